@@ -1,0 +1,187 @@
+# gpusim. `make help` lists the targets and switches.
+
+O ?= build
+V ?= 0
+DEBUG ?= 0
+ASAN ?= 0
+TSAN ?= 0
+PREFIX ?= /usr/local
+DESTDIR ?=
+
+CC = gcc
+LLVM_CONFIG ?= llvm-config-19
+
+# What each target needs of Debian's packages; `setup-*` installs what is missing.
+PACKAGES_BUILD = gcc libc6-dev opencl-c-headers ocl-icd-opencl-dev libxxhash-dev libclang-19-dev llvm-19-dev
+PACKAGES_RUN = pocl-opencl-icd clang-19 libclc-19
+PACKAGES_TEST = libcunit1-dev clinfo python3-pyopencl
+PACKAGES_VALIDATE = clpeak hashcat libclblast-dev libclfft-dev libviennacl-dev g++ python3-opencv
+
+CFLAGS ?= -O2 -g
+ALL_CFLAGS = -std=gnu11 -D_GNU_SOURCE -I. -fPIC -fvisibility=hidden -pthread -MMD -MP \
+	-Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes $(CFLAGS)
+ALL_LDFLAGS = -pthread $(LDFLAGS)
+ifeq ($(DEBUG),1)
+ALL_CFLAGS += -O0 -ggdb3
+endif
+ifeq ($(ASAN),1)
+ALL_CFLAGS += -fsanitize=address,undefined -fno-omit-frame-pointer
+ALL_LDFLAGS += -fsanitize=address,undefined
+endif
+ifeq ($(TSAN),1)
+ALL_CFLAGS += -fsanitize=thread
+ALL_LDFLAGS += -fsanitize=thread
+endif
+ifeq ($(V),1)
+QUIET =
+SAY = @:
+else
+QUIET = @
+SAY = @printf '  %-7s %s\n'
+endif
+
+LLVM_INCLUDE = $(shell $(LLVM_CONFIG) --includedir 2>/dev/null)
+LLVM_LIBDIR = $(shell $(LLVM_CONFIG) --libdir 2>/dev/null)
+LLVM_LIBS = -L$(LLVM_LIBDIR) -lclang-19 -lLLVM-19
+
+BASE = $(wildcard runtime/base/*.c)
+MODELS = $(wildcard models/*.c)
+COMMON = $(BASE) $(MODELS) $(wildcard runtime/*.c) $(O)/builtin_gpus.c
+GUEST = $(wildcard interposer/*.c runtime/guest/*.c) $(COMMON)
+CC_SOURCES = $(wildcard annotator/*.c analysis/*.c runtime/cc/*.c) $(BASE)
+CMD = $(wildcard runtime/cmd/*.c) $(COMMON)
+TESTS = $(wildcard tests/*.c)
+# What the unit tests take of the guest's side: the parts that need no driver.
+GUEST_TESTED = $(addprefix runtime/guest/,artifact.c spawn.c table.c thread.c)
+PROGRAMS = $(patsubst %.c,$(O)/%,$(wildcard tests/guest/*.c kernels/*.c))
+
+OBJ = $(patsubst %.c,$(O)/obj/%.o,$(patsubst $(O)/%,%,$(1)))
+
+.PHONY: all demo test bench validate install uninstall clean help programs setup-demo setup-test setup-validate
+.DEFAULT_GOAL = all
+
+all: $(O)/libgpusim.so $(O)/gpusim-cc $(O)/gpusim $(O)/gpusim.1
+
+$(O)/libgpusim.so: $(call OBJ,$(GUEST))
+	$(SAY) LINK $@
+	$(QUIET)$(CC) -shared -Wl,-Bsymbolic -Wl,-z,nodelete -Wl,-z,defs $(ALL_LDFLAGS) -o $@ $^ -ldl -lm
+
+$(O)/gpusim-cc: $(call OBJ,$(CC_SOURCES))
+	$(SAY) LINK $@
+	$(QUIET)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LLVM_LIBS) -lm
+
+$(O)/gpusim: $(call OBJ,$(CMD))
+	$(SAY) LINK $@
+	$(QUIET)$(CC) $(ALL_LDFLAGS) -o $@ $^ -lm
+
+$(O)/gpusim.1: $(O)/gpusim
+	$(SAY) MAN $@
+	$(QUIET)$(O)/gpusim --help-man > $@
+
+# The descriptions as C strings, so that library and command work wherever they are.
+$(O)/builtin_gpus.c: $(wildcard models/gpus/*.gpu) Makefile
+	$(SAY) GEN $@
+	$(QUIET)mkdir -p $(@D)
+	$(QUIET){ echo '#include "runtime/gpus.h"'; echo 'const struct builtin_gpu builtin_gpus[] = {'; \
+	for f in $(sort $(wildcard models/gpus/*.gpu)); do \
+		printf '{"%s",\n' "$$(basename $$f .gpu)"; sed 's/\\/\\\\/g; s/"/\\"/g; s/.*/"&\\n"/' $$f; echo '},'; \
+	done; echo '{0, 0}};'; } > $@
+
+$(O)/obj/builtin_gpus.o: $(O)/builtin_gpus.c
+	$(SAY) CC $<
+	$(QUIET)mkdir -p $(@D)
+	$(QUIET)$(CC) $(ALL_CFLAGS) -c -o $@ $<
+
+$(O)/obj/annotator/%.o $(O)/obj/analysis/%.o $(O)/obj/runtime/cc/%.o $(O)/obj/tests/%.o: ALL_CFLAGS += -I$(LLVM_INCLUDE)
+
+$(O)/obj/%.o: %.c
+	$(SAY) CC $<
+	$(QUIET)mkdir -p $(@D)
+	$(QUIET)$(CC) $(ALL_CFLAGS) -c -o $@ $<
+
+# Programs that the library is tried on: ordinary OpenCL applications, without anything of ours.
+programs: $(PROGRAMS)
+
+$(O)/tests/guest/%: tests/guest/%.c tests/guest/guest.h
+	$(SAY) CC $<
+	$(QUIET)mkdir -p $(@D)
+	$(QUIET)$(CC) -O1 -g -Wall -Wextra -DCL_TARGET_OPENCL_VERSION=300 -pthread -o $@ $< -lOpenCL -ldl -lm
+
+$(O)/kernels/%: kernels/%.c
+	$(SAY) CC $<
+	$(QUIET)mkdir -p $(@D)
+	$(QUIET)$(CC) -O2 -g -Wall -Wextra -o $@ $< -lOpenCL -lm
+
+$(O)/unit-tests: $(call OBJ,$(TESTS) $(COMMON) $(GUEST_TESTED) $(filter-out runtime/cc/main.c runtime/base/%,$(CC_SOURCES)))
+	$(SAY) LINK $@
+	$(QUIET)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LLVM_LIBS) -lcunit -ldl -lm
+
+# Installs missing packages: says which, asks nothing, removes nothing.
+define install_packages
+	@if command -v dpkg-query >/dev/null && command -v apt-get >/dev/null; then \
+		missing=; for p in $(1); do \
+			dpkg-query -W -f='$${Status}' $$p 2>/dev/null | grep -q '^install ok installed' || missing="$$missing $$p"; \
+		done; \
+		if [ -n "$$missing" ]; then \
+			echo "Installing from Debian:$$missing"; \
+			root=; [ "$$(id -u)" = 0 ] || root=sudo; \
+			$$root apt-get update -qq && \
+			$$root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends --no-remove $$missing; \
+		fi; \
+	else echo "Not a Debian system; needed are the equivalents of: $(1)"; fi
+endef
+
+setup-demo:
+	$(call install_packages,$(PACKAGES_BUILD) $(PACKAGES_RUN))
+
+setup-test: 
+	$(call install_packages,$(PACKAGES_BUILD) $(PACKAGES_RUN) $(PACKAGES_TEST))
+
+setup-validate:
+	$(call install_packages,$(PACKAGES_BUILD) $(PACKAGES_RUN) $(PACKAGES_TEST) $(PACKAGES_VALIDATE))
+
+# A second make: the first could not know the tools that its set-up installed.
+demo: setup-demo
+	@$(MAKE) --no-print-directory all $(O)/kernels/demo
+	LD_PRELOAD=$(abspath $(O))/libgpusim.so GPUSIM_GPU=gtx480,v100,h200 $(O)/kernels/demo
+
+test: setup-test
+	@$(MAKE) --no-print-directory all programs $(O)/unit-tests
+	tests/run.sh $(O)
+
+bench: setup-test
+	@$(MAKE) --no-print-directory all programs
+	tests/bench.sh $(O)
+
+validate: setup-validate
+	@$(MAKE) --no-print-directory all programs $(O)/unit-tests
+	tests/validate.sh $(O)
+
+install: all
+	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib $(DESTDIR)$(PREFIX)/libexec/gpusim \
+		$(DESTDIR)$(PREFIX)/share/man/man1 $(DESTDIR)$(PREFIX)/share/gpusim/gpus
+	install -m 755 $(O)/gpusim $(DESTDIR)$(PREFIX)/bin
+	install -m 644 $(O)/libgpusim.so $(DESTDIR)$(PREFIX)/lib
+	install -m 755 $(O)/gpusim-cc $(DESTDIR)$(PREFIX)/libexec/gpusim
+	install -m 644 $(O)/gpusim.1 $(DESTDIR)$(PREFIX)/share/man/man1
+	install -m 644 models/gpus/*.gpu $(DESTDIR)$(PREFIX)/share/gpusim/gpus
+	@[ -n "$(DESTDIR)" ] || ldconfig || true
+
+uninstall:
+	rm -f $(DESTDIR)$(PREFIX)/bin/gpusim $(DESTDIR)$(PREFIX)/lib/libgpusim.so $(DESTDIR)$(PREFIX)/share/man/man1/gpusim.1
+	rm -rf $(DESTDIR)$(PREFIX)/libexec/gpusim $(DESTDIR)$(PREFIX)/share/gpusim
+
+clean:
+	rm -rf $(O)
+
+help:
+	@echo 'make demo        install what is missing, build, run a program of ours and show its report'
+	@echo 'make test        install what is missing, build, run the tests (minutes)'
+	@echo 'make all         build the library, gpusim-cc, the gpusim command and its manual page'
+	@echo 'make bench       measure what the library costs, side by side with plain POCL'
+	@echo 'make validate    the long tests: more real programs, sanitizers'
+	@echo 'make install     to PREFIX (/usr/local) under DESTDIR; make uninstall takes it away'
+	@echo 'make clean       remove the build folder'
+	@echo 'Switches: V=1 show commands, DEBUG=1, ASAN=1 (address and undefined), TSAN=1 (threads), O=DIR build folder'
+
+-include $(shell find $(O) -name '*.d' 2>/dev/null)

@@ -1,0 +1,43 @@
+/*
+ * analysis: what the code costs on a target, from the code the target would run.
+ *
+ * Compiles annotated text (MARK_PROBE) with clang and the LLVM-C API to PTX, reads the PTX, and says what
+ * each kernel takes. It runs no kernel.
+ */
+#ifndef GPUSIM_ANALYSIS_H
+#define GPUSIM_ANALYSIS_H
+
+#include "models/models.h"
+#include "runtime/base/base.h"
+
+struct target_unit {
+	const char *text; /* preprocessed, with probes */
+	size_t length;
+	const char *options; /* the -cl- options that change code, separated by blanks; others are ignored */
+};
+
+/* Compiles the units for `arch` ("sm_20"), links them with the library of builtins and returns PTX with its
+ * .pseudoprobe lines. A crash of the compiler is an error like any other: it runs in a child process. */
+int target_compile(const struct target_unit *units, size_t count, const char *arch, struct gs_buf *ptx,
+                   struct gs_error *err);
+
+/* The same in two halves, so that several targets compile at once. A started job must be finished; the units
+ * are not needed any more once it has started. */
+struct target_job;
+int target_compile_start(const struct target_unit *units, size_t count, const char *arch, struct target_job **out,
+                         struct gs_error *err);
+int target_compile_finish(struct target_job *job, struct gs_buf *ptx, struct gs_error *err);
+
+/* Drops the .pseudoprobe lines, which no assembler of PTX knows. */
+void ptx_without_probes(const char *ptx, size_t length, struct gs_buf *out);
+
+struct ptx_kernel {
+	char *name;
+	struct kernel_code code;
+};
+
+/* The kernels (.entry) of a PTX text; their registers are not known from it. The caller frees *out with ptx_kernels_free. */
+int ptx_read_kernels(const char *ptx, size_t length, struct ptx_kernel **out, size_t *count, struct gs_error *err);
+void ptx_kernels_free(struct ptx_kernel *kernels, size_t count);
+
+#endif

@@ -1,0 +1,151 @@
+/*
+ * Bitcode to PTX through the LLVM-C API, with the probes alive.
+ *
+ * clang marks every call in OpenCL C as convergent, and that alone keeps loops around a probe from being
+ * unrolled; the probe calls lose it here. The descriptors in llvm.pseudo_probe_desc make the back end write
+ * the probes. The pipeline is clang's own -O3.
+ */
+#include "analysis/internal.h"
+
+#include <errno.h>
+#include <llvm-c/BitReader.h>
+#include <llvm-c/Core.h>
+#include <llvm-c/Linker.h>
+#include <llvm-c/Target.h>
+#include <llvm-c/TargetMachine.h>
+#include <llvm-c/Transforms/PassBuilder.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int fail_with(struct gs_error *err, const char *what, char *message)
+{
+	int result = gs_fail(err, EIO, "%s: %s", what, message ? message : "LLVM gives no reason");
+	LLVMDisposeMessage(message);
+	return result;
+}
+
+static int read_module(LLVMContextRef context, const char *file, LLVMModuleRef *out, struct gs_error *err)
+{
+	LLVMMemoryBufferRef buffer;
+	char *message = NULL;
+	if (LLVMCreateMemoryBufferWithContentsOfFile(file, &buffer, &message))
+		return fail_with(err, "cannot read bitcode", message);
+	int failed = LLVMParseBitcodeInContext2(context, buffer, out);
+	LLVMDisposeMemoryBuffer(buffer);
+	return failed ? gs_fail(err, EIO, "cannot parse bitcode") : 0;
+}
+
+static int link_modules(LLVMContextRef context, char *const *files, size_t count, LLVMModuleRef *out, struct gs_error *err)
+{
+	int result = read_module(context, files[0], out, err);
+	for (size_t i = 1; i < count && !result; i++) {
+		LLVMModuleRef next;
+		result = read_module(context, files[i], &next, err);
+		if (!result && LLVMLinkModules2(*out, next))
+			result = gs_fail(err, EIO, "the units of the program cannot be linked");
+	}
+	return result;
+}
+
+static void describe_probe(LLVMModuleRef module, LLVMValueRef call)
+{
+	LLVMContextRef context = LLVMGetModuleContext(module);
+	LLVMValueRef function = LLVMGetBasicBlockParent(LLVMGetInstructionParent(call));
+	size_t length;
+	const char *name = LLVMGetValueName2(function, &length);
+	LLVMTypeRef i64 = LLVMInt64TypeInContext(context);
+	LLVMMetadataRef parts[] = {
+		LLVMValueAsMetadata(LLVMGetOperand(call, 0)),
+		LLVMValueAsMetadata(LLVMConstInt(i64, 0, false)), /* hash of the control flow; nobody compares it */
+		LLVMMDStringInContext2(context, name, length),
+	};
+	LLVMMetadataRef node = LLVMMDNodeInContext2(context, parts, 3);
+	LLVMAddNamedMetadataOperand(module, "llvm.pseudo_probe_desc", LLVMMetadataAsValue(context, node));
+}
+
+static void prepare_probes(LLVMModuleRef module)
+{
+	LLVMValueRef probe = LLVMGetNamedFunction(module, "llvm.pseudoprobe");
+	unsigned convergent = LLVMGetEnumAttributeKindForName("convergent", strlen("convergent"));
+	uint64_t last = 0;
+	if (!probe)
+		return;
+	LLVMRemoveEnumAttributeAtIndex(probe, LLVMAttributeFunctionIndex, convergent);
+	for (LLVMUseRef use = LLVMGetFirstUse(probe); use; use = LLVMGetNextUse(use)) {
+		LLVMValueRef call = LLVMGetUser(use);
+		if (!LLVMIsACallInst(call))
+			continue;
+		LLVMRemoveCallSiteEnumAttribute(call, LLVMAttributeFunctionIndex, convergent);
+		uint64_t guid = LLVMConstIntGetZExtValue(LLVMGetOperand(call, 0));
+		if (guid != last) /* uses come function by function; a second descriptor does no harm */
+			describe_probe(module, call);
+		last = guid;
+	}
+}
+
+static int create_machine(const struct target_arch *arch, bool optimise, LLVMTargetMachineRef *out, struct gs_error *err)
+{
+	LLVMTargetRef target;
+	char *message = NULL;
+	LLVMInitializeNVPTXTargetInfo();
+	LLVMInitializeNVPTXTarget();
+	LLVMInitializeNVPTXTargetMC();
+	LLVMInitializeNVPTXAsmPrinter();
+	if (LLVMGetTargetFromTriple(TARGET_TRIPLE, &target, &message))
+		return fail_with(err, "no NVPTX back end", message);
+	*out = LLVMCreateTargetMachine(target, TARGET_TRIPLE, arch->cpu, arch->feature,
+	                               optimise ? LLVMCodeGenLevelAggressive : LLVMCodeGenLevelNone, LLVMRelocDefault,
+	                               LLVMCodeModelDefault);
+	return *out ? 0 : gs_fail(err, EIO, "no NVPTX target machine for %s", arch->cpu);
+}
+
+static int optimise_module(LLVMModuleRef module, LLVMTargetMachineRef machine, bool optimise, struct gs_error *err)
+{
+	LLVMPassBuilderOptionsRef options = LLVMCreatePassBuilderOptions();
+	LLVMPassBuilderOptionsSetLoopUnrolling(options, true);
+	LLVMPassBuilderOptionsSetLoopVectorization(options, true);
+	LLVMPassBuilderOptionsSetLoopInterleaving(options, true);
+	LLVMPassBuilderOptionsSetSLPVectorization(options, true);
+	LLVMErrorRef error = LLVMRunPasses(module, optimise ? "default<O3>" : "default<O0>", machine, options);
+	LLVMDisposePassBuilderOptions(options);
+	if (!error)
+		return 0;
+	char *message = LLVMGetErrorMessage(error);
+	int result = gs_fail(err, EIO, "optimising failed: %s", message);
+	LLVMDisposeErrorMessage(message);
+	return result;
+}
+
+static int emit_ptx(LLVMModuleRef module, LLVMTargetMachineRef machine, struct gs_buf *ptx, struct gs_error *err)
+{
+	LLVMMemoryBufferRef text;
+	char *message = NULL;
+	if (LLVMTargetMachineEmitToMemoryBuffer(machine, module, LLVMAssemblyFile, &message, &text))
+		return fail_with(err, "no PTX", message);
+	gs_buf_add(ptx, LLVMGetBufferStart(text), LLVMGetBufferSize(text));
+	LLVMDisposeMemoryBuffer(text);
+	return ptx->failed ? gs_fail(err, ENOMEM, "out of memory") : 0;
+}
+
+int target_module_ptx(char *const *files, size_t count, const struct target_arch *arch, bool optimise,
+                      struct gs_buf *ptx, struct gs_error *err)
+{
+	LLVMContextRef context = LLVMContextCreate();
+	LLVMModuleRef module = NULL;
+	LLVMTargetMachineRef machine = NULL;
+	int result = link_modules(context, files, count, &module, err);
+	if (!result)
+		result = create_machine(arch, optimise, &machine, err);
+	if (!result) {
+		prepare_probes(module);
+		result = optimise_module(module, machine, optimise, err);
+	}
+	if (!result)
+		result = emit_ptx(module, machine, ptx, err);
+	if (machine)
+		LLVMDisposeTargetMachine(machine);
+	if (module)
+		LLVMDisposeModule(module);
+	LLVMContextDispose(context);
+	return result;
+}

@@ -1,0 +1,114 @@
+/* The life of an annotation: parse every unit, then functions, then edits, then only the text is needed. */
+#include "annotator/internal.h"
+
+#include <errno.h>
+#include <search.h>
+#include <stdlib.h>
+#include <string.h>
+
+void *array_grow(void *array_pointer, size_t *count, size_t size)
+{
+	char **array = array_pointer;
+	if (!(*count & (*count - 1))) {
+		void *grown = reallocarray(*array, *count ? *count * 2 : 1, size);
+		if (!grown)
+			return NULL;
+		*array = grown;
+	}
+	return memset(*array + (*count)++ * size, 0, size);
+}
+
+const char *keep_string(struct annotation *a, const char *s)
+{
+	/* The same file name comes again and again. */
+	if (a->string_count && !strcmp(a->strings[a->string_count - 1], s))
+		return a->strings[a->string_count - 1];
+	char *copy = strdup(s);
+	char **slot = copy ? array_grow(&a->strings, &a->string_count, sizeof *slot) : NULL;
+	if (!slot) {
+		free(copy);
+		return NULL;
+	}
+	return *slot = copy;
+}
+
+static void dispose_parser(struct annotation *a)
+{
+	for (size_t i = 0; i < a->unit_count; i++) {
+		if (a->units[i].tu)
+			clang_disposeTranslationUnit(a->units[i].tu);
+		a->units[i].tu = NULL;
+	}
+	if (a->index)
+		clang_disposeIndex(a->index);
+	a->index = NULL;
+}
+
+static void keep_node(void *node)
+{
+	(void)node; /* the array owns the functions */
+}
+
+void annotation_free(struct annotation *a)
+{
+	if (!a)
+		return;
+	dispose_parser(a);
+	for (size_t i = 0; i < a->unit_count; i++) {
+		free(a->units[i].text);
+		free(a->units[i].edits);
+	}
+	tdestroy(a->by_usr, keep_node);
+	for (size_t i = 0; i < a->function_count; i++) {
+		free(a->functions[i]->usr);
+		free(a->functions[i]->name);
+		free(a->functions[i]);
+	}
+	for (size_t i = 0; i < a->string_count; i++)
+		free(a->strings[i]);
+	free(a->units);
+	free(a->functions);
+	free(a->strings);
+	free(a->blocks);
+	free(a->kernels);
+	free(a);
+}
+
+int annotation_create(const struct annotator_unit *units, size_t count, struct annotation **out, struct gs_error *err)
+{
+	struct annotation *a = calloc(1, sizeof *a);
+	int result = 0;
+	if (a)
+		a->units = calloc(count ? count : 1, sizeof *a->units);
+	if (!a || !a->units) {
+		annotation_free(a);
+		return gs_fail(err, ENOMEM, "out of memory");
+	}
+	a->unit_count = count;
+	a->index = clang_createIndex(0, 0);
+	for (size_t i = 0; i < count && !result; i++)
+		result = parse_unit(a, &units[i], i, err);
+	if (!result)
+		result = collect_functions(a, err);
+	for (size_t i = 0; i < count && !result; i++)
+		result = collect_edits(a, i, err);
+	dispose_parser(a);
+	if (result) {
+		annotation_free(a);
+		return result;
+	}
+	*out = a;
+	return 0;
+}
+
+size_t annotation_blocks(const struct annotation *a, const struct block **out)
+{
+	*out = a->blocks;
+	return a->block_count;
+}
+
+size_t annotation_kernels(const struct annotation *a, const struct kernel_entry **out)
+{
+	*out = a->kernels;
+	return a->kernel_count;
+}

@@ -1,0 +1,220 @@
+/*
+ * Second pass: the edits of one unit. Every place where one of our functions is declared, defined or called
+ * gets its edits; whatever cannot be rewritten with certainty is refused with its place.
+ */
+#include "annotator/internal.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct edit_pass {
+	struct annotation *a;
+	struct unit *unit;
+	size_t unit_index;
+	struct function *function; /* whose declaration is being visited */
+	struct gs_error *err;
+	int result;
+};
+
+static struct edit *add_edit(struct edit_pass *pass, enum edit_kind kind, size_t at, size_t drop)
+{
+	struct unit *u = pass->unit;
+	struct edit *e = array_grow(&u->edits, &u->edit_count, sizeof *e);
+	if (!e) {
+		pass->result = gs_fail(pass->err, ENOMEM, "out of memory");
+		return NULL;
+	}
+	*e = (struct edit){.at = at, .drop = drop, .kind = kind, .function = pass->function, .order = u->edit_count};
+	return e;
+}
+
+/* The parameter list in the brackets open..close gets one more parameter. */
+static int edit_parameters(struct edit_pass *pass, size_t open, size_t close)
+{
+	const char *text = pass->unit->text;
+	size_t first = scan_blanks(text, close, open + 1), end = scan_word(text, close, first);
+	bool is_void = scan_is_word(text, first, end, "void") && scan_blanks(text, close, end) == close;
+	struct edit *e = add_edit(pass, EDIT_PARAMETER, is_void ? first : close, is_void ? end - first : 0);
+	if (e)
+		e->alone = is_void || first == close;
+	return pass->result;
+}
+
+/* In the clone of a kernel, the words between from and to that only a kernel may have are left out. */
+static int edit_kernel_words(struct edit_pass *pass, size_t from, size_t to)
+{
+	const char *text = pass->unit->text;
+	for (size_t at = scan_blanks(text, to, from), end; at < to && !pass->result; at = scan_blanks(text, to, end)) {
+		end = scan_word(text, to, at);
+		if (scan_is_word(text, at, end, "__attribute__") || scan_is_word(text, at, end, "__attribute"))
+			end = scan_closing(text, to, scan_blanks(text, to, end)) + 1;
+		else if (end == at || !(scan_is_word(text, at, end, "__kernel") || scan_is_word(text, at, end, "kernel"))) {
+			end = end == at ? at + 1 : end;
+			continue;
+		}
+		add_edit(pass, EDIT_KERNEL_ONLY, at, (end > to ? to : end) - at);
+	}
+	return pass->result;
+}
+
+/* A kernel that is called has a second life as a plain function, declared wherever the kernel is. */
+static int edit_clone(struct edit_pass *pass, CXCursor cursor, size_t name, size_t close)
+{
+	const struct unit *u = pass->unit;
+	CXSourceRange extent = clang_getCursorExtent(cursor);
+	size_t from = offset_of(clang_getRangeStart(extent)), end = offset_of(clang_getRangeEnd(extent));
+	bool definition = clang_isCursorDefinition(cursor);
+	if (pass->function->has_local_variables)
+		return refuse(clang_getCursorLocation(cursor), pass->err,
+		              "a kernel with __local variables is called like a function");
+	if (!definition) {
+		end = scan_blanks(u->text, u->length, end);
+		if (end >= u->length || u->text[end++] != ';')
+			return refuse(clang_getCursorLocation(cursor), pass->err, "a kernel declared together with others");
+	}
+	size_t body = definition ? close + 1 : end;
+	while (definition && body < end && u->text[body] != '{')
+		body++;
+	if (edit_kernel_words(pass, from, name) || edit_kernel_words(pass, close + 1, body))
+		return pass->result;
+	add_edit(pass, EDIT_CLONE_NAME, name, 0);
+	struct edit *e = add_edit(pass, EDIT_CLONE, end, 0);
+	if (!e)
+		return pass->result;
+	e->from = from;
+	if (place_of(pass->a, clang_getRangeStart(extent), &e->place) ||
+	    place_of(pass->a, clang_getLocationForOffset(u->tu, u->file, (unsigned)end), &e->end))
+		return gs_fail(pass->err, ENOMEM, "out of memory");
+	return 0;
+}
+
+static int edit_declarator(struct edit_pass *pass, CXCursor cursor)
+{
+	const struct unit *u = pass->unit;
+	size_t name = offset_of(clang_getCursorLocation(cursor));
+	size_t name_end = scan_word(u->text, u->length, name);
+	size_t open = scan_blanks(u->text, u->length, name_end), close = u->length;
+	if (open < u->length && u->text[open] == '(' && scan_is_word(u->text, name, name_end, pass->function->name))
+		close = scan_closing(u->text, u->length, open);
+	if (close == u->length)
+		return refuse(clang_getCursorLocation(cursor), pass->err, "a function declared without a parameter list");
+	if (clang_isFunctionTypeVariadic(clang_getCursorType(cursor)))
+		return refuse(clang_getCursorLocation(cursor), pass->err,
+		              "a function with variable arguments or without a prototype");
+	if (edit_parameters(pass, open, close))
+		return pass->result;
+	if (pass->function->kernel && pass->function->called)
+		return edit_clone(pass, cursor, name, close);
+	return 0;
+}
+
+static int add_block(struct edit_pass *pass, CXSourceLocation location, const char *kind, size_t at)
+{
+	struct annotation *a = pass->a;
+	struct edit *e = add_edit(pass, EDIT_COUNT, at, 0);
+	struct block *b = e ? array_grow(&a->blocks, &a->block_count, sizeof *b) : NULL;
+	if (!b)
+		return gs_fail(pass->err, ENOMEM, "out of memory");
+	*b = (struct block){
+		.id = (unsigned)a->block_count - 1,
+		.unit = (unsigned)pass->unit_index,
+		.function = pass->function->name,
+		.kind = kind,
+	};
+	e->block = b->id;
+	e->entry = true;
+	return place_of(a, location, &b->place) ? gs_fail(pass->err, ENOMEM, "out of memory") : 0;
+}
+
+static int add_kernel(struct edit_pass *pass, CXCursor cursor)
+{
+	struct annotation *a = pass->a;
+	struct kernel_entry *k = array_grow(&a->kernels, &a->kernel_count, sizeof *k);
+	if (!k)
+		return gs_fail(pass->err, ENOMEM, "out of memory");
+	*k = (struct kernel_entry){.name = pass->function->name, .arguments = (unsigned)clang_Cursor_getNumArguments(cursor)};
+	return 0;
+}
+
+static int edit_call(struct edit_pass *pass, CXCursor call)
+{
+	const struct unit *u = pass->unit;
+	const struct function *target = called_function(pass->a, call);
+	if (!target)
+		return 0;
+	CXSourceRange extent = clang_getCursorExtent(call);
+	size_t name = offset_of(clang_getRangeStart(extent)), close = offset_of(clang_getRangeEnd(extent)) - 1;
+	if (!scan_is_word(u->text, name, scan_word(u->text, u->length, name), target->name) || close >= u->length ||
+	    u->text[close] != ')')
+		return refuse(clang_getRangeStart(extent), pass->err, "a call that does not name its function");
+	if (target->kernel)
+		add_edit(pass, EDIT_CALLEE, name, 0);
+	struct edit *e = add_edit(pass, EDIT_ARGUMENT, close, 0);
+	if (e)
+		e->alone = clang_Cursor_getNumArguments(call) == 0;
+	return pass->result;
+}
+
+static enum CXChildVisitResult visit_body(CXCursor cursor, CXCursor parent, CXClientData data)
+{
+	struct edit_pass *pass = data;
+	enum CXCursorKind kind = clang_getCursorKind(cursor);
+	(void)parent;
+	if (kind == CXCursor_BlockExpr)
+		pass->result = refuse(clang_getCursorLocation(cursor), pass->err, "a block (enqueue_kernel)");
+	else if (kind == CXCursor_CallExpr)
+		pass->result = edit_call(pass, cursor);
+	return pass->result ? CXChildVisit_Break : CXChildVisit_Recurse;
+}
+
+static enum CXChildVisitResult visit_parts(CXCursor cursor, CXCursor parent, CXClientData data)
+{
+	struct edit_pass *pass = data;
+	enum CXCursorKind kind = clang_getCursorKind(cursor);
+	CXSourceRange extent = clang_getCursorExtent(cursor);
+	size_t at = offset_of(clang_getRangeStart(extent));
+	/* A function that counts is neither const nor pure, and calls of it must not be merged. */
+	if (kind == CXCursor_ConstAttr || kind == CXCursor_PureAttr)
+		add_edit(pass, EDIT_DROP, at, offset_of(clang_getRangeEnd(extent)) - at);
+	if (kind == CXCursor_CompoundStmt) {
+		pass->result = add_block(pass, clang_getCursorLocation(parent), "entry", at + 1);
+		if (!pass->result)
+			clang_visitChildren(cursor, visit_body, pass);
+	}
+	return pass->result ? CXChildVisit_Break : CXChildVisit_Continue;
+}
+
+static enum CXChildVisitResult visit_declaration(CXCursor cursor, CXCursor parent, CXClientData data)
+{
+	struct edit_pass *pass = data;
+	(void)parent;
+	if (clang_getCursorKind(cursor) != CXCursor_FunctionDecl)
+		return CXChildVisit_Continue;
+	pass->function = find_function(pass->a, cursor);
+	if (!pass->function)
+		return CXChildVisit_Continue;
+	pass->result = edit_declarator(pass, cursor);
+	if (!pass->result && pass->function->kernel && clang_isCursorDefinition(cursor))
+		pass->result = add_kernel(pass, cursor);
+	if (!pass->result)
+		clang_visitChildren(cursor, visit_parts, pass);
+	return pass->result ? CXChildVisit_Break : CXChildVisit_Continue;
+}
+
+static int compare_edits(const void *a, const void *b)
+{
+	const struct edit *x = a, *y = b;
+	if (x->at != y->at)
+		return x->at < y->at ? -1 : 1;
+	return x->order < y->order ? -1 : x->order > y->order;
+}
+
+int collect_edits(struct annotation *a, size_t unit, struct gs_error *err)
+{
+	struct edit_pass pass = {.a = a, .unit = &a->units[unit], .unit_index = unit, .err = err};
+	clang_visitChildren(clang_getTranslationUnitCursor(pass.unit->tu), visit_declaration, &pass);
+	if (pass.unit->edit_count)
+		qsort(pass.unit->edits, pass.unit->edit_count, sizeof *pass.unit->edits, compare_edits);
+	return pass.result;
+}

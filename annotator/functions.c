@@ -1,0 +1,143 @@
+/*
+ * First pass over all units: which functions are defined, which are kernels, which kernels are called.
+ * Only then is it known, for any declaration or call in any unit, whether it is one of ours.
+ */
+#include "annotator/internal.h"
+
+#include <errno.h>
+#include <search.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct function_pass {
+	struct annotation *a;
+	const struct unit *unit;
+	struct function *inside; /* the function whose body is being visited */
+	bool failed;
+};
+
+static int compare_usr(const void *a, const void *b)
+{
+	return strcmp(((const struct function *)a)->usr, ((const struct function *)b)->usr);
+}
+
+struct function *find_function(const struct annotation *a, CXCursor cursor)
+{
+	CXString usr = clang_getCursorUSR(cursor);
+	struct function key = {.usr = (char *)clang_getCString(usr)};
+	void *found = key.usr ? tfind(&key, &a->by_usr, compare_usr) : NULL;
+	clang_disposeString(usr);
+	return found ? *(struct function **)found : NULL;
+}
+
+struct function *called_function(const struct annotation *a, CXCursor call)
+{
+	CXCursor target = clang_getCursorReferenced(call);
+	return clang_getCursorKind(target) == CXCursor_FunctionDecl ? find_function(a, target) : NULL;
+}
+
+static char *copy_string(CXString s)
+{
+	char *copy = strdup(clang_getCString(s) ? clang_getCString(s) : "");
+	clang_disposeString(s);
+	return copy;
+}
+
+static struct function *add_function(struct annotation *a, CXCursor cursor)
+{
+	struct function *f = find_function(a, cursor);
+	if (f)
+		return f;
+	f = calloc(1, sizeof *f);
+	struct function **slot = f ? array_grow(&a->functions, &a->function_count, sizeof *slot) : NULL;
+	if (!slot) {
+		free(f);
+		return NULL;
+	}
+	*slot = f;
+	f->usr = copy_string(clang_getCursorUSR(cursor));
+	f->name = copy_string(clang_getCursorSpelling(cursor));
+	f->guid = (unsigned)a->function_count;
+	return f->usr && f->name && tsearch(f, &a->by_usr, compare_usr) ? f : NULL;
+}
+
+static enum CXChildVisitResult find_kernel_attribute(CXCursor cursor, CXCursor parent, CXClientData data)
+{
+	struct function_pass *pass = data;
+	(void)parent;
+	if (clang_getCursorKind(cursor) == CXCursor_UnexposedAttr) {
+		const char *text = pass->unit->text;
+		size_t at = offset_of(clang_getCursorLocation(cursor)), end = scan_word(text, pass->unit->length, at);
+		if (scan_is_word(text, at, end, "__kernel") || scan_is_word(text, at, end, "kernel"))
+			pass->inside->kernel = true;
+	}
+	return CXChildVisit_Continue;
+}
+
+static enum CXChildVisitResult visit_definition(CXCursor cursor, CXCursor parent, CXClientData data)
+{
+	struct function_pass *pass = data;
+	(void)parent;
+	if (clang_getCursorKind(cursor) == CXCursor_FunctionDecl && clang_isCursorDefinition(cursor)) {
+		pass->inside = add_function(pass->a, cursor);
+		if (!pass->inside) {
+			pass->failed = true;
+			return CXChildVisit_Break;
+		}
+	}
+	return CXChildVisit_Continue;
+}
+
+static bool is_local_variable(CXCursor cursor)
+{
+	CXType type = clang_getCursorType(cursor);
+	CXString spelling = clang_getTypeSpelling(type);
+	bool local = type.kind != CXType_Pointer && !strncmp(clang_getCString(spelling), "__local", 7);
+	clang_disposeString(spelling);
+	return local;
+}
+
+static enum CXChildVisitResult visit_use(CXCursor cursor, CXCursor parent, CXClientData data)
+{
+	struct function_pass *pass = data;
+	enum CXCursorKind kind = clang_getCursorKind(cursor);
+	(void)parent;
+	if (kind == CXCursor_CallExpr) {
+		struct function *f = called_function(pass->a, cursor);
+		if (f)
+			f->called = true;
+	} else if (kind == CXCursor_VarDecl && is_local_variable(cursor)) {
+		pass->inside->has_local_variables = true;
+	}
+	return CXChildVisit_Recurse;
+}
+
+/* Top level of the second half: attributes may stand on any declaration of a function. */
+static enum CXChildVisitResult visit_declaration(CXCursor cursor, CXCursor parent, CXClientData data)
+{
+	struct function_pass *pass = data;
+	(void)parent;
+	if (clang_getCursorKind(cursor) != CXCursor_FunctionDecl)
+		return CXChildVisit_Continue;
+	pass->inside = find_function(pass->a, cursor);
+	if (pass->inside) {
+		clang_visitChildren(cursor, find_kernel_attribute, pass);
+		if (clang_isCursorDefinition(cursor))
+			clang_visitChildren(cursor, visit_use, pass);
+	}
+	return CXChildVisit_Continue;
+}
+
+int collect_functions(struct annotation *a, struct gs_error *err)
+{
+	struct function_pass pass = {.a = a};
+	for (size_t i = 0; i < a->unit_count && !pass.failed; i++)
+		clang_visitChildren(clang_getTranslationUnitCursor(a->units[i].tu), visit_definition, &pass);
+	if (pass.failed)
+		return gs_fail(err, ENOMEM, "out of memory");
+	for (size_t i = 0; i < a->unit_count; i++) {
+		pass.unit = &a->units[i];
+		clang_visitChildren(clang_getTranslationUnitCursor(a->units[i].tu), visit_declaration, &pass);
+	}
+	return 0;
+}

@@ -1,0 +1,329 @@
+/*
+ * suite - runs the cases of cases.txt as an ordinary OpenCL 1.1 program would.
+ *
+ *   suite [-k kernel directory] [-r repeats] [-n] cases.txt [name...]     (shell patterns: '*-s')
+ *
+ * The kernels are looked for beside the cases file unless -k names another directory. Prints one line
+ * per case: name,kernel,global,local,checksum,median_ns,min_ns where the times are the device's own
+ * (profiling events); -n: no profiling. Every repeat starts from freshly written buffers.
+ */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#ifndef CL_TARGET_OPENCL_VERSION
+#define CL_TARGET_OPENCL_VERSION 120
+#endif
+#define CL_USE_DEPRECATED_OPENCL_1_2_APIS
+#include <CL/cl.h>
+#include <fnmatch.h>
+#include <libgen.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { MAX_ARGS = 16, MAX_REPEATS = 64 };
+
+struct suite {
+	cl_device_id device;
+	cl_context context;
+	cl_command_queue queue;
+	const char *kernel_dir;
+	int repeats, profile;
+};
+
+struct arg {
+	char kind; /* 'f' or 'i' buffer, 'F' or 'I' scalar, 'L' local memory */
+	size_t count;
+	int32_t *init; /* buffers only: the contents every repeat starts from */
+	cl_mem mem;
+	float f;
+	int32_t i;
+};
+
+struct test_case {
+	const char *name, *file, *kernel;
+	cl_uint dims;
+	size_t global[3], local[3];
+	int arg_count;
+	struct arg args[MAX_ARGS];
+};
+
+static void fail(const char *what, const char *name, int code)
+{
+	fprintf(stderr, "suite: %s: %s (%d)\n", name, what, code);
+	exit(1);
+}
+
+static void check(cl_int err, const char *what)
+{
+	if (err)
+		fail("failed", what, err);
+}
+
+static uint32_t random_state;
+
+static uint32_t next_random(void)
+{
+	random_state = random_state * 1664525u + 1013904223u;
+	return random_state >> 8;
+}
+
+static void fill(struct arg *a, const char *how, long value)
+{
+	float *f = (float *)a->init;
+
+	for (size_t e = 0; e < a->count; e++) {
+		if (a->kind == 'f')
+			f[e] = !strcmp(how, "rand") ? next_random() / 16777216.0f : 0.0f;
+		else if (!strcmp(how, "rand"))
+			a->init[e] = (int32_t)(next_random() % (uint32_t)value);
+		else
+			a->init[e] = (int32_t)(!strcmp(how, "ramp") ? (long)e * value : value);
+	}
+}
+
+/* text: kind:count[:how[:value]], or kind:value for a scalar */
+static void parse_arg(struct arg *a, char *text)
+{
+	char *save, *kind = strtok_r(text, ":", &save), *count = strtok_r(NULL, ":", &save);
+	char *how = strtok_r(NULL, ":", &save), *value = strtok_r(NULL, ":", &save);
+
+	a->kind = kind[0];
+	if (!count)
+		fail("no value or count", text, 0);
+	if (a->kind == 'F')
+		a->f = strtof(count, NULL);
+	else if (a->kind == 'I')
+		a->i = (int32_t)strtol(count, NULL, 10);
+	else
+		a->count = strtoul(count, NULL, 10);
+	if (a->kind == 'f' || a->kind == 'i') {
+		a->init = malloc(a->count * 4);
+		if (!a->init || !how)
+			fail("no memory or no contents", text, 0);
+		fill(a, how, value ? strtol(value, NULL, 10) : 0);
+	}
+}
+
+static cl_uint parse_range(char *text, size_t *range)
+{
+	cl_uint dims = 0;
+	char *save;
+
+	for (char *p = strtok_r(text, ",", &save); p && dims < 3; p = strtok_r(NULL, ",", &save))
+		range[dims++] = strtoul(p, NULL, 10);
+	return dims;
+}
+
+static void parse_case(struct test_case *c, char *line)
+{
+	const char *blank = " \t";
+	char *save, *global, *local;
+
+	memset(c, 0, sizeof *c);
+	c->name = strtok_r(line, blank, &save);
+	c->file = strtok_r(NULL, blank, &save);
+	c->kernel = strtok_r(NULL, blank, &save);
+	global = strtok_r(NULL, blank, &save);
+	local = strtok_r(NULL, blank, &save);
+	if (!local)
+		fail("too few fields", c->name, 0);
+	c->dims = parse_range(global, c->global);
+	if (parse_range(local, c->local) != c->dims)
+		fail("global and local size differ in dimensions", c->name, 0);
+	random_state = 42;
+	for (char *p; c->arg_count < MAX_ARGS && (p = strtok_r(NULL, blank, &save)); c->arg_count++)
+		parse_arg(&c->args[c->arg_count], p);
+}
+
+static char *read_file(const char *path, size_t *size)
+{
+	FILE *f = fopen(path, "r");
+	char *text;
+
+	if (!f) {
+		perror(path);
+		exit(1);
+	}
+	fseek(f, 0, SEEK_END);
+	*size = (size_t)ftell(f);
+	rewind(f);
+	text = calloc(1, *size + 1);
+	if (!text || fread(text, 1, *size, f) != *size)
+		fail("cannot read", path, 0);
+	fclose(f);
+	return text;
+}
+
+static cl_program build_program(const struct suite *s, const char *file)
+{
+	char path[4096], *source;
+	size_t size;
+	cl_program program;
+	cl_int err;
+
+	snprintf(path, sizeof path, "%s/%s", s->kernel_dir, file);
+	source = read_file(path, &size);
+	program = clCreateProgramWithSource(s->context, 1, (const char **)&source, &size, &err);
+	check(err, "clCreateProgramWithSource");
+	free(source);
+	check(clBuildProgram(program, 1, &s->device, "", NULL, NULL), "clBuildProgram");
+	return program;
+}
+
+static void set_arg(const struct suite *s, cl_kernel kernel, cl_uint index, struct arg *a)
+{
+	cl_int err;
+
+	if (a->init) {
+		if (!a->mem) {
+			a->mem = clCreateBuffer(s->context, CL_MEM_READ_WRITE, a->count * 4, NULL, &err);
+			check(err, "clCreateBuffer");
+		}
+		check(clEnqueueWriteBuffer(s->queue, a->mem, CL_TRUE, 0, a->count * 4, a->init, 0, NULL, NULL),
+		      "clEnqueueWriteBuffer");
+		check(clSetKernelArg(kernel, index, sizeof a->mem, &a->mem), "clSetKernelArg");
+	} else if (a->kind == 'L') {
+		check(clSetKernelArg(kernel, index, a->count, NULL), "clSetKernelArg");
+	} else {
+		check(clSetKernelArg(kernel, index, 4, a->kind == 'F' ? (void *)&a->f : (void *)&a->i), "clSetKernelArg");
+	}
+}
+
+/* Returns the device's time in ns, 0 without profiling. */
+static cl_ulong launch(const struct suite *s, cl_kernel kernel, const struct test_case *c)
+{
+	cl_event event;
+	cl_ulong start = 0, end = 0;
+
+	check(clEnqueueNDRangeKernel(s->queue, kernel, c->dims, NULL, c->global, c->local, 0, NULL,
+	                             s->profile ? &event : NULL), "clEnqueueNDRangeKernel");
+	check(clFinish(s->queue), "clFinish");
+	if (!s->profile)
+		return 0;
+	clGetEventProfilingInfo(event, CL_PROFILING_COMMAND_START, sizeof start, &start, NULL);
+	clGetEventProfilingInfo(event, CL_PROFILING_COMMAND_END, sizeof end, &end, NULL);
+	clReleaseEvent(event);
+	return end - start;
+}
+
+static uint32_t checksum(const struct suite *s, struct arg *a, uint32_t sum)
+{
+	check(clEnqueueReadBuffer(s->queue, a->mem, CL_TRUE, 0, a->count * 4, a->init, 0, NULL, NULL),
+	      "clEnqueueReadBuffer");
+	for (size_t e = 0; e < a->count; e++)
+		sum = sum * 31 + (uint32_t)a->init[e];
+	return sum;
+}
+
+static int compare_times(const void *a, const void *b)
+{
+	cl_ulong x = *(const cl_ulong *)a, y = *(const cl_ulong *)b;
+
+	return (x > y) - (x < y);
+}
+
+static void print_range(const size_t *range, cl_uint dims)
+{
+	for (cl_uint d = 0; d < dims; d++)
+		printf("%s%zu", d ? "x" : "", range[d]);
+	putchar(',');
+}
+
+static void run_case(const struct suite *s, struct test_case *c)
+{
+	cl_ulong times[MAX_REPEATS] = {0};
+	uint32_t sum = 0;
+	cl_int err;
+	cl_program program = build_program(s, c->file);
+	cl_kernel kernel = clCreateKernel(program, c->kernel, &err);
+
+	check(err, "clCreateKernel");
+	for (int r = 0; r < s->repeats; r++) {
+		for (int i = 0; i < c->arg_count; i++)
+			set_arg(s, kernel, (cl_uint)i, &c->args[i]);
+		times[r] = launch(s, kernel, c);
+	}
+	for (int i = 0; i < c->arg_count; i++) {
+		if (!c->args[i].init)
+			continue;
+		sum = checksum(s, &c->args[i], sum);
+		clReleaseMemObject(c->args[i].mem);
+		free(c->args[i].init);
+	}
+	qsort(times, (size_t)s->repeats, sizeof times[0], compare_times);
+	printf("%s,%s,", c->name, c->kernel);
+	print_range(c->global, c->dims);
+	print_range(c->local, c->dims);
+	printf("%08x,%llu,%llu\n", sum, (unsigned long long)times[s->repeats / 2], (unsigned long long)times[0]);
+	fflush(stdout);
+	clReleaseKernel(kernel);
+	clReleaseProgram(program);
+}
+
+static int wanted(const char *line, int argc, char **argv)
+{
+	char name[128];
+
+	snprintf(name, sizeof name, "%.*s", (int)strcspn(line, " \t"), line);
+	for (int i = 0; i < argc; i++)
+		if (!fnmatch(argv[i], name, 0))
+			return 1;
+	return argc == 0;
+}
+
+static void open_device(struct suite *s)
+{
+	cl_platform_id platform;
+	cl_int err;
+
+	check(clGetPlatformIDs(1, &platform, NULL), "clGetPlatformIDs");
+	if (clGetDeviceIDs(platform, CL_DEVICE_TYPE_GPU, 1, &s->device, NULL))
+		check(clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 1, &s->device, NULL), "clGetDeviceIDs");
+	s->context = clCreateContext(NULL, 1, &s->device, NULL, NULL, &err);
+	check(err, "clCreateContext");
+	s->queue = clCreateCommandQueue(s->context, s->device, s->profile ? CL_QUEUE_PROFILING_ENABLE : 0, &err);
+	check(err, "clCreateCommandQueue");
+}
+
+int main(int argc, char **argv)
+{
+	struct suite s = {.repeats = 1, .profile = 1};
+	struct test_case c;
+	char *cases, *save, *path;
+	size_t size;
+	int option;
+
+	while ((option = getopt(argc, argv, "k:r:n")) != -1) {
+		if (option == 'k')
+			s.kernel_dir = optarg;
+		else if (option == 'r')
+			s.repeats = atoi(optarg);
+		else if (option == 'n')
+			s.profile = 0;
+		else
+			return 2;
+	}
+	if (optind >= argc || s.repeats < 1 || s.repeats > MAX_REPEATS) {
+		fprintf(stderr, "usage: suite [-k kernel directory] [-r repeats] [-n] cases.txt [name...]\n");
+		return 2;
+	}
+	path = strdup(argv[optind]);
+	if (!s.kernel_dir)
+		s.kernel_dir = dirname(path);
+	cases = read_file(argv[optind++], &size);
+	open_device(&s);
+	for (char *line = strtok_r(cases, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
+		if (line[0] == '#' || !strcspn(line, " \t") || !wanted(line, argc - optind, argv + optind))
+			continue;
+		parse_case(&c, line);
+		run_case(&s, &c);
+	}
+	clReleaseCommandQueue(s.queue);
+	clReleaseContext(s.context);
+	free(cases);
+	free(path);
+	return 0;
+}

@@ -1,0 +1,196 @@
+/*
+ * gpu: the description of a GPU, as data.
+ *
+ * GPU_KEYS below says everything there is to say about a key once: the struct, the parser, its checks and the
+ * listings are made from it. A description is text in lines of `key = value   # unit, source`; every key of
+ * the table is required unless the table gives a value for its absence. Adding a key adds a row, adding a GPU adds a
+ * file. Nothing here reads a file: whoever loads a GPU brings the text.
+ */
+#ifndef GPUSIM_GPU_H
+#define GPUSIM_GPU_H
+
+#include "runtime/base/base.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { GPU_TEXT_SIZE = 64 };
+
+/* How a scheduler orders its warps: loose round robin; greedy (the warp that issued last), then oldest; two levels
+ * of an active and a pending set; oldest first. */
+#define GPU_SCHEDULER_POLICIES(X) X(lrr) X(gto) X(two_level) X(oldest)
+
+#define GPU_POLICY(word) GPU_SCHEDULER_##word,
+enum gpu_scheduler_policy { GPU_SCHEDULER_POLICIES(GPU_POLICY) GPU_SCHEDULER_POLICY_COUNT };
+#undef GPU_POLICY
+
+/* A row is X(kind, key, unit, least, most, need, text). TEXT counts its characters in least and most; COUNT and BYTES
+ * are whole numbers, and BYTES may end in Ki, Mi or Gi; FLAG is 0 or 1. */
+#define GPU_REQUIRED true, NULL
+#define GPU_DEFAULT(value) false, value
+
+/*
+ * Instruction classes, two keys each. latency: core cycles from the issue of an instruction to the issue of one that
+ * needs its result, less pipeline_latency. initiation: core cycles a warp's instruction keeps its unit busy, so that
+ * an SM starts units / initiation of them per cycle. A unit is as wide as a warp, whatever its lanes: 16 lanes are one
+ * unit of initiation 2. The class's name says which units run it, except: int_* and those after sfu in the list
+ * run on the int units, or on the fp32 units where int_units is 0; fp64_* on the sfu units where fp64_units is 0;
+ * *_div on the sfu units.
+ */
+#define GPU_COST(X, class, what)                                                                                       \
+	X(REAL, class##_latency, "cycles", 0, 100000, GPU_REQUIRED, "latency of " what)                                \
+	X(REAL, class##_initiation, "cycles", 0.01, 100000, GPU_REQUIRED, "initiation interval of " what)
+
+#define GPU_CLASSES(X)                                                                                                 \
+	GPU_COST(X, int, "integer add and subtract")                                                                   \
+	GPU_COST(X, int_mul, "integer multiply")                                                                       \
+	GPU_COST(X, int_mad, "integer multiply-add")                                                                   \
+	GPU_COST(X, int_minmax, "integer minimum and maximum")                                                         \
+	GPU_COST(X, int_div, "integer division and remainder")                                                         \
+	GPU_COST(X, fp32, "32-bit floating-point add and multiply")                                                    \
+	GPU_COST(X, fp32_fma, "32-bit fused multiply-add")                                                             \
+	GPU_COST(X, fp32_minmax, "32-bit floating-point minimum and maximum")                                          \
+	GPU_COST(X, fp32_div, "32-bit floating-point division")                                                        \
+	GPU_COST(X, fp64, "64-bit floating-point add and multiply")                                                    \
+	GPU_COST(X, fp64_fma, "64-bit fused multiply-add")                                                             \
+	GPU_COST(X, fp64_minmax, "64-bit floating-point minimum and maximum")                                          \
+	GPU_COST(X, fp64_div, "64-bit floating-point division")                                                        \
+	GPU_COST(X, sfu, "reciprocal, square root, sine, cosine, exponential and logarithm")                           \
+	GPU_COST(X, conv, "conversion from, to or between floating-point types")                                       \
+	GPU_COST(X, logic, "bitwise operations and shifts")                                                            \
+	GPU_COST(X, move, "moves, comparisons, selections and conversions between integers")                           \
+	GPU_COST(X, shuffle, "exchange between the lanes of a warp")                                                   \
+	GPU_COST(X, branch, "branches, calls and returns")                                                             \
+	GPU_COST(X, barrier, "a work-group barrier, beside waiting for the others")
+
+/* Latencies of loads are complete, from issue to the issue of a user of the value, warp alone and fully coalesced. */
+#define GPU_KEYS(X)                                                                                                    \
+	X(TEXT, name, "", 1, GPU_TEXT_SIZE - 1, GPU_REQUIRED, "short name, as users type it")                          \
+	X(TEXT, title, "", 1, GPU_TEXT_SIZE - 1, GPU_REQUIRED, "the vendor's name")                                    \
+	X(TEXT, arch, "", 4, GPU_TEXT_SIZE - 1, GPU_REQUIRED, "target of the PTX compile")                             \
+	X(COUNT, sm_count, "SMs", 1, 1024, GPU_REQUIRED, "streaming multiprocessors")                                  \
+	X(COUNT, warp_size, "threads", 1, 128, GPU_REQUIRED, "threads of a warp")                                      \
+	X(REAL, clock_mhz, "MHz", 1, 10000, GPU_REQUIRED, "core clock that all cycles count")                          \
+	/* scheduling and fetch */                                                                                     \
+	X(COUNT, schedulers_per_sm, "schedulers", 1, 64, GPU_REQUIRED, "warp schedulers of an SM")                     \
+	X(COUNT, issue_per_scheduler, "instructions/cycle", 1, 8, GPU_REQUIRED, "of one warp that a scheduler issues") \
+	X(POLICY, scheduler_policy, "", 0, GPU_SCHEDULER_POLICY_COUNT - 1, GPU_REQUIRED, "order of warps")             \
+	X(COUNT, fetches_per_cycle, "fetches/cycle", 1, 64, GPU_REQUIRED, "instruction fetches of an SM")              \
+	X(COUNT, fetch_width, "instructions", 1, 16, GPU_REQUIRED, "instructions of one warp that a fetch brings")     \
+	X(COUNT, instruction_buffer_entries, "instructions", 1, 64, GPU_REQUIRED, "decoded instructions per warp")     \
+	/* residency */                                                                                                \
+	X(COUNT, max_warps_per_sm, "warps", 1, 1024, GPU_REQUIRED, "resident warps")                                   \
+	X(COUNT, max_blocks_per_sm, "blocks", 1, 1024, GPU_REQUIRED, "resident work-groups")                           \
+	X(COUNT, max_threads_per_block, "threads", 1, 65536, GPU_REQUIRED, "largest work-group")                       \
+	X(COUNT, registers_per_sm, "registers", 1, 1 << 24, GPU_REQUIRED, "32-bit registers")                          \
+	X(COUNT, max_registers_per_thread, "registers", 1, 1024, GPU_REQUIRED, "what a thread can address")            \
+	X(COUNT, register_allocation_unit, "registers", 1, 65536, GPU_REQUIRED, "a warp's are a multiple of it")       \
+	X(COUNT, register_partitions, "partitions", 1, 64, GPU_DEFAULT("1"),                                           \
+	  "parts of the register file, a warp's registers being in one; 1 where it is one pool")                       \
+	X(BYTES, shared_bytes_per_sm, "bytes", 0, 1 << 30, GPU_REQUIRED, "shared memory for resident work-groups")     \
+	X(BYTES, max_shared_bytes_per_block, "bytes", 0, 1 << 30, GPU_REQUIRED, "shared memory of one work-group")     \
+	X(BYTES, shared_allocation_unit, "bytes", 1, 1 << 20, GPU_REQUIRED, "a work-group's is a multiple of it")      \
+	X(BYTES, shared_reserved_per_block, "bytes", 0, 1 << 20, GPU_DEFAULT("0"),                                     \
+	  "shared memory the system takes per work-group; 0 where it takes none")                                      \
+	/* operands and results */                                                                                     \
+	X(COUNT, register_banks, "banks", 1, 1024, GPU_REQUIRED, "register banks of an SM")                            \
+	X(COUNT, operand_collectors, "collectors", 1, 1024, GPU_REQUIRED, "operand collector units of an SM, all")     \
+	X(COUNT, result_buses, "results/cycle", 1, 1024, GPU_REQUIRED, "results an SM writes back")                    \
+	X(REAL, pipeline_latency, "cycles", 0, 1000, GPU_DEFAULT("0"),                                                 \
+	  "what operand collection and write-back add to a latency; 0 where latencies are measured whole")             \
+	/* units */                                                                                                    \
+	X(COUNT, fp32_units, "units", 1, 1024, GPU_REQUIRED, "32-bit floating-point units of an SM")                   \
+	X(COUNT, int_units, "units", 0, 1024, GPU_REQUIRED, "integer units; 0: the fp32 units do their work")          \
+	X(COUNT, fp64_units, "units", 0, 1024, GPU_REQUIRED, "64-bit units; 0: the sfu units do their work")           \
+	X(COUNT, sfu_units, "units", 1, 1024, GPU_REQUIRED, "special function units of an SM")                         \
+	X(COUNT, ldst_units, "units", 1, 1024, GPU_REQUIRED, "load/store units, each one access per cycle")            \
+	GPU_CLASSES(X)                                                                                                 \
+	/* memory */                                                                                                   \
+	X(COUNT, shared_banks, "banks", 1, 1024, GPU_REQUIRED, "shared-memory banks of 4 bytes")                       \
+	X(REAL, shared_latency, "cycles", 0, 100000, GPU_REQUIRED, "load from shared memory without conflicts")        \
+	X(REAL, const_latency, "cycles", 0, 100000, GPU_REQUIRED, "load of a constant or parameter that is cached")    \
+	X(REAL, atomic_latency, "cycles", 0, 100000, GPU_REQUIRED, "atomic on global memory, one lane")                \
+	X(BYTES, l1_bytes, "bytes", 0, 1 << 30, GPU_REQUIRED, "L1 data cache of an SM")                                \
+	X(FLAG, l1_unified, "", 0, 1, GPU_REQUIRED, "shared memory in use is taken out of l1_bytes")                   \
+	X(BYTES, l1_line_bytes, "bytes", 1, 65536, GPU_REQUIRED, "L1 line")                                            \
+	X(BYTES, l1_sector_bytes, "bytes", 1, 65536, GPU_REQUIRED, "what L1 fetches at least")                         \
+	X(COUNT, l1_ways, "ways", 1, 65536, GPU_REQUIRED, "L1 associativity, of all l1_bytes")                         \
+	X(REAL, l1_latency, "cycles", 0, 100000, GPU_REQUIRED, "load that hits L1")                                    \
+	X(FLAG, l1_caches_global, "", 0, 1, GPU_REQUIRED, "L1 keeps global memory, not only local memory")             \
+	X(BYTES, l2_bytes, "bytes", 0, 1LL << 34, GPU_REQUIRED, "L2 cache of the GPU")                                 \
+	X(COUNT, l2_slices, "slices", 1, 1024, GPU_REQUIRED, "L2 slices that work in parallel")                        \
+	X(BYTES, l2_line_bytes, "bytes", 1, 65536, GPU_REQUIRED, "L2 line")                                            \
+	X(BYTES, l2_sector_bytes, "bytes", 1, 65536, GPU_REQUIRED, "what L2 fetches at least")                         \
+	X(COUNT, l2_ways, "ways", 1, 65536, GPU_REQUIRED, "L2 associativity")                                          \
+	X(REAL, l2_latency, "cycles", 0, 100000, GPU_REQUIRED, "load that misses L1 and hits L2")                      \
+	X(REAL, dram_gbps, "GB/s", 0.001, 1000000, GPU_REQUIRED, "peak bandwidth of the memory")                       \
+	X(REAL, dram_latency, "cycles", 0, 100000, GPU_REQUIRED, "load that misses L2")                                \
+	X(COUNT, dram_channels, "channels", 1, 1024, GPU_REQUIRED, "memory channels")                                  \
+	/* launch and host link */                                                                                     \
+	X(REAL, launch_overhead_ns, "ns", 0, 1e9, GPU_REQUIRED, "from the start of a launch to its first instruction") \
+	X(REAL, link_gbps, "GB/s", 0.001, 1000000, GPU_REQUIRED, "peak bandwidth to the host, one direction")          \
+	X(REAL, link_latency_ns, "ns", 0, 1e9, GPU_REQUIRED, "shortest transfer between host and GPU")
+
+#define GPU_FIELD_TEXT(key) char key[GPU_TEXT_SIZE];
+#define GPU_FIELD_COUNT(key) uint32_t key;
+#define GPU_FIELD_BYTES(key) uint64_t key;
+#define GPU_FIELD_REAL(key) double key;
+#define GPU_FIELD_FLAG(key) bool key;
+#define GPU_FIELD_POLICY(key) enum gpu_scheduler_policy key;
+#define GPU_FIELD(kind, key, unit, least, most, need, text) GPU_FIELD_##kind(key)
+struct gpu {
+	GPU_KEYS(GPU_FIELD)
+};
+#undef GPU_FIELD
+#undef GPU_FIELD_TEXT
+#undef GPU_FIELD_COUNT
+#undef GPU_FIELD_BYTES
+#undef GPU_FIELD_REAL
+#undef GPU_FIELD_FLAG
+#undef GPU_FIELD_POLICY
+
+enum gpu_kind { GPU_TEXT, GPU_COUNT, GPU_BYTES, GPU_REAL, GPU_FLAG, GPU_POLICY };
+
+/* One row of the table. */
+struct gpu_key {
+	const char *name, *unit, *text; /* unit: "" where there is none */
+	enum gpu_kind kind;
+	size_t offset;      /* in struct gpu */
+	double least, most; /* of a TEXT: characters */
+	bool required;
+	const char *fallback; /* the value of a key that is not required, as text */
+};
+
+/* Where a value came from: the description's file name (without its folder), its line (from 1) and comment; or
+ * "GPUSIM_SET" or "default" and line 0. */
+struct gpu_origin {
+	char file[64];
+	unsigned line;
+	char comment[160];
+};
+
+/*
+ * Brings the description called `name` (as the user, or a base line, wrote it): appends its text to *text, which
+ * gpu_load frees, and writes what errors call it, usually its path, to path. Returns 0 or a negative errno value with
+ * *err filled. path may be left empty: errors then say NAME.gpu.
+ */
+typedef int gpu_read_fn(void *ctx, const char *name, struct gs_buf *text, char *path, size_t path_size,
+                        struct gs_error *err);
+
+/*
+ * Fills *gpu from the description `name`. A description may begin with `base = OTHER`, whose values it then changes;
+ * name and title are never taken from a base. overrides (NULL or "": none) is "key=value,key=value", as in GPUSIM_SET.
+ * origin, if not NULL, has gpu_key_count() entries and is filled for every key. Returns 0, or a negative errno
+ * value with one sentence in *err that names file and line; *gpu and *origin are then not to be used.
+ */
+int gpu_load(struct gpu *gpu, const char *name, gpu_read_fn *read, void *ctx, const char *overrides,
+             struct gpu_origin *origin, struct gs_error *err);
+
+/* The keys in the order of the table, for printing. */
+size_t gpu_key_count(void);
+const struct gpu_key *gpu_key(size_t i); /* NULL past the end */
+/* The value of the i-th key as a description would have it, whatever the locale. */
+void gpu_format_value(const struct gpu *gpu, size_t i, char *out, size_t size);
+
+#endif

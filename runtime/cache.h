@@ -1,0 +1,33 @@
+/*
+ * The cache on disk: packs by key, in folders by kind, under $GPUSIM_CACHE_DIR or $XDG_CACHE_HOME/gpusim.
+ *
+ * Files are written by rename, so that concurrent processes see whole ones; a damaged file counts as
+ * missing. A hit renews the file's time, and when a store brings the sum over the bound, the files that were
+ * not used for longest go first.
+ */
+#ifndef GPUSIM_CACHE_H
+#define GPUSIM_CACHE_H
+
+#include "runtime/base/base.h"
+
+enum cache_kind {
+	CACHE_RESULTS,  /* what gpusim-cc made of a request */
+	CACHE_BINARIES, /* the units behind a program's binary */
+	CACHE_KINDS
+};
+
+/* Before any other call; `directory` may be empty for the default, `bound_bytes` 0 for no cache at all. */
+void cache_setup(const char *directory, uint64_t bound_bytes);
+const char *cache_directory(void); /* "" when there is none */
+int cache_put_pack(enum cache_kind kind, const char *key, const struct gs_pack *pack, struct gs_error *err);
+int cache_get_pack(enum cache_kind kind, const char *key, struct gs_pack *pack, struct gs_error *err);
+void cache_remove(enum cache_kind kind, const char *key);
+
+struct cache_usage {
+	uint64_t files, size_bytes;
+};
+struct cache_usage cache_usage(void);
+/* Removes the oldest files until at most `bound_bytes` are left. */
+void cache_trim(uint64_t bound_bytes);
+
+#endif

@@ -1,0 +1,322 @@
+/* The steps of gpusim-cc in their order; see compile.h and protocol.h. */
+#include "runtime/cc/compile.h"
+
+#include "analysis/analysis.h"
+#include "annotator/annotator.h"
+#include "runtime/cc/preprocess.h"
+#include "runtime/cc/protocol.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct unit {
+	struct build_options options;
+	struct preprocessed pre;
+	struct words parse_args;
+	struct gs_buf probed, target_options; /* for the target compile */
+};
+
+struct work {
+	const struct gs_pack *request;
+	struct gs_pack *result;
+	struct host_device device;
+	struct unit *units;
+	size_t unit_count;
+	struct annotation *annotation;
+	const char *stage;
+	struct gs_error err;
+};
+
+static int out_of_memory(struct work *w)
+{
+	return gs_fail(&w->err, ENOMEM, "out of memory");
+}
+
+static int read_units(struct work *w)
+{
+	for (size_t i = 0; i < w->request->count; i++)
+		w->unit_count += !strcmp(w->request->sections[i].name, "source");
+	w->units = calloc(w->unit_count + 1, sizeof *w->units);
+	if (!w->units)
+		return out_of_memory(w);
+	return w->unit_count ? 0 : gs_fail(&w->err, EINVAL, "a request without a source");
+}
+
+static int preprocess_unit(struct work *w, struct unit *u, const struct preprocess_unit *source)
+{
+	char *folder;
+	int result = folder_create(&folder, &w->err);
+	if (result)
+		return result;
+	result = preprocess(&w->device, source, folder, &u->pre, &w->err);
+	folder_remove(folder);
+	free(folder);
+	return result;
+}
+
+/* A unit is an options section, its headers, and the source that closes it. */
+static int preprocess_all(struct work *w)
+{
+	const struct gs_section *sections = w->request->sections, *cwd = gs_pack_find(w->request, "cwd");
+	const char *options = "";
+	size_t first_header = 0, unit = 0;
+	int result = 0;
+	w->stage = "preprocess";
+	for (size_t i = 0; i < w->request->count && !result; i++) {
+		if (!strcmp(sections[i].name, "options")) {
+			options = sections[i].data;
+			first_header = i + 1;
+		} else if (!strcmp(sections[i].name, "source")) {
+			struct unit *u = &w->units[unit++];
+			struct preprocess_unit source = {
+				.options = &u->options, .headers = &sections[first_header], .header_count = i - first_header,
+				.source = sections[i].data, .source_length = sections[i].len,
+				.cwd = cwd && cwd->len ? cwd->data : NULL,
+			};
+			result = options_read(options, &u->options, &w->err);
+			if (!result)
+				result = preprocess_unit(w, u, &source);
+			first_header = i + 1;
+			options = "";
+		}
+	}
+	return result;
+}
+
+/* With the builtins that clang declares by itself, or with all of the big header. */
+static void make_parse_args(struct work *w, struct unit *u, bool full_header)
+{
+	words_free(&u->parse_args);
+	device_language_args(&w->device, &u->options, &u->parse_args);
+	if (u->pre.resource_folder) {
+		words_add(&u->parse_args, "-isystem");
+		words_add(&u->parse_args, u->pre.resource_folder);
+	}
+	if (full_header) {
+		words_add(&u->parse_args, "-cl-no-stdinc");
+		words_add(&u->parse_args, "-include");
+		words_add(&u->parse_args, "opencl-c.h");
+	}
+}
+
+static int parse_all(struct work *w, bool full_header)
+{
+	struct annotator_unit *sources = calloc(w->unit_count, sizeof *sources);
+	bool failed = !sources;
+	for (size_t i = 0; i < w->unit_count && !failed; i++) {
+		struct unit *u = &w->units[i];
+		make_parse_args(w, u, full_header);
+		failed = u->parse_args.failed;
+		sources[i] = (struct annotator_unit){
+			.text = u->pre.text.data, .length = u->pre.text.len, .clang_args = (const char *const *)u->parse_args.items,
+		};
+	}
+	int result = failed ? out_of_memory(w) : annotation_create(sources, w->unit_count, &w->annotation, &w->err);
+	free(sources);
+	return result;
+}
+
+static int annotate(struct work *w)
+{
+	w->stage = "annotate";
+	for (size_t i = 0; i < w->unit_count; i++)
+		if (w->units[i].options.standard && strncmp(w->units[i].options.standard, "CL", 2))
+			return gs_fail(&w->err, ENOTSUP, "-cl-std=%s is not OpenCL C", w->units[i].options.standard);
+		else if (w->units[i].options.standard && strchr(w->units[i].options.standard, '+'))
+			return gs_fail(&w->err, ENOTSUP, "C++ for OpenCL (-cl-std=%s)", w->units[i].options.standard);
+	int result = parse_all(w, false);
+	struct gs_error first = w->err;
+	if (result == -EINVAL && parse_all(w, true) == 0)
+		return 0;
+	w->err = first;
+	return result;
+}
+
+static int write_host(struct work *w)
+{
+	int result = 0;
+	for (size_t i = 0; i < w->unit_count && !result; i++) {
+		struct gs_buf text = {0};
+		result = annotation_write(w->annotation, i, w->device.counters, &text, &w->err);
+		gs_pack_add(w->result, "host", text.data, text.len);
+		gs_buf_free(&text);
+	}
+	for (size_t i = 0; i < w->unit_count && !result; i++) {
+		struct gs_buf text = {0};
+		options_join(&w->units[i].options.host, &text);
+		gs_pack_add(w->result, "host-options", text.data, text.len);
+		gs_buf_free(&text);
+	}
+	return result;
+}
+
+static void write_tables(struct work *w)
+{
+	struct gs_buf text = {0};
+	const struct kernel_entry *kernels;
+	const struct block *blocks;
+	size_t count = annotation_kernels(w->annotation, &kernels);
+	for (size_t i = 0; i < count; i++)
+		gs_buf_printf(&text, "%s %u\n", kernels[i].name, kernels[i].arguments);
+	gs_pack_add(w->result, "kernels", text.data, text.len);
+	gs_buf_free(&text);
+	count = annotation_blocks(w->annotation, &blocks);
+	for (size_t i = 0; i < count; i++)
+		gs_buf_printf(&text, "%u %u %s %s %u %u %s\n", blocks[i].id, blocks[i].unit, blocks[i].function, blocks[i].kind,
+		              blocks[i].place.line, blocks[i].place.column, blocks[i].place.file);
+	gs_pack_add(w->result, "blocks", text.data, text.len);
+	w->result->failed |= text.failed;
+	gs_buf_free(&text);
+}
+
+static void write_dependencies(struct work *w)
+{
+	struct gs_buf text = {0};
+	for (size_t i = 0; i < w->unit_count; i++)
+		for (size_t j = 0; j < w->units[i].pre.files.count; j++) {
+			struct gs_buf file = {0};
+			char hex[33];
+			/* A #line directive may name a file that does not exist. */
+			if (!gs_read_file(w->units[i].pre.files.items[j], &file, NULL)) {
+				gs_hash_hex(file.data, file.len, hex);
+				gs_buf_printf(&text, "%s %s\n", hex, w->units[i].pre.files.items[j]);
+			}
+			gs_buf_free(&file);
+		}
+	if (text.len)
+		gs_pack_add(w->result, "dependency", text.data, text.len);
+	gs_buf_free(&text);
+}
+
+static int probe_all(struct work *w, struct target_unit *targets)
+{
+	int result = 0;
+	for (size_t i = 0; i < w->unit_count && !result; i++) {
+		struct unit *u = &w->units[i];
+		result = annotation_write(w->annotation, i, MARK_PROBE, &u->probed, &w->err);
+		gs_buf_printf(&u->target_options, "-cl-std=%s ", device_standard(&w->device, &u->options));
+		device_extensions_option(&w->device, &u->target_options);
+		gs_buf_puts(&u->target_options, " ");
+		options_join(&u->options.code, &u->target_options);
+		if (!result && u->target_options.failed)
+			result = out_of_memory(w);
+		targets[i] = (struct target_unit){
+			.text = u->probed.data, .length = u->probed.len, .options = u->target_options.data,
+		};
+	}
+	return result;
+}
+
+static void write_kernel_costs(struct gs_buf *section, const struct gs_buf *ptx, int *result, struct gs_error *err)
+{
+	struct ptx_kernel *kernels = NULL;
+	size_t count = 0;
+	*result = ptx_read_kernels(ptx->data ? ptx->data : "", ptx->len, &kernels, &count, err);
+	for (size_t i = 0; i < count && !*result; i++)
+		gs_buf_printf(section, "kernel %s instructions=%u shared_bytes=%u registers=%u\n", kernels[i].name,
+		              kernels[i].code.instructions, kernels[i].code.shared_bytes, kernels[i].code.registers);
+	ptx_kernels_free(kernels, count);
+}
+
+static void write_target(struct work *w, const char *arch, struct target_job *job, struct gs_error *start_error)
+{
+	struct gs_buf section = {0}, ptx = {0}, clean = {0};
+	struct gs_error err = *start_error;
+	int result = job ? target_compile_finish(job, &ptx, &err) : -EINVAL;
+	gs_buf_printf(&section, "%s\n", arch);
+	if (!result)
+		write_kernel_costs(&section, &ptx, &result, &err);
+	if (result)
+		gs_buf_printf(&section, "failure %.*s\n", (int)strcspn(err.text, "\n"), err.text);
+	else
+		ptx_without_probes(ptx.data, ptx.len, &clean);
+	gs_pack_add(w->result, "target", section.data, section.len);
+	gs_pack_add(w->result, "ptx", clean.data ? clean.data : "", clean.len);
+	w->result->failed |= section.failed || clean.failed;
+	gs_buf_free(&section);
+	gs_buf_free(&ptx);
+	gs_buf_free(&clean);
+}
+
+/* Targets compile a few at a time; the answers are taken in the order of the request. */
+static int compile_targets(struct work *w, const struct words *archs, const struct target_unit *units)
+{
+	enum { AT_ONCE = 8 };
+	for (size_t first = 0; first < archs->count; first += AT_ONCE) {
+		struct target_job *jobs[AT_ONCE] = {0};
+		struct gs_error errors[AT_ONCE] = {0};
+		size_t count = archs->count - first < AT_ONCE ? archs->count - first : AT_ONCE;
+		for (size_t i = 0; i < count; i++)
+			if (target_compile_start(units, w->unit_count, archs->items[first + i], &jobs[i], &errors[i]))
+				jobs[i] = NULL;
+		for (size_t i = 0; i < count; i++)
+			write_target(w, archs->items[first + i], jobs[i], &errors[i]);
+	}
+	return 0;
+}
+
+static int write_targets(struct work *w)
+{
+	struct words archs = {0};
+	struct target_unit *units = calloc(w->unit_count, sizeof *units);
+	w->stage = "internal";
+	options_split(gs_pack_text(w->request, "targets"), &archs);
+	int result = !units || archs.failed ? out_of_memory(w) : probe_all(w, units);
+	if (!result)
+		result = compile_targets(w, &archs, units);
+	words_free(&archs);
+	free(units);
+	return result;
+}
+
+static int do_request(struct work *w)
+{
+	const char *version = gs_pack_text(w->request, "version");
+	w->stage = "internal";
+	if (strcmp(version, GPUSIM_VERSION))
+		return gs_fail(&w->err, EINVAL, "the request is of version '%s', gpusim-cc is %s", version, GPUSIM_VERSION);
+	int result = device_read(gs_pack_text(w->request, "device"), &w->device, &w->err);
+	if (!result)
+		result = read_units(w);
+	if (!result)
+		result = preprocess_all(w);
+	if (!result)
+		result = annotate(w);
+	if (!result) {
+		result = write_host(w);
+		write_tables(w);
+	}
+	if (!result)
+		result = write_targets(w);
+	return result;
+}
+
+static void work_free(struct work *w)
+{
+	for (size_t i = 0; i < w->unit_count; i++) {
+		options_free(&w->units[i].options);
+		preprocessed_free(&w->units[i].pre);
+		words_free(&w->units[i].parse_args);
+		gs_buf_free(&w->units[i].probed);
+		gs_buf_free(&w->units[i].target_options);
+	}
+	free(w->units);
+	annotation_free(w->annotation);
+	device_free(&w->device);
+}
+
+void compile_request(const struct gs_pack *request, struct gs_pack *result)
+{
+	struct work w = {.request = request, .result = result};
+	gs_pack_puts(result, "version", GPUSIM_VERSION);
+	if (do_request(&w)) {
+		struct gs_buf text = {0};
+		gs_buf_printf(&text, "%s: %.*s", w.stage, (int)strcspn(w.err.text, "\r\n"), w.err.text);
+		gs_pack_add(result, "failure", text.data, text.len);
+		gs_buf_free(&text);
+	}
+	/* Also after a failure: a changed header may be what makes it go away. */
+	write_dependencies(&w);
+	work_free(&w);
+}

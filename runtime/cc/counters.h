@@ -1,0 +1,24 @@
+/*
+ * The counter buffer that a twin kernel takes as its last argument: an array of 64-bit words.
+ *
+ *   word 0           slots: how many work-groups have a place of their own (set by the host)
+ *   words 1..3       local size      (written by the twin, by the work-item with global linear id 0)
+ *   words 4..6       number of groups (likewise)
+ *   word 7           reserved, 0
+ *   then slot s at   8 + s * blocks, one word per block
+ *
+ * A work-group with linear id g counts in slot g mod slots. On a device that runs a group on one thread
+ * the increments are plain; elsewhere they are atomic on the low 32-bit half, and the high half takes
+ * the carry, so that nothing overflows silently.
+ */
+#ifndef GPUSIM_CC_COUNTERS_H
+#define GPUSIM_CC_COUNTERS_H
+
+enum {
+	COUNTER_SLOTS = 0,
+	COUNTER_LOCAL = 1,
+	COUNTER_GROUPS = 4,
+	COUNTER_HEADER_WORDS = 8,
+};
+
+#endif

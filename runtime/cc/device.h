@@ -1,0 +1,30 @@
+/*
+ * The host device of a request, and the clang that stands in for its compiler.
+ */
+#ifndef GPUSIM_CC_DEVICE_H
+#define GPUSIM_CC_DEVICE_H
+
+#include "annotator/annotator.h"
+#include "runtime/cc/options.h"
+
+struct host_device {
+	bool cpu, images, little_endian;
+	unsigned address_bits, c_version, cl_version;
+	char *platform;
+	struct words extensions, features;
+	enum marker_form counters;
+};
+
+int device_read(const char *text, struct host_device *out, struct gs_error *err);
+void device_free(struct host_device *d);
+
+/* "CL1.2": of the application's options, else what the device's compiler takes by itself. */
+const char *device_standard(const struct host_device *d, const struct build_options *options);
+/* "-cl-ext=-all,+cl_khr_fp64,...": what this device has and no more. */
+void device_extensions_option(const struct host_device *d, struct gs_buf *out);
+/* Arguments that make clang see programs as the device's compiler does: language, machine, extensions, -cl- options. */
+void device_language_args(const struct host_device *d, const struct build_options *options, struct words *args);
+/* Further ones for preprocessing: the macros of the device. */
+void device_macro_args(const struct host_device *d, const struct build_options *options, struct words *args);
+
+#endif

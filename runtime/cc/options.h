@@ -1,0 +1,25 @@
+/*
+ * The build options of a program: split into words, then sorted by who needs them.
+ */
+#ifndef GPUSIM_CC_OPTIONS_H
+#define GPUSIM_CC_OPTIONS_H
+
+#include "runtime/cc/tool.h"
+
+struct build_options {
+	struct words macros; /* -D, -U and -I, each one word, in their order: for the preprocessor */
+	struct words code;   /* the -cl- options that change code or macros, without -cl-std */
+	struct words host;   /* what the annotated text is built with: all but -D, -U, -I and -Werror */
+	char *standard;      /* "CL1.2" of -cl-std=CL1.2, or NULL */
+};
+
+/* Words as a shell would make them of text: blanks separate, quotes join, a backslash takes the next character.
+ * A quote that is not closed ends with the text, as drivers have it. */
+void options_split(const char *text, struct words *out);
+
+int options_read(const char *text, struct build_options *out, struct gs_error *err);
+void options_free(struct build_options *o);
+/* Words joined by blanks; those that need quotes get them. */
+void options_join(const struct words *w, struct gs_buf *out);
+
+#endif

@@ -1,0 +1,32 @@
+/*
+ * Preprocessing of one unit with the macros of the host device.
+ */
+#ifndef GPUSIM_CC_PREPROCESS_H
+#define GPUSIM_CC_PREPROCESS_H
+
+#include "runtime/cc/device.h"
+
+/* The name of the application's source in line markers. */
+#define SOURCE_NAME "program.cl"
+
+struct preprocess_unit {
+	const struct build_options *options;
+	const struct gs_section *headers; /* "NAME\n" + text each */
+	size_t header_count;
+	const char *source;
+	size_t source_length;
+	const char *cwd; /* of the guest, or NULL */
+};
+
+struct preprocessed {
+	struct gs_buf text;
+	struct words files; /* absolute paths of the files that #include read, without the embedded headers */
+	char *resource_folder; /* where clang keeps opencl-c-base.h */
+};
+
+/* `folder` is an empty folder for the files of this unit; the caller removes it. */
+int preprocess(const struct host_device *d, const struct preprocess_unit *unit, const char *folder,
+               struct preprocessed *out, struct gs_error *err);
+void preprocessed_free(struct preprocessed *p);
+
+#endif

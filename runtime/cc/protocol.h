@@ -1,0 +1,45 @@
+/*
+ * What the guest's process and gpusim-cc say to each other: one request pack, one result pack (base.h).
+ *
+ *     gpusim-cc REQUEST RESULT       reads the file REQUEST, writes the file RESULT, exits 0
+ *     gpusim-cc --version            prints the version that is part of the cache key
+ *
+ * gpusim-cc exits non-zero only when it could not write RESULT. A program that it cannot handle is a
+ * result with a "failure" section.
+ *
+ * Request sections, in this order:
+ *   version     GPUSIM_VERSION of the guest's library
+ *   device      key=value lines about the host device: type=cpu|gpu|accelerator, address_bits=64,
+ *               c_version=120 (OpenCL C version used without -cl-std), cl_version=300,
+ *               image_support=0|1, little_endian=0|1, platform=NAME, extensions=SPACE SEPARATED,
+ *               features=SPACE SEPARATED (__opencl_c_*), counters=plain|atomic
+ *   targets     one architecture per line: sm_20
+ *   cwd         working directory of the guest; present only when an #include or -I may need it
+ *   then, for each unit (a source that clBuildProgram or clCompileProgram was given), in link order:
+ *   options     the build options, as the application gave them
+ *   header      any number: "NAME\n" + text, the embedded headers of clCompileProgram
+ *   source      the source text; closes the unit
+ *
+ * Result sections:
+ *   version     GPUSIM_VERSION of gpusim-cc
+ *   failure     only on failure: "STAGE: FILE:LINE:COLUMN: what" in one line; STAGE is preprocess,
+ *               annotate or internal. No other section is needed then.
+ *   host        one per unit: the annotated source
+ *   host-options  one per unit: the options to build it with (no -D, -U, -I, -Werror)
+ *   kernels     one line per kernel: NAME ARGUMENTS; ARGUMENTS counts the application's own, so it is
+ *               also the index of ours (an ulong * to the counters, see counters.h)
+ *   blocks      one line per counter, in the order of the counters:
+ *               ID UNIT FUNCTION KIND LINE COLUMN FILE   (FILE is last: it may contain blanks)
+ *   target      one per architecture: the first line is the architecture; then either
+ *               "failure TEXT" or one line per kernel: kernel NAME key=value ...
+ *               with instructions, shared_bytes, registers (0: not known)
+ *   ptx         one per architecture, same order: the PTX text, probes left out
+ *   dependency  one line per file read through #include: HASH PATH (absolute)
+ *   note        any number of one-line remarks for the report
+ */
+#ifndef GPUSIM_CC_PROTOCOL_H
+#define GPUSIM_CC_PROTOCOL_H
+
+#define GPUSIM_VERSION "0.1.0"
+
+#endif

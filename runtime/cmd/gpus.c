@@ -1,0 +1,68 @@
+/* gpusim gpus, gpusim show: the GPU descriptions. */
+#include "cmd.h"
+
+#include "runtime/gpus.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+int cmd_gpus(int argc, char **argv)
+{
+	int failures = 0;
+	if (argc > 1)
+		return cmd_fail("gpus: unexpected '%s'", argv[1]);
+	char **names = gpus_names();
+	printf("%-18s %-6s %5s %9s %10s  %s\n", "name", "arch", "SMs", "clock", "memory", "GPU");
+	for (char **n = names; n && *n; n++) {
+		struct gpu gpu;
+		struct gs_error err;
+		if (gpu_load(&gpu, *n, gpus_read, NULL, NULL, NULL, &err)) {
+			cmd_fail("%s", err.text);
+			failures++;
+		} else {
+			printf("%-18s %-6s %5u %5.0f MHz %5.0f GB/s  %s\n", *n, gpu.arch, gpu.sm_count, gpu.clock_mhz,
+			       gpu.dram_gbps, gpu.title);
+		}
+		free(*n);
+	}
+	free(names);
+	return failures ? 1 : 0;
+}
+
+static void print_value(const struct gpu *gpu, size_t i, const struct gpu_origin *from)
+{
+	char value[128], line[24] = "";
+	gpu_format_value(gpu, i, value, sizeof value);
+	if (from->line)
+		snprintf(line, sizeof line, ":%u", from->line);
+	printf("%-28s = %-14s # %s%s [%s%s]\n", gpu_key(i)->name, value, from->comment[0] ? from->comment : gpu_key(i)->unit,
+	       from->comment[0] ? "" : gpu_key(i)->text, from->file, line);
+}
+
+int cmd_show(int argc, char **argv)
+{
+	const char *name = NULL, *set = NULL;
+	struct gpu gpu;
+	struct gs_error err;
+	for (int i = 1; i < argc; i++) {
+		if (!strncmp(argv[i], "--set=", 6))
+			set = argv[i] + 6;
+		else if (!strcmp(argv[i], "--set") && i + 1 < argc)
+			set = argv[++i];
+		else if (argv[i][0] == '-' || name)
+			return cmd_fail("show: unexpected '%s'", argv[i]);
+		else
+			name = argv[i];
+	}
+	if (!name)
+		return cmd_fail("show: name a GPU (gpusim gpus lists them)");
+	struct gpu_origin *origins = calloc(gpu_key_count(), sizeof *origins);
+	if (!origins)
+		return cmd_fail("show: out of memory");
+	int failed = gpu_load(&gpu, name, gpus_read, NULL, set, origins, &err);
+	for (size_t i = 0; !failed && i < gpu_key_count(); i++)
+		print_value(&gpu, i, &origins[i]);
+	free(origins);
+	return failed ? cmd_fail("show: %s", err.text) : 0;
+}

@@ -1,0 +1,159 @@
+/* gpusim: how long would this program's OpenCL kernels take on another GPU? */
+#include "cmd.h"
+
+#include "runtime/cc/protocol.h"
+#include "runtime/options.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const struct subcommand {
+	const char *name, *usage, *help;
+	int (*run)(int argc, char **argv);
+} subcommands[] = {
+	{"run", "[OPTIONS] [--] PROGRAM [ARGUMENTS]", "run a program and report its kernels' times on stderr", cmd_run},
+	{"gpus", "", "list the GPUs that can be modelled", cmd_gpus},
+	{"show", "NAME|FILE.gpu [--set KEY=VALUE,...]", "print a GPU's description, each value with its source", cmd_show},
+	{"cache", "[clear]", "tell where the cache is and how large, or empty it", cmd_cache},
+};
+
+int cmd_fail(const char *fmt, ...)
+{
+	va_list ap;
+	va_start(ap, fmt);
+	fputs("gpusim: ", stderr);
+	vfprintf(stderr, fmt, ap);
+	fputs("\n", stderr);
+	va_end(ap);
+	return EXIT_USAGE;
+}
+
+/* Text in lines of at most `width` columns, each after the first begun with `indent` blanks. */
+static void print_wrapped(const char *text, int indent, int width)
+{
+	int column = indent;
+	while (*text) {
+		int n = (int)strcspn(text, " ");
+		if (column > indent && column + 1 + n > width) {
+			printf("\n%*s", indent, "");
+			column = indent;
+		} else if (column > indent) {
+			putchar(' ');
+			column++;
+		}
+		printf("%.*s", n, text);
+		column += n;
+		text += n + (text[n] == ' ');
+	}
+	putchar('\n');
+}
+
+static void print_help(void)
+{
+	const struct option_row *rows;
+	size_t count = options_rows(&rows);
+	puts("Usage: gpusim COMMAND ...\n\nRuns an unmodified OpenCL program and tells how long each kernel launch would take on "
+	     "a GPU\nthat you do not have.\n\nCommands:");
+	for (size_t i = 0; i < GS_ARRAY_LEN(subcommands); i++)
+		printf("  gpusim %s %s\n        %s\n", subcommands[i].name, subcommands[i].usage, subcommands[i].help);
+	puts("\nWithout the command: LD_PRELOAD=libgpusim.so PROGRAM, or OPENCL_LAYERS=libgpusim.so PROGRAM for programs\n"
+	     "that open the OpenCL library themselves.\n\nOptions of run; the variable in brackets does the same:");
+	for (size_t i = 0; i < count; i++) {
+		char flag[64];
+		options_flag_name(&rows[i], flag, sizeof flag);
+		printf("  %s %s   [GPUSIM_%s]\n        ", flag, rows[i].allowed, rows[i].name);
+		print_wrapped(rows[i].help, 8, 96);
+		printf("        Default: %s\n", rows[i].fallback[0] ? rows[i].fallback : "none");
+	}
+	puts("\n  --help, --version, --help-man (the manual page), --help-markdown (the table of options)");
+}
+
+/* roff takes a line that begins with '.' or ''' for a request, and '-' for a hyphen. */
+static void print_roff(const char *text)
+{
+	if (*text == '.' || *text == '\'')
+		fputs("\\&", stdout);
+	for (; *text; text++)
+		if (*text == '-')
+			fputs("\\-", stdout);
+		else if (*text == '\\')
+			fputs("\\e", stdout);
+		else
+			putchar(*text);
+}
+
+static void print_man(void)
+{
+	const struct option_row *rows;
+	size_t count = options_rows(&rows);
+	puts(".TH GPUSIM 1 \"\" \"gpusim " GPUSIM_VERSION "\" \"User Commands\"\n.SH NAME\n"
+	     "gpusim \\- tell how long OpenCL kernels would take on another GPU\n.SH SYNOPSIS");
+	for (size_t i = 0; i < GS_ARRAY_LEN(subcommands); i++) {
+		printf(".B gpusim %s\n", subcommands[i].name);
+		print_roff(subcommands[i].usage);
+		puts("\n.br");
+	}
+	puts(".B LD_PRELOAD=libgpusim.so\n.I PROGRAM\n.SH DESCRIPTION\nRuns an unmodified OpenCL program, with the results it "
+	     "always had, and reports on standard error how long\neach kernel launch would take on the GPUs named, and "
+	     "why.\n.SH OPTIONS\nEach option of\n.B gpusim run\nis also an environment variable.");
+	for (size_t i = 0; i < count; i++) {
+		char flag[64];
+		options_flag_name(&rows[i], flag, sizeof flag);
+		fputs(".TP\n.B ", stdout);
+		print_roff(flag);
+		putchar(' ');
+		print_roff(rows[i].allowed);
+		printf(" (GPUSIM_%s)\n", rows[i].name);
+		print_roff(rows[i].help);
+		fputs(".\nDefault: ", stdout);
+		print_roff(rows[i].fallback[0] ? rows[i].fallback : "none");
+		puts(".");
+	}
+	puts(".SH EXIT STATUS\nThat of the program; 2 for wrong usage, 127 when the program cannot be run.");
+}
+
+static void print_markdown(void)
+{
+	const struct option_row *rows;
+	size_t count = options_rows(&rows);
+	puts("| variable | flag of `gpusim run` | values | default | what it does |\n|---|---|---|---|---|");
+	for (size_t i = 0; i < count; i++) {
+		char flag[64];
+		options_flag_name(&rows[i], flag, sizeof flag);
+		printf("| `GPUSIM_%s` | `%s` | ", rows[i].name, flag);
+		for (const char *p = rows[i].allowed; *p; p++)
+			printf(*p == '|' ? "\\|" : "%c", *p);
+		printf(" | %s | %s |\n", rows[i].fallback[0] ? rows[i].fallback : "none", rows[i].help);
+	}
+}
+
+static int unknown_command(const char *name)
+{
+	const char *names[GS_ARRAY_LEN(subcommands) + 1] = {NULL};
+	for (size_t i = 0; i < GS_ARRAY_LEN(subcommands); i++)
+		names[i] = subcommands[i].name;
+	const char *nearest = gs_nearest(name, names);
+	return cmd_fail("there is no command '%s'%s%s%s", name, nearest ? "; did you mean '" : " (gpusim --help lists them)",
+	                nearest ? nearest : "", nearest ? "'?" : "");
+}
+
+int main(int argc, char **argv)
+{
+	if (argc < 2)
+		return cmd_fail("no command given (gpusim --help lists them)");
+	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") || !strcmp(argv[1], "help"))
+		print_help();
+	else if (!strcmp(argv[1], "--version"))
+		puts("gpusim " GPUSIM_VERSION);
+	else if (!strcmp(argv[1], "--help-man"))
+		print_man();
+	else if (!strcmp(argv[1], "--help-markdown"))
+		print_markdown();
+	else {
+		for (size_t i = 0; i < GS_ARRAY_LEN(subcommands); i++)
+			if (!strcmp(argv[1], subcommands[i].name))
+				return subcommands[i].run(argc - 1, argv + 1);
+		return unknown_command(argv[1]);
+	}
+	return 0;
+}

@@ -1,0 +1,157 @@
+/* What gpusim-cc made of a program (runtime/cc/protocol.h), read into structs. */
+#include "state.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void artifact_release(struct artifact *a)
+{
+	if (!a || --a->refs)
+		return;
+	for (size_t i = 0; i < a->kernel_count; i++)
+		free(a->kernels[i].name);
+	for (size_t i = 0; i < MAX_TARGETS; i++)
+		free(a->failures[i]);
+	for (size_t i = 0; i < a->host_count; i++) {
+		free(a->host_texts[i]);
+		free(a->host_options[i]);
+	}
+	free(a->host_texts);
+	free(a->host_options);
+	free(a->kernels);
+	free(a);
+}
+
+struct artifact_kernel *artifact_kernel(struct artifact *a, const char *name)
+{
+	for (size_t i = 0; i < a->kernel_count; i++)
+		if (!strcmp(a->kernels[i].name, name))
+			return &a->kernels[i];
+	return NULL;
+}
+
+/* Calls `take` with each line of `text`; the lines are cut in place. */
+static int each_line(struct artifact *a, char *text, int (*take)(struct artifact *a, char *line))
+{
+	for (char *save, *line = strtok_r(text, "\n", &save); line; line = strtok_r(NULL, "\n", &save))
+		if (take(a, line))
+			return -1;
+	return 0;
+}
+
+static int take_kernel(struct artifact *a, char *line)
+{
+	char *space = strchr(line, ' ');
+	struct artifact_kernel *grown = realloc(a->kernels, (a->kernel_count + 1) * sizeof *grown);
+	if (!space || !grown)
+		return -1;
+	a->kernels = grown;
+	*space = 0;
+	struct artifact_kernel k = {.name = strdup(line), .entry_block = -1};
+	k.arguments = (unsigned)strtoul(space + 1, NULL, 10);
+	for (size_t t = 0; t < runtime.arch_count; t++)
+		k.failure[t] = "no code for the target";
+	if (!k.name)
+		return -1;
+	a->kernels[a->kernel_count++] = k;
+	return 0;
+}
+
+static int take_block(struct artifact *a, char *line)
+{
+	unsigned id, unit;
+	char function[256], kind[64];
+	if (sscanf(line, "%u %u %255s %63s", &id, &unit, function, kind) != 4 || id != a->block_count)
+		return -1;
+	struct artifact_kernel *k = artifact_kernel(a, function);
+	/* A kernel's helper clone has the same name; the kernel's own entry comes first. */
+	if (k && !strcmp(kind, "entry") && k->entry_block < 0)
+		k->entry_block = (int)id;
+	a->block_count++;
+	return 0;
+}
+
+static void take_code(struct artifact *a, size_t arch, const char *line)
+{
+	char name[256];
+	if (sscanf(line, "kernel %255s", name) != 1)
+		return;
+	struct artifact_kernel *k = artifact_kernel(a, name);
+	if (!k)
+		return;
+	struct { const char *key; uint32_t *value; } const fields[] = {
+		{" instructions=", &k->code[arch].instructions},
+		{" registers=", &k->code[arch].registers},
+		{" shared_bytes=", &k->code[arch].shared_bytes},
+	};
+	for (size_t i = 0; i < GS_ARRAY_LEN(fields); i++) {
+		const char *at = strstr(line, fields[i].key);
+		if (at)
+			*fields[i].value = (uint32_t)strtoul(at + strlen(fields[i].key), NULL, 10);
+	}
+	k->failure[arch] = NULL;
+}
+
+static void take_target(struct artifact *a, char *text)
+{
+	char *save, *line = strtok_r(text, "\n", &save);
+	size_t arch = 0;
+	while (line && arch < runtime.arch_count && strcmp(runtime.archs[arch], line))
+		arch++;
+	if (!line || arch == runtime.arch_count)
+		return;
+	while ((line = strtok_r(NULL, "\n", &save))) {
+		if (!strncmp(line, "failure ", 8) && !a->failures[arch]) {
+			a->failures[arch] = strdup(line + 8);
+			for (size_t i = 0; i < a->kernel_count && a->failures[arch]; i++)
+				a->kernels[i].failure[arch] = a->failures[arch];
+		}
+		take_code(a, arch, line);
+	}
+}
+
+static int take_host_texts(struct artifact *a, const struct gs_pack *result)
+{
+	a->host_texts = calloc(result->count + 1, sizeof *a->host_texts);
+	a->host_options = calloc(result->count + 1, sizeof *a->host_options);
+	size_t options = 0;
+	for (size_t i = 0; i < result->count && a->host_texts && a->host_options; i++) {
+		const struct gs_section *s = &result->sections[i];
+		if (!strcmp(s->name, "host") && !(a->host_texts[a->host_count++] = strdup(s->data)))
+			return -1;
+		if (!strcmp(s->name, "host-options") && !(a->host_options[options++] = strdup(s->data)))
+			return -1;
+	}
+	return a->host_count && options == a->host_count ? 0 : -1;
+}
+
+int artifact_read(struct artifact **out, const struct gs_pack *result, struct gs_error *err)
+{
+	const struct gs_section *failure = gs_pack_find(result, "failure");
+	if (failure)
+		return gs_fail(err, ENOTSUP, "%s", failure->data);
+	struct artifact *a = calloc(1, sizeof *a);
+	char *kernels = strdup(gs_pack_text(result, "kernels")), *blocks = strdup(gs_pack_text(result, "blocks"));
+	int failed = -1;
+	if (a && kernels && blocks) {
+		a->refs = 1;
+		failed = each_line(a, kernels, take_kernel) || each_line(a, blocks, take_block) ||
+		         take_host_texts(a, result);
+	}
+	for (size_t i = 0; i < result->count && !failed; i++) {
+		char *text = strcmp(result->sections[i].name, "target") ? NULL : strdup(result->sections[i].data);
+		if (text)
+			take_target(a, text);
+		free(text);
+	}
+	free(kernels);
+	free(blocks);
+	if (failed) {
+		artifact_release(a);
+		return gs_fail(err, EBADMSG, "gpusim-cc gave a result that cannot be read");
+	}
+	*out = a;
+	return 0;
+}

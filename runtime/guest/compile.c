@@ -1,0 +1,271 @@
+/* From the units of a program to gpusim-cc's result, through the cache. */
+#include "state.h"
+
+#include "runtime/cache.h"
+#include "runtime/cc/protocol.h"
+#include "runtime/log.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define LOG_DOMAIN "compile"
+
+struct tool_cost tool_cost;
+
+/* ---- the request ---- */
+
+/* A device's text answer, "" when it has none; the caller frees. */
+static char *device_text(cl_device_id device, cl_device_info what)
+{
+	size_t size = 0;
+	if (cl.clGetDeviceInfo(device, what, 0, NULL, &size) != CL_SUCCESS)
+		size = 0;
+	char *text = calloc(1, size + 1);
+	if (text && size && cl.clGetDeviceInfo(device, what, size, text, NULL) != CL_SUCCESS)
+		text[0] = 0;
+	return text;
+}
+
+static cl_uint device_number(cl_device_id device, cl_device_info what)
+{
+	cl_uint value = 0;
+	cl.clGetDeviceInfo(device, what, sizeof value, &value, NULL);
+	return value;
+}
+
+/* "OpenCL C 1.2 PoCL" or "OpenCL 3.0 ..." as 120 or 300. */
+static unsigned version_number(const char *text)
+{
+	unsigned major = 1, minor = 0;
+	const char *digits = text + strcspn(text, "0123456789");
+	sscanf(digits, "%u.%u", &major, &minor);
+	return major * 100 + minor * 10;
+}
+
+static void add_features(cl_device_id device, struct gs_buf *out)
+{
+	cl_name_version list[64];
+	size_t size = 0;
+	gs_buf_puts(out, "features=");
+	if (cl.clGetDeviceInfo(device, CL_DEVICE_OPENCL_C_FEATURES, sizeof list, list, &size) == CL_SUCCESS)
+		for (size_t i = 0; i < size / sizeof *list; i++)
+			gs_buf_printf(out, "%s%.*s", i ? " " : "", CL_NAME_VERSION_MAX_NAME_SIZE, list[i].name);
+	gs_buf_puts(out, "\n");
+}
+
+static void describe_device(cl_device_id device, struct gs_buf *out)
+{
+	cl_device_type type = 0;
+	cl_platform_id platform = NULL;
+	char platform_name[256] = "";
+	char *c_version = device_text(device, CL_DEVICE_OPENCL_C_VERSION), *version = device_text(device, CL_DEVICE_VERSION),
+	     *extensions = device_text(device, CL_DEVICE_EXTENSIONS);
+	cl.clGetDeviceInfo(device, CL_DEVICE_TYPE, sizeof type, &type, NULL);
+	cl.clGetDeviceInfo(device, CL_DEVICE_PLATFORM, sizeof platform, &platform, NULL);
+	if (platform)
+		cl.clGetPlatformInfo(platform, CL_PLATFORM_NAME, sizeof platform_name - 1, platform_name, NULL);
+	unsigned c = version_number(c_version ? c_version : "");
+	bool cpu = type & CL_DEVICE_TYPE_CPU;
+	gs_buf_printf(out, "type=%s\naddress_bits=%u\nc_version=%u\ncl_version=%u\nimage_support=%u\nlittle_endian=%u\n",
+	              cpu ? "cpu" : type & CL_DEVICE_TYPE_GPU ? "gpu" : "accelerator",
+	              device_number(device, CL_DEVICE_ADDRESS_BITS),
+	              c > 120 ? 120 : c, /* without -cl-std, OpenCL C 1.2 at most */
+	              version_number(version ? version : ""), device_number(device, CL_DEVICE_IMAGE_SUPPORT) != 0,
+	              device_number(device, CL_DEVICE_ENDIAN_LITTLE) != 0);
+	gs_buf_printf(out, "platform=%s\nextensions=%s\n", platform_name, extensions ? extensions : "");
+	add_features(device, out);
+	gs_buf_printf(out, "counters=%s\n", cpu ? "plain" : "atomic");
+	free(c_version);
+	free(version);
+	free(extensions);
+}
+
+/* Where includes may be looked up by a relative path, the result depends on the working directory. */
+static bool needs_cwd(const struct unit_list *units)
+{
+	for (size_t i = 0; i < units->count; i++)
+		if (strstr(units->units[i]->options, "-I") ||
+		    memmem(units->units[i]->source, units->units[i]->source_length, "#include", 8) ||
+		    memmem(units->units[i]->source, units->units[i]->source_length, "# include", 9))
+			return true;
+	return false;
+}
+
+static int make_request(const struct unit_list *units, cl_device_id device, struct gs_buf *out, struct gs_error *err)
+{
+	struct gs_pack pack = {0};
+	struct gs_buf text = {0};
+	char cwd[PATH_MAX];
+	gs_pack_puts(&pack, "version", GPUSIM_VERSION);
+	describe_device(device, &text);
+	gs_pack_add(&pack, "device", text.data, text.len);
+	text.len = 0;
+	for (size_t i = 0; i < runtime.arch_count; i++)
+		gs_buf_printf(&text, "%s\n", runtime.archs[i]);
+	gs_pack_add(&pack, "targets", text.data, text.len);
+	if (needs_cwd(units) && getcwd(cwd, sizeof cwd))
+		gs_pack_puts(&pack, "cwd", cwd);
+	unit_list_encode(units, &pack);
+	int result = text.failed ? gs_fail(err, ENOMEM, "out of memory") : gs_pack_encode(&pack, out, err);
+	gs_buf_free(&text);
+	gs_pack_free(&pack);
+	return result;
+}
+
+/* ---- the cache ---- */
+
+/* A result is stale when a file that it included has changed. */
+static bool dependencies_hold(const struct gs_pack *result)
+{
+	for (size_t i = 0; i < result->count; i++) {
+		const struct gs_section *s = &result->sections[i];
+		struct gs_buf file = {0};
+		char hex[33];
+		if (strcmp(s->name, "dependency"))
+			continue;
+		if (s->len < 34 || gs_read_file(s->data + 33, &file, NULL)) {
+			gs_buf_free(&file);
+			return false;
+		}
+		gs_hash_hex(file.data, file.len, hex);
+		gs_buf_free(&file);
+		if (strncmp(hex, s->data, 32))
+			return false;
+	}
+	return true;
+}
+
+static bool from_cache(const char *key, struct gs_pack *result)
+{
+	if (cache_get_pack(CACHE_RESULTS, key, result, NULL))
+		return false;
+	if (dependencies_hold(result))
+		return true;
+	gs_pack_free(result);
+	cache_remove(CACHE_RESULTS, key);
+	return false;
+}
+
+/* ---- gpusim-cc ---- */
+
+/* The gpusim-cc beside the library, or where `make install` puts it. */
+static int find_cc(char *path, struct gs_error *err)
+{
+	static const char *const places[] = {"%.*s/gpusim-cc", "%.*s/../libexec/gpusim/gpusim-cc", "%.*s/../bin/gpusim-cc"};
+	Dl_info info;
+	if (runtime.options.cc.text[0]) {
+		snprintf(path, PATH_MAX, "%s", runtime.options.cc.text);
+		return access(path, X_OK) ? gs_fail(err, ENOENT, "GPUSIM_CC: '%s' cannot be run", path) : 0;
+	}
+	if (!dladdr(&tool_cost, &info) || !info.dli_fname)
+		return gs_fail(err, ENOENT, "gpusim-cc was not found; set GPUSIM_CC");
+	const char *slash = strrchr(info.dli_fname, '/');
+	int length = slash ? (int)(slash - info.dli_fname) : 1;
+	for (size_t i = 0; i < GS_ARRAY_LEN(places); i++) {
+		snprintf(path, PATH_MAX, places[i], length, slash ? info.dli_fname : ".");
+		if (!access(path, X_OK))
+			return 0;
+	}
+	return gs_fail(err, ENOENT, "gpusim-cc was not found beside %s; set GPUSIM_CC", info.dli_fname);
+}
+
+/* The guest's environment without what would make gpusim-cc or its clang load us, and with the chosen clang. */
+static char **cc_environment(void)
+{
+	extern char **environ;
+	size_t count = 0, kept = 0;
+	while (environ && environ[count])
+		count++;
+	char **list = calloc(count + 2, sizeof *list);
+	for (size_t i = 0; list && i < count; i++)
+		if (strncmp(environ[i], "GPUSIM_", 7) && strncmp(environ[i], "LD_PRELOAD=", 11) &&
+		    strncmp(environ[i], "OPENCL_LAYERS=", 14))
+			list[kept++] = environ[i];
+	if (list && runtime.clang_setting)
+		list[kept++] = runtime.clang_setting;
+	return list;
+}
+
+static int read_result(const char *path, const char *said, struct gs_pack *result, struct gs_error *err)
+{
+	struct gs_buf bytes = {0};
+	struct gs_error inner;
+	int failed = gs_read_file(path, &bytes, &inner);
+	if (failed)
+		gs_fail(err, EIO, "gpusim-cc ended without a result%s%.300s", *said ? ": " : "", said);
+	else if ((failed = gs_pack_decode(result, bytes.data, bytes.len, &inner)))
+		gs_fail(err, EIO, "gpusim-cc: %s", inner.text);
+	gs_buf_free(&bytes);
+	return failed;
+}
+
+static int run_cc_in(const char *folder, const struct gs_buf *request, struct gs_pack *result, struct gs_error *err)
+{
+	char cc[PATH_MAX], in[PATH_MAX], out[PATH_MAX];
+	struct gs_buf said = {0};
+	char **environment = NULL;
+	snprintf(in, sizeof in, "%s/request", folder);
+	snprintf(out, sizeof out, "%s/result", folder);
+	int failed = find_cc(cc, err);
+	if (!failed)
+		failed = gs_write_file(in, request->data, request->len, err);
+	if (!failed && !(environment = cc_environment()))
+		failed = gs_fail(err, ENOMEM, "out of memory");
+	if (!failed)
+		failed = run_apart(cc, (char *const[]){cc, in, out, NULL}, environment,
+		                   (unsigned)runtime.options.cc_timeout.number, &said, err);
+	if (!failed) {
+		for (char *p = said.data; p && *p; p++)
+			if (*p == '\n')
+				*p = p[1] ? ';' : 0;
+		failed = read_result(out, said.data ? said.data : "", result, err);
+	}
+	unlink(in);
+	unlink(out);
+	free(environment);
+	gs_buf_free(&said);
+	return failed;
+}
+
+static int run_cc(const struct gs_buf *request, struct gs_pack *result, struct gs_error *err)
+{
+	char folder[PATH_MAX - 16];
+	const char *base = getenv("TMPDIR");
+	snprintf(folder, sizeof folder, "%s/gpusim.XXXXXX", base && *base ? base : "/tmp");
+	if (!mkdtemp(folder))
+		return gs_fail(err, errno, "cannot make %s: %s", folder, strerror(errno));
+	int result_code = run_cc_in(folder, request, result, err);
+	rmdir(folder);
+	return result_code;
+}
+
+int compile_units(const struct unit_list *units, cl_device_id device, struct gs_pack *result, struct gs_error *err)
+{
+	struct gs_buf request = {0};
+	struct gs_error ignored;
+	char key[33];
+	uint64_t begin = clock_ns();
+	int failed = make_request(units, device, &request, err);
+	if (failed)
+		goto out;
+	gs_hash_hex(request.data, request.len, key);
+	if (from_cache(key, result)) {
+		tool_cost.cache_hits++;
+		goto out;
+	}
+	failed = run_cc(&request, result, err);
+	/* What failed inside gpusim-cc itself may go better next time. */
+	if (!failed && strncmp(gs_pack_text(result, "failure"), "internal", 8) &&
+	    cache_put_pack(CACHE_RESULTS, key, result, &ignored))
+		log_info("not cached: %s", ignored.text);
+out:
+	tool_cost.compiles++;
+	tool_cost.compile_ns += clock_ns() - begin;
+	gs_buf_free(&request);
+	return failed;
+}

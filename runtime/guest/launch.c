@@ -1,0 +1,200 @@
+/* The application's launch: its twin with the same range, arguments, wait list and event; or the kernel itself. */
+#include "programs.h"
+
+#include "runtime/cc/counters.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A launch as the application asked for it. */
+struct request {
+	cl_command_queue queue;
+	cl_uint dims;
+	const size_t *offset, *global, *local;
+	cl_uint wait_count;
+	const cl_event *wait;
+	uint64_t not_ours_ns; /* time spent in the driver's own enqueue and waiting for the twin's build */
+};
+
+static cl_int enqueue(struct request *r, cl_kernel kernel, cl_event *event)
+{
+	uint64_t begin = clock_ns();
+	cl_int result = r->global ? cl.clEnqueueNDRangeKernel(r->queue, kernel, r->dims, r->offset, r->global, r->local,
+	                                                      r->wait_count, r->wait, event)
+	                          : cl.clEnqueueTask(r->queue, kernel, r->wait_count, r->wait, event);
+	r->not_ours_ns += clock_ns() - begin;
+	return result;
+}
+
+static void CL_CALLBACK launch_completed(cl_event event, cl_int status, void *data)
+{
+	struct launch *l = data;
+	(void)status;
+	if (l->borrowed)
+		cl.clRetainEvent(event);
+	worker_completed(l);
+}
+
+/* Work-groups, as far as the local size is known; else the work-items. */
+static uint64_t upper_group_count(const struct launch *l)
+{
+	uint64_t groups = 1;
+	for (int d = 0; d < 3; d++)
+		groups *= l->local[d] ? (l->global[d] + l->local[d] - 1) / l->local[d] : l->global[d];
+	return groups;
+}
+
+/* A slot for every group where that fits a quarter of the bound; else groups share. */
+static size_t choose_slots(const struct launch *l, size_t blocks)
+{
+	enum { UNKNOWN_GROUPS_MOST = 65536 };
+	uint64_t groups = upper_group_count(l);
+	uint64_t room = runtime.options.counter_memory.number / 4 / sizeof(uint64_t) / (blocks ? blocks : 1);
+	if (!l->local[0] && groups > UNKNOWN_GROUPS_MOST)
+		groups = UNKNOWN_GROUPS_MOST;
+	if (groups > room)
+		groups = room;
+	return groups ? (size_t)groups : 1;
+}
+
+/* When the bound is reached, launches that end make room; but nothing may depend on our waiting. */
+static struct counter_buffer *take_buffer(const struct request *r, struct context_pool *pool, cl_device_id device,
+                                          size_t words)
+{
+	enum { PATIENCE_MS = 100, MOST_TRIES = 50 };
+	struct counter_buffer *b = buffer_take(pool, device, words);
+	if (b)
+		return b;
+	cl.clFlush(r->queue);
+	for (int i = 0; i < MOST_TRIES && !b && worker_wait_progress(PATIENCE_MS); i++)
+		b = buffer_take(pool, device, words);
+	return b;
+}
+
+static struct launch *launch_new(const struct kernel *k, const struct request *r, const struct kernel_twin *t)
+{
+	struct launch *l = calloc(1, sizeof *l);
+	if (!l || !(l->kernel_name = strdup(k->name))) {
+		free(l);
+		return NULL;
+	}
+	for (cl_uint d = 0; d < 3; d++) {
+		l->global[d] = r->global && d < r->dims ? r->global[d] : 1;
+		l->local[d] = !r->global || (r->local && d < r->dims) ? (r->global ? r->local[d] : 1) : r->local ? 1 : 0;
+	}
+	for (size_t i = 0; i < k->arg_count; i++)
+		if (k->args[i].kind == ARG_LOCAL)
+			l->local_bytes += k->args[i].size;
+	l->artifact = t->twin->artifact;
+	l->artifact->refs++;
+	l->facts = t->facts;
+	return l;
+}
+
+void launch_free(struct launch *l)
+{
+	artifact_release(l->artifact);
+	free(l->kernel_name);
+	free(l);
+}
+
+static bool queue_profiles(cl_command_queue queue)
+{
+	cl_command_queue_properties properties = 0;
+	cl.clGetCommandQueueInfo(queue, CL_QUEUE_PROPERTIES, sizeof properties, &properties, NULL);
+	return properties & CL_QUEUE_PROFILING_ENABLE;
+}
+
+/* With the kernel's lock held, so that nobody sets another buffer before the twin is enqueued. */
+static bool enqueue_twin(struct request *r, struct kernel_twin *t, struct launch *l, cl_int *result,
+                         cl_event *event, struct gs_error *why)
+{
+	struct counter_buffer *b = l->buffer;
+	cl_event mine = NULL;
+	if (buffer_set_slots(b, l->slots) ||
+	    cl.clSetKernelArg(t->kernel, t->facts->arguments, sizeof b->mem, &b->mem) != CL_SUCCESS) {
+		gs_fail(why, EIO, "the driver refuses the counters of the annotated kernel");
+		return false;
+	}
+	*result = enqueue(r, t->kernel, &mine);
+	if (*result != CL_SUCCESS) {
+		gs_fail(why, EIO, "the driver refuses to launch the annotated kernel (%d)", *result);
+		return false;
+	}
+	l->profiled = queue_profiles(r->queue);
+	l->event = mine;
+	/* An event that the application gets is its own, with the one reference it expects: ours is taken later. */
+	l->borrowed = event != NULL;
+	if (event)
+		*event = mine;
+	t->launched = true;
+	worker_launched(l);
+	if (cl.clSetEventCallback(mine, CL_COMPLETE, launch_completed, l) != CL_SUCCESS && l->borrowed)
+		cl.clRetainEvent(mine); /* looked at when the program ends */
+	return true;
+}
+
+static bool launch_twin(struct kernel *k, struct request *r, cl_int *result, cl_event *event, struct gs_error *why)
+{
+	cl_device_id device = NULL;
+	struct launch *l = NULL;
+	bool launched = false;
+	if (cl.clGetCommandQueueInfo(r->queue, CL_QUEUE_DEVICE, sizeof device, &device, NULL) != CL_SUCCESS ||
+	    r->dims < 1 || r->dims > 3)
+		return gs_fail(why, EINVAL, "the launch is not valid"), false;
+	if (!device_wanted(device))
+		return gs_fail(why, ENOTSUP, "its device is not the one of GPUSIM_DEVICE"), false;
+	pthread_mutex_lock(&k->lock);
+	uint64_t begin = clock_ns();
+	struct kernel_twin *t = kernel_prepare_twin(k, device, why);
+	if (t && !t->launched) /* the first time it waited for the build */
+		r->not_ours_ns += clock_ns() - begin;
+	if (t && !(l = launch_new(k, r, t)))
+		gs_fail(why, ENOMEM, "out of memory");
+	if (l) {
+		size_t blocks = l->artifact->block_count;
+		l->slots = choose_slots(l, blocks);
+		l->buffer = take_buffer(r, k->build->pool, device, COUNTER_HEADER_WORDS + l->slots * blocks);
+		if (l->buffer)
+			launched = enqueue_twin(r, t, l, result, event, why);
+		else
+			gs_fail(why, ENOMEM, "its counters do not fit (GPUSIM_COUNTER_MEMORY)");
+	}
+	pthread_mutex_unlock(&k->lock);
+	if (l && !launched) {
+		if (l->buffer)
+			buffer_give_back(l->buffer, COUNTER_HEADER_WORDS);
+		launch_free(l);
+	}
+	return launched;
+}
+
+cl_int kernel_launch(cl_command_queue queue, cl_kernel handle, cl_uint dims, const size_t *offset, const size_t *global,
+                     const size_t *local, cl_uint wait_count, const cl_event *wait, cl_event *event)
+{
+	struct request r = {queue, dims, offset, global, local, wait_count, wait, 0};
+	uint64_t begin = clock_ns();
+	struct gs_error why = {""};
+	struct kernel *k = kernel_find(handle);
+	int saved = errno;
+	cl_int result;
+	if (k && !k->wanted)
+		gs_fail(&why, 0, "not among GPUSIM_KERNELS");
+	else if (k && k->why)
+		gs_fail(&why, 0, "%s", k->why);
+	else if (k && launch_twin(k, &r, &result, event, &why))
+		goto out;
+	errno = saved;
+	result = enqueue(&r, handle, event);
+	saved = errno;
+	if (result == CL_SUCCESS)
+		launch_not_modelled(k && k->name ? k->name : "(unknown)", k ? why.text : "a kernel that we do not know");
+out:
+	if (k)
+		kernel_unref(k);
+	tool_cost.launches++;
+	tool_cost.launch_ns += clock_ns() - begin - r.not_ours_ns;
+	errno = saved;
+	return result;
+}

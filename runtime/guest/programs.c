@@ -1,0 +1,390 @@
+/*
+ * The application's programs: their sources, and what was compiled, linked or read back as a binary.
+ *
+ * A handle that the driver returns anew replaces whatever was recorded under it, so a release that we did not
+ * see cannot lead to a wrong program; it only leaves a record behind.
+ */
+#include "programs.h"
+
+#include "runtime/cache.h"
+#include "runtime/log.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define LOG_DOMAIN "program"
+
+static pthread_mutex_t programs_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct table programs;
+
+/* ---- units ---- */
+
+static void unit_release(struct unit *u)
+{
+	if (!u || --u->refs)
+		return;
+	for (size_t i = 0; i < u->header_count; i++) {
+		free(u->headers[i].name);
+		free(u->headers[i].text);
+	}
+	free(u->headers);
+	free(u->options);
+	free(u->source);
+	free(u);
+}
+
+static struct unit *unit_new(const char *source, size_t length, const char *options)
+{
+	struct unit *u = calloc(1, sizeof *u);
+	if (!u)
+		return NULL;
+	u->refs = 1;
+	u->source = malloc(length + 1);
+	u->options = strdup(options ? options : "");
+	if (!u->source || !u->options) {
+		unit_release(u);
+		return NULL;
+	}
+	memcpy(u->source, source, length);
+	u->source[length] = 0;
+	u->source_length = length;
+	return u;
+}
+
+static int unit_add_header(struct unit *u, const char *name, const char *text)
+{
+	struct header *grown = realloc(u->headers, (u->header_count + 1) * sizeof *grown);
+	if (!grown)
+		return -1;
+	u->headers = grown;
+	struct header h = {strdup(name), strdup(text)};
+	u->headers[u->header_count++] = h;
+	return h.name && h.text ? 0 : -1;
+}
+
+/* Takes the reference over, also on failure. */
+static int unit_list_append(struct unit_list *list, struct unit *u)
+{
+	struct unit **grown = u ? realloc(list->units, (list->count + 1) * sizeof *grown) : NULL;
+	if (!grown) {
+		unit_release(u);
+		return -1;
+	}
+	list->units = grown;
+	list->units[list->count++] = u;
+	return 0;
+}
+
+static int unit_list_join(struct unit_list *list, const struct unit_list *more)
+{
+	for (size_t i = 0; i < more->count; i++) {
+		more->units[i]->refs++;
+		if (unit_list_append(list, more->units[i]))
+			return -1;
+	}
+	return 0;
+}
+
+void unit_list_free(struct unit_list *list)
+{
+	for (size_t i = 0; i < list->count; i++)
+		unit_release(list->units[i]);
+	free(list->units);
+	*list = (struct unit_list){0};
+}
+
+int unit_list_encode(const struct unit_list *list, struct gs_pack *pack)
+{
+	for (size_t i = 0; i < list->count; i++) {
+		const struct unit *u = list->units[i];
+		gs_pack_puts(pack, "options", u->options);
+		for (size_t h = 0; h < u->header_count; h++) {
+			struct gs_buf text = {0};
+			gs_buf_printf(&text, "%s\n%s", u->headers[h].name, u->headers[h].text);
+			gs_pack_add(pack, "header", text.data, text.len);
+			gs_buf_free(&text);
+		}
+		gs_pack_add(pack, "source", u->source, u->source_length);
+	}
+	return pack->failed ? -1 : 0;
+}
+
+/* `from` up to `end` of a pack's sections are one unit, and `end` is its source. */
+static struct unit *unit_decode(const struct gs_section *from, const struct gs_section *end)
+{
+	const char *options = "";
+	for (const struct gs_section *s = from; s < end; s++)
+		if (!strcmp(s->name, "options"))
+			options = s->data;
+	struct unit *u = unit_new(end->data, end->len, options);
+	for (const struct gs_section *s = from; u && s < end; s++) {
+		char *newline = strcmp(s->name, "header") ? NULL : strchr(s->data, '\n');
+		if (!newline)
+			continue;
+		*newline = 0;
+		if (unit_add_header(u, s->data, newline + 1)) {
+			unit_release(u);
+			u = NULL;
+		}
+		*newline = '\n';
+	}
+	return u;
+}
+
+int unit_list_decode(struct unit_list *list, const struct gs_pack *pack)
+{
+	const struct gs_section *from = pack->sections;
+	for (size_t i = 0; i < pack->count; i++) {
+		const struct gs_section *s = &pack->sections[i];
+		if (strcmp(s->name, "source"))
+			continue;
+		if (unit_list_append(list, unit_decode(from, s)))
+			return -1;
+		from = s + 1;
+	}
+	return list->count ? 0 : -1;
+}
+
+/* ---- records ---- */
+
+static void program_unref_locked(struct program *p)
+{
+	if (--p->refs)
+		return;
+	unit_list_free(&p->units);
+	build_release(p->build);
+	free(p->source);
+	free(p);
+}
+
+void program_unref(struct program *p)
+{
+	pthread_mutex_lock(&programs_lock);
+	program_unref_locked(p);
+	pthread_mutex_unlock(&programs_lock);
+}
+
+struct program *program_find(cl_program handle)
+{
+	pthread_mutex_lock(&programs_lock);
+	struct program *p = table_get(&programs, handle);
+	if (p)
+		p->refs++;
+	pthread_mutex_unlock(&programs_lock);
+	return p;
+}
+
+void program_created(cl_program handle, cl_context context, enum program_origin origin)
+{
+	struct program *p = calloc(1, sizeof *p);
+	if (!p)
+		return;
+	p->refs = p->app_refs = 1;
+	p->handle = handle;
+	p->context = context;
+	p->origin = origin;
+	pthread_mutex_lock(&programs_lock);
+	struct program *before = table_put(&programs, handle, p);
+	if (before)
+		program_unref_locked(before); /* a stale record, or `p` itself when memory is short */
+	pthread_mutex_unlock(&programs_lock);
+}
+
+void program_source(cl_program handle, cl_uint count, const char **strings, const size_t *lengths)
+{
+	struct gs_buf text = {0};
+	for (cl_uint i = 0; i < count; i++)
+		gs_buf_add(&text, strings[i], lengths && lengths[i] ? lengths[i] : strlen(strings[i]));
+	struct program *p = program_find(handle);
+	if (!p || text.failed || !text.data) {
+		gs_buf_free(&text);
+	} else {
+		p->source = text.data;
+		p->source_length = text.len;
+	}
+	if (p)
+		program_unref(p);
+}
+
+static void program_set_units(struct program *p, struct unit_list *units)
+{
+	pthread_mutex_lock(&programs_lock);
+	struct unit_list before = p->units;
+	p->units = *units;
+	pthread_mutex_unlock(&programs_lock);
+	unit_list_free(&before);
+}
+
+static void schedule_builds(struct build *b, cl_program handle, cl_uint count, const cl_device_id *devices)
+{
+	enum { MAX_DEVICES = 64 };
+	cl_device_id all[MAX_DEVICES];
+	size_t size = 0;
+	if (!count || !devices) {
+		if (cl.clGetProgramInfo(handle, CL_PROGRAM_DEVICES, sizeof all, all, &size) != CL_SUCCESS)
+			return;
+		devices = all;
+		count = (cl_uint)(size / sizeof *all);
+	}
+	for (cl_uint i = 0; i < count; i++) {
+		if (!device_wanted(devices[i]))
+			continue;
+		/* Only the first: a launch on another device makes the twin it needs. */
+		build_schedule(b, devices[i]);
+		return;
+	}
+}
+
+static void program_set_build(struct program *p, cl_uint count, const cl_device_id *devices)
+{
+	pthread_mutex_lock(&programs_lock);
+	struct build *b = p->units.count ? build_new(p->context, &p->units) : NULL, *before = p->build;
+	p->build = b ? build_retain(b) : NULL;
+	pthread_mutex_unlock(&programs_lock);
+	build_release(before);
+	if (b) {
+		schedule_builds(b, p->handle, count, devices);
+		build_release(b);
+	}
+}
+
+void program_built(cl_program handle, const char *options, cl_uint count, const cl_device_id *devices)
+{
+	struct program *p = program_find(handle);
+	if (!p)
+		return;
+	struct unit_list units = {0};
+	if (p->source && !unit_list_append(&units, unit_new(p->source, p->source_length, options)))
+		program_set_units(p, &units);
+	program_set_build(p, count, devices);
+	program_unref(p);
+}
+
+void program_compiled(cl_program handle, const char *options, cl_uint header_count, const cl_program *headers,
+                      const char **header_names)
+{
+	struct program *p = program_find(handle);
+	struct unit_list units = {0};
+	struct unit *u = p && p->source ? unit_new(p->source, p->source_length, options) : NULL;
+	bool complete = u != NULL;
+	for (cl_uint i = 0; complete && headers && header_names && i < header_count; i++) {
+		struct program *h = program_find(headers[i]);
+		complete = h && h->source && !unit_add_header(u, header_names[i], h->source);
+		if (h)
+			program_unref(h);
+	}
+	if (complete && !unit_list_append(&units, u))
+		program_set_units(p, &units);
+	else if (!complete)
+		unit_release(u);
+	if (p)
+		program_unref(p);
+}
+
+void program_linked(cl_program handle, cl_context context, cl_uint input_count, const cl_program *inputs, cl_uint count,
+                    const cl_device_id *devices)
+{
+	struct unit_list units = {0};
+	bool complete = true;
+	program_created(handle, context, FROM_SOURCE);
+	struct program *p = program_find(handle);
+	if (!p)
+		return;
+	for (cl_uint i = 0; i < input_count; i++) {
+		struct program *input = program_find(inputs[i]);
+		complete = complete && input && input->units.count && !unit_list_join(&units, &input->units);
+		if (input)
+			program_unref(input);
+	}
+	if (complete)
+		program_set_units(p, &units);
+	else
+		unit_list_free(&units);
+	program_set_build(p, count, devices);
+	program_unref(p);
+}
+
+/* ---- binaries ---- */
+
+void program_binary_read(cl_program handle, const void *binary, size_t length)
+{
+	struct program *p = program_find(handle);
+	struct gs_pack pack = {0};
+	if (!p)
+		return;
+	pthread_mutex_lock(&programs_lock);
+	int failed = p->units.count ? unit_list_encode(&p->units, &pack) : -1;
+	pthread_mutex_unlock(&programs_lock);
+	struct gs_error err;
+	char key[33];
+	gs_hash_hex(binary, length, key);
+	if (!failed && cache_put_pack(CACHE_BINARIES, key, &pack, &err))
+		log_info("a program's binary will not be recognised later: %s", err.text);
+	gs_pack_free(&pack);
+	program_unref(p);
+}
+
+void program_binary(cl_program handle, const void *binary, size_t length)
+{
+	struct program *p = binary ? program_find(handle) : NULL;
+	struct gs_pack pack = {0};
+	struct unit_list units = {0};
+	char key[33];
+	if (!p)
+		return;
+	gs_hash_hex(binary, length, key);
+	if (!p->units.count && !cache_get_pack(CACHE_BINARIES, key, &pack, NULL)) {
+		if (!unit_list_decode(&units, &pack))
+			program_set_units(p, &units);
+		else
+			unit_list_free(&units);
+	}
+	gs_pack_free(&pack);
+	program_unref(p);
+}
+
+/* ---- references of the application ---- */
+
+void program_retained(cl_program handle)
+{
+	pthread_mutex_lock(&programs_lock);
+	struct program *p = table_get(&programs, handle);
+	if (p)
+		p->app_refs++;
+	pthread_mutex_unlock(&programs_lock);
+}
+
+void program_released(cl_program handle)
+{
+	pthread_mutex_lock(&programs_lock);
+	struct program *p = table_get(&programs, handle);
+	/* With kernels left the driver keeps the program, and its handle can be had from them. */
+	if (p && !--p->app_refs && !p->kernels) {
+		table_remove(&programs, handle);
+		program_unref_locked(p);
+	}
+	pthread_mutex_unlock(&programs_lock);
+}
+
+struct program *program_of_new_kernel(cl_program handle)
+{
+	pthread_mutex_lock(&programs_lock);
+	struct program *p = table_get(&programs, handle);
+	if (p) {
+		p->refs++;
+		p->kernels++;
+	}
+	pthread_mutex_unlock(&programs_lock);
+	return p;
+}
+
+void program_kernel_gone(struct program *p)
+{
+	pthread_mutex_lock(&programs_lock);
+	if (!--p->kernels && p->app_refs <= 0 && table_get(&programs, p->handle) == p) {
+		table_remove(&programs, p->handle);
+		p->refs--; /* the table's; the kernel's own follows */
+	}
+	program_unref_locked(p);
+	pthread_mutex_unlock(&programs_lock);
+}

@@ -1,0 +1,28 @@
+/* Records of the application's programs, for kernels.c. */
+#ifndef GPUSIM_GUEST_PROGRAMS_H
+#define GPUSIM_GUEST_PROGRAMS_H
+
+#include "state.h"
+#include "table.h"
+
+struct program {
+	int refs;     /* the table's one, kernels', and callers' */
+	int app_refs; /* the application's */
+	int kernels;
+	cl_program handle;
+	cl_context context;
+	enum program_origin origin;
+	char *source; /* NULL unless created from source */
+	size_t source_length;
+	struct unit_list units; /* what was compiled; empty while nothing is known */
+	struct build *build;    /* of the last build or link */
+};
+
+struct program *program_find(cl_program handle); /* a reference, or NULL */
+void program_unref(struct program *p);
+struct program *program_of_new_kernel(cl_program handle); /* a reference that counts as a kernel */
+void program_kernel_gone(struct program *p);
+/* Whether GPUSIM_DEVICE lets this device run twins. */
+bool device_wanted(cl_device_id device);
+
+#endif

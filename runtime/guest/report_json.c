@@ -1,0 +1,318 @@
+/*
+ * JSON, schema gpusim.report/1. The file is a valid document after every flush: new launches go over the old
+ * closing part, which is written anew behind them in the same write, so that a program killed at any time leaves
+ * what was known.
+ */
+#include "state.h"
+
+#include "runtime/cc/protocol.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/types.h>
+#include <time.h>
+#include <unistd.h>
+
+static struct gs_buf launches; /* complete, not written yet */
+static int fd = -1;
+static bool opened, any_launch;
+static off_t closing_at; /* where the closing part begins */
+
+static void add_number(struct gs_buf *b, const char *key, double value)
+{
+	gs_buf_printf(b, "\"%s\":%.10g,", key, value);
+}
+
+static void add_count(struct gs_buf *b, const char *key, uint64_t value)
+{
+	gs_buf_printf(b, "\"%s\":%llu,", key, (unsigned long long)value);
+}
+
+static void add_string(struct gs_buf *b, const char *key, const char *value)
+{
+	gs_buf_printf(b, "\"%s\":", key);
+	gs_buf_json(b, value);
+	gs_buf_puts(b, ",");
+}
+
+static void add_sizes(struct gs_buf *b, const char *key, const uint64_t sizes[3])
+{
+	gs_buf_printf(b, "\"%s\":[%llu,%llu,%llu],", key, (unsigned long long)sizes[0], (unsigned long long)sizes[1],
+	              (unsigned long long)sizes[2]);
+}
+
+/* Objects and lists are written with a comma after every member; the last one goes. */
+static void close_with(struct gs_buf *b, const char *end)
+{
+	if (b->len && b->data[b->len - 1] == ',')
+		b->len--;
+	gs_buf_puts(b, end);
+}
+
+/* ---- what is known from the beginning ---- */
+
+static void add_command(struct gs_buf *b)
+{
+	struct gs_buf words = {0};
+	gs_buf_puts(b, "\"command\":[");
+	if (!gs_read_file("/proc/self/cmdline", &words, NULL))
+		for (size_t i = 0; i < words.len; i += strlen(words.data + i) + 1) {
+			gs_buf_json(b, words.data + i);
+			gs_buf_puts(b, ",");
+		}
+	close_with(b, "],");
+	gs_buf_free(&words);
+}
+
+static void add_target(struct gs_buf *b, const struct gpu *g)
+{
+	gs_buf_puts(b, "{");
+	add_string(b, "name", g->name);
+	add_string(b, "title", g->title);
+	add_string(b, "arch", g->arch);
+	add_count(b, "sm_count", g->sm_count);
+	add_number(b, "clock_mhz", g->clock_mhz);
+	add_string(b, "model", runtime.options.model.text);
+	close_with(b, "},");
+}
+
+static void add_opening(struct gs_buf *b)
+{
+	char when[32];
+	time_t now = time(NULL);
+	struct tm utc;
+	strftime(when, sizeof when, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &utc));
+	gs_buf_puts(b, "{\"schema\":\"gpusim.report/1\",\n\"tool\":{\"name\":\"gpusim\",\"version\":\"" GPUSIM_VERSION
+	               "\"},\n\"run\":{");
+	add_command(b);
+	add_count(b, "pid", (uint64_t)getpid());
+	add_string(b, "started", when);
+	add_string(b, "set", runtime.options.set.text);
+	close_with(b, "},\n\"targets\":[");
+	for (size_t t = 0; t < runtime.target_count; t++)
+		add_target(b, &runtime.targets[t].gpu);
+	close_with(b, "],\n\"launches\":[");
+}
+
+/* ---- launches ---- */
+
+static void add_estimate(struct gs_buf *b, const struct launch_result *r, size_t t)
+{
+	const struct estimate *e = &r->estimates[t];
+	uint32_t registers = r->launch->facts->code[runtime.targets[t].arch].registers;
+	gs_buf_puts(b, "{");
+	add_string(b, "target", runtime.targets[t].gpu.name);
+	add_string(b, "model", e->model);
+	add_number(b, "cycles", e->cycles);
+	add_number(b, "time_ns", e->time_ns);
+	add_number(b, "low_ns", e->low_ns);
+	add_number(b, "high_ns", e->high_ns);
+	add_string(b, "limiter", e->limiter);
+	add_count(b, "thread_instructions", e->thread_instructions);
+	add_count(b, "warp_instructions", e->warp_instructions);
+	if (registers)
+		add_count(b, "registers_per_thread", registers);
+	else
+		gs_buf_puts(b, "\"registers_per_thread\":null,");
+	add_number(b, "occupancy", e->occupancy.fraction);
+	add_string(b, "occupancy_limit", occupancy_limit_name(e->occupancy.limit));
+	add_count(b, "blocks_per_sm", e->occupancy.blocks_per_sm);
+	/* Not modelled yet: present, so that scripts find them. */
+	gs_buf_puts(b, "\"register_bank_conflicts\":null,\"cycles_by\":{");
+	add_number(b, "issue", e->issue_cycles);
+	add_number(b, "launch", e->launch_cycles);
+	close_with(b, "},\"memory\":{\"requests\":null,\"transactions\":null,\"l1_hit\":null,\"l2_hit\":null,"
+	              "\"dram_bytes\":null},");
+	add_number(b, "lane_efficiency", e->lane_efficiency);
+	gs_buf_puts(b, "\"flags\":[");
+	for (size_t i = 0; i < ESTIMATE_MAX_FLAGS && e->flags[i]; i++)
+		gs_buf_printf(b, "\"%s\",", e->flags[i]);
+	for (size_t i = 0; i < GS_ARRAY_LEN(r->flags) && r->flags[i]; i++)
+		gs_buf_printf(b, "\"%s\",", r->flags[i]);
+	close_with(b, "]},");
+}
+
+void report_json_launch(const struct launch_result *r)
+{
+	struct gs_buf *b = &launches;
+	const struct launch_profile *p = &r->profile;
+	uint64_t warps = 0;
+	for (size_t t = 0; t < runtime.target_count && !warps; t++)
+		warps = r->estimated[t] ? r->estimates[t].warps : 0;
+	gs_buf_puts(b, any_launch ? ",\n{" : "\n{");
+	any_launch = true;
+	add_count(b, "seq", r->launch->seq);
+	add_string(b, "kernel", r->launch->kernel_name);
+	add_sizes(b, "global", p->global);
+	add_sizes(b, "local", p->local);
+	add_count(b, "groups", p->groups[0] * p->groups[1] * p->groups[2]);
+	add_count(b, "warps", warps);
+	gs_buf_puts(b, "\"sampled_fraction\":1,");
+	if (r->measured_ns)
+		add_count(b, "measured_ns", r->measured_ns);
+	else
+		gs_buf_puts(b, "\"measured_ns\":null,");
+	gs_buf_puts(b, "\"estimates\":[");
+	for (size_t t = 0; t < runtime.target_count; t++)
+		if (r->estimated[t])
+			add_estimate(b, r, t);
+	close_with(b, "]}");
+}
+
+/* ---- the closing part; with the lock of stats held ---- */
+
+static void add_transfers(struct gs_buf *b)
+{
+	gs_buf_puts(b, "\"transfers\":[");
+	for (int k = 0; k < TRANSFER_KINDS; k++) {
+		const struct transfer_stats *s = &stats.transfers[k];
+		if (!s->commands)
+			continue;
+		gs_buf_puts(b, "{");
+		add_string(b, "kind", transfer_name(k));
+		add_count(b, "commands", s->commands);
+		add_count(b, "size_bytes", s->size_bytes);
+		gs_buf_puts(b, "\"estimates\":[");
+		for (size_t t = 0; t < runtime.target_count; t++) {
+			gs_buf_puts(b, "{");
+			add_string(b, "target", runtime.targets[t].gpu.name);
+			add_number(b, "time_ns", transfer_time_ns(&runtime.targets[t].gpu, k, s));
+			close_with(b, "},");
+		}
+		close_with(b, "]},");
+	}
+	close_with(b, "],\n");
+}
+
+static void add_kernel(struct gs_buf *b, const struct kernel_stats *k)
+{
+	gs_buf_puts(b, "{");
+	add_string(b, "name", k->name);
+	add_count(b, "launches", k->launches);
+	if (k->measured)
+		add_number(b, "measured_ns", k->measured_ns);
+	else
+		gs_buf_puts(b, "\"measured_ns\":null,");
+	gs_buf_puts(b, "\"estimates\":[");
+	for (size_t t = 0; t < runtime.target_count; t++) {
+		const struct target_stats *s = &k->by_target[t];
+		if (!s->launches)
+			continue;
+		gs_buf_puts(b, "{");
+		add_string(b, "target", runtime.targets[t].gpu.name);
+		add_count(b, "launches", s->launches);
+		add_number(b, "total_ns", s->total_ns);
+		add_number(b, "average_ns", s->total_ns / (double)s->launches);
+		add_number(b, "min_ns", s->min_ns);
+		add_number(b, "max_ns", s->max_ns);
+		add_number(b, "cycles", s->cycles);
+		add_string(b, "limiter", main_limiter(s));
+		add_number(b, "occupancy", s->occupancy_sum / (double)s->launches);
+		close_with(b, "},");
+	}
+	close_with(b, "]},");
+}
+
+static void add_summary(struct gs_buf *b)
+{
+	gs_buf_puts(b, "\"summary\":[");
+	for (size_t t = 0; t < runtime.target_count; t++) {
+		double kernels_ns = 0, transfers_ns = 0;
+		uint64_t modelled = 0;
+		for (const struct kernel_stats *k = stats.kernels; k; k = k->next) {
+			kernels_ns += k->by_target[t].total_ns;
+			modelled += k->by_target[t].launches;
+		}
+		for (int k = 0; k < TRANSFER_KINDS; k++)
+			transfers_ns += transfer_time_ns(&runtime.targets[t].gpu, k, &stats.transfers[k]);
+		gs_buf_puts(b, "{");
+		add_string(b, "target", runtime.targets[t].gpu.name);
+		add_count(b, "launches", modelled);
+		add_number(b, "kernels_ns", kernels_ns);
+		add_number(b, "transfers_ns", transfers_ns);
+		close_with(b, "},");
+	}
+	close_with(b, "],\n");
+}
+
+static void add_not_modelled(struct gs_buf *b)
+{
+	gs_buf_puts(b, "\"not_modelled\":[");
+	for (const struct not_modelled *n = stats.not_modelled; n; n = n->next) {
+		gs_buf_puts(b, "{");
+		add_string(b, "kernel", n->kernel);
+		add_count(b, "launches", n->launches);
+		add_string(b, "reason", n->reason);
+		close_with(b, "},");
+	}
+	close_with(b, "],\n");
+}
+
+static void add_cost(struct gs_buf *b)
+{
+	gs_buf_puts(b, "\"cost\":{");
+	add_number(b, "wall_ns", (double)(clock_ns() - runtime.start_ns));
+	add_count(b, "programs", tool_cost.compiles);
+	add_count(b, "cache_hits", tool_cost.cache_hits);
+	add_count(b, "compile_ns", tool_cost.compile_ns);
+	add_count(b, "twin_build_ns", tool_cost.twin_build_ns);
+	add_count(b, "wait_ns", tool_cost.wait_ns);
+	add_count(b, "launch_ns", tool_cost.launch_ns);
+	add_count(b, "model_ns", tool_cost.model_ns);
+	close_with(b, "}");
+}
+
+static void add_closing(struct gs_buf *b)
+{
+	size_t count;
+	gs_buf_puts(b, "],\n");
+	pthread_mutex_lock(&stats.lock);
+	const struct kernel_stats **kernels = stats_sorted(&count);
+	add_transfers(b);
+	gs_buf_puts(b, "\"kernels\":[");
+	for (size_t i = 0; i < count; i++)
+		add_kernel(b, kernels[i]);
+	close_with(b, "],\n");
+	add_summary(b);
+	add_not_modelled(b);
+	pthread_mutex_unlock(&stats.lock);
+	add_cost(b);
+	gs_buf_puts(b, "}\n");
+	free(kernels);
+}
+
+/* ---- the file ---- */
+
+static int write_at(const char *data, size_t length, off_t offset)
+{
+	while (length) {
+		ssize_t n = pwrite(fd, data, length, offset);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return -1;
+		data += n;
+		offset += n;
+		length -= (size_t)n;
+	}
+	return 0;
+}
+
+void report_json_flush(void)
+{
+	struct gs_buf out = {0};
+	if (!opened) {
+		opened = true;
+		fd = report_open(".json");
+		add_opening(&out);
+	}
+	gs_buf_add(&out, launches.data, launches.len);
+	size_t kept = out.len;
+	add_closing(&out);
+	if (fd >= 0 && !out.failed && !launches.failed && !write_at(out.data, out.len, closing_at) &&
+	    !ftruncate(fd, closing_at + (off_t)out.len))
+		closing_at += (off_t)kept;
+	gs_buf_free(&out);
+	gs_buf_free(&launches);
+}

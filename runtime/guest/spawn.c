@@ -1,0 +1,140 @@
+/*
+ * Running gpusim-cc so that the guest cannot notice.
+ *
+ * A child from posix_spawn would send SIGCHLD to the application and turn up in its wait(). So the child is
+ * a grandchild: a first process, which shares our memory like a vfork child and has no exit signal, starts
+ * the second one the same way and ends at once. The second runs the program, belongs to init, and is known to
+ * have ended when the pipe on its stderr closes. Between vfork and exec only system calls are made.
+ */
+#include "state.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { STACK_BYTES = 64 * 1024, ASK_MS = 200 };
+
+struct spawn {
+	const char *path;
+	char *const *argv, *const *environment;
+	int stderr_fd;
+	char *second_stack; /* top of the grandchild's stack */
+	volatile pid_t pid; /* of the grandchild, written through the shared memory */
+	volatile int failure;
+};
+
+static int run_program(void *data)
+{
+	struct spawn *s = data;
+	sigset_t none;
+	struct sigaction plain = {.sa_handler = SIG_DFL};
+	setsid();
+	/* A handler of the application must not run here, nor may its ignored signals be inherited. */
+	for (int sig = 1; sig < NSIG; sig++)
+		if (sig != SIGKILL && sig != SIGSTOP)
+			sigaction(sig, &plain, NULL);
+	int null = open("/dev/null", O_RDWR);
+	if (null < 0 || dup2(null, 0) < 0 || dup2(null, 1) < 0 || dup2(s->stderr_fd, 2) < 0) {
+		s->failure = errno;
+		_exit(127);
+	}
+	if (syscall(SYS_close_range, 3u, ~0u, 0u) < 0)
+		for (int fd = 3; fd < 4096; fd++)
+			close(fd);
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	execve(s->path, s->argv, s->environment);
+	s->failure = errno;
+	_exit(127);
+}
+
+static int start_grandchild(void *data)
+{
+	struct spawn *s = data;
+	s->pid = clone(run_program, s->second_stack, CLONE_VM | CLONE_VFORK, s);
+	if (s->pid < 0)
+		s->failure = errno;
+	_exit(0);
+}
+
+/* Starts both; the descriptors are the caller's. */
+static int start_program(struct spawn *s)
+{
+	char *stacks = mmap(NULL, 2 * STACK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
+	if (stacks == MAP_FAILED)
+		return -errno;
+	sigset_t all, before;
+	int cancel, status;
+	s->second_stack = stacks + 2 * STACK_BYTES;
+	sigfillset(&all);
+	/* With every signal blocked no handler can run in a process that shares the guest's memory. */
+	pthread_sigmask(SIG_BLOCK, &all, &before);
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
+	pid_t first = clone(start_grandchild, stacks + STACK_BYTES, CLONE_VM | CLONE_VFORK, s);
+	int failure = first < 0 ? errno : 0;
+	while (first > 0 && waitpid(first, &status, __WCLONE) < 0 && errno == EINTR)
+		;
+	pthread_setcancelstate(cancel, NULL);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	munmap(stacks, 2 * STACK_BYTES);
+	return failure ? -failure : -s->failure;
+}
+
+/*
+ * Reads until the program has ended, or the time is up and every process of its session is ended. The pipe's
+ * closing tells, unless the guest forked just then and holds a copy of it: so the process is asked for as well.
+ */
+static int listen_until_end(int fd, pid_t pid, unsigned timeout_s, struct gs_buf *said)
+{
+	uint64_t deadline = clock_ns() + (uint64_t)timeout_s * 1000000000u;
+	char chunk[1024];
+	for (;;) {
+		uint64_t now = clock_ns();
+		struct pollfd p = {.fd = fd, .events = POLLIN};
+		uint64_t left_ms = now < deadline ? (deadline - now) / 1000000u + 1 : 0;
+		int ready = poll(&p, 1, left_ms > ASK_MS ? ASK_MS : (int)left_ms);
+		if (ready < 0 && errno == EINTR)
+			continue;
+		if (!left_ms) {
+			kill(-pid, SIGKILL);
+			return -ETIMEDOUT;
+		}
+		if (ready <= 0) {
+			if (kill(pid, 0) < 0 && errno == ESRCH)
+				return 0;
+			continue;
+		}
+		ssize_t n = read(fd, chunk, sizeof chunk);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return 0;
+		if (said->len < 4096)
+			gs_buf_add(said, chunk, (size_t)n);
+	}
+}
+
+int run_apart(const char *path, char *const *argv, char *const *environment, unsigned timeout_s, struct gs_buf *said,
+              struct gs_error *err)
+{
+	int ends[2];
+	if (pipe2(ends, O_CLOEXEC) < 0)
+		return gs_fail(err, errno, "cannot start %s: %s", path, strerror(errno));
+	struct spawn s = {.path = path, .argv = argv, .environment = environment, .stderr_fd = ends[1]};
+	int result = start_program(&s);
+	close(ends[1]);
+	if (result)
+		gs_fail(err, -result, "cannot start %s: %s", path, strerror(-result));
+	else if ((result = listen_until_end(ends[0], s.pid, timeout_s, said)))
+		gs_fail(err, -result, "gpusim-cc took longer than %u s and was stopped (GPUSIM_CC_TIMEOUT)", timeout_s);
+	close(ends[0]);
+	return result;
+}

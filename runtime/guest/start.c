@@ -1,0 +1,221 @@
+/* The runtime's beginning and end in the guest's process: options, targets, threads, fork, exit. */
+#include "programs.h"
+
+#include "runtime/cache.h"
+#include "runtime/gpus.h"
+#include "runtime/log.h"
+
+#include <errno.h>
+#include <locale.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <unistd.h>
+
+#define LOG_DOMAIN "start"
+
+struct runtime_state runtime;
+
+static atomic_bool active;
+static pid_t owner; /* the process that started us; a fork of it is not */
+
+bool runtime_active(void)
+{
+	return atomic_load_explicit(&active, memory_order_relaxed);
+}
+
+const struct gs_options *runtime_options(void)
+{
+	return &runtime.options;
+}
+
+size_t runtime_work_group_limit(void)
+{
+	size_t limit = 0;
+	for (size_t i = 0; i < runtime.target_count; i++)
+		if (!limit || runtime.targets[i].gpu.max_threads_per_block < limit)
+			limit = runtime.targets[i].gpu.max_threads_per_block;
+	return limit;
+}
+
+/* ---- which device runs twins ---- */
+
+static bool device_has_indices(cl_device_id device, unsigned platform_index, unsigned device_index)
+{
+	enum { MOST = 64 };
+	cl_platform_id platforms[MOST];
+	cl_device_id devices[MOST];
+	cl_uint count = 0;
+	if (cl.clGetPlatformIDs(MOST, platforms, &count) != CL_SUCCESS || platform_index >= count || platform_index >= MOST)
+		return false;
+	if (cl.clGetDeviceIDs(platforms[platform_index], CL_DEVICE_TYPE_ALL, MOST, devices, &count) != CL_SUCCESS)
+		return false;
+	return device_index < count && device_index < MOST && devices[device_index] == device;
+}
+
+static bool device_name_contains(cl_device_id device, const char *part)
+{
+	char device_name[512] = "", platform_name[512] = "";
+	cl_platform_id platform = NULL;
+	cl.clGetDeviceInfo(device, CL_DEVICE_NAME, sizeof device_name - 1, device_name, NULL);
+	cl.clGetDeviceInfo(device, CL_DEVICE_PLATFORM, sizeof platform, &platform, NULL);
+	if (platform)
+		cl.clGetPlatformInfo(platform, CL_PLATFORM_NAME, sizeof platform_name - 1, platform_name, NULL);
+	return strcasestr(device_name, part) || strcasestr(platform_name, part);
+}
+
+bool device_wanted(cl_device_id device)
+{
+	const char *wanted = runtime.options.device.text;
+	unsigned platform_index, device_index;
+	char rest;
+	if (!*wanted)
+		return true;
+	if (sscanf(wanted, "%u.%u%c", &platform_index, &device_index, &rest) == 2)
+		return device_has_indices(device, platform_index, device_index);
+	return device_name_contains(device, wanted);
+}
+
+/* ---- options and targets ---- */
+
+static void complain(const char *line)
+{
+	log_warning("%s", line);
+}
+
+static unsigned arch_index(const char *arch)
+{
+	for (unsigned i = 0; i < runtime.arch_count; i++)
+		if (!strcmp(runtime.archs[i], arch))
+			return i;
+	strncpy(runtime.archs[runtime.arch_count], arch, sizeof runtime.archs[0] - 1);
+	return (unsigned)runtime.arch_count++;
+}
+
+static int add_target(const char *name, struct gs_error *err)
+{
+	if (runtime.target_count == MAX_TARGETS)
+		return gs_fail(err, E2BIG, "at most %d GPUs at once", MAX_TARGETS);
+	struct target *t = &runtime.targets[runtime.target_count];
+	int failed = gpu_load(&t->gpu, name, gpus_read, NULL, runtime.options.set.text, NULL, err);
+	if (failed)
+		return failed;
+	t->arch = arch_index(t->gpu.arch);
+	runtime.target_count++;
+	return 0;
+}
+
+static void load_targets(void)
+{
+	const struct option_row *row = options_find("GPU");
+	char *names = strdup(runtime.options.gpu.text);
+	struct gs_error err;
+	for (char *save, *name = names ? strtok_r(names, ",", &save) : NULL; name; name = strtok_r(NULL, ",", &save)) {
+		int failed = add_target(name, &err);
+		if (failed && !strncmp(err.text, "GPUSIM_SET", 10)) {
+			log_warning("%s; nothing is overridden", err.text);
+			options_set(&runtime.options, options_find("SET"), "GPUSIM_SET", "", NULL);
+			failed = add_target(name, &err);
+		}
+		if (failed)
+			log_warning("GPUSIM_GPU: %s; it is left out", err.text);
+	}
+	free(names);
+	if (runtime.target_count || !strcmp(runtime.options.gpu.text, row->fallback))
+		return;
+	log_warning("GPUSIM_GPU: '%s' names no GPU that can be used; using '%s'", runtime.options.gpu.text, row->fallback);
+	if (add_target(row->fallback, &err))
+		log_error("%s", err.text);
+}
+
+static void read_options(void)
+{
+	extern char **environ;
+	struct gs_error err;
+	options_defaults(&runtime.options);
+	/* The log's own setting first: it decides about the complaints. */
+	const char *log = getenv("GPUSIM_LOG");
+	if (log && *log && log_setup(log, &err))
+		complain(err.text);
+	options_from_environment(&runtime.options, environ, complain);
+	if (runtime.options.clang.text[0] &&
+	    asprintf(&runtime.clang_setting, "GPUSIM_CLANG=%s", runtime.options.clang.text) < 0)
+		runtime.clang_setting = NULL;
+}
+
+/* ---- fork and exit ---- */
+
+/* A child has none of our threads and none of the driver's: it passes calls on and reports nothing. */
+static void after_fork_in_child(void)
+{
+	active = false;
+}
+
+static void at_exit(void)
+{
+	int saved = errno;
+	if (getpid() == owner) {
+		worker_finish();
+		active = false;
+	}
+	errno = saved;
+}
+
+void runtime_start(void)
+{
+	const char *off = getenv("GPUSIM_OFF");
+	if (off && !strcmp(off, "1"))
+		return;
+	locale_t before = use_c_locale();
+	read_options();
+	load_targets();
+	cache_setup(runtime.options.cache_dir.text, runtime.options.cache_size.number);
+	if (before)
+		uselocale(before);
+	runtime.start_ns = clock_ns();
+	owner = getpid();
+	if (!runtime.target_count)
+		return;
+	if (worker_start()) {
+		log_error("no thread could be started: nothing is modelled");
+		return;
+	}
+	/* Late, after the driver was loaded: handlers run in reverse order, so ours runs while it still works. */
+	atexit(at_exit);
+	pthread_atfork(NULL, NULL, after_fork_in_child);
+	active = true;
+}
+
+/* ---- children that are not to be followed ---- */
+
+/* Takes this library out of a list of paths in the environment, so that programs started from here do not load it. */
+static void leave_list(const char *variable, const char *separators)
+{
+	const char *list = getenv(variable);
+	char *copy = list ? strdup(list) : NULL, *kept = copy ? calloc(1, strlen(copy) + 2) : NULL;
+	for (char *save, *p = kept ? strtok_r(copy, separators, &save) : NULL; p; p = strtok_r(NULL, separators, &save)) {
+		if (strstr(p, "libgpusim.so"))
+			continue;
+		if (*kept)
+			strncat(kept, separators, 1);
+		strcat(kept, p);
+	}
+	if (kept && *kept)
+		setenv(variable, kept, 1);
+	else if (kept)
+		unsetenv(variable);
+	free(copy);
+	free(kept);
+}
+
+__attribute__((constructor)) static void when_loaded(void)
+{
+	int saved = errno;
+	const char *follow = getenv("GPUSIM_FOLLOW");
+	if (follow && !strcmp(follow, "0")) {
+		leave_list("LD_PRELOAD", ": ");
+		leave_list("OPENCL_LAYERS", ":");
+	}
+	errno = saved;
+}

@@ -1,0 +1,321 @@
+/*
+ * What the runtime keeps in the guest's process. Who owns what:
+ *
+ *   program ──▶ build ──▶ twin (one per device) ──▶ artifact
+ *   kernel  ──▶ build
+ *   launch  ──▶ artifact, kernel_stats, counter buffer; lives from the enqueue until it is in the reports
+ *
+ * Programs, builds, kernels and artifacts are counted; the rest lives as long as the process. Locks, in the
+ * order in which they may be taken: a kernel's lock, the tables of kernels and of programs, a build's lock, the
+ * lock of a file's own state.
+ */
+#ifndef GPUSIM_GUEST_STATE_H
+#define GPUSIM_GUEST_STATE_H
+
+#include "models/models.h"
+#include "runtime/runtime.h"
+
+#include <locale.h>
+#include <pthread.h>
+#include <stdatomic.h>
+
+enum { MAX_TARGETS = 16 };
+
+struct target {
+	struct gpu gpu;
+	unsigned arch; /* index into `archs` */
+};
+
+/* Read by all, written once by runtime_start. */
+struct runtime_state {
+	struct gs_options options;
+	struct target targets[MAX_TARGETS];
+	size_t target_count;
+	char archs[MAX_TARGETS][16]; /* the different architectures of the targets */
+	size_t arch_count;
+	char *clang_setting; /* "GPUSIM_CLANG=..." for gpusim-cc, or NULL */
+	uint64_t start_ns;   /* monotonic */
+};
+
+extern struct runtime_state runtime;
+
+/* ---- thread.c ---- */
+
+uint64_t clock_ns(void);
+/* Numbers have a point on this thread, whatever the application's language; returns what it had before. */
+locale_t use_c_locale(void);
+/* Starts a thread of ours: none of the application's signals, numbers formatted as in the C locale. */
+int start_thread(pthread_t *thread, void *(*run)(void *), void *data);
+
+/* ---- programs.c: what the application compiled ---- */
+
+struct header {
+	char *name, *text;
+};
+
+/* A source with the options it was compiled with; never changes once made. */
+struct unit {
+	atomic_int refs;
+	char *options, *source;
+	size_t source_length;
+	struct header *headers;
+	size_t header_count;
+};
+
+struct unit_list {
+	struct unit **units;
+	size_t count;
+};
+
+void unit_list_free(struct unit_list *list);
+int unit_list_encode(const struct unit_list *list, struct gs_pack *pack);
+int unit_list_decode(struct unit_list *list, const struct gs_pack *pack);
+
+/* ---- twin.c: the annotated program and what is known about it ---- */
+
+struct artifact_kernel {
+	char *name;
+	unsigned arguments;
+	int entry_block; /* counter of its entry, or -1 */
+	struct kernel_code code[MAX_TARGETS]; /* by architecture */
+	const char *failure[MAX_TARGETS];     /* why there is no code; NULL when there is; owned by the artifact */
+};
+
+struct artifact {
+	atomic_int refs;
+	struct artifact_kernel *kernels;
+	size_t kernel_count;
+	size_t block_count;
+	char *failures[MAX_TARGETS];
+	/* The texts to build the twin from, one per unit. */
+	char **host_texts, **host_options;
+	size_t host_count;
+};
+
+/* On failure *err says why in one sentence. */
+int artifact_read(struct artifact **out, const struct gs_pack *result, struct gs_error *err);
+void artifact_release(struct artifact *a);
+struct artifact_kernel *artifact_kernel(struct artifact *a, const char *name);
+
+enum twin_state { TWIN_QUEUED, TWIN_RUNNING, TWIN_READY, TWIN_FAILED };
+
+struct twin {
+	struct twin *next;
+	cl_device_id device;
+	enum twin_state state;
+	cl_program program;
+	struct artifact *artifact;
+	struct gs_error why; /* when failed */
+};
+
+struct build {
+	atomic_int refs;
+	cl_context context; /* retained */
+	struct context_pool *pool;
+	struct unit_list units;
+	pthread_mutex_t lock;
+	pthread_cond_t changed;
+	struct twin *twins;
+};
+
+struct build *build_new(cl_context context, const struct unit_list *units);
+struct build *build_retain(struct build *b);
+void build_release(struct build *b);
+/* Asks the builder thread for a twin on `device`. */
+void build_schedule(struct build *b, cl_device_id device);
+/* The twin on `device`, made now if it has not been; waits for it. Never NULL unless out of memory. */
+struct twin *build_twin(struct build *b, cl_device_id device);
+
+/* ---- compile.c: gpusim-cc and its cache ---- */
+
+/* The result pack for the units on a device, from the cache or from gpusim-cc. */
+int compile_units(const struct unit_list *units, cl_device_id device, struct gs_pack *result, struct gs_error *err);
+
+/* ---- spawn.c ---- */
+
+/* Runs a program apart from the guest: no SIGCHLD, no child that the guest could wait for, no open
+ * descriptors but standard ones. What it says on stderr goes to *said. `environment` is NULL-terminated. */
+int run_apart(const char *path, char *const *argv, char *const *environment, unsigned timeout_s, struct gs_buf *said,
+              struct gs_error *err);
+
+/* ---- buffers.c: memory for counters ---- */
+
+struct counter_buffer {
+	struct counter_buffer *next;
+	struct context_pool *pool;
+	cl_mem mem;
+	uint64_t *words; /* the memory itself where the device shares it, else a copy */
+	size_t word_count;
+	bool shared;
+	uint64_t device_slots; /* word 0 as the device has it */
+	cl_device_id device;
+};
+
+struct context_pool *pool_for(cl_context context);
+void pool_unref(struct context_pool *pool);
+/* A zeroed buffer of at least `words` words, or NULL when the bound is reached or memory is short. */
+struct counter_buffer *buffer_take(struct context_pool *pool, cl_device_id device, size_t words);
+/* Tells the device how many slots there are. */
+int buffer_set_slots(struct counter_buffer *buffer, uint64_t slots);
+/* Brings the device's words to buffer->words; nothing to do where memory is shared. */
+int buffer_fetch(struct counter_buffer *buffer, size_t words);
+void buffer_give_back(struct counter_buffer *buffer, size_t words_used);
+
+/* ---- kernels.c, launch.c ---- */
+
+struct kernel_arg {
+	enum { ARG_UNSET, ARG_VALUE, ARG_LOCAL, ARG_SVM } kind;
+	uint64_t version; /* of the kernel's clock, when it was last set */
+	size_t size;
+	void *value;
+};
+
+struct exec_info {
+	cl_kernel_exec_info what;
+	size_t size;
+	void *value;
+	uint64_t version;
+};
+
+/* The twin kernel on one device. */
+struct kernel_twin {
+	struct kernel_twin *next;
+	struct twin *twin;
+	cl_kernel kernel; /* NULL when it could not be made */
+	struct artifact_kernel *facts;
+	uint64_t applied; /* arguments up to this version are set on it */
+	const char *why;  /* static; when kernel is NULL */
+	bool launched;    /* at least once */
+};
+
+struct kernel {
+	atomic_int refs;
+	int app_refs; /* under the table's lock */
+	cl_kernel handle;
+	struct program *program; /* NULL when not known */
+	char *name;
+	struct build *build; /* NULL when the program is not ours to model: */
+	const char *why;     /* a static text says why */
+	bool wanted;         /* its name matches GPUSIM_KERNELS */
+	pthread_mutex_t lock;
+	uint64_t clock;
+	struct kernel_arg *args;
+	size_t arg_count;
+	struct exec_info *infos;
+	size_t info_count;
+	struct kernel_twin *twins;
+};
+
+struct kernel *kernel_find(cl_kernel handle); /* a reference, or NULL */
+void kernel_unref(struct kernel *k);
+/* With the kernel's lock held: its twin on the device with all arguments set, or NULL and *why. */
+struct kernel_twin *kernel_prepare_twin(struct kernel *k, cl_device_id device, struct gs_error *why);
+
+/* ---- worker.c: what happens to a launch behind the application's back ---- */
+
+struct launch {
+	struct launch *previous, *next; /* in flight */
+	struct launch *queued;          /* the next one that has completed */
+	bool is_queued;
+	uint64_t seq;
+	char *kernel_name;
+	struct artifact *artifact;
+	struct artifact_kernel *facts;
+	struct counter_buffer *buffer;
+	size_t slots;
+	cl_event event;
+	bool borrowed; /* the event is only the application's until it has completed */
+	bool profiled;
+	uint64_t global[3], local[3]; /* local is 0 where the driver chooses */
+	uint64_t local_bytes;
+};
+
+void launch_free(struct launch *l);
+int worker_start(void);
+void worker_launched(struct launch *l);  /* numbers the launch and takes it over; before its callback is set */
+void worker_completed(struct launch *l); /* the event has completed */
+/* Waits until some launch in flight has been dealt with, at most `milliseconds`; false when none was. */
+bool worker_wait_progress(unsigned milliseconds);
+void worker_finish(void); /* at exit */
+
+/* ---- stats.c, reports ---- */
+
+struct limiter_share {
+	const char *name;
+	double time_ns;
+};
+
+struct target_stats {
+	uint64_t launches; /* with an estimate */
+	double total_ns, min_ns, max_ns, cycles, occupancy_sum;
+	struct limiter_share limiters[8];
+};
+
+struct kernel_stats {
+	struct kernel_stats *next;
+	char *name;
+	uint64_t launches; /* modelled */
+	double measured_ns;
+	uint64_t measured;
+	struct target_stats by_target[MAX_TARGETS];
+};
+
+struct not_modelled {
+	struct not_modelled *next;
+	char *kernel, *reason;
+	uint64_t launches;
+};
+
+struct transfer_stats {
+	uint64_t commands, size_bytes;
+};
+
+/* What the tool itself cost. */
+struct tool_cost {
+	atomic_uint_fast64_t compiles, cache_hits, compile_ns, twin_build_ns, wait_ns, launch_ns, launches, model_ns;
+};
+
+extern struct tool_cost tool_cost;
+
+/* One launch with all that the reports say of it. */
+struct launch_result {
+	const struct launch *launch;
+	struct launch_profile profile;
+	uint64_t measured_ns; /* 0: not known */
+	struct estimate estimates[MAX_TARGETS];
+	bool estimated[MAX_TARGETS];
+	const char *failure[MAX_TARGETS];
+	const char *flags[4]; /* about the measurement, for every target; NULL-terminated */
+};
+
+struct stats {
+	pthread_mutex_t lock;
+	struct kernel_stats *kernels;
+	struct not_modelled *not_modelled;
+	struct transfer_stats transfers[TRANSFER_KINDS];
+	uint64_t launches;
+};
+
+extern struct stats stats; /* take stats.lock */
+
+void stats_add_launch(const struct launch_result *r);
+const char *transfer_name(enum transfer_kind kind);
+/* Time of a kind of transfer on a target's link, all commands together. */
+double transfer_time_ns(const struct gpu *gpu, enum transfer_kind kind, const struct transfer_stats *t);
+const char *main_limiter(const struct target_stats *t);
+/* The kernels, longest total on the first target first; count in *count; the caller frees the array. */
+const struct kernel_stats **stats_sorted(size_t *count);
+
+/* The files are written as launches complete; a file is valid after each of these calls. */
+void report_launch(const struct launch_result *r);
+void report_flush(void);
+void report_finish(void); /* the last flush, and the text on stderr */
+void report_text(void);
+/* Opens PREFIX + ending for writing, a name of our own if another process has it; -1 on failure. */
+int report_open(const char *ending);
+void report_json_launch(const struct launch_result *r);
+void report_json_flush(void);
+void report_csv_launch(const struct launch_result *r);
+void report_csv_flush(void);
+
+#endif

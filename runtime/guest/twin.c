@@ -1,0 +1,228 @@
+/*
+ * Twin programs: built from annotated source, in the application's context, on a thread of ours, so that
+ * the application's own build takes no longer than without us. A launch that needs a twin early makes it itself.
+ */
+#include "state.h"
+
+#include "runtime/log.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define LOG_DOMAIN "twin"
+
+struct job {
+	struct job *next;
+	struct build *build;
+	cl_device_id device;
+};
+
+static pthread_mutex_t jobs_lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t jobs_added = PTHREAD_COND_INITIALIZER;
+static struct job *jobs, **jobs_end = &jobs;
+static bool builder_started;
+
+struct build *build_new(cl_context context, const struct unit_list *units)
+{
+	struct build *b = calloc(1, sizeof *b);
+	if (!b)
+		return NULL;
+	b->refs = 1;
+	b->context = context;
+	pthread_mutex_init(&b->lock, NULL);
+	pthread_cond_init(&b->changed, NULL);
+	b->units.units = calloc(units->count, sizeof *b->units.units);
+	for (size_t i = 0; b->units.units && i < units->count; i++) {
+		b->units.units[b->units.count++] = units->units[i];
+		units->units[i]->refs++;
+	}
+	/* The twin is made later, perhaps after the application let go of its context. */
+	cl.clRetainContext(context);
+	b->pool = pool_for(context);
+	if (b->units.count == units->count && b->pool)
+		return b;
+	build_release(b);
+	return NULL;
+}
+
+struct build *build_retain(struct build *b)
+{
+	b->refs++;
+	return b;
+}
+
+void build_release(struct build *b)
+{
+	if (!b || --b->refs)
+		return;
+	while (b->twins) {
+		struct twin *t = b->twins;
+		b->twins = t->next;
+		if (t->program)
+			cl.clReleaseProgram(t->program);
+		artifact_release(t->artifact);
+		free(t);
+	}
+	unit_list_free(&b->units);
+	if (b->pool)
+		pool_unref(b->pool);
+	cl.clReleaseContext(b->context);
+	pthread_mutex_destroy(&b->lock);
+	pthread_cond_destroy(&b->changed);
+	free(b);
+}
+
+/* ---- making a twin ---- */
+
+/* The first line of the build log that is an error, for the report. */
+static void explain_build_failure(cl_program program, cl_device_id device, cl_int code, struct gs_error *err)
+{
+	char log[4096] = "";
+	cl.clGetProgramBuildInfo(program, device, CL_PROGRAM_BUILD_LOG, sizeof log - 1, log, NULL);
+	char *line = strstr(log, "error:");
+	if (line)
+		line[strcspn(line, "\n")] = 0;
+	gs_fail(err, ENOTSUP, "the driver does not build the annotated source (%d)%s%s", code, line ? ": " : "",
+	        line ? line : "");
+}
+
+static cl_program compile_unit(const struct build *b, const struct artifact *a, size_t unit, cl_device_id device,
+                               bool whole, struct gs_error *err)
+{
+	const char *text = a->host_texts[unit], *options = a->host_options[unit];
+	size_t length = strlen(text);
+	cl_int code;
+	cl_program p = cl.clCreateProgramWithSource(b->context, 1, &text, &length, &code);
+	if (!p) {
+		gs_fail(err, ENOTSUP, "the driver does not take the annotated source (%d)", code);
+		return NULL;
+	}
+	code = whole ? cl.clBuildProgram(p, 1, &device, options, NULL, NULL)
+	             : cl.clCompileProgram(p, 1, &device, options, 0, NULL, NULL, NULL, NULL);
+	if (code == CL_SUCCESS)
+		return p;
+	explain_build_failure(p, device, code, err);
+	cl.clReleaseProgram(p);
+	return NULL;
+}
+
+static cl_program link_units(const struct build *b, const struct artifact *a, cl_device_id device, struct gs_error *err)
+{
+	cl_program *parts = calloc(a->host_count, sizeof *parts), whole = NULL;
+	size_t made = 0;
+	while (parts && made < a->host_count && (parts[made] = compile_unit(b, a, made, device, false, err)))
+		made++;
+	if (parts && made == a->host_count) {
+		cl_int code;
+		whole = cl.clLinkProgram(b->context, 1, &device, NULL, (cl_uint)made, parts, NULL, NULL, &code);
+		if (!whole || code != CL_SUCCESS) {
+			gs_fail(err, ENOTSUP, "the driver does not link the annotated programs (%d)", code);
+			if (whole)
+				cl.clReleaseProgram(whole);
+			whole = NULL;
+		}
+	}
+	while (made)
+		cl.clReleaseProgram(parts[--made]);
+	free(parts);
+	return whole;
+}
+
+static void make_twin(struct build *b, struct twin *t)
+{
+	struct gs_pack result = {0};
+	int failed = compile_units(&b->units, t->device, &result, &t->why);
+	if (!failed)
+		failed = artifact_read(&t->artifact, &result, &t->why);
+	gs_pack_free(&result);
+	if (!failed) {
+		uint64_t begin = clock_ns();
+		t->program = t->artifact->host_count == 1 ? compile_unit(b, t->artifact, 0, t->device, true, &t->why)
+		                                          : link_units(b, t->artifact, t->device, &t->why);
+		tool_cost.twin_build_ns += clock_ns() - begin;
+	}
+	pthread_mutex_lock(&b->lock);
+	t->state = t->program ? TWIN_READY : TWIN_FAILED;
+	pthread_cond_broadcast(&b->changed);
+	pthread_mutex_unlock(&b->lock);
+	if (!t->program)
+		log_info("kernels run as they are: %s", t->why.text);
+}
+
+/* With the build's lock held: the twin's record, made if missing. */
+static struct twin *find_twin(struct build *b, cl_device_id device)
+{
+	for (struct twin *t = b->twins; t; t = t->next)
+		if (t->device == device)
+			return t;
+	struct twin *t = calloc(1, sizeof *t);
+	if (!t)
+		return NULL;
+	t->device = device;
+	t->next = b->twins;
+	b->twins = t;
+	return t;
+}
+
+struct twin *build_twin(struct build *b, cl_device_id device)
+{
+	pthread_mutex_lock(&b->lock);
+	struct twin *t = find_twin(b, device);
+	bool mine = t && t->state == TWIN_QUEUED;
+	if (mine)
+		t->state = TWIN_RUNNING;
+	else
+		while (t && t->state == TWIN_RUNNING)
+			pthread_cond_wait(&b->changed, &b->lock);
+	pthread_mutex_unlock(&b->lock);
+	if (mine)
+		make_twin(b, t);
+	return t;
+}
+
+/* ---- the builder thread ---- */
+
+static void *builder(void *unused)
+{
+	(void)unused;
+	for (;;) {
+		pthread_mutex_lock(&jobs_lock);
+		while (!jobs)
+			pthread_cond_wait(&jobs_added, &jobs_lock);
+		struct job *j = jobs;
+		jobs = j->next;
+		if (!jobs)
+			jobs_end = &jobs;
+		pthread_mutex_unlock(&jobs_lock);
+		build_twin(j->build, j->device);
+		build_release(j->build);
+		free(j);
+	}
+	return NULL;
+}
+
+void build_schedule(struct build *b, cl_device_id device)
+{
+	struct job *j = calloc(1, sizeof *j);
+	pthread_t thread;
+	if (!j)
+		return;
+	*j = (struct job){.build = build_retain(b), .device = device};
+	pthread_mutex_lock(&jobs_lock);
+	if (!builder_started && !start_thread(&thread, builder, NULL)) {
+		pthread_detach(thread);
+		builder_started = true;
+	}
+	if (builder_started) {
+		*jobs_end = j;
+		jobs_end = &j->next;
+		pthread_cond_signal(&jobs_added);
+		j = NULL;
+	}
+	pthread_mutex_unlock(&jobs_lock);
+	if (j) { /* no thread: the first launch will make the twin */
+		build_release(j->build);
+		free(j);
+	}
+}

@@ -1,0 +1,69 @@
+/*
+ * runtime: what the interposer tells about the application's OpenCL objects, and everything done with it:
+ * twins, counters, modelling, reports.
+ *
+ * It lives in somebody else's process: it never ends or aborts it, writes nothing to stdout, installs no
+ * signal handlers, and its threads take none of the application's signals. It parses neither C nor PTX.
+ * Every function here may be called by any thread at any time.
+ */
+#ifndef GPUSIM_RUNTIME_H
+#define GPUSIM_RUNTIME_H
+
+#include "runtime/guest/cl.h"
+#include "runtime/options.h"
+
+#include <stdbool.h>
+
+/* Once, at the first OpenCL call, when `cl` is filled. */
+void runtime_start(void);
+/* False when GPUSIM_OFF=1, and after the report was made at exit: calls are passed on and nothing is kept. */
+bool runtime_active(void);
+const struct gs_options *runtime_options(void);
+/* The smallest max_threads_per_block of the targets. */
+size_t runtime_work_group_limit(void);
+
+enum program_origin { FROM_SOURCE, FROM_BINARY, FROM_IL, FROM_BUILT_IN };
+
+void program_created(cl_program handle, cl_context context, enum program_origin origin);
+void program_source(cl_program handle, cl_uint count, const char **strings, const size_t *lengths);
+/* The bytes of one device's binary: a program we know, in this process or an earlier one, is recognised. */
+void program_binary(cl_program handle, const void *binary, size_t length);
+void program_binary_read(cl_program handle, const void *binary, size_t length);
+/* A build, compile or link has succeeded. */
+void program_built(cl_program handle, const char *options, cl_uint count, const cl_device_id *devices);
+void program_compiled(cl_program handle, const char *options, cl_uint header_count, const cl_program *headers,
+                      const char **header_names);
+void program_linked(cl_program handle, cl_context context, cl_uint input_count, const cl_program *inputs,
+                    cl_uint count, const cl_device_id *devices);
+void program_retained(cl_program handle);
+void program_released(cl_program handle);
+
+void kernel_created(cl_kernel handle, cl_program program);
+void kernel_cloned(cl_kernel handle, cl_kernel from);
+void kernel_retained(cl_kernel handle);
+void kernel_released(cl_kernel handle);
+void kernel_arg_set(cl_kernel handle, cl_uint index, size_t size, const void *value);
+void kernel_svm_arg_set(cl_kernel handle, cl_uint index, const void *value);
+void kernel_exec_info_set(cl_kernel handle, cl_kernel_exec_info what, size_t size, const void *value);
+
+/* Launches the twin, or the original kernel where there is none. The result is the driver's. Without a
+ * global size it is clEnqueueTask. */
+cl_int kernel_launch(cl_command_queue queue, cl_kernel kernel, cl_uint dims, const size_t *offset, const size_t *global,
+                     const size_t *local, cl_uint wait_count, const cl_event *wait, cl_event *event);
+/* Something that ran and that we cannot model at all. */
+void launch_not_modelled(const char *kernel, const char *reason);
+
+enum transfer_kind {
+	TRANSFER_READ,
+	TRANSFER_WRITE,
+	TRANSFER_COPY,
+	TRANSFER_FILL,
+	TRANSFER_MAP,   /* brings the device's contents to the host */
+	TRANSFER_UNMAP, /* takes what the host may have written back */
+	TRANSFER_KINDS
+};
+void transfer_enqueued(enum transfer_kind kind, uint64_t size_bytes);
+void transfer_mapped(const void *pointer, cl_map_flags flags, uint64_t size_bytes);
+void transfer_unmapped(const void *pointer);
+
+#endif

@@ -1,0 +1,42 @@
+/*
+ * many - a great number of launches of a tiny kernel with nothing to wait for in between.
+ *
+ *   many [launches, default 20000]
+ */
+#include "guest.h"
+
+/* The kernel adds its argument, so that a lost, repeated or mixed-up launch shows in the sum. */
+static const char source[] =
+	"__kernel void add(__global uint *out, uint value)\n"
+	"{\n"
+	"	out[get_global_id(0)] += value;\n"
+	"}\n";
+
+int main(int argc, char **argv)
+{
+	enum { COUNT = 64 };
+	cl_uint launches = argc > 1 ? (cl_uint)atoi(argv[1]) : 20000, out[COUNT] = {0}, want = 0;
+	size_t global = COUNT, local = 32;
+	struct guest g;
+
+	guest_open(&g);
+	cl_program program = guest_build(&g, source, NULL);
+	cl_kernel kernel = guest_kernel(program, "add");
+	cl_mem mem = guest_buffer(&g, sizeof out, out);
+	OK(clSetKernelArg(kernel, 0, sizeof mem, &mem));
+	for (cl_uint i = 0; i < launches; i++) {
+		cl_uint value = i * 2654435761u;
+		OK(clSetKernelArg(kernel, 1, sizeof value, &value));
+		OK(clEnqueueNDRangeKernel(g.queue, kernel, 1, NULL, &global, &local, 0, NULL, NULL));
+		want += value;
+	}
+	guest_read(&g, mem, out, sizeof out);
+	for (int i = 0; i < COUNT; i++)
+		EXPECT(out[i] == want, "element %d is %u, not %u", i, out[i], want);
+	printf("%u launches, %08x\n", launches, want);
+	OK(clReleaseMemObject(mem));
+	OK(clReleaseKernel(kernel));
+	OK(clReleaseProgram(program));
+	guest_close(&g);
+	return 0;
+}

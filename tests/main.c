@@ -1,0 +1,31 @@
+/* Runs all suites; exits 1 when a test fails. GPUSIM_TEST_ROOT is the repository, GPUSIM_TEST_CC the gpusim-cc to try. */
+#include "tests.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+const char *test_folder(void)
+{
+	static char folder[4096];
+	const char *base = getenv("TMPDIR");
+	snprintf(folder, sizeof folder, "%s/gpusim-test.XXXXXX", base ? base : "/tmp");
+	if (!mkdtemp(folder)) {
+		perror(folder);
+		exit(1);
+	}
+	return folder;
+}
+
+int main(void)
+{
+	if (CU_initialize_registry() != CUE_SUCCESS)
+		return 1;
+#define X(name) add_##name##_tests();
+	TEST_SUITES(X)
+#undef X
+	CU_basic_set_mode(CU_BRM_NORMAL);
+	CU_basic_run_tests();
+	unsigned failures = CU_get_number_of_tests_failed() + CU_get_number_of_suites_failed();
+	CU_cleanup_registry();
+	return failures ? 1 : 0;
+}

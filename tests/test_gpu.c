@@ -1,0 +1,472 @@
+/* GPU descriptions, occupancy and the issue-rate model. GPUSIM_TEST_ROOT is the repository. */
+#include "tests.h"
+
+#include "models/models.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <locale.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A reader that knows a few texts and finds the rest among the shipped descriptions. */
+struct text {
+	const char *name, *text;
+};
+
+static const char *gpus_folder(void)
+{
+	static char folder[4096];
+	const char *root = getenv("GPUSIM_TEST_ROOT");
+	snprintf(folder, sizeof folder, "%s/models/gpus", root ? root : ".");
+	return folder;
+}
+
+static int read_text(void *ctx, const char *name, struct gs_buf *out, char *path, size_t path_size,
+                     struct gs_error *err)
+{
+	for (const struct text *t = ctx; t && t->name; t++)
+		if (strcmp(t->name, name) == 0) {
+			snprintf(path, path_size, "some/where/%s.gpu", name);
+			gs_buf_puts(out, t->text);
+			return 0;
+		}
+	char file[8192];
+	snprintf(file, sizeof file, "%s/%s.gpu", gpus_folder(), name);
+	snprintf(path, path_size, "%s.gpu", name);
+	return gs_read_file(file, out, NULL) ? gs_fail(err, ENOENT, "there is no GPU '%s'", name) : 0;
+}
+
+static struct gpu shipped(const char *name)
+{
+	struct gpu gpu;
+	struct gs_error err = {""};
+	CU_ASSERT_EQUAL_FATAL(gpu_load(&gpu, name, read_text, NULL, NULL, NULL, &err), 0);
+	return gpu;
+}
+
+/* What loading "x" says when x has this text and `overrides` are set; "" when it loads. */
+static const char *load_error(const char *text, const char *overrides)
+{
+	static struct gs_error err;
+	struct text texts[] = {{"x", text}, {NULL, NULL}};
+	struct gpu gpu;
+	err.text[0] = 0;
+	int rc = gpu_load(&gpu, "x", read_text, texts, overrides, NULL, &err);
+	CU_ASSERT_EQUAL(rc == 0, err.text[0] == 0);
+	return err.text;
+}
+
+#define X "some/where/x.gpu"
+#define HEAD "base = gtx480\nname = x\ntitle = X\n"
+
+static void test_unknown_key(void)
+{
+	CU_ASSERT_STRING_EQUAL(load_error(HEAD "\n# text\nsm_cout = 3\n", NULL),
+	                       X ":6: unknown key 'sm_cout' (did you mean 'sm_count'?)");
+	CU_ASSERT_STRING_EQUAL(load_error(HEAD "colour_of_the_box = 3\n", NULL),
+	                       X ":4: unknown key 'colour_of_the_box'");
+}
+
+static void test_missing_key(void)
+{
+	/* The name is not inherited. */
+	CU_ASSERT_STRING_EQUAL(load_error("base = gtx480\ntitle = X\n", NULL), X ": missing key 'name'");
+	CU_ASSERT_STRING_EQUAL(load_error("base = gtx480\n", NULL), X ": missing key 'name' (and 1 more)");
+	CU_ASSERT_PTR_NOT_NULL(strstr(load_error("", NULL), X ": missing key 'name' (and "));
+	CU_ASSERT_PTR_NOT_NULL(strstr(load_error("name = x\ntitle = X\n", NULL), X ": missing key 'arch' (and "));
+}
+
+static void test_bad_values(void)
+{
+	static const struct {
+		const char *line, *error;
+	} cases[] = {
+		{"sm_count = 0", X ":4: sm_count = 0: must be 1 to 1024"},
+		{"sm_count = 1025", X ":4: sm_count = 1025: must be 1 to 1024"},
+		{"sm_count = -1", X ":4: sm_count = -1: must be 1 to 1024"},
+		{"sm_count = 99999999999999999999", X ":4: sm_count = 99999999999999999999: must be 1 to 1024"},
+		{"sm_count = 1.5", X ":4: sm_count = 1.5: must be a whole number"},
+		{"sm_count = 0x10", X ":4: sm_count = 0x10: not a number; units belong in the comment"},
+		{"sm_count = 15 SMs", X ":4: sm_count = 15 SMs: not a number; units belong in the comment"},
+		{"sm_count = many", X ":4: sm_count = many: not a number"},
+		{"sm_count = 1Ki", X ":4: sm_count = 1Ki: not a number; units belong in the comment"},
+		{"sm_count = # 15", X ":4: sm_count has no value"},
+		{"sm_count 15", X ":4: expected 'key = value', found 'sm_count 15'"},
+		{"= 15", X ":4: expected 'key = value', found '= 15'"},
+		{"clock_mhz = 0.5", X ":4: clock_mhz = 0.5: must be 1 to 10000"},
+		{"clock_mhz = nan", X ":4: clock_mhz = nan: not a number"},
+		{"int_initiation = 0", X ":4: int_initiation = 0: must be 0.01 to 100000"},
+		{"l1_caches_global = yes", X ":4: l1_caches_global = yes: not a number"},
+		{"l1_caches_global = 2", X ":4: l1_caches_global = 2: must be 0 to 1"},
+		{"scheduler_policy = gtoo",
+		 X ":4: scheduler_policy = gtoo: must be lrr, gto, two_level or oldest (did you mean 'gto'?)"},
+		{"sm_count = 15\nsm_count = 15", X ":5: sm_count is already set in line 4"},
+		{"arch = gfx900", X ":4: arch = gfx900: must be sm_ and digits"},
+		{"arch = sm_20x", X ":4: arch = sm_20x: must be sm_ and digits"},
+		{"arch = sm_", X ":4: arch = sm_: must be 4 to 63 characters"},
+		{"max_threads_per_block = 1024\nmax_warps_per_sm = 16",
+		 X ":4: max_threads_per_block = 1024: "
+		 "max_threads_per_block must be at most max_warps_per_sm * warp_size"},
+		{"l1_line_bytes = 128\nl1_sector_bytes = 48",
+		 X ":4: l1_line_bytes = 128: l1_line_bytes must be a multiple of l1_sector_bytes"},
+		{"base = k40", X ":4: base must be the first key"},
+	};
+	for (size_t i = 0; i < GS_ARRAY_LEN(cases); i++) {
+		char text[512];
+		snprintf(text, sizeof text, HEAD "%s\n", cases[i].line);
+		CU_ASSERT_STRING_EQUAL(load_error(text, NULL), cases[i].error);
+	}
+}
+
+static void test_accepted_spellings(void)
+{
+	struct text texts[] = {{"x", HEAD "\t l2_bytes=1Mi#\r\nl1_bytes = 32Ki\nclock_mhz = 901.5\r\nsm_count =7"},
+	                       {NULL, NULL}};
+	struct gpu gpu;
+	CU_ASSERT_EQUAL_FATAL(gpu_load(&gpu, "x", read_text, texts, " sm_count = 9 ,, l2_bytes=768Ki,", NULL, NULL), 0);
+	CU_ASSERT_EQUAL(gpu.l2_bytes, 768 * 1024);
+	CU_ASSERT_EQUAL(gpu.l1_bytes, 32 * 1024);
+	CU_ASSERT_EQUAL(gpu.clock_mhz, 901.5);
+	CU_ASSERT_EQUAL(gpu.sm_count, 9);
+}
+
+static void test_base_is_overridden(void)
+{
+	struct text texts[] = {{"a", "base = b\nname = a\ntitle = A\nsm_count = 3\n"},
+	                       {"b", "# text\n\nbase = gtx480\nname = b\ntitle = B\nsm_count = 2\nwarp_size = 64\n"},
+	                       {NULL, NULL}};
+	struct gpu gpu;
+	CU_ASSERT_EQUAL_FATAL(gpu_load(&gpu, "a", read_text, texts, NULL, NULL, NULL), 0);
+	CU_ASSERT_STRING_EQUAL(gpu.name, "a");
+	CU_ASSERT_STRING_EQUAL(gpu.title, "A");
+	CU_ASSERT_EQUAL(gpu.sm_count, 3);
+	CU_ASSERT_EQUAL(gpu.warp_size, 64);
+	CU_ASSERT_EQUAL(gpu.max_warps_per_sm, 48);
+	CU_ASSERT_EQUAL(gpu.scheduler_policy, GPU_SCHEDULER_gto);
+}
+
+static void test_bad_bases(void)
+{
+	struct text texts[] = {{"a", "base = b\n"}, {"b", "base = c\n"}, {"c", "\nbase = b\n"},
+	                       {"self", "base = self\n"},
+	                       {"n0", "base = n1"}, {"n1", "base = n2"}, {"n2", "base = n3"}, {"n3", "base = n4"},
+	                       {"n4", "base = n5"}, {"n5", "base = n6"}, {"n6", "base = n7"}, {"n7", "base = n8"},
+	                       {"n8", "base = gtx480"}, {"gone", "# text\nbase = nowhere\n"}, {NULL, NULL}};
+	static const struct {
+		const char *name, *error;
+	} cases[] = {
+		{"a", "some/where/c.gpu:2: base = b: leads back to 'b'"},
+		{"self", "some/where/self.gpu:1: base = self: leads back to 'self'"},
+		{"n0", "some/where/n7.gpu:1: base = n8: more than 8 descriptions in a row"},
+		{"gone", "some/where/gone.gpu:2: base = nowhere: there is no GPU 'nowhere'"},
+		{"nowhere", "there is no GPU 'nowhere'"},
+	};
+	for (size_t i = 0; i < GS_ARRAY_LEN(cases); i++) {
+		struct gpu gpu;
+		struct gs_error err = {""};
+		CU_ASSERT_NOT_EQUAL(gpu_load(&gpu, cases[i].name, read_text, texts, NULL, NULL, &err), 0);
+		CU_ASSERT_STRING_EQUAL(err.text, cases[i].error);
+	}
+}
+
+static void test_overrides_are_checked(void)
+{
+	CU_ASSERT_STRING_EQUAL(load_error(HEAD, "sm_cout=3"),
+	                       "GPUSIM_SET: unknown key 'sm_cout' (did you mean 'sm_count'?)");
+	CU_ASSERT_STRING_EQUAL(load_error(HEAD, "sm_count=0"), "GPUSIM_SET: sm_count = 0: must be 1 to 1024");
+	CU_ASSERT_STRING_EQUAL(load_error(HEAD, "sm_count=1,sm_count=2"), "GPUSIM_SET: sm_count is set twice");
+	CU_ASSERT_STRING_EQUAL(load_error(HEAD, "sm_count"), "GPUSIM_SET: expected 'key = value', found 'sm_count'");
+	CU_ASSERT_STRING_EQUAL(load_error(HEAD, "base=k40"), "GPUSIM_SET: base cannot be overridden");
+	CU_ASSERT_STRING_EQUAL(load_error(HEAD, "warp_size=8"),
+	                       "GPUSIM_SET: warp_size = 8: "
+	                       "max_threads_per_block must be at most max_warps_per_sm * warp_size");
+	CU_ASSERT_STRING_EQUAL(load_error(HEAD, "warp_size=8,max_threads_per_block=256"), "");
+}
+
+static size_t key_index(const char *name)
+{
+	size_t i = 0;
+	while (i < gpu_key_count() && strcmp(gpu_key(i)->name, name) != 0)
+		i++;
+	CU_ASSERT_FATAL(i < gpu_key_count());
+	return i;
+}
+
+static void test_origin(void)
+{
+	struct text texts[] = {{"x", HEAD "sm_count = 7   #  SMs, a guess \n"}, {NULL, NULL}};
+	struct gpu_origin *origin = calloc(gpu_key_count(), sizeof *origin), *o;
+	struct gpu gpu;
+	CU_ASSERT_EQUAL_FATAL(gpu_load(&gpu, "x", read_text, texts, "clock_mhz=800", origin, NULL), 0);
+	o = &origin[key_index("sm_count")];
+	CU_ASSERT(strcmp(o->file, "x.gpu") == 0 && o->line == 4 && strcmp(o->comment, "SMs, a guess") == 0);
+	o = &origin[key_index("warp_size")];
+	CU_ASSERT(strcmp(o->file, "gtx480.gpu") == 0 && o->line > 0 && strncmp(o->comment, "threads, ", 9) == 0);
+	o = &origin[key_index("clock_mhz")];
+	CU_ASSERT(strcmp(o->file, "GPUSIM_SET") == 0 && o->line == 0 && !*o->comment);
+	free(origin);
+}
+
+/* Every value of a shipped description has a comment: its unit, then where it comes from. */
+static void check_comments(const struct gpu_origin *origin)
+{
+	for (size_t i = 0; i < gpu_key_count(); i++) {
+		const char *key = gpu_key(i)->name, *unit = gpu_key(i)->unit, *comment = origin[i].comment;
+		CU_ASSERT(origin[i].line > 0);
+		if (strcmp(key, "name") == 0 || strcmp(key, "title") == 0)
+			continue;
+		CU_ASSERT(strncmp(comment, unit, strlen(unit)) == 0 && strlen(comment) > strlen(unit) + 2);
+	}
+}
+
+static void test_shipped_descriptions(void)
+{
+	DIR *folder = opendir(gpus_folder());
+	CU_ASSERT_PTR_NOT_NULL_FATAL(folder);
+	struct gpu_origin *origin = calloc(gpu_key_count(), sizeof *origin);
+	unsigned count = 0;
+	for (struct dirent *entry; (entry = readdir(folder));) {
+		char name[256];
+		char *dot = strrchr(entry->d_name, '.');
+		if (!dot || strcmp(dot, ".gpu") != 0)
+			continue;
+		snprintf(name, sizeof name, "%.*s", (int)(dot - entry->d_name), entry->d_name);
+		struct gpu gpu;
+		struct gs_error err = {""};
+		int rc = gpu_load(&gpu, name, read_text, NULL, NULL, origin, &err);
+		CU_ASSERT_STRING_EQUAL(err.text, "");
+		CU_ASSERT_EQUAL_FATAL(rc, 0);
+		CU_ASSERT_STRING_EQUAL(gpu.name, name);
+		CU_ASSERT(gpu.l1_latency < gpu.l2_latency && gpu.l2_latency < gpu.dram_latency);
+		check_comments(origin);
+		count++;
+	}
+	CU_ASSERT(count >= 13);
+	free(origin);
+	closedir(folder);
+}
+
+static void check_value(const struct gpu *gpu, const char *key, const char *expected)
+{
+	char value[64];
+	gpu_format_value(gpu, key_index(key), value, sizeof value);
+	CU_ASSERT_STRING_EQUAL(value, expected);
+}
+
+static void test_format(void)
+{
+	struct gpu gpu = shipped("k6000");
+	check_value(&gpu, "title", "NVIDIA Quadro K6000");
+	check_value(&gpu, "clock_mhz", "901.5");
+	check_value(&gpu, "int_initiation", "1.2");
+	check_value(&gpu, "sm_count", "15");
+	check_value(&gpu, "l2_bytes", "1572864");
+	check_value(&gpu, "l1_caches_global", "0");
+	check_value(&gpu, "scheduler_policy", "gto");
+	CU_ASSERT_PTR_NULL(gpu_key(gpu_key_count()));
+}
+
+/* Applications set their locale; a comma for the decimal point must change nothing (where one is installed). */
+static void test_locale(void)
+{
+	static const char *const commas[] = {"de_DE.UTF-8", "de_DE.utf8", "fr_FR.UTF-8", "nl_NL.UTF-8"};
+	for (size_t i = 0; i < GS_ARRAY_LEN(commas); i++)
+		if (setlocale(LC_ALL, commas[i]))
+			break;
+	struct gpu gpu = shipped("k6000");
+	CU_ASSERT_EQUAL(gpu.clock_mhz, 901.5);
+	check_value(&gpu, "clock_mhz", "901.5");
+	setlocale(LC_ALL, "C");
+}
+
+static void check_occupancy(const struct gpu *gpu, uint64_t threads, uint32_t registers, uint64_t shared,
+                            uint32_t blocks, uint32_t warps, enum occupancy_limit limit)
+{
+	struct occupancy o = gpu_occupancy(gpu, threads, registers, shared);
+	CU_ASSERT_EQUAL(o.blocks_per_sm, blocks);
+	CU_ASSERT_EQUAL(o.limit, limit);
+	CU_ASSERT_DOUBLE_EQUAL(o.fraction, (double)warps / gpu->max_warps_per_sm, 1e-12);
+	if (blocks)
+		CU_ASSERT_EQUAL(o.blocks_per_sm * o.warps_per_block, warps);
+}
+
+static void test_occupancy(void)
+{
+	struct gpu g = shipped("gtx480");
+	/* 8 warps a block: 48 / 8 = 6. Registers: 20 * 32 = 640 a warp, 32768 / 640 = 51 warps, 51 / 8 = 6 as well. */
+	check_occupancy(&g, 256, 20, 0, 6, 48, OCCUPANCY_WARPS);
+	/* 225 threads take 8 warps, too. */
+	check_occupancy(&g, 225, 20, 0, 6, 48, OCCUPANCY_WARPS);
+	/* 1 warp a block: 8 blocks, though 48 warps would fit. */
+	check_occupancy(&g, 32, 20, 0, 8, 8, OCCUPANCY_BLOCKS);
+	/* 32 * 32 = 1024 a warp, 32 warps, 32 / 8 = 4. */
+	check_occupancy(&g, 256, 32, 0, 4, 32, OCCUPANCY_REGISTERS);
+	/* 25 * 32 = 800, in units of 128 it is 896: 36 warps, 36 / 8 = 4 (800 would give 5). */
+	check_occupancy(&g, 256, 25, 0, 4, 32, OCCUPANCY_REGISTERS);
+	/* Unknown registers do not limit. */
+	check_occupancy(&g, 256, 0, 0, 6, 48, OCCUPANCY_WARPS);
+	/* 49152 / 10000 = 4. */
+	check_occupancy(&g, 256, 20, 10000, 4, 32, OCCUPANCY_SHARED);
+	check_occupancy(&g, 256, 20, 49152, 1, 8, OCCUPANCY_SHARED);
+	check_occupancy(&g, 256, 20, 49153, 0, 0, OCCUPANCY_NONE);
+	check_occupancy(&g, 1024, 20, 0, 1, 32, OCCUPANCY_WARPS);
+	check_occupancy(&g, 1025, 20, 0, 0, 0, OCCUPANCY_NONE);
+	check_occupancy(&g, 0, 20, 0, 0, 0, OCCUPANCY_NONE);
+	check_occupancy(&g, UINT64_MAX, UINT32_MAX, UINT64_MAX, 0, 0, OCCUPANCY_NONE);
+	/* 32 warps of 63 registers: 2016, in units of 128 it is 2048: 16 warps, not 32. What is above 63 is spilled. */
+	check_occupancy(&g, 1024, 63, 0, 0, 0, OCCUPANCY_NONE);
+	check_occupancy(&g, 512, 200, 0, 1, 16, OCCUPANCY_REGISTERS);
+}
+
+static void test_occupancy_of_partitions(void)
+{
+	struct gpu g = shipped("v100");
+	/* 40 * 32 = 1280 a warp; 4 partitions of 16384 have 12 each, 48 in all: 24 blocks of 2 (not 51 / 2 = 25). */
+	check_occupancy(&g, 64, 40, 0, 24, 48, OCCUPANCY_REGISTERS);
+}
+
+static void test_occupancy_with_reserved_shared_memory(void)
+{
+	struct gpu g = shipped("a100");
+	/* 10000 + 1024 in units of 128 is 11136; 164 * 1024 / 11136 = 15. */
+	check_occupancy(&g, 128, 16, 10000, 15, 60, OCCUPANCY_SHARED);
+	/* The reserved 1024 alone: 164 blocks, so the blocks are the limit (32 of 1 warp). */
+	check_occupancy(&g, 32, 16, 0, 32, 32, OCCUPANCY_BLOCKS);
+}
+
+static void test_limit_names(void)
+{
+	CU_ASSERT_STRING_EQUAL(occupancy_limit_name(OCCUPANCY_WARPS), "warps");
+	CU_ASSERT_STRING_EQUAL(occupancy_limit_name(OCCUPANCY_BLOCKS), "blocks");
+	CU_ASSERT_STRING_EQUAL(occupancy_limit_name(OCCUPANCY_REGISTERS), "registers");
+	CU_ASSERT_STRING_EQUAL(occupancy_limit_name(OCCUPANCY_SHARED), "shared");
+	CU_ASSERT_STRING_EQUAL(occupancy_limit_name(OCCUPANCY_GRID), "grid");
+	CU_ASSERT_STRING_EQUAL(occupancy_limit_name(OCCUPANCY_NONE), "none");
+}
+
+static struct launch_profile launch(uint64_t groups, uint64_t local, const struct kernel_code *code)
+{
+	return (struct launch_profile){.global = {groups * local, 1, 1},
+	                               .local = {local, 1, 1},
+	                               .groups = {groups, 1, 1},
+	                               .entries = groups * local,
+	                               .code = code};
+}
+
+static void test_issue_rate(void)
+{
+	struct gpu g = shipped("gtx480");
+	struct kernel_code code = {.instructions = 100, .registers = 20};
+	struct launch_profile l = launch(31, 256, &code);
+	struct estimate e;
+	model_issue_rate(&g, &l, &e);
+	/* 31 groups on 15 SMs: one SM has 3. 3 * 8 warps * 100 / 2 schedulers = 1200 cycles; at 0.7 GHz 1714.29 ns. */
+	CU_ASSERT_DOUBLE_EQUAL(e.cycles, 1200, 1e-9);
+	CU_ASSERT_DOUBLE_EQUAL(e.issue_cycles, 1200, 1e-9);
+	CU_ASSERT_EQUAL(e.launch_cycles, 0);
+	CU_ASSERT_DOUBLE_EQUAL(e.time_ns, 1714.2857142857, 1e-6);
+	CU_ASSERT(e.low_ns == e.time_ns && e.high_ns == e.time_ns);
+	CU_ASSERT_STRING_EQUAL(e.limiter, "issue");
+	CU_ASSERT_STRING_EQUAL(e.model, "issue_rate");
+	/* 31 * 256 work-items, 31 * 8 warps, 100 instructions each. */
+	CU_ASSERT_EQUAL(e.thread_instructions, 793600);
+	CU_ASSERT_EQUAL(e.warp_instructions, 24800);
+	CU_ASSERT_EQUAL(e.warps, 248);
+	CU_ASSERT_EQUAL(e.lane_efficiency, 1);
+	/* 6 a SM would fit, 90 in all. */
+	CU_ASSERT_EQUAL(e.occupancy.blocks_per_sm, 6);
+	CU_ASSERT_EQUAL(e.occupancy.limit, OCCUPANCY_GRID);
+	CU_ASSERT_STRING_EQUAL(e.flags[0], "first_model");
+	CU_ASSERT_PTR_NULL(e.flags[1]);
+}
+
+static void test_issue_rate_of_one_warp(void)
+{
+	struct gpu g = shipped("gtx480");
+	struct kernel_code code = {.instructions = 100, .registers = 20};
+	struct launch_profile l = launch(1, 20, &code);
+	struct estimate e;
+	model_issue_rate(&g, &l, &e);
+	/* One warp keeps one scheduler busy: 100 cycles, with 20 of 32 lanes. */
+	CU_ASSERT_DOUBLE_EQUAL(e.cycles, 100, 1e-9);
+	CU_ASSERT_DOUBLE_EQUAL(e.lane_efficiency, 0.625, 1e-12);
+	/* 30000 bytes leave room for one block of one warp: 16 groups are 2 on one SM, one after the other. */
+	code.shared_bytes = 30000;
+	l = launch(16, 32, &code);
+	model_issue_rate(&g, &l, &e);
+	CU_ASSERT_EQUAL(e.occupancy.blocks_per_sm, 1);
+	CU_ASSERT_EQUAL(e.occupancy.limit, OCCUPANCY_SHARED);
+	CU_ASSERT_DOUBLE_EQUAL(e.cycles, 200, 1e-9);
+}
+
+static void test_launch_overhead(void)
+{
+	struct gpu g = shipped("h200");
+	struct kernel_code code = {.instructions = 10, .registers = 20};
+	struct launch_profile l = launch(132, 128, &code);
+	struct estimate e;
+	model_issue_rate(&g, &l, &e);
+	/* 4 warps * 10 / 4 = 10 cycles, and 4500 ns * 1.98 GHz = 8910 cycles to launch. */
+	CU_ASSERT_DOUBLE_EQUAL(e.issue_cycles, 10, 1e-9);
+	CU_ASSERT_DOUBLE_EQUAL(e.launch_cycles, 8910, 1e-6);
+	CU_ASSERT_DOUBLE_EQUAL(e.cycles, 8920, 1e-6);
+	CU_ASSERT_DOUBLE_EQUAL(e.time_ns, 8920 / 1.98, 1e-6);
+	CU_ASSERT_STRING_EQUAL(e.limiter, "launch");
+}
+
+static void test_odd_launches(void)
+{
+	struct gpu g = shipped("gtx480");
+	struct kernel_code code = {.instructions = UINT32_MAX, .registers = UINT32_MAX, .shared_bytes = UINT32_MAX};
+	struct estimate e;
+	struct launch_profile l = launch(0, 0, &code);
+	model_issue_rate(&g, &l, &e);
+	CU_ASSERT(e.cycles == 0 && e.lane_efficiency == 0 && e.warps == 0);
+	CU_ASSERT_STRING_EQUAL(e.limiter, "launch");
+	CU_ASSERT_PTR_NULL(e.flags[1]);
+
+	/* 2048 work-items are more than a GTX 480 takes: 64 warps * 1 / 2. */
+	code = (struct kernel_code){.instructions = 1};
+	l = launch(1, 2048, &code);
+	model_issue_rate(&g, &l, &e);
+	CU_ASSERT_STRING_EQUAL(e.flags[1], "does_not_fit");
+	CU_ASSERT_EQUAL(e.occupancy.limit, OCCUPANCY_NONE);
+	CU_ASSERT_DOUBLE_EQUAL(e.cycles, 32, 1e-9);
+
+	uint64_t most[3] = {UINT64_MAX, UINT64_MAX, UINT64_MAX};
+	memcpy(l.global, most, sizeof most);
+	memcpy(l.local, most, sizeof most);
+	memcpy(l.groups, most, sizeof most);
+	l.entries = l.local_bytes = UINT64_MAX;
+	code.instructions = code.registers = code.shared_bytes = UINT32_MAX;
+	model_issue_rate(&g, &l, &e);
+	CU_ASSERT_EQUAL(e.warp_instructions, UINT64_MAX);
+	CU_ASSERT_EQUAL(e.thread_instructions, UINT64_MAX);
+	CU_ASSERT(e.cycles > 0 && e.lane_efficiency > 0 && e.lane_efficiency <= 1);
+}
+
+void add_gpu_tests(void)
+{
+	CU_pSuite s = CU_add_suite("gpu", NULL, NULL);
+	CU_add_test(s, "unknown key names file, line and the nearest key", test_unknown_key);
+	CU_add_test(s, "missing key is an error", test_missing_key);
+	CU_add_test(s, "bad values, duplicates and contradictions name their line", test_bad_values);
+	CU_add_test(s, "blanks, comments, carriage returns and size suffixes are accepted", test_accepted_spellings);
+	CU_add_test(s, "base is overridden", test_base_is_overridden);
+	CU_add_test(s, "cycle of bases is an error, and so are long chains and missing bases", test_bad_bases);
+	CU_add_test(s, "overrides are checked like a description", test_overrides_are_checked);
+	CU_add_test(s, "origin tells file, line and comment of every value", test_origin);
+	CU_add_test(s, "every shipped description loads and tells its sources", test_shipped_descriptions);
+	CU_add_test(s, "values are formatted as a description has them", test_format);
+	CU_add_test(s, "a decimal comma in the locale changes nothing", test_locale);
+	CU_add_test(s, "occupancy is limited by warps, blocks, registers or shared memory", test_occupancy);
+	CU_add_test(s, "a warp's registers are in one partition", test_occupancy_of_partitions);
+	CU_add_test(s, "reserved shared memory counts", test_occupancy_with_reserved_shared_memory);
+	CU_add_test(s, "limits have names", test_limit_names);
+	CU_add_test(s, "issue rate: the fullest SM decides", test_issue_rate);
+	CU_add_test(s, "issue rate: schedulers without a warp do not issue", test_issue_rate_of_one_warp);
+	CU_add_test(s, "issue rate: launch overhead is added in core cycles", test_launch_overhead);
+	CU_add_test(s, "issue rate: empty, impossible and endless launches give numbers", test_odd_launches);
+}

@@ -1,0 +1,18 @@
+/* The suites of the unit tests; each test file adds its own. */
+#ifndef GPUSIM_TESTS_H
+#define GPUSIM_TESTS_H
+
+#include <CUnit/Basic.h>
+#include <CUnit/CUnit.h>
+
+/* Every suite, once: tests/main.c runs them in this order. */
+#define TEST_SUITES(X) X(base) X(options) X(cache) X(guest) X(gpu) X(annotator) X(analysis) X(cc)
+
+#define X(name) void add_##name##_tests(void);
+TEST_SUITES(X)
+#undef X
+
+/* A new folder for a test's files, under $TMPDIR; it stays until tests/run.sh removes it. */
+const char *test_folder(void);
+
+#endif
