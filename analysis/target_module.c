@@ -47,6 +47,37 @@ static int link_modules(LLVMContextRef context, char *const *files, size_t count
 	return result;
 }
 
+static bool is_kernel_note(LLVMValueRef node, LLVMValueRef function)
+{
+	LLVMValueRef parts[3];
+	if (LLVMGetMDNodeNumOperands(node) != 3)
+		return false;
+	LLVMGetMDNodeOperands(node, parts);
+	unsigned length;
+	const char *word = parts[1] ? LLVMGetMDString(parts[1], &length) : NULL;
+	return parts[0] == function && word && length == 6 && !memcmp(word, "kernel", 6);
+}
+
+/* The program is whole: what is not a kernel is only there to be called, and goes away when nobody does. Large
+ * programs bring hundreds of functions of which a kernel uses ten. */
+static int hide_helpers(LLVMModuleRef module, struct gs_error *err)
+{
+	unsigned count = LLVMGetNamedMetadataNumOperands(module, "nvvm.annotations");
+	LLVMValueRef *notes = calloc(count + 1, sizeof *notes);
+	if (!notes)
+		return gs_fail(err, ENOMEM, "out of memory");
+	LLVMGetNamedMetadataOperands(module, "nvvm.annotations", notes);
+	for (LLVMValueRef f = LLVMGetFirstFunction(module); f; f = LLVMGetNextFunction(f)) {
+		bool kernel = LLVMIsDeclaration(f);
+		for (unsigned i = 0; i < count && !kernel; i++)
+			kernel = is_kernel_note(notes[i], f);
+		if (!kernel)
+			LLVMSetLinkage(f, LLVMInternalLinkage);
+	}
+	free(notes);
+	return 0;
+}
+
 static void describe_probe(LLVMModuleRef module, LLVMValueRef call)
 {
 	LLVMContextRef context = LLVMGetModuleContext(module);
@@ -134,6 +165,8 @@ int target_module_ptx(char *const *files, size_t count, const struct target_arch
 	LLVMModuleRef module = NULL;
 	LLVMTargetMachineRef machine = NULL;
 	int result = link_modules(context, files, count, &module, err);
+	if (!result)
+		result = hide_helpers(module, err);
 	if (!result)
 		result = create_machine(arch, optimise, &machine, err);
 	if (!result) {

@@ -61,11 +61,13 @@ cl_context hook_clCreateContextFromType(const cl_context_properties *properties,
 	cl_int result = CL_SUCCESS;
 	note_request(type);
 	cl_context context = cl.clCreateContextFromType(properties, type, notify, data, &result);
-	if (!context && result == CL_DEVICE_NOT_FOUND && (type & CL_DEVICE_TYPE_GPU) && may_offer()) {
+	/* The error code decides: POCL 3.1 returns something that is not NULL with it. */
+	if (result == CL_DEVICE_NOT_FOUND && (type & CL_DEVICE_TYPE_GPU) && may_offer()) {
 		cl_int second;
-		context = cl.clCreateContextFromType(properties, CL_DEVICE_TYPE_CPU, notify, data, &second);
-		if (context) {
+		cl_context host = cl.clCreateContextFromType(properties, CL_DEVICE_TYPE_CPU, notify, data, &second);
+		if (second == CL_SUCCESS) {
 			offered = true;
+			context = host;
 			result = CL_SUCCESS;
 		}
 	}

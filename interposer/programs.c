@@ -57,7 +57,7 @@ cl_program hook_clCreateProgramWithIL(cl_context context, const void *il, size_t
 struct build_ticket {
 	void(CL_CALLBACK *notify)(cl_program, void *);
 	void *data;
-	char *options;
+	struct build *build; /* clBuildProgram */
 	cl_device_id *devices;
 	cl_uint device_count;
 	/* clLinkProgram */
@@ -70,7 +70,6 @@ static void ticket_free(struct build_ticket *t)
 {
 	if (!t)
 		return;
-	free(t->options);
 	free(t->devices);
 	free(t->inputs);
 	free(t);
@@ -83,15 +82,14 @@ static void *copy_of(const void *from, size_t size)
 	return to ? memcpy(to, from, size) : NULL;
 }
 
-static struct build_ticket *ticket_new(void(CL_CALLBACK *notify)(cl_program, void *), void *data, const char *options,
-                                       cl_uint count, const cl_device_id *devices)
+static struct build_ticket *ticket_new(void(CL_CALLBACK *notify)(cl_program, void *), void *data, cl_uint count,
+                                       const cl_device_id *devices)
 {
 	struct build_ticket *t = calloc(1, sizeof *t);
 	if (!t)
 		return NULL;
 	t->notify = notify;
 	t->data = data;
-	t->options = options ? strdup(options) : NULL;
 	t->devices = copy_of(devices, count * sizeof *devices);
 	t->device_count = t->devices ? count : 0;
 	return t;
@@ -117,8 +115,7 @@ static bool build_succeeded(cl_program program)
 static void CL_CALLBACK build_finished(cl_program program, void *data)
 {
 	struct build_ticket *t = data;
-	if (build_succeeded(program))
-		TELL(program_built(program, t->options, t->device_count, t->devices));
+	TELL(program_built(program, t->build, build_succeeded(program)));
 	t->notify(program, t->data);
 	ticket_free(t);
 }
@@ -126,12 +123,15 @@ static void CL_CALLBACK build_finished(cl_program program, void *data)
 cl_int hook_clBuildProgram(cl_program program, cl_uint count, const cl_device_id *devices, const char *options,
                            void(CL_CALLBACK *notify)(cl_program, void *), void *data)
 {
-	struct build_ticket *t = notify ? ticket_new(notify, data, options, count, devices) : NULL;
-	if (t) /* nothing of the ticket may be touched after this: the callback frees it */
+	struct build_ticket *t = notify ? ticket_new(notify, data, 0, NULL) : NULL;
+	struct build *build;
+	TELL(build = program_build_begins(program, options, count, devices));
+	if (t) { /* nothing of the ticket may be touched after the call: the callback frees it */
+		t->build = build;
 		return cl.clBuildProgram(program, count, devices, options, build_finished, t);
+	}
 	cl_int result = cl.clBuildProgram(program, count, devices, options, notify, data);
-	if (result == CL_SUCCESS)
-		TELL(program_built(program, options, count, devices));
+	TELL(program_built(program, build, result == CL_SUCCESS));
 	return result;
 }
 
@@ -157,7 +157,7 @@ cl_program hook_clLinkProgram(cl_context context, cl_uint count, const cl_device
                               cl_uint input_count, const cl_program *inputs,
                               void(CL_CALLBACK *notify)(cl_program, void *), void *data, cl_int *error)
 {
-	struct build_ticket *t = notify ? ticket_new(notify, data, options, count, devices) : NULL;
+	struct build_ticket *t = notify ? ticket_new(notify, data, count, devices) : NULL;
 	if (t) {
 		t->context = context;
 		t->inputs = copy_of(inputs, input_count * sizeof *inputs);

@@ -33,9 +33,8 @@ static int not_found(const char *name, struct gs_error *err)
 {
 	char **names = gpus_names();
 	const char *nearest = names ? gs_nearest(name, (const char *const *)names) : NULL;
-	int result = gs_fail(err, ENOENT, "there is no GPU '%s'%s%s%s", name,
-	                     nearest ? "; did you mean '" : " (gpusim gpus lists them)", nearest ? nearest : "",
-	                     nearest ? "'?" : "");
+	int result = gs_fail(err, ENOENT, "there is no GPU '%s' (%s%s%s)", name, nearest ? "did you mean '" : "gpusim gpus",
+	                     nearest ? nearest : " lists them", nearest ? "'?" : "");
 	for (char **n = names; n && *n; n++)
 		free(*n);
 	free(names);

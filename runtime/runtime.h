@@ -16,7 +16,7 @@
 
 /* Once, at the first OpenCL call, when `cl` is filled. */
 void runtime_start(void);
-/* False when GPUSIM_OFF=1, and after the report was made at exit: calls are passed on and nothing is kept. */
+/* False when GPUSIM_OFF=1 and in a forked child: calls are passed on and nothing is kept. */
 bool runtime_active(void);
 const struct gs_options *runtime_options(void);
 /* The smallest max_threads_per_block of the targets. */
@@ -29,8 +29,11 @@ void program_source(cl_program handle, cl_uint count, const char **strings, cons
 /* The bytes of one device's binary: a program we know, in this process or an earlier one, is recognised. */
 void program_binary(cl_program handle, const void *binary, size_t length);
 void program_binary_read(cl_program handle, const void *binary, size_t length);
-/* A build, compile or link has succeeded. */
-void program_built(cl_program handle, const char *options, cl_uint count, const cl_device_id *devices);
+/* A build begins: its twin is made while the driver builds the application's own program. The token goes to
+ * program_built, once, when the outcome is known; it may be NULL. */
+struct build *program_build_begins(cl_program handle, const char *options, cl_uint count, const cl_device_id *devices);
+void program_built(cl_program handle, struct build *token, bool succeeded);
+/* Compiled without linking, linked with success. */
 void program_compiled(cl_program handle, const char *options, cl_uint header_count, const cl_program *headers,
                       const char **header_names);
 void program_linked(cl_program handle, cl_context context, cl_uint input_count, const cl_program *inputs,

@@ -1,9 +1,9 @@
 /*
  * gpusim-cc: see protocol.h.
  *
- * The work is done by a child. This process only watches it, so that a crash of the parser still gives a
- * result, and so that temporary files are removed whatever happens: everything below lives in one folder that
- * is $TMPDIR to the child and to every compiler it starts. Ask it to end with SIGTERM, not with SIGKILL.
+ * The work is done by a child, so that a crash of the parser still gives a result. Everything that is written
+ * meanwhile lies in one folder, $TMPDIR to that child and to every compiler it starts. A second child outlives
+ * us if we are killed: it then ends the others and removes the folder.
  */
 #include "runtime/cc/compile.h"
 #include "runtime/cc/protocol.h"
@@ -71,61 +71,73 @@ static int work(const char *request_path, const char *result_path)
 	return status;
 }
 
-static void run_worker(char *const *files, const char *folder, const sigset_t *signals)
+static void run_worker(char *const *files, const char *folder)
 {
 	setpgid(0, 0); /* the compilers it starts end with it */
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	sigprocmask(SIG_UNBLOCK, signals, NULL);
 	setenv("TMPDIR", folder, 1);
 	int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
-	if (null >= 0 && !getenv("GPUSIM_CC_DEBUG"))
+	if (null >= 0)
 		dup2(null, 2); /* libclang tells of its crashes there */
 	exit(work(files[0], files[1]));
 }
 
-/* Waits until the worker has ended or somebody wants us to end; returns the worker's status, or -1. */
-static int watch(pid_t worker, const sigset_t *signals)
+/* Waits for a byte (all went well) or for the end of the pipe (we were killed). */
+static void run_cleaner(int fd, pid_t worker, const char *folder)
 {
-	for (;;) {
-		int status, got = sigwaitinfo(signals, NULL);
-		if (got == SIGCHLD && waitpid(worker, &status, WNOHANG) == worker)
-			return status;
-		if (got > 0 && got != SIGCHLD) {
-			kill(-worker, SIGKILL);
-			kill(worker, SIGKILL);
-			waitpid(worker, &status, 0);
-			return -1;
-		}
+	char byte;
+	ssize_t n;
+	setsid(); /* whoever kills our group does not mean this process */
+	signal(SIGTERM, SIG_IGN);
+	signal(SIGINT, SIG_IGN);
+	signal(SIGHUP, SIG_IGN);
+	for (int i = 0; i < 3; i++)
+		close(i);
+	while ((n = read(fd, &byte, 1)) < 0 && errno == EINTR)
+		;
+	if (n == 0) {
+		kill(-worker, SIGKILL);
+		folder_remove(folder);
 	}
+	_exit(0);
+}
+
+/* The end of the cleaner's pipe that must stay open while we live, or -1. */
+static int start_cleaner(pid_t worker, const char *folder)
+{
+	int ends[2];
+	if (pipe2(ends, O_CLOEXEC) < 0)
+		return -1;
+	pid_t cleaner = fork();
+	if (cleaner == 0) {
+		close(ends[1]);
+		run_cleaner(ends[0], worker, folder);
+	}
+	close(ends[0]);
+	return ends[1];
 }
 
 static int supervise(char *const *files)
 {
 	struct gs_error err;
-	sigset_t signals;
 	char *folder, text[200];
-	int status = -1;
-	sigemptyset(&signals);
-	sigaddset(&signals, SIGCHLD);
-	sigaddset(&signals, SIGTERM);
-	sigaddset(&signals, SIGINT);
-	sigaddset(&signals, SIGHUP);
-	sigprocmask(SIG_BLOCK, &signals, NULL);
+	int status;
 	if (folder_create(&folder, &err)) {
 		snprintf(text, sizeof text, "internal: %.180s", err.text);
 		return write_failure(files[1], text);
 	}
 	pid_t worker = fork();
 	if (worker == 0)
-		run_worker(files, folder, &signals);
-	if (worker > 0)
-		status = watch(worker, &signals);
+		run_worker(files, folder);
+	int cleaner = worker > 0 ? start_cleaner(worker, folder) : -1;
+	while (worker > 0 && waitpid(worker, &status, 0) < 0 && errno == EINTR)
+		;
 	folder_remove(folder);
 	free(folder);
+	if (cleaner >= 0 && write(cleaner, "", 1) != 1)
+		close(cleaner);
 	if (worker < 0)
 		return write_failure(files[1], "internal: gpusim-cc cannot start a process");
-	if (status == -1)
-		return 1;
 	if (WIFEXITED(status))
 		return WEXITSTATUS(status);
 	snprintf(text, sizeof text, "internal: gpusim-cc crashed (%s)", strsignal(WTERMSIG(status)));

@@ -2,10 +2,13 @@
 #include "programs.h"
 
 #include "runtime/cc/counters.h"
+#include "runtime/log.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+
+#define LOG_DOMAIN "launch"
 
 /* A launch as the application asked for it. */
 struct request {
@@ -30,9 +33,12 @@ static cl_int enqueue(struct request *r, cl_kernel kernel, cl_event *event)
 static void CL_CALLBACK launch_completed(cl_event event, cl_int status, void *data)
 {
 	struct launch *l = data;
-	(void)status;
-	if (l->borrowed)
-		cl.clRetainEvent(event);
+	cl_ulong start, end;
+	l->status = status;
+	if (l->profiled && status == CL_COMPLETE &&
+	    cl.clGetEventProfilingInfo(event, CL_PROFILING_COMMAND_START, sizeof start, &start, NULL) == CL_SUCCESS &&
+	    cl.clGetEventProfilingInfo(event, CL_PROFILING_COMMAND_END, sizeof end, &end, NULL) == CL_SUCCESS && end > start)
+		l->measured_ns = end - start;
 	worker_completed(l);
 }
 
@@ -123,15 +129,17 @@ static bool enqueue_twin(struct request *r, struct kernel_twin *t, struct launch
 		return false;
 	}
 	l->profiled = queue_profiles(r->queue);
-	l->event = mine;
-	/* An event that the application gets is its own, with the one reference it expects: ours is taken later. */
-	l->borrowed = event != NULL;
-	if (event)
-		*event = mine;
 	t->launched = true;
 	worker_launched(l);
-	if (cl.clSetEventCallback(mine, CL_COMPLETE, launch_completed, l) != CL_SUCCESS && l->borrowed)
-		cl.clRetainEvent(mine); /* looked at when the program ends */
+	/* From here on the launch may be gone. The driver keeps an event until its callbacks have run, so we keep no
+	 * reference: the application finds its objects with the counts that it expects. */
+	bool told = cl.clSetEventCallback(mine, CL_COMPLETE, launch_completed, l) == CL_SUCCESS;
+	if (!told)
+		log_info("the driver takes no callback for an event: the launch will not be modelled");
+	if (event)
+		*event = mine;
+	else
+		cl.clReleaseEvent(mine);
 	return true;
 }
 

@@ -235,28 +235,49 @@ static void schedule_builds(struct build *b, cl_program handle, cl_uint count, c
 	}
 }
 
-static void program_set_build(struct program *p, cl_uint count, const cl_device_id *devices)
+/* Takes the reference to `b`, which may be NULL, over. */
+static void program_set_build(struct program *p, struct build *b)
 {
 	pthread_mutex_lock(&programs_lock);
-	struct build *b = p->units.count ? build_new(p->context, &p->units) : NULL, *before = p->build;
-	p->build = b ? build_retain(b) : NULL;
+	struct build *before = p->build;
+	p->build = b;
 	pthread_mutex_unlock(&programs_lock);
 	build_release(before);
-	if (b) {
-		schedule_builds(b, p->handle, count, devices);
-		build_release(b);
-	}
 }
 
-void program_built(cl_program handle, const char *options, cl_uint count, const cl_device_id *devices)
+struct build *program_build_begins(cl_program handle, const char *options, cl_uint count, const cl_device_id *devices)
 {
 	struct program *p = program_find(handle);
-	if (!p)
-		return;
 	struct unit_list units = {0};
-	if (p->source && !unit_list_append(&units, unit_new(p->source, p->source_length, options)))
-		program_set_units(p, &units);
-	program_set_build(p, count, devices);
+	struct build *b = NULL;
+	if (!p)
+		return NULL;
+	/* A binary that we know has its units already, with the options of its own build. */
+	if (p->source)
+		unit_list_append(&units, unit_new(p->source, p->source_length, options));
+	else
+		unit_list_join(&units, &p->units);
+	if (units.count && (b = build_new(p->context, &units)))
+		schedule_builds(b, handle, count, devices);
+	unit_list_free(&units);
+	program_unref(p);
+	return b;
+}
+
+void program_built(cl_program handle, struct build *token, bool succeeded)
+{
+	struct program *p = succeeded ? program_find(handle) : NULL;
+	if (!p) {
+		build_release(token);
+		return;
+	}
+	struct unit_list units = {0};
+	if (token) {
+		build_confirm(token);
+		if (!unit_list_join(&units, &token->units))
+			program_set_units(p, &units);
+	}
+	program_set_build(p, token);
 	program_unref(p);
 }
 
@@ -296,11 +317,16 @@ void program_linked(cl_program handle, cl_context context, cl_uint input_count, 
 		if (input)
 			program_unref(input);
 	}
+	struct build *b = complete && units.count ? build_new(context, &units) : NULL;
+	if (b) {
+		build_confirm(b);
+		schedule_builds(b, handle, count, devices);
+	}
 	if (complete)
 		program_set_units(p, &units);
 	else
 		unit_list_free(&units);
-	program_set_build(p, count, devices);
+	program_set_build(p, b);
 	program_unref(p);
 }
 

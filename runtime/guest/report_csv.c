@@ -40,8 +40,8 @@ void report_csv_launch(const struct launch_result *r)
 			gs_buf_printf(&pending, ",%llu", (unsigned long long)p->local[d]);
 		gs_buf_printf(&pending, ",%llu,%llu,", (unsigned long long)(p->groups[0] * p->groups[1] * p->groups[2]),
 		              (unsigned long long)e->warps);
-		if (r->measured_ns)
-			gs_buf_printf(&pending, "%llu", (unsigned long long)r->measured_ns);
+		if (r->launch->measured_ns)
+			gs_buf_printf(&pending, "%llu", (unsigned long long)r->launch->measured_ns);
 		gs_buf_puts(&pending, ",");
 		add_text(gpu->name);
 		gs_buf_printf(&pending, ",%s,%.1f,%.1f,%.1f,%.1f,%s,%llu,%llu,", e->model, e->cycles, e->time_ns, e->low_ns,

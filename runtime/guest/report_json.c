@@ -149,8 +149,8 @@ void report_json_launch(const struct launch_result *r)
 	add_count(b, "groups", p->groups[0] * p->groups[1] * p->groups[2]);
 	add_count(b, "warps", warps);
 	gs_buf_puts(b, "\"sampled_fraction\":1,");
-	if (r->measured_ns)
-		add_count(b, "measured_ns", r->measured_ns);
+	if (r->launch->measured_ns)
+		add_count(b, "measured_ns", r->launch->measured_ns);
 	else
 		gs_buf_puts(b, "\"measured_ns\":null,");
 	gs_buf_puts(b, "\"estimates\":[");

@@ -123,18 +123,18 @@ static void add_not_modelled(struct gs_buf *b)
 	}
 }
 
-/* What the application waited for because of us, and what ran beside it. */
+/* What the application's threads waited for because of us, and what ran beside them. */
 static void add_cost(struct gs_buf *b)
 {
-	char wall[CELL], ours[CELL], build[CELL], launch[CELL], model[CELL];
-	double wall_ns = (double)(clock_ns() - runtime.start_ns);
-	double ours_ns = (double)(tool_cost.wait_ns + tool_cost.launch_ns);
+	char wall[CELL], wait[CELL], launch[CELL], compile[CELL], build[CELL], model[CELL];
 	uint64_t launches = tool_cost.launches ? tool_cost.launches : 1;
-	gs_buf_printf(b, "gpusim: cost: %s of %s (%.1f%%): builds %s (%llu of %llu cached), %s per launch; modelling %s\n",
-	              show_time(ours, ours_ns), show_time(wall, wall_ns), wall_ns > 0 ? 100 * ours_ns / wall_ns : 0,
-	              show_time(build, (double)tool_cost.wait_ns), (unsigned long long)tool_cost.cache_hits,
-	              (unsigned long long)tool_cost.compiles,
+	gs_buf_printf(b, "gpusim: cost: threads waited %s for annotated kernels and %s per launch, in a run of %s\n",
+	              show_time(wait, (double)tool_cost.wait_ns),
 	              show_time(launch, (double)tool_cost.launch_ns / (double)launches),
+	              show_time(wall, (double)(clock_ns() - runtime.start_ns)));
+	gs_buf_printf(b, "gpusim: beside it: gpusim-cc %s (%llu programs, %llu from the cache), builds %s, modelling %s\n",
+	              show_time(compile, (double)tool_cost.compile_ns), (unsigned long long)tool_cost.compiles,
+	              (unsigned long long)tool_cost.cache_hits, show_time(build, (double)tool_cost.twin_build_ns),
 	              show_time(model, (double)tool_cost.model_ns));
 }
 

@@ -96,9 +96,14 @@ static unsigned arch_index(const char *arch)
 static int add_target(const char *name, struct gs_error *err)
 {
 	if (runtime.target_count == MAX_TARGETS)
-		return gs_fail(err, E2BIG, "at most %d GPUs at once", MAX_TARGETS);
+		return gs_fail(err, E2BIG, "'%s' is one too many: at most %d GPUs at once", name, MAX_TARGETS);
 	struct target *t = &runtime.targets[runtime.target_count];
 	int failed = gpu_load(&t->gpu, name, gpus_read, NULL, runtime.options.set.text, NULL, err);
+	if (failed && !strncmp(err->text, "GPUSIM_SET", 10)) {
+		log_warning("%s; nothing is overridden", err->text);
+		options_set(&runtime.options, options_find("SET"), "GPUSIM_SET", "", NULL);
+		failed = gpu_load(&t->gpu, name, gpus_read, NULL, NULL, NULL, err);
+	}
 	if (failed)
 		return failed;
 	t->arch = arch_index(t->gpu.arch);
@@ -106,27 +111,21 @@ static int add_target(const char *name, struct gs_error *err)
 	return 0;
 }
 
+/* Of several names the good ones count; without any, the default. */
 static void load_targets(void)
 {
-	const struct option_row *row = options_find("GPU");
+	const char *fallback = options_find("GPU")->fallback;
 	char *names = strdup(runtime.options.gpu.text);
-	struct gs_error err;
-	for (char *save, *name = names ? strtok_r(names, ",", &save) : NULL; name; name = strtok_r(NULL, ",", &save)) {
-		int failed = add_target(name, &err);
-		if (failed && !strncmp(err.text, "GPUSIM_SET", 10)) {
-			log_warning("%s; nothing is overridden", err.text);
-			options_set(&runtime.options, options_find("SET"), "GPUSIM_SET", "", NULL);
-			failed = add_target(name, &err);
-		}
-		if (failed)
-			log_warning("GPUSIM_GPU: %s; it is left out", err.text);
-	}
+	struct gs_error err, first = {"no GPU is named"};
+	size_t bad = 0;
+	for (char *save, *name = names ? strtok_r(names, ",", &save) : NULL; name; name = strtok_r(NULL, ",", &save))
+		if (add_target(name, &err) && !bad++)
+			first = err;
 	free(names);
-	if (runtime.target_count || !strcmp(runtime.options.gpu.text, row->fallback))
-		return;
-	log_warning("GPUSIM_GPU: '%s' names no GPU that can be used; using '%s'", runtime.options.gpu.text, row->fallback);
-	if (add_target(row->fallback, &err))
+	if (!runtime.target_count && add_target(fallback, &err))
 		log_error("%s", err.text);
+	if (bad || !*runtime.options.gpu.text)
+		log_warning("GPUSIM_GPU: %s; using '%s'", first.text, runtime.targets[0].gpu.name);
 }
 
 static void read_options(void)
@@ -156,8 +155,8 @@ static void at_exit(void)
 {
 	int saved = errno;
 	if (getpid() == owner) {
+		builder_finish();
 		worker_finish();
-		active = false;
 	}
 	errno = saved;
 }

@@ -97,7 +97,8 @@ int artifact_read(struct artifact **out, const struct gs_pack *result, struct gs
 void artifact_release(struct artifact *a);
 struct artifact_kernel *artifact_kernel(struct artifact *a, const char *name);
 
-enum twin_state { TWIN_QUEUED, TWIN_RUNNING, TWIN_READY, TWIN_FAILED };
+/* A twin is annotated while the driver builds the application's program, and built after that has succeeded. */
+enum twin_state { TWIN_NEW, TWIN_BUSY, TWIN_ANNOTATED, TWIN_READY, TWIN_FAILED };
 
 struct twin {
 	struct twin *next;
@@ -115,14 +116,19 @@ struct build {
 	struct unit_list units;
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
+	bool confirmed; /* the application's own build has succeeded */
 	struct twin *twins;
 };
 
 struct build *build_new(cl_context context, const struct unit_list *units);
 struct build *build_retain(struct build *b);
 void build_release(struct build *b);
-/* Asks the builder thread for a twin on `device`. */
+/* Asks the builder thread to go on with the twin on `device`. */
 void build_schedule(struct build *b, cl_device_id device);
+/* The application's own build has succeeded. */
+void build_confirm(struct build *b);
+/* At exit: waits for a twin that the driver is building, and has none built from then on. */
+void builder_finish(void);
 /* The twin on `device`, made now if it has not been; waits for it. Never NULL unless out of memory. */
 struct twin *build_twin(struct build *b, cl_device_id device);
 
@@ -223,9 +229,9 @@ struct launch {
 	struct artifact_kernel *facts;
 	struct counter_buffer *buffer;
 	size_t slots;
-	cl_event event;
-	bool borrowed; /* the event is only the application's until it has completed */
 	bool profiled;
+	cl_int status;        /* with which it completed */
+	uint64_t measured_ns; /* 0: not known */
 	uint64_t global[3], local[3]; /* local is 0 where the driver chooses */
 	uint64_t local_bytes;
 };
@@ -281,7 +287,6 @@ extern struct tool_cost tool_cost;
 struct launch_result {
 	const struct launch *launch;
 	struct launch_profile profile;
-	uint64_t measured_ns; /* 0: not known */
 	struct estimate estimates[MAX_TARGETS];
 	bool estimated[MAX_TARGETS];
 	const char *failure[MAX_TARGETS];

@@ -59,8 +59,8 @@ void stats_add_launch(const struct launch_result *r)
 	}
 	if (k) {
 		k->launches++;
-		k->measured += r->measured_ns != 0;
-		k->measured_ns += (double)r->measured_ns;
+		k->measured += r->launch->measured_ns != 0;
+		k->measured_ns += (double)r->launch->measured_ns;
 	}
 	pthread_mutex_unlock(&stats.lock);
 	if (failure)

@@ -1,6 +1,7 @@
 /*
- * Twin programs: built from annotated source, in the application's context, on a thread of ours, so that
- * the application's own build takes no longer than without us. A launch that needs a twin early makes it itself.
+ * Twin programs: built from annotated source, in the application's context, on a thread of ours. gpusim-cc works
+ * while the driver builds the application's own program; the driver builds the twin when that is done, because
+ * two builds at once would wait for each other in many drivers. A launch that needs a twin early makes it itself.
  */
 #include "state.h"
 
@@ -22,6 +23,11 @@ static pthread_mutex_t jobs_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t jobs_added = PTHREAD_COND_INITIALIZER;
 static struct job *jobs, **jobs_end = &jobs;
 static bool builder_started;
+
+/* A driver that is building while the process ends crashes on what exit() takes away: so nothing of ours builds then. */
+static pthread_cond_t driver_left = PTHREAD_COND_INITIALIZER;
+static unsigned in_driver; /* under jobs_lock */
+static bool ending;
 
 struct build *build_new(cl_context context, const struct unit_list *units)
 {
@@ -129,25 +135,51 @@ static cl_program link_units(const struct build *b, const struct artifact *a, cl
 	return whole;
 }
 
-static void make_twin(struct build *b, struct twin *t)
+static void annotate_twin(struct build *b, struct twin *t)
 {
 	struct gs_pack result = {0};
-	int failed = compile_units(&b->units, t->device, &result, &t->why);
-	if (!failed)
-		failed = artifact_read(&t->artifact, &result, &t->why);
+	if (!compile_units(&b->units, t->device, &result, &t->why))
+		artifact_read(&t->artifact, &result, &t->why);
 	gs_pack_free(&result);
-	if (!failed) {
-		uint64_t begin = clock_ns();
-		t->program = t->artifact->host_count == 1 ? compile_unit(b, t->artifact, 0, t->device, true, &t->why)
-		                                          : link_units(b, t->artifact, t->device, &t->why);
-		tool_cost.twin_build_ns += clock_ns() - begin;
+}
+
+static bool enter_driver(void)
+{
+	pthread_mutex_lock(&jobs_lock);
+	bool entered = !ending;
+	in_driver += entered;
+	pthread_mutex_unlock(&jobs_lock);
+	return entered;
+}
+
+static void leave_driver(void)
+{
+	pthread_mutex_lock(&jobs_lock);
+	in_driver--;
+	pthread_cond_broadcast(&driver_left);
+	pthread_mutex_unlock(&jobs_lock);
+}
+
+void builder_finish(void)
+{
+	pthread_mutex_lock(&jobs_lock);
+	ending = true;
+	while (in_driver)
+		pthread_cond_wait(&driver_left, &jobs_lock);
+	pthread_mutex_unlock(&jobs_lock);
+}
+
+static void build_program(struct build *b, struct twin *t)
+{
+	uint64_t begin = clock_ns();
+	if (!enter_driver()) {
+		gs_fail(&t->why, ECANCELED, "the program was ending");
+		return;
 	}
-	pthread_mutex_lock(&b->lock);
-	t->state = t->program ? TWIN_READY : TWIN_FAILED;
-	pthread_cond_broadcast(&b->changed);
-	pthread_mutex_unlock(&b->lock);
-	if (!t->program)
-		log_info("kernels run as they are: %s", t->why.text);
+	t->program = t->artifact->host_count == 1 ? compile_unit(b, t->artifact, 0, t->device, true, &t->why)
+	                                          : link_units(b, t->artifact, t->device, &t->why);
+	tool_cost.twin_build_ns += clock_ns() - begin;
+	leave_driver();
 }
 
 /* With the build's lock held: the twin's record, made if missing. */
@@ -165,20 +197,48 @@ static struct twin *find_twin(struct build *b, cl_device_id device)
 	return t;
 }
 
+/* With the build's lock held: one step, during which the lock is free. */
+static void twin_step(struct build *b, struct twin *t)
+{
+	bool annotated = t->state == TWIN_ANNOTATED;
+	t->state = TWIN_BUSY;
+	pthread_mutex_unlock(&b->lock);
+	if (annotated)
+		build_program(b, t);
+	else
+		annotate_twin(b, t);
+	bool failed = annotated ? !t->program : !t->artifact;
+	if (failed)
+		log_info("kernels run as they are: %s", t->why.text);
+	pthread_mutex_lock(&b->lock);
+	t->state = failed ? TWIN_FAILED : annotated ? TWIN_READY : TWIN_ANNOTATED;
+	pthread_cond_broadcast(&b->changed);
+}
+
 struct twin *build_twin(struct build *b, cl_device_id device)
 {
 	pthread_mutex_lock(&b->lock);
 	struct twin *t = find_twin(b, device);
-	bool mine = t && t->state == TWIN_QUEUED;
-	if (mine)
-		t->state = TWIN_RUNNING;
-	else
-		while (t && t->state == TWIN_RUNNING)
+	while (t && t->state != TWIN_READY && t->state != TWIN_FAILED) {
+		if (t->state == TWIN_BUSY)
 			pthread_cond_wait(&b->changed, &b->lock);
+		else
+			twin_step(b, t);
+	}
 	pthread_mutex_unlock(&b->lock);
-	if (mine)
-		make_twin(b, t);
 	return t;
+}
+
+/* As far as it goes now, and only what nobody else does already. */
+static void build_advance(struct build *b, cl_device_id device)
+{
+	pthread_mutex_lock(&b->lock);
+	struct twin *t = find_twin(b, device);
+	if (t && t->state == TWIN_NEW)
+		twin_step(b, t);
+	if (t && t->state == TWIN_ANNOTATED && b->confirmed)
+		twin_step(b, t);
+	pthread_mutex_unlock(&b->lock);
 }
 
 /* ---- the builder thread ---- */
@@ -195,7 +255,7 @@ static void *builder(void *unused)
 		if (!jobs)
 			jobs_end = &jobs;
 		pthread_mutex_unlock(&jobs_lock);
-		build_twin(j->build, j->device);
+		build_advance(j->build, j->device);
 		build_release(j->build);
 		free(j);
 	}
@@ -225,4 +285,18 @@ void build_schedule(struct build *b, cl_device_id device)
 		build_release(j->build);
 		free(j);
 	}
+}
+
+void build_confirm(struct build *b)
+{
+	pthread_mutex_lock(&b->lock);
+	b->confirmed = true;
+	/* Twins that are busy being annotated go on by themselves. */
+	struct twin *t = b->twins;
+	while (t && t->state != TWIN_ANNOTATED)
+		t = t->next;
+	cl_device_id device = t ? t->device : NULL;
+	pthread_mutex_unlock(&b->lock);
+	if (device)
+		build_schedule(b, device);
 }

@@ -84,16 +84,6 @@ bool worker_wait_progress(unsigned milliseconds)
 
 /* ---- one launch ---- */
 
-static uint64_t measured_ns(const struct launch *l)
-{
-	cl_ulong start, end;
-	if (!l->profiled ||
-	    cl.clGetEventProfilingInfo(l->event, CL_PROFILING_COMMAND_START, sizeof start, &start, NULL) != CL_SUCCESS ||
-	    cl.clGetEventProfilingInfo(l->event, CL_PROFILING_COMMAND_END, sizeof end, &end, NULL) != CL_SUCCESS)
-		return 0;
-	return end > start ? end - start : 0;
-}
-
 static uint64_t total_of_block(const struct launch *l, size_t block)
 {
 	const uint64_t *slot = l->buffer->words + COUNTER_HEADER_WORDS;
@@ -144,21 +134,17 @@ static void finish_launch(struct launch *l)
 	struct launch_result r = {.launch = l};
 	size_t words = COUNTER_HEADER_WORDS + l->slots * l->artifact->block_count;
 	uint64_t begin = clock_ns();
-	cl_int status = CL_COMPLETE;
-	cl.clGetEventInfo(l->event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, NULL);
-	if (status < 0) {
+	if (l->status < 0) {
 		launch_not_modelled(l->kernel_name, "the driver ended it with an error");
 	} else if (buffer_fetch(l->buffer, words)) {
 		launch_not_modelled(l->kernel_name, "its counters could not be read");
 	} else {
-		r.measured_ns = measured_ns(l);
 		fill_profile(&r);
 		estimate_targets(&r);
 		stats_add_launch(&r);
 		report_launch(&r);
 	}
 	buffer_give_back(l->buffer, words);
-	cl.clReleaseEvent(l->event);
 	tool_cost.model_ns += clock_ns() - begin;
 }
 
@@ -185,6 +171,26 @@ static void leave_flight(struct launch *l)
 		l->next->previous = l->previous;
 }
 
+/* With the lock held, free meanwhile. */
+static void work_on(struct launch *l)
+{
+	pthread_mutex_unlock(&w.lock);
+	finish_launch(l);
+	pthread_mutex_lock(&w.lock);
+	leave_flight(l);
+	launch_free(l);
+	w.done++;
+	pthread_cond_broadcast(&w.progress);
+}
+
+static void do_unlocked(void (*what)(void))
+{
+	pthread_mutex_unlock(&w.lock);
+	what();
+	pthread_mutex_lock(&w.lock);
+}
+
+/* It never ends: exit handlers of the application that run after ours may still launch kernels. */
 static void *worker(void *unused)
 {
 	enum { FLUSH_EVERY_NS = 200000000 };
@@ -194,35 +200,22 @@ static void *worker(void *unused)
 	pthread_mutex_lock(&w.lock);
 	for (;;) {
 		struct launch *l = next_completed();
-		bool last = !l && w.finish;
 		if (dirty && (!l || clock_ns() - flushed_ns > FLUSH_EVERY_NS)) {
-			pthread_mutex_unlock(&w.lock);
-			report_flush();
+			do_unlocked(report_flush);
 			flushed_ns = clock_ns();
 			dirty = false;
-			pthread_mutex_lock(&w.lock);
 		}
 		if (l) {
-			pthread_mutex_unlock(&w.lock);
-			finish_launch(l);
-			pthread_mutex_lock(&w.lock);
-			leave_flight(l);
-			launch_free(l);
+			work_on(l);
 			dirty = true;
-			w.done++;
+		} else if (w.finish && !w.finished && !w.completed) {
+			do_unlocked(report_finish);
+			w.finished = true;
 			pthread_cond_broadcast(&w.progress);
-		} else if (last) {
-			break;
 		} else if (!w.completed) {
 			pthread_cond_wait(&w.work, &w.lock);
 		}
 	}
-	pthread_mutex_unlock(&w.lock);
-	report_finish();
-	pthread_mutex_lock(&w.lock);
-	w.finished = true;
-	pthread_cond_broadcast(&w.progress);
-	pthread_mutex_unlock(&w.lock);
 	return NULL;
 }
 
@@ -237,35 +230,39 @@ int worker_start(void)
 	return 0;
 }
 
-/* Launches whose completion we were not told of yet are taken if they are complete; the others are the
- * application's own unfinished work, which we do not wait for. */
-static void sweep_in_flight(void)
+/* With the lock held: waits until nothing is in flight, or nothing has moved for a while. */
+static void wait_while_moving(unsigned patience_ms)
 {
-	for (struct launch *l = w.in_flight; l; l = l->next) {
-		cl_int status = CL_QUEUED;
-		if (l->is_queued)
-			continue;
-		cl.clGetEventInfo(l->event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, NULL);
-		if (status <= CL_COMPLETE)
-			queue_completed(l);
-		else
-			launch_not_modelled(l->kernel_name, "it had not finished when the program ended");
+	while (w.in_flight) {
+		struct timespec deadline = deadline_in(patience_ms);
+		uint64_t before = w.done;
+		if (pthread_cond_timedwait(&w.progress, &w.lock, &deadline) == ETIMEDOUT && w.done == before)
+			break;
 	}
+}
+
+/* With the lock held: what is still in flight is the application's own unfinished work. */
+static void give_up_in_flight(void)
+{
+	for (struct launch *l = w.in_flight; l; l = l->next)
+		if (!l->is_queued)
+			launch_not_modelled(l->kernel_name, "it had not finished when the program ended");
 }
 
 void worker_finish(void)
 {
-	enum { PATIENCE_MS = 5000 };
+	enum { CALLBACKS_MS = 100, REPORTS_MS = 5000 };
 	if (!w.started)
 		return;
 	pthread_mutex_lock(&w.lock);
-	sweep_in_flight();
+	wait_while_moving(CALLBACKS_MS); /* a driver may tell of completed work late */
+	give_up_in_flight();
 	w.finish = true;
 	pthread_cond_signal(&w.work);
 	while (!w.finished) {
-		struct timespec deadline = deadline_in(PATIENCE_MS);
+		struct timespec deadline = deadline_in(REPORTS_MS);
 		uint64_t before = w.done;
-		/* Without any progress the driver below may be gone; the files hold what is known. */
+		/* Without any progress something is gone that we need; the files hold what is known. */
 		if (pthread_cond_timedwait(&w.progress, &w.lock, &deadline) == ETIMEDOUT && w.done == before && !w.finished)
 			break;
 	}

@@ -1,0 +1,102 @@
+#!/bin/sh
+# run.sh - compares the programs of the list with and without gpusim.
+#
+#   run.sh [--list FILE] [--quick | --all] [--cold] [--plain] [name...]
+#
+# --quick (the default) takes the quick ones, --all every one, names just those; --list names another file of the
+# list's form. --cold gives every run fresh caches where otherwise all share one. --plain runs each program alone twice,
+# which proves the tests themselves. GPUSIM_LIB and GPUSIM_BIN are the library and the command; APPS_BUILD is where
+# the programs that are ours are built (default: a temporary directory), CC and CXX the compilers.
+set -eu
+
+apps=$(cd "$(dirname "$0")" && pwd)
+list=$apps/list
+speed=QUICK
+plain=''
+cold=''
+while [ $# -gt 0 ]; do
+	case $1 in
+	--list) list=$2 && shift ;;
+	--quick) speed=QUICK ;;
+	--all) speed=ALL ;;
+	--plain) plain=1 ;;
+	--cold) cold=1 ;;
+	-*) echo "usage: run.sh [--list FILE] [--quick | --all] [--cold] [--plain] [name...]" >&2 && exit 2 ;;
+	*) break ;;
+	esac
+	shift
+done
+names=" $* "
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+trap 'exit 130' INT TERM
+build=${APPS_BUILD:-$work}
+mkdir -p "$build"
+cache=$work/cache
+[ -z "$cold" ] || cache=''
+
+missing_package() {
+	command -v dpkg-query >/dev/null || return 0
+	for package in $(echo "$1" | tr , ' '); do
+		[ "$package" = - ] && continue
+		dpkg-query -W -f '${Status}' "$package" 2>/dev/null | grep -q 'ok installed' || echo "$package"
+	done
+}
+
+# Builds what the command names under $build, unless it is there and newer than its source. The compiler's words are
+# shown only when it fails.
+build_program() {
+	program=$(printf '%s\n' "$1" | sed -n 's/.*\$build\/\([a-z_]*\).*/\1/p')
+	[ -n "$program" ] || return 0
+	compiler="${CC:-cc} -std=c11 -O1 -DCL_TARGET_OPENCL_VERSION=300"
+	source=$apps/$program.c
+	case $program in
+	clblast) libraries='-lclblast -lOpenCL -lm' ;;
+	clfft) libraries='-lclFFT -lOpenCL -lm' ;;
+	viennacl) compiler="${CXX:-c++} -O1 -w" source=$apps/viennacl.cpp libraries=-lOpenCL ;;
+	dlopen) source=$apps/../guest/dlopen.c libraries='' ;;
+	*) source=$apps/../guest/$program.c libraries='-pthread -lOpenCL' ;;
+	esac
+	[ ! "$build/$program" -nt "$source" ] || return 0
+	$compiler "$source" -o "$build/$program" $libraries >"$work/compiler" 2>&1 || {
+		cat "$work/compiler"
+		return 1
+	}
+}
+
+wanted() {
+	case $names in
+	'  ') [ "$speed" = ALL ] || [ "$speed" = "$2" ] ;;
+	*" $1 "*) true ;;
+	*) false ;;
+	esac
+}
+
+passed=0 failed=0 skipped=0
+while read -r name way class packages command; do
+	case $name in '' | \#*) continue ;; esac
+	wanted "$name" "$class" || continue
+	missing=$(missing_package "$packages" | tr '\n' ' ')
+	if [ -n "$missing" ]; then
+		echo "SKIP $name: package missing: $missing"
+		skipped=$((skipped + 1))
+		continue
+	fi
+	if ! build_program "$command"; then
+		echo "FAIL $name: does not build"
+		failed=$((failed + 1))
+		continue
+	fi
+	[ -z "$plain" ] || way=none
+	start=$(date +%s)
+	# the shell reads the list's words: their variables (not split: IFS is empty), quotes and comments
+	if (IFS='' && eval "\"\$apps/compare.sh\" --name $name --way $way --cache '$cache' $command") </dev/null >"$work/said" 2>&1; then
+		passed=$((passed + 1))
+	else
+		failed=$((failed + 1))
+	fi
+	sed "1s/\$/, $(($(date +%s) - start)) s/" "$work/said"
+done <"$list"
+echo "$passed passed, $failed failed, $skipped skipped"
+[ "$failed" -eq 0 ]

@@ -1,0 +1,61 @@
+#!/usr/bin/env bash
+# make test: unit tests, guest programs with and without the library, promises to users, quick real programs.
+#   tests/run.sh BUILD_DIR
+# Ends with "N passed, N failed" over all of them.
+set -u
+build=$(cd "$1" && pwd)
+root=$(cd "$(dirname "$0")/.." && pwd)
+TMPDIR=$(mktemp -d "${TMPDIR:-/tmp}/gpusim-tests.XXXXXX")
+export TMPDIR
+trap 'rm -rf "$TMPDIR"' EXIT
+for variable in $(env | sed -n 's/^\(GPUSIM_[A-Z_]*\)=.*/\1/p'); do unset "$variable"; done
+unset LD_PRELOAD OPENCL_LAYERS
+export GPUSIM_TEST_ROOT=$root GPUSIM_TEST_CC=$build/gpusim-cc GPUSIM_TEST_LIB=$build/libgpusim.so GPUSIM_TEST_BIN=$build/gpusim
+passed=0 failed=0 skipped=0
+
+# Takes the last "N passed, N failed[, N skipped]" line of a log into the sums.
+add_counts() {
+	local line
+	line=$(grep -E '^[0-9]+ passed, [0-9]+ failed' "$1" | tail -1)
+	passed=$((passed + $(echo "${line:-0 passed}" | sed 's/ passed.*//')))
+	failed=$((failed + $(echo "${line:-x, 1 failed}" | sed 's/.*, \([0-9]*\) failed.*/\1/')))
+	case $line in *skipped*) skipped=$((skipped + $(echo "$line" | sed 's/.*, \([0-9]*\) skipped.*/\1/'))) ;; esac
+}
+
+unit_tests() {
+	echo "== unit tests"
+	"$build/unit-tests" >"$TMPDIR/unit" 2>"$TMPDIR/unit.err"
+	local code=$? counts
+	cat "$TMPDIR/unit.err" "$TMPDIR/unit"
+	# CUnit's row "tests TOTAL RAN PASSED FAILED INACTIVE"
+	counts=$(awk '$1 == "tests" { print $4, $5 }' "$TMPDIR/unit")
+	passed=$((passed + ${counts% *}))
+	failed=$((failed + ${counts#* }))
+	[ $code = 0 ] || [ "${counts#* }" != 0 ] || failed=$((failed + 1))
+}
+
+guest_programs() {
+	echo "== guest programs: the same with and without us"
+	"$root/tests/guests.sh" "$build" 2>&1 | tee "$TMPDIR/guests"
+	add_counts "$TMPDIR/guests"
+}
+
+promises() {
+	echo "== promises to users"
+	POCL_CACHE_DIR=$TMPDIR/pocl GPUSIM_CACHE_DIR=$TMPDIR/cache "$root/tests/behaviour.sh" "$build" 2>&1 | tee "$TMPDIR/behaviour"
+	add_counts "$TMPDIR/behaviour"
+}
+
+real_programs() {
+	echo "== real programs"
+	"$root/tests/apps/run.sh" --quick 2>&1 | tee "$TMPDIR/apps"
+	add_counts "$TMPDIR/apps"
+}
+
+unit_tests
+guest_programs
+promises
+real_programs
+echo "== all"
+echo "$passed passed, $failed failed, $skipped skipped"
+[ $failed = 0 ]

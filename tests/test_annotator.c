@@ -1,0 +1,283 @@
+/* The annotator: exact text for small programs, the block table, and what is refused. */
+#include "tests.h"
+
+#include "annotator/annotator.h"
+
+#include <errno.h>
+#include <string.h>
+
+#define P "__global volatile unsigned long *__gpusim_count" /* parameter of a helper; a kernel's ends in "ers" */
+
+static struct gs_error error;
+
+static struct annotation *create(const char *const *texts, size_t count, const char *standard)
+{
+	const char *args[] = {"-xcl", standard, "-w", NULL};
+	struct annotator_unit units[4];
+	struct annotation *a = NULL;
+	error.text[0] = 0;
+	for (size_t i = 0; i < count; i++)
+		units[i] = (struct annotator_unit){.text = texts[i], .length = strlen(texts[i]), .clang_args = args};
+	int result = annotation_create(units, count, &a, &error);
+	CU_ASSERT_EQUAL(result == 0, a != NULL);
+	CU_ASSERT_EQUAL(result == 0, error.text[0] == 0);
+	return a;
+}
+
+/* The text of a unit behind the macros or declarations that we put in front: from its first line marker. */
+static void check_text(const struct annotation *a, size_t unit, enum marker_form form, const char *expected)
+{
+	struct gs_buf out = {0};
+	CU_ASSERT_EQUAL(annotation_write(a, unit, form, &out, &error), 0);
+	const char *start = out.data ? strstr(out.data, "# 1 \"program.cl\"\n") : NULL;
+	CU_ASSERT_PTR_NOT_NULL(start);
+	if (start)
+		CU_ASSERT_STRING_EQUAL(start + strlen("# 1 \"program.cl\"\n"), expected);
+	gs_buf_free(&out);
+}
+
+static void check_one(const char *body, enum marker_form form, const char *expected)
+{
+	struct gs_buf text = {0};
+	gs_buf_printf(&text, "# 1 \"program.cl\"\n%s", body);
+	struct annotation *a = create((const char *const[]){text.data}, 1, "-cl-std=CL1.2");
+	if (a)
+		check_text(a, 0, form, expected);
+	else
+		CU_FAIL(error.text);
+	annotation_free(a);
+	gs_buf_free(&text);
+}
+
+static void check_refused(const char *body, const char *standard, int code, const char *expected)
+{
+	struct gs_buf text = {0};
+	const char *args[] = {"-xcl", standard, "-w", NULL};
+	struct annotation *a = NULL;
+	gs_buf_printf(&text, "# 1 \"program.cl\"\n%s", body);
+	struct annotator_unit unit = {.text = text.data, .length = text.len, .clang_args = args};
+	CU_ASSERT_EQUAL(annotation_create(&unit, 1, &a, &error), -code);
+	CU_ASSERT_PTR_NULL(a);
+	CU_ASSERT_STRING_EQUAL(error.text, expected);
+	annotation_free(a);
+	gs_buf_free(&text);
+}
+
+static void kernel_gets_counters_as_last_parameter(void)
+{
+	check_one("__kernel void k(__global int *p) { p[0] = 1; }\n", MARK_COUNT_PLAIN,
+	          "__kernel void k(__global int *p, " P "ers) {__gpusim_begin(1);__gpusim_block(0); p[0] = 1; }\n");
+	check_one("kernel void k() {}\nvoid __kernel l( void ) {}\n", MARK_COUNT_PLAIN,
+	          "kernel void k(" P "ers) {__gpusim_begin(2);__gpusim_block(0);}\n"
+	          "void __kernel l( " P "ers ) {__gpusim_begin(2);__gpusim_block(1);}\n");
+}
+
+static void helpers_and_their_prototypes_pass_the_counters_on(void)
+{
+	check_one("float f(float x);\n"
+	          "static inline float g(void) { return 1.0f; }\n"
+	          "float f(float x)\n{ return x + g(); }\n"
+	          "__kernel void k(__global float *p) { p[0] = f(f(p[1]) + g()); }\n",
+	          MARK_COUNT_PLAIN,
+	          "float f(float x, " P ");\n"
+	          "static inline float g(" P ") {__gpusim_block(0); return 1.0f; }\n"
+	          "float f(float x, " P ")\n{__gpusim_block(1); return x + g(__gpusim_count); }\n"
+	          "__kernel void k(__global float *p, " P "ers) {__gpusim_begin(3);__gpusim_block(2); "
+	          "p[0] = f(f(p[1], __gpusim_count) + g(__gpusim_count), __gpusim_count); }\n");
+}
+
+static void functions_defined_nowhere_are_left_alone(void)
+{
+	check_one("float vendor_op(float x);\n__kernel void k(__global float *p) { p[0] = vendor_op(sin(p[0])); }\n",
+	          MARK_COUNT_PLAIN,
+	          "float vendor_op(float x);\n__kernel void k(__global float *p, " P "ers) {__gpusim_begin(1);__gpusim_block(0); "
+	          "p[0] = vendor_op(sin(p[0])); }\n");
+}
+
+static void overloads_are_told_apart(void)
+{
+	check_one("int __attribute__((overloadable)) f(int x) { return x; }\n"
+	          "float __attribute__((overloadable)) f(float x);\n"
+	          "__kernel void k(__global float *p) { p[0] = f(1) + f(1.0f); }\n",
+	          MARK_COUNT_PLAIN,
+	          "int __attribute__((overloadable)) f(int x, " P ") {__gpusim_block(0); return x; }\n"
+	          "float __attribute__((overloadable)) f(float x);\n"
+	          "__kernel void k(__global float *p, " P "ers) {__gpusim_begin(2);__gpusim_block(1); "
+	          "p[0] = f(1, __gpusim_count) + f(1.0f); }\n");
+}
+
+static void attributes_that_counting_breaks_are_dropped(void)
+{
+	check_one("__attribute__((const)) int f(int x) __attribute__((always_inline));\n"
+	          "int f(int x) { return x; }\n__kernel void k(__global int *p) { p[0] = f(2); }\n",
+	          MARK_COUNT_PLAIN,
+	          "__attribute__(()) int f(int x, " P ") __attribute__((always_inline));\n"
+	          "int f(int x, " P ") {__gpusim_block(0); return x; }\n"
+	          "__kernel void k(__global int *p, " P "ers) {__gpusim_begin(2);__gpusim_block(1); "
+	          "p[0] = f(2, __gpusim_count); }\n");
+}
+
+static void called_kernel_gets_a_clone(void)
+{
+	check_one("__kernel __attribute__((reqd_work_group_size(64, 1, 1))) void a(__global int *p)\n{ p[0] = 1; }\n"
+	          "__kernel void b(__global int *p) { a(p); }\n",
+	          MARK_COUNT_PLAIN,
+	          "__kernel __attribute__((reqd_work_group_size(64, 1, 1))) void a(__global int *p, " P "ers)\n"
+	          "{__gpusim_begin(2);__gpusim_block(0); p[0] = 1; }\n"
+	          "# 1 \"program.cl\"\n"
+	          "  void __gpusim_call_a(__global int *p, " P ")\n{__gpusim_block(0); p[0] = 1; }\n"
+	          "# 2 \"program.cl\"\n\n"
+	          "__kernel void b(__global int *p, " P "ers) {__gpusim_begin(2);__gpusim_block(1); "
+	          "__gpusim_call_a(p, __gpusim_count); }\n");
+}
+
+static void prototype_of_a_called_kernel_is_cloned_too(void)
+{
+	check_one("__kernel void a(void);\nvoid h() { a(); }\n__kernel void a(void) {}\n", MARK_COUNT_PLAIN,
+	          "__kernel void a(" P "ers);\n# 1 \"program.cl\"\n void __gpusim_call_a(" P ");\n# 1 \"program.cl\"\n\n"
+	          "void h(" P ") {__gpusim_block(0); __gpusim_call_a(__gpusim_count); }\n"
+	          "__kernel void a(" P "ers) {__gpusim_begin(2);__gpusim_block(1);}\n"
+	          "# 3 \"program.cl\"\n void __gpusim_call_a(" P ") {__gpusim_block(1);}\n# 3 \"program.cl\"\n\n");
+}
+
+static void target_text_keeps_signatures_and_has_probes(void)
+{
+	check_one("int f(void) { return 1; }\n__kernel void k(__global int *p) { p[0] = f(); }\n"
+	          "__kernel void l(__global int *p) { k(p); }\n",
+	          MARK_PROBE,
+	          "int f(void) {__gpusim_probe(1, 0, 0, -1); return 1; }\n"
+	          "__kernel void k(__global int *p) {__gpusim_probe(2, 1, 0, -1); p[0] = f(); }\n"
+	          "__kernel void l(__global int *p) {__gpusim_probe(3, 2, 0, -1); k(p); }\n");
+}
+
+static void helper_of_another_unit_gets_the_counters(void)
+{
+	const char *const units[] = {
+		"# 1 \"program.cl\"\nint f(int x) { return x; }\nstatic int s(void) { return 1; }\n",
+		"# 1 \"program.cl\"\nint f(int);\nint s(void);\n__kernel void k(__global int *p) { p[0] = f(s()); }\n",
+	};
+	struct annotation *a = create(units, 2, "-cl-std=CL1.2");
+	CU_ASSERT_PTR_NOT_NULL_FATAL(a);
+	check_text(a, 0, MARK_COUNT_PLAIN, "int f(int x, " P ") {__gpusim_block(0); return x; }\n"
+	                                   "static int s(" P ") {__gpusim_block(1); return 1; }\n");
+	/* s of the second unit is not the static one of the first. */
+	check_text(a, 1, MARK_COUNT_PLAIN, "int f(int, " P ");\nint s(void);\n"
+	                                   "__kernel void k(__global int *p, " P "ers) {__gpusim_begin(3);__gpusim_block(2); "
+	                                   "p[0] = f(s(), __gpusim_count); }\n");
+	const struct block *blocks;
+	CU_ASSERT_EQUAL(annotation_blocks(a, &blocks), 3);
+	CU_ASSERT_EQUAL(blocks[1].unit, 0);
+	CU_ASSERT_EQUAL(blocks[2].unit, 1);
+	CU_ASSERT_STRING_EQUAL(blocks[2].function, "k");
+	CU_ASSERT_STRING_EQUAL(blocks[2].kind, "entry");
+	annotation_free(a);
+}
+
+static void places_follow_the_line_markers(void)
+{
+	const char *const text = "# 1 \"program.cl\"\n# 40 \"my \\\"kernels\\\".cl\"\n__kernel\nvoid k(int a,\n"
+	                         "# 7 \"list.h\" 1\nint b,\n# 43 \"my \\\"kernels\\\".cl\" 2\nfloat c) {}\n";
+	struct annotation *a = create(&text, 1, "-cl-std=CL1.2");
+	CU_ASSERT_PTR_NOT_NULL_FATAL(a);
+	const struct kernel_entry *kernels;
+	const struct block *blocks;
+	CU_ASSERT_EQUAL(annotation_kernels(a, &kernels), 1);
+	CU_ASSERT_STRING_EQUAL(kernels[0].name, "k");
+	CU_ASSERT_EQUAL(kernels[0].arguments, 3);
+	CU_ASSERT_EQUAL(annotation_blocks(a, &blocks), 1);
+	CU_ASSERT_STRING_EQUAL(blocks[0].place.file, "my \"kernels\".cl");
+	CU_ASSERT_EQUAL(blocks[0].place.line, 41);
+	CU_ASSERT_EQUAL(blocks[0].place.column, 6);
+	annotation_free(a);
+}
+
+/* Lines of the user's text neither move nor change in number, whatever is inserted. */
+static void lines_stay_where_they_are(void)
+{
+	const char *body = "float f(float x,\n        float y)\n{\n  return x\n    + y;\n}\n\n"
+	                   "__kernel\nvoid k(\n  __global float *p\n)\n{\n  p[0] = f(p[1],\n    p[2]\n  );\n}\n";
+	struct gs_buf text = {0}, out = {0};
+	gs_buf_printf(&text, "# 1 \"program.cl\"\n%s", body);
+	struct annotation *a = create((const char *const[]){text.data}, 1, "-cl-std=CL1.2");
+	CU_ASSERT_PTR_NOT_NULL_FATAL(a);
+	annotation_write(a, 0, MARK_COUNT_ATOMIC, &out, &error);
+	size_t lines = 0, expected = 0;
+	for (const char *p = strstr(out.data, "# 1 \"program.cl\""); *p; p++)
+		lines += *p == '\n';
+	for (const char *p = text.data; *p; p++)
+		expected += *p == '\n';
+	CU_ASSERT_EQUAL(lines, expected);
+	annotation_free(a);
+	gs_buf_free(&text);
+	gs_buf_free(&out);
+}
+
+static void brackets_in_literals_and_directives_do_not_confuse(void)
+{
+	check_one("int f(int x\n#pragma ) here\n) { return x; }\n"
+	          "__kernel void k(__global int *p) { p[0] = f(')') + f(\"(\"[0]); }\n",
+	          MARK_COUNT_PLAIN,
+	          "int f(int x\n#pragma ) here\n, " P ") {__gpusim_block(0); return x; }\n"
+	          "__kernel void k(__global int *p, " P "ers) {__gpusim_begin(2);__gpusim_block(1); "
+	          "p[0] = f(')', __gpusim_count) + f(\"(\"[0], __gpusim_count); }\n");
+}
+
+static void generic_address_space_programs_are_annotated(void)
+{
+	const char *const text = "# 1 \"program.cl\"\nint total;\nint f(int *p) { return *p; }\n"
+	                         "__kernel void k(__global int *p) { local int t; t = 1; p[0] = f(p) + f(&t); }\n";
+	struct annotation *a = create(&text, 1, "-cl-std=CL2.0");
+	CU_ASSERT_PTR_NOT_NULL_FATAL(a);
+	check_text(a, 0, MARK_COUNT_PLAIN,
+	           "int total;\nint f(int *p, " P ") {__gpusim_block(0); return *p; }\n"
+	           "__kernel void k(__global int *p, " P "ers) {__gpusim_begin(2);__gpusim_block(1); local int t; t = 1; "
+	           "p[0] = f(p, __gpusim_count) + f(&t, __gpusim_count); }\n");
+	annotation_free(a);
+}
+
+static void what_cannot_be_rewritten_is_refused_with_its_place(void)
+{
+	check_refused("__kernel void k(__global int *p) {\n  p[0] = q;\n}\n", "-cl-std=CL1.2", EINVAL,
+	              "program.cl:2:10: use of undeclared identifier 'q'");
+	check_refused("int f(int x) { return x; }\n__kernel void k(__global int *p) { p[0] = (f)(1); }\n", "-cl-std=CL1.2",
+	              EINVAL, "program.cl:2:44: taking address of function is not allowed");
+	check_refused("__kernel void a(__global int *p) { __local int t[4]; p[0] = t[0]; }\n"
+	              "__kernel void b(__global int *p) { a(p); }\n",
+	              "-cl-std=CL1.2", ENOTSUP, "program.cl:1:15: a kernel with __local variables is called like a function");
+	check_refused("__kernel void k(__global int *p) {\n  void (^b)(void) = ^{ };\n}\n", "-cl-std=CL2.0", ENOTSUP,
+	              "program.cl:2:21: a block (enqueue_kernel)");
+	check_refused("typedef int fn(int);\nfn f;\nint f(int x) { return x; }\n", "-cl-std=CL1.2", ENOTSUP,
+	              "program.cl:2:4: a function declared without a parameter list");
+}
+
+static void empty_program_gives_an_empty_table(void)
+{
+	const char *const text = "";
+	struct annotation *a = create(&text, 1, "-cl-std=CL1.2");
+	const struct block *blocks;
+	CU_ASSERT_PTR_NOT_NULL_FATAL(a);
+	CU_ASSERT_EQUAL(annotation_blocks(a, &blocks), 0);
+	annotation_free(a);
+}
+
+void add_annotator_tests(void)
+{
+	CU_pSuite suite = CU_add_suite("annotator", NULL, NULL);
+#define TEST(name) CU_add_test(suite, #name, name)
+	TEST(kernel_gets_counters_as_last_parameter);
+	TEST(helpers_and_their_prototypes_pass_the_counters_on);
+	TEST(functions_defined_nowhere_are_left_alone);
+	TEST(overloads_are_told_apart);
+	TEST(attributes_that_counting_breaks_are_dropped);
+	TEST(called_kernel_gets_a_clone);
+	TEST(prototype_of_a_called_kernel_is_cloned_too);
+	TEST(target_text_keeps_signatures_and_has_probes);
+	TEST(helper_of_another_unit_gets_the_counters);
+	TEST(places_follow_the_line_markers);
+	TEST(lines_stay_where_they_are);
+	TEST(brackets_in_literals_and_directives_do_not_confuse);
+	TEST(generic_address_space_programs_are_annotated);
+	TEST(what_cannot_be_rewritten_is_refused_with_its_place);
+	TEST(empty_program_gives_an_empty_table);
+#undef TEST
+}
