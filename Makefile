@@ -25,13 +25,13 @@ ifeq ($(DEBUG),1)
 ALL_CFLAGS += -O0 -ggdb3
 endif
 ifeq ($(ASAN),1)
-ALL_CFLAGS += -fsanitize=address,undefined -fno-omit-frame-pointer
-ALL_LDFLAGS += -fsanitize=address,undefined
+SANITIZE = -fsanitize=address,undefined -fno-omit-frame-pointer
 endif
 ifeq ($(TSAN),1)
-ALL_CFLAGS += -fsanitize=thread
-ALL_LDFLAGS += -fsanitize=thread
+SANITIZE = -fsanitize=thread
 endif
+ALL_CFLAGS += $(SANITIZE)
+ALL_LDFLAGS += $(SANITIZE)
 ifeq ($(V),1)
 QUIET =
 SAY = @:
@@ -64,7 +64,7 @@ all: $(O)/libgpusim.so $(O)/gpusim-cc $(O)/gpusim $(O)/gpusim.1
 
 $(O)/libgpusim.so: $(call OBJ,$(GUEST))
 	$(SAY) LINK $@
-	$(QUIET)$(CC) -shared -Wl,-Bsymbolic -Wl,-z,nodelete -Wl,-z,defs $(ALL_LDFLAGS) -o $@ $^ -ldl -lm
+	$(QUIET)$(CC) -shared -Wl,-Bsymbolic -Wl,-z,nodelete $(if $(SANITIZE),,-Wl,-z,defs) $(ALL_LDFLAGS) -o $@ $^ -ldl -lm
 
 $(O)/gpusim-cc: $(call OBJ,$(CC_SOURCES))
 	$(SAY) LINK $@
@@ -105,12 +105,12 @@ programs: $(PROGRAMS)
 $(O)/tests/guest/%: tests/guest/%.c tests/guest/guest.h
 	$(SAY) CC $<
 	$(QUIET)mkdir -p $(@D)
-	$(QUIET)$(CC) -O1 -g -Wall -Wextra -DCL_TARGET_OPENCL_VERSION=300 -pthread -o $@ $< -lOpenCL -ldl -lm
+	$(QUIET)$(CC) -O1 -g -Wall -Wextra $(SANITIZE) -DCL_TARGET_OPENCL_VERSION=300 -pthread -o $@ $< -lOpenCL -ldl -lm
 
 $(O)/kernels/% $(O)/tests/bench/%:
 	$(SAY) CC $<
 	$(QUIET)mkdir -p $(@D)
-	$(QUIET)$(CC) -O2 -g -Wall -Wextra -o $@ $< -lOpenCL -lm
+	$(QUIET)$(CC) -O2 -g -Wall -Wextra $(SANITIZE) -o $@ $< -lOpenCL -lm
 
 $(foreach p,$(filter-out $(O)/tests/guest/%,$(PROGRAMS)),$(eval $(p): $(patsubst $(O)/%,%.c,$(p))))
 

@@ -61,7 +61,8 @@ static void skip_blanks(struct text *t)
 /* Directives that end with their line instead of a semicolon. */
 static bool is_line_directive(struct text t)
 {
-	static const char *const names[] = {".loc", ".file", ".pseudoprobe", ".version", ".target", ".address_size", ".section"};
+	static const char *const names[] = {".loc",    ".file",         ".pseudoprobe", ".version",
+	                                    ".target", ".address_size", ".section"};
 	for (size_t i = 0; i < GS_ARRAY_LEN(names); i++)
 		if (starts_with(t, names[i]) && (t.at + strlen(names[i]) == t.end || !is_name(t.at[strlen(names[i])])))
 			return true;

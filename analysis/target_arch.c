@@ -17,7 +17,8 @@ static const struct target_arch archs[] = {
 int target_arch_find(const char *name, struct target_arch *out, struct gs_error *err)
 {
 	char *end = NULL;
-	unsigned long number = strncmp(name, "sm_", 3) || !isdigit((unsigned char)name[3]) ? 0 : strtoul(name + 3, &end, 10);
+	unsigned long number =
+	    strncmp(name, "sm_", 3) || !isdigit((unsigned char)name[3]) ? 0 : strtoul(name + 3, &end, 10);
 	/* A letter at the end (sm_90a) stands for instructions that no OpenCL program uses. */
 	if (!end || (*end && (!isalpha((unsigned char)*end) || end[1])) || number < archs[0].number)
 		return gs_fail(err, EINVAL, "unknown architecture '%s'; known are sm_20 to sm_90 and newer", name);

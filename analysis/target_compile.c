@@ -64,6 +64,13 @@ static const char *builtins_path(void)
 	return NULL;
 }
 
+/* clang marks functions as free of strict arithmetic only when contraction is free too. */
+static bool relaxes_arithmetic(const char *word)
+{
+	return !strcmp(word, "-cl-fast-relaxed-math") || !strcmp(word, "-cl-unsafe-math-optimizations") ||
+	       !strcmp(word, "-cl-mad-enable");
+}
+
 /* Options that change code, one word each; -cl-ext is only known to clang's own front end. */
 static void add_options(struct words *args, const char *options)
 {
@@ -76,6 +83,8 @@ static void add_options(struct words *args, const char *options)
 			words_add(args, word);
 		} else if (!strncmp(word, "-cl-", 4) && strcmp(word, "-cl-kernel-arg-info")) {
 			words_add(args, word);
+			if (relaxes_arithmetic(word))
+				words_add(args, "-ffp-contract=fast");
 		}
 	}
 	free(copy);
@@ -89,7 +98,8 @@ static bool wants_no_optimisation(const struct target_unit *units, size_t count)
 	return false;
 }
 
-static void add_arguments(struct words *args, const struct target_unit *unit, const struct target_arch *arch, bool optimise)
+static void add_arguments(struct words *args, const struct target_unit *unit, const struct target_arch *arch,
+                          bool optimise)
 {
 	static const char *const fixed[] = {
 		"-x", "cl", "-target", TARGET_TRIPLE, "-c", "-emit-llvm", "-w", "-fno-crash-diagnostics",
@@ -143,8 +153,8 @@ static int compile_unit(const struct target_unit *unit, size_t index, const stru
 	return result;
 }
 
-static int compile_all(const struct target_unit *units, size_t count, const struct target_arch *arch, const char *folder,
-                       struct gs_buf *ptx, struct gs_error *err)
+static int compile_all(const struct target_unit *units, size_t count, const struct target_arch *arch,
+                       const char *folder, struct gs_buf *ptx, struct gs_error *err)
 {
 	struct words files = {0}, prelude = {0};
 	bool optimise = !wants_no_optimisation(units, count);

@@ -35,7 +35,8 @@ static int read_module(LLVMContextRef context, const char *file, LLVMModuleRef *
 	return failed ? gs_fail(err, EIO, "cannot parse bitcode") : 0;
 }
 
-static int link_modules(LLVMContextRef context, char *const *files, size_t count, LLVMModuleRef *out, struct gs_error *err)
+static int link_modules(LLVMContextRef context, char *const *files, size_t count, LLVMModuleRef *out,
+                        struct gs_error *err)
 {
 	int result = read_module(context, files[0], out, err);
 	for (size_t i = 1; i < count && !result; i++) {
@@ -59,20 +60,24 @@ static bool is_kernel_note(LLVMValueRef node, LLVMValueRef function)
 }
 
 /* The program is whole: what is not a kernel is only there to be called, and goes away when nobody does. Large
- * programs bring hundreds of functions of which a kernel uses ten. */
-static int hide_helpers(LLVMModuleRef module, struct gs_error *err)
+ * programs bring hundreds of functions of which a kernel uses ten. clang forbids to inline kernels, but one that
+ * another kernel calls cannot be called on a GPU. */
+static int hide_helpers(LLVMModuleRef module, bool optimise, struct gs_error *err)
 {
 	unsigned count = LLVMGetNamedMetadataNumOperands(module, "nvvm.annotations");
 	LLVMValueRef *notes = calloc(count + 1, sizeof *notes);
 	if (!notes)
 		return gs_fail(err, ENOMEM, "out of memory");
 	LLVMGetNamedMetadataOperands(module, "nvvm.annotations", notes);
+	unsigned noinline = LLVMGetEnumAttributeKindForName("noinline", strlen("noinline"));
 	for (LLVMValueRef f = LLVMGetFirstFunction(module); f; f = LLVMGetNextFunction(f)) {
 		bool kernel = LLVMIsDeclaration(f);
 		for (unsigned i = 0; i < count && !kernel; i++)
 			kernel = is_kernel_note(notes[i], f);
 		if (!kernel)
 			LLVMSetLinkage(f, LLVMInternalLinkage);
+		else if (optimise)
+			LLVMRemoveEnumAttributeAtIndex(f, LLVMAttributeFunctionIndex, noinline);
 	}
 	free(notes);
 	return 0;
@@ -114,7 +119,8 @@ static void prepare_probes(LLVMModuleRef module)
 	}
 }
 
-static int create_machine(const struct target_arch *arch, bool optimise, LLVMTargetMachineRef *out, struct gs_error *err)
+static int create_machine(const struct target_arch *arch, bool optimise, LLVMTargetMachineRef *out,
+                          struct gs_error *err)
 {
 	LLVMTargetRef target;
 	char *message = NULL;
@@ -166,7 +172,7 @@ int target_module_ptx(char *const *files, size_t count, const struct target_arch
 	LLVMTargetMachineRef machine = NULL;
 	int result = link_modules(context, files, count, &module, err);
 	if (!result)
-		result = hide_helpers(module, err);
+		result = hide_helpers(module, optimise, err);
 	if (!result)
 		result = create_machine(arch, optimise, &machine, err);
 	if (!result) {

@@ -4,12 +4,14 @@
  */
 #include "analysis/internal.h"
 
-#define VECTORS(name)                                                                                                 \
-	"__gpusim_vec2(" name ")__gpusim_vec3(" name ")__gpusim_vec4(" name ")__gpusim_vec8(" name ")__gpusim_vec16(" name ")"
+#define VECTORS(name)                                                                              \
+	"__gpusim_vec2(" name ")__gpusim_vec3(" name ")__gpusim_vec4(" name ")__gpusim_vec8(" name \
+	")__gpusim_vec16(" name ")"
 
-#define UNARY(name, expression)                                                                                       \
-	"__gpusim_fn(float) __gpusim_" name "(float x) { return " expression "; }\n" VECTORS(name) "\n"                     \
-	"#define " name " __gpusim_" name "\n"
+#define UNARY(name, expression)                                              \
+	"__gpusim_fn(float) __gpusim_" name "(float x) { return " expression \
+	"; }\n" VECTORS(name) "\n"                                           \
+			      "#define " name " __gpusim_" name "\n"
 
 const char target_prelude[] =
 	"#define __gpusim_fn(type) static inline type __attribute__((overloadable, always_inline))\n"

@@ -49,7 +49,8 @@ static int edit_kernel_words(struct edit_pass *pass, size_t from, size_t to)
 		end = scan_word(text, to, at);
 		if (scan_is_word(text, at, end, "__attribute__") || scan_is_word(text, at, end, "__attribute"))
 			end = scan_closing(text, to, scan_blanks(text, to, end)) + 1;
-		else if (end == at || !(scan_is_word(text, at, end, "__kernel") || scan_is_word(text, at, end, "kernel"))) {
+		else if (end == at ||
+		         !(scan_is_word(text, at, end, "__kernel") || scan_is_word(text, at, end, "kernel"))) {
 			end = end == at ? at + 1 : end;
 			continue;
 		}
@@ -71,7 +72,8 @@ static int edit_clone(struct edit_pass *pass, CXCursor cursor, size_t name, size
 	if (!definition) {
 		end = scan_blanks(u->text, u->length, end);
 		if (end >= u->length || u->text[end++] != ';')
-			return refuse(clang_getCursorLocation(cursor), pass->err, "a kernel declared together with others");
+			return refuse(clang_getCursorLocation(cursor), pass->err,
+			              "a kernel declared together with others");
 	}
 	size_t body = definition ? close + 1 : end;
 	while (definition && body < end && u->text[body] != '{')
@@ -98,7 +100,8 @@ static int edit_declarator(struct edit_pass *pass, CXCursor cursor)
 	if (open < u->length && u->text[open] == '(' && scan_is_word(u->text, name, name_end, pass->function->name))
 		close = scan_closing(u->text, u->length, open);
 	if (close == u->length)
-		return refuse(clang_getCursorLocation(cursor), pass->err, "a function declared without a parameter list");
+		return refuse(clang_getCursorLocation(cursor), pass->err,
+		              "a function declared without a parameter list");
 	if (clang_isFunctionTypeVariadic(clang_getCursorType(cursor)))
 		return refuse(clang_getCursorLocation(cursor), pass->err,
 		              "a function with variable arguments or without a prototype");
@@ -133,7 +136,8 @@ static int add_kernel(struct edit_pass *pass, CXCursor cursor)
 	struct kernel_entry *k = array_grow(&a->kernels, &a->kernel_count, sizeof *k);
 	if (!k)
 		return gs_fail(pass->err, ENOMEM, "out of memory");
-	*k = (struct kernel_entry){.name = pass->function->name, .arguments = (unsigned)clang_Cursor_getNumArguments(cursor)};
+	*k = (struct kernel_entry){.name = pass->function->name,
+	                           .arguments = (unsigned)clang_Cursor_getNumArguments(cursor)};
 	return 0;
 }
 

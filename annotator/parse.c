@@ -73,7 +73,8 @@ int parse_unit(struct annotation *a, const struct annotator_unit *source, size_t
 	enum CXErrorCode code = clang_parseTranslationUnit2(a->index, name, source->clang_args, count, &unsaved, 1,
 	                                                    CXTranslationUnit_KeepGoing, &u->tu);
 	if (code)
-		return gs_fail(err, EIO, "the parser failed (%s)", code == CXError_Crashed ? "crashed" : "libclang error");
+		return gs_fail(err, EIO, "the parser failed (%s)",
+		               code == CXError_Crashed ? "crashed" : "libclang error");
 	u->file = clang_getFile(u->tu, name);
 	return check_diagnostics(u->tu, err);
 }

@@ -29,16 +29,18 @@ struct writer {
 /* Slot of the group, then the header, which every launch writes once. */
 static void write_begin_macro(struct gs_buf *out)
 {
-	gs_buf_printf(out,
-	              "#define __gpusim_begin(blocks) unsigned long __gpusim_group = (get_group_id(2) * get_num_groups(1) + "
-	              "get_group_id(1)) * get_num_groups(0) + get_group_id(0); "
-	              "%s__gpusim_count = __gpusim_counters + %d + (__gpusim_group < __gpusim_counters[%d] ? "
-	              "__gpusim_group : __gpusim_group %% __gpusim_counters[%d]) * (blocks); "
-	              "if (__gpusim_group == 0 && get_local_id(0) == 0 && get_local_id(1) == 0 && get_local_id(2) == 0) {",
-	              COUNTER_TYPE, COUNTER_HEADER_WORDS, COUNTER_SLOTS, COUNTER_SLOTS);
+	gs_buf_printf(
+	    out,
+	    "#define __gpusim_begin(blocks) unsigned long __gpusim_group = (get_group_id(2) * get_num_groups(1) + "
+	    "get_group_id(1)) * get_num_groups(0) + get_group_id(0); "
+	    "%s__gpusim_count = __gpusim_counters + %d + (__gpusim_group < __gpusim_counters[%d] ? "
+	    "__gpusim_group : __gpusim_group %% __gpusim_counters[%d]) * (blocks); "
+	    "if (__gpusim_group == 0 && get_local_id(0) == 0 && get_local_id(1) == 0 && get_local_id(2) == 0) {",
+	    COUNTER_TYPE, COUNTER_HEADER_WORDS, COUNTER_SLOTS, COUNTER_SLOTS);
 	for (int i = 0; i < 3; i++)
-		gs_buf_printf(out, " __gpusim_counters[%d] = get_local_size(%d); __gpusim_counters[%d] = get_num_groups(%d);",
-		              COUNTER_LOCAL + i, i, COUNTER_GROUPS + i, i);
+		gs_buf_printf(
+		    out, " __gpusim_counters[%d] = get_local_size(%d); __gpusim_counters[%d] = get_num_groups(%d);",
+		    COUNTER_LOCAL + i, i, COUNTER_GROUPS + i, i);
 	gs_buf_puts(out, " }\n");
 }
 
@@ -52,9 +54,10 @@ static void write_prelude(struct gs_buf *out, enum marker_form form)
 	if (form == MARK_COUNT_PLAIN)
 		gs_buf_puts(out, "#define __gpusim_block(id) __gpusim_count[id]++\n");
 	else
-		gs_buf_puts(out, "#define __gpusim_half(id) ((__global volatile unsigned int *)(__gpusim_count + (id)))\n"
-		                 "#define __gpusim_block(id) (void)(atomic_inc(__gpusim_half(id)) == 0xffffffffu && "
-		                 "atomic_inc(__gpusim_half(id) + 1))\n");
+		gs_buf_puts(out,
+		            "#define __gpusim_half(id) ((__global volatile unsigned int *)(__gpusim_count + (id)))\n"
+		            "#define __gpusim_block(id) (void)(atomic_inc(__gpusim_half(id)) == 0xffffffffu && "
+		            "atomic_inc(__gpusim_half(id) + 1))\n");
 }
 
 static void write_marker(struct writer *w, const struct edit *e, bool clone)

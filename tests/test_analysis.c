@@ -16,7 +16,8 @@ static int compile(const char *const *texts, const char *options, const char *ar
 	struct target_unit units[4];
 	size_t count = 0;
 	for (; texts[count]; count++)
-		units[count] = (struct target_unit){.text = texts[count], .length = strlen(texts[count]), .options = options};
+		units[count] =
+		    (struct target_unit){.text = texts[count], .length = strlen(texts[count]), .options = options};
 	error.text[0] = 0;
 	return target_compile(units, count, arch, ptx, &error);
 }
@@ -41,8 +42,8 @@ static void ptx_version_fits_the_architecture(void)
 		{"sm_120", ".version 7.8\n.target sm_90"}, {"sm_88", ".version 7.4\n.target sm_87"},
 	};
 	for (size_t i = 0; i < GS_ARRAY_LEN(expected); i++)
-		check_compiles("__kernel void k(__global int *p) { p[get_global_id(0)] = 1; }\n", "-cl-std=CL1.2", expected[i][0],
-		               expected[i][1]);
+		check_compiles("__kernel void k(__global int *p) { p[get_global_id(0)] = 1; }\n", "-cl-std=CL1.2",
+		               expected[i][0], expected[i][1]);
 }
 
 static void unknown_architecture_is_an_error(void)
@@ -78,7 +79,8 @@ static void probes_survive_and_do_not_stop_unrolling(void)
 
 static void native_functions_are_single_instructions(void)
 {
-	static const char text[] = "__kernel void k(__global float4 *p) { p[0] = native_sin(p[1]); p[2].x = native_exp2(p[3].x); }\n";
+	static const char text[] =
+	    "__kernel void k(__global float4 *p) { p[0] = native_sin(p[1]); p[2].x = native_exp2(p[3].x); }\n";
 	for (size_t i = 0; i < 2; i++) {
 		const char *arch = i ? "sm_90" : "sm_20";
 		check_compiles(text, "-cl-std=CL1.2", arch, "sin.approx.f32");
@@ -88,23 +90,26 @@ static void native_functions_are_single_instructions(void)
 
 static void images_doubles_and_atomics_compile(void)
 {
-	check_compiles("__kernel void k(read_only image2d_t a, sampler_t s, write_only image2d_t b) {\n"
-	               "int2 c = (int2)(get_global_id(0), get_global_id(1)); write_imagef(b, c, read_imagef(a, s, c)); }\n",
-	               "-cl-std=CL1.2 -cl-ext=+__opencl_c_images", "sm_35", "read_image");
+	check_compiles(
+	    "__kernel void k(read_only image2d_t a, sampler_t s, write_only image2d_t b) {\n"
+	    "int2 c = (int2)(get_global_id(0), get_global_id(1)); write_imagef(b, c, read_imagef(a, s, c)); }\n",
+	    "-cl-std=CL1.2 -cl-ext=+__opencl_c_images", "sm_35", "read_image");
 	check_compiles("__kernel void k(__global double *p) { p[0] = sqrt(p[1]) * p[2]; }\n", "-cl-std=CL1.2", "sm_20",
 	               "sqrt.rn.f64");
-	check_compiles("__kernel void k(__global int *p, __local int *l) { atomic_add(p, 3); atomic_inc(l); }\n", "-cl-std=CL1.2",
-	               "sm_70", "atom.global.add.u32");
+	check_compiles("__kernel void k(__global int *p, __local int *l) { atomic_add(p, 3); atomic_inc(l); }\n",
+	               "-cl-std=CL1.2", "sm_70", "atom.global.add.u32");
 	check_compiles("#pragma OPENCL EXTENSION cl_khr_int64_base_atomics : enable\n"
 	               "__kernel void k(__global long *p) { atom_add(p, 3L); }\n",
 	               "-cl-std=CL1.2 -cl-ext=+cl_khr_int64_base_atomics", "sm_20", "_Z8atom_add");
-	check_compiles("__kernel void k(__global int *p) { printf(\"%d\\n\", p[0]); }\n", "-cl-std=CL1.2", "sm_70", "printf");
+	check_compiles("__kernel void k(__global int *p) { printf(\"%d\\n\", p[0]); }\n", "-cl-std=CL1.2", "sm_70",
+	               "printf");
 }
 
 static void options_change_the_code(void)
 {
 	static const char divide[] = "__kernel void k(__global float *p) { p[0] = p[1] / p[2]; }\n";
-	static const char helper[] = "int f(int x) { return x + 1; }\n__kernel void k(__global int *p) { p[0] = f(p[0]); }\n";
+	static const char helper[] =
+	    "int f(int x) { return x + 1; }\n__kernel void k(__global int *p) { p[0] = f(p[0]); }\n";
 	struct gs_buf ptx = {0};
 	check_compiles(divide, "", "sm_70", "div.rn.f32");
 	check_compiles(divide, "-cl-fast-relaxed-math", "sm_70", "div.approx");
@@ -117,9 +122,11 @@ static void options_change_the_code(void)
 static void units_are_linked(void)
 {
 	struct gs_buf ptx = {0};
-	CU_ASSERT_EQUAL_FATAL(compile((const char *const[]){"int f(int x) { return x * 77; }\n",
-	                                                    "int f(int); __kernel void k(__global int *p) { p[0] = f(p[1]); }\n", NULL},
-	                              "-cl-std=CL1.2", "sm_20", &ptx), 0);
+	CU_ASSERT_EQUAL_FATAL(
+	    compile((const char *const[]){"int f(int x) { return x * 77; }\n",
+	                                  "int f(int); __kernel void k(__global int *p) { p[0] = f(p[1]); }\n", NULL},
+	            "-cl-std=CL1.2", "sm_20", &ptx),
+	    0);
 	CU_ASSERT_PTR_NOT_NULL(strstr(ptx.data, "77"));
 	CU_ASSERT_PTR_NULL(strstr(ptx.data, "call"));
 	gs_buf_free(&ptx);
@@ -128,13 +135,17 @@ static void units_are_linked(void)
 static void compiler_failures_are_errors_with_a_reason(void)
 {
 	struct gs_buf ptx = {0};
-	CU_ASSERT_NOT_EQUAL(compile((const char *const[]){"# 9 \"program.cl\"\n__kernel void k() { x; }\n", NULL}, "", "sm_70", &ptx), 0);
-	CU_ASSERT_STRING_EQUAL(error.text, "program.cl:9:20: use of undeclared identifier 'x'");
-	/* NVPTX has no 128-bit division: LLVM ends the process that meets one. */
-	CU_ASSERT_NOT_EQUAL(compile((const char *const[]){"__kernel void k(__global float *p) { __asm__(\"llvm.sin.f32\"); "
-	                                                  "p[0] = __builtin_sinf(p[0]) + __builtin_powf(p[0], p[1]); }\n", NULL},
-	                            "-cl-fast-relaxed-math", "sm_70", &ptx), 0);
-	CU_ASSERT_NOT_EQUAL(error.text[0], 0);
+	CU_ASSERT_NOT_EQUAL(
+	    compile((const char *const[]){"# 9 \"program.cl\"\n__kernel void k() { x; }\n", NULL}, "", "sm_70", &ptx),
+	    0);
+	CU_ASSERT_STRING_EQUAL(error.text, "program.cl:9:21: use of undeclared identifier 'x'");
+	/* NVPTX has no exact sine: LLVM ends the process that meets one, which is the child only. */
+	CU_ASSERT_NOT_EQUAL(compile((const char *const[]){"float sine(float x) __asm__(\"llvm.sin.f32\");\n"
+	                                                  "__kernel void k(__global float *p) { p[0] = sine(p[0]); }\n",
+	                                                  NULL},
+	                            "", "sm_70", &ptx),
+	                    0);
+	CU_ASSERT(!strncmp(error.text, "LLVM: ", 6));
 	gs_buf_free(&ptx);
 }
 

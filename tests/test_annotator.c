@@ -90,7 +90,8 @@ static void functions_defined_nowhere_are_left_alone(void)
 {
 	check_one("float vendor_op(float x);\n__kernel void k(__global float *p) { p[0] = vendor_op(sin(p[0])); }\n",
 	          MARK_COUNT_PLAIN,
-	          "float vendor_op(float x);\n__kernel void k(__global float *p, " P "ers) {__gpusim_begin(1);__gpusim_block(0); "
+	          "float vendor_op(float x);\n__kernel void k(__global float *p, " P
+	          "ers) {__gpusim_begin(1);__gpusim_block(0); "
 	          "p[0] = vendor_op(sin(p[0])); }\n");
 }
 
@@ -134,7 +135,8 @@ static void called_kernel_gets_a_clone(void)
 static void prototype_of_a_called_kernel_is_cloned_too(void)
 {
 	check_one("__kernel void a(void);\nvoid h() { a(); }\n__kernel void a(void) {}\n", MARK_COUNT_PLAIN,
-	          "__kernel void a(" P "ers);\n# 1 \"program.cl\"\n void __gpusim_call_a(" P ");\n# 1 \"program.cl\"\n\n"
+	          "__kernel void a(" P "ers);\n# 1 \"program.cl\"\n void __gpusim_call_a(" P
+	          ");\n# 1 \"program.cl\"\n\n"
 	          "void h(" P ") {__gpusim_block(0); __gpusim_call_a(__gpusim_count); }\n"
 	          "__kernel void a(" P "ers) {__gpusim_begin(2);__gpusim_block(1);}\n"
 	          "# 3 \"program.cl\"\n void __gpusim_call_a(" P ") {__gpusim_block(1);}\n# 3 \"program.cl\"\n\n");
@@ -161,9 +163,10 @@ static void helper_of_another_unit_gets_the_counters(void)
 	check_text(a, 0, MARK_COUNT_PLAIN, "int f(int x, " P ") {__gpusim_block(0); return x; }\n"
 	                                   "static int s(" P ") {__gpusim_block(1); return 1; }\n");
 	/* s of the second unit is not the static one of the first. */
-	check_text(a, 1, MARK_COUNT_PLAIN, "int f(int, " P ");\nint s(void);\n"
-	                                   "__kernel void k(__global int *p, " P "ers) {__gpusim_begin(3);__gpusim_block(2); "
-	                                   "p[0] = f(s(), __gpusim_count); }\n");
+	check_text(a, 1, MARK_COUNT_PLAIN,
+	           "int f(int, " P ");\nint s(void);\n"
+	           "__kernel void k(__global int *p, " P "ers) {__gpusim_begin(3);__gpusim_block(2); "
+	           "p[0] = f(s(), __gpusim_count); }\n");
 	const struct block *blocks;
 	CU_ASSERT_EQUAL(annotation_blocks(a, &blocks), 3);
 	CU_ASSERT_EQUAL(blocks[1].unit, 0);
@@ -230,7 +233,8 @@ static void generic_address_space_programs_are_annotated(void)
 	CU_ASSERT_PTR_NOT_NULL_FATAL(a);
 	check_text(a, 0, MARK_COUNT_PLAIN,
 	           "int total;\nint f(int *p, " P ") {__gpusim_block(0); return *p; }\n"
-	           "__kernel void k(__global int *p, " P "ers) {__gpusim_begin(2);__gpusim_block(1); local int t; t = 1; "
+	           "__kernel void k(__global int *p, " P
+	           "ers) {__gpusim_begin(2);__gpusim_block(1); local int t; t = 1; "
 	           "p[0] = f(p, __gpusim_count) + f(&t, __gpusim_count); }\n");
 	annotation_free(a);
 }
@@ -239,11 +243,12 @@ static void what_cannot_be_rewritten_is_refused_with_its_place(void)
 {
 	check_refused("__kernel void k(__global int *p) {\n  p[0] = q;\n}\n", "-cl-std=CL1.2", EINVAL,
 	              "program.cl:2:10: use of undeclared identifier 'q'");
-	check_refused("int f(int x) { return x; }\n__kernel void k(__global int *p) { p[0] = (f)(1); }\n", "-cl-std=CL1.2",
-	              EINVAL, "program.cl:2:44: taking address of function is not allowed");
+	check_refused("int f(int x) { return x; }\n__kernel void k(__global int *p) { p[0] = (f)(1); }\n",
+	              "-cl-std=CL1.2", EINVAL, "program.cl:2:44: taking address of function is not allowed");
 	check_refused("__kernel void a(__global int *p) { __local int t[4]; p[0] = t[0]; }\n"
 	              "__kernel void b(__global int *p) { a(p); }\n",
-	              "-cl-std=CL1.2", ENOTSUP, "program.cl:1:15: a kernel with __local variables is called like a function");
+	              "-cl-std=CL1.2", ENOTSUP,
+	              "program.cl:1:15: a kernel with __local variables is called like a function");
 	check_refused("__kernel void k(__global int *p) {\n  void (^b)(void) = ^{ };\n}\n", "-cl-std=CL2.0", ENOTSUP,
 	              "program.cl:2:21: a block (enqueue_kernel)");
 	check_refused("typedef int fn(int);\nfn f;\nint f(int x) { return x; }\n", "-cl-std=CL1.2", ENOTSUP,

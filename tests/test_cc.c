@@ -112,10 +112,11 @@ static struct gs_pack run_one(const char *device, const char *targets, const cha
 
 static const struct gs_section *nth(const struct gs_pack *p, const char *name, size_t n)
 {
+	static const struct gs_section none = {.name = "", .data = ""};
 	for (size_t i = 0; i < p->count; i++)
 		if (!strcmp(p->sections[i].name, name) && !n--)
 			return &p->sections[i];
-	return &(const struct gs_section){.name = "", .data = ""};
+	return &none;
 }
 
 /* The host text contains `text`, and nothing failed. */
@@ -134,6 +135,8 @@ static void check_failure(const char *options, const char *source, const char *t
 {
 	struct gs_pack result = run_one(PLAIN, "sm_70", options, source);
 	CU_ASSERT_STRING_EQUAL(gs_pack_text(&result, "failure"), text);
+	if (strcmp(gs_pack_text(&result, "failure"), text))
+		fprintf(stderr, "\n'%s' instead of '%s'\n", gs_pack_text(&result, "failure"), text);
 	gs_pack_free(&result);
 }
 
@@ -141,24 +144,25 @@ static void options_are_split_like_a_shell_does(void)
 {
 	static const char *const expected[] = {"-D", "A=b c", "-DS=\"x\"", "it's", "a\\n", "", "end \\ here"};
 	struct words w = {0};
-	options_split("  -D 'A=b c'\t-DS=\\\"x\\\"\n\"it's\" 'a\\n' '' \"end \\\\ here\"", &w);
+	build_options_split("  -D 'A=b c'\t-DS=\\\"x\\\"\n\"it's\" 'a\\n' '' \"end \\\\ here\"", &w);
 	CU_ASSERT_EQUAL_FATAL(w.count, GS_ARRAY_LEN(expected));
 	for (size_t i = 0; i < w.count; i++)
 		CU_ASSERT_STRING_EQUAL(w.items[i], expected[i]);
 	words_free(&w);
-	options_split("-DA='open quote", &w);
+	build_options_split("-DA='open quote", &w);
 	CU_ASSERT_EQUAL_FATAL(w.count, 1);
 	CU_ASSERT_STRING_EQUAL(w.items[0], "-DA=open quote");
 	words_free(&w);
-	options_split("", &w);
+	build_options_split("", &w);
 	CU_ASSERT_EQUAL(w.count, 0);
 }
 
 static void result_describes_host_kernels_blocks_and_targets(void)
 {
-	struct gs_pack r = run_one(PLAIN, "sm_20\nsm_70", "-cl-mad-enable -DN=3 -Werror -cl-std=CL1.2",
-	                           "float f(float x) { return x * N; }\n"
-	                           "__kernel void k(__global float *p, int n) {\n __local int t[8]; t[n] = n; p[0] = f(p[t[1]]); }\n");
+	struct gs_pack r =
+	    run_one(PLAIN, "sm_20\nsm_70", "-cl-mad-enable -DN=3 -Werror -cl-std=CL1.2",
+	            "float f(float x) { return x * N; }\n"
+	            "__kernel void k(__global float *p, int n) {\n __local int t[8]; t[n] = n; p[0] = f(p[t[1]]); }\n");
 	CU_ASSERT_STRING_EQUAL(gs_pack_text(&r, "failure"), "");
 	CU_ASSERT_PTR_NOT_NULL(strstr(gs_pack_text(&r, "host"), "__gpusim_block(0); return x * 3; }"));
 	CU_ASSERT_STRING_EQUAL(gs_pack_text(&r, "host-options"), "-cl-mad-enable -cl-std=CL1.2");
@@ -167,7 +171,8 @@ static void result_describes_host_kernels_blocks_and_targets(void)
 	for (size_t i = 0; i < 2; i++) {
 		char start[64];
 		unsigned instructions = 0, shared = 0;
-		snprintf(start, sizeof start, "%s\nkernel k instructions=%%u shared_bytes=%%u registers=0\n", i ? "sm_70" : "sm_20");
+		snprintf(start, sizeof start, "%s\nkernel k instructions=%%u shared_bytes=%%u registers=0\n",
+		         i ? "sm_70" : "sm_20");
 		CU_ASSERT_EQUAL(sscanf(nth(&r, "target", i)->data, start, &instructions, &shared), 2);
 		CU_ASSERT(instructions > 5 && instructions < 40);
 		CU_ASSERT_EQUAL(shared, 32); /* int t[8] */
@@ -212,17 +217,19 @@ static void a_bad_target_does_not_spoil_the_others(void)
 static void macros_are_those_of_the_host_device(void)
 {
 	static const char source[] =
-		"int v = __OPENCL_VERSION__ + __OPENCL_C_VERSION__;\n"
-		"#if defined(cl_khr_fp64) && defined(cl_test_extension) && !defined(cl_khr_fp16) && !defined(__SPIR__) && __IMAGE_SUPPORT__\n"
-		"int all_there;\n#endif\n"
-		"#ifdef __FAST_RELAXED_MATH__\nint fast;\n#endif\n"
-		"#if __ENDIAN_LITTLE__\nfloat pi = M_PI_F; int fence = CLK_LOCAL_MEM_FENCE;\n#endif\n";
+	    "int v = __OPENCL_VERSION__ + __OPENCL_C_VERSION__;\n"
+	    "#if defined(cl_khr_fp64) && defined(cl_test_extension) && !defined(cl_khr_fp16) && !defined(__SPIR__) && "
+	    "__IMAGE_SUPPORT__\n"
+	    "int all_there;\n#endif\n"
+	    "#ifdef __FAST_RELAXED_MATH__\nint fast;\n#endif\n"
+	    "#if __ENDIAN_LITTLE__\nfloat pi = M_PI_F; int fence = CLK_LOCAL_MEM_FENCE;\n#endif\n";
 	check_host(PLAIN, "-cl-std=CL2.0", source, "int v = 120 + 200;");
 	check_host(PLAIN, "-cl-std=CL2.0", source, "int all_there;");
 	check_host(PLAIN, "-cl-std=CL2.0 -cl-fast-relaxed-math", source, "int fast;");
 	check_host(PLAIN, "-cl-std=CL2.0", source, "int fence = 0x01;");
 	/* Another kind of device goes through another machine of clang's, and shows none of it either. */
-	check_host("type=gpu\nimage_support=1\ncl_version=120\nc_version=120\nextensions=cl_khr_fp64 cl_test_extension\ncounters=atomic\n",
+	check_host("type=gpu\nimage_support=1\ncl_version=120\nc_version=120\nextensions=cl_khr_fp64 "
+	           "cl_test_extension\ncounters=atomic\n",
 	           "-cl-std=CL2.0", source, "int all_there;");
 }
 
@@ -239,8 +246,9 @@ static void headers_leave_no_text(void)
 
 static void pocl_of_version_3_compiles_opencl_c_3(void)
 {
-	static const char device[] = "type=cpu\nc_version=120\ncl_version=300\nplatform=Portable Computing Language\n"
-	                             "extensions=cl_khr_fp64\nfeatures=__opencl_c_fp64 __opencl_c_int64\ncounters=plain\n";
+	static const char device[] =
+	    "type=cpu\nc_version=120\ncl_version=300\nplatform=Portable Computing Language\n"
+	    "extensions=cl_khr_fp64\nfeatures=__opencl_c_fp64 __opencl_c_int64\ncounters=plain\n";
 	check_host(device, "", "__constant int v = __OPENCL_C_VERSION__ + __opencl_c_fp64;\n", "int v = 300 + 1;");
 	check_host(device, "-cl-std=CL1.2", "__constant int v = __OPENCL_C_VERSION__;\n", "int v = 120;");
 }
@@ -257,7 +265,7 @@ static void includes_are_found_and_reported(void)
 	struct gs_pack request = {0}, r = {0};
 	char hash[33], expected[9000];
 	mkdir(in_folder("include"), 0700);
-	write_text("include/far.h", "int far_h;\n");
+	write_text("include/far.h", "int far(int);\n");
 	write_text("near.h", "#include <far.h>\n#define NEAR 5\n");
 	start_request(&request, PLAIN, "");
 	gs_pack_puts(&request, "cwd", folder);
@@ -269,7 +277,7 @@ static void includes_are_found_and_reported(void)
 	gs_hash_hex("#include <far.h>\n#define NEAR 5\n", 32, hash);
 	snprintf(expected, sizeof expected, "%s %s\n", hash, in_folder("near.h"));
 	CU_ASSERT(!strncmp(gs_pack_text(&r, "dependency"), expected, strlen(expected)));
-	gs_hash_hex("int far_h;\n", 11, hash);
+	gs_hash_hex("int far(int);\n", 14, hash);
 	snprintf(expected, sizeof expected, "%s %s\n", hash, in_folder("include/far.h"));
 	CU_ASSERT_STRING_EQUAL(strchr(gs_pack_text(&r, "dependency"), '\n') + 1, expected);
 	gs_pack_free(&r);
@@ -339,8 +347,10 @@ static void errors_name_stage_and_place(void)
 {
 	check_failure("", "int a;\n#error no luck\n", "preprocess: program.cl:2:2: no luck");
 	check_failure("", "\n#include \"missing.h\"\n", "preprocess: program.cl:2:10: 'missing.h' file not found");
-	check_failure("", KERNEL "__kernel void l() {\n  return 1;\n}\n", "annotate: program.cl:3:3: void function 'l' should not return a value");
-	check_failure("-cl-std=CL2.0", "__kernel void k() {\n  void (^b)(void) = ^{ };\n}\n", "annotate: program.cl:2:21: a block (enqueue_kernel)");
+	check_failure("", KERNEL "__kernel void l() {\n  return 1;\n}\n",
+	              "annotate: program.cl:3:3: void function 'l' should not return a value");
+	check_failure("-cl-std=CL2.0", "__kernel void k() {\n  void (^b)(void) = ^{ };\n}\n",
+	              "annotate: program.cl:2:21: a block (enqueue_kernel)");
 	check_failure("-cl-std=CLC++", KERNEL, "annotate: C++ for OpenCL (-cl-std=CLC++)");
 }
 
@@ -357,7 +367,8 @@ static void odd_sources_do_no_harm(void)
 	run(&request, &r);
 	CU_ASSERT_STRING_EQUAL(gs_pack_text(&r, "kernels"), "k 0\n");
 	gs_pack_free(&r);
-	check_host(PLAIN, "", "#define A \\\r\n  int x\r\n__constant A = 1;\r\n__kernel void k() {\r\n}\r\n", "__gpusim_block(0);");
+	check_host(PLAIN, "", "#define A \\\r\n  int x\r\n__constant A = 1;\r\n__kernel void k() {\r\n}\r\n",
+	           "__gpusim_block(0);");
 	check_host(PLAIN, "", "// caf\xe9 \xff\xfe\n__kernel void k() { printf(\"\xe9\"); }\n", "__gpusim_block(0);");
 	r = run_one(PLAIN, "sm_70", "", "\xff\xfe\x01 ((((( \" ' \\ # % { } ;");
 	CU_ASSERT_NOT_EQUAL(gs_pack_text(&r, "failure")[0], 0);
@@ -367,15 +378,16 @@ static void odd_sources_do_no_harm(void)
 static void ten_megabytes_are_read_in_time(void)
 {
 	struct gs_buf source = {0};
+	for (int i = 0; source.len < 10u << 20; i++) {
+		gs_buf_printf(&source, "__constant int table_%d[2] = {%d, 2}; /*", i, i);
+		for (int j = 0; j < 100; j++)
+			gs_buf_puts(&source, " a comment, as generated sources have them\n");
+		gs_buf_puts(&source, "*/\n");
+	}
 	gs_buf_puts(&source, KERNEL);
-	while (source.len < 10u << 20)
-		gs_buf_puts(&source, "/* a comment, as generated sources have them */ __constant int table_of_values[2];\n#undef X\n");
-	gs_buf_puts(&source, "__kernel void last() {}\n");
-	struct gs_pack r = run_one(PLAIN, "", "", "typedef int x;\n");
-	gs_pack_free(&r);
-	r = run_one(PLAIN, "", "-cl-std=CL1.2", source.data);
-	/* Whether clang takes it or not is not the point; there is an answer. */
-	CU_ASSERT_EQUAL(r.count > 1, 1);
+	struct gs_pack r = run_one(PLAIN, "", "", source.data);
+	CU_ASSERT_STRING_EQUAL(gs_pack_text(&r, "failure"), "");
+	CU_ASSERT_STRING_EQUAL(gs_pack_text(&r, "kernels"), "k 1\n");
 	gs_pack_free(&r);
 	gs_buf_free(&source);
 }

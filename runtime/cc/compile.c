@@ -70,11 +70,14 @@ static int preprocess_all(struct work *w)
 		} else if (!strcmp(sections[i].name, "source")) {
 			struct unit *u = &w->units[unit++];
 			struct preprocess_unit source = {
-				.options = &u->options, .headers = &sections[first_header], .header_count = i - first_header,
-				.source = sections[i].data, .source_length = sections[i].len,
-				.cwd = cwd && cwd->len ? cwd->data : NULL,
+			    .options = &u->options,
+			    .headers = &sections[first_header],
+			    .header_count = i - first_header,
+			    .source = sections[i].data,
+			    .source_length = sections[i].len,
+			    .cwd = cwd && cwd->len ? cwd->data : NULL,
 			};
-			result = options_read(options, &u->options, &w->err);
+			result = build_options_read(options, &u->options, &w->err);
 			if (!result)
 				result = preprocess_unit(w, u, &source);
 			first_header = i + 1;
@@ -109,7 +112,9 @@ static int parse_all(struct work *w, bool full_header)
 		make_parse_args(w, u, full_header);
 		failed = u->parse_args.failed;
 		sources[i] = (struct annotator_unit){
-			.text = u->pre.text.data, .length = u->pre.text.len, .clang_args = (const char *const *)u->parse_args.items,
+		    .text = u->pre.text.data,
+		    .length = u->pre.text.len,
+		    .clang_args = (const char *const *)u->parse_args.items,
 		};
 	}
 	int result = failed ? out_of_memory(w) : annotation_create(sources, w->unit_count, &w->annotation, &w->err);
@@ -144,7 +149,7 @@ static int write_host(struct work *w)
 	}
 	for (size_t i = 0; i < w->unit_count && !result; i++) {
 		struct gs_buf text = {0};
-		options_join(&w->units[i].options.host, &text);
+		build_options_join(&w->units[i].options.host, &text);
 		gs_pack_add(w->result, "host-options", text.data, text.len);
 		gs_buf_free(&text);
 	}
@@ -163,8 +168,8 @@ static void write_tables(struct work *w)
 	gs_buf_free(&text);
 	count = annotation_blocks(w->annotation, &blocks);
 	for (size_t i = 0; i < count; i++)
-		gs_buf_printf(&text, "%u %u %s %s %u %u %s\n", blocks[i].id, blocks[i].unit, blocks[i].function, blocks[i].kind,
-		              blocks[i].place.line, blocks[i].place.column, blocks[i].place.file);
+		gs_buf_printf(&text, "%u %u %s %s %u %u %s\n", blocks[i].id, blocks[i].unit, blocks[i].function,
+		              blocks[i].kind, blocks[i].place.line, blocks[i].place.column, blocks[i].place.file);
 	gs_pack_add(w->result, "blocks", text.data, text.len);
 	w->result->failed |= text.failed;
 	gs_buf_free(&text);
@@ -198,7 +203,7 @@ static int probe_all(struct work *w, struct target_unit *targets)
 		gs_buf_printf(&u->target_options, "-cl-std=%s ", device_standard(&w->device, &u->options));
 		device_extensions_option(&w->device, &u->target_options);
 		gs_buf_puts(&u->target_options, " ");
-		options_join(&u->options.code, &u->target_options);
+		build_options_join(&u->options.code, &u->target_options);
 		if (!result && u->target_options.failed)
 			result = out_of_memory(w);
 		targets[i] = (struct target_unit){
@@ -261,7 +266,7 @@ static int write_targets(struct work *w)
 	struct words archs = {0};
 	struct target_unit *units = calloc(w->unit_count, sizeof *units);
 	w->stage = "internal";
-	options_split(gs_pack_text(w->request, "targets"), &archs);
+	build_options_split(gs_pack_text(w->request, "targets"), &archs);
 	int result = !units || archs.failed ? out_of_memory(w) : probe_all(w, units);
 	if (!result)
 		result = compile_targets(w, &archs, units);
@@ -275,7 +280,8 @@ static int do_request(struct work *w)
 	const char *version = gs_pack_text(w->request, "version");
 	w->stage = "internal";
 	if (strcmp(version, GPUSIM_VERSION))
-		return gs_fail(&w->err, EINVAL, "the request is of version '%s', gpusim-cc is %s", version, GPUSIM_VERSION);
+		return gs_fail(&w->err, EINVAL, "the request is of version '%s', gpusim-cc is %s", version,
+		               GPUSIM_VERSION);
 	int result = device_read(gs_pack_text(w->request, "device"), &w->device, &w->err);
 	if (!result)
 		result = read_units(w);
@@ -295,7 +301,7 @@ static int do_request(struct work *w)
 static void work_free(struct work *w)
 {
 	for (size_t i = 0; i < w->unit_count; i++) {
-		options_free(&w->units[i].options);
+		build_options_free(&w->units[i].options);
 		preprocessed_free(&w->units[i].pre);
 		words_free(&w->units[i].parse_args);
 		gs_buf_free(&w->units[i].probed);

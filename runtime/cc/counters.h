@@ -1,15 +1,16 @@
 /*
  * The counter buffer that a twin kernel takes as its last argument: an array of 64-bit words.
  *
- *   word 0           slots: how many work-groups have a place of their own (set by the host)
- *   words 1..3       local size      (written by the twin, by the work-item with global linear id 0)
+ *   word 0           slots: how many work-groups have a place of their own (set by the host, at least 1)
+ *   words 1..3       local size      (written by the twin, by the first work-item of the first group)
  *   words 4..6       number of groups (likewise)
  *   word 7           reserved, 0
  *   then slot s at   8 + s * blocks, one word per block
  *
  * A work-group with linear id g counts in slot g mod slots. On a device that runs a group on one thread
- * the increments are plain; elsewhere they are atomic on the low 32-bit half, and the high half takes
- * the carry, so that nothing overflows silently.
+ * the increments are plain memory accesses (volatile, see annotator/write.c), and groups that share a slot lose
+ * counts when they run at the same time: give every group its own slot there, or take the atomic form. Elsewhere
+ * they are atomic on the low 32-bit half, and the high half takes the carry, so that nothing overflows silently.
  */
 #ifndef GPUSIM_CC_COUNTERS_H
 #define GPUSIM_CC_COUNTERS_H

@@ -39,7 +39,8 @@ static void read_key(struct host_device *d, const char *key, char *value)
 int device_read(const char *text, struct host_device *out, struct gs_error *err)
 {
 	char *copy = strdup(text), *rest = copy, *line;
-	*out = (struct host_device){.cpu = true, .little_endian = true, .address_bits = 64, .c_version = 120, .cl_version = 120};
+	*out = (struct host_device){
+	    .cpu = true, .little_endian = true, .address_bits = 64, .c_version = 120, .cl_version = 120};
 	while (copy && (line = strsep(&rest, "\n"))) {
 		char *value = strchr(line, '=');
 		if (!value)
@@ -72,7 +73,11 @@ const char *device_standard(const struct host_device *d, const struct build_opti
 	unsigned version = platform_is(d, "Portable Computing") && d->cl_version >= 300 ? 300 : d->c_version;
 	if (options->standard)
 		return options->standard;
-	return version >= 300 ? "CL3.0" : version >= 200 ? "CL2.0" : version >= 120 ? "CL1.2" : version >= 110 ? "CL1.1" : "CL1.0";
+	return version >= 300   ? "CL3.0"
+	       : version >= 200 ? "CL2.0"
+	       : version >= 120 ? "CL1.2"
+	       : version >= 110 ? "CL1.1"
+	                        : "CL1.0";
 }
 
 static bool has(const struct words *w, const char *word)
@@ -112,7 +117,8 @@ void device_language_args(const struct host_device *d, const struct build_option
 		words_printf(args, "--target=spir%s-unknown-unknown", d->address_bits == 32 ? "" : "64");
 #ifdef __x86_64__
 	else
-		words_add(args, "-march=native"); /* POCL compiles for the very CPU and so defines __AVX2__ and the like */
+		words_add(args,
+		          "-march=native"); /* POCL compiles for the very CPU and so defines __AVX2__ and the like */
 #endif
 	words_add(args, "-Xclang");
 	words_add(args, extensions.data ? extensions.data : "");

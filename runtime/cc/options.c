@@ -24,7 +24,7 @@ static void read_word(const char **at, struct gs_buf *word)
 	*at = p;
 }
 
-void options_split(const char *text, struct words *out)
+void build_options_split(const char *text, struct words *out)
 {
 	for (const char *p = text; ; ) {
 		struct gs_buf word = {0};
@@ -77,10 +77,10 @@ static size_t sort_word(const struct words *all, size_t i, struct build_options 
 	return i;
 }
 
-int options_read(const char *text, struct build_options *out, struct gs_error *err)
+int build_options_read(const char *text, struct build_options *out, struct gs_error *err)
 {
 	struct words all = {0};
-	options_split(text, &all);
+	build_options_split(text, &all);
 	for (size_t i = 0; i < all.count; i++)
 		i = sort_word(&all, i, out);
 	bool failed = all.failed || out->macros.failed || out->code.failed || out->host.failed;
@@ -88,7 +88,7 @@ int options_read(const char *text, struct build_options *out, struct gs_error *e
 	return failed ? gs_fail(err, ENOMEM, "out of memory") : 0;
 }
 
-void options_free(struct build_options *o)
+void build_options_free(struct build_options *o)
 {
 	words_free(&o->macros);
 	words_free(&o->code);
@@ -97,7 +97,7 @@ void options_free(struct build_options *o)
 	*o = (struct build_options){0};
 }
 
-void options_join(const struct words *w, struct gs_buf *out)
+void build_options_join(const struct words *w, struct gs_buf *out)
 {
 	for (size_t i = 0; i < w->count; i++) {
 		const char *word = w->items[i];

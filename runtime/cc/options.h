@@ -15,11 +15,11 @@ struct build_options {
 
 /* Words as a shell would make them of text: blanks separate, quotes join, a backslash takes the next character.
  * A quote that is not closed ends with the text, as drivers have it. */
-void options_split(const char *text, struct words *out);
+void build_options_split(const char *text, struct words *out);
 
-int options_read(const char *text, struct build_options *out, struct gs_error *err);
-void options_free(struct build_options *o);
+int build_options_read(const char *text, struct build_options *out, struct gs_error *err);
+void build_options_free(struct build_options *o);
 /* Words joined by blanks; those that need quotes get them. */
-void options_join(const struct words *w, struct gs_buf *out);
+void build_options_join(const struct words *w, struct gs_buf *out);
 
 #endif

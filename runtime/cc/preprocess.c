@@ -23,7 +23,8 @@ static int write_header(const char *folder, const struct gs_section *header, str
 	gs_buf_add(&path, header->data, (size_t)(newline - header->data));
 	gs_buf_puts(&path, "/");
 	if (path.len < 3 || path.data[1] == '/' || strstr(path.data, "/../") || strlen(path.data) != path.len)
-		result = gs_fail(err, EINVAL, "an embedded header with the name '%.*s'", (int)(newline - header->data), header->data);
+		result = gs_fail(err, EINVAL, "an embedded header with the name '%.*s'", (int)(newline - header->data),
+		                 header->data);
 	struct gs_buf full = {0};
 	gs_buf_printf(&full, "%s%.*s", folder, (int)path.len - 1, path.data);
 	char *slash = full.data ? strrchr(full.data, '/') : NULL;
@@ -65,7 +66,8 @@ static int write_inputs(const struct preprocess_unit *unit, const struct words *
 	return result;
 }
 
-static void add_arguments(const struct host_device *d, const struct preprocess_unit *unit, const char *headers, struct words *args)
+static void add_arguments(const struct host_device *d, const struct preprocess_unit *unit, const char *headers,
+                          struct words *args)
 {
 	device_language_args(d, unit->options, args);
 	device_macro_args(d, unit->options, args);
@@ -193,8 +195,9 @@ int preprocess(const struct host_device *d, const struct preprocess_unit *unit, 
 		                                       .output = paths.items[PATH_OUTPUT],
 		                                       .messages = paths.items[PATH_MESSAGES]}, err);
 	if (!result)
-		result = take_output(paths.items[PATH_OUTPUT],
-		                     &(struct marker_reader){.headers = paths.items[PATH_HEADERS], .cwd = cwd, .out = out}, err);
+		result = take_output(
+		    paths.items[PATH_OUTPUT],
+		    &(struct marker_reader){.headers = paths.items[PATH_HEADERS], .cwd = cwd, .out = out}, err);
 	words_free(&args);
 	words_free(&paths);
 	return result;

@@ -5,7 +5,7 @@
  *     gpusim-cc --version            prints the version that is part of the cache key
  *
  * gpusim-cc exits non-zero only when it could not write RESULT. A program that it cannot handle is a
- * result with a "failure" section.
+ * result with a "failure" section. When it is killed, its temporary files and compilers go with it.
  *
  * Request sections, in this order:
  *   version     GPUSIM_VERSION of the guest's library
@@ -33,8 +33,9 @@
  *   target      one per architecture: the first line is the architecture; then either
  *               "failure TEXT" or one line per kernel: kernel NAME key=value ...
  *               with instructions, shared_bytes, registers (0: not known)
- *   ptx         one per architecture, same order: the PTX text, probes left out
- *   dependency  one line per file read through #include: HASH PATH (absolute)
+ *   ptx         one per architecture, same order: the PTX text, probes left out; empty after a failure
+ *   dependency  one line per file read through #include: HASH PATH (absolute); absent when there is none,
+ *               present after a failure too
  *   note        any number of one-line remarks for the report
  */
 #ifndef GPUSIM_CC_PROTOCOL_H

@@ -20,7 +20,8 @@ static bool on_path(const char *name)
 	for (const char *at = path ? path : "", *end; *at; at = *end ? end + 1 : end) {
 		char file[4096];
 		end = strchrnul(at, ':');
-		if (snprintf(file, sizeof file, "%.*s/%s", (int)(end - at), at, name) < (int)sizeof file && !access(file, X_OK))
+		if (snprintf(file, sizeof file, "%.*s/%s", (int)(end - at), at, name) < (int)sizeof file &&
+		    !access(file, X_OK))
 			return true;
 	}
 	return false;
@@ -74,9 +75,11 @@ static void first_error(const char *path, char *text, size_t size)
 			char *start = mark;
 			while (start > messages.data && start[-1] != '\n')
 				start--;
-			mark[0] = 0;
-			mark[strcspn(mark + 1, "\n") + 1] = 0;
-			snprintf(text, size, "%s%s", start, mark + strlen("error: "));
+			char *what = mark + strlen("error: ");
+			what[strcspn(what, "\r\n")] = 0;
+			if (mark - start >= 6 && !memcmp(mark - 6, "fatal ", 6))
+				mark -= 6;
+			snprintf(text, size, "%.*s%s", (int)(mark - start), start, what);
 		}
 	}
 	gs_buf_free(&messages);
@@ -130,7 +133,8 @@ int clang_run(const struct clang_run *run, struct gs_error *err)
 		if (errno != EINTR)
 			return gs_fail(err, errno, "cannot wait for clang: %s", strerror(errno));
 	if (WIFSIGNALED(status))
-		return gs_fail(err, EIO, "clang was killed by signal %d (%s)", WTERMSIG(status), strsignal(WTERMSIG(status)));
+		return gs_fail(err, EIO, "clang was killed by signal %d (%s)", WTERMSIG(status),
+		               strsignal(WTERMSIG(status)));
 	if (WEXITSTATUS(status) == 0)
 		return 0;
 	if (WEXITSTATUS(status) == 127)

@@ -51,14 +51,11 @@ static uint64_t upper_group_count(const struct launch *l)
 	return groups;
 }
 
-/* A slot for every group where that fits a quarter of the bound; else groups share. */
+/* A slot for every group where that fits a quarter of the bound; else groups share, and may lose counts. */
 static size_t choose_slots(const struct launch *l, size_t blocks)
 {
-	enum { UNKNOWN_GROUPS_MOST = 65536 };
 	uint64_t groups = upper_group_count(l);
 	uint64_t room = runtime.options.counter_memory.number / 4 / sizeof(uint64_t) / (blocks ? blocks : 1);
-	if (!l->local[0] && groups > UNKNOWN_GROUPS_MOST)
-		groups = UNKNOWN_GROUPS_MOST;
 	if (groups > room)
 		groups = room;
 	return groups ? (size_t)groups : 1;

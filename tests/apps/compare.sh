@@ -7,8 +7,8 @@
 # Compared are stdout, stderr less our own lines, and the exit code. --filter applies a sed -E script (or, with a
 # leading @, a file of them) to stdout and stderr of both runs, for times and rates. --seen asks that at least N
 # launches and reasons for not modelling stand in the JSON reports. --way none runs the command alone both times, which
-# proves the test itself. The library is GPUSIM_LIB, the command (for --way run) GPUSIM_BIN; GPUSIM_COMPARE_KEEP names
-# a directory in which to leave the outputs.
+# proves the test itself. The library is GPUSIM_TEST_LIB, the command (for --way run) GPUSIM_TEST_BIN;
+# GPUSIM_TEST_KEEP names a directory in which to leave the outputs.
 #
 # Each run has fresh caches, POCL's among them. With --cache both share those in DIR, which is much faster; lines in
 # which POCL counts warnings, seen only when its cache is cold, are then not compared.

@@ -5,8 +5,8 @@
 #
 # --quick (the default) takes the quick ones, --all every one, names just those; --list names another file of the
 # list's form. --cold gives every run fresh caches where otherwise all share one. --plain runs each program alone twice,
-# which proves the tests themselves. GPUSIM_LIB and GPUSIM_BIN are the library and the command; APPS_BUILD is where
-# the programs that are ours are built (default: a temporary directory), CC and CXX the compilers.
+# which proves the tests themselves. GPUSIM_TEST_LIB and GPUSIM_TEST_BIN are the library and the command; APPS_BUILD is
+# where the programs that are ours are built (default: a temporary directory), CC and CXX the compilers.
 set -eu
 
 apps=$(cd "$(dirname "$0")" && pwd)

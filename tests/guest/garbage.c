@@ -73,7 +73,6 @@ static void test_null_creators(void)
 	size_t size = sizeof source;
 
 	MADE(clCreateContext(NULL, 0, NULL, NULL, NULL, &err));
-	MADE(clCreateContextFromType(NULL, 0, NULL, NULL, &err));
 	MADE(clCreateCommandQueue(NULL, g.device, 0, &err));
 	MADE(clCreateProgramWithSource(NULL, 1, &text, NULL, &err));
 	MADE(clCreateProgramWithSource(g.context, 0, &text, NULL, &err));
@@ -92,6 +91,10 @@ static void test_null_creators(void)
 	MADE(clCreateBuffer(g.context, CL_MEM_READ_WRITE, 0, NULL, &err));
 	MADE(clCreateBuffer(NULL, CL_MEM_READ_WRITE, 4, NULL, &err));
 	MADE(clEnqueueMapBuffer(g.queue, NULL, CL_TRUE, CL_MAP_READ, 0, 4, 0, NULL, NULL, &err));
+	/* only the code: what POCL 3.1 returns beside it is neither NULL nor a context */
+	cl_int code = 12345;
+	(void)clCreateContextFromType(NULL, 0, NULL, NULL, &code);
+	printf("%d: clCreateContextFromType(NULL, 0, NULL, NULL, &code)\n", code);
 	/* an application may not care for the code */
 	printf("%s: no place for the code\n", clCreateKernel(program, "absent", NULL) ? "object" : "NULL");
 	printf("%s: no place for the code\n", clCreateProgramWithSource(g.context, 0, NULL, NULL, NULL) ? "object" : "NULL");
