@@ -14,8 +14,8 @@ LLVM_CONFIG ?= llvm-config-19
 # What each target needs of Debian's packages; `setup-*` installs what is missing.
 PACKAGES_BUILD = gcc libc6-dev opencl-c-headers ocl-icd-opencl-dev libxxhash-dev libclang-19-dev llvm-19-dev
 PACKAGES_RUN = pocl-opencl-icd clang-19 libclc-19
-PACKAGES_TEST = libcunit1-dev clinfo python3-pyopencl
-PACKAGES_VALIDATE = clpeak hashcat libclblast-dev libclfft-dev libviennacl-dev g++ python3-opencv
+PACKAGES_TEST = libcunit1-dev clinfo clpeak python3-pyopencl libclfft-dev
+PACKAGES_VALIDATE = hashcat libclblast-dev libviennacl-dev g++ python3-opencv
 
 CFLAGS ?= -O2 -g
 ALL_CFLAGS = -std=gnu11 -D_GNU_SOURCE -I. -fPIC -fvisibility=hidden -pthread -MMD -MP \

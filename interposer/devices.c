@@ -61,7 +61,10 @@ cl_context hook_clCreateContextFromType(const cl_context_properties *properties,
 	cl_int result = CL_SUCCESS;
 	note_request(type);
 	cl_context context = cl.clCreateContextFromType(properties, type, notify, data, &result);
-	/* The error code decides: POCL 3.1 returns something that is not NULL with it. */
+	/* POCL 3.1 returns something that is not NULL with the error, and aborts in clReleaseContext when a program
+	 * (clinfo) takes it for a context while there is another, perhaps ours. The standard's answer is NULL. */
+	if (result != CL_SUCCESS)
+		context = NULL;
 	if (result == CL_DEVICE_NOT_FOUND && (type & CL_DEVICE_TYPE_GPU) && may_offer()) {
 		cl_int second;
 		cl_context host = cl.clCreateContextFromType(properties, CL_DEVICE_TYPE_CPU, notify, data, &second);

@@ -44,7 +44,7 @@ PYTHON
 
 nothing_without_opencl() {
 	preloaded "$guest/no" >out 2>err
-	[ "$(cat out err)" = "$("$guest/no" 2>&1)" ] && ! ls gpusim.* 2>/dev/null
+	"$guest/no" 2>err2 | cmp - out && cmp err err2 && ! ls gpusim.* 2>/dev/null
 }
 
 report_on_stderr_only() {

@@ -36,7 +36,7 @@ unit_tests() {
 
 guest_programs() {
 	echo "== guest programs: the same with and without us"
-	"$root/tests/guests.sh" "$build" 2>&1 | tee "$TMPDIR/guests"
+	APPS_BUILD=$build/tests/guest "$root/tests/apps/run.sh" --list "$root/tests/apps/guests" 2>&1 | tee "$TMPDIR/guests"
 	add_counts "$TMPDIR/guests"
 }
 

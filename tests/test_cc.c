@@ -165,7 +165,7 @@ static void result_describes_host_kernels_blocks_and_targets(void)
 	            "__kernel void k(__global float *p, int n) {\n __local int t[8]; t[n] = n; p[0] = f(p[t[1]]); }\n");
 	CU_ASSERT_STRING_EQUAL(gs_pack_text(&r, "failure"), "");
 	CU_ASSERT_PTR_NOT_NULL(strstr(gs_pack_text(&r, "host"), "__gpusim_block(0); return x * 3; }"));
-	CU_ASSERT_STRING_EQUAL(gs_pack_text(&r, "host-options"), "-cl-mad-enable -cl-std=CL1.2");
+	CU_ASSERT_STRING_EQUAL(gs_pack_text(&r, "host-options"), "-cl-mad-enable -cl-std=CL1.2 -w");
 	CU_ASSERT_STRING_EQUAL(gs_pack_text(&r, "kernels"), "k 2\n");
 	CU_ASSERT_STRING_EQUAL(gs_pack_text(&r, "blocks"), "0 0 f entry 1 7 program.cl\n1 0 k entry 2 15 program.cl\n");
 	for (size_t i = 0; i < 2; i++) {

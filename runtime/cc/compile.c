@@ -150,6 +150,8 @@ static int write_host(struct work *w)
 	for (size_t i = 0; i < w->unit_count && !result; i++) {
 		struct gs_buf text = {0};
 		build_options_join(&w->units[i].options.host, &text);
+		/* Drivers tell of warnings on stderr; the application's own build has told of them already. */
+		gs_buf_puts(&text, text.len ? " -w" : "-w");
 		gs_pack_add(w->result, "host-options", text.data, text.len);
 		gs_buf_free(&text);
 	}

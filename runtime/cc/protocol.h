@@ -25,7 +25,7 @@
  *   failure     only on failure: "STAGE: FILE:LINE:COLUMN: what" in one line; STAGE is preprocess,
  *               annotate or internal. No other section is needed then.
  *   host        one per unit: the annotated source
- *   host-options  one per unit: the options to build it with (no -D, -U, -I, -Werror)
+ *   host-options  one per unit: the options to build it with (no -D, -U, -I, -Werror; with -w)
  *   kernels     one line per kernel: NAME ARGUMENTS; ARGUMENTS counts the application's own, so it is
  *               also the index of ours (an ulong * to the counters, see counters.h)
  *   blocks      one line per counter, in the order of the counters:

@@ -20,8 +20,8 @@ int main(void)
 		c[i] = 1.0f;
 	guest_open(&g);
 	cl_mem ma = guest_buffer(&g, sizeof a, a), mb = guest_buffer(&g, sizeof b, b), mc = guest_buffer(&g, sizeof c, c);
-	CLBlastStatusCode status = CLBlastSgemm(CLBlastLayoutRowMajor, CLBlastTransposeNo, CLBlastTransposeNo, M, N, K, 2.0f,
-	                                        ma, 0, K, mb, 0, N, 0.5f, mc, 0, N, &g.queue, &event);
+	CLBlastStatusCode status = CLBlastSgemm(CLBlastLayoutRowMajor, CLBlastTransposeNo, CLBlastTransposeNo, M, N, K,
+	                                        2.0f, ma, 0, K, mb, 0, N, 0.5f, mc, 0, N, &g.queue, &event);
 	EXPECT(status == CLBlastSuccess, "CLBlastSgemm gave %d", status);
 	OK(clWaitForEvents(1, &event));
 	OK(clReleaseEvent(event));

@@ -107,12 +107,17 @@ launches=$(count launches)
 not_modelled=$(count not_modelled)
 
 different=''
-cmp -s "$work/plain.code" "$work/under.code" || different="exit code $(cat "$work/plain.code") and $(cat "$work/under.code")"
+differs() {
+	different="${different:+$different, }$*"
+}
+read -r plain_code <"$work/plain.code"
+read -r under_code <"$work/under.code"
+[ "$plain_code" = "$under_code" ] || differs "exit code $plain_code and $under_code"
+[ "$plain_code" -ne 124 ] && [ "$under_code" -ne 124 ] || differs "stopped after $limit seconds"
 for stream in stdout stderr; do
-	cmp -s "$work/plain.$stream" "$work/under.$stream" || different="${different:+$different, }$stream"
+	cmp -s "$work/plain.$stream" "$work/under.$stream" || differs "$stream"
 done
-[ $((launches + not_modelled)) -ge "$seen" ] || different="${different:+$different, }fewer than $seen launches seen"
-! grep -qx 124 "$work/plain.code" "$work/under.code" || different="${different:+$different, }stopped after $limit seconds"
+[ $((launches + not_modelled)) -ge "$seen" ] || differs "fewer than $seen launches seen"
 
 if [ -n "$keep" ]; then
 	mkdir -p "$keep/$name"

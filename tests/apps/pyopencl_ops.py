@@ -27,14 +27,14 @@ def show(name, got, want):
 
 
 def elementwise(context, queue, a, out, values):
-    madd = cl.elementwise.ElementwiseKernel(context, "int *out, const int *a, int b", "out[i] = a[i] * a[i] + b", "madd")
+    madd = cl.elementwise.ElementwiseKernel(context, "int *out, const int *a, int b", "out[i] = a[i] * a[i] + b")
     madd(out, a, np.int32(3))
     show("elementwise", out.get(), values * values + 3)
 
 
 def reduction(context, queue, a, out, values):
-    largest = cl.reduction.ReductionKernel(context, np.int32, neutral="0", reduce_expr="max(a, b)", map_expr="x[i] % 997",
-                                           arguments="const __global int *x")
+    largest = cl.reduction.ReductionKernel(context, np.int32, neutral="0", reduce_expr="max(a, b)",
+                                           map_expr="x[i] % 997", arguments="const __global int *x")
     show("reduction", largest(a).get(), np.max(values % 997))
 
 

@@ -91,7 +91,8 @@ while read -r name way class packages command; do
 	[ -z "$plain" ] || way=none
 	start=$(date +%s)
 	# the shell reads the list's words: their variables (not split: IFS is empty), quotes and comments
-	if (IFS='' && eval "\"\$apps/compare.sh\" --name $name --way $way --cache '$cache' $command") </dev/null >"$work/said" 2>&1; then
+	options="--name $name --way $way --cache '$cache'"
+	if (IFS='' && eval "\"\$apps/compare.sh\" $options $command") </dev/null >"$work/said" 2>&1; then
 		passed=$((passed + 1))
 	else
 		failed=$((failed + 1))

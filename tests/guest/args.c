@@ -6,8 +6,8 @@
 enum { COUNT = 256 };
 
 static const char source[] =
-	"__kernel void scalars(__global float *out, char c, uchar uc, short s, ushort us, int i, uint ui, long l, ulong ul,\n"
-	"                      float f)\n"
+	"__kernel void scalars(__global float *out, char c, uchar uc, short s, ushort us, int i, uint ui, long l,\n"
+	"                      ulong ul, float f)\n"
 	"{\n"
 	"	size_t g = get_global_id(0);\n"
 	"	out[g] = g + c + uc + s + us + i + ui + (float)l + (float)ul + f;\n"
@@ -29,7 +29,8 @@ static const char source[] =
 	"__kernel void vectors(__global int *out, int4 a, float3 b, char16 c, ushort2 d, long8 e)\n"
 	"{\n"
 	"	int4 b4 = (int4)(convert_int3(b), 0);\n"
-	"	int4 all = a + b4 + convert_int4(c.s048c) + (int4)(d.x, d.y, d.x, d.y) + convert_int4(e.lo) + convert_int4(e.hi);\n"
+	"	int4 all = a + b4 + convert_int4(c.s048c) + (int4)(d.x, d.y, d.x, d.y);\n"
+	"	all += convert_int4(e.lo) + convert_int4(e.hi);\n"
 	"	out[get_global_id(0)] = all.x + 10 * all.y + 100 * all.z + 1000 * all.w + (int)get_global_id(0);\n"
 	"}\n"
 	"\n"

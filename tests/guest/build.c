@@ -238,7 +238,10 @@ static void test_compile_and_link(void)
 		                  "	out[get_global_id(0)] = helper((int)get_global_id(0)) + SCALE(EXTRA);\n"
 		                  "}\n"),
 		guest_program(&g, "#include \"helper.h\"\nint helper(int x) { return x + BASE; }\n"
-		                  "__kernel void second(__global int *out) { out[get_global_id(0)] = helper(get_global_id(0)); }\n"),
+		                  "__kernel void second(__global int *out)\n"
+		                  "{\n"
+		                  "	out[get_global_id(0)] = helper((int)get_global_id(0));\n"
+		                  "}\n"),
 	};
 	cl_int err;
 
@@ -325,7 +328,7 @@ static void test_failures(void)
 	printf("NULL kernel name: %d\n", err);
 	OK(clReleaseProgram(program));
 	fail_to_build("syntax error", "__kernel void put(__global int *out)\n{\n	out[0] = 1 +;\n}\n", NULL);
-	fail_to_build("undeclared name", "#line 70 \"user.cl\"\n__kernel void put(__global int *out) { *out = nowhere; }\n", "");
+	fail_to_build("undeclared name", "#line 70 \"user.cl\"\n__kernel void put(__global int *out) { *out = no; }\n", "");
 	fail_to_build("bad option", value_source, "-no-such-option");
 	fail_to_build("missing include", "#include \"absent.h\"\n", "-I /nonexistent");
 	fail_to_build("#error", "#error asked for\n", "-DX");

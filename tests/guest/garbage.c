@@ -96,8 +96,8 @@ static void test_null_creators(void)
 	(void)clCreateContextFromType(NULL, 0, NULL, NULL, &code);
 	printf("%d: clCreateContextFromType(NULL, 0, NULL, NULL, &code)\n", code);
 	/* an application may not care for the code */
-	printf("%s: no place for the code\n", clCreateKernel(program, "absent", NULL) ? "object" : "NULL");
-	printf("%s: no place for the code\n", clCreateProgramWithSource(g.context, 0, NULL, NULL, NULL) ? "object" : "NULL");
+	printf("%s: kernel, no code\n", clCreateKernel(program, "absent", NULL) ? "object" : "NULL");
+	printf("%s: program, no code\n", clCreateProgramWithSource(g.context, 0, NULL, NULL, NULL) ? "object" : "NULL");
 }
 
 static void test_values(void)

@@ -51,10 +51,11 @@ static void test_rectangles(cl_mem a, cl_mem b)
 
 	OK(clEnqueueWriteBufferRect(g.queue, a, CL_TRUE, at, zero, box, 64, 1024, 16, 128, host, 0, NULL, NULL));
 	moved("write of a box", 16 * 8 * 2);
-	OK(clEnqueueCopyBufferRect(g.queue, a, b, at, at, (const size_t[3]){12, 8, 2}, 64, 1024, 64, 1024, 0, NULL, NULL));
+	OK(clEnqueueCopyBufferRect(g.queue, a, b, at, at, (const size_t[3]){12, 8, 2}, 64, 1024, 64, 1024, 0, NULL,
+	                           NULL));
 	moved("copy of a box", 12 * 8 * 2);
-	OK(clEnqueueReadBufferRect(g.queue, b, CL_TRUE, at, zero, (const size_t[3]){12, 4, 2}, 64, 1024, 12, 48, back, 0,
-	                           NULL, NULL));
+	OK(clEnqueueReadBufferRect(g.queue, b, CL_TRUE, at, zero, (const size_t[3]){12, 4, 2}, 64, 1024, 12, 48, back,
+	                           0, NULL, NULL));
 	moved("read of a box", 12 * 4 * 2);
 	for (int z = 0; z < 2; z++)
 		for (int y = 0; y < 4; y++)
@@ -64,8 +65,8 @@ static void test_rectangles(cl_mem a, cl_mem b)
 static void test_maps(cl_mem a)
 {
 	cl_int err;
-	unsigned char *at = clEnqueueMapBuffer(g.queue, a, CL_TRUE, CL_MAP_WRITE_INVALIDATE_REGION, 512, 3000, 0, NULL, NULL,
-	                                       &err);
+	unsigned char *at = clEnqueueMapBuffer(g.queue, a, CL_TRUE, CL_MAP_WRITE_INVALIDATE_REGION, 512, 3000, 0, NULL,
+	                                       NULL, &err);
 
 	CREATED(err);
 	memcpy(at, host, 3000);
@@ -116,8 +117,8 @@ static void test_images(cl_mem buffer)
 	moved("copy of a buffer to an image", 32 * 12 * 4);
 	OK(clEnqueueFillImage(g.queue, a, color, zero, (const size_t[3]){32, 11, 1}, 0, NULL, NULL));
 	moved("fill of an image", 32 * 11 * 4);
-	unsigned char *at = clEnqueueMapImage(g.queue, a, CL_TRUE, CL_MAP_READ, zero, (const size_t[3]){32, 10, 1}, &row, NULL,
-	                                      0, NULL, NULL, &err);
+	unsigned char *at = clEnqueueMapImage(g.queue, a, CL_TRUE, CL_MAP_READ, zero, (const size_t[3]){32, 10, 1}, &row,
+	                                      NULL, 0, NULL, NULL, &err);
 	CREATED(err);
 	EXPECT(at[0] == 1 && at[3] == 4 && at[9 * row + 31 * 4 + 1] == 2, "fill of an image: wrong data");
 	OK(clEnqueueUnmapMemObject(g.queue, a, at, 0, NULL, NULL));
