@@ -1,0 +1,68 @@
+#!/usr/bin/env bash
+# make bench: what the library costs, side by side in one run: ratios count, times are this machine's.
+#   tests/bench.sh BUILD_DIR [ROUNDS]
+set -eu
+build=$(cd "$1" && pwd)
+rounds=${2:-5}
+calls=$build/tests/bench/calls
+lib=$build/libgpusim.so
+work=$(mktemp -d "${TMPDIR:-/tmp}/gpusim-bench.XXXXXX")
+trap 'rm -rf "$work"' EXIT
+export GPUSIM_REPORT=none
+
+# run WAY COMMAND...: appends "WAY NAME VALUE" lines to the results.
+run() {
+	local way=$1
+	shift
+	case $way in
+	plain*) "$@" ;;
+	off*) env GPUSIM_OFF=1 LD_PRELOAD="$lib" "$@" ;;
+	*) env LD_PRELOAD="$lib" "$@" ;;
+	esac | sed "s/^/$way /" >>"$work/results"
+}
+
+# value WAY NAME: the median over rounds.
+value() {
+	awk -v way="$1" -v name="$2" '$1 == way && $2 == name { print $3 }' "$work/results" | sort -g |
+		awk '{ v[NR] = $1 } END { print v[int((NR + 1) / 2)] }'
+}
+
+# row TITLE NAME UNIT WAY...: the values of a measurement by way, the first one being what the others are compared with.
+row() {
+	local title=$1 name=$2 unit=$3 base way
+	shift 3
+	base=$(value "$1" "$name")
+	printf '| %s |' "$title"
+	for way; do
+		awk -v v="$(value "$way" "$name")" -v b="$base" -v u="$unit" -v first="$([ "$way" = "$1" ] && echo 1)" 'BEGIN {
+			v2 = u == "ms" ? v / 1000 : v; printf u == "ms" ? " %.0f %s" : " %.2f %s", v2, u
+			if (!first) printf u == "ms" ? " (%.2fx)" : " (+%.2f)", u == "ms" ? v / b : v - b
+			printf " |" }'
+	done
+	echo
+}
+
+for round in $(seq "$rounds"); do
+	echo "round $round of $rounds" >&2
+	export POCL_CACHE_DIR=$work/pocl-calls GPUSIM_CACHE_DIR=$work/cache-calls
+	for way in plain off on; do run $way "$calls"; done
+	# cold: neither POCL's cache nor ours has anything; warm: both have everything
+	for way in plain on; do
+		export POCL_CACHE_DIR=$work/pocl-$way-$round GPUSIM_CACHE_DIR=$work/cache-$round
+		mkdir -p "$POCL_CACHE_DIR"
+		run $way-cold "$calls" build 8
+		run $way-warm "$calls" build 8
+	done
+done
+echo '| caller'"'"'s time per call | without us | GPUSIM_OFF=1 | with us |'
+echo '|---|---|---|---|'
+row 'a call that is passed on (clGetDeviceInfo)' passed-on us plain off on
+row 'clSetKernelArg' argument us plain off on
+row 'clEnqueueNDRangeKernel' launch us plain off on
+echo
+echo '| building a program | without us | with us |'
+echo '|---|---|---|'
+row 'clBuildProgram, caches cold' build ms plain-cold on-cold
+row 'clBuildProgram, caches warm' build ms plain-warm on-warm
+row 'build, first launch and finish, caches cold' build-and-launch ms plain-cold on-cold
+row 'build, first launch and finish, caches warm' build-and-launch ms plain-warm on-warm

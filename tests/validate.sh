@@ -1,0 +1,77 @@
+#!/usr/bin/env bash
+# make validate: the long tests. Every real program with cold caches, then the guests under AddressSanitizer with UBSan
+# and under ThreadSanitizer (in our code and the guests'; the driver is what the system has).
+#   tests/validate.sh BUILD_DIR
+# Ends with "N passed, N failed" over all of them.
+set -u
+build=$(cd "$1" && pwd)
+root=$(cd "$(dirname "$0")/.." && pwd)
+TMPDIR=$(mktemp -d "${TMPDIR:-/tmp}/gpusim-validate.XXXXXX")
+export TMPDIR POCL_CACHE_DIR=$TMPDIR/pocl GPUSIM_CACHE_DIR=$TMPDIR/cache
+trap 'rm -rf "$TMPDIR"' EXIT
+export GPUSIM_TEST_ROOT=$root GPUSIM_TEST_CC=$build/gpusim-cc GPUSIM_TEST_LIB=$build/libgpusim.so GPUSIM_TEST_BIN=$build/gpusim
+passed=0 failed=0 skipped=0
+
+verdict() { # NAME CODE LOG
+	if [ "$2" = 0 ]; then
+		passed=$((passed + 1))
+		echo "PASS $1"
+	else
+		failed=$((failed + 1))
+		echo "FAIL $1 ($2)"
+		head -60 "$3" | sed 's/^/    /'
+	fi
+}
+
+real_programs() {
+	echo "== real programs"
+	env -u POCL_CACHE_DIR -u GPUSIM_CACHE_DIR "$root/tests/apps/run.sh" --all --cold 2>&1 | tee "$TMPDIR/apps"
+	set -- $(tail -1 "$TMPDIR/apps" | tr -d ,)
+	passed=$((passed + $1)) failed=$((failed + $3)) skipped=$((skipped + $5))
+}
+
+# sanitized KIND LIBRARY GUEST ARGUMENTS...: the exit code must be the plain one, and the sanitizer must say nothing.
+sanitized() {
+	local kind=$1 runtime=$2 name=$3 code expected
+	shift 3
+	"$build/tests/guest/$name" "$@" >/dev/null 2>&1
+	expected=$?
+	# gpusim-cc is the plain one: it is a process of its own, and its tests have a sanitizer of their own
+	env LD_PRELOAD="$runtime:$build/$kind/libgpusim.so" GPUSIM_CC="$build/gpusim-cc" GPUSIM_REPORT=json,csv \
+		GPUSIM_OUTPUT="$TMPDIR/report" ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1 \
+		setarch -R timeout 300 "$build/$kind/tests/guest/$name" "$@" >"$TMPDIR/log" 2>&1
+	code=$?
+	grep -Eq 'Sanitizer|runtime error:' "$TMPDIR/log" && code="$code, and it says something"
+	[ "$code" = "$expected" ] && code=0
+	verdict "$kind $name $*" "$code" "$TMPDIR/log"
+}
+
+under_sanitizer() {
+	local kind=$1 switch=$2 runtime
+	runtime=$(gcc -print-file-name="lib$kind.so")
+	echo "== guests under $kind"
+	make -s -C "$root" O="$build/$kind" "$switch=1" all programs >"$TMPDIR/make" 2>&1 || { verdict "$kind build" 1 "$TMPDIR/make"; return; }
+	local guest ending
+	for guest in args ranges build queues binary transfers garbage fork printf builtin untouchable dlopen; do
+		sanitized "$kind" "$runtime" $guest
+	done
+	for ending in return thread _exit unfinished atexit atexit-first detached; do
+		sanitized "$kind" "$runtime" exits $ending
+	done
+	sanitized "$kind" "$runtime" threads 1000
+	sanitized "$kind" "$runtime" many 20000
+}
+
+unit_tests_under_asan() {
+	make -s -C "$root" O="$build/asan" ASAN=1 all "$build/asan/unit-tests" >"$TMPDIR/make" 2>&1 &&
+		GPUSIM_TEST_CC=$build/asan/gpusim-cc ASAN_OPTIONS=detect_leaks=0 "$build/asan/unit-tests" >"$TMPDIR/log" 2>&1
+	verdict "unit tests under asan" $? "$TMPDIR/log"
+}
+
+real_programs
+under_sanitizer asan ASAN
+unit_tests_under_asan
+under_sanitizer tsan TSAN
+echo "== all"
+echo "$passed passed, $failed failed, $skipped skipped"
+[ $failed = 0 ]
