@@ -18,7 +18,7 @@ PACKAGES_TEST = libcunit1-dev clinfo clpeak python3-pyopencl libclfft-dev
 PACKAGES_VALIDATE = hashcat libclblast-dev libviennacl-dev g++ python3-opencv
 
 CFLAGS ?= -O2 -g
-ALL_CFLAGS = -std=gnu11 -D_GNU_SOURCE -I. -fPIC -fvisibility=hidden -pthread -MMD -MP \
+ALL_CFLAGS = -std=gnu11 -D_GNU_SOURCE -I. -I$(O) -fPIC -fvisibility=hidden -pthread -MMD -MP \
 	-Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes $(CFLAGS)
 ALL_LDFLAGS = -pthread $(LDFLAGS)
 ifeq ($(DEBUG),1)
@@ -77,6 +77,15 @@ $(O)/gpusim: $(call OBJ,$(CMD))
 $(O)/gpusim.1: $(O)/gpusim
 	$(SAY) MAN $@
 	$(QUIET)$(O)/gpusim --help-man > $@
+
+# Written only when it changes, so that nothing is compiled in vain.
+$(O)/cc_id.h: $(CC_SOURCES) $(wildcard annotator/*.h analysis/*.h runtime/cc/*.h) $(MAKEFILE_LIST)
+	$(QUIET)mkdir -p $(@D)
+	$(QUIET)echo "#define GPUSIM_CC_ID \"$$(cat $(CC_SOURCES) $(wildcard annotator/*.h analysis/*.h runtime/cc/*.h) | \
+		sha256sum | cut -c1-12)\"" > $@.new
+	$(QUIET)cmp -s $@.new $@ && rm $@.new || mv $@.new $@
+
+$(call OBJ,$(GUEST) $(CC_SOURCES) $(CMD) $(TESTS)): | $(O)/cc_id.h
 
 # The descriptions as C strings, so that library and command work wherever they are.
 $(O)/builtin_gpus.c: $(wildcard models/gpus/*.gpu) Makefile

@@ -215,6 +215,7 @@ C
 	gcc -o inc.bin inc.c -lOpenCL || return 1
 	echo '#define VALUE 1' >inc/value.h
 	[ "$(preloaded ./inc.bin 2>err)" = 1 ] && grep -q ' f$' err || return 1
+	[ "$(preloaded ./inc.bin 2>err)" = 1 ] && grep -q ', 1 from the cache' err || return 1
 	echo '#define VALUE 2' >inc/value.h
 	POCL_CACHE_DIR=$work/fresh "$work/inc.bin" >plain2
 	[ "$(POCL_CACHE_DIR=$work/fresh preloaded ./inc.bin 2>err)" = 2 ] && grep -q ', 0 from the cache' err

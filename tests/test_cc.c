@@ -44,7 +44,7 @@ static void write_text(const char *name, const char *text)
 
 static void start_request(struct gs_pack *request, const char *device, const char *targets)
 {
-	gs_pack_puts(request, "version", GPUSIM_VERSION);
+	gs_pack_puts(request, "version", GPUSIM_CC_VERSION);
 	gs_pack_puts(request, "device", device);
 	gs_pack_puts(request, "targets", targets);
 }
@@ -94,7 +94,7 @@ static void run(struct gs_pack *request, struct gs_pack *result)
 	CU_ASSERT_EQUAL(status, 0);
 	CU_ASSERT_EQUAL(gs_read_file(in_folder("result"), &answer, &err), 0);
 	CU_ASSERT_EQUAL(gs_pack_decode(result, answer.data, answer.len, &err), 0);
-	CU_ASSERT_STRING_EQUAL(gs_pack_text(result, "version"), GPUSIM_VERSION);
+	CU_ASSERT_STRING_EQUAL(gs_pack_text(result, "version"), GPUSIM_CC_VERSION);
 	CU_ASSERT_EQUAL(files_in(in_folder("tmp")), 0);
 	gs_buf_free(&bytes);
 	gs_buf_free(&answer);

@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 struct unit {
 	struct build_options options;
@@ -196,13 +197,20 @@ static void write_dependencies(struct work *w)
 	gs_buf_free(&text);
 }
 
+/* The target's prelude has static functions, which came with OpenCL C 1.2; it takes all that 1.1 does. */
+static const char *target_standard(const struct host_device *d, const struct build_options *options)
+{
+	const char *standard = device_standard(d, options);
+	return !strcasecmp(standard, "CL1.0") || !strcasecmp(standard, "CL1.1") ? "CL1.2" : standard;
+}
+
 static int probe_all(struct work *w, struct target_unit *targets)
 {
 	int result = 0;
 	for (size_t i = 0; i < w->unit_count && !result; i++) {
 		struct unit *u = &w->units[i];
 		result = annotation_write(w->annotation, i, MARK_PROBE, &u->probed, &w->err);
-		gs_buf_printf(&u->target_options, "-cl-std=%s ", device_standard(&w->device, &u->options));
+		gs_buf_printf(&u->target_options, "-cl-std=%s ", target_standard(&w->device, &u->options));
 		device_extensions_option(&w->device, &u->target_options);
 		gs_buf_puts(&u->target_options, " ");
 		build_options_join(&u->options.code, &u->target_options);
@@ -281,9 +289,9 @@ static int do_request(struct work *w)
 {
 	const char *version = gs_pack_text(w->request, "version");
 	w->stage = "internal";
-	if (strcmp(version, GPUSIM_VERSION))
+	if (strcmp(version, GPUSIM_CC_VERSION))
 		return gs_fail(&w->err, EINVAL, "the request is of version '%s', gpusim-cc is %s", version,
-		               GPUSIM_VERSION);
+		               GPUSIM_CC_VERSION);
 	int result = device_read(gs_pack_text(w->request, "device"), &w->device, &w->err);
 	if (!result)
 		result = read_units(w);
@@ -317,7 +325,7 @@ static void work_free(struct work *w)
 void compile_request(const struct gs_pack *request, struct gs_pack *result)
 {
 	struct work w = {.request = request, .result = result};
-	gs_pack_puts(result, "version", GPUSIM_VERSION);
+	gs_pack_puts(result, "version", GPUSIM_CC_VERSION);
 	if (do_request(&w)) {
 		struct gs_buf text = {0};
 		gs_buf_printf(&text, "%s: %.*s", w.stage, (int)strcspn(w.err.text, "\r\n"), w.err.text);

@@ -44,7 +44,7 @@ static int write_result(const char *path, const struct gs_pack *result)
 static int write_failure(const char *path, const char *text)
 {
 	struct gs_pack result = {0};
-	gs_pack_puts(&result, "version", GPUSIM_VERSION);
+	gs_pack_puts(&result, "version", GPUSIM_CC_VERSION);
 	gs_pack_puts(&result, "failure", text);
 	int status = write_result(path, &result);
 	gs_pack_free(&result);
@@ -147,7 +147,7 @@ static int supervise(char *const *files)
 int main(int argc, char **argv)
 {
 	if (argc == 2 && !strcmp(argv[1], "--version"))
-		return puts(GPUSIM_VERSION) < 0;
+		return puts(GPUSIM_CC_VERSION) < 0;
 	if (argc == 2 && !strcmp(argv[1], "--help"))
 		return fputs(help, stdout) < 0;
 	if (argc != 3) {

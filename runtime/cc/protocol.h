@@ -8,7 +8,7 @@
  * result with a "failure" section. When it is killed, its temporary files and compilers go with it.
  *
  * Request sections, in this order:
- *   version     GPUSIM_VERSION of the guest's library
+ *   version     GPUSIM_CC_VERSION of the guest's library
  *   device      key=value lines about the host device: type=cpu|gpu|accelerator, address_bits=64,
  *               c_version=120 (OpenCL C version used without -cl-std), cl_version=300,
  *               image_support=0|1, little_endian=0|1, platform=NAME, extensions=SPACE SEPARATED,
@@ -21,7 +21,7 @@
  *   source      the source text; closes the unit
  *
  * Result sections:
- *   version     GPUSIM_VERSION of gpusim-cc
+ *   version     GPUSIM_CC_VERSION of gpusim-cc
  *   failure     only on failure: "STAGE: FILE:LINE:COLUMN: what" in one line; STAGE is preprocess,
  *               annotate or internal. No other section is needed then.
  *   host        one per unit: the annotated source
@@ -41,6 +41,10 @@
 #ifndef GPUSIM_CC_PROTOCOL_H
 #define GPUSIM_CC_PROTOCOL_H
 
+#include "cc_id.h" /* GPUSIM_CC_ID: a hash of gpusim-cc's sources, made by the Makefile */
+
 #define GPUSIM_VERSION "0.1.0"
+/* Results in the cache live as long as the gpusim-cc that made them. */
+#define GPUSIM_CC_VERSION GPUSIM_VERSION "-" GPUSIM_CC_ID
 
 #endif

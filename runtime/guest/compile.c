@@ -101,7 +101,7 @@ static int make_request(const struct unit_list *units, cl_device_id device, stru
 	struct gs_pack pack = {0};
 	struct gs_buf text = {0};
 	char cwd[PATH_MAX];
-	gs_pack_puts(&pack, "version", GPUSIM_VERSION);
+	gs_pack_puts(&pack, "version", GPUSIM_CC_VERSION);
 	describe_device(device, &text);
 	gs_pack_add(&pack, "device", text.data, text.len);
 	text.len = 0;
@@ -119,25 +119,30 @@ static int make_request(const struct unit_list *units, cl_device_id device, stru
 
 /* ---- the cache ---- */
 
+/* "HASH PATH": whether the file still has that hash. */
+static bool dependency_holds(const char *line)
+{
+	enum { HASH_DIGITS = 32 };
+	struct gs_buf file = {0};
+	char hex[HASH_DIGITS + 1];
+	bool holds = strlen(line) > HASH_DIGITS + 1 && !gs_read_file(line + HASH_DIGITS + 1, &file, NULL);
+	if (holds) {
+		gs_hash_hex(file.data, file.len, hex);
+		holds = !strncmp(hex, line, HASH_DIGITS);
+	}
+	gs_buf_free(&file);
+	return holds;
+}
+
 /* A result is stale when a file that it included has changed. */
 static bool dependencies_hold(const struct gs_pack *result)
 {
-	for (size_t i = 0; i < result->count; i++) {
-		const struct gs_section *s = &result->sections[i];
-		struct gs_buf file = {0};
-		char hex[33];
-		if (strcmp(s->name, "dependency"))
-			continue;
-		if (s->len < 34 || gs_read_file(s->data + 33, &file, NULL)) {
-			gs_buf_free(&file);
-			return false;
-		}
-		gs_hash_hex(file.data, file.len, hex);
-		gs_buf_free(&file);
-		if (strncmp(hex, s->data, 32))
-			return false;
-	}
-	return true;
+	char *lines = strdup(gs_pack_text(result, "dependency"));
+	bool hold = lines != NULL;
+	for (char *save, *line = hold ? strtok_r(lines, "\n", &save) : NULL; line && hold; line = strtok_r(NULL, "\n", &save))
+		hold = dependency_holds(line);
+	free(lines);
+	return hold;
 }
 
 static bool from_cache(const char *key, struct gs_pack *result)

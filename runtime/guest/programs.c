@@ -272,6 +272,7 @@ void program_built(cl_program handle, struct build *token, bool succeeded)
 		return;
 	}
 	struct unit_list units = {0};
+	run_first_at_exit(); /* the driver's compiler has just been at work */
 	if (token) {
 		build_confirm(token);
 		if (!unit_list_join(&units, &token->units))

@@ -73,7 +73,10 @@ static void add_table(struct gs_buf *b)
 {
 	size_t count;
 	const struct kernel_stats **kernels = stats_sorted(&count);
-	if (count)
+	double all_ns = 0;
+	for (size_t t = 0; t < runtime.target_count; t++)
+		all_ns += kernels_total_ns(t);
+	if (all_ns > 0)
 		gs_buf_printf(b, "gpusim: %9s %6s %8s %9s %9s..%-9s %-8s %5s  %skernel\n", "total", "share", "launches",
 		              "average", "min", "max", "limiter", "occup", runtime.target_count > 1 ? "GPU        " : "");
 	for (size_t i = 0; i < count; i++)

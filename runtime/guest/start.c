@@ -151,6 +151,7 @@ static void after_fork_in_child(void)
 	active = false;
 }
 
+/* Idempotent: it is registered more than once. */
 static void at_exit(void)
 {
 	int saved = errno;
@@ -159,6 +160,19 @@ static void at_exit(void)
 		worker_finish();
 	}
 	errno = saved;
+}
+
+/*
+ * Handlers run in reverse order, and ours must run while the driver still works. What a driver registers when it is
+ * loaded is before us, but compilers register more at their first use (destructors of C++ statics): so whoever
+ * saw one at work registers our handler again. After the 1st, 2nd, 4th ... time, because the list only grows.
+ */
+void run_first_at_exit(void)
+{
+	static atomic_uint times;
+	unsigned n = ++times;
+	if (!(n & (n - 1)))
+		atexit(at_exit);
 }
 
 void runtime_start(void)
@@ -180,8 +194,7 @@ void runtime_start(void)
 		log_error("no thread could be started: nothing is modelled");
 		return;
 	}
-	/* Late, after the driver was loaded: handlers run in reverse order, so ours runs while it still works. */
-	atexit(at_exit);
+	run_first_at_exit();
 	pthread_atfork(NULL, NULL, after_fork_in_child);
 	active = true;
 }

@@ -39,6 +39,9 @@ struct runtime_state {
 
 extern struct runtime_state runtime;
 
+/* start.c: our exit handler runs before all that were registered up to now. */
+void run_first_at_exit(void);
+
 /* ---- thread.c ---- */
 
 uint64_t clock_ns(void);

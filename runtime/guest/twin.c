@@ -179,6 +179,7 @@ static void build_program(struct build *b, struct twin *t)
 	t->program = t->artifact->host_count == 1 ? compile_unit(b, t->artifact, 0, t->device, true, &t->why)
 	                                          : link_units(b, t->artifact, t->device, &t->why);
 	tool_cost.twin_build_ns += clock_ns() - begin;
+	run_first_at_exit();
 	leave_driver();
 }
 
