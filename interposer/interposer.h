@@ -13,6 +13,16 @@
 
 #include "runtime/runtime.h"
 
+#include <errno.h>
+
+/* What a hook tells the runtime; the application's errno stays what the driver left. */
+#define TELL(...) \
+	do { \
+		int saved_errno = errno; \
+		__VA_ARGS__; \
+		errno = saved_errno; \
+	} while (0)
+
 #define HOOK(name, ret, failure, params, args) ret hook_##name params;
 #include "interposer/entries.def"
 #undef HOOK

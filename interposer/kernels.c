@@ -1,15 +1,11 @@
 /* Kernels, their arguments and their launches. */
 #include "interposer.h"
 
-#include <errno.h>
-
 cl_kernel hook_clCreateKernel(cl_program program, const char *name, cl_int *error)
 {
 	cl_kernel kernel = cl.clCreateKernel(program, name, error);
-	int saved = errno;
 	if (kernel)
-		kernel_created(kernel, program);
-	errno = saved;
+		TELL(kernel_created(kernel, program));
 	return kernel;
 }
 
@@ -17,22 +13,18 @@ cl_int hook_clCreateKernelsInProgram(cl_program program, cl_uint room, cl_kernel
 {
 	cl_uint created = 0;
 	cl_int result = cl.clCreateKernelsInProgram(program, room, kernels, &created);
-	int saved = errno;
 	if (count)
 		*count = created;
 	for (cl_uint i = 0; result == CL_SUCCESS && kernels && i < created && i < room; i++)
-		kernel_created(kernels[i], program);
-	errno = saved;
+		TELL(kernel_created(kernels[i], program));
 	return result;
 }
 
 cl_kernel hook_clCloneKernel(cl_kernel kernel, cl_int *error)
 {
 	cl_kernel clone = cl.clCloneKernel(kernel, error);
-	int saved = errno;
 	if (clone)
-		kernel_cloned(clone, kernel);
-	errno = saved;
+		TELL(kernel_cloned(clone, kernel));
 	return clone;
 }
 
@@ -46,39 +38,31 @@ cl_int hook_clRetainKernel(cl_kernel kernel)
 
 cl_int hook_clReleaseKernel(cl_kernel kernel)
 {
-	int saved = errno;
-	kernel_released(kernel); /* before the driver's: the handle may be reused at once */
-	errno = saved;
+	TELL(kernel_released(kernel)); /* before the driver's: the handle may be reused at once */
 	return cl.clReleaseKernel(kernel);
 }
 
 cl_int hook_clSetKernelArg(cl_kernel kernel, cl_uint index, size_t size, const void *value)
 {
 	cl_int result = cl.clSetKernelArg(kernel, index, size, value);
-	int saved = errno;
 	if (result == CL_SUCCESS)
-		kernel_arg_set(kernel, index, size, value);
-	errno = saved;
+		TELL(kernel_arg_set(kernel, index, size, value));
 	return result;
 }
 
 cl_int hook_clSetKernelArgSVMPointer(cl_kernel kernel, cl_uint index, const void *value)
 {
 	cl_int result = cl.clSetKernelArgSVMPointer(kernel, index, value);
-	int saved = errno;
 	if (result == CL_SUCCESS)
-		kernel_svm_arg_set(kernel, index, value);
-	errno = saved;
+		TELL(kernel_svm_arg_set(kernel, index, value));
 	return result;
 }
 
 cl_int hook_clSetKernelExecInfo(cl_kernel kernel, cl_kernel_exec_info what, size_t size, const void *value)
 {
 	cl_int result = cl.clSetKernelExecInfo(kernel, what, size, value);
-	int saved = errno;
 	if (result == CL_SUCCESS)
-		kernel_exec_info_set(kernel, what, size, value);
-	errno = saved;
+		TELL(kernel_exec_info_set(kernel, what, size, value));
 	return result;
 }
 

@@ -1,17 +1,8 @@
 /* Programs: what they are made of and when they are built. */
 #include "interposer.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* Whoever created an object tells the runtime, and the application's errno stays what the driver left. */
-#define TELL(...) \
-	do { \
-		int saved_errno = errno; \
-		__VA_ARGS__; \
-		errno = saved_errno; \
-	} while (0)
 
 cl_program hook_clCreateProgramWithSource(cl_context context, cl_uint count, const char **strings,
                                           const size_t *lengths, cl_int *error)

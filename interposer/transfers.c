@@ -1,14 +1,10 @@
 /* Copies between host and device: passed on, and their bytes noted when the driver took them. */
 #include "interposer.h"
 
-#include <errno.h>
-
 static cl_int note(cl_int result, enum transfer_kind kind, uint64_t size_bytes)
 {
-	int saved = errno;
 	if (result == CL_SUCCESS)
-		transfer_enqueued(kind, size_bytes);
-	errno = saved;
+		TELL(transfer_enqueued(kind, size_bytes));
 	return result;
 }
 
@@ -123,10 +119,8 @@ TRANSFER(clEnqueueSVMMap,
 
 static void *note_map(void *pointer, cl_map_flags flags, uint64_t size_bytes)
 {
-	int saved = errno;
 	if (pointer)
-		transfer_mapped(pointer, flags, size_bytes);
-	errno = saved;
+		TELL(transfer_mapped(pointer, flags, size_bytes));
 	return pointer;
 }
 
@@ -149,8 +143,6 @@ void *hook_clEnqueueMapImage(cl_command_queue queue, cl_mem image, cl_bool block
 cl_int hook_clEnqueueUnmapMemObject(cl_command_queue queue, cl_mem mem, void *host, cl_uint wait_count,
                                     const cl_event *wait, cl_event *event)
 {
-	int saved = errno;
-	transfer_unmapped(host); /* before the driver's: the address may be mapped again at once */
-	errno = saved;
+	TELL(transfer_unmapped(host)); /* before the driver's: the address may be mapped again at once */
 	return cl.clEnqueueUnmapMemObject(queue, mem, host, wait_count, wait, event);
 }

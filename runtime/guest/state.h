@@ -119,7 +119,8 @@ struct build {
 	struct unit_list units;
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
-	bool confirmed; /* the application's own build has succeeded */
+	bool confirmed;    /* the application's own build has succeeded */
+	bool told_to_wait; /* a user was told that it takes long */
 	struct twin *twins;
 };
 

@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #define LOG_DOMAIN "twin"
 
@@ -216,13 +217,28 @@ static void twin_step(struct build *b, struct twin *t)
 	pthread_cond_broadcast(&b->changed);
 }
 
+/* With the build's lock held. Somebody at a terminal is told when it takes long. */
+static void wait_for_change(struct build *b)
+{
+	enum { PATIENCE_S = 3 };
+	struct timespec deadline;
+	clock_gettime(CLOCK_REALTIME, &deadline);
+	deadline.tv_sec += PATIENCE_S;
+	if (pthread_cond_timedwait(&b->changed, &b->lock, &deadline) != ETIMEDOUT)
+		return;
+	if (log_on_terminal() && !b->told_to_wait)
+		log_warning("a launch waits while its annotated kernel is compiled (once; the result is cached)");
+	b->told_to_wait = true;
+	pthread_cond_wait(&b->changed, &b->lock);
+}
+
 struct twin *build_twin(struct build *b, cl_device_id device)
 {
 	pthread_mutex_lock(&b->lock);
 	struct twin *t = find_twin(b, device);
 	while (t && t->state != TWIN_READY && t->state != TWIN_FAILED) {
 		if (t->state == TWIN_BUSY)
-			pthread_cond_wait(&b->changed, &b->lock);
+			wait_for_change(b);
 		else
 			twin_step(b, t);
 	}
