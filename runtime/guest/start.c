@@ -128,6 +128,17 @@ static void load_targets(void)
 		log_warning("GPUSIM_GPU: %s; using '%s'", first.text, runtime.targets[0].gpu.name);
 }
 
+/* A path is meant from where the program started, wherever it goes. */
+static void make_absolute(const char *option, const struct option_value *value)
+{
+	char *cwd = *value->text && *value->text != '/' ? getcwd(NULL, 0) : NULL, *path;
+	if (cwd && asprintf(&path, "%s/%s", cwd, value->text) >= 0) {
+		options_set(&runtime.options, options_find(option), option, path, NULL);
+		free(path);
+	}
+	free(cwd);
+}
+
 static void read_options(void)
 {
 	extern char **environ;
@@ -138,6 +149,10 @@ static void read_options(void)
 	if (log && *log && log_setup(log, &err))
 		complain(err.text);
 	options_from_environment(&runtime.options, environ, complain);
+	make_absolute("OUTPUT", &runtime.options.output);
+	make_absolute("CACHE_DIR", &runtime.options.cache_dir);
+	make_absolute("CC", &runtime.options.cc);
+	make_absolute("CLANG", &runtime.options.clang);
 	if (runtime.options.clang.text[0] &&
 	    asprintf(&runtime.clang_setting, "GPUSIM_CLANG=%s", runtime.options.clang.text) < 0)
 		runtime.clang_setting = NULL;
