@@ -57,6 +57,10 @@ PROGRAMS = $(patsubst %.c,$(O)/%,$(wildcard tests/guest/*.c tests/bench/*.c kern
 
 OBJ = $(patsubst %.c,$(O)/obj/%.o,$(patsubst $(O)/%,%,$(1)))
 
+ifneq ($(filter . .. / ./,$(O))$(word 2,$(O)),)
+$(error O=$(O): name a folder of its own, without blanks)
+endif
+
 .PHONY: all demo test bench validate install uninstall clean help programs setup-demo setup-test setup-validate
 .DEFAULT_GOAL = all
 
@@ -85,7 +89,10 @@ $(O)/cc_id.h: $(CC_SOURCES) $(wildcard annotator/*.h analysis/*.h runtime/cc/*.h
 		sha256sum | cut -c1-12)\"" > $@.new
 	$(QUIET)cmp -s $@.new $@ && rm $@.new || mv $@.new $@
 
-$(call OBJ,$(GUEST) $(CC_SOURCES) $(CMD) $(TESTS)): | $(O)/cc_id.h
+# Other flags, other objects: the stamp changes when they do.
+$(shell mkdir -p $(O); echo '$(CC) $(ALL_CFLAGS)' | cmp -s - $(O)/flags || echo '$(CC) $(ALL_CFLAGS)' > $(O)/flags)
+
+$(call OBJ,$(GUEST) $(CC_SOURCES) $(CMD) $(TESTS)): $(O)/flags | $(O)/cc_id.h
 
 # The descriptions as C strings, so that library and command work wherever they are.
 $(O)/builtin_gpus.c: $(wildcard models/gpus/*.gpu) Makefile

@@ -112,11 +112,6 @@ TRANSFER(clEnqueueSVMMemFill,
           const cl_event *wait, cl_event *event),
          (queue, to, pattern, pattern_size, size, wait_count, wait, event), TRANSFER_FILL, size)
 
-TRANSFER(clEnqueueSVMMap,
-         (cl_command_queue queue, cl_bool blocking, cl_map_flags flags, void *pointer, size_t size,
-          cl_uint wait_count, const cl_event *wait, cl_event *event),
-         (queue, blocking, flags, pointer, size, wait_count, wait, event), TRANSFER_MAP, size)
-
 static void *note_map(void *pointer, cl_map_flags flags, uint64_t size_bytes)
 {
 	if (pointer)
@@ -145,4 +140,35 @@ cl_int hook_clEnqueueUnmapMemObject(cl_command_queue queue, cl_mem mem, void *ho
 {
 	TELL(transfer_unmapped(host)); /* before the driver's: the address may be mapped again at once */
 	return cl.clEnqueueUnmapMemObject(queue, mem, host, wait_count, wait, event);
+}
+
+cl_int hook_clEnqueueSVMMap(cl_command_queue queue, cl_bool blocking, cl_map_flags flags, void *pointer, size_t size,
+                            cl_uint wait_count, const cl_event *wait, cl_event *event)
+{
+	cl_int result = cl.clEnqueueSVMMap(queue, blocking, flags, pointer, size, wait_count, wait, event);
+	if (result == CL_SUCCESS)
+		note_map(pointer, flags, size);
+	return result;
+}
+
+cl_int hook_clEnqueueSVMUnmap(cl_command_queue queue, void *pointer, cl_uint wait_count, const cl_event *wait,
+                              cl_event *event)
+{
+	TELL(transfer_unmapped(pointer));
+	return cl.clEnqueueSVMUnmap(queue, pointer, wait_count, wait, event);
+}
+
+/* To the host, or to the queue's device. Contents that need not be kept are not moved. */
+cl_int hook_clEnqueueMigrateMemObjects(cl_command_queue queue, cl_uint count, const cl_mem *mems,
+                                       cl_mem_migration_flags flags, cl_uint wait_count, const cl_event *wait,
+                                       cl_event *event)
+{
+	uint64_t bytes = 0;
+	cl_int result = cl.clEnqueueMigrateMemObjects(queue, count, mems, flags, wait_count, wait, event);
+	for (cl_uint i = 0; result == CL_SUCCESS && i < count; i++) {
+		size_t size = 0;
+		cl.clGetMemObjectInfo(mems[i], CL_MEM_SIZE, sizeof size, &size, NULL);
+		bytes += flags & CL_MIGRATE_MEM_OBJECT_CONTENT_UNDEFINED ? 0 : size;
+	}
+	return note(result, flags & CL_MIGRATE_MEM_OBJECT_HOST ? TRANSFER_READ : TRANSFER_WRITE, bytes);
 }

@@ -12,6 +12,7 @@ for variable in $(env | sed -n 's/^\(GPUSIM_[A-Z_]*\)=.*/\1/p'); do unset "$vari
 unset LD_PRELOAD OPENCL_LAYERS
 export GPUSIM_TEST_ROOT=$root GPUSIM_TEST_CC=$build/gpusim-cc GPUSIM_TEST_LIB=$build/libgpusim.so GPUSIM_TEST_BIN=$build/gpusim
 passed=0 failed=0 skipped=0
+cd "$TMPDIR" || exit 1 # programs may leave files
 
 # Takes the last "N passed, N failed[, N skipped]" line of a log into the sums.
 add_counts() {

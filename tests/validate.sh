@@ -11,6 +11,7 @@ export TMPDIR POCL_CACHE_DIR=$TMPDIR/pocl GPUSIM_CACHE_DIR=$TMPDIR/cache
 trap 'rm -rf "$TMPDIR"' EXIT
 export GPUSIM_TEST_ROOT=$root GPUSIM_TEST_CC=$build/gpusim-cc GPUSIM_TEST_LIB=$build/libgpusim.so GPUSIM_TEST_BIN=$build/gpusim
 passed=0 failed=0 skipped=0
+cd "$TMPDIR" || exit 1 # programs may leave files
 
 verdict() { # NAME CODE LOG
 	if [ "$2" = 0 ]; then

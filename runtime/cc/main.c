@@ -11,6 +11,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -117,6 +118,21 @@ static int start_cleaner(pid_t worker, const char *folder)
 	return ends[1];
 }
 
+/* The guest listens on our stderr. When it has gone, nobody will take the files and their folder away. */
+static void remove_if_alone(char **files)
+{
+	struct pollfd p = {.fd = 2, .events = POLLOUT};
+	if (poll(&p, 1, 0) <= 0 || !(p.revents & POLLERR))
+		return;
+	unlink(files[0]);
+	unlink(files[1]);
+	char *slash = strrchr(files[0], '/');
+	if (!slash)
+		return;
+	*slash = 0;
+	rmdir(files[0]); /* fails, as it should, where there is anything else */
+}
+
 static int supervise(char *const *files)
 {
 	struct gs_error err;
@@ -154,5 +170,7 @@ int main(int argc, char **argv)
 		fputs(help, stderr);
 		return 2;
 	}
-	return supervise(argv + 1);
+	int status = supervise(argv + 1);
+	remove_if_alone(argv + 1);
+	return status;
 }

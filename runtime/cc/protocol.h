@@ -11,7 +11,7 @@
  *   version     GPUSIM_CC_VERSION of the guest's library
  *   device      key=value lines about the host device: type=cpu|gpu|accelerator, address_bits=64,
  *               c_version=120 (OpenCL C version used without -cl-std), cl_version=300,
- *               image_support=0|1, little_endian=0|1, platform=NAME, extensions=SPACE SEPARATED,
+ *               image_support=0|1, little_endian=0|1, platform=NAME, name=NAME, driver=VERSION, extensions=SPACE SEPARATED,
  *               features=SPACE SEPARATED (__opencl_c_*), counters=plain|atomic
  *   targets     one architecture per line: sm_20
  *   cwd         working directory of the guest; present only when an #include or -I may need it

@@ -137,6 +137,14 @@ static int unknown_command(const char *name)
 	                nearest ? nearest : "", nearest ? "'?" : "");
 }
 
+static int run_subcommand(const struct subcommand *s, int argc, char **argv)
+{
+	if (argc < 2 || (strcmp(argv[1], "--help") && strcmp(argv[1], "-h")))
+		return s->run(argc, argv);
+	print_help();
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	if (argc < 2)
@@ -152,7 +160,7 @@ int main(int argc, char **argv)
 	else {
 		for (size_t i = 0; i < GS_ARRAY_LEN(subcommands); i++)
 			if (!strcmp(argv[1], subcommands[i].name))
-				return subcommands[i].run(argc - 1, argv + 1);
+				return run_subcommand(&subcommands[i], argc - 1, argv + 1);
 		return unknown_command(argv[1]);
 	}
 	return 0;

@@ -141,7 +141,8 @@ int cmd_run(int argc, char **argv)
 	}
 	options_free(&options);
 	/* Both ways in; the library sees to it that nothing is counted twice. */
-	prepend("LD_PRELOAD", library);
+	if (!strpbrk(library, " :")) /* the dynamic loader would take it for two */
+		prepend("LD_PRELOAD", library);
 	prepend("OPENCL_LAYERS", library);
 	execvp(argv[i], argv + i);
 	cmd_fail("run: cannot run '%s': %s", argv[i], strerror(errno));

@@ -20,6 +20,7 @@ void artifact_release(struct artifact *a)
 	}
 	free(a->host_texts);
 	free(a->host_options);
+	free(a->dependencies);
 	free(a->kernels);
 	free(a);
 }
@@ -62,8 +63,8 @@ static int take_kernel(struct artifact *a, char *line)
 static int take_block(struct artifact *a, char *line)
 {
 	unsigned id, unit;
-	char function[256], kind[64];
-	if (sscanf(line, "%u %u %255s %63s", &id, &unit, function, kind) != 4 || id != a->block_count)
+	char function[1024], kind[64];
+	if (sscanf(line, "%u %u %1023s %63s", &id, &unit, function, kind) != 4 || id != a->block_count)
 		return -1;
 	struct artifact_kernel *k = artifact_kernel(a, function);
 	/* A kernel's helper clone has the same name; the kernel's own entry comes first. */
@@ -75,8 +76,8 @@ static int take_block(struct artifact *a, char *line)
 
 static void take_code(struct artifact *a, size_t arch, const char *line)
 {
-	char name[256];
-	if (sscanf(line, "kernel %255s", name) != 1)
+	char name[1024];
+	if (sscanf(line, "kernel %1023s", name) != 1)
 		return;
 	struct artifact_kernel *k = artifact_kernel(a, name);
 	if (!k)
@@ -137,6 +138,7 @@ int artifact_read(struct artifact **out, const struct gs_pack *result, struct gs
 	int failed = -1;
 	if (a && kernels && blocks) {
 		a->refs = 1;
+		a->dependencies = strdup(gs_pack_text(result, "dependency"));
 		failed = each_line(a, kernels, take_kernel) || each_line(a, blocks, take_block) ||
 		         take_host_texts(a, result);
 	}

@@ -19,7 +19,7 @@
 #define CL_PLAIN_CALLS(X) \
 	X(clGetPlatformIDs) X(clGetPlatformInfo) X(clGetContextInfo) X(clGetCommandQueueInfo) \
 	X(clCreateCommandQueue) X(clReleaseCommandQueue) X(clCreateBuffer) X(clReleaseMemObject) \
-	X(clGetImageInfo) X(clGetKernelInfo) X(clGetEventProfilingInfo) \
+	X(clGetMemObjectInfo) X(clGetImageInfo) X(clGetKernelInfo) X(clGetEventProfilingInfo) \
 	X(clSetEventCallback) X(clReleaseEvent) X(clRetainContext) \
 	X(clReleaseContext) X(clFlush) X(clGetProgramBuildInfo)
 

@@ -5,7 +5,6 @@
 #include "runtime/cc/protocol.h"
 #include "runtime/log.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
@@ -62,7 +61,7 @@ static void describe_device(cl_device_id device, struct gs_buf *out)
 {
 	cl_device_type type = 0;
 	cl_platform_id platform = NULL;
-	char platform_name[256] = "";
+	char platform_name[256] = "", driver[256] = "", name[256] = "";
 	char *c_version = device_text(device, CL_DEVICE_OPENCL_C_VERSION), *version = device_text(device, CL_DEVICE_VERSION),
 	     *extensions = device_text(device, CL_DEVICE_EXTENSIONS);
 	cl.clGetDeviceInfo(device, CL_DEVICE_TYPE, sizeof type, &type, NULL);
@@ -77,7 +76,11 @@ static void describe_device(cl_device_id device, struct gs_buf *out)
 	              c > 120 ? 120 : c, /* without -cl-std, OpenCL C 1.2 at most */
 	              version_number(version ? version : ""), device_number(device, CL_DEVICE_IMAGE_SUPPORT) != 0,
 	              device_number(device, CL_DEVICE_ENDIAN_LITTLE) != 0);
-	gs_buf_printf(out, "platform=%s\nextensions=%s\n", platform_name, extensions ? extensions : "");
+	/* The name tells CPUs apart, whose macros are in the text, and the driver's version its own. */
+	cl.clGetDeviceInfo(device, CL_DEVICE_NAME, sizeof name - 1, name, NULL);
+	cl.clGetDeviceInfo(device, CL_DRIVER_VERSION, sizeof driver - 1, driver, NULL);
+	gs_buf_printf(out, "platform=%s\nname=%s\ndriver=%s\nextensions=%s\n", platform_name, name, driver,
+	              extensions ? extensions : "");
 	add_features(device, out);
 	gs_buf_printf(out, "counters=%s\n", cpu ? "plain" : "atomic");
 	free(c_version);
@@ -85,22 +88,10 @@ static void describe_device(cl_device_id device, struct gs_buf *out)
 	free(extensions);
 }
 
-/* Where includes may be looked up by a relative path, the result depends on the working directory. */
-static bool needs_cwd(const struct unit_list *units)
-{
-	for (size_t i = 0; i < units->count; i++)
-		if (strstr(units->units[i]->options, "-I") ||
-		    memmem(units->units[i]->source, units->units[i]->source_length, "#include", 8) ||
-		    memmem(units->units[i]->source, units->units[i]->source_length, "# include", 9))
-			return true;
-	return false;
-}
-
 static int make_request(const struct unit_list *units, cl_device_id device, struct gs_buf *out, struct gs_error *err)
 {
 	struct gs_pack pack = {0};
 	struct gs_buf text = {0};
-	char cwd[PATH_MAX];
 	gs_pack_puts(&pack, "version", GPUSIM_CC_VERSION);
 	describe_device(device, &text);
 	gs_pack_add(&pack, "device", text.data, text.len);
@@ -108,8 +99,6 @@ static int make_request(const struct unit_list *units, cl_device_id device, stru
 	for (size_t i = 0; i < runtime.arch_count; i++)
 		gs_buf_printf(&text, "%s\n", runtime.archs[i]);
 	gs_pack_add(&pack, "targets", text.data, text.len);
-	if (needs_cwd(units) && getcwd(cwd, sizeof cwd))
-		gs_pack_puts(&pack, "cwd", cwd);
 	unit_list_encode(units, &pack);
 	int result = text.failed ? gs_fail(err, ENOMEM, "out of memory") : gs_pack_encode(&pack, out, err);
 	gs_buf_free(&text);
@@ -134,14 +123,13 @@ static bool dependency_holds(const char *line)
 	return holds;
 }
 
-/* A result is stale when a file that it included has changed. */
-static bool dependencies_hold(const struct gs_pack *result)
+bool dependencies_hold(const char *lines)
 {
-	char *lines = strdup(gs_pack_text(result, "dependency"));
-	bool hold = lines != NULL;
-	for (char *save, *line = hold ? strtok_r(lines, "\n", &save) : NULL; line && hold; line = strtok_r(NULL, "\n", &save))
+	char *copy = strdup(lines);
+	bool hold = copy != NULL;
+	for (char *save, *line = hold ? strtok_r(copy, "\n", &save) : NULL; line && hold; line = strtok_r(NULL, "\n", &save))
 		hold = dependency_holds(line);
-	free(lines);
+	free(copy);
 	return hold;
 }
 
@@ -149,7 +137,8 @@ static bool from_cache(const char *key, struct gs_pack *result)
 {
 	if (cache_get_pack(CACHE_RESULTS, key, result, NULL))
 		return false;
-	if (dependencies_hold(result))
+	/* A result is stale when a file that it included has changed. */
+	if (dependencies_hold(gs_pack_text(result, "dependency")))
 		return true;
 	gs_pack_free(result);
 	cache_remove(CACHE_RESULTS, key);
@@ -162,37 +151,39 @@ static bool from_cache(const char *key, struct gs_pack *result)
 static int find_cc(char *path, struct gs_error *err)
 {
 	static const char *const places[] = {"%.*s/gpusim-cc", "%.*s/../libexec/gpusim/gpusim-cc", "%.*s/../bin/gpusim-cc"};
-	Dl_info info;
 	if (runtime.options.cc.text[0]) {
 		snprintf(path, PATH_MAX, "%s", runtime.options.cc.text);
 		return access(path, X_OK) ? gs_fail(err, ENOENT, "GPUSIM_CC: '%s' cannot be run", path) : 0;
 	}
-	if (!dladdr(&tool_cost, &info) || !info.dli_fname)
-		return gs_fail(err, ENOENT, "gpusim-cc was not found; set GPUSIM_CC");
-	const char *slash = strrchr(info.dli_fname, '/');
-	int length = slash ? (int)(slash - info.dli_fname) : 1;
+	const char *slash = strrchr(runtime.library, '/');
+	int length = slash ? (int)(slash - runtime.library) : 0;
 	for (size_t i = 0; i < GS_ARRAY_LEN(places); i++) {
-		snprintf(path, PATH_MAX, places[i], length, slash ? info.dli_fname : ".");
+		snprintf(path, PATH_MAX, places[i], length, runtime.library);
 		if (!access(path, X_OK))
 			return 0;
 	}
-	return gs_fail(err, ENOENT, "gpusim-cc was not found beside %s; set GPUSIM_CC", info.dli_fname);
+	return gs_fail(err, ENOENT, "gpusim-cc was not found beside %s; set GPUSIM_CC", runtime.library);
 }
 
-/* The guest's environment without what would make gpusim-cc or its clang load us, and with the chosen clang. */
-static char **cc_environment(void)
+/* Without what would make gpusim-cc or its clang load us, and with what the options say of them. */
+char **make_cc_environment(void)
 {
 	extern char **environ;
+	const struct { const char *name, *value; } own[] = {
+		{"GPUSIM_CLANG", runtime.options.clang.text},
+		{"GPUSIM_LIBCLC", runtime.options.libclc.text},
+	};
 	size_t count = 0, kept = 0;
 	while (environ && environ[count])
 		count++;
-	char **list = calloc(count + 2, sizeof *list);
+	char **list = calloc(count + GS_ARRAY_LEN(own) + 1, sizeof *list);
 	for (size_t i = 0; list && i < count; i++)
 		if (strncmp(environ[i], "GPUSIM_", 7) && strncmp(environ[i], "LD_PRELOAD=", 11) &&
-		    strncmp(environ[i], "OPENCL_LAYERS=", 14))
-			list[kept++] = environ[i];
-	if (list && runtime.clang_setting)
-		list[kept++] = runtime.clang_setting;
+		    strncmp(environ[i], "OPENCL_LAYERS=", 14) && !(list[kept++] = strdup(environ[i])))
+			return list; /* memory is short: what is there ends here */
+	for (size_t i = 0; list && i < GS_ARRAY_LEN(own); i++)
+		if (*own[i].value && asprintf(&list[kept], "%s=%s", own[i].name, own[i].value) > 0)
+			kept++;
 	return list;
 }
 
@@ -213,16 +204,13 @@ static int run_cc_in(const char *folder, const struct gs_buf *request, struct gs
 {
 	char cc[PATH_MAX], in[PATH_MAX], out[PATH_MAX];
 	struct gs_buf said = {0};
-	char **environment = NULL;
 	snprintf(in, sizeof in, "%s/request", folder);
 	snprintf(out, sizeof out, "%s/result", folder);
 	int failed = find_cc(cc, err);
 	if (!failed)
 		failed = gs_write_file(in, request->data, request->len, err);
-	if (!failed && !(environment = cc_environment()))
-		failed = gs_fail(err, ENOMEM, "out of memory");
 	if (!failed)
-		failed = run_apart(cc, (char *const[]){cc, in, out, NULL}, environment,
+		failed = run_apart(cc, (char *const[]){cc, in, out, NULL}, runtime.cc_environment,
 		                   (unsigned)runtime.options.cc_timeout.number, &said, err);
 	if (!failed) {
 		for (char *p = said.data; p && *p; p++)
@@ -232,7 +220,6 @@ static int run_cc_in(const char *folder, const struct gs_buf *request, struct gs
 	}
 	unlink(in);
 	unlink(out);
-	free(environment);
 	gs_buf_free(&said);
 	return failed;
 }
@@ -240,13 +227,22 @@ static int run_cc_in(const char *folder, const struct gs_buf *request, struct gs
 static int run_cc(const struct gs_buf *request, struct gs_pack *result, struct gs_error *err)
 {
 	char folder[PATH_MAX - 16];
-	const char *base = getenv("TMPDIR");
-	snprintf(folder, sizeof folder, "%s/gpusim.XXXXXX", base && *base ? base : "/tmp");
+	snprintf(folder, sizeof folder, "%s/gpusim.XXXXXX", runtime.temporary);
 	if (!mkdtemp(folder))
 		return gs_fail(err, errno, "cannot make %s: %s", folder, strerror(errno));
 	int result_code = run_cc_in(folder, request, result, err);
 	rmdir(folder);
 	return result_code;
+}
+
+/* Only what is true of the source: a clang that was missing or killed may be there next time, and so may a header. */
+static bool worth_keeping(const struct gs_pack *result)
+{
+	const char *failure = gs_pack_text(result, "failure");
+	for (size_t i = 0; i < result->count; i++)
+		if (!strcmp(result->sections[i].name, "target") && strstr(result->sections[i].data, "\nfailure "))
+			return false;
+	return !*failure || !strncmp(failure, "annotate:", 9);
 }
 
 int compile_units(const struct unit_list *units, cl_device_id device, struct gs_pack *result, struct gs_error *err)
@@ -264,9 +260,7 @@ int compile_units(const struct unit_list *units, cl_device_id device, struct gs_
 		goto out;
 	}
 	failed = run_cc(&request, result, err);
-	/* What failed inside gpusim-cc itself may go better next time. */
-	if (!failed && strncmp(gs_pack_text(result, "failure"), "internal", 8) &&
-	    cache_put_pack(CACHE_RESULTS, key, result, &ignored))
+	if (!failed && worth_keeping(result) && cache_put_pack(CACHE_RESULTS, key, result, &ignored))
 		log_info("not cached: %s", ignored.text);
 out:
 	tool_cost.compiles++;

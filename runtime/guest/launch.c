@@ -51,10 +51,17 @@ static uint64_t upper_group_count(const struct launch *l)
 	return groups;
 }
 
-/* A slot for every group where that fits a quarter of the bound; else groups share, and may lose counts. */
+/*
+ * A slot for every group where that fits a quarter of the bound; else groups share. Groups that share and run at the
+ * same time would lose counts, but devices work through groups in order, so those that share are far apart. Where
+ * the driver chooses the local size there could be as many groups as work-items, but no driver wants that.
+ */
 static size_t choose_slots(const struct launch *l, size_t blocks)
 {
+	enum { SLOTS_OF_UNKNOWN = 65536 };
 	uint64_t groups = upper_group_count(l);
+	if (!l->local[0] && groups > SLOTS_OF_UNKNOWN)
+		groups = SLOTS_OF_UNKNOWN;
 	uint64_t room = runtime.options.counter_memory.number / 4 / sizeof(uint64_t) / (blocks ? blocks : 1);
 	if (groups > room)
 		groups = room;

@@ -11,6 +11,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define LOG_DOMAIN "program"
 
@@ -77,6 +78,8 @@ static int unit_list_append(struct unit_list *list, struct unit *u)
 
 static int unit_list_join(struct unit_list *list, const struct unit_list *more)
 {
+	if (!list->cwd && more->cwd && !(list->cwd = strdup(more->cwd)))
+		return -1;
 	for (size_t i = 0; i < more->count; i++) {
 		more->units[i]->refs++;
 		if (unit_list_append(list, more->units[i]))
@@ -90,11 +93,30 @@ void unit_list_free(struct unit_list *list)
 	for (size_t i = 0; i < list->count; i++)
 		unit_release(list->units[i]);
 	free(list->units);
+	free(list->cwd);
 	*list = (struct unit_list){0};
+}
+
+/* Too often rather than too seldom: the word may stand in a comment. */
+bool unit_list_includes(const struct unit_list *list)
+{
+	for (size_t i = 0; i < list->count; i++)
+		if (memmem(list->units[i]->source, list->units[i]->source_length, "include", 7) ||
+		    list->units[i]->header_count)
+			return true;
+	return false;
+}
+
+void unit_list_set_cwd(struct unit_list *list)
+{
+	if (!list->cwd && unit_list_includes(list))
+		list->cwd = getcwd(NULL, 0);
 }
 
 int unit_list_encode(const struct unit_list *list, struct gs_pack *pack)
 {
+	if (list->cwd)
+		gs_pack_puts(pack, "cwd", list->cwd);
 	for (size_t i = 0; i < list->count; i++) {
 		const struct unit *u = list->units[i];
 		gs_pack_puts(pack, "options", u->options);
@@ -142,14 +164,25 @@ int unit_list_decode(struct unit_list *list, const struct gs_pack *pack)
 			return -1;
 		from = s + 1;
 	}
+	const struct gs_section *cwd = gs_pack_find(pack, "cwd");
+	if (cwd && !(list->cwd = strdup(cwd->data)))
+		return -1;
 	return list->count ? 0 : -1;
 }
 
 /* ---- records ---- */
 
-static void program_unref_locked(struct program *p)
+/* Releasing the driver's objects may call the application's callbacks, so it is never done under the lock: `drop`
+ * with the lock held says what `program_free` is to free after it. */
+static struct program *drop(struct program *p, int references)
 {
-	if (--p->refs)
+	p->refs -= references;
+	return p->refs ? NULL : p;
+}
+
+static void program_free(struct program *p)
+{
+	if (!p)
 		return;
 	unit_list_free(&p->units);
 	build_release(p->build);
@@ -160,8 +193,9 @@ static void program_unref_locked(struct program *p)
 void program_unref(struct program *p)
 {
 	pthread_mutex_lock(&programs_lock);
-	program_unref_locked(p);
+	struct program *dead = drop(p, 1);
 	pthread_mutex_unlock(&programs_lock);
+	program_free(dead);
 }
 
 struct program *program_find(cl_program handle)
@@ -185,9 +219,10 @@ void program_created(cl_program handle, cl_context context, enum program_origin 
 	p->origin = origin;
 	pthread_mutex_lock(&programs_lock);
 	struct program *before = table_put(&programs, handle, p);
-	if (before)
-		program_unref_locked(before); /* a stale record, or `p` itself when memory is short */
+	/* A stale record, or `p` itself when memory is short. */
+	struct program *dead = before ? drop(before, 1) : NULL;
 	pthread_mutex_unlock(&programs_lock);
+	program_free(dead);
 }
 
 void program_source(cl_program handle, cl_uint count, const char **strings, const size_t *lengths)
@@ -257,6 +292,7 @@ struct build *program_build_begins(cl_program handle, const char *options, cl_ui
 		unit_list_append(&units, unit_new(p->source, p->source_length, options));
 	else
 		unit_list_join(&units, &p->units);
+	unit_list_set_cwd(&units);
 	if (units.count && (b = build_new(p->context, &units)))
 		schedule_builds(b, handle, count, devices);
 	unit_list_free(&units);
@@ -295,8 +331,10 @@ void program_compiled(cl_program handle, const char *options, cl_uint header_cou
 		if (h)
 			program_unref(h);
 	}
-	if (complete && !unit_list_append(&units, u))
+	if (complete && !unit_list_append(&units, u)) {
+		unit_list_set_cwd(&units);
 		program_set_units(p, &units);
+	}
 	else if (!complete)
 		unit_release(u);
 	if (p)
@@ -341,7 +379,17 @@ void program_binary_read(cl_program handle, const void *binary, size_t length)
 		return;
 	pthread_mutex_lock(&programs_lock);
 	int failed = p->units.count ? unit_list_encode(&p->units, &pack) : -1;
+	struct build *b = p->build ? build_retain(p->build) : NULL;
 	pthread_mutex_unlock(&programs_lock);
+	/* The binary has what the files had then; without knowing that it is not recognised. */
+	if (b && unit_list_includes(&b->units)) {
+		struct artifact *a = build_artifact(b);
+		if (a && a->dependencies)
+			gs_pack_puts(&pack, "dependency", a->dependencies);
+		else
+			failed = -1;
+	}
+	build_release(b);
 	struct gs_error err;
 	char key[33];
 	gs_hash_hex(binary, length, key);
@@ -360,7 +408,8 @@ void program_binary(cl_program handle, const void *binary, size_t length)
 	if (!p)
 		return;
 	gs_hash_hex(binary, length, key);
-	if (!p->units.count && !cache_get_pack(CACHE_BINARIES, key, &pack, NULL)) {
+	if (!p->units.count && !cache_get_pack(CACHE_BINARIES, key, &pack, NULL) &&
+	    dependencies_hold(gs_pack_text(&pack, "dependency"))) {
 		if (!unit_list_decode(&units, &pack))
 			program_set_units(p, &units);
 		else
@@ -384,13 +433,14 @@ void program_retained(cl_program handle)
 void program_released(cl_program handle)
 {
 	pthread_mutex_lock(&programs_lock);
-	struct program *p = table_get(&programs, handle);
+	struct program *p = table_get(&programs, handle), *dead = NULL;
 	/* With kernels left the driver keeps the program, and its handle can be had from them. */
 	if (p && !--p->app_refs && !p->kernels) {
 		table_remove(&programs, handle);
-		program_unref_locked(p);
+		dead = drop(p, 1);
 	}
 	pthread_mutex_unlock(&programs_lock);
+	program_free(dead);
 }
 
 struct program *program_of_new_kernel(cl_program handle)
@@ -408,10 +458,12 @@ struct program *program_of_new_kernel(cl_program handle)
 void program_kernel_gone(struct program *p)
 {
 	pthread_mutex_lock(&programs_lock);
+	int references = 1; /* the kernel's own */
 	if (!--p->kernels && p->app_refs <= 0 && table_get(&programs, p->handle) == p) {
 		table_remove(&programs, p->handle);
-		p->refs--; /* the table's; the kernel's own follows */
+		references++;
 	}
-	program_unref_locked(p);
+	struct program *dead = drop(p, references);
 	pthread_mutex_unlock(&programs_lock);
+	program_free(dead);
 }

@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define LOG_DOMAIN "report"
@@ -44,22 +45,68 @@ static int open_and_lock(const char *path)
 	return fd;
 }
 
-int report_open(const char *ending)
+static void remember_identity(struct report_file *f)
+{
+	struct stat s;
+	if (f->fd >= 0 && !fstat(f->fd, &s)) {
+		f->device = s.st_dev;
+		f->inode = s.st_ino;
+	}
+}
+
+/* The first time: PREFIX + ending, or a name of our own if another process has that. */
+static void open_first(struct report_file *f)
 {
 	struct gs_buf path = {0};
-	output_path(&path, ending);
-	int fd = path.failed ? -1 : open_and_lock(path.data);
-	if (fd < 0 && errno == EBUSY) {
-		path.len -= strlen(ending);
-		gs_buf_printf(&path, ".%ld%s", (long)getpid(), ending);
-		fd = path.failed ? -1 : open_and_lock(path.data);
-		if (fd >= 0)
+	output_path(&path, f->ending);
+	f->opened = true;
+	f->fd = path.failed ? -1 : open_and_lock(path.data);
+	if (f->fd < 0 && errno == EBUSY) {
+		path.len -= strlen(f->ending);
+		gs_buf_printf(&path, ".%ld%s", (long)getpid(), f->ending);
+		f->fd = path.failed ? -1 : open_and_lock(path.data);
+		if (f->fd >= 0)
 			log_warning("another process writes that report; this one is in %s", path.data);
 	}
-	if (fd < 0)
-		log_warning("GPUSIM_OUTPUT: cannot write %s: %s", path.data ? path.data : "a report", strerror(errno));
-	gs_buf_free(&path);
-	return fd;
+	f->path = path.data;
+	remember_identity(f);
+}
+
+static bool is_ours(const struct report_file *f)
+{
+	struct stat s;
+	return f->fd >= 0 && !fstat(f->fd, &s) && s.st_dev == f->device && s.st_ino == f->inode;
+}
+
+static int write_all_at(int fd, const char *data, size_t length, off_t offset)
+{
+	while (length) {
+		ssize_t n = pwrite(fd, data, length, offset);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return -1;
+		data += n;
+		offset += n;
+		length -= (size_t)n;
+	}
+	return ftruncate(fd, offset);
+}
+
+int report_write(struct report_file *f, const char *data, size_t length, uint64_t offset)
+{
+	if (!f->opened) {
+		open_first(f);
+	} else if (f->path && !is_ours(f)) {
+		f->fd = open(f->path, O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+		remember_identity(f);
+	}
+	if (f->fd >= 0 && !write_all_at(f->fd, data, length, (off_t)offset))
+		return 0;
+	if (!f->failed)
+		log_warning("GPUSIM_OUTPUT: cannot write %s: %s", f->path ? f->path : "a report", strerror(errno));
+	f->failed = true;
+	return -1;
 }
 
 void report_launch(const struct launch_result *r)

@@ -1,12 +1,9 @@
 /* CSV: a line per launch and target, appended as launches complete. */
 #include "state.h"
 
-#include <string.h>
-#include <unistd.h>
-
-static struct gs_buf pending;
-static int fd = -1;
-static bool opened;
+static struct gs_buf pending; /* not written yet */
+static struct report_file file = {.ending = ".csv", .fd = -1};
+static uint64_t written;
 
 static const char header[] =
 	"seq,kernel,global_x,global_y,global_z,local_x,local_y,local_z,groups,warps,measured_ns,target,model,cycles,time_ns,"
@@ -57,19 +54,14 @@ void report_csv_launch(const struct launch_result *r)
 
 void report_csv_flush(void)
 {
-	if (!opened) {
-		opened = true;
-		fd = report_open(".csv");
-		if (fd >= 0 && write(fd, header, sizeof header - 1) < 0)
-			fd = -1;
+	struct gs_buf out = {0};
+	if (!written)
+		gs_buf_puts(&out, header);
+	gs_buf_add(&out, pending.data, pending.len);
+	/* What could not be written is tried again with what comes next. */
+	if (!out.failed && !report_write(&file, out.data, out.len, written)) {
+		written += out.len;
+		pending.len = 0;
 	}
-	const char *at = pending.data;
-	for (size_t left = pending.len; fd >= 0 && left;) {
-		ssize_t n = write(fd, at, left);
-		if (n <= 0)
-			break;
-		at += n;
-		left -= (size_t)n;
-	}
-	gs_buf_free(&pending);
+	gs_buf_free(&out);
 }

@@ -7,17 +7,16 @@
 
 #include "runtime/cc/protocol.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/types.h>
 #include <time.h>
 #include <unistd.h>
 
 static struct gs_buf launches; /* complete, not written yet */
-static int fd = -1;
-static bool opened, any_launch;
-static off_t closing_at; /* where the closing part begins */
+static struct gs_buf closing;  /* as the file has it */
+static struct report_file file = {.ending = ".json", .fd = -1};
+static bool any_launch;
+static uint64_t closing_at; /* where the closing part begins; 0: nothing is written yet */
 
 static void add_number(struct gs_buf *b, const char *key, double value)
 {
@@ -284,35 +283,26 @@ static void add_closing(struct gs_buf *b)
 
 /* ---- the file ---- */
 
-static int write_at(const char *data, size_t length, off_t offset)
-{
-	while (length) {
-		ssize_t n = pwrite(fd, data, length, offset);
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return -1;
-		data += n;
-		offset += n;
-		length -= (size_t)n;
-	}
-	return 0;
-}
-
 void report_json_flush(void)
 {
 	struct gs_buf out = {0};
-	if (!opened) {
-		opened = true;
-		fd = report_open(".json");
+	if (!closing_at)
 		add_opening(&out);
-	}
 	gs_buf_add(&out, launches.data, launches.len);
 	size_t kept = out.len;
 	add_closing(&out);
-	if (fd >= 0 && !out.failed && !launches.failed && !write_at(out.data, out.len, closing_at) &&
-	    !ftruncate(fd, closing_at + (off_t)out.len))
-		closing_at += (off_t)kept;
+	if (out.failed || launches.failed) {
+		gs_buf_free(&out);
+		return;
+	}
+	if (!report_write(&file, out.data, out.len, closing_at)) {
+		closing_at += kept;
+		closing.len = 0;
+		gs_buf_add(&closing, out.data + kept, out.len - kept);
+		launches.len = 0;
+	} else if (closing_at) {
+		/* The disk is full, say: the file gets the end back that it had, and the launches wait. */
+		report_write(&file, closing.data, closing.len, closing_at);
+	}
 	gs_buf_free(&out);
-	gs_buf_free(&launches);
 }

@@ -18,6 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -116,6 +117,18 @@ static int start_program(struct spawn *s)
 
 #endif
 
+static int wait_without_pipe(pid_t pid, uint64_t deadline)
+{
+	while (!kill(pid, 0) || errno != ESRCH) {
+		if (clock_ns() > deadline) {
+			kill(-pid, SIGKILL);
+			return -ETIMEDOUT;
+		}
+		usleep(10000);
+	}
+	return 0;
+}
+
 /*
  * Reads until the program has ended, or the time is up and every process of its session is ended. The pipe's
  * closing tells, unless the guest forked just then and holds a copy of it: so the process is asked for as well.
@@ -124,8 +137,13 @@ static int listen_until_end(int fd, pid_t pid, unsigned timeout_s, struct gs_buf
 {
 	uint64_t deadline = clock_ns() + (uint64_t)timeout_s * 1000000000u;
 	char chunk[1024];
+	struct stat pipe_stat, s;
+	fstat(fd, &pipe_stat);
 	for (;;) {
 		uint64_t now = clock_ns();
+		/* An application that closes all descriptors may have got our number for a file of its own. */
+		if (fstat(fd, &s) || s.st_ino != pipe_stat.st_ino || s.st_dev != pipe_stat.st_dev)
+			return wait_without_pipe(pid, deadline);
 		struct pollfd p = {.fd = fd, .events = POLLIN};
 		uint64_t left_ms = now < deadline ? (deadline - now) / 1000000u + 1 : 0;
 		int ready = poll(&p, 1, left_ms > ASK_MS ? ASK_MS : (int)left_ms);

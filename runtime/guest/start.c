@@ -5,6 +5,7 @@
 #include "runtime/gpus.h"
 #include "runtime/log.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <locale.h>
 #include <stdio.h>
@@ -153,9 +154,10 @@ static void read_options(void)
 	make_absolute("CACHE_DIR", &runtime.options.cache_dir);
 	make_absolute("CC", &runtime.options.cc);
 	make_absolute("CLANG", &runtime.options.clang);
-	if (runtime.options.clang.text[0] &&
-	    asprintf(&runtime.clang_setting, "GPUSIM_CLANG=%s", runtime.options.clang.text) < 0)
-		runtime.clang_setting = NULL;
+	make_absolute("LIBCLC", &runtime.options.libclc);
+	const char *temporary = getenv("TMPDIR");
+	snprintf(runtime.temporary, sizeof runtime.temporary, "%s", temporary && *temporary == '/' ? temporary : "/tmp");
+	runtime.cc_environment = make_cc_environment();
 }
 
 /* ---- fork and exit ---- */
@@ -203,7 +205,7 @@ void runtime_start(void)
 		uselocale(before);
 	runtime.start_ns = clock_ns();
 	owner = getpid();
-	if (!runtime.target_count)
+	if (!runtime.target_count || !runtime.cc_environment)
 		return;
 	if (worker_start()) {
 		log_error("no thread could be started: nothing is modelled");
@@ -239,6 +241,10 @@ static void leave_list(const char *variable, const char *separators)
 __attribute__((constructor)) static void when_loaded(void)
 {
 	int saved = errno;
+	Dl_info info;
+	/* Now, while a relative path still means what it did to the loader. */
+	if (dladdr(&runtime, &info) && info.dli_fname && !realpath(info.dli_fname, runtime.library))
+		snprintf(runtime.library, sizeof runtime.library, "%s", info.dli_fname);
 	const char *follow = getenv("GPUSIM_FOLLOW");
 	if (follow && !strcmp(follow, "0")) {
 		leave_list("LD_PRELOAD", ": ");

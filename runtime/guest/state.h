@@ -33,7 +33,9 @@ struct runtime_state {
 	size_t target_count;
 	char archs[MAX_TARGETS][16]; /* the different architectures of the targets */
 	size_t arch_count;
-	char *clang_setting; /* "GPUSIM_CLANG=..." for gpusim-cc, or NULL */
+	char library[4096];       /* the path of this library */
+	char **cc_environment;    /* of gpusim-cc; a copy: the application may change its own at any time */
+	char temporary[1024];     /* where files between us and gpusim-cc are */
 	uint64_t start_ns;   /* monotonic */
 };
 
@@ -41,6 +43,8 @@ extern struct runtime_state runtime;
 
 /* start.c: our exit handler runs before all that were registered up to now. */
 void run_first_at_exit(void);
+/* The environment for gpusim-cc, from today's. */
+char **make_cc_environment(void);
 
 /* ---- thread.c ---- */
 
@@ -68,7 +72,13 @@ struct unit {
 struct unit_list {
 	struct unit **units;
 	size_t count;
+	char *cwd; /* where includes are looked up from; NULL when there are none */
 };
+
+/* Whether the text of the units depends on files. */
+bool unit_list_includes(const struct unit_list *list);
+/* Remembers the working directory if the units need it. */
+void unit_list_set_cwd(struct unit_list *list);
 
 void unit_list_free(struct unit_list *list);
 int unit_list_encode(const struct unit_list *list, struct gs_pack *pack);
@@ -90,6 +100,7 @@ struct artifact {
 	size_t kernel_count;
 	size_t block_count;
 	char *failures[MAX_TARGETS];
+	char *dependencies; /* lines of "HASH PATH": the files that the units included */
 	/* The texts to build the twin from, one per unit. */
 	char **host_texts, **host_options;
 	size_t host_count;
@@ -129,8 +140,11 @@ struct build *build_retain(struct build *b);
 void build_release(struct build *b);
 /* Asks the builder thread to go on with the twin on `device`. */
 void build_schedule(struct build *b, cl_device_id device);
-/* The application's own build has succeeded. */
+/* The application's own build has succeeded. What includes files is annotated before this returns: the files are
+ * those that the driver read, and the application may change them next. */
 void build_confirm(struct build *b);
+/* The artifact of some annotated twin, or NULL; it lives as long as the build. */
+struct artifact *build_artifact(struct build *b);
 /* At exit: waits for a twin that the driver is building, and has none built from then on. */
 void builder_finish(void);
 /* The twin on `device`, made now if it has not been; waits for it. Never NULL unless out of memory. */
@@ -138,6 +152,8 @@ struct twin *build_twin(struct build *b, cl_device_id device);
 
 /* ---- compile.c: gpusim-cc and its cache ---- */
 
+/* Whether files still are what "HASH PATH" lines say. */
+bool dependencies_hold(const char *lines);
 /* The result pack for the units on a device, from the cache or from gpusim-cc. */
 int compile_units(const struct unit_list *units, cl_device_id device, struct gs_pack *result, struct gs_error *err);
 
@@ -320,8 +336,18 @@ void report_launch(const struct launch_result *r);
 void report_flush(void);
 void report_finish(void); /* the last flush, and the text on stderr */
 void report_text(void);
-/* Opens PREFIX + ending for writing, a name of our own if another process has it; -1 on failure. */
-int report_open(const char *ending);
+/* A file of ours. The application may close our descriptor and get its number for a file of its own: so it is
+ * looked at before each write, and opened anew if it is not ours any more. */
+struct report_file {
+	const char *ending;
+	char *path;
+	int fd;
+	bool opened, failed; /* once */
+	unsigned long long device, inode;
+};
+
+/* Writes at an offset and cuts the file after it; 0, or -1 with one warning per file. */
+int report_write(struct report_file *f, const char *data, size_t length, uint64_t offset);
 void report_json_launch(const struct launch_result *r);
 void report_json_flush(void);
 void report_csv_launch(const struct launch_result *r);

@@ -29,6 +29,7 @@ static bool builder_started;
 static pthread_cond_t driver_left = PTHREAD_COND_INITIALIZER;
 static unsigned in_driver; /* under jobs_lock */
 static bool ending;
+static _Thread_local bool in_driver_here;
 
 struct build *build_new(cl_context context, const struct unit_list *units)
 {
@@ -39,6 +40,7 @@ struct build *build_new(cl_context context, const struct unit_list *units)
 	b->context = context;
 	pthread_mutex_init(&b->lock, NULL);
 	pthread_cond_init(&b->changed, NULL);
+	b->units.cwd = units->cwd ? strdup(units->cwd) : NULL;
 	b->units.units = calloc(units->count, sizeof *b->units.units);
 	for (size_t i = 0; b->units.units && i < units->count; i++) {
 		b->units.units[b->units.count++] = units->units[i];
@@ -150,11 +152,13 @@ static bool enter_driver(void)
 	bool entered = !ending;
 	in_driver += entered;
 	pthread_mutex_unlock(&jobs_lock);
+	in_driver_here = entered;
 	return entered;
 }
 
 static void leave_driver(void)
 {
+	in_driver_here = false;
 	pthread_mutex_lock(&jobs_lock);
 	in_driver--;
 	pthread_cond_broadcast(&driver_left);
@@ -163,10 +167,17 @@ static void leave_driver(void)
 
 void builder_finish(void)
 {
-	pthread_mutex_lock(&jobs_lock);
+	enum { PATIENCE_S = 30 };
+	struct timespec deadline;
+	clock_gettime(CLOCK_REALTIME, &deadline);
+	deadline.tv_sec += PATIENCE_S;
+	/* exit() in a signal handler may have interrupted anything on this thread, a build of ours among it. */
+	if (pthread_mutex_timedlock(&jobs_lock, &deadline))
+		return;
 	ending = true;
-	while (in_driver)
-		pthread_cond_wait(&driver_left, &jobs_lock);
+	while (in_driver > in_driver_here)
+		if (pthread_cond_timedwait(&driver_left, &jobs_lock, &deadline))
+			break;
 	pthread_mutex_unlock(&jobs_lock);
 }
 
@@ -307,13 +318,29 @@ void build_schedule(struct build *b, cl_device_id device)
 void build_confirm(struct build *b)
 {
 	pthread_mutex_lock(&b->lock);
+	struct twin *t = b->twins;
+	while (t && unit_list_includes(&b->units) && (t->state == TWIN_NEW || t->state == TWIN_BUSY)) {
+		if (t->state == TWIN_NEW)
+			twin_step(b, t);
+		else
+			wait_for_change(b);
+	}
 	b->confirmed = true;
 	/* Twins that are busy being annotated go on by themselves. */
-	struct twin *t = b->twins;
 	while (t && t->state != TWIN_ANNOTATED)
 		t = t->next;
 	cl_device_id device = t ? t->device : NULL;
 	pthread_mutex_unlock(&b->lock);
 	if (device)
 		build_schedule(b, device);
+}
+
+struct artifact *build_artifact(struct build *b)
+{
+	struct artifact *a = NULL;
+	pthread_mutex_lock(&b->lock);
+	for (struct twin *t = b->twins; t && !a; t = t->next)
+		a = t->state == TWIN_ANNOTATED || t->state == TWIN_READY ? t->artifact : NULL;
+	pthread_mutex_unlock(&b->lock);
+	return a;
 }

@@ -18,7 +18,8 @@ static struct {
 	pthread_cond_t work, progress;
 	struct launch *in_flight;              /* every launch that is not in the reports yet */
 	struct launch *completed, **completed_end; /* the queue, linked through `queued` */
-	uint64_t seq, done;
+	uint64_t seq, done, in_vain_at;
+	bool in_vain;
 	bool started, finish, finished;
 } w = {
 	.lock = PTHREAD_MUTEX_INITIALIZER,
@@ -74,10 +75,13 @@ bool worker_wait_progress(unsigned milliseconds)
 	struct timespec deadline = deadline_in(milliseconds);
 	pthread_mutex_lock(&w.lock);
 	uint64_t before = w.done;
-	int late = 0;
+	/* Who waited in vain once does not wait again before something has moved: a user event may hold all. */
+	int late = w.in_vain && w.in_vain_at == before;
 	while (w.done == before && !late)
 		late = pthread_cond_timedwait(&w.progress, &w.lock, &deadline);
 	bool progress = w.done != before;
+	w.in_vain = !progress;
+	w.in_vain_at = before;
 	pthread_mutex_unlock(&w.lock);
 	return progress;
 }
@@ -252,9 +256,10 @@ static void give_up_in_flight(void)
 void worker_finish(void)
 {
 	enum { CALLBACKS_MS = 100, REPORTS_MS = 5000 };
-	if (!w.started)
+	struct timespec soon = deadline_in(REPORTS_MS);
+	/* exit() in a signal handler may have interrupted this thread while it had the lock. */
+	if (!w.started || pthread_mutex_timedlock(&w.lock, &soon))
 		return;
-	pthread_mutex_lock(&w.lock);
 	wait_while_moving(CALLBACKS_MS); /* a driver may tell of completed work late */
 	give_up_in_flight();
 	w.finish = true;
