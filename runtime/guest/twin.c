@@ -296,6 +296,10 @@ void build_schedule(struct build *b, cl_device_id device)
 	pthread_t thread;
 	if (!j)
 		return;
+	/* The record is there from now on, even if the thread takes its time: build_confirm looks for it. */
+	pthread_mutex_lock(&b->lock);
+	find_twin(b, device);
+	pthread_mutex_unlock(&b->lock);
 	*j = (struct job){.build = build_retain(b), .device = device};
 	pthread_mutex_lock(&jobs_lock);
 	if (!builder_started && !start_thread(&thread, builder, NULL)) {
