@@ -120,11 +120,22 @@ void expression(int depth)
 	}
 }
 
+/* Few bits of something that differs between work-items, so that both ways of a branch are taken. */
+void own_value(int depth, unsigned int mask)
+{
+	if (percent(60))
+		put("((%s >> %u) ^ ", g.in_kernel ? "gid" : "a", chance(4));
+	else
+		put("(");
+	expression(depth);
+	put(") & %uu", mask);
+}
+
 static void comparison(int depth)
 {
 	static const char *op[] = {"<", ">", "<=", ">=", "==", "!="};
 
-	switch (chance(5)) {
+	switch (chance(8)) {
 	case 0:
 		masked("(", depth, ") & ");
 		put("%uu) != 0u", 1u << chance(3));
@@ -139,9 +150,9 @@ static void comparison(int depth)
 		leaf();
 		break;
 	default:
-		/* few bits on both sides, so that both ways are taken */
-		masked("(", depth, ") & 7u) ");
-		put("%s %uu", op[chance(6)], chance(7));
+		put("(");
+		own_value(depth, 7);
+		put(") %s %uu", op[chance(6)], 1 + chance(6));
 	}
 }
 

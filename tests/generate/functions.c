@@ -77,6 +77,58 @@ static void barrier_here(void)
 	put("barrier(CLK_LOCAL_MEM_FENCE);");
 }
 
+/* Every work-item leaves a value in local memory and takes others'. */
+static void exchange(void)
+{
+	line();
+	put("tile[lid] = ");
+	expression(2);
+	put(";");
+	barrier_here();
+	line();
+	put("%s ^= tile[", target());
+	expression(1);
+	put(" %% lsize] + tile[(lid + %uu) %% lsize];", 1 + chance(9));
+	barrier_here();
+}
+
+static void uniform_statements(struct place p, int count);
+
+static void uniform_loop(struct place p)
+{
+	int names = g.name_count;
+	char i[16];
+
+	snprintf(i, sizeof i, "u%d", g.temporaries++);
+	line();
+	if (percent(50))
+		put("for (uint %s = 0u; %s < (n & 3u) + %uu; %s++)", i, i, chance(3), i);
+	else
+		put("for (uint %s = %uu; %s > 0u; %s >>= 1)", i, 1u << chance(4), i, i);
+	open_block();
+	declare(i, 0);
+	p.loops++;
+	uniform_statements(p, 1 + (int)chance(2));
+	g.name_count = names;
+	close_brace();
+}
+
+static void uniform_if(struct place p)
+{
+	line();
+	put("if (%s & %uu)", percent(50) ? "n" : "(uint)get_group_id(0)", 1u << chance(3));
+	open_block();
+	uniform_statements(p, 1);
+	close_brace();
+	if (!percent(50))
+		return;
+	line();
+	put("else");
+	open_block();
+	uniform_statements(p, 1);
+	close_brace();
+}
+
 /* All work-items of a group take the same way here: what decides is the argument, a counter or the group's number. */
 static void uniform_statements(struct place p, int count)
 {
@@ -84,45 +136,11 @@ static void uniform_statements(struct place p, int count)
 		uint32_t kind = chance(6);
 		g.budget--;
 		if (kind < 2 || p.loops > 1) {
-			line();
-			put("tile[lid] = ");
-			expression(2);
-			put(";");
-			barrier_here();
-			line();
-			put("%s ^= tile[", target());
-			expression(1);
-			put(" %% lsize] + tile[(lid + %uu) %% lsize];", 1 + chance(9));
-			barrier_here();
+			exchange();
 		} else if (kind == 2) {
-			char i[16];
-			int names = g.name_count;
-			snprintf(i, sizeof i, "u%d", g.temporaries++);
-			line();
-			if (percent(50))
-				put("for (uint %s = 0u; %s < (n & 3u) + %uu; %s++)", i, i, chance(3), i);
-			else
-				put("for (uint %s = %uu; %s > 0u; %s >>= 1)", i, 1u << chance(4), i, i);
-			struct place inner = p;
-			inner.loops++;
-			open_block();
-			declare(i, 0);
-			uniform_statements(inner, 1 + (int)chance(2));
-			g.name_count = names;
-			close_brace();
+			uniform_loop(p);
 		} else if (kind == 3) {
-			line();
-			put("if (%s & %uu)", percent(50) ? "n" : "(uint)get_group_id(0)", 1u << chance(3));
-			open_block();
-			uniform_statements(p, 1);
-			close_brace();
-			if (percent(50)) {
-				line();
-				put("else");
-				open_block();
-				uniform_statements(p, 1);
-				close_brace();
-			}
+			uniform_if(p);
 		} else {
 			line();
 			statement(p);
@@ -143,6 +161,11 @@ struct range choose_range(void)
 void kernel(int number, const struct kernel *k, int calls)
 {
 	struct place p = {.returns = k->barriers ? RETURNS_NOT : RETURNS_VOID, .label = -1};
+	static const char *calls_of[] = {
+		[HELPER_VALUE] = "y ^= h%d(gid, n, in);",
+		[HELPER_VECTOR] = "v1 += h%d(v0, n);",
+		[HELPER_POINTER] = "h%d(&fx, gid, in);",
+	};
 	unsigned int tile = k->range.local[0] * k->range.local[1];
 
 	start_function();
@@ -173,6 +196,10 @@ void kernel(int number, const struct kernel *k, int calls)
 	line();
 	put(ALT("uint4 v0 = (uint4)(gid)", "uint4 v0 = make4(gid, gid, gid, gid)"));
 	put(", v1 = vload4(gid & 63u, in);");
+	/* one call at least, as most helpers would otherwise never run */
+	int h = (int)chance((uint32_t)g.helper_count);
+	line();
+	put(calls_of[g.helpers[h].kind], h);
 	if (k->barriers)
 		uniform_statements(p, 3 + (int)chance(3));
 	else

@@ -87,7 +87,7 @@ void declare(const char *text, int assignable)
 
 static void preamble(void)
 {
-	put("#define STEP(x, a) do { x += (a); x ^= x >> 3; } while (0)\n");
+	put("#define STEP(x, a) do { x += (a); if (x & 1u) x ^= x >> 3; } while (0)\n");
 	put("struct pair { uint a, b; };\n");
 	put("__constant uint table[16] = {");
 	for (int i = 0; i < 16; i++)

@@ -73,6 +73,7 @@ void expression(int depth);
 void condition(int depth);
 void decision(void);
 void effect(void);
+void own_value(int depth, unsigned int mask);
 void masked(const char *before, int depth, const char *after);
 void vector_operand(void);
 void vector_statement(void);

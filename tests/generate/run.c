@@ -229,8 +229,9 @@ static int number(const char *at, const char *key, uint64_t *value)
 /*
  * Compares the launch's blocks[] = [{"line":..,"column":..,"count":..}] with the translation's counts. Line and column
  * are those of the block's first token in the user's file: the brace or statement that an if, an else, a loop or a
- * function governs, the word case or default, a label's name. Blocks of the library's that stand at no marker are its own affair; every marked block that ran
- * must be there. Returns 1 where the report has no blocks, -1 (with *why) where they differ.
+ * function governs, the word case or default, a label's name. Blocks of the library's that stand at no marker are its
+ * own affair; every marked block that ran must be there. Returns 1 where the report has no blocks, -1 (with *why) where
+ * they differ.
  */
 static int compare_counts(const char *report, const char *kernel, const struct markers *m, const uint64_t *expected,
                           int block_count, char *why, size_t why_size)

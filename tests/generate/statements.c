@@ -19,7 +19,7 @@ static void assignment(void)
 }
 
 /* One that needs no braces anywhere and leaves no if open. */
-void simple_statement(void)
+static void simple_statement(void)
 {
 	int h = may_call(HELPER_POINTER);
 
@@ -115,7 +115,7 @@ static void body(struct place p, int else_follows)
 	g.indent--;
 }
 
-void if_statement(struct place p)
+static void if_statement(struct place p)
 {
 	int more = percent(50);
 
@@ -156,8 +156,8 @@ static void bound(unsigned int mask)
 		put("%uu", 1 + chance(mask));
 	} else {
 		put("(");
-		expression(1);
-		put(" & %uu)", mask);
+		own_value(1, mask);
+		put(")");
 	}
 }
 
@@ -173,67 +173,70 @@ static void loop_body(struct place p)
 	g.callable = callable;
 }
 
-void for_statement(struct place p)
+/* for (;;), left by a break. */
+static void endless_for(struct place p, const char *counter, unsigned int mask)
+{
+	put("{ uint %s = ", counter);
+	bound(mask);
+	put(";");
+	line();
+	put("for (;;)");
+	declare(counter, 0);
+	g.indent++;
+	open_block();
+	line();
+	put("if (!%s)", counter);
+	int k = g.blocks++;
+	g.indent++;
+	line();
+	put(ALT("/*B%d*/break;", "{ count_[%d]++; break; }"), k, k);
+	g.indent--;
+	line();
+	put("%s--;", counter);
+	p.loops++;
+	p.depth++;
+	p.may_break = p.may_continue = 1;
+	statements(p, 1 + (int)chance(3));
+	close_brace();
+	g.indent--;
+	put(" }");
+}
+
+static void for_statement(struct place p)
 {
 	unsigned int mask = trips(p);
 	int names = g.name_count;
+	uint32_t kind;
 	char i[16];
 
 	snprintf(i, sizeof i, "i%d", g.temporaries++);
-	switch (chance(4)) {
-	case 0: /* no part is there */
-		put("{ uint %s = ", i);
-		bound(mask);
-		put(";");
-		line();
-		put("for (;;)");
-		declare(i, 0);
-		g.indent++;
-		open_block();
-		line();
-		put("if (!%s)", i);
-		int k = g.blocks++;
-		g.indent++;
-		line();
-		put(ALT("/*B%d*/break;", "{ count_[%d]++; break; }"), k, k);
-		g.indent--;
-		line();
-		put("%s--;", i);
-		p.loops++;
-		p.depth++;
-		p.may_break = p.may_continue = 1;
-		statements(p, 1 + (int)chance(3));
-		close_brace();
-		g.indent--;
-		put(" }");
-		break;
-	case 1: /* two counters, and the bound is made once */
+	kind = chance(4);
+	if (kind == 0) {
+		endless_for(p, i, mask);
+		g.name_count = names;
+		return;
+	}
+	if (kind == 1) { /* two counters, and the bound is made once */
 		put("for (uint %s = 0u, e%s = ", i, i);
 		bound(mask);
 		put("; %s < e%s; %s++, fx += %s)", i, i, i, i);
-		declare(i, 0);
-		loop_body(p);
-		break;
-	case 2: /* downwards */
+	} else if (kind == 2) { /* downwards, without the third part */
 		put("for (uint %s = ", i);
 		bound(mask);
 		put("; %s--;)", i);
-		declare(i, 0);
-		loop_body(p);
-		break;
-	default:
+	} else {
 		if (percent(15)) {
 			put(ALT("\n#pragma unroll %u", ""), 1u << chance(3));
 			line();
 		}
 		put("for (uint %s = 0u; %s < %uu; %s++)", i, i, 1 + chance(mask), i);
-		declare(i, 0);
-		loop_body(p);
 	}
+	declare(i, 0);
+	loop_body(p);
 	g.name_count = names;
 }
 
-void while_statement(struct place p)
+static void while_statement(struct place p)
 {
 	unsigned int mask = trips(p);
 	char i[16];
@@ -265,14 +268,14 @@ void while_statement(struct place p)
 	put(" }");
 }
 
-void switch_statement(struct place p)
+static void switch_statement(struct place p)
 {
 	int cases = 2 + (int)chance(4), has_default = percent(70), names = g.name_count;
 	int default_at = has_default ? (int)chance((uint32_t)cases) : -1;
 
-	put("switch ((");
-	expression(2);
-	put(") & 7u) {");
+	put("switch (");
+	own_value(2, 7);
+	put(") {");
 	p.depth++;
 	p.may_break = 1;
 	for (int c = 0; c < cases; c++) {
@@ -309,13 +312,13 @@ void switch_statement(struct place p)
 static void jump(struct place p)
 {
 	char what[32] = "";
-	int choice = (int)chance(4);
+	uint32_t choice = chance(100);
 
-	if (choice == 0 && p.may_break)
-		snprintf(what, sizeof what, "break;");
-	else if (choice == 1 && p.may_continue)
+	if (p.may_continue && choice < 30)
 		snprintf(what, sizeof what, "continue;");
-	else if (choice == 2 && p.label >= 0)
+	else if (p.may_break && choice < 60)
+		snprintf(what, sizeof what, "break;");
+	else if (p.label >= 0 && choice < 90)
 		snprintf(what, sizeof what, "goto l%d;", p.label);
 	if (!what[0] && p.returns == RETURNS_NOT) {
 		simple_statement();
@@ -373,8 +376,8 @@ void statement(struct place p)
 	case 3: case 4: for_statement(p); break;
 	case 5: case 6: while_statement(p); break;
 	case 7: case 8: switch_statement(p); break;
-	case 9: case 10: jump(p); break;
-	case 11: bare_block(p); break;
+	case 9: case 10: case 11: jump(p); break;
+	case 12: bare_block(p); break;
 	default: simple_statement();
 	}
 }
