@@ -53,7 +53,8 @@ CMD = $(wildcard runtime/cmd/*.c) $(COMMON)
 TESTS = $(wildcard tests/*.c)
 # What the unit tests take of the guest's side: the parts that need no driver.
 GUEST_TESTED = $(addprefix runtime/guest/,artifact.c spawn.c table.c thread.c)
-PROGRAMS = $(patsubst %.c,$(O)/%,$(wildcard tests/guest/*.c tests/bench/*.c kernels/*.c))
+PROGRAMS = $(patsubst %.c,$(O)/%,$(wildcard tests/guest/*.c tests/bench/*.c kernels/*.c) \
+	tests/generate/generate.c tests/generate/run.c)
 
 OBJ = $(patsubst %.c,$(O)/obj/%.o,$(patsubst $(O)/%,%,$(1)))
 
@@ -123,12 +124,14 @@ $(O)/tests/guest/%: tests/guest/%.c tests/guest/guest.h
 	$(QUIET)mkdir -p $(@D)
 	$(QUIET)$(CC) -O1 -g -Wall -Wextra $(SANITIZE) -DCL_TARGET_OPENCL_VERSION=300 -pthread -o $@ $< -lOpenCL -ldl -lm
 
-$(O)/kernels/% $(O)/tests/bench/%:
+$(O)/kernels/% $(O)/tests/bench/% $(O)/tests/generate/%:
 	$(SAY) CC $<
 	$(QUIET)mkdir -p $(@D)
-	$(QUIET)$(CC) -O2 -g -Wall -Wextra $(SANITIZE) -o $@ $< -lOpenCL -lm
+	$(QUIET)$(CC) -O2 -g -Wall -Wextra $(SANITIZE) -o $@ $(filter %.c,$^) -lOpenCL -ldl -lm
 
 $(foreach p,$(filter-out $(O)/tests/guest/%,$(PROGRAMS)),$(eval $(p): $(patsubst $(O)/%,%.c,$(p))))
+$(O)/tests/generate/generate: $(addprefix tests/generate/,expressions.c statements.c functions.c generate.h)
+$(O)/tests/generate/run: tests/generate/work.h
 
 $(O)/unit-tests: $(call OBJ,$(TESTS) $(COMMON) $(GUEST_TESTED) $(filter-out runtime/cc/main.c runtime/base/%,$(CC_SOURCES)))
 	$(SAY) LINK $@

@@ -6,6 +6,10 @@
  * The kernels are looked for beside the cases file unless -k names another directory. Prints one line
  * per case: name,kernel,global,local,checksum,median_ns,min_ns where the times are the device's own
  * (profiling events); -n: no profiling. Every repeat starts from freshly written buffers.
+ *
+ * Arguments: f (float), d (double) and i (int) buffers, kind:count:how[:value] with how one of rand (floats in [0,1),
+ * ints in [0,value)), zero, and for ints fill (value) and ramp (element e is e*value); m an image to read of RGBA
+ * floats, m:WIDTHxHEIGHT:rand; F:value and I:value scalars; L:bytes local memory.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
@@ -13,6 +17,7 @@
 #ifndef CL_TARGET_OPENCL_VERSION
 #define CL_TARGET_OPENCL_VERSION 120
 #endif
+#define CL_USE_DEPRECATED_OPENCL_1_1_APIS
 #define CL_USE_DEPRECATED_OPENCL_1_2_APIS
 #include <CL/cl.h>
 #include <fnmatch.h>
@@ -34,9 +39,9 @@ struct suite {
 };
 
 struct arg {
-	char kind; /* 'f' or 'i' buffer, 'F' or 'I' scalar, 'L' local memory */
-	size_t count;
-	int32_t *init; /* buffers only: the contents every repeat starts from */
+	char kind; /* 'f', 'd' or 'i' buffer, 'm' image, 'F' or 'I' scalar, 'L' local memory */
+	size_t count, size_bytes, width, height;
+	int32_t *init; /* buffers and images: the contents every repeat starts from */
 	cl_mem mem;
 	float f;
 	int32_t i;
@@ -73,9 +78,12 @@ static uint32_t next_random(void)
 static void fill(struct arg *a, const char *how, long value)
 {
 	float *f = (float *)a->init;
+	double *d = (double *)a->init;
 
 	for (size_t e = 0; e < a->count; e++) {
-		if (a->kind == 'f')
+		if (a->kind == 'd')
+			d[e] = !strcmp(how, "rand") ? next_random() / 16777216.0 : 0.0;
+		else if (a->kind == 'f' || a->kind == 'm')
 			f[e] = !strcmp(how, "rand") ? next_random() / 16777216.0f : 0.0f;
 		else if (!strcmp(how, "rand"))
 			a->init[e] = (int32_t)(next_random() % (uint32_t)value);
@@ -98,9 +106,14 @@ static void parse_arg(struct arg *a, char *text)
 	else if (a->kind == 'I')
 		a->i = (int32_t)strtol(count, NULL, 10);
 	else
-		a->count = strtoul(count, NULL, 10);
-	if (a->kind == 'f' || a->kind == 'i') {
-		a->init = malloc(a->count * 4);
+		a->count = a->width = strtoul(count, &count, 10);
+	if (a->kind == 'm') {
+		a->height = *count == 'x' ? strtoul(count + 1, NULL, 10) : 1;
+		a->count = a->width * a->height * 4;
+	}
+	if (strchr("fdim", a->kind)) {
+		a->size_bytes = a->count * (a->kind == 'd' ? 8 : 4);
+		a->init = malloc(a->size_bytes);
 		if (!a->init || !how)
 			fail("no memory or no contents", text, 0);
 		fill(a, how, value ? strtol(value, NULL, 10) : 0);
@@ -173,16 +186,33 @@ static cl_program build_program(const struct suite *s, const char *file)
 	return program;
 }
 
+static void write_image(const struct suite *s, struct arg *a)
+{
+	const cl_image_format format = {CL_RGBA, CL_FLOAT};
+	const size_t origin[3] = {0}, region[3] = {a->width, a->height, 1};
+	cl_int err;
+
+	if (!a->mem) {
+		a->mem = clCreateImage2D(s->context, CL_MEM_READ_ONLY, &format, a->width, a->height, 0, NULL, &err);
+		check(err, "clCreateImage2D");
+	}
+	check(clEnqueueWriteImage(s->queue, a->mem, CL_TRUE, origin, region, 0, 0, a->init, 0, NULL, NULL),
+	      "clEnqueueWriteImage");
+}
+
 static void set_arg(const struct suite *s, cl_kernel kernel, cl_uint index, struct arg *a)
 {
 	cl_int err;
 
-	if (a->init) {
+	if (a->kind == 'm') {
+		write_image(s, a);
+		check(clSetKernelArg(kernel, index, sizeof a->mem, &a->mem), "clSetKernelArg");
+	} else if (a->init) {
 		if (!a->mem) {
-			a->mem = clCreateBuffer(s->context, CL_MEM_READ_WRITE, a->count * 4, NULL, &err);
+			a->mem = clCreateBuffer(s->context, CL_MEM_READ_WRITE, a->size_bytes, NULL, &err);
 			check(err, "clCreateBuffer");
 		}
-		check(clEnqueueWriteBuffer(s->queue, a->mem, CL_TRUE, 0, a->count * 4, a->init, 0, NULL, NULL),
+		check(clEnqueueWriteBuffer(s->queue, a->mem, CL_TRUE, 0, a->size_bytes, a->init, 0, NULL, NULL),
 		      "clEnqueueWriteBuffer");
 		check(clSetKernelArg(kernel, index, sizeof a->mem, &a->mem), "clSetKernelArg");
 	} else if (a->kind == 'L') {
@@ -211,9 +241,10 @@ static cl_ulong launch(const struct suite *s, cl_kernel kernel, const struct tes
 
 static uint32_t checksum(const struct suite *s, struct arg *a, uint32_t sum)
 {
-	check(clEnqueueReadBuffer(s->queue, a->mem, CL_TRUE, 0, a->count * 4, a->init, 0, NULL, NULL),
-	      "clEnqueueReadBuffer");
-	for (size_t e = 0; e < a->count; e++)
+	if (a->kind != 'm') /* kernels do not write images, so what was given still is what they hold */
+		check(clEnqueueReadBuffer(s->queue, a->mem, CL_TRUE, 0, a->size_bytes, a->init, 0, NULL, NULL),
+		      "clEnqueueReadBuffer");
+	for (size_t e = 0; e < a->size_bytes / 4; e++)
 		sum = sum * 31 + (uint32_t)a->init[e];
 	return sum;
 }

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# make test: unit tests, guest programs with and without the library, promises to users, quick real programs.
+# make test: unit tests, guest programs with and without the library, promises to users, random programs, quick
+# real programs.
 #   tests/run.sh BUILD_DIR
 # Ends with "N passed, N failed" over all of them.
 set -u
@@ -47,6 +48,13 @@ promises() {
 	add_counts "$TMPDIR/behaviour"
 }
 
+# Kernels, ten in a program: as many as fit into a minute.
+random_programs() {
+	echo "== random programs"
+	"$root/tests/generate/run.sh" "$build" 100 1 2>&1 | tee "$TMPDIR/random"
+	add_counts "$TMPDIR/random"
+}
+
 real_programs() {
 	echo "== real programs"
 	"$root/tests/apps/run.sh" --quick 2>&1 | tee "$TMPDIR/apps"
@@ -56,6 +64,7 @@ real_programs() {
 unit_tests
 guest_programs
 promises
+random_programs
 real_programs
 echo "== all"
 echo "$passed passed, $failed failed, $skipped skipped"

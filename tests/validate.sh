@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# make validate: the long tests. Every real program with cold caches, then the guests under AddressSanitizer with UBSan
-# and under ThreadSanitizer (in our code and the guests'; the driver is what the system has).
+# make validate: the long tests. Every real program with cold caches, 2000 random kernels, then the guests under
+# AddressSanitizer with UBSan and under ThreadSanitizer (in our code and the guests'; the driver is what the system has).
 #   tests/validate.sh BUILD_DIR
 # Ends with "N passed, N failed" over all of them.
 set -u
@@ -29,6 +29,14 @@ real_programs() {
 	env -u POCL_CACHE_DIR -u GPUSIM_CACHE_DIR "$root/tests/apps/run.sh" --all --cold 2>&1 | tee "$TMPDIR/apps"
 	set -- $(tail -1 "$TMPDIR/apps" | tr -d ,)
 	passed=$((passed + $1)) failed=$((failed + $3)) skipped=$((skipped + $5))
+}
+
+# Other seeds than those of make test.
+random_programs() {
+	echo "== random programs"
+	env -u POCL_CACHE_DIR -u GPUSIM_CACHE_DIR "$root/tests/generate/run.sh" "$build" 2000 1001 2>&1 | tee "$TMPDIR/random"
+	set -- $(tail -1 "$TMPDIR/random" | tr -d ,)
+	passed=$((passed + $1)) failed=$((failed + $3))
 }
 
 # sanitized KIND LIBRARY GUEST ARGUMENTS...: the exit code must be the plain one, and the sanitizer must say nothing.
@@ -70,6 +78,7 @@ unit_tests_under_asan() {
 }
 
 real_programs
+random_programs
 under_sanitizer asan ASAN
 unit_tests_under_asan
 under_sanitizer tsan TSAN

@@ -1,0 +1,219 @@
+/* functions.c - helper functions, and kernels with their barriers. */
+#include "generate.h"
+
+static void start_function(void)
+{
+	g.indent = 0;
+	g.name_count = g.temporaries = g.labels = 0;
+	g.in_kernel = 0;
+}
+
+static void declare_values(const char *first, const char *second)
+{
+	line();
+	put("uint x = %s, y = %s, z = 3u, fx = 0u;", first, second);
+	line();
+	put("uint local_array[4] = {1u, x, y, 5u};");
+	line();
+	put("struct pair pair = {x, 7u};");
+	declare("x", 1);
+	declare("y", 1);
+	declare("z", 1);
+	declare("pair.a", 1);
+	declare("pair.b", 1);
+}
+
+void helper_head(int h)
+{
+	static const char *heads[] = {
+		[HELPER_VALUE] = "uint h%d(uint a, uint b, __global const uint *in)",
+		[HELPER_VECTOR] = "uint4 h%d(uint4 v0, uint a)",
+		[HELPER_POINTER] = "void h%d(uint *result, uint a, __global const uint *in)",
+	};
+
+	put("%s", g.helpers[h].is_static ? (h & 1 ? "static " : "static inline ") : "");
+	put(heads[g.helpers[h].kind], h);
+}
+
+void helper(int h)
+{
+	static const enum returns returns[] = {RETURNS_VALUE, RETURNS_VECTOR, RETURNS_VOID};
+	enum helper_kind kind = g.helpers[h].kind;
+	struct place p = {.returns = returns[kind], .label = -1};
+
+	start_function();
+	g.callable = kind == HELPER_VECTOR ? 0 : h; /* it has no buffer to hand on */
+	g.budget = 4;
+	put("\n");
+	helper_head(h);
+	open_block();
+	declare_values("a", kind == HELPER_VALUE ? "b" : "9u");
+	declare("a", 0);
+	line();
+	if (kind == HELPER_VECTOR) {
+		/* such a helper gets no buffer: it reads the constant table in its place */
+		put("__constant const uint *in = table_of_256;");
+		line();
+		put("uint4 v1 = v0 + 1u;");
+	} else {
+		put(ALT("uint4 v0 = (uint4)(a), v1 = (uint4)(x, y, z, 1u);",
+		        "uint4 v0 = make4(a, a, a, a), v1 = make4(x, y, z, 1u);"));
+	}
+	statements(p, 2 + (int)chance(3));
+	line();
+	if (kind == HELPER_VALUE)
+		put("return x ^ fx ^ y;");
+	else if (kind == HELPER_VECTOR)
+		put("return v0 ^ v1 ^ (x + fx);");
+	else
+		put("*result += x ^ fx;");
+	close_brace();
+	put("\n");
+}
+
+static void barrier_here(void)
+{
+	line();
+	put("barrier(CLK_LOCAL_MEM_FENCE);");
+}
+
+/* Every work-item leaves a value in local memory and takes others'. */
+static void exchange(void)
+{
+	line();
+	put("tile[lid] = ");
+	expression(2);
+	put(";");
+	barrier_here();
+	line();
+	put("%s ^= tile[", target());
+	expression(1);
+	put(" %% lsize] + tile[(lid + %uu) %% lsize];", 1 + chance(9));
+	barrier_here();
+}
+
+static void uniform_statements(struct place p, int count);
+
+static void uniform_loop(struct place p)
+{
+	int names = g.name_count;
+	char i[16];
+
+	snprintf(i, sizeof i, "u%d", g.temporaries++);
+	line();
+	if (percent(50))
+		put("for (uint %s = 0u; %s < (n & 3u) + %uu; %s++)", i, i, chance(3), i);
+	else
+		put("for (uint %s = %uu; %s > 0u; %s >>= 1)", i, 1u << chance(4), i, i);
+	open_block();
+	declare(i, 0);
+	p.loops++;
+	uniform_statements(p, 1 + (int)chance(2));
+	g.name_count = names;
+	close_brace();
+}
+
+static void uniform_if(struct place p)
+{
+	line();
+	put("if (%s & %uu)", percent(50) ? "n" : "(uint)get_group_id(0)", 1u << chance(3));
+	open_block();
+	uniform_statements(p, 1);
+	close_brace();
+	if (!percent(50))
+		return;
+	line();
+	put("else");
+	open_block();
+	uniform_statements(p, 1);
+	close_brace();
+}
+
+/* All work-items of a group take the same way here: what decides is the argument, a counter or the group's number. */
+static void uniform_statements(struct place p, int count)
+{
+	for (int s = 0; s < count; s++) {
+		uint32_t kind = chance(6);
+		g.budget--;
+		if (kind < 2 || p.loops > 1) {
+			exchange();
+		} else if (kind == 2) {
+			uniform_loop(p);
+		} else if (kind == 3) {
+			uniform_if(p);
+		} else {
+			line();
+			statement(p);
+		}
+	}
+}
+
+struct range choose_range(void)
+{
+	static const struct range ranges[] = {
+		{{64, 1}, {64, 1}}, {{128, 1}, {32, 1}}, {{96, 1}, {32, 1}}, {{64, 1}, {16, 1}},
+		{{16, 8}, {8, 4}}, {{12, 6}, {4, 3}}, {{32, 3}, {32, 1}}, {{70, 1}, {7, 1}},
+	};
+
+	return ranges[chance(sizeof ranges / sizeof ranges[0])];
+}
+
+void kernel(int number, const struct kernel *k, int calls)
+{
+	struct place p = {.returns = k->barriers ? RETURNS_NOT : RETURNS_VOID, .label = -1};
+	static const char *calls_of[] = {
+		[HELPER_VALUE] = "y ^= h%d(gid, n, in);",
+		[HELPER_VECTOR] = "v1 += h%d(v0, n);",
+		[HELPER_POINTER] = "h%d(&fx, gid, in);",
+	};
+	unsigned int tile = k->range.local[0] * k->range.local[1];
+
+	start_function();
+	g.in_kernel = 1;
+	g.callable = g.helper_count;
+	g.budget = 7;
+	put("\n__kernel ");
+	if (k->required_size)
+		put(ALT("__attribute__((reqd_work_group_size(%u, %u, 1)))\n", ""), k->range.local[0], k->range.local[1]);
+	put("void g%ld_%d(__global const uint *in, __global uint *out, uint n%s)", g.seed, number,
+	    k->local_argument ? ", __local uint *tile" : "");
+	open_block();
+	if (k->barriers && !k->local_argument) {
+		line();
+		put(ALT("__local uint tile[%u];", "static uint tile[%u];"), tile, tile);
+	}
+	line();
+	put("uint gid = get_global_id(1) * get_global_size(0) + get_global_id(0);");
+	line();
+	put("uint lsize = get_local_size(0) * get_local_size(1);");
+	line();
+	put("uint lid = get_local_id(1) * get_local_size(0) + get_local_id(0);");
+	line();
+	put("uint own = gid * %du, shared = get_global_size(0) * get_global_size(1) * %du;", PER_ITEM, PER_ITEM);
+	declare_values("gid", "n + lid");
+	declare("gid", 0);
+	declare("n", 0);
+	line();
+	put(ALT("uint4 v0 = (uint4)(gid)", "uint4 v0 = make4(gid, gid, gid, gid)"));
+	put(", v1 = vload4(gid & 63u, in);");
+	/* one call at least, as most helpers would otherwise never run */
+	int h = (int)chance((uint32_t)g.helper_count);
+	line();
+	put(calls_of[g.helpers[h].kind], h);
+	if (k->barriers)
+		uniform_statements(p, 3 + (int)chance(3));
+	else
+		statements(p, 3 + (int)chance(4));
+	if (calls >= 0) {
+		line();
+		put("g%ld_%d(in, out, x & 15u);", g.seed, calls);
+	}
+	line();
+	put("out[own] += x ^ y ^ fx;");
+	line();
+	put("out[own + 1u] ^= z + pair.a + pair.b + lsize;");
+	line();
+	put("vstore4(vload4(gid, out) + v0 * v1, gid, out);");
+	close_brace();
+	put("\n");
+}

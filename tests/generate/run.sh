@@ -1,0 +1,53 @@
+#!/usr/bin/env bash
+# Random OpenCL programs: the same buffers plain, with the library and from an instrumented C translation, which also
+# says how often each block ran.
+#   tests/generate/run.sh BUILD_DIR KERNELS [SEED]
+# Programs are numbered from SEED (1), ten kernels in each. Ends with "N passed, N failed" over the kernels.
+set -u
+build=$(cd "$1" && pwd)
+here=$(cd "$(dirname "$0")" && pwd)
+kernels=$2
+seed=${3:-1}
+per_program=10 per_round=20
+work=$(mktemp -d "${TMPDIR:-/tmp}/gpusim-generate.XXXXXX")
+trap 'rm -rf "$work"' EXIT
+passed=0 failed=0
+
+# launches ENDING PREFIX...: a process for each program, so that one that fails takes no other with it.
+launches() {
+	local ending=$1 prefix
+	shift
+	mkdir -p "$work/pocl-$ending"
+	for prefix; do
+		POCL_CACHE_DIR=$work/pocl-$ending GPUSIM_OUTPUT=$prefix "$build/tests/generate/run" launch "$ending" "$prefix" \
+			>"$work/log-$ending" 2>&1 || grep -v 'warnings\? generated' "$work/log-$ending" | head -20
+	done
+}
+
+# round PREFIX...: both runs at once, each with a cache of its own, so that neither finds the other's kernels.
+round() {
+	launches plain "$@" &
+	GPUSIM_CACHE_DIR=$work/cache GPUSIM_REPORT=json LD_PRELOAD=$build/libgpusim.so launches library "$@"
+	wait $!
+	"$build/tests/generate/run" compare "$@" >"$work/compare"
+	grep -v '^[0-9]* passed, ' "$work/compare"
+	set -- $(tail -1 "$work/compare" | tr -d ,)
+	passed=$((passed + $1)) failed=$((failed + $3))
+	rm -rf "$work"/*
+}
+
+prefixes=()
+while [ "$kernels" -gt 0 ]; do
+	count=$((kernels < per_program ? kernels : per_program))
+	prefix=$work/p$seed
+	"$build/tests/generate/generate" "$seed" $count "$prefix" &&
+		${CC:-cc} -w -O0 -fPIC -shared -I"$here" -o "$prefix.so" "$prefix.c" || echo "FAIL seed $seed: no translation"
+	prefixes+=("$prefix")
+	kernels=$((kernels - count)) seed=$((seed + 1))
+	if [ ${#prefixes[@]} = $per_round ] || [ "$kernels" = 0 ]; then
+		round "${prefixes[@]}"
+		prefixes=()
+	fi
+done
+echo "$passed passed, $failed failed"
+[ $failed = 0 ]
