@@ -36,7 +36,7 @@ random_programs() {
 	echo "== random programs"
 	env -u POCL_CACHE_DIR -u GPUSIM_CACHE_DIR "$root/tests/generate/run.sh" "$build" 2000 1001 2>&1 | tee "$TMPDIR/random"
 	set -- $(tail -1 "$TMPDIR/random" | tr -d ,)
-	passed=$((passed + $1)) failed=$((failed + $3))
+	passed=$((passed + $1)) failed=$((failed + $3)) skipped=$((skipped + $5))
 }
 
 # sanitized KIND LIBRARY GUEST ARGUMENTS...: the exit code must be the plain one, and the sanitizer must say nothing.
