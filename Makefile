@@ -100,7 +100,7 @@ $(O)/obj/%.o: %.c
 	$(QUIET)$(CC) $(ALL_CFLAGS) -c -o $@ $<
 
 # Programs that the library is tried on: ordinary OpenCL applications, without anything of ours.
-programs: $(PROGRAMS)
+programs: $(PROGRAMS) $(O)/tests/golden/golden
 
 $(O)/tests/guest/%: tests/guest/%.c tests/guest/guest.h
 	$(SAY) CC $<
@@ -111,6 +111,12 @@ $(O)/kernels/% $(O)/tests/bench/%:
 	$(SAY) CC $<
 	$(QUIET)mkdir -p $(@D)
 	$(QUIET)$(CC) -O2 -g -Wall -Wextra $(SANITIZE) -o $@ $< -lOpenCL -lm
+
+# Talks to gpusim-cc, and runs what it makes.
+$(O)/tests/golden/golden: tests/golden/golden.c $(call OBJ,$(BASE))
+	$(SAY) CC $<
+	$(QUIET)mkdir -p $(@D)
+	$(QUIET)$(CC) -O1 -g -D_GNU_SOURCE -I. -Wall -Wextra $(SANITIZE) -o $@ $^ -lOpenCL -lm
 
 $(foreach p,$(filter-out $(O)/tests/guest/%,$(PROGRAMS)),$(eval $(p): $(patsubst $(O)/%,%.c,$(p))))
 

@@ -139,20 +139,29 @@ static int add_jump(struct walk *w, unsigned block, size_t target)
 	return 0;
 }
 
+static bool is_label(enum CXCursorKind kind)
+{
+	return kind == CXCursor_CaseStmt || kind == CXCursor_DefaultStmt || kind == CXCursor_LabelStmt;
+}
+
 static enum CXChildVisitResult find_label(CXCursor cursor, CXCursor parent, CXClientData data)
 {
-	enum CXCursorKind kind = clang_getCursorKind(cursor);
 	(void)parent;
-	*(bool *)data |= kind == CXCursor_LabelStmt || kind == CXCursor_CaseStmt || kind == CXCursor_DefaultStmt;
+	*(bool *)data |= is_label(clang_getCursorKind(cursor));
 	return *(bool *)data ? CXChildVisit_Break : CXChildVisit_Recurse;
 }
 
+/* Not the labels of the statement itself. */
 static bool contains_label(CXCursor s)
 {
 	bool found = false;
-	find_label(s, s, &found);
-	if (!found)
+	struct children c = children_of(s);
+	enum CXCursorKind kind = clang_getCursorKind(s);
+	if (is_label(kind) && c.count)
+		found = contains_label(c.items[c.count - 1]);
+	else
 		clang_visitChildren(s, find_label, &found);
+	free(c.items);
 	return found;
 }
 
@@ -162,8 +171,7 @@ static int mark_after(struct walk *w, CXCursor before, CXCursor next, size_t fir
 	bool leaves = w->irregular && contains_label(before);
 	for (size_t i = first; i < w->jump_count; i++)
 		leaves |= w->jumps[i].target <= w->depth;
-	enum CXCursorKind kind = clang_getCursorKind(next);
-	if (!leaves || kind == CXCursor_CaseStmt || kind == CXCursor_DefaultStmt || kind == CXCursor_LabelStmt)
+	if (!leaves || is_label(clang_getCursorKind(next)))
 		return 0;
 	unsigned before_id = flow->block;
 	if (mark(w, clang_getCursorExtent(next), "after", flow->loop, at, &flow->block) || w->irregular)
@@ -185,8 +193,7 @@ static int walk_list(struct walk *w, CXCursor s, const struct children *c, struc
 	for (size_t i = 0; i < c->count; i++) {
 		size_t first = w->jump_count;
 		w->start = after;
-		enum CXCursorKind kind = clang_getCursorKind(c->items[i]);
-		bool label = kind == CXCursor_CaseStmt || kind == CXCursor_DefaultStmt || kind == CXCursor_LabelStmt;
+		bool label = is_label(clang_getCursorKind(c->items[i]));
 		if (label ? walk_labelled(w, c->items[i], &flow, &after)
 		          : walk_statement(w, c->items[i], flow, &after))
 			return w->pass->result;
@@ -219,8 +226,7 @@ static int walk_labelled(struct walk *w, CXCursor s, struct place_in_flow *flow,
 			from = scan_blanks(w->pass->unit->text, w->pass->unit->length, from) + 1;
 	if (behind_character(w, s, from, ':', &colon))
 		return w->pass->result;
-	enum CXCursorKind sub_kind = clang_getCursorKind(sub);
-	if (sub_kind == CXCursor_CaseStmt || sub_kind == CXCursor_DefaultStmt || sub_kind == CXCursor_LabelStmt)
+	if (is_label(clang_getCursorKind(sub)))
 		return walk_labelled(w, sub, flow, end);
 	const char *name = kind == CXCursor_LabelStmt ? "label" : kind == CXCursor_CaseStmt ? "case" : "default";
 	if (mark(w, clang_getCursorExtent(s), name, flow->loop, colon, &flow->block))

@@ -7,6 +7,7 @@
 #include "runtime/cc/protocol.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -135,6 +136,16 @@ static int annotate(struct work *w)
 	if (result == -EINVAL && parse_all(w, true) == 0)
 		return 0;
 	w->err = first;
+	return result;
+}
+
+static int want_trips(struct work *w)
+{
+	unsigned loop, factor, counter;
+	int skip, result = 0;
+	const char *at = gs_pack_text(w->request, "trips");
+	for (; !result && sscanf(at, "%u %u%n", &loop, &factor, &skip) == 2; at += skip)
+		result = annotation_want_trips(w->annotation, loop, factor, &counter, &w->err);
 	return result;
 }
 
@@ -331,6 +342,8 @@ static int do_request(struct work *w)
 		result = preprocess_all(w);
 	if (!result)
 		result = annotate(w);
+	if (!result)
+		result = want_trips(w);
 	if (!result) {
 		result = write_host(w);
 		write_tables(w);

@@ -13,6 +13,7 @@
  *               c_version=120 (OpenCL C version used without -cl-std), cl_version=300,
  *               image_support=0|1, little_endian=0|1, platform=NAME, extensions=SPACE SEPARATED,
  *               features=SPACE SEPARATED (__opencl_c_*), counters=plain|atomic
+ *   trips       optional: lines LOOP FACTOR (of the loops section): the sums of floor(trips / FACTOR) that are wanted
  *   targets     one architecture per line: sm_20
  *   cwd         working directory of the guest; present only when an #include or -I may need it
  *   then, for each unit (a source that clBuildProgram or clCompileProgram was given), in link order:
