@@ -1,7 +1,7 @@
 /*
  * Renders a unit's edits. Host text starts with a few macros, so that the markers themselves stay short:
  *
- *   __gpusim_begin          at the entry of a kernel: the buffer's header and this work-group's place
+ *   __gpusim_begin          at the entry of a kernel: this work-group's place
  *   __gpusim_block(ID)      one more execution of a block
  *   __gpusim_put(COLUMN, ID)  at the end of a kernel: a counter into its work-item's place
  *
@@ -9,7 +9,7 @@
  * registers, compute those of plain loops from the trip count and vectorise the stores; there is nothing to share.
  * On POCL, a volatile increment at the entry alone made a copying kernel 18 times slower, because nothing is
  * vectorised any more, and a barrier with a sum by one work-item made a stencil 3 times slower; this form, 1.0 to 1.3.
- * All work-items of a group store the same group size in the same place, which compilers take out of the loop.
+ * All work-items of a group store the same sizes in the same place, which compilers take out of the loop.
  *
  * By group, where there are too many counters for that, the counters of the plain form are volatile. POCL marks its
  * work-item loops as parallel, and then the vectoriser turns `count[i]++` of sixteen work-items into one: counts
@@ -44,24 +44,15 @@ struct writer {
 	struct gs_buf *out;
 };
 
-static void write_sizes(struct gs_buf *out)
-{
-	for (int i = 0; i < 3; i++)
-		gs_buf_printf(
-		    out, " __gpusim_counters[%d] = get_local_size(%d); __gpusim_counters[%d] = get_num_groups(%d);",
-		    COUNTER_LOCAL + i, i, COUNTER_GROUPS + i, i);
-	gs_buf_puts(out, " }");
-}
-
+/* There are no conditional stores here but the last: each made a vectorised stencil twice as slow. */
 static void write_item_macros(struct gs_buf *out)
 {
-	gs_buf_puts(out, "#define __gpusim_begin unsigned long __gpusim_group = " GROUP_ID "; if (__gpusim_group == 0) {");
-	write_sizes(out);
 	gs_buf_printf(out,
-	              " if (__gpusim_group < __gpusim_slots) __gpusim_counters[%d + __gpusim_group] = "
-	              "get_local_size(0) * get_local_size(1) * get_local_size(2)\n"
+	              "#define __gpusim_begin unsigned long __gpusim_group = " GROUP_ID "; "
+	              "__gpusim_counters[%d + (__gpusim_group < __gpusim_slots ? __gpusim_group : __gpusim_slots)] = "
+	              "get_local_size(0) | get_local_size(1) << %d | get_local_size(2) << %d\n"
 	              "#define __gpusim_block(id) __gpusim_n[id]++\n",
-	              COUNTER_HEADER_WORDS);
+	              COUNTER_HEADER_WORDS, COUNTER_SIZE_BITS, 2 * COUNTER_SIZE_BITS);
 	gs_buf_puts(out, "#define __gpusim_at(d) (get_global_id(d) - get_global_offset(d))\n"
 	                 "#define __gpusim_item ((__gpusim_at(2) * get_global_size(1) + __gpusim_at(1)) * "
 	                 "get_global_size(0) + __gpusim_at(0))\n");
@@ -69,7 +60,7 @@ static void write_item_macros(struct gs_buf *out)
 	              "#define __gpusim_put(column, id) ((__global unsigned int *)(__gpusim_counters + %d + "
 	              "__gpusim_slots))[(column) * __gpusim_places + __gpusim_i] = __gpusim_n[id] < 0xffffffffUL ? "
 	              "__gpusim_n[id] : 0xffffffffUL;\n",
-	              COUNTER_HEADER_WORDS);
+	              COUNTER_HEADER_WORDS + 1);
 }
 
 /* Slot of the group, then the header, which every launch writes once. */
@@ -81,7 +72,11 @@ static void write_group_macros(struct gs_buf *out, size_t blocks, enum marker_fo
 	              "__gpusim_group : __gpusim_group %% __gpusim_counters[%d]) * %zu; "
 	              "if (__gpusim_group == 0 && get_local_id(0) == 0 && get_local_id(1) == 0 && get_local_id(2) == 0) {",
 	              COUNTER_TYPE, COUNTER_HEADER_WORDS, COUNTER_SLOTS, COUNTER_SLOTS, blocks);
-	write_sizes(out);
+	for (int i = 0; i < 3; i++)
+		gs_buf_printf(
+		    out, " __gpusim_counters[%d] = get_local_size(%d); __gpusim_counters[%d] = get_num_groups(%d);",
+		    COUNTER_LOCAL + i, i, COUNTER_GROUPS + i, i);
+	gs_buf_puts(out, " }");
 	if (form == MARK_COUNT_PLAIN)
 		gs_buf_puts(out, "\n#define __gpusim_block(id) __gpusim_count[id]++\n");
 	else

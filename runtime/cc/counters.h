@@ -2,13 +2,14 @@
  * The counter buffer that a twin kernel takes as an argument of its own: an array of 64-bit words.
  *
  *   word 0           slots: how many work-groups have a place of their own (set by the host, at least 1)
- *   words 1..3       local size      (written by the twin, by the first group)
+ *   words 1..3       local size      (group layout; written by the twin, by the first work-item of the first group)
  *   words 4..6       number of groups (likewise)
  *   word 7           reserved, 0
  *
  * Item layout. Two more arguments follow the buffer, both ulong: slots, and places. A work-item with linear global id
  * i stores its counters when it ends:
- *   then slots words             the size of each work-group, if its linear id is below slots
+ *   then slots + 1 words         the local sizes of each work-group, COUNTER_SIZE_BITS each, the first lowest, at its
+ *                                linear id; the last word is for all groups that have no slot
  *   then, as 32-bit words        column c of work-item i at c * places + i, if i is below places
  * A counter that does not fit 32 bits is stored as COUNTER_FULL, so that nothing overflows silently.
  *
@@ -27,6 +28,7 @@ enum {
 	COUNTER_LOCAL = 1,
 	COUNTER_GROUPS = 4,
 	COUNTER_HEADER_WORDS = 8,
+	COUNTER_SIZE_BITS = 21,
 };
 #define COUNTER_FULL 0xffffffffu
 

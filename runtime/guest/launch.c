@@ -80,7 +80,7 @@ size_t launch_words(const struct launch *l)
 {
 	if (!l->artifact->counts_by_item)
 		return COUNTER_HEADER_WORDS + l->slots * l->artifact->block_count;
-	return COUNTER_HEADER_WORDS + l->slots + (l->places * l->facts->column_count + 1) / 2;
+	return COUNTER_HEADER_WORDS + l->slots + 1 + (l->places * l->facts->column_count + 1) / 2;
 }
 
 /* When the bound is reached, launches that end make room; but nothing may depend on our waiting. */

@@ -94,14 +94,20 @@ static void sum_slots(const struct launch *l, uint64_t *counts)
 			counts[b] += slot[s * blocks + b];
 }
 
+/* Item layout: the local size that a group has left in its slot. */
+static uint64_t local_size_of(const struct launch *l, size_t slot, int dimension)
+{
+	uint64_t word = l->buffer->words[COUNTER_HEADER_WORDS + slot];
+	return word >> dimension * COUNTER_SIZE_BITS & ((1u << COUNTER_SIZE_BITS) - 1);
+}
+
 /* Item layout: the sums over the work-items; false when a counter was full. */
 static bool sum_items(const struct launch *l, uint64_t *counts)
 {
-	const uint64_t *group = l->buffer->words + COUNTER_HEADER_WORDS;
-	const uint32_t *column = (const uint32_t *)(group + l->slots), *end;
+	const uint32_t *column = (const uint32_t *)(l->buffer->words + COUNTER_HEADER_WORDS + l->slots + 1), *end;
 	uint32_t most = 0;
 	for (size_t s = 0; l->facts->entry_block >= 0 && s < l->slots; s++)
-		counts[l->facts->entry_block] += group[s];
+		counts[l->facts->entry_block] += local_size_of(l, s, 0) * local_size_of(l, s, 1) * local_size_of(l, s, 2);
 	for (size_t c = 0; c < l->facts->column_count; c++) {
 		uint64_t sum = 0;
 		for (end = column + l->places; column < end; column++) {
@@ -147,10 +153,10 @@ static void fill_counts(struct launch_result *r, uint64_t items, uint64_t groups
 static void fill_profile(struct launch_result *r)
 {
 	const struct launch *l = r->launch;
-	const uint64_t *words = l->buffer->words;
 	uint64_t items = 1, groups = 1;
 	for (int d = 0; d < 3; d++) {
-		uint64_t local = l->local[d] ? l->local[d] : words[COUNTER_LOCAL + d];
+		uint64_t chosen = l->artifact->counts_by_item ? local_size_of(l, 0, d) : l->buffer->words[COUNTER_LOCAL + d];
+		uint64_t local = l->local[d] ? l->local[d] : chosen;
 		r->profile.global[d] = l->global[d];
 		r->profile.local[d] = local ? local : 1;
 		r->profile.groups[d] = (l->global[d] + r->profile.local[d] - 1) / r->profile.local[d];

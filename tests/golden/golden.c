@@ -138,7 +138,7 @@ struct launch {
 static void run_counted(struct launch *l, const char *host, size_t blocks, int *ints)
 {
 	cl_ulong sizes[2] = {l->slots, l->global};
-	l->words = COUNTER_HEADER_WORDS + l->slots * (blocks + 1) + l->global * blocks;
+	l->words = COUNTER_HEADER_WORDS + (l->slots + 1) * (blocks + 1) + l->global * blocks;
 	l->data = calloc(l->words, sizeof *l->data);
 	l->data[COUNTER_SLOTS] = l->slots;
 	cl_kernel kernel = build(host, l->kernel);
@@ -174,7 +174,7 @@ static void sum(const struct launch *l, const struct gs_pack *result, size_t blo
 		sscanf(line, "%63s%n", name, &skip);
 		if (strcmp(name, l->kernel))
 			continue;
-		const cl_uint *column = (const cl_uint *)(slots + l->slots);
+		const cl_uint *column = (const cl_uint *)(slots + l->slots + 1);
 		for (line += skip; *line == ' '; column += l->global) {
 			unsigned id = (unsigned)strtoul(line, (char **)&line, 10);
 			for (size_t j = 0; j < l->global; j++)
@@ -228,7 +228,7 @@ static void print_blocks(const struct launch *l, const struct gs_pack *result, l
 		snprintf(terms, sizeof terms, "%.*s", (int)strcspn(details + skip, "\n"), details + skip);
 		if (l->by_item && !strcmp(function, l->kernel) && !strcmp(kind, "entry"))
 			for (size_t s = 0; s < l->slots; s++)
-				counts[i] += (long long)l->data[COUNTER_HEADER_WORDS + s];
+				counts[i] += (long long)(l->data[COUNTER_HEADER_WORDS + s] & ((1 << COUNTER_SIZE_BITS) - 1));
 		for (const char *t = terms; sscanf(t, " %d*%u%n", &times, &of, &skip) == 2; t += skip)
 			counts[i] += times * counts[of];
 		printf("%zu %s %s %u:%u-%u:%u loop %d factor %u count %lld%s%s\n", i, function, kind, line, column, end_line,
