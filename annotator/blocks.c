@@ -20,6 +20,7 @@ struct jump {
 
 struct walk {
 	struct edit_pass *pass;
+	unsigned entry; /* block */
 	bool irregular; /* jumps by goto, or a case inside of another statement: the flow is not a tree */
 	size_t start; /* behind the token before the statement that is visited next */
 	size_t depth, loop_depth; /* loops and switches around; the number of the innermost loop among them */
@@ -380,7 +381,9 @@ static int walk_return(struct walk *w, CXCursor s, const struct children *c, str
 	if (w->pass->function->kernel) {
 		if (c->count)
 			return fail_at(w, s, "a kernel that returns an expression");
-		add_edit(w->pass, EDIT_RETURN, start_of(s), strlen("return"));
+		struct edit *e = add_edit(w->pass, EDIT_RETURN, start_of(s), 0);
+		if (e)
+			e->block = w->entry;
 	}
 	if (c->count)
 		collect_expression(w->pass, c->items[0], flow);
@@ -409,7 +412,14 @@ static int walk_simple(struct walk *w, CXCursor s, enum CXCursorKind kind, const
 		*end = at;
 		return 0;
 	}
-	return behind_character(w, s, at, ';', end);
+	if (behind_character(w, s, at, ';', end))
+		return w->pass->result;
+	struct edit *e = NULL;
+	if (kind == CXCursor_ReturnStmt && w->pass->function->kernel)
+		e = add_edit(w->pass, EDIT_RETURN_END, *end, 0);
+	if (e)
+		e->block = w->entry;
+	return w->pass->result;
 }
 
 /* A statement with attributes, among them those that #pragma unroll makes: the statement is the last child. */
@@ -438,9 +448,6 @@ static int walk_kind(struct walk *w, CXCursor s, const struct children *c, struc
 	case CXCursor_DefaultStmt:
 	case CXCursor_LabelStmt:
 		return walk_labelled(w, s, &flow, end);
-	case CXCursor_GCCAsmStmt:
-	case CXCursor_MSAsmStmt:
-		return fail_at(w, s, "inline assembly");
 	default:
 		if (is_attributed(kind, c))
 			return walk_statement(w, c->items[c->count - 1], flow, end);
@@ -505,14 +512,12 @@ int collect_blocks(struct edit_pass *pass, CXCursor function, CXCursor body)
 	if (mark(&w, range, "entry", -1, start_of(body) + 1, &flow.block))
 		return pass->result;
 	pass->unit->edits[pass->unit->edit_count - 1].entry = true;
+	w.entry = flow.block;
 	walk_statement(&w, body, flow, &end);
 	if (!pass->result && pass->function->kernel) {
 		struct edit *e = add_edit(pass, EDIT_KERNEL_END, end - 1, 0);
-		if (e) {
+		if (e)
 			e->block = flow.block;
-			for (size_t i = 0; i < w.jump_count; i++)
-				e->alone |= w.jumps[i].target == 0;
-		}
 	}
 	free(w.jumps);
 	return pass->result;

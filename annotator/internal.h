@@ -30,8 +30,9 @@ enum edit_kind {
 	EDIT_WRAP,        /* the marker of a block that is an expression: (marker, ( ... */
 	EDIT_WRAP_END,    /* ... )) */
 	EDIT_TEXT,        /* fixed text, in every form */
-	EDIT_RETURN,      /* `return` of a kernel, which has to pass by its last lines */
-	EDIT_KERNEL_END,  /* before the closing brace of a kernel: its last lines */
+	EDIT_RETURN,      /* before `return` in a kernel ... */
+	EDIT_RETURN_END,  /* ... and behind it */
+	EDIT_KERNEL_END,  /* before the closing brace of a kernel */
 	EDIT_LOOP,        /* before a loop, and ... */
 	EDIT_LOOP_BODY,   /* ... at the begin of its body, and ... */
 	EDIT_LOOP_END,    /* ... behind it: where its trips are counted, if they are wanted */

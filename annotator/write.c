@@ -121,17 +121,23 @@ static void write_begin(struct writer *w, const struct edit *e)
 	gs_buf_puts(w->out, "0;");
 }
 
+/*
+ * At every way out. One exit for all by goto would be shorter, but POCL 3.1 does not end on a kernel that may leave
+ * before a barrier and has code behind the place where both ways meet.
+ */
 static void write_kernel_end(struct writer *w, const struct edit *e)
 {
 	const struct kernel_entry *k = kernel_of_entry(w->a, e->block);
-	if (e->alone)
-		gs_buf_puts(w->out, "__gpusim_exit:;");
-	if (!k || !k->column_count)
+	if (w->layout != COUNTERS_BY_ITEM || !k || !k->column_count)
 		return;
-	gs_buf_puts(w->out, "unsigned long __gpusim_i = __gpusim_item; if (__gpusim_i < __gpusim_places) {");
-	for (size_t i = 0; i < k->column_count; i++)
-		gs_buf_printf(w->out, "__gpusim_put(%zu, %u)", i, k->columns[i]);
-	gs_buf_puts(w->out, "}");
+	if (e->kind != EDIT_RETURN_END) {
+		gs_buf_puts(w->out, "{unsigned long __gpusim_i = __gpusim_item; if (__gpusim_i < __gpusim_places) {");
+		for (size_t i = 0; i < k->column_count; i++)
+			gs_buf_printf(w->out, "__gpusim_put(%zu, %u)", i, k->columns[i]);
+		gs_buf_puts(w->out, "}");
+	}
+	if (e->kind != EDIT_RETURN)
+		gs_buf_puts(w->out, "}");
 }
 
 static void write_probe(struct writer *w, const struct edit *e)
@@ -207,7 +213,6 @@ static void write_clone(struct writer *w, const struct edit *e)
 /* The edits of the host's text. True when the bytes that it replaces are to be left out. */
 static bool write_host_edit(struct writer *w, const struct edit *e, bool clone)
 {
-	bool by_item = w->layout == COUNTERS_BY_ITEM;
 	switch (e->kind) {
 	case EDIT_PARAMETER:
 		gs_buf_puts(w->out, e->alone ? "" : ", ");
@@ -225,11 +230,9 @@ static bool write_host_edit(struct writer *w, const struct edit *e, bool clone)
 		write_clone(w, e);
 		return true;
 	case EDIT_RETURN:
-		if (by_item && !clone)
-			gs_buf_puts(w->out, "goto __gpusim_exit");
-		return by_item && !clone;
+	case EDIT_RETURN_END:
 	case EDIT_KERNEL_END:
-		if (by_item && !clone)
+		if (!clone)
 			write_kernel_end(w, e);
 		return true;
 	case EDIT_LOOP:

@@ -11,8 +11,8 @@
 #define K "__global unsigned long *__gpusim_counters, unsigned long __gpusim_slots, unsigned long __gpusim_places"
 /* A kernel whose work-items have the counters of one block, and of two. */
 #define BEGIN(total) "__gpusim_begin;unsigned long __gpusim_n[" total "];__gpusim_n[0] = 0;"
-#define SAVE "unsigned long __gpusim_i = __gpusim_item; if (__gpusim_i < __gpusim_places) {"
-#define END SAVE "__gpusim_put(0, 0)}}\n"
+#define SAVE "{unsigned long __gpusim_i = __gpusim_item; if (__gpusim_i < __gpusim_places) {"
+#define END SAVE "__gpusim_put(0, 0)}}}\n"
 
 static struct gs_error error;
 
@@ -93,7 +93,7 @@ static void helpers_and_their_prototypes_pass_the_counters_on(void)
 	          "static inline float g(" P ") {__gpusim_block(0); return 1.0f; }\n"
 	          "float f(float x, " P ")\n{__gpusim_block(1); return x + g(__gpusim_n); }\n"
 	          "__kernel void k(__global float *p, " K ") {__gpusim_begin;unsigned long __gpusim_n[3];__gpusim_n[0] = __gpusim_n[1] = 0; "
-	          "p[0] = f(f(p[1], __gpusim_n) + g(__gpusim_n), __gpusim_n); " SAVE "__gpusim_put(0, 0)__gpusim_put(1, 1)}}\n");
+	          "p[0] = f(f(p[1], __gpusim_n) + g(__gpusim_n), __gpusim_n); " SAVE "__gpusim_put(0, 0)__gpusim_put(1, 1)}}}\n");
 }
 
 static void functions_defined_nowhere_are_left_alone(void)

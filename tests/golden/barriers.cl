@@ -2,8 +2,9 @@
 // run k 16 8
 __kernel void k(__global int *p) //= entry 16
 {
-    __local int t[8];
     int i = get_global_id(0), l = get_local_id(0);
+    if (i > 100) return; //= then 0
+    __local int t[8]; //= after 16
     t[l] = p[i];
     barrier(CLK_LOCAL_MEM_FENCE);
     for (int s = 4; s > 0; s >>= 1) { //= body 48

@@ -14,7 +14,7 @@ mkdir "$work/pocl"
 export POCL_CACHE_DIR=$work/pocl
 [ $# -gt 0 ] || set -- $(cd "$here" && ls ./*.cl | sed 's|^./||; s/\.cl$//')
 for name; do
-	"$build/tests/golden/golden" "$build/gpusim-cc" "$here/$name.cl" >"$work/out" 2>"$work/err"
+	timeout 120 "$build/tests/golden/golden" "$build/gpusim-cc" "$here/$name.cl" >"$work/out" 2>"$work/err"
 	code=$?
 	[ $update = 1 ] && [ $code = 0 ] && cp "$work/out" "$here/$name.expected"
 	if [ $code = 0 ] && diff -u "$here/$name.expected" "$work/out" >"$work/diff"; then
