@@ -247,6 +247,36 @@ static void generic_address_space_programs_are_annotated(void)
 	annotation_free(a);
 }
 
+static void trips_are_counted_where_wanted(void)
+{
+	const char *const text = "# 1 \"program.cl\"\nvoid f(int n) { while (n--) ; L: for (;n;) goto L; }\n";
+	struct annotation *a = create(&text, 1, "-cl-std=CL1.2");
+	unsigned counter = 0;
+	const struct loop *loops;
+	const struct block *blocks;
+	CU_ASSERT_PTR_NOT_NULL_FATAL(a);
+	CU_ASSERT_EQUAL_FATAL(annotation_loops(a, &loops), 2);
+	CU_ASSERT(loops[0].parent == 0 && loops[0].body == 1 && loops[0].outer == -1 && loops[0].has_trips);
+	CU_ASSERT_EQUAL(annotation_want_trips(a, 0, 4, &counter, &error), 0);
+	CU_ASSERT_EQUAL(annotation_want_trips(a, 2, 4, &counter, &error), -EINVAL);
+	CU_ASSERT_EQUAL(annotation_blocks(a, &blocks), 5);
+	CU_ASSERT(counter == 4 && blocks[4].factor == 4 && blocks[4].loop == 0);
+	CU_ASSERT_STRING_EQUAL(blocks[4].kind, "trips");
+	check_text(a, 0, MARK_COUNT_PLAIN,
+	           "void f(int n, " P ") {__gpusim_block(0);{unsigned int __gpusim_t4 = 0; while (n--){__gpusim_block(1);"
+	           "if (++__gpusim_t4 == 4u) { __gpusim_t4 = 0; __gpusim_block(4); } ;}} "
+	           "L:__gpusim_block(2); for (;n;){__gpusim_block(3); goto L;} }\n");
+	annotation_free(a);
+}
+
+static void probes_stand_where_counters_do(void)
+{
+	check_one("int f(int *p, int n) { if (n) return 1; else n = 2; return n > 3 ? p[0] : p[1]; }\n", MARK_PROBE,
+	          "int f(int *p, int n) {__gpusim_probe(1, 0, 0, -1); if (n){__gpusim_probe(1, 1, 0, -1); return 1;} "
+	          "else{__gpusim_probe(1, 2, 0, -1); n = 2;}__gpusim_probe(1, 3, 0, -1); return n > 3 ? "
+	          "(__gpusim_probe(1, 4, 0, -1), (p[0])) : (__gpusim_probe(1, 5, 0, -1), (p[1])); }\n");
+}
+
 static void what_cannot_be_rewritten_is_refused_with_its_place(void)
 {
 	check_refused("__kernel void k(__global int *p) {\n  p[0] = q;\n}\n", "-cl-std=CL1.2", EINVAL,
@@ -259,6 +289,12 @@ static void what_cannot_be_rewritten_is_refused_with_its_place(void)
 	              "program.cl:1:15: a kernel with __local variables is called like a function");
 	check_refused("__kernel void k(__global int *p) {\n  void (^b)(void) = ^{ };\n}\n", "-cl-std=CL2.0", ENOTSUP,
 	              "program.cl:2:21: a block (enqueue_kernel)");
+	check_refused("int f(void) { return 1; }\n__kernel void k(__global int *p) {\n"
+	              "  while (f()) {\n    barrier(1);\n  }\n}\n",
+	              "-cl-std=CL1.2", ENOTSUP,
+	              "program.cl:3:10: a function called in the header of a loop with a barrier");
+	check_refused("__kernel void k(__global int *p) {\n  p[0] = ({ int x = p[1]; x; });\n}\n", "-cl-std=CL1.2", ENOTSUP,
+	              "program.cl:2:10: statements in an expression");
 	check_refused("typedef int fn(int);\nfn f;\nint f(int x) { return x; }\n", "-cl-std=CL1.2", ENOTSUP,
 	              "program.cl:2:4: a function declared without a parameter list");
 }
@@ -290,6 +326,8 @@ void add_annotator_tests(void)
 	TEST(lines_stay_where_they_are);
 	TEST(brackets_in_literals_and_directives_do_not_confuse);
 	TEST(generic_address_space_programs_are_annotated);
+	TEST(trips_are_counted_where_wanted);
+	TEST(probes_stand_where_counters_do);
 	TEST(what_cannot_be_rewritten_is_refused_with_its_place);
 	TEST(empty_program_gives_an_empty_table);
 #undef TEST
