@@ -62,12 +62,18 @@ void annotation_free(struct annotation *a)
 	for (size_t i = 0; i < a->function_count; i++) {
 		free(a->functions[i]->usr);
 		free(a->functions[i]->name);
+		free(a->functions[i]->callees);
 		free(a->functions[i]);
 	}
 	for (size_t i = 0; i < a->string_count; i++)
 		free(a->strings[i]);
+	for (size_t i = 0; i < a->block_count; i++)
+		free(a->blocks[i].terms);
+	for (size_t i = 0; i < a->kernel_count; i++)
+		free(a->kernels[i].columns);
 	free(a->units);
 	free(a->functions);
+	free(a->loops);
 	free(a->strings);
 	free(a->blocks);
 	free(a->kernels);
@@ -92,6 +98,8 @@ int annotation_create(const struct annotator_unit *units, size_t count, struct a
 		result = collect_functions(a, err);
 	for (size_t i = 0; i < count && !result; i++)
 		result = collect_edits(a, i, err);
+	if (!result)
+		result = choose_columns(a, err);
 	dispose_parser(a);
 	if (result) {
 		annotation_free(a);
@@ -105,6 +113,12 @@ size_t annotation_blocks(const struct annotation *a, const struct block **out)
 {
 	*out = a->blocks;
 	return a->block_count;
+}
+
+size_t annotation_loops(const struct annotation *a, const struct loop **out)
+{
+	*out = a->loops;
+	return a->loop_count;
 }
 
 size_t annotation_kernels(const struct annotation *a, const struct kernel_entry **out)

@@ -21,17 +21,48 @@ struct source_place {
 	unsigned line, column;
 };
 
+/* One term of a derived count: `factor` times the count of `block`. */
+struct block_term {
+	unsigned block;
+	int factor;
+};
+
+/*
+ * A block begins at its marker and ends where control flow may divide or join. Kinds: entry, then, else, body, case,
+ * default, label, after (what follows a statement that may leave), arm (of ?:), right (side of && and ||), and
+ * trips (no block: how often the trips of a loop reached a multiple of a factor).
+ */
 struct block {
 	unsigned id; /* index of its counter */
 	unsigned unit;
-	const char *function, *kind; /* kind: "entry" so far */
-	struct source_place place;
+	const char *function, *kind;
+	struct source_place place, end;
+	int loop;                /* id of the innermost loop around it, or -1 */
+	unsigned factor;         /* of trips; else 0 */
+	/* Flow determines it: its count is the sum of the terms, all of lower ids, and it has no counter. Without terms
+	 * it is counted. */
+	struct block_term *terms;
+	size_t term_count;
+};
+
+/* A loop is entered as often as the block `parent` runs and goes round as often as `body` does. */
+struct loop {
+	unsigned id, unit, parent, body;
+	int outer;     /* id of the loop around it, or -1 */
+	bool has_trips; /* trips per entry can be counted: nothing jumps into it */
 };
 
 struct kernel_entry {
 	const char *name;
-	unsigned arguments; /* the application's own; the twin has one more */
+	unsigned arguments; /* the application's own; the twin's come after them */
+	unsigned entry;     /* its entry block */
+	/* COUNTERS_BY_ITEM: the counted blocks of the kernel and of all that it calls, in the order of the columns */
+	unsigned *columns;
+	size_t column_count;
 };
+
+/* How host text counts (runtime/cc/counters.h). By item unless some kernel would need too many columns. */
+enum counter_layout { COUNTERS_BY_ITEM, COUNTERS_BY_GROUP };
 
 /* One unit: a source that the application compiled by itself, preprocessed. */
 struct annotator_unit {
@@ -47,6 +78,11 @@ struct annotation; /* the parsed units with their edits; owns every string it ha
 int annotation_create(const struct annotator_unit *units, size_t count, struct annotation **out, struct gs_error *err);
 void annotation_free(struct annotation *a);
 size_t annotation_blocks(const struct annotation *a, const struct block **out);
+size_t annotation_loops(const struct annotation *a, const struct loop **out);
+enum counter_layout annotation_layout(const struct annotation *a);
+/* From now on host text also counts how often the trips of a loop, counted anew at each entry, reach a multiple of
+ * factor: the sum over entries of floor(trips / factor). The counter is one more "trips" row of the block table. */
+int annotation_want_trips(struct annotation *a, unsigned loop, unsigned factor, unsigned *counter, struct gs_error *err);
 size_t annotation_kernels(const struct annotation *a, const struct kernel_entry **out);
 /* The text of a unit with its markers in the given form, appended to *out. */
 int annotation_write(const struct annotation *a, size_t unit, enum marker_form form, struct gs_buf *out,

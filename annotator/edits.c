@@ -8,16 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct edit_pass {
-	struct annotation *a;
-	struct unit *unit;
-	size_t unit_index;
-	struct function *function; /* whose declaration is being visited */
-	struct gs_error *err;
-	int result;
-};
-
-static struct edit *add_edit(struct edit_pass *pass, enum edit_kind kind, size_t at, size_t drop)
+struct edit *add_edit(struct edit_pass *pass, enum edit_kind kind, size_t at, size_t drop)
 {
 	struct unit *u = pass->unit;
 	struct edit *e = array_grow(&u->edits, &u->edit_count, sizeof *e);
@@ -112,24 +103,6 @@ static int edit_declarator(struct edit_pass *pass, CXCursor cursor)
 	return 0;
 }
 
-static int add_block(struct edit_pass *pass, CXSourceLocation location, const char *kind, size_t at)
-{
-	struct annotation *a = pass->a;
-	struct edit *e = add_edit(pass, EDIT_COUNT, at, 0);
-	struct block *b = e ? array_grow(&a->blocks, &a->block_count, sizeof *b) : NULL;
-	if (!b)
-		return gs_fail(pass->err, ENOMEM, "out of memory");
-	*b = (struct block){
-		.id = (unsigned)a->block_count - 1,
-		.unit = (unsigned)pass->unit_index,
-		.function = pass->function->name,
-		.kind = kind,
-	};
-	e->block = b->id;
-	e->entry = true;
-	return place_of(a, location, &b->place) ? gs_fail(pass->err, ENOMEM, "out of memory") : 0;
-}
-
 static int add_kernel(struct edit_pass *pass, CXCursor cursor)
 {
 	struct annotation *a = pass->a;
@@ -137,11 +110,13 @@ static int add_kernel(struct edit_pass *pass, CXCursor cursor)
 	if (!k)
 		return gs_fail(pass->err, ENOMEM, "out of memory");
 	*k = (struct kernel_entry){.name = pass->function->name,
-	                           .arguments = (unsigned)clang_Cursor_getNumArguments(cursor)};
+	                           .arguments = (unsigned)clang_Cursor_getNumArguments(cursor),
+	                           .entry = (unsigned)a->block_count}; /* its body is visited next */
 	return 0;
 }
 
-static int edit_call(struct edit_pass *pass, CXCursor call)
+/* What precedes the arguments; edit_argument, called after the edits inside the arguments, adds the last one. */
+int edit_callee(struct edit_pass *pass, CXCursor call)
 {
 	const struct unit *u = pass->unit;
 	const struct function *target = called_function(pass->a, call);
@@ -154,22 +129,18 @@ static int edit_call(struct edit_pass *pass, CXCursor call)
 		return refuse(clang_getRangeStart(extent), pass->err, "a call that does not name its function");
 	if (target->kernel)
 		add_edit(pass, EDIT_CALLEE, name, 0);
+	return pass->result;
+}
+
+int edit_argument(struct edit_pass *pass, CXCursor call)
+{
+	if (!called_function(pass->a, call))
+		return 0;
+	size_t close = offset_of(clang_getRangeEnd(clang_getCursorExtent(call))) - 1;
 	struct edit *e = add_edit(pass, EDIT_ARGUMENT, close, 0);
 	if (e)
 		e->alone = clang_Cursor_getNumArguments(call) == 0;
 	return pass->result;
-}
-
-static enum CXChildVisitResult visit_body(CXCursor cursor, CXCursor parent, CXClientData data)
-{
-	struct edit_pass *pass = data;
-	enum CXCursorKind kind = clang_getCursorKind(cursor);
-	(void)parent;
-	if (kind == CXCursor_BlockExpr)
-		pass->result = refuse(clang_getCursorLocation(cursor), pass->err, "a block (enqueue_kernel)");
-	else if (kind == CXCursor_CallExpr)
-		pass->result = edit_call(pass, cursor);
-	return pass->result ? CXChildVisit_Break : CXChildVisit_Recurse;
 }
 
 static enum CXChildVisitResult visit_parts(CXCursor cursor, CXCursor parent, CXClientData data)
@@ -182,9 +153,7 @@ static enum CXChildVisitResult visit_parts(CXCursor cursor, CXCursor parent, CXC
 	if (kind == CXCursor_ConstAttr || kind == CXCursor_PureAttr)
 		add_edit(pass, EDIT_DROP, at, offset_of(clang_getRangeEnd(extent)) - at);
 	if (kind == CXCursor_CompoundStmt) {
-		pass->result = add_block(pass, clang_getCursorLocation(parent), "entry", at + 1);
-		if (!pass->result)
-			clang_visitChildren(cursor, visit_body, pass);
+		pass->result = collect_blocks(pass, parent, cursor);
 	}
 	return pass->result ? CXChildVisit_Break : CXChildVisit_Continue;
 }

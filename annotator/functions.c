@@ -97,6 +97,17 @@ static bool is_local_variable(CXCursor cursor)
 	return local;
 }
 
+/* Anything that all work-items of a group have to reach, by its name: drivers add some of their own. */
+bool is_barrier(CXCursor call)
+{
+	CXString name = clang_getCursorSpelling(call);
+	const char *s = clang_getCString(name);
+	bool barrier = s && (strstr(s, "barrier") || !strncmp(s, "work_group_", 11) || !strncmp(s, "async_work_group", 16) ||
+	                     !strcmp(s, "wait_group_events"));
+	clang_disposeString(name);
+	return barrier;
+}
+
 static enum CXChildVisitResult visit_use(CXCursor cursor, CXCursor parent, CXClientData data)
 {
 	struct function_pass *pass = data;
@@ -104,8 +115,16 @@ static enum CXChildVisitResult visit_use(CXCursor cursor, CXCursor parent, CXCli
 	(void)parent;
 	if (kind == CXCursor_CallExpr) {
 		struct function *f = called_function(pass->a, cursor);
-		if (f)
+		if (f) {
+			struct function **slot = array_grow(&pass->inside->callees, &pass->inside->callee_count, sizeof f);
 			f->called = true;
+			pass->failed |= !slot;
+			if (slot)
+				*slot = f;
+		} else if (is_barrier(cursor)) {
+			pass->inside->has_barrier = true;
+			pass->a->helper_barriers |= !pass->inside->kernel;
+		}
 	} else if (kind == CXCursor_VarDecl && is_local_variable(cursor)) {
 		pass->inside->has_local_variables = true;
 	}
@@ -139,5 +158,7 @@ int collect_functions(struct annotation *a, struct gs_error *err)
 		pass.unit = &a->units[i];
 		clang_visitChildren(clang_getTranslationUnitCursor(a->units[i].tu), visit_declaration, &pass);
 	}
+	if (pass.failed)
+		return gs_fail(err, ENOMEM, "out of memory");
 	return 0;
 }

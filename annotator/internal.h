@@ -16,14 +16,26 @@ struct function {
 	char *usr; /* libclang's name of the function across units; tells overloads and statics apart */
 	char *name;
 	unsigned guid; /* of its pseudo probes */
-	bool kernel, called, has_local_variables;
+	bool kernel, called, has_local_variables, has_barrier;
+	struct function **callees; /* of ours; may name one twice */
+	size_t callee_count;
+	bool reached; /* scratch of the walk over callees */
 };
 
 enum edit_kind {
 	EDIT_PARAMETER,   /* the counters as a last parameter; replaces `void` in f(void) */
 	EDIT_ARGUMENT,    /* the counters as a last argument of a call */
 	EDIT_CALLEE,      /* a call of a kernel goes to its clone */
-	EDIT_COUNT,       /* the marker of a block */
+	EDIT_COUNT,       /* the marker of a block, a statement */
+	EDIT_WRAP,        /* the marker of a block that is an expression: (marker, ( ... */
+	EDIT_WRAP_END,    /* ... )) */
+	EDIT_TEXT,        /* fixed text, in every form */
+	EDIT_RETURN,      /* before `return` in a kernel ... */
+	EDIT_RETURN_END,  /* ... and behind it */
+	EDIT_KERNEL_END,  /* before the closing brace of a kernel */
+	EDIT_LOOP,        /* before a loop, and ... */
+	EDIT_LOOP_BODY,   /* ... at the begin of its body, and ... */
+	EDIT_LOOP_END,    /* ... behind it: where its trips are counted, if they are wanted */
 	EDIT_DROP,        /* an attribute that is not true any more once the function counts */
 	EDIT_CLONE,       /* a copy of bytes from..at that is a plain function, for the callers of a kernel */
 	EDIT_CLONE_NAME,  /* inside the clone only: its name ... */
@@ -36,7 +48,8 @@ struct edit {
 	const struct function *function;
 	bool alone;              /* EDIT_PARAMETER, EDIT_ARGUMENT: the list is empty, no comma */
 	bool entry;              /* EDIT_COUNT: first block of its function */
-	unsigned block;          /* EDIT_COUNT */
+	unsigned block;          /* EDIT_COUNT, EDIT_WRAP, EDIT_WRAP_END; the loop of EDIT_LOOP* */
+	const char *fixed;       /* EDIT_TEXT */
 	size_t from;             /* EDIT_CLONE */
 	struct source_place place, end; /* EDIT_CLONE: of `from` and `at` */
 	size_t order;            /* keeps edits of one place in the order they were made */
@@ -60,8 +73,11 @@ struct annotation {
 	void *by_usr; /* the same functions as a tsearch tree */
 	struct block *blocks;
 	size_t block_count;
+	struct loop *loops;
+	size_t loop_count;
 	struct kernel_entry *kernels;
 	size_t kernel_count;
+	bool helper_barriers; /* some function that is no kernel has a barrier */
 	char **strings; /* everything handed out that nothing else owns */
 	size_t string_count;
 };
@@ -82,9 +98,47 @@ int collect_functions(struct annotation *a, struct gs_error *err);
 struct function *find_function(const struct annotation *a, CXCursor cursor);
 /* The function of ours that a call expression calls, or NULL. OpenCL C calls functions by name only. */
 struct function *called_function(const struct annotation *a, CXCursor call);
+bool is_barrier(CXCursor call); /* of a builtin */
 
 /* edits.c: second pass */
+struct edit_pass {
+	struct annotation *a;
+	struct unit *unit;
+	size_t unit_index;
+	struct function *function; /* whose declaration is being visited */
+	struct gs_error *err;
+	int result;
+};
 int collect_edits(struct annotation *a, size_t unit, struct gs_error *err);
+struct edit *add_edit(struct edit_pass *pass, enum edit_kind kind, size_t at, size_t drop);
+int edit_callee(struct edit_pass *pass, CXCursor call);
+int edit_argument(struct edit_pass *pass, CXCursor call);
+
+/* blocks.c: the blocks of one function's body, which begins with a brace */
+int collect_blocks(struct edit_pass *pass, CXCursor function, CXCursor body);
+
+/* expressions.c: the blocks in an expression */
+struct place_in_flow {
+	unsigned block; /* the block that control is in */
+	int loop;
+	bool exact;     /* what is visited runs once for each time that the block does */
+	bool quiet;     /* no markers: not evaluated, or not once per work-item */
+};
+int collect_expression(struct edit_pass *pass, CXCursor expression, struct place_in_flow flow);
+/* One more block, whose marker is the caller's to make; NULL: pass->result says why. */
+struct block *add_block(struct edit_pass *pass, CXSourceRange range, const char *kind, int loop);
+int add_term(struct edit_pass *pass, unsigned block, unsigned of, int factor);
+
+/* columns.c */
+int choose_columns(struct annotation *a, struct gs_error *err);
+
+/* The children of a cursor as an array, freed by the caller. */
+struct children {
+	CXCursor *items;
+	size_t count;
+	bool failed;
+};
+struct children children_of(CXCursor cursor);
 
 /* scan.c: places in preprocessed text that libclang does not tell. All return `length` when not found. */
 size_t scan_blanks(const char *text, size_t length, size_t at); /* over white space and # lines */

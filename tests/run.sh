@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# make test: unit tests, guest programs with and without the library, promises to users, random programs, quick
-# real programs.
+# make test: unit tests, golden tests, guest programs with and without the library, promises to users, random programs,
+# quick real programs.
 #   tests/run.sh BUILD_DIR
 # Ends with "N passed, N failed" over all of them.
 set -u
@@ -36,6 +36,12 @@ unit_tests() {
 	[ $code = 0 ] || [ "${counts#* }" != 0 ] || failed=$((failed + 1))
 }
 
+golden() {
+	echo "== golden: annotated text, block tables and counts"
+	"$root/tests/golden/run.sh" "$build" 2>&1 | tee "$TMPDIR/golden"
+	add_counts "$TMPDIR/golden"
+}
+
 guest_programs() {
 	echo "== guest programs: the same with and without us"
 	APPS_BUILD=$build/tests/guest "$root/tests/apps/run.sh" --list "$root/tests/apps/guests" 2>&1 | tee "$TMPDIR/guests"
@@ -62,6 +68,7 @@ real_programs() {
 }
 
 unit_tests
+golden
 guest_programs
 promises
 random_programs

@@ -4,9 +4,15 @@
 #include "annotator/annotator.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
-#define P "__global volatile unsigned long *__gpusim_count" /* parameter of a helper; a kernel's ends in "ers" */
+#define P "__private unsigned long *__gpusim_n" /* parameter of a helper */
+#define K "__global unsigned long *__gpusim_counters, unsigned long __gpusim_slots, unsigned long __gpusim_places"
+/* A kernel whose work-items have the counters of one block, and of two. */
+#define BEGIN(total) "__gpusim_begin;unsigned long __gpusim_n[" total "];__gpusim_n[0] = 0;"
+#define SAVE "{unsigned long __gpusim_i = __gpusim_item; if (__gpusim_i < __gpusim_places) {"
+#define END SAVE "__gpusim_put(0, 0)}}}\n"
 
 static struct gs_error error;
 
@@ -31,8 +37,12 @@ static void check_text(const struct annotation *a, size_t unit, enum marker_form
 	CU_ASSERT_EQUAL(annotation_write(a, unit, form, &out, &error), 0);
 	const char *start = out.data ? strstr(out.data, "# 1 \"program.cl\"\n") : NULL;
 	CU_ASSERT_PTR_NOT_NULL(start);
-	if (start)
-		CU_ASSERT_STRING_EQUAL(start + strlen("# 1 \"program.cl\"\n"), expected);
+	if (start) {
+		start += strlen("# 1 \"program.cl\"\n");
+		CU_ASSERT_STRING_EQUAL(start, expected);
+		if (strcmp(start, expected))
+			fprintf(stderr, "\n%sinstead of\n%s", start, expected);
+	}
 	gs_buf_free(&out);
 }
 
@@ -66,10 +76,10 @@ static void check_refused(const char *body, const char *standard, int code, cons
 static void kernel_gets_counters_as_last_parameter(void)
 {
 	check_one("__kernel void k(__global int *p) { p[0] = 1; }\n", MARK_COUNT_PLAIN,
-	          "__kernel void k(__global int *p, " P "ers) {__gpusim_begin(1);__gpusim_block(0); p[0] = 1; }\n");
+	          "__kernel void k(__global int *p, " K ") {__gpusim_begin; p[0] = 1; }\n");
 	check_one("kernel void k() {}\nvoid __kernel l( void ) {}\n", MARK_COUNT_PLAIN,
-	          "kernel void k(" P "ers) {__gpusim_begin(2);__gpusim_block(0);}\n"
-	          "void __kernel l( " P "ers ) {__gpusim_begin(2);__gpusim_block(1);}\n");
+	          "kernel void k(" K ") {__gpusim_begin;}\n"
+	          "void __kernel l( " K " ) {__gpusim_begin;}\n");
 }
 
 static void helpers_and_their_prototypes_pass_the_counters_on(void)
@@ -81,17 +91,16 @@ static void helpers_and_their_prototypes_pass_the_counters_on(void)
 	          MARK_COUNT_PLAIN,
 	          "float f(float x, " P ");\n"
 	          "static inline float g(" P ") {__gpusim_block(0); return 1.0f; }\n"
-	          "float f(float x, " P ")\n{__gpusim_block(1); return x + g(__gpusim_count); }\n"
-	          "__kernel void k(__global float *p, " P "ers) {__gpusim_begin(3);__gpusim_block(2); "
-	          "p[0] = f(f(p[1], __gpusim_count) + g(__gpusim_count), __gpusim_count); }\n");
+	          "float f(float x, " P ")\n{__gpusim_block(1); return x + g(__gpusim_n); }\n"
+	          "__kernel void k(__global float *p, " K ") {__gpusim_begin;unsigned long __gpusim_n[3];__gpusim_n[0] = __gpusim_n[1] = 0; "
+	          "p[0] = f(f(p[1], __gpusim_n) + g(__gpusim_n), __gpusim_n); " SAVE "__gpusim_put(0, 0)__gpusim_put(1, 1)}}}\n");
 }
 
 static void functions_defined_nowhere_are_left_alone(void)
 {
 	check_one("float vendor_op(float x);\n__kernel void k(__global float *p) { p[0] = vendor_op(sin(p[0])); }\n",
 	          MARK_COUNT_PLAIN,
-	          "float vendor_op(float x);\n__kernel void k(__global float *p, " P
-	          "ers) {__gpusim_begin(1);__gpusim_block(0); "
+	          "float vendor_op(float x);\n__kernel void k(__global float *p, " K ") {__gpusim_begin; "
 	          "p[0] = vendor_op(sin(p[0])); }\n");
 }
 
@@ -103,8 +112,8 @@ static void overloads_are_told_apart(void)
 	          MARK_COUNT_PLAIN,
 	          "int __attribute__((overloadable)) f(int x, " P ") {__gpusim_block(0); return x; }\n"
 	          "float __attribute__((overloadable)) f(float x);\n"
-	          "__kernel void k(__global float *p, " P "ers) {__gpusim_begin(2);__gpusim_block(1); "
-	          "p[0] = f(1, __gpusim_count) + f(1.0f); }\n");
+	          "__kernel void k(__global float *p, " K ") {" BEGIN("2") " "
+	          "p[0] = f(1, __gpusim_n) + f(1.0f); " END);
 }
 
 static void attributes_that_counting_breaks_are_dropped(void)
@@ -114,8 +123,8 @@ static void attributes_that_counting_breaks_are_dropped(void)
 	          MARK_COUNT_PLAIN,
 	          "__attribute__(()) int f(int x, " P ") __attribute__((always_inline));\n"
 	          "int f(int x, " P ") {__gpusim_block(0); return x; }\n"
-	          "__kernel void k(__global int *p, " P "ers) {__gpusim_begin(2);__gpusim_block(1); "
-	          "p[0] = f(2, __gpusim_count); }\n");
+	          "__kernel void k(__global int *p, " K ") {" BEGIN("2") " "
+	          "p[0] = f(2, __gpusim_n); " END);
 }
 
 static void called_kernel_gets_a_clone(void)
@@ -123,22 +132,22 @@ static void called_kernel_gets_a_clone(void)
 	check_one("__kernel __attribute__((reqd_work_group_size(64, 1, 1))) void a(__global int *p)\n{ p[0] = 1; }\n"
 	          "__kernel void b(__global int *p) { a(p); }\n",
 	          MARK_COUNT_PLAIN,
-	          "__kernel __attribute__((reqd_work_group_size(64, 1, 1))) void a(__global int *p, " P "ers)\n"
-	          "{__gpusim_begin(2);__gpusim_block(0); p[0] = 1; }\n"
+	          "__kernel __attribute__((reqd_work_group_size(64, 1, 1))) void a(__global int *p, " K ")\n"
+	          "{__gpusim_begin; p[0] = 1; }\n"
 	          "# 1 \"program.cl\"\n"
 	          "  void __gpusim_call_a(__global int *p, " P ")\n{__gpusim_block(0); p[0] = 1; }\n"
 	          "# 2 \"program.cl\"\n\n"
-	          "__kernel void b(__global int *p, " P "ers) {__gpusim_begin(2);__gpusim_block(1); "
-	          "__gpusim_call_a(p, __gpusim_count); }\n");
+	          "__kernel void b(__global int *p, " K ") {" BEGIN("2") " "
+	          "__gpusim_call_a(p, __gpusim_n); " END);
 }
 
 static void prototype_of_a_called_kernel_is_cloned_too(void)
 {
 	check_one("__kernel void a(void);\nvoid h() { a(); }\n__kernel void a(void) {}\n", MARK_COUNT_PLAIN,
-	          "__kernel void a(" P "ers);\n# 1 \"program.cl\"\n void __gpusim_call_a(" P
+	          "__kernel void a(" K ");\n# 1 \"program.cl\"\n void __gpusim_call_a(" P
 	          ");\n# 1 \"program.cl\"\n\n"
-	          "void h(" P ") {__gpusim_block(0); __gpusim_call_a(__gpusim_count); }\n"
-	          "__kernel void a(" P "ers) {__gpusim_begin(2);__gpusim_block(1);}\n"
+	          "void h(" P ") {__gpusim_block(0); __gpusim_call_a(__gpusim_n); }\n"
+	          "__kernel void a(" K ") {__gpusim_begin;}\n"
 	          "# 3 \"program.cl\"\n void __gpusim_call_a(" P ") {__gpusim_block(1);}\n# 3 \"program.cl\"\n\n");
 }
 
@@ -165,8 +174,8 @@ static void helper_of_another_unit_gets_the_counters(void)
 	/* s of the second unit is not the static one of the first. */
 	check_text(a, 1, MARK_COUNT_PLAIN,
 	           "int f(int, " P ");\nint s(void);\n"
-	           "__kernel void k(__global int *p, " P "ers) {__gpusim_begin(3);__gpusim_block(2); "
-	           "p[0] = f(s(), __gpusim_count); }\n");
+	           "__kernel void k(__global int *p, " K ") {" BEGIN("3") " "
+	           "p[0] = f(s(), __gpusim_n); " END);
 	const struct block *blocks;
 	CU_ASSERT_EQUAL(annotation_blocks(a, &blocks), 3);
 	CU_ASSERT_EQUAL(blocks[1].unit, 0);
@@ -221,8 +230,8 @@ static void brackets_in_literals_and_directives_do_not_confuse(void)
 	          "__kernel void k(__global int *p) { p[0] = f(')') + f(\"(\"[0]); }\n",
 	          MARK_COUNT_PLAIN,
 	          "int f(int x\n#pragma ) here\n, " P ") {__gpusim_block(0); return x; }\n"
-	          "__kernel void k(__global int *p, " P "ers) {__gpusim_begin(2);__gpusim_block(1); "
-	          "p[0] = f(')', __gpusim_count) + f(\"(\"[0], __gpusim_count); }\n");
+	          "__kernel void k(__global int *p, " K ") {" BEGIN("2") " "
+	          "p[0] = f(')', __gpusim_n) + f(\"(\"[0], __gpusim_n); " END);
 }
 
 static void generic_address_space_programs_are_annotated(void)
@@ -233,10 +242,39 @@ static void generic_address_space_programs_are_annotated(void)
 	CU_ASSERT_PTR_NOT_NULL_FATAL(a);
 	check_text(a, 0, MARK_COUNT_PLAIN,
 	           "int total;\nint f(int *p, " P ") {__gpusim_block(0); return *p; }\n"
-	           "__kernel void k(__global int *p, " P
-	           "ers) {__gpusim_begin(2);__gpusim_block(1); local int t; t = 1; "
-	           "p[0] = f(p, __gpusim_count) + f(&t, __gpusim_count); }\n");
+	           "__kernel void k(__global int *p, " K ") {" BEGIN("2") " local int t; t = 1; "
+	           "p[0] = f(p, __gpusim_n) + f(&t, __gpusim_n); " END);
 	annotation_free(a);
+}
+
+static void trips_are_counted_where_wanted(void)
+{
+	const char *const text = "# 1 \"program.cl\"\nvoid f(int n) { while (n--) ; L: for (;n;) goto L; }\n";
+	struct annotation *a = create(&text, 1, "-cl-std=CL1.2");
+	unsigned counter = 0;
+	const struct loop *loops;
+	const struct block *blocks;
+	CU_ASSERT_PTR_NOT_NULL_FATAL(a);
+	CU_ASSERT_EQUAL_FATAL(annotation_loops(a, &loops), 2);
+	CU_ASSERT(loops[0].parent == 0 && loops[0].body == 1 && loops[0].outer == -1 && loops[0].has_trips);
+	CU_ASSERT_EQUAL(annotation_want_trips(a, 0, 4, &counter, &error), 0);
+	CU_ASSERT_EQUAL(annotation_want_trips(a, 2, 4, &counter, &error), -EINVAL);
+	CU_ASSERT_EQUAL(annotation_blocks(a, &blocks), 5);
+	CU_ASSERT(counter == 4 && blocks[4].factor == 4 && blocks[4].loop == 0);
+	CU_ASSERT_STRING_EQUAL(blocks[4].kind, "trips");
+	check_text(a, 0, MARK_COUNT_PLAIN,
+	           "void f(int n, " P ") {__gpusim_block(0);{unsigned int __gpusim_t4 = 0; while (n--){__gpusim_block(1);"
+	           "if (++__gpusim_t4 == 4u) { __gpusim_t4 = 0; __gpusim_block(4); } ;}} "
+	           "L:__gpusim_block(2); for (;n;){__gpusim_block(3); goto L;} }\n");
+	annotation_free(a);
+}
+
+static void probes_stand_where_counters_do(void)
+{
+	check_one("int f(int *p, int n) { if (n) return 1; else n = 2; return n > 3 ? p[0] : p[1]; }\n", MARK_PROBE,
+	          "int f(int *p, int n) {__gpusim_probe(1, 0, 0, -1); if (n){__gpusim_probe(1, 1, 0, -1); return 1;} "
+	          "else{__gpusim_probe(1, 2, 0, -1); n = 2;}__gpusim_probe(1, 3, 0, -1); return n > 3 ? "
+	          "(__gpusim_probe(1, 4, 0, -1), (p[0])) : (__gpusim_probe(1, 5, 0, -1), (p[1])); }\n");
 }
 
 static void what_cannot_be_rewritten_is_refused_with_its_place(void)
@@ -251,6 +289,12 @@ static void what_cannot_be_rewritten_is_refused_with_its_place(void)
 	              "program.cl:1:15: a kernel with __local variables is called like a function");
 	check_refused("__kernel void k(__global int *p) {\n  void (^b)(void) = ^{ };\n}\n", "-cl-std=CL2.0", ENOTSUP,
 	              "program.cl:2:21: a block (enqueue_kernel)");
+	check_refused("int f(void) { return 1; }\n__kernel void k(__global int *p) {\n"
+	              "  while (f()) {\n    barrier(1);\n  }\n}\n",
+	              "-cl-std=CL1.2", ENOTSUP,
+	              "program.cl:3:10: a function called in the header of a loop with a barrier");
+	check_refused("__kernel void k(__global int *p) {\n  p[0] = ({ int x = p[1]; x; });\n}\n", "-cl-std=CL1.2", ENOTSUP,
+	              "program.cl:2:10: statements in an expression");
 	check_refused("typedef int fn(int);\nfn f;\nint f(int x) { return x; }\n", "-cl-std=CL1.2", ENOTSUP,
 	              "program.cl:2:4: a function declared without a parameter list");
 }
@@ -282,6 +326,8 @@ void add_annotator_tests(void)
 	TEST(lines_stay_where_they_are);
 	TEST(brackets_in_literals_and_directives_do_not_confuse);
 	TEST(generic_address_space_programs_are_annotated);
+	TEST(trips_are_counted_where_wanted);
+	TEST(probes_stand_where_counters_do);
 	TEST(what_cannot_be_rewritten_is_refused_with_its_place);
 	TEST(empty_program_gives_an_empty_table);
 #undef TEST

@@ -338,7 +338,7 @@ static void helpers_of_other_units_are_counted(void)
 	run(&request, &r);
 	CU_ASSERT_STRING_EQUAL(gs_pack_text(&r, "failure"), "");
 	CU_ASSERT_STRING_EQUAL(gs_pack_text(&r, "blocks"), "0 0 f entry 1 5 program.cl\n1 1 k entry 2 15 program.cl\n");
-	CU_ASSERT_PTR_NOT_NULL(strstr(nth(&r, "host", 1)->data, "p[0] = f(7, __gpusim_count);"));
+	CU_ASSERT_PTR_NOT_NULL(strstr(nth(&r, "host", 1)->data, "p[0] = f(7, __gpusim_n);"));
 	CU_ASSERT_PTR_NOT_NULL(strstr(gs_pack_text(&r, "ptx"), ", 35;")); /* 5 * 7, across units */
 	gs_pack_free(&r);
 }
@@ -368,8 +368,8 @@ static void odd_sources_do_no_harm(void)
 	CU_ASSERT_STRING_EQUAL(gs_pack_text(&r, "kernels"), "k 0\n");
 	gs_pack_free(&r);
 	check_host(PLAIN, "", "#define A \\\r\n  int x\r\n__constant A = 1;\r\n__kernel void k() {\r\n}\r\n",
-	           "__gpusim_block(0);");
-	check_host(PLAIN, "", "// caf\xe9 \xff\xfe\n__kernel void k() { printf(\"\xe9\"); }\n", "__gpusim_block(0);");
+	           "__gpusim_begin;");
+	check_host(PLAIN, "", "// caf\xe9 \xff\xfe\n__kernel void k() { printf(\"\xe9\"); }\n", "__gpusim_begin;");
 	r = run_one(PLAIN, "sm_70", "", "\xff\xfe\x01 ((((( \" ' \\ # % { } ;");
 	CU_ASSERT_NOT_EQUAL(gs_pack_text(&r, "failure")[0], 0);
 	gs_pack_free(&r);

@@ -134,6 +134,37 @@ static void result_is_read(void)
 	gs_pack_free(&p);
 }
 
+static int read_counting(const char *columns, const char *details, struct artifact **a)
+{
+	struct gs_pack p = {0};
+	gs_pack_puts(&p, "host", "text");
+	gs_pack_puts(&p, "host-options", "-w");
+	gs_pack_puts(&p, "kernels", "f 2\ng 0\n");
+	gs_pack_puts(&p, "layout", "item");
+	gs_pack_puts(&p, "columns", columns);
+	gs_pack_puts(&p, "blocks", "0 0 f entry 1 1 a\n1 0 f then 5 1 a\n2 0 f else 9 1 a\n");
+	gs_pack_puts(&p, "block-details", details);
+	int result = artifact_read(a, &p, NULL);
+	gs_pack_free(&p);
+	return result;
+}
+
+static void layout_columns_and_formulas_are_read(void)
+{
+	struct artifact *a = NULL;
+	CU_ASSERT_EQUAL_FATAL(read_counting("f 1\ng\n", "0 1 1 -1 0\n1 1 1 -1 0\n2 1 1 3 0 +1*0 -2*1\n", &a), 0);
+	CU_ASSERT(a->counts_by_item);
+	CU_ASSERT_EQUAL_FATAL(artifact_kernel(a, "f")->column_count, 1);
+	CU_ASSERT_EQUAL(artifact_kernel(a, "f")->columns[0], 1);
+	CU_ASSERT_EQUAL(artifact_kernel(a, "g")->column_count, 0);
+	CU_ASSERT_EQUAL_FATAL(a->term_count, 2);
+	CU_ASSERT(a->terms[1].block == 2 && a->terms[1].of == 1 && a->terms[1].factor == -2);
+	artifact_release(a);
+	/* A column of a block that there is not; a formula that refers to itself. */
+	CU_ASSERT(read_counting("f 1 3\n", "", &a) < 0);
+	CU_ASSERT(read_counting("f 1\n", "1 1 1 -1 0 +1*1\n", &a) < 0);
+}
+
 static void failure_becomes_the_reason(void)
 {
 	struct gs_pack p = {0};
@@ -169,6 +200,7 @@ void add_guest_tests(void)
 	CU_add_test(s, "a slow program is stopped with its children", slow_program_is_stopped_with_its_children);
 	CU_add_test(s, "a missing program is told", missing_program_is_told);
 	CU_add_test(s, "a result of gpusim-cc is read", result_is_read);
+	CU_add_test(s, "a result of gpusim-cc is read", layout_columns_and_formulas_are_read);
 	CU_add_test(s, "a failure of gpusim-cc becomes the reason", failure_becomes_the_reason);
 	CU_add_test(s, "a result that makes no sense is refused", nonsense_is_refused);
 }

@@ -7,6 +7,7 @@
 #include "runtime/cc/protocol.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -139,6 +140,16 @@ static int annotate(struct work *w)
 	return result;
 }
 
+static int want_trips(struct work *w)
+{
+	unsigned loop, factor, counter;
+	int skip, result = 0;
+	const char *at = gs_pack_text(w->request, "trips");
+	for (; !result && sscanf(at, "%u %u%n", &loop, &factor, &skip) == 2; at += skip)
+		result = annotation_want_trips(w->annotation, loop, factor, &counter, &w->err);
+	return result;
+}
+
 static int write_host(struct work *w)
 {
 	int result = 0;
@@ -159,23 +170,63 @@ static int write_host(struct work *w)
 	return result;
 }
 
+static void add_table(struct work *w, const char *name, struct gs_buf *text)
+{
+	gs_pack_add(w->result, name, text->data ? text->data : "", text->len);
+	w->result->failed |= text->failed;
+	gs_buf_free(text);
+}
+
+static void write_kernel_tables(struct work *w)
+{
+	struct gs_buf names = {0}, columns = {0};
+	const struct kernel_entry *kernels;
+	size_t count = annotation_kernels(w->annotation, &kernels);
+	for (size_t i = 0; i < count; i++) {
+		gs_buf_printf(&names, "%s %u\n", kernels[i].name, kernels[i].arguments);
+		gs_buf_puts(&columns, kernels[i].name);
+		for (size_t j = 0; j < kernels[i].column_count; j++)
+			gs_buf_printf(&columns, " %u", kernels[i].columns[j]);
+		gs_buf_puts(&columns, "\n");
+	}
+	add_table(w, "kernels", &names);
+	gs_pack_puts(w->result, "layout", annotation_layout(w->annotation) == COUNTERS_BY_ITEM ? "item" : "group");
+	add_table(w, "columns", &columns);
+}
+
+static void write_block_tables(struct work *w)
+{
+	struct gs_buf table = {0}, details = {0};
+	const struct block *b;
+	size_t count = annotation_blocks(w->annotation, &b);
+	for (size_t i = 0; i < count; i++) {
+		gs_buf_printf(&table, "%u %u %s %s %u %u %s\n", b[i].id, b[i].unit, b[i].function, b[i].kind,
+		              b[i].place.line, b[i].place.column, b[i].place.file);
+		gs_buf_printf(&details, "%u %u %u %d %u", b[i].id, b[i].end.line, b[i].end.column, b[i].loop, b[i].factor);
+		for (size_t j = 0; j < b[i].term_count; j++)
+			gs_buf_printf(&details, " %+d*%u", b[i].terms[j].factor, b[i].terms[j].block);
+		gs_buf_puts(&details, "\n");
+	}
+	add_table(w, "blocks", &table);
+	add_table(w, "block-details", &details);
+}
+
+static void write_loop_table(struct work *w)
+{
+	struct gs_buf table = {0};
+	const struct loop *l;
+	size_t count = annotation_loops(w->annotation, &l);
+	for (size_t i = 0; i < count; i++)
+		gs_buf_printf(&table, "%u %u %u %u %d %d\n", l[i].id, l[i].unit, l[i].parent, l[i].body, l[i].outer,
+		              l[i].has_trips);
+	add_table(w, "loops", &table);
+}
+
 static void write_tables(struct work *w)
 {
-	struct gs_buf text = {0};
-	const struct kernel_entry *kernels;
-	const struct block *blocks;
-	size_t count = annotation_kernels(w->annotation, &kernels);
-	for (size_t i = 0; i < count; i++)
-		gs_buf_printf(&text, "%s %u\n", kernels[i].name, kernels[i].arguments);
-	gs_pack_add(w->result, "kernels", text.data, text.len);
-	gs_buf_free(&text);
-	count = annotation_blocks(w->annotation, &blocks);
-	for (size_t i = 0; i < count; i++)
-		gs_buf_printf(&text, "%u %u %s %s %u %u %s\n", blocks[i].id, blocks[i].unit, blocks[i].function,
-		              blocks[i].kind, blocks[i].place.line, blocks[i].place.column, blocks[i].place.file);
-	gs_pack_add(w->result, "blocks", text.data, text.len);
-	w->result->failed |= text.failed;
-	gs_buf_free(&text);
+	write_kernel_tables(w);
+	write_block_tables(w);
+	write_loop_table(w);
 }
 
 static void write_dependencies(struct work *w)
@@ -299,6 +350,8 @@ static int do_request(struct work *w)
 		result = preprocess_all(w);
 	if (!result)
 		result = annotate(w);
+	if (!result)
+		result = want_trips(w);
 	if (!result) {
 		result = write_host(w);
 		write_tables(w);

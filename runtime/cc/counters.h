@@ -1,12 +1,20 @@
 /*
- * The counter buffer that a twin kernel takes as its last argument: an array of 64-bit words.
+ * The counter buffer that a twin kernel takes as an argument of its own: an array of 64-bit words.
  *
  *   word 0           slots: how many work-groups have a place of their own (set by the host, at least 1)
- *   words 1..3       local size      (written by the twin, by the first work-item of the first group)
+ *   words 1..3       local size      (group layout; written by the twin, by the first work-item of the first group)
  *   words 4..6       number of groups (likewise)
  *   word 7           reserved, 0
- *   then slot s at   8 + s * blocks, one word per block
  *
+ * Item layout. Two more arguments follow the buffer, both ulong: slots, and places. A work-item with linear global id
+ * i stores its counters when it ends:
+ *   then slots + 1 words         the local sizes of each work-group, COUNTER_SIZE_BITS each, the first lowest, at its
+ *                                linear id; the last word is for all groups that have no slot
+ *   then, as 32-bit words        column c of work-item i at c * places + i, if i is below places
+ * A counter that does not fit 32 bits is stored as COUNTER_FULL, so that nothing overflows silently.
+ *
+ * Group layout, for programs with too many counters for that:
+ *   then slot s at   8 + s * blocks, one word per block
  * A work-group with linear id g counts in slot g mod slots. On a device that runs a group on one thread
  * the increments are plain memory accesses (volatile, see annotator/write.c), and groups that share a slot lose
  * counts when they run at the same time: give every group its own slot there, or take the atomic form. Elsewhere
@@ -20,6 +28,8 @@ enum {
 	COUNTER_LOCAL = 1,
 	COUNTER_GROUPS = 4,
 	COUNTER_HEADER_WORDS = 8,
+	COUNTER_SIZE_BITS = 21,
 };
+#define COUNTER_FULL 0xffffffffu
 
 #endif

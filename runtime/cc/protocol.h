@@ -13,6 +13,7 @@
  *               c_version=120 (OpenCL C version used without -cl-std), cl_version=300,
  *               image_support=0|1, little_endian=0|1, platform=NAME, name=NAME, driver=VERSION, extensions=SPACE SEPARATED,
  *               features=SPACE SEPARATED (__opencl_c_*), counters=plain|atomic
+ *   trips       optional: lines LOOP FACTOR (of the loops section): the sums of floor(trips / FACTOR) that are wanted
  *   targets     one architecture per line: sm_20
  *   cwd         working directory of the guest; present only when an #include or -I may need it
  *   then, for each unit (a source that clBuildProgram or clCompileProgram was given), in link order:
@@ -27,9 +28,21 @@
  *   host        one per unit: the annotated source
  *   host-options  one per unit: the options to build it with (no -D, -U, -I, -Werror; with -w)
  *   kernels     one line per kernel: NAME ARGUMENTS; ARGUMENTS counts the application's own, so it is
- *               also the index of ours (an ulong * to the counters, see counters.h)
+ *               also the index of the first of ours (an ulong * to the counters, see counters.h)
+ *   layout      item or group: where the counters are, see counters.h; absent: group
+ *   columns     one line per kernel, in the order of kernels: NAME ID...; in the item layout, the blocks whose
+ *               counters its work-items store, in the order of the columns. The kernel's own entry is not among
+ *               them: it is the sum of the slots
  *   blocks      one line per counter, in the order of the counters:
  *               ID UNIT FUNCTION KIND LINE COLUMN FILE   (FILE is last: it may contain blanks)
+ *               The kinds are in annotator.h
+ *   block-details  one line per block, in the same order: ID END_LINE END_COLUMN LOOP FACTOR TERM...
+ *               LOOP is the innermost loop around it, or -1; FACTOR is 0 except for the kind "trips". A block with
+ *               terms is not counted, because flow determines it: TERM is SIGNED_FACTOR*ID, with ID lower than its
+ *               own, and its count is the sum of the terms: "+1*0 -1*3" is count of 0 less count of 3
+ *   loops       one line per loop: ID UNIT PARENT BODY OUTER TRIPS; entered as often as the block PARENT runs, gone
+ *               round as often as the block BODY does; OUTER is the loop around it, or -1; TRIPS is 1 where trips
+ *               per entry can be counted
  *   target      one per architecture: the first line is the architecture; then either
  *               "failure TEXT" or one line per kernel: kernel NAME key=value ...
  *               with instructions, shared_bytes, registers (0: not known)

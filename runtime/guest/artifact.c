@@ -10,8 +10,14 @@ void artifact_release(struct artifact *a)
 {
 	if (!a || --a->refs)
 		return;
-	for (size_t i = 0; i < a->kernel_count; i++)
+	for (size_t i = 0; i < a->kernel_count; i++) {
 		free(a->kernels[i].name);
+		free(a->kernels[i].columns);
+	}
+	free(a->terms);
+	for (size_t i = 0; i < a->block_count; i++)
+		free(a->blocks[i].function);
+	free(a->blocks);
 	for (size_t i = 0; i < MAX_TARGETS; i++)
 		free(a->failures[i]);
 	for (size_t i = 0; i < a->host_count; i++) {
@@ -63,15 +69,68 @@ static int take_kernel(struct artifact *a, char *line)
 static int take_block(struct artifact *a, char *line)
 {
 	unsigned id, unit;
-	char function[1024], kind[64];
-	if (sscanf(line, "%u %u %1023s %63s", &id, &unit, function, kind) != 4 || id != a->block_count)
+	char function[1024];
+	struct artifact_block block = {0};
+	if (sscanf(line, "%u %u %1023s %15s %u %u", &id, &unit, function, block.kind, &block.line, &block.column) != 6 ||
+	    id != a->block_count)
 		return -1;
+	struct artifact_block *grown = realloc(a->blocks, (id + 1) * sizeof *grown);
+	if (!grown)
+		return -1;
+	a->blocks = grown;
 	struct artifact_kernel *k = artifact_kernel(a, function);
 	/* A kernel's helper clone has the same name; the kernel's own entry comes first. */
-	if (k && !strcmp(kind, "entry") && k->entry_block < 0)
+	if (k && !strcmp(block.kind, "entry") && k->entry_block < 0)
 		k->entry_block = (int)id;
-	a->block_count++;
+	if (!(block.function = strdup(function)))
+		return -1;
+	a->blocks[a->block_count++] = block;
 	return 0;
+}
+
+/* NAME ID... */
+static int take_columns(struct artifact *a, char *line)
+{
+	char *at = line + strcspn(line, " ");
+	size_t most = strlen(at) / 2;
+	bool end = !*at;
+	*at = 0;
+	struct artifact_kernel *k = artifact_kernel(a, line);
+	if (!k || k->columns || !(k->columns = calloc(most + 1, sizeof *k->columns)))
+		return -1;
+	for (at += !end; *at; k->column_count++) {
+		unsigned long id = strtoul(at, &at, 10);
+		if (id >= a->block_count || k->column_count == most || (*at && *at++ != ' '))
+			return -1;
+		k->columns[k->column_count] = (unsigned)id;
+	}
+	return 0;
+}
+
+/* ID END_LINE END_COLUMN LOOP FACTOR TERM... */
+static int take_details(struct artifact *a, char *line)
+{
+	unsigned id, of;
+	int skip = 0, factor;
+	if (sscanf(line, "%u %*u %*u %*d %*u%n", &id, &skip) != 1 || !skip || id >= a->block_count)
+		return -1;
+	for (line += skip; sscanf(line, " %d*%u%n", &factor, &of, &skip) == 2; line += skip) {
+		struct count_term *grown = realloc(a->terms, (a->term_count + 1) * sizeof *grown);
+		if (!grown || of >= id)
+			return -1;
+		a->terms = grown;
+		a->terms[a->term_count++] = (struct count_term){.block = id, .of = of, .factor = factor};
+	}
+	return *line ? -1 : 0;
+}
+
+static int take_table(struct artifact *a, const struct gs_pack *result, const char *name,
+                      int (*take)(struct artifact *a, char *line))
+{
+	char *text = strdup(gs_pack_text(result, name));
+	int failed = text ? each_line(a, text, take) : -1;
+	free(text);
+	return failed;
 }
 
 static void take_code(struct artifact *a, size_t arch, const char *line)
@@ -134,13 +193,14 @@ int artifact_read(struct artifact **out, const struct gs_pack *result, struct gs
 	if (failure)
 		return gs_fail(err, ENOTSUP, "%s", failure->data);
 	struct artifact *a = calloc(1, sizeof *a);
-	char *kernels = strdup(gs_pack_text(result, "kernels")), *blocks = strdup(gs_pack_text(result, "blocks"));
 	int failed = -1;
-	if (a && kernels && blocks) {
+	if (a) {
 		a->refs = 1;
 		a->dependencies = strdup(gs_pack_text(result, "dependency"));
-		failed = each_line(a, kernels, take_kernel) || each_line(a, blocks, take_block) ||
-		         take_host_texts(a, result);
+		a->counts_by_item = !strcmp(gs_pack_text(result, "layout"), "item");
+		failed = take_table(a, result, "kernels", take_kernel) || take_table(a, result, "blocks", take_block) ||
+		         take_table(a, result, "columns", take_columns) ||
+		         take_table(a, result, "block-details", take_details) || take_host_texts(a, result);
 	}
 	for (size_t i = 0; i < result->count && !failed; i++) {
 		char *text = strcmp(result->sections[i].name, "target") ? NULL : strdup(result->sections[i].data);
@@ -148,8 +208,6 @@ int artifact_read(struct artifact **out, const struct gs_pack *result, struct gs
 			take_target(a, text);
 		free(text);
 	}
-	free(kernels);
-	free(blocks);
 	if (failed) {
 		artifact_release(a);
 		return gs_fail(err, EBADMSG, "gpusim-cc gave a result that cannot be read");

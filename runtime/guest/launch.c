@@ -42,30 +42,47 @@ static void CL_CALLBACK launch_completed(cl_event event, cl_int status, void *da
 	worker_completed(l);
 }
 
-/* Work-groups, as far as the local size is known; else the work-items. */
+/* Work-groups, as far as the local size is known. Where the driver chooses it there could be as many as work-items, but no
+ * driver wants that. */
 static uint64_t upper_group_count(const struct launch *l)
 {
+	enum { MOST_OF_UNKNOWN = 65536 };
 	uint64_t groups = 1;
 	for (int d = 0; d < 3; d++)
 		groups *= l->local[d] ? (l->global[d] + l->local[d] - 1) / l->local[d] : l->global[d];
-	return groups;
+	return !l->local[0] && groups > MOST_OF_UNKNOWN ? MOST_OF_UNKNOWN : groups;
+}
+
+static size_t at_most(uint64_t wanted, uint64_t room)
+{
+	uint64_t n = wanted > room ? room : wanted;
+	return n ? (size_t)n : 1;
 }
 
 /*
- * A slot for every group where that fits a quarter of the bound; else groups share. Groups that share and run at the
- * same time would lose counts, but devices work through groups in order, so those that share are far apart. Where
- * the driver chooses the local size there could be as many groups as work-items, but no driver wants that.
+ * A slot for every group and a place for every work-item where that fits a quarter of the bound; else groups share slots
+ * and may lose counts, or only the first work-items are counted.
  */
-static size_t choose_slots(const struct launch *l, size_t blocks)
+static void choose_size(struct launch *l)
 {
-	enum { SLOTS_OF_UNKNOWN = 65536 };
-	uint64_t groups = upper_group_count(l);
-	if (!l->local[0] && groups > SLOTS_OF_UNKNOWN)
-		groups = SLOTS_OF_UNKNOWN;
-	uint64_t room = runtime.options.counter_memory.number / 4 / sizeof(uint64_t) / (blocks ? blocks : 1);
-	if (groups > room)
-		groups = room;
-	return groups ? (size_t)groups : 1;
+	const struct artifact *a = l->artifact;
+	uint64_t room = runtime.options.counter_memory.number / 4 / sizeof(uint64_t), items = 1;
+	if (!a->counts_by_item) {
+		l->slots = at_most(upper_group_count(l), room / (a->block_count ? a->block_count : 1));
+		return;
+	}
+	for (int d = 0; d < 3; d++)
+		items *= l->global[d];
+	size_t columns = l->facts->column_count;
+	l->slots = at_most(upper_group_count(l), columns ? room / 2 : room);
+	l->places = columns ? at_most(items, (room - room / 2) * 2 / columns) : 0;
+}
+
+size_t launch_words(const struct launch *l)
+{
+	if (!l->artifact->counts_by_item)
+		return COUNTER_HEADER_WORDS + l->slots * l->artifact->block_count;
+	return COUNTER_HEADER_WORDS + l->slots + 1 + (l->places * l->facts->column_count + 1) / 2;
 }
 
 /* When the bound is reached, launches that end make room; but nothing may depend on our waiting. */
@@ -116,14 +133,23 @@ static bool queue_profiles(cl_command_queue queue)
 	return properties & CL_QUEUE_PROFILING_ENABLE;
 }
 
+static cl_int set_arguments(const struct kernel_twin *t, const struct launch *l)
+{
+	const cl_ulong sizes[2] = {l->slots, l->places};
+	cl_uint first = t->facts->arguments;
+	cl_int code = cl.clSetKernelArg(t->kernel, first, sizeof l->buffer->mem, &l->buffer->mem);
+	for (cl_uint i = 0; i < 2 && l->artifact->counts_by_item && code == CL_SUCCESS; i++)
+		code = cl.clSetKernelArg(t->kernel, first + 1 + i, sizeof sizes[i], &sizes[i]);
+	return code;
+}
+
 /* With the kernel's lock held, so that nobody sets another buffer before the twin is enqueued. */
 static bool enqueue_twin(struct request *r, struct kernel_twin *t, struct launch *l, cl_int *result,
                          cl_event *event, struct gs_error *why)
 {
 	struct counter_buffer *b = l->buffer;
 	cl_event mine = NULL;
-	if (buffer_set_slots(b, l->slots) ||
-	    cl.clSetKernelArg(t->kernel, t->facts->arguments, sizeof b->mem, &b->mem) != CL_SUCCESS) {
+	if (buffer_set_slots(b, l->slots) || set_arguments(t, l) != CL_SUCCESS) {
 		gs_fail(why, EIO, "the driver refuses the counters of the annotated kernel");
 		return false;
 	}
@@ -165,9 +191,8 @@ static bool launch_twin(struct kernel *k, struct request *r, cl_int *result, cl_
 	if (t && !(l = launch_new(k, r, t)))
 		gs_fail(why, ENOMEM, "out of memory");
 	if (l) {
-		size_t blocks = l->artifact->block_count;
-		l->slots = choose_slots(l, blocks);
-		l->buffer = take_buffer(r, k->build->pool, device, COUNTER_HEADER_WORDS + l->slots * blocks);
+		choose_size(l);
+		l->buffer = take_buffer(r, k->build->pool, device, launch_words(l));
 		if (l->buffer)
 			launched = enqueue_twin(r, t, l, result, event, why);
 		else

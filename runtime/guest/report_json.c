@@ -132,6 +132,24 @@ static void add_estimate(struct gs_buf *b, const struct launch_result *r, size_t
 	close_with(b, "]},");
 }
 
+static void add_blocks(struct gs_buf *b, const struct launch_result *r)
+{
+	const struct artifact *a = r->launch->artifact;
+	gs_buf_puts(b, "\"blocks\":[");
+	for (size_t i = 0; i < a->block_count; i++) {
+		if (!r->counts[i])
+			continue;
+		gs_buf_puts(b, "{");
+		add_string(b, "function", a->blocks[i].function);
+		add_string(b, "kind", a->blocks[i].kind);
+		add_count(b, "line", a->blocks[i].line);
+		add_count(b, "column", a->blocks[i].column);
+		add_count(b, "count", r->counts[i]);
+		close_with(b, "},");
+	}
+	close_with(b, "],");
+}
+
 void report_json_launch(const struct launch_result *r)
 {
 	struct gs_buf *b = &launches;
@@ -152,6 +170,8 @@ void report_json_launch(const struct launch_result *r)
 		add_count(b, "measured_ns", r->launch->measured_ns);
 	else
 		gs_buf_puts(b, "\"measured_ns\":null,");
+	if (runtime.options.blocks.number)
+		add_blocks(b, r);
 	gs_buf_puts(b, "\"estimates\":[");
 	for (size_t t = 0; t < runtime.target_count; t++)
 		if (r->estimated[t])

@@ -90,15 +90,32 @@ struct artifact_kernel {
 	char *name;
 	unsigned arguments;
 	int entry_block; /* counter of its entry, or -1 */
+	unsigned *columns; /* item layout: the blocks whose counters its work-items store */
+	size_t column_count;
 	struct kernel_code code[MAX_TARGETS]; /* by architecture */
 	const char *failure[MAX_TARGETS];     /* why there is no code; NULL when there is; owned by the artifact */
+};
+
+/* One term of a count: `factor` times the count of `of`, which is a lower block. */
+struct count_term {
+	unsigned block, of;
+	int factor;
+};
+
+struct artifact_block {
+	char *function, kind[16];
+	unsigned line, column;
 };
 
 struct artifact {
 	atomic_int refs;
 	struct artifact_kernel *kernels;
 	size_t kernel_count;
+	struct artifact_block *blocks;
 	size_t block_count;
+	bool counts_by_item;          /* the layout of the counters (runtime/cc/counters.h) */
+	struct count_term *terms;     /* of the blocks whose counts flow determines, by ascending block */
+	size_t term_count;
 	char *failures[MAX_TARGETS];
 	char *dependencies; /* lines of "HASH PATH": the files that the units included */
 	/* The texts to build the twin from, one per unit. */
@@ -248,7 +265,7 @@ struct launch {
 	struct artifact *artifact;
 	struct artifact_kernel *facts;
 	struct counter_buffer *buffer;
-	size_t slots;
+	size_t slots, places; /* places: item layout only */
 	bool profiled;
 	cl_int status;        /* with which it completed */
 	uint64_t measured_ns; /* 0: not known */
@@ -257,6 +274,7 @@ struct launch {
 };
 
 void launch_free(struct launch *l);
+size_t launch_words(const struct launch *l); /* of its counter buffer */
 int worker_start(void);
 void worker_launched(struct launch *l);  /* numbers the launch and takes it over; before its callback is set */
 void worker_completed(struct launch *l); /* the event has completed */
@@ -310,7 +328,8 @@ struct launch_result {
 	struct estimate estimates[MAX_TARGETS];
 	bool estimated[MAX_TARGETS];
 	const char *failure[MAX_TARGETS];
-	const char *flags[4]; /* about the measurement, for every target; NULL-terminated */
+	uint64_t *counts;     /* executions by block, over all work-items; the worker's */
+	const char *flags[5]; /* about the measurement, for every target; NULL-terminated */
 };
 
 struct stats {

@@ -88,24 +88,79 @@ bool worker_wait_progress(unsigned milliseconds)
 
 /* ---- one launch ---- */
 
-static uint64_t total_of_block(const struct launch *l, size_t block)
+/* Group layout: the sums over the slots. */
+static void sum_slots(const struct launch *l, uint64_t *counts)
 {
 	const uint64_t *slot = l->buffer->words + COUNTER_HEADER_WORDS;
 	size_t blocks = l->artifact->block_count;
-	uint64_t sum = 0;
 	for (size_t s = 0; s < l->slots; s++)
-		sum += slot[s * blocks + block];
-	return sum;
+		for (size_t b = 0; b < blocks; b++)
+			counts[b] += slot[s * blocks + b];
+}
+
+/* Item layout: the local size that a group has left in its slot. */
+static uint64_t local_size_of(const struct launch *l, size_t slot, int dimension)
+{
+	uint64_t word = l->buffer->words[COUNTER_HEADER_WORDS + slot];
+	return word >> dimension * COUNTER_SIZE_BITS & ((1u << COUNTER_SIZE_BITS) - 1);
+}
+
+/* Item layout: the sums over the work-items; false when a counter was full. */
+static bool sum_items(const struct launch *l, uint64_t *counts)
+{
+	const uint32_t *column = (const uint32_t *)(l->buffer->words + COUNTER_HEADER_WORDS + l->slots + 1), *end;
+	uint32_t most = 0;
+	for (size_t s = 0; l->facts->entry_block >= 0 && s < l->slots; s++)
+		counts[l->facts->entry_block] += local_size_of(l, s, 0) * local_size_of(l, s, 1) * local_size_of(l, s, 2);
+	for (size_t c = 0; c < l->facts->column_count; c++) {
+		uint64_t sum = 0;
+		for (end = column + l->places; column < end; column++) {
+			sum += *column;
+			most = *column > most ? *column : most;
+		}
+		counts[l->facts->columns[c]] += sum;
+	}
+	return most != COUNTER_FULL;
+}
+
+/* The counts that flow determines from the others; false when one would be negative, so that others must be wrong. */
+static bool derive_counts(const struct artifact *a, uint64_t *counts)
+{
+	bool sound = true;
+	for (size_t i = 0; i < a->term_count; i++) {
+		const struct count_term *t = &a->terms[i];
+		counts[t->block] += (uint64_t)(int64_t)t->factor * counts[t->of];
+		if ((i + 1 == a->term_count || a->terms[i + 1].block != t->block) && (int64_t)counts[t->block] < 0)
+			sound = false;
+	}
+	return sound;
+}
+
+static void fill_counts(struct launch_result *r, uint64_t items, uint64_t groups)
+{
+	const struct launch *l = r->launch;
+	size_t flags = 0;
+	uint64_t *counts = r->counts;
+	if (groups > l->slots)
+		r->flags[flags++] = "groups_share_counters";
+	if (!l->artifact->counts_by_item)
+		sum_slots(l, counts);
+	else if (!sum_items(l, counts))
+		r->flags[flags++] = "counters_full";
+	if (l->artifact->counts_by_item && l->facts->column_count && items > l->places)
+		r->flags[flags++] = "items_not_counted";
+	r->profile.entries = l->facts->entry_block >= 0 ? counts[l->facts->entry_block] : 0;
+	if (!derive_counts(l->artifact, counts) || r->profile.entries != items)
+		r->flags[flags++] = "counts_disagree";
 }
 
 static void fill_profile(struct launch_result *r)
 {
 	const struct launch *l = r->launch;
-	const uint64_t *words = l->buffer->words;
 	uint64_t items = 1, groups = 1;
-	size_t flags = 0;
 	for (int d = 0; d < 3; d++) {
-		uint64_t local = l->local[d] ? l->local[d] : words[COUNTER_LOCAL + d];
+		uint64_t chosen = l->artifact->counts_by_item ? local_size_of(l, 0, d) : l->buffer->words[COUNTER_LOCAL + d];
+		uint64_t local = l->local[d] ? l->local[d] : chosen;
 		r->profile.global[d] = l->global[d];
 		r->profile.local[d] = local ? local : 1;
 		r->profile.groups[d] = (l->global[d] + r->profile.local[d] - 1) / r->profile.local[d];
@@ -113,11 +168,7 @@ static void fill_profile(struct launch_result *r)
 		groups *= r->profile.groups[d];
 	}
 	r->profile.local_bytes = l->local_bytes;
-	r->profile.entries = l->facts->entry_block >= 0 ? total_of_block(l, (size_t)l->facts->entry_block) : 0;
-	if (groups > l->slots)
-		r->flags[flags++] = "groups_share_counters";
-	if (r->profile.entries != items)
-		r->flags[flags++] = "counts_disagree";
+	fill_counts(r, items, groups);
 }
 
 static void estimate_targets(struct launch_result *r)
@@ -136,11 +187,12 @@ static void estimate_targets(struct launch_result *r)
 static void finish_launch(struct launch *l)
 {
 	struct launch_result r = {.launch = l};
-	size_t words = COUNTER_HEADER_WORDS + l->slots * l->artifact->block_count;
+	size_t words = launch_words(l);
+	r.counts = calloc(l->artifact->block_count + 1, sizeof *r.counts);
 	uint64_t begin = clock_ns();
 	if (l->status < 0) {
 		launch_not_modelled(l->kernel_name, "the driver ended it with an error");
-	} else if (buffer_fetch(l->buffer, words)) {
+	} else if (!r.counts || buffer_fetch(l->buffer, words)) {
 		launch_not_modelled(l->kernel_name, "its counters could not be read");
 	} else {
 		fill_profile(&r);
@@ -148,6 +200,7 @@ static void finish_launch(struct launch *l)
 		stats_add_launch(&r);
 		report_launch(&r);
 	}
+	free(r.counts);
 	buffer_give_back(l->buffer, words);
 	tool_cost.model_ns += clock_ns() - begin;
 }

@@ -29,7 +29,7 @@ launches() {
 round() {
 	local suspects
 	launches plain "$@" &
-	GPUSIM_CACHE_DIR=$work/cache GPUSIM_REPORT=json LD_PRELOAD=$build/libgpusim.so launches library "$@"
+	GPUSIM_CACHE_DIR=$work/cache GPUSIM_REPORT=json GPUSIM_BLOCKS=1 LD_PRELOAD=$build/libgpusim.so launches library "$@"
 	wait $!
 	"$build/tests/generate/run" compare "$@" >"$work/compare"
 	suspects=$(sed -n "s|^FAIL g\([0-9]*\)_.* without the library.*|$work/p\1|p" "$work/compare" | sort -u)

@@ -1,0 +1,91 @@
+/*
+ * Which counters a kernel's work-items have: those of the blocks of the kernel and of all that it calls, unless flow
+ * determines them. Its own entry is not among them: every work-item enters once.
+ */
+#include "annotator/internal.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_COLUMNS = 64 }; /* 4 bytes each per work-item */
+
+static void reach(struct function *f)
+{
+	if (f->reached)
+		return;
+	f->reached = true;
+	for (size_t i = 0; i < f->callee_count; i++)
+		reach(f->callees[i]);
+}
+
+static struct function *function_of_block(const struct annotation *a, const struct block *b)
+{
+	for (size_t i = 0; i < a->function_count; i++)
+		if (a->functions[i]->name == b->function)
+			return a->functions[i];
+	return NULL;
+}
+
+static int choose_for(struct annotation *a, struct kernel_entry *k, struct function *const *owners)
+{
+	const struct function *self = owners[k->entry];
+	free(k->columns);
+	k->columns = NULL;
+	k->column_count = 0;
+	for (size_t i = 0; i < a->function_count; i++)
+		a->functions[i]->reached = false;
+	reach(owners[k->entry]);
+	bool called = false; /* by itself or by what it calls: then its clone is entered too */
+	for (size_t i = 0; i < a->function_count; i++)
+		for (size_t j = 0; a->functions[i]->reached && j < a->functions[i]->callee_count; j++)
+			called |= a->functions[i]->callees[j] == self;
+	for (size_t i = 0; i < a->block_count; i++) {
+		if (!owners[i] || !owners[i]->reached || a->blocks[i].term_count || (i == k->entry && !called))
+			continue;
+		unsigned *slot = array_grow(&k->columns, &k->column_count, sizeof *slot);
+		if (!slot)
+			return -ENOMEM;
+		*slot = (unsigned)i;
+	}
+	return 0;
+}
+
+int choose_columns(struct annotation *a, struct gs_error *err)
+{
+	struct function **owners = calloc(a->block_count + 1, sizeof *owners);
+	int result = owners ? 0 : -ENOMEM;
+	for (size_t i = 0; i < a->block_count && !result; i++)
+		owners[i] = i && a->blocks[i].function == a->blocks[i - 1].function ? owners[i - 1]
+		                                                                    : function_of_block(a, &a->blocks[i]);
+	for (size_t i = 0; i < a->kernel_count && !result; i++)
+		result = choose_for(a, &a->kernels[i], owners);
+	free(owners);
+	return result ? gs_fail(err, ENOMEM, "out of memory") : 0;
+}
+
+enum counter_layout annotation_layout(const struct annotation *a)
+{
+	for (size_t i = 0; i < a->kernel_count; i++)
+		if (a->kernels[i].column_count > MOST_COLUMNS)
+			return COUNTERS_BY_GROUP;
+	return COUNTERS_BY_ITEM;
+}
+
+int annotation_want_trips(struct annotation *a, unsigned loop, unsigned factor, unsigned *counter, struct gs_error *err)
+{
+	if (loop >= a->loop_count || !a->loops[loop].has_trips || factor < 2)
+		return gs_fail(err, EINVAL, "the trips of loop %u cannot be counted by %u", loop, factor);
+	struct block *b = array_grow(&a->blocks, &a->block_count, sizeof *b);
+	if (!b)
+		return gs_fail(err, ENOMEM, "out of memory");
+	*b = a->blocks[a->loops[loop].body];
+	b->id = (unsigned)a->block_count - 1;
+	b->kind = "trips";
+	b->loop = (int)loop;
+	b->factor = factor;
+	b->terms = NULL;
+	b->term_count = 0;
+	*counter = b->id;
+	return choose_columns(a, err);
+}

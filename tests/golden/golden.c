@@ -1,0 +1,280 @@
+/*
+ * golden - annotates a kernel file, runs it, and prints what came of it.
+ *
+ *   golden GPUSIM_CC FILE.cl
+ *
+ * Prints the annotated text without the macros before it, and the block table with counts. Comments of the file say
+ * what to run and what has been counted by hand:
+ *   // run KERNEL GLOBAL LOCAL        the kernel's only argument is `__global int *p`, 256 ints, p[i] = i
+ *   // trips LOOP FACTOR COUNT        the sum of floor(trips / FACTOR) is wanted
+ *   //= KIND COUNT...                 at the end of a line: the blocks that begin in it, in their order
+ * Exits 1 when a hand-made count differs, the original kernel leaves another buffer, or nothing could be run.
+ */
+#include "runtime/base/base.h"
+#include "runtime/cc/counters.h"
+#include "runtime/cc/protocol.h"
+
+#define CL_TARGET_OPENCL_VERSION 120
+#include <CL/cl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { INTS = 256, MOST_BLOCKS = 512 };
+
+#define DEVICE "type=cpu\naddress_bits=64\nc_version=120\ncl_version=120\nimage_support=1\nlittle_endian=1\n" \
+	"platform=Test\nextensions=cl_khr_fp64\nfeatures=\ncounters=%s\n"
+
+static cl_context context;
+static cl_device_id device;
+static cl_command_queue queue;
+static int failures, checked;
+
+static void check(int good, const char *what)
+{
+	if (good)
+		return;
+	printf("FAILED: %s\n", what);
+	exit(1);
+}
+
+/* ---- gpusim-cc ---- */
+
+static void annotate(const char *cc, const struct gs_buf *source, struct gs_pack *result)
+{
+	char folder[] = "/tmp/golden.XXXXXX", request_path[64], result_path[64];
+	struct gs_pack request = {0};
+	struct gs_buf bytes = {0}, answer = {0}, trips = {0};
+	check(mkdtemp(folder) != NULL, "mkdtemp");
+	snprintf(request_path, sizeof request_path, "%s/request", folder);
+	snprintf(result_path, sizeof result_path, "%s/result", folder);
+	for (const char *at = source->data; (at = strstr(at, "// trips ")); at++) {
+		unsigned loop, factor;
+		check(sscanf(at, "// trips %u %u", &loop, &factor) == 2, "a trips line");
+		gs_buf_printf(&trips, "%u %u\n", loop, factor);
+	}
+	gs_pack_puts(&request, "version", GPUSIM_CC_VERSION);
+	gs_buf_printf(&answer, DEVICE, strstr(source->data, "// atomic") ? "atomic" : "plain");
+	gs_pack_puts(&request, "device", answer.data);
+	gs_buf_free(&answer);
+	gs_pack_puts(&request, "targets", "");
+	if (trips.len)
+		gs_pack_puts(&request, "trips", trips.data);
+	gs_pack_puts(&request, "options", "");
+	gs_pack_add(&request, "source", source->data, source->len);
+	gs_pack_encode(&request, &bytes, NULL);
+	check(!gs_write_file(request_path, bytes.data, bytes.len, NULL), "writing the request");
+	pid_t pid = fork();
+	if (!pid) {
+		execl(cc, cc, request_path, result_path, (char *)NULL);
+		_exit(127);
+	}
+	waitpid(pid, NULL, 0);
+	check(!gs_read_file(result_path, &answer, NULL) && !gs_pack_decode(result, answer.data, answer.len, NULL),
+	      "reading the result");
+	unlink(request_path);
+	unlink(result_path);
+	rmdir(folder);
+	gs_pack_free(&request);
+	gs_buf_free(&bytes);
+	gs_buf_free(&answer);
+	gs_buf_free(&trips);
+}
+
+static void print_text(const char *host)
+{
+	const char *text = strstr(host, "# 1 \"program.cl\"\n");
+	fputs(text ? text : host, stdout);
+}
+
+/* ---- running ---- */
+
+static void open_device(void)
+{
+	cl_platform_id platform;
+	check(!clGetPlatformIDs(1, &platform, NULL) && !clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 1, &device, NULL),
+	      "no device");
+	context = clCreateContext(NULL, 1, &device, NULL, NULL, NULL);
+	queue = context ? clCreateCommandQueue(context, device, 0, NULL) : NULL;
+	check(queue != NULL, "no queue");
+}
+
+static cl_kernel build(const char *text, const char *name)
+{
+	cl_int code;
+	cl_program program = clCreateProgramWithSource(context, 1, &text, NULL, &code);
+	if (clBuildProgram(program, 1, &device, "-cl-std=CL1.2 -w", NULL, NULL) != CL_SUCCESS) {
+		char log[8192] = "";
+		clGetProgramBuildInfo(program, device, CL_PROGRAM_BUILD_LOG, sizeof log, log, NULL);
+		printf("%s\n", log);
+		check(0, "building");
+	}
+	cl_kernel kernel = clCreateKernel(program, name, &code);
+	check(kernel != NULL, "no such kernel");
+	return kernel;
+}
+
+/* The kernel on fresh ints, which come back changed; more than the ints is set by the caller. */
+static void run(cl_kernel kernel, size_t global, size_t local, int *ints)
+{
+	for (int i = 0; i < INTS; i++)
+		ints[i] = i;
+	cl_mem p = clCreateBuffer(context, CL_MEM_COPY_HOST_PTR, INTS * sizeof *ints, ints, NULL);
+	check(!clSetKernelArg(kernel, 0, sizeof p, &p) &&
+	      !clEnqueueNDRangeKernel(queue, kernel, 1, NULL, &global, &local, 0, NULL, NULL) &&
+	      !clEnqueueReadBuffer(queue, p, CL_TRUE, 0, INTS * sizeof *ints, ints, 0, NULL, NULL), "running");
+	clReleaseMemObject(p);
+}
+
+struct launch {
+	char kernel[64];
+	size_t global, local, slots, words;
+	bool by_item;
+	cl_ulong *data;
+};
+
+static void run_counted(struct launch *l, const char *host, size_t blocks, int *ints)
+{
+	cl_ulong sizes[2] = {l->slots, l->global};
+	l->words = COUNTER_HEADER_WORDS + (l->slots + 1) * (blocks + 1) + l->global * blocks;
+	l->data = calloc(l->words, sizeof *l->data);
+	l->data[COUNTER_SLOTS] = l->slots;
+	cl_kernel kernel = build(host, l->kernel);
+	cl_mem counters = clCreateBuffer(context, CL_MEM_COPY_HOST_PTR, l->words * sizeof *l->data, l->data, NULL);
+	check(!clSetKernelArg(kernel, 1, sizeof counters, &counters), "an argument");
+	if (l->by_item)
+		check(!clSetKernelArg(kernel, 2, 8, &sizes[0]) && !clSetKernelArg(kernel, 3, 8, &sizes[1]), "arguments");
+	run(kernel, l->global, l->local, ints);
+	clEnqueueReadBuffer(queue, counters, CL_TRUE, 0, l->words * sizeof *l->data, l->data, 0, NULL, NULL);
+}
+
+/* ---- counts ---- */
+
+static const char *line_of(const char *table, size_t number)
+{
+	while (number-- && table)
+		table = strchr(table, '\n') ? strchr(table, '\n') + 1 : NULL;
+	return table && *table ? table : NULL;
+}
+
+static void sum(const struct launch *l, const struct gs_pack *result, size_t blocks, long long *counts)
+{
+	const cl_ulong *slots = l->data + COUNTER_HEADER_WORDS;
+	if (!l->by_item) {
+		for (size_t i = 0; i < l->slots * blocks; i++)
+			counts[i % blocks] += (long long)slots[i];
+		return;
+	}
+	char name[64];
+	const char *table = gs_pack_text(result, "columns"), *line;
+	for (size_t i = 0; (line = line_of(table, i)); i++) {
+		int skip = 0;
+		sscanf(line, "%63s%n", name, &skip);
+		if (strcmp(name, l->kernel))
+			continue;
+		const cl_uint *column = (const cl_uint *)(slots + l->slots + 1);
+		for (line += skip; *line == ' '; column += l->global) {
+			unsigned id = (unsigned)strtoul(line, (char **)&line, 10);
+			for (size_t j = 0; j < l->global; j++)
+				counts[id] += column[j];
+		}
+	}
+}
+
+/* Compares with the next KIND COUNT that the source has for the line; nothing is said where it has none. */
+static void compare(const char *source, unsigned line, const char *kind, long long count)
+{
+	static unsigned last, taken;
+	const char *text = line_of(source, line - 1), *by_hand = text ? strstr(text, "//= ") : NULL;
+	char expected[64];
+	long long number;
+	int skip = 4;
+	taken = line == last ? taken + 1 : 0;
+	last = line;
+	if (!by_hand || by_hand > text + strcspn(text, "\n"))
+		return;
+	for (unsigned i = 0; i <= taken; i++) {
+		by_hand += skip;
+		if (sscanf(by_hand, "%63s %lld%n", expected, &number, &skip) != 2)
+			return (void)(++failures, printf("FAILED: line %u has more blocks\n", line));
+	}
+	if (strcmp(expected, kind) || number != count)
+		++failures, printf("FAILED: counted by hand in line %u: %s %lld\n", line, expected, number);
+	else if (!strcspn(by_hand + skip, "\n"))
+		checked++;
+}
+
+static void compare_trips(const char *source, int loop, unsigned factor, long long count)
+{
+	char pattern[64];
+	snprintf(pattern, sizeof pattern, "// trips %d %u %lld\n", loop, factor, count);
+	if (!strstr(source, pattern) && ++failures)
+		printf("FAILED: other trips counted by hand\n");
+}
+
+/* The rows of both tables, with the counts: those of the kernel's entry and those that flow determines are made here. */
+static void print_blocks(const struct launch *l, const struct gs_pack *result, long long *counts, const char *source)
+{
+	const char *row, *details;
+	for (size_t i = 0; (row = line_of(gs_pack_text(result, "blocks"), i)); i++) {
+		char function[64], kind[64], terms[256] = "";
+		unsigned line, column, end_line, end_column, factor, of;
+		int loop, skip, times;
+		sscanf(row, "%*u %*u %63s %63s %u %u", function, kind, &line, &column);
+		details = line_of(gs_pack_text(result, "block-details"), i);
+		sscanf(details, "%*u %u %u %d %u%n", &end_line, &end_column, &loop, &factor, &skip);
+		snprintf(terms, sizeof terms, "%.*s", (int)strcspn(details + skip, "\n"), details + skip);
+		if (l->by_item && !strcmp(function, l->kernel) && !strcmp(kind, "entry"))
+			for (size_t s = 0; s < l->slots; s++)
+				counts[i] += (long long)(l->data[COUNTER_HEADER_WORDS + s] & ((1 << COUNTER_SIZE_BITS) - 1));
+		for (const char *t = terms; sscanf(t, " %d*%u%n", &times, &of, &skip) == 2; t += skip)
+			counts[i] += times * counts[of];
+		printf("%zu %s %s %u:%u-%u:%u loop %d factor %u count %lld%s%s\n", i, function, kind, line, column, end_line,
+		       end_column, loop, factor, counts[i], *terms ? " =" : "", terms);
+		if (factor)
+			compare_trips(source, loop, factor, counts[i]);
+		else
+			compare(source, line, kind, counts[i]);
+	}
+}
+
+int main(int argc, char **argv)
+{
+	struct gs_buf source = {0};
+	struct gs_pack result = {0};
+	struct launch l = {0};
+	long long counts[MOST_BLOCKS] = {0};
+	int before[INTS], after[INTS];
+	size_t blocks = 0;
+	check(argc == 3 && !gs_read_file(argv[2], &source, NULL), "golden GPUSIM_CC FILE.cl");
+	gs_buf_puts(&source, "");
+	annotate(argv[1], &source, &result);
+	if (gs_pack_find(&result, "failure")) {
+		printf("refused: %s\n", gs_pack_text(&result, "failure"));
+		return 0;
+	}
+	print_text(gs_pack_text(&result, "host"));
+	const char *wanted = strstr(source.data, "// run ");
+	check(wanted && sscanf(wanted, "// run %63s %zu %zu", l.kernel, &l.global, &l.local) == 3, "no run line");
+	l.slots = l.global / l.local;
+	l.by_item = !strcmp(gs_pack_text(&result, "layout"), "item");
+	while (line_of(gs_pack_text(&result, "blocks"), blocks))
+		blocks++;
+	check(blocks < MOST_BLOCKS, "too many blocks");
+	printf("---- layout %s, columns %sloops\n%s---- blocks\n", gs_pack_text(&result, "layout"),
+	       gs_pack_text(&result, "columns"), gs_pack_text(&result, "loops"));
+	open_device();
+	run(build(source.data, l.kernel), l.global, l.local, before);
+	run_counted(&l, gs_pack_text(&result, "host"), blocks, after);
+	check(!memcmp(before, after, sizeof before), "another result than that of the original");
+	sum(&l, &result, blocks, counts);
+	print_blocks(&l, &result, counts, source.data);
+	for (const char *at = source.data; (at = strstr(at, "//= ")); at++)
+		checked--;
+	if (checked && ++failures)
+		printf("FAILED: %d lines with counts have not all of these blocks\n", -checked);
+	fflush(stdout);
+	_exit(failures ? 1 : 0);
+}

@@ -1,0 +1,27 @@
+// helpers with prototypes, returns, loops; kernels that call kernels; early returns of a called kernel
+// run k 8 4
+// trips 0 2 12
+// trips 0 3 7
+// i = 0..7: floor(i/2) sums to 12, floor(i/3) to 7; s > 10 only for i = 6
+int walk(int n, __global int *p);
+__kernel void called(__global int *p)
+{
+    int i = get_global_id(0); //
+    if (i == 3) return; //= then 1
+    p[i] += 2; //= after 7
+}
+__kernel void k(__global int *p) //= entry 8
+{
+    int i = get_global_id(0);
+    p[i] = walk(i, p) + walk(0, p);
+    called(p);
+}
+int walk(int n, __global int *p) //= entry 16
+{
+    int s = 0;
+    for (int j = 0; j < n; j++) { //= body 28
+        if (j == 6) return s; //= then 1
+        s += j; //= after 27
+    }
+    return s > 10 ? s * 2 : s + p[n + 128]; //= after 15 arm 14
+}

@@ -1,0 +1,31 @@
+#!/usr/bin/env bash
+# Annotated text, block table and counts of small kernels against what is expected, and against counts made by hand.
+#   tests/golden/run.sh BUILD_DIR [--update] [NAME...]
+# With --update the .expected files are written anew: look at the difference before you keep them.
+set -u
+build=$(cd "$1" && pwd)
+here=$(cd "$(dirname "$0")" && pwd)
+shift
+update=0 passed=0 failed=0
+[ "${1:-}" = --update ] && update=1 && shift
+work=$(mktemp -d "${TMPDIR:-/tmp}/gpusim-golden.XXXXXX")
+trap 'rm -rf "$work"' EXIT
+mkdir "$work/pocl"
+export POCL_CACHE_DIR=$work/pocl
+[ $# -gt 0 ] || set -- $(cd "$here" && ls ./*.cl | sed 's|^./||; s/\.cl$//')
+for name; do
+	timeout 120 "$build/tests/golden/golden" "$build/gpusim-cc" "$here/$name.cl" >"$work/out" 2>"$work/err"
+	code=$?
+	[ $update = 1 ] && [ $code = 0 ] && cp "$work/out" "$here/$name.expected"
+	if [ $code = 0 ] && diff -u "$here/$name.expected" "$work/out" >"$work/diff"; then
+		passed=$((passed + 1))
+	else
+		failed=$((failed + 1))
+		echo "FAIL golden $name (exit $code)"
+		grep FAILED "$work/out"
+		cat "$work/diff" "$work/err" 2>/dev/null | head -40
+	fi
+	rm -f "$work/diff"
+done
+echo "$passed passed, $failed failed"
+[ $failed = 0 ]
