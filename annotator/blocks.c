@@ -167,7 +167,8 @@ static bool contains_label(CXCursor s)
 }
 
 /* What follows the statement that made the jumps from `first` on, in a list of statements at the walk's depth. */
-static int mark_after(struct walk *w, CXCursor before, CXCursor next, size_t first, size_t at, struct place_in_flow *flow)
+static int mark_after(struct walk *w, CXCursor before, CXCursor next, size_t first, size_t at,
+                      struct place_in_flow *flow)
 {
 	bool leaves = w->irregular && contains_label(before);
 	for (size_t i = first; i < w->jump_count; i++)
@@ -261,8 +262,10 @@ static enum CXChildVisitResult find_barrier(CXCursor cursor, CXCursor parent, CX
 {
 	struct barrier_search *b = data;
 	(void)parent;
-	if (clang_getCursorKind(cursor) == CXCursor_CallExpr)
-		b->found |= called_function(b->a, cursor) ? b->a->helper_barriers : is_barrier(cursor);
+	if (clang_getCursorKind(cursor) == CXCursor_CallExpr) {
+		const struct function *f = called_function(b->a, cursor);
+		b->found |= f ? f->has_barrier || b->a->helper_barriers : is_barrier(cursor);
+	}
 	return b->found ? CXChildVisit_Break : CXChildVisit_Recurse;
 }
 
@@ -314,7 +317,8 @@ static int add_loop(struct walk *w, struct place_in_flow flow, CXCursor s, unsig
 	return 0;
 }
 
-static int walk_loop_body(struct walk *w, CXCursor body, struct place_in_flow flow, size_t at, unsigned loop, size_t *end)
+static int walk_loop_body(struct walk *w, CXCursor body, struct place_in_flow flow, size_t at, unsigned loop,
+                          size_t *end)
 {
 	size_t outer = w->loop_depth;
 	unsigned id = 0;

@@ -114,7 +114,8 @@ static bool deserves_block(CXCursor cursor)
 }
 
 /* An operand that may or may not be evaluated. Returns its block, or -1 when it is none of its own. */
-static int visit_operand(struct edit_pass *pass, CXCursor operand, struct place_in_flow flow, const char *kind, int sibling)
+static int visit_operand(struct edit_pass *pass, CXCursor operand, struct place_in_flow flow, const char *kind,
+                         int sibling)
 {
 	if (flow.quiet || !deserves_block(operand)) {
 		/* A part of it is not evaluated as often as the block around runs. */

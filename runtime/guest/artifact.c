@@ -116,9 +116,11 @@ static int take_details(struct artifact *a, char *line)
 		return -1;
 	for (line += skip; sscanf(line, " %d*%u%n", &factor, &of, &skip) == 2; line += skip) {
 		struct count_term *grown = realloc(a->terms, (a->term_count + 1) * sizeof *grown);
-		if (!grown || of >= id)
+		if (!grown)
 			return -1;
 		a->terms = grown;
+		if (of >= id)
+			return -1;
 		a->terms[a->term_count++] = (struct count_term){.block = id, .of = of, .factor = factor};
 	}
 	return *line ? -1 : 0;
