@@ -130,10 +130,10 @@ $(O)/kernels/% $(O)/tests/bench/% $(O)/tests/generate/%:
 	$(QUIET)$(CC) -O2 -g -Wall -Wextra $(SANITIZE) -o $@ $(filter %.c,$^) -lOpenCL -ldl -lm
 
 # Talks to gpusim-cc, and runs what it makes.
-$(O)/tests/golden/golden: tests/golden/golden.c $(call OBJ,$(BASE)) | $(O)/cc_id.h
+$(O)/tests/golden/golden: tests/golden/golden.c $(call OBJ,$(BASE)) $(O)/cc_id.h
 	$(SAY) CC $<
 	$(QUIET)mkdir -p $(@D)
-	$(QUIET)$(CC) -O1 -g -D_GNU_SOURCE -I. -I$(O) -Wall -Wextra $(SANITIZE) -o $@ $^ -lOpenCL -lm
+	$(QUIET)$(CC) -O1 -g -D_GNU_SOURCE -I. -I$(O) -Wall -Wextra $(SANITIZE) -o $@ $(filter %.c %.o,$^) -lOpenCL -lm
 
 $(foreach p,$(filter-out $(O)/tests/guest/%,$(PROGRAMS)),$(eval $(p): $(patsubst $(O)/%,%.c,$(p))))
 $(O)/tests/generate/generate: $(addprefix tests/generate/,expressions.c statements.c functions.c generate.h)
