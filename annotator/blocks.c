@@ -84,6 +84,9 @@ static int behind_character(struct walk *w, CXCursor s, size_t at, char c, size_
 {
 	const struct unit *u = w->pass->unit;
 	at = scan_blanks(u->text, u->length, at);
+	/* libclang ends a vector literal, (float4)(x), before its last bracket. */
+	while (c == ';' && at < u->length && u->text[at] == ')')
+		at = scan_blanks(u->text, u->length, at + 1);
 	if (at >= u->length || u->text[at] != c)
 		return fail_at(w, s, "a statement whose end is not where it should be");
 	*end = at + 1;
