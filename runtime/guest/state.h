@@ -135,6 +135,7 @@ struct twin {
 	struct twin *next;
 	cl_device_id device;
 	enum twin_state state;
+	bool annotated; /* its artifact is there to stay */
 	cl_program program;
 	struct artifact *artifact;
 	struct gs_error why; /* when failed */

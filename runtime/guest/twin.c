@@ -225,6 +225,7 @@ static void twin_step(struct build *b, struct twin *t)
 		log_info("kernels run as they are: %s", t->why.text);
 	pthread_mutex_lock(&b->lock);
 	t->state = failed ? TWIN_FAILED : annotated ? TWIN_READY : TWIN_ANNOTATED;
+	t->annotated = t->annotated || t->state == TWIN_ANNOTATED;
 	pthread_cond_broadcast(&b->changed);
 }
 
@@ -344,7 +345,7 @@ struct artifact *build_artifact(struct build *b)
 	struct artifact *a = NULL;
 	pthread_mutex_lock(&b->lock);
 	for (struct twin *t = b->twins; t && !a; t = t->next)
-		a = t->state == TWIN_ANNOTATED || t->state == TWIN_READY ? t->artifact : NULL;
+		a = t->annotated ? t->artifact : NULL;
 	pthread_mutex_unlock(&b->lock);
 	return a;
 }

@@ -3,6 +3,7 @@
  *
  *   rude includes       changes an include file between builds of the same source
  *   rude binary         changes an include file after reading a binary, then runs the binary
+ *   rude binary-kept    the same without changing it
  *   rude environment    changes its environment all the time while it builds
  *   rude descriptors    closes every descriptor that it does not know, and opens files of its own
  *   rude event          launches many times behind a user event before it lets them go
@@ -56,7 +57,7 @@ static void includes(void)
 	}
 }
 
-static void binary(void)
+static void run_binary(int later_value)
 {
 	size_t size;
 	cl_int err;
@@ -67,12 +68,22 @@ static void binary(void)
 	unsigned char *bytes = malloc(size);
 	const unsigned char *in = bytes;
 	OK(clGetProgramInfo(first, CL_PROGRAM_BINARIES, sizeof bytes, &bytes, NULL));
-	write_header(8);
+	write_header(later_value);
 	cl_program second = clCreateProgramWithBinary(g.context, 1, &g.device, &size, &in, NULL, &err);
 	CREATED(err);
 	OK(clBuildProgram(second, 1, &g.device, NULL, NULL, NULL));
 	printf("%d\n", run_put(second));
 	free(bytes);
+}
+
+static void binary(void)
+{
+	run_binary(8);
+}
+
+static void binary_kept(void)
+{
+	run_binary(7);
 }
 
 static volatile int stop;
@@ -168,7 +179,7 @@ static void huge(void)
 int main(int argc, char **argv)
 {
 	static const struct { const char *name; void (*run)(void); } modes[] = {
-		{"includes", includes}, {"binary", binary}, {"environment", environment},
+		{"includes", includes}, {"binary", binary}, {"binary-kept", binary_kept}, {"environment", environment},
 		{"descriptors", descriptors}, {"event", event}, {"huge", huge},
 	};
 	for (size_t i = 0; i < sizeof modes / sizeof *modes; i++) {
