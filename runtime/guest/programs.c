@@ -358,8 +358,8 @@ void program_linked(cl_program handle, cl_context context, cl_uint input_count, 
 	}
 	struct build *b = complete && units.count ? build_new(context, &units) : NULL;
 	if (b) {
-		build_confirm(b);
 		schedule_builds(b, handle, count, devices);
+		build_confirm(b);
 	}
 	if (complete)
 		program_set_units(p, &units);
