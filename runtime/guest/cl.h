@@ -17,7 +17,7 @@
 
 /* Functions that we call but do not interpose. */
 #define CL_PLAIN_CALLS(X) \
-	X(clGetPlatformIDs) X(clGetPlatformInfo) X(clGetContextInfo) X(clGetCommandQueueInfo) \
+	X(clGetPlatformIDs) X(clGetPlatformInfo) X(clGetCommandQueueInfo) \
 	X(clCreateCommandQueue) X(clReleaseCommandQueue) X(clCreateBuffer) X(clReleaseMemObject) \
 	X(clGetMemObjectInfo) X(clGetImageInfo) X(clGetKernelInfo) X(clGetEventProfilingInfo) \
 	X(clSetEventCallback) X(clReleaseEvent) X(clRetainContext) \

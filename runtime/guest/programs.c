@@ -107,7 +107,8 @@ bool unit_list_includes(const struct unit_list *list)
 	return false;
 }
 
-void unit_list_set_cwd(struct unit_list *list)
+/* Remembers the working directory if the units need it. */
+static void unit_list_set_cwd(struct unit_list *list)
 {
 	if (!list->cwd && unit_list_includes(list))
 		list->cwd = getcwd(NULL, 0);
@@ -153,7 +154,7 @@ static struct unit *unit_decode(const struct gs_section *from, const struct gs_s
 	return u;
 }
 
-int unit_list_decode(struct unit_list *list, const struct gs_pack *pack)
+static int unit_list_decode(struct unit_list *list, const struct gs_pack *pack)
 {
 	const struct gs_section *from = pack->sections;
 	for (size_t i = 0; i < pack->count; i++) {

@@ -77,12 +77,9 @@ struct unit_list {
 
 /* Whether the text of the units depends on files. */
 bool unit_list_includes(const struct unit_list *list);
-/* Remembers the working directory if the units need it. */
-void unit_list_set_cwd(struct unit_list *list);
 
 void unit_list_free(struct unit_list *list);
 int unit_list_encode(const struct unit_list *list, struct gs_pack *pack);
-int unit_list_decode(struct unit_list *list, const struct gs_pack *pack);
 
 /* ---- twin.c: the annotated program and what is known about it ---- */
 
