@@ -7,16 +7,10 @@
 #ifndef GPUSIM_MODELS_H
 #define GPUSIM_MODELS_H
 
+#include "models/code.h"
 #include "models/gpu.h"
 
 #include <stdint.h>
-
-/* What the code compiled for a target tells about one kernel, whatever the launch. */
-struct kernel_code {
-	uint32_t instructions; /* PTX instructions of the kernel's body */
-	uint32_t registers;    /* per thread; 0: not known */
-	uint32_t shared_bytes; /* declared in the kernel, per work-group */
-};
 
 /* One launch as it ran on the host device. */
 struct launch_profile {

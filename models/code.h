@@ -1,0 +1,149 @@
+/*
+ * code: one kernel as the target runs it, in the form that the models read.
+ *
+ * The analysis makes it from PTX: instructions as classes and registers, basic blocks, the edges between them, and for
+ * every edge how its count follows from the counts of the source's blocks. It is independent of a GPU: what an
+ * instruction costs is looked up in the GPU's description. Everything is in flat arrays, so that it can be written
+ * to the cache and read back by code_read, which checks every index.
+ */
+#ifndef GPUSIM_CODE_H
+#define GPUSIM_CODE_H
+
+#include "runtime/base/base.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* The classes with a latency and an initiation interval in the GPU's description (GPU_CLASSES of gpu.h, same names and
+ * order), then those whose cost the memory keys give. */
+#define CODE_TIMED_CLASSES(X)                                                                                          \
+	X(int) X(int_mul) X(int_mad) X(int_minmax) X(int_div) X(fp32) X(fp32_fma) X(fp32_minmax) X(fp32_div) X(fp64)   \
+	X(fp64_fma) X(fp64_minmax) X(fp64_div) X(sfu) X(conv) X(logic) X(move) X(shuffle) X(branch) X(barrier)
+#define CODE_MEMORY_CLASSES(X) X(load) X(store) X(atomic) X(fence) X(texture)
+#define CODE_OTHER_CLASSES(X) X(tensor) X(nop)
+#define CODE_CLASSES(X) CODE_TIMED_CLASSES(X) CODE_MEMORY_CLASSES(X) CODE_OTHER_CLASSES(X)
+
+#define CODE_CLASS(name) CODE_##name,
+enum code_class { CODE_CLASSES(CODE_CLASS) CODE_CLASS_COUNT };
+#undef CODE_CLASS
+
+#define CODE_SPACES(X) X(none) X(param) X(const) X(shared) X(local) X(global) X(generic) X(texture)
+#define CODE_SPACE(name) SPACE_##name,
+enum code_space { CODE_SPACES(CODE_SPACE) CODE_SPACE_COUNT };
+#undef CODE_SPACE
+
+enum code_flags {
+	CODE_GUARDED = 1,      /* under a predicate: its lanes may be off */
+	CODE_CONDITIONAL = 2,  /* a branch that may fall through */
+	CODE_EXIT = 4,         /* ret or exit of the kernel */
+	CODE_CALL = 8,         /* calls code_block.call; ends its block */
+	CODE_EXPANDED = 16,    /* not in the PTX: stands for a part of a library function */
+	CODE_REM = 32,         /* remainder, among the divisions */
+};
+
+struct code_instruction {
+	uint8_t class;    /* enum code_class */
+	uint8_t space;    /* enum code_space; SPACE_none unless it accesses memory */
+	uint8_t bytes;    /* of memory classes: per lane, all elements together, 255 at most */
+	uint8_t elements; /* of a vector access; else 1 */
+	uint8_t flags;    /* enum code_flags */
+	/* kernel_code.operands from first_operand: registers written, then registers read through the operand collectors
+	 * (a register named twice is there twice), then registers only waited for: guards */
+	uint8_t writes, reads, waits;
+	uint32_t first_operand;
+	uint32_t line; /* in the user's file, from .loc; 0: not known */
+	uint16_t column;
+	uint16_t file; /* index of kernel_code.files */
+	uint32_t opcode; /* offset in kernel_code.strings: the opcode with its modifiers */
+};
+
+/* Registers are numbered through the kernel and all functions that it calls. */
+struct code_register {
+	uint16_t number; /* in its PTX name: what a hash of bank conflicts uses */
+	uint8_t words;   /* 32-bit registers it takes; 0: a predicate */
+};
+
+struct code_block {
+	uint32_t first, count; /* instructions; blocks follow one another as in the PTX */
+	uint32_t first_edge, edge_count; /* ways out, at least one */
+	int32_t call;     /* entry block of the function that its last instruction calls, or -1 */
+	int32_t join;     /* immediate post-dominator, or -1: the end of the function */
+	int32_t loop;     /* innermost loop, or -1 */
+	uint32_t function; /* 0 is the kernel's body */
+};
+
+/* A way from one block to the next. A count is (sum of its terms) / denominator. */
+struct code_edge {
+	uint32_t from;
+	int32_t to; /* -1: out of the function */
+	bool taken; /* by a branch, not by falling through */
+	uint32_t first_term, term_count;
+	uint32_t denominator;
+};
+
+/* `factor` times the count of a source counter, or, from counter_count on, of an unknown. */
+struct code_term {
+	uint32_t of;
+	int32_t factor;
+};
+
+struct code_loop {
+	uint32_t header; /* block */
+	int32_t outer;
+};
+
+/* What the counters leave open: an edge count that is chosen between the bounds that non-negative counts allow. */
+struct code_unknown {
+	uint32_t edge;
+	bool least; /* take the lower bound: the slow path of a library function; else the middle */
+};
+
+/* A sum of source counters that must be 0; else source and target do not belong together. */
+struct code_check {
+	uint32_t first_term, term_count;
+};
+
+struct kernel_code {
+	uint32_t instructions; /* in the PTX of the kernel's body */
+	uint32_t registers;    /* per thread; 0: not known */
+	uint32_t shared_bytes; /* declared in the kernel, per work-group */
+	uint32_t local_bytes;  /* private arrays and spills, per thread */
+	uint32_t counter_count; /* source counters: the terms' lower indices */
+
+	struct code_instruction *code;
+	uint16_t *operands;
+	struct code_register *register_table;
+	struct code_block *blocks;
+	struct code_edge *edges;
+	struct code_term *terms;
+	struct code_loop *loops;
+	struct code_unknown *unknowns;
+	struct code_check *checks;
+	uint32_t *functions; /* entry block of each function, the kernel's body first */
+	uint32_t *files;     /* offsets in strings */
+	char *strings;       /* NUL-terminated, one after the other */
+	uint32_t code_count, operand_count, register_count, block_count, edge_count, term_count, loop_count, unknown_count,
+	    check_count, function_count, file_count, string_bytes;
+};
+
+void code_write(const struct kernel_code *code, struct gs_buf *out);
+/* -EINVAL for anything that code_write cannot have made. The caller frees *out with code_free. */
+int code_read(const void *data, size_t length, struct kernel_code **out, struct gs_error *err);
+void code_free(struct kernel_code *code);
+
+const char *code_class_name(enum code_class class);
+const char *code_space_name(enum code_space space);
+
+/* How often everything ran, for one set of source counts: all work-items together, or one of them. */
+struct code_counts {
+	double *edges, *blocks;    /* executions by threads; edge_count and block_count entries, the caller's */
+	double low, high;          /* bounds of thread instructions; equal to the sum where nothing is unknown */
+	double thread_instructions; /* PTX instructions by active lanes: a branch that falls through counts 0 */
+	bool inconsistent;         /* a check failed or a count came out negative */
+	bool bounded;              /* some count was chosen between bounds */
+};
+/* counts has code->counter_count entries. */
+void code_count(const struct kernel_code *code, const uint64_t *counts, struct code_counts *out);
+
+#endif

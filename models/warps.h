@@ -1,0 +1,68 @@
+/*
+ * warps: what the warps of a launch execute, one block after the other, as the timing models take it.
+ *
+ * A path is the sequence of target blocks (struct code_block) that a warp goes through, divergent arms one after
+ * the other. Warps that do the same share a path. Where a path has accesses, they say for each executed memory
+ * instruction into how many accesses (lines, sectors, bank conflicts: cycles of the load/store unit) it falls apart;
+ * else every execution of an instruction takes `usual_accesses` of it.
+ */
+#ifndef GPUSIM_WARPS_H
+#define GPUSIM_WARPS_H
+
+#include "models/code.h"
+#include "models/gpu.h"
+
+struct warp_path {
+	const uint32_t *blocks;
+	size_t block_count;
+	const uint16_t *accesses; /* one for each executed CODE_load, store, atomic, texture; NULL: the usual ones */
+	size_t access_count;
+	uint64_t active_lanes;    /* sum over executed instructions of lanes that are on; 0: all of the warp */
+};
+
+struct launch_warps {
+	const struct kernel_code *code;
+	const struct warp_path *paths;
+	uint32_t path_count;
+	uint64_t groups;           /* of the launch */
+	uint32_t warps_per_group;
+	/* The path of warp w of group g is path_of[(g % pattern_groups) * warps_per_group + w]. */
+	const uint32_t *path_of;
+	uint64_t pattern_groups;
+	const uint16_t *usual_accesses; /* per instruction of code; NULL: 1 each */
+};
+
+/* Where the cycles of an SM go; each cycle is counted once, in this order of precedence. */
+#define CYCLE_KINDS(X)                                                                                                 \
+	X(issue) X(fetch) X(unit_fp32) X(unit_int) X(unit_fp64) X(unit_sfu) X(unit_ldst) X(collectors) X(bank_conflicts)    \
+	X(dependency) X(memory) X(barrier) X(launch) X(tail)
+#define CYCLE_KIND(name) CYCLES_##name,
+enum cycle_kind { CYCLE_KINDS(CYCLE_KIND) CYCLE_KIND_COUNT };
+#undef CYCLE_KIND
+
+struct warp_options {
+	bool exact;       /* simulate every group of the grid instead of extrapolating from the resident ones */
+	uint64_t seed;
+	/* Longer operand collection and write-back, from the bank-conflict model, in cycles per instruction; 0 where the
+	 * engine resolves banks itself. */
+	double extra_read_cycles, extra_write_cycles;
+	bool resolve_banks; /* banks register by register, instead of the two figures above */
+};
+
+struct warp_timing {
+	double cycles;               /* of the launch, without launch overhead */
+	double by[CYCLE_KIND_COUNT]; /* add up to cycles */
+	uint64_t warp_instructions;  /* of the launch, extrapolated if need be */
+	double simulated_fraction;   /* of the warp instructions */
+	double bank_conflicts;
+	uint32_t resident_groups;    /* per SM, at most */
+};
+
+/*
+ * The occupancy-vector model (GATSim, Algorithm 1, II-D, II-E; PPT 3.2 for grids larger than the machine).
+ * blocks_per_sm: from gpu_occupancy. Returns 0 or a negative errno value.
+ */
+int model_occupancy_vector(const struct gpu *gpu, const struct launch_warps *warps, uint32_t blocks_per_sm,
+                           const struct warp_options *options, struct warp_timing *out);
+
+#endif
