@@ -99,13 +99,33 @@ static struct counter_buffer *take_buffer(const struct request *r, struct contex
 	return b;
 }
 
+/* What addresses may be computed from. A number of 8 bytes that could be a handle is taken for a buffer, which drivers
+ * align. */
+static void keep_arguments(struct launch *l, const struct kernel *k)
+{
+	l->argument_count = k->arg_count;
+	for (size_t i = 0; i < k->arg_count; i++) {
+		const struct kernel_arg *a = &k->args[i];
+		uint64_t value = 0;
+		l->arguments_known[i] = a->kind == ARG_SVM || (a->kind == ARG_VALUE && a->size <= sizeof value);
+		if (l->arguments_known[i] && a->kind == ARG_VALUE && a->value)
+			memcpy(&value, a->value, a->size);
+		if (a->kind == ARG_SVM || (a->size == sizeof value && value >> 32))
+			value = (uint64_t)(i + 1) << 40;
+		l->argument_values[i] = value;
+	}
+}
+
 static struct launch *launch_new(const struct kernel *k, const struct request *r, const struct kernel_twin *t)
 {
-	struct launch *l = calloc(1, sizeof *l);
+	struct launch *l = calloc(1, sizeof *l + k->arg_count * (sizeof(uint64_t) + sizeof(bool)));
 	if (!l || !(l->kernel_name = strdup(k->name))) {
 		free(l);
 		return NULL;
 	}
+	l->argument_values = (uint64_t *)(l + 1);
+	l->arguments_known = (bool *)(l->argument_values + k->arg_count);
+	keep_arguments(l, k);
 	for (cl_uint d = 0; d < 3; d++) {
 		l->global[d] = r->global && d < r->dims ? r->global[d] : 1;
 		l->local[d] = !r->global || (r->local && d < r->dims) ? (r->global ? r->local[d] : 1) : r->local ? 1 : 0;

@@ -29,6 +29,7 @@ struct target {
 /* Read by all, written once by runtime_start. */
 struct runtime_state {
 	struct gs_options options;
+	struct model_options model; /* from the options */
 	struct target targets[MAX_TARGETS];
 	size_t target_count;
 	char archs[MAX_TARGETS][16]; /* the different architectures of the targets */
@@ -89,8 +90,8 @@ struct artifact_kernel {
 	int entry_block; /* counter of its entry, or -1 */
 	unsigned *columns; /* item layout: the blocks whose counters its work-items store */
 	size_t column_count;
-	struct kernel_code code[MAX_TARGETS]; /* by architecture */
-	const char *failure[MAX_TARGETS];     /* why there is no code; NULL when there is; owned by the artifact */
+	struct kernel_code *code[MAX_TARGETS]; /* by architecture; NULL when there is none: */
+	char *failure[MAX_TARGETS];            /* why */
 };
 
 /* One term of a count: `factor` times the count of `of`, which is a lower block. */
@@ -113,7 +114,6 @@ struct artifact {
 	bool counts_by_item;          /* the layout of the counters (runtime/cc/counters.h) */
 	struct count_term *terms;     /* of the blocks whose counts flow determines, by ascending block */
 	size_t term_count;
-	char *failures[MAX_TARGETS];
 	char *dependencies; /* lines of "HASH PATH": the files that the units included */
 	/* The texts to build the twin from, one per unit. */
 	char **host_texts, **host_options;
@@ -269,6 +269,9 @@ struct launch {
 	uint64_t measured_ns; /* 0: not known */
 	uint64_t global[3], local[3]; /* local is 0 where the driver chooses */
 	uint64_t local_bytes;
+	uint64_t *argument_values; /* the first 8 bytes of each argument; an address for buffers */
+	bool *arguments_known;
+	size_t argument_count;
 };
 
 void launch_free(struct launch *l);
@@ -339,6 +342,9 @@ struct stats {
 };
 
 extern struct stats stats; /* take stats.lock */
+
+/* profile.c: fills the profile, counts and flags from the counter buffer, which must outlive the profile. */
+void profile_fill(struct launch_result *r);
 
 void stats_add_launch(const struct launch_result *r);
 const char *transfer_name(enum transfer_kind kind);
