@@ -10,21 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Stands in until the reader of PTX, whose function it is, comes along. */
-__attribute__((weak)) void ptx_uses(const struct ptx_instruction *instruction, struct ptx_uses *out)
-{
-	uint32_t n = 0;
-	*out = (struct ptx_uses){0};
-	for (uint32_t i = 0; i < instruction->operand_count; i++)
-		if (instruction->operands[i].write)
-			out->list[n++] = (uint16_t)instruction->operands[i].reg, out->writes++;
-	for (uint32_t i = 0; i < instruction->operand_count; i++)
-		if (!instruction->operands[i].write && instruction->operands[i].reg >= 0)
-			out->list[n++] = (uint16_t)instruction->operands[i].reg, out->reads++;
-	if (instruction->guard >= 0)
-		out->list[n++] = (uint16_t)instruction->guard, out->waits++;
-}
-
 static void set_add(uint64_t *set, uint32_t i)
 {
 	set[i / 64] |= UINT64_C(1) << i % 64;
