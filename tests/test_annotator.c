@@ -285,15 +285,15 @@ static void trips_are_counted_where_wanted(void)
 /* Behind such a loop is not everybody's way; an expression is numbered where it is evaluated. */
 static void trips_of_a_loop_that_returns_are_counted_at_once(void)
 {
-	const char *const text = "# 1 \"program.cl\"\nint f(int n) { while (n--) if (n & 1 && n < 9) return 1; return 0; }\n";
+	const char *const text = "# 1 \"program.cl\"\nint f(int *p, int n) { while (n--) if (n & 1 && p[n]) return 1; return 0; }\n";
 	const struct trips wanted[] = {{TRIPS_COUNT_REACHED, 0, 2, 3, 0}, {TRIPS_COUNT_EVERY, 0, 1, 2, 0}};
 	struct annotation *a = create_with_trips(text, wanted, 2);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(a);
 	check_text(a, 0, MARK_COUNT_PLAIN,
-	           "int f(int n, " P ") {__gpusim_block(0);{unsigned int __gpusim_t5 = 0;unsigned int __gpusim_t6 = 0; "
+	           "int f(int *p, int n, " P ") {__gpusim_block(0);{unsigned int __gpusim_t5 = 0;unsigned int __gpusim_t6 = 0; "
 	           "while (n--){__gpusim_block(1);++__gpusim_t6;(void)(__gpusim_t6 % 2u == 0u && (__gpusim_block(6), 1)); "
 	           "if (n & 1 && (__gpusim_block(2), ++__gpusim_t5, (void)(__gpusim_t5 == 3u && (__gpusim_block(5), 1)), "
-	           "(n < 9))){__gpusim_block(3); return 1;}}} return 0; }\n");
+	           "(p[n]))){__gpusim_block(3); return 1;}}} return 0; }\n");
 	annotation_free(a);
 }
 
