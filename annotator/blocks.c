@@ -104,8 +104,8 @@ static int mark(struct walk *w, CXSourceRange range, const char *kind, int loop,
 }
 
 /*
- * A statement that depends on another: then, else, the body of a loop; behind the token that ends at `at`. With a
- * loop, the trips are counted at the begin of the body. The block that it starts with is given back in *id.
+ * A statement that depends on another: then, else, the body of a loop; behind the token that ends at `at`. The
+ * block that it starts with is given back in *id.
  */
 static int walk_branch(struct walk *w, CXCursor s, const char *kind, struct place_in_flow flow, size_t at, int loop,
                        unsigned *id, size_t *end)
@@ -116,12 +116,6 @@ static int walk_branch(struct walk *w, CXCursor s, const char *kind, struct plac
 	at = braces ? start_of(s) + 1 : at;
 	if (kind && mark(w, clang_getCursorExtent(s), kind, loop, at, id))
 		return w->pass->result;
-	if (kind && flow.loop != loop) {
-		struct edit *e = add_edit(w->pass, EDIT_LOOP_BODY, at, 0);
-		if (!e)
-			return w->pass->result;
-		e->block = (unsigned)loop;
-	}
 	if (kind)
 		flow = (struct place_in_flow){.block = *id, .loop = loop, .exact = true};
 	w->start = at;
@@ -358,6 +352,7 @@ static int walk_header_first(struct walk *w, CXCursor s, const struct children *
 static int walk_loop(struct walk *w, CXCursor s, const struct children *c, struct place_in_flow flow, size_t *end)
 {
 	unsigned loop = 0;
+	size_t first = w->jump_count;
 	struct edit *e = add_edit(w->pass, EDIT_LOOP, w->start, 0);
 	if (!e || add_loop(w, flow, s, &loop))
 		return w->pass->result;
@@ -369,6 +364,8 @@ static int walk_loop(struct walk *w, CXCursor s, const struct children *c, struc
 	e = w->pass->result ? NULL : add_edit(w->pass, EDIT_LOOP_END, *end, 0);
 	if (e)
 		e->block = loop;
+	for (size_t i = first; i < w->jump_count; i++)
+		w->pass->a->loops[loop].leaves |= !w->jumps[i].target;
 	return w->pass->result;
 }
 

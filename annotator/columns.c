@@ -72,20 +72,54 @@ enum counter_layout annotation_layout(const struct annotation *a)
 	return COUNTERS_BY_ITEM;
 }
 
-int annotation_want_trips(struct annotation *a, unsigned loop, unsigned factor, unsigned *counter, struct gs_error *err)
+/* The block is in the loop, or in one inside of it, of the same function. */
+static bool is_in_loop(const struct annotation *a, unsigned block, unsigned loop)
 {
-	if (loop >= a->loop_count || !a->loops[loop].has_trips || factor < 2)
-		return gs_fail(err, EINVAL, "the trips of loop %u cannot be counted by %u", loop, factor);
+	int l = a->blocks[block].loop;
+	while (l >= 0 && l != (int)loop)
+		l = a->loops[l].outer;
+	return l >= 0;
+}
+
+static bool is_countable(const struct annotation *a, const struct trips *t)
+{
+	return t->loop < a->loop_count && a->loops[t->loop].has_trips && t->block < a->block_count &&
+	       a->blocks[t->block].trips.kind == TRIPS_NONE && is_in_loop(a, t->block, t->loop) && t->factor &&
+	       (t->kind == TRIPS_COUNT_EVERY ? t->residue < t->factor : t->kind == TRIPS_COUNT_REACHED && !t->residue);
+}
+
+static bool counts_the_same(const struct trips *x, const struct trips *y)
+{
+	return x->kind == y->kind && x->loop == y->loop && x->block == y->block && x->factor == y->factor &&
+	       x->residue == y->residue;
+}
+
+int annotation_want_trips(struct annotation *a, const struct trips *want, unsigned *counter, struct gs_error *err)
+{
+	if (!is_countable(a, want))
+		return gs_fail(err, EINVAL, "the trips of loop %u cannot be counted by %u", want->loop, want->factor);
+	for (size_t i = 0; i < a->block_count; i++)
+		if (counts_the_same(&a->blocks[i].trips, want)) {
+			*counter = (unsigned)i;
+			return 0;
+		}
+	enum counter_layout before = annotation_layout(a);
 	struct block *b = array_grow(&a->blocks, &a->block_count, sizeof *b);
 	if (!b)
 		return gs_fail(err, ENOMEM, "out of memory");
-	*b = a->blocks[a->loops[loop].body];
+	*b = a->blocks[want->block];
 	b->id = (unsigned)a->block_count - 1;
 	b->kind = "trips";
-	b->loop = (int)loop;
-	b->factor = factor;
+	b->loop = (int)want->loop;
+	b->trips = *want;
 	b->terms = NULL;
 	b->term_count = 0;
 	*counter = b->id;
-	return choose_columns(a, err);
+	int result = choose_columns(a, err);
+	if (!result && annotation_layout(a) != before) {
+		a->block_count--;
+		result = choose_columns(a, err);
+		return result ? result : gs_fail(err, ENOSPC, "a kernel has more than %d counters", MOST_COLUMNS);
+	}
+	return result;
 }

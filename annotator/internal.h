@@ -34,7 +34,6 @@ enum edit_kind {
 	EDIT_RETURN_END,  /* ... and behind it */
 	EDIT_KERNEL_END,  /* before the closing brace of a kernel */
 	EDIT_LOOP,        /* before a loop, and ... */
-	EDIT_LOOP_BODY,   /* ... at the begin of its body, and ... */
 	EDIT_LOOP_END,    /* ... behind it: where its trips are counted, if they are wanted */
 	EDIT_DROP,        /* an attribute that is not true any more once the function counts */
 	EDIT_CLONE,       /* a copy of bytes from..at that is a plain function, for the callers of a kernel */
@@ -131,6 +130,11 @@ int add_term(struct edit_pass *pass, unsigned block, unsigned of, int factor);
 
 /* columns.c */
 int choose_columns(struct annotation *a, struct gs_error *err);
+
+/* trips.c: text that counts what annotation_want_trips asked for */
+bool has_trip_numbers(const struct annotation *a, unsigned block);
+void write_trip_numbers(const struct annotation *a, unsigned block, const char *separator, struct gs_buf *out);
+void write_trips(const struct annotation *a, const struct edit *loop, struct gs_buf *out);
 
 /* The children of a cursor as an array, freed by the caller. */
 struct children {

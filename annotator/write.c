@@ -3,6 +3,7 @@
  *
  *   __gpusim_begin          at the entry of a kernel: this work-group's place
  *   __gpusim_block(ID)      one more execution of a block
+ *   __gpusim_add(ID, N)     N more of what a counter of trips counts
  *   __gpusim_put(COLUMN, ID)  at the end of a kernel: a counter into its work-item's place
  *
  * By item, counters are private variables, and each work-item stores its own at the end. Compilers keep them in
@@ -51,7 +52,8 @@ static void write_item_macros(struct gs_buf *out)
 	              "#define __gpusim_begin unsigned long __gpusim_group = " GROUP_ID "; "
 	              "__gpusim_counters[%d + (__gpusim_group < __gpusim_slots ? __gpusim_group : __gpusim_slots)] = "
 	              "get_local_size(0) | get_local_size(1) << %d | get_local_size(2) << %d\n"
-	              "#define __gpusim_block(id) __gpusim_n[id]++\n",
+	              "#define __gpusim_block(id) __gpusim_n[id]++\n"
+	              "#define __gpusim_add(id, n) __gpusim_n[id] += (n)\n",
 	              COUNTER_HEADER_WORDS, COUNTER_SIZE_BITS, 2 * COUNTER_SIZE_BITS);
 	gs_buf_puts(out, "#define __gpusim_at(d) (get_global_id(d) - get_global_offset(d))\n"
 	                 "#define __gpusim_item ((__gpusim_at(2) * get_global_size(1) + __gpusim_at(1)) * "
@@ -78,11 +80,14 @@ static void write_group_macros(struct gs_buf *out, size_t blocks, enum marker_fo
 		    COUNTER_LOCAL + i, i, COUNTER_GROUPS + i, i);
 	gs_buf_puts(out, " }");
 	if (form == MARK_COUNT_PLAIN)
-		gs_buf_puts(out, "\n#define __gpusim_block(id) __gpusim_count[id]++\n");
+		gs_buf_puts(out, "\n#define __gpusim_block(id) __gpusim_count[id]++\n"
+		                 "#define __gpusim_add(id, n) __gpusim_count[id] += (n)\n");
 	else
 		gs_buf_puts(out,
 		            "\n#define __gpusim_half(id) ((__global volatile unsigned int *)(__gpusim_count + (id)))\n"
 		            "#define __gpusim_block(id) (void)(atomic_inc(__gpusim_half(id)) == 0xffffffffu && "
+		            "atomic_inc(__gpusim_half(id) + 1))\n"
+		            "#define __gpusim_add(id, n) (void)(atomic_add(__gpusim_half(id), n) > 0xffffffffu - (n) && "
 		            "atomic_inc(__gpusim_half(id) + 1))\n");
 }
 
@@ -150,46 +155,34 @@ static void write_marker(struct writer *w, const struct edit *e, bool clone)
 	if (w->form == MARK_PROBE) {
 		write_probe(w, e);
 		gs_buf_puts(w->out, ";");
-	} else if (e->entry && e->function->kernel && !clone) {
-		write_begin(w, e);
-	} else if (!w->a->blocks[e->block].term_count) {
-		gs_buf_printf(w->out, "__gpusim_block(%u);", e->block);
+		return;
 	}
+	if (e->entry && e->function->kernel && !clone)
+		write_begin(w, e);
+	else if (!w->a->blocks[e->block].term_count)
+		gs_buf_printf(w->out, "__gpusim_block(%u);", e->block);
+	write_trip_numbers(w->a, e->block, ";", w->out);
 }
 
 static void write_wrap(struct writer *w, const struct edit *e)
 {
-	if (w->form != MARK_PROBE && w->a->blocks[e->block].term_count)
+	bool derived = w->a->blocks[e->block].term_count;
+	if (w->form != MARK_PROBE && derived && !has_trip_numbers(w->a, e->block))
 		return;
 	if (e->kind == EDIT_WRAP_END) {
 		gs_buf_puts(w->out, "))");
 		return;
 	}
 	gs_buf_puts(w->out, "(");
-	if (w->form == MARK_PROBE)
+	if (w->form == MARK_PROBE) {
 		write_probe(w, e);
-	else
-		gs_buf_printf(w->out, "__gpusim_block(%u)", e->block);
-	gs_buf_puts(w->out, ", (");
-}
-
-/* The trips of a loop, for each factor that is wanted. All variables are in one block around the loop. */
-static void write_trips(struct writer *w, const struct edit *e)
-{
-	bool any = false;
-	for (size_t i = 0; i < w->a->block_count; i++) {
-		const struct block *b = &w->a->blocks[i];
-		if (!b->factor || b->loop != (int)e->block)
-			continue;
-		if (e->kind == EDIT_LOOP)
-			gs_buf_printf(w->out, "%sunsigned int __gpusim_t%u = 0;", any ? "" : "{", b->id);
-		else if (e->kind == EDIT_LOOP_BODY)
-			gs_buf_printf(w->out, "if (++__gpusim_t%u == %uu) { __gpusim_t%u = 0; __gpusim_block(%u); }", b->id,
-			              b->factor, b->id, b->id);
-		any = true;
+		gs_buf_puts(w->out, ", (");
+		return;
 	}
-	if (any && e->kind == EDIT_LOOP_END)
-		gs_buf_puts(w->out, "}");
+	if (!derived)
+		gs_buf_printf(w->out, "__gpusim_block(%u), ", e->block);
+	write_trip_numbers(w->a, e->block, ", ", w->out);
+	gs_buf_puts(w->out, "(");
 }
 
 static void write_line_marker(struct gs_buf *out, const struct source_place *place)
@@ -236,9 +229,8 @@ static bool write_host_edit(struct writer *w, const struct edit *e, bool clone)
 			write_kernel_end(w, e);
 		return true;
 	case EDIT_LOOP:
-	case EDIT_LOOP_BODY:
 	case EDIT_LOOP_END:
-		write_trips(w, e);
+		write_trips(w->a, e, w->out);
 		return true;
 	case EDIT_KERNEL_ONLY:
 		return clone;

@@ -140,13 +140,26 @@ static int annotate(struct work *w)
 	return result;
 }
 
+/* KIND:FACTOR:RESIDUE:BLOCK */
+static const char *const trips_kinds[] = {[TRIPS_COUNT_EVERY] = "every", [TRIPS_COUNT_REACHED] = "reached"};
+
+static bool read_trips(const char *text, struct trips *t, int *skip)
+{
+	char kind[16];
+	if (sscanf(text, "%u %15[a-z]:%u:%u:%u%n", &t->loop, kind, &t->factor, &t->residue, &t->block, skip) != 5)
+		return false;
+	t->kind = strcmp(kind, trips_kinds[TRIPS_COUNT_EVERY]) ? TRIPS_COUNT_REACHED : TRIPS_COUNT_EVERY;
+	return true;
+}
+
 static int want_trips(struct work *w)
 {
-	unsigned loop, factor, counter;
+	struct trips t;
+	unsigned counter;
 	int skip, result = 0;
 	const char *at = gs_pack_text(w->request, "trips");
-	for (; !result && sscanf(at, "%u %u%n", &loop, &factor, &skip) == 2; at += skip)
-		result = annotation_want_trips(w->annotation, loop, factor, &counter, &w->err);
+	for (; !result && read_trips(at, &t, &skip); at += skip)
+		result = annotation_want_trips(w->annotation, &t, &counter, &w->err);
 	return result;
 }
 
@@ -202,7 +215,12 @@ static void write_block_tables(struct work *w)
 	for (size_t i = 0; i < count; i++) {
 		gs_buf_printf(&table, "%u %u %s %s %u %u %s\n", b[i].id, b[i].unit, b[i].function, b[i].kind,
 		              b[i].place.line, b[i].place.column, b[i].place.file);
-		gs_buf_printf(&details, "%u %u %u %d %u", b[i].id, b[i].end.line, b[i].end.column, b[i].loop, b[i].factor);
+		gs_buf_printf(&details, "%u %u %u %d ", b[i].id, b[i].end.line, b[i].end.column, b[i].loop);
+		if (b[i].trips.kind)
+			gs_buf_printf(&details, "%s:%u:%u:%u", trips_kinds[b[i].trips.kind], b[i].trips.factor,
+			              b[i].trips.residue, b[i].trips.block);
+		else
+			gs_buf_puts(&details, "-");
 		for (size_t j = 0; j < b[i].term_count; j++)
 			gs_buf_printf(&details, " %+d*%u", b[i].terms[j].factor, b[i].terms[j].block);
 		gs_buf_puts(&details, "\n");

@@ -107,12 +107,12 @@ static int take_columns(struct artifact *a, char *line)
 	return 0;
 }
 
-/* ID END_LINE END_COLUMN LOOP FACTOR TERM... */
+/* ID END_LINE END_COLUMN LOOP TRIPS TERM... */
 static int take_details(struct artifact *a, char *line)
 {
 	unsigned id, of;
 	int skip = 0, factor;
-	if (sscanf(line, "%u %*u %*u %*d %*u%n", &id, &skip) != 1 || !skip || id >= a->block_count)
+	if (sscanf(line, "%u %*u %*u %*d %*s%n", &id, &skip) != 1 || !skip || id >= a->block_count)
 		return -1;
 	for (line += skip; sscanf(line, " %d*%u%n", &factor, &of, &skip) == 2; line += skip) {
 		struct count_term *grown = realloc(a->terms, (a->term_count + 1) * sizeof *grown);

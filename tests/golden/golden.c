@@ -6,7 +6,7 @@
  * Prints the annotated text without the macros before it, and the block table with counts. Comments of the file say
  * what to run and what has been counted by hand:
  *   // run KERNEL GLOBAL LOCAL        the kernel's only argument is `__global int *p`, 256 ints, p[i] = i
- *   // trips LOOP FACTOR COUNT        the sum of floor(trips / FACTOR) is wanted
+ *   // trips LOOP TRIPS COUNT        a count of trips is wanted; TRIPS as in block-details (protocol.h)
  *   //= KIND COUNT...                 at the end of a line: the blocks that begin in it, in their order
  * Exits 1 when a hand-made count differs, the original kernel leaves another buffer, or nothing could be run.
  */
@@ -51,9 +51,10 @@ static void annotate(const char *cc, const struct gs_buf *source, struct gs_pack
 	snprintf(request_path, sizeof request_path, "%s/request", folder);
 	snprintf(result_path, sizeof result_path, "%s/result", folder);
 	for (const char *at = source->data; (at = strstr(at, "// trips ")); at++) {
-		unsigned loop, factor;
-		check(sscanf(at, "// trips %u %u", &loop, &factor) == 2, "a trips line");
-		gs_buf_printf(&trips, "%u %u\n", loop, factor);
+		unsigned loop;
+		char wanted[64];
+		check(sscanf(at, "// trips %u %63s", &loop, wanted) == 2, "a trips line");
+		gs_buf_printf(&trips, "%u %s\n", loop, wanted);
 	}
 	gs_pack_puts(&request, "version", GPUSIM_CC_VERSION);
 	gs_buf_printf(&answer, DEVICE, strstr(source->data, "// atomic") ? "atomic" : "plain");
@@ -206,10 +207,10 @@ static void compare(const char *source, unsigned line, const char *kind, long lo
 		checked++;
 }
 
-static void compare_trips(const char *source, int loop, unsigned factor, long long count)
+static void compare_trips(const char *source, int loop, const char *trips, long long count)
 {
-	char pattern[64];
-	snprintf(pattern, sizeof pattern, "// trips %d %u %lld\n", loop, factor, count);
+	char pattern[128];
+	snprintf(pattern, sizeof pattern, "// trips %d %s %lld\n", loop, trips, count);
 	if (!strstr(source, pattern) && ++failures)
 		printf("FAILED: other trips counted by hand\n");
 }
@@ -219,22 +220,22 @@ static void print_blocks(const struct launch *l, const struct gs_pack *result, l
 {
 	const char *row, *details;
 	for (size_t i = 0; (row = line_of(gs_pack_text(result, "blocks"), i)); i++) {
-		char function[64], kind[64], terms[256] = "";
-		unsigned line, column, end_line, end_column, factor, of;
+		char function[64], kind[64], trips[64], terms[256] = "";
+		unsigned line, column, end_line, end_column, of;
 		int loop, skip, times;
 		sscanf(row, "%*u %*u %63s %63s %u %u", function, kind, &line, &column);
 		details = line_of(gs_pack_text(result, "block-details"), i);
-		sscanf(details, "%*u %u %u %d %u%n", &end_line, &end_column, &loop, &factor, &skip);
+		sscanf(details, "%*u %u %u %d %63s%n", &end_line, &end_column, &loop, trips, &skip);
 		snprintf(terms, sizeof terms, "%.*s", (int)strcspn(details + skip, "\n"), details + skip);
 		if (l->by_item && !strcmp(function, l->kernel) && !strcmp(kind, "entry"))
 			for (size_t s = 0; s < l->slots; s++)
 				counts[i] += (long long)(l->data[COUNTER_HEADER_WORDS + s] & ((1 << COUNTER_SIZE_BITS) - 1));
 		for (const char *t = terms; sscanf(t, " %d*%u%n", &times, &of, &skip) == 2; t += skip)
 			counts[i] += times * counts[of];
-		printf("%zu %s %s %u:%u-%u:%u loop %d factor %u count %lld%s%s\n", i, function, kind, line, column, end_line,
-		       end_column, loop, factor, counts[i], *terms ? " =" : "", terms);
-		if (factor)
-			compare_trips(source, loop, factor, counts[i]);
+		printf("%zu %s %s %u:%u-%u:%u loop %d trips %s count %lld%s%s\n", i, function, kind, line, column, end_line,
+		       end_column, loop, trips, counts[i], *terms ? " =" : "", terms);
+		if (strcmp(trips, "-"))
+			compare_trips(source, loop, trips, counts[i]);
 		else
 			compare(source, line, kind, counts[i]);
 	}
