@@ -25,6 +25,13 @@ enum { GPU_TEXT_SIZE = 64 };
 enum gpu_scheduler_policy { GPU_SCHEDULER_POLICIES(GPU_POLICY) GPU_SCHEDULER_POLICY_COUNT };
 #undef GPU_POLICY
 
+/* The kinds of units that a description may move an instruction class to; auto: those that the class's name says. */
+#define GPU_UNIT_CHOICES(X) X(auto) X(fp32) X(int) X(fp64) X(sfu)
+
+#define GPU_UNIT(word) GPU_ON_##word,
+enum gpu_unit_choice { GPU_UNIT_CHOICES(GPU_UNIT) GPU_UNIT_CHOICE_COUNT };
+#undef GPU_UNIT
+
 /* A row is X(kind, key, unit, least, most, need, text). TEXT counts its characters in least and most; COUNT and BYTES
  * are whole numbers, and BYTES may end in Ki, Mi or Gi; FLAG is 0 or 1. */
 #define GPU_REQUIRED true, NULL
@@ -95,6 +102,7 @@ enum gpu_scheduler_policy { GPU_SCHEDULER_POLICIES(GPU_POLICY) GPU_SCHEDULER_POL
 	  "shared memory the system takes per work-group; 0 where it takes none")                                      \
 	/* operands and results */                                                                                     \
 	X(COUNT, register_banks, "banks", 1, 1024, GPU_REQUIRED, "register banks of an SM")                            \
+	X(FLAG, banks_by_name, "", 0, 1, GPU_DEFAULT("0"), "the number in a PTX register's name tells its bank")       \
 	X(COUNT, operand_collectors, "collectors", 1, 1024, GPU_REQUIRED, "operand collector units of an SM, all")     \
 	X(COUNT, result_buses, "results/cycle", 1, 1024, GPU_REQUIRED, "results an SM writes back")                    \
 	X(REAL, pipeline_latency, "cycles", 0, 1000, GPU_DEFAULT("0"),                                                 \
@@ -106,6 +114,13 @@ enum gpu_scheduler_policy { GPU_SCHEDULER_POLICIES(GPU_POLICY) GPU_SCHEDULER_POL
 	X(COUNT, sfu_units, "units", 1, 1024, GPU_REQUIRED, "special function units of an SM")                         \
 	X(COUNT, ldst_units, "units", 1, 1024, GPU_REQUIRED, "load/store units, each one access per cycle")            \
 	GPU_CLASSES(X)                                                                                                 \
+	X(REAL, int_rem_latency, "cycles", 0, 100000, GPU_DEFAULT("0"), "latency of remainders; 0: as int_div")        \
+	X(REAL, int_rem_initiation, "cycles", 0, 100000, GPU_DEFAULT("0"),                                             \
+	  "initiation interval of remainders; 0: as int_div")                                                          \
+	/* classes that a design runs elsewhere than their names say */                                                \
+	X(UNIT, fp32_fma_unit, "", 0, GPU_UNIT_CHOICE_COUNT - 1, GPU_DEFAULT("auto"), "units of fp32_fma")             \
+	X(UNIT, fp64_fma_unit, "", 0, GPU_UNIT_CHOICE_COUNT - 1, GPU_DEFAULT("auto"), "units of fp64_fma")             \
+	X(UNIT, int_rem_unit, "", 0, GPU_UNIT_CHOICE_COUNT - 1, GPU_DEFAULT("auto"), "units of remainders")            \
 	/* memory */                                                                                                   \
 	X(COUNT, shared_banks, "banks", 1, 1024, GPU_REQUIRED, "shared-memory banks of 4 bytes")                       \
 	X(REAL, shared_latency, "cycles", 0, 100000, GPU_REQUIRED, "load from shared memory without conflicts")        \
@@ -138,6 +153,7 @@ enum gpu_scheduler_policy { GPU_SCHEDULER_POLICIES(GPU_POLICY) GPU_SCHEDULER_POL
 #define GPU_FIELD_REAL(key) double key;
 #define GPU_FIELD_FLAG(key) bool key;
 #define GPU_FIELD_POLICY(key) enum gpu_scheduler_policy key;
+#define GPU_FIELD_UNIT(key) enum gpu_unit_choice key;
 #define GPU_FIELD(kind, key, unit, least, most, need, text) GPU_FIELD_##kind(key)
 struct gpu {
 	GPU_KEYS(GPU_FIELD)
@@ -149,8 +165,9 @@ struct gpu {
 #undef GPU_FIELD_REAL
 #undef GPU_FIELD_FLAG
 #undef GPU_FIELD_POLICY
+#undef GPU_FIELD_UNIT
 
-enum gpu_kind { GPU_TEXT, GPU_COUNT, GPU_BYTES, GPU_REAL, GPU_FLAG, GPU_POLICY };
+enum gpu_kind { GPU_TEXT, GPU_COUNT, GPU_BYTES, GPU_REAL, GPU_FLAG, GPU_POLICY, GPU_UNIT };
 
 /* One row of the table. */
 struct gpu_key {
