@@ -102,15 +102,14 @@ bool code_has_accesses(enum code_class class)
 
 double gpu_collect_cycles(const struct gpu *gpu, const struct code_instruction *i)
 {
-	/* Of what comes around execution, two thirds come before: allocation, reading, dispatch, start; then write-back. */
-	double before = gpu->pipeline_latency * 2 / 3;
+	double before = gpu->collect_latency;
 	return i->reads || before < 1 ? before : before - 1;
 }
 
-/* Stores are waited for by nobody; they are done when they have left the unit. */
+/* Nobody waits for a store but the warp's end: for its acknowledgement where it goes to memory. */
 static double memory_distance(const struct gpu *gpu, const struct code_instruction *i, double start)
 {
-	if (i->class == CODE_store || i->class == CODE_fence)
+	if (i->class == CODE_fence || (i->class == CODE_store && i->space == SPACE_shared))
 		return start + 1;
 	if (i->class == CODE_texture)
 		return gpu->l1_latency;
@@ -169,4 +168,20 @@ uint32_t gpu_unit_count(const struct gpu *gpu, enum pipeline_resource unit)
 	default:
 		return 0;
 	}
+}
+
+uint32_t gpu_collector_count(const struct gpu *gpu, enum pipeline_resource unit)
+{
+	uint32_t own = 0;
+	switch (unit) {
+#define OWN(name)                                                                                                      \
+	case RESOURCE_##name:                                                                                          \
+		own = gpu->name##_collectors;                                                                          \
+		break;
+		OWN(fp32) OWN(int) OWN(fp64) OWN(sfu) OWN(ldst)
+#undef OWN
+	default:
+		break;
+	}
+	return own ? own : gpu->operand_collectors;
 }

@@ -19,13 +19,6 @@ static double larger(double a, double b)
 	return a > b ? a : b;
 }
 
-/* From a fetch to the first issue of what it brought: an SM with several rounds a cycle decodes in the cycle of the
- * fetch (GPGPU-Sim's Volta), one with a single round in the next. */
-static double fetch_latency(const struct gpu *gpu)
-{
-	return gpu->fetches_per_cycle > 1 ? 1 : 2;
-}
-
 /* Reads of one instruction that fall on a bank that it reads already. */
 static uint32_t own_conflicts(const struct gpu *gpu, const struct kernel_code *code, const struct code_instruction *i)
 {
@@ -79,7 +72,7 @@ void pipeline_reset(struct pipeline *p)
 {
 	p->fetch_slot = p->issued_now = 0;
 	p->fetch = p->issue = p->done = 0;
-	p->next_issue = fetch_latency(p->gpu);
+	p->next_issue = p->gpu->fetch_latency;
 	memset(p->ready, 0, p->code->register_count * sizeof *p->ready);
 	memset(p->unit_free, 0, sizeof p->unit_free);
 	memset(p->collector_free, 0, sizeof p->collector_free);
@@ -110,7 +103,7 @@ static void fetch_next(struct pipeline *p)
 {
 	if (p->fetch_slot == 0) {
 		p->busy[RESOURCE_fetch]++;
-		p->fetch = larger(p->next_issue - fetch_latency(p->gpu), 0);
+		p->fetch = larger(p->next_issue - p->gpu->fetch_latency, 0);
 	}
 }
 
@@ -121,7 +114,7 @@ static void front_end_next(struct pipeline *p)
 	bool prefetches = gpu->instruction_buffer_entries >= 2 * gpu->fetch_width;
 	p->fetch_slot = (p->fetch_slot + 1) % gpu->fetch_width;
 	if (p->fetch_slot == 0 && !prefetches)
-		p->next_issue = p->issue + fetch_latency(gpu);
+		p->next_issue = p->issue + gpu->fetch_latency;
 	else
 		p->next_issue = p->issued_now < gpu->issue_per_scheduler ? p->issue : p->issue + 1;
 }
@@ -130,7 +123,7 @@ void pipeline_transfer(struct pipeline *p, bool jump)
 {
 	if (!jump)
 		return;
-	double refill = fetch_latency(p->gpu);
+	double refill = p->gpu->fetch_latency;
 	if (p->fetch_slot == 0)
 		p->busy[RESOURCE_fetch]++;
 	p->next_issue = p->issue + (p->fetch_slot == 0 ? 2 * refill : 1 + refill);
@@ -152,7 +145,7 @@ struct pipeline_times pipeline_step(struct pipeline *p, uint32_t code)
 	struct pipeline_times t;
 	fetch_next(p);
 	t.fetch = p->fetch;
-	double *collector = first_free(p->collector_free, p->gpu->operand_collectors);
+	double *collector = first_free(p->collector_free[d->cost.unit], gpu_collector_count(p->gpu, d->cost.unit));
 	t.issue = larger(larger(p->next_issue, operands_ready(p, i)), *collector - 1);
 	t.collect = t.issue + 1;
 	*collector = t.collect + d->collector_cycles;

@@ -37,7 +37,7 @@ struct pipeline {
 	double done;          /* latest write-back so far */
 	double *ready;        /* per register: a user may issue */
 	double unit_free[RESOURCE_COUNT][PIPELINE_SERVERS];
-	double collector_free[PIPELINE_SERVERS];
+	double collector_free[RESOURCE_COUNT][PIPELINE_SERVERS]; /* by the unit that the instruction goes to */
 	double busy[RESOURCE_COUNT];
 };
 
