@@ -81,21 +81,17 @@ static int count_instructions(const struct launch_profile *launch, struct estima
 	return result;
 }
 
-static int find_accesses(const struct gpu *gpu, const struct launch_profile *launch, uint16_t **out, struct estimate *e)
+int launch_accesses(const struct gpu *gpu, const struct launch_profile *launch, uint16_t **out, uint32_t *unknown)
 {
 	struct launch_arguments arguments = {
 		.values = launch->argument_values, .known = launch->arguments_known, .count = launch->argument_count,
 	};
-	uint32_t unknown = 0;
 	for (int d = 0; d < 3; d++) {
 		arguments.local[d] = launch->local[d];
 		arguments.groups[d] = launch->groups[d];
 	}
 	*out = calloc(launch->code->code_count + 1, sizeof **out);
-	int result = *out ? usual_accesses(gpu, launch->code, &arguments, *out, &unknown) : -ENOMEM;
-	if (unknown)
-		add_flag(e, "addresses_unknown");
-	return result;
+	return *out ? usual_accesses(gpu, launch->code, &arguments, *out, unknown) : -ENOMEM;
 }
 
 /* The largest share that is not the launch itself names the limiter. */
@@ -150,22 +146,20 @@ static int model_warps(const struct gpu *gpu, const struct launch_profile *launc
 	enum { MOST_ITEMS = 1 << 16, MOST_BLOCKS = 1 << 24 };
 	struct launch_shape shape = {volume(launch->groups), (uint32_t)volume(launch->local), gpu->warp_size};
 	struct synthesis s;
-	uint16_t *accesses = NULL;
 	int result = synthesise(launch->code, &shape, &launch->lanes,
 	                        &(struct synthesis_limits){MOST_ITEMS, MOST_BLOCKS}, &s);
 	if (result)
 		return result;
-	result = find_accesses(gpu, launch, &accesses, out);
-	s.warps.usual_accesses = accesses;
-	if (!result)
-		result = run_model(gpu, &s.warps, options, out);
+	s.warps.usual_accesses = launch->accesses;
+	result = run_model(gpu, &s.warps, options, out);
 	/* Paths that were cut stand for longer ones. */
 	for (int k = 0; k < CYCLE_KIND_COUNT && s.fraction < 1; k++)
 		out->by[k] /= s.fraction;
 	if (s.fraction < 1)
 		add_flag(out, "paths_cut");
+	if (launch->unknown_accesses)
+		add_flag(out, "addresses_unknown");
 	out->lane_efficiency = s.lane_efficiency;
-	free(accesses);
 	synthesis_free(&s);
 	return result;
 }

@@ -23,6 +23,8 @@ struct launch_profile {
 	const struct kernel_code *code; /* the target's */
 	const uint64_t *counts;         /* of the source's blocks, all work-items: code->counter_count entries */
 	struct lane_counts lanes;       /* the same, work-item by work-item */
+	const uint16_t *accesses;       /* launch_accesses of it */
+	uint32_t unknown_accesses;
 	const uint64_t *argument_values; /* see struct launch_arguments */
 	const bool *arguments_known;
 	uint32_t argument_count;
@@ -71,6 +73,9 @@ struct estimate {
 struct occupancy gpu_occupancy(const struct gpu *gpu, uint64_t threads, uint32_t registers, uint64_t shared_bytes);
 const char *occupancy_limit_name(enum occupancy_limit limit);
 
+/* The accesses of each instruction of launch->code, which the caller frees, and how many are not known. They are all
+ * that a model takes of the arguments: launches whose counters and accesses are the same take the same time. */
+int launch_accesses(const struct gpu *gpu, const struct launch_profile *launch, uint16_t **out, uint32_t *unknown);
 /* Everything there is to say about a launch on a GPU. Returns 0 or a negative errno value. */
 int model_launch(const struct gpu *gpu, const struct launch_profile *launch, const struct model_options *options,
                  struct estimate *out);

@@ -16,6 +16,7 @@ void artifact_release(struct artifact *a)
 		for (size_t t = 0; t < MAX_TARGETS; t++) {
 			code_free(a->kernels[i].code[t]);
 			free(a->kernels[i].failure[t]);
+			free(a->kernels[i].memos[t]);
 		}
 	}
 	free(a->terms);

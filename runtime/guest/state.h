@@ -92,6 +92,7 @@ struct artifact_kernel {
 	size_t column_count;
 	struct kernel_code *code[MAX_TARGETS]; /* by architecture; NULL when there is none: */
 	char *failure[MAX_TARGETS];            /* why */
+	struct memo *memos[MAX_TARGETS];       /* by target; the worker's */
 };
 
 /* One term of a count: `factor` times the count of `of`, which is a lower block. */
@@ -345,6 +346,12 @@ extern struct stats stats; /* take stats.lock */
 
 /* profile.c: fills the profile, counts and flags from the counter buffer, which must outlive the profile. */
 void profile_fill(struct launch_result *r);
+
+/* ---- memo.c: estimates of launches that are alike ---- */
+
+void memo_key(const struct launch_result *r, char key[33]); /* of the profile as it is for one target */
+const struct estimate *memo_find(const struct artifact_kernel *k, size_t target, const char key[33]);
+void memo_keep(struct artifact_kernel *k, size_t target, const char key[33], const struct estimate *estimate);
 
 void stats_add_launch(const struct launch_result *r);
 const char *transfer_name(enum transfer_kind kind);
