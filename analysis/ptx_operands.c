@@ -89,7 +89,7 @@ static const struct ptx_binding *find_register(struct ptx_reader *r, struct ptx_
 		return b;
 	struct ptx_span base = {text.at, (size_t)(dot - text.at)};
 	*element = element_of((struct ptx_span){dot, text.length - base.length});
-	return *element < 0 ? NULL : ptx_find_register(r, ptx_name_of(r, base));
+	return ptx_find_register(r, ptx_name_of(r, base)); /* %r1.h0 of video instructions is all of %r1 */
 }
 
 static void add_name(struct ptx_reader *r, struct state *s, struct ptx_span text)
