@@ -64,7 +64,7 @@ ifneq ($(filter . .. / ./,$(O))$(word 2,$(O)),)
 $(error O=$(O): name a folder of its own, without blanks)
 endif
 
-.PHONY: all demo test bench validate fuzz-annotator install uninstall clean help programs \
+.PHONY: all demo test bench validate fuzz-annotator fuzz-ptx install uninstall clean help programs \
 	setup-demo setup-test setup-validate setup-fuzz
 .DEFAULT_GOAL = all
 
@@ -164,6 +164,15 @@ $(O)/fuzz/annotator: $(FUZZ_OBJ)
 	$(SAY) LINK $@
 	$(QUIET)clang-19 $(FUZZ_FLAGS) -fsanitize=fuzzer -o $@ $^ $(LLVM_LIBS)
 
+PTX_READER = $(filter-out analysis/ptx_kernels.c,$(wildcard analysis/ptx_*.c))
+FUZZ_PTX_OBJ = $(patsubst %.c,$(O)/fuzz/obj/%.o,tests/fuzz/ptx_reader.c tests/ptx_check.c $(PTX_READER) $(BASE))
+
+$(O)/fuzz/obj/analysis/%.o: FUZZ_FLAGS += -fsanitize=fuzzer-no-link
+
+$(O)/fuzz/ptx: $(FUZZ_PTX_OBJ)
+	$(SAY) LINK $@
+	$(QUIET)clang-19 $(FUZZ_FLAGS) -fsanitize=fuzzer -o $@ $^ -lm
+
 $(O)/tests/fuzz/replay: $(call OBJ,tests/fuzz/replay.c $(FUZZ_TARGET) $(FUZZ_TESTED))
 	$(SAY) LINK $@
 	$(QUIET)mkdir -p $(@D)
@@ -217,6 +226,12 @@ fuzz-annotator: setup-fuzz
 	@$(MAKE) --no-print-directory $(O)/fuzz/annotator $(O)/tests/generate/generate
 	tests/fuzz/run.sh $(O) $(FUZZ_SECONDS)
 
+fuzz-ptx: setup-fuzz
+	@$(MAKE) --no-print-directory $(O)/fuzz/ptx
+	mkdir -p $(O)/fuzz/ptx-corpus $(O)/fuzz/ptx-found
+	$(O)/fuzz/ptx -max_total_time=$(FUZZ_SECONDS) -timeout=5 -max_len=16384 -len_control=20 -dict=tests/fuzz/ptx.dict \
+		-artifact_prefix=$(O)/fuzz/ptx-found/ -print_final_stats=1 $(O)/fuzz/ptx-corpus tests/fuzz/ptx
+
 install: all
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib $(DESTDIR)$(PREFIX)/libexec/gpusim \
 		$(DESTDIR)$(PREFIX)/share/man/man1 $(DESTDIR)$(PREFIX)/share/gpusim/gpus
@@ -241,6 +256,7 @@ help:
 	@echo 'make bench       measure what the library costs, side by side with plain POCL'
 	@echo 'make validate    the long tests: more real programs, sanitizers'
 	@echo 'make fuzz-annotator  feed random programs to the annotator, for FUZZ_SECONDS (an hour)'
+	@echo 'make fuzz-ptx    feed random text to the reader of PTX, for FUZZ_SECONDS'
 	@echo 'make install     to PREFIX (/usr/local) under DESTDIR; make uninstall takes it away'
 	@echo 'make clean       remove the build folder'
 	@echo 'Switches: V=1 show commands, DEBUG=1, ASAN=1 (address and undefined), TSAN=1 (threads), O=DIR build folder'

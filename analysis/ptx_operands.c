@@ -33,14 +33,12 @@ static int element_of(struct ptx_span suffix)
 static struct ptx_operand *add(struct ptx_reader *r, struct state *s, enum ptx_operand_kind kind)
 {
 	struct ptx_operand *o = ptx_push(r, &r->operands, sizeof *o);
-	bool is_base = s->address && !s->based;
+	bool result = s->form->shape == PTX_CALL ? s->parentheses && !s->called
+	                                         : s->form->shape == PTX_PLAIN && !s->position && !s->address;
 	*o = (struct ptx_operand){.kind = (uint8_t)kind, .negated = s->negated, .reg = -1, .label = -1};
-	if (is_base)
+	if (s->address && !s->based)
 		o->kind = PTX_ADDRESS;
-	if (s->form->shape == PTX_CALL)
-		o->write = s->parentheses && !s->called;
-	else
-		o->write = s->form->shape == PTX_PLAIN && !s->position && !s->address && kind != PTX_IMMEDIATE;
+	o->write = result && (o->kind == PTX_REGISTER || o->kind == PTX_SPECIAL || o->kind == PTX_SYMBOL);
 	s->based |= s->address;
 	s->behind = true;
 	s->minus = s->negated = s->plus = false;
