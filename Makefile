@@ -7,6 +7,7 @@ ASAN ?= 0
 TSAN ?= 0
 PREFIX ?= /usr/local
 DESTDIR ?=
+FUZZ_SECONDS ?= 3600
 
 CC = gcc
 LLVM_CONFIG ?= llvm-config-19
@@ -16,6 +17,7 @@ PACKAGES_BUILD = gcc libc6-dev opencl-c-headers ocl-icd-opencl-dev libxxhash-dev
 PACKAGES_RUN = pocl-opencl-icd clang-19 libclc-19
 PACKAGES_TEST = libcunit1-dev clinfo clpeak python3-pyopencl libclfft-dev
 PACKAGES_VALIDATE = hashcat libclblast-dev libviennacl-dev g++ python3-opencv
+PACKAGES_FUZZ = clang-19 libclang-rt-19-dev
 
 CFLAGS ?= -O2 -g
 ALL_CFLAGS = -std=gnu11 -D_GNU_SOURCE -I. -I$(O) -fPIC -fvisibility=hidden -pthread -MMD -MP \
@@ -62,7 +64,8 @@ ifneq ($(filter . .. / ./,$(O))$(word 2,$(O)),)
 $(error O=$(O): name a folder of its own, without blanks)
 endif
 
-.PHONY: all demo test bench validate install uninstall clean help programs setup-demo setup-test setup-validate
+.PHONY: all demo test bench validate fuzz-annotator fuzz-ptx install uninstall clean help programs \
+	setup-demo setup-test setup-validate setup-fuzz
 .DEFAULT_GOAL = all
 
 all: $(O)/libgpusim.so $(O)/gpusim-cc $(O)/gpusim $(O)/gpusim.1
@@ -143,6 +146,38 @@ $(O)/unit-tests: $(call OBJ,$(TESTS) $(COMMON) $(GUEST_TESTED) $(filter-out runt
 	$(SAY) LINK $@
 	$(QUIET)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LLVM_LIBS) -lcunit -ldl -lm
 
+# The fuzz target: the annotator is watched, what feeds it is not. The plain driver runs the same target on files.
+FUZZ_TARGET = tests/fuzz/target.c tests/fuzz/clean.c
+FUZZ_DRIVER = $(FUZZ_TARGET) tests/fuzz/mutate.c tests/fuzz/grammar.c
+FUZZ_TESTED = $(wildcard annotator/*.c) $(BASE) $(addprefix runtime/cc/,device.c options.c words.c)
+FUZZ_OBJ = $(patsubst %.c,$(O)/fuzz/obj/%.o,$(FUZZ_DRIVER) $(FUZZ_TESTED))
+FUZZ_FLAGS = -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
+
+$(O)/fuzz/obj/annotator/%.o: FUZZ_FLAGS += -fsanitize=fuzzer-no-link
+
+$(O)/fuzz/obj/%.o: %.c
+	$(SAY) FUZZCC $<
+	$(QUIET)mkdir -p $(@D)
+	$(QUIET)clang-19 $(ALL_CFLAGS) -I$(LLVM_INCLUDE) $(FUZZ_FLAGS) -c -o $@ $<
+
+$(O)/fuzz/annotator: $(FUZZ_OBJ)
+	$(SAY) LINK $@
+	$(QUIET)clang-19 $(FUZZ_FLAGS) -fsanitize=fuzzer -o $@ $^ $(LLVM_LIBS)
+
+PTX_READER = $(filter-out analysis/ptx_kernels.c,$(wildcard analysis/ptx_*.c))
+FUZZ_PTX_OBJ = $(patsubst %.c,$(O)/fuzz/obj/%.o,tests/fuzz/ptx_reader.c tests/ptx_check.c $(PTX_READER) $(BASE))
+
+$(O)/fuzz/obj/analysis/%.o: FUZZ_FLAGS += -fsanitize=fuzzer-no-link
+
+$(O)/fuzz/ptx: $(FUZZ_PTX_OBJ)
+	$(SAY) LINK $@
+	$(QUIET)clang-19 $(FUZZ_FLAGS) -fsanitize=fuzzer -o $@ $^ -lm
+
+$(O)/tests/fuzz/replay: $(call OBJ,tests/fuzz/replay.c $(FUZZ_TARGET) $(FUZZ_TESTED))
+	$(SAY) LINK $@
+	$(QUIET)mkdir -p $(@D)
+	$(QUIET)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LLVM_LIBS) -lm
+
 # Installs missing packages: says which, asks nothing, removes nothing.
 define install_packages
 	@if command -v dpkg-query >/dev/null && command -v apt-get >/dev/null; then \
@@ -167,6 +202,9 @@ setup-test:
 setup-validate:
 	$(call install_packages,$(PACKAGES_BUILD) $(PACKAGES_RUN) $(PACKAGES_TEST) $(PACKAGES_VALIDATE))
 
+setup-fuzz:
+	$(call install_packages,$(PACKAGES_BUILD) $(PACKAGES_RUN) $(PACKAGES_FUZZ))
+
 # A second make: the first could not know the tools that its set-up installed.
 demo: setup-demo
 	@$(MAKE) --no-print-directory all $(O)/kernels/demo
@@ -183,6 +221,16 @@ bench: setup-test
 validate: setup-validate
 	@$(MAKE) --no-print-directory all programs $(O)/unit-tests
 	tests/validate.sh $(O)
+
+fuzz-annotator: setup-fuzz
+	@$(MAKE) --no-print-directory $(O)/fuzz/annotator $(O)/tests/generate/generate
+	tests/fuzz/run.sh $(O) $(FUZZ_SECONDS)
+
+fuzz-ptx: setup-fuzz
+	@$(MAKE) --no-print-directory $(O)/fuzz/ptx
+	mkdir -p $(O)/fuzz/ptx-corpus $(O)/fuzz/ptx-found
+	$(O)/fuzz/ptx -max_total_time=$(FUZZ_SECONDS) -timeout=5 -max_len=16384 -len_control=20 -dict=tests/fuzz/ptx.dict \
+		-artifact_prefix=$(O)/fuzz/ptx-found/ -print_final_stats=1 $(O)/fuzz/ptx-corpus tests/fuzz/ptx
 
 install: all
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib $(DESTDIR)$(PREFIX)/libexec/gpusim \
@@ -207,6 +255,8 @@ help:
 	@echo 'make all         build the library, gpusim-cc, the gpusim command and its manual page'
 	@echo 'make bench       measure what the library costs, side by side with plain POCL'
 	@echo 'make validate    the long tests: more real programs, sanitizers'
+	@echo 'make fuzz-annotator  feed random programs to the annotator, for FUZZ_SECONDS (an hour)'
+	@echo 'make fuzz-ptx    feed random text to the reader of PTX, for FUZZ_SECONDS'
 	@echo 'make install     to PREFIX (/usr/local) under DESTDIR; make uninstall takes it away'
 	@echo 'make clean       remove the build folder'
 	@echo 'Switches: V=1 show commands, DEBUG=1, ASAN=1 (address and undefined), TSAN=1 (threads), O=DIR build folder'

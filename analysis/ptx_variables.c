@@ -19,6 +19,8 @@ int ptx_space_of(struct ptx_span directive)
 
 uint32_t ptx_type_bits(struct ptx_span type)
 {
+	if (!type.length)
+		return 0;
 	if (ptx_span_is(type, ".pred"))
 		return 1;
 	if (ptx_span_is(type, ".texref") || ptx_span_is(type, ".samplerref") || ptx_span_is(type, ".surfref"))
