@@ -50,7 +50,7 @@ BASE = $(wildcard runtime/base/*.c)
 MODELS = $(wildcard models/*.c)
 COMMON = $(BASE) $(MODELS) $(wildcard runtime/*.c) $(O)/builtin_gpus.c
 GUEST = $(wildcard interposer/*.c runtime/guest/*.c) $(COMMON)
-CC_SOURCES = $(wildcard annotator/*.c analysis/*.c runtime/cc/*.c) $(BASE)
+CC_SOURCES = $(wildcard annotator/*.c analysis/*.c runtime/cc/*.c) models/code.c $(BASE)
 CMD = $(wildcard runtime/cmd/*.c) $(COMMON)
 TESTS = $(wildcard tests/*.c)
 # What the unit tests take of the guest's side: the parts that need no driver.
@@ -87,9 +87,9 @@ $(O)/gpusim.1: $(O)/gpusim
 	$(QUIET)$(O)/gpusim --help-man > $@
 
 # Written only when it changes, so that nothing is compiled in vain.
-$(O)/cc_id.h: $(CC_SOURCES) $(wildcard annotator/*.h analysis/*.h runtime/cc/*.h) $(MAKEFILE_LIST)
+$(O)/cc_id.h: $(CC_SOURCES) $(wildcard annotator/*.h analysis/*.h runtime/cc/*.h models/code.h) $(MAKEFILE_LIST)
 	$(QUIET)mkdir -p $(@D)
-	$(QUIET)echo "#define GPUSIM_CC_ID \"$$(cat $(CC_SOURCES) $(wildcard annotator/*.h analysis/*.h runtime/cc/*.h) | \
+	$(QUIET)echo "#define GPUSIM_CC_ID \"$$(cat $(CC_SOURCES) $(wildcard annotator/*.h analysis/*.h runtime/cc/*.h models/code.h) | \
 		sha256sum | cut -c1-12)\"" > $@.new
 	$(QUIET)cmp -s $@.new $@ && rm $@.new || mv $@.new $@
 
@@ -142,7 +142,7 @@ $(foreach p,$(filter-out $(O)/tests/guest/%,$(PROGRAMS)),$(eval $(p): $(patsubst
 $(O)/tests/generate/generate: $(addprefix tests/generate/,expressions.c statements.c functions.c generate.h)
 $(O)/tests/generate/run: tests/generate/work.h
 
-$(O)/unit-tests: $(call OBJ,$(TESTS) $(COMMON) $(GUEST_TESTED) $(filter-out runtime/cc/main.c runtime/base/%,$(CC_SOURCES)))
+$(O)/unit-tests: $(call OBJ,$(TESTS) $(COMMON) $(GUEST_TESTED) $(filter-out runtime/cc/main.c runtime/base/% models/%,$(CC_SOURCES)))
 	$(SAY) LINK $@
 	$(QUIET)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LLVM_LIBS) -lcunit -ldl -lm
 

@@ -27,7 +27,7 @@ static const struct ptx_function *callee_of(const struct ptx_module *module, con
 	return NULL;
 }
 
-int32_t called_function(const struct mapping *m, uint32_t function, uint32_t block)
+int32_t mapped_callee(const struct mapping *m, uint32_t function, uint32_t block)
 {
 	const struct ptx_function *callee = callee_of(m->module, m->functions[function].graph, block);
 	for (uint32_t i = 0; callee && i < m->function_count; i++)
@@ -158,13 +158,28 @@ static int number_variables(struct mapping *m, struct gs_error *err)
 
 /* ---- probes ---- */
 
-/* How many labels lead to an instruction. */
-static uint32_t labels_at(const struct ptx_function *f, uint32_t instruction)
+/* The labels of a function that something jumps to; the others are for debuggers. The caller frees it. */
+static bool *jump_targets(const struct ptx_function *f)
 {
-	uint32_t count = 0;
-	for (uint32_t i = 0; i < f->label_count; i++)
-		count += f->labels[i].at == instruction;
-	return count;
+	bool *targets = calloc(f->label_count + 1u, sizeof *targets);
+	for (uint32_t i = 0; targets && i < f->instruction_count; i++)
+		for (uint32_t o = 0; o < f->instructions[i].operand_count; o++) {
+			const struct ptx_operand *operand = &f->instructions[i].operands[o];
+			if (operand->kind == PTX_LABEL && operand->label >= 0)
+				targets[operand->label] = true;
+		}
+	return targets;
+}
+
+/* Whether a label that is jumped to stands between the probe and its instruction, and whether one stands before it. */
+static void labels_around(const struct ptx_function *f, const bool *targets, const struct ptx_probe *p, bool *before,
+                          bool *behind)
+{
+	*before = *behind = false;
+	for (uint32_t i = p->labels; i > 0 && f->labels[i - 1].at == p->at; i--)
+		*before |= targets[i - 1];
+	for (uint32_t i = p->labels; i < f->label_count && f->labels[i].at == p->at; i++)
+		*behind |= targets[i];
 }
 
 /* The edge that falls through to the block, or -1. */
@@ -182,20 +197,21 @@ static int32_t falling_edge(const struct graph *g, uint32_t block)
  * A probe alone in a block of its own has no instruction there: behind it come a label and the next block. It is
  * then on the edge that falls through; between two labels, or behind the last instruction, its place is not certain.
  */
-static bool place_probe(const struct mapping *m, uint32_t function, const struct ptx_probe *p, struct probe_copy *out)
+static bool place_probe(const struct mapping *m, uint32_t function, const bool *targets, const struct ptx_probe *p,
+                        struct probe_copy *out)
 {
 	const struct mapped_function *f = &m->functions[function];
+	bool before, behind;
 	int32_t block = graph_block_of(f->graph, p->at);
 	*out = (struct probe_copy){.id = p->id, .function = function, .edge = -1};
 	if (block < 0)
 		return false;
 	out->block = (uint32_t)block;
-	uint32_t labels = p->at == f->graph->blocks[block].first ? labels_at(f->ptx, p->at) : 0;
-	if (labels && p->labels < labels) {
-		out->edge = p->labels ? -1 : falling_edge(f->graph, out->block);
-		if (out->edge < 0)
-			return false;
-	}
+	labels_around(f->ptx, targets, p, &before, &behind);
+	if (behind)
+		out->edge = before ? -1 : falling_edge(f->graph, out->block);
+	if (behind && out->edge < 0)
+		return false;
 	out->variable = out->edge < 0 ? variable_of_block(m, function, out->block)
 	                              : variable_of_edge(m, function, (uint32_t)out->edge);
 	return true;
@@ -210,6 +226,22 @@ static int compare_order(const void *a, const void *b, void *mapping)
 	return (x > y) - (x < y);
 }
 
+static int collect_function_probes(struct mapping *m, uint32_t function)
+{
+	const struct ptx_function *f = m->functions[function].ptx;
+	bool *targets = jump_targets(f);
+	for (uint32_t p = 0; targets && p < f->probe_count; p++) {
+		if (place_probe(m, function, targets, &f->probes[p], &m->copies[m->copy_count])) {
+			m->order[m->copy_count] = m->copy_count;
+			m->copy_count++;
+		} else {
+			m->ambiguous[f->probes[p].id] = true;
+		}
+	}
+	free(targets);
+	return targets ? 0 : -ENOMEM;
+}
+
 static int collect_probes(struct mapping *m, struct gs_error *err)
 {
 	uint32_t count = 0;
@@ -222,18 +254,11 @@ static int collect_probes(struct mapping *m, struct gs_error *err)
 	m->copies = calloc(count + 1u, sizeof *m->copies);
 	m->order = calloc(count + 1u, sizeof *m->order);
 	m->ambiguous = calloc(m->id_count + 1u, sizeof *m->ambiguous);
-	if (!m->copies || !m->order || !m->ambiguous)
+	int result = m->copies && m->order && m->ambiguous ? 0 : -ENOMEM;
+	for (uint32_t f = 0; f < m->function_count && !result; f++)
+		result = collect_function_probes(m, f);
+	if (result)
 		return gs_fail(err, ENOMEM, "out of memory");
-	for (uint32_t f = 0; f < m->function_count; f++)
-		for (uint32_t p = 0; p < m->functions[f].ptx->probe_count; p++) {
-			const struct ptx_probe *probe = &m->functions[f].ptx->probes[p];
-			if (place_probe(m, f, probe, &m->copies[m->copy_count])) {
-				m->order[m->copy_count] = m->copy_count;
-				m->copy_count++;
-			} else {
-				m->ambiguous[probe->id] = true;
-			}
-		}
 	qsort_r(m->order, m->copy_count, sizeof *m->order, compare_order, m);
 	return 0;
 }
@@ -304,7 +329,7 @@ static int add_entries(const struct mapping *m, const struct mapping_source *sou
 		add(e, m->variable_of[entry_thing(m, f)], -1);
 		for (uint32_t caller = 0; f && caller < m->function_count; caller++)
 			for (uint32_t b = 0; b < m->functions[caller].graph->block_count; b++)
-				if (called_function(m, caller, b) == (int32_t)f)
+				if (mapped_callee(m, caller, b) == (int32_t)f)
 					add(e, variable_of_block(m, caller, b), 1);
 		if (!f && source->entry < source->counter_count)
 			add(e, m->variable_count + source->entry, 1);

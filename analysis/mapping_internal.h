@@ -44,10 +44,13 @@ uint32_t variable_of_edge(const struct mapping *m, uint32_t function, uint32_t e
 /* The copies of a probe: m->copies[m->order[i]] for i in [*first, return value). */
 uint32_t copies_of(const struct mapping *m, uint32_t id, uint32_t *first);
 /* The function that a block's last instruction calls, or -1. */
-int32_t called_function(const struct mapping *m, uint32_t function, uint32_t block);
+int32_t mapped_callee(const struct mapping *m, uint32_t function, uint32_t block);
 /* The system of flow and probes; its symbols are the counters. */
 int mapping_system(const struct mapping *m, const struct mapping_source *source, struct linear **out,
                    struct gs_error *err);
+
+/* mapping_code.c: the code without its sums. The caller frees *out with code_free. */
+int mapping_code(const struct mapping *m, const char *arch, struct kernel_code **out, struct gs_error *err);
 
 /* slow_paths.c: fills m->rank and m->library. */
 int find_slow_paths(struct mapping *m, struct gs_error *err);
