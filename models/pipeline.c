@@ -72,7 +72,7 @@ void pipeline_reset(struct pipeline *p)
 {
 	p->fetch_slot = p->issued_now = 0;
 	p->fetch = p->issue = p->done = 0;
-	p->next_issue = p->gpu->fetch_latency;
+	p->next_issue = p->gpu->fetch_to_issue_cycles;
 	memset(p->ready, 0, p->code->register_count * sizeof *p->ready);
 	memset(p->unit_free, 0, sizeof p->unit_free);
 	memset(p->collector_free, 0, sizeof p->collector_free);
@@ -103,7 +103,7 @@ static void fetch_next(struct pipeline *p)
 {
 	if (p->fetch_slot == 0) {
 		p->busy[RESOURCE_fetch]++;
-		p->fetch = larger(p->next_issue - p->gpu->fetch_latency, 0);
+		p->fetch = larger(p->next_issue - p->gpu->fetch_to_issue_cycles, 0);
 	}
 }
 
@@ -114,7 +114,7 @@ static void front_end_next(struct pipeline *p)
 	bool prefetches = gpu->instruction_buffer_entries >= 2 * gpu->fetch_width;
 	p->fetch_slot = (p->fetch_slot + 1) % gpu->fetch_width;
 	if (p->fetch_slot == 0 && !prefetches)
-		p->next_issue = p->issue + gpu->fetch_latency;
+		p->next_issue = p->issue + gpu->fetch_to_issue_cycles;
 	else
 		p->next_issue = p->issued_now < gpu->issue_per_scheduler ? p->issue : p->issue + 1;
 }
@@ -123,7 +123,7 @@ void pipeline_transfer(struct pipeline *p, bool jump)
 {
 	if (!jump)
 		return;
-	double refill = p->gpu->fetch_latency;
+	double refill = p->gpu->fetch_to_issue_cycles;
 	if (p->fetch_slot == 0)
 		p->busy[RESOURCE_fetch]++;
 	p->next_issue = p->issue + (p->fetch_slot == 0 ? 2 * refill : 1 + refill);

@@ -327,7 +327,7 @@ static void test_chain_of_two_blocks_keeps_the_fetch(void)
 	/* The loop of block 0 alone: 3 each. */
 	CU_ASSERT_EQUAL(cost_of(&gpu, &b, (const uint32_t[]){0}, 1).steady_latency, 3);
 	/* Volta fetches and decodes in one cycle: 2 from either slot. */
-	gpu = test_gpu("gtx480", "fetch_latency=1");
+	gpu = test_gpu("gtx480", "fetch_to_issue_cycles=1");
 	CU_ASSERT_EQUAL(cost_of(&gpu, &b, (const uint32_t[]){0}, 1).steady_latency, 2);
 }
 
