@@ -105,21 +105,37 @@ static uint64_t local_size_of(const struct launch *l, size_t slot, int dimension
 	return word >> dimension * COUNTER_SIZE_BITS & ((1u << COUNTER_SIZE_BITS) - 1);
 }
 
+static uint64_t sum_flag(const uint32_t *column, size_t count, unsigned bit)
+{
+	uint64_t sum = 0;
+	for (size_t i = 0; i < count; i++)
+		sum += column[i] >> bit & 1;
+	return sum;
+}
+
+static uint64_t sum_column(const uint32_t *column, size_t count, uint32_t *most)
+{
+	uint64_t sum = 0;
+	for (size_t i = 0; i < count; i++) {
+		sum += column[i];
+		*most = column[i] > *most ? column[i] : *most;
+	}
+	return sum;
+}
+
 /* Item layout: the sums over the work-items; false when a counter was full. */
 static bool sum_items(const struct launch *l, uint64_t *counts)
 {
-	const uint32_t *column = (const uint32_t *)(l->buffer->words + COUNTER_HEADER_WORDS + l->slots + 1), *end;
+	const struct artifact_kernel *k = l->facts;
+	const uint32_t *column = (const uint32_t *)(l->buffer->words + COUNTER_HEADER_WORDS + l->slots + 1);
 	uint32_t most = 0;
-	for (size_t s = 0; l->facts->entry_block >= 0 && s < l->slots; s++)
-		counts[l->facts->entry_block] += local_size_of(l, s, 0) * local_size_of(l, s, 1) * local_size_of(l, s, 2);
-	for (size_t c = 0; c < l->facts->column_count; c++) {
-		uint64_t sum = 0;
-		for (end = column + l->places; column < end; column++) {
-			sum += *column;
-			most = *column > most ? *column : most;
-		}
-		counts[l->facts->columns[c]] += sum;
-	}
+	for (size_t s = 0; k->entry_block >= 0 && s < l->slots; s++)
+		counts[k->entry_block] += local_size_of(l, s, 0) * local_size_of(l, s, 1) * local_size_of(l, s, 2);
+	for (size_t i = 0; i < k->flag_count; i++)
+		counts[k->columns[i]] += sum_flag(column + i / COUNTER_FLAGS * l->places, l->places, i % COUNTER_FLAGS);
+	column += (k->words - (k->column_count - k->flag_count)) * l->places;
+	for (size_t i = k->flag_count; i < k->column_count; i++, column += l->places)
+		counts[k->columns[i]] += sum_column(column, l->places, &most);
 	return most != COUNTER_FULL;
 }
 
@@ -147,7 +163,7 @@ static void fill_counts(struct launch_result *r, uint64_t items, uint64_t groups
 		sum_slots(l, counts);
 	else if (!sum_items(l, counts))
 		r->flags[flags++] = "counters_full";
-	if (l->artifact->counts_by_item && l->facts->column_count && items > l->places)
+	if (l->artifact->counts_by_item && l->facts->words && items > l->places)
 		r->flags[flags++] = "items_not_counted";
 	r->profile.entries = l->facts->entry_block >= 0 ? counts[l->facts->entry_block] : 0;
 	if (!derive_counts(l->artifact, counts) || r->profile.entries != items)
