@@ -5,7 +5,8 @@
  * `do` or the colon of a label. Bodies without braces get braces there, so that a marker is always a statement of
  * a list, and pragmas and attributes stay where they are, before their loop. What follows a statement that may leave is a
  * block of its own ("after"). Where nothing jumps in from outside, its count is that of the block before less those of
- * the jumps that leave; likewise `else` is what `then` is not. These need no counter.
+ * the jumps that leave; likewise `else` is what `then` is not, and the body of do ... while (0) what is around it. These
+ * need no counter.
  */
 #include "annotator/internal.h"
 
@@ -94,9 +95,9 @@ static int behind_character(struct walk *w, CXCursor s, size_t at, char c, size_
 }
 
 /* A new block with its marker at `at`; *id is left alone on failure. */
-static int mark(struct walk *w, CXSourceRange range, const char *kind, int loop, size_t at, unsigned *id)
+static int mark(struct walk *w, CXSourceRange range, const char *kind, struct place_in_flow flow, size_t at, unsigned *id)
 {
-	struct block *b = add_block(w->pass, range, kind, loop);
+	struct block *b = add_block(w->pass, range, kind, flow);
 	struct edit *e = b ? add_edit(w->pass, EDIT_COUNT, at, 0) : NULL;
 	if (e)
 		*id = e->block = b->id;
@@ -114,10 +115,13 @@ static int walk_branch(struct walk *w, CXCursor s, const char *kind, struct plac
 	if (!braces)
 		add_text(w, at, "{");
 	at = braces ? start_of(s) + 1 : at;
-	if (kind && mark(w, clang_getCursorExtent(s), kind, loop, at, id))
+	flow.loop = loop;
+	if (kind && mark(w, clang_getCursorExtent(s), kind, flow, at, id))
 		return w->pass->result;
-	if (kind)
-		flow = (struct place_in_flow){.block = *id, .loop = loop, .exact = true};
+	if (kind) {
+		flow.block = *id;
+		flow.exact = true;
+	}
 	w->start = at;
 	if (walk_statement(w, s, flow, end))
 		return w->pass->result;
@@ -173,7 +177,7 @@ static int mark_after(struct walk *w, CXCursor before, CXCursor next, size_t fir
 	if (!leaves || is_label(clang_getCursorKind(next)))
 		return 0;
 	unsigned before_id = flow->block;
-	if (mark(w, clang_getCursorExtent(next), "after", flow->loop, at, &flow->block) || w->irregular)
+	if (mark(w, clang_getCursorExtent(next), "after", *flow, at, &flow->block) || w->irregular)
 		return w->pass->result;
 	add_term(w->pass, flow->block, before_id, 1);
 	for (size_t i = first; i < w->jump_count && !w->pass->result; i++)
@@ -228,7 +232,7 @@ static int walk_labelled(struct walk *w, CXCursor s, struct place_in_flow *flow,
 	if (is_label(clang_getCursorKind(sub)))
 		return walk_labelled(w, sub, flow, end);
 	const char *name = kind == CXCursor_LabelStmt ? "label" : kind == CXCursor_CaseStmt ? "case" : "default";
-	if (mark(w, clang_getCursorExtent(s), name, flow->loop, colon, &flow->block))
+	if (mark(w, clang_getCursorExtent(s), name, *flow, colon, &flow->block))
 		return w->pass->result;
 	w->start = colon;
 	return walk_statement(w, sub, *flow, end);
@@ -289,6 +293,7 @@ static enum CXChildVisitResult find_own_call(CXCursor cursor, CXCursor parent, C
 static int walk_header(struct walk *w, CXCursor s, const CXCursor *parts, size_t count, struct place_in_flow flow)
 {
 	flow.exact = false;
+	flow.bound = BOUND_NONE;
 	flow.quiet = contains_barrier(w, s);
 	for (size_t i = 0; i < count && !w->pass->result; i++) {
 		struct barrier_search b = {.a = w->pass->a};
@@ -314,24 +319,42 @@ static int add_loop(struct walk *w, struct place_in_flow flow, CXCursor s, unsig
 	return 0;
 }
 
-static int walk_loop_body(struct walk *w, CXCursor body, struct place_in_flow flow, size_t at, unsigned loop,
+/* once: it never goes round. */
+static int walk_loop_body(struct walk *w, CXCursor body, struct place_in_flow flow, size_t at, unsigned loop, bool once,
                           size_t *end)
 {
 	size_t outer = w->loop_depth;
-	unsigned id = 0;
+	unsigned id = 0, before = flow.block;
 	w->loop_depth = ++w->depth;
+	if (flow.bound != BOUND_NONE && !once)
+		flow.bound = BOUND_ROUND;
 	walk_branch(w, body, "body", flow, at, (int)loop, &id, end);
 	w->depth--;
 	w->loop_depth = outer;
 	w->pass->a->loops[loop].body = id;
+	if (!w->pass->result && !once)
+		w->pass->a->blocks[id].bound = BOUND_NONE;
+	else if (!w->pass->result)
+		add_term(w->pass, id, before, 1);
 	return w->pass->result;
+}
+
+/* Macros that are to be one statement are wrapped in do ... while (0). */
+static bool is_zero(CXCursor condition)
+{
+	CXEvalResult value = clang_Cursor_Evaluate(condition);
+	bool zero = value && clang_EvalResult_getKind(value) == CXEval_Int && !clang_EvalResult_getAsLongLong(value);
+	if (value)
+		clang_EvalResult_dispose(value);
+	return zero;
 }
 
 static int walk_do(struct walk *w, CXCursor s, const struct children *c, struct place_in_flow flow, unsigned loop,
                    size_t *end)
 {
 	size_t at = behind_word(w, s, start_of(s), "do");
-	if (w->pass->result || walk_loop_body(w, c->items[0], flow, at, loop, end))
+	bool once = !w->irregular && is_zero(c->items[1]);
+	if (w->pass->result || walk_loop_body(w, c->items[0], flow, at, loop, once, end))
 		return w->pass->result;
 	at = behind_header(w, s, *end, "while");
 	if (w->pass->result || walk_header(w, s, &c->items[1], 1, flow))
@@ -346,7 +369,7 @@ static int walk_header_first(struct walk *w, CXCursor s, const struct children *
 	size_t at = behind_header(w, s, start_of(s), word);
 	if (w->pass->result || walk_header(w, s, c->items, c->count - 1, flow))
 		return w->pass->result;
-	return walk_loop_body(w, c->items[c->count - 1], flow, at, loop, end);
+	return walk_loop_body(w, c->items[c->count - 1], flow, at, loop, false, end);
 }
 
 static int walk_loop(struct walk *w, CXCursor s, const struct children *c, struct place_in_flow flow, size_t *end)
@@ -511,10 +534,12 @@ int collect_blocks(struct edit_pass *pass, CXCursor function, CXCursor body)
 	struct place_in_flow flow = {.loop = -1, .exact = true};
 	size_t end = 0;
 	clang_visitChildren(body, find_irregular, &w);
+	flow.bound = w.irregular ? BOUND_NONE : BOUND_ONCE;
 	CXSourceRange range = clang_getRange(clang_getCursorLocation(function),
 	                                     clang_getRangeEnd(clang_getCursorExtent(body)));
-	if (mark(&w, range, "entry", -1, start_of(body) + 1, &flow.block))
+	if (mark(&w, range, "entry", flow, start_of(body) + 1, &flow.block))
 		return pass->result;
+	pass->a->blocks[flow.block].bound = BOUND_NONE;
 	pass->unit->edits[pass->unit->edit_count - 1].entry = true;
 	w.entry = flow.block;
 	walk_statement(&w, body, flow, &end);

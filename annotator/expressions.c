@@ -26,7 +26,7 @@ struct children children_of(CXCursor cursor)
 	return c;
 }
 
-struct block *add_block(struct edit_pass *pass, CXSourceRange range, const char *kind, int loop)
+struct block *add_block(struct edit_pass *pass, CXSourceRange range, const char *kind, struct place_in_flow flow)
 {
 	struct annotation *a = pass->a;
 	struct block *b = array_grow(&a->blocks, &a->block_count, sizeof *b);
@@ -36,7 +36,8 @@ struct block *add_block(struct edit_pass *pass, CXSourceRange range, const char 
 			.unit = (unsigned)pass->unit_index,
 			.function = pass->function->name,
 			.kind = kind,
-			.loop = loop,
+			.loop = flow.loop,
+			.bound = flow.bound,
 		};
 	if (!b || place_of(a, clang_getRangeStart(range), &b->place) || place_of(a, clang_getRangeEnd(range), &b->end)) {
 		pass->result = gs_fail(pass->err, ENOMEM, "out of memory");
@@ -124,14 +125,16 @@ static int visit_operand(struct edit_pass *pass, CXCursor operand, struct place_
 		return -1;
 	}
 	CXSourceRange extent = clang_getCursorExtent(operand);
-	struct block *b = add_block(pass, extent, kind, flow.loop);
+	struct block *b = add_block(pass, extent, kind, flow);
 	struct edit *e = b ? add_edit(pass, EDIT_WRAP, offset_of(clang_getRangeStart(extent)), 0) : NULL;
 	if (!e)
 		return -1;
 	unsigned id = e->block = b->id;
 	if (sibling >= 0 && flow.exact && (add_term(pass, id, flow.block, 1) || add_term(pass, id, (unsigned)sibling, -1)))
 		return -1;
-	if (collect_expression(pass, operand, (struct place_in_flow){.block = id, .loop = flow.loop, .exact = true}))
+	flow.block = id;
+	flow.exact = true;
+	if (collect_expression(pass, operand, flow))
 		return -1;
 	e = add_edit(pass, EDIT_WRAP_END, offset_of(clang_getRangeEnd(extent)), 0);
 	if (e)

@@ -122,10 +122,11 @@ struct place_in_flow {
 	int loop;
 	bool exact;     /* what is visited runs once for each time that the block does */
 	bool quiet;     /* no markers: not evaluated, or not once per work-item */
+	enum block_bound bound; /* of the blocks that begin here */
 };
 int collect_expression(struct edit_pass *pass, CXCursor expression, struct place_in_flow flow);
 /* One more block, whose marker is the caller's to make; NULL: pass->result says why. */
-struct block *add_block(struct edit_pass *pass, CXSourceRange range, const char *kind, int loop);
+struct block *add_block(struct edit_pass *pass, CXSourceRange range, const char *kind, struct place_in_flow flow);
 int add_term(struct edit_pass *pass, unsigned block, unsigned of, int factor);
 
 /* columns.c */

@@ -1,6 +1,8 @@
 /* What gpusim-cc made of a program (runtime/cc/protocol.h), read into structs. */
 #include "state.h"
 
+#include "runtime/cc/counters.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -89,23 +91,26 @@ static int take_block(struct artifact *a, char *line)
 	return 0;
 }
 
-/* NAME ID... */
+/* NAME FLAGS ID... */
 static int take_columns(struct artifact *a, char *line)
 {
 	char *at = line + strcspn(line, " ");
 	size_t most = strlen(at) / 2;
-	bool end = !*at;
-	*at = 0;
+	if (!*at)
+		return -1;
+	*at++ = 0;
 	struct artifact_kernel *k = artifact_kernel(a, line);
 	if (!k || k->columns || !(k->columns = calloc(most + 1, sizeof *k->columns)))
 		return -1;
-	for (at += !end; *at; k->column_count++) {
-		unsigned long id = strtoul(at, &at, 10);
-		if (id >= a->block_count || k->column_count == most || (*at && *at++ != ' '))
+	k->flag_count = strtoul(at, &at, 10);
+	for (; *at == ' '; k->column_count++) {
+		unsigned long id = strtoul(at + 1, &at, 10);
+		if (id >= a->block_count || k->column_count == most)
 			return -1;
 		k->columns[k->column_count] = (unsigned)id;
 	}
-	return 0;
+	k->words = (k->flag_count + COUNTER_FLAGS - 1) / COUNTER_FLAGS + k->column_count - k->flag_count;
+	return *at || k->flag_count > k->column_count ? -1 : 0;
 }
 
 /* ID END_LINE END_COLUMN LOOP TRIPS TERM... */

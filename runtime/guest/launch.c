@@ -73,16 +73,16 @@ static void choose_size(struct launch *l)
 	}
 	for (int d = 0; d < 3; d++)
 		items *= l->global[d];
-	size_t columns = l->facts->column_count;
-	l->slots = at_most(upper_group_count(l), columns ? room / 2 : room);
-	l->places = columns ? at_most(items, (room - room / 2) * 2 / columns) : 0;
+	size_t words = l->facts->words;
+	l->slots = at_most(upper_group_count(l), words ? room / 2 : room);
+	l->places = words ? at_most(items, (room - room / 2) * 2 / words) : 0;
 }
 
 size_t launch_words(const struct launch *l)
 {
 	if (!l->artifact->counts_by_item)
 		return COUNTER_HEADER_WORDS + l->slots * l->artifact->block_count;
-	return COUNTER_HEADER_WORDS + l->slots + 1 + (l->places * l->facts->column_count + 1) / 2;
+	return COUNTER_HEADER_WORDS + l->slots + 1 + (l->places * l->facts->words + 1) / 2;
 }
 
 /* When the bound is reached, launches that end make room; but nothing may depend on our waiting. */

@@ -24,21 +24,43 @@ static uint64_t local_size_of(const struct launch *l, size_t slot, int dimension
 	return word >> dimension * COUNTER_SIZE_BITS & ((1u << COUNTER_SIZE_BITS) - 1);
 }
 
+static uint64_t sum_flag(const uint32_t *column, size_t count, unsigned bit)
+{
+	uint64_t sum = 0;
+	for (size_t i = 0; i < count; i++)
+		sum += column[i] >> bit & 1;
+	return sum;
+}
+
+static uint64_t sum_column(const uint32_t *column, size_t count, uint32_t *most)
+{
+	uint64_t sum = 0;
+	for (size_t i = 0; i < count; i++) {
+		sum += column[i];
+		*most = column[i] > *most ? column[i] : *most;
+	}
+	return sum;
+}
+
+/* Item layout: the words of the work-items. */
+static const uint32_t *item_words(const struct launch *l)
+{
+	return (const uint32_t *)(l->buffer->words + COUNTER_HEADER_WORDS + l->slots + 1);
+}
+
 /* Item layout: the sums over the work-items; false when a counter was full. */
 static bool sum_items(const struct launch *l, uint64_t *counts)
 {
-	const uint32_t *column = (const uint32_t *)(l->buffer->words + COUNTER_HEADER_WORDS + l->slots + 1), *end;
+	const struct artifact_kernel *k = l->facts;
+	const uint32_t *column = item_words(l);
 	uint32_t most = 0;
-	for (size_t s = 0; l->facts->entry_block >= 0 && s < l->slots; s++)
-		counts[l->facts->entry_block] += local_size_of(l, s, 0) * local_size_of(l, s, 1) * local_size_of(l, s, 2);
-	for (size_t c = 0; c < l->facts->column_count; c++) {
-		uint64_t sum = 0;
-		for (end = column + l->places; column < end; column++) {
-			sum += *column;
-			most = *column > most ? *column : most;
-		}
-		counts[l->facts->columns[c]] += sum;
-	}
+	for (size_t s = 0; k->entry_block >= 0 && s < l->slots; s++)
+		counts[k->entry_block] += local_size_of(l, s, 0) * local_size_of(l, s, 1) * local_size_of(l, s, 2);
+	for (size_t i = 0; i < k->flag_count; i++)
+		counts[k->columns[i]] += sum_flag(column + i / COUNTER_FLAGS * l->places, l->places, i % COUNTER_FLAGS);
+	column += (k->words - (k->column_count - k->flag_count)) * l->places;
+	for (size_t i = k->flag_count; i < k->column_count; i++, column += l->places)
+		counts[k->columns[i]] += sum_column(column, l->places, &most);
 	return most != COUNTER_FULL;
 }
 
@@ -66,7 +88,7 @@ static void fill_counts(struct launch_result *r, uint64_t items, uint64_t groups
 		sum_slots(l, counts);
 	else if (!sum_items(l, counts))
 		r->flags[flags++] = "counters_full";
-	if (l->artifact->counts_by_item && l->facts->column_count && items > l->places)
+	if (l->artifact->counts_by_item && l->facts->words && items > l->places)
 		r->flags[flags++] = "items_not_counted";
 	uint64_t entries = l->facts->entry_block >= 0 ? counts[l->facts->entry_block] : 0;
 	if (!derive_counts(l->artifact, counts) || entries != items)
@@ -75,38 +97,46 @@ static void fill_counts(struct launch_result *r, uint64_t items, uint64_t groups
 
 /* ---- single work-items ---- */
 
-/* Item layout: the counters of one work-item and, behind them, whether it exists: the last groups may be smaller. */
+/* Item layout: where the words of a group's first work-item are, as counters.h numbers them; its sizes in local. */
+static uint64_t first_item(const struct launch_profile *p, uint64_t group, uint64_t local[3])
+{
+	uint64_t at[3];
+	for (int d = 0; d < 3; d++) {
+		at[d] = group % p->groups[d] * p->local[d];
+		group /= p->groups[d];
+		local[d] = p->global[d] - at[d] < p->local[d] ? p->global[d] - at[d] : p->local[d];
+	}
+	return (at[2] * p->global[1] + at[1] * local[2]) * p->global[0] + at[0] * local[1] * local[2];
+}
+
+/* Item layout: the words of one work-item and, behind them, whether it exists: the last groups may be smaller. */
 static void gather_item(void *ctx, uint64_t group, uint32_t item, uint32_t *row)
 {
 	const struct launch_result *r = ctx;
 	const struct launch *l = r->launch;
-	const struct launch_profile *p = &r->profile;
-	const uint32_t *columns = (const uint32_t *)(l->buffer->words + COUNTER_HEADER_WORDS + l->slots + 1);
-	uint64_t at[3], index = 0;
-	bool exists = true;
-	for (int d = 0; d < 3; d++) {
-		at[d] = group % p->groups[d] * p->local[d] + item % p->local[d];
-		exists &= at[d] < p->global[d];
-		group /= p->groups[d];
-		item /= (uint32_t)p->local[d];
-	}
-	index = (at[2] * p->global[1] + at[1]) * p->global[0] + at[0];
+	const uint32_t *words = item_words(l);
+	uint64_t local[3], first = first_item(&r->profile, group, local), size = local[0] * local[1] * local[2];
+	bool exists = item < size;
 	/* What has no place is taken to be like the first. */
-	index = index < l->places ? index : 0;
-	for (size_t c = 0; c < l->facts->column_count; c++)
-		row[c] = exists ? columns[c * l->places + index] : 0;
-	row[l->facts->column_count] = exists;
+	uint64_t index = first + size <= l->places ? first + item : 0;
+	for (size_t w = 0; w < l->facts->words; w++)
+		row[w] = exists ? words[w * l->places + index] : 0;
+	row[l->facts->words] = exists;
 }
 
 static void expand_item(void *ctx, const uint32_t *row, uint64_t *counts)
 {
 	const struct launch_result *r = ctx;
 	const struct launch *l = r->launch;
+	const struct artifact_kernel *k = l->facts;
+	size_t flag_words = k->words - (k->column_count - k->flag_count);
 	memset(counts, 0, l->artifact->block_count * sizeof *counts);
-	for (size_t c = 0; c < l->facts->column_count; c++)
-		counts[l->facts->columns[c]] += row[c];
-	if (l->facts->entry_block >= 0)
-		counts[l->facts->entry_block] = row[l->facts->column_count];
+	for (size_t i = 0; i < k->flag_count; i++)
+		counts[k->columns[i]] += row[i / COUNTER_FLAGS] >> i % COUNTER_FLAGS & 1;
+	for (size_t i = k->flag_count; i < k->column_count; i++)
+		counts[k->columns[i]] += row[flag_words + i - k->flag_count];
+	if (k->entry_block >= 0)
+		counts[k->entry_block] = row[k->words];
 	derive_counts(l->artifact, counts);
 }
 
@@ -135,7 +165,7 @@ static void fill_lanes(struct launch_result *r)
 {
 	const struct launch *l = r->launch;
 	if (l->artifact->counts_by_item)
-		r->profile.lanes = (struct lane_counts){(uint32_t)l->facts->column_count + 1, gather_item, expand_item, r};
+		r->profile.lanes = (struct lane_counts){(uint32_t)l->facts->words + 1, gather_item, expand_item, r};
 	else
 		r->profile.lanes = (struct lane_counts){(uint32_t)l->artifact->block_count, gather_group, expand_group, r};
 }

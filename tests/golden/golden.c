@@ -171,15 +171,18 @@ static void sum(const struct launch *l, const struct gs_pack *result, size_t blo
 	char name[64];
 	const char *table = gs_pack_text(result, "columns"), *line;
 	for (size_t i = 0; (line = line_of(table, i)); i++) {
-		int skip = 0;
-		sscanf(line, "%63s%n", name, &skip);
+		int skip = 0, flags = 0;
+		sscanf(line, "%63s %d%n", name, &flags, &skip);
 		if (strcmp(name, l->kernel))
 			continue;
-		const cl_uint *column = (const cl_uint *)(slots + l->slots + 1);
-		for (line += skip; *line == ' '; column += l->global) {
+		const cl_uint *words = (const cl_uint *)(slots + l->slots + 1);
+		line += skip;
+		for (int column = 0; *line == ' '; column++) {
 			unsigned id = (unsigned)strtoul(line, (char **)&line, 10);
-			for (size_t j = 0; j < l->global; j++)
-				counts[id] += column[j];
+			bool flag = column < flags;
+			size_t word = flag ? column / COUNTER_FLAGS : (flags + COUNTER_FLAGS - 1) / COUNTER_FLAGS + column - flags;
+			for (size_t j = word * l->global; j < (word + 1) * l->global; j++)
+				counts[id] += flag ? words[j] >> column % COUNTER_FLAGS & 1 : words[j];
 		}
 	}
 }
