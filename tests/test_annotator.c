@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define P "__private struct __gpusim_counts *__gpusim_n" /* parameter of a helper */
+#define P "__private unsigned long *__gpusim_n" /* parameter of a helper */
 #define K "__global unsigned long *__gpusim_counters, unsigned long __gpusim_slots, unsigned long __gpusim_places"
 /* A kernel whose work-items have the counters of one block, and of two. */
 #define BEGIN(total) "__gpusim_begin;unsigned long __gpusim_n[" total "];__gpusim_n[0] = 0;"
