@@ -290,10 +290,12 @@ static enum CXChildVisitResult find_own_call(CXCursor cursor, CXCursor parent, C
  * The parts of a loop's header run another number of times than any block. In a loop with a barrier POCL evaluates
  * them once for the whole group, so nothing can be counted in them.
  */
-static int walk_header(struct walk *w, CXCursor s, const CXCursor *parts, size_t count, struct place_in_flow flow)
+static int walk_header(struct walk *w, CXCursor s, const CXCursor *parts, size_t count, struct place_in_flow flow,
+                       unsigned loop)
 {
 	flow.exact = false;
 	flow.bound = BOUND_NONE;
+	flow.loop = (int)loop;
 	flow.quiet = contains_barrier(w, s);
 	for (size_t i = 0; i < count && !w->pass->result; i++) {
 		struct barrier_search b = {.a = w->pass->a};
@@ -357,7 +359,7 @@ static int walk_do(struct walk *w, CXCursor s, const struct children *c, struct 
 	if (w->pass->result || walk_loop_body(w, c->items[0], flow, at, loop, once, end))
 		return w->pass->result;
 	at = behind_header(w, s, *end, "while");
-	if (w->pass->result || walk_header(w, s, &c->items[1], 1, flow))
+	if (w->pass->result || walk_header(w, s, &c->items[1], 1, flow, loop))
 		return w->pass->result;
 	return behind_character(w, s, at, ';', end);
 }
@@ -367,7 +369,7 @@ static int walk_header_first(struct walk *w, CXCursor s, const struct children *
 {
 	const char *word = clang_getCursorKind(s) == CXCursor_ForStmt ? "for" : "while";
 	size_t at = behind_header(w, s, start_of(s), word);
-	if (w->pass->result || walk_header(w, s, c->items, c->count - 1, flow))
+	if (w->pass->result || walk_header(w, s, c->items, c->count - 1, flow, loop))
 		return w->pass->result;
 	return walk_loop_body(w, c->items[c->count - 1], flow, at, loop, false, end);
 }

@@ -1,7 +1,7 @@
 /*
- * Blocks inside expressions: the arms of ?: and the right sides of && and ||, where they call something, access memory
- * or have effects. Others are cheaper than a branch, and compilers make none of them. Operators on vectors
- * evaluate everything and are no branches.
+ * Blocks inside expressions: the arms of ?: and the right sides of && and ||, where they call something, access memory,
+ * have effects or compute a lot. Others are cheaper than a branch, and compilers make none of them. Operators on
+ * vectors evaluate everything and are no branches.
  */
 #include "annotator/internal.h"
 
@@ -92,8 +92,30 @@ static bool is_costly(CXCursor cursor)
 	}
 }
 
+/* Operations that LLVM computes in vain rather than branching over them: before a comparison whose branch is folded
+ * into another (-bonus-inst-threshold), and in the arms of a select (-two-entry-phi-node-folding-threshold). */
+enum { MOST_SPECULATED_RIGHT = 1, MOST_SPECULATED_ARM = 4 };
+
+struct cost {
+	bool high;
+	unsigned operations;
+};
+
+static unsigned operations_of(CXCursor cursor)
+{
+	if (clang_getCursorKind(cursor) != CXCursor_BinaryOperator)
+		return 0;
+	enum CXBinaryOperatorKind operator = clang_getCursorBinaryOperatorKind(cursor);
+	if (operator == CXBinaryOperator_Div || operator == CXBinaryOperator_Rem)
+		return MOST_SPECULATED_ARM + 1;
+	return operator == CXBinaryOperator_Mul || operator == CXBinaryOperator_Add || operator == CXBinaryOperator_Sub ||
+	       operator == CXBinaryOperator_Shl || operator == CXBinaryOperator_Shr || operator == CXBinaryOperator_And ||
+	       operator == CXBinaryOperator_Xor || operator == CXBinaryOperator_Or;
+}
+
 static enum CXChildVisitResult find_costly(CXCursor cursor, CXCursor parent, CXClientData data)
 {
+	struct cost *cost = data;
 	bool arrow = clang_getCursorKind(cursor) == CXCursor_MemberRefExpr;
 	if (arrow) { /* p->member reads memory, s.member need not */
 		struct children c = children_of(cursor);
@@ -101,31 +123,31 @@ static enum CXChildVisitResult find_costly(CXCursor cursor, CXCursor parent, CXC
 		free(c.items);
 	}
 	(void)parent;
-	*(bool *)data |= arrow || is_costly(cursor);
-	return *(bool *)data ? CXChildVisit_Break : CXChildVisit_Recurse;
+	cost->high |= arrow || is_costly(cursor);
+	cost->operations += operations_of(cursor);
+	return cost->high ? CXChildVisit_Break : CXChildVisit_Recurse;
 }
 
-static bool deserves_block(CXCursor cursor)
+static bool deserves_block(CXCursor cursor, bool arm)
 {
-	bool found = false;
-	find_costly(cursor, cursor, &found);
-	if (!found)
-		clang_visitChildren(cursor, find_costly, &found);
-	return found;
+	struct cost cost = {0};
+	find_costly(cursor, cursor, &cost);
+	if (!cost.high)
+		clang_visitChildren(cursor, find_costly, &cost);
+	return cost.high || cost.operations > (arm ? MOST_SPECULATED_ARM : MOST_SPECULATED_RIGHT);
 }
 
 /* An operand that may or may not be evaluated. Returns its block, or -1 when it is none of its own. */
-static int visit_operand(struct edit_pass *pass, CXCursor operand, struct place_in_flow flow, const char *kind,
-                         int sibling)
+static int visit_operand(struct edit_pass *pass, CXCursor operand, struct place_in_flow flow, bool arm, int sibling)
 {
-	if (flow.quiet || !deserves_block(operand)) {
+	if (flow.quiet || !deserves_block(operand, arm)) {
 		/* A part of it is not evaluated as often as the block around runs. */
 		flow.exact = false;
 		collect_expression(pass, operand, flow);
 		return -1;
 	}
 	CXSourceRange extent = clang_getCursorExtent(operand);
-	struct block *b = add_block(pass, extent, kind, flow);
+	struct block *b = add_block(pass, extent, arm ? "arm" : "right", flow);
 	struct edit *e = b ? add_edit(pass, EDIT_WRAP, offset_of(clang_getRangeStart(extent)), 0) : NULL;
 	if (!e)
 		return -1;
@@ -174,9 +196,9 @@ static int visit_branch(struct edit_pass *pass, const struct children *c, struct
 	bool arms = c->count == 3;
 	if (collect_expression(pass, c->items[0], flow))
 		return pass->result;
-	int first = visit_operand(pass, c->items[1], flow, arms ? "arm" : "right", -1);
+	int first = visit_operand(pass, c->items[1], flow, arms, -1);
 	if (arms && !pass->result)
-		visit_operand(pass, c->items[2], flow, "arm", first);
+		visit_operand(pass, c->items[2], flow, true, first);
 	return pass->result;
 }
 
