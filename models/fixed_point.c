@@ -13,11 +13,13 @@
 enum { DEFAULT_ITERATIONS = 20 };
 static const double default_tolerance = 0.001;
 
-struct resource_extra conflicts_at(const struct gpu *gpu, const struct launch_costs *costs, double share, double cycles,
-                                   double *conflicts)
+struct resource_extra conflicts_at(const struct gpu *gpu, const struct launch_costs *costs, double share,
+                                   double resident_warps, double cycles, double *conflicts)
 {
 	const struct usage *u = &costs->total;
 	double by_chance = u->reads - u->own_conflicts, readers = 0;
+	/* A warp's own instructions come one after the other: it meets the others'. */
+	double others = resident_warps > 1 ? 1 - 1 / resident_warps : 0;
 	*conflicts = u->own_conflicts;
 	if (!(cycles > 0) || isinf(cycles))
 		return (struct resource_extra){0, 0};
@@ -28,12 +30,12 @@ struct resource_extra conflicts_at(const struct gpu *gpu, const struct launch_co
 	                         .banks = gpu->register_banks};
 	struct bank_queue q = bank_queue(&t);
 	if (t.reads > 0)
-		*conflicts += q.conflicts / t.reads * by_chance;
+		*conflicts += others * q.conflicts / t.reads * by_chance;
 	for (int r = 0; r < RESOURCE_COUNT; r++)
 		readers += u->readers[r];
 	return (struct resource_extra){
-		.read_cycles = readers > 0 ? bank_collect_delay(&q, u->reads / readers) : 0,
-		.write_cycles = q.write_delay,
+		.read_cycles = readers > 0 ? others * bank_collect_delay(&q, u->reads / readers) : 0,
+		.write_cycles = others * q.write_delay,
 	};
 }
 
@@ -78,10 +80,11 @@ int model_probabilistic(const struct gpu *gpu, const struct launch_warps *warps,
 	}
 	if (!rc && out->timing.cycles > 0) {
 		double share = out->timing.sm_groups / (double)warps->groups;
+		double resident = (double)out->timing.resident_groups * warps->warps_per_group;
 		double cycles = options && options->start_cycles > 0 ? options->start_cycles : out->timing.cycles;
 		search_start(&search, options, cycles, &out->fixed_point);
 		do {
-			out->extra = conflicts_at(gpu, &costs, share, cycles, &out->register_bank_conflicts);
+			out->extra = conflicts_at(gpu, &costs, share, resident, cycles, &out->register_bank_conflicts);
 			optimistic_time(gpu, warps, &costs, blocks_per_sm, &out->extra, MEETING_by_chance, &out->timing);
 		} while (search_next(&search, &cycles, out->timing.cycles));
 	}

@@ -9,8 +9,8 @@
 #include "models/optimistic.h"
 
 /* The delays of registers if the busiest SM does `share` of the launch in so many cycles, and the launch's conflicts. */
-struct resource_extra conflicts_at(const struct gpu *gpu, const struct launch_costs *costs, double share, double cycles,
-                                   double *conflicts);
+struct resource_extra conflicts_at(const struct gpu *gpu, const struct launch_costs *costs, double share,
+                                   double resident_warps, double cycles, double *conflicts);
 
 struct search {
 	double low, high; /* the fixed point is between */

@@ -52,13 +52,16 @@ static int iterate(const struct gpu *gpu, const struct launch_warps *warps, uint
 {
 	struct warp_options w = options->warps;
 	struct search search;
-	double cycles = out->cycles, share = out->probabilistic.timing.sm_groups / (double)warps->groups;
+	const struct optimistic_timing *t = &out->probabilistic.timing;
+	double cycles = out->cycles, share = t->sm_groups / (double)warps->groups;
+	double resident = (double)t->resident_groups * warps->warps_per_group;
 	int rc;
 	if (options->fixed_point.start_cycles > 0)
 		cycles = options->fixed_point.start_cycles;
 	search_start(&search, &options->fixed_point, cycles, &out->fixed_point);
 	do {
-		struct resource_extra extra = conflicts_at(gpu, costs, share, cycles, &out->register_bank_conflicts);
+		struct resource_extra extra =
+			conflicts_at(gpu, costs, share, resident, cycles, &out->register_bank_conflicts);
 		w.extra_read_cycles = w.resolve_banks ? 0 : extra.read_cycles;
 		w.extra_write_cycles = w.resolve_banks ? 0 : extra.write_cycles;
 		rc = options->occupancy(gpu, warps, blocks_per_sm, &w, &out->occupancy);

@@ -53,7 +53,7 @@ static double collector_cycles(const struct gpu *gpu, const struct usage *u, dou
 		else
 			shared += held;
 	}
-	return larger(most, shared / gpu->operand_collectors);
+	return gpu->operand_collectors ? larger(most, shared / gpu->operand_collectors) : most;
 }
 
 static void describe_sm(struct sm *sm, const struct gpu *gpu, const struct launch_warps *warps,
