@@ -138,8 +138,6 @@ enum gpu_unit_choice { GPU_UNIT_CHOICES(GPU_UNIT) GPU_UNIT_CHOICE_COUNT };
 	X(COUNT, result_buses, "results/cycle", 1, 1024, GPU_REQUIRED, "results an SM writes back")                    \
 	X(REAL, pipeline_latency, "cycles", 0, 1000, GPU_DEFAULT("0"),                                                 \
 	  "what operand collection and write-back add to a latency; 0 where latencies are measured whole")             \
-	X(REAL, collect_latency, "cycles", 0, 1000, GPU_DEFAULT("0"),                                                  \
-	  "of pipeline_latency, what passes from issue to the start in the unit")                                      \
 	/* units */                                                                                                    \
 	X(COUNT, fp32_units, "units", 1, 1024, GPU_REQUIRED, "32-bit floating-point units of an SM")                   \
 	X(COUNT, int_units, "units", 0, 1024, GPU_REQUIRED, "integer units; 0: the fp32 units do their work")          \
