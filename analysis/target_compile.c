@@ -108,6 +108,9 @@ static void add_arguments(struct words *args, const struct target_unit *unit, co
 		/* The host's driver accepted the program; newer complaints are not worth losing it. */
 		"-Wno-int-conversion", "-Wno-incompatible-pointer-types", "-Wno-implicit-int",
 		"-Xclang", "-disable-llvm-passes", "-include", "prelude.cl", "-nogpulib",
+		/* .loc lines, which tell the source of an instruction; PTX with whole line tables is another: marked debug,
+		 * and not to be had of every program. The folder is another one each time. */
+		"-gline-directives-only", "-fdebug-compilation-dir=.",
 	};
 	for (size_t i = 0; i < GS_ARRAY_LEN(fixed); i++)
 		words_add(args, fixed[i]);

@@ -77,7 +77,7 @@ struct code_block {
 struct code_edge {
 	uint32_t from;
 	int32_t to; /* -1: out of the function */
-	bool taken; /* by a branch, not by falling through */
+	uint8_t taken; /* by a branch, not by falling through; a byte, because it is read from files */
 	uint32_t first_term, term_count;
 	uint32_t denominator;
 };
@@ -96,7 +96,7 @@ struct code_loop {
 /* What the counters leave open: an edge count that is chosen between the bounds that non-negative counts allow. */
 struct code_unknown {
 	uint32_t edge;
-	bool least; /* take the lower bound: the slow path of a library function; else the middle */
+	uint8_t least; /* take the lower bound: the slow path of a library function; else the middle */
 };
 
 /* A sum of source counters that must be 0; else source and target do not belong together. */
