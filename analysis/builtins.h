@@ -26,18 +26,20 @@ struct builtin_cost;
 /* The row of a function that PTX calls, or NULL: then it is a function of the program, or nobody knows it. The call is
  * all steps together: neither `call` nor the st.param before and ld.param behind it are instructions of the machine. */
 const struct builtin_cost *builtin_find(const char *function_name);
-/* The row of an instruction by its opcode with modifiers ("div.rn.f32"), or NULL: it is one machine instruction. */
+/* The row of an instruction by its opcode with modifiers ("div.rn.f32"), or NULL: it is one machine instruction. Meant
+ * for GPUs whose math_library is vendor: others have the costs of their *_div and sfu classes. */
 const struct builtin_cost *builtin_find_opcode(const char *opcode);
 
 /* The steps on `arch` ("sm_70"), in an order that respects depends_on; the last one makes the result. Returns their
  * number, at least 1 and at most BUILTIN_MAX_STEPS, and writes up to `room` of them. */
 size_t builtin_expand(const struct builtin_cost *cost, const char *arch, struct builtin_step *out, size_t room);
 
-const char *builtin_name(const struct builtin_cost *cost); /* as reports name it: "sin (f32)", "read_imagef" */
-const char *builtin_source(const struct builtin_cost *cost, const char *arch); /* where its figures are from */
+/* What reports call the function: "sin (f32)", "read_imagef". */
+void builtin_name(const char *function_name, char *out, size_t size);
+const char *builtin_source(const struct builtin_cost *cost); /* where its figures are from */
 
-/* The functions that the PTX calls and does not have, one line each: "NAME" of those in the table, then "?NAME" of those
- * that are not. */
+/* The functions that the PTX calls and does not have, one per line, as reports call them; "?" stands before those that the
+ * table does not have. */
 void builtin_list(const char *ptx, size_t length, struct gs_buf *out);
 
 #endif
