@@ -25,6 +25,13 @@ enum { GPU_TEXT_SIZE = 64 };
 enum gpu_scheduler_policy { GPU_SCHEDULER_POLICIES(GPU_POLICY) GPU_SCHEDULER_POLICY_COUNT };
 #undef GPU_POLICY
 
+/* The kinds of units that a description may move an instruction class to; auto: those that the class's name says. */
+#define GPU_UNIT_CHOICES(X) X(auto) X(fp32) X(int) X(fp64) X(sfu)
+
+#define GPU_UNIT(word) GPU_ON_##word,
+enum gpu_unit_choice { GPU_UNIT_CHOICES(GPU_UNIT) GPU_UNIT_CHOICE_COUNT };
+#undef GPU_UNIT
+
 /* A row is X(kind, key, unit, least, most, need, text). TEXT counts its characters in least and most; COUNT and BYTES
  * are whole numbers, and BYTES may end in Ki, Mi or Gi; FLAG is 0 or 1. */
 #define GPU_REQUIRED true, NULL
@@ -78,6 +85,7 @@ enum gpu_scheduler_policy { GPU_SCHEDULER_POLICIES(GPU_POLICY) GPU_SCHEDULER_POL
 	X(POLICY, scheduler_policy, "", 0, GPU_SCHEDULER_POLICY_COUNT - 1, GPU_REQUIRED, "order of warps")             \
 	X(COUNT, fetches_per_cycle, "fetches/cycle", 1, 64, GPU_REQUIRED, "instruction fetches of an SM")              \
 	X(COUNT, fetch_width, "instructions", 1, 16, GPU_REQUIRED, "instructions of one warp that a fetch brings")     \
+	X(COUNT, fetch_latency, "cycles", 1, 1000, GPU_DEFAULT("1"), "from a fetch to the issue of what it brought")   \
 	X(COUNT, instruction_buffer_entries, "instructions", 1, 64, GPU_REQUIRED, "decoded instructions per warp")     \
 	/* residency */                                                                                                \
 	X(COUNT, max_warps_per_sm, "warps", 1, 1024, GPU_REQUIRED, "resident warps")                                   \
@@ -95,10 +103,18 @@ enum gpu_scheduler_policy { GPU_SCHEDULER_POLICIES(GPU_POLICY) GPU_SCHEDULER_POL
 	  "shared memory the system takes per work-group; 0 where it takes none")                                      \
 	/* operands and results */                                                                                     \
 	X(COUNT, register_banks, "banks", 1, 1024, GPU_REQUIRED, "register banks of an SM")                            \
+	X(FLAG, banks_by_name, "", 0, 1, GPU_DEFAULT("0"), "the number in a PTX register's name tells its bank")       \
 	X(COUNT, operand_collectors, "collectors", 1, 1024, GPU_REQUIRED, "operand collector units of an SM, all")     \
+	X(COUNT, fp32_collectors, "collectors", 0, 1024, GPU_DEFAULT("0"), "of the fp32 units alone; 0: of all units") \
+	X(COUNT, int_collectors, "collectors", 0, 1024, GPU_DEFAULT("0"), "of the int units alone; 0: of all units")   \
+	X(COUNT, fp64_collectors, "collectors", 0, 1024, GPU_DEFAULT("0"), "of the fp64 units alone; 0: of all units") \
+	X(COUNT, sfu_collectors, "collectors", 0, 1024, GPU_DEFAULT("0"), "of the sfu units alone; 0: of all units")   \
+	X(COUNT, ldst_collectors, "collectors", 0, 1024, GPU_DEFAULT("0"), "of the ldst units alone; 0: of all units") \
 	X(COUNT, result_buses, "results/cycle", 1, 1024, GPU_REQUIRED, "results an SM writes back")                    \
 	X(REAL, pipeline_latency, "cycles", 0, 1000, GPU_DEFAULT("0"),                                                 \
 	  "what operand collection and write-back add to a latency; 0 where latencies are measured whole")             \
+	X(REAL, collect_latency, "cycles", 0, 1000, GPU_DEFAULT("0"),                                                  \
+	  "of pipeline_latency, what passes from issue to the start in the unit")                                      \
 	/* units */                                                                                                    \
 	X(COUNT, fp32_units, "units", 1, 1024, GPU_REQUIRED, "32-bit floating-point units of an SM")                   \
 	X(COUNT, int_units, "units", 0, 1024, GPU_REQUIRED, "integer units; 0: the fp32 units do their work")          \
@@ -106,6 +122,15 @@ enum gpu_scheduler_policy { GPU_SCHEDULER_POLICIES(GPU_POLICY) GPU_SCHEDULER_POL
 	X(COUNT, sfu_units, "units", 1, 1024, GPU_REQUIRED, "special function units of an SM")                         \
 	X(COUNT, ldst_units, "units", 1, 1024, GPU_REQUIRED, "load/store units, each one access per cycle")            \
 	GPU_CLASSES(X)                                                                                                 \
+	X(FLAG, completion_slots, "", 0, 1, GPU_DEFAULT("0"),                                                          \
+	  "a unit completes one instruction per cycle, so one waits to start if another will complete with it")        \
+	X(REAL, int_rem_latency, "cycles", 0, 100000, GPU_DEFAULT("0"), "latency of remainders; 0: as int_div")        \
+	X(REAL, int_rem_initiation, "cycles", 0, 100000, GPU_DEFAULT("0"),                                             \
+	  "initiation interval of remainders; 0: as int_div")                                                          \
+	/* classes that a design runs elsewhere than their names say */                                                \
+	X(UNIT, fp32_fma_unit, "", 0, GPU_UNIT_CHOICE_COUNT - 1, GPU_DEFAULT("auto"), "units of fp32_fma")             \
+	X(UNIT, fp64_fma_unit, "", 0, GPU_UNIT_CHOICE_COUNT - 1, GPU_DEFAULT("auto"), "units of fp64_fma")             \
+	X(UNIT, int_rem_unit, "", 0, GPU_UNIT_CHOICE_COUNT - 1, GPU_DEFAULT("auto"), "units of remainders")            \
 	/* memory */                                                                                                   \
 	X(COUNT, shared_banks, "banks", 1, 1024, GPU_REQUIRED, "shared-memory banks of 4 bytes")                       \
 	X(FLAG, shared_wide_splits, "", 0, 1, GPU_DEFAULT("1"), "8 and 16 bytes per lane of shared memory take 2 and 4 turns") \
@@ -142,6 +167,7 @@ enum gpu_scheduler_policy { GPU_SCHEDULER_POLICIES(GPU_POLICY) GPU_SCHEDULER_POL
 #define GPU_FIELD_REAL(key) double key;
 #define GPU_FIELD_FLAG(key) bool key;
 #define GPU_FIELD_POLICY(key) enum gpu_scheduler_policy key;
+#define GPU_FIELD_UNIT(key) enum gpu_unit_choice key;
 #define GPU_FIELD(kind, key, unit, least, most, need, text) GPU_FIELD_##kind(key)
 struct gpu {
 	GPU_KEYS(GPU_FIELD)
@@ -153,8 +179,9 @@ struct gpu {
 #undef GPU_FIELD_REAL
 #undef GPU_FIELD_FLAG
 #undef GPU_FIELD_POLICY
+#undef GPU_FIELD_UNIT
 
-enum gpu_kind { GPU_TEXT, GPU_COUNT, GPU_BYTES, GPU_REAL, GPU_FLAG, GPU_POLICY };
+enum gpu_kind { GPU_TEXT, GPU_COUNT, GPU_BYTES, GPU_REAL, GPU_FLAG, GPU_POLICY, GPU_UNIT };
 
 /* One row of the table. */
 struct gpu_key {
