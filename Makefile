@@ -51,7 +51,10 @@ MODELS = $(wildcard models/*.c)
 COMMON = $(BASE) $(MODELS) $(wildcard runtime/*.c) $(O)/builtin_gpus.c
 GUEST = $(wildcard interposer/*.c runtime/guest/*.c) $(COMMON)
 CC_SOURCES = $(wildcard annotator/*.c analysis/*.c runtime/cc/*.c) models/code.c $(BASE)
-CMD = $(wildcard runtime/cmd/*.c) $(COMMON)
+# The part of the analysis that needs no LLVM: reading PTX, and its graphs.
+PTX = $(wildcard analysis/ptx*.c analysis/graph*.c) \
+	$(addprefix analysis/,dominators.c early_loads.c liveness.c loops.c registers.c)
+CMD = $(wildcard runtime/cmd/*.c) $(COMMON) $(PTX)
 TESTS = $(wildcard tests/*.c)
 # What the unit tests take of the guest's side: the parts that need no driver.
 GUEST_TESTED = $(addprefix runtime/guest/,artifact.c spawn.c table.c thread.c)
@@ -120,7 +123,7 @@ $(O)/obj/%.o: %.c
 	$(QUIET)$(CC) $(ALL_CFLAGS) -c -o $@ $<
 
 # Programs that the library is tried on: ordinary OpenCL applications, without anything of ours.
-programs: $(PROGRAMS) $(O)/tests/golden/golden
+programs: $(PROGRAMS) $(O)/tests/golden/golden $(O)/tests/registers/registers
 
 $(O)/tests/guest/%: tests/guest/%.c tests/guest/guest.h
 	$(SAY) CC $<
@@ -137,6 +140,11 @@ $(O)/tests/golden/golden: tests/golden/golden.c $(call OBJ,$(BASE)) $(O)/cc_id.h
 	$(SAY) CC $<
 	$(QUIET)mkdir -p $(@D)
 	$(QUIET)$(CC) -O1 -g -D_GNU_SOURCE -I. -I$(O) -Wall -Wextra $(SANITIZE) -o $@ $(filter %.c %.o,$^) -lOpenCL -lm
+
+$(O)/tests/registers/registers: tests/registers/registers.c $(call OBJ,$(COMMON) $(PTX) runtime/cmd/explain_compile.c)
+	$(SAY) CC $<
+	$(QUIET)mkdir -p $(@D)
+	$(QUIET)$(CC) -O1 -g -D_GNU_SOURCE -I. -I$(O) -Wall -Wextra $(SANITIZE) -o $@ $^ -pthread -lm
 
 $(foreach p,$(filter-out $(O)/tests/guest/%,$(PROGRAMS)),$(eval $(p): $(patsubst $(O)/%,%.c,$(p))))
 $(O)/tests/generate/generate: $(addprefix tests/generate/,expressions.c statements.c functions.c generate.h)
