@@ -12,5 +12,5 @@ __kernel void k(__global int *p) //= entry 16
     if (n == 8 && atomic_max(&p[201], i) >= 0) p[i + 16] = n; //= right 16 then 16
     do old = p[i]; while (atomic_cmpxchg(&p[i], old, old * 2) != old); //= body 16
     old = i & 1 ? atomic_xchg(&p[i + 32], 3) : atomic_dec(&p[i + 48]); //= arm 8 arm 8
-    p[i + 64] = old + atom_or((volatile __global int *)&p[i + 80], 1);
+    p[i + 64] = old + atomic_or((volatile __global int *)&p[i + 80], 1);
 }

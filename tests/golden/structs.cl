@@ -1,9 +1,9 @@
-// structures and unions: by value, by pointer, nested, returned, with designators and bit-fields
+// structures and unions: by value, by pointer, nested, returned, with designators
 // run k 8 4
 // i = 0..7; make is called three times by each
 struct pair { int a, b; };
 union both { int i; float f; };
-typedef struct { struct pair in[2]; int n : 4, m : 28; } nested;
+typedef struct { struct pair in[2]; int n, m; } nested;
 struct pair make(int a) { struct pair s = {a, .b = a * 2}; return s; } //= entry 24
 int first(__private const nested *t, int j) { return t->in[j & 1].a; } //= entry 16
 __kernel void k(__global int *p) //= entry 8
