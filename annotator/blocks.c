@@ -47,6 +47,12 @@ static size_t start_of(CXCursor s)
 	return offset_of(clang_getRangeStart(clang_getCursorExtent(s)));
 }
 
+/* Where the first statement of a compound statement may stand. */
+static size_t behind_brace(const struct walk *w, CXCursor s)
+{
+	return scan_block_start(w->pass->unit->text, w->pass->unit->length, start_of(s));
+}
+
 static void add_text(struct walk *w, size_t at, const char *fixed)
 {
 	struct edit *e = add_edit(w->pass, EDIT_TEXT, at, 0);
@@ -114,7 +120,7 @@ static int walk_branch(struct walk *w, CXCursor s, const char *kind, struct plac
 	bool braces = clang_getCursorKind(s) == CXCursor_CompoundStmt;
 	if (!braces)
 		add_text(w, at, "{");
-	at = braces ? start_of(s) + 1 : at;
+	at = braces ? behind_brace(w, s) : at;
 	flow.loop = loop;
 	if (kind && mark(w, clang_getCursorExtent(s), kind, flow, at, id))
 		return w->pass->result;
@@ -192,7 +198,7 @@ static int walk_labelled(struct walk *w, CXCursor s, struct place_in_flow *flow,
 
 static int walk_list(struct walk *w, CXCursor s, const struct children *c, struct place_in_flow flow, size_t *end)
 {
-	size_t after = start_of(s) + 1;
+	size_t after = behind_brace(w, s);
 	for (size_t i = 0; i < c->count; i++) {
 		size_t first = w->jump_count;
 		w->start = after;
@@ -205,6 +211,20 @@ static int walk_list(struct walk *w, CXCursor s, const struct children *c, struc
 	}
 	*end = offset_of(clang_getRangeEnd(clang_getCursorExtent(s)));
 	return 0;
+}
+
+/* Attributes behind the colon of a label are the label's, and nothing may stand between. */
+static size_t behind_attributes(const struct unit *u, size_t at)
+{
+	for (;;) {
+		size_t from = scan_blanks(u->text, u->length, at), to = scan_word(u->text, u->length, from);
+		if (!scan_is_word(u->text, from, to, "__attribute__") && !scan_is_word(u->text, from, to, "__attribute"))
+			return at;
+		size_t close = scan_closing(u->text, u->length, scan_blanks(u->text, u->length, to));
+		if (close == u->length)
+			return at;
+		at = close + 1;
+	}
 }
 
 /* The statement under a label: behind the colon, which is where the last of a chain of labels gets its marker. */
@@ -229,6 +249,8 @@ static int walk_labelled(struct walk *w, CXCursor s, struct place_in_flow *flow,
 			from = scan_blanks(w->pass->unit->text, w->pass->unit->length, from) + 1;
 	if (behind_character(w, s, from, ':', &colon))
 		return w->pass->result;
+	if (kind == CXCursor_LabelStmt)
+		colon = behind_attributes(w->pass->unit, colon);
 	if (is_label(clang_getCursorKind(sub)))
 		return walk_labelled(w, sub, flow, end);
 	const char *name = kind == CXCursor_LabelStmt ? "label" : kind == CXCursor_CaseStmt ? "case" : "default";
@@ -539,7 +561,7 @@ int collect_blocks(struct edit_pass *pass, CXCursor function, CXCursor body)
 	flow.bound = w.irregular ? BOUND_NONE : BOUND_ONCE;
 	CXSourceRange range = clang_getRange(clang_getCursorLocation(function),
 	                                     clang_getRangeEnd(clang_getCursorExtent(body)));
-	if (mark(&w, range, "entry", flow, start_of(body) + 1, &flow.block))
+	if (mark(&w, range, "entry", flow, behind_brace(&w, body), &flow.block))
 		return pass->result;
 	pass->a->blocks[flow.block].bound = BOUND_NONE;
 	pass->unit->edits[pass->unit->edit_count - 1].entry = true;

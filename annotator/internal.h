@@ -112,6 +112,7 @@ int collect_edits(struct annotation *a, size_t unit, struct gs_error *err);
 struct edit *add_edit(struct edit_pass *pass, enum edit_kind kind, size_t at, size_t drop);
 int edit_callee(struct edit_pass *pass, CXCursor call);
 int edit_argument(struct edit_pass *pass, CXCursor call);
+int edit_inner_declaration(struct edit_pass *pass, CXCursor cursor); /* of a function, among statements */
 
 /* blocks.c: the blocks of one function's body, which begins with a brace */
 int collect_blocks(struct edit_pass *pass, CXCursor function, CXCursor body);
@@ -148,7 +149,10 @@ struct children children_of(CXCursor cursor);
 /* scan.c: places in preprocessed text that libclang does not tell. All return `length` when not found. */
 size_t scan_blanks(const char *text, size_t length, size_t at); /* over white space and # lines */
 size_t scan_closing(const char *text, size_t length, size_t open); /* the ) of the ( at `open` */
+/* Behind the { at `open`, and the pragmas and __label__ declarations that have to come first. */
+size_t scan_block_start(const char *text, size_t length, size_t open);
 size_t scan_word(const char *text, size_t length, size_t at); /* end of the identifier at `at` */
 bool scan_is_word(const char *text, size_t from, size_t to, const char *word);
+void scan_replace_digraphs(char *text, size_t length); /* <% is { and so on: everything else knows one spelling only */
 
 #endif

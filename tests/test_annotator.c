@@ -343,6 +343,12 @@ static void what_cannot_be_rewritten_is_refused_with_its_place(void)
 	              "program.cl:3:10: a function called in the header of a loop with a barrier");
 	check_refused("__kernel void k(__global int *p) {\n  p[0] = ({ int x = p[1]; x; });\n}\n", "-cl-std=CL1.2", ENOTSUP,
 	              "program.cl:2:10: statements in an expression");
+	check_refused("int f(a) int a; { return a; }\n", "-cl-std=CL1.2", ENOTSUP,
+	              "program.cl:1:5: a function with variable arguments or without a prototype");
+	check_refused("__kernel void k(__global int *get_global_id) { }\n", "-cl-std=CL1.2", ENOTSUP,
+	              "program.cl:1:31: a name that hides a builtin function");
+	check_refused("__kernel void a(void) { }\nvoid f(void) { void a(void); a(); }\n", "-cl-std=CL1.2", ENOTSUP,
+	              "program.cl:2:21: a kernel declared in a function");
 	check_refused("typedef int fn(int);\nfn f;\nint f(int x) { return x; }\n", "-cl-std=CL1.2", ENOTSUP,
 	              "program.cl:2:4: a function declared without a parameter list");
 }
