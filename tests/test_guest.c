@@ -152,17 +152,21 @@ static int read_counting(const char *columns, const char *details, struct artifa
 static void layout_columns_and_formulas_are_read(void)
 {
 	struct artifact *a = NULL;
-	CU_ASSERT_EQUAL_FATAL(read_counting("f 1\ng\n", "0 1 1 -1 0\n1 1 1 -1 0\n2 1 1 3 0 +1*0 -2*1\n", &a), 0);
+	CU_ASSERT_EQUAL_FATAL(read_counting("f 1 1 2\ng 0\n", "0 1 1 -1 0\n1 1 1 -1 0\n2 1 1 3 0 +1*0 -2*1\n", &a), 0);
 	CU_ASSERT(a->counts_by_item);
-	CU_ASSERT_EQUAL_FATAL(artifact_kernel(a, "f")->column_count, 1);
+	/* Two columns, the first of which is a flag. */
+	CU_ASSERT_EQUAL_FATAL(artifact_kernel(a, "f")->column_count, 2);
 	CU_ASSERT_EQUAL(artifact_kernel(a, "f")->columns[0], 1);
+	CU_ASSERT_EQUAL(artifact_kernel(a, "f")->flag_count, 1);
+	CU_ASSERT_EQUAL(artifact_kernel(a, "f")->words, 2);
 	CU_ASSERT_EQUAL(artifact_kernel(a, "g")->column_count, 0);
 	CU_ASSERT_EQUAL_FATAL(a->term_count, 2);
 	CU_ASSERT(a->terms[1].block == 2 && a->terms[1].of == 1 && a->terms[1].factor == -2);
 	artifact_release(a);
-	/* A column of a block that there is not; a formula that refers to itself. */
-	CU_ASSERT(read_counting("f 1 3\n", "", &a) < 0);
-	CU_ASSERT(read_counting("f 1\n", "1 1 1 -1 0 +1*1\n", &a) < 0);
+	/* A column of a block that there is not; more flags than columns; a formula that refers to itself. */
+	CU_ASSERT(read_counting("f 0 1 3\n", "", &a) < 0);
+	CU_ASSERT(read_counting("f 2 1\n", "", &a) < 0);
+	CU_ASSERT(read_counting("f 0 1\n", "1 1 1 -1 0 +1*1\n", &a) < 0);
 }
 
 static void failure_becomes_the_reason(void)
