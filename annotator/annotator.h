@@ -41,8 +41,9 @@ struct trips {
 /*
  * What is known of a block's count before it runs. Only BOUND_NONE may come to more than 32 bits without another counter
  * telling: once in a function is at most as often as the function's entry, and a round at most as often as the loop's body.
+ * The body of a loop with a barrier has a counter that tells of itself.
  */
-enum block_bound { BOUND_NONE, BOUND_ROUND, BOUND_ONCE };
+enum block_bound { BOUND_NONE, BOUND_BARRIERS, BOUND_ROUND, BOUND_ONCE };
 
 /*
  * A block begins at its marker and ends where control flow may divide or join. Kinds: entry, then, else, body, case,
@@ -57,6 +58,8 @@ struct block {
 	int loop;                /* id of the innermost loop around it, or -1 */
 	struct trips trips;      /* of the kind trips */
 	enum block_bound bound;
+	bool between_barriers;   /* its loop has some */
+	int half;                /* two of these share a 64-bit word; or -1 */
 	/* Flow determines it: its count is the sum of the terms, all of lower ids, and it has no counter. Without terms
 	 * it is counted. */
 	struct block_term *terms;

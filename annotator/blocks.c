@@ -343,24 +343,31 @@ static int add_loop(struct walk *w, struct place_in_flow flow, CXCursor s, unsig
 	return 0;
 }
 
-/* once: it never goes round. */
+/* The body of a loop that does not go round runs as often as what is around it. */
+static int bind_body(struct walk *w, unsigned id, unsigned around, bool once)
+{
+	struct block *b = &w->pass->a->blocks[id];
+	if (once)
+		return add_term(w->pass, id, around, 1);
+	b->bound = b->bound != BOUND_NONE && b->between_barriers ? BOUND_BARRIERS : BOUND_NONE;
+	return 0;
+}
+
 static int walk_loop_body(struct walk *w, CXCursor body, struct place_in_flow flow, size_t at, unsigned loop, bool once,
                           size_t *end)
 {
 	size_t outer = w->loop_depth;
-	unsigned id = 0, before = flow.block;
+	unsigned id = 0, around = flow.block;
 	w->loop_depth = ++w->depth;
-	if (flow.bound != BOUND_NONE && !once)
+	if (flow.bound != BOUND_NONE && !once) {
 		flow.bound = BOUND_ROUND;
+		flow.between_barriers = contains_barrier(w, body);
+	}
 	walk_branch(w, body, "body", flow, at, (int)loop, &id, end);
 	w->depth--;
 	w->loop_depth = outer;
 	w->pass->a->loops[loop].body = id;
-	if (!w->pass->result && !once)
-		w->pass->a->blocks[id].bound = BOUND_NONE;
-	else if (!w->pass->result)
-		add_term(w->pass, id, before, 1);
-	return w->pass->result;
+	return w->pass->result ? w->pass->result : bind_body(w, id, around, once);
 }
 
 /* Macros that are to be one statement are wrapped in do ... while (0). */

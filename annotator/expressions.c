@@ -39,6 +39,8 @@ struct block *add_block(struct edit_pass *pass, CXSourceRange range, const char 
 			.kind = kind,
 			.loop = flow.loop,
 			.bound = flow.bound,
+			.between_barriers = flow.between_barriers,
+			.half = -1,
 		};
 	if (!b || place_of(a, clang_getRangeStart(range), &b->place) || place_of(a, clang_getRangeEnd(range), &b->end)) {
 		pass->result = gs_fail(pass->err, ENOMEM, "out of memory");
