@@ -102,10 +102,14 @@ static void test_memory_on_gtx480(void)
 	check_memory(&gpu, CODE_load, SPACE_generic, 39);
 	check_memory(&gpu, CODE_texture, SPACE_texture, 39);
 	check_memory(&gpu, CODE_atomic, SPACE_shared, 31);
-	check_memory(&gpu, CODE_atomic, SPACE_global, 39); /* not 144: perfect memory */
-	/* Leaves the unit a cycle after it came, at 4. */
-	check_memory(&gpu, CODE_store, SPACE_global, 5);
+	check_memory(&gpu, CODE_atomic, SPACE_global, 6); /* not 144: perfect memory */
+	/* Acknowledged; shared memory: leaves the unit a cycle after it came, at 4. */
+	check_memory(&gpu, CODE_store, SPACE_global, 41);
+	check_memory(&gpu, CODE_store, SPACE_shared, 5);
 	check_memory(&gpu, CODE_fence, SPACE_none, 5);
+	gpu = test_gpu("gtx480", "atomic_fast_latency=0,store_latency=0");
+	check_memory(&gpu, CODE_atomic, SPACE_global, 39);
+	check_memory(&gpu, CODE_store, SPACE_global, 5);
 }
 
 static void test_counts_of_units(void)
@@ -120,6 +124,10 @@ static void test_counts_of_units(void)
 	CU_ASSERT_EQUAL(gpu_unit_count(&gpu, RESOURCE_sfu), 1);
 	CU_ASSERT_EQUAL(gpu_unit_count(&gpu, RESOURCE_ldst), 1);
 	CU_ASSERT_EQUAL(gpu_unit_count(&gpu, RESOURCE_writeback), 2);
+	CU_ASSERT_EQUAL(gpu_collector_count(&gpu, RESOURCE_fp32), 6);
+	CU_ASSERT_EQUAL(gpu_collector_count(&gpu, RESOURCE_sfu), 8);
+	CU_ASSERT_EQUAL(gpu_collector_count(&gpu, RESOURCE_ldst), 2);
+	CU_ASSERT_EQUAL(gpu_collector_count(&gpu, RESOURCE_int), 16);
 	CU_ASSERT_STRING_EQUAL(resource_name(RESOURCE_fetch), "fetch");
 	CU_ASSERT_STRING_EQUAL(resource_name(RESOURCE_writeback), "writeback");
 	CU_ASSERT_STRING_EQUAL(resource_name(RESOURCE_COUNT), "unknown");
@@ -147,7 +155,7 @@ static void check_issue_latencies(const struct gpu *gpu, const struct built_code
  *   ld.global  0      3      7     42
  *   add        3     42     46     52   needs the second load: 10 from issue to user; fetched when both loads were issued
  *   sin        3     52     56     66   needs the sum: 14
- *   st        52     66     70     71   needs the sine; leaves the unit after a cycle
+ *   st        52     66     70    107   needs the sine; acknowledged after 41
  */
 static void test_longest_path_of_a_block(void)
 {
@@ -160,7 +168,7 @@ static void test_longest_path_of_a_block(void)
 	build(&b, CODE_sfu, "6 <- 5");
 	build_memory(&b, CODE_store, SPACE_global, "<- 1 6");
 	struct block_cost c = cost_of(&gpu, &b, (const uint32_t[]){0}, 1);
-	CU_ASSERT_EQUAL(c.latency, 71);
+	CU_ASSERT_EQUAL(c.latency, 107);
 	CU_ASSERT_EQUAL(c.busy[RESOURCE_fetch], 3);
 	CU_ASSERT_EQUAL(c.busy[RESOURCE_issue], 5);
 	CU_ASSERT_EQUAL(c.busy[RESOURCE_collector], 5 * 2);
@@ -178,7 +186,7 @@ static void test_longest_path_of_a_block(void)
 	/* 4 accesses of the second load: 3 cycles more for all that follows, and in the unit. */
 	const uint16_t accesses[] = {1, 4, 1, 1, 1};
 	CU_ASSERT_EQUAL(pipeline_block_cost(&gpu, &b.code, (const uint32_t[]){0}, 1, accesses, &c), 0);
-	CU_ASSERT_EQUAL(c.latency, 74);
+	CU_ASSERT_EQUAL(c.latency, 110);
 	CU_ASSERT_EQUAL(c.busy[RESOURCE_ldst], 6);
 }
 
@@ -194,11 +202,11 @@ static void test_independent_instructions_go_at_the_fetches_pace(void)
 	build(&b, CODE_fp32_fma, "13 <- 1 2 3");
 	CU_ASSERT_EQUAL(cost_of(&gpu, &b, (const uint32_t[]){0}, 1).latency, 6 + 7);
 	check_issue_latencies(&gpu, &b, (const double[]){1, 2, 1, 2});
-	/* A buffer for two fetches is refilled in time. */
-	gpu = test_gpu("gtx480", "instruction_buffer_entries=4");
+	/* A buffer that is not emptied first is refilled in time. */
+	gpu = test_gpu("gtx480", "refill_when_empty=0");
 	check_issue_latencies(&gpu, &b, (const double[]){1, 1, 1, 1});
 	/* Two at a time: 0 within a pair. */
-	gpu = test_gpu("gtx480", "instruction_buffer_entries=4,issue_per_scheduler=2");
+	gpu = test_gpu("gtx480", "refill_when_empty=0,issue_per_scheduler=2");
 	check_issue_latencies(&gpu, &b, (const double[]){0, 1, 0, 1});
 }
 
@@ -261,9 +269,9 @@ static void test_collectors_hold_back_issue(void)
 	build_start(&b);
 	for (int i = 0; i < 4; i++)
 		build(&b, CODE_fp32_fma, "10 <- 1 2 3")->writes = 0;
-	struct gpu gpu = test_gpu("gtx480", "operand_collectors=2,instruction_buffer_entries=8");
+	struct gpu gpu = test_gpu("gtx480", "fp32_collectors=2,refill_when_empty=0");
 	check_issue_latencies(&gpu, &b, (const double[]){1, 1, 1, 1});
-	gpu = test_gpu("gtx480", "operand_collectors=1,instruction_buffer_entries=8");
+	gpu = test_gpu("gtx480", "fp32_collectors=0,operand_collectors=1,refill_when_empty=0");
 	check_issue_latencies(&gpu, &b, (const double[]){2, 2, 2, 1});
 }
 
@@ -321,9 +329,11 @@ static void test_chain_of_two_blocks_keeps_the_fetch(void)
 	CU_ASSERT_EQUAL(c.busy[RESOURCE_fetch], 2);
 	/* The loop of block 0 alone: 3 each. */
 	CU_ASSERT_EQUAL(cost_of(&gpu, &b, (const uint32_t[]){0}, 1).steady_latency, 3);
-	/* Volta fetches and decodes in one cycle: 2 from either slot. */
-	gpu = test_gpu("gtx480", "fetches_per_cycle=4");
+	/* Where fetch and decode take one cycle, 2 from either slot; where the branch flushes at once, 1. */
+	gpu = test_gpu("gtx480", "fetch_to_issue_cycles=1");
 	CU_ASSERT_EQUAL(cost_of(&gpu, &b, (const uint32_t[]){0}, 1).steady_latency, 2);
+	gpu = test_gpu("gtx480", "fetch_to_issue_cycles=1,flush_at_branch=1");
+	CU_ASSERT_EQUAL(cost_of(&gpu, &b, (const uint32_t[]){0}, 1).steady_latency, 1);
 }
 
 /* A load in one block, its user in the next: 2 + 39, and 10 for the sum; the pipeline is not empty in between. */
@@ -340,6 +350,19 @@ static void test_chain_of_two_blocks_keeps_dependences(void)
 	struct block_cost nothing = cost_of(&gpu, &b, NULL, 0);
 	CU_ASSERT_EQUAL(nothing.latency, 0);
 	CU_ASSERT_EQUAL(nothing.busy[RESOURCE_issue], 0);
+}
+
+/* An atomic on shared memory takes 31; what follows waits for it although it needs nothing of it. */
+static void test_atomic_stops_its_warp(void)
+{
+	struct gpu gpu = test_gpu("gtx480", NULL);
+	struct built_code b;
+	build_start(&b);
+	build_memory(&b, CODE_atomic, SPACE_shared, "1 <- 2");
+	build(&b, CODE_move, "3 <- 4");
+	check_issue_latencies(&gpu, &b, (const double[]){31, 2});
+	gpu = test_gpu("gtx480", "atomics_stop_warp=0");
+	check_issue_latencies(&gpu, &b, (const double[]){1, 2});
 }
 
 static void test_graph_as_text(void)
@@ -377,5 +400,6 @@ void add_costs_tests(void)
 	CU_add_test(s, "fma_chain's loop takes 73 cycles", test_loop_of_two_blocks_takes_what_the_simulator_says);
 	CU_add_test(s, "a chain of two blocks keeps the fetch", test_chain_of_two_blocks_keeps_the_fetch);
 	CU_add_test(s, "a chain of two blocks keeps dependences", test_chain_of_two_blocks_keeps_dependences);
+	CU_add_test(s, "an atomic stops its warp", test_atomic_stops_its_warp);
 	CU_add_test(s, "the graph as DOT text", test_graph_as_text);
 }
