@@ -3,8 +3,8 @@
  *
  *   run CASES PTX_FOLDER [-r GPGPUSIM_CSV] [PATTERN...]
  *
- * Prints one line per case: thread and warp instructions, the reference's, and accesses of the load/store unit. Exits 1
- * when a count differs that should not.
+ * Prints one line per case: thread and warp instructions, the reference's, accesses of the load/store unit, different
+ * paths of warps, and the checksum that kernels/suite prints. Exits 1 when a count differs that should not.
  */
 #include "tests/oracle/suite.h"
 
@@ -33,6 +33,17 @@ static double now(void)
 	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
+static uint32_t checksum(const struct oracle_launch *launch)
+{
+	uint32_t sum = 0;
+	for (uint32_t i = 0; i < launch->argument_count; i++) {
+		const struct oracle_argument *a = &launch->arguments[i];
+		for (size_t e = 0; a->kind == ORACLE_BUFFER && e < a->bytes / 4; e++)
+			sum = sum * 31 + ((const uint32_t *)a->data)[e];
+	}
+	return sum;
+}
+
 static void compare(struct table *t, const struct suite_case *c, const struct oracle_trace *trace)
 {
 	struct reference r;
@@ -46,8 +57,9 @@ static void compare(struct table *t, const struct suite_case *c, const struct or
 		verdict = is_loose(c->name) ? "differs, as expected" : "DIFFERS";
 		*(is_loose(c->name) ? &t->other : &t->wrong) += 1;
 	}
-	printf("%-20s %12.0f %12.0f %10.0f %10.0f %10llu %8u  %s\n", c->name, threads, known ? r.thread_instructions : 0, warps,
-	       known ? r.warp_instructions : 0, (unsigned long long)trace->accesses, trace->warps.path_count, verdict);
+	printf("%-20s %12.0f %12.0f %10.0f %10.0f %10llu %8u %08x  %s\n", c->name, threads, known ? r.thread_instructions : 0, warps,
+	       known ? r.warp_instructions : 0, (unsigned long long)trace->accesses, trace->warps.path_count,
+	       checksum(&c->launch), verdict);
 }
 
 static void run_case(void *user, const struct suite_case *c)
@@ -80,7 +92,8 @@ int main(int argc, char **argv)
 		fprintf(stderr, "usage: run CASES PTX_FOLDER [-r GPGPUSIM_CSV] [PATTERN...]\n");
 		return 2;
 	}
-	printf("%-20s %12s %12s %10s %10s %10s %8s\n", "case", "threads", "reference", "warps", "reference", "accesses", "paths");
+	printf("%-20s %12s %12s %10s %10s %10s %8s %8s\n", "case", "threads", "reference", "warps", "reference", "accesses",
+	       "paths", "checksum");
 	int failures = suite_run(argv[1], argv[2], argc - first, argv + first, run_case, &t);
 	printf("%d equal, %d differ as expected, %d wrong, %d not run; %.1f s, %.0f thread instructions/us\n", t.exact, t.other,
 	       t.wrong, failures, t.seconds, t.seconds > 0 ? t.instructions / t.seconds / 1e6 : 0);
