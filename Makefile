@@ -50,8 +50,11 @@ BASE = $(wildcard runtime/base/*.c)
 MODELS = $(wildcard models/*.c)
 COMMON = $(BASE) $(MODELS) $(wildcard runtime/*.c) $(O)/builtin_gpus.c
 GUEST = $(wildcard interposer/*.c runtime/guest/*.c) $(COMMON)
-CC_SOURCES = $(wildcard annotator/*.c analysis/*.c runtime/cc/*.c) $(BASE)
-CMD = $(wildcard runtime/cmd/*.c) $(COMMON)
+CC_SOURCES = $(wildcard annotator/*.c analysis/*.c runtime/cc/*.c) models/code.c $(BASE)
+# The part of the analysis that needs no LLVM: reading PTX, and its graphs.
+PTX = $(wildcard analysis/ptx*.c analysis/graph*.c) \
+	$(addprefix analysis/,dominators.c early_loads.c liveness.c loops.c registers.c)
+CMD = $(wildcard runtime/cmd/*.c) $(COMMON) $(PTX)
 TESTS = $(wildcard tests/*.c)
 # What the unit tests take of the guest's side: the parts that need no driver.
 GUEST_TESTED = $(addprefix runtime/guest/,artifact.c spawn.c table.c thread.c)
@@ -87,9 +90,9 @@ $(O)/gpusim.1: $(O)/gpusim
 	$(QUIET)$(O)/gpusim --help-man > $@
 
 # Written only when it changes, so that nothing is compiled in vain.
-$(O)/cc_id.h: $(CC_SOURCES) $(wildcard annotator/*.h analysis/*.h runtime/cc/*.h) $(MAKEFILE_LIST)
+$(O)/cc_id.h: $(CC_SOURCES) $(wildcard annotator/*.h analysis/*.h runtime/cc/*.h models/code.h) $(MAKEFILE_LIST)
 	$(QUIET)mkdir -p $(@D)
-	$(QUIET)echo "#define GPUSIM_CC_ID \"$$(cat $(CC_SOURCES) $(wildcard annotator/*.h analysis/*.h runtime/cc/*.h) | \
+	$(QUIET)echo "#define GPUSIM_CC_ID \"$$(cat $(CC_SOURCES) $(wildcard annotator/*.h analysis/*.h runtime/cc/*.h models/code.h) | \
 		sha256sum | cut -c1-12)\"" > $@.new
 	$(QUIET)cmp -s $@.new $@ && rm $@.new || mv $@.new $@
 
@@ -120,7 +123,7 @@ $(O)/obj/%.o: %.c
 	$(QUIET)$(CC) $(ALL_CFLAGS) -c -o $@ $<
 
 # Programs that the library is tried on: ordinary OpenCL applications, without anything of ours.
-programs: $(PROGRAMS) $(O)/tests/golden/golden
+programs: $(PROGRAMS) $(O)/tests/golden/golden $(O)/tests/registers/registers
 
 $(O)/tests/guest/%: tests/guest/%.c tests/guest/guest.h
 	$(SAY) CC $<
@@ -138,11 +141,16 @@ $(O)/tests/golden/golden: tests/golden/golden.c $(call OBJ,$(BASE)) $(O)/cc_id.h
 	$(QUIET)mkdir -p $(@D)
 	$(QUIET)$(CC) -O1 -g -D_GNU_SOURCE -I. -I$(O) -Wall -Wextra $(SANITIZE) -o $@ $(filter %.c %.o,$^) -lOpenCL -lm
 
+$(O)/tests/registers/registers: tests/registers/registers.c $(call OBJ,$(COMMON) $(PTX) runtime/cmd/explain_compile.c)
+	$(SAY) CC $<
+	$(QUIET)mkdir -p $(@D)
+	$(QUIET)$(CC) -O1 -g -D_GNU_SOURCE -I. -I$(O) -Wall -Wextra $(SANITIZE) -o $@ $^ -pthread -lm
+
 $(foreach p,$(filter-out $(O)/tests/guest/%,$(PROGRAMS)),$(eval $(p): $(patsubst $(O)/%,%.c,$(p))))
 $(O)/tests/generate/generate: $(addprefix tests/generate/,expressions.c statements.c functions.c generate.h)
 $(O)/tests/generate/run: tests/generate/work.h
 
-$(O)/unit-tests: $(call OBJ,$(TESTS) $(COMMON) $(GUEST_TESTED) $(filter-out runtime/cc/main.c runtime/base/%,$(CC_SOURCES)))
+$(O)/unit-tests: $(call OBJ,$(TESTS) $(COMMON) $(GUEST_TESTED) $(filter-out runtime/cc/main.c runtime/base/% models/%,$(CC_SOURCES)))
 	$(SAY) LINK $@
 	$(QUIET)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LLVM_LIBS) -lcunit -ldl -lm
 

@@ -46,7 +46,8 @@ static void read_probe(struct ptx_reader *r)
 	if (!r->function || !take_field(&r->in, &guid) || !take_field(&r->in, &id))
 		return;
 	struct ptx_probe *p = ptx_push(r, &r->probes, sizeof *p);
-	*p = (struct ptx_probe){.guid = (uint64_t)guid, .id = (uint32_t)id, .at = r->instructions.count};
+	*p = (struct ptx_probe){.guid = (uint64_t)guid, .id = (uint32_t)id, .at = r->instructions.count,
+	                        .labels = r->labels.count};
 }
 
 /* .section .debug_info { ... } */

@@ -24,6 +24,8 @@ static const char *const expressions[] = {
 	"(int)($v).x", "__builtin_astype(1.0f, int)", "__builtin_choose_expr(1, x, h(1))", "__builtin_expect($e, 1)",
 	"({ int t = $e; t; })", "__extension__ $e", "vec_step(int4)", "convert_int_sat(1.5f)", "(int)1.5e3f",
 	"any($v == $v)", "min($e, $e)", "_Generic(x, int: 1, default: h(2))", "__builtin_offsetof(struct st, w)",
+	"(__typeof__($e))$e", "sizeof(__typeof__($e))", "__builtin_constant_p($e)", "__builtin_choose_expr($n, $e, $e)",
+	"_Generic($e, float: $e, default: $e)", "(__typeof__(x)){$e}", "($e ? $e : h($e) ? $e : p[1])", "((x) ?: (p[$e]))",
 	"(int)(size_t)&x", "(p == 0)", "((void)h($e), $e)", "(($e) ? ($e) : ($e))", "($e) && ($e) || ($e)",
 };
 
@@ -53,7 +55,9 @@ static const char *const statements[] = {
 	"printf(\"%d;)\\n\", $e);", "barrier(1);", "for (int i = 0; i < 2; i++) { barrier(1); $s }", "while (h($e)) barrier(1);",
 	"if (sizeof(int) == 4) barrier(1);", "(void)atomic_add(p, $e);", "__attribute__((unused)) int t = $e;",
 	"$l: __attribute__((unused)) $s", "{ $l: $s }", "{ $s $l: }", "switch ($e) { case 1: $s __attribute__((fallthrough)); case 2: $s }",
-	"__asm__(\"nop\");", "for (struct st t = s; t.m < $n; t.m++) $s", "if (({ $s x; })) $s", "{ typedef int fn(int); }",
+	"__typeof__($e) t = $e;", "__constant int *__constant t = 1 ? &table[0] : &table[1];", "_Static_assert(sizeof($e), \"\");",
+	"static __constant int t = sizeof($e);", "struct { __typeof__($e) m; int b : 1 ? 2 : 3; } t;", "enum { e1 = sizeof($e) };",
+	"int t[sizeof($e)] = {$e};", "__asm__(\"nop\");", "for (struct st t = s; t.m < $n; t.m++) $s", "if (({ $s x; })) $s", "{ typedef int fn(int); }",
 	"x = $e ? $e : $e ? $e : $e;", "($e) ? (void)(x = $e) : (void)w(p);", "($e) && (x = $e);", "if ($e) ; else ;",
 	"for (int i = 0; i < 3; i++) for (int j = 0; j < 2; j++) if ($e) $s else $s", "<% $s %>", "if ($e) <% $s %> else <% $s %>",
 	"x = table<:1:>;", "int t<:2:> = <%1, $e%>;", "while ($e) if ($e) break; else continue;", "goto $l; $l: $s",
