@@ -123,7 +123,7 @@ $(O)/obj/%.o: %.c
 	$(QUIET)$(CC) $(ALL_CFLAGS) -c -o $@ $<
 
 # Programs that the library is tried on: ordinary OpenCL applications, without anything of ours.
-programs: $(PROGRAMS) $(O)/tests/golden/golden $(O)/tests/registers/registers
+programs: $(PROGRAMS) $(O)/tests/golden/golden $(O)/tests/oracle/run $(O)/tests/oracle/timing $(O)/tests/registers/registers
 
 $(O)/tests/guest/%: tests/guest/%.c tests/guest/guest.h
 	$(SAY) CC $<
@@ -185,6 +185,18 @@ $(O)/tests/fuzz/replay: $(call OBJ,tests/fuzz/replay.c $(FUZZ_TARGET) $(FUZZ_TES
 	$(SAY) LINK $@
 	$(QUIET)mkdir -p $(@D)
 	$(QUIET)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LLVM_LIBS) -lm
+
+# Runs PTX, for tests: counts, paths and accesses, and the timing model on them.
+ORACLE = $(filter-out tests/oracle/run.c tests/oracle/timing.c,$(wildcard tests/oracle/*.c))
+
+$(O)/obj/tests/oracle/%.o: ALL_CFLAGS += -ffp-contract=off
+
+$(O)/tests/oracle/run: $(call OBJ,tests/oracle/run.c $(ORACLE) $(PTX_READER) $(BASE))
+$(O)/tests/oracle/timing: $(call OBJ,tests/oracle/timing.c $(ORACLE) $(PTX_READER) $(COMMON))
+$(O)/tests/oracle/run $(O)/tests/oracle/timing:
+	$(SAY) LINK $@
+	$(QUIET)mkdir -p $(@D)
+	$(QUIET)$(CC) $(ALL_LDFLAGS) -o $@ $^ -ldl -lm
 
 # Installs missing packages: says which, asks nothing, removes nothing.
 define install_packages

@@ -142,6 +142,14 @@ static void free_recorder(struct recorder *r)
 	free(r->path_hashes.data);
 }
 
+static uint32_t instructions_before(const struct oracle *o)
+{
+	uint32_t count = 0;
+	for (const struct ptx_function *f = o->module->functions; f != o->function; f++)
+		count += f->instruction_count;
+	return count;
+}
+
 int oracle_trace(const struct oracle *o, const struct oracle_launch *launch, struct oracle_trace *out,
                  struct gs_error *err)
 {
@@ -166,7 +174,8 @@ int oracle_trace(const struct oracle *o, const struct oracle_launch *launch, str
 	                                   .groups = groups,
 	                                   .warps_per_group = r.warps_per_group,
 	                                   .path_of = r.path_of.data,
-	                                   .pattern_groups = groups};
+	                                   .pattern_groups = groups,
+	                                   .code_offset = instructions_before(o)};
 	out->accesses = r.sum;
 	if (!result && r.failed)
 		result = gs_fail(err, ENOMEM, "out of memory");
