@@ -2,9 +2,10 @@
  * timing - what the occupancy-vector model makes of the suite's cases when it is given exactly what their warps execute,
  * beside the cycles of GPGPU-Sim: the error of the timing rules alone, without that of counts, paths or addresses.
  *
- *   timing CASES PTX_FOLDER GPGPUSIM_CSV [-o CSV] [PATTERN...]
+ *   timing [-o CSV] [-m MEAN] [-w WORST] CASES PTX_FOLDER GPGPUSIM_CSV [PATTERN...]
  *
- * Prints a line per case and the mean and worst error of each configuration. Registers are those of the reference.
+ * Prints a line per case and the mean and worst error of each configuration, which fails when they are above the given
+ * percentages. Registers are those of the reference.
  */
 #include "models/models.h"
 #include "runtime/gpus.h"
@@ -15,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 static const struct {
 	const char *config, *overrides, *title;
@@ -32,6 +34,7 @@ struct table {
 	char worst_case[GS_ARRAY_LEN(configs)][64];
 	int count[GS_ARRAY_LEN(configs)];
 	int failures;
+	double most_mean, most_worst; /* percent */
 	double seconds, thread_instructions;
 };
 
@@ -117,29 +120,52 @@ static int load_gpus(struct table *t)
 	return 0;
 }
 
-static void print_summary(const struct table *t)
+/* Returns how many configurations are worse than allowed. */
+static int print_summary(const struct table *t)
 {
-	for (size_t i = 0; i < GS_ARRAY_LEN(configs); i++)
-		if (t->count[i])
-			printf("%-22s %2d cases, mean error %.2f%%, worst %+.2f%% (%s)\n", configs[i].title, t->count[i],
-			       t->sum[i] / t->count[i], t->worst[i], t->worst_case[i]);
+	int bad = 0, count = 0;
+	for (size_t i = 0; i < GS_ARRAY_LEN(configs); i++) {
+		if (!t->count[i])
+			continue;
+		double mean = t->sum[i] / t->count[i];
+		bool worse = mean > t->most_mean || fabs(t->worst[i]) > t->most_worst;
+		printf("%-22s %2d cases, mean error %.2f%%, worst %+.2f%% (%s)%s\n", configs[i].title, t->count[i], mean,
+		       t->worst[i], t->worst_case[i], worse ? ": TOO MUCH" : "");
+		bad += worse;
+		count++;
+	}
 	printf("%.1f s, %.1f million thread instructions/s\n", t->seconds,
 	       t->seconds > 0 ? t->thread_instructions / t->seconds / 1e6 : 0);
+	printf("%d passed, %d failed, 0 skipped\n", count - bad, bad + t->failures);
+	return bad;
+}
+
+/* The index of the first argument that is no option, or -1. */
+static int read_options(struct table *t, int argc, char **argv)
+{
+	t->most_mean = t->most_worst = INFINITY;
+	for (int option; (option = getopt(argc, argv, "o:m:w:")) != -1;) {
+		if (option == 'o')
+			t->csv = fopen(optarg, "w");
+		else if (option == 'm')
+			t->most_mean = atof(optarg);
+		else if (option == 'w')
+			t->most_worst = atof(optarg);
+		else
+			return -1;
+	}
+	return argc - optind < 3 ? -1 : optind;
 }
 
 int main(int argc, char **argv)
 {
 	static struct table t;
-	int first = 4;
-	if (argc < 4) {
-		fprintf(stderr, "usage: timing CASES PTX_FOLDER GPGPUSIM_CSV [-o CSV] [PATTERN...]\n");
+	int first = read_options(&t, argc, argv);
+	if (first < 0) {
+		fprintf(stderr, "usage: timing [-o CSV] [-m MEAN] [-w WORST] CASES PTX_FOLDER GPGPUSIM_CSV [PATTERN...]\n");
 		return 2;
 	}
-	if (argc > 5 && !strcmp(argv[4], "-o")) {
-		t.csv = fopen(argv[5], "w");
-		first = 6;
-	}
-	char *reference = suite_read_file(argv[3]);
+	char *reference = suite_read_file(argv[first + 2]);
 	t.reference = reference;
 	if (load_gpus(&t))
 		return 1;
@@ -149,10 +175,10 @@ int main(int argc, char **argv)
 	for (size_t i = 0; i < GS_ARRAY_LEN(configs); i++)
 		printf(" %29s", configs[i].title);
 	putchar('\n');
-	t.failures += suite_run(argv[1], argv[2], argc - first, argv + first, run_case, &t);
-	print_summary(&t);
+	t.failures += suite_run(argv[first], argv[first + 1], argc - first - 3, argv + first + 3, run_case, &t);
+	int bad = print_summary(&t);
 	if (t.csv)
 		fclose(t.csv);
 	free(reference);
-	return t.failures != 0;
+	return bad || t.failures;
 }
