@@ -111,20 +111,21 @@ static int read_arguments(int argc, char **argv, struct arguments *a)
 
 static int read_local(const char *text, struct explain *e)
 {
-	char *end = (char *)text;
+	const char *at = text;
 	e->local_threads = 1;
-	for (int i = 0; i < 3 && end; i++) {
-		const char *at = end + (i > 0);
-		e->local[i] = strtoull(at, &end, 10);
-		if (end == at || *at == '-' || !e->local[i] || e->local[i] > UINT32_MAX || (*end && (*end != ',' || i == 2)))
+	for (int i = 0; i < 3 && at; i++) {
+		char *end;
+		unsigned long long value = strtoull(at, &end, 10);
+		if (*at < '0' || *at > '9' || !value || (*end && (*end != ',' || i == 2)))
 			return cmd_fail("explain: --local %s: must be N, N,M or N,M,K", text);
-		e->local_threads *= e->local[i] < UINT32_MAX / e->local_threads ? e->local[i] : 1;
-		if (!*end)
-			end = NULL;
+		/* No product of two numbers below the limit overflows. */
+		if (value <= e->gpu.max_threads_per_block)
+			e->local_threads *= value;
+		if (value > e->gpu.max_threads_per_block || e->local_threads > e->gpu.max_threads_per_block)
+			return cmd_fail("explain: --local %s: %s has work-groups of %u work-items at most", text, e->gpu.name,
+			                e->gpu.max_threads_per_block);
+		at = *end ? end + 1 : NULL;
 	}
-	if (e->local_threads > e->gpu.max_threads_per_block)
-		return cmd_fail("explain: --local %s: %s has work-groups of %u work-items at most", text, e->gpu.name,
-		                e->gpu.max_threads_per_block);
 	return 0;
 }
 

@@ -89,8 +89,8 @@ struct explain_kernel {
 struct explain {
 	struct gpu gpu;
 	struct explain_source source;
-	uint64_t local[3], local_threads; /* 0: not given */
-	uint64_t dynamic_shared;          /* bytes of __local arguments, as the user says */
+	uint64_t local_threads;  /* of a work-group; 0: not given */
+	uint64_t dynamic_shared; /* bytes of __local arguments, as the user says */
 	struct ptx_module *module;
 	struct explain_kernel *kernels;
 	size_t kernel_count;
