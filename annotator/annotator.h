@@ -40,8 +40,8 @@ struct trips {
 
 /*
  * A block begins at its marker and ends where control flow may divide or join. Kinds: entry, then, else, body, case,
- * default, label, after (what follows a statement that may leave), arm (of ?:), right (side of && and ||), and
- * trips (no block: one of the counts of a loop's trips, see struct trips).
+ * default, label, after (what follows a statement that may leave), arm (of ?:), right (side of && and ||), next (what
+ * follows a loop: the block before it goes on, see struct loop) and trips (no block: one of the counts of a loop's trips, see struct trips).
  */
 struct block {
 	unsigned id; /* index of its counter */
@@ -50,6 +50,7 @@ struct block {
 	struct source_place place, end;
 	int loop;                /* id of the innermost loop around it, or -1 */
 	struct trips trips;      /* of the kind trips */
+	bool solid;              /* accesses memory or synchronises: no compiler runs it in vain or loses its marker */
 	/* Flow determines it: its count is the sum of the terms, all of lower ids, and it has no counter. Without terms
 	 * it is counted. */
 	struct block_term *terms;
@@ -62,6 +63,9 @@ struct loop {
 	int outer;     /* id of the loop around it, or -1 */
 	bool has_trips; /* trips per entry can be counted: nothing jumps into it */
 	bool leaves;    /* by return or goto: what follows it may not run after the last trip */
+	/* The block of kind "next" behind it, or -1. It runs as often as `parent`, whose marker compilers lose where
+	 * nothing is computed between it and the loop. */
+	int next;
 };
 
 struct kernel_entry {
