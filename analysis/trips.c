@@ -126,17 +126,39 @@ static void add_item(struct tracker *t, uint32_t variable, struct numbers number
 	t->items[t->item_count++] = (struct item){variable, numbers};
 }
 
-/* Upwards to where ways join, as long as nothing divides them and no probe of ours is on the way. */
+/* Every way from `top`, which dominates the block, leads to the block once, and on none of them is a probe of ours. */
+static bool leads_to(const struct tracker *t, uint32_t function, uint32_t top, uint32_t block)
+{
+	const struct graph *g = t->m->functions[function].graph;
+	if (!graph_post_dominates(g, block, top))
+		return false;
+	for (uint32_t i = 0; i < g->blocks[top].in_count; i++) {
+		const struct graph_edge *edge = &g->edges[g->in[g->blocks[top].first_in + i]];
+		if (edge->back && !graph_dominates(g, block, edge->from))
+			return false;
+	}
+	for (uint32_t b = 0; b < g->block_count; b++) {
+		const struct tracked_place *place = &t->blocks[tracked_block(t, function, b)];
+		if ((place->copies || place->resets) && b != block && graph_dominates(g, top, b) && !graph_dominates(g, block, b))
+			return false;
+	}
+	return true;
+}
+
+/* The farthest block above where ways join from which all ways lead to this one; loops on the way are passed over. */
 static uint32_t join_before(const struct tracker *t, uint32_t function, uint32_t block)
 {
 	const struct graph *g = t->m->functions[function].graph;
-	while (g->blocks[block].in_count == 1) {
-		uint32_t edge = g->in[g->blocks[block].first_in], from = g->edges[edge].from, index = tracked_block(t, function, from);
-		if (g->blocks[from].edge_count != 1 || t->blocks[index].copies || t->blocks[index].resets || from == block)
+	uint32_t found = block;
+	for (int32_t b = g->blocks[block].idom; b >= 0; b = g->blocks[b].idom) {
+		if (g->blocks[b].loop != g->blocks[block].loop)
+			continue;
+		if (!leads_to(t, function, (uint32_t)b, block))
 			break;
-		block = from;
+		if (g->blocks[b].in_count > 1)
+			found = (uint32_t)b;
 	}
-	return block;
+	return found;
 }
 
 static void add_block_items(struct tracker *t, uint32_t function, uint32_t block)
