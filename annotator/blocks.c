@@ -354,9 +354,10 @@ static int walk_header_first(struct walk *w, CXCursor s, const struct children *
 /* A second marker of the block around a loop, for the target's text only: its count is known. */
 static int mark_next(struct walk *w, CXCursor s, struct place_in_flow flow, unsigned loop, size_t at)
 {
-	struct loop *l = &w->pass->a->loops[loop];
+	CXSourceLocation end = clang_getRangeEnd(clang_getCursorExtent(s));
 	unsigned id = 0;
-	if (l->leaves || w->irregular || mark(w, clang_getCursorExtent(s), "next", flow.loop, at, &id))
+	if (w->pass->a->loops[loop].leaves || w->irregular ||
+	    mark(w, clang_getRange(end, end), "next", flow.loop, at, &id))
 		return w->pass->result;
 	w->pass->a->loops[loop].next = (int)id;
 	return add_term(w->pass, id, flow.block, 1);

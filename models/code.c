@@ -15,6 +15,7 @@
 	X(struct code_loop, loops, loop_count)                                                                         \
 	X(struct code_unknown, unknowns, unknown_count)                                                                \
 	X(struct code_check, checks, check_count)                                                                      \
+	X(struct code_node, nodes, node_count)                                                                         \
 	X(uint32_t, functions, function_count)                                                                         \
 	X(uint32_t, files, file_count)                                                                                 \
 	X(uint16_t, operands, operand_count)                                                                           \
@@ -97,7 +98,7 @@ static bool instructions_sound(const struct kernel_code *c)
 	for (uint32_t i = 0; i < c->code_count; i++) {
 		const struct code_instruction *in = &c->code[i];
 		if (in->class >= CODE_CLASS_COUNT || in->space >= CODE_SPACE_COUNT || in->opcode >= c->string_bytes ||
-		    (in->line && in->file >= c->file_count) ||
+		    (in->line && in->file >= c->file_count) || !is_index(in->address, c->node_count) ||
 		    !in_range(in->first_operand, in->writes + in->reads + in->waits, c->operand_count))
 			return false;
 	}
@@ -143,6 +144,17 @@ static bool counts_sound(const struct kernel_code *c)
 	for (uint32_t i = 0; i < c->check_count; i++)
 		if (!in_range(c->checks[i].first_term, c->checks[i].term_count, c->term_count))
 			return false;
+	return true;
+}
+
+static bool nodes_sound(const struct kernel_code *c)
+{
+	for (uint32_t i = 0; i < c->node_count; i++) {
+		const struct code_node *n = &c->nodes[i];
+		if (n->op >= NODE_OP_COUNT || !is_index(n->a, i) || !is_index(n->b, i) || !is_index(n->c, i) ||
+		    n->from_bits > 64 || n->to_bits > 64 || !n->from_bits || !n->to_bits)
+			return false;
+	}
 	return true;
 }
 
@@ -195,7 +207,8 @@ int code_read(const void *data, size_t length, struct kernel_code **out, struct 
 	int result = 0;
 	if (!c || !fill(c, &header, (const char *)data + sizeof header))
 		result = gs_fail(err, ENOMEM, "out of memory");
-	else if (!strings_sound(c) || !instructions_sound(c) || !blocks_sound(c) || !counts_sound(c))
+	else if (!strings_sound(c) || !instructions_sound(c) || !blocks_sound(c) || !counts_sound(c) ||
+	         !nodes_sound(c))
 		result = gs_fail(err, EINVAL, "the code of a kernel is damaged");
 	if (result) {
 		code_free(c);
