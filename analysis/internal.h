@@ -16,8 +16,8 @@ struct target_arch {
 	bool vendor;         /* the vendor's library, not libclc's */
 };
 
-/* The newest architecture that LLVM knows and that is not newer than `name`: PTX runs on later ones too. A second word
- * names the library: "sm_70 vendor". */
+/* The newest architecture that LLVM knows and that is not newer than `name`: PTX runs on later ones too. A colon
+ * and the library may follow: "sm_70:vendor"; it is libclc when none does. */
 int target_arch_find(const char *name, struct target_arch *out, struct gs_error *err);
 
 /* target_prelude.c: OpenCL C put in front of every unit; builtins that NVPTX or libclc lack. */

@@ -22,6 +22,7 @@ static const char *const known_words[] = {GPU_KEYS(NAME) "base", NULL};
 
 #define WORD(word) #word,
 static const char *const policy_words[] = {GPU_SCHEDULER_POLICIES(WORD) NULL};
+static const char *const library_words[] = {GPU_MATH_LIBRARIES(WORD) NULL};
 #undef WORD
 
 enum { MAX_FILES = 8, PATH_SIZE = 256, VALUE_SIZE = 96, OVERRIDES = MAX_FILES + 1 };
@@ -55,6 +56,11 @@ size_t gpu_key_count(void)
 const struct gpu_key *gpu_key(size_t i)
 {
 	return i < KEY_COUNT ? &keys[i] : NULL;
+}
+
+const char *gpu_library_name(enum gpu_math_library library)
+{
+	return library_words[library];
 }
 
 /* Numbers. strtod and printf would follow the locale of the process we are a guest in. */
@@ -128,6 +134,9 @@ void gpu_format_value(const struct gpu *gpu, size_t i, char *out, size_t size)
 	case GPU_POLICY:
 		snprintf(out, size, "%s", policy_words[*(const enum gpu_scheduler_policy *)field]);
 		break;
+	case GPU_LIBRARY:
+		snprintf(out, size, "%s", library_words[*(const enum gpu_math_library *)field]);
+		break;
 	}
 }
 
@@ -164,14 +173,15 @@ static int fail_range(struct loader *l, struct place at, const struct gpu_key *k
 	               key->kind == GPU_TEXT ? " characters" : "");
 }
 
-static int fail_policy(struct loader *l, struct place at, const struct gpu_key *key, const char *value)
+static int fail_word(struct loader *l, struct place at, const struct gpu_key *key, const char *value,
+                     const char *const *known)
 {
-	const char *near = gs_nearest(value, policy_words);
+	const char *near = gs_nearest(value, known);
 	char words[VALUE_SIZE] = "";
-	for (size_t i = 0; policy_words[i]; i++) {
+	for (size_t i = 0; known[i]; i++) {
 		size_t used = strlen(words);
-		const char *link = i == 0 ? "" : policy_words[i + 1] ? ", " : " or ";
-		snprintf(words + used, sizeof words - used, "%s%s", link, policy_words[i]);
+		const char *link = i == 0 ? "" : known[i + 1] ? ", " : " or ";
+		snprintf(words + used, sizeof words - used, "%s%s", link, known[i]);
 	}
 	if (near)
 		return fail_at(l, at, "%s = %s: must be %s (did you mean '%s'?)", key->name, value, words, near);
@@ -214,15 +224,25 @@ static int set_text(struct loader *l, struct place at, const struct gpu_key *key
 	return 0;
 }
 
-static int set_policy(struct loader *l, struct place at, const struct gpu_key *key, const char *value,
-                      enum gpu_scheduler_policy *field)
+static int find_word(struct loader *l, struct place at, const struct gpu_key *key, const char *value,
+                     const char *const *known, size_t *index)
 {
-	for (size_t i = 0; policy_words[i]; i++)
-		if (strcmp(policy_words[i], value) == 0) {
-			*field = (enum gpu_scheduler_policy)i;
+	for (*index = 0; known[*index]; ++*index)
+		if (strcmp(known[*index], value) == 0)
 			return 0;
-		}
-	return fail_policy(l, at, key, value);
+	return fail_word(l, at, key, value, known);
+}
+
+static int set_word(struct loader *l, struct place at, const struct gpu_key *key, const char *value, void *field)
+{
+	size_t index;
+	bool policy = key->kind == GPU_POLICY;
+	int result = find_word(l, at, key, value, policy ? policy_words : library_words, &index);
+	if (!result && policy)
+		*(enum gpu_scheduler_policy *)field = (enum gpu_scheduler_policy)index;
+	else if (!result)
+		*(enum gpu_math_library *)field = (enum gpu_math_library)index;
+	return result;
 }
 
 static int set_value(struct loader *l, struct place at, const struct gpu_key *key, const char *value)
@@ -232,7 +252,8 @@ static int set_value(struct loader *l, struct place at, const struct gpu_key *ke
 	case GPU_TEXT:
 		return set_text(l, at, key, value, field);
 	case GPU_POLICY:
-		return set_policy(l, at, key, value, field);
+	case GPU_LIBRARY:
+		return set_word(l, at, key, value, field);
 	default:
 		return set_number(l, at, key, value, field);
 	}

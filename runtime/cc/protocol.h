@@ -14,7 +14,7 @@
  *               image_support=0|1, little_endian=0|1, platform=NAME, name=NAME, driver=VERSION, extensions=SPACE SEPARATED,
  *               features=SPACE SEPARATED (__opencl_c_*), counters=plain|atomic
  *   trips       optional: lines LOOP FACTOR (of the loops section): the sums of floor(trips / FACTOR) that are wanted
- *   targets     one architecture per line: sm_20
+ *   targets     one per line: ARCHITECTURE:LIBRARY, the library being vendor or libclc (math_library of gpu.h): sm_70:vendor
  *   cwd         working directory of the guest; present only when an #include or -I may need it
  *   then, for each unit (a source that clBuildProgram or clCompileProgram was given), in link order:
  *   options     the build options, as the application gave them
@@ -43,10 +43,10 @@
  *   loops       one line per loop: ID UNIT PARENT BODY OUTER TRIPS; entered as often as the block PARENT runs, gone
  *               round as often as the block BODY does; OUTER is the loop around it, or -1; TRIPS is 1 where trips
  *               per entry can be counted
- *   target      one per architecture: the first line is the architecture; then either
+ *   target      one per target: the first line is as in the request; then either
  *               "failure TEXT" or one line per kernel: kernel NAME key=value ...
  *               with instructions, shared_bytes, registers (0: not known)
- *   ptx         one per architecture, same order: the PTX text, probes left out; empty after a failure
+ *   ptx         one per target, same order: the PTX text, probes left out; empty after a failure
  *   dependency  one line per file read through #include: HASH PATH (absolute); absent when there is none,
  *               present after a failure too
  *   note        any number of one-line remarks for the report
