@@ -21,10 +21,15 @@ struct target_unit {
 int target_compile(const struct target_unit *units, size_t count, const char *arch, struct gs_buf *ptx,
                    struct gs_error *err);
 
-/* The same in two halves, so that several targets compile at once. A started job must be finished; the units
- * are not needed any more once it has started. */
+/* The same in steps, so that targets share clang's work on the program and then compile at once. A started job must be
+ * finished, and the bitcode lives until all of them are; the units are not needed any more once there is bitcode. */
+struct target_bitcode;
+int target_bitcode_create(const struct target_unit *units, size_t count, struct target_bitcode **out,
+                          struct gs_error *err);
+void target_bitcode_free(struct target_bitcode *bitcode); /* may be NULL */
+
 struct target_job;
-int target_compile_start(const struct target_unit *units, size_t count, const char *arch, struct target_job **out,
+int target_compile_start(const struct target_bitcode *bitcode, const char *arch, struct target_job **out,
                          struct gs_error *err);
 int target_compile_finish(struct target_job *job, struct gs_buf *ptx, struct gs_error *err);
 

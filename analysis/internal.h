@@ -3,6 +3,7 @@
 #define GPUSIM_ANALYSIS_INTERNAL_H
 
 #include "analysis/analysis.h"
+#include "runtime/cc/tool.h"
 
 #include <llvm-c/Types.h>
 
@@ -28,6 +29,13 @@ struct target_settings {
 	bool optimise;
 	bool relaxed;           /* functions may be less accurate: -cl-fast-relaxed-math, -cl-unsafe-math-optimizations */
 	bool correctly_rounded; /* single-precision division and square root */
+};
+
+/* target_bitcode.c */
+struct target_bitcode {
+	char *folder; /* of its files */
+	struct words files;
+	struct target_settings settings;
 };
 
 /* target_module.c: links bitcode files, optimises them and writes PTX. May end the process: LLVM's fatal errors. */

@@ -309,16 +309,23 @@ static void write_target(struct work *w, const char *arch, struct target_job *jo
 static int compile_targets(struct work *w, const struct words *archs, const struct target_unit *units)
 {
 	enum { AT_ONCE = 8 };
+	struct target_bitcode *bitcode = NULL;
+	struct gs_error failure = {""};
+	if (archs->count)
+		target_bitcode_create(units, w->unit_count, &bitcode, &failure);
 	for (size_t first = 0; first < archs->count; first += AT_ONCE) {
 		struct target_job *jobs[AT_ONCE] = {0};
-		struct gs_error errors[AT_ONCE] = {0};
+		struct gs_error errors[AT_ONCE];
 		size_t count = archs->count - first < AT_ONCE ? archs->count - first : AT_ONCE;
-		for (size_t i = 0; i < count; i++)
-			if (target_compile_start(units, w->unit_count, archs->items[first + i], &jobs[i], &errors[i]))
+		for (size_t i = 0; i < count; i++) {
+			errors[i] = failure;
+			if (!bitcode || target_compile_start(bitcode, archs->items[first + i], &jobs[i], &errors[i]))
 				jobs[i] = NULL;
+		}
 		for (size_t i = 0; i < count; i++)
 			write_target(w, archs->items[first + i], jobs[i], &errors[i]);
 	}
+	target_bitcode_free(bitcode);
 	return 0;
 }
 
