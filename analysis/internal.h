@@ -28,6 +28,7 @@ extern const char target_prelude[];
 struct target_settings {
 	bool optimise;
 	bool relaxed;           /* functions may be less accurate: -cl-fast-relaxed-math, -cl-unsafe-math-optimizations */
+	bool flushes_denormals; /* of single precision: -cl-denorms-are-zero */
 	bool correctly_rounded; /* single-precision division and square root */
 };
 
@@ -43,13 +44,14 @@ int target_module_ptx(char *const *files, size_t count, const struct target_arch
                       const struct target_settings *settings, struct gs_buf *ptx, struct gs_error *err);
 
 /* target_library.c: gives library functions the form they have on the target. */
-void target_library(LLVMModuleRef module, bool vendor, bool relaxed);
+void target_library(LLVMModuleRef module, const struct target_arch *arch, bool relaxed);
 /* A function with an empty block to take the place of `function` in all its uses. */
 LLVMValueRef target_replacement(LLVMModuleRef module, LLVMValueRef function);
 /* "sin" of _Z3sinf; false when the symbol is not mangled. */
 bool target_mangled_name(const char *symbol, char *out, size_t size);
 
 /* target_atomics.c: replaces the declared `function` when it is an atomic, a fence or a barrier. */
-bool target_atomic(LLVMModuleRef module, LLVMValueRef function, const char *symbol, const char *name);
+bool target_atomic(LLVMModuleRef module, LLVMValueRef function, const char *symbol, const char *name,
+                   const struct target_arch *arch);
 
 #endif

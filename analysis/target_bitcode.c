@@ -73,6 +73,7 @@ static struct target_settings settings_of(const struct target_unit *units, size_
 		s.optimise &= !has_word(options, "-cl-opt-disable");
 		s.relaxed &= has_word(options, "-cl-fast-relaxed-math") ||
 		             has_word(options, "-cl-unsafe-math-optimizations");
+		s.flushes_denormals |= has_word(options, "-cl-denorms-are-zero");
 		s.correctly_rounded |= has_word(options, "-cl-fp32-correctly-rounded-divide-sqrt");
 	}
 	return s;
@@ -139,9 +140,13 @@ static int compile_unit(const struct target_unit *unit, struct target_bitcode *b
 	words_printf(&b->files, "%s/unit%zu.bc", b->folder, index);
 	if (b->files.failed)
 		return gs_fail(err, ENOMEM, "out of memory");
-	int result = run_clang(unit, b, index, false, err);
-	struct gs_error ignored;
-	return result == -EINVAL && !run_clang(unit, b, index, true, &ignored) ? 0 : result;
+	struct gs_error first = {""}, second = {""};
+	int result = run_clang(unit, b, index, false, &first);
+	if (result == -EINVAL && !run_clang(unit, b, index, true, &second))
+		return 0;
+	if (result && err)
+		*err = first;
+	return result;
 }
 
 static int compile_all(const struct target_unit *units, size_t count, struct target_bitcode *b, struct gs_error *err)

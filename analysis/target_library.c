@@ -273,7 +273,7 @@ static void keep_call(LLVMModuleRef module, LLVMValueRef function, const char *n
 	pass_bytes_as_shorts(module, function);
 }
 
-void target_library(LLVMModuleRef module, bool vendor, bool relaxed)
+void target_library(LLVMModuleRef module, const struct target_arch *arch, bool relaxed)
 {
 	LLVMValueRef next;
 	for (LLVMValueRef f = LLVMGetFirstFunction(module); f; f = next) {
@@ -284,9 +284,9 @@ void target_library(LLVMModuleRef module, bool vendor, bool relaxed)
 		next = LLVMGetNextFunction(f);
 		if (!target_mangled_name(symbol, name, sizeof name))
 			continue;
-		if (vendor && describe(&m, f, name, relaxed))
+		if (arch->vendor && describe(&m, f, name, relaxed))
 			replace_math(&m, module);
-		else if (LLVMIsDeclaration(f) && !target_atomic(module, f, symbol, name))
+		else if (LLVMIsDeclaration(f) && !target_atomic(module, f, symbol, name, arch))
 			keep_call(module, f, name);
 	}
 }

@@ -7,7 +7,7 @@
 
 /* Every suite, once: tests/main.c runs them in this order. */
 #define TEST_SUITES(X)                                                                                  \
-	X(base) X(options) X(cache) X(guest) X(gpu) X(code) X(synthesise) X(accesses) X(annotator) X(analysis) X(graph) X(cc)
+	X(base) X(options) X(cache) X(guest) X(gpu) X(code) X(synthesise) X(accesses) X(annotator) X(analysis) X(target) X(graph) X(cc)
 
 #define X(name) void add_##name##_tests(void);
 TEST_SUITES(X)
