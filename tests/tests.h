@@ -6,8 +6,9 @@
 #include <CUnit/CUnit.h>
 
 /* Every suite, once: tests/main.c runs them in this order. */
-#define TEST_SUITES(X)                                                                                  \
-	X(base) X(options) X(cache) X(guest) X(gpu) X(code) X(synthesise) X(accesses) X(annotator) X(analysis) X(target) X(graph) X(cc)
+#define TEST_SUITES(X)                                                                                                 \
+	X(base) X(options) X(cache) X(guest) X(gpu) X(code) X(synthesise) X(accesses) X(annotator) X(analysis)         \
+	X(target) X(builtins) X(graph) X(cc)
 
 #define X(name) void add_##name##_tests(void);
 TEST_SUITES(X)
