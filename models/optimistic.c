@@ -93,14 +93,14 @@ static double contention(const struct sm *sm, double groups, const double limits
 	return contention_cycles(demands, RESOURCE_COUNT, sm->warp_latency, (uint32_t)smaller(warps, 1 << 16));
 }
 
-static double drained(const struct sm *sm, const double limits[LIMIT_COUNT])
+static double drained(const struct sm *sm, double groups, const double limits[LIMIT_COUNT])
 {
 	bool oldest_first = sm->gpu->scheduler_policy == GPU_SCHEDULER_gto ||
 	                    sm->gpu->scheduler_policy == GPU_SCHEDULER_oldest;
-	double cycles = limits[RESOURCE_fetch];
+	double others = larger(1 - 1 / (groups * sm->warps), 0), cycles = limits[RESOURCE_fetch];
 	for (int r = 0; r < RESOURCE_COUNT; r++)
 		if (r != RESOURCE_fetch && limits[r] > 0)
-			cycles = larger(cycles, limits[r] + (oldest_first ? limits[LIMIT_latency] / 2 : 0));
+			cycles = larger(cycles, limits[r] + (oldest_first ? others * limits[LIMIT_latency] / 2 : 0));
 	return cycles;
 }
 
@@ -151,7 +151,7 @@ static void add_waves(const struct sm *sm, double groups, double times, bool las
 	cycles = limits[largest_limit(limits)];
 	if (sm->meeting == MEETING_by_chance)
 		cycles = larger(cycles, contention(sm, groups, limits));
-	end = last && sm->meeting == MEETING_by_chance ? larger(drained(sm, limits), cycles) : cycles;
+	end = last && sm->meeting == MEETING_by_chance ? larger(drained(sm, groups, limits), cycles) : cycles;
 	for (int r = 0; r < LIMIT_COUNT; r++)
 		out->limits[r] += times * limits[r];
 	out->cycles += times * cycles + (end - cycles);
