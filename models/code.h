@@ -56,6 +56,25 @@ struct code_instruction {
 	uint16_t column;
 	uint16_t file; /* index of kernel_code.files */
 	uint32_t opcode; /* offset in kernel_code.strings: the opcode with its modifiers */
+	int32_t address; /* of memory classes: the node that computes it, or -1: not known */
+};
+
+/*
+ * How an address follows from the work-item's ids and the kernel's arguments: nodes of expressions, operands before
+ * their users. A value that is not known but the same in all lanes of a warp is `uniform`; one that may be anything
+ * is `varying`. Numbers are kept in 64 bits, cut to the width of their type; `signed_` says how operands widen.
+ */
+#define CODE_NODE_OPS(X)                                                                                               	X(value) X(uniform) X(varying) X(param) X(tid) X(ntid) X(ctaid) X(nctaid) X(add) X(sub) X(mul) X(mad) X(shl) X(shr) 	X(and) X(or) X(xor) X(not) X(neg) X(min) X(max) X(div) X(rem) X(cvt) X(lt) X(le) X(eq) X(ne) X(select)
+#define CODE_NODE_OP(name) NODE_##name,
+enum code_node_op { CODE_NODE_OPS(CODE_NODE_OP) NODE_OP_COUNT };
+#undef CODE_NODE_OP
+
+struct code_node {
+	uint8_t op;
+	uint8_t from_bits, to_bits; /* of operands and of the result: mul.wide.s32 is 32 to 64 */
+	uint8_t signed_;
+	int32_t a, b, c;  /* operands; -1: none */
+	int64_t value;    /* value; param: index of the argument; tid ...: dimension */
 };
 
 /* Registers are numbered through the kernel and all functions that it calls. */
@@ -77,7 +96,7 @@ struct code_block {
 struct code_edge {
 	uint32_t from;
 	int32_t to; /* -1: out of the function */
-	bool taken; /* by a branch, not by falling through */
+	uint8_t taken; /* by a branch, not by falling through; a byte, because it is read from files */
 	uint32_t first_term, term_count;
 	uint32_t denominator;
 };
@@ -96,7 +115,7 @@ struct code_loop {
 /* What the counters leave open: an edge count that is chosen between the bounds that non-negative counts allow. */
 struct code_unknown {
 	uint32_t edge;
-	bool least; /* take the lower bound: the slow path of a library function; else the middle */
+	uint8_t least; /* take the lower bound: the slow path of a library function; else the middle */
 };
 
 /* A sum of source counters that must be 0; else source and target do not belong together. */
@@ -120,11 +139,12 @@ struct kernel_code {
 	struct code_loop *loops;
 	struct code_unknown *unknowns;
 	struct code_check *checks;
+	struct code_node *nodes;
 	uint32_t *functions; /* entry block of each function, the kernel's body first */
 	uint32_t *files;     /* offsets in strings */
 	char *strings;       /* NUL-terminated, one after the other */
 	uint32_t code_count, operand_count, register_count, block_count, edge_count, term_count, loop_count, unknown_count,
-	    check_count, function_count, file_count, string_bytes;
+	    check_count, node_count, function_count, file_count, string_bytes;
 };
 
 void code_write(const struct kernel_code *code, struct gs_buf *out);

@@ -155,6 +155,10 @@ enum gpu_unit_choice { GPU_UNIT_CHOICES(GPU_UNIT) GPU_UNIT_CHOICE_COUNT };
 	GPU_PIPELINE(X)                                                                                                \
 	/* memory */                                                                                                   \
 	X(COUNT, shared_banks, "banks", 1, 1024, GPU_REQUIRED, "shared-memory banks of 4 bytes")                       \
+	X(FLAG, shared_wide_splits, "", 0, 1, GPU_DEFAULT("1"), "8 and 16 bytes per lane of shared memory take 2 and 4 turns") \
+	X(BYTES, l1_access_bytes, "bytes", 1, 65536, GPU_DEFAULT("128"), "what the load/store unit takes in one cycle")  \
+	X(BYTES, const_access_bytes, "bytes", 1, 65536, GPU_DEFAULT("64"), "of constant memory, in one cycle")          \
+	X(BYTES, atomic_access_bytes, "bytes", 1, 65536, GPU_DEFAULT("32"), "of atomics, in one cycle")                 \
 	X(REAL, shared_latency, "cycles", 0, 100000, GPU_REQUIRED, "load from shared memory without conflicts")        \
 	X(REAL, const_latency, "cycles", 0, 100000, GPU_REQUIRED, "load of a constant or parameter that is cached")    \
 	X(REAL, atomic_latency, "cycles", 0, 100000, GPU_REQUIRED, "atomic on global memory, one lane")                \

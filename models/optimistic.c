@@ -3,9 +3,10 @@
  *
  *   T(wave of k groups) = max(latency of a group, k * usage of a group / units, for every resource)
  *   T = floor(n / r) * T(wave of r) + T(wave of n mod r);  n = groups of the busiest SM, r = groups resident at once
- * Usage is a mean over the launch's groups, on the busiest SM so much more as its groups have more to do; a group's latency is that of its slowest warp, alone. By chance, a wave takes
- * contention_cycles instead, and the last one drains: where older warps go first, the youngest run alone at the end, and
- * of their latency half is without company. Fetches go round the warps, so that fetching alone leaves none behind.
+ * Usage is a mean over the launch's groups, and more on an SM whose groups have more to do than others; a group's latency
+ * is that of its slowest warp, alone. By chance, a wave takes contention_cycles instead, and the last one drains: where
+ * older warps go first, the youngest run alone at the end, and half of their latency is without company. Fetches go
+ * round the warps, so that fetching leaves none behind.
  * Source: Gerum et al., probabilistic resource model, IV-A, Fig. 5; the drain is ours.
  */
 #include "models/optimistic.h"

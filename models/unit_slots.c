@@ -52,7 +52,7 @@ static uint32_t block_at(const struct kernel_code *code, const double *sums, dou
 	return low;
 }
 
-/* Appends a fetch's instructions that go to the unit. Where in the block the first fetch begins, depends on the way to it. */
+/* Appends a fetch's instructions that go to the unit. Where a block's first fetch begins depends on the way to it. */
 static uint32_t take_fetch(const struct gpu *gpu, const struct kernel_code *code, enum pipeline_resource unit,
                            const struct code_block *b, uint64_t *random, struct sampled *out)
 {

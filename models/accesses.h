@@ -1,0 +1,34 @@
+/*
+ * accesses: into how many accesses a warp's memory instruction falls apart, from the addresses of its lanes.
+ */
+#ifndef GPUSIM_ACCESSES_H
+#define GPUSIM_ACCESSES_H
+
+#include "models/code.h"
+#include "models/gpu.h"
+
+/* Where an instruction goes and how much of it. */
+struct access_kind {
+	enum code_space space;
+	bool atomic;
+	uint32_t bytes; /* per lane */
+};
+
+/* Cycles of the load/store unit: lines or sectors touched, or the fullest bank of shared memory; at least 1. */
+uint32_t gpu_accesses(const struct gpu *gpu, const struct access_kind *kind, const uint64_t *addresses, uint32_t lanes);
+
+/* What addresses are computed from: a launch's shape and the values of the kernel's arguments. */
+struct launch_arguments {
+	uint64_t local[3], groups[3];
+	const uint64_t *values; /* of each argument, its first 8 bytes; buffers: any address, aligned */
+	const bool *known;
+	uint32_t count;
+};
+
+/* For every instruction of the code, the accesses of an average warp, as far as the code alone tells; `out` has
+ * code_count entries. *unknown counts the memory instructions whose addresses it does not tell (each lane then is
+ * taken to go its own way). Returns 0 or -ENOMEM. */
+int usual_accesses(const struct gpu *gpu, const struct kernel_code *code, const struct launch_arguments *launch,
+                   uint16_t *out, uint32_t *unknown);
+
+#endif

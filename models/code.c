@@ -1,0 +1,229 @@
+/* A kernel's code to bytes and back. The bytes are the arrays themselves, in the order of CODE_ARRAYS. */
+#include "models/code.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* X(type, array, count): one row per array of struct kernel_code. */
+#define CODE_ARRAYS(X)                                                                                                 \
+	X(struct code_instruction, code, code_count)                                                                   \
+	X(struct code_register, register_table, register_count)                                                        \
+	X(struct code_block, blocks, block_count)                                                                      \
+	X(struct code_edge, edges, edge_count)                                                                         \
+	X(struct code_term, terms, term_count)                                                                         \
+	X(struct code_loop, loops, loop_count)                                                                         \
+	X(struct code_unknown, unknowns, unknown_count)                                                                \
+	X(struct code_check, checks, check_count)                                                                      \
+	X(struct code_node, nodes, node_count)                                                                         \
+	X(uint32_t, functions, function_count)                                                                         \
+	X(uint32_t, files, file_count)                                                                                 \
+	X(uint16_t, operands, operand_count)                                                                           \
+	X(char, strings, string_bytes)
+
+#define COUNT_ARRAY(type, array, count) +1
+enum { ARRAY_COUNT = 0 CODE_ARRAYS(COUNT_ARRAY) };
+#undef COUNT_ARRAY
+
+/* What stands in front of the arrays. `size` tells a reader of another layout apart. */
+struct code_header {
+	uint32_t magic, size;
+	uint32_t instructions, registers, shared_bytes, local_bytes, counter_count;
+	uint32_t counts[ARRAY_COUNT];
+};
+enum { CODE_MAGIC = 0x31435347 }; /* GSC1 */
+
+#define NAME(name) #name,
+static const char *const class_names[] = {CODE_CLASSES(NAME)};
+static const char *const space_names[] = {CODE_SPACES(NAME)};
+#undef NAME
+
+const char *code_class_name(enum code_class class)
+{
+	return (unsigned)class < CODE_CLASS_COUNT ? class_names[class] : "unknown";
+}
+
+const char *code_space_name(enum code_space space)
+{
+	return (unsigned)space < CODE_SPACE_COUNT ? space_names[space] : "unknown";
+}
+
+static uint32_t layout_size(void)
+{
+	size_t size = sizeof(struct code_header);
+#define ADD_SIZE(type, array, count) size = size * 31 + sizeof(type);
+	CODE_ARRAYS(ADD_SIZE)
+#undef ADD_SIZE
+	return (uint32_t)size;
+}
+
+void code_write(const struct kernel_code *code, struct gs_buf *out)
+{
+	struct code_header header = {
+		.magic = CODE_MAGIC, .size = layout_size(), .instructions = code->instructions, .registers = code->registers,
+		.shared_bytes = code->shared_bytes, .local_bytes = code->local_bytes, .counter_count = code->counter_count,
+	};
+	size_t i = 0;
+#define PUT_COUNT(type, array, count) header.counts[i++] = code->count;
+	CODE_ARRAYS(PUT_COUNT)
+#undef PUT_COUNT
+	gs_buf_add(out, (const char *)&header, sizeof header);
+#define PUT_ARRAY(type, array, count) gs_buf_add(out, (const char *)code->array, code->count * sizeof(type));
+	CODE_ARRAYS(PUT_ARRAY)
+#undef PUT_ARRAY
+}
+
+/* An array of `count` elements, at least one byte so that it can be freed and pointed at. */
+static void *take(const char **at, uint32_t count, size_t size)
+{
+	void *copy = malloc(count * size + 1);
+	if (copy)
+		memcpy(copy, *at, count * size);
+	*at += count * size;
+	return copy;
+}
+
+static bool in_range(uint64_t first, uint64_t count, uint64_t limit)
+{
+	return first + count <= limit;
+}
+
+static bool is_index(int64_t index, uint32_t limit)
+{
+	return index >= -1 && index < (int64_t)limit;
+}
+
+static bool instructions_sound(const struct kernel_code *c)
+{
+	for (uint32_t i = 0; i < c->code_count; i++) {
+		const struct code_instruction *in = &c->code[i];
+		if (in->class >= CODE_CLASS_COUNT || in->space >= CODE_SPACE_COUNT || in->opcode >= c->string_bytes ||
+		    (in->line && in->file >= c->file_count) || !is_index(in->address, c->node_count) ||
+		    !in_range(in->first_operand, in->writes + in->reads + in->waits, c->operand_count))
+			return false;
+	}
+	for (uint32_t i = 0; i < c->operand_count; i++)
+		if (c->operands[i] >= c->register_count)
+			return false;
+	return true;
+}
+
+static bool blocks_sound(const struct kernel_code *c)
+{
+	for (uint32_t i = 0; i < c->block_count; i++) {
+		const struct code_block *b = &c->blocks[i];
+		if (!in_range(b->first, b->count, c->code_count) || !b->edge_count ||
+		    !in_range(b->first_edge, b->edge_count, c->edge_count) || !is_index(b->call, c->block_count) ||
+		    !is_index(b->join, c->block_count) || !is_index(b->loop, c->loop_count) ||
+		    b->function >= c->function_count)
+			return false;
+	}
+	for (uint32_t i = 0; i < c->loop_count; i++)
+		if (c->loops[i].header >= c->block_count || !is_index(c->loops[i].outer, c->loop_count))
+			return false;
+	for (uint32_t i = 0; i < c->function_count; i++)
+		if (c->functions[i] >= c->block_count)
+			return false;
+	return c->block_count && c->function_count;
+}
+
+static bool counts_sound(const struct kernel_code *c)
+{
+	for (uint32_t i = 0; i < c->edge_count; i++) {
+		const struct code_edge *e = &c->edges[i];
+		if (e->from >= c->block_count || !is_index(e->to, c->block_count) || !e->denominator ||
+		    !in_range(e->first_term, e->term_count, c->term_count))
+			return false;
+	}
+	for (uint32_t i = 0; i < c->term_count; i++)
+		if (c->terms[i].of >= (uint64_t)c->counter_count + c->unknown_count)
+			return false;
+	for (uint32_t i = 0; i < c->unknown_count; i++)
+		if (c->unknowns[i].edge >= c->edge_count)
+			return false;
+	for (uint32_t i = 0; i < c->check_count; i++)
+		if (!in_range(c->checks[i].first_term, c->checks[i].term_count, c->term_count))
+			return false;
+	return true;
+}
+
+static bool nodes_sound(const struct kernel_code *c)
+{
+	for (uint32_t i = 0; i < c->node_count; i++) {
+		const struct code_node *n = &c->nodes[i];
+		if (n->op >= NODE_OP_COUNT || !is_index(n->a, i) || !is_index(n->b, i) || !is_index(n->c, i) ||
+		    n->from_bits > 64 || n->to_bits > 64 || !n->from_bits || !n->to_bits)
+			return false;
+	}
+	return true;
+}
+
+static bool strings_sound(const struct kernel_code *c)
+{
+	for (uint32_t i = 0; i < c->file_count; i++)
+		if (c->files[i] >= c->string_bytes)
+			return false;
+	return c->string_bytes && !c->strings[c->string_bytes - 1];
+}
+
+static uint64_t size_of_arrays(const struct code_header *header)
+{
+	uint64_t bytes = sizeof *header;
+	size_t i = 0;
+#define ADD_BYTES(type, array, count) bytes += (uint64_t)header->counts[i++] * sizeof(type);
+	CODE_ARRAYS(ADD_BYTES)
+#undef ADD_BYTES
+	return bytes;
+}
+
+/* False when memory ran out. */
+static bool fill(struct kernel_code *c, const struct code_header *header, const char *at)
+{
+	bool all = true;
+	size_t i = 0;
+	c->instructions = header->instructions;
+	c->registers = header->registers;
+	c->shared_bytes = header->shared_bytes;
+	c->local_bytes = header->local_bytes;
+	c->counter_count = header->counter_count;
+#define TAKE_ARRAY(type, array, count)                                                                                 \
+	c->count = header->counts[i++];                                                                                \
+	c->array = take(&at, c->count, sizeof(type));                                                                  \
+	all = all && c->array;
+	CODE_ARRAYS(TAKE_ARRAY)
+#undef TAKE_ARRAY
+	return all;
+}
+
+int code_read(const void *data, size_t length, struct kernel_code **out, struct gs_error *err)
+{
+	struct code_header header;
+	if (length >= sizeof header)
+		memcpy(&header, data, sizeof header);
+	if (length < sizeof header || header.magic != CODE_MAGIC || header.size != layout_size() ||
+	    size_of_arrays(&header) != length)
+		return gs_fail(err, EINVAL, "not the code of a kernel");
+	struct kernel_code *c = calloc(1, sizeof *c);
+	int result = 0;
+	if (!c || !fill(c, &header, (const char *)data + sizeof header))
+		result = gs_fail(err, ENOMEM, "out of memory");
+	else if (!strings_sound(c) || !instructions_sound(c) || !blocks_sound(c) || !counts_sound(c) ||
+	         !nodes_sound(c))
+		result = gs_fail(err, EINVAL, "the code of a kernel is damaged");
+	if (result) {
+		code_free(c);
+		return result;
+	}
+	*out = c;
+	return 0;
+}
+
+void code_free(struct kernel_code *code)
+{
+	if (!code)
+		return;
+#define FREE_ARRAY(type, array, count) free(code->array);
+	CODE_ARRAYS(FREE_ARRAY)
+#undef FREE_ARRAY
+	free(code);
+}

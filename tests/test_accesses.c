@@ -1,0 +1,136 @@
+/* Accesses of a warp's memory instructions, worked out by hand. */
+#include "tests.h"
+
+#include "models/accesses.h"
+
+#include <string.h>
+
+static struct gpu fermi(void)
+{
+	return (struct gpu){.warp_size = 32, .shared_banks = 32, .l1_access_bytes = 128, .const_access_bytes = 64,
+	                    .atomic_access_bytes = 32, .shared_wide_splits = true};
+}
+
+/* Lane i at base + i * stride. */
+static uint32_t strided(enum code_space space, uint64_t base, uint64_t stride, uint32_t bytes)
+{
+	struct gpu gpu = fermi();
+	uint64_t addresses[32];
+	for (uint64_t i = 0; i < 32; i++)
+		addresses[i] = base + i * stride;
+	return gpu_accesses(&gpu, &(struct access_kind){.space = space, .bytes = bytes}, addresses, 32);
+}
+
+/* 32 lanes of 4 bytes: stride 4 is 128 bytes, one line; 8 is two; 32 is eight; 128 a line each. */
+static void lines_follow_the_stride(void)
+{
+	CU_ASSERT_EQUAL(strided(SPACE_global, 4096, 4, 4), 1);
+	CU_ASSERT_EQUAL(strided(SPACE_global, 4096, 8, 4), 2);
+	CU_ASSERT_EQUAL(strided(SPACE_global, 4096, 32, 4), 8);
+	CU_ASSERT_EQUAL(strided(SPACE_global, 4096, 128, 4), 32);
+	CU_ASSERT_EQUAL(strided(SPACE_global, 4096, 0, 4), 1);   /* all at one place */
+	CU_ASSERT_EQUAL(strided(SPACE_global, 4100, 4, 4), 2);   /* off by one element: two lines */
+	CU_ASSERT_EQUAL(strided(SPACE_global, 4096, 16, 16), 4); /* float4: 512 bytes */
+	CU_ASSERT_EQUAL(strided(SPACE_global, 4096 + 120, 16, 16), 5);
+}
+
+static void order_of_lanes_does_not_matter(void)
+{
+	struct gpu gpu = fermi();
+	uint64_t addresses[32];
+	for (uint64_t i = 0; i < 32; i++)
+		addresses[i] = 8192 + (i * 7 % 32) * 4;
+	CU_ASSERT_EQUAL(gpu_accesses(&gpu, &(struct access_kind){.space = SPACE_global, .bytes = 4}, addresses, 32), 1);
+}
+
+/* A column of a 32 x 32 tile of floats is in one bank; of a 32 x 33 tile, in 32 banks. Stride of 2 words: two to a
+ * bank. One word for all is a broadcast. */
+static void banks_conflict_without_padding(void)
+{
+	CU_ASSERT_EQUAL(strided(SPACE_shared, 0, 4, 4), 1);
+	CU_ASSERT_EQUAL(strided(SPACE_shared, 0, 32 * 4, 4), 32);
+	CU_ASSERT_EQUAL(strided(SPACE_shared, 0, 33 * 4, 4), 1);
+	CU_ASSERT_EQUAL(strided(SPACE_shared, 0, 8, 4), 2);
+	CU_ASSERT_EQUAL(strided(SPACE_shared, 64, 0, 4), 1);
+}
+
+/* 8 bytes per lane: two halves of the warp, each without conflict; where a GPU does not split, only words count. */
+static void wide_shared_accesses_take_turns(void)
+{
+	struct gpu gpu = fermi();
+	uint64_t addresses[32];
+	for (uint64_t i = 0; i < 32; i++)
+		addresses[i] = i * 8;
+	CU_ASSERT_EQUAL(gpu_accesses(&gpu, &(struct access_kind){.space = SPACE_shared, .bytes = 8}, addresses, 32), 2);
+	gpu.shared_wide_splits = false;
+	CU_ASSERT_EQUAL(gpu_accesses(&gpu, &(struct access_kind){.space = SPACE_shared, .bytes = 8}, addresses, 32), 2);
+	for (uint64_t i = 0; i < 32; i++)
+		addresses[i] = i * 16;
+	CU_ASSERT_EQUAL(gpu_accesses(&gpu, &(struct access_kind){.space = SPACE_shared, .bytes = 16}, addresses, 32), 4);
+}
+
+/* Atomics: 32 lanes on one counter are one segment and 31 more turns; on 32 neighbours, 128 bytes are 4 segments. */
+static void atomics_on_one_address_are_serial(void)
+{
+	struct gpu gpu = fermi();
+	uint64_t addresses[32];
+	for (uint64_t i = 0; i < 32; i++)
+		addresses[i] = 4096;
+	struct access_kind kind = {.space = SPACE_global, .atomic = true, .bytes = 4};
+	CU_ASSERT_EQUAL(gpu_accesses(&gpu, &kind, addresses, 32), 32);
+	for (uint64_t i = 0; i < 32; i++)
+		addresses[i] = 4096 + 4 * i;
+	CU_ASSERT_EQUAL(gpu_accesses(&gpu, &kind, addresses, 32), 4);
+}
+
+/* ---- from the code ---- */
+
+/* p[tid.y * width + tid.x]: nodes 0 tid.x, 1 tid.y, 2 width, 3 mad, 4 times 4 in 64 bits, 5 buffer, 6 sum; and a load
+ * from where a loaded number says, node 8. */
+static void accesses_follow_from_arguments_and_shape(void)
+{
+	static struct code_node nodes[] = {
+		{NODE_tid, 32, 32, 0, -1, -1, -1, 0},   {NODE_tid, 32, 32, 0, -1, -1, -1, 1},
+		{NODE_param, 32, 32, 0, -1, -1, -1, 1}, {NODE_mad, 32, 32, 1, 1, 2, 0, 0},
+		{NODE_value, 64, 64, 0, -1, -1, -1, 4}, {NODE_mul, 32, 64, 1, 3, 4, -1, 0},
+		{NODE_param, 64, 64, 0, -1, -1, -1, 0}, {NODE_add, 64, 64, 0, 6, 5, -1, 0},
+		{NODE_varying, 64, 64, 0, -1, -1, -1, 0},
+	};
+	struct code_instruction in[3] = {{.class = CODE_load, .space = SPACE_global, .bytes = 4, .address = 7},
+	                                 {.class = CODE_load, .space = SPACE_global, .bytes = 4, .address = 8},
+	                                 {.class = CODE_int, .address = -1}};
+	struct kernel_code code = {.code = in, .code_count = 3, .nodes = nodes, .node_count = GS_ARRAY_LEN(nodes)};
+	struct gpu gpu = fermi();
+	bool known[2] = {true, true};
+	uint64_t values[2] = {1 << 20, 1024};
+	struct launch_arguments launch = {.local = {16, 16, 1}, .groups = {4, 4, 1}, .values = values, .known = known, .count = 2};
+	uint16_t accesses[3];
+	uint32_t unknown;
+	/* A warp is two rows of 16 floats, 4096 bytes apart: two lines. */
+	CU_ASSERT_EQUAL(usual_accesses(&gpu, &code, &launch, accesses, &unknown), 0);
+	CU_ASSERT_EQUAL(accesses[0], 2);
+	CU_ASSERT_EQUAL(accesses[1], 32);
+	CU_ASSERT_EQUAL(accesses[2], 1);
+	CU_ASSERT_EQUAL(unknown, 1);
+	/* One row of 32 lanes: one line. */
+	launch.local[0] = 32;
+	launch.local[1] = 1;
+	CU_ASSERT_EQUAL(usual_accesses(&gpu, &code, &launch, accesses, &unknown), 0);
+	CU_ASSERT_EQUAL(accesses[0], 1);
+	/* A width of 16 joins the two rows. */
+	launch.local[0] = launch.local[1] = 16;
+	values[1] = 16;
+	CU_ASSERT_EQUAL(usual_accesses(&gpu, &code, &launch, accesses, &unknown), 0);
+	CU_ASSERT_EQUAL(accesses[0], 1);
+}
+
+void add_accesses_tests(void)
+{
+	CU_pSuite suite = CU_add_suite("accesses", NULL, NULL);
+	CU_add_test(suite, "lines follow the stride", lines_follow_the_stride);
+	CU_add_test(suite, "order of lanes does not matter", order_of_lanes_does_not_matter);
+	CU_add_test(suite, "banks conflict without padding", banks_conflict_without_padding);
+	CU_add_test(suite, "wide shared accesses take turns", wide_shared_accesses_take_turns);
+	CU_add_test(suite, "atomics on one address are serial", atomics_on_one_address_are_serial);
+	CU_add_test(suite, "accesses follow from arguments and shape", accesses_follow_from_arguments_and_shape);
+}

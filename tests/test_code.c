@@ -1,0 +1,159 @@
+/* The target's code as data: to bytes and back, and counts from sums. */
+#include "tests.h"
+
+#include "models/code.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * A loop with a guarded call of a library function in it:
+ *
+ *   block 0 (3 instructions, the last a conditional branch) -> 1 taken, -> 3 falls
+ *   block 1 (4, conditional) -> 2 taken (the slow path), -> 1 again is edge 3, -> 3
+ * Kept simple: edges 0: 0->1, 1: 0->2, 2: 1->2; block 1 is inside of an if, block 2 the end (2 instructions).
+ * Source counters: 0 = entries, 1 = the then branch. One unknown u: whether 1 goes on by its taken edge or falls.
+ *   edge 0 = c1, edge 1 = c0 - c1, edge 2 = u (taken), edge 3 = c1 - u (falls), edge 4 = c0: out of block 2
+ */
+static struct code_instruction instructions[9] = {
+	[2] = {.class = CODE_branch, .flags = CODE_CONDITIONAL | CODE_GUARDED, .waits = 1},
+	[6] = {.class = CODE_branch, .flags = CODE_CONDITIONAL | CODE_GUARDED},
+	[8] = {.class = CODE_branch, .flags = CODE_EXIT},
+};
+static struct code_block blocks[3] = {
+	{.first = 0, .count = 3, .first_edge = 0, .edge_count = 2, .call = -1, .join = 2, .loop = -1},
+	{.first = 3, .count = 4, .first_edge = 2, .edge_count = 2, .call = -1, .join = 2, .loop = -1},
+	{.first = 7, .count = 2, .first_edge = 4, .edge_count = 1, .call = -1, .join = -1, .loop = -1},
+};
+static struct code_term terms[] = {{1, 1}, {0, 1}, {1, -1}, {2, 1}, {1, 1}, {2, -1}, {0, 1}, {0, 1}, {1, -2}};
+static struct code_edge edges[5] = {
+	{.from = 0, .to = 1, .taken = true, .first_term = 0, .term_count = 1, .denominator = 1},
+	{.from = 0, .to = 2, .first_term = 1, .term_count = 2, .denominator = 1},
+	{.from = 1, .to = 2, .taken = true, .first_term = 3, .term_count = 1, .denominator = 1},
+	{.from = 1, .to = 2, .first_term = 4, .term_count = 2, .denominator = 1},
+	{.from = 2, .to = -1, .taken = true, .first_term = 6, .term_count = 1, .denominator = 1},
+};
+static struct code_unknown unknowns[1] = {{.edge = 2}};
+static struct code_check checks[1] = {{.first_term = 7, .term_count = 2}};
+static uint16_t operands[1] = {1};
+static struct code_register registers[2];
+static uint32_t functions[1] = {0};
+static char no_strings[1];
+
+static struct kernel_code sample(void)
+{
+	unknowns[0].least = false;
+	for (size_t i = 0; i < GS_ARRAY_LEN(instructions); i++)
+		instructions[i].address = -1;
+	return (struct kernel_code){
+		.instructions = 9, .registers = 12, .counter_count = 2,
+		.code = instructions, .code_count = 9, .blocks = blocks, .block_count = 3, .edges = edges, .edge_count = 5,
+		.terms = terms, .term_count = GS_ARRAY_LEN(terms), .unknowns = unknowns, .unknown_count = 1,
+		.operands = operands, .operand_count = 1, .register_table = registers, .register_count = 2,
+		.functions = functions, .function_count = 1, .strings = no_strings, .string_bytes = 1,
+	};
+}
+
+static struct code_counts count(const struct kernel_code *code, uint64_t entries, uint64_t then)
+{
+	static double edge_counts[5], block_counts[3];
+	struct code_counts out = {.edges = edge_counts, .blocks = block_counts};
+	code_count(code, (uint64_t[]){entries, then}, &out);
+	return out;
+}
+
+/* 10 entries, 6 of them in the branch. u is between 0 and 6, the middle is 3. Instructions: block 0 taken 6*3, falling
+ * through 4*2; block 1: 3*4 taken, 3*3 falling; block 2: 10*2: 18 + 8 + 12 + 9 + 20 = 67. u = 0: 64, u = 6: 70. */
+static void open_counts_are_bounded_and_taken_in_the_middle(void)
+{
+	struct kernel_code code = sample();
+	struct code_counts c = count(&code, 10, 6);
+	CU_ASSERT_EQUAL(c.edges[0], 6);
+	CU_ASSERT_EQUAL(c.edges[1], 4);
+	CU_ASSERT_EQUAL(c.edges[2], 3);
+	CU_ASSERT_EQUAL(c.edges[3], 3);
+	CU_ASSERT_EQUAL(c.blocks[1], 6);
+	CU_ASSERT_EQUAL(c.blocks[2], 10);
+	CU_ASSERT_EQUAL(c.thread_instructions, 67);
+	CU_ASSERT_EQUAL(c.low, 64);
+	CU_ASSERT_EQUAL(c.high, 70);
+	CU_ASSERT_TRUE(c.bounded);
+	CU_ASSERT_FALSE(c.inconsistent);
+}
+
+static void slow_paths_are_not_taken(void)
+{
+	struct kernel_code code = sample();
+	unknowns[0].least = true;
+	struct code_counts c = count(&code, 10, 6);
+	CU_ASSERT_EQUAL(c.edges[2], 0);
+	CU_ASSERT_EQUAL(c.edges[3], 6);
+	CU_ASSERT_EQUAL(c.thread_instructions, 64);
+}
+
+static void counts_that_contradict_are_told(void)
+{
+	struct kernel_code code = sample();
+	CU_ASSERT_TRUE(count(&code, 5, 6).inconsistent); /* edge 1 would be -1 */
+	code.checks = checks;                            /* c0 = 2 * c1 */
+	code.check_count = 1;
+	CU_ASSERT_FALSE(count(&code, 12, 6).inconsistent);
+	CU_ASSERT_TRUE(count(&code, 11, 6).inconsistent);
+	code.check_count = 0;
+	edges[4].denominator = 2;
+	CU_ASSERT_FALSE(count(&code, 12, 6).inconsistent);
+	CU_ASSERT_TRUE(count(&code, 11, 6).inconsistent);
+	edges[4].denominator = 1;
+}
+
+static void code_comes_back_from_its_bytes(void)
+{
+	struct kernel_code code = sample(), *back = NULL;
+	struct gs_buf bytes = {0}, again = {0};
+	struct gs_error err;
+	code_write(&code, &bytes);
+	CU_ASSERT_EQUAL_FATAL(code_read(bytes.data, bytes.len, &back, &err), 0);
+	CU_ASSERT_EQUAL(back->registers, 12);
+	CU_ASSERT_EQUAL(count(back, 10, 6).thread_instructions, 67);
+	code_write(back, &again);
+	CU_ASSERT_TRUE(again.len == bytes.len && !memcmp(again.data, bytes.data, bytes.len));
+	code_free(back);
+	gs_buf_free(&again);
+	gs_buf_free(&bytes);
+}
+
+/* Every byte changed in turn, and every shorter length: an error or code whose indices are all good. */
+static void damaged_code_is_refused_or_harmless(void)
+{
+	struct kernel_code code = sample(), *back;
+	struct gs_buf bytes = {0};
+	struct gs_error err;
+	double edge_counts[64], block_counts[64];
+	uint64_t counts[300] = {1};
+	code_write(&code, &bytes);
+	for (size_t length = 0; length < bytes.len; length++)
+		CU_ASSERT_EQUAL(code_read(bytes.data, length, &back, &err), -EINVAL);
+	for (size_t i = 0; i < bytes.len; i++) {
+		char kept = bytes.data[i];
+		bytes.data[i] = (char)0xff;
+		if (!code_read(bytes.data, bytes.len, &back, &err)) {
+			struct code_counts out = {.edges = edge_counts, .blocks = block_counts};
+			if (back->counter_count < GS_ARRAY_LEN(counts))
+				code_count(back, counts, &out);
+			code_free(back);
+		}
+		bytes.data[i] = kept;
+	}
+	gs_buf_free(&bytes);
+}
+
+void add_code_tests(void)
+{
+	CU_pSuite suite = CU_add_suite("code", NULL, NULL);
+	CU_add_test(suite, "open counts are bounded and taken in the middle", open_counts_are_bounded_and_taken_in_the_middle);
+	CU_add_test(suite, "slow paths are not taken", slow_paths_are_not_taken);
+	CU_add_test(suite, "counts that contradict are told", counts_that_contradict_are_told);
+	CU_add_test(suite, "code comes back from its bytes", code_comes_back_from_its_bytes);
+	CU_add_test(suite, "damaged code is refused or harmless", damaged_code_is_refused_or_harmless);
+}
