@@ -20,6 +20,9 @@ struct graph_block {
 	int32_t loop;                    /* innermost, or -1 */
 	bool reachable;
 	bool calls;                      /* its last instruction calls a function */
+	struct graph_span {
+		uint32_t first, last;
+	} dominates, post_dominates;     /* what it does, numbered so that a subtree is a span; first 0: in no tree */
 };
 
 struct graph_loop {
@@ -33,12 +36,14 @@ struct graph {
 	struct graph_block *blocks; /* block 0 is the entry */
 	struct graph_edge *edges;
 	uint32_t *in;
-	struct graph_loop *loops;
-	uint32_t block_count, edge_count, loop_count;
+	struct graph_loop *loops; /* outer ones before inner ones */
+	uint32_t *order; /* the reachable blocks in reverse postorder: before what they lead to, but for loops */
+	uint32_t block_count, edge_count, loop_count, order_count;
 };
 
 /* A block begins at the entry, at a label that is jumped to and behind a branch or call; it ends there too. A guarded
- * ret or exit ends its block with two edges. Irreducible flow gives loops only where a header dominates. */
+ * ret or exit ends its block with two edges. A label that is missing or at the end leads out. A function without
+ * instructions has one empty block. Irreducible flow gives loops only where a header dominates. */
 int graph_build(const struct ptx_function *function, struct graph **out, struct gs_error *err);
 void graph_free(struct graph *g);
 bool graph_dominates(const struct graph *g, uint32_t a, uint32_t b);

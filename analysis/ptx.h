@@ -54,6 +54,7 @@ struct ptx_label {
 struct ptx_probe {
 	uint64_t guid;
 	uint32_t id, at; /* the instruction it stands before */
+	uint32_t labels; /* of the function that stand before it */
 };
 
 struct ptx_variable {
@@ -73,6 +74,7 @@ struct ptx_function {
 	struct ptx_variable *variables; /* .shared, .local and .param of the body; parameters first */
 	uint32_t instruction_count, register_count, label_count, probe_count, variable_count, parameter_count;
 	uint32_t reqntid[3], maxntid[3], minnctapersm; /* 0: not given */
+	uint64_t shared_bytes; /* what ptx_shared_bytes answers */
 	uint32_t ptx_line;
 };
 

@@ -250,15 +250,3 @@ void ptx_kernels_free(struct ptx_kernel *kernels, size_t count)
 		free(kernels[i].name);
 	free(kernels);
 }
-
-void ptx_without_probes(const char *ptx, size_t length, struct gs_buf *out)
-{
-	for (const char *line = ptx, *end = ptx + length, *next; line < end; line = next) {
-		const char *newline = memchr(line, '\n', (size_t)(end - line));
-		next = newline ? newline + 1 : end;
-		struct text t = {line, next};
-		skip_blanks(&t);
-		if (!starts_with(t, ".pseudoprobe"))
-			gs_buf_add(out, line, (size_t)(next - line));
-	}
-}

@@ -1,11 +1,13 @@
 /*
  * suite - runs the cases of cases.txt as an ordinary OpenCL 1.1 program would.
  *
- *   suite [-k kernel directory] [-r repeats] [-n] cases.txt [name...]     (shell patterns: '*-s')
+ *   suite [-k kernel directory] [-r repeats] [-n] [-b] cases.txt [name...]     (shell patterns: '*-s')
  *
  * The kernels are looked for beside the cases file unless -k names another directory. Prints one line
  * per case: name,kernel,global,local,checksum,median_ns,min_ns where the times are the device's own
- * (profiling events); -n: no profiling. Every repeat starts from freshly written buffers.
+ * (profiling events); -n: no profiling. Every repeat starts from freshly written buffers. With -b two more, of the
+ * host's clock: build_ns, of clBuildProgram, and first_ns, of the first launch, which is when drivers compile a kernel; a
+ * build of nothing comes before all, so that a driver's own start is in none of them.
  *
  * Arguments: f (float), d (double) and i (int) buffers, kind:count:how[:value] with how one of rand (floats in [0,1),
  * ints in [0,value)), zero, and for ints fill (value) and ramp (element e is e*value); m an image to read of RGBA
@@ -26,6 +28,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { MAX_ARGS = 16, MAX_REPEATS = 64 };
@@ -35,7 +38,7 @@ struct suite {
 	cl_context context;
 	cl_command_queue queue;
 	const char *kernel_dir;
-	int repeats, profile;
+	int repeats, profile, builds;
 };
 
 struct arg {
@@ -65,6 +68,14 @@ static void check(cl_int err, const char *what)
 {
 	if (err)
 		fail("failed", what, err);
+}
+
+static unsigned long long now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (unsigned long long)t.tv_sec * 1000000000u + (unsigned long long)t.tv_nsec;
 }
 
 static uint32_t random_state;
@@ -170,7 +181,7 @@ static char *read_file(const char *path, size_t *size)
 	return text;
 }
 
-static cl_program build_program(const struct suite *s, const char *file)
+static cl_program build_program(const struct suite *s, const char *file, unsigned long long *build_ns)
 {
 	char path[4096], *source;
 	size_t size;
@@ -182,8 +193,21 @@ static cl_program build_program(const struct suite *s, const char *file)
 	program = clCreateProgramWithSource(s->context, 1, (const char **)&source, &size, &err);
 	check(err, "clCreateProgramWithSource");
 	free(source);
+	*build_ns = now_ns();
 	check(clBuildProgram(program, 1, &s->device, "", NULL, NULL), "clBuildProgram");
+	*build_ns = now_ns() - *build_ns;
 	return program;
+}
+
+static void start_compiler(const struct suite *s)
+{
+	const char *nothing = "__kernel void nothing(void) {}";
+	cl_int err;
+	cl_program program = clCreateProgramWithSource(s->context, 1, &nothing, NULL, &err);
+
+	check(err, "clCreateProgramWithSource");
+	check(clBuildProgram(program, 1, &s->device, "", NULL, NULL), "clBuildProgram");
+	clReleaseProgram(program);
 }
 
 static void write_image(const struct suite *s, struct arg *a)
@@ -263,20 +287,11 @@ static void print_range(const size_t *range, cl_uint dims)
 	putchar(',');
 }
 
-static void run_case(const struct suite *s, struct test_case *c)
+/* Releases what the case holds. */
+static uint32_t checksum_all(const struct suite *s, struct test_case *c)
 {
-	cl_ulong times[MAX_REPEATS] = {0};
 	uint32_t sum = 0;
-	cl_int err;
-	cl_program program = build_program(s, c->file);
-	cl_kernel kernel = clCreateKernel(program, c->kernel, &err);
 
-	check(err, "clCreateKernel");
-	for (int r = 0; r < s->repeats; r++) {
-		for (int i = 0; i < c->arg_count; i++)
-			set_arg(s, kernel, (cl_uint)i, &c->args[i]);
-		times[r] = launch(s, kernel, c);
-	}
 	for (int i = 0; i < c->arg_count; i++) {
 		if (!c->args[i].init)
 			continue;
@@ -284,11 +299,34 @@ static void run_case(const struct suite *s, struct test_case *c)
 		clReleaseMemObject(c->args[i].mem);
 		free(c->args[i].init);
 	}
+	return sum;
+}
+
+static void run_case(const struct suite *s, struct test_case *c)
+{
+	cl_ulong times[MAX_REPEATS] = {0};
+	unsigned long long build_ns, first_ns = 0, begin_ns;
+	cl_int err;
+	cl_program program = build_program(s, c->file, &build_ns);
+	cl_kernel kernel = clCreateKernel(program, c->kernel, &err);
+
+	check(err, "clCreateKernel");
+	for (int r = 0; r < s->repeats; r++) {
+		for (int i = 0; i < c->arg_count; i++)
+			set_arg(s, kernel, (cl_uint)i, &c->args[i]);
+		begin_ns = now_ns();
+		times[r] = launch(s, kernel, c);
+		first_ns = r ? first_ns : now_ns() - begin_ns;
+	}
 	qsort(times, (size_t)s->repeats, sizeof times[0], compare_times);
 	printf("%s,%s,", c->name, c->kernel);
 	print_range(c->global, c->dims);
 	print_range(c->local, c->dims);
-	printf("%08x,%llu,%llu\n", sum, (unsigned long long)times[s->repeats / 2], (unsigned long long)times[0]);
+	printf("%08x,%llu,%llu", checksum_all(s, c), (unsigned long long)times[s->repeats / 2],
+	       (unsigned long long)times[0]);
+	if (s->builds)
+		printf(",%llu,%llu", build_ns, first_ns);
+	putchar('\n');
 	fflush(stdout);
 	clReleaseKernel(kernel);
 	clReleaseProgram(program);
@@ -327,18 +365,20 @@ int main(int argc, char **argv)
 	size_t size;
 	int option;
 
-	while ((option = getopt(argc, argv, "k:r:n")) != -1) {
+	while ((option = getopt(argc, argv, "k:r:nb")) != -1) {
 		if (option == 'k')
 			s.kernel_dir = optarg;
 		else if (option == 'r')
 			s.repeats = atoi(optarg);
 		else if (option == 'n')
 			s.profile = 0;
+		else if (option == 'b')
+			s.builds = 1;
 		else
 			return 2;
 	}
 	if (optind >= argc || s.repeats < 1 || s.repeats > MAX_REPEATS) {
-		fprintf(stderr, "usage: suite [-k kernel directory] [-r repeats] [-n] cases.txt [name...]\n");
+		fprintf(stderr, "usage: suite [-k kernel directory] [-r repeats] [-n] [-b] cases.txt [name...]\n");
 		return 2;
 	}
 	path = strdup(argv[optind]);
@@ -346,6 +386,8 @@ int main(int argc, char **argv)
 		s.kernel_dir = dirname(path);
 	cases = read_file(argv[optind++], &size);
 	open_device(&s);
+	if (s.builds)
+		start_compiler(&s);
 	for (char *line = strtok_r(cases, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
 		if (line[0] == '#' || !strcspn(line, " \t") || !wanted(line, argc - optind, argv + optind))
 			continue;

@@ -44,13 +44,13 @@ struct ov_machine {
 	const struct warp_options *options;
 	struct ov_op *ops;
 	uint32_t op_count;
-	uint16_t *numbers; /* of the operands' registers, for banks */
+	uint16_t *operand_banks; /* of warp slot 0 */
 	uint32_t groups_per_sm, warps_per_group, slots;
 	uint32_t schedulers, partitions, positions;
 	uint32_t position_words, slot_words, register_words, line_count;
 	uint32_t ports[OV_KINDS];      /* of a partition */
 	uint32_t unit_count[OV_KINDS]; /* of an SM */
-	uint32_t units;
+	uint32_t units, first_unit[OV_KINDS + 1];
 	uint32_t collectors[OV_KINDS], pool_collectors; /* of a partition; 0: the pool's */
 	uint32_t pools;                                 /* of a partition */
 	uint32_t collector_total, max_reads, banks;     /* banks of a partition */
@@ -62,14 +62,14 @@ enum ov_wait { OV_RUNS, OV_AT_BARRIER, OV_AT_ATOMIC, OV_AT_FENCE };
 
 struct ov_warp {
 	const uint32_t *block, *block_end; /* the rest of its path */
-	const uint16_t *access, *access_end;
+	const uint16_t *access, *access_end, *memory_wait;
 	uint32_t pc, left;          /* next instruction, and how many its block still has */
 	uint32_t buffer_pc, fetch_pc; /* what the buffer begins with, and what is fetched next */
 	uint32_t buffered, fetching;
 	uint32_t in_flight, pending; /* instructions not completed; registers not written */
 	uint32_t position;           /* in its scheduler's masks */
 	uint32_t ready_kind;         /* whose mask it is in, or OV_NONE */
-	uint16_t scheduler, group;
+	uint16_t scheduler, group, bank; /* bank: what its slot adds */
 	uint8_t wait, epoch; /* enum ov_wait; epoch: fetches begun before a flush are void */
 	bool finished, blocked, memory_blocked, flush;
 };
@@ -79,7 +79,8 @@ struct ov_group {
 };
 
 struct ov_scheduler {
-	uint64_t *ready[OV_KINDS], *flush, *unfinished, *long_wait, *active; /* by position */
+	uint64_t *ready; /* OV_KINDS for each word of positions */
+	uint64_t *flush, *unfinished, *long_wait, *active; /* by position */
 	uint32_t *slot_at;
 	uint32_t next_position; /* where a new warp goes, if by age */
 	uint32_t last_slot, last_position; /* that issued last */
@@ -87,8 +88,8 @@ struct ov_scheduler {
 
 /* An instruction on its way from issue to its unit. */
 struct ov_flight {
-	uint32_t op, uid, accesses;
-	uint16_t slot, kind;
+	uint32_t op, uid;
+	uint16_t accesses, wait, slot, kind;
 };
 
 /* For one kind of units in one partition: issued, and collected. Both are in the order of issue. */
@@ -151,7 +152,10 @@ struct ov_sm {
 	struct ov_bank *banks;
 	struct ov_read *reads;
 	uint32_t free_read;
-	uint64_t *waiting_banks, *written_banks; /* per partition */
+	/* Per partition: banks; and kinds of units, or pools, that have something to do, so that the rest is not looked at */
+	uint64_t *waiting_banks, *written_banks;
+	uint32_t *port_kinds, *full_kinds, *ready_pools;
+	uint32_t collected_kinds; /* of all partitions */
 	struct ov_unit *units; /* all kinds, in order */
 	uint32_t *bus_time, *bus_count;
 	uint64_t *line_ready;
@@ -160,7 +164,7 @@ struct ov_sm {
 		uint32_t slot;
 	} *replies; /* of the instruction cache, a ring */
 	uint32_t reply_head, reply_count;
-	uint32_t in_ports, in_collectors, in_collected;
+	uint32_t in_collectors, in_collected; /* instructions */
 
 	uint32_t *wheel;
 	uint64_t wheel_used[OV_WHEEL / 64];
@@ -277,6 +281,12 @@ static inline uint32_t ov_next_bit(const uint64_t *mask, uint32_t words, uint32_
 static inline uint32_t ov_partition(const struct ov_machine *m, uint32_t slot)
 {
 	return m->partitions == 1 ? 0 : slot % m->schedulers;
+}
+
+static inline uint32_t ov_bank_of(const struct ov_machine *m, const struct ov_warp *w, uint32_t operand)
+{
+	uint32_t bank = (uint32_t)m->operand_banks[operand] + w->bank;
+	return bank < m->banks ? bank : bank - m->banks;
 }
 
 static inline struct ov_lane *ov_lane_of(const struct ov_sm *sm, uint32_t partition, uint32_t kind)

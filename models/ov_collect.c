@@ -8,12 +8,9 @@
  */
 #include "models/ov.h"
 
-#include <string.h>
-
-static uint32_t next_ready(const struct ov_pool *p, uint64_t ready, uint32_t last)
+static uint32_t next_ready(uint64_t ready, uint32_t last)
 {
 	uint64_t after = last >= 63 ? 0 : ready & (~0ULL << (last + 1));
-	(void)p;
 	return (uint32_t)__builtin_ctzll(after ? after : ready);
 }
 
@@ -30,7 +27,7 @@ static void dispatch_from(struct ov_sm *sm, struct ov_pool *p)
 {
 	uint64_t ready = p->ready;
 	for (uint32_t d = 0; d < p->dispatchers && ready; d++) {
-		uint32_t unit = next_ready(p, ready, p->last[d]);
+		uint32_t unit = next_ready(ready, p->last[d]);
 		const struct ov_flight *f = &p->units[unit].flight;
 		struct ov_lane *l = ov_lane_of(sm, p->partition, f->kind);
 		ready &= ~(1ULL << unit);
@@ -44,20 +41,28 @@ static void dispatch_from(struct ov_sm *sm, struct ov_pool *p)
 		p->free |= 1ULL << unit;
 		sm->in_collectors--;
 		sm->in_collected++;
+		sm->collected_kinds |= 1u << f->kind;
 		sm->moved = true;
 	}
 }
 
 static void dispatch(struct ov_sm *sm)
 {
-	for (uint32_t i = 0; i < sm->m->partitions * sm->m->pools; i++)
-		if (sm->pools[i].ready)
-			dispatch_from(sm, &sm->pools[i]);
+	uint32_t pools = sm->m->pools;
+	for (uint32_t p = 0; p < sm->m->partitions; p++)
+		for (uint32_t bits = sm->ready_pools[p]; bits; bits &= bits - 1) {
+			uint32_t n = (uint32_t)__builtin_ctz(bits);
+			dispatch_from(sm, &sm->pools[p * pools + n]);
+			if (!sm->pools[p * pools + n].ready)
+				sm->ready_pools[p] &= ~(1u << n);
+		}
 }
 
 void ov_read_done(struct ov_sm *sm, uint32_t pool, uint32_t unit)
 {
-	sm->pools[pool].ready |= 1ULL << unit;
+	struct ov_pool *p = &sm->pools[pool];
+	p->ready |= 1ULL << unit;
+	sm->ready_pools[p->partition] |= 1u << (pool - p->partition * sm->m->pools);
 }
 
 static void read_bank(struct ov_sm *sm, uint32_t partition, uint32_t bank)
@@ -94,9 +99,9 @@ static void ask_banks(struct ov_sm *sm, uint32_t pool, uint32_t unit)
 	struct ov_pool *p = &sm->pools[pool];
 	const struct ov_flight *f = &p->units[unit].flight;
 	const struct ov_op *op = &sm->m->ops[f->op];
-	const uint16_t *numbers = &sm->m->numbers[op->first_operand + op->writes];
+	const struct ov_warp *w = &sm->warps[f->slot];
 	for (uint32_t i = 0; i < op->reads; i++) {
-		uint32_t bank = (numbers[i] + f->slot) % sm->m->banks, n = sm->free_read;
+		uint32_t bank = ov_bank_of(sm->m, w, op->first_operand + op->writes + i), n = sm->free_read;
 		struct ov_bank *b = &sm->banks[p->partition * sm->m->banks + bank];
 		sm->free_read = sm->reads[n].next;
 		sm->reads[n] = (struct ov_read){OV_NONE, (uint16_t)pool, (uint16_t)unit};
@@ -126,28 +131,37 @@ static void collect(struct ov_sm *sm, uint32_t pool, uint32_t unit, const struct
 	p->free &= ~(1ULL << unit);
 	p->units[unit].flight = *f;
 	if (sm->m->ops[f->op].reads == 0)
-		p->ready |= 1ULL << unit;
+		ov_read_done(sm, pool, unit);
 	else if (sm->m->resolves_banks)
 		ask_banks(sm, pool, unit);
 	else
 		ov_schedule(sm, sm->now + 2 + extra_cycles(&sm->read_debt, options->extra_read_cycles), OV_READ_DONE, pool, unit);
-	sm->in_ports--;
 	sm->in_collectors++;
 	sm->moved = true;
 }
 
+static void allocate_kind(struct ov_sm *sm, uint32_t partition, uint32_t kind)
+{
+	struct ov_lane *l = ov_lane_of(sm, partition, kind);
+	const struct ov_pool *p = &sm->pools[l->pool];
+	uint32_t taken = 0;
+	for (; taken < l->port_count && p->free; taken++)
+		collect(sm, l->pool, (uint32_t)__builtin_ctzll(p->free), &l->port[taken]);
+	if (!taken)
+		return;
+	l->port_count -= taken;
+	for (uint32_t i = 0; i < l->port_count; i++)
+		l->port[i] = l->port[i + taken];
+	sm->full_kinds[partition] &= ~(1u << kind);
+	if (!l->port_count)
+		sm->port_kinds[partition] &= ~(1u << kind);
+}
+
 static void allocate(struct ov_sm *sm)
 {
-	for (uint32_t i = 0; i < sm->m->partitions * OV_KINDS; i++) {
-		struct ov_lane *l = &sm->lanes[i];
-		struct ov_pool *p = &sm->pools[l->pool];
-		uint32_t taken = 0;
-		for (; taken < l->port_count && p->free; taken++)
-			collect(sm, l->pool, (uint32_t)__builtin_ctzll(p->free), &l->port[taken]);
-		l->port_count -= taken;
-		if (taken)
-			memmove(l->port, l->port + taken, l->port_count * sizeof *l->port);
-	}
+	for (uint32_t p = 0; p < sm->m->partitions; p++)
+		for (uint32_t bits = sm->port_kinds[p]; bits; bits &= bits - 1)
+			allocate_kind(sm, p, (uint32_t)__builtin_ctz(bits));
 }
 
 void ov_collect(struct ov_sm *sm)
@@ -156,7 +170,6 @@ void ov_collect(struct ov_sm *sm)
 		if (sm->in_collectors)
 			dispatch(sm);
 		read_banks(sm);
-		if (sm->in_ports)
-			allocate(sm);
+		allocate(sm);
 	}
 }

@@ -108,7 +108,7 @@ static uint64_t result_banks(const struct ov_sm *sm, uint32_t slot, const struct
 {
 	uint64_t banks = 0;
 	for (uint32_t i = 0; i < op->writes; i++)
-		banks |= 1ULL << (sm->m->numbers[op->first_operand + i] + slot) % sm->m->banks;
+		banks |= 1ULL << ov_bank_of(sm->m, &sm->warps[slot], op->first_operand + i);
 	return banks;
 }
 

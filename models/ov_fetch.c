@@ -73,7 +73,8 @@ static bool line_is_missing(struct ov_sm *sm, uint32_t slot, uint32_t pc)
 	const struct gpu *gpu = sm->m->gpu;
 	if (!gpu->icache_line_instructions || !gpu->icache_miss_cycles || pc >= sm->m->op_count)
 		return false;
-	uint64_t *ready = &sm->line_ready[pc / gpu->icache_line_instructions];
+	uint32_t shift = sm->m->launch->code_offset % gpu->icache_line_instructions;
+	uint64_t *ready = &sm->line_ready[(pc + shift) / gpu->icache_line_instructions];
 	if (!*ready)
 		*ready = sm->now + gpu->icache_miss_cycles;
 	if (*ready <= sm->now)
@@ -136,7 +137,7 @@ void ov_fetch(struct ov_sm *sm)
 			deliver(sm, slot);
 			continue;
 		}
-		uint32_t slot = ov_next_bit(sm->hungry, m->slot_words, (sm->last_fetched + 1) % m->slots);
+		uint32_t slot = ov_next_bit(sm->hungry, m->slot_words, sm->last_fetched + 1);
 		retire_warps(sm, slot);
 		if (slot == OV_NONE)
 			break;

@@ -20,10 +20,15 @@ static bool registers_pending(const struct ov_sm *sm, uint32_t slot, const struc
 	return false;
 }
 
+static uint64_t *ready_word(const struct ov_scheduler *s, const struct ov_warp *w, uint32_t kind)
+{
+	return &s->ready[w->position / 64 * OV_KINDS + kind];
+}
+
 static void leave_masks(struct ov_scheduler *s, struct ov_warp *w)
 {
 	if (w->ready_kind != OV_NONE)
-		ov_clear(s->ready[w->ready_kind], w->position);
+		*ready_word(s, w, w->ready_kind) &= ~(1ULL << w->position % 64);
 	if (w->flush)
 		ov_clear(s->flush, w->position);
 	ov_clear(s->long_wait, w->position);
@@ -58,7 +63,7 @@ void ov_update_warp(struct ov_sm *sm, uint32_t slot)
 		return;
 	}
 	w->ready_kind = op->kind;
-	ov_set(s->ready[op->kind], w->position);
+	*ready_word(s, w, op->kind) |= 1ULL << w->position % 64;
 }
 
 static void place_warp(struct ov_scheduler *s, struct ov_warp *w, uint32_t slot, uint32_t position)
@@ -79,8 +84,7 @@ static void renumber(struct ov_sm *sm, struct ov_scheduler *s)
 	uint64_t *masks[] = {s->flush, s->unfinished, s->long_wait, s->active};
 	for (uint32_t i = 0; i < GS_ARRAY_LEN(masks); i++)
 		memset(masks[i], 0, words * sizeof(uint64_t));
-	for (uint32_t k = 0; k < OV_KINDS; k++)
-		memset(s->ready[k], 0, words * sizeof(uint64_t));
+	memset(s->ready, 0, (size_t)words * OV_KINDS * sizeof(uint64_t));
 	s->last_position = sm->m->positions - 1;
 	for (uint32_t i = 0; i < words; i++)
 		for (uint64_t bits = unfinished[i]; bits; bits &= bits - 1) {
@@ -138,11 +142,21 @@ void ov_finish_warp(struct ov_sm *sm, uint32_t slot)
 	check_barrier(sm, w->group);
 }
 
-static uint32_t next_accesses(const struct ov_sm *sm, const struct ov_warp *w)
+/* What the memory system does with the warp's next instruction. */
+static void look_up_access(const struct ov_sm *sm, const struct ov_warp *w, struct ov_flight *f)
 {
-	if (w->access != w->access_end)
-		return *w->access;
-	return sm->m->launch->usual_accesses ? sm->m->launch->usual_accesses[w->pc] : 1;
+	const struct launch_warps *launch = sm->m->launch;
+	bool own = w->access != w->access_end;
+	f->accesses = own ? *w->access : launch->usual_accesses ? launch->usual_accesses[w->pc] : 1;
+	f->wait = own && w->memory_wait ? *w->memory_wait : launch->usual_waits ? launch->usual_waits[w->pc] : 0;
+}
+
+static void take_access(struct ov_warp *w)
+{
+	if (w->access == w->access_end)
+		return;
+	w->access++;
+	w->memory_wait += w->memory_wait != NULL;
 }
 
 static void reserve_registers(struct ov_sm *sm, uint32_t slot, const struct ov_op *op)
@@ -212,7 +226,9 @@ static bool accept(struct ov_sm *sm, uint32_t partition, const struct ov_flight 
 	if (l->port_count == sm->m->ports[f->kind])
 		return false;
 	l->port[l->port_count++] = *f;
-	sm->in_ports++;
+	sm->port_kinds[partition] |= 1u << f->kind;
+	if (l->port_count == sm->m->ports[f->kind])
+		sm->full_kinds[partition] |= 1u << f->kind;
 	return true;
 }
 
@@ -223,10 +239,11 @@ static bool issue_warp(struct ov_sm *sm, uint32_t slot)
 	struct ov_flight f = {.op = w->pc, .uid = sm->uid, .slot = (uint16_t)slot, .kind = op->kind, .accesses = 1};
 	bool accesses = code_has_accesses(op->class);
 	if (accesses)
-		f.accesses = next_accesses(sm, w);
+		look_up_access(sm, w, &f);
 	if (!accept(sm, ov_partition(sm->m, slot), &f))
 		return false;
-	w->access += accesses && w->access != w->access_end;
+	if (accesses)
+		take_access(w);
 	reserve_registers(sm, slot, op);
 	w->in_flight++;
 	sm->uid++;
@@ -236,23 +253,19 @@ static bool issue_warp(struct ov_sm *sm, uint32_t slot)
 	return true;
 }
 
-static bool port_is_free(const struct ov_sm *sm, uint32_t partition, uint32_t kind)
-{
-	return !sm->m->collects || ov_lane_of(sm, partition, kind)->port_count < sm->m->ports[kind];
-}
-
 /* The warps that a scheduler would stop at: to issue, or to flush. */
 static bool find_candidates(const struct ov_sm *sm, const struct ov_scheduler *s, uint32_t partition, uint64_t *mask)
 {
-	uint32_t words = sm->m->position_words;
+	uint32_t words = sm->m->position_words, full = sm->full_kinds[partition];
 	uint64_t any = 0;
-	memcpy(mask, s->flush, words * sizeof *mask);
-	for (uint32_t k = 0; k < OV_KINDS; k++)
-		if (port_is_free(sm, partition, k))
-			for (uint32_t w = 0; w < words; w++)
-				mask[w] |= s->ready[k][w];
-	for (uint32_t w = 0; w < words; w++)
-		any |= mask[w];
+	for (uint32_t w = 0; w < words; w++) {
+		const uint64_t *ready = &s->ready[w * OV_KINDS];
+		uint64_t found = s->flush[w];
+		for (uint32_t k = 0; k < OV_KINDS; k++)
+			found |= full >> k & 1 ? 0 : ready[k];
+		mask[w] = found;
+		any |= found;
+	}
 	return any != 0;
 }
 
@@ -293,9 +306,8 @@ static void run_scheduler(struct ov_sm *sm, uint32_t n)
 /* Which scheduler goes first alternates: they compete for what they share. */
 void ov_issue(struct ov_sm *sm)
 {
-	uint32_t n = sm->m->schedulers;
-	uint32_t first = (uint32_t)((sm->now - sm->first_cycle) % n);
+	uint32_t count = sm->m->schedulers, n = (uint32_t)((sm->now - sm->first_cycle) % count);
 	sm->issued = 0;
-	for (uint32_t i = 0; i < n; i++)
-		run_scheduler(sm, (first + i) % n);
+	for (uint32_t i = 0; i < count; i++, n = n + 1 == count ? 0 : n + 1)
+		run_scheduler(sm, n);
 }

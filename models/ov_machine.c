@@ -78,8 +78,8 @@ static int make_ops(struct ov_machine *m)
 	const struct kernel_code *code = m->launch->code;
 	m->op_count = code->code_count;
 	m->ops = calloc(code->code_count + 1, sizeof *m->ops);
-	m->numbers = calloc(code->operand_count + 1, sizeof *m->numbers);
-	if (!m->ops || !m->numbers)
+	m->operand_banks = calloc(code->operand_count + 1, sizeof *m->operand_banks);
+	if (!m->ops || !m->operand_banks)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < code->code_count; i++) {
 		m->ops[i] = make_op(m, &code->code[i]);
@@ -87,7 +87,7 @@ static int make_ops(struct ov_machine *m)
 	}
 	for (uint32_t i = 0; i < code->operand_count; i++) {
 		uint16_t r = code->operands[i];
-		m->numbers[i] = m->gpu->banks_by_name ? code->register_table[r].number : r;
+		m->operand_banks[i] = (uint16_t)((m->gpu->banks_by_name ? code->register_table[r].number : r) % m->banks);
 	}
 	return 0;
 }
@@ -112,6 +112,7 @@ static void size_kinds(struct ov_machine *m)
 	for (uint32_t k = 0; k < OV_KINDS; k++) {
 		m->ports[k] = share(ports[k] ? ports[k] : issue, m->partitions);
 		m->unit_count[k] = gpu_unit_count(g, (enum pipeline_resource)(RESOURCE_fp32 + k));
+		m->first_unit[k] = m->units;
 		m->units += m->unit_count[k];
 		m->collectors[k] = at_most(share(collectors[k], m->partitions), OV_MAX_BANKS);
 		m->collector_total += m->collectors[k];
@@ -149,7 +150,7 @@ int ov_machine_init(struct ov_machine *m, const struct gpu *gpu, const struct la
 	m->slot_words = words(m->slots);
 	m->register_words = words(launch->code->register_count);
 	if (gpu->icache_line_instructions)
-		m->line_count = launch->code->code_count / gpu->icache_line_instructions + 1;
+		m->line_count = launch->code->code_count / gpu->icache_line_instructions + 2;
 	size_kinds(m);
 	return make_ops(m);
 }
@@ -157,7 +158,7 @@ int ov_machine_init(struct ov_machine *m, const struct gpu *gpu, const struct la
 void ov_machine_finish(struct ov_machine *m)
 {
 	free(m->ops);
-	free(m->numbers);
+	free(m->operand_banks);
 }
 
 /* One allocation holds an SM, so that copying it copies its state; base is NULL while its size is taken. */
@@ -179,8 +180,7 @@ static void lay_out_schedulers(struct ov_sm *sm, const struct ov_machine *m, str
 	sm->schedulers = s;
 	for (uint32_t i = 0; i < m->schedulers; i++) {
 		struct ov_scheduler *one = s ? &s[i] : &none;
-		for (uint32_t k = 0; k < OV_KINDS; k++)
-			one->ready[k] = take(a, m->position_words, sizeof(uint64_t));
+		one->ready = take(a, (size_t)m->position_words * OV_KINDS, sizeof(uint64_t));
 		one->flush = take(a, m->position_words, sizeof(uint64_t));
 		one->unfinished = take(a, m->position_words, sizeof(uint64_t));
 		one->long_wait = take(a, m->position_words, sizeof(uint64_t));
@@ -212,6 +212,9 @@ static void lay_out_collectors(struct ov_sm *sm, const struct ov_machine *m, str
 	sm->reads = take(a, (size_t)m->partitions * m->collector_total * m->max_reads, sizeof *sm->reads);
 	sm->waiting_banks = take(a, m->partitions, sizeof(uint64_t));
 	sm->written_banks = take(a, m->partitions, sizeof(uint64_t));
+	sm->port_kinds = take(a, m->partitions, sizeof(uint32_t));
+	sm->full_kinds = take(a, m->partitions, sizeof(uint32_t));
+	sm->ready_pools = take(a, m->partitions, sizeof(uint32_t));
 }
 
 static void lay_out(struct ov_sm *sm, const struct ov_machine *m, struct arena *a)

@@ -15,9 +15,11 @@ static void start_warp(struct ov_sm *sm, uint32_t slot, uint32_t group, const st
 	                      .block_end = path->blocks + path->block_count,
 	                      .access = path->accesses,
 	                      .access_end = path->accesses ? path->accesses + path->access_count : NULL,
+	                      .memory_wait = path->waits,
 	                      .ready_kind = OV_NONE,
 	                      .scheduler = (uint16_t)(slot % sm->m->schedulers),
 	                      .group = (uint16_t)group,
+	                      .bank = (uint16_t)(slot % sm->m->banks),
 	                      .epoch = (uint8_t)(w->epoch + 1)};
 	bool runs = ov_next_block(sm, w);
 	w->buffer_pc = w->fetch_pc = w->pc;

@@ -7,8 +7,6 @@
  */
 #include "models/ov.h"
 
-#include <string.h>
-
 static bool is_idle(const struct ov_sm *sm, const struct ov_unit *u)
 {
 	return u->free_at / OV_FRACTION <= sm->now;
@@ -63,13 +61,14 @@ static void start_access(struct ov_sm *sm, struct ov_unit *u, const struct ov_fl
 {
 	const struct ov_op *op = &sm->m->ops[f->op];
 	uint64_t count = f->accesses ? f->accesses : 1, held = count * op->initiation;
-	uint64_t done = sm->now + op->result + (held - op->initiation) / OV_FRACTION;
+	uint64_t done = sm->now + op->result + f->wait + (held - op->initiation) / OV_FRACTION;
 	if (!f->accesses && op->latency_rule != OV_SHARED)
 		done = sm->now + 1;
 	occupy(sm, u, held);
 	if (op->class == CODE_atomic && sm->m->gpu->atomics_stop_warp)
 		ov_schedule(sm, done > sm->now + 1 ? done - 1 : done, OV_ATOMIC_BACK, f->slot, f->op);
-	if (op->latency_rule == OV_SHARED)
+	/* What comes from behind L1 is written like what comes from shared memory; a hit has its own way. */
+	if (op->latency_rule == OV_SHARED || (op->latency_rule == OV_LOAD && f->wait))
 		ov_schedule(sm, done, OV_SHARED_RESULT, f->slot, f->op);
 	else
 		ov_schedule(sm, done, op->latency_rule == OV_LOAD ? OV_LOADED : OV_STORED, f->slot, f->op);
@@ -104,38 +103,40 @@ static void take_oldest(struct ov_sm *sm, uint32_t kind, uint32_t n, struct ov_u
 		else
 			break;
 		l->collected_count--;
-		memmove(l->collected, l->collected + 1, l->collected_count * sizeof f);
+		for (uint32_t i = 0; i < l->collected_count; i++)
+			l->collected[i] = l->collected[i + 1];
 		sm->in_collected--;
 	}
 }
 
-void ov_start_units(struct ov_sm *sm)
+static void start_kind(struct ov_sm *sm, uint32_t kind)
 {
-	struct ov_unit *u = sm->units;
-	for (uint32_t k = 0; k < OV_LDST && sm->in_collected; k++)
-		for (uint32_t n = 0; n < sm->m->unit_count[k]; n++, u++)
-			take_oldest(sm, k, n, u);
+	struct ov_unit *u = &sm->units[sm->m->first_unit[kind]];
+	for (uint32_t n = 0; n < sm->m->unit_count[kind]; n++, u++)
+		take_oldest(sm, kind, n, u);
+	uint32_t left = 0;
+	for (uint32_t p = 0; p < sm->m->partitions; p++)
+		left += ov_lane_of(sm, p, kind)->collected_count;
+	if (!left)
+		sm->collected_kinds &= ~(1u << kind);
 }
 
-static uint32_t first_unit(const struct ov_machine *m, uint32_t kind)
+void ov_start_units(struct ov_sm *sm)
 {
-	uint32_t first = 0;
-	for (uint32_t k = 0; k < kind; k++)
-		first += m->unit_count[k];
-	return first;
+	for (uint32_t bits = sm->collected_kinds & ~(1u << OV_LDST); bits; bits &= bits - 1)
+		start_kind(sm, (uint32_t)__builtin_ctz(bits));
 }
 
 void ov_start_memory(struct ov_sm *sm)
 {
-	struct ov_unit *u = &sm->units[first_unit(sm->m, OV_LDST)];
-	for (uint32_t n = 0; n < sm->m->unit_count[OV_LDST] && sm->in_collected; n++, u++)
-		take_oldest(sm, OV_LDST, n, u);
+	if (sm->collected_kinds >> OV_LDST & 1)
+		start_kind(sm, OV_LDST);
 }
 
 bool ov_unit_takes(struct ov_sm *sm, uint32_t partition, const struct ov_flight *f)
 {
 	const struct ov_machine *m = sm->m;
-	struct ov_unit *u = &sm->units[first_unit(m, f->kind)];
+	struct ov_unit *u = &sm->units[m->first_unit[f->kind]];
 	bool shared = m->unit_count[f->kind] < m->partitions;
 	for (uint32_t n = 0; n < m->unit_count[f->kind]; n++, u++) {
 		if ((!shared && n % m->partitions != partition) || !is_idle(sm, u))
