@@ -52,10 +52,13 @@ void search_start(struct search *s, const struct fixed_point_options *options, d
 bool search_next(struct search *s, double *assumed, double found)
 {
 	struct fixed_point *log = s->log;
+	/* Near enough to what was assumed; or the same as before, from something else. */
+	log->converged = fabs(found - *assumed) <= s->tolerance * fabs(found) ||
+	                 (log->count > 1 && fabs(found - s->found) <= s->tolerance * fabs(found));
+	s->found = found;
 	if (log->count < FIXED_POINT_HISTORY)
 		log->history[log->count] = found;
 	log->count++;
-	log->converged = fabs(found - *assumed) <= s->tolerance * fabs(found);
 	if (found > *assumed)
 		s->low = *assumed;
 	else

@@ -14,6 +14,7 @@ struct resource_extra conflicts_at(const struct gpu *gpu, const struct launch_co
 
 struct search {
 	double low, high; /* the fixed point is between */
+	double found;     /* last */
 	double tolerance;
 	uint32_t iterations;
 	struct fixed_point *log;

@@ -6,15 +6,13 @@
  * Source: Gerum et al., probabilistic resource model, IV-B; Punniyamurthy et al., GATSim, Algorithm 1.
  */
 #include "models/fixed_point.h"
+#include "models/models.h"
 
 #include <string.h>
 
 /* The kind that takes most of the time, in the words that resources have. */
 static const char *largest_kind(const double by[CYCLE_KIND_COUNT])
 {
-#define NAME(name) #name,
-	static const char *const names[] = {CYCLE_KINDS(NAME)};
-#undef NAME
 	static const char prefix[] = "unit_";
 	int most = 0;
 	for (int k = 1; k < CYCLE_KIND_COUNT; k++)
@@ -24,7 +22,8 @@ static const char *largest_kind(const double by[CYCLE_KIND_COUNT])
 		return limit_name(LIMIT_none);
 	if (most == CYCLES_dependency)
 		return limit_name(LIMIT_latency);
-	return strncmp(names[most], prefix, strlen(prefix)) == 0 ? names[most] + strlen(prefix) : names[most];
+	const char *name = cycle_kind_name((enum cycle_kind)most);
+	return strncmp(name, prefix, strlen(prefix)) == 0 ? name + strlen(prefix) : name;
 }
 
 static void take_probabilistic(struct full_timing *out)
