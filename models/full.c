@@ -54,21 +54,27 @@ static int iterate(const struct gpu *gpu, const struct launch_warps *warps, uint
 	const struct optimistic_timing *t = &out->probabilistic.timing;
 	double cycles = out->cycles, share = t->sm_groups / (double)warps->groups;
 	double resident = (double)t->resident_groups * warps->warps_per_group;
-	int rc;
+	int rc = 0;
 	if (options->fixed_point.start_cycles > 0)
 		cycles = options->fixed_point.start_cycles;
 	search_start(&search, &options->fixed_point, cycles, &out->fixed_point);
 	do {
 		struct resource_extra extra =
 			conflicts_at(gpu, costs, share, resident, cycles, &out->register_bank_conflicts);
-		w.extra_read_cycles = w.resolve_banks ? 0 : extra.read_cycles;
-		w.extra_write_cycles = w.resolve_banks ? 0 : extra.write_cycles;
+		if (w.resolve_banks)
+			extra = (struct resource_extra){0, 0};
+		/* The same delays take the same time. */
+		if (out->fixed_point.count > 1 && extra.read_cycles == w.extra_read_cycles &&
+		    extra.write_cycles == w.extra_write_cycles) {
+			out->fixed_point.converged = true;
+			break;
+		}
+		w.extra_read_cycles = extra.read_cycles;
+		w.extra_write_cycles = extra.write_cycles;
 		rc = options->occupancy(gpu, warps, blocks_per_sm, &w, &out->occupancy);
-	} while (!rc && search_next(&search, &cycles, out->occupancy.cycles) && !w.resolve_banks);
-	if (w.resolve_banks) {
-		out->fixed_point.converged = true;
+	} while (!rc && search_next(&search, &cycles, out->occupancy.cycles));
+	if (w.resolve_banks)
 		out->register_bank_conflicts = out->occupancy.bank_conflicts;
-	}
 	return rc;
 }
 

@@ -42,10 +42,10 @@ struct sm {
 	double warp_latency, memory_share;
 };
 
-/* Cycles that collectors are held: those of one kind of unit, or what all units share. */
+/* Cycles that collectors are held: those of one kind of unit, or what all units share. Banks serve one access each. */
 static double collector_cycles(const struct gpu *gpu, const struct usage *u, double extra)
 {
-	double most = 0, shared = 0;
+	double most = gpu->banks_without_conflicts ? 0 : (u->reads + u->writes) / gpu->register_banks, shared = 0;
 	for (int unit = RESOURCE_fp32; unit <= RESOURCE_ldst; unit++) {
 		double held = u->collectors[unit] + extra * u->readers[unit];
 		uint32_t count = gpu_collector_count(gpu, unit);

@@ -468,6 +468,27 @@ static void test_fixed_point_from_below_and_above(void)
 	}
 }
 
+/* 3 reads and a write each, of one bank: 4 cycles an instruction at least, and no more than twice that by waiting. */
+static void test_saturated_banks(void)
+{
+	struct gpu gpu = test_gpu("gtx480", "sm_count=1,register_banks=1,banks_by_name=0");
+	struct built_code b;
+	struct built_launch l;
+	build_reader(&b);
+	launch_all(&l, &b, only_block, 1, 60, 8);
+	struct probabilistic_timing t = probabilistic(&gpu, &l, 6, 0);
+	CU_ASSERT_EQUAL(t.optimistic_cycles, 480 * 32 * 4);
+	CU_ASSERT(t.fixed_point.converged);
+	CU_ASSERT(t.timing.cycles >= t.optimistic_cycles && t.timing.cycles < 2 * t.optimistic_cycles);
+	CU_ASSERT_DOUBLE_EQUAL(probabilistic(&gpu, &l, 6, 1e12).timing.cycles, t.timing.cycles, 0.002 * t.timing.cycles);
+	/* An assembler that avoids conflicts. */
+	gpu = test_gpu("gtx480", "sm_count=1,register_banks=1,banks_by_name=0,banks_without_conflicts=1");
+	t = probabilistic(&gpu, &l, 6, 0);
+	CU_ASSERT_EQUAL(t.register_bank_conflicts, 0);
+	CU_ASSERT_EQUAL(t.extra.read_cycles, 0);
+	CU_ASSERT(t.timing.cycles < 480 * 32);
+}
+
 static void test_iteration_limit(void)
 {
 	struct gpu gpu = test_gpu("gtx480", "sm_count=1,fp32_collectors=4");
@@ -682,6 +703,7 @@ void add_optimistic_tests(void)
 	CU_add_test(s, "conflicts grow with accesses", test_conflicts_grow_with_accesses);
 	CU_add_test(s, "absurd traffic has a defined result", test_absurd_traffic);
 	CU_add_test(s, "the fixed point from below and above", test_fixed_point_from_below_and_above);
+	CU_add_test(s, "saturated banks", test_saturated_banks);
 	CU_add_test(s, "the iteration limit", test_iteration_limit);
 	CU_add_test(s, "one warp has no conflicts by chance", test_one_warp_has_no_conflicts_by_chance);
 	CU_add_test(s, "more is never slower", test_more_is_never_slower);
