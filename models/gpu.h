@@ -143,6 +143,8 @@ enum gpu_math_library { GPU_MATH_LIBRARIES(GPU_LIBRARY) GPU_MATH_LIBRARY_COUNT }
 	/* operands and results */                                                                                     \
 	X(COUNT, register_banks, "banks", 1, 1024, GPU_REQUIRED, "register banks of an SM")                            \
 	X(FLAG, banks_by_name, "", 0, 1, GPU_DEFAULT("0"), "the number in a PTX register's name tells its bank")       \
+	X(FLAG, banks_without_conflicts, "", 0, 1, GPU_DEFAULT("0"),                                                   \
+	  "the assembler chooses registers, and operands are reused, so that banks hold nobody up; 0: chance")         \
 	X(COUNT, operand_collectors, "collectors", 0, 1024, GPU_REQUIRED,                                              \
 	  "operand collector units of an SM, all; 0: none, an instruction issues when its unit is free")               \
 	X(COUNT, result_buses, "results/cycle", 1, 1024, GPU_REQUIRED, "results an SM writes back")                    \
