@@ -29,8 +29,8 @@ struct block_term {
 
 /*
  * A block begins at its marker and ends where control flow may divide or join. Kinds: entry, then, else, body, case,
- * default, label, after (what follows a statement that may leave), arm (of ?:), right (side of && and ||), and
- * trips (no block: how often the trips of a loop reached a multiple of a factor).
+ * default, label, after (what follows a statement that may leave), arm (of ?:), right (side of && and ||), inner
+ * (statements in an expression), and trips (no block: how often the trips of a loop reached a multiple of a factor).
  */
 struct block {
 	unsigned id; /* index of its counter */
