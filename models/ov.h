@@ -44,7 +44,8 @@ struct ov_machine {
 	const struct warp_options *options;
 	struct ov_op *ops;
 	uint32_t op_count;
-	uint16_t *operand_banks; /* of warp slot 0 */
+	const uint16_t *operands; /* registers */
+	uint16_t *operand_banks;  /* of warp slot 0 */
 	uint32_t groups_per_sm, warps_per_group, slots;
 	uint32_t schedulers, partitions, positions;
 	uint32_t position_words, slot_words, register_words, line_count;
@@ -53,7 +54,7 @@ struct ov_machine {
 	uint32_t units, first_unit[OV_KINDS + 1];
 	uint32_t collectors[OV_KINDS], pool_collectors; /* of a partition; 0: the pool's */
 	uint32_t pools;                                 /* of a partition */
-	uint32_t collector_total, max_reads, banks;     /* banks of a partition */
+	uint32_t collector_total, banks, bank_queue;    /* of a partition; bank_queue: reads that a bank may owe, 2^n */
 	bool collects, by_age, resolves_banks;
 	uint32_t front[2]; /* cycles from issue to start, without and with registers to read; ldst: one less */
 };
@@ -69,6 +70,7 @@ struct ov_warp {
 	uint32_t in_flight, pending; /* instructions not completed; registers not written */
 	uint32_t position;           /* in its scheduler's masks */
 	uint32_t ready_kind;         /* whose mask it is in, or OV_NONE */
+	uint32_t blocked_on;         /* a register, if blocked */
 	uint16_t scheduler, group, bank; /* bank: what its slot adds */
 	uint8_t wait, epoch; /* enum ov_wait; epoch: fetches begun before a flush are void */
 	bool finished, blocked, memory_blocked, flush;
@@ -100,23 +102,21 @@ struct ov_lane {
 
 struct ov_collector {
 	struct ov_flight flight;
-	uint32_t missing;
+	uint16_t missing, pool; /* reads */
 };
 
 struct ov_pool {
-	struct ov_collector *units;
 	uint64_t free, ready;
-	uint32_t size, *last; /* which unit each dispatcher served last */
+	uint32_t first, size; /* collectors of the SM */
+	uint32_t *last;       /* which each dispatcher served last */
 	uint32_t dispatchers, partition;
+	bool one_kind; /* of units */
 };
 
-struct ov_read {
-	uint32_t next;
-	uint16_t pool, unit;
-};
-
+/* Collectors that a bank owes a read, first come first served: a ring of bank_queue entries. */
 struct ov_bank {
 	uint32_t head, tail;
+	uint16_t *queue;
 };
 
 struct ov_unit {
@@ -135,7 +135,8 @@ struct ov_event {
 
 struct ov_sm {
 	const struct ov_machine *m;
-	uint64_t now, first_cycle;
+	uint64_t now;
+	uint32_t turn; /* the scheduler that goes first */
 	uint32_t uid, last_fetched;
 	uint32_t live_groups, peak_groups, issued;
 	bool moved, recheck, no_more, started;
@@ -149,9 +150,8 @@ struct ov_sm {
 	struct ov_scheduler *schedulers;
 	struct ov_lane *lanes; /* OV_KINDS per partition */
 	struct ov_pool *pools;
+	struct ov_collector *collectors;
 	struct ov_bank *banks;
-	struct ov_read *reads;
-	uint32_t free_read;
 	/* Per partition: banks; and kinds of units, or pools, that have something to do, so that the rest is not looked at */
 	uint64_t *waiting_banks, *written_banks;
 	uint32_t *port_kinds, *full_kinds, *ready_pools;
@@ -221,7 +221,7 @@ extern ov_pick_fn *const ov_policies[GPU_SCHEDULER_POLICY_COUNT];
 
 /* ov_collect.c */
 void ov_collect(struct ov_sm *sm);
-void ov_read_done(struct ov_sm *sm, uint32_t pool, uint32_t unit);
+void ov_read_done(struct ov_sm *sm, uint32_t collector);
 
 /* ov_units.c */
 void ov_start_units(struct ov_sm *sm);

@@ -90,7 +90,7 @@ static void release_registers(struct ov_sm *sm, uint32_t slot, const struct ov_o
 	struct ov_warp *w = &sm->warps[slot];
 	uint64_t *pending = &sm->pending[(size_t)slot * sm->m->register_words];
 	uint64_t *memory = &sm->pending_memory[(size_t)slot * sm->m->register_words];
-	const uint16_t *operands = &sm->m->launch->code->operands[op->first_operand];
+	const uint16_t *operands = &sm->m->operands[op->first_operand];
 	for (uint32_t i = 0; i < op->writes; i++) {
 		ov_clear(pending, operands[i]);
 		ov_clear(memory, operands[i]);
@@ -99,7 +99,7 @@ static void release_registers(struct ov_sm *sm, uint32_t slot, const struct ov_o
 	if (w->wait == OV_AT_FENCE && w->pending == 0) {
 		w->wait = OV_RUNS;
 		ov_update_warp(sm, slot);
-	} else if (w->blocked) {
+	} else if (w->blocked && !ov_bit(pending, w->blocked_on)) {
 		ov_update_warp(sm, slot);
 	}
 }
@@ -178,7 +178,7 @@ static void process(struct ov_sm *sm, const struct ov_event *e)
 		ov_update_warp(sm, e->slot);
 		break;
 	case OV_READ_DONE:
-		ov_read_done(sm, e->slot, e->op);
+		ov_read_done(sm, e->op);
 		break;
 	case OV_STORED:
 	case OV_SHARED_RESULT:

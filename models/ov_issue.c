@@ -10,14 +10,16 @@
 
 #include <string.h>
 
-static bool registers_pending(const struct ov_sm *sm, uint32_t slot, const struct ov_op *op, const uint64_t *pending)
+/* A register that the instruction has to wait for, or OV_NONE. */
+static uint32_t find_pending(const struct ov_sm *sm, uint32_t slot, const struct ov_op *op)
 {
-	const uint16_t *operands = &sm->m->launch->code->operands[op->first_operand];
-	pending += (size_t)slot * sm->m->register_words;
-	for (uint32_t i = 0; i < (uint32_t)op->writes + op->reads + op->waits; i++)
+	const uint16_t *operands = &sm->m->operands[op->first_operand];
+	const uint64_t *pending = &sm->pending[(size_t)slot * sm->m->register_words];
+	uint32_t count = (uint32_t)op->writes + op->reads + op->waits;
+	for (uint32_t i = 0; i < count; i++)
 		if (ov_bit(pending, operands[i]))
-			return true;
-	return false;
+			return operands[i];
+	return OV_NONE;
 }
 
 static uint64_t *ready_word(const struct ov_scheduler *s, const struct ov_warp *w, uint32_t kind)
@@ -55,9 +57,9 @@ void ov_update_warp(struct ov_sm *sm, uint32_t slot)
 		return;
 	}
 	const struct ov_op *op = &sm->m->ops[w->pc];
-	if (w->pending && registers_pending(sm, slot, op, sm->pending)) {
+	if (w->pending && (w->blocked_on = find_pending(sm, slot, op)) != OV_NONE) {
 		w->blocked = true;
-		w->memory_blocked = registers_pending(sm, slot, op, sm->pending_memory);
+		w->memory_blocked = ov_bit(&sm->pending_memory[(size_t)slot * sm->m->register_words], w->blocked_on);
 		if (w->memory_blocked)
 			ov_set(s->long_wait, w->position);
 		return;
@@ -162,7 +164,7 @@ static void take_access(struct ov_warp *w)
 static void reserve_registers(struct ov_sm *sm, uint32_t slot, const struct ov_op *op)
 {
 	size_t first = (size_t)slot * sm->m->register_words;
-	const uint16_t *operands = &sm->m->launch->code->operands[op->first_operand];
+	const uint16_t *operands = &sm->m->operands[op->first_operand];
 	for (uint32_t i = 0; i < op->writes; i++) {
 		ov_set(&sm->pending[first], operands[i]);
 		if (op->kind == OV_LDST)
@@ -308,7 +310,7 @@ static void run_scheduler(struct ov_sm *sm, uint32_t n)
 /* Which scheduler goes first alternates: they compete for what they share. */
 void ov_issue(struct ov_sm *sm)
 {
-	uint32_t count = sm->m->schedulers, n = (uint32_t)((sm->now - sm->first_cycle) % count);
+	uint32_t count = sm->m->schedulers, n = sm->turn;
 	sm->issued = 0;
 	for (uint32_t i = 0; i < count; i++, n = n + 1 == count ? 0 : n + 1)
 		run_scheduler(sm, n);

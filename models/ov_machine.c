@@ -77,13 +77,15 @@ static int make_ops(struct ov_machine *m)
 {
 	const struct kernel_code *code = m->launch->code;
 	m->op_count = code->code_count;
+	m->operands = code->operands;
 	m->ops = calloc(code->code_count + 1, sizeof *m->ops);
 	m->operand_banks = calloc(code->operand_count + 1, sizeof *m->operand_banks);
 	if (!m->ops || !m->operand_banks)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < code->code_count; i++) {
 		m->ops[i] = make_op(m, &code->code[i]);
-		m->max_reads = at_least(code->code[i].reads, m->max_reads);
+		while (m->bank_queue < code->code[i].reads * m->collector_total)
+			m->bank_queue = m->bank_queue ? m->bank_queue * 2 : 64;
 	}
 	for (uint32_t i = 0; i < code->operand_count; i++) {
 		uint16_t r = code->operands[i];
@@ -203,13 +205,13 @@ static void lay_out_collectors(struct ov_sm *sm, const struct ov_machine *m, str
 	}
 	for (uint32_t i = 0; i < pools; i++) {
 		struct ov_pool *one = p ? &p[i] : &no_pool;
-		uint32_t kind = i % m->pools;
-		uint32_t size = kind < OV_KINDS ? m->collectors[kind] : m->pool_collectors;
-		one->units = take(a, size, sizeof *one->units);
 		one->last = take(a, OV_MAX_BANKS, sizeof *one->last);
 	}
-	sm->banks = take(a, (size_t)m->partitions * m->banks, sizeof *sm->banks);
-	sm->reads = take(a, (size_t)m->partitions * m->collector_total * m->max_reads, sizeof *sm->reads);
+	sm->collectors = take(a, (size_t)m->partitions * m->collector_total, sizeof *sm->collectors);
+	struct ov_bank *b = take(a, (size_t)m->partitions * m->banks, sizeof *b), no_bank;
+	sm->banks = b;
+	for (uint32_t i = 0; i < m->partitions * m->banks; i++)
+		(b ? &b[i] : &no_bank)->queue = take(a, m->bank_queue, sizeof *b->queue);
 	sm->waiting_banks = take(a, m->partitions, sizeof(uint64_t));
 	sm->written_banks = take(a, m->partitions, sizeof(uint64_t));
 	sm->port_kinds = take(a, m->partitions, sizeof(uint32_t));
@@ -253,24 +255,23 @@ static size_t sm_bytes(const struct ov_machine *m)
 static void start_collectors(struct ov_sm *sm)
 {
 	const struct ov_machine *m = sm->m;
+	uint32_t collectors = 0;
 	for (uint32_t i = 0; i < m->partitions * m->pools; i++) {
 		struct ov_pool *p = &sm->pools[i];
 		uint32_t kind = i % m->pools;
 		p->partition = i / m->pools;
+		p->one_kind = kind < OV_KINDS;
+		p->first = collectors;
 		p->size = kind < OV_KINDS ? m->collectors[kind] : m->pool_collectors;
 		p->free = p->size >= 64 ? ~0ULL : (1ULL << p->size) - 1;
 		p->dispatchers = kind < OV_KINDS ? at_most(m->ports[kind], OV_MAX_BANKS) : p->size;
+		for (uint32_t n = 0; n < p->size; n++)
+			sm->collectors[collectors++].pool = (uint16_t)i;
 	}
 	for (uint32_t i = 0; i < m->partitions * OV_KINDS; i++) {
 		uint32_t kind = i % OV_KINDS;
 		sm->lanes[i].pool = i / OV_KINDS * m->pools + (m->collectors[kind] ? kind : OV_KINDS);
 	}
-	for (uint32_t i = 0; i < m->partitions * m->banks; i++)
-		sm->banks[i] = (struct ov_bank){OV_NONE, OV_NONE};
-	uint32_t reads = m->partitions * m->collector_total * m->max_reads;
-	for (uint32_t i = 0; i < reads; i++)
-		sm->reads[i].next = i + 1 < reads ? i + 1 : OV_NONE;
-	sm->free_read = reads ? 0 : OV_NONE;
 }
 
 struct ov_sm *ov_sm_new(const struct ov_machine *m)
@@ -285,6 +286,7 @@ struct ov_sm *ov_sm_new(const struct ov_machine *m)
 	memset(sm->wheel, 0xff, OV_WHEEL * sizeof *sm->wheel);
 	for (uint32_t i = 0; i < m->slots; i++)
 		sm->warps[i].finished = true;
+	sm->turn = m->schedulers - 1;
 	for (uint32_t s = 0; s < m->schedulers; s++) {
 		sm->schedulers[s].last_slot = s;
 		sm->schedulers[s].last_position = m->positions - 1;
