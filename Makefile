@@ -53,9 +53,10 @@ GUEST = $(wildcard interposer/*.c runtime/guest/*.c) $(COMMON)
 CC_SOURCES = $(wildcard annotator/*.c analysis/*.c runtime/cc/*.c) models/code.c $(BASE)
 # The part of the analysis that needs no LLVM: reading PTX, and its graphs.
 PTX = $(wildcard analysis/ptx*.c analysis/graph*.c) \
-	$(addprefix analysis/,dominators.c early_loads.c liveness.c loops.c registers.c)
+	$(addprefix analysis/,builtins.c dominators.c early_loads.c liveness.c loops.c registers.c)
 CMD = $(wildcard runtime/cmd/*.c) $(COMMON) $(PTX)
 TESTS = $(wildcard tests/*.c)
+ORACLE = $(filter-out tests/oracle/run.c tests/oracle/timing.c,$(wildcard tests/oracle/*.c))
 # What the unit tests take of the guest's side: the parts that need no driver.
 GUEST_TESTED = $(addprefix runtime/guest/,artifact.c spawn.c table.c thread.c)
 PROGRAMS = $(patsubst %.c,$(O)/%,$(wildcard tests/guest/*.c tests/bench/*.c kernels/*.c) \
@@ -123,7 +124,7 @@ $(O)/obj/%.o: %.c
 	$(QUIET)$(CC) $(ALL_CFLAGS) -c -o $@ $<
 
 # Programs that the library is tried on: ordinary OpenCL applications, without anything of ours.
-programs: $(PROGRAMS) $(O)/tests/golden/golden $(O)/tests/registers/registers
+programs: $(PROGRAMS) $(O)/tests/golden/golden $(O)/tests/oracle/run $(O)/tests/oracle/timing $(O)/tests/registers/registers
 
 $(O)/tests/guest/%: tests/guest/%.c tests/guest/guest.h
 	$(SAY) CC $<
@@ -150,7 +151,7 @@ $(foreach p,$(filter-out $(O)/tests/guest/%,$(PROGRAMS)),$(eval $(p): $(patsubst
 $(O)/tests/generate/generate: $(addprefix tests/generate/,expressions.c statements.c functions.c generate.h)
 $(O)/tests/generate/run: tests/generate/work.h
 
-$(O)/unit-tests: $(call OBJ,$(TESTS) $(COMMON) $(GUEST_TESTED) $(filter-out runtime/cc/main.c runtime/base/% models/%,$(CC_SOURCES)))
+$(O)/unit-tests: $(call OBJ,$(TESTS) $(ORACLE) $(COMMON) $(GUEST_TESTED) $(filter-out runtime/cc/main.c runtime/base/% models/%,$(CC_SOURCES)))
 	$(SAY) LINK $@
 	$(QUIET)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LLVM_LIBS) -lcunit -ldl -lm
 
@@ -185,6 +186,16 @@ $(O)/tests/fuzz/replay: $(call OBJ,tests/fuzz/replay.c $(FUZZ_TARGET) $(FUZZ_TES
 	$(SAY) LINK $@
 	$(QUIET)mkdir -p $(@D)
 	$(QUIET)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LLVM_LIBS) -lm
+
+# Runs PTX, for tests: counts, paths and accesses, and the timing model on them.
+$(O)/obj/tests/oracle/%.o: ALL_CFLAGS += -ffp-contract=off
+
+$(O)/tests/oracle/run: $(call OBJ,tests/oracle/run.c $(ORACLE) $(PTX_READER) $(BASE))
+$(O)/tests/oracle/timing: $(call OBJ,tests/oracle/timing.c $(ORACLE) $(PTX_READER) $(COMMON))
+$(O)/tests/oracle/run $(O)/tests/oracle/timing:
+	$(SAY) LINK $@
+	$(QUIET)mkdir -p $(@D)
+	$(QUIET)$(CC) $(ALL_LDFLAGS) -o $@ $^ -ldl -lm
 
 # Installs missing packages: says which, asks nothing, removes nothing.
 define install_packages
