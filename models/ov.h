@@ -229,6 +229,8 @@ void ov_start_memory(struct ov_sm *sm);
 /* Without collectors: can a unit take the instruction in this cycle, and let it. */
 bool ov_unit_takes(struct ov_sm *sm, uint32_t partition, const struct ov_flight *f);
 uint64_t ov_next_unit(const struct ov_sm *sm);
+/* All that serve the partition have something to do in this cycle. */
+bool ov_units_busy(const struct ov_sm *sm, uint32_t partition, uint32_t kind);
 
 /* ov_grid.c: groups on all SMs */
 struct ov_plan {

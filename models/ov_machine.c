@@ -87,10 +87,8 @@ static int make_ops(struct ov_machine *m)
 		while (m->bank_queue < code->code[i].reads * m->collector_total)
 			m->bank_queue = m->bank_queue ? m->bank_queue * 2 : 64;
 	}
-	for (uint32_t i = 0; i < code->operand_count; i++) {
-		uint16_t r = code->operands[i];
-		m->operand_banks[i] = (uint16_t)((m->gpu->banks_by_name ? code->register_table[r].number : r) % m->banks);
-	}
+	for (uint32_t i = 0; i < code->operand_count; i++)
+		m->operand_banks[i] = (uint16_t)(code->register_table[code->operands[i]].number % m->banks);
 	return 0;
 }
 
@@ -124,7 +122,7 @@ static void size_kinds(struct ov_machine *m)
 	m->collector_total += m->pool_collectors;
 	m->banks = at_most(share(g->register_banks, m->partitions), OV_MAX_BANKS);
 	m->collects = g->operand_collectors > 0;
-	m->resolves_banks = m->collects && m->options->resolve_banks;
+	m->resolves_banks = m->collects && m->options->resolve_banks && g->banks_by_name;
 	m->front[0] = m->collects ? 3 : 0;
 	m->front[1] = m->collects ? 4 : 0;
 }
