@@ -33,6 +33,8 @@ struct ov_op {
 	uint32_t latency;     /* start to finish in the unit, for completion slots and result buses */
 	uint32_t result;      /* start to the release of its registers; of memory, with one access */
 	uint32_t initiation;  /* 1/OV_FRACTION cycles; of memory, per access */
+	bool repeats;         /* reads a bank more than once */
+	uint64_t read_banks, write_banks; /* of warp slot 0 */
 };
 
 enum ov_memory_rule { OV_NOT_MEMORY, OV_LOAD, OV_SHARED, OV_STORE, OV_FENCE };
@@ -45,7 +47,6 @@ struct ov_machine {
 	struct ov_op *ops;
 	uint32_t op_count;
 	const uint16_t *operands; /* registers */
-	uint16_t *operand_banks;  /* of warp slot 0 */
 	uint32_t groups_per_sm, warps_per_group, slots;
 	uint32_t schedulers, partitions, positions;
 	uint32_t position_words, slot_words, register_words, line_count;
@@ -54,7 +55,7 @@ struct ov_machine {
 	uint32_t units, first_unit[OV_KINDS + 1];
 	uint32_t collectors[OV_KINDS], pool_collectors; /* of a partition; 0: the pool's */
 	uint32_t pools;                                 /* of a partition */
-	uint32_t collector_total, banks, bank_queue;    /* of a partition; bank_queue: reads that a bank may owe, 2^n */
+	uint32_t collector_total, banks, max_reads;     /* of a partition; of an instruction */
 	bool collects, by_age, resolves_banks;
 	uint32_t front[2]; /* cycles from issue to start, without and with registers to read; ldst: one less */
 };
@@ -81,7 +82,7 @@ struct ov_group {
 };
 
 struct ov_scheduler {
-	uint64_t *ready; /* OV_KINDS for each word of positions */
+	uint64_t *ready; /* for each word of positions, OV_KINDS and one of all kinds together */
 	uint64_t *flush, *unfinished, *long_wait, *active; /* by position */
 	uint32_t *slot_at;
 	uint32_t next_position; /* where a new warp goes, if by age */
@@ -102,7 +103,9 @@ struct ov_lane {
 
 struct ov_collector {
 	struct ov_flight flight;
-	uint16_t missing, pool; /* reads */
+	uint64_t need; /* banks still to be read */
+	uint8_t *more; /* banks to be read once more, after that */
+	uint16_t more_count, pool;
 };
 
 struct ov_pool {
@@ -111,12 +114,6 @@ struct ov_pool {
 	uint32_t *last;       /* which each dispatcher served last */
 	uint32_t dispatchers, partition;
 	bool one_kind; /* of units */
-};
-
-/* Collectors that a bank owes a read, first come first served: a ring of bank_queue entries. */
-struct ov_bank {
-	uint32_t head, tail;
-	uint16_t *queue;
 };
 
 struct ov_unit {
@@ -151,7 +148,10 @@ struct ov_sm {
 	struct ov_lane *lanes; /* OV_KINDS per partition */
 	struct ov_pool *pools;
 	struct ov_collector *collectors;
-	struct ov_bank *banks;
+	/* Collectors that are reading, in the order of their allocation, which is that of the banks' queues: collector_total
+	 * for each partition. */
+	uint16_t *reading;
+	uint32_t *reading_count;
 	/* Per partition: banks; and kinds of units, or pools, that have something to do, so that the rest is not looked at */
 	uint64_t *waiting_banks, *written_banks;
 	uint32_t *port_kinds, *full_kinds, *ready_pools;
@@ -286,10 +286,11 @@ static inline uint32_t ov_partition(const struct ov_machine *m, uint32_t slot)
 	return m->partitions == 1 ? 0 : slot % m->schedulers;
 }
 
-static inline uint32_t ov_bank_of(const struct ov_machine *m, const struct ov_warp *w, uint32_t operand)
+/* Banks of a warp, from those of slot 0: (register + slot) mod banks. */
+static inline uint64_t ov_rotate(const struct ov_machine *m, const struct ov_warp *w, uint64_t banks)
 {
-	uint32_t bank = (uint32_t)m->operand_banks[operand] + w->bank;
-	return bank < m->banks ? bank : bank - m->banks;
+	uint64_t all = m->banks < 64 ? (1ULL << m->banks) - 1 : ~0ULL;
+	return w->bank ? ((banks << w->bank) | (banks >> (m->banks - w->bank))) & all : banks;
 }
 
 static inline struct ov_lane *ov_lane_of(const struct ov_sm *sm, uint32_t partition, uint32_t kind)

@@ -68,45 +68,82 @@ void ov_read_done(struct ov_sm *sm, uint32_t collector)
 	sm->ready_pools[p->partition] |= 1u << (pool - p->partition * sm->m->pools);
 }
 
-static void read_bank(struct ov_sm *sm, uint32_t partition, uint32_t bank)
+/* Of banks just read, those that are to be read once more. */
+static void ask_again(struct ov_collector *c, uint64_t banks)
 {
-	struct ov_bank *b = &sm->banks[partition * sm->m->banks + bank];
-	uint32_t collector = b->queue[b->head++ & (sm->m->bank_queue - 1)];
-	if (--sm->collectors[collector].missing == 0)
-		ov_read_done(sm, collector);
-	if (b->head == b->tail)
-		sm->waiting_banks[partition] &= ~(1ULL << bank);
+	for (uint32_t i = 0; i < c->more_count;) {
+		uint64_t bank = 1ULL << c->more[i];
+		if (banks & bank && !(c->need & bank)) {
+			c->need |= bank;
+			c->more[i] = c->more[--c->more_count];
+		} else {
+			i++;
+		}
+	}
 }
 
-static void read_banks(struct ov_sm *sm)
+/* A bank answers the first that asks, unless it is being written. */
+static void read_banks(struct ov_sm *sm, uint32_t partition)
+{
+	uint16_t *reading = &sm->reading[partition * sm->m->collector_total];
+	uint64_t idle = ~sm->written_banks[partition], waiting = 0;
+	uint32_t kept = 0;
+	for (uint32_t i = 0; i < sm->reading_count[partition]; i++) {
+		struct ov_collector *c = &sm->collectors[reading[i]];
+		uint64_t read = c->need & idle;
+		idle &= ~read;
+		c->need &= ~read;
+		if (c->more_count)
+			ask_again(c, read);
+		waiting |= c->need;
+		if (c->need)
+			reading[kept++] = reading[i];
+		else
+			ov_read_done(sm, reading[i]);
+	}
+	/* Something is read in this cycle or, written banks being free again, in the next. */
+	sm->moved = true;
+	sm->reading_count[partition] = kept;
+	sm->waiting_banks[partition] = waiting;
+}
+
+static void read_all_banks(struct ov_sm *sm)
 {
 	for (uint32_t p = 0; p < sm->m->partitions; p++) {
-		uint64_t waiting = sm->waiting_banks[p], written = sm->written_banks[p], banks = waiting & ~written;
+		if (sm->reading_count[p])
+			read_banks(sm, p);
 		sm->written_banks[p] = 0;
-		/* A read that a write holds up moves in the next cycle. */
-		sm->recheck |= (waiting & written) != 0;
-		sm->moved |= banks != 0;
-		for (; banks; banks &= banks - 1)
-			read_bank(sm, p, (uint32_t)__builtin_ctzll(banks));
 	}
 }
 
+static void note_repeats(struct ov_sm *sm, struct ov_collector *c, const struct ov_op *op, const struct ov_warp *w)
+{
+	const struct kernel_code *code = sm->m->launch->code;
+	const uint16_t *reads = &code->operands[op->first_operand + op->writes];
+	uint64_t seen = 0;
+	for (uint32_t i = 0; i < op->reads; i++) {
+		uint32_t bank = (code->register_table[reads[i]].number + w->bank) % sm->m->banks;
+		if (seen >> bank & 1)
+			c->more[c->more_count++] = (uint8_t)bank;
+		seen |= 1ULL << bank;
+	}
+	sm->conflicts += c->more_count;
+}
+
+/* Counts the reads that find the bank's queue not empty. */
 static void ask_banks(struct ov_sm *sm, uint32_t partition, uint32_t collector)
 {
-	struct ov_collector *c = &sm->collectors[collector];
 	const struct ov_machine *m = sm->m;
+	struct ov_collector *c = &sm->collectors[collector];
 	const struct ov_op *op = &m->ops[c->flight.op];
 	const struct ov_warp *w = &sm->warps[c->flight.slot];
-	uint64_t waiting = sm->waiting_banks[partition];
-	for (uint32_t i = 0; i < op->reads; i++) {
-		uint32_t bank = ov_bank_of(m, w, op->first_operand + op->writes + i);
-		struct ov_bank *b = &sm->banks[partition * m->banks + bank];
-		sm->conflicts += waiting >> bank & 1;
-		b->queue[b->tail++ & (m->bank_queue - 1)] = (uint16_t)collector;
-		waiting |= 1ULL << bank;
-	}
-	sm->waiting_banks[partition] = waiting;
-	c->missing = op->reads;
+	c->need = ov_rotate(m, w, op->read_banks);
+	if (c->need & sm->waiting_banks[partition])
+		sm->conflicts += (uint64_t)__builtin_popcountll(c->need & sm->waiting_banks[partition]);
+	sm->waiting_banks[partition] |= c->need;
+	sm->reading[partition * m->collector_total + sm->reading_count[partition]++] = (uint16_t)collector;
+	if (op->repeats)
+		note_repeats(sm, c, op, w);
 }
 
 static uint32_t extra_cycles(double *debt, double extra)
@@ -162,7 +199,7 @@ void ov_collect(struct ov_sm *sm)
 	for (uint32_t i = 0; i < sm->m->gpu->collector_steps; i++) {
 		if (sm->in_collectors)
 			dispatch(sm);
-		read_banks(sm);
+		read_all_banks(sm);
 		allocate(sm);
 	}
 }

@@ -104,20 +104,12 @@ static void release_registers(struct ov_sm *sm, uint32_t slot, const struct ov_o
 	}
 }
 
-static uint64_t result_banks(const struct ov_sm *sm, uint32_t slot, const struct ov_op *op)
-{
-	uint64_t banks = 0;
-	for (uint32_t i = 0; i < op->writes; i++)
-		banks |= 1ULL << ov_bank_of(sm->m, &sm->warps[slot], op->first_operand + i);
-	return banks;
-}
-
 /* A unit's result always finds its bank; reads of this cycle wait for it. */
 static void write_result(struct ov_sm *sm, uint32_t slot, uint32_t n)
 {
 	const struct ov_op *op = &sm->m->ops[n];
 	if (sm->m->resolves_banks)
-		sm->written_banks[ov_partition(sm->m, slot)] |= result_banks(sm, slot, op);
+		sm->written_banks[ov_partition(sm->m, slot)] |= ov_rotate(sm->m, &sm->warps[slot], op->write_banks);
 	release_registers(sm, slot, op);
 	complete(sm, slot);
 }
@@ -135,7 +127,7 @@ void ov_write_load_results(struct ov_sm *sm)
 		uint32_t n = sm->results_head;
 		struct ov_event *e = &sm->events[n];
 		const struct ov_op *op = &sm->m->ops[e->op];
-		uint64_t banks = sm->m->resolves_banks ? result_banks(sm, e->slot, op) : 0;
+		uint64_t banks = sm->m->resolves_banks ? ov_rotate(sm->m, &sm->warps[e->slot], op->write_banks) : 0;
 		uint64_t *written = &sm->written_banks[ov_partition(sm->m, e->slot)];
 		if (limit && *written & banks)
 			break;

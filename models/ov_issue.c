@@ -22,15 +22,17 @@ static uint32_t find_pending(const struct ov_sm *sm, uint32_t slot, const struct
 	return OV_NONE;
 }
 
-static uint64_t *ready_word(const struct ov_scheduler *s, const struct ov_warp *w, uint32_t kind)
+static void flip_ready(const struct ov_scheduler *s, const struct ov_warp *w)
 {
-	return &s->ready[w->position / 64 * OV_KINDS + kind];
+	uint64_t *ready = &s->ready[w->position / 64 * (OV_KINDS + 1)], bit = 1ULL << w->position % 64;
+	ready[w->ready_kind] ^= bit;
+	ready[OV_KINDS] ^= bit;
 }
 
 static void leave_masks(struct ov_scheduler *s, struct ov_warp *w)
 {
 	if (w->ready_kind != OV_NONE)
-		*ready_word(s, w, w->ready_kind) &= ~(1ULL << w->position % 64);
+		flip_ready(s, w);
 	if (w->flush)
 		ov_clear(s->flush, w->position);
 	ov_clear(s->long_wait, w->position);
@@ -65,7 +67,7 @@ void ov_update_warp(struct ov_sm *sm, uint32_t slot)
 		return;
 	}
 	w->ready_kind = op->kind;
-	*ready_word(s, w, op->kind) |= 1ULL << w->position % 64;
+	flip_ready(s, w);
 }
 
 static void place_warp(struct ov_sm *sm, struct ov_scheduler *s, uint32_t slot, uint32_t position)
@@ -86,7 +88,7 @@ static void renumber(struct ov_sm *sm, struct ov_scheduler *s)
 	uint64_t *masks[] = {s->flush, s->unfinished, s->long_wait, s->active};
 	for (uint32_t i = 0; i < GS_ARRAY_LEN(masks); i++)
 		memset(masks[i], 0, words * sizeof(uint64_t));
-	memset(s->ready, 0, (size_t)words * OV_KINDS * sizeof(uint64_t));
+	memset(s->ready, 0, (size_t)words * (OV_KINDS + 1) * sizeof(uint64_t));
 	s->last_position = sm->m->positions - 1;
 	for (uint32_t i = 0; i < words; i++)
 		for (uint64_t bits = unfinished[i]; bits; bits &= bits - 1) {
@@ -94,8 +96,10 @@ static void renumber(struct ov_sm *sm, struct ov_scheduler *s)
 			place_warp(sm, s, slot, count++);
 		}
 	s->next_position = count;
-	for (uint32_t i = 0; i < count; i++)
+	for (uint32_t i = 0; i < count; i++) {
+		sm->warps[s->slot_at[i]].ready_kind = OV_NONE;
 		ov_update_warp(sm, s->slot_at[i]);
+	}
 }
 
 void ov_add_warp(struct ov_sm *sm, uint32_t slot)
@@ -263,10 +267,11 @@ static bool find_candidates(const struct ov_sm *sm, const struct ov_scheduler *s
 	uint32_t words = sm->m->position_words, full = sm->full_kinds[partition];
 	uint64_t any = 0;
 	for (uint32_t w = 0; w < words; w++) {
-		const uint64_t *ready = &s->ready[w * OV_KINDS];
-		uint64_t found = s->flush[w];
-		for (uint32_t k = 0; k < OV_KINDS; k++)
-			found |= full >> k & 1 ? 0 : ready[k];
+		const uint64_t *ready = &s->ready[w * (OV_KINDS + 1)];
+		uint64_t found = ready[OV_KINDS];
+		for (uint32_t kinds = full; kinds; kinds &= kinds - 1)
+			found &= ~ready[__builtin_ctz(kinds)];
+		found |= s->flush[w];
 		mask[w] = found;
 		any |= found;
 	}

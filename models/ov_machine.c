@@ -73,22 +73,32 @@ static struct ov_op make_op(const struct ov_machine *m, const struct code_instru
 	return op;
 }
 
+static void find_banks(const struct ov_machine *m, struct ov_op *op)
+{
+	const struct kernel_code *code = m->launch->code;
+	for (uint32_t i = 0; i < (uint32_t)op->writes + op->reads; i++) {
+		uint64_t bank = 1ULL << code->register_table[code->operands[op->first_operand + i]].number % m->banks;
+		if (i < op->writes)
+			op->write_banks |= bank;
+		else
+			op->repeats |= (op->read_banks & bank) != 0;
+		op->read_banks |= i < op->writes ? 0 : bank;
+	}
+}
+
 static int make_ops(struct ov_machine *m)
 {
 	const struct kernel_code *code = m->launch->code;
 	m->op_count = code->code_count;
 	m->operands = code->operands;
 	m->ops = calloc(code->code_count + 1, sizeof *m->ops);
-	m->operand_banks = calloc(code->operand_count + 1, sizeof *m->operand_banks);
-	if (!m->ops || !m->operand_banks)
+	if (!m->ops)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < code->code_count; i++) {
 		m->ops[i] = make_op(m, &code->code[i]);
-		while (m->bank_queue < code->code[i].reads * m->collector_total)
-			m->bank_queue = m->bank_queue ? m->bank_queue * 2 : 64;
+		find_banks(m, &m->ops[i]);
+		m->max_reads = at_least(code->code[i].reads, m->max_reads);
 	}
-	for (uint32_t i = 0; i < code->operand_count; i++)
-		m->operand_banks[i] = (uint16_t)(code->register_table[code->operands[i]].number % m->banks);
 	return 0;
 }
 
@@ -158,7 +168,6 @@ int ov_machine_init(struct ov_machine *m, const struct gpu *gpu, const struct la
 void ov_machine_finish(struct ov_machine *m)
 {
 	free(m->ops);
-	free(m->operand_banks);
 }
 
 /* One allocation holds an SM, so that copying it copies its state; base is NULL while its size is taken. */
@@ -180,7 +189,7 @@ static void lay_out_schedulers(struct ov_sm *sm, const struct ov_machine *m, str
 	sm->schedulers = s;
 	for (uint32_t i = 0; i < m->schedulers; i++) {
 		struct ov_scheduler *one = s ? &s[i] : &none;
-		one->ready = take(a, (size_t)m->position_words * OV_KINDS, sizeof(uint64_t));
+		one->ready = take(a, (size_t)m->position_words * (OV_KINDS + 1), sizeof(uint64_t));
 		one->flush = take(a, m->position_words, sizeof(uint64_t));
 		one->unfinished = take(a, m->position_words, sizeof(uint64_t));
 		one->long_wait = take(a, m->position_words, sizeof(uint64_t));
@@ -206,10 +215,13 @@ static void lay_out_collectors(struct ov_sm *sm, const struct ov_machine *m, str
 		one->last = take(a, OV_MAX_BANKS, sizeof *one->last);
 	}
 	sm->collectors = take(a, (size_t)m->partitions * m->collector_total, sizeof *sm->collectors);
-	struct ov_bank *b = take(a, (size_t)m->partitions * m->banks, sizeof *b), no_bank;
-	sm->banks = b;
-	for (uint32_t i = 0; i < m->partitions * m->banks; i++)
-		(b ? &b[i] : &no_bank)->queue = take(a, m->bank_queue, sizeof *b->queue);
+	for (uint32_t i = 0; i < m->partitions * m->collector_total; i++) {
+		uint8_t *more = take(a, m->max_reads, 1);
+		if (sm->collectors)
+			sm->collectors[i].more = more;
+	}
+	sm->reading = take(a, (size_t)m->partitions * m->collector_total, sizeof *sm->reading);
+	sm->reading_count = take(a, m->partitions, sizeof(uint32_t));
 	sm->waiting_banks = take(a, m->partitions, sizeof(uint64_t));
 	sm->written_banks = take(a, m->partitions, sizeof(uint64_t));
 	sm->port_kinds = take(a, m->partitions, sizeof(uint32_t));
