@@ -20,21 +20,27 @@ int targets_compile(struct targets *t, char *const *archs, size_t count, const s
                     size_t unit_count, struct gs_error *err)
 {
 	enum { AT_ONCE = 8 };
+	struct target_bitcode *bitcode = NULL;
+	struct gs_error failure = {""};
 	t->items = calloc(count + 1, sizeof *t->items);
 	if (!t->items)
 		return gs_fail(err, ENOMEM, "out of memory");
 	t->count = count;
+	if (count)
+		target_bitcode_create(units, unit_count, &bitcode, &failure);
 	for (size_t first = 0; first < count; first += AT_ONCE) {
 		struct target_job *jobs[AT_ONCE] = {0};
 		size_t end = count - first < AT_ONCE ? count : first + AT_ONCE;
 		for (size_t i = first; i < end; i++) {
 			t->items[i].arch = archs[i];
-			if (target_compile_start(units, unit_count, archs[i], &jobs[i - first], &t->items[i].err))
+			t->items[i].err = failure;
+			if (!bitcode || target_compile_start(bitcode, archs[i], &jobs[i - first], &t->items[i].err))
 				jobs[i - first] = NULL;
 		}
 		for (size_t i = first; i < end; i++)
 			take_ptx(&t->items[i], jobs[i - first]);
 	}
+	target_bitcode_free(bitcode);
 	return 0;
 }
 
