@@ -1,4 +1,5 @@
 /* A kernel's code as the models read it, from PTX and graphs; the sums of its edges are mapping_solve.c's. */
+#include "analysis/addresses.h"
 #include "analysis/mapping_internal.h"
 
 #include <errno.h>
@@ -103,6 +104,43 @@ static int fill_registers(struct filler *f)
 			    .words = (uint8_t)(ptx->registers[r].bits == 1 ? 0 : (ptx->registers[r].bits + 31) / 32)};
 	}
 	return c->register_table ? 0 : -ENOMEM;
+}
+
+/* The addresses of one function, its nodes behind those of the others. */
+static int add_addresses(struct filler *f, const struct mapped_function *function, struct gs_error *err)
+{
+	struct kernel_code *c = f->code;
+	struct address_table t;
+	int result = addresses_find(function->graph, &t, err);
+	if (result)
+		return result;
+	struct code_node *grown = reallocarray(c->nodes, c->node_count + t.node_count + 1u, sizeof *grown);
+	for (uint32_t i = 0; grown && i < t.node_count; i++) {
+		struct code_node n = t.nodes[i];
+		n.a = n.a < 0 ? -1 : n.a + (int32_t)c->node_count;
+		n.b = n.b < 0 ? -1 : n.b + (int32_t)c->node_count;
+		n.c = n.c < 0 ? -1 : n.c + (int32_t)c->node_count;
+		grown[c->node_count + i] = n;
+	}
+	for (uint32_t i = 0; grown && i < function->ptx->instruction_count; i++) {
+		struct code_instruction *in = &c->code[function->first_instruction + i];
+		in->address = t.of[i] < 0 ? -1 : t.of[i] + (int32_t)c->node_count;
+		in->flags |= in->class == CODE_branch ? t.guards[i] : 0;
+	}
+	if (grown) {
+		c->nodes = grown;
+		c->node_count += t.node_count;
+	}
+	addresses_free(&t);
+	return grown ? 0 : gs_fail(err, ENOMEM, "out of memory");
+}
+
+static int fill_addresses(struct filler *f, struct gs_error *err)
+{
+	int result = 0;
+	for (uint32_t i = 0; i < f->m->function_count && !result; i++)
+		result = add_addresses(f, &f->m->functions[i], err);
+	return result;
 }
 
 /* ---- blocks ---- */
@@ -231,6 +269,8 @@ int mapping_code(const struct mapping *m, const char *arch, struct kernel_code *
 	if (result || f.strings.failed)
 		result = gs_fail(err, ENOMEM, "out of memory");
 	else
+		result = fill_addresses(&f, err);
+	if (!result)
 		result = fill_resources(&f, arch, err);
 	gs_buf_free(&f.strings);
 	if (result)

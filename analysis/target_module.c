@@ -11,6 +11,7 @@
 #include <llvm-c/BitReader.h>
 #include <llvm-c/Core.h>
 #include <llvm-c/Linker.h>
+#include <llvm-c/Support.h>
 #include <llvm-c/Target.h>
 #include <llvm-c/TargetMachine.h>
 #include <llvm-c/Transforms/PassBuilder.h>
@@ -153,31 +154,75 @@ static int optimise_module(LLVMModuleRef module, LLVMTargetMachineRef machine, b
 	return result;
 }
 
+/* Labels for a debugger, $L__tmp1:, which LLVM also writes into the middle of a call, where no assembler takes them.
+ * The same holds for .loc there. */
+static void add_without_labels(struct gs_buf *out, const char *text, size_t length)
+{
+	bool in_call = false;
+	for (const char *line = text, *stop = text + length, *end; line < stop; line = end) {
+		end = memchr(line, '\n', (size_t)(stop - line));
+		end = end ? end + 1 : stop;
+		const char *word = line;
+		while (word < end && (*word == ' ' || *word == '\t'))
+			word++;
+		size_t left = (size_t)(end - word);
+		in_call |= left > 4 && !memcmp(word, "call", 4) && (word[4] == '.' || word[4] == ' ');
+		bool label = left > 7 && !memcmp(word, "$L__tmp", 7);
+		if (!label && !(in_call && left > 4 && !memcmp(word, ".loc", 4)))
+			gs_buf_add(out, line, (size_t)(end - line));
+		in_call &= !memchr(line, ';', (size_t)(end - line));
+	}
+}
+
 static int emit_ptx(LLVMModuleRef module, LLVMTargetMachineRef machine, struct gs_buf *ptx, struct gs_error *err)
 {
 	LLVMMemoryBufferRef text;
 	char *message = NULL;
 	if (LLVMTargetMachineEmitToMemoryBuffer(machine, module, LLVMAssemblyFile, &message, &text))
 		return fail_with(err, "no PTX", message);
-	gs_buf_add(ptx, LLVMGetBufferStart(text), LLVMGetBufferSize(text));
+	add_without_labels(ptx, LLVMGetBufferStart(text), LLVMGetBufferSize(text));
 	LLVMDisposeMemoryBuffer(text);
 	return ptx->failed ? gs_fail(err, ENOMEM, "out of memory") : 0;
 }
 
-int target_module_ptx(char *const *files, size_t count, const struct target_arch *arch, bool optimise,
-                      struct gs_buf *ptx, struct gs_error *err)
+/*
+ * NVIDIA's OpenCL divides and takes roots in single precision with div.full and sqrt.approx, within the 2.5 and 3 ulp that
+ * OpenCL C allows, unless correct rounding is asked for; LLVM rounds correctly unless told otherwise. Where
+ * arithmetic is relaxed, LLVM divides by div.approx by itself.
+ */
+static void choose_precision(LLVMModuleRef module, const struct target_arch *arch,
+                             const struct target_settings *settings)
+{
+	static const char *const arguments[] = {"gpusim-cc", "-nvptx-prec-divf32=1"};
+	static const char approximate[] = "llvm.nvvm.sqrt.approx.f";
+	if (!arch->vendor || settings->correctly_rounded)
+		return;
+	if (!settings->relaxed)
+		LLVMParseCommandLineOptions(GS_ARRAY_LEN(arguments), arguments, NULL);
+	LLVMValueRef root = LLVMGetNamedFunction(module, "llvm.sqrt.f32");
+	unsigned id = LLVMLookupIntrinsicID(approximate, strlen(approximate));
+	if (root)
+		LLVMReplaceAllUsesWith(root, LLVMGetIntrinsicDeclaration(module, id, NULL, 0));
+}
+
+int target_module_ptx(char *const *files, size_t count, const struct target_arch *arch,
+                      const struct target_settings *settings, struct gs_buf *ptx, struct gs_error *err)
 {
 	LLVMContextRef context = LLVMContextCreate();
 	LLVMModuleRef module = NULL;
 	LLVMTargetMachineRef machine = NULL;
 	int result = link_modules(context, files, count, &module, err);
-	if (!result)
-		result = hide_helpers(module, optimise, err);
-	if (!result)
-		result = create_machine(arch, optimise, &machine, err);
+	if (!result) {
+		target_library(module, arch->vendor, settings->relaxed);
+		result = hide_helpers(module, settings->optimise, err);
+	}
+	if (!result) {
+		choose_precision(module, arch, settings);
+		result = create_machine(arch, settings->optimise, &machine, err);
+	}
 	if (!result) {
 		prepare_probes(module);
-		result = optimise_module(module, machine, optimise, err);
+		result = optimise_module(module, machine, settings->optimise, err);
 	}
 	if (!result)
 		result = emit_ptx(module, machine, ptx, err);

@@ -14,7 +14,7 @@
 			      "#define " name " __gpusim_" name "\n"
 
 const char target_prelude[] =
-	"#define __gpusim_fn(type) static inline type __attribute__((overloadable, always_inline))\n"
+	"#define __gpusim_fn(type) static inline type __attribute__((overloadable, always_inline, nodebug))\n"
 	"#define __gpusim_vec2(f) __gpusim_fn(float2) __gpusim_##f(float2 x) "
 	"{ return (float2)(__gpusim_##f(x.x), __gpusim_##f(x.y)); }\n"
 	"#define __gpusim_vec3(f) __gpusim_fn(float3) __gpusim_##f(float3 x) "

@@ -39,6 +39,13 @@ struct trips {
 };
 
 /*
+ * What is known of a block's count before it runs. Only BOUND_NONE may come to more than 32 bits without another counter
+ * telling: once in a function is at most as often as the function's entry, and a round at most as often as the loop's body.
+ * The body of a loop with a barrier has a counter that tells of itself.
+ */
+enum block_bound { BOUND_NONE, BOUND_BARRIERS, BOUND_ROUND, BOUND_ONCE };
+
+/*
  * A block begins at its marker and ends where control flow may divide or join. Kinds: entry, then, else, body, case,
  * default, label, after (what follows a statement that may leave), arm (of ?:), right (side of && and ||), next (what
  * follows a loop: the block before it goes on, see struct loop) and trips (no block: a count of a loop's trips).
@@ -50,6 +57,9 @@ struct block {
 	struct source_place place, end;
 	int loop;                /* id of the innermost loop around it, or -1 */
 	struct trips trips;      /* of the kind trips */
+	enum block_bound bound;
+	bool between_barriers;   /* its loop has some */
+	int half;                /* two of these share a 64-bit word; or -1 */
 	bool solid;              /* accesses memory or synchronises: no compiler runs it in vain or loses its marker */
 	/* Flow determines it: its count is the sum of the terms, all of lower ids, and it has no counter. Without terms
 	 * it is counted. */
@@ -72,9 +82,10 @@ struct kernel_entry {
 	const char *name;
 	unsigned arguments; /* the application's own; the twin's come after them */
 	unsigned entry;     /* its entry block */
-	/* COUNTERS_BY_ITEM: the counted blocks of the kernel and of all that it calls, in the order of the columns */
+	/* COUNTERS_BY_ITEM: the counted blocks of the kernel and of all that it calls. The first flag_count of them run at
+	 * most once and share words; then they are in the order of the columns. */
 	unsigned *columns;
-	size_t column_count;
+	size_t column_count, flag_count;
 };
 
 /* How host text counts (runtime/cc/counters.h). By item unless some kernel would need too many columns. */
@@ -99,6 +110,8 @@ enum counter_layout annotation_layout(const struct annotation *a);
 /* From now on host text also counts these trips; the counter is one more "trips" row of the block table, or the row that
  * counts the same already. -ENOSPC: some kernel would have too many columns because of it. */
 int annotation_want_trips(struct annotation *a, const struct trips *want, unsigned *counter, struct gs_error *err);
+/* COUNTERS_BY_ITEM: words that a work-item of the kernel stores. */
+size_t kernel_words(const struct kernel_entry *kernel);
 size_t annotation_kernels(const struct annotation *a, const struct kernel_entry **out);
 /* The text of a unit with its markers in the given form, appended to *out. */
 int annotation_write(const struct annotation *a, size_t unit, enum marker_form form, struct gs_buf *out,

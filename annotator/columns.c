@@ -1,14 +1,16 @@
 /*
  * Which counters a kernel's work-items have: those of the blocks of the kernel and of all that it calls, unless flow
- * determines them. Its own entry is not among them: every work-item enters once.
+ * determines them. Its own entry is not among them: every work-item enters once. Blocks of its own that run once at most
+ * come first: they are bits of shared words.
  */
 #include "annotator/internal.h"
+#include "runtime/cc/counters.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_COLUMNS = 64 }; /* 4 bytes each per work-item */
+enum { MOST_WORDS = 64 }; /* 4 bytes each per work-item */
 
 static void reach(struct function *f)
 {
@@ -32,7 +34,7 @@ static int choose_for(struct annotation *a, struct kernel_entry *k, struct funct
 	const struct function *self = owners[k->entry];
 	free(k->columns);
 	k->columns = NULL;
-	k->column_count = 0;
+	k->column_count = k->flag_count = 0;
 	for (size_t i = 0; i < a->function_count; i++)
 		a->functions[i]->reached = false;
 	reach(owners[k->entry]);
@@ -40,21 +42,45 @@ static int choose_for(struct annotation *a, struct kernel_entry *k, struct funct
 	for (size_t i = 0; i < a->function_count; i++)
 		for (size_t j = 0; a->functions[i]->reached && j < a->functions[i]->callee_count; j++)
 			called |= a->functions[i]->callees[j] == self;
-	for (size_t i = 0; i < a->block_count; i++) {
-		if (!owners[i] || !owners[i]->reached || a->blocks[i].term_count || (i == k->entry && !called))
-			continue;
-		unsigned *slot = array_grow(&k->columns, &k->column_count, sizeof *slot);
-		if (!slot)
-			return -ENOMEM;
-		*slot = (unsigned)i;
+	for (int flags = 1; flags >= 0; flags--) {
+		for (size_t i = 0; i < a->block_count; i++) {
+			if (!owners[i] || !owners[i]->reached || a->blocks[i].term_count || (i == k->entry && !called))
+				continue;
+			if (flags != (owners[i] == self && !called && a->blocks[i].bound == BOUND_ONCE))
+				continue;
+			unsigned *slot = array_grow(&k->columns, &k->column_count, sizeof *slot);
+			if (!slot)
+				return -ENOMEM;
+			*slot = (unsigned)i;
+		}
+		k->flag_count = flags ? k->column_count : k->flag_count;
 	}
 	return 0;
+}
+
+size_t kernel_words(const struct kernel_entry *k)
+{
+	return (k->flag_count + COUNTER_FLAGS - 1) / COUNTER_FLAGS + k->column_count - k->flag_count;
+}
+
+/* Counters that live across barriers, two by two: such values cost by their number. */
+static void choose_halves(struct annotation *a)
+{
+	a->half_count = 0;
+	for (size_t i = 0; i < a->block_count; i++) {
+		struct block *b = &a->blocks[i];
+		bool shares = b->between_barriers && b->bound == BOUND_ROUND && !b->term_count;
+		if (a->half_count & 1 && b->function != b[-1].function)
+			a->half_count++;
+		b->half = shares ? a->half_count++ : -1;
+	}
 }
 
 int choose_columns(struct annotation *a, struct gs_error *err)
 {
 	struct function **owners = calloc(a->block_count + 1, sizeof *owners);
 	int result = owners ? 0 : -ENOMEM;
+	choose_halves(a);
 	for (size_t i = 0; i < a->block_count && !result; i++)
 		owners[i] = i && a->blocks[i].function == a->blocks[i - 1].function ? owners[i - 1]
 		                                                                    : function_of_block(a, &a->blocks[i]);
@@ -67,7 +93,7 @@ int choose_columns(struct annotation *a, struct gs_error *err)
 enum counter_layout annotation_layout(const struct annotation *a)
 {
 	for (size_t i = 0; i < a->kernel_count; i++)
-		if (a->kernels[i].column_count > MOST_COLUMNS)
+		if (kernel_words(&a->kernels[i]) > MOST_WORDS)
 			return COUNTERS_BY_GROUP;
 	return COUNTERS_BY_ITEM;
 }
@@ -112,6 +138,7 @@ int annotation_want_trips(struct annotation *a, const struct trips *want, unsign
 	b->kind = "trips";
 	b->loop = (int)want->loop;
 	b->trips = *want;
+	b->bound = BOUND_NONE;
 	b->terms = NULL;
 	b->term_count = 0;
 	*counter = b->id;
@@ -119,7 +146,7 @@ int annotation_want_trips(struct annotation *a, const struct trips *want, unsign
 	if (!result && annotation_layout(a) != before) {
 		a->block_count--;
 		result = choose_columns(a, err);
-		return result ? result : gs_fail(err, ENOSPC, "a kernel has more than %d counters", MOST_COLUMNS);
+		return result ? result : gs_fail(err, ENOSPC, "a kernel has more than %d counters", MOST_WORDS);
 	}
 	return result;
 }

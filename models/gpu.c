@@ -22,6 +22,7 @@ static const char *const known_words[] = {GPU_KEYS(NAME) "base", NULL};
 
 #define WORD(word) #word,
 static const char *const policy_words[] = {GPU_SCHEDULER_POLICIES(WORD) NULL};
+static const char *const unit_words[] = {GPU_UNIT_CHOICES(WORD) NULL};
 #undef WORD
 
 enum { MAX_FILES = 8, PATH_SIZE = 256, VALUE_SIZE = 96, OVERRIDES = MAX_FILES + 1 };
@@ -55,6 +56,11 @@ size_t gpu_key_count(void)
 const struct gpu_key *gpu_key(size_t i)
 {
 	return i < KEY_COUNT ? &keys[i] : NULL;
+}
+
+static const char *const *words_of(enum gpu_kind kind)
+{
+	return kind == GPU_UNIT ? unit_words : policy_words;
 }
 
 /* Numbers. strtod and printf would follow the locale of the process we are a guest in. */
@@ -126,7 +132,8 @@ void gpu_format_value(const struct gpu *gpu, size_t i, char *out, size_t size)
 		snprintf(out, size, "%d", *(const bool *)field);
 		break;
 	case GPU_POLICY:
-		snprintf(out, size, "%s", policy_words[*(const enum gpu_scheduler_policy *)field]);
+	case GPU_UNIT:
+		snprintf(out, size, "%s", words_of(keys[i].kind)[*(const unsigned *)field]);
 		break;
 	}
 }
@@ -164,14 +171,14 @@ static int fail_range(struct loader *l, struct place at, const struct gpu_key *k
 	               key->kind == GPU_TEXT ? " characters" : "");
 }
 
-static int fail_policy(struct loader *l, struct place at, const struct gpu_key *key, const char *value)
+static int fail_choice(struct loader *l, struct place at, const struct gpu_key *key, const char *value)
 {
-	const char *near = gs_nearest(value, policy_words);
+	const char *const *choices = words_of(key->kind), *near = gs_nearest(value, choices);
 	char words[VALUE_SIZE] = "";
-	for (size_t i = 0; policy_words[i]; i++) {
+	for (size_t i = 0; choices[i]; i++) {
 		size_t used = strlen(words);
-		const char *link = i == 0 ? "" : policy_words[i + 1] ? ", " : " or ";
-		snprintf(words + used, sizeof words - used, "%s%s", link, policy_words[i]);
+		const char *link = i == 0 ? "" : choices[i + 1] ? ", " : " or ";
+		snprintf(words + used, sizeof words - used, "%s%s", link, choices[i]);
 	}
 	if (near)
 		return fail_at(l, at, "%s = %s: must be %s (did you mean '%s'?)", key->name, value, words, near);
@@ -214,15 +221,15 @@ static int set_text(struct loader *l, struct place at, const struct gpu_key *key
 	return 0;
 }
 
-static int set_policy(struct loader *l, struct place at, const struct gpu_key *key, const char *value,
-                      enum gpu_scheduler_policy *field)
+static int set_choice(struct loader *l, struct place at, const struct gpu_key *key, const char *value, unsigned *field)
 {
-	for (size_t i = 0; policy_words[i]; i++)
-		if (strcmp(policy_words[i], value) == 0) {
-			*field = (enum gpu_scheduler_policy)i;
+	const char *const *choices = words_of(key->kind);
+	for (unsigned i = 0; choices[i]; i++)
+		if (strcmp(choices[i], value) == 0) {
+			*field = i;
 			return 0;
 		}
-	return fail_policy(l, at, key, value);
+	return fail_choice(l, at, key, value);
 }
 
 static int set_value(struct loader *l, struct place at, const struct gpu_key *key, const char *value)
@@ -232,7 +239,8 @@ static int set_value(struct loader *l, struct place at, const struct gpu_key *ke
 	case GPU_TEXT:
 		return set_text(l, at, key, value, field);
 	case GPU_POLICY:
-		return set_policy(l, at, key, value, field);
+	case GPU_UNIT:
+		return set_choice(l, at, key, value, field);
 	default:
 		return set_number(l, at, key, value, field);
 	}
