@@ -101,7 +101,8 @@ static uint32_t last_probe(const struct alike *a, uint32_t function, uint32_t bl
 
 struct branch_edge {
 	uint32_t edge; /* of all functions */
-	uint32_t last, number, step, ways;
+	uint32_t last, number, step;
+	uint32_t others; /* a hash of what all ways out of the block lead to: && makes branches that share one way */
 	struct probe_set next;
 };
 
@@ -114,8 +115,8 @@ static int compare(const void *a, const void *b)
 		return x->number < y->number ? -1 : 1;
 	if (x->step != y->step)
 		return x->step < y->step ? -1 : 1;
-	if (x->ways != y->ways)
-		return x->ways < y->ways ? -1 : 1;
+	if (x->others != y->others)
+		return x->others < y->others ? -1 : 1;
 	if (x->next.count != y->next.count)
 		return x->next.count < y->next.count ? -1 : 1;
 	return memcmp(x->next.ids, y->next.ids, x->next.count * sizeof *x->next.ids);
@@ -135,12 +136,26 @@ static void number_edges(struct branch_edge *edges, uint32_t count, uint32_t *ou
 	}
 }
 
+static uint32_t hash_ways(const struct alike *a, uint32_t function, uint32_t block)
+{
+	const struct graph_block *b = &a->m->functions[function].graph->blocks[block];
+	uint32_t hash = 0; /* the same in any order of the ways */
+	for (uint32_t i = 0; i < b->edge_count; i++) {
+		struct probe_set next = next_on_edge(a, function, b->first_edge + i);
+		uint32_t one = 2166136261u; /* FNV-1a */
+		for (uint32_t j = 0; j < next.count; j++)
+			one = (one ^ next.ids[j]) * 16777619u;
+		hash += one;
+	}
+	return hash;
+}
+
 static struct branch_edge describe(const struct alike *a, uint32_t function, uint32_t block, uint32_t edge)
 {
 	const struct mapped_function *f = &a->m->functions[function];
 	struct branch_edge e = {.edge = f->first_edge + edge,
 	                        .last = last_probe(a, function, block),
-	                        .ways = f->graph->blocks[block].edge_count,
+	                        .others = hash_ways(a, function, block),
 	                        .next = next_on_edge(a, function, edge)};
 	if (e.last == PROBE_NONE)
 		return e;
