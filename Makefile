@@ -51,7 +51,7 @@ GUEST = $(wildcard interposer/*.c runtime/guest/*.c) $(COMMON)
 CC_SOURCES = $(wildcard annotator/*.c analysis/*.c runtime/cc/*.c) $(BASE)
 # The part of the analysis that needs no LLVM: reading PTX, and its graphs.
 PTX = $(wildcard analysis/ptx*.c analysis/graph*.c) \
-	$(addprefix analysis/,builtins.c dominators.c early_loads.c liveness.c loops.c registers.c)
+	$(addprefix analysis/,builtins.c dominators.c early_loads.c liveness.c loops.c registers.c temporaries.c)
 CMD = $(wildcard runtime/cmd/*.c) $(COMMON) $(PTX)
 TESTS = $(wildcard tests/*.c)
 # What the unit tests take of the guest's side: the parts that need no driver.

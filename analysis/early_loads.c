@@ -95,9 +95,15 @@ static void write_memory(struct early *e, uint32_t i, struct memory_state *m)
 	*m = (struct memory_state){.writer = i, .readers = NONE};
 }
 
+static bool reads_memory(const struct ptx_instruction *i)
+{
+	return (i->class == CODE_load || i->class == CODE_texture) && i->space != SPACE_none;
+}
+
+/* Parameters are not waited for. */
 static bool is_load(const struct ptx_instruction *i)
 {
-	return (i->class == CODE_load || i->class == CODE_texture) && i->space != SPACE_param && i->space != SPACE_none;
+	return reads_memory(i) && i->space != SPACE_param;
 }
 
 static void add_memory(struct early *e, uint32_t i)
@@ -108,7 +114,7 @@ static void add_memory(struct early *e, uint32_t i)
 	if (in->class == CODE_barrier || in->class == CODE_fence || opcode_is(in->opcode, "call")) {
 		for (int s = 0; s < CODE_SPACE_COUNT; s++)
 			write_memory(e, i, &e->memory[s]);
-	} else if (is_load(in)) {
+	} else if (reads_memory(in)) {
 		if (!strstr(in->opcode, ".nc"))
 			depend(e, i, m->writer);
 		push(e, &m->readers, i);
