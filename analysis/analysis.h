@@ -16,8 +16,8 @@ struct target_unit {
 	const char *options; /* the -cl- options that change code, separated by blanks; others are ignored */
 };
 
-/* Compiles the units for `arch` ("sm_20"), links them with the library of builtins and returns PTX with its
- * .pseudoprobe lines. A crash of the compiler is an error like any other: it runs in a child process. */
+/* Compiles the units for `arch` ("sm_20"; "sm_20 vendor" with functions of mathematics as the vendor's library has them,
+ * see builtins.h), links them with the library of builtins and returns PTX with its .pseudoprobe lines. A crash of the compiler is an error like any other: it runs in a child process. */
 int target_compile(const struct target_unit *units, size_t count, const char *arch, struct gs_buf *ptx,
                    struct gs_error *err);
 

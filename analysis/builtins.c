@@ -192,3 +192,29 @@ const char *builtin_source(const struct builtin_cost *cost)
 {
 	return cost->source;
 }
+
+static bool is_listed(const struct gs_buf *list, size_t from, const char *line)
+{
+	const char *at = list->data ? list->data + from : NULL;
+	size_t length = strlen(line);
+	for (; at && (at = strstr(at, line)); at += length)
+		if ((at == list->data + from || at[-1] == '\n') && at[length] == '\n')
+			return true;
+	return false;
+}
+
+void builtin_list(const struct ptx_module *module, struct gs_buf *out)
+{
+	size_t from = out->len;
+	for (uint32_t i = 0; i < module->function_count; i++) {
+		const struct ptx_function *f = ptx_find(module, module->functions[i].name);
+		char line[128];
+		if (!f || !f->external)
+			continue;
+		line[0] = '?';
+		builtin_name(f->name, line + 1, sizeof line - 1);
+		const char *name = builtin_find(f->name) ? line + 1 : line;
+		if (!is_listed(out, from, name))
+			gs_buf_printf(out, "%s\n", name);
+	}
+}

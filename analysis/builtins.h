@@ -11,7 +11,7 @@
 #ifndef GPUSIM_BUILTINS_H
 #define GPUSIM_BUILTINS_H
 
-#include "models/code.h"
+#include "analysis/ptx.h"
 
 /* One machine instruction of the way that nearly all arguments take. */
 struct builtin_step {
@@ -40,6 +40,6 @@ const char *builtin_source(const struct builtin_cost *cost); /* where its figure
 
 /* The functions that the PTX calls and does not have, one per line, as reports call them; "?" stands before those that the
  * table does not have. */
-void builtin_list(const char *ptx, size_t length, struct gs_buf *out);
+void builtin_list(const struct ptx_module *module, struct gs_buf *out);
 
 #endif

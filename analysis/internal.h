@@ -4,6 +4,8 @@
 
 #include "analysis/analysis.h"
 
+#include <llvm-c/Types.h>
+
 /* The triple whose PTX has OpenCL's kernel parameters (.ptr .global) and texture mode. */
 #define TARGET_TRIPLE "nvptx64-nvidia-nvcl"
 
@@ -11,16 +13,35 @@ struct target_arch {
 	unsigned number;
 	const char *cpu;     /* as LLVM names it */
 	const char *feature; /* the oldest PTX version that has it */
+	bool vendor;         /* the vendor's library, not libclc's */
 };
 
-/* The newest architecture that LLVM knows and that is not newer than `name`: PTX runs on later ones too. */
+/* The newest architecture that LLVM knows and that is not newer than `name`: PTX runs on later ones too. A second word
+ * names the library: "sm_70 vendor". */
 int target_arch_find(const char *name, struct target_arch *out, struct gs_error *err);
 
 /* target_prelude.c: OpenCL C put in front of every unit; builtins that NVPTX or libclc lack. */
 extern const char target_prelude[];
 
+/* What the options of a program's units ask of the code, beyond what clang's front end does about them. */
+struct target_settings {
+	bool optimise;
+	bool relaxed;           /* functions may be less accurate: -cl-fast-relaxed-math, -cl-unsafe-math-optimizations */
+	bool correctly_rounded; /* single-precision division and square root */
+};
+
 /* target_module.c: links bitcode files, optimises them and writes PTX. May end the process: LLVM's fatal errors. */
-int target_module_ptx(char *const *files, size_t count, const struct target_arch *arch, bool optimise,
-                      struct gs_buf *ptx, struct gs_error *err);
+int target_module_ptx(char *const *files, size_t count, const struct target_arch *arch,
+                      const struct target_settings *settings, struct gs_buf *ptx, struct gs_error *err);
+
+/* target_library.c: gives library functions the form they have on the target. */
+void target_library(LLVMModuleRef module, bool vendor, bool relaxed);
+/* A function with an empty block to take the place of `function` in all its uses. */
+LLVMValueRef target_replacement(LLVMModuleRef module, LLVMValueRef function);
+/* "sin" of _Z3sinf; false when the symbol is not mangled. */
+bool target_mangled_name(const char *symbol, char *out, size_t size);
+
+/* target_atomics.c: replaces the declared `function` when it is an atomic, a fence or a barrier. */
+bool target_atomic(LLVMModuleRef module, LLVMValueRef function, const char *symbol, const char *name);
 
 #endif

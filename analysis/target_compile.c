@@ -6,6 +6,7 @@
 #include "analysis/internal.h"
 #include "runtime/cc/tool.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <llvm-c/ErrorHandling.h>
@@ -90,12 +91,27 @@ static void add_options(struct words *args, const char *options)
 	free(copy);
 }
 
-static bool wants_no_optimisation(const struct target_unit *units, size_t count)
+static bool has_word(const char *options, const char *word)
 {
-	for (size_t i = 0; i < count; i++)
-		if (units[i].options && strstr(units[i].options, "-cl-opt-disable"))
+	size_t length = strlen(word);
+	for (const char *at = options; at && (at = strstr(at, word)); at += length)
+		if ((at == options || isspace((unsigned char)at[-1])) && (!at[length] || isspace((unsigned char)at[length])))
 			return true;
 	return false;
+}
+
+/* A program is not optimised when one of its units must not be, and as accurate as the strictest of them. */
+static struct target_settings settings_of(const struct target_unit *units, size_t count)
+{
+	struct target_settings s = {.optimise = true, .relaxed = true};
+	for (size_t i = 0; i < count; i++) {
+		const char *options = units[i].options ? units[i].options : "";
+		s.optimise &= !has_word(options, "-cl-opt-disable");
+		s.relaxed &= has_word(options, "-cl-fast-relaxed-math") ||
+		             has_word(options, "-cl-unsafe-math-optimizations");
+		s.correctly_rounded |= has_word(options, "-cl-fp32-correctly-rounded-divide-sqrt");
+	}
+	return s;
 }
 
 static void add_arguments(struct words *args, const struct target_unit *unit, const struct target_arch *arch,
@@ -160,14 +176,14 @@ static int compile_all(const struct target_unit *units, size_t count, const stru
                        const char *folder, struct gs_buf *ptx, struct gs_error *err)
 {
 	struct words files = {0}, prelude = {0};
-	bool optimise = !wants_no_optimisation(units, count);
+	struct target_settings settings = settings_of(units, count);
 	words_printf(&prelude, "%s/prelude.cl", folder);
 	int result = prelude.failed ? gs_fail(err, ENOMEM, "out of memory")
 				    : gs_write_file(prelude.items[0], target_prelude, strlen(target_prelude), err);
 	for (size_t i = 0; i < count && !result; i++)
-		result = compile_unit(&units[i], i, arch, optimise, folder, &files, err);
+		result = compile_unit(&units[i], i, arch, settings.optimise, folder, &files, err);
 	if (!result)
-		result = target_module_ptx(files.items, count, arch, optimise, ptx, err);
+		result = target_module_ptx(files.items, count, arch, &settings, ptx, err);
 	words_free(&files);
 	words_free(&prelude);
 	return result;

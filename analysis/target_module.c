@@ -11,6 +11,7 @@
 #include <llvm-c/BitReader.h>
 #include <llvm-c/Core.h>
 #include <llvm-c/Linker.h>
+#include <llvm-c/Support.h>
 #include <llvm-c/Target.h>
 #include <llvm-c/TargetMachine.h>
 #include <llvm-c/Transforms/PassBuilder.h>
@@ -184,20 +185,44 @@ static int emit_ptx(LLVMModuleRef module, LLVMTargetMachineRef machine, struct g
 	return ptx->failed ? gs_fail(err, ENOMEM, "out of memory") : 0;
 }
 
-int target_module_ptx(char *const *files, size_t count, const struct target_arch *arch, bool optimise,
-                      struct gs_buf *ptx, struct gs_error *err)
+/*
+ * NVIDIA's OpenCL divides and takes roots in single precision with div.full and sqrt.approx, within the 2.5 and 3 ulp that
+ * OpenCL C allows, unless correct rounding is asked for; LLVM rounds correctly unless told otherwise. Where
+ * arithmetic is relaxed, LLVM divides by div.approx by itself.
+ */
+static void choose_precision(LLVMModuleRef module, const struct target_arch *arch,
+                             const struct target_settings *settings)
+{
+	static const char *const arguments[] = {"gpusim-cc", "-nvptx-prec-divf32=1"};
+	static const char approximate[] = "llvm.nvvm.sqrt.approx.f";
+	if (!arch->vendor || settings->correctly_rounded)
+		return;
+	if (!settings->relaxed)
+		LLVMParseCommandLineOptions(GS_ARRAY_LEN(arguments), arguments, NULL);
+	LLVMValueRef root = LLVMGetNamedFunction(module, "llvm.sqrt.f32");
+	unsigned id = LLVMLookupIntrinsicID(approximate, strlen(approximate));
+	if (root)
+		LLVMReplaceAllUsesWith(root, LLVMGetIntrinsicDeclaration(module, id, NULL, 0));
+}
+
+int target_module_ptx(char *const *files, size_t count, const struct target_arch *arch,
+                      const struct target_settings *settings, struct gs_buf *ptx, struct gs_error *err)
 {
 	LLVMContextRef context = LLVMContextCreate();
 	LLVMModuleRef module = NULL;
 	LLVMTargetMachineRef machine = NULL;
 	int result = link_modules(context, files, count, &module, err);
-	if (!result)
-		result = hide_helpers(module, optimise, err);
-	if (!result)
-		result = create_machine(arch, optimise, &machine, err);
+	if (!result) {
+		target_library(module, arch->vendor, settings->relaxed);
+		result = hide_helpers(module, settings->optimise, err);
+	}
+	if (!result) {
+		choose_precision(module, arch, settings);
+		result = create_machine(arch, settings->optimise, &machine, err);
+	}
 	if (!result) {
 		prepare_probes(module);
-		result = optimise_module(module, machine, optimise, err);
+		result = optimise_module(module, machine, settings->optimise, err);
 	}
 	if (!result)
 		result = emit_ptx(module, machine, ptx, err);

@@ -100,16 +100,32 @@ bool code_has_accesses(enum code_class class)
 	return code_is_memory(class) && class != CODE_fence;
 }
 
+/* Collector allocated, registers read, dispatched, started in the unit; no more than pipeline_latency has. */
 double gpu_collect_cycles(const struct gpu *gpu, const struct code_instruction *i)
 {
-	double before = gpu->collect_latency;
+	double before = gpu->pipeline_latency < 4 ? gpu->pipeline_latency : 4;
 	return i->reads || before < 1 ? before : before - 1;
 }
 
-/* Nobody waits for a store but the warp's end: for its acknowledgement where it goes to memory. */
+/* Nobody waits for a store but the warp's end. */
+static double store_distance(const struct gpu *gpu, const struct code_instruction *i, double start)
+{
+	return i->space != SPACE_shared && gpu->store_latency > start ? gpu->store_latency : start + 1;
+}
+
+/* Perfect memory answers an atomic no later than a hit. */
+static double atomic_distance(const struct gpu *gpu)
+{
+	if (gpu->atomic_fast_latency > 0)
+		return gpu->atomic_fast_latency;
+	return gpu->atomic_latency < gpu->l1_latency ? gpu->atomic_latency : gpu->l1_latency;
+}
+
 static double memory_distance(const struct gpu *gpu, const struct code_instruction *i, double start)
 {
-	if (i->class == CODE_fence || (i->class == CODE_store && i->space == SPACE_shared))
+	if (i->class == CODE_store)
+		return store_distance(gpu, i, start);
+	if (i->class == CODE_fence)
 		return start + 1;
 	if (i->class == CODE_texture)
 		return gpu->l1_latency;
@@ -120,9 +136,7 @@ static double memory_distance(const struct gpu *gpu, const struct code_instructi
 	case SPACE_const:
 		return gpu->const_latency;
 	default:
-		/* Perfect memory answers an atomic no later than a hit. */
-		return i->class == CODE_atomic && gpu->atomic_latency < gpu->l1_latency ? gpu->atomic_latency
-		                                                                        : gpu->l1_latency;
+		return i->class == CODE_atomic ? atomic_distance(gpu) : gpu->l1_latency;
 	}
 }
 

@@ -28,7 +28,7 @@ bool code_is_memory(enum code_class class);
 bool code_has_accesses(enum code_class class); /* memory, but fences */
 /* How many warp-wide units of a kind an SM has. */
 uint32_t gpu_unit_count(const struct gpu *gpu, enum pipeline_resource unit);
-/* How many operand collectors instructions of that unit may use. */
+/* How many operand collectors instructions of that unit may use; 0: it has none. */
 uint32_t gpu_collector_count(const struct gpu *gpu, enum pipeline_resource unit);
 
 /*

@@ -4,8 +4,8 @@
  *   issue(i)   = max(front end, done(p) for every p that writes what i reads, waits for or writes, a collector is free)
  *   execute(i) = max(issue(i) + collection + conflicts among its own operands, a unit is free)
  *   done(i)    = execute(i) + latency + further accesses + write-back
- * Front end: a fetch brings fetch_width instructions; a warp whose buffer holds no more than that is refilled when it is
- * empty; a jump throws away what is buffered or being fetched. Each time is the longest path to its node.
+ * Front end: a fetch brings fetch_width instructions, for a buffer that is empty, or in time (refill_when_empty); a jump
+ * throws away what is buffered or being fetched behind it (flush_at_branch). Each time is the longest path to its node.
  * Source: Gerum et al., probabilistic resource model, IV-A, Figs. 1, 2 and 4; GPGPU-Sim's front end.
  */
 #include "models/pipeline.h"
@@ -36,7 +36,7 @@ static uint32_t own_conflicts(const struct gpu *gpu, const struct kernel_code *c
 }
 
 static struct pipeline_instruction describe(const struct gpu *gpu, const struct kernel_code *code,
-                                            const struct code_instruction *i, uint32_t accesses)
+                                            const struct code_instruction *i, double accesses)
 {
 	struct pipeline_instruction d = {.cost = gpu_instruction_cost(gpu, i),
 	                                 .collect = gpu_collect_cycles(gpu, i),
@@ -52,7 +52,8 @@ int pipeline_setup(struct pipeline *p, const struct gpu *gpu, const struct kerne
 	*p = (struct pipeline){.gpu = gpu, .code = code};
 	p->instructions = calloc(code->code_count + 1, sizeof *p->instructions);
 	p->ready = calloc(code->register_count + 1, sizeof *p->ready);
-	if (!p->instructions || !p->ready)
+	p->loaded = calloc(code->register_count + 1, sizeof *p->loaded);
+	if (!p->instructions || !p->ready || !p->loaded)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < code->code_count; i++)
 		p->instructions[i] = describe(gpu, code, &code->code[i], accesses ? accesses[i] : 1);
@@ -64,15 +65,15 @@ void pipeline_finish(struct pipeline *p)
 {
 	free(p->instructions);
 	free(p->ready);
-	p->instructions = NULL;
-	p->ready = NULL;
+	free(p->loaded);
+	*p = (struct pipeline){0};
 }
 
 void pipeline_reset(struct pipeline *p)
 {
-	p->fetch_slot = p->issued_now = 0;
-	p->fetch = p->issue = p->done = 0;
-	p->next_issue = p->gpu->fetch_latency;
+	p->fetch_slot = p->issued_now = p->waits = 0;
+	p->fetch = p->issue = p->done = p->memory_stall = 0;
+	p->next_issue = p->gpu->fetch_to_issue_cycles;
 	memset(p->ready, 0, p->code->register_count * sizeof *p->ready);
 	memset(p->unit_free, 0, sizeof p->unit_free);
 	memset(p->collector_free, 0, sizeof p->collector_free);
@@ -90,12 +91,22 @@ static double *first_free(double *free_at, uint32_t servers)
 	return best;
 }
 
-/* Registers it reads, waits for, and writes: no second write is under way to the same one. */
-static double operands_ready(const struct pipeline *p, const struct code_instruction *i)
+/* When the registers are there that it reads, waits for, and writes: no second write is under way to the same one. */
+static double operands_ready(struct pipeline *p, const struct code_instruction *i)
 {
-	double at = 0;
-	for (uint32_t k = 0; k < (uint32_t)i->writes + i->reads + i->waits; k++)
-		at = larger(at, p->ready[p->code->operands[i->first_operand + k]]);
+	double at = p->next_issue;
+	bool loaded = false;
+	for (uint32_t k = 0; k < (uint32_t)i->writes + i->reads + i->waits; k++) {
+		uint16_t r = p->code->operands[i->first_operand + k];
+		if (p->ready[r] > at) {
+			at = p->ready[r];
+			loaded = p->loaded[r];
+		}
+	}
+	if (at > p->next_issue) {
+		p->waits++;
+		p->memory_stall += loaded ? at - p->next_issue : 0;
+	}
 	return at;
 }
 
@@ -103,18 +114,16 @@ static void fetch_next(struct pipeline *p)
 {
 	if (p->fetch_slot == 0) {
 		p->busy[RESOURCE_fetch]++;
-		p->fetch = larger(p->next_issue - p->gpu->fetch_latency, 0);
+		p->fetch = larger(p->next_issue - p->gpu->fetch_to_issue_cycles, 0);
 	}
 }
 
-/* Where the buffer has room for a second fetch, it is refilled in time. */
 static void front_end_next(struct pipeline *p)
 {
 	const struct gpu *gpu = p->gpu;
-	bool prefetches = gpu->instruction_buffer_entries >= 2 * gpu->fetch_width;
 	p->fetch_slot = (p->fetch_slot + 1) % gpu->fetch_width;
-	if (p->fetch_slot == 0 && !prefetches)
-		p->next_issue = p->issue + gpu->fetch_latency;
+	if (p->fetch_slot == 0 && gpu->refill_when_empty)
+		p->next_issue = p->issue + gpu->fetch_to_issue_cycles;
 	else
 		p->next_issue = p->issued_now < gpu->issue_per_scheduler ? p->issue : p->issue + 1;
 }
@@ -123,10 +132,14 @@ void pipeline_transfer(struct pipeline *p, bool jump)
 {
 	if (!jump)
 		return;
-	double refill = p->gpu->fetch_latency;
-	if (p->fetch_slot == 0)
+	double refill = p->gpu->fetch_to_issue_cycles, wrong = 0;
+	if (!p->gpu->flush_at_branch && p->gpu->refill_when_empty && p->fetch_slot == 0) {
 		p->busy[RESOURCE_fetch]++;
-	p->next_issue = p->issue + (p->fetch_slot == 0 ? 2 * refill : 1 + refill);
+		wrong = refill;
+	} else if (!p->gpu->flush_at_branch) {
+		wrong = 1;
+	}
+	p->next_issue = larger(p->next_issue, p->issue + wrong + refill);
 	p->fetch_slot = 0;
 }
 
@@ -145,23 +158,32 @@ struct pipeline_times pipeline_step(struct pipeline *p, uint32_t code)
 	struct pipeline_times t;
 	fetch_next(p);
 	t.fetch = p->fetch;
-	double *collector = first_free(p->collector_free[d->cost.unit], gpu_collector_count(p->gpu, d->cost.unit));
-	t.issue = larger(larger(p->next_issue, operands_ready(p, i)), *collector - 1);
+	t.issue = operands_ready(p, i);
+	if (gpu_collector_count(p->gpu, d->cost.unit)) {
+		double *collector = first_free(p->collector_free[d->cost.unit], gpu_collector_count(p->gpu, d->cost.unit));
+		t.issue = larger(t.issue, *collector - 1);
+		*collector = t.issue + 1 + d->collector_cycles;
+	}
 	t.collect = t.issue + 1;
-	*collector = t.collect + d->collector_cycles;
 
 	double *unit = first_free(p->unit_free[d->cost.unit], gpu_unit_count(p->gpu, d->cost.unit));
 	t.execute = larger(t.issue + d->collect + d->bank_conflicts, *unit);
 	*unit = t.execute + d->cost.initiation * d->accesses;
 	t.done = t.execute + d->cost.latency + (d->accesses > 1 ? d->accesses - 1 : 0) + d->after;
-	for (uint32_t k = 0; k < i->writes; k++)
+	for (uint32_t k = 0; k < i->writes; k++) {
 		p->ready[p->code->operands[i->first_operand + k]] = t.done;
+		p->loaded[p->code->operands[i->first_operand + k]] = d->cost.unit == RESOURCE_ldst;
+	}
 
 	p->issued_now = t.issue > p->issue ? 1 : p->issued_now + 1;
 	p->issue = t.issue;
 	p->done = larger(p->done, t.done);
 	use_resources(p, i, d);
 	front_end_next(p);
+	if (i->class == CODE_atomic && p->gpu->atomics_stop_warp && t.done > p->next_issue) {
+		p->memory_stall += t.done - p->next_issue;
+		p->next_issue = t.done;
+	}
 	return t;
 }
 

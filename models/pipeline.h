@@ -18,7 +18,7 @@ struct pipeline_instruction {
 	double collector_cycles; /* that it holds its collector */
 	double after;            /* from the result to the issue of its user */
 	uint32_t bank_conflicts; /* among its own operands */
-	uint32_t accesses;
+	double accesses;         /* a mean where executions differ */
 };
 
 /* The stages of one execution. */
@@ -36,6 +36,9 @@ struct pipeline {
 	double next_issue;    /* earliest by the front end */
 	double done;          /* latest write-back so far */
 	double *ready;        /* per register: a user may issue */
+	bool *loaded;         /* per register: it is memory that makes it ready */
+	uint32_t waits;       /* instructions that waited for a result */
+	double memory_stall;  /* cycles of it that were for memory */
 	double unit_free[RESOURCE_COUNT][PIPELINE_SERVERS];
 	double collector_free[RESOURCE_COUNT][PIPELINE_SERVERS]; /* by the unit that the instruction goes to */
 	double busy[RESOURCE_COUNT];

@@ -102,11 +102,14 @@ static void test_memory_on_gtx480(void)
 	check_memory(&gpu, CODE_load, SPACE_generic, 39);
 	check_memory(&gpu, CODE_texture, SPACE_texture, 39);
 	check_memory(&gpu, CODE_atomic, SPACE_shared, 31);
-	check_memory(&gpu, CODE_atomic, SPACE_global, 39); /* not 144: perfect memory */
-	/* Acknowledged as a load would be; shared memory: leaves the unit a cycle after it came, at 4. */
-	check_memory(&gpu, CODE_store, SPACE_global, 39);
+	check_memory(&gpu, CODE_atomic, SPACE_global, 6); /* not 144: perfect memory */
+	/* Acknowledged; shared memory: leaves the unit a cycle after it came, at 4. */
+	check_memory(&gpu, CODE_store, SPACE_global, 41);
 	check_memory(&gpu, CODE_store, SPACE_shared, 5);
 	check_memory(&gpu, CODE_fence, SPACE_none, 5);
+	gpu = test_gpu("gtx480", "atomic_fast_latency=0,store_latency=0");
+	check_memory(&gpu, CODE_atomic, SPACE_global, 39);
+	check_memory(&gpu, CODE_store, SPACE_global, 5);
 }
 
 static void test_counts_of_units(void)
@@ -152,7 +155,7 @@ static void check_issue_latencies(const struct gpu *gpu, const struct built_code
  *   ld.global  0      3      7     42
  *   add        3     42     46     52   needs the second load: 10 from issue to user; fetched when both loads were issued
  *   sin        3     52     56     66   needs the sum: 14
- *   st        52     66     70    105   needs the sine; acknowledged after 39
+ *   st        52     66     70    107   needs the sine; acknowledged after 41
  */
 static void test_longest_path_of_a_block(void)
 {
@@ -165,7 +168,7 @@ static void test_longest_path_of_a_block(void)
 	build(&b, CODE_sfu, "6 <- 5");
 	build_memory(&b, CODE_store, SPACE_global, "<- 1 6");
 	struct block_cost c = cost_of(&gpu, &b, (const uint32_t[]){0}, 1);
-	CU_ASSERT_EQUAL(c.latency, 105);
+	CU_ASSERT_EQUAL(c.latency, 107);
 	CU_ASSERT_EQUAL(c.busy[RESOURCE_fetch], 3);
 	CU_ASSERT_EQUAL(c.busy[RESOURCE_issue], 5);
 	CU_ASSERT_EQUAL(c.busy[RESOURCE_collector], 5 * 2);
@@ -183,7 +186,7 @@ static void test_longest_path_of_a_block(void)
 	/* 4 accesses of the second load: 3 cycles more for all that follows, and in the unit. */
 	const uint16_t accesses[] = {1, 4, 1, 1, 1};
 	CU_ASSERT_EQUAL(pipeline_block_cost(&gpu, &b.code, (const uint32_t[]){0}, 1, accesses, &c), 0);
-	CU_ASSERT_EQUAL(c.latency, 108);
+	CU_ASSERT_EQUAL(c.latency, 110);
 	CU_ASSERT_EQUAL(c.busy[RESOURCE_ldst], 6);
 }
 
@@ -199,11 +202,11 @@ static void test_independent_instructions_go_at_the_fetches_pace(void)
 	build(&b, CODE_fp32_fma, "13 <- 1 2 3");
 	CU_ASSERT_EQUAL(cost_of(&gpu, &b, (const uint32_t[]){0}, 1).latency, 6 + 7);
 	check_issue_latencies(&gpu, &b, (const double[]){1, 2, 1, 2});
-	/* A buffer for two fetches is refilled in time. */
-	gpu = test_gpu("gtx480", "instruction_buffer_entries=4");
+	/* A buffer that is not emptied first is refilled in time. */
+	gpu = test_gpu("gtx480", "refill_when_empty=0");
 	check_issue_latencies(&gpu, &b, (const double[]){1, 1, 1, 1});
 	/* Two at a time: 0 within a pair. */
-	gpu = test_gpu("gtx480", "instruction_buffer_entries=4,issue_per_scheduler=2");
+	gpu = test_gpu("gtx480", "refill_when_empty=0,issue_per_scheduler=2");
 	check_issue_latencies(&gpu, &b, (const double[]){0, 1, 0, 1});
 }
 
@@ -266,9 +269,9 @@ static void test_collectors_hold_back_issue(void)
 	build_start(&b);
 	for (int i = 0; i < 4; i++)
 		build(&b, CODE_fp32_fma, "10 <- 1 2 3")->writes = 0;
-	struct gpu gpu = test_gpu("gtx480", "fp32_collectors=2,instruction_buffer_entries=8");
+	struct gpu gpu = test_gpu("gtx480", "fp32_collectors=2,refill_when_empty=0");
 	check_issue_latencies(&gpu, &b, (const double[]){1, 1, 1, 1});
-	gpu = test_gpu("gtx480", "fp32_collectors=0,operand_collectors=1,instruction_buffer_entries=8");
+	gpu = test_gpu("gtx480", "fp32_collectors=0,operand_collectors=1,refill_when_empty=0");
 	check_issue_latencies(&gpu, &b, (const double[]){2, 2, 2, 1});
 }
 
@@ -326,9 +329,11 @@ static void test_chain_of_two_blocks_keeps_the_fetch(void)
 	CU_ASSERT_EQUAL(c.busy[RESOURCE_fetch], 2);
 	/* The loop of block 0 alone: 3 each. */
 	CU_ASSERT_EQUAL(cost_of(&gpu, &b, (const uint32_t[]){0}, 1).steady_latency, 3);
-	/* Volta fetches and decodes in one cycle: 2 from either slot. */
-	gpu = test_gpu("gtx480", "fetch_latency=1");
+	/* Where fetch and decode take one cycle, 2 from either slot; where the branch flushes at once, 1. */
+	gpu = test_gpu("gtx480", "fetch_to_issue_cycles=1");
 	CU_ASSERT_EQUAL(cost_of(&gpu, &b, (const uint32_t[]){0}, 1).steady_latency, 2);
+	gpu = test_gpu("gtx480", "fetch_to_issue_cycles=1,flush_at_branch=1");
+	CU_ASSERT_EQUAL(cost_of(&gpu, &b, (const uint32_t[]){0}, 1).steady_latency, 1);
 }
 
 /* A load in one block, its user in the next: 2 + 39, and 10 for the sum; the pipeline is not empty in between. */
@@ -345,6 +350,19 @@ static void test_chain_of_two_blocks_keeps_dependences(void)
 	struct block_cost nothing = cost_of(&gpu, &b, NULL, 0);
 	CU_ASSERT_EQUAL(nothing.latency, 0);
 	CU_ASSERT_EQUAL(nothing.busy[RESOURCE_issue], 0);
+}
+
+/* An atomic on shared memory takes 31; what follows waits for it although it needs nothing of it. */
+static void test_atomic_stops_its_warp(void)
+{
+	struct gpu gpu = test_gpu("gtx480", NULL);
+	struct built_code b;
+	build_start(&b);
+	build_memory(&b, CODE_atomic, SPACE_shared, "1 <- 2");
+	build(&b, CODE_move, "3 <- 4");
+	check_issue_latencies(&gpu, &b, (const double[]){31, 2});
+	gpu = test_gpu("gtx480", "atomics_stop_warp=0");
+	check_issue_latencies(&gpu, &b, (const double[]){1, 2});
 }
 
 static void test_graph_as_text(void)
@@ -382,5 +400,6 @@ void add_costs_tests(void)
 	CU_add_test(s, "fma_chain's loop takes 73 cycles", test_loop_of_two_blocks_takes_what_the_simulator_says);
 	CU_add_test(s, "a chain of two blocks keeps the fetch", test_chain_of_two_blocks_keeps_the_fetch);
 	CU_add_test(s, "a chain of two blocks keeps dependences", test_chain_of_two_blocks_keeps_dependences);
+	CU_add_test(s, "an atomic stops its warp", test_atomic_stops_its_warp);
 	CU_add_test(s, "the graph as DOT text", test_graph_as_text);
 }

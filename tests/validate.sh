@@ -39,6 +39,15 @@ random_programs() {
 	passed=$((passed + $1)) failed=$((failed + $3)) skipped=$((skipped + $5))
 }
 
+# The timing model alone: given exactly what every warp executes.
+timing() {
+	echo "== timing of exact warps: GPGPU-Sim's cycles (all in $build/timing.csv)"
+	"$build/tests/oracle/timing" -o "$build/timing.csv" -m 4 -w 20 "$root/kernels/cases.txt" "$root/tests/reference" \
+		"$root/tests/reference/gpgpusim.csv" '*-s' 2>&1 | tee "$TMPDIR/timing"
+	set -- $(tail -1 "$TMPDIR/timing" | tr -d ,)
+	passed=$((passed + $1)) failed=$((failed + $3)) skipped=$((skipped + $5))
+}
+
 registers() {
 	echo "== registers per thread against NVIDIA's assembler"
 	"$root/tests/registers.sh" "$build" 2>&1 | tee "$TMPDIR/registers"
@@ -85,6 +94,7 @@ unit_tests_under_asan() {
 }
 
 registers
+timing
 real_programs
 random_programs
 under_sanitizer asan ASAN
