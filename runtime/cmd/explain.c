@@ -26,7 +26,7 @@ static const char help[] =
 	"                         execution graph of block N\n"
 	"  --html FILE            write a page instead of printing\n"
 	"\n"
-	"Columns: blocks, the basic blocks that the line's instructions are in; PTX, how many there are; mix, of which\n"
+	"Columns: blocks, the basic blocks that the line's instructions are in; inst, how many there are; mix, of which\n"
 	"kinds; cycles, from the issue of each to that of the next, one warp alone, memory at its best, every block\n"
 	"run once. Colours are for terminals; NO_COLOR switches them off.\n";
 

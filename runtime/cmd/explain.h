@@ -82,7 +82,7 @@ struct explain_kernel {
 	struct explain_line elsewhere; /* instructions of no line that is known */
 	struct explain_line all;
 	bool *unrolled; /* for each of the source's loops: the target's code has none there */
-	uint32_t live, spilled;
+	uint32_t spilled; /* registers that it needs beyond what a thread can have */
 	uint32_t local_pointers; /* arguments that are local memory, of a size that only the program knows */
 };
 
@@ -94,6 +94,7 @@ struct explain {
 	struct ptx_module *module;
 	struct explain_kernel *kernels;
 	size_t kernel_count;
+	struct gs_buf failures; /* kernels that could not be analysed: "NAME: why", one per line */
 };
 
 /* explain_compile.c: gpusim-cc's answer (runtime/cc/protocol.h) to a source file that no program gave it. `options` are

@@ -88,7 +88,7 @@ static void put_place(struct gs_buf *out, const struct explain_kernel *k, const 
 static void put_source(const struct explain *e, const struct explain_kernel *k, struct gs_buf *out)
 {
 	bool gap = false, any = false;
-	gs_buf_puts(out, "<section><table class=\"source\">\n<tr><th>line</th><th>blocks</th><th>PTX</th>"
+	gs_buf_puts(out, "<section><table class=\"source\">\n<tr><th>line</th><th>blocks</th><th>inst</th>"
 	                 "<th class=\"left\">mix</th><th>cycles</th><th class=\"code\">source</th></tr>\n");
 	for (uint32_t line = 1; line <= e->source.line_count; line++) {
 		if (!explain_shows(e, k, line)) {
@@ -204,5 +204,10 @@ void explain_html(const struct explain *e, struct gs_buf *out)
 	gs_buf_puts(out, "</nav>\n");
 	for (size_t i = 0; i < e->kernel_count; i++)
 		put_kernel(e, &e->kernels[i], out);
+	if (e->failures.len) {
+		gs_buf_puts(out, "<h2>not analysed</h2>\n<pre>");
+		gs_buf_html(out, e->failures.data);
+		gs_buf_puts(out, "</pre>\n");
+	}
 	gs_buf_puts(out, "</body>\n</html>\n");
 }

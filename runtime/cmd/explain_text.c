@@ -216,7 +216,7 @@ static void put_place(const struct page *p, const struct explain_kernel *k, cons
 static void put_lines(const struct page *p, const struct explain_kernel *k)
 {
 	bool gap = false, any = false;
-	put_styled(p, BOLD, " line blocks   PTX mix             cycles     source");
+	put_styled(p, BOLD, " line blocks  inst mix             cycles     source");
 	gs_buf_puts(p->out, "\n");
 	for (uint32_t line = 1; line <= p->e->source.line_count; line++) {
 		if (!explain_shows(p->e, k, line)) {
@@ -358,4 +358,9 @@ void explain_text(const struct explain *e, bool colours, bool unicode, struct gs
 	gs_buf_printf(out, " on %s (%s, %u SMs, %.0f MHz)\n", e->gpu.title, e->gpu.arch, e->gpu.sm_count, e->gpu.clock_mhz);
 	for (size_t i = 0; i < e->kernel_count; i++)
 		put_kernel(&p, &e->kernels[i]);
+	for (const char *at = e->failures.data ? e->failures.data : "", *end; *at; at = end + 1) {
+		end = strchr(at, '\n');
+		put_styled(&p, RED, "\n  not analysed: ");
+		put_wrapped(&p, at, (size_t)(end - at), 4);
+	}
 }
