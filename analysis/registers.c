@@ -17,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What ptxas 13 takes for a kernel without instructions: the stack pointer and room for results that are on their way. */
+/* What ptxas 13 takes for a kernel without instructions: the stack pointer, and room for results on their way. */
 enum { BASE = 4 };
 
 static uint32_t arch_number(const char *arch)
@@ -100,8 +100,8 @@ static void count_writes(const struct ptx_function *f, uint8_t *writes)
 	}
 }
 
-/* Registers that are written once, with what is in constant memory anyway. Copies of copies take another pass only where
- * the text has them before what they copy. */
+/* Registers that are written once, with what is in constant memory anyway. Copies of copies take another pass only
+ * where the text has them before what they copy. */
 static void find_constants(const struct ptx_function *f, const uint8_t *writes, bool *constant)
 {
 	struct ptx_uses u;
@@ -143,7 +143,8 @@ static bool reads_upper_half(const struct ptx_function *f, const struct ptx_inst
                              const bool *upper)
 {
 	if (o->kind == PTX_ADDRESS)
-		return i->space != SPACE_shared && i->space != SPACE_local && i->space != SPACE_const && i->space != SPACE_param;
+		return i->space != SPACE_shared && i->space != SPACE_local && i->space != SPACE_const &&
+		       i->space != SPACE_param;
 	if (converts_integers(i) && !opcode_ends(i->opcode, "64"))
 		return false;
 	if (!keeps_halves_apart(i) && !converts_integers(i))
@@ -187,8 +188,8 @@ static uint32_t larger(uint32_t a, uint32_t b)
 }
 
 /* Over all blocks, in the order given or, where it is NULL, in that of the text. */
-static uint32_t most_pressure(const struct graph *g, const struct liveness *l, struct pressure *p, const uint32_t *order,
-                              uint32_t arch, uint32_t call_temporaries)
+static uint32_t most_pressure(const struct graph *g, const struct liveness *l, struct pressure *p,
+			      const uint32_t *order, uint32_t arch, uint32_t call_temporaries)
 {
 	uint32_t most = 0;
 	for (uint32_t n = 0; n < g->order_count; n++) {

@@ -32,8 +32,8 @@ static uint32_t of_opcode(const char *opcode)
 	return 0;
 }
 
-/* The names are those of builtins.h, without prefix and type. sincos, exp10, powr and, in double, exp2, log2, log10, atan2,
- * asin, acos, sinh, tgamma, log1p and expm1 are as their nearest relative; the defaults are medians. */
+/* The names are those of builtins.h, without prefix and type. sincos, exp10, powr and, in double, exp2, log2, log10,
+ * atan2, asin, acos, sinh, tgamma, log1p and expm1 are as their nearest relative; the defaults are medians. */
 static uint32_t of_library_function(const char *name)
 {
 	enum { DEFAULT_F32 = 5, DEFAULT_F64 = 12, RELAXED = 2 };
@@ -41,11 +41,12 @@ static uint32_t of_library_function(const char *name)
 		const char *name;
 		uint8_t f32, f64;
 	} rows[] = {
-		{"sin", 14, 18},  {"cos", 14, 18},   {"tan", 14, 14}, {"sincos", 14, 18}, {"exp", 2, 4},     {"exp2", 1, 4},
-		{"exp10", 2, 4},  {"log", 5, 14},    {"log2", 5, 14}, {"log10", 5, 14},   {"pow", 8, 22},    {"powr", 8, 22},
-		{"fmod", 7, 10},  {"atan", 3, 4},    {"atan2", 11, 12}, {"asin", 3, 12},  {"acos", 3, 12},   {"sinh", 5, 8},
-		{"tanh", 5, 8},   {"erf", 5, 7},     {"cbrt", 4, 14}, {"hypot", 7, 12},   {"lgamma", 8, 26}, {"tgamma", 10, 26},
-		{"log1p", 4, 14}, {"expm1", 4, 4},   {"rsqrt", 1, 8},
+	    {"sin", 14, 18}, {"cos", 14, 18},  {"tan", 14, 14},   {"sincos", 14, 18}, {"exp", 2, 4},
+	    {"exp2", 1, 4},  {"exp10", 2, 4},  {"log", 5, 14},    {"log2", 5, 14},    {"log10", 5, 14},
+	    {"pow", 8, 22},  {"powr", 8, 22},  {"fmod", 7, 10},   {"atan", 3, 4},     {"atan2", 11, 12},
+	    {"asin", 3, 12}, {"acos", 3, 12},  {"sinh", 5, 8},    {"tanh", 5, 8},     {"erf", 5, 7},
+	    {"cbrt", 4, 14}, {"hypot", 7, 12}, {"lgamma", 8, 26}, {"tgamma", 10, 26}, {"log1p", 4, 14},
+	    {"expm1", 4, 4}, {"rsqrt", 1, 8},
 	};
 	if (!strncmp(name, "relaxed_", strlen("relaxed_"))) /* one approximate instruction and its scaling */
 		return RELAXED;

@@ -35,7 +35,8 @@ static int32_t label_of(struct text_function *t, const char *name, size_t length
 		i++;
 	if (i == t->function.label_count) {
 		CU_ASSERT_FATAL(i < MAX_LABELS);
-		t->labels[t->function.label_count++] = (struct ptx_label){.name = strndup(name, length), .at = UINT32_MAX};
+		t->labels[t->function.label_count++] =
+		    (struct ptx_label){.name = strndup(name, length), .at = UINT32_MAX};
 	}
 	return (int32_t)i;
 }

@@ -44,8 +44,9 @@ static void test_constants_take_no_register(void)
 {
 	/* The pointer, the number and the copy of them are in constant memory; the sum and nothing else is live. */
 	CU_ASSERT_EQUAL(registers("ld.param.u64 %rd1, [a];\ncvta.to.global.u64 %rd2, %rd1;\nld.param.u32 %r1, [n];\n"
-	                          "mov.u32 %r2, %ntid.x;\nadd.s32 %r3, %r1, %r2;\nst.global.u32 [%rd2], %r3;\nret;\n", "sm_75"),
-	                4 + 1);
+				  "mov.u32 %r2, %ntid.x;\nadd.s32 %r3, %r1, %r2;\nst.global.u32 [%rd2], %r3;\nret;\n",
+				  "sm_75"),
+			4 + 1);
 	/* The work-item's own id is in a register, beside the sum's operand. */
 	CU_ASSERT_EQUAL(registers("ld.param.u64 %rd1, [a];\nmov.u32 %r1, %tid.x;\nmov.u32 %r2, %laneid;\n"
 	                          "add.s32 %r3, %r1, %r2;\nst.global.u32 [%rd1], %r3;\nret;\n", "sm_75"),
@@ -71,8 +72,9 @@ static void test_shared_addresses_have_32_bits(void)
 static void test_division_takes_more(void)
 {
 	/* Two operands, of which the result takes one's place: 2. Division to nearest: 1 + 9 at its end. */
-	static const char format[] = "mov.u32 %%r1, %%tid.x;\nmov.u32 %%r2, %%laneid;\nmov.b32 %%f1, %%r1;\nmov.b32 %%f2, %%r2;\n"
-				     "%s.f32 %%f3, %%f1, %%f2;\nld.param.u64 %%rd1, [a];\nst.global.f32 [%%rd1], %%f3;\nret;\n";
+	static const char format[] =
+	    "mov.u32 %%r1, %%tid.x;\nmov.u32 %%r2, %%laneid;\nmov.b32 %%f1, %%r1;\nmov.b32 %%f2, %%r2;\n"
+	    "%s.f32 %%f3, %%f1, %%f2;\nld.param.u64 %%rd1, [a];\nst.global.f32 [%%rd1], %%f3;\nret;\n";
 	char body[512];
 	snprintf(body, sizeof body, format, "add.rn");
 	CU_ASSERT_EQUAL(registers(body, "sm_75"), 4 + 2);
@@ -86,15 +88,18 @@ static void test_loads_come_early(void)
 {
 	/* In the order of the text 2 words are live, the sum and one loaded value. With the four loads first there are
 	 * four values at once; a store to the same space holds back the two loads behind it. */
-	static const char together[] = "ld.param.u64 %rd1, [a];\nld.global.u32 %r1, [%rd1];\nld.global.u32 %r2, [%rd1+4];\n"
-				       "add.s32 %r5, %r1, %r2;\nld.global.u32 %r3, [%rd1+8];\nadd.s32 %r6, %r5, %r3;\n"
-				       "ld.global.u32 %r4, [%rd1+12];\nadd.s32 %r7, %r6, %r4;\nst.global.u32 [%rd1], %r7;\nret;\n";
-	static const char held[] = "ld.param.u64 %rd1, [a];\nld.global.u32 %r1, [%rd1];\nld.global.u32 %r2, [%rd1+4];\n"
-				   "add.s32 %r5, %r1, %r2;\nst.global.u32 [%rd1], %r5;\nld.global.u32 %r3, [%rd1+8];\n"
-				   "st.global.u32 [%rd1], %r3;\nld.global.u32 %r4, [%rd1+12];\nst.global.u32 [%rd1], %r4;\nret;\n";
-	static const char read_only[] = "ld.param.u64 %rd1, [a];\nld.global.nc.u32 %r1, [%rd1];\nst.global.u32 [%rd1], %r1;\n"
-					"ld.global.nc.u32 %r2, [%rd1+4];\nst.global.u32 [%rd1], %r2;\n"
-					"ld.global.nc.u32 %r3, [%rd1+8];\nst.global.u32 [%rd1], %r3;\nret;\n";
+	static const char together[] =
+	    "ld.param.u64 %rd1, [a];\nld.global.u32 %r1, [%rd1];\nld.global.u32 %r2, [%rd1+4];\n"
+	    "add.s32 %r5, %r1, %r2;\nld.global.u32 %r3, [%rd1+8];\nadd.s32 %r6, %r5, %r3;\n"
+	    "ld.global.u32 %r4, [%rd1+12];\nadd.s32 %r7, %r6, %r4;\nst.global.u32 [%rd1], %r7;\nret;\n";
+	static const char held[] =
+	    "ld.param.u64 %rd1, [a];\nld.global.u32 %r1, [%rd1];\nld.global.u32 %r2, [%rd1+4];\n"
+	    "add.s32 %r5, %r1, %r2;\nst.global.u32 [%rd1], %r5;\nld.global.u32 %r3, [%rd1+8];\n"
+	    "st.global.u32 [%rd1], %r3;\nld.global.u32 %r4, [%rd1+12];\nst.global.u32 [%rd1], %r4;\nret;\n";
+	static const char read_only[] =
+	    "ld.param.u64 %rd1, [a];\nld.global.nc.u32 %r1, [%rd1];\nst.global.u32 [%rd1], %r1;\n"
+	    "ld.global.nc.u32 %r2, [%rd1+4];\nst.global.u32 [%rd1], %r2;\n"
+	    "ld.global.nc.u32 %r3, [%rd1+8];\nst.global.u32 [%rd1], %r3;\nret;\n";
 	CU_ASSERT_EQUAL(registers(together, "sm_75"), 4 + 4);
 	CU_ASSERT_EQUAL(registers(held, "sm_75"), 4 + 2);
 	CU_ASSERT_EQUAL(registers(read_only, "sm_75"), 4 + 3);
@@ -111,8 +116,8 @@ static void many_loads(struct gs_buf *out, uint32_t count)
 
 static void test_early_loads_cost_no_occupancy(void)
 {
-	/* 50 loads at once and the sum, which is written often: 51 words. sm_75 has 64 registers for each thread of a full
-	 * SM, sm_70 has 32 and takes those; in the order of the text 4 + 2 would do. */
+	/* 50 loads at once and the sum, which is written often: 51 words. sm_75 has 64 registers for each thread of a
+	 * full SM, sm_70 has 32 and takes those; in the order of the text 4 + 2 would do. */
 	struct gs_buf body = {0};
 	many_loads(&body, 50);
 	CU_ASSERT_EQUAL(registers(body.data, "sm_75"), 4 + 51);
@@ -124,7 +129,8 @@ static void test_early_loads_cost_no_occupancy(void)
 
 static void test_memory_operands_stay_on_later_architectures(void)
 {
-	/* mul.wide makes an address of two words; the load's result may take its place before sm_80, not from then on. */
+	/* mul.wide makes an address of two words; the load's result may take its place before sm_80, not from then on.
+	 */
 	static const char body[] = "mov.u32 %r1, %tid.x;\nmul.wide.u32 %rd1, %r1, 4;\nld.global.u32 %r2, [%rd1];\n"
 				   "ld.param.u64 %rd2, [a];\nst.global.u32 [%rd2], %r2;\nret;\n";
 	CU_ASSERT_EQUAL(registers(body, "sm_75"), 4 + 2);
@@ -157,17 +163,17 @@ static void test_calls_need_the_registers_of_both(void)
 	uint32_t spilled;
 	CU_ASSERT_EQUAL(registers_of(body, "sm_75", 20, &spilled), 4 + 1 + 16);
 	CU_ASSERT_EQUAL(registers_of(body, "sm_75", 0, &spilled), 4 + 1);
-	/* What a call returns is no constant, though ld.param reads it: two of them are live at the store. Nor can it be
-	 * read before the call, beside %r3 and %r4, although the load's address needs it. */
+	/* What a call returns is no constant, though ld.param reads it: two of them are live at the store. Nor can it
+	 * be read before the call, beside %r3 and %r4, although the load's address needs it. */
 	static const char returns[] =
 		"{\n.param .b32 back;\ncall.uni (back), f, ();\nld.param.u32 %r1, [back];\n}\n"
 		"{\n.param .b32 back;\ncall.uni (back), f, ();\nld.param.u32 %r2, [back];\n}\nadd.s32 %r4, %r1, %r2;\n"
 		"ld.param.u64 %rd1, [a];\nst.global.u32 [%rd1], %r4;\nret;\n";
 	CU_ASSERT_EQUAL(registers_of(returns, "sm_75", 0, &spilled), 4 + 2);
 	static const char address[] =
-		"mov.u32 %r3, %tid.x;\nmov.u32 %r4, %laneid;\nst.shared.u32 [tile], %r3;\nst.shared.u32 [tile+4], %r4;\n"
-		"{\n.param .b64 back;\ncall.uni (back), f, ();\nld.param.u64 %rd2, [back];\n}\n"
-		"ld.global.u32 %r1, [%rd2];\nld.param.u64 %rd1, [a];\nst.global.u32 [%rd1], %r1;\nret;\n";
+	    "mov.u32 %r3, %tid.x;\nmov.u32 %r4, %laneid;\nst.shared.u32 [tile], %r3;\nst.shared.u32 [tile+4], %r4;\n"
+	    "{\n.param .b64 back;\ncall.uni (back), f, ();\nld.param.u64 %rd2, [back];\n}\n"
+	    "ld.global.u32 %r1, [%rd2];\nld.param.u64 %rd1, [a];\nst.global.u32 [%rd1], %r1;\nret;\n";
 	CU_ASSERT_EQUAL(registers_of(address, "sm_75", 0, &spilled), 4 + 2);
 }
 

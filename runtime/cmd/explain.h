@@ -6,6 +6,7 @@
  *   explain_code.c     the code of every kernel in that answer
  *   explain_source.c   the source's own functions and loops, from the same answer
  *   explain_lines.c    what each line of the source became and costs
+ *   explain_notes.c    what is said of a kernel as a whole
  *   explain_text.c, explain_html.c, explain_dot.c   what the user sees
  */
 #ifndef GPUSIM_EXPLAIN_H
@@ -126,7 +127,8 @@ const char *explain_family_text(enum explain_family f);
 size_t explain_mix(const struct explain_line *l, enum explain_family order[FAMILY_COUNT]);
 /* "0,2-4" */
 void explain_blocks(const struct explain_line *l, struct gs_buf *out);
-/* The local sizes of the table; 0 ends it. */
+
+/* explain_notes.c. The local sizes of the table; 0 ends it. */
 extern const uint32_t explain_local_sizes[];
 struct occupancy explain_occupancy(const struct explain *e, const struct explain_kernel *k, uint64_t threads);
 /* One line: instructions, blocks, loops, registers, memory. */

@@ -85,10 +85,10 @@ static int no_such_kernel(const struct explain *e, const char *only, struct gs_e
 		if (e->module->functions[i].entry)
 			names[count++] = e->module->functions[i].name;
 	const char *nearest = names && only ? gs_nearest(only, names) : NULL;
-	int result = !only ? gs_fail(err, ENOENT, "%s has no kernel", e->source.file)
-		     : nearest
-			 ? gs_fail(err, ENOENT, "%s has no kernel '%s'; did you mean '%s'?", e->source.file, only, nearest)
-			 : gs_fail(err, ENOENT, "%s has no kernel '%s'", e->source.file, only);
+	int result =
+	    !only     ? gs_fail(err, ENOENT, "%s has no kernel", e->source.file)
+	    : nearest ? gs_fail(err, ENOENT, "%s has no kernel '%s'; did you mean '%s'?", e->source.file, only, nearest)
+		      : gs_fail(err, ENOENT, "%s has no kernel '%s'", e->source.file, only);
 	free(names);
 	return result;
 }
@@ -119,7 +119,8 @@ int explain_read_code(struct explain *e, const struct gs_pack *answer, const cha
 	if (result || e->kernel_count)
 		return result;
 	if (e->failures.len)
-		return gs_fail(err, EIO, "%s: %.*s", e->source.file, (int)strcspn(e->failures.data, "\n"), e->failures.data);
+		return gs_fail(err, EIO, "%s: %.*s", e->source.file, (int)strcspn(e->failures.data, "\n"),
+			       e->failures.data);
 	return no_such_kernel(e, only, err);
 }
 

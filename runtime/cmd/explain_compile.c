@@ -15,15 +15,15 @@
 
 /* What programs meet on POCL, without the macros of a CPU. */
 static const char device[] =
-	"type=gpu\naddress_bits=64\nc_version=120\ncl_version=300\nimage_support=1\nlittle_endian=1\n"
-	"platform=Portable Computing Language\nname=gpusim\ndriver=gpusim\n"
-	"extensions=cl_khr_byte_addressable_store cl_khr_global_int32_base_atomics cl_khr_global_int32_extended_atomics "
-	"cl_khr_local_int32_base_atomics cl_khr_local_int32_extended_atomics cl_khr_3d_image_writes "
-	"cl_khr_int64_base_atomics cl_khr_int64_extended_atomics cl_khr_fp64\n"
-	"features=__opencl_c_3d_image_writes __opencl_c_images __opencl_c_atomic_order_acq_rel "
-	"__opencl_c_atomic_order_seq_cst __opencl_c_atomic_scope_device __opencl_c_read_write_images __opencl_c_int64 "
-	"__opencl_c_fp64\n"
-	"counters=atomic\n";
+    "type=gpu\naddress_bits=64\nc_version=120\ncl_version=300\nimage_support=1\nlittle_endian=1\n"
+    "platform=Portable Computing Language\nname=gpusim\ndriver=gpusim\n"
+    "extensions=cl_khr_byte_addressable_store cl_khr_global_int32_base_atomics cl_khr_global_int32_extended_atomics "
+    "cl_khr_local_int32_base_atomics cl_khr_local_int32_extended_atomics cl_khr_3d_image_writes "
+    "cl_khr_int64_base_atomics cl_khr_int64_extended_atomics cl_khr_fp64\n"
+    "features=__opencl_c_3d_image_writes __opencl_c_images __opencl_c_atomic_order_acq_rel "
+    "__opencl_c_atomic_order_seq_cst __opencl_c_atomic_scope_device __opencl_c_read_write_images __opencl_c_int64 "
+    "__opencl_c_fp64\n"
+    "counters=atomic\n";
 
 /* "-IFOLDER" in quotes, as build options have words with blanks. */
 static void add_folder(struct gs_buf *options, const char *file)
