@@ -1,32 +1,47 @@
 /* Registers per thread of small kernels, worked out by hand; 4 is what a kernel takes without any instruction. */
 #include "tests.h"
 
-#include "analysis/graph.h"
+#include "analysis/graph_internal.h"
 
 #include <stdio.h>
 #include <string.h>
 
-/* Registers of a kernel whose body is these lines; it may use %r0 to %r59, %rd, %f and %p likewise. */
-static uint32_t registers_of(const char *body, const char *arch, uint32_t call_registers, uint32_t *spilled)
+/* A kernel, or a function, whose body is these lines; it may use %r0 to %r299, %f, %rd and %p to 59. */
+static struct ptx_module *read_body(const char *body, const char *arch, const char *kind)
 {
 	struct gs_buf text = {0};
 	struct ptx_module *module;
-	struct graph *g;
-	struct liveness l;
 	struct gs_error err = {""};
-	gs_buf_printf(&text, ".version 7.0\n.target %s\n.address_size 64\n.entry k(.param .u64 a, .param .u32 n)\n{\n"
+	gs_buf_printf(&text,
+	              ".version 7.0\n.target %s\n.address_size 64\n%s k(.param .u64 a, .param .u32 n)\n{\n"
 	              ".reg .b32 %%r<300>;\n.reg .f32 %%f<60>;\n.reg .b64 %%rd<60>;\n.reg .pred %%p<60>;\n"
-	              ".shared .align 4 .b8 tile[64];\n%s}\n", arch, body);
+	              ".shared .align 4 .b8 tile[64];\n%s}\n",
+	              arch, kind, body);
 	CU_ASSERT_EQUAL_FATAL(ptx_read(text.data, text.len, &module, &err), 0);
 	CU_ASSERT_EQUAL_FATAL(module->function_count, 1);
+	gs_buf_free(&text);
+	return module;
+}
+
+static uint32_t registers_of_kind(const char *body, const char *arch, const char *kind, uint32_t call_registers,
+                                  uint32_t *spilled)
+{
+	struct ptx_module *module = read_body(body, arch, kind);
+	struct graph *g;
+	struct liveness l;
+	struct gs_error err;
 	CU_ASSERT_EQUAL_FATAL(graph_build(&module->functions[0], &g, &err), 0);
 	CU_ASSERT_EQUAL_FATAL(graph_liveness(g, &l, &err), 0);
 	uint32_t registers = graph_registers(g, &l, arch, call_registers, spilled);
 	liveness_free(&l);
 	graph_free(g);
 	ptx_free(module);
-	gs_buf_free(&text);
 	return registers;
+}
+
+static uint32_t registers_of(const char *body, const char *arch, uint32_t call_registers, uint32_t *spilled)
+{
+	return registers_of_kind(body, arch, ".entry", call_registers, spilled);
 }
 
 static uint32_t registers(const char *body, const char *arch)
@@ -55,6 +70,61 @@ static void test_constants_take_no_register(void)
 	CU_ASSERT_EQUAL(registers("mov.u32 %r1, 0;\nmov.u32 %r2, %tid.x;\nL:\nadd.s32 %r1, %r1, 1;\n"
 	                          "setp.lt.s32 %p1, %r1, %r2;\n@%p1 bra L;\nret;\n", "sm_75"),
 	                4 + 2);
+}
+
+static void test_parameters_of_functions_are_in_registers(void)
+{
+	static const char body[] = "ld.param.u32 %r1, [n];\nld.param.u64 %rd1, [a];\nst.global.u32 [%rd1], %r1;\nret;\n";
+	uint32_t spilled;
+	CU_ASSERT_EQUAL(registers_of_kind(body, "sm_75", ".entry", 0, &spilled), 4);
+	CU_ASSERT_EQUAL(registers_of_kind(body, "sm_75", ".func", 0, &spilled), 4 + 3);
+}
+
+static void test_values_taken_apart_keep_both_halves(void)
+{
+	/* Nobody adds or addresses with it, but mov takes both halves: 2 words, beside the id that is stored meanwhile. */
+	static const char body[] = "mov.u32 %r1, %tid.x;\nmul.wide.u32 %rd1, %r1, 4;\nst.shared.u32 [tile], %r1;\n"
+	                           "mov.b64 {%r2, %r3}, %rd1;\nst.shared.u32 [tile], %r2;\nret;\n";
+	/* A conversion to 32 bits reads one half only. */
+	static const char half[] = "mov.u32 %r1, %tid.x;\nmul.wide.u32 %rd1, %r1, 4;\nst.shared.u32 [tile], %r1;\n"
+	                           "cvt.u32.u64 %r2, %rd1;\nst.shared.u32 [tile], %r2;\nret;\n";
+	CU_ASSERT_EQUAL(registers(body, "sm_75"), 4 + 3);
+	CU_ASSERT_EQUAL(registers(half, "sm_75"), 4 + 2);
+}
+
+/* The order of a body that is one block, as digits. */
+static void expect_order(const char *body, const char *expected)
+{
+	struct ptx_module *module = read_body(body, "sm_75", ".entry");
+	struct graph *g;
+	struct gs_error err;
+	uint32_t order[16];
+	char found[17] = "";
+	CU_ASSERT_EQUAL_FATAL(graph_build(&module->functions[0], &g, &err), 0);
+	CU_ASSERT_FATAL(g->block_count == 1 && module->functions[0].instruction_count <= 10);
+	CU_ASSERT_EQUAL_FATAL(graph_early_loads(g, order), 0);
+	for (uint32_t i = 0; i < module->functions[0].instruction_count; i++)
+		found[i] = (char)('0' + order[i]);
+	CU_ASSERT_STRING_EQUAL(found, expected);
+	graph_free(g);
+	ptx_free(module);
+}
+
+static void test_order_of_early_loads(void)
+{
+	/* Both loads come before the addition between them, with the address that the second one needs. */
+	expect_order("ld.param.u64 %rd1, [a];\nld.global.u32 %r1, [%rd1];\nadd.s32 %r2, %r1, 1;\nadd.s64 %rd2, %rd1, 8;\n"
+	             "ld.global.u32 %r3, [%rd2];\nret;\n", "013425");
+	/* The second load writes the register that the addition still reads. */
+	expect_order("ld.param.u64 %rd1, [a];\nld.global.u32 %r1, [%rd1];\nadd.s32 %r2, %r1, 1;\n"
+	             "ld.global.u32 %r1, [%rd1+8];\nret;\n", "01234");
+	/* A store to global memory holds back the load behind it, a store to shared memory does not. */
+	expect_order("ld.param.u64 %rd1, [a];\nmov.u32 %r1, 5;\nst.global.u32 [%rd1], %r1;\nld.global.u32 %r2, [%rd1+8];\nret;\n",
+	             "10234");
+	expect_order("ld.param.u64 %rd1, [a];\nmov.u32 %r1, 5;\nst.shared.u32 [tile], %r1;\nld.global.u32 %r2, [%rd1+8];\nret;\n",
+	             "03124");
+	/* A barrier holds everything. */
+	expect_order("ld.param.u64 %rd1, [a];\nmov.u32 %r1, 5;\nbar.sync 0;\nld.global.u32 %r2, [%rd1+8];\nret;\n", "20314");
 }
 
 static void test_shared_addresses_have_32_bits(void)
@@ -202,6 +272,9 @@ void add_registers_tests(void)
 	CU_add_test(suite, "registers of an empty kernel", test_registers_of_an_empty_kernel);
 	CU_add_test(suite, "parameters and constants take no register", test_constants_take_no_register);
 	CU_add_test(suite, "addresses of shared memory have 32 bits", test_shared_addresses_have_32_bits);
+	CU_add_test(suite, "parameters of a function are in registers", test_parameters_of_functions_are_in_registers);
+	CU_add_test(suite, "a value that is taken apart keeps both halves", test_values_taken_apart_keep_both_halves);
+	CU_add_test(suite, "the order of early loads", test_order_of_early_loads);
 	CU_add_test(suite, "a division takes more registers", test_division_takes_more);
 	CU_add_test(suite, "loads come early and hold their values", test_loads_come_early);
 	CU_add_test(suite, "early loads cost no occupancy", test_early_loads_cost_no_occupancy);
