@@ -355,8 +355,8 @@ static void test_irreducible_inside_of_a_loop(void)
 
 static void test_dominators_that_take_several_passes(void)
 {
-	/* Cooper, Harvey and Kennedy, Figure 4: 0 leads to 1 and 2; 1 to 3; 2 to 4 and 5; 3 and 4 to each other, 4 and 5 too.
-	 * Two ways lead to each of 3, 4 and 5, so 0 alone dominates them, which one pass does not find. */
+	/* Cooper, Harvey and Kennedy, Figure 4: 0 leads to 1 and 2; 1 to 3; 2 to 4 and 5; 3 and 4 to each other, 4 and
+	 * 5 too. Two ways lead to each of 3, 4 and 5, so 0 alone dominates them, which one pass does not find. */
 	struct made m = make("@%p1 bra L2\n"          /* 0 */
 	                     "L1: bra L3\n"           /* 1 */
 	                     "L2: @%p2 bra L4\n"      /* 2 */
@@ -587,7 +587,8 @@ void add_graph_tests(void)
 	CU_add_test(suite, "irreducible flow has no loop", test_irreducible);
 	CU_add_test(suite, "irreducible flow inside of a loop belongs to it", test_irreducible_inside_of_a_loop);
 	CU_add_test(suite, "dominators that one pass does not find", test_dominators_that_take_several_passes);
-	CU_add_test(suite, "unreachable blocks dominate only themselves", test_unreachable_blocks_dominate_only_themselves);
+	CU_add_test(suite, "unreachable blocks dominate only themselves",
+		    test_unreachable_blocks_dominate_only_themselves);
 	CU_add_test(suite, "an endless loop has no post-dominator", test_endless_loop);
 	CU_add_test(suite, "a function that is one endless loop", test_endless_function);
 	CU_add_test(suite, "dead code that leads into a loop does not matter", test_unreachable_way_into_a_loop);

@@ -74,7 +74,8 @@ static void test_constants_take_no_register(void)
 
 static void test_parameters_of_functions_are_in_registers(void)
 {
-	static const char body[] = "ld.param.u32 %r1, [n];\nld.param.u64 %rd1, [a];\nst.global.u32 [%rd1], %r1;\nret;\n";
+	static const char body[] =
+	    "ld.param.u32 %r1, [n];\nld.param.u64 %rd1, [a];\nst.global.u32 [%rd1], %r1;\nret;\n";
 	uint32_t spilled;
 	CU_ASSERT_EQUAL(registers_of_kind(body, "sm_75", ".entry", 0, &spilled), 4);
 	CU_ASSERT_EQUAL(registers_of_kind(body, "sm_75", ".func", 0, &spilled), 4 + 3);
@@ -82,7 +83,8 @@ static void test_parameters_of_functions_are_in_registers(void)
 
 static void test_values_taken_apart_keep_both_halves(void)
 {
-	/* Nobody adds or addresses with it, but mov takes both halves: 2 words, beside the id that is stored meanwhile. */
+	/* Nobody adds or addresses with it, but mov takes both halves: 2 words, beside the id that is stored meanwhile.
+	 */
 	static const char body[] = "mov.u32 %r1, %tid.x;\nmul.wide.u32 %rd1, %r1, 4;\nst.shared.u32 [tile], %r1;\n"
 	                           "mov.b64 {%r2, %r3}, %rd1;\nst.shared.u32 [tile], %r2;\nret;\n";
 	/* A conversion to 32 bits reads one half only. */
@@ -113,18 +115,23 @@ static void expect_order(const char *body, const char *expected)
 static void test_order_of_early_loads(void)
 {
 	/* Both loads come before the addition between them, with the address that the second one needs. */
-	expect_order("ld.param.u64 %rd1, [a];\nld.global.u32 %r1, [%rd1];\nadd.s32 %r2, %r1, 1;\nadd.s64 %rd2, %rd1, 8;\n"
-	             "ld.global.u32 %r3, [%rd2];\nret;\n", "013425");
+	expect_order(
+	    "ld.param.u64 %rd1, [a];\nld.global.u32 %r1, [%rd1];\nadd.s32 %r2, %r1, 1;\nadd.s64 %rd2, %rd1, 8;\n"
+	    "ld.global.u32 %r3, [%rd2];\nret;\n",
+	    "013425");
 	/* The second load writes the register that the addition still reads. */
 	expect_order("ld.param.u64 %rd1, [a];\nld.global.u32 %r1, [%rd1];\nadd.s32 %r2, %r1, 1;\n"
 	             "ld.global.u32 %r1, [%rd1+8];\nret;\n", "01234");
 	/* A store to global memory holds back the load behind it, a store to shared memory does not. */
-	expect_order("ld.param.u64 %rd1, [a];\nmov.u32 %r1, 5;\nst.global.u32 [%rd1], %r1;\nld.global.u32 %r2, [%rd1+8];\nret;\n",
-	             "10234");
-	expect_order("ld.param.u64 %rd1, [a];\nmov.u32 %r1, 5;\nst.shared.u32 [tile], %r1;\nld.global.u32 %r2, [%rd1+8];\nret;\n",
-	             "03124");
+	expect_order("ld.param.u64 %rd1, [a];\nmov.u32 %r1, 5;\nst.global.u32 [%rd1], %r1;\nld.global.u32 %r2, "
+		     "[%rd1+8];\nret;\n",
+		     "10234");
+	expect_order("ld.param.u64 %rd1, [a];\nmov.u32 %r1, 5;\nst.shared.u32 [tile], %r1;\nld.global.u32 %r2, "
+		     "[%rd1+8];\nret;\n",
+		     "03124");
 	/* A barrier holds everything. */
-	expect_order("ld.param.u64 %rd1, [a];\nmov.u32 %r1, 5;\nbar.sync 0;\nld.global.u32 %r2, [%rd1+8];\nret;\n", "20314");
+	expect_order("ld.param.u64 %rd1, [a];\nmov.u32 %r1, 5;\nbar.sync 0;\nld.global.u32 %r2, [%rd1+8];\nret;\n",
+		     "20314");
 }
 
 static void test_shared_addresses_have_32_bits(void)
