@@ -56,7 +56,7 @@ PTX = $(wildcard analysis/ptx*.c analysis/graph*.c) \
 	$(addprefix analysis/,builtins.c dominators.c early_loads.c liveness.c loops.c registers.c temporaries.c)
 CMD = $(wildcard runtime/cmd/*.c) $(COMMON) $(PTX)
 TESTS = $(wildcard tests/*.c)
-ORACLE = $(filter-out tests/oracle/run.c tests/oracle/timing.c,$(wildcard tests/oracle/*.c))
+ORACLE = $(filter-out $(addprefix tests/oracle/,run.c timing.c analytical.c),$(wildcard tests/oracle/*.c))
 # What the unit tests take of the guest's side: the parts that need no driver.
 GUEST_TESTED = $(addprefix runtime/guest/,artifact.c spawn.c table.c thread.c)
 PROGRAMS = $(patsubst %.c,$(O)/%,$(wildcard tests/guest/*.c tests/bench/*.c kernels/*.c) \
@@ -124,7 +124,8 @@ $(O)/obj/%.o: %.c
 	$(QUIET)$(CC) $(ALL_CFLAGS) -c -o $@ $<
 
 # Programs that the library is tried on: ordinary OpenCL applications, without anything of ours.
-programs: $(PROGRAMS) $(O)/tests/golden/golden $(O)/tests/oracle/run $(O)/tests/oracle/timing $(O)/tests/registers/registers
+programs: $(PROGRAMS) $(O)/tests/golden/golden $(O)/tests/oracle/run $(O)/tests/oracle/timing $(O)/tests/oracle/analytical \
+	$(O)/tests/registers/registers
 
 $(O)/tests/guest/%: tests/guest/%.c tests/guest/guest.h
 	$(SAY) CC $<
@@ -192,7 +193,8 @@ $(O)/obj/tests/oracle/%.o: ALL_CFLAGS += -ffp-contract=off
 
 $(O)/tests/oracle/run: $(call OBJ,tests/oracle/run.c $(ORACLE) $(PTX_READER) $(BASE))
 $(O)/tests/oracle/timing: $(call OBJ,tests/oracle/timing.c $(ORACLE) $(PTX_READER) $(COMMON))
-$(O)/tests/oracle/run $(O)/tests/oracle/timing:
+$(O)/tests/oracle/analytical: $(call OBJ,tests/oracle/analytical.c $(ORACLE) $(PTX_READER) $(COMMON))
+$(O)/tests/oracle/run $(O)/tests/oracle/timing $(O)/tests/oracle/analytical:
 	$(SAY) LINK $@
 	$(QUIET)mkdir -p $(@D)
 	$(QUIET)$(CC) $(ALL_LDFLAGS) -o $@ $^ -ldl -lm

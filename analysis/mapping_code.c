@@ -62,6 +62,7 @@ static void fill_instruction(struct filler *f, const struct mapped_function *fun
 	                                 .reads = uses.reads,
 	                                 .waits = uses.waits,
 	                                 .first_operand = c->operand_count,
+	                                 .address = -1,
 	                                 .column = (uint16_t)(in->column < UINT16_MAX ? in->column : UINT16_MAX)};
 	if (in->file && c->file_count) {
 		out->line = in->line;

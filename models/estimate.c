@@ -5,9 +5,11 @@
  *   (accesses.c) -> residency (occupancy.c) -> timing model -> cycles + launch overhead
  */
 #include "models/models.h"
+#include "models/optimistic.h"
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* Sizes come from applications: a product that does not fit stays at the largest number. */
 static uint64_t multiply(uint64_t a, uint64_t b)
@@ -122,22 +124,82 @@ static uint32_t resident_groups(const struct estimate *e)
 	return e->occupancy.blocks_per_sm ? e->occupancy.blocks_per_sm : 1;
 }
 
-/* The timing model proper; fills out->by, without the launch's own overhead. */
+static void take_optimistic(struct estimate *out, const struct optimistic_timing *t, double conflicts, uint32_t iterations)
+{
+	memcpy(out->by, t->by, sizeof out->by);
+	out->warp_instructions = as_count(t->warp_instructions);
+	out->register_bank_conflicts = conflicts;
+	out->iterations = iterations;
+}
+
+static int run_optimistic(const struct gpu *gpu, const struct launch_warps *warps, struct estimate *out)
+{
+	struct optimistic_timing t;
+	int result = model_optimistic(gpu, warps, resident_groups(out), NULL, &t);
+	if (!result)
+		take_optimistic(out, &t, 0, 1);
+	return result;
+}
+
+static int run_probabilistic(const struct gpu *gpu, const struct launch_warps *warps,
+                             const struct fixed_point_options *options, struct estimate *out)
+{
+	struct probabilistic_timing t;
+	int result = model_probabilistic(gpu, warps, resident_groups(out), options, &t);
+	if (!result)
+		take_optimistic(out, &t.timing, t.register_bank_conflicts, t.fixed_point.count);
+	return result;
+}
+
+static int run_full(const struct gpu *gpu, const struct launch_warps *warps, const struct full_options *options,
+                    struct estimate *out)
+{
+	struct full_timing t;
+	int result = model_full(gpu, warps, resident_groups(out), options, &t);
+	if (result)
+		return result;
+	memcpy(out->by, t.by, sizeof out->by);
+	out->warp_instructions = as_count(t.warp_instructions);
+	out->register_bank_conflicts = t.register_bank_conflicts;
+	out->simulated_fraction = t.occupancy.simulated_fraction;
+	out->iterations = t.fixed_point.count;
+	return 0;
+}
+
+static int run_occupancy(const struct gpu *gpu, const struct launch_warps *warps, const struct warp_options *options,
+                         struct estimate *out)
+{
+	struct warp_timing t;
+	int result = model_occupancy_vector(gpu, warps, resident_groups(out), options, &t);
+	if (result)
+		return result;
+	memcpy(out->by, t.by, sizeof out->by);
+	out->warp_instructions = t.warp_instructions;
+	out->register_bank_conflicts = t.bank_conflicts;
+	out->simulated_fraction = t.simulated_fraction;
+	out->iterations = 1;
+	return 0;
+}
+
+/* The timing model proper; fills out->by, without the launch's own overhead. Where the description tells the banks of
+ * registers, the occupancy vector looks at them; else they are left to chance. */
 static int run_model(const struct gpu *gpu, const struct launch_warps *warps, const struct model_options *options,
                      struct estimate *out)
 {
-	struct warp_options how = {.exact = options->exact, .resolve_banks = true};
-	struct warp_timing timing;
-	int result = model_occupancy_vector(gpu, warps, resident_groups(out), &how, &timing);
-	if (result)
-		return result;
-	for (int k = 0; k < CYCLE_KIND_COUNT; k++)
-		out->by[k] = timing.by[k];
-	out->warp_instructions = timing.warp_instructions;
-	out->register_bank_conflicts = timing.bank_conflicts;
-	out->simulated_fraction = timing.simulated_fraction;
-	out->iterations = 1;
-	return 0;
+	struct full_options full = {.fixed_point.iterations = options->iterations,
+	                            .warps = {.exact = options->exact, .resolve_banks = gpu->banks_by_name},
+	                            .occupancy = model_occupancy_vector};
+	switch (options->kind) {
+	case MODEL_OPTIMISTIC:
+		return run_optimistic(gpu, warps, out);
+	case MODEL_PROBABILISTIC:
+		return run_probabilistic(gpu, warps, &full.fixed_point, out);
+	case MODEL_OCCUPANCY:
+		return run_occupancy(gpu, warps, &full.warps, out);
+	case MODEL_FULL:
+		break;
+	}
+	return run_full(gpu, warps, &full, out);
 }
 
 static int model_warps(const struct gpu *gpu, const struct launch_profile *launch, const struct model_options *options,

@@ -2,8 +2,8 @@
  * The probabilistic model: optimistic time -> register accesses per cycle -> conflicts -> longer use of collectors and
  * write-back, longer latencies -> time, until it changes by less than 0.1%.
  *
- * The next time to assume is the one found, as in the paper, unless the search has shown it to be on the wrong side:
- * then the middle of what is left, so that it always converges.
+ * The next time to assume is the one found, as in the paper, until there is one on either side; then, by the Illinois
+ * variant of false position, one in between, so that it converges also where time falls steeply with time.
  * Source: Gerum et al., probabilistic resource model, IV-B, Fig. 6.
  */
 #include "models/fixed_point.h"
@@ -21,11 +21,11 @@ struct resource_extra conflicts_at(const struct gpu *gpu, const struct launch_co
 	/* A warp's own instructions come one after the other: it meets the others'. */
 	double others = resident_warps > 1 ? 1 - 1 / resident_warps : 0;
 	*conflicts = u->own_conflicts;
-	if (!(cycles > 0) || isinf(cycles))
+	if (!(cycles > 0) || isinf(cycles) || gpu->banks_without_conflicts)
 		return (struct resource_extra){0, 0};
 	struct bank_traffic t = {.reads = share * by_chance / cycles,
 	                         .writes = share * u->writes / cycles,
-	                         .read_width = gpu->schedulers_per_sm * gpu->issue_per_scheduler,
+	                         .read_width = (gpu->sub_cores ? 1 : gpu->schedulers_per_sm) * gpu->issue_per_scheduler,
 	                         .write_width = gpu->result_buses,
 	                         .banks = gpu->register_banks};
 	struct bank_queue q = bank_queue(&t);
@@ -49,6 +49,24 @@ void search_start(struct search *s, const struct fixed_point_options *options, d
 	*log = (struct fixed_point){.history = {start}, .count = 1};
 }
 
+/* The end that stays is pulled towards the other, or it would stay for ever. */
+static double next_assumed(struct search *s, double assumed, double found)
+{
+	if (found > assumed) {
+		s->high_gain /= s->low == s->last ? 2 : 1;
+		s->low = assumed;
+		s->low_gain = found - assumed;
+	} else {
+		s->low_gain /= s->high == s->last ? 2 : 1;
+		s->high = assumed;
+		s->high_gain = found - assumed;
+	}
+	s->last = assumed;
+	if (isinf(s->high) || !(s->low > 0) || !(s->low_gain - s->high_gain > 0))
+		return found;
+	return s->low + (s->high - s->low) * s->low_gain / (s->low_gain - s->high_gain);
+}
+
 bool search_next(struct search *s, double *assumed, double found)
 {
 	struct fixed_point *log = s->log;
@@ -56,14 +74,9 @@ bool search_next(struct search *s, double *assumed, double found)
 		log->history[log->count] = found;
 	log->count++;
 	log->converged = fabs(found - *assumed) <= s->tolerance * fabs(found);
-	if (found > *assumed)
-		s->low = *assumed;
-	else
-		s->high = *assumed;
-	double next = found;
-	if (next < s->low || next > s->high)
-		next = isinf(s->high) ? 2 * s->low : (s->low + s->high) / 2;
-	*assumed = next;
+	*assumed = next_assumed(s, *assumed, found);
+	/* Nothing is left in between, though what comes out there jumps. */
+	log->converged = log->converged || s->high - s->low <= s->tolerance * s->low;
 	return !log->converged && log->count <= s->iterations;
 }
 

@@ -13,7 +13,9 @@ struct resource_extra conflicts_at(const struct gpu *gpu, const struct launch_co
                                    double resident_warps, double cycles, double *conflicts);
 
 struct search {
-	double low, high; /* the fixed point is between */
+	double low, high;           /* the fixed point is between */
+	double low_gain, high_gain; /* what came out, less what was assumed, there: positive and negative */
+	double last;                /* assumed */
 	double tolerance;
 	uint32_t iterations;
 	struct fixed_point *log;

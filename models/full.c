@@ -6,15 +6,13 @@
  * Source: Gerum et al., probabilistic resource model, IV-B; Punniyamurthy et al., GATSim, Algorithm 1.
  */
 #include "models/fixed_point.h"
+#include "models/models.h"
 
 #include <string.h>
 
 /* The kind that takes most of the time, in the words that resources have. */
 static const char *largest_kind(const double by[CYCLE_KIND_COUNT])
 {
-#define NAME(name) #name,
-	static const char *const names[] = {CYCLE_KINDS(NAME)};
-#undef NAME
 	static const char prefix[] = "unit_";
 	int most = 0;
 	for (int k = 1; k < CYCLE_KIND_COUNT; k++)
@@ -24,7 +22,8 @@ static const char *largest_kind(const double by[CYCLE_KIND_COUNT])
 		return limit_name(LIMIT_none);
 	if (most == CYCLES_dependency)
 		return limit_name(LIMIT_latency);
-	return strncmp(names[most], prefix, strlen(prefix)) == 0 ? names[most] + strlen(prefix) : names[most];
+	const char *name = cycle_kind_name((enum cycle_kind)most);
+	return strncmp(name, prefix, strlen(prefix)) == 0 ? name + strlen(prefix) : name;
 }
 
 static void take_probabilistic(struct full_timing *out)
@@ -55,21 +54,27 @@ static int iterate(const struct gpu *gpu, const struct launch_warps *warps, uint
 	const struct optimistic_timing *t = &out->probabilistic.timing;
 	double cycles = out->cycles, share = t->sm_groups / (double)warps->groups;
 	double resident = (double)t->resident_groups * warps->warps_per_group;
-	int rc;
+	int rc = 0;
 	if (options->fixed_point.start_cycles > 0)
 		cycles = options->fixed_point.start_cycles;
 	search_start(&search, &options->fixed_point, cycles, &out->fixed_point);
 	do {
 		struct resource_extra extra =
 			conflicts_at(gpu, costs, share, resident, cycles, &out->register_bank_conflicts);
-		w.extra_read_cycles = w.resolve_banks ? 0 : extra.read_cycles;
-		w.extra_write_cycles = w.resolve_banks ? 0 : extra.write_cycles;
+		if (w.resolve_banks)
+			extra = (struct resource_extra){0, 0};
+		/* The same delays take the same time. */
+		if (out->fixed_point.count > 1 && extra.read_cycles == w.extra_read_cycles &&
+		    extra.write_cycles == w.extra_write_cycles) {
+			out->fixed_point.converged = true;
+			break;
+		}
+		w.extra_read_cycles = extra.read_cycles;
+		w.extra_write_cycles = extra.write_cycles;
 		rc = options->occupancy(gpu, warps, blocks_per_sm, &w, &out->occupancy);
-	} while (!rc && search_next(&search, &cycles, out->occupancy.cycles) && !w.resolve_banks);
-	if (w.resolve_banks) {
-		out->fixed_point.converged = true;
+	} while (!rc && search_next(&search, &cycles, out->occupancy.cycles));
+	if (w.resolve_banks)
 		out->register_bank_conflicts = out->occupancy.bank_conflicts;
-	}
 	return rc;
 }
 

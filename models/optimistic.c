@@ -3,9 +3,10 @@
  *
  *   T(wave of k groups) = max(latency of a group, k * usage of a group / units, for every resource)
  *   T = floor(n / r) * T(wave of r) + T(wave of n mod r);  n = groups of the busiest SM, r = groups resident at once
- * Usage is a mean over the launch's groups, on the busiest SM so much more as its groups have more to do; a group's latency is that of its slowest warp, alone. By chance, a wave takes
- * contention_cycles instead, and the last one drains: where older warps go first, the youngest run alone at the end, and
- * of their latency half is without company. Fetches go round the warps, so that fetching alone leaves none behind.
+ * Usage is a mean over the launch's groups, and more on an SM whose groups have more to do than others; a group's latency
+ * is that of its slowest warp, alone. By chance, a wave takes contention_cycles instead, and the last one drains: where
+ * older warps go first, the youngest run alone at the end, and half of their latency is without company. Fetches go
+ * round the warps, so that fetching leaves none behind.
  * Source: Gerum et al., probabilistic resource model, IV-A, Fig. 5; the drain is ours.
  */
 #include "models/optimistic.h"
@@ -41,10 +42,10 @@ struct sm {
 	double warp_latency, memory_share;
 };
 
-/* Cycles that collectors are held: those of one kind of unit, or what all units share. */
+/* Cycles that collectors are held: those of one kind of unit, or what all units share. Banks serve one access each. */
 static double collector_cycles(const struct gpu *gpu, const struct usage *u, double extra)
 {
-	double most = 0, shared = 0;
+	double most = gpu->banks_without_conflicts ? 0 : (u->reads + u->writes) / gpu->register_banks, shared = 0;
 	for (int unit = RESOURCE_fp32; unit <= RESOURCE_ldst; unit++) {
 		double held = u->collectors[unit] + extra * u->readers[unit];
 		uint32_t count = gpu_collector_count(gpu, unit);
@@ -93,14 +94,14 @@ static double contention(const struct sm *sm, double groups, const double limits
 	return contention_cycles(demands, RESOURCE_COUNT, sm->warp_latency, (uint32_t)smaller(warps, 1 << 16));
 }
 
-static double drained(const struct sm *sm, const double limits[LIMIT_COUNT])
+static double drained(const struct sm *sm, double groups, const double limits[LIMIT_COUNT])
 {
 	bool oldest_first = sm->gpu->scheduler_policy == GPU_SCHEDULER_gto ||
 	                    sm->gpu->scheduler_policy == GPU_SCHEDULER_oldest;
-	double cycles = limits[RESOURCE_fetch];
+	double others = larger(1 - 1 / (groups * sm->warps), 0), cycles = limits[RESOURCE_fetch];
 	for (int r = 0; r < RESOURCE_COUNT; r++)
 		if (r != RESOURCE_fetch && limits[r] > 0)
-			cycles = larger(cycles, limits[r] + (oldest_first ? limits[LIMIT_latency] / 2 : 0));
+			cycles = larger(cycles, limits[r] + (oldest_first ? others * limits[LIMIT_latency] / 2 : 0));
 	return cycles;
 }
 
@@ -151,7 +152,7 @@ static void add_waves(const struct sm *sm, double groups, double times, bool las
 	cycles = limits[largest_limit(limits)];
 	if (sm->meeting == MEETING_by_chance)
 		cycles = larger(cycles, contention(sm, groups, limits));
-	end = last && sm->meeting == MEETING_by_chance ? larger(drained(sm, limits), cycles) : cycles;
+	end = last && sm->meeting == MEETING_by_chance ? larger(drained(sm, groups, limits), cycles) : cycles;
 	for (int r = 0; r < LIMIT_COUNT; r++)
 		out->limits[r] += times * limits[r];
 	out->cycles += times * cycles + (end - cycles);

@@ -252,31 +252,46 @@ static void block_usage(const struct pipeline *p, const struct code_block *b, st
 	}
 }
 
-/* Of executed memory instructions: all accesses of the launch by instruction, and executions by warps. */
+/* Instructions with accesses, block by block, and what the launch does with them. */
 struct access_counts {
-	double *accesses, *executions;
+	uint32_t *first;    /* per block, and the end: where in `code` its instructions begin */
+	uint32_t *code;     /* instructions */
+	double *accesses, *executions; /* of the launch, by instruction */
 };
+
+static void list_accesses(const struct kernel_code *code, struct access_counts *counts)
+{
+	uint32_t n = 0;
+	for (uint32_t b = 0; b < code->block_count; b++) {
+		counts->first[b] = n;
+		for (uint32_t i = code->blocks[b].first; i < code->blocks[b].first + code->blocks[b].count; i++)
+			if (code_has_accesses(code->code[i].class))
+				counts->code[n++] = i;
+	}
+	counts->first[code->block_count] = n;
+}
+
+static uint16_t accesses_of(const struct launch_warps *warps, const struct warp_path *path, size_t next, uint32_t i)
+{
+	uint16_t n = warps->usual_accesses ? warps->usual_accesses[i] : 1;
+	if (path->accesses)
+		n = next < path->access_count ? path->accesses[next] : 1;
+	return n ? n : 1;
+}
 
 static double path_accesses(const struct launch_warps *warps, const struct warp_path *path, double times,
                             struct access_counts *counts)
 {
-	const struct kernel_code *code = warps->code;
 	double sum = 0;
 	size_t next = 0;
-	for (size_t b = 0; b < path->block_count; b++) {
-		const struct code_block *block = &code->blocks[path->blocks[b]];
-		for (uint32_t i = block->first; i < block->first + block->count; i++) {
-			if (!code_has_accesses(code->code[i].class))
-				continue;
-			uint16_t n = warps->usual_accesses ? warps->usual_accesses[i] : 1;
-			if (path->accesses)
-				n = next < path->access_count ? path->accesses[next] : 1;
-			next++;
-			sum += n ? n : 1;
-			counts->accesses[i] += times * (n ? n : 1);
+	for (size_t b = 0; b < path->block_count; b++)
+		for (uint32_t a = counts->first[path->blocks[b]]; a < counts->first[path->blocks[b] + 1]; a++, next++) {
+			uint32_t i = counts->code[a];
+			uint16_t n = accesses_of(warps, path, next, i);
+			sum += n;
+			counts->accesses[i] += times * n;
 			counts->executions[i] += times;
 		}
-	}
 	return sum;
 }
 
@@ -313,14 +328,21 @@ static int sum_usage(const struct launch_warps *warps, const struct pipeline *p,
 
 static int sum_accesses(const struct launch_warps *warps, struct pipeline *p, struct launch_costs *out)
 {
-	uint32_t count = warps->code->code_count;
-	struct access_counts counts = {calloc(count + 1, sizeof(double)), calloc(count + 1, sizeof(double))};
-	int rc = counts.accesses && counts.executions ? 0 : -ENOMEM;
-	for (uint32_t n = 0; n < warps->path_count && !rc; n++)
-		out->paths[n].usage.busy[RESOURCE_ldst] +=
-			path_accesses(warps, &warps->paths[n], out->path_warps[n], &counts);
-	if (!rc)
+	size_t count = warps->code->code_count + (size_t)1, blocks = warps->code->block_count + (size_t)1;
+	struct access_counts counts = {.first = calloc(blocks, sizeof *counts.first),
+	                               .code = calloc(count, sizeof *counts.code),
+	                               .accesses = calloc(count, sizeof *counts.accesses),
+	                               .executions = calloc(count, sizeof *counts.executions)};
+	int rc = counts.first && counts.code && counts.accesses && counts.executions ? 0 : -ENOMEM;
+	if (!rc) {
+		list_accesses(warps->code, &counts);
+		for (uint32_t n = 0; n < warps->path_count; n++)
+			out->paths[n].usage.busy[RESOURCE_ldst] +=
+				path_accesses(warps, &warps->paths[n], out->path_warps[n], &counts);
 		set_mean_accesses(p, &counts);
+	}
+	free(counts.first);
+	free(counts.code);
 	free(counts.accesses);
 	free(counts.executions);
 	return rc;

@@ -52,12 +52,16 @@ static uint32_t block_at(const struct kernel_code *code, const double *sums, dou
 	return low;
 }
 
-/* Appends a fetch's instructions that go to the unit. */
+/* Appends a fetch's instructions that go to the unit. Where a block's first fetch begins depends on the way to it. */
 static uint32_t take_fetch(const struct gpu *gpu, const struct kernel_code *code, enum pipeline_resource unit,
-                           const struct code_block *b, uint32_t first, struct sampled *out)
+                           const struct code_block *b, uint64_t *random, struct sampled *out)
 {
-	uint32_t n = 0;
-	for (uint32_t i = first; i < b->count && i < first + gpu->fetch_width; i++) {
+	uint32_t n = 0, width = gpu->fetch_width, before = random_below(random, width);
+	uint32_t fetch = random_below(random, (before + b->count + width - 1) / width);
+	for (uint32_t at = fetch * width; at < (fetch + 1) * width; at++) {
+		uint32_t i = at - before;
+		if (at < before || i >= b->count)
+			continue;
 		struct instruction_cost c = gpu_instruction_cost(gpu, &code->code[b->first + i]);
 		uint32_t latency = (uint32_t)(c.latency + 0.5);
 		if (c.unit == unit)
@@ -75,8 +79,7 @@ static uint32_t draw_sample(const struct gpu *gpu, const struct kernel_code *cod
 	for (uint32_t draw = 0; draw < SAMPLE && n < SAMPLE; draw++) {
 		double at = (double)(next_random(&random) >> 11) / 9007199254740992.0 * all;
 		const struct code_block *b = &code->blocks[block_at(code, sums, at)];
-		uint32_t first = random_below(&random, (b->count + gpu->fetch_width - 1) / gpu->fetch_width);
-		n += take_fetch(gpu, code, unit, b, first * gpu->fetch_width, &out[n]);
+		n += take_fetch(gpu, code, unit, b, &random, &out[n]);
 	}
 	return n;
 }

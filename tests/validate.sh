@@ -48,6 +48,15 @@ timing() {
 	passed=$((passed + $1)) failed=$((failed + $3)) skipped=$((skipped + $5))
 }
 
+# The analytical models on the same: no worse than their paper says.
+analytical() {
+	echo "== analytical models of exact warps: GPGPU-Sim's cycles and bank conflicts (all in $build/analytical.csv)"
+	"$build/tests/oracle/analytical" -o "$build/analytical.csv" -m 6 -n 80 "$root/kernels/cases.txt" \
+		"$root/tests/reference" "$root/tests/reference/gpgpusim.csv" '*-s' 2>&1 | tee "$TMPDIR/analytical"
+	set -- $(tail -1 "$TMPDIR/analytical" | tr -d ,)
+	passed=$((passed + $1)) failed=$((failed + $3)) skipped=$((skipped + $5))
+}
+
 registers() {
 	echo "== registers per thread against NVIDIA's assembler"
 	"$root/tests/registers.sh" "$build" 2>&1 | tee "$TMPDIR/registers"
@@ -95,6 +104,7 @@ unit_tests_under_asan() {
 
 registers
 timing
+analytical
 real_programs
 random_programs
 under_sanitizer asan ASAN
