@@ -99,9 +99,9 @@ struct explain {
 };
 
 /* explain_compile.c: gpusim-cc's answer (runtime/cc/protocol.h) to a source file that no program gave it. `options` are
- * build options, the folder of the file being the last place for its includes. A program that does not compile is an
+ * build options, the folder of the file being the last place for its includes; `target` is one of the request's. A program that does not compile is an
  * error with clang's first message. The caller frees *result. */
-int explain_compile(const char *file, const struct gs_buf *source, const char *options, const char *arch,
+int explain_compile(const char *file, const struct gs_buf *source, const char *options, const char *target,
                     struct gs_pack *result, struct gs_error *err);
 
 /* explain_code.c: fills module and kernels. `only`: one kernel's name, or NULL. */

@@ -4,6 +4,7 @@
 #include "analysis/builtins.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 const uint32_t explain_local_sizes[] = {32, 64, 128, 192, 256, 384, 512, 768, 1024, 0};
@@ -38,40 +39,47 @@ void explain_summary(const struct explain *e, const struct explain_kernel *k, st
 		gs_buf_printf(out, "does not fit with %llu work-items", (unsigned long long)threads);
 }
 
-/* The function that an instruction calls, when the PTX does not have it; else NULL. */
-static const char *called_outside(const struct ptx_module *m, const struct ptx_instruction *i)
+/* The name of the function that an instruction calls; else NULL. */
+static const char *called_by(const struct ptx_instruction *i)
 {
-	if (strncmp(i->opcode, "call", 4))
-		return NULL;
-	for (uint32_t o = 0; o < i->operand_count; o++)
-		if (i->operands[o].kind == PTX_SYMBOL && !i->operands[o].write) {
-			const struct ptx_function *f = ptx_find(m, i->operands[o].text);
-			return !f || f->external ? i->operands[o].text : NULL;
-		}
+	for (uint32_t o = 0; o < i->operand_count && !strncmp(i->opcode, "call", 4); o++)
+		if (i->operands[o].kind == PTX_SYMBOL && !i->operands[o].write)
+			return i->operands[o].text;
 	return NULL;
 }
 
-static bool is_noted(const struct gs_buf *notes, const char *line)
+/* Every library function once. */
+static void note_call(const char *function, struct gs_buf *out)
 {
-	return notes->data && strstr(notes->data, line);
+	char name[128], line[256];
+	bool known = builtin_find(function) != NULL;
+	builtin_name(function, name, sizeof name);
+	snprintf(line, sizeof line, "%s %s\n", known ? name : function,
+		 known ? "is costed from the table of library functions" : "is called, but nobody knows its cost");
+	if (!out->data || !strstr(out->data, line))
+		gs_buf_puts(out, line);
 }
 
-/* Every library function once. */
+/* Of a function and of those that it calls; `seen` is one flag per function of the module. */
+static void note_calls(const struct ptx_module *m, const struct ptx_function *f, bool *seen, struct gs_buf *out)
+{
+	seen[f - m->functions] = true;
+	for (uint32_t i = 0; i < f->instruction_count; i++) {
+		const char *name = called_by(&f->instructions[i]);
+		const struct ptx_function *callee = name ? ptx_find(m, name) : NULL;
+		if (name && (!callee || callee->external))
+			note_call(name, out);
+		else if (callee && !seen[callee - m->functions])
+			note_calls(m, callee, seen, out);
+	}
+}
+
 static void note_library(const struct explain *e, const struct explain_kernel *k, struct gs_buf *out)
 {
-	for (uint32_t i = 0; i < k->function->instruction_count; i++) {
-		const char *function = called_outside(e->module, &k->function->instructions[i]);
-		if (!function)
-			continue;
-		char name[128], line[256];
-		bool known = builtin_find(function) != NULL;
-		builtin_name(function, name, sizeof name);
-		snprintf(line, sizeof line, "%s %s\n", known ? name : function,
-			 known ? "is costed from the table of library functions"
-			       : "is called, but nobody knows its cost");
-		if (!is_noted(out, line))
-			gs_buf_puts(out, line);
-	}
+	bool *seen = calloc(e->module->function_count, sizeof *seen);
+	if (seen)
+		note_calls(e->module, k->function, seen, out);
+	free(seen);
 }
 
 void explain_notes(const struct explain *e, const struct explain_kernel *k, struct gs_buf *out)
