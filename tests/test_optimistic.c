@@ -153,6 +153,24 @@ static void test_path_is_the_graph_of_all_its_blocks(void)
 	}
 }
 
+/* Latencies that are no whole numbers make states without end; those beyond the limit forget a little. */
+static void test_path_with_states_without_end(void)
+{
+	struct gpu gpu = test_gpu("gtx480", "sm_count=1,fp32_latency=4.37,fp32_fma_latency=1.913,sfu_latency=8.711,l1_latency=39.17");
+	struct built_code b;
+	struct built_launch l;
+	struct block_cost whole;
+	static uint32_t path[40000];
+	uint32_t random = 3;
+	random_code(&b, &random);
+	for (size_t i = 0; i < GS_ARRAY_LEN(path); i++)
+		path[i] = next_random(&random) % 5;
+	launch_all(&l, &b, path, GS_ARRAY_LEN(path), 1, 1);
+	CU_ASSERT_EQUAL_FATAL(pipeline_block_cost(&gpu, &b.code, path, GS_ARRAY_LEN(path), NULL, &whole), 0);
+	CU_ASSERT_DOUBLE_EQUAL(optimistic(&gpu, &l, 1).cycles, whole.latency, 0.3 * whole.latency);
+	CU_ASSERT(optimistic(&gpu, &l, 1).cycles <= whole.latency);
+}
+
 static void build_independent(struct built_code *b, enum code_class class, int count)
 {
 	static const char *const operands[] = {"10 <- 1", "11 <- 1", "12 <- 1", "13 <- 1", "14 <- 1", "15 <- 1", "16 <- 1"};
@@ -691,6 +709,7 @@ void add_optimistic_tests(void)
 	CU_pSuite s = CU_add_suite("optimistic", NULL, NULL);
 	CU_add_test(s, "one warp takes its path's latency", test_one_warp_takes_its_path);
 	CU_add_test(s, "a path is the graph of all its blocks", test_path_is_the_graph_of_all_its_blocks);
+	CU_add_test(s, "a path with states without end", test_path_with_states_without_end);
 	CU_add_test(s, "a resource limits full waves", test_resource_limits_full_waves);
 	CU_add_test(s, "the last wave has fewer warps", test_last_wave_has_fewer_warps);
 	CU_add_test(s, "accesses occupy the load/store unit", test_accesses_occupy_the_load_store_unit);
