@@ -153,22 +153,30 @@ static void test_path_is_the_graph_of_all_its_blocks(void)
 	}
 }
 
-/* Latencies that are no whole numbers make states without end; those beyond the limit forget a little. */
-static void test_path_with_states_without_end(void)
+/* 40 blocks in any order, each with a result that is long under way: more states than are kept. Those beyond forget what
+ * is under way, and so do not wait for it. */
+static void test_path_with_too_many_states(void)
 {
-	struct gpu gpu = test_gpu("gtx480", "sm_count=1,fp32_latency=4.37,fp32_fma_latency=1.913,sfu_latency=8.711,l1_latency=39.17");
+	struct gpu gpu = test_gpu("gtx480", "sm_count=1,fp32_latency=100");
 	struct built_code b;
 	struct built_launch l;
 	struct block_cost whole;
-	static uint32_t path[40000];
+	static uint32_t path[20000];
 	uint32_t random = 3;
-	random_code(&b, &random);
+	build_start(&b);
+	for (unsigned i = 0; i < 40; i++) {
+		char text[32];
+		snprintf(text, sizeof text, "%u <- 50", i);
+		if (i)
+			build_block(&b);
+		build(&b, CODE_fp32, text);
+	}
 	for (size_t i = 0; i < GS_ARRAY_LEN(path); i++)
-		path[i] = next_random(&random) % 5;
+		path[i] = next_random(&random) % 40;
 	launch_all(&l, &b, path, GS_ARRAY_LEN(path), 1, 1);
 	CU_ASSERT_EQUAL_FATAL(pipeline_block_cost(&gpu, &b.code, path, GS_ARRAY_LEN(path), NULL, &whole), 0);
-	CU_ASSERT_DOUBLE_EQUAL(optimistic(&gpu, &l, 1).cycles, whole.latency, 0.3 * whole.latency);
-	CU_ASSERT(optimistic(&gpu, &l, 1).cycles <= whole.latency);
+	double cycles = optimistic(&gpu, &l, 1).cycles;
+	CU_ASSERT(cycles < whole.latency && cycles > 3 * GS_ARRAY_LEN(path) * 0.9);
 }
 
 static void build_independent(struct built_code *b, enum code_class class, int count)
@@ -709,7 +717,7 @@ void add_optimistic_tests(void)
 	CU_pSuite s = CU_add_suite("optimistic", NULL, NULL);
 	CU_add_test(s, "one warp takes its path's latency", test_one_warp_takes_its_path);
 	CU_add_test(s, "a path is the graph of all its blocks", test_path_is_the_graph_of_all_its_blocks);
-	CU_add_test(s, "a path with states without end", test_path_with_states_without_end);
+	CU_add_test(s, "a path with too many states", test_path_with_too_many_states);
 	CU_add_test(s, "a resource limits full waves", test_resource_limits_full_waves);
 	CU_add_test(s, "the last wave has fewer warps", test_last_wave_has_fewer_warps);
 	CU_add_test(s, "accesses occupy the load/store unit", test_accesses_occupy_the_load_store_unit);
