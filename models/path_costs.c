@@ -60,6 +60,7 @@ struct access_counts {
 	uint32_t *first;    /* per block, and the end: where in `code` its instructions begin */
 	uint32_t *code;     /* instructions */
 	double *accesses, *executions; /* of the launch, by instruction */
+	double all, squares;           /* executions, and the sum of their accesses squared */
 };
 
 static void list_accesses(const struct kernel_code *code, struct access_counts *counts)
@@ -94,6 +95,8 @@ static double path_accesses(const struct launch_warps *warps, const struct warp_
 			sum += n;
 			counts->accesses[i] += times * n;
 			counts->executions[i] += times;
+			counts->all += times;
+			counts->squares += times * n * n;
 		}
 	return sum;
 }
@@ -129,6 +132,15 @@ static int sum_usage(const struct launch_warps *warps, const struct pipeline *p,
 	return rc;
 }
 
+/* Of an instruction's accesses, squared and relative: 0 where all have the same. */
+static double variation(const struct access_counts *counts, uint32_t instructions)
+{
+	double sum = 0;
+	for (uint32_t i = 0; i < instructions; i++)
+		sum += counts->accesses[i];
+	return sum > 0 ? larger(counts->squares * counts->all / (sum * sum) - 1, 0) : 0;
+}
+
 static int sum_accesses(const struct launch_warps *warps, struct pipeline *p, struct launch_costs *out)
 {
 	size_t count = warps->code->code_count + (size_t)1, blocks = warps->code->block_count + (size_t)1;
@@ -143,6 +155,7 @@ static int sum_accesses(const struct launch_warps *warps, struct pipeline *p, st
 			out->paths[n].usage.busy[RESOURCE_ldst] +=
 				path_accesses(warps, &warps->paths[n], out->path_warps[n], &counts);
 		set_mean_accesses(p, &counts);
+		out->ldst_variation = variation(&counts, warps->code->code_count);
 	}
 	free(counts.first);
 	free(counts.code);
