@@ -53,7 +53,7 @@ GUEST = $(wildcard interposer/*.c runtime/guest/*.c) $(COMMON)
 CC_SOURCES = $(wildcard annotator/*.c analysis/*.c runtime/cc/*.c) models/code.c $(BASE)
 # The part of the analysis that needs no LLVM: reading PTX, and its graphs.
 PTX = $(wildcard analysis/ptx*.c analysis/graph*.c) \
-	$(addprefix analysis/,dominators.c early_loads.c liveness.c loops.c registers.c)
+	$(addprefix analysis/,builtins.c dominators.c early_loads.c liveness.c loops.c registers.c)
 CMD = $(wildcard runtime/cmd/*.c) $(COMMON) $(PTX)
 TESTS = $(wildcard tests/*.c)
 ORACLE = $(filter-out $(addprefix tests/oracle/,run.c timing.c analytical.c),$(wildcard tests/oracle/*.c))

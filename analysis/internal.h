@@ -3,6 +3,7 @@
 #define GPUSIM_ANALYSIS_INTERNAL_H
 
 #include "analysis/analysis.h"
+#include "runtime/cc/tool.h"
 
 #include <llvm-c/Types.h>
 
@@ -16,8 +17,8 @@ struct target_arch {
 	bool vendor;         /* the vendor's library, not libclc's */
 };
 
-/* The newest architecture that LLVM knows and that is not newer than `name`: PTX runs on later ones too. A second word
- * names the library: "sm_70 vendor". */
+/* The newest architecture that LLVM knows and that is not newer than `name`: PTX runs on later ones too. A colon
+ * and the library may follow: "sm_70:vendor"; it is libclc when none does. */
 int target_arch_find(const char *name, struct target_arch *out, struct gs_error *err);
 
 /* target_prelude.c: OpenCL C put in front of every unit; builtins that NVPTX or libclc lack. */
@@ -27,7 +28,15 @@ extern const char target_prelude[];
 struct target_settings {
 	bool optimise;
 	bool relaxed;           /* functions may be less accurate: -cl-fast-relaxed-math, -cl-unsafe-math-optimizations */
+	bool flushes_denormals; /* of single precision: -cl-denorms-are-zero */
 	bool correctly_rounded; /* single-precision division and square root */
+};
+
+/* target_bitcode.c */
+struct target_bitcode {
+	char *folder; /* of its files */
+	struct words files;
+	struct target_settings settings;
 };
 
 /* target_module.c: links bitcode files, optimises them and writes PTX. May end the process: LLVM's fatal errors. */
@@ -35,13 +44,14 @@ int target_module_ptx(char *const *files, size_t count, const struct target_arch
                       const struct target_settings *settings, struct gs_buf *ptx, struct gs_error *err);
 
 /* target_library.c: gives library functions the form they have on the target. */
-void target_library(LLVMModuleRef module, bool vendor, bool relaxed);
+void target_library(LLVMModuleRef module, const struct target_arch *arch, bool relaxed);
 /* A function with an empty block to take the place of `function` in all its uses. */
 LLVMValueRef target_replacement(LLVMModuleRef module, LLVMValueRef function);
 /* "sin" of _Z3sinf; false when the symbol is not mangled. */
 bool target_mangled_name(const char *symbol, char *out, size_t size);
 
 /* target_atomics.c: replaces the declared `function` when it is an atomic, a fence or a barrier. */
-bool target_atomic(LLVMModuleRef module, LLVMValueRef function, const char *symbol, const char *name);
+bool target_atomic(LLVMModuleRef module, LLVMValueRef function, const char *symbol, const char *name,
+                   const struct target_arch *arch);
 
 #endif

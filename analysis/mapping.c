@@ -339,17 +339,71 @@ static int add_entries(const struct mapping *m, const struct mapping_source *sou
 	return result;
 }
 
+static void probe_equation(const struct mapping *m, uint32_t id, struct equation *e)
+{
+	uint32_t first, end = copies_of(m, id, &first);
+	e->count = 0;
+	for (uint32_t i = first; i < end; i++)
+		add(e, m->copies[m->order[i]].variable, 1);
+	if (end > first)
+		add(e, m->variable_count + id, -1);
+}
+
+static bool is_solid(const struct mapping_source *source, uint32_t id)
+{
+	return !source->solid || source->solid[id];
+}
+
+struct by_copies {
+	uint32_t id, copies;
+};
+
+static int compare_copies(const void *a, const void *b)
+{
+	const struct by_copies *x = a, *y = b;
+	if (x->copies != y->copies)
+		return x->copies > y->copies ? -1 : 1;
+	return (x->id > y->id) - (x->id < y->id);
+}
+
+/*
+ * A block that only computes may have been computed in vain in one copy of the code around it, and its probe lost there,
+ * while other copies have it. So these equations are used only where they say something new, and those with
+ * the most copies come first.
+ */
+static int add_weak_probes(const struct mapping *m, const struct mapping_source *source, struct linear *l,
+                           struct equation *e, struct gs_error *err)
+{
+	struct by_copies *ids = calloc(m->id_count + 1u, sizeof *ids);
+	uint32_t count = 0;
+	int result = ids ? 0 : gs_fail(err, ENOMEM, "out of memory");
+	for (uint32_t id = 0; ids && id < m->id_count && id < source->counter_count; id++) {
+		uint32_t first, end = copies_of(m, id, &first);
+		if (end > first && !is_solid(source, id))
+			ids[count++] = (struct by_copies){id, end - first};
+	}
+	if (ids)
+		qsort(ids, count, sizeof *ids, compare_copies);
+	for (uint32_t i = 0; i < count && !result; i++) {
+		bool open = false;
+		probe_equation(m, ids[i].id, e);
+		result = linear_is_open(l, e->terms, e->count, &open, err);
+		if (open && !result)
+			result = linear_add(l, e->terms, e->count, err);
+		if (open && !result)
+			result = linear_solve(l, err);
+	}
+	free(ids);
+	return result;
+}
+
 static int add_probes(const struct mapping *m, const struct mapping_source *source, struct linear *l,
                       struct equation *e, struct gs_error *err)
 {
 	int result = 0;
 	for (uint32_t id = 0; id < m->id_count && id < source->counter_count && !result; id++) {
-		uint32_t first, end = copies_of(m, id, &first);
-		e->count = 0;
-		for (uint32_t i = first; i < end; i++)
-			add(e, m->copies[m->order[i]].variable, 1);
-		add(e, m->variable_count + id, -1);
-		if (end > first)
+		probe_equation(m, id, e);
+		if (e->count && is_solid(source, id))
 			result = linear_add(l, e->terms, e->count, err);
 	}
 	return result;
@@ -368,9 +422,11 @@ int mapping_system(const struct mapping *m, const struct mapping_source *source,
 		result = add_entries(m, source, l, &e, err);
 	if (!result)
 		result = add_probes(m, source, l, &e, err);
-	free(e.terms);
 	if (!result)
 		result = linear_solve(l, err);
+	if (!result)
+		result = add_weak_probes(m, source, l, &e, err);
+	free(e.terms);
 	if (result)
 		linear_free(l);
 	else

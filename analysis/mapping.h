@@ -14,6 +14,7 @@
 /* The source side, from the annotator's tables. Counter i is the count of source block i; rows of kind "trips" too. */
 struct source_loop {
 	uint32_t parent, body; /* blocks */
+	uint32_t next;         /* block that runs behind it, as often as the parent; UINT32_MAX: none */
 	bool has_trips;
 };
 
@@ -35,6 +36,7 @@ struct trip_count {
 struct mapping_source {
 	uint32_t counter_count; /* source blocks and trips counters */
 	uint32_t entry;         /* the kernel's entry block; counter_count or more: not known */
+	const bool *solid;      /* per counter: no copy of its probe can have been lost while others were kept; NULL: all */
 	const int32_t *loop_of; /* per counter: the innermost loop around the block, or -1; NULL: only bodies are looked at */
 	const struct source_loop *loops;
 	uint32_t loop_count;

@@ -62,6 +62,7 @@ static void fill_instruction(struct filler *f, const struct mapped_function *fun
 	                                 .reads = uses.reads,
 	                                 .waits = uses.waits,
 	                                 .first_operand = c->operand_count,
+	                                 .address = -1,
 	                                 .column = (uint16_t)(in->column < UINT16_MAX ? in->column : UINT16_MAX)};
 	if (in->file && c->file_count) {
 		out->line = in->line;
@@ -121,8 +122,11 @@ static int add_addresses(struct filler *f, const struct mapped_function *functio
 		n.c = n.c < 0 ? -1 : n.c + (int32_t)c->node_count;
 		grown[c->node_count + i] = n;
 	}
-	for (uint32_t i = 0; grown && i < function->ptx->instruction_count; i++)
-		c->code[function->first_instruction + i].address = t.of[i] < 0 ? -1 : t.of[i] + (int32_t)c->node_count;
+	for (uint32_t i = 0; grown && i < function->ptx->instruction_count; i++) {
+		struct code_instruction *in = &c->code[function->first_instruction + i];
+		in->address = t.of[i] < 0 ? -1 : t.of[i] + (int32_t)c->node_count;
+		in->flags |= in->class == CODE_branch ? t.guards[i] : 0;
+	}
 	if (grown) {
 		c->nodes = grown;
 		c->node_count += t.node_count;

@@ -62,17 +62,15 @@ struct trip_term {
 };
 struct trip_equation {
 	struct linear_term *left; /* variables */
-	struct trip_term *right;  /* what the left side sums up to, and besides ... */
+	struct trip_term *right;  /* what the left side sums up to */
 	uint32_t left_count, right_count, left_room, right_room;
-	uint32_t block;
-	int32_t block_factor;     /* ... so many times the count of the block */
 };
 struct trip_equations {
 	struct trip_equation *items;
 	uint32_t count, room;
 	bool failed; /* out of memory */
 };
-void find_trip_equations(const struct mapping *m, uint32_t loop, uint32_t parent, uint32_t block,
+void find_trip_equations(const struct mapping *m, const struct mapping_source *source, uint32_t loop, uint32_t block,
                          struct trip_equations *out);
 void trip_equations_free(struct trip_equations *e);
 

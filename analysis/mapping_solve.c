@@ -22,12 +22,12 @@ static int all_trip_equations(const struct mapping *m, const struct mapping_sour
 {
 	for (uint32_t i = 0; i < source->loop_count; i++)
 		if (source->loops[i].has_trips)
-			find_trip_equations(m, i, source->loops[i].parent, source->loops[i].body, out);
+			find_trip_equations(m, source, i, source->loops[i].body, out);
 	for (uint32_t id = 0; source->loop_of && id < m->id_count && id < source->counter_count; id++) {
 		int32_t loop = source->loop_of[id];
 		if (loop >= 0 && (uint32_t)loop < source->loop_count && source->loops[loop].has_trips &&
 		    source->loops[loop].body != id)
-			find_trip_equations(m, (uint32_t)loop, source->loops[loop].parent, id, out);
+			find_trip_equations(m, source, (uint32_t)loop, id, out);
 	}
 	return out->failed ? gs_fail(err, ENOMEM, "out of memory") : 0;
 }
@@ -51,7 +51,7 @@ static int is_useful(const struct trip_equation *e, struct linear *l, bool *usef
 	return linear_is_open(l, e->left, e->left_count, useful, err);
 }
 
-/* left - counts of trips - block_factor * count of the block = 0, the trips being symbols from first_trip on. */
+/* left - counts of trips = 0; trips that have no counter yet are symbols behind the counters. */
 static int add_equation(const struct mapping *m, const struct trip_equation *e, const struct trip_count *trips,
                         uint32_t trip_count, uint32_t counter_count, struct linear *l, struct gs_error *err)
 {
@@ -65,8 +65,6 @@ static int add_equation(const struct mapping *m, const struct trip_equation *e, 
 		uint32_t counter = t->counter < counter_count ? t->counter : counter_count + (uint32_t)(t - trips);
 		terms[count++] = (struct linear_term){m->variable_count + counter, -e->right[i].factor};
 	}
-	if (e->block_factor)
-		terms[count++] = (struct linear_term){m->variable_count + e->block, -e->block_factor};
 	int result = linear_add(l, terms, count, err);
 	free(terms);
 	return result ? result : linear_solve(l, err);

@@ -287,7 +287,8 @@ static bool at_function(const struct ptx_reader *r)
 {
 	struct ptx_cursor look = r->in;
 	struct ptx_span directive = ptx_take_directive(&look);
-	return ptx_span_is(directive, ".entry") || ptx_span_is(directive, ".func") || ptx_span_is(directive, ".visible");
+	return ptx_span_is(directive, ".entry") || ptx_span_is(directive, ".func") ||
+	       ptx_span_is(directive, ".visible");
 }
 
 void ptx_read_body(struct ptx_reader *r)

@@ -222,7 +222,8 @@ static void count_shared(struct ptx_reader *r, struct ptx_function *f, uint32_t 
 		for (uint32_t o = 0; o < at->operand_count; o++) {
 			if (!at->operands[o].text)
 				continue;
-			struct ptx_name *n = (struct ptx_name *)(at->operands[o].text - offsetof(struct ptx_name, text));
+			struct ptx_name *n =
+			    (struct ptx_name *)(at->operands[o].text - offsetof(struct ptx_name, text));
 			if (n->shared >= 0 && n->shared_function != number)
 				f->shared_bytes += variables[n->shared].bytes;
 			n->shared_function = number;

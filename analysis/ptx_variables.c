@@ -126,9 +126,11 @@ static void read_declarator(struct ptx_reader *r, const struct declaration *d, u
 	else if (open || external)
 		count = space == SPACE_shared || open ? 0 : count;
 	struct ptx_variable v = {.name = ptx_name_of(r, d->name)->text,
-	                         .space = space,
-	                         .bytes = times(d->element_bytes, count),
-	                         .align = d->align ? d->align : d->element_bytes < 16 ? (uint32_t)d->element_bytes : 16};
+				 .space = space,
+				 .bytes = times(d->element_bytes, count),
+				 .align = d->align                ? d->align
+					  : d->element_bytes < 16 ? (uint32_t)d->element_bytes
+								  : 16};
 	add_variable(r, v, where);
 }
 

@@ -17,12 +17,12 @@ static const struct {
 	{86, "sm_86", "+ptx71"}, {87, "sm_87", "+ptx74"}, {89, "sm_89", "+ptx78"}, {90, "sm_90", "+ptx78"},
 };
 
-/* Takes the library's word from the end of a target's name; returns the length of what is before it. */
+/* Takes the library from the end of a target's name; returns the length of what is before it. */
 static size_t read_library(const char *name, bool *vendor)
 {
-	size_t length = strcspn(name, " ");
-	*vendor = !strcmp(name + length, " vendor");
-	return *vendor || !name[length] || !strcmp(name + length, " libclc") ? length : 0;
+	size_t length = strcspn(name, ":");
+	*vendor = !strcmp(name + length, ":vendor");
+	return *vendor || !name[length] || !strcmp(name + length, ":libclc") ? length : 0;
 }
 
 int target_arch_find(const char *name, struct target_arch *out, struct gs_error *err)

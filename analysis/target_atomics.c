@@ -181,12 +181,25 @@ static bool describe(struct atomic *a, LLVMValueRef function, const char *symbol
 	return kind != LLVMHalfTypeKind;
 }
 
-bool target_atomic(LLVMModuleRef module, LLVMValueRef function, const char *symbol, const char *name)
+/* 64-bit addition and exchange came with compute capability 1.2, but LLVM makes loops of them before sm_32. */
+static bool would_loop(const struct atomic *a, const char *base, const struct target_arch *arch)
+{
+	static const char *const names[] = {"add", "sub", "inc", "dec", "xchg", "exchange"};
+	if (arch->number >= 32 || LLVMGetTypeKind(a->type) != LLVMIntegerTypeKind || LLVMGetIntTypeWidth(a->type) < 64)
+		return false;
+	for (size_t i = 0; i < GS_ARRAY_LEN(names); i++)
+		if (!strcmp(base, names[i]))
+			return true;
+	return false;
+}
+
+bool target_atomic(LLVMModuleRef module, LLVMValueRef function, const char *symbol, const char *name,
+                   const struct target_arch *arch)
 {
 	struct atomic a = {.module = module, .context = LLVMGetModuleContext(module)};
 	char base[64];
 	bool known = false;
-	if (!base_name(name, base, sizeof base) || !describe(&a, function, symbol, name))
+	if (!base_name(name, base, sizeof base) || !describe(&a, function, symbol, name) || would_loop(&a, base, arch))
 		return false;
 	a.body = target_replacement(module, function);
 	a.builder = LLVMCreateBuilderInContext(a.context);

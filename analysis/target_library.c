@@ -215,7 +215,65 @@ static void forget_convergence(LLVMValueRef function)
 			LLVMRemoveCallSiteEnumAttribute(LLVMGetUser(use), LLVMAttributeFunctionIndex, convergent);
 }
 
-void target_library(LLVMModuleRef module, bool vendor, bool relaxed)
+/* Two bytes as a short, any other type as it is. */
+static LLVMTypeRef passable(LLVMTypeRef type)
+{
+	LLVMContextRef context = LLVMGetTypeContext(type);
+	bool two_bytes = LLVMGetTypeKind(type) == LLVMVectorTypeKind && LLVMGetVectorSize(type) == 2 &&
+	                 LLVMGetElementType(type) == LLVMInt8TypeInContext(context);
+	return two_bytes ? LLVMInt16TypeInContext(context) : type;
+}
+
+/* The type of a function as its calls can be compiled; the very type where they can be as they are. */
+static LLVMTypeRef passable_function(LLVMTypeRef type, LLVMTypeRef *parameters, unsigned count)
+{
+	LLVMTypeRef result = passable(LLVMGetReturnType(type));
+	bool same = result == LLVMGetReturnType(type);
+	LLVMGetParamTypes(type, parameters);
+	for (unsigned i = 0; i < count; i++) {
+		same &= passable(parameters[i]) == parameters[i];
+		parameters[i] = passable(parameters[i]);
+	}
+	return same ? type : LLVMFunctionType(result, parameters, count, false);
+}
+
+/* LLVM's back end cannot pass a char2 to a function: such calls take its bits. */
+static void pass_bytes_as_shorts(LLVMModuleRef module, LLVMValueRef function)
+{
+	LLVMTypeRef type = LLVMGlobalGetValueType(function), parameters[MAX_PARAMETERS];
+	LLVMValueRef arguments[MAX_PARAMETERS];
+	unsigned count = LLVMCountParamTypes(type);
+	if (LLVMIsFunctionVarArg(type) || count > MAX_PARAMETERS)
+		return;
+	LLVMTypeRef changed = passable_function(type, parameters, count);
+	if (changed == type)
+		return;
+	size_t length;
+	char name[256];
+	snprintf(name, sizeof name, "%s", LLVMGetValueName2(function, &length));
+	LLVMValueRef body = target_replacement(module, function);
+	LLVMSetValueName2(function, "", 0);
+	LLVMValueRef external = LLVMAddFunction(module, name, changed);
+	LLVMBuilderRef b = LLVMCreateBuilderInContext(LLVMGetModuleContext(module));
+	LLVMPositionBuilderAtEnd(b, LLVMGetLastBasicBlock(body));
+	for (unsigned i = 0; i < count; i++)
+		arguments[i] = LLVMBuildBitCast(b, LLVMGetParam(body, i), parameters[i], "");
+	LLVMValueRef value = LLVMBuildCall2(b, changed, external, arguments, count, "");
+	if (LLVMGetTypeKind(LLVMGetReturnType(type)) == LLVMVoidTypeKind)
+		LLVMBuildRetVoid(b);
+	else
+		LLVMBuildRet(b, LLVMBuildBitCast(b, value, LLVMGetReturnType(type), ""));
+	LLVMDisposeBuilder(b);
+}
+
+static void keep_call(LLVMModuleRef module, LLVMValueRef function, const char *name)
+{
+	if (!exchanges_values(name))
+		forget_convergence(function);
+	pass_bytes_as_shorts(module, function);
+}
+
+void target_library(LLVMModuleRef module, const struct target_arch *arch, bool relaxed)
 {
 	LLVMValueRef next;
 	for (LLVMValueRef f = LLVMGetFirstFunction(module); f; f = next) {
@@ -226,9 +284,9 @@ void target_library(LLVMModuleRef module, bool vendor, bool relaxed)
 		next = LLVMGetNextFunction(f);
 		if (!target_mangled_name(symbol, name, sizeof name))
 			continue;
-		if (vendor && describe(&m, f, name, relaxed))
+		if (arch->vendor && describe(&m, f, name, relaxed))
 			replace_math(&m, module);
-		else if (LLVMIsDeclaration(f) && !target_atomic(module, f, symbol, name) && !exchanges_values(name))
-			forget_convergence(f);
+		else if (LLVMIsDeclaration(f) && !target_atomic(module, f, symbol, name, arch))
+			keep_call(module, f, name);
 	}
 }

@@ -205,6 +205,18 @@ static void choose_precision(LLVMModuleRef module, const struct target_arch *arc
 		LLVMReplaceAllUsesWith(root, LLVMGetIntrinsicDeclaration(module, id, NULL, 0));
 }
 
+/* clang does nothing about -cl-denorms-are-zero for NVPTX. NVIDIA's OpenCL flushes where arithmetic is relaxed, too. */
+static void choose_denormals(LLVMModuleRef module, const struct target_arch *arch,
+                             const struct target_settings *settings)
+{
+	static const char name[] = "denormal-fp-math-f32", value[] = "preserve-sign,preserve-sign";
+	if (!settings->flushes_denormals && !(arch->vendor && settings->relaxed))
+		return;
+	for (LLVMValueRef f = LLVMGetFirstFunction(module); f; f = LLVMGetNextFunction(f))
+		if (!LLVMIsDeclaration(f))
+			LLVMAddTargetDependentFunctionAttr(f, name, value);
+}
+
 int target_module_ptx(char *const *files, size_t count, const struct target_arch *arch,
                       const struct target_settings *settings, struct gs_buf *ptx, struct gs_error *err)
 {
@@ -213,11 +225,12 @@ int target_module_ptx(char *const *files, size_t count, const struct target_arch
 	LLVMTargetMachineRef machine = NULL;
 	int result = link_modules(context, files, count, &module, err);
 	if (!result) {
-		target_library(module, arch->vendor, settings->relaxed);
+		target_library(module, arch, settings->relaxed);
 		result = hide_helpers(module, settings->optimise, err);
 	}
 	if (!result) {
 		choose_precision(module, arch, settings);
+		choose_denormals(module, arch, settings);
 		result = create_machine(arch, settings->optimise, &machine, err);
 	}
 	if (!result) {

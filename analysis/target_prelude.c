@@ -14,7 +14,8 @@
 			      "#define " name " __gpusim_" name "\n"
 
 const char target_prelude[] =
-	"#define __gpusim_fn(type) static inline type __attribute__((overloadable, always_inline))\n"
+	/* OpenCL C 1.0 and 1.1 have no `static` */
+	"#define __gpusim_fn(type) inline type __attribute__((overloadable, always_inline, internal_linkage, nodebug))\n"
 	"#define __gpusim_vec2(f) __gpusim_fn(float2) __gpusim_##f(float2 x) "
 	"{ return (float2)(__gpusim_##f(x.x), __gpusim_##f(x.y)); }\n"
 	"#define __gpusim_vec3(f) __gpusim_fn(float3) __gpusim_##f(float3 x) "

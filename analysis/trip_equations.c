@@ -18,7 +18,7 @@ struct trip_equation *new_equation(struct tracker *t)
 		e->items = grown;
 		e->room = room;
 	}
-	e->items[e->count] = (struct trip_equation){.block = t->block};
+	e->items[e->count] = (struct trip_equation){0};
 	return &e->items[e->count++];
 }
 
@@ -73,13 +73,10 @@ bool add_set(struct tracker *t, struct trip_equation *e, struct numbers set, int
 			add_right(t, e, TRIPS_REACHED, set.first, 0, times);
 		return true;
 	}
-	uint32_t missing = set.first ? (set.first - 1) / set.step : 0;
-	if (missing > MOST_REACHED)
+	/* All numbers from one on: what the other copies leave of the block's own count. */
+	if (set.step == 1 || (set.first && (set.first - 1) / set.step > MOST_REACHED))
 		return false;
-	if (set.step == 1)
-		e->block_factor += times;
-	else
-		add_right(t, e, TRIPS_EVERY, set.step, set.first % set.step, times);
+	add_right(t, e, TRIPS_EVERY, set.step, set.first % set.step, times);
 	for (uint32_t number = set.first % set.step; number < set.first; number += set.step)
 		if (number)
 			add_right(t, e, TRIPS_REACHED, number, 0, -times);

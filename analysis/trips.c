@@ -1,8 +1,8 @@
 /*
  * Equations from counts of a loop's trips, where the copies of its body outnumber what flow can tell apart.
  *
- * The executions of a source block in a source loop are numbered from 1 at each entry of the loop, which is where the
- * probe of the loop's parent stands. Walking through the target's graph tells which numbers a copy of the block can have:
+ * The executions of a source block in a source loop are numbered from 1 at each entry of the loop; the probes of the
+ * blocks before and behind the loop tell that it has not been entered. Walking through the target's graph tells which numbers a copy of the block can have:
  * a set first, first + step, first + 2 step, ... (step 0: only one number; where ways join, the step is the common
  * divisor of the steps and the distance). Copies behind a join are taken edge by edge, so that the first
  * trip of a rotated loop is told from the others: it comes by the loop's guard.
@@ -97,8 +97,8 @@ static void walk_function(struct tracker *t, uint32_t function)
 		changed = false;
 		for (uint32_t i = 0; i < g->order_count; i++) {
 			uint32_t b = g->order[i], index = tracked_block(t, function, b);
-			/* Whether a caller is in the loop is not known: any number. */
-			struct numbers n = {.any = b == 0, .first = 0, .step = 1};
+			/* A call of the source's function that is still running would be a recursion. */
+			struct numbers n = {.any = b == 0, .first = 0, .step = 0};
 			for (uint32_t e = 0; e < g->blocks[b].in_count; e++)
 				n = numbers_join(n, numbers_on_edge(t, function, g->in[g->blocks[b].first_in + e]));
 			struct numbers out = n.any ? through(&t->blocks[index], n) : n;
@@ -126,17 +126,39 @@ static void add_item(struct tracker *t, uint32_t variable, struct numbers number
 	t->items[t->item_count++] = (struct item){variable, numbers};
 }
 
-/* Upwards to where ways join, as long as nothing divides them and no probe of ours is on the way. */
+/* Every way from `top`, which dominates the block, leads to the block once, and on none of them is a probe of ours. */
+static bool leads_to(const struct tracker *t, uint32_t function, uint32_t top, uint32_t block)
+{
+	const struct graph *g = t->m->functions[function].graph;
+	if (!graph_post_dominates(g, block, top))
+		return false;
+	for (uint32_t i = 0; i < g->blocks[top].in_count; i++) {
+		const struct graph_edge *edge = &g->edges[g->in[g->blocks[top].first_in + i]];
+		if (edge->back && !graph_dominates(g, block, edge->from))
+			return false;
+	}
+	for (uint32_t b = 0; b < g->block_count; b++) {
+		const struct tracked_place *place = &t->blocks[tracked_block(t, function, b)];
+		if ((place->copies || place->resets) && b != block && graph_dominates(g, top, b) && !graph_dominates(g, block, b))
+			return false;
+	}
+	return true;
+}
+
+/* The farthest block above where ways join from which all ways lead to this one; loops on the way are passed over. */
 static uint32_t join_before(const struct tracker *t, uint32_t function, uint32_t block)
 {
 	const struct graph *g = t->m->functions[function].graph;
-	while (g->blocks[block].in_count == 1) {
-		uint32_t edge = g->in[g->blocks[block].first_in], from = g->edges[edge].from, index = tracked_block(t, function, from);
-		if (g->blocks[from].edge_count != 1 || t->blocks[index].copies || t->blocks[index].resets || from == block)
+	uint32_t found = block;
+	for (int32_t b = g->blocks[block].idom; b >= 0; b = g->blocks[b].idom) {
+		if (g->blocks[b].loop != g->blocks[block].loop)
+			continue;
+		if (!leads_to(t, function, (uint32_t)b, block))
 			break;
-		block = from;
+		if (g->blocks[b].in_count > 1)
+			found = (uint32_t)b;
 	}
-	return block;
+	return found;
 }
 
 static void add_block_items(struct tracker *t, uint32_t function, uint32_t block)
@@ -225,7 +247,7 @@ static void mark_probes(struct tracker *t)
 		const struct mapped_function *f = &t->m->functions[c->function];
 		struct tracked_place *place =
 		    c->edge < 0 ? &t->blocks[f->first_block + c->block] : &t->edges[f->first_edge + (uint32_t)c->edge];
-		if (c->id == t->parent) {
+		if (c->id == t->parent || c->id == t->next) {
 			place->resets++;
 			place->behind = 0;
 		} else if (c->id == t->block) {
@@ -235,13 +257,19 @@ static void mark_probes(struct tracker *t)
 	}
 }
 
-void find_trip_equations(const struct mapping *m, uint32_t loop, uint32_t parent, uint32_t block,
+static bool is_ambiguous(const struct mapping *m, uint32_t id)
+{
+	return id < m->id_count && m->ambiguous[id];
+}
+
+void find_trip_equations(const struct mapping *m, const struct mapping_source *source, uint32_t loop, uint32_t block,
                          struct trip_equations *out)
 {
+	const struct source_loop *l = &source->loops[loop];
 	uint32_t first, copies = copies_of(m, block, &first) - first;
-	if (!copies || parent >= m->id_count || m->ambiguous[parent])
+	if (!copies || is_ambiguous(m, l->parent) || is_ambiguous(m, l->next))
 		return;
-	struct tracker t = {.m = m, .loop = loop, .parent = parent, .block = block, .result = out};
+	struct tracker t = {.m = m, .loop = loop, .parent = l->parent, .next = l->next, .block = block, .result = out};
 	t.in = calloc(m->block_count + 1u, sizeof *t.in);
 	t.out = calloc(m->block_count + 1u, sizeof *t.out);
 	t.blocks = calloc(m->block_count + 1u, sizeof *t.blocks);

@@ -18,13 +18,14 @@ struct item {
 
 /* Probes in a block or on an edge. */
 struct tracked_place {
-	uint32_t copies, resets; /* of the block, and of the loop's parent */
-	uint32_t behind;         /* copies behind the last of the parent's */
+	uint32_t copies, resets; /* of the block, and of those before and behind the loop */
+	uint32_t behind;         /* copies behind the last of those */
 };
 
 struct tracker {
 	const struct mapping *m;
-	uint32_t loop, parent, block;
+	uint32_t loop, block;
+	uint32_t parent, next; /* blocks before and behind the loop */
 	struct numbers *in, *out; /* per block of all functions: at its begin and at its end */
 	struct tracked_place *blocks, *edges; /* of all functions */
 	struct item *items;
@@ -40,7 +41,7 @@ struct numbers numbers_join(struct numbers a, struct numbers b);
 struct trip_equation *new_equation(struct tracker *t);
 void drop_equation(struct tracker *t); /* the last */
 void add_left(struct tracker *t, struct trip_equation *e, uint32_t variable, int32_t factor);
-/* `times` the number of trips whose number is in the set. False: that would take too many counters. */
+/* `times` the number of trips whose number is in the set. False: that would take too many counters, or none. */
 bool add_set(struct tracker *t, struct trip_equation *e, struct numbers set, int32_t times);
 
 /* unrolled.c */

@@ -12,7 +12,9 @@
 
 struct main_loop {
 	uint32_t function, loop, copies, peeled;
-	bool behind; /* the remainder comes before it */
+	uint32_t first; /* block of the first copy */
+	bool behind;    /* the remainder comes before it */
+	bool tests;     /* it may be left before the first copy */
 };
 
 /* The first piece of a remainder is a loop or a block. */
@@ -36,8 +38,8 @@ static const struct graph *graph_of(const struct unrolled *u, uint32_t function)
 
 /* ---- main loops ---- */
 
-/* Copies in all blocks of a loop, if they follow one another in every trip; *last is where the last of them is. */
-static uint32_t copies_in_loop(const struct tracker *t, uint32_t function, uint32_t loop, uint32_t *last)
+/* Copies in all blocks of a loop, if each dominates the next; *first and *last are where the ends are. */
+static uint32_t copies_in_loop(const struct tracker *t, uint32_t function, uint32_t loop, uint32_t *first, uint32_t *last)
 {
 	const struct graph *g = t->m->functions[function].graph;
 	uint32_t copies = 0;
@@ -49,23 +51,29 @@ static uint32_t copies_in_loop(const struct tracker *t, uint32_t function, uint3
 			continue;
 		if (place->resets || g->blocks[b].loop != (int32_t)loop || !graph_dominates(g, *last, b))
 			return 0;
+		if (!copies)
+			*first = b;
 		*last = b;
 		copies += place->copies;
 	}
 	return copies;
 }
 
-/* Every trip passes the block, and it is left only behind it. */
-static bool passes(const struct graph *g, uint32_t loop, uint32_t block)
+/* Between the first and the last copy, control neither leaves the loop nor goes back. *tests: it leaves before them. */
+static bool is_closed(const struct graph *g, uint32_t loop, uint32_t first, uint32_t last, bool *tests)
 {
+	*tests = false;
 	for (uint32_t e = 0; e < g->edge_count; e++) {
 		const struct graph_edge *edge = &g->edges[e];
 		if (!g->blocks[edge->from].reachable || !graph_in_loop(g, edge->from, loop))
 			continue;
 		bool back = edge->to == (int32_t)g->loops[loop].header;
 		bool leaves = edge->to < 0 || !graph_in_loop(g, (uint32_t)edge->to, loop);
-		if ((back || leaves) && !graph_dominates(g, block, edge->from))
+		if ((!back && !leaves) || graph_dominates(g, last, edge->from))
+			continue;
+		if (graph_dominates(g, first, edge->from))
 			return false;
+		*tests |= leaves;
 	}
 	return true;
 }
@@ -85,11 +93,18 @@ static struct numbers numbers_at_entry(const struct tracker *t, uint32_t functio
 
 static bool is_main_loop(const struct tracker *t, uint32_t function, uint32_t loop, struct main_loop *out)
 {
-	uint32_t last, copies = copies_in_loop(t, function, loop, &last);
-	if (copies < 2 || !passes(t->m->functions[function].graph, loop, last))
+	uint32_t first = 0, last, copies = copies_in_loop(t, function, loop, &first, &last);
+	bool tests;
+	if (copies < 2 || !is_closed(t->m->functions[function].graph, loop, first, last, &tests))
 		return false;
 	struct numbers entry = numbers_at_entry(t, function, loop);
-	*out = (struct main_loop){function, loop, copies, entry.first, entry.step != 0};
+	*out = (struct main_loop){.function = function,
+	                          .loop = loop,
+	                          .copies = copies,
+	                          .peeled = entry.step ? 0 : entry.first,
+	                          .first = first,
+	                          .behind = entry.step != 0,
+	                          .tests = tests};
 	return entry.any && entry.first < copies && entry.step < 2;
 }
 
@@ -183,9 +198,32 @@ static bool add_piece(struct unrolled *u, const struct probe_copy *c)
 	return u->t->blocks[index].copies == 1 && p.place;
 }
 
+/* Before a remainder that comes first, the peeled trips are those that its loop is entered with. False: not certain. */
+static bool find_peeled(struct unrolled *u)
+{
+	uint32_t first, end = copies_of(u->t->m, u->t->block, &first);
+	bool found = false;
+	for (uint32_t i = first; i < end; i++) {
+		const struct probe_copy *c = &u->t->m->copies[u->t->m->order[i]];
+		int32_t loop = in_main_loop(u, c->function, c->block) ? -1 : remainder_loop(u, c->function, c->block);
+		if (loop < 0)
+			continue;
+		struct numbers n = numbers_at_entry(u->t, c->function, (uint32_t)loop);
+		if (!n.any || n.step || n.first >= u->mains->copies || (found && n.first != u->mains->peeled))
+			return false;
+		found = true;
+		u->mains->peeled = n.first;
+	}
+	for (uint32_t i = 1; i < u->main_count; i++)
+		u->mains[i].peeled = u->mains->peeled;
+	return true;
+}
+
 static bool find_pieces(struct unrolled *u)
 {
 	uint32_t first, end = copies_of(u->t->m, u->t->block, &first), starts = 0;
+	if (u->mains->behind && !find_peeled(u))
+		return false;
 	for (uint32_t i = first; i < end; i++)
 		if (!add_piece(u, &u->t->m->copies[u->t->m->order[i]]))
 			return false;
@@ -233,13 +271,15 @@ static void add_mains(struct unrolled *u)
 {
 	struct trip_equation *e = new_equation(u->t);
 	uint32_t copies = u->mains->copies, p = u->mains->peeled;
+	bool tests = false;
 	for (uint32_t i = 0; e && i < u->main_count; i++) {
 		const struct main_loop *m = &u->mains[i];
-		add_left(u->t, e, variable_of_block(u->t->m, m->function, graph_of(u, m->function)->loops[m->loop].header), 1);
+		add_left(u->t, e, variable_of_block(u->t->m, m->function, m->first), 1);
+		tests |= m->tests;
 	}
 	if (e)
 		add_set(u->t, e, (struct numbers){true, p + copies, copies}, 1);
-	e = new_equation(u->t);
+	e = tests ? NULL : new_equation(u->t);
 	for (uint32_t i = 0; e && i < u->main_count; i++)
 		add_entries(u, e, u->mains[i].function, u->mains[i].loop);
 	if (e)

@@ -41,13 +41,14 @@ struct trips {
 /*
  * What is known of a block's count before it runs. Only BOUND_NONE may come to more than 32 bits without another counter
  * telling: once in a function is at most as often as the function's entry, and a round at most as often as the loop's body.
+ * The body of a loop with a barrier has a counter that tells of itself.
  */
-enum block_bound { BOUND_NONE, BOUND_ROUND, BOUND_ONCE };
+enum block_bound { BOUND_NONE, BOUND_BARRIERS, BOUND_ROUND, BOUND_ONCE };
 
 /*
  * A block begins at its marker and ends where control flow may divide or join. Kinds: entry, then, else, body, case,
- * default, label, after (what follows a statement that may leave), arm (of ?:), right (side of && and ||), and
- * trips (no block: one of the counts of a loop's trips, see struct trips).
+ * default, label, after (what follows a statement that may leave), arm (of ?:), right (side of && and ||), next (what
+ * follows a loop: the block before it goes on, see struct loop) and trips (no block: a count of a loop's trips).
  */
 struct block {
 	unsigned id; /* index of its counter */
@@ -57,6 +58,9 @@ struct block {
 	int loop;                /* id of the innermost loop around it, or -1 */
 	struct trips trips;      /* of the kind trips */
 	enum block_bound bound;
+	bool between_barriers;   /* its loop has some */
+	int half;                /* two of these share a 64-bit word; or -1 */
+	bool solid;              /* accesses memory or synchronises: no compiler runs it in vain or loses its marker */
 	/* Flow determines it: its count is the sum of the terms, all of lower ids, and it has no counter. Without terms
 	 * it is counted. */
 	struct block_term *terms;
@@ -69,6 +73,9 @@ struct loop {
 	int outer;     /* id of the loop around it, or -1 */
 	bool has_trips; /* trips per entry can be counted: nothing jumps into it */
 	bool leaves;    /* by return or goto: what follows it may not run after the last trip */
+	/* The block of kind "next" behind it, or -1. It runs as often as `parent`, whose marker compilers lose where
+	 * nothing is computed between it and the loop. */
+	int next;
 };
 
 struct kernel_entry {

@@ -339,28 +339,35 @@ static int add_loop(struct walk *w, struct place_in_flow flow, CXCursor s, unsig
 		return no_memory(w);
 	*id = (unsigned)a->loop_count - 1;
 	*l = (struct loop){.id = *id, .unit = (unsigned)w->pass->unit_index, .parent = flow.block, .outer = flow.loop,
-	                   .has_trips = !w->irregular || !contains_label(s)};
+	                   .next = -1, .has_trips = !w->irregular || !contains_label(s)};
 	return 0;
 }
 
-/* once: it never goes round. */
+/* The body of a loop that does not go round runs as often as what is around it. */
+static int bind_body(struct walk *w, unsigned id, unsigned around, bool once)
+{
+	struct block *b = &w->pass->a->blocks[id];
+	if (once)
+		return add_term(w->pass, id, around, 1);
+	b->bound = b->bound != BOUND_NONE && b->between_barriers ? BOUND_BARRIERS : BOUND_NONE;
+	return 0;
+}
+
 static int walk_loop_body(struct walk *w, CXCursor body, struct place_in_flow flow, size_t at, unsigned loop, bool once,
                           size_t *end)
 {
 	size_t outer = w->loop_depth;
-	unsigned id = 0, before = flow.block;
+	unsigned id = 0, around = flow.block;
 	w->loop_depth = ++w->depth;
-	if (flow.bound != BOUND_NONE && !once)
+	if (flow.bound != BOUND_NONE && !once) {
 		flow.bound = BOUND_ROUND;
+		flow.between_barriers = contains_barrier(w, body);
+	}
 	walk_branch(w, body, "body", flow, at, (int)loop, &id, end);
 	w->depth--;
 	w->loop_depth = outer;
 	w->pass->a->loops[loop].body = id;
-	if (!w->pass->result && !once)
-		w->pass->a->blocks[id].bound = BOUND_NONE;
-	else if (!w->pass->result)
-		add_term(w->pass, id, before, 1);
-	return w->pass->result;
+	return w->pass->result ? w->pass->result : bind_body(w, id, around, once);
 }
 
 /* Macros that are to be one statement are wrapped in do ... while (0). */
@@ -396,10 +403,24 @@ static int walk_header_first(struct walk *w, CXCursor s, const struct children *
 	return walk_loop_body(w, c->items[c->count - 1], flow, at, loop, false, end);
 }
 
+/* A second marker of the block around a loop, for the target's text only: its count is known. */
+static int mark_next(struct walk *w, CXCursor s, struct place_in_flow flow, unsigned loop, size_t at)
+{
+	CXSourceLocation end = clang_getRangeEnd(clang_getCursorExtent(s));
+	unsigned id = 0;
+	if (w->pass->a->loops[loop].leaves || w->irregular ||
+	    mark(w, clang_getRange(end, end), "next", flow, at, &id))
+		return w->pass->result;
+	w->pass->a->loops[loop].next = (int)id;
+	return add_term(w->pass, id, flow.block, 1);
+}
+
 static int walk_loop(struct walk *w, CXCursor s, const struct children *c, struct place_in_flow flow, size_t *end)
 {
 	unsigned loop = 0;
 	size_t first = w->jump_count;
+	const struct function *f = w->pass->function;
+	bool hollow = !w->pass->a->blocks[flow.block].solid && !(f->kernel && flow.block == w->entry);
 	struct edit *e = add_edit(w->pass, EDIT_LOOP, w->start, 0);
 	if (!e || add_loop(w, flow, s, &loop))
 		return w->pass->result;
@@ -413,6 +434,8 @@ static int walk_loop(struct walk *w, CXCursor s, const struct children *c, struc
 		e->block = loop;
 	for (size_t i = first; i < w->jump_count; i++)
 		w->pass->a->loops[loop].leaves |= !w->jumps[i].target;
+	if (hollow && !w->pass->result)
+		mark_next(w, s, flow, loop, *end);
 	return w->pass->result;
 }
 

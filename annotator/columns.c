@@ -63,10 +63,24 @@ size_t kernel_words(const struct kernel_entry *k)
 	return (k->flag_count + COUNTER_FLAGS - 1) / COUNTER_FLAGS + k->column_count - k->flag_count;
 }
 
+/* Counters that live across barriers, two by two: such values cost by their number. */
+static void choose_halves(struct annotation *a)
+{
+	a->half_count = 0;
+	for (size_t i = 0; i < a->block_count; i++) {
+		struct block *b = &a->blocks[i];
+		bool shares = b->between_barriers && b->bound == BOUND_ROUND && !b->term_count;
+		if (a->half_count & 1 && b->function != b[-1].function)
+			a->half_count++;
+		b->half = shares ? a->half_count++ : -1;
+	}
+}
+
 int choose_columns(struct annotation *a, struct gs_error *err)
 {
 	struct function **owners = calloc(a->block_count + 1, sizeof *owners);
 	int result = owners ? 0 : -ENOMEM;
+	choose_halves(a);
 	for (size_t i = 0; i < a->block_count && !result; i++)
 		owners[i] = i && a->blocks[i].function == a->blocks[i - 1].function ? owners[i - 1]
 		                                                                    : function_of_block(a, &a->blocks[i]);

@@ -39,6 +39,8 @@ struct block *add_block(struct edit_pass *pass, CXSourceRange range, const char 
 			.kind = kind,
 			.loop = flow.loop,
 			.bound = flow.bound,
+			.between_barriers = flow.between_barriers,
+			.half = -1,
 		};
 	if (!b || place_of(a, clang_getRangeStart(range), &b->place) || place_of(a, clang_getRangeEnd(range), &b->end)) {
 		pass->result = gs_fail(pass->err, ENOMEM, "out of memory");
@@ -114,17 +116,50 @@ static unsigned operations_of(CXCursor cursor)
 	       operator == CXBinaryOperator_Xor || operator == CXBinaryOperator_Or;
 }
 
-static enum CXChildVisitResult find_costly(CXCursor cursor, CXCursor parent, CXClientData data)
+/* p->member reads memory, s.member need not */
+static bool is_arrow(CXCursor cursor)
 {
-	struct cost *cost = data;
 	bool arrow = clang_getCursorKind(cursor) == CXCursor_MemberRefExpr;
-	if (arrow) { /* p->member reads memory, s.member need not */
+	if (arrow) {
 		struct children c = children_of(cursor);
 		arrow = c.count && clang_getCanonicalType(clang_getCursorType(c.items[0])).kind == CXType_Pointer;
 		free(c.items);
 	}
+	return arrow;
+}
+
+static bool is_memory_call(CXCursor call)
+{
+	static const char *const names[] = {"atom", "vload", "vstore", "read_image", "write_image"};
+	CXString name = clang_getCursorSpelling(call);
+	bool found = is_barrier(call);
+	for (size_t i = 0; i < GS_ARRAY_LEN(names); i++)
+		found |= !strncmp(clang_getCString(name), names[i], strlen(names[i]));
+	clang_disposeString(name);
+	return found;
+}
+
+static bool is_solid(CXCursor cursor)
+{
+	switch (clang_getCursorKind(cursor)) {
+	case CXCursor_ArraySubscriptExpr:
+		return true;
+	case CXCursor_MemberRefExpr:
+		return is_arrow(cursor);
+	case CXCursor_CallExpr:
+		return is_memory_call(cursor);
+	case CXCursor_UnaryOperator:
+		return clang_getCursorUnaryOperatorKind(cursor) == CXUnaryOperator_Deref;
+	default:
+		return false;
+	}
+}
+
+static enum CXChildVisitResult find_costly(CXCursor cursor, CXCursor parent, CXClientData data)
+{
+	struct cost *cost = data;
 	(void)parent;
-	cost->high |= arrow || is_costly(cursor);
+	cost->high |= is_arrow(cursor) || is_costly(cursor);
 	cost->operations += operations_of(cursor);
 	return cost->high ? CXChildVisit_Break : CXChildVisit_Recurse;
 }
@@ -320,6 +355,8 @@ int collect_expression(struct edit_pass *pass, CXCursor cursor, struct place_in_
 		return pass->result = refuse(clang_getCursorLocation(cursor), pass->err, "statements in an expression");
 	if (kind == CXCursor_FunctionDecl)
 		return edit_inner_declaration(pass, cursor);
+	if (flow.exact && !flow.quiet && is_solid(cursor))
+		pass->a->blocks[flow.block].solid = true;
 	struct children c = children_of(cursor);
 	if (c.failed)
 		pass->result = gs_fail(pass->err, ENOMEM, "out of memory");

@@ -72,6 +72,7 @@ struct annotation {
 	void *by_usr; /* the same functions as a tsearch tree */
 	struct block *blocks;
 	size_t block_count;
+	int half_count;
 	struct loop *loops;
 	size_t loop_count;
 	struct kernel_entry *kernels;
@@ -124,6 +125,7 @@ struct place_in_flow {
 	bool exact;     /* what is visited runs once for each time that the block does */
 	bool quiet;     /* no markers: not evaluated, or not once per work-item */
 	enum block_bound bound; /* of the blocks that begin here */
+	bool between_barriers;  /* the loop has a barrier */
 };
 int collect_expression(struct edit_pass *pass, CXCursor expression, struct place_in_flow flow);
 /* One more block, whose marker is the caller's to make; NULL: pass->result says why. */

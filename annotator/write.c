@@ -4,7 +4,9 @@
  *   __gpusim_begin          at the entry of a kernel: this work-group's place
  *   __gpusim_block(ID)      one more execution of a block
  *   __gpusim_part(ID)       the same for a block that runs at most as often as another that has a counter
+ *   __gpusim_half(PAIR, SHIFT)  the same for one that shares a word with another
  *   __gpusim_flag(WORD, BIT)  the same for a block that runs at most once
+ *   __gpusim_round(ID)      the same for the body of a loop with a barrier: stops when it is full
  *   __gpusim_add(ID, N)     N more of what a counter of trips counts
  *   __gpusim_place          at the end of a kernel: where the work-item stores, if it does
  *   __gpusim_put(WORD, VALUE)
@@ -15,7 +17,7 @@
  * vectorised any more, and a barrier with a sum by one work-item made a stencil 3 times slower; this form, 1.0 to 1.3.
  * All work-items of a group store the same sizes in the same place, which compilers take out of the loop.
  * What is stored costs most in short kernels, and what lives across barriers in those that have them: hence bits for what
- * runs once, and 32-bit counters wherever a 64-bit one tells of an overflow.
+ * runs once, and 32-bit counters, two in a word, wherever another tells of an overflow.
  *
  * By group, where there are too many counters for that, the counters of the plain form are volatile. POCL marks its
  * work-item loops as parallel, and then the vectoriser turns `count[i]++` of sixteen work-items into one: counts
@@ -51,16 +53,18 @@ struct writer {
 };
 
 /* No store depends on the work-item, only the last on its group: each made a vectorised stencil twice as slow. */
-static void write_item_macros(struct gs_buf *out, size_t blocks)
+static void write_item_macros(struct gs_buf *out, const struct annotation *a)
 {
 	gs_buf_printf(out,
-	              "struct __gpusim_counts { unsigned long all[%zu]; unsigned int part[%zu]; };\n"
+	              "struct __gpusim_counts { unsigned long all[%zu], pair[%d]; unsigned int part[%zu]; };\n"
 	              "#define __gpusim_block(id) __gpusim_n->all[id]++\n"
 	              "#define __gpusim_add(id, n) __gpusim_n->all[id] += (n)\n"
 	              "#define __gpusim_part(id) __gpusim_n->part[id]++\n"
+	              "#define __gpusim_half(at, shift) __gpusim_n->pair[at] += 1ul << shift\n"
+	              "#define __gpusim_round(id) __gpusim_n->part[id] += __gpusim_n->part[id] != 0xffffffffu\n"
 	              "#define __gpusim_flag(word, bit) __gpusim_f##word |= 1u << bit\n"
 	              "#define __gpusim_total(id) __gpusim_n->all[id] < 0xffffffffUL ? __gpusim_n->all[id] : 0xffffffffUL\n",
-	              blocks, blocks);
+	              a->block_count, a->half_count / 2 + 1, a->block_count);
 	gs_buf_printf(out,
 	              "#define __gpusim_begin unsigned long __gpusim_group = " GROUP_ID "; "
 	              "__gpusim_counters[%d + (__gpusim_group < __gpusim_slots ? __gpusim_group : __gpusim_slots)] = "
@@ -109,7 +113,7 @@ static void write_prelude(struct writer *w)
 	if (w->form == MARK_PROBE)
 		gs_buf_puts(w->out, "void __gpusim_probe(ulong, ulong, uint, ulong) __asm__(\"llvm.pseudoprobe\");\n");
 	else if (w->layout == COUNTERS_BY_ITEM)
-		write_item_macros(w->out, w->a->block_count);
+		write_item_macros(w->out, w->a);
 	else
 		write_group_macros(w->out, w->a->block_count, w->form);
 }
@@ -127,9 +131,14 @@ static size_t flag_words(const struct kernel_entry *k)
 	return (k->flag_count + COUNTER_FLAGS - 1) / COUNTER_FLAGS;
 }
 
-static const char *array_of(const struct annotation *a, unsigned block)
+/* Where a block's counter is, as a part of __gpusim_counts. */
+static void write_counter(struct writer *w, unsigned block)
 {
-	return a->blocks[block].bound == BOUND_NONE ? "all" : "part";
+	const struct block *b = &w->a->blocks[block];
+	if (b->half >= 0)
+		gs_buf_printf(w->out, "__gpusim_n->pair[%d]", b->half / 2);
+	else
+		gs_buf_printf(w->out, "__gpusim_n->%s[%u]", b->bound == BOUND_NONE ? "all" : "part", block);
 }
 
 /* The entry of a kernel. By item, it declares the counters; that the kernel was entered needs none. */
@@ -146,8 +155,10 @@ static void write_begin(struct writer *w, const struct edit *e)
 	if (!k || k->column_count == k->flag_count)
 		return;
 	gs_buf_puts(w->out, "struct __gpusim_counts __gpusim_c;__private struct __gpusim_counts *__gpusim_n = &__gpusim_c;");
-	for (size_t i = k->flag_count; i < k->column_count; i++)
-		gs_buf_printf(w->out, "__gpusim_n->%s[%u] = ", array_of(w->a, k->columns[i]), k->columns[i]);
+	for (size_t i = k->flag_count; i < k->column_count; i++) {
+		write_counter(w, k->columns[i]);
+		gs_buf_puts(w->out, " = ");
+	}
 	gs_buf_puts(w->out, "0;");
 }
 
@@ -157,10 +168,13 @@ static void write_puts(struct writer *w, const struct kernel_entry *k)
 	for (size_t i = 0; i < flags; i++)
 		gs_buf_printf(w->out, "__gpusim_put(%zu, __gpusim_f%zu)", i, i);
 	for (size_t i = k->flag_count; i < k->column_count; i++) {
-		unsigned block = k->columns[i];
-		bool part = w->a->blocks[block].bound != BOUND_NONE;
-		gs_buf_printf(w->out, "__gpusim_put(%zu, %s%u%s)", flags + i - k->flag_count,
-		              part ? "__gpusim_n->part[" : "__gpusim_total(", block, part ? "]" : ")");
+		const struct block *b = &w->a->blocks[k->columns[i]];
+		gs_buf_printf(w->out, "__gpusim_put(%zu, ", flags + i - k->flag_count);
+		if (b->half < 0 && b->bound == BOUND_NONE)
+			gs_buf_printf(w->out, "__gpusim_total(%u)", b->id);
+		else
+			write_counter(w, b->id);
+		gs_buf_puts(w->out, b->half >= 0 && b->half & 1 ? " >> 32)" : ")");
 	}
 }
 
@@ -198,13 +212,16 @@ static int flag_of(const struct writer *w, const struct edit *e, bool clone)
 /* One more execution of the edit's block, as an expression. */
 static void write_count(struct writer *w, const struct edit *e, bool clone)
 {
+	static const char *const counters[] = {[BOUND_NONE] = "block", [BOUND_BARRIERS] = "round", [BOUND_ROUND] = "part",
+	                                       [BOUND_ONCE] = "part"};
+	const struct block *b = &w->a->blocks[e->block];
 	int flag = w->layout == COUNTERS_BY_ITEM ? flag_of(w, e, clone) : -1;
 	if (flag >= 0)
 		gs_buf_printf(w->out, "__gpusim_flag(%d, %d)", flag / COUNTER_FLAGS, flag % COUNTER_FLAGS);
-	else if (w->layout == COUNTERS_BY_ITEM && w->a->blocks[e->block].bound != BOUND_NONE)
-		gs_buf_printf(w->out, "__gpusim_part(%u)", e->block);
+	else if (w->layout == COUNTERS_BY_ITEM && b->half >= 0)
+		gs_buf_printf(w->out, "__gpusim_half(%d, %d)", b->half / 2, b->half % 2 * 32);
 	else
-		gs_buf_printf(w->out, "__gpusim_block(%u)", e->block);
+		gs_buf_printf(w->out, "__gpusim_%s(%u)", w->layout == COUNTERS_BY_ITEM ? counters[b->bound] : "block", e->block);
 }
 
 static void write_probe(struct writer *w, const struct edit *e)

@@ -1,10 +1,11 @@
 /*
  * cases: the lines of cases.txt as data, for every program that runs them.
  *
- * name  file  kernel  global  local  arguments. Arguments: f (float), d (double) and i (int) buffers, kind:count:how[:value]
- * with how one of rand (floats in [0,1), ints in [0,value)), zero, and for ints fill (value) and ramp (element e is
- * e*value); m an image to read of RGBA floats, m:WIDTHxHEIGHT:rand; F:value and I:value scalars; L:bytes local memory.
- * Buffers are filled from a generator that starts anew with every case, so that all programs run the same.
+ * name  file  kernel  global  local  arguments. Arguments: f (float), d (double) and i (int) buffers,
+ * kind:count:how[:value] with how one of rand (floats in [0,1), ints in [0,value)), zero, and for ints fill (value) and
+ * ramp (element e is e*value); m an image to read of RGBA floats, m:WIDTHxHEIGHT:rand; F:value and I:value scalars;
+ * L:bytes local memory. Buffers are filled from a generator that starts anew with every case, so that all programs run
+ * the same.
  */
 #ifndef GPUSIM_CASES_H
 #define GPUSIM_CASES_H

@@ -208,17 +208,20 @@ static int model_warps(const struct gpu *gpu, const struct launch_profile *launc
 	enum { MOST_ITEMS = 1 << 16, MOST_BLOCKS = 1 << 24 };
 	struct launch_shape shape = {volume(launch->groups), (uint32_t)volume(launch->local), gpu->warp_size};
 	struct synthesis s;
-	int result = synthesise(launch->code, &shape, &launch->lanes,
+	int result = synthesise(launch->code, &shape, &launch->lanes, launch->accesses,
 	                        &(struct synthesis_limits){MOST_ITEMS, MOST_BLOCKS}, &s);
 	if (result)
 		return result;
-	s.warps.usual_accesses = launch->accesses;
 	result = run_model(gpu, &s.warps, options, out);
 	/* Paths that were cut stand for longer ones. */
 	for (int k = 0; k < CYCLE_KIND_COUNT && s.fraction < 1; k++)
 		out->by[k] /= s.fraction;
 	if (s.fraction < 1)
 		add_flag(out, "paths_cut");
+	if (s.reused)
+		add_flag(out, "paths_reused");
+	if (s.inconsistent)
+		add_flag(out, "lanes_disagree");
 	if (launch->unknown_accesses)
 		add_flag(out, "addresses_unknown");
 	out->lane_efficiency = s.lane_efficiency;

@@ -23,6 +23,7 @@ static const char *const known_words[] = {GPU_KEYS(NAME) "base", NULL};
 #define WORD(word) #word,
 static const char *const policy_words[] = {GPU_SCHEDULER_POLICIES(WORD) NULL};
 static const char *const unit_words[] = {GPU_UNIT_CHOICES(WORD) NULL};
+static const char *const library_words[] = {GPU_MATH_LIBRARIES(WORD) NULL};
 #undef WORD
 
 enum { MAX_FILES = 8, PATH_SIZE = 256, VALUE_SIZE = 96, OVERRIDES = MAX_FILES + 1 };
@@ -58,9 +59,14 @@ const struct gpu_key *gpu_key(size_t i)
 	return i < KEY_COUNT ? &keys[i] : NULL;
 }
 
+const char *gpu_library_name(enum gpu_math_library library)
+{
+	return library_words[library];
+}
+
 static const char *const *words_of(enum gpu_kind kind)
 {
-	return kind == GPU_UNIT ? unit_words : policy_words;
+	return kind == GPU_UNIT ? unit_words : kind == GPU_LIBRARY ? library_words : policy_words;
 }
 
 /* Numbers. strtod and printf would follow the locale of the process we are a guest in. */
@@ -133,6 +139,7 @@ void gpu_format_value(const struct gpu *gpu, size_t i, char *out, size_t size)
 		break;
 	case GPU_POLICY:
 	case GPU_UNIT:
+	case GPU_LIBRARY:
 		snprintf(out, size, "%s", words_of(keys[i].kind)[*(const unsigned *)field]);
 		break;
 	}
@@ -240,6 +247,7 @@ static int set_value(struct loader *l, struct place at, const struct gpu_key *ke
 		return set_text(l, at, key, value, field);
 	case GPU_POLICY:
 	case GPU_UNIT:
+	case GPU_LIBRARY:
 		return set_choice(l, at, key, value, field);
 	default:
 		return set_number(l, at, key, value, field);

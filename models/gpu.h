@@ -32,6 +32,14 @@ enum gpu_scheduler_policy { GPU_SCHEDULER_POLICIES(GPU_POLICY) GPU_SCHEDULER_POL
 enum gpu_unit_choice { GPU_UNIT_CHOICES(GPU_UNIT) GPU_UNIT_CHOICE_COUNT };
 #undef GPU_UNIT
 
+/* Whose functions of mathematics the code has: the vendor's, costed by what its compiler emits (analysis/builtins.def), or
+ * the code of libclc, which is what a simulator of clang's PTX executes. */
+#define GPU_MATH_LIBRARIES(X) X(vendor) X(libclc)
+
+#define GPU_LIBRARY(word) GPU_MATH_##word,
+enum gpu_math_library { GPU_MATH_LIBRARIES(GPU_LIBRARY) GPU_MATH_LIBRARY_COUNT };
+#undef GPU_LIBRARY
+
 /* A row is X(kind, key, unit, least, most, need, text). TEXT counts its characters in least and most; COUNT and BYTES
  * are whole numbers, and BYTES may end in Ki, Mi or Gi; FLAG is 0 or 1. */
 #define GPU_REQUIRED true, NULL
@@ -106,6 +114,8 @@ enum gpu_unit_choice { GPU_UNIT_CHOICES(GPU_UNIT) GPU_UNIT_CHOICE_COUNT };
 	X(TEXT, name, "", 1, GPU_TEXT_SIZE - 1, GPU_REQUIRED, "short name, as users type it")                          \
 	X(TEXT, title, "", 1, GPU_TEXT_SIZE - 1, GPU_REQUIRED, "the vendor's name")                                    \
 	X(TEXT, arch, "", 4, GPU_TEXT_SIZE - 1, GPU_REQUIRED, "target of the PTX compile")                             \
+	X(LIBRARY, math_library, "", 0, GPU_MATH_LIBRARY_COUNT - 1, GPU_DEFAULT("vendor"),                             \
+	  "functions of mathematics: vendor or libclc")                                                                \
 	X(COUNT, sm_count, "SMs", 1, 1024, GPU_REQUIRED, "streaming multiprocessors")                                  \
 	X(COUNT, warp_size, "threads", 1, 128, GPU_REQUIRED, "threads of a warp")                                      \
 	X(REAL, clock_mhz, "MHz", 1, 10000, GPU_REQUIRED, "core clock that all cycles count")                          \
@@ -192,6 +202,7 @@ enum gpu_unit_choice { GPU_UNIT_CHOICES(GPU_UNIT) GPU_UNIT_CHOICE_COUNT };
 #define GPU_FIELD_FLAG(key) bool key;
 #define GPU_FIELD_POLICY(key) enum gpu_scheduler_policy key;
 #define GPU_FIELD_UNIT(key) enum gpu_unit_choice key;
+#define GPU_FIELD_LIBRARY(key) enum gpu_math_library key;
 #define GPU_FIELD(kind, key, unit, least, most, need, text) GPU_FIELD_##kind(key)
 struct gpu {
 	GPU_KEYS(GPU_FIELD)
@@ -204,8 +215,9 @@ struct gpu {
 #undef GPU_FIELD_FLAG
 #undef GPU_FIELD_POLICY
 #undef GPU_FIELD_UNIT
+#undef GPU_FIELD_LIBRARY
 
-enum gpu_kind { GPU_TEXT, GPU_COUNT, GPU_BYTES, GPU_REAL, GPU_FLAG, GPU_POLICY, GPU_UNIT };
+enum gpu_kind { GPU_TEXT, GPU_COUNT, GPU_BYTES, GPU_REAL, GPU_FLAG, GPU_POLICY, GPU_UNIT, GPU_LIBRARY };
 
 /* One row of the table. */
 struct gpu_key {
@@ -247,5 +259,6 @@ size_t gpu_key_count(void);
 const struct gpu_key *gpu_key(size_t i); /* NULL past the end */
 /* The value of the i-th key as a description would have it, whatever the locale. */
 void gpu_format_value(const struct gpu *gpu, size_t i, char *out, size_t size);
+const char *gpu_library_name(enum gpu_math_library library);
 
 #endif

@@ -5,9 +5,10 @@
  *   time advances to the first that will be. The launch takes as long as its slowest SM.
  * Source: GATSim, Algorithm 1, II-D and II-E. Here l follows from the pipeline of the GPU's description, see ov.h.
  *
- *   T(G) = T(G') + (G - G') / R * P,   G' = k R + G mod R
- * for G groups on a GPU that holds R: P is the time between the dispatches of a group and of the R-th behind it in steady
- * state. It contains how much the completions of groups overlap. Source: PPT, section 3.2.
+ *   T = T' + (W - W') / w,   w = work of R groups / time between the dispatches of a group and of the R-th behind it
+ * for a GPU that holds R groups: T' is simulated for some residencies of groups and the launch's last ones, W' is their
+ * work. In steady state R dispatches happen while R groups complete, so w has how much completions overlap. Source: PPT,
+ * section 3.2.
  */
 #include "models/ov.h"
 
@@ -16,11 +17,12 @@
 #include <stdlib.h>
 
 enum {
-	FIRST_WAVES = 4,  /* residencies simulated before their rate is looked at */
+	FIRST_WAVES = 8,  /* residencies simulated at first */
 	MOST_WAVES = 64,
 	ALWAYS_WHOLE = 400000,  /* warp instructions that are not worth extrapolating */
 	BUDGET = 6000000,       /* warp instructions to simulate, about a second */
 };
+#define SETTLED 0.005 /* relative change of the answer when twice as much is simulated */
 /* What even an exact simulation stops at: hours. */
 static const double exact_limit = 4e10;
 
@@ -87,12 +89,12 @@ static double simulated_instructions(const struct work *work, double groups)
 static struct ov_plan make_plan(const struct work *work, uint32_t residency, uint64_t waves)
 {
 	const struct launch_warps *w = work->warps;
-	struct ov_plan plan = {.groups = w->groups, .sm_count = work->gpu->sm_count, .uniform = work->uniform};
+	struct ov_plan plan = {.groups = w->groups, .sm_count = work->gpu->sm_count, .uniform = work->uniform, .all = w->groups};
 	uint64_t filled = (uint64_t)residency * plan.sm_count;
 	double whole = simulated_instructions(work, (double)w->groups);
 	if (whole <= (work->exact ? exact_limit : ALWAYS_WHOLE))
 		return plan;
-	if (w->groups / filled > waves)
+	if (w->groups / filled > waves + 1)
 		plan.groups = waves * filled + w->groups % filled;
 	double cost = simulated_instructions(work, (double)plan.groups);
 	if (cost > BUDGET && !work->uniform && !work->exact) {
@@ -101,35 +103,28 @@ static struct ov_plan make_plan(const struct work *work, uint32_t residency, uin
 		plan.groups = (uint64_t)ceil((double)plan.groups * few / plan.sm_count);
 		plan.sm_count = few;
 	}
-	uint64_t pattern = w->pattern_groups < w->groups ? w->pattern_groups : w->groups;
-	plan.pattern = plan.groups < pattern ? pattern : 0;
+	uint64_t tail = residency * plan.sm_count + plan.groups % filled;
+	plan.tail = tail < plan.groups ? tail : plan.groups;
+	plan.spread = w->pattern_groups < w->groups ? w->pattern_groups : w->groups;
 	return plan;
 }
 
-/* The mean over R dispatches, from the `from`-th on, of the time since the R-th before each. */
-static double period(const struct ov_outcome *o, uint64_t from, uint64_t filled)
+/* Cycles per instruction in steady state, of the second half of dispatches: groups that started together go on in step
+ * for a while. */
+static double steady_cycles(const struct work *work, const struct ov_plan *plan, const struct ov_outcome *o, uint64_t filled)
 {
-	double sum = 0;
-	for (uint64_t i = from; i < from + filled; i++)
-		sum += (double)(o->dispatched[i] - o->dispatched[i - filled]);
-	return sum / (double)filled;
-}
-
-static bool is_steady(const struct ov_outcome *o, const struct ov_plan *plan, uint64_t filled, double *result)
-{
-	uint64_t waves = plan->groups / filled;
-	if (waves < 3)
-		return false;
-	*result = period(o, (waves - 1) * filled, filled);
-	double before = period(o, (waves - 2) * filled, filled);
-	return fabs(*result - before) <= 0.01 * *result;
-}
-
-/* The simulated groups may do more or less than all do on average. */
-static double mean_ratio(const struct work *work, const struct ov_plan *plan, const struct ov_outcome *o)
-{
-	double simulated = (double)o->instructions / (double)plan->groups;
-	return simulated > 0 ? work->instructions / (double)work->warps->groups / simulated : 1;
+	double time = 0, amount = 0, window = 0;
+	uint64_t from = plan->groups / 2 > 2 * filled ? plan->groups / 2 : 2 * filled;
+	for (uint64_t i = 0; i < plan->groups; i++) {
+		if (i >= from) {
+			time += (double)(o->dispatched[i] - o->dispatched[i - filled]);
+			amount += window;
+		}
+		window += group_instructions(work, ov_group_id(plan, i));
+		if (i >= filled)
+			window -= group_instructions(work, ov_group_id(plan, i - filled));
+	}
+	return amount > 0 ? time / amount : 0;
 }
 
 static void add_cycles(struct warp_timing *out, double cycles)
@@ -145,42 +140,50 @@ static void add_cycles(struct warp_timing *out, double cycles)
 		out->cycles += out->by[k];
 }
 
-static void report(const struct work *work, const struct ov_plan *plan, const struct ov_outcome *o, double filled, double p,
+static void report(const struct work *work, const struct ov_plan *plan, const struct ov_outcome *o, double steady,
                    struct warp_timing *out)
 {
-	/* Groups of the whole GPU that the simulated SMs' share stands for. */
-	double stands_for = (double)plan->groups * work->gpu->sm_count / plan->sm_count;
-	double missing = (double)work->warps->groups - stands_for;
-	double scale = work->instructions > 0 && o->instructions ? work->instructions / (double)o->instructions : 1;
+	/* What the simulated SMs did stands for their share of the launch. */
+	double share = work->instructions * plan->sm_count / work->gpu->sm_count, missing = share - (double)o->instructions;
+	double scale = o->instructions ? work->instructions / (double)o->instructions : 1;
 	out->cycles = (double)o->cycles;
 	for (uint32_t k = 0; k < CYCLE_KIND_COUNT; k++)
 		out->by[k] = (double)o->by[k];
-	if (missing > 0.5)
-		add_cycles(out, missing / filled * p * mean_ratio(work, plan, o));
+	if (plan->groups < plan->all && missing > 0)
+		add_cycles(out, missing * steady);
 	out->warp_instructions = (uint64_t)(work->instructions + 0.5);
 	out->simulated_fraction = scale > 1 ? 1 / scale : 1;
 	out->bank_conflicts = (double)o->conflicts * scale;
 }
 
+static int simulate_part(const struct work *work, const struct ov_machine *m, const struct ov_plan *plan,
+                         struct warp_timing *out)
+{
+	struct ov_outcome o = {0};
+	if (plan->groups < plan->all && !(o.dispatched = calloc(plan->groups, sizeof *o.dispatched)))
+		return -ENOMEM;
+	int rc = ov_simulate(m, plan, &o);
+	double steady = 0;
+	if (!rc && o.dispatched)
+		steady = steady_cycles(work, plan, &o, (uint64_t)m->groups_per_sm * plan->sm_count);
+	if (!rc)
+		report(work, plan, &o, steady, out);
+	free(o.dispatched);
+	return rc;
+}
+
+/* More and more residencies, until they no longer change the answer. */
 static int simulate(const struct work *work, const struct ov_machine *m, struct warp_timing *out)
 {
+	double before = 0;
 	for (uint64_t waves = FIRST_WAVES;; waves *= 2) {
 		struct ov_plan plan = make_plan(work, m->groups_per_sm, waves);
-		uint64_t filled = (uint64_t)m->groups_per_sm * plan.sm_count;
-		bool part = plan.groups < work->warps->groups;
-		struct ov_outcome o = {0};
-		if (part && !(o.dispatched = calloc(plan.groups, sizeof *o.dispatched)))
-			return -ENOMEM;
-		double p = 0;
-		int rc = ov_simulate(m, &plan, &o);
-		bool steady = !rc && (!part || is_steady(&o, &plan, filled, &p));
-		bool dear = waves >= MOST_WAVES || simulated_instructions(work, 2.0 * (double)plan.groups) > BUDGET;
-		free(o.dispatched);
-		if (!rc && !steady && !dear)
-			continue;
-		if (!rc)
-			report(work, &plan, &o, (double)m->groups_per_sm * work->gpu->sm_count, p, out);
-		return rc;
+		int rc = simulate_part(work, m, &plan, out);
+		bool settled = fabs(out->cycles - before) <= SETTLED * out->cycles;
+		bool dear = simulated_instructions(work, 2.0 * (double)plan.groups) > BUDGET;
+		if (rc || plan.groups == plan.all || settled || dear || waves >= MOST_WAVES)
+			return rc;
+		before = out->cycles;
 	}
 }
 

@@ -235,7 +235,8 @@ struct ov_plan {
 	uint64_t groups;   /* to simulate */
 	uint32_t sm_count;
 	bool uniform;      /* all groups do the same: SMs that got as many of them are the same */
-	uint64_t pattern;  /* > 0: simulated groups are taken evenly from that many, being fewer */
+	/* Fewer than all groups: the last `tail` are the launch's last, those before are spread over `spread` of it. */
+	uint64_t all, tail, spread;
 };
 struct ov_outcome {
 	uint64_t cycles, instructions, conflicts; /* of all SMs */

@@ -29,7 +29,12 @@ struct grid {
 
 uint64_t ov_group_id(const struct ov_plan *plan, uint64_t n)
 {
-	return plan->pattern > plan->groups ? (uint64_t)((double)n * (double)plan->pattern / (double)plan->groups) : n;
+	uint64_t head = plan->groups - plan->tail;
+	if (plan->groups == plan->all)
+		return n;
+	if (n >= head)
+		return plan->all - (plan->groups - n);
+	return head < plan->spread ? (uint64_t)((double)n * (double)plan->spread / (double)head) : n;
 }
 
 static void run_member(struct member *member)

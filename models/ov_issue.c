@@ -66,12 +66,12 @@ void ov_update_warp(struct ov_sm *sm, uint32_t slot)
 	*ready_word(s, w, op->kind) |= 1ULL << w->position % 64;
 }
 
-static void place_warp(struct ov_scheduler *s, struct ov_warp *w, uint32_t slot, uint32_t position)
+static void place_warp(struct ov_sm *sm, struct ov_scheduler *s, uint32_t slot, uint32_t position)
 {
-	w->position = position;
+	sm->warps[slot].position = position;
 	s->slot_at[position] = slot;
 	ov_set(s->unfinished, position);
-	if (slot == s->last_slot)
+	if (sm->m->by_age && slot == s->last_slot)
 		s->last_position = position;
 }
 
@@ -89,7 +89,7 @@ static void renumber(struct ov_sm *sm, struct ov_scheduler *s)
 	for (uint32_t i = 0; i < words; i++)
 		for (uint64_t bits = unfinished[i]; bits; bits &= bits - 1) {
 			uint32_t slot = s->slot_at[i * 64 + (uint32_t)__builtin_ctzll(bits)];
-			place_warp(s, &sm->warps[slot], slot, count++);
+			place_warp(sm, s, slot, count++);
 		}
 	s->next_position = count;
 	for (uint32_t i = 0; i < count; i++)
@@ -102,7 +102,7 @@ void ov_add_warp(struct ov_sm *sm, uint32_t slot)
 	struct ov_scheduler *s = &sm->schedulers[w->scheduler];
 	if (sm->m->by_age && s->next_position == sm->m->positions)
 		renumber(sm, s);
-	place_warp(s, w, slot, sm->m->by_age ? s->next_position++ : slot / sm->m->schedulers);
+	place_warp(sm, s, slot, sm->m->by_age ? s->next_position++ : slot / sm->m->schedulers);
 }
 
 static void release_barrier(struct ov_sm *sm, uint32_t group)
@@ -246,6 +246,8 @@ static bool issue_warp(struct ov_sm *sm, uint32_t slot)
 		take_access(w);
 	reserve_registers(sm, slot, op);
 	w->in_flight++;
+	if (sm->m->options->on_issue)
+		sm->m->options->on_issue(sm->m->options->ctx, sm->now, slot, w->pc);
 	sm->uid++;
 	sm->issued++;
 	sm->instructions++;

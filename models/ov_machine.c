@@ -285,8 +285,10 @@ struct ov_sm *ov_sm_new(const struct ov_machine *m)
 	memset(sm->wheel, 0xff, OV_WHEEL * sizeof *sm->wheel);
 	for (uint32_t i = 0; i < m->slots; i++)
 		sm->warps[i].finished = true;
-	for (uint32_t s = 0; s < m->schedulers; s++)
+	for (uint32_t s = 0; s < m->schedulers; s++) {
 		sm->schedulers[s].last_slot = s;
+		sm->schedulers[s].last_position = m->positions - 1;
+	}
 	start_collectors(sm);
 	return sm;
 }

@@ -4,7 +4,8 @@
  * A cycle in which an instruction issues is an issue cycle. Any other is lost to what holds up the warp that each
  * scheduler would have liked first, the oldest that still has instructions; of the schedulers' reasons the first in the
  * order of CYCLE_KINDS counts. Cycles without an issue in which the SM has fewer groups than it once had, and gets no
- * more, are the tail: with more groups they would have been filled.
+ * more, are the tail: with more groups they would have been filled. So are those in which all warps have ended and wait
+ * for what they have in flight. Cycles before the first issue, and without any group, are the launch's.
  */
 #include "models/ov.h"
 
@@ -49,7 +50,5 @@ enum cycle_kind ov_reason(const struct ov_sm *sm)
 		enum cycle_kind reason = warp_reason(sm, s->slot_at[position]);
 		best = reason < best ? reason : best;
 	}
-	if (best != CYCLES_tail)
-		return best;
-	return sm->no_more ? CYCLES_tail : CYCLES_launch;
+	return sm->live_groups ? best : CYCLES_launch;
 }

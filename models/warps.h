@@ -45,6 +45,10 @@ struct launch_warps {
 enum cycle_kind { CYCLE_KINDS(CYCLE_KIND) CYCLE_KIND_COUNT };
 #undef CYCLE_KIND
 
+/* Told of every instruction that issues: in which cycle, by the warp in which slot of an SM, which of the code. SMs are
+ * simulated one after the other, and those that do the same only once. */
+typedef void warp_issue_fn(void *ctx, uint64_t cycle, uint32_t slot, uint32_t instruction);
+
 struct warp_options {
 	bool exact;       /* simulate every group of the grid instead of extrapolating from the resident ones */
 	uint64_t seed;
@@ -52,6 +56,8 @@ struct warp_options {
 	 * engine resolves banks itself. */
 	double extra_read_cycles, extra_write_cycles;
 	bool resolve_banks; /* banks register by register, instead of the two figures above */
+	warp_issue_fn *on_issue; /* NULL: nobody */
+	void *ctx;
 };
 
 struct warp_timing {

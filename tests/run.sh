@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# make test: unit tests, golden tests, counts of PTX, guest programs with and without the library, promises to users, random programs,
-# quick real programs.
+# make test: unit tests, golden tests, counts of PTX, guest programs with and without the library, promises to users,
+# gpusim explain, random programs, quick real programs.
 #   tests/run.sh BUILD_DIR
 # Ends with "N passed, N failed" over all of them.
 set -u
@@ -62,6 +62,12 @@ promises() {
 	add_counts "$TMPDIR/behaviour"
 }
 
+explained() {
+	echo "== gpusim explain"
+	"$root/tests/explain.sh" "$build" 2>&1 | tee "$TMPDIR/explain"
+	add_counts "$TMPDIR/explain"
+}
+
 # Kernels, ten in a program: as many as fit into a minute.
 random_programs() {
 	echo "== random programs"
@@ -80,6 +86,7 @@ golden
 counts_of_ptx
 guest_programs
 promises
+explained
 random_programs
 real_programs
 echo "== all"

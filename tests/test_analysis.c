@@ -116,7 +116,7 @@ static void images_doubles_and_atomics_compile(void)
 	               "-cl-std=CL1.2", "sm_70", "atom.global.add.u32");
 	check_compiles("#pragma OPENCL EXTENSION cl_khr_int64_base_atomics : enable\n"
 	               "__kernel void k(__global long *p) { atom_add(p, 3L); }\n",
-	               "-cl-std=CL1.2 -cl-ext=+cl_khr_int64_base_atomics", "sm_20", "_Z8atom_add");
+	               "-cl-std=CL1.2 -cl-ext=+cl_khr_int64_base_atomics", "sm_35", "atom.global.add.u64");
 	check_compiles("__kernel void k(__global int *p) { printf(\"%d\\n\", p[0]); }\n", "-cl-std=CL1.2", "sm_70",
 	               "printf");
 }

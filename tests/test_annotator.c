@@ -7,12 +7,13 @@
 #include <stdio.h>
 #include <string.h>
 
-#define P "__private unsigned long *__gpusim_n" /* parameter of a helper */
+#define P "__private struct __gpusim_counts *__gpusim_n" /* parameter of a helper */
 #define K "__global unsigned long *__gpusim_counters, unsigned long __gpusim_slots, unsigned long __gpusim_places"
-/* A kernel whose work-items have the counters of one block, and of two. */
-#define BEGIN(total) "__gpusim_begin;unsigned long __gpusim_n[" total "];__gpusim_n[0] = 0;"
-#define SAVE "{unsigned long __gpusim_i = __gpusim_item; if (__gpusim_i < __gpusim_places) {"
-#define END SAVE "__gpusim_put(0, 0)}}}\n"
+/* A kernel whose work-items have the counters of one block. */
+#define COUNTS "__gpusim_begin;struct __gpusim_counts __gpusim_c;__private struct __gpusim_counts *__gpusim_n = &__gpusim_c;"
+#define BEGIN COUNTS "__gpusim_n->all[0] = 0;"
+#define SAVE "{__gpusim_place {"
+#define END SAVE "__gpusim_put(0, __gpusim_total(0))}}}\n"
 
 static struct gs_error error;
 
@@ -92,8 +93,8 @@ static void helpers_and_their_prototypes_pass_the_counters_on(void)
 	          "float f(float x, " P ");\n"
 	          "static inline float g(" P ") {__gpusim_block(0); return 1.0f; }\n"
 	          "float f(float x, " P ")\n{__gpusim_block(1); return x + g(__gpusim_n); }\n"
-	          "__kernel void k(__global float *p, " K ") {__gpusim_begin;unsigned long __gpusim_n[3];__gpusim_n[0] = __gpusim_n[1] = 0; "
-	          "p[0] = f(f(p[1], __gpusim_n) + g(__gpusim_n), __gpusim_n); " SAVE "__gpusim_put(0, 0)__gpusim_put(1, 1)}}}\n");
+	          "__kernel void k(__global float *p, " K ") {" COUNTS "__gpusim_n->all[0] = __gpusim_n->all[1] = 0; "
+	          "p[0] = f(f(p[1], __gpusim_n) + g(__gpusim_n), __gpusim_n); " SAVE "__gpusim_put(0, __gpusim_total(0))__gpusim_put(1, __gpusim_total(1))}}}\n");
 }
 
 static void functions_defined_nowhere_are_left_alone(void)
@@ -112,7 +113,7 @@ static void overloads_are_told_apart(void)
 	          MARK_COUNT_PLAIN,
 	          "int __attribute__((overloadable)) f(int x, " P ") {__gpusim_block(0); return x; }\n"
 	          "float __attribute__((overloadable)) f(float x);\n"
-	          "__kernel void k(__global float *p, " K ") {" BEGIN("2") " "
+	          "__kernel void k(__global float *p, " K ") {" BEGIN " "
 	          "p[0] = f(1, __gpusim_n) + f(1.0f); " END);
 }
 
@@ -123,7 +124,7 @@ static void attributes_that_counting_breaks_are_dropped(void)
 	          MARK_COUNT_PLAIN,
 	          "__attribute__(()) int f(int x, " P ") __attribute__((always_inline));\n"
 	          "int f(int x, " P ") {__gpusim_block(0); return x; }\n"
-	          "__kernel void k(__global int *p, " K ") {" BEGIN("2") " "
+	          "__kernel void k(__global int *p, " K ") {" BEGIN " "
 	          "p[0] = f(2, __gpusim_n); " END);
 }
 
@@ -137,7 +138,7 @@ static void called_kernel_gets_a_clone(void)
 	          "# 1 \"program.cl\"\n"
 	          "  void __gpusim_call_a(__global int *p, " P ")\n{__gpusim_block(0); p[0] = 1; }\n"
 	          "# 2 \"program.cl\"\n\n"
-	          "__kernel void b(__global int *p, " K ") {" BEGIN("2") " "
+	          "__kernel void b(__global int *p, " K ") {" BEGIN " "
 	          "__gpusim_call_a(p, __gpusim_n); " END);
 }
 
@@ -174,7 +175,7 @@ static void helper_of_another_unit_gets_the_counters(void)
 	/* s of the second unit is not the static one of the first. */
 	check_text(a, 1, MARK_COUNT_PLAIN,
 	           "int f(int, " P ");\nint s(void);\n"
-	           "__kernel void k(__global int *p, " K ") {" BEGIN("3") " "
+	           "__kernel void k(__global int *p, " K ") {" BEGIN " "
 	           "p[0] = f(s(), __gpusim_n); " END);
 	const struct block *blocks;
 	CU_ASSERT_EQUAL(annotation_blocks(a, &blocks), 3);
@@ -230,7 +231,7 @@ static void brackets_in_literals_and_directives_do_not_confuse(void)
 	          "__kernel void k(__global int *p) { p[0] = f(')') + f(\"(\"[0]); }\n",
 	          MARK_COUNT_PLAIN,
 	          "int f(int x\n#pragma ) here\n, " P ") {__gpusim_block(0); return x; }\n"
-	          "__kernel void k(__global int *p, " K ") {" BEGIN("2") " "
+	          "__kernel void k(__global int *p, " K ") {" BEGIN " "
 	          "p[0] = f(')', __gpusim_n) + f(\"(\"[0], __gpusim_n); " END);
 }
 
@@ -242,7 +243,7 @@ static void generic_address_space_programs_are_annotated(void)
 	CU_ASSERT_PTR_NOT_NULL_FATAL(a);
 	check_text(a, 0, MARK_COUNT_PLAIN,
 	           "int total;\nint f(int *p, " P ") {__gpusim_block(0); return *p; }\n"
-	           "__kernel void k(__global int *p, " K ") {" BEGIN("2") " local int t; t = 1; "
+	           "__kernel void k(__global int *p, " K ") {" BEGIN " local int t; t = 1; "
 	           "p[0] = f(p, __gpusim_n) + f(&t, __gpusim_n); " END);
 	annotation_free(a);
 }
@@ -292,8 +293,8 @@ static void trips_of_a_loop_that_returns_are_counted_at_once(void)
 	check_text(a, 0, MARK_COUNT_PLAIN,
 	           "int f(int *p, int n, " P ") {__gpusim_block(0);{unsigned int __gpusim_t5 = 0;unsigned int __gpusim_t6 = 0; "
 	           "while (n--){__gpusim_block(1);++__gpusim_t6;(void)(__gpusim_t6 % 2u == 0u && (__gpusim_block(6), 1)); "
-	           "if (n & 1 && (__gpusim_block(2), ++__gpusim_t5, (void)(__gpusim_t5 == 3u && (__gpusim_block(5), 1)), "
-	           "(p[n]))){__gpusim_block(3); return 1;}}} return 0; }\n");
+	           "if (n & 1 && (__gpusim_part(2), ++__gpusim_t5, (void)(__gpusim_t5 == 3u && (__gpusim_block(5), 1)), "
+	           "(p[n]))){__gpusim_part(3); return 1;}}} return 0; }\n");
 	annotation_free(a);
 }
 

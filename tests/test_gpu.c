@@ -100,6 +100,7 @@ static void test_bad_values(void)
 		{"int_initiation = 0", X ":4: int_initiation = 0: must be 0.01 to 100000"},
 		{"l1_caches_global = yes", X ":4: l1_caches_global = yes: not a number"},
 		{"l1_caches_global = 2", X ":4: l1_caches_global = 2: must be 0 to 1"},
+		{"math_library = libc", X ":4: math_library = libc: must be vendor or libclc (did you mean 'libclc'?)"},
 		{"scheduler_policy = gtoo",
 		 X ":4: scheduler_policy = gtoo: must be lrr, gto, two_level or oldest (did you mean 'gto'?)"},
 		{"fp32_fma_unit = fpu", X ":4: fp32_fma_unit = fpu: must be auto, fp32, int, fp64 or sfu"},
@@ -146,6 +147,7 @@ static void test_base_is_overridden(void)
 	CU_ASSERT_EQUAL(gpu.warp_size, 64);
 	CU_ASSERT_EQUAL(gpu.max_warps_per_sm, 48);
 	CU_ASSERT_EQUAL(gpu.scheduler_policy, GPU_SCHEDULER_gto);
+	CU_ASSERT_EQUAL(gpu.math_library, GPU_MATH_libclc);
 }
 
 static void test_bad_bases(void)
@@ -269,6 +271,7 @@ static void test_format(void)
 	check_value(&gpu, "l1_caches_global", "0");
 	check_value(&gpu, "scheduler_policy", "gto");
 	check_value(&gpu, "int_rem_unit", "auto");
+	check_value(&gpu, "math_library", "vendor");
 	CU_ASSERT_PTR_NULL(gpu_key(gpu_key_count()));
 }
 

@@ -19,7 +19,9 @@ static struct oracle *create(const char *text, const char *kernel)
 	return o;
 }
 
-#define HEAD ".version 8.0\n.target sm_20\n.entry k(.param .u64 out)\n{\n.reg .pred %p<9>;\n.reg .b32 %r<9>;\n.reg .b64 %rd<9>;\n"
+#define HEAD                                                                                                           \
+	".version 8.0\n.target sm_20\n.entry k(.param .u64 out)\n{\n.reg .pred %p<9>;\n.reg .b32 %r<9>;\n.reg .b64 "   \
+	"%rd<9>;\n"
 
 /* Lanes below 8 go around the loop lane + 1 times, the others not at all; all store. */
 static const char loop_text[] = HEAD
@@ -49,7 +51,8 @@ static void divergent_lanes_join_at_the_post_dominator(void)
 	uint32_t out[40] = {0};
 	uint64_t warps[3] = {0}, threads[3] = {0};
 	struct oracle_argument argument = {ORACLE_BUFFER, out, sizeof out};
-	struct oracle_launch launch = {.arguments = &argument, .argument_count = 1, .global = {40, 1, 1}, .local = {40, 1, 1}};
+	struct oracle_launch launch = {
+	    .arguments = &argument, .argument_count = 1, .global = {40, 1, 1}, .local = {40, 1, 1}};
 	struct oracle_counts counts = {.block_warps = warps, .block_threads = threads};
 	CU_ASSERT_EQUAL_FATAL(oracle_run(o, &launch, &counts, &error), 0);
 	/* Warp 0 goes round 8 times with 8, 7, ... 1 lanes, 36 in all; warp 1 of 8 lanes takes the branch. */
@@ -69,7 +72,8 @@ static void paths_are_kept_once(void)
 	struct oracle_trace trace;
 	static uint32_t out[96];
 	struct oracle_argument argument = {ORACLE_BUFFER, out, sizeof out};
-	struct oracle_launch launch = {.arguments = &argument, .argument_count = 1, .global = {96, 1, 1}, .local = {32, 1, 1}};
+	struct oracle_launch launch = {
+	    .arguments = &argument, .argument_count = 1, .global = {96, 1, 1}, .local = {32, 1, 1}};
 	CU_ASSERT_EQUAL_FATAL(oracle_trace(o, &launch, &trace, &error), 0);
 	CU_ASSERT_EQUAL(trace.warps.groups, 3);
 	CU_ASSERT_EQUAL(trace.warps.warps_per_group, 1);
@@ -87,14 +91,17 @@ static void paths_are_kept_once(void)
 static void barriers_hold_the_warps_of_a_group(void)
 {
 	static const char text[] = HEAD
-		".shared .b32 tile[64];\nmov.u32 %r1, %tid.x;\nshl.b32 %r2, %r1, 2;\nmov.u32 %r3, tile;\nadd.s32 %r4, %r3, %r2;\n"
-		"mad.lo.s32 %r5, %r1, 10, 7;\nst.shared.u32 [%r4], %r5;\nbar.sync 0;\nxor.b32 %r6, %r1, 32;\nshl.b32 %r6, %r6, 2;\n"
-		"add.s32 %r6, %r3, %r6;\nld.shared.u32 %r7, [%r6];\nld.param.u64 %rd1, [out];\ncvt.u64.u32 %rd2, %r2;\n"
-		"add.s64 %rd1, %rd1, %rd2;\nst.global.u32 [%rd1], %r7;\nret;\n}\n";
+	    ".shared .b32 tile[64];\nmov.u32 %r1, %tid.x;\nshl.b32 %r2, %r1, 2;\nmov.u32 %r3, tile;\nadd.s32 %r4, %r3, "
+	    "%r2;\n"
+	    "mad.lo.s32 %r5, %r1, 10, 7;\nst.shared.u32 [%r4], %r5;\nbar.sync 0;\nxor.b32 %r6, %r1, 32;\nshl.b32 %r6, "
+	    "%r6, 2;\n"
+	    "add.s32 %r6, %r3, %r6;\nld.shared.u32 %r7, [%r6];\nld.param.u64 %rd1, [out];\ncvt.u64.u32 %rd2, %r2;\n"
+	    "add.s64 %rd1, %rd1, %rd2;\nst.global.u32 [%rd1], %r7;\nret;\n}\n";
 	struct oracle *o = create(text, "k");
 	uint32_t out[64] = {0};
 	struct oracle_argument argument = {ORACLE_BUFFER, out, sizeof out};
-	struct oracle_launch launch = {.arguments = &argument, .argument_count = 1, .global = {64, 1, 1}, .local = {64, 1, 1}};
+	struct oracle_launch launch = {
+	    .arguments = &argument, .argument_count = 1, .global = {64, 1, 1}, .local = {64, 1, 1}};
 	struct oracle_counts counts = {0};
 	CU_ASSERT_EQUAL_FATAL(oracle_run(o, &launch, &counts, &error), 0);
 	for (uint32_t i = 0; i < 64; i++)
@@ -107,14 +114,16 @@ static void an_access_outside_of_a_buffer_is_an_error(void)
 	struct oracle *o = create(loop_text, "k");
 	uint32_t out[8] = {0};
 	struct oracle_argument argument = {ORACLE_BUFFER, out, sizeof out};
-	struct oracle_launch launch = {.arguments = &argument, .argument_count = 1, .global = {512, 1, 1}, .local = {128, 1, 1}};
+	struct oracle_launch launch = {
+	    .arguments = &argument, .argument_count = 1, .global = {512, 1, 1}, .local = {128, 1, 1}};
 	struct oracle_counts counts = {0};
 	CU_ASSERT_NOT_EQUAL(oracle_run(o, &launch, &counts, &error), 0);
 	CU_ASSERT_PTR_NOT_NULL(strstr(error.text, "outside"));
 	oracle_free(o);
 }
 
-static uint32_t accesses_of(uint8_t space, uint8_t class, uint32_t bytes, uint32_t mask, uint64_t first, uint64_t stride)
+static uint32_t accesses_of(uint8_t space, uint8_t class, uint32_t bytes, uint32_t mask, uint64_t first,
+			    uint64_t stride)
 {
 	uint64_t addresses[ORACLE_WARP];
 	for (uint32_t l = 0; l < ORACLE_WARP; l++)

@@ -145,8 +145,8 @@ static void opcodes_have_their_classes(void)
 		            got.bytes == e->bytes && got.elements == e->elements && got.flags == e->flags;
 		CU_ASSERT_TRUE(same);
 		if (!same)
-			fprintf(stderr, "%s: class %d space %d bytes %d elements %d flags %d\n", e->opcode, got.class, got.space,
-			        got.bytes, got.elements, got.flags);
+			fprintf(stderr, "%s: class %d space %d bytes %d elements %d flags %d\n", e->opcode, got.class,
+				got.space, got.bytes, got.elements, got.flags);
 	}
 }
 
@@ -217,9 +217,18 @@ static void constants_have_their_values(void)
 	static const struct {
 		const char *text;
 		int64_t value;
-	} constants[] = {{"42", 42},          {"-7", -7},       {"0x1F", 31},   {"0777", 511},    {"0b101", 5},
-	                 {"12U", 12},         {"0", 0},         {"WARP_SZ", 32}, {"0f3F800000", 0x3F800000},
-	                 {"0d3FF0000000000000", 0x3FF0000000000000}, {"1.0", 0x3FF0000000000000}, {"0xFFFFFFFFU", 0xFFFFFFFF}};
+	} constants[] = {{"42", 42},
+			 {"-7", -7},
+			 {"0x1F", 31},
+			 {"0777", 511},
+			 {"0b101", 5},
+			 {"12U", 12},
+			 {"0", 0},
+			 {"WARP_SZ", 32},
+			 {"0f3F800000", 0x3F800000},
+			 {"0d3FF0000000000000", 0x3FF0000000000000},
+			 {"1.0", 0x3FF0000000000000},
+			 {"0xFFFFFFFFU", 0xFFFFFFFF}};
 	char statement[128];
 	for (size_t i = 0; i < GS_ARRAY_LEN(constants); i++) {
 		snprintf(statement, sizeof statement, "mov.b64 %%rd1, %s;", constants[i].text);
@@ -254,8 +263,9 @@ static void addresses_and_names_have_offsets(void)
 
 static void guards_and_exits_have_flags(void)
 {
-	const struct ptx_function *f = read_body("@%p1 bra L;\n@!%p2 ret;\nbra.uni L;\nL: @%p1 st.global.f32 [%rd1], %f1;\n"
-	                                         "@%p1 exit;\nret;\n");
+	const struct ptx_function *f =
+	    read_body("@%p1 bra L;\n@!%p2 ret;\nbra.uni L;\nL: @%p1 st.global.f32 [%rd1], %f1;\n"
+		      "@%p1 exit;\nret;\n");
 	static const uint8_t flags[] = {CODE_GUARDED | CODE_CONDITIONAL, CODE_GUARDED | CODE_CONDITIONAL | CODE_EXIT, 0,
 	                                CODE_GUARDED, CODE_GUARDED | CODE_CONDITIONAL | CODE_EXIT, CODE_EXIT};
 	CU_ASSERT_EQUAL_FATAL(f->instruction_count, 6);
@@ -270,11 +280,12 @@ static void guards_and_exits_have_flags(void)
 
 static void calls_have_results_function_and_parameters(void)
 {
-	const struct ptx_function *f = read_body("{\n.param .b32 p0;\n.param .align 8 .b8 p1[24];\n.param .b32 retval0;\n"
-	                                         "st.param.b32 [p0+0], %r1;\ncall.uni (retval0),\nf,\n(\np0,\np1\n);\n"
-	                                         "ld.param.b32 %r2, [retval0+0];\n}\n"
-	                                         "proto : .callprototype (.param .b32 _) _ (.param .b64 _);\n"
-	                                         "call (retval0), %rd1, (p0), proto;\ncall g;\n");
+	const struct ptx_function *f =
+	    read_body("{\n.param .b32 p0;\n.param .align 8 .b8 p1[24];\n.param .b32 retval0;\n"
+		      "st.param.b32 [p0+0], %r1;\ncall.uni (retval0),\nf,\n(\np0,\np1\n);\n"
+		      "ld.param.b32 %r2, [retval0+0];\n}\n"
+		      "proto : .callprototype (.param .b32 _) _ (.param .b64 _);\n"
+		      "call (retval0), %rd1, (p0), proto;\ncall g;\n");
 	CU_ASSERT_EQUAL_FATAL(f->instruction_count, 5);
 	CU_ASSERT_EQUAL(f->label_count, 0);
 	const struct ptx_operand *o = f->instructions[1].operands;
@@ -295,8 +306,9 @@ static void calls_have_results_function_and_parameters(void)
 
 static void tables_of_branches_are_listed(void)
 {
-	const struct ptx_function *f = read_body("$ts: .branchtargets L1, L2, L1;\n@%p1 brx.idx %r1, $ts;\nbrx.idx %r2, late;\n"
-	                                         "L1: ret;\nL2: ret;\nlate: .branchtargets L2;\n");
+	const struct ptx_function *f =
+	    read_body("$ts: .branchtargets L1, L2, L1;\n@%p1 brx.idx %r1, $ts;\nbrx.idx %r2, late;\n"
+		      "L1: ret;\nL2: ret;\nlate: .branchtargets L2;\n");
 	CU_ASSERT_EQUAL_FATAL(f->instruction_count, 4);
 	const struct ptx_instruction *i = &f->instructions[0];
 	CU_ASSERT_EQUAL_FATAL(i->operand_count, 4);
@@ -311,10 +323,10 @@ static void tables_of_branches_are_listed(void)
 
 static void scopes_have_registers_and_labels_of_their_own(void)
 {
-	const struct ptx_function *f =
-	    read_body("{ .reg .pred p; .reg .b64 %r1, t<4>;\nAGAIN: setp.eq.s64 p, %r1, t2; @p bra DONE; bra AGAIN; DONE: }\n"
-	              "{ .reg .pred p;\nAGAIN: setp.eq.s32 p, %r1, 1; @p bra DONE; bra AGAIN; DONE: }\nbra AGAIN;\nbra.uni END;\n"
-	              "{{ bra END; }}\nEND: ret;\n");
+	const struct ptx_function *f = read_body(
+	    "{ .reg .pred p; .reg .b64 %r1, t<4>;\nAGAIN: setp.eq.s64 p, %r1, t2; @p bra DONE; bra AGAIN; DONE: }\n"
+	    "{ .reg .pred p;\nAGAIN: setp.eq.s32 p, %r1, 1; @p bra DONE; bra AGAIN; DONE: }\nbra AGAIN;\nbra.uni END;\n"
+	    "{{ bra END; }}\nEND: ret;\n");
 	CU_ASSERT_EQUAL_FATAL(f->instruction_count, 10);
 	const struct ptx_instruction *i = f->instructions;
 	CU_ASSERT_EQUAL(f->registers[i[0].operands[1].reg].bits, 64);
@@ -332,8 +344,8 @@ static void scopes_have_registers_and_labels_of_their_own(void)
 
 static void vector_registers_fall_apart(void)
 {
-	const struct ptx_function *f =
-	    read_body(".reg .v4 .f32 w; .reg .v2.u32 q7;\nld.global.v4.f32 w, [%rd1];\nadd.f32 %f1, w.x, w.a;\nmov.u32 %r1, q7.y;");
+	const struct ptx_function *f = read_body(".reg .v4 .f32 w; .reg .v2.u32 q7;\nld.global.v4.f32 w, "
+						 "[%rd1];\nadd.f32 %f1, w.x, w.a;\nmov.u32 %r1, q7.y;");
 	CU_ASSERT_EQUAL_FATAL(f->instruction_count, 3);
 	CU_ASSERT_EQUAL(f->instructions[0].operand_count, 5);
 	CU_ASSERT_TRUE(f->instructions[0].operands[3].write);
@@ -345,8 +357,9 @@ static void vector_registers_fall_apart(void)
 
 static void registers_have_numbers_and_widths(void)
 {
-	const struct ptx_function *f = read_body(".reg .b16 h; .reg .b128 big; .reg .f16x2 pair; .reg .b32 %r1x<3>;\n"
-	                                         "t %p8, %r98, %f97, %fd3, %rd12, h, big, pair, %r1x2;\nt %r99, %r098;");
+	const struct ptx_function *f =
+	    read_body(".reg .b16 h; .reg .b128 big; .reg .f16x2 pair; .reg .b32 %r1x<3>;\n"
+		      "t %p8, %r98, %f97, %fd3, %rd12, h, big, pair, %r1x2;\nt %r99, %r098;");
 	static const struct {
 		uint8_t bits;
 		bool real;

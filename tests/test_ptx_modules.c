@@ -20,27 +20,33 @@ static void read_text(const char *text)
 }
 
 static const char whole[] =
-	"//\n// .version 1.0 is only a comment\n/* .target sm_10\n*/\n"
-	".version 8.5\n.target sm_90a, texmode_independent\n.address_size 64\n"
-	"\t.file\t1 \"a dir/b \\\"c\\\".cu\", 123, 456\n\t.file 2 \"second.h\"\n"
-	".extern .func  (.param .b32 func_retval0) vprintf\n(\n\t.param .b64 vprintf_param_0,\n\t.param .b64 vprintf_param_1\n)\n;\n"
-	".extern .shared .align 16 .b8 dynamic[];\n"
-	".shared .align 8 .b8 tile[64];\n.weak .shared .f64 unused[9];\n"
-	".visible .const .align 4 .b8 table[8] = {1, 2, 3, 4, 5, 6, 7, 8};\n"
-	".global .align 8 .u64 pointers[2] = {generic(table), table+4};\n.global .b32 open[] = {1, 2, 3};\n"
-	".global .attribute(.managed) .align 4 .u32 managed;\n.common .global .v4 .f32 c;\n.global .texref image;\n"
-	".visible .func (.param .b32 r, .param .b64 s) helper(.param .align 8 .b8 p[24], .param .b32 q)\n.noreturn\n{\n\tret;\n}\n"
-	".alias other, helper;\n"
-	".visible .entry kernel(\n\t.param .u64 .ptr .global .align 4 kernel_param_0,\n\t.param .align 16 .b8 kernel_param_1[32]\n)\n"
-	".maxntid 256, 2, 1\n.reqntid 128\n.minnctapersm 4\n.maxnreg 32\n.explicitcluster\n.reqnctapercluster 2, 1, 1\n"
-	".pragma \"nounroll; {\";\n{\n"
-	"\t.local .align 4 .b8 \t__local_depot0[40];\n\t.shared .u32 own[4][8], more;\n\t.reg .b32 %r<5>;\n\t.reg .b64 %SP;\n"
-	"\t.pseudoprobe\t18446744073709551615 1 0 0\n"
-	"\t.loc\t1 12 5\n$L__func_begin0:\n\tmov.u64 %SP, tile;\n\tld.shared.u32 %r1, [tile+4];\n"
-	"\t.loc\t2 34 7, function_name $L__info_string0, inlined_at 1 12 5\n\t.pseudoprobe\t7 2 0 0 @ 5:1\n\tst.shared.u32 [own], %r1; ret;\n"
-	"\t.pseudoprobe 7 3 0 0\n}\n"
-	".section .debug_abbrev\n{\n.b8 1 // {\n.b32 .debug_info+4\n$L__label:\n.b8 0\n}\n\t.section\t.debug_macinfo\t{\t}\n"
-	".entry last() { ret; }\n";
+    "//\n// .version 1.0 is only a comment\n/* .target sm_10\n*/\n"
+    ".version 8.5\n.target sm_90a, texmode_independent\n.address_size 64\n"
+    "\t.file\t1 \"a dir/b \\\"c\\\".cu\", 123, 456\n\t.file 2 \"second.h\"\n"
+    ".extern .func  (.param .b32 func_retval0) vprintf\n(\n\t.param .b64 vprintf_param_0,\n\t.param .b64 "
+    "vprintf_param_1\n)\n;\n"
+    ".extern .shared .align 16 .b8 dynamic[];\n"
+    ".shared .align 8 .b8 tile[64];\n.weak .shared .f64 unused[9];\n"
+    ".visible .const .align 4 .b8 table[8] = {1, 2, 3, 4, 5, 6, 7, 8};\n"
+    ".global .align 8 .u64 pointers[2] = {generic(table), table+4};\n.global .b32 open[] = {1, 2, 3};\n"
+    ".global .attribute(.managed) .align 4 .u32 managed;\n.common .global .v4 .f32 c;\n.global .texref image;\n"
+    ".visible .func (.param .b32 r, .param .b64 s) helper(.param .align 8 .b8 p[24], .param .b32 "
+    "q)\n.noreturn\n{\n\tret;\n}\n"
+    ".alias other, helper;\n"
+    ".visible .entry kernel(\n\t.param .u64 .ptr .global .align 4 kernel_param_0,\n\t.param .align 16 .b8 "
+    "kernel_param_1[32]\n)\n"
+    ".maxntid 256, 2, 1\n.reqntid 128\n.minnctapersm 4\n.maxnreg 32\n.explicitcluster\n.reqnctapercluster 2, 1, 1\n"
+    ".pragma \"nounroll; {\";\n{\n"
+    "\t.local .align 4 .b8 \t__local_depot0[40];\n\t.shared .u32 own[4][8], more;\n\t.reg .b32 %r<5>;\n\t.reg .b64 "
+    "%SP;\n"
+    "\t.pseudoprobe\t18446744073709551615 1 0 0\n"
+    "\t.loc\t1 12 5\n$L__func_begin0:\n\tmov.u64 %SP, tile;\n\tld.shared.u32 %r1, [tile+4];\n"
+    "\t.loc\t2 34 7, function_name $L__info_string0, inlined_at 1 12 5\n\t.pseudoprobe\t7 2 0 0 @ 5:1\n\tst.shared.u32 "
+    "[own], %r1; ret;\n"
+    "\t.pseudoprobe 7 3 0 0\n}\n"
+    ".section .debug_abbrev\n{\n.b8 1 // {\n.b32 .debug_info+4\n$L__label:\n.b8 "
+    "0\n}\n\t.section\t.debug_macinfo\t{\t}\n"
+    ".entry last() { ret; }\n";
 
 static void module_has_version_target_and_files(void)
 {
@@ -107,8 +113,10 @@ static void instructions_know_their_source_lines(void)
 	read_text(whole);
 	const struct ptx_function *k = ptx_find(module, "kernel");
 	CU_ASSERT_EQUAL_FATAL(k->instruction_count, 4);
-	CU_ASSERT_EQUAL(k->instructions[0].file * 10000 + k->instructions[0].line * 100 + k->instructions[0].column, 11205);
-	CU_ASSERT_EQUAL(k->instructions[2].file * 10000 + k->instructions[2].line * 100 + k->instructions[2].column, 23407);
+	CU_ASSERT_EQUAL(k->instructions[0].file * 10000 + k->instructions[0].line * 100 + k->instructions[0].column,
+			11205);
+	CU_ASSERT_EQUAL(k->instructions[2].file * 10000 + k->instructions[2].line * 100 + k->instructions[2].column,
+			23407);
 	CU_ASSERT_EQUAL(ptx_find(module, "last")->instructions[0].line, 0);
 	CU_ASSERT_EQUAL(k->instructions[2].ptx_line, k->instructions[3].ptx_line);
 	CU_ASSERT_EQUAL(k->instructions[1].ptx_line + 3, k->instructions[2].ptx_line);
@@ -198,10 +206,33 @@ static double seconds_for(const char *piece, size_t count)
 /* Whatever is repeated, eight times as much takes about eight times as long, and not 64 times. */
 static void time_grows_with_the_length(void)
 {
-	static const char *const pieces[] = {"{", "}", "{ L: bra M; ", "L: bra L;\n", "[", "a", "%r<99999999>", "{ .reg .b32 %r<9>; ",
-	                                     "mov.u32 %r1, %r2;", "t: .branchtargets L; brx.idx %r1, t;", "\"", ".loc 1 2 ",
-	                                     "/*", ".section a {", "@", "mov ", "99999", ".b8 a[] = ", ".shared .b8 a[] = }",
-	                                     "=, ", ".param .b8 x[9]", ".entry ", ".func (", "::", "L ", "(", ".reg .b32 a;"};
+	static const char *const pieces[] = {"{",
+					     "}",
+					     "{ L: bra M; ",
+					     "L: bra L;\n",
+					     "[",
+					     "a",
+					     "%r<99999999>",
+					     "{ .reg .b32 %r<9>; ",
+					     "mov.u32 %r1, %r2;",
+					     "t: .branchtargets L; brx.idx %r1, t;",
+					     "\"",
+					     ".loc 1 2 ",
+					     "/*",
+					     ".section a {",
+					     "@",
+					     "mov ",
+					     "99999",
+					     ".b8 a[] = ",
+					     ".shared .b8 a[] = }",
+					     "=, ",
+					     ".param .b8 x[9]",
+					     ".entry ",
+					     ".func (",
+					     "::",
+					     "L ",
+					     "(",
+					     ".reg .b32 a;"};
 	enum { SMALL = 2500, TIMES = 16 };
 	for (size_t i = 0; i < GS_ARRAY_LEN(pieces); i++) {
 		double once = seconds_for(pieces[i], SMALL), more = seconds_for(pieces[i], SMALL * TIMES);

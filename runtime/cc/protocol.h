@@ -15,7 +15,7 @@
  *               features=SPACE SEPARATED (__opencl_c_*), counters=plain|atomic
  *   trips       optional: lines LOOP KIND:FACTOR:RESIDUE:BLOCK (as in block-details), counts of trips that are wanted
  *               beside those that the targets need; for tests
- *   targets     one architecture per line: sm_20
+ *   targets     one per line: ARCHITECTURE:LIBRARY, the library being vendor or libclc (math_library of gpu.h): sm_70:vendor
  *   cwd         working directory of the guest; present only when an #include or -I may need it
  *   then, for each unit (a source that clBuildProgram or clCompileProgram was given), in link order:
  *   options     the build options, as the application gave them
@@ -47,13 +47,13 @@
  *   loops       one line per loop: ID UNIT PARENT BODY OUTER TRIPS; entered as often as the block PARENT runs, gone
  *               round as often as the block BODY does; OUTER is the loop around it, or -1; TRIPS is 1 where trips
  *               per entry can be counted
- *   target      one per architecture: the first line is the architecture; then either
+ *   target      one per target: the first line is as in the request; then either
  *               "failure TEXT" or one line per kernel: kernel NAME key=value ...
  *               with instructions, shared_bytes, registers (0: not known), or
  *               kernel NAME failure TEXT where only this kernel's code could not be analysed
- *   code        one per architecture and kernel, the architectures in their order: the line "ARCHITECTURE NAME", then
+ *   code        one per target and kernel, the targets in their order: the line "TARGET NAME", then
  *               the bytes of code_write (models/code.h). Its counters are the lines of blocks. Absent after a failure
- *   ptx         one per architecture, same order: the PTX text, probes left out; empty after a failure
+ *   ptx         one per target, same order: the PTX text, probes left out; empty after a failure
  *   dependency  one line per file read through #include: HASH PATH (absolute); absent when there is none,
  *               present after a failure too
  *   note        any number of one-line remarks for the report

@@ -20,21 +20,27 @@ int targets_compile(struct targets *t, char *const *archs, size_t count, const s
                     size_t unit_count, struct gs_error *err)
 {
 	enum { AT_ONCE = 8 };
+	struct target_bitcode *bitcode = NULL;
+	struct gs_error failure = {""};
 	t->items = calloc(count + 1, sizeof *t->items);
 	if (!t->items)
 		return gs_fail(err, ENOMEM, "out of memory");
 	t->count = count;
+	if (count)
+		target_bitcode_create(units, unit_count, &bitcode, &failure);
 	for (size_t first = 0; first < count; first += AT_ONCE) {
 		struct target_job *jobs[AT_ONCE] = {0};
 		size_t end = count - first < AT_ONCE ? count : first + AT_ONCE;
 		for (size_t i = first; i < end; i++) {
 			t->items[i].arch = archs[i];
-			if (target_compile_start(units, unit_count, archs[i], &jobs[i - first], &t->items[i].err))
+			t->items[i].err = failure;
+			if (!bitcode || target_compile_start(bitcode, archs[i], &jobs[i - first], &t->items[i].err))
 				jobs[i - first] = NULL;
 		}
 		for (size_t i = first; i < end; i++)
 			take_ptx(&t->items[i], jobs[i - first]);
 	}
+	target_bitcode_free(bitcode);
 	return 0;
 }
 
@@ -54,6 +60,7 @@ struct source {
 	struct mapping_source mapping;
 	struct source_loop *loops;
 	int32_t *loop_of;
+	bool *solid;
 	struct trip_count *trips;
 };
 
@@ -61,6 +68,7 @@ static void source_free(struct source *s)
 {
 	free(s->loops);
 	free(s->loop_of);
+	free(s->solid);
 	free(s->trips);
 }
 
@@ -83,8 +91,9 @@ static int source_make(const struct annotation *a, struct source *s, struct gs_e
 	size_t block_count = annotation_blocks(a, &blocks), loop_count = annotation_loops(a, &loops);
 	*s = (struct source){.loops = calloc(loop_count + 1, sizeof *s->loops),
 	                     .loop_of = calloc(block_count + 1, sizeof *s->loop_of),
+	                     .solid = calloc(block_count + 1, sizeof *s->solid),
 	                     .trips = calloc(block_count + 1, sizeof *s->trips)};
-	if (!s->loops || !s->loop_of || !s->trips) {
+	if (!s->loops || !s->loop_of || !s->solid || !s->trips) {
 		source_free(s);
 		return gs_fail(err, ENOMEM, "out of memory");
 	}
@@ -92,11 +101,14 @@ static int source_make(const struct annotation *a, struct source *s, struct gs_e
 	                                     .loops = s->loops,
 	                                     .loop_count = (uint32_t)loop_count,
 	                                     .loop_of = s->loop_of,
+	                                     .solid = s->solid,
 	                                     .trips = s->trips};
 	for (size_t i = 0; i < loop_count; i++)
-		s->loops[i] = (struct source_loop){loops[i].parent, loops[i].body, loops[i].has_trips};
+		s->loops[i] = (struct source_loop){
+		    loops[i].parent, loops[i].body, loops[i].next < 0 ? UINT32_MAX : (uint32_t)loops[i].next, loops[i].has_trips};
 	for (size_t i = 0; i < block_count; i++) {
 		s->loop_of[i] = blocks[i].loop;
+		s->solid[i] = blocks[i].solid;
 		if (blocks[i].trips.kind)
 			s->trips[s->mapping.trip_count++] = trip_count_of(&blocks[i]);
 	}

@@ -85,12 +85,15 @@ static void complain(const char *line)
 	log_warning("%s", line);
 }
 
-static unsigned arch_index(const char *arch)
+/* Targets of one architecture and library share a compile. */
+static unsigned arch_index(const struct gpu *gpu)
 {
+	char name[sizeof runtime.archs[0]];
+	snprintf(name, sizeof name, "%s:%s", gpu->arch, gpu_library_name(gpu->math_library));
 	for (unsigned i = 0; i < runtime.arch_count; i++)
-		if (!strcmp(runtime.archs[i], arch))
+		if (!strcmp(runtime.archs[i], name))
 			return i;
-	strncpy(runtime.archs[runtime.arch_count], arch, sizeof runtime.archs[0] - 1);
+	strcpy(runtime.archs[runtime.arch_count], name);
 	return (unsigned)runtime.arch_count++;
 }
 
@@ -107,7 +110,7 @@ static int add_target(const char *name, struct gs_error *err)
 	}
 	if (failed)
 		return failed;
-	t->arch = arch_index(t->gpu.arch);
+	t->arch = arch_index(&t->gpu);
 	runtime.target_count++;
 	return 0;
 }

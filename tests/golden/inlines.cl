@@ -15,7 +15,7 @@ __kernel void k(__global int *p) //= entry 8
 static inline int sum(int n, __global const int *restrict p) //= entry 8
 {
     int s = 0;
-    while (n --> 0) s += twice(p[n]); //= body 28
+    while (n --> 0) s += twice(p[n]); //= body 28 next 8
     return s;
 }
 static int twice(int x) { return x + x; } //= entry 36

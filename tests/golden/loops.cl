@@ -35,6 +35,6 @@ __kernel void k(__global int *p) //= entry 8
         #pragma unroll //= then 2
         for (int j = 0; j < 3; ++j)
             for (int l = 0; l < 2; ++l) //= body 6
-                s += j * l; //= body 12
+                s += j * l; //= body 12 next 6 next 2
     p[i] = s;
 }

@@ -19,6 +19,6 @@ __kernel void k(__global int *p) //= entry 8
     if (i < 4) {} else //= then 4
         #pragma clang loop unroll_count(3) //= else 4
         for (int j = 0; j < 6; j++) //
-            s += 2; //= body 24
+            s += 2; //= body 24 next 4
     p[i] = s;
 }

@@ -173,8 +173,8 @@ static const struct {
 	oracle_handler by_type[6];
 	oracle_handler any;
 } handlers[] = {
-	ROW("add", add) ROW("sub", sub) ROW("mul.lo", mul_lo) ROW("mul.hi", mul_hi) ROW("mad.lo", mad_lo) ROW("mad.hi", mad_hi)
-	ROW("sad", sad) ROW("min", min) ROW("max", max) ROW("div", div) ROW("rem", rem) ROW("neg", neg) ROW("abs", abs)
+	ROW("add", add) ROW("sub", sub) ROW("mul.lo", mul_lo) ROW("mul.hi", mul_hi) ROW("mad.lo", mad_lo)
+	ROW("mad.hi", mad_hi) ROW("sad", sad) ROW("min", min) ROW("max", max) ROW("div", div) ROW("rem", rem) ROW("neg", neg) ROW("abs", abs)
 	ROW("and", and) ROW("or", or) ROW("xor", xor) ROW("not", not) ROW("cnot", cnot) ROW("shl", shl) ROW("shr", shr)
 	ROW("popc", popc) ROW("clz", clz) ROW("mov", mov)
 	{"mul.wide", {mul_wide_u16, mul_wide_s16, mul_wide_u32, mul_wide_s32}, NULL},
@@ -183,8 +183,8 @@ static const struct {
 	{"bfi", {NULL, NULL, bfi_u32, bfi_u32}, NULL},
 	{"shf.l", {NULL, NULL, shf_l_u32, shf_l_u32}, NULL},
 	{"shf.r", {NULL, NULL, shf_r_u32, shf_r_u32}, NULL},
-	WORD("selp", select_lanes) WORD("mov.pred", copy) WORD("mov.f32", copy) WORD("mov.f64", copy) WORD("and.pred", pred_and)
-	WORD("or.pred", pred_or) WORD("xor.pred", pred_xor) WORD("not.pred", pred_not) WORD("membar", nothing)
+	WORD("selp", select_lanes) WORD("mov.pred", copy) WORD("mov.f32", copy) WORD("mov.f64", copy)
+	WORD("and.pred", pred_and) WORD("or.pred", pred_or) WORD("xor.pred", pred_xor) WORD("not.pred", pred_not) WORD("membar", nothing)
 	WORD("fence", nothing) WORD("prefetch", nothing) WORD("bar.warp", nothing) WORD("nanosleep", nothing)
 };
 

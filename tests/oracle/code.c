@@ -31,13 +31,14 @@ static void add_blocks(const struct oracle *o, struct kernel_code *c)
 {
 	for (uint32_t b = 0; b < o->block_count; b++) {
 		const struct oracle_block *from = &o->blocks[b];
-		c->blocks[c->block_count++] = (struct code_block){.first = from->first,
-		                                                  .count = from->count,
-		                                                  .first_edge = c->edge_count,
-		                                                  .edge_count = from->next_count,
-		                                                  .call = -1,
-		                                                  .join = from->join < o->block_count ? (int32_t)from->join : -1,
-		                                                  .loop = -1};
+		c->blocks[c->block_count++] =
+		    (struct code_block){.first = from->first,
+					.count = from->count,
+					.first_edge = c->edge_count,
+					.edge_count = from->next_count,
+					.call = -1,
+					.join = from->join < o->block_count ? (int32_t)from->join : -1,
+					.loop = -1};
 		bool branch = o->ops[from->first + from->count - 1].kind == OP_BRANCH;
 		for (uint32_t e = 0; e < from->next_count; e++)
 			c->edges[c->edge_count++] =
@@ -75,9 +76,9 @@ struct kernel_code *oracle_code(const struct oracle *o)
 	for (uint32_t i = 0; i < f->instruction_count; i++)
 		add_instruction(c, &f->instructions[i]);
 	for (uint32_t r = 0; r < f->register_count; r++)
-		c->register_table[c->register_count++] =
-		    (struct code_register){.number = (uint16_t)f->registers[r].number,
-		                           .words = (uint8_t)(f->registers[r].bits == 1 ? 0 : (f->registers[r].bits + 31) / 32)};
+		c->register_table[c->register_count++] = (struct code_register){
+		    .number = (uint16_t)f->registers[r].number,
+		    .words = (uint8_t)(f->registers[r].bits == 1 ? 0 : (f->registers[r].bits + 31) / 32)};
 	add_blocks(o, c);
 	return c;
 }

@@ -73,7 +73,8 @@ static int32_t special_row(struct oracle *o, const char *name)
 static uint64_t cut(int64_t value, enum oracle_type type)
 {
 	uint32_t bytes = oracle_type_bytes(type);
-	return bytes && bytes < 8 && type != TYPE_pred ? (uint64_t)value & ((UINT64_C(1) << 8 * bytes) - 1) : (uint64_t)value;
+	return bytes && bytes < 8 && type != TYPE_pred ? (uint64_t)value & ((UINT64_C(1) << 8 * bytes) - 1)
+						       : (uint64_t)value;
 }
 
 static int32_t row_of(struct oracle *o, const struct ptx_operand *operand, enum oracle_type type)
@@ -85,8 +86,9 @@ static int32_t row_of(struct oracle *o, const struct ptx_operand *operand, enum 
 	case PTX_SPECIAL: return operand->text[0] == '_' ? NO_ROW : special_row(o, operand->text);
 	case PTX_IMMEDIATE: return constant_row(o, cut(operand->value, type));
 	case PTX_SYMBOL:
-		return oracle_symbol(o, operand->text, &address, &space) ? constant_row(o, address + (uint64_t)operand->value)
-		                                                         : NO_ROW;
+		return oracle_symbol(o, operand->text, &address, &space)
+			   ? constant_row(o, address + (uint64_t)operand->value)
+			   : NO_ROW;
 	default: return NO_ROW;
 	}
 }
@@ -157,7 +159,10 @@ static void decode_modifiers(struct oracle_op *op, const char *opcode)
 	static const struct {
 		const char *words[2]; /* of values, and of values that become integers */
 		enum oracle_rounding rounding;
-	} roundings[] = {{{"rn", "rni"}, ROUND_NEAREST}, {{"rz", "rzi"}, ROUND_ZERO}, {{"rm", "rmi"}, ROUND_DOWN}, {{"rp", "rpi"}, ROUND_UP}};
+	} roundings[] = {{{"rn", "rni"}, ROUND_NEAREST},
+			 {{"rz", "rzi"}, ROUND_ZERO},
+			 {{"rm", "rmi"}, ROUND_DOWN},
+			 {{"rp", "rpi"}, ROUND_UP}};
 	for (size_t r = 0; r < GS_ARRAY_LEN(roundings); r++) {
 		for (size_t k = 0; k < 2; k++) {
 			if (oracle_has(opcode, roundings[r].words[k])) {

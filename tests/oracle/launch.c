@@ -63,7 +63,8 @@ static void pass_arguments(struct run *r, bool back)
 		}
 		size_t size = a->kind == ORACLE_VALUE && a->bytes < v->bytes ? a->bytes : v->bytes;
 		if (!back)
-			memcpy(r->parameters + o->variable_at[i], value, size < 8 || a->kind == ORACLE_VALUE ? size : 8);
+			memcpy(r->parameters + o->variable_at[i], value,
+			       size < 8 || a->kind == ORACLE_VALUE ? size : 8);
 	}
 }
 
@@ -89,13 +90,15 @@ static uint64_t special(const struct run *r, const char *name, uint32_t thread)
 static void begin_warp(struct run *r, struct warp *w, uint32_t number)
 {
 	const struct oracle *o = r->program;
-	uint32_t first = number * ORACLE_WARP, count = r->threads - first < ORACLE_WARP ? r->threads - first : ORACLE_WARP;
+	uint32_t first = number * ORACLE_WARP,
+		 count = r->threads - first < ORACLE_WARP ? r->threads - first : ORACLE_WARP;
 	w->number = number;
 	w->first_thread = first;
 	memset(w->rows, 0, (size_t)o->row_count * ORACLE_WARP * sizeof *w->rows);
 	for (uint32_t s = 0; s < o->special_count; s++)
 		for (uint32_t l = 0; l < count; l++)
-			oracle_row(w, (int32_t)(o->function->register_count + s))[l] = special(r, o->specials[s], first + l);
+			oracle_row(w, (int32_t)(o->function->register_count + s))[l] =
+			    special(r, o->specials[s], first + l);
 	warp_begin(w, count == ORACLE_WARP ? UINT32_MAX : (1u << count) - 1);
 }
 

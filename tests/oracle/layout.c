@@ -34,7 +34,8 @@ static void read_initialiser(const char *text, const char *end, const char *name
 	char mark[300];
 	snprintf(mark, sizeof mark, " %s[", name);
 	const char *at = memmem(text, (size_t)(end - text), mark, strlen(mark));
-	const char *open = at ? memchr(at, '{', (size_t)(end - at)) : NULL, *stop = at ? memchr(at, ';', (size_t)(end - at)) : NULL;
+	const char *open = at ? memchr(at, '{', (size_t)(end - at)) : NULL,
+		   *stop = at ? memchr(at, ';', (size_t)(end - at)) : NULL;
 	if (!open || !stop || open > stop)
 		return;
 	const char *type = at;
@@ -74,7 +75,8 @@ int oracle_layout(struct oracle *o, const char *ptx, size_t length, struct gs_er
 		return gs_fail(err, ENOMEM, "out of memory");
 	for (uint32_t v = 0; v < m->variable_count; v++)
 		if (m->variables[v].space == SPACE_const || m->variables[v].space == SPACE_global)
-			read_initialiser(ptx, ptx + length, m->variables[v].name, o->statics + o->module_at[v], m->variables[v].bytes);
+			read_initialiser(ptx, ptx + length, m->variables[v].name, o->statics + o->module_at[v],
+					 m->variables[v].bytes);
 	return 0;
 }
 

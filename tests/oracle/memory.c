@@ -23,7 +23,8 @@ static struct place place_of(const struct warp *w, uint8_t space, uint64_t addre
 	switch (space) {
 	case SPACE_param: return (struct place){r->parameters, w->program->parameter_bytes, base, space};
 	case SPACE_shared: return (struct place){r->shared, r->shared_bytes, base, space};
-	case SPACE_local: return (struct place){r->local + (w->first_thread + lane) * local_bytes, local_bytes, base, space};
+	case SPACE_local:
+		return (struct place){r->local + (w->first_thread + lane) * local_bytes, local_bytes, base, space};
 	default: return (struct place){r->global, r->global_bytes, GLOBAL_BASE, space};
 	}
 }
@@ -97,7 +98,18 @@ static void store(struct warp *w, const struct oracle_op *o, uint32_t mask)
 	tell(w, o, addresses, mask, space);
 }
 
-enum atomic { ATOMIC_ADD, ATOMIC_EXCH, ATOMIC_CAS, ATOMIC_MIN, ATOMIC_MAX, ATOMIC_AND, ATOMIC_OR, ATOMIC_XOR, ATOMIC_INC, ATOMIC_DEC };
+enum atomic {
+	ATOMIC_ADD,
+	ATOMIC_EXCH,
+	ATOMIC_CAS,
+	ATOMIC_MIN,
+	ATOMIC_MAX,
+	ATOMIC_AND,
+	ATOMIC_OR,
+	ATOMIC_XOR,
+	ATOMIC_INC,
+	ATOMIC_DEC
+};
 
 static bool less(uint64_t a, uint64_t b, uint8_t type)
 {
@@ -150,8 +162,8 @@ static void atomic(struct warp *w, const struct oracle_op *o, uint32_t mask, enu
 }
 
 #define ATOMICS(X)                                                                                                     \
-	X(add, ADD) X(exch, EXCH) X(cas, CAS) X(min, MIN) X(max, MAX) X(and, AND) X(or, OR) X(xor, XOR) X(inc, INC)        \
-	X(dec, DEC)
+	X(add, ADD)                                                                                                    \
+	X(exch, EXCH) X(cas, CAS) X(min, MIN) X(max, MAX) X(and, AND) X(or, OR) X(xor, XOR) X(inc, INC) X(dec, DEC)
 #define ATOMIC_HANDLER(name, NAME)                                                                                     \
 	static void atomic_##name(struct warp *w, const struct oracle_op *o, uint32_t mask)                            \
 	{                                                                                                              \

@@ -63,8 +63,8 @@ struct oracle_launch {
 	struct oracle_events events;  /* each may be NULL */
 };
 
-/* By GPGPU-Sim's rules: a warp instruction counts once whatever its lanes, and as many thread instructions as lanes that
- * its guard leaves on, so that a branch that falls through counts none. */
+/* By GPGPU-Sim's rules: a warp instruction counts once whatever its lanes, and as many thread instructions as lanes
+ * that its guard leaves on, so that a branch that falls through counts none. */
 struct oracle_counts {
 	uint64_t thread_instructions, warp_instructions;
 	uint64_t *block_warps, *block_threads; /* block_count entries of the caller's, or NULL */

@@ -57,9 +57,9 @@ static void compare(struct table *t, const struct suite_case *c, const struct or
 		verdict = is_loose(c->name) ? "differs, as expected" : "DIFFERS";
 		*(is_loose(c->name) ? &t->other : &t->wrong) += 1;
 	}
-	printf("%-20s %12.0f %12.0f %10.0f %10.0f %10llu %8u %08x  %s\n", c->name, threads, known ? r.thread_instructions : 0, warps,
-	       known ? r.warp_instructions : 0, (unsigned long long)trace->accesses, trace->warps.path_count,
-	       checksum(&c->launch), verdict);
+	printf("%-20s %12.0f %12.0f %10.0f %10.0f %10llu %8u %08x  %s\n", c->name, threads,
+	       known ? r.thread_instructions : 0, warps, known ? r.warp_instructions : 0,
+	       (unsigned long long)trace->accesses, trace->warps.path_count, checksum(&c->launch), verdict);
 }
 
 static void run_case(void *user, const struct suite_case *c)
@@ -92,8 +92,8 @@ int main(int argc, char **argv)
 		fprintf(stderr, "usage: run CASES PTX_FOLDER [-r GPGPUSIM_CSV] [PATTERN...]\n");
 		return 2;
 	}
-	printf("%-20s %12s %12s %10s %10s %10s %8s %8s\n", "case", "threads", "reference", "warps", "reference", "accesses",
-	       "paths", "checksum");
+	printf("%-20s %12s %12s %10s %10s %10s %8s %8s\n", "case", "threads", "reference", "warps", "reference",
+	       "accesses", "paths", "checksum");
 	int failures = suite_run(argv[1], argv[2], argc - first, argv + first, run_case, &t);
 	printf("%.1f s, %.0f million thread instructions/s\n", t.seconds,
 	       t.seconds > 0 ? t.instructions / t.seconds / 1e6 : 0);

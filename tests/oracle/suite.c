@@ -17,7 +17,8 @@ static void set_arguments(struct test_case *c, struct oracle_argument *out)
 		else if (a->kind == 'L')
 			out[i] = (struct oracle_argument){ORACLE_LOCAL, NULL, a->count};
 		else
-			out[i] = (struct oracle_argument){ORACLE_VALUE, a->kind == 'F' ? (void *)&a->f : (void *)&a->i, 4};
+			out[i] =
+			    (struct oracle_argument){ORACLE_VALUE, a->kind == 'F' ? (void *)&a->f : (void *)&a->i, 4};
 	}
 }
 
@@ -46,7 +47,8 @@ static int run_case(struct test_case *c, const char *folder, suite_function run,
 	return result != 0;
 }
 
-int suite_run(const char *cases, const char *ptx_folder, int pattern_count, char **patterns, suite_function run, void *user)
+int suite_run(const char *cases, const char *ptx_folder, int pattern_count, char **patterns, suite_function run,
+	      void *user)
 {
 	char *text = suite_read_file(cases), *save;
 	int failures = 0;

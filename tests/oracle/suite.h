@@ -11,9 +11,10 @@ struct suite_case {
 };
 
 /* Calls `run` for every case that one of the shell patterns matches (all, when there are none), with its kernel from
- * FILE.ptx in the folder. Returns how many cases could not be made ready, saying why, or -1 when there is no such file. */
+ * FILE.ptx in the folder. Returns how many cases could not be made ready, saying why. */
 typedef void (*suite_function)(void *user, const struct suite_case *c);
-int suite_run(const char *cases, const char *ptx_folder, int pattern_count, char **patterns, suite_function run, void *user);
+int suite_run(const char *cases, const char *ptx_folder, int pattern_count, char **patterns, suite_function run,
+	      void *user);
 
 /* A row of gpgpusim.csv; false when the case was not run in this configuration. */
 struct reference {

@@ -1,6 +1,7 @@
 /*
- * timing - what the occupancy-vector model makes of the suite's cases when it is given exactly what their warps execute,
- * beside the cycles of GPGPU-Sim: the error of the timing rules alone, without that of counts, paths or addresses.
+ * timing - what the occupancy-vector model makes of the suite's cases when it is given exactly what their warps
+ * execute, beside the cycles of GPGPU-Sim: the error of the timing rules alone, without that of counts, paths or
+ * addresses.
  *
  *   timing [-o CSV] [-m MEAN] [-w WORST] CASES PTX_FOLDER GPGPUSIM_CSV [PATTERN...]
  *
@@ -64,7 +65,8 @@ static double model(struct table *t, size_t config, const struct suite_case *c, 
 	struct occupancy fits = gpu_occupancy(gpu, local[0] * local[1] * local[2], registers,
 	                                      trace->warps.code->shared_bytes + local_bytes(&c->launch));
 	double start = now();
-	int result = model_occupancy_vector(gpu, &trace->warps, fits.blocks_per_sm ? fits.blocks_per_sm : 1, &options, &timing);
+	int result =
+	    model_occupancy_vector(gpu, &trace->warps, fits.blocks_per_sm ? fits.blocks_per_sm : 1, &options, &timing);
 	t->seconds += now() - start;
 	t->thread_instructions += (double)trace->counts.thread_instructions;
 	return result ? -1 : timing.cycles;
@@ -129,8 +131,8 @@ static int print_summary(const struct table *t)
 			continue;
 		double mean = t->sum[i] / t->count[i];
 		bool worse = mean > t->most_mean || fabs(t->worst[i]) > t->most_worst;
-		printf("%-22s %2d cases, mean error %.2f%%, worst %+.2f%% (%s)%s\n", configs[i].title, t->count[i], mean,
-		       t->worst[i], t->worst_case[i], worse ? ": TOO MUCH" : "");
+		printf("%-22s %2d cases, mean error %.2f%%, worst %+.2f%% (%s)%s\n", configs[i].title, t->count[i],
+		       mean, t->worst[i], t->worst_case[i], worse ? ": TOO MUCH" : "");
 		bad += worse;
 		count++;
 	}
@@ -162,7 +164,8 @@ int main(int argc, char **argv)
 	static struct table t;
 	int first = read_options(&t, argc, argv);
 	if (first < 0) {
-		fprintf(stderr, "usage: timing [-o CSV] [-m MEAN] [-w WORST] CASES PTX_FOLDER GPGPUSIM_CSV [PATTERN...]\n");
+		fprintf(stderr,
+			"usage: timing [-o CSV] [-m MEAN] [-w WORST] CASES PTX_FOLDER GPGPUSIM_CSV [PATTERN...]\n");
 		return 2;
 	}
 	char *reference = suite_read_file(argv[first + 2]);

@@ -86,7 +86,8 @@ static uint32_t find_path(struct recorder *r, struct list *blocks, struct list *
 	size_t s = hash & (r->slot_count - 1);
 	for (; r->slots[s]; s = (s + 1) & (r->slot_count - 1)) {
 		const struct warp_path *p = (struct warp_path *)r->paths.data + r->slots[s] - 1;
-		if (((uint64_t *)r->path_hashes.data)[r->slots[s] - 1] == hash && p->active_lanes == lanes && same(p, blocks, accesses))
+		if (((uint64_t *)r->path_hashes.data)[r->slots[s] - 1] == hash && p->active_lanes == lanes &&
+		    same(p, blocks, accesses))
 			return r->slots[s] - 1;
 	}
 	struct warp_path path = {.blocks = blocks->data,

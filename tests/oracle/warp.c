@@ -59,7 +59,8 @@ static bool enter_block(struct warp *w)
 {
 	const struct oracle_events *events = &w->run->launch->events;
 	struct oracle_counts *counts = w->run->counts;
-	while (w->depth && (!(w->stack[w->depth - 1].mask & w->live) || w->stack[w->depth - 1].block == w->program->block_count))
+	while (w->depth &&
+	       (!(w->stack[w->depth - 1].mask & w->live) || w->stack[w->depth - 1].block == w->program->block_count))
 		w->depth--;
 	if (!w->depth)
 		return false;
