@@ -154,13 +154,25 @@ static int optimise_module(LLVMModuleRef module, LLVMTargetMachineRef machine, b
 	return result;
 }
 
+/* The back end puts labels for debuggers, to which nothing jumps, anywhere: even into the middle of a call. */
+static void add_without_debug_labels(const char *text, size_t length, struct gs_buf *ptx)
+{
+	static const char label[] = "$L__tmp";
+	for (const char *end = text + length, *next; text < end; text = next) {
+		next = memchr(text, '\n', (size_t)(end - text));
+		next = next ? next + 1 : end;
+		if ((size_t)(next - text) <= strlen(label) || memcmp(text, label, strlen(label)))
+			gs_buf_add(ptx, text, (size_t)(next - text));
+	}
+}
+
 static int emit_ptx(LLVMModuleRef module, LLVMTargetMachineRef machine, struct gs_buf *ptx, struct gs_error *err)
 {
 	LLVMMemoryBufferRef text;
 	char *message = NULL;
 	if (LLVMTargetMachineEmitToMemoryBuffer(machine, module, LLVMAssemblyFile, &message, &text))
 		return fail_with(err, "no PTX", message);
-	gs_buf_add(ptx, LLVMGetBufferStart(text), LLVMGetBufferSize(text));
+	add_without_debug_labels(LLVMGetBufferStart(text), LLVMGetBufferSize(text), ptx);
 	LLVMDisposeMemoryBuffer(text);
 	return ptx->failed ? gs_fail(err, ENOMEM, "out of memory") : 0;
 }

@@ -286,6 +286,8 @@ static void lines_are_the_users(void)
 	HAS(text, "", "sm_70", "\"./dir/user.cl\"");
 	HAS(text, "", "sm_70", ".loc\t1 8 ");
 	LACKS(text, "", "sm_70", ", debug");
+	/* nothing stands between a call and the function's name */
+	HAS("# 1 \"a.cl\"\n" KERNEL("p[0] = sin(p[1]);"), "", "sm_70:vendor", "call.uni (retval0), \n\t__gpusim_fn_sin_f32");
 }
 
 void add_target_tests(void)

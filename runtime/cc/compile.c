@@ -2,6 +2,7 @@
 #include "runtime/cc/compile.h"
 
 #include "analysis/analysis.h"
+#include "analysis/builtins.h"
 #include "annotator/annotator.h"
 #include "runtime/cc/preprocess.h"
 #include "runtime/cc/protocol.h"
@@ -274,6 +275,23 @@ static int probe_all(struct work *w, struct target_unit *targets)
 	return result;
 }
 
+static void write_library(struct gs_buf *section, const struct gs_buf *ptx)
+{
+	struct ptx_module *module;
+	if (ptx_read(ptx->data ? ptx->data : "", ptx->len, &module, NULL))
+		return;
+	for (uint32_t i = 0; i < module->function_count; i++)
+		if (module->functions[i].entry) {
+			struct gs_buf list = {0};
+			builtin_list(module, &module->functions[i], &list);
+			char *rest = list.data, *line;
+			while ((line = strsep(&rest, "\n")) && *line)
+				gs_buf_printf(section, "library %s %s\n", module->functions[i].name, line);
+			gs_buf_free(&list);
+		}
+	ptx_free(module);
+}
+
 static void write_kernel_costs(struct gs_buf *section, const struct gs_buf *ptx, int *result, struct gs_error *err)
 {
 	struct ptx_kernel *kernels = NULL;
@@ -293,6 +311,8 @@ static void write_target(struct work *w, const char *arch, struct target_job *jo
 	gs_buf_printf(&section, "%s\n", arch);
 	if (!result)
 		write_kernel_costs(&section, &ptx, &result, &err);
+	if (!result)
+		write_library(&section, &ptx);
 	if (result)
 		gs_buf_printf(&section, "failure %.*s\n", (int)strcspn(err.text, "\n"), err.text);
 	else

@@ -45,7 +45,8 @@
  *               per entry can be counted
  *   target      one per target: the first line is as in the request; then either
  *               "failure TEXT" or one line per kernel: kernel NAME key=value ...
- *               with instructions, shared_bytes, registers (0: not known)
+ *               with instructions, shared_bytes, registers (0: not known); and lines "library KERNEL FUNCTION",
+ *               one per library function whose cost is from a table, "?" before those that it does not have
  *   ptx         one per target, same order: the PTX text, probes left out; empty after a failure
  *   dependency  one line per file read through #include: HASH PATH (absolute); absent when there is none,
  *               present after a failure too

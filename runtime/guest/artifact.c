@@ -13,6 +13,8 @@ void artifact_release(struct artifact *a)
 	for (size_t i = 0; i < a->kernel_count; i++) {
 		free(a->kernels[i].name);
 		free(a->kernels[i].columns);
+		for (size_t t = 0; t < MAX_TARGETS; t++)
+			free(a->kernels[i].library[t]);
 	}
 	free(a->terms);
 	for (size_t i = 0; i < a->block_count; i++)
@@ -156,6 +158,19 @@ static void take_code(struct artifact *a, size_t arch, const char *line)
 	k->failure[arch] = NULL;
 }
 
+static void take_library(struct artifact *a, size_t arch, char *line)
+{
+	char *kernel = line + strlen("library "), *function = strchr(kernel, ' '), *grown;
+	if (strncmp(line, "library ", 8) || !function)
+		return;
+	*function++ = 0;
+	struct artifact_kernel *k = artifact_kernel(a, kernel);
+	if (!k || asprintf(&grown, "%s%s\n", k->library[arch] ? k->library[arch] : "", function) < 0)
+		return;
+	free(k->library[arch]);
+	k->library[arch] = grown;
+}
+
 static void take_target(struct artifact *a, char *text)
 {
 	char *save, *line = strtok_r(text, "\n", &save);
@@ -171,6 +186,7 @@ static void take_target(struct artifact *a, char *text)
 				a->kernels[i].failure[arch] = a->failures[arch];
 		}
 		take_code(a, arch, line);
+		take_library(a, arch, line);
 	}
 }
 

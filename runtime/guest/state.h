@@ -91,6 +91,7 @@ struct artifact_kernel {
 	size_t column_count;
 	struct kernel_code code[MAX_TARGETS]; /* by architecture */
 	const char *failure[MAX_TARGETS];     /* why there is no code; NULL when there is; owned by the artifact */
+	char *library[MAX_TARGETS];           /* lines: functions that a table costs; NULL when there are none */
 };
 
 /* One term of a count: `factor` times the count of `of`, which is a lower block. */
@@ -291,6 +292,7 @@ struct target_stats {
 	uint64_t launches; /* with an estimate */
 	double total_ns, min_ns, max_ns, cycles, occupancy_sum;
 	struct limiter_share limiters[8];
+	char *library; /* lines: library functions that a table costs, or NULL */
 };
 
 struct kernel_stats {
