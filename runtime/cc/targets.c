@@ -194,7 +194,7 @@ static int make_code(const struct target *t, const struct kernel_entry *k, struc
 		return gs_fail(err, ENOENT, "the target's code has no kernel of that name");
 	int result = mapping_create(t->module, f, &m, err);
 	if (!result)
-		result = mapping_solve(m, &s->mapping, t->arch, code, err);
+		result = mapping_solve(m, &s->mapping, target_assembler(t->arch), code, err);
 	mapping_free(m);
 	return result;
 }
