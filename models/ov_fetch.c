@@ -8,9 +8,7 @@
 void ov_update_hungry(struct ov_sm *sm, uint32_t slot)
 {
 	const struct ov_warp *w = &sm->warps[slot];
-	const struct gpu *gpu = sm->m->gpu;
-	bool room = gpu->refill_when_empty ? w->buffered == 0 : w->buffered < gpu->instruction_buffer_entries;
-	if (!w->finished && !w->fetching && room)
+	if (w->buffered <= sm->m->refill_at && !w->fetching && !w->finished)
 		ov_set(sm->hungry, slot);
 	else
 		ov_clear(sm->hungry, slot);
