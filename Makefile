@@ -7,6 +7,7 @@ ASAN ?= 0
 TSAN ?= 0
 PREFIX ?= /usr/local
 DESTDIR ?=
+FUZZ_SECONDS ?= 3600
 
 CC = gcc
 LLVM_CONFIG ?= llvm-config-19
@@ -16,6 +17,7 @@ PACKAGES_BUILD = gcc libc6-dev opencl-c-headers ocl-icd-opencl-dev libxxhash-dev
 PACKAGES_RUN = pocl-opencl-icd clang-19 libclc-19
 PACKAGES_TEST = libcunit1-dev clinfo clpeak python3-pyopencl libclfft-dev
 PACKAGES_VALIDATE = hashcat libclblast-dev libviennacl-dev g++ python3-opencv
+PACKAGES_FUZZ = clang-19 libclang-rt-19-dev
 
 CFLAGS ?= -O2 -g
 ALL_CFLAGS = -std=gnu11 -D_GNU_SOURCE -I. -I$(O) -fPIC -fvisibility=hidden -pthread -MMD -MP \
@@ -48,9 +50,13 @@ BASE = $(wildcard runtime/base/*.c)
 MODELS = $(wildcard models/*.c)
 COMMON = $(BASE) $(MODELS) $(wildcard runtime/*.c) $(O)/builtin_gpus.c
 GUEST = $(wildcard interposer/*.c runtime/guest/*.c) $(COMMON)
-CC_SOURCES = $(wildcard annotator/*.c analysis/*.c runtime/cc/*.c) $(BASE)
-CMD = $(wildcard runtime/cmd/*.c) $(COMMON)
+CC_SOURCES = $(wildcard annotator/*.c analysis/*.c runtime/cc/*.c) models/code.c $(BASE)
+# The part of the analysis that needs no LLVM: reading PTX, and its graphs.
+PTX = $(wildcard analysis/ptx*.c analysis/graph*.c) \
+	$(addprefix analysis/,builtins.c dominators.c early_loads.c liveness.c loops.c registers.c)
+CMD = $(wildcard runtime/cmd/*.c) $(COMMON) $(PTX)
 TESTS = $(wildcard tests/*.c)
+ORACLE = $(filter-out $(addprefix tests/oracle/,run.c timing.c analytical.c),$(wildcard tests/oracle/*.c))
 # What the unit tests take of the guest's side: the parts that need no driver.
 GUEST_TESTED = $(addprefix runtime/guest/,artifact.c spawn.c table.c thread.c)
 PROGRAMS = $(patsubst %.c,$(O)/%,$(wildcard tests/guest/*.c tests/bench/*.c kernels/*.c) \
@@ -62,7 +68,8 @@ ifneq ($(filter . .. / ./,$(O))$(word 2,$(O)),)
 $(error O=$(O): name a folder of its own, without blanks)
 endif
 
-.PHONY: all demo test bench validate install uninstall clean help programs setup-demo setup-test setup-validate
+.PHONY: all demo test bench validate fuzz-annotator fuzz-ptx install uninstall clean help programs \
+	setup-demo setup-test setup-validate setup-fuzz
 .DEFAULT_GOAL = all
 
 all: $(O)/libgpusim.so $(O)/gpusim-cc $(O)/gpusim $(O)/gpusim.1
@@ -84,9 +91,9 @@ $(O)/gpusim.1: $(O)/gpusim
 	$(QUIET)$(O)/gpusim --help-man > $@
 
 # Written only when it changes, so that nothing is compiled in vain.
-$(O)/cc_id.h: $(CC_SOURCES) $(wildcard annotator/*.h analysis/*.h runtime/cc/*.h) $(MAKEFILE_LIST)
+$(O)/cc_id.h: $(CC_SOURCES) $(wildcard annotator/*.h analysis/*.h runtime/cc/*.h models/code.h) $(MAKEFILE_LIST)
 	$(QUIET)mkdir -p $(@D)
-	$(QUIET)echo "#define GPUSIM_CC_ID \"$$(cat $(CC_SOURCES) $(wildcard annotator/*.h analysis/*.h runtime/cc/*.h) | \
+	$(QUIET)echo "#define GPUSIM_CC_ID \"$$(cat $(CC_SOURCES) $(wildcard annotator/*.h analysis/*.h runtime/cc/*.h models/code.h) | \
 		sha256sum | cut -c1-12)\"" > $@.new
 	$(QUIET)cmp -s $@.new $@ && rm $@.new || mv $@.new $@
 
@@ -117,7 +124,8 @@ $(O)/obj/%.o: %.c
 	$(QUIET)$(CC) $(ALL_CFLAGS) -c -o $@ $<
 
 # Programs that the library is tried on: ordinary OpenCL applications, without anything of ours.
-programs: $(PROGRAMS) $(O)/tests/golden/golden
+programs: $(PROGRAMS) $(O)/tests/golden/golden $(O)/tests/oracle/run $(O)/tests/oracle/timing $(O)/tests/oracle/analytical \
+	$(O)/tests/registers/registers
 
 $(O)/tests/guest/%: tests/guest/%.c tests/guest/guest.h
 	$(SAY) CC $<
@@ -135,13 +143,61 @@ $(O)/tests/golden/golden: tests/golden/golden.c $(call OBJ,$(BASE)) $(O)/cc_id.h
 	$(QUIET)mkdir -p $(@D)
 	$(QUIET)$(CC) -O1 -g -D_GNU_SOURCE -I. -I$(O) -Wall -Wextra $(SANITIZE) -o $@ $(filter %.c %.o,$^) -lOpenCL -lm
 
+$(O)/tests/registers/registers: tests/registers/registers.c $(call OBJ,$(COMMON) $(PTX) runtime/cmd/explain_compile.c)
+	$(SAY) CC $<
+	$(QUIET)mkdir -p $(@D)
+	$(QUIET)$(CC) -O1 -g -D_GNU_SOURCE -I. -I$(O) -Wall -Wextra $(SANITIZE) -o $@ $^ -pthread -lm
+
 $(foreach p,$(filter-out $(O)/tests/guest/%,$(PROGRAMS)),$(eval $(p): $(patsubst $(O)/%,%.c,$(p))))
 $(O)/tests/generate/generate: $(addprefix tests/generate/,expressions.c statements.c functions.c generate.h)
 $(O)/tests/generate/run: tests/generate/work.h
 
-$(O)/unit-tests: $(call OBJ,$(TESTS) $(COMMON) $(GUEST_TESTED) $(filter-out runtime/cc/main.c runtime/base/%,$(CC_SOURCES)))
+$(O)/unit-tests: $(call OBJ,$(TESTS) $(ORACLE) $(COMMON) $(GUEST_TESTED) $(filter-out runtime/cc/main.c runtime/base/% models/%,$(CC_SOURCES)))
 	$(SAY) LINK $@
 	$(QUIET)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LLVM_LIBS) -lcunit -ldl -lm
+
+# The fuzz target: the annotator is watched, what feeds it is not. The plain driver runs the same target on files.
+FUZZ_TARGET = tests/fuzz/target.c tests/fuzz/clean.c
+FUZZ_DRIVER = $(FUZZ_TARGET) tests/fuzz/mutate.c tests/fuzz/grammar.c
+FUZZ_TESTED = $(wildcard annotator/*.c) $(BASE) $(addprefix runtime/cc/,device.c options.c words.c)
+FUZZ_OBJ = $(patsubst %.c,$(O)/fuzz/obj/%.o,$(FUZZ_DRIVER) $(FUZZ_TESTED))
+FUZZ_FLAGS = -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
+
+$(O)/fuzz/obj/annotator/%.o: FUZZ_FLAGS += -fsanitize=fuzzer-no-link
+
+$(O)/fuzz/obj/%.o: %.c
+	$(SAY) FUZZCC $<
+	$(QUIET)mkdir -p $(@D)
+	$(QUIET)clang-19 $(ALL_CFLAGS) -I$(LLVM_INCLUDE) $(FUZZ_FLAGS) -c -o $@ $<
+
+$(O)/fuzz/annotator: $(FUZZ_OBJ)
+	$(SAY) LINK $@
+	$(QUIET)clang-19 $(FUZZ_FLAGS) -fsanitize=fuzzer -o $@ $^ $(LLVM_LIBS)
+
+PTX_READER = $(filter-out analysis/ptx_kernels.c,$(wildcard analysis/ptx_*.c))
+FUZZ_PTX_OBJ = $(patsubst %.c,$(O)/fuzz/obj/%.o,tests/fuzz/ptx_reader.c tests/ptx_check.c $(PTX_READER) $(BASE))
+
+$(O)/fuzz/obj/analysis/%.o: FUZZ_FLAGS += -fsanitize=fuzzer-no-link
+
+$(O)/fuzz/ptx: $(FUZZ_PTX_OBJ)
+	$(SAY) LINK $@
+	$(QUIET)clang-19 $(FUZZ_FLAGS) -fsanitize=fuzzer -o $@ $^ -lm
+
+$(O)/tests/fuzz/replay: $(call OBJ,tests/fuzz/replay.c $(FUZZ_TARGET) $(FUZZ_TESTED))
+	$(SAY) LINK $@
+	$(QUIET)mkdir -p $(@D)
+	$(QUIET)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LLVM_LIBS) -lm
+
+# Runs PTX, for tests: counts, paths and accesses, and the timing model on them.
+$(O)/obj/tests/oracle/%.o: ALL_CFLAGS += -ffp-contract=off
+
+$(O)/tests/oracle/run: $(call OBJ,tests/oracle/run.c $(ORACLE) $(PTX_READER) $(BASE))
+$(O)/tests/oracle/timing: $(call OBJ,tests/oracle/timing.c $(ORACLE) $(PTX_READER) $(COMMON))
+$(O)/tests/oracle/analytical: $(call OBJ,tests/oracle/analytical.c $(ORACLE) $(PTX_READER) $(COMMON))
+$(O)/tests/oracle/run $(O)/tests/oracle/timing $(O)/tests/oracle/analytical:
+	$(SAY) LINK $@
+	$(QUIET)mkdir -p $(@D)
+	$(QUIET)$(CC) $(ALL_LDFLAGS) -o $@ $^ -ldl -lm
 
 # Installs missing packages: says which, asks nothing, removes nothing.
 define install_packages
@@ -167,6 +223,9 @@ setup-test:
 setup-validate:
 	$(call install_packages,$(PACKAGES_BUILD) $(PACKAGES_RUN) $(PACKAGES_TEST) $(PACKAGES_VALIDATE))
 
+setup-fuzz:
+	$(call install_packages,$(PACKAGES_BUILD) $(PACKAGES_RUN) $(PACKAGES_FUZZ))
+
 # A second make: the first could not know the tools that its set-up installed.
 demo: setup-demo
 	@$(MAKE) --no-print-directory all $(O)/kernels/demo
@@ -183,6 +242,16 @@ bench: setup-test
 validate: setup-validate
 	@$(MAKE) --no-print-directory all programs $(O)/unit-tests
 	tests/validate.sh $(O)
+
+fuzz-annotator: setup-fuzz
+	@$(MAKE) --no-print-directory $(O)/fuzz/annotator $(O)/tests/generate/generate
+	tests/fuzz/run.sh $(O) $(FUZZ_SECONDS)
+
+fuzz-ptx: setup-fuzz
+	@$(MAKE) --no-print-directory $(O)/fuzz/ptx
+	mkdir -p $(O)/fuzz/ptx-corpus $(O)/fuzz/ptx-found
+	$(O)/fuzz/ptx -max_total_time=$(FUZZ_SECONDS) -timeout=5 -max_len=16384 -len_control=20 -dict=tests/fuzz/ptx.dict \
+		-artifact_prefix=$(O)/fuzz/ptx-found/ -print_final_stats=1 $(O)/fuzz/ptx-corpus tests/fuzz/ptx
 
 install: all
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib $(DESTDIR)$(PREFIX)/libexec/gpusim \
@@ -207,6 +276,8 @@ help:
 	@echo 'make all         build the library, gpusim-cc, the gpusim command and its manual page'
 	@echo 'make bench       measure what the library costs, side by side with plain POCL'
 	@echo 'make validate    the long tests: more real programs, sanitizers'
+	@echo 'make fuzz-annotator  feed random programs to the annotator, for FUZZ_SECONDS (an hour)'
+	@echo 'make fuzz-ptx    feed random text to the reader of PTX, for FUZZ_SECONDS'
 	@echo 'make install     to PREFIX (/usr/local) under DESTDIR; make uninstall takes it away'
 	@echo 'make clean       remove the build folder'
 	@echo 'Switches: V=1 show commands, DEBUG=1, ASAN=1 (address and undefined), TSAN=1 (threads), O=DIR build folder'

@@ -330,7 +330,29 @@ static void list_definitions(struct finder *s)
 	}
 }
 
-static void find_all(struct finder *s, int32_t *of)
+/* Nothing loaded, nothing that we do not follow. */
+static bool is_known(const struct finder *s, int32_t node, int depth)
+{
+	const struct code_node *n = &s->nodes[node];
+	if (n->op == NODE_varying || depth > 20)
+		return false;
+	return (n->a < 0 || is_known(s, n->a, depth + 1)) && (n->b < 0 || is_known(s, n->b, depth + 1)) &&
+	       (n->c < 0 || is_known(s, n->c, depth + 1));
+}
+
+static uint8_t kind_of_guard(struct finder *s, int32_t reg)
+{
+	int32_t node = node_of_register(s, reg);
+	if (is_uniform(s, node))
+		return CODE_UNIFORM;
+	while (s->nodes[node].op == NODE_not || s->nodes[node].op == NODE_cvt)
+		node = s->nodes[node].a;
+	const struct code_node *n = &s->nodes[node];
+	bool compares = n->op == NODE_lt || n->op == NODE_le;
+	return compares && (is_uniform(s, n->a) || is_uniform(s, n->b)) && is_known(s, node, 0) ? CODE_ORDERED : 0;
+}
+
+static void find_all(struct finder *s, int32_t *of, uint8_t *guards)
 {
 	leaf(s, NODE_uniform, 64, 0);
 	leaf(s, NODE_varying, 64, 0);
@@ -339,6 +361,7 @@ static void find_all(struct finder *s, int32_t *of)
 		const struct ptx_instruction *in = &s->f->instructions[i];
 		const struct ptx_operand *at = in->space != SPACE_none ? address_operand(in) : NULL;
 		of[i] = at && in->space != SPACE_param ? node_of_address(s, at) : -1;
+		guards[i] = in->guard >= 0 ? kind_of_guard(s, in->guard) : 0;
 	}
 }
 
@@ -352,9 +375,10 @@ int addresses_find(const struct graph *g, struct address_table *out, struct gs_e
 	s.next_def = calloc(f->instruction_count + 1, sizeof *s.next_def);
 	s.instruction_node = calloc(f->instruction_count + 1, sizeof *s.instruction_node);
 	int32_t *of = calloc(f->instruction_count + 1, sizeof *of);
-	s.failed = !s.first_def || !s.def_of || !s.register_node || !s.next_def || !s.instruction_node || !of;
+	uint8_t *guards = calloc(f->instruction_count + 1, sizeof *guards);
+	s.failed = !s.first_def || !s.def_of || !s.register_node || !s.next_def || !s.instruction_node || !of || !guards;
 	if (!s.failed)
-		find_all(&s, of);
+		find_all(&s, of, guards);
 	free(s.first_def);
 	free(s.uniform);
 	free(s.def_of);
@@ -364,9 +388,10 @@ int addresses_find(const struct graph *g, struct address_table *out, struct gs_e
 	if (s.failed) {
 		free(s.nodes);
 		free(of);
+		free(guards);
 		return gs_fail(err, ENOMEM, "out of memory");
 	}
-	*out = (struct address_table){.nodes = s.nodes, .node_count = s.node_count, .of = of};
+	*out = (struct address_table){.nodes = s.nodes, .node_count = s.node_count, .of = of, .guards = guards};
 	return 0;
 }
 
@@ -374,5 +399,6 @@ void addresses_free(struct address_table *t)
 {
 	free(t->nodes);
 	free(t->of);
+	free(t->guards);
 	*t = (struct address_table){0};
 }

@@ -13,6 +13,7 @@ struct address_table {
 	struct code_node *nodes;
 	uint32_t node_count;
 	int32_t *of; /* per instruction of the function: its node, or -1 */
+	uint8_t *guards; /* per instruction with a guard: CODE_UNIFORM, CODE_ORDERED or 0 */
 };
 
 int addresses_find(const struct graph *g, struct address_table *out, struct gs_error *err);

@@ -12,8 +12,7 @@ enum flow {
 	FLOW_END,  /* ret, exit, trap */
 };
 
-/* Whether `opcode` is `word`, with or without modifiers. */
-static bool opcode_is(const char *opcode, const char *word)
+bool opcode_is(const char *opcode, const char *word)
 {
 	size_t length = strlen(word);
 	return !strncmp(opcode, word, length) && (!opcode[length] || opcode[length] == '.');

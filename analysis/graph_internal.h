@@ -9,4 +9,27 @@ int graph_find_dominators(struct graph *g, struct gs_error *err);
 /* loops.c: fills the loops, their blocks and the edges' `back`; needs dominators. */
 int graph_find_loops(struct graph *g, struct gs_error *err);
 
+/* liveness.c: what is live at one point, counted while one walks backwards through a block. */
+struct pressure {
+	const struct ptx_function *function;
+	uint8_t *weights; /* 32-bit words that each register takes */
+	uint64_t *set;
+	uint32_t words, predicates;
+};
+int pressure_create(struct pressure *p, const struct ptx_function *function); /* 0 or -ENOMEM */
+void pressure_free(struct pressure *p);
+void pressure_end_of(struct pressure *p, const struct liveness *l, uint32_t block);
+/* To the point right behind an instruction, where its results are there even if nobody wants them, and from there
+ * to the point before it. */
+void pressure_behind(struct pressure *p, uint32_t instruction);
+void pressure_before(struct pressure *p, uint32_t instruction);
+/* Between the two: operands and results at once. */
+void pressure_across(struct pressure *p, uint32_t instruction);
+
+/* early_loads.c: all instructions, each block's with its loads as early as they can be. 0 or -ENOMEM. */
+int graph_early_loads(const struct graph *g, uint32_t *order);
+
+/* Whether `opcode` is `word`, with or without modifiers behind it. */
+bool opcode_is(const char *opcode, const char *word);
+
 #endif

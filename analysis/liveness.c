@@ -10,21 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Stands in until the reader of PTX, whose function it is, comes along. */
-__attribute__((weak)) void ptx_uses(const struct ptx_instruction *instruction, struct ptx_uses *out)
-{
-	uint32_t n = 0;
-	*out = (struct ptx_uses){0};
-	for (uint32_t i = 0; i < instruction->operand_count; i++)
-		if (instruction->operands[i].write)
-			out->list[n++] = (uint16_t)instruction->operands[i].reg, out->writes++;
-	for (uint32_t i = 0; i < instruction->operand_count; i++)
-		if (!instruction->operands[i].write && instruction->operands[i].reg >= 0)
-			out->list[n++] = (uint16_t)instruction->operands[i].reg, out->reads++;
-	if (instruction->guard >= 0)
-		out->list[n++] = (uint16_t)instruction->guard, out->waits++;
-}
-
 static void set_add(uint64_t *set, uint32_t i)
 {
 	set[i / 64] |= UINT64_C(1) << i % 64;
@@ -95,27 +80,73 @@ static int flow_back(const struct graph *g, struct liveness *l)
 	return result;
 }
 
-static uint32_t register_words(const struct ptx_register *r)
+int pressure_create(struct pressure *p, const struct ptx_function *function)
 {
-	return r->bits == 1 ? 0 : (r->bits + 31u) / 32;
+	*p = (struct pressure){.function = function,
+	                       .weights = calloc((size_t)function->register_count + 1, sizeof *p->weights),
+	                       .set = calloc(function->register_count / 64 + 1, sizeof *p->set)};
+	if (!p->weights || !p->set) {
+		pressure_free(p);
+		return -ENOMEM;
+	}
+	for (uint32_t i = 0; i < function->register_count; i++)
+		p->weights[i] = function->registers[i].bits == 1 ? 0 : (uint8_t)((function->registers[i].bits + 31) / 32);
+	return 0;
 }
 
-/* What is live at one point, counted as it changes. */
-struct pressure {
-	const struct ptx_register *registers;
-	uint64_t *set;
-	uint32_t words, predicates;
-};
+void pressure_free(struct pressure *p)
+{
+	free(p->weights);
+	free(p->set);
+	p->weights = NULL;
+	p->set = NULL;
+}
 
-static void pressure_add(struct pressure *p, uint32_t reg, bool live)
+static void pressure_mark(struct pressure *p, uint32_t reg, bool live)
 {
 	bool was = p->set[reg / 64] >> reg % 64 & 1;
 	if (was == live)
 		return;
 	p->set[reg / 64] ^= UINT64_C(1) << reg % 64;
-	uint32_t change = live ? 1 : -1u; /* modulo 2^32: never below 0 in the end */
-	p->words += change * register_words(&p->registers[reg]);
-	p->predicates += change * (p->registers[reg].bits == 1);
+	uint32_t sign = live ? 1 : -1u; /* modulo 2^32; sums stay positive */
+	p->words += sign * p->weights[reg];
+	p->predicates += sign * (p->function->registers[reg].bits == 1);
+}
+
+void pressure_end_of(struct pressure *p, const struct liveness *l, uint32_t block)
+{
+	const uint64_t *out = l->out + (size_t)block * l->words;
+	memset(p->set, 0, l->words * sizeof *p->set);
+	p->words = p->predicates = 0;
+	for (uint32_t w = 0; w < l->words; w++)
+		for (uint64_t bits = out[w]; bits; bits &= bits - 1)
+			pressure_mark(p, w * 64 + (uint32_t)__builtin_ctzll(bits), true);
+}
+
+void pressure_behind(struct pressure *p, uint32_t instruction)
+{
+	struct ptx_uses u;
+	ptx_uses(&p->function->instructions[instruction], &u);
+	for (uint32_t k = 0; k < u.writes; k++)
+		pressure_mark(p, u.list[k], true);
+}
+
+void pressure_across(struct pressure *p, uint32_t instruction)
+{
+	struct ptx_uses u;
+	ptx_uses(&p->function->instructions[instruction], &u);
+	for (uint32_t k = 0; k < (uint32_t)u.writes + u.reads + u.waits; k++)
+		pressure_mark(p, u.list[k], true);
+}
+
+void pressure_before(struct pressure *p, uint32_t instruction)
+{
+	struct ptx_uses u;
+	ptx_uses(&p->function->instructions[instruction], &u);
+	for (uint32_t k = 0; k < u.writes && p->function->instructions[instruction].guard < 0; k++)
+		pressure_mark(p, u.list[k], false);
+	for (uint32_t k = u.writes; k < (uint32_t)u.writes + u.reads + u.waits; k++)
+		pressure_mark(p, u.list[k], true);
 }
 
 static void note_most(struct liveness *l, const struct pressure *p, uint32_t instruction)
@@ -128,27 +159,14 @@ static void note_most(struct liveness *l, const struct pressure *p, uint32_t ins
 		l->most_predicates = p->predicates;
 }
 
-/* Behind an instruction its results are there even if nobody wants them. */
 static void measure_block(const struct graph *g, struct liveness *l, uint32_t block, struct pressure *p)
 {
 	const struct graph_block *b = &g->blocks[block];
-	const uint64_t *out = l->out + (size_t)block * l->words;
-	struct ptx_uses u;
-	memset(p->set, 0, l->words * sizeof *p->set);
-	p->words = p->predicates = 0;
-	for (uint32_t w = 0; w < l->words; w++)
-		for (uint64_t bits = out[w]; bits; bits &= bits - 1)
-			pressure_add(p, w * 64 + (uint32_t)__builtin_ctzll(bits), true);
+	pressure_end_of(p, l, block);
 	for (uint32_t i = b->first + b->count; i-- > b->first;) {
-		const struct ptx_instruction *instruction = &g->function->instructions[i];
-		ptx_uses(instruction, &u);
-		for (uint32_t k = 0; k < u.writes; k++)
-			pressure_add(p, u.list[k], true);
+		pressure_behind(p, i);
 		note_most(l, p, i);
-		for (uint32_t k = 0; k < u.writes && instruction->guard < 0; k++)
-			pressure_add(p, u.list[k], false);
-		for (uint32_t k = u.writes; k < (uint32_t)u.writes + u.reads + u.waits; k++)
-			pressure_add(p, u.list[k], true);
+		pressure_before(p, i);
 		note_most(l, p, i);
 	}
 }
@@ -157,13 +175,15 @@ int graph_liveness(const struct graph *g, struct liveness *out, struct gs_error 
 {
 	*out = (struct liveness){.words = (g->function->register_count + 63) / 64};
 	size_t size = (size_t)g->block_count * out->words + 1;
-	struct pressure p = {.registers = g->function->registers, .set = calloc(out->words + 1, sizeof *p.set)};
+	struct pressure p;
 	out->in = calloc(size, sizeof *out->in);
 	out->out = calloc(size, sizeof *out->out);
-	int result = p.set && out->in && out->out ? flow_back(g, out) : -ENOMEM;
+	int result = pressure_create(&p, g->function);
+	if (!result)
+		result = out->in && out->out ? flow_back(g, out) : -ENOMEM;
 	for (uint32_t i = 0; i < g->order_count && !result; i++)
 		measure_block(g, out, g->order[i], &p);
-	free(p.set);
+	pressure_free(&p);
 	if (!result)
 		return 0;
 	liveness_free(out);

@@ -14,11 +14,12 @@
 /* The source side, from the annotator's tables. Counter i is the count of source block i; rows of kind "trips" too. */
 struct source_loop {
 	uint32_t parent, body; /* blocks */
+	uint32_t next;         /* block that runs behind it, as often as the parent; UINT32_MAX: none */
 	bool has_trips;
 };
 
 /*
- * What a "trips" counter counts. `every`: how often the trips of a loop, counted anew at each entry, were congruent to
+ * What a "trips" counter counts. `every`: how often the trips of a loop, numbered anew at each entry, were congruent to
  * residue modulo factor; with residue 0, the sum of floor(trips / factor), with residue 1, of ceil(trips / factor), so
  * that their difference is the number of entries that leave a remainder. `reached`: how often the trips reached exactly
  * factor: the entries with at least that many.
@@ -26,6 +27,7 @@ struct source_loop {
 enum trip_kind { TRIPS_EVERY, TRIPS_REACHED };
 struct trip_count {
 	uint32_t loop;
+	uint32_t block; /* whose executions are numbered: mostly the loop's body, else a block inside of it */
 	uint32_t factor, residue;
 	uint8_t kind;     /* enum trip_kind */
 	uint32_t counter; /* where it is counted; filled by the caller before mapping_solve */
@@ -33,6 +35,9 @@ struct trip_count {
 
 struct mapping_source {
 	uint32_t counter_count; /* source blocks and trips counters */
+	uint32_t entry;         /* the kernel's entry block; counter_count or more: not known */
+	const bool *solid;      /* per counter: no copy of its probe can have been lost while others were kept; NULL: all */
+	const int32_t *loop_of; /* per counter: the innermost loop around the block, or -1; NULL: only bodies are looked at */
 	const struct source_loop *loops;
 	uint32_t loop_count;
 	const struct trip_count *trips; /* those that are counted */

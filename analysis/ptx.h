@@ -54,6 +54,7 @@ struct ptx_label {
 struct ptx_probe {
 	uint64_t guid;
 	uint32_t id, at; /* the instruction it stands before */
+	uint32_t labels; /* of the function that stand before it */
 };
 
 struct ptx_variable {

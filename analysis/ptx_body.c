@@ -46,7 +46,8 @@ static void read_probe(struct ptx_reader *r)
 	if (!r->function || !take_field(&r->in, &guid) || !take_field(&r->in, &id))
 		return;
 	struct ptx_probe *p = ptx_push(r, &r->probes, sizeof *p);
-	*p = (struct ptx_probe){.guid = (uint64_t)guid, .id = (uint32_t)id, .at = r->instructions.count};
+	*p = (struct ptx_probe){.guid = (uint64_t)guid, .id = (uint32_t)id, .at = r->instructions.count,
+	                        .labels = r->labels.count};
 }
 
 /* .section .debug_info { ... } */
@@ -160,11 +161,22 @@ static void count_unknown(struct ptx_reader *r, struct ptx_name *opcode, uint32_
 		((struct ptx_unknown *)r->unknown.data)[opcode->unknown - 1].count++;
 }
 
+/* Registers of a matrix fragment: of a store, the stride behind them is not one, and fragments are powers of two. */
+static uint64_t fragment_bytes(const struct ptx_instruction *i)
+{
+	uint64_t written = 0, read = 0, words = 1;
+	for (uint32_t o = 0; o < i->operand_count; o++) {
+		written += i->operands[o].kind == PTX_REGISTER && i->operands[o].write;
+		read += i->operands[o].kind == PTX_REGISTER;
+	}
+	while (words * 2 <= read)
+		words *= 2;
+	return 4 * (written ? written : words);
+}
+
 static void size_by_operands(struct ptx_instruction *i, const struct ptx_form *form)
 {
-	uint64_t bytes = 0;
-	for (uint32_t o = 0; o < i->operand_count && form->sized_by_list; o++)
-		bytes += i->operands[o].kind == PTX_REGISTER ? 4 : 0;
+	uint64_t bytes = form->sized_by_list ? fragment_bytes(i) : 0;
 	for (uint32_t o = 0; o < i->operand_count && form->sized_by_constant && !bytes; o++)
 		if (i->operands[o].kind == PTX_IMMEDIATE && i->operands[o].value > 0)
 			bytes = (uint64_t)i->operands[o].value;
@@ -275,7 +287,8 @@ static bool at_function(const struct ptx_reader *r)
 {
 	struct ptx_cursor look = r->in;
 	struct ptx_span directive = ptx_take_directive(&look);
-	return ptx_span_is(directive, ".entry") || ptx_span_is(directive, ".func") || ptx_span_is(directive, ".visible");
+	return ptx_span_is(directive, ".entry") || ptx_span_is(directive, ".func") ||
+	       ptx_span_is(directive, ".visible");
 }
 
 void ptx_read_body(struct ptx_reader *r)

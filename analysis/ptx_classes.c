@@ -205,8 +205,8 @@ static void set_memory(struct ptx_form *f, const struct row *row, const struct m
 
 static const struct row *default_row(const char *opcode)
 {
-	static const struct row defaults[] = {MEMORY("ld", load, generic, PLAIN, 0) MEMORY("st", store, generic, READS, 0)
-	                                          TYPED("", int, fp32, fp64, 0)};
+	static const struct row defaults[] = {MEMORY("ld", load, generic, PLAIN, 0)
+						  MEMORY("st", store, generic, READS, 0) TYPED("", int, fp32, fp64, 0)};
 	return !strncmp(opcode, "ld", 2) ? &defaults[0] : !strncmp(opcode, "st", 2) ? &defaults[1] : &defaults[2];
 }
 

@@ -33,14 +33,12 @@ static int element_of(struct ptx_span suffix)
 static struct ptx_operand *add(struct ptx_reader *r, struct state *s, enum ptx_operand_kind kind)
 {
 	struct ptx_operand *o = ptx_push(r, &r->operands, sizeof *o);
-	bool is_base = s->address && !s->based;
+	bool result = s->form->shape == PTX_CALL ? s->parentheses && !s->called
+	                                         : s->form->shape == PTX_PLAIN && !s->position && !s->address;
 	*o = (struct ptx_operand){.kind = (uint8_t)kind, .negated = s->negated, .reg = -1, .label = -1};
-	if (is_base)
+	if (s->address && !s->based)
 		o->kind = PTX_ADDRESS;
-	if (s->form->shape == PTX_CALL)
-		o->write = s->parentheses && !s->called;
-	else
-		o->write = s->form->shape == PTX_PLAIN && !s->position && !s->address && kind != PTX_IMMEDIATE;
+	o->write = result && (o->kind == PTX_REGISTER || o->kind == PTX_SPECIAL || o->kind == PTX_SYMBOL);
 	s->based |= s->address;
 	s->behind = true;
 	s->minus = s->negated = s->plus = false;
@@ -89,7 +87,7 @@ static const struct ptx_binding *find_register(struct ptx_reader *r, struct ptx_
 		return b;
 	struct ptx_span base = {text.at, (size_t)(dot - text.at)};
 	*element = element_of((struct ptx_span){dot, text.length - base.length});
-	return *element < 0 ? NULL : ptx_find_register(r, ptx_name_of(r, base));
+	return ptx_find_register(r, ptx_name_of(r, base)); /* %r1.h0 of video instructions is all of %r1 */
 }
 
 static void add_name(struct ptx_reader *r, struct state *s, struct ptx_span text)

@@ -39,8 +39,10 @@ static void read_attribute(struct ptx_reader *r)
 		read_sizes(r, f->reqntid, 3);
 	else if (ptx_span_is(word, ".maxntid"))
 		read_sizes(r, f->maxntid, 3);
+	else if (ptx_span_is(word, ".minnctapersm"))
+		read_sizes(r, &f->minnctapersm, 1);
 	else
-		read_sizes(r, ptx_span_is(word, ".minnctapersm") ? &f->minnctapersm : ignored, 1);
+		read_sizes(r, ignored, GS_ARRAY_LEN(ignored));
 }
 
 /* (.param .u64 .ptr .global .align 4 a, .param .b8 b[16]) or, of old, (.reg .u32 %a) */
@@ -220,7 +222,8 @@ static void count_shared(struct ptx_reader *r, struct ptx_function *f, uint32_t 
 		for (uint32_t o = 0; o < at->operand_count; o++) {
 			if (!at->operands[o].text)
 				continue;
-			struct ptx_name *n = (struct ptx_name *)(at->operands[o].text - offsetof(struct ptx_name, text));
+			struct ptx_name *n =
+			    (struct ptx_name *)(at->operands[o].text - offsetof(struct ptx_name, text));
 			if (n->shared >= 0 && n->shared_function != number)
 				f->shared_bytes += variables[n->shared].bytes;
 			n->shared_function = number;

@@ -88,7 +88,8 @@ static int32_t add_register(struct ptx_reader *r, struct ptx_name *name, const s
 			text[name->length + 1] = letters[i % 4];
 		}
 		r->failed |= !text;
-		*made = (struct ptx_register){.name = text, .bits = like->bits, .real = like->real, .number = number + i};
+		*made =
+		    (struct ptx_register){.name = text, .bits = like->bits, .real = like->real, .number = number + i};
 	}
 	return first;
 }

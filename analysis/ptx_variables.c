@@ -19,6 +19,8 @@ int ptx_space_of(struct ptx_span directive)
 
 uint32_t ptx_type_bits(struct ptx_span type)
 {
+	if (!type.length)
+		return 0;
 	if (ptx_span_is(type, ".pred"))
 		return 1;
 	if (ptx_span_is(type, ".texref") || ptx_span_is(type, ".samplerref") || ptx_span_is(type, ".surfref"))
@@ -124,9 +126,11 @@ static void read_declarator(struct ptx_reader *r, const struct declaration *d, u
 	else if (open || external)
 		count = space == SPACE_shared || open ? 0 : count;
 	struct ptx_variable v = {.name = ptx_name_of(r, d->name)->text,
-	                         .space = space,
-	                         .bytes = times(d->element_bytes, count),
-	                         .align = d->align ? d->align : d->element_bytes < 16 ? (uint32_t)d->element_bytes : 16};
+				 .space = space,
+				 .bytes = times(d->element_bytes, count),
+				 .align = d->align                ? d->align
+					  : d->element_bytes < 16 ? (uint32_t)d->element_bytes
+								  : 16};
 	add_variable(r, v, where);
 }
 

@@ -154,15 +154,23 @@ static int optimise_module(LLVMModuleRef module, LLVMTargetMachineRef machine, b
 	return result;
 }
 
-/* The back end puts labels for debuggers, to which nothing jumps, anywhere: even into the middle of a call. */
-static void add_without_debug_labels(const char *text, size_t length, struct gs_buf *ptx)
+/* Labels for a debugger, $L__tmp1:, which LLVM also writes into the middle of a call, where no assembler takes them.
+ * The same holds for .loc there. */
+static void add_without_labels(struct gs_buf *out, const char *text, size_t length)
 {
-	static const char label[] = "$L__tmp";
-	for (const char *end = text + length, *next; text < end; text = next) {
-		next = memchr(text, '\n', (size_t)(end - text));
-		next = next ? next + 1 : end;
-		if ((size_t)(next - text) <= strlen(label) || memcmp(text, label, strlen(label)))
-			gs_buf_add(ptx, text, (size_t)(next - text));
+	bool in_call = false;
+	for (const char *line = text, *stop = text + length, *end; line < stop; line = end) {
+		end = memchr(line, '\n', (size_t)(stop - line));
+		end = end ? end + 1 : stop;
+		const char *word = line;
+		while (word < end && (*word == ' ' || *word == '\t'))
+			word++;
+		size_t left = (size_t)(end - word);
+		in_call |= left > 4 && !memcmp(word, "call", 4) && (word[4] == '.' || word[4] == ' ');
+		bool label = left > 7 && !memcmp(word, "$L__tmp", 7);
+		if (!label && !(in_call && left > 4 && !memcmp(word, ".loc", 4)))
+			gs_buf_add(out, line, (size_t)(end - line));
+		in_call &= !memchr(line, ';', (size_t)(end - line));
 	}
 }
 
@@ -172,7 +180,7 @@ static int emit_ptx(LLVMModuleRef module, LLVMTargetMachineRef machine, struct g
 	char *message = NULL;
 	if (LLVMTargetMachineEmitToMemoryBuffer(machine, module, LLVMAssemblyFile, &message, &text))
 		return fail_with(err, "no PTX", message);
-	add_without_debug_labels(LLVMGetBufferStart(text), LLVMGetBufferSize(text), ptx);
+	add_without_labels(ptx, LLVMGetBufferStart(text), LLVMGetBufferSize(text));
 	LLVMDisposeMemoryBuffer(text);
 	return ptx->failed ? gs_fail(err, ENOMEM, "out of memory") : 0;
 }

@@ -15,7 +15,7 @@
 
 const char target_prelude[] =
 	/* OpenCL C 1.0 and 1.1 have no `static` */
-	"#define __gpusim_fn(type) inline type __attribute__((overloadable, always_inline, internal_linkage))\n"
+	"#define __gpusim_fn(type) inline type __attribute__((overloadable, always_inline, internal_linkage, nodebug))\n"
 	"#define __gpusim_vec2(f) __gpusim_fn(float2) __gpusim_##f(float2 x) "
 	"{ return (float2)(__gpusim_##f(x.x), __gpusim_##f(x.y)); }\n"
 	"#define __gpusim_vec3(f) __gpusim_fn(float3) __gpusim_##f(float3 x) "

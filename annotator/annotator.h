@@ -27,10 +27,28 @@ struct block_term {
 	int factor;
 };
 
+enum trips_kind { TRIPS_NONE, TRIPS_COUNT_EVERY, TRIPS_COUNT_REACHED };
+
+/*
+ * The executions of a block, mostly the body of the loop, are numbered from 1 anew whenever the loop is entered.
+ * Counted are those whose number modulo factor is residue (every), or is factor (reached).
+ */
+struct trips {
+	enum trips_kind kind;
+	unsigned loop, block, factor, residue;
+};
+
+/*
+ * What is known of a block's count before it runs. Only BOUND_NONE may come to more than 32 bits without another counter
+ * telling: once in a function is at most as often as the function's entry, and a round at most as often as the loop's body.
+ * The body of a loop with a barrier has a counter that tells of itself.
+ */
+enum block_bound { BOUND_NONE, BOUND_BARRIERS, BOUND_ROUND, BOUND_ONCE };
+
 /*
  * A block begins at its marker and ends where control flow may divide or join. Kinds: entry, then, else, body, case,
- * default, label, after (what follows a statement that may leave), arm (of ?:), right (side of && and ||), and
- * trips (no block: how often the trips of a loop reached a multiple of a factor).
+ * default, label, after (what follows a statement that may leave), arm (of ?:), right (side of && and ||), next (what
+ * follows a loop: the block before it goes on, see struct loop) and trips (no block: a count of a loop's trips).
  */
 struct block {
 	unsigned id; /* index of its counter */
@@ -38,7 +56,11 @@ struct block {
 	const char *function, *kind;
 	struct source_place place, end;
 	int loop;                /* id of the innermost loop around it, or -1 */
-	unsigned factor;         /* of trips; else 0 */
+	struct trips trips;      /* of the kind trips */
+	enum block_bound bound;
+	bool between_barriers;   /* its loop has some */
+	int half;                /* two of these share a 64-bit word; or -1 */
+	bool solid;              /* accesses memory or synchronises: no compiler runs it in vain or loses its marker */
 	/* Flow determines it: its count is the sum of the terms, all of lower ids, and it has no counter. Without terms
 	 * it is counted. */
 	struct block_term *terms;
@@ -50,15 +72,20 @@ struct loop {
 	unsigned id, unit, parent, body;
 	int outer;     /* id of the loop around it, or -1 */
 	bool has_trips; /* trips per entry can be counted: nothing jumps into it */
+	bool leaves;    /* by return or goto: what follows it may not run after the last trip */
+	/* The block of kind "next" behind it, or -1. It runs as often as `parent`, whose marker compilers lose where
+	 * nothing is computed between it and the loop. */
+	int next;
 };
 
 struct kernel_entry {
 	const char *name;
 	unsigned arguments; /* the application's own; the twin's come after them */
 	unsigned entry;     /* its entry block */
-	/* COUNTERS_BY_ITEM: the counted blocks of the kernel and of all that it calls, in the order of the columns */
+	/* COUNTERS_BY_ITEM: the counted blocks of the kernel and of all that it calls. The first flag_count of them run at
+	 * most once and share words; then they are in the order of the columns. */
 	unsigned *columns;
-	size_t column_count;
+	size_t column_count, flag_count;
 };
 
 /* How host text counts (runtime/cc/counters.h). By item unless some kernel would need too many columns. */
@@ -80,9 +107,11 @@ void annotation_free(struct annotation *a);
 size_t annotation_blocks(const struct annotation *a, const struct block **out);
 size_t annotation_loops(const struct annotation *a, const struct loop **out);
 enum counter_layout annotation_layout(const struct annotation *a);
-/* From now on host text also counts how often the trips of a loop, counted anew at each entry, reach a multiple of
- * factor: the sum over entries of floor(trips / factor). The counter is one more "trips" row of the block table. */
-int annotation_want_trips(struct annotation *a, unsigned loop, unsigned factor, unsigned *counter, struct gs_error *err);
+/* From now on host text also counts these trips; the counter is one more "trips" row of the block table, or the row that
+ * counts the same already. -ENOSPC: some kernel would have too many columns because of it. */
+int annotation_want_trips(struct annotation *a, const struct trips *want, unsigned *counter, struct gs_error *err);
+/* COUNTERS_BY_ITEM: words that a work-item of the kernel stores. */
+size_t kernel_words(const struct kernel_entry *kernel);
 size_t annotation_kernels(const struct annotation *a, const struct kernel_entry **out);
 /* The text of a unit with its markers in the given form, appended to *out. */
 int annotation_write(const struct annotation *a, size_t unit, enum marker_form form, struct gs_buf *out,

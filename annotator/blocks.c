@@ -5,7 +5,8 @@
  * `do` or the colon of a label. Bodies without braces get braces there, so that a marker is always a statement of
  * a list, and pragmas and attributes stay where they are, before their loop. What follows a statement that may leave is a
  * block of its own ("after"). Where nothing jumps in from outside, its count is that of the block before less those of
- * the jumps that leave; likewise `else` is what `then` is not. These need no counter.
+ * the jumps that leave; likewise `else` is what `then` is not, and the body of do ... while (0) what is around it. These
+ * need no counter.
  */
 #include "annotator/internal.h"
 
@@ -44,6 +45,12 @@ static int no_memory(struct walk *w)
 static size_t start_of(CXCursor s)
 {
 	return offset_of(clang_getRangeStart(clang_getCursorExtent(s)));
+}
+
+/* Where the first statement of a compound statement may stand. */
+static size_t behind_brace(const struct walk *w, CXCursor s)
+{
+	return scan_block_start(w->pass->unit->text, w->pass->unit->length, start_of(s));
 }
 
 static void add_text(struct walk *w, size_t at, const char *fixed)
@@ -94,9 +101,9 @@ static int behind_character(struct walk *w, CXCursor s, size_t at, char c, size_
 }
 
 /* A new block with its marker at `at`; *id is left alone on failure. */
-static int mark(struct walk *w, CXSourceRange range, const char *kind, int loop, size_t at, unsigned *id)
+static int mark(struct walk *w, CXSourceRange range, const char *kind, struct place_in_flow flow, size_t at, unsigned *id)
 {
-	struct block *b = add_block(w->pass, range, kind, loop);
+	struct block *b = add_block(w->pass, range, kind, flow);
 	struct edit *e = b ? add_edit(w->pass, EDIT_COUNT, at, 0) : NULL;
 	if (e)
 		*id = e->block = b->id;
@@ -104,8 +111,8 @@ static int mark(struct walk *w, CXSourceRange range, const char *kind, int loop,
 }
 
 /*
- * A statement that depends on another: then, else, the body of a loop; behind the token that ends at `at`. With a
- * loop, the trips are counted at the begin of the body. The block that it starts with is given back in *id.
+ * A statement that depends on another: then, else, the body of a loop; behind the token that ends at `at`. The
+ * block that it starts with is given back in *id.
  */
 static int walk_branch(struct walk *w, CXCursor s, const char *kind, struct place_in_flow flow, size_t at, int loop,
                        unsigned *id, size_t *end)
@@ -113,17 +120,14 @@ static int walk_branch(struct walk *w, CXCursor s, const char *kind, struct plac
 	bool braces = clang_getCursorKind(s) == CXCursor_CompoundStmt;
 	if (!braces)
 		add_text(w, at, "{");
-	at = braces ? start_of(s) + 1 : at;
-	if (kind && mark(w, clang_getCursorExtent(s), kind, loop, at, id))
+	at = braces ? behind_brace(w, s) : at;
+	flow.loop = loop;
+	if (kind && mark(w, clang_getCursorExtent(s), kind, flow, at, id))
 		return w->pass->result;
-	if (kind && flow.loop != loop) {
-		struct edit *e = add_edit(w->pass, EDIT_LOOP_BODY, at, 0);
-		if (!e)
-			return w->pass->result;
-		e->block = (unsigned)loop;
+	if (kind) {
+		flow.block = *id;
+		flow.exact = true;
 	}
-	if (kind)
-		flow = (struct place_in_flow){.block = *id, .loop = loop, .exact = true};
 	w->start = at;
 	if (walk_statement(w, s, flow, end))
 		return w->pass->result;
@@ -179,7 +183,7 @@ static int mark_after(struct walk *w, CXCursor before, CXCursor next, size_t fir
 	if (!leaves || is_label(clang_getCursorKind(next)))
 		return 0;
 	unsigned before_id = flow->block;
-	if (mark(w, clang_getCursorExtent(next), "after", flow->loop, at, &flow->block) || w->irregular)
+	if (mark(w, clang_getCursorExtent(next), "after", *flow, at, &flow->block) || w->irregular)
 		return w->pass->result;
 	add_term(w->pass, flow->block, before_id, 1);
 	for (size_t i = first; i < w->jump_count && !w->pass->result; i++)
@@ -194,7 +198,7 @@ static int walk_labelled(struct walk *w, CXCursor s, struct place_in_flow *flow,
 
 static int walk_list(struct walk *w, CXCursor s, const struct children *c, struct place_in_flow flow, size_t *end)
 {
-	size_t after = start_of(s) + 1;
+	size_t after = behind_brace(w, s);
 	for (size_t i = 0; i < c->count; i++) {
 		size_t first = w->jump_count;
 		w->start = after;
@@ -207,6 +211,20 @@ static int walk_list(struct walk *w, CXCursor s, const struct children *c, struc
 	}
 	*end = offset_of(clang_getRangeEnd(clang_getCursorExtent(s)));
 	return 0;
+}
+
+/* Attributes behind the colon of a label are the label's, and nothing may stand between. */
+static size_t behind_attributes(const struct unit *u, size_t at)
+{
+	for (;;) {
+		size_t from = scan_blanks(u->text, u->length, at), to = scan_word(u->text, u->length, from);
+		if (!scan_is_word(u->text, from, to, "__attribute__") && !scan_is_word(u->text, from, to, "__attribute"))
+			return at;
+		size_t close = scan_closing(u->text, u->length, scan_blanks(u->text, u->length, to));
+		if (close == u->length)
+			return at;
+		at = close + 1;
+	}
 }
 
 /* The statement under a label: behind the colon, which is where the last of a chain of labels gets its marker. */
@@ -231,10 +249,12 @@ static int walk_labelled(struct walk *w, CXCursor s, struct place_in_flow *flow,
 			from = scan_blanks(w->pass->unit->text, w->pass->unit->length, from) + 1;
 	if (behind_character(w, s, from, ':', &colon))
 		return w->pass->result;
+	if (kind == CXCursor_LabelStmt)
+		colon = behind_attributes(w->pass->unit, colon);
 	if (is_label(clang_getCursorKind(sub)))
 		return walk_labelled(w, sub, flow, end);
 	const char *name = kind == CXCursor_LabelStmt ? "label" : kind == CXCursor_CaseStmt ? "case" : "default";
-	if (mark(w, clang_getCursorExtent(s), name, flow->loop, colon, &flow->block))
+	if (mark(w, clang_getCursorExtent(s), name, *flow, colon, &flow->block))
 		return w->pass->result;
 	w->start = colon;
 	return walk_statement(w, sub, *flow, end);
@@ -292,9 +312,12 @@ static enum CXChildVisitResult find_own_call(CXCursor cursor, CXCursor parent, C
  * The parts of a loop's header run another number of times than any block. In a loop with a barrier POCL evaluates
  * them once for the whole group, so nothing can be counted in them.
  */
-static int walk_header(struct walk *w, CXCursor s, const CXCursor *parts, size_t count, struct place_in_flow flow)
+static int walk_header(struct walk *w, CXCursor s, const CXCursor *parts, size_t count, struct place_in_flow flow,
+                       unsigned loop)
 {
 	flow.exact = false;
+	flow.bound = BOUND_NONE;
+	flow.loop = (int)loop;
 	flow.quiet = contains_barrier(w, s);
 	for (size_t i = 0; i < count && !w->pass->result; i++) {
 		struct barrier_search b = {.a = w->pass->a};
@@ -316,31 +339,56 @@ static int add_loop(struct walk *w, struct place_in_flow flow, CXCursor s, unsig
 		return no_memory(w);
 	*id = (unsigned)a->loop_count - 1;
 	*l = (struct loop){.id = *id, .unit = (unsigned)w->pass->unit_index, .parent = flow.block, .outer = flow.loop,
-	                   .has_trips = !w->irregular || !contains_label(s)};
+	                   .next = -1, .has_trips = !w->irregular || !contains_label(s)};
 	return 0;
 }
 
-static int walk_loop_body(struct walk *w, CXCursor body, struct place_in_flow flow, size_t at, unsigned loop,
+/* The body of a loop that does not go round runs as often as what is around it. */
+static int bind_body(struct walk *w, unsigned id, unsigned around, bool once)
+{
+	struct block *b = &w->pass->a->blocks[id];
+	if (once)
+		return add_term(w->pass, id, around, 1);
+	b->bound = b->bound != BOUND_NONE && b->between_barriers ? BOUND_BARRIERS : BOUND_NONE;
+	return 0;
+}
+
+static int walk_loop_body(struct walk *w, CXCursor body, struct place_in_flow flow, size_t at, unsigned loop, bool once,
                           size_t *end)
 {
 	size_t outer = w->loop_depth;
-	unsigned id = 0;
+	unsigned id = 0, around = flow.block;
 	w->loop_depth = ++w->depth;
+	if (flow.bound != BOUND_NONE && !once) {
+		flow.bound = BOUND_ROUND;
+		flow.between_barriers = contains_barrier(w, body);
+	}
 	walk_branch(w, body, "body", flow, at, (int)loop, &id, end);
 	w->depth--;
 	w->loop_depth = outer;
 	w->pass->a->loops[loop].body = id;
-	return w->pass->result;
+	return w->pass->result ? w->pass->result : bind_body(w, id, around, once);
+}
+
+/* Macros that are to be one statement are wrapped in do ... while (0). */
+static bool is_zero(CXCursor condition)
+{
+	CXEvalResult value = clang_Cursor_Evaluate(condition);
+	bool zero = value && clang_EvalResult_getKind(value) == CXEval_Int && !clang_EvalResult_getAsLongLong(value);
+	if (value)
+		clang_EvalResult_dispose(value);
+	return zero;
 }
 
 static int walk_do(struct walk *w, CXCursor s, const struct children *c, struct place_in_flow flow, unsigned loop,
                    size_t *end)
 {
 	size_t at = behind_word(w, s, start_of(s), "do");
-	if (w->pass->result || walk_loop_body(w, c->items[0], flow, at, loop, end))
+	bool once = !w->irregular && is_zero(c->items[1]);
+	if (w->pass->result || walk_loop_body(w, c->items[0], flow, at, loop, once, end))
 		return w->pass->result;
 	at = behind_header(w, s, *end, "while");
-	if (w->pass->result || walk_header(w, s, &c->items[1], 1, flow))
+	if (w->pass->result || walk_header(w, s, &c->items[1], 1, flow, loop))
 		return w->pass->result;
 	return behind_character(w, s, at, ';', end);
 }
@@ -350,14 +398,29 @@ static int walk_header_first(struct walk *w, CXCursor s, const struct children *
 {
 	const char *word = clang_getCursorKind(s) == CXCursor_ForStmt ? "for" : "while";
 	size_t at = behind_header(w, s, start_of(s), word);
-	if (w->pass->result || walk_header(w, s, c->items, c->count - 1, flow))
+	if (w->pass->result || walk_header(w, s, c->items, c->count - 1, flow, loop))
 		return w->pass->result;
-	return walk_loop_body(w, c->items[c->count - 1], flow, at, loop, end);
+	return walk_loop_body(w, c->items[c->count - 1], flow, at, loop, false, end);
+}
+
+/* A second marker of the block around a loop, for the target's text only: its count is known. */
+static int mark_next(struct walk *w, CXCursor s, struct place_in_flow flow, unsigned loop, size_t at)
+{
+	CXSourceLocation end = clang_getRangeEnd(clang_getCursorExtent(s));
+	unsigned id = 0;
+	if (w->pass->a->loops[loop].leaves || w->irregular ||
+	    mark(w, clang_getRange(end, end), "next", flow, at, &id))
+		return w->pass->result;
+	w->pass->a->loops[loop].next = (int)id;
+	return add_term(w->pass, id, flow.block, 1);
 }
 
 static int walk_loop(struct walk *w, CXCursor s, const struct children *c, struct place_in_flow flow, size_t *end)
 {
 	unsigned loop = 0;
+	size_t first = w->jump_count;
+	const struct function *f = w->pass->function;
+	bool hollow = !w->pass->a->blocks[flow.block].solid && !(f->kernel && flow.block == w->entry);
 	struct edit *e = add_edit(w->pass, EDIT_LOOP, w->start, 0);
 	if (!e || add_loop(w, flow, s, &loop))
 		return w->pass->result;
@@ -369,6 +432,10 @@ static int walk_loop(struct walk *w, CXCursor s, const struct children *c, struc
 	e = w->pass->result ? NULL : add_edit(w->pass, EDIT_LOOP_END, *end, 0);
 	if (e)
 		e->block = loop;
+	for (size_t i = first; i < w->jump_count; i++)
+		w->pass->a->loops[loop].leaves |= !w->jumps[i].target;
+	if (hollow && !w->pass->result)
+		mark_next(w, s, flow, loop, *end);
 	return w->pass->result;
 }
 
@@ -514,10 +581,12 @@ int collect_blocks(struct edit_pass *pass, CXCursor function, CXCursor body)
 	struct place_in_flow flow = {.loop = -1, .exact = true};
 	size_t end = 0;
 	clang_visitChildren(body, find_irregular, &w);
+	flow.bound = w.irregular ? BOUND_NONE : BOUND_ONCE;
 	CXSourceRange range = clang_getRange(clang_getCursorLocation(function),
 	                                     clang_getRangeEnd(clang_getCursorExtent(body)));
-	if (mark(&w, range, "entry", -1, start_of(body) + 1, &flow.block))
+	if (mark(&w, range, "entry", flow, behind_brace(&w, body), &flow.block))
 		return pass->result;
+	pass->a->blocks[flow.block].bound = BOUND_NONE;
 	pass->unit->edits[pass->unit->edit_count - 1].entry = true;
 	w.entry = flow.block;
 	walk_statement(&w, body, flow, &end);

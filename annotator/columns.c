@@ -1,14 +1,16 @@
 /*
  * Which counters a kernel's work-items have: those of the blocks of the kernel and of all that it calls, unless flow
- * determines them. Its own entry is not among them: every work-item enters once.
+ * determines them. Its own entry is not among them: every work-item enters once. Blocks of its own that run once at most
+ * come first: they are bits of shared words.
  */
 #include "annotator/internal.h"
+#include "runtime/cc/counters.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_COLUMNS = 64 }; /* 4 bytes each per work-item */
+enum { MOST_WORDS = 64 }; /* 4 bytes each per work-item */
 
 static void reach(struct function *f)
 {
@@ -32,7 +34,7 @@ static int choose_for(struct annotation *a, struct kernel_entry *k, struct funct
 	const struct function *self = owners[k->entry];
 	free(k->columns);
 	k->columns = NULL;
-	k->column_count = 0;
+	k->column_count = k->flag_count = 0;
 	for (size_t i = 0; i < a->function_count; i++)
 		a->functions[i]->reached = false;
 	reach(owners[k->entry]);
@@ -40,21 +42,45 @@ static int choose_for(struct annotation *a, struct kernel_entry *k, struct funct
 	for (size_t i = 0; i < a->function_count; i++)
 		for (size_t j = 0; a->functions[i]->reached && j < a->functions[i]->callee_count; j++)
 			called |= a->functions[i]->callees[j] == self;
-	for (size_t i = 0; i < a->block_count; i++) {
-		if (!owners[i] || !owners[i]->reached || a->blocks[i].term_count || (i == k->entry && !called))
-			continue;
-		unsigned *slot = array_grow(&k->columns, &k->column_count, sizeof *slot);
-		if (!slot)
-			return -ENOMEM;
-		*slot = (unsigned)i;
+	for (int flags = 1; flags >= 0; flags--) {
+		for (size_t i = 0; i < a->block_count; i++) {
+			if (!owners[i] || !owners[i]->reached || a->blocks[i].term_count || (i == k->entry && !called))
+				continue;
+			if (flags != (owners[i] == self && !called && a->blocks[i].bound == BOUND_ONCE))
+				continue;
+			unsigned *slot = array_grow(&k->columns, &k->column_count, sizeof *slot);
+			if (!slot)
+				return -ENOMEM;
+			*slot = (unsigned)i;
+		}
+		k->flag_count = flags ? k->column_count : k->flag_count;
 	}
 	return 0;
+}
+
+size_t kernel_words(const struct kernel_entry *k)
+{
+	return (k->flag_count + COUNTER_FLAGS - 1) / COUNTER_FLAGS + k->column_count - k->flag_count;
+}
+
+/* Counters that live across barriers, two by two: such values cost by their number. */
+static void choose_halves(struct annotation *a)
+{
+	a->half_count = 0;
+	for (size_t i = 0; i < a->block_count; i++) {
+		struct block *b = &a->blocks[i];
+		bool shares = b->between_barriers && b->bound == BOUND_ROUND && !b->term_count;
+		if (a->half_count & 1 && b->function != b[-1].function)
+			a->half_count++;
+		b->half = shares ? a->half_count++ : -1;
+	}
 }
 
 int choose_columns(struct annotation *a, struct gs_error *err)
 {
 	struct function **owners = calloc(a->block_count + 1, sizeof *owners);
 	int result = owners ? 0 : -ENOMEM;
+	choose_halves(a);
 	for (size_t i = 0; i < a->block_count && !result; i++)
 		owners[i] = i && a->blocks[i].function == a->blocks[i - 1].function ? owners[i - 1]
 		                                                                    : function_of_block(a, &a->blocks[i]);
@@ -67,25 +93,60 @@ int choose_columns(struct annotation *a, struct gs_error *err)
 enum counter_layout annotation_layout(const struct annotation *a)
 {
 	for (size_t i = 0; i < a->kernel_count; i++)
-		if (a->kernels[i].column_count > MOST_COLUMNS)
+		if (kernel_words(&a->kernels[i]) > MOST_WORDS)
 			return COUNTERS_BY_GROUP;
 	return COUNTERS_BY_ITEM;
 }
 
-int annotation_want_trips(struct annotation *a, unsigned loop, unsigned factor, unsigned *counter, struct gs_error *err)
+/* The block is in the loop, or in one inside of it, of the same function. */
+static bool is_in_loop(const struct annotation *a, unsigned block, unsigned loop)
 {
-	if (loop >= a->loop_count || !a->loops[loop].has_trips || factor < 2)
-		return gs_fail(err, EINVAL, "the trips of loop %u cannot be counted by %u", loop, factor);
+	int l = a->blocks[block].loop;
+	while (l >= 0 && l != (int)loop)
+		l = a->loops[l].outer;
+	return l >= 0;
+}
+
+static bool is_countable(const struct annotation *a, const struct trips *t)
+{
+	return t->loop < a->loop_count && a->loops[t->loop].has_trips && t->block < a->block_count &&
+	       a->blocks[t->block].trips.kind == TRIPS_NONE && is_in_loop(a, t->block, t->loop) && t->factor &&
+	       (t->kind == TRIPS_COUNT_EVERY ? t->residue < t->factor : t->kind == TRIPS_COUNT_REACHED && !t->residue);
+}
+
+static bool counts_the_same(const struct trips *x, const struct trips *y)
+{
+	return x->kind == y->kind && x->loop == y->loop && x->block == y->block && x->factor == y->factor &&
+	       x->residue == y->residue;
+}
+
+int annotation_want_trips(struct annotation *a, const struct trips *want, unsigned *counter, struct gs_error *err)
+{
+	if (!is_countable(a, want))
+		return gs_fail(err, EINVAL, "the trips of loop %u cannot be counted by %u", want->loop, want->factor);
+	for (size_t i = 0; i < a->block_count; i++)
+		if (counts_the_same(&a->blocks[i].trips, want)) {
+			*counter = (unsigned)i;
+			return 0;
+		}
+	enum counter_layout before = annotation_layout(a);
 	struct block *b = array_grow(&a->blocks, &a->block_count, sizeof *b);
 	if (!b)
 		return gs_fail(err, ENOMEM, "out of memory");
-	*b = a->blocks[a->loops[loop].body];
+	*b = a->blocks[want->block];
 	b->id = (unsigned)a->block_count - 1;
 	b->kind = "trips";
-	b->loop = (int)loop;
-	b->factor = factor;
+	b->loop = (int)want->loop;
+	b->trips = *want;
+	b->bound = BOUND_NONE;
 	b->terms = NULL;
 	b->term_count = 0;
 	*counter = b->id;
-	return choose_columns(a, err);
+	int result = choose_columns(a, err);
+	if (!result && annotation_layout(a) != before) {
+		a->block_count--;
+		result = choose_columns(a, err);
+		return result ? result : gs_fail(err, ENOSPC, "a kernel has more than %d counters", MOST_WORDS);
+	}
+	return result;
 }

@@ -82,6 +82,15 @@ static int edit_clone(struct edit_pass *pass, CXCursor cursor, size_t name, size
 	return 0;
 }
 
+/* int f(a) int a; { ... } */
+static bool has_identifier_list(CXCursor function, size_t close)
+{
+	for (int i = 0; i < clang_Cursor_getNumArguments(function); i++)
+		if (offset_of(clang_getCursorLocation(clang_Cursor_getArgument(function, (unsigned)i))) > close)
+			return true;
+	return false;
+}
+
 static int edit_declarator(struct edit_pass *pass, CXCursor cursor)
 {
 	const struct unit *u = pass->unit;
@@ -93,7 +102,7 @@ static int edit_declarator(struct edit_pass *pass, CXCursor cursor)
 	if (close == u->length)
 		return refuse(clang_getCursorLocation(cursor), pass->err,
 		              "a function declared without a parameter list");
-	if (clang_isFunctionTypeVariadic(clang_getCursorType(cursor)))
+	if (clang_isFunctionTypeVariadic(clang_getCursorType(cursor)) || has_identifier_list(cursor, close))
 		return refuse(clang_getCursorLocation(cursor), pass->err,
 		              "a function with variable arguments or without a prototype");
 	if (edit_parameters(pass, open, close))
@@ -101,6 +110,19 @@ static int edit_declarator(struct edit_pass *pass, CXCursor cursor)
 	if (pass->function->kernel && pass->function->called)
 		return edit_clone(pass, cursor, name, close);
 	return 0;
+}
+
+int edit_inner_declaration(struct edit_pass *pass, CXCursor cursor)
+{
+	struct function *outer = pass->function, *inner = find_function(pass->a, cursor);
+	if (!inner)
+		return 0;
+	if (inner->kernel)
+		return pass->result = refuse(clang_getCursorLocation(cursor), pass->err, "a kernel declared in a function");
+	pass->function = inner;
+	pass->result = edit_declarator(pass, cursor);
+	pass->function = outer;
+	return pass->result;
 }
 
 static int add_kernel(struct edit_pass *pass, CXCursor cursor)

@@ -1,12 +1,13 @@
 /*
- * Blocks inside expressions: the arms of ?: and the right sides of && and ||, where they call something, access memory
- * or have effects. Others are cheaper than a branch, and compilers make none of them. Operators on vectors
- * evaluate everything and are no branches.
+ * Blocks inside expressions: the arms of ?: and the right sides of && and ||, where they call something, access memory,
+ * have effects or compute a lot. Others are cheaper than a branch, and compilers make none of them. Operators on
+ * vectors evaluate everything and are no branches.
  */
 #include "annotator/internal.h"
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 static enum CXChildVisitResult take_child(CXCursor cursor, CXCursor parent, CXClientData data)
 {
@@ -26,7 +27,7 @@ struct children children_of(CXCursor cursor)
 	return c;
 }
 
-struct block *add_block(struct edit_pass *pass, CXSourceRange range, const char *kind, int loop)
+struct block *add_block(struct edit_pass *pass, CXSourceRange range, const char *kind, struct place_in_flow flow)
 {
 	struct annotation *a = pass->a;
 	struct block *b = array_grow(&a->blocks, &a->block_count, sizeof *b);
@@ -36,7 +37,10 @@ struct block *add_block(struct edit_pass *pass, CXSourceRange range, const char 
 			.unit = (unsigned)pass->unit_index,
 			.function = pass->function->name,
 			.kind = kind,
-			.loop = loop,
+			.loop = flow.loop,
+			.bound = flow.bound,
+			.between_barriers = flow.between_barriers,
+			.half = -1,
 		};
 	if (!b || place_of(a, clang_getRangeStart(range), &b->place) || place_of(a, clang_getRangeEnd(range), &b->end)) {
 		pass->result = gs_fail(pass->err, ENOMEM, "out of memory");
@@ -91,47 +95,104 @@ static bool is_costly(CXCursor cursor)
 	}
 }
 
-static enum CXChildVisitResult find_costly(CXCursor cursor, CXCursor parent, CXClientData data)
+/* Operations that LLVM computes in vain rather than branching over them: before a comparison whose branch is folded
+ * into another (-bonus-inst-threshold), and in the arms of a select (-two-entry-phi-node-folding-threshold). */
+enum { MOST_SPECULATED_RIGHT = 1, MOST_SPECULATED_ARM = 4 };
+
+struct cost {
+	bool high;
+	unsigned operations;
+};
+
+static unsigned operations_of(CXCursor cursor)
+{
+	if (clang_getCursorKind(cursor) != CXCursor_BinaryOperator)
+		return 0;
+	enum CXBinaryOperatorKind operator = clang_getCursorBinaryOperatorKind(cursor);
+	if (operator == CXBinaryOperator_Div || operator == CXBinaryOperator_Rem)
+		return MOST_SPECULATED_ARM + 1;
+	return operator == CXBinaryOperator_Mul || operator == CXBinaryOperator_Add || operator == CXBinaryOperator_Sub ||
+	       operator == CXBinaryOperator_Shl || operator == CXBinaryOperator_Shr || operator == CXBinaryOperator_And ||
+	       operator == CXBinaryOperator_Xor || operator == CXBinaryOperator_Or;
+}
+
+/* p->member reads memory, s.member need not */
+static bool is_arrow(CXCursor cursor)
 {
 	bool arrow = clang_getCursorKind(cursor) == CXCursor_MemberRefExpr;
-	if (arrow) { /* p->member reads memory, s.member need not */
+	if (arrow) {
 		struct children c = children_of(cursor);
 		arrow = c.count && clang_getCanonicalType(clang_getCursorType(c.items[0])).kind == CXType_Pointer;
 		free(c.items);
 	}
-	(void)parent;
-	*(bool *)data |= arrow || is_costly(cursor);
-	return *(bool *)data ? CXChildVisit_Break : CXChildVisit_Recurse;
+	return arrow;
 }
 
-static bool deserves_block(CXCursor cursor)
+static bool is_memory_call(CXCursor call)
 {
-	bool found = false;
-	find_costly(cursor, cursor, &found);
-	if (!found)
-		clang_visitChildren(cursor, find_costly, &found);
+	static const char *const names[] = {"atom", "vload", "vstore", "read_image", "write_image"};
+	CXString name = clang_getCursorSpelling(call);
+	bool found = is_barrier(call);
+	for (size_t i = 0; i < GS_ARRAY_LEN(names); i++)
+		found |= !strncmp(clang_getCString(name), names[i], strlen(names[i]));
+	clang_disposeString(name);
 	return found;
 }
 
-/* An operand that may or may not be evaluated. Returns its block, or -1 when it is none of its own. */
-static int visit_operand(struct edit_pass *pass, CXCursor operand, struct place_in_flow flow, const char *kind,
-                         int sibling)
+static bool is_solid(CXCursor cursor)
 {
-	if (flow.quiet || !deserves_block(operand)) {
+	switch (clang_getCursorKind(cursor)) {
+	case CXCursor_ArraySubscriptExpr:
+		return true;
+	case CXCursor_MemberRefExpr:
+		return is_arrow(cursor);
+	case CXCursor_CallExpr:
+		return is_memory_call(cursor);
+	case CXCursor_UnaryOperator:
+		return clang_getCursorUnaryOperatorKind(cursor) == CXUnaryOperator_Deref;
+	default:
+		return false;
+	}
+}
+
+static enum CXChildVisitResult find_costly(CXCursor cursor, CXCursor parent, CXClientData data)
+{
+	struct cost *cost = data;
+	(void)parent;
+	cost->high |= is_arrow(cursor) || is_costly(cursor);
+	cost->operations += operations_of(cursor);
+	return cost->high ? CXChildVisit_Break : CXChildVisit_Recurse;
+}
+
+static bool deserves_block(CXCursor cursor, bool arm)
+{
+	struct cost cost = {0};
+	find_costly(cursor, cursor, &cost);
+	if (!cost.high)
+		clang_visitChildren(cursor, find_costly, &cost);
+	return cost.high || cost.operations > (arm ? MOST_SPECULATED_ARM : MOST_SPECULATED_RIGHT);
+}
+
+/* An operand that may or may not be evaluated. Returns its block, or -1 when it is none of its own. */
+static int visit_operand(struct edit_pass *pass, CXCursor operand, struct place_in_flow flow, bool arm, int sibling)
+{
+	if (flow.quiet || !deserves_block(operand, arm)) {
 		/* A part of it is not evaluated as often as the block around runs. */
 		flow.exact = false;
 		collect_expression(pass, operand, flow);
 		return -1;
 	}
 	CXSourceRange extent = clang_getCursorExtent(operand);
-	struct block *b = add_block(pass, extent, kind, flow.loop);
+	struct block *b = add_block(pass, extent, arm ? "arm" : "right", flow);
 	struct edit *e = b ? add_edit(pass, EDIT_WRAP, offset_of(clang_getRangeStart(extent)), 0) : NULL;
 	if (!e)
 		return -1;
 	unsigned id = e->block = b->id;
 	if (sibling >= 0 && flow.exact && (add_term(pass, id, flow.block, 1) || add_term(pass, id, (unsigned)sibling, -1)))
 		return -1;
-	if (collect_expression(pass, operand, (struct place_in_flow){.block = id, .loop = flow.loop, .exact = true}))
+	flow.block = id;
+	flow.exact = true;
+	if (collect_expression(pass, operand, flow))
 		return -1;
 	e = add_edit(pass, EDIT_WRAP_END, offset_of(clang_getRangeEnd(extent)), 0);
 	if (e)
@@ -166,15 +227,123 @@ static bool is_branch(CXCursor cursor, enum CXCursorKind kind, const struct chil
 	return operator == CXBinaryOperator_LAnd || operator == CXBinaryOperator_LOr;
 }
 
-static int visit_branch(struct edit_pass *pass, const struct children *c, struct place_in_flow flow)
+/* libclang visits the first operand of a ?: b again where its value is used. */
+static void drop_repeated(struct children *c)
+{
+	size_t kept = 0;
+	for (size_t i = 0; i < c->count; i++) {
+		bool again = false;
+		for (size_t j = 0; j < kept; j++)
+			again |= clang_equalRanges(clang_getCursorExtent(c->items[i]), clang_getCursorExtent(c->items[j]));
+		if (!again)
+			c->items[kept++] = c->items[i];
+	}
+	c->count = kept;
+}
+
+/* a ?: b */
+static bool is_short_conditional(const struct unit *u, enum CXCursorKind kind, const struct children *c)
+{
+	if (kind != CXCursor_UnexposedExpr || c->count != 2)
+		return false;
+	size_t at = offset_of(clang_getRangeEnd(clang_getCursorExtent(c->items[0])));
+	do
+		at = scan_blanks(u->text, u->length, at);
+	while (u->text[at] == ')' && ++at);
+	if (u->text[at] != '?')
+		return false;
+	return u->text[scan_blanks(u->text, u->length, at + 1)] == ':';
+}
+
+static int visit_branch(struct edit_pass *pass, const struct children *c, struct place_in_flow flow, bool short_form)
 {
 	bool arms = c->count == 3;
 	if (collect_expression(pass, c->items[0], flow))
 		return pass->result;
-	int first = visit_operand(pass, c->items[1], flow, arms ? "arm" : "right", -1);
+	int first = visit_operand(pass, c->items[1], flow, arms || short_form, -1);
 	if (arms && !pass->result)
-		visit_operand(pass, c->items[2], flow, "arm", first);
+		visit_operand(pass, c->items[2], flow, true, first);
 	return pass->result;
+}
+
+/* Calls that do not evaluate what is in their brackets. */
+static bool evaluates_nothing(CXCursor call)
+{
+	static const char *const names[] = {"__builtin_constant_p", "__builtin_object_size", "__builtin_dynamic_object_size",
+	                                    "__builtin_classify_type", "__builtin_assume"};
+	CXString name = clang_getCursorSpelling(call);
+	bool found = false;
+	for (size_t i = 0; i < GS_ARRAY_LEN(names); i++)
+		found |= clang_getCString(name) && !strcmp(clang_getCString(name), names[i]);
+	clang_disposeString(name);
+	return found;
+}
+
+/* A variable that is initialised before anything runs. */
+static bool is_static(CXCursor variable)
+{
+	CXString type = clang_getTypeSpelling(clang_getCanonicalType(clang_getCursorType(variable)));
+	bool constant = clang_getCString(type) && !strncmp(clang_getCString(type), "__constant", 10);
+	clang_disposeString(type);
+	return constant || clang_Cursor_getStorageClass(variable) == CX_SC_Static;
+}
+
+/* What is not evaluated where it stands: operands of sizeof, types, declarations of types, static initialisers. */
+static bool is_quiet(CXCursor cursor, enum CXCursorKind kind)
+{
+	switch (kind) {
+	case CXCursor_UnaryExpr: /* sizeof and its like */
+	case CXCursor_TypedefDecl:
+	case CXCursor_StructDecl:
+	case CXCursor_UnionDecl:
+	case CXCursor_EnumDecl:
+	case CXCursor_StaticAssert:
+		return true;
+	case CXCursor_VarDecl:
+		return is_static(cursor);
+	case CXCursor_CallExpr:
+		return evaluates_nothing(cursor);
+	default:
+		return false;
+	}
+}
+
+/* The type of a variable, a cast or a literal may contain a typeof; the value comes last, behind the variable's name. */
+static int visit_typed(struct edit_pass *pass, CXCursor cursor, const struct children *c, struct place_in_flow flow)
+{
+	bool variable = clang_getCursorKind(cursor) == CXCursor_VarDecl;
+	size_t name = offset_of(clang_getCursorLocation(cursor));
+	for (size_t i = 0; i < c->count && !pass->result; i++) {
+		struct place_in_flow inside = flow;
+		size_t at = offset_of(clang_getRangeStart(clang_getCursorExtent(c->items[i])));
+		inside.quiet |= variable ? at < name : i + 1 < c->count;
+		collect_expression(pass, c->items[i], inside);
+	}
+	return pass->result;
+}
+
+static bool has_type(enum CXCursorKind kind)
+{
+	return kind == CXCursor_VarDecl || kind == CXCursor_CStyleCastExpr || kind == CXCursor_CompoundLiteralExpr;
+}
+
+static int visit_kind(struct edit_pass *pass, CXCursor cursor, enum CXCursorKind kind, struct children *c,
+                      struct place_in_flow flow)
+{
+	flow.quiet |= is_quiet(cursor, kind);
+	if (kind == CXCursor_UnexposedExpr)
+		drop_repeated(c);
+	if (kind == CXCursor_CallExpr)
+		return visit_call(pass, cursor, c, flow);
+	if (has_type(kind))
+		return visit_typed(pass, cursor, c, flow);
+	bool short_form = is_short_conditional(pass->unit, kind, c);
+	if (short_form || is_branch(cursor, kind, c))
+		return visit_branch(pass, c, flow, short_form);
+	/* Of _Generic and __builtin_choose_expr, only one part is evaluated. */
+	if (kind == CXCursor_GenericSelectionExpr || (kind == CXCursor_UnexposedExpr && c->count > 1))
+		flow.exact = false;
+	return visit_all(pass, c, flow);
 }
 
 int collect_expression(struct edit_pass *pass, CXCursor cursor, struct place_in_flow flow)
@@ -184,17 +353,15 @@ int collect_expression(struct edit_pass *pass, CXCursor cursor, struct place_in_
 		return pass->result = refuse(clang_getCursorLocation(cursor), pass->err, "a block (enqueue_kernel)");
 	if (kind == CXCursor_StmtExpr)
 		return pass->result = refuse(clang_getCursorLocation(cursor), pass->err, "statements in an expression");
-	if (kind == CXCursor_UnaryExpr) /* sizeof and its like */
-		flow.quiet = true;
+	if (kind == CXCursor_FunctionDecl)
+		return edit_inner_declaration(pass, cursor);
+	if (flow.exact && !flow.quiet && is_solid(cursor))
+		pass->a->blocks[flow.block].solid = true;
 	struct children c = children_of(cursor);
 	if (c.failed)
 		pass->result = gs_fail(pass->err, ENOMEM, "out of memory");
-	else if (kind == CXCursor_CallExpr)
-		visit_call(pass, cursor, &c, flow);
-	else if (is_branch(cursor, kind, &c))
-		visit_branch(pass, &c, flow);
 	else
-		visit_all(pass, &c, flow);
+		visit_kind(pass, cursor, kind, &c, flow);
 	free(c.items);
 	return pass->result;
 }

@@ -14,6 +14,8 @@ struct function_pass {
 	const struct unit *unit;
 	struct function *inside; /* the function whose body is being visited */
 	bool failed;
+	struct gs_error *err;
+	int result; /* of what is refused here */
 };
 
 static int compare_usr(const void *a, const void *b)
@@ -131,11 +133,36 @@ static enum CXChildVisitResult visit_use(CXCursor cursor, CXCursor parent, CXCli
 	return CXChildVisit_Recurse;
 }
 
+/* What the markers call in a kernel has to mean the same everywhere in the text. */
+static enum CXChildVisitResult find_hidden_builtin(CXCursor cursor, CXCursor parent, CXClientData data)
+{
+	static const char *const names[] = {"get_global_id", "get_global_offset", "get_global_size", "get_local_id",
+	                                    "get_local_size", "get_group_id", "get_num_groups", "atomic_inc"};
+	struct function_pass *pass = data;
+	enum CXCursorKind kind = clang_getCursorKind(cursor);
+	(void)parent;
+	if (kind != CXCursor_VarDecl && kind != CXCursor_ParmDecl && kind != CXCursor_TypedefDecl &&
+	    kind != CXCursor_EnumConstantDecl)
+		return CXChildVisit_Recurse;
+	CXString name = clang_getCursorSpelling(cursor);
+	const char *s = clang_getCString(name);
+	for (size_t i = 0; s && i < GS_ARRAY_LEN(names); i++)
+		if (!strcmp(s, names[i]))
+			pass->result = refuse(clang_getCursorLocation(cursor), pass->err, "a name that hides a builtin function");
+	clang_disposeString(name);
+	return pass->result ? CXChildVisit_Break : CXChildVisit_Recurse;
+}
+
 /* Top level of the second half: attributes may stand on any declaration of a function. */
 static enum CXChildVisitResult visit_declaration(CXCursor cursor, CXCursor parent, CXClientData data)
 {
 	struct function_pass *pass = data;
-	(void)parent;
+	if (clang_Location_isFromMainFile(clang_getCursorLocation(cursor))) {
+		if (find_hidden_builtin(cursor, parent, data) == CXChildVisit_Recurse)
+			clang_visitChildren(cursor, find_hidden_builtin, data);
+		if (pass->result)
+			return CXChildVisit_Break;
+	}
 	if (clang_getCursorKind(cursor) != CXCursor_FunctionDecl)
 		return CXChildVisit_Continue;
 	pass->inside = find_function(pass->a, cursor);
@@ -149,16 +176,16 @@ static enum CXChildVisitResult visit_declaration(CXCursor cursor, CXCursor paren
 
 int collect_functions(struct annotation *a, struct gs_error *err)
 {
-	struct function_pass pass = {.a = a};
+	struct function_pass pass = {.a = a, .err = err};
 	for (size_t i = 0; i < a->unit_count && !pass.failed; i++)
 		clang_visitChildren(clang_getTranslationUnitCursor(a->units[i].tu), visit_definition, &pass);
 	if (pass.failed)
 		return gs_fail(err, ENOMEM, "out of memory");
-	for (size_t i = 0; i < a->unit_count; i++) {
+	for (size_t i = 0; i < a->unit_count && !pass.result; i++) {
 		pass.unit = &a->units[i];
 		clang_visitChildren(clang_getTranslationUnitCursor(a->units[i].tu), visit_declaration, &pass);
 	}
 	if (pass.failed)
 		return gs_fail(err, ENOMEM, "out of memory");
-	return 0;
+	return pass.result;
 }

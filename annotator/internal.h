@@ -34,7 +34,6 @@ enum edit_kind {
 	EDIT_RETURN_END,  /* ... and behind it */
 	EDIT_KERNEL_END,  /* before the closing brace of a kernel */
 	EDIT_LOOP,        /* before a loop, and ... */
-	EDIT_LOOP_BODY,   /* ... at the begin of its body, and ... */
 	EDIT_LOOP_END,    /* ... behind it: where its trips are counted, if they are wanted */
 	EDIT_DROP,        /* an attribute that is not true any more once the function counts */
 	EDIT_CLONE,       /* a copy of bytes from..at that is a plain function, for the callers of a kernel */
@@ -73,6 +72,7 @@ struct annotation {
 	void *by_usr; /* the same functions as a tsearch tree */
 	struct block *blocks;
 	size_t block_count;
+	int half_count;
 	struct loop *loops;
 	size_t loop_count;
 	struct kernel_entry *kernels;
@@ -113,6 +113,7 @@ int collect_edits(struct annotation *a, size_t unit, struct gs_error *err);
 struct edit *add_edit(struct edit_pass *pass, enum edit_kind kind, size_t at, size_t drop);
 int edit_callee(struct edit_pass *pass, CXCursor call);
 int edit_argument(struct edit_pass *pass, CXCursor call);
+int edit_inner_declaration(struct edit_pass *pass, CXCursor cursor); /* of a function, among statements */
 
 /* blocks.c: the blocks of one function's body, which begins with a brace */
 int collect_blocks(struct edit_pass *pass, CXCursor function, CXCursor body);
@@ -123,14 +124,21 @@ struct place_in_flow {
 	int loop;
 	bool exact;     /* what is visited runs once for each time that the block does */
 	bool quiet;     /* no markers: not evaluated, or not once per work-item */
+	enum block_bound bound; /* of the blocks that begin here */
+	bool between_barriers;  /* the loop has a barrier */
 };
 int collect_expression(struct edit_pass *pass, CXCursor expression, struct place_in_flow flow);
 /* One more block, whose marker is the caller's to make; NULL: pass->result says why. */
-struct block *add_block(struct edit_pass *pass, CXSourceRange range, const char *kind, int loop);
+struct block *add_block(struct edit_pass *pass, CXSourceRange range, const char *kind, struct place_in_flow flow);
 int add_term(struct edit_pass *pass, unsigned block, unsigned of, int factor);
 
 /* columns.c */
 int choose_columns(struct annotation *a, struct gs_error *err);
+
+/* trips.c: text that counts what annotation_want_trips asked for */
+bool has_trip_numbers(const struct annotation *a, unsigned block);
+void write_trip_numbers(const struct annotation *a, unsigned block, const char *separator, struct gs_buf *out);
+void write_trips(const struct annotation *a, const struct edit *loop, struct gs_buf *out);
 
 /* The children of a cursor as an array, freed by the caller. */
 struct children {
@@ -143,7 +151,10 @@ struct children children_of(CXCursor cursor);
 /* scan.c: places in preprocessed text that libclang does not tell. All return `length` when not found. */
 size_t scan_blanks(const char *text, size_t length, size_t at); /* over white space and # lines */
 size_t scan_closing(const char *text, size_t length, size_t open); /* the ) of the ( at `open` */
+/* Behind the { at `open`, and the pragmas and __label__ declarations that have to come first. */
+size_t scan_block_start(const char *text, size_t length, size_t open);
 size_t scan_word(const char *text, size_t length, size_t at); /* end of the identifier at `at` */
 bool scan_is_word(const char *text, size_t from, size_t to, const char *word);
+void scan_replace_digraphs(char *text, size_t length); /* <% is { and so on: everything else knows one spelling only */
 
 #endif

@@ -78,3 +78,58 @@ bool scan_is_word(const char *text, size_t from, size_t to, const char *word)
 {
 	return to - from == strlen(word) && !memcmp(text + from, word, to - from);
 }
+
+/* A pragma before which nothing may stand in a block: those about floating point. */
+static bool is_first_pragma(const char *text, size_t length, size_t at)
+{
+	size_t from[3], to[3];
+	at++;
+	for (int i = 0; i < 3; i++) {
+		while (at < length && (text[at] == ' ' || text[at] == '\t'))
+			at++;
+		from[i] = at;
+		to[i] = at = scan_word(text, length, at);
+	}
+	if (!scan_is_word(text, from[0], to[0], "pragma"))
+		return false;
+	return scan_is_word(text, from[1], to[1], "STDC") || scan_is_word(text, from[1], to[1], "float_control") ||
+	       (scan_is_word(text, from[1], to[1], "OPENCL") && scan_is_word(text, from[2], to[2], "FP_CONTRACT")) ||
+	       (scan_is_word(text, from[1], to[1], "clang") && scan_is_word(text, from[2], to[2], "fp"));
+}
+
+size_t scan_block_start(const char *text, size_t length, size_t open)
+{
+	size_t start = open + 1, at = start;
+	for (;;) {
+		while (at < length && isspace((unsigned char)text[at]))
+			at++;
+		if (at < length && text[at] == '#' && starts_line(text, at)) {
+			bool first = is_first_pragma(text, length, at);
+			at = skip_line(text, length, at);
+			start = first ? at : start;
+		} else if (scan_is_word(text, at, scan_word(text, length, at), "__label__")) {
+			while (at < length && text[at] != ';')
+				at++;
+			start = at += at < length;
+		} else {
+			return start;
+		}
+	}
+}
+
+void scan_replace_digraphs(char *text, size_t length)
+{
+	static const char pairs[][3] = {"<%{", "%>}", "<:[", ":>]"};
+	for (size_t at = 0; (at = significant(text, length, at)) + 1 < length; at++) {
+		if (text[at] == '<' && text[at + 1] == '<') {
+			at++; /* << is the longer word */
+			continue;
+		}
+		for (size_t i = 0; i < GS_ARRAY_LEN(pairs); i++)
+			if (!memcmp(text + at, pairs[i], 2)) {
+				text[at] = pairs[i][2];
+				text[at + 1] = ' ';
+				break;
+			}
+	}
+}

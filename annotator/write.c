@@ -3,13 +3,21 @@
  *
  *   __gpusim_begin          at the entry of a kernel: this work-group's place
  *   __gpusim_block(ID)      one more execution of a block
- *   __gpusim_put(COLUMN, ID)  at the end of a kernel: a counter into its work-item's place
+ *   __gpusim_part(ID)       the same for a block that runs at most as often as another that has a counter
+ *   __gpusim_half(PAIR, SHIFT)  the same for one that shares a word with another
+ *   __gpusim_flag(WORD, BIT)  the same for a block that runs at most once
+ *   __gpusim_round(ID)      the same for the body of a loop with a barrier: stops when it is full
+ *   __gpusim_add(ID, N)     N more of what a counter of trips counts
+ *   __gpusim_place          at the end of a kernel: where the work-item stores, if it does
+ *   __gpusim_put(WORD, VALUE)
  *
  * By item, counters are private variables, and each work-item stores its own at the end. Compilers keep them in
  * registers, compute those of plain loops from the trip count and vectorise the stores; there is nothing to share.
  * On POCL, a volatile increment at the entry alone made a copying kernel 18 times slower, because nothing is
  * vectorised any more, and a barrier with a sum by one work-item made a stencil 3 times slower; this form, 1.0 to 1.3.
  * All work-items of a group store the same sizes in the same place, which compilers take out of the loop.
+ * What is stored costs most in short kernels, and what lives across barriers in those that have them: hence bits for what
+ * runs once, and 32-bit counters, two in a word, wherever another tells of an overflow.
  *
  * By group, where there are too many counters for that, the counters of the plain form are volatile. POCL marks its
  * work-item loops as parallel, and then the vectoriser turns `count[i]++` of sixteen work-items into one: counts
@@ -31,7 +39,7 @@ static const char *const kernel_parameter[] = {
 	[COUNTERS_BY_GROUP] = COUNTER_TYPE "__gpusim_counters",
 };
 static const char *const helper_parameter[] = {
-	[COUNTERS_BY_ITEM] = "__private unsigned long *__gpusim_n",
+	[COUNTERS_BY_ITEM] = "__private struct __gpusim_counts *__gpusim_n",
 	[COUNTERS_BY_GROUP] = COUNTER_TYPE "__gpusim_count",
 };
 static const char *const argument[] = {[COUNTERS_BY_ITEM] = "__gpusim_n", [COUNTERS_BY_GROUP] = "__gpusim_count"};
@@ -44,22 +52,33 @@ struct writer {
 	struct gs_buf *out;
 };
 
-/* There are no conditional stores here but the last: each made a vectorised stencil twice as slow. */
-static void write_item_macros(struct gs_buf *out)
+/* No store depends on the work-item, only the last on its group: each made a vectorised stencil twice as slow. */
+static void write_item_macros(struct gs_buf *out, const struct annotation *a)
 {
+	gs_buf_printf(out,
+	              "struct __gpusim_counts { unsigned long all[%zu], pair[%d]; unsigned int part[%zu]; };\n"
+	              "#define __gpusim_block(id) __gpusim_n->all[id]++\n"
+	              "#define __gpusim_add(id, n) __gpusim_n->all[id] += (n)\n"
+	              "#define __gpusim_part(id) __gpusim_n->part[id]++\n"
+	              "#define __gpusim_half(at, shift) __gpusim_n->pair[at] += 1ul << shift\n"
+	              "#define __gpusim_round(id) __gpusim_n->part[id] += __gpusim_n->part[id] != 0xffffffffu\n"
+	              "#define __gpusim_flag(word, bit) __gpusim_f##word |= 1u << bit\n"
+	              "#define __gpusim_total(id) __gpusim_n->all[id] < 0xffffffffUL ? __gpusim_n->all[id] : 0xffffffffUL\n",
+	              a->block_count, a->half_count / 2 + 1, a->block_count);
 	gs_buf_printf(out,
 	              "#define __gpusim_begin unsigned long __gpusim_group = " GROUP_ID "; "
 	              "__gpusim_counters[%d + (__gpusim_group < __gpusim_slots ? __gpusim_group : __gpusim_slots)] = "
-	              "get_local_size(0) | get_local_size(1) << %d | get_local_size(2) << %d\n"
-	              "#define __gpusim_block(id) __gpusim_n[id]++\n",
+	              "get_local_size(0) | get_local_size(1) << %d | get_local_size(2) << %d\n",
 	              COUNTER_HEADER_WORDS, COUNTER_SIZE_BITS, 2 * COUNTER_SIZE_BITS);
-	gs_buf_puts(out, "#define __gpusim_at(d) (get_global_id(d) - get_global_offset(d))\n"
-	                 "#define __gpusim_item ((__gpusim_at(2) * get_global_size(1) + __gpusim_at(1)) * "
-	                 "get_global_size(0) + __gpusim_at(0))\n");
+	gs_buf_puts(out, "#define __gpusim_at(d) (get_global_id(d) - get_global_offset(d) - get_local_id(d))\n"
+	                 "#define __gpusim_place unsigned long __gpusim_i = (__gpusim_at(2) * get_global_size(1) + "
+	                 "__gpusim_at(1) * get_local_size(2)) * get_global_size(0) + __gpusim_at(0) * get_local_size(1) * "
+	                 "get_local_size(2), __gpusim_l = (get_local_id(2) * get_local_size(1) + get_local_id(1)) * "
+	                 "get_local_size(0) + get_local_id(0); if (__gpusim_i + get_local_size(0) * get_local_size(1) * "
+	                 "get_local_size(2) <= __gpusim_places)\n");
 	gs_buf_printf(out,
-	              "#define __gpusim_put(column, id) ((__global unsigned int *)(__gpusim_counters + %d + "
-	              "__gpusim_slots))[(column) * __gpusim_places + __gpusim_i] = __gpusim_n[id] < 0xffffffffUL ? "
-	              "__gpusim_n[id] : 0xffffffffUL;\n",
+	              "#define __gpusim_put(word, value) ((__global unsigned int *)(__gpusim_counters + %d + "
+	              "__gpusim_slots))[(word) * __gpusim_places + __gpusim_i + __gpusim_l] = value;\n",
 	              COUNTER_HEADER_WORDS + 1);
 }
 
@@ -78,11 +97,14 @@ static void write_group_macros(struct gs_buf *out, size_t blocks, enum marker_fo
 		    COUNTER_LOCAL + i, i, COUNTER_GROUPS + i, i);
 	gs_buf_puts(out, " }");
 	if (form == MARK_COUNT_PLAIN)
-		gs_buf_puts(out, "\n#define __gpusim_block(id) __gpusim_count[id]++\n");
+		gs_buf_puts(out, "\n#define __gpusim_block(id) __gpusim_count[id]++\n"
+		                 "#define __gpusim_add(id, n) __gpusim_count[id] += (n)\n");
 	else
 		gs_buf_puts(out,
 		            "\n#define __gpusim_half(id) ((__global volatile unsigned int *)(__gpusim_count + (id)))\n"
 		            "#define __gpusim_block(id) (void)(atomic_inc(__gpusim_half(id)) == 0xffffffffu && "
+		            "atomic_inc(__gpusim_half(id) + 1))\n"
+		            "#define __gpusim_add(id, n) (void)(atomic_add(__gpusim_half(id), n) > 0xffffffffu - (n) && "
 		            "atomic_inc(__gpusim_half(id) + 1))\n");
 }
 
@@ -91,7 +113,7 @@ static void write_prelude(struct writer *w)
 	if (w->form == MARK_PROBE)
 		gs_buf_puts(w->out, "void __gpusim_probe(ulong, ulong, uint, ulong) __asm__(\"llvm.pseudoprobe\");\n");
 	else if (w->layout == COUNTERS_BY_ITEM)
-		write_item_macros(w->out);
+		write_item_macros(w->out, w->a);
 	else
 		write_group_macros(w->out, w->a->block_count, w->form);
 }
@@ -104,6 +126,21 @@ static const struct kernel_entry *kernel_of_entry(const struct annotation *a, un
 	return NULL;
 }
 
+static size_t flag_words(const struct kernel_entry *k)
+{
+	return (k->flag_count + COUNTER_FLAGS - 1) / COUNTER_FLAGS;
+}
+
+/* Where a block's counter is, as a part of __gpusim_counts. */
+static void write_counter(struct writer *w, unsigned block)
+{
+	const struct block *b = &w->a->blocks[block];
+	if (b->half >= 0)
+		gs_buf_printf(w->out, "__gpusim_n->pair[%d]", b->half / 2);
+	else
+		gs_buf_printf(w->out, "__gpusim_n->%s[%u]", b->bound == BOUND_NONE ? "all" : "part", block);
+}
+
 /* The entry of a kernel. By item, it declares the counters; that the kernel was entered needs none. */
 static void write_begin(struct writer *w, const struct edit *e)
 {
@@ -113,12 +150,32 @@ static void write_begin(struct writer *w, const struct edit *e)
 		return;
 	}
 	const struct kernel_entry *k = kernel_of_entry(w->a, e->block);
-	if (!k || !k->column_count)
+	for (size_t i = 0; k && i < flag_words(k); i++)
+		gs_buf_printf(w->out, "unsigned int __gpusim_f%zu = 0;", i);
+	if (!k || k->column_count == k->flag_count)
 		return;
-	gs_buf_printf(w->out, "unsigned long __gpusim_n[%zu];", w->a->block_count);
-	for (size_t i = 0; i < k->column_count; i++)
-		gs_buf_printf(w->out, "__gpusim_n[%u] = ", k->columns[i]);
+	gs_buf_puts(w->out, "struct __gpusim_counts __gpusim_c;__private struct __gpusim_counts *__gpusim_n = &__gpusim_c;");
+	for (size_t i = k->flag_count; i < k->column_count; i++) {
+		write_counter(w, k->columns[i]);
+		gs_buf_puts(w->out, " = ");
+	}
 	gs_buf_puts(w->out, "0;");
+}
+
+static void write_puts(struct writer *w, const struct kernel_entry *k)
+{
+	size_t flags = flag_words(k);
+	for (size_t i = 0; i < flags; i++)
+		gs_buf_printf(w->out, "__gpusim_put(%zu, __gpusim_f%zu)", i, i);
+	for (size_t i = k->flag_count; i < k->column_count; i++) {
+		const struct block *b = &w->a->blocks[k->columns[i]];
+		gs_buf_printf(w->out, "__gpusim_put(%zu, ", flags + i - k->flag_count);
+		if (b->half < 0 && b->bound == BOUND_NONE)
+			gs_buf_printf(w->out, "__gpusim_total(%u)", b->id);
+		else
+			write_counter(w, b->id);
+		gs_buf_puts(w->out, b->half >= 0 && b->half & 1 ? " >> 32)" : ")");
+	}
 }
 
 /*
@@ -131,13 +188,40 @@ static void write_kernel_end(struct writer *w, const struct edit *e)
 	if (w->layout != COUNTERS_BY_ITEM || !k || !k->column_count)
 		return;
 	if (e->kind != EDIT_RETURN_END) {
-		gs_buf_puts(w->out, "{unsigned long __gpusim_i = __gpusim_item; if (__gpusim_i < __gpusim_places) {");
-		for (size_t i = 0; i < k->column_count; i++)
-			gs_buf_printf(w->out, "__gpusim_put(%zu, %u)", i, k->columns[i]);
+		gs_buf_puts(w->out, "{__gpusim_place {");
+		write_puts(w, k);
 		gs_buf_puts(w->out, "}");
 	}
 	if (e->kind != EDIT_RETURN)
 		gs_buf_puts(w->out, "}");
+}
+
+/* The index of a flag of the kernel whose text it is, or -1. */
+static int flag_of(const struct writer *w, const struct edit *e, bool clone)
+{
+	const struct kernel_entry *k = NULL;
+	for (size_t i = 0; i < w->a->kernel_count && !k && e->function->kernel && !clone; i++)
+		if (w->a->kernels[i].name == e->function->name)
+			k = &w->a->kernels[i];
+	for (size_t i = 0; k && i < k->flag_count; i++)
+		if (k->columns[i] == e->block)
+			return (int)i;
+	return -1;
+}
+
+/* One more execution of the edit's block, as an expression. */
+static void write_count(struct writer *w, const struct edit *e, bool clone)
+{
+	static const char *const counters[] = {[BOUND_NONE] = "block", [BOUND_BARRIERS] = "round", [BOUND_ROUND] = "part",
+	                                       [BOUND_ONCE] = "part"};
+	const struct block *b = &w->a->blocks[e->block];
+	int flag = w->layout == COUNTERS_BY_ITEM ? flag_of(w, e, clone) : -1;
+	if (flag >= 0)
+		gs_buf_printf(w->out, "__gpusim_flag(%d, %d)", flag / COUNTER_FLAGS, flag % COUNTER_FLAGS);
+	else if (w->layout == COUNTERS_BY_ITEM && b->half >= 0)
+		gs_buf_printf(w->out, "__gpusim_half(%d, %d)", b->half / 2, b->half % 2 * 32);
+	else
+		gs_buf_printf(w->out, "__gpusim_%s(%u)", w->layout == COUNTERS_BY_ITEM ? counters[b->bound] : "block", e->block);
 }
 
 static void write_probe(struct writer *w, const struct edit *e)
@@ -150,46 +234,38 @@ static void write_marker(struct writer *w, const struct edit *e, bool clone)
 	if (w->form == MARK_PROBE) {
 		write_probe(w, e);
 		gs_buf_puts(w->out, ";");
-	} else if (e->entry && e->function->kernel && !clone) {
-		write_begin(w, e);
-	} else if (!w->a->blocks[e->block].term_count) {
-		gs_buf_printf(w->out, "__gpusim_block(%u);", e->block);
+		return;
 	}
+	if (e->entry && e->function->kernel && !clone)
+		write_begin(w, e);
+	else if (!w->a->blocks[e->block].term_count) {
+		write_count(w, e, clone);
+		gs_buf_puts(w->out, ";");
+	}
+	write_trip_numbers(w->a, e->block, ";", w->out);
 }
 
-static void write_wrap(struct writer *w, const struct edit *e)
+static void write_wrap(struct writer *w, const struct edit *e, bool clone)
 {
-	if (w->form != MARK_PROBE && w->a->blocks[e->block].term_count)
+	bool derived = w->a->blocks[e->block].term_count;
+	if (w->form != MARK_PROBE && derived && !has_trip_numbers(w->a, e->block))
 		return;
 	if (e->kind == EDIT_WRAP_END) {
 		gs_buf_puts(w->out, "))");
 		return;
 	}
 	gs_buf_puts(w->out, "(");
-	if (w->form == MARK_PROBE)
+	if (w->form == MARK_PROBE) {
 		write_probe(w, e);
-	else
-		gs_buf_printf(w->out, "__gpusim_block(%u)", e->block);
-	gs_buf_puts(w->out, ", (");
-}
-
-/* The trips of a loop, for each factor that is wanted. All variables are in one block around the loop. */
-static void write_trips(struct writer *w, const struct edit *e)
-{
-	bool any = false;
-	for (size_t i = 0; i < w->a->block_count; i++) {
-		const struct block *b = &w->a->blocks[i];
-		if (!b->factor || b->loop != (int)e->block)
-			continue;
-		if (e->kind == EDIT_LOOP)
-			gs_buf_printf(w->out, "%sunsigned int __gpusim_t%u = 0;", any ? "" : "{", b->id);
-		else if (e->kind == EDIT_LOOP_BODY)
-			gs_buf_printf(w->out, "if (++__gpusim_t%u == %uu) { __gpusim_t%u = 0; __gpusim_block(%u); }", b->id,
-			              b->factor, b->id, b->id);
-		any = true;
+		gs_buf_puts(w->out, ", (");
+		return;
 	}
-	if (any && e->kind == EDIT_LOOP_END)
-		gs_buf_puts(w->out, "}");
+	if (!derived) {
+		write_count(w, e, clone);
+		gs_buf_puts(w->out, ", ");
+	}
+	write_trip_numbers(w->a, e->block, ", ", w->out);
+	gs_buf_puts(w->out, "(");
 }
 
 static void write_line_marker(struct gs_buf *out, const struct source_place *place)
@@ -236,9 +312,8 @@ static bool write_host_edit(struct writer *w, const struct edit *e, bool clone)
 			write_kernel_end(w, e);
 		return true;
 	case EDIT_LOOP:
-	case EDIT_LOOP_BODY:
 	case EDIT_LOOP_END:
-		write_trips(w, e);
+		write_trips(w->a, e, w->out);
 		return true;
 	case EDIT_KERNEL_ONLY:
 		return clone;
@@ -252,7 +327,7 @@ static bool write_edit(struct writer *w, const struct edit *e, bool clone)
 	if (e->kind == EDIT_COUNT)
 		write_marker(w, e, clone);
 	else if (e->kind == EDIT_WRAP || e->kind == EDIT_WRAP_END)
-		write_wrap(w, e);
+		write_wrap(w, e, clone);
 	else if (e->kind == EDIT_TEXT)
 		gs_buf_puts(w->out, e->fixed);
 	else

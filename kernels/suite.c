@@ -1,15 +1,14 @@
 /*
  * suite - runs the cases of cases.txt as an ordinary OpenCL 1.1 program would.
  *
- *   suite [-k kernel directory] [-r repeats] [-n] cases.txt [name...]     (shell patterns: '*-s')
+ *   suite [-k kernel directory] [-r repeats] [-n] [-b] cases.txt [name...]     (shell patterns: '*-s')
  *
  * The kernels are looked for beside the cases file unless -k names another directory. Prints one line
  * per case: name,kernel,global,local,checksum,median_ns,min_ns where the times are the device's own
- * (profiling events); -n: no profiling. Every repeat starts from freshly written buffers.
- *
- * Arguments: f (float), d (double) and i (int) buffers, kind:count:how[:value] with how one of rand (floats in [0,1),
- * ints in [0,value)), zero, and for ints fill (value) and ramp (element e is e*value); m an image to read of RGBA
- * floats, m:WIDTHxHEIGHT:rand; F:value and I:value scalars; L:bytes local memory.
+ * (profiling events); -n: no profiling. Every repeat starts from freshly written buffers. With -b two more, of the
+ * host's clock: build_ns, of clBuildProgram, and first_ns, of the first launch, which is when drivers compile a kernel; a
+ * build of nothing comes before all, so that a driver's own start is in none of them.
+ * cases.h says what a line of the cases file means.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
@@ -19,47 +18,23 @@
 #endif
 #define CL_USE_DEPRECATED_OPENCL_1_1_APIS
 #define CL_USE_DEPRECATED_OPENCL_1_2_APIS
+#include "cases.h"
+
 #include <CL/cl.h>
-#include <fnmatch.h>
 #include <libgen.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include <time.h>
 #include <unistd.h>
 
-enum { MAX_ARGS = 16, MAX_REPEATS = 64 };
+enum { MAX_REPEATS = 64 };
 
 struct suite {
 	cl_device_id device;
 	cl_context context;
 	cl_command_queue queue;
 	const char *kernel_dir;
-	int repeats, profile;
+	int repeats, profile, builds;
+	cl_mem mem[MAX_ARGS]; /* of the case that runs */
 };
-
-struct arg {
-	char kind; /* 'f', 'd' or 'i' buffer, 'm' image, 'F' or 'I' scalar, 'L' local memory */
-	size_t count, size_bytes, width, height;
-	int32_t *init; /* buffers and images: the contents every repeat starts from */
-	cl_mem mem;
-	float f;
-	int32_t i;
-};
-
-struct test_case {
-	const char *name, *file, *kernel;
-	cl_uint dims;
-	size_t global[3], local[3];
-	int arg_count;
-	struct arg args[MAX_ARGS];
-};
-
-static void fail(const char *what, const char *name, int code)
-{
-	fprintf(stderr, "suite: %s: %s (%d)\n", name, what, code);
-	exit(1);
-}
 
 static void check(cl_int err, const char *what)
 {
@@ -67,110 +42,15 @@ static void check(cl_int err, const char *what)
 		fail("failed", what, err);
 }
 
-static uint32_t random_state;
-
-static uint32_t next_random(void)
+static unsigned long long now_ns(void)
 {
-	random_state = random_state * 1664525u + 1013904223u;
-	return random_state >> 8;
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (unsigned long long)t.tv_sec * 1000000000u + (unsigned long long)t.tv_nsec;
 }
 
-static void fill(struct arg *a, const char *how, long value)
-{
-	float *f = (float *)a->init;
-	double *d = (double *)a->init;
-
-	for (size_t e = 0; e < a->count; e++) {
-		if (a->kind == 'd')
-			d[e] = !strcmp(how, "rand") ? next_random() / 16777216.0 : 0.0;
-		else if (a->kind == 'f' || a->kind == 'm')
-			f[e] = !strcmp(how, "rand") ? next_random() / 16777216.0f : 0.0f;
-		else if (!strcmp(how, "rand"))
-			a->init[e] = (int32_t)(next_random() % (uint32_t)value);
-		else
-			a->init[e] = (int32_t)(!strcmp(how, "ramp") ? (long)e * value : value);
-	}
-}
-
-/* text: kind:count[:how[:value]], or kind:value for a scalar */
-static void parse_arg(struct arg *a, char *text)
-{
-	char *save, *kind = strtok_r(text, ":", &save), *count = strtok_r(NULL, ":", &save);
-	char *how = strtok_r(NULL, ":", &save), *value = strtok_r(NULL, ":", &save);
-
-	a->kind = kind[0];
-	if (!count)
-		fail("no value or count", text, 0);
-	if (a->kind == 'F')
-		a->f = strtof(count, NULL);
-	else if (a->kind == 'I')
-		a->i = (int32_t)strtol(count, NULL, 10);
-	else
-		a->count = a->width = strtoul(count, &count, 10);
-	if (a->kind == 'm') {
-		a->height = *count == 'x' ? strtoul(count + 1, NULL, 10) : 1;
-		a->count = a->width * a->height * 4;
-	}
-	if (strchr("fdim", a->kind)) {
-		a->size_bytes = a->count * (a->kind == 'd' ? 8 : 4);
-		a->init = malloc(a->size_bytes);
-		if (!a->init || !how)
-			fail("no memory or no contents", text, 0);
-		fill(a, how, value ? strtol(value, NULL, 10) : 0);
-	}
-}
-
-static cl_uint parse_range(char *text, size_t *range)
-{
-	cl_uint dims = 0;
-	char *save;
-
-	for (char *p = strtok_r(text, ",", &save); p && dims < 3; p = strtok_r(NULL, ",", &save))
-		range[dims++] = strtoul(p, NULL, 10);
-	return dims;
-}
-
-static void parse_case(struct test_case *c, char *line)
-{
-	const char *blank = " \t";
-	char *save, *global, *local;
-
-	memset(c, 0, sizeof *c);
-	c->name = strtok_r(line, blank, &save);
-	c->file = strtok_r(NULL, blank, &save);
-	c->kernel = strtok_r(NULL, blank, &save);
-	global = strtok_r(NULL, blank, &save);
-	local = strtok_r(NULL, blank, &save);
-	if (!local)
-		fail("too few fields", c->name, 0);
-	c->dims = parse_range(global, c->global);
-	if (parse_range(local, c->local) != c->dims)
-		fail("global and local size differ in dimensions", c->name, 0);
-	random_state = 42;
-	for (char *p; c->arg_count < MAX_ARGS && (p = strtok_r(NULL, blank, &save)); c->arg_count++)
-		parse_arg(&c->args[c->arg_count], p);
-}
-
-static char *read_file(const char *path, size_t *size)
-{
-	FILE *f = fopen(path, "r");
-	char *text;
-
-	if (!f) {
-		perror(path);
-		exit(1);
-	}
-	fseek(f, 0, SEEK_END);
-	*size = (size_t)ftell(f);
-	rewind(f);
-	text = calloc(1, *size + 1);
-	if (!text || fread(text, 1, *size, f) != *size)
-		fail("cannot read", path, 0);
-	fclose(f);
-	return text;
-}
-
-static cl_program build_program(const struct suite *s, const char *file)
+static cl_program build_program(const struct suite *s, const char *file, unsigned long long *build_ns)
 {
 	char path[4096], *source;
 	size_t size;
@@ -182,39 +62,53 @@ static cl_program build_program(const struct suite *s, const char *file)
 	program = clCreateProgramWithSource(s->context, 1, (const char **)&source, &size, &err);
 	check(err, "clCreateProgramWithSource");
 	free(source);
+	*build_ns = now_ns();
 	check(clBuildProgram(program, 1, &s->device, "", NULL, NULL), "clBuildProgram");
+	*build_ns = now_ns() - *build_ns;
 	return program;
 }
 
-static void write_image(const struct suite *s, struct arg *a)
+static void start_compiler(const struct suite *s)
+{
+	const char *nothing = "__kernel void nothing(void) {}";
+	cl_int err;
+	cl_program program = clCreateProgramWithSource(s->context, 1, &nothing, NULL, &err);
+
+	check(err, "clCreateProgramWithSource");
+	check(clBuildProgram(program, 1, &s->device, "", NULL, NULL), "clBuildProgram");
+	clReleaseProgram(program);
+}
+
+static void write_image(const struct suite *s, const struct arg *a, cl_mem *mem)
 {
 	const cl_image_format format = {CL_RGBA, CL_FLOAT};
 	const size_t origin[3] = {0}, region[3] = {a->width, a->height, 1};
 	cl_int err;
 
-	if (!a->mem) {
-		a->mem = clCreateImage2D(s->context, CL_MEM_READ_ONLY, &format, a->width, a->height, 0, NULL, &err);
+	if (!*mem) {
+		*mem = clCreateImage2D(s->context, CL_MEM_READ_ONLY, &format, a->width, a->height, 0, NULL, &err);
 		check(err, "clCreateImage2D");
 	}
-	check(clEnqueueWriteImage(s->queue, a->mem, CL_TRUE, origin, region, 0, 0, a->init, 0, NULL, NULL),
+	check(clEnqueueWriteImage(s->queue, *mem, CL_TRUE, origin, region, 0, 0, a->init, 0, NULL, NULL),
 	      "clEnqueueWriteImage");
 }
 
-static void set_arg(const struct suite *s, cl_kernel kernel, cl_uint index, struct arg *a)
+static void set_arg(struct suite *s, cl_kernel kernel, cl_uint index, const struct arg *a)
 {
+	cl_mem *mem = &s->mem[index];
 	cl_int err;
 
 	if (a->kind == 'm') {
-		write_image(s, a);
-		check(clSetKernelArg(kernel, index, sizeof a->mem, &a->mem), "clSetKernelArg");
+		write_image(s, a, mem);
+		check(clSetKernelArg(kernel, index, sizeof *mem, mem), "clSetKernelArg");
 	} else if (a->init) {
-		if (!a->mem) {
-			a->mem = clCreateBuffer(s->context, CL_MEM_READ_WRITE, a->size_bytes, NULL, &err);
+		if (!*mem) {
+			*mem = clCreateBuffer(s->context, CL_MEM_READ_WRITE, a->size_bytes, NULL, &err);
 			check(err, "clCreateBuffer");
 		}
-		check(clEnqueueWriteBuffer(s->queue, a->mem, CL_TRUE, 0, a->size_bytes, a->init, 0, NULL, NULL),
+		check(clEnqueueWriteBuffer(s->queue, *mem, CL_TRUE, 0, a->size_bytes, a->init, 0, NULL, NULL),
 		      "clEnqueueWriteBuffer");
-		check(clSetKernelArg(kernel, index, sizeof a->mem, &a->mem), "clSetKernelArg");
+		check(clSetKernelArg(kernel, index, sizeof *mem, mem), "clSetKernelArg");
 	} else if (a->kind == 'L') {
 		check(clSetKernelArg(kernel, index, a->count, NULL), "clSetKernelArg");
 	} else {
@@ -239,10 +133,10 @@ static cl_ulong launch(const struct suite *s, cl_kernel kernel, const struct tes
 	return end - start;
 }
 
-static uint32_t checksum(const struct suite *s, struct arg *a, uint32_t sum)
+static uint32_t checksum(const struct suite *s, struct arg *a, cl_mem mem, uint32_t sum)
 {
 	if (a->kind != 'm') /* kernels do not write images, so what was given still is what they hold */
-		check(clEnqueueReadBuffer(s->queue, a->mem, CL_TRUE, 0, a->size_bytes, a->init, 0, NULL, NULL),
+		check(clEnqueueReadBuffer(s->queue, mem, CL_TRUE, 0, a->size_bytes, a->init, 0, NULL, NULL),
 		      "clEnqueueReadBuffer");
 	for (size_t e = 0; e < a->size_bytes / 4; e++)
 		sum = sum * 31 + (uint32_t)a->init[e];
@@ -263,46 +157,50 @@ static void print_range(const size_t *range, cl_uint dims)
 	putchar(',');
 }
 
-static void run_case(const struct suite *s, struct test_case *c)
+/* Releases what the case holds. */
+static uint32_t checksum_all(struct suite *s, struct test_case *c)
+{
+	uint32_t sum = 0;
+
+	for (int i = 0; i < c->arg_count; i++) {
+		if (!c->args[i].init)
+			continue;
+		sum = checksum(s, &c->args[i], s->mem[i], sum);
+		clReleaseMemObject(s->mem[i]);
+		s->mem[i] = NULL;
+		free(c->args[i].init);
+	}
+	return sum;
+}
+
+static void run_case(struct suite *s, struct test_case *c)
 {
 	cl_ulong times[MAX_REPEATS] = {0};
-	uint32_t sum = 0;
+	unsigned long long build_ns, first_ns = 0, begin_ns;
 	cl_int err;
-	cl_program program = build_program(s, c->file);
+	cl_program program = build_program(s, c->file, &build_ns);
 	cl_kernel kernel = clCreateKernel(program, c->kernel, &err);
 
 	check(err, "clCreateKernel");
 	for (int r = 0; r < s->repeats; r++) {
 		for (int i = 0; i < c->arg_count; i++)
 			set_arg(s, kernel, (cl_uint)i, &c->args[i]);
+		begin_ns = now_ns();
 		times[r] = launch(s, kernel, c);
-	}
-	for (int i = 0; i < c->arg_count; i++) {
-		if (!c->args[i].init)
-			continue;
-		sum = checksum(s, &c->args[i], sum);
-		clReleaseMemObject(c->args[i].mem);
-		free(c->args[i].init);
+		first_ns = r ? first_ns : now_ns() - begin_ns;
 	}
 	qsort(times, (size_t)s->repeats, sizeof times[0], compare_times);
 	printf("%s,%s,", c->name, c->kernel);
 	print_range(c->global, c->dims);
 	print_range(c->local, c->dims);
-	printf("%08x,%llu,%llu\n", sum, (unsigned long long)times[s->repeats / 2], (unsigned long long)times[0]);
+	printf("%08x,%llu,%llu", checksum_all(s, c), (unsigned long long)times[s->repeats / 2],
+	       (unsigned long long)times[0]);
+	if (s->builds)
+		printf(",%llu,%llu", build_ns, first_ns);
+	putchar('\n');
 	fflush(stdout);
 	clReleaseKernel(kernel);
 	clReleaseProgram(program);
-}
-
-static int wanted(const char *line, int argc, char **argv)
-{
-	char name[128];
-
-	snprintf(name, sizeof name, "%.*s", (int)strcspn(line, " \t"), line);
-	for (int i = 0; i < argc; i++)
-		if (!fnmatch(argv[i], name, 0))
-			return 1;
-	return argc == 0;
 }
 
 static void open_device(struct suite *s)
@@ -327,18 +225,20 @@ int main(int argc, char **argv)
 	size_t size;
 	int option;
 
-	while ((option = getopt(argc, argv, "k:r:n")) != -1) {
+	while ((option = getopt(argc, argv, "k:r:nb")) != -1) {
 		if (option == 'k')
 			s.kernel_dir = optarg;
 		else if (option == 'r')
 			s.repeats = atoi(optarg);
 		else if (option == 'n')
 			s.profile = 0;
+		else if (option == 'b')
+			s.builds = 1;
 		else
 			return 2;
 	}
 	if (optind >= argc || s.repeats < 1 || s.repeats > MAX_REPEATS) {
-		fprintf(stderr, "usage: suite [-k kernel directory] [-r repeats] [-n] cases.txt [name...]\n");
+		fprintf(stderr, "usage: suite [-k kernel directory] [-r repeats] [-n] [-b] cases.txt [name...]\n");
 		return 2;
 	}
 	path = strdup(argv[optind]);
@@ -346,6 +246,8 @@ int main(int argc, char **argv)
 		s.kernel_dir = dirname(path);
 	cases = read_file(argv[optind++], &size);
 	open_device(&s);
+	if (s.builds)
+		start_compiler(&s);
 	for (char *line = strtok_r(cases, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
 		if (line[0] == '#' || !strcspn(line, " \t") || !wanted(line, argc - optind, argv + optind))
 			continue;

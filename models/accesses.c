@@ -257,8 +257,8 @@ static uint32_t accesses_of(const struct gpu *gpu, const struct kernel_code *cod
 	/* Private memory is interleaved by the hardware: equal offsets of all lanes lie together. */
 	if (in->space == SPACE_local)
 		*unknown = false;
-	if (*unknown)
-		return in->space == SPACE_shared || in->space == SPACE_const ? 1 : w->lanes;
+	if (*unknown) /* shared and constant memory are laid out to be read together; elsewhere each lane goes its own way */
+		return in->space == SPACE_shared || in->space == SPACE_const ? 1 : 0;
 	for (uint32_t l = 0; l < w->lanes; l++)
 		addresses[l] = in->address < 0 || in->space == SPACE_local
 		                   ? (uint64_t)l * in->bytes : w->values[(size_t)l * code->node_count + (uint32_t)in->address];
@@ -296,7 +296,7 @@ int usual_accesses(const struct gpu *gpu, const struct kernel_code *code, const 
 		}
 	}
 	for (uint32_t i = 0; i < code->code_count && !result; i++)
-		out[i] = (uint16_t)(sums[i] ? (sums[i] + warps / 2) / warps : 1);
+		out[i] = (uint16_t)(sums[i] || is_access(&code->code[i]) ? (sums[i] + warps / 2) / warps : 1);
 	free(w.values);
 	free(w.varying);
 	free(sums);

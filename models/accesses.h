@@ -26,8 +26,8 @@ struct launch_arguments {
 };
 
 /* For every instruction of the code, the accesses of an average warp, as far as the code alone tells; `out` has
- * code_count entries. *unknown counts the memory instructions whose addresses it does not tell (each lane then is
- * taken to go its own way). Returns 0 or -ENOMEM. */
+ * code_count entries. *unknown counts the memory instructions whose addresses it does not tell; 0 then stands for as
+ * many accesses as lanes are on. Returns 0 or -ENOMEM. */
 int usual_accesses(const struct gpu *gpu, const struct kernel_code *code, const struct launch_arguments *launch,
                    uint16_t *out, uint32_t *unknown);
 

@@ -40,6 +40,8 @@ enum code_flags {
 	CODE_CALL = 8,         /* calls code_block.call; ends its block */
 	CODE_EXPANDED = 16,    /* not in the PTX: stands for a part of a library function */
 	CODE_REM = 32,         /* remainder, among the divisions */
+	CODE_UNIFORM = 64,     /* a branch whose condition is the same in all lanes of a warp */
+	CODE_ORDERED = 128,    /* one that compares an id with what all lanes have: lanes do it in the order of ids */
 };
 
 struct code_instruction {

@@ -22,6 +22,7 @@ static const char *const known_words[] = {GPU_KEYS(NAME) "base", NULL};
 
 #define WORD(word) #word,
 static const char *const policy_words[] = {GPU_SCHEDULER_POLICIES(WORD) NULL};
+static const char *const unit_words[] = {GPU_UNIT_CHOICES(WORD) NULL};
 static const char *const library_words[] = {GPU_MATH_LIBRARIES(WORD) NULL};
 #undef WORD
 
@@ -61,6 +62,11 @@ const struct gpu_key *gpu_key(size_t i)
 const char *gpu_library_name(enum gpu_math_library library)
 {
 	return library_words[library];
+}
+
+static const char *const *words_of(enum gpu_kind kind)
+{
+	return kind == GPU_UNIT ? unit_words : kind == GPU_LIBRARY ? library_words : policy_words;
 }
 
 /* Numbers. strtod and printf would follow the locale of the process we are a guest in. */
@@ -132,10 +138,9 @@ void gpu_format_value(const struct gpu *gpu, size_t i, char *out, size_t size)
 		snprintf(out, size, "%d", *(const bool *)field);
 		break;
 	case GPU_POLICY:
-		snprintf(out, size, "%s", policy_words[*(const enum gpu_scheduler_policy *)field]);
-		break;
+	case GPU_UNIT:
 	case GPU_LIBRARY:
-		snprintf(out, size, "%s", library_words[*(const enum gpu_math_library *)field]);
+		snprintf(out, size, "%s", words_of(keys[i].kind)[*(const unsigned *)field]);
 		break;
 	}
 }
@@ -173,15 +178,14 @@ static int fail_range(struct loader *l, struct place at, const struct gpu_key *k
 	               key->kind == GPU_TEXT ? " characters" : "");
 }
 
-static int fail_word(struct loader *l, struct place at, const struct gpu_key *key, const char *value,
-                     const char *const *known)
+static int fail_choice(struct loader *l, struct place at, const struct gpu_key *key, const char *value)
 {
-	const char *near = gs_nearest(value, known);
+	const char *const *choices = words_of(key->kind), *near = gs_nearest(value, choices);
 	char words[VALUE_SIZE] = "";
-	for (size_t i = 0; known[i]; i++) {
+	for (size_t i = 0; choices[i]; i++) {
 		size_t used = strlen(words);
-		const char *link = i == 0 ? "" : known[i + 1] ? ", " : " or ";
-		snprintf(words + used, sizeof words - used, "%s%s", link, known[i]);
+		const char *link = i == 0 ? "" : choices[i + 1] ? ", " : " or ";
+		snprintf(words + used, sizeof words - used, "%s%s", link, choices[i]);
 	}
 	if (near)
 		return fail_at(l, at, "%s = %s: must be %s (did you mean '%s'?)", key->name, value, words, near);
@@ -224,25 +228,15 @@ static int set_text(struct loader *l, struct place at, const struct gpu_key *key
 	return 0;
 }
 
-static int find_word(struct loader *l, struct place at, const struct gpu_key *key, const char *value,
-                     const char *const *known, size_t *index)
+static int set_choice(struct loader *l, struct place at, const struct gpu_key *key, const char *value, unsigned *field)
 {
-	for (*index = 0; known[*index]; ++*index)
-		if (strcmp(known[*index], value) == 0)
+	const char *const *choices = words_of(key->kind);
+	for (unsigned i = 0; choices[i]; i++)
+		if (strcmp(choices[i], value) == 0) {
+			*field = i;
 			return 0;
-	return fail_word(l, at, key, value, known);
-}
-
-static int set_word(struct loader *l, struct place at, const struct gpu_key *key, const char *value, void *field)
-{
-	size_t index;
-	bool policy = key->kind == GPU_POLICY;
-	int result = find_word(l, at, key, value, policy ? policy_words : library_words, &index);
-	if (!result && policy)
-		*(enum gpu_scheduler_policy *)field = (enum gpu_scheduler_policy)index;
-	else if (!result)
-		*(enum gpu_math_library *)field = (enum gpu_math_library)index;
-	return result;
+		}
+	return fail_choice(l, at, key, value);
 }
 
 static int set_value(struct loader *l, struct place at, const struct gpu_key *key, const char *value)
@@ -252,8 +246,9 @@ static int set_value(struct loader *l, struct place at, const struct gpu_key *ke
 	case GPU_TEXT:
 		return set_text(l, at, key, value, field);
 	case GPU_POLICY:
+	case GPU_UNIT:
 	case GPU_LIBRARY:
-		return set_word(l, at, key, value, field);
+		return set_choice(l, at, key, value, field);
 	default:
 		return set_number(l, at, key, value, field);
 	}

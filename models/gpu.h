@@ -25,6 +25,13 @@ enum { GPU_TEXT_SIZE = 64 };
 enum gpu_scheduler_policy { GPU_SCHEDULER_POLICIES(GPU_POLICY) GPU_SCHEDULER_POLICY_COUNT };
 #undef GPU_POLICY
 
+/* The kinds of units that a description may move an instruction class to; auto: those that the class's name says. */
+#define GPU_UNIT_CHOICES(X) X(auto) X(fp32) X(int) X(fp64) X(sfu)
+
+#define GPU_UNIT(word) GPU_ON_##word,
+enum gpu_unit_choice { GPU_UNIT_CHOICES(GPU_UNIT) GPU_UNIT_CHOICE_COUNT };
+#undef GPU_UNIT
+
 /* Whose functions of mathematics the code has: the vendor's, costed by what its compiler emits (analysis/builtins.def), or
  * the code of libclc, which is what a simulator of clang's PTX executes. */
 #define GPU_MATH_LIBRARIES(X) X(vendor) X(libclc)
@@ -72,6 +79,36 @@ enum gpu_math_library { GPU_MATH_LIBRARIES(GPU_LIBRARY) GPU_MATH_LIBRARY_COUNT }
 	GPU_COST(X, branch, "branches, calls and returns")                                                             \
 	GPU_COST(X, barrier, "a work-group barrier, beside waiting for the others")
 
+/*
+ * How instructions move through an SM. A description that says nothing has a plain modern pipeline; 0 ports stand for one
+ * per instruction that the schedulers can issue in a cycle, 0 collectors for a share of the pool operand_collectors.
+ */
+#define GPU_KIND(X, unit)                                                                                              \
+	X(COUNT, unit##_ports, "instructions", 0, 64, GPU_DEFAULT("0"), "issued for " #unit " units, not yet collecting")  \
+	X(COUNT, unit##_collectors, "collectors", 0, 64, GPU_DEFAULT("0"), "operand collectors for " #unit " units alone")
+
+#define GPU_PIPELINE(X)                                                                                                \
+	X(FLAG, refill_when_empty, "", 0, 1, GPU_DEFAULT("0"), "fetch for a warp only when its buffer is empty")       \
+	X(COUNT, fetch_to_issue_cycles, "cycles", 1, 64, GPU_DEFAULT("1"), "from a fetch to the first issue of it")    \
+	X(FLAG, flush_at_branch, "", 0, 1, GPU_DEFAULT("1"),                                                           \
+	  "a taken branch empties the buffer at once; 0: when a scheduler next looks at the warp")                     \
+	X(FLAG, retire_in_fetch, "", 0, 1, GPU_DEFAULT("0"),                                                           \
+	  "warps retire in the fetch stage's round, which ends at the first warp that it serves; 0: at once")          \
+	X(COUNT, icache_line_instructions, "instructions", 0, 4096, GPU_DEFAULT("0"), "of a line; 0: no cold misses")  \
+	X(COUNT, icache_miss_cycles, "cycles", 0, 100000, GPU_DEFAULT("0"), "from the first touch of a line to it")    \
+	X(FLAG, sub_cores, "", 0, 1, GPU_DEFAULT("0"), "a scheduler has its own share of units, collectors and banks") \
+	X(COUNT, two_level_warps, "warps", 1, 1024, GPU_DEFAULT("8"), "active warps of a scheduler, if two_level")     \
+	GPU_KIND(X, fp32) GPU_KIND(X, int) GPU_KIND(X, fp64) GPU_KIND(X, sfu) GPU_KIND(X, ldst)                        \
+	X(COUNT, collector_steps, "steps/cycle", 1, 8, GPU_DEFAULT("1"), "rounds of allocation, reading, dispatch")    \
+	X(FLAG, completion_slots, "", 0, 1, GPU_DEFAULT("0"), "no start if the unit finishes another at the same time") \
+	X(COUNT, load_results, "results/cycle", 0, 1024, GPU_DEFAULT("0"),                                             \
+	  "of shared memory, written to banks that no unit writes to; 0: as they come")                                \
+	X(FLAG, atomics_stop_warp, "", 0, 1, GPU_DEFAULT("0"), "a warp issues nothing until its atomic is back")       \
+	X(REAL, atomic_fast_latency, "cycles", 0, 100000, GPU_DEFAULT("0"),                                            \
+	  "atomic on global memory that answers at once; 0: as l1_latency")                                            \
+	X(REAL, store_latency, "cycles", 0, 100000, GPU_DEFAULT("0"),                                                  \
+	  "store, issue to acknowledgement, which a warp needs to retire; 0: when it has left its unit")
+
 /* Latencies of loads are complete, from issue to the issue of a user of the value, warp alone and fully coalesced. */
 #define GPU_KEYS(X)                                                                                                    \
 	X(TEXT, name, "", 1, GPU_TEXT_SIZE - 1, GPU_REQUIRED, "short name, as users type it")                          \
@@ -105,7 +142,11 @@ enum gpu_math_library { GPU_MATH_LIBRARIES(GPU_LIBRARY) GPU_MATH_LIBRARY_COUNT }
 	  "shared memory the system takes per work-group; 0 where it takes none")                                      \
 	/* operands and results */                                                                                     \
 	X(COUNT, register_banks, "banks", 1, 1024, GPU_REQUIRED, "register banks of an SM")                            \
-	X(COUNT, operand_collectors, "collectors", 1, 1024, GPU_REQUIRED, "operand collector units of an SM, all")     \
+	X(FLAG, banks_by_name, "", 0, 1, GPU_DEFAULT("0"), "the number in a PTX register's name tells its bank")       \
+	X(FLAG, banks_without_conflicts, "", 0, 1, GPU_DEFAULT("0"),                                                   \
+	  "the assembler chooses registers, and operands are reused, so that banks hold nobody up; 0: chance")         \
+	X(COUNT, operand_collectors, "collectors", 0, 1024, GPU_REQUIRED,                                              \
+	  "operand collector units of an SM, all; 0: none, an instruction issues when its unit is free")               \
 	X(COUNT, result_buses, "results/cycle", 1, 1024, GPU_REQUIRED, "results an SM writes back")                    \
 	X(REAL, pipeline_latency, "cycles", 0, 1000, GPU_DEFAULT("0"),                                                 \
 	  "what operand collection and write-back add to a latency; 0 where latencies are measured whole")             \
@@ -116,6 +157,14 @@ enum gpu_math_library { GPU_MATH_LIBRARIES(GPU_LIBRARY) GPU_MATH_LIBRARY_COUNT }
 	X(COUNT, sfu_units, "units", 1, 1024, GPU_REQUIRED, "special function units of an SM")                         \
 	X(COUNT, ldst_units, "units", 1, 1024, GPU_REQUIRED, "load/store units, each one access per cycle")            \
 	GPU_CLASSES(X)                                                                                                 \
+	X(REAL, int_rem_latency, "cycles", 0, 100000, GPU_DEFAULT("0"), "latency of remainders; 0: as int_div")        \
+	X(REAL, int_rem_initiation, "cycles", 0, 100000, GPU_DEFAULT("0"),                                             \
+	  "initiation interval of remainders; 0: as int_div")                                                          \
+	/* classes that a design runs elsewhere than their names say */                                                \
+	X(UNIT, fp32_fma_unit, "", 0, GPU_UNIT_CHOICE_COUNT - 1, GPU_DEFAULT("auto"), "units of fp32_fma")             \
+	X(UNIT, fp64_fma_unit, "", 0, GPU_UNIT_CHOICE_COUNT - 1, GPU_DEFAULT("auto"), "units of fp64_fma")             \
+	X(UNIT, int_rem_unit, "", 0, GPU_UNIT_CHOICE_COUNT - 1, GPU_DEFAULT("auto"), "units of remainders")            \
+	GPU_PIPELINE(X)                                                                                                \
 	/* memory */                                                                                                   \
 	X(COUNT, shared_banks, "banks", 1, 1024, GPU_REQUIRED, "shared-memory banks of 4 bytes")                       \
 	X(FLAG, shared_wide_splits, "", 0, 1, GPU_DEFAULT("1"), "8 and 16 bytes per lane of shared memory take 2 and 4 turns") \
@@ -152,6 +201,7 @@ enum gpu_math_library { GPU_MATH_LIBRARIES(GPU_LIBRARY) GPU_MATH_LIBRARY_COUNT }
 #define GPU_FIELD_REAL(key) double key;
 #define GPU_FIELD_FLAG(key) bool key;
 #define GPU_FIELD_POLICY(key) enum gpu_scheduler_policy key;
+#define GPU_FIELD_UNIT(key) enum gpu_unit_choice key;
 #define GPU_FIELD_LIBRARY(key) enum gpu_math_library key;
 #define GPU_FIELD(kind, key, unit, least, most, need, text) GPU_FIELD_##kind(key)
 struct gpu {
@@ -164,9 +214,10 @@ struct gpu {
 #undef GPU_FIELD_REAL
 #undef GPU_FIELD_FLAG
 #undef GPU_FIELD_POLICY
+#undef GPU_FIELD_UNIT
 #undef GPU_FIELD_LIBRARY
 
-enum gpu_kind { GPU_TEXT, GPU_COUNT, GPU_BYTES, GPU_REAL, GPU_FLAG, GPU_POLICY, GPU_LIBRARY };
+enum gpu_kind { GPU_TEXT, GPU_COUNT, GPU_BYTES, GPU_REAL, GPU_FLAG, GPU_POLICY, GPU_UNIT, GPU_LIBRARY };
 
 /* One row of the table. */
 struct gpu_key {

@@ -7,8 +7,11 @@
 #ifndef GPUSIM_MODELS_H
 #define GPUSIM_MODELS_H
 
+#include "models/accesses.h"
 #include "models/code.h"
 #include "models/gpu.h"
+#include "models/synthesise.h"
+#include "models/warps.h"
 
 #include <stdint.h>
 
@@ -17,8 +20,22 @@ struct launch_profile {
 	uint64_t global[3], local[3]; /* 1 in unused dimensions */
 	uint64_t groups[3];
 	uint64_t local_bytes;  /* dynamic local memory: __local arguments, per work-group */
-	uint64_t entries;      /* work-items that entered the kernel, counted */
-	const struct kernel_code *code;
+	const struct kernel_code *code; /* the target's */
+	const uint64_t *counts;         /* of the source's blocks, all work-items: code->counter_count entries */
+	struct lane_counts lanes;       /* the same, work-item by work-item */
+	const uint16_t *accesses;       /* launch_accesses of it */
+	uint32_t unknown_accesses;
+	const uint64_t *argument_values; /* see struct launch_arguments */
+	const bool *arguments_known;
+	uint32_t argument_count;
+};
+
+enum model_kind { MODEL_FULL, MODEL_OPTIMISTIC, MODEL_PROBABILISTIC, MODEL_OCCUPANCY };
+
+struct model_options {
+	enum model_kind kind;
+	bool exact;          /* simulate every work-group */
+	uint32_t iterations; /* of the fixed point, at most */
 };
 
 enum occupancy_limit {
@@ -41,7 +58,10 @@ enum { ESTIMATE_MAX_FLAGS = 8 };
 struct estimate {
 	const char *model;
 	double cycles, time_ns, low_ns, high_ns;
-	double issue_cycles, launch_cycles; /* add up to cycles */
+	double by[CYCLE_KIND_COUNT]; /* where the cycles go; add up to cycles */
+	double register_bank_conflicts;
+	double simulated_fraction; /* of the warps' instructions; the rest is extrapolated */
+	uint32_t iterations;       /* of the fixed point */
 	const char *limiter;
 	uint64_t thread_instructions, warp_instructions, warps;
 	struct occupancy occupancy;
@@ -53,7 +73,12 @@ struct estimate {
 struct occupancy gpu_occupancy(const struct gpu *gpu, uint64_t threads, uint32_t registers, uint64_t shared_bytes);
 const char *occupancy_limit_name(enum occupancy_limit limit);
 
-/* The first model: instructions over issue rate. The others replace it model by model. */
-void model_issue_rate(const struct gpu *gpu, const struct launch_profile *launch, struct estimate *out);
+/* The accesses of each instruction of launch->code, which the caller frees, and how many are not known. They are all
+ * that a model takes of the arguments: launches whose counters and accesses are the same take the same time. */
+int launch_accesses(const struct gpu *gpu, const struct launch_profile *launch, uint16_t **out, uint32_t *unknown);
+/* Everything there is to say about a launch on a GPU. Returns 0 or a negative errno value. */
+int model_launch(const struct gpu *gpu, const struct launch_profile *launch, const struct model_options *options,
+                 struct estimate *out);
+const char *cycle_kind_name(enum cycle_kind kind);
 
 #endif

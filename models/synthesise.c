@@ -1,121 +1,148 @@
-/* Warps from the counters of their work-items: the most of all lanes, edge by edge, then a walk (walk.c). */
+/* Warps from the counters of their work-items: each lane's walk, then the replay of all of them. */
 #include "models/synthesise.h"
 
+#include "models/replay.h"
 #include "models/walk.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Counts of one raw row, kept because neighbours are mostly alike; direct mapped. */
-enum { KEPT_ROWS = 512 };
-
-struct kept_row {
-	bool used;
-	uint32_t *row;
-	double *edges, *blocks;
-	double instructions;
-};
-
-/* A path, found again by what it was made from. */
+/* A path, found again by the rows of its lanes. */
 struct kept_path {
 	uint64_t hash;
-	double *key; /* edges, then blocks, of the warp */
+	uint32_t *key;
+	double lane_instructions, warp_instructions;
 };
 
 struct path_store {
-	uint32_t **blocks; /* of each path */
+	void **blocks, **accesses; /* of each path */
 	size_t count;
 };
 
 struct maker {
 	const struct kernel_code *code;
+	const struct launch_shape *shape;
 	const struct lane_counts *lanes;
+	const uint16_t *usual;
 	const struct synthesis_limits *limits;
 	struct synthesis *out;
-	struct kept_row kept[KEPT_ROWS];
-	uint32_t *row;
+	uint32_t *rows; /* of the warp's lanes, one after the other, behind their number */
+	size_t row_words;
+	uint32_t lane_count;
 	uint64_t *counts;
-	double *warp;   /* edges, then blocks: the most of the lanes */
-	size_t key_size; /* of warp, in numbers */
+	struct code_counts sums;
 	struct kept_path *paths;
 	uint32_t *slots; /* open addressing: path + 1 */
 	size_t path_count, slot_count;
-	uint64_t blocks_kept, blocks_wanted;
+	uint64_t walked, kept, wanted;
 	double lane_instructions, warp_instructions;
+	uint64_t seed;
 };
 
-static uint64_t hash_bytes(const void *data, size_t length)
+static uint64_t hash_words(const uint32_t *words, size_t count)
 {
-	const unsigned char *p = data;
-	uint64_t h = 0x9e3779b97f4a7c15u ^ length;
-	for (; length >= 4; p += 4, length -= 4) {
-		uint32_t word;
-		memcpy(&word, p, sizeof word);
-		h = (h ^ word) * 0xff51afd7ed558ccdu;
+	uint64_t h = 0x9e3779b97f4a7c15u ^ count;
+	for (size_t i = 0; i < count; i++) {
+		h = (h ^ words[i]) * 0xff51afd7ed558ccdu;
 		h ^= h >> 32;
 	}
 	return h;
 }
 
-static bool room_for_row(struct maker *m, struct kept_row *k)
+/* ---- one path ---- */
+
+/* What the replay of a warp leaves. */
+struct recording {
+	struct maker *m;
+	struct gs_buf blocks, accesses;
+	double lane_instructions;
+	uint64_t warp_instructions;
+};
+
+static bool is_access(const struct code_instruction *in)
 {
-	const struct kernel_code *c = m->code;
-	if (!k->row) {
-		k->row = calloc(m->lanes->columns + 1, sizeof *k->row);
-		k->edges = calloc(c->edge_count + 1, sizeof *k->edges);
-		k->blocks = calloc(c->block_count + 1, sizeof *k->blocks);
+	return in->class == CODE_load || in->class == CODE_store || in->class == CODE_atomic || in->class == CODE_texture;
+}
+
+static uint16_t accesses_of(uint32_t usual, uint32_t active, uint32_t lanes)
+{
+	if (!usual)
+		return (uint16_t)(active ? active : 1);
+	return (uint16_t)((usual * active + lanes - 1) / lanes);
+}
+
+static bool record(void *ctx, uint32_t block, uint64_t lanes)
+{
+	struct recording *r = ctx;
+	const struct kernel_code *c = r->m->code;
+	const struct code_block *b = &c->blocks[block];
+	uint32_t active = (uint32_t)__builtin_popcountll(lanes);
+	gs_buf_add(&r->blocks, &block, sizeof block);
+	for (uint32_t i = b->first; i < b->first + b->count; i++) {
+		if (!is_access(&c->code[i]))
+			continue;
+		uint16_t n = accesses_of(r->m->usual ? r->m->usual[i] : 1, active, r->m->shape->warp_size);
+		gs_buf_add(&r->accesses, &n, sizeof n);
 	}
-	return k->row && k->edges && k->blocks;
+	r->warp_instructions += b->count;
+	r->lane_instructions += (double)b->count * active;
+	return !r->blocks.failed && !r->accesses.failed && r->blocks.len < (size_t)1 << 30;
 }
 
-/* The counts of the row in m->row, or NULL without memory. */
-static const struct kept_row *counts_of_row(struct maker *m)
+static const uint32_t *row_of(const struct maker *m, uint32_t lane)
 {
-	size_t bytes = m->lanes->columns * sizeof *m->row;
-	struct kept_row *k = &m->kept[hash_bytes(m->row, bytes) % KEPT_ROWS];
-	if (!room_for_row(m, k))
-		return NULL;
-	if (k->used && !memcmp(k->row, m->row, bytes))
-		return k;
-	struct code_counts counts = {.edges = k->edges, .blocks = k->blocks};
-	m->lanes->expand(m->lanes->ctx, m->row, m->counts);
-	code_count(m->code, m->counts, &counts);
-	memcpy(k->row, m->row, bytes);
-	k->used = true;
-	k->instructions = counts.thread_instructions;
-	m->out->inconsistent |= counts.inconsistent;
-	return k;
+	return m->rows + 1 + lane * m->row_words;
 }
 
-static bool take_most(struct maker *m, const struct kept_row *k)
+static void count_lane(struct maker *m, uint32_t lane)
 {
-	const struct kernel_code *c = m->code;
-	if (!k)
-		return false;
-	for (uint32_t i = 0; i < c->edge_count; i++)
-		if (k->edges[i] > m->warp[i])
-			m->warp[i] = k->edges[i];
-	for (uint32_t i = 0; i < c->block_count; i++)
-		if (k->blocks[i] > m->warp[c->edge_count + i])
-			m->warp[c->edge_count + i] = k->blocks[i];
-	m->lane_instructions += k->instructions;
-	return true;
+	m->lanes->expand(m->lanes->ctx, row_of(m, lane), m->counts);
+	code_count(m->code, m->counts, &m->sums);
+	m->out->inconsistent |= m->sums.inconsistent;
 }
 
-static int sum_warp(struct maker *m, const struct launch_shape *shape, uint64_t group, uint32_t warp)
+/* The walks of all lanes; those of equal rows are shared where they cannot differ. */
+static int walk_lanes(struct maker *m, struct gs_buf *walks, struct lane_path *paths)
 {
-	uint32_t first = warp * shape->warp_size, end = first + shape->warp_size;
-	memset(m->warp, 0, m->key_size * sizeof *m->warp);
-	for (uint32_t i = first; i < end && i < shape->threads_per_group; i++) {
-		m->lanes->gather(m->lanes->ctx, group, i, m->row);
-		if (!take_most(m, counts_of_row(m)))
-			return -ENOMEM;
+	bool differs = false;
+	uint32_t shared = 0;
+	for (uint32_t l = 0; l < m->lane_count; l++) {
+		bool same = l && !memcmp(row_of(m, l), row_of(m, l - 1), m->row_words * sizeof(uint32_t));
+		if (!same)
+			count_lane(m, l);
+		if (!same)
+			differs = walk_may_differ(m->code, m->sums.edges);
+		if (!same || differs) {
+			uint64_t room = m->limits->most_blocks > m->walked ? m->limits->most_blocks - m->walked : 1;
+			int64_t wanted = walk_lane(m->code, m->sums.edges, ++m->seed, room, &walks[l]);
+			if (wanted < 0)
+				return (int)wanted;
+			m->walked += walks[l].len / sizeof(uint32_t);
+			m->kept += walks[l].len / sizeof(uint32_t);
+			m->wanted += (uint64_t)wanted;
+			shared = l;
+		}
+		paths[l] = (struct lane_path){(const uint32_t *)(void *)walks[shared].data, walks[shared].len / sizeof(uint32_t)};
 	}
-	for (uint32_t i = 0; i < m->code->block_count; i++)
-		m->warp_instructions += m->warp[m->code->edge_count + i] * m->code->blocks[i].count;
 	return 0;
 }
+
+static int make_path(struct maker *m, struct recording *r)
+{
+	struct gs_buf walks[REPLAY_MOST_LANES] = {{0}};
+	struct lane_path paths[REPLAY_MOST_LANES];
+	int result = walk_lanes(m, walks, paths);
+	if (!result)
+		result = replay_warp(m->code, paths, m->lane_count, record, r);
+	if (r->blocks.failed || r->accesses.failed)
+		result = -ENOMEM;
+	for (uint32_t l = 0; l < m->lane_count; l++)
+		gs_buf_free(&walks[l]);
+	return result;
+}
+
+/* ---- paths by their lanes ---- */
 
 static bool grow_slots(struct maker *m)
 {
@@ -142,86 +169,106 @@ static void *grow(void *array, size_t count, size_t size)
 	return reallocarray(array, count ? 2 * count : 1, size);
 }
 
-static int walk_new_path(struct maker *m, struct warp_path *out)
-{
-	const struct walk_counts counts = {m->warp, m->warp + m->code->edge_count};
-	struct gs_buf path = {0};
-	uint64_t room = m->limits->most_blocks > m->blocks_kept ? m->limits->most_blocks - m->blocks_kept : 1;
-	int64_t wanted = walk_warp(m->code, &counts, room, &path);
-	if (wanted < 0) {
-		gs_buf_free(&path);
-		return (int)wanted;
-	}
-	*out = (struct warp_path){.blocks = (uint32_t *)(void *)path.data, .block_count = path.len / sizeof(uint32_t)};
-	m->blocks_kept += out->block_count;
-	m->blocks_wanted += (uint64_t)wanted > out->block_count ? (uint64_t)wanted : out->block_count;
-	return 0;
-}
-
-static int add_path(struct maker *m, uint64_t hash, size_t slot)
+static bool room_for_path(struct maker *m)
 {
 	struct path_store *store = m->out->store;
 	struct kept_path *paths = grow(m->paths, m->path_count, sizeof *paths);
 	m->paths = paths ? paths : m->paths;
 	struct warp_path *out = grow(m->out->paths, m->path_count, sizeof *out);
 	m->out->paths = out ? out : m->out->paths;
-	uint32_t **blocks = grow(store->blocks, m->path_count, sizeof *blocks);
+	void **blocks = grow(store->blocks, m->path_count, sizeof *blocks);
 	store->blocks = blocks ? blocks : store->blocks;
-	double *key = malloc(m->key_size * sizeof *key + 1);
-	int result = paths && out && blocks && key ? walk_new_path(m, &out[m->path_count]) : -ENOMEM;
+	void **accesses = grow(store->accesses, m->path_count, sizeof *accesses);
+	store->accesses = accesses ? accesses : store->accesses;
+	return paths && out && blocks && accesses;
+}
+
+static int add_path(struct maker *m, uint64_t hash, size_t words, size_t slot)
+{
+	struct path_store *store = m->out->store;
+	struct recording r = {.m = m};
+	uint32_t *key = malloc(words * sizeof *key + 1);
+	int result = key && room_for_path(m) ? make_path(m, &r) : -ENOMEM;
 	if (result) {
+		gs_buf_free(&r.blocks);
+		gs_buf_free(&r.accesses);
 		free(key);
 		return result;
 	}
-	memcpy(key, m->warp, m->key_size * sizeof *key);
-	store->blocks[store->count++] = (uint32_t *)out[m->path_count].blocks;
-	paths[m->path_count] = (struct kept_path){hash, key};
+	memcpy(key, m->rows, words * sizeof *key);
+	m->out->paths[m->path_count] = (struct warp_path){
+		.blocks = (uint32_t *)(void *)r.blocks.data, .block_count = r.blocks.len / sizeof(uint32_t),
+		.accesses = (uint16_t *)(void *)r.accesses.data, .access_count = r.accesses.len / sizeof(uint16_t),
+		.active_lanes = (uint64_t)r.lane_instructions,
+	};
+	store->blocks[store->count] = r.blocks.data;
+	store->accesses[store->count++] = r.accesses.data;
+	m->paths[m->path_count] = (struct kept_path){hash, key, r.lane_instructions, (double)r.warp_instructions};
 	m->slots[slot] = (uint32_t)++m->path_count;
 	return 0;
 }
 
-/* The path of the warp in m->warp. */
+/* The path of the warp whose rows are in m->rows. */
 static int find_path(struct maker *m, uint32_t *out)
 {
-	size_t bytes = m->key_size * sizeof *m->warp;
+	size_t words = 1 + m->lane_count * m->row_words;
 	if (2 * m->path_count >= m->slot_count && !grow_slots(m))
 		return -ENOMEM;
-	uint64_t hash = hash_bytes(m->warp, bytes);
+	uint64_t hash = hash_words(m->rows, words);
 	size_t s = hash & (m->slot_count - 1);
 	for (; m->slots[s]; s = (s + 1) & (m->slot_count - 1)) {
 		const struct kept_path *p = &m->paths[m->slots[s] - 1];
-		if (p->hash == hash && !memcmp(p->key, m->warp, bytes)) {
+		if (p->hash == hash && p->key[0] == m->lane_count && !memcmp(p->key, m->rows, words * sizeof *p->key)) {
 			*out = m->slots[s] - 1;
 			return 0;
 		}
 	}
-	int result = add_path(m, hash, s);
+	if (m->path_count && m->walked >= m->limits->most_blocks) {
+		m->out->reused = true;
+		*out = (uint32_t)(hash % m->path_count);
+		return 0;
+	}
+	int result = add_path(m, hash, words, s);
 	*out = (uint32_t)m->path_count - 1;
 	return result;
 }
 
-static int make_all(struct maker *m, const struct launch_shape *shape)
+static int make_warp(struct maker *m, uint64_t group, uint32_t warp, uint32_t *path)
+{
+	uint32_t first = warp * m->shape->warp_size, end = first + m->shape->warp_size;
+	end = end < m->shape->threads_per_group ? end : m->shape->threads_per_group;
+	m->lane_count = m->rows[0] = end - first;
+	for (uint32_t i = first; i < end; i++)
+		m->lanes->gather(m->lanes->ctx, group, i, m->rows + 1 + (i - first) * m->row_words);
+	int result = find_path(m, path);
+	if (!result) {
+		m->lane_instructions += m->paths[*path].lane_instructions;
+		m->warp_instructions += m->paths[*path].warp_instructions;
+	}
+	return result;
+}
+
+static int make_all(struct maker *m)
 {
 	struct synthesis *out = m->out;
 	uint32_t warps = out->warps.warps_per_group;
-	for (uint64_t g = 0; g < out->sampled_groups; g++) {
+	int result = 0;
+	for (uint64_t g = 0; g < out->sampled_groups && !result; g++) {
 		/* Evenly over the launch, its first and its last group among them. */
 		uint64_t group = out->sampled_groups > 1
-		                     ? (uint64_t)((__uint128_t)g * (shape->groups - 1) / (out->sampled_groups - 1)) : 0;
-		for (uint32_t w = 0; w < warps; w++) {
-			int result = sum_warp(m, shape, group, w);
-			if (!result)
-				result = find_path(m, &out->path_of[g * warps + w]);
-			if (result)
-				return result;
-		}
+		                     ? (uint64_t)((__uint128_t)g * (m->shape->groups - 1) / (out->sampled_groups - 1)) : 0;
+		for (uint32_t w = 0; w < warps && !result; w++)
+			result = make_warp(m, group, w, &out->path_of[g * warps + w]);
 	}
-	return 0;
+	return result;
 }
 
-static int begin(struct maker *m, const struct launch_shape *shape)
+static int begin(struct maker *m)
 {
+	const struct launch_shape *shape = m->shape;
 	struct synthesis *out = m->out;
+	if (!shape->groups || !shape->threads_per_group || !shape->warp_size || shape->warp_size > REPLAY_MOST_LANES)
+		return -EINVAL;
 	uint64_t most = m->limits->most_items / shape->threads_per_group;
 	most = most ? most : 1;
 	out->sampled_groups = shape->groups < most ? shape->groups : most;
@@ -229,51 +276,44 @@ static int begin(struct maker *m, const struct launch_shape *shape)
 		.code = m->code, .groups = shape->groups, .pattern_groups = out->sampled_groups,
 		.warps_per_group = (shape->threads_per_group + shape->warp_size - 1) / shape->warp_size,
 	};
-	m->key_size = (size_t)m->code->edge_count + m->code->block_count;
-	m->row = calloc(m->lanes->columns + 1, sizeof *m->row);
+	m->row_words = m->lanes->columns;
+	m->rows = calloc(m->row_words * shape->warp_size + 2, sizeof *m->rows);
 	m->counts = calloc(m->code->counter_count + 1, sizeof *m->counts);
-	m->warp = calloc(m->key_size + 1, sizeof *m->warp);
+	m->sums.edges = calloc(m->code->edge_count + 1, sizeof *m->sums.edges);
+	m->sums.blocks = calloc(m->code->block_count + 1, sizeof *m->sums.blocks);
 	out->path_of = calloc(out->sampled_groups * out->warps.warps_per_group + 1, sizeof *out->path_of);
 	out->store = calloc(1, sizeof *out->store);
-	return m->row && m->counts && m->warp && out->path_of && out->store ? 0 : -ENOMEM;
+	return m->rows && m->counts && m->sums.edges && m->sums.blocks && out->path_of && out->store ? 0 : -ENOMEM;
 }
 
 static void end(struct maker *m)
 {
-	for (size_t i = 0; i < KEPT_ROWS; i++) {
-		free(m->kept[i].row);
-		free(m->kept[i].edges);
-		free(m->kept[i].blocks);
-	}
 	for (size_t i = 0; i < m->path_count; i++)
 		free(m->paths[i].key);
 	free(m->paths);
 	free(m->slots);
-	free(m->row);
+	free(m->rows);
 	free(m->counts);
-	free(m->warp);
-	free(m);
+	free(m->sums.edges);
+	free(m->sums.blocks);
 }
 
 int synthesise(const struct kernel_code *code, const struct launch_shape *shape, const struct lane_counts *lanes,
-               const struct synthesis_limits *limits, struct synthesis *out)
+               const uint16_t *accesses, const struct synthesis_limits *limits, struct synthesis *out)
 {
-	struct maker *m = calloc(1, sizeof *m);
+	struct maker m = {.code = code, .shape = shape, .lanes = lanes, .usual = accesses, .limits = limits, .out = out};
 	*out = (struct synthesis){.fraction = 1};
-	if (!m)
-		return -ENOMEM;
-	*m = (struct maker){.code = code, .lanes = lanes, .limits = limits, .out = out};
-	int result = shape->groups && shape->threads_per_group && shape->warp_size ? begin(m, shape) : -EINVAL;
+	int result = begin(&m);
 	if (!result)
-		result = make_all(m, shape);
+		result = make_all(&m);
 	out->warps.paths = out->paths;
-	out->warps.path_count = (uint32_t)m->path_count;
+	out->warps.path_count = (uint32_t)m.path_count;
 	out->warps.path_of = out->path_of;
-	if (m->blocks_wanted)
-		out->fraction = (double)m->blocks_kept / (double)m->blocks_wanted;
-	if (m->warp_instructions > 0)
-		out->lane_efficiency = m->lane_instructions / (m->warp_instructions * shape->warp_size);
-	end(m);
+	if (m.wanted > m.kept)
+		out->fraction = (double)m.kept / (double)m.wanted;
+	if (m.warp_instructions > 0)
+		out->lane_efficiency = m.lane_instructions / (m.warp_instructions * shape->warp_size);
+	end(&m);
 	if (result)
 		synthesis_free(out);
 	return result;
@@ -281,10 +321,14 @@ int synthesise(const struct kernel_code *code, const struct launch_shape *shape,
 
 void synthesis_free(struct synthesis *s)
 {
-	for (size_t i = 0; s->store && i < s->store->count; i++)
+	for (size_t i = 0; s->store && i < s->store->count; i++) {
 		free(s->store->blocks[i]);
-	if (s->store)
+		free(s->store->accesses[i]);
+	}
+	if (s->store) {
 		free(s->store->blocks);
+		free(s->store->accesses);
+	}
 	free(s->store);
 	free(s->paths);
 	free(s->path_of);

@@ -1,9 +1,8 @@
 /*
  * synthesise: the paths of warps where nobody traced them, from the counters that every work-item left.
  *
- * A warp executes a block as often as the lane that does so most; where both ways out of a branch together were taken
- * more often than the branch ran, the warp diverged. The path goes through the code with these counts as a budget: loops
- * take their share of trips at every entry, branches alternate evenly, divergent ones run both arms up to the join.
+ * Every lane's own counts become its way through the code (walk.c), and the ways of a warp's lanes the warp's
+ * (replay.c). Where all lanes count the same and their branches agree, one lane stands for all.
  */
 #ifndef GPUSIM_SYNTHESISE_H
 #define GPUSIM_SYNTHESISE_H
@@ -23,14 +22,16 @@ struct launch_shape {
 	uint32_t threads_per_group, warp_size;
 };
 
+/* accesses: the usual ones, per instruction of the code; 0: as many as lanes are on. */
 struct synthesis_limits {
 	uint64_t most_items;  /* whose counters are looked at; groups are taken evenly over the launch */
-	uint64_t most_blocks; /* in all paths together; longer ones are cut */
+	uint64_t most_blocks; /* of all lanes walked; then warps take paths that others have, or are cut */
 };
 
 struct synthesis {
 	struct launch_warps warps; /* points into the members below */
 	double fraction;           /* of the blocks of the paths that are kept: 1 unless they were cut */
+	bool reused;               /* some warp has another's path */
 	uint64_t sampled_groups;
 	double lane_efficiency; /* active lanes over lanes, all executed instructions */
 	bool inconsistent;
@@ -41,7 +42,7 @@ struct synthesis {
 
 /* Returns 0 or a negative errno value. The caller frees with synthesis_free. */
 int synthesise(const struct kernel_code *code, const struct launch_shape *shape, const struct lane_counts *lanes,
-               const struct synthesis_limits *limits, struct synthesis *out);
+               const uint16_t *accesses, const struct synthesis_limits *limits, struct synthesis *out);
 void synthesis_free(struct synthesis *s);
 
 #endif

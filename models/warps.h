@@ -16,6 +16,9 @@ struct warp_path {
 	const uint32_t *blocks;
 	size_t block_count;
 	const uint16_t *accesses; /* one for each executed CODE_load, store, atomic, texture; NULL: the usual ones */
+	/* Cycles that each of these takes beyond a hit in L1 until its value is there, or its store acknowledged; NULL: the
+	 * usual ones. */
+	const uint16_t *waits;
 	size_t access_count;
 	uint64_t active_lanes;    /* sum over executed instructions of lanes that are on; 0: all of the warp */
 };
@@ -30,6 +33,8 @@ struct launch_warps {
 	const uint32_t *path_of;
 	uint64_t pattern_groups;
 	const uint16_t *usual_accesses; /* per instruction of code; NULL: 1 each */
+	const uint16_t *usual_waits;    /* per instruction of code; NULL: 0 each */
+	uint32_t code_offset; /* instructions of the module before the kernel: where lines of the instruction cache begin */
 };
 
 /* Where the cycles of an SM go; each cycle is counted once, in this order of precedence. */
@@ -40,6 +45,10 @@ struct launch_warps {
 enum cycle_kind { CYCLE_KINDS(CYCLE_KIND) CYCLE_KIND_COUNT };
 #undef CYCLE_KIND
 
+/* Told of every instruction that issues: in which cycle, by the warp in which slot of an SM, which of the code. SMs are
+ * simulated one after the other, and those that do the same only once. */
+typedef void warp_issue_fn(void *ctx, uint64_t cycle, uint32_t slot, uint32_t instruction);
+
 struct warp_options {
 	bool exact;       /* simulate every group of the grid instead of extrapolating from the resident ones */
 	uint64_t seed;
@@ -47,6 +56,8 @@ struct warp_options {
 	 * engine resolves banks itself. */
 	double extra_read_cycles, extra_write_cycles;
 	bool resolve_banks; /* banks register by register, instead of the two figures above */
+	warp_issue_fn *on_issue; /* NULL: nobody */
+	void *ctx;
 };
 
 struct warp_timing {

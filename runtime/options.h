@@ -4,11 +4,11 @@
 
 #include "runtime/base/base.h"
 
-enum option_type { OPTION_TEXT, OPTION_FLAG, OPTION_CHOICE, OPTION_LIST, OPTION_SIZE, OPTION_SECONDS };
+enum option_type { OPTION_TEXT, OPTION_FLAG, OPTION_CHOICE, OPTION_LIST, OPTION_SIZE, OPTION_SECONDS, OPTION_COUNT };
 
 struct option_value {
 	char *text;      /* as written; owned */
-	uint64_t number; /* FLAG, SIZE, SECONDS; CHOICE: index of the word; LIST: bit i for word i */
+	uint64_t number; /* FLAG, SIZE, SECONDS, COUNT; CHOICE: index of the word; LIST: bit i for word i */
 };
 
 struct gs_options {
@@ -17,7 +17,6 @@ struct gs_options {
 #undef OPTION
 };
 
-enum { MODEL_FULL, MODEL_OPTIMISTIC, MODEL_PROBABILISTIC, MODEL_OCCUPANCY };
 enum { REPORT_TEXT = 1, REPORT_JSON = 2, REPORT_CSV = 4, REPORT_NONE = 8 };
 enum { OFFER_AUTO, OFFER_ALWAYS, OFFER_NEVER };
 enum { LIMITS_TARGET, LIMITS_HOST };

@@ -1,9 +1,12 @@
 #!/usr/bin/env bash
 # make bench: what the library costs, side by side in one run: ratios count, times are this machine's.
 #   tests/bench.sh BUILD_DIR [ROUNDS]
+# Prints tables; the same numbers are left in BUILD_DIR/bench.csv. About ten minutes.
 set -eu
 build=$(cd "$1" && pwd)
 rounds=${2:-5}
+here=$(cd "$(dirname "$0")" && pwd)/bench
+csv=$build/bench.csv
 calls=$build/tests/bench/calls
 lib=$build/libgpusim.so
 work=$(mktemp -d "${TMPDIR:-/tmp}/gpusim-bench.XXXXXX")
@@ -32,18 +35,22 @@ row() {
 	local title=$1 name=$2 unit=$3 base way
 	shift 3
 	base=$(value "$1" "$name")
+	awk -v v="$(value "${!#}" "$name")" -v b="$base" -v u="$unit" -v title="$title" 'BEGIN {
+		scale = u == "ms" ? 1000 : 1
+		gsub(",", ";", title)
+		printf "calls and builds,%s,%s,%.3f,%.3f,%.3f\n", title, u, b / scale, v / scale, v / b }' >>"$csv"
 	printf '| %s |' "$title"
 	for way; do
 		awk -v v="$(value "$way" "$name")" -v b="$base" -v u="$unit" -v first="$([ "$way" = "$1" ] && echo 1)" 'BEGIN {
 			v2 = u == "ms" ? v / 1000 : v; printf u == "ms" ? " %.0f %s" : " %.2f %s", v2, u
-			if (!first) printf u == "ms" ? " (%.2fx)" : " (+%.2f)", u == "ms" ? v / b : v - b
+			if (!first) printf u == "ms" ? " (%.2fx)" : " (%+.2f)", u == "ms" ? v / b : v - b
 			printf " |" }'
 	done
 	echo
 }
 
 for round in $(seq "$rounds"); do
-	echo "round $round of $rounds" >&2
+	echo "calls and builds: round $round of $rounds" >&2
 	export POCL_CACHE_DIR=$work/pocl-calls GPUSIM_CACHE_DIR=$work/cache-calls
 	for way in plain off on; do run $way "$calls"; done
 	# cold: neither POCL's cache nor ours has anything; warm: both have everything
@@ -54,6 +61,7 @@ for round in $(seq "$rounds"); do
 		run $way-warm "$calls" build 8
 	done
 done
+echo 'table,row,unit,without us,with us,ratio' >"$csv"
 echo '| caller'"'"'s time per call | without us | GPUSIM_OFF=1 | with us |'
 echo '|---|---|---|---|'
 row 'a call that is passed on (clGetDeviceInfo)' passed-on us plain off on
@@ -66,3 +74,9 @@ row 'clBuildProgram, caches cold' build ms plain-cold on-cold
 row 'clBuildProgram, caches warm' build ms plain-warm on-warm
 row 'build, first launch and finish, caches cold' build-and-launch ms plain-cold on-cold
 row 'build, first launch and finish, caches warm' build-and-launch ms plain-warm on-warm
+echo
+"$here/kernels.sh" "$build" "$csv" "$rounds"
+echo
+"$here/compile.sh" "$build" "$csv" "$rounds"
+echo
+echo "The same as CSV: $csv"

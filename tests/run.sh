@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# make test: unit tests, golden tests, guest programs with and without the library, promises to users, random programs,
-# quick real programs.
+# make test: unit tests, golden tests, counts of PTX, guest programs with and without the library, promises to users,
+# gpusim explain, random programs, quick real programs.
 #   tests/run.sh BUILD_DIR
 # Ends with "N passed, N failed" over all of them.
 set -u
@@ -42,6 +42,14 @@ golden() {
 	add_counts "$TMPDIR/golden"
 }
 
+# What runs the kernels' PTX for the tests must count as GPGPU-Sim did on the same PTX.
+counts_of_ptx() {
+	echo "== counts of PTX: GPGPU-Sim's"
+	"$build/tests/oracle/run" "$root/kernels/cases.txt" "$root/tests/reference" -r "$root/tests/reference/gpgpusim.csv" '*-s' 2>&1 |
+		tee "$TMPDIR/counts"
+	add_counts "$TMPDIR/counts"
+}
+
 guest_programs() {
 	echo "== guest programs: the same with and without us"
 	APPS_BUILD=$build/tests/guest "$root/tests/apps/run.sh" --list "$root/tests/apps/guests" 2>&1 | tee "$TMPDIR/guests"
@@ -52,6 +60,12 @@ promises() {
 	echo "== promises to users"
 	POCL_CACHE_DIR=$TMPDIR/pocl GPUSIM_CACHE_DIR=$TMPDIR/cache "$root/tests/behaviour.sh" "$build" 2>&1 | tee "$TMPDIR/behaviour"
 	add_counts "$TMPDIR/behaviour"
+}
+
+explained() {
+	echo "== gpusim explain"
+	"$root/tests/explain.sh" "$build" 2>&1 | tee "$TMPDIR/explain"
+	add_counts "$TMPDIR/explain"
 }
 
 # Kernels, ten in a program: as many as fit into a minute.
@@ -69,8 +83,10 @@ real_programs() {
 
 unit_tests
 golden
+counts_of_ptx
 guest_programs
 promises
+explained
 random_programs
 real_programs
 echo "== all"

@@ -77,6 +77,22 @@ static void probes_survive_and_do_not_stop_unrolling(void)
 	gs_buf_free(&clean);
 }
 
+static void lines_are_told_outside_of_calls(void)
+{
+	static const char text[] = "# 7 \"program.cl\"\nint f(int, int);\n__kernel void k(__global int *p)\n{\n"
+				   "p[0] = f(p[1],\np[2]);\n}\n";
+	struct gs_buf ptx = {0};
+	CU_ASSERT_EQUAL_FATAL(compile((const char *const[]){text, NULL}, "", "sm_70", &ptx), 0);
+	CU_ASSERT_PTR_NOT_NULL(strstr(ptx.data, ".loc\t1 10 ")); /* the call, in the 4th line behind the 7th */
+	CU_ASSERT_PTR_NOT_NULL(strstr(ptx.data, ".loc\t1 11 "));
+	CU_ASSERT_PTR_NOT_NULL(strstr(ptx.data, "\t.file\t1 \"./program.cl\""));
+	CU_ASSERT_PTR_NULL(strstr(ptx.data, "$L__tmp"));
+	const char *call = strstr(ptx.data, "call.uni"), *loc = call ? strstr(call, ".loc") : NULL;
+	CU_ASSERT_PTR_NOT_NULL_FATAL(call);
+	CU_ASSERT(!loc || loc > strchr(call, ';'));
+	gs_buf_free(&ptx);
+}
+
 static void native_functions_are_single_instructions(void)
 {
 	static const char text[] =
@@ -227,6 +243,7 @@ void add_analysis_tests(void)
 	TEST(ptx_version_fits_the_architecture);
 	TEST(unknown_architecture_is_an_error);
 	TEST(probes_survive_and_do_not_stop_unrolling);
+	TEST(lines_are_told_outside_of_calls);
 	TEST(native_functions_are_single_instructions);
 	TEST(images_doubles_and_atomics_compile);
 	TEST(options_change_the_code);

@@ -7,12 +7,13 @@
 #include <stdio.h>
 #include <string.h>
 
-#define P "__private unsigned long *__gpusim_n" /* parameter of a helper */
+#define P "__private struct __gpusim_counts *__gpusim_n" /* parameter of a helper */
 #define K "__global unsigned long *__gpusim_counters, unsigned long __gpusim_slots, unsigned long __gpusim_places"
-/* A kernel whose work-items have the counters of one block, and of two. */
-#define BEGIN(total) "__gpusim_begin;unsigned long __gpusim_n[" total "];__gpusim_n[0] = 0;"
-#define SAVE "{unsigned long __gpusim_i = __gpusim_item; if (__gpusim_i < __gpusim_places) {"
-#define END SAVE "__gpusim_put(0, 0)}}}\n"
+/* A kernel whose work-items have the counters of one block. */
+#define COUNTS "__gpusim_begin;struct __gpusim_counts __gpusim_c;__private struct __gpusim_counts *__gpusim_n = &__gpusim_c;"
+#define BEGIN COUNTS "__gpusim_n->all[0] = 0;"
+#define SAVE "{__gpusim_place {"
+#define END SAVE "__gpusim_put(0, __gpusim_total(0))}}}\n"
 
 static struct gs_error error;
 
@@ -92,8 +93,8 @@ static void helpers_and_their_prototypes_pass_the_counters_on(void)
 	          "float f(float x, " P ");\n"
 	          "static inline float g(" P ") {__gpusim_block(0); return 1.0f; }\n"
 	          "float f(float x, " P ")\n{__gpusim_block(1); return x + g(__gpusim_n); }\n"
-	          "__kernel void k(__global float *p, " K ") {__gpusim_begin;unsigned long __gpusim_n[3];__gpusim_n[0] = __gpusim_n[1] = 0; "
-	          "p[0] = f(f(p[1], __gpusim_n) + g(__gpusim_n), __gpusim_n); " SAVE "__gpusim_put(0, 0)__gpusim_put(1, 1)}}}\n");
+	          "__kernel void k(__global float *p, " K ") {" COUNTS "__gpusim_n->all[0] = __gpusim_n->all[1] = 0; "
+	          "p[0] = f(f(p[1], __gpusim_n) + g(__gpusim_n), __gpusim_n); " SAVE "__gpusim_put(0, __gpusim_total(0))__gpusim_put(1, __gpusim_total(1))}}}\n");
 }
 
 static void functions_defined_nowhere_are_left_alone(void)
@@ -112,7 +113,7 @@ static void overloads_are_told_apart(void)
 	          MARK_COUNT_PLAIN,
 	          "int __attribute__((overloadable)) f(int x, " P ") {__gpusim_block(0); return x; }\n"
 	          "float __attribute__((overloadable)) f(float x);\n"
-	          "__kernel void k(__global float *p, " K ") {" BEGIN("2") " "
+	          "__kernel void k(__global float *p, " K ") {" BEGIN " "
 	          "p[0] = f(1, __gpusim_n) + f(1.0f); " END);
 }
 
@@ -123,7 +124,7 @@ static void attributes_that_counting_breaks_are_dropped(void)
 	          MARK_COUNT_PLAIN,
 	          "__attribute__(()) int f(int x, " P ") __attribute__((always_inline));\n"
 	          "int f(int x, " P ") {__gpusim_block(0); return x; }\n"
-	          "__kernel void k(__global int *p, " K ") {" BEGIN("2") " "
+	          "__kernel void k(__global int *p, " K ") {" BEGIN " "
 	          "p[0] = f(2, __gpusim_n); " END);
 }
 
@@ -137,7 +138,7 @@ static void called_kernel_gets_a_clone(void)
 	          "# 1 \"program.cl\"\n"
 	          "  void __gpusim_call_a(__global int *p, " P ")\n{__gpusim_block(0); p[0] = 1; }\n"
 	          "# 2 \"program.cl\"\n\n"
-	          "__kernel void b(__global int *p, " K ") {" BEGIN("2") " "
+	          "__kernel void b(__global int *p, " K ") {" BEGIN " "
 	          "__gpusim_call_a(p, __gpusim_n); " END);
 }
 
@@ -174,7 +175,7 @@ static void helper_of_another_unit_gets_the_counters(void)
 	/* s of the second unit is not the static one of the first. */
 	check_text(a, 1, MARK_COUNT_PLAIN,
 	           "int f(int, " P ");\nint s(void);\n"
-	           "__kernel void k(__global int *p, " K ") {" BEGIN("3") " "
+	           "__kernel void k(__global int *p, " K ") {" BEGIN " "
 	           "p[0] = f(s(), __gpusim_n); " END);
 	const struct block *blocks;
 	CU_ASSERT_EQUAL(annotation_blocks(a, &blocks), 3);
@@ -230,7 +231,7 @@ static void brackets_in_literals_and_directives_do_not_confuse(void)
 	          "__kernel void k(__global int *p) { p[0] = f(')') + f(\"(\"[0]); }\n",
 	          MARK_COUNT_PLAIN,
 	          "int f(int x\n#pragma ) here\n, " P ") {__gpusim_block(0); return x; }\n"
-	          "__kernel void k(__global int *p, " K ") {" BEGIN("2") " "
+	          "__kernel void k(__global int *p, " K ") {" BEGIN " "
 	          "p[0] = f(')', __gpusim_n) + f(\"(\"[0], __gpusim_n); " END);
 }
 
@@ -242,31 +243,79 @@ static void generic_address_space_programs_are_annotated(void)
 	CU_ASSERT_PTR_NOT_NULL_FATAL(a);
 	check_text(a, 0, MARK_COUNT_PLAIN,
 	           "int total;\nint f(int *p, " P ") {__gpusim_block(0); return *p; }\n"
-	           "__kernel void k(__global int *p, " K ") {" BEGIN("2") " local int t; t = 1; "
+	           "__kernel void k(__global int *p, " K ") {" BEGIN " local int t; t = 1; "
 	           "p[0] = f(p, __gpusim_n) + f(&t, __gpusim_n); " END);
 	annotation_free(a);
 }
 
+static struct annotation *create_with_trips(const char *text, const struct trips *wanted, size_t count)
+{
+	struct annotation *a = create(&text, 1, "-cl-std=CL1.2");
+	unsigned counter = 0;
+	for (size_t i = 0; a && i < count; i++)
+		CU_ASSERT_EQUAL(annotation_want_trips(a, &wanted[i], &counter, &error), 0);
+	return a;
+}
+
+/* Both counts and a second request for one of them share a number; the last value gives them behind the loop. */
 static void trips_are_counted_where_wanted(void)
 {
 	const char *const text = "# 1 \"program.cl\"\nvoid f(int n) { while (n--) ; L: for (;n;) goto L; }\n";
-	struct annotation *a = create(&text, 1, "-cl-std=CL1.2");
+	const struct trips wanted[] = {{TRIPS_COUNT_EVERY, 0, 1, 4, 1}, {TRIPS_COUNT_REACHED, 0, 1, 2, 0},
+	                               {TRIPS_COUNT_EVERY, 0, 1, 4, 1}};
+	const struct trips not_in_loop = {TRIPS_COUNT_EVERY, 0, 3, 4, 0}, no_loop = {TRIPS_COUNT_EVERY, 2, 1, 4, 0};
+	struct annotation *a = create_with_trips(text, wanted, 3);
 	unsigned counter = 0;
 	const struct loop *loops;
 	const struct block *blocks;
 	CU_ASSERT_PTR_NOT_NULL_FATAL(a);
 	CU_ASSERT_EQUAL_FATAL(annotation_loops(a, &loops), 2);
 	CU_ASSERT(loops[0].parent == 0 && loops[0].body == 1 && loops[0].outer == -1 && loops[0].has_trips);
-	CU_ASSERT_EQUAL(annotation_want_trips(a, 0, 4, &counter, &error), 0);
-	CU_ASSERT_EQUAL(annotation_want_trips(a, 2, 4, &counter, &error), -EINVAL);
-	CU_ASSERT_EQUAL(annotation_blocks(a, &blocks), 5);
-	CU_ASSERT(counter == 4 && blocks[4].factor == 4 && blocks[4].loop == 0);
-	CU_ASSERT_STRING_EQUAL(blocks[4].kind, "trips");
+	CU_ASSERT_EQUAL(annotation_want_trips(a, &not_in_loop, &counter, &error), -EINVAL);
+	CU_ASSERT_EQUAL(annotation_want_trips(a, &no_loop, &counter, &error), -EINVAL);
+	CU_ASSERT_EQUAL(annotation_blocks(a, &blocks), 6);
+	CU_ASSERT(blocks[4].trips.factor == 4 && blocks[4].trips.residue == 1 && blocks[4].loop == 0);
+	CU_ASSERT_STRING_EQUAL(blocks[5].kind, "trips");
 	check_text(a, 0, MARK_COUNT_PLAIN,
 	           "void f(int n, " P ") {__gpusim_block(0);{unsigned int __gpusim_t4 = 0; while (n--){__gpusim_block(1);"
-	           "if (++__gpusim_t4 == 4u) { __gpusim_t4 = 0; __gpusim_block(4); } ;}} "
+	           "++__gpusim_t4; ;}__gpusim_add(4, (__gpusim_t4 + 3u) / 4u);__gpusim_add(5, __gpusim_t4 >= 2u);} "
 	           "L:__gpusim_block(2); for (;n;){__gpusim_block(3); goto L;} }\n");
 	annotation_free(a);
+}
+
+/* Behind such a loop is not everybody's way; an expression is numbered where it is evaluated. */
+static void trips_of_a_loop_that_returns_are_counted_at_once(void)
+{
+	const char *const text = "# 1 \"program.cl\"\nint f(int *p, int n) { while (n--) if (n & 1 && p[n]) return 1; return 0; }\n";
+	const struct trips wanted[] = {{TRIPS_COUNT_REACHED, 0, 2, 3, 0}, {TRIPS_COUNT_EVERY, 0, 1, 2, 0}};
+	struct annotation *a = create_with_trips(text, wanted, 2);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(a);
+	check_text(a, 0, MARK_COUNT_PLAIN,
+	           "int f(int *p, int n, " P ") {__gpusim_block(0);{unsigned int __gpusim_t5 = 0;unsigned int __gpusim_t6 = 0; "
+	           "while (n--){__gpusim_block(1);++__gpusim_t6;(void)(__gpusim_t6 % 2u == 0u && (__gpusim_block(6), 1)); "
+	           "if (n & 1 && (__gpusim_part(2), ++__gpusim_t5, (void)(__gpusim_t5 == 3u && (__gpusim_block(5), 1)), "
+	           "(p[n]))){__gpusim_part(3); return 1;}}} return 0; }\n");
+	annotation_free(a);
+}
+
+/* 64 counters beside the entry are the most; the 65th is refused and the table is as before. */
+static void trips_never_cost_the_item_layout(void)
+{
+	struct gs_buf text = {0};
+	gs_buf_puts(&text, "# 1 \"program.cl\"\n__kernel void k(__global int *p) {\n");
+	for (int i = 0; i < 63; i++)
+		gs_buf_puts(&text, "while (p[0]++) ;\n");
+	gs_buf_puts(&text, "}\n");
+	const struct trips wanted = {TRIPS_COUNT_EVERY, 0, 1, 4, 0}, one_more = {TRIPS_COUNT_EVERY, 1, 2, 4, 0};
+	struct annotation *a = create_with_trips(text.data, &wanted, 1);
+	unsigned counter;
+	const struct block *blocks;
+	CU_ASSERT_PTR_NOT_NULL_FATAL(a);
+	CU_ASSERT_EQUAL(annotation_want_trips(a, &one_more, &counter, &error), -ENOSPC);
+	CU_ASSERT_EQUAL(annotation_blocks(a, &blocks), 65);
+	CU_ASSERT_EQUAL(annotation_layout(a), COUNTERS_BY_ITEM);
+	annotation_free(a);
+	gs_buf_free(&text);
 }
 
 static void probes_stand_where_counters_do(void)
@@ -295,6 +344,12 @@ static void what_cannot_be_rewritten_is_refused_with_its_place(void)
 	              "program.cl:3:10: a function called in the header of a loop with a barrier");
 	check_refused("__kernel void k(__global int *p) {\n  p[0] = ({ int x = p[1]; x; });\n}\n", "-cl-std=CL1.2", ENOTSUP,
 	              "program.cl:2:10: statements in an expression");
+	check_refused("int f(a) int a; { return a; }\n", "-cl-std=CL1.2", ENOTSUP,
+	              "program.cl:1:5: a function with variable arguments or without a prototype");
+	check_refused("__kernel void k(__global int *get_global_id) { }\n", "-cl-std=CL1.2", ENOTSUP,
+	              "program.cl:1:31: a name that hides a builtin function");
+	check_refused("__kernel void a(void) { }\nvoid f(void) { void a(void); a(); }\n", "-cl-std=CL1.2", ENOTSUP,
+	              "program.cl:2:21: a kernel declared in a function");
 	check_refused("typedef int fn(int);\nfn f;\nint f(int x) { return x; }\n", "-cl-std=CL1.2", ENOTSUP,
 	              "program.cl:2:4: a function declared without a parameter list");
 }
@@ -327,6 +382,8 @@ void add_annotator_tests(void)
 	TEST(brackets_in_literals_and_directives_do_not_confuse);
 	TEST(generic_address_space_programs_are_annotated);
 	TEST(trips_are_counted_where_wanted);
+	TEST(trips_of_a_loop_that_returns_are_counted_at_once);
+	TEST(trips_never_cost_the_item_layout);
 	TEST(probes_stand_where_counters_do);
 	TEST(what_cannot_be_rewritten_is_refused_with_its_place);
 	TEST(empty_program_gives_an_empty_table);

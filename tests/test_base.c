@@ -26,6 +26,22 @@ static void check_json(const char *text, const char *expected)
 	gs_buf_free(&b);
 }
 
+static void check_html(const char *text, const char *expected)
+{
+	struct gs_buf b = {0};
+	gs_buf_html(&b, text);
+	CU_ASSERT_STRING_EQUAL(b.data, expected);
+	gs_buf_free(&b);
+}
+
+static void html_text_is_escaped(void)
+{
+	check_html("a<b>&\"'", "a&#60;b&#62;&#38;&#34;&#39;");
+	check_html("\tx\ny", "\tx\ny");
+	check_html("\x01\x1b[0m\x7f", "\xef\xbf\xbd\xef\xbf\xbd[0m\xef\xbf\xbd");
+	check_html("\xc3\xa4\xc3", "\xc3\xa4\xef\xbf\xbd");
+}
+
 static void json_strings_are_escaped(void)
 {
 	check_json("a\"b\\c", "\"a\\\"b\\\\c\"");
@@ -122,6 +138,7 @@ void add_base_tests(void)
 	CU_pSuite s = CU_add_suite("base", NULL, NULL);
 	CU_add_test(s, "text grows and keeps its end", text_grows_and_keeps_its_end);
 	CU_add_test(s, "JSON strings are escaped, bad UTF-8 replaced", json_strings_are_escaped);
+	CU_add_test(s, "HTML text is escaped, bad UTF-8 and control characters replaced", html_text_is_escaped);
 	CU_add_test(s, "distance counts edits up to its limit", distance_counts_edits);
 	CU_add_test(s, "the nearest word is found only when near", nearest_is_found_only_when_near);
 	CU_add_test(s, "a file is replaced whole", file_is_replaced_whole);

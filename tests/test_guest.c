@@ -106,6 +106,26 @@ static void read_targets(void)
 	runtime.arch_count = 2;
 }
 
+/* The section of a kernel of one instruction. */
+static void add_code(struct gs_pack *p, const char *head, uint32_t counters)
+{
+	struct code_instruction instruction = {.class = CODE_branch, .flags = CODE_EXIT, .address = -1};
+	struct code_block block = {.count = 1, .edge_count = 1, .call = -1, .join = -1, .loop = -1};
+	struct code_edge edge = {.to = -1, .taken = 1, .denominator = 1};
+	uint32_t function = 0;
+	char nothing[1] = "";
+	struct kernel_code code = {
+		.registers = 17, .shared_bytes = 64, .counter_count = counters, .code = &instruction, .code_count = 1,
+		.blocks = &block, .block_count = 1, .edges = &edge, .edge_count = 1, .functions = &function,
+		.function_count = 1, .strings = nothing, .string_bytes = 1,
+	};
+	struct gs_buf text = {0};
+	gs_buf_puts(&text, head);
+	code_write(&code, &text);
+	gs_pack_add(p, "code", text.data, text.len);
+	gs_buf_free(&text);
+}
+
 static void result_is_read(void)
 {
 	struct gs_pack p = {0};
@@ -116,22 +136,27 @@ static void result_is_read(void)
 	gs_pack_puts(&p, "host-options", "-w");
 	gs_pack_puts(&p, "kernels", "f 2\ng 0\n");
 	gs_pack_puts(&p, "blocks", "0 0 helper entry 1 1 a b.cl\n1 0 g entry 5 1 a b.cl\n2 0 f entry 9 1 a b.cl\n");
-	gs_pack_puts(&p, "target", "sm_90\nkernel f instructions=17 shared_bytes=64 registers=0\n"
+	gs_pack_puts(&p, "target", "sm_90\nkernel f instructions=1\nkernel g failure too odd\n"
 	                           "library f sin (f32)\nlibrary f ?other\nlibrary none exp (f32)\n");
 	gs_pack_puts(&p, "target", "sm_20\nfailure no such thing\n");
+	add_code(&p, "sm_90 f\n", 3);
+	add_code(&p, "sm_20 g\n", 2); /* of another source */
 	CU_ASSERT_EQUAL_FATAL(artifact_read(&a, &p, &err), 0);
 	CU_ASSERT_EQUAL(a->block_count, 3);
 	struct artifact_kernel *f = artifact_kernel(a, "f"), *g = artifact_kernel(a, "g");
 	CU_ASSERT_EQUAL(f->arguments, 2);
 	CU_ASSERT_EQUAL(f->entry_block, 2);
 	CU_ASSERT_EQUAL(g->entry_block, 1);
-	CU_ASSERT_EQUAL(f->code[1].instructions, 17);
-	CU_ASSERT_EQUAL(f->code[1].shared_bytes, 64);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(f->code[1]);
+	CU_ASSERT_EQUAL(f->code[1]->registers, 17);
+	CU_ASSERT_EQUAL(f->code[1]->shared_bytes, 64);
 	CU_ASSERT_PTR_NULL(f->failure[1]);
 	CU_ASSERT_STRING_EQUAL(f->library[1], "sin (f32)\n?other\n");
 	CU_ASSERT_PTR_NULL(f->library[0]);
 	CU_ASSERT_STRING_EQUAL(f->failure[0], "no such thing");
-	CU_ASSERT_STRING_EQUAL(g->failure[1], "no code for the target");
+	CU_ASSERT_STRING_EQUAL(g->failure[1], "too odd");
+	CU_ASSERT_PTR_NULL(g->code[0]);
+	CU_ASSERT_STRING_EQUAL(g->failure[0], "the code and the source do not belong together");
 	CU_ASSERT_PTR_NULL(artifact_kernel(a, "helper"));
 	artifact_release(a);
 	gs_pack_free(&p);
@@ -155,7 +180,7 @@ static int read_counting(const char *columns, const char *details, struct artifa
 static void layout_columns_and_formulas_are_read(void)
 {
 	struct artifact *a = NULL;
-	CU_ASSERT_EQUAL_FATAL(read_counting("f 1\ng\n", "0 1 1 -1 0\n1 1 1 -1 0\n2 1 1 3 0 +1*0 -2*1\n", &a), 0);
+	CU_ASSERT_EQUAL_FATAL(read_counting("f 0 1\ng 0\n", "0 1 1 -1 -\n1 1 1 -1 -\n2 1 1 3 - +1*0 -2*1\n", &a), 0);
 	CU_ASSERT(a->counts_by_item);
 	CU_ASSERT_EQUAL_FATAL(artifact_kernel(a, "f")->column_count, 1);
 	CU_ASSERT_EQUAL(artifact_kernel(a, "f")->columns[0], 1);
@@ -164,8 +189,8 @@ static void layout_columns_and_formulas_are_read(void)
 	CU_ASSERT(a->terms[1].block == 2 && a->terms[1].of == 1 && a->terms[1].factor == -2);
 	artifact_release(a);
 	/* A column of a block that there is not; a formula that refers to itself. */
-	CU_ASSERT(read_counting("f 1 3\n", "", &a) < 0);
-	CU_ASSERT(read_counting("f 1\n", "1 1 1 -1 0 +1*1\n", &a) < 0);
+	CU_ASSERT(read_counting("f 0 1 3\n", "", &a) < 0);
+	CU_ASSERT(read_counting("f 0 1\n", "1 1 1 -1 - +1*1\n", &a) < 0);
 }
 
 static void failure_becomes_the_reason(void)

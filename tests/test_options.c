@@ -1,6 +1,7 @@
 /* The table of options: values, complaints, suggestions. */
 #include "tests.h"
 
+#include "models/models.h"
 #include "runtime/options.h"
 
 #include <stdio.h>

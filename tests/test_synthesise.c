@@ -1,6 +1,7 @@
-/* Paths of warps made from counts: the walk through loops, branches, calls, and warps whose lanes differ. */
+/* Paths made from counts: the walk of a lane through loops, branches and calls, and the replay of lanes as a warp. */
 #include "tests.h"
 
+#include "models/replay.h"
 #include "models/synthesise.h"
 #include "models/walk.h"
 
@@ -17,26 +18,28 @@ struct way {
 
 static struct code_block blocks[8];
 static struct code_edge edges[12];
-static double edge_counts[12], block_counts[8];
+static double edge_counts[12];
+static struct code_instruction instructions[8];
 static struct code_loop loops[2];
 static uint32_t functions[2];
 static struct kernel_code code;
 
-/* Blocks of one instruction each; ways sorted by their block. Block counts are what leaves them. */
+/* Blocks of one instruction each, whose branches are the same in all lanes; ways sorted by their block. */
 static void make_code(uint32_t block_count, const struct way *ways, uint32_t way_count)
 {
 	code = (struct kernel_code){.blocks = blocks, .block_count = block_count, .edges = edges, .edge_count = way_count,
-	                            .loops = loops, .functions = functions, .function_count = 1};
-	memset(block_counts, 0, sizeof block_counts);
-	for (uint32_t b = 0; b < block_count; b++)
+	                            .loops = loops, .functions = functions, .function_count = 1, .code = instructions,
+	                            .code_count = block_count};
+	for (uint32_t b = 0; b < block_count; b++) {
 		blocks[b] = (struct code_block){.count = 1, .first = b, .call = -1, .join = -1, .loop = -1};
+		instructions[b] = (struct code_instruction){.class = CODE_branch, .flags = CODE_UNIFORM, .address = -1};
+	}
 	for (uint32_t i = 0; i < way_count; i++) {
 		struct code_block *b = &blocks[ways[i].from];
 		if (!b->edge_count++)
 			b->first_edge = i;
 		edges[i] = (struct code_edge){.from = ways[i].from, .to = ways[i].to, .taken = ways[i].taken, .denominator = 1};
 		edge_counts[i] = ways[i].count;
-		block_counts[ways[i].from] += ways[i].count;
 	}
 }
 
@@ -44,8 +47,7 @@ static void check_path(const char *expected)
 {
 	struct gs_buf path = {0};
 	char text[64] = "";
-	struct walk_counts counts = {edge_counts, block_counts};
-	int64_t wanted = walk_warp(&code, &counts, 1000, &path);
+	int64_t wanted = walk_lane(&code, edge_counts, 1, 1000, &path);
 	for (size_t i = 0; i < path.len / sizeof(uint32_t) && i < sizeof text - 1; i++)
 		text[i] = (char)('0' + ((uint32_t *)(void *)path.data)[i]);
 	CU_ASSERT_STRING_EQUAL(text, expected);
@@ -79,21 +81,31 @@ static void branches_alternate(void)
 	check_path("0123131231" "34");
 }
 
-/* Some lanes go to 1, others to 2: the branch ran once, both ways were taken. Taken arm first, then the other. */
-static void divergent_arms_run_one_after_the_other(void)
+/* A branch taken in 500 of 1000 trips by each of two lanes that do not agree: in the same number of trips, but not in
+ * the same ones. With order, lane by lane the taken ones come first. */
+static void lanes_that_need_not_agree_do_not(void)
 {
-	make_code(4, (struct way[]){{0, 2, 1, 1}, {0, 1, 0, 1}, {1, 3, 1, 1}, {2, 3, 0, 1}, {3, -1, 1, 1}}, 5);
-	blocks[0].join = 3;
-	block_counts[0] = 1;
-	check_path("0213");
-}
-
-/* Some lanes return at 0; the others go on. */
-static void lanes_that_leave_take_nobody_along(void)
-{
-	make_code(2, (struct way[]){{0, -1, 1, 1}, {0, 1, 0, 1}, {1, -1, 1, 1}}, 3);
-	block_counts[0] = 1;
-	check_path("01");
+	struct gs_buf paths[3] = {{0}};
+	make_code(5, (struct way[]){{0, 1, 0, 1}, {1, 2, 1, 500}, {1, 3, 0, 500}, {2, 3, 0, 500}, {3, 1, 1, 999}, {3, 4, 0, 1},
+	                            {4, -1, 1, 1}}, 7);
+	loops[0] = (struct code_loop){.header = 1, .outer = -1};
+	code.loop_count = 1;
+	blocks[1].loop = blocks[2].loop = blocks[3].loop = 0;
+	CU_ASSERT_FALSE(walk_may_differ(&code, edge_counts));
+	instructions[1].flags = 0;
+	CU_ASSERT_TRUE(walk_may_differ(&code, edge_counts));
+	walk_lane(&code, edge_counts, 1, 10000, &paths[0]);
+	walk_lane(&code, edge_counts, 2, 10000, &paths[1]);
+	CU_ASSERT_EQUAL(paths[0].len, paths[1].len);
+	CU_ASSERT_NOT_EQUAL(memcmp(paths[0].data, paths[1].data, paths[0].len), 0);
+	instructions[1].flags = CODE_ORDERED;
+	walk_lane(&code, edge_counts, 3, 10000, &paths[2]);
+	const uint32_t *ordered = (uint32_t *)(void *)paths[2].data;
+	for (size_t trip = 0; trip < 500; trip++)
+		CU_ASSERT_EQUAL(ordered[1 + 3 * trip + 1], 2);
+	CU_ASSERT_EQUAL(ordered[1 + 3 * 500 + 1], 3);
+	for (int i = 0; i < 3; i++)
+		gs_buf_free(&paths[i]);
 }
 
 /* 0 calls the function at 2 and goes on at 1, which calls it again. */
@@ -112,9 +124,75 @@ static void contradicting_counts_end(void)
 	loops[0] = (struct code_loop){.header = 1, .outer = -1};
 	code.loop_count = 1;
 	blocks[1].loop = 0;
-	walk_warp(&code, &(struct walk_counts){edge_counts, block_counts}, 1000, &path);
-	CU_ASSERT_EQUAL(path.len, 1000 * sizeof(uint32_t));
+	walk_lane(&code, edge_counts, 1, 1000, &path);
+	CU_ASSERT(path.len <= 1000 * sizeof(uint32_t));
 	gs_buf_free(&path);
+}
+
+/* ---- the replay ---- */
+
+static bool tell(void *ctx, uint32_t block, uint64_t lanes)
+{
+	gs_buf_printf(ctx, "%u:%llx ", block, (unsigned long long)lanes);
+	return true;
+}
+
+static void check_replay(const struct lane_path *paths, uint32_t count, const char *expected)
+{
+	struct gs_buf text = {0};
+	CU_ASSERT_EQUAL(replay_warp(&code, paths, count, tell, &text), 0);
+	CU_ASSERT_STRING_EQUAL(text.data, expected);
+	gs_buf_free(&text);
+}
+
+#define LANE(...) {(const uint32_t[]){__VA_ARGS__}, sizeof((const uint32_t[]){__VA_ARGS__}) / sizeof(uint32_t)}
+
+/* if (0) 2 else 1; 3: lanes 0 and 2 take the branch to 2, lane 1 falls through to 1; all meet at 3. */
+static void divergent_arms_run_one_after_the_other(void)
+{
+	make_code(4, (struct way[]){{0, 2, 1, 1}, {0, 1, 0, 1}, {1, 3, 1, 1}, {2, 3, 0, 1}, {3, -1, 1, 1}}, 5);
+	blocks[0].join = blocks[1].join = blocks[2].join = 3;
+	const struct lane_path paths[] = {LANE(0, 2, 3), LANE(0, 1, 3), LANE(0, 2, 3)};
+	check_replay(paths, 3, "0:7 2:5 1:2 3:7 ");
+}
+
+/* A branch in an arm: 0 -> 1 -> (2 | 3) -> 4, or 0 -> 5; 4 and 5 meet at 6. The inner join comes first. */
+static void nested_divergence_joins_inside_out(void)
+{
+	make_code(7, (struct way[]){{0, 5, 1, 1}, {0, 1, 0, 1}, {1, 3, 1, 1}, {1, 2, 0, 1}, {2, 4, 1, 1}, {3, 4, 0, 1}, {4, 6, 1, 1},
+	                            {5, 6, 0, 1}, {6, -1, 1, 1}}, 9);
+	blocks[0].join = 6;
+	blocks[1].join = 4;
+	const struct lane_path paths[] = {LANE(0, 1, 2, 4, 6), LANE(0, 1, 3, 4, 6), LANE(0, 5, 6), LANE(0, 1, 2, 4, 6)};
+	check_replay(paths, 4, "0:f 5:4 1:b 3:2 2:9 4:b 6:f ");
+}
+
+/* A loop of one block, 1: lanes go round 1, 3 and 2 times; who is done waits at 2. */
+static void lanes_wait_behind_a_loop(void)
+{
+	make_code(3, (struct way[]){{0, 1, 0, 1}, {1, 1, 1, 1}, {1, 2, 0, 1}, {2, -1, 1, 1}}, 4);
+	blocks[0].join = 1;
+	blocks[1].join = 2;
+	const struct lane_path paths[] = {LANE(0, 1, 2), LANE(0, 1, 1, 1, 2), LANE(0, 1, 1, 2)};
+	check_replay(paths, 3, "0:7 1:7 1:6 1:2 2:7 ");
+}
+
+/* Lane 1 returns at 0, lane 2 at 1; nobody waits for them. */
+static void lanes_that_have_left_are_not_waited_for(void)
+{
+	make_code(3, (struct way[]){{0, -1, 1, 1}, {0, 1, 0, 1}, {1, -1, 1, 1}, {1, 2, 0, 1}, {2, -1, 1, 1}}, 5);
+	const struct lane_path paths[] = {LANE(0, 1, 2), LANE(0), LANE(0, 1)};
+	check_replay(paths, 3, "0:7 1:5 2:1 ");
+}
+
+/* 0 calls 2, in which lanes part (to 3 and 4) until it returns to 1. */
+static void lanes_join_where_a_function_returns(void)
+{
+	make_code(5, (struct way[]){{0, 1, 0, 1}, {1, -1, 1, 1}, {2, 4, 1, 1}, {2, 3, 0, 1}, {3, -1, 1, 1}, {4, -1, 1, 1}}, 6);
+	blocks[0].call = 2;
+	blocks[0].join = 1;
+	const struct lane_path paths[] = {LANE(0, 2, 3, 1), LANE(0, 2, 4, 1)};
+	check_replay(paths, 2, "0:3 2:3 4:2 3:1 1:3 ");
 }
 
 /* ---- warps ---- */
@@ -135,30 +213,28 @@ static void expand(void *ctx, const uint32_t *row, uint64_t *counts)
 
 /* 0 enters a loop 1 or goes to 2: `while`. Edges: 0->1 is c0; 1->1 back c1, 1->2 leaves c0. 8 lanes a warp, 12 a group: two
  * warps, the second of 4 lanes. Group g: its first warp goes round g times, its second 0 times. */
-static void warps_take_the_most_of_their_lanes(void)
+static void warps_go_round_with_their_longest_lane(void)
 {
 	static struct code_term terms[] = {{0, 1}, {1, 1}, {0, 1}, {0, 1}};
 	make_code(3, (struct way[]){{0, 1, 0, 1}, {1, 1, 1, 1}, {1, 2, 0, 1}, {2, -1, 1, 1}}, 4);
 	loops[0] = (struct code_loop){.header = 1, .outer = -1};
-	static struct code_instruction instructions[3];
 	code.loop_count = 1;
 	blocks[1].loop = 0;
+	blocks[1].join = 2;
 	code.terms = terms;
 	code.term_count = 4;
 	code.counter_count = 2;
-	code.code = instructions;
-	code.code_count = 3;
 	for (uint32_t i = 0; i < 4; i++) {
 		edges[i].first_term = i;
 		edges[i].term_count = 1;
 	}
 	struct lane_counts lanes = {.columns = 1, .gather = gather, .expand = expand};
 	struct synthesis s;
-	CU_ASSERT_EQUAL_FATAL(synthesise(&code, &(struct launch_shape){4, 12, 8}, &lanes,
+	CU_ASSERT_EQUAL_FATAL(synthesise(&code, &(struct launch_shape){4, 12, 8}, &lanes, NULL,
 	                                 &(struct synthesis_limits){1000, 1000}, &s), 0);
 	CU_ASSERT_EQUAL(s.warps.warps_per_group, 2);
 	CU_ASSERT_EQUAL(s.sampled_groups, 4);
-	CU_ASSERT_EQUAL(s.warps.path_count, 4); /* 0 to 3 trips */
+	CU_ASSERT_EQUAL(s.warps.path_count, 5); /* 0 to 3 trips of 8 lanes, and 0 of 4 */
 	for (uint64_t g = 0; g < 4; g++) {
 		CU_ASSERT_EQUAL(s.paths[s.path_of[2 * g]].block_count, 3 + g);
 		CU_ASSERT_EQUAL(s.paths[s.path_of[2 * g + 1]].block_count, 3);
@@ -175,8 +251,12 @@ void add_synthesise_tests(void)
 	CU_add_test(suite, "trips are shared among entries", trips_are_shared_among_entries);
 	CU_add_test(suite, "branches alternate", branches_alternate);
 	CU_add_test(suite, "divergent arms run one after the other", divergent_arms_run_one_after_the_other);
-	CU_add_test(suite, "lanes that leave take nobody along", lanes_that_leave_take_nobody_along);
+	CU_add_test(suite, "lanes that need not agree do not", lanes_that_need_not_agree_do_not);
+	CU_add_test(suite, "nested divergence joins inside out", nested_divergence_joins_inside_out);
+	CU_add_test(suite, "lanes wait behind a loop", lanes_wait_behind_a_loop);
+	CU_add_test(suite, "lanes that have left are not waited for", lanes_that_have_left_are_not_waited_for);
+	CU_add_test(suite, "lanes join where a function returns", lanes_join_where_a_function_returns);
 	CU_add_test(suite, "calls return", calls_return);
 	CU_add_test(suite, "contradicting counts end", contradicting_counts_end);
-	CU_add_test(suite, "warps take the most of their lanes", warps_take_the_most_of_their_lanes);
+	CU_add_test(suite, "warps go round with their longest lane", warps_go_round_with_their_longest_lane);
 }

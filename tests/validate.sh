@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# make validate: the long tests. Every real program with cold caches, 2000 random kernels, then the guests under
+# make validate: the long tests. Registers against NVIDIA's assembler, every real program with cold caches, 2000 random kernels, then the guests under
 # AddressSanitizer with UBSan and under ThreadSanitizer (in our code and the guests'; the driver is what the system has).
 #   tests/validate.sh BUILD_DIR
 # Ends with "N passed, N failed" over all of them.
@@ -37,6 +37,31 @@ random_programs() {
 	env -u POCL_CACHE_DIR -u GPUSIM_CACHE_DIR "$root/tests/generate/run.sh" "$build" 2000 1001 2>&1 | tee "$TMPDIR/random"
 	set -- $(tail -1 "$TMPDIR/random" | tr -d ,)
 	passed=$((passed + $1)) failed=$((failed + $3)) skipped=$((skipped + $5))
+}
+
+# The timing model alone: given exactly what every warp executes.
+timing() {
+	echo "== timing of exact warps: GPGPU-Sim's cycles (all in $build/timing.csv)"
+	"$build/tests/oracle/timing" -o "$build/timing.csv" -m 4 -w 20 "$root/kernels/cases.txt" "$root/tests/reference" \
+		"$root/tests/reference/gpgpusim.csv" '*-s' 2>&1 | tee "$TMPDIR/timing"
+	set -- $(tail -1 "$TMPDIR/timing" | tr -d ,)
+	passed=$((passed + $1)) failed=$((failed + $3)) skipped=$((skipped + $5))
+}
+
+# The analytical models on the same: no worse than their paper says.
+analytical() {
+	echo "== analytical models of exact warps: GPGPU-Sim's cycles and bank conflicts (all in $build/analytical.csv)"
+	"$build/tests/oracle/analytical" -o "$build/analytical.csv" -m 6 -n 80 "$root/kernels/cases.txt" \
+		"$root/tests/reference" "$root/tests/reference/gpgpusim.csv" '*-s' 2>&1 | tee "$TMPDIR/analytical"
+	set -- $(tail -1 "$TMPDIR/analytical" | tr -d ,)
+	passed=$((passed + $1)) failed=$((failed + $3)) skipped=$((skipped + $5))
+}
+
+registers() {
+	echo "== registers per thread against NVIDIA's assembler"
+	"$root/tests/registers.sh" "$build" 2>&1 | tee "$TMPDIR/registers"
+	set -- $(tail -1 "$TMPDIR/registers" | tr -d ,)
+	passed=$((passed + $1)) failed=$((failed + $3)) skipped=$((skipped + ${5:-0}))
 }
 
 # sanitized KIND LIBRARY GUEST ARGUMENTS...: the exit code must be the plain one, and the sanitizer must say nothing.
@@ -77,6 +102,9 @@ unit_tests_under_asan() {
 	verdict "unit tests under asan" $? "$TMPDIR/log"
 }
 
+registers
+timing
+analytical
 real_programs
 random_programs
 under_sanitizer asan ASAN

@@ -116,6 +116,20 @@ void gs_buf_json(struct gs_buf *b, const char *s)
 	gs_buf_puts(b, "\"");
 }
 
+void gs_buf_html(struct gs_buf *b, const char *s)
+{
+	for (const unsigned char *p = (const unsigned char *)s; *p;) {
+		size_t n = utf8_length(p);
+		if (*p == '<' || *p == '>' || *p == '&' || *p == '"' || *p == '\'')
+			gs_buf_printf(b, "&#%u;", *p);
+		else if (n == 0 || (*p < 0x20 && *p != '\t' && *p != '\n') || *p == 0x7f)
+			gs_buf_puts(b, "\xef\xbf\xbd");
+		else
+			gs_buf_add(b, p, n);
+		p += n ? n : 1;
+	}
+}
+
 void gs_hash_hex(const void *data, size_t len, char hex[33])
 {
 	XXH128_hash_t h = XXH3_128bits(data, len);

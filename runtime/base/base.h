@@ -38,6 +38,8 @@ void gs_buf_printf(struct gs_buf *b, const char *fmt, ...) GS_PRINTF(2, 3);
 void gs_buf_vprintf(struct gs_buf *b, const char *fmt, va_list ap);
 /* s as a JSON string with its quotes; bytes that are not UTF-8 become U+FFFD. */
 void gs_buf_json(struct gs_buf *b, const char *s);
+/* s as text of an HTML page, or of an attribute in quotes; bytes that are not UTF-8, and control characters, likewise. */
+void gs_buf_html(struct gs_buf *b, const char *s);
 
 /* Whole files. The caller frees *data with gs_buf_free. */
 int gs_read_file(const char *path, struct gs_buf *out, struct gs_error *err);

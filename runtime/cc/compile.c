@@ -1,11 +1,9 @@
 /* The steps of gpusim-cc in their order; see compile.h and protocol.h. */
 #include "runtime/cc/compile.h"
 
-#include "analysis/analysis.h"
-#include "analysis/builtins.h"
-#include "annotator/annotator.h"
 #include "runtime/cc/preprocess.h"
 #include "runtime/cc/protocol.h"
+#include "runtime/cc/targets.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -27,6 +25,8 @@ struct work {
 	struct unit *units;
 	size_t unit_count;
 	struct annotation *annotation;
+	struct words archs;
+	struct targets targets;
 	const char *stage;
 	struct gs_error err;
 };
@@ -141,13 +141,26 @@ static int annotate(struct work *w)
 	return result;
 }
 
+/* KIND:FACTOR:RESIDUE:BLOCK */
+static const char *const trips_kinds[] = {[TRIPS_COUNT_EVERY] = "every", [TRIPS_COUNT_REACHED] = "reached"};
+
+static bool read_trips(const char *text, struct trips *t, int *skip)
+{
+	char kind[16];
+	if (sscanf(text, "%u %15[a-z]:%u:%u:%u%n", &t->loop, kind, &t->factor, &t->residue, &t->block, skip) != 5)
+		return false;
+	t->kind = strcmp(kind, trips_kinds[TRIPS_COUNT_EVERY]) ? TRIPS_COUNT_REACHED : TRIPS_COUNT_EVERY;
+	return true;
+}
+
 static int want_trips(struct work *w)
 {
-	unsigned loop, factor, counter;
+	struct trips t;
+	unsigned counter;
 	int skip, result = 0;
 	const char *at = gs_pack_text(w->request, "trips");
-	for (; !result && sscanf(at, "%u %u%n", &loop, &factor, &skip) == 2; at += skip)
-		result = annotation_want_trips(w->annotation, loop, factor, &counter, &w->err);
+	for (; !result && read_trips(at, &t, &skip); at += skip)
+		result = annotation_want_trips(w->annotation, &t, &counter, &w->err);
 	return result;
 }
 
@@ -185,7 +198,7 @@ static void write_kernel_tables(struct work *w)
 	size_t count = annotation_kernels(w->annotation, &kernels);
 	for (size_t i = 0; i < count; i++) {
 		gs_buf_printf(&names, "%s %u\n", kernels[i].name, kernels[i].arguments);
-		gs_buf_puts(&columns, kernels[i].name);
+		gs_buf_printf(&columns, "%s %zu", kernels[i].name, kernels[i].flag_count);
 		for (size_t j = 0; j < kernels[i].column_count; j++)
 			gs_buf_printf(&columns, " %u", kernels[i].columns[j]);
 		gs_buf_puts(&columns, "\n");
@@ -203,7 +216,12 @@ static void write_block_tables(struct work *w)
 	for (size_t i = 0; i < count; i++) {
 		gs_buf_printf(&table, "%u %u %s %s %u %u %s\n", b[i].id, b[i].unit, b[i].function, b[i].kind,
 		              b[i].place.line, b[i].place.column, b[i].place.file);
-		gs_buf_printf(&details, "%u %u %u %d %u", b[i].id, b[i].end.line, b[i].end.column, b[i].loop, b[i].factor);
+		gs_buf_printf(&details, "%u %u %u %d ", b[i].id, b[i].end.line, b[i].end.column, b[i].loop);
+		if (b[i].trips.kind)
+			gs_buf_printf(&details, "%s:%u:%u:%u", trips_kinds[b[i].trips.kind], b[i].trips.factor,
+			              b[i].trips.residue, b[i].trips.block);
+		else
+			gs_buf_puts(&details, "-");
 		for (size_t j = 0; j < b[i].term_count; j++)
 			gs_buf_printf(&details, " %+d*%u", b[i].terms[j].factor, b[i].terms[j].block);
 		gs_buf_puts(&details, "\n");
@@ -275,90 +293,16 @@ static int probe_all(struct work *w, struct target_unit *targets)
 	return result;
 }
 
-static void write_library(struct gs_buf *section, const struct gs_buf *ptx)
+static int compile_targets(struct work *w)
 {
-	struct ptx_module *module;
-	if (ptx_read(ptx->data ? ptx->data : "", ptx->len, &module, NULL))
-		return;
-	for (uint32_t i = 0; i < module->function_count; i++)
-		if (module->functions[i].entry) {
-			struct gs_buf list = {0};
-			builtin_list(module, &module->functions[i], &list);
-			char *rest = list.data, *line;
-			while ((line = strsep(&rest, "\n")) && *line)
-				gs_buf_printf(section, "library %s %s\n", module->functions[i].name, line);
-			gs_buf_free(&list);
-		}
-	ptx_free(module);
-}
-
-static void write_kernel_costs(struct gs_buf *section, const struct gs_buf *ptx, int *result, struct gs_error *err)
-{
-	struct ptx_kernel *kernels = NULL;
-	size_t count = 0;
-	*result = ptx_read_kernels(ptx->data ? ptx->data : "", ptx->len, &kernels, &count, err);
-	for (size_t i = 0; i < count && !*result; i++)
-		gs_buf_printf(section, "kernel %s instructions=%u shared_bytes=%u registers=%u\n", kernels[i].name,
-		              kernels[i].code.instructions, kernels[i].code.shared_bytes, kernels[i].code.registers);
-	ptx_kernels_free(kernels, count);
-}
-
-static void write_target(struct work *w, const char *arch, struct target_job *job, struct gs_error *start_error)
-{
-	struct gs_buf section = {0}, ptx = {0}, clean = {0};
-	struct gs_error err = *start_error;
-	int result = job ? target_compile_finish(job, &ptx, &err) : -EINVAL;
-	gs_buf_printf(&section, "%s\n", arch);
-	if (!result)
-		write_kernel_costs(&section, &ptx, &result, &err);
-	if (!result)
-		write_library(&section, &ptx);
-	if (result)
-		gs_buf_printf(&section, "failure %.*s\n", (int)strcspn(err.text, "\n"), err.text);
-	else
-		ptx_without_probes(ptx.data, ptx.len, &clean);
-	gs_pack_add(w->result, "target", section.data, section.len);
-	gs_pack_add(w->result, "ptx", clean.data ? clean.data : "", clean.len);
-	w->result->failed |= section.failed || clean.failed;
-	gs_buf_free(&section);
-	gs_buf_free(&ptx);
-	gs_buf_free(&clean);
-}
-
-/* Targets compile a few at a time; the answers are taken in the order of the request. */
-static int compile_targets(struct work *w, const struct words *archs, const struct target_unit *units)
-{
-	enum { AT_ONCE = 8 };
-	struct target_bitcode *bitcode = NULL;
-	struct gs_error failure = {""};
-	if (archs->count)
-		target_bitcode_create(units, w->unit_count, &bitcode, &failure);
-	for (size_t first = 0; first < archs->count; first += AT_ONCE) {
-		struct target_job *jobs[AT_ONCE] = {0};
-		struct gs_error errors[AT_ONCE];
-		size_t count = archs->count - first < AT_ONCE ? archs->count - first : AT_ONCE;
-		for (size_t i = 0; i < count; i++) {
-			errors[i] = failure;
-			if (!bitcode || target_compile_start(bitcode, archs->items[first + i], &jobs[i], &errors[i]))
-				jobs[i] = NULL;
-		}
-		for (size_t i = 0; i < count; i++)
-			write_target(w, archs->items[first + i], jobs[i], &errors[i]);
-	}
-	target_bitcode_free(bitcode);
-	return 0;
-}
-
-static int write_targets(struct work *w)
-{
-	struct words archs = {0};
 	struct target_unit *units = calloc(w->unit_count, sizeof *units);
 	w->stage = "internal";
-	build_options_split(gs_pack_text(w->request, "targets"), &archs);
-	int result = !units || archs.failed ? out_of_memory(w) : probe_all(w, units);
+	build_options_split(gs_pack_text(w->request, "targets"), &w->archs);
+	int result = !units || w->archs.failed ? out_of_memory(w) : probe_all(w, units);
 	if (!result)
-		result = compile_targets(w, &archs, units);
-	words_free(&archs);
+		result = targets_compile(&w->targets, w->archs.items, w->archs.count, units, w->unit_count, &w->err);
+	if (!result)
+		result = targets_want_trips(&w->targets, w->annotation, w->result, &w->err);
 	free(units);
 	return result;
 }
@@ -379,12 +323,13 @@ static int do_request(struct work *w)
 		result = annotate(w);
 	if (!result)
 		result = want_trips(w);
+	if (!result)
+		result = compile_targets(w);
 	if (!result) {
 		result = write_host(w);
 		write_tables(w);
+		targets_write(&w->targets, w->annotation, w->result);
 	}
-	if (!result)
-		result = write_targets(w);
 	return result;
 }
 
@@ -398,6 +343,8 @@ static void work_free(struct work *w)
 		gs_buf_free(&w->units[i].target_options);
 	}
 	free(w->units);
+	targets_free(&w->targets);
+	words_free(&w->archs);
 	annotation_free(w->annotation);
 	device_free(&w->device);
 }

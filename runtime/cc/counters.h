@@ -6,12 +6,17 @@
  *   words 4..6       number of groups (likewise)
  *   word 7           reserved, 0
  *
- * Item layout. Two more arguments follow the buffer, both ulong: slots, and places. A work-item with linear global id
- * i stores its counters when it ends:
+ * Item layout. Two more arguments follow the buffer, both ulong: slots, and places. A work-item stores its counters when
+ * it ends:
  *   then slots + 1 words         the local sizes of each work-group, COUNTER_SIZE_BITS each, the first lowest, at its
  *                                linear id; the last word is for all groups that have no slot
- *   then, as 32-bit words        column c of work-item i at c * places + i, if i is below places
- * A counter that does not fit 32 bits is stored as COUNTER_FULL, so that nothing overflows silently.
+ *   then, as 32-bit words        word c of work-item i at c * places + i
+ * The work-items of a group are numbered one after the other, as are groups: with x, y, z the global id, without offset, of
+ * the group's first work-item, its number i is (z * GY + y * lz) * GX + x * ly * lz, where G are global and l the
+ * group's local sizes; where local sizes divide the global ones that is the group's linear id times its size. A group
+ * whose work-items do not all have a number below places stores nothing.
+ * The first words hold flags, COUNTER_FLAGS each, the first lowest: blocks that a work-item runs at most once. Then there
+ * is a word for each counter; one that does not fit 32 bits is COUNTER_FULL, so that nothing overflows silently.
  *
  * Group layout, for programs with too many counters for that:
  *   then slot s at   8 + s * blocks, one word per block
@@ -29,6 +34,7 @@ enum {
 	COUNTER_GROUPS = 4,
 	COUNTER_HEADER_WORDS = 8,
 	COUNTER_SIZE_BITS = 21,
+	COUNTER_FLAGS = 32,
 };
 #define COUNTER_FULL 0xffffffffu
 

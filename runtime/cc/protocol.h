@@ -13,7 +13,8 @@
  *               c_version=120 (OpenCL C version used without -cl-std), cl_version=300,
  *               image_support=0|1, little_endian=0|1, platform=NAME, name=NAME, driver=VERSION, extensions=SPACE SEPARATED,
  *               features=SPACE SEPARATED (__opencl_c_*), counters=plain|atomic
- *   trips       optional: lines LOOP FACTOR (of the loops section): the sums of floor(trips / FACTOR) that are wanted
+ *   trips       optional: lines LOOP KIND:FACTOR:RESIDUE:BLOCK (as in block-details), counts of trips that are wanted
+ *               beside those that the targets need; for tests
  *   targets     one per line: ARCHITECTURE:LIBRARY, the library being vendor or libclc (math_library of gpu.h): sm_70:vendor
  *   cwd         working directory of the guest; present only when an #include or -I may need it
  *   then, for each unit (a source that clBuildProgram or clCompileProgram was given), in link order:
@@ -30,23 +31,30 @@
  *   kernels     one line per kernel: NAME ARGUMENTS; ARGUMENTS counts the application's own, so it is
  *               also the index of the first of ours (an ulong * to the counters, see counters.h)
  *   layout      item or group: where the counters are, see counters.h; absent: group
- *   columns     one line per kernel, in the order of kernels: NAME ID...; in the item layout, the blocks whose
- *               counters its work-items store, in the order of the columns. The kernel's own entry is not among
- *               them: it is the sum of the slots
+ *   columns     one line per kernel, in the order of kernels: NAME FLAGS ID...; in the item layout, the blocks whose
+ *               counters its work-items store, in their order; the first FLAGS of them have a bit each. The kernel's
+ *               own entry is not among them: it is the sum of the slots
  *   blocks      one line per counter, in the order of the counters:
  *               ID UNIT FUNCTION KIND LINE COLUMN FILE   (FILE is last: it may contain blanks)
  *               The kinds are in annotator.h
- *   block-details  one line per block, in the same order: ID END_LINE END_COLUMN LOOP FACTOR TERM...
- *               LOOP is the innermost loop around it, or -1; FACTOR is 0 except for the kind "trips". A block with
- *               terms is not counted, because flow determines it: TERM is SIGNED_FACTOR*ID, with ID lower than its
- *               own, and its count is the sum of the terms: "+1*0 -1*3" is count of 0 less count of 3
+ *   block-details  one line per block, in the same order: ID END_LINE END_COLUMN LOOP TRIPS TERM...
+ *               LOOP is the innermost loop around it, or -1. TRIPS is - except for the kind "trips", which counts
+ *               executions of BLOCK (mostly the body of LOOP), numbered from 1 anew whenever LOOP is entered:
+ *               every:FACTOR:RESIDUE:BLOCK those whose number modulo FACTOR is RESIDUE, reached:FACTOR:0:BLOCK those
+ *               whose number is FACTOR. A block with terms is not counted, because flow determines it: TERM is
+ *               SIGNED_FACTOR*ID, with ID lower than its own, and its count is the sum of the terms: "+1*0 -1*3" is
+ *               count of 0 less count of 3
  *   loops       one line per loop: ID UNIT PARENT BODY OUTER TRIPS; entered as often as the block PARENT runs, gone
  *               round as often as the block BODY does; OUTER is the loop around it, or -1; TRIPS is 1 where trips
  *               per entry can be counted
  *   target      one per target: the first line is as in the request; then either
  *               "failure TEXT" or one line per kernel: kernel NAME key=value ...
- *               with instructions, shared_bytes, registers (0: not known); and lines "library KERNEL FUNCTION",
- *               one per library function whose cost is from a table, "?" before those that it does not have
+ *               with instructions, shared_bytes, registers (0: not known), or
+ *               kernel NAME failure TEXT where only this kernel's code could not be analysed; and lines
+ *               "library KERNEL FUNCTION", one per library function whose cost is from a table (analysis/builtins.h),
+ *               "?" before those that it does not have
+ *   code        one per target and kernel, the targets in their order: the line "TARGET NAME", then
+ *               the bytes of code_write (models/code.h). Its counters are the lines of blocks. Absent after a failure
  *   ptx         one per target, same order: the PTX text, probes left out; empty after a failure
  *   dependency  one line per file read through #include: HASH PATH (absolute); absent when there is none,
  *               present after a failure too

@@ -11,6 +11,7 @@ int cmd_run(int argc, char **argv);
 int cmd_gpus(int argc, char **argv);
 int cmd_show(int argc, char **argv);
 int cmd_cache(int argc, char **argv);
+int cmd_explain(int argc, char **argv); /* has a --help of its own */
 
 /* One line on stderr; returns EXIT_USAGE. */
 int cmd_fail(const char *fmt, ...) GS_PRINTF(1, 2);

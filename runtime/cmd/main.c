@@ -12,6 +12,8 @@ static const struct subcommand {
 	int (*run)(int argc, char **argv);
 } subcommands[] = {
 	{"run", "[OPTIONS] [--] PROGRAM [ARGUMENTS]", "run a program and report its kernels' times on stderr", cmd_run},
+	{"explain", "FILE.cl [--gpu NAME] [--kernel NAME] [-D...] [-I...] [--html FILE] ...",
+	 "show what each line of a source becomes on a GPU and costs there, without running it", cmd_explain},
 	{"gpus", "", "list the GPUs that can be modelled", cmd_gpus},
 	{"show", "NAME|FILE.gpu [--set KEY=VALUE,...]", "print a GPU's description, each value with its source", cmd_show},
 	{"cache", "[clear]", "tell where the cache is and how large, or empty it", cmd_cache},
@@ -139,7 +141,8 @@ static int unknown_command(const char *name)
 
 static int run_subcommand(const struct subcommand *s, int argc, char **argv)
 {
-	if (argc < 2 || (strcmp(argv[1], "--help") && strcmp(argv[1], "-h")))
+	bool own_help = s->run == cmd_explain;
+	if (own_help || argc < 2 || (strcmp(argv[1], "--help") && strcmp(argv[1], "-h")))
 		return s->run(argc, argv);
 	print_help();
 	return 0;

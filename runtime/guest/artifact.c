@@ -1,6 +1,8 @@
 /* What gpusim-cc made of a program (runtime/cc/protocol.h), read into structs. */
 #include "state.h"
 
+#include "runtime/cc/counters.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,15 +15,17 @@ void artifact_release(struct artifact *a)
 	for (size_t i = 0; i < a->kernel_count; i++) {
 		free(a->kernels[i].name);
 		free(a->kernels[i].columns);
-		for (size_t t = 0; t < MAX_TARGETS; t++)
+		for (size_t t = 0; t < MAX_TARGETS; t++) {
+			code_free(a->kernels[i].code[t]);
+			free(a->kernels[i].failure[t]);
+			free(a->kernels[i].memos[t]);
 			free(a->kernels[i].library[t]);
+		}
 	}
 	free(a->terms);
 	for (size_t i = 0; i < a->block_count; i++)
 		free(a->blocks[i].function);
 	free(a->blocks);
-	for (size_t i = 0; i < MAX_TARGETS; i++)
-		free(a->failures[i]);
 	for (size_t i = 0; i < a->host_count; i++) {
 		free(a->host_texts[i]);
 		free(a->host_options[i]);
@@ -60,8 +64,6 @@ static int take_kernel(struct artifact *a, char *line)
 	*space = 0;
 	struct artifact_kernel k = {.name = strdup(line), .entry_block = -1};
 	k.arguments = (unsigned)strtoul(space + 1, NULL, 10);
-	for (size_t t = 0; t < runtime.arch_count; t++)
-		k.failure[t] = "no code for the target";
 	if (!k.name)
 		return -1;
 	a->kernels[a->kernel_count++] = k;
@@ -90,31 +92,34 @@ static int take_block(struct artifact *a, char *line)
 	return 0;
 }
 
-/* NAME ID... */
+/* NAME FLAGS ID... */
 static int take_columns(struct artifact *a, char *line)
 {
 	char *at = line + strcspn(line, " ");
 	size_t most = strlen(at) / 2;
-	bool end = !*at;
-	*at = 0;
+	if (!*at)
+		return -1;
+	*at++ = 0;
 	struct artifact_kernel *k = artifact_kernel(a, line);
 	if (!k || k->columns || !(k->columns = calloc(most + 1, sizeof *k->columns)))
 		return -1;
-	for (at += !end; *at; k->column_count++) {
-		unsigned long id = strtoul(at, &at, 10);
-		if (id >= a->block_count || k->column_count == most || (*at && *at++ != ' '))
+	k->flag_count = strtoul(at, &at, 10);
+	for (; *at == ' '; k->column_count++) {
+		unsigned long id = strtoul(at + 1, &at, 10);
+		if (id >= a->block_count || k->column_count == most)
 			return -1;
 		k->columns[k->column_count] = (unsigned)id;
 	}
-	return 0;
+	k->words = (k->flag_count + COUNTER_FLAGS - 1) / COUNTER_FLAGS + k->column_count - k->flag_count;
+	return *at || k->flag_count > k->column_count ? -1 : 0;
 }
 
-/* ID END_LINE END_COLUMN LOOP FACTOR TERM... */
+/* ID END_LINE END_COLUMN LOOP TRIPS TERM... */
 static int take_details(struct artifact *a, char *line)
 {
 	unsigned id, of;
 	int skip = 0, factor;
-	if (sscanf(line, "%u %*u %*u %*d %*u%n", &id, &skip) != 1 || !skip || id >= a->block_count)
+	if (sscanf(line, "%u %*u %*u %*d %*s%n", &id, &skip) != 1 || !skip || id >= a->block_count)
 		return -1;
 	for (line += skip; sscanf(line, " %d*%u%n", &factor, &of, &skip) == 2; line += skip) {
 		struct count_term *grown = realloc(a->terms, (a->term_count + 1) * sizeof *grown);
@@ -137,28 +142,37 @@ static int take_table(struct artifact *a, const struct gs_pack *result, const ch
 	return failed;
 }
 
-static void take_code(struct artifact *a, size_t arch, const char *line)
+/* The index of an architecture among ours, or -1. */
+static int find_arch(const char *name, size_t length)
 {
-	char name[1024];
-	if (sscanf(line, "kernel %1023s", name) != 1)
-		return;
-	struct artifact_kernel *k = artifact_kernel(a, name);
-	if (!k)
-		return;
-	struct { const char *key; uint32_t *value; } const fields[] = {
-		{" instructions=", &k->code[arch].instructions},
-		{" registers=", &k->code[arch].registers},
-		{" shared_bytes=", &k->code[arch].shared_bytes},
-	};
-	for (size_t i = 0; i < GS_ARRAY_LEN(fields); i++) {
-		const char *at = strstr(line, fields[i].key);
-		if (at)
-			*fields[i].value = (uint32_t)strtoul(at + strlen(fields[i].key), NULL, 10);
-	}
-	k->failure[arch] = NULL;
+	for (size_t i = 0; i < runtime.arch_count; i++)
+		if (strlen(runtime.archs[i]) == length && !memcmp(runtime.archs[i], name, length))
+			return (int)i;
+	return -1;
 }
 
-static void take_library(struct artifact *a, size_t arch, char *line)
+static void set_failure(struct artifact_kernel *k, int arch, const char *text)
+{
+	free(k->failure[arch]);
+	k->failure[arch] = strdup(text);
+}
+
+/* "failure TEXT": of all kernels; "kernel NAME failure TEXT": of one. */
+static void take_failure(struct artifact *a, int arch, char *line)
+{
+	char name[1024];
+	int skip = 0;
+	if (!strncmp(line, "failure ", 8)) {
+		for (size_t i = 0; i < a->kernel_count; i++)
+			set_failure(&a->kernels[i], arch, line + 8);
+	} else if (sscanf(line, "kernel %1023s failure %n", name, &skip) == 1 && skip) {
+		struct artifact_kernel *k = artifact_kernel(a, name);
+		if (k)
+			set_failure(k, arch, line + skip);
+	}
+}
+
+static void take_library(struct artifact *a, int arch, char *line)
 {
 	char *kernel = line + strlen("library "), *function = strchr(kernel, ' '), *grown;
 	if (strncmp(line, "library ", 8) || !function)
@@ -174,19 +188,45 @@ static void take_library(struct artifact *a, size_t arch, char *line)
 static void take_target(struct artifact *a, char *text)
 {
 	char *save, *line = strtok_r(text, "\n", &save);
-	size_t arch = 0;
-	while (line && arch < runtime.arch_count && strcmp(runtime.archs[arch], line))
-		arch++;
-	if (!line || arch == runtime.arch_count)
-		return;
-	while ((line = strtok_r(NULL, "\n", &save))) {
-		if (!strncmp(line, "failure ", 8) && !a->failures[arch]) {
-			a->failures[arch] = strdup(line + 8);
-			for (size_t i = 0; i < a->kernel_count && a->failures[arch]; i++)
-				a->kernels[i].failure[arch] = a->failures[arch];
-		}
-		take_code(a, arch, line);
+	int arch = line ? find_arch(line, strlen(line)) : -1;
+	while (arch >= 0 && (line = strtok_r(NULL, "\n", &save))) {
+		take_failure(a, arch, line);
 		take_library(a, arch, line);
+	}
+}
+
+/* "ARCHITECTURE NAME", a new line, and the code's bytes. */
+static void take_code(struct artifact *a, const struct gs_section *s)
+{
+	char *end = memchr(s->data, '\n', s->len), *space = memchr(s->data, ' ', s->len);
+	int arch = end && space && space < end ? find_arch(s->data, (size_t)(space - s->data)) : -1;
+	if (arch < 0)
+		return;
+	struct gs_error err;
+	*end = 0;
+	struct artifact_kernel *k = artifact_kernel(a, space + 1);
+	*end = '\n';
+	if (!k || k->code[arch])
+		return;
+	if (code_read(end + 1, s->len - (size_t)(end + 1 - s->data), &k->code[arch], &err)) {
+		set_failure(k, arch, err.text);
+	} else if (k->code[arch]->counter_count != a->block_count) {
+		code_free(k->code[arch]);
+		k->code[arch] = NULL;
+		set_failure(k, arch, "the code and the source do not belong together");
+	}
+}
+
+static void take_targets(struct artifact *a, const struct gs_pack *result)
+{
+	for (size_t i = 0; i < result->count; i++) {
+		const struct gs_section *s = &result->sections[i];
+		char *text = strcmp(s->name, "target") ? NULL : strdup(s->data);
+		if (text)
+			take_target(a, text);
+		free(text);
+		if (!strcmp(s->name, "code"))
+			take_code(a, s);
 	}
 }
 
@@ -220,12 +260,8 @@ int artifact_read(struct artifact **out, const struct gs_pack *result, struct gs
 		         take_table(a, result, "columns", take_columns) ||
 		         take_table(a, result, "block-details", take_details) || take_host_texts(a, result);
 	}
-	for (size_t i = 0; i < result->count && !failed; i++) {
-		char *text = strcmp(result->sections[i].name, "target") ? NULL : strdup(result->sections[i].data);
-		if (text)
-			take_target(a, text);
-		free(text);
-	}
+	if (!failed)
+		take_targets(a, result);
 	if (failed) {
 		artifact_release(a);
 		return gs_fail(err, EBADMSG, "gpusim-cc gave a result that cannot be read");

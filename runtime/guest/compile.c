@@ -2,6 +2,7 @@
 #include "state.h"
 
 #include "runtime/cache.h"
+#include "runtime/cc_path.h"
 #include "runtime/cc/protocol.h"
 #include "runtime/log.h"
 
@@ -147,24 +148,6 @@ static bool from_cache(const char *key, struct gs_pack *result)
 
 /* ---- gpusim-cc ---- */
 
-/* The gpusim-cc beside the library, or where `make install` puts it. */
-static int find_cc(char *path, struct gs_error *err)
-{
-	static const char *const places[] = {"%.*s/gpusim-cc", "%.*s/../libexec/gpusim/gpusim-cc", "%.*s/../bin/gpusim-cc"};
-	if (runtime.options.cc.text[0]) {
-		snprintf(path, PATH_MAX, "%s", runtime.options.cc.text);
-		return access(path, X_OK) ? gs_fail(err, ENOENT, "GPUSIM_CC: '%s' cannot be run", path) : 0;
-	}
-	const char *slash = strrchr(runtime.library, '/');
-	int length = slash ? (int)(slash - runtime.library) : 0;
-	for (size_t i = 0; i < GS_ARRAY_LEN(places); i++) {
-		snprintf(path, PATH_MAX, places[i], length, runtime.library);
-		if (!access(path, X_OK))
-			return 0;
-	}
-	return gs_fail(err, ENOENT, "gpusim-cc was not found beside %s; set GPUSIM_CC", runtime.library);
-}
-
 /* Without what would make gpusim-cc or its clang load us, and with what the options say of them. */
 char **make_cc_environment(void)
 {
@@ -206,7 +189,7 @@ static int run_cc_in(const char *folder, const struct gs_buf *request, struct gs
 	struct gs_buf said = {0};
 	snprintf(in, sizeof in, "%s/request", folder);
 	snprintf(out, sizeof out, "%s/result", folder);
-	int failed = find_cc(cc, err);
+	int failed = cc_path(runtime.options.cc.text, runtime.library, cc, err);
 	if (!failed)
 		failed = gs_write_file(in, request->data, request->len, err);
 	if (!failed)

@@ -73,16 +73,16 @@ static void choose_size(struct launch *l)
 	}
 	for (int d = 0; d < 3; d++)
 		items *= l->global[d];
-	size_t columns = l->facts->column_count;
-	l->slots = at_most(upper_group_count(l), columns ? room / 2 : room);
-	l->places = columns ? at_most(items, (room - room / 2) * 2 / columns) : 0;
+	size_t words = l->facts->words;
+	l->slots = at_most(upper_group_count(l), words ? room / 2 : room);
+	l->places = words ? at_most(items, (room - room / 2) * 2 / words) : 0;
 }
 
 size_t launch_words(const struct launch *l)
 {
 	if (!l->artifact->counts_by_item)
 		return COUNTER_HEADER_WORDS + l->slots * l->artifact->block_count;
-	return COUNTER_HEADER_WORDS + l->slots + 1 + (l->places * l->facts->column_count + 1) / 2;
+	return COUNTER_HEADER_WORDS + l->slots + 1 + (l->places * l->facts->words + 1) / 2;
 }
 
 /* When the bound is reached, launches that end make room; but nothing may depend on our waiting. */
@@ -99,13 +99,33 @@ static struct counter_buffer *take_buffer(const struct request *r, struct contex
 	return b;
 }
 
+/* What addresses may be computed from. A number of 8 bytes that could be a handle is taken for a buffer, which drivers
+ * align. */
+static void keep_arguments(struct launch *l, const struct kernel *k)
+{
+	l->argument_count = k->arg_count;
+	for (size_t i = 0; i < k->arg_count; i++) {
+		const struct kernel_arg *a = &k->args[i];
+		uint64_t value = 0;
+		l->arguments_known[i] = a->kind == ARG_SVM || (a->kind == ARG_VALUE && a->size <= sizeof value);
+		if (l->arguments_known[i] && a->kind == ARG_VALUE && a->value)
+			memcpy(&value, a->value, a->size);
+		if (a->kind == ARG_SVM || (a->size == sizeof value && value >> 32))
+			value = (uint64_t)(i + 1) << 40;
+		l->argument_values[i] = value;
+	}
+}
+
 static struct launch *launch_new(const struct kernel *k, const struct request *r, const struct kernel_twin *t)
 {
-	struct launch *l = calloc(1, sizeof *l);
+	struct launch *l = calloc(1, sizeof *l + k->arg_count * (sizeof(uint64_t) + sizeof(bool)));
 	if (!l || !(l->kernel_name = strdup(k->name))) {
 		free(l);
 		return NULL;
 	}
+	l->argument_values = (uint64_t *)(l + 1);
+	l->arguments_known = (bool *)(l->argument_values + k->arg_count);
+	keep_arguments(l, k);
 	for (cl_uint d = 0; d < 3; d++) {
 		l->global[d] = r->global && d < r->dims ? r->global[d] : 1;
 		l->local[d] = !r->global || (r->local && d < r->dims) ? (r->global ? r->local[d] : 1) : r->local ? 1 : 0;

@@ -100,7 +100,7 @@ static void add_opening(struct gs_buf *b)
 static void add_estimate(struct gs_buf *b, const struct launch_result *r, size_t t)
 {
 	const struct estimate *e = &r->estimates[t];
-	uint32_t registers = r->launch->facts->code[runtime.targets[t].arch].registers;
+	uint32_t registers = r->launch->facts->code[runtime.targets[t].arch]->registers;
 	gs_buf_puts(b, "{");
 	add_string(b, "target", runtime.targets[t].gpu.name);
 	add_string(b, "model", e->model);
@@ -118,10 +118,13 @@ static void add_estimate(struct gs_buf *b, const struct launch_result *r, size_t
 	add_number(b, "occupancy", e->occupancy.fraction);
 	add_string(b, "occupancy_limit", occupancy_limit_name(e->occupancy.limit));
 	add_count(b, "blocks_per_sm", e->occupancy.blocks_per_sm);
+	add_number(b, "register_bank_conflicts", e->register_bank_conflicts);
+	add_number(b, "simulated_fraction", e->simulated_fraction);
+	add_count(b, "iterations", e->iterations);
+	gs_buf_puts(b, "\"cycles_by\":{");
+	for (int k = 0; k < CYCLE_KIND_COUNT; k++)
+		add_number(b, cycle_kind_name((enum cycle_kind)k), e->by[k]);
 	/* Not modelled yet: present, so that scripts find them. */
-	gs_buf_puts(b, "\"register_bank_conflicts\":null,\"cycles_by\":{");
-	add_number(b, "issue", e->issue_cycles);
-	add_number(b, "launch", e->launch_cycles);
 	close_with(b, "},\"memory\":{\"requests\":null,\"transactions\":null,\"l1_hit\":null,\"l2_hit\":null,"
 	              "\"dram_bytes\":null},");
 	add_number(b, "lane_efficiency", e->lane_efficiency);

@@ -132,6 +132,13 @@ static void load_targets(void)
 		log_warning("GPUSIM_GPU: %s; using '%s'", first.text, runtime.targets[0].gpu.name);
 }
 
+static void choose_model(void)
+{
+	runtime.model.kind = (enum model_kind)runtime.options.model.number; /* the words are in this order */
+	runtime.model.exact = runtime.options.exact.number != 0;
+	runtime.model.iterations = (uint32_t)runtime.options.iterations.number;
+}
+
 /* A path is meant from where the program started, wherever it goes. */
 static void make_absolute(const char *option, const struct option_value *value)
 {
@@ -203,6 +210,7 @@ void runtime_start(void)
 	locale_t before = use_c_locale();
 	read_options();
 	load_targets();
+	choose_model();
 	cache_setup(runtime.options.cache_dir.text, runtime.options.cache_size.number);
 	if (before)
 		uselocale(before);

@@ -29,6 +29,7 @@ struct target {
 /* Read by all, written once by runtime_start. */
 struct runtime_state {
 	struct gs_options options;
+	struct model_options model; /* from the options */
 	struct target targets[MAX_TARGETS];
 	size_t target_count;
 	char archs[MAX_TARGETS][GPU_TEXT_SIZE + 16]; /* the different architectures and libraries of the targets */
@@ -88,10 +89,12 @@ struct artifact_kernel {
 	unsigned arguments;
 	int entry_block; /* counter of its entry, or -1 */
 	unsigned *columns; /* item layout: the blocks whose counters its work-items store */
-	size_t column_count;
-	struct kernel_code code[MAX_TARGETS]; /* by architecture */
-	const char *failure[MAX_TARGETS];     /* why there is no code; NULL when there is; owned by the artifact */
-	char *library[MAX_TARGETS];           /* lines: functions that a table costs; NULL when there are none */
+	size_t column_count, flag_count; /* the first flag_count of them are bits */
+	size_t words;      /* of 32 bits that a work-item stores */
+	struct kernel_code *code[MAX_TARGETS]; /* by architecture; NULL when there is none: */
+	char *failure[MAX_TARGETS];            /* why */
+	struct memo *memos[MAX_TARGETS];       /* by target; the worker's */
+	char *library[MAX_TARGETS];            /* by architecture, lines: functions that a table costs; or NULL */
 };
 
 /* One term of a count: `factor` times the count of `of`, which is a lower block. */
@@ -114,7 +117,6 @@ struct artifact {
 	bool counts_by_item;          /* the layout of the counters (runtime/cc/counters.h) */
 	struct count_term *terms;     /* of the blocks whose counts flow determines, by ascending block */
 	size_t term_count;
-	char *failures[MAX_TARGETS];
 	char *dependencies; /* lines of "HASH PATH": the files that the units included */
 	/* The texts to build the twin from, one per unit. */
 	char **host_texts, **host_options;
@@ -270,6 +272,9 @@ struct launch {
 	uint64_t measured_ns; /* 0: not known */
 	uint64_t global[3], local[3]; /* local is 0 where the driver chooses */
 	uint64_t local_bytes;
+	uint64_t *argument_values; /* the first 8 bytes of each argument; an address for buffers */
+	bool *arguments_known;
+	size_t argument_count;
 };
 
 void launch_free(struct launch *l);
@@ -341,6 +346,15 @@ struct stats {
 };
 
 extern struct stats stats; /* take stats.lock */
+
+/* profile.c: fills the profile, counts and flags from the counter buffer, which must outlive the profile. */
+void profile_fill(struct launch_result *r);
+
+/* ---- memo.c: estimates of launches that are alike ---- */
+
+void memo_key(const struct launch_result *r, char key[33]); /* of the profile as it is for one target */
+const struct estimate *memo_find(const struct artifact_kernel *k, size_t target, const char key[33]);
+void memo_keep(struct artifact_kernel *k, size_t target, const char key[33], const struct estimate *estimate);
 
 void stats_add_launch(const struct launch_result *r);
 const char *transfer_name(enum transfer_kind kind);

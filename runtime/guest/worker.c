@@ -4,7 +4,6 @@
  */
 #include "state.h"
 
-#include "runtime/cc/counters.h"
 #include "runtime/log.h"
 
 #include <errno.h>
@@ -88,99 +87,38 @@ bool worker_wait_progress(unsigned milliseconds)
 
 /* ---- one launch ---- */
 
-/* Group layout: the sums over the slots. */
-static void sum_slots(const struct launch *l, uint64_t *counts)
+/* One target, whose code is in the profile. */
+static int estimate_target(struct launch_result *r, size_t t)
 {
-	const uint64_t *slot = l->buffer->words + COUNTER_HEADER_WORDS;
-	size_t blocks = l->artifact->block_count;
-	for (size_t s = 0; s < l->slots; s++)
-		for (size_t b = 0; b < blocks; b++)
-			counts[b] += slot[s * blocks + b];
-}
-
-/* Item layout: the local size that a group has left in its slot. */
-static uint64_t local_size_of(const struct launch *l, size_t slot, int dimension)
-{
-	uint64_t word = l->buffer->words[COUNTER_HEADER_WORDS + slot];
-	return word >> dimension * COUNTER_SIZE_BITS & ((1u << COUNTER_SIZE_BITS) - 1);
-}
-
-/* Item layout: the sums over the work-items; false when a counter was full. */
-static bool sum_items(const struct launch *l, uint64_t *counts)
-{
-	const uint32_t *column = (const uint32_t *)(l->buffer->words + COUNTER_HEADER_WORDS + l->slots + 1), *end;
-	uint32_t most = 0;
-	for (size_t s = 0; l->facts->entry_block >= 0 && s < l->slots; s++)
-		counts[l->facts->entry_block] += local_size_of(l, s, 0) * local_size_of(l, s, 1) * local_size_of(l, s, 2);
-	for (size_t c = 0; c < l->facts->column_count; c++) {
-		uint64_t sum = 0;
-		for (end = column + l->places; column < end; column++) {
-			sum += *column;
-			most = *column > most ? *column : most;
-		}
-		counts[l->facts->columns[c]] += sum;
+	const struct gpu *gpu = &runtime.targets[t].gpu;
+	uint16_t *accesses = NULL;
+	char key[33];
+	int result = launch_accesses(gpu, &r->profile, &accesses, &r->profile.unknown_accesses);
+	r->profile.accesses = accesses;
+	if (!result) {
+		memo_key(r, key);
+		const struct estimate *known = memo_find(r->launch->facts, t, key);
+		if (known)
+			r->estimates[t] = *known;
+		else if (!(result = model_launch(gpu, &r->profile, &runtime.model, &r->estimates[t])))
+			memo_keep(r->launch->facts, t, key, &r->estimates[t]);
 	}
-	return most != COUNTER_FULL;
-}
-
-/* The counts that flow determines from the others; false when one would be negative, so that others must be wrong. */
-static bool derive_counts(const struct artifact *a, uint64_t *counts)
-{
-	bool sound = true;
-	for (size_t i = 0; i < a->term_count; i++) {
-		const struct count_term *t = &a->terms[i];
-		counts[t->block] += (uint64_t)(int64_t)t->factor * counts[t->of];
-		if ((i + 1 == a->term_count || a->terms[i + 1].block != t->block) && (int64_t)counts[t->block] < 0)
-			sound = false;
-	}
-	return sound;
-}
-
-static void fill_counts(struct launch_result *r, uint64_t items, uint64_t groups)
-{
-	const struct launch *l = r->launch;
-	size_t flags = 0;
-	uint64_t *counts = r->counts;
-	if (groups > l->slots)
-		r->flags[flags++] = "groups_share_counters";
-	if (!l->artifact->counts_by_item)
-		sum_slots(l, counts);
-	else if (!sum_items(l, counts))
-		r->flags[flags++] = "counters_full";
-	if (l->artifact->counts_by_item && l->facts->column_count && items > l->places)
-		r->flags[flags++] = "items_not_counted";
-	r->profile.entries = l->facts->entry_block >= 0 ? counts[l->facts->entry_block] : 0;
-	if (!derive_counts(l->artifact, counts) || r->profile.entries != items)
-		r->flags[flags++] = "counts_disagree";
-}
-
-static void fill_profile(struct launch_result *r)
-{
-	const struct launch *l = r->launch;
-	uint64_t items = 1, groups = 1;
-	for (int d = 0; d < 3; d++) {
-		uint64_t chosen = l->artifact->counts_by_item ? local_size_of(l, 0, d) : l->buffer->words[COUNTER_LOCAL + d];
-		uint64_t local = l->local[d] ? l->local[d] : chosen;
-		r->profile.global[d] = l->global[d];
-		r->profile.local[d] = local ? local : 1;
-		r->profile.groups[d] = (l->global[d] + r->profile.local[d] - 1) / r->profile.local[d];
-		items *= l->global[d];
-		groups *= r->profile.groups[d];
-	}
-	r->profile.local_bytes = l->local_bytes;
-	fill_counts(r, items, groups);
+	free(accesses);
+	return result;
 }
 
 static void estimate_targets(struct launch_result *r)
 {
+	const struct artifact_kernel *facts = r->launch->facts;
 	for (size_t t = 0; t < runtime.target_count; t++) {
 		unsigned arch = runtime.targets[t].arch;
-		r->failure[t] = r->launch->facts->failure[arch];
-		if (r->failure[t])
-			continue;
-		r->profile.code = &r->launch->facts->code[arch];
-		model_issue_rate(&runtime.targets[t].gpu, &r->profile, &r->estimates[t]);
-		r->estimated[t] = true;
+		r->profile.code = facts->code[arch];
+		if (!r->profile.code)
+			r->failure[t] = facts->failure[arch] ? facts->failure[arch] : "no code for the target";
+		else if (estimate_target(r, t))
+			r->failure[t] = "it cannot be modelled: out of memory";
+		else
+			r->estimated[t] = true;
 	}
 }
 
@@ -195,7 +133,7 @@ static void finish_launch(struct launch *l)
 	} else if (!r.counts || buffer_fetch(l->buffer, words)) {
 		launch_not_modelled(l->kernel_name, "its counters could not be read");
 	} else {
-		fill_profile(&r);
+		profile_fill(&r);
 		estimate_targets(&r);
 		stats_add_launch(&r);
 		report_launch(&r);

@@ -18,12 +18,14 @@ static void leaf(void)
 	const char letters[] = "xyzw";
 	uint32_t c = chance(4), v = chance(2);
 
-	switch (chance(10)) {
+	switch (chance(12)) {
 	case 0: constant(); break;
 	case 1: put(ALT("v%u.%c", "v%u[%u]"), v, letters[c], v, c); break;
 	case 2: put(ALT("v%u.s%u", "v%u[%u]"), v, c, v, c); break;
 	case 3: put("table[%u]", chance(16)); break;
 	case 4: put("local_array[%u]", chance(4)); break;
+	case 5: put("nest.in[%u].%c", chance(2), "ab"[chance(2)]); break;
+	case 6: put(percent(50) ? "(uint)f%u" : "(uint)(f%u * 16.0f)", chance(2)); break;
 	default: put("%s", g.names[chance((uint32_t)g.name_count)].text);
 	}
 }
@@ -64,7 +66,7 @@ void expression(int depth)
 		leaf();
 		return;
 	}
-	switch (chance(16)) {
+	switch (chance(17)) {
 	case 0: case 1: case 2: case 3: binary(plain[chance(6)], depth); break;
 	case 4:
 		masked("(", depth, percent(50) ? ") << (" : ") >> (");
@@ -116,6 +118,14 @@ void expression(int depth)
 			put(", in)");
 			break;
 		} /* fall through */
+	case 15:
+		h = percent(30) ? may_call(HELPER_STRUCT) : -1;
+		if (h >= 0) {
+			put("h%d(%s, ", h, percent(50) ? "pair" : "nest.in[1]");
+			expression(depth - 2);
+			put(", in).%c", "ab"[chance(2)]);
+			break;
+		} /* fall through */
 	default: leaf();
 	}
 }
@@ -131,11 +141,54 @@ void own_value(int depth, unsigned int mask)
 	put(") & %uu", mask);
 }
 
+/* Multiples of 1/16 below 128, so that sums and products of two are exact and no compiler can round them otherwise. */
+static void float_operand(int depth)
+{
+	static const char *constants[] = {"0.5f", "3.0f", "1.0625f", "127.9375f"};
+
+	switch (chance(6)) {
+	case 0: put("%s", constants[chance(4)]); break;
+	case 1: put("fabs(-f%u)", chance(2)); break;
+	case 2: put("%s(f0, f1)", percent(50) ? "fmin" : "fmax"); break;
+	case 3:
+		masked("(float)(", depth, ") & 127u)");
+		break;
+	default: put("f%u", chance(2));
+	}
+}
+
+void float_statement(void)
+{
+	static const char *op[] = {" + ", " - ", " * "};
+
+	put("f%u = ", chance(2));
+	if (percent(25)) {
+		condition(1);
+		put(" ? ");
+		float_operand(1);
+		put(" : ");
+		float_operand(1);
+		put(";");
+		return;
+	}
+	put("(float)((int)((");
+	if (percent(25)) {
+		put("mad(f0, f1, ");
+		float_operand(1);
+		put(")");
+	} else {
+		float_operand(2);
+		put("%s", op[chance(3)]);
+		float_operand(2);
+	}
+	put(") * 16.0f) & 2047) * 0.0625f;");
+}
+
 static void comparison(int depth)
 {
 	static const char *op[] = {"<", ">", "<=", ">=", "==", "!="};
 
-	switch (chance(8)) {
+	switch (chance(9)) {
 	case 0:
 		masked("(", depth, ") & ");
 		put("%uu) != 0u", 1u << chance(3));
@@ -148,6 +201,11 @@ static void comparison(int depth)
 	case 2:
 		put("!");
 		leaf();
+		break;
+	case 3:
+		float_operand(depth);
+		put(" %s ", op[chance(6)]);
+		float_operand(depth);
 		break;
 	default:
 		put("(");

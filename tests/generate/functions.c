@@ -16,11 +16,16 @@ static void declare_values(const char *first, const char *second)
 	put("uint local_array[4] = {1u, x, y, 5u};");
 	line();
 	put("struct pair pair = {x, 7u};");
+	line();
+	put("struct nest nest = {{{y, 1u}, pair}, .n = 2u};");
+	line();
+	put("float f0 = (float)(x & 127u), f1 = 2.5f;");
 	declare("x", 1);
 	declare("y", 1);
 	declare("z", 1);
 	declare("pair.a", 1);
 	declare("pair.b", 1);
+	declare("nest.n", 1);
 }
 
 void helper_head(int h)
@@ -29,20 +34,39 @@ void helper_head(int h)
 		[HELPER_VALUE] = "uint h%d(uint a, uint b, __global const uint *in)",
 		[HELPER_VECTOR] = "uint4 h%d(uint4 v0, uint a)",
 		[HELPER_POINTER] = "void h%d(uint *result, uint a, __global const uint *in)",
+		[HELPER_STRUCT] = "struct pair h%d(struct pair from, uint a, __global const uint *in)",
+		[HELPER_LOCAL] = "uint h%d(uint a, uint n, __local uint *tile, uint lid, uint lsize)",
 	};
 
 	put("%s", g.helpers[h].is_static ? (h & 1 ? "static " : "static inline ") : "");
 	put(heads[g.helpers[h].kind], h);
 }
 
+static void uniform_statements(struct place p, int count);
+
+static void helper_end(enum helper_kind kind)
+{
+	static const char *ends[] = {
+		[HELPER_VALUE] = "return x ^ fx ^ y;",
+		[HELPER_VECTOR] = "return v0 ^ v1 ^ (x + fx);",
+		[HELPER_POINTER] = "*result += x ^ fx;",
+		[HELPER_STRUCT] = "return (struct pair){x ^ fx, pair.b + as_uint(f0)};",
+		[HELPER_LOCAL] = "return x + y + fx + as_uint(f1);",
+	};
+
+	line();
+	put("%s", ends[kind]);
+}
+
 void helper(int h)
 {
-	static const enum returns returns[] = {RETURNS_VALUE, RETURNS_VECTOR, RETURNS_VOID};
+	static const enum returns returns[] = {RETURNS_VALUE, RETURNS_VECTOR, RETURNS_VOID, RETURNS_STRUCT, RETURNS_NOT};
 	enum helper_kind kind = g.helpers[h].kind;
 	struct place p = {.returns = returns[kind], .label = -1};
+	int no_buffer = kind == HELPER_VECTOR || kind == HELPER_LOCAL;
 
 	start_function();
-	g.callable = kind == HELPER_VECTOR ? 0 : h; /* it has no buffer to hand on */
+	g.callable = no_buffer ? 0 : h; /* it has none to hand on */
 	g.budget = 4;
 	put("\n");
 	helper_head(h);
@@ -50,23 +74,25 @@ void helper(int h)
 	declare_values("a", kind == HELPER_VALUE ? "b" : "9u");
 	declare("a", 0);
 	line();
-	if (kind == HELPER_VECTOR) {
-		/* such a helper gets no buffer: it reads the constant table in its place */
+	if (no_buffer) { /* it reads the constant table in its place */
 		put("__constant const uint *in = table_of_256;");
 		line();
+	}
+	if (kind == HELPER_VECTOR) {
 		put("uint4 v1 = v0 + 1u;");
 	} else {
 		put(ALT("uint4 v0 = (uint4)(a), v1 = (uint4)(x, y, z, 1u);",
 		        "uint4 v0 = make4(a, a, a, a), v1 = make4(x, y, z, 1u);"));
 	}
-	statements(p, 2 + (int)chance(3));
-	line();
-	if (kind == HELPER_VALUE)
-		put("return x ^ fx ^ y;");
-	else if (kind == HELPER_VECTOR)
-		put("return v0 ^ v1 ^ (x + fx);");
+	if (kind == HELPER_STRUCT) {
+		line();
+		put("pair = from;");
+	}
+	if (kind == HELPER_LOCAL)
+		uniform_statements(p, 1 + (int)chance(2));
 	else
-		put("*result += x ^ fx;");
+		statements(p, 2 + (int)chance(3));
+	helper_end(kind);
 	close_brace();
 	put("\n");
 }
@@ -92,16 +118,18 @@ static void exchange(void)
 	barrier_here();
 }
 
-static void uniform_statements(struct place p, int count);
-
 static void uniform_loop(struct place p)
 {
 	int names = g.name_count;
 	char i[16];
 
+	int until = percent(25);
+
 	snprintf(i, sizeof i, "u%d", g.temporaries++);
 	line();
-	if (percent(50))
+	if (until)
+		put("{ uint %s = %uu; do", i, 1 + chance(3));
+	else if (percent(50))
 		put("for (uint %s = 0u; %s < (n & 3u) + %uu; %s++)", i, i, chance(3), i);
 	else
 		put("for (uint %s = %uu; %s > 0u; %s >>= 1)", i, 1u << chance(4), i, i);
@@ -111,6 +139,10 @@ static void uniform_loop(struct place p)
 	uniform_statements(p, 1 + (int)chance(2));
 	g.name_count = names;
 	close_brace();
+	if (until) {
+		line();
+		put("while (--%s); }", i);
+	}
 }
 
 static void uniform_if(struct place p)
@@ -133,9 +165,15 @@ static void uniform_if(struct place p)
 static void uniform_statements(struct place p, int count)
 {
 	for (int s = 0; s < count; s++) {
-		uint32_t kind = chance(6);
+		uint32_t kind = chance(7);
+		int h = may_call(HELPER_LOCAL);
 		g.budget--;
-		if (kind < 2 || p.loops > 1) {
+		if (kind == 6 && h >= 0 && p.loops < 2) {
+			line();
+			put("%s += h%d(", target(), h);
+			expression(1);
+			put(", n, tile, lid, lsize);");
+		} else if (kind < 2 || p.loops > 1) {
 			exchange();
 		} else if (kind == 2) {
 			uniform_loop(p);
@@ -148,11 +186,13 @@ static void uniform_statements(struct place p, int count)
 	}
 }
 
+/* POCL 3.1 runs the first work-item twice where a group is one wide and a barrier stands behind an if: none is. */
 struct range choose_range(void)
 {
 	static const struct range ranges[] = {
-		{{64, 1}, {64, 1}}, {{128, 1}, {32, 1}}, {{96, 1}, {32, 1}}, {{64, 1}, {16, 1}},
-		{{16, 8}, {8, 4}}, {{12, 6}, {4, 3}}, {{32, 3}, {32, 1}}, {{70, 1}, {7, 1}},
+		{{64, 1, 1}, {64, 1, 1}}, {{128, 1, 1}, {32, 1, 1}}, {{96, 1, 1}, {32, 1, 1}}, {{64, 1, 1}, {16, 1, 1}},
+		{{16, 8, 1}, {8, 4, 1}}, {{12, 6, 1}, {4, 3, 1}}, {{32, 3, 1}, {32, 1, 1}}, {{70, 1, 1}, {7, 1, 1}},
+		{{8, 4, 4}, {4, 4, 2}}, {{6, 4, 3}, {3, 2, 1}}, {{4, 2, 8}, {2, 1, 4}},
 	};
 
 	return ranges[chance(sizeof ranges / sizeof ranges[0])];
@@ -165,8 +205,10 @@ void kernel(int number, const struct kernel *k, int calls)
 		[HELPER_VALUE] = "y ^= h%d(gid, n, in);",
 		[HELPER_VECTOR] = "v1 += h%d(v0, n);",
 		[HELPER_POINTER] = "h%d(&fx, gid, in);",
+		[HELPER_STRUCT] = "pair = h%d(pair, gid, in);",
+		[HELPER_LOCAL] = "y += h%d(gid, n, tile, lid, lsize);",
 	};
-	unsigned int tile = k->range.local[0] * k->range.local[1];
+	unsigned int tile = k->range.local[0] * k->range.local[1] * k->range.local[2];
 
 	start_function();
 	g.in_kernel = 1;
@@ -174,7 +216,8 @@ void kernel(int number, const struct kernel *k, int calls)
 	g.budget = 7;
 	put("\n__kernel ");
 	if (k->required_size)
-		put(ALT("__attribute__((reqd_work_group_size(%u, %u, 1)))\n", ""), k->range.local[0], k->range.local[1]);
+		put(ALT("__attribute__((reqd_work_group_size(%u, %u, %u)))\n", ""), k->range.local[0], k->range.local[1],
+		    k->range.local[2]);
 	put("void g%ld_%d(__global const uint *in, __global uint *out, uint n%s)", g.seed, number,
 	    k->local_argument ? ", __local uint *tile" : "");
 	open_block();
@@ -183,13 +226,14 @@ void kernel(int number, const struct kernel *k, int calls)
 		put(ALT("__local uint tile[%u];", "static uint tile[%u];"), tile, tile);
 	}
 	line();
-	put("uint gid = get_global_id(1) * get_global_size(0) + get_global_id(0);");
+	put("uint gid = (get_global_id(2) * get_global_size(1) + get_global_id(1)) * get_global_size(0) + get_global_id(0);");
 	line();
-	put("uint lsize = get_local_size(0) * get_local_size(1);");
+	put("uint lsize = get_local_size(0) * get_local_size(1) * get_local_size(2);");
 	line();
-	put("uint lid = get_local_id(1) * get_local_size(0) + get_local_id(0);");
+	put("uint lid = (get_local_id(2) * get_local_size(1) + get_local_id(1)) * get_local_size(0) + get_local_id(0);");
 	line();
-	put("uint own = gid * %du, shared = get_global_size(0) * get_global_size(1) * %du;", PER_ITEM, PER_ITEM);
+	put("uint own = gid * %du, shared = get_global_size(0) * get_global_size(1) * get_global_size(2) * %du;", PER_ITEM,
+	    PER_ITEM);
 	declare_values("gid", "n + lid");
 	declare("gid", 0);
 	declare("n", 0);
@@ -198,8 +242,10 @@ void kernel(int number, const struct kernel *k, int calls)
 	put(", v1 = vload4(gid & 63u, in);");
 	/* one call at least, as most helpers would otherwise never run */
 	int h = (int)chance((uint32_t)g.helper_count);
-	line();
-	put(calls_of[g.helpers[h].kind], h);
+	if (g.helpers[h].kind != HELPER_LOCAL || k->barriers) {
+		line();
+		put(calls_of[g.helpers[h].kind], h);
+	}
 	if (k->barriers)
 		uniform_statements(p, 3 + (int)chance(3));
 	else
@@ -211,7 +257,7 @@ void kernel(int number, const struct kernel *k, int calls)
 	line();
 	put("out[own] += x ^ y ^ fx;");
 	line();
-	put("out[own + 1u] ^= z + pair.a + pair.b + lsize;");
+	put("out[own + 1u] ^= z + pair.a + pair.b + lsize + as_uint(f0) + as_uint(f1) + nest.n + nest.in[0].a + nest.in[1].b;");
 	line();
 	put("vstore4(vload4(gid, out) + v0 * v1, gid, out);");
 	close_brace();

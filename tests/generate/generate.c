@@ -5,10 +5,10 @@
  *
  * A block is a place where a counter would stand: a function's entry, a then, an else that is written, a loop's body,
  * a case or default, a label. In PREFIX.cl block k stands right behind a comment that is the first on its line,
- * as slash-star B k star-slash; PREFIX.c counts it in count_[k]. Lines "// kernel NAME GLOBAL_X GLOBAL_Y LOCAL_X
- * LOCAL_Y LOCAL_BYTES" at the top of PREFIX.cl say how each kernel is launched, "// options" how the program is built.
+ * as slash-star B k star-slash; PREFIX.c counts it in count_[k]. Lines "// kernel NAME and both sizes
+ * in three dimensions, then LOCAL_BYTES" at the top of PREFIX.cl say how each kernel is launched, "// options" how the program is built.
  *
- * The programs have one meaning only: unsigned arithmetic, no order of evaluation that matters, no races (a work-item
+ * The programs have one meaning only: unsigned arithmetic, floats that are always exact, no order of evaluation that matters, no races (a work-item
  * writes its own elements, and shared ones by atomics whose result is not used), barriers in uniform flow only,
  * loops with few trips. Both texts are written at once: what differs is a pair of alternatives in the text.
  */
@@ -89,6 +89,7 @@ static void preamble(void)
 {
 	put("#define STEP(x, a) do { x += (a); if (x & 1u) x ^= x >> 3; } while (0)\n");
 	put("struct pair { uint a, b; };\n");
+	put("struct nest { struct pair in[2]; uint n; };\n");
 	put("__constant uint table[16] = {");
 	for (int i = 0; i < 16; i++)
 		put("%s%uu", i ? ", " : "", chance(100000));
@@ -164,8 +165,9 @@ static void write_program(const char *prefix, const char *text, const struct ker
 	fprintf(cl, "// options %s\n", disable_optimisation() ? "-cl-opt-disable" : "");
 	for (int k = 0; k < count; k++) {
 		const struct range *r = &kernels[k].range;
-		fprintf(cl, "// kernel g%ld_%d %u %u %u %u %u\n", g.seed, k, r->global[0], r->global[1], r->local[0],
-		        r->local[1], kernels[k].local_argument ? r->local[0] * r->local[1] * 4 : 0);
+		fprintf(cl, "// kernel g%ld_%d %u %u %u %u %u %u %u\n", g.seed, k, r->global[0], r->global[1], r->global[2],
+		        r->local[0], r->local[1], r->local[2],
+		        kernels[k].local_argument ? r->local[0] * r->local[1] * r->local[2] * 4 : 0);
 	}
 	write_side(text, 0, cl);
 	fprintf(c, "#define BLOCKS %d\n#include \"translation.h\"\n", g.blocks);

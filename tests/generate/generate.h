@@ -10,9 +10,10 @@
 
 enum { MAX_NAMES = 64, MAX_HELPERS = 6, PER_ITEM = 4 };
 
-enum helper_kind { HELPER_VALUE, HELPER_VECTOR, HELPER_POINTER, HELPER_KINDS };
+/* The last one has barriers: it is called where all work-items of a group do. */
+enum helper_kind { HELPER_VALUE, HELPER_VECTOR, HELPER_POINTER, HELPER_STRUCT, HELPER_LOCAL, HELPER_KINDS };
 
-enum returns { RETURNS_NOT, RETURNS_VOID, RETURNS_VALUE, RETURNS_VECTOR };
+enum returns { RETURNS_NOT, RETURNS_VOID, RETURNS_VALUE, RETURNS_VECTOR, RETURNS_STRUCT };
 
 struct name {
 	char text[16];
@@ -51,7 +52,7 @@ struct generator {
 extern struct generator g;
 
 struct range {
-	unsigned int global[2], local[2];
+	unsigned int global[3], local[3];
 };
 
 struct kernel {
@@ -77,6 +78,7 @@ void own_value(int depth, unsigned int mask);
 void masked(const char *before, int depth, const char *after);
 void vector_operand(void);
 void vector_statement(void);
+void float_statement(void);
 const char *compound_op(void);
 int may_call(enum helper_kind kind);
 

@@ -38,7 +38,7 @@ static uint32_t in_words[IN_WORDS];
 
 static size_t out_words(const struct work *w)
 {
-	return (size_t)w->global[0] * w->global[1] * OUT_PER_ITEM + OUT_SHARED;
+	return (size_t)w->global[0] * w->global[1] * w->global[2] * OUT_PER_ITEM + OUT_SHARED;
 }
 
 static char *read_file(const char *prefix, const char *ending, size_t *size)
@@ -77,8 +77,8 @@ static int load_program(struct program *p, const char *prefix)
 		if (!strncmp(at, "// options ", 11))
 			snprintf(p->options, sizeof p->options, "%.*s", (int)strcspn(at + 11, "\n"), at + 11);
 		else if (p->work_count < MOST_KERNELS &&
-		         sscanf(at, "// kernel %31s %u %u %u %u %u%n", w->name, &w->global[0], &w->global[1], &w->local[0],
-		                &w->local[1], &w->local_bytes, &read) == 6)
+		         sscanf(at, "// kernel %31s %u %u %u %u %u %u %u%n", w->name, &w->global[0], &w->global[1], &w->global[2],
+		                &w->local[0], &w->local[1], &w->local[2], &w->local_bytes, &read) == 8)
 			p->work_count++;
 	}
 	for (int k = 0; k < p->work_count; k++) {
@@ -122,8 +122,9 @@ static void open_device(void)
 
 static void launch_kernel(cl_program program, const struct work *w, FILE *to)
 {
-	size_t bytes = out_words(w) * sizeof(uint32_t), global[2] = {w->global[0], w->global[1]};
-	size_t local[2] = {w->local[0], w->local[1]};
+	size_t bytes = out_words(w) * sizeof(uint32_t), global[3] = {w->global[0], w->global[1], w->global[2]};
+	size_t local[3] = {w->local[0], w->local[1], w->local[2]};
+	cl_uint dimensions = w->global[2] > 1 ? 3 : 2;
 	uint32_t *out = calloc(1, bytes);
 	cl_int err;
 	cl_kernel kernel = clCreateKernel(program, w->name, &err);
@@ -136,7 +137,7 @@ static void launch_kernel(cl_program program, const struct work *w, FILE *to)
 	must(clSetKernelArg(kernel, 2, sizeof w->n, &w->n), "clSetKernelArg", w->name);
 	if (w->local_bytes)
 		must(clSetKernelArg(kernel, 3, w->local_bytes, NULL), "clSetKernelArg", w->name);
-	must(clEnqueueNDRangeKernel(cl.queue, kernel, 2, NULL, global, local, 0, NULL, NULL), "launch", w->name);
+	must(clEnqueueNDRangeKernel(cl.queue, kernel, dimensions, NULL, global, local, 0, NULL, NULL), "launch", w->name);
 	must(clEnqueueReadBuffer(cl.queue, mem, CL_TRUE, 0, bytes, out, 0, NULL, NULL), "clEnqueueReadBuffer", w->name);
 	fwrite(out, 1, bytes, to);
 	clReleaseMemObject(mem);

@@ -21,9 +21,9 @@ static void assignment(void)
 /* One that needs no braces anywhere and leaves no if open. */
 static void simple_statement(void)
 {
-	int h = may_call(HELPER_POINTER);
+	int h = may_call(HELPER_POINTER), s = may_call(HELPER_STRUCT);
 
-	switch (chance(14)) {
+	switch (chance(17)) {
 	case 0: vector_statement(); break;
 	case 1:
 		masked("local_array[", 1, ") & 3u] ^= ");
@@ -80,6 +80,19 @@ static void simple_statement(void)
 			put(");");
 			break;
 		} /* fall through */
+	case 11: float_statement(); break;
+	case 12:
+		if (s >= 0) {
+			put("%s = h%d(pair, ", percent(50) ? "pair" : "nest.in[0]", s);
+			expression(1);
+			put(", in);");
+			break;
+		} /* fall through */
+	case 13:
+		put("nest.in[%u] = pair, nest.n += ", chance(2));
+		expression(1);
+		put(";");
+		break;
 	default: assignment();
 	}
 }
@@ -343,6 +356,10 @@ static void jump(struct place p)
 		put("return ");
 		expression(2);
 		put(";");
+	} else if (p.returns == RETURNS_STRUCT) {
+		put("return (struct pair){");
+		expression(1);
+		put(", pair.a};");
 	} else {
 		put("return ");
 		vector_operand();
@@ -350,6 +367,36 @@ static void jump(struct place p)
 	}
 	put(braces ? " }" : ALT("", " }"));
 	g.indent--;
+}
+
+/* A goto back to where it has been, a few times at most. */
+static void again(struct place p)
+{
+	int label = g.labels++, names = g.name_count, k = g.blocks++, counter = g.temporaries++;
+
+	put("{ uint r%d = %uu;", counter, 1 + chance(3));
+	line();
+	put(ALT("/*B%d*/l%d:", "l%d: count_[%d]++;"), k, label, label, k);
+	line();
+	simple_statement();
+	p.depth++;
+	p.loops++;
+	statements(p, 1 + (int)chance(2));
+	g.name_count = names;
+	line();
+	put("if (r%d--", counter);
+	if (percent(60)) {
+		put(" && ");
+		condition(1);
+	}
+	put(")");
+	k = g.blocks++;
+	g.indent++;
+	line();
+	put(ALT("/*B%d*/goto l%d;", "{ count_[%d]++; goto l%d; }"), k, label, k, label);
+	g.indent--;
+	line();
+	put("}");
 }
 
 static void bare_block(struct place p)
@@ -371,13 +418,18 @@ void statement(struct place p)
 		simple_statement();
 		return;
 	}
-	switch (chance(16)) {
+	switch (chance(17)) {
 	case 0: case 1: case 2: if_statement(p); break;
 	case 3: case 4: for_statement(p); break;
 	case 5: case 6: while_statement(p); break;
 	case 7: case 8: switch_statement(p); break;
 	case 9: case 10: case 11: jump(p); break;
 	case 12: bare_block(p); break;
+	case 13:
+		if (p.loops < 2) {
+			again(p);
+			break;
+		} /* fall through */
 	default: simple_statement();
 	}
 }

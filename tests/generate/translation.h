@@ -29,7 +29,7 @@ uint64_t count_[BLOCKS];
 enum { MOST_ITEMS = 256, STACK_BYTES = 256 << 10 };
 
 static struct {
-	uint global[2], local[2], group[2], item[2]; /* item: within its group */
+	uint global[3], local[3], group[3], item[3]; /* item: within its group */
 	ucontext_t scheduler, items[MOST_ITEMS];
 	int done[MOST_ITEMS], current;
 	char *stacks;
@@ -52,6 +52,11 @@ static uint mul_hi(uint a, uint b) { return (uint)((ulong)a * b >> 32); }
 static uint abs_diff(uint a, uint b) { return a > b ? a - b : b - a; }
 static uint popcount(uint a) { return (uint)__builtin_popcount(a); }
 static uint clz(uint a) { return a ? (uint)__builtin_clz(a) : 32; }
+static float fabs(float a) { return a < 0 ? -a : a; }
+static float fmin(float a, float b) { return a < b ? a : b; }
+static float fmax(float a, float b) { return a > b ? a : b; }
+static float mad(float a, float b, float c) { return a * b + c; }
+static uint as_uint(float a) { return (union { float f; uint u; }){a}.u; }
 static uint atomic_add(uint *p, uint a) { uint old = *p; *p += a; return old; }
 
 static uint4 make4(uint a, uint b, uint c, uint d) { return (uint4){a, b, c, d}; }
@@ -93,7 +98,8 @@ static void run_with_barriers(int items)
 	while (left == items) {
 		for (run_.current = 0; run_.current < items; run_.current++) {
 			run_.item[0] = (uint)run_.current % run_.local[0];
-			run_.item[1] = (uint)run_.current / run_.local[0];
+			run_.item[1] = (uint)run_.current / run_.local[0] % run_.local[1];
+			run_.item[2] = (uint)run_.current / run_.local[0] / run_.local[1];
 			swapcontext(&run_.scheduler, &run_.items[run_.current]);
 			left -= run_.done[run_.current];
 		}
@@ -104,24 +110,30 @@ static void run_with_barriers(int items)
 	}
 }
 
+static void run_group(const struct work *w, int barriers, void (*call)(const struct work *w))
+{
+	if (barriers) {
+		run_with_barriers((int)(w->local[0] * w->local[1] * w->local[2]));
+		return;
+	}
+	for (run_.item[2] = 0; run_.item[2] < w->local[2]; run_.item[2]++)
+		for (run_.item[1] = 0; run_.item[1] < w->local[1]; run_.item[1]++)
+			for (run_.item[0] = 0; run_.item[0] < w->local[0]; run_.item[0]++)
+				call(w);
+}
+
 static void run_kernel(const struct work *w, int barriers, void (*call)(const struct work *w))
 {
 	run_.work = w;
 	run_.call = call;
 	if (!run_.stacks)
 		run_.stacks = malloc((size_t)MOST_ITEMS * STACK_BYTES);
-	for (int d = 0; d < 2; d++) {
+	for (int d = 0; d < 3; d++) {
 		run_.global[d] = w->global[d];
 		run_.local[d] = w->local[d];
 	}
-	for (run_.group[1] = 0; run_.group[1] < w->global[1] / w->local[1]; run_.group[1]++)
-		for (run_.group[0] = 0; run_.group[0] < w->global[0] / w->local[0]; run_.group[0]++) {
-			if (barriers) {
-				run_with_barriers((int)(w->local[0] * w->local[1]));
-				continue;
-			}
-			for (run_.item[1] = 0; run_.item[1] < w->local[1]; run_.item[1]++)
-				for (run_.item[0] = 0; run_.item[0] < w->local[0]; run_.item[0]++)
-					call(w);
-		}
+	for (run_.group[2] = 0; run_.group[2] < w->global[2] / w->local[2]; run_.group[2]++)
+		for (run_.group[1] = 0; run_.group[1] < w->global[1] / w->local[1]; run_.group[1]++)
+			for (run_.group[0] = 0; run_.group[0] < w->global[0] / w->local[0]; run_.group[0]++)
+				run_group(w, barriers, call);
 }

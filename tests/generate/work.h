@@ -8,7 +8,7 @@ enum { IN_WORDS = 256, OUT_PER_ITEM = 4, OUT_SHARED = 8 };
 
 struct work {
 	char name[32];
-	uint32_t global[2], local[2], local_bytes;
+	uint32_t global[3], local[3], local_bytes;
 	const uint32_t *in;
 	uint32_t *out, n;
 };

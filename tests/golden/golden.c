@@ -6,8 +6,11 @@
  * Prints the annotated text without the macros before it, and the block table with counts. Comments of the file say
  * what to run and what has been counted by hand:
  *   // run KERNEL GLOBAL LOCAL        the kernel's only argument is `__global int *p`, 256 ints, p[i] = i
- *   // trips LOOP FACTOR COUNT        the sum of floor(trips / FACTOR) is wanted
+ *   // trips LOOP TRIPS COUNT        a count of trips is wanted; TRIPS as in block-details (protocol.h)
  *   //= KIND COUNT...                 at the end of a line: the blocks that begin in it, in their order
+ *   // options OPTIONS                of the build; files are included from where the file is
+ *   // arguments KIND...              further arguments: image (2 x 2 pixels: 0 1 2 3, 4 5 6 7, ...), sampler, local
+ *   // unit                           a line of its own: what follows is compiled by itself and then linked
  * Exits 1 when a hand-made count differs, the original kernel leaves another buffer, or nothing could be run.
  */
 #include "runtime/base/base.h"
@@ -27,6 +30,15 @@ enum { INTS = 256, MOST_BLOCKS = 512 };
 #define DEVICE "type=cpu\naddress_bits=64\nc_version=120\ncl_version=120\nimage_support=1\nlittle_endian=1\n" \
 	"platform=Test\nextensions=cl_khr_fp64\nfeatures=\ncounters=%s\n"
 
+enum { MOST_UNITS = 4 };
+
+/* The file in parts, each with as many empty lines before it as keep its line numbers. */
+struct source {
+	struct gs_buf all, units[MOST_UNITS];
+	size_t unit_count;
+	char options[128];
+};
+
 static cl_context context;
 static cl_device_id device;
 static cl_command_queue queue;
@@ -40,31 +52,86 @@ static void check(int good, const char *what)
 	exit(1);
 }
 
+/* ---- the file ---- */
+
+static void split(struct source *s)
+{
+	const char *options = strstr(s->all.data, "// options ");
+	size_t lines = 0;
+	if (options)
+		snprintf(s->options, sizeof s->options, "%.*s", (int)strcspn(options + 11, "\n"), options + 11);
+	s->unit_count = 1;
+	for (const char *line = s->all.data, *end; *line; line = end, lines++) {
+		end = line + strcspn(line, "\n");
+		end += *end == '\n';
+		if (!strncmp(line, "// unit\n", 8)) {
+			check(s->unit_count < MOST_UNITS, "too many units");
+			s->unit_count++;
+			for (size_t i = 0; i < lines; i++)
+				gs_buf_puts(&s->units[s->unit_count - 1], "\n");
+		}
+		gs_buf_add(&s->units[s->unit_count - 1], line, (size_t)(end - line));
+	}
+}
+
+static void read_source(struct source *s, const char *path)
+{
+	check(!gs_read_file(path, &s->all, NULL), "reading the file");
+	gs_buf_puts(&s->all, "");
+	split(s);
+	char *folder = strdup(path), *slash = strrchr(folder, '/');
+	if (slash)
+		*slash = 0;
+	check(!slash || !chdir(folder), "no such folder");
+	free(folder);
+}
+
 /* ---- gpusim-cc ---- */
 
-static void annotate(const char *cc, const struct gs_buf *source, struct gs_pack *result)
+static void add_trips(struct gs_pack *request, const char *text)
+{
+	struct gs_buf trips = {0};
+	for (const char *at = text; (at = strstr(at, "// trips ")); at++) {
+		unsigned loop;
+		char wanted[64];
+		check(sscanf(at, "// trips %u %63s", &loop, wanted) == 2, "a trips line");
+		gs_buf_printf(&trips, "%u %s\n", loop, wanted);
+	}
+	if (trips.len)
+		gs_pack_puts(request, "trips", trips.data);
+	gs_buf_free(&trips);
+}
+
+static void make_request(const struct source *source, struct gs_buf *bytes)
+{
+	struct gs_pack request = {0};
+	struct gs_buf text = {0};
+	char *cwd = getcwd(NULL, 0);
+	gs_pack_puts(&request, "version", GPUSIM_CC_VERSION);
+	gs_buf_printf(&text, DEVICE, strstr(source->all.data, "// atomic") ? "atomic" : "plain");
+	gs_pack_puts(&request, "device", text.data);
+	gs_pack_puts(&request, "targets", "");
+	add_trips(&request, source->all.data);
+	if (strstr(source->options, "-I"))
+		gs_pack_puts(&request, "cwd", cwd);
+	for (size_t i = 0; i < source->unit_count; i++) {
+		gs_pack_puts(&request, "options", source->options);
+		gs_pack_add(&request, "source", source->units[i].data, source->units[i].len);
+	}
+	gs_pack_encode(&request, bytes, NULL);
+	gs_pack_free(&request);
+	gs_buf_free(&text);
+	free(cwd);
+}
+
+static void annotate(const char *cc, const struct source *source, struct gs_pack *result)
 {
 	char folder[] = "/tmp/golden.XXXXXX", request_path[64], result_path[64];
-	struct gs_pack request = {0};
-	struct gs_buf bytes = {0}, answer = {0}, trips = {0};
+	struct gs_buf bytes = {0}, answer = {0};
 	check(mkdtemp(folder) != NULL, "mkdtemp");
 	snprintf(request_path, sizeof request_path, "%s/request", folder);
 	snprintf(result_path, sizeof result_path, "%s/result", folder);
-	for (const char *at = source->data; (at = strstr(at, "// trips ")); at++) {
-		unsigned loop, factor;
-		check(sscanf(at, "// trips %u %u", &loop, &factor) == 2, "a trips line");
-		gs_buf_printf(&trips, "%u %u\n", loop, factor);
-	}
-	gs_pack_puts(&request, "version", GPUSIM_CC_VERSION);
-	gs_buf_printf(&answer, DEVICE, strstr(source->data, "// atomic") ? "atomic" : "plain");
-	gs_pack_puts(&request, "device", answer.data);
-	gs_buf_free(&answer);
-	gs_pack_puts(&request, "targets", "");
-	if (trips.len)
-		gs_pack_puts(&request, "trips", trips.data);
-	gs_pack_puts(&request, "options", "");
-	gs_pack_add(&request, "source", source->data, source->len);
-	gs_pack_encode(&request, &bytes, NULL);
+	make_request(source, &bytes);
 	check(!gs_write_file(request_path, bytes.data, bytes.len, NULL), "writing the request");
 	pid_t pid = fork();
 	if (!pid) {
@@ -77,10 +144,18 @@ static void annotate(const char *cc, const struct gs_buf *source, struct gs_pack
 	unlink(request_path);
 	unlink(result_path);
 	rmdir(folder);
-	gs_pack_free(&request);
 	gs_buf_free(&bytes);
 	gs_buf_free(&answer);
-	gs_buf_free(&trips);
+}
+
+/* The annotated texts; they live as long as the result. */
+static size_t host_texts(const struct gs_pack *result, const char **texts)
+{
+	size_t count = 0;
+	for (size_t i = 0; i < result->count && count < MOST_UNITS; i++)
+		if (!strcmp(result->sections[i].name, "host"))
+			texts[count++] = result->sections[i].data;
+	return count;
 }
 
 static void print_text(const char *host)
@@ -101,19 +176,74 @@ static void open_device(void)
 	check(queue != NULL, "no queue");
 }
 
-static cl_kernel build(const char *text, const char *name)
+static void check_build(cl_program program, cl_int code)
 {
-	cl_int code;
-	cl_program program = clCreateProgramWithSource(context, 1, &text, NULL, &code);
-	if (clBuildProgram(program, 1, &device, "-cl-std=CL1.2 -w", NULL, NULL) != CL_SUCCESS) {
-		char log[8192] = "";
+	char log[8192] = "";
+	if (!code)
+		return;
+	if (program)
 		clGetProgramBuildInfo(program, device, CL_PROGRAM_BUILD_LOG, sizeof log, log, NULL);
-		printf("%s\n", log);
-		check(0, "building");
+	printf("%s\n", log);
+	check(0, "building");
+}
+
+static cl_program link_units(const char *const *texts, size_t count, const char *options)
+{
+	cl_program parts[MOST_UNITS];
+	cl_int code;
+	for (size_t i = 0; i < count; i++) {
+		parts[i] = clCreateProgramWithSource(context, 1, (const char **)&texts[i], NULL, &code);
+		check_build(parts[i], clCompileProgram(parts[i], 1, &device, options, 0, NULL, NULL, NULL, NULL));
+	}
+	cl_program program = clLinkProgram(context, 1, &device, "", (cl_uint)count, parts, NULL, NULL, &code);
+	check_build(program, code);
+	return program;
+}
+
+static cl_kernel build(const char *const *texts, size_t count, const char *options, const char *name)
+{
+	char all[256];
+	cl_program program;
+	cl_int code;
+	snprintf(all, sizeof all, "%s%s -w", strstr(options, "-cl-std") ? "" : "-cl-std=CL1.2 ", options);
+	if (count > 1) {
+		program = link_units(texts, count, all);
+	} else {
+		program = clCreateProgramWithSource(context, 1, (const char **)texts, NULL, &code);
+		check_build(program, clBuildProgram(program, 1, &device, all, NULL, NULL));
 	}
 	cl_kernel kernel = clCreateKernel(program, name, &code);
 	check(kernel != NULL, "no such kernel");
 	return kernel;
+}
+
+static cl_mem make_image(void)
+{
+	cl_uchar pixels[16];
+	cl_image_format format = {CL_RGBA, CL_UNSIGNED_INT8};
+	cl_image_desc size = {.image_type = CL_MEM_OBJECT_IMAGE2D, .image_width = 2, .image_height = 2};
+	for (int i = 0; i < 16; i++)
+		pixels[i] = (cl_uchar)i;
+	return clCreateImage(context, CL_MEM_COPY_HOST_PTR, &format, &size, pixels, NULL);
+}
+
+/* Those after the ints, as the file says. Returns the index of the next one. */
+static cl_uint set_arguments(cl_kernel kernel, const char *source)
+{
+	const char *kinds = strstr(source, "// arguments");
+	cl_uint index = 1;
+	char kind[16];
+	for (int skip = 12; kinds && sscanf(kinds += skip, "%*[ ]%15[a-z]%n", kind, &skip) == 1; index++) {
+		cl_mem image = make_image();
+		cl_sampler sampler = clCreateSampler(context, CL_FALSE, CL_ADDRESS_CLAMP_TO_EDGE, CL_FILTER_NEAREST, NULL);
+		if (!strcmp(kind, "image"))
+			check(!clSetKernelArg(kernel, index, sizeof image, &image), "an image");
+		else if (!strcmp(kind, "sampler"))
+			check(!clSetKernelArg(kernel, index, sizeof sampler, &sampler), "a sampler");
+		else
+			check(!clSetKernelArg(kernel, index, INTS * sizeof(int), NULL), "local memory");
+	}
+	return index;
 }
 
 /* The kernel on fresh ints, which come back changed; more than the ints is set by the caller. */
@@ -135,17 +265,22 @@ struct launch {
 	cl_ulong *data;
 };
 
-static void run_counted(struct launch *l, const char *host, size_t blocks, int *ints)
+static void run_counted(struct launch *l, const struct source *source, const struct gs_pack *result, size_t blocks,
+                        int *ints)
 {
+	const char *texts[MOST_UNITS];
+	size_t count = host_texts(result, texts);
 	cl_ulong sizes[2] = {l->slots, l->global};
 	l->words = COUNTER_HEADER_WORDS + (l->slots + 1) * (blocks + 1) + l->global * blocks;
 	l->data = calloc(l->words, sizeof *l->data);
 	l->data[COUNTER_SLOTS] = l->slots;
-	cl_kernel kernel = build(host, l->kernel);
+	cl_kernel kernel = build(texts, count, gs_pack_text(result, "host-options"), l->kernel);
+	cl_uint first = set_arguments(kernel, source->all.data);
 	cl_mem counters = clCreateBuffer(context, CL_MEM_COPY_HOST_PTR, l->words * sizeof *l->data, l->data, NULL);
-	check(!clSetKernelArg(kernel, 1, sizeof counters, &counters), "an argument");
+	check(!clSetKernelArg(kernel, first, sizeof counters, &counters), "an argument");
 	if (l->by_item)
-		check(!clSetKernelArg(kernel, 2, 8, &sizes[0]) && !clSetKernelArg(kernel, 3, 8, &sizes[1]), "arguments");
+		check(!clSetKernelArg(kernel, first + 1, 8, &sizes[0]) && !clSetKernelArg(kernel, first + 2, 8, &sizes[1]),
+		      "arguments");
 	run(kernel, l->global, l->local, ints);
 	clEnqueueReadBuffer(queue, counters, CL_TRUE, 0, l->words * sizeof *l->data, l->data, 0, NULL, NULL);
 }
@@ -170,15 +305,18 @@ static void sum(const struct launch *l, const struct gs_pack *result, size_t blo
 	char name[64];
 	const char *table = gs_pack_text(result, "columns"), *line;
 	for (size_t i = 0; (line = line_of(table, i)); i++) {
-		int skip = 0;
-		sscanf(line, "%63s%n", name, &skip);
+		int skip = 0, flags = 0;
+		sscanf(line, "%63s %d%n", name, &flags, &skip);
 		if (strcmp(name, l->kernel))
 			continue;
-		const cl_uint *column = (const cl_uint *)(slots + l->slots + 1);
-		for (line += skip; *line == ' '; column += l->global) {
+		const cl_uint *words = (const cl_uint *)(slots + l->slots + 1);
+		line += skip;
+		for (int column = 0; *line == ' '; column++) {
 			unsigned id = (unsigned)strtoul(line, (char **)&line, 10);
-			for (size_t j = 0; j < l->global; j++)
-				counts[id] += column[j];
+			bool flag = column < flags;
+			size_t word = flag ? column / COUNTER_FLAGS : (flags + COUNTER_FLAGS - 1) / COUNTER_FLAGS + column - flags;
+			for (size_t j = word * l->global; j < (word + 1) * l->global; j++)
+				counts[id] += flag ? words[j] >> column % COUNTER_FLAGS & 1 : words[j];
 		}
 	}
 }
@@ -206,10 +344,10 @@ static void compare(const char *source, unsigned line, const char *kind, long lo
 		checked++;
 }
 
-static void compare_trips(const char *source, int loop, unsigned factor, long long count)
+static void compare_trips(const char *source, int loop, const char *trips, long long count)
 {
-	char pattern[64];
-	snprintf(pattern, sizeof pattern, "// trips %d %u %lld\n", loop, factor, count);
+	char pattern[128];
+	snprintf(pattern, sizeof pattern, "// trips %d %s %lld\n", loop, trips, count);
 	if (!strstr(source, pattern) && ++failures)
 		printf("FAILED: other trips counted by hand\n");
 }
@@ -219,44 +357,67 @@ static void print_blocks(const struct launch *l, const struct gs_pack *result, l
 {
 	const char *row, *details;
 	for (size_t i = 0; (row = line_of(gs_pack_text(result, "blocks"), i)); i++) {
-		char function[64], kind[64], terms[256] = "";
-		unsigned line, column, end_line, end_column, factor, of;
+		char function[64], kind[64], trips[64], file[64], terms[256] = "";
+		unsigned line, column, end_line, end_column, of;
 		int loop, skip, times;
-		sscanf(row, "%*u %*u %63s %63s %u %u", function, kind, &line, &column);
+		sscanf(row, "%*u %*u %63s %63s %u %u %63s", function, kind, &line, &column, file);
 		details = line_of(gs_pack_text(result, "block-details"), i);
-		sscanf(details, "%*u %u %u %d %u%n", &end_line, &end_column, &loop, &factor, &skip);
+		sscanf(details, "%*u %u %u %d %63s%n", &end_line, &end_column, &loop, trips, &skip);
 		snprintf(terms, sizeof terms, "%.*s", (int)strcspn(details + skip, "\n"), details + skip);
 		if (l->by_item && !strcmp(function, l->kernel) && !strcmp(kind, "entry"))
 			for (size_t s = 0; s < l->slots; s++)
 				counts[i] += (long long)(l->data[COUNTER_HEADER_WORDS + s] & ((1 << COUNTER_SIZE_BITS) - 1));
 		for (const char *t = terms; sscanf(t, " %d*%u%n", &times, &of, &skip) == 2; t += skip)
 			counts[i] += times * counts[of];
-		printf("%zu %s %s %u:%u-%u:%u loop %d factor %u count %lld%s%s\n", i, function, kind, line, column, end_line,
-		       end_column, loop, factor, counts[i], *terms ? " =" : "", terms);
-		if (factor)
-			compare_trips(source, loop, factor, counts[i]);
-		else
+		bool own = !strcmp(file, "program.cl");
+		printf("%zu %s %s %s%s%u:%u-%u:%u loop %d trips %s count %lld%s%s\n", i, function, kind, own ? "" : file,
+		       own ? "" : ":", line, column, end_line, end_column, loop, trips, counts[i], *terms ? " =" : "", terms);
+		if (strcmp(trips, "-"))
+			compare_trips(source, loop, trips, counts[i]);
+		else if (own)
 			compare(source, line, kind, counts[i]);
 	}
 }
 
+static void print_texts(const struct gs_pack *result)
+{
+	const char *texts[MOST_UNITS];
+	size_t count = host_texts(result, texts);
+	for (size_t i = 0; i < count; i++) {
+		if (count > 1)
+			printf("---- unit %zu\n", i);
+		print_text(texts[i]);
+	}
+}
+
+static void run_original(const struct launch *l, const struct source *source, int *ints)
+{
+	const char *texts[MOST_UNITS];
+	for (size_t i = 0; i < source->unit_count; i++)
+		texts[i] = source->units[i].data;
+	cl_kernel kernel = build(texts, source->unit_count, source->options, l->kernel);
+	set_arguments(kernel, source->all.data);
+	run(kernel, l->global, l->local, ints);
+}
+
 int main(int argc, char **argv)
 {
-	struct gs_buf source = {0};
+	struct source source = {0};
 	struct gs_pack result = {0};
 	struct launch l = {0};
 	long long counts[MOST_BLOCKS] = {0};
 	int before[INTS], after[INTS];
 	size_t blocks = 0;
-	check(argc == 3 && !gs_read_file(argv[2], &source, NULL), "golden GPUSIM_CC FILE.cl");
-	gs_buf_puts(&source, "");
+	check(argc == 3, "golden GPUSIM_CC FILE.cl");
+	read_source(&source, argv[2]);
 	annotate(argv[1], &source, &result);
 	if (gs_pack_find(&result, "failure")) {
 		printf("refused: %s\n", gs_pack_text(&result, "failure"));
+		check(!strstr(source.all.data, "// run "), "refused, though it should run");
 		return 0;
 	}
-	print_text(gs_pack_text(&result, "host"));
-	const char *wanted = strstr(source.data, "// run ");
+	print_texts(&result);
+	const char *wanted = strstr(source.all.data, "// run ");
 	check(wanted && sscanf(wanted, "// run %63s %zu %zu", l.kernel, &l.global, &l.local) == 3, "no run line");
 	l.slots = l.global / l.local;
 	l.by_item = !strcmp(gs_pack_text(&result, "layout"), "item");
@@ -265,13 +426,14 @@ int main(int argc, char **argv)
 	check(blocks < MOST_BLOCKS, "too many blocks");
 	printf("---- layout %s, columns %sloops\n%s---- blocks\n", gs_pack_text(&result, "layout"),
 	       gs_pack_text(&result, "columns"), gs_pack_text(&result, "loops"));
+	fflush(stdout); /* the driver's printf has a buffer of its own */
 	open_device();
-	run(build(source.data, l.kernel), l.global, l.local, before);
-	run_counted(&l, gs_pack_text(&result, "host"), blocks, after);
+	run_original(&l, &source, before);
+	run_counted(&l, &source, &result, blocks, after);
 	check(!memcmp(before, after, sizeof before), "another result than that of the original");
 	sum(&l, &result, blocks, counts);
-	print_blocks(&l, &result, counts, source.data);
-	for (const char *at = source.data; (at = strstr(at, "//= ")); at++)
+	print_blocks(&l, &result, counts, source.all.data);
+	for (const char *at = source.all.data; (at = strstr(at, "//= ")); at++)
 		checked--;
 	if (checked && ++failures)
 		printf("FAILED: %d lines with counts have not all of these blocks\n", -checked);

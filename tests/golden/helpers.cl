@@ -1,8 +1,10 @@
 // helpers with prototypes, returns, loops; kernels that call kernels; early returns of a called kernel
 // run k 8 4
-// trips 0 2 12
-// trips 0 3 7
-// i = 0..7: floor(i/2) sums to 12, floor(i/3) to 7; s > 10 only for i = 6
+// trips 0 every:2:0:5 12
+// trips 0 every:3:0:5 7
+// trips 0 every:3:1:5 12
+// trips 0 reached:5:0:5 3
+// i = 0..7: floor(i/2) sums to 12, floor(i/3) to 7, ceil(i/3) to 12; 5 is reached by 5, 6 and 7; s > 10 only for i = 6
 int walk(int n, __global int *p);
 __kernel void called(__global int *p)
 {

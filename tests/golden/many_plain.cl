@@ -4,7 +4,7 @@
 #define IF8(n) IF1(n) IF1(n + 1) IF1(n + 2) IF1(n + 3) IF1(n + 4) IF1(n + 5) IF1(n + 6) IF1(n + 7)
 int helper(int x) //= entry 18
 {
-    for (int j = 0; j < 3; j++) x += j; //= body 54
+    for (int j = 0; j < 3; j++) x += j; //= body 54 next 18
     return x;
 }
 __kernel void k(__global int *p) //= entry 16

@@ -1,0 +1,158 @@
+/*
+ * cases: the lines of cases.txt as data, for every program that runs them.
+ *
+ * name  file  kernel  global  local  arguments. Arguments: f (float), d (double) and i (int) buffers,
+ * kind:count:how[:value] with how one of rand (floats in [0,1), ints in [0,value)), zero, and for ints fill (value) and
+ * ramp (element e is e*value); m an image to read of RGBA floats, m:WIDTHxHEIGHT:rand; F:value and I:value scalars;
+ * L:bytes local memory. Buffers are filled from a generator that starts anew with every case, so that all programs run
+ * the same.
+ */
+#ifndef GPUSIM_CASES_H
+#define GPUSIM_CASES_H
+
+#include <fnmatch.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_ARGS = 16 };
+
+struct arg {
+	char kind; /* 'f', 'd' or 'i' buffer, 'm' image, 'F' or 'I' scalar, 'L' local memory */
+	size_t count, size_bytes, width, height;
+	int32_t *init; /* buffers and images: the contents every repeat starts from */
+	float f;
+	int32_t i;
+};
+
+struct test_case {
+	const char *name, *file, *kernel;
+	uint32_t dims;
+	size_t global[3], local[3];
+	int arg_count;
+	struct arg args[MAX_ARGS];
+};
+
+static void fail(const char *what, const char *name, int code)
+{
+	fprintf(stderr, "%s: %s (%d)\n", name, what, code);
+	exit(1);
+}
+
+static uint32_t random_state;
+
+static uint32_t next_random(void)
+{
+	random_state = random_state * 1664525u + 1013904223u;
+	return random_state >> 8;
+}
+
+static void fill(struct arg *a, const char *how, long value)
+{
+	float *f = (float *)a->init;
+	double *d = (double *)a->init;
+
+	for (size_t e = 0; e < a->count; e++) {
+		if (a->kind == 'd')
+			d[e] = !strcmp(how, "rand") ? next_random() / 16777216.0 : 0.0;
+		else if (a->kind == 'f' || a->kind == 'm')
+			f[e] = !strcmp(how, "rand") ? next_random() / 16777216.0f : 0.0f;
+		else if (!strcmp(how, "rand"))
+			a->init[e] = (int32_t)(next_random() % (uint32_t)value);
+		else
+			a->init[e] = (int32_t)(!strcmp(how, "ramp") ? (long)e * value : value);
+	}
+}
+
+/* text: kind:count[:how[:value]], or kind:value for a scalar */
+static void parse_arg(struct arg *a, char *text)
+{
+	char *save, *kind = strtok_r(text, ":", &save), *count = strtok_r(NULL, ":", &save);
+	char *how = strtok_r(NULL, ":", &save), *value = strtok_r(NULL, ":", &save);
+
+	a->kind = kind[0];
+	if (!count)
+		fail("no value or count", text, 0);
+	if (a->kind == 'F')
+		a->f = strtof(count, NULL);
+	else if (a->kind == 'I')
+		a->i = (int32_t)strtol(count, NULL, 10);
+	else
+		a->count = a->width = strtoul(count, &count, 10);
+	if (a->kind == 'm') {
+		a->height = *count == 'x' ? strtoul(count + 1, NULL, 10) : 1;
+		a->count = a->width * a->height * 4;
+	}
+	if (strchr("fdim", a->kind)) {
+		a->size_bytes = a->count * (a->kind == 'd' ? 8 : 4);
+		a->init = malloc(a->size_bytes);
+		if (!a->init || !how)
+			fail("no memory or no contents", text, 0);
+		fill(a, how, value ? strtol(value, NULL, 10) : 0);
+	}
+}
+
+static uint32_t parse_range(char *text, size_t *range)
+{
+	uint32_t dims = 0;
+	char *save;
+
+	for (char *p = strtok_r(text, ",", &save); p && dims < 3; p = strtok_r(NULL, ",", &save))
+		range[dims++] = strtoul(p, NULL, 10);
+	return dims;
+}
+
+static void parse_case(struct test_case *c, char *line)
+{
+	const char *blank = " \t";
+	char *save, *global, *local;
+
+	memset(c, 0, sizeof *c);
+	c->name = strtok_r(line, blank, &save);
+	c->file = strtok_r(NULL, blank, &save);
+	c->kernel = strtok_r(NULL, blank, &save);
+	global = strtok_r(NULL, blank, &save);
+	local = strtok_r(NULL, blank, &save);
+	if (!local)
+		fail("too few fields", c->name, 0);
+	c->dims = parse_range(global, c->global);
+	if (parse_range(local, c->local) != c->dims)
+		fail("global and local size differ in dimensions", c->name, 0);
+	random_state = 42;
+	for (char *p; c->arg_count < MAX_ARGS && (p = strtok_r(NULL, blank, &save)); c->arg_count++)
+		parse_arg(&c->args[c->arg_count], p);
+}
+
+static char *read_file(const char *path, size_t *size)
+{
+	FILE *f = fopen(path, "r");
+	char *text;
+
+	if (!f) {
+		perror(path);
+		exit(1);
+	}
+	fseek(f, 0, SEEK_END);
+	*size = (size_t)ftell(f);
+	rewind(f);
+	text = calloc(1, *size + 1);
+	if (!text || fread(text, 1, *size, f) != *size)
+		fail("cannot read", path, 0);
+	fclose(f);
+	return text;
+}
+
+/* Whether a line's name matches one of the shell patterns, or there are none. */
+static int wanted(const char *line, int argc, char **argv)
+{
+	char name[128];
+
+	snprintf(name, sizeof name, "%.*s", (int)strcspn(line, " \t"), line);
+	for (int i = 0; i < argc; i++)
+		if (!fnmatch(argv[i], name, 0))
+			return 1;
+	return argc == 0;
+}
+
+#endif

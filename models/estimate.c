@@ -1,0 +1,248 @@
+/*
+ * One launch on one GPU: the profile reduced to warps, the chosen model run on them, and what the report needs.
+ *
+ *   counts of source blocks -> counts of target blocks (code_count.c) -> paths of warps (synthesise.c), accesses
+ *   (accesses.c) -> residency (occupancy.c) -> timing model -> cycles + launch overhead
+ */
+#include "models/models.h"
+#include "models/optimistic.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Sizes come from applications: a product that does not fit stays at the largest number. */
+static uint64_t multiply(uint64_t a, uint64_t b)
+{
+	uint64_t product;
+	return __builtin_mul_overflow(a, b, &product) ? UINT64_MAX : product;
+}
+
+static uint64_t volume(const uint64_t size[3])
+{
+	return multiply(multiply(size[0], size[1]), size[2]);
+}
+
+static uint64_t add(uint64_t a, uint64_t b)
+{
+	return a > UINT64_MAX - b ? UINT64_MAX : a + b;
+}
+
+static uint64_t as_count(double x)
+{
+	return x < 0 ? 0 : x < 1.8e19 ? (uint64_t)(x + 0.5) : UINT64_MAX;
+}
+
+static void add_flag(struct estimate *e, const char *flag)
+{
+	for (size_t i = 0; i < ESTIMATE_MAX_FLAGS; i++)
+		if (!e->flags[i]) {
+			e->flags[i] = flag;
+			return;
+		}
+}
+
+const char *cycle_kind_name(enum cycle_kind kind)
+{
+#define NAME(name) #name,
+	static const char *const names[] = {CYCLE_KINDS(NAME)};
+#undef NAME
+	return (unsigned)kind < CYCLE_KIND_COUNT ? names[kind] : "unknown";
+}
+
+static struct occupancy launch_occupancy(const struct gpu *gpu, const struct launch_profile *launch, uint64_t groups)
+{
+	const struct kernel_code *code = launch->code;
+	struct occupancy o = gpu_occupancy(gpu, volume(launch->local), code->registers,
+	                                   add(launch->local_bytes, code->shared_bytes));
+	if (o.limit != OCCUPANCY_NONE && groups < (uint64_t)o.blocks_per_sm * gpu->sm_count)
+		o.limit = OCCUPANCY_GRID;
+	return o;
+}
+
+/* Instructions of all work-items, and how far they are from being determined. */
+static int count_instructions(const struct launch_profile *launch, struct estimate *out, double *low, double *high)
+{
+	const struct kernel_code *code = launch->code;
+	struct code_counts c = {
+		.edges = calloc(code->edge_count + 1, sizeof *c.edges), .blocks = calloc(code->block_count + 1, sizeof *c.blocks),
+	};
+	int result = c.edges && c.blocks ? 0 : -ENOMEM;
+	if (!result) {
+		code_count(code, launch->counts, &c);
+		out->thread_instructions = as_count(c.thread_instructions);
+		*low = c.thread_instructions > 0 ? c.low / c.thread_instructions : 1;
+		*high = c.thread_instructions > 0 ? c.high / c.thread_instructions : 1;
+		if (c.inconsistent)
+			add_flag(out, "blocks_disagree");
+		if (c.bounded)
+			add_flag(out, "blocks_bounded");
+	}
+	free(c.edges);
+	free(c.blocks);
+	return result;
+}
+
+int launch_accesses(const struct gpu *gpu, const struct launch_profile *launch, uint16_t **out, uint32_t *unknown)
+{
+	struct launch_arguments arguments = {
+		.values = launch->argument_values, .known = launch->arguments_known, .count = launch->argument_count,
+	};
+	for (int d = 0; d < 3; d++) {
+		arguments.local[d] = launch->local[d];
+		arguments.groups[d] = launch->groups[d];
+	}
+	*out = calloc(launch->code->code_count + 1, sizeof **out);
+	return *out ? usual_accesses(gpu, launch->code, &arguments, *out, unknown) : -ENOMEM;
+}
+
+/* The largest share that is not the launch itself names the limiter. */
+static const char *limiter_of(const struct estimate *e)
+{
+	enum cycle_kind most = CYCLES_issue;
+	for (int k = 0; k < CYCLE_KIND_COUNT; k++)
+		if (e->by[k] > e->by[most])
+			most = (enum cycle_kind)k;
+	return cycle_kind_name(most);
+}
+
+static void finish(const struct gpu *gpu, struct estimate *e, double low, double high)
+{
+	e->by[CYCLES_launch] += gpu->launch_overhead_ns * gpu->clock_mhz / 1000;
+	e->cycles = 0;
+	for (int k = 0; k < CYCLE_KIND_COUNT; k++)
+		e->cycles += e->by[k];
+	e->limiter = limiter_of(e);
+	e->time_ns = e->cycles * 1000 / gpu->clock_mhz;
+	e->low_ns = e->time_ns * low;
+	e->high_ns = e->time_ns * high;
+}
+
+/* A work-group that does not fit is taken to run alone. */
+static uint32_t resident_groups(const struct estimate *e)
+{
+	return e->occupancy.blocks_per_sm ? e->occupancy.blocks_per_sm : 1;
+}
+
+static void take_optimistic(struct estimate *out, const struct optimistic_timing *t, double conflicts, uint32_t iterations)
+{
+	memcpy(out->by, t->by, sizeof out->by);
+	out->warp_instructions = as_count(t->warp_instructions);
+	out->register_bank_conflicts = conflicts;
+	out->iterations = iterations;
+}
+
+static int run_optimistic(const struct gpu *gpu, const struct launch_warps *warps, struct estimate *out)
+{
+	struct optimistic_timing t;
+	int result = model_optimistic(gpu, warps, resident_groups(out), NULL, &t);
+	if (!result)
+		take_optimistic(out, &t, 0, 1);
+	return result;
+}
+
+static int run_probabilistic(const struct gpu *gpu, const struct launch_warps *warps,
+                             const struct fixed_point_options *options, struct estimate *out)
+{
+	struct probabilistic_timing t;
+	int result = model_probabilistic(gpu, warps, resident_groups(out), options, &t);
+	if (!result)
+		take_optimistic(out, &t.timing, t.register_bank_conflicts, t.fixed_point.count);
+	return result;
+}
+
+static int run_full(const struct gpu *gpu, const struct launch_warps *warps, const struct full_options *options,
+                    struct estimate *out)
+{
+	struct full_timing t;
+	int result = model_full(gpu, warps, resident_groups(out), options, &t);
+	if (result)
+		return result;
+	memcpy(out->by, t.by, sizeof out->by);
+	out->warp_instructions = as_count(t.warp_instructions);
+	out->register_bank_conflicts = t.register_bank_conflicts;
+	out->simulated_fraction = t.occupancy.simulated_fraction;
+	out->iterations = t.fixed_point.count;
+	return 0;
+}
+
+static int run_occupancy(const struct gpu *gpu, const struct launch_warps *warps, const struct warp_options *options,
+                         struct estimate *out)
+{
+	struct warp_timing t;
+	int result = model_occupancy_vector(gpu, warps, resident_groups(out), options, &t);
+	if (result)
+		return result;
+	memcpy(out->by, t.by, sizeof out->by);
+	out->warp_instructions = t.warp_instructions;
+	out->register_bank_conflicts = t.bank_conflicts;
+	out->simulated_fraction = t.simulated_fraction;
+	out->iterations = 1;
+	return 0;
+}
+
+/* The timing model proper; fills out->by, without the launch's own overhead. Where the description tells the banks of
+ * registers, the occupancy vector looks at them; else they are left to chance. */
+static int run_model(const struct gpu *gpu, const struct launch_warps *warps, const struct model_options *options,
+                     struct estimate *out)
+{
+	struct full_options full = {.fixed_point.iterations = options->iterations,
+	                            .warps = {.exact = options->exact, .resolve_banks = gpu->banks_by_name},
+	                            .occupancy = model_occupancy_vector};
+	switch (options->kind) {
+	case MODEL_OPTIMISTIC:
+		return run_optimistic(gpu, warps, out);
+	case MODEL_PROBABILISTIC:
+		return run_probabilistic(gpu, warps, &full.fixed_point, out);
+	case MODEL_OCCUPANCY:
+		return run_occupancy(gpu, warps, &full.warps, out);
+	case MODEL_FULL:
+		break;
+	}
+	return run_full(gpu, warps, &full, out);
+}
+
+static int model_warps(const struct gpu *gpu, const struct launch_profile *launch, const struct model_options *options,
+                       struct estimate *out)
+{
+	enum { MOST_ITEMS = 1 << 16, MOST_BLOCKS = 1 << 24 };
+	struct launch_shape shape = {volume(launch->groups), (uint32_t)volume(launch->local), gpu->warp_size};
+	struct synthesis s;
+	int result = synthesise(launch->code, &shape, &launch->lanes, launch->accesses,
+	                        &(struct synthesis_limits){MOST_ITEMS, MOST_BLOCKS}, &s);
+	if (result)
+		return result;
+	result = run_model(gpu, &s.warps, options, out);
+	/* Paths that were cut stand for longer ones. */
+	for (int k = 0; k < CYCLE_KIND_COUNT && s.fraction < 1; k++)
+		out->by[k] /= s.fraction;
+	if (s.fraction < 1)
+		add_flag(out, "paths_cut");
+	if (s.reused)
+		add_flag(out, "paths_reused");
+	if (s.inconsistent)
+		add_flag(out, "lanes_disagree");
+	if (launch->unknown_accesses)
+		add_flag(out, "addresses_unknown");
+	out->lane_efficiency = s.lane_efficiency;
+	synthesis_free(&s);
+	return result;
+}
+
+int model_launch(const struct gpu *gpu, const struct launch_profile *launch, const struct model_options *options,
+                 struct estimate *out)
+{
+	static const char *const names[] = {"full", "optimistic", "probabilistic", "occupancy"};
+	uint64_t groups = volume(launch->groups), threads = volume(launch->local);
+	double low = 1, high = 1;
+	*out = (struct estimate){.model = names[options->kind], .simulated_fraction = 1};
+	out->warps = multiply(groups, (threads + gpu->warp_size - 1) / gpu->warp_size);
+	out->occupancy = launch_occupancy(gpu, launch, groups);
+	if (out->warps && out->occupancy.limit == OCCUPANCY_NONE)
+		add_flag(out, "does_not_fit");
+	int result = count_instructions(launch, out, &low, &high);
+	if (!result && out->warps && threads <= UINT32_MAX)
+		result = model_warps(gpu, launch, options, out);
+	finish(gpu, out, low, high);
+	return result;
+}

@@ -1,0 +1,212 @@
+/*
+ * The occupancy-vector model of a launch.
+ *
+ *   l[s,p]: cycles after which warp p of SM s can issue again; a ready warp is chosen by policy, and when none is ready
+ *   time advances to the first that will be. The launch takes as long as its slowest SM.
+ * Source: GATSim, Algorithm 1, II-D and II-E. Here l follows from the pipeline of the GPU's description, see ov.h.
+ *
+ *   T = T' + (W - W') / w,   w = work of R groups / time between the dispatches of a group and of the R-th behind it
+ * for a GPU that holds R groups: T' is simulated for some residencies of groups and the launch's last ones, W' is their
+ * work. In steady state R dispatches happen while R groups complete, so w has how much completions overlap. Source: PPT,
+ * section 3.2.
+ */
+#include "models/ov.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+
+enum {
+	FIRST_WAVES = 8,  /* residencies simulated at first */
+	MOST_WAVES = 64,
+	ALWAYS_WHOLE = 400000,  /* warp instructions that are not worth extrapolating */
+	BUDGET = 6000000,       /* warp instructions to simulate, about a second */
+};
+#define SETTLED 0.005 /* relative change of the answer when twice as much is simulated */
+/* What even an exact simulation stops at: hours. */
+static const double exact_limit = 4e10;
+
+struct work {
+	const struct gpu *gpu;
+	const struct launch_warps *warps;
+	uint64_t *path_instructions;
+	double instructions; /* of the launch */
+	bool uniform;
+	bool exact;
+};
+
+static int check_launch(const struct launch_warps *w)
+{
+	if (!w->code || !w->paths || !w->path_count || !w->path_of || !w->pattern_groups || !w->warps_per_group)
+		return -EINVAL;
+	for (uint64_t i = 0; i < w->pattern_groups * w->warps_per_group; i++)
+		if (w->path_of[i] >= w->path_count)
+			return -EINVAL;
+	for (uint32_t p = 0; p < w->path_count; p++)
+		for (size_t i = 0; i < w->paths[p].block_count; i++)
+			if (w->paths[p].blocks[i] >= w->code->block_count)
+				return -EINVAL;
+	return 0;
+}
+
+static double group_instructions(const struct work *work, uint64_t group)
+{
+	const struct launch_warps *w = work->warps;
+	const uint32_t *paths = &w->path_of[group % w->pattern_groups * w->warps_per_group];
+	double sum = 0;
+	for (uint32_t i = 0; i < w->warps_per_group; i++)
+		sum += (double)work->path_instructions[paths[i]];
+	return sum;
+}
+
+static int measure_work(struct work *work)
+{
+	const struct launch_warps *w = work->warps;
+	uint64_t repeats = w->groups / w->pattern_groups, rest = w->groups % w->pattern_groups;
+	work->path_instructions = calloc(w->path_count, sizeof *work->path_instructions);
+	if (!work->path_instructions)
+		return -ENOMEM;
+	for (uint32_t p = 0; p < w->path_count; p++)
+		for (size_t i = 0; i < w->paths[p].block_count; i++)
+			work->path_instructions[p] += w->code->blocks[w->paths[p].blocks[i]].count;
+	work->uniform = true;
+	for (uint64_t g = 0; g < w->pattern_groups && (repeats || g < rest); g++) {
+		work->instructions += group_instructions(work, g) * (double)(repeats + (g < rest));
+		for (uint32_t i = 0; i < w->warps_per_group; i++)
+			work->uniform &= w->path_of[g * w->warps_per_group + i] == w->path_of[i];
+	}
+	return 0;
+}
+
+/* What simulating so many groups costs: of uniform ones, one SM and what it parts with at the end. */
+static double simulated_instructions(const struct work *work, double groups)
+{
+	double all = work->instructions * groups / (double)work->warps->groups;
+	return work->uniform ? all / work->gpu->sm_count * 2 : all;
+}
+
+/* waves: how many times the GPU is filled; fewer SMs where even that is too much. */
+static struct ov_plan make_plan(const struct work *work, uint32_t residency, uint64_t waves)
+{
+	const struct launch_warps *w = work->warps;
+	struct ov_plan plan = {.groups = w->groups, .sm_count = work->gpu->sm_count, .uniform = work->uniform, .all = w->groups};
+	uint64_t filled = (uint64_t)residency * plan.sm_count;
+	double whole = simulated_instructions(work, (double)w->groups);
+	if (whole <= (work->exact ? exact_limit : ALWAYS_WHOLE))
+		return plan;
+	if (w->groups / filled > waves + 1)
+		plan.groups = waves * filled + w->groups % filled;
+	double cost = simulated_instructions(work, (double)plan.groups);
+	if (cost > BUDGET && !work->uniform && !work->exact) {
+		double sms = floor(plan.sm_count * BUDGET / cost);
+		uint32_t few = sms < 1 ? 1 : (uint32_t)sms;
+		plan.groups = (uint64_t)ceil((double)plan.groups * few / plan.sm_count);
+		plan.sm_count = few;
+	}
+	uint64_t tail = residency * plan.sm_count + plan.groups % filled;
+	plan.tail = tail < plan.groups ? tail : plan.groups;
+	plan.spread = w->pattern_groups < w->groups ? w->pattern_groups : w->groups;
+	return plan;
+}
+
+/* Cycles per instruction in steady state, of the second half of dispatches: groups that started together go on in step
+ * for a while. */
+static double steady_cycles(const struct work *work, const struct ov_plan *plan, const struct ov_outcome *o, uint64_t filled)
+{
+	double time = 0, amount = 0, window = 0;
+	uint64_t from = plan->groups / 2 > 2 * filled ? plan->groups / 2 : 2 * filled;
+	for (uint64_t i = 0; i < plan->groups; i++) {
+		if (i >= from) {
+			time += (double)(o->dispatched[i] - o->dispatched[i - filled]);
+			amount += window;
+		}
+		window += group_instructions(work, ov_group_id(plan, i));
+		if (i >= filled)
+			window -= group_instructions(work, ov_group_id(plan, i - filled));
+	}
+	return amount > 0 ? time / amount : 0;
+}
+
+static void add_cycles(struct warp_timing *out, double cycles)
+{
+	double steady = out->cycles - out->by[CYCLES_launch] - out->by[CYCLES_tail];
+	for (uint32_t k = 0; k < CYCLE_KIND_COUNT; k++)
+		if (k != CYCLES_launch && k != CYCLES_tail && steady > 0)
+			out->by[k] += cycles * out->by[k] / steady;
+	if (steady <= 0)
+		out->by[CYCLES_issue] += cycles;
+	out->cycles = 0;
+	for (uint32_t k = 0; k < CYCLE_KIND_COUNT; k++)
+		out->cycles += out->by[k];
+}
+
+static void report(const struct work *work, const struct ov_plan *plan, const struct ov_outcome *o, double steady,
+                   struct warp_timing *out)
+{
+	/* What the simulated SMs did stands for their share of the launch. */
+	double share = work->instructions * plan->sm_count / work->gpu->sm_count, missing = share - (double)o->instructions;
+	double scale = o->instructions ? work->instructions / (double)o->instructions : 1;
+	out->cycles = (double)o->cycles;
+	for (uint32_t k = 0; k < CYCLE_KIND_COUNT; k++)
+		out->by[k] = (double)o->by[k];
+	if (plan->groups < plan->all && missing > 0)
+		add_cycles(out, missing * steady);
+	out->warp_instructions = (uint64_t)(work->instructions + 0.5);
+	out->simulated_fraction = scale > 1 ? 1 / scale : 1;
+	out->bank_conflicts = (double)o->conflicts * scale;
+}
+
+static int simulate_part(const struct work *work, const struct ov_machine *m, const struct ov_plan *plan,
+                         struct warp_timing *out)
+{
+	struct ov_outcome o = {0};
+	if (plan->groups < plan->all && !(o.dispatched = calloc(plan->groups, sizeof *o.dispatched)))
+		return -ENOMEM;
+	int rc = ov_simulate(m, plan, &o);
+	double steady = 0;
+	if (!rc && o.dispatched)
+		steady = steady_cycles(work, plan, &o, (uint64_t)m->groups_per_sm * plan->sm_count);
+	if (!rc)
+		report(work, plan, &o, steady, out);
+	free(o.dispatched);
+	return rc;
+}
+
+/* More and more residencies, until they no longer change the answer. */
+static int simulate(const struct work *work, const struct ov_machine *m, struct warp_timing *out)
+{
+	double before = 0;
+	for (uint64_t waves = FIRST_WAVES;; waves *= 2) {
+		struct ov_plan plan = make_plan(work, m->groups_per_sm, waves);
+		int rc = simulate_part(work, m, &plan, out);
+		bool settled = fabs(out->cycles - before) <= SETTLED * out->cycles;
+		bool dear = simulated_instructions(work, 2.0 * (double)plan.groups) > BUDGET;
+		if (rc || plan.groups == plan.all || settled || dear || waves >= MOST_WAVES)
+			return rc;
+		before = out->cycles;
+	}
+}
+
+int model_occupancy_vector(const struct gpu *gpu, const struct launch_warps *warps, uint32_t blocks_per_sm,
+                           const struct warp_options *options, struct warp_timing *out)
+{
+	struct ov_machine machine;
+	struct work work = {.gpu = gpu, .warps = warps, .exact = options->exact};
+	*out = (struct warp_timing){.simulated_fraction = 1};
+	if (warps->groups == 0)
+		return 0;
+	int rc = blocks_per_sm ? check_launch(warps) : -EINVAL;
+	if (rc)
+		return rc;
+	/* A grid that does not fill the GPU is spread evenly. */
+	uint64_t even = warps->groups / gpu->sm_count + (warps->groups % gpu->sm_count != 0);
+	out->resident_groups = even < blocks_per_sm ? (uint32_t)even : blocks_per_sm;
+	rc = ov_machine_init(&machine, gpu, warps, out->resident_groups, options);
+	if (!rc)
+		rc = measure_work(&work);
+	if (!rc)
+		rc = simulate(&work, &machine, out);
+	ov_machine_finish(&machine);
+	free(work.path_instructions);
+	return rc;
+}

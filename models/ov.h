@@ -1,0 +1,298 @@
+/*
+ * ov: the parts of the occupancy-vector model (occupancy_vector.c). Nobody else includes this.
+ *
+ * An SM is stepped cycle by cycle while something moves, and jumps to its next event when nothing does. Warps are
+ * never scanned: what a stage may take is kept in bit masks, and what happens later in a wheel of events. Within a
+ * cycle the stages run from the end of the pipeline to its beginning, so that a stage sees what the later ones have
+ * just freed: results, units, load results, operand collectors, load/store unit, issue, fetch; then blocks arrive.
+ */
+#ifndef GPUSIM_OV_H
+#define GPUSIM_OV_H
+
+#include "models/costs.h"
+#include "models/warps.h"
+
+enum {
+	OV_KINDS = 5, /* of units: fp32, int, fp64, sfu, ldst, in the order of enum pipeline_resource */
+	OV_LDST = RESOURCE_ldst - RESOURCE_fp32,
+	OV_WHEEL = 1024,     /* cycles: events and completions further away wait for another turn */
+	OV_MAX_SLOTS = 4096, /* warps of an SM */
+	OV_MAX_WORDS = OV_MAX_SLOTS / 32 + 2, /* of a scheduler's masks */
+	OV_MAX_BANKS = 64,   /* banks and collectors that one partition is modelled with; more hardly ever collide */
+	OV_FRACTION = 256,   /* units of time per cycle where intervals may be fractions */
+};
+#define OV_NONE UINT32_MAX
+#define OV_NEVER UINT64_MAX
+
+/* An instruction of the code, as the pipeline sees it. */
+struct ov_op {
+	uint32_t first_operand;
+	uint8_t class, space, flags, kind;
+	uint8_t writes, reads, waits;
+	uint8_t latency_rule; /* enum ov_memory_rule */
+	uint32_t latency;     /* start to finish in the unit, for completion slots and result buses */
+	uint32_t result;      /* start to the release of its registers; of memory, with one access */
+	uint32_t initiation;  /* 1/OV_FRACTION cycles; of memory, per access */
+};
+
+enum ov_memory_rule { OV_NOT_MEMORY, OV_LOAD, OV_SHARED, OV_STORE, OV_FENCE };
+
+/* What all SMs of a launch share; nothing changes while they run. */
+struct ov_machine {
+	const struct gpu *gpu;
+	const struct launch_warps *launch;
+	const struct warp_options *options;
+	struct ov_op *ops;
+	uint32_t op_count;
+	uint16_t *operand_banks; /* of warp slot 0 */
+	uint32_t groups_per_sm, warps_per_group, slots;
+	uint32_t schedulers, partitions, positions;
+	uint32_t position_words, slot_words, register_words, line_count;
+	uint32_t ports[OV_KINDS];      /* of a partition */
+	uint32_t unit_count[OV_KINDS]; /* of an SM */
+	uint32_t units, first_unit[OV_KINDS + 1];
+	uint32_t collectors[OV_KINDS], pool_collectors; /* of a partition; 0: the pool's */
+	uint32_t pools;                                 /* of a partition */
+	uint32_t collector_total, max_reads, banks;     /* banks of a partition */
+	bool collects, by_age, resolves_banks;
+	uint32_t front[2]; /* cycles from issue to start, without and with registers to read; ldst: one less */
+};
+
+enum ov_wait { OV_RUNS, OV_AT_BARRIER, OV_AT_ATOMIC, OV_AT_FENCE };
+
+struct ov_warp {
+	const uint32_t *block, *block_end; /* the rest of its path */
+	const uint16_t *access, *access_end, *memory_wait;
+	uint32_t pc, left;          /* next instruction, and how many its block still has */
+	uint32_t buffer_pc, fetch_pc; /* what the buffer begins with, and what is fetched next */
+	uint32_t buffered, fetching;
+	uint32_t in_flight, pending; /* instructions not completed; registers not written */
+	uint32_t position;           /* in its scheduler's masks */
+	uint32_t ready_kind;         /* whose mask it is in, or OV_NONE */
+	uint16_t scheduler, group, bank; /* bank: what its slot adds */
+	uint8_t wait, epoch; /* enum ov_wait; epoch: fetches begun before a flush are void */
+	bool finished, blocked, memory_blocked, flush;
+};
+
+struct ov_group {
+	uint32_t live, unfinished, arrived; /* warps */
+};
+
+struct ov_scheduler {
+	uint64_t *ready; /* OV_KINDS for each word of positions */
+	uint64_t *flush, *unfinished, *long_wait, *active; /* by position */
+	uint32_t *slot_at;
+	uint32_t next_position; /* where a new warp goes, if by age */
+	uint32_t last_slot, last_position; /* that issued last */
+};
+
+/* An instruction on its way from issue to its unit. */
+struct ov_flight {
+	uint32_t op, uid;
+	uint16_t accesses, wait, slot, kind;
+};
+
+/* For one kind of units in one partition: issued, and collected. Both are in the order of issue. */
+struct ov_lane {
+	struct ov_flight *port, *collected;
+	uint32_t port_count, collected_count, pool;
+};
+
+struct ov_collector {
+	struct ov_flight flight;
+	uint32_t missing;
+};
+
+struct ov_pool {
+	struct ov_collector *units;
+	uint64_t free, ready;
+	uint32_t size, *last; /* which unit each dispatcher served last */
+	uint32_t dispatchers, partition;
+};
+
+struct ov_read {
+	uint32_t next;
+	uint16_t pool, unit;
+};
+
+struct ov_bank {
+	uint32_t head, tail;
+};
+
+struct ov_unit {
+	uint64_t free_at; /* 1/OV_FRACTION cycles */
+	uint32_t *finishes; /* stamps, by time modulo OV_WHEEL; NULL without completion slots */
+};
+
+enum ov_event_kind { OV_FILL, OV_WRITE, OV_LOADED, OV_SHARED_RESULT, OV_ATOMIC_BACK, OV_STORED, OV_READ_DONE };
+
+struct ov_event {
+	uint64_t time;
+	uint32_t next, op;
+	uint16_t slot;
+	uint8_t kind, epoch;
+};
+
+struct ov_sm {
+	const struct ov_machine *m;
+	uint64_t now, first_cycle;
+	uint32_t uid, last_fetched;
+	uint32_t live_groups, peak_groups, issued;
+	bool moved, recheck, no_more, started;
+	int error;
+	double read_debt, write_debt; /* fractions of extra cycles not yet given to an instruction */
+
+	struct ov_warp *warps;
+	uint64_t *pending, *pending_memory; /* register_words per warp */
+	uint64_t *hungry, *retirable;       /* by slot */
+	struct ov_group *groups;
+	struct ov_scheduler *schedulers;
+	struct ov_lane *lanes; /* OV_KINDS per partition */
+	struct ov_pool *pools;
+	struct ov_bank *banks;
+	struct ov_read *reads;
+	uint32_t free_read;
+	/* Per partition: banks; and kinds of units, or pools, that have something to do, so that the rest is not looked at */
+	uint64_t *waiting_banks, *written_banks;
+	uint32_t *port_kinds, *full_kinds, *ready_pools;
+	uint32_t collected_kinds; /* of all partitions */
+	struct ov_unit *units; /* all kinds, in order */
+	uint32_t *bus_time, *bus_count;
+	uint64_t *line_ready;
+	struct {
+		uint64_t time;
+		uint32_t slot;
+	} *replies; /* of the instruction cache, a ring */
+	uint32_t reply_head, reply_count;
+	uint32_t in_collectors, in_collected; /* instructions */
+
+	uint32_t *wheel;
+	uint64_t wheel_used[OV_WHEEL / 64];
+	struct ov_event *events; /* its own allocation: grows */
+	uint32_t event_capacity, free_event, event_count;
+	uint32_t results_head, results_tail; /* loaded from shared memory, not yet written */
+
+	uint64_t by[CYCLE_KIND_COUNT];
+	uint64_t instructions, conflicts;
+};
+
+/* ov_machine.c */
+int ov_machine_init(struct ov_machine *m, const struct gpu *gpu, const struct launch_warps *launch, uint32_t groups_per_sm,
+                    const struct warp_options *options);
+void ov_machine_finish(struct ov_machine *m);
+struct ov_sm *ov_sm_new(const struct ov_machine *m);
+struct ov_sm *ov_sm_clone(const struct ov_sm *sm);
+void ov_sm_free(struct ov_sm *sm);
+
+/* ov_sm.c: an SM's life. It starts having completed cycle 0. */
+enum ov_state { OV_WANTS_GROUP, OV_DONE };
+bool ov_has_room(const struct ov_sm *sm);
+/* At the end of the cycle sm->now, into the lowest free place. */
+void ov_start_group(struct ov_sm *sm, uint64_t group);
+/* From the next cycle on, until the end of a cycle in which it has room and may get a group, or it is done. */
+enum ov_state ov_run(struct ov_sm *sm);
+
+/* ov_events.c */
+void ov_schedule(struct ov_sm *sm, uint64_t time, enum ov_event_kind kind, uint32_t slot, uint32_t op);
+uint64_t ov_next_event(const struct ov_sm *sm);
+void ov_process_events(struct ov_sm *sm);
+void ov_complete_result(struct ov_sm *sm, uint32_t slot, uint32_t op);
+void ov_write_load_results(struct ov_sm *sm);
+
+/* ov_fetch.c */
+void ov_fetch(struct ov_sm *sm);
+void ov_fill_buffer(struct ov_sm *sm, uint32_t slot, uint8_t epoch);
+void ov_flush_buffer(struct ov_sm *sm, uint32_t slot, uint32_t pc);
+void ov_update_hungry(struct ov_sm *sm, uint32_t slot);
+uint64_t ov_next_reply(const struct ov_sm *sm);
+
+/* ov_issue.c */
+void ov_issue(struct ov_sm *sm);
+/* Puts a warp into the masks that its state asks for. */
+void ov_update_warp(struct ov_sm *sm, uint32_t slot);
+void ov_add_warp(struct ov_sm *sm, uint32_t slot);
+/* Where a block has ended, to the next one with instructions; false at the end of the path. */
+bool ov_next_block(const struct ov_sm *sm, struct ov_warp *w);
+void ov_finish_warp(struct ov_sm *sm, uint32_t slot);
+
+/* ov_policies.c: the first warp of a mask in the scheduler's order, as a position; OV_NONE of an empty mask */
+typedef uint32_t ov_pick_fn(const struct ov_machine *m, struct ov_scheduler *s, const uint64_t *mask);
+extern ov_pick_fn *const ov_policies[GPU_SCHEDULER_POLICY_COUNT];
+
+/* ov_collect.c */
+void ov_collect(struct ov_sm *sm);
+void ov_read_done(struct ov_sm *sm, uint32_t pool, uint32_t unit);
+
+/* ov_units.c */
+void ov_start_units(struct ov_sm *sm);
+void ov_start_memory(struct ov_sm *sm);
+/* Without collectors: can a unit take the instruction in this cycle, and let it. */
+bool ov_unit_takes(struct ov_sm *sm, uint32_t partition, const struct ov_flight *f);
+uint64_t ov_next_unit(const struct ov_sm *sm);
+
+/* ov_grid.c: groups on all SMs */
+struct ov_plan {
+	uint64_t groups;   /* to simulate */
+	uint32_t sm_count;
+	bool uniform;      /* all groups do the same: SMs that got as many of them are the same */
+	/* Fewer than all groups: the last `tail` are the launch's last, those before are spread over `spread` of it. */
+	uint64_t all, tail, spread;
+};
+struct ov_outcome {
+	uint64_t cycles, instructions, conflicts; /* of all SMs */
+	uint64_t by[CYCLE_KIND_COUNT]; /* of the SM that ends last */
+	uint64_t *dispatched;          /* NULL, or groups entries: when each was given to an SM */
+};
+int ov_simulate(const struct ov_machine *m, const struct ov_plan *plan, struct ov_outcome *out);
+uint64_t ov_group_id(const struct ov_plan *plan, uint64_t n);
+
+/* ov_reason.c: what a cycle without an issue is lost to */
+enum cycle_kind ov_reason(const struct ov_sm *sm);
+
+static inline bool ov_bit(const uint64_t *mask, uint32_t i)
+{
+	return mask[i / 64] >> i % 64 & 1;
+}
+
+static inline void ov_set(uint64_t *mask, uint32_t i)
+{
+	mask[i / 64] |= 1ULL << i % 64;
+}
+
+static inline void ov_clear(uint64_t *mask, uint32_t i)
+{
+	mask[i / 64] &= ~(1ULL << i % 64);
+}
+
+/* The first bit set from i on, cyclically; OV_NONE if none is. */
+static inline uint32_t ov_next_bit(const uint64_t *mask, uint32_t words, uint32_t i)
+{
+	uint32_t start = i / 64 < words ? i / 64 : 0, shift = i / 64 < words ? i % 64 : 0;
+	uint64_t first = mask[start] & (~0ULL << shift);
+	if (first)
+		return start * 64 + (uint32_t)__builtin_ctzll(first);
+	for (uint32_t n = 1; n <= words; n++) {
+		uint32_t w = (start + n) % words;
+		if (mask[w])
+			return w * 64 + (uint32_t)__builtin_ctzll(mask[w]);
+	}
+	return OV_NONE;
+}
+
+static inline uint32_t ov_partition(const struct ov_machine *m, uint32_t slot)
+{
+	return m->partitions == 1 ? 0 : slot % m->schedulers;
+}
+
+static inline uint32_t ov_bank_of(const struct ov_machine *m, const struct ov_warp *w, uint32_t operand)
+{
+	uint32_t bank = (uint32_t)m->operand_banks[operand] + w->bank;
+	return bank < m->banks ? bank : bank - m->banks;
+}
+
+static inline struct ov_lane *ov_lane_of(const struct ov_sm *sm, uint32_t partition, uint32_t kind)
+{
+	return &sm->lanes[partition * OV_KINDS + kind];
+}
+
+#endif

@@ -1,0 +1,217 @@
+/*
+ * Occupancy vector: what happens later. A wheel of OV_WHEEL cycles; an event further away stays in its place for more turns.
+ */
+#include "models/ov.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+static bool grow(struct ov_sm *sm)
+{
+	uint32_t capacity = sm->event_capacity ? sm->event_capacity * 2 : 256;
+	struct ov_event *events = realloc(sm->events, capacity * sizeof *events);
+	if (!events) {
+		sm->error = -ENOMEM;
+		return false;
+	}
+	sm->events = events;
+	for (uint32_t i = sm->event_capacity; i < capacity; i++)
+		events[i].next = i + 1 < capacity ? i + 1 : OV_NONE;
+	sm->free_event = sm->event_capacity;
+	sm->event_capacity = capacity;
+	return true;
+}
+
+/* Nothing of this cycle: its events are being dealt with, or have been. */
+void ov_schedule(struct ov_sm *sm, uint64_t time, enum ov_event_kind kind, uint32_t slot, uint32_t op)
+{
+	if (sm->free_event == OV_NONE && !grow(sm))
+		return;
+	uint32_t n = sm->free_event, place = time % OV_WHEEL;
+	struct ov_event *e = &sm->events[n];
+	sm->free_event = e->next;
+	*e = (struct ov_event){.time = time,
+	                       .next = sm->wheel[place],
+	                       .op = op,
+	                       .slot = (uint16_t)slot,
+	                       .kind = (uint8_t)kind,
+	                       .epoch = kind == OV_FILL ? sm->warps[slot].epoch : 0};
+	sm->wheel[place] = n;
+	ov_set(sm->wheel_used, place);
+	sm->event_count++;
+}
+
+static void free_event(struct ov_sm *sm, uint32_t n)
+{
+	sm->events[n].next = sm->free_event;
+	sm->free_event = n;
+	sm->event_count--;
+}
+
+/* The earliest in a bucket. */
+static uint64_t bucket_time(const struct ov_sm *sm, uint32_t place)
+{
+	uint64_t time = OV_NEVER;
+	for (uint32_t n = sm->wheel[place]; n != OV_NONE; n = sm->events[n].next)
+		if (sm->events[n].time < time)
+			time = sm->events[n].time;
+	return time;
+}
+
+uint64_t ov_next_event(const struct ov_sm *sm)
+{
+	uint64_t best = OV_NEVER;
+	for (uint32_t d = 1; d <= OV_WHEEL && sm->event_count; d++) {
+		uint32_t place = ov_next_bit(sm->wheel_used, OV_WHEEL / 64, (uint32_t)((sm->now + d) % OV_WHEEL));
+		if (place == OV_NONE)
+			break;
+		uint32_t distance = (uint32_t)((place - sm->now - 1) % OV_WHEEL) + 1;
+		if (distance < d)
+			break;
+		d = distance;
+		uint64_t time = bucket_time(sm, place);
+		best = time < best ? time : best;
+		if (best <= sm->now + d)
+			break;
+	}
+	return best;
+}
+
+static void complete(struct ov_sm *sm, uint32_t slot)
+{
+	struct ov_warp *w = &sm->warps[slot];
+	w->in_flight--;
+	if (w->finished && w->in_flight == 0)
+		ov_set(sm->retirable, slot);
+}
+
+static void release_registers(struct ov_sm *sm, uint32_t slot, const struct ov_op *op)
+{
+	struct ov_warp *w = &sm->warps[slot];
+	uint64_t *pending = &sm->pending[(size_t)slot * sm->m->register_words];
+	uint64_t *memory = &sm->pending_memory[(size_t)slot * sm->m->register_words];
+	const uint16_t *operands = &sm->m->launch->code->operands[op->first_operand];
+	for (uint32_t i = 0; i < op->writes; i++) {
+		ov_clear(pending, operands[i]);
+		ov_clear(memory, operands[i]);
+	}
+	w->pending -= op->writes;
+	if (w->wait == OV_AT_FENCE && w->pending == 0) {
+		w->wait = OV_RUNS;
+		ov_update_warp(sm, slot);
+	} else if (w->blocked) {
+		ov_update_warp(sm, slot);
+	}
+}
+
+static uint64_t result_banks(const struct ov_sm *sm, uint32_t slot, const struct ov_op *op)
+{
+	uint64_t banks = 0;
+	for (uint32_t i = 0; i < op->writes; i++)
+		banks |= 1ULL << ov_bank_of(sm->m, &sm->warps[slot], op->first_operand + i);
+	return banks;
+}
+
+/* A unit's result always finds its bank; reads of this cycle wait for it. */
+static void write_result(struct ov_sm *sm, uint32_t slot, uint32_t n)
+{
+	const struct ov_op *op = &sm->m->ops[n];
+	if (sm->m->resolves_banks)
+		sm->written_banks[ov_partition(sm->m, slot)] |= result_banks(sm, slot, op);
+	release_registers(sm, slot, op);
+	complete(sm, slot);
+}
+
+void ov_complete_result(struct ov_sm *sm, uint32_t slot, uint32_t op)
+{
+	write_result(sm, slot, op);
+}
+
+/* Of shared memory: one after the other, and not while a unit writes to the bank. */
+void ov_write_load_results(struct ov_sm *sm)
+{
+	uint32_t limit = sm->m->gpu->load_results;
+	for (uint32_t done = 0; sm->results_head != OV_NONE && (done < limit || !limit); done++) {
+		uint32_t n = sm->results_head;
+		struct ov_event *e = &sm->events[n];
+		const struct ov_op *op = &sm->m->ops[e->op];
+		uint64_t banks = sm->m->resolves_banks ? result_banks(sm, e->slot, op) : 0;
+		uint64_t *written = &sm->written_banks[ov_partition(sm->m, e->slot)];
+		if (limit && *written & banks)
+			break;
+		*written |= banks;
+		sm->results_head = e->next;
+		release_registers(sm, e->slot, op);
+		complete(sm, e->slot);
+		free_event(sm, n);
+		sm->moved = true;
+	}
+	if (sm->results_head == OV_NONE)
+		sm->results_tail = OV_NONE;
+}
+
+static void queue_load_result(struct ov_sm *sm, uint32_t n)
+{
+	sm->events[n].next = OV_NONE;
+	if (sm->results_tail == OV_NONE)
+		sm->results_head = n;
+	else
+		sm->events[sm->results_tail].next = n;
+	sm->results_tail = n;
+}
+
+static void process(struct ov_sm *sm, const struct ov_event *e)
+{
+	switch ((enum ov_event_kind)e->kind) {
+	case OV_FILL:
+		ov_fill_buffer(sm, e->slot, e->epoch);
+		break;
+	case OV_WRITE:
+		write_result(sm, e->slot, e->op);
+		break;
+	case OV_LOADED:
+		release_registers(sm, e->slot, &sm->m->ops[e->op]);
+		complete(sm, e->slot);
+		break;
+	case OV_ATOMIC_BACK:
+		sm->warps[e->slot].wait = OV_RUNS;
+		ov_update_warp(sm, e->slot);
+		break;
+	case OV_READ_DONE:
+		ov_read_done(sm, e->slot, e->op);
+		break;
+	case OV_STORED:
+	case OV_SHARED_RESULT:
+		complete(sm, e->slot);
+		break;
+	}
+}
+
+void ov_process_events(struct ov_sm *sm)
+{
+	uint32_t place = sm->now % OV_WHEEL, n = sm->wheel[place], next, later = OV_NONE;
+	if (n == OV_NONE)
+		return;
+	sm->wheel[place] = OV_NONE;
+	ov_clear(sm->wheel_used, place);
+	for (; n != OV_NONE; n = next) {
+		const struct ov_event e = sm->events[n];
+		next = e.next;
+		if (e.time != sm->now) {
+			sm->events[n].next = later;
+			later = n;
+			continue;
+		}
+		sm->moved = true;
+		if (e.kind == OV_SHARED_RESULT) {
+			queue_load_result(sm, n);
+			continue;
+		}
+		free_event(sm, n);
+		process(sm, &e);
+	}
+	if (later != OV_NONE) {
+		sm->wheel[place] = later;
+		ov_set(sm->wheel_used, place);
+	}
+}

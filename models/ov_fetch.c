@@ -1,0 +1,148 @@
+/*
+ * Occupancy vector: fetching. A fetch brings consecutive instructions of one warp; which warp, goes round the slots.
+ * What it brings is decoded and may issue fetch_to_issue_cycles later. After a taken branch, what was fetched
+ * behind it is flushed: fetches wasted are cycles of the fetch stage.
+ */
+#include "models/ov.h"
+
+void ov_update_hungry(struct ov_sm *sm, uint32_t slot)
+{
+	const struct ov_warp *w = &sm->warps[slot];
+	const struct gpu *gpu = sm->m->gpu;
+	bool room = gpu->refill_when_empty ? w->buffered == 0 : w->buffered < gpu->instruction_buffer_entries;
+	if (!w->finished && !w->fetching && room)
+		ov_set(sm->hungry, slot);
+	else
+		ov_clear(sm->hungry, slot);
+}
+
+static void forget_reply(struct ov_sm *sm, uint32_t slot)
+{
+	uint32_t slots = sm->m->slots, kept = 0;
+	for (uint32_t i = 0; i < sm->reply_count; i++) {
+		uint32_t from = (sm->reply_head + i) % slots;
+		if (sm->replies[from].slot != slot)
+			sm->replies[(sm->reply_head + kept++) % slots] = sm->replies[from];
+	}
+	sm->reply_count = kept;
+}
+
+/* Instructions begin anew at pc. */
+void ov_flush_buffer(struct ov_sm *sm, uint32_t slot, uint32_t pc)
+{
+	struct ov_warp *w = &sm->warps[slot];
+	if (w->fetching) {
+		w->epoch++;
+		forget_reply(sm, slot);
+	}
+	w->buffered = w->fetching = 0;
+	w->buffer_pc = w->fetch_pc = pc;
+	ov_update_hungry(sm, slot);
+}
+
+void ov_fill_buffer(struct ov_sm *sm, uint32_t slot, uint8_t epoch)
+{
+	struct ov_warp *w = &sm->warps[slot];
+	if (epoch != w->epoch || !w->fetching)
+		return;
+	w->buffered += w->fetching;
+	w->fetching = 0;
+	ov_update_hungry(sm, slot);
+	ov_update_warp(sm, slot);
+}
+
+static void deliver(struct ov_sm *sm, uint32_t slot)
+{
+	ov_schedule(sm, sm->now + sm->m->gpu->fetch_to_issue_cycles, OV_FILL, slot, 0);
+	sm->moved = true;
+}
+
+/* An instruction past the end of the code stands for whatever is there: it will be flushed. */
+static uint32_t fetched_instructions(const struct ov_sm *sm, const struct ov_warp *w)
+{
+	const struct gpu *gpu = sm->m->gpu;
+	uint32_t count = gpu->fetch_width, room = gpu->instruction_buffer_entries - w->buffered;
+	uint32_t rest = w->fetch_pc < sm->m->op_count ? sm->m->op_count - w->fetch_pc : 1;
+	count = count < room ? count : room;
+	return count < rest ? count : rest;
+}
+
+/* The first touch of a line by the SM brings it; whoever needs it meanwhile waits too. */
+static bool line_is_missing(struct ov_sm *sm, uint32_t slot, uint32_t pc)
+{
+	const struct gpu *gpu = sm->m->gpu;
+	if (!gpu->icache_line_instructions || !gpu->icache_miss_cycles || pc >= sm->m->op_count)
+		return false;
+	uint32_t shift = sm->m->launch->code_offset % gpu->icache_line_instructions;
+	uint64_t *ready = &sm->line_ready[(pc + shift) / gpu->icache_line_instructions];
+	if (!*ready)
+		*ready = sm->now + gpu->icache_miss_cycles;
+	if (*ready <= sm->now)
+		return false;
+	uint32_t at = (sm->reply_head + sm->reply_count++) % sm->m->slots;
+	sm->replies[at].time = *ready;
+	sm->replies[at].slot = slot;
+	return true;
+}
+
+static void fetch_for(struct ov_sm *sm, uint32_t slot)
+{
+	struct ov_warp *w = &sm->warps[slot];
+	uint32_t pc = w->fetch_pc;
+	w->fetching = fetched_instructions(sm, w);
+	w->fetch_pc += w->fetching;
+	ov_update_hungry(sm, slot);
+	sm->last_fetched = slot;
+	sm->moved = true;
+	if (!line_is_missing(sm, slot, pc))
+		deliver(sm, slot);
+}
+
+uint64_t ov_next_reply(const struct ov_sm *sm)
+{
+	return sm->reply_count ? sm->replies[sm->reply_head].time : OV_NEVER;
+}
+
+static void retire(struct ov_sm *sm, uint32_t slot)
+{
+	struct ov_group *g = &sm->groups[sm->warps[slot].group];
+	ov_clear(sm->retirable, slot);
+	sm->moved = true;
+	if (--g->live == 0)
+		sm->live_groups--;
+}
+
+/* Warps that are done, in the round from the warp fetched last to `end`, or all. */
+static void retire_warps(struct ov_sm *sm, uint32_t end)
+{
+	const struct ov_machine *m = sm->m;
+	bool all = !m->gpu->retire_in_fetch || end == OV_NONE;
+	uint32_t first = sm->last_fetched + 1, limit = (end + m->slots - first) % m->slots;
+	for (uint32_t w = 0; w < m->slot_words; w++)
+		for (uint64_t bits = sm->retirable[w]; bits; bits &= bits - 1) {
+			uint32_t slot = w * 64 + (uint32_t)__builtin_ctzll(bits);
+			if (all || (slot + m->slots - first) % m->slots < limit)
+				retire(sm, slot);
+		}
+}
+
+void ov_fetch(struct ov_sm *sm)
+{
+	const struct ov_machine *m = sm->m;
+	for (uint32_t i = 0; i < m->gpu->fetches_per_cycle; i++) {
+		if (ov_next_reply(sm) <= sm->now) {
+			uint32_t slot = sm->replies[sm->reply_head].slot;
+			sm->reply_head = (sm->reply_head + 1) % m->slots;
+			sm->reply_count--;
+			deliver(sm, slot);
+			continue;
+		}
+		uint32_t slot = ov_next_bit(sm->hungry, m->slot_words, sm->last_fetched + 1);
+		retire_warps(sm, slot);
+		if (slot == OV_NONE)
+			break;
+		fetch_for(sm, slot);
+	}
+	if (!m->gpu->retire_in_fetch)
+		retire_warps(sm, OV_NONE);
+}

@@ -1,0 +1,315 @@
+/*
+ * Occupancy vector: issue.
+ *
+ * GATSim, Algorithm 1, lines 6 to 20: of the warps that are ready and whose unit has a free entry, the scheduler's policy
+ * chooses one, which then goes on along its path. A warp is ready when its buffer holds its next instruction
+ * and no register of it is pending; that replaces the latency per instruction of the algorithm, and equals it where a
+ * warp is alone or each instruction needs the one before.
+ */
+#include "models/ov.h"
+
+#include <string.h>
+
+static bool registers_pending(const struct ov_sm *sm, uint32_t slot, const struct ov_op *op, const uint64_t *pending)
+{
+	const uint16_t *operands = &sm->m->launch->code->operands[op->first_operand];
+	pending += (size_t)slot * sm->m->register_words;
+	for (uint32_t i = 0; i < (uint32_t)op->writes + op->reads + op->waits; i++)
+		if (ov_bit(pending, operands[i]))
+			return true;
+	return false;
+}
+
+static uint64_t *ready_word(const struct ov_scheduler *s, const struct ov_warp *w, uint32_t kind)
+{
+	return &s->ready[w->position / 64 * OV_KINDS + kind];
+}
+
+static void leave_masks(struct ov_scheduler *s, struct ov_warp *w)
+{
+	if (w->ready_kind != OV_NONE)
+		*ready_word(s, w, w->ready_kind) &= ~(1ULL << w->position % 64);
+	if (w->flush)
+		ov_clear(s->flush, w->position);
+	ov_clear(s->long_wait, w->position);
+	w->ready_kind = OV_NONE;
+	w->blocked = w->flush = w->memory_blocked = false;
+}
+
+void ov_update_warp(struct ov_sm *sm, uint32_t slot)
+{
+	struct ov_warp *w = &sm->warps[slot];
+	struct ov_scheduler *s = &sm->schedulers[w->scheduler];
+	leave_masks(s, w);
+	if (w->finished)
+		return;
+	if (w->wait) {
+		ov_set(s->long_wait, w->position);
+		return;
+	}
+	if (!w->buffered)
+		return;
+	if (w->buffer_pc != w->pc) {
+		w->flush = true;
+		ov_set(s->flush, w->position);
+		return;
+	}
+	const struct ov_op *op = &sm->m->ops[w->pc];
+	if (w->pending && registers_pending(sm, slot, op, sm->pending)) {
+		w->blocked = true;
+		w->memory_blocked = registers_pending(sm, slot, op, sm->pending_memory);
+		if (w->memory_blocked)
+			ov_set(s->long_wait, w->position);
+		return;
+	}
+	w->ready_kind = op->kind;
+	*ready_word(s, w, op->kind) |= 1ULL << w->position % 64;
+}
+
+static void place_warp(struct ov_sm *sm, struct ov_scheduler *s, uint32_t slot, uint32_t position)
+{
+	sm->warps[slot].position = position;
+	s->slot_at[position] = slot;
+	ov_set(s->unfinished, position);
+	if (sm->m->by_age && slot == s->last_slot)
+		s->last_position = position;
+}
+
+/* Closes the gaps that finished warps have left. */
+static void renumber(struct ov_sm *sm, struct ov_scheduler *s)
+{
+	uint32_t words = sm->m->position_words, count = 0;
+	uint64_t unfinished[OV_MAX_WORDS];
+	memcpy(unfinished, s->unfinished, words * sizeof *unfinished);
+	uint64_t *masks[] = {s->flush, s->unfinished, s->long_wait, s->active};
+	for (uint32_t i = 0; i < GS_ARRAY_LEN(masks); i++)
+		memset(masks[i], 0, words * sizeof(uint64_t));
+	memset(s->ready, 0, (size_t)words * OV_KINDS * sizeof(uint64_t));
+	s->last_position = sm->m->positions - 1;
+	for (uint32_t i = 0; i < words; i++)
+		for (uint64_t bits = unfinished[i]; bits; bits &= bits - 1) {
+			uint32_t slot = s->slot_at[i * 64 + (uint32_t)__builtin_ctzll(bits)];
+			place_warp(sm, s, slot, count++);
+		}
+	s->next_position = count;
+	for (uint32_t i = 0; i < count; i++)
+		ov_update_warp(sm, s->slot_at[i]);
+}
+
+void ov_add_warp(struct ov_sm *sm, uint32_t slot)
+{
+	struct ov_warp *w = &sm->warps[slot];
+	struct ov_scheduler *s = &sm->schedulers[w->scheduler];
+	if (sm->m->by_age && s->next_position == sm->m->positions)
+		renumber(sm, s);
+	place_warp(sm, s, slot, sm->m->by_age ? s->next_position++ : slot / sm->m->schedulers);
+}
+
+static void release_barrier(struct ov_sm *sm, uint32_t group)
+{
+	struct ov_group *g = &sm->groups[group];
+	g->arrived = 0;
+	for (uint32_t i = 0; i < sm->m->warps_per_group; i++) {
+		uint32_t slot = group * sm->m->warps_per_group + i;
+		if (sm->warps[slot].wait != OV_AT_BARRIER)
+			continue;
+		sm->warps[slot].wait = OV_RUNS;
+		ov_update_warp(sm, slot);
+	}
+}
+
+static void check_barrier(struct ov_sm *sm, uint32_t group)
+{
+	const struct ov_group *g = &sm->groups[group];
+	if (g->arrived && g->arrived >= g->unfinished)
+		release_barrier(sm, group);
+}
+
+/* It issues nothing more. It retires when all that it has issued is complete. */
+void ov_finish_warp(struct ov_sm *sm, uint32_t slot)
+{
+	struct ov_warp *w = &sm->warps[slot];
+	struct ov_scheduler *s = &sm->schedulers[w->scheduler];
+	sm->groups[w->group].arrived -= w->wait == OV_AT_BARRIER;
+	w->finished = true;
+	w->wait = OV_RUNS;
+	leave_masks(s, w);
+	ov_clear(s->unfinished, w->position);
+	ov_flush_buffer(sm, slot, 0);
+	if (w->in_flight == 0)
+		ov_set(sm->retirable, slot);
+	sm->groups[w->group].unfinished--;
+	check_barrier(sm, w->group);
+}
+
+/* What the memory system does with the warp's next instruction. */
+static void look_up_access(const struct ov_sm *sm, const struct ov_warp *w, struct ov_flight *f)
+{
+	const struct launch_warps *launch = sm->m->launch;
+	bool own = w->access != w->access_end;
+	f->accesses = own ? *w->access : launch->usual_accesses ? launch->usual_accesses[w->pc] : 1;
+	f->wait = own && w->memory_wait ? *w->memory_wait : launch->usual_waits ? launch->usual_waits[w->pc] : 0;
+}
+
+static void take_access(struct ov_warp *w)
+{
+	if (w->access == w->access_end)
+		return;
+	w->access++;
+	w->memory_wait += w->memory_wait != NULL;
+}
+
+static void reserve_registers(struct ov_sm *sm, uint32_t slot, const struct ov_op *op)
+{
+	size_t first = (size_t)slot * sm->m->register_words;
+	const uint16_t *operands = &sm->m->launch->code->operands[op->first_operand];
+	for (uint32_t i = 0; i < op->writes; i++) {
+		ov_set(&sm->pending[first], operands[i]);
+		if (op->kind == OV_LDST)
+			ov_set(&sm->pending_memory[first], operands[i]);
+	}
+	sm->warps[slot].pending += op->writes;
+}
+
+bool ov_next_block(const struct ov_sm *sm, struct ov_warp *w)
+{
+	while (!w->left && w->block != w->block_end) {
+		const struct code_block *b = &sm->m->launch->code->blocks[*w->block++];
+		w->pc = b->first;
+		w->left = b->count;
+	}
+	return w->left > 0;
+}
+
+static void stop_warp(struct ov_sm *sm, struct ov_warp *w, const struct ov_op *op)
+{
+	if (op->class == CODE_barrier) {
+		w->wait = OV_AT_BARRIER;
+		sm->groups[w->group].arrived++;
+	} else if (op->class == CODE_fence && w->pending) {
+		w->wait = OV_AT_FENCE;
+	} else if (op->class == CODE_atomic && sm->m->gpu->atomics_stop_warp) {
+		w->wait = OV_AT_ATOMIC;
+	}
+}
+
+/* What the warp is after it has issued the instruction at pc. */
+static void step_warp(struct ov_sm *sm, uint32_t slot, const struct ov_op *op)
+{
+	struct ov_warp *w = &sm->warps[slot];
+	uint32_t next = w->pc + 1;
+	w->buffered--;
+	w->buffer_pc = next;
+	w->pc = next;
+	w->left--;
+	stop_warp(sm, w, op);
+	if (!ov_next_block(sm, w)) {
+		ov_finish_warp(sm, slot);
+		return;
+	}
+	if (op->flags & CODE_EXIT)
+		ov_flush_buffer(sm, slot, next);
+	else if (w->pc != next && sm->m->gpu->flush_at_branch)
+		ov_flush_buffer(sm, slot, w->pc);
+	else
+		ov_update_hungry(sm, slot);
+	if (w->wait == OV_AT_BARRIER)
+		check_barrier(sm, w->group);
+	ov_update_warp(sm, slot);
+}
+
+static bool accept(struct ov_sm *sm, uint32_t partition, const struct ov_flight *f)
+{
+	if (!sm->m->collects)
+		return ov_unit_takes(sm, partition, f);
+	struct ov_lane *l = ov_lane_of(sm, partition, f->kind);
+	if (l->port_count == sm->m->ports[f->kind])
+		return false;
+	l->port[l->port_count++] = *f;
+	sm->port_kinds[partition] |= 1u << f->kind;
+	if (l->port_count == sm->m->ports[f->kind])
+		sm->full_kinds[partition] |= 1u << f->kind;
+	return true;
+}
+
+static bool issue_warp(struct ov_sm *sm, uint32_t slot)
+{
+	struct ov_warp *w = &sm->warps[slot];
+	const struct ov_op *op = &sm->m->ops[w->pc];
+	struct ov_flight f = {.op = w->pc, .uid = sm->uid, .slot = (uint16_t)slot, .kind = op->kind, .accesses = 1};
+	bool accesses = code_has_accesses(op->class);
+	if (accesses)
+		look_up_access(sm, w, &f);
+	if (!accept(sm, ov_partition(sm->m, slot), &f))
+		return false;
+	if (accesses)
+		take_access(w);
+	reserve_registers(sm, slot, op);
+	w->in_flight++;
+	if (sm->m->options->on_issue)
+		sm->m->options->on_issue(sm->m->options->ctx, sm->now, slot, w->pc);
+	sm->uid++;
+	sm->issued++;
+	sm->instructions++;
+	step_warp(sm, slot, op);
+	return true;
+}
+
+/* The warps that a scheduler would stop at: to issue, or to flush. */
+static bool find_candidates(const struct ov_sm *sm, const struct ov_scheduler *s, uint32_t partition, uint64_t *mask)
+{
+	uint32_t words = sm->m->position_words, full = sm->full_kinds[partition];
+	uint64_t any = 0;
+	for (uint32_t w = 0; w < words; w++) {
+		const uint64_t *ready = &s->ready[w * OV_KINDS];
+		uint64_t found = s->flush[w];
+		for (uint32_t k = 0; k < OV_KINDS; k++)
+			found |= full >> k & 1 ? 0 : ready[k];
+		mask[w] = found;
+		any |= found;
+	}
+	return any != 0;
+}
+
+/* Further instructions of the warp that has just issued one. */
+static void issue_more(struct ov_sm *sm, const struct ov_scheduler *s, uint32_t slot)
+{
+	const struct ov_warp *w = &sm->warps[slot];
+	for (uint32_t n = 1; n < sm->m->gpu->issue_per_scheduler && w->ready_kind != OV_NONE; n++)
+		if (s->slot_at[w->position] != slot || !issue_warp(sm, slot))
+			break;
+}
+
+static void run_scheduler(struct ov_sm *sm, uint32_t n)
+{
+	struct ov_scheduler *s = &sm->schedulers[n];
+	uint64_t mask[OV_MAX_WORDS];
+	uint32_t position;
+	if (!find_candidates(sm, s, sm->m->partitions == 1 ? 0 : n, mask))
+		return;
+	ov_pick_fn *pick = ov_policies[sm->m->gpu->scheduler_policy];
+	while ((position = pick(sm->m, s, mask)) != OV_NONE) {
+		uint32_t slot = s->slot_at[position];
+		if (sm->warps[slot].flush) {
+			ov_flush_buffer(sm, slot, sm->warps[slot].pc);
+			ov_update_warp(sm, slot);
+			sm->moved = true;
+		} else if (issue_warp(sm, slot)) {
+			s->last_slot = slot;
+			s->last_position = position;
+			sm->moved = true;
+			issue_more(sm, s, slot);
+			return;
+		}
+		ov_clear(mask, position);
+	}
+}
+
+/* Which scheduler goes first alternates: they compete for what they share. */
+void ov_issue(struct ov_sm *sm)
+{
+	uint32_t count = sm->m->schedulers, n = (uint32_t)((sm->now - sm->first_cycle) % count);
+	sm->issued = 0;
+	for (uint32_t i = 0; i < count; i++, n = n + 1 == count ? 0 : n + 1)
+		run_scheduler(sm, n);
+}

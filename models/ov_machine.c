@@ -1,0 +1,320 @@
+/*
+ * Occupancy vector: the instructions and the sizes of an SM, from the GPU's description and the launch; memory of SMs.
+ *
+ *   issue, + 1: collector allocated, + 1: registers read, + 1: collected, + 1: started in the unit (load/store: at once)
+ *   result: released when distance (costs.h) has passed since issue, if nothing was in the way
+ * Where latencies are whole (pipeline_latency is 0), the cycles before the start are part of them.
+ */
+#include "models/ov.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+static uint32_t to_cycles(double value)
+{
+	return value <= 0 ? 0 : value >= 1e9 ? 1000000000 : (uint32_t)(value + 0.5);
+}
+
+static uint32_t less(uint32_t a, uint32_t b)
+{
+	return a > b ? a - b : 0;
+}
+
+static uint32_t at_least(uint32_t a, uint32_t least)
+{
+	return a > least ? a : least;
+}
+
+static enum ov_memory_rule memory_rule(const struct code_instruction *i)
+{
+	if (!code_is_memory(i->class))
+		return OV_NOT_MEMORY;
+	if (i->class == CODE_fence)
+		return OV_FENCE;
+	if (i->class == CODE_store)
+		return OV_STORE;
+	return i->space == SPACE_shared ? OV_SHARED : OV_LOAD;
+}
+
+/* Constants and atomics are measured without a register to read, the others with one for the address. */
+static uint32_t memory_result(const struct ov_machine *m, const struct code_instruction *i, double distance)
+{
+	const struct gpu *gpu = m->gpu;
+	uint32_t front = less(m->front[1], 1), bare = less(m->front[0], 1);
+	if (i->class == CODE_fence || (i->class == CODE_store && (i->space == SPACE_shared || gpu->store_latency <= 0)))
+		return 1;
+	if (i->class == CODE_store)
+		return less(to_cycles(gpu->store_latency), front);
+	if (i->class == CODE_atomic && i->space != SPACE_shared && gpu->atomic_fast_latency > 0)
+		return less(to_cycles(gpu->atomic_fast_latency), bare);
+	bool constant = i->space == SPACE_param || i->space == SPACE_const;
+	return less(to_cycles(distance), constant ? bare : front);
+}
+
+static struct ov_op make_op(const struct ov_machine *m, const struct code_instruction *i)
+{
+	struct instruction_cost cost = gpu_instruction_cost(m->gpu, i);
+	struct ov_op op = {.first_operand = i->first_operand,
+	                   .class = i->class,
+	                   .space = i->space,
+	                   .flags = i->flags,
+	                   .kind = (uint8_t)(cost.unit - RESOURCE_fp32),
+	                   .writes = i->writes,
+	                   .reads = i->reads,
+	                   .waits = i->waits,
+	                   .latency_rule = (uint8_t)memory_rule(i),
+	                   .latency = to_cycles(cost.latency),
+	                   .initiation = to_cycles(cost.initiation * OV_FRACTION)};
+	if (op.latency_rule == OV_NOT_MEMORY)
+		op.result = at_least(less(to_cycles(cost.distance), m->front[i->reads > 0]), m->collects ? 0 : 1);
+	else
+		op.result = at_least(memory_result(m, i, cost.distance), 1);
+	return op;
+}
+
+static int make_ops(struct ov_machine *m)
+{
+	const struct kernel_code *code = m->launch->code;
+	m->op_count = code->code_count;
+	m->ops = calloc(code->code_count + 1, sizeof *m->ops);
+	m->operand_banks = calloc(code->operand_count + 1, sizeof *m->operand_banks);
+	if (!m->ops || !m->operand_banks)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < code->code_count; i++) {
+		m->ops[i] = make_op(m, &code->code[i]);
+		m->max_reads = at_least(code->code[i].reads, m->max_reads);
+	}
+	for (uint32_t i = 0; i < code->operand_count; i++) {
+		uint16_t r = code->operands[i];
+		m->operand_banks[i] = (uint16_t)((m->gpu->banks_by_name ? code->register_table[r].number : r) % m->banks);
+	}
+	return 0;
+}
+
+static uint32_t share(uint32_t total, uint32_t partitions)
+{
+	return total ? at_least(total / partitions, 1) : 0;
+}
+
+static uint32_t at_most(uint32_t a, uint32_t most)
+{
+	return a < most ? a : most;
+}
+
+static void size_kinds(struct ov_machine *m)
+{
+	const struct gpu *g = m->gpu;
+	const uint32_t ports[OV_KINDS] = {g->fp32_ports, g->int_ports, g->fp64_ports, g->sfu_ports, g->ldst_ports};
+	const uint32_t collectors[OV_KINDS] = {g->fp32_collectors, g->int_collectors, g->fp64_collectors, g->sfu_collectors,
+	                                       g->ldst_collectors};
+	uint32_t issue = m->schedulers * g->issue_per_scheduler;
+	for (uint32_t k = 0; k < OV_KINDS; k++) {
+		m->ports[k] = share(ports[k] ? ports[k] : issue, m->partitions);
+		m->unit_count[k] = gpu_unit_count(g, (enum pipeline_resource)(RESOURCE_fp32 + k));
+		m->first_unit[k] = m->units;
+		m->units += m->unit_count[k];
+		m->collectors[k] = at_most(share(collectors[k], m->partitions), OV_MAX_BANKS);
+		m->collector_total += m->collectors[k];
+	}
+	m->pool_collectors = at_most(share(g->operand_collectors, m->partitions), OV_MAX_BANKS);
+	m->pools = OV_KINDS + 1;
+	m->collector_total += m->pool_collectors;
+	m->banks = at_most(share(g->register_banks, m->partitions), OV_MAX_BANKS);
+	m->collects = g->operand_collectors > 0;
+	m->resolves_banks = m->collects && m->options->resolve_banks;
+	m->front[0] = m->collects ? 3 : 0;
+	m->front[1] = m->collects ? 4 : 0;
+}
+
+static uint32_t words(uint32_t bits)
+{
+	return at_least((bits + 63) / 64, 1);
+}
+
+int ov_machine_init(struct ov_machine *m, const struct gpu *gpu, const struct launch_warps *launch, uint32_t groups_per_sm,
+                    const struct warp_options *options)
+{
+	uint64_t slots = (uint64_t)groups_per_sm * launch->warps_per_group;
+	*m = (struct ov_machine){.gpu = gpu, .launch = launch, .options = options, .groups_per_sm = groups_per_sm};
+	if (slots == 0 || slots > OV_MAX_SLOTS)
+		return -EINVAL;
+	m->warps_per_group = launch->warps_per_group;
+	m->slots = (uint32_t)slots;
+	m->schedulers = gpu->schedulers_per_sm;
+	m->partitions = gpu->sub_cores ? m->schedulers : 1;
+	m->by_age = gpu->scheduler_policy == GPU_SCHEDULER_gto || gpu->scheduler_policy == GPU_SCHEDULER_oldest;
+	/* Twice the room, so that places need renumbering only now and then. */
+	m->position_words = words(2 * (m->slots / m->schedulers + 1));
+	m->positions = m->position_words * 64;
+	m->slot_words = words(m->slots);
+	m->register_words = words(launch->code->register_count);
+	if (gpu->icache_line_instructions)
+		m->line_count = launch->code->code_count / gpu->icache_line_instructions + 2;
+	size_kinds(m);
+	return make_ops(m);
+}
+
+void ov_machine_finish(struct ov_machine *m)
+{
+	free(m->ops);
+	free(m->operand_banks);
+}
+
+/* One allocation holds an SM, so that copying it copies its state; base is NULL while its size is taken. */
+struct arena {
+	char *base;
+	size_t used;
+};
+
+static void *take(struct arena *a, size_t count, size_t size)
+{
+	size_t at = a->used;
+	a->used += (count * size + 15) / 16 * 16;
+	return a->base ? a->base + at : NULL;
+}
+
+static void lay_out_schedulers(struct ov_sm *sm, const struct ov_machine *m, struct arena *a)
+{
+	struct ov_scheduler *s = take(a, m->schedulers, sizeof *s), none;
+	sm->schedulers = s;
+	for (uint32_t i = 0; i < m->schedulers; i++) {
+		struct ov_scheduler *one = s ? &s[i] : &none;
+		one->ready = take(a, (size_t)m->position_words * OV_KINDS, sizeof(uint64_t));
+		one->flush = take(a, m->position_words, sizeof(uint64_t));
+		one->unfinished = take(a, m->position_words, sizeof(uint64_t));
+		one->long_wait = take(a, m->position_words, sizeof(uint64_t));
+		one->active = take(a, m->position_words, sizeof(uint64_t));
+		one->slot_at = take(a, m->positions, sizeof(uint32_t));
+	}
+}
+
+static void lay_out_collectors(struct ov_sm *sm, const struct ov_machine *m, struct arena *a)
+{
+	uint32_t lanes = m->partitions * OV_KINDS, pools = m->partitions * m->pools;
+	struct ov_lane *l = take(a, lanes, sizeof *l), no_lane;
+	struct ov_pool *p = take(a, pools, sizeof *p), no_pool;
+	sm->lanes = l;
+	sm->pools = p;
+	for (uint32_t i = 0; i < lanes; i++) {
+		struct ov_lane *one = l ? &l[i] : &no_lane;
+		one->port = take(a, m->ports[i % OV_KINDS], sizeof *one->port);
+		one->collected = take(a, m->ports[i % OV_KINDS], sizeof *one->collected);
+	}
+	for (uint32_t i = 0; i < pools; i++) {
+		struct ov_pool *one = p ? &p[i] : &no_pool;
+		uint32_t kind = i % m->pools;
+		uint32_t size = kind < OV_KINDS ? m->collectors[kind] : m->pool_collectors;
+		one->units = take(a, size, sizeof *one->units);
+		one->last = take(a, OV_MAX_BANKS, sizeof *one->last);
+	}
+	sm->banks = take(a, (size_t)m->partitions * m->banks, sizeof *sm->banks);
+	sm->reads = take(a, (size_t)m->partitions * m->collector_total * m->max_reads, sizeof *sm->reads);
+	sm->waiting_banks = take(a, m->partitions, sizeof(uint64_t));
+	sm->written_banks = take(a, m->partitions, sizeof(uint64_t));
+	sm->port_kinds = take(a, m->partitions, sizeof(uint32_t));
+	sm->full_kinds = take(a, m->partitions, sizeof(uint32_t));
+	sm->ready_pools = take(a, m->partitions, sizeof(uint32_t));
+}
+
+static void lay_out(struct ov_sm *sm, const struct ov_machine *m, struct arena *a)
+{
+	take(a, 1, sizeof *sm);
+	sm->warps = take(a, m->slots, sizeof *sm->warps);
+	sm->pending = take(a, (size_t)m->slots * m->register_words, sizeof(uint64_t));
+	sm->pending_memory = take(a, (size_t)m->slots * m->register_words, sizeof(uint64_t));
+	sm->hungry = take(a, m->slot_words, sizeof(uint64_t));
+	sm->retirable = take(a, m->slot_words, sizeof(uint64_t));
+	sm->groups = take(a, m->groups_per_sm, sizeof *sm->groups);
+	lay_out_schedulers(sm, m, a);
+	lay_out_collectors(sm, m, a);
+	struct ov_unit *u = take(a, m->units, sizeof *u);
+	sm->units = u;
+	for (uint32_t i = 0; i < m->units && m->gpu->completion_slots; i++) {
+		uint32_t *finishes = take(a, OV_WHEEL, sizeof *finishes);
+		if (u)
+			u[i].finishes = finishes;
+	}
+	sm->bus_time = take(a, OV_WHEEL, sizeof(uint32_t));
+	sm->bus_count = take(a, OV_WHEEL, sizeof(uint32_t));
+	sm->line_ready = take(a, m->line_count, sizeof(uint64_t));
+	sm->replies = take(a, m->slots, sizeof *sm->replies);
+	sm->wheel = take(a, OV_WHEEL, sizeof(uint32_t));
+}
+
+static size_t sm_bytes(const struct ov_machine *m)
+{
+	struct arena size = {NULL, 0};
+	struct ov_sm scratch;
+	lay_out(&scratch, m, &size);
+	return size.used;
+}
+
+static void start_collectors(struct ov_sm *sm)
+{
+	const struct ov_machine *m = sm->m;
+	for (uint32_t i = 0; i < m->partitions * m->pools; i++) {
+		struct ov_pool *p = &sm->pools[i];
+		uint32_t kind = i % m->pools;
+		p->partition = i / m->pools;
+		p->size = kind < OV_KINDS ? m->collectors[kind] : m->pool_collectors;
+		p->free = p->size >= 64 ? ~0ULL : (1ULL << p->size) - 1;
+		p->dispatchers = kind < OV_KINDS ? at_most(m->ports[kind], OV_MAX_BANKS) : p->size;
+	}
+	for (uint32_t i = 0; i < m->partitions * OV_KINDS; i++) {
+		uint32_t kind = i % OV_KINDS;
+		sm->lanes[i].pool = i / OV_KINDS * m->pools + (m->collectors[kind] ? kind : OV_KINDS);
+	}
+	for (uint32_t i = 0; i < m->partitions * m->banks; i++)
+		sm->banks[i] = (struct ov_bank){OV_NONE, OV_NONE};
+	uint32_t reads = m->partitions * m->collector_total * m->max_reads;
+	for (uint32_t i = 0; i < reads; i++)
+		sm->reads[i].next = i + 1 < reads ? i + 1 : OV_NONE;
+	sm->free_read = reads ? 0 : OV_NONE;
+}
+
+struct ov_sm *ov_sm_new(const struct ov_machine *m)
+{
+	struct ov_sm *sm = calloc(1, sm_bytes(m));
+	if (!sm)
+		return NULL;
+	struct arena a = {(char *)sm, 0};
+	lay_out(sm, m, &a);
+	sm->m = m;
+	sm->free_event = sm->results_head = sm->results_tail = OV_NONE;
+	memset(sm->wheel, 0xff, OV_WHEEL * sizeof *sm->wheel);
+	for (uint32_t i = 0; i < m->slots; i++)
+		sm->warps[i].finished = true;
+	for (uint32_t s = 0; s < m->schedulers; s++) {
+		sm->schedulers[s].last_slot = s;
+		sm->schedulers[s].last_position = m->positions - 1;
+	}
+	start_collectors(sm);
+	return sm;
+}
+
+struct ov_sm *ov_sm_clone(const struct ov_sm *sm)
+{
+	size_t bytes = sm_bytes(sm->m);
+	struct ov_sm *copy = malloc(bytes);
+	struct ov_event *events = malloc((sm->event_capacity + 1) * sizeof *events);
+	if (!copy || !events) {
+		free(copy);
+		free(events);
+		return NULL;
+	}
+	memcpy(copy, sm, bytes);
+	struct arena a = {(char *)copy, 0};
+	lay_out(copy, sm->m, &a);
+	if (sm->event_capacity)
+		memcpy(events, sm->events, sm->event_capacity * sizeof *events);
+	copy->events = events;
+	return copy;
+}
+
+void ov_sm_free(struct ov_sm *sm)
+{
+	if (sm)
+		free(sm->events);
+	free(sm);
+}

@@ -1,0 +1,61 @@
+/*
+ * Occupancy vector: the orders in which schedulers look at warps. The masks of a scheduler are by position: for policies by
+ * age a position is the order of arrival, for the others it is the warp's slot.
+ */
+#include "models/ov.h"
+
+static uint32_t pick_after_last(const struct ov_machine *m, const struct ov_scheduler *s, const uint64_t *mask)
+{
+	return ov_next_bit(mask, m->position_words, s->last_position + 1);
+}
+
+/* Loose round robin: from the one behind that which issued last. */
+static uint32_t pick_lrr(const struct ov_machine *m, struct ov_scheduler *s, const uint64_t *mask)
+{
+	return pick_after_last(m, s, mask);
+}
+
+static uint32_t pick_oldest(const struct ov_machine *m, struct ov_scheduler *s, const uint64_t *mask)
+{
+	(void)s;
+	return ov_next_bit(mask, m->position_words, 0);
+}
+
+/* Greedy, then oldest. What stays greedy is the slot: a new warp inherits it. */
+static uint32_t pick_gto(const struct ov_machine *m, struct ov_scheduler *s, const uint64_t *mask)
+{
+	if (ov_bit(mask, s->last_position) && s->slot_at[s->last_position] == s->last_slot)
+		return s->last_position;
+	return pick_oldest(m, s, mask);
+}
+
+static uint32_t count_bits(const uint64_t *mask, uint32_t words)
+{
+	uint32_t count = 0;
+	for (uint32_t w = 0; w < words; w++)
+		count += (uint32_t)__builtin_popcountll(mask[w]);
+	return count;
+}
+
+/*
+ * Two levels: round robin among a few active warps. One that waits for memory or at a barrier makes room for the next
+ * that does not.
+ */
+static uint32_t pick_two_level(const struct ov_machine *m, struct ov_scheduler *s, const uint64_t *mask)
+{
+	uint64_t chosen[OV_MAX_WORDS] = {0};
+	for (uint32_t w = 0; w < m->position_words; w++)
+		s->active[w] &= s->unfinished[w] & ~s->long_wait[w];
+	uint32_t count = count_bits(s->active, m->position_words);
+	for (uint32_t w = 0; w < m->position_words; w++) {
+		uint64_t pending = s->unfinished[w] & ~s->long_wait[w] & ~s->active[w];
+		for (; pending && count < m->gpu->two_level_warps; count++, pending &= pending - 1)
+			s->active[w] |= pending & -pending;
+		chosen[w] = mask[w] & s->active[w];
+	}
+	return pick_after_last(m, s, chosen);
+}
+
+#define PICK(word) [GPU_SCHEDULER_##word] = pick_##word,
+ov_pick_fn *const ov_policies[GPU_SCHEDULER_POLICY_COUNT] = {GPU_SCHEDULER_POLICIES(PICK)};
+#undef PICK

@@ -1,0 +1,166 @@
+/*
+ * Occupancy vector: units (GATSim, II-D: FUFREE and the occupancy of functional units).
+ *
+ * A unit is busy for an instruction's initiation interval, the load/store unit for as many cycles as it makes accesses.
+ * Units take the oldest instruction that waits for their kind, or none. With completion_slots, one that would finish
+ * together with another of the unit does not start; nor does one for whose result no bus is free.
+ */
+#include "models/ov.h"
+
+static bool is_idle(const struct ov_sm *sm, const struct ov_unit *u)
+{
+	return u->free_at / OV_FRACTION <= sm->now;
+}
+
+static bool can_finish(struct ov_sm *sm, const struct ov_unit *u, const struct ov_op *op)
+{
+	uint64_t finish = sm->now + op->latency;
+	uint32_t at = finish % OV_WHEEL, stamp = (uint32_t)finish;
+	bool taken = u->finishes && u->finishes[at] == stamp;
+	bool full = sm->bus_time[at] == stamp && sm->bus_count[at] >= sm->m->gpu->result_buses;
+	if (taken || full)
+		sm->recheck = true;
+	return !taken && !full;
+}
+
+static void reserve_finish(struct ov_sm *sm, struct ov_unit *u, const struct ov_op *op)
+{
+	uint32_t stamp = (uint32_t)(sm->now + op->latency), at = stamp % OV_WHEEL;
+	if (u->finishes)
+		u->finishes[at] = stamp;
+	if (sm->bus_time[at] != stamp)
+		sm->bus_count[at] = 0;
+	sm->bus_time[at] = stamp;
+	sm->bus_count[at]++;
+}
+
+static void occupy(struct ov_sm *sm, struct ov_unit *u, uint64_t interval)
+{
+	uint64_t now = sm->now * OV_FRACTION;
+	u->free_at = (u->free_at > now ? u->free_at : now) + interval;
+	sm->moved = true;
+}
+
+static void start(struct ov_sm *sm, struct ov_unit *u, const struct ov_flight *f)
+{
+	const struct ov_op *op = &sm->m->ops[f->op];
+	uint32_t wait = op->result;
+	sm->write_debt += sm->m->resolves_banks ? 0 : sm->m->options->extra_write_cycles;
+	uint32_t extra = (uint32_t)sm->write_debt;
+	sm->write_debt -= extra;
+	reserve_finish(sm, u, op);
+	occupy(sm, u, op->initiation);
+	if (wait + extra)
+		ov_schedule(sm, sm->now + wait + extra, OV_WRITE, f->slot, f->op);
+	else
+		ov_complete_result(sm, f->slot, f->op);
+}
+
+/* Accesses follow one another; the last one brings the result. Without any, there is nothing to wait for. */
+static void start_access(struct ov_sm *sm, struct ov_unit *u, const struct ov_flight *f)
+{
+	const struct ov_op *op = &sm->m->ops[f->op];
+	uint64_t count = f->accesses ? f->accesses : 1, held = count * op->initiation;
+	uint64_t done = sm->now + op->result + f->wait + (held - op->initiation) / OV_FRACTION;
+	if (!f->accesses && op->latency_rule != OV_SHARED)
+		done = sm->now + 1;
+	occupy(sm, u, held);
+	if (op->class == CODE_atomic && sm->m->gpu->atomics_stop_warp)
+		ov_schedule(sm, done > sm->now + 1 ? done - 1 : done, OV_ATOMIC_BACK, f->slot, f->op);
+	/* What comes from behind L1 is written like what comes from shared memory; a hit has its own way. */
+	if (op->latency_rule == OV_SHARED || (op->latency_rule == OV_LOAD && f->wait))
+		ov_schedule(sm, done, OV_SHARED_RESULT, f->slot, f->op);
+	else
+		ov_schedule(sm, done, op->latency_rule == OV_LOAD ? OV_LOADED : OV_STORED, f->slot, f->op);
+}
+
+/* Units of a kind are spread over the partitions, or, where they are fewer, serve them all. */
+static struct ov_lane *oldest_lane(struct ov_sm *sm, uint32_t kind, uint32_t unit)
+{
+	const struct ov_machine *m = sm->m;
+	if (m->unit_count[kind] >= m->partitions) {
+		struct ov_lane *own = ov_lane_of(sm, unit % m->partitions, kind);
+		return own->collected_count ? own : NULL;
+	}
+	struct ov_lane *oldest = NULL;
+	for (uint32_t p = 0; p < m->partitions; p++) {
+		struct ov_lane *l = ov_lane_of(sm, p, kind);
+		if (l->collected_count && (!oldest || (int32_t)(l->collected[0].uid - oldest->collected[0].uid) < 0))
+			oldest = l;
+	}
+	return oldest;
+}
+
+static void take_oldest(struct ov_sm *sm, uint32_t kind, uint32_t n, struct ov_unit *u)
+{
+	struct ov_lane *l;
+	while (is_idle(sm, u) && (l = oldest_lane(sm, kind, n))) {
+		const struct ov_flight f = l->collected[0];
+		if (kind == OV_LDST)
+			start_access(sm, u, &f);
+		else if (can_finish(sm, u, &sm->m->ops[f.op]))
+			start(sm, u, &f);
+		else
+			break;
+		l->collected_count--;
+		for (uint32_t i = 0; i < l->collected_count; i++)
+			l->collected[i] = l->collected[i + 1];
+		sm->in_collected--;
+	}
+}
+
+static void start_kind(struct ov_sm *sm, uint32_t kind)
+{
+	struct ov_unit *u = &sm->units[sm->m->first_unit[kind]];
+	for (uint32_t n = 0; n < sm->m->unit_count[kind]; n++, u++)
+		take_oldest(sm, kind, n, u);
+	uint32_t left = 0;
+	for (uint32_t p = 0; p < sm->m->partitions; p++)
+		left += ov_lane_of(sm, p, kind)->collected_count;
+	if (!left)
+		sm->collected_kinds &= ~(1u << kind);
+}
+
+void ov_start_units(struct ov_sm *sm)
+{
+	for (uint32_t bits = sm->collected_kinds & ~(1u << OV_LDST); bits; bits &= bits - 1)
+		start_kind(sm, (uint32_t)__builtin_ctz(bits));
+}
+
+void ov_start_memory(struct ov_sm *sm)
+{
+	if (sm->collected_kinds >> OV_LDST & 1)
+		start_kind(sm, OV_LDST);
+}
+
+bool ov_unit_takes(struct ov_sm *sm, uint32_t partition, const struct ov_flight *f)
+{
+	const struct ov_machine *m = sm->m;
+	struct ov_unit *u = &sm->units[m->first_unit[f->kind]];
+	bool shared = m->unit_count[f->kind] < m->partitions;
+	for (uint32_t n = 0; n < m->unit_count[f->kind]; n++, u++) {
+		if ((!shared && n % m->partitions != partition) || !is_idle(sm, u))
+			continue;
+		if (f->kind == OV_LDST) {
+			start_access(sm, u, f);
+			return true;
+		}
+		if (can_finish(sm, u, &m->ops[f->op])) {
+			start(sm, u, f);
+			return true;
+		}
+	}
+	return false;
+}
+
+/* When the next busy unit is free. */
+uint64_t ov_next_unit(const struct ov_sm *sm)
+{
+	uint64_t best = OV_NEVER;
+	for (uint32_t n = 0; n < sm->m->units; n++) {
+		uint64_t free = sm->units[n].free_at / OV_FRACTION;
+		if (free > sm->now && free < best)
+			best = free;
+	}
+	return best;
+}

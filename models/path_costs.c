@@ -1,0 +1,477 @@
+/*
+ * The latency and the resource usage of paths, each warp alone.
+ *
+ *   usage   = sum over blocks of executions * usage of the block, + fetches in vain, + further accesses
+ *   latency = the pipeline execution graph of the whole path
+ * A path may have a million blocks, but the pipeline's state at a block's end (results under way, fetch slot) is one
+ * of few. So a path runs through an automaton of such states, which is built as far as paths need it.
+ * Source: Gerum et al., probabilistic resource model, IV-A; the automaton is ours.
+ */
+#include "models/path_costs.h"
+#include "models/pipeline.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Beyond this many states, what is under way at a block's end is forgotten. */
+enum { MAX_STATES = 4096, TABLE_SIZE = 2 * MAX_STATES, NO_STATE = UINT32_MAX };
+
+struct transition {
+	uint32_t block, next;
+	bool jump;
+	double cycles;       /* from the last issue to that of the block */
+	double done;         /* from the last issue to the latest write-back of the block */
+	double memory_stall;
+	uint32_t waits, fetches;
+};
+
+/* The pipeline at the end of a block: the fetch slot, then times since the latest issue: the next one by the front end,
+ * busy units, registers under way (2 * register + loaded, time). */
+struct state {
+	double *values;
+	uint32_t value_count;
+	struct transition *transitions;
+	uint32_t transition_count;
+};
+
+enum { HEAD_VALUES = 2 + RESOURCE_COUNT };
+
+struct automaton {
+	struct pipeline pipeline;
+	struct state *states;
+	uint32_t state_count, table[TABLE_SIZE];
+	double *scratch; /* values of the state being made */
+};
+
+static double larger(double a, double b)
+{
+	return a > b ? a : b;
+}
+
+void usage_add(struct usage *to, const struct usage *from, double times)
+{
+	for (int r = 0; r < RESOURCE_COUNT; r++) {
+		to->busy[r] += times * from->busy[r];
+		to->collectors[r] += times * from->collectors[r];
+		to->readers[r] += times * from->readers[r];
+	}
+	to->instructions += times * from->instructions;
+	to->reads += times * from->reads;
+	to->writes += times * from->writes;
+	to->writers += times * from->writers;
+	to->own_conflicts += times * from->own_conflicts;
+	to->barriers += times * from->barriers;
+}
+
+/* The automaton. */
+
+static int automaton_setup(struct automaton *a, const struct gpu *gpu, const struct kernel_code *code)
+{
+	a->states = NULL;
+	a->state_count = 0;
+	memset(a->table, 0xff, sizeof a->table);
+	a->scratch = calloc(HEAD_VALUES + 2 * (size_t)code->register_count, sizeof *a->scratch);
+	int rc = pipeline_setup(&a->pipeline, gpu, code, NULL);
+	return a->scratch ? rc : -ENOMEM;
+}
+
+static void automaton_finish(struct automaton *a)
+{
+	for (uint32_t s = 0; s < a->state_count; s++) {
+		free(a->states[s].values);
+		free(a->states[s].transitions);
+	}
+	free(a->states);
+	free(a->scratch);
+	pipeline_finish(&a->pipeline);
+}
+
+/* What can still hold an instruction back. Of several units of a kind, a warp alone finds one free. */
+static uint32_t describe_state(struct automaton *a, bool forget)
+{
+	const struct pipeline *p = &a->pipeline;
+	uint32_t n = HEAD_VALUES;
+	double *v = a->scratch;
+	memset(v, 0, HEAD_VALUES * sizeof *v);
+	v[0] = p->fetch_slot;
+	v[1] = p->next_issue - p->issue;
+	for (int u = 0; u < RESOURCE_COUNT && !forget; u++)
+		if (gpu_unit_count(p->gpu, u) == 1 && p->unit_free[u][0] > p->next_issue)
+			v[2 + u] = p->unit_free[u][0] - p->issue;
+	for (uint32_t r = 0; r < p->code->register_count && !forget; r++)
+		if (p->ready[r] > p->next_issue) {
+			v[n++] = 2 * r + p->loaded[r];
+			v[n++] = p->ready[r] - p->issue;
+		}
+	return n;
+}
+
+static uint64_t hash_values(const double *values, uint32_t count)
+{
+	uint64_t hash = 14695981039346656037u;
+	for (uint32_t i = 0; i < count; i++) {
+		uint64_t bits;
+		memcpy(&bits, &values[i], sizeof bits);
+		hash = (hash ^ bits) * 1099511628211u;
+		hash ^= hash >> 29;
+	}
+	return hash;
+}
+
+static int add_state(struct automaton *a, uint32_t n, uint32_t *slot)
+{
+	if ((a->state_count & (a->state_count - 1)) == 0) {
+		size_t room = a->state_count ? 2 * (size_t)a->state_count : 1;
+		struct state *more = realloc(a->states, room * sizeof *more);
+		if (!more)
+			return -ENOMEM;
+		a->states = more;
+	}
+	double *values = malloc(n * sizeof *values);
+	if (!values)
+		return -ENOMEM;
+	memcpy(values, a->scratch, n * sizeof *values);
+	*slot = a->state_count;
+	a->states[a->state_count++] = (struct state){.values = values, .value_count = n};
+	return 0;
+}
+
+/* The number of the state that the pipeline is in. */
+static int find_state(struct automaton *a, uint32_t *out)
+{
+	uint32_t n = describe_state(a, a->state_count >= MAX_STATES - 64);
+	uint32_t at = (uint32_t)(hash_values(a->scratch, n) % TABLE_SIZE);
+	for (; a->table[at] != NO_STATE; at = (at + 1) % TABLE_SIZE) {
+		const struct state *s = &a->states[a->table[at]];
+		if (s->value_count == n && memcmp(s->values, a->scratch, n * sizeof *a->scratch) == 0) {
+			*out = a->table[at];
+			return 0;
+		}
+	}
+	if (a->state_count == MAX_STATES) { /* fetch slots and refill times are fewer than was kept for them */
+		*out = 0;
+		return 0;
+	}
+	int rc = add_state(a, n, &a->table[at]);
+	*out = a->table[at];
+	return rc;
+}
+
+static void restore_state(struct automaton *a, const struct state *s)
+{
+	struct pipeline *p = &a->pipeline;
+	pipeline_reset(p);
+	p->fetch_slot = (uint32_t)s->values[0];
+	p->next_issue = s->values[1];
+	p->issued_now = p->gpu->issue_per_scheduler;
+	for (int u = 0; u < RESOURCE_COUNT; u++)
+		p->unit_free[u][0] = s->values[2 + u];
+	for (uint32_t v = HEAD_VALUES; v < s->value_count; v += 2) {
+		uint32_t r = (uint32_t)s->values[v] / 2;
+		p->ready[r] = s->values[v + 1];
+		p->loaded[r] = (uint32_t)s->values[v] % 2;
+	}
+}
+
+static int add_transition(struct automaton *a, uint32_t from, uint32_t block, bool jump, struct transition **out)
+{
+	struct pipeline *p = &a->pipeline;
+	struct transition t = {.block = block, .jump = jump};
+	restore_state(a, &a->states[from]);
+	pipeline_transfer(p, jump);
+	pipeline_run(p, &block, 1);
+	t.cycles = p->issue;
+	t.done = p->done;
+	t.memory_stall = p->memory_stall;
+	t.waits = p->waits;
+	t.fetches = (uint32_t)p->busy[RESOURCE_fetch];
+	int rc = find_state(a, &t.next);
+	struct state *s = &a->states[from];
+	struct transition *more = rc ? NULL : realloc(s->transitions, (s->transition_count + 1) * sizeof *more);
+	if (!more)
+		return -ENOMEM;
+	s->transitions = more;
+	s->transitions[s->transition_count] = t;
+	*out = &s->transitions[s->transition_count++];
+	return 0;
+}
+
+static int follow(struct automaton *a, uint32_t from, uint32_t block, bool jump, struct transition **out)
+{
+	struct state *s = &a->states[from];
+	for (uint32_t i = 0; i < s->transition_count; i++)
+		if (s->transitions[i].block == block && s->transitions[i].jump == jump) {
+			*out = &s->transitions[i];
+			return 0;
+		}
+	return add_transition(a, from, block, jump, out);
+}
+
+static int path_latency(struct automaton *a, const struct warp_path *path, struct path_cost *out)
+{
+	double now = 0;
+	uint32_t state;
+	pipeline_reset(&a->pipeline);
+	int rc = find_state(a, &state);
+	for (size_t b = 0; b < path->block_count && !rc; b++) {
+		struct transition *t;
+		rc = follow(a, state, path->blocks[b], b && path->blocks[b] != path->blocks[b - 1] + 1, &t);
+		if (rc)
+			break;
+		out->latency = larger(out->latency, now + t->done);
+		now += t->cycles;
+		out->memory_stall += t->memory_stall;
+		out->waits += t->waits;
+		out->usage.busy[RESOURCE_fetch] += t->fetches;
+		state = t->next;
+	}
+	return rc;
+}
+
+/* Usage. */
+
+static void block_usage(const struct pipeline *p, const struct code_block *b, struct usage *out)
+{
+	for (uint32_t n = b->first; n < b->first + b->count; n++) {
+		const struct code_instruction *i = &p->code->code[n];
+		const struct pipeline_instruction *d = &p->instructions[n];
+		out->instructions++;
+		out->busy[RESOURCE_issue]++;
+		out->busy[RESOURCE_collector] += d->collector_cycles;
+		out->collectors[d->cost.unit] += d->collector_cycles;
+		out->readers[d->cost.unit] += i->reads > 0;
+		/* Accesses are added path by path. */
+		out->busy[d->cost.unit] += code_has_accesses(i->class) ? 0 : d->cost.initiation;
+		out->busy[RESOURCE_writeback] += i->writes;
+		out->reads += i->reads;
+		out->writes += i->writes;
+		out->writers += i->writes > 0;
+		out->own_conflicts += d->bank_conflicts;
+		out->barriers += i->class == CODE_barrier;
+	}
+}
+
+/* Instructions with accesses, block by block, and what the launch does with them. */
+struct access_counts {
+	uint32_t *first;    /* per block, and the end: where in `code` its instructions begin */
+	uint32_t *code;     /* instructions */
+	double *accesses, *executions; /* of the launch, by instruction */
+};
+
+static void list_accesses(const struct kernel_code *code, struct access_counts *counts)
+{
+	uint32_t n = 0;
+	for (uint32_t b = 0; b < code->block_count; b++) {
+		counts->first[b] = n;
+		for (uint32_t i = code->blocks[b].first; i < code->blocks[b].first + code->blocks[b].count; i++)
+			if (code_has_accesses(code->code[i].class))
+				counts->code[n++] = i;
+	}
+	counts->first[code->block_count] = n;
+}
+
+static uint16_t accesses_of(const struct launch_warps *warps, const struct warp_path *path, size_t next, uint32_t i)
+{
+	uint16_t n = warps->usual_accesses ? warps->usual_accesses[i] : 1;
+	if (path->accesses)
+		n = next < path->access_count ? path->accesses[next] : 1;
+	return n ? n : 1;
+}
+
+static double path_accesses(const struct launch_warps *warps, const struct warp_path *path, double times,
+                            struct access_counts *counts)
+{
+	double sum = 0;
+	size_t next = 0;
+	for (size_t b = 0; b < path->block_count; b++)
+		for (uint32_t a = counts->first[path->blocks[b]]; a < counts->first[path->blocks[b] + 1]; a++, next++) {
+			uint32_t i = counts->code[a];
+			uint16_t n = accesses_of(warps, path, next, i);
+			sum += n;
+			counts->accesses[i] += times * n;
+			counts->executions[i] += times;
+		}
+	return sum;
+}
+
+/* Latencies take the mean of an instruction's accesses, in whole numbers: few different states. */
+static void set_mean_accesses(struct pipeline *p, const struct access_counts *counts)
+{
+	for (uint32_t i = 0; i < p->code->code_count; i++)
+		if (counts->executions[i] > 0)
+			p->instructions[i].accesses = (uint32_t)(counts->accesses[i] / counts->executions[i] + 0.5);
+}
+
+static int sum_usage(const struct launch_warps *warps, const struct pipeline *p, struct launch_costs *out)
+{
+	const struct kernel_code *code = warps->code;
+	struct usage *blocks = calloc(code->block_count + 1, sizeof *blocks);
+	double *executions = calloc(code->block_count + 1, sizeof *executions);
+	int rc = blocks && executions ? 0 : -ENOMEM;
+	for (uint32_t b = 0; b < code->block_count && !rc; b++)
+		block_usage(p, &code->blocks[b], &blocks[b]);
+	for (uint32_t n = 0; n < warps->path_count && !rc; n++) {
+		memset(executions, 0, code->block_count * sizeof *executions);
+		for (size_t b = 0; b < warps->paths[n].block_count; b++)
+			executions[warps->paths[n].blocks[b]]++;
+		for (uint32_t b = 0; b < code->block_count; b++)
+			if (executions[b] > 0) {
+				usage_add(&out->paths[n].usage, &blocks[b], executions[b]);
+				out->block_executions[b] += out->path_warps[n] * executions[b];
+			}
+	}
+	free(blocks);
+	free(executions);
+	return rc;
+}
+
+static int sum_accesses(const struct launch_warps *warps, struct pipeline *p, struct launch_costs *out)
+{
+	size_t count = warps->code->code_count + (size_t)1, blocks = warps->code->block_count + (size_t)1;
+	struct access_counts counts = {.first = calloc(blocks, sizeof *counts.first),
+	                               .code = calloc(count, sizeof *counts.code),
+	                               .accesses = calloc(count, sizeof *counts.accesses),
+	                               .executions = calloc(count, sizeof *counts.executions)};
+	int rc = counts.first && counts.code && counts.accesses && counts.executions ? 0 : -ENOMEM;
+	if (!rc) {
+		list_accesses(warps->code, &counts);
+		for (uint32_t n = 0; n < warps->path_count; n++)
+			out->paths[n].usage.busy[RESOURCE_ldst] +=
+				path_accesses(warps, &warps->paths[n], out->path_warps[n], &counts);
+		set_mean_accesses(p, &counts);
+	}
+	free(counts.first);
+	free(counts.code);
+	free(counts.accesses);
+	free(counts.executions);
+	return rc;
+}
+
+/* The launch. */
+
+static bool is_valid(const struct launch_warps *warps)
+{
+	for (uint32_t n = 0; n < warps->path_count; n++)
+		for (size_t b = 0; b < warps->paths[n].block_count; b++)
+			if (warps->paths[n].blocks[b] >= warps->code->block_count)
+				return false;
+	for (uint64_t w = 0; w < warps->pattern_groups * warps->warps_per_group; w++)
+		if (warps->path_of[w] >= warps->path_count)
+			return false;
+	return true;
+}
+
+/* How often a group of the pattern comes in the launch. */
+static double pattern_times(const struct launch_warps *warps, uint64_t group)
+{
+	uint64_t whole = warps->groups / warps->pattern_groups, rest = warps->groups % warps->pattern_groups;
+	return (double)whole + (group < rest);
+}
+
+static void count_warps(const struct launch_warps *warps, struct launch_costs *out)
+{
+	for (uint64_t g = 0; g < warps->pattern_groups; g++)
+		for (uint32_t w = 0; w < warps->warps_per_group; w++)
+			out->path_warps[warps->path_of[g * warps->warps_per_group + w]] += pattern_times(warps, g);
+}
+
+/* A group is there until its slowest warp is through. */
+static void average_groups(const struct launch_warps *warps, struct launch_costs *out)
+{
+	double groups = (double)warps->groups;
+	for (uint64_t g = 0; g < warps->pattern_groups; g++) {
+		double share = pattern_times(warps, g) / groups;
+		const struct path_cost *slowest = NULL;
+		for (uint32_t w = 0; w < warps->warps_per_group; w++) {
+			const struct path_cost *c = &out->paths[warps->path_of[g * warps->warps_per_group + w]];
+			out->warp_latency += share * c->latency / warps->warps_per_group;
+			out->warp_waits += share * c->waits / warps->warps_per_group;
+			out->longest_latency = larger(out->longest_latency, c->latency);
+			if (!slowest || c->latency > slowest->latency)
+				slowest = c;
+		}
+		out->group_latency += share * slowest->latency;
+		out->group_memory_stall += share * slowest->memory_stall;
+		out->group_waits += share * slowest->waits;
+	}
+}
+
+/* Instructions by unit, each with the mean time that the units need for one. */
+static void count_slots(const struct gpu *gpu, const struct launch_warps *warps, struct launch_costs *out)
+{
+	const struct kernel_code *code = warps->code;
+	double instructions[RESOURCE_COUNT] = {0};
+	for (uint32_t b = 0; b < code->block_count && gpu->completion_slots; b++)
+		for (uint32_t i = 0; i < code->blocks[b].count; i++) {
+			const struct code_instruction *x = &code->code[code->blocks[b].first + i];
+			instructions[gpu_instruction_cost(gpu, x).unit] += out->block_executions[b];
+		}
+	for (int unit = RESOURCE_fp32; unit < RESOURCE_ldst; unit++)
+		if (instructions[unit] > 0)
+			out->slot_cycles[unit] = instructions[unit] *
+				unit_cycles_per_instruction(gpu, code, out->block_executions, unit);
+}
+
+/* By the resource that all of them together need longest. */
+static void weigh_paths(const struct gpu *gpu, const struct launch_warps *warps, struct launch_costs *out)
+{
+	int most = RESOURCE_issue;
+	double longest = 0;
+	for (int r = 0; r < RESOURCE_COUNT; r++) {
+		uint32_t units = gpu_unit_count(gpu, r);
+		if (r != RESOURCE_collector && units && out->total.busy[r] / units > longest) {
+			longest = out->total.busy[r] / units;
+			most = r;
+		}
+	}
+	for (uint32_t n = 0; n < warps->path_count; n++)
+		out->paths[n].weight = out->paths[n].usage.busy[most];
+}
+
+static int allocate(const struct launch_warps *warps, struct launch_costs *out)
+{
+	out->paths = calloc((size_t)warps->path_count + 1, sizeof *out->paths);
+	out->path_warps = calloc((size_t)warps->path_count + 1, sizeof *out->path_warps);
+	out->block_executions = calloc((size_t)warps->code->block_count + 1, sizeof *out->block_executions);
+	return out->paths && out->path_warps && out->block_executions ? 0 : -ENOMEM;
+}
+
+int launch_costs(const struct gpu *gpu, const struct launch_warps *warps, struct launch_costs *out)
+{
+	*out = (struct launch_costs){0};
+	int rc = allocate(warps, out);
+	if (rc || !warps->groups || !warps->warps_per_group || !warps->path_count || !warps->pattern_groups)
+		return rc;
+	if (!is_valid(warps))
+		return -EINVAL;
+	struct automaton *a = malloc(sizeof *a);
+	if (!a)
+		return -ENOMEM;
+	count_warps(warps, out);
+	rc = automaton_setup(a, gpu, warps->code);
+	if (!rc)
+		rc = sum_accesses(warps, &a->pipeline, out);
+	if (!rc)
+		rc = sum_usage(warps, &a->pipeline, out);
+	for (uint32_t n = 0; n < warps->path_count && !rc; n++) {
+		rc = path_latency(a, &warps->paths[n], &out->paths[n]);
+		usage_add(&out->total, &out->paths[n].usage, out->path_warps[n]);
+	}
+	if (!rc) {
+		average_groups(warps, out);
+		weigh_paths(gpu, warps, out);
+		count_slots(gpu, warps, out);
+	}
+	automaton_finish(a);
+	free(a);
+	return rc;
+}
+
+void launch_costs_free(struct launch_costs *c)
+{
+	free(c->paths);
+	free(c->path_warps);
+	free(c->block_executions);
+	*c = (struct launch_costs){0};
+}

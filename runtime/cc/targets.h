@@ -1,0 +1,31 @@
+/* The targets of a request: their PTX, the trips that their loops need, and the code of every kernel on each of them. */
+#ifndef GPUSIM_CC_TARGETS_H
+#define GPUSIM_CC_TARGETS_H
+
+#include "analysis/analysis.h"
+#include "analysis/mapping.h"
+#include "annotator/annotator.h"
+
+struct target {
+	const char *arch; /* the caller's */
+	struct gs_buf ptx; /* with probes */
+	struct ptx_module *module;
+	bool failed;
+	struct gs_error err; /* why */
+};
+
+struct targets {
+	struct target *items;
+	size_t count;
+};
+
+/* Compiles the units for every architecture. One that fails says so in its err; the others go on. */
+int targets_compile(struct targets *t, char *const *archs, size_t count, const struct target_unit *units,
+                    size_t unit_count, struct gs_error *err);
+/* Asks the annotation for the trips that the targets' loops need, as far as there is room. `notes` gets remarks. */
+int targets_want_trips(const struct targets *t, struct annotation *a, struct gs_pack *notes, struct gs_error *err);
+/* The sections target, code and ptx of protocol.h. */
+void targets_write(const struct targets *t, const struct annotation *a, struct gs_pack *result);
+void targets_free(struct targets *t);
+
+#endif

@@ -1,0 +1,345 @@
+/* What each line of the source became; see explain.h. */
+#include "runtime/cmd/explain.h"
+
+#include "analysis/builtins.h"
+#include "models/costs.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+const uint32_t explain_local_sizes[] = {32, 64, 128, 192, 256, 384, 512, 768, 1024, 0};
+
+#define LETTER(name, letter, what) letter,
+#define TEXT(name, letter, what) what,
+static const char letters[] = {EXPLAIN_FAMILIES(LETTER)};
+static const char *const texts[] = {EXPLAIN_FAMILIES(TEXT)};
+#undef LETTER
+#undef TEXT
+
+char explain_letter(enum explain_family f)
+{
+	return letters[f];
+}
+
+const char *explain_family_text(enum explain_family f)
+{
+	return texts[f];
+}
+
+static enum explain_family family_of_memory(uint8_t space)
+{
+	switch (space) {
+	case SPACE_shared:
+		return FAMILY_shared;
+	case SPACE_local:
+		return FAMILY_private;
+	case SPACE_const:
+	case SPACE_param:
+		return FAMILY_constant;
+	case SPACE_texture:
+		return FAMILY_texture;
+	default:
+		return FAMILY_global;
+	}
+}
+
+static enum explain_family family_of(const struct code_instruction *i)
+{
+	switch ((enum code_class)i->class) {
+	case CODE_int:
+	case CODE_int_mul:
+	case CODE_int_mad:
+	case CODE_int_minmax:
+		return FAMILY_int;
+	case CODE_fp32:
+	case CODE_fp32_fma:
+	case CODE_fp32_minmax:
+		return FAMILY_fp32;
+	case CODE_fp64:
+	case CODE_fp64_fma:
+	case CODE_fp64_minmax:
+		return FAMILY_fp64;
+	case CODE_int_div:
+	case CODE_fp32_div:
+	case CODE_fp64_div:
+	case CODE_sfu:
+		return FAMILY_sfu;
+	case CODE_logic:
+		return FAMILY_logic;
+	case CODE_conv:
+	case CODE_move:
+	case CODE_shuffle:
+		return FAMILY_move;
+	case CODE_branch:
+		return FAMILY_branch;
+	case CODE_barrier:
+	case CODE_fence:
+		return FAMILY_barrier;
+	case CODE_load:
+	case CODE_store:
+		return family_of_memory(i->space);
+	case CODE_atomic:
+		return FAMILY_atomic;
+	case CODE_texture:
+		return FAMILY_texture;
+	case CODE_tensor:
+		return FAMILY_tensor;
+	default:
+		return FAMILY_other;
+	}
+}
+
+/* ---- which line ---- */
+
+static bool is_own_file(const char *name)
+{
+	return !strcmp(strncmp(name, "./", 2) ? name : name + 2, "program.cl");
+}
+
+static struct explain_line *place_of(struct explain_kernel *k, const char *file, uint32_t number)
+{
+	for (size_t i = 0; i < k->place_count; i++)
+		if (k->places[i].number == number && !strcmp(k->places[i].file, file))
+			return &k->places[i].line;
+	struct explain_place *more = realloc(k->places, (k->place_count + 1) * sizeof *more);
+	if (!more)
+		return NULL;
+	k->places = more;
+	more[k->place_count] = (struct explain_place){.file = file, .number = number};
+	return &more[k->place_count++].line;
+}
+
+/* The prelude is ours: what the compiler put in is of no line. */
+static struct explain_line *line_of(struct explain *e, struct explain_kernel *k, const struct code_instruction *i)
+{
+	const char *file = i->line && i->file < k->code->file_count ? k->code->strings + k->code->files[i->file] : NULL;
+	const char *base = file && strrchr(file, '/') ? strrchr(file, '/') + 1 : file;
+	if (!file || !strcmp(base, "prelude.cl"))
+		return &k->elsewhere;
+	if (!is_own_file(file))
+		return place_of(k, file, i->line);
+	return i->line <= e->source.line_count ? &k->lines[i->line] : &k->elsewhere;
+}
+
+/* ---- adding up ---- */
+
+static bool add_block(struct explain_line *l, uint32_t block)
+{
+	if (l->block_count && l->blocks[l->block_count - 1] == block)
+		return true;
+	uint32_t *more = realloc(l->blocks, (l->block_count + 1) * sizeof *more);
+	if (!more)
+		return false;
+	l->blocks = more;
+	l->blocks[l->block_count++] = block;
+	return true;
+}
+
+static bool add_instruction(struct explain_line *l, const struct code_instruction *i, double cycles, uint32_t block,
+                            uint32_t depth)
+{
+	l->instructions++;
+	l->families[family_of(i)]++;
+	l->cycles += cycles;
+	if (depth > l->depth)
+		l->depth = depth;
+	return add_block(l, block);
+}
+
+static uint32_t loop_depth(const struct kernel_code *c, int32_t loop)
+{
+	uint32_t depth = 0;
+	for (; loop >= 0; loop = c->loops[loop].outer)
+		depth++;
+	return depth;
+}
+
+static int attribute_block(struct explain *e, struct explain_kernel *k, uint32_t block)
+{
+	const struct code_block *b = &k->code->blocks[block];
+	uint32_t depth = loop_depth(k->code, b->loop);
+	double *cycles = calloc(b->count + 1u, sizeof *cycles);
+	int result = cycles ? pipeline_issue_latencies(&e->gpu, k->code, block, cycles) : -ENOMEM;
+	for (uint32_t i = 0; i < b->count && !result; i++) {
+		const struct code_instruction *in = &k->code->code[b->first + i];
+		struct explain_line *l = line_of(e, k, in);
+		if (!l || !add_instruction(l, in, cycles[i], block, depth) ||
+		    !add_instruction(&k->all, in, cycles[i], block, depth))
+			result = -ENOMEM;
+	}
+	free(cycles);
+	return result;
+}
+
+/* A loop of the source is gone when its lines are in fewer loops of the target's than there are around them in the
+ * source. */
+static int find_unrolled(const struct explain_source *s, struct explain_kernel *k)
+{
+	k->unrolled = calloc(s->loop_count + 1, sizeof *k->unrolled);
+	for (size_t i = 0; i < s->loop_count && k->unrolled; i++) {
+		uint32_t depth = 0, instructions = 0;
+		for (uint32_t line = s->loops[i].first; line <= s->loops[i].last && line <= s->line_count; line++) {
+			instructions += k->lines[line].instructions;
+			if (k->lines[line].depth > depth)
+				depth = k->lines[line].depth;
+		}
+		k->unrolled[i] = instructions && depth < s->loops[i].depth;
+	}
+	return k->unrolled ? 0 : -ENOMEM;
+}
+
+int explain_attribute(struct explain *e, struct explain_kernel *k, struct gs_error *err)
+{
+	k->lines = calloc(e->source.line_count + 1u, sizeof *k->lines);
+	int result = k->lines ? 0 : -ENOMEM;
+	for (uint32_t b = 0; b < k->code->block_count && !result; b++)
+		result = attribute_block(e, k, b);
+	if (!result)
+		result = find_unrolled(&e->source, k);
+	return result ? gs_fail(err, ENOMEM, "out of memory") : 0;
+}
+
+void explain_line_free(struct explain_line *l)
+{
+	free(l->blocks);
+	l->blocks = NULL;
+}
+
+/* ---- asking ---- */
+
+bool explain_shows(const struct explain *e, const struct explain_kernel *k, uint32_t line)
+{
+	const struct explain_range *f = explain_function_of(&e->source, line);
+	if (!f)
+		return k->lines[line].instructions > 0;
+	if (!strcmp(f->function, k->name))
+		return true;
+	for (uint32_t l = f->first; l <= f->last && l <= e->source.line_count; l++)
+		if (k->lines[l].instructions)
+			return true;
+	return false;
+}
+
+bool explain_has_loop(const struct explain *e, const struct explain_kernel *k)
+{
+	for (size_t i = 0; i < e->source.loop_count; i++)
+		if (explain_shows(e, k, e->source.loops[i].first))
+			return true;
+	return false;
+}
+
+size_t explain_mix(const struct explain_line *l, enum explain_family order[FAMILY_COUNT])
+{
+	size_t count = 0;
+	for (int f = 0; f < FAMILY_COUNT; f++) {
+		size_t at = count;
+		if (!l->families[f])
+			continue;
+		for (; at > 0 && l->families[order[at - 1]] < l->families[f]; at--)
+			order[at] = order[at - 1];
+		order[at] = (enum explain_family)f;
+		count++;
+	}
+	return count;
+}
+
+void explain_blocks(const struct explain_line *l, struct gs_buf *out)
+{
+	for (uint32_t i = 0, next; i < l->block_count; i = next) {
+		for (next = i + 1; next < l->block_count && l->blocks[next] == l->blocks[next - 1] + 1;)
+			next++;
+		gs_buf_printf(out, "%s%u", i ? "," : "", l->blocks[i]);
+		if (next - i > 1)
+			gs_buf_printf(out, "%s%u", next - i > 2 ? "-" : ",", l->blocks[next - 1]);
+	}
+}
+
+struct occupancy explain_occupancy(const struct explain *e, const struct explain_kernel *k, uint64_t threads)
+{
+	return gpu_occupancy(&e->gpu, threads, k->code->registers, k->code->shared_bytes + e->dynamic_shared);
+}
+
+static const char *plural(uint32_t count)
+{
+	return count == 1 ? "" : "s";
+}
+
+void explain_summary(const struct explain *e, const struct explain_kernel *k, struct gs_buf *out)
+{
+	const struct kernel_code *c = k->code;
+	uint64_t threads = e->local_threads ? e->local_threads : 256;
+	struct occupancy o = explain_occupancy(e, k, threads);
+	gs_buf_printf(out, "%u instruction%s, %u block%s, ", c->code_count, plural(c->code_count), c->block_count,
+	              plural(c->block_count));
+	if (c->loop_count)
+		gs_buf_printf(out, "%u loop%s", c->loop_count, plural(c->loop_count));
+	else
+		gs_buf_puts(out, "no loop");
+	gs_buf_printf(out, "; %u register%s, %llu bytes of local memory; ", c->registers, plural(c->registers),
+	              (unsigned long long)(c->shared_bytes + e->dynamic_shared));
+	if (o.blocks_per_sm)
+		gs_buf_printf(out, "%.0f%% occupancy with %llu work-items", 100 * o.fraction, (unsigned long long)threads);
+	else
+		gs_buf_printf(out, "does not fit with %llu work-items", (unsigned long long)threads);
+}
+
+/* The function that an instruction calls, when the PTX does not have it; else NULL. */
+static const char *called_outside(const struct ptx_module *m, const struct ptx_instruction *i)
+{
+	if (strncmp(i->opcode, "call", 4))
+		return NULL;
+	for (uint32_t o = 0; o < i->operand_count; o++)
+		if (i->operands[o].kind == PTX_SYMBOL && !i->operands[o].write) {
+			const struct ptx_function *f = ptx_find(m, i->operands[o].text);
+			return !f || f->external ? i->operands[o].text : NULL;
+		}
+	return NULL;
+}
+
+static bool is_noted(const struct gs_buf *notes, const char *line)
+{
+	return notes->data && strstr(notes->data, line);
+}
+
+/* Every library function once. */
+static void note_library(const struct explain *e, const struct explain_kernel *k, struct gs_buf *out)
+{
+	for (uint32_t i = 0; i < k->function->instruction_count; i++) {
+		const char *function = called_outside(e->module, &k->function->instructions[i]);
+		if (!function)
+			continue;
+		char name[128], line[256];
+		bool known = builtin_find(function) != NULL;
+		builtin_name(function, name, sizeof name);
+		snprintf(line, sizeof line, "%s %s\n", known ? name : function,
+		         known ? "is costed from the table of library functions" : "is called, but nobody knows its cost");
+		if (!is_noted(out, line))
+			gs_buf_puts(out, line);
+	}
+}
+
+void explain_notes(const struct explain *e, const struct explain_kernel *k, struct gs_buf *out)
+{
+	const struct ptx_module *m = e->module;
+	if (k->spilled)
+		gs_buf_printf(out, "%u registers more than a thread can have: they are spilled to private memory\n", k->spilled);
+	if (k->code->local_bytes)
+		gs_buf_printf(out, "%u bytes of private memory per work-item, which lie in global memory\n",
+		              k->code->local_bytes);
+	if (k->local_pointers && !e->dynamic_shared)
+		gs_buf_printf(out, "%u argument%s local memory, which counts too: tell its size with --shared BYTES\n",
+		              k->local_pointers, k->local_pointers == 1 ? " is" : "s are");
+	if (k->function->reqntid[0])
+		gs_buf_printf(out, "the source fixes the work-group size: %u x %u x %u\n", k->function->reqntid[0],
+		              k->function->reqntid[1] ? k->function->reqntid[1] : 1,
+		              k->function->reqntid[2] ? k->function->reqntid[2] : 1);
+	for (uint32_t i = 0; i < m->unknown_count; i++)
+		gs_buf_printf(out, "unknown opcode %s, %u time%s, from PTX line %u: costed as its class's default\n",
+		              m->unknown[i].opcode, m->unknown[i].count, plural(m->unknown[i].count), m->unknown[i].ptx_line);
+	note_library(e, k, out);
+	if (k->elsewhere.instructions)
+		gs_buf_printf(out, "%u instruction%s of no line: the compiler's own\n", k->elsewhere.instructions,
+		              plural(k->elsewhere.instructions));
+}

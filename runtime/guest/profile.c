@@ -1,0 +1,194 @@
+/* What a launch's counter buffer says: the counts of all blocks, of the launch and of single work-items. */
+#include "state.h"
+
+#include "runtime/cc/counters.h"
+
+#include <string.h>
+
+/* ---- the launch ---- */
+
+/* Group layout: the sums over the slots. */
+static void sum_slots(const struct launch *l, uint64_t *counts)
+{
+	const uint64_t *slot = l->buffer->words + COUNTER_HEADER_WORDS;
+	size_t blocks = l->artifact->block_count;
+	for (size_t s = 0; s < l->slots; s++)
+		for (size_t b = 0; b < blocks; b++)
+			counts[b] += slot[s * blocks + b];
+}
+
+/* Item layout: the local size that a group has left in its slot. */
+static uint64_t local_size_of(const struct launch *l, size_t slot, int dimension)
+{
+	uint64_t word = l->buffer->words[COUNTER_HEADER_WORDS + slot];
+	return word >> dimension * COUNTER_SIZE_BITS & ((1u << COUNTER_SIZE_BITS) - 1);
+}
+
+static uint64_t sum_flag(const uint32_t *column, size_t count, unsigned bit)
+{
+	uint64_t sum = 0;
+	for (size_t i = 0; i < count; i++)
+		sum += column[i] >> bit & 1;
+	return sum;
+}
+
+static uint64_t sum_column(const uint32_t *column, size_t count, uint32_t *most)
+{
+	uint64_t sum = 0;
+	for (size_t i = 0; i < count; i++) {
+		sum += column[i];
+		*most = column[i] > *most ? column[i] : *most;
+	}
+	return sum;
+}
+
+/* Item layout: the words of the work-items. */
+static const uint32_t *item_words(const struct launch *l)
+{
+	return (const uint32_t *)(l->buffer->words + COUNTER_HEADER_WORDS + l->slots + 1);
+}
+
+/* Item layout: the sums over the work-items; false when a counter was full. */
+static bool sum_items(const struct launch *l, uint64_t *counts)
+{
+	const struct artifact_kernel *k = l->facts;
+	const uint32_t *column = item_words(l);
+	uint32_t most = 0;
+	for (size_t s = 0; k->entry_block >= 0 && s < l->slots; s++)
+		counts[k->entry_block] += local_size_of(l, s, 0) * local_size_of(l, s, 1) * local_size_of(l, s, 2);
+	for (size_t i = 0; i < k->flag_count; i++)
+		counts[k->columns[i]] += sum_flag(column + i / COUNTER_FLAGS * l->places, l->places, i % COUNTER_FLAGS);
+	column += (k->words - (k->column_count - k->flag_count)) * l->places;
+	for (size_t i = k->flag_count; i < k->column_count; i++, column += l->places)
+		counts[k->columns[i]] += sum_column(column, l->places, &most);
+	return most != COUNTER_FULL;
+}
+
+/* The counts that flow determines from the others; false when one would be negative, so that others must be wrong. */
+static bool derive_counts(const struct artifact *a, uint64_t *counts)
+{
+	bool sound = true;
+	for (size_t i = 0; i < a->term_count; i++) {
+		const struct count_term *t = &a->terms[i];
+		counts[t->block] += (uint64_t)(int64_t)t->factor * counts[t->of];
+		if ((i + 1 == a->term_count || a->terms[i + 1].block != t->block) && (int64_t)counts[t->block] < 0)
+			sound = false;
+	}
+	return sound;
+}
+
+static void fill_counts(struct launch_result *r, uint64_t items, uint64_t groups)
+{
+	const struct launch *l = r->launch;
+	size_t flags = 0;
+	uint64_t *counts = r->counts;
+	if (groups > l->slots)
+		r->flags[flags++] = "groups_share_counters";
+	if (!l->artifact->counts_by_item)
+		sum_slots(l, counts);
+	else if (!sum_items(l, counts))
+		r->flags[flags++] = "counters_full";
+	if (l->artifact->counts_by_item && l->facts->words && items > l->places)
+		r->flags[flags++] = "items_not_counted";
+	uint64_t entries = l->facts->entry_block >= 0 ? counts[l->facts->entry_block] : 0;
+	if (!derive_counts(l->artifact, counts) || entries != items)
+		r->flags[flags++] = "counts_disagree";
+}
+
+/* ---- single work-items ---- */
+
+/* Item layout: where the words of a group's first work-item are, as counters.h numbers them; its sizes in local. */
+static uint64_t first_item(const struct launch_profile *p, uint64_t group, uint64_t local[3])
+{
+	uint64_t at[3];
+	for (int d = 0; d < 3; d++) {
+		at[d] = group % p->groups[d] * p->local[d];
+		group /= p->groups[d];
+		local[d] = p->global[d] - at[d] < p->local[d] ? p->global[d] - at[d] : p->local[d];
+	}
+	return (at[2] * p->global[1] + at[1] * local[2]) * p->global[0] + at[0] * local[1] * local[2];
+}
+
+/* Item layout: the words of one work-item and, behind them, whether it exists: the last groups may be smaller. */
+static void gather_item(void *ctx, uint64_t group, uint32_t item, uint32_t *row)
+{
+	const struct launch_result *r = ctx;
+	const struct launch *l = r->launch;
+	const uint32_t *words = item_words(l);
+	uint64_t local[3], first = first_item(&r->profile, group, local), size = local[0] * local[1] * local[2];
+	bool exists = item < size;
+	/* What has no place is taken to be like the first. */
+	uint64_t index = first + size <= l->places ? first + item : 0;
+	for (size_t w = 0; w < l->facts->words; w++)
+		row[w] = exists ? words[w * l->places + index] : 0;
+	row[l->facts->words] = exists;
+}
+
+static void expand_item(void *ctx, const uint32_t *row, uint64_t *counts)
+{
+	const struct launch_result *r = ctx;
+	const struct launch *l = r->launch;
+	const struct artifact_kernel *k = l->facts;
+	size_t flag_words = k->words - (k->column_count - k->flag_count);
+	memset(counts, 0, l->artifact->block_count * sizeof *counts);
+	for (size_t i = 0; i < k->flag_count; i++)
+		counts[k->columns[i]] += row[i / COUNTER_FLAGS] >> i % COUNTER_FLAGS & 1;
+	for (size_t i = k->flag_count; i < k->column_count; i++)
+		counts[k->columns[i]] += row[flag_words + i - k->flag_count];
+	if (k->entry_block >= 0)
+		counts[k->entry_block] = row[k->words];
+	derive_counts(l->artifact, counts);
+}
+
+/* Group layout: nobody knows more of a work-item than its group's average, rounded. */
+static void gather_group(void *ctx, uint64_t group, uint32_t item, uint32_t *row)
+{
+	const struct launch_result *r = ctx;
+	const struct launch *l = r->launch;
+	size_t blocks = l->artifact->block_count;
+	const uint64_t *slot = l->buffer->words + COUNTER_HEADER_WORDS + group % l->slots * blocks;
+	uint64_t items = l->facts->entry_block >= 0 ? slot[l->facts->entry_block] : 0;
+	(void)item;
+	for (size_t b = 0; b < blocks; b++)
+		row[b] = items ? (uint32_t)((slot[b] + items / 2) / items) : 0;
+}
+
+static void expand_group(void *ctx, const uint32_t *row, uint64_t *counts)
+{
+	const struct launch_result *r = ctx;
+	for (size_t b = 0; b < r->launch->artifact->block_count; b++)
+		counts[b] = row[b];
+	derive_counts(r->launch->artifact, counts);
+}
+
+static void fill_lanes(struct launch_result *r)
+{
+	const struct launch *l = r->launch;
+	if (l->artifact->counts_by_item)
+		r->profile.lanes = (struct lane_counts){(uint32_t)l->facts->words + 1, gather_item, expand_item, r};
+	else
+		r->profile.lanes = (struct lane_counts){(uint32_t)l->artifact->block_count, gather_group, expand_group, r};
+}
+
+void profile_fill(struct launch_result *r)
+{
+	const struct launch *l = r->launch;
+	uint64_t items = 1, groups = 1;
+	for (int d = 0; d < 3; d++) {
+		uint64_t chosen = l->artifact->counts_by_item ? local_size_of(l, 0, d) : l->buffer->words[COUNTER_LOCAL + d];
+		uint64_t local = l->local[d] ? l->local[d] : chosen;
+		r->profile.global[d] = l->global[d];
+		r->profile.local[d] = local ? local : 1;
+		r->profile.groups[d] = (l->global[d] + r->profile.local[d] - 1) / r->profile.local[d];
+		items *= l->global[d];
+		groups *= r->profile.groups[d];
+	}
+	r->profile.local_bytes = l->local_bytes;
+	r->profile.counts = r->counts;
+	r->profile.argument_values = l->argument_values;
+	r->profile.arguments_known = l->arguments_known;
+	r->profile.argument_count = (uint32_t)l->argument_count;
+	fill_counts(r, items, groups);
+	fill_lanes(r);
+}
+

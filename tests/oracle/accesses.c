@@ -1,0 +1,92 @@
+/* How often a memory instruction occupies the load/store unit: GPGPU-Sim 4's rules for a GTX 480. */
+#include "tests/oracle/oracle.h"
+
+#include <string.h>
+
+enum { BANKS = 32, MOST_PIECES = ORACLE_WARP * 8 };
+
+struct set {
+	uint64_t members[MOST_PIECES];
+	uint32_t count;
+};
+
+static void add(struct set *s, uint64_t member)
+{
+	for (uint32_t i = s->count; i--;)
+		if (s->members[i] == member)
+			return;
+	if (s->count < MOST_PIECES)
+		s->members[s->count++] = member;
+}
+
+/* Distinct pieces of `size` bytes that the lanes touch. */
+static uint32_t pieces(const struct oracle_access *a, uint64_t size)
+{
+	struct set touched;
+	touched.count = 0;
+	for (uint32_t rest = a->mask; rest; rest &= rest - 1) {
+		uint64_t address = a->addresses[__builtin_ctz(rest)], end = address + (a->bytes ? a->bytes : 1) - 1;
+		for (uint64_t piece = address / size; piece <= end / size; piece++)
+			add(&touched, piece);
+	}
+	return touched.count;
+}
+
+/* Only the first word of a wide access counts. */
+static uint32_t bank_conflicts(const struct oracle_access *a)
+{
+	struct set words;
+	uint32_t in_bank[BANKS] = {0}, most = 0;
+	words.count = 0;
+	for (uint32_t rest = a->mask; rest; rest &= rest - 1)
+		add(&words, a->addresses[__builtin_ctz(rest)] / 4);
+	for (uint32_t i = 0; i < words.count; i++) {
+		uint32_t n = ++in_bank[words.members[i] % BANKS];
+		most = n > most ? n : most;
+	}
+	return most;
+}
+
+/* Lanes that update one address take turns; those of a segment that do not share one go together. */
+static uint32_t atomic_segments(const struct oracle_access *a)
+{
+	enum { SEGMENT = 32 };
+	uint64_t segments[ORACLE_WARP];
+	uint32_t turns[ORACLE_WARP], count = 0, sum = 0;
+	for (uint32_t rest = a->mask; rest; rest &= rest - 1) {
+		uint64_t address = a->addresses[__builtin_ctz(rest)];
+		uint32_t turn = 1, s = 0;
+		for (uint32_t before = a->mask & ((rest & -rest) - 1); before; before &= before - 1)
+			turn += a->addresses[__builtin_ctz(before)] == address;
+		while (s < count && segments[s] != address / SEGMENT)
+			s++;
+		if (s == count) {
+			segments[count++] = address / SEGMENT;
+			turns[s] = 0;
+		}
+		turns[s] = turn > turns[s] ? turn : turns[s];
+	}
+	for (uint32_t s = 0; s < count; s++)
+		sum += turns[s];
+	return sum;
+}
+
+/* A word of all lanes lies together, so lines are distinct words. */
+static uint32_t local_lines(const struct oracle_access *a)
+{
+	return pieces(a, 4);
+}
+
+uint32_t oracle_gtx480_accesses(const struct oracle_access *a)
+{
+	switch (a->space) {
+	case SPACE_shared: return bank_conflicts(a);
+	case SPACE_param:
+	case SPACE_const: return pieces(a, 64);
+	case SPACE_local: return local_lines(a);
+	default: break;
+	}
+	if (a->class == CODE_atomic)
+		return atomic_segments(a);
+	return pieces(a, a->bytes == 1 ? 32 : a->bytes == 2 ? 64 : 128);
+}

@@ -1,0 +1,93 @@
+/*
+ * oracle: runs a kernel's PTX, for tests. What it says is the truth that counts, paths and accesses are compared with.
+ *
+ * A launch is run work-group by work-group, warp by warp; lanes of a warp are 32 consecutive linear local ids. A warp
+ * that diverges runs the taken way first, then the other, and joins at the immediate post-dominator of the branch, as
+ * GPGPU-Sim 4 does. Nothing of the product's analysis is used beyond the reader of PTX: blocks and post-dominators are
+ * computed here, another way. Functions must have been inlined.
+ */
+#ifndef GPUSIM_ORACLE_H
+#define GPUSIM_ORACLE_H
+
+#include "analysis/ptx.h"
+#include "models/warps.h"
+
+enum { ORACLE_WARP = 32 };
+
+/* A block begins at the entry, at a label that is jumped to and behind a branch; it ends there too. */
+struct oracle_block {
+	uint32_t first, count;
+	uint32_t next[2]; /* successors: by the branch, by falling through; block_count: the end */
+	uint32_t next_count;
+	uint32_t join; /* immediate post-dominator; block_count: the end */
+};
+
+/* A kernel ready to run. */
+struct oracle;
+int oracle_create(const char *ptx, size_t length, const char *kernel, struct oracle **out, struct gs_error *err);
+void oracle_free(struct oracle *o);
+const struct ptx_function *oracle_function(const struct oracle *o);
+const struct oracle_block *oracle_blocks(const struct oracle *o, uint32_t *count);
+/* Its code for the models; terms of edges are left out. The caller frees it with oracle_code_free. */
+struct kernel_code *oracle_code(const struct oracle *o);
+void oracle_code_free(struct kernel_code *code);
+
+enum oracle_argument_kind { ORACLE_BUFFER, ORACLE_VALUE, ORACLE_LOCAL };
+struct oracle_argument {
+	enum oracle_argument_kind kind;
+	void *data; /* of a buffer: what it holds before and after the launch; of ORACLE_LOCAL: NULL */
+	size_t bytes;
+};
+
+/* One memory instruction of a warp. */
+struct oracle_access {
+	uint64_t group;
+	uint32_t warp, instruction;
+	uint32_t mask;             /* lanes that access */
+	uint32_t bytes;            /* per lane */
+	const uint64_t *addresses; /* per lane */
+	uint8_t space;             /* where the addresses really are, never generic */
+	uint8_t class;             /* CODE_load, CODE_store or CODE_atomic */
+};
+
+struct oracle_events {
+	void (*block)(void *user, uint64_t group, uint32_t warp, uint32_t block, uint32_t mask);
+	void (*memory)(void *user, const struct oracle_access *access);
+	void *user;
+};
+
+struct oracle_launch {
+	const struct oracle_argument *arguments;
+	uint32_t argument_count;
+	uint64_t global[3], local[3]; /* 1 in unused dimensions; global a multiple of local */
+	struct oracle_events events;  /* each may be NULL */
+};
+
+/* By GPGPU-Sim's rules: a warp instruction counts once whatever its lanes, and as many thread instructions as lanes
+ * that its guard leaves on, so that a branch that falls through counts none. */
+struct oracle_counts {
+	uint64_t thread_instructions, warp_instructions;
+	uint64_t *block_warps, *block_threads; /* block_count entries of the caller's, or NULL */
+};
+int oracle_run(const struct oracle *o, const struct oracle_launch *launch, struct oracle_counts *counts,
+               struct gs_error *err);
+
+/*
+ * How often a memory instruction occupies the load/store unit of a GTX 480 in GPGPU-Sim 4: global and local, distinct
+ * lines of 128 bytes (of 32 for bytes and 64 for halves); shared, most distinct words in one of 32 banks; constants and
+ * parameters, distinct lines of 64 bytes; atomics on global memory, segments of 32 bytes, each as often as one
+ * address occurs in it. 0 when no lane accesses.
+ */
+uint32_t oracle_gtx480_accesses(const struct oracle_access *access);
+
+/* What every warp of the launch executes, for the timing models; the caller frees it with oracle_trace_free. */
+struct oracle_trace {
+	struct launch_warps warps;
+	struct oracle_counts counts;
+	uint64_t accesses; /* of the whole launch */
+};
+int oracle_trace(const struct oracle *o, const struct oracle_launch *launch, struct oracle_trace *out,
+                 struct gs_error *err);
+void oracle_trace_free(struct oracle_trace *t);
+
+#endif

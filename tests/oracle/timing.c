@@ -1,0 +1,187 @@
+/*
+ * timing - what the occupancy-vector model makes of the suite's cases when it is given exactly what their warps
+ * execute, beside the cycles of GPGPU-Sim: the error of the timing rules alone, without that of counts, paths or
+ * addresses.
+ *
+ *   timing [-o CSV] [-m MEAN] [-w WORST] CASES PTX_FOLDER GPGPUSIM_CSV [PATTERN...]
+ *
+ * Prints a line per case and the mean and worst error of each configuration, which fails when they are above the given
+ * percentages. Registers are those of the reference.
+ */
+#include "models/models.h"
+#include "runtime/gpus.h"
+#include "tests/oracle/suite.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+static const struct {
+	const char *config, *overrides, *title;
+} configs[] = {
+	{"gtx480_pm_1sm", "sm_count=1", "1 SM, 2 schedulers"},
+	{"gtx480_pm_15sm_1sched", "schedulers_per_sm=1", "15 SMs, 1 scheduler"},
+	{"gtx480_pm_15sm_2sched", "", "15 SMs, 2 schedulers"},
+};
+
+struct table {
+	const char *reference;
+	FILE *csv;
+	struct gpu gpus[GS_ARRAY_LEN(configs)];
+	double sum[GS_ARRAY_LEN(configs)], worst[GS_ARRAY_LEN(configs)];
+	char worst_case[GS_ARRAY_LEN(configs)][64];
+	int count[GS_ARRAY_LEN(configs)];
+	int failures;
+	double most_mean, most_worst; /* percent */
+	double seconds, thread_instructions;
+};
+
+static double now(void)
+{
+	struct timespec t;
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static uint64_t local_bytes(const struct oracle_launch *launch)
+{
+	uint64_t bytes = 0;
+	for (uint32_t i = 0; i < launch->argument_count; i++)
+		bytes += launch->arguments[i].kind == ORACLE_LOCAL ? launch->arguments[i].bytes : 0;
+	return bytes;
+}
+
+/* Cycles of one configuration, or a negative number. */
+static double model(struct table *t, size_t config, const struct suite_case *c, const struct oracle_trace *trace,
+                    uint32_t registers)
+{
+	const struct gpu *gpu = &t->gpus[config];
+	const uint64_t *local = c->launch.local;
+	struct warp_options options = {.exact = true, .resolve_banks = true};
+	struct warp_timing timing;
+	struct occupancy fits = gpu_occupancy(gpu, local[0] * local[1] * local[2], registers,
+	                                      trace->warps.code->shared_bytes + local_bytes(&c->launch));
+	double start = now();
+	int result =
+	    model_occupancy_vector(gpu, &trace->warps, fits.blocks_per_sm ? fits.blocks_per_sm : 1, &options, &timing);
+	t->seconds += now() - start;
+	t->thread_instructions += (double)trace->counts.thread_instructions;
+	return result ? -1 : timing.cycles;
+}
+
+static void add_error(struct table *t, size_t config, const char *name, double error)
+{
+	t->sum[config] += fabs(error);
+	t->count[config]++;
+	if (fabs(error) >= fabs(t->worst[config])) {
+		t->worst[config] = error;
+		snprintf(t->worst_case[config], sizeof t->worst_case[config], "%s", name);
+	}
+}
+
+static void run_case(void *user, const struct suite_case *c)
+{
+	struct table *t = user;
+	struct oracle_trace trace;
+	struct gs_error err;
+	if (oracle_trace(c->oracle, &c->launch, &trace, &err)) {
+		printf("%-20s %s\n", c->name, err.text);
+		t->failures++;
+		return;
+	}
+	printf("%-20s", c->name);
+	for (size_t i = 0; i < GS_ARRAY_LEN(configs); i++) {
+		struct reference r;
+		if (!reference_find(t->reference, c->name, configs[i].config, &r)) {
+			printf(" %29s", "");
+			continue;
+		}
+		double cycles = model(t, i, c, &trace, r.registers), error = (cycles / r.cycles - 1) * 100;
+		t->failures += cycles < 0;
+		add_error(t, i, c->name, error);
+		printf(" %9.0f %9.0f %+8.2f%%", r.cycles, cycles, error);
+		if (t->csv)
+			fprintf(t->csv, "%s,%s,%.0f,%.0f,%.3f\n", c->name, configs[i].config, r.cycles, cycles, error);
+	}
+	putchar('\n');
+	oracle_trace_free(&trace);
+}
+
+static int load_gpus(struct table *t)
+{
+	struct gs_error err;
+	for (size_t i = 0; i < GS_ARRAY_LEN(configs); i++) {
+		if (gpu_load(&t->gpus[i], "gtx480", gpus_read, NULL, configs[i].overrides, NULL, &err)) {
+			fprintf(stderr, "%s\n", err.text);
+			return -1;
+		}
+	}
+	return 0;
+}
+
+/* Returns how many configurations are worse than allowed. */
+static int print_summary(const struct table *t)
+{
+	int bad = 0, count = 0;
+	for (size_t i = 0; i < GS_ARRAY_LEN(configs); i++) {
+		if (!t->count[i])
+			continue;
+		double mean = t->sum[i] / t->count[i];
+		bool worse = mean > t->most_mean || fabs(t->worst[i]) > t->most_worst;
+		printf("%-22s %2d cases, mean error %.2f%%, worst %+.2f%% (%s)%s\n", configs[i].title, t->count[i],
+		       mean, t->worst[i], t->worst_case[i], worse ? ": TOO MUCH" : "");
+		bad += worse;
+		count++;
+	}
+	printf("%.1f s, %.1f million thread instructions/s\n", t->seconds,
+	       t->seconds > 0 ? t->thread_instructions / t->seconds / 1e6 : 0);
+	printf("%d passed, %d failed, 0 skipped\n", count - bad, bad + t->failures);
+	return bad;
+}
+
+/* The index of the first argument that is no option, or -1. */
+static int read_options(struct table *t, int argc, char **argv)
+{
+	t->most_mean = t->most_worst = INFINITY;
+	for (int option; (option = getopt(argc, argv, "o:m:w:")) != -1;) {
+		if (option == 'o')
+			t->csv = fopen(optarg, "w");
+		else if (option == 'm')
+			t->most_mean = atof(optarg);
+		else if (option == 'w')
+			t->most_worst = atof(optarg);
+		else
+			return -1;
+	}
+	return argc - optind < 3 ? -1 : optind;
+}
+
+int main(int argc, char **argv)
+{
+	static struct table t;
+	int first = read_options(&t, argc, argv);
+	if (first < 0) {
+		fprintf(stderr,
+			"usage: timing [-o CSV] [-m MEAN] [-w WORST] CASES PTX_FOLDER GPGPUSIM_CSV [PATTERN...]\n");
+		return 2;
+	}
+	char *reference = suite_read_file(argv[first + 2]);
+	t.reference = reference;
+	if (load_gpus(&t))
+		return 1;
+	if (t.csv)
+		fprintf(t.csv, "case,config,gpgpusim_cycles,model_cycles,error_percent\n");
+	printf("%-20s", "gpgpusim, model");
+	for (size_t i = 0; i < GS_ARRAY_LEN(configs); i++)
+		printf(" %29s", configs[i].title);
+	putchar('\n');
+	t.failures += suite_run(argv[first], argv[first + 1], argc - first - 3, argv + first + 3, run_case, &t);
+	int bad = print_summary(&t);
+	if (t.csv)
+		fclose(t.csv);
+	free(reference);
+	return bad || t.failures;
+}

@@ -1,0 +1,199 @@
+/* What every warp of a launch executes: blocks and accesses, kept once where warps do the same. */
+#include "tests/oracle/internal.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+struct list {
+	void *data;
+	size_t count, room;
+};
+
+struct recorder {
+	const struct oracle *program;
+	uint32_t warps_per_group;
+	struct list *blocks, *accesses; /* of each warp of the group that is running */
+	uint64_t *lanes;
+	uint64_t group;
+	struct list paths;       /* struct warp_path */
+	struct list path_of;     /* uint32_t */
+	struct list path_hashes; /* uint64_t */
+	uint32_t *slots;         /* of a hash table: index + 1 of a path */
+	size_t slot_count;
+	uint64_t sum;
+	bool failed;
+};
+
+static void *add(struct recorder *r, struct list *l, size_t size)
+{
+	static char spare[64];
+	if (l->count == l->room) {
+		size_t room = l->room ? l->room * 2 : 64;
+		void *grown = reallocarray(l->data, room, size);
+		if (!grown) {
+			r->failed = true;
+			return spare;
+		}
+		l->data = grown;
+		l->room = room;
+	}
+	return (char *)l->data + size * l->count++;
+}
+
+static uint64_t hash_bytes(uint64_t hash, const void *data, size_t length)
+{
+	for (size_t i = 0; i < length; i++)
+		hash = (hash ^ ((const uint8_t *)data)[i]) * UINT64_C(1099511628211);
+	return hash;
+}
+
+static bool same(const struct warp_path *p, const struct list *blocks, const struct list *accesses)
+{
+	return p->block_count == blocks->count && p->access_count == accesses->count &&
+	       !memcmp(p->blocks, blocks->data, blocks->count * sizeof(uint32_t)) &&
+	       (!accesses->count || !memcmp(p->accesses, accesses->data, accesses->count * sizeof(uint16_t)));
+}
+
+static void grow_table(struct recorder *r)
+{
+	size_t count = r->slot_count ? r->slot_count * 2 : 1024;
+	uint32_t *slots = calloc(count, sizeof *slots);
+	if (!slots) {
+		r->failed = true;
+		return;
+	}
+	for (size_t p = 0; p < r->paths.count; p++) {
+		size_t s = ((uint64_t *)r->path_hashes.data)[p] & (count - 1);
+		while (slots[s])
+			s = (s + 1) & (count - 1);
+		slots[s] = (uint32_t)p + 1;
+	}
+	free(r->slots);
+	r->slots = slots;
+	r->slot_count = count;
+}
+
+/* The path of this warp, an old one or a new one. */
+static uint32_t find_path(struct recorder *r, struct list *blocks, struct list *accesses, uint64_t lanes)
+{
+	uint64_t hash = hash_bytes(UINT64_C(14695981039346656037), blocks->data, blocks->count * sizeof(uint32_t));
+	hash = hash_bytes(hash, accesses->data, accesses->count * sizeof(uint16_t)) + lanes;
+	hash ^= hash >> 29;
+	if (r->paths.count * 2 >= r->slot_count)
+		grow_table(r);
+	if (r->failed)
+		return 0;
+	size_t s = hash & (r->slot_count - 1);
+	for (; r->slots[s]; s = (s + 1) & (r->slot_count - 1)) {
+		const struct warp_path *p = (struct warp_path *)r->paths.data + r->slots[s] - 1;
+		if (((uint64_t *)r->path_hashes.data)[r->slots[s] - 1] == hash && p->active_lanes == lanes &&
+		    same(p, blocks, accesses))
+			return r->slots[s] - 1;
+	}
+	struct warp_path path = {.blocks = blocks->data,
+	                         .block_count = blocks->count,
+	                         .accesses = accesses->data,
+	                         .access_count = accesses->count,
+	                         .active_lanes = lanes};
+	*(struct warp_path *)add(r, &r->paths, sizeof path) = path;
+	*(uint64_t *)add(r, &r->path_hashes, sizeof hash) = hash;
+	*blocks = *accesses = (struct list){0}; /* the path has them now */
+	r->slots[s] = (uint32_t)r->paths.count;
+	return r->slots[s] - 1;
+}
+
+static void finish_group(struct recorder *r)
+{
+	for (uint32_t w = 0; w < r->warps_per_group && !r->failed; w++) {
+		uint32_t path = find_path(r, &r->blocks[w], &r->accesses[w], r->lanes[w]);
+		*(uint32_t *)add(r, &r->path_of, sizeof path) = path;
+		r->blocks[w].count = r->accesses[w].count = 0;
+		r->lanes[w] = 0;
+	}
+	r->group++;
+}
+
+static void on_block(void *user, uint64_t group, uint32_t warp, uint32_t block, uint32_t mask)
+{
+	struct recorder *r = user;
+	while (r->group < group)
+		finish_group(r);
+	*(uint32_t *)add(r, &r->blocks[warp], sizeof block) = block;
+	r->lanes[warp] += (uint64_t)__builtin_popcount(mask) * r->program->blocks[block].count;
+}
+
+static void on_memory(void *user, const struct oracle_access *access)
+{
+	struct recorder *r = user;
+	uint32_t n = oracle_gtx480_accesses(access);
+	*(uint16_t *)add(r, &r->accesses[access->warp], sizeof(uint16_t)) = (uint16_t)n;
+	r->sum += n;
+}
+
+static void free_recorder(struct recorder *r)
+{
+	for (uint32_t w = 0; w < r->warps_per_group; w++) {
+		free(r->blocks ? r->blocks[w].data : NULL);
+		free(r->accesses ? r->accesses[w].data : NULL);
+	}
+	free(r->blocks);
+	free(r->accesses);
+	free(r->lanes);
+	free(r->slots);
+	free(r->path_hashes.data);
+}
+
+static uint32_t instructions_before(const struct oracle *o)
+{
+	uint32_t count = 0;
+	for (const struct ptx_function *f = o->module->functions; f != o->function; f++)
+		count += f->instruction_count;
+	return count;
+}
+
+int oracle_trace(const struct oracle *o, const struct oracle_launch *launch, struct oracle_trace *out,
+                 struct gs_error *err)
+{
+	uint64_t threads = launch->local[0] * launch->local[1] * launch->local[2], groups = 1;
+	struct recorder r = {.program = o, .warps_per_group = (uint32_t)((threads + ORACLE_WARP - 1) / ORACLE_WARP)};
+	struct oracle_launch traced = *launch;
+	for (uint32_t d = 0; d < 3; d++)
+		groups *= launch->global[d] / launch->local[d];
+	r.blocks = calloc(r.warps_per_group, sizeof *r.blocks);
+	r.accesses = calloc(r.warps_per_group, sizeof *r.accesses);
+	r.lanes = calloc(r.warps_per_group, sizeof *r.lanes);
+	traced.events = (struct oracle_events){.block = on_block, .memory = on_memory, .user = &r};
+	*out = (struct oracle_trace){0};
+	struct kernel_code *code = oracle_code(o);
+	int result = !r.blocks || !r.accesses || !r.lanes || !code ? gs_fail(err, ENOMEM, "out of memory")
+	                                                           : oracle_run(o, &traced, &out->counts, err);
+	while (!result && r.group < groups)
+		finish_group(&r);
+	out->warps = (struct launch_warps){.code = code,
+	                                   .paths = r.paths.data,
+	                                   .path_count = (uint32_t)r.paths.count,
+	                                   .groups = groups,
+	                                   .warps_per_group = r.warps_per_group,
+	                                   .path_of = r.path_of.data,
+	                                   .pattern_groups = groups,
+	                                   .code_offset = instructions_before(o)};
+	out->accesses = r.sum;
+	if (!result && r.failed)
+		result = gs_fail(err, ENOMEM, "out of memory");
+	free_recorder(&r);
+	if (result)
+		oracle_trace_free(out);
+	return result;
+}
+
+void oracle_trace_free(struct oracle_trace *t)
+{
+	for (uint32_t p = 0; p < t->warps.path_count; p++) {
+		free((void *)t->warps.paths[p].blocks);
+		free((void *)t->warps.paths[p].accesses);
+	}
+	free((void *)t->warps.paths);
+	free((void *)t->warps.path_of);
+	oracle_code_free((struct kernel_code *)t->warps.code);
+	*t = (struct oracle_trace){0};
+}

@@ -1,0 +1,174 @@
+/* Registers per thread of small kernels, worked out by hand; 4 is what a kernel takes without any instruction. */
+#include "tests.h"
+
+#include "analysis/graph.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* Registers of a kernel whose body is these lines; it may use %r0 to %r59, %rd, %f and %p likewise. */
+static uint32_t registers_of(const char *body, const char *arch, uint32_t call_registers, uint32_t *spilled)
+{
+	struct gs_buf text = {0};
+	struct ptx_module *module;
+	struct graph *g;
+	struct liveness l;
+	struct gs_error err = {""};
+	gs_buf_printf(&text, ".version 7.0\n.target %s\n.address_size 64\n.entry k(.param .u64 a, .param .u32 n)\n{\n"
+	              ".reg .b32 %%r<300>;\n.reg .f32 %%f<60>;\n.reg .b64 %%rd<60>;\n.reg .pred %%p<60>;\n"
+	              ".shared .align 4 .b8 tile[64];\n%s}\n", arch, body);
+	CU_ASSERT_EQUAL_FATAL(ptx_read(text.data, text.len, &module, &err), 0);
+	CU_ASSERT_EQUAL_FATAL(module->function_count, 1);
+	CU_ASSERT_EQUAL_FATAL(graph_build(&module->functions[0], &g, &err), 0);
+	CU_ASSERT_EQUAL_FATAL(graph_liveness(g, &l, &err), 0);
+	uint32_t registers = graph_registers(g, &l, arch, call_registers, spilled);
+	liveness_free(&l);
+	graph_free(g);
+	ptx_free(module);
+	gs_buf_free(&text);
+	return registers;
+}
+
+static uint32_t registers(const char *body, const char *arch)
+{
+	uint32_t spilled;
+	return registers_of(body, arch, 0, &spilled);
+}
+
+static void test_registers_of_an_empty_kernel(void)
+{
+	CU_ASSERT_EQUAL(registers("ret;\n", "sm_75"), 4); /* as ptxas says */
+}
+
+static void test_constants_take_no_register(void)
+{
+	/* The pointer, the number and the copy of them are in constant memory; the sum and nothing else is live. */
+	CU_ASSERT_EQUAL(registers("ld.param.u64 %rd1, [a];\ncvta.to.global.u64 %rd2, %rd1;\nld.param.u32 %r1, [n];\n"
+	                          "mov.u32 %r2, %ntid.x;\nadd.s32 %r3, %r1, %r2;\nst.global.u32 [%rd2], %r3;\nret;\n", "sm_75"),
+	                4 + 1);
+	/* The work-item's own id is in a register, beside the sum's operand. */
+	CU_ASSERT_EQUAL(registers("ld.param.u64 %rd1, [a];\nmov.u32 %r1, %tid.x;\nmov.u32 %r2, %laneid;\n"
+	                          "add.s32 %r3, %r1, %r2;\nst.global.u32 [%rd1], %r3;\nret;\n", "sm_75"),
+	                4 + 2);
+	/* Written twice, a constant is a variable: %r1 and the other %r2 are live together. */
+	CU_ASSERT_EQUAL(registers("mov.u32 %r1, 0;\nmov.u32 %r2, %tid.x;\nL:\nadd.s32 %r1, %r1, 1;\n"
+	                          "setp.lt.s32 %p1, %r1, %r2;\n@%p1 bra L;\nret;\n", "sm_75"),
+	                4 + 2);
+}
+
+static void test_shared_addresses_have_32_bits(void)
+{
+	/* The address is of 64 bits, but only shared memory reads it: 1, beside the value of the id. */
+	static const char shared[] = "mov.u32 %r1, %tid.x;\nmul.wide.u32 %rd1, %r1, 4;\nmov.u64 %rd2, tile;\n"
+				     "add.s64 %rd3, %rd2, %rd1;\nst.shared.u32 [%rd3], %r1;\nret;\n";
+	/* The same to global memory needs both halves: 2 beside the id. */
+	static const char global[] = "mov.u32 %r1, %tid.x;\nmul.wide.u32 %rd1, %r1, 4;\nld.param.u64 %rd2, [a];\n"
+				     "add.s64 %rd3, %rd2, %rd1;\nst.global.u32 [%rd3], %r1;\nret;\n";
+	CU_ASSERT_EQUAL(registers(shared, "sm_75"), 4 + 2);
+	CU_ASSERT_EQUAL(registers(global, "sm_75"), 4 + 3);
+}
+
+static void test_division_takes_more(void)
+{
+	/* Two operands, of which the result takes one's place: 2. Division to nearest: 1 + 9 at its end. */
+	static const char format[] = "mov.u32 %%r1, %%tid.x;\nmov.u32 %%r2, %%laneid;\nmov.b32 %%f1, %%r1;\nmov.b32 %%f2, %%r2;\n"
+				     "%s.f32 %%f3, %%f1, %%f2;\nld.param.u64 %%rd1, [a];\nst.global.f32 [%%rd1], %%f3;\nret;\n";
+	char body[512];
+	snprintf(body, sizeof body, format, "add.rn");
+	CU_ASSERT_EQUAL(registers(body, "sm_75"), 4 + 2);
+	snprintf(body, sizeof body, format, "div.rn");
+	CU_ASSERT_EQUAL(registers(body, "sm_75"), 4 + 1 + 9);
+	snprintf(body, sizeof body, format, "div.approx");
+	CU_ASSERT_EQUAL(registers(body, "sm_75"), 4 + 1 + 2);
+}
+
+static void test_loads_come_early(void)
+{
+	/* In the order of the text 2 words are live, the sum and one loaded value. With the four loads first there are
+	 * four values at once; a store to the same space holds back the two loads behind it. */
+	static const char together[] = "ld.param.u64 %rd1, [a];\nld.global.u32 %r1, [%rd1];\nld.global.u32 %r2, [%rd1+4];\n"
+				       "add.s32 %r5, %r1, %r2;\nld.global.u32 %r3, [%rd1+8];\nadd.s32 %r6, %r5, %r3;\n"
+				       "ld.global.u32 %r4, [%rd1+12];\nadd.s32 %r7, %r6, %r4;\nst.global.u32 [%rd1], %r7;\nret;\n";
+	static const char held[] = "ld.param.u64 %rd1, [a];\nld.global.u32 %r1, [%rd1];\nld.global.u32 %r2, [%rd1+4];\n"
+				   "add.s32 %r5, %r1, %r2;\nst.global.u32 [%rd1], %r5;\nld.global.u32 %r3, [%rd1+8];\n"
+				   "st.global.u32 [%rd1], %r3;\nld.global.u32 %r4, [%rd1+12];\nst.global.u32 [%rd1], %r4;\nret;\n";
+	static const char read_only[] = "ld.param.u64 %rd1, [a];\nld.global.nc.u32 %r1, [%rd1];\nst.global.u32 [%rd1], %r1;\n"
+					"ld.global.nc.u32 %r2, [%rd1+4];\nst.global.u32 [%rd1], %r2;\n"
+					"ld.global.nc.u32 %r3, [%rd1+8];\nst.global.u32 [%rd1], %r3;\nret;\n";
+	CU_ASSERT_EQUAL(registers(together, "sm_75"), 4 + 4);
+	CU_ASSERT_EQUAL(registers(held, "sm_75"), 4 + 2);
+	CU_ASSERT_EQUAL(registers(read_only, "sm_75"), 4 + 3);
+}
+
+/* `count` values loaded, each by an address of its own, and stored in pairs of add and store afterwards. */
+static void many_loads(struct gs_buf *out, uint32_t count)
+{
+	gs_buf_puts(out, "ld.param.u64 %rd1, [a];\nmov.u32 %r0, 0;\n");
+	for (uint32_t i = 1; i <= count; i++)
+		gs_buf_printf(out, "ld.global.u32 %%r%u, [%%rd1+%u];\nadd.s32 %%r0, %%r0, %%r%u;\n", i, 4 * i, i);
+	gs_buf_puts(out, "st.global.u32 [%rd1], %r0;\nret;\n");
+}
+
+static void test_early_loads_cost_no_occupancy(void)
+{
+	/* 50 loads at once and the sum, which is written often: 51 words. sm_75 has 64 registers for each thread of a full
+	 * SM, sm_70 has 32 and takes those; in the order of the text 4 + 2 would do. */
+	struct gs_buf body = {0};
+	many_loads(&body, 50);
+	CU_ASSERT_EQUAL(registers(body.data, "sm_75"), 4 + 51);
+	CU_ASSERT_EQUAL(registers(body.data, "sm_70"), 32);
+	CU_ASSERT_EQUAL(registers(body.data, "sm_86"), 40);
+	CU_ASSERT_EQUAL(registers(body.data, "sm_20"), 20);
+	gs_buf_free(&body);
+}
+
+static void test_memory_operands_stay_on_later_architectures(void)
+{
+	/* mul.wide makes an address of two words; the load's result may take its place before sm_80, not from then on. */
+	static const char body[] = "mov.u32 %r1, %tid.x;\nmul.wide.u32 %rd1, %r1, 4;\nld.global.u32 %r2, [%rd1];\n"
+				   "ld.param.u64 %rd2, [a];\nst.global.u32 [%rd2], %r2;\nret;\n";
+	CU_ASSERT_EQUAL(registers(body, "sm_75"), 4 + 2);
+	CU_ASSERT_EQUAL(registers(body, "sm_80"), 4 + 3);
+}
+
+static void test_spills(void)
+{
+	/* 100 values that are all made before any is stored. */
+	struct gs_buf body = {0};
+	uint32_t spilled;
+	gs_buf_puts(&body, "ld.param.u64 %rd1, [a];\nmov.u32 %r0, %tid.x;\n");
+	for (uint32_t i = 1; i <= 100; i++)
+		gs_buf_printf(&body, "add.s32 %%r%u, %%r0, %u;\n", i, i);
+	for (uint32_t i = 1; i <= 100; i++)
+		gs_buf_printf(&body, "st.global.u32 [%%rd1+%u], %%r%u;\n", 4 * i, i);
+	gs_buf_puts(&body, "ret;\n");
+	CU_ASSERT_EQUAL(registers_of(body.data, "sm_35", 0, &spilled), 4 + 100);
+	CU_ASSERT_EQUAL(spilled, 0);
+	CU_ASSERT_EQUAL(registers_of(body.data, "sm_20", 0, &spilled), 63);
+	CU_ASSERT_EQUAL(spilled, 4 + 100 - 63);
+	gs_buf_free(&body);
+}
+
+static void test_calls_need_the_registers_of_both(void)
+{
+	/* One value lives across the call; the function called takes 20, of which 4 are everybody's. */
+	static const char body[] = "mov.u32 %r1, %tid.x;\ncall.uni f, ();\nld.param.u64 %rd1, [a];\n"
+				   "st.global.u32 [%rd1], %r1;\nret;\n";
+	uint32_t spilled;
+	CU_ASSERT_EQUAL(registers_of(body, "sm_75", 20, &spilled), 4 + 1 + 16);
+	CU_ASSERT_EQUAL(registers_of(body, "sm_75", 0, &spilled), 4 + 1);
+}
+
+void add_registers_tests(void)
+{
+	CU_pSuite suite = CU_add_suite("registers", NULL, NULL);
+	CU_add_test(suite, "registers of an empty kernel", test_registers_of_an_empty_kernel);
+	CU_add_test(suite, "parameters and constants take no register", test_constants_take_no_register);
+	CU_add_test(suite, "addresses of shared memory have 32 bits", test_shared_addresses_have_32_bits);
+	CU_add_test(suite, "a division takes more registers", test_division_takes_more);
+	CU_add_test(suite, "loads come early and hold their values", test_loads_come_early);
+	CU_add_test(suite, "early loads cost no occupancy", test_early_loads_cost_no_occupancy);
+	CU_add_test(suite, "a load keeps its address from sm_80 on", test_memory_operands_stay_on_later_architectures);
+	CU_add_test(suite, "what does not fit is spilled", test_spills);
+	CU_add_test(suite, "a call needs the registers of both", test_calls_need_the_registers_of_both);
+}
