@@ -53,7 +53,7 @@ GUEST = $(wildcard interposer/*.c runtime/guest/*.c) $(COMMON)
 CC_SOURCES = $(wildcard annotator/*.c analysis/*.c runtime/cc/*.c) models/code.c $(BASE)
 # The part of the analysis that needs no LLVM: reading PTX, and its graphs.
 PTX = $(wildcard analysis/ptx*.c analysis/graph*.c) \
-	$(addprefix analysis/,builtins.c dominators.c early_loads.c liveness.c loops.c registers.c)
+	$(addprefix analysis/,builtins.c dominators.c early_loads.c liveness.c loops.c registers.c temporaries.c)
 CMD = $(wildcard runtime/cmd/*.c) $(COMMON) $(PTX)
 TESTS = $(wildcard tests/*.c)
 ORACLE = $(filter-out $(addprefix tests/oracle/,run.c timing.c analytical.c),$(wildcard tests/oracle/*.c))
@@ -100,7 +100,7 @@ $(O)/cc_id.h: $(CC_SOURCES) $(wildcard annotator/*.h analysis/*.h runtime/cc/*.h
 # Other flags, other objects: the stamp changes when they do.
 $(shell mkdir -p $(O); echo '$(CC) $(ALL_CFLAGS)' | cmp -s - $(O)/flags || echo '$(CC) $(ALL_CFLAGS)' > $(O)/flags)
 
-$(call OBJ,$(GUEST) $(CC_SOURCES) $(CMD) $(TESTS)): $(O)/flags | $(O)/cc_id.h
+$(call OBJ,$(GUEST) $(CC_SOURCES) $(CMD) $(TESTS) $(wildcard tests/fuzz/*.c)): $(O)/flags | $(O)/cc_id.h
 
 # The descriptions as C strings, so that library and command work wherever they are.
 $(O)/builtin_gpus.c: $(wildcard models/gpus/*.gpu) Makefile
@@ -125,7 +125,7 @@ $(O)/obj/%.o: %.c
 
 # Programs that the library is tried on: ordinary OpenCL applications, without anything of ours.
 programs: $(PROGRAMS) $(O)/tests/golden/golden $(O)/tests/oracle/run $(O)/tests/oracle/timing $(O)/tests/oracle/analytical \
-	$(O)/tests/registers/registers
+	$(O)/tests/registers/registers $(O)/tests/fuzz/replay
 
 $(O)/tests/guest/%: tests/guest/%.c tests/guest/guest.h
 	$(SAY) CC $<

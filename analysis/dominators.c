@@ -26,7 +26,8 @@ struct flow_tree {
 	struct graph_span *spans;
 };
 
-static int neighbours_make(struct neighbours *n, uint32_t count, const uint32_t *from, const uint32_t *to, uint32_t edges)
+static int neighbours_make(struct neighbours *n, uint32_t count, const uint32_t *from, const uint32_t *to,
+			   uint32_t edges)
 {
 	n->first = calloc((size_t)count + 1, sizeof *n->first);
 	n->list = calloc((size_t)edges + 1, sizeof *n->list);
@@ -149,7 +150,8 @@ static int flow_tree_make(struct flow_tree *t, const uint32_t *from, const uint3
 	t->number = calloc(t->count, sizeof *t->number);
 	t->parent = calloc(t->count, sizeof *t->parent);
 	t->spans = calloc(t->count, sizeof *t->spans);
-	if (!t->order || !t->number || !t->parent || !t->spans || neighbours_make(&t->next, t->count, from, to, edges) ||
+	if (!t->order || !t->number || !t->parent || !t->spans ||
+	    neighbours_make(&t->next, t->count, from, to, edges) ||
 	    neighbours_make(&t->before, t->count, to, from, edges) || find_order(t))
 		return -ENOMEM;
 	find_parents(t);
@@ -195,7 +197,8 @@ int graph_find_dominators(struct graph *g, struct gs_error *err)
 {
 	struct flow_tree down = {.count = g->block_count + 1, .root = 0},
 			 up = {.count = g->block_count + 1, .root = g->block_count};
-	uint32_t *from = calloc((size_t)g->edge_count + 1, sizeof *from), *to = calloc((size_t)g->edge_count + 1, sizeof *to);
+	uint32_t *from = calloc((size_t)g->edge_count + 1, sizeof *from),
+		 *to = calloc((size_t)g->edge_count + 1, sizeof *to);
 	int result = from && to ? 0 : -ENOMEM;
 	if (!result) {
 		list_edges(g, from, to);

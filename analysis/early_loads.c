@@ -24,10 +24,6 @@ struct register_state {
 	uint32_t readers; /* since then: a list */
 };
 
-struct memory_state {
-	uint32_t writer, readers;
-};
-
 struct early {
 	const struct ptx_instruction *code;
 	uint32_t count;
@@ -36,7 +32,7 @@ struct early {
 	uint32_t *first, *stack;
 	bool *done;
 	struct register_state *registers;
-	struct memory_state memory[CODE_SPACE_COUNT];
+	uint32_t memory[CODE_SPACE_COUNT]; /* the last one that wrote to a space, or NONE */
 	uint32_t *order, ordered;
 	bool failed;
 };
@@ -88,32 +84,37 @@ static void add_registers(struct early *e, uint32_t i)
 	}
 }
 
-static void write_memory(struct early *e, uint32_t i, struct memory_state *m)
+/* Loads before it need not be named: they are taken in their order, so they are there before anything that one behind
+ * it needs. */
+static void write_memory(struct early *e, uint32_t i, uint32_t *writer)
 {
-	depend(e, i, m->writer);
-	depend_on_all(e, i, m->readers);
-	*m = (struct memory_state){.writer = i, .readers = NONE};
+	depend(e, i, *writer);
+	*writer = i;
 }
 
+static bool reads_memory(const struct ptx_instruction *i)
+{
+	return (i->class == CODE_load || i->class == CODE_texture) && i->space != SPACE_none;
+}
+
+/* Parameters are not waited for. */
 static bool is_load(const struct ptx_instruction *i)
 {
-	return (i->class == CODE_load || i->class == CODE_texture) && i->space != SPACE_param && i->space != SPACE_none;
+	return reads_memory(i) && i->space != SPACE_param;
 }
 
 static void add_memory(struct early *e, uint32_t i)
 {
 	const struct ptx_instruction *in = &e->code[i];
 	/* A generic address is nearly always a global one. */
-	struct memory_state *m = &e->memory[in->space == SPACE_generic ? SPACE_global : in->space];
+	uint32_t *writer = &e->memory[in->space == SPACE_generic ? SPACE_global : in->space];
 	if (in->class == CODE_barrier || in->class == CODE_fence || opcode_is(in->opcode, "call")) {
 		for (int s = 0; s < CODE_SPACE_COUNT; s++)
 			write_memory(e, i, &e->memory[s]);
-	} else if (is_load(in)) {
-		if (!strstr(in->opcode, ".nc"))
-			depend(e, i, m->writer);
-		push(e, &m->readers, i);
+	} else if (reads_memory(in) && !strstr(in->opcode, ".nc")) {
+		depend(e, i, *writer);
 	} else if (in->class == CODE_store || in->class == CODE_atomic) {
-		write_memory(e, i, m);
+		write_memory(e, i, writer);
 	}
 }
 
@@ -170,7 +171,7 @@ static void begin_block(struct early *e, const struct ptx_instruction *code, uin
 		e->done[i] = false;
 	}
 	for (int s = 0; s < CODE_SPACE_COUNT; s++)
-		e->memory[s] = (struct memory_state){NONE, NONE};
+		e->memory[s] = NONE;
 }
 
 /* Only what the block touched: functions have many blocks and many registers. */

@@ -25,7 +25,8 @@ static enum flow flow_of(const struct ptx_instruction *i)
 		return FLOW_JUMP;
 	if (opcode_is(opcode, "call"))
 		return FLOW_CALL;
-	return opcode_is(opcode, "ret") || opcode_is(opcode, "exit") || opcode_is(opcode, "trap") ? FLOW_END : FLOW_NEXT;
+	return opcode_is(opcode, "ret") || opcode_is(opcode, "exit") || opcode_is(opcode, "trap") ? FLOW_END
+												  : FLOW_NEXT;
 }
 
 /* The instruction that a label operand leads to; instruction_count: out of the function. */

@@ -53,7 +53,8 @@ static void add_instruction(struct gs_buf *out, const struct ptx_function *f, co
 static void add_block(struct gs_buf *out, const struct graph *g, uint32_t block, bool instructions)
 {
 	const struct graph_block *b = &g->blocks[block];
-	gs_buf_printf(out, "b%u [label=\"block %u: %u instruction%s\\l", block, block, b->count, b->count == 1 ? "" : "s");
+	gs_buf_printf(out, "b%u [label=\"block %u: %u instruction%s\\l", block, block, b->count,
+		      b->count == 1 ? "" : "s");
 	for (uint32_t i = b->first; instructions && i < b->first + b->count; i++)
 		add_instruction(out, g->function, &g->function->instructions[i]);
 	gs_buf_printf(out, "\"%s];\n", b->reachable ? "" : ", style=dotted");

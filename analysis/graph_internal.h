@@ -29,6 +29,11 @@ void pressure_across(struct pressure *p, uint32_t instruction);
 /* early_loads.c: all instructions, each block's with its loads as early as they can be. 0 or -ENOMEM. */
 int graph_early_loads(const struct graph *g, uint32_t *order);
 
+/* temporaries.c: registers that an instruction takes beyond its operands and results; a call of a function that is none
+ * of the library's takes `of_functions`. */
+uint32_t register_temporaries(const struct ptx_instruction *i, uint32_t of_functions);
+
+bool opcode_ends(const char *opcode, const char *end);
 /* Whether `opcode` is `word`, with or without modifiers behind it. */
 bool opcode_is(const char *opcode, const char *word);
 

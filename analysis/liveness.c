@@ -67,7 +67,8 @@ static int flow_back(const struct graph *g, struct liveness *l)
 	bool changed = reads && writes;
 	int result = changed ? 0 : -ENOMEM;
 	for (uint32_t i = 0; i < g->order_count && !result; i++)
-		find_effects(g, g->order[i], reads + (size_t)g->order[i] * l->words, writes + (size_t)g->order[i] * l->words);
+		find_effects(g, g->order[i], reads + (size_t)g->order[i] * l->words,
+			     writes + (size_t)g->order[i] * l->words);
 	while (changed) {
 		changed = false;
 		for (uint32_t i = g->order_count; i-- > 0;) {
@@ -90,7 +91,8 @@ int pressure_create(struct pressure *p, const struct ptx_function *function)
 		return -ENOMEM;
 	}
 	for (uint32_t i = 0; i < function->register_count; i++)
-		p->weights[i] = function->registers[i].bits == 1 ? 0 : (uint8_t)((function->registers[i].bits + 31) / 32);
+		p->weights[i] =
+		    function->registers[i].bits == 1 ? 0 : (uint8_t)((function->registers[i].bits + 31) / 32);
 	return 0;
 }
 

@@ -55,6 +55,9 @@ int mapping_code(const struct mapping *m, const char *arch, struct kernel_code *
 /* slow_paths.c: fills m->rank and m->library. */
 int find_slow_paths(struct mapping *m, struct gs_error *err);
 
+/* alike.c: for every edge of all functions, the number of its class (struct code_edge). */
+int find_alike(const struct mapping *m, const struct mapping_source *source, uint32_t *out, struct gs_error *err);
+
 /* trips.c: equations that hold if trips are counted. */
 struct trip_term {
 	struct trip_count count;

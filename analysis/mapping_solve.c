@@ -239,6 +239,20 @@ static int add_checks(struct sums *s, struct gs_error *err)
 	return result;
 }
 
+/* Only what is estimated needs to know its likes. */
+static int add_likes(const struct mapping *m, const struct mapping_source *source, struct kernel_code *code,
+                     struct gs_error *err)
+{
+	uint32_t *alike = code->unknown_count ? calloc(m->edge_count + 1u, sizeof *alike) : NULL;
+	if (!code->unknown_count)
+		return 0;
+	int result = alike ? find_alike(m, source, alike, err) : gs_fail(err, ENOMEM, "out of memory");
+	for (uint32_t e = 0; e < m->edge_count && !result; e++)
+		code->edges[e].alike = alike[e];
+	free(alike);
+	return result;
+}
+
 static int add_sums(const struct mapping *m, const struct linear *l, struct kernel_code *code, struct gs_error *err)
 {
 	struct sums s = {.m = m, .l = l, .code = code};
@@ -265,6 +279,8 @@ int mapping_solve(const struct mapping *m, const struct mapping_source *source, 
 		code->counter_count = source->counter_count;
 		result = add_sums(m, l, code, err);
 	}
+	if (!result)
+		result = add_likes(m, source, code, err);
 	linear_free(l);
 	if (result)
 		code_free(code);

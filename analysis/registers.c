@@ -4,7 +4,7 @@
  *   registers = BASE + pressure, pressure being the most 32-bit words that are live at once, where
  *   - parameters, constants and the sizes of the launch take none: instructions read them from constant memory;
  *   - a 64-bit value of which nobody reads the upper half takes one: addresses of shared memory have 32 bits;
- *   - division, square root and the like take those of the instructions that they become;
+ *   - division, square root, functions of the library take those of the instructions that they become;
  *   - from sm_80 on, a memory instruction keeps its operands until its result is there;
  *   - loads are as early as they can be, unless that would take more than a full SM has for each of its threads: the
  *     assembler spends registers on latency as long as they cost no occupancy.
@@ -17,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What ptxas 13 takes for a kernel without instructions: the stack pointer and room for results that are on their way. */
+/* What ptxas 13 takes for a kernel without instructions: the stack pointer, and room for results on their way. */
 enum { BASE = 4 };
 
 static uint32_t arch_number(const char *arch)
@@ -62,10 +62,25 @@ static bool is_constant_operand(const struct ptx_operand *o, const bool *constan
 	return false;
 }
 
-/* Reads a parameter, or copies what is constant. */
-static bool makes_constant(const struct ptx_instruction *i, const bool *constant)
+/* A kernel's parameters are in constant memory. Those of other functions, and what a call returns, are in registers. */
+static bool reads_parameter(const struct ptx_function *f, const struct ptx_instruction *i)
 {
-	if (i->class == CODE_load && i->space == SPACE_param)
+	const char *name = NULL;
+	if (!f->entry || i->class != CODE_load || i->space != SPACE_param)
+		return false;
+	for (uint32_t o = 0; o < i->operand_count; o++)
+		if (i->operands[o].kind == PTX_ADDRESS)
+			name = i->operands[o].text;
+	for (uint32_t v = 0; v < f->parameter_count && name; v++)
+		if (!strcmp(f->variables[v].name, name))
+			return true;
+	return false;
+}
+
+/* Reads a parameter, or copies what is constant. */
+static bool makes_constant(const struct ptx_function *f, const struct ptx_instruction *i, const bool *constant)
+{
+	if (reads_parameter(f, i))
 		return true;
 	if (!opcode_is(i->opcode, "mov") && !opcode_is(i->opcode, "cvta"))
 		return false;
@@ -85,8 +100,8 @@ static void count_writes(const struct ptx_function *f, uint8_t *writes)
 	}
 }
 
-/* Registers that are written once, with what is in constant memory anyway. Copies of copies take another pass only where
- * the text has them before what they copy. */
+/* Registers that are written once, with what is in constant memory anyway. Copies of copies take another pass only
+ * where the text has them before what they copy. */
 static void find_constants(const struct ptx_function *f, const uint8_t *writes, bool *constant)
 {
 	struct ptx_uses u;
@@ -97,7 +112,7 @@ static void find_constants(const struct ptx_function *f, const uint8_t *writes, 
 			bool once = u.writes && f->instructions[i].guard < 0;
 			for (uint32_t k = 0; k < u.writes; k++)
 				once &= writes[u.list[k]] == 1 && !constant[u.list[k]];
-			if (!once || !makes_constant(&f->instructions[i], constant))
+			if (!once || !makes_constant(f, &f->instructions[i], constant))
 				continue;
 			for (uint32_t k = 0; k < u.writes; k++)
 				constant[u.list[k]] = changed = true;
@@ -118,12 +133,6 @@ static bool keeps_halves_apart(const struct ptx_instruction *i)
 	return false;
 }
 
-static bool ends_with(const char *text, const char *end)
-{
-	size_t length = strlen(text), part = strlen(end);
-	return length >= part && !strcmp(text + length - part, end);
-}
-
 /* cvt.TO.FROM: whether it makes one integer of another. */
 static bool converts_integers(const struct ptx_instruction *i)
 {
@@ -134,8 +143,9 @@ static bool reads_upper_half(const struct ptx_function *f, const struct ptx_inst
                              const bool *upper)
 {
 	if (o->kind == PTX_ADDRESS)
-		return i->space != SPACE_shared && i->space != SPACE_local && i->space != SPACE_const && i->space != SPACE_param;
-	if (converts_integers(i) && !ends_with(i->opcode, "64"))
+		return i->space != SPACE_shared && i->space != SPACE_local && i->space != SPACE_const &&
+		       i->space != SPACE_param;
+	if (converts_integers(i) && !opcode_ends(i->opcode, "64"))
 		return false;
 	if (!keeps_halves_apart(i) && !converts_integers(i))
 		return true;
@@ -170,30 +180,6 @@ static void find_upper_halves(const struct ptx_function *f, bool *upper)
 	}
 }
 
-/* ---- instructions that become several ---- */
-
-/*
- * Registers beyond operands and result while it is computed. Measured: ptxas 13, sm_75, the same with 2 to 24 other
- * values live, against an addition in its place.
- */
-static uint32_t temporaries(const char *opcode)
-{
-	static const struct {
-		const char *begin, *end;
-		uint8_t registers;
-	} rows[] = {
-		{"div.rn", ".f32", 9},   {"div.", ".f32", 2},    {"div.", ".f64", 14},   {"div.", ".s32", 6},
-		{"div.", ".u32", 4},     {"div.", ".s64", 12},   {"div.", ".u64", 10},   {"rem.", ".s32", 6},
-		{"rem.", ".u32", 4},     {"rem.", ".s64", 12},   {"rem.", ".u64", 8},    {"rcp.rn", ".f32", 8},
-		{"rcp.", ".f64", 4},     {"sqrt.rn", ".f32", 4}, {"sqrt.", ".f32", 1},   {"sqrt.", ".f64", 10},
-		{"ex2.", ".f32", 1},     {"mul.lo", "64", 2},    {"mad.lo", "64", 2},    {"mul.hi", "64", 4},
-	};
-	for (size_t i = 0; i < GS_ARRAY_LEN(rows); i++)
-		if (!strncmp(opcode, rows[i].begin, strlen(rows[i].begin)) && ends_with(opcode, rows[i].end))
-			return rows[i].registers;
-	return 0;
-}
-
 /* ---- the rule ---- */
 
 static uint32_t larger(uint32_t a, uint32_t b)
@@ -202,8 +188,8 @@ static uint32_t larger(uint32_t a, uint32_t b)
 }
 
 /* Over all blocks, in the order given or, where it is NULL, in that of the text. */
-static uint32_t most_pressure(const struct graph *g, const struct liveness *l, struct pressure *p, const uint32_t *order,
-                              uint32_t arch, uint32_t call_temporaries)
+static uint32_t most_pressure(const struct graph *g, const struct liveness *l, struct pressure *p,
+			      const uint32_t *order, uint32_t arch, uint32_t call_temporaries)
 {
 	uint32_t most = 0;
 	for (uint32_t n = 0; n < g->order_count; n++) {
@@ -215,7 +201,7 @@ static uint32_t most_pressure(const struct graph *g, const struct liveness *l, s
 			pressure_behind(p, i);
 			if (!reuses_operands_of(arch, in))
 				pressure_across(p, i);
-			most = larger(most, p->words + (opcode_is(in->opcode, "call") ? call_temporaries : temporaries(in->opcode)));
+			most = larger(most, p->words + register_temporaries(in, call_temporaries));
 			pressure_before(p, i);
 			most = larger(most, p->words);
 		}

@@ -161,17 +161,22 @@ static uint32_t join_before(const struct tracker *t, uint32_t function, uint32_t
 	return found;
 }
 
+/* The k-th copy in a block. Copies before a parent's probe in it belong to an entry before: any number. */
+static struct numbers numbers_of_copy(const struct tracker *t, uint32_t index, uint32_t k)
+{
+	if (!t->blocks[index].resets)
+		return later(t->in[index], k);
+	return t->blocks[index].behind == t->blocks[index].copies ? (struct numbers){true, k, 0} : (struct numbers){true, 1, 1};
+}
+
 static void add_block_items(struct tracker *t, uint32_t function, uint32_t block)
 {
 	const struct graph *g = t->m->functions[function].graph;
 	uint32_t index = tracked_block(t, function, block), copies = t->blocks[index].copies;
 	uint32_t top = join_before(t, function, block);
 	if (t->blocks[index].resets || g->blocks[top].in_count < 2 || top == 0) {
-		/* Copies before the parent's probe belong to an entry before: any number. */
-		bool mixed = t->blocks[index].resets && t->blocks[index].behind != copies;
-		struct numbers n = t->blocks[index].resets ? (struct numbers){true, 0, 0} : t->in[index];
 		for (uint32_t k = 1; k <= copies; k++)
-			add_item(t, variable_of_block(t->m, function, block), mixed ? (struct numbers){true, 1, 1} : later(n, k));
+			add_item(t, variable_of_block(t->m, function, block), numbers_of_copy(t, index, k));
 		return;
 	}
 	for (uint32_t e = 0; e < g->blocks[top].in_count; e++) {
@@ -262,31 +267,75 @@ static bool is_ambiguous(const struct mapping *m, uint32_t id)
 	return id < m->id_count && m->ambiguous[id];
 }
 
-void find_trip_equations(const struct mapping *m, const struct mapping_source *source, uint32_t loop, uint32_t block,
-                         struct trip_equations *out)
+/* Walks through all functions for one block of one loop. False when memory runs out. */
+static bool track(struct tracker *t)
+{
+	const struct mapping *m = t->m;
+	t->in = calloc(m->block_count + 1u, sizeof *t->in);
+	t->out = calloc(m->block_count + 1u, sizeof *t->out);
+	t->blocks = calloc(m->block_count + 1u, sizeof *t->blocks);
+	t->edges = calloc(m->edge_count + 1u, sizeof *t->edges);
+	if (!t->in || !t->out || !t->blocks || !t->edges)
+		return false;
+	mark_probes(t);
+	for (uint32_t f = 0; f < m->function_count; f++)
+		walk_function(t, f);
+	return true;
+}
+
+static void tracker_free(struct tracker *t)
+{
+	free(t->in);
+	free(t->out);
+	free(t->blocks);
+	free(t->edges);
+	free(t->items);
+}
+
+/* False: it has no copies, or the entries of the loop cannot be seen. */
+static bool prepare(struct tracker *t, const struct mapping *m, const struct mapping_source *source, uint32_t loop,
+                    uint32_t block)
 {
 	const struct source_loop *l = &source->loops[loop];
 	uint32_t first, copies = copies_of(m, block, &first) - first;
-	if (!copies || is_ambiguous(m, l->parent) || is_ambiguous(m, l->next))
+	*t = (struct tracker){.m = m, .loop = loop, .parent = l->parent, .next = l->next, .block = block};
+	return copies && !is_ambiguous(m, l->parent) && !is_ambiguous(m, l->next);
+}
+
+void find_trip_equations(const struct mapping *m, const struct mapping_source *source, uint32_t loop, uint32_t block,
+                         struct trip_equations *out)
+{
+	struct tracker t;
+	if (!prepare(&t, m, source, loop, block))
 		return;
-	struct tracker t = {.m = m, .loop = loop, .parent = l->parent, .next = l->next, .block = block, .result = out};
-	t.in = calloc(m->block_count + 1u, sizeof *t.in);
-	t.out = calloc(m->block_count + 1u, sizeof *t.out);
-	t.blocks = calloc(m->block_count + 1u, sizeof *t.blocks);
-	t.edges = calloc(m->edge_count + 1u, sizeof *t.edges);
-	if (!t.in || !t.out || !t.blocks || !t.edges) {
-		out->failed = true;
-	} else {
-		mark_probes(&t);
-		for (uint32_t f = 0; f < m->function_count; f++)
-			walk_function(&t, f);
+	t.result = out;
+	if (track(&t)) {
 		collect_items(&t);
 		group_items(&t);
 		find_unrolled(&t);
+	} else {
+		out->failed = true;
 	}
-	free(t.in);
-	free(t.out);
-	free(t.blocks);
-	free(t.edges);
-	free(t.items);
+	tracker_free(&t);
+}
+
+bool number_copies(const struct mapping *m, const struct mapping_source *source, struct numbers *out)
+{
+	bool enough = true;
+	for (uint32_t id = 0; source->loop_of && id < m->id_count && id < source->counter_count && enough; id++) {
+		struct tracker t;
+		int32_t loop = source->loop_of[id];
+		if (loop < 0 || (uint32_t)loop >= source->loop_count || !prepare(&t, m, source, (uint32_t)loop, id))
+			continue;
+		enough = track(&t);
+		uint32_t first, end = copies_of(m, id, &first), before = 0;
+		for (uint32_t i = first; i < end && enough; i++) {
+			const struct probe_copy *c = &m->copies[m->order[i]];
+			const struct probe_copy *last = i > first ? &m->copies[m->order[i - 1]] : NULL;
+			before = last && last->function == c->function && last->block == c->block ? before + 1 : 0;
+			out[m->order[i]] = numbers_of_copy(&t, tracked_block(&t, c->function, c->block), before + 1);
+		}
+		tracker_free(&t);
+	}
+	return enough;
 }

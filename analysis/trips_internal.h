@@ -37,6 +37,10 @@ uint32_t tracked_block(const struct tracker *t, uint32_t function, uint32_t bloc
 struct numbers numbers_on_edge(const struct tracker *t, uint32_t function, uint32_t edge);
 struct numbers numbers_join(struct numbers a, struct numbers b);
 
+/* The numbers that every copy of a probe has in the loop around its block; none where there is no such loop. False when
+ * memory runs out. */
+bool number_copies(const struct mapping *m, const struct mapping_source *source, struct numbers *out);
+
 /* trip_equations.c */
 struct trip_equation *new_equation(struct tracker *t);
 void drop_equation(struct tracker *t); /* the last */

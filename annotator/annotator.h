@@ -47,8 +47,9 @@ enum block_bound { BOUND_NONE, BOUND_BARRIERS, BOUND_ROUND, BOUND_ONCE };
 
 /*
  * A block begins at its marker and ends where control flow may divide or join. Kinds: entry, then, else, body, case,
- * default, label, after (what follows a statement that may leave), arm (of ?:), right (side of && and ||), next (what
- * follows a loop: the block before it goes on, see struct loop) and trips (no block: a count of a loop's trips).
+ * default, label, after (what follows a statement that may leave), arm (of ?:), right (side of && and ||), inner
+ * (statements in an expression), next (what follows a loop: the block before it goes on, see struct loop) and trips (no
+ * block: a count of a loop's trips).
  */
 struct block {
 	unsigned id; /* index of its counter */

@@ -575,9 +575,43 @@ static enum CXChildVisitResult find_irregular(CXCursor cursor, CXCursor parent, 
 	return CXChildVisit_Recurse;
 }
 
+static int walk_inner(struct walk *w, CXCursor body, struct place_in_flow flow)
+{
+	size_t first = w->jump_count, start = w->start, end;
+	struct place_in_flow inside = {.loop = flow.loop, .exact = true};
+	if (mark(w, clang_getCursorExtent(body), "inner", inside, behind_brace(w, body), &inside.block))
+		return w->pass->result;
+	if (flow.exact && add_term(w->pass, inside.block, flow.block, 1))
+		return w->pass->result;
+	if (walk_statement(w, body, inside, &end))
+		return w->pass->result;
+	for (size_t i = first; i < w->jump_count; i++)
+		if (w->jumps[i].target <= w->depth)
+			return fail_at(w, body, "a jump out of statements in an expression");
+	w->start = start;
+	return 0;
+}
+
+/* Nothing may jump into or out of them: then they run as a whole or not at all, like any operand. */
+int collect_inner_blocks(struct edit_pass *pass, CXCursor expression, struct place_in_flow flow)
+{
+	struct children c = children_of(expression);
+	bool label = false;
+	clang_visitChildren(expression, find_label, &label);
+	if (c.failed)
+		no_memory(pass->walk);
+	else if (c.count != 1 || label || flow.quiet)
+		fail_at(pass->walk, expression, "statements in an expression");
+	else
+		walk_inner(pass->walk, c.items[0], flow);
+	free(c.items);
+	return pass->result;
+}
+
 int collect_blocks(struct edit_pass *pass, CXCursor function, CXCursor body)
 {
 	struct walk w = {.pass = pass};
+	pass->walk = &w;
 	struct place_in_flow flow = {.loop = -1, .exact = true};
 	size_t end = 0;
 	clang_visitChildren(body, find_irregular, &w);

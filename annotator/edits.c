@@ -4,6 +4,7 @@
  */
 #include "annotator/internal.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,12 +21,14 @@ struct edit *add_edit(struct edit_pass *pass, enum edit_kind kind, size_t at, si
 	return e;
 }
 
-/* The parameter list in the brackets open..close gets one more parameter. */
-static int edit_parameters(struct edit_pass *pass, size_t open, size_t close)
+/* The parameter list in the brackets open..close gets one more parameter. In a list of none there may be `void`. */
+static int edit_parameters(struct edit_pass *pass, CXCursor function, size_t open, size_t close)
 {
 	const char *text = pass->unit->text;
-	size_t first = scan_blanks(text, close, open + 1), end = scan_word(text, close, first);
-	bool is_void = scan_is_word(text, first, end, "void") && scan_blanks(text, close, end) == close;
+	size_t first = scan_blanks(text, close, open + 1), end = close;
+	bool is_void = first < close && clang_getNumArgTypes(clang_getCursorType(function)) == 0;
+	while (end > first && isspace((unsigned char)text[end - 1]))
+		end--;
 	struct edit *e = add_edit(pass, EDIT_PARAMETER, is_void ? first : close, is_void ? end - first : 0);
 	if (e)
 		e->alone = is_void || first == close;
@@ -82,12 +85,19 @@ static int edit_clone(struct edit_pass *pass, CXCursor cursor, size_t name, size
 	return 0;
 }
 
-/* int f(a) int a; { ... } */
+/* int f(a, b) int a; { ... }: names without a type before them, and types perhaps behind the list. */
 static bool has_identifier_list(CXCursor function, size_t close)
 {
-	for (int i = 0; i < clang_Cursor_getNumArguments(function); i++)
-		if (offset_of(clang_getCursorLocation(clang_Cursor_getArgument(function, (unsigned)i))) > close)
+	for (int i = 0; i < clang_Cursor_getNumArguments(function); i++) {
+		CXCursor parameter = clang_Cursor_getArgument(function, (unsigned)i);
+		CXString name = clang_getCursorSpelling(parameter);
+		bool named = *clang_getCString(name);
+		size_t start = offset_of(clang_getRangeStart(clang_getCursorExtent(parameter)));
+		size_t at = offset_of(clang_getCursorLocation(parameter));
+		clang_disposeString(name);
+		if (at > close || (named && at == start))
 			return true;
+	}
 	return false;
 }
 
@@ -105,7 +115,7 @@ static int edit_declarator(struct edit_pass *pass, CXCursor cursor)
 	if (clang_isFunctionTypeVariadic(clang_getCursorType(cursor)) || has_identifier_list(cursor, close))
 		return refuse(clang_getCursorLocation(cursor), pass->err,
 		              "a function with variable arguments or without a prototype");
-	if (edit_parameters(pass, open, close))
+	if (edit_parameters(pass, cursor, open, close))
 		return pass->result;
 	if (pass->function->kernel && pass->function->called)
 		return edit_clone(pass, cursor, name, close);

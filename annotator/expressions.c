@@ -352,7 +352,7 @@ int collect_expression(struct edit_pass *pass, CXCursor cursor, struct place_in_
 	if (kind == CXCursor_BlockExpr)
 		return pass->result = refuse(clang_getCursorLocation(cursor), pass->err, "a block (enqueue_kernel)");
 	if (kind == CXCursor_StmtExpr)
-		return pass->result = refuse(clang_getCursorLocation(cursor), pass->err, "statements in an expression");
+		return collect_inner_blocks(pass, cursor, flow);
 	if (kind == CXCursor_FunctionDecl)
 		return edit_inner_declaration(pass, cursor);
 	if (flow.exact && !flow.quiet && is_solid(cursor))

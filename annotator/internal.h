@@ -106,6 +106,7 @@ struct edit_pass {
 	struct unit *unit;
 	size_t unit_index;
 	struct function *function; /* whose declaration is being visited */
+	struct walk *walk;         /* blocks.c: the walk through its body */
 	struct gs_error *err;
 	int result;
 };
@@ -115,10 +116,7 @@ int edit_callee(struct edit_pass *pass, CXCursor call);
 int edit_argument(struct edit_pass *pass, CXCursor call);
 int edit_inner_declaration(struct edit_pass *pass, CXCursor cursor); /* of a function, among statements */
 
-/* blocks.c: the blocks of one function's body, which begins with a brace */
-int collect_blocks(struct edit_pass *pass, CXCursor function, CXCursor body);
-
-/* expressions.c: the blocks in an expression */
+/* Where control is when a statement or an expression is visited. */
 struct place_in_flow {
 	unsigned block; /* the block that control is in */
 	int loop;
@@ -127,6 +125,13 @@ struct place_in_flow {
 	enum block_bound bound; /* of the blocks that begin here */
 	bool between_barriers;  /* the loop has a barrier */
 };
+
+/* blocks.c: the blocks of one function's body, which begins with a brace */
+int collect_blocks(struct edit_pass *pass, CXCursor function, CXCursor body);
+/* The statements of ({ ... }), a block of their own ("inner"). */
+int collect_inner_blocks(struct edit_pass *pass, CXCursor expression, struct place_in_flow flow);
+
+/* expressions.c: the blocks in an expression */
 int collect_expression(struct edit_pass *pass, CXCursor expression, struct place_in_flow flow);
 /* One more block, whose marker is the caller's to make; NULL: pass->result says why. */
 struct block *add_block(struct edit_pass *pass, CXSourceRange range, const char *kind, struct place_in_flow flow);

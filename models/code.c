@@ -132,6 +132,7 @@ static bool counts_sound(const struct kernel_code *c)
 	for (uint32_t i = 0; i < c->edge_count; i++) {
 		const struct code_edge *e = &c->edges[i];
 		if (e->from >= c->block_count || !is_index(e->to, c->block_count) || !e->denominator ||
+		    e->alike > c->edge_count ||
 		    !in_range(e->first_term, e->term_count, c->term_count))
 			return false;
 	}

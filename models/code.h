@@ -101,6 +101,7 @@ struct code_edge {
 	uint8_t taken; /* by a branch, not by falling through; a byte, because it is read from files */
 	uint32_t first_term, term_count;
 	uint32_t denominator;
+	uint32_t alike; /* edges of the same number are copies of one of the source, expected to be taken alike; 0: alone */
 };
 
 /* `factor` times the count of a source counter, or, from counter_count on, of an unknown. */

@@ -3,24 +3,21 @@
  *
  *   edge = (sum of factor * source count + sum of factor * unknown) / denominator
  * An unknown is what probes and flow leave open. That no count is negative bounds it: for every edge that it is part
- * of, factor * unknown >= -(the rest of the sum at its largest). The bounds are narrowed until they stay, then an
- * unknown takes its lower bound (the slow path of a library function) or the middle, one after the other.
+ * of, factor * unknown >= -(the rest of the sum at its largest). The bounds are narrowed until they stay, then the
+ * unknowns are estimated between them (code_estimate.c).
  * Source: flow conservation, DESIGN contract "PTX block counts are solved, not guessed".
  */
-#include "models/code.h"
+#include "models/code_estimate.h"
 
 #include <math.h>
 #include <stdlib.h>
-
-struct interval {
-	double low, high;
-};
 
 /* An edge with its known part summed up. */
 struct sums {
 	const struct kernel_code *code;
 	double *known;          /* per edge, already divided */
-	struct interval *bounds; /* per unknown */
+	struct code_interval *bounds; /* per unknown */
+	double *values;               /* per unknown */
 	uint32_t *open;          /* edges that have unknowns */
 	uint32_t open_count;
 };
@@ -50,7 +47,7 @@ static double largest_rest(const struct sums *s, const struct code_edge *e, uint
 		const struct code_term *t = &c->terms[i];
 		if (t->of < c->counter_count || i == but)
 			continue;
-		const struct interval *b = &s->bounds[t->of - c->counter_count];
+		const struct code_interval *b = &s->bounds[t->of - c->counter_count];
 		rest += (double)t->factor / e->denominator * (t->factor > 0 ? b->high : b->low);
 	}
 	return rest;
@@ -64,7 +61,7 @@ static bool narrow_edge(struct sums *s, const struct code_edge *e)
 		const struct code_term *t = &c->terms[i];
 		if (t->of < c->counter_count || !t->factor)
 			continue;
-		struct interval *b = &s->bounds[t->of - c->counter_count];
+		struct code_interval *b = &s->bounds[t->of - c->counter_count];
 		double rest = largest_rest(s, e, i), factor = (double)t->factor / e->denominator;
 		if (factor > 0 && -rest / factor > b->low + 1e-9) {
 			b->low = -rest / factor;
@@ -89,24 +86,6 @@ static void narrow(struct sums *s)
 	}
 }
 
-static double choose(const struct interval *b, bool least)
-{
-	if (least || !isfinite(b->high) || b->high < b->low)
-		return b->low;
-	return floor((b->low + b->high) / 2);
-}
-
-static void choose_unknowns(struct sums *s)
-{
-	for (uint32_t i = 0; i < s->code->unknown_count; i++) {
-		double chosen = choose(&s->bounds[i], s->code->unknowns[i].least);
-		s->bounds[i] = (struct interval){chosen, chosen};
-		narrow(s);
-		/* A bound that another's choice made impossible must not move what was chosen. */
-		s->bounds[i] = (struct interval){chosen, chosen};
-	}
-}
-
 /* With every unknown chosen. */
 static double edge_value(const struct sums *s, const struct code_edge *e)
 {
@@ -115,7 +94,7 @@ static double edge_value(const struct sums *s, const struct code_edge *e)
 	for (uint32_t i = e->first_term; i < e->first_term + e->term_count; i++) {
 		const struct code_term *t = &c->terms[i];
 		if (t->of >= c->counter_count)
-			value += (double)t->factor / e->denominator * s->bounds[t->of - c->counter_count].low;
+			value += (double)t->factor / e->denominator * s->values[t->of - c->counter_count];
 	}
 	return value;
 }
@@ -136,7 +115,8 @@ static void sum_up(struct sums *s, struct code_counts *out)
 	for (uint32_t i = 0; i < c->edge_count; i++) {
 		const struct code_edge *e = &c->edges[i];
 		double value = edge_value(s, e);
-		if (value < -1e-6)
+		/* Estimates may miss 0 by a little; known counts may not. */
+		if (value < -1e-6 && value == s->known[i])
 			out->inconsistent = true;
 		out->edges[i] = value > 0 ? value : 0;
 		out->blocks[e->from] += out->edges[i];
@@ -160,7 +140,7 @@ static void bound_instructions(const struct sums *s, struct code_counts *out)
 	}
 	out->high = out->low;
 	for (uint32_t i = 0; weight && i < c->unknown_count; i++) {
-		const struct interval *b = &s->bounds[i];
+		const struct code_interval *b = &s->bounds[i];
 		double high = isfinite(b->high) ? b->high : b->low;
 		out->low += weight[i] * (weight[i] > 0 ? b->low : high);
 		out->high += weight[i] * (weight[i] > 0 ? high : b->low);
@@ -186,13 +166,14 @@ void code_count(const struct kernel_code *code, const uint64_t *counts, struct c
 	out->inconsistent = out->bounded = false;
 	s.known = malloc((code->edge_count + 1) * sizeof *s.known);
 	s.bounds = malloc((code->unknown_count + 1) * sizeof *s.bounds);
+	s.values = malloc((code->unknown_count + 1) * sizeof *s.values);
 	s.open = malloc((code->edge_count + 1) * sizeof *s.open);
-	if (!s.known || !s.bounds || !s.open) {
+	if (!s.known || !s.bounds || !s.values || !s.open) {
 		out->inconsistent = true;
 		goto out;
 	}
 	for (uint32_t i = 0; i < code->unknown_count; i++)
-		s.bounds[i] = (struct interval){0, INFINITY};
+		s.bounds[i] = (struct code_interval){0, INFINITY};
 	for (uint32_t i = 0; i < code->edge_count; i++) {
 		const struct code_edge *e = &code->edges[i];
 		bool unknown;
@@ -204,11 +185,15 @@ void code_count(const struct kernel_code *code, const uint64_t *counts, struct c
 	}
 	narrow(&s);
 	bound_instructions(&s, out);
-	choose_unknowns(&s);
+	if (code->unknown_count && !code_estimate(code, s.known, s.bounds, s.values)) {
+		out->inconsistent = true;
+		goto out;
+	}
 	sum_up(&s, out);
 	check(code, counts, out);
 out:
 	free(s.known);
 	free(s.bounds);
+	free(s.values);
 	free(s.open);
 }

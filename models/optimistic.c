@@ -39,7 +39,7 @@ struct sm {
 	double warps;                /* of a group */
 	double limits[LIMIT_COUNT];  /* cycles per group */
 	double collectors_alone;     /* of RESOURCE_collector and RESOURCE_writeback, without conflicts */
-	double warp_latency, memory_share;
+	double warp_latency, memory_share, ldst_variation;
 };
 
 /* Cycles that collectors are held: those of one kind of unit, or what all units share. Banks serve one access each. */
@@ -72,6 +72,7 @@ static void describe_sm(struct sm *sm, const struct gpu *gpu, const struct launc
 	sm->collectors_alone = larger(collector_cycles(gpu, &c->total, 0) / groups, writeback);
 	sm->limits[LIMIT_latency] = c->group_latency + delay * c->group_waits;
 	sm->warp_latency = c->warp_latency + delay * c->warp_waits;
+	sm->ldst_variation = c->ldst_variation;
 	sm->memory_share = c->group_latency > 0 ? smaller(c->group_memory_stall / c->group_latency, 1) : 0;
 }
 
@@ -87,11 +88,12 @@ static void wave_limits(const struct sm *sm, double groups, double limits[LIMIT_
 static double contention(const struct sm *sm, double groups, const double limits[LIMIT_COUNT])
 {
 	double demands[RESOURCE_COUNT], warps = floor(groups * sm->warps);
+	const double variation[RESOURCE_COUNT] = {[RESOURCE_ldst] = sm->ldst_variation};
 	for (int r = 0; r < RESOURCE_COUNT; r++)
 		demands[r] = limits[r] / (groups * sm->warps);
 	/* How long collectors and buses are held is part of the latency, not a service of its own. */
 	demands[RESOURCE_writeback] = 0;
-	return contention_cycles(demands, RESOURCE_COUNT, sm->warp_latency, (uint32_t)smaller(warps, 1 << 16));
+	return contention_cycles(demands, variation, RESOURCE_COUNT, sm->warp_latency, (uint32_t)smaller(warps, 1 << 16));
 }
 
 static double drained(const struct sm *sm, double groups, const double limits[LIMIT_COUNT])

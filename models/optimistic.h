@@ -43,7 +43,7 @@ void optimistic_time(const struct gpu *gpu, const struct launch_warps *warps, co
                      uint32_t blocks_per_sm, const struct resource_extra *extra, enum meeting meeting,
                      struct optimistic_timing *out);
 /* Time of a closed queueing network; see contention.c. */
-double contention_cycles(const double *demands, size_t count, double latency, uint32_t warps);
+double contention_cycles(const double *demands, const double *variation, size_t count, double latency, uint32_t warps);
 /* How many average groups the busiest SM gets; see sm_load.c. */
 double busiest_sm_groups(const struct gpu *gpu, const struct launch_warps *warps, const struct launch_costs *costs,
                          uint32_t resident);

@@ -33,6 +33,8 @@ struct ov_op {
 	uint32_t latency;     /* start to finish in the unit, for completion slots and result buses */
 	uint32_t result;      /* start to the release of its registers; of memory, with one access */
 	uint32_t initiation;  /* 1/OV_FRACTION cycles; of memory, per access */
+	bool repeats;         /* reads a bank more than once */
+	uint64_t read_banks, write_banks; /* of warp slot 0 */
 };
 
 enum ov_memory_rule { OV_NOT_MEMORY, OV_LOAD, OV_SHARED, OV_STORE, OV_FENCE };
@@ -44,7 +46,7 @@ struct ov_machine {
 	const struct warp_options *options;
 	struct ov_op *ops;
 	uint32_t op_count;
-	uint16_t *operand_banks; /* of warp slot 0 */
+	const uint16_t *operands; /* registers */
 	uint32_t groups_per_sm, warps_per_group, slots;
 	uint32_t schedulers, partitions, positions;
 	uint32_t position_words, slot_words, register_words, line_count;
@@ -53,7 +55,7 @@ struct ov_machine {
 	uint32_t units, first_unit[OV_KINDS + 1];
 	uint32_t collectors[OV_KINDS], pool_collectors; /* of a partition; 0: the pool's */
 	uint32_t pools;                                 /* of a partition */
-	uint32_t collector_total, max_reads, banks;     /* banks of a partition */
+	uint32_t collector_total, banks, max_reads;     /* of a partition; of an instruction */
 	bool collects, by_age, resolves_banks;
 	uint32_t front[2]; /* cycles from issue to start, without and with registers to read; ldst: one less */
 };
@@ -69,6 +71,7 @@ struct ov_warp {
 	uint32_t in_flight, pending; /* instructions not completed; registers not written */
 	uint32_t position;           /* in its scheduler's masks */
 	uint32_t ready_kind;         /* whose mask it is in, or OV_NONE */
+	uint32_t blocked_on;         /* a register, if blocked */
 	uint16_t scheduler, group, bank; /* bank: what its slot adds */
 	uint8_t wait, epoch; /* enum ov_wait; epoch: fetches begun before a flush are void */
 	bool finished, blocked, memory_blocked, flush;
@@ -79,7 +82,7 @@ struct ov_group {
 };
 
 struct ov_scheduler {
-	uint64_t *ready; /* OV_KINDS for each word of positions */
+	uint64_t *ready; /* for each word of positions, OV_KINDS and one of all kinds together */
 	uint64_t *flush, *unfinished, *long_wait, *active; /* by position */
 	uint32_t *slot_at;
 	uint32_t next_position; /* where a new warp goes, if by age */
@@ -100,23 +103,17 @@ struct ov_lane {
 
 struct ov_collector {
 	struct ov_flight flight;
-	uint32_t missing;
+	uint64_t need; /* banks still to be read */
+	uint8_t *more; /* banks to be read once more, after that */
+	uint16_t more_count, pool;
 };
 
 struct ov_pool {
-	struct ov_collector *units;
 	uint64_t free, ready;
-	uint32_t size, *last; /* which unit each dispatcher served last */
+	uint32_t first, size; /* collectors of the SM */
+	uint32_t *last;       /* which each dispatcher served last */
 	uint32_t dispatchers, partition;
-};
-
-struct ov_read {
-	uint32_t next;
-	uint16_t pool, unit;
-};
-
-struct ov_bank {
-	uint32_t head, tail;
+	bool one_kind; /* of units */
 };
 
 struct ov_unit {
@@ -135,7 +132,8 @@ struct ov_event {
 
 struct ov_sm {
 	const struct ov_machine *m;
-	uint64_t now, first_cycle;
+	uint64_t now;
+	uint32_t turn; /* the scheduler that goes first */
 	uint32_t uid, last_fetched;
 	uint32_t live_groups, peak_groups, issued;
 	bool moved, recheck, no_more, started;
@@ -149,9 +147,11 @@ struct ov_sm {
 	struct ov_scheduler *schedulers;
 	struct ov_lane *lanes; /* OV_KINDS per partition */
 	struct ov_pool *pools;
-	struct ov_bank *banks;
-	struct ov_read *reads;
-	uint32_t free_read;
+	struct ov_collector *collectors;
+	/* Collectors that are reading, in the order of their allocation, which is that of the banks' queues: collector_total
+	 * for each partition. */
+	uint16_t *reading;
+	uint32_t *reading_count;
 	/* Per partition: banks; and kinds of units, or pools, that have something to do, so that the rest is not looked at */
 	uint64_t *waiting_banks, *written_banks;
 	uint32_t *port_kinds, *full_kinds, *ready_pools;
@@ -221,7 +221,7 @@ extern ov_pick_fn *const ov_policies[GPU_SCHEDULER_POLICY_COUNT];
 
 /* ov_collect.c */
 void ov_collect(struct ov_sm *sm);
-void ov_read_done(struct ov_sm *sm, uint32_t pool, uint32_t unit);
+void ov_read_done(struct ov_sm *sm, uint32_t collector);
 
 /* ov_units.c */
 void ov_start_units(struct ov_sm *sm);
@@ -229,6 +229,8 @@ void ov_start_memory(struct ov_sm *sm);
 /* Without collectors: can a unit take the instruction in this cycle, and let it. */
 bool ov_unit_takes(struct ov_sm *sm, uint32_t partition, const struct ov_flight *f);
 uint64_t ov_next_unit(const struct ov_sm *sm);
+/* All that serve the partition have something to do in this cycle. */
+bool ov_units_busy(const struct ov_sm *sm, uint32_t partition, uint32_t kind);
 
 /* ov_grid.c: groups on all SMs */
 struct ov_plan {
@@ -284,10 +286,11 @@ static inline uint32_t ov_partition(const struct ov_machine *m, uint32_t slot)
 	return m->partitions == 1 ? 0 : slot % m->schedulers;
 }
 
-static inline uint32_t ov_bank_of(const struct ov_machine *m, const struct ov_warp *w, uint32_t operand)
+/* Banks of a warp, from those of slot 0: (register + slot) mod banks. */
+static inline uint64_t ov_rotate(const struct ov_machine *m, const struct ov_warp *w, uint64_t banks)
 {
-	uint32_t bank = (uint32_t)m->operand_banks[operand] + w->bank;
-	return bank < m->banks ? bank : bank - m->banks;
+	uint64_t all = m->banks < 64 ? (1ULL << m->banks) - 1 : ~0ULL;
+	return w->bank ? ((banks << w->bank) | (banks >> (m->banks - w->bank))) & all : banks;
 }
 
 static inline struct ov_lane *ov_lane_of(const struct ov_sm *sm, uint32_t partition, uint32_t kind)

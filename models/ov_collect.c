@@ -28,10 +28,12 @@ static void dispatch_from(struct ov_sm *sm, struct ov_pool *p)
 	uint64_t ready = p->ready;
 	for (uint32_t d = 0; d < p->dispatchers && ready; d++) {
 		uint32_t unit = next_ready(ready, p->last[d]);
-		const struct ov_flight *f = &p->units[unit].flight;
+		const struct ov_flight *f = &sm->collectors[p->first + unit].flight;
 		struct ov_lane *l = ov_lane_of(sm, p->partition, f->kind);
 		ready &= ~(1ULL << unit);
 		if (l->collected_count == sm->m->ports[f->kind]) {
+			if (p->one_kind)
+				return;
 			d--;
 			continue;
 		}
@@ -58,62 +60,90 @@ static void dispatch(struct ov_sm *sm)
 		}
 }
 
-void ov_read_done(struct ov_sm *sm, uint32_t pool, uint32_t unit)
+void ov_read_done(struct ov_sm *sm, uint32_t collector)
 {
+	uint32_t pool = sm->collectors[collector].pool;
 	struct ov_pool *p = &sm->pools[pool];
-	p->ready |= 1ULL << unit;
+	p->ready |= 1ULL << (collector - p->first);
 	sm->ready_pools[p->partition] |= 1u << (pool - p->partition * sm->m->pools);
 }
 
-static void read_bank(struct ov_sm *sm, uint32_t partition, uint32_t bank)
+/* Of banks just read, those that are to be read once more. */
+static void ask_again(struct ov_collector *c, uint64_t banks)
 {
-	struct ov_bank *b = &sm->banks[partition * sm->m->banks + bank];
-	uint32_t n = b->head;
-	struct ov_read *r = &sm->reads[n];
-	if (--sm->pools[r->pool].units[r->unit].missing == 0)
-		ov_read_done(sm, r->pool, r->unit);
-	b->head = r->next;
-	if (b->head == OV_NONE) {
-		b->tail = OV_NONE;
-		sm->waiting_banks[partition] &= ~(1ULL << bank);
+	for (uint32_t i = 0; i < c->more_count;) {
+		uint64_t bank = 1ULL << c->more[i];
+		if (banks & bank && !(c->need & bank)) {
+			c->need |= bank;
+			c->more[i] = c->more[--c->more_count];
+		} else {
+			i++;
+		}
 	}
-	r->next = sm->free_read;
-	sm->free_read = n;
-	sm->moved = true;
 }
 
-static void read_banks(struct ov_sm *sm)
+/* A bank answers the first that asks, unless it is being written. */
+static void read_banks(struct ov_sm *sm, uint32_t partition)
+{
+	uint16_t *reading = &sm->reading[partition * sm->m->collector_total];
+	uint64_t idle = ~sm->written_banks[partition], waiting = 0;
+	uint32_t kept = 0;
+	for (uint32_t i = 0; i < sm->reading_count[partition]; i++) {
+		struct ov_collector *c = &sm->collectors[reading[i]];
+		uint64_t read = c->need & idle;
+		idle &= ~read;
+		c->need &= ~read;
+		if (c->more_count)
+			ask_again(c, read);
+		waiting |= c->need;
+		if (c->need)
+			reading[kept++] = reading[i];
+		else
+			ov_read_done(sm, reading[i]);
+	}
+	/* Something is read in this cycle or, written banks being free again, in the next. */
+	sm->moved = true;
+	sm->reading_count[partition] = kept;
+	sm->waiting_banks[partition] = waiting;
+}
+
+static void read_all_banks(struct ov_sm *sm)
 {
 	for (uint32_t p = 0; p < sm->m->partitions; p++) {
-		uint64_t banks = sm->waiting_banks[p] & ~sm->written_banks[p];
-		/* A read that a write holds up moves in the next cycle. */
-		sm->recheck |= (sm->waiting_banks[p] & sm->written_banks[p]) != 0;
-		for (; banks; banks &= banks - 1)
-			read_bank(sm, p, (uint32_t)__builtin_ctzll(banks));
+		if (sm->reading_count[p])
+			read_banks(sm, p);
 		sm->written_banks[p] = 0;
 	}
 }
 
-static void ask_banks(struct ov_sm *sm, uint32_t pool, uint32_t unit)
+static void note_repeats(struct ov_sm *sm, struct ov_collector *c, const struct ov_op *op, const struct ov_warp *w)
 {
-	struct ov_pool *p = &sm->pools[pool];
-	const struct ov_flight *f = &p->units[unit].flight;
-	const struct ov_op *op = &sm->m->ops[f->op];
-	const struct ov_warp *w = &sm->warps[f->slot];
+	const struct kernel_code *code = sm->m->launch->code;
+	const uint16_t *reads = &code->operands[op->first_operand + op->writes];
+	uint64_t seen = 0;
 	for (uint32_t i = 0; i < op->reads; i++) {
-		uint32_t bank = ov_bank_of(sm->m, w, op->first_operand + op->writes + i), n = sm->free_read;
-		struct ov_bank *b = &sm->banks[p->partition * sm->m->banks + bank];
-		sm->free_read = sm->reads[n].next;
-		sm->reads[n] = (struct ov_read){OV_NONE, (uint16_t)pool, (uint16_t)unit};
-		if (b->tail == OV_NONE)
-			b->head = n;
-		else
-			sm->reads[b->tail].next = n;
-		sm->conflicts += b->tail != OV_NONE;
-		b->tail = n;
-		sm->waiting_banks[p->partition] |= 1ULL << bank;
+		uint32_t bank = (code->register_table[reads[i]].number + w->bank) % sm->m->banks;
+		if (seen >> bank & 1)
+			c->more[c->more_count++] = (uint8_t)bank;
+		seen |= 1ULL << bank;
 	}
-	p->units[unit].missing = op->reads;
+	sm->conflicts += c->more_count;
+}
+
+/* Counts the reads that find the bank's queue not empty. */
+static void ask_banks(struct ov_sm *sm, uint32_t partition, uint32_t collector)
+{
+	const struct ov_machine *m = sm->m;
+	struct ov_collector *c = &sm->collectors[collector];
+	const struct ov_op *op = &m->ops[c->flight.op];
+	const struct ov_warp *w = &sm->warps[c->flight.slot];
+	c->need = ov_rotate(m, w, op->read_banks);
+	if (c->need & sm->waiting_banks[partition])
+		sm->conflicts += (uint64_t)__builtin_popcountll(c->need & sm->waiting_banks[partition]);
+	sm->waiting_banks[partition] |= c->need;
+	sm->reading[partition * m->collector_total + sm->reading_count[partition]++] = (uint16_t)collector;
+	if (op->repeats)
+		note_repeats(sm, c, op, w);
 }
 
 static uint32_t extra_cycles(double *debt, double extra)
@@ -124,34 +154,34 @@ static uint32_t extra_cycles(double *debt, double extra)
 	return whole;
 }
 
-static void collect(struct ov_sm *sm, uint32_t pool, uint32_t unit, const struct ov_flight *f)
+static void collect(struct ov_sm *sm, struct ov_pool *p, const struct ov_flight *f)
 {
-	struct ov_pool *p = &sm->pools[pool];
 	const struct warp_options *options = sm->m->options;
-	p->free &= ~(1ULL << unit);
-	p->units[unit].flight = *f;
+	uint32_t unit = (uint32_t)__builtin_ctzll(p->free), collector = p->first + unit;
+	p->free &= p->free - 1;
+	sm->collectors[collector].flight = *f;
 	if (sm->m->ops[f->op].reads == 0)
-		ov_read_done(sm, pool, unit);
+		ov_read_done(sm, collector);
 	else if (sm->m->resolves_banks)
-		ask_banks(sm, pool, unit);
+		ask_banks(sm, p->partition, collector);
 	else
-		ov_schedule(sm, sm->now + 2 + extra_cycles(&sm->read_debt, options->extra_read_cycles), OV_READ_DONE, pool, unit);
-	sm->in_collectors++;
-	sm->moved = true;
+		ov_schedule(sm, sm->now + 2 + extra_cycles(&sm->read_debt, options->extra_read_cycles), OV_READ_DONE, 0, collector);
 }
 
 static void allocate_kind(struct ov_sm *sm, uint32_t partition, uint32_t kind)
 {
 	struct ov_lane *l = ov_lane_of(sm, partition, kind);
-	const struct ov_pool *p = &sm->pools[l->pool];
+	struct ov_pool *p = &sm->pools[l->pool];
 	uint32_t taken = 0;
 	for (; taken < l->port_count && p->free; taken++)
-		collect(sm, l->pool, (uint32_t)__builtin_ctzll(p->free), &l->port[taken]);
+		collect(sm, p, &l->port[taken]);
 	if (!taken)
 		return;
 	l->port_count -= taken;
 	for (uint32_t i = 0; i < l->port_count; i++)
 		l->port[i] = l->port[i + taken];
+	sm->in_collectors += taken;
+	sm->moved = true;
 	sm->full_kinds[partition] &= ~(1u << kind);
 	if (!l->port_count)
 		sm->port_kinds[partition] &= ~(1u << kind);
@@ -169,7 +199,7 @@ void ov_collect(struct ov_sm *sm)
 	for (uint32_t i = 0; i < sm->m->gpu->collector_steps; i++) {
 		if (sm->in_collectors)
 			dispatch(sm);
-		read_banks(sm);
+		read_all_banks(sm);
 		allocate(sm);
 	}
 }

@@ -90,7 +90,7 @@ static void release_registers(struct ov_sm *sm, uint32_t slot, const struct ov_o
 	struct ov_warp *w = &sm->warps[slot];
 	uint64_t *pending = &sm->pending[(size_t)slot * sm->m->register_words];
 	uint64_t *memory = &sm->pending_memory[(size_t)slot * sm->m->register_words];
-	const uint16_t *operands = &sm->m->launch->code->operands[op->first_operand];
+	const uint16_t *operands = &sm->m->operands[op->first_operand];
 	for (uint32_t i = 0; i < op->writes; i++) {
 		ov_clear(pending, operands[i]);
 		ov_clear(memory, operands[i]);
@@ -99,17 +99,9 @@ static void release_registers(struct ov_sm *sm, uint32_t slot, const struct ov_o
 	if (w->wait == OV_AT_FENCE && w->pending == 0) {
 		w->wait = OV_RUNS;
 		ov_update_warp(sm, slot);
-	} else if (w->blocked) {
+	} else if (w->blocked && !ov_bit(pending, w->blocked_on)) {
 		ov_update_warp(sm, slot);
 	}
-}
-
-static uint64_t result_banks(const struct ov_sm *sm, uint32_t slot, const struct ov_op *op)
-{
-	uint64_t banks = 0;
-	for (uint32_t i = 0; i < op->writes; i++)
-		banks |= 1ULL << ov_bank_of(sm->m, &sm->warps[slot], op->first_operand + i);
-	return banks;
 }
 
 /* A unit's result always finds its bank; reads of this cycle wait for it. */
@@ -117,7 +109,7 @@ static void write_result(struct ov_sm *sm, uint32_t slot, uint32_t n)
 {
 	const struct ov_op *op = &sm->m->ops[n];
 	if (sm->m->resolves_banks)
-		sm->written_banks[ov_partition(sm->m, slot)] |= result_banks(sm, slot, op);
+		sm->written_banks[ov_partition(sm->m, slot)] |= ov_rotate(sm->m, &sm->warps[slot], op->write_banks);
 	release_registers(sm, slot, op);
 	complete(sm, slot);
 }
@@ -135,7 +127,7 @@ void ov_write_load_results(struct ov_sm *sm)
 		uint32_t n = sm->results_head;
 		struct ov_event *e = &sm->events[n];
 		const struct ov_op *op = &sm->m->ops[e->op];
-		uint64_t banks = sm->m->resolves_banks ? result_banks(sm, e->slot, op) : 0;
+		uint64_t banks = sm->m->resolves_banks ? ov_rotate(sm->m, &sm->warps[e->slot], op->write_banks) : 0;
 		uint64_t *written = &sm->written_banks[ov_partition(sm->m, e->slot)];
 		if (limit && *written & banks)
 			break;
@@ -178,7 +170,7 @@ static void process(struct ov_sm *sm, const struct ov_event *e)
 		ov_update_warp(sm, e->slot);
 		break;
 	case OV_READ_DONE:
-		ov_read_done(sm, e->slot, e->op);
+		ov_read_done(sm, e->op);
 		break;
 	case OV_STORED:
 	case OV_SHARED_RESULT:

@@ -112,16 +112,22 @@ static void retire(struct ov_sm *sm, uint32_t slot)
 		sm->live_groups--;
 }
 
-/* Warps that are done, in the round from the warp fetched last to `end`, or all. */
+/* How far a slot is in the round that begins behind the warp fetched last. */
+static uint32_t round_place(const struct ov_sm *sm, uint32_t slot)
+{
+	uint32_t slots = sm->m->slots;
+	return (slot + slots - (sm->last_fetched + 1) % slots) % slots;
+}
+
+/* Warps that are done, in the round up to `end`, or all. */
 static void retire_warps(struct ov_sm *sm, uint32_t end)
 {
 	const struct ov_machine *m = sm->m;
 	bool all = !m->gpu->retire_in_fetch || end == OV_NONE;
-	uint32_t first = sm->last_fetched + 1, limit = (end + m->slots - first) % m->slots;
 	for (uint32_t w = 0; w < m->slot_words; w++)
 		for (uint64_t bits = sm->retirable[w]; bits; bits &= bits - 1) {
 			uint32_t slot = w * 64 + (uint32_t)__builtin_ctzll(bits);
-			if (all || (slot + m->slots - first) % m->slots < limit)
+			if (all || round_place(sm, slot) < round_place(sm, end))
 				retire(sm, slot);
 		}
 }

@@ -10,25 +10,29 @@
 
 #include <string.h>
 
-static bool registers_pending(const struct ov_sm *sm, uint32_t slot, const struct ov_op *op, const uint64_t *pending)
+/* A register that the instruction has to wait for, or OV_NONE. */
+static uint32_t find_pending(const struct ov_sm *sm, uint32_t slot, const struct ov_op *op)
 {
-	const uint16_t *operands = &sm->m->launch->code->operands[op->first_operand];
-	pending += (size_t)slot * sm->m->register_words;
-	for (uint32_t i = 0; i < (uint32_t)op->writes + op->reads + op->waits; i++)
+	const uint16_t *operands = &sm->m->operands[op->first_operand];
+	const uint64_t *pending = &sm->pending[(size_t)slot * sm->m->register_words];
+	uint32_t count = (uint32_t)op->writes + op->reads + op->waits;
+	for (uint32_t i = 0; i < count; i++)
 		if (ov_bit(pending, operands[i]))
-			return true;
-	return false;
+			return operands[i];
+	return OV_NONE;
 }
 
-static uint64_t *ready_word(const struct ov_scheduler *s, const struct ov_warp *w, uint32_t kind)
+static void flip_ready(const struct ov_scheduler *s, const struct ov_warp *w)
 {
-	return &s->ready[w->position / 64 * OV_KINDS + kind];
+	uint64_t *ready = &s->ready[w->position / 64 * (OV_KINDS + 1)], bit = 1ULL << w->position % 64;
+	ready[w->ready_kind] ^= bit;
+	ready[OV_KINDS] ^= bit;
 }
 
 static void leave_masks(struct ov_scheduler *s, struct ov_warp *w)
 {
 	if (w->ready_kind != OV_NONE)
-		*ready_word(s, w, w->ready_kind) &= ~(1ULL << w->position % 64);
+		flip_ready(s, w);
 	if (w->flush)
 		ov_clear(s->flush, w->position);
 	ov_clear(s->long_wait, w->position);
@@ -55,15 +59,15 @@ void ov_update_warp(struct ov_sm *sm, uint32_t slot)
 		return;
 	}
 	const struct ov_op *op = &sm->m->ops[w->pc];
-	if (w->pending && registers_pending(sm, slot, op, sm->pending)) {
+	if (w->pending && (w->blocked_on = find_pending(sm, slot, op)) != OV_NONE) {
 		w->blocked = true;
-		w->memory_blocked = registers_pending(sm, slot, op, sm->pending_memory);
+		w->memory_blocked = ov_bit(&sm->pending_memory[(size_t)slot * sm->m->register_words], w->blocked_on);
 		if (w->memory_blocked)
 			ov_set(s->long_wait, w->position);
 		return;
 	}
 	w->ready_kind = op->kind;
-	*ready_word(s, w, op->kind) |= 1ULL << w->position % 64;
+	flip_ready(s, w);
 }
 
 static void place_warp(struct ov_sm *sm, struct ov_scheduler *s, uint32_t slot, uint32_t position)
@@ -84,7 +88,7 @@ static void renumber(struct ov_sm *sm, struct ov_scheduler *s)
 	uint64_t *masks[] = {s->flush, s->unfinished, s->long_wait, s->active};
 	for (uint32_t i = 0; i < GS_ARRAY_LEN(masks); i++)
 		memset(masks[i], 0, words * sizeof(uint64_t));
-	memset(s->ready, 0, (size_t)words * OV_KINDS * sizeof(uint64_t));
+	memset(s->ready, 0, (size_t)words * (OV_KINDS + 1) * sizeof(uint64_t));
 	s->last_position = sm->m->positions - 1;
 	for (uint32_t i = 0; i < words; i++)
 		for (uint64_t bits = unfinished[i]; bits; bits &= bits - 1) {
@@ -92,8 +96,10 @@ static void renumber(struct ov_sm *sm, struct ov_scheduler *s)
 			place_warp(sm, s, slot, count++);
 		}
 	s->next_position = count;
-	for (uint32_t i = 0; i < count; i++)
+	for (uint32_t i = 0; i < count; i++) {
+		sm->warps[s->slot_at[i]].ready_kind = OV_NONE;
 		ov_update_warp(sm, s->slot_at[i]);
+	}
 }
 
 void ov_add_warp(struct ov_sm *sm, uint32_t slot)
@@ -162,7 +168,7 @@ static void take_access(struct ov_warp *w)
 static void reserve_registers(struct ov_sm *sm, uint32_t slot, const struct ov_op *op)
 {
 	size_t first = (size_t)slot * sm->m->register_words;
-	const uint16_t *operands = &sm->m->launch->code->operands[op->first_operand];
+	const uint16_t *operands = &sm->m->operands[op->first_operand];
 	for (uint32_t i = 0; i < op->writes; i++) {
 		ov_set(&sm->pending[first], operands[i]);
 		if (op->kind == OV_LDST)
@@ -261,10 +267,11 @@ static bool find_candidates(const struct ov_sm *sm, const struct ov_scheduler *s
 	uint32_t words = sm->m->position_words, full = sm->full_kinds[partition];
 	uint64_t any = 0;
 	for (uint32_t w = 0; w < words; w++) {
-		const uint64_t *ready = &s->ready[w * OV_KINDS];
-		uint64_t found = s->flush[w];
-		for (uint32_t k = 0; k < OV_KINDS; k++)
-			found |= full >> k & 1 ? 0 : ready[k];
+		const uint64_t *ready = &s->ready[w * (OV_KINDS + 1)];
+		uint64_t found = ready[OV_KINDS];
+		for (uint32_t kinds = full; kinds; kinds &= kinds - 1)
+			found &= ~ready[__builtin_ctz(kinds)];
+		found |= s->flush[w];
 		mask[w] = found;
 		any |= found;
 	}
@@ -308,7 +315,7 @@ static void run_scheduler(struct ov_sm *sm, uint32_t n)
 /* Which scheduler goes first alternates: they compete for what they share. */
 void ov_issue(struct ov_sm *sm)
 {
-	uint32_t count = sm->m->schedulers, n = (uint32_t)((sm->now - sm->first_cycle) % count);
+	uint32_t count = sm->m->schedulers, n = sm->turn;
 	sm->issued = 0;
 	for (uint32_t i = 0; i < count; i++, n = n + 1 == count ? 0 : n + 1)
 		run_scheduler(sm, n);

@@ -73,21 +73,31 @@ static struct ov_op make_op(const struct ov_machine *m, const struct code_instru
 	return op;
 }
 
+static void find_banks(const struct ov_machine *m, struct ov_op *op)
+{
+	const struct kernel_code *code = m->launch->code;
+	for (uint32_t i = 0; i < (uint32_t)op->writes + op->reads; i++) {
+		uint64_t bank = 1ULL << code->register_table[code->operands[op->first_operand + i]].number % m->banks;
+		if (i < op->writes)
+			op->write_banks |= bank;
+		else
+			op->repeats |= (op->read_banks & bank) != 0;
+		op->read_banks |= i < op->writes ? 0 : bank;
+	}
+}
+
 static int make_ops(struct ov_machine *m)
 {
 	const struct kernel_code *code = m->launch->code;
 	m->op_count = code->code_count;
+	m->operands = code->operands;
 	m->ops = calloc(code->code_count + 1, sizeof *m->ops);
-	m->operand_banks = calloc(code->operand_count + 1, sizeof *m->operand_banks);
-	if (!m->ops || !m->operand_banks)
+	if (!m->ops)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < code->code_count; i++) {
 		m->ops[i] = make_op(m, &code->code[i]);
+		find_banks(m, &m->ops[i]);
 		m->max_reads = at_least(code->code[i].reads, m->max_reads);
-	}
-	for (uint32_t i = 0; i < code->operand_count; i++) {
-		uint16_t r = code->operands[i];
-		m->operand_banks[i] = (uint16_t)((m->gpu->banks_by_name ? code->register_table[r].number : r) % m->banks);
 	}
 	return 0;
 }
@@ -122,7 +132,7 @@ static void size_kinds(struct ov_machine *m)
 	m->collector_total += m->pool_collectors;
 	m->banks = at_most(share(g->register_banks, m->partitions), OV_MAX_BANKS);
 	m->collects = g->operand_collectors > 0;
-	m->resolves_banks = m->collects && m->options->resolve_banks;
+	m->resolves_banks = m->collects && m->options->resolve_banks && g->banks_by_name;
 	m->front[0] = m->collects ? 3 : 0;
 	m->front[1] = m->collects ? 4 : 0;
 }
@@ -158,7 +168,6 @@ int ov_machine_init(struct ov_machine *m, const struct gpu *gpu, const struct la
 void ov_machine_finish(struct ov_machine *m)
 {
 	free(m->ops);
-	free(m->operand_banks);
 }
 
 /* One allocation holds an SM, so that copying it copies its state; base is NULL while its size is taken. */
@@ -180,7 +189,7 @@ static void lay_out_schedulers(struct ov_sm *sm, const struct ov_machine *m, str
 	sm->schedulers = s;
 	for (uint32_t i = 0; i < m->schedulers; i++) {
 		struct ov_scheduler *one = s ? &s[i] : &none;
-		one->ready = take(a, (size_t)m->position_words * OV_KINDS, sizeof(uint64_t));
+		one->ready = take(a, (size_t)m->position_words * (OV_KINDS + 1), sizeof(uint64_t));
 		one->flush = take(a, m->position_words, sizeof(uint64_t));
 		one->unfinished = take(a, m->position_words, sizeof(uint64_t));
 		one->long_wait = take(a, m->position_words, sizeof(uint64_t));
@@ -203,13 +212,16 @@ static void lay_out_collectors(struct ov_sm *sm, const struct ov_machine *m, str
 	}
 	for (uint32_t i = 0; i < pools; i++) {
 		struct ov_pool *one = p ? &p[i] : &no_pool;
-		uint32_t kind = i % m->pools;
-		uint32_t size = kind < OV_KINDS ? m->collectors[kind] : m->pool_collectors;
-		one->units = take(a, size, sizeof *one->units);
 		one->last = take(a, OV_MAX_BANKS, sizeof *one->last);
 	}
-	sm->banks = take(a, (size_t)m->partitions * m->banks, sizeof *sm->banks);
-	sm->reads = take(a, (size_t)m->partitions * m->collector_total * m->max_reads, sizeof *sm->reads);
+	sm->collectors = take(a, (size_t)m->partitions * m->collector_total, sizeof *sm->collectors);
+	for (uint32_t i = 0; i < m->partitions * m->collector_total; i++) {
+		uint8_t *more = take(a, m->max_reads, 1);
+		if (sm->collectors)
+			sm->collectors[i].more = more;
+	}
+	sm->reading = take(a, (size_t)m->partitions * m->collector_total, sizeof *sm->reading);
+	sm->reading_count = take(a, m->partitions, sizeof(uint32_t));
 	sm->waiting_banks = take(a, m->partitions, sizeof(uint64_t));
 	sm->written_banks = take(a, m->partitions, sizeof(uint64_t));
 	sm->port_kinds = take(a, m->partitions, sizeof(uint32_t));
@@ -253,24 +265,23 @@ static size_t sm_bytes(const struct ov_machine *m)
 static void start_collectors(struct ov_sm *sm)
 {
 	const struct ov_machine *m = sm->m;
+	uint32_t collectors = 0;
 	for (uint32_t i = 0; i < m->partitions * m->pools; i++) {
 		struct ov_pool *p = &sm->pools[i];
 		uint32_t kind = i % m->pools;
 		p->partition = i / m->pools;
+		p->one_kind = kind < OV_KINDS;
+		p->first = collectors;
 		p->size = kind < OV_KINDS ? m->collectors[kind] : m->pool_collectors;
 		p->free = p->size >= 64 ? ~0ULL : (1ULL << p->size) - 1;
 		p->dispatchers = kind < OV_KINDS ? at_most(m->ports[kind], OV_MAX_BANKS) : p->size;
+		for (uint32_t n = 0; n < p->size; n++)
+			sm->collectors[collectors++].pool = (uint16_t)i;
 	}
 	for (uint32_t i = 0; i < m->partitions * OV_KINDS; i++) {
 		uint32_t kind = i % OV_KINDS;
 		sm->lanes[i].pool = i / OV_KINDS * m->pools + (m->collectors[kind] ? kind : OV_KINDS);
 	}
-	for (uint32_t i = 0; i < m->partitions * m->banks; i++)
-		sm->banks[i] = (struct ov_bank){OV_NONE, OV_NONE};
-	uint32_t reads = m->partitions * m->collector_total * m->max_reads;
-	for (uint32_t i = 0; i < reads; i++)
-		sm->reads[i].next = i + 1 < reads ? i + 1 : OV_NONE;
-	sm->free_read = reads ? 0 : OV_NONE;
 }
 
 struct ov_sm *ov_sm_new(const struct ov_machine *m)
@@ -285,6 +296,7 @@ struct ov_sm *ov_sm_new(const struct ov_machine *m)
 	memset(sm->wheel, 0xff, OV_WHEEL * sizeof *sm->wheel);
 	for (uint32_t i = 0; i < m->slots; i++)
 		sm->warps[i].finished = true;
+	sm->turn = m->schedulers - 1;
 	for (uint32_t s = 0; s < m->schedulers; s++) {
 		sm->schedulers[s].last_slot = s;
 		sm->schedulers[s].last_position = m->positions - 1;

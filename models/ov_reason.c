@@ -3,21 +3,28 @@
  *
  * A cycle in which an instruction issues is an issue cycle. Any other is lost to what holds up the warp that each
  * scheduler would have liked first, the oldest that still has instructions; of the schedulers' reasons the first in the
- * order of CYCLE_KINDS counts. Cycles without an issue in which the SM has fewer groups than it once had, and gets no
- * more, are the tail: with more groups they would have been filled. So are those in which all warps have ended and wait
- * for what they have in flight. Cycles before the first issue, and without any group, are the launch's.
+ * order of CYCLE_KINDS counts. Where that is a latency (fetch, dependency, memory, barrier), and the SM has fewer groups
+ * than it once had and gets no more, it is the tail: with more groups it would have been hidden. So are cycles in
+ * which all warps have ended and wait for what they have in flight. Cycles before the first issue, and without any
+ * group, are the launch's.
  */
 #include "models/ov.h"
 
 static const enum cycle_kind unit_kinds[OV_KINDS] = {CYCLES_unit_fp32, CYCLES_unit_int, CYCLES_unit_fp64, CYCLES_unit_sfu,
                                                      CYCLES_unit_ldst};
 
-/* Ready, but the port is full: of instructions that wait for their unit, for operands, or for a collector. */
+/*
+ * Ready, but the port is full: of instructions that wait for their unit, for operands, or for a collector. Collectors that
+ * have all operands wait for a unit, too, maybe another than the warp needs.
+ */
 static enum cycle_kind port_reason(const struct ov_sm *sm, uint32_t partition, uint32_t kind)
 {
 	const struct ov_lane *l = ov_lane_of(sm, partition, kind);
-	if (!sm->m->collects || l->collected_count == sm->m->ports[kind])
+	const struct ov_pool *p = &sm->pools[l->pool];
+	if (!sm->m->collects || l->collected_count == sm->m->ports[kind] || ov_units_busy(sm, partition, kind))
 		return unit_kinds[kind];
+	if (p->ready)
+		return unit_kinds[sm->collectors[p->first + (uint32_t)__builtin_ctzll(p->ready)].flight.kind];
 	return sm->waiting_banks[partition] ? CYCLES_bank_conflicts : CYCLES_collectors;
 }
 
@@ -35,12 +42,15 @@ static enum cycle_kind warp_reason(const struct ov_sm *sm, uint32_t slot)
 	return CYCLES_fetch;
 }
 
+static bool is_latency(enum cycle_kind kind)
+{
+	return kind == CYCLES_fetch || kind == CYCLES_dependency || kind == CYCLES_memory || kind == CYCLES_barrier;
+}
+
 enum cycle_kind ov_reason(const struct ov_sm *sm)
 {
 	enum cycle_kind best = CYCLES_tail;
-	if (sm->no_more && sm->live_groups < sm->peak_groups)
-		return CYCLES_tail;
-	if (sm->uid == 0)
+	if (sm->uid == 0 || !sm->live_groups)
 		return CYCLES_launch;
 	for (uint32_t i = 0; i < sm->m->schedulers; i++) {
 		const struct ov_scheduler *s = &sm->schedulers[i];
@@ -50,5 +60,6 @@ enum cycle_kind ov_reason(const struct ov_sm *sm)
 		enum cycle_kind reason = warp_reason(sm, s->slot_at[position]);
 		best = reason < best ? reason : best;
 	}
-	return sm->live_groups ? best : CYCLES_launch;
+	bool fewer = sm->no_more && sm->live_groups < sm->peak_groups;
+	return fewer && is_latency(best) ? CYCLES_tail : best;
 }

@@ -40,12 +40,21 @@ void ov_start_group(struct ov_sm *sm, uint64_t group)
 	sm->groups[place] = (struct ov_group){.live = m->warps_per_group, .unfinished = m->warps_per_group};
 	sm->live_groups++;
 	sm->peak_groups = sm->live_groups > sm->peak_groups ? sm->live_groups : sm->peak_groups;
-	if (!sm->started)
-		sm->first_cycle = sm->now + 1;
 	sm->started = true;
 	const uint32_t *paths = &launch->path_of[group % launch->pattern_groups * m->warps_per_group];
 	for (uint32_t i = 0; i < m->warps_per_group; i++)
 		start_warp(sm, place * m->warps_per_group + i, place, &launch->paths[paths[i]]);
+}
+
+/* The schedulers' turns begin with the first group. */
+static void advance(struct ov_sm *sm, uint64_t time)
+{
+	uint32_t count = sm->m->schedulers;
+	if (time == sm->now + 1)
+		sm->turn = sm->turn + 1 < count ? sm->turn + 1 : 0;
+	else
+		sm->turn = (uint32_t)((sm->turn + time - sm->now) % count);
+	sm->now = time;
 }
 
 static void cycle(struct ov_sm *sm)
@@ -78,7 +87,7 @@ enum ov_state ov_run(struct ov_sm *sm)
 {
 	uint64_t next = sm->now + 1;
 	for (;;) {
-		sm->now = next;
+		advance(sm, next);
 		cycle(sm);
 		enum cycle_kind reason = sm->issued ? CYCLES_issue : ov_reason(sm);
 		sm->by[reason]++;

@@ -133,13 +133,26 @@ void ov_start_memory(struct ov_sm *sm)
 		start_kind(sm, OV_LDST);
 }
 
+static bool serves(const struct ov_machine *m, uint32_t kind, uint32_t n, uint32_t partition)
+{
+	return m->unit_count[kind] < m->partitions || n % m->partitions == partition;
+}
+
+bool ov_units_busy(const struct ov_sm *sm, uint32_t partition, uint32_t kind)
+{
+	const struct ov_unit *u = &sm->units[sm->m->first_unit[kind]];
+	for (uint32_t n = 0; n < sm->m->unit_count[kind]; n++, u++)
+		if (serves(sm->m, kind, n, partition) && u->free_at <= sm->now * OV_FRACTION)
+			return false;
+	return true;
+}
+
 bool ov_unit_takes(struct ov_sm *sm, uint32_t partition, const struct ov_flight *f)
 {
 	const struct ov_machine *m = sm->m;
 	struct ov_unit *u = &sm->units[m->first_unit[f->kind]];
-	bool shared = m->unit_count[f->kind] < m->partitions;
 	for (uint32_t n = 0; n < m->unit_count[f->kind]; n++, u++) {
-		if ((!shared && n % m->partitions != partition) || !is_idle(sm, u))
+		if (!serves(m, f->kind, n, partition) || !is_idle(sm, u))
 			continue;
 		if (f->kind == OV_LDST) {
 			start_access(sm, u, f);

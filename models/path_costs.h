@@ -31,6 +31,7 @@ struct launch_costs {
 	double *block_executions; /* by warps of the launch, block_count entries */
 	struct usage total;       /* of the launch */
 	double slot_cycles[RESOURCE_COUNT]; /* of units, if they complete one instruction per cycle; 0: no matter */
+	double ldst_variation;              /* of accesses per instruction: variance / mean^2 */
 	/* Of a group, on average: its slowest warp. */
 	double group_latency, group_memory_stall, group_waits;
 	double warp_latency, warp_waits; /* on average */

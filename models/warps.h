@@ -55,7 +55,8 @@ struct warp_options {
 	/* Longer operand collection and write-back, from the bank-conflict model, in cycles per instruction; 0 where the
 	 * engine resolves banks itself. */
 	double extra_read_cycles, extra_write_cycles;
-	bool resolve_banks; /* banks register by register, instead of the two figures above */
+	/* Banks register by register, instead of the two figures above, where names of registers tell them: banks_by_name. */
+	bool resolve_banks;
 	warp_issue_fn *on_issue; /* NULL: nobody */
 	void *ctx;
 };

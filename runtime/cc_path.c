@@ -9,7 +9,8 @@
 
 int cc_path(const char *chosen, const char *own, char *path, struct gs_error *err)
 {
-	static const char *const places[] = {"%.*s/gpusim-cc", "%.*s/../libexec/gpusim/gpusim-cc", "%.*s/../bin/gpusim-cc"};
+	static const char *const places[] = {"%.*s/gpusim-cc", "%.*s/../libexec/gpusim/gpusim-cc",
+					     "%.*s/../bin/gpusim-cc"};
 	if (*chosen) {
 		snprintf(path, PATH_MAX, "%s", chosen);
 		return access(path, X_OK) ? gs_fail(err, ENOENT, "GPUSIM_CC: '%s' cannot be run", path) : 0;

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# make test: unit tests, golden tests, counts of PTX, guest programs with and without the library, promises to users,
-# gpusim explain, random programs, quick real programs.
+# make test: unit tests, golden tests, the fuzz corpus, counts of PTX, guest programs with and without the library,
+# promises to users, gpusim explain, random programs, quick real programs.
 #   tests/run.sh BUILD_DIR
 # Ends with "N passed, N failed" over all of them.
 set -u
@@ -50,6 +50,21 @@ counts_of_ptx() {
 	add_counts "$TMPDIR/counts"
 }
 
+# What fuzzing has found worth keeping, once through the fuzz target.
+fuzz_corpus() {
+	local before
+	echo "== fuzz corpus"
+	if "$build/tests/fuzz/replay" "$root"/tests/fuzz/corpus/* >"$TMPDIR/fuzz" 2>&1; then
+		echo "$(wc -l <"$TMPDIR/fuzz") passed, 0 failed" | tee -a "$TMPDIR/fuzz"
+	else
+		before=$(grep -c "^$root/tests/fuzz/corpus/" "$TMPDIR/fuzz")
+		grep "^$root/tests/fuzz/corpus/" "$TMPDIR/fuzz" | tail -1 | sed 's/^/FAIL fuzz corpus: /'
+		grep -E '^annotator: |ERROR' "$TMPDIR/fuzz"
+		echo "$((before - 1)) passed, 1 failed" | tee -a "$TMPDIR/fuzz"
+	fi
+	add_counts "$TMPDIR/fuzz"
+}
+
 guest_programs() {
 	echo "== guest programs: the same with and without us"
 	APPS_BUILD=$build/tests/guest "$root/tests/apps/run.sh" --list "$root/tests/apps/guests" 2>&1 | tee "$TMPDIR/guests"
@@ -84,6 +99,7 @@ real_programs() {
 unit_tests
 golden
 counts_of_ptx
+fuzz_corpus
 guest_programs
 promises
 explained

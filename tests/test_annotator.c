@@ -342,8 +342,10 @@ static void what_cannot_be_rewritten_is_refused_with_its_place(void)
 	              "  while (f()) {\n    barrier(1);\n  }\n}\n",
 	              "-cl-std=CL1.2", ENOTSUP,
 	              "program.cl:3:10: a function called in the header of a loop with a barrier");
-	check_refused("__kernel void k(__global int *p) {\n  p[0] = ({ int x = p[1]; x; });\n}\n", "-cl-std=CL1.2", ENOTSUP,
-	              "program.cl:2:10: statements in an expression");
+	check_refused("__kernel void k(__global int *p) {\n  p[0] = ({ if (p[1]) return; p[2]; });\n}\n", "-cl-std=CL1.2",
+	              ENOTSUP, "program.cl:2:11: a jump out of statements in an expression");
+	check_refused("__kernel void k(__global int *p) {\n  p[0] = sizeof(({ int x = p[1]; x; }));\n}\n", "-cl-std=CL1.2",
+	              ENOTSUP, "program.cl:2:17: statements in an expression");
 	check_refused("int f(a) int a; { return a; }\n", "-cl-std=CL1.2", ENOTSUP,
 	              "program.cl:1:5: a function with variable arguments or without a prototype");
 	check_refused("__kernel void k(__global int *get_global_id) { }\n", "-cl-std=CL1.2", ENOTSUP,

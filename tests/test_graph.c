@@ -35,7 +35,8 @@ static int32_t label_of(struct text_function *t, const char *name, size_t length
 		i++;
 	if (i == t->function.label_count) {
 		CU_ASSERT_FATAL(i < MAX_LABELS);
-		t->labels[t->function.label_count++] = (struct ptx_label){.name = strndup(name, length), .at = UINT32_MAX};
+		t->labels[t->function.label_count++] =
+		    (struct ptx_label){.name = strndup(name, length), .at = UINT32_MAX};
 	}
 	return (int32_t)i;
 }
@@ -352,6 +353,25 @@ static void test_irreducible_inside_of_a_loop(void)
 	unmake(&m);
 }
 
+static void test_dominators_that_take_several_passes(void)
+{
+	/* Cooper, Harvey and Kennedy, Figure 4: 0 leads to 1 and 2; 1 to 3; 2 to 4 and 5; 3 and 4 to each other, 4 and
+	 * 5 too. Two ways lead to each of 3, 4 and 5, so 0 alone dominates them, which one pass does not find. */
+	struct made m = make("@%p1 bra L2\n"          /* 0 */
+	                     "L1: bra L3\n"           /* 1 */
+	                     "L2: @%p2 bra L4\n"      /* 2 */
+	                     "bra L5\n"               /* 3: on the way from 2 to 5 */
+	                     "L3: bra L4\n"           /* 4: the figure's 3 */
+	                     "L4: @%p3 bra L3\n"      /* 5: the figure's 4 */
+	                     "L5: @%p4 bra L4\n"      /* 6: the figure's 5 */
+	                     "ret\n");                /* 7 */
+	const int32_t idom[] = {-1, 0, 0, 2, 0, 0, 0, 6};
+	CU_ASSERT_EQUAL_FATAL(m.graph->block_count, 8);
+	for (uint32_t b = 0; b < 8; b++)
+		CU_ASSERT_EQUAL(m.graph->blocks[b].idom, idom[b]);
+	unmake(&m);
+}
+
 static void test_endless_loop(void)
 {
 	/* From 2 there is no way out: it has no post-dominator, and that of 0 is the other arm alone. */
@@ -389,6 +409,17 @@ static void test_unreachable_way_into_a_loop(void)
 	                     "ret\n");               /* 4 */
 	const int32_t expected[][3] = {{-1, 2, -1}, {-1, 3, -1}, {0, 3, 0}, {2, 4, 0}, {3, -1, -1}};
 	expect_blocks(m.graph, expected, 5);
+	unmake(&m);
+}
+
+static void test_unreachable_blocks_dominate_only_themselves(void)
+{
+	struct made m = make("ret\n@%p1 bra L1\nmov %r1, 1\nL1: bra L1\n");
+	CU_ASSERT_EQUAL_FATAL(m.graph->block_count, 4);
+	CU_ASSERT_TRUE(graph_dominates(m.graph, 1, 1));
+	CU_ASSERT_FALSE(graph_dominates(m.graph, 1, 2));
+	CU_ASSERT_FALSE(graph_dominates(m.graph, 2, 1));
+	CU_ASSERT_FALSE(graph_post_dominates(m.graph, 3, 2)); /* 3 never ends */
 	unmake(&m);
 }
 
@@ -462,6 +493,12 @@ static void test_liveness_of_guarded_writes(void)
 	expect_set(&l, l.in, 0, "%p1 %r1 %d1");
 	CU_ASSERT_EQUAL(l.most, 3);
 	CU_ASSERT_EQUAL(l.most_predicates, 1);
+	liveness_free(&l);
+	unmake(&m);
+	/* Nor does it end the life of what a later block reads. */
+	m = make("@%p1 mov %r1, 1\n@%p2 bra L1\nL1: st %d1, %r1\nret\n");
+	l = live(&m);
+	expect_set(&l, l.in, 0, "%p1 %p2 %r1 %d1");
 	liveness_free(&l);
 	unmake(&m);
 }
@@ -549,6 +586,9 @@ void add_graph_tests(void)
 	CU_add_test(suite, "two loops inside of a loop", test_two_loops_in_a_loop);
 	CU_add_test(suite, "irreducible flow has no loop", test_irreducible);
 	CU_add_test(suite, "irreducible flow inside of a loop belongs to it", test_irreducible_inside_of_a_loop);
+	CU_add_test(suite, "dominators that one pass does not find", test_dominators_that_take_several_passes);
+	CU_add_test(suite, "unreachable blocks dominate only themselves",
+		    test_unreachable_blocks_dominate_only_themselves);
 	CU_add_test(suite, "an endless loop has no post-dominator", test_endless_loop);
 	CU_add_test(suite, "a function that is one endless loop", test_endless_function);
 	CU_add_test(suite, "dead code that leads into a loop does not matter", test_unreachable_way_into_a_loop);

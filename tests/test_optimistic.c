@@ -153,6 +153,32 @@ static void test_path_is_the_graph_of_all_its_blocks(void)
 	}
 }
 
+/* 40 blocks in any order, each with a result that is long under way: more states than are kept. Those beyond forget what
+ * is under way, and so do not wait for it. */
+static void test_path_with_too_many_states(void)
+{
+	struct gpu gpu = test_gpu("gtx480", "sm_count=1,fp32_latency=100");
+	struct built_code b;
+	struct built_launch l;
+	struct block_cost whole;
+	static uint32_t path[20000];
+	uint32_t random = 3;
+	build_start(&b);
+	for (unsigned i = 0; i < 40; i++) {
+		char text[32];
+		snprintf(text, sizeof text, "%u <- 50", i);
+		if (i)
+			build_block(&b);
+		build(&b, CODE_fp32, text);
+	}
+	for (size_t i = 0; i < GS_ARRAY_LEN(path); i++)
+		path[i] = next_random(&random) % 40;
+	launch_all(&l, &b, path, GS_ARRAY_LEN(path), 1, 1);
+	CU_ASSERT_EQUAL_FATAL(pipeline_block_cost(&gpu, &b.code, path, GS_ARRAY_LEN(path), NULL, &whole), 0);
+	double cycles = optimistic(&gpu, &l, 1).cycles;
+	CU_ASSERT(cycles < whole.latency && cycles > 3 * GS_ARRAY_LEN(path) * 0.9);
+}
+
 static void build_independent(struct built_code *b, enum code_class class, int count)
 {
 	static const char *const operands[] = {"10 <- 1", "11 <- 1", "12 <- 1", "13 <- 1", "14 <- 1", "15 <- 1", "16 <- 1"};
@@ -233,6 +259,11 @@ static void test_accesses_occupy_the_load_store_unit(void)
 	CU_ASSERT_EQUAL(t.cycles, 5 * 48);
 	/* Alone: issued at 2 and 3; the second starts when the first has left the unit, at 6 + 4, and takes 35. */
 	CU_ASSERT_EQUAL(t.limits[LIMIT_latency], 10 + 35);
+	/* 4 and 1: mean 2.5, mean square 8.5, so 8.5 / 6.25 - 1. */
+	struct launch_costs costs;
+	CU_ASSERT_EQUAL_FATAL(launch_costs(&gpu, &l.warps, &costs), 0);
+	CU_ASSERT_DOUBLE_EQUAL(costs.ldst_variation, 0.36, 1e-9);
+	launch_costs_free(&costs);
 	l.path.accesses = NULL;
 	l.warps.usual_accesses = usual;
 	CU_ASSERT_EQUAL(optimistic(&gpu, &l, 6).limits[RESOURCE_ldst], 8 * 48);
@@ -307,18 +338,19 @@ static void test_units_that_complete_one_per_cycle(void)
 /* One resource of 10 cycles and nothing else: n warps take 10 n. No resource: the latency. */
 static void test_contention(void)
 {
-	const double ten = 10, none = 0, balanced[] = {10, 10};
-	CU_ASSERT_DOUBLE_EQUAL(contention_cycles(&ten, 1, 10, 7), 70, 1e-9);
-	CU_ASSERT_DOUBLE_EQUAL(contention_cycles(&none, 1, 25, 7), 25, 1e-9);
-	CU_ASSERT_DOUBLE_EQUAL(contention_cycles(&ten, 1, 100, 1), 100, 1e-9);
-	/* Two warps, latency 100, 10 of it at the resource, which the other holds a tenth of the time, for 5 more: 101 less
-	 * what is counted half: R = 10 * (1 + 0.1 - 0.05) = 10.5. */
-	CU_ASSERT_DOUBLE_EQUAL(contention_cycles(&ten, 1, 100, 2), 100.5, 1e-9);
+	const double ten = 10, none = 0, one = 1, balanced[] = {10, 10};
+	CU_ASSERT_DOUBLE_EQUAL(contention_cycles(&ten, NULL, 1, 10, 7), 70, 1e-9);
+	CU_ASSERT_DOUBLE_EQUAL(contention_cycles(&none, NULL, 1, 25, 7), 25, 1e-9);
+	CU_ASSERT_DOUBLE_EQUAL(contention_cycles(&ten, NULL, 1, 100, 1), 100, 1e-9);
+	/* Two warps, latency 100, 10 of it at the resource, which the other holds a tenth of the time, for 5 more. */
+	CU_ASSERT_DOUBLE_EQUAL(contention_cycles(&ten, NULL, 1, 100, 2), 100.5, 1e-9);
+	/* Services of all lengths, variance = mean^2: whoever comes meets long ones more often, 10 are left. */
+	CU_ASSERT_DOUBLE_EQUAL(contention_cycles(&ten, &one, 1, 100, 2), 101, 1e-9);
 	/* Many warps: the busiest resource. */
-	CU_ASSERT_DOUBLE_EQUAL(contention_cycles(&ten, 1, 100, 1000), 10000, 1e-6);
-	CU_ASSERT(contention_cycles(balanced, 2, 20, 4) > 40);
-	CU_ASSERT(contention_cycles(balanced, 2, 20, 4) < 60);
-	CU_ASSERT_EQUAL(contention_cycles(&ten, 1, 10, 0), 0);
+	CU_ASSERT_DOUBLE_EQUAL(contention_cycles(&ten, NULL, 1, 100, 1000), 10000, 1e-6);
+	CU_ASSERT(contention_cycles(balanced, NULL, 2, 20, 4) > 40);
+	CU_ASSERT(contention_cycles(balanced, NULL, 2, 20, 4) < 60);
+	CU_ASSERT_EQUAL(contention_cycles(&ten, NULL, 1, 10, 0), 0);
 }
 
 /* 2 accesses to 2 banks meet with probability 1/2; 4 to 16: 16 * (4/16 - 1 + (15/16)^4) = 0.35962. */
@@ -691,6 +723,7 @@ void add_optimistic_tests(void)
 	CU_pSuite s = CU_add_suite("optimistic", NULL, NULL);
 	CU_add_test(s, "one warp takes its path's latency", test_one_warp_takes_its_path);
 	CU_add_test(s, "a path is the graph of all its blocks", test_path_is_the_graph_of_all_its_blocks);
+	CU_add_test(s, "a path with too many states", test_path_with_too_many_states);
 	CU_add_test(s, "a resource limits full waves", test_resource_limits_full_waves);
 	CU_add_test(s, "the last wave has fewer warps", test_last_wave_has_fewer_warps);
 	CU_add_test(s, "accesses occupy the load/store unit", test_accesses_occupy_the_load_store_unit);

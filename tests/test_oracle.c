@@ -151,6 +151,30 @@ static void accesses_are_lines_banks_and_turns(void)
 	CU_ASSERT_EQUAL(accesses_of(SPACE_global, CODE_atomic, 4, ~0u, 0, 0), 32); /* one after the other */
 }
 
+static void loads_wait_for_lines_that_are_not_in_l1(void)
+{
+	struct oracle_l1 cache = {0};
+	uint64_t address = 4096;
+	struct oracle_access load = {
+	    .mask = 1, .bytes = 4, .addresses = &address, .space = SPACE_global, .class = CODE_load};
+	struct oracle_access store = load;
+	store.class = CODE_store;
+	CU_ASSERT_EQUAL(oracle_gtx480_wait(&cache, &load), 4);
+	CU_ASSERT_EQUAL(oracle_gtx480_wait(&cache, &load), 0);
+	address = 4096 + 124; /* the same line */
+	CU_ASSERT_EQUAL(oracle_gtx480_wait(&cache, &load), 0);
+	CU_ASSERT_EQUAL(oracle_gtx480_wait(&cache, &store), 0);
+	CU_ASSERT_EQUAL(oracle_gtx480_wait(&cache, &load), 4); /* the store dropped it */
+	for (uint64_t way = 1; way <= 4; way++) {
+		address = 4096 + (way << 20); /* the same set: no bit of the index or of those mixed into it differs */
+		CU_ASSERT_EQUAL(oracle_gtx480_wait(&cache, &load), 4);
+	}
+	address = 4096;
+	CU_ASSERT_EQUAL(oracle_gtx480_wait(&cache, &load), 4); /* four others have come since */
+	store.space = load.space = SPACE_shared;
+	CU_ASSERT_EQUAL(oracle_gtx480_wait(&cache, &load), 0);
+}
+
 /* Blocks and joins of every kernel of a file, as the analysis and the oracle see them. */
 static void compare_graphs(const struct ptx_module *module, const char *text)
 {
@@ -200,5 +224,6 @@ void add_oracle_tests(void)
 	CU_ADD_TEST(suite, barriers_hold_the_warps_of_a_group);
 	CU_ADD_TEST(suite, an_access_outside_of_a_buffer_is_an_error);
 	CU_ADD_TEST(suite, accesses_are_lines_banks_and_turns);
+	CU_ADD_TEST(suite, loads_wait_for_lines_that_are_not_in_l1);
 	CU_ADD_TEST(suite, the_analysis_has_the_same_blocks_and_joins);
 }

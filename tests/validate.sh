@@ -42,7 +42,7 @@ random_programs() {
 # The timing model alone: given exactly what every warp executes.
 timing() {
 	echo "== timing of exact warps: GPGPU-Sim's cycles (all in $build/timing.csv)"
-	"$build/tests/oracle/timing" -o "$build/timing.csv" -m 4 -w 20 "$root/kernels/cases.txt" "$root/tests/reference" \
+	"$build/tests/oracle/timing" -o "$build/timing.csv" -m 2 -w 6 "$root/kernels/cases.txt" "$root/tests/reference" \
 		"$root/tests/reference/gpgpusim.csv" '*-s' 2>&1 | tee "$TMPDIR/timing"
 	set -- $(tail -1 "$TMPDIR/timing" | tr -d ,)
 	passed=$((passed + $1)) failed=$((failed + $3)) skipped=$((skipped + $5))

@@ -11,24 +11,24 @@
 #include <unistd.h>
 
 static const char help[] =
-	"Usage: gpusim explain FILE.cl [OPTIONS]\n"
-	"\n"
-	"Shows what each line of an OpenCL source becomes on a GPU and what it costs there, without running it.\n"
-	"\n"
-	"  --gpu NAME|FILE.gpu    the GPU (gpusim gpus lists them); default: GPUSIM_GPU, or gtx480\n"
-	"  --set KEY=VALUE,...    override keys of its description\n"
-	"  --kernel NAME          only this kernel; default: all of the file\n"
-	"  -D NAME[=VALUE], -I DIR, -cl-...   build options, as for clBuildProgram\n"
-	"  --options \"...\"        several of them at once\n"
-	"  --local N[,M[,K]]      the local size that will be used; it is marked in the table of occupancy\n"
-	"  --shared BYTES         local memory that the program passes as an argument\n"
-	"  --dot DIR              also write graphs: KERNEL.dot is the control flow, KERNEL.block-N.dot the pipeline\n"
-	"                         execution graph of block N\n"
-	"  --html FILE            write a page instead of printing\n"
-	"\n"
-	"Columns: blocks, the basic blocks that the line's instructions are in; PTX, how many there are; mix, of which\n"
-	"kinds; cycles, from the issue of each to that of the next, one warp alone, memory at its best, every block\n"
-	"run once. Colours are for terminals; NO_COLOR switches them off.\n";
+    "Usage: gpusim explain FILE.cl [OPTIONS]\n"
+    "\n"
+    "Shows what each line of an OpenCL source becomes on a GPU and what it costs there, without running it.\n"
+    "\n"
+    "  --gpu NAME|FILE.gpu    the GPU (gpusim gpus lists them); default: GPUSIM_GPU, or gtx480\n"
+    "  --set KEY=VALUE,...    override keys of its description\n"
+    "  --kernel NAME          only this kernel; default: all of the file\n"
+    "  -D NAME[=VALUE], -I DIR, -cl-...   build options, as for clBuildProgram\n"
+    "  --options \"...\"        several of them at once\n"
+    "  --local N[,M[,K]]      the local size that will be used; it is marked in the table of occupancy\n"
+    "  --shared BYTES         local memory that the program passes as an argument\n"
+    "  --dot DIR              also write graphs: KERNEL.dot is the control flow, KERNEL.block-N.dot the pipeline\n"
+    "                         execution graph of block N\n"
+    "  --html FILE            write a page instead of printing\n"
+    "\n"
+    "Columns: blocks, the basic blocks that the line's instructions are in; inst, how many there are; mix, of which\n"
+    "kinds; cycles, from the issue of each to that of the next, one warp alone, memory at its best, every block\n"
+    "run once. Colours are for terminals; NO_COLOR switches them off.\n";
 
 struct arguments {
 	const char *file, *gpu, *set, *kernel, *local, *shared, *dot, *html;
@@ -89,9 +89,11 @@ static int read_arguments(int argc, char **argv, struct arguments *a)
 		const char *options = NULL, *flag = argv[i];
 		int before = i;
 		if (take_value(argc, argv, &i, "--gpu", &a->gpu) || take_value(argc, argv, &i, "--set", &a->set) ||
-		    take_value(argc, argv, &i, "--kernel", &a->kernel) || take_value(argc, argv, &i, "--local", &a->local) ||
-		    take_value(argc, argv, &i, "--shared", &a->shared) || take_value(argc, argv, &i, "--dot", &a->dot) ||
-		    take_value(argc, argv, &i, "--html", &a->html) || take_value(argc, argv, &i, "--options", &options)) {
+		    take_value(argc, argv, &i, "--kernel", &a->kernel) ||
+		    take_value(argc, argv, &i, "--local", &a->local) ||
+		    take_value(argc, argv, &i, "--shared", &a->shared) ||
+		    take_value(argc, argv, &i, "--dot", &a->dot) || take_value(argc, argv, &i, "--html", &a->html) ||
+		    take_value(argc, argv, &i, "--options", &options)) {
 			if (i == before && !strchr(flag, '='))
 				return cmd_fail("explain: %s needs a value", flag);
 			if (options)
@@ -122,8 +124,8 @@ static int read_local(const char *text, struct explain *e)
 		if (value <= e->gpu.max_threads_per_block)
 			e->local_threads *= value;
 		if (value > e->gpu.max_threads_per_block || e->local_threads > e->gpu.max_threads_per_block)
-			return cmd_fail("explain: --local %s: %s has work-groups of %u work-items at most", text, e->gpu.name,
-			                e->gpu.max_threads_per_block);
+			return cmd_fail("explain: --local %s: %s has work-groups of %u work-items at most", text,
+					e->gpu.name, e->gpu.max_threads_per_block);
 		at = *end ? end + 1 : NULL;
 	}
 	return 0;
@@ -195,10 +197,12 @@ static int show(const struct arguments *a, const struct explain *e, struct gs_er
 static int explain(const struct arguments *a, struct explain *e, struct gs_error *err)
 {
 	struct gs_pack answer = {0};
+	char target[2 * GPU_TEXT_SIZE];
+	snprintf(target, sizeof target, "%s:%s", e->gpu.arch, gpu_library_name(e->gpu.math_library));
 	int result = explain_read_source(&e->source, a->file, err);
 	if (!result)
-		result = explain_compile(a->file, &e->source.text, a->options.data ? a->options.data : "", e->gpu.arch, &answer,
-		                         err);
+		result = explain_compile(a->file, &e->source.text, a->options.data ? a->options.data : "", target, &answer,
+					 err);
 	if (!result)
 		result = explain_read_code(e, &answer, a->kernel, err);
 	if (!result)

@@ -6,6 +6,7 @@
  *   explain_code.c     the code of every kernel in that answer
  *   explain_source.c   the source's own functions and loops, from the same answer
  *   explain_lines.c    what each line of the source became and costs
+ *   explain_notes.c    what is said of a kernel as a whole
  *   explain_text.c, explain_html.c, explain_dot.c   what the user sees
  */
 #ifndef GPUSIM_EXPLAIN_H
@@ -82,7 +83,7 @@ struct explain_kernel {
 	struct explain_line elsewhere; /* instructions of no line that is known */
 	struct explain_line all;
 	bool *unrolled; /* for each of the source's loops: the target's code has none there */
-	uint32_t live, spilled;
+	uint32_t spilled; /* registers that it needs beyond what a thread can have */
 	uint32_t local_pointers; /* arguments that are local memory, of a size that only the program knows */
 };
 
@@ -94,12 +95,13 @@ struct explain {
 	struct ptx_module *module;
 	struct explain_kernel *kernels;
 	size_t kernel_count;
+	struct gs_buf failures; /* kernels that could not be analysed: "NAME: why", one per line */
 };
 
 /* explain_compile.c: gpusim-cc's answer (runtime/cc/protocol.h) to a source file that no program gave it. `options` are
- * build options, the folder of the file being the last place for its includes. A program that does not compile is an
+ * build options, the folder of the file being the last place for its includes; `target` is one of the request's. A program that does not compile is an
  * error with clang's first message. The caller frees *result. */
-int explain_compile(const char *file, const struct gs_buf *source, const char *options, const char *arch,
+int explain_compile(const char *file, const struct gs_buf *source, const char *options, const char *target,
                     struct gs_pack *result, struct gs_error *err);
 
 /* explain_code.c: fills module and kernels. `only`: one kernel's name, or NULL. */
@@ -125,7 +127,8 @@ const char *explain_family_text(enum explain_family f);
 size_t explain_mix(const struct explain_line *l, enum explain_family order[FAMILY_COUNT]);
 /* "0,2-4" */
 void explain_blocks(const struct explain_line *l, struct gs_buf *out);
-/* The local sizes of the table; 0 ends it. */
+
+/* explain_notes.c. The local sizes of the table; 0 ends it. */
 extern const uint32_t explain_local_sizes[];
 struct occupancy explain_occupancy(const struct explain *e, const struct explain_kernel *k, uint64_t threads);
 /* One line: instructions, blocks, loops, registers, memory. */

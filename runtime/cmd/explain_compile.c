@@ -15,15 +15,15 @@
 
 /* What programs meet on POCL, without the macros of a CPU. */
 static const char device[] =
-	"type=gpu\naddress_bits=64\nc_version=120\ncl_version=300\nimage_support=1\nlittle_endian=1\n"
-	"platform=Portable Computing Language\nname=gpusim\ndriver=gpusim\n"
-	"extensions=cl_khr_byte_addressable_store cl_khr_global_int32_base_atomics cl_khr_global_int32_extended_atomics "
-	"cl_khr_local_int32_base_atomics cl_khr_local_int32_extended_atomics cl_khr_3d_image_writes "
-	"cl_khr_int64_base_atomics cl_khr_int64_extended_atomics cl_khr_fp64\n"
-	"features=__opencl_c_3d_image_writes __opencl_c_images __opencl_c_atomic_order_acq_rel "
-	"__opencl_c_atomic_order_seq_cst __opencl_c_atomic_scope_device __opencl_c_read_write_images __opencl_c_int64 "
-	"__opencl_c_fp64\n"
-	"counters=atomic\n";
+    "type=gpu\naddress_bits=64\nc_version=120\ncl_version=300\nimage_support=1\nlittle_endian=1\n"
+    "platform=Portable Computing Language\nname=gpusim\ndriver=gpusim\n"
+    "extensions=cl_khr_byte_addressable_store cl_khr_global_int32_base_atomics cl_khr_global_int32_extended_atomics "
+    "cl_khr_local_int32_base_atomics cl_khr_local_int32_extended_atomics cl_khr_3d_image_writes "
+    "cl_khr_int64_base_atomics cl_khr_int64_extended_atomics cl_khr_fp64\n"
+    "features=__opencl_c_3d_image_writes __opencl_c_images __opencl_c_atomic_order_acq_rel "
+    "__opencl_c_atomic_order_seq_cst __opencl_c_atomic_scope_device __opencl_c_read_write_images __opencl_c_int64 "
+    "__opencl_c_fp64\n"
+    "counters=atomic\n";
 
 /* "-IFOLDER" in quotes, as build options have words with blanks. */
 static void add_folder(struct gs_buf *options, const char *file)
@@ -38,7 +38,7 @@ static void add_folder(struct gs_buf *options, const char *file)
 	gs_buf_puts(options, slash ? "\"" : ".\"");
 }
 
-static int make_request(const char *file, const struct gs_buf *source, const char *options, const char *arch,
+static int make_request(const char *file, const struct gs_buf *source, const char *options, const char *target,
                         struct gs_buf *out, struct gs_error *err)
 {
 	struct gs_pack pack = {0};
@@ -48,7 +48,7 @@ static int make_request(const char *file, const struct gs_buf *source, const cha
 	add_folder(&all, file);
 	gs_pack_puts(&pack, "version", GPUSIM_CC_VERSION);
 	gs_pack_puts(&pack, "device", device);
-	gs_pack_puts(&pack, "targets", arch);
+	gs_pack_puts(&pack, "targets", target);
 	gs_pack_puts(&pack, "cwd", getcwd(cwd, sizeof cwd) ? cwd : "/");
 	gs_pack_puts(&pack, "options", all.data ? all.data : "");
 	gs_pack_add(&pack, "source", source->data ? source->data : "", source->len);
@@ -106,7 +106,7 @@ static int check_result(const struct gs_pack *result, const char *file, struct g
 	return gs_fail(err, EINVAL, "%s: %.*s", file, length, text);
 }
 
-int explain_compile(const char *file, const struct gs_buf *source, const char *options, const char *arch,
+int explain_compile(const char *file, const struct gs_buf *source, const char *options, const char *target,
                     struct gs_pack *result, struct gs_error *err)
 {
 	const char *temporary = getenv("TMPDIR");
@@ -117,7 +117,7 @@ int explain_compile(const char *file, const struct gs_buf *source, const char *o
 		return gs_fail(err, errno, "cannot make %s: %s", folder, strerror(errno));
 	snprintf(in, sizeof in, "%s/request", folder);
 	snprintf(out, sizeof out, "%s/result", folder);
-	int failed = make_request(file, source, options, arch, &request, err);
+	int failed = make_request(file, source, options, target, &request, err);
 	if (!failed)
 		failed = gs_write_file(in, request.data, request.len, err);
 	if (!failed)

@@ -6,7 +6,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
-static int write_dot(const char *folder, const char *kernel, const char *part, struct gs_buf *text, struct gs_error *err)
+static int write_dot(const char *folder, const char *kernel, const char *part, struct gs_buf *text,
+		     struct gs_error *err)
 {
 	struct gs_buf path = {0};
 	gs_buf_printf(&path, "%s/%s%s.dot", folder, kernel, part);
@@ -22,7 +23,8 @@ static int write_pipeline(const struct explain *e, const struct explain_kernel *
 {
 	struct gs_buf text = {0}, part = {0};
 	gs_buf_printf(&part, ".block-%u", block);
-	int result = part.failed || pipeline_dot(&e->gpu, k->code, block, &text) ? gs_fail(err, ENOMEM, "out of memory") : 0;
+	int result =
+	    part.failed || pipeline_dot(&e->gpu, k->code, block, &text) ? gs_fail(err, ENOMEM, "out of memory") : 0;
 	if (!result)
 		result = write_dot(folder, k->name, part.data, &text, err);
 	gs_buf_free(&part);

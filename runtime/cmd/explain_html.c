@@ -8,29 +8,30 @@ static const char head[] =
 	"<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n";
 
 static const char style[] =
-	"<style>\n"
-	":root{color-scheme:light dark;--bg:#fbfbfa;--card:#fff;--text:#1d2329;--dim:#6c757d;--line:#e3e5e8;--bar:#2f7ed8;"
-	"--rest:#e3e8ee;--hot:220,60,40;--int:#0b7285;--real:#2b8a3e;--memory:#b35c00;--control:#9c36b5;--loop:#4c6ef5}\n"
-	"@media(prefers-color-scheme:dark){:root{--bg:#14171a;--card:#1b1f24;--text:#dfe4ea;--dim:#8b949e;--line:#2d333b;"
-	"--bar:#58a6ff;--rest:#2d333b;--hot:255,110,90;--int:#66d9e8;--real:#8ce99a;--memory:#ffc078;--control:#e599f7;"
-	"--loop:#91a7ff}}\n"
-	"body{margin:0 auto;max-width:1200px;padding:1.5rem;background:var(--bg);color:var(--text);"
-	"font:15px/1.5 system-ui,sans-serif}\n"
-	"h1{font-size:1.4rem;margin:0}h2{font:600 1.15rem ui-monospace,monospace;margin:2rem 0 .25rem}"
-	"p{margin:.2rem 0 .8rem;color:var(--dim)}nav a{margin-right:1em;color:var(--bar)}\n"
-	"section{background:var(--card);border:1px solid var(--line);border-radius:8px;margin:.6rem 0;overflow-x:auto}\n"
-	"table{border-collapse:collapse;width:100%}th,td{padding:.1rem .6rem;text-align:right;white-space:nowrap}\n"
-	"th{font-weight:600;color:var(--dim);border-bottom:1px solid var(--line);padding:.4rem .6rem}\n"
-	".source{font:13px/1.45 ui-monospace,monospace}.source td.code,.source th.code{text-align:left;white-space:pre;"
-	"tab-size:4;width:100%}\n"
-	".n,.b{color:var(--dim)}td.code.l{border-left:3px solid var(--loop)}td.code.u{border-left:3px dotted var(--loop)}\n"
-	".m{text-align:left}.m b{font-weight:500;margin-right:.5em}.I,.L{color:var(--int)}.F,.D,.S,.W{color:var(--real)}"
-	".G,.H,.P,.T,.A{color:var(--memory)}.B,.X{color:var(--control)}\n"
-	"tr.gap td{color:var(--dim);text-align:left}tr.sum td{border-top:1px solid var(--line);font-weight:600}\n"
-	".bar{display:inline-block;width:14rem;height:.7rem;background:var(--rest);border-radius:3px;vertical-align:middle}\n"
-	".bar i{display:block;height:100%;background:var(--bar);border-radius:3px}tr.chosen td{font-weight:700}\n"
-	"td.left,th.left{text-align:left}ul{color:var(--dim)}\n"
-	"</style>\n";
+    "<style>\n"
+    ":root{color-scheme:light dark;--bg:#fbfbfa;--card:#fff;--text:#1d2329;--dim:#6c757d;--line:#e3e5e8;--bar:#2f7ed8;"
+    "--rest:#e3e8ee;--hot:220,60,40;--int:#0b7285;--real:#2b8a3e;--memory:#b35c00;--control:#9c36b5;--loop:#4c6ef5}\n"
+    "@media(prefers-color-scheme:dark){:root{--bg:#14171a;--card:#1b1f24;--text:#dfe4ea;--dim:#8b949e;--line:#2d333b;"
+    "--bar:#58a6ff;--rest:#2d333b;--hot:255,110,90;--int:#66d9e8;--real:#8ce99a;--memory:#ffc078;--control:#e599f7;"
+    "--loop:#91a7ff}}\n"
+    "body{margin:0 auto;max-width:1200px;padding:1.5rem;background:var(--bg);color:var(--text);"
+    "font:15px/1.5 system-ui,sans-serif}\n"
+    "h1{font-size:1.4rem;margin:0}h2{font:600 1.15rem ui-monospace,monospace;margin:2rem 0 .25rem}"
+    "p{margin:.2rem 0 .8rem;color:var(--dim)}nav a{margin-right:1em;color:var(--bar)}\n"
+    "section{background:var(--card);border:1px solid var(--line);border-radius:8px;margin:.6rem 0;overflow-x:auto}\n"
+    "table{border-collapse:collapse;width:100%}th,td{padding:.1rem .6rem;text-align:right;white-space:nowrap}\n"
+    "th{font-weight:600;color:var(--dim);border-bottom:1px solid var(--line);padding:.4rem .6rem}\n"
+    ".source{font:13px/1.45 ui-monospace,monospace}.source td.code,.source th.code{text-align:left;white-space:pre;"
+    "tab-size:4;width:100%}\n"
+    ".n,.b{color:var(--dim)}td.code.l{border-left:3px solid var(--loop)}td.code.u{border-left:3px dotted var(--loop)}\n"
+    ".m{text-align:left}.m b{font-weight:500;margin-right:.5em}.I,.L{color:var(--int)}.F,.D,.S,.W{color:var(--real)}"
+    ".G,.H,.P,.T,.A{color:var(--memory)}.B,.X{color:var(--control)}\n"
+    "tr.gap td{color:var(--dim);text-align:left}tr.sum td{border-top:1px solid var(--line);font-weight:600}\n"
+    ".bar{display:inline-block;width:14rem;height:.7rem;background:var(--rest);border-radius:3px;vertical-align:middle}"
+    "\n"
+    ".bar i{display:block;height:100%;background:var(--bar);border-radius:3px}tr.chosen td{font-weight:700}\n"
+    "td.left,th.left{text-align:left}ul{color:var(--dim)}\n"
+    "</style>\n";
 
 /* ---- the source ---- */
 
@@ -73,8 +74,8 @@ static void put_line(const struct explain *e, const struct explain_kernel *k, ui
 	gs_buf_puts(out, "</td></tr>\n");
 }
 
-static void put_place(struct gs_buf *out, const struct explain_kernel *k, const struct explain_line *l, const char *name,
-                      uint32_t number)
+static void put_place(struct gs_buf *out, const struct explain_kernel *k, const struct explain_line *l,
+		      const char *name, uint32_t number)
 {
 	gs_buf_printf(out, "<tr%s><td></td>", l == &k->all ? " class=\"sum\"" : "");
 	put_gutter(out, k, l);
@@ -88,7 +89,7 @@ static void put_place(struct gs_buf *out, const struct explain_kernel *k, const 
 static void put_source(const struct explain *e, const struct explain_kernel *k, struct gs_buf *out)
 {
 	bool gap = false, any = false;
-	gs_buf_puts(out, "<section><table class=\"source\">\n<tr><th>line</th><th>blocks</th><th>PTX</th>"
+	gs_buf_puts(out, "<section><table class=\"source\">\n<tr><th>line</th><th>blocks</th><th>inst</th>"
 	                 "<th class=\"left\">mix</th><th>cycles</th><th class=\"code\">source</th></tr>\n");
 	for (uint32_t line = 1; line <= e->source.line_count; line++) {
 		if (!explain_shows(e, k, line)) {
@@ -110,7 +111,8 @@ static void put_source(const struct explain *e, const struct explain_kernel *k, 
 	for (int f = 0; f < FAMILY_COUNT; f++)
 		if (k->all.families[f])
 			gs_buf_printf(out, "<b class=\"%c\">%c</b> %s&emsp;", explain_letter((enum explain_family)f),
-			              explain_letter((enum explain_family)f), explain_family_text((enum explain_family)f));
+				      explain_letter((enum explain_family)f),
+				      explain_family_text((enum explain_family)f));
 	gs_buf_puts(out, "</p>\n");
 }
 
@@ -122,10 +124,11 @@ static void put_occupancy_row(const struct explain *e, const struct explain_kern
 	struct occupancy o = explain_occupancy(e, k, threads);
 	gs_buf_printf(out, "<tr%s><td>%llu</td>", chosen ? " class=\"chosen\"" : "", (unsigned long long)threads);
 	if (o.blocks_per_sm)
-		gs_buf_printf(out, "<td>%u</td><td>%u</td><td>%.0f%%</td><td class=\"left\"><span class=\"bar\">"
-		              "<i style=\"width:%.0f%%\"></i></span></td><td class=\"left\">%s</td></tr>\n", o.blocks_per_sm,
-		              o.blocks_per_sm * o.warps_per_block, 100 * o.fraction, 100 * o.fraction,
-		              occupancy_limit_name(o.limit));
+		gs_buf_printf(out,
+			      "<td>%u</td><td>%u</td><td>%.0f%%</td><td class=\"left\"><span class=\"bar\">"
+			      "<i style=\"width:%.0f%%\"></i></span></td><td class=\"left\">%s</td></tr>\n",
+			      o.blocks_per_sm, o.blocks_per_sm * o.warps_per_block, 100 * o.fraction, 100 * o.fraction,
+			      occupancy_limit_name(o.limit));
 	else
 		gs_buf_puts(out, "<td colspan=\"5\" class=\"left\">does not fit</td></tr>\n");
 }
@@ -133,8 +136,9 @@ static void put_occupancy_row(const struct explain *e, const struct explain_kern
 static void put_occupancy(const struct explain *e, const struct explain_kernel *k, struct gs_buf *out)
 {
 	uint64_t chosen = e->local_threads;
-	gs_buf_puts(out, "<section><table>\n<tr><th>local size</th><th>groups/SM</th><th>warps/SM</th><th>occupancy</th>"
-	                 "<th></th><th class=\"left\">limited by</th></tr>\n");
+	gs_buf_puts(out,
+		    "<section><table>\n<tr><th>local size</th><th>groups/SM</th><th>warps/SM</th><th>occupancy</th>"
+		    "<th></th><th class=\"left\">limited by</th></tr>\n");
 	for (const uint32_t *size = explain_local_sizes; *size; size++) {
 		if (chosen && chosen <= *size) {
 			put_occupancy_row(e, k, chosen, true, out);
@@ -196,13 +200,20 @@ void explain_html(const struct explain *e, struct gs_buf *out)
 	gs_buf_html(out, e->source.file);
 	gs_buf_puts(out, "</h1>\n<p>on ");
 	gs_buf_html(out, e->gpu.title);
-	gs_buf_printf(out, " (%s, %u SMs, %.0f MHz). Cycles: from the issue of each instruction to that of the next, one warp "
-	              "alone, memory at its best, every block run once.</p>\n<nav>", e->gpu.arch, e->gpu.sm_count,
-	              e->gpu.clock_mhz);
+	gs_buf_printf(
+	    out,
+	    " (%s, %u SMs, %.0f MHz). Cycles: from the issue of each instruction to that of the next, one warp "
+	    "alone, memory at its best, every block run once.</p>\n<nav>",
+	    e->gpu.arch, e->gpu.sm_count, e->gpu.clock_mhz);
 	for (size_t i = 0; i < e->kernel_count && e->kernel_count > 1; i++)
 		gs_buf_printf(out, "<a href=\"#%s\">%s</a>", e->kernels[i].name, e->kernels[i].name);
 	gs_buf_puts(out, "</nav>\n");
 	for (size_t i = 0; i < e->kernel_count; i++)
 		put_kernel(e, &e->kernels[i], out);
+	if (e->failures.len) {
+		gs_buf_puts(out, "<h2>not analysed</h2>\n<pre>");
+		gs_buf_html(out, e->failures.data);
+		gs_buf_puts(out, "</pre>\n");
+	}
 	gs_buf_puts(out, "</body>\n</html>\n");
 }

@@ -72,8 +72,8 @@ static void add_range(struct explain_range *list, size_t *count, const struct so
                       uint32_t depth)
 {
 	if (b->own && b->first && b->last >= first)
-		list[(*count)++] = (struct explain_range){.function = strdup(b->function), .first = first, .last = b->last,
-		                                          .depth = depth};
+		list[(*count)++] = (struct explain_range){
+		    .function = strdup(b->function), .first = first, .last = b->last, .depth = depth};
 }
 
 static uint32_t loop_depth(const char *loops, int32_t loop)

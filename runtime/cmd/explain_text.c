@@ -105,7 +105,8 @@ static void put_mix(const struct page *p, const struct explain_line *l)
 	int column = 0;
 	for (size_t i = 0; i < count; i++) {
 		char word[16];
-		int n = snprintf(word, sizeof word, "%s%u%c", i ? " " : "", l->families[order[i]], explain_letter(order[i]));
+		int n = snprintf(word, sizeof word, "%s%u%c", i ? " " : "", l->families[order[i]],
+				 explain_letter(order[i]));
 		bool last = i + 1 == count;
 		if (column + n > MIX_WIDTH - (last ? 0 : 1)) {
 			gs_buf_puts(p->out, "+");
@@ -216,7 +217,7 @@ static void put_place(const struct page *p, const struct explain_kernel *k, cons
 static void put_lines(const struct page *p, const struct explain_kernel *k)
 {
 	bool gap = false, any = false;
-	put_styled(p, BOLD, " line blocks   PTX mix             cycles     source");
+	put_styled(p, BOLD, " line blocks  inst mix             cycles     source");
 	gs_buf_puts(p->out, "\n");
 	for (uint32_t line = 1; line <= p->e->source.line_count; line++) {
 		if (!explain_shows(p->e, k, line)) {
@@ -355,7 +356,13 @@ void explain_text(const struct explain *e, bool colours, bool unicode, struct gs
 {
 	struct page p = {.e = e, .colours = colours, .unicode = unicode, .out = out};
 	put_styled(&p, BOLD, e->source.file);
-	gs_buf_printf(out, " on %s (%s, %u SMs, %.0f MHz)\n", e->gpu.title, e->gpu.arch, e->gpu.sm_count, e->gpu.clock_mhz);
+	gs_buf_printf(out, " on %s (%s, %u SMs, %.0f MHz)\n", e->gpu.title, e->gpu.arch, e->gpu.sm_count,
+		      e->gpu.clock_mhz);
 	for (size_t i = 0; i < e->kernel_count; i++)
 		put_kernel(&p, &e->kernels[i]);
+	for (const char *at = e->failures.data ? e->failures.data : "", *end; *at; at = end + 1) {
+		end = strchr(at, '\n');
+		put_styled(&p, RED, "\n  not analysed: ");
+		put_wrapped(&p, at, (size_t)(end - at), 4);
+	}
 }

@@ -11,6 +11,7 @@ root=$(cd "$(dirname "$0")/../.." && pwd)
 work=$build/fuzz
 theirs=0 ours=0 runs=0
 mkdir -p "$work/corpus" "$work/found" "$work/seeds"
+rm -f "$work"/log.*
 
 # What gpusim-cc would hand to the annotator.
 preprocess() { # FILE
@@ -44,6 +45,7 @@ while left=$((start + seconds - $(date +%s))); [ $left -gt 0 ]; do
 	"$work/annotator" -max_total_time=$left -timeout=20 -rss_limit_mb=6000 -max_len=16384 -len_control=20 -reload=0 \
 		-dict="$root/tests/fuzz/opencl.dict" -artifact_prefix="$work/found/" -print_final_stats=1 \
 		"$work/corpus" "$root/tests/fuzz/corpus" "$work/seeds" >"$work/log.$runs" 2>&1 && break
+	grep -q SUMMARY "$work/log.$runs" || { tail -3 "$work/log.$runs"; exit 1; } # it did not even start
 	if is_theirs "$work/log.$runs"; then
 		theirs=$((theirs + 1))
 	else

@@ -90,3 +90,45 @@ uint32_t oracle_gtx480_accesses(const struct oracle_access *a)
 		return atomic_segments(a);
 	return pieces(a, a->bytes == 1 ? 32 : a->bytes == 2 ? 64 : 128);
 }
+
+/* The set of a line: GPGPU-Sim mixes higher bits of the address into it. */
+static uint32_t set_of(uint64_t line)
+{
+	static const uint8_t bits[] = {13, 14, 15, 17, 19};
+	uint64_t address = line * 128, mixed = 0;
+	for (uint32_t i = 0; i < sizeof bits; i++)
+		mixed |= (address >> bits[i] & 1) << i;
+	return (uint32_t)((line ^ mixed) % ORACLE_L1_SETS);
+}
+
+/* Whether the line is there; after a load it is, after a store it is not. */
+static bool look_up(struct oracle_l1 *cache, uint64_t line, bool store)
+{
+	uint64_t *ways = cache->lines[set_of(line)];
+	uint32_t way = 0;
+	while (way < ORACLE_L1_WAYS && ways[way] != line + 1)
+		way++;
+	bool hit = way < ORACLE_L1_WAYS;
+	if (store && hit) {
+		memmove(&ways[way], &ways[way + 1], (ORACLE_L1_WAYS - 1 - way) * sizeof *ways);
+		ways[ORACLE_L1_WAYS - 1] = 0;
+	} else if (!store) {
+		memmove(&ways[1], ways, (hit ? way : ORACLE_L1_WAYS - 1) * sizeof *ways);
+		ways[0] = line + 1;
+	}
+	return hit;
+}
+
+uint32_t oracle_gtx480_wait(struct oracle_l1 *cache, const struct oracle_access *a)
+{
+	enum { MISS_CYCLES = 4, LINE = 128 };
+	bool store = a->class == CODE_store, missed = false;
+	if (a->space != SPACE_global || a->class == CODE_atomic)
+		return 0;
+	for (uint32_t rest = a->mask; rest; rest &= rest - 1) {
+		uint64_t address = a->addresses[__builtin_ctz(rest)];
+		for (uint64_t line = address / LINE; line <= (address + a->bytes - 1) / LINE; line++)
+			missed |= !look_up(cache, line, store);
+	}
+	return missed && !store ? MISS_CYCLES : 0;
+}

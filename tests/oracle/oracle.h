@@ -80,6 +80,16 @@ int oracle_run(const struct oracle *o, const struct oracle_launch *launch, struc
  */
 uint32_t oracle_gtx480_accesses(const struct oracle_access *access);
 
+/*
+ * Its first-level cache, as the order sees it in which the oracle runs warps. With perfect memory GPGPU-Sim answers a
+ * load that misses 4 cycles later than one that hits. Stores write through and drop a line that is there.
+ */
+enum { ORACLE_L1_SETS = 32, ORACLE_L1_WAYS = 4 };
+struct oracle_l1 {
+	uint64_t lines[ORACLE_L1_SETS][ORACLE_L1_WAYS]; /* number + 1, the last used first; 0: none */
+};
+uint32_t oracle_gtx480_wait(struct oracle_l1 *cache, const struct oracle_access *access);
+
 /* What every warp of the launch executes, for the timing models; the caller frees it with oracle_trace_free. */
 struct oracle_trace {
 	struct launch_warps warps;

@@ -9,11 +9,18 @@ struct list {
 	size_t count, room;
 };
 
+/* What a warp of the group that is running has done so far. */
+struct record {
+	struct list blocks;          /* uint32_t */
+	struct list accesses, waits; /* uint16_t */
+	uint64_t lanes;
+};
+
 struct recorder {
 	const struct oracle *program;
 	uint32_t warps_per_group;
-	struct list *blocks, *accesses; /* of each warp of the group that is running */
-	uint64_t *lanes;
+	struct record *warps;
+	struct oracle_l1 l1;
 	uint64_t group;
 	struct list paths;       /* struct warp_path */
 	struct list path_of;     /* uint32_t */
@@ -47,11 +54,12 @@ static uint64_t hash_bytes(uint64_t hash, const void *data, size_t length)
 	return hash;
 }
 
-static bool same(const struct warp_path *p, const struct list *blocks, const struct list *accesses)
+static bool same(const struct warp_path *p, const struct record *w)
 {
-	return p->block_count == blocks->count && p->access_count == accesses->count &&
-	       !memcmp(p->blocks, blocks->data, blocks->count * sizeof(uint32_t)) &&
-	       (!accesses->count || !memcmp(p->accesses, accesses->data, accesses->count * sizeof(uint16_t)));
+	size_t bytes = w->accesses.count * sizeof(uint16_t);
+	return p->block_count == w->blocks.count && p->access_count == w->accesses.count &&
+	       p->active_lanes == w->lanes && !memcmp(p->blocks, w->blocks.data, w->blocks.count * sizeof(uint32_t)) &&
+	       (!bytes || (!memcmp(p->accesses, w->accesses.data, bytes) && !memcmp(p->waits, w->waits.data, bytes)));
 }
 
 static void grow_table(struct recorder *r)
@@ -74,41 +82,42 @@ static void grow_table(struct recorder *r)
 }
 
 /* The path of this warp, an old one or a new one. */
-static uint32_t find_path(struct recorder *r, struct list *blocks, struct list *accesses, uint64_t lanes)
+static uint32_t find_path(struct recorder *r, struct record *w)
 {
-	uint64_t hash = hash_bytes(UINT64_C(14695981039346656037), blocks->data, blocks->count * sizeof(uint32_t));
-	hash = hash_bytes(hash, accesses->data, accesses->count * sizeof(uint16_t)) + lanes;
+	size_t bytes = w->accesses.count * sizeof(uint16_t);
+	uint64_t hash = hash_bytes(UINT64_C(14695981039346656037), w->blocks.data, w->blocks.count * sizeof(uint32_t));
+	hash = hash_bytes(hash_bytes(hash, w->accesses.data, bytes), w->waits.data, bytes) + w->lanes;
 	hash ^= hash >> 29;
 	if (r->paths.count * 2 >= r->slot_count)
 		grow_table(r);
 	if (r->failed)
 		return 0;
 	size_t s = hash & (r->slot_count - 1);
-	for (; r->slots[s]; s = (s + 1) & (r->slot_count - 1)) {
-		const struct warp_path *p = (struct warp_path *)r->paths.data + r->slots[s] - 1;
-		if (((uint64_t *)r->path_hashes.data)[r->slots[s] - 1] == hash && p->active_lanes == lanes &&
-		    same(p, blocks, accesses))
+	for (; r->slots[s]; s = (s + 1) & (r->slot_count - 1))
+		if (((uint64_t *)r->path_hashes.data)[r->slots[s] - 1] == hash &&
+		    same((struct warp_path *)r->paths.data + r->slots[s] - 1, w))
 			return r->slots[s] - 1;
-	}
-	struct warp_path path = {.blocks = blocks->data,
-	                         .block_count = blocks->count,
-	                         .accesses = accesses->data,
-	                         .access_count = accesses->count,
-	                         .active_lanes = lanes};
+	struct warp_path path = {.blocks = w->blocks.data,
+	                         .block_count = w->blocks.count,
+	                         .accesses = w->accesses.data,
+	                         .waits = w->waits.data,
+	                         .access_count = w->accesses.count,
+	                         .active_lanes = w->lanes};
 	*(struct warp_path *)add(r, &r->paths, sizeof path) = path;
 	*(uint64_t *)add(r, &r->path_hashes, sizeof hash) = hash;
-	*blocks = *accesses = (struct list){0}; /* the path has them now */
+	*w = (struct record){0}; /* the path has its lists now */
 	r->slots[s] = (uint32_t)r->paths.count;
 	return r->slots[s] - 1;
 }
 
 static void finish_group(struct recorder *r)
 {
-	for (uint32_t w = 0; w < r->warps_per_group && !r->failed; w++) {
-		uint32_t path = find_path(r, &r->blocks[w], &r->accesses[w], r->lanes[w]);
+	for (uint32_t i = 0; i < r->warps_per_group && !r->failed; i++) {
+		struct record *w = &r->warps[i];
+		uint32_t path = find_path(r, w);
 		*(uint32_t *)add(r, &r->path_of, sizeof path) = path;
-		r->blocks[w].count = r->accesses[w].count = 0;
-		r->lanes[w] = 0;
+		w->blocks.count = w->accesses.count = w->waits.count = 0;
+		w->lanes = 0;
 	}
 	r->group++;
 }
@@ -118,27 +127,28 @@ static void on_block(void *user, uint64_t group, uint32_t warp, uint32_t block, 
 	struct recorder *r = user;
 	while (r->group < group)
 		finish_group(r);
-	*(uint32_t *)add(r, &r->blocks[warp], sizeof block) = block;
-	r->lanes[warp] += (uint64_t)__builtin_popcount(mask) * r->program->blocks[block].count;
+	*(uint32_t *)add(r, &r->warps[warp].blocks, sizeof block) = block;
+	r->warps[warp].lanes += (uint64_t)__builtin_popcount(mask) * r->program->blocks[block].count;
 }
 
 static void on_memory(void *user, const struct oracle_access *access)
 {
 	struct recorder *r = user;
 	uint32_t n = oracle_gtx480_accesses(access);
-	*(uint16_t *)add(r, &r->accesses[access->warp], sizeof(uint16_t)) = (uint16_t)n;
+	*(uint16_t *)add(r, &r->warps[access->warp].accesses, sizeof(uint16_t)) = (uint16_t)n;
+	*(uint16_t *)add(r, &r->warps[access->warp].waits, sizeof(uint16_t)) =
+	    (uint16_t)oracle_gtx480_wait(&r->l1, access);
 	r->sum += n;
 }
 
 static void free_recorder(struct recorder *r)
 {
-	for (uint32_t w = 0; w < r->warps_per_group; w++) {
-		free(r->blocks ? r->blocks[w].data : NULL);
-		free(r->accesses ? r->accesses[w].data : NULL);
+	for (uint32_t w = 0; r->warps && w < r->warps_per_group; w++) {
+		free(r->warps[w].blocks.data);
+		free(r->warps[w].accesses.data);
+		free(r->warps[w].waits.data);
 	}
-	free(r->blocks);
-	free(r->accesses);
-	free(r->lanes);
+	free(r->warps);
 	free(r->slots);
 	free(r->path_hashes.data);
 }
@@ -159,14 +169,12 @@ int oracle_trace(const struct oracle *o, const struct oracle_launch *launch, str
 	struct oracle_launch traced = *launch;
 	for (uint32_t d = 0; d < 3; d++)
 		groups *= launch->global[d] / launch->local[d];
-	r.blocks = calloc(r.warps_per_group, sizeof *r.blocks);
-	r.accesses = calloc(r.warps_per_group, sizeof *r.accesses);
-	r.lanes = calloc(r.warps_per_group, sizeof *r.lanes);
+	r.warps = calloc(r.warps_per_group, sizeof *r.warps);
 	traced.events = (struct oracle_events){.block = on_block, .memory = on_memory, .user = &r};
 	*out = (struct oracle_trace){0};
 	struct kernel_code *code = oracle_code(o);
-	int result = !r.blocks || !r.accesses || !r.lanes || !code ? gs_fail(err, ENOMEM, "out of memory")
-	                                                           : oracle_run(o, &traced, &out->counts, err);
+	int result =
+	    !r.warps || !code ? gs_fail(err, ENOMEM, "out of memory") : oracle_run(o, &traced, &out->counts, err);
 	while (!result && r.group < groups)
 		finish_group(&r);
 	out->warps = (struct launch_warps){.code = code,
@@ -191,6 +199,7 @@ void oracle_trace_free(struct oracle_trace *t)
 	for (uint32_t p = 0; p < t->warps.path_count; p++) {
 		free((void *)t->warps.paths[p].blocks);
 		free((void *)t->warps.paths[p].accesses);
+		free((void *)t->warps.paths[p].waits);
 	}
 	free((void *)t->warps.paths);
 	free((void *)t->warps.path_of);

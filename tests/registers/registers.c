@@ -3,9 +3,9 @@
  *
  *   registers PTXAS FOLDER FILE.cl...
  *
- * FOLDER is for the PTX files. Kernels that ptxas takes are ranked by name, and every other one is of the half that the rule was chosen
- * on (chosen), the rest being of the half that it never saw (held out). Exits 1 when the median error over all is
- * above 15%, or fewer than 80% have the same number of work-groups of 256 on an SM.
+ * FOLDER is for the PTX files. Kernels that ptxas takes are ranked by name, and every other one is of the half that the
+ * rule was chosen on (chosen), the rest being of the half that it never saw (held out). Exits 1 when the median error
+ * over all is above 15%, or fewer than 80% have the same number of work-groups of 256 on an SM.
  */
 #include "analysis/graph.h"
 #include "models/models.h"
@@ -97,10 +97,12 @@ static void compare_file(const char *ptxas, const char *folder, const char *file
 	}
 	const char *ptx = gs_pack_text(&result, "ptx");
 	snprintf(path, sizeof path, "%s/%s.%s.ptx", folder, base ? base + 1 : file, targets[target].arch);
-	check(!gs_write_file(path, ptx, strlen(ptx), &err) && !ptx_read(ptx, strlen(ptx), &module, &err), "reading PTX");
+	check(!gs_write_file(path, ptx, strlen(ptx), &err) && !ptx_read(ptx, strlen(ptx), &module, &err),
+	      "reading PTX");
 	for (uint32_t i = 0; i < module->function_count; i++)
 		if (module->functions[i].entry)
-			row_of(module->functions[i].name)->ours[target] = our_registers(&module->functions[i], targets[target].arch);
+			row_of(module->functions[i].name)->ours[target] =
+			    our_registers(&module->functions[i], targets[target].arch);
 	read_ptxas(ptxas, path, target);
 	ptx_free(module);
 	gs_pack_free(&result);
@@ -154,7 +156,8 @@ static void print_table(void)
 		printf("\n%-20s %-8s", rows[i].kernel, i % 2 ? "held out" : "chosen");
 		for (size_t t = 0; t < GS_ARRAY_LEN(targets); t++)
 			if (rows[i].ours[t] && rows[i].ptxas[t])
-				printf("  %7u /%3u %s", rows[i].ours[t], rows[i].ptxas[t], rows[i].same[t] ? "    " : "*   ");
+				printf("  %7u /%3u %s", rows[i].ours[t], rows[i].ptxas[t],
+				       rows[i].same[t] ? "    " : "*   ");
 			else
 				printf("  %16s", "-");
 	}
