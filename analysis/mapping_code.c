@@ -272,6 +272,8 @@ int mapping_code(const struct mapping *m, const char *arch, struct kernel_code *
 		result = fill_addresses(&f, err);
 	if (!result)
 		result = fill_resources(&f, arch, err);
+	if (!result)
+		result = mapping_expand(m, arch, f.code, err);
 	gs_buf_free(&f.strings);
 	if (result)
 		code_free(f.code);

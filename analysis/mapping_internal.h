@@ -52,6 +52,9 @@ int mapping_system(const struct mapping *m, const struct mapping_source *source,
 /* mapping_code.c: the code without its sums. The caller frees *out with code_free. */
 int mapping_code(const struct mapping *m, const char *arch, struct kernel_code **out, struct gs_error *err);
 
+/* mapping_expand.c: calls of library functions without code become their machine instructions (builtins.h). */
+int mapping_expand(const struct mapping *m, const char *arch, struct kernel_code *code, struct gs_error *err);
+
 /* slow_paths.c: fills m->rank and m->library. */
 int find_slow_paths(struct mapping *m, struct gs_error *err);
 
