@@ -287,7 +287,7 @@ static enum CXChildVisitResult find_barrier(CXCursor cursor, CXCursor parent, CX
 	(void)parent;
 	if (clang_getCursorKind(cursor) == CXCursor_CallExpr) {
 		const struct function *f = called_function(b->a, cursor);
-		b->found |= f ? f->has_barrier || b->a->helper_barriers : is_barrier(cursor);
+		b->found |= f ? f->has_barrier : is_barrier(cursor);
 	}
 	return b->found ? CXChildVisit_Break : CXChildVisit_Recurse;
 }
