@@ -19,8 +19,8 @@
 enum {
 	FIRST_WAVES = 8,  /* residencies simulated at first */
 	MOST_WAVES = 64,
-	ALWAYS_WHOLE = 400000,  /* warp instructions that are not worth extrapolating */
-	BUDGET = 6000000,       /* warp instructions to simulate, about a second */
+	ALWAYS_WHOLE = 300000,  /* warp instructions that are not worth extrapolating */
+	BUDGET = 4000000,       /* warp instructions to simulate, about a second */
 };
 #define SETTLED 0.005 /* relative change of the answer when twice as much is simulated */
 /* What even an exact simulation stops at: hours. */
@@ -103,7 +103,7 @@ static struct ov_plan make_plan(const struct work *work, uint32_t residency, uin
 		plan.groups = (uint64_t)ceil((double)plan.groups * few / plan.sm_count);
 		plan.sm_count = few;
 	}
-	uint64_t tail = residency * plan.sm_count + plan.groups % filled;
+	uint64_t held = (uint64_t)residency * plan.sm_count, tail = held + plan.groups % held;
 	plan.tail = tail < plan.groups ? tail : plan.groups;
 	plan.spread = w->pattern_groups < w->groups ? w->pattern_groups : w->groups;
 	return plan;

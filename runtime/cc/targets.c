@@ -199,11 +199,15 @@ static int make_code(const struct target *t, const struct kernel_entry *k, struc
 	return result;
 }
 
+/* The library functions of a kernel whose cost is from a table. */
 static void write_library(const struct target *t, const struct kernel_entry *k, struct gs_buf *section)
 {
+	const struct ptx_function *function = ptx_find(t->module, k->name);
 	struct gs_buf list = {0};
-	builtin_list(t->module, ptx_find(t->module, k->name), &list);
-	for (char *rest = list.data, *line; (line = strsep(&rest, "\n")) && *line;)
+	char *line;
+	if (function)
+		builtin_list(t->module, function, &list);
+	for (char *rest = list.data; (line = strsep(&rest, "\n")) && *line;)
 		gs_buf_printf(section, "library %s %s\n", k->name, line);
 	gs_buf_free(&list);
 }

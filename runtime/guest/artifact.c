@@ -172,10 +172,11 @@ static void take_failure(struct artifact *a, int arch, char *line)
 	}
 }
 
+/* "library KERNEL FUNCTION" */
 static void take_library(struct artifact *a, int arch, char *line)
 {
-	char *kernel = line + strlen("library "), *function = strchr(kernel, ' '), *grown;
-	if (strncmp(line, "library ", 8) || !function)
+	char *kernel = line + strlen("library "), *function, *grown;
+	if (strncmp(line, "library ", strlen("library ")) || !(function = strchr(kernel, ' ')))
 		return;
 	*function++ = 0;
 	struct artifact_kernel *k = artifact_kernel(a, kernel);
