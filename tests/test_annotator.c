@@ -324,7 +324,7 @@ static void barriers_of_other_functions_do_not_matter(void)
 	          MARK_PROBE,
 	          "void b(void) {__gpusim_probe(1, 0, 0, -1); barrier(1); }\nint f(void) {__gpusim_probe(2, 1, 0, -1); "
 	          "return 1; }\n__kernel void k(void) {__gpusim_probe(3, 2, 0, -1); b(); while (f())"
-	          "{__gpusim_probe(3, 3, 0, -1); f();}__gpusim_probe(3, 4, 0, -1); }\n");
+	          "{__gpusim_probe(3, 3, 0, -1); f();} }\n");
 }
 
 static void probes_stand_where_counters_do(void)
