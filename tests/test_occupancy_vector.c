@@ -291,6 +291,20 @@ static void test_taken_branches(void)
 	}
 }
 
+/* What is fetched with the last instruction of the code is flushed like anything else: 3 after the first of a pair. */
+static void test_branch_at_the_end_of_the_code(void)
+{
+	static struct scene s;
+	start(&s, "gtx480", "icache_line_instructions=0");
+	build(&s.code, CODE_move, "3 <-");
+	build_block(&s.code);
+	build(&s.code, CODE_branch, "");
+	s.path[0] = 1;
+	s.path[s.path_length++] = 0;
+	run(&s);
+	CU_ASSERT_EQUAL(s.issues[1].cycle - s.issues[0].cycle, 3);
+}
+
 /* A front end that sees the branch: its target is fetched for in the same cycle, and issues in the next. */
 static void test_flush_at_branch(void)
 {
@@ -812,6 +826,7 @@ void add_occupancy_vector_tests(void)
 	CU_add_test(s, "reads of one bank wait for one another", test_bank_conflict);
 	CU_add_test(s, "extra cycles of reading are given out in whole ones", test_extra_read_cycles);
 	CU_add_test(s, "a taken branch wastes what was fetched", test_taken_branches);
+	CU_add_test(s, "a branch at the end of the code is like any other", test_branch_at_the_end_of_the_code);
 	CU_add_test(s, "a front end that flushes at once loses nothing", test_flush_at_branch);
 	CU_add_test(s, "fma_chain's loop takes 73 cycles", test_loop_of_one_warp);
 	CU_add_test(s, "warps wait for the sfu unit", test_sfu_contention);
