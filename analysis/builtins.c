@@ -195,7 +195,7 @@ const char *builtin_source(const struct builtin_cost *cost)
 
 static bool is_listed(const struct gs_buf *list, size_t from, const char *line)
 {
-	const char *at = list->data ? list->data + from : NULL;
+	const char *at = list->len > from ? list->data + from : NULL;
 	size_t length = strlen(line);
 	for (; at && (at = strstr(at, line)); at += length)
 		if ((at == list->data + from || at[-1] == '\n') && at[length] == '\n')
@@ -203,18 +203,45 @@ static bool is_listed(const struct gs_buf *list, size_t from, const char *line)
 	return false;
 }
 
-void builtin_list(const struct ptx_module *module, struct gs_buf *out)
+static void list_function(const struct ptx_function *f, size_t from, struct gs_buf *out)
 {
+	char line[128] = "?";
+	builtin_name(f->name, line + 1, sizeof line - 1);
+	const char *name = builtin_find(f->name) ? line + 1 : line;
+	if (!is_listed(out, from, name))
+		gs_buf_printf(out, "%s\n", name);
+}
+
+static const struct ptx_function *called_by(const struct ptx_module *module, const struct ptx_instruction *i)
+{
+	for (uint32_t k = 0; k < i->operand_count && i->flags & CODE_CALL; k++)
+		if (i->operands[k].kind == PTX_SYMBOL && !i->operands[k].write)
+			return ptx_find(module, i->operands[k].text);
+	return NULL;
+}
+
+/* depth ends recursion, which GPUs hardly have. */
+static void list_calls(const struct ptx_module *module, const struct ptx_function *f, unsigned depth, size_t from,
+                       struct gs_buf *out)
+{
+	for (uint32_t i = 0; i < f->instruction_count; i++) {
+		const struct ptx_function *callee = called_by(module, &f->instructions[i]);
+		if (callee && callee->external)
+			list_function(callee, from, out);
+		else if (callee && depth)
+			list_calls(module, callee, depth - 1, from, out);
+	}
+}
+
+void builtin_list(const struct ptx_module *module, const struct ptx_function *function, struct gs_buf *out)
+{
+	enum { DEEPEST = 8 };
 	size_t from = out->len;
-	for (uint32_t i = 0; i < module->function_count; i++) {
+	if (function)
+		list_calls(module, function, DEEPEST, from, out);
+	for (uint32_t i = 0; i < module->function_count && !function; i++) {
 		const struct ptx_function *f = ptx_find(module, module->functions[i].name);
-		char line[128];
-		if (!f || !f->external)
-			continue;
-		line[0] = '?';
-		builtin_name(f->name, line + 1, sizeof line - 1);
-		const char *name = builtin_find(f->name) ? line + 1 : line;
-		if (!is_listed(out, from, name))
-			gs_buf_printf(out, "%s\n", name);
+		if (f && f->external)
+			list_function(f, from, out);
 	}
 }

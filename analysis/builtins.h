@@ -38,8 +38,8 @@ size_t builtin_expand(const struct builtin_cost *cost, const char *arch, struct 
 void builtin_name(const char *function_name, char *out, size_t size);
 const char *builtin_source(const struct builtin_cost *cost); /* where its figures are from */
 
-/* The functions that the PTX calls and does not have, one per line, as reports call them; "?" stands before those that the
- * table does not have. */
-void builtin_list(const struct ptx_module *module, struct gs_buf *out);
+/* The functions without code that `function` (NULL: any) and those it calls reach, one per line, as reports call them; "?"
+ * stands before those that the table does not have. */
+void builtin_list(const struct ptx_module *module, const struct ptx_function *function, struct gs_buf *out);
 
 #endif

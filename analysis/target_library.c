@@ -215,6 +215,12 @@ static void forget_convergence(LLVMValueRef function)
 			LLVMRemoveCallSiteEnumAttribute(LLVMGetUser(use), LLVMAttributeFunctionIndex, convergent);
 }
 
+/* clang makes what it takes from libclc internal; a program's own function of such a name can be called from elsewhere. */
+static bool is_of_library(LLVMValueRef function)
+{
+	return LLVMIsDeclaration(function) || LLVMGetLinkage(function) == LLVMInternalLinkage;
+}
+
 /* Two bytes as a short, any other type as it is. */
 static LLVMTypeRef passable(LLVMTypeRef type)
 {
@@ -284,7 +290,7 @@ void target_library(LLVMModuleRef module, const struct target_arch *arch, bool r
 		next = LLVMGetNextFunction(f);
 		if (!target_mangled_name(symbol, name, sizeof name))
 			continue;
-		if (arch->vendor && describe(&m, f, name, relaxed))
+		if (arch->vendor && is_of_library(f) && describe(&m, f, name, relaxed))
 			replace_math(&m, module);
 		else if (LLVMIsDeclaration(f) && !target_atomic(module, f, symbol, name, arch))
 			keep_call(module, f, name);

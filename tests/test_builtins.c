@@ -152,12 +152,17 @@ static void the_functions_of_a_text_are_listed(void)
 		".func (.param .b32 r) __gpusim_fn_sin_f32 (.param .b32 a);\n.func helper ();\n.func own ();\n"
 		".func (.param .b32 r) _Z15get_image_width14ocl_image2d_ro (.param .b64 a);\n"
 		".func (.param .b32 r) _Z15get_image_width14ocl_image1d_ro (.param .b64 a);\n"
-		".func own()\n{\n\tret;\n}\n.entry k()\n{\n\tcall.uni own, ();\n\tret;\n}\n";
+		".func own()\n{\n\tcall.uni helper, ();\n\tret;\n}\n"
+		".entry k(.param .f32 x)\n{\n\tcall.uni own, ();\n\tcall.uni (r0), __gpusim_fn_sin_f32, (a0);\n"
+		"\tcall.uni own, ();\n\tret;\n}\n";
 	struct ptx_module *module;
 	struct gs_buf list = {0};
 	CU_ASSERT_EQUAL_FATAL(ptx_read(ptx, strlen(ptx), &module, &error), 0);
-	builtin_list(module, &list);
+	builtin_list(module, NULL, &list);
 	CU_ASSERT_STRING_EQUAL(list.data, "sin (f32)\n?helper\nget_image_width\n");
+	list.len = 0;
+	builtin_list(module, ptx_find(module, "k"), &list); /* in the order of its calls */
+	CU_ASSERT_STRING_EQUAL(list.data, "?helper\nsin (f32)\n");
 	gs_buf_free(&list);
 	ptx_free(module);
 }
@@ -305,7 +310,7 @@ static void check_list(const struct gs_buf *ptx)
 	struct ptx_module *module;
 	struct gs_buf list = {0};
 	CU_ASSERT_EQUAL_FATAL(ptx_read(ptx->data, ptx->len, &module, &error), 0);
-	builtin_list(module, &list);
+	builtin_list(module, NULL, &list);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(list.data);
 	CU_ASSERT_PTR_NULL(strchr(list.data, '?'));
 	CU_ASSERT_PTR_NOT_NULL(strstr(list.data, "read_imagef\n"));

@@ -136,7 +136,8 @@ static void result_is_read(void)
 	gs_pack_puts(&p, "host-options", "-w");
 	gs_pack_puts(&p, "kernels", "f 2\ng 0\n");
 	gs_pack_puts(&p, "blocks", "0 0 helper entry 1 1 a b.cl\n1 0 g entry 5 1 a b.cl\n2 0 f entry 9 1 a b.cl\n");
-	gs_pack_puts(&p, "target", "sm_90\nkernel f instructions=1\nkernel g failure too odd\n");
+	gs_pack_puts(&p, "target", "sm_90\nkernel f instructions=1\nkernel g failure too odd\n"
+	                           "library f sin (f32)\nlibrary f ?other\nlibrary none exp (f32)\n");
 	gs_pack_puts(&p, "target", "sm_20\nfailure no such thing\n");
 	add_code(&p, "sm_90 f\n", 3);
 	add_code(&p, "sm_20 g\n", 2); /* of another source */
@@ -150,6 +151,8 @@ static void result_is_read(void)
 	CU_ASSERT_EQUAL(f->code[1]->registers, 17);
 	CU_ASSERT_EQUAL(f->code[1]->shared_bytes, 64);
 	CU_ASSERT_PTR_NULL(f->failure[1]);
+	CU_ASSERT_STRING_EQUAL(f->library[1], "sin (f32)\n?other\n");
+	CU_ASSERT_PTR_NULL(f->library[0]);
 	CU_ASSERT_STRING_EQUAL(f->failure[0], "no such thing");
 	CU_ASSERT_STRING_EQUAL(g->failure[1], "too odd");
 	CU_ASSERT_PTR_NULL(g->code[0]);

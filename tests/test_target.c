@@ -179,6 +179,30 @@ static void functions_of_the_vendor_are_pure(void)
 	CU_ASSERT_EQUAL(calls_of(KERNEL("float x = tan(p[1]); p[0] = 1;"), "", "__gpusim_fn_tan_f32"), 0);
 }
 
+static void functions_of_the_program_are_its_own(void)
+{
+	static const char text[] = "float __attribute__((overloadable)) exp(float x) { return x * 77.0f; }\n"
+	                           KERNEL("p[0] = exp(p[1]);");
+	HAS(text, "-cl-std=CL1.2", "sm_70:vendor", "0f429A0000"); /* 77 */
+	LACKS(text, "-cl-std=CL1.2", "sm_70:vendor", "__gpusim_fn");
+}
+
+static void every_unit_has_the_vendors_functions(void)
+{
+	static const char *const texts[] = {"float f(float x) { return cos(x); }\n",
+	                                    "float f(float x); " KERNEL("p[0] = f(p[1]) + cos(p[2]);")};
+	struct target_unit units[2];
+	struct gs_buf ptx = {0};
+	for (size_t i = 0; i < 2; i++)
+		units[i] = (struct target_unit){.text = texts[i], .length = strlen(texts[i]), .options = "-cl-std=CL1.2"};
+	CU_ASSERT_EQUAL_FATAL(target_compile(units, 2, "sm_70:vendor", &ptx, &error), 0);
+	const char *first = strstr(ptx.data, "\t__gpusim_fn_cos_f32, \n");
+	CU_ASSERT_PTR_NOT_NULL_FATAL(first);
+	CU_ASSERT_PTR_NOT_NULL(strstr(first + 1, "\t__gpusim_fn_cos_f32, \n"));
+	CU_ASSERT_PTR_NULL(strstr(ptx.data, "fma")); /* nothing is left of libclc's */
+	gs_buf_free(&ptx);
+}
+
 static void vectors_call_once_per_element(void)
 {
 	CU_ASSERT_EQUAL(calls_of("__kernel void k(__global float4 *p) { p[0] = pow(p[1], p[2]); }\n", "",
@@ -286,6 +310,8 @@ static void lines_are_the_users(void)
 	HAS(text, "", "sm_70", "\"./dir/user.cl\"");
 	HAS(text, "", "sm_70", ".loc\t1 8 ");
 	LACKS(text, "", "sm_70", ", debug");
+	/* nothing stands between a call and the function's name */
+	HAS("# 1 \"a.cl\"\n" KERNEL("p[0] = sin(p[1]);"), "", "sm_70:vendor", "call.uni (retval0), \n\t__gpusim_fn_sin_f32");
 }
 
 void add_target_tests(void)
@@ -304,6 +330,8 @@ void add_target_tests(void)
 	TEST(every_shipped_gpu_has_its_code);
 	TEST(unknown_libraries_are_errors);
 	TEST(functions_of_the_vendor_are_pure);
+	TEST(functions_of_the_program_are_its_own);
+	TEST(every_unit_has_the_vendors_functions);
 	TEST(vectors_call_once_per_element);
 	TEST(second_results_come_with_the_first);
 	TEST(without_optimisation_functions_are_the_vendors_too);

@@ -50,7 +50,9 @@
  *   target      one per target: the first line is as in the request; then either
  *               "failure TEXT" or one line per kernel: kernel NAME key=value ...
  *               with instructions, shared_bytes, registers (0: not known), or
- *               kernel NAME failure TEXT where only this kernel's code could not be analysed
+ *               kernel NAME failure TEXT where only this kernel's code could not be analysed; and lines
+ *               "library KERNEL FUNCTION", one per library function whose cost is from a table, "?" before those
+ *               that it does not have
  *   code        one per target and kernel, the targets in their order: the line "TARGET NAME", then
  *               the bytes of code_write (models/code.h). Its counters are the lines of blocks. Absent after a failure
  *   ptx         one per target, same order: the PTX text, probes left out; empty after a failure

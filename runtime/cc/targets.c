@@ -1,6 +1,8 @@
 /* See targets.h. The target's code decides what the host has to count, so it is compiled before host text is written. */
 #include "runtime/cc/targets.h"
 
+#include "analysis/builtins.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -197,6 +199,19 @@ static int make_code(const struct target *t, const struct kernel_entry *k, struc
 	return result;
 }
 
+/* The library functions of a kernel whose cost is from a table. */
+static void write_library(const struct target *t, const struct kernel_entry *k, struct gs_buf *section)
+{
+	const struct ptx_function *function = ptx_find(t->module, k->name);
+	struct gs_buf list = {0};
+	char *line;
+	if (function)
+		builtin_list(t->module, function, &list);
+	for (char *rest = list.data; (line = strsep(&rest, "\n")) && *line;)
+		gs_buf_printf(section, "library %s %s\n", k->name, line);
+	gs_buf_free(&list);
+}
+
 static void write_kernel(const struct target *t, const struct kernel_entry *k, struct source *s, struct gs_buf *section,
                          struct gs_pack *result)
 {
@@ -209,6 +224,7 @@ static void write_kernel(const struct target *t, const struct kernel_entry *k, s
 	}
 	gs_buf_printf(section, "kernel %s instructions=%u shared_bytes=%u registers=%u\n", k->name, code->instructions,
 	              code->shared_bytes, code->registers);
+	write_library(t, k, section);
 	gs_buf_printf(&bytes, "%s %s\n", t->arch, k->name);
 	code_write(code, &bytes);
 	gs_pack_add(result, "code", bytes.data, bytes.len);

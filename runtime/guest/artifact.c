@@ -19,6 +19,7 @@ void artifact_release(struct artifact *a)
 			code_free(a->kernels[i].code[t]);
 			free(a->kernels[i].failure[t]);
 			free(a->kernels[i].memos[t]);
+			free(a->kernels[i].library[t]);
 		}
 	}
 	free(a->terms);
@@ -171,12 +172,28 @@ static void take_failure(struct artifact *a, int arch, char *line)
 	}
 }
 
+/* "library KERNEL FUNCTION" */
+static void take_library(struct artifact *a, int arch, char *line)
+{
+	char *kernel = line + strlen("library "), *function, *grown;
+	if (strncmp(line, "library ", strlen("library ")) || !(function = strchr(kernel, ' ')))
+		return;
+	*function++ = 0;
+	struct artifact_kernel *k = artifact_kernel(a, kernel);
+	if (!k || asprintf(&grown, "%s%s\n", k->library[arch] ? k->library[arch] : "", function) < 0)
+		return;
+	free(k->library[arch]);
+	k->library[arch] = grown;
+}
+
 static void take_target(struct artifact *a, char *text)
 {
 	char *save, *line = strtok_r(text, "\n", &save);
 	int arch = line ? find_arch(line, strlen(line)) : -1;
-	while (arch >= 0 && (line = strtok_r(NULL, "\n", &save)))
+	while (arch >= 0 && (line = strtok_r(NULL, "\n", &save))) {
 		take_failure(a, arch, line);
+		take_library(a, arch, line);
+	}
 }
 
 /* "ARCHITECTURE NAME", a new line, and the code's bytes. */

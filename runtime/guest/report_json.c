@@ -7,6 +7,7 @@
 
 #include "runtime/cc/protocol.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -207,6 +208,19 @@ static void add_transfers(struct gs_buf *b)
 	close_with(b, "],\n");
 }
 
+/* The lines of a text as strings. */
+static void add_lines(struct gs_buf *b, const char *key, const char *text)
+{
+	gs_buf_printf(b, "\"%s\":[", key);
+	for (const char *end; text && (end = strchr(text, '\n')); text = end + 1) {
+		char line[128];
+		snprintf(line, sizeof line, "%.*s", (int)(end - text), text);
+		gs_buf_json(b, line);
+		gs_buf_puts(b, ",");
+	}
+	close_with(b, "],");
+}
+
 static void add_kernel(struct gs_buf *b, const struct kernel_stats *k)
 {
 	gs_buf_puts(b, "{");
@@ -231,6 +245,7 @@ static void add_kernel(struct gs_buf *b, const struct kernel_stats *k)
 		add_number(b, "cycles", s->cycles);
 		add_string(b, "limiter", main_limiter(s));
 		add_number(b, "occupancy", s->occupancy_sum / (double)s->launches);
+		add_lines(b, "library", s->library);
 		close_with(b, "},");
 	}
 	close_with(b, "]},");

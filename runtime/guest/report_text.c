@@ -126,6 +126,33 @@ static void add_not_modelled(struct gs_buf *b)
 	}
 }
 
+static void add_new_names(struct gs_buf *list, const char *lines)
+{
+	for (const char *end; lines && (end = strchr(lines, '\n')); lines = end + 1) {
+		char name[128];
+		snprintf(name, sizeof name, "%.*s, ", (int)(end - lines), lines);
+		const char *at = list->data ? strstr(list->data, name) : NULL;
+		if (!at || (at > list->data && at[-1] != ' '))
+			gs_buf_puts(list, name);
+	}
+}
+
+/* Library functions whose code the targets' own compilers have and ours has not. */
+static void add_library(struct gs_buf *b)
+{
+	struct gs_buf list = {0};
+	for (const struct kernel_stats *k = stats.kernels; k; k = k->next)
+		for (size_t t = 0; t < runtime.target_count; t++)
+			add_new_names(&list, k->by_target[t].library);
+	if (list.len > 2) {
+		gs_buf_puts(b, "gpusim: costed by table: ");
+		list.data[list.len - 2] = 0;
+		add_name(b, list.data, 600);
+		gs_buf_puts(b, "\n");
+	}
+	gs_buf_free(&list);
+}
+
 /* What the application's threads waited for because of us, and what ran beside them. The slow-down leaves out what
  * counting costs inside kernels: nobody ran them without. */
 static void add_cost(struct gs_buf *b)
@@ -158,6 +185,7 @@ void report_text(void)
 		add_totals(&b);
 		add_transfers(&b);
 		add_not_modelled(&b);
+		add_library(&b);
 		add_cost(&b);
 	}
 	pthread_mutex_unlock(&stats.lock);

@@ -94,6 +94,7 @@ struct artifact_kernel {
 	struct kernel_code *code[MAX_TARGETS]; /* by architecture; NULL when there is none: */
 	char *failure[MAX_TARGETS];            /* why */
 	struct memo *memos[MAX_TARGETS];       /* by target; the worker's */
+	char *library[MAX_TARGETS];            /* lines: functions that a table costs; NULL when there are none */
 };
 
 /* One term of a count: `factor` times the count of `of`, which is a lower block. */
@@ -296,6 +297,7 @@ struct target_stats {
 	uint64_t launches; /* with an estimate */
 	double total_ns, min_ns, max_ns, cycles, occupancy_sum;
 	struct limiter_share limiters[8];
+	char *library; /* lines: library functions that a table costs, or NULL */
 };
 
 struct kernel_stats {

@@ -52,9 +52,12 @@ void stats_add_launch(const struct launch_result *r)
 	struct kernel_stats *k = kernel_stats(r->launch->kernel_name);
 	for (size_t t = 0; k && t < runtime.target_count; t++) {
 		struct target_stats *s = &k->by_target[t];
+		const char *library = r->launch->facts ? r->launch->facts->library[runtime.targets[t].arch] : NULL;
 		if (r->estimated[t])
 			add_estimate(s, &r->estimates[t], !s->launches++);
-		else
+		if (r->estimated[t] && library && !s->library)
+			s->library = strdup(library);
+		if (!r->estimated[t])
 			failure = r->failure[t];
 	}
 	if (k) {
