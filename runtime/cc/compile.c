@@ -184,7 +184,7 @@ static void write_kernel_tables(struct work *w)
 	size_t count = annotation_kernels(w->annotation, &kernels);
 	for (size_t i = 0; i < count; i++) {
 		gs_buf_printf(&names, "%s %u\n", kernels[i].name, kernels[i].arguments);
-		gs_buf_printf(&columns, "%s %zu", kernels[i].name, kernels[i].flag_count);
+		gs_buf_printf(&columns, kernels[i].summed ? "%s sums" : "%s %zu", kernels[i].name, kernels[i].flag_count);
 		for (size_t j = 0; j < kernels[i].column_count; j++)
 			gs_buf_printf(&columns, " %u", kernels[i].columns[j]);
 		gs_buf_puts(&columns, "\n");

@@ -123,14 +123,29 @@ static uint64_t sum_column(const uint32_t *column, size_t count, uint32_t *most)
 	return sum;
 }
 
+static bool sum_group_sums(const struct launch *l, const uint64_t *sums, uint64_t *counts)
+{
+	const struct artifact_kernel *k = l->facts;
+	bool full = false;
+	for (size_t s = 0; s < l->slots; s++)
+		for (size_t i = 0; i < k->column_count; i++, sums++) {
+			full |= *sums >= COUNTER_FULL_SUM;
+			counts[k->columns[i]] += *sums & ~COUNTER_FULL_SUM;
+		}
+	return !full;
+}
+
 /* Item layout: the sums over the work-items; false when a counter was full. */
 static bool sum_items(const struct launch *l, uint64_t *counts)
 {
 	const struct artifact_kernel *k = l->facts;
-	const uint32_t *column = (const uint32_t *)(l->buffer->words + COUNTER_HEADER_WORDS + l->slots + 1);
+	const uint64_t *begin = l->buffer->words + COUNTER_HEADER_WORDS + l->slots + 1;
+	const uint32_t *column = (const uint32_t *)begin;
 	uint32_t most = 0;
 	for (size_t s = 0; k->entry_block >= 0 && s < l->slots; s++)
 		counts[k->entry_block] += local_size_of(l, s, 0) * local_size_of(l, s, 1) * local_size_of(l, s, 2);
+	if (k->summed)
+		return sum_group_sums(l, begin, counts);
 	for (size_t i = 0; i < k->flag_count; i++)
 		counts[k->columns[i]] += sum_flag(column + i / COUNTER_FLAGS * l->places, l->places, i % COUNTER_FLAGS);
 	column += (k->words - (k->column_count - k->flag_count)) * l->places;
