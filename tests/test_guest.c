@@ -163,6 +163,11 @@ static void layout_columns_and_formulas_are_read(void)
 	CU_ASSERT_EQUAL_FATAL(a->term_count, 2);
 	CU_ASSERT(a->terms[1].block == 2 && a->terms[1].of == 1 && a->terms[1].factor == -2);
 	artifact_release(a);
+	CU_ASSERT_EQUAL_FATAL(read_counting("f sums 1 2\n", "", &a), 0);
+	CU_ASSERT(artifact_kernel(a, "f")->summed);
+	CU_ASSERT_EQUAL(artifact_kernel(a, "f")->column_count, 2);
+	CU_ASSERT_EQUAL(artifact_kernel(a, "f")->words, 0);
+	artifact_release(a);
 	/* A column of a block that there is not; more flags than columns; a formula that refers to itself. */
 	CU_ASSERT(read_counting("f 0 1 3\n", "", &a) < 0);
 	CU_ASSERT(read_counting("f 2 1\n", "", &a) < 0);
