@@ -93,6 +93,8 @@ void annotation_free(struct annotation *a);
 size_t annotation_blocks(const struct annotation *a, const struct block **out);
 size_t annotation_loops(const struct annotation *a, const struct loop **out);
 enum counter_layout annotation_layout(const struct annotation *a);
+/* The host's compiler will not optimise: variables would all be in memory, once for each work-item of a group. */
+void annotation_without_variables(struct annotation *a);
 /* From now on host text also counts how often the trips of a loop, counted anew at each entry, reach a multiple of
  * factor: the sum over entries of floor(trips / factor). The counter is one more "trips" row of the block table. */
 int annotation_want_trips(struct annotation *a, unsigned loop, unsigned factor, unsigned *counter, struct gs_error *err);

@@ -102,8 +102,15 @@ int choose_columns(struct annotation *a, struct gs_error *err)
 	return result ? gs_fail(err, ENOMEM, "out of memory") : 0;
 }
 
+void annotation_without_variables(struct annotation *a)
+{
+	a->without_variables = true;
+}
+
 enum counter_layout annotation_layout(const struct annotation *a)
 {
+	if (a->without_variables)
+		return COUNTERS_BY_GROUP;
 	for (size_t i = 0; i < a->kernel_count; i++)
 		if (a->kernels[i].column_count > (a->kernels[i].has_barrier ? MOST_ACROSS_BARRIERS : MOST_VARIABLES))
 			return COUNTERS_BY_GROUP;

@@ -54,20 +54,32 @@ struct writer {
 	struct gs_buf *out;
 };
 
-/* No store depends on the work-item, only the last on its group: each made a vectorised stencil twice as slow. */
-static void write_item_macros(struct gs_buf *out, const struct annotation *a)
+/* The variables of all kernels and helpers; what a kernel does not reach is dropped by the host's compiler. */
+static void write_counts(struct writer *w)
 {
-	gs_buf_printf(out,
-	              "struct __gpusim_counts { unsigned long all[%zu], pair[%d]; unsigned int part[%zu]; };\n"
-	              "#define __gpusim_block(id) __gpusim_n->all[id]++\n"
-	              "#define __gpusim_part(id) __gpusim_n->part[id]++\n"
-	              "#define __gpusim_half(at, shift) __gpusim_n->pair[at] += 1ul << shift\n"
-	              "#define __gpusim_half_low(at) (__gpusim_n->pair[at] & 0xffffffffu)\n"
-	              "#define __gpusim_half_high(at) (__gpusim_n->pair[at] >> 32)\n"
-	              "#define __gpusim_round(id) __gpusim_n->part[id] += __gpusim_n->part[id] != 0xffffffffu\n"
-	              "#define __gpusim_flag(word, bit) __gpusim_f##word |= 1u << bit\n"
-	              "#define __gpusim_total(id) __gpusim_n->all[id] < 0xffffffffUL ? __gpusim_n->all[id] : 0xffffffffUL\n",
-	              a->block_count, a->half_count / 2 + 1, a->block_count);
+	gs_buf_puts(w->out, "struct __gpusim_counts { int none;");
+	for (size_t i = 0; i < w->a->block_count; i++) {
+		const struct block *b = &w->a->blocks[i];
+		if (b->half >= 0 && !(b->half & 1))
+			gs_buf_printf(w->out, " unsigned long pair%d;", b->half / 2);
+		else if (b->half < 0 && !b->term_count)
+			gs_buf_printf(w->out, b->bound == BOUND_NONE ? " unsigned long all%u;" : " unsigned int part%u;", b->id);
+	}
+	gs_buf_puts(w->out, " };\n");
+}
+
+/* No store depends on the work-item, only the last on its group: each made a vectorised stencil twice as slow. */
+static void write_item_macros(struct gs_buf *out)
+{
+	gs_buf_puts(out, "#define __gpusim_block(id) __gpusim_n->all##id++\n"
+	                 "#define __gpusim_part(id) __gpusim_n->part##id++\n"
+	                 "#define __gpusim_half(at, shift) __gpusim_n->pair##at += 1ul << shift\n"
+	                 "#define __gpusim_half_low(at) (__gpusim_n->pair##at & 0xffffffffu)\n"
+	                 "#define __gpusim_half_high(at) (__gpusim_n->pair##at >> 32)\n"
+	                 "#define __gpusim_round(id) __gpusim_n->part##id += __gpusim_n->part##id != 0xffffffffu\n"
+	                 "#define __gpusim_flag(word, bit) __gpusim_f##word |= 1u << bit\n"
+	                 "#define __gpusim_total(id) "
+	                 "__gpusim_n->all##id < 0xffffffffUL ? __gpusim_n->all##id : 0xffffffffUL\n");
 	gs_buf_printf(out,
 	              "#define __gpusim_begin unsigned long __gpusim_group = " GROUP_ID "; "
 	              "__gpusim_counters[%d + (__gpusim_group < __gpusim_slots ? __gpusim_group : __gpusim_slots)] = "
@@ -135,7 +147,8 @@ static void write_prelude(struct writer *w)
 	if (w->form == MARK_PROBE)
 		gs_buf_puts(w->out, "void __gpusim_probe(ulong, ulong, uint, ulong) __asm__(\"llvm.pseudoprobe\");\n");
 	else if (w->layout == COUNTERS_BY_ITEM) {
-		write_item_macros(w->out, w->a);
+		write_counts(w);
+		write_item_macros(w->out);
 		write_sum_macros(w->out, w->form);
 	} else
 		write_group_macros(w->out, w->a->block_count, w->form);
@@ -159,9 +172,9 @@ static void write_counter(struct writer *w, unsigned block)
 {
 	const struct block *b = &w->a->blocks[block];
 	if (b->half >= 0)
-		gs_buf_printf(w->out, "__gpusim_n->pair[%d]", b->half / 2);
+		gs_buf_printf(w->out, "__gpusim_n->pair%d", b->half / 2);
 	else
-		gs_buf_printf(w->out, "__gpusim_n->%s[%u]", b->bound == BOUND_NONE ? "all" : "part", block);
+		gs_buf_printf(w->out, "__gpusim_n->%s%u", b->bound == BOUND_NONE ? "all" : "part", block);
 }
 
 /* The entry of a kernel. By item, it declares the counters; that the kernel was entered needs none. */

@@ -150,6 +150,14 @@ static int want_trips(struct work *w)
 	return result;
 }
 
+static void choose_variables(struct work *w)
+{
+	for (size_t i = 0; i < w->unit_count; i++)
+		for (size_t j = 0; j < w->units[i].options.host.count; j++)
+			if (!strcmp(w->units[i].options.host.items[j], "-cl-opt-disable"))
+				annotation_without_variables(w->annotation);
+}
+
 static int write_host(struct work *w)
 {
 	int result = 0;
@@ -353,6 +361,7 @@ static int do_request(struct work *w)
 	if (!result)
 		result = want_trips(w);
 	if (!result) {
+		choose_variables(w);
 		result = write_host(w);
 		write_tables(w);
 	}
