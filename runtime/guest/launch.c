@@ -97,7 +97,7 @@ size_t launch_words(const struct launch *l)
 static struct counter_buffer *take_buffer(const struct request *r, struct context_pool *pool, cl_device_id device,
                                           size_t words)
 {
-	enum { PATIENCE_MS = 100, MOST_TRIES = 50 };
+	enum { PATIENCE_MS = 1000, MOST_TRIES = 50 }; /* one launch may well take a second */
 	struct counter_buffer *b = buffer_take(pool, device, words);
 	if (b)
 		return b;

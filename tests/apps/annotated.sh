@@ -3,8 +3,9 @@
 #
 #   annotated.sh FOLDER     (GPUSIM_TEST_KEEP of run.sh: FOLDER/NAME/report.*.json)
 #
-# Prints a line per program and kernel that was launched, "PROGRAM KERNEL annotated" or "PROGRAM KERNEL untouched: REASON",
-# sorted, and how many of each program's there are. NAME is the program's name up to a hyphen.
+# Prints a line per program and kernel that was launched, "PROGRAM KERNEL annotated", with a reason if some launches were
+# not, or "PROGRAM KERNEL untouched: REASON", sorted, and how many of each program's there are. The program is NAME up
+# to a hyphen.
 set -eu
 export LC_ALL=C
 
@@ -19,12 +20,28 @@ for report in "$1"/*/report.*.json; do
 	name=$(basename "$(dirname "$report")")
 	kernels_of "${name%%-*}" "$report"
 done | sort -u | awk '
-	{ print; if (!($1 in all)) names[++n] = $1; all[$1]++; annotated[$1] += $3 == "annotated" }
+	{
+		kernel = $1 " " $2
+		if (!(kernel in state)) {
+			kernels[++count] = kernel
+			if (!($1 in all)) names[++n] = $1
+			all[$1]++
+		}
+		if ($3 == "annotated") {
+			state[kernel] = $3
+			annotated[$1]++
+		} else {
+			reason = substr($0, length(kernel " untouched: ") + 1)
+			state[kernel] = state[kernel] == "" ? "untouched: " reason : state[kernel] ", but not always: " reason
+		}
+	}
 	END {
+		for (i = 1; i <= count; i++)
+			print kernels[i], state[kernels[i]]
 		print ""
 		for (i = 1; i <= n; i++) {
 			printf "%s: %d of %d kernels annotated\n", names[i], annotated[names[i]], all[names[i]]
-			sum += annotated[names[i]]; total += all[names[i]]
+			sum += annotated[names[i]]
 		}
-		printf "all: %d of %d kernels annotated\n", sum, total
+		printf "all: %d of %d kernels annotated\n", sum, count
 	}'
