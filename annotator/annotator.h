@@ -88,9 +88,11 @@ struct kernel_entry {
 	 * most once and share words; then they are in the order of the columns. */
 	unsigned *columns;
 	size_t column_count, flag_count;
+	bool summed;       /* too many to store: each work-item adds them to its group's; there are no flags then */
+	bool has_barrier;  /* or something that it calls */
 };
 
-/* How host text counts (runtime/cc/counters.h). By item unless some kernel would need too many columns. */
+/* How host text counts (runtime/cc/counters.h). By item unless some kernel has more counters than can be variables. */
 enum counter_layout { COUNTERS_BY_ITEM, COUNTERS_BY_GROUP };
 
 /* One unit: a source that the application compiled by itself, preprocessed. */
@@ -109,11 +111,11 @@ void annotation_free(struct annotation *a);
 size_t annotation_blocks(const struct annotation *a, const struct block **out);
 size_t annotation_loops(const struct annotation *a, const struct loop **out);
 enum counter_layout annotation_layout(const struct annotation *a);
+/* The host's compiler will not optimise: variables would all be in memory, once for each work-item of a group. */
+void annotation_without_variables(struct annotation *a);
 /* From now on host text also counts these trips; the counter is one more "trips" row of the block table, or the row that
- * counts the same already. -ENOSPC: some kernel would have too many columns because of it. */
+ * counts the same already. -ENOSPC: some kernel would have too many columns because of it: to store, or for variables. */
 int annotation_want_trips(struct annotation *a, const struct trips *want, unsigned *counter, struct gs_error *err);
-/* COUNTERS_BY_ITEM: words that a work-item of the kernel stores. */
-size_t kernel_words(const struct kernel_entry *kernel);
 size_t annotation_kernels(const struct annotation *a, const struct kernel_entry **out);
 /* The text of a unit with its markers in the given form, appended to *out. */
 int annotation_write(const struct annotation *a, size_t unit, enum marker_form form, struct gs_buf *out,

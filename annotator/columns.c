@@ -10,7 +10,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_WORDS = 64 }; /* 4 bytes each per work-item */
+enum {
+	MOST_WORDS = 64,          /* 4 bytes each per work-item */
+	MOST_VARIABLES = 1024,    /* compilers become slow */
+	MOST_ACROSS_BARRIERS = 128, /* POCL has up to 4096 of each on a thread's stack */
+};
 
 static void reach(struct function *f)
 {
@@ -29,19 +33,30 @@ static struct function *function_of_block(const struct annotation *a, const stru
 	return NULL;
 }
 
+/* Marks what the kernel reaches. True if that is the kernel itself: then its clone is entered too. */
+static bool reach_from(struct annotation *a, struct kernel_entry *k, struct function *self)
+{
+	bool called = false;
+	for (size_t i = 0; i < a->function_count; i++)
+		a->functions[i]->reached = false;
+	reach(self);
+	k->has_barrier = false;
+	for (size_t i = 0; i < a->function_count; i++) {
+		const struct function *f = a->functions[i];
+		k->has_barrier |= f->reached && f->has_barrier;
+		for (size_t j = 0; f->reached && j < f->callee_count; j++)
+			called |= f->callees[j] == self;
+	}
+	return called;
+}
+
 static int choose_for(struct annotation *a, struct kernel_entry *k, struct function *const *owners)
 {
 	const struct function *self = owners[k->entry];
 	free(k->columns);
 	k->columns = NULL;
 	k->column_count = k->flag_count = 0;
-	for (size_t i = 0; i < a->function_count; i++)
-		a->functions[i]->reached = false;
-	reach(owners[k->entry]);
-	bool called = false; /* by itself or by what it calls: then its clone is entered too */
-	for (size_t i = 0; i < a->function_count; i++)
-		for (size_t j = 0; a->functions[i]->reached && j < a->functions[i]->callee_count; j++)
-			called |= a->functions[i]->callees[j] == self;
+	bool called = reach_from(a, k, owners[k->entry]);
 	for (int flags = 1; flags >= 0; flags--) {
 		for (size_t i = 0; i < a->block_count; i++) {
 			if (!owners[i] || !owners[i]->reached || a->blocks[i].term_count || (i == k->entry && !called))
@@ -55,12 +70,10 @@ static int choose_for(struct annotation *a, struct kernel_entry *k, struct funct
 		}
 		k->flag_count = flags ? k->column_count : k->flag_count;
 	}
+	size_t flag_words = (k->flag_count + COUNTER_FLAGS - 1) / COUNTER_FLAGS;
+	k->summed = flag_words + k->column_count - k->flag_count > MOST_WORDS;
+	k->flag_count = k->summed ? 0 : k->flag_count;
 	return 0;
-}
-
-size_t kernel_words(const struct kernel_entry *k)
-{
-	return (k->flag_count + COUNTER_FLAGS - 1) / COUNTER_FLAGS + k->column_count - k->flag_count;
 }
 
 /* Counters that live across barriers, two by two: such values cost by their number. */
@@ -90,10 +103,17 @@ int choose_columns(struct annotation *a, struct gs_error *err)
 	return result ? gs_fail(err, ENOMEM, "out of memory") : 0;
 }
 
+void annotation_without_variables(struct annotation *a)
+{
+	a->without_variables = true;
+}
+
 enum counter_layout annotation_layout(const struct annotation *a)
 {
+	if (a->without_variables)
+		return COUNTERS_BY_GROUP;
 	for (size_t i = 0; i < a->kernel_count; i++)
-		if (kernel_words(&a->kernels[i]) > MOST_WORDS)
+		if (a->kernels[i].column_count > (a->kernels[i].has_barrier ? MOST_ACROSS_BARRIERS : MOST_VARIABLES))
 			return COUNTERS_BY_GROUP;
 	return COUNTERS_BY_ITEM;
 }
@@ -120,6 +140,14 @@ static bool counts_the_same(const struct trips *x, const struct trips *y)
 	       x->residue == y->residue;
 }
 
+static size_t summed_kernels(const struct annotation *a)
+{
+	size_t count = 0;
+	for (size_t i = 0; i < a->kernel_count; i++)
+		count += a->kernels[i].summed;
+	return count;
+}
+
 int annotation_want_trips(struct annotation *a, const struct trips *want, unsigned *counter, struct gs_error *err)
 {
 	if (!is_countable(a, want))
@@ -129,7 +157,8 @@ int annotation_want_trips(struct annotation *a, const struct trips *want, unsign
 			*counter = (unsigned)i;
 			return 0;
 		}
-	enum counter_layout before = annotation_layout(a);
+	enum counter_layout layout = annotation_layout(a);
+	size_t summed = summed_kernels(a);
 	struct block *b = array_grow(&a->blocks, &a->block_count, sizeof *b);
 	if (!b)
 		return gs_fail(err, ENOMEM, "out of memory");
@@ -143,10 +172,10 @@ int annotation_want_trips(struct annotation *a, const struct trips *want, unsign
 	b->term_count = 0;
 	*counter = b->id;
 	int result = choose_columns(a, err);
-	if (!result && annotation_layout(a) != before) {
+	if (!result && (annotation_layout(a) != layout || summed_kernels(a) != summed)) {
 		a->block_count--;
 		result = choose_columns(a, err);
-		return result ? result : gs_fail(err, ENOSPC, "a kernel has more than %d counters", MOST_WORDS);
+		return result ? result : gs_fail(err, ENOSPC, "a kernel would have too many counters");
 	}
 	return result;
 }

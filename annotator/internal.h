@@ -78,6 +78,7 @@ struct annotation {
 	size_t loop_count;
 	struct kernel_entry *kernels;
 	size_t kernel_count;
+	bool without_variables;
 	char **strings; /* everything handed out that nothing else owns */
 	size_t string_count;
 };

@@ -58,9 +58,9 @@ static void count_at_end(const struct block *b, unsigned number, struct gs_buf *
 {
 	const struct trips *t = &b->trips;
 	if (t->kind == TRIPS_COUNT_REACHED)
-		gs_buf_printf(out, "__gpusim_add(%u, __gpusim_t%u >= %uu);", b->id, number, t->factor);
+		gs_buf_printf(out, "__gpusim_trips(%u, __gpusim_t%u >= %uu);", b->id, number, t->factor);
 	else
-		gs_buf_printf(out, "__gpusim_add(%u, (__gpusim_t%u + %uu) / %uu);", b->id, number,
+		gs_buf_printf(out, "__gpusim_trips(%u, (__gpusim_t%u + %uu) / %uu);", b->id, number,
 		              t->residue ? t->factor - t->residue : 0, t->factor);
 }
 

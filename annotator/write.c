@@ -7,9 +7,10 @@
  *   __gpusim_half(PAIR, SHIFT)  the same for one that shares a word with another
  *   __gpusim_flag(WORD, BIT)  the same for a block that runs at most once
  *   __gpusim_round(ID)      the same for the body of a loop with a barrier: stops when it is full
- *   __gpusim_add(ID, N)     N more of what a counter of trips counts
+ *   __gpusim_trips(ID, N)   N more of what a counter of trips counts
  *   __gpusim_place          at the end of a kernel: where the work-item stores, if it does
  *   __gpusim_put(WORD, VALUE)
+ *   __gpusim_sums, __gpusim_add(COLUMN, VALUE)  instead of these two: where the group's sums are
  *
  * By item, counters are private variables, and each work-item stores its own at the end. Compilers keep them in
  * registers, compute those of plain loops from the trip count and vectorise the stores; there is nothing to share.
@@ -17,11 +18,13 @@
  * vectorised any more, and a barrier with a sum by one work-item made a stencil 3 times slower; this form, 1.0 to 1.3.
  * All work-items of a group store the same sizes in the same place, which compilers take out of the loop.
  * What is stored costs most in short kernels, and what lives across barriers in those that have them: hence bits for what
- * runs once, and 32-bit counters, two in a word, wherever another tells of an overflow.
+ * runs once, and 32-bit counters, two in a word, wherever another tells of an overflow. A kernel with more counters than
+ * its work-items can store adds them to sums of the group, once, when it ends: such kernels are long.
  *
- * By group, where there are too many counters for that, the counters of the plain form are volatile. POCL marks its
- * work-item loops as parallel, and then the vectoriser turns `count[i]++` of sixteen work-items into one: counts
- * were lost by up to 8 times wherever other stores may alias. The atomic form costs 2 to 5 times more again.
+ * By group, where there are too many counters even for variables, each is counted in memory, 2 to 17 times slower in
+ * short kernels. Sums and counters of the plain form are volatile. POCL marks its work-item loops as parallel, and
+ * then the vectoriser turns `count[i]++` of sixteen work-items into one: counts were lost by up to 8 times wherever
+ * other stores may alias. The atomic form costs 2 to 5 times more again.
  */
 #include "annotator/internal.h"
 #include "runtime/cc/counters.h"
@@ -52,19 +55,33 @@ struct writer {
 	struct gs_buf *out;
 };
 
-/* No store depends on the work-item, only the last on its group: each made a vectorised stencil twice as slow. */
-static void write_item_macros(struct gs_buf *out, const struct annotation *a)
+/* The variables of all kernels and helpers; what a kernel does not reach is dropped by the host's compiler. */
+static void write_counts(struct writer *w)
 {
-	gs_buf_printf(out,
-	              "struct __gpusim_counts { unsigned long all[%zu], pair[%d]; unsigned int part[%zu]; };\n"
-	              "#define __gpusim_block(id) __gpusim_n->all[id]++\n"
-	              "#define __gpusim_add(id, n) __gpusim_n->all[id] += (n)\n"
-	              "#define __gpusim_part(id) __gpusim_n->part[id]++\n"
-	              "#define __gpusim_half(at, shift) __gpusim_n->pair[at] += 1ul << shift\n"
-	              "#define __gpusim_round(id) __gpusim_n->part[id] += __gpusim_n->part[id] != 0xffffffffu\n"
-	              "#define __gpusim_flag(word, bit) __gpusim_f##word |= 1u << bit\n"
-	              "#define __gpusim_total(id) __gpusim_n->all[id] < 0xffffffffUL ? __gpusim_n->all[id] : 0xffffffffUL\n",
-	              a->block_count, a->half_count / 2 + 1, a->block_count);
+	gs_buf_puts(w->out, "struct __gpusim_counts { int none;");
+	for (size_t i = 0; i < w->a->block_count; i++) {
+		const struct block *b = &w->a->blocks[i];
+		if (b->half >= 0 && !(b->half & 1))
+			gs_buf_printf(w->out, " unsigned long pair%d;", b->half / 2);
+		else if (b->half < 0 && !b->term_count)
+			gs_buf_printf(w->out, b->bound == BOUND_NONE ? " unsigned long all%u;" : " unsigned int part%u;", b->id);
+	}
+	gs_buf_puts(w->out, " };\n");
+}
+
+/* No store depends on the work-item, only the last on its group: each made a vectorised stencil twice as slow. */
+static void write_item_macros(struct gs_buf *out)
+{
+	gs_buf_puts(out, "#define __gpusim_block(id) __gpusim_n->all##id++\n"
+	                 "#define __gpusim_trips(id, n) __gpusim_n->all##id += (n)\n"
+	                 "#define __gpusim_part(id) __gpusim_n->part##id++\n"
+	                 "#define __gpusim_half(at, shift) __gpusim_n->pair##at += 1ul << shift\n"
+	                 "#define __gpusim_half_low(at) (__gpusim_n->pair##at & 0xffffffffu)\n"
+	                 "#define __gpusim_half_high(at) (__gpusim_n->pair##at >> 32)\n"
+	                 "#define __gpusim_round(id) __gpusim_n->part##id += __gpusim_n->part##id != 0xffffffffu\n"
+	                 "#define __gpusim_flag(word, bit) __gpusim_f##word |= 1u << bit\n"
+	                 "#define __gpusim_total(id) "
+	                 "__gpusim_n->all##id < 0xffffffffUL ? __gpusim_n->all##id : 0xffffffffUL\n");
 	gs_buf_printf(out,
 	              "#define __gpusim_begin unsigned long __gpusim_group = " GROUP_ID "; "
 	              "__gpusim_counters[%d + (__gpusim_group < __gpusim_slots ? __gpusim_group : __gpusim_slots)] = "
@@ -80,6 +97,28 @@ static void write_item_macros(struct gs_buf *out, const struct annotation *a)
 	              "#define __gpusim_put(word, value) ((__global unsigned int *)(__gpusim_counters + %d + "
 	              "__gpusim_slots))[(word) * __gpusim_places + __gpusim_i + __gpusim_l] = value;\n",
 	              COUNTER_HEADER_WORDS + 1);
+}
+
+/* A work-item's counter that is full makes its sum so too. */
+static void write_sum_macros(struct gs_buf *out, enum marker_form form)
+{
+	gs_buf_printf(out,
+	              "#define __gpusim_sums(columns) %s__gpusim_s = __gpusim_counters + %d + __gpusim_slots + "
+	              "(__gpusim_group < __gpusim_slots ? __gpusim_group : __gpusim_group %% __gpusim_slots) * columns;\n",
+	              COUNTER_TYPE, COUNTER_HEADER_WORDS + 1);
+	if (form == MARK_COUNT_PLAIN)
+		gs_buf_printf(out,
+		              "#define __gpusim_add(column, value) { unsigned int __gpusim_v = value; if (__gpusim_v) "
+		              "__gpusim_s[column] = __gpusim_v < %#xu ? __gpusim_s[column] + __gpusim_v : %#lxUL; }\n",
+		              COUNTER_FULL, COUNTER_FULL_SUM);
+	else
+		gs_buf_printf(out,
+		              "#define __gpusim_low(column) ((__global volatile unsigned int *)(__gpusim_s + column))\n"
+		              "#define __gpusim_add(column, value) { unsigned int __gpusim_v = value; if (__gpusim_v == %#xu) "
+		              "atomic_or(__gpusim_low(column) + 1, %#lxu); else if (__gpusim_v && "
+		              "atomic_add(__gpusim_low(column), __gpusim_v) > 0xffffffffu - __gpusim_v) "
+		              "atomic_inc(__gpusim_low(column) + 1); }\n",
+		              COUNTER_FULL, COUNTER_FULL_SUM >> 32);
 }
 
 /* Slot of the group, then the header, which every launch writes once. */
@@ -98,13 +137,13 @@ static void write_group_macros(struct gs_buf *out, size_t blocks, enum marker_fo
 	gs_buf_puts(out, " }");
 	if (form == MARK_COUNT_PLAIN)
 		gs_buf_puts(out, "\n#define __gpusim_block(id) __gpusim_count[id]++\n"
-		                 "#define __gpusim_add(id, n) __gpusim_count[id] += (n)\n");
+		                 "#define __gpusim_trips(id, n) __gpusim_count[id] += (n)\n");
 	else
 		gs_buf_puts(out,
 		            "\n#define __gpusim_half(id) ((__global volatile unsigned int *)(__gpusim_count + (id)))\n"
 		            "#define __gpusim_block(id) (void)(atomic_inc(__gpusim_half(id)) == 0xffffffffu && "
 		            "atomic_inc(__gpusim_half(id) + 1))\n"
-		            "#define __gpusim_add(id, n) (void)(atomic_add(__gpusim_half(id), n) > 0xffffffffu - (n) && "
+		            "#define __gpusim_trips(id, n) (void)(atomic_add(__gpusim_half(id), n) > 0xffffffffu - (n) && "
 		            "atomic_inc(__gpusim_half(id) + 1))\n");
 }
 
@@ -112,9 +151,11 @@ static void write_prelude(struct writer *w)
 {
 	if (w->form == MARK_PROBE)
 		gs_buf_puts(w->out, "void __gpusim_probe(ulong, ulong, uint, ulong) __asm__(\"llvm.pseudoprobe\");\n");
-	else if (w->layout == COUNTERS_BY_ITEM)
-		write_item_macros(w->out, w->a);
-	else
+	else if (w->layout == COUNTERS_BY_ITEM) {
+		write_counts(w);
+		write_item_macros(w->out);
+		write_sum_macros(w->out, w->form);
+	} else
 		write_group_macros(w->out, w->a->block_count, w->form);
 }
 
@@ -136,9 +177,9 @@ static void write_counter(struct writer *w, unsigned block)
 {
 	const struct block *b = &w->a->blocks[block];
 	if (b->half >= 0)
-		gs_buf_printf(w->out, "__gpusim_n->pair[%d]", b->half / 2);
+		gs_buf_printf(w->out, "__gpusim_n->pair%d", b->half / 2);
 	else
-		gs_buf_printf(w->out, "__gpusim_n->%s[%u]", b->bound == BOUND_NONE ? "all" : "part", block);
+		gs_buf_printf(w->out, "__gpusim_n->%s%u", b->bound == BOUND_NONE ? "all" : "part", block);
 }
 
 /* The entry of a kernel. By item, it declares the counters; that the kernel was entered needs none. */
@@ -165,16 +206,19 @@ static void write_begin(struct writer *w, const struct edit *e)
 static void write_puts(struct writer *w, const struct kernel_entry *k)
 {
 	size_t flags = flag_words(k);
+	const char *store = k->summed ? "add" : "put";
 	for (size_t i = 0; i < flags; i++)
 		gs_buf_printf(w->out, "__gpusim_put(%zu, __gpusim_f%zu)", i, i);
 	for (size_t i = k->flag_count; i < k->column_count; i++) {
 		const struct block *b = &w->a->blocks[k->columns[i]];
-		gs_buf_printf(w->out, "__gpusim_put(%zu, ", flags + i - k->flag_count);
-		if (b->half < 0 && b->bound == BOUND_NONE)
+		gs_buf_printf(w->out, "__gpusim_%s(%zu, ", store, flags + i - k->flag_count);
+		if (b->half >= 0)
+			gs_buf_printf(w->out, "__gpusim_half_%s(%d)", b->half & 1 ? "high" : "low", b->half / 2);
+		else if (b->bound == BOUND_NONE)
 			gs_buf_printf(w->out, "__gpusim_total(%u)", b->id);
 		else
 			write_counter(w, b->id);
-		gs_buf_puts(w->out, b->half >= 0 && b->half & 1 ? " >> 32)" : ")");
+		gs_buf_puts(w->out, ")");
 	}
 }
 
@@ -188,7 +232,10 @@ static void write_kernel_end(struct writer *w, const struct edit *e)
 	if (w->layout != COUNTERS_BY_ITEM || !k || !k->column_count)
 		return;
 	if (e->kind != EDIT_RETURN_END) {
-		gs_buf_puts(w->out, "{__gpusim_place {");
+		if (k->summed)
+			gs_buf_printf(w->out, "{__gpusim_sums(%zu) {", k->column_count);
+		else
+			gs_buf_puts(w->out, "{__gpusim_place {");
 		write_puts(w, k);
 		gs_buf_puts(w->out, "}");
 	}

@@ -276,6 +276,8 @@ static uint32_t accesses_of(const struct gpu *gpu, const struct kernel_code *cod
 	/* Private memory is interleaved by the hardware: equal offsets of all lanes lie together. */
 	if (in->space == SPACE_local)
 		*unknown = false;
+	if (in->flags & CODE_EXPANDED) /* a library function's tables and descriptors: side by side */
+		*unknown = false;
 	if (*unknown) /* shared and constant memory are laid out to be read together; elsewhere each lane goes its own way */
 		return in->space == SPACE_shared || in->space == SPACE_const ? 1
 		       : state == IN_LIST ? ACCESSES_OF_LIST : ACCESSES_BY_LANE;

@@ -11,7 +11,7 @@
 #define K "__global unsigned long *__gpusim_counters, unsigned long __gpusim_slots, unsigned long __gpusim_places"
 /* A kernel whose work-items have the counters of one block. */
 #define COUNTS "__gpusim_begin;struct __gpusim_counts __gpusim_c;__private struct __gpusim_counts *__gpusim_n = &__gpusim_c;"
-#define BEGIN COUNTS "__gpusim_n->all[0] = 0;"
+#define BEGIN COUNTS "__gpusim_n->all0 = 0;"
 #define SAVE "{__gpusim_place {"
 #define END SAVE "__gpusim_put(0, __gpusim_total(0))}}}\n"
 
@@ -93,7 +93,7 @@ static void helpers_and_their_prototypes_pass_the_counters_on(void)
 	          "float f(float x, " P ");\n"
 	          "static inline float g(" P ") {__gpusim_block(0); return 1.0f; }\n"
 	          "float f(float x, " P ")\n{__gpusim_block(1); return x + g(__gpusim_n); }\n"
-	          "__kernel void k(__global float *p, " K ") {" COUNTS "__gpusim_n->all[0] = __gpusim_n->all[1] = 0; "
+	          "__kernel void k(__global float *p, " K ") {" COUNTS "__gpusim_n->all0 = __gpusim_n->all1 = 0; "
 	          "p[0] = f(f(p[1], __gpusim_n) + g(__gpusim_n), __gpusim_n); " SAVE "__gpusim_put(0, __gpusim_total(0))__gpusim_put(1, __gpusim_total(1))}}}\n");
 }
 
@@ -278,7 +278,7 @@ static void trips_are_counted_where_wanted(void)
 	CU_ASSERT_STRING_EQUAL(blocks[5].kind, "trips");
 	check_text(a, 0, MARK_COUNT_PLAIN,
 	           "void f(int n, " P ") {__gpusim_block(0);{unsigned int __gpusim_t4 = 0; while (n--){__gpusim_block(1);"
-	           "++__gpusim_t4; ;}__gpusim_add(4, (__gpusim_t4 + 3u) / 4u);__gpusim_add(5, __gpusim_t4 >= 2u);} "
+	           "++__gpusim_t4; ;}__gpusim_trips(4, (__gpusim_t4 + 3u) / 4u);__gpusim_trips(5, __gpusim_t4 >= 2u);} "
 	           "L:__gpusim_block(2); for (;n;){__gpusim_block(3); goto L;} }\n");
 	annotation_free(a);
 }

@@ -352,6 +352,17 @@ static void helpers_of_other_units_are_counted(void)
 	gs_pack_free(&r);
 }
 
+/* A struct of counters for each of 4096 work-items would not fit the stack of the driver's thread. */
+static void without_the_optimiser_counters_are_no_variables(void)
+{
+	struct gs_pack r = run_one(PLAIN, "", "-cl-opt-disable", KERNEL);
+	CU_ASSERT_STRING_EQUAL(gs_pack_text(&r, "layout"), "group");
+	gs_pack_free(&r);
+	r = run_one(PLAIN, "", "", KERNEL);
+	CU_ASSERT_STRING_EQUAL(gs_pack_text(&r, "layout"), "item");
+	gs_pack_free(&r);
+}
+
 static void errors_name_stage_and_place(void)
 {
 	check_failure("", "int a;\n#error no luck\n", "preprocess: program.cl:2:2: no luck");
@@ -486,6 +497,7 @@ void add_cc_tests(void)
 	TEST(embedded_headers_cannot_leave_their_folder);
 	TEST(line_directives_lead_to_the_users_file);
 	TEST(helpers_of_other_units_are_counted);
+	TEST(without_the_optimiser_counters_are_no_variables);
 	TEST(errors_name_stage_and_place);
 	TEST(odd_sources_do_no_harm);
 	TEST(ten_megabytes_are_read_in_time);

@@ -1,6 +1,7 @@
 /* The parts of the guest's side that need no driver: the handle table, programs run apart, results read in. */
 #include "tests.h"
 
+#include "runtime/cc/counters.h"
 #include "runtime/guest/state.h"
 #include "runtime/guest/table.h"
 
@@ -188,9 +189,52 @@ static void layout_columns_and_formulas_are_read(void)
 	CU_ASSERT_EQUAL_FATAL(a->term_count, 2);
 	CU_ASSERT(a->terms[1].block == 2 && a->terms[1].of == 1 && a->terms[1].factor == -2);
 	artifact_release(a);
+	CU_ASSERT_EQUAL_FATAL(read_counting("f sums 1 2\n", "", &a), 0);
+	CU_ASSERT(artifact_kernel(a, "f")->summed);
+	CU_ASSERT_EQUAL(artifact_kernel(a, "f")->column_count, 2);
+	CU_ASSERT_EQUAL(artifact_kernel(a, "f")->words, 0);
+	artifact_release(a);
 	/* A column of a block that there is not; a formula that refers to itself. */
 	CU_ASSERT(read_counting("f 0 1 3\n", "", &a) < 0);
 	CU_ASSERT(read_counting("f 0 1\n", "1 1 1 -1 - +1*1\n", &a) < 0);
+}
+
+/*
+ * 5 work-items in groups of 3 and 2 that sum up block 1: once in the first group, 5 times in the second. Block 2 ran twice
+ * per work-item less what block 1 did: 10 - 6. Of a work-item the rounded average is known: 1/3 and 5/2, so 0 and 3;
+ * 2 - 3 is less than can be. The third of the second group does not exist.
+ */
+static void a_work_item_of_a_group_that_sums_up_is_its_average(void)
+{
+	enum { SIZES = COUNTER_HEADER_WORDS, SUMS = SIZES + 2 + 1 };
+	uint64_t words[SUMS + 2] = {[SUMS] = 1, [SUMS + 1] = 5};
+	static const uint64_t expected[][3] = {{1, 0, 2}, {1, 3, 0}, {0, 0, 0}};
+	static const uint32_t items[][2] = {{0, 2}, {1, 1}, {1, 2}};
+	unsigned column = 1;
+	uint64_t counts[3] = {0}, one[3];
+	struct count_term terms[] = {{2, 0, 2}, {2, 1, -1}};
+	struct artifact_kernel k = {.columns = &column, .column_count = 1, .summed = true};
+	struct artifact a = {.block_count = 3, .counts_by_item = true, .terms = terms, .term_count = 2};
+	struct counter_buffer buffer = {.words = words};
+	struct launch l = {.artifact = &a, .facts = &k, .buffer = &buffer, .slots = 2, .global = {5, 1, 1}, .local = {3, 1, 1}};
+	struct launch_result r = {.launch = &l, .counts = counts};
+	words[SIZES] = 3 | 1 << COUNTER_SIZE_BITS | 1ull << 2 * COUNTER_SIZE_BITS;
+	words[SIZES + 1] = words[SIZES] - 1;
+	profile_fill(&r);
+	CU_ASSERT(counts[0] == 5 && counts[1] == 6 && counts[2] == 4);
+	CU_ASSERT_PTR_NULL(r.flags[0]);
+	CU_ASSERT_EQUAL_FATAL(r.profile.lanes.columns, 2);
+	for (size_t i = 0; i < GS_ARRAY_LEN(items); i++) {
+		uint32_t row[2];
+		r.profile.lanes.gather(r.profile.lanes.ctx, items[i][0], items[i][1], row);
+		r.profile.lanes.expand(r.profile.lanes.ctx, row, one);
+		CU_ASSERT_EQUAL(memcmp(one, expected[i], sizeof one), 0);
+	}
+	/* A counter that was full. */
+	words[SUMS] |= COUNTER_FULL_SUM;
+	memset(counts, 0, sizeof counts);
+	profile_fill(&r);
+	CU_ASSERT_STRING_EQUAL(r.flags[0], "counters_full");
 }
 
 static void failure_becomes_the_reason(void)
@@ -229,6 +273,7 @@ void add_guest_tests(void)
 	CU_add_test(s, "a missing program is told", missing_program_is_told);
 	CU_add_test(s, "a result of gpusim-cc is read", result_is_read);
 	CU_add_test(s, "a result of gpusim-cc is read", layout_columns_and_formulas_are_read);
+	CU_add_test(s, "a work-item of a group that sums up is its average", a_work_item_of_a_group_that_sums_up_is_its_average);
 	CU_add_test(s, "a failure of gpusim-cc becomes the reason", failure_becomes_the_reason);
 	CU_add_test(s, "a result that makes no sense is refused", nonsense_is_refused);
 }

@@ -26,9 +26,18 @@ verdict() { # NAME CODE LOG
 
 real_programs() {
 	echo "== real programs"
-	env -u POCL_CACHE_DIR -u GPUSIM_CACHE_DIR "$root/tests/apps/run.sh" --all --cold 2>&1 | tee "$TMPDIR/apps"
+	env -u POCL_CACHE_DIR -u GPUSIM_CACHE_DIR GPUSIM_TEST_KEEP="$TMPDIR/kept" "$root/tests/apps/run.sh" --all --cold 2>&1 |
+		tee "$TMPDIR/apps"
 	set -- $(tail -1 "$TMPDIR/apps" | tr -d ,)
 	passed=$((passed + $1)) failed=$((failed + $3)) skipped=$((skipped + $5))
+}
+
+# Their kernels by name. Those that run untouched must be known to (tests/apps/annotated.txt has what was last looked at).
+annotated_kernels() {
+	echo "== kernels of real programs"
+	"$root/tests/apps/annotated.sh" "$TMPDIR/kept" | tee "$TMPDIR/annotated"
+	grep ' untouched: ' "$TMPDIR/annotated" | grep -vxFf "$root/tests/apps/annotated.txt" >"$TMPDIR/log"
+	verdict "every kernel is annotated, or known not to be" $((1 - $?)) "$TMPDIR/log"
 }
 
 # Other seeds than those of make test.
@@ -115,6 +124,7 @@ timing
 analytical
 accuracy
 real_programs
+annotated_kernels
 random_programs
 under_sanitizer asan ASAN
 unit_tests_under_asan

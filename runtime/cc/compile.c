@@ -164,6 +164,14 @@ static int want_trips(struct work *w)
 	return result;
 }
 
+static void choose_variables(struct work *w)
+{
+	for (size_t i = 0; i < w->unit_count; i++)
+		for (size_t j = 0; j < w->units[i].options.host.count; j++)
+			if (!strcmp(w->units[i].options.host.items[j], "-cl-opt-disable"))
+				annotation_without_variables(w->annotation);
+}
+
 static int write_host(struct work *w)
 {
 	int result = 0;
@@ -198,7 +206,7 @@ static void write_kernel_tables(struct work *w)
 	size_t count = annotation_kernels(w->annotation, &kernels);
 	for (size_t i = 0; i < count; i++) {
 		gs_buf_printf(&names, "%s %u\n", kernels[i].name, kernels[i].arguments);
-		gs_buf_printf(&columns, "%s %zu", kernels[i].name, kernels[i].flag_count);
+		gs_buf_printf(&columns, kernels[i].summed ? "%s sums" : "%s %zu", kernels[i].name, kernels[i].flag_count);
 		for (size_t j = 0; j < kernels[i].column_count; j++)
 			gs_buf_printf(&columns, " %u", kernels[i].columns[j]);
 		gs_buf_puts(&columns, "\n");
@@ -326,6 +334,7 @@ static int do_request(struct work *w)
 	if (!result)
 		result = compile_targets(w);
 	if (!result) {
+		choose_variables(w);
 		result = write_host(w);
 		write_tables(w);
 		targets_write(&w->targets, w->annotation, w->result);

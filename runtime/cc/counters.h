@@ -18,9 +18,12 @@
  * The first words hold flags, COUNTER_FLAGS each, the first lowest: blocks that a work-item runs at most once. Then there
  * is a word for each counter; one that does not fit 32 bits is COUNTER_FULL, so that nothing overflows silently.
  *
- * Group layout, for programs with too many counters for that:
+ * A kernel with too many counters for that has sums of the group instead; there are no flags and no places:
+ *   then slot s at   8 + slots + 1 + s * columns, one word per column, COUNTER_FULL_SUM if a work-item's was full
+ *
+ * Group layout, for programs with too many counters even to keep in variables:
  *   then slot s at   8 + s * blocks, one word per block
- * A work-group with linear id g counts in slot g mod slots. On a device that runs a group on one thread
+ * A work-group with linear id g adds or counts in slot g mod slots. On a device that runs a group on one thread
  * the increments are plain memory accesses (volatile, see annotator/write.c), and groups that share a slot lose
  * counts when they run at the same time: give every group its own slot there, or take the atomic form. Elsewhere
  * they are atomic on the low 32-bit half, and the high half takes the carry, so that nothing overflows silently.
@@ -37,5 +40,6 @@ enum {
 	COUNTER_FLAGS = 32,
 };
 #define COUNTER_FULL 0xffffffffu
+#define COUNTER_FULL_SUM 0x8000000000000000ul /* or more */
 
 #endif

@@ -103,14 +103,17 @@ static int take_columns(struct artifact *a, char *line)
 	struct artifact_kernel *k = artifact_kernel(a, line);
 	if (!k || k->columns || !(k->columns = calloc(most + 1, sizeof *k->columns)))
 		return -1;
-	k->flag_count = strtoul(at, &at, 10);
+	k->summed = !strncmp(at, "sums", 4);
+	k->flag_count = k->summed ? 0 : strtoul(at, &at, 10);
+	at += k->summed ? 4 : 0;
 	for (; *at == ' '; k->column_count++) {
 		unsigned long id = strtoul(at + 1, &at, 10);
 		if (id >= a->block_count || k->column_count == most)
 			return -1;
 		k->columns[k->column_count] = (unsigned)id;
 	}
-	k->words = (k->flag_count + COUNTER_FLAGS - 1) / COUNTER_FLAGS + k->column_count - k->flag_count;
+	if (!k->summed)
+		k->words = (k->flag_count + COUNTER_FLAGS - 1) / COUNTER_FLAGS + k->column_count - k->flag_count;
 	return *at || k->flag_count > k->column_count ? -1 : 0;
 }
 

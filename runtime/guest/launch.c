@@ -59,6 +59,12 @@ static size_t at_most(uint64_t wanted, uint64_t room)
 	return n ? (size_t)n : 1;
 }
 
+/* Where groups have sums: how many. */
+static size_t launch_columns(const struct launch *l)
+{
+	return l->artifact->counts_by_item ? l->facts->column_count : l->artifact->block_count;
+}
+
 /*
  * A slot for every group and a place for every work-item where that fits a quarter of the bound; else groups share slots
  * and may lose counts, or only the first work-items are counted.
@@ -67,8 +73,8 @@ static void choose_size(struct launch *l)
 {
 	const struct artifact *a = l->artifact;
 	uint64_t room = runtime.options.counter_memory.number / 4 / sizeof(uint64_t), items = 1;
-	if (!a->counts_by_item) {
-		l->slots = at_most(upper_group_count(l), room / (a->block_count ? a->block_count : 1));
+	if (!a->counts_by_item || l->facts->summed) {
+		l->slots = at_most(upper_group_count(l), room / (launch_columns(l) + 1));
 		return;
 	}
 	for (int d = 0; d < 3; d++)
@@ -81,7 +87,9 @@ static void choose_size(struct launch *l)
 size_t launch_words(const struct launch *l)
 {
 	if (!l->artifact->counts_by_item)
-		return COUNTER_HEADER_WORDS + l->slots * l->artifact->block_count;
+		return COUNTER_HEADER_WORDS + l->slots * launch_columns(l);
+	if (l->facts->summed)
+		return COUNTER_HEADER_WORDS + l->slots + 1 + l->slots * launch_columns(l);
 	return COUNTER_HEADER_WORDS + l->slots + 1 + (l->places * l->facts->words + 1) / 2;
 }
 
@@ -89,7 +97,7 @@ size_t launch_words(const struct launch *l)
 static struct counter_buffer *take_buffer(const struct request *r, struct context_pool *pool, cl_device_id device,
                                           size_t words)
 {
-	enum { PATIENCE_MS = 100, MOST_TRIES = 50 };
+	enum { PATIENCE_MS = 1000, MOST_TRIES = 50 }; /* one launch may well take a second */
 	struct counter_buffer *b = buffer_take(pool, device, words);
 	if (b)
 		return b;

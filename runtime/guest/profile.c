@@ -42,10 +42,28 @@ static uint64_t sum_column(const uint32_t *column, size_t count, uint32_t *most)
 	return sum;
 }
 
-/* Item layout: the words of the work-items. */
+/* Item layout: the sums of the groups, or the words of the work-items. */
+static const uint64_t *group_sums(const struct launch *l)
+{
+	return l->buffer->words + COUNTER_HEADER_WORDS + l->slots + 1;
+}
+
 static const uint32_t *item_words(const struct launch *l)
 {
-	return (const uint32_t *)(l->buffer->words + COUNTER_HEADER_WORDS + l->slots + 1);
+	return (const uint32_t *)group_sums(l);
+}
+
+static bool sum_group_sums(const struct launch *l, uint64_t *counts)
+{
+	const struct artifact_kernel *k = l->facts;
+	const uint64_t *sums = group_sums(l);
+	bool full = false;
+	for (size_t s = 0; s < l->slots; s++)
+		for (size_t i = 0; i < k->column_count; i++, sums++) {
+			full |= *sums >= COUNTER_FULL_SUM;
+			counts[k->columns[i]] += *sums & ~COUNTER_FULL_SUM;
+		}
+	return !full;
 }
 
 /* Item layout: the sums over the work-items; false when a counter was full. */
@@ -56,6 +74,8 @@ static bool sum_items(const struct launch *l, uint64_t *counts)
 	uint32_t most = 0;
 	for (size_t s = 0; k->entry_block >= 0 && s < l->slots; s++)
 		counts[k->entry_block] += local_size_of(l, s, 0) * local_size_of(l, s, 1) * local_size_of(l, s, 2);
+	if (k->summed)
+		return sum_group_sums(l, counts);
 	for (size_t i = 0; i < k->flag_count; i++)
 		counts[k->columns[i]] += sum_flag(column + i / COUNTER_FLAGS * l->places, l->places, i % COUNTER_FLAGS);
 	column += (k->words - (k->column_count - k->flag_count)) * l->places;
@@ -64,15 +84,18 @@ static bool sum_items(const struct launch *l, uint64_t *counts)
 	return most != COUNTER_FULL;
 }
 
-/* The counts that flow determines from the others; false when one would be negative, so that others must be wrong. */
+/* The counts that flow determines from the others; false when one would be negative, so that others must be wrong. It is
+ * 0 then: averages that are rounded can come to that. */
 static bool derive_counts(const struct artifact *a, uint64_t *counts)
 {
 	bool sound = true;
 	for (size_t i = 0; i < a->term_count; i++) {
 		const struct count_term *t = &a->terms[i];
 		counts[t->block] += (uint64_t)(int64_t)t->factor * counts[t->of];
-		if ((i + 1 == a->term_count || a->terms[i + 1].block != t->block) && (int64_t)counts[t->block] < 0)
+		if ((i + 1 == a->term_count || a->terms[i + 1].block != t->block) && (int64_t)counts[t->block] < 0) {
+			counts[t->block] = 0;
 			sound = false;
+		}
 	}
 	return sound;
 }
@@ -156,6 +179,34 @@ static void expand_item(void *ctx, const uint32_t *row, uint64_t *counts)
 	derive_counts(l->artifact, counts);
 }
 
+/* Sums of groups: the average of each column, and whether the work-item exists. */
+static void gather_sums(void *ctx, uint64_t group, uint32_t item, uint32_t *row)
+{
+	const struct launch_result *r = ctx;
+	const struct launch *l = r->launch;
+	size_t columns = l->facts->column_count;
+	const uint64_t *groups = r->profile.groups, *sums = group_sums(l) + group % l->slots * columns;
+	uint64_t local[3], all = groups[0] * groups[1] * groups[2];
+	first_item(&r->profile, group, local);
+	uint64_t size = local[0] * local[1] * local[2], sharing = (all - group % l->slots + l->slots - 1) / l->slots;
+	bool exists = item < size;
+	for (size_t i = 0; i < columns; i++)
+		row[i] = exists ? (uint32_t)(((sums[i] & ~COUNTER_FULL_SUM) + size * sharing / 2) / (size * sharing)) : 0;
+	row[columns] = exists;
+}
+
+static void expand_sums(void *ctx, const uint32_t *row, uint64_t *counts)
+{
+	const struct launch_result *r = ctx;
+	const struct artifact_kernel *k = r->launch->facts;
+	memset(counts, 0, r->launch->artifact->block_count * sizeof *counts);
+	for (size_t i = 0; i < k->column_count; i++)
+		counts[k->columns[i]] += row[i];
+	if (k->entry_block >= 0)
+		counts[k->entry_block] = row[k->column_count];
+	derive_counts(r->launch->artifact, counts);
+}
+
 /* Group layout: nobody knows more of a work-item than its group's average, rounded. */
 static void gather_group(void *ctx, uint64_t group, uint32_t item, uint32_t *row)
 {
@@ -180,7 +231,9 @@ static void expand_group(void *ctx, const uint32_t *row, uint64_t *counts)
 static void fill_lanes(struct launch_result *r)
 {
 	const struct launch *l = r->launch;
-	if (l->artifact->counts_by_item)
+	if (l->artifact->counts_by_item && l->facts->summed)
+		r->profile.lanes = (struct lane_counts){(uint32_t)l->facts->column_count + 1, gather_sums, expand_sums, r};
+	else if (l->artifact->counts_by_item)
 		r->profile.lanes = (struct lane_counts){(uint32_t)l->facts->words + 1, gather_item, expand_item, r};
 	else
 		r->profile.lanes = (struct lane_counts){(uint32_t)l->artifact->block_count, gather_group, expand_group, r};

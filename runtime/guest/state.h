@@ -90,7 +90,8 @@ struct artifact_kernel {
 	int entry_block; /* counter of its entry, or -1 */
 	unsigned *columns; /* item layout: the blocks whose counters its work-items store */
 	size_t column_count, flag_count; /* the first flag_count of them are bits */
-	size_t words;      /* of 32 bits that a work-item stores */
+	bool summed;       /* work-items add them to sums of their group */
+	size_t words;      /* else: of 32 bits that a work-item stores */
 	struct kernel_code *code[MAX_TARGETS]; /* by architecture; NULL when there is none: */
 	char *failure[MAX_TARGETS];            /* why */
 	struct memo *memos[MAX_TARGETS];       /* by target; the worker's */

@@ -191,7 +191,7 @@ static bool is_kernel_entry(const struct annotation *a, unsigned block)
 /* A counter of its own, in one of the forms; blocks that run once, or share a word, are not told by their number. */
 static bool is_counted(const struct block *b, const char *text)
 {
-	static const char *const forms[] = {"__gpusim_block(%u)", "__gpusim_part(%u)", "__gpusim_round(%u)", "__gpusim_add(%u,"};
+	static const char *const forms[] = {"__gpusim_block(%u)", "__gpusim_part(%u)", "__gpusim_round(%u)", "__gpusim_trips(%u,"};
 	char marker[64];
 	if (b->bound == BOUND_ONCE || b->half >= 0)
 		return true;

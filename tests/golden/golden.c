@@ -294,6 +294,19 @@ static const char *line_of(const char *table, size_t number)
 	return table && *table ? table : NULL;
 }
 
+/* IDs: the columns of the group's sums. */
+static void sum_groups(const struct launch *l, const char *ids, long long *counts)
+{
+	size_t columns = 0, column = 0;
+	for (const char *at = ids; *at == ' '; columns++)
+		at += 1 + strspn(at + 1, "0123456789");
+	for (; *ids == ' '; column++) {
+		unsigned id = (unsigned)strtoul(ids, (char **)&ids, 10);
+		for (size_t s = 0; s < l->slots; s++)
+			counts[id] += (long long)l->data[COUNTER_HEADER_WORDS + l->slots + 1 + s * columns + column];
+	}
+}
+
 static void sum(const struct launch *l, const struct gs_pack *result, size_t blocks, long long *counts)
 {
 	const cl_ulong *slots = l->data + COUNTER_HEADER_WORDS;
@@ -306,9 +319,12 @@ static void sum(const struct launch *l, const struct gs_pack *result, size_t blo
 	const char *table = gs_pack_text(result, "columns"), *line;
 	for (size_t i = 0; (line = line_of(table, i)); i++) {
 		int skip = 0, flags = 0;
-		sscanf(line, "%63s %d%n", name, &flags, &skip);
+		sscanf(line, "%63s%n", name, &skip);
 		if (strcmp(name, l->kernel))
 			continue;
+		if (!strncmp(line + skip, " sums", 5))
+			return sum_groups(l, line + skip + 5, counts);
+		sscanf(line, "%*s %d%n", &flags, &skip);
 		const cl_uint *words = (const cl_uint *)(slots + l->slots + 1);
 		line += skip;
 		for (int column = 0; *line == ' '; column++) {
