@@ -39,14 +39,4 @@ const char *target_assembler(const char *name);
 /* Drops the .pseudoprobe lines, which no assembler of PTX knows. */
 void ptx_without_probes(const char *ptx, size_t length, struct gs_buf *out);
 
-struct ptx_kernel {
-	char *name;
-	struct kernel_code code;
-};
-
-/* The kernels (.entry) of a PTX text; their registers are not known from it. The caller frees *out with
- * ptx_kernels_free. */
-int ptx_read_kernels(const char *ptx, size_t length, struct ptx_kernel **out, size_t *count, struct gs_error *err);
-void ptx_kernels_free(struct ptx_kernel *kernels, size_t count);
-
 #endif

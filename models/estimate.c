@@ -240,6 +240,8 @@ int model_launch(const struct gpu *gpu, const struct launch_profile *launch, con
 	out->occupancy = launch_occupancy(gpu, launch, groups);
 	if (out->warps && out->occupancy.limit == OCCUPANCY_NONE)
 		add_flag(out, "does_not_fit");
+	if (options->hierarchy)
+		add_flag(out, "perfect_memory");
 	int result = count_instructions(launch, out, &low, &high);
 	if (!result && out->warps && threads <= UINT32_MAX)
 		result = model_warps(gpu, launch, options, out);

@@ -2,6 +2,7 @@
 #include "tests.h"
 
 #include "analysis/analysis.h"
+#include "analysis/ptx.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -194,46 +195,20 @@ static const char ptx_text[] =
 	"\t// .globl\tsecond\n"
 	".entry second()\n{\n\n\tmov.u64 \t%rd2, bothered;\n\tret;\n\n}\n";
 
-static void instructions_are_counted(void)
-{
-	struct ptx_kernel *kernels;
-	size_t count;
-	CU_ASSERT_EQUAL_FATAL(ptx_read_kernels(ptx_text, strlen(ptx_text), &kernels, &count, &error), 0);
-	CU_ASSERT_EQUAL_FATAL(count, 2);
-	CU_ASSERT_STRING_EQUAL(kernels[0].name, "first");
-	CU_ASSERT_EQUAL(kernels[0].code.instructions, 8);
-	CU_ASSERT_EQUAL(kernels[0].code.registers, 0);
-	CU_ASSERT_STRING_EQUAL(kernels[1].name, "second");
-	CU_ASSERT_EQUAL(kernels[1].code.instructions, 2);
-	ptx_kernels_free(kernels, count);
-}
-
 /* first: 256 of its own and 100 of `both`; second mentions a longer name only; nobody uses the scalar's 8. */
-static void shared_memory_is_counted_per_kernel(void)
+static void instructions_and_shared_memory_are_counted_per_kernel(void)
 {
-	struct ptx_kernel *kernels;
-	size_t count;
-	CU_ASSERT_EQUAL_FATAL(ptx_read_kernels(ptx_text, strlen(ptx_text), &kernels, &count, &error), 0);
-	CU_ASSERT_EQUAL_FATAL(count, 2);
-	CU_ASSERT_EQUAL(kernels[0].code.shared_bytes, 356);
-	CU_ASSERT_EQUAL(kernels[1].code.shared_bytes, 0);
-	ptx_kernels_free(kernels, count);
-}
-
-static void any_prefix_of_ptx_is_read_without_harm(void)
-{
-	for (size_t length = 0; length <= strlen(ptx_text); length++) {
-		struct ptx_kernel *kernels;
-		size_t count;
-		char *copy = malloc(length + 1); /* of the exact size, so that a sanitizer sees reads behind it */
-		CU_ASSERT_PTR_NOT_NULL_FATAL(copy);
-		memcpy(copy, ptx_text, length);
-		char *exact = realloc(copy, length ? length : 1);
-		CU_ASSERT_EQUAL(ptx_read_kernels(exact, length, &kernels, &count, &error), 0);
-		CU_ASSERT(count <= 2);
-		ptx_kernels_free(kernels, count);
-		free(exact);
-	}
+	struct ptx_module *module;
+	CU_ASSERT_EQUAL_FATAL(ptx_read(ptx_text, strlen(ptx_text), &module, &error), 0);
+	const struct ptx_function *first = ptx_find(module, "first"), *second = ptx_find(module, "second");
+	CU_ASSERT_PTR_NOT_NULL_FATAL(first);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(second);
+	CU_ASSERT(first->entry && second->entry);
+	CU_ASSERT_EQUAL(first->instruction_count, 8);
+	CU_ASSERT_EQUAL(second->instruction_count, 2);
+	CU_ASSERT_EQUAL(ptx_shared_bytes(module, first), 356);
+	CU_ASSERT_EQUAL(ptx_shared_bytes(module, second), 0);
+	ptx_free(module);
 }
 
 void add_analysis_tests(void)
@@ -249,8 +224,6 @@ void add_analysis_tests(void)
 	TEST(options_change_the_code);
 	TEST(units_are_linked);
 	TEST(compiler_failures_are_errors_with_a_reason);
-	TEST(instructions_are_counted);
-	TEST(shared_memory_is_counted_per_kernel);
-	TEST(any_prefix_of_ptx_is_read_without_harm);
+	TEST(instructions_and_shared_memory_are_counted_per_kernel);
 #undef TEST
 }

@@ -135,6 +135,7 @@ static void load_targets(void)
 static void choose_model(void)
 {
 	runtime.model.kind = (enum model_kind)runtime.options.model.number; /* the words are in this order */
+	runtime.model.hierarchy = runtime.options.memory.number == MEMORY_HIERARCHY;
 	runtime.model.exact = runtime.options.exact.number != 0;
 	runtime.model.iterations = (uint32_t)runtime.options.iterations.number;
 }
