@@ -20,6 +20,7 @@ static struct {
 	uint64_t seq, done, in_vain_at;
 	bool in_vain;
 	bool started, finish, finished;
+	bool busy; /* with a launch */
 } w = {
 	.lock = PTHREAD_MUTEX_INITIALIZER,
 	.work = PTHREAD_COND_INITIALIZER,
@@ -169,9 +170,11 @@ static void leave_flight(struct launch *l)
 /* With the lock held, free meanwhile. */
 static void work_on(struct launch *l)
 {
+	w.busy = true;
 	pthread_mutex_unlock(&w.lock);
 	finish_launch(l);
 	pthread_mutex_lock(&w.lock);
+	w.busy = false;
 	leave_flight(l);
 	launch_free(l);
 	w.done++;
@@ -244,9 +247,19 @@ static void give_up_in_flight(void)
 			launch_not_modelled(l->kernel_name, "it had not finished when the program ended");
 }
 
+/* Launches that are not in the reports yet. */
+static unsigned long backlog(void)
+{
+	unsigned long count = 0;
+	for (const struct launch *l = w.in_flight; l; l = l->next)
+		count++;
+	return count;
+}
+
 void worker_finish(void)
 {
-	enum { CALLBACKS_MS = 100, REPORTS_MS = 5000 };
+	enum { CALLBACKS_MS = 100, REPORTS_MS = 5000, MOST_WAITS = 60 };
+	unsigned waits = 0;
 	struct timespec soon = deadline_in(REPORTS_MS);
 	/* exit() in a signal handler may have interrupted this thread while it had the lock. */
 	if (!w.started || pthread_mutex_timedlock(&w.lock, &soon))
@@ -258,9 +271,13 @@ void worker_finish(void)
 	while (!w.finished) {
 		struct timespec deadline = deadline_in(REPORTS_MS);
 		uint64_t before = w.done;
+		if (pthread_cond_timedwait(&w.progress, &w.lock, &deadline) != ETIMEDOUT || w.done != before || w.finished)
+			continue;
 		/* Without any progress something is gone that we need; the files hold what is known. */
-		if (pthread_cond_timedwait(&w.progress, &w.lock, &deadline) == ETIMEDOUT && w.done == before && !w.finished)
+		if (!w.busy || waits++ == MOST_WAITS)
 			break;
+		if (waits == 1)
+			log_warning("still modelling %lu launches", backlog());
 	}
 	pthread_mutex_unlock(&w.lock);
 }
