@@ -33,6 +33,9 @@ int target_compile_start(const struct target_bitcode *bitcode, const char *arch,
                          struct gs_error *err);
 int target_compile_finish(struct target_job *job, struct gs_buf *ptx, struct gs_error *err);
 
+/* The architecture whose assembler's registers a target has: the last part of ARCH:LIBRARY:ASSEMBLER_ARCH, or ARCH. */
+const char *target_assembler(const char *name);
+
 /* Drops the .pseudoprobe lines, which no assembler of PTX knows. */
 void ptx_without_probes(const char *ptx, size_t length, struct gs_buf *out);
 

@@ -366,10 +366,33 @@ static int compare_copies(const void *a, const void *b)
 	return (x->id > y->id) - (x->id < y->id);
 }
 
+/* Every copy of the block around it leads to a copy of this one: none of them is seen to have lost its own. */
+static bool is_complete(const struct mapping *m, const struct mapping_source *source, uint32_t id)
+{
+	uint32_t first = 0, end = 0, own_first, own_end = copies_of(m, id, &own_first);
+	int32_t around = source->parent_of ? source->parent_of[id] : -1;
+	for (uint32_t steps = 0; around >= 0 && end == first && steps < source->counter_count; steps++) {
+		end = copies_of(m, (uint32_t)around, &first);
+		around = source->parent_of[around];
+	}
+	for (uint32_t i = first; i < end; i++) {
+		const struct probe_copy *c = &m->copies[m->order[i]];
+		bool found = false;
+		for (uint32_t j = own_first; j < own_end && !found; j++) {
+			const struct probe_copy *own = &m->copies[m->order[j]];
+			found = own->function == c->function &&
+			        graph_dominates(m->functions[c->function].graph, c->block, own->block);
+		}
+		if (!found)
+			return false;
+	}
+	return true;
+}
+
 /*
- * A block that only computes may have been computed in vain in one copy of the code around it, and its probe lost there,
- * while other copies have it. So these equations are used only where they say something new, and those with
- * the most copies come first.
+ * A block that only computes may have been computed in vain, or not at all, in one copy of the code around it, and its
+ * probe lost there, while other copies have it. So these equations are used only where no copy is missing and where
+ * they say something new, and those with the most copies come first.
  */
 static int add_weak_probes(const struct mapping *m, const struct mapping_source *source, struct linear *l,
                            struct equation *e, struct gs_error *err)
@@ -379,7 +402,7 @@ static int add_weak_probes(const struct mapping *m, const struct mapping_source 
 	int result = ids ? 0 : gs_fail(err, ENOMEM, "out of memory");
 	for (uint32_t id = 0; ids && id < m->id_count && id < source->counter_count; id++) {
 		uint32_t first, end = copies_of(m, id, &first);
-		if (end > first && !is_solid(source, id))
+		if (end > first && !is_solid(source, id) && is_complete(m, source, id))
 			ids[count++] = (struct by_copies){id, end - first};
 	}
 	if (ids)

@@ -37,6 +37,7 @@ struct mapping_source {
 	uint32_t counter_count; /* source blocks and trips counters */
 	uint32_t entry;         /* the kernel's entry block; counter_count or more: not known */
 	const bool *solid;      /* per counter: no copy of its probe can have been lost while others were kept; NULL: all */
+	const int32_t *parent_of; /* per counter: the block around it, or -1; NULL: not known */
 	const int32_t *loop_of; /* per counter: the innermost loop around the block, or -1; NULL: only bodies are looked at */
 	const struct source_loop *loops;
 	uint32_t loop_count;

@@ -1,5 +1,4 @@
-/* A kernel's code as the models read it, from PTX and graphs: all but its instructions (mapping_instructions.c) and the
- * sums of its edges (mapping_solve.c). */
+/* A kernel's code as the models read it, from PTX and graphs; the sums of its edges are mapping_solve.c's. */
 #include "analysis/addresses.h"
 #include "analysis/mapping_internal.h"
 
@@ -7,8 +6,108 @@
 #include <stdlib.h>
 #include <string.h>
 
+struct filler {
+	const struct mapping *m;
+	struct kernel_code *code;
+	struct gs_buf strings;
+};
+
+static uint32_t keep(struct filler *f, const char *text)
+{
+	uint32_t offset = (uint32_t)f->strings.len;
+	gs_buf_add(&f->strings, text, strlen(text) + 1);
+	return offset;
+}
+
+/* ---- instructions ---- */
+
+/* Opcodes that have a place in the strings, by their hash; a full table only costs space. */
+enum { OPCODE_SLOTS = 1024 };
+
+static uint32_t opcode_offset(struct filler *f, uint32_t *slots, const char *opcode)
+{
+	uint32_t hash = 5381;
+	for (const char *p = opcode; *p; p++)
+		hash = hash * 33 + (unsigned char)*p;
+	for (uint32_t i = 0; i < 16; i++) {
+		uint32_t *slot = &slots[(hash + i) % OPCODE_SLOTS];
+		if (!*slot)
+			return (*slot = keep(f, opcode) + 1) - 1;
+		if (!f->strings.failed && !strcmp(f->strings.data + *slot - 1, opcode))
+			return *slot - 1;
+	}
+	return keep(f, opcode);
+}
+
+static uint16_t file_index(const struct mapping *m, uint32_t number)
+{
+	for (uint32_t i = 0; i < m->module->file_count; i++)
+		if (m->module->files[i].number == number)
+			return (uint16_t)i;
+	return 0;
+}
+
+static void fill_instruction(struct filler *f, const struct mapped_function *function, const struct ptx_instruction *in,
+                             struct code_instruction *out, uint32_t *slots)
+{
+	struct kernel_code *c = f->code;
+	struct ptx_uses uses;
+	ptx_uses(in, &uses);
+	*out = (struct code_instruction){.class = in->class,
+	                                 .space = in->space,
+	                                 .bytes = in->bytes,
+	                                 .elements = in->elements,
+	                                 .flags = in->flags,
+	                                 .writes = uses.writes,
+	                                 .reads = uses.reads,
+	                                 .waits = uses.waits,
+	                                 .first_operand = c->operand_count,
+	                                 .address = -1,
+	                                 .column = (uint16_t)(in->column < UINT16_MAX ? in->column : UINT16_MAX)};
+	if (in->file && c->file_count) {
+		out->line = in->line;
+		out->file = file_index(f->m, in->file);
+	}
+	for (uint32_t i = 0; i < (uint32_t)uses.writes + uses.reads + uses.waits; i++)
+		c->operands[c->operand_count++] = (uint16_t)(function->first_register + uses.list[i]);
+	out->opcode = opcode_offset(f, slots, in->opcode);
+}
+
+static int fill_instructions(struct filler *f)
+{
+	struct kernel_code *c = f->code;
+	uint32_t *slots = calloc(OPCODE_SLOTS, sizeof *slots);
+	c->code = calloc(f->m->instruction_count + 1u, sizeof *c->code);
+	c->operands = calloc((size_t)f->m->instruction_count * PTX_MAX_REGISTERS + 1, sizeof *c->operands);
+	int result = slots && c->code && c->operands ? 0 : -ENOMEM;
+	for (uint32_t i = 0; i < f->m->function_count && !result; i++) {
+		const struct mapped_function *function = &f->m->functions[i];
+		for (uint32_t j = 0; j < function->ptx->instruction_count; j++)
+			fill_instruction(f, function, &function->ptx->instructions[j], &c->code[c->code_count++], slots);
+	}
+	free(slots);
+	uint16_t *shorter = result ? NULL : reallocarray(c->operands, c->operand_count + 1u, sizeof *shorter);
+	if (shorter)
+		c->operands = shorter;
+	return result;
+}
+
+static int fill_registers(struct filler *f)
+{
+	struct kernel_code *c = f->code;
+	c->register_table = calloc(f->m->register_count + 1u, sizeof *c->register_table);
+	for (uint32_t i = 0; c->register_table && i < f->m->function_count; i++) {
+		const struct ptx_function *ptx = f->m->functions[i].ptx;
+		for (uint32_t r = 0; r < ptx->register_count; r++)
+			c->register_table[c->register_count++] = (struct code_register){
+			    .number = (uint16_t)ptx->registers[r].number,
+			    .words = (uint8_t)(ptx->registers[r].bits == 1 ? 0 : (ptx->registers[r].bits + 31) / 32)};
+	}
+	return c->register_table ? 0 : -ENOMEM;
+}
+
 /* The addresses of one function, its nodes behind those of the others. */
-static int add_addresses(struct code_filler *f, const struct mapped_function *function, struct gs_error *err)
+static int add_addresses(struct filler *f, const struct mapped_function *function, struct gs_error *err)
 {
 	struct kernel_code *c = f->code;
 	struct address_table t;
@@ -24,10 +123,7 @@ static int add_addresses(struct code_filler *f, const struct mapped_function *fu
 		grown[c->node_count + i] = n;
 	}
 	for (uint32_t i = 0; grown && i < function->ptx->instruction_count; i++) {
-		uint32_t at = f->code_at[function->first_instruction + i];
-		struct code_instruction *in = &c->code[at];
-		if (at == f->code_at[function->first_instruction + i + 1] || in->flags & CODE_EXPANDED)
-			continue;
+		struct code_instruction *in = &c->code[function->first_instruction + i];
 		in->address = t.of[i] < 0 ? -1 : t.of[i] + (int32_t)c->node_count;
 		in->flags |= in->class == CODE_branch ? t.guards[i] : 0;
 	}
@@ -39,7 +135,7 @@ static int add_addresses(struct code_filler *f, const struct mapped_function *fu
 	return grown ? 0 : gs_fail(err, ENOMEM, "out of memory");
 }
 
-static int fill_addresses(struct code_filler *f, struct gs_error *err)
+static int fill_addresses(struct filler *f, struct gs_error *err)
 {
 	int result = 0;
 	for (uint32_t i = 0; i < f->m->function_count && !result; i++)
@@ -54,7 +150,7 @@ static int32_t shifted(int32_t index, uint32_t first)
 	return index < 0 ? -1 : (int32_t)(first + (uint32_t)index);
 }
 
-static void fill_function(struct code_filler *f, uint32_t number)
+static void fill_function(struct filler *f, uint32_t number)
 {
 	struct kernel_code *c = f->code;
 	const struct mapped_function *own = &f->m->functions[number];
@@ -62,11 +158,10 @@ static void fill_function(struct code_filler *f, uint32_t number)
 	c->functions[c->function_count++] = own->first_block;
 	for (uint32_t i = 0; i < g->block_count; i++) {
 		const struct graph_block *b = &g->blocks[i];
-		const uint32_t *code_at = &f->code_at[own->first_instruction + b->first];
 		int32_t callee = mapped_callee(f->m, number, i);
 		c->blocks[c->block_count++] = (struct code_block){
-		    .first = code_at[0],
-		    .count = code_at[b->count] - code_at[0],
+		    .first = own->first_instruction + b->first,
+		    .count = b->count,
 		    .first_edge = own->first_edge + b->first_edge,
 		    .edge_count = b->edge_count,
 		    .call = callee < 0 ? -1 : (int32_t)f->m->functions[callee].first_block,
@@ -85,7 +180,7 @@ static void fill_function(struct code_filler *f, uint32_t number)
 		                                               .outer = shifted(g->loops[i].outer, own->first_loop)};
 }
 
-static int fill_blocks(struct code_filler *f)
+static int fill_blocks(struct filler *f)
 {
 	struct kernel_code *c = f->code;
 	c->functions = calloc(f->m->function_count + 1u, sizeof *c->functions);
@@ -101,14 +196,14 @@ static int fill_blocks(struct code_filler *f)
 
 /* ---- the rest ---- */
 
-static int fill_files(struct code_filler *f)
+static int fill_files(struct filler *f)
 {
 	struct kernel_code *c = f->code;
 	c->files = calloc(f->m->module->file_count + 1u, sizeof *c->files);
 	if (!c->files)
 		return -ENOMEM;
 	while (c->file_count < f->m->module->file_count && c->file_count < UINT16_MAX) {
-		c->files[c->file_count] = code_keep(f, f->m->module->files[c->file_count].name);
+		c->files[c->file_count] = keep(f, f->m->module->files[c->file_count].name);
 		c->file_count++;
 	}
 	return 0;
@@ -124,7 +219,7 @@ static uint32_t local_bytes_of(const struct ptx_function *function)
 }
 
 /* Registers of the kernel with the deepest of the functions that it calls, which take theirs on top. */
-static int fill_resources(struct code_filler *f, struct gs_error *err)
+static int fill_resources(struct filler *f, const char *arch, struct gs_error *err)
 {
 	struct kernel_code *c = f->code;
 	uint32_t called = 0, spilled = 0;
@@ -138,7 +233,7 @@ static int fill_resources(struct code_filler *f, struct gs_error *err)
 		if (i && l.most > called)
 			called = l.most;
 		if (!i)
-			c->registers = graph_registers(function->graph, &l, f->arch, called, &spilled);
+			c->registers = graph_registers(function->graph, &l, arch, called, &spilled);
 		liveness_free(&l);
 		shared += ptx_shared_bytes(f->m->module, function->ptx);
 		c->local_bytes += local_bytes_of(function->ptx);
@@ -151,17 +246,19 @@ static int fill_resources(struct code_filler *f, struct gs_error *err)
 
 int mapping_code(const struct mapping *m, const char *arch, struct kernel_code **out, struct gs_error *err)
 {
-	struct code_filler f = {.m = m, .arch = arch, .code = calloc(1, sizeof *f.code)};
-	if (m->register_count > MOST_PTX_REGISTERS) {
+	struct filler f = {.m = m, .code = calloc(1, sizeof *f.code)};
+	if (m->register_count > UINT16_MAX) {
 		free(f.code);
-		return gs_fail(err, ERANGE, "%u registers are named, more than %d", m->register_count, MOST_PTX_REGISTERS);
+		return gs_fail(err, ERANGE, "%u registers are named, more than %d", m->register_count, UINT16_MAX);
 	}
 	int result = f.code ? 0 : -ENOMEM;
-	code_keep(&f, "");
+	keep(&f, "");
 	if (!result)
 		result = fill_files(&f);
 	if (!result)
-		result = code_fill_instructions(&f);
+		result = fill_instructions(&f);
+	if (!result)
+		result = fill_registers(&f);
 	if (!result)
 		result = fill_blocks(&f);
 	if (!result && !f.strings.failed) {
@@ -174,9 +271,10 @@ int mapping_code(const struct mapping *m, const char *arch, struct kernel_code *
 	else
 		result = fill_addresses(&f, err);
 	if (!result)
-		result = fill_resources(&f, err);
+		result = fill_resources(&f, arch, err);
+	if (!result)
+		result = mapping_expand(m, arch, f.code, err);
 	gs_buf_free(&f.strings);
-	free(f.code_at);
 	if (result)
 		code_free(f.code);
 	else

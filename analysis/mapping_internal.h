@@ -52,17 +52,8 @@ int mapping_system(const struct mapping *m, const struct mapping_source *source,
 /* mapping_code.c: the code without its sums. The caller frees *out with code_free. */
 int mapping_code(const struct mapping *m, const char *arch, struct kernel_code **out, struct gs_error *err);
 
-/* mapping_instructions.c: fills code, operands, register_table and code_at; -ENOMEM. */
-enum { STEP_REGISTERS = 1024, MOST_PTX_REGISTERS = UINT16_MAX - STEP_REGISTERS };
-struct code_filler {
-	const struct mapping *m;
-	const char *arch;
-	struct kernel_code *code;
-	struct gs_buf strings;
-	uint32_t *code_at; /* per PTX instruction of all functions, and behind the last: where its code begins */
-};
-int code_fill_instructions(struct code_filler *f);
-uint32_t code_keep(struct code_filler *f, const char *text); /* its offset in the strings */
+/* mapping_expand.c: calls of library functions without code become their machine instructions (builtins.h). */
+int mapping_expand(const struct mapping *m, const char *arch, struct kernel_code *code, struct gs_error *err);
 
 /* slow_paths.c: fills m->rank and m->library. */
 int find_slow_paths(struct mapping *m, struct gs_error *err);

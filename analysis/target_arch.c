@@ -17,12 +17,20 @@ static const struct {
 	{86, "sm_86", "+ptx71"}, {87, "sm_87", "+ptx74"}, {89, "sm_89", "+ptx78"}, {90, "sm_90", "+ptx78"},
 };
 
-/* Takes the library from the end of a target's name; returns the length of what is before it. */
+/* Takes the library from a target's name; returns the length of what is before it, or 0 for another word. */
 static size_t read_library(const char *name, bool *vendor)
 {
 	size_t length = strcspn(name, ":");
-	*vendor = !strcmp(name + length, ":vendor");
-	return *vendor || !name[length] || !strcmp(name + length, ":libclc") ? length : 0;
+	const char *library = name[length] ? name + length + 1 : "libclc";
+	size_t word = strcspn(library, ":");
+	*vendor = word == 6 && !strncmp(library, "vendor", word);
+	return *vendor || (word == 6 && !strncmp(library, "libclc", word)) ? length : 0;
+}
+
+const char *target_assembler(const char *name)
+{
+	const char *library = strchr(name, ':'), *assembler = library ? strchr(library + 1, ':') : NULL;
+	return assembler ? assembler + 1 : name;
 }
 
 int target_arch_find(const char *name, struct target_arch *out, struct gs_error *err)

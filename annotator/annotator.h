@@ -61,6 +61,7 @@ struct block {
 	enum block_bound bound;
 	bool between_barriers;   /* its loop has some */
 	int half;                /* two of these share a 64-bit word; or -1 */
+	int parent;              /* the block around it, through which control comes to it; -1: none, or not only by it */
 	bool solid;              /* accesses memory or synchronises: no compiler runs it in vain or loses its marker */
 	/* Flow determines it: its count is the sum of the terms, all of lower ids, and it has no counter. Without terms
 	 * it is counted. */

@@ -125,6 +125,7 @@ static int walk_branch(struct walk *w, CXCursor s, const char *kind, struct plac
 	if (kind && mark(w, clang_getCursorExtent(s), kind, flow, at, id))
 		return w->pass->result;
 	if (kind) {
+		w->pass->a->blocks[*id].parent = (int)flow.block;
 		flow.block = *id;
 		flow.exact = true;
 	}
@@ -185,6 +186,7 @@ static int mark_after(struct walk *w, CXCursor before, CXCursor next, size_t fir
 	unsigned before_id = flow->block;
 	if (mark(w, clang_getCursorExtent(next), "after", *flow, at, &flow->block) || w->irregular)
 		return w->pass->result;
+	w->pass->a->blocks[flow->block].parent = (int)before_id;
 	add_term(w->pass, flow->block, before_id, 1);
 	for (size_t i = first; i < w->jump_count && !w->pass->result; i++)
 		if (w->jumps[i].target <= w->depth)
@@ -287,7 +289,7 @@ static enum CXChildVisitResult find_barrier(CXCursor cursor, CXCursor parent, CX
 	(void)parent;
 	if (clang_getCursorKind(cursor) == CXCursor_CallExpr) {
 		const struct function *f = called_function(b->a, cursor);
-		b->found |= f ? f->has_barrier || b->a->helper_barriers : is_barrier(cursor);
+		b->found |= f ? f->has_barrier : is_barrier(cursor);
 	}
 	return b->found ? CXChildVisit_Break : CXChildVisit_Recurse;
 }
@@ -412,6 +414,7 @@ static int mark_next(struct walk *w, CXCursor s, struct place_in_flow flow, unsi
 	    mark(w, clang_getRange(end, end), "next", flow, at, &id))
 		return w->pass->result;
 	w->pass->a->loops[loop].next = (int)id;
+	w->pass->a->blocks[id].parent = (int)flow.block;
 	return add_term(w->pass, id, flow.block, 1);
 }
 

@@ -41,6 +41,7 @@ struct block *add_block(struct edit_pass *pass, CXSourceRange range, const char 
 			.bound = flow.bound,
 			.between_barriers = flow.between_barriers,
 			.half = -1,
+			.parent = -1,
 		};
 	if (!b || place_of(a, clang_getRangeStart(range), &b->place) || place_of(a, clang_getRangeEnd(range), &b->end)) {
 		pass->result = gs_fail(pass->err, ENOMEM, "out of memory");
@@ -188,6 +189,7 @@ static int visit_operand(struct edit_pass *pass, CXCursor operand, struct place_
 	if (!e)
 		return -1;
 	unsigned id = e->block = b->id;
+	b->parent = (int)flow.block;
 	if (sibling >= 0 && flow.exact && (add_term(pass, id, flow.block, 1) || add_term(pass, id, (unsigned)sibling, -1)))
 		return -1;
 	flow.block = id;

@@ -125,7 +125,6 @@ static enum CXChildVisitResult visit_use(CXCursor cursor, CXCursor parent, CXCli
 				*slot = f;
 		} else if (is_barrier(cursor)) {
 			pass->inside->has_barrier = true;
-			pass->a->helper_barriers |= !pass->inside->kernel;
 		}
 	} else if (kind == CXCursor_VarDecl && is_local_variable(cursor)) {
 		pass->inside->has_local_variables = true;
@@ -174,6 +173,18 @@ static enum CXChildVisitResult visit_declaration(CXCursor cursor, CXCursor paren
 	return CXChildVisit_Continue;
 }
 
+/* To the callers of functions with barriers, and to theirs; chains of calls are short. */
+static void pass_barriers_up(struct annotation *a)
+{
+	for (bool changed = true; changed;) {
+		changed = false;
+		for (size_t i = 0; i < a->function_count; i++)
+			for (size_t j = 0; j < a->functions[i]->callee_count && !a->functions[i]->has_barrier; j++)
+				if (a->functions[i]->callees[j]->has_barrier)
+					changed = a->functions[i]->has_barrier = true;
+	}
+}
+
 int collect_functions(struct annotation *a, struct gs_error *err)
 {
 	struct function_pass pass = {.a = a, .err = err};
@@ -187,5 +198,6 @@ int collect_functions(struct annotation *a, struct gs_error *err)
 	}
 	if (pass.failed)
 		return gs_fail(err, ENOMEM, "out of memory");
+	pass_barriers_up(a);
 	return pass.result;
 }

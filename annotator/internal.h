@@ -16,7 +16,8 @@ struct function {
 	char *usr; /* libclang's name of the function across units; tells overloads and statics apart */
 	char *name;
 	unsigned guid; /* of its pseudo probes */
-	bool kernel, called, has_local_variables, has_barrier;
+	bool kernel, called, has_local_variables;
+	bool has_barrier; /* or calls one that has */
 	struct function **callees; /* of ours; may name one twice */
 	size_t callee_count;
 	bool reached; /* scratch of the walk over callees */
@@ -78,7 +79,6 @@ struct annotation {
 	struct kernel_entry *kernels;
 	size_t kernel_count;
 	bool without_variables;
-	bool helper_barriers; /* some function that is no kernel has a barrier */
 	char **strings; /* everything handed out that nothing else owns */
 	size_t string_count;
 };

@@ -19,6 +19,7 @@ struct sums {
 	struct code_interval *bounds; /* per unknown */
 	double *values;               /* per unknown */
 	uint32_t *open;          /* edges that have unknowns */
+	bool contradicts;        /* no values of the unknowns make all edges non-negative */
 	uint32_t open_count;
 };
 
@@ -62,14 +63,18 @@ static bool narrow_edge(struct sums *s, const struct code_edge *e)
 		if (t->of < c->counter_count || !t->factor)
 			continue;
 		struct code_interval *b = &s->bounds[t->of - c->counter_count];
-		double rest = largest_rest(s, e, i), factor = (double)t->factor / e->denominator;
-		if (factor > 0 && -rest / factor > b->low + 1e-9) {
-			b->low = -rest / factor;
-			changed = true;
-		} else if (factor < 0 && rest / -factor < b->high - 1e-9) {
-			b->high = rest / -factor;
-			changed = true;
+		double rest = largest_rest(s, e, i), factor = (double)t->factor / e->denominator, bound = -rest / factor;
+		bool raises = factor > 0 && bound > b->low + 1e-9, lowers = factor < 0 && bound < b->high - 1e-9;
+		/* Bounds that cross would drive each other for ever. */
+		if ((raises && bound > b->high + 1e-6) || (lowers && bound < b->low - 1e-6)) {
+			s->contradicts = true;
+			continue;
 		}
+		if (raises)
+			b->low = bound;
+		else if (lowers)
+			b->high = bound;
+		changed |= raises || lowers;
 	}
 	return changed;
 }
@@ -184,6 +189,7 @@ void code_count(const struct kernel_code *code, const uint64_t *counts, struct c
 			s.open[s.open_count++] = i;
 	}
 	narrow(&s);
+	out->inconsistent |= s.contradicts;
 	bound_instructions(&s, out);
 	if (code->unknown_count && !code_estimate(code, s.known, s.bounds, s.values)) {
 		out->inconsistent = true;

@@ -70,7 +70,7 @@ static int count_instructions(const struct launch_profile *launch, struct estima
 	int result = c.edges && c.blocks ? 0 : -ENOMEM;
 	if (!result) {
 		code_count(code, launch->counts, &c);
-		out->thread_instructions = as_count(c.thread_instructions);
+		out->thread_instructions = as_count(c.thread_instructions * launch->scale);
 		*low = c.thread_instructions > 0 ? c.low / c.thread_instructions : 1;
 		*high = c.thread_instructions > 0 ? c.high / c.thread_instructions : 1;
 		if (c.inconsistent)

@@ -64,6 +64,13 @@ const char *gpu_library_name(enum gpu_math_library library)
 	return library_words[library];
 }
 
+void gpu_target_name(const struct gpu *gpu, char out[GPU_TARGET_SIZE])
+{
+	bool other = *gpu->assembler_arch && strcmp(gpu->assembler_arch, gpu->arch);
+	snprintf(out, GPU_TARGET_SIZE, "%s:%s%s%s", gpu->arch, gpu_library_name(gpu->math_library), other ? ":" : "",
+	         other ? gpu->assembler_arch : "");
+}
+
 static const char *const *words_of(enum gpu_kind kind)
 {
 	return kind == GPU_UNIT ? unit_words : kind == GPU_LIBRARY ? library_words : policy_words;

@@ -114,6 +114,8 @@ enum gpu_math_library { GPU_MATH_LIBRARIES(GPU_LIBRARY) GPU_MATH_LIBRARY_COUNT }
 	X(TEXT, name, "", 1, GPU_TEXT_SIZE - 1, GPU_REQUIRED, "short name, as users type it")                          \
 	X(TEXT, title, "", 1, GPU_TEXT_SIZE - 1, GPU_REQUIRED, "the vendor's name")                                    \
 	X(TEXT, arch, "", 4, GPU_TEXT_SIZE - 1, GPU_REQUIRED, "target of the PTX compile")                             \
+	X(TEXT, assembler_arch, "", 0, GPU_TEXT_SIZE - 1, GPU_DEFAULT(""),                                             \
+	  "whose assembler's registers a thread has; empty: those of arch")                                            \
 	X(LIBRARY, math_library, "", 0, GPU_MATH_LIBRARY_COUNT - 1, GPU_DEFAULT("vendor"),                             \
 	  "functions of mathematics: vendor or libclc")                                                                \
 	X(COUNT, sm_count, "SMs", 1, 1024, GPU_REQUIRED, "streaming multiprocessors")                                  \
@@ -260,5 +262,8 @@ const struct gpu_key *gpu_key(size_t i); /* NULL past the end */
 /* The value of the i-th key as a description would have it, whatever the locale. */
 void gpu_format_value(const struct gpu *gpu, size_t i, char *out, size_t size);
 const char *gpu_library_name(enum gpu_math_library library);
+/* What code for the GPU is compiled as: ARCH:LIBRARY, and :ASSEMBLER_ARCH where that is another. */
+enum { GPU_TARGET_SIZE = 2 * GPU_TEXT_SIZE + 16 };
+void gpu_target_name(const struct gpu *gpu, char out[GPU_TARGET_SIZE]);
 
 #endif

@@ -21,7 +21,8 @@ struct launch_profile {
 	uint64_t groups[3];
 	uint64_t local_bytes;  /* dynamic local memory: __local arguments, per work-group */
 	const struct kernel_code *code; /* the target's */
-	const uint64_t *counts;         /* of the source's blocks, all work-items: code->counter_count entries */
+	const uint64_t *counts;         /* of the source's blocks: code->counter_count entries */
+	double scale;                   /* work-items over those that are in counts: 1 unless there was no room for all */
 	struct lane_counts lanes;       /* the same, work-item by work-item */
 	const uint16_t *accesses;       /* launch_accesses of it */
 	uint32_t unknown_accesses;

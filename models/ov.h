@@ -56,6 +56,7 @@ struct ov_machine {
 	uint32_t collectors[OV_KINDS], pool_collectors; /* of a partition; 0: the pool's */
 	uint32_t pools;                                 /* of a partition */
 	uint32_t collector_total, banks, max_reads;     /* of a partition; of an instruction */
+	uint32_t refill_at; /* a warp with no more than that in its buffer is fetched for */
 	bool collects, by_age, resolves_banks;
 	uint32_t front[2]; /* cycles from issue to start, without and with registers to read; ldst: one less */
 };

@@ -8,9 +8,7 @@
 void ov_update_hungry(struct ov_sm *sm, uint32_t slot)
 {
 	const struct ov_warp *w = &sm->warps[slot];
-	const struct gpu *gpu = sm->m->gpu;
-	bool room = gpu->refill_when_empty ? w->buffered == 0 : w->buffered < gpu->instruction_buffer_entries;
-	if (!w->finished && !w->fetching && room)
+	if (w->buffered <= sm->m->refill_at && !w->fetching && !w->finished)
 		ov_set(sm->hungry, slot);
 	else
 		ov_clear(sm->hungry, slot);
@@ -57,14 +55,12 @@ static void deliver(struct ov_sm *sm, uint32_t slot)
 	sm->moved = true;
 }
 
-/* An instruction past the end of the code stands for whatever is there: it will be flushed. */
+/* Past the end of the code is other code, as good to fetch as any. */
 static uint32_t fetched_instructions(const struct ov_sm *sm, const struct ov_warp *w)
 {
 	const struct gpu *gpu = sm->m->gpu;
-	uint32_t count = gpu->fetch_width, room = gpu->instruction_buffer_entries - w->buffered;
-	uint32_t rest = w->fetch_pc < sm->m->op_count ? sm->m->op_count - w->fetch_pc : 1;
-	count = count < room ? count : room;
-	return count < rest ? count : rest;
+	uint32_t room = gpu->instruction_buffer_entries - w->buffered;
+	return gpu->fetch_width < room ? gpu->fetch_width : room;
 }
 
 /* The first touch of a line by the SM brings it; whoever needs it meanwhile waits too. */

@@ -33,9 +33,10 @@ static void leave_masks(struct ov_scheduler *s, struct ov_warp *w)
 {
 	if (w->ready_kind != OV_NONE)
 		flip_ready(s, w);
-	if (w->flush)
+	else if (w->flush)
 		ov_clear(s->flush, w->position);
-	ov_clear(s->long_wait, w->position);
+	else if (ov_bit(s->long_wait, w->position))
+		ov_clear(s->long_wait, w->position);
 	w->ready_kind = OV_NONE;
 	w->blocked = w->flush = w->memory_blocked = false;
 }

@@ -158,6 +158,7 @@ int ov_machine_init(struct ov_machine *m, const struct gpu *gpu, const struct la
 	m->position_words = words(2 * (m->slots / m->schedulers + 1));
 	m->positions = m->position_words * 64;
 	m->slot_words = words(m->slots);
+	m->refill_at = gpu->refill_when_empty ? 0 : gpu->instruction_buffer_entries - 1;
 	m->register_words = words(launch->code->register_count);
 	if (gpu->icache_line_instructions)
 		m->line_count = launch->code->code_count / gpu->icache_line_instructions + 2;

@@ -114,11 +114,10 @@ static void start_kind(struct ov_sm *sm, uint32_t kind)
 	struct ov_unit *u = &sm->units[sm->m->first_unit[kind]];
 	for (uint32_t n = 0; n < sm->m->unit_count[kind]; n++, u++)
 		take_oldest(sm, kind, n, u);
-	uint32_t left = 0;
 	for (uint32_t p = 0; p < sm->m->partitions; p++)
-		left += ov_lane_of(sm, p, kind)->collected_count;
-	if (!left)
-		sm->collected_kinds &= ~(1u << kind);
+		if (ov_lane_of(sm, p, kind)->collected_count)
+			return;
+	sm->collected_kinds &= ~(1u << kind);
 }
 
 void ov_start_units(struct ov_sm *sm)

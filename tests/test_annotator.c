@@ -318,6 +318,15 @@ static void trips_never_cost_the_item_layout(void)
 	gs_buf_free(&text);
 }
 
+static void barriers_of_other_functions_do_not_matter(void)
+{
+	check_one("void b(void) { barrier(1); }\nint f(void) { return 1; }\n__kernel void k(void) { b(); while (f()) f(); }\n",
+	          MARK_PROBE,
+	          "void b(void) {__gpusim_probe(1, 0, 0, -1); barrier(1); }\nint f(void) {__gpusim_probe(2, 1, 0, -1); "
+	          "return 1; }\n__kernel void k(void) {__gpusim_probe(3, 2, 0, -1); b(); while (f())"
+	          "{__gpusim_probe(3, 3, 0, -1); f();} }\n");
+}
+
 static void probes_stand_where_counters_do(void)
 {
 	check_one("int f(int *p, int n) { if (n) return 1; else n = 2; return n > 3 ? p[0] : p[1]; }\n", MARK_PROBE,
@@ -342,6 +351,10 @@ static void what_cannot_be_rewritten_is_refused_with_its_place(void)
 	              "  while (f()) {\n    barrier(1);\n  }\n}\n",
 	              "-cl-std=CL1.2", ENOTSUP,
 	              "program.cl:3:10: a function called in the header of a loop with a barrier");
+	check_refused("void b(void) { barrier(1); }\nvoid c(void) { b(); }\nint f(void) { return 1; }\n"
+	              "__kernel void k(void) {\n  while (f()) c();\n}\n",
+	              "-cl-std=CL1.2", ENOTSUP,
+	              "program.cl:5:10: a function called in the header of a loop with a barrier");
 	check_refused("__kernel void k(__global int *p) {\n  p[0] = ({ if (p[1]) return; p[2]; });\n}\n", "-cl-std=CL1.2",
 	              ENOTSUP, "program.cl:2:11: a jump out of statements in an expression");
 	check_refused("__kernel void k(__global int *p) {\n  p[0] = sizeof(({ int x = p[1]; x; }));\n}\n", "-cl-std=CL1.2",
@@ -387,6 +400,7 @@ void add_annotator_tests(void)
 	TEST(trips_of_a_loop_that_returns_are_counted_at_once);
 	TEST(trips_never_cost_the_item_layout);
 	TEST(probes_stand_where_counters_do);
+	TEST(barriers_of_other_functions_do_not_matter);
 	TEST(what_cannot_be_rewritten_is_refused_with_its_place);
 	TEST(empty_program_gives_an_empty_table);
 #undef TEST

@@ -3,6 +3,7 @@
 
 #include "analysis/analysis.h"
 #include "analysis/builtins.h"
+#include "analysis/mapping_internal.h"
 #include "runtime/cc/tool.h"
 
 #include <ctype.h>
@@ -164,6 +165,50 @@ static void the_functions_of_a_text_are_listed(void)
 	builtin_list(module, ptx_find(module, "k"), &list); /* in the order of its calls */
 	CU_ASSERT_STRING_EQUAL(list.data, "?helper\nsin (f32)\n");
 	gs_buf_free(&list);
+	ptx_free(module);
+}
+
+/* The relaxed sine: a product and SIN, in place of st.param, call and ld.param. */
+static void a_call_becomes_its_instructions(void)
+{
+	static const char ptx[] =
+		".version 7.0\n.target sm_80\n.address_size 64\n"
+		".func (.param .b32 func_retval0) __gpusim_fn_relaxed_sin_f32 (.param .b32 a);\n"
+		".entry k(.param .u64 k_param_0)\n{\n.reg .f32 %f<4>;\n.reg .b64 %rd<2>;\n"
+		"ld.param.u64 %rd1, [k_param_0];\nld.global.f32 %f1, [%rd1];\n{\n.param .b32 param0;\n"
+		"st.param.f32 [param0+0], %f1;\n.param .b32 retval0;\n"
+		"call.uni (retval0), __gpusim_fn_relaxed_sin_f32, (param0);\nld.param.f32 %f2, [retval0+0];\n}\n"
+		"st.global.f32 [%rd1], %f2;\nret;\n}\n";
+	static const enum code_class expected[] = {CODE_load, CODE_load, CODE_fp32, CODE_sfu, CODE_store, CODE_branch};
+	struct ptx_module *module;
+	struct mapping *m;
+	struct kernel_code *code;
+	CU_ASSERT_EQUAL_FATAL(ptx_read(ptx, strlen(ptx), &module, &error), 0);
+	CU_ASSERT_EQUAL_FATAL(mapping_create(module, ptx_find(module, "k"), &m, &error), 0);
+	CU_ASSERT_EQUAL_FATAL(mapping_code(m, "sm_80:vendor", &code, &error), 0);
+	CU_ASSERT_EQUAL_FATAL(code->code_count, GS_ARRAY_LEN(expected));
+	for (size_t i = 0; i < GS_ARRAY_LEN(expected); i++)
+		CU_ASSERT_EQUAL(code->code[i].class, expected[i]);
+	const struct code_instruction *load = &code->code[1], *product = &code->code[2], *sine = &code->code[3],
+				      *store = &code->code[4];
+	CU_ASSERT(product->flags == CODE_EXPANDED && product->writes == 1 && product->reads == 1);
+	CU_ASSERT_EQUAL(code->operands[product->first_operand + 1], code->operands[load->first_operand]);
+	CU_ASSERT_EQUAL(code->operands[sine->first_operand + 1], code->operands[product->first_operand]);
+	bool stored = false;
+	for (unsigned i = 0; i < store->reads; i++)
+		stored |= code->operands[store->first_operand + i] == code->operands[sine->first_operand];
+	CU_ASSERT(stored);
+	/* the call ends its block; the load of its result is gone from the next */
+	CU_ASSERT_EQUAL_FATAL(code->block_count, 2);
+	CU_ASSERT(code->blocks[0].count == 4 && code->blocks[1].first == 4 && code->blocks[1].count == 2);
+	struct gs_buf bytes = {0};
+	struct kernel_code *again = NULL;
+	code_write(code, &bytes);
+	CU_ASSERT_EQUAL(code_read(bytes.data, bytes.len, &again, &error), 0); /* every index is good */
+	code_free(again);
+	gs_buf_free(&bytes);
+	code_free(code);
+	mapping_free(m);
 	ptx_free(module);
 }
 
@@ -362,6 +407,7 @@ void add_builtins_tests(void)
 	TEST(functions_of_programs_are_not_found);
 	TEST(divisions_are_found_by_opcode);
 	TEST(the_functions_of_a_text_are_listed);
+	TEST(a_call_becomes_its_instructions);
 	TEST(every_builtin_of_opencl_c_compiles);
 #undef TEST
 }

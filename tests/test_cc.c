@@ -3,6 +3,7 @@
 
 #include "runtime/base/base.h"
 #include "runtime/cc/options.h"
+#include "models/code.h"
 #include "runtime/cc/protocol.h"
 
 #include <dirent.h>
@@ -176,6 +177,14 @@ static void result_describes_host_kernels_blocks_and_targets(void)
 		CU_ASSERT_EQUAL(sscanf(nth(&r, "target", i)->data, start, &instructions, &shared), 2);
 		CU_ASSERT(instructions > 5 && instructions < 40);
 		CU_ASSERT_EQUAL(shared, 32); /* int t[8] */
+		const struct gs_section *bytes = nth(&r, "code", i);
+		struct kernel_code *code = NULL;
+		CU_ASSERT_EQUAL_FATAL(strncmp(bytes->data, i ? "sm_70 k\n" : "sm_20 k\n", 8), 0);
+		CU_ASSERT_EQUAL_FATAL(code_read(bytes->data + 8, bytes->len - 8, &code, NULL), 0);
+		CU_ASSERT_EQUAL(code->counter_count, 2); /* the lines of blocks */
+		CU_ASSERT_EQUAL(code->instructions, instructions);
+		CU_ASSERT_EQUAL(code->unknown_count, 0);
+		code_free(code);
 		CU_ASSERT_PTR_NOT_NULL(strstr(nth(&r, "ptx", i)->data, ".entry k("));
 		CU_ASSERT_PTR_NULL(strstr(nth(&r, "ptx", i)->data, "pseudoprobe"));
 	}

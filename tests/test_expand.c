@@ -84,7 +84,7 @@ static void a_call_becomes_its_steps(void)
 		CU_ASSERT_EQUAL(!!(c->code[i].flags & CODE_EXPANDED), i >= 1 && i <= 4);
 		CU_ASSERT_FALSE(c->code[i].flags & CODE_CALL);
 	}
-	CU_ASSERT_STRING_EQUAL(c->strings + c->code[3].opcode, "exp2 (f32)");
+	CU_ASSERT_STRING_EQUAL(c->strings + c->code[3].opcode, "call.uni");
 	struct code_counts counts = {.edges = calloc(c->edge_count, sizeof(double)), .blocks = calloc(2, sizeof(double))};
 	code_count(c, (const uint64_t[]){4}, &counts);
 	CU_ASSERT_EQUAL(counts.thread_instructions, 4 * 7);

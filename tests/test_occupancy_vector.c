@@ -4,114 +4,17 @@
  */
 #include "tests.h"
 
-#include "code_builder.h"
-#include "models/warps.h"
+#include "scene.h"
 
-#include <errno.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
-enum { MAX_PATH = 4096, MAX_ISSUES = 4096 };
-
-/* A launch whose warps all go the same way, and what came of it. */
-struct scene {
-	struct gpu gpu;
-	struct built_code code;
-	uint32_t path[MAX_PATH];
-	size_t path_length;
-	uint64_t groups;
-	uint32_t warps, resident;
-	struct warp_options options;
-	struct warp_timing timing;
-	struct issue {
-		uint64_t cycle;
-		uint32_t slot, instruction;
-	} issues[MAX_ISSUES];
-	size_t issue_count;
-};
-
-static void note_issue(void *ctx, uint64_t cycle, uint32_t slot, uint32_t instruction)
-{
-	struct scene *s = ctx;
-	if (s->issue_count < MAX_ISSUES)
-		s->issues[s->issue_count++] = (struct issue){cycle, slot, instruction};
-}
-
-/* One warp, on one SM of a GPU, with block 0 of an empty kernel as its path. */
-static void start(struct scene *s, const char *gpu, const char *overrides)
-{
-	char all[1024];
-	snprintf(all, sizeof all, "sm_count=1%s%s", overrides ? "," : "", overrides ? overrides : "");
-	s->gpu = test_gpu(gpu, all);
-	build_start(&s->code);
-	s->path_length = 1;
-	s->path[0] = 0;
-	s->groups = s->warps = s->resident = 1;
-	s->options = (struct warp_options){.exact = true, .resolve_banks = true, .on_issue = note_issue, .ctx = s};
-}
-
-static void add_exit(struct scene *s)
-{
-	build(&s->code, CODE_branch, "")->flags = CODE_EXIT;
-}
-
-static double run(struct scene *s)
-{
-	uint32_t *same = calloc(s->warps, sizeof *same);
-	struct warp_path path = {.blocks = s->path, .block_count = s->path_length};
-	struct launch_warps launch = {.code = &s->code.code,
-	                              .paths = &path,
-	                              .path_count = 1,
-	                              .groups = s->groups,
-	                              .warps_per_group = s->warps,
-	                              .path_of = same,
-	                              .pattern_groups = 1};
-	s->issue_count = 0;
-	int rc = model_occupancy_vector(&s->gpu, &launch, s->resident, &s->options, &s->timing);
-	free(same);
-	CU_ASSERT_EQUAL_FATAL(rc, 0);
-	double sum = 0;
-	for (int k = 0; k < CYCLE_KIND_COUNT; k++)
-		sum += s->timing.by[k];
-	CU_ASSERT_DOUBLE_EQUAL(sum, s->timing.cycles, 1e-6 * sum);
-	return s->timing.cycles;
-}
-
-/* `count` times block 1, then block 2, after block 0. */
-static void loop_path(struct scene *s, size_t count)
-{
-	s->path_length = 0;
-	s->path[s->path_length++] = 0;
-	for (size_t i = 0; i < count; i++)
-		s->path[s->path_length++] = 1;
-	s->path[s->path_length++] = 2;
-}
+#include <stdio.h>
 
 /* What each further execution of block 1 costs, in the long run. */
 static double loop_cycles(struct scene *s)
 {
-	loop_path(s, 60);
-	double few = run(s);
-	loop_path(s, 160);
-	return (run(s) - few) / 100;
-}
-
-/* A pipeline without limits but its latencies: Algorithm 1. */
-#define IDEAL                                                                                                          \
-	"operand_collectors=0,fetches_per_cycle=64,fetch_width=16,instruction_buffer_entries=64,refill_when_empty=0,"     \
-	"fetch_to_issue_cycles=1,flush_at_branch=1,retire_in_fetch=0,icache_line_instructions=0,completion_slots=0,"        \
-	"result_buses=1024,load_results=0,store_latency=0,pipeline_latency=0,fp32_units=64,sfu_units=64,"                   \
-	"atomics_stop_warp=0,schedulers_per_sm=1"
-
-static void check_issues(const struct scene *s, const struct issue *expected, size_t count)
-{
-	CU_ASSERT_EQUAL_FATAL(s->issue_count, count);
-	for (size_t i = 0; i < count; i++) {
-		CU_ASSERT_EQUAL(s->issues[i].cycle, expected[i].cycle);
-		CU_ASSERT_EQUAL(s->issues[i].slot, expected[i].slot);
-		CU_ASSERT_EQUAL(s->issues[i].instruction, expected[i].instruction);
-	}
+	scene_loop(s, 60);
+	double few = scene_run(s);
+	scene_loop(s, 160);
+	return (scene_run(s) - few) / 100;
 }
 
 /*
@@ -127,7 +30,7 @@ static void check_issues(const struct scene *s, const struct issue *expected, si
 static void test_walk_through(void)
 {
 	static struct scene s;
-	start(&s, "gtx480", IDEAL ",scheduler_policy=lrr,int_latency=2,logic_latency=6,fp32_latency=3");
+	scene_start(&s, "gtx480", IDEAL ",scheduler_policy=lrr,int_latency=2,logic_latency=6,fp32_latency=3");
 	build(&s.code, CODE_int, "1 <- 1");
 	build(&s.code, CODE_logic, "1 <- 1");
 	build_block(&s.code);
@@ -137,8 +40,8 @@ static void test_walk_through(void)
 	const struct issue expected[] = {{2, 0, 0}, {3, 1, 0}, {4, 2, 0}, {5, 3, 0}, {6, 0, 1}, {7, 1, 1},
 	                                 {8, 2, 1}, {9, 3, 1}, {12, 0, 2}, {13, 1, 2}, {14, 2, 2}, {15, 3, 2}};
 	/* Complete in cycle 2 + 16, which is the 19th. */
-	CU_ASSERT_EQUAL(run(&s), 19);
-	check_issues(&s, expected, GS_ARRAY_LEN(expected));
+	CU_ASSERT_EQUAL(scene_run(&s), 19);
+	scene_check(&s, expected, GS_ARRAY_LEN(expected));
 }
 
 /* Algorithm 1 itself, oldest first; d[i]: latency of instruction i. Returns T. */
@@ -167,7 +70,7 @@ static void test_equals_algorithm_1(void)
 	static struct scene s;
 	uint32_t d[64], state = 1;
 	for (uint32_t round = 0; round < 20; round++) {
-		start(&s, "gtx480", IDEAL ",scheduler_policy=oldest,int_latency=2,logic_latency=6,fp32_latency=3,move_latency=1,"
+		scene_start(&s, "gtx480", IDEAL ",scheduler_policy=oldest,int_latency=2,logic_latency=6,fp32_latency=3,move_latency=1,"
 		                          "conv_latency=17");
 		for (uint32_t i = 0; i < 40; i++) {
 			state = state * 1664525 + 1013904223;
@@ -176,7 +79,7 @@ static void test_equals_algorithm_1(void)
 			d[i] = latencies[kind % 5];
 		}
 		s.warps = 1 + round % 12;
-		CU_ASSERT_EQUAL(run(&s), algorithm_1(d, 40, s.warps) + 3);
+		CU_ASSERT_EQUAL(scene_run(&s), algorithm_1(d, 40, s.warps) + 3);
 	}
 }
 
@@ -191,14 +94,14 @@ static void test_empty_kernels(void)
 	} cases[] = {{1, 1, 1, 8, 11},    {1, 1, 8, 6, 18},       {1, 64, 8, 6, 524},    {1, 1024, 8, 6, 8204},
 	             {1, 64, 1, 8, 90},   {1, 1024, 1, 8, 1290},  {15, 1024, 8, 6, 564}};
 	static struct scene s;
-	start(&s, "gtx480", NULL);
-	add_exit(&s);
+	scene_start(&s, "gtx480", NULL);
+	scene_exit(&s);
 	for (size_t i = 0; i < GS_ARRAY_LEN(cases); i++) {
 		s.gpu.sm_count = cases[i].sms;
 		s.groups = cases[i].groups;
 		s.warps = cases[i].warps;
 		s.resident = cases[i].resident;
-		CU_ASSERT_EQUAL(run(&s), cases[i].cycles);
+		CU_ASSERT_EQUAL(scene_run(&s), cases[i].cycles);
 	}
 }
 
@@ -216,10 +119,10 @@ static void test_distances(void)
 	             {CODE_load, SPACE_const, 4}};
 	static struct scene s;
 	for (size_t i = 0; i < GS_ARRAY_LEN(cases); i++) {
-		start(&s, "gtx480", NULL);
+		scene_start(&s, "gtx480", NULL);
 		for (int n = 0; n < 12; n++)
 			build(&s.code, cases[i].class, "1 <- 1")->space = (uint8_t)cases[i].space;
-		run(&s);
+		scene_run(&s);
 		for (int n = 2; n < 12; n++)
 			CU_ASSERT_EQUAL(s.issues[n].cycle - s.issues[n - 1].cycle, cases[i].distance);
 	}
@@ -229,10 +132,10 @@ static void test_distances(void)
 static void test_no_operand_to_read(void)
 {
 	static struct scene s;
-	start(&s, "gtx480", NULL);
+	scene_start(&s, "gtx480", NULL);
 	build(&s.code, CODE_move, "1 <-");
 	build(&s.code, CODE_move, "2 <- 1");
-	run(&s);
+	scene_run(&s);
 	CU_ASSERT_EQUAL(s.issues[1].cycle - s.issues[0].cycle, 6);
 }
 
@@ -241,10 +144,10 @@ static void test_bank_conflict(void)
 {
 	static struct scene s;
 	for (int conflict = 0; conflict < 2; conflict++) {
-		start(&s, "gtx480", NULL);
+		scene_start(&s, "gtx480", NULL);
 		for (int n = 0; n < 8; n++)
 			build(&s.code, CODE_fp32_fma, conflict ? "1 <- 1 17 33" : "1 <- 1 18 35");
-		run(&s);
+		scene_run(&s);
 		CU_ASSERT_EQUAL(s.issues[5].cycle - s.issues[4].cycle, conflict ? 9 : 7);
 		CU_ASSERT_EQUAL(s.timing.bank_conflicts, conflict ? 16 : 0);
 	}
@@ -254,12 +157,12 @@ static void test_bank_conflict(void)
 static void test_extra_read_cycles(void)
 {
 	static struct scene s;
-	start(&s, "gtx480", NULL);
+	scene_start(&s, "gtx480", NULL);
 	for (int n = 0; n < 12; n++)
 		build(&s.code, CODE_fp32_fma, "1 <- 1 17 33");
 	s.options.resolve_banks = false;
 	s.options.extra_read_cycles = 1.5;
-	run(&s);
+	scene_run(&s);
 	CU_ASSERT_EQUAL(s.issues[10].cycle - s.issues[2].cycle, 8 * 8.5);
 }
 
@@ -272,7 +175,7 @@ static void test_taken_branches(void)
 {
 	static struct scene s;
 	for (int second = 0; second < 2; second++) {
-		start(&s, "gtx480", "icache_line_instructions=0");
+		scene_start(&s, "gtx480", "icache_line_instructions=0");
 		if (second)
 			build(&s.code, CODE_move, "1 <-");
 		build(&s.code, CODE_branch, "");
@@ -283,7 +186,7 @@ static void test_taken_branches(void)
 		build(&s.code, CODE_move, "4 <-");
 		build(&s.code, CODE_move, "5 <-");
 		s.path[s.path_length++] = 2;
-		run(&s);
+		scene_run(&s);
 		size_t branch = second ? 1 : 0;
 		CU_ASSERT_EQUAL(s.issues[branch + 1].cycle - s.issues[branch].cycle, second ? 4 : 3);
 		CU_ASSERT_EQUAL(s.issues[branch + 2].cycle - s.issues[branch + 1].cycle, 1);
@@ -291,11 +194,25 @@ static void test_taken_branches(void)
 	}
 }
 
+/* What is fetched with the last instruction of the code is flushed like anything else: 3 after the first of a pair. */
+static void test_branch_at_the_end_of_the_code(void)
+{
+	static struct scene s;
+	scene_start(&s, "gtx480", "icache_line_instructions=0");
+	build(&s.code, CODE_move, "3 <-");
+	build_block(&s.code);
+	build(&s.code, CODE_branch, "");
+	s.path[0] = 1;
+	s.path[s.path_length++] = 0;
+	scene_run(&s);
+	CU_ASSERT_EQUAL(s.issues[1].cycle - s.issues[0].cycle, 3);
+}
+
 /* A front end that sees the branch: its target is fetched for in the same cycle, and issues in the next. */
 static void test_flush_at_branch(void)
 {
 	static struct scene s;
-	start(&s, "gtx480", "icache_line_instructions=0,flush_at_branch=1,fetch_to_issue_cycles=1,refill_when_empty=0");
+	scene_start(&s, "gtx480", "icache_line_instructions=0,flush_at_branch=1,fetch_to_issue_cycles=1,refill_when_empty=0");
 	build(&s.code, CODE_branch, "");
 	build_block(&s.code);
 	build(&s.code, CODE_move, "2 <-");
@@ -303,7 +220,7 @@ static void test_flush_at_branch(void)
 	for (int i = 0; i < 6; i++)
 		build(&s.code, CODE_move, "");
 	s.path[s.path_length++] = 2;
-	run(&s);
+	scene_run(&s);
 	for (size_t i = 1; i < s.issue_count; i++)
 		CU_ASSERT_EQUAL(s.issues[i].cycle - s.issues[i - 1].cycle, 1);
 }
@@ -315,7 +232,7 @@ static void test_flush_at_branch(void)
 static void test_loop_of_one_warp(void)
 {
 	static struct scene s;
-	start(&s, "gtx480", NULL);
+	scene_start(&s, "gtx480", NULL);
 	build(&s.code, CODE_move, "1 <-");
 	build_block(&s.code);
 	for (int i = 0; i < 8; i++)
@@ -325,7 +242,7 @@ static void test_loop_of_one_warp(void)
 	build(&s.code, CODE_branch, "? 13");
 	build(&s.code, CODE_branch, "");
 	build_block(&s.code);
-	add_exit(&s);
+	scene_exit(&s);
 	CU_ASSERT_EQUAL(loop_cycles(&s), 73);
 }
 
@@ -333,20 +250,20 @@ static void test_loop_of_one_warp(void)
 static void test_sfu_contention(void)
 {
 	static struct scene s;
-	start(&s, "gtx480", NULL);
+	scene_start(&s, "gtx480", NULL);
 	for (int i = 0; i < 10; i++)
 		build(&s.code, CODE_sfu, "");
-	run(&s);
+	scene_run(&s);
 	double alone = s.timing.cycles;
 	s.warps = 2;
-	CU_ASSERT_EQUAL(run(&s) - alone, 80);
+	CU_ASSERT_EQUAL(scene_run(&s) - alone, 80);
 	/* Ten wait in port, collectors and unit; the other ten for them, less the cycles that they issue in. */
 	CU_ASSERT_TRUE(s.timing.by[CYCLES_unit_sfu] > 40);
-	start(&s, "gtx480", "sfu_units=2,sfu_ports=2");
+	scene_start(&s, "gtx480", "sfu_units=2,sfu_ports=2");
 	for (int i = 0; i < 10; i++)
 		build(&s.code, CODE_sfu, "");
 	s.warps = 2;
-	CU_ASSERT_TRUE(run(&s) < alone + 8);
+	CU_ASSERT_TRUE(scene_run(&s) < alone + 8);
 }
 
 /* 48 warps that issue independent instructions of a mix; GPGPU-Sim's rate of them, which is below 2 per cycle
@@ -354,7 +271,7 @@ static void test_sfu_contention(void)
 static double rate(const char *overrides, const enum code_class *mix, size_t kinds)
 {
 	static struct scene s;
-	start(&s, "gtx480", overrides);
+	scene_start(&s, "gtx480", overrides);
 	build_block(&s.code);
 	for (int i = 0; i < 32; i++) {
 		enum code_class class = mix[(size_t)i % kinds];
@@ -370,11 +287,11 @@ static double rate(const char *overrides, const enum code_class *mix, size_t kin
 	build(&s.code, CODE_move, "61 <- 60");
 	build(&s.code, CODE_branch, "? 61");
 	build_block(&s.code);
-	add_exit(&s);
-	loop_path(&s, 50);
+	scene_exit(&s);
+	scene_loop(&s, 50);
 	s.warps = 8;
 	s.groups = s.resident = 6;
-	run(&s);
+	scene_run(&s);
 	return (double)s.timing.warp_instructions / s.timing.cycles;
 }
 #define RATE(overrides, ...)                                                                                           \
@@ -400,18 +317,6 @@ static void test_completion_slots(void)
 	CU_ASSERT_TRUE(without > 1.05 * with);
 }
 
-/* Warps of one group that go different ways: warp w goes paths[w]. */
-static void run_paths(struct scene *s, const struct warp_path *paths, uint32_t warps)
-{
-	uint32_t path_of[64];
-	for (uint32_t i = 0; i < warps; i++)
-		path_of[i] = i;
-	struct launch_warps launch = {.code = &s->code.code, .paths = paths, .path_count = warps, .groups = 1,
-	                              .warps_per_group = warps, .path_of = path_of, .pattern_groups = 1};
-	s->issue_count = 0;
-	CU_ASSERT_EQUAL_FATAL(model_occupancy_vector(&s->gpu, &launch, 1, &s->options, &s->timing), 0);
-}
-
 static const uint32_t all_blocks[] = {0, 1, 2};
 #define BLOCKS(first, count) {.blocks = all_blocks + (first), .block_count = (count)}
 
@@ -425,7 +330,7 @@ static void test_barrier(void)
 	static struct scene s;
 	const struct warp_path paths[] = {BLOCKS(0, 3), BLOCKS(1, 2)};
 	for (uint32_t even = 0; even < 2; even++) {
-		start(&s, "gtx480", IDEAL);
+		scene_start(&s, "gtx480", IDEAL);
 		s.gpu.schedulers_per_sm = 2;
 		s.gpu.fp32_div_latency = 45 + even;
 		build(&s.code, CODE_fp32_div, "1 <- 1");
@@ -433,10 +338,10 @@ static void test_barrier(void)
 		build(&s.code, CODE_barrier, "? 1");
 		build_block(&s.code);
 		build(&s.code, CODE_move, "2 <- 1");
-		run_paths(&s, paths, 2);
+		scene_run_paths(&s, paths, 2);
 		const struct issue odd_cycle[] = {{2, 1, 1}, {2, 0, 0}, {47, 0, 1}, {47, 1, 2}, {48, 0, 2}};
 		const struct issue even_cycle[] = {{2, 1, 1}, {2, 0, 0}, {48, 0, 1}, {49, 0, 2}, {49, 1, 2}};
-		check_issues(&s, even ? even_cycle : odd_cycle, 5);
+		scene_check(&s, even ? even_cycle : odd_cycle, 5);
 	}
 }
 
@@ -445,12 +350,12 @@ static void test_barrier_without_the_ended(void)
 {
 	static struct scene s;
 	const struct warp_path paths[] = {BLOCKS(0, 1), BLOCKS(1, 1)};
-	start(&s, "gtx480", NULL);
+	scene_start(&s, "gtx480", NULL);
 	build(&s.code, CODE_barrier, "");
 	build(&s.code, CODE_move, "1 <-");
 	build_block(&s.code);
 	build(&s.code, CODE_fp32_div, "1 <- 1");
-	run_paths(&s, paths, 2);
+	scene_run_paths(&s, paths, 2);
 	CU_ASSERT_EQUAL(s.issue_count, 3);
 	CU_ASSERT_TRUE(s.timing.cycles < 100);
 }
@@ -459,15 +364,15 @@ static void test_barrier_without_the_ended(void)
 static void test_dual_issue(void)
 {
 	static struct scene s;
-	start(&s, "gtx480", IDEAL ",issue_per_scheduler=2,move_latency=1");
+	scene_start(&s, "gtx480", IDEAL ",issue_per_scheduler=2,move_latency=1");
 	build(&s.code, CODE_move, "1 <-");
 	build(&s.code, CODE_move, "2 <-");
 	build(&s.code, CODE_move, "3 <-");
 	build(&s.code, CODE_move, "4 <- 3");
 	build(&s.code, CODE_move, "5 <-");
 	const struct issue expected[] = {{2, 0, 0}, {2, 0, 1}, {3, 0, 2}, {4, 0, 3}, {4, 0, 4}};
-	run(&s);
-	check_issues(&s, expected, GS_ARRAY_LEN(expected));
+	scene_run(&s);
+	scene_check(&s, expected, GS_ARRAY_LEN(expected));
 }
 
 /* Three warps with three instructions that need nothing: in turn, or one after the other. */
@@ -478,11 +383,11 @@ static void test_turns(void)
 	for (int policy = 0; policy < 4; policy++) {
 		char overrides[1024];
 		snprintf(overrides, sizeof overrides, IDEAL ",two_level_warps=1,scheduler_policy=%s", policies[policy]);
-		start(&s, "gtx480", overrides);
+		scene_start(&s, "gtx480", overrides);
 		for (int i = 0; i < 3; i++)
 			build(&s.code, CODE_move, "");
 		s.warps = 3;
-		run(&s);
+		scene_run(&s);
 		for (uint32_t i = 0; i < 9; i++) {
 			CU_ASSERT_EQUAL(s.issues[i].cycle, 2 + i);
 			CU_ASSERT_EQUAL(s.issues[i].slot, policy == 0 ? i % 3 : i / 3);
@@ -497,14 +402,14 @@ static void test_greedy_against_oldest(void)
 	const struct warp_path paths[] = {BLOCKS(0, 1), BLOCKS(1, 1)};
 	static const uint32_t oldest[] = {0, 1, 1, 1, 0, 1, 1, 1}, greedy[] = {0, 1, 1, 1, 1, 1, 1, 0};
 	for (int is_greedy = 0; is_greedy < 2; is_greedy++) {
-		start(&s, "gtx480", IDEAL ",int_latency=4");
+		scene_start(&s, "gtx480", IDEAL ",int_latency=4");
 		s.gpu.scheduler_policy = is_greedy ? GPU_SCHEDULER_gto : GPU_SCHEDULER_oldest;
 		build(&s.code, CODE_int, "1 <- 1");
 		build(&s.code, CODE_int, "1 <- 1");
 		build_block(&s.code);
 		for (int i = 0; i < 6; i++)
 			build(&s.code, CODE_move, "");
-		run_paths(&s, paths, 2);
+		scene_run_paths(&s, paths, 2);
 		for (uint32_t i = 0; i < 8; i++)
 			CU_ASSERT_EQUAL(s.issues[i].slot, is_greedy ? greedy[i] : oldest[i]);
 	}
@@ -515,17 +420,17 @@ static void test_two_levels(void)
 {
 	static struct scene s;
 	for (int memory = 0; memory < 2; memory++) {
-		start(&s, "gtx480", IDEAL ",scheduler_policy=two_level,two_level_warps=1,int_latency=10,ldst_units=8,l1_latency=39");
+		scene_start(&s, "gtx480", IDEAL ",scheduler_policy=two_level,two_level_warps=1,int_latency=10,ldst_units=8,l1_latency=39");
 		if (memory)
 			build_memory(&s.code, CODE_load, SPACE_global, "1 <- 1");
 		else
 			build(&s.code, CODE_int, "1 <- 1");
 		build(&s.code, CODE_move, "2 <- 1");
 		s.warps = 2;
-		run(&s);
+		scene_run(&s);
 		const struct issue gives_way[] = {{2, 0, 0}, {3, 1, 0}, {41, 0, 1}, {42, 1, 1}};
 		const struct issue stays[] = {{2, 0, 0}, {12, 0, 1}, {13, 1, 0}, {23, 1, 1}};
-		check_issues(&s, memory ? gives_way : stays, 4);
+		scene_check(&s, memory ? gives_way : stays, 4);
 	}
 }
 
@@ -538,7 +443,7 @@ static void test_accesses_hold_the_unit(void)
 	static struct scene s;
 	static const uint32_t block = 0;
 	static const uint16_t accesses[] = {32, 1}, usual[] = {32, 1, 1, 1};
-	start(&s, "gtx480", NULL);
+	scene_start(&s, "gtx480", NULL);
 	build_memory(&s.code, CODE_load, SPACE_global, "1 <- 3");
 	build_memory(&s.code, CODE_load, SPACE_global, "2 <- 3");
 	build(&s.code, CODE_move, "4 <- 1");
@@ -563,9 +468,9 @@ static void test_stores_end_a_warp(void)
 {
 	static struct scene s;
 	for (int shared = 0; shared < 2; shared++) {
-		start(&s, "gtx480", NULL);
+		scene_start(&s, "gtx480", NULL);
 		build_memory(&s.code, CODE_store, shared ? SPACE_shared : SPACE_global, "1 2")->flags = CODE_EXIT;
-		run(&s);
+		scene_run(&s);
 		CU_ASSERT_EQUAL(s.timing.cycles, (double)s.issues[0].cycle + (shared ? 4 : 41) + 1);
 	}
 }
@@ -576,11 +481,11 @@ static void test_atomics_stop_a_warp(void)
 	static struct scene s;
 	static const uint64_t distances[] = {5, 6, 1, 6};
 	for (int i = 0; i < 4; i++) {
-		start(&s, "gtx480", NULL);
+		scene_start(&s, "gtx480", NULL);
 		s.gpu.atomics_stop_warp = i < 2;
 		build_memory(&s.code, CODE_atomic, SPACE_global, "1 <-");
 		build(&s.code, CODE_move, i % 2 ? "2 <- 1" : "2 <-");
-		run(&s);
+		scene_run(&s);
 		CU_ASSERT_EQUAL(s.issues[1].cycle - s.issues[0].cycle, distances[i]);
 	}
 }
@@ -589,12 +494,12 @@ static void test_atomics_stop_a_warp(void)
 static void test_fence(void)
 {
 	static struct scene s;
-	start(&s, "gtx480", NULL);
+	scene_start(&s, "gtx480", NULL);
 	build_memory(&s.code, CODE_load, SPACE_global, "1 <- 2");
 	build(&s.code, CODE_move, "3 <-");
 	build_memory(&s.code, CODE_fence, SPACE_none, "");
 	build(&s.code, CODE_move, "4 <-");
-	run(&s);
+	scene_run(&s);
 	CU_ASSERT_EQUAL(s.issues[3].cycle - s.issues[0].cycle, 39);
 }
 
@@ -604,195 +509,28 @@ static void test_sub_cores(void)
 	static struct scene s;
 	double cycles[2];
 	for (uint32_t own = 0; own < 2; own++) {
-		start(&s, "v100", "operand_collectors=0");
+		scene_start(&s, "v100", "operand_collectors=0");
 		s.gpu.sub_cores = own;
 		for (int i = 0; i < 100; i++)
 			build(&s.code, CODE_fp32_fma, "");
 		struct warp_path paths[13];
 		for (uint32_t i = 0; i < 13; i++)
 			paths[i] = (struct warp_path){.blocks = all_blocks, .block_count = i % 4 == 0};
-		run_paths(&s, paths, 13);
+		scene_run_paths(&s, paths, 13);
 		cycles[own] = s.timing.cycles;
 	}
 	CU_ASSERT_DOUBLE_EQUAL(cycles[0], 400, 20);
 	CU_ASSERT_DOUBLE_EQUAL(cycles[1], 800, 20);
 }
 
-/* A kernel with a bit of everything: 15 instructions around a loop of 12. */
-static void build_mixture(struct scene *s)
-{
-	build(&s->code, CODE_move, "1 <-");
-	build_memory(&s->code, CODE_load, SPACE_global, "2 <- 1");
-	build_block(&s->code);
-	for (int i = 0; i < 6; i++)
-		build(&s->code, CODE_fp32_fma, "3 <- 3 2 4");
-	build_memory(&s->code, CODE_load, SPACE_shared, "5 <- 1");
-	build(&s->code, CODE_sfu, "6 <- 5");
-	build(&s->code, CODE_int, "7 <- 7");
-	build(&s->code, CODE_move, "8 <- 7");
-	build(&s->code, CODE_branch, "? 8");
-	build_block(&s->code);
-	build(&s->code, CODE_barrier, "");
-	build_memory(&s->code, CODE_store, SPACE_global, "1 6");
-	add_exit(s);
-}
-
-static void test_more_sms_are_not_slower(void)
-{
-	static struct scene s;
-	double before = 1e18;
-	start(&s, "gtx480", NULL);
-	build_mixture(&s);
-	loop_path(&s, 20);
-	s.groups = 61;
-	s.warps = 8;
-	s.resident = 6;
-	for (uint32_t sms = 1; sms <= 64; sms *= 2) {
-		s.gpu.sm_count = sms;
-		CU_ASSERT_TRUE(run(&s) <= before);
-		before = s.timing.cycles;
-	}
-	/* With an SM for each of them, more do not help. */
-	s.gpu.sm_count = 128;
-	CU_ASSERT_EQUAL(run(&s), before);
-}
-
-static double mixture_cycles(const char *overrides)
-{
-	static struct scene s;
-	start(&s, "gtx480", overrides);
-	build_mixture(&s);
-	loop_path(&s, 20);
-	s.groups = 24;
-	s.warps = 8;
-	s.resident = 6;
-	return run(&s);
-}
-
-static void test_more_hardware_is_not_slower(void)
-{
-	double usual = mixture_cycles(NULL);
-	CU_ASSERT_TRUE(mixture_cycles("sfu_units=4,sfu_ports=4") < usual);
-	CU_ASSERT_TRUE(mixture_cycles("fp32_units=8") <= usual * 1.01);
-	CU_ASSERT_TRUE(mixture_cycles("register_banks=64") <= usual * 1.01);
-	CU_ASSERT_TRUE(mixture_cycles("schedulers_per_sm=1") >= usual);
-	CU_ASSERT_TRUE(mixture_cycles("fetches_per_cycle=4,sfu_units=4,sfu_ports=4,schedulers_per_sm=4") < usual);
-}
-
-/* All groups the same, and SMs that get 21 or 22 of them: one SM stands for the others until they part. */
-static void test_equal_sms_are_one(void)
-{
-	static struct scene s;
-	start(&s, "gtx480", NULL);
-	build_mixture(&s);
-	loop_path(&s, 3);
-	s.gpu.sm_count = 7;
-	s.groups = 150;
-	s.warps = 4;
-	s.resident = 5;
-	double once = run(&s);
-	uint32_t path_of[8] = {0, 0, 0, 0, 0, 0, 0, 1};
-	struct warp_path paths[] = {{.blocks = s.path, .block_count = s.path_length},
-	                            {.blocks = s.path, .block_count = s.path_length}};
-	struct launch_warps launch = {.code = &s.code.code, .paths = paths, .path_count = 2, .groups = 150,
-	                              .warps_per_group = 4, .path_of = path_of, .pattern_groups = 2};
-	CU_ASSERT_EQUAL(model_occupancy_vector(&s.gpu, &launch, 5, &s.options, &s.timing), 0);
-	CU_ASSERT_EQUAL(s.timing.cycles, once);
-	CU_ASSERT_EQUAL(s.timing.warp_instructions, 150 * 4 * (2 + 3 * 11 + 3));
-}
-
-/* Groups of 1 to 16 lengths, from 4 to 19 blocks: what extrapolation loses. */
-static double extrapolation_error(uint64_t groups, uint32_t lengths, double *fraction)
-{
-	static struct scene s;
-	struct warp_path paths[16];
-	uint32_t path_of[16 * 8];
-	start(&s, "gtx480", NULL);
-	build_mixture(&s);
-	loop_path(&s, 400);
-	for (uint32_t i = 0; i < lengths; i++)
-		paths[i] = (struct warp_path){.blocks = s.path, .block_count = 4 + 37 * i % 16};
-	for (uint32_t i = 0; i < lengths * 8; i++)
-		path_of[i] = i / 8;
-	struct launch_warps launch = {.code = &s.code.code, .paths = paths, .path_count = lengths, .groups = groups,
-	                              .warps_per_group = 8, .path_of = path_of, .pattern_groups = lengths};
-	s.gpu.sm_count = 4;
-	s.options.on_issue = NULL;
-	CU_ASSERT_EQUAL(model_occupancy_vector(&s.gpu, &launch, 6, &s.options, &s.timing), 0);
-	double exact = s.timing.cycles;
-	CU_ASSERT_EQUAL(s.timing.simulated_fraction, 1);
-	s.options.exact = false;
-	CU_ASSERT_EQUAL(model_occupancy_vector(&s.gpu, &launch, 6, &s.options, &s.timing), 0);
-	*fraction = s.timing.simulated_fraction;
-	double sum = 0;
-	for (int k = 0; k < CYCLE_KIND_COUNT; k++)
-		sum += s.timing.by[k];
-	CU_ASSERT_DOUBLE_EQUAL(sum, s.timing.cycles, 1e-6 * sum);
-	return fabs(s.timing.cycles - exact) / exact;
-}
-
-static void test_extrapolation(void)
-{
-	static const struct {
-		uint64_t groups;
-		uint32_t lengths;
-		double fraction;
-	} cases[] = {{6001, 1, 0.1}, {1500, 16, 0.6}, {1499, 7, 0.6}};
-	for (size_t i = 0; i < GS_ARRAY_LEN(cases); i++) {
-		double fraction, error = extrapolation_error(cases[i].groups, cases[i].lengths, &fraction);
-		CU_ASSERT_TRUE(error < 0.01);
-		CU_ASSERT_TRUE(fraction < cases[i].fraction);
-	}
-}
-
-static void test_odd_launches(void)
-{
-	static struct scene s;
-	start(&s, "gtx480", NULL);
-	add_exit(&s);
-	s.groups = 0;
-	CU_ASSERT_EQUAL(run(&s), 0);
-	/* A path without a block: the group comes in cycle 0 and goes in cycle 1. */
-	s.groups = 1;
-	s.path_length = 0;
-	CU_ASSERT_EQUAL(run(&s), 2);
-	/* A billion groups: 8 of 1 warp take 10 cycles on an SM, as the empty kernels show. */
-	s.path_length = 1;
-	s.groups = 1000000000;
-	s.resident = 8;
-	s.options.exact = false;
-	CU_ASSERT_DOUBLE_EQUAL(run(&s), 1.25e9, 0.01e9);
-	CU_ASSERT_EQUAL(s.timing.warp_instructions, 1000000000);
-}
-
-static void test_impossible_launches(void)
-{
-	static struct scene s;
-	start(&s, "gtx480", NULL);
-	add_exit(&s);
-	const uint32_t blocks[] = {0, 1}, path_of[] = {0, 1};
-	struct warp_path path = {.blocks = blocks, .block_count = 1};
-	struct launch_warps launch = {.code = &s.code.code, .paths = &path, .path_count = 1, .groups = 1, .warps_per_group = 1,
-	                              .path_of = path_of, .pattern_groups = 1};
-	CU_ASSERT_EQUAL(model_occupancy_vector(&s.gpu, &launch, 1, &s.options, &s.timing), 0);
-	CU_ASSERT_EQUAL(model_occupancy_vector(&s.gpu, &launch, 0, &s.options, &s.timing), -EINVAL);
-	launch.warps_per_group = 2; /* the second one's path is not there */
-	CU_ASSERT_EQUAL(model_occupancy_vector(&s.gpu, &launch, 1, &s.options, &s.timing), -EINVAL);
-	launch.warps_per_group = 1;
-	path.block_count = 2; /* nor is block 1 */
-	CU_ASSERT_EQUAL(model_occupancy_vector(&s.gpu, &launch, 1, &s.options, &s.timing), -EINVAL);
-	launch.path_count = 0;
-	CU_ASSERT_EQUAL(model_occupancy_vector(&s.gpu, &launch, 1, &s.options, &s.timing), -EINVAL);
-}
-
 /* One warp, one dependent chain: nearly all of its cycles are spent waiting for results. */
 static void test_cycles_by_kind(void)
 {
 	static struct scene s;
-	start(&s, "gtx480", NULL);
+	scene_start(&s, "gtx480", NULL);
 	for (int i = 0; i < 100; i++)
 		build(&s.code, CODE_int, "1 <- 1");
-	run(&s);
+	scene_run(&s);
 	CU_ASSERT_EQUAL(s.timing.by[CYCLES_issue], 100);
 	/* 99 times 9, less the cycle in which the second of a pair is still being fetched. */
 	CU_ASSERT_TRUE(s.timing.by[CYCLES_dependency] > 99 * 9 - 120);
@@ -812,6 +550,7 @@ void add_occupancy_vector_tests(void)
 	CU_add_test(s, "reads of one bank wait for one another", test_bank_conflict);
 	CU_add_test(s, "extra cycles of reading are given out in whole ones", test_extra_read_cycles);
 	CU_add_test(s, "a taken branch wastes what was fetched", test_taken_branches);
+	CU_add_test(s, "a branch at the end of the code is like any other", test_branch_at_the_end_of_the_code);
 	CU_add_test(s, "a front end that flushes at once loses nothing", test_flush_at_branch);
 	CU_add_test(s, "fma_chain's loop takes 73 cycles", test_loop_of_one_warp);
 	CU_add_test(s, "warps wait for the sfu unit", test_sfu_contention);
@@ -828,11 +567,5 @@ void add_occupancy_vector_tests(void)
 	CU_add_test(s, "an atomic stops its warp", test_atomics_stop_a_warp);
 	CU_add_test(s, "a fence waits for loads", test_fence);
 	CU_add_test(s, "a scheduler's own units are all it has", test_sub_cores);
-	CU_add_test(s, "more SMs are not slower", test_more_sms_are_not_slower);
-	CU_add_test(s, "more hardware is not slower", test_more_hardware_is_not_slower);
-	CU_add_test(s, "one SM stands for its equals, exactly", test_equal_sms_are_one);
-	CU_add_test(s, "extrapolation loses less than 1%", test_extrapolation);
-	CU_add_test(s, "no groups, no instructions, a billion groups", test_odd_launches);
-	CU_add_test(s, "impossible launches are refused", test_impossible_launches);
 	CU_add_test(s, "cycles by kind", test_cycles_by_kind);
 }

@@ -66,6 +66,14 @@ analytical() {
 	passed=$((passed + $1)) failed=$((failed + $3)) skipped=$((skipped + $5))
 }
 
+# What a user gets: the suite under the library.
+accuracy() {
+	echo "== accuracy: the suite beside GPGPU-Sim (tables and pictures in $build/accuracy-*)"
+	"$root/tests/accuracy/run.sh" "$build" 2>&1 | tee "$TMPDIR/accuracy"
+	set -- $(tail -1 "$TMPDIR/accuracy" | tr -d ,)
+	passed=$((passed + $1)) failed=$((failed + $3))
+}
+
 registers() {
 	echo "== registers per thread against NVIDIA's assembler"
 	"$root/tests/registers.sh" "$build" 2>&1 | tee "$TMPDIR/registers"
@@ -114,6 +122,7 @@ unit_tests_under_asan() {
 registers
 timing
 analytical
+accuracy
 real_programs
 annotated_kernels
 random_programs

@@ -15,7 +15,8 @@
  *               features=SPACE SEPARATED (__opencl_c_*), counters=plain|atomic
  *   trips       optional: lines LOOP KIND:FACTOR:RESIDUE:BLOCK (as in block-details), counts of trips that are wanted
  *               beside those that the targets need; for tests
- *   targets     one per line: ARCHITECTURE:LIBRARY, the library being vendor or libclc (math_library of gpu.h): sm_70:vendor
+ *   targets     one per line: ARCHITECTURE:LIBRARY, the library being vendor or libclc (math_library of gpu.h): sm_70:vendor;
+ *               :ASSEMBLER_ARCH may follow, the architecture whose assembler tells the registers: sm_20:libclc:sm_75
  *   cwd         working directory of the guest; present only when an #include or -I may need it
  *   then, for each unit (a source that clBuildProgram or clCompileProgram was given), in link order:
  *   options     the build options, as the application gave them

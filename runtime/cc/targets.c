@@ -61,7 +61,7 @@ void targets_free(struct targets *t)
 struct source {
 	struct mapping_source mapping;
 	struct source_loop *loops;
-	int32_t *loop_of;
+	int32_t *loop_of, *parent_of;
 	bool *solid;
 	struct trip_count *trips;
 };
@@ -70,6 +70,7 @@ static void source_free(struct source *s)
 {
 	free(s->loops);
 	free(s->loop_of);
+	free(s->parent_of);
 	free(s->solid);
 	free(s->trips);
 }
@@ -93,9 +94,10 @@ static int source_make(const struct annotation *a, struct source *s, struct gs_e
 	size_t block_count = annotation_blocks(a, &blocks), loop_count = annotation_loops(a, &loops);
 	*s = (struct source){.loops = calloc(loop_count + 1, sizeof *s->loops),
 	                     .loop_of = calloc(block_count + 1, sizeof *s->loop_of),
+	                     .parent_of = calloc(block_count + 1, sizeof *s->parent_of),
 	                     .solid = calloc(block_count + 1, sizeof *s->solid),
 	                     .trips = calloc(block_count + 1, sizeof *s->trips)};
-	if (!s->loops || !s->loop_of || !s->solid || !s->trips) {
+	if (!s->loops || !s->loop_of || !s->parent_of || !s->solid || !s->trips) {
 		source_free(s);
 		return gs_fail(err, ENOMEM, "out of memory");
 	}
@@ -103,6 +105,7 @@ static int source_make(const struct annotation *a, struct source *s, struct gs_e
 	                                     .loops = s->loops,
 	                                     .loop_count = (uint32_t)loop_count,
 	                                     .loop_of = s->loop_of,
+	                                     .parent_of = s->parent_of,
 	                                     .solid = s->solid,
 	                                     .trips = s->trips};
 	for (size_t i = 0; i < loop_count; i++)
@@ -110,6 +113,7 @@ static int source_make(const struct annotation *a, struct source *s, struct gs_e
 		    loops[i].parent, loops[i].body, loops[i].next < 0 ? UINT32_MAX : (uint32_t)loops[i].next, loops[i].has_trips};
 	for (size_t i = 0; i < block_count; i++) {
 		s->loop_of[i] = blocks[i].loop;
+		s->parent_of[i] = blocks[i].parent;
 		s->solid[i] = blocks[i].solid;
 		if (blocks[i].trips.kind)
 			s->trips[s->mapping.trip_count++] = trip_count_of(&blocks[i]);
@@ -194,7 +198,7 @@ static int make_code(const struct target *t, const struct kernel_entry *k, struc
 		return gs_fail(err, ENOENT, "the target's code has no kernel of that name");
 	int result = mapping_create(t->module, f, &m, err);
 	if (!result)
-		result = mapping_solve(m, &s->mapping, t->arch, code, err);
+		result = mapping_solve(m, &s->mapping, target_assembler(t->arch), code, err);
 	mapping_free(m);
 	return result;
 }

@@ -197,8 +197,8 @@ static int show(const struct arguments *a, const struct explain *e, struct gs_er
 static int explain(const struct arguments *a, struct explain *e, struct gs_error *err)
 {
 	struct gs_pack answer = {0};
-	char target[2 * GPU_TEXT_SIZE];
-	snprintf(target, sizeof target, "%s:%s", e->gpu.arch, gpu_library_name(e->gpu.math_library));
+	char target[GPU_TARGET_SIZE];
+	gpu_target_name(&e->gpu, target);
 	int result = explain_read_source(&e->source, a->file, err);
 	if (!result)
 		result = explain_compile(a->file, &e->source.text, a->options.data ? a->options.data : "", target, &answer,

@@ -100,6 +100,16 @@ static bool derive_counts(const struct artifact *a, uint64_t *counts)
 	return sound;
 }
 
+/* Item layout: work-items of the groups that have places; groups are numbered one after the other. */
+static uint64_t items_with_places(const struct launch_result *r, uint64_t items)
+{
+	const struct launch *l = r->launch;
+	uint64_t size = r->profile.local[0] * r->profile.local[1] * r->profile.local[2];
+	if (!l->artifact->counts_by_item || !l->facts->words || items <= l->places)
+		return items;
+	return l->places / size * size;
+}
+
 static void fill_counts(struct launch_result *r, uint64_t items, uint64_t groups)
 {
 	const struct launch *l = r->launch;
@@ -111,9 +121,15 @@ static void fill_counts(struct launch_result *r, uint64_t items, uint64_t groups
 		sum_slots(l, counts);
 	else if (!sum_items(l, counts))
 		r->flags[flags++] = "counters_full";
-	if (l->artifact->counts_by_item && l->facts->words && items > l->places)
-		r->flags[flags++] = "items_not_counted";
 	uint64_t entries = l->facts->entry_block >= 0 ? counts[l->facts->entry_block] : 0;
+	uint64_t counted = items_with_places(r, items);
+	r->profile.scale = 1;
+	if (counted < items) { /* those that were counted stand for all */
+		r->flags[flags++] = "items_not_counted";
+		r->profile.scale = counted ? (double)items / (double)counted : 1;
+		if (l->facts->entry_block >= 0)
+			counts[l->facts->entry_block] = counted;
+	}
 	if (!derive_counts(l->artifact, counts) || entries != items)
 		r->flags[flags++] = "counts_disagree";
 }

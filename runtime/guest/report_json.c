@@ -136,19 +136,25 @@ static void add_estimate(struct gs_buf *b, const struct launch_result *r, size_t
 	close_with(b, "]},");
 }
 
+/* Rows that are counted for the target's code alone are no blocks of the source. */
+static bool is_block(const struct artifact_block *block)
+{
+	return strcmp(block->kind, "trips") && strcmp(block->kind, "next");
+}
+
 static void add_blocks(struct gs_buf *b, const struct launch_result *r)
 {
 	const struct artifact *a = r->launch->artifact;
 	gs_buf_puts(b, "\"blocks\":[");
 	for (size_t i = 0; i < a->block_count; i++) {
-		if (!r->counts[i])
+		if (!r->counts[i] || !is_block(&a->blocks[i]))
 			continue;
 		gs_buf_puts(b, "{");
 		add_string(b, "function", a->blocks[i].function);
 		add_string(b, "kind", a->blocks[i].kind);
 		add_count(b, "line", a->blocks[i].line);
 		add_count(b, "column", a->blocks[i].column);
-		add_count(b, "count", r->counts[i]);
+		add_count(b, "count", r->profile.scale > 1 ? (uint64_t)((double)r->counts[i] * r->profile.scale) : r->counts[i]);
 		close_with(b, "},");
 	}
 	close_with(b, "],");

@@ -85,11 +85,11 @@ static void complain(const char *line)
 	log_warning("%s", line);
 }
 
-/* Targets of one architecture and library share a compile. */
+/* Targets of one architecture, library and assembler share a compile. */
 static unsigned arch_index(const struct gpu *gpu)
 {
 	char name[sizeof runtime.archs[0]];
-	snprintf(name, sizeof name, "%s:%s", gpu->arch, gpu_library_name(gpu->math_library));
+	gpu_target_name(gpu, name);
 	for (unsigned i = 0; i < runtime.arch_count; i++)
 		if (!strcmp(runtime.archs[i], name))
 			return i;

@@ -32,7 +32,7 @@ struct runtime_state {
 	struct model_options model; /* from the options */
 	struct target targets[MAX_TARGETS];
 	size_t target_count;
-	char archs[MAX_TARGETS][GPU_TEXT_SIZE + 16]; /* the different architectures and libraries of the targets */
+	char archs[MAX_TARGETS][GPU_TARGET_SIZE]; /* the different names of gpu_target_name */
 	size_t arch_count;
 	char library[4096];       /* the path of this library */
 	char **cc_environment;    /* of gpusim-cc; a copy: the application may change its own at any time */

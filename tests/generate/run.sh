@@ -14,13 +14,13 @@ work=$(mktemp -d "${TMPDIR:-/tmp}/gpusim-generate.XXXXXX")
 trap 'rm -rf "$work"' EXIT
 passed=0 failed=0 skipped=0
 
-# launches ENDING PREFIX...: a process for each program, so that one that fails takes no other with it.
+# launches ENDING PREFIX...: a process for each program, so that one that fails or never ends takes no other with it.
 launches() {
 	local ending=$1 prefix
 	shift
 	mkdir -p "$work/pocl-$ending"
 	for prefix; do
-		POCL_CACHE_DIR=$work/pocl-$ending GPUSIM_OUTPUT=$prefix "$build/tests/generate/run" launch "$ending" "$prefix" \
+		POCL_CACHE_DIR=$work/pocl-$ending GPUSIM_OUTPUT=$prefix timeout 600 "$build/tests/generate/run" launch "$ending" "$prefix" \
 			>"$work/log-$ending" 2>&1 || grep -v 'warnings\? generated' "$work/log-$ending" | head -20
 	done
 }

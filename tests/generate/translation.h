@@ -52,7 +52,7 @@ static uint mul_hi(uint a, uint b) { return (uint)((ulong)a * b >> 32); }
 static uint abs_diff(uint a, uint b) { return a > b ? a - b : b - a; }
 static uint popcount(uint a) { return (uint)__builtin_popcount(a); }
 static uint clz(uint a) { return a ? (uint)__builtin_clz(a) : 32; }
-static float fabs(float a) { return a < 0 ? -a : a; }
+static float fabs(float a) { return a > 0 ? a : 0 - a; } /* never -0 */
 static float fmin(float a, float b) { return a < b ? a : b; }
 static float fmax(float a, float b) { return a > b ? a : b; }
 static float mad(float a, float b, float c) { return a * b + c; }

@@ -28,7 +28,7 @@ static const struct {
 
 /* By chance: the fixed point of all models. Resolved: banks register by register, what GPUSIM_MODEL=full does here. */
 enum { OPTIMISTIC, PROBABILISTIC, BY_CHANCE, RESOLVED, MODEL_COUNT };
-static const char *const model_names[] = {"optimistic", "probabilistic", "full, by chance", "full, resolved"};
+static const char *const model_names[] = {"optimistic", "probabilistic", "full by chance", "full resolved"};
 
 struct errors {
 	double sum, worst;

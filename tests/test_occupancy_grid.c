@@ -1,0 +1,185 @@
+/* The occupancy-vector model: grids over SMs, extrapolation, odd launches. */
+#include "tests.h"
+
+#include "scene.h"
+
+#include <errno.h>
+#include <math.h>
+
+/* A kernel with a bit of everything: 15 instructions around a loop of 12. */
+static void build_mixture(struct scene *s)
+{
+	build(&s->code, CODE_move, "1 <-");
+	build_memory(&s->code, CODE_load, SPACE_global, "2 <- 1");
+	build_block(&s->code);
+	for (int i = 0; i < 6; i++)
+		build(&s->code, CODE_fp32_fma, "3 <- 3 2 4");
+	build_memory(&s->code, CODE_load, SPACE_shared, "5 <- 1");
+	build(&s->code, CODE_sfu, "6 <- 5");
+	build(&s->code, CODE_int, "7 <- 7");
+	build(&s->code, CODE_move, "8 <- 7");
+	build(&s->code, CODE_branch, "? 8");
+	build_block(&s->code);
+	build(&s->code, CODE_barrier, "");
+	build_memory(&s->code, CODE_store, SPACE_global, "1 6");
+	scene_exit(s);
+}
+
+static void test_more_sms_are_not_slower(void)
+{
+	static struct scene s;
+	double before = 1e18;
+	scene_start(&s, "gtx480", NULL);
+	build_mixture(&s);
+	scene_loop(&s, 20);
+	s.groups = 61;
+	s.warps = 8;
+	s.resident = 6;
+	for (uint32_t sms = 1; sms <= 64; sms *= 2) {
+		s.gpu.sm_count = sms;
+		CU_ASSERT_TRUE(scene_run(&s) <= before);
+		before = s.timing.cycles;
+	}
+	/* With an SM for each of them, more do not help. */
+	s.gpu.sm_count = 128;
+	CU_ASSERT_EQUAL(scene_run(&s), before);
+}
+
+static double mixture_cycles(const char *overrides)
+{
+	static struct scene s;
+	scene_start(&s, "gtx480", overrides);
+	build_mixture(&s);
+	scene_loop(&s, 20);
+	s.groups = 24;
+	s.warps = 8;
+	s.resident = 6;
+	return scene_run(&s);
+}
+
+static void test_more_hardware_is_not_slower(void)
+{
+	double usual = mixture_cycles(NULL);
+	CU_ASSERT_TRUE(mixture_cycles("sfu_units=4,sfu_ports=4") < usual);
+	CU_ASSERT_TRUE(mixture_cycles("fp32_units=8") <= usual * 1.01);
+	CU_ASSERT_TRUE(mixture_cycles("register_banks=64") <= usual * 1.01);
+	CU_ASSERT_TRUE(mixture_cycles("schedulers_per_sm=1") >= usual);
+	CU_ASSERT_TRUE(mixture_cycles("fetches_per_cycle=4,sfu_units=4,sfu_ports=4,schedulers_per_sm=4") < usual);
+}
+
+/* All groups the same, and SMs that get 21 or 22 of them: one SM stands for the others until they part. */
+static void test_equal_sms_are_one(void)
+{
+	static struct scene s;
+	scene_start(&s, "gtx480", NULL);
+	build_mixture(&s);
+	scene_loop(&s, 3);
+	s.gpu.sm_count = 7;
+	s.groups = 150;
+	s.warps = 4;
+	s.resident = 5;
+	double once = scene_run(&s);
+	uint32_t path_of[8] = {0, 0, 0, 0, 0, 0, 0, 1};
+	struct warp_path paths[] = {{.blocks = s.path, .block_count = s.path_length},
+	                            {.blocks = s.path, .block_count = s.path_length}};
+	struct launch_warps launch = {.code = &s.code.code, .paths = paths, .path_count = 2, .groups = 150,
+	                              .warps_per_group = 4, .path_of = path_of, .pattern_groups = 2};
+	CU_ASSERT_EQUAL(model_occupancy_vector(&s.gpu, &launch, 5, &s.options, &s.timing), 0);
+	CU_ASSERT_EQUAL(s.timing.cycles, once);
+	CU_ASSERT_EQUAL(s.timing.warp_instructions, 150 * 4 * (2 + 3 * 11 + 3));
+}
+
+/* Groups of 1 to 16 lengths, from 4 to 19 blocks: what extrapolation loses. */
+static double extrapolation_error(uint64_t groups, uint32_t lengths, double *fraction)
+{
+	static struct scene s;
+	struct warp_path paths[16];
+	uint32_t path_of[16 * 8];
+	scene_start(&s, "gtx480", NULL);
+	build_mixture(&s);
+	scene_loop(&s, 400);
+	for (uint32_t i = 0; i < lengths; i++)
+		paths[i] = (struct warp_path){.blocks = s.path, .block_count = 4 + 37 * i % 16};
+	for (uint32_t i = 0; i < lengths * 8; i++)
+		path_of[i] = i / 8;
+	struct launch_warps launch = {.code = &s.code.code, .paths = paths, .path_count = lengths, .groups = groups,
+	                              .warps_per_group = 8, .path_of = path_of, .pattern_groups = lengths};
+	s.gpu.sm_count = 4;
+	s.options.on_issue = NULL;
+	CU_ASSERT_EQUAL(model_occupancy_vector(&s.gpu, &launch, 6, &s.options, &s.timing), 0);
+	double exact = s.timing.cycles;
+	CU_ASSERT_EQUAL(s.timing.simulated_fraction, 1);
+	s.options.exact = false;
+	CU_ASSERT_EQUAL(model_occupancy_vector(&s.gpu, &launch, 6, &s.options, &s.timing), 0);
+	*fraction = s.timing.simulated_fraction;
+	double sum = 0;
+	for (int k = 0; k < CYCLE_KIND_COUNT; k++)
+		sum += s.timing.by[k];
+	CU_ASSERT_DOUBLE_EQUAL(sum, s.timing.cycles, 1e-6 * sum);
+	return fabs(s.timing.cycles - exact) / exact;
+}
+
+static void test_extrapolation(void)
+{
+	static const struct {
+		uint64_t groups;
+		uint32_t lengths;
+		double fraction;
+	} cases[] = {{6001, 1, 0.1}, {1500, 16, 0.6}, {1499, 7, 0.6}};
+	for (size_t i = 0; i < GS_ARRAY_LEN(cases); i++) {
+		double fraction, error = extrapolation_error(cases[i].groups, cases[i].lengths, &fraction);
+		CU_ASSERT_TRUE(error < 0.01);
+		CU_ASSERT_TRUE(fraction < cases[i].fraction);
+	}
+}
+
+static void test_odd_launches(void)
+{
+	static struct scene s;
+	scene_start(&s, "gtx480", NULL);
+	scene_exit(&s);
+	s.groups = 0;
+	CU_ASSERT_EQUAL(scene_run(&s), 0);
+	/* A path without a block: the group comes in cycle 0 and goes in cycle 1. */
+	s.groups = 1;
+	s.path_length = 0;
+	CU_ASSERT_EQUAL(scene_run(&s), 2);
+	/* A billion groups: 8 of 1 warp take 10 cycles on an SM, as the empty kernels show. */
+	s.path_length = 1;
+	s.groups = 1000000000;
+	s.resident = 8;
+	s.options.exact = false;
+	CU_ASSERT_DOUBLE_EQUAL(scene_run(&s), 1.25e9, 0.01e9);
+	CU_ASSERT_EQUAL(s.timing.warp_instructions, 1000000000);
+}
+
+static void test_impossible_launches(void)
+{
+	static struct scene s;
+	scene_start(&s, "gtx480", NULL);
+	scene_exit(&s);
+	const uint32_t blocks[] = {0, 1}, path_of[] = {0, 1};
+	struct warp_path path = {.blocks = blocks, .block_count = 1};
+	struct launch_warps launch = {.code = &s.code.code, .paths = &path, .path_count = 1, .groups = 1, .warps_per_group = 1,
+	                              .path_of = path_of, .pattern_groups = 1};
+	CU_ASSERT_EQUAL(model_occupancy_vector(&s.gpu, &launch, 1, &s.options, &s.timing), 0);
+	CU_ASSERT_EQUAL(model_occupancy_vector(&s.gpu, &launch, 0, &s.options, &s.timing), -EINVAL);
+	launch.warps_per_group = 2; /* the second one's path is not there */
+	CU_ASSERT_EQUAL(model_occupancy_vector(&s.gpu, &launch, 1, &s.options, &s.timing), -EINVAL);
+	launch.warps_per_group = 1;
+	path.block_count = 2; /* nor is block 1 */
+	CU_ASSERT_EQUAL(model_occupancy_vector(&s.gpu, &launch, 1, &s.options, &s.timing), -EINVAL);
+	launch.path_count = 0;
+	CU_ASSERT_EQUAL(model_occupancy_vector(&s.gpu, &launch, 1, &s.options, &s.timing), -EINVAL);
+}
+
+void add_occupancy_grid_tests(void)
+{
+	CU_pSuite s = CU_add_suite("occupancy vector: grids", NULL, NULL);
+	CU_add_test(s, "more SMs are not slower", test_more_sms_are_not_slower);
+	CU_add_test(s, "more hardware is not slower", test_more_hardware_is_not_slower);
+	CU_add_test(s, "one SM stands for its equals, exactly", test_equal_sms_are_one);
+	CU_add_test(s, "extrapolation loses less than 1%", test_extrapolation);
+	CU_add_test(s, "no groups, no instructions, a billion groups", test_odd_launches);
+	CU_add_test(s, "impossible launches are refused", test_impossible_launches);
+}
