@@ -44,7 +44,7 @@ static int32_t add_node(struct finder *s, struct code_node n)
 		return 0;
 	}
 	s->nodes[s->node_count] = n;
-	s->uniform[s->node_count] = n.op != NODE_varying && n.op != NODE_tid && is_uniform(s, n.a) && is_uniform(s, n.b) &&
+	s->uniform[s->node_count] = n.op != NODE_varying && n.op != NODE_loaded && n.op != NODE_tid && is_uniform(s, n.a) && is_uniform(s, n.b) &&
 	                            is_uniform(s, n.c);
 	return (int32_t)s->node_count++;
 }
@@ -135,6 +135,21 @@ static const struct ptx_operand *address_operand(const struct ptx_instruction *i
 	return NULL;
 }
 
+static bool contains(const struct finder *s, int32_t node, enum code_node_op op, int depth)
+{
+	const struct code_node *n = &s->nodes[node];
+	if (n->op == op || depth > 20)
+		return true;
+	return (n->a >= 0 && contains(s, n->a, op, depth + 1)) || (n->b >= 0 && contains(s, n->b, op, depth + 1)) ||
+	       (n->c >= 0 && contains(s, n->c, op, depth + 1));
+}
+
+/* Nothing loaded, nothing that we do not follow. */
+static bool is_known(const struct finder *s, int32_t node, int depth)
+{
+	return !contains(s, node, NODE_varying, depth) && !contains(s, node, NODE_loaded, depth);
+}
+
 static int32_t node_of_load(struct finder *s, const struct ptx_instruction *i)
 {
 	const struct ptx_operand *at = address_operand(i);
@@ -147,6 +162,8 @@ static int32_t node_of_load(struct finder *s, const struct ptx_instruction *i)
 		return leaf(s, NODE_param, (uint8_t)(i->bytes < 8 ? 8 * i->bytes : 64), index);
 	}
 	int32_t address = node_of_address(s, at);
+	if (i->class == CODE_load && i->elements <= 1 && !is_uniform(s, address) && is_known(s, address, 0))
+		return leaf(s, NODE_loaded, (uint8_t)(i->bytes < 8 ? 8 * i->bytes : 64), 0);
 	return i->class == CODE_load ? unknown_of(s, &address, 1) : VARYING_NODE;
 }
 
@@ -282,7 +299,12 @@ static int32_t node_of_definitions(struct finder *s, int32_t reg)
 		if (node < 0 || is_uniform(s, node))
 			node = other;
 	}
-	return node < 0 || (all_uniform && s->next_def[s->first_def[reg]] >= 0) ? UNIFORM_NODE : node;
+	bool several = s->next_def[s->first_def[reg]] >= 0;
+	if (node < 0 || (all_uniform && several))
+		return UNIFORM_NODE;
+	if (several && contains(s, node, NODE_loaded, 0))
+		return add_node(s, (struct code_node){.op = NODE_list, .from_bits = 64, .to_bits = 64, .a = node, .b = -1, .c = -1});
+	return node;
 }
 
 static int32_t node_of_register(struct finder *s, int32_t reg)
@@ -328,16 +350,6 @@ static void list_definitions(struct finder *s)
 			s->def_of[r] = (int32_t)i;
 		}
 	}
-}
-
-/* Nothing loaded, nothing that we do not follow. */
-static bool is_known(const struct finder *s, int32_t node, int depth)
-{
-	const struct code_node *n = &s->nodes[node];
-	if (n->op == NODE_varying || depth > 20)
-		return false;
-	return (n->a < 0 || is_known(s, n->a, depth + 1)) && (n->b < 0 || is_known(s, n->b, depth + 1)) &&
-	       (n->c < 0 || is_known(s, n->c, depth + 1));
 }
 
 static uint8_t kind_of_guard(struct finder *s, int32_t reg)

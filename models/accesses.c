@@ -208,27 +208,45 @@ static uint64_t leaf_value(const struct code_node *n, const struct lane *l)
 	}
 }
 
-/* All nodes for one lane. varying is the same for every lane. */
-static void evaluate(const struct kernel_code *code, const struct lane *l, uint64_t *values, bool *varying)
+/* What is not known of a node; the same for every lane. */
+enum { KNOWN = 0, VARIES = 1, LOADED = 2, IN_LIST = 4 };
+
+static bool is_linear(uint8_t op)
+{
+	return op == NODE_add || op == NODE_sub || op == NODE_mul || op == NODE_mad || op == NODE_shl || op == NODE_cvt;
+}
+
+static uint8_t state_of(const struct code_node *n, const uint8_t *states)
+{
+	if (n->op == NODE_varying || n->op == NODE_loaded)
+		return n->op == NODE_varying ? VARIES : LOADED;
+	uint8_t all = (uint8_t)((n->a < 0 ? 0 : states[n->a]) | (n->b < 0 ? 0 : states[n->b]) | (n->c < 0 ? 0 : states[n->c]));
+	if (n->op == NODE_list)
+		return all & VARIES ? VARIES : all & LOADED ? IN_LIST : all;
+	/* The address of a list's element is its begin and something that is the same, or known, for all lanes. */
+	return all && !is_linear(n->op) ? VARIES : all;
+}
+
+/* All nodes for one lane. */
+static void evaluate(const struct kernel_code *code, const struct lane *l, uint64_t *values, uint8_t *states)
 {
 	for (uint32_t i = 0; i < code->node_count; i++) {
 		const struct code_node *n = &code->nodes[i];
+		states[i] = state_of(n, states);
 		if (n->a < 0) {
 			values[i] = cut(leaf_value(n, l), n->to_bits);
-			varying[i] = n->op == NODE_varying;
 			continue;
 		}
 		uint64_t a = widen(values[n->a], n), b = n->b < 0 ? 0 : widen(values[n->b], n);
 		/* A sum of a wide product is as wide as the product. */
 		uint64_t c = n->c < 0 ? 0 : cut(values[n->c], n->op == NODE_select ? 1 : n->to_bits);
 		values[i] = cut(compute(n, a, b, c, n->b < 0 ? 0 : values[n->b]), n->to_bits);
-		varying[i] = varying[n->a] || (n->b >= 0 && varying[n->b]) || (n->c >= 0 && varying[n->c]);
 	}
 }
 
 struct warp_values {
 	uint64_t *values; /* node i of lane l at l * node_count + i */
-	bool *varying;
+	uint8_t *states;
 	uint32_t lanes;
 };
 
@@ -242,7 +260,7 @@ static void evaluate_warp(const struct gpu *gpu, const struct kernel_code *code,
 		l.tid[0] = i % launch->local[0];
 		l.tid[1] = i / launch->local[0] % launch->local[1];
 		l.tid[2] = i / launch->local[0] / launch->local[1];
-		evaluate(code, &l, w->values + (size_t)w->lanes * code->node_count, w->varying);
+		evaluate(code, &l, w->values + (size_t)w->lanes * code->node_count, w->states);
 	}
 }
 
@@ -251,7 +269,8 @@ static uint32_t accesses_of(const struct gpu *gpu, const struct kernel_code *cod
 {
 	uint64_t addresses[MOST_LANES];
 	struct access_kind kind = {.space = in->space, .atomic = in->class == CODE_atomic, .bytes = in->bytes};
-	*unknown = in->address < 0 || w->varying[in->address];
+	uint8_t state = in->address < 0 ? VARIES : w->states[in->address];
+	*unknown = state != KNOWN;
 	if (in->space == SPACE_param || in->space == SPACE_texture || in->class == CODE_fence)
 		*unknown = false;
 	/* Private memory is interleaved by the hardware: equal offsets of all lanes lie together. */
@@ -260,7 +279,8 @@ static uint32_t accesses_of(const struct gpu *gpu, const struct kernel_code *cod
 	if (in->flags & CODE_EXPANDED) /* a library function's tables and descriptors: side by side */
 		*unknown = false;
 	if (*unknown) /* shared and constant memory are laid out to be read together; elsewhere each lane goes its own way */
-		return in->space == SPACE_shared || in->space == SPACE_const ? 1 : 0;
+		return in->space == SPACE_shared || in->space == SPACE_const ? 1
+		       : state == IN_LIST ? ACCESSES_OF_LIST : ACCESSES_BY_LANE;
 	for (uint32_t l = 0; l < w->lanes; l++)
 		addresses[l] = in->address < 0 || in->space == SPACE_local
 		                   ? (uint64_t)l * in->bytes : w->values[(size_t)l * code->node_count + (uint32_t)in->address];
@@ -283,10 +303,10 @@ int usual_accesses(const struct gpu *gpu, const struct kernel_code *code, const 
 	uint32_t warps = all < 1 ? 1 : all < MOST_WARPS ? (uint32_t)all : MOST_WARPS;
 	struct warp_values w = {
 		.values = calloc((size_t)(code->node_count + 1) * gpu->warp_size, sizeof *w.values),
-		.varying = calloc(code->node_count + 1, sizeof *w.varying),
+		.states = calloc(code->node_count + 1, sizeof *w.states),
 	};
 	uint32_t *sums = calloc(code->code_count + 1, sizeof *sums);
-	int result = w.values && w.varying && sums ? 0 : -ENOMEM;
+	int result = w.values && w.states && sums ? 0 : -ENOMEM;
 	*unknown = 0;
 	for (uint32_t v = 0; v < warps && !result; v++) {
 		evaluate_warp(gpu, code, launch, v, &w);
@@ -300,7 +320,7 @@ int usual_accesses(const struct gpu *gpu, const struct kernel_code *code, const 
 	for (uint32_t i = 0; i < code->code_count && !result; i++)
 		out[i] = (uint16_t)(sums[i] || is_access(&code->code[i]) ? (sums[i] + warps / 2) / warps : 1);
 	free(w.values);
-	free(w.varying);
+	free(w.states);
 	free(sums);
 	return result;
 }

@@ -25,9 +25,12 @@ struct launch_arguments {
 	uint32_t count;
 };
 
+/* What stands for a number of accesses that the code does not tell: as many as lanes are on, or as many as parts of a
+ * list lie in, one part per lane. */
+enum { ACCESSES_BY_LANE = 0, ACCESSES_OF_LIST = UINT16_MAX };
+
 /* For every instruction of the code, the accesses of an average warp, as far as the code alone tells; `out` has
- * code_count entries. *unknown counts the memory instructions whose addresses it does not tell; 0 then stands for as
- * many accesses as lanes are on. Returns 0 or -ENOMEM. */
+ * code_count entries. *unknown counts the memory instructions whose addresses it does not tell. Returns 0 or -ENOMEM. */
 int usual_accesses(const struct gpu *gpu, const struct kernel_code *code, const struct launch_arguments *launch,
                    uint16_t *out, uint32_t *unknown);
 

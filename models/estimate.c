@@ -209,7 +209,7 @@ static int model_warps(const struct gpu *gpu, const struct launch_profile *launc
 	struct launch_shape shape = {volume(launch->groups), (uint32_t)volume(launch->local), gpu->warp_size};
 	struct synthesis s;
 	int result = synthesise(launch->code, &shape, &launch->lanes, launch->accesses,
-	                        &(struct synthesis_limits){MOST_ITEMS, MOST_BLOCKS}, &s);
+	                        &(struct synthesis_limits){MOST_ITEMS, MOST_BLOCKS, gpu->l1_access_bytes}, &s);
 	if (result)
 		return result;
 	result = run_model(gpu, &s.warps, options, out);

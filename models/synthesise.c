@@ -1,6 +1,7 @@
 /* Warps from the counters of their work-items: each lane's walk, then the replay of all of them. */
 #include "models/synthesise.h"
 
+#include "models/accesses.h"
 #include "models/replay.h"
 #include "models/walk.h"
 
@@ -58,6 +59,7 @@ struct recording {
 	struct gs_buf blocks, accesses;
 	double lane_instructions;
 	uint64_t warp_instructions;
+	bool lists; /* some accesses are OF_LIST: their lanes, which settle_lists makes accesses of */
 };
 
 static bool is_access(const struct code_instruction *in)
@@ -67,7 +69,7 @@ static bool is_access(const struct code_instruction *in)
 
 static uint16_t accesses_of(uint32_t usual, uint32_t active, uint32_t lanes)
 {
-	if (!usual)
+	if (usual == ACCESSES_BY_LANE || usual == ACCESSES_OF_LIST)
 		return (uint16_t)(active ? active : 1);
 	return (uint16_t)((usual * active + lanes - 1) / lanes);
 }
@@ -83,11 +85,88 @@ static bool record(void *ctx, uint32_t block, uint64_t lanes)
 		if (!is_access(&c->code[i]))
 			continue;
 		uint16_t n = accesses_of(r->m->usual ? r->m->usual[i] : 1, active, r->m->shape->warp_size);
+		r->lists |= r->m->usual && r->m->usual[i] == ACCESSES_OF_LIST;
 		gs_buf_add(&r->accesses, &n, sizeof n);
 	}
 	r->warp_instructions += b->count;
 	r->lane_instructions += (double)b->count * active;
 	return !r->blocks.failed && !r->accesses.failed && r->blocks.len < (size_t)1 << 30;
+}
+
+/* Calls `visit` for every recorded access to a list. */
+static void each_list_access(struct recording *r, void (*visit)(void *ctx, uint32_t instruction, uint16_t *n), void *ctx)
+{
+	const struct kernel_code *c = r->m->code;
+	const uint32_t *blocks = (const uint32_t *)(void *)r->blocks.data;
+	uint16_t *access = (uint16_t *)(void *)r->accesses.data;
+	for (size_t k = 0; k < r->blocks.len / sizeof *blocks; k++) {
+		const struct code_block *b = &c->blocks[blocks[k]];
+		for (uint32_t i = b->first; i < b->first + b->count; i++) {
+			if (!is_access(&c->code[i]))
+				continue;
+			if (r->m->usual[i] == ACCESSES_OF_LIST)
+				visit(ctx, i, access);
+			access++;
+		}
+	}
+}
+
+/* Copies of one access of the source, which an unrolled loop has many of, are told by their place. */
+static bool same_place(const struct code_instruction *a, const struct code_instruction *b)
+{
+	return a->line == b->line && a->column == b->column && a->file == b->file && a->class == b->class;
+}
+
+struct list_sums {
+	const struct kernel_code *code;
+	uint64_t *elements, line_bytes; /* per instruction, those of its place with the first of them */
+	uint32_t *most_lanes, *first;
+};
+
+static void sum_list(void *ctx, uint32_t instruction, uint16_t *n)
+{
+	struct list_sums *s = ctx;
+	uint32_t first = s->first[instruction];
+	s->elements[first] += *n;
+	s->most_lanes[first] = *n > s->most_lanes[first] ? *n : s->most_lanes[first];
+}
+
+/* Lanes are a part's length apart: so many of them share a line. */
+static void settle_list(void *ctx, uint32_t instruction, uint16_t *n)
+{
+	struct list_sums *s = ctx;
+	uint32_t first = s->first[instruction];
+	uint64_t apart = s->elements[first] * s->code->code[instruction].bytes / (s->most_lanes[first] ? s->most_lanes[first] : 1);
+	uint64_t lines = (*n * apart + s->line_bytes - 1) / s->line_bytes;
+	*n = (uint16_t)(lines < 1 ? 1 : lines < *n ? lines : *n);
+}
+
+/* The parts of a list follow one another, so that neighbours begin as far apart as a part is long: as many elements as
+ * a lane went through. */
+static int settle_lists(struct recording *r)
+{
+	const struct kernel_code *c = r->m->code;
+	struct list_sums s = {.code = c, .line_bytes = r->m->limits->line_bytes ? r->m->limits->line_bytes : 128};
+	s.elements = calloc(c->code_count + 1, sizeof *s.elements);
+	s.most_lanes = calloc(c->code_count + 1, sizeof *s.most_lanes);
+	s.first = calloc(c->code_count + 1, sizeof *s.first);
+	int result = s.elements && s.most_lanes && s.first ? 0 : -ENOMEM;
+	for (uint32_t i = 0; i < c->code_count && !result; i++) {
+		s.first[i] = i;
+		for (uint32_t j = 0; j < i && r->m->usual[i] == ACCESSES_OF_LIST; j++)
+			if (r->m->usual[j] == ACCESSES_OF_LIST && same_place(&c->code[i], &c->code[j])) {
+				s.first[i] = j;
+				break;
+			}
+	}
+	if (!result) {
+		each_list_access(r, sum_list, &s);
+		each_list_access(r, settle_list, &s);
+	}
+	free(s.elements);
+	free(s.most_lanes);
+	free(s.first);
+	return result;
 }
 
 static const uint32_t *row_of(const struct maker *m, uint32_t lane)
@@ -137,6 +216,8 @@ static int make_path(struct maker *m, struct recording *r)
 		result = replay_warp(m->code, paths, m->lane_count, record, r);
 	if (r->blocks.failed || r->accesses.failed)
 		result = -ENOMEM;
+	if (!result && r->lists)
+		result = settle_lists(r);
 	for (uint32_t l = 0; l < m->lane_count; l++)
 		gs_buf_free(&walks[l]);
 	return result;

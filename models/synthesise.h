@@ -22,10 +22,11 @@ struct launch_shape {
 	uint32_t threads_per_group, warp_size;
 };
 
-/* accesses: the usual ones, per instruction of the code; 0: as many as lanes are on. */
+/* accesses, below: the usual ones, per instruction of the code (accesses.h). */
 struct synthesis_limits {
 	uint64_t most_items;  /* whose counters are looked at; groups are taken evenly over the launch */
 	uint64_t most_blocks; /* of all lanes walked; then warps take paths that others have, or are cut */
+	uint64_t line_bytes;  /* that one access takes in */
 };
 
 struct synthesis {

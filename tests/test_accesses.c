@@ -124,6 +124,30 @@ static void accesses_follow_from_arguments_and_shape(void)
 	CU_ASSERT_EQUAL(accesses[0], 1);
 }
 
+/* Node 0 is what neighbours load from an array of begins, node 1 a loop's variable that starts with it: elements 2 of
+ * that list are as many accesses as its parts lie in; 3 is used without a loop, 4 is scrambled: a lane each. */
+static void lists_are_told_from_scattered_loads(void)
+{
+	static struct code_node nodes[] = {
+		{NODE_loaded, 32, 32, 0, -1, -1, -1, 0}, {NODE_list, 64, 64, 0, 0, -1, -1, 0},
+		{NODE_value, 64, 64, 0, -1, -1, -1, 4},  {NODE_mul, 32, 64, 1, 1, 2, -1, 0},
+		{NODE_mul, 32, 64, 1, 0, 2, -1, 0},      {NODE_xor, 32, 32, 0, 1, 2, -1, 0},
+	};
+	struct code_instruction in[3] = {{.class = CODE_load, .space = SPACE_global, .bytes = 4, .address = 3},
+	                                 {.class = CODE_load, .space = SPACE_global, .bytes = 4, .address = 4},
+	                                 {.class = CODE_load, .space = SPACE_global, .bytes = 4, .address = 5}};
+	struct kernel_code code = {.code = in, .code_count = 3, .nodes = nodes, .node_count = GS_ARRAY_LEN(nodes)};
+	struct gpu gpu = fermi();
+	struct launch_arguments launch = {.local = {64, 1, 1}, .groups = {4, 1, 1}};
+	uint16_t accesses[3];
+	uint32_t unknown;
+	CU_ASSERT_EQUAL(usual_accesses(&gpu, &code, &launch, accesses, &unknown), 0);
+	CU_ASSERT_EQUAL(accesses[0], ACCESSES_OF_LIST);
+	CU_ASSERT_EQUAL(accesses[1], ACCESSES_BY_LANE);
+	CU_ASSERT_EQUAL(accesses[2], ACCESSES_BY_LANE);
+	CU_ASSERT_EQUAL(unknown, 3);
+}
+
 void add_accesses_tests(void)
 {
 	CU_pSuite suite = CU_add_suite("accesses", NULL, NULL);
@@ -132,5 +156,6 @@ void add_accesses_tests(void)
 	CU_add_test(suite, "banks conflict without padding", banks_conflict_without_padding);
 	CU_add_test(suite, "wide shared accesses take turns", wide_shared_accesses_take_turns);
 	CU_add_test(suite, "atomics on one address are serial", atomics_on_one_address_are_serial);
+	CU_add_test(suite, "lists are told from scattered loads", lists_are_told_from_scattered_loads);
 	CU_add_test(suite, "accesses follow from arguments and shape", accesses_follow_from_arguments_and_shape);
 }

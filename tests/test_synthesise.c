@@ -1,6 +1,7 @@
 /* Paths made from counts: the walk of a lane through loops, branches and calls, and the replay of lanes as a warp. */
 #include "tests.h"
 
+#include "models/accesses.h"
 #include "models/replay.h"
 #include "models/synthesise.h"
 #include "models/walk.h"
@@ -231,7 +232,7 @@ static void warps_go_round_with_their_longest_lane(void)
 	struct lane_counts lanes = {.columns = 1, .gather = gather, .expand = expand};
 	struct synthesis s;
 	CU_ASSERT_EQUAL_FATAL(synthesise(&code, &(struct launch_shape){4, 12, 8}, &lanes, NULL,
-	                                 &(struct synthesis_limits){1000, 1000}, &s), 0);
+	                                 &(struct synthesis_limits){1000, 1000, 128}, &s), 0);
 	CU_ASSERT_EQUAL(s.warps.warps_per_group, 2);
 	CU_ASSERT_EQUAL(s.sampled_groups, 4);
 	CU_ASSERT_EQUAL(s.warps.path_count, 5); /* 0 to 3 trips of 8 lanes, and 0 of 4 */
@@ -245,6 +246,45 @@ static void warps_go_round_with_their_longest_lane(void)
 	synthesis_free(&s);
 }
 
+static void gather_twelve(void *ctx, uint64_t group, uint32_t item, uint32_t *row)
+{
+	(void)ctx;
+	(void)group;
+	(void)item;
+	row[0] = 11;
+}
+
+/* A lane goes 12 times through block 1 and loads 4 bytes of its part of a list each time: parts are 48 bytes long, so 32
+ * lanes are on 32 * 48 / 128 = 12 lines. */
+static void parts_of_a_list_share_lines(void)
+{
+	static struct code_term terms[] = {{0, 1}, {1, 1}, {0, 1}, {0, 1}};
+	make_code(3, (struct way[]){{0, 1, 0, 1}, {1, 1, 1, 1}, {1, 2, 0, 1}, {2, -1, 1, 1}}, 4);
+	loops[0] = (struct code_loop){.header = 1, .outer = -1};
+	code.loop_count = 1;
+	blocks[1].loop = 0;
+	blocks[1].join = 2;
+	code.terms = terms;
+	code.term_count = 4;
+	code.counter_count = 2;
+	instructions[1].class = CODE_load;
+	instructions[1].space = SPACE_global;
+	instructions[1].bytes = 4;
+	for (uint32_t i = 0; i < 4; i++) {
+		edges[i].first_term = i;
+		edges[i].term_count = 1;
+	}
+	struct lane_counts lanes = {.columns = 1, .gather = gather_twelve, .expand = expand};
+	const uint16_t usual[3] = {1, ACCESSES_OF_LIST, 1};
+	struct synthesis s;
+	CU_ASSERT_EQUAL_FATAL(synthesise(&code, &(struct launch_shape){1, 32, 32}, &lanes, usual,
+	                                 &(struct synthesis_limits){1000, 10000, 128}, &s), 0);
+	CU_ASSERT_EQUAL_FATAL(s.paths[0].access_count, 12);
+	for (size_t i = 0; i < 12; i++)
+		CU_ASSERT_EQUAL(s.paths[0].accesses[i], 12);
+	synthesis_free(&s);
+}
+
 void add_synthesise_tests(void)
 {
 	CU_pSuite suite = CU_add_suite("synthesise", NULL, NULL);
@@ -255,6 +295,7 @@ void add_synthesise_tests(void)
 	CU_add_test(suite, "nested divergence joins inside out", nested_divergence_joins_inside_out);
 	CU_add_test(suite, "lanes wait behind a loop", lanes_wait_behind_a_loop);
 	CU_add_test(suite, "lanes that have left are not waited for", lanes_that_have_left_are_not_waited_for);
+	CU_add_test(suite, "parts of a list share lines", parts_of_a_list_share_lines);
 	CU_add_test(suite, "lanes join where a function returns", lanes_join_where_a_function_returns);
 	CU_add_test(suite, "calls return", calls_return);
 	CU_add_test(suite, "contradicting counts end", contradicting_counts_end);
