@@ -3,7 +3,8 @@
  *
  * A call in PTX is st.param of the arguments, the call, and ld.param of the results, which are in the next block. None of
  * them is an instruction of the machine: the steps take their place in the call's block, the first ones reading the
- * arguments' registers and the last one writing the results'. In between each step has a register of its own.
+ * arguments' registers and the last one that has a result writing the results'. In between each step has a register of
+ * its own.
  */
 #include "analysis/builtins.h"
 #include "analysis/mapping_internal.h"
@@ -12,14 +13,29 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_OPERANDS = 4 }; /* arguments that a step reads, or results that the last one writes */
+enum {
+	MOST_OPERANDS = 16,    /* arguments that a step needs, or results that the last one writes */
+	MOST_READS = 3,        /* of a machine instruction; the others it only waits for */
+	STEP_REGISTERS = 1024, /* used in turn, so that the next calls need not wait */
+};
+
+/* What becomes of an instruction. MOVED: an ld.param that is kept because its block would have no instruction else. */
+enum fate { COPIED, DROPPED, MOVED };
+
+struct operands {
+	uint16_t list[MOST_OPERANDS];
+	uint8_t count;
+	bool moved; /* of results: an instruction of its own moves one */
+};
 
 struct expander {
 	const char *arch;
 	struct kernel_code *from, *to; /* `to` has the arrays that change */
 	const struct builtin_cost **costs; /* by instruction: of a call that is expanded, or NULL */
-	bool *dropped;                     /* by instruction */
+	uint8_t *fates;                    /* by instruction: enum fate */
 	struct builtin_step *steps;
+	uint32_t step_count;   /* registers of steps so far */
+	uint16_t last_result;  /* of the call before */
 };
 
 static bool accesses_parameter(const struct ptx_instruction *i, enum code_class class, const char *prefix)
@@ -55,42 +71,45 @@ static uint32_t mark_calls(struct expander *e, const struct mapping *m)
 				continue;
 			added += (uint32_t)builtin_expand(e->costs[at], e->arch, NULL, 0);
 			for (uint32_t k = i; k-- > 0 && accesses_parameter(&ptx->instructions[k], CODE_store, "param");)
-				e->dropped[at - i + k] = true;
+				e->fates[at - i + k] = DROPPED;
 			for (uint32_t k = i + 1; k < ptx->instruction_count &&
 			                         accesses_parameter(&ptx->instructions[k], CODE_load, "retval"); k++)
-				e->dropped[at - i + k] = true;
+				e->fates[at - i + k] = DROPPED;
 		}
 	}
 	return added;
 }
 
-/* A block keeps an instruction: its results come once more, at the cost of a load of a parameter. */
 static void keep_blocks(struct expander *e)
 {
 	for (uint32_t b = 0; b < e->from->block_count; b++) {
 		const struct code_block *block = &e->from->blocks[b];
 		uint32_t left = 0;
 		for (uint32_t i = 0; i < block->count; i++)
-			left += !e->dropped[block->first + i];
+			left += e->fates[block->first + i] != DROPPED;
 		if (!left && block->count)
-			e->dropped[block->first] = false;
+			e->fates[block->first + block->count - 1] = MOVED;
 	}
 }
 
-/* Registers of the dropped instructions next to a call: read before it, or written behind it. */
-static uint8_t registers_around(const struct expander *e, uint32_t call, bool before, uint16_t *out)
+static void add_registers(const struct kernel_code *c, uint32_t first, uint32_t count, struct operands *out)
+{
+	for (uint32_t i = 0; i < count && out->count < MOST_OPERANDS; i++)
+		out->list[out->count++] = c->operands[first + i];
+}
+
+/* What the dropped instructions next to a call read before it and write behind it. */
+static void registers_around(const struct expander *e, uint32_t call, struct operands *arguments, struct operands *results)
 {
 	const struct kernel_code *c = e->from;
-	uint8_t count = 0;
-	for (uint32_t i = before ? call - 1 : call + 1; i < c->code_count && count < MOST_OPERANDS; i += before ? -1u : 1u) {
-		const struct code_instruction *in = &c->code[i];
-		if (in->space != SPACE_param || in->class != (before ? CODE_store : CODE_load) || !e->dropped[i])
-			break;
-		uint32_t first = in->first_operand + (before ? in->writes : 0);
-		for (uint32_t k = 0; k < (before ? in->reads : in->writes) && count < MOST_OPERANDS; k++)
-			out[count++] = c->operands[first + k];
-	}
-	return count;
+	uint32_t i = call;
+	while (i > 0 && e->fates[i - 1] == DROPPED && c->code[i - 1].class == CODE_store)
+		i--;
+	for (; i < call; i++)
+		add_registers(c, c->code[i].first_operand + c->code[i].writes, c->code[i].reads, arguments);
+	for (i = call + 1; i < c->code_count && e->fates[i] == DROPPED && c->code[i].class == CODE_load; i++)
+		add_registers(c, c->code[i].first_operand, c->code[i].writes, results);
+	results->moved = i < c->code_count && e->fates[i] == MOVED;
 }
 
 static bool is_double(uint8_t class)
@@ -98,40 +117,92 @@ static bool is_double(uint8_t class)
 	return class == CODE_fp64 || class == CODE_fp64_fma || class == CODE_fp64_minmax;
 }
 
-static void add_operand(struct kernel_code *to, uint16_t reg)
+static bool has_result(const struct builtin_step *step)
+{
+	return step->class != CODE_store && step->class != CODE_branch && step->class != CODE_barrier;
+}
+
+/* The step that makes the call's result: the last that makes any. */
+static size_t result_step(const struct builtin_step *steps, size_t count)
+{
+	for (size_t i = count; i-- > 0;)
+		if (has_result(&steps[i]))
+			return i;
+	return count - 1;
+}
+
+static void add_operand(struct kernel_code *to, uint8_t *count, uint16_t reg)
 {
 	to->operands[to->operand_count++] = reg;
+	++*count;
+}
+
+static uint16_t new_register(struct expander *e, const struct builtin_step *step)
+{
+	uint32_t number = e->step_count++ % STEP_REGISTERS, reg = e->from->register_count + number;
+	e->to->register_table[reg] = (struct code_register){.number = (uint16_t)reg, .words = is_double(step->class) ? 2 : 1};
+	if (e->to->register_count <= reg)
+		e->to->register_count = reg + 1;
+	return (uint16_t)reg;
+}
+
+/* Writes what the step leaves; `results` is NULL but for the one that makes them. Returns what later steps wait for. */
+static int32_t add_results(struct expander *e, const struct builtin_step *step, struct code_instruction *in, int32_t from,
+                           const struct operands *results)
+{
+	for (uint8_t i = 0; results && i < results->count; i++)
+		add_operand(e->to, &in->writes, results->list[i]);
+	if (results && results->count)
+		return results->list[0];
+	if (!has_result(step) && !(results && results->moved))
+		return from;
+	uint16_t own = new_register(e, step);
+	add_operand(e->to, &in->writes, own);
+	return own;
+}
+
+static struct code_instruction *add_step(struct expander *e, uint32_t call, const struct builtin_step *step)
+{
+	struct code_instruction *in = &e->to->code[e->to->code_count++];
+	*in = e->from->code[call];
+	in->class = step->class;
+	in->space = step->space;
+	in->bytes = step->bytes;
+	in->elements = 1;
+	in->flags = CODE_EXPANDED;
+	in->first_operand = e->to->operand_count;
+	in->writes = in->reads = in->waits = 0;
+	return in;
 }
 
 static void expand_call(struct expander *e, uint32_t call)
 {
-	struct kernel_code *to = e->to;
-	uint16_t arguments[MOST_OPERANDS], results[MOST_OPERANDS];
-	uint8_t argument_count = registers_around(e, call, true, arguments);
-	uint8_t result_count = registers_around(e, call, false, results);
+	struct operands arguments = {.count = 0}, results = {.count = 0};
+	int32_t value[BUILTIN_MAX_STEPS]; /* the register that a step, or what it waits for, leaves; -1: an argument */
+	registers_around(e, call, &arguments, &results);
 	size_t count = builtin_expand(e->costs[call], e->arch, e->steps, BUILTIN_MAX_STEPS);
-	uint32_t first = to->register_count;
+	size_t maker = result_step(e->steps, count);
 	for (size_t i = 0; i < count; i++) {
 		const struct builtin_step *step = &e->steps[i];
-		struct code_instruction *in = &to->code[to->code_count++];
-		bool last = i + 1 == count && result_count;
-		*in = e->from->code[call];
-		in->class = step->class;
-		in->space = step->space;
-		in->bytes = step->bytes;
-		in->elements = 1;
-		in->flags = CODE_EXPANDED;
-		in->first_operand = to->operand_count;
-		in->writes = last ? result_count : 1;
-		in->reads = step->depends_on < 0 ? argument_count : 1;
-		in->waits = 0;
-		to->register_table[to->register_count++] =
-			(struct code_register){.number = (uint16_t)(first + i), .words = is_double(step->class) ? 2 : 1};
-		for (uint8_t k = 0; k < in->writes; k++)
-			add_operand(to, last ? results[k] : (uint16_t)(first + i));
-		for (uint8_t k = 0; k < in->reads; k++)
-			add_operand(to, step->depends_on < 0 ? arguments[k] : (uint16_t)(first + (uint32_t)step->depends_on));
+		struct code_instruction *in = add_step(e, call, step);
+		int32_t from = step->depends_on < 0 ? -1 : value[step->depends_on];
+		value[i] = add_results(e, step, in, from, i == maker ? &results : NULL);
+		for (uint8_t k = 0; k < arguments.count && from < 0; k++)
+			add_operand(e->to, k < MOST_READS ? &in->reads : &in->waits, arguments.list[k]);
+		if (from >= 0)
+			add_operand(e->to, &in->reads, (uint16_t)from);
 	}
+	e->last_result = (uint16_t)value[maker];
+}
+
+static void move_result(struct expander *e, uint32_t load)
+{
+	static const struct builtin_step move = {.class = CODE_move};
+	const struct code_instruction *from = &e->from->code[load];
+	struct code_instruction *in = add_step(e, load, &move);
+	for (uint32_t i = 0; i < from->writes; i++)
+		add_operand(e->to, &in->writes, e->from->operands[from->first_operand + i]);
+	add_operand(e->to, &in->reads, e->last_result);
 }
 
 static void copy_instruction(struct expander *e, uint32_t i)
@@ -153,7 +224,9 @@ static void rebuild(struct expander *e)
 		for (uint32_t i = block->first; i < block->first + block->count; i++)
 			if (e->costs[i])
 				expand_call(e, i);
-			else if (!e->dropped[i])
+			else if (e->fates[i] == MOVED)
+				move_result(e, i);
+			else if (e->fates[i] == COPIED)
 				copy_instruction(e, i);
 		block->first = first;
 		block->count = e->to->code_count - first;
@@ -173,13 +246,13 @@ static void take_arrays(struct kernel_code *c, struct kernel_code *grown)
 		.code = old.code, .operands = old.operands, .register_table = old.register_table};
 }
 
-/* The arrays with room for `added` instructions, each with a register of its own. */
+/* The arrays with room for `added` instructions and what they need. */
 static bool make_room(struct expander *e, uint32_t added)
 {
 	const struct kernel_code *c = e->from;
 	e->to->code = calloc(c->code_count + added + 1u, sizeof *c->code);
-	e->to->operands = calloc(c->operand_count + (size_t)added * 2 * MOST_OPERANDS + 1, sizeof *c->operands);
-	e->to->register_table = calloc(c->register_count + added + 1u, sizeof *c->register_table);
+	e->to->operands = calloc(c->operand_count + ((size_t)added + c->block_count) * 2 * MOST_OPERANDS + 1, sizeof *c->operands);
+	e->to->register_table = calloc(c->register_count + STEP_REGISTERS + 1u, sizeof *c->register_table);
 	if (!e->to->code || !e->to->operands || !e->to->register_table)
 		return false;
 	memcpy(e->to->register_table, c->register_table, c->register_count * sizeof *c->register_table);
@@ -192,12 +265,12 @@ int mapping_expand(const struct mapping *m, const char *arch, struct kernel_code
 	struct kernel_code grown = {0};
 	struct expander e = {.arch = arch, .from = code, .to = &grown};
 	e.costs = calloc(code->code_count + 1u, sizeof *e.costs);
-	e.dropped = calloc(code->code_count + 1u, sizeof *e.dropped);
+	e.fates = calloc(code->code_count + 1u, sizeof *e.fates);
 	e.steps = calloc(BUILTIN_MAX_STEPS, sizeof *e.steps);
-	int result = e.costs && e.dropped && e.steps ? 0 : -ENOMEM;
+	int result = e.costs && e.fates && e.steps ? 0 : -ENOMEM;
 	uint32_t added = result ? 0 : mark_calls(&e, m);
-	if (added && code->register_count + added > UINT16_MAX)
-		result = gs_fail(err, ERANGE, "library functions take %u instructions, more than fit", added);
+	if (added && code->register_count + STEP_REGISTERS > UINT16_MAX)
+		result = gs_fail(err, ERANGE, "%u registers are named, too many beside library functions", code->register_count);
 	else if (added && !make_room(&e, added))
 		result = -ENOMEM;
 	if (!result && added) {
@@ -209,7 +282,7 @@ int mapping_expand(const struct mapping *m, const char *arch, struct kernel_code
 	free(grown.operands);
 	free(grown.register_table);
 	free(e.costs);
-	free(e.dropped);
+	free(e.fates);
 	free(e.steps);
 	return result == -ENOMEM ? gs_fail(err, ENOMEM, "out of memory") : result;
 }

@@ -250,19 +250,11 @@ static int number(const char *at, const char *key, uint64_t *value)
 	return end && found && found < end && sscanf(found + strlen(key), " : %" SCNu64, value) == 1 ? 0 : -1;
 }
 
-static bool is_kind(const char *block, const char *kind)
-{
-	char text[32];
-	snprintf(text, sizeof text, "\"kind\":\"%s\"", kind);
-	const char *at = strstr(block, text);
-	return at && at < strchr(block, '}');
-}
-
 /*
  * Compares the launch's blocks[] = [{"line":..,"column":..,"count":..}] with the translation's counts. Line and column
  * are those of the block's first token in the user's file: the brace or statement that an if, an else, a loop or a
  * function governs, the word case or default, a label's name. Blocks of the library's that stand at no marker are its
- * own affair, and so are counts of trips, which stand where their loop's body does; every marked block that ran must be there. Returns 1 where the report has no blocks, -1 (with *why) where
+ * own affair; every marked block that ran must be there. Returns 1 where the report has no blocks, -1 (with *why) where
  * they differ.
  */
 static int compare_counts(const char *report, const char *kernel, const struct markers *m, const uint64_t *expected,
@@ -279,11 +271,12 @@ static int compare_counts(const char *report, const char *kernel, const struct m
 			snprintf(why, why_size, "a block without line, column or count");
 			return -1;
 		}
-		bool entry = is_kind(at, "entry");
+		const char *kind = strstr(at, "\"kind\":\"entry\"");
+		bool entry = kind && kind < strchr(at, '}');
 		/* A function's place is its name; its marker is at the brace, which begins the next line. */
 		at_line += entry;
 		int block = at_line < 1 << 16 ? m->by_line[at_line] - 1 : -1;
-		if (block >= 0 && !is_kind(at, "trips") && (entry || (int)column == m->columns[block]))
+		if (block >= 0 && (entry || (int)column == m->columns[block]))
 			counts[block] += count;
 	}
 	for (int b = 0; b < block_count; b++) {
