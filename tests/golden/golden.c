@@ -367,7 +367,8 @@ static void print_blocks(const struct launch *l, const struct gs_pack *result, l
 			counts[i] += times * counts[of];
 		bool own = !strcmp(file, "program.cl");
 		printf("%zu %s %s %s%s%u:%u-%u:%u loop %d factor %u count %lld%s%s\n", i, function, kind,
-		       own ? "" : file, own ? "" : ":", line, column, end_line, end_column, loop, factor, counts[i], *terms ? " =" : "", terms);
+		       own ? "" : file, own ? "" : ":", line, column, end_line, end_column, loop, factor, counts[i],
+		       *terms ? " =" : "", terms);
 		if (factor)
 			compare_trips(source, loop, factor, counts[i]);
 		else if (own)
