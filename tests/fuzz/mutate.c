@@ -84,7 +84,8 @@ static void wrap(const char *text, struct span s, struct gs_buf *by)
 /* Between two words, or anywhere that is no part of one. */
 static struct span any_gap(const char *text, size_t size, struct gs_buf *by)
 {
-	static const char *const blanks[] = {" ", "\n", "\t", "\n# 3 \"b.h\"\n", "\n#pragma x )\n", "\n\n", " __attribute__(()) "};
+	static const char *const blanks[] = {" ", "\n", "\t", "\n# 3 \"b.h\"\n", "\n#pragma x )\n", "\n\n",
+	                                     " __attribute__(()) "};
 	size_t at = size ? grammar_chance((uint32_t)size) : 0;
 	while (at < size && (isalnum((unsigned char)text[at]) || text[at] == '_'))
 		at++;

@@ -23,7 +23,8 @@ static const char device_text[] =
 	"cl_khr_local_int32_base_atomics cl_khr_local_int32_extended_atomics cl_khr_3d_image_writes "
 	"cl_khr_int64_base_atomics cl_khr_int64_extended_atomics cl_khr_fp64\n"
 	"features=__opencl_c_3d_image_writes __opencl_c_images __opencl_c_fp64 __opencl_c_int64 "
-	"__opencl_c_generic_address_space __opencl_c_program_scope_global_variables __opencl_c_work_group_collective_functions\n";
+	"__opencl_c_generic_address_space __opencl_c_program_scope_global_variables "
+	"__opencl_c_work_group_collective_functions\n";
 
 struct input {
 	struct gs_buf text[MOST_UNITS];

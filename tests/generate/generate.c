@@ -5,12 +5,13 @@
  *
  * A block is a place where a counter would stand: a function's entry, a then, an else that is written, a loop's body,
  * a case or default, a label. In PREFIX.cl block k stands right behind a comment that is the first on its line,
- * as slash-star B k star-slash; PREFIX.c counts it in count_[k]. Lines "// kernel NAME and both sizes
- * in three dimensions, then LOCAL_BYTES" at the top of PREFIX.cl say how each kernel is launched, "// options" how the program is built.
+ * as slash-star B k star-slash; PREFIX.c counts it in count_[k]. Lines "// kernel NAME GLOBAL_X GLOBAL_Y GLOBAL_Z
+ * LOCAL_X LOCAL_Y LOCAL_Z LOCAL_BYTES" at the top of PREFIX.cl say how each kernel is launched, "// options" how the
+ * program is built.
  *
- * The programs have one meaning only: unsigned arithmetic, floats that are always exact, no order of evaluation that matters, no races (a work-item
- * writes its own elements, and shared ones by atomics whose result is not used), barriers in uniform flow only,
- * loops with few trips. Both texts are written at once: what differs is a pair of alternatives in the text.
+ * The programs have one meaning only: unsigned arithmetic, floats that are always exact, no order of evaluation that
+ * matters, no races (a work-item writes its own elements, and shared ones by atomics whose result is not used),
+ * barriers in uniform flow only, loops with few trips. Both texts are written at once: what differs is a pair of alternatives in the text.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE

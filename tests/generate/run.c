@@ -219,9 +219,11 @@ static void find_markers(struct markers *m, const char *text)
 			at_line++;
 			column = 0;
 		} else if (*text == '/' && sscanf(text, "/*B%d*/%n", &block, &length) == 1 && block < MOST_BLOCKS &&
-		           at_line < sizeof m->by_line / sizeof m->by_line[0]) {
-			m->by_line[at_line] = block + 1;
-			m->columns[block] = column + length;
+		           at_line + 1 < sizeof m->by_line / sizeof m->by_line[0]) {
+			/* a loop with a pragma before it begins there */
+			bool pragma = !strncmp(text + length, "\n#pragma", 8);
+			m->by_line[at_line + pragma] = block + 1;
+			m->columns[block] = pragma ? 1 : column + length;
 			m->stacked[block] = is_stacked(text + length);
 		}
 	}
