@@ -79,7 +79,7 @@ bool worker_wait_progress(unsigned milliseconds)
 	int late = w.in_vain && w.in_vain_at == before;
 	while (w.done == before && !late)
 		late = pthread_cond_timedwait(&w.progress, &w.lock, &deadline);
-	bool progress = w.done != before;
+	bool progress = w.done != before || w.busy; /* who models a large launch will come to its end */
 	w.in_vain = !progress;
 	w.in_vain_at = before;
 	pthread_mutex_unlock(&w.lock);
