@@ -216,7 +216,7 @@ static int model_warps(const struct gpu *gpu, const struct launch_profile *launc
 	/* Paths that were cut stand for longer ones. */
 	for (int k = 0; k < CYCLE_KIND_COUNT && s.fraction < 1; k++)
 		out->by[k] /= s.fraction;
-	if (s.fraction < 1)
+	if (s.fraction < 0.99) /* less is the rounding of counts that are not whole */
 		add_flag(out, "paths_cut");
 	if (s.reused)
 		add_flag(out, "paths_reused");
