@@ -188,11 +188,6 @@ void builtin_name(const char *function_name, char *out, size_t size)
 	}
 }
 
-const char *builtin_source(const struct builtin_cost *cost)
-{
-	return cost->source;
-}
-
 static bool is_listed(const struct gs_buf *list, size_t from, const char *line)
 {
 	const char *at = list->len > from ? list->data + from : NULL;

@@ -36,7 +36,6 @@ size_t builtin_expand(const struct builtin_cost *cost, const char *arch, struct 
 
 /* What reports call the function: "sin (f32)", "read_imagef". */
 void builtin_name(const char *function_name, char *out, size_t size);
-const char *builtin_source(const struct builtin_cost *cost); /* where its figures are from */
 
 /* The functions without code that `function` (NULL: any) and those it calls reach, one per line, as reports call them; "?"
  * stands before those that the table does not have. */

@@ -35,17 +35,11 @@ enum { CODE_MAGIC = 0x31435347 }; /* GSC1 */
 
 #define NAME(name) #name,
 static const char *const class_names[] = {CODE_CLASSES(NAME)};
-static const char *const space_names[] = {CODE_SPACES(NAME)};
 #undef NAME
 
 const char *code_class_name(enum code_class class)
 {
 	return (unsigned)class < CODE_CLASS_COUNT ? class_names[class] : "unknown";
-}
-
-const char *code_space_name(enum code_space space)
-{
-	return (unsigned)space < CODE_SPACE_COUNT ? space_names[space] : "unknown";
 }
 
 static uint32_t layout_size(void)

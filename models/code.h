@@ -158,7 +158,6 @@ int code_read(const void *data, size_t length, struct kernel_code **out, struct 
 void code_free(struct kernel_code *code);
 
 const char *code_class_name(enum code_class class);
-const char *code_space_name(enum code_space space);
 
 /* How often everything ran, for one set of source counts: all work-items together, or one of them. */
 struct code_counts {

@@ -12,21 +12,7 @@ demo=$build/kernels/demo
 work=$(mktemp -d "${TMPDIR:-/tmp}/gpusim-behaviour.XXXXXX")
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 1
-passed=0 failed=0
-
-# check NAME COMMAND...: the command must succeed; what it printed is shown when it does not.
-check() {
-	local name=$1
-	shift
-	if "$@" >"$work/log" 2>&1; then
-		passed=$((passed + 1))
-		echo "ok   $name"
-	else
-		failed=$((failed + 1))
-		echo "FAIL $name"
-		sed 's/^/     /' "$work/log" | head -40
-	fi
-}
+. "$root/tests/check.sh"
 
 preloaded() { LD_PRELOAD=$lib "$@"; }
 

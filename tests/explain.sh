@@ -3,6 +3,7 @@
 #   tests/explain.sh BUILD_DIR
 # Ends with "N passed, N failed". TMPDIR is the caller's (tests/run.sh).
 set -u
+here=$(cd "$(dirname "$0")" && pwd)
 build=$(cd "$1" && pwd)
 gpusim=$build/gpusim
 work=$(mktemp -d "${TMPDIR:-/tmp}/gpusim-explain.XXXXXX")
@@ -10,21 +11,7 @@ trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 1
 export LC_ALL=C
 unset NO_COLOR GPUSIM_GPU
-passed=0 failed=0
-
-# check NAME COMMAND...: the command must succeed; what it printed is shown when it does not.
-check() {
-	local name=$1
-	shift
-	if "$@" >"$work/log" 2>&1; then
-		passed=$((passed + 1))
-		echo "ok   $name"
-	else
-		failed=$((failed + 1))
-		echo "FAIL $name"
-		sed 's/^/     /' "$work/log" | head -40
-	fi
-}
+. "$here/check.sh"
 
 mkdir source
 cat >source/header.h <<'CL'

@@ -4,6 +4,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+uint32_t next_random(uint32_t *state)
+{
+	*state = *state * 1664525u + 1013904223u;
+	return *state >> 8;
+}
+
 const char *test_folder(void)
 {
 	static char folder[4096];

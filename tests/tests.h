@@ -4,16 +4,20 @@
 
 #include <CUnit/Basic.h>
 #include <CUnit/CUnit.h>
+#include <stdint.h>
 
 /* Every suite, once: tests/main.c runs them in this order. */
 #define TEST_SUITES(X) \
 	X(base) X(options) X(cache) X(guest) X(gpu) X(code) X(synthesise) X(accesses) X(costs) X(occupancy_vector) \
-	X(optimistic) X(ptx) X(ptx_modules) X(graph) X(registers) X(mapping) X(expand) X(target) X(builtins) X(oracle) \
+	X(bank_conflicts) X(optimistic) X(ptx) X(ptx_modules) X(graph) X(registers) X(mapping) X(expand) X(target) X(builtins) X(oracle) \
 	X(occupancy_grid) X(annotator) X(analysis) X(cc)
 
 #define X(name) void add_##name##_tests(void);
 TEST_SUITES(X)
 #undef X
+
+/* The next of a sequence of pseudo-random numbers, 24 bits each; the same for the same *state. */
+uint32_t next_random(uint32_t *state);
 
 /* A new folder for a test's files, under $TMPDIR; it stays until tests/run.sh removes it. */
 const char *test_folder(void);

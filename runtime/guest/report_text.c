@@ -51,7 +51,7 @@ static void add_row(struct gs_buf *b, const struct kernel_stats *k, size_t t, do
 	char total[CELL], average[CELL], least[CELL], most[CELL];
 	if (!s->launches)
 		return;
-	gs_buf_printf(b, "gpusim: %9s %5.1f%% %8llu %9s %9s..%-9s %-8s %4.0f%%  ", show_time(total, s->total_ns),
+	gs_buf_printf(b, "gpusim: %9s %5.1f%% %8llu %9s %9s..%-9s %-10s %4.0f%%  ", show_time(total, s->total_ns),
 	              target_total_ns > 0 ? 100 * s->total_ns / target_total_ns : 0, (unsigned long long)s->launches,
 	              show_time(average, s->total_ns / (double)s->launches), show_time(least, s->min_ns),
 	              show_time(most, s->max_ns), main_limiter(s), 100 * s->occupancy_sum / (double)s->launches);
@@ -77,7 +77,7 @@ static void add_table(struct gs_buf *b)
 	for (size_t t = 0; t < runtime.target_count; t++)
 		all_ns += kernels_total_ns(t);
 	if (all_ns > 0)
-		gs_buf_printf(b, "gpusim: %9s %6s %8s %9s %9s..%-9s %-8s %5s  %skernel\n", "total", "share", "launches",
+		gs_buf_printf(b, "gpusim: %9s %6s %8s %9s %9s..%-9s %-10s %5s  %skernel\n", "total", "share", "launches",
 		              "average", "min", "max", "limiter", "occup", runtime.target_count > 1 ? "GPU        " : "");
 	for (size_t i = 0; i < count; i++)
 		for (size_t t = 0; t < runtime.target_count; t++)

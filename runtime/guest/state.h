@@ -297,7 +297,7 @@ struct limiter_share {
 struct target_stats {
 	uint64_t launches; /* with an estimate */
 	double total_ns, min_ns, max_ns, cycles, occupancy_sum;
-	struct limiter_share limiters[8];
+	struct limiter_share limiters[CYCLE_KIND_COUNT];
 	char *library; /* lines: library functions that a table costs, or NULL */
 };
 
