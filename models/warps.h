@@ -11,6 +11,7 @@
 
 #include "models/code.h"
 #include "models/gpu.h"
+#include "models/requests.h"
 
 struct warp_path {
 	const uint32_t *blocks;
@@ -20,7 +21,18 @@ struct warp_path {
 	 * usual ones. */
 	const uint16_t *waits;
 	size_t access_count;
+	const struct path_requests *requests; /* where they go, as the group of the pattern had them; NULL: not known */
 	uint64_t active_lanes;    /* sum over executed instructions of lanes that are on; 0: all of the warp */
+};
+
+/*
+ * How the addresses of an instruction move from group to group: by so many bytes for each step in a dimension; or, where
+ * that is not so, to anywhere in the part of memory that the instruction was seen to touch.
+ */
+struct address_shift {
+	bool linear;
+	int64_t step[3];     /* linear: bytes per group */
+	uint64_t low, bytes; /* else: what was touched; bytes 0: the same for all groups */
 };
 
 struct launch_warps {
@@ -32,6 +44,9 @@ struct launch_warps {
 	/* The path of warp w of group g is path_of[(g % pattern_groups) * warps_per_group + w]. */
 	const uint32_t *path_of;
 	uint64_t pattern_groups;
+	uint64_t grid[3];            /* groups by dimension; 0 where paths have no requests */
+	const uint64_t *pattern_ids; /* of the groups that the pattern's requests are from, by pattern group; NULL: without requests */
+	const struct address_shift *shifts; /* per instruction of code; NULL: without requests */
 	const uint16_t *usual_accesses; /* per instruction of code; NULL: 1 each */
 	const uint16_t *usual_waits;    /* per instruction of code; NULL: 0 each */
 	uint32_t code_offset; /* instructions of the module before the kernel: where lines of the instruction cache begin */

@@ -1,0 +1,28 @@
+/*
+ * requests: what the memory instructions of warps ask of the memory system, as the timing models take it.
+ *
+ * A request is one execution of a memory instruction by a warp. It falls apart into parts, the pieces that the
+ * load/store unit hands to a cache one after the other: a line of 128 bytes, a sector of 32, by the GPU's coalescing rule.
+ * Shared memory and parameters have no parts: their number of accesses (struct warp_path) says all.
+ */
+#ifndef GPUSIM_REQUESTS_H
+#define GPUSIM_REQUESTS_H
+
+#include <stdint.h>
+
+/* One part: where, and which of the GPU's smallest pieces (l1_sector_bytes or 32 bytes, whichever is less) are touched. */
+struct memory_part {
+	uint64_t address; /* of the part's line, a multiple of the GPU's l1_line_bytes; of constants, const_access_bytes */
+	uint32_t sectors; /* bit s: bytes from 32 * s on, of that line */
+	uint16_t bytes;   /* that lanes read or write, each byte once */
+	uint16_t lanes;   /* of atomics: operations on this part, which follow one another where they meet at an address */
+};
+
+/* The parts of the requests of one path: request n, in the order of struct warp_path's accesses, has parts first[n] to
+ * first[n + 1]. */
+struct path_requests {
+	const uint32_t *first; /* one more than requests */
+	const struct memory_part *parts;
+};
+
+#endif
