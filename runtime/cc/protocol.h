@@ -29,8 +29,15 @@
  *               annotate or internal. No other section is needed then.
  *   host        one per unit: the annotated source
  *   host-options  one per unit: the options to build it with (no -D, -U, -I, -Werror; with -w)
+ *   traced      one per unit, or none: the source that traces as well as counts (traces.h), built with the same host-options.
+ *               Absent where it could not be written; a note then says why
+ *   sites       with traced, one line per place of the source that accesses memory, in the order of their ids:
+ *               ID UNIT BLOCK KIND SPACE BYTES LINE COLUMN FILE   (FILE is last: it may contain blanks)
+ *               KIND is one of TRACE_SITE_KINDS (models/trace.h), SPACE one of CODE_SPACES (models/code.h), BLOCK the block
+ *               of the source that it is in; LINE and COLUMN are those that clang's .loc has for the access. An
+ *               operation that loads and stores (+=, ++) has two sites
  *   kernels     one line per kernel: NAME ARGUMENTS; ARGUMENTS counts the application's own, so it is
- *               also the index of the first of ours (an ulong * to the counters, see counters.h)
+ *               also the index of the first of ours: those of counters.h, then those of traces.h
  *   layout      item or group: where the counters are, see counters.h; absent: group
  *   columns     one line per kernel, in the order of kernels: NAME FLAGS ID...; in the item layout, the blocks whose
  *               counters its work-items store, in their order; the first FLAGS of them have a bit each, or FLAGS is the
