@@ -1,0 +1,159 @@
+/* Sampling: clusters of points, of numbers and of launches, homogeneous regions, and the sampler that skips groups. */
+#include "tests.h"
+
+#include "models/cluster.h"
+#include "models/regions.h"
+
+#include <stdlib.h>
+
+/* Two pairs within 0.1 of each other, and one point between them that is too far from both ends of either. */
+static void test_points_by_furthest_members(void)
+{
+	const double points[] = {0, 0, 0.06, 0.08, 1, 1, 1, 1.05, 0.5, 0.5};
+	uint32_t of[5];
+	CU_ASSERT_EQUAL(cluster_points(points, 5, 2, 0.1, of), 3);
+	CU_ASSERT(of[0] == 0 && of[1] == 0 && of[2] == 1 && of[3] == 1 && of[4] == 2);
+	/* Single linkage would chain 0, 0.08, 0.17: complete linkage joins the first two, and the third is 0.17 from the first. */
+	const double chain[] = {0, 0.08, 0.17};
+	CU_ASSERT_EQUAL(cluster_points(chain, 3, 1, 0.1, of), 2);
+	CU_ASSERT(of[0] == of[1] && of[1] != of[2]);
+	CU_ASSERT_EQUAL(cluster_points(NULL, 0, 1, 0.1, of), 0);
+}
+
+/* Both ways of clustering agree on numbers whose distances all differ. */
+static void test_numbers_as_points(void)
+{
+	enum { COUNT = 60 };
+	double numbers[COUNT];
+	uint32_t a[COUNT], b[COUNT], seed = 7;
+	for (int round = 0; round < 20; round++) {
+		for (int i = 0; i < COUNT; i++)
+			numbers[i] = next_random(&seed) / 16777216.0;
+		int64_t n = cluster_points(numbers, COUNT, 1, 0.05, a);
+		CU_ASSERT_EQUAL(cluster_numbers(numbers, COUNT, 0.05, b), n);
+		for (int i = 0; i < COUNT; i++)
+			CU_ASSERT_EQUAL(a[i], b[i]);
+	}
+}
+
+static void test_launches_join_what_is_near(void)
+{
+	struct launch_clusters c = {0};
+	struct launch_features f = {1000, 40, 10, 0.1}, near = {1040, 41, 10, 0.1}, other = {1000, 80, 10, 0.1};
+	CU_ASSERT_PTR_NULL(launch_clusters_find(&c, &f, 0.1));
+	struct launch_cluster *k = launch_clusters_add(&c, &f, NULL);
+	CU_ASSERT_PTR_EQUAL(launch_clusters_find(&c, &f, 0.1), k);
+	/* 40 / 1013 and 1 / 40.3: 0.047 */
+	CU_ASSERT_PTR_EQUAL(launch_clusters_find(&c, &near, 0.1), k);
+	CU_ASSERT_EQUAL(k->members, 3);
+	CU_ASSERT_EQUAL(k->high.thread_instructions, 1040);
+	/* twice the warp instructions: divergence */
+	CU_ASSERT_PTR_NULL(launch_clusters_find(&c, &other, 0.1));
+	/* Each is within 0.1 of the first, but they are not of each other: the box keeps the cluster complete. */
+	struct launch_features low = {920, 40, 10, 0.1};
+	CU_ASSERT_PTR_NULL(launch_clusters_find(&c, &low, 0.1));
+	launch_clusters_free(&c);
+}
+
+/* A launch a hundred times smaller than the mean is not near one that is twice as small, though both are near 0. */
+static void test_small_launches_are_not_alike(void)
+{
+	struct launch_clusters c = {0};
+	struct launch_features big = {100000, 4000, 1000, 0}, small = {1000, 40, 10, 0}, smaller = {500, 20, 5, 0};
+	launch_clusters_find(&c, &big, 0.1);
+	launch_clusters_add(&c, &big, NULL);
+	CU_ASSERT_PTR_NULL(launch_clusters_find(&c, &small, 0.1));
+	launch_clusters_add(&c, &small, NULL);
+	CU_ASSERT_PTR_NULL(launch_clusters_find(&c, &smaller, 0.1));
+	launch_clusters_free(&c);
+}
+
+enum { EPOCH = 4, GROUPS = 8 * EPOCH };
+
+/* TBPoint, Fig. 6: eight epochs of four groups, stall probability 0.2 in the first four and 0.5 in the others; the third and
+ * the fourth have a group with five times the work. */
+static void fill_figure_6(struct group_work *g)
+{
+	for (int i = 0; i < GROUPS; i++) {
+		double stall = i < 4 * EPOCH ? 0.2 : 0.5, work = i / EPOCH == 2 || i / EPOCH == 3 ? (i % EPOCH ? 100 : 500) : 100;
+		g[i] = (struct group_work){stall * work, work};
+	}
+}
+
+static void test_regions_of_figure_6(void)
+{
+	struct group_work g[GROUPS];
+	struct region *r;
+	size_t count;
+	fill_figure_6(g);
+	CU_ASSERT_EQUAL_FATAL(regions_build(g, GROUPS, EPOCH, &REGION_LIMITS_OF_PAPER, &r, &count), 0);
+	CU_ASSERT_EQUAL_FATAL(count, 2);
+	CU_ASSERT(r[0].first == 0 && r[0].end == 2 * EPOCH);
+	CU_ASSERT(r[1].first == 4 * EPOCH && r[1].end == GROUPS);
+	CU_ASSERT_NOT_EQUAL(r[0].id, r[1].id);
+	free(r);
+	/* Twice as many groups at once: the second epoch has outliers only, and the third begins the other region. */
+	CU_ASSERT_EQUAL_FATAL(regions_build(g, GROUPS, 2 * EPOCH, &REGION_LIMITS_OF_PAPER, &r, &count), 0);
+	CU_ASSERT(count == 2 && r[0].end == 8 && r[1].first == 16);
+	free(r);
+}
+
+/*
+ * TBPoint, Fig. 7: two groups at a time, one region of groups 2 to 99, each group 10 instructions and 10 cycles. Groups 0 and 1 are
+ * outside. Group 2 starts when nothing else runs: the region is entered, and groups 3 and 4 are the sampling units, both at 20
+ * instructions in 10 cycles. So groups 6 to 99 are skipped, and 100 and 101 are simulated.
+ */
+static void test_sampler_warms_up_and_skips(void)
+{
+	const struct region r = {0, 2, 100};
+	struct region_sampler s;
+	double cycle = 0, instructions = 0;
+	uint64_t simulated = 0, next = 0, last = 0;
+	sampler_start(&s, &r, 1, &REGION_LIMITS_OF_PAPER);
+	while (next < 102) {
+		uint64_t in_flight[2];
+		int n = 0;
+		while (n < 2 && next < 102) {
+			if (sampler_dispatch(&s, next, cycle, instructions, 10))
+				in_flight[n++] = next;
+			last = next++;
+		}
+		cycle += 10;
+		instructions += 10 * n;
+		simulated += (uint64_t)n;
+		for (int i = 0; i < n; i++)
+			sampler_retire(&s, in_flight[i], cycle, instructions);
+	}
+	CU_ASSERT_EQUAL(last, 101);
+	CU_ASSERT_EQUAL(simulated, 8); /* 0 to 5, 100, 101 */
+	CU_ASSERT_EQUAL(s.skipped_groups, 94);
+	CU_ASSERT_DOUBLE_EQUAL(s.skipped_cycles, 94 * 10 / 2.0, 1e-9);
+}
+
+/* Rates that keep changing by a half never let it skip. */
+static void test_sampler_waits_for_equal_rates(void)
+{
+	const struct region r = {0, 0, 50};
+	struct region_sampler s;
+	double cycle = 0, instructions = 0;
+	sampler_start(&s, &r, 1, &REGION_LIMITS_OF_PAPER);
+	for (uint64_t g = 0; g < 50; g++) {
+		CU_ASSERT(sampler_dispatch(&s, g, cycle, instructions, 10));
+		cycle += g % 2 ? 10 : 20;
+		instructions += 10;
+		sampler_retire(&s, g, cycle, instructions);
+	}
+	CU_ASSERT_EQUAL(s.skipped_groups, 0);
+}
+
+void add_sampling_tests(void)
+{
+	CU_pSuite suite = CU_add_suite("sampling", NULL, NULL);
+	CU_add_test(suite, "no two points of a cluster are too far apart", test_points_by_furthest_members);
+	CU_add_test(suite, "numbers cluster as points on a line do", test_numbers_as_points);
+	CU_add_test(suite, "a launch joins the cluster that it is near to", test_launches_join_what_is_near);
+	CU_add_test(suite, "small launches are not alike for being small", test_small_launches_are_not_alike);
+	CU_add_test(suite, "regions of TBPoint's figure 6", test_regions_of_figure_6);
+	CU_add_test(suite, "the sampler warms up, skips and goes on", test_sampler_warms_up_and_skips);
+	CU_add_test(suite, "groups are skipped only once rates are equal", test_sampler_waits_for_equal_rates);
+}
