@@ -11,6 +11,7 @@
 #include "models/code.h"
 #include "models/gpu.h"
 #include "models/synthesise.h"
+#include "models/trace.h"
 #include "models/warps.h"
 
 #include <stdint.h>
@@ -24,6 +25,7 @@ struct launch_profile {
 	const uint64_t *counts;         /* of the source's blocks: code->counter_count entries */
 	double scale;                   /* work-items over those that are in counts: 1 unless there was no room for all */
 	struct lane_counts lanes;       /* the same, work-item by work-item */
+	const struct launch_trace *trace; /* what work-items of some groups did; NULL: none was traced */
 	const uint16_t *accesses;       /* launch_accesses of it */
 	uint32_t unknown_accesses;
 	const uint64_t *argument_values; /* see struct launch_arguments */

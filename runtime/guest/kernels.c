@@ -286,6 +286,14 @@ static int apply_settings(struct kernel *k, struct kernel_twin *t)
 	return 0;
 }
 
+/* The box comes behind the counters' own arguments, where the text has one. */
+static cl_int box_argument(const struct kernel_twin *t)
+{
+	cl_uint first = t->facts->arguments + (t->twin->artifact->counts_by_item ? 3 : 1), count = 0;
+	cl.clGetKernelInfo(t->kernel, CL_KERNEL_NUM_ARGS, sizeof count, &count, NULL);
+	return count > first ? (cl_int)first : -1;
+}
+
 static struct kernel_twin *kernel_twin_new(struct kernel *k, struct twin *twin)
 {
 	struct kernel_twin *t = calloc(1, sizeof *t);
@@ -300,6 +308,8 @@ static struct kernel_twin *kernel_twin_new(struct kernel *k, struct twin *twin)
 	t->facts = artifact_kernel(twin->artifact, k->name);
 	t->kernel = t->facts ? cl.clCreateKernel(twin->program, k->name, &code) : NULL;
 	t->why = "the annotated program has no such kernel";
+	if (t->kernel)
+		t->box_argument = box_argument(t);
 	return t;
 }
 

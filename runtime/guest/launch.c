@@ -161,14 +161,25 @@ static bool queue_profiles(cl_command_queue queue)
 	return properties & CL_QUEUE_PROFILING_ENABLE;
 }
 
-static cl_int set_arguments(const struct kernel_twin *t, const struct launch *l)
+/* All of the launch: the device's own answers are right. */
+static cl_int set_whole_box(struct kernel_twin *t)
+{
+	const cl_ulong16 whole = {.s = {0}};
+	if (t->box_argument < 0 || t->whole)
+		return CL_SUCCESS;
+	cl_int code = cl.clSetKernelArg(t->kernel, (cl_uint)t->box_argument, sizeof whole, &whole);
+	t->whole = code == CL_SUCCESS;
+	return code;
+}
+
+static cl_int set_arguments(struct kernel_twin *t, const struct launch *l)
 {
 	const cl_ulong sizes[2] = {l->slots, l->places};
 	cl_uint first = t->facts->arguments;
 	cl_int code = cl.clSetKernelArg(t->kernel, first, sizeof l->buffer->mem, &l->buffer->mem);
 	for (cl_uint i = 0; i < 2 && l->artifact->counts_by_item && code == CL_SUCCESS; i++)
 		code = cl.clSetKernelArg(t->kernel, first + 1 + i, sizeof sizes[i], &sizes[i]);
-	return code;
+	return code == CL_SUCCESS ? set_whole_box(t) : code;
 }
 
 /* With the kernel's lock held, so that nobody sets another buffer before the twin is enqueued. */

@@ -231,6 +231,8 @@ struct kernel_twin {
 	uint64_t applied; /* arguments up to this version are set on it */
 	const char *why;  /* static; when kernel is NULL */
 	bool launched;    /* at least once */
+	cl_int box_argument; /* index of the box (runtime/cc/traces.h); -1: it takes none */
+	bool whole;          /* the box that is set on it is the whole launch */
 };
 
 struct kernel {
