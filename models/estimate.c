@@ -8,6 +8,7 @@
 #include "models/optimistic.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -32,6 +33,11 @@ static uint64_t as_count(double x)
 {
 	return x < 0 ? 0 : x < 1.8e19 ? (uint64_t)(x + 0.5) : UINT64_MAX;
 }
+
+static const struct memory_statistics memory_unknown = {
+	.requests = NAN, .transactions = NAN, .l1_hit = NAN, .l2_hit = NAN, .dram_read_bytes = NAN, .dram_written_bytes = NAN,
+	.dram_share = NAN, .l2_share = NAN, .shared_factor = NAN, .atomics = NAN, .load_latency = NAN,
+};
 
 static void add_flag(struct estimate *e, const char *flag)
 {
@@ -235,7 +241,7 @@ int model_launch(const struct gpu *gpu, const struct launch_profile *launch, con
 	static const char *const names[] = {"full", "optimistic", "probabilistic", "occupancy"};
 	uint64_t groups = volume(launch->groups), threads = volume(launch->local);
 	double low = 1, high = 1;
-	*out = (struct estimate){.model = names[options->kind], .simulated_fraction = 1};
+	*out = (struct estimate){.model = names[options->kind], .simulated_fraction = 1, .memory = memory_unknown};
 	out->warps = multiply(groups, (threads + gpu->warp_size - 1) / gpu->warp_size);
 	out->occupancy = launch_occupancy(gpu, launch, groups);
 	if (out->warps && out->occupancy.limit == OCCUPANCY_NONE)

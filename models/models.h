@@ -70,6 +70,7 @@ struct estimate {
 	uint64_t thread_instructions, warp_instructions, warps;
 	struct occupancy occupancy;
 	double lane_efficiency;
+	struct memory_statistics memory;
 	const char *flags[ESTIMATE_MAX_FLAGS]; /* static strings, NULL-terminated unless full */
 };
 

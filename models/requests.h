@@ -25,4 +25,22 @@ struct path_requests {
 	const struct memory_part *parts;
 };
 
+/*
+ * What a launch asked of the memory system and what that did, for the report: the whole launch, extrapolated where it was
+ * sampled. Requests and transactions are known with perfect memory, too; a rate that nothing was counted for is NAN, and
+ * where the hierarchy was not modelled everything behind the load/store unit is.
+ */
+struct memory_statistics {
+	double requests;     /* global and local memory instructions executed by warps */
+	double transactions; /* parts of these: lines or sectors */
+	double l1_hit;       /* rate of parts of loads, of those that look L1 up */
+	double l2_hit;       /* rate of sectors asked for at L2 */
+	double dram_read_bytes, dram_written_bytes;
+	double dram_share;   /* bytes moved / what the memory could have moved meanwhile */
+	double l2_share;     /* the same of L2's slices */
+	double shared_factor; /* accesses per instruction on shared memory: 1 without bank conflicts */
+	double atomics;      /* operations of lanes at L2 */
+	double load_latency; /* cycles of a load from its start to its value, mean over those that missed L1 */
+};
+
 #endif

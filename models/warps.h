@@ -52,10 +52,12 @@ struct launch_warps {
 	uint32_t code_offset; /* instructions of the module before the kernel: where lines of the instruction cache begin */
 };
 
-/* Where the cycles of an SM go; each cycle is counted once, in this order of precedence. */
+/* Where the cycles of an SM go; each cycle is counted once, in this order of precedence. With the memory hierarchy,
+ * unit_ldst is told apart (shared: bank conflicts; l1: parts of requests), and so is what warps wait for memory: memory
+ * is the latency alone, l2, dram and atomics are the queues in front of them. */
 #define CYCLE_KINDS(X)                                                                                                 \
 	X(issue) X(fetch) X(unit_fp32) X(unit_int) X(unit_fp64) X(unit_sfu) X(unit_ldst) X(collectors) X(bank_conflicts)    \
-	X(dependency) X(memory) X(barrier) X(launch) X(tail)
+	X(shared) X(l1) X(l2) X(dram) X(atomics) X(dependency) X(memory) X(barrier) X(launch) X(tail)
 #define CYCLE_KIND(name) CYCLES_##name,
 enum cycle_kind { CYCLE_KINDS(CYCLE_KIND) CYCLE_KIND_COUNT };
 #undef CYCLE_KIND
@@ -83,6 +85,7 @@ struct warp_timing {
 	double simulated_fraction;   /* of the warp instructions */
 	double bank_conflicts;
 	uint32_t resident_groups;    /* per SM, at most */
+	struct memory_statistics memory;
 };
 
 /*

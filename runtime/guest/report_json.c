@@ -7,6 +7,7 @@
 
 #include "runtime/cc/protocol.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,6 +23,14 @@ static uint64_t closing_at; /* where the closing part begins; 0: nothing is writ
 static void add_number(struct gs_buf *b, const char *key, double value)
 {
 	gs_buf_printf(b, "\"%s\":%.10g,", key, value);
+}
+
+static void add_number_or_null(struct gs_buf *b, const char *key, double value)
+{
+	if (isnan(value))
+		gs_buf_printf(b, "\"%s\":null,", key);
+	else
+		add_number(b, key, value);
 }
 
 static void add_count(struct gs_buf *b, const char *key, uint64_t value)
@@ -97,6 +106,25 @@ static void add_opening(struct gs_buf *b)
 
 /* ---- launches ---- */
 
+/* What was not modelled is there as null, so that scripts find it. */
+static void add_memory(struct gs_buf *b, const struct memory_statistics *m)
+{
+	gs_buf_puts(b, "\"memory\":{");
+	add_number_or_null(b, "requests", m->requests);
+	add_number_or_null(b, "transactions", m->transactions);
+	add_number_or_null(b, "l1_hit", m->l1_hit);
+	add_number_or_null(b, "l2_hit", m->l2_hit);
+	add_number_or_null(b, "dram_bytes", m->dram_read_bytes + m->dram_written_bytes);
+	add_number_or_null(b, "dram_read_bytes", m->dram_read_bytes);
+	add_number_or_null(b, "dram_written_bytes", m->dram_written_bytes);
+	add_number_or_null(b, "dram_share", m->dram_share);
+	add_number_or_null(b, "l2_share", m->l2_share);
+	add_number_or_null(b, "shared_factor", m->shared_factor);
+	add_number_or_null(b, "atomics", m->atomics);
+	add_number_or_null(b, "load_latency", m->load_latency);
+	close_with(b, "},");
+}
+
 static void add_estimate(struct gs_buf *b, const struct launch_result *r, size_t t)
 {
 	const struct estimate *e = &r->estimates[t];
@@ -124,9 +152,8 @@ static void add_estimate(struct gs_buf *b, const struct launch_result *r, size_t
 	gs_buf_puts(b, "\"cycles_by\":{");
 	for (int k = 0; k < CYCLE_KIND_COUNT; k++)
 		add_number(b, cycle_kind_name((enum cycle_kind)k), e->by[k]);
-	/* Not modelled yet: present, so that scripts find them. */
-	close_with(b, "},\"memory\":{\"requests\":null,\"transactions\":null,\"l1_hit\":null,\"l2_hit\":null,"
-	              "\"dram_bytes\":null},");
+	close_with(b, "},");
+	add_memory(b, &e->memory);
 	add_number(b, "lane_efficiency", e->lane_efficiency);
 	gs_buf_puts(b, "\"flags\":[");
 	for (size_t i = 0; i < ESTIMATE_MAX_FLAGS && e->flags[i]; i++)
