@@ -107,7 +107,7 @@ struct edit_pass {
 	struct unit *unit;
 	size_t unit_index;
 	struct function *function; /* whose declaration is being visited */
-	struct walk *walk;         /* blocks.c: the walk through its body */
+	struct walk *walk;         /* walk.h: the walk through its body */
 	struct gs_error *err;
 	int result;
 };

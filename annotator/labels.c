@@ -1,0 +1,118 @@
+/*
+ * Labels: case, default and those of goto. Control arrives there from elsewhere, so each chain of them begins a block.
+ */
+#include "annotator/walk.h"
+
+#include <stdlib.h>
+
+bool is_label(enum CXCursorKind kind)
+{
+	return kind == CXCursor_CaseStmt || kind == CXCursor_DefaultStmt || kind == CXCursor_LabelStmt;
+}
+
+static enum CXChildVisitResult find_label(CXCursor cursor, CXCursor parent, CXClientData data)
+{
+	(void)parent;
+	*(bool *)data |= is_label(clang_getCursorKind(cursor));
+	return *(bool *)data ? CXChildVisit_Break : CXChildVisit_Recurse;
+}
+
+bool contains_label(CXCursor s)
+{
+	bool found = false;
+	struct children c = children_of(s);
+	enum CXCursorKind kind = clang_getCursorKind(s);
+	if (is_label(kind) && c.count)
+		found = contains_label(c.items[c.count - 1]);
+	else
+		clang_visitChildren(s, find_label, &found);
+	free(c.items);
+	return found;
+}
+
+/* Labels, and cases that are not statements of their switch's own list: control enters in the middle. */
+static enum CXChildVisitResult find_irregular(CXCursor cursor, CXCursor parent, CXClientData data)
+{
+	enum CXCursorKind kind = clang_getCursorKind(cursor), above = clang_getCursorKind(parent);
+	bool *irregular = data;
+	if (kind == CXCursor_LabelStmt || kind == CXCursor_IndirectGotoStmt)
+		*irregular = true;
+	if ((kind == CXCursor_CaseStmt || kind == CXCursor_DefaultStmt) && above != CXCursor_CaseStmt &&
+	    above != CXCursor_DefaultStmt && above != CXCursor_SwitchStmt && above != CXCursor_CompoundStmt)
+		*irregular = true;
+	if (kind == CXCursor_SwitchStmt) {
+		struct children c = children_of(cursor), list = {0};
+		if (c.count && clang_getCursorKind(c.items[c.count - 1]) == CXCursor_CompoundStmt)
+			list = children_of(c.items[c.count - 1]);
+		/* What stands before the first case never runs. */
+		if (list.count && clang_getCursorKind(list.items[0]) != CXCursor_CaseStmt &&
+		    clang_getCursorKind(list.items[0]) != CXCursor_DefaultStmt)
+			*irregular = true;
+		free(c.items);
+		free(list.items);
+	}
+	/* A case in a block inside of the switch's block. */
+	if (kind == CXCursor_CompoundStmt && above != CXCursor_SwitchStmt) {
+		struct children list = children_of(cursor);
+		for (size_t i = 0; i < list.count; i++) {
+			enum CXCursorKind k = clang_getCursorKind(list.items[i]);
+			*irregular |= k == CXCursor_CaseStmt || k == CXCursor_DefaultStmt;
+		}
+		free(list.items);
+	}
+	return CXChildVisit_Recurse;
+}
+
+bool is_irregular(CXCursor body)
+{
+	bool irregular = false;
+	clang_visitChildren(body, find_irregular, &irregular);
+	return irregular;
+}
+
+/* Attributes behind the colon of a label are the label's, and nothing may stand between. */
+static size_t behind_attributes(const struct unit *u, size_t at)
+{
+	for (;;) {
+		size_t from = scan_blanks(u->text, u->length, at), to = scan_word(u->text, u->length, from);
+		if (!scan_is_word(u->text, from, to, "__attribute__") && !scan_is_word(u->text, from, to, "__attribute"))
+			return at;
+		size_t close = scan_closing(u->text, u->length, scan_blanks(u->text, u->length, to));
+		if (close == u->length)
+			return at;
+		at = close + 1;
+	}
+}
+
+/* The statement under a label: behind the colon, which is where the last of a chain of labels gets its marker. */
+int walk_labelled(struct walk *w, CXCursor s, struct place_in_flow *flow, size_t *end)
+{
+	struct children c = children_of(s);
+	enum CXCursorKind kind = clang_getCursorKind(s);
+	size_t colon = 0, from = start_of(s);
+	if (c.failed || !c.count) {
+		free(c.items);
+		return fail_at(w, s, "a label without a statement");
+	}
+	CXCursor sub = c.items[c.count - 1];
+	if (kind == CXCursor_CaseStmt && c.count > 1) /* its constant may contain ?: */
+		from = offset_of(clang_getRangeEnd(clang_getCursorExtent(c.items[c.count - 2])));
+	else
+		from = scan_word(w->pass->unit->text, w->pass->unit->length, from);
+	free(c.items);
+	/* A constant in brackets or a __attribute__ would stand between. */
+	if (kind == CXCursor_CaseStmt)
+		while (w->pass->unit->text[scan_blanks(w->pass->unit->text, w->pass->unit->length, from)] == ')')
+			from = scan_blanks(w->pass->unit->text, w->pass->unit->length, from) + 1;
+	if (behind_character(w, s, from, ':', &colon))
+		return w->pass->result;
+	if (kind == CXCursor_LabelStmt)
+		colon = behind_attributes(w->pass->unit, colon);
+	if (is_label(clang_getCursorKind(sub)))
+		return walk_labelled(w, sub, flow, end);
+	const char *name = kind == CXCursor_LabelStmt ? "label" : kind == CXCursor_CaseStmt ? "case" : "default";
+	if (mark(w, clang_getCursorExtent(s), name, *flow, colon, &flow->block))
+		return w->pass->result;
+	w->start = colon;
+	return walk_statement(w, sub, *flow, end);
+}
