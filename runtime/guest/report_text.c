@@ -1,5 +1,5 @@
-/* The report on stderr: a table, longest time first, and what surrounds it. */
-#include "state.h"
+/* The report on stderr, in three lengths: what each GPU takes, a table of kernels, and what is behind each row. */
+#include "report_text.h"
 
 #include "runtime/cc/protocol.h"
 #include "runtime/log.h"
@@ -7,122 +7,116 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
-enum { CELL = 24 };
-
-/* Three digits that matter and a unit: "12.3 us". */
-static const char *show_time(char cell[CELL], double ns)
+void text_line(struct text *t, int indent, const char *fmt, ...)
 {
-	static const char *const units[] = {"ns", "us", "ms", "s"};
-	size_t u = 0;
-	while (ns >= 999.5 && u + 1 < GS_ARRAY_LEN(units)) {
-		ns /= 1000;
-		u++;
-	}
-	snprintf(cell, CELL, "%.*f %s", ns < 9.995 ? 2 : ns < 99.95 ? 1 : 0, ns, units[u]);
-	return cell;
+	struct gs_buf line = {0};
+	va_list ap;
+	va_start(ap, fmt);
+	gs_buf_vprintf(&line, fmt, ap);
+	va_end(ap);
+	if (line.len && !line.failed)
+		show_wrapped(&t->out, "gpusim: ", line.data, indent);
+	gs_buf_free(&line);
 }
 
-static const char *show_bytes(char cell[CELL], uint64_t bytes)
+/* ---- the table ---- */
+
+enum { NAME_LEAST = 8 };
+
+/* What is left of a line for the kernel's name. */
+static size_t name_width(const struct text *t)
 {
-	static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
-	double n = (double)bytes;
-	size_t u = 0;
-	while (n >= 1023.5 && u + 1 < GS_ARRAY_LEN(units)) {
-		n /= 1024;
-		u++;
-	}
-	snprintf(cell, CELL, "%.*f %s", u && n < 99.95 ? 1 : 0, n, units[u]);
-	return cell;
+	int used = 61 + t->gpu_width + (t->verbose ? 21 : 0);
+	return used + NAME_LEAST < SHOW_WIDTH ? (size_t)(SHOW_WIDTH - used) : NAME_LEAST;
 }
 
-/* User text on a terminal: no control characters, not endless. */
-static void add_name(struct gs_buf *b, const char *name, size_t most)
+static void add_header(struct text *t)
 {
-	for (size_t i = 0; name[i] && i < most; i++)
-		gs_buf_printf(b, "%c", (unsigned char)name[i] < ' ' || name[i] == 0x7f ? '?' : name[i]);
-	if (strlen(name) > most)
-		gs_buf_puts(b, "...");
+	gs_buf_printf(&t->out, "gpusim: %s%9s %6s %8s %9s ", show_style(t->colours, SHOW_DIM), "total", "share", "launches",
+	              "average");
+	if (t->verbose)
+		gs_buf_printf(&t->out, "%9s..%-9s ", "min", "max");
+	gs_buf_printf(&t->out, "%-14s %5s  %*s", "limited by", "occup", -t->gpu_width, t->gpu_width ? "GPU" : "");
+	gs_buf_printf(&t->out, "kernel%s\n", show_style(t->colours, SHOW_PLAIN));
 }
 
-static void add_row(struct gs_buf *b, const struct kernel_stats *k, size_t t, double target_total_ns)
+static void add_row(struct text *t, const struct kernel_stats *k, size_t target)
 {
-	const struct target_stats *s = &k->by_target[t];
-	char total[CELL], average[CELL], least[CELL], most[CELL];
+	const struct target_stats *s = &k->by_target[target];
+	double all = kernels_total_ns(target), share = all > 0 ? s->total_ns / all : 0;
+	char total[SHOW_CELL], average[SHOW_CELL], least[SHOW_CELL], most[SHOW_CELL];
 	if (!s->launches)
 		return;
-	gs_buf_printf(b, "gpusim: %9s %5.1f%% %8llu %9s %9s..%-9s %-10s %4.0f%%  ", show_time(total, s->total_ns),
-	              target_total_ns > 0 ? 100 * s->total_ns / target_total_ns : 0, (unsigned long long)s->launches,
-	              show_time(average, s->total_ns / (double)s->launches), show_time(least, s->min_ns),
-	              show_time(most, s->max_ns), main_limiter(s), 100 * s->occupancy_sum / (double)s->launches);
-	if (runtime.target_count > 1)
-		gs_buf_printf(b, "%-10.16s ", runtime.targets[t].gpu.name);
-	add_name(b, k->name, 60);
-	gs_buf_puts(b, "\n");
+	gs_buf_printf(&t->out, "gpusim: %9s %s%5.1f%%%s %8llu %9s ", show_time(total, s->total_ns),
+	              show_style(t->colours, share >= 0.5 ? SHOW_HOT : share >= 0.1 ? SHOW_WARM : SHOW_PLAIN), 100 * share,
+	              show_style(t->colours, SHOW_PLAIN), (unsigned long long)s->launches,
+	              show_time(average, s->total_ns / (double)s->launches));
+	if (t->verbose)
+		gs_buf_printf(&t->out, "%9s..%-9s ", show_time(least, s->min_ns), show_time(most, s->max_ns));
+	gs_buf_printf(&t->out, "%-14s %4.0f%%  ", main_limiter(s), 100 * s->occupancy_sum / (double)s->launches);
+	if (t->gpu_width)
+		gs_buf_printf(&t->out, "%-*.*s", t->gpu_width, t->gpu_width - 1, runtime.targets[target].gpu.name);
+	show_name(&t->out, k->name, name_width(t));
+	gs_buf_puts(&t->out, "\n");
 }
 
-static double kernels_total_ns(size_t t)
+/* Many kernels: those that matter; the files have them all. */
+static void add_table(struct text *t, const struct kernel_stats *const *kernels, size_t count)
 {
-	double sum = 0;
-	for (const struct kernel_stats *k = stats.kernels; k; k = k->next)
-		sum += k->by_target[t].total_ns;
-	return sum;
-}
-
-static void add_table(struct gs_buf *b)
-{
-	size_t count;
-	const struct kernel_stats **kernels = stats_sorted(&count);
-	double all_ns = 0;
-	for (size_t t = 0; t < runtime.target_count; t++)
-		all_ns += kernels_total_ns(t);
-	if (all_ns > 0)
-		gs_buf_printf(b, "gpusim: %9s %6s %8s %9s %9s..%-9s %-10s %5s  %skernel\n", "total", "share", "launches",
-		              "average", "min", "max", "limiter", "occup", runtime.target_count > 1 ? "GPU        " : "");
+	enum { MOST_ROWS = 40 };
+	size_t most = t->verbose ? count : MOST_ROWS / runtime.target_count;
+	bool any = false;
 	for (size_t i = 0; i < count; i++)
-		for (size_t t = 0; t < runtime.target_count; t++)
-			add_row(b, kernels[i], t, kernels_total_ns(t));
-	free(kernels);
+		for (size_t g = 0; g < runtime.target_count; g++)
+			any |= kernels[i]->by_target[g].launches != 0;
+	if (any)
+		add_header(t);
+	for (size_t i = 0; i < count && i < most; i++)
+		for (size_t g = 0; g < runtime.target_count; g++)
+			add_row(t, kernels[i], g);
+	if (any && count > most)
+		text_line(t, 2, "and %zu kernels more (GPUSIM_TEXT=verbose shows all)", count - most);
 }
 
-static void add_totals(struct gs_buf *b)
+/* ---- around it ---- */
+
+static void add_totals(struct text *t)
 {
-	for (size_t t = 0; t < runtime.target_count; t++) {
-		const struct gpu *g = &runtime.targets[t].gpu;
-		char kernels[CELL], copies[CELL];
-		double copies_ns = 0;
-		for (int k = 0; k < TRANSFER_KINDS; k++)
-			copies_ns += transfer_time_ns(g, k, &stats.transfers[k]);
-		gs_buf_printf(b, "gpusim: %s (%s, %u SMs, %.0f MHz): kernels %s, copies %s\n", g->name, g->title, g->sm_count,
-		              g->clock_mhz, show_time(kernels, kernels_total_ns(t)), show_time(copies, copies_ns));
+	for (size_t g = 0; g < runtime.target_count; g++) {
+		const struct gpu *gpu = &runtime.targets[g].gpu;
+		char kernels[SHOW_CELL], copies[SHOW_CELL];
+		text_line(t, 2, "%s (%s, %u SMs, %.0f MHz): kernels %s, copies %s", gpu->name, gpu->title, gpu->sm_count,
+		          gpu->clock_mhz, show_time(kernels, kernels_total_ns(g)), show_time(copies, transfers_total_ns(g)));
 	}
 }
 
-static void add_transfers(struct gs_buf *b)
+static void add_transfers(struct text *t)
 {
-	bool any = false;
+	struct gs_buf line = {0};
 	for (int k = 0; k < TRANSFER_KINDS; k++) {
 		const struct transfer_stats *s = &stats.transfers[k];
-		char size[CELL];
-		if (!s->commands)
-			continue;
-		gs_buf_printf(b, "%s%s %llux %s", any ? ", " : "gpusim: copies: ", transfer_name(k),
-		              (unsigned long long)s->commands, show_bytes(size, s->size_bytes));
-		any = true;
+		char size[SHOW_CELL];
+		if (s->commands)
+			gs_buf_printf(&line, "%s%s %llux %s", line.len ? ", " : "copies: ", transfer_name(k),
+			              (unsigned long long)s->commands, show_bytes(size, (double)s->size_bytes));
 	}
-	if (any)
-		gs_buf_puts(b, "\n");
+	if (line.len && !line.failed)
+		text_line(t, 2, "%s", line.data);
+	gs_buf_free(&line);
 }
 
-static void add_not_modelled(struct gs_buf *b)
+static void add_not_modelled(struct text *t)
 {
 	for (const struct not_modelled *n = stats.not_modelled; n; n = n->next) {
-		gs_buf_printf(b, "gpusim: not modelled: %llu launch%s of ", (unsigned long long)n->launches,
-		              n->launches == 1 ? "" : "es");
-		add_name(b, n->kernel, 60);
-		gs_buf_puts(b, ": ");
-		add_name(b, n->reason, 300);
-		gs_buf_puts(b, "\n");
+		struct gs_buf name = {0};
+		show_name(&name, n->kernel, 60);
+		gs_buf_puts(&t->out, show_style(t->colours, SHOW_WARM));
+		text_line(t, 2, "not modelled: %llu launch%s of %s: %.300s", (unsigned long long)n->launches,
+		          n->launches == 1 ? "" : "es", name.data ? name.data : "", n->reason);
+		gs_buf_puts(&t->out, show_style(t->colours, SHOW_PLAIN));
+		gs_buf_free(&name);
 	}
 }
 
@@ -138,58 +132,106 @@ static void add_new_names(struct gs_buf *list, const char *lines)
 }
 
 /* Library functions whose code the targets' own compilers have and ours has not. */
-static void add_library(struct gs_buf *b)
+static void add_library(struct text *t)
 {
 	struct gs_buf list = {0};
 	for (const struct kernel_stats *k = stats.kernels; k; k = k->next)
-		for (size_t t = 0; t < runtime.target_count; t++)
-			add_new_names(&list, k->by_target[t].library);
-	if (list.len > 2) {
-		gs_buf_puts(b, "gpusim: costed by table: ");
-		list.data[list.len - 2] = 0;
-		add_name(b, list.data, 600);
-		gs_buf_puts(b, "\n");
-	}
+		for (size_t g = 0; g < runtime.target_count; g++)
+			add_new_names(&list, k->by_target[g].library);
+	if (list.len > 2)
+		text_line(t, 2, "costed by table: %.*s", (int)(list.len < 602 ? list.len - 2 : 600), list.data);
 	gs_buf_free(&list);
 }
 
 /* What the application's threads waited for because of us, and what ran beside them. The slow-down leaves out what
  * counting costs inside kernels: nobody ran them without. */
-static void add_cost(struct gs_buf *b)
+static void add_cost(struct text *t)
 {
-	char wall[CELL], wait[CELL], launch[CELL], compile[CELL], build[CELL], model[CELL], slower[CELL] = "";
+	char wall[SHOW_CELL], wait[SHOW_CELL], launch[SHOW_CELL], compile[SHOW_CELL], build[SHOW_CELL], model[SHOW_CELL];
+	char slower[SHOW_CELL] = "";
 	uint64_t launches = tool_cost.launches ? tool_cost.launches : 1;
 	double wall_ns = (double)(clock_ns() - runtime.start_ns), ours_ns = (double)(tool_cost.wait_ns + tool_cost.launch_ns);
 	if (ours_ns < wall_ns) /* else many threads waited at once, and a sum says nothing */
 		snprintf(slower, sizeof slower, " (%.2fx)", wall_ns / (wall_ns - ours_ns));
-	gs_buf_printf(b, "gpusim: cost: threads waited %s for annotated kernels and %s per launch, in a run of %s%s\n",
-	              show_time(wait, (double)tool_cost.wait_ns),
-	              show_time(launch, (double)tool_cost.launch_ns / (double)launches), show_time(wall, wall_ns), slower);
-	gs_buf_printf(b, "gpusim: beside it: gpusim-cc %s (%llu programs, %llu from the cache), builds %s, modelling %s\n",
-	              show_time(compile, (double)tool_cost.compile_ns), (unsigned long long)tool_cost.compiles,
-	              (unsigned long long)tool_cost.cache_hits, show_time(build, (double)tool_cost.twin_build_ns),
-	              show_time(model, (double)tool_cost.model_ns));
+	text_line(t, 2, "cost: waited %s for annotated kernels, %s per launch, in a run of %s%s",
+	          show_time(wait, (double)tool_cost.wait_ns),
+	          show_time(launch, (double)tool_cost.launch_ns / (double)launches), show_time(wall, wall_ns), slower);
+	text_line(t, 2, "beside it: gpusim-cc %s (%llu programs, %llu from the cache), builds %s, modelling %s",
+	          show_time(compile, (double)tool_cost.compile_ns), (unsigned long long)tool_cost.compiles,
+	          (unsigned long long)tool_cost.cache_hits, show_time(build, (double)tool_cost.twin_build_ns),
+	          show_time(model, (double)tool_cost.model_ns));
+}
+
+/* ---- the whole ---- */
+
+static void add_quiet(struct text *t, const struct kernel_stats *const *kernels, size_t count)
+{
+	uint64_t not_modelled = 0;
+	for (size_t g = 0; g < runtime.target_count; g++) {
+		char kernels_ns[SHOW_CELL], copies[SHOW_CELL];
+		struct gs_buf most = {0};
+		double all = kernels_total_ns(g);
+		for (size_t i = 0; i < count && all > 0 && !most.len; i++)
+			if (kernels[i]->by_target[g].total_ns >= all / 2) {
+				gs_buf_printf(&most, "; %.0f%% ", 100 * kernels[i]->by_target[g].total_ns / all);
+				show_name(&most, kernels[i]->name, 30);
+				gs_buf_printf(&most, ", limited by %s", main_limiter(&kernels[i]->by_target[g]));
+			}
+		text_line(t, 2, "%s: %llu launches of %zu kernels %s, copies %s%s", runtime.targets[g].gpu.name,
+		          (unsigned long long)stats.launches, count, show_time(kernels_ns, all),
+		          show_time(copies, transfers_total_ns(g)), most.data ? most.data : "");
+		gs_buf_free(&most);
+	}
+	for (const struct not_modelled *n = stats.not_modelled; n; n = n->next)
+		not_modelled += n->launches;
+	if (not_modelled)
+		text_line(t, 2, "not modelled: %llu launches", (unsigned long long)not_modelled);
+}
+
+static void add_all(struct text *t)
+{
+	size_t count;
+	const struct kernel_stats **kernels = stats_sorted(&count);
+	if (runtime.options.text.number == TEXT_QUIET) {
+		add_quiet(t, kernels, count);
+	} else {
+		gs_buf_printf(&t->out, "gpusim: %s---- gpusim " GPUSIM_VERSION ", model %s, memory %s ----%s\n",
+		              show_style(t->colours, SHOW_BOLD), runtime.options.model.text, runtime.options.memory.text,
+		              show_style(t->colours, SHOW_PLAIN));
+		add_table(t, kernels, count);
+		for (size_t i = 0; i < count && t->verbose; i++)
+			text_kernel(t, kernels[i]);
+		add_totals(t);
+		add_transfers(t);
+		add_not_modelled(t);
+		add_library(t);
+		add_cost(t);
+	}
+	free(kernels);
+}
+
+static int widest_gpu(void)
+{
+	size_t width = 0;
+	for (size_t g = 0; g < runtime.target_count; g++) {
+		size_t length = strlen(runtime.targets[g].gpu.name);
+		width = length > width ? length : width;
+	}
+	return width > 16 ? 17 : (int)width + 1;
 }
 
 void report_text(void)
 {
-	struct gs_buf b = {0};
+	struct text t = {.colours = show_colours(STDERR_FILENO), .verbose = runtime.options.text.number == TEXT_VERBOSE};
+	t.gpu_width = runtime.target_count > 1 ? widest_gpu() : 0;
 	pthread_mutex_lock(&stats.lock);
 	bool transfers = false;
 	for (int k = 0; k < TRANSFER_KINDS; k++)
 		transfers |= stats.transfers[k].commands != 0;
-	if (stats.launches || stats.not_modelled || transfers) {
-		gs_buf_printf(&b, "gpusim: ---- gpusim " GPUSIM_VERSION ", model %s ----\n",
-		              runtime.options.model.text);
-		add_table(&b);
-		add_totals(&b);
-		add_transfers(&b);
-		add_not_modelled(&b);
-		add_library(&b);
-		add_cost(&b);
-	}
+	if (stats.launches || stats.not_modelled || transfers)
+		add_all(&t);
 	pthread_mutex_unlock(&stats.lock);
-	if (b.len && !b.failed)
-		log_raw(b.data, b.len);
-	gs_buf_free(&b);
+	if (t.out.len && !t.out.failed)
+		log_raw(t.out.data, t.out.len);
+	gs_buf_free(&t.out);
 }

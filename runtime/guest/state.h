@@ -289,6 +289,12 @@ void worker_completed(struct launch *l); /* the event has completed */
 bool worker_wait_progress(unsigned milliseconds);
 void worker_finish(void); /* at exit */
 
+/* ---- progress.c: one line on a terminal while long launches are modelled; the worker's ---- */
+
+bool progress_due(void); /* something has been modelled for a while, and the line is not of just now */
+void progress_show(const char *kernel, uint64_t done, unsigned long left);
+void progress_clear(void); /* the worker rests, or something else is printed */
+
 /* ---- stats.c, reports ---- */
 
 struct limiter_share {
@@ -296,10 +302,20 @@ struct limiter_share {
 	double time_ns;
 };
 
+enum { STATS_FLAGS = 24 };
+
+/* Sums over launches with an estimate, and one of them. */
 struct target_stats {
-	uint64_t launches; /* with an estimate */
-	double total_ns, min_ns, max_ns, cycles, occupancy_sum;
+	uint64_t launches;
+	double total_ns, min_ns, max_ns, low_ns, high_ns, cycles, occupancy_sum;
+	double by[CYCLE_KIND_COUNT];
+	double thread_instructions, warp_instructions, register_bank_conflicts;
+	double active_lanes; /* lane_efficiency, weighted by warp_instructions */
 	struct limiter_share limiters[CYCLE_KIND_COUNT];
+	const char *flags[STATS_FLAGS]; /* each that some launch has; NULL-terminated unless full */
+	struct estimate longest;        /* the launch that takes longest */
+	uint64_t longest_local[3], longest_global[3], longest_local_bytes;
+	uint32_t registers, shared_bytes; /* of its code */
 	char *library; /* lines: library functions that a table costs, or NULL */
 };
 
@@ -364,6 +380,8 @@ const char *transfer_name(enum transfer_kind kind);
 /* Time of a kind of transfer on a target's link, all commands together. */
 double transfer_time_ns(const struct gpu *gpu, enum transfer_kind kind, const struct transfer_stats *t);
 const char *main_limiter(const struct target_stats *t);
+double kernels_total_ns(size_t target); /* of all kernels; with stats.lock held */
+double transfers_total_ns(size_t target);
 /* The kernels, longest total on the first target first; count in *count; the caller frees the array. */
 const struct kernel_stats **stats_sorted(size_t *count);
 

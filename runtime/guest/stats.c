@@ -32,16 +32,52 @@ static void add_limiter(struct target_stats *t, const char *name, double time_ns
 	}
 }
 
-static void add_estimate(struct target_stats *t, const struct estimate *e, bool first)
+static void add_flags(struct target_stats *t, const char *const *flags, size_t count)
 {
+	for (size_t i = 0; i < count && flags[i]; i++) {
+		size_t at = 0;
+		while (at < STATS_FLAGS && t->flags[at] && strcmp(t->flags[at], flags[i]))
+			at++;
+		if (at < STATS_FLAGS)
+			t->flags[at] = flags[i];
+	}
+}
+
+static void keep_longest(struct target_stats *t, const struct launch_result *r, const struct estimate *e,
+                         const struct kernel_code *code)
+{
+	t->longest = *e;
+	memcpy(t->longest_local, r->profile.local, sizeof t->longest_local);
+	memcpy(t->longest_global, r->profile.global, sizeof t->longest_global);
+	t->longest_local_bytes = r->profile.local_bytes;
+	t->registers = code->registers;
+	t->shared_bytes = code->shared_bytes;
+}
+
+static void add_estimate(struct target_stats *t, const struct launch_result *r, size_t target)
+{
+	const struct estimate *e = &r->estimates[target];
+	bool first = !t->launches++;
 	t->total_ns += e->time_ns;
+	t->low_ns += e->low_ns;
+	t->high_ns += e->high_ns;
 	t->cycles += e->cycles;
+	for (int k = 0; k < CYCLE_KIND_COUNT; k++)
+		t->by[k] += e->by[k];
+	t->thread_instructions += (double)e->thread_instructions;
+	t->warp_instructions += (double)e->warp_instructions;
+	t->active_lanes += e->lane_efficiency * (double)e->warp_instructions;
+	t->register_bank_conflicts += e->register_bank_conflicts;
 	t->occupancy_sum += e->occupancy.fraction;
 	if (first || e->time_ns < t->min_ns)
 		t->min_ns = e->time_ns;
-	if (first || e->time_ns > t->max_ns)
+	if (first || e->time_ns > t->max_ns) {
 		t->max_ns = e->time_ns;
+		keep_longest(t, r, e, r->launch->facts->code[runtime.targets[target].arch]);
+	}
 	add_limiter(t, e->limiter, e->time_ns);
+	add_flags(t, e->flags, ESTIMATE_MAX_FLAGS);
+	add_flags(t, r->flags, GS_ARRAY_LEN(r->flags));
 }
 
 void stats_add_launch(const struct launch_result *r)
@@ -54,7 +90,7 @@ void stats_add_launch(const struct launch_result *r)
 		struct target_stats *s = &k->by_target[t];
 		const char *library = r->launch->facts ? r->launch->facts->library[runtime.targets[t].arch] : NULL;
 		if (r->estimated[t])
-			add_estimate(s, &r->estimates[t], !s->launches++);
+			add_estimate(s, r, t);
 		if (r->estimated[t] && library && !s->library)
 			s->library = strdup(library);
 		if (!r->estimated[t])
@@ -122,4 +158,20 @@ const char *main_limiter(const struct target_stats *t)
 		if (t->limiters[i].name && t->limiters[i].time_ns > best->time_ns)
 			best = &t->limiters[i];
 	return best->name ? best->name : "-";
+}
+
+double kernels_total_ns(size_t target)
+{
+	double sum = 0;
+	for (const struct kernel_stats *k = stats.kernels; k; k = k->next)
+		sum += k->by_target[target].total_ns;
+	return sum;
+}
+
+double transfers_total_ns(size_t target)
+{
+	double sum = 0;
+	for (int k = 0; k < TRANSFER_KINDS; k++)
+		sum += transfer_time_ns(&runtime.targets[target].gpu, k, &stats.transfers[k]);
+	return sum;
 }

@@ -167,10 +167,21 @@ static void leave_flight(struct launch *l)
 		l->next->previous = l->previous;
 }
 
+/* Launches that are not in the reports yet. */
+static unsigned long backlog(void)
+{
+	unsigned long count = 0;
+	for (const struct launch *l = w.in_flight; l; l = l->next)
+		count++;
+	return count;
+}
+
 /* With the lock held, free meanwhile. */
 static void work_on(struct launch *l)
 {
 	w.busy = true;
+	if (progress_due())
+		progress_show(l->kernel_name, w.done, backlog());
 	pthread_mutex_unlock(&w.lock);
 	finish_launch(l);
 	pthread_mutex_lock(&w.lock);
@@ -207,10 +218,12 @@ static void *worker(void *unused)
 			work_on(l);
 			dirty = true;
 		} else if (w.finish && !w.finished && !w.completed) {
+			progress_clear();
 			do_unlocked(report_finish);
 			w.finished = true;
 			pthread_cond_broadcast(&w.progress);
 		} else if (!w.completed) {
+			progress_clear();
 			pthread_cond_wait(&w.work, &w.lock);
 		}
 	}
@@ -247,15 +260,6 @@ static void give_up_in_flight(void)
 			launch_not_modelled(l->kernel_name, "it had not finished when the program ended");
 }
 
-/* Launches that are not in the reports yet. */
-static unsigned long backlog(void)
-{
-	unsigned long count = 0;
-	for (const struct launch *l = w.in_flight; l; l = l->next)
-		count++;
-	return count;
-}
-
 void worker_finish(void)
 {
 	enum { CALLBACKS_MS = 100, REPORTS_MS = 5000, MOST_WAITS = 60 };
@@ -276,7 +280,7 @@ void worker_finish(void)
 		/* Without any progress something is gone that we need; the files hold what is known. */
 		if (!w.busy || waits++ == MOST_WAITS)
 			break;
-		if (waits == 1)
+		if (waits == 1 && !log_on_terminal())
 			log_warning("still modelling %lu launches", backlog());
 	}
 	pthread_mutex_unlock(&w.lock);
