@@ -130,21 +130,35 @@ static uint32_t resident_groups(const struct estimate *e)
 	return e->occupancy.blocks_per_sm ? e->occupancy.blocks_per_sm : 1;
 }
 
-static void take_optimistic(struct estimate *out, const struct optimistic_timing *t, double conflicts, uint32_t iterations)
+static void take_fixed_point(struct estimate *out, const struct fixed_point *f)
+{
+	out->fixed_point = *f;
+	out->iterations = f->count;
+}
+
+/* Of a model that needs no other's result. */
+static void take_single(struct estimate *out, double cycles)
+{
+	take_fixed_point(out, &(struct fixed_point){
+		.history = {cycles}, .count = 1, .converged = true, .start = out->model, .model = out->model});
+}
+
+static void take_optimistic(struct estimate *out, const struct optimistic_timing *t, double conflicts)
 {
 	memcpy(out->by, t->by, sizeof out->by);
 	out->warp_instructions = as_count(t->warp_instructions);
 	out->register_bank_conflicts = conflicts;
-	out->iterations = iterations;
 }
 
 static int run_optimistic(const struct gpu *gpu, const struct launch_warps *warps, struct estimate *out)
 {
 	struct optimistic_timing t;
 	int result = model_optimistic(gpu, warps, resident_groups(out), NULL, &t);
-	if (!result)
-		take_optimistic(out, &t, 0, 1);
-	return result;
+	if (result)
+		return result;
+	take_optimistic(out, &t, 0);
+	take_single(out, t.cycles);
+	return 0;
 }
 
 static int run_probabilistic(const struct gpu *gpu, const struct launch_warps *warps,
@@ -152,9 +166,11 @@ static int run_probabilistic(const struct gpu *gpu, const struct launch_warps *w
 {
 	struct probabilistic_timing t;
 	int result = model_probabilistic(gpu, warps, resident_groups(out), options, &t);
-	if (!result)
-		take_optimistic(out, &t.timing, t.register_bank_conflicts, t.fixed_point.count);
-	return result;
+	if (result)
+		return result;
+	take_optimistic(out, &t.timing, t.register_bank_conflicts);
+	take_fixed_point(out, &t.fixed_point);
+	return 0;
 }
 
 static int run_full(const struct gpu *gpu, const struct launch_warps *warps, const struct full_options *options,
@@ -168,7 +184,7 @@ static int run_full(const struct gpu *gpu, const struct launch_warps *warps, con
 	out->warp_instructions = as_count(t.warp_instructions);
 	out->register_bank_conflicts = t.register_bank_conflicts;
 	out->simulated_fraction = t.occupancy.simulated_fraction;
-	out->iterations = t.fixed_point.count;
+	take_fixed_point(out, &t.fixed_point);
 	return 0;
 }
 
@@ -183,7 +199,7 @@ static int run_occupancy(const struct gpu *gpu, const struct launch_warps *warps
 	out->warp_instructions = t.warp_instructions;
 	out->register_bank_conflicts = t.bank_conflicts;
 	out->simulated_fraction = t.simulated_fraction;
-	out->iterations = 1;
+	take_single(out, t.cycles);
 	return 0;
 }
 
@@ -208,6 +224,15 @@ static int run_model(const struct gpu *gpu, const struct launch_warps *warps, co
 	return run_full(gpu, warps, &full, out);
 }
 
+/* Paths that were cut stand for longer ones. */
+static void stretch(struct estimate *out, double factor)
+{
+	for (int k = 0; k < CYCLE_KIND_COUNT; k++)
+		out->by[k] *= factor;
+	for (uint32_t i = 0; i < fixed_point_kept(&out->fixed_point); i++)
+		out->fixed_point.history[i] *= factor;
+}
+
 static int model_warps(const struct gpu *gpu, const struct launch_profile *launch, const struct model_options *options,
                        struct estimate *out)
 {
@@ -219,9 +244,8 @@ static int model_warps(const struct gpu *gpu, const struct launch_profile *launc
 	if (result)
 		return result;
 	result = run_model(gpu, &s.warps, options, out);
-	/* Paths that were cut stand for longer ones. */
-	for (int k = 0; k < CYCLE_KIND_COUNT && s.fraction < 1; k++)
-		out->by[k] /= s.fraction;
+	if (s.fraction < 1)
+		stretch(out, 1 / s.fraction);
 	if (s.fraction < 0.99) /* less is the rounding of counts that are not whole */
 		add_flag(out, "paths_cut");
 	if (s.reused)

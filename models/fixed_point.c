@@ -46,7 +46,9 @@ void search_start(struct search *s, const struct fixed_point_options *options, d
 	                     .tolerance = options && options->tolerance > 0 ? options->tolerance : default_tolerance,
 	                     .iterations = options && options->iterations ? options->iterations : DEFAULT_ITERATIONS,
 	                     .log = log};
-	*log = (struct fixed_point){.history = {start}, .count = 1};
+	log->history[0] = start;
+	log->count = 1;
+	log->converged = false;
 }
 
 /* The end that stays is pulled towards the other, or it would stay for ever. */
@@ -86,7 +88,8 @@ int model_probabilistic(const struct gpu *gpu, const struct launch_warps *warps,
 	struct launch_costs costs;
 	struct search search;
 	int rc = launch_costs(gpu, warps, &costs);
-	*out = (struct probabilistic_timing){.timing.limiter = LIMIT_none, .fixed_point.converged = !rc};
+	*out = (struct probabilistic_timing){.timing.limiter = LIMIT_none,
+	                                     .fixed_point = {.converged = !rc, .start = "optimistic", .model = "probabilistic"}};
 	if (!rc) {
 		optimistic_time(gpu, warps, &costs, blocks_per_sm, NULL, MEETING_planned, &out->timing);
 		out->optimistic_cycles = out->timing.cycles;

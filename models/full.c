@@ -57,6 +57,7 @@ static int iterate(const struct gpu *gpu, const struct launch_warps *warps, uint
 	int rc = 0;
 	if (options->fixed_point.start_cycles > 0)
 		cycles = options->fixed_point.start_cycles;
+	out->fixed_point = (struct fixed_point){.start = "probabilistic", .model = "occupancy"};
 	search_start(&search, &options->fixed_point, cycles, &out->fixed_point);
 	do {
 		struct resource_extra extra =

@@ -9,6 +9,7 @@
 
 #include "models/accesses.h"
 #include "models/code.h"
+#include "models/convergence.h"
 #include "models/gpu.h"
 #include "models/synthesise.h"
 #include "models/trace.h"
@@ -66,6 +67,7 @@ struct estimate {
 	double register_bank_conflicts;
 	double simulated_fraction; /* of the warps' instructions; the rest is extrapolated */
 	uint32_t iterations;       /* of the fixed point */
+	struct fixed_point fixed_point; /* how it was reached; of a model that does not iterate, its time alone */
 	const char *limiter;
 	uint64_t thread_instructions, warp_instructions, warps;
 	struct occupancy occupancy;

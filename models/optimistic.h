@@ -9,6 +9,7 @@
 #ifndef GPUSIM_OPTIMISTIC_H
 #define GPUSIM_OPTIMISTIC_H
 
+#include "models/convergence.h"
 #include "models/path_costs.h"
 
 /* Delays that conflicts add to instructions that read, or write, registers: cycles each, on average. */
@@ -69,17 +70,10 @@ struct bank_queue bank_queue(const struct bank_traffic *t);
 /* What an instruction waits for the last of its operands, in the mean. */
 double bank_collect_delay(const struct bank_queue *q, double reads);
 
-enum { FIXED_POINT_HISTORY = 64 };
-
 struct fixed_point_options {
 	double tolerance;      /* relative change of cycles; 0: 0.001 */
 	uint32_t iterations;   /* at most; 0: 20 */
 	double start_cycles;   /* 0: the optimistic time */
-};
-struct fixed_point {
-	double history[FIXED_POINT_HISTORY]; /* cycles, the start first */
-	uint32_t count;
-	bool converged;
 };
 
 /* Optimistic time and register-bank conflicts, each from the other. */

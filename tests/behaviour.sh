@@ -58,6 +58,9 @@ json_says_it_all() {
 			warp_instructions registers_per_thread occupancy blocks_per_sm register_bank_conflicts cycles_by memory
 			lane_efficiency flags""".split()) <= set(e) for l in r["launches"] for e in l["estimates"])' &&
 		json a.json 'all(abs(sum(e["cycles_by"].values()) - e["cycles"]) < 1 for l in r["launches"] for e in l["estimates"])' &&
+		json a.json 'all(e["converged"] and len(e["convergence"]) == e["iterations"] and
+			abs(e["convergence"][-1] - e["cycles"]) <= 0.01 * e["cycles"]
+			for l in r["launches"] for e in l["estimates"] if e["target"] == "gtx480")' &&
 		json a.json '{"read", "write"} <= {t["kind"] for t in r["transfers"]}' &&
 		json a.json 'all(abs(s["kernels_ns"] - sum(e["time_ns"] for l in r["launches"] for e in l["estimates"]
 			if e["target"] == s["target"])) < 1 for s in r["summary"])' &&

@@ -567,6 +567,9 @@ static void test_all_models_to_a_fixed_point(void)
 	check_sum(t.by, t.cycles);
 	CU_ASSERT(t.fixed_point.converged && t.fixed_point.count >= 2);
 	CU_ASSERT_EQUAL(t.fixed_point.history[0], t.probabilistic.timing.cycles);
+	CU_ASSERT_EQUAL(t.fixed_point.history[t.fixed_point.count - 1], t.cycles);
+	CU_ASSERT_STRING_EQUAL(t.fixed_point.start, "probabilistic");
+	CU_ASSERT_STRING_EQUAL(t.fixed_point.model, "occupancy");
 	CU_ASSERT_STRING_EQUAL(t.limiter, "sfu");
 	CU_ASSERT_EQUAL(t.warp_instructions, 77);
 	CU_ASSERT(t.cycles > 1000 && t.register_bank_conflicts > 0);

@@ -125,6 +125,14 @@ static void add_memory(struct gs_buf *b, const struct memory_statistics *m)
 	close_with(b, "},");
 }
 
+static void add_convergence(struct gs_buf *b, const struct fixed_point *f)
+{
+	gs_buf_printf(b, "\"converged\":%s,\"convergence\":[", f->converged ? "true" : "false");
+	for (uint32_t i = 0; i < fixed_point_kept(f); i++)
+		gs_buf_printf(b, "%.10g,", f->history[i]);
+	close_with(b, "],");
+}
+
 static void add_estimate(struct gs_buf *b, const struct launch_result *r, size_t t)
 {
 	const struct estimate *e = &r->estimates[t];
@@ -149,6 +157,7 @@ static void add_estimate(struct gs_buf *b, const struct launch_result *r, size_t
 	add_number(b, "register_bank_conflicts", e->register_bank_conflicts);
 	add_number(b, "simulated_fraction", e->simulated_fraction);
 	add_count(b, "iterations", e->iterations);
+	add_convergence(b, &e->fixed_point);
 	gs_buf_puts(b, "\"cycles_by\":{");
 	for (int k = 0; k < CYCLE_KIND_COUNT; k++)
 		add_number(b, cycle_kind_name((enum cycle_kind)k), e->by[k]);
