@@ -13,7 +13,7 @@ CC = gcc
 LLVM_CONFIG ?= llvm-config-19
 
 # What each target needs of Debian's packages; `setup-*` installs what is missing.
-PACKAGES_BUILD = gcc libc6-dev opencl-c-headers ocl-icd-opencl-dev libxxhash-dev libclang-19-dev llvm-19-dev
+PACKAGES_BUILD = gcc libc6-dev opencl-c-headers ocl-icd-opencl-dev libxxhash-dev libzstd-dev libclang-19-dev llvm-19-dev
 PACKAGES_RUN = pocl-opencl-icd clang-19 libclc-19
 PACKAGES_TEST = libcunit1-dev clinfo clpeak python3-pyopencl libclfft-dev
 PACKAGES_VALIDATE = hashcat libclblast-dev libviennacl-dev g++ python3-opencv
@@ -76,7 +76,7 @@ all: $(O)/libgpusim.so $(O)/gpusim-cc $(O)/gpusim $(O)/gpusim.1
 
 $(O)/libgpusim.so: $(call OBJ,$(GUEST))
 	$(SAY) LINK $@
-	$(QUIET)$(CC) -shared -Wl,-Bsymbolic -Wl,-z,nodelete $(if $(SANITIZE),,-Wl,-z,defs) $(ALL_LDFLAGS) -o $@ $^ -ldl -lm
+	$(QUIET)$(CC) -shared -Wl,-Bsymbolic -Wl,-z,nodelete $(if $(SANITIZE),,-Wl,-z,defs) $(ALL_LDFLAGS) -o $@ $^ -lzstd -ldl -lm
 
 $(O)/gpusim-cc: $(call OBJ,$(CC_SOURCES))
 	$(SAY) LINK $@
@@ -84,7 +84,7 @@ $(O)/gpusim-cc: $(call OBJ,$(CC_SOURCES))
 
 $(O)/gpusim: $(call OBJ,$(CMD))
 	$(SAY) LINK $@
-	$(QUIET)$(CC) $(ALL_LDFLAGS) -o $@ $^ -lm
+	$(QUIET)$(CC) $(ALL_LDFLAGS) -o $@ $^ -lzstd -lm
 
 $(O)/gpusim.1: $(O)/gpusim
 	$(SAY) MAN $@
@@ -146,7 +146,7 @@ $(O)/tests/golden/golden: tests/golden/golden.c $(call OBJ,$(BASE)) $(O)/cc_id.h
 $(O)/tests/registers/registers: tests/registers/registers.c $(call OBJ,$(COMMON) $(PTX) runtime/cmd/explain_compile.c)
 	$(SAY) CC $<
 	$(QUIET)mkdir -p $(@D)
-	$(QUIET)$(CC) -O1 -g -D_GNU_SOURCE -I. -I$(O) -Wall -Wextra $(SANITIZE) -o $@ $^ -pthread -lm
+	$(QUIET)$(CC) -O1 -g -D_GNU_SOURCE -I. -I$(O) -Wall -Wextra $(SANITIZE) -o $@ $^ -pthread -lzstd -lm
 
 $(foreach p,$(filter-out $(O)/tests/guest/%,$(PROGRAMS)),$(eval $(p): $(patsubst $(O)/%,%.c,$(p))))
 $(O)/tests/generate/generate: $(addprefix tests/generate/,expressions.c statements.c functions.c generate.h)
@@ -154,7 +154,7 @@ $(O)/tests/generate/run: tests/generate/work.h
 
 $(O)/unit-tests: $(call OBJ,$(TESTS) $(ORACLE) $(COMMON) $(GUEST_TESTED) $(filter-out runtime/cc/main.c runtime/base/% models/%,$(CC_SOURCES)))
 	$(SAY) LINK $@
-	$(QUIET)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LLVM_LIBS) -lcunit -ldl -lm
+	$(QUIET)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LLVM_LIBS) -lcunit -lzstd -ldl -lm
 
 # The fuzz target: the annotator is watched, what feeds it is not. The plain driver runs the same target on files.
 FUZZ_TARGET = tests/fuzz/target.c tests/fuzz/clean.c
@@ -197,7 +197,7 @@ $(O)/tests/oracle/analytical: $(call OBJ,tests/oracle/analytical.c $(ORACLE) $(P
 $(O)/tests/oracle/run $(O)/tests/oracle/timing $(O)/tests/oracle/analytical:
 	$(SAY) LINK $@
 	$(QUIET)mkdir -p $(@D)
-	$(QUIET)$(CC) $(ALL_LDFLAGS) -o $@ $^ -ldl -lm
+	$(QUIET)$(CC) $(ALL_LDFLAGS) -o $@ $^ -lzstd -ldl -lm
 
 # Installs missing packages: says which, asks nothing, removes nothing.
 define install_packages
