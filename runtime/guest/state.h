@@ -42,6 +42,11 @@ struct runtime_state {
 
 extern struct runtime_state runtime;
 
+/* targets.c: the GPUs and the model that runtime.options names; what cannot be had is told in one line, and the default
+ * taken. */
+void load_targets(void);
+void choose_model(void);
+
 /* start.c: our exit handler runs before all that were registered up to now. */
 void run_first_at_exit(void);
 /* The environment for gpusim-cc, from today's. */
@@ -365,6 +370,9 @@ struct stats {
 };
 
 extern struct stats stats; /* take stats.lock */
+
+/* model.c: everything that becomes of a launch whose counters are in its buffer; the worker's. */
+void launch_model(struct launch_result *r);
 
 /* profile.c: fills the profile, counts and flags from the counter buffer, which must outlive the profile. */
 void profile_fill(struct launch_result *r);

@@ -88,41 +88,6 @@ bool worker_wait_progress(unsigned milliseconds)
 
 /* ---- one launch ---- */
 
-/* One target, whose code is in the profile. */
-static int estimate_target(struct launch_result *r, size_t t)
-{
-	const struct gpu *gpu = &runtime.targets[t].gpu;
-	uint16_t *accesses = NULL;
-	char key[33];
-	int result = launch_accesses(gpu, &r->profile, &accesses, &r->profile.unknown_accesses);
-	r->profile.accesses = accesses;
-	if (!result) {
-		memo_key(r, key);
-		const struct estimate *known = memo_find(r->launch->facts, t, key);
-		if (known)
-			r->estimates[t] = *known;
-		else if (!(result = model_launch(gpu, &r->profile, &runtime.model, &r->estimates[t])))
-			memo_keep(r->launch->facts, t, key, &r->estimates[t]);
-	}
-	free(accesses);
-	return result;
-}
-
-static void estimate_targets(struct launch_result *r)
-{
-	const struct artifact_kernel *facts = r->launch->facts;
-	for (size_t t = 0; t < runtime.target_count; t++) {
-		unsigned arch = runtime.targets[t].arch;
-		r->profile.code = facts->code[arch];
-		if (!r->profile.code)
-			r->failure[t] = facts->failure[arch] ? facts->failure[arch] : "no code for the target";
-		else if (estimate_target(r, t))
-			r->failure[t] = "it cannot be modelled: out of memory";
-		else
-			r->estimated[t] = true;
-	}
-}
-
 static void finish_launch(struct launch *l)
 {
 	struct launch_result r = {.launch = l};
@@ -134,10 +99,7 @@ static void finish_launch(struct launch *l)
 	} else if (!r.counts || buffer_fetch(l->buffer, words)) {
 		launch_not_modelled(l->kernel_name, "its counters could not be read");
 	} else {
-		profile_fill(&r);
-		estimate_targets(&r);
-		stats_add_launch(&r);
-		report_launch(&r);
+		launch_model(&r);
 	}
 	free(r.counts);
 	buffer_give_back(l->buffer, words);

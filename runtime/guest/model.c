@@ -1,0 +1,47 @@
+/* A launch whose counters are there: its estimates on every target, in the statistics and the files. */
+#include "state.h"
+
+#include <stdlib.h>
+
+/* One target, whose code is in the profile. */
+static int estimate_target(struct launch_result *r, size_t t)
+{
+	const struct gpu *gpu = &runtime.targets[t].gpu;
+	uint16_t *accesses = NULL;
+	char key[33];
+	int result = launch_accesses(gpu, &r->profile, &accesses, &r->profile.unknown_accesses);
+	r->profile.accesses = accesses;
+	if (!result) {
+		memo_key(r, key);
+		const struct estimate *known = memo_find(r->launch->facts, t, key);
+		if (known)
+			r->estimates[t] = *known;
+		else if (!(result = model_launch(gpu, &r->profile, &runtime.model, &r->estimates[t])))
+			memo_keep(r->launch->facts, t, key, &r->estimates[t]);
+	}
+	free(accesses);
+	return result;
+}
+
+static void estimate_targets(struct launch_result *r)
+{
+	const struct artifact_kernel *facts = r->launch->facts;
+	for (size_t t = 0; t < runtime.target_count; t++) {
+		unsigned arch = runtime.targets[t].arch;
+		r->profile.code = facts->code[arch];
+		if (!r->profile.code)
+			r->failure[t] = facts->failure[arch] ? facts->failure[arch] : "no code for the target";
+		else if (estimate_target(r, t))
+			r->failure[t] = "it cannot be modelled: out of memory";
+		else
+			r->estimated[t] = true;
+	}
+}
+
+void launch_model(struct launch_result *r)
+{
+	profile_fill(r);
+	estimate_targets(r);
+	stats_add_launch(r);
+	report_launch(r);
+}
