@@ -138,6 +138,7 @@ int edit_inner_declaration(struct edit_pass *pass, CXCursor cursor)
 static int add_kernel(struct edit_pass *pass, CXCursor cursor)
 {
 	struct annotation *a = pass->a;
+	pass->unit->has_kernels = true;
 	struct kernel_entry *k = array_grow(&a->kernels, &a->kernel_count, sizeof *k);
 	if (!k)
 		return gs_fail(pass->err, ENOMEM, "out of memory");
@@ -147,13 +148,34 @@ static int add_kernel(struct edit_pass *pass, CXCursor cursor)
 	return 0;
 }
 
+/* A builtin whose answer depends on the box. */
+static int edit_box_call(struct edit_pass *pass, CXCursor call)
+{
+	struct unit *u = pass->unit;
+	int function = box_function(call);
+	if (function < 0)
+		return 0;
+	CXSourceRange extent = clang_getCursorExtent(call);
+	size_t name = offset_of(clang_getRangeStart(extent)), name_end = scan_word(u->text, u->length, name);
+	CXString builtin = clang_getCursorSpelling(call);
+	bool named = scan_is_word(u->text, name, name_end, clang_getCString(builtin));
+	clang_disposeString(builtin);
+	if (!named)
+		return refuse(clang_getRangeStart(extent), pass->err, "a call that does not name its function");
+	u->box_functions |= 1u << function;
+	struct edit *e = add_edit(pass, EDIT_BOX, name, name_end - name);
+	if (e)
+		e->block = (unsigned)function;
+	return pass->result;
+}
+
 /* What precedes the arguments; edit_argument, called after the edits inside the arguments, adds the last one. */
 int edit_callee(struct edit_pass *pass, CXCursor call)
 {
 	const struct unit *u = pass->unit;
 	const struct function *target = called_function(pass->a, call);
 	if (!target)
-		return 0;
+		return edit_box_call(pass, call);
 	CXSourceRange extent = clang_getCursorExtent(call);
 	size_t name = offset_of(clang_getRangeStart(extent)), close = offset_of(clang_getRangeEnd(extent)) - 1;
 	if (!scan_is_word(u->text, name, scan_word(u->text, u->length, name), target->name) || close >= u->length ||
@@ -166,12 +188,15 @@ int edit_callee(struct edit_pass *pass, CXCursor call)
 
 int edit_argument(struct edit_pass *pass, CXCursor call)
 {
-	if (!called_function(pass->a, call))
+	const struct function *target = called_function(pass->a, call);
+	if (!target && box_function(call) < 0)
 		return 0;
 	size_t close = offset_of(clang_getRangeEnd(clang_getCursorExtent(call))) - 1;
-	struct edit *e = add_edit(pass, EDIT_ARGUMENT, close, 0);
-	if (e)
+	struct edit *e = add_edit(pass, target ? EDIT_ARGUMENT : EDIT_BOX_END, close, 0);
+	if (e) {
+		e->callee = target;
 		e->alone = clang_Cursor_getNumArguments(call) == 0;
+	}
 	return pass->result;
 }
 

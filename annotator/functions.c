@@ -123,8 +123,9 @@ static enum CXChildVisitResult visit_use(CXCursor cursor, CXCursor parent, CXCli
 			pass->failed |= !slot;
 			if (slot)
 				*slot = f;
-		} else if (is_barrier(cursor)) {
-			pass->inside->has_barrier = true;
+		} else {
+			pass->inside->has_barrier |= is_barrier(cursor);
+			pass->inside->takes_box |= box_function(cursor) >= 0;
 		}
 	} else if (kind == CXCursor_VarDecl && is_local_variable(cursor)) {
 		pass->inside->has_local_variables = true;
@@ -173,15 +174,19 @@ static enum CXChildVisitResult visit_declaration(CXCursor cursor, CXCursor paren
 	return CXChildVisit_Continue;
 }
 
-/* To the callers of functions with barriers, and to theirs; chains of calls are short. */
-static void pass_barriers_up(struct annotation *a)
+/* To the callers of functions with barriers, and to theirs; chains of calls are short. Likewise for the box. */
+static void pass_uses_up(struct annotation *a)
 {
 	for (bool changed = true; changed;) {
 		changed = false;
-		for (size_t i = 0; i < a->function_count; i++)
-			for (size_t j = 0; j < a->functions[i]->callee_count && !a->functions[i]->has_barrier; j++)
-				if (a->functions[i]->callees[j]->has_barrier)
-					changed = a->functions[i]->has_barrier = true;
+		for (size_t i = 0; i < a->function_count; i++) {
+			struct function *f = a->functions[i];
+			for (size_t j = 0; j < f->callee_count; j++) {
+				changed |= f->callees[j]->has_barrier > f->has_barrier || f->callees[j]->takes_box > f->takes_box;
+				f->has_barrier |= f->callees[j]->has_barrier;
+				f->takes_box |= f->callees[j]->takes_box;
+			}
+		}
 	}
 }
 
@@ -198,6 +203,6 @@ int collect_functions(struct annotation *a, struct gs_error *err)
 	}
 	if (pass.failed)
 		return gs_fail(err, ENOMEM, "out of memory");
-	pass_barriers_up(a);
+	pass_uses_up(a);
 	return pass.result;
 }

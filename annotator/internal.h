@@ -18,6 +18,7 @@ struct function {
 	unsigned guid; /* of its pseudo probes */
 	bool kernel, called, has_local_variables;
 	bool has_barrier; /* or calls one that has */
+	bool takes_box;   /* asks for what the box changes, or calls one that does; kernels always take it */
 	struct function **callees; /* of ours; may name one twice */
 	size_t callee_count;
 	bool reached; /* scratch of the walk over callees */
@@ -27,6 +28,8 @@ enum edit_kind {
 	EDIT_PARAMETER,   /* the counters as a last parameter; replaces `void` in f(void) */
 	EDIT_ARGUMENT,    /* the counters as a last argument of a call */
 	EDIT_CALLEE,      /* a call of a kernel goes to its clone */
+	EDIT_BOX,         /* a call of a builtin goes to the function of ours that knows the box ... */
+	EDIT_BOX_END,     /* ... which is its last argument */
 	EDIT_COUNT,       /* the marker of a block, a statement */
 	EDIT_WRAP,        /* the marker of a block that is an expression: (marker, ( ... */
 	EDIT_WRAP_END,    /* ... )) */
@@ -46,9 +49,10 @@ struct edit {
 	size_t at, drop; /* in the unit's text: where, and how many bytes are replaced */
 	enum edit_kind kind;
 	const struct function *function;
-	bool alone;              /* EDIT_PARAMETER, EDIT_ARGUMENT: the list is empty, no comma */
+	const struct function *callee; /* EDIT_ARGUMENT */
+	bool alone;              /* EDIT_PARAMETER, EDIT_ARGUMENT, EDIT_BOX_END: the list is empty, no comma */
 	bool entry;              /* EDIT_COUNT: first block of its function */
-	unsigned block;          /* EDIT_COUNT, EDIT_WRAP, EDIT_WRAP_END; the loop of EDIT_LOOP* */
+	unsigned block;          /* EDIT_COUNT, EDIT_WRAP, EDIT_WRAP_END; the loop of EDIT_LOOP*; the function of EDIT_BOX */
 	const char *fixed;       /* EDIT_TEXT */
 	size_t from;             /* EDIT_CLONE */
 	struct source_place place, end; /* EDIT_CLONE: of `from` and `at` */
@@ -62,6 +66,8 @@ struct unit {
 	CXFile file;
 	struct edit *edits;
 	size_t edit_count;
+	unsigned box_functions; /* that its text calls, a bit each */
+	bool has_kernels;
 };
 
 struct annotation {
@@ -100,6 +106,12 @@ struct function *find_function(const struct annotation *a, CXCursor cursor);
 /* The function of ours that a call expression calls, or NULL. OpenCL C calls functions by name only. */
 struct function *called_function(const struct annotation *a, CXCursor call);
 bool is_barrier(CXCursor call); /* of a builtin */
+
+/* boxes.c: functions that know the box */
+enum { BOX_GROUP_ID, BOX_NUM_GROUPS, BOX_GLOBAL_SIZE, BOX_GLOBAL_OFFSET, BOX_GLOBAL_LINEAR_ID, BOX_FUNCTION_COUNT };
+int box_function(CXCursor call); /* of a builtin: which of them it needs, or -1 */
+void write_box_function_name(int function, size_t unit, struct gs_buf *out);
+void write_box_functions(unsigned wanted, size_t unit, struct gs_buf *out); /* a bit each */
 
 /* edits.c: second pass */
 struct edit_pass {

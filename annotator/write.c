@@ -33,7 +33,7 @@
 
 #define COUNTER_TYPE "__global volatile unsigned long *"
 #define GROUP_ID \
-	"(get_group_id(2) * get_num_groups(1) + get_group_id(1)) * get_num_groups(0) + get_group_id(0)"
+	"(__gpusim_group_id(2) * __gpusim_num_groups(1) + __gpusim_group_id(1)) * __gpusim_num_groups(0) + __gpusim_group_id(0)"
 #define CLONE_PREFIX "__gpusim_call_"
 
 static const char *const kernel_parameter[] = {
@@ -46,6 +46,8 @@ static const char *const helper_parameter[] = {
 	[COUNTERS_BY_GROUP] = COUNTER_TYPE "__gpusim_count",
 };
 static const char *const argument[] = {[COUNTERS_BY_ITEM] = "__gpusim_n", [COUNTERS_BY_GROUP] = "__gpusim_count"};
+#define BOX_PARAMETER "ulong16 __gpusim_box"
+#define BOX_ARGUMENT "__gpusim_box"
 
 struct writer {
 	const struct annotation *a;
@@ -87,9 +89,9 @@ static void write_item_macros(struct gs_buf *out)
 	              "__gpusim_counters[%d + (__gpusim_group < __gpusim_slots ? __gpusim_group : __gpusim_slots)] = "
 	              "get_local_size(0) | get_local_size(1) << %d | get_local_size(2) << %d\n",
 	              COUNTER_HEADER_WORDS, COUNTER_SIZE_BITS, 2 * COUNTER_SIZE_BITS);
-	gs_buf_puts(out, "#define __gpusim_at(d) (get_global_id(d) - get_global_offset(d) - get_local_id(d))\n"
-	                 "#define __gpusim_place unsigned long __gpusim_i = (__gpusim_at(2) * get_global_size(1) + "
-	                 "__gpusim_at(1) * get_local_size(2)) * get_global_size(0) + __gpusim_at(0) * get_local_size(1) * "
+	gs_buf_puts(out, "#define __gpusim_at(d) (get_global_id(d) - __gpusim_global_offset(d) - get_local_id(d))\n"
+	                 "#define __gpusim_place unsigned long __gpusim_i = (__gpusim_at(2) * __gpusim_global_size(1) + "
+	                 "__gpusim_at(1) * get_local_size(2)) * __gpusim_global_size(0) + __gpusim_at(0) * get_local_size(1) * "
 	                 "get_local_size(2), __gpusim_l = (get_local_id(2) * get_local_size(1) + get_local_id(1)) * "
 	                 "get_local_size(0) + get_local_id(0); if (__gpusim_i + get_local_size(0) * get_local_size(1) * "
 	                 "get_local_size(2) <= __gpusim_places)\n");
@@ -132,7 +134,7 @@ static void write_group_macros(struct gs_buf *out, size_t blocks, enum marker_fo
 	              COUNTER_TYPE, COUNTER_HEADER_WORDS, COUNTER_SLOTS, COUNTER_SLOTS, blocks);
 	for (int i = 0; i < 3; i++)
 		gs_buf_printf(
-		    out, " __gpusim_counters[%d] = get_local_size(%d); __gpusim_counters[%d] = get_num_groups(%d);",
+		    out, " __gpusim_counters[%d] = get_local_size(%d); __gpusim_counters[%d] = __gpusim_num_groups(%d);",
 		    COUNTER_LOCAL + i, i, COUNTER_GROUPS + i, i);
 	gs_buf_puts(out, " }");
 	if (form == MARK_COUNT_PLAIN)
@@ -147,8 +149,28 @@ static void write_group_macros(struct gs_buf *out, size_t blocks, enum marker_fo
 		            "atomic_inc(__gpusim_half(id) + 1))\n");
 }
 
+/* Places of groups and work-items are those in the whole launch. */
+static void write_box(struct writer *w)
+{
+	static const char *const names[] = {[BOX_GROUP_ID] = "group_id", [BOX_NUM_GROUPS] = "num_groups",
+	                                    [BOX_GLOBAL_SIZE] = "global_size", [BOX_GLOBAL_OFFSET] = "global_offset"};
+	size_t unit = (size_t)(w->unit - w->a->units);
+	unsigned own = !w->unit->has_kernels ? 0 : (1u << GS_ARRAY_LEN(names)) - 1;
+	if (w->layout == COUNTERS_BY_GROUP)
+		own &= 1u << BOX_GROUP_ID | 1u << BOX_NUM_GROUPS;
+	write_box_functions(w->unit->box_functions | own, unit, w->out);
+	for (int i = 0; i < (int)GS_ARRAY_LEN(names); i++)
+		if (own & 1u << i) {
+			gs_buf_printf(w->out, "#define __gpusim_%s(d) ", names[i]);
+			write_box_function_name(i, unit, w->out);
+			gs_buf_puts(w->out, "(d, __gpusim_box)\n");
+		}
+}
+
 static void write_prelude(struct writer *w)
 {
+	if (w->form != MARK_PROBE)
+		write_box(w);
 	if (w->form == MARK_PROBE)
 		gs_buf_puts(w->out, "void __gpusim_probe(ulong, ulong, uint, ulong) __asm__(\"llvm.pseudoprobe\");\n");
 	else if (w->layout == COUNTERS_BY_ITEM) {
@@ -333,16 +355,38 @@ static void write_clone(struct writer *w, const struct edit *e)
 	write_line_marker(w->out, &e->end);
 }
 
+/* What a function or a kernel takes, and what calls give it. */
+static void write_parameters(struct writer *w, const struct edit *e, bool clone)
+{
+	bool kernel = e->function->kernel && !clone;
+	gs_buf_puts(w->out, e->alone ? "" : ", ");
+	gs_buf_puts(w->out, (kernel ? kernel_parameter : helper_parameter)[w->layout]);
+	if (kernel || e->function->takes_box)
+		gs_buf_puts(w->out, ", " BOX_PARAMETER);
+}
+
+static void write_arguments(struct writer *w, const struct edit *e)
+{
+	gs_buf_printf(w->out, e->alone ? "%s" : ", %s", argument[w->layout]);
+	if (e->callee->takes_box)
+		gs_buf_puts(w->out, ", " BOX_ARGUMENT);
+}
+
 /* The edits of the host's text. True when the bytes that it replaces are to be left out. */
 static bool write_host_edit(struct writer *w, const struct edit *e, bool clone)
 {
 	switch (e->kind) {
 	case EDIT_PARAMETER:
-		gs_buf_puts(w->out, e->alone ? "" : ", ");
-		gs_buf_puts(w->out, (e->function->kernel && !clone ? kernel_parameter : helper_parameter)[w->layout]);
+		write_parameters(w, e, clone);
 		return true;
 	case EDIT_ARGUMENT:
-		gs_buf_printf(w->out, e->alone ? "%s" : ", %s", argument[w->layout]);
+		write_arguments(w, e);
+		return true;
+	case EDIT_BOX:
+		write_box_function_name((int)e->block, (size_t)(w->unit - w->a->units), w->out);
+		return true;
+	case EDIT_BOX_END:
+		gs_buf_puts(w->out, e->alone ? BOX_ARGUMENT : ", " BOX_ARGUMENT);
 		return true;
 	case EDIT_CLONE_NAME:
 	case EDIT_CALLEE:

@@ -8,7 +8,8 @@
 #include <string.h>
 
 #define P "__private struct __gpusim_counts *__gpusim_n" /* parameter of a helper */
-#define K "__global unsigned long *__gpusim_counters, unsigned long __gpusim_slots, unsigned long __gpusim_places"
+#define K "__global unsigned long *__gpusim_counters, unsigned long __gpusim_slots, unsigned long __gpusim_places, " \
+	"ulong16 __gpusim_box"
 /* A kernel whose work-items have the counters of one block. */
 #define COUNTS "__gpusim_begin;struct __gpusim_counts __gpusim_c;__private struct __gpusim_counts *__gpusim_n = &__gpusim_c;"
 #define BEGIN COUNTS "__gpusim_n->all0 = 0;"
@@ -95,6 +96,24 @@ static void helpers_and_their_prototypes_pass_the_counters_on(void)
 	          "float f(float x, " P ")\n{__gpusim_block(1); return x + g(__gpusim_n); }\n"
 	          "__kernel void k(__global float *p, " K ") {" COUNTS "__gpusim_n->all0 = __gpusim_n->all1 = 0; "
 	          "p[0] = f(f(p[1], __gpusim_n) + g(__gpusim_n), __gpusim_n); " SAVE "__gpusim_put(0, __gpusim_total(0))__gpusim_put(1, __gpusim_total(1))}}}\n");
+}
+
+/* Only who asks for it, or calls who does, gets it. */
+static void what_depends_on_the_box_is_asked_of_it(void)
+{
+	check_one("int f(int x) { return x + get_num_groups(x++); }\nint g(int x) { return f(x); }\n"
+	          "int h(int x) { return x + get_local_size(0); }\n"
+	          "__kernel void k(__global int *p) { p[0] = g(h(get_group_id(0))); }\n",
+	          MARK_COUNT_PLAIN,
+	          "int f(int x, " P ", ulong16 __gpusim_box) "
+	          "{__gpusim_block(0); return x + __gpusim_num_groups_0(x++, __gpusim_box); }\n"
+	          "int g(int x, " P ", ulong16 __gpusim_box) {__gpusim_block(1); return f(x, __gpusim_n, __gpusim_box); }\n"
+	          "int h(int x, " P ") {__gpusim_block(2); return x + get_local_size(0); }\n"
+	          "__kernel void k(__global int *p, " K ") {" COUNTS
+	          "__gpusim_n->all0 = __gpusim_n->all1 = __gpusim_n->all2 = 0; "
+	          "p[0] = g(h(__gpusim_group_id_0(0, __gpusim_box), __gpusim_n), __gpusim_n, __gpusim_box); "
+	          "{__gpusim_place {__gpusim_put(0, __gpusim_total(0))__gpusim_put(1, __gpusim_total(1))"
+	          "__gpusim_put(2, __gpusim_total(2))}}}\n");
 }
 
 static void functions_defined_nowhere_are_left_alone(void)
@@ -391,6 +410,7 @@ void add_annotator_tests(void)
 	TEST(called_kernel_gets_a_clone);
 	TEST(prototype_of_a_called_kernel_is_cloned_too);
 	TEST(target_text_keeps_signatures_and_has_probes);
+	TEST(what_depends_on_the_box_is_asked_of_it);
 	TEST(helper_of_another_unit_gets_the_counters);
 	TEST(places_follow_the_line_markers);
 	TEST(lines_stay_where_they_are);

@@ -281,6 +281,8 @@ static void run_counted(struct launch *l, const struct source *source, const str
 	if (l->by_item)
 		check(!clSetKernelArg(kernel, first + 1, 8, &sizes[0]) && !clSetKernelArg(kernel, first + 2, 8, &sizes[1]),
 		      "arguments");
+	const cl_ulong16 box = {{0}};
+	check(!clSetKernelArg(kernel, first + (l->by_item ? 3 : 1), sizeof box, &box), "the box");
 	run(kernel, l->global, l->local, ints);
 	clEnqueueReadBuffer(queue, counters, CL_TRUE, 0, l->words * sizeof *l->data, l->data, 0, NULL, NULL);
 }
