@@ -10,6 +10,7 @@
 #define GPUSIM_MAPPING_H
 
 #include "analysis/graph.h"
+#include "models/trace.h"
 
 /* The source side, from the annotator's tables. Counter i is the count of source block i; rows of kind "trips" too. */
 struct source_loop {
@@ -33,6 +34,12 @@ struct trip_count {
 	uint32_t counter; /* where it is counted; filled by the caller before mapping_solve */
 };
 
+/* A place of the source that accesses memory; site.file is not used. */
+struct source_site {
+	struct trace_site site;
+	const char *file; /* as line markers name it */
+};
+
 struct mapping_source {
 	uint32_t counter_count; /* source blocks and trips counters */
 	uint32_t entry;         /* the kernel's entry block; counter_count or more: not known */
@@ -43,6 +50,8 @@ struct mapping_source {
 	uint32_t loop_count;
 	const struct trip_count *trips; /* those that are counted */
 	uint32_t trip_count;
+	const struct source_site *sites; /* of the whole program */
+	uint32_t site_count;
 };
 
 /* One kernel with the functions that it reaches. */

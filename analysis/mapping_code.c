@@ -63,6 +63,7 @@ static void fill_instruction(struct filler *f, const struct mapped_function *fun
 	                                 .waits = uses.waits,
 	                                 .first_operand = c->operand_count,
 	                                 .address = -1,
+	                                 .site = -1,
 	                                 .column = (uint16_t)(in->column < UINT16_MAX ? in->column : UINT16_MAX)};
 	if (in->file && c->file_count) {
 		out->line = in->line;
@@ -244,7 +245,8 @@ static int fill_resources(struct filler *f, const char *arch, struct gs_error *e
 	return 0;
 }
 
-int mapping_code(const struct mapping *m, const char *arch, struct kernel_code **out, struct gs_error *err)
+int mapping_code(const struct mapping *m, const struct mapping_source *source, const char *arch, struct kernel_code **out,
+                 struct gs_error *err)
 {
 	struct filler f = {.m = m, .code = calloc(1, sizeof *f.code)};
 	if (m->register_count > UINT16_MAX) {
@@ -272,6 +274,10 @@ int mapping_code(const struct mapping *m, const char *arch, struct kernel_code *
 		result = fill_addresses(&f, err);
 	if (!result)
 		result = fill_resources(&f, arch, err);
+	if (!result)
+		result = mapping_probes(m, source, f.code, err);
+	if (!result)
+		result = mapping_sites(m, source, f.code, err);
 	if (!result)
 		result = mapping_expand(m, arch, f.code, err);
 	gs_buf_free(&f.strings);

@@ -50,7 +50,14 @@ int mapping_system(const struct mapping *m, const struct mapping_source *source,
                    struct gs_error *err);
 
 /* mapping_code.c: the code without its sums. The caller frees *out with code_free. */
-int mapping_code(const struct mapping *m, const char *arch, struct kernel_code **out, struct gs_error *err);
+int mapping_code(const struct mapping *m, const struct mapping_source *source, const char *arch, struct kernel_code **out,
+                 struct gs_error *err);
+
+/* mapping_sites.c: the source blocks of blocks and edges, and the sites of instructions, before any is expanded. */
+int mapping_probes(const struct mapping *m, const struct mapping_source *source, struct kernel_code *code,
+                   struct gs_error *err);
+int mapping_sites(const struct mapping *m, const struct mapping_source *source, struct kernel_code *code,
+                  struct gs_error *err);
 
 /* mapping_expand.c: calls of library functions without code become their machine instructions (builtins.h). */
 int mapping_expand(const struct mapping *m, const char *arch, struct kernel_code *code, struct gs_error *err);

@@ -18,6 +18,7 @@
 	X(struct code_node, nodes, node_count)                                                                         \
 	X(uint32_t, functions, function_count)                                                                         \
 	X(uint32_t, files, file_count)                                                                                 \
+	X(uint32_t, probes, probe_count)                                                                               \
 	X(uint16_t, operands, operand_count)                                                                           \
 	X(char, strings, string_bytes)
 
@@ -28,7 +29,7 @@ enum { ARRAY_COUNT = 0 CODE_ARRAYS(COUNT_ARRAY) };
 /* What stands in front of the arrays. `size` tells a reader of another layout apart. */
 struct code_header {
 	uint32_t magic, size;
-	uint32_t instructions, registers, shared_bytes, local_bytes, counter_count;
+	uint32_t instructions, registers, shared_bytes, local_bytes, counter_count, site_count;
 	uint32_t counts[ARRAY_COUNT];
 };
 enum { CODE_MAGIC = 0x31435347 }; /* GSC1 */
@@ -56,6 +57,7 @@ void code_write(const struct kernel_code *code, struct gs_buf *out)
 	struct code_header header = {
 		.magic = CODE_MAGIC, .size = layout_size(), .instructions = code->instructions, .registers = code->registers,
 		.shared_bytes = code->shared_bytes, .local_bytes = code->local_bytes, .counter_count = code->counter_count,
+		.site_count = code->site_count,
 	};
 	size_t i = 0;
 #define PUT_COUNT(type, array, count) header.counts[i++] = code->count;
@@ -93,6 +95,7 @@ static bool instructions_sound(const struct kernel_code *c)
 		const struct code_instruction *in = &c->code[i];
 		if (in->class >= CODE_CLASS_COUNT || in->space >= CODE_SPACE_COUNT || in->opcode >= c->string_bytes ||
 		    (in->line && in->file >= c->file_count) || !is_index(in->address, c->node_count) ||
+		    !is_index(in->site, c->site_count) ||
 		    !in_range(in->first_operand, in->writes + in->reads + in->waits, c->operand_count))
 			return false;
 	}
@@ -109,7 +112,7 @@ static bool blocks_sound(const struct kernel_code *c)
 		if (!in_range(b->first, b->count, c->code_count) || !b->edge_count ||
 		    !in_range(b->first_edge, b->edge_count, c->edge_count) || !is_index(b->call, c->block_count) ||
 		    !is_index(b->join, c->block_count) || !is_index(b->loop, c->loop_count) ||
-		    b->function >= c->function_count)
+		    b->function >= c->function_count || !in_range(b->first_probe, b->probe_count, c->probe_count))
 			return false;
 	}
 	for (uint32_t i = 0; i < c->loop_count; i++)
@@ -126,7 +129,7 @@ static bool counts_sound(const struct kernel_code *c)
 	for (uint32_t i = 0; i < c->edge_count; i++) {
 		const struct code_edge *e = &c->edges[i];
 		if (e->from >= c->block_count || !is_index(e->to, c->block_count) || !e->denominator ||
-		    e->alike > c->edge_count ||
+		    e->alike > c->edge_count || !in_range(e->first_probe, e->probe_count, c->probe_count) ||
 		    !in_range(e->first_term, e->term_count, c->term_count))
 			return false;
 	}
@@ -161,6 +164,14 @@ static bool strings_sound(const struct kernel_code *c)
 	return c->string_bytes && !c->strings[c->string_bytes - 1];
 }
 
+static bool probes_sound(const struct kernel_code *c)
+{
+	for (uint32_t i = 0; i < c->probe_count; i++)
+		if (c->probes[i] >= c->counter_count)
+			return false;
+	return true;
+}
+
 static uint64_t size_of_arrays(const struct code_header *header)
 {
 	uint64_t bytes = sizeof *header;
@@ -181,6 +192,7 @@ static bool fill(struct kernel_code *c, const struct code_header *header, const 
 	c->shared_bytes = header->shared_bytes;
 	c->local_bytes = header->local_bytes;
 	c->counter_count = header->counter_count;
+	c->site_count = header->site_count;
 #define TAKE_ARRAY(type, array, count)                                                                                 \
 	c->count = header->counts[i++];                                                                                \
 	c->array = take(&at, c->count, sizeof(type));                                                                  \
@@ -203,7 +215,7 @@ int code_read(const void *data, size_t length, struct kernel_code **out, struct 
 	if (!c || !fill(c, &header, (const char *)data + sizeof header))
 		result = gs_fail(err, ENOMEM, "out of memory");
 	else if (!strings_sound(c) || !instructions_sound(c) || !blocks_sound(c) || !counts_sound(c) ||
-	         !nodes_sound(c))
+	         !nodes_sound(c) || !probes_sound(c))
 		result = gs_fail(err, EINVAL, "the code of a kernel is damaged");
 	if (result) {
 		code_free(c);

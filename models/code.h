@@ -59,6 +59,10 @@ struct code_instruction {
 	uint16_t file; /* index of kernel_code.files */
 	uint32_t opcode; /* offset in kernel_code.strings: the opcode with its modifiers */
 	int32_t address; /* of memory classes: the node that computes it, or -1: not known */
+	/* Of memory classes: the place of the source that it accesses memory for (struct trace_site), or -1: not known. An
+	 * access that the compiler took apart has several instructions; this one's bytes begin site_offset behind its first. */
+	int32_t site;
+	uint32_t site_offset;
 };
 
 /*
@@ -94,6 +98,7 @@ struct code_block {
 	int32_t join;     /* immediate post-dominator, or -1: the end of the function */
 	int32_t loop;     /* innermost loop, or -1 */
 	uint32_t function; /* 0 is the kernel's body */
+	uint32_t first_probe, probe_count; /* kernel_code.probes: the source blocks that begin in it, in order */
 };
 
 /* A way from one block to the next. A count is (sum of its terms) / denominator. */
@@ -104,6 +109,7 @@ struct code_edge {
 	uint32_t first_term, term_count;
 	uint32_t denominator;
 	uint32_t alike; /* edges of the same number are copies of one of the source, expected to be taken alike; 0: alone */
+	uint32_t first_probe, probe_count; /* as in struct code_block: source blocks of which nothing but the way is left */
 };
 
 /* `factor` times the count of a source counter, or, from counter_count on, of an unknown. */
@@ -133,7 +139,8 @@ struct kernel_code {
 	uint32_t registers;    /* per thread; 0: not known */
 	uint32_t shared_bytes; /* declared in the kernel, per work-group */
 	uint32_t local_bytes;  /* private arrays and spills, per thread */
-	uint32_t counter_count; /* source counters: the terms' lower indices */
+	uint32_t counter_count; /* source counters: the terms' lower indices; source blocks come first among them */
+	uint32_t site_count;    /* of the source's sites, which instructions name */
 
 	struct code_instruction *code;
 	uint16_t *operands;
@@ -146,10 +153,11 @@ struct kernel_code {
 	struct code_check *checks;
 	struct code_node *nodes;
 	uint32_t *functions; /* entry block of each function, the kernel's body first */
+	uint32_t *probes;    /* source blocks */
 	uint32_t *files;     /* offsets in strings */
 	char *strings;       /* NUL-terminated, one after the other */
 	uint32_t code_count, operand_count, register_count, block_count, edge_count, term_count, loop_count, unknown_count,
-	    check_count, node_count, function_count, file_count, string_bytes;
+	    check_count, node_count, function_count, file_count, probe_count, string_bytes;
 };
 
 void code_write(const struct kernel_code *code, struct gs_buf *out);

@@ -35,7 +35,8 @@ void build_block(struct built_code *b)
 struct code_instruction *build(struct built_code *b, enum code_class class, const char *operands)
 {
 	struct code_instruction *i = &b->instructions[b->code.code_count++];
-	*i = (struct code_instruction){.class = class, .elements = 1, .first_operand = b->code.operand_count};
+	*i = (struct code_instruction){.class = class, .elements = 1, .site = -1,
+	                               .first_operand = b->code.operand_count};
 	uint8_t *kind = strchr(operands, '<') ? &i->writes : strchr(operands, '?') == operands ? &i->waits : &i->reads;
 	for (const char *s = operands; *s;) {
 		if (*s == '<')

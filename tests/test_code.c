@@ -45,7 +45,7 @@ static struct kernel_code sample(void)
 {
 	unknowns[0].least = false;
 	for (size_t i = 0; i < GS_ARRAY_LEN(instructions); i++)
-		instructions[i].address = -1;
+		instructions[i].address = instructions[i].site = -1;
 	return (struct kernel_code){
 		.instructions = 9, .registers = 12, .counter_count = 2,
 		.code = instructions, .code_count = 9, .blocks = blocks, .block_count = 3, .edges = edges, .edge_count = 5,

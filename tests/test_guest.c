@@ -110,7 +110,7 @@ static void read_targets(void)
 /* The section of a kernel of one instruction. */
 static void add_code(struct gs_pack *p, const char *head, uint32_t counters)
 {
-	struct code_instruction instruction = {.class = CODE_branch, .flags = CODE_EXIT, .address = -1};
+	struct code_instruction instruction = {.class = CODE_branch, .flags = CODE_EXIT, .address = -1, .site = -1};
 	struct code_block block = {.count = 1, .edge_count = 1, .call = -1, .join = -1, .loop = -1};
 	struct code_edge edge = {.to = -1, .taken = 1, .denominator = 1};
 	uint32_t function = 0;

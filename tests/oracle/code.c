@@ -18,6 +18,7 @@ static void add_instruction(struct kernel_code *c, const struct ptx_instruction 
 	                                  .waits = uses.waits,
 	                                  .first_operand = c->operand_count,
 	                                  .line = i->line,
+	                                  .site = -1,
 	                                  .opcode = c->string_bytes};
 	uint32_t count = (uint32_t)uses.writes + uses.reads + uses.waits;
 	memcpy(c->operands + c->operand_count, uses.list, count * sizeof *c->operands);
