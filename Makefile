@@ -54,7 +54,10 @@ CC_SOURCES = $(wildcard annotator/*.c analysis/*.c runtime/cc/*.c) models/code.c
 # The part of the analysis that needs no LLVM: reading PTX, and its graphs.
 PTX = $(wildcard analysis/ptx*.c analysis/graph*.c) \
 	$(addprefix analysis/,builtins.c dominators.c early_loads.c liveness.c loops.c registers.c temporaries.c)
-CMD = $(wildcard runtime/cmd/*.c) $(COMMON) $(PTX)
+# What models and reports launches, of the guest's side: the parts that need no driver.
+MODELLING = $(addprefix runtime/guest/,artifact.c memo.c model.c profile.c progress.c record.c stats.c targets.c thread.c transfers.c) \
+	$(wildcard runtime/guest/report*.c)
+CMD = $(wildcard runtime/cmd/*.c) $(COMMON) $(PTX) $(MODELLING)
 TESTS = $(wildcard tests/*.c)
 ORACLE = $(filter-out $(addprefix tests/oracle/,run.c timing.c analytical.c),$(wildcard tests/oracle/*.c))
 # What the unit tests take of the guest's side: the parts that need no driver.

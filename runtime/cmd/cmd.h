@@ -2,16 +2,26 @@
 #ifndef GPUSIM_CMD_H
 #define GPUSIM_CMD_H
 
-#include "runtime/base/base.h"
+#include "runtime/options.h"
 
 enum { EXIT_USAGE = 2, EXIT_NOT_RUN = 127 };
 
 /* argv[0] is the subcommand's name. Each returns the command's exit code. */
 int cmd_run(int argc, char **argv);
+int cmd_record(int argc, char **argv);
+int cmd_replay(int argc, char **argv);
+int cmd_sweep(int argc, char **argv);
 int cmd_gpus(int argc, char **argv);
 int cmd_show(int argc, char **argv);
 int cmd_cache(int argc, char **argv);
 int cmd_explain(int argc, char **argv); /* has a --help of its own */
+
+/* flags.c: options from their defaults and the environment; then one "--name=value", "--name value" or, for switches,
+ * "--name", which also goes into the environment: returns how many words it took, or -1 after a complaint. */
+void cmd_options(struct gs_options *options);
+int cmd_take_flag(struct gs_options *options, const char *command, int argc, char **argv);
+/* 0 if all GPUs that the options name can be loaded, else after a complaint. */
+int cmd_check_gpus(const struct gs_options *options, const char *command);
 
 /* One line on stderr; returns EXIT_USAGE. */
 int cmd_fail(const char *fmt, ...) GS_PRINTF(1, 2);

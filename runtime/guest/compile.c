@@ -15,8 +15,6 @@
 
 #define LOG_DOMAIN "compile"
 
-struct tool_cost tool_cost;
-
 /* ---- the request ---- */
 
 /* A device's text answer, "" when it has none; the caller frees. */

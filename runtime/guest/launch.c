@@ -59,12 +59,6 @@ static size_t at_most(uint64_t wanted, uint64_t room)
 	return n ? (size_t)n : 1;
 }
 
-/* Where groups have sums: how many. */
-static size_t launch_columns(const struct launch *l)
-{
-	return l->artifact->counts_by_item ? l->facts->column_count : l->artifact->block_count;
-}
-
 /*
  * A slot for every group and a place for every work-item where that fits a quarter of the bound; else groups share slots
  * and may lose counts, or only the first work-items are counted.
@@ -82,15 +76,6 @@ static void choose_size(struct launch *l)
 	size_t words = l->facts->words;
 	l->slots = at_most(upper_group_count(l), words ? room / 2 : room);
 	l->places = words ? at_most(items, (room - room / 2) * 2 / words) : 0;
-}
-
-size_t launch_words(const struct launch *l)
-{
-	if (!l->artifact->counts_by_item)
-		return COUNTER_HEADER_WORDS + l->slots * launch_columns(l);
-	if (l->facts->summed)
-		return COUNTER_HEADER_WORDS + l->slots + 1 + l->slots * launch_columns(l);
-	return COUNTER_HEADER_WORDS + l->slots + 1 + (l->places * l->facts->words + 1) / 2;
 }
 
 /* When the bound is reached, launches that end make room; but nothing may depend on our waiting. */

@@ -5,6 +5,23 @@
 
 #include <string.h>
 
+/* ---- the buffer ---- */
+
+/* Where groups have sums: how many. */
+size_t launch_columns(const struct launch *l)
+{
+	return l->artifact->counts_by_item ? l->facts->column_count : l->artifact->block_count;
+}
+
+size_t launch_words(const struct launch *l)
+{
+	if (!l->artifact->counts_by_item)
+		return COUNTER_HEADER_WORDS + l->slots * launch_columns(l);
+	if (l->facts->summed)
+		return COUNTER_HEADER_WORDS + l->slots + 1 + l->slots * launch_columns(l);
+	return COUNTER_HEADER_WORDS + l->slots + 1 + (l->places * l->facts->words + 1) / 2;
+}
+
 /* ---- the launch ---- */
 
 /* Group layout: the sums over the slots. */

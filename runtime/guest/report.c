@@ -18,9 +18,14 @@ static bool wanted(uint64_t format)
 	return (formats & format) && !(formats & REPORT_NONE);
 }
 
-static void output_path(struct gs_buf *path, const char *ending)
+bool report_wanted(void)
 {
-	for (const char *p = runtime.options.output.text; *p; p++) {
+	return !(runtime.options.report.number & REPORT_NONE);
+}
+
+static void output_path(struct gs_buf *path, const struct report_file *f)
+{
+	for (const char *p = f->prefix ? f->prefix : runtime.options.output.text; *p; p++) {
 		if (p[0] == '%' && p[1] == 'p') {
 			gs_buf_printf(path, "%ld", (long)getpid());
 			p++;
@@ -28,7 +33,7 @@ static void output_path(struct gs_buf *path, const char *ending)
 			gs_buf_add(path, p, 1);
 		}
 	}
-	gs_buf_puts(path, ending);
+	gs_buf_puts(path, f->ending);
 }
 
 /* Opened and locked, or -1; a file that another running process writes is not ours to empty. */
@@ -58,7 +63,7 @@ static void remember_identity(struct report_file *f)
 static void open_first(struct report_file *f)
 {
 	struct gs_buf path = {0};
-	output_path(&path, f->ending);
+	output_path(&path, f);
 	f->opened = true;
 	f->fd = path.failed ? -1 : open_and_lock(path.data);
 	if (f->fd < 0 && errno == EBUSY) {
@@ -104,7 +109,7 @@ int report_write(struct report_file *f, const char *data, size_t length, uint64_
 	if (f->fd >= 0 && !write_all_at(f->fd, data, length, (off_t)offset))
 		return 0;
 	if (!f->failed)
-		log_warning("GPUSIM_OUTPUT: cannot write %s: %s", f->path ? f->path : "a report", strerror(errno));
+		log_warning("cannot write %s: %s", f->path ? f->path : "a report", strerror(errno));
 	f->failed = true;
 	return -1;
 }
@@ -128,6 +133,7 @@ void report_flush(void)
 void report_finish(void)
 {
 	report_flush();
+	record_finish();
 	if (wanted(REPORT_TEXT))
 		report_text();
 }

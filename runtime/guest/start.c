@@ -104,6 +104,7 @@ static void read_options(void)
 		complain(err.text);
 	options_from_environment(&runtime.options, environ, complain);
 	make_absolute("OUTPUT", &runtime.options.output);
+	make_absolute("RECORD", &runtime.options.record);
 	make_absolute("CACHE_DIR", &runtime.options.cache_dir);
 	make_absolute("CC", &runtime.options.cc);
 	make_absolute("CLANG", &runtime.options.clang);
@@ -154,6 +155,7 @@ void runtime_start(void)
 	read_options();
 	load_targets();
 	choose_model();
+	record_all_targets();
 	cache_setup(runtime.options.cache_dir.text, runtime.options.cache_size.number);
 	if (before)
 		uselocale(before);

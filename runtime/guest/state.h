@@ -45,6 +45,7 @@ extern struct runtime_state runtime;
 /* targets.c: the GPUs and the model that runtime.options names; what cannot be had is told in one line, and the default
  * taken. */
 void load_targets(void);
+unsigned target_arch(const struct gpu *gpu); /* the index of its architecture in runtime.archs, made if need be */
 void choose_model(void);
 
 /* start.c: our exit handler runs before all that were registered up to now. */
@@ -124,6 +125,7 @@ struct artifact {
 	struct count_term *terms;     /* of the blocks whose counts flow determines, by ascending block */
 	size_t term_count;
 	char *dependencies; /* lines of "HASH PATH": the files that the units included */
+	uint64_t record_number; /* in the profile that is being recorded; 0: it is not in it */
 	/* The texts to build the twin from, one per unit. */
 	char **host_texts, **host_options;
 	size_t host_count;
@@ -286,6 +288,7 @@ struct launch {
 };
 
 void launch_free(struct launch *l);
+size_t launch_columns(const struct launch *l); /* where groups have sums: how many */
 size_t launch_words(const struct launch *l); /* of its counter buffer */
 int worker_start(void);
 void worker_launched(struct launch *l);  /* numbers the launch and takes it over; before its callback is set */
@@ -371,6 +374,14 @@ struct stats {
 
 extern struct stats stats; /* take stats.lock */
 
+/* ---- record.c: a profile of the run, where GPUSIM_RECORD wants one ---- */
+
+bool record_wanted(void);
+void record_all_targets(void); /* after the targets are loaded */
+void record_program(struct artifact *a, const struct gs_pack *result);
+void record_launch(const struct launch *l); /* its counters are there */
+void record_finish(void);
+
 /* model.c: everything that becomes of a launch whose counters are in its buffer; the worker's. */
 void launch_model(struct launch_result *r);
 
@@ -393,6 +404,7 @@ double transfers_total_ns(size_t target);
 /* The kernels, longest total on the first target first; count in *count; the caller frees the array. */
 const struct kernel_stats **stats_sorted(size_t *count);
 
+bool report_wanted(void); /* any */
 /* The files are written as launches complete; a file is valid after each of these calls. */
 void report_launch(const struct launch_result *r);
 void report_flush(void);
@@ -401,7 +413,7 @@ void report_text(void);
 /* A file of ours. The application may close our descriptor and get its number for a file of its own: so it is
  * looked at before each write, and opened anew if it is not ours any more. */
 struct report_file {
-	const char *ending;
+	const char *prefix, *ending; /* prefix NULL: GPUSIM_OUTPUT's */
 	char *path;
 	int fd;
 	bool opened, failed; /* once */

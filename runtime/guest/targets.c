@@ -13,7 +13,7 @@
 struct runtime_state runtime;
 
 /* Targets of one architecture, library and assembler share a compile. */
-static unsigned arch_index(const struct gpu *gpu)
+unsigned target_arch(const struct gpu *gpu)
 {
 	char name[sizeof runtime.archs[0]];
 	gpu_target_name(gpu, name);
@@ -37,7 +37,7 @@ static int add_target(const char *name, struct gs_error *err)
 	}
 	if (failed)
 		return failed;
-	t->arch = arch_index(&t->gpu);
+	t->arch = target_arch(&t->gpu);
 	runtime.target_count++;
 	return 0;
 }

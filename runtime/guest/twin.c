@@ -141,8 +141,8 @@ static cl_program link_units(const struct build *b, const struct artifact *a, cl
 static void annotate_twin(struct build *b, struct twin *t)
 {
 	struct gs_pack result = {0};
-	if (!compile_units(&b->units, t->device, &result, &t->why))
-		artifact_read(&t->artifact, &result, &t->why);
+	if (!compile_units(&b->units, t->device, &result, &t->why) && !artifact_read(&t->artifact, &result, &t->why))
+		record_program(t->artifact, &result);
 	gs_pack_free(&result);
 }
 

@@ -99,7 +99,9 @@ static void finish_launch(struct launch *l)
 	} else if (!r.counts || buffer_fetch(l->buffer, words)) {
 		launch_not_modelled(l->kernel_name, "its counters could not be read");
 	} else {
-		launch_model(&r);
+		record_launch(l);
+		if (report_wanted() || !record_wanted()) /* who records may leave the rest to replay */
+			launch_model(&r);
 	}
 	free(r.counts);
 	buffer_give_back(l->buffer, words);

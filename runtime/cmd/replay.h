@@ -1,0 +1,11 @@
+/* Replaying profiles, for the commands that model them. */
+#ifndef GPUSIM_CMD_REPLAY_H
+#define GPUSIM_CMD_REPLAY_H
+
+#include "runtime/base/base.h"
+
+/* Models every launch of a profile on the targets of `runtime`, into its statistics and reports. With `partial`, a file that
+ * ends early is taken up to there. Once per process. */
+int replay_profile(const char *path, bool partial, struct gs_error *err);
+
+#endif
