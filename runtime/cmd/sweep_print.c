@@ -63,7 +63,7 @@ void sweep_csv(const struct sweep *s, struct gs_buf *out)
 
 /* ---- the plot ---- */
 
-enum { LEFT = 90, TOP = 40, WIDTH = 560, HEIGHT = 320, LEGEND = 230, LINES = 16 };
+enum { LEFT = 90, TOP = 40, WIDTH = 560, HEIGHT = 320, LINES = 16 };
 
 /* Dashes tell lines apart without colours. */
 static const char *const colours[] = {"#1f5fa8", "#b5472c", "#3c7d3c", "#7a4ea3", "#8a6d1b", "#2b7f8a", "#a33a6e", "#555555"};
@@ -145,12 +145,25 @@ static void add_line(const struct sweep *s, const struct axis *a, size_t n, size
 	gs_buf_puts(out, "</text>\n");
 }
 
+/* Room for the longest text beside the lines, at 7 units a letter. */
+static int legend_width(const struct sweep *s)
+{
+	size_t letters = 0;
+	for (size_t k = 1; k < s->key_count; k++) {
+		size_t longest = 0;
+		for (size_t v = 0; v < s->keys[k].count; v++)
+			longest = strlen(s->keys[k].values[v]) > longest ? strlen(s->keys[k].values[v]) : longest;
+		letters += strlen(s->keys[k].name) + longest + 2;
+	}
+	return 60 + 7 * (int)letters;
+}
+
 void sweep_svg(const struct sweep *s, struct gs_buf *out)
 {
 	struct axis a = time_axis(s);
 	size_t lines = s->configurations / s->keys[0].count, shown = lines < LINES ? lines : LINES;
 	gs_buf_printf(out, "<svg xmlns='http://www.w3.org/2000/svg' width='%d' height='%d' font-family='sans-serif' font-size='12'>\n",
-	              LEFT + WIDTH + LEGEND, TOP + HEIGHT + 60);
+	              LEFT + WIDTH + legend_width(s), TOP + HEIGHT + 60);
 	gs_buf_puts(out, "<style>.g{stroke:#ccc}.b{font-weight:bold}</style><rect width='100%' height='100%' fill='white'/>\n<text class='b' x='90' y='24'>");
 	gs_buf_html(out, s->gpu);
 	gs_buf_puts(out, ": time of all kernels of ");
