@@ -15,6 +15,7 @@
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum {
 	FIRST_WAVES = 8,  /* residencies simulated at first */
@@ -30,6 +31,7 @@ struct work {
 	const struct gpu *gpu;
 	const struct launch_warps *warps;
 	uint64_t *path_instructions;
+	uint32_t *kinds; /* of the pattern's groups: the first that has the same paths */
 	double instructions; /* of the launch */
 	bool uniform;
 	bool exact;
@@ -59,12 +61,47 @@ static double group_instructions(const struct work *work, uint64_t group)
 	return sum;
 }
 
+static uint64_t hash_paths(const uint32_t *paths, uint32_t count)
+{
+	uint64_t hash = 0xcbf29ce484222325; /* FNV-1a */
+	for (uint32_t i = 0; i < count; i++)
+		hash = (hash ^ paths[i]) * 0x100000001b3;
+	return hash ^ hash >> 32;
+}
+
+/* Groups by what their warps do. */
+static int find_kinds(struct work *work)
+{
+	const struct launch_warps *w = work->warps;
+	uint64_t size = 1, bytes = w->warps_per_group * sizeof *w->path_of;
+	while (size < 2 * w->pattern_groups)
+		size *= 2;
+	uint32_t *table = malloc(size * sizeof *table);
+	work->kinds = malloc(w->pattern_groups * sizeof *work->kinds);
+	if (!table || !work->kinds) {
+		free(table);
+		return -ENOMEM;
+	}
+	memset(table, 0xff, size * sizeof *table);
+	for (uint64_t g = 0; g < w->pattern_groups; g++) {
+		const uint32_t *paths = &w->path_of[g * w->warps_per_group];
+		uint64_t at = hash_paths(paths, w->warps_per_group) & (size - 1);
+		while (table[at] != OV_NONE && memcmp(&w->path_of[(uint64_t)table[at] * w->warps_per_group], paths, bytes) != 0)
+			at = (at + 1) & (size - 1);
+		if (table[at] == OV_NONE)
+			table[at] = (uint32_t)g;
+		work->kinds[g] = table[at];
+	}
+	free(table);
+	return 0;
+}
+
 static int measure_work(struct work *work)
 {
 	const struct launch_warps *w = work->warps;
 	uint64_t repeats = w->groups / w->pattern_groups, rest = w->groups % w->pattern_groups;
 	work->path_instructions = calloc(w->path_count, sizeof *work->path_instructions);
-	if (!work->path_instructions)
+	if (!work->path_instructions || find_kinds(work))
 		return -ENOMEM;
 	for (uint32_t p = 0; p < w->path_count; p++)
 		for (size_t i = 0; i < w->paths[p].block_count; i++)
@@ -72,8 +109,7 @@ static int measure_work(struct work *work)
 	work->uniform = true;
 	for (uint64_t g = 0; g < w->pattern_groups && (repeats || g < rest); g++) {
 		work->instructions += group_instructions(work, g) * (double)(repeats + (g < rest));
-		for (uint32_t i = 0; i < w->warps_per_group; i++)
-			work->uniform &= w->path_of[g * w->warps_per_group + i] == w->path_of[i];
+		work->uniform &= work->kinds[g] == 0;
 	}
 	return 0;
 }
@@ -89,7 +125,7 @@ static double simulated_instructions(const struct work *work, double groups)
 static struct ov_plan make_plan(const struct work *work, uint32_t residency, uint64_t waves)
 {
 	const struct launch_warps *w = work->warps;
-	struct ov_plan plan = {.groups = w->groups, .sm_count = work->gpu->sm_count, .uniform = work->uniform, .all = w->groups};
+	struct ov_plan plan = {.groups = w->groups, .sm_count = work->gpu->sm_count, .kinds = work->kinds, .all = w->groups};
 	uint64_t filled = (uint64_t)residency * plan.sm_count;
 	double whole = simulated_instructions(work, (double)w->groups);
 	if (whole <= (work->exact ? exact_limit : ALWAYS_WHOLE))
@@ -208,5 +244,6 @@ int model_occupancy_vector(const struct gpu *gpu, const struct launch_warps *war
 		rc = simulate(&work, &machine, out);
 	ov_machine_finish(&machine);
 	free(work.path_instructions);
+	free(work.kinds);
 	return rc;
 }

@@ -237,7 +237,9 @@ bool ov_units_busy(const struct ov_sm *sm, uint32_t partition, uint32_t kind);
 struct ov_plan {
 	uint64_t groups;   /* to simulate */
 	uint32_t sm_count;
-	bool uniform;      /* all groups do the same: SMs that got as many of them are the same */
+	/* By pattern group: those with the same number do the same, and SMs that got the same are simulated once. NULL: no two
+	 * groups do. */
+	const uint32_t *kinds;
 	/* Fewer than all groups: the last `tail` are the launch's last, those before are spread over `spread` of it. */
 	uint64_t all, tail, spread;
 };

@@ -3,17 +3,19 @@
  *
  * SMs do not touch one another but through the queue of groups. At the end of a cycle every SM with room gets one group,
  * in turn from the one behind that which got the last. So each SM runs by itself until it has room, and the one
- * whose room came first is served first. Where all groups do the same, SMs with the same history are one: it stands
- * for all of them until the queue holds fewer groups than they are.
+ * whose room came first is served first. SMs with the same history are one: it stands for all of them until they get
+ * groups that do not do the same, or only some of them get one.
  */
 #include "models/ov.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
+static const uint64_t no_group = UINT64_MAX;
+
 struct member {
 	struct ov_sm *sm;
-	uint64_t stands_for; /* SMs */
+	uint32_t stands_for; /* SMs */
 	bool waits;
 };
 
@@ -21,10 +23,12 @@ struct grid {
 	const struct ov_machine *m;
 	const struct ov_plan *plan;
 	struct ov_outcome *out;
-	struct member *members;
+	struct member *members; /* sm_count places */
 	uint32_t count;
-	uint64_t next; /* group */
-	uint32_t last; /* member that got the last one */
+	uint32_t *member_of; /* by SM */
+	uint64_t *given;     /* by SM: the group that it gets now, if its member is served */
+	uint64_t next;       /* group */
+	uint32_t last;       /* SM that got the last one */
 };
 
 uint64_t ov_group_id(const struct ov_plan *plan, uint64_t n)
@@ -37,51 +41,72 @@ uint64_t ov_group_id(const struct ov_plan *plan, uint64_t n)
 	return head < plan->spread ? (uint64_t)((double)n * (double)plan->spread / (double)head) : n;
 }
 
-static void run_member(struct member *member)
+/* Whether an SM does the same with either; without kinds, no two groups do. */
+static bool are_alike(const struct grid *g, uint64_t a, uint64_t b)
 {
-	member->waits = ov_run(member->sm) == OV_WANTS_GROUP;
+	if (a == b || a == no_group || b == no_group || !g->plan->kinds)
+		return a == b;
+	uint64_t pattern = g->m->launch->pattern_groups;
+	return g->plan->kinds[ov_group_id(g->plan, a) % pattern] == g->plan->kinds[ov_group_id(g->plan, b) % pattern];
 }
 
-/* No group is left for it. */
-static void run_to_end(struct member *member)
+static bool is_served(const struct member *member, uint64_t time)
 {
-	member->sm->no_more = true;
-	member->waits = false;
-	if (member->sm->live_groups)
-		run_member(member);
+	return member->waits && member->sm->now == time;
 }
 
-/* Fewer groups are left than SMs it stands for: the others part from those that get one. */
-static int split(struct grid *g, struct member *member, uint64_t left)
+static void give_groups(struct grid *g, uint64_t time)
 {
-	struct member *rest = &g->members[g->count];
-	*rest = (struct member){.sm = ov_sm_clone(member->sm), .stands_for = member->stands_for - left};
+	uint32_t count = g->plan->sm_count, first = g->last + 1;
+	for (uint32_t i = 0; i < count; i++) {
+		uint32_t n = (first + i) % count;
+		if (!is_served(&g->members[g->member_of[n]], time))
+			continue;
+		g->given[n] = g->next < g->plan->groups ? g->next++ : no_group;
+		if (g->given[n] == no_group)
+			continue;
+		g->last = n;
+		if (g->out->dispatched)
+			g->out->dispatched[g->given[n]] = time;
+	}
+}
+
+/* SMs whose group is unlike `group` part from the member: another one stands for them. */
+static int split(struct grid *g, uint32_t n, uint64_t group)
+{
+	struct member *member = &g->members[n], *rest = &g->members[g->count];
+	uint32_t unlike = 0;
+	for (uint32_t i = 0; i < g->plan->sm_count; i++)
+		if (g->member_of[i] == n && !are_alike(g, g->given[i], group)) {
+			g->member_of[i] = g->count;
+			unlike++;
+		}
+	if (!unlike)
+		return 0;
+	*rest = (struct member){.sm = ov_sm_clone(member->sm), .stands_for = unlike, .waits = true};
+	member->stands_for -= unlike;
 	if (!rest->sm)
 		return -ENOMEM;
 	g->count++;
-	member->stands_for = left;
-	run_to_end(rest);
 	return 0;
 }
 
 static int serve(struct grid *g, uint32_t n)
 {
 	struct member *member = &g->members[n];
-	uint64_t left = g->plan->groups - g->next;
-	if (left == 0) {
-		run_to_end(member);
-		return 0;
-	}
-	int rc = left < member->stands_for ? split(g, member, left) : 0;
+	uint32_t first = 0;
+	while (g->member_of[first] != n)
+		first++;
+	uint64_t group = g->given[first];
+	int rc = split(g, n, group);
 	if (rc)
 		return rc;
-	for (uint64_t i = 0; i < member->stands_for && g->out->dispatched; i++)
-		g->out->dispatched[g->next + i] = member->sm->now;
-	ov_start_group(member->sm, ov_group_id(g->plan, g->next));
-	g->next += member->stands_for;
-	g->last = n;
-	run_member(member);
-	return 0;
+	if (group == no_group)
+		member->sm->no_more = true;
+	else
+		ov_start_group(member->sm, ov_group_id(g->plan, group));
+	member->waits = member->sm->live_groups && ov_run(member->sm) == OV_WANTS_GROUP;
+	return member->sm->error;
 }
 
 static bool first_time(const struct grid *g, uint64_t *time)
@@ -98,20 +123,15 @@ static bool first_time(const struct grid *g, uint64_t *time)
 static int run(struct grid *g)
 {
 	uint64_t time = 0;
-	while (first_time(g, &time)) {
-		uint32_t count = g->count, first = g->last + 1;
-		for (uint32_t i = 0; i < count; i++) {
-			uint32_t n = (first + i) % count;
-			if (!g->members[n].waits || g->members[n].sm->now != time)
-				continue;
-			int rc = serve(g, n);
-			if (!rc)
-				rc = g->members[n].sm->error;
-			if (rc)
-				return rc;
-		}
+	int rc = 0;
+	while (!rc && first_time(g, &time)) {
+		give_groups(g, time);
+		/* What parts from a member is served behind it. */
+		for (uint32_t n = 0; n < g->count && !rc; n++)
+			if (is_served(&g->members[n], time))
+				rc = serve(g, n);
 	}
-	return 0;
+	return rc;
 }
 
 /* Cycle 0, in which the first groups arrive, is nobody's. */
@@ -132,23 +152,28 @@ static void add_up(const struct grid *g, struct ov_outcome *out)
 
 int ov_simulate(const struct ov_machine *m, const struct ov_plan *plan, struct ov_outcome *out)
 {
-	uint32_t count = plan->uniform ? 1 : plan->sm_count;
-	struct grid g = {.m = m, .plan = plan, .out = out, .members = calloc(count + 1, sizeof *g.members)};
-	int rc = g.members ? 0 : -ENOMEM;
-	for (; !rc && g.count < count; g.count++) {
-		g.members[g.count] = (struct member){.sm = ov_sm_new(m), .stands_for = plan->sm_count / count, .waits = true};
-		if (!g.members[g.count].sm)
-			rc = -ENOMEM;
-	}
-	g.last = count - 1;
-	if (!rc)
+	uint32_t sms = plan->sm_count;
+	struct grid g = {.m = m,
+	                 .plan = plan,
+	                 .out = out,
+	                 .members = calloc(sms, sizeof *g.members),
+	                 .member_of = calloc(sms, sizeof *g.member_of),
+	                 .given = calloc(sms, sizeof *g.given),
+	                 .last = sms - 1};
+	struct ov_sm *first = ov_sm_new(m);
+	int rc = g.members && g.member_of && g.given && first ? 0 : -ENOMEM;
+	if (!rc) {
+		g.members[g.count++] = (struct member){.sm = first, .stands_for = sms, .waits = true};
 		rc = run(&g);
-	for (uint32_t i = 0; !rc && i < g.count; i++)
-		rc = g.members[i].sm->error;
+	} else {
+		ov_sm_free(first);
+	}
 	if (!rc)
 		add_up(&g, out);
-	for (uint32_t i = 0; g.members && i < g.count; i++)
+	for (uint32_t i = 0; i < g.count; i++)
 		ov_sm_free(g.members[i].sm);
 	free(g.members);
+	free(g.member_of);
+	free(g.given);
 	return rc;
 }
