@@ -53,6 +53,8 @@ void kernel_exec_info_set(cl_kernel handle, cl_kernel_exec_info what, size_t siz
  * global size it is clEnqueueTask. */
 cl_int kernel_launch(cl_command_queue queue, cl_kernel kernel, cl_uint dims, const size_t *offset, const size_t *global,
                      const size_t *local, cl_uint wait_count, const cl_event *wait, cl_event *event);
+/* The driver's answer about an event, with the times that the application is to see. */
+cl_int event_profiling_info(cl_event event, cl_profiling_info what, size_t room, void *value, size_t *size);
 /* Something that ran and that we cannot model at all. */
 void launch_not_modelled(const char *kernel, const char *reason);
 

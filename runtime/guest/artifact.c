@@ -1,5 +1,5 @@
 /* What gpusim-cc made of a program (runtime/cc/protocol.h), read into structs. */
-#include "state.h"
+#include "tracing.h"
 
 #include "runtime/cc/counters.h"
 
@@ -13,6 +13,7 @@ void artifact_release(struct artifact *a)
 	if (!a || --a->refs)
 		return;
 	for (size_t i = 0; i < a->kernel_count; i++) {
+		trace_shapes_free(&a->kernels[i]);
 		free(a->kernels[i].name);
 		free(a->kernels[i].columns);
 		for (size_t t = 0; t < MAX_TARGETS; t++) {
@@ -29,7 +30,14 @@ void artifact_release(struct artifact *a)
 	for (size_t i = 0; i < a->host_count; i++) {
 		free(a->host_texts[i]);
 		free(a->host_options[i]);
+		if (a->traced_texts)
+			free(a->traced_texts[i]);
 	}
+	for (size_t i = 0; i < a->site_file_count; i++)
+		free(a->site_files[i]);
+	free(a->site_files);
+	free(a->sites);
+	free(a->traced_texts);
 	free(a->host_texts);
 	free(a->host_options);
 	free(a->dependencies);
@@ -249,6 +257,80 @@ static int take_host_texts(struct artifact *a, const struct gs_pack *result)
 	return a->host_count && options == a->host_count ? 0 : -1;
 }
 
+/* ---- traces ---- */
+
+static int find_word(const char *const *words, size_t count, const char *word)
+{
+	for (size_t i = 0; i < count; i++)
+		if (!strcmp(words[i], word))
+			return (int)i;
+	return -1;
+}
+
+/* Its index among the files, to which it is added if need be; -1: out of memory. */
+static long file_index(struct artifact *a, const char *name)
+{
+	/* Most sites are in the file of the one before. */
+	for (size_t i = a->site_file_count; i-- > 0;)
+		if (!strcmp(a->site_files[i], name))
+			return (long)i;
+	char **grown = realloc(a->site_files, (a->site_file_count + 1) * sizeof *grown);
+	if (!grown)
+		return -1;
+	a->site_files = grown;
+	if (!(grown[a->site_file_count] = strdup(name)))
+		return -1;
+	return (long)a->site_file_count++;
+}
+
+/* ID UNIT BLOCK KIND SPACE BYTES LINE COLUMN FILE */
+static int take_site(struct artifact *a, char *line)
+{
+#define NAME(name) #name,
+	static const char *const kinds[] = {TRACE_SITE_KINDS(NAME)}, *const spaces[] = {CODE_SPACES(NAME)};
+#undef NAME
+	char kind[16], space[16];
+	unsigned id;
+	struct trace_site site = {0};
+	int skip = 0;
+	if (sscanf(line, "%u %*u %u %15s %15s %u %u %u %n", &id, &site.block, kind, space, &site.bytes, &site.line, &site.column,
+	           &skip) != 7 || !skip || id != a->site_count || site.block >= a->block_count)
+		return -1;
+	int kind_index = find_word(kinds, GS_ARRAY_LEN(kinds), kind), space_index = find_word(spaces, GS_ARRAY_LEN(spaces), space);
+	long file = file_index(a, line + skip);
+	if (kind_index < 0 || space_index < 0 || file < 0)
+		return -1;
+	site.kind = (uint8_t)kind_index;
+	site.space = (uint8_t)space_index;
+	site.file = (uint32_t)file;
+	if (!(id & (id - 1))) { /* room for twice as many */
+		struct trace_site *grown = realloc(a->sites, (id ? 2 * (size_t)id : 1) * sizeof *grown);
+		if (!grown)
+			return -1;
+		a->sites = grown;
+	}
+	a->sites[a->site_count++] = site;
+	return 0;
+}
+
+/* Without all of them there are no traces, but everything else. */
+static void take_traced(struct artifact *a, const struct gs_pack *result)
+{
+	char **texts = calloc(a->host_count, sizeof *texts);
+	size_t count = 0;
+	for (size_t i = 0; i < result->count && texts; i++)
+		if (!strcmp(result->sections[i].name, "traced") && count < a->host_count &&
+		    (texts[count] = strdup(result->sections[i].data)))
+			count++;
+	if (texts && count == a->host_count && !take_table(a, result, "sites", take_site)) {
+		a->traced_texts = texts;
+		return;
+	}
+	while (count)
+		free(texts[--count]);
+	free(texts);
+}
+
 int artifact_read(struct artifact **out, const struct gs_pack *result, struct gs_error *err)
 {
 	const struct gs_section *failure = gs_pack_find(result, "failure");
@@ -264,8 +346,10 @@ int artifact_read(struct artifact **out, const struct gs_pack *result, struct gs
 		         take_table(a, result, "columns", take_columns) ||
 		         take_table(a, result, "block-details", take_details) || take_host_texts(a, result);
 	}
-	if (!failed)
+	if (!failed) {
 		take_targets(a, result);
+		take_traced(a, result);
+	}
 	if (failed) {
 		artifact_release(a);
 		return gs_fail(err, EBADMSG, "gpusim-cc gave a result that cannot be read");

@@ -1,15 +1,19 @@
 /*
- * Memory for counters: a pool per context, of zeroed buffers in sizes that are powers of two.
+ * Memory for counters and traces: a pool per context, of zeroed buffers in sizes that are powers of two.
  *
  * A CPU device works in the host's memory: the buffer is memory of ours that the device uses in place, and
- * reading counters costs no command. For other devices a queue of ours reads and clears them.
+ * reading counters costs no command. For other devices a queue of ours reads and clears them. Of a buffer for traces, which is
+ * large because nobody knows before how long they get, only what is used is touched, and of it only the chunks' headers
+ * are cleared.
  */
-#include "state.h"
+#include "tracing.h"
 
 #include "runtime/cc/counters.h"
+#include "runtime/cc/traces.h"
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 struct pool_queue {
 	struct pool_queue *next;
@@ -27,16 +31,41 @@ struct context_pool {
 
 static pthread_mutex_t pools_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct context_pool *pools;
-static uint64_t allocated_bytes; /* under pools_lock; idle buffers too */
+static uint64_t allocated_bytes[BUFFER_KINDS]; /* under pools_lock; idle buffers too */
+
+/* ---- the host's memory ---- */
+
+/* For traces these are pages that do not exist before they are used. */
+static uint64_t *host_memory(enum buffer_kind kind, size_t bytes)
+{
+	enum { ALIGNMENT = 4096 };
+	if (kind == TRACE_BUFFER) {
+		void *pages = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+		return pages == MAP_FAILED ? NULL : pages;
+	}
+	uint64_t *words = aligned_alloc(ALIGNMENT, bytes);
+	return words ? memset(words, 0, bytes) : NULL;
+}
+
+static void free_host_memory(struct counter_buffer *b)
+{
+	if (b->kind == TRACE_BUFFER && b->words)
+		munmap(b->words, b->word_count * sizeof *b->words);
+	else
+		free(b->words);
+	b->words = NULL;
+}
 
 static void buffer_free(struct counter_buffer *b)
 {
-	allocated_bytes -= b->word_count * sizeof *b->words;
+	allocated_bytes[b->kind] -= b->word_count * sizeof *b->words;
 	if (b->mem)
 		cl.clReleaseMemObject(b->mem);
-	free(b->words);
+	free_host_memory(b);
 	free(b);
 }
+
+/* ---- pools ---- */
 
 static void pool_free_idle(struct context_pool *pool)
 {
@@ -96,58 +125,6 @@ static bool works_in_host_memory(cl_device_id device)
 	return type & CL_DEVICE_TYPE_CPU;
 }
 
-/* Room for `bytes` more within the bound, at the price of idle buffers if need be. */
-static bool make_room(uint64_t bytes)
-{
-	uint64_t bound = runtime.options.counter_memory.number;
-	for (struct context_pool *p = pools; p && allocated_bytes + bytes > bound; p = p->next)
-		pool_free_idle(p);
-	return allocated_bytes + bytes <= bound;
-}
-
-static struct counter_buffer *buffer_new(struct context_pool *pool, cl_device_id device, size_t words)
-{
-	enum { ALIGNMENT = 4096 };
-	size_t bytes = words * sizeof(uint64_t);
-	struct counter_buffer *b = make_room(bytes) ? calloc(1, sizeof *b) : NULL;
-	if (!b)
-		return NULL;
-	allocated_bytes += bytes;
-	*b = (struct counter_buffer){.pool = pool, .word_count = words, .device = device};
-	b->shared = works_in_host_memory(device);
-	b->words = aligned_alloc(ALIGNMENT, bytes);
-	if (b->words) {
-		cl_int code;
-		memset(b->words, 0, bytes);
-		b->mem = cl.clCreateBuffer(pool->context, CL_MEM_READ_WRITE | (b->shared ? CL_MEM_USE_HOST_PTR :
-		                           CL_MEM_COPY_HOST_PTR), bytes, b->words, &code);
-	}
-	if (b->mem)
-		return b;
-	buffer_free(b);
-	return NULL;
-}
-
-struct counter_buffer *buffer_take(struct context_pool *pool, cl_device_id device, size_t words)
-{
-	size_t size = 512; /* words; one page */
-	while (size < words)
-		size *= 2;
-	pthread_mutex_lock(&pools_lock);
-	struct counter_buffer **link = &pool->idle;
-	while (*link && ((*link)->word_count != size || (*link)->device != device))
-		link = &(*link)->next;
-	struct counter_buffer *b = *link;
-	if (b)
-		*link = b->next;
-	else
-		b = buffer_new(pool, device, size);
-	if (b)
-		pool->refs++;
-	pthread_mutex_unlock(&pools_lock);
-	return b;
-}
-
 static cl_command_queue pool_queue(struct context_pool *pool, cl_device_id device)
 {
 	pthread_mutex_lock(&pools_lock);
@@ -163,6 +140,76 @@ static cl_command_queue pool_queue(struct context_pool *pool, cl_device_id devic
 	}
 	pthread_mutex_unlock(&pools_lock);
 	return q ? q->queue : NULL;
+}
+
+/* Of a buffer of the device's own. */
+static int zero_words(struct counter_buffer *b, size_t words)
+{
+	const cl_ulong zero = 0;
+	cl_command_queue queue = pool_queue(b->pool, b->device);
+	/* The write comes after the fill, and we wait for it. */
+	return queue && cl.clEnqueueFillBuffer && cl.clEnqueueFillBuffer(queue, b->mem, &zero, sizeof zero, 0,
+	                                          words * sizeof zero, 0, NULL, NULL) == CL_SUCCESS &&
+	       cl.clEnqueueWriteBuffer(queue, b->mem, CL_TRUE, 0, sizeof zero, &zero, 0, NULL, NULL) == CL_SUCCESS ? 0 : -1;
+}
+
+static uint64_t bound_of(enum buffer_kind kind)
+{
+	return kind == TRACE_BUFFER ? TRACE_BUFFER_SHARE(runtime.options.trace_memory.number)
+	                            : runtime.options.counter_memory.number;
+}
+
+/* Room for `bytes` more within the bound, at the price of idle buffers if need be. */
+static bool make_room(enum buffer_kind kind, uint64_t bytes)
+{
+	for (struct context_pool *p = pools; p && allocated_bytes[kind] + bytes > bound_of(kind); p = p->next)
+		pool_free_idle(p);
+	return allocated_bytes[kind] + bytes <= bound_of(kind);
+}
+
+static struct counter_buffer *buffer_new(struct context_pool *pool, cl_device_id device, enum buffer_kind kind, size_t words)
+{
+	size_t bytes = words * sizeof(uint64_t);
+	struct counter_buffer *b = make_room(kind, bytes) ? calloc(1, sizeof *b) : NULL;
+	cl_int code;
+	if (!b)
+		return NULL;
+	allocated_bytes[kind] += bytes;
+	*b = (struct counter_buffer){.pool = pool, .kind = kind, .word_count = words, .device = device};
+	b->shared = works_in_host_memory(device);
+	bool ours = b->shared || kind == COUNTER_BUFFER;
+	cl_mem_flags from = b->shared ? CL_MEM_USE_HOST_PTR : kind == COUNTER_BUFFER ? CL_MEM_COPY_HOST_PTR : 0;
+	if (!ours || (b->words = host_memory(kind, bytes)))
+		b->mem = cl.clCreateBuffer(pool->context, CL_MEM_READ_WRITE | from, bytes, b->words, &code);
+	if (b->mem)
+		return b;
+	buffer_free(b);
+	return NULL;
+}
+
+struct counter_buffer *buffer_take(struct context_pool *pool, cl_device_id device, enum buffer_kind kind, size_t words)
+{
+	size_t size = 512; /* words; one page */
+	while (size < words)
+		size *= 2;
+	pthread_mutex_lock(&pools_lock);
+	struct counter_buffer **link = &pool->idle;
+	while (*link && ((*link)->word_count != size || (*link)->device != device || (*link)->kind != kind))
+		link = &(*link)->next;
+	struct counter_buffer *b = *link;
+	bool is_new = !b;
+	if (b)
+		*link = b->next;
+	else
+		b = buffer_new(pool, device, kind, size);
+	if (b)
+		pool->refs++;
+	pthread_mutex_unlock(&pools_lock);
+	if (b && is_new && !b->words && zero_words(b, size)) {
+		buffer_give_back(b, 0);
+		return NULL;
+	}
+	return b;
 }
 
 static int write_words(struct counter_buffer *b, size_t count)
@@ -181,21 +228,53 @@ int buffer_set_slots(struct counter_buffer *b, uint64_t slots)
 	return write_words(b, 1);
 }
 
-int buffer_fetch(struct counter_buffer *b, size_t words)
+static int read_words(struct counter_buffer *b, size_t words)
 {
-	if (b->shared)
-		return 0;
 	cl_command_queue queue = pool_queue(b->pool, b->device);
 	return queue && cl.clEnqueueReadBuffer(queue, b->mem, CL_TRUE, 0, words * sizeof *b->words, b->words, 0, NULL,
 	                                       NULL) == CL_SUCCESS ? 0 : -1;
 }
 
+int buffer_fetch(struct counter_buffer *b, size_t words)
+{
+	return b->shared ? 0 : read_words(b, words);
+}
+
+int buffer_fetch_trace(struct counter_buffer *b, size_t *words)
+{
+	const size_t chunk_words = TRACE_CHUNK_BYTES / sizeof *b->words, room = (b->word_count - TRACE_HEADER_WORDS) / chunk_words;
+	if (!b->words && !(b->words = host_memory(b->kind, b->word_count * sizeof *b->words)))
+		return -1;
+	if (buffer_fetch(b, 1))
+		return -1;
+	size_t taken = (uint32_t)b->words[0];
+	*words = TRACE_HEADER_WORDS + (taken < room ? taken : room) * chunk_words;
+	return buffer_fetch(b, *words);
+}
+
+/* Host memory that is a copy of a trace goes as a whole. */
+static bool clear(struct counter_buffer *b, size_t words_used)
+{
+	const size_t chunk_words = TRACE_CHUNK_BYTES / sizeof *b->words;
+	if (b->kind == COUNTER_BUFFER) {
+		memset(b->words, 0, words_used * sizeof *b->words);
+		return b->shared || !write_words(b, words_used);
+	}
+	if (!b->shared) {
+		free_host_memory(b);
+		return words_used && !zero_words(b, words_used);
+	}
+	memset(b->words, 0, TRACE_HEADER_WORDS * sizeof *b->words);
+	for (size_t at = TRACE_HEADER_WORDS; at + chunk_words <= words_used; at += chunk_words)
+		memset(b->words + at, 0, TRACE_CHUNK_HEADER_WORDS * sizeof *b->words);
+	return true;
+}
+
 void buffer_give_back(struct counter_buffer *b, size_t words_used)
 {
 	struct context_pool *pool = b->pool;
-	memset(b->words, 0, words_used * sizeof *b->words);
+	bool clean = clear(b, words_used);
 	b->device_slots = 0;
-	bool clean = b->shared || !write_words(b, words_used);
 	pthread_mutex_lock(&pools_lock);
 	if (clean) {
 		b->next = pool->idle;

@@ -19,8 +19,8 @@
 #define CL_PLAIN_CALLS(X) \
 	X(clGetPlatformIDs) X(clGetPlatformInfo) X(clGetCommandQueueInfo) \
 	X(clCreateCommandQueue) X(clReleaseCommandQueue) X(clCreateBuffer) X(clReleaseMemObject) \
-	X(clGetMemObjectInfo) X(clGetImageInfo) X(clGetKernelInfo) X(clGetEventProfilingInfo) \
-	X(clSetEventCallback) X(clReleaseEvent) X(clRetainContext) \
+	X(clGetMemObjectInfo) X(clGetImageInfo) X(clGetKernelInfo) X(clGetKernelArgInfo) \
+	X(clSetEventCallback) X(clRetainEvent) X(clReleaseEvent) X(clRetainContext) \
 	X(clReleaseContext) X(clFlush) X(clGetProgramBuildInfo)
 
 struct cl_calls {

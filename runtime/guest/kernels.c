@@ -294,35 +294,37 @@ static cl_int box_argument(const struct kernel_twin *t)
 	return count > first ? (cl_int)first : -1;
 }
 
-static struct kernel_twin *kernel_twin_new(struct kernel *k, struct twin *twin)
+static struct kernel_twin *kernel_twin_new(struct kernel *k, struct twin *twin, bool traces)
 {
 	struct kernel_twin *t = calloc(1, sizeof *t);
 	cl_int code;
 	if (!t)
 		return NULL;
 	t->twin = twin;
+	t->traces = traces;
 	t->next = k->twins;
 	k->twins = t;
+	t->why = "the annotated program has no such kernel";
 	if (twin->state != TWIN_READY)
 		return t;
+	cl_program program = traces ? build_traced(k->build, twin) : twin->program;
 	t->facts = artifact_kernel(twin->artifact, k->name);
-	t->kernel = t->facts ? cl.clCreateKernel(twin->program, k->name, &code) : NULL;
-	t->why = "the annotated program has no such kernel";
+	t->kernel = t->facts && program ? cl.clCreateKernel(program, k->name, &code) : NULL;
 	if (t->kernel)
 		t->box_argument = box_argument(t);
 	return t;
 }
 
-struct kernel_twin *kernel_prepare_twin(struct kernel *k, cl_device_id device, struct gs_error *why)
+struct kernel_twin *kernel_prepare_twin(struct kernel *k, cl_device_id device, bool traces, struct gs_error *why)
 {
 	struct kernel_twin *t = k->twins;
-	while (t && t->twin->device != device)
+	while (t && (t->twin->device != device || t->traces != traces))
 		t = t->next;
 	if (!t) {
 		uint64_t begin = clock_ns();
 		struct twin *twin = build_twin(k->build, device);
+		t = twin ? kernel_twin_new(k, twin, traces) : NULL;
 		tool_cost.wait_ns += clock_ns() - begin;
-		t = twin ? kernel_twin_new(k, twin) : NULL;
 	}
 	if (!t) {
 		gs_fail(why, ENOMEM, "out of memory");

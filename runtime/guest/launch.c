@@ -1,7 +1,9 @@
 /* The application's launch: its twin with the same range, arguments, wait list and event; or the kernel itself. */
+#include "launch.h"
 #include "programs.h"
 
 #include "runtime/cc/counters.h"
+#include "runtime/cc/traces.h"
 #include "runtime/log.h"
 
 #include <errno.h>
@@ -10,17 +12,7 @@
 
 #define LOG_DOMAIN "launch"
 
-/* A launch as the application asked for it. */
-struct request {
-	cl_command_queue queue;
-	cl_uint dims;
-	const size_t *offset, *global, *local;
-	cl_uint wait_count;
-	const cl_event *wait;
-	uint64_t not_ours_ns; /* time spent in the driver's own enqueue and waiting for the twin's build */
-};
-
-static cl_int enqueue(struct request *r, cl_kernel kernel, cl_event *event)
+cl_int enqueue(struct request *r, cl_kernel kernel, cl_event *event)
 {
 	uint64_t begin = clock_ns();
 	cl_int result = r->global ? cl.clEnqueueNDRangeKernel(r->queue, kernel, r->dims, r->offset, r->global, r->local,
@@ -33,11 +25,13 @@ static cl_int enqueue(struct request *r, cl_kernel kernel, cl_event *event)
 static void CL_CALLBACK launch_completed(cl_event event, cl_int status, void *data)
 {
 	struct launch *l = data;
-	cl_ulong start, end;
+	cl_ulong start = 0, end = 0;
 	l->status = status;
-	if (l->profiled && status == CL_COMPLETE &&
-	    cl.clGetEventProfilingInfo(event, CL_PROFILING_COMMAND_START, sizeof start, &start, NULL) == CL_SUCCESS &&
-	    cl.clGetEventProfilingInfo(event, CL_PROFILING_COMMAND_END, sizeof end, &end, NULL) == CL_SUCCESS && end > start)
+	if (l->boxed)
+		start = boxed_event_completed(l->boxed, event);
+	else if (l->profiled && status == CL_COMPLETE)
+		cl.clGetEventProfilingInfo(event, CL_PROFILING_COMMAND_START, sizeof start, &start, NULL);
+	if (start && cl.clGetEventProfilingInfo(event, CL_PROFILING_COMMAND_END, sizeof end, &end, NULL) == CL_SUCCESS && end > start)
 		l->measured_ns = end - start;
 	worker_completed(l);
 }
@@ -79,16 +73,16 @@ static void choose_size(struct launch *l)
 }
 
 /* When the bound is reached, launches that end make room; but nothing may depend on our waiting. */
-static struct counter_buffer *take_buffer(const struct request *r, struct context_pool *pool, cl_device_id device,
-                                          size_t words)
+struct counter_buffer *take_buffer(const struct request *r, struct context_pool *pool, cl_device_id device,
+                                   enum buffer_kind kind, size_t words, unsigned tries)
 {
-	enum { PATIENCE_MS = 1000, MOST_TRIES = 50 }; /* one launch may well take a second */
-	struct counter_buffer *b = buffer_take(pool, device, words);
+	enum { PATIENCE_MS = 1000 }; /* one launch may well take a second */
+	struct counter_buffer *b = buffer_take(pool, device, kind, words);
 	if (b)
 		return b;
 	cl.clFlush(r->queue);
-	for (int i = 0; i < MOST_TRIES && !b && worker_wait_progress(PATIENCE_MS); i++)
-		b = buffer_take(pool, device, words);
+	for (unsigned i = 0; i < tries && !b && worker_wait_progress(PATIENCE_MS); i++)
+		b = buffer_take(pool, device, kind, words);
 	return b;
 }
 
@@ -136,57 +130,83 @@ void launch_free(struct launch *l)
 {
 	artifact_release(l->artifact);
 	free(l->kernel_name);
+	free(l->argument_bytes);
 	free(l);
 }
 
-static bool queue_profiles(cl_command_queue queue)
+static cl_int set_box(struct kernel_twin *t, const cl_ulong16 *box)
 {
-	cl_command_queue_properties properties = 0;
-	cl.clGetCommandQueueInfo(queue, CL_QUEUE_PROPERTIES, sizeof properties, &properties, NULL);
-	return properties & CL_QUEUE_PROFILING_ENABLE;
-}
-
-/* All of the launch: the device's own answers are right. */
-static cl_int set_whole_box(struct kernel_twin *t)
-{
-	const cl_ulong16 whole = {.s = {0}};
-	if (t->box_argument < 0 || t->whole)
+	static const cl_ulong16 whole; /* the device's own answers are right */
+	if (t->box_argument < 0 || (t->whole && !box))
 		return CL_SUCCESS;
-	cl_int code = cl.clSetKernelArg(t->kernel, (cl_uint)t->box_argument, sizeof whole, &whole);
-	t->whole = code == CL_SUCCESS;
+	t->whole = false;
+	cl_int code = cl.clSetKernelArg(t->kernel, (cl_uint)t->box_argument, sizeof whole, box ? box : &whole);
+	t->whole = code == CL_SUCCESS && !box;
 	return code;
 }
 
-static cl_int set_arguments(struct kernel_twin *t, const struct launch *l)
+cl_int set_arguments(struct kernel_twin *t, const struct launch *l, const cl_ulong16 *box)
 {
 	const cl_ulong sizes[2] = {l->slots, l->places};
 	cl_uint first = t->facts->arguments;
 	cl_int code = cl.clSetKernelArg(t->kernel, first, sizeof l->buffer->mem, &l->buffer->mem);
 	for (cl_uint i = 0; i < 2 && l->artifact->counts_by_item && code == CL_SUCCESS; i++)
 		code = cl.clSetKernelArg(t->kernel, first + 1 + i, sizeof sizes[i], &sizes[i]);
-	return code == CL_SUCCESS ? set_whole_box(t) : code;
+	return code == CL_SUCCESS ? set_box(t, box) : code;
 }
 
-/* With the kernel's lock held, so that nobody sets another buffer before the twin is enqueued. */
-static bool enqueue_twin(struct request *r, struct kernel_twin *t, struct launch *l, cl_int *result,
-                         cl_event *event, struct gs_error *why)
+/* The counting twin over the whole launch. */
+static cl_int enqueue_whole(struct request *r, struct kernel_twin *t, const struct launch *l, cl_event *event,
+                            struct gs_error *why)
 {
-	struct counter_buffer *b = l->buffer;
-	cl_event mine = NULL;
-	if (buffer_set_slots(b, l->slots) || set_arguments(t, l) != CL_SUCCESS) {
+	cl_int code = set_arguments(t, l, NULL);
+	if (code != CL_SUCCESS) {
 		gs_fail(why, EIO, "the driver refuses the counters of the annotated kernel");
-		return false;
+		return code;
 	}
-	*result = enqueue(r, t->kernel, &mine);
-	if (*result != CL_SUCCESS) {
-		gs_fail(why, EIO, "the driver refuses to launch the annotated kernel (%d)", *result);
-		return false;
+	code = enqueue(r, t->kernel, event);
+	if (code != CL_SUCCESS)
+		gs_fail(why, EIO, "the driver refuses to launch the annotated kernel (%d)", code);
+	return code;
+}
+
+static void give_back_buffers(struct launch *l)
+{
+	if (l->buffer)
+		buffer_give_back(l->buffer, COUNTER_HEADER_WORDS);
+	if (l->trace_buffer)
+		buffer_give_back(l->trace_buffer, TRACE_HEADER_WORDS);
+	l->buffer = l->trace_buffer = NULL;
+}
+
+/* Traced if that is due and possible. *started: groups are running, whatever the result. */
+static cl_int enqueue_twin(struct kernel *k, struct request *r, struct kernel_twin *t, cl_device_id device, struct launch *l,
+                           cl_event *mine, bool app_wants_event, bool *started, struct gs_error *why)
+{
+	struct trace_plan plan;
+	cl_int code;
+	if (buffer_set_slots(l->buffer, l->slots))
+		return gs_fail(why, EIO, "the driver refuses the counters of the annotated kernel"), CL_OUT_OF_RESOURCES;
+	if (plan_trace(k, r, device, l, &plan)) {
+		code = enqueue_traced(r, t, l, &plan, mine, app_wants_event, started);
+		if (code == CL_SUCCESS || *started)
+			return code;
+		log_debug("%s is not traced: the driver does not take the launch (%d)", l->kernel_name, code);
 	}
-	l->profiled = queue_profiles(r->queue);
-	t->launched = true;
+	if (l->trace_buffer)
+		buffer_give_back(l->trace_buffer, TRACE_HEADER_WORDS);
+	l->trace_buffer = NULL;
+	code = enqueue_whole(r, t, l, mine, why);
+	*started = code == CL_SUCCESS;
+	return code;
+}
+
+/* The launch is the worker's from here on, and may be gone. The driver keeps an event until its callbacks have run, so we
+ * keep no reference: the application finds its objects with the counts that it expects. */
+static void hand_over(const struct request *r, struct launch *l, cl_event mine, cl_event *event)
+{
+	l->profiled = r->properties & CL_QUEUE_PROFILING_ENABLE;
 	worker_launched(l);
-	/* From here on the launch may be gone. The driver keeps an event until its callbacks have run, so we keep no
-	 * reference: the application finds its objects with the counts that it expects. */
 	bool told = cl.clSetEventCallback(mine, CL_COMPLETE, launch_completed, l) == CL_SUCCESS;
 	if (!told)
 		log_info("the driver takes no callback for an event: the launch will not be modelled");
@@ -194,52 +214,69 @@ static bool enqueue_twin(struct request *r, struct kernel_twin *t, struct launch
 		*event = mine;
 	else
 		cl.clReleaseEvent(mine);
-	return true;
+}
+
+/* With the kernel's lock held, so that nobody sets other arguments before the twin is enqueued. The launch is given away. */
+static bool launch_with(struct kernel *k, struct request *r, struct kernel_twin *t, cl_device_id device, struct launch *l,
+                        cl_int *result, cl_event *event, struct gs_error *why)
+{
+	enum { TRIES = 50 };
+	cl_event mine = NULL;
+	bool started = false;
+	choose_size(l);
+	l->buffer = take_buffer(r, k->build->pool, device, COUNTER_BUFFER, launch_words(l), TRIES);
+	if (!l->buffer) {
+		gs_fail(why, ENOMEM, "its counters do not fit (GPUSIM_COUNTER_MEMORY)");
+	} else {
+		*result = enqueue_twin(k, r, t, device, l, &mine, event != NULL, &started, why);
+		if (started)
+			t->launched = true;
+		if (*result == CL_SUCCESS) {
+			hand_over(r, l, mine, event);
+			return true;
+		}
+	}
+	if (started) {
+		/* A part of it runs, with our memory, and the rest never will: the application is told what the driver says. */
+		log_warning("%s: the driver has taken only a part of the launch (%d)", l->kernel_name, *result);
+		return true;
+	}
+	give_back_buffers(l);
+	launch_free(l);
+	return false;
 }
 
 static bool launch_twin(struct kernel *k, struct request *r, cl_int *result, cl_event *event, struct gs_error *why)
 {
 	cl_device_id device = NULL;
-	struct launch *l = NULL;
-	bool launched = false;
 	if (cl.clGetCommandQueueInfo(r->queue, CL_QUEUE_DEVICE, sizeof device, &device, NULL) != CL_SUCCESS ||
 	    r->dims < 1 || r->dims > 3)
 		return gs_fail(why, EINVAL, "the launch is not valid"), false;
 	if (!device_wanted(device))
 		return gs_fail(why, ENOTSUP, "its device is not the one of GPUSIM_DEVICE"), false;
+	cl.clGetCommandQueueInfo(r->queue, CL_QUEUE_PROPERTIES, sizeof r->properties, &r->properties, NULL);
 	pthread_mutex_lock(&k->lock);
 	uint64_t begin = clock_ns();
-	struct kernel_twin *t = kernel_prepare_twin(k, device, why);
+	struct kernel_twin *t = kernel_prepare_twin(k, device, false, why);
 	if (t && !t->launched) /* the first time it waited for the build */
 		r->not_ours_ns += clock_ns() - begin;
-	if (t && !(l = launch_new(k, r, t)))
+	struct launch *l = t ? launch_new(k, r, t) : NULL;
+	if (t && !l)
 		gs_fail(why, ENOMEM, "out of memory");
-	if (l) {
-		choose_size(l);
-		l->buffer = take_buffer(r, k->build->pool, device, launch_words(l));
-		if (l->buffer)
-			launched = enqueue_twin(r, t, l, result, event, why);
-		else
-			gs_fail(why, ENOMEM, "its counters do not fit (GPUSIM_COUNTER_MEMORY)");
-	}
+	bool launched = l && launch_with(k, r, t, device, l, result, event, why);
 	pthread_mutex_unlock(&k->lock);
-	if (l && !launched) {
-		if (l->buffer)
-			buffer_give_back(l->buffer, COUNTER_HEADER_WORDS);
-		launch_free(l);
-	}
 	return launched;
 }
 
 cl_int kernel_launch(cl_command_queue queue, cl_kernel handle, cl_uint dims, const size_t *offset, const size_t *global,
                      const size_t *local, cl_uint wait_count, const cl_event *wait, cl_event *event)
 {
-	struct request r = {queue, dims, offset, global, local, wait_count, wait, 0};
+	struct request r = {queue, dims, offset, global, local, wait_count, wait, 0, 0};
 	uint64_t begin = clock_ns();
 	struct gs_error why = {""};
 	struct kernel *k = kernel_find(handle);
 	int saved = errno;
-	cl_int result;
+	cl_int result = CL_SUCCESS;
 	if (k && !k->wanted)
 		gs_fail(&why, 0, "not among GPUSIM_KERNELS");
 	else if (k && k->why)

@@ -1,8 +1,8 @@
 /*
- * Launches that are alike are modelled once: the same counters of every work-item, shape and accesses on the same
- * target give the same estimate. Only the worker thread comes here.
+ * Launches that are alike are modelled once: the same counters of every work-item, shape, accesses and trace on
+ * the same target give the same estimate. Only the worker thread comes here.
  */
-#include "state.h"
+#include "tracing.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -22,12 +22,14 @@ void memo_key(const struct launch_result *r, char key[33])
 {
 	const struct launch *l = r->launch;
 	struct {
-		char counters[33], accesses[33];
+		char counters[33], accesses[33], trace[33];
 		uint64_t global[3], local[3], local_bytes;
 	} all;
 	memset(&all, 0, sizeof all);
 	gs_hash_hex(l->buffer->words, launch_words(l) * sizeof *l->buffer->words, all.counters);
 	gs_hash_hex(r->profile.accesses, r->profile.code->code_count * sizeof *r->profile.accesses, all.accesses);
+	if (r->trace)
+		memcpy(all.trace, r->trace->identity, sizeof all.trace);
 	memcpy(all.global, r->profile.global, sizeof all.global);
 	memcpy(all.local, r->profile.local, sizeof all.local);
 	all.local_bytes = r->profile.local_bytes;

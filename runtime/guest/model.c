@@ -1,7 +1,17 @@
 /* A launch whose counters are there: its estimates on every target, in the statistics and the files. */
-#include "state.h"
+#include "tracing.h"
 
 #include <stdlib.h>
+
+/* Traces are decoded only for this, because most launches are like others. */
+static int model_target(struct launch_result *r, const struct gpu *gpu, struct estimate *out)
+{
+	if (r->trace)
+		r->profile.trace = trace_decoded(r->launch->artifact, r->trace);
+	int result = model_launch(gpu, &r->profile, &runtime.model, out);
+	r->profile.trace = NULL;
+	return result;
+}
 
 /* One target, whose code is in the profile. */
 static int estimate_target(struct launch_result *r, size_t t)
@@ -16,7 +26,7 @@ static int estimate_target(struct launch_result *r, size_t t)
 		const struct estimate *known = memo_find(r->launch->facts, t, key);
 		if (known)
 			r->estimates[t] = *known;
-		else if (!(result = model_launch(gpu, &r->profile, &runtime.model, &r->estimates[t])))
+		else if (!(result = model_target(r, gpu, &r->estimates[t])))
 			memo_keep(r->launch->facts, t, key, &r->estimates[t]);
 	}
 	free(accesses);
@@ -38,9 +48,21 @@ static void estimate_targets(struct launch_result *r)
 	}
 }
 
+static void find_trace(struct launch_result *r)
+{
+	size_t flags = 0;
+	trace_of(r);
+	while (r->flags[flags])
+		flags++;
+	if (!r->trace)
+		r->flags[flags] = "not_traced";
+}
+
 void launch_model(struct launch_result *r)
 {
 	profile_fill(r);
+	if (runtime.model.hierarchy)
+		find_trace(r);
 	estimate_targets(r);
 	stats_add_launch(r);
 	report_launch(r);

@@ -211,7 +211,7 @@ void report_json_launch(const struct launch_result *r)
 	add_sizes(b, "local", p->local);
 	add_count(b, "groups", p->groups[0] * p->groups[1] * p->groups[2]);
 	add_count(b, "warps", warps);
-	add_number(b, "sampled_fraction", 1 / p->scale);
+	add_number(b, "sampled_fraction", r->trace ? r->traced_fraction : 1 / p->scale);
 	if (r->launch->measured_ns)
 		add_count(b, "measured_ns", r->launch->measured_ns);
 	else

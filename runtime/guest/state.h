@@ -102,6 +102,7 @@ struct artifact_kernel {
 	char *failure[MAX_TARGETS];            /* why */
 	struct memo *memos[MAX_TARGETS];       /* by target; the worker's */
 	char *library[MAX_TARGETS];            /* lines: functions that a table costs; NULL when there are none */
+	struct trace_shape *shapes;            /* of its launches (tracing.h) */
 };
 
 /* One term of a count: `factor` times the count of `of`, which is a lower block. */
@@ -129,6 +130,11 @@ struct artifact {
 	/* The texts to build the twin from, one per unit. */
 	char **host_texts, **host_options;
 	size_t host_count;
+	char **traced_texts; /* likewise, for one that traces as well; NULL: there are none */
+	struct trace_site *sites;
+	size_t site_count;
+	char **site_files;
+	size_t site_file_count;
 };
 
 /* On failure *err says why in one sentence. */
@@ -147,6 +153,8 @@ struct twin {
 	cl_program program;
 	struct artifact *artifact;
 	struct gs_error why; /* when failed */
+	enum twin_state traced_state; /* of the program that traces: TWIN_NEW until a launch wants it */
+	cl_program traced_program;
 };
 
 struct build {
@@ -175,6 +183,8 @@ struct artifact *build_artifact(struct build *b);
 void builder_finish(void);
 /* The twin on `device`, made now if it has not been; waits for it. Never NULL unless out of memory. */
 struct twin *build_twin(struct build *b, cl_device_id device);
+/* The program that traces, of a twin that is ready: made now if it has not been. NULL: there is none. */
+cl_program build_traced(struct build *b, struct twin *t);
 
 /* ---- compile.c: gpusim-cc and its cache ---- */
 
@@ -190,13 +200,16 @@ int compile_units(const struct unit_list *units, cl_device_id device, struct gs_
 int run_apart(const char *path, char *const *argv, char *const *environment, unsigned timeout_s, struct gs_buf *said,
               struct gs_error *err);
 
-/* ---- buffers.c: memory for counters ---- */
+/* ---- buffers.c: memory for counters and for traces ---- */
+
+enum buffer_kind { COUNTER_BUFFER, TRACE_BUFFER, BUFFER_KINDS };
 
 struct counter_buffer {
 	struct counter_buffer *next;
 	struct context_pool *pool;
+	enum buffer_kind kind;
 	cl_mem mem;
-	uint64_t *words; /* the memory itself where the device shares it, else a copy */
+	uint64_t *words; /* the memory itself where the device shares it, else a copy; of traces, once they were fetched */
 	size_t word_count;
 	bool shared;
 	uint64_t device_slots; /* word 0 as the device has it */
@@ -206,11 +219,13 @@ struct counter_buffer {
 struct context_pool *pool_for(cl_context context);
 void pool_unref(struct context_pool *pool);
 /* A zeroed buffer of at least `words` words, or NULL when the bound is reached or memory is short. */
-struct counter_buffer *buffer_take(struct context_pool *pool, cl_device_id device, size_t words);
+struct counter_buffer *buffer_take(struct context_pool *pool, cl_device_id device, enum buffer_kind kind, size_t words);
 /* Tells the device how many slots there are. */
 int buffer_set_slots(struct counter_buffer *buffer, uint64_t slots);
 /* Brings the device's words to buffer->words; nothing to do where memory is shared. */
 int buffer_fetch(struct counter_buffer *buffer, size_t words);
+/* Likewise of a trace buffer, as much as is used. */
+int buffer_fetch_trace(struct counter_buffer *buffer, size_t *words);
 void buffer_give_back(struct counter_buffer *buffer, size_t words_used);
 
 /* ---- kernels.c, launch.c ---- */
@@ -235,6 +250,7 @@ struct kernel_twin {
 	struct twin *twin;
 	cl_kernel kernel; /* NULL when it could not be made */
 	struct artifact_kernel *facts;
+	bool traces;      /* it is of the program that traces */
 	uint64_t applied; /* arguments up to this version are set on it */
 	const char *why;  /* static; when kernel is NULL */
 	bool launched;    /* at least once */
@@ -263,7 +279,7 @@ struct kernel {
 struct kernel *kernel_find(cl_kernel handle); /* a reference, or NULL */
 void kernel_unref(struct kernel *k);
 /* With the kernel's lock held: its twin on the device with all arguments set, or NULL and *why. */
-struct kernel_twin *kernel_prepare_twin(struct kernel *k, cl_device_id device, struct gs_error *why);
+struct kernel_twin *kernel_prepare_twin(struct kernel *k, cl_device_id device, bool traces, struct gs_error *why);
 
 /* ---- worker.c: what happens to a launch behind the application's back ---- */
 
@@ -276,6 +292,8 @@ struct launch {
 	struct artifact *artifact;
 	struct artifact_kernel *facts;
 	struct counter_buffer *buffer;
+	struct counter_buffer *trace_buffer; /* NULL: it is not traced */
+	struct boxed_event *boxed;           /* in boxes, and their times matter */
 	size_t slots, places; /* places: item layout only */
 	bool profiled;
 	cl_int status;        /* with which it completed */
@@ -284,6 +302,7 @@ struct launch {
 	uint64_t local_bytes;
 	uint64_t *argument_values; /* the first 8 bytes of each argument; an address for buffers */
 	bool *arguments_known;
+	uint64_t *argument_bytes; /* of a traced launch: of the memory that each points to, 0 where that is not known */
 	size_t argument_count;
 };
 
@@ -293,6 +312,7 @@ size_t launch_words(const struct launch *l); /* of its counter buffer */
 int worker_start(void);
 void worker_launched(struct launch *l);  /* numbers the launch and takes it over; before its callback is set */
 void worker_completed(struct launch *l); /* the event has completed */
+void worker_moved(void); /* memory that a launch may wait for is free */
 /* Waits until some launch in flight has been dealt with, at most `milliseconds`; false when none was. */
 bool worker_wait_progress(unsigned milliseconds);
 void worker_finish(void); /* at exit */
@@ -361,7 +381,10 @@ struct launch_result {
 	bool estimated[MAX_TARGETS];
 	const char *failure[MAX_TARGETS];
 	uint64_t *counts;     /* executions by block, over all work-items; the worker's */
-	const char *flags[5]; /* about the measurement, for every target; NULL-terminated */
+	struct kept_trace *brought; /* by the launch itself; NULL: it was not traced */
+	struct kept_trace *trace; /* the launch's own or one of a launch alike; NULL: none */
+	double traced_fraction;   /* of the groups, with such a trace */
+	const char *flags[6]; /* about the measurement, for every target; NULL-terminated */
 };
 
 struct stats {

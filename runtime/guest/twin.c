@@ -70,6 +70,8 @@ void build_release(struct build *b)
 		b->twins = t->next;
 		if (t->program)
 			cl.clReleaseProgram(t->program);
+		if (t->traced_program)
+			cl.clReleaseProgram(t->traced_program);
 		artifact_release(t->artifact);
 		free(t);
 	}
@@ -96,10 +98,19 @@ static void explain_build_failure(cl_program program, cl_device_id device, cl_in
 	        line ? line : "");
 }
 
-static cl_program compile_unit(const struct build *b, const struct artifact *a, size_t unit, cl_device_id device,
-                               bool whole, struct gs_error *err)
+/* A program to build from an artifact's texts. */
+struct twin_text {
+	const struct build *build;
+	const struct artifact *artifact;
+	char *const *texts;
+	cl_device_id device;
+};
+
+static cl_program compile_unit(const struct twin_text *from, size_t unit, bool whole, struct gs_error *err)
 {
-	const char *text = a->host_texts[unit], *options = a->host_options[unit];
+	const struct build *b = from->build;
+	cl_device_id device = from->device;
+	const char *text = from->texts[unit], *options = from->artifact->host_options[unit];
 	size_t length = strlen(text);
 	cl_int code;
 	cl_program p = cl.clCreateProgramWithSource(b->context, 1, &text, &length, &code);
@@ -116,15 +127,15 @@ static cl_program compile_unit(const struct build *b, const struct artifact *a, 
 	return NULL;
 }
 
-static cl_program link_units(const struct build *b, const struct artifact *a, cl_device_id device, struct gs_error *err)
+static cl_program link_units(const struct twin_text *from, struct gs_error *err)
 {
-	cl_program *parts = calloc(a->host_count, sizeof *parts), whole = NULL;
-	size_t made = 0;
-	while (parts && made < a->host_count && (parts[made] = compile_unit(b, a, made, device, false, err)))
+	size_t count = from->artifact->host_count, made = 0;
+	cl_program *parts = calloc(count, sizeof *parts), whole = NULL;
+	while (parts && made < count && (parts[made] = compile_unit(from, made, false, err)))
 		made++;
-	if (parts && made == a->host_count) {
+	if (parts && made == count) {
 		cl_int code;
-		whole = cl.clLinkProgram(b->context, 1, &device, NULL, (cl_uint)made, parts, NULL, NULL, &code);
+		whole = cl.clLinkProgram(from->build->context, 1, &from->device, NULL, (cl_uint)made, parts, NULL, NULL, &code);
 		if (!whole || code != CL_SUCCESS) {
 			gs_fail(err, ENOTSUP, "the driver does not link the annotated programs (%d)", code);
 			if (whole)
@@ -181,18 +192,19 @@ void builder_finish(void)
 	pthread_mutex_unlock(&jobs_lock);
 }
 
-static void build_program(struct build *b, struct twin *t)
+static cl_program build_program(const struct build *b, const struct twin *t, char *const *texts, struct gs_error *err)
 {
+	const struct twin_text from = {b, t->artifact, texts, t->device};
 	uint64_t begin = clock_ns();
 	if (!enter_driver()) {
-		gs_fail(&t->why, ECANCELED, "the program was ending");
-		return;
+		gs_fail(err, ECANCELED, "the program was ending");
+		return NULL;
 	}
-	t->program = t->artifact->host_count == 1 ? compile_unit(b, t->artifact, 0, t->device, true, &t->why)
-	                                          : link_units(b, t->artifact, t->device, &t->why);
+	cl_program p = t->artifact->host_count == 1 ? compile_unit(&from, 0, true, err) : link_units(&from, err);
 	tool_cost.twin_build_ns += clock_ns() - begin;
 	run_first_at_exit();
 	leave_driver();
+	return p;
 }
 
 /* With the build's lock held: the twin's record, made if missing. */
@@ -217,7 +229,7 @@ static void twin_step(struct build *b, struct twin *t)
 	t->state = TWIN_BUSY;
 	pthread_mutex_unlock(&b->lock);
 	if (annotated)
-		build_program(b, t);
+		t->program = build_program(b, t, t->artifact->host_texts, &t->why);
 	else
 		annotate_twin(b, t);
 	bool failed = annotated ? !t->program : !t->artifact;
@@ -256,6 +268,29 @@ struct twin *build_twin(struct build *b, cl_device_id device)
 	}
 	pthread_mutex_unlock(&b->lock);
 	return t;
+}
+
+cl_program build_traced(struct build *b, struct twin *t)
+{
+	if (!t->artifact->traced_texts)
+		return NULL;
+	pthread_mutex_lock(&b->lock);
+	while (t->traced_state == TWIN_BUSY)
+		wait_for_change(b);
+	if (t->traced_state == TWIN_NEW) {
+		struct gs_error why;
+		t->traced_state = TWIN_BUSY;
+		pthread_mutex_unlock(&b->lock);
+		cl_program p = build_program(b, t, t->artifact->traced_texts, &why);
+		if (!p)
+			log_info("launches are not traced: %s", why.text);
+		pthread_mutex_lock(&b->lock);
+		t->traced_program = p;
+		t->traced_state = p ? TWIN_READY : TWIN_FAILED;
+		pthread_cond_broadcast(&b->changed);
+	}
+	pthread_mutex_unlock(&b->lock);
+	return t->traced_program;
 }
 
 /* As far as it goes now, and only what nobody else does already. */

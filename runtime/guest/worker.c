@@ -2,7 +2,7 @@
  * The worker thread: what becomes of a launch once its event has completed. It takes the counters, models every
  * target, adds to the statistics and the files, and gives the memory back, all behind the application's back.
  */
-#include "state.h"
+#include "tracing.h"
 
 #include "runtime/log.h"
 
@@ -17,7 +17,7 @@ static struct {
 	pthread_cond_t work, progress;
 	struct launch *in_flight;              /* every launch that is not in the reports yet */
 	struct launch *completed, **completed_end; /* the queue, linked through `queued` */
-	uint64_t seq, done, in_vain_at;
+	uint64_t seq, done, moved, in_vain_at; /* moved: launches done and trace buffers given back */
 	bool in_vain;
 	bool started, finish, finished;
 	bool busy; /* with a launch */
@@ -70,16 +70,24 @@ static struct timespec deadline_in(unsigned milliseconds)
 	return t;
 }
 
+void worker_moved(void)
+{
+	pthread_mutex_lock(&w.lock);
+	w.moved++;
+	pthread_cond_broadcast(&w.progress);
+	pthread_mutex_unlock(&w.lock);
+}
+
 bool worker_wait_progress(unsigned milliseconds)
 {
 	struct timespec deadline = deadline_in(milliseconds);
 	pthread_mutex_lock(&w.lock);
-	uint64_t before = w.done;
+	uint64_t before = w.moved;
 	/* Who waited in vain once does not wait again before something has moved: a user event may hold all. */
 	int late = w.in_vain && w.in_vain_at == before;
-	while (w.done == before && !late)
+	while (w.moved == before && !late)
 		late = pthread_cond_timedwait(&w.progress, &w.lock, &deadline);
-	bool progress = w.done != before || w.busy; /* who models a large launch will come to its end */
+	bool progress = w.moved != before || w.busy; /* who models a large launch will come to its end */
 	w.in_vain = !progress;
 	w.in_vain_at = before;
 	pthread_mutex_unlock(&w.lock);
@@ -99,12 +107,16 @@ static void finish_launch(struct launch *l)
 	} else if (!r.counts || buffer_fetch(l->buffer, words)) {
 		launch_not_modelled(l->kernel_name, "its counters could not be read");
 	} else {
+		r.brought = l->trace_buffer ? trace_bring_back(l) : NULL;
 		record_launch(l);
 		if (report_wanted() || !record_wanted()) /* who records may leave the rest to replay */
 			launch_model(&r);
+		kept_trace_free(r.brought);
 	}
 	free(r.counts);
 	buffer_give_back(l->buffer, words);
+	if (l->trace_buffer) /* not looked at */
+		buffer_give_back(l->trace_buffer, l->trace_buffer->word_count);
 	tool_cost.model_ns += clock_ns() - begin;
 }
 
@@ -153,6 +165,7 @@ static void work_on(struct launch *l)
 	leave_flight(l);
 	launch_free(l);
 	w.done++;
+	w.moved++;
 	pthread_cond_broadcast(&w.progress);
 }
 

@@ -1,0 +1,41 @@
+/* What launch.c and launch_boxes.c share. */
+#ifndef GPUSIM_GUEST_LAUNCH_H
+#define GPUSIM_GUEST_LAUNCH_H
+
+#include "tracing.h"
+
+/* A launch as the application asked for it. */
+struct request {
+	cl_command_queue queue;
+	cl_uint dims;
+	const size_t *offset, *global, *local;
+	cl_uint wait_count;
+	const cl_event *wait;
+	cl_command_queue_properties properties; /* of the queue */
+	uint64_t not_ours_ns; /* time spent in the driver's own enqueue and waiting for the twin's build */
+};
+
+cl_int enqueue(struct request *r, cl_kernel kernel, cl_event *event);
+/* The arguments behind the application's own: counters and the box. */
+cl_int set_arguments(struct kernel_twin *t, const struct launch *l, const cl_ulong16 *box);
+/* Waits for launches that end if there is no room, `tries` times. */
+struct counter_buffer *take_buffer(const struct request *r, struct context_pool *pool, cl_device_id device,
+                                   enum buffer_kind kind, size_t words, unsigned tries);
+
+/* ---- launch_boxes.c ---- */
+
+/* What a launch is traced with. */
+struct trace_plan {
+	struct kernel_twin *twin;
+	struct boxes boxes; /* one: the whole launch */
+	uint64_t chunks;    /* of the buffer */
+	uint64_t part, of;  /* where groups are not known before: of each `of` groups the first `part` */
+};
+
+/* With the kernel's lock held: whether the launch is to be traced, how, and with which buffer, which is the launch's. */
+bool plan_trace(struct kernel *k, const struct request *r, cl_device_id device, struct launch *l, struct trace_plan *plan);
+/* The launch as planned. *event is the last box's. Where this fails, *started says whether groups are running. */
+cl_int enqueue_traced(struct request *r, struct kernel_twin *t, struct launch *l, const struct trace_plan *plan,
+                      cl_event *event, bool app_wants_event, bool *started);
+
+#endif

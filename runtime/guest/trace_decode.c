@@ -1,0 +1,199 @@
+/* A launch's trace on its way from the device to the models. All of it runs on the worker thread. */
+#include "tracing.h"
+
+#include "models/trace_read.h"
+#include "runtime/cc/traces.h"
+#include "runtime/log.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define LOG_DOMAIN "trace"
+
+#pragma weak trace_read
+#pragma weak trace_free
+
+enum {
+	WORD = sizeof(uint64_t),
+	CHUNK_WORDS = TRACE_CHUNK_BYTES / WORD,
+	CHUNK_HEADER = TRACE_CHUNK_HEADER_WORDS * WORD,
+	CHUNK_ROOM = TRACE_CHUNK_BYTES - CHUNK_HEADER,
+};
+
+/* ---- short and long ---- */
+
+static size_t bytes_used(const uint64_t *chunk)
+{
+	uint32_t used = (uint32_t)chunk[2];
+	return used < CHUNK_ROOM ? used : CHUNK_ROOM;
+}
+
+struct kept_trace *trace_pack(const uint64_t *words, size_t chunks)
+{
+	struct kept_trace *t = calloc(1, sizeof *t);
+	const uint64_t *chunk = words + TRACE_HEADER_WORDS;
+	size_t length = 0;
+	for (size_t i = 0; i < chunks; i++)
+		length += bytes_used(chunk + i * CHUNK_WORDS) ? CHUNK_HEADER + bytes_used(chunk + i * CHUNK_WORDS) : 0;
+	if (!t || !(t->bytes = malloc(length + 1))) {
+		free(t);
+		return NULL;
+	}
+	for (size_t i = 0; i < chunks; i++, chunk += CHUNK_WORDS) {
+		size_t used = bytes_used(chunk);
+		if (!used) /* counted, but past what its box was given (launch_boxes.c) */
+			continue;
+		memcpy(t->bytes + t->length, chunk, CHUNK_HEADER + used);
+		t->length += CHUNK_HEADER + used;
+		t->chunks++;
+	}
+	return t;
+}
+
+/* As the device wrote it, less the chunks that nobody used. */
+static uint64_t *unpack(const struct kept_trace *t, size_t *word_count)
+{
+	*word_count = TRACE_HEADER_WORDS + t->chunks * CHUNK_WORDS;
+	uint64_t *words = calloc(*word_count, WORD), *chunk = words + TRACE_HEADER_WORDS;
+	if (!words)
+		return NULL;
+	words[0] = t->chunks;
+	for (size_t at = 0; at < t->length; chunk += CHUNK_WORDS) {
+		memcpy(chunk, t->bytes + at, CHUNK_HEADER);
+		memcpy(chunk + TRACE_CHUNK_HEADER_WORDS, t->bytes + at + CHUNK_HEADER, bytes_used(chunk));
+		at += CHUNK_HEADER + bytes_used(chunk);
+	}
+	return words;
+}
+
+/* ---- decoding ---- */
+
+static struct {
+	char identity[33]; /* "": of none */
+	struct artifact *artifact; /* whose sites it has */
+	struct launch_trace *trace;
+} latest;
+
+static void forget_latest(void)
+{
+	if (trace_free)
+		trace_free(latest.trace);
+	artifact_release(latest.artifact);
+	memset(&latest, 0, sizeof latest);
+}
+
+static struct launch_trace *decode(const struct artifact *a, const struct kept_trace *t)
+{
+	struct trace_layout layout = {
+		.sites = a->sites,
+		.site_count = (uint32_t)a->site_count,
+		.block_count = (uint32_t)a->block_count,
+		.argument_bytes = t->argument_bytes,
+		.argument_count = t->argument_count,
+		.most_bytes = TRACE_DECODED_SHARE(runtime.options.trace_memory.number),
+	};
+	struct launch_trace *out = NULL;
+	struct gs_error err = {"out of memory"};
+	size_t word_count;
+	memcpy(layout.groups, t->groups, sizeof layout.groups);
+	memcpy(layout.local, t->local, sizeof layout.local);
+	uint64_t *words = unpack(t, &word_count);
+	if (!words || !trace_read || trace_read(words, word_count, &layout, &out, &err))
+		log_info("a trace cannot be read: %s", err.text);
+	free(words);
+	return out;
+}
+
+/* Of what was done by whom; in which order the device took its chunks does not matter. */
+static void identify(const struct launch_trace *trace, char identity[33])
+{
+	struct gs_buf all = {0};
+	char hex[33];
+	for (size_t g = 0; g < trace->group_count; g++) {
+		const struct traced_group *group = &trace->groups[g];
+		gs_buf_add(&all, &group->group, sizeof group->group);
+		for (uint32_t i = 0; i < group->lane_count; i++) {
+			gs_hash_hex(group->lanes[i].events, group->lanes[i].count * sizeof *group->lanes[i].events, hex);
+			gs_buf_add(&all, hex, sizeof hex);
+		}
+	}
+	gs_hash_hex(all.data, all.len, identity);
+	gs_buf_free(&all);
+}
+
+static void remember(struct artifact *a, const struct kept_trace *t, struct launch_trace *trace)
+{
+	a->refs++; /* before the one that goes, which may be the same */
+	forget_latest();
+	latest.artifact = a;
+	latest.trace = trace;
+	memcpy(latest.identity, t->identity, sizeof latest.identity);
+}
+
+const struct launch_trace *trace_decoded(struct artifact *a, const struct kept_trace *t)
+{
+	if (latest.trace && latest.artifact == a && !strcmp(latest.identity, t->identity))
+		return latest.trace;
+	forget_latest();
+	struct launch_trace *trace = decode(a, t);
+	if (trace)
+		remember(a, t, trace);
+	return trace;
+}
+
+/* ---- a launch ---- */
+
+struct kept_trace *trace_bring_back(struct launch *l)
+{
+	struct counter_buffer *b = l->trace_buffer;
+	struct kept_trace *t = NULL;
+	size_t words = 0;
+	if (!buffer_fetch_trace(b, &words))
+		t = trace_pack(b->words, (words - TRACE_HEADER_WORDS) / CHUNK_WORDS);
+	else
+		words = b->word_count;
+	buffer_give_back(b, words);
+	l->trace_buffer = NULL;
+	worker_moved();
+	if (t) {
+		t->argument_bytes = l->argument_bytes;
+		t->argument_count = l->argument_count;
+		l->argument_bytes = NULL;
+	}
+	return t;
+}
+
+/* Fills in what is known besides; false when there is nothing in it. */
+static bool complete(const struct launch_result *r, struct kept_trace *t)
+{
+	struct artifact *a = r->launch->artifact;
+	for (int d = 0; d < 3; d++) {
+		t->groups[d] = r->profile.groups[d];
+		t->local[d] = (uint32_t)r->profile.local[d];
+	}
+	forget_latest(); /* not both at once */
+	struct launch_trace *trace = decode(a, t);
+	if (!trace)
+		return false;
+	identify(trace, t->identity);
+	t->traced_groups = trace->group_count;
+	remember(a, t, trace);
+	log_debug("%s: %zu groups traced in %zu chunks, %llu accesses", r->launch->kernel_name, trace->group_count, t->chunks,
+	          (unsigned long long)trace->accesses);
+	return trace->group_count;
+}
+
+void trace_of(struct launch_result *r)
+{
+	const struct launch *l = r->launch;
+	struct kept_trace *t = r->brought;
+	r->brought = NULL;
+	if (t && complete(r, t))
+		trace_keep(l->facts, l->global, l->local, t);
+	else
+		kept_trace_free(t);
+	r->trace = trace_find(l->facts, l->global, l->local);
+	if (r->trace)
+		r->traced_fraction = (double)r->trace->traced_groups /
+		                     (double)(r->trace->groups[0] * r->trace->groups[1] * r->trace->groups[2]);
+}

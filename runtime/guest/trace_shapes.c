@@ -1,0 +1,152 @@
+/*
+ * Which launches are traced: the first of each kernel and shape, the 8th, the 64th and so on, because data may change what a
+ * kernel does. The others take the latest trace of their shape. Traces that were not used for the longest time go when
+ * there are too many bytes of them, and so do shapes when a kernel has too many.
+ */
+#include "tracing.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_SHAPES = 256, FURTHER = 8 };
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct kept_trace *newest, *oldest;
+static uint64_t kept_bytes;
+
+/* ---- kept traces; with the lock held ---- */
+
+static uint64_t size_of(const struct kept_trace *t)
+{
+	return sizeof *t + t->length + t->argument_count * sizeof *t->argument_bytes;
+}
+
+void kept_trace_free(struct kept_trace *t)
+{
+	if (!t)
+		return;
+	free(t->bytes);
+	free(t->argument_bytes);
+	free(t);
+}
+
+static void leave_order(struct kept_trace *t)
+{
+	*(t->newer ? &t->newer->older : &newest) = t->older;
+	*(t->older ? &t->older->newer : &oldest) = t->newer;
+}
+
+static void enter_order(struct kept_trace *t)
+{
+	t->newer = NULL;
+	t->older = newest;
+	*(newest ? &newest->newer : &oldest) = t;
+	newest = t;
+}
+
+static void drop(struct trace_shape *s)
+{
+	struct kept_trace *t = s->kept;
+	if (!t)
+		return;
+	s->kept = NULL;
+	leave_order(t);
+	kept_bytes -= size_of(t);
+	kept_trace_free(t);
+}
+
+/* ---- shapes; with the lock held ---- */
+
+static void remove_last(struct artifact_kernel *k)
+{
+	struct trace_shape **link = &k->shapes;
+	while ((*link)->next)
+		link = &(*link)->next;
+	drop(*link);
+	free(*link);
+	*link = NULL;
+}
+
+/* Moves it to the front; made if `make` says so. */
+static struct trace_shape *shape_of(struct artifact_kernel *k, const uint64_t global[3], const uint64_t local[3], bool make)
+{
+	struct trace_shape **link = &k->shapes;
+	size_t count = 0, size = sizeof(uint64_t[3]);
+	while (*link && (memcmp((*link)->global, global, size) || memcmp((*link)->local, local, size))) {
+		link = &(*link)->next;
+		count++;
+	}
+	struct trace_shape *s = *link;
+	if (s) {
+		*link = s->next;
+	} else if (!make || !(s = calloc(1, sizeof *s))) {
+		return NULL;
+	} else {
+		memcpy(s->global, global, size);
+		memcpy(s->local, local, size);
+		s->due = 1;
+		if (count >= MOST_SHAPES)
+			remove_last(k);
+	}
+	s->next = k->shapes;
+	k->shapes = s;
+	return s;
+}
+
+bool trace_due(struct artifact_kernel *k, const uint64_t global[3], const uint64_t local[3])
+{
+	pthread_mutex_lock(&lock);
+	struct trace_shape *s = shape_of(k, global, local, true);
+	bool due = s && (++s->launches >= s->due || runtime.options.trace.number == TRACE_ALL);
+	pthread_mutex_unlock(&lock);
+	return due;
+}
+
+void trace_taken(struct artifact_kernel *k, const uint64_t global[3], const uint64_t local[3])
+{
+	pthread_mutex_lock(&lock);
+	struct trace_shape *s = shape_of(k, global, local, false);
+	while (s && s->due <= s->launches)
+		s->due *= FURTHER;
+	pthread_mutex_unlock(&lock);
+}
+
+void trace_keep(struct artifact_kernel *k, const uint64_t global[3], const uint64_t local[3], struct kept_trace *t)
+{
+	pthread_mutex_lock(&lock);
+	struct trace_shape *s = shape_of(k, global, local, true);
+	if (s) {
+		drop(s);
+		t->shape = s;
+		s->kept = t;
+		kept_bytes += size_of(t);
+		enter_order(t);
+		/* A single one may be larger than all should be together. */
+		while (kept_bytes > TRACE_KEPT_SHARE(runtime.options.trace_memory.number) && oldest != t)
+			drop(oldest->shape);
+	}
+	pthread_mutex_unlock(&lock);
+	if (!s)
+		kept_trace_free(t);
+}
+
+struct kept_trace *trace_find(struct artifact_kernel *k, const uint64_t global[3], const uint64_t local[3])
+{
+	pthread_mutex_lock(&lock);
+	struct trace_shape *s = shape_of(k, global, local, false);
+	struct kept_trace *t = s ? s->kept : NULL;
+	if (t) {
+		leave_order(t);
+		enter_order(t);
+	}
+	pthread_mutex_unlock(&lock);
+	return t;
+}
+
+void trace_shapes_free(struct artifact_kernel *k)
+{
+	pthread_mutex_lock(&lock);
+	while (k->shapes)
+		remove_last(k);
+	pthread_mutex_unlock(&lock);
+}

@@ -1,0 +1,73 @@
+/*
+ * Traces of a launch's work-groups in the guest's process: which launches are traced, how they are launched, what becomes of the
+ * traces. Off unless the memory hierarchy is modelled.
+ */
+#ifndef GPUSIM_GUEST_TRACING_H
+#define GPUSIM_GUEST_TRACING_H
+
+#include "boxes.h"
+#include "state.h"
+
+/* How GPUSIM_TRACE_MEMORY is divided: a trace is in buffers of the device, then kept as short as it goes, and made long again
+ * and decoded while a launch is modelled. */
+#define TRACE_BUFFER_SHARE(bytes) ((bytes) / 4)
+#define TRACE_KEPT_SHARE(bytes) ((bytes) / 8)
+#define TRACE_DECODED_SHARE(bytes) ((bytes) / 8 * 3)
+
+/* ---- events.c: launches in boxes are one command for the application ---- */
+
+/* Takes over the events of all boxes but the last. `event` is the last one's if the application gets it, else NULL. Returns
+ * NULL when out of memory: the parts stay the caller's. */
+struct boxed_event *boxed_event_new(cl_event event, const cl_event *parts, size_t count);
+/* The last box has completed: when the first of all began, in the device's time. Takes `e` away from the caller. */
+uint64_t boxed_event_completed(struct boxed_event *e, cl_event event);
+
+/* ---- trace_shapes.c: which launches are traced; needs no driver ---- */
+
+/* The launches of a kernel that are alike in their sizes. */
+struct trace_shape {
+	struct trace_shape *next;
+	uint64_t global[3], local[3]; /* as the application gave them */
+	uint64_t launches, due;       /* up to now; the number of the one to be traced next */
+	struct kept_trace *kept;      /* the latest, or NULL */
+};
+
+/* Counts a launch; whether it is to be traced. */
+bool trace_due(struct artifact_kernel *k, const uint64_t global[3], const uint64_t local[3]);
+/* It is traced: the next of its shape is eight times as far. */
+void trace_taken(struct artifact_kernel *k, const uint64_t global[3], const uint64_t local[3]);
+
+/* A trace as it is kept: its chunks, without what they do not use. */
+struct kept_trace {
+	struct kept_trace *older, *newer; /* in the order of their use */
+	struct trace_shape *shape;
+	char *bytes;
+	size_t length, chunks;
+	uint64_t *argument_bytes; /* of the launch (models/trace_read.h) */
+	size_t argument_count;
+	uint64_t groups[3];
+	uint32_t local[3];
+	uint64_t traced_groups;
+	char identity[33]; /* a hash of what the work-items did */
+};
+
+void kept_trace_free(struct kept_trace *t); /* one that is not in a shape */
+/* Keeps it, in place of the one that the shape had; others go while there are too many bytes. */
+void trace_keep(struct artifact_kernel *k, const uint64_t global[3], const uint64_t local[3], struct kept_trace *t);
+/* The trace of launches of these sizes, or NULL. Only the worker asks, keeps, and so makes traces go. */
+struct kept_trace *trace_find(struct artifact_kernel *k, const uint64_t global[3], const uint64_t local[3]);
+void trace_shapes_free(struct artifact_kernel *k);
+
+/* ---- trace_decode.c: a trace on its way to the models; the worker's ---- */
+
+/* Puts the words of a trace buffer together. NULL when out of memory. */
+struct kept_trace *trace_pack(const uint64_t *words, size_t chunks);
+/* The trace of a launch that has completed, from its buffer, which goes back to the pool. NULL: it cannot be read. */
+struct kept_trace *trace_bring_back(struct launch *l);
+/* Finds the trace for a launch whose profile is filled: the one that it brought, which this takes, else one that was kept. Where
+ * there is none r->trace stays NULL. */
+void trace_of(struct launch_result *r);
+/* Decoded; it stays until another one is. NULL: it cannot be read. */
+const struct launch_trace *trace_decoded(struct artifact *a, const struct kept_trace *t);
+
+#endif
