@@ -22,7 +22,7 @@ static const cl_profiling_info times[TIMES] = {
 };
 
 struct boxed_event {
-	cl_event event; /* the last box's; NULL: the application has no use for it */
+	cl_event event; /* the last box's; NULL: the application cannot ask for its times */
 	bool completed;
 	cl_ulong own[TIMES], first[TIMES]; /* once completed */
 	size_t part_count;

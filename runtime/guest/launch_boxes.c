@@ -2,9 +2,10 @@
  * A launch of which groups are traced. A small one is run by the traced twin as a whole. Of a large one the sampled groups are:
  * it is cut into boxes (boxes.h), and each goes to the twin that traces or to the one that counts.
  *
- * To the application it stays one command. Every box waits for what the launch waits for. In a queue that is in order
- * the last box ends last; in one that is not, it also waits for all the others. Its event is the launch's, with the times
- * of the first that began (events.c).
+ * To the application it stays one command. The first box waits for what the launch waits for, and each other one for the box
+ * before it, by the order of the queue or by its event: so the last ends last. Its event is the launch's, with the times of
+ * the first (events.c). The other boxes' events are held until then, and no box waits in two ways for one thing: POCL 3.1 does not
+ * survive either when what is waited for fails.
  */
 #include "launch.h"
 
@@ -67,6 +68,8 @@ static bool choose_groups(const struct launch *l, struct trace_plan *p)
 		group_items *= l->local[d];
 		groups[d] = divides ? l->global[d] / l->local[d] : 1;
 	}
+	if (!items)
+		return false;
 	if (divides) {
 		boxes_choose(groups, most / group_items ? most / group_items : 1, seed_of(l), &p->boxes);
 		return true;
@@ -157,6 +160,11 @@ static cl_int set_trace_buffer(const struct kernel_twin *t, const struct launch 
 	return cl.clSetKernelArg(t->kernel, (cl_uint)t->box_argument + 1, sizeof l->trace_buffer->mem, &l->trace_buffer->mem);
 }
 
+static bool in_order(const struct request *r)
+{
+	return !(r->properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
+}
+
 static cl_int enqueue_part(struct request *r, struct kernel_twin *t, const struct launch *l, struct part *p, cl_event *event)
 {
 	cl_int code = set_arguments(t, l, &p->box);
@@ -168,32 +176,10 @@ static cl_int enqueue_part(struct request *r, struct kernel_twin *t, const struc
 	return code;
 }
 
-/* The events of the boxes before the last: how many of them are needed. */
-static bool wants_event(const struct request *r, size_t index)
+static void give_parts(struct launch *l, cl_event event, cl_event *parts, size_t count)
 {
-	if (r->properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE)
-		return true;
-	return !index && r->properties & CL_QUEUE_PROFILING_ENABLE;
-}
-
-/* Of a queue that is not in order: what the application waits for, and all other boxes. The caller frees it. */
-static cl_event *wait_for_all(struct part *last, const cl_event *parts, size_t count)
-{
-	struct request *r = &last->request;
-	cl_event *all = calloc(r->wait_count + count + 1, sizeof *all);
-	for (cl_uint i = 0; all && i < r->wait_count; i++)
-		all[i] = r->wait[i];
-	for (size_t i = 0; all && i < count; i++)
-		all[r->wait_count++] = parts[i];
-	r->wait = all;
-	return all;
-}
-
-static void give_parts(struct launch *l, const struct request *r, cl_event event, bool app_wants_event, cl_event *parts,
-                       size_t count)
-{
-	if (count && r->properties & CL_QUEUE_PROFILING_ENABLE)
-		l->boxed = boxed_event_new(app_wants_event ? event : NULL, parts, count);
+	if (count)
+		l->boxed = boxed_event_new(event, parts, count);
 	while (!l->boxed && count)
 		cl.clReleaseEvent(parts[--count]);
 }
@@ -207,25 +193,24 @@ cl_int enqueue_traced(struct request *r, struct kernel_twin *t, struct launch *l
 	cl_int code = CL_SUCCESS;
 	for (size_t i = 0; i < plan->boxes.count && code == CL_SUCCESS; i++) {
 		const struct box *b = &plan->boxes.list[i];
-		bool last = i + 1 == plan->boxes.count, keep = !last && wants_event(r, i);
-		cl_event *waits = NULL;
+		bool last = i + 1 == plan->boxes.count;
 		struct part p;
 		make_part(r, l, plan, i, traced, &p);
 		traced += b->traced ? box_groups(b) : 0;
-		if (last && part_count && r->properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE &&
-		    !(waits = wait_for_all(&p, parts, part_count)))
-			code = CL_OUT_OF_HOST_MEMORY;
-		cl_event *where = last ? event : keep ? &parts[part_count] : NULL;
-		if (code == CL_SUCCESS)
-			code = enqueue_part(r, b->traced ? plan->twin : t, l, &p, where);
+		if (i) {
+			p.request.wait_count = !in_order(r);
+			p.request.wait = in_order(r) ? NULL : &parts[i - 1];
+		}
+		cl_event *where = last ? event : &parts[i];
+		code = enqueue_part(r, b->traced ? plan->twin : t, l, &p, where);
 		if (code != CL_SUCCESS && b->traced && *started) /* the others have begun: these have to run, traced or not */
 			code = enqueue_part(r, t, l, &p, where);
 		*started = *started || code == CL_SUCCESS;
-		part_count += keep && code == CL_SUCCESS;
-		free(waits);
+		part_count += !last && code == CL_SUCCESS;
 	}
 	if (code == CL_SUCCESS)
 		trace_taken(l->facts, l->global, l->local);
-	give_parts(l, r, *event, app_wants_event && code == CL_SUCCESS, parts, part_count);
+	bool asked = app_wants_event && code == CL_SUCCESS && r->properties & CL_QUEUE_PROFILING_ENABLE;
+	give_parts(l, asked ? *event : NULL, parts, part_count);
 	return code;
 }

@@ -293,7 +293,7 @@ struct launch {
 	struct artifact_kernel *facts;
 	struct counter_buffer *buffer;
 	struct counter_buffer *trace_buffer; /* NULL: it is not traced */
-	struct boxed_event *boxed;           /* in boxes, and their times matter */
+	struct boxed_event *boxed;           /* NULL: it is not in boxes */
 	size_t slots, places; /* places: item layout only */
 	bool profiled;
 	cl_int status;        /* with which it completed */

@@ -16,10 +16,10 @@
 
 /* ---- events.c: launches in boxes are one command for the application ---- */
 
-/* Takes over the events of all boxes but the last. `event` is the last one's if the application gets it, else NULL. Returns
- * NULL when out of memory: the parts stay the caller's. */
+/* Takes over the events of all boxes but the last. `event` is the last one's if the application can ask for its times, else
+ * NULL. Returns NULL when out of memory: the parts stay the caller's. */
 struct boxed_event *boxed_event_new(cl_event event, const cl_event *parts, size_t count);
-/* The last box has completed: when the first of all began, in the device's time. Takes `e` away from the caller. */
+/* The last box has completed: when the first of all began, in the device's time, 0 if that is not known. Takes `e` away from the caller. */
 uint64_t boxed_event_completed(struct boxed_event *e, cl_event event);
 
 /* ---- trace_shapes.c: which launches are traced; needs no driver ---- */
