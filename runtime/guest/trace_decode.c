@@ -1,4 +1,4 @@
-/* A launch's trace on its way from the device to the models. All of it runs on the worker thread. */
+/* A launch's trace on its way to the models. All of it runs on the worker thread, and needs no driver. */
 #include "tracing.h"
 
 #include "models/trace_read.h"
@@ -142,26 +142,6 @@ const struct launch_trace *trace_decoded(struct artifact *a, const struct kept_t
 }
 
 /* ---- a launch ---- */
-
-struct kept_trace *trace_bring_back(struct launch *l)
-{
-	struct counter_buffer *b = l->trace_buffer;
-	struct kept_trace *t = NULL;
-	size_t words = 0;
-	if (!buffer_fetch_trace(b, &words))
-		t = trace_pack(b->words, (words - TRACE_HEADER_WORDS) / CHUNK_WORDS);
-	else
-		words = b->word_count;
-	buffer_give_back(b, words);
-	l->trace_buffer = NULL;
-	worker_moved();
-	if (t) {
-		t->argument_bytes = l->argument_bytes;
-		t->argument_count = l->argument_count;
-		l->argument_bytes = NULL;
-	}
-	return t;
-}
 
 /* Fills in what is known besides; false when there is nothing in it. */
 static bool complete(const struct launch_result *r, struct kept_trace *t)

@@ -58,12 +58,15 @@ void trace_keep(struct artifact_kernel *k, const uint64_t global[3], const uint6
 struct kept_trace *trace_find(struct artifact_kernel *k, const uint64_t global[3], const uint64_t local[3]);
 void trace_shapes_free(struct artifact_kernel *k);
 
-/* ---- trace_decode.c: a trace on its way to the models; the worker's ---- */
+/* ---- trace_fetch.c ---- */
+
+/* The trace of a launch that has completed, from its buffer, which goes back to the pool. NULL: it cannot be read. */
+struct kept_trace *trace_bring_back(struct launch *l);
+
+/* ---- trace_decode.c: a trace on its way to the models; the worker's, without a driver ---- */
 
 /* Puts the words of a trace buffer together. NULL when out of memory. */
 struct kept_trace *trace_pack(const uint64_t *words, size_t chunks);
-/* The trace of a launch that has completed, from its buffer, which goes back to the pool. NULL: it cannot be read. */
-struct kept_trace *trace_bring_back(struct launch *l);
 /* Finds the trace for a launch whose profile is filled: the one that it brought, which this takes, else one that was kept. Where
  * there is none r->trace stays NULL. */
 void trace_of(struct launch_result *r);
