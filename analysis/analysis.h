@@ -33,8 +33,10 @@ int target_compile_start(const struct target_bitcode *bitcode, const char *arch,
                          struct gs_error *err);
 int target_compile_finish(struct target_job *job, struct gs_buf *ptx, struct gs_error *err);
 
-/* The architecture whose assembler's registers a target has: the last part of ARCH:LIBRARY:ASSEMBLER_ARCH, or ARCH. */
+/* Names of targets are ARCH:LIBRARY, then :ASSEMBLER_ARCH where that is another, then :sass where machine instructions
+ * are wanted. The architecture whose assembler's registers a target has, with what follows it. */
 const char *target_assembler(const char *name);
+bool target_is_machine(const char *name);
 
 /* Drops the .pseudoprobe lines, which no assembler of PTX knows. */
 void ptx_without_probes(const char *ptx, size_t length, struct gs_buf *out);

@@ -215,6 +215,29 @@ int graph_find_dominators(struct graph *g, struct gs_error *err)
 	return result ? gs_fail(err, ENOMEM, "out of memory") : 0;
 }
 
+int graph_find_joins(const struct graph *g, const bool *without, int32_t *out, struct gs_error *err)
+{
+	struct flow_tree up = {.count = g->block_count + 1, .root = g->block_count};
+	uint32_t *from = calloc((size_t)g->edge_count + 1, sizeof *from), count = 0,
+		 *to = calloc((size_t)g->edge_count + 1, sizeof *to);
+	int result = from && to ? 0 : -ENOMEM;
+	if (!result) {
+		list_edges(g, from, to);
+		for (uint32_t e = 0; e < g->edge_count; e++)
+			if (!without[e]) {
+				from[count] = from[e];
+				to[count++] = to[e];
+			}
+		result = flow_tree_make(&up, to, from, count);
+	}
+	for (uint32_t b = 0; b < g->block_count && !result; b++)
+		out[b] = parent_block(g, &up, b);
+	flow_tree_free(&up);
+	free(from);
+	free(to);
+	return result ? gs_fail(err, ENOMEM, "out of memory") : 0;
+}
+
 static bool spans_over(struct graph_span a, struct graph_span b)
 {
 	return a.first && a.first <= b.first && b.first <= a.last;

@@ -49,6 +49,8 @@ void graph_free(struct graph *g);
 bool graph_dominates(const struct graph *g, uint32_t a, uint32_t b);
 bool graph_post_dominates(const struct graph *g, uint32_t a, uint32_t b);
 bool graph_in_loop(const struct graph *g, uint32_t block, uint32_t loop); /* or in a loop inside of it */
+/* Immediate post-dominators of all blocks as if some edges were not there; -1 where there is none. */
+int graph_find_joins(const struct graph *g, const bool *without, int32_t *out, struct gs_error *err);
 int32_t graph_block_of(const struct graph *g, uint32_t instruction);
 
 /* Liveness: the most 32-bit registers that are live at once (64-bit ones count two, predicates none), and at the

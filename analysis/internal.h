@@ -15,6 +15,7 @@ struct target_arch {
 	const char *cpu;     /* as LLVM names it */
 	const char *feature; /* the oldest PTX version that has it */
 	bool vendor;         /* the vendor's library, not libclc's */
+	bool machine;        /* machine instructions will be made of the PTX */
 };
 
 /* The newest architecture that LLVM knows and that is not newer than `name`: PTX runs on later ones too. A colon

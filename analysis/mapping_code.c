@@ -1,6 +1,7 @@
 /* A kernel's code as the models read it, from PTX and graphs; the sums of its edges are mapping_solve.c's. */
 #include "analysis/addresses.h"
-#include "analysis/mapping_internal.h"
+#include "analysis/analysis.h"
+#include "analysis/machine.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -245,6 +246,23 @@ static int fill_resources(struct filler *f, const char *arch, struct gs_error *e
 	return 0;
 }
 
+/* Library functions in place of their calls, and what the assembler makes of it all where the target wants that. */
+static int expand(const struct mapping *m, const char *arch, struct kernel_code *code, struct gs_error *err)
+{
+	uint32_t *starts = calloc(code->code_count + 2u, sizeof *starts);
+	struct code_instruction *before = calloc(code->code_count + 1u, sizeof *before);
+	int result = starts && before ? 0 : gs_fail(err, ENOMEM, "out of memory");
+	if (!result) {
+		memcpy(before, code->code, code->code_count * sizeof *before);
+		result = mapping_expand(m, arch, code, starts, err);
+	}
+	if (!result && target_is_machine(arch))
+		result = machine_make(m, arch, before, starts, code, err);
+	free(starts);
+	free(before);
+	return result;
+}
+
 int mapping_code(const struct mapping *m, const struct mapping_source *source, const char *arch, struct kernel_code **out,
                  struct gs_error *err)
 {
@@ -279,7 +297,7 @@ int mapping_code(const struct mapping *m, const struct mapping_source *source, c
 	if (!result)
 		result = mapping_sites(m, source, f.code, err);
 	if (!result)
-		result = mapping_expand(m, arch, f.code, err);
+		result = expand(m, arch, f.code, err);
 	gs_buf_free(&f.strings);
 	if (result)
 		code_free(f.code);

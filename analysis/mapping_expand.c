@@ -34,6 +34,7 @@ struct expander {
 	const struct builtin_cost **costs; /* by instruction: of a call that is expanded, or NULL */
 	uint8_t *fates;                    /* by instruction: enum fate */
 	struct builtin_step *steps;
+	uint32_t *starts;      /* by instruction: where it begins in `to` */
 	uint32_t step_count;   /* registers of steps so far */
 	uint16_t last_result;  /* of the call before */
 };
@@ -222,13 +223,15 @@ static void rebuild(struct expander *e)
 	for (uint32_t b = 0; b < e->from->block_count; b++) {
 		struct code_block *block = &e->from->blocks[b];
 		uint32_t first = e->to->code_count;
-		for (uint32_t i = block->first; i < block->first + block->count; i++)
+		for (uint32_t i = block->first; i < block->first + block->count; i++) {
+			e->starts[i] = e->to->code_count;
 			if (e->costs[i])
 				expand_call(e, i);
 			else if (e->fates[i] == MOVED)
 				move_result(e, i);
 			else if (e->fates[i] == COPIED)
 				copy_instruction(e, i);
+		}
 		block->first = first;
 		block->count = e->to->code_count - first;
 	}
@@ -261,10 +264,13 @@ static bool make_room(struct expander *e, uint32_t added)
 	return true;
 }
 
-int mapping_expand(const struct mapping *m, const char *arch, struct kernel_code *code, struct gs_error *err)
+int mapping_expand(const struct mapping *m, const char *arch, struct kernel_code *code, uint32_t *starts,
+                   struct gs_error *err)
 {
 	struct kernel_code grown = {0};
-	struct expander e = {.arch = arch, .from = code, .to = &grown};
+	struct expander e = {.arch = arch, .from = code, .to = &grown, .starts = starts};
+	for (uint32_t i = 0; i <= code->code_count; i++)
+		starts[i] = i;
 	e.costs = calloc(code->code_count + 1u, sizeof *e.costs);
 	e.fates = calloc(code->code_count + 1u, sizeof *e.fates);
 	e.steps = calloc(BUILTIN_MAX_STEPS, sizeof *e.steps);
@@ -276,8 +282,10 @@ int mapping_expand(const struct mapping *m, const char *arch, struct kernel_code
 		result = -ENOMEM;
 	if (!result && added) {
 		keep_blocks(&e);
+		uint32_t count = code->code_count;
 		rebuild(&e);
 		take_arrays(code, &grown);
+		starts[count] = code->code_count;
 	}
 	free(grown.code);
 	free(grown.operands);

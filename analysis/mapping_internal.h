@@ -59,8 +59,10 @@ int mapping_probes(const struct mapping *m, const struct mapping_source *source,
 int mapping_sites(const struct mapping *m, const struct mapping_source *source, struct kernel_code *code,
                   struct gs_error *err);
 
-/* mapping_expand.c: calls of library functions without code become their machine instructions (builtins.h). */
-int mapping_expand(const struct mapping *m, const char *arch, struct kernel_code *code, struct gs_error *err);
+/* mapping_expand.c: calls of library functions without code become their machine instructions (builtins.h). starts, with
+ * room for code->code_count + 1: where each instruction begins then. */
+int mapping_expand(const struct mapping *m, const char *arch, struct kernel_code *code, uint32_t *starts,
+                   struct gs_error *err);
 
 /* slow_paths.c: fills m->rank and m->library. */
 int find_slow_paths(struct mapping *m, struct gs_error *err);

@@ -49,6 +49,7 @@ struct ptx_register {
 struct ptx_label {
 	const char *name;
 	uint32_t at; /* the instruction it stands before; instruction_count at the end */
+	bool nounroll; /* the loop that begins here is left as it is: .pragma "nounroll" */
 };
 
 struct ptx_probe {

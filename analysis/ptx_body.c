@@ -258,6 +258,16 @@ static int32_t take_guard(struct ptx_reader *r, bool *negated)
 	return b ? b->reg : -1;
 }
 
+/* .pragma "nounroll"; behind the label of a loop */
+static void read_pragma(struct ptx_reader *r)
+{
+	ptx_skip_blanks(&r->in);
+	struct ptx_label *last = r->labels.count ? (struct ptx_label *)r->labels.data + r->labels.count - 1 : NULL;
+	if (ptx_span_is(ptx_take_string(&r->in), "nounroll") && last && last->at == r->instructions.count)
+		last->nounroll = true;
+	ptx_skip_statement(&r->in);
+}
+
 static void read_directive(struct ptx_reader *r)
 {
 	struct ptx_span directive = ptx_take_directive(&r->in);
@@ -266,6 +276,8 @@ static void read_directive(struct ptx_reader *r)
 		ptx_declare_registers(r);
 	else if (space >= 0)
 		ptx_read_variable(r, (uint8_t)space, PTX_IN_BODY, false);
+	else if (ptx_span_is(directive, ".pragma"))
+		read_pragma(r);
 	else if (!ptx_read_line_directive(r, directive))
 		ptx_skip_statement(&r->in);
 }

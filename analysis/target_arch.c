@@ -27,16 +27,11 @@ static size_t read_library(const char *name, bool *vendor)
 	return *vendor || (word == 6 && !strncmp(library, "libclc", word)) ? length : 0;
 }
 
-const char *target_assembler(const char *name)
-{
-	const char *library = strchr(name, ':'), *assembler = library ? strchr(library + 1, ':') : NULL;
-	return assembler ? assembler + 1 : name;
-}
-
 int target_arch_find(const char *name, struct target_arch *out, struct gs_error *err)
 {
 	char *end = NULL;
 	size_t length = read_library(name, &out->vendor);
+	out->machine = target_is_machine(name);
 	unsigned long number =
 	    !length || strncmp(name, "sm_", 3) || !isdigit((unsigned char)name[3]) ? 0 : strtoul(name + 3, &end, 10);
 	/* A letter at the end (sm_90a) stands for instructions that no OpenCL program uses. */

@@ -217,6 +217,18 @@ static void choose_denormals(LLVMModuleRef module, const struct target_arch *arc
 			LLVMAddTargetDependentFunctionAttr(f, name, value);
 }
 
+/*
+ * NVIDIA's front end unrolls loops whose length is not known by 4, if that is not too long, and leaves the rest to the
+ * assembler (its PTX of the suite: every countable loop up to nbody's, of 25 instructions, but not matmul_tiled's, of
+ * 70). LLVM for NVPTX goes by size alone, up to 8 times and a quarter of clang's usual threshold.
+ */
+static void choose_unrolling(const struct target_arch *arch)
+{
+	static const char *const arguments[] = {"gpusim-cc", "-unroll-max-count=4", "-unroll-partial-threshold=200"};
+	if (arch->vendor && arch->machine)
+		LLVMParseCommandLineOptions(GS_ARRAY_LEN(arguments), arguments, NULL);
+}
+
 int target_module_ptx(char *const *files, size_t count, const struct target_arch *arch,
                       const struct target_settings *settings, struct gs_buf *ptx, struct gs_error *err)
 {
@@ -231,6 +243,7 @@ int target_module_ptx(char *const *files, size_t count, const struct target_arch
 	if (!result) {
 		choose_precision(module, arch, settings);
 		choose_denormals(module, arch, settings);
+		choose_unrolling(arch);
 		result = create_machine(arch, settings->optimise, &machine, err);
 	}
 	if (!result) {

@@ -16,6 +16,11 @@
 	X(struct code_unknown, unknowns, unknown_count)                                                                \
 	X(struct code_check, checks, check_count)                                                                      \
 	X(struct code_node, nodes, node_count)                                                                         \
+	X(struct code_instruction, machine, machine_count)                                                             \
+	X(struct code_machine_block, machine_blocks, machine_block_count)                                              \
+	X(struct code_register, machine_registers, machine_register_count)                                             \
+	X(uint16_t, machine_operands, machine_operand_count)                                                           \
+	X(uint32_t, machine_origins, machine_origin_count)                                                             \
 	X(uint32_t, functions, function_count)                                                                         \
 	X(uint32_t, files, file_count)                                                                                 \
 	X(uint32_t, probes, probe_count)                                                                               \
@@ -89,20 +94,56 @@ static bool is_index(int64_t index, uint32_t limit)
 	return index >= -1 && index < (int64_t)limit;
 }
 
-static bool instructions_sound(const struct kernel_code *c)
+static bool instruction_sound(const struct kernel_code *c, const struct code_instruction *in, uint32_t operand_count)
 {
-	for (uint32_t i = 0; i < c->code_count; i++) {
-		const struct code_instruction *in = &c->code[i];
-		if (in->class >= CODE_CLASS_COUNT || in->space >= CODE_SPACE_COUNT || in->opcode >= c->string_bytes ||
-		    (in->line && in->file >= c->file_count) || !is_index(in->address, c->node_count) ||
-		    !is_index(in->site, c->site_count) ||
-		    !in_range(in->first_operand, in->writes + in->reads + in->waits, c->operand_count))
-			return false;
-	}
-	for (uint32_t i = 0; i < c->operand_count; i++)
-		if (c->operands[i] >= c->register_count)
+	return in->class < CODE_CLASS_COUNT && in->space < CODE_SPACE_COUNT && in->opcode < c->string_bytes &&
+	       !(in->line && in->file >= c->file_count) && is_index(in->address, c->node_count) &&
+	       is_index(in->site, c->site_count) &&
+	       in_range(in->first_operand, in->writes + in->reads + in->waits, operand_count);
+}
+
+static bool operands_sound(const uint16_t *operands, uint32_t count, uint32_t register_count)
+{
+	for (uint32_t i = 0; i < count; i++)
+		if (operands[i] >= register_count)
 			return false;
 	return true;
+}
+
+static bool instructions_sound(const struct kernel_code *c)
+{
+	for (uint32_t i = 0; i < c->code_count; i++)
+		if (!instruction_sound(c, &c->code[i], c->operand_count))
+			return false;
+	return operands_sound(c->operands, c->operand_count, c->register_count);
+}
+
+static bool origin_sound(const struct kernel_code *c, uint32_t i)
+{
+	bool has_access = c->machine[i].class >= CODE_load && c->machine[i].class <= CODE_texture;
+	uint32_t origin = c->machine_origins[i];
+	return origin == UINT32_MAX ? !has_access : origin < c->code_count && c->code[origin].class == c->machine[i].class;
+}
+
+/* Either all of it or nothing is there. */
+static bool machine_sound(const struct kernel_code *c)
+{
+	if (!c->machine_block_count)
+		return !c->machine_count && !c->machine_register_count && !c->machine_operand_count && !c->machine_origin_count;
+	if (c->machine_block_count < c->block_count || c->machine_origin_count != c->machine_count)
+		return false;
+	for (uint32_t i = 0; i < c->machine_count; i++)
+		if (!instruction_sound(c, &c->machine[i], c->machine_operand_count) || !origin_sound(c, i))
+			return false;
+	for (uint32_t i = 0; i < c->machine_block_count; i++) {
+		const struct code_machine_block *b = &c->machine_blocks[i];
+		bool itself = i < c->block_count;
+		if (!in_range(b->first, b->count, c->machine_count) || b->of >= c->block_count || (itself && b->of != i) ||
+		    (itself ? b->times != 1 : b->times < 2) || !is_index(b->merged, c->block_count) ||
+		    (b->merged >= 0 && b->count))
+			return false;
+	}
+	return operands_sound(c->machine_operands, c->machine_operand_count, c->machine_register_count);
 }
 
 static bool blocks_sound(const struct kernel_code *c)
@@ -215,7 +256,7 @@ int code_read(const void *data, size_t length, struct kernel_code **out, struct 
 	if (!c || !fill(c, &header, (const char *)data + sizeof header))
 		result = gs_fail(err, ENOMEM, "out of memory");
 	else if (!strings_sound(c) || !instructions_sound(c) || !blocks_sound(c) || !counts_sound(c) ||
-	         !nodes_sound(c) || !probes_sound(c))
+	         !nodes_sound(c) || !probes_sound(c) || !machine_sound(c))
 		result = gs_fail(err, EINVAL, "the code of a kernel is damaged");
 	if (result) {
 		code_free(c);

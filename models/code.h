@@ -134,6 +134,17 @@ struct code_check {
 	uint32_t first_term, term_count;
 };
 
+/*
+ * What the chip executes instead of PTX, where the GPU's machine_code is sass: the instructions of machine_blocks[b] when a
+ * warp executes block b. A block whose instructions are none is part of another: its branch became predicates
+ * (`merged`), or nothing of it is left. From block_count on there are the unrolled loops. Accesses keep their order.
+ */
+struct code_machine_block {
+	uint32_t first, count; /* of kernel_code.machine */
+	uint32_t of, times;    /* stands for `times` executions of block `of` in a row; 1 for a block itself */
+	int32_t merged;        /* the block that executes its instructions, whose next one it then is; -1: itself */
+};
+
 struct kernel_code {
 	uint32_t instructions; /* in the PTX of the kernel's body */
 	uint32_t registers;    /* per thread; 0: not known */
@@ -152,12 +163,18 @@ struct kernel_code {
 	struct code_unknown *unknowns;
 	struct code_check *checks;
 	struct code_node *nodes;
+	struct code_instruction *machine; /* none: the GPU executes `code` */
+	struct code_machine_block *machine_blocks;
+	struct code_register *machine_registers; /* those of register_table, then what the machine needs beyond them */
+	uint16_t *machine_operands;
+	uint32_t *machine_origins; /* per machine instruction: the one of `code` whose access it makes; UINT32_MAX: none */
 	uint32_t *functions; /* entry block of each function, the kernel's body first */
 	uint32_t *probes;    /* source blocks */
 	uint32_t *files;     /* offsets in strings */
 	char *strings;       /* NUL-terminated, one after the other */
 	uint32_t code_count, operand_count, register_count, block_count, edge_count, term_count, loop_count, unknown_count,
-	    check_count, node_count, function_count, file_count, probe_count, string_bytes;
+	    check_count, node_count, machine_count, machine_block_count, machine_register_count, machine_operand_count,
+	    machine_origin_count, function_count, file_count, probe_count, string_bytes;
 };
 
 void code_write(const struct kernel_code *code, struct gs_buf *out);

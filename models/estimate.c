@@ -233,6 +233,27 @@ static void stretch(struct estimate *out, double factor)
 		out->fixed_point.history[i] *= factor;
 }
 
+/* The same with what the chip executes of the paths, where that is another code. */
+static int run_machine(const struct gpu *gpu, const struct launch_warps *warps, const struct model_options *options,
+                       struct estimate *out)
+{
+	struct machine_paths m;
+	if (!machine_has(warps->code)) {
+		int result = run_model(gpu, warps, options, out);
+		out->machine_instructions = out->warp_instructions;
+		return result;
+	}
+	int result = machine_paths_make(warps, &m);
+	if (result)
+		return result;
+	result = run_model(gpu, &m.warps, options, out);
+	out->machine_instructions = out->warp_instructions;
+	out->warp_instructions = as_count((double)out->machine_instructions * m.ptx_per_instruction);
+	memcpy(out->by_pipe, m.by_pipe, sizeof out->by_pipe);
+	machine_paths_free(&m);
+	return result;
+}
+
 static int model_warps(const struct gpu *gpu, const struct launch_profile *launch, const struct model_options *options,
                        struct estimate *out)
 {
@@ -243,7 +264,7 @@ static int model_warps(const struct gpu *gpu, const struct launch_profile *launc
 	                        &(struct synthesis_limits){MOST_ITEMS, MOST_BLOCKS, gpu->l1_access_bytes}, &s);
 	if (result)
 		return result;
-	result = run_model(gpu, &s.warps, options, out);
+	result = run_machine(gpu, &s.warps, options, out);
 	if (s.fraction < 1)
 		stretch(out, 1 / s.fraction);
 	if (s.fraction < 0.99) /* less is the rounding of counts that are not whole */

@@ -24,6 +24,7 @@ static const char *const known_words[] = {GPU_KEYS(NAME) "base", NULL};
 static const char *const policy_words[] = {GPU_SCHEDULER_POLICIES(WORD) NULL};
 static const char *const unit_words[] = {GPU_UNIT_CHOICES(WORD) NULL};
 static const char *const library_words[] = {GPU_MATH_LIBRARIES(WORD) NULL};
+static const char *const code_words[] = {GPU_MACHINE_CODES(WORD) NULL};
 #undef WORD
 
 enum { MAX_FILES = 8, PATH_SIZE = 256, VALUE_SIZE = 96, OVERRIDES = MAX_FILES + 1 };
@@ -64,16 +65,33 @@ const char *gpu_library_name(enum gpu_math_library library)
 	return library_words[library];
 }
 
+bool gpu_times_machine_code(const struct gpu *gpu)
+{
+	enum { FIRST_SASS = 70 };
+	bool known = !strncmp(gpu->arch, "sm_", 3) && strtoul(gpu->arch + 3, NULL, 10) >= FIRST_SASS;
+	return gpu->machine_code == GPU_CODE_sass ||
+	       (gpu->machine_code == GPU_CODE_auto && known && gpu->math_library == GPU_MATH_vendor);
+}
+
 void gpu_target_name(const struct gpu *gpu, char out[GPU_TARGET_SIZE])
 {
 	bool other = *gpu->assembler_arch && strcmp(gpu->assembler_arch, gpu->arch);
-	snprintf(out, GPU_TARGET_SIZE, "%s:%s%s%s", gpu->arch, gpu_library_name(gpu->math_library), other ? ":" : "",
-	         other ? gpu->assembler_arch : "");
+	snprintf(out, GPU_TARGET_SIZE, "%s:%s%s%s%s", gpu->arch, gpu_library_name(gpu->math_library), other ? ":" : "",
+	         other ? gpu->assembler_arch : "", gpu_times_machine_code(gpu) ? ":sass" : "");
 }
 
 static const char *const *words_of(enum gpu_kind kind)
 {
-	return kind == GPU_UNIT ? unit_words : kind == GPU_LIBRARY ? library_words : policy_words;
+	switch (kind) {
+	case GPU_UNIT:
+		return unit_words;
+	case GPU_LIBRARY:
+		return library_words;
+	case GPU_CODE:
+		return code_words;
+	default:
+		return policy_words;
+	}
 }
 
 /* Numbers. strtod and printf would follow the locale of the process we are a guest in. */
@@ -147,6 +165,7 @@ void gpu_format_value(const struct gpu *gpu, size_t i, char *out, size_t size)
 	case GPU_POLICY:
 	case GPU_UNIT:
 	case GPU_LIBRARY:
+	case GPU_CODE:
 		snprintf(out, size, "%s", words_of(keys[i].kind)[*(const unsigned *)field]);
 		break;
 	}
@@ -255,6 +274,7 @@ static int set_value(struct loader *l, struct place at, const struct gpu_key *ke
 	case GPU_POLICY:
 	case GPU_UNIT:
 	case GPU_LIBRARY:
+	case GPU_CODE:
 		return set_choice(l, at, key, value, field);
 	default:
 		return set_number(l, at, key, value, field);

@@ -40,6 +40,14 @@ enum gpu_unit_choice { GPU_UNIT_CHOICES(GPU_UNIT) GPU_UNIT_CHOICE_COUNT };
 enum gpu_math_library { GPU_MATH_LIBRARIES(GPU_LIBRARY) GPU_MATH_LIBRARY_COUNT };
 #undef GPU_LIBRARY
 
+/* What the models time: PTX instructions, as a simulator of PTX executes them, or those that the assembler makes of them
+ * (analysis/machine.h). auto: sass from sm_70 on where the library is the vendor's, else ptx. */
+#define GPU_MACHINE_CODES(X) X(auto) X(ptx) X(sass)
+
+#define GPU_CODE(word) GPU_CODE_##word,
+enum gpu_machine_code { GPU_MACHINE_CODES(GPU_CODE) GPU_MACHINE_CODE_COUNT };
+#undef GPU_CODE
+
 /* A row is X(kind, key, unit, least, most, need, text). TEXT counts its characters in least and most; COUNT and BYTES
  * are whole numbers, and BYTES may end in Ki, Mi or Gi; FLAG is 0 or 1. */
 #define GPU_REQUIRED true, NULL
@@ -118,6 +126,8 @@ enum gpu_math_library { GPU_MATH_LIBRARIES(GPU_LIBRARY) GPU_MATH_LIBRARY_COUNT }
 	  "whose assembler's registers a thread has; empty: those of arch")                                            \
 	X(LIBRARY, math_library, "", 0, GPU_MATH_LIBRARY_COUNT - 1, GPU_DEFAULT("vendor"),                             \
 	  "functions of mathematics: vendor or libclc")                                                                \
+	X(CODE, machine_code, "", 0, GPU_MACHINE_CODE_COUNT - 1, GPU_DEFAULT("auto"),                                  \
+	  "instructions that are timed: ptx or sass; auto: by arch and math_library")                                  \
 	X(COUNT, sm_count, "SMs", 1, 1024, GPU_REQUIRED, "streaming multiprocessors")                                  \
 	X(COUNT, warp_size, "threads", 1, 128, GPU_REQUIRED, "threads of a warp")                                      \
 	X(REAL, clock_mhz, "MHz", 1, 10000, GPU_REQUIRED, "core clock that all cycles count")                          \
@@ -205,6 +215,7 @@ enum gpu_math_library { GPU_MATH_LIBRARIES(GPU_LIBRARY) GPU_MATH_LIBRARY_COUNT }
 #define GPU_FIELD_POLICY(key) enum gpu_scheduler_policy key;
 #define GPU_FIELD_UNIT(key) enum gpu_unit_choice key;
 #define GPU_FIELD_LIBRARY(key) enum gpu_math_library key;
+#define GPU_FIELD_CODE(key) enum gpu_machine_code key;
 #define GPU_FIELD(kind, key, unit, least, most, need, text) GPU_FIELD_##kind(key)
 struct gpu {
 	GPU_KEYS(GPU_FIELD)
@@ -218,8 +229,9 @@ struct gpu {
 #undef GPU_FIELD_POLICY
 #undef GPU_FIELD_UNIT
 #undef GPU_FIELD_LIBRARY
+#undef GPU_FIELD_CODE
 
-enum gpu_kind { GPU_TEXT, GPU_COUNT, GPU_BYTES, GPU_REAL, GPU_FLAG, GPU_POLICY, GPU_UNIT, GPU_LIBRARY };
+enum gpu_kind { GPU_TEXT, GPU_COUNT, GPU_BYTES, GPU_REAL, GPU_FLAG, GPU_POLICY, GPU_UNIT, GPU_LIBRARY, GPU_CODE };
 
 /* One row of the table. */
 struct gpu_key {
@@ -262,8 +274,9 @@ const struct gpu_key *gpu_key(size_t i); /* NULL past the end */
 /* The value of the i-th key as a description would have it, whatever the locale. */
 void gpu_format_value(const struct gpu *gpu, size_t i, char *out, size_t size);
 const char *gpu_library_name(enum gpu_math_library library);
-/* What code for the GPU is compiled as: ARCH:LIBRARY, and :ASSEMBLER_ARCH where that is another. */
-enum { GPU_TARGET_SIZE = 2 * GPU_TEXT_SIZE + 16 };
+bool gpu_times_machine_code(const struct gpu *gpu);
+/* What code for the GPU is compiled as: ARCH:LIBRARY, :ASSEMBLER_ARCH where that is another, :sass for machine code. */
+enum { GPU_TARGET_SIZE = 2 * GPU_TEXT_SIZE + 24 };
 void gpu_target_name(const struct gpu *gpu, char out[GPU_TARGET_SIZE]);
 
 #endif

@@ -11,6 +11,7 @@
 #include "models/code.h"
 #include "models/convergence.h"
 #include "models/gpu.h"
+#include "models/machine.h"
 #include "models/synthesise.h"
 #include "models/trace.h"
 #include "models/warps.h"
@@ -69,7 +70,9 @@ struct estimate {
 	uint32_t iterations;       /* of the fixed point */
 	struct fixed_point fixed_point; /* how it was reached; of a model that does not iterate, its time alone */
 	const char *limiter;
-	uint64_t thread_instructions, warp_instructions, warps;
+	uint64_t thread_instructions, warp_instructions, warps; /* instructions of PTX */
+	uint64_t machine_instructions;           /* of warps, as the chip executes them; those of PTX where it does */
+	double by_pipe[MACHINE_PIPE_COUNT];      /* shares of machine_instructions; 0 where they are those of PTX */
 	struct occupancy occupancy;
 	double lane_efficiency;
 	struct memory_statistics memory;

@@ -11,7 +11,7 @@
 	X(boxes) \
 	X(sites) \
 	X(base) X(show) X(options) X(cache) X(guest) X(gpu) X(code) X(synthesise) X(accesses) X(costs) X(occupancy_vector) \
-	X(bank_conflicts) X(optimistic) X(ptx) X(ptx_modules) X(graph) X(registers) X(mapping) X(expand) X(target) X(builtins) X(oracle) \
+	X(bank_conflicts) X(optimistic) X(ptx) X(ptx_modules) X(graph) X(registers) X(mapping) X(expand) X(machine) X(target) X(builtins) X(oracle) \
 	X(occupancy_grid) X(sampling) X(profile_file) X(annotator) X(analysis) X(cc)
 
 #define X(name) void add_##name##_tests(void);

@@ -147,6 +147,11 @@ static void add_estimate(struct gs_buf *b, const struct launch_result *r, size_t
 	add_string(b, "limiter", e->limiter);
 	add_count(b, "thread_instructions", e->thread_instructions);
 	add_count(b, "warp_instructions", e->warp_instructions);
+	add_count(b, "machine_instructions", e->machine_instructions);
+	gs_buf_puts(b, "\"machine_by\":{");
+	for (int k = 0; k < MACHINE_PIPE_COUNT; k++)
+		add_number(b, machine_pipe_name((enum machine_pipe)k), e->by_pipe[k] * (double)e->machine_instructions);
+	close_with(b, "},");
 	if (registers)
 		add_count(b, "registers_per_thread", registers);
 	else

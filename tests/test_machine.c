@@ -1,0 +1,282 @@
+/* What an assembler makes of PTX: each rule on a few lines, counted by hand; and paths in the machine's blocks. */
+#include "tests.h"
+
+#include "analysis/mapping.h"
+#include "models/machine.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct gs_error error;
+
+/* A kernel of these lines for sm_90. Two instructions are in every kernel's first block: the stack's begin and, as the kernel
+ * accesses global memory, its descriptor. */
+enum { ENTRY = 2 };
+
+static struct kernel_code *make(const char *body, const char *arch)
+{
+	struct gs_buf text = {0};
+	struct ptx_module *module;
+	struct mapping *mapping;
+	struct kernel_code *code;
+	gs_buf_printf(&text,
+	              ".version 8.0\n.target sm_90\n.address_size 64\n"
+	              ".visible .entry k(.param .u64 k_param_0, .param .u64 k_param_1, .param .u32 k_param_2)\n{\n"
+	              ".reg .pred %%p<9>;\n.reg .f32 %%f<19>;\n.reg .b32 %%r<19>;\n.reg .b64 %%d<19>;\n"
+	              ".shared .align 4 .b8 tile[1024];\n%s}\n",
+	              body);
+	CU_ASSERT_EQUAL_FATAL(ptx_read(text.data, text.len, &module, &error), 0);
+	CU_ASSERT_EQUAL_FATAL(mapping_create(module, ptx_find(module, "k"), &mapping, &error), 0);
+	CU_ASSERT_EQUAL_FATAL(
+	    mapping_solve(mapping, &(struct mapping_source){.counter_count = 1, .entry = 0}, arch, &code, &error), 0);
+	mapping_free(mapping);
+	ptx_free(module);
+	gs_buf_free(&text);
+	return code;
+}
+
+/* The classes of a machine block, without what every first block begins with. */
+static void check_machine(const struct kernel_code *c, uint32_t block, const char *expected)
+{
+	struct gs_buf text = {0};
+	const struct code_machine_block *b = &c->machine_blocks[block];
+	CU_ASSERT_TRUE_FATAL(block < c->machine_block_count);
+	for (uint32_t i = block ? 0 : ENTRY; i < b->count; i++)
+		gs_buf_printf(&text, "%s%s", text.len ? " " : "", code_class_name(c->machine[b->first + i].class));
+	CU_ASSERT_STRING_EQUAL(text.data ? text.data : "", expected);
+	if (strcmp(text.data ? text.data : "", expected))
+		printf("block %u: %s\n", block, text.data);
+	gs_buf_free(&text);
+}
+
+static void check_body(const char *body, const char *expected)
+{
+	struct kernel_code *c = make(body, "sm_90:vendor:sass");
+	check_machine(c, 0, expected);
+	code_free(c);
+}
+
+static void ptx_targets_have_no_machine_code(void)
+{
+	struct kernel_code *c = make("ret;\n", "sm_90:vendor");
+	CU_ASSERT_FALSE(machine_has(c));
+	code_free(c);
+}
+
+/* get_global_id(0) in 64 bits, out[i] = in[i]: 18 instructions on an H200 (h200-counters.csv, copy). */
+static void copy_is_what_the_chip_executes(void)
+{
+	check_body("ld.param.u64 %d1, [k_param_0];\nld.param.u64 %d2, [k_param_1];\n"
+	           "mov.u32 %r1, %ctaid.x;\nmov.u32 %r2, %ntid.x;\nmov.u32 %r3, %tid.x;\n"
+	           "mul.wide.u32 %d3, %r2, %r1;\ncvt.u64.u32 %d4, %r3;\nadd.s64 %d5, %d3, %d4;\n"
+	           "shl.b64 %d6, %d5, 2;\nadd.s64 %d7, %d1, %d6;\nld.global.f32 %f1, [%d7];\n"
+	           "add.s64 %d8, %d2, %d6;\nst.global.f32 [%d8], %f1;\nret;\n",
+	           /* two parameters, three ids, the zero half and IMAD.WIDE, the shift's halves, two sums of two, ... */
+	           "nop nop nop nop nop move int_mad logic logic int int load int int store branch");
+}
+
+/* The upper half of an index that becomes an int is not computed: one IMAD; an address in shared memory has 32 bits. */
+static void halves_that_nobody_needs_are_not_computed(void)
+{
+	check_body("ld.param.u64 %d1, [k_param_0];\nmov.u32 %r1, %ctaid.x;\nmov.u32 %r2, %ntid.x;\nmov.u32 %r3, %tid.x;\n"
+	           "mul.wide.u32 %d3, %r2, %r1;\ncvt.u64.u32 %d4, %r3;\nadd.s64 %d5, %d3, %d4;\ncvt.u32.u64 %r4, %d5;\n"
+	           "st.global.u32 [%d1], %r4;\nret;\n",
+	           "nop nop nop nop int_mad store branch");
+	check_body("ld.param.u64 %d1, [k_param_0];\nmov.u32 %r3, %tid.x;\nmov.u64 %d2, tile;\nmul.wide.u32 %d3, %r3, 4;\n"
+	           "add.s64 %d4, %d2, %d3;\nld.shared.f32 %f1, [%d4];\nst.global.f32 [%d1], %f1;\nret;\n",
+	           "nop nop nop nop nop int_mad load store branch");
+}
+
+/* A shift that one sum uses is part of it (LEA, LEA.HI.X); a product is part of every sum (IMAD.WIDE). */
+static void shifts_and_products_go_into_sums(void)
+{
+	check_body("ld.param.u64 %d1, [k_param_0];\nld.global.u64 %d2, [%d1];\nshl.b64 %d3, %d2, 2;\nadd.s64 %d4, %d1, %d3;\n"
+	           "ld.global.f32 %f1, [%d4];\nst.global.f32 [%d1], %f1;\nret;\n",
+	           "nop load int int load store branch");
+	check_body("ld.param.u64 %d1, [k_param_0];\nld.global.u32 %r1, [%d1];\nmul.wide.s32 %d3, %r1, 4;\n"
+	           "add.s64 %d4, %d1, %d3;\nadd.s64 %d5, %d2, %d3;\nld.global.f32 %f1, [%d4];\n"
+	           "st.global.f32 [%d5], %f1;\nret;\n",
+	           "nop load int_mad int_mad load store branch");
+	check_body("ld.param.u64 %d1, [k_param_0];\nld.global.u32 %r1, [%d1];\nmul.lo.s32 %r2, %r1, %r1;\n"
+	           "add.s32 %r3, %r2, %r1;\nadd.s32 %r4, %r3, 7;\nadd.s32 %r5, %r4, %r1;\nadd.s32 %r6, %r5, %r1;\n"
+	           "st.global.u32 [%d1], %r6;\nret;\n",
+	           /* IMAD; r4 goes into r5 (IADD3), r6 alone */
+	           "nop load int_mad int int store branch");
+}
+
+static void logic_and_comparisons_merge(void)
+{
+	check_body("ld.param.u64 %d1, [k_param_0];\nld.global.u32 %r1, [%d1];\nxor.b32 %r2, %r1, 5;\nand.b32 %r3, %r2, %r1;\n"
+	           "and.b32 %r4, %r3, 3;\nst.global.u32 [%d1], %r4;\nret;\n",
+	           "nop load logic logic store branch");
+	check_body("ld.param.u64 %d1, [k_param_0];\nld.global.u32 %r1, [%d1];\nand.b32 %r2, %r1, 1;\nsetp.eq.s32 %p1, %r2, 0;\n"
+	           "setp.lt.s32 %p2, %r1, 9;\nand.pred %p3, %p1, %p2;\nselp.b32 %r3, 1, 2, %p3;\n"
+	           "st.global.u32 [%d1], %r3;\nret;\n",
+	           "nop load logic int logic store branch");
+}
+
+/* Products go into sums of floats, signs into operands, division by a constant is a product. */
+static void floats_are_contracted(void)
+{
+	check_body("ld.param.u64 %d1, [k_param_0];\nld.global.f32 %f1, [%d1];\nmul.rn.f32 %f2, %f1, %f1;\nneg.f32 %f3, %f1;\n"
+	           "add.rn.f32 %f4, %f2, %f3;\ndiv.full.f32 %f5, %f4, 0f40400000;\nst.global.f32 [%d1], %f5;\nret;\n",
+	           "nop load fp32_fma fp32 store branch");
+	/* rsqrt: FSETP, FMUL, MUFU, FMUL */
+	check_body("ld.param.u64 %d1, [k_param_0];\nld.global.f32 %f1, [%d1];\nrsqrt.approx.f32 %f2, %f1;\n"
+	           "st.global.f32 [%d1], %f2;\nret;\n",
+	           "nop load move fp32 sfu fp32 store branch");
+}
+
+/* The arm is executed under a predicate where the branch was; its block has nothing left. */
+static void short_arms_become_predicates(void)
+{
+	struct kernel_code *c = make("ld.param.u64 %d1, [k_param_0];\nld.global.u32 %r1, [%d1];\nsetp.gt.s32 %p1, %r1, 5;\n"
+	                             "@%p1 bra $B2;\nadd.s32 %r2, %r1, 1;\nst.global.u32 [%d1], %r2;\n"
+	                             "$B2:\nst.global.u32 [%d1+4], %r1;\nret;\n", "sm_90:vendor:sass");
+	check_machine(c, 0, "nop load int int store");
+	check_machine(c, 1, "");
+	check_machine(c, 2, "store branch");
+	CU_ASSERT_EQUAL(c->machine_blocks[1].merged, 0);
+	CU_ASSERT_TRUE(c->machine[c->machine_blocks[0].first + ENTRY + 4].flags & CODE_GUARDED);
+	code_free(c);
+}
+
+/* A branch to the end is EXIT under a predicate; whoever comes there has an EXIT of its own. */
+static void returns_are_predicated_exits(void)
+{
+	struct kernel_code *c = make("ld.param.u64 %d1, [k_param_0];\nld.global.u32 %r1, [%d1];\nsetp.gt.s32 %p1, %r1, 5;\n"
+	                             "@%p1 bra $B2;\nst.global.u32 [%d1], %r1;\n$B2:\nret;\n", "sm_90:vendor:sass");
+	check_machine(c, 0, "nop load int branch");
+	check_machine(c, 1, "store branch");
+	check_machine(c, 2, "");
+	CU_ASSERT_EQUAL(c->blocks[0].join, 1); /* nobody waits for those that return */
+	code_free(c);
+}
+
+#define LOOP                                                                                                           \
+	"ld.param.u64 %d1, [k_param_0];\nld.param.u32 %r1, [k_param_2];\nmov.f32 %f1, 0f00000000;\n"                   \
+	"$L:\n%s" "fma.rn.f32 %f1, %f1, %f1, %f1;\nadd.s32 %r1, %r1, -1;\nsetp.ne.s32 %p1, %r1, 0;\n"                  \
+	"@%p1 bra $L;\nst.global.f32 [%d1], %f1;\nret;\n"
+
+static struct kernel_code *make_loop(const char *pragma)
+{
+	struct gs_buf body = {0};
+	const char *loop = LOOP, *at = strstr(loop, "%s");
+	gs_buf_add(&body, loop, (size_t)(at - loop));
+	gs_buf_puts(&body, pragma);
+	gs_buf_puts(&body, at + 2);
+	struct kernel_code *c = make(body.data, "sm_90:vendor:sass");
+	gs_buf_free(&body);
+	return c;
+}
+
+/* Four products in a row, then the counter, its comparison and the branch once. */
+static void short_loops_are_unrolled(void)
+{
+	struct kernel_code *c = make_loop("");
+	CU_ASSERT_EQUAL_FATAL(c->machine_block_count, c->block_count + 2);
+	check_machine(c, 1, "fp32_fma int int branch");
+	check_machine(c, 4, "fp32_fma fp32_fma fp32_fma fp32_fma int int branch");
+	CU_ASSERT_EQUAL(c->machine_blocks[4].of, 1);
+	CU_ASSERT_EQUAL(c->machine_blocks[4].times, 4);
+	code_free(c);
+	c = make_loop(".pragma \"nounroll\";\n");
+	CU_ASSERT_EQUAL(c->machine_block_count, c->block_count);
+	code_free(c);
+}
+
+/* 7 executions of the loop are 4 + 2 + 1; PTX instructions per machine instruction: (3 + 7 * 4 + 2) / (14 + 6 + 4 + 2 + 7). */
+static void paths_are_written_in_the_blocks_of_the_machine(void)
+{
+	struct kernel_code *c = make_loop("");
+	const uint32_t blocks[] = {0, 1, 1, 1, 1, 1, 1, 1, 2}, path_of[] = {0};
+	const uint16_t accesses[] = {1, 1, 5}; /* two parameters and the store */
+	struct warp_path path = {.blocks = blocks, .block_count = 9, .accesses = accesses, .access_count = 3};
+	struct launch_warps warps = {.code = c, .paths = &path, .path_count = 1, .groups = 1, .warps_per_group = 1,
+	                             .path_of = path_of, .pattern_groups = 1};
+	struct machine_paths m;
+	CU_ASSERT_EQUAL_FATAL(machine_paths_make(&warps, &m), 0);
+	const struct warp_path *p = &m.warps.paths[0];
+	CU_ASSERT_EQUAL_FATAL(p->block_count, 5);
+	CU_ASSERT_EQUAL(p->blocks[0], 0);
+	CU_ASSERT_EQUAL(p->blocks[1], 4);
+	CU_ASSERT_EQUAL(p->blocks[2], 3);
+	CU_ASSERT_EQUAL(p->blocks[3], 1);
+	CU_ASSERT_EQUAL(p->blocks[4], 2);
+	CU_ASSERT_EQUAL_FATAL(p->access_count, 1);
+	CU_ASSERT_EQUAL(p->accesses[0], 5);
+	/* entry 2, parameters 2, the zero 1, choosing between the copies 10 */
+	CU_ASSERT_DOUBLE_EQUAL(m.ptx_per_instruction, (3 + 28 + 2) / (15. + 7 + 5 + 4 + 2), 1e-9);
+	CU_ASSERT_DOUBLE_EQUAL(m.by_pipe[PIPE_lsu], 1 / 33., 1e-9);
+	machine_paths_free(&m);
+	code_free(c);
+}
+
+/* Of an arm whose lanes are all off, one access remains. */
+static void predicated_accesses_are_there_without_lanes(void)
+{
+	struct kernel_code *c = make("ld.param.u64 %d1, [k_param_0];\nld.global.u32 %r1, [%d1];\nsetp.gt.s32 %p1, %r1, 5;\n"
+	                             "@%p1 bra $B2;\nld.global.u32 %r2, [%d1+8];\nst.global.u32 [%d1], %r2;\n"
+	                             "$B2:\nst.global.u32 [%d1+4], %r1;\nret;\n", "sm_90:vendor:sass");
+	const uint32_t with[] = {0, 1, 2}, without[] = {0, 2}, path_of[] = {0, 1};
+	const uint16_t all[] = {1, 3, 4, 5, 6}, some[] = {1, 3, 6};
+	struct warp_path paths[] = {{.blocks = with, .block_count = 3, .accesses = all, .access_count = 5},
+	                            {.blocks = without, .block_count = 2, .accesses = some, .access_count = 3}};
+	struct launch_warps warps = {.code = c, .paths = paths, .path_count = 2, .groups = 1, .warps_per_group = 2,
+	                             .path_of = path_of, .pattern_groups = 1};
+	struct machine_paths m;
+	CU_ASSERT_EQUAL_FATAL(machine_paths_make(&warps, &m), 0);
+	CU_ASSERT_EQUAL_FATAL(m.warps.paths[0].access_count, 4);
+	CU_ASSERT_EQUAL_FATAL(m.warps.paths[1].access_count, 4);
+	static const uint16_t expected[2][4] = {{3, 4, 5, 6}, {3, 1, 1, 6}};
+	for (int k = 0; k < 2; k++)
+		for (int i = 0; i < 4; i++)
+			CU_ASSERT_EQUAL(m.warps.paths[k].accesses[i], expected[k][i]);
+	machine_paths_free(&m);
+	code_free(c);
+}
+
+/* What is written is read back; a machine block that points outside is not. */
+static void machine_code_is_written_and_checked(void)
+{
+	struct kernel_code *c = make_loop(""), *back = NULL;
+	struct gs_buf bytes = {0};
+	code_write(c, &bytes);
+	CU_ASSERT_EQUAL_FATAL(code_read(bytes.data, bytes.len, &back, &error), 0);
+	CU_ASSERT_EQUAL(back->machine_count, c->machine_count);
+	CU_ASSERT_EQUAL(back->machine_block_count, c->machine_block_count);
+	code_free(back);
+	uint32_t count = c->machine_blocks[1].count;
+	c->machine_blocks[1].count = c->machine_count + 1;
+	bytes.len = 0;
+	code_write(c, &bytes);
+	CU_ASSERT_EQUAL(code_read(bytes.data, bytes.len, &back, &error), -EINVAL);
+	c->machine_blocks[1].count = count;
+	c->machine_origins[0] = c->code_count;
+	bytes.len = 0;
+	code_write(c, &bytes);
+	CU_ASSERT_EQUAL(code_read(bytes.data, bytes.len, &back, &error), -EINVAL);
+	gs_buf_free(&bytes);
+	code_free(c);
+}
+
+void add_machine_tests(void)
+{
+	CU_pSuite suite = CU_add_suite("machine", NULL, NULL);
+#define TEST(name) CU_add_test(suite, #name, name)
+	TEST(ptx_targets_have_no_machine_code);
+	TEST(copy_is_what_the_chip_executes);
+	TEST(halves_that_nobody_needs_are_not_computed);
+	TEST(shifts_and_products_go_into_sums);
+	TEST(logic_and_comparisons_merge);
+	TEST(floats_are_contracted);
+	TEST(short_arms_become_predicates);
+	TEST(returns_are_predicated_exits);
+	TEST(short_loops_are_unrolled);
+	TEST(paths_are_written_in_the_blocks_of_the_machine);
+	TEST(predicated_accesses_are_there_without_lanes);
+	TEST(machine_code_is_written_and_checked);
+#undef TEST
+}
