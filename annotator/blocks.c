@@ -5,8 +5,8 @@
  * `do` or the colon of a label. Bodies without braces get braces there, so that a marker is always a statement of
  * a list, and pragmas and attributes stay where they are, before their loop. What follows a statement that may leave is a
  * block of its own ("after"). Where nothing jumps in from outside, its count is that of the block before less those of
- * the jumps that leave; likewise `else` is what `then` is not, and the body of do ... while (0) what is around it. These
- * need no counter.
+ * the jumps that leave; likewise `else` is what `then` is not, `then` what it was when the same was asked before, and the body of
+ * do ... while (0) what is around it. These need no counter.
  */
 #include "annotator/walk.h"
 
@@ -87,8 +87,15 @@ static int walk_if(struct walk *w, CXCursor s, const struct children *c, struct 
 {
 	unsigned then = 0, otherwise = 0;
 	size_t at = behind_header(w, s, start_of(s), "if");
+	int same = w->pass->result ? -1 : same_condition(w, c->items[0], flow);
 	if (w->pass->result || collect_expression(w->pass, c->items[0], flow) ||
-	    walk_branch(w, c->items[1], "then", flow, at, flow.loop, &then, end) || c->count < 3)
+	    walk_branch(w, c->items[1], "then", flow, at, flow.loop, &then, end))
+		return w->pass->result;
+	if (same >= 0)
+		add_term(w->pass, then, (unsigned)same, 1);
+	else
+		remember_condition(w, c->items[0], flow, then);
+	if (w->pass->result || c->count < 3)
 		return w->pass->result;
 	at = behind_word(w, s, *end, "else");
 	if (w->pass->result || walk_branch(w, c->items[2], "else", flow, at, flow.loop, &otherwise, end))
@@ -248,6 +255,7 @@ int collect_blocks(struct edit_pass *pass, CXCursor function, CXCursor body)
 	pass->a->blocks[flow.block].bound = BOUND_NONE;
 	pass->unit->edits[pass->unit->edit_count - 1].entry = true;
 	w.entry = flow.block;
+	w.conditions = w.irregular ? NULL : conditions_new(body);
 	walk_statement(&w, body, flow, &end);
 	if (!pass->result && pass->function->kernel) {
 		struct edit *e = add_edit(pass, EDIT_KERNEL_END, end - 1, 0);
@@ -255,5 +263,6 @@ int collect_blocks(struct edit_pass *pass, CXCursor function, CXCursor body)
 			e->block = flow.block;
 	}
 	free(w.jumps);
+	conditions_free(w.conditions);
 	return pass->result;
 }

@@ -1,5 +1,5 @@
 /*
- * The walk through a function's statements: what blocks.c, loops.c, labels.c and marks.c share. Every function gives
+ * The walk through a function's statements: what the files named below share. Every function gives
  * pass->result: 0, or the error that ends the walk.
  */
 #ifndef GPUSIM_ANNOTATOR_WALK_H
@@ -18,6 +18,7 @@ struct walk {
 	bool irregular; /* jumps by goto, or a case inside of another statement: the flow is not a tree */
 	size_t start; /* behind the token before the statement that is visited next */
 	size_t depth, loop_depth; /* loops and switches around; the number of the innermost loop among them */
+	struct conditions *conditions; /* NULL: no memory for them */
 	struct jump *jumps; /* so far in this function */
 	size_t jump_count;
 };
@@ -40,6 +41,13 @@ bool contains_label(CXCursor statement); /* not the labels of the statement itse
 bool is_irregular(CXCursor body);        /* see struct walk */
 /* The statement under a label, or under a chain of them; flow->block becomes the block that begins there. */
 int walk_labelled(struct walk *w, CXCursor s, struct place_in_flow *flow, size_t *end);
+
+/* conditions.c */
+struct conditions *conditions_new(CXCursor body); /* of a function; NULL when there is no memory */
+void conditions_free(struct conditions *k);
+/* The block that runs if and only if the condition of an `if` is true, because an `if` before was asked the same; or -1. */
+int same_condition(struct walk *w, CXCursor condition, struct place_in_flow flow);
+void remember_condition(struct walk *w, CXCursor condition, struct place_in_flow flow, unsigned then);
 
 /* marks.c: places in the text of a statement, and what is put there. A place that is not found is an error and 0. */
 int fail_at(struct walk *w, CXCursor s, const char *what);
