@@ -71,7 +71,7 @@ ifneq ($(filter . .. / ./,$(O))$(word 2,$(O)),)
 $(error O=$(O): name a folder of its own, without blanks)
 endif
 
-.PHONY: all demo test bench validate fuzz-annotator fuzz-ptx install uninstall clean help programs \
+.PHONY: all demo test bench validate fuzz-annotator fuzz-ptx fuzz-profile install uninstall clean help programs \
 	setup-demo setup-test setup-validate setup-fuzz
 .DEFAULT_GOAL = all
 
@@ -186,6 +186,16 @@ $(O)/fuzz/ptx: $(FUZZ_PTX_OBJ)
 	$(SAY) LINK $@
 	$(QUIET)clang-19 $(FUZZ_FLAGS) -fsanitize=fuzzer -o $@ $^ -lm
 
+# The reader of profiles, and what replay makes of their records.
+FUZZ_PROFILE_OBJ = $(patsubst %.c,$(O)/fuzz/obj/%.o,tests/fuzz/profile_reader.c $(filter-out $(O)/%,$(COMMON)) $(MODELLING) \
+	runtime/cmd/replay.c runtime/cmd/flags.c)
+
+$(O)/fuzz/obj/runtime/%.o: FUZZ_FLAGS += -fsanitize=fuzzer-no-link
+
+$(O)/fuzz/profile: $(FUZZ_PROFILE_OBJ) $(O)/obj/builtin_gpus.o
+	$(SAY) LINK $@
+	$(QUIET)clang-19 $(FUZZ_FLAGS) -fsanitize=fuzzer -o $@ $^ -lzstd -lm
+
 $(O)/tests/fuzz/replay: $(call OBJ,tests/fuzz/replay.c $(FUZZ_TARGET) $(FUZZ_TESTED))
 	$(SAY) LINK $@
 	$(QUIET)mkdir -p $(@D)
@@ -256,6 +266,15 @@ fuzz-ptx: setup-fuzz
 	$(O)/fuzz/ptx -max_total_time=$(FUZZ_SECONDS) -timeout=5 -max_len=16384 -len_control=20 -dict=tests/fuzz/ptx.dict \
 		-artifact_prefix=$(O)/fuzz/ptx-found/ -print_final_stats=1 $(O)/fuzz/ptx-corpus tests/fuzz/ptx
 
+# A profile of the day is the seed.
+fuzz-profile: setup-fuzz
+	@$(MAKE) --no-print-directory all $(O)/kernels/launches $(O)/fuzz/profile
+	mkdir -p $(O)/fuzz/profile-corpus $(O)/fuzz/profile-found
+	$(O)/gpusim record -o $(O)/fuzz/seed -- $(O)/kernels/launches collatz 512 3
+	$(O)/fuzz/profile --seed $(O)/fuzz/seed $(O)/fuzz/profile-corpus/seed
+	$(O)/fuzz/profile -max_total_time=$(FUZZ_SECONDS) -timeout=20 -rss_limit_mb=4096 -max_len=1000000 \
+		-artifact_prefix=$(O)/fuzz/profile-found/ -print_final_stats=1 $(O)/fuzz/profile-corpus
+
 install: all
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib $(DESTDIR)$(PREFIX)/libexec/gpusim \
 		$(DESTDIR)$(PREFIX)/share/man/man1 $(DESTDIR)$(PREFIX)/share/gpusim/gpus
@@ -281,6 +300,7 @@ help:
 	@echo 'make validate    the long tests: more real programs, sanitizers'
 	@echo 'make fuzz-annotator  feed random programs to the annotator, for FUZZ_SECONDS (an hour)'
 	@echo 'make fuzz-ptx    feed random text to the reader of PTX, for FUZZ_SECONDS'
+	@echo 'make fuzz-profile  feed damaged profiles to gpusim replay, for FUZZ_SECONDS'
 	@echo 'make install     to PREFIX (/usr/local) under DESTDIR; make uninstall takes it away'
 	@echo 'make clean       remove the build folder'
 	@echo 'Switches: V=1 show commands, DEBUG=1, ASAN=1 (address and undefined), TSAN=1 (threads), O=DIR build folder'

@@ -83,6 +83,12 @@ explained() {
 	add_counts "$TMPDIR/explain"
 }
 
+profiles() {
+	echo "== gpusim record, replay and sweep"
+	POCL_CACHE_DIR=$TMPDIR/pocl GPUSIM_CACHE_DIR=$TMPDIR/cache "$root/tests/profiles.sh" "$build" 2>&1 | tee "$TMPDIR/profiles"
+	add_counts "$TMPDIR/profiles"
+}
+
 # Kernels, ten in a program: as many as fit into a minute.
 random_programs() {
 	echo "== random programs"
@@ -103,6 +109,7 @@ fuzz_corpus
 guest_programs
 promises
 explained
+profiles
 random_programs
 real_programs
 echo "== all"

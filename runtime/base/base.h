@@ -78,6 +78,7 @@ const struct gs_section *gs_pack_find(const struct gs_pack *p, const char *name)
 const char *gs_pack_text(const struct gs_pack *p, const char *name);              /* first, or "" */
 void gs_pack_free(struct gs_pack *p);
 int gs_pack_encode(const struct gs_pack *p, struct gs_buf *out, struct gs_error *err);
+/* Adds to *p, which is empty after a failure. */
 int gs_pack_decode(struct gs_pack *p, const void *data, size_t len, struct gs_error *err);
 
 #endif

@@ -80,7 +80,7 @@ int gs_pack_encode(const struct gs_pack *p, struct gs_buf *out, struct gs_error 
 	return out->failed ? gs_fail(err, ENOMEM, "out of memory while packing") : 0;
 }
 
-int gs_pack_decode(struct gs_pack *p, const void *data, size_t len, struct gs_error *err)
+static int decode(struct gs_pack *p, const void *data, size_t len, struct gs_error *err)
 {
 	enum { MAX_NAME = 256, TRAILER = 4 + 32 + 1 };
 	const char *at = data, *end = at + len;
@@ -106,4 +106,12 @@ int gs_pack_decode(struct gs_pack *p, const void *data, size_t len, struct gs_er
 		at = line_end + 1 + size + 1;
 	}
 	return p->failed ? gs_fail(err, ENOMEM, "out of memory while unpacking") : 0;
+}
+
+int gs_pack_decode(struct gs_pack *p, const void *data, size_t len, struct gs_error *err)
+{
+	int result = decode(p, data, len, err);
+	if (result)
+		gs_pack_free(p);
+	return result;
 }

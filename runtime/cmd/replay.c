@@ -5,6 +5,7 @@
 #include "cmd.h"
 
 #include "replay.h"
+#include "runtime/cc/protocol.h"
 #include "runtime/guest/state.h"
 #include "runtime/log.h"
 #include "runtime/profile_file.h"
@@ -55,7 +56,7 @@ static struct {
 	struct recorded_counters *counters;
 	size_t counter_sets, counter_room;
 	uint64_t launches;
-} play;
+} play = {.path = "the profile"};
 
 static int bad_record(struct gs_error *err)
 {
@@ -132,19 +133,6 @@ static struct launch *new_launch(const char *facts)
 	return l;
 }
 
-/* The numbers of a file may be anything: none may lead out of the counters. */
-static bool launch_is_sound(const struct launch *l, const struct recorded_counters *c)
-{
-	enum { MOST = 1 << 30 };
-	if (!l->facts || !c || !l->slots || l->slots > MOST || l->places > (uint64_t)MOST * 8 || c->count != launch_words(l))
-		return false;
-	uint64_t items = 1;
-	for (int d = 0; d < 3; d++)
-		if (!l->global[d] || __builtin_mul_overflow(items, l->global[d], &items))
-			return false;
-	return true;
-}
-
 static int take_launch(const struct gs_pack *pack, struct gs_error *err)
 {
 	const char *facts = gs_pack_text(pack, "facts");
@@ -157,14 +145,16 @@ static int take_launch(const struct gs_pack *pack, struct gs_error *err)
 	int result = counters ? keep_counters(l->seq, counters, err) : 0;
 	const struct recorded_counters *c =
 		result ? NULL : find_counters(fact(facts, "counters_of", 0) ? number_of(facts, "counters_of") : l->seq);
-	if (!result && !launch_is_sound(l, c))
+	if (!result && c) {
+		buffer.words = c->words;
+		buffer.word_count = c->count;
+		l->buffer = &buffer;
+	}
+	if (!result && (!c || !l->facts || !launch_is_sound(l)))
 		result = bad_record(err);
 	if (!result && !(r.counts = calloc(l->artifact->block_count + 1, sizeof *r.counts)))
 		result = gs_fail(err, ENOMEM, "out of memory");
 	if (!result) {
-		buffer.words = c->words;
-		buffer.word_count = c->count;
-		l->buffer = &buffer;
 		launch_model(&r);
 		play.launches++;
 	}
@@ -192,8 +182,11 @@ static void take_transfers(const struct gs_pack *pack)
 			stats.transfers[kind] = t;
 }
 
-static int take_record(const char *kind, const struct gs_pack *pack, struct gs_error *err)
+int replay_record(const char *kind, const struct gs_pack *pack, struct gs_error *err)
 {
+	if (!strcmp(kind, "run") && strcmp(gs_pack_text(pack, "version"), GPUSIM_CC_VERSION))
+		log_warning("%s was recorded by gpusim %.40s, which is not this one: if it cannot be read, record it again", play.path,
+		            gs_pack_text(pack, "version"));
 	if (!strcmp(kind, "program"))
 		return take_program(pack, err);
 	if (!strcmp(kind, "launch"))
@@ -203,6 +196,18 @@ static int take_record(const char *kind, const struct gs_pack *pack, struct gs_e
 	if (!strcmp(kind, "transfers"))
 		take_transfers(pack);
 	return 0;
+}
+
+void replay_reset(void)
+{
+	for (size_t i = 0; i < play.program_count; i++)
+		artifact_release(play.programs[i]);
+	for (size_t i = 0; i < play.counter_sets; i++)
+		free(play.counters[i].words);
+	free(play.programs);
+	free(play.counters);
+	memset(&play, 0, sizeof play);
+	play.path = "the profile";
 }
 
 int replay_profile(const char *path, bool partial, struct gs_error *err)
@@ -215,7 +220,7 @@ int replay_profile(const char *path, bool partial, struct gs_error *err)
 		return result;
 	play.path = path;
 	while ((result = profile_next(reader, kind, &pack, err)) > 0) {
-		result = take_record(kind, &pack, err);
+		result = replay_record(kind, &pack, err);
 		gs_pack_free(&pack);
 		if (result)
 			break;

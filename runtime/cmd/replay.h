@@ -7,5 +7,9 @@
 /* Models every launch of a profile on the targets of `runtime`, into its statistics and reports. With `partial`, a file that
  * ends early is taken up to there. Once per process. */
 int replay_profile(const char *path, bool partial, struct gs_error *err);
+/* One record of it; -EBADMSG for one that cannot be read. */
+int replay_record(const char *kind, const struct gs_pack *pack, struct gs_error *err);
+/* Forgets the programs and counters that records brought. */
+void replay_reset(void);
 
 #endif

@@ -76,7 +76,7 @@ static void choose_size(struct launch *l)
 struct counter_buffer *take_buffer(const struct request *r, struct context_pool *pool, cl_device_id device,
                                    enum buffer_kind kind, size_t words, unsigned tries)
 {
-	enum { PATIENCE_MS = 1000 }; /* one launch may well take a second */
+	enum { PATIENCE_MS = 4000 }; /* one launch may well take seconds */
 	struct counter_buffer *b = buffer_take(pool, device, kind, words);
 	if (b)
 		return b;

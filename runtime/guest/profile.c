@@ -256,15 +256,36 @@ static void fill_lanes(struct launch_result *r)
 		r->profile.lanes = (struct lane_counts){(uint32_t)l->artifact->block_count, gather_group, expand_group, r};
 }
 
+static uint64_t chosen_local_size(const struct launch *l, int dimension)
+{
+	uint64_t chosen =
+		l->artifact->counts_by_item ? local_size_of(l, 0, dimension) : l->buffer->words[COUNTER_LOCAL + dimension];
+	uint64_t local = l->local[dimension] ? l->local[dimension] : chosen;
+	return local ? local : 1;
+}
+
+bool launch_is_sound(const struct launch *l)
+{
+	enum { MOST_SLOTS = 1 << 30, MOST_LOCAL = 1 << 20 };
+	bool by_item = l->artifact->counts_by_item && !l->facts->summed;
+	uint64_t items = 1, local = 1;
+	if (!l->slots || l->slots > MOST_SLOTS || l->places > l->buffer->word_count * 2 ||
+	    (by_item && l->facts->words && !l->places) || l->buffer->word_count != launch_words(l))
+		return false;
+	for (int d = 0; d < 3; d++)
+		if (!l->global[d] || __builtin_mul_overflow(items, l->global[d], &items) ||
+		    __builtin_mul_overflow(local, chosen_local_size(l, d), &local) || local > MOST_LOCAL)
+			return false;
+	return items < UINT64_MAX / MOST_LOCAL;
+}
+
 void profile_fill(struct launch_result *r)
 {
 	const struct launch *l = r->launch;
 	uint64_t items = 1, groups = 1;
 	for (int d = 0; d < 3; d++) {
-		uint64_t chosen = l->artifact->counts_by_item ? local_size_of(l, 0, d) : l->buffer->words[COUNTER_LOCAL + d];
-		uint64_t local = l->local[d] ? l->local[d] : chosen;
 		r->profile.global[d] = l->global[d];
-		r->profile.local[d] = local ? local : 1;
+		r->profile.local[d] = chosen_local_size(l, d);
 		r->profile.groups[d] = (l->global[d] + r->profile.local[d] - 1) / r->profile.local[d];
 		items *= l->global[d];
 		groups *= r->profile.groups[d];

@@ -205,7 +205,8 @@ static void add_all(struct text *t)
 		add_transfers(t);
 		add_not_modelled(t);
 		add_library(t);
-		add_cost(t);
+		if (tool_cost.launches) /* a replay launches nothing */
+			add_cost(t);
 	}
 	free(kernels);
 }

@@ -408,6 +408,8 @@ void record_finish(void);
 /* model.c: everything that becomes of a launch whose counters are in its buffer; the worker's. */
 void launch_model(struct launch_result *r);
 
+/* profile.c: whether the numbers of a launch that was read from a file fit its counters, and one another. */
+bool launch_is_sound(const struct launch *l);
 /* profile.c: fills the profile, counts and flags from the counter buffer, which must outlive the profile. */
 void profile_fill(struct launch_result *r);
 

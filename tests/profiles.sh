@@ -1,0 +1,79 @@
+#!/usr/bin/env bash
+# What gpusim record, replay and sweep promise, tried from outside: one check per promise.
+#   tests/profiles.sh BUILD_DIR
+# Ends with "N passed, N failed". TMPDIR is the caller's (tests/run.sh).
+set -u
+here=$(cd "$(dirname "$0")" && pwd)
+build=$(cd "$1" && pwd)
+gpusim=$build/gpusim
+work=$(mktemp -d "${TMPDIR:-/tmp}/gpusim-profiles.XXXXXX")
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+export LC_ALL=C
+. "$here/check.sh"
+
+# estimates FILE.json: every number that the models made, and nothing of the run.
+estimates() { sed -n '/"launches":\[/,/^"transfers"/p' "$1" | sed 's/"measured_ns":[^,]*,//g'; }
+
+# A profile that nobody has the GPUs of yet: recorded for gtx480 alone.
+recorded() {
+	"$gpusim" record -o p --gpu gtx480 -- "$build/kernels/launches" -k "$here/../kernels" collatz 4096 8 >out &&
+		grep -q '8 launches' out && [ "$(head -1 p)" = 'gpusim-profile 1' ] && tail -2 p | grep -aq '^end 0 0 '
+}
+
+# The same program, modelled at once and from the profile, has the same estimates.
+replayed_as_run() {
+	GPUSIM_REPORT=json GPUSIM_OUTPUT=run "$gpusim" run --gpu gtx480,h200 -- \
+		"$build/kernels/launches" -k "$here/../kernels" collatz 4096 8 >out &&
+		GPUSIM_REPORT=json GPUSIM_OUTPUT=again "$gpusim" replay p --gpu gtx480,h200 && estimates run.json >a && estimates again.json >b &&
+		[ -s a ] && cmp a b
+}
+
+replay_text() { "$gpusim" replay p --gpu v100 2>text && grep -q 'v100 (' text && grep -q collatz_some text && ! grep -q 'cost:' text; }
+
+# refused EXPECTED COMMAND...: exit code 2, and one line that says so.
+refused() {
+	local expected=$1 code
+	shift
+	"$@" >out 2>err
+	code=$?
+	cat err
+	[ $code = 2 ] && [ "$(wc -l <err)" = 1 ] && grep -q "$expected" err && [ ! -s out ]
+}
+
+cut_is_refused() {
+	head -c 5000 p >cut
+	refused 'ends early' "$gpusim" replay cut --gpu gtx480
+}
+
+cut_is_taken_in_part() {
+	head -c $(($(wc -c <p) - 100)) p >most
+	"$gpusim" replay most --partial --gpu gtx480 2>text && grep -q 'what comes before' text && grep -q 'collatz_some' text
+}
+
+damaged_is_refused() {
+	cp p bad
+	printf '\377' | dd of=bad bs=1 seek=3000 conv=notrunc 2>/dev/null
+	refused 'is damaged' "$gpusim" replay bad --gpu gtx480
+}
+
+swept() {
+	"$gpusim" sweep p --gpu gtx480 --vary sm_count=4,8 --vary schedulers_per_sm=1,2 -o s >table 2>err &&
+		[ "$(grep -c collatz_some table)" = 4 ] && [ "$(grep -c ',\*,' s.csv)" = 4 ] && grep -q '</svg>' s.svg &&
+		[ "$(awk -F, '$4 == "*" && $2 == 4 && $3 == 2 { print $5 }' s.csv | cut -d. -f1)" -gt \
+			"$(awk -F, '$4 == "*" && $2 == 8 && $3 == 2 { print $5 }' s.csv | cut -d. -f1)" ]
+}
+
+check 'a run is recorded' recorded
+check 'a replay has the estimates of the run' replayed_as_run
+check 'a replay has a text report' replay_text
+check 'a profile that was cut is refused' cut_is_refused
+check 'it is taken up to there with --partial' cut_is_taken_in_part
+check 'a damaged profile is refused' damaged_is_refused
+check 'another file is refused' refused 'is not a profile' "$gpusim" replay "$gpusim"
+check 'a profile that is missing is told' refused 'cannot read' "$gpusim" replay nowhere
+check 'a sweep has a row, a line of CSV and a point for every configuration' swept
+check 'a key that is not known is told before anything runs' refused "unknown key 'nothing'" "$gpusim" sweep p --gpu gtx480 --vary nothing=1,2
+check 'a sweep without keys is told' refused 'is missing' "$gpusim" sweep p --gpu gtx480
+echo "$passed passed, $failed failed"
+[ $failed = 0 ]
