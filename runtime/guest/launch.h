@@ -27,6 +27,7 @@ struct counter_buffer *take_buffer(const struct request *r, struct context_pool 
 /* What a launch is traced with. */
 struct trace_plan {
 	struct kernel_twin *twin;
+	uint64_t local[3];  /* 0: not known */
 	struct boxes boxes; /* one: the whole launch */
 	uint64_t chunks;    /* of the buffer */
 	uint64_t part, of;  /* where groups are not known before: of each `of` groups the first `part` */

@@ -64,9 +64,9 @@ static bool choose_groups(const struct launch *l, struct trace_plan *p)
 	bool divides = true;
 	for (int d = 0; d < 3; d++) {
 		items *= l->global[d];
-		divides = divides && l->local[d] && l->global[d] % l->local[d] == 0;
-		group_items *= l->local[d];
-		groups[d] = divides ? l->global[d] / l->local[d] : 1;
+		divides = divides && p->local[d] && l->global[d] % p->local[d] == 0;
+		group_items *= p->local[d];
+		groups[d] = divides ? l->global[d] / p->local[d] : 1;
 	}
 	if (!items)
 		return false;
@@ -82,8 +82,8 @@ static bool choose_groups(const struct launch *l, struct trace_plan *p)
 	return items <= WHOLE * most;
 }
 
-/* Twice the largest that fits: two launches in flight are traced. */
-static size_t buffer_words(const struct launch *l, const struct trace_plan *p)
+/* At most half of what there is, so that two launches in flight are traced. */
+static size_t buffer_words(const struct launch *l)
 {
 	enum { CHUNKS_PER_ITEM = 16, LEAST = 1024 }; /* chunks; some 4000 events of each work-item */
 	uint64_t room = TRACE_BUFFER_SHARE(runtime.options.trace_memory.number) / 2 / sizeof(uint64_t), items = 1, words = 1;
@@ -91,7 +91,6 @@ static size_t buffer_words(const struct launch *l, const struct trace_plan *p)
 		items *= l->global[d];
 	items = items < runtime.options.trace_items.number ? items : runtime.options.trace_items.number;
 	uint64_t wanted = items * CHUNKS_PER_ITEM * CHUNK_WORDS;
-	(void)p;
 	wanted = wanted < LEAST * CHUNK_WORDS ? LEAST * CHUNK_WORDS : wanted;
 	while (words * 2 <= room && words < wanted)
 		words *= 2;
@@ -104,10 +103,10 @@ bool plan_trace(struct kernel *k, const struct request *r, cl_device_id device, 
 	struct gs_error why = {""};
 	memset(p, 0, sizeof *p);
 	if (!runtime.model.hierarchy || runtime.options.trace.number == TRACE_NEVER || !l->artifact->traced_texts ||
-	    !trace_due(l->facts, l->global, l->local) || !choose_groups(l, p))
+	    !trace_due(l->facts, l->global, l->local, p->local) || !choose_groups(l, p))
 		return false;
 	p->twin = kernel_prepare_twin(k, device, true, &why);
-	size_t words = buffer_words(l, p);
+	size_t words = buffer_words(l);
 	if (!p->twin || p->twin->box_argument < 0 || !words) {
 		log_debug("%s is not traced: %s", l->kernel_name, p->twin ? "no memory for it" : why.text);
 		return false;
@@ -125,7 +124,7 @@ bool plan_trace(struct kernel *k, const struct request *r, cl_device_id device, 
 /* One box as a command. */
 struct part {
 	struct request request;
-	size_t offset[3], global[3];
+	size_t offset[3], global[3], local[3];
 	cl_ulong16 box;
 };
 
@@ -146,13 +145,15 @@ static void make_part(const struct request *r, const struct launch *l, const str
 	for (cl_uint d = 0; d < 3; d++) {
 		uint64_t offset = r->offset && d < r->dims ? r->offset[d] : 0;
 		out->box.s[d] = b->first[d];
-		out->box.s[3 + d] = l->global[d] / l->local[d];
+		out->box.s[3 + d] = l->global[d] / p->local[d];
 		out->box.s[6 + d] = offset;
-		out->offset[d] = (size_t)(offset + b->first[d] * l->local[d]);
-		out->global[d] = (size_t)(b->count[d] * l->local[d]);
+		out->offset[d] = (size_t)(offset + b->first[d] * p->local[d]);
+		out->global[d] = (size_t)(b->count[d] * p->local[d]);
+		out->local[d] = (size_t)p->local[d];
 	}
 	out->request.offset = out->offset;
 	out->request.global = out->global;
+	out->request.local = out->local;
 }
 
 static cl_int set_trace_buffer(const struct kernel_twin *t, const struct launch *l)
@@ -208,6 +209,8 @@ cl_int enqueue_traced(struct request *r, struct kernel_twin *t, struct launch *l
 		*started = *started || code == CL_SUCCESS;
 		part_count += !last && code == CL_SUCCESS;
 	}
+	log_debug("%s: %zu boxes, %llu groups traced: %d", l->kernel_name, plan->boxes.count,
+	          (unsigned long long)plan->boxes.traced_groups, code);
 	if (code == CL_SUCCESS)
 		trace_taken(l->facts, l->global, l->local);
 	bool asked = app_wants_event && code == CL_SUCCESS && r->properties & CL_QUEUE_PROFILING_ENABLE;

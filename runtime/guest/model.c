@@ -7,7 +7,7 @@
 static int model_target(struct launch_result *r, const struct gpu *gpu, struct estimate *out)
 {
 	if (r->trace)
-		r->profile.trace = trace_decoded(r->launch->artifact, r->trace);
+		r->profile.trace = trace_decoded(r);
 	int result = model_launch(gpu, &r->profile, &runtime.model, out);
 	r->profile.trace = NULL;
 	return result;

@@ -102,7 +102,8 @@ struct artifact_kernel {
 	char *failure[MAX_TARGETS];            /* why */
 	struct memo *memos[MAX_TARGETS];       /* by target; the worker's */
 	char *library[MAX_TARGETS];            /* lines: functions that a table costs; NULL when there are none */
-	struct trace_shape *shapes;            /* of its launches (tracing.h) */
+	struct launches_alike *shapes;           /* of its launches (tracing.h), those in use first */
+	uint64_t shape_count;                  /* that there ever were */
 };
 
 /* One term of a count: `factor` times the count of `of`, which is a lower block. */

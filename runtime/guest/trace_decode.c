@@ -72,6 +72,7 @@ static struct {
 	char identity[33]; /* "": of none */
 	struct artifact *artifact; /* whose sites it has */
 	struct launch_trace *trace;
+	struct launch_trace part; /* of it: see trace_decoded */
 } latest;
 
 static void forget_latest(void)
@@ -130,15 +131,27 @@ static void remember(struct artifact *a, const struct kept_trace *t, struct laun
 	memcpy(latest.identity, t->identity, sizeof latest.identity);
 }
 
-const struct launch_trace *trace_decoded(struct artifact *a, const struct kept_trace *t)
+/* The trace of a launch with other sizes may have groups that this one has not; they are the last. */
+static const struct launch_trace *those_of(const struct launch_result *r, const struct launch_trace *t)
 {
-	if (latest.trace && latest.artifact == a && !strcmp(latest.identity, t->identity))
-		return latest.trace;
-	forget_latest();
-	struct launch_trace *trace = decode(a, t);
-	if (trace)
-		remember(a, t, trace);
-	return trace;
+	uint64_t groups = r->profile.groups[0] * r->profile.groups[1] * r->profile.groups[2];
+	latest.part = *t;
+	while (latest.part.group_count && latest.part.groups[latest.part.group_count - 1].group >= groups)
+		latest.part.group_count--;
+	return latest.part.group_count ? &latest.part : NULL;
+}
+
+const struct launch_trace *trace_decoded(const struct launch_result *r)
+{
+	struct artifact *a = r->launch->artifact;
+	if (!latest.trace || latest.artifact != a || strcmp(latest.identity, r->trace->identity)) {
+		forget_latest();
+		struct launch_trace *trace = decode(a, r->trace);
+		if (!trace)
+			return NULL;
+		remember(a, r->trace, trace);
+	}
+	return those_of(r, latest.trace);
 }
 
 /* ---- a launch ---- */
@@ -163,6 +176,11 @@ static bool complete(const struct launch_result *r, struct kept_trace *t)
 	return trace->group_count;
 }
 
+static bool same_local(const struct kept_trace *t, const struct launch_profile *p)
+{
+	return t->local[0] == p->local[0] && t->local[1] == p->local[1] && t->local[2] == p->local[2];
+}
+
 void trace_of(struct launch_result *r)
 {
 	const struct launch *l = r->launch;
@@ -172,8 +190,13 @@ void trace_of(struct launch_result *r)
 		trace_keep(l->facts, l->global, l->local, t);
 	else
 		kept_trace_free(t);
+	if (!l->local[0])
+		trace_learn(l->facts, l->global, l->local, r->profile.local);
 	r->trace = trace_find(l->facts, l->global, l->local);
+	if (r->trace && !same_local(r->trace, &r->profile))
+		r->trace = NULL; /* the driver chose otherwise */
+	double groups = (double)(r->profile.groups[0] * r->profile.groups[1] * r->profile.groups[2]);
 	if (r->trace)
-		r->traced_fraction = (double)r->trace->traced_groups /
-		                     (double)(r->trace->groups[0] * r->trace->groups[1] * r->trace->groups[2]);
+		r->traced_fraction = (double)r->trace->traced_groups / groups;
+	r->traced_fraction = r->traced_fraction < 1 ? r->traced_fraction : 1;
 }

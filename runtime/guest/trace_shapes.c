@@ -1,14 +1,15 @@
 /*
  * Which launches are traced: the first of each kernel and shape, the 8th, the 64th and so on, because data may change what a
- * kernel does. The others take the latest trace of their shape. Traces that were not used for the longest time go when
- * there are too many bytes of them, and so do shapes when a kernel has too many.
+ * kernel does. Of a kernel that is launched with ever new sizes, the first MANY_SHAPES are all traced, then every eighth. The
+ * others take the latest trace of their shape, or of one alike. Traces that were not used for the longest time go when there
+ * are too many bytes of them, and so do shapes when a kernel has too many.
  */
 #include "tracing.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_SHAPES = 256, FURTHER = 8 };
+enum { MOST_SHAPES = 256, MANY_SHAPES = 64, FURTHER = 8 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct kept_trace *newest, *oldest;
@@ -44,7 +45,7 @@ static void enter_order(struct kept_trace *t)
 	newest = t;
 }
 
-static void drop(struct trace_shape *s)
+static void drop(struct launches_alike *s)
 {
 	struct kept_trace *t = s->kept;
 	if (!t)
@@ -59,7 +60,7 @@ static void drop(struct trace_shape *s)
 
 static void remove_last(struct artifact_kernel *k)
 {
-	struct trace_shape **link = &k->shapes;
+	struct launches_alike **link = &k->shapes;
 	while ((*link)->next)
 		link = &(*link)->next;
 	drop(*link);
@@ -68,15 +69,15 @@ static void remove_last(struct artifact_kernel *k)
 }
 
 /* Moves it to the front; made if `make` says so. */
-static struct trace_shape *shape_of(struct artifact_kernel *k, const uint64_t global[3], const uint64_t local[3], bool make)
+static struct launches_alike *shape_of(struct artifact_kernel *k, const uint64_t global[3], const uint64_t local[3], bool make)
 {
-	struct trace_shape **link = &k->shapes;
+	struct launches_alike **link = &k->shapes;
 	size_t count = 0, size = sizeof(uint64_t[3]);
 	while (*link && (memcmp((*link)->global, global, size) || memcmp((*link)->local, local, size))) {
 		link = &(*link)->next;
 		count++;
 	}
-	struct trace_shape *s = *link;
+	struct launches_alike *s = *link;
 	if (s) {
 		*link = s->next;
 	} else if (!make || !(s = calloc(1, sizeof *s))) {
@@ -84,7 +85,7 @@ static struct trace_shape *shape_of(struct artifact_kernel *k, const uint64_t gl
 	} else {
 		memcpy(s->global, global, size);
 		memcpy(s->local, local, size);
-		s->due = 1;
+		s->due = ++k->shape_count <= MANY_SHAPES || k->shape_count % FURTHER == 0 ? 1 : FURTHER;
 		if (count >= MOST_SHAPES)
 			remove_last(k);
 	}
@@ -93,19 +94,29 @@ static struct trace_shape *shape_of(struct artifact_kernel *k, const uint64_t gl
 	return s;
 }
 
-bool trace_due(struct artifact_kernel *k, const uint64_t global[3], const uint64_t local[3])
+bool trace_due(struct artifact_kernel *k, const uint64_t global[3], const uint64_t local[3], uint64_t chosen[3])
 {
 	pthread_mutex_lock(&lock);
-	struct trace_shape *s = shape_of(k, global, local, true);
+	struct launches_alike *s = shape_of(k, global, local, true);
 	bool due = s && (++s->launches >= s->due || runtime.options.trace.number == TRACE_ALL);
+	memcpy(chosen, s && !local[0] ? s->chosen : local, sizeof s->chosen);
 	pthread_mutex_unlock(&lock);
 	return due;
+}
+
+void trace_learn(struct artifact_kernel *k, const uint64_t global[3], const uint64_t local[3], const uint64_t chosen[3])
+{
+	pthread_mutex_lock(&lock);
+	struct launches_alike *s = shape_of(k, global, local, false);
+	if (s)
+		memcpy(s->chosen, chosen, sizeof s->chosen);
+	pthread_mutex_unlock(&lock);
 }
 
 void trace_taken(struct artifact_kernel *k, const uint64_t global[3], const uint64_t local[3])
 {
 	pthread_mutex_lock(&lock);
-	struct trace_shape *s = shape_of(k, global, local, false);
+	struct launches_alike *s = shape_of(k, global, local, false);
 	while (s && s->due <= s->launches)
 		s->due *= FURTHER;
 	pthread_mutex_unlock(&lock);
@@ -114,7 +125,7 @@ void trace_taken(struct artifact_kernel *k, const uint64_t global[3], const uint
 void trace_keep(struct artifact_kernel *k, const uint64_t global[3], const uint64_t local[3], struct kept_trace *t)
 {
 	pthread_mutex_lock(&lock);
-	struct trace_shape *s = shape_of(k, global, local, true);
+	struct launches_alike *s = shape_of(k, global, local, true);
 	if (s) {
 		drop(s);
 		t->shape = s;
@@ -130,11 +141,20 @@ void trace_keep(struct artifact_kernel *k, const uint64_t global[3], const uint6
 		kept_trace_free(t);
 }
 
+/* Shapes that were used of late come first. */
+static struct kept_trace *trace_alike(const struct artifact_kernel *k, const uint64_t local[3])
+{
+	struct launches_alike *s = k->shapes;
+	while (s && (!s->kept || memcmp(s->local, local, sizeof s->local)))
+		s = s->next;
+	return s ? s->kept : NULL;
+}
+
 struct kept_trace *trace_find(struct artifact_kernel *k, const uint64_t global[3], const uint64_t local[3])
 {
 	pthread_mutex_lock(&lock);
-	struct trace_shape *s = shape_of(k, global, local, false);
-	struct kept_trace *t = s ? s->kept : NULL;
+	struct launches_alike *s = shape_of(k, global, local, false);
+	struct kept_trace *t = s && s->kept ? s->kept : trace_alike(k, local);
 	if (t) {
 		leave_order(t);
 		enter_order(t);

@@ -25,22 +25,25 @@ uint64_t boxed_event_completed(struct boxed_event *e, cl_event event);
 /* ---- trace_shapes.c: which launches are traced; needs no driver ---- */
 
 /* The launches of a kernel that are alike in their sizes. */
-struct trace_shape {
-	struct trace_shape *next;
+struct launches_alike {
+	struct launches_alike *next;
 	uint64_t global[3], local[3]; /* as the application gave them */
+	uint64_t chosen[3];           /* the local size that the driver took where it was left to it; 0: not known yet */
 	uint64_t launches, due;       /* up to now; the number of the one to be traced next */
 	struct kept_trace *kept;      /* the latest, or NULL */
 };
 
-/* Counts a launch; whether it is to be traced. */
-bool trace_due(struct artifact_kernel *k, const uint64_t global[3], const uint64_t local[3]);
+/* Counts a launch; whether it is to be traced. In `chosen` its local size, as far as that is known. */
+bool trace_due(struct artifact_kernel *k, const uint64_t global[3], const uint64_t local[3], uint64_t chosen[3]);
+/* The local size that the driver has chosen, and will again. */
+void trace_learn(struct artifact_kernel *k, const uint64_t global[3], const uint64_t local[3], const uint64_t chosen[3]);
 /* It is traced: the next of its shape is eight times as far. */
 void trace_taken(struct artifact_kernel *k, const uint64_t global[3], const uint64_t local[3]);
 
 /* A trace as it is kept: its chunks, without what they do not use. */
 struct kept_trace {
 	struct kept_trace *older, *newer; /* in the order of their use */
-	struct trace_shape *shape;
+	struct launches_alike *shape;
 	char *bytes;
 	size_t length, chunks;
 	uint64_t *argument_bytes; /* of the launch (models/trace_read.h) */
@@ -54,7 +57,8 @@ struct kept_trace {
 void kept_trace_free(struct kept_trace *t); /* one that is not in a shape */
 /* Keeps it, in place of the one that the shape had; others go while there are too many bytes. */
 void trace_keep(struct artifact_kernel *k, const uint64_t global[3], const uint64_t local[3], struct kept_trace *t);
-/* The trace of launches of these sizes, or NULL. Only the worker asks, keeps, and so makes traces go. */
+/* The trace of launches of these sizes, else of the latest that have the same local size, else NULL. Only the worker asks, keeps,
+ * and so makes traces go. */
 struct kept_trace *trace_find(struct artifact_kernel *k, const uint64_t global[3], const uint64_t local[3]);
 void trace_shapes_free(struct artifact_kernel *k);
 
@@ -70,7 +74,7 @@ struct kept_trace *trace_pack(const uint64_t *words, size_t chunks);
 /* Finds the trace for a launch whose profile is filled: the one that it brought, which this takes, else one that was kept. Where
  * there is none r->trace stays NULL. */
 void trace_of(struct launch_result *r);
-/* Decoded; it stays until another one is. NULL: it cannot be read. */
-const struct launch_trace *trace_decoded(struct artifact *a, const struct kept_trace *t);
+/* r->trace decoded; it stays until another one is. NULL: it cannot be read. */
+const struct launch_trace *trace_decoded(const struct launch_result *r);
 
 #endif

@@ -1,0 +1,123 @@
+/* Which launches are traced, and which traces are kept. */
+#include "tests.h"
+
+#include "runtime/cc/traces.h"
+#include "runtime/guest/tracing.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const uint64_t small[3] = {64, 1, 1}, large[3] = {4096, 1, 1}, local[3] = {64, 1, 1}, open[3] = {0, 0, 0};
+
+/* The numbers of those of `count` launches that are traced, as far as they are below 64, as bits. */
+static uint64_t traced_of(struct artifact_kernel *k, const uint64_t global[3], unsigned count, bool taken)
+{
+	uint64_t bits = 0, chosen[3];
+	for (unsigned i = 1; i <= count; i++)
+		if (trace_due(k, global, local, chosen)) {
+			bits |= i < 64 ? UINT64_C(1) << i : 0;
+			if (taken)
+				trace_taken(k, global, local);
+		}
+	return bits;
+}
+
+static void launches_1_8_and_64_of_a_shape_are_traced(void)
+{
+	struct artifact_kernel k = {0};
+	uint64_t chosen[3];
+	runtime.options.trace.number = TRACE_AUTO;
+	CU_ASSERT_EQUAL(traced_of(&k, small, 63, true), 1u << 1 | 1u << 8);
+	CU_ASSERT(trace_due(&k, small, local, chosen)); /* the 64th */
+	CU_ASSERT_EQUAL(traced_of(&k, large, 5, true), 1u << 1);
+	/* One that could not be traced leaves it to the next. */
+	trace_shapes_free(&k);
+	CU_ASSERT_EQUAL(traced_of(&k, small, 3, false), 1u << 1 | 1u << 2 | 1u << 3);
+	runtime.options.trace.number = TRACE_ALL;
+	CU_ASSERT_EQUAL(traced_of(&k, small, 3, true), 1u << 1 | 1u << 2 | 1u << 3);
+	runtime.options.trace.number = TRACE_AUTO;
+	trace_shapes_free(&k);
+	CU_ASSERT_PTR_NULL(k.shapes);
+}
+
+/* 64 sizes, and of 800 that follow every eighth. */
+static void not_every_new_size_is_traced_when_there_are_many(void)
+{
+	struct artifact_kernel k = {0};
+	unsigned traced = 0;
+	for (uint64_t n = 0; n < 864; n++)
+		traced += traced_of(&k, (const uint64_t[3]){n + 1, 1, 1}, 1, true) != 0;
+	CU_ASSERT_EQUAL(traced, 64 + 100);
+	trace_shapes_free(&k);
+}
+
+static void the_drivers_choice_of_a_local_size_is_known_at_the_next_launch(void)
+{
+	struct artifact_kernel k = {0};
+	uint64_t chosen[3];
+	CU_ASSERT(trace_due(&k, large, open, chosen));
+	CU_ASSERT_EQUAL(chosen[0], 0);
+	trace_learn(&k, large, open, local);
+	CU_ASSERT(trace_due(&k, large, open, chosen));
+	CU_ASSERT_EQUAL(chosen[0], 64);
+	CU_ASSERT(trace_due(&k, large, small, chosen)); /* the application's own is what it says */
+	CU_ASSERT_EQUAL(chosen[0], small[0]);
+	trace_shapes_free(&k);
+}
+
+static struct kept_trace *trace_of_length(size_t length)
+{
+	struct kept_trace *t = calloc(1, sizeof *t);
+	t->bytes = calloc(1, length);
+	t->length = length;
+	return t;
+}
+
+/* Of 8192 bytes an eighth is for traces that are kept: one of 700 bytes, but not two. */
+static void the_trace_that_was_not_used_for_longest_goes(void)
+{
+	struct artifact_kernel k = {0};
+	runtime.options.trace_memory.number = 8192;
+	CU_ASSERT_PTR_NULL(trace_find(&k, small, local));
+	struct kept_trace *first = trace_of_length(300), *second = trace_of_length(700), *third = trace_of_length(5000);
+	trace_keep(&k, small, local, first);
+	CU_ASSERT_PTR_EQUAL(trace_find(&k, small, local), first);
+	CU_ASSERT_PTR_EQUAL(trace_find(&k, large, local), first); /* the same local size */
+	CU_ASSERT_PTR_NULL(trace_find(&k, small, open));
+	trace_keep(&k, large, local, second);
+	CU_ASSERT_PTR_EQUAL(trace_find(&k, large, local), second);
+	CU_ASSERT_PTR_EQUAL(trace_find(&k, small, local), second); /* the first is gone */
+	/* One that is too large alone is kept until there is another. */
+	trace_keep(&k, small, local, third);
+	CU_ASSERT_PTR_EQUAL(trace_find(&k, large, local), third);
+	trace_shapes_free(&k);
+	runtime.options.trace_memory.number = 0;
+}
+
+/* Three chunks were taken, of which the second was not used. */
+static void a_trace_is_kept_without_what_it_does_not_use(void)
+{
+	enum { CHUNK = TRACE_CHUNK_BYTES / 8 };
+	uint64_t words[TRACE_HEADER_WORDS + 3 * CHUNK] = {3};
+	uint64_t *one = words + TRACE_HEADER_WORDS, *three = one + 2 * CHUNK;
+	memcpy(one, (const uint64_t[]){7, 1, 5, UINT64_C(0x9988776655443322)}, 32);
+	memcpy(three, (const uint64_t[]){8, 2, 2 | UINT64_C(1) << 32, 0x1234}, 32);
+	struct kept_trace *t = trace_pack(words, 3);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(t);
+	CU_ASSERT_EQUAL(t->chunks, 2);
+	CU_ASSERT_EQUAL(t->length, 24 + 5 + 24 + 2);
+	CU_ASSERT_EQUAL(memcmp(t->bytes, one, 29), 0);
+	CU_ASSERT_EQUAL(memcmp(t->bytes + 29, three, 26), 0);
+	kept_trace_free(t);
+}
+
+void add_traces_kept_tests(void)
+{
+	CU_pSuite s = CU_add_suite("traces_kept", NULL, NULL);
+	CU_add_test(s, "launches 1, 8 and 64 of a shape are traced", launches_1_8_and_64_of_a_shape_are_traced);
+	CU_add_test(s, "not every new size is traced when there are many", not_every_new_size_is_traced_when_there_are_many);
+	CU_add_test(s, "the driver's choice of a local size is known at the next launch",
+	            the_drivers_choice_of_a_local_size_is_known_at_the_next_launch);
+	CU_add_test(s, "the trace that was not used for longest goes", the_trace_that_was_not_used_for_longest_goes);
+	CU_add_test(s, "a trace is kept without what it does not use", a_trace_is_kept_without_what_it_does_not_use);
+}
