@@ -30,9 +30,12 @@ struct ov_op {
 	uint8_t class, space, flags, kind;
 	uint8_t writes, reads, waits;
 	uint8_t latency_rule; /* enum ov_memory_rule */
+	uint8_t stops;        /* enum ov_wait: what its warp then waits for */
+	bool accesses;        /* memory, as counted in paths */
 	uint32_t latency;     /* start to finish in the unit, for completion slots and result buses */
 	uint32_t result;      /* start to the release of its registers; of memory, with one access */
 	uint32_t initiation;  /* 1/OV_FRACTION cycles; of memory, per access */
+	uint32_t line;        /* of the instruction cache */
 	bool repeats;         /* reads a bank more than once */
 	uint64_t read_banks, write_banks; /* of warp slot 0 */
 };
@@ -49,18 +52,20 @@ struct ov_machine {
 	const uint16_t *operands; /* registers */
 	uint32_t groups_per_sm, warps_per_group, slots;
 	uint32_t schedulers, partitions, positions;
-	uint32_t position_words, slot_words, register_words, line_count;
+	uint32_t position_words, slot_words, register_count, line_count;
 	uint32_t ports[OV_KINDS];      /* of a partition */
 	uint32_t unit_count[OV_KINDS]; /* of an SM */
 	uint32_t units, first_unit[OV_KINDS + 1];
 	uint32_t collectors[OV_KINDS], pool_collectors; /* of a partition; 0: the pool's */
 	uint32_t pools;                                 /* of a partition */
 	uint32_t collector_total, banks, max_reads;     /* of a partition; of an instruction */
+	uint32_t fill_places; /* a power of two */
 	uint32_t refill_at; /* a warp with no more than that in its buffer is fetched for */
 	bool collects, by_age, resolves_banks;
 	uint32_t front[2]; /* cycles from issue to start, without and with registers to read; ldst: one less */
 };
 
+enum ov_register { OV_WRITTEN, OV_PENDING, OV_LOADING }; /* loading: pending, by the load/store unit */
 enum ov_wait { OV_RUNS, OV_AT_BARRIER, OV_AT_ATOMIC, OV_AT_FENCE };
 
 struct ov_warp {
@@ -99,7 +104,7 @@ struct ov_flight {
 /* For one kind of units in one partition: issued, and collected. Both are in the order of issue. */
 struct ov_lane {
 	struct ov_flight *port, *collected;
-	uint32_t port_count, collected_count, pool;
+	uint32_t port_count, collected_count, size, pool;
 };
 
 struct ov_collector {
@@ -107,6 +112,8 @@ struct ov_collector {
 	uint64_t need; /* banks still to be read */
 	uint8_t *more; /* banks to be read once more, after that */
 	uint16_t more_count, pool;
+	uint32_t pool_bit; /* its pool among those of the partition, */
+	uint64_t bit;      /* and itself in its pool */
 };
 
 struct ov_pool {
@@ -122,13 +129,20 @@ struct ov_unit {
 	uint32_t *finishes; /* stamps, by time modulo OV_WHEEL; NULL without completion slots */
 };
 
-enum ov_event_kind { OV_FILL, OV_WRITE, OV_LOADED, OV_SHARED_RESULT, OV_ATOMIC_BACK, OV_STORED, OV_READ_DONE };
+enum ov_event_kind { OV_WRITE, OV_LOADED, OV_SHARED_RESULT, OV_ATOMIC_BACK, OV_STORED, OV_READ_DONE };
 
 struct ov_event {
 	uint64_t time;
 	uint32_t next, op;
 	uint16_t slot;
-	uint8_t kind, epoch;
+	uint8_t kind;
+};
+
+/* What a fetch has brought, on its way to the buffer. */
+struct ov_fill {
+	uint64_t time;
+	uint16_t slot;
+	uint8_t epoch;
 };
 
 struct ov_sm {
@@ -142,8 +156,9 @@ struct ov_sm {
 	double read_debt, write_debt; /* fractions of extra cycles not yet given to an instruction */
 
 	struct ov_warp *warps;
-	uint64_t *pending, *pending_memory; /* register_words per warp */
-	uint64_t *hungry, *retirable;       /* by slot */
+	uint8_t *registers;           /* register_count per warp: enum ov_register */
+	uint64_t *hungry, *retirable; /* by slot */
+	uint32_t retirable_count;
 	struct ov_group *groups;
 	struct ov_scheduler *schedulers;
 	struct ov_lane *lanes; /* OV_KINDS per partition */
@@ -165,7 +180,9 @@ struct ov_sm {
 		uint32_t slot;
 	} *replies; /* of the instruction cache, a ring */
 	uint32_t reply_head, reply_count;
-	uint32_t in_collectors, in_collected; /* instructions */
+	struct ov_fill *fills; /* a ring, in the order of time */
+	uint32_t fill_head, fill_tail; /* of all there ever were */
+	uint32_t in_collected; /* instructions */
 
 	uint32_t *wheel;
 	uint64_t wheel_used[OV_WHEEL / 64];
@@ -202,7 +219,8 @@ void ov_write_load_results(struct ov_sm *sm);
 
 /* ov_fetch.c */
 void ov_fetch(struct ov_sm *sm);
-void ov_fill_buffer(struct ov_sm *sm, uint32_t slot, uint8_t epoch);
+void ov_fill_buffers(struct ov_sm *sm);
+uint64_t ov_next_fill(const struct ov_sm *sm);
 void ov_flush_buffer(struct ov_sm *sm, uint32_t slot, uint32_t pc);
 void ov_update_hungry(struct ov_sm *sm, uint32_t slot);
 uint64_t ov_next_reply(const struct ov_sm *sm);
@@ -276,11 +294,12 @@ static inline uint32_t ov_next_bit(const uint64_t *mask, uint32_t words, uint32_
 	uint64_t first = mask[start] & (~0ULL << shift);
 	if (first)
 		return start * 64 + (uint32_t)__builtin_ctzll(first);
-	for (uint32_t n = 1; n <= words; n++) {
-		uint32_t w = (start + n) % words;
+	for (uint32_t w = start + 1; w < words; w++)
 		if (mask[w])
 			return w * 64 + (uint32_t)__builtin_ctzll(mask[w]);
-	}
+	for (uint32_t w = 0; w <= start; w++)
+		if (mask[w])
+			return w * 64 + (uint32_t)__builtin_ctzll(mask[w]);
 	return OV_NONE;
 }
 
@@ -289,11 +308,26 @@ static inline uint32_t ov_partition(const struct ov_machine *m, uint32_t slot)
 	return m->partitions == 1 ? 0 : slot % m->schedulers;
 }
 
+/* The whole cycles of a debt that grows by extra. */
+static inline uint32_t ov_extra_cycles(double *debt, double extra)
+{
+	*debt += extra;
+	uint32_t whole = (uint32_t)*debt;
+	*debt -= whole;
+	return whole;
+}
+
 /* Banks of a warp, from those of slot 0: (register + slot) mod banks. */
 static inline uint64_t ov_rotate(const struct ov_machine *m, const struct ov_warp *w, uint64_t banks)
 {
 	uint64_t all = m->banks < 64 ? (1ULL << m->banks) - 1 : ~0ULL;
 	return w->bank ? ((banks << w->bank) | (banks >> (m->banks - w->bank))) & all : banks;
+}
+
+static inline void ov_may_retire(struct ov_sm *sm, uint32_t slot)
+{
+	ov_set(sm->retirable, slot);
+	sm->retirable_count++;
 }
 
 static inline struct ov_lane *ov_lane_of(const struct ov_sm *sm, uint32_t partition, uint32_t kind)

@@ -23,49 +23,57 @@ static void insert_collected(struct ov_lane *l, const struct ov_flight *f)
 	l->collected[at] = *f;
 }
 
-static void dispatch_from(struct ov_sm *sm, struct ov_pool *p)
+static void dispatch_from(struct ov_sm *sm, struct ov_lane *lanes, struct ov_pool *p)
 {
-	uint64_t ready = p->ready;
-	for (uint32_t d = 0; d < p->dispatchers && ready; d++) {
+	const struct ov_collector *collectors = &sm->collectors[p->first];
+	uint64_t ready = p->ready, taken = 0;
+	for (uint32_t d = 0, dispatchers = p->dispatchers; d < dispatchers && ready; d++) {
 		uint32_t unit = next_ready(ready, p->last[d]);
-		const struct ov_flight *f = &sm->collectors[p->first + unit].flight;
-		struct ov_lane *l = ov_lane_of(sm, p->partition, f->kind);
+		const struct ov_flight *f = &collectors[unit].flight;
+		struct ov_lane *l = &lanes[f->kind];
 		ready &= ~(1ULL << unit);
-		if (l->collected_count == sm->m->ports[f->kind]) {
+		if (l->collected_count == l->size) {
 			if (p->one_kind)
-				return;
+				break;
 			d--;
 			continue;
 		}
 		p->last[d] = unit;
 		insert_collected(l, f);
-		p->ready &= ~(1ULL << unit);
-		p->free |= 1ULL << unit;
-		sm->in_collectors--;
+		taken |= 1ULL << unit;
 		sm->in_collected++;
 		sm->collected_kinds |= 1u << f->kind;
-		sm->moved = true;
 	}
+	if (!taken)
+		return;
+	p->ready &= ~taken;
+	p->free |= taken;
+	sm->moved = true;
 }
 
-static void dispatch(struct ov_sm *sm)
+static void dispatch(struct ov_sm *sm, uint32_t partition)
 {
-	uint32_t pools = sm->m->pools;
-	for (uint32_t p = 0; p < sm->m->partitions; p++)
-		for (uint32_t bits = sm->ready_pools[p]; bits; bits &= bits - 1) {
-			uint32_t n = (uint32_t)__builtin_ctz(bits);
-			dispatch_from(sm, &sm->pools[p * pools + n]);
-			if (!sm->pools[p * pools + n].ready)
-				sm->ready_pools[p] &= ~(1u << n);
-		}
+	struct ov_pool *pools = &sm->pools[partition * sm->m->pools];
+	struct ov_lane *lanes = ov_lane_of(sm, partition, 0);
+	uint32_t left = 0;
+	for (uint32_t bits = sm->ready_pools[partition]; bits; bits &= bits - 1) {
+		struct ov_pool *p = &pools[__builtin_ctz(bits)];
+		dispatch_from(sm, lanes, p);
+		left |= p->ready ? bits & -bits : 0;
+	}
+	sm->ready_pools[partition] = left;
+}
+
+static inline void read_done(struct ov_sm *sm, uint32_t partition, const struct ov_collector *c)
+{
+	sm->pools[c->pool].ready |= c->bit;
+	sm->ready_pools[partition] |= c->pool_bit;
 }
 
 void ov_read_done(struct ov_sm *sm, uint32_t collector)
 {
-	uint32_t pool = sm->collectors[collector].pool;
-	struct ov_pool *p = &sm->pools[pool];
-	p->ready |= 1ULL << (collector - p->first);
-	sm->ready_pools[p->partition] |= 1u << (pool - p->partition * sm->m->pools);
+	const struct ov_collector *c = &sm->collectors[collector];
+	read_done(sm, sm->pools[c->pool].partition, c);
 }
 
 /* Of banks just read, those that are to be read once more. */
@@ -86,34 +94,28 @@ static void ask_again(struct ov_collector *c, uint64_t banks)
 static void read_banks(struct ov_sm *sm, uint32_t partition)
 {
 	uint16_t *reading = &sm->reading[partition * sm->m->collector_total];
+	struct ov_collector *collectors = sm->collectors;
 	uint64_t idle = ~sm->written_banks[partition], waiting = 0;
-	uint32_t kept = 0;
-	for (uint32_t i = 0; i < sm->reading_count[partition]; i++) {
-		struct ov_collector *c = &sm->collectors[reading[i]];
-		uint64_t read = c->need & idle;
+	uint32_t kept = 0, count = sm->reading_count[partition];
+	for (uint32_t i = 0; i < count; i++) {
+		struct ov_collector *c = &collectors[reading[i]];
+		uint64_t read = c->need & idle, need = c->need & ~idle;
 		idle &= ~read;
-		c->need &= ~read;
-		if (c->more_count)
+		c->need = need;
+		if (c->more_count) {
 			ask_again(c, read);
-		waiting |= c->need;
-		if (c->need)
+			need = c->need;
+		}
+		waiting |= need;
+		if (need)
 			reading[kept++] = reading[i];
 		else
-			ov_read_done(sm, reading[i]);
+			read_done(sm, partition, c);
 	}
 	/* Something is read in this cycle or, written banks being free again, in the next. */
 	sm->moved = true;
 	sm->reading_count[partition] = kept;
 	sm->waiting_banks[partition] = waiting;
-}
-
-static void read_all_banks(struct ov_sm *sm)
-{
-	for (uint32_t p = 0; p < sm->m->partitions; p++) {
-		if (sm->reading_count[p])
-			read_banks(sm, p);
-		sm->written_banks[p] = 0;
-	}
 }
 
 static void note_repeats(struct ov_sm *sm, struct ov_collector *c, const struct ov_op *op, const struct ov_warp *w)
@@ -137,35 +139,29 @@ static void ask_banks(struct ov_sm *sm, uint32_t partition, uint32_t collector)
 	struct ov_collector *c = &sm->collectors[collector];
 	const struct ov_op *op = &m->ops[c->flight.op];
 	const struct ov_warp *w = &sm->warps[c->flight.slot];
-	c->need = ov_rotate(m, w, op->read_banks);
-	if (c->need & sm->waiting_banks[partition])
-		sm->conflicts += (uint64_t)__builtin_popcountll(c->need & sm->waiting_banks[partition]);
-	sm->waiting_banks[partition] |= c->need;
+	uint64_t need = ov_rotate(m, w, op->read_banks), waiting = sm->waiting_banks[partition];
+	c->need = need;
+	for (uint64_t met = need & waiting; met; met &= met - 1)
+		sm->conflicts++;
+	sm->waiting_banks[partition] = waiting | need;
 	sm->reading[partition * m->collector_total + sm->reading_count[partition]++] = (uint16_t)collector;
 	if (op->repeats)
 		note_repeats(sm, c, op, w);
 }
 
-static uint32_t extra_cycles(double *debt, double extra)
-{
-	*debt += extra;
-	uint32_t whole = (uint32_t)*debt;
-	*debt -= whole;
-	return whole;
-}
-
 static void collect(struct ov_sm *sm, struct ov_pool *p, const struct ov_flight *f)
 {
-	const struct warp_options *options = sm->m->options;
-	uint32_t unit = (uint32_t)__builtin_ctzll(p->free), collector = p->first + unit;
+	uint32_t collector = p->first + (uint32_t)__builtin_ctzll(p->free);
+	struct ov_collector *c = &sm->collectors[collector];
 	p->free &= p->free - 1;
-	sm->collectors[collector].flight = *f;
+	c->flight = *f;
 	if (sm->m->ops[f->op].reads == 0)
-		ov_read_done(sm, collector);
+		read_done(sm, p->partition, c);
 	else if (sm->m->resolves_banks)
 		ask_banks(sm, p->partition, collector);
 	else
-		ov_schedule(sm, sm->now + 2 + extra_cycles(&sm->read_debt, options->extra_read_cycles), OV_READ_DONE, 0, collector);
+		ov_schedule(sm, sm->now + 2 + ov_extra_cycles(&sm->read_debt, sm->m->options->extra_read_cycles), OV_READ_DONE, 0,
+		            collector);
 }
 
 static void allocate_kind(struct ov_sm *sm, uint32_t partition, uint32_t kind)
@@ -173,33 +169,30 @@ static void allocate_kind(struct ov_sm *sm, uint32_t partition, uint32_t kind)
 	struct ov_lane *l = ov_lane_of(sm, partition, kind);
 	struct ov_pool *p = &sm->pools[l->pool];
 	uint32_t taken = 0;
-	for (; taken < l->port_count && p->free; taken++)
+	for (uint32_t count = l->port_count; taken < count && p->free; taken++)
 		collect(sm, p, &l->port[taken]);
 	if (!taken)
 		return;
 	l->port_count -= taken;
 	for (uint32_t i = 0; i < l->port_count; i++)
 		l->port[i] = l->port[i + taken];
-	sm->in_collectors += taken;
 	sm->moved = true;
 	sm->full_kinds[partition] &= ~(1u << kind);
 	if (!l->port_count)
 		sm->port_kinds[partition] &= ~(1u << kind);
 }
 
-static void allocate(struct ov_sm *sm)
-{
-	for (uint32_t p = 0; p < sm->m->partitions; p++)
-		for (uint32_t bits = sm->port_kinds[p]; bits; bits &= bits - 1)
-			allocate_kind(sm, p, (uint32_t)__builtin_ctz(bits));
-}
-
 void ov_collect(struct ov_sm *sm)
 {
-	for (uint32_t i = 0; i < sm->m->gpu->collector_steps; i++) {
-		if (sm->in_collectors)
-			dispatch(sm);
-		read_all_banks(sm);
-		allocate(sm);
-	}
+	uint32_t partitions = sm->m->partitions;
+	for (uint32_t i = 0; i < sm->m->gpu->collector_steps; i++)
+		for (uint32_t p = 0; p < partitions; p++) {
+			if (sm->ready_pools[p])
+				dispatch(sm, p);
+			if (sm->reading_count[p])
+				read_banks(sm, p);
+			sm->written_banks[p] = 0;
+			for (uint32_t bits = sm->port_kinds[p]; bits; bits &= bits - 1)
+				allocate_kind(sm, p, (uint32_t)__builtin_ctz(bits));
+		}
 }

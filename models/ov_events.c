@@ -34,8 +34,7 @@ void ov_schedule(struct ov_sm *sm, uint64_t time, enum ov_event_kind kind, uint3
 	                       .next = sm->wheel[place],
 	                       .op = op,
 	                       .slot = (uint16_t)slot,
-	                       .kind = (uint8_t)kind,
-	                       .epoch = kind == OV_FILL ? sm->warps[slot].epoch : 0};
+	                       .kind = (uint8_t)kind};
 	sm->wheel[place] = n;
 	ov_set(sm->wheel_used, place);
 	sm->event_count++;
@@ -82,24 +81,21 @@ static void complete(struct ov_sm *sm, uint32_t slot)
 	struct ov_warp *w = &sm->warps[slot];
 	w->in_flight--;
 	if (w->finished && w->in_flight == 0)
-		ov_set(sm->retirable, slot);
+		ov_may_retire(sm, slot);
 }
 
 static void release_registers(struct ov_sm *sm, uint32_t slot, const struct ov_op *op)
 {
 	struct ov_warp *w = &sm->warps[slot];
-	uint64_t *pending = &sm->pending[(size_t)slot * sm->m->register_words];
-	uint64_t *memory = &sm->pending_memory[(size_t)slot * sm->m->register_words];
+	uint8_t *registers = &sm->registers[(size_t)slot * sm->m->register_count];
 	const uint16_t *operands = &sm->m->operands[op->first_operand];
-	for (uint32_t i = 0; i < op->writes; i++) {
-		ov_clear(pending, operands[i]);
-		ov_clear(memory, operands[i]);
-	}
+	for (uint32_t i = 0, writes = op->writes; i < writes; i++)
+		registers[operands[i]] = OV_WRITTEN;
 	w->pending -= op->writes;
 	if (w->wait == OV_AT_FENCE && w->pending == 0) {
 		w->wait = OV_RUNS;
 		ov_update_warp(sm, slot);
-	} else if (w->blocked && !ov_bit(pending, w->blocked_on)) {
+	} else if (w->blocked && !registers[w->blocked_on]) {
 		ov_update_warp(sm, slot);
 	}
 }
@@ -155,9 +151,6 @@ static void queue_load_result(struct ov_sm *sm, uint32_t n)
 static void process(struct ov_sm *sm, const struct ov_event *e)
 {
 	switch ((enum ov_event_kind)e->kind) {
-	case OV_FILL:
-		ov_fill_buffer(sm, e->slot, e->epoch);
-		break;
 	case OV_WRITE:
 		write_result(sm, e->slot, e->op);
 		break;

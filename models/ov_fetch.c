@@ -38,7 +38,7 @@ void ov_flush_buffer(struct ov_sm *sm, uint32_t slot, uint32_t pc)
 	ov_update_hungry(sm, slot);
 }
 
-void ov_fill_buffer(struct ov_sm *sm, uint32_t slot, uint8_t epoch)
+static void fill_buffer(struct ov_sm *sm, uint32_t slot, uint8_t epoch)
 {
 	struct ov_warp *w = &sm->warps[slot];
 	if (epoch != w->epoch || !w->fetching)
@@ -49,9 +49,25 @@ void ov_fill_buffer(struct ov_sm *sm, uint32_t slot, uint8_t epoch)
 	ov_update_warp(sm, slot);
 }
 
+uint64_t ov_next_fill(const struct ov_sm *sm)
+{
+	return sm->fill_head != sm->fill_tail ? sm->fills[sm->fill_head % sm->m->fill_places].time : OV_NEVER;
+}
+
+void ov_fill_buffers(struct ov_sm *sm)
+{
+	uint32_t mask = sm->m->fill_places - 1;
+	while (sm->fill_head != sm->fill_tail && sm->fills[sm->fill_head & mask].time <= sm->now) {
+		const struct ov_fill *fill = &sm->fills[sm->fill_head++ & mask];
+		sm->moved = true;
+		fill_buffer(sm, fill->slot, fill->epoch);
+	}
+}
+
 static void deliver(struct ov_sm *sm, uint32_t slot)
 {
-	ov_schedule(sm, sm->now + sm->m->gpu->fetch_to_issue_cycles, OV_FILL, slot, 0);
+	sm->fills[sm->fill_tail++ & (sm->m->fill_places - 1)] =
+		(struct ov_fill){sm->now + sm->m->gpu->fetch_to_issue_cycles, (uint16_t)slot, sm->warps[slot].epoch};
 	sm->moved = true;
 }
 
@@ -69,8 +85,7 @@ static bool line_is_missing(struct ov_sm *sm, uint32_t slot, uint32_t pc)
 	const struct gpu *gpu = sm->m->gpu;
 	if (!gpu->icache_line_instructions || !gpu->icache_miss_cycles || pc >= sm->m->op_count)
 		return false;
-	uint32_t shift = sm->m->launch->code_offset % gpu->icache_line_instructions;
-	uint64_t *ready = &sm->line_ready[(pc + shift) / gpu->icache_line_instructions];
+	uint64_t *ready = &sm->line_ready[sm->m->ops[pc].line];
 	if (!*ready)
 		*ready = sm->now + gpu->icache_miss_cycles;
 	if (*ready <= sm->now)
@@ -87,7 +102,7 @@ static void fetch_for(struct ov_sm *sm, uint32_t slot)
 	uint32_t pc = w->fetch_pc;
 	w->fetching = fetched_instructions(sm, w);
 	w->fetch_pc += w->fetching;
-	ov_update_hungry(sm, slot);
+	ov_clear(sm->hungry, slot);
 	sm->last_fetched = slot;
 	sm->moved = true;
 	if (!line_is_missing(sm, slot, pc))
@@ -103,6 +118,7 @@ static void retire(struct ov_sm *sm, uint32_t slot)
 {
 	struct ov_group *g = &sm->groups[sm->warps[slot].group];
 	ov_clear(sm->retirable, slot);
+	sm->retirable_count--;
 	sm->moved = true;
 	if (--g->live == 0)
 		sm->live_groups--;
@@ -120,7 +136,7 @@ static void retire_warps(struct ov_sm *sm, uint32_t end)
 {
 	const struct ov_machine *m = sm->m;
 	bool all = !m->gpu->retire_in_fetch || end == OV_NONE;
-	for (uint32_t w = 0; w < m->slot_words; w++)
+	for (uint32_t w = 0; w < m->slot_words && sm->retirable_count; w++)
 		for (uint64_t bits = sm->retirable[w]; bits; bits &= bits - 1) {
 			uint32_t slot = w * 64 + (uint32_t)__builtin_ctzll(bits);
 			if (all || round_place(sm, slot) < round_place(sm, end))

@@ -13,12 +13,12 @@
 /* A register that the instruction has to wait for, or OV_NONE. */
 static uint32_t find_pending(const struct ov_sm *sm, uint32_t slot, const struct ov_op *op)
 {
-	const uint16_t *operands = &sm->m->operands[op->first_operand];
-	const uint64_t *pending = &sm->pending[(size_t)slot * sm->m->register_words];
-	uint32_t count = (uint32_t)op->writes + op->reads + op->waits;
-	for (uint32_t i = 0; i < count; i++)
-		if (ov_bit(pending, operands[i]))
-			return operands[i];
+	const uint16_t *operand = &sm->m->operands[op->first_operand];
+	const uint16_t *end = operand + op->writes + op->reads + op->waits;
+	const uint8_t *registers = &sm->registers[(size_t)slot * sm->m->register_count];
+	for (; operand < end; operand++)
+		if (registers[*operand])
+			return *operand;
 	return OV_NONE;
 }
 
@@ -62,7 +62,7 @@ void ov_update_warp(struct ov_sm *sm, uint32_t slot)
 	const struct ov_op *op = &sm->m->ops[w->pc];
 	if (w->pending && (w->blocked_on = find_pending(sm, slot, op)) != OV_NONE) {
 		w->blocked = true;
-		w->memory_blocked = ov_bit(&sm->pending_memory[(size_t)slot * sm->m->register_words], w->blocked_on);
+		w->memory_blocked = sm->registers[(size_t)slot * sm->m->register_count + w->blocked_on] == OV_LOADING;
 		if (w->memory_blocked)
 			ov_set(s->long_wait, w->position);
 		return;
@@ -144,7 +144,7 @@ void ov_finish_warp(struct ov_sm *sm, uint32_t slot)
 	ov_clear(s->unfinished, w->position);
 	ov_flush_buffer(sm, slot, 0);
 	if (w->in_flight == 0)
-		ov_set(sm->retirable, slot);
+		ov_may_retire(sm, slot);
 	sm->groups[w->group].unfinished--;
 	check_barrier(sm, w->group);
 }
@@ -168,13 +168,10 @@ static void take_access(struct ov_warp *w)
 
 static void reserve_registers(struct ov_sm *sm, uint32_t slot, const struct ov_op *op)
 {
-	size_t first = (size_t)slot * sm->m->register_words;
+	uint8_t *registers = &sm->registers[(size_t)slot * sm->m->register_count];
 	const uint16_t *operands = &sm->m->operands[op->first_operand];
-	for (uint32_t i = 0; i < op->writes; i++) {
-		ov_set(&sm->pending[first], operands[i]);
-		if (op->kind == OV_LDST)
-			ov_set(&sm->pending_memory[first], operands[i]);
-	}
+	for (uint32_t i = 0, writes = op->writes; i < writes; i++)
+		registers[operands[i]] = op->kind == OV_LDST ? OV_LOADING : OV_PENDING;
 	sm->warps[slot].pending += op->writes;
 }
 
@@ -188,16 +185,12 @@ bool ov_next_block(const struct ov_sm *sm, struct ov_warp *w)
 	return w->left > 0;
 }
 
-static void stop_warp(struct ov_sm *sm, struct ov_warp *w, const struct ov_op *op)
+static void stop_warp(struct ov_sm *sm, struct ov_warp *w, enum ov_wait wait)
 {
-	if (op->class == CODE_barrier) {
-		w->wait = OV_AT_BARRIER;
+	if (wait == OV_AT_BARRIER)
 		sm->groups[w->group].arrived++;
-	} else if (op->class == CODE_fence && w->pending) {
-		w->wait = OV_AT_FENCE;
-	} else if (op->class == CODE_atomic && sm->m->gpu->atomics_stop_warp) {
-		w->wait = OV_AT_ATOMIC;
-	}
+	if (wait != OV_AT_FENCE || w->pending)
+		w->wait = (uint8_t)wait;
 }
 
 /* What the warp is after it has issued the instruction at pc. */
@@ -209,7 +202,8 @@ static void step_warp(struct ov_sm *sm, uint32_t slot, const struct ov_op *op)
 	w->buffer_pc = next;
 	w->pc = next;
 	w->left--;
-	stop_warp(sm, w, op);
+	if (op->stops)
+		stop_warp(sm, w, (enum ov_wait)op->stops);
 	if (!ov_next_block(sm, w)) {
 		ov_finish_warp(sm, slot);
 		return;
@@ -230,11 +224,11 @@ static bool accept(struct ov_sm *sm, uint32_t partition, const struct ov_flight 
 	if (!sm->m->collects)
 		return ov_unit_takes(sm, partition, f);
 	struct ov_lane *l = ov_lane_of(sm, partition, f->kind);
-	if (l->port_count == sm->m->ports[f->kind])
+	if (l->port_count == l->size)
 		return false;
 	l->port[l->port_count++] = *f;
 	sm->port_kinds[partition] |= 1u << f->kind;
-	if (l->port_count == sm->m->ports[f->kind])
+	if (l->port_count == l->size)
 		sm->full_kinds[partition] |= 1u << f->kind;
 	return true;
 }
@@ -244,12 +238,11 @@ static bool issue_warp(struct ov_sm *sm, uint32_t slot)
 	struct ov_warp *w = &sm->warps[slot];
 	const struct ov_op *op = &sm->m->ops[w->pc];
 	struct ov_flight f = {.op = w->pc, .uid = sm->uid, .slot = (uint16_t)slot, .kind = op->kind, .accesses = 1};
-	bool accesses = code_has_accesses(op->class);
-	if (accesses)
+	if (op->accesses)
 		look_up_access(sm, w, &f);
 	if (!accept(sm, ov_partition(sm->m, slot), &f))
 		return false;
-	if (accesses)
+	if (op->accesses)
 		take_access(w);
 	reserve_registers(sm, slot, op);
 	w->in_flight++;

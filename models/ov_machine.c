@@ -52,6 +52,14 @@ static uint32_t memory_result(const struct ov_machine *m, const struct code_inst
 	return less(to_cycles(distance), constant ? bare : front);
 }
 
+static enum ov_wait what_stops(const struct gpu *gpu, uint8_t class)
+{
+	return class == CODE_barrier ? OV_AT_BARRIER
+	     : class == CODE_fence ? OV_AT_FENCE
+	     : class == CODE_atomic && gpu->atomics_stop_warp ? OV_AT_ATOMIC
+	                                                      : OV_RUNS;
+}
+
 static struct ov_op make_op(const struct ov_machine *m, const struct code_instruction *i)
 {
 	struct instruction_cost cost = gpu_instruction_cost(m->gpu, i);
@@ -64,6 +72,8 @@ static struct ov_op make_op(const struct ov_machine *m, const struct code_instru
 	                   .reads = i->reads,
 	                   .waits = i->waits,
 	                   .latency_rule = (uint8_t)memory_rule(i),
+	                   .stops = (uint8_t)what_stops(m->gpu, i->class),
+	                   .accesses = code_has_accesses(i->class),
 	                   .latency = to_cycles(cost.latency),
 	                   .initiation = to_cycles(cost.initiation * OV_FRACTION)};
 	if (op.latency_rule == OV_NOT_MEMORY)
@@ -89,6 +99,7 @@ static void find_banks(const struct ov_machine *m, struct ov_op *op)
 static int make_ops(struct ov_machine *m)
 {
 	const struct kernel_code *code = m->launch->code;
+	uint32_t line = m->gpu->icache_line_instructions;
 	m->op_count = code->code_count;
 	m->operands = code->operands;
 	m->ops = calloc(code->code_count + 1, sizeof *m->ops);
@@ -96,6 +107,8 @@ static int make_ops(struct ov_machine *m)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < code->code_count; i++) {
 		m->ops[i] = make_op(m, &code->code[i]);
+		if (line)
+			m->ops[i].line = (i + m->launch->code_offset % line) / line;
 		find_banks(m, &m->ops[i]);
 		m->max_reads = at_least(code->code[i].reads, m->max_reads);
 	}
@@ -158,8 +171,12 @@ int ov_machine_init(struct ov_machine *m, const struct gpu *gpu, const struct la
 	m->position_words = words(2 * (m->slots / m->schedulers + 1));
 	m->positions = m->position_words * 64;
 	m->slot_words = words(m->slots);
+	/* All that is fetched in the cycles until it may issue, flushed or not. */
+	m->fill_places = 1;
+	while (m->fill_places < gpu->fetches_per_cycle * (gpu->fetch_to_issue_cycles + 1))
+		m->fill_places *= 2;
 	m->refill_at = gpu->refill_when_empty ? 0 : gpu->instruction_buffer_entries - 1;
-	m->register_words = words(launch->code->register_count);
+	m->register_count = at_least(launch->code->register_count, 1);
 	if (gpu->icache_line_instructions)
 		m->line_count = launch->code->code_count / gpu->icache_line_instructions + 2;
 	size_kinds(m);
@@ -234,8 +251,7 @@ static void lay_out(struct ov_sm *sm, const struct ov_machine *m, struct arena *
 {
 	take(a, 1, sizeof *sm);
 	sm->warps = take(a, m->slots, sizeof *sm->warps);
-	sm->pending = take(a, (size_t)m->slots * m->register_words, sizeof(uint64_t));
-	sm->pending_memory = take(a, (size_t)m->slots * m->register_words, sizeof(uint64_t));
+	sm->registers = take(a, m->slots, m->register_count);
 	sm->hungry = take(a, m->slot_words, sizeof(uint64_t));
 	sm->retirable = take(a, m->slot_words, sizeof(uint64_t));
 	sm->groups = take(a, m->groups_per_sm, sizeof *sm->groups);
@@ -252,6 +268,7 @@ static void lay_out(struct ov_sm *sm, const struct ov_machine *m, struct arena *
 	sm->bus_count = take(a, OV_WHEEL, sizeof(uint32_t));
 	sm->line_ready = take(a, m->line_count, sizeof(uint64_t));
 	sm->replies = take(a, m->slots, sizeof *sm->replies);
+	sm->fills = take(a, m->fill_places, sizeof *sm->fills);
 	sm->wheel = take(a, OV_WHEEL, sizeof(uint32_t));
 }
 
@@ -276,11 +293,16 @@ static void start_collectors(struct ov_sm *sm)
 		p->size = kind < OV_KINDS ? m->collectors[kind] : m->pool_collectors;
 		p->free = p->size >= 64 ? ~0ULL : (1ULL << p->size) - 1;
 		p->dispatchers = kind < OV_KINDS ? at_most(m->ports[kind], OV_MAX_BANKS) : p->size;
-		for (uint32_t n = 0; n < p->size; n++)
-			sm->collectors[collectors++].pool = (uint16_t)i;
+		for (uint32_t n = 0; n < p->size; n++) {
+			struct ov_collector *c = &sm->collectors[collectors++];
+			c->pool = (uint16_t)i;
+			c->pool_bit = 1u << kind;
+			c->bit = 1ULL << n;
+		}
 	}
 	for (uint32_t i = 0; i < m->partitions * OV_KINDS; i++) {
 		uint32_t kind = i % OV_KINDS;
+		sm->lanes[i].size = m->ports[kind];
 		sm->lanes[i].pool = i / OV_KINDS * m->pools + (m->collectors[kind] ? kind : OV_KINDS);
 	}
 }

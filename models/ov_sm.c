@@ -60,6 +60,7 @@ static void advance(struct ov_sm *sm, uint64_t time)
 static void cycle(struct ov_sm *sm)
 {
 	sm->moved = sm->recheck = false;
+	ov_fill_buffers(sm);
 	ov_process_events(sm);
 	if (sm->in_collected)
 		ov_start_units(sm);
@@ -79,7 +80,8 @@ static uint64_t next_cycle(const struct ov_sm *sm)
 	if (sm->moved || sm->recheck || sm->results_head != OV_NONE)
 		return sm->now + 1;
 	uint64_t event = ov_next_event(sm), unit = ov_next_unit(sm), reply = ov_next_reply(sm);
-	uint64_t next = event < unit ? event : unit;
+	uint64_t next = event < unit ? event : unit, fill = ov_next_fill(sm);
+	next = next < fill ? next : fill;
 	return next < reply ? next : reply;
 }
 

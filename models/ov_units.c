@@ -45,13 +45,12 @@ static void start(struct ov_sm *sm, struct ov_unit *u, const struct ov_flight *f
 {
 	const struct ov_op *op = &sm->m->ops[f->op];
 	uint32_t wait = op->result;
-	sm->write_debt += sm->m->resolves_banks ? 0 : sm->m->options->extra_write_cycles;
-	uint32_t extra = (uint32_t)sm->write_debt;
-	sm->write_debt -= extra;
+	if (!sm->m->resolves_banks)
+		wait += ov_extra_cycles(&sm->write_debt, sm->m->options->extra_write_cycles);
 	reserve_finish(sm, u, op);
 	occupy(sm, u, op->initiation);
-	if (wait + extra)
-		ov_schedule(sm, sm->now + wait + extra, OV_WRITE, f->slot, f->op);
+	if (wait)
+		ov_schedule(sm, sm->now + wait, OV_WRITE, f->slot, f->op);
 	else
 		ov_complete_result(sm, f->slot, f->op);
 }
@@ -79,7 +78,7 @@ static struct ov_lane *oldest_lane(struct ov_sm *sm, uint32_t kind, uint32_t uni
 {
 	const struct ov_machine *m = sm->m;
 	if (m->unit_count[kind] >= m->partitions) {
-		struct ov_lane *own = ov_lane_of(sm, unit % m->partitions, kind);
+		struct ov_lane *own = ov_lane_of(sm, m->partitions == 1 ? 0 : unit % m->partitions, kind);
 		return own->collected_count ? own : NULL;
 	}
 	struct ov_lane *oldest = NULL;
@@ -134,7 +133,7 @@ void ov_start_memory(struct ov_sm *sm)
 
 static bool serves(const struct ov_machine *m, uint32_t kind, uint32_t n, uint32_t partition)
 {
-	return m->unit_count[kind] < m->partitions || n % m->partitions == partition;
+	return m->partitions == 1 || m->unit_count[kind] < m->partitions || n % m->partitions == partition;
 }
 
 bool ov_units_busy(const struct ov_sm *sm, uint32_t partition, uint32_t kind)
