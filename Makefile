@@ -127,7 +127,7 @@ $(O)/obj/%.o: %.c
 	$(QUIET)$(CC) $(ALL_CFLAGS) -c -o $@ $<
 
 # Programs that the library is tried on: ordinary OpenCL applications, without anything of ours.
-programs: $(PROGRAMS) $(O)/tests/golden/golden $(O)/tests/oracle/run $(O)/tests/oracle/timing $(O)/tests/oracle/analytical \
+programs: $(PROGRAMS) $(O)/tests/golden/golden $(O)/tests/traces/traces $(O)/tests/oracle/run $(O)/tests/oracle/timing $(O)/tests/oracle/analytical \
 	$(O)/tests/registers/registers $(O)/tests/fuzz/replay
 
 $(O)/tests/guest/%: tests/guest/%.c tests/guest/guest.h
@@ -141,10 +141,12 @@ $(O)/kernels/% $(O)/tests/bench/% $(O)/tests/generate/%:
 	$(QUIET)$(CC) -O2 -g -Wall -Wextra $(SANITIZE) -o $@ $(filter %.c,$^) -lOpenCL -ldl -lm
 
 # Talks to gpusim-cc, and runs what it makes.
-$(O)/tests/golden/golden: tests/golden/golden.c $(call OBJ,$(BASE)) $(O)/cc_id.h
+$(O)/tests/golden/golden: tests/golden/golden.c
+$(O)/tests/traces/traces: tests/traces/traces.c $(call OBJ,models/trace_read.c)
+$(O)/tests/golden/golden $(O)/tests/traces/traces: tests/golden/common.c tests/golden/common.h $(call OBJ,$(BASE)) $(O)/cc_id.h
 	$(SAY) CC $<
 	$(QUIET)mkdir -p $(@D)
-	$(QUIET)$(CC) -O1 -g -D_GNU_SOURCE -I. -I$(O) -Wall -Wextra $(SANITIZE) -o $@ $(filter %.c %.o,$^) -lOpenCL -lm
+	$(QUIET)$(CC) -O1 -g -D_GNU_SOURCE -I. -I$(O) -Itests/golden -Wall -Wextra $(SANITIZE) -o $@ $(filter %.c %.o,$^) -lOpenCL -lm
 
 $(O)/tests/registers/registers: tests/registers/registers.c $(call OBJ,$(COMMON) $(PTX) runtime/cmd/explain_compile.c)
 	$(SAY) CC $<

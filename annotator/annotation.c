@@ -74,6 +74,8 @@ void annotation_free(struct annotation *a)
 	free(a->units);
 	free(a->functions);
 	free(a->loops);
+	free(a->sites);
+	free(a->variables);
 	free(a->strings);
 	free(a->blocks);
 	free(a->kernels);
@@ -100,6 +102,8 @@ int annotation_create(const struct annotator_unit *units, size_t count, struct a
 		result = collect_edits(a, i, err);
 	if (!result)
 		result = choose_columns(a, err);
+	if (!result)
+		result = place_sites(a, err);
 	dispose_parser(a);
 	if (result) {
 		annotation_free(a);
@@ -119,6 +123,12 @@ size_t annotation_loops(const struct annotation *a, const struct loop **out)
 {
 	*out = a->loops;
 	return a->loop_count;
+}
+
+size_t annotation_sites(const struct annotation *a, const struct access_site **out)
+{
+	*out = a->sites;
+	return a->site_count;
 }
 
 size_t annotation_kernels(const struct annotation *a, const struct kernel_entry **out)

@@ -7,11 +7,14 @@
 #ifndef GPUSIM_ANNOTATOR_H
 #define GPUSIM_ANNOTATOR_H
 
+#include "models/trace.h"
 #include "runtime/base/base.h"
 
 enum marker_form {
 	MARK_COUNT_PLAIN,  /* host text: counters of a device that runs a work-group on one thread */
 	MARK_COUNT_ATOMIC, /* host text: counters of a device that runs its work-items concurrently */
+	MARK_TRACE_PLAIN,  /* host text that counts and traces, of either kind of device */
+	MARK_TRACE_ATOMIC,
 	MARK_PROBE,        /* target text: calls that the compiler treats as pseudo probes */
 };
 
@@ -80,6 +83,16 @@ struct loop {
 	int next;
 };
 
+/* A place of the source that accesses memory, of which traced text tells each execution. */
+struct access_site {
+	unsigned id, unit, block;
+	enum trace_site_kind kind;
+	enum code_space space;
+	uint64_t bytes; /* of one access; of a copy, those of one element */
+	struct source_place place; /* that of the load or store in the target's code: probes before it move its column */
+	size_t at;                 /* in the unit's text */
+};
+
 struct kernel_entry {
 	const char *name;
 	unsigned arguments; /* the application's own; the twin's come after them */
@@ -110,6 +123,7 @@ int annotation_create(const struct annotator_unit *units, size_t count, struct a
 void annotation_free(struct annotation *a);
 size_t annotation_blocks(const struct annotation *a, const struct block **out);
 size_t annotation_loops(const struct annotation *a, const struct loop **out);
+size_t annotation_sites(const struct annotation *a, const struct access_site **out);
 enum counter_layout annotation_layout(const struct annotation *a);
 /* The host's compiler will not optimise: variables would all be in memory, once for each work-item of a group. */
 void annotation_without_variables(struct annotation *a);

@@ -151,7 +151,10 @@ static int walk_simple(struct walk *w, CXCursor s, enum CXCursorKind kind, const
 		return w->pass->result;
 	if ((kind == CXCursor_DeclStmt || kind == CXCursor_NullStmt) && at && text[at - 1] == ';') {
 		*end = at;
-		return 0;
+		for (size_t i = 0; i < c->count && kind == CXCursor_DeclStmt && !w->pass->result; i++)
+			if (clang_getCursorKind(c->items[i]) == CXCursor_VarDecl)
+				tell_variable(w->pass, c->items[i], at);
+		return w->pass->result;
 	}
 	if (behind_character(w, s, at, ';', end))
 		return w->pass->result;

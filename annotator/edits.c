@@ -145,7 +145,8 @@ static int add_kernel(struct edit_pass *pass, CXCursor cursor)
 	*k = (struct kernel_entry){.name = pass->function->name,
 	                           .arguments = (unsigned)clang_Cursor_getNumArguments(cursor),
 	                           .entry = (unsigned)a->block_count}; /* its body is visited next */
-	return 0;
+	pass->function->first_site = (unsigned)a->site_count;
+	return tell_arguments(pass, cursor);
 }
 
 /* A builtin whose answer depends on the box. */

@@ -202,10 +202,30 @@ static int visit_operand(struct edit_pass *pass, CXCursor operand, struct place_
 	return (int)id;
 }
 
-static int visit_all(struct edit_pass *pass, const struct children *c, struct place_in_flow flow)
+static int visit_all(struct edit_pass *pass, CXCursor cursor, const struct children *c, struct place_in_flow flow)
 {
-	for (size_t i = 0; i < c->count && !pass->result; i++)
+	enum value_use use = flow.use;
+	for (size_t i = 0; i < c->count && !pass->result; i++) {
+		flow.use = use_of_child(cursor, c, i, use);
 		collect_expression(pass, c->items[i], flow);
+	}
+	return pass->result;
+}
+
+/* With what traced text has around them. The first child is the function. */
+static int visit_arguments(struct edit_pass *pass, CXCursor call, const struct children *c, struct place_in_flow flow)
+{
+	struct call_marks marks = {0};
+	if (!called_function(pass->a, call) && mark_call(pass, call, c, flow, &marks))
+		return pass->result;
+	for (size_t i = 0; i < c->count && !pass->result; i++) {
+		const struct site_marks *m = i && i <= MOST_MARKED ? &marks.arguments[i - 1] : NULL;
+		if (m)
+			add_mark(pass, m->from, m->before);
+		collect_expression(pass, c->items[i], flow);
+		if (m && !pass->result)
+			add_mark(pass, m->to, m->behind);
+	}
 	return pass->result;
 }
 
@@ -213,7 +233,7 @@ static int visit_call(struct edit_pass *pass, CXCursor call, const struct childr
 {
 	pass->result = edit_callee(pass, call);
 	if (!pass->result)
-		visit_all(pass, c, flow);
+		visit_arguments(pass, call, c, flow);
 	if (!pass->result)
 		pass->result = edit_argument(pass, call);
 	return pass->result;
@@ -332,7 +352,9 @@ static bool has_type(enum CXCursorKind kind)
 static int visit_kind(struct edit_pass *pass, CXCursor cursor, enum CXCursorKind kind, struct children *c,
                       struct place_in_flow flow)
 {
+	enum value_use use = flow.use;
 	flow.quiet |= is_quiet(cursor, kind);
+	flow.use = USE_LOAD; /* what is not visited by visit_all */
 	if (kind == CXCursor_UnexposedExpr)
 		drop_repeated(c);
 	if (kind == CXCursor_CallExpr)
@@ -345,7 +367,8 @@ static int visit_kind(struct edit_pass *pass, CXCursor cursor, enum CXCursorKind
 	/* Of _Generic and __builtin_choose_expr, only one part is evaluated. */
 	if (kind == CXCursor_GenericSelectionExpr || (kind == CXCursor_UnexposedExpr && c->count > 1))
 		flow.exact = false;
-	return visit_all(pass, c, flow);
+	flow.use = use;
+	return visit_all(pass, cursor, c, flow);
 }
 
 int collect_expression(struct edit_pass *pass, CXCursor cursor, struct place_in_flow flow)
@@ -360,10 +383,11 @@ int collect_expression(struct edit_pass *pass, CXCursor cursor, struct place_in_
 	if (flow.exact && !flow.quiet && is_solid(cursor))
 		pass->a->blocks[flow.block].solid = true;
 	struct children c = children_of(cursor);
+	struct site_marks marks;
 	if (c.failed)
 		pass->result = gs_fail(pass->err, ENOMEM, "out of memory");
-	else
-		visit_kind(pass, cursor, kind, &c, flow);
+	else if (!begin_site(pass, cursor, &c, flow, &marks) && !visit_kind(pass, cursor, kind, &c, flow))
+		end_site(pass, &marks);
 	free(c.items);
 	return pass->result;
 }

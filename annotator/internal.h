@@ -8,6 +8,7 @@
 #define GPUSIM_ANNOTATOR_INTERNAL_H
 
 #include "annotator/annotator.h"
+#include "models/trace.h"
 
 #include <clang-c/Index.h>
 
@@ -22,6 +23,17 @@ struct function {
 	struct function **callees; /* of ours; may name one twice */
 	size_t callee_count;
 	bool reached; /* scratch of the walk over callees */
+	/* Of a kernel: text that tells the trace where its pointers point to, how many such places there are, and the first of
+	 * its sites. */
+	const char *bases;
+	unsigned base_count, first_site;
+};
+
+/* A variable that accesses can be told from: a __local one of a kernel, a private array, a constant of the program. */
+struct place_of_variable {
+	size_t unit, at;     /* where it is declared */
+	unsigned base;       /* __local: its number among the kernel's bases */
+	uint64_t offset;     /* private, constant: from the first byte of all of its kind */
 };
 
 enum edit_kind {
@@ -43,6 +55,7 @@ enum edit_kind {
 	EDIT_CLONE,       /* a copy of bytes from..at that is a plain function, for the callers of a kernel */
 	EDIT_CLONE_NAME,  /* inside the clone only: its name ... */
 	EDIT_KERNEL_ONLY, /* ... and what only a kernel may have */
+	EDIT_TRACED,      /* fixed text, in traced text only: what is around an access, or behind a declaration */
 };
 
 struct edit {
@@ -53,7 +66,7 @@ struct edit {
 	bool alone;              /* EDIT_PARAMETER, EDIT_ARGUMENT, EDIT_BOX_END: the list is empty, no comma */
 	bool entry;              /* EDIT_COUNT: first block of its function */
 	unsigned block;          /* EDIT_COUNT, EDIT_WRAP, EDIT_WRAP_END; the loop of EDIT_LOOP*; the function of EDIT_BOX */
-	const char *fixed;       /* EDIT_TEXT */
+	const char *fixed;       /* EDIT_TEXT, EDIT_TRACED */
 	size_t from;             /* EDIT_CLONE */
 	struct source_place place, end; /* EDIT_CLONE: of `from` and `at` */
 	size_t order;            /* keeps edits of one place in the order they were made */
@@ -84,6 +97,11 @@ struct annotation {
 	size_t loop_count;
 	struct kernel_entry *kernels;
 	size_t kernel_count;
+	struct access_site *sites;
+	size_t site_count;
+	struct place_of_variable *variables;
+	size_t variable_count;
+	uint64_t private_bytes, constant_bytes; /* of all these variables together */
 	bool without_variables;
 	char **strings; /* everything handed out that nothing else owns */
 	size_t string_count;
@@ -129,12 +147,15 @@ int edit_callee(struct edit_pass *pass, CXCursor call);
 int edit_argument(struct edit_pass *pass, CXCursor call);
 int edit_inner_declaration(struct edit_pass *pass, CXCursor cursor); /* of a function, among statements */
 
+enum value_use { USE_LOAD, USE_STORE, USE_LOAD_AND_STORE, USE_ADDRESS };
+
 /* Where control is when a statement or an expression is visited. */
 struct place_in_flow {
 	unsigned block; /* the block that control is in */
 	int loop;
 	bool exact;     /* what is visited runs once for each time that the block does */
 	bool quiet;     /* no markers: not evaluated, or not once per work-item */
+	enum value_use use;     /* what is done with the expression that is visited */
 	enum block_bound bound; /* of the blocks that begin here */
 	bool between_barriers;  /* the loop has a barrier */
 };
@@ -150,14 +171,6 @@ int collect_expression(struct edit_pass *pass, CXCursor expression, struct place
 struct block *add_block(struct edit_pass *pass, CXSourceRange range, const char *kind, struct place_in_flow flow);
 int add_term(struct edit_pass *pass, unsigned block, unsigned of, int factor);
 
-/* columns.c */
-int choose_columns(struct annotation *a, struct gs_error *err);
-
-/* trips.c: text that counts what annotation_want_trips asked for */
-bool has_trip_numbers(const struct annotation *a, unsigned block);
-void write_trip_numbers(const struct annotation *a, unsigned block, const char *separator, struct gs_buf *out);
-void write_trips(const struct annotation *a, const struct edit *loop, struct gs_buf *out);
-
 /* The children of a cursor as an array, freed by the caller. */
 struct children {
 	CXCursor *items;
@@ -165,6 +178,51 @@ struct children {
 	bool failed;
 };
 struct children children_of(CXCursor cursor);
+
+/* sites.c: expressions that access memory, and what is written around them in traced text */
+struct site_marks {
+	const char *before, *behind; /* NULL: nothing */
+	size_t from, to;
+};
+/* What is done with child i of an expression that is itself used as `use` says. */
+enum value_use use_of_child(CXCursor cursor, const struct children *c, size_t i, enum value_use use);
+int begin_site(struct edit_pass *pass, CXCursor cursor, const struct children *c, struct place_in_flow flow,
+               struct site_marks *marks);
+int end_site(struct edit_pass *pass, const struct site_marks *marks);
+int add_mark(struct edit_pass *pass, size_t at, const char *text);
+/* One more site; NULL: pass->result says why. */
+struct access_site *add_site(struct edit_pass *pass, CXSourceLocation location, enum trace_site_kind kind,
+                             enum code_space space, uint64_t bytes, struct place_in_flow flow);
+enum code_space space_of(CXType type); /* of what it is the type of; SPACE_none: not memory */
+char letter_of(enum code_space space); /* in the names of the functions that trace */
+unsigned root_of(const struct edit_pass *pass, CXCursor pointer); /* the base that it is computed from, or NO_BASE */
+CXCursor peel(CXCursor cursor); /* brackets and implicit conversions */
+enum { NO_BASE = 7 }; /* TRACE_BASES (models/trace_read.h) */
+int tell_variable(struct edit_pass *pass, CXCursor variable, size_t end); /* end: behind its declaration */
+int tell_arguments(struct edit_pass *pass, CXCursor kernel);
+
+/* site_calls.c: library functions that access memory; what is around each of their arguments */
+enum { MOST_MARKED = 4 };
+struct call_marks {
+	struct site_marks arguments[MOST_MARKED];
+};
+int mark_call(struct edit_pass *pass, CXCursor call, const struct children *c, struct place_in_flow flow,
+              struct call_marks *marks);
+
+/* trace_text.c: the functions that trace, and what a kernel does at its begin and its ends */
+void write_trace_functions(const struct annotation *a, size_t unit, struct gs_buf *out);
+void write_trace_begin(const struct annotation *a, const struct function *kernel, unsigned block, struct gs_buf *out);
+
+/* write.c: the columns of sites become those of the text that is compiled for targets */
+int place_sites(struct annotation *a, struct gs_error *err);
+
+/* columns.c */
+int choose_columns(struct annotation *a, struct gs_error *err);
+
+/* trips.c: text that counts what annotation_want_trips asked for */
+bool has_trip_numbers(const struct annotation *a, unsigned block);
+void write_trip_numbers(const struct annotation *a, unsigned block, const char *separator, struct gs_buf *out);
+void write_trips(const struct annotation *a, const struct edit *loop, struct gs_buf *out);
 
 /* scan.c: places in preprocessed text that libclang does not tell. All return `length` when not found. */
 size_t scan_blanks(const char *text, size_t length, size_t at); /* over white space and # lines */

@@ -30,6 +30,7 @@
 #include "runtime/cc/counters.h"
 
 #include <errno.h>
+#include <stdlib.h>
 
 #define COUNTER_TYPE "__global volatile unsigned long *"
 #define GROUP_ID \
@@ -49,12 +50,19 @@ static const char *const argument[] = {[COUNTERS_BY_ITEM] = "__gpusim_n", [COUNT
 #define BOX_PARAMETER "ulong16 __gpusim_box"
 #define BOX_ARGUMENT "__gpusim_box"
 
+struct shift {
+	size_t from, to;
+};
+
 struct writer {
 	const struct annotation *a;
 	const struct unit *unit;
 	enum marker_form form;
+	bool traced;
 	enum counter_layout layout;
 	struct gs_buf *out;
+	struct shift *shifts; /* where bytes of the unit's text are in the written one; NULL: nobody wants to know */
+	size_t shift_count;
 };
 
 /* The variables of all kernels and helpers; what a kernel does not reach is dropped by the host's compiler. */
@@ -156,7 +164,7 @@ static void write_box(struct writer *w)
 	                                    [BOX_GLOBAL_SIZE] = "global_size", [BOX_GLOBAL_OFFSET] = "global_offset"};
 	size_t unit = (size_t)(w->unit - w->a->units);
 	unsigned own = !w->unit->has_kernels ? 0 : (1u << GS_ARRAY_LEN(names)) - 1;
-	if (w->layout == COUNTERS_BY_GROUP)
+	if (w->layout == COUNTERS_BY_GROUP && !w->traced)
 		own &= 1u << BOX_GROUP_ID | 1u << BOX_NUM_GROUPS;
 	write_box_functions(w->unit->box_functions | own, unit, w->out);
 	for (int i = 0; i < (int)GS_ARRAY_LEN(names); i++)
@@ -179,6 +187,10 @@ static void write_prelude(struct writer *w)
 		write_sum_macros(w->out, w->form);
 	} else
 		write_group_macros(w->out, w->a->block_count, w->form);
+	if (w->traced) {
+		gs_buf_puts(w->out, "#define __gpusim_from(d) (get_global_id(d) - __gpusim_global_offset(d) - get_local_id(d))\n");
+		write_trace_functions(w->a, (size_t)(w->unit - w->a->units), w->out);
+	}
 }
 
 static const struct kernel_entry *kernel_of_entry(const struct annotation *a, unsigned block)
@@ -208,6 +220,8 @@ static void write_counter(struct writer *w, unsigned block)
 static void write_begin(struct writer *w, const struct edit *e)
 {
 	gs_buf_puts(w->out, "__gpusim_begin;");
+	if (w->traced)
+		write_trace_begin(w->a, e->function, e->block, w->out);
 	if (w->layout == COUNTERS_BY_GROUP) {
 		gs_buf_printf(w->out, "__gpusim_block(%u);", e->block);
 		return;
@@ -251,6 +265,10 @@ static void write_puts(struct writer *w, const struct kernel_entry *k)
 static void write_kernel_end(struct writer *w, const struct edit *e)
 {
 	const struct kernel_entry *k = kernel_of_entry(w->a, e->block);
+	if (w->traced && e->kind != EDIT_RETURN_END)
+		gs_buf_printf(w->out, "%s__gpusim_end_trace(__gpusim_t);", e->kind == EDIT_RETURN ? "{" : "");
+	if (w->traced && e->kind == EDIT_RETURN_END)
+		gs_buf_puts(w->out, "}");
 	if (w->layout != COUNTERS_BY_ITEM || !k || !k->column_count)
 		return;
 	if (e->kind != EDIT_RETURN_END) {
@@ -311,13 +329,15 @@ static void write_marker(struct writer *w, const struct edit *e, bool clone)
 		write_count(w, e, clone);
 		gs_buf_puts(w->out, ";");
 	}
+	if (w->traced)
+		gs_buf_printf(w->out, "__gpusim_b(%u, __gpusim_t);", e->block);
 	write_trip_numbers(w->a, e->block, ";", w->out);
 }
 
 static void write_wrap(struct writer *w, const struct edit *e, bool clone)
 {
 	bool derived = w->a->blocks[e->block].term_count;
-	if (w->form != MARK_PROBE && derived && !has_trip_numbers(w->a, e->block))
+	if (w->form != MARK_PROBE && derived && !w->traced && !has_trip_numbers(w->a, e->block))
 		return;
 	if (e->kind == EDIT_WRAP_END) {
 		gs_buf_puts(w->out, "))");
@@ -333,6 +353,8 @@ static void write_wrap(struct writer *w, const struct edit *e, bool clone)
 		write_count(w, e, clone);
 		gs_buf_puts(w->out, ", ");
 	}
+	if (w->traced)
+		gs_buf_printf(w->out, "__gpusim_b(%u, __gpusim_t), ", e->block);
 	write_trip_numbers(w->a, e->block, ", ", w->out);
 	gs_buf_puts(w->out, "(");
 }
@@ -363,6 +385,9 @@ static void write_parameters(struct writer *w, const struct edit *e, bool clone)
 	gs_buf_puts(w->out, (kernel ? kernel_parameter : helper_parameter)[w->layout]);
 	if (kernel || e->function->takes_box)
 		gs_buf_puts(w->out, ", " BOX_PARAMETER);
+	if (w->traced)
+		gs_buf_puts(w->out, kernel ? ", __global unsigned long *__gpusim_traces"
+		                           : ", __private struct __gpusim_trace *__gpusim_t");
 }
 
 static void write_arguments(struct writer *w, const struct edit *e)
@@ -370,6 +395,8 @@ static void write_arguments(struct writer *w, const struct edit *e)
 	gs_buf_printf(w->out, e->alone ? "%s" : ", %s", argument[w->layout]);
 	if (e->callee->takes_box)
 		gs_buf_puts(w->out, ", " BOX_ARGUMENT);
+	if (w->traced)
+		gs_buf_puts(w->out, ", __gpusim_t");
 }
 
 /* The edits of the host's text. True when the bytes that it replaces are to be left out. */
@@ -405,6 +432,9 @@ static bool write_host_edit(struct writer *w, const struct edit *e, bool clone)
 	case EDIT_LOOP:
 	case EDIT_LOOP_END:
 		write_trips(w->a, e, w->out);
+		return true;
+	case EDIT_TRACED:
+		gs_buf_puts(w->out, w->traced ? e->fixed : "");
 		return true;
 	case EDIT_KERNEL_ONLY:
 		return clone;
@@ -453,6 +483,8 @@ static void write_range(struct writer *w, size_t from, size_t to, bool clone)
 		at = e->at;
 		if (write_edit(w, e, clone))
 			at += e->drop;
+		if (w->shifts)
+			w->shifts[w->shift_count++] = (struct shift){.from = at, .to = w->out->len};
 	}
 	gs_buf_add(w->out, u->text + at, to - at);
 }
@@ -460,8 +492,48 @@ static void write_range(struct writer *w, size_t from, size_t to, bool clone)
 int annotation_write(const struct annotation *a, size_t unit, enum marker_form form, struct gs_buf *out,
                      struct gs_error *err)
 {
-	struct writer w = {.a = a, .unit = &a->units[unit], .form = form, .layout = annotation_layout(a), .out = out};
+	struct writer w = {.a = a, .unit = &a->units[unit], .layout = annotation_layout(a), .out = out};
+	w.traced = form == MARK_TRACE_PLAIN || form == MARK_TRACE_ATOMIC;
+	w.form = form == MARK_TRACE_PLAIN ? MARK_COUNT_PLAIN : form == MARK_TRACE_ATOMIC ? MARK_COUNT_ATOMIC : form;
 	write_prelude(&w);
 	write_range(&w, 0, w.unit->length, false);
 	return out->failed ? gs_fail(err, ENOMEM, "out of memory") : 0;
+}
+
+/* The column in the target's text of what is at `at` in the unit's. */
+static unsigned column_in(const struct writer *w, size_t at)
+{
+	size_t low = 0, high = w->shift_count;
+	while (low < high) {
+		size_t middle = (low + high) / 2;
+		if (w->shifts[middle].from <= at)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	struct shift s = low ? w->shifts[low - 1] : (struct shift){0, 0};
+	size_t to = s.to + (at - s.from), line = to;
+	while (line && line <= w->out->len && w->out->data[line - 1] != '\n')
+		line--;
+	return (unsigned)(to - line + 1);
+}
+
+int place_sites(struct annotation *a, struct gs_error *err)
+{
+	struct gs_buf out = {0};
+	int result = 0;
+	for (size_t i = 0; i < a->unit_count && a->site_count && !result; i++) {
+		struct writer w = {.a = a, .unit = &a->units[i], .form = MARK_PROBE, .layout = annotation_layout(a), .out = &out};
+		w.shifts = calloc(w.unit->edit_count + 1, sizeof *w.shifts);
+		out.len = 0;
+		if (w.shifts)
+			write_range(&w, 0, w.unit->length, false);
+		result = !w.shifts || out.failed ? gs_fail(err, ENOMEM, "out of memory") : 0;
+		for (size_t j = 0; j < a->site_count && !result; j++)
+			if (a->sites[j].unit == i)
+				a->sites[j].place.column = column_in(&w, a->sites[j].at);
+		free(w.shifts);
+	}
+	gs_buf_free(&out);
+	return result;
 }

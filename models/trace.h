@@ -31,7 +31,7 @@ struct trace_site {
 
 /*
  * Addresses are the same from run to run: those in a buffer that the kernel got as argument a begin at (a + 1) << 40, those in
- * shared memory at the group's first byte, those in private memory at the work-item's. What is none of these, such as SVM that
+ * shared memory at the group's first byte, those in private memory at the work-item's, constants of the program at 1 << 39. What is none of these, such as SVM that
  * no argument points to, is the host's own address.
  */
 enum { TRACE_ACCESS = 1u << 31 };

@@ -10,6 +10,17 @@
 #include "models/trace.h"
 #include "runtime/base/base.h"
 
+/* What the device's text (annotator/trace_text.c) and the reader have to agree on; see trace_read.c. */
+enum {
+	TRACE_BASES = 7,        /* places that addresses are told from */
+	TRACE_CLASSES = 5,      /* of spaces: global, shared, private, constant, images */
+	TRACE_SLOTS = 16,       /* predictions of a work-item */
+	TRACE_EVENT_BYTES = 32, /* no event is longer */
+	TRACE_TEXEL_BYTES = 4,  /* what an image has the kernel does not know; RGBA8 and one float are both usual */
+	TRACE_IMAGE_BITS = 6,   /* the argument that an image is */
+};
+enum trace_base { TRACE_BASE_ARGUMENT, TRACE_BASE_LOCAL, TRACE_BASE_LOCAL_ARGUMENT };
+
 /* What is known of the launch without the buffer. */
 struct trace_layout {
 	const struct trace_site *sites; /* all of the program's, in the order of their ids; used by the result, too */

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# make test: unit tests, golden tests, the fuzz corpus, counts of PTX, guest programs with and without the library,
+# make test: unit tests, golden tests, traces, the fuzz corpus, counts of PTX, guest programs with and without the library,
 # promises to users, gpusim explain, random programs, quick real programs.
 #   tests/run.sh BUILD_DIR
 # Ends with "N passed, N failed" over all of them.
@@ -40,6 +40,12 @@ golden() {
 	echo "== golden: annotated text, block tables and counts"
 	"$root/tests/golden/run.sh" "$build" 2>&1 | tee "$TMPDIR/golden"
 	add_counts "$TMPDIR/golden"
+}
+
+traces() {
+	echo "== traces: events of single work-items"
+	"$root/tests/traces/run.sh" "$build" 2>&1 | tee "$TMPDIR/traces"
+	add_counts "$TMPDIR/traces"
 }
 
 # What runs the kernels' PTX for the tests must count as GPGPU-Sim did on the same PTX.
@@ -104,6 +110,7 @@ real_programs() {
 
 unit_tests
 golden
+traces
 counts_of_ptx
 fuzz_corpus
 guest_programs

@@ -192,6 +192,32 @@ static int write_host(struct work *w)
 	return result;
 }
 
+/* Text that traces costs the driver's compiler a lot for each event; such a program would take minutes. */
+enum { MOST_EVENTS = 1500 };
+
+static int write_traced(struct work *w)
+{
+	const struct access_site *sites;
+	const struct block *blocks;
+	size_t events = annotation_sites(w->annotation, &sites) + annotation_blocks(w->annotation, &blocks);
+	enum marker_form form = w->device.counters == MARK_COUNT_PLAIN ? MARK_TRACE_PLAIN : MARK_TRACE_ATOMIC;
+	int result = 0;
+	if (events > MOST_EVENTS) {
+		struct gs_buf text = {0};
+		gs_buf_printf(&text, "not traced: %zu places would have to be told of", events);
+		gs_pack_add(w->result, "note", text.data, text.len);
+		gs_buf_free(&text);
+		return 0;
+	}
+	for (size_t i = 0; i < w->unit_count && !result; i++) {
+		struct gs_buf text = {0};
+		result = annotation_write(w->annotation, i, form, &text, &w->err);
+		gs_pack_add(w->result, "traced", text.data, text.len);
+		gs_buf_free(&text);
+	}
+	return result;
+}
+
 static void add_table(struct work *w, const char *name, struct gs_buf *text)
 {
 	gs_pack_add(w->result, name, text->data ? text->data : "", text->len);
@@ -249,8 +275,23 @@ static void write_loop_table(struct work *w)
 	add_table(w, "loops", &table);
 }
 
+static void write_site_table(struct work *w)
+{
+#define NAME(name) #name,
+	static const char *const kinds[] = {TRACE_SITE_KINDS(NAME)}, *const spaces[] = {CODE_SPACES(NAME)};
+#undef NAME
+	struct gs_buf table = {0};
+	const struct access_site *s;
+	size_t count = annotation_sites(w->annotation, &s);
+	for (size_t i = 0; i < count; i++)
+		gs_buf_printf(&table, "%u %u %u %s %s %llu %u %u %s\n", s[i].id, s[i].unit, s[i].block, kinds[s[i].kind],
+		              spaces[s[i].space], (unsigned long long)s[i].bytes, s[i].place.line, s[i].place.column, s[i].place.file);
+	add_table(w, "sites", &table);
+}
+
 static void write_tables(struct work *w)
 {
+	write_site_table(w);
 	write_kernel_tables(w);
 	write_block_tables(w);
 	write_loop_table(w);
@@ -336,6 +377,8 @@ static int do_request(struct work *w)
 	if (!result) {
 		choose_variables(w);
 		result = write_host(w);
+		if (!result)
+			result = write_traced(w);
 		write_tables(w);
 		targets_write(&w->targets, w->annotation, w->result);
 	}

@@ -31,7 +31,7 @@
  *   host-options  one per unit: the options to build it with (no -D, -U, -I, -Werror; with -w)
  *   traced      one per unit, or none: the source that traces as well as counts (traces.h), built with the same host-options.
  *               Absent where it could not be written; a note then says why
- *   sites       with traced, one line per place of the source that accesses memory, in the order of their ids:
+ *   sites       one line per place of the source that accesses memory, in the order of their ids:
  *               ID UNIT BLOCK KIND SPACE BYTES LINE COLUMN FILE   (FILE is last: it may contain blanks)
  *               KIND is one of TRACE_SITE_KINDS (models/trace.h), SPACE one of CODE_SPACES (models/code.h), BLOCK the block
  *               of the source that it is in; LINE and COLUMN are those that clang's .loc has for the access. An

@@ -64,6 +64,7 @@ struct source {
 	int32_t *loop_of, *parent_of;
 	bool *solid;
 	struct trip_count *trips;
+	struct source_site *sites;
 };
 
 static void source_free(struct source *s)
@@ -73,6 +74,7 @@ static void source_free(struct source *s)
 	free(s->parent_of);
 	free(s->solid);
 	free(s->trips);
+	free(s->sites);
 }
 
 static struct trip_count trip_count_of(const struct block *b)
@@ -87,17 +89,27 @@ static struct trip_count trip_count_of(const struct block *b)
 	};
 }
 
+static struct source_site source_site_of(const struct access_site *s)
+{
+	return (struct source_site){.site = {.block = s->block, .line = s->place.line, .column = s->place.column,
+	                                     .kind = (uint8_t)s->kind, .space = (uint8_t)s->space, .bytes = (uint32_t)s->bytes},
+	                            .file = s->place.file};
+}
+
 static int source_make(const struct annotation *a, struct source *s, struct gs_error *err)
 {
 	const struct block *blocks;
 	const struct loop *loops;
+	const struct access_site *sites;
 	size_t block_count = annotation_blocks(a, &blocks), loop_count = annotation_loops(a, &loops);
+	size_t site_count = annotation_sites(a, &sites);
 	*s = (struct source){.loops = calloc(loop_count + 1, sizeof *s->loops),
 	                     .loop_of = calloc(block_count + 1, sizeof *s->loop_of),
 	                     .parent_of = calloc(block_count + 1, sizeof *s->parent_of),
 	                     .solid = calloc(block_count + 1, sizeof *s->solid),
-	                     .trips = calloc(block_count + 1, sizeof *s->trips)};
-	if (!s->loops || !s->loop_of || !s->parent_of || !s->solid || !s->trips) {
+	                     .trips = calloc(block_count + 1, sizeof *s->trips),
+	                     .sites = calloc(site_count + 1, sizeof *s->sites)};
+	if (!s->loops || !s->loop_of || !s->parent_of || !s->solid || !s->trips || !s->sites) {
 		source_free(s);
 		return gs_fail(err, ENOMEM, "out of memory");
 	}
@@ -107,7 +119,11 @@ static int source_make(const struct annotation *a, struct source *s, struct gs_e
 	                                     .loop_of = s->loop_of,
 	                                     .parent_of = s->parent_of,
 	                                     .solid = s->solid,
-	                                     .trips = s->trips};
+	                                     .trips = s->trips,
+	                                     .sites = s->sites,
+	                                     .site_count = (uint32_t)site_count};
+	for (size_t i = 0; i < site_count; i++)
+		s->sites[i] = source_site_of(&sites[i]);
 	for (size_t i = 0; i < loop_count; i++)
 		s->loops[i] = (struct source_loop){
 		    loops[i].parent, loops[i].body, loops[i].next < 0 ? UINT32_MAX : (uint32_t)loops[i].next, loops[i].has_trips};

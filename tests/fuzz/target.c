@@ -248,7 +248,7 @@ static void check_annotation(const struct annotation *a, const struct input *in,
 	if (wrong)
 		complain(in, wrong, NULL);
 	for (size_t unit = 0; unit < in->unit_count; unit++)
-		for (enum marker_form form = MARK_COUNT_PLAIN; form <= (probes ? MARK_PROBE : MARK_COUNT_ATOMIC); form++)
+		for (enum marker_form form = MARK_COUNT_PLAIN; form <= (probes ? MARK_PROBE : MARK_TRACE_ATOMIC); form++)
 			check_text(a, in, unit, form);
 }
 

@@ -1,0 +1,227 @@
+/*
+ * The functions that traced text calls, in OpenCL C. The form of what they write is told where it is read, in
+ * models/trace_read.c, which predicts addresses as __gpusim_e does. A work-item has its cursor in a chunk of the trace
+ * buffer and its predictions in a private structure, which helpers get as their last argument. Nothing is static, because
+ * that came with OpenCL C 1.2: every name is a macro that adds the unit's number. POCL inlines all of it everywhere, so
+ * it is kept short.
+ */
+#include "annotator/internal.h"
+#include "models/trace_read.h"
+#include "runtime/cc/traces.h"
+
+#include <string.h>
+
+#define T "__private struct __gpusim_trace *t"
+
+static const char *const names[] = {"more", "number", "b", "e", "begin_trace", "end_trace", "base_f", "copy",
+                                    "a_g", "a_l", "a_c", "a_p", "a_n", "a_f", "a_d", "v_g", "v_l", "v_c", "v_p", "v_n",
+                                    "k_g", "k_l", "k_c", "k_p", "k_n",
+                                    "i_at", "i_int", "i_int2", "i_int4", "i_float", "i_float2", "i_float4"};
+
+static void write_names(size_t unit, struct gs_buf *out)
+{
+	for (size_t i = 0; i < GS_ARRAY_LEN(names); i++)
+		gs_buf_printf(out, "#define __gpusim_%s __gpusim_%s_%zu\n", names[i], names[i], unit);
+}
+
+static void write_state(struct gs_buf *out)
+{
+	gs_buf_printf(out,
+	              "struct __gpusim_slot { unsigned long last; int stride; unsigned int tag; };\n"
+	              "struct __gpusim_trace { __global unsigned char *at, *end; __global unsigned long *chunk, *buffer; "
+	              "unsigned long group, item, base[%d], near[%d], kept[2]; "
+	              "unsigned int on, chunks, number, lane, first_block, first_site; struct __gpusim_slot slots[%d]; };\n",
+	              TRACE_BASES, TRACE_CLASSES, TRACE_SLOTS);
+}
+
+/* Taking chunks, and numbers of 7 bits a byte. An event is never cut in two. */
+static void write_bytes(struct gs_buf *out)
+{
+	gs_buf_printf(out,
+	              "void __gpusim_more(" T ") { "
+	              "unsigned long used = t->chunk ? t->at - (__global unsigned char *)(t->chunk + %d) : 0; "
+	              "unsigned int i = atomic_inc((__global volatile unsigned int *)t->buffer); "
+	              "if (i >= t->chunks) { if (t->chunk) t->chunk[2] = used | 1ul << 32; t->chunk = 0; t->on = 0; return; } "
+	              "if (t->chunk) t->chunk[2] = used; "
+	              "t->chunk = t->buffer + %d + (unsigned long)i * %d; "
+	              "t->chunk[0] = t->group; t->chunk[1] = t->lane | (unsigned long)t->number << 32; t->chunk[2] = 0; t->number++; "
+	              "t->at = (__global unsigned char *)(t->chunk + %d); t->end = (__global unsigned char *)(t->chunk + %d); }\n",
+	              TRACE_CHUNK_HEADER_WORDS, TRACE_HEADER_WORDS, TRACE_CHUNK_BYTES / 8, TRACE_CHUNK_HEADER_WORDS,
+	              TRACE_CHUNK_BYTES / 8);
+	gs_buf_puts(out, "void __gpusim_number(unsigned long v, " T ") { "
+	                 "while (v > 127) { *t->at++ = (unsigned char)(v | 128); v >>= 7; } *t->at++ = (unsigned char)v; }\n");
+	gs_buf_printf(out, "#define __gpusim_room(t, n) if (t->on && t->end - t->at < n) __gpusim_more(t); if (!t->on) return\n");
+}
+
+static void write_events(const struct annotation *a, struct gs_buf *out)
+{
+	gs_buf_printf(out,
+	              "void __gpusim_b(unsigned int block, " T ") { __gpusim_room(t, %d); "
+	              "__gpusim_number((block >= t->first_block ? block - t->first_block : block + %zuu - t->first_block) * 2ul, t); }\n",
+	              TRACE_EVENT_BYTES, a->block_count);
+	gs_buf_printf(out,
+	              "void __gpusim_e(unsigned int site, unsigned int kind, unsigned int base, unsigned long bytes, "
+	              "unsigned long address, unsigned long copied, " T ") { __gpusim_room(t, %d); "
+	              "__private struct __gpusim_slot *q = &t->slots[site %% %d]; int fresh = q->tag != site + 1; "
+	              "unsigned long guess = !fresh ? q->last + (unsigned long)(long)q->stride : base < %d ? t->base[base %% %d] + bytes * "
+	              "(kind == 1 ? t->lane : t->item) : t->near[kind]; "
+	              "long d = (long)(address - guess), stride = (long)(address - q->last); "
+	              "unsigned long z = (unsigned long)d << 1 ^ (unsigned long)(d >> 63); if (fresh) z = z << 3 | base; "
+	              "int more = fresh || z; "
+	              "__gpusim_number((unsigned long)(site >= t->first_site ? site - t->first_site : site + %zuu - t->first_site) << 2 "
+	              "| (more ? 3 : 1), t); if (more) __gpusim_number(z, t); if (copied) __gpusim_number(copied, t); "
+	              "q->stride = fresh || (long)(int)stride != stride ? 0 : (int)stride; q->last = address; q->tag = site + 1; "
+	              "t->near[kind] = address; }\n",
+	              TRACE_EVENT_BYTES, TRACE_SLOTS, TRACE_BASES, TRACE_BASES, a->site_count);
+}
+
+/* The first work-item of a group tells what is the same for all of them. */
+static void write_ends(const struct annotation *a, struct gs_buf *out)
+{
+	gs_buf_printf(out,
+	              "void __gpusim_begin_trace(__global unsigned long *buffer, ulong16 b, unsigned long group, unsigned int block, "
+	              "unsigned int site, unsigned long x, unsigned long y, unsigned long z, unsigned long sx, unsigned long sy, " T
+	              ") { t->on = b.s9 && (!b.sa || group %% b.sa < b.sb); t->chunk = 0; if (!t->on) return; "
+	              "unsigned long lx = get_local_id(0), ly = get_local_id(1), lz = get_local_id(2); "
+	              "t->at = t->end = 0; t->buffer = buffer; t->chunks = b.s9 < 0xffffffffu ? (unsigned int)b.s9 : 0xffffffffu; "
+	              "t->number = 0; t->group = group; t->first_block = block; t->first_site = site; "
+	              "t->lane = (unsigned int)((lz * get_local_size(1) + ly) * get_local_size(0) + lx); "
+	              "t->item = ((z + lz) * sy + y + ly) * sx + x + lx; "
+	              "for (int i = 0; i < %d; i++) t->base[i] = 0; for (int i = 0; i < %d; i++) t->near[i] = 0; "
+	              "for (int i = 0; i < %d; i++) t->slots[i].tag = 0; t->near[%d] = t->item * %d << %d; if (t->lane) return; "
+	              "__gpusim_room(t, 128); __gpusim_number(%zuul, t); __gpusim_number(0, t); __gpusim_number(block, t); "
+	              "__gpusim_number(site, t); __gpusim_number(x, t); __gpusim_number(y, t); __gpusim_number(z, t); "
+	              "__gpusim_number(get_local_size(0), t); __gpusim_number(get_local_size(1), t); __gpusim_number(get_local_size(2), t); "
+	              "__gpusim_number(sx, t); __gpusim_number(sy, t); }\n",
+	              TRACE_BASES, TRACE_CLASSES, TRACE_SLOTS, TRACE_CLASSES - 1, TRACE_TEXEL_BYTES, TRACE_IMAGE_BITS,
+	              a->block_count * 2);
+	gs_buf_printf(out,
+	              "void __gpusim_base_f(unsigned int base, unsigned int kind, unsigned long what, unsigned long address, " T
+	              ") { if (!t->on) return; if (base < %d) t->base[base %% %d] = address; if (!base && !kind) t->near[0] = address; "
+	              "if (t->lane) return; __gpusim_room(t, 64); __gpusim_number(%zuul, t); __gpusim_number(1, t); __gpusim_number(base, t); "
+	              "__gpusim_number(kind, t); __gpusim_number(what, t); __gpusim_number(address, t); }\n"
+	              "#define __gpusim_base(base, kind, what, p) __gpusim_base_f(base, kind, what, (unsigned long)(p), __gpusim_t)\n",
+	              TRACE_BASES, TRACE_BASES, a->block_count * 2);
+	gs_buf_printf(out,
+	              "void __gpusim_end_trace(" T ") { if (t->chunk) t->chunk[2] = t->at - (__global unsigned char *)(t->chunk + %d); }\n",
+	              TRACE_CHUNK_HEADER_WORDS);
+}
+
+static const struct {
+	char letter;
+	enum code_space space;
+	const char *word;
+	int class;
+} spaces[] = {{'g', SPACE_global, "__global", 0}, {'l', SPACE_shared, "__local", 1}, {'c', SPACE_const, "__constant", 3},
+              {'p', SPACE_local, "__private", 2}, {'n', SPACE_generic, "__generic", 0}};
+
+static void write_accesses(size_t i, struct gs_buf *out)
+{
+	const char *word = spaces[i].word;
+	char letter = spaces[i].letter;
+	int class = spaces[i].class;
+	gs_buf_printf(out,
+	              "%s void *__gpusim_a_%c(int first, int second, unsigned int base, unsigned long bytes, const volatile %s void *p, "
+	              T ") { if (t->on) { __gpusim_e(first, %d, base, bytes, (unsigned long)p, 0, t); "
+	              "if (second >= 0) __gpusim_e(second, %d, base, bytes, (unsigned long)p, 0, t); } return (%s void *)p; }\n",
+	              word, letter, word, class, class, word);
+	gs_buf_printf(out,
+	              "%s void *__gpusim_v_%c(unsigned int site, unsigned int base, unsigned long bytes, unsigned long apart, "
+	              "unsigned long offset, const volatile %s void *p, " T ") { const volatile %s char *q = (const volatile %s char *)p + "
+	              "apart * offset; if (t->on) __gpusim_e(site, %d, base, bytes, (unsigned long)q, 0, t); return (%s void *)q; }\n",
+	              word, letter, word, word, word, class, word);
+	gs_buf_printf(out,
+	              "%s void *__gpusim_k_%c(int which, const volatile %s void *p, " T ") { t->kept[which] = (unsigned long)p; "
+	              "return (%s void *)p; }\n", word, letter, word, word);
+}
+
+/* Of variables whose place in the kernel's own order is known. */
+static void write_arrays(char letter, const char *word, int class, struct gs_buf *out)
+{
+	gs_buf_printf(out,
+	              "%s void *__gpusim_a_%c(int first, int second, unsigned int base, unsigned long bytes, unsigned long offset, "
+	              "unsigned long origin, const volatile %s void *p, " T ") { if (t->on) { "
+	              "unsigned long address = (unsigned long)p - origin + offset; __gpusim_e(first, %d, base, bytes, address, 0, t); "
+	              "if (second >= 0) __gpusim_e(second, %d, base, bytes, address, 0, t); } return (%s void *)p; }\n",
+	              word, letter, word, class, class, word);
+}
+
+static void write_copies(const struct annotation *a, size_t unit, struct gs_buf *out)
+{
+	const struct access_site *s = NULL;
+	for (size_t i = 0; i < a->site_count; i++)
+		if (a->sites[i].unit == unit && (a->sites[i].kind == TRACE_copy_in || a->sites[i].kind == TRACE_copy_out))
+			s = &a->sites[i];
+	if (!s)
+		return;
+	gs_buf_puts(out, "size_t __gpusim_copy(int to, int to_kind, int from, int from_kind, unsigned long bytes, size_t count, " T ") { "
+	                 "if (t->on && count) { __gpusim_e(from, from_kind, 7, bytes, t->kept[1], count * bytes, t); "
+	                 "__gpusim_e(to, to_kind, 7, bytes, t->kept[0], count * bytes, t); } return count; }\n");
+}
+
+/* A position in an image is that of its texel, row after row, with the argument's number below it. */
+static void write_images(struct gs_buf *out)
+{
+	static const struct {
+		const char *type, *x, *y, *z;
+	} coordinates[] = {{"int", "c", "0", "0"},           {"int2", "c.x", "c.y", "0"},   {"int4", "c.x", "c.y", "c.z"},
+	                   {"float", "c", "0.0f", "0.0f"}, {"float2", "c.x", "c.y", "0.0f"}, {"float4", "c.x", "c.y", "c.z"}};
+	gs_buf_printf(out,
+	              "void __gpusim_i_at(unsigned int site, unsigned int argument, unsigned long w, unsigned long h, unsigned long x, "
+	              "unsigned long y, unsigned long z, " T ") { unsigned long at = (z * h + y) * w + x; "
+	              "__gpusim_e(site, %d, 7, %d, (at * %d << %d) + (argument & %d), 0, t); }\n",
+	              TRACE_CLASSES - 1, TRACE_TEXEL_BYTES, TRACE_TEXEL_BYTES, TRACE_IMAGE_BITS, (1 << TRACE_IMAGE_BITS) - 1);
+	for (size_t i = 0; i < GS_ARRAY_LEN(coordinates); i++) {
+		const char *type = coordinates[i].type;
+		bool whole = *type == 'i';
+		gs_buf_printf(out, "%s __gpusim_i_%s(unsigned int site, unsigned int argument, int part, unsigned long w, unsigned long h, %s c, "
+		              T ") { if (t->on) __gpusim_i_at(site, argument, w, h, ", type, type, type);
+		if (whole)
+			gs_buf_printf(out, "convert_ulong_sat(%s), convert_ulong_sat(%s), convert_ulong_sat(%s)", coordinates[i].x,
+			              coordinates[i].y, coordinates[i].z);
+		else
+			gs_buf_printf(out, "convert_ulong_sat(part ? %s * w : %s), convert_ulong_sat(part ? %s * h : %s), "
+			              "convert_ulong_sat(%s)", coordinates[i].x, coordinates[i].x, coordinates[i].y, coordinates[i].y,
+			              coordinates[i].z);
+		gs_buf_puts(out, ", t); return c; }\n");
+	}
+}
+
+static bool accesses(const struct annotation *a, size_t unit, enum code_space space)
+{
+	for (size_t i = 0; i < a->site_count; i++)
+		if (a->sites[i].unit == unit && a->sites[i].space == space)
+			return true;
+	return false;
+}
+
+void write_trace_functions(const struct annotation *a, size_t unit, struct gs_buf *out)
+{
+	write_names(unit, out);
+	write_state(out);
+	write_bytes(out);
+	write_events(a, out);
+	if (a->units[unit].has_kernels)
+		write_ends(a, out);
+	for (size_t i = 0; i < GS_ARRAY_LEN(spaces); i++)
+		if (accesses(a, unit, spaces[i].space))
+			write_accesses(i, out);
+	if (accesses(a, unit, SPACE_local))
+		write_arrays('f', "__private", 2, out);
+	if (accesses(a, unit, SPACE_const))
+		write_arrays('d', "__constant", 3, out);
+	if (accesses(a, unit, SPACE_texture))
+		write_images(out);
+	write_copies(a, unit, out);
+}
+
+/* __gpusim_group is there already. */
+void write_trace_begin(const struct annotation *a, const struct function *kernel, unsigned block, struct gs_buf *out)
+{
+	(void)a;
+	gs_buf_printf(out,
+	              "struct __gpusim_trace __gpusim_state;__private struct __gpusim_trace *__gpusim_t = &__gpusim_state;"
+	              "__gpusim_begin_trace(__gpusim_traces, __gpusim_box, __gpusim_group, %u, %u, __gpusim_from(0), __gpusim_from(1), "
+	              "__gpusim_from(2), __gpusim_global_size(0), __gpusim_global_size(1), __gpusim_t);%s",
+	              block, kernel->first_site, kernel->bases ? kernel->bases : "");
+}

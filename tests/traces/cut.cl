@@ -1,0 +1,8 @@
+// run k 1 1
+// chunks 2
+__kernel void k(__global int *p)
+{
+	for (int i = 0; i < 300; i++)
+		p[i * 37 % 11]++;
+}
+// cut 0.0 901
