@@ -66,6 +66,14 @@ static struct occupancy launch_occupancy(const struct gpu *gpu, const struct lau
 	return o;
 }
 
+static void keep_thread_executions(const struct launch_profile *launch, const double *blocks)
+{
+	const struct kernel_code *code = launch->code;
+	for (uint32_t b = 0; b < code->block_count && launch->instructions; b++)
+		for (uint32_t i = code->blocks[b].first; i < code->blocks[b].first + code->blocks[b].count; i++)
+			launch->instructions[i].threads += blocks[b] * launch->scale;
+}
+
 /* Instructions of all work-items, and how far they are from being determined. */
 static int count_instructions(const struct launch_profile *launch, struct estimate *out, double *low, double *high)
 {
@@ -76,6 +84,7 @@ static int count_instructions(const struct launch_profile *launch, struct estima
 	int result = c.edges && c.blocks ? 0 : -ENOMEM;
 	if (!result) {
 		code_count(code, launch->counts, &c);
+		keep_thread_executions(launch, c.blocks);
 		out->thread_instructions = as_count(c.thread_instructions * launch->scale);
 		*low = c.thread_instructions > 0 ? c.low / c.thread_instructions : 1;
 		*high = c.thread_instructions > 0 ? c.high / c.thread_instructions : 1;
@@ -265,6 +274,8 @@ static int model_warps(const struct gpu *gpu, const struct launch_profile *launc
 	if (result)
 		return result;
 	result = run_machine(gpu, &s.warps, options, out);
+	if (!result && launch->instructions)
+		result = count_warp_executions(&s.warps, 1 / s.fraction, launch->instructions);
 	if (s.fraction < 1)
 		stretch(out, 1 / s.fraction);
 	if (s.fraction < 0.99) /* less is the rounding of counts that are not whole */

@@ -8,6 +8,7 @@
 #define GPUSIM_MODELS_H
 
 #include "models/accesses.h"
+#include "models/attribution.h"
 #include "models/code.h"
 #include "models/convergence.h"
 #include "models/gpu.h"
@@ -33,6 +34,7 @@ struct launch_profile {
 	const uint64_t *argument_values; /* see struct launch_arguments */
 	const bool *arguments_known;
 	uint32_t argument_count;
+	struct instruction_count *instructions; /* NULL, or zeroed entries per instruction of code, which model_launch fills */
 };
 
 enum model_kind { MODEL_FULL, MODEL_OPTIMISTIC, MODEL_PROBABILISTIC, MODEL_OCCUPANCY };

@@ -32,7 +32,10 @@ void artifact_release(struct artifact *a)
 		free(a->host_options[i]);
 		if (a->traced_texts)
 			free(a->traced_texts[i]);
+		if (a->sources)
+			free(a->sources[i]);
 	}
+	free(a->sources);
 	for (size_t i = 0; i < a->site_file_count; i++)
 		free(a->site_files[i]);
 	free(a->site_files);
@@ -80,10 +83,10 @@ static int take_kernel(struct artifact *a, char *line)
 
 static int take_block(struct artifact *a, char *line)
 {
-	unsigned id, unit;
+	unsigned id;
 	char function[1024];
 	struct artifact_block block = {0};
-	if (sscanf(line, "%u %u %1023s %15s %u %u", &id, &unit, function, block.kind, &block.line, &block.column) != 6 ||
+	if (sscanf(line, "%u %u %1023s %15s %u %u", &id, &block.unit, function, block.kind, &block.line, &block.column) != 6 ||
 	    id != a->block_count)
 		return -1;
 	struct artifact_block *grown = realloc(a->blocks, (id + 1) * sizeof *grown);

@@ -14,8 +14,11 @@ struct memo_entry {
 	struct estimate estimate;
 };
 
+/* One piece of memory, so that whoever has it frees it. */
 struct memo {
 	struct memo_entry entries[MEMO_ENTRIES];
+	size_t instruction_count;
+	struct instruction_count instructions[]; /* instruction_count for each entry; none where no report wants them */
 };
 
 void memo_key(const struct launch_result *r, char key[33])
@@ -41,17 +44,28 @@ static size_t entry_of(const char key[33])
 	return (size_t)((key[0] - '0') * 31 + key[1]) % MEMO_ENTRIES;
 }
 
-const struct estimate *memo_find(const struct artifact_kernel *k, size_t target, const char key[33])
+bool memo_find(struct launch_result *r, size_t target, const char key[33])
 {
-	const struct memo_entry *e = k->memos[target] ? &k->memos[target]->entries[entry_of(key)] : NULL;
-	return e && !strcmp(e->key, key) ? &e->estimate : NULL;
+	const struct memo *m = r->launch->facts->memos[target];
+	size_t at = entry_of(key);
+	if (!m || strcmp(m->entries[at].key, key))
+		return false;
+	r->estimates[target] = m->entries[at].estimate;
+	if (r->instructions[target])
+		memcpy(r->instructions[target], m->instructions + at * m->instruction_count,
+		       m->instruction_count * sizeof *m->instructions);
+	return true;
 }
 
-void memo_keep(struct artifact_kernel *k, size_t target, const char key[33], const struct estimate *estimate)
+void memo_keep(const struct launch_result *r, size_t target, const char key[33])
 {
-	if (!k->memos[target] && !(k->memos[target] = calloc(1, sizeof *k->memos[target])))
+	struct memo **memo = &r->launch->facts->memos[target], *m = *memo;
+	size_t count = r->instructions[target] ? r->profile.code->code_count : 0, at = entry_of(key);
+	if (!m && !(m = *memo = calloc(1, sizeof *m + MEMO_ENTRIES * count * sizeof *m->instructions)))
 		return;
-	struct memo_entry *e = &k->memos[target]->entries[entry_of(key)];
-	memcpy(e->key, key, sizeof e->key);
-	e->estimate = *estimate;
+	m->instruction_count = count;
+	memcpy(m->entries[at].key, key, sizeof m->entries[at].key);
+	m->entries[at].estimate = r->estimates[target];
+	if (count)
+		memcpy(m->instructions + at * count, r->instructions[target], count * sizeof *m->instructions);
 }

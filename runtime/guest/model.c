@@ -23,11 +23,11 @@ static int estimate_target(struct launch_result *r, size_t t)
 	r->profile.accesses = accesses;
 	if (!result) {
 		memo_key(r, key);
-		const struct estimate *known = memo_find(r->launch->facts, t, key);
-		if (known)
-			r->estimates[t] = *known;
-		else if (!(result = model_target(r, gpu, &r->estimates[t])))
-			memo_keep(r->launch->facts, t, key, &r->estimates[t]);
+		if (lines_wanted())
+			r->instructions[t] = calloc(r->profile.code->code_count + 1, sizeof *r->instructions[t]);
+		r->profile.instructions = r->instructions[t];
+		if (!memo_find(r, t, key) && !(result = model_target(r, gpu, &r->estimates[t])))
+			memo_keep(r, t, key);
 	}
 	free(accesses);
 	return result;
@@ -66,4 +66,8 @@ void launch_model(struct launch_result *r)
 	estimate_targets(r);
 	stats_add_launch(r);
 	report_launch(r);
+	for (size_t t = 0; t < runtime.target_count; t++) {
+		free(r->instructions[t]);
+		r->instructions[t] = NULL;
+	}
 }

@@ -116,23 +116,28 @@ int report_write(struct report_file *f, const char *data, size_t length, uint64_
 
 void report_launch(const struct launch_result *r)
 {
-	if (wanted(REPORT_JSON))
+	if (wanted(REPORT_JSON | REPORT_HTML))
 		report_json_launch(r);
 	if (wanted(REPORT_CSV))
 		report_csv_launch(r);
 }
 
-void report_flush(void)
+static void flush(bool whole)
 {
-	if (wanted(REPORT_JSON))
-		report_json_flush();
+	if (wanted(REPORT_JSON | REPORT_HTML))
+		report_json_flush(whole);
 	if (wanted(REPORT_CSV))
 		report_csv_flush();
 }
 
+void report_flush(void)
+{
+	flush(false);
+}
+
 void report_finish(void)
 {
-	report_flush();
+	flush(true);
 	record_finish();
 	if (wanted(REPORT_TEXT))
 		report_text();

@@ -114,7 +114,7 @@ struct count_term {
 
 struct artifact_block {
 	char *function, kind[16];
-	unsigned line, column;
+	unsigned unit, line, column;
 };
 
 struct artifact {
@@ -136,6 +136,7 @@ struct artifact {
 	size_t site_count;
 	char **site_files;
 	size_t site_file_count;
+	char **sources; /* the application's own texts, host_count of them; NULL where no report wants them */
 };
 
 /* On failure *err says why in one sentence. */
@@ -348,9 +349,31 @@ struct target_stats {
 	char *library; /* lines: library functions that a table costs, or NULL */
 };
 
+/* lines.c: what the instructions of one kernel did, all launches together. Programs may have kernels of the same name. */
+struct kernel_lines {
+	struct kernel_lines *next;
+	struct artifact *artifact; /* counted */
+	const struct artifact_kernel *facts;
+	uint64_t launches;
+	struct instruction_count *sums[MAX_TARGETS]; /* per instruction of the code */
+	double by[MAX_TARGETS][CYCLE_KIND_COUNT];
+};
+
+/* What a line of the source did on a target. */
+struct line_sum {
+	const char *file; /* as .loc has it */
+	uint32_t line;    /* 0: of no line that is known */
+	double executions;   /* by work-items, of the line's most frequent instruction */
+	double instructions; /* by work-items */
+	double warps;        /* the same by warps */
+	double cycles, transactions;
+	bool accesses_memory;
+};
+
 struct kernel_stats {
 	struct kernel_stats *next;
 	char *name;
+	struct kernel_lines *lines; /* one per program; NULL where no report wants them */
 	uint64_t launches; /* modelled */
 	double measured_ns;
 	uint64_t measured;
@@ -381,6 +404,7 @@ struct launch_result {
 	struct estimate estimates[MAX_TARGETS];
 	bool estimated[MAX_TARGETS];
 	const char *failure[MAX_TARGETS];
+	struct instruction_count *instructions[MAX_TARGETS]; /* of the code, while launch_model runs; NULL where no report wants them */
 	uint64_t *counts;     /* executions by block, over all work-items; the worker's */
 	struct kept_trace *brought; /* by the launch itself; NULL: it was not traced */
 	struct kept_trace *trace; /* the launch's own or one of a launch alike; NULL: none */
@@ -417,8 +441,16 @@ void profile_fill(struct launch_result *r);
 /* ---- memo.c: estimates of launches that are alike ---- */
 
 void memo_key(const struct launch_result *r, char key[33]); /* of the profile as it is for one target */
-const struct estimate *memo_find(const struct artifact_kernel *k, size_t target, const char key[33]);
-void memo_keep(struct artifact_kernel *k, size_t target, const char key[33], const struct estimate *estimate);
+/* Fills the estimate and the instructions of a target, if a launch like it is known. */
+bool memo_find(struct launch_result *r, size_t target, const char key[33]);
+void memo_keep(const struct launch_result *r, size_t target, const char key[33]);
+
+bool lines_wanted(void);
+/* With stats.lock held. */
+void lines_add_launch(struct kernel_stats *k, const struct launch_result *r);
+/* The lines of a kernel on a target by file and line; count in *count; the caller frees. */
+struct line_sum *lines_of(const struct kernel_lines *l, size_t target, size_t *count);
+bool is_own_source(const char *file); /* the text that the program was created with, not what it includes */
 
 void stats_add_launch(const struct launch_result *r);
 const char *transfer_name(enum transfer_kind kind);
@@ -449,7 +481,7 @@ struct report_file {
 /* Writes at an offset and cuts the file after it; 0, or -1 with one warning per file. */
 int report_write(struct report_file *f, const char *data, size_t length, uint64_t offset);
 void report_json_launch(const struct launch_result *r);
-void report_json_flush(void);
+void report_json_flush(bool whole); /* whole: with what is large, at the end */
 void report_csv_launch(const struct launch_result *r);
 void report_csv_flush(void);
 

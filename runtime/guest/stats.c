@@ -98,6 +98,7 @@ void stats_add_launch(const struct launch_result *r)
 			failure = r->failure[t];
 	}
 	if (k) {
+		lines_add_launch(k, r);
 		k->launches++;
 		k->measured += r->launch->measured_ns != 0;
 		k->measured_ns += (double)r->launch->measured_ns;

@@ -149,11 +149,22 @@ static cl_program link_units(const struct twin_text *from, struct gs_error *err)
 	return whole;
 }
 
+/* For reports that show the source; without them it is not shown. */
+static void keep_sources(struct artifact *a, const struct unit_list *units)
+{
+	a->sources = a->host_count == units->count ? calloc(a->host_count, sizeof *a->sources) : NULL;
+	for (size_t i = 0; i < a->host_count && a->sources; i++)
+		a->sources[i] = strdup(units->units[i]->source);
+}
+
 static void annotate_twin(struct build *b, struct twin *t)
 {
 	struct gs_pack result = {0};
-	if (!compile_units(&b->units, t->device, &result, &t->why) && !artifact_read(&t->artifact, &result, &t->why))
+	if (!compile_units(&b->units, t->device, &result, &t->why) && !artifact_read(&t->artifact, &result, &t->why)) {
 		record_program(t->artifact, &result);
+		if (lines_wanted())
+			keep_sources(t->artifact, &b->units);
+	}
 	gs_pack_free(&result);
 }
 
