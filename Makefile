@@ -13,7 +13,7 @@ CC = gcc
 LLVM_CONFIG ?= llvm-config-19
 
 # What each target needs of Debian's packages; `setup-*` installs what is missing.
-PACKAGES_BUILD = gcc libc6-dev opencl-c-headers ocl-icd-opencl-dev libxxhash-dev libzstd-dev libclang-19-dev llvm-19-dev
+PACKAGES_BUILD = gcc libc6-dev opencl-c-headers ocl-icd-opencl-dev libxxhash-dev libjansson-dev libzstd-dev libclang-19-dev llvm-19-dev
 PACKAGES_RUN = pocl-opencl-icd clang-19 libclc-19
 PACKAGES_TEST = libcunit1-dev clinfo clpeak python3-pyopencl libclfft-dev
 PACKAGES_VALIDATE = hashcat libclblast-dev libviennacl-dev g++ python3-opencv
@@ -55,9 +55,10 @@ CC_SOURCES = $(wildcard annotator/*.c analysis/*.c runtime/cc/*.c) models/code.c
 PTX = $(wildcard analysis/ptx*.c analysis/graph*.c) \
 	$(addprefix analysis/,builtins.c dominators.c early_loads.c liveness.c loops.c registers.c temporaries.c)
 # What models and reports launches, of the guest's side: the parts that need no driver.
-MODELLING = $(addprefix runtime/guest/,artifact.c lines.c memo.c model.c profile.c progress.c record.c stats.c targets.c thread.c trace_decode.c trace_shapes.c transfers.c) \
+MODELLING = $(addprefix runtime/guest/,artifact.c lines.c memo.c model.c profile.c progress.c record.c spawn.c stats.c targets.c thread.c trace_decode.c trace_shapes.c transfers.c) \
 	$(wildcard runtime/guest/report*.c)
-CMD = $(wildcard runtime/cmd/*.c) $(COMMON) $(PTX) $(MODELLING)
+CMD = $(wildcard runtime/cmd/*.c) $(COMMON) $(PTX) $(MODELLING) $(O)/builtin_page.c
+PAGE = $(addprefix runtime/cmd/page/,util.js table.js charts.js source.js timeline.js main.js page.css page.html)
 TESTS = $(wildcard tests/*.c)
 ORACLE = $(filter-out $(addprefix tests/oracle/,run.c timing.c analytical.c),$(wildcard tests/oracle/*.c))
 # What the unit tests take of the guest's side: the parts that need no driver.
@@ -87,7 +88,7 @@ $(O)/gpusim-cc: $(call OBJ,$(CC_SOURCES))
 
 $(O)/gpusim: $(call OBJ,$(CMD))
 	$(SAY) LINK $@
-	$(QUIET)$(CC) $(ALL_LDFLAGS) -o $@ $^ -lzstd -lm
+	$(QUIET)$(CC) $(ALL_LDFLAGS) -o $@ $^ -ljansson -lzstd -lm
 
 $(O)/gpusim.1: $(O)/gpusim
 	$(SAY) MAN $@
@@ -114,7 +115,17 @@ $(O)/builtin_gpus.c: $(wildcard models/gpus/*.gpu) Makefile
 		printf '{"%s",\n' "$$(basename $$f .gpu)"; sed 's/\\/\\\\/g; s/"/\\"/g; s/.*/"&\\n"/' $$f; echo '},'; \
 	done; echo '{0, 0}};'; } > $@
 
-$(O)/obj/builtin_gpus.o: $(O)/builtin_gpus.c
+# The page of reports the same way.
+$(O)/builtin_page.c: $(PAGE) Makefile
+	$(SAY) GEN $@
+	$(QUIET)mkdir -p $(@D)
+	$(QUIET){ echo '#include "runtime/cmd/page.h"'; for kind in html css js; do \
+		echo "const char page_$$kind[] ="; \
+		cat $$(for f in $(PAGE); do case $$f in *.$$kind) echo $$f;; esac; done) | \
+			sed 's/\\/\\\\/g; s/"/\\"/g; s/.*/"&\\n"/'; echo ';'; \
+	done; } > $@
+
+$(O)/obj/builtin_gpus.o $(O)/obj/builtin_page.o: $(O)/obj/%.o: $(O)/%.c
 	$(SAY) CC $<
 	$(QUIET)mkdir -p $(@D)
 	$(QUIET)$(CC) $(ALL_CFLAGS) -c -o $@ $<

@@ -14,6 +14,9 @@ int cmd_sweep(int argc, char **argv);
 int cmd_gpus(int argc, char **argv);
 int cmd_show(int argc, char **argv);
 int cmd_cache(int argc, char **argv);
+int cmd_diff(int argc, char **argv);
+int cmd_annotate(int argc, char **argv);
+int cmd_report(int argc, char **argv);
 int cmd_explain(int argc, char **argv); /* has a --help of its own */
 
 /* flags.c: options from their defaults and the environment; then one "--name=value", "--name value" or, for switches,
@@ -25,5 +28,8 @@ int cmd_check_gpus(const struct gs_options *options, const char *command);
 
 /* One line on stderr; returns EXIT_USAGE. */
 int cmd_fail(const char *fmt, ...) GS_PRINTF(1, 2);
+
+/* Takes "NAME VALUE" or "NAME=VALUE" at argv[*i], going on to the value; false when that is another option. */
+bool cmd_value(const char *name, int argc, char **argv, int *i, const char **value);
 
 #endif

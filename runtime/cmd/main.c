@@ -18,6 +18,11 @@ static const struct subcommand {
 	 "model a profile on every combination of values: a table, PREFIX.csv and the plot PREFIX.svg", cmd_sweep},
 	{"explain", "FILE.cl [--gpu NAME] [--kernel NAME] [-D...] [-I...] [--html FILE] ...",
 	 "show what each line of a source becomes on a GPU and costs there, without running it", cmd_explain},
+	{"report", "FILE.json [-o FILE.html]", "make a page of a report, to look at in a browser", cmd_report},
+	{"annotate", "FILE.json [--kernel NAME] [--gpu NAME] [--all]",
+	 "show the source of a report's kernels with what each line cost", cmd_annotate},
+	{"diff", "BEFORE.json AFTER.json [--gpu NAME [--against NAME]]",
+	 "tell which kernels got faster or slower between two reports or two GPUs, and why", cmd_diff},
 	{"gpus", "", "list the GPUs that can be modelled", cmd_gpus},
 	{"show", "NAME|FILE.gpu [--set KEY=VALUE,...]", "print a GPU's description, each value with its source", cmd_show},
 	{"cache", "[clear]", "tell where the cache is and how large, or empty it", cmd_cache},
@@ -32,6 +37,20 @@ int cmd_fail(const char *fmt, ...)
 	fputs("\n", stderr);
 	va_end(ap);
 	return EXIT_USAGE;
+}
+
+bool cmd_value(const char *name, int argc, char **argv, int *i, const char **value)
+{
+	size_t length = strlen(name);
+	if (strncmp(argv[*i], name, length))
+		return false;
+	if (argv[*i][length] == '=')
+		*value = argv[*i] + length + 1;
+	else if (!argv[*i][length] && *i + 1 < argc)
+		*value = argv[++*i];
+	else
+		return false;
+	return true;
 }
 
 /* Text in lines of at most `width` columns, each after the first begun with `indent` blanks. */

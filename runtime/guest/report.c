@@ -139,6 +139,10 @@ void report_finish(void)
 {
 	flush(true);
 	record_finish();
+	if (wanted(REPORT_HTML)) {
+		const char *ending, *path = report_json_path(&ending);
+		report_html(path, ending, runtime.options.report.number & REPORT_JSON);
+	}
 	if (wanted(REPORT_TEXT))
 		report_text();
 }

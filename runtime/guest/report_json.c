@@ -355,9 +355,17 @@ static void add_closing(struct gs_buf *b, bool whole)
 
 /* ---- the file ---- */
 
+const char *report_json_path(const char **ending)
+{
+	*ending = file.ending;
+	return file.path;
+}
+
 void report_json_flush(bool whole)
 {
 	struct gs_buf out = {0};
+	if (!(runtime.options.report.number & REPORT_JSON)) /* for the page alone */
+		file.ending = ".html.json";
 	if (!closing_at)
 		add_opening(&out);
 	gs_buf_add(&out, launches.data, launches.len);

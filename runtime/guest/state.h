@@ -482,6 +482,10 @@ struct report_file {
 int report_write(struct report_file *f, const char *data, size_t length, uint64_t offset);
 void report_json_launch(const struct launch_result *r);
 void report_json_flush(bool whole); /* whole: with what is large, at the end */
+/* The JSON file: where it is and how its name ends; NULL before the first flush. */
+const char *report_json_path(const char **ending);
+/* Makes PREFIX.html of PREFIX + ending, which goes unless it is to be kept. */
+void report_html(const char *json, const char *ending, bool keep_json);
 void report_csv_launch(const struct launch_result *r);
 void report_csv_flush(void);
 

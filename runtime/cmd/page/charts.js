@@ -1,0 +1,87 @@
+/* Pictures, each with its numbers in text beside it. */
+
+/* Where the cycles go: a bar, wide parts with their names. */
+function stack(by, small) {
+  const parts = shares(by);
+  const label = parts.slice(0, 5).map(p => `${kindName(p.kind)} ${percent(p.share)}`).join(', ');
+  return el('div', {class: small ? 'stack small' : 'stack', role: 'img', 'aria-label': 'Cycles: ' + label, title: label},
+    parts.map(p => fill(el('i', {class: 'k-' + p.kind.replace(/\W/g, '')}),
+      {style: `width:${(100 * p.share).toFixed(3)}%`}, [!small && p.share > 0.11 ? `${kindName(p.kind)} ${percent(p.share)}` : null])));
+}
+
+function stackTable(by, clock) {
+  return plain('Where the cycles go', ['part', 'share', 'time', 'what it is'], shares(by).map(p => [
+    el('span', {}, el('span', {class: 'swatch k-' + p.kind.replace(/\W/g, ''), 'aria-hidden': 'true'}), kindName(p.kind)),
+    percent(p.share, 1), time(p.n * 1000 / clock), el('span', {class: 'dim'}, KINDS[p.kind] ? KINDS[p.kind][1] : '')]));
+}
+
+const log10 = Math.log10;
+const tick = e => e >= 9 ? 10 ** (e - 9) + 'G' : e >= 6 ? 10 ** (e - 6) + 'M' : e >= 3 ? 10 ** (e - 3) + 'K' : String(+(10 ** e).toPrecision(2));
+
+/* Operations, bytes and operations per second of a kernel on a target. */
+function work(kernel, target) {
+  const e = estimateOf(kernel, target);
+  if (!e || !('fp32_flops' in e)) return null;
+  const memory = e.longest ? e.longest.memory : {}, flops = e.fp32_flops + e.fp64_flops;
+  const asked = e.loaded_bytes + e.stored_bytes;
+  const moved = memory.dram_bytes ? memory.dram_bytes * e.total_ns / e.longest.time_ns : 0;
+  const size = moved || asked;
+  return {flops, size, measured: !!moved, intensity: size ? flops / size : 0, gflops: flops / e.total_ns, gbps: size / e.total_ns};
+}
+
+function roofline(name) {
+  const t = targetOf(name), W = 1000, H = 400, left = 62, bottom = 46, top = 14, right = 16;
+  const points = data.kernels.map(k => ({k, w: work(k, name), e: estimateOf(k, name)})).filter(p => p.w && p.w.intensity > 0 && p.w.gflops > 0);
+  const ridge = t.fp32_gflops / t.dram_gbps;
+  const xs = points.map(p => p.w.intensity).concat([ridge, 0.1]), ys = points.map(p => p.w.gflops).concat([t.fp32_gflops]);
+  const x0 = Math.floor(log10(Math.min(...xs))), x1 = Math.ceil(log10(Math.max(...xs) * 3));
+  const y0 = Math.floor(log10(Math.min(...ys) * 0.9)), y1 = Math.ceil(log10(t.fp32_gflops * 1.3));
+  const X = v => left + (log10(v) - x0) / (x1 - x0) * (W - left - right), Y = v => H - bottom - (log10(v) - y0) / (y1 - y0) * (H - top - bottom);
+  const clampY = v => Math.max(top, Math.min(H - bottom, Y(v)));
+  const g = svg('svg', {viewBox: `0 0 ${W} ${H}`, role: 'img', width: '100%', 'aria-label': `Roofline of ${t.title}: ${points.length} kernels; the table below has the numbers`});
+  for (let e = x0; e <= x1; e++) g.append(svg('line', {x1: X(10 ** e), x2: X(10 ** e), y1: top, y2: H - bottom, class: 'grid-line'}),
+    svg('text', {x: X(10 ** e), y: H - bottom + 16, 'text-anchor': 'middle', class: 'dim-text'}, tick(e)));
+  for (let e = y0; e <= y1; e++) g.append(svg('line', {x1: left, x2: W - right, y1: Y(10 ** e), y2: Y(10 ** e), class: 'grid-line'}),
+    svg('text', {x: left - 6, y: Y(10 ** e) + 4, 'text-anchor': 'end', class: 'dim-text'}, tick(e)));
+  const roof = peak => { const r = peak / t.dram_gbps, low = Math.max(10 ** x0, 10 ** y0 / t.dram_gbps);
+    return `M${X(low)} ${clampY(low * t.dram_gbps)} L${X(r)} ${clampY(peak)} L${W - right} ${clampY(peak)}`; };
+  g.append(svg('path', {d: roof(t.fp32_gflops), class: 'roof'}),
+    svg('text', {x: W - right - 4, y: clampY(t.fp32_gflops) - 6, 'text-anchor': 'end'}, `FP32 ${count(t.fp32_gflops * 1e9)}FLOP/s`));
+  if (data.kernels.some(k => (estimateOf(k, name) || {}).fp64_flops)) g.append(svg('path', {d: roof(t.fp64_gflops), class: 'roof second'}),
+    svg('text', {x: W - right - 4, y: clampY(t.fp64_gflops) - 6, 'text-anchor': 'end', class: 'dim-text'}, `FP64 ${count(t.fp64_gflops * 1e9)}FLOP/s`));
+  const mid = Math.max(10 ** (x0 + 0.25), 10 ** y0 * 1.6 / t.dram_gbps);
+  g.append(svg('text', {x: X(mid) + 8, y: clampY(mid * t.dram_gbps) + 14, class: 'dim-text'}, `memory ${count(t.dram_gbps * 1e9)}B/s`));
+  g.append(svg('text', {x: (left + W) / 2, y: H - 8, 'text-anchor': 'middle', class: 'dim-text'}, 'operations per byte of memory'),
+    svg('text', {transform: `translate(14 ${(H - bottom) / 2}) rotate(-90)`, 'text-anchor': 'middle', class: 'dim-text'}, 'GFLOP/s'));
+  const most = Math.max(...points.map(p => p.e.total_ns), 1), placed = [];
+  points.sort((a, b) => b.e.total_ns - a.e.total_ns).forEach(p => {
+    const x = X(p.w.intensity), y = clampY(p.w.gflops), r = 4 + 7 * Math.sqrt(p.e.total_ns / most);
+    const link = svg('a', {href: '#/kernel/' + encodeURIComponent(p.k.name), 'aria-label': `${p.k.name}: ${count(p.w.gflops)} GFLOP/s at ${count(p.w.intensity)} operations per byte`},
+      svg('circle', {cx: x, cy: y, r, class: 'point'}, svg('title', {}, `${p.k.name}: ${count(p.w.gflops)} GFLOP/s, ${count(p.w.intensity)} FLOP/B`)));
+    g.append(link);
+    if (placed.length < 14 && placed.every(q => Math.abs(q[0] - x) > 90 || Math.abs(q[1] - y) > 14)) {
+      placed.push([x, y]);
+      const right = x > W - 150;
+      g.append(svg('text', {x: right ? x - r - 4 : x + r + 4, y: y + 4, 'text-anchor': right ? 'end' : 'start'}, p.k.name.length > 24 ? p.k.name.slice(0, 22) + '\u2026' : p.k.name));
+    }
+  });
+  return {picture: g, points};
+}
+
+/* Occupancy over local sizes, in steps, with what limits it. */
+function occupancyCurve(e) {
+  const points = e.occupancy_by_local_size || [], W = 560, H = 210, left = 44, bottom = 38, top = 14;
+  if (!points.length) return null;
+  const most = points[points.length - 1][0], X = n => left + n / most * (W - left - 14), Y = f => H - bottom - f * (H - top - bottom);
+  const now = e.longest.local.reduce((a, b) => a * b, 1), here = points.reduce((a, p) => Math.abs(p[0] - now) < Math.abs(a[0] - now) ? p : a);
+  const g = svg('svg', {viewBox: `0 0 ${W} ${H}`, width: '100%', role: 'img', 'aria-label': `Occupancy by local size: ${percent(e.longest.occupancy)} at ${now} work-items, limited by ${e.longest.occupancy_limit}; best ${percent(Math.max(...points.map(p => p[1])))}`});
+  for (const f of [0, 0.25, 0.5, 0.75, 1]) g.append(svg('line', {x1: left, x2: W - 14, y1: Y(f), y2: Y(f), class: 'grid-line'}),
+    svg('text', {x: left - 6, y: Y(f) + 4, 'text-anchor': 'end', class: 'dim-text'}, percent(f)));
+  for (let n = 0; n <= most; n += most / 4) g.append(svg('text', {x: X(n), y: H - bottom + 16, 'text-anchor': 'middle', class: 'dim-text'}, Math.round(n)));
+  g.append(svg('path', {d: points.map((p, i) => `${i ? 'L' : 'M'}${X(p[0]).toFixed(1)} ${Y(p[1]).toFixed(1)}`).join(' '), class: 'curve'}));
+  points.forEach(p => g.append(svg('rect', {x: X(p[0]) - 4, y: top, width: 8, height: H - top - bottom, fill: 'transparent'}, svg('title', {}, `${p[0]} work-items: ${percent(p[1])}, limited by ${p[2]}`))));
+  g.append(svg('line', {x1: X(now), x2: X(now), y1: top, y2: H - bottom, class: 'mark'}), svg('circle', {cx: X(now), cy: Y(here[1]), r: 5, class: 'mark-fill'}),
+    svg('text', {x: X(now) + (now > most * 0.75 ? -8 : 8), y: Y(here[1]) + (here[1] > 0.85 ? 18 : -8), 'text-anchor': now > most * 0.75 ? 'end' : 'start'}, `${now}: ${percent(here[1])}`),
+    svg('text', {x: (W + left) / 2, y: H - 4, 'text-anchor': 'middle', class: 'dim-text'}, 'work-items per work-group'));
+  return g;
+}

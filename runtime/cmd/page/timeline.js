@@ -1,0 +1,68 @@
+/* Copies and launches over simulated time, a lane for each queue; what is narrower than a pixel is drawn together. */
+function timelinePanel(name) {
+  const line = data.timeline, panel = el('section', {class: 'card', 'aria-labelledby': 'timeline-title'}, el('h2', {id: 'timeline-title'}, 'Timeline'));
+  const which = targets.findIndex(t => t.name === name);
+  if (!line || !line.commands.length || which < 0) {
+    panel.append(el('p', {class: 'lead'}, 'The report has no timeline: its program was ended before its exit.'));
+    return panel;
+  }
+  /* [kind, name, queue, size, start of target 0, end of target 0, ...] */
+  const commands = line.commands.map(c => ({kind: line.kinds[c[0]], name: line.names[c[1]], queue: c[2], size: c[3], start: c[4 + 2 * which], end: c[5 + 2 * which]}))
+    .filter(c => c.end !== null && c.end >= c.start);
+  const end = Math.max(...commands.map(c => c.end), 1), begin = Math.min(...commands.map(c => c.start), end);
+  const queues = [...new Set(commands.map(c => c.queue))].sort((a, b) => a - b);
+  let from = begin, to = end > begin ? end : begin + 1;
+  const W = 1150, left = 76, lane = 34, top = 8, H = top + queues.length * lane + 26;
+  const g = svg('svg', {viewBox: `0 0 ${W} ${H}`, width: '100%', role: 'img', 'aria-label': `Timeline: ${commands.length} commands in ${queues.length} queues over ${time(end - begin)}`});
+  const clip = svg('clipPath', {id: 'lanes'}, svg('rect', {x: left, y: 0, width: W - left, height: H}));
+  const cls = c => c.kind === 'launch' ? 't-launch' : c.kind === 'copy' || c.kind === 'fill' ? 't-device' : 't-copy';
+
+  function draw() {
+    const X = t => left + (t - from) / (to - from) * (W - left - 8);
+    g.replaceChildren(clip);
+    queues.forEach((q, i) => g.append(svg('text', {x: 4, y: top + i * lane + 21, class: 'dim-text'}, 'queue ' + q),
+      svg('line', {x1: left, x2: W, y1: top + (i + 1) * lane - 2, y2: top + (i + 1) * lane - 2, class: 'axis'})));
+    const step = 10 ** Math.floor(log10(to - from)), every = (to - from) / step < 2 ? step / 5 : (to - from) / step < 5 ? step / 2 : step;
+    for (let t = Math.ceil(from / every) * every; t <= to; t += every) g.append(svg('line', {x1: X(t), x2: X(t), y1: top, y2: H - 20, class: 'grid-line'}),
+      svg('text', {x: Math.min(X(t), W - 30), y: H - 6, 'text-anchor': 'middle', class: 'dim-text'}, time(t)));
+    const inside = svg('g', {'clip-path': 'url(#lanes)'}), last = new Map();
+    for (const c of commands) {
+      if (c.end < from || c.start > to) continue;
+      const x = X(c.start), w = Math.max(X(c.end) - x, 0.8), y = top + queues.indexOf(c.queue) * lane + 4, key = c.queue + cls(c);
+      const before = last.get(key);
+      if (before && w < 1.2 && x < before.x + before.w + 0.6) { /* too narrow to be seen alone */
+        before.w = Math.max(before.w, x + w - before.x);
+        before.n++;
+        before.node.setAttribute('width', before.w.toFixed(2));
+        before.title.textContent = `${before.n} commands until ${time(c.end)}`;
+        continue;
+      }
+      const title = svg('title', {}, `${visible(c.name || c.kind)}${c.size ? ', ' + bytes(c.size) : ''}: ${time(c.end - c.start)} from ${time(c.start)}`);
+      const node = svg('rect', {x: x.toFixed(2), y, width: w.toFixed(2), height: lane - 10, rx: w > 6 ? 3 : 0, class: cls(c)}, title);
+      last.set(key, {x, w, n: 1, node, title});
+      inside.append(node);
+      const label = visible(c.name || c.kind);
+      if (w > 8 * label.length) inside.append(svg('text', {x: Math.max(x, left) + 6, y: y + 16, class: 'seg-text t-text'}, label));
+    }
+    g.append(inside);
+  }
+  function move(zoom, shift) {
+    const width = Math.min((to - from) * zoom, end - begin), middle = (from + to) / 2 + shift * (to - from);
+    from = Math.max(begin, Math.min(middle - width / 2, end - width));
+    to = from + width;
+    draw();
+    announce(`${time(from)} to ${time(to)}`);
+  }
+  const act = (label, title, zoom, shift) => el('button', {type: 'button', class: 'act', title, 'aria-label': title, onclick: () => move(zoom, shift)}, label);
+  const box = el('div', {tabindex: '0', role: 'group', 'aria-label': 'Timeline; plus and minus zoom, arrows move', onkeydown: event => {
+    const moves = {'+': [0.5, 0], '=': [0.5, 0], '-': [2, 0], ArrowLeft: [1, -0.25], ArrowRight: [1, 0.25], Home: [1e9, 0]};
+    if (moves[event.key]) { event.preventDefault(); move(...moves[event.key]); }
+  }}, g);
+  draw();
+  panel.append(el('div', {class: 'bar-row'}, el('p', {class: 'lead'}, `${count(commands.length)} commands on ${targetOf(name).title}, in the order that queues and events ask for; the time between them is the application\u2019s own.` +
+    (line.omitted ? ` ${count(line.omitted)} more are not shown.` : '')),
+    el('span', {class: 'controls chips'}, act('\u2212', 'zoom out', 2, 0), act('+', 'zoom in', 0.5, 0), act('\u2190', 'earlier', 1, -0.25), act('\u2192', 'later', 1, 0.25), act('all', 'show all', 1e9, 0))),
+    box, el('p', {class: 'dim'}, legendItem('t-launch', 'launches'), legendItem('t-copy', 'copies between host and GPU'), legendItem('t-device', 'copies and fills on the GPU')));
+  return panel;
+}
+const legendItem = (cls, text) => [svg('svg', {width: 12, height: 12, 'aria-hidden': 'true'}, svg('rect', {width: 12, height: 12, rx: 3, class: cls})), ' ' + text + '\u2003'];
