@@ -20,6 +20,7 @@ int machine_function_make(struct machine_function *f, struct gs_error *err)
 	if (result)
 		return result;
 	machine_select(f);
+	machine_vectors_find(f);
 	result = machine_flow_find(f, err);
 	if (!result)
 		machine_unroll_find(f);

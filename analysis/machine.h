@@ -9,6 +9,7 @@
  *
  * machine_values.c  what is known of registers: who writes and reads them, which halves matter
  * machine_select.c  instructions of one block: what each becomes
+ * machine_vector.c  loads that become wider
  * machine_flow.c    branches: predicates instead of arms, exits, joins
  * machine_unroll.c  loops that become longer
  * machine_emit.c    the arrays of struct kernel_code
@@ -40,6 +41,7 @@ struct machine_plan {
 	bool kept;                        /* the instruction itself, behind the `count` others: accesses, barriers */
 	bool planned;
 	const struct builtin_cost *cost;  /* a sequence instead */
+	uint32_t wider;                   /* the load, + 1, that brings its result too; 0: none */
 };
 
 /* What becomes of a block. */
@@ -47,6 +49,7 @@ struct machine_flow {
 	uint8_t before, after; /* instructions that keep lanes together */
 	uint8_t checks;        /* instructions that choose between the copies of an unrolled loop */
 	bool exits;            /* an EXIT at its end */
+	bool arrives;          /* those who come here have waited for one another */
 	int32_t merged;        /* the block that executes this arm under a predicate, or -1 */
 	int32_t arms[2];       /* what it executes itself under predicates; -1: none */
 	uint32_t unrolled;     /* times; 0: not */
@@ -93,6 +96,9 @@ uint32_t machine_index(const struct machine_function *f, const struct ptx_instru
 /* machine_select.c */
 void machine_select(struct machine_function *f);
 uint32_t machine_plan_size(const struct machine_function *f, uint32_t instruction);
+
+/* machine_vector.c */
+void machine_vectors_find(struct machine_function *f);
 
 /* machine_flow.c */
 int machine_flow_find(struct machine_function *f, struct gs_error *err);

@@ -174,7 +174,7 @@ static void add_plan(struct emitter *e, const struct ptx_instruction *i, const s
 		steps[k] = (struct builtin_step){.class = p->classes[k], .depends_on = (int16_t)((int)k - 1)};
 	if (count)
 		add_steps(e, i, like, steps, count);
-	else if (!p->kept)
+	else if (!p->kept && !p->wider)
 		stand_in_for(e, i);
 }
 
@@ -328,7 +328,8 @@ static void add_all(struct emitter *e)
 	}
 }
 
-/* Copies that are gone, to a register that others write too: their source is that register. */
+/* Copies that are gone, to a register that others write too: their source is that register. Loads that are part of a wider
+ * one: their result comes with its. */
 static void name_copies(struct emitter *e)
 {
 	for (uint32_t r = 0; r < e->code->register_count; r++)
@@ -339,7 +340,10 @@ static void name_copies(struct emitter *e)
 		for (uint32_t i = 0; i < f->ptx->instruction_count; i++) {
 			const struct ptx_instruction *in = &f->ptx->instructions[i];
 			const struct ptx_operand *source = machine_source(in, 0);
-			int32_t to = machine_result(in);
+			int32_t to = machine_result(in), wider = f->plans[i].wider ? (int32_t)f->plans[i].wider - 1 : -1;
+			if (wider >= 0 && to >= 0 && machine_result(&f->ptx->instructions[wider]) >= 0)
+				e->names[number_of(e, (uint16_t)to)] =
+				    number_of(e, (uint16_t)machine_result(&f->ptx->instructions[wider]));
 			if (machine_is(in, "mov") && !machine_plan_size(f, i) && source && source->kind == PTX_REGISTER && to >= 0 &&
 			    source->reg >= 0 && f->values[to].def < 0 && f->values[source->reg].def >= 0)
 				e->names[number_of(e, (uint16_t)source->reg)] = number_of(e, (uint16_t)to);

@@ -244,6 +244,21 @@ static void guard_loop(struct machine_function *f, uint32_t loop, int32_t join)
 	f->flow[join].before++;
 }
 
+/* BSYNC is executed by those who arrive, each time: at the end of the blocks that lead there. */
+static void arrive(struct machine_function *f, uint32_t join)
+{
+	const struct graph_block *b = &f->graph->blocks[join];
+	if (f->flow[join].arrives)
+		return;
+	f->flow[join].arrives = true;
+	for (uint32_t n = 0; n < b->in_count; n++) {
+		const struct graph_edge *e = &f->graph->edges[f->graph->in[b->first_in + n]];
+		int32_t from = f->flow[e->from].merged >= 0 ? f->flow[e->from].merged : (int32_t)e->from;
+		if (!e->back)
+			f->flow[from].after++;
+	}
+}
+
 static void keep_together(struct machine_function *f, uint32_t block)
 {
 	int32_t join = f->joins[block], pad;
@@ -256,7 +271,7 @@ static void keep_together(struct machine_function *f, uint32_t block)
 		guard_loop(f, (uint32_t)f->graph->blocks[block].loop, join);
 	} else {
 		f->flow[block].before++;
-		f->flow[join].before++;
+		arrive(f, (uint32_t)join);
 	}
 }
 

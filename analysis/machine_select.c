@@ -3,14 +3,19 @@
  *
  * Free: copies whose source ends there, cvta, cvt between halves and of equal width, constants (immediate operands), abs
  *   and neg of floats and neg of integers in sums (operand modifiers), not in logic, and.pred and the like of a setp.
- * One ULDC or LDC brings a parameter or a size of the launch, one S2R an id; the address of a __shared__ variable takes
+ * Moves that are left, and shifts to the left by a constant, are on the multipliers (IMAD.MOV, HFMA2, IMAD.SHL).
+ * One ULDC or LDC brings a parameter or a size of the launch, one S2R an id (that of a work-item comes by way of the
+ *   load/store unit: Nsight Compute counts it there); the address of a __shared__ variable takes
  *   three on sm_90 (the window begins at its place in the cluster), none before.
  * 64 bits: add and sub are two (IADD3, IADD3.X), also with three operands; shl two, nothing where the lower half becomes 0
  *   or only the lower half counts; a shl that one addition uses is part of it (LEA, LEA.HI.X), one that two use is not.
- *   mul.wide is part of every addition that uses it (IMAD.WIDE).
+ *   mul.wide is part of every addition that uses it (IMAD.WIDE), but not of an index under a mask, which NVIDIA's front
+ *   end shifts in 32 bits and adds in halves.
  * 32 bits: mul into add (IMAD), shl into add (LEA), add into add (IADD3), logic into logic (LOP3, three operands), a
  *   comparison of a logic result with 0 into the logic, add into min and max.
  * Floats: mul into add (FFMA: NVIDIA's OpenCL contracts), div.full by a constant is a mul.
+ * Loops: what only the way out needs is copied there; the sum of a counter and something from outside, as an index, is
+ *   not computed: the front end lets the address move on.
  * Sequences come from builtins.def.
  * A value goes into its user only within a block, and only if it has no other.
  * Source: ptxas 13.0, sm_90, observed on NVIDIA's and clang's PTX of the suite.
@@ -99,10 +104,15 @@ static bool all_users_add(const struct machine_function *f, const struct ptx_ins
 	return v && v->def >= 0 && v->uses;
 }
 
-static bool is_wide_part(const struct machine_function *f, const struct ptx_operand *o)
+static bool is_wide(const struct machine_function *f, const struct ptx_operand *o)
 {
 	const struct ptx_instruction *def = machine_def(f, o);
-	return def && machine_is(def, "mul") && machine_has_word(def, "wide") && is_part(f, def);
+	return def && machine_is(def, "mul") && machine_has_word(def, "wide") && all_users_add(f, def);
+}
+
+static bool is_wide_part(const struct machine_function *f, const struct ptx_operand *o)
+{
+	return is_wide(f, o) && is_part(f, machine_def(f, o));
 }
 
 /* Whether one of its operands is a product that is part of it. */
@@ -125,11 +135,62 @@ static bool joins_addition(const struct machine_function *f, const struct ptx_in
 	return user && is_addition(user) && width(f, user) <= 32 && !parts_of(f, user);
 }
 
+/* Whether a register is written in the innermost loop around a block, or (reads) read there. */
+static bool is_in_loop(const struct machine_function *f, int32_t reg, int32_t loop, bool reads)
+{
+	for (uint32_t i = 0; i < f->ptx->instruction_count; i++) {
+		const struct ptx_instruction *in = &f->ptx->instructions[i];
+		if (!graph_in_loop(f->graph, (uint32_t)f->block_of[i], (uint32_t)loop))
+			continue;
+		for (uint32_t k = 0; k < in->operand_count; k++)
+			if (in->operands[k].reg == reg && in->operands[k].write == !reads &&
+			    (in->operands[k].kind == PTX_REGISTER || in->operands[k].kind == PTX_ADDRESS))
+				return true;
+		if (reads && in->guard == reg)
+			return true;
+	}
+	return false;
+}
+
+/* Grows in the loop: add r, r, ... */
+static bool is_counter(const struct machine_function *f, int32_t reg, int32_t loop)
+{
+	bool grows = false;
+	for (uint32_t i = 0; i < f->ptx->instruction_count; i++) {
+		const struct ptx_instruction *in = &f->ptx->instructions[i];
+		if (machine_result(in) != reg || !graph_in_loop(f->graph, (uint32_t)f->block_of[i], (uint32_t)loop))
+			continue;
+		const struct ptx_operand *a = machine_source(in, 0);
+		if (!machine_is(in, "add") || !a || a->kind != PTX_REGISTER || a->reg != reg)
+			return false;
+		grows = true;
+	}
+	return grows;
+}
+
+/* An index that is a counter of the loop and something from outside: the address of what it indexes is kept and moves on. */
+static bool is_moving_index(const struct machine_function *f, const struct ptx_instruction *i)
+{
+	const struct ptx_operand *a = machine_source(i, 0), *b = machine_source(i, 1);
+	const struct ptx_instruction *user = only_user(f, i);
+	int32_t loop = f->graph->blocks[f->block_of[machine_index(f, i)]].loop;
+	if (loop < 0 || !machine_is(i, "add") || !user || !machine_is(user, "mul") || !machine_has_word(user, "wide") || !a ||
+	    !b || a->kind != PTX_REGISTER || b->kind != PTX_REGISTER || result_value(f, user)->high_unused)
+		return false;
+	return all_users_add(f, user) &&
+	       ((is_counter(f, a->reg, loop) && !is_in_loop(f, b->reg, loop, false)) ||
+	        (is_counter(f, b->reg, loop) && !is_in_loop(f, a->reg, loop, false)));
+}
+
 static void select_addition(struct machine_function *f, const struct ptx_instruction *i, struct machine_plan *p)
 {
 	const struct ptx_operand *a = machine_source(i, 0), *b = machine_source(i, 1);
 	const struct ptx_instruction *user = only_user(f, i);
 	bool wide = is_wide_part(f, a) || is_wide_part(f, b);
+	if (machine_bits(i) == 32 && is_moving_index(f, i)) {
+		plan(p, 0, CODE_int);
+		return;
+	}
 	if (width(f, i) <= 32) {
 		bool joins = (joins_addition(f, i) || (user && (is_int(user, "min", 32) || is_int(user, "max", 32)))) &&
 		             !parts_of(f, i) && !wide;
@@ -145,10 +206,23 @@ static void select_addition(struct machine_function *f, const struct ptx_instruc
 	plan(p, joins ? 0 : 2, CODE_int);
 }
 
+/* An index under a mask times a size: NVIDIA's front end shifts first, in 32 bits, and adds halves. */
+static bool is_masked_index(const struct machine_function *f, const struct ptx_instruction *i)
+{
+	const struct ptx_operand *size = machine_source(i, 1), *mask;
+	const struct ptx_instruction *def = machine_def(f, machine_source(i, 0));
+	const struct machine_value *v = result_value(f, i);
+	if (!machine_has_word(i, "u32") || !size || size->kind != PTX_IMMEDIATE || size->value & (size->value - 1) || !def ||
+	    !machine_is(def, "and") || !v || v->high_unused)
+		return false;
+	mask = machine_source(def, 1);
+	return mask && mask->kind == PTX_IMMEDIATE && (uint64_t)(uint32_t)mask->value * (uint64_t)size->value <= UINT32_MAX;
+}
+
 static void select_product(struct machine_function *f, const struct ptx_instruction *i, struct machine_plan *p)
 {
 	if (machine_has_word(i, "wide")) {
-		plan(p, !all_users_add(f, i), CODE_int_mad);
+		plan(p, is_masked_index(f, i) || !all_users_add(f, i), CODE_int_mad);
 		return;
 	}
 	const struct ptx_operand *a = machine_source(i, 0), *b = machine_source(i, 1);
@@ -168,7 +242,7 @@ static void select_shift(struct machine_function *f, const struct ptx_instructio
 	const struct ptx_instruction *user = only_user(f, i), *def = machine_def(f, a);
 	bool left = machine_is(i, "shl"), fixed = is_immediate(f, by);
 	if (width(f, i) <= 32) {
-		plan(p, !(left && fixed && joins_addition(f, i)), CODE_logic);
+		plan(p, !(left && fixed && joins_addition(f, i)), left && fixed ? CODE_int_mul : CODE_logic);
 		return;
 	}
 	if (left && fixed && by->kind == PTX_IMMEDIATE && by->value >= 32)
@@ -179,6 +253,8 @@ static void select_shift(struct machine_function *f, const struct ptx_instructio
 		plan(p, result_value(f, i) && result_value(f, i)->uses > 1 ? 2 : 1, CODE_logic);
 	else
 		plan(p, fixed ? 2 : 3, CODE_logic);
+	if (left && fixed && p->count == 2)
+		p->classes[0] = CODE_int_mul;
 }
 
 static bool compares_with_zero(const struct machine_function *f, const struct ptx_instruction *i)
@@ -288,15 +364,18 @@ static void select_copy(struct machine_function *f, const struct ptx_instruction
 	if (!source || to < 0)
 		return;
 	bool once = f->values[to].def >= 0;
-	if (source->kind == PTX_SPECIAL)
-		plan(p, 1, CODE_nop);
+	int32_t loop = f->graph->blocks[f->block_of[at]].loop;
+	if (loop >= 0 && !once && !is_in_loop(f, to, loop, true)) /* for the way out, and made there */
+		plan(p, 0, CODE_move);
+	else if (source->kind == PTX_SPECIAL)
+		plan(p, 1, strncmp(source->text, "%tid", 4) ? CODE_nop : CODE_shuffle);
 	else if (source->kind == PTX_SYMBOL)
 		select_address(f, at, source, p);
 	else if (source->kind == PTX_IMMEDIATE || (source->kind == PTX_REGISTER && source->reg >= 0 &&
 	                                           (f->values[source->reg].constant || f->values[source->reg].parameter)))
-		plan(p, once || f->values[to].bits == 1 ? 0 : words_of(f, to), CODE_move);
+		plan(p, once || f->values[to].bits == 1 ? 0 : words_of(f, to), CODE_int_mul);
 	else if (source->kind == PTX_REGISTER && source->reg >= 0)
-		plan(p, once || f->values[source->reg].uses == 1 || f->values[to].bits == 1 ? 0 : words_of(f, to), CODE_move);
+		plan(p, once || f->values[source->reg].uses == 1 || f->values[to].bits == 1 ? 0 : words_of(f, to), CODE_int_mul);
 }
 
 static void select_conversion(struct machine_function *f, const struct ptx_instruction *i, struct machine_plan *p)
@@ -317,8 +396,8 @@ static void select_conversion(struct machine_function *f, const struct ptx_instr
 		const struct ptx_instruction *user = only_user(f, i);
 		bool joins_product = t.to_bits == 64 && t.from_bits == 32 && user && machine_is(user, "add") &&
 		                     width(f, user) == 64 &&
-		                     (is_wide_part(f, machine_source(user, 0)) || is_wide_part(f, machine_source(user, 1)));
-		plan(p, joins_product, CODE_move);
+		                     (is_wide(f, machine_source(user, 0)) || is_wide(f, machine_source(user, 1)));
+		plan(p, joins_product, CODE_int_mul);
 	}
 }
 

@@ -222,11 +222,20 @@ static void choose_denormals(LLVMModuleRef module, const struct target_arch *arc
  * assembler (its PTX of the suite: every countable loop up to nbody's, of 25 instructions, but not matmul_tiled's, of
  * 70). LLVM for NVPTX goes by size alone, up to 8 times and a quarter of clang's usual threshold.
  */
-static void choose_unrolling(const struct target_arch *arch)
+static void choose_unrolling(LLVMModuleRef module, const struct target_arch *arch)
 {
 	static const char *const arguments[] = {"gpusim-cc", "-unroll-max-count=4", "-unroll-partial-threshold=200"};
-	if (arch->vendor && arch->machine)
-		LLVMParseCommandLineOptions(GS_ARRAY_LEN(arguments), arguments, NULL);
+	static const char barrier[] = "llvm.nvvm.barrier0";
+	LLVMValueRef function = LLVMGetNamedFunction(module, barrier);
+	unsigned convergent = LLVMGetEnumAttributeKindForName("convergent", strlen("convergent"));
+	if (!arch->vendor || !arch->machine)
+		return;
+	LLVMParseCommandLineOptions(GS_ARRAY_LEN(arguments), arguments, NULL);
+	if (function)
+		LLVMRemoveEnumAttributeAtIndex(function, LLVMAttributeFunctionIndex, convergent);
+	for (LLVMUseRef use = function ? LLVMGetFirstUse(function) : NULL; use; use = LLVMGetNextUse(use))
+		if (LLVMIsACallInst(LLVMGetUser(use)))
+			LLVMRemoveCallSiteEnumAttribute(LLVMGetUser(use), LLVMAttributeFunctionIndex, convergent);
 }
 
 int target_module_ptx(char *const *files, size_t count, const struct target_arch *arch,
@@ -243,7 +252,7 @@ int target_module_ptx(char *const *files, size_t count, const struct target_arch
 	if (!result) {
 		choose_precision(module, arch, settings);
 		choose_denormals(module, arch, settings);
-		choose_unrolling(arch);
+		choose_unrolling(module, arch);
 		result = create_machine(arch, settings->optimise, &machine, err);
 	}
 	if (!result) {

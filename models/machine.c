@@ -58,6 +58,7 @@ enum machine_pipe machine_pipe_of(const struct code_instruction *in)
 	case CODE_int_minmax:
 	case CODE_fp32_minmax:
 	case CODE_logic:
+	case CODE_move:
 		return PIPE_alu;
 	case CODE_sfu:
 	case CODE_conv:

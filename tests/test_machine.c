@@ -74,7 +74,7 @@ static void copy_is_what_the_chip_executes(void)
 	           "shl.b64 %d6, %d5, 2;\nadd.s64 %d7, %d1, %d6;\nld.global.f32 %f1, [%d7];\n"
 	           "add.s64 %d8, %d2, %d6;\nst.global.f32 [%d8], %f1;\nret;\n",
 	           /* two parameters, three ids, the zero half and IMAD.WIDE, the shift's halves, two sums of two, ... */
-	           "nop nop nop nop nop move int_mad logic logic int int load int int store branch");
+	           "nop nop nop nop shuffle int_mul int_mad int_mul logic int int load int int store branch");
 }
 
 /* The upper half of an index that becomes an int is not computed: one IMAD; an address in shared memory has 32 bits. */
@@ -83,10 +83,10 @@ static void halves_that_nobody_needs_are_not_computed(void)
 	check_body("ld.param.u64 %d1, [k_param_0];\nmov.u32 %r1, %ctaid.x;\nmov.u32 %r2, %ntid.x;\nmov.u32 %r3, %tid.x;\n"
 	           "mul.wide.u32 %d3, %r2, %r1;\ncvt.u64.u32 %d4, %r3;\nadd.s64 %d5, %d3, %d4;\ncvt.u32.u64 %r4, %d5;\n"
 	           "st.global.u32 [%d1], %r4;\nret;\n",
-	           "nop nop nop nop int_mad store branch");
+	           "nop nop nop shuffle int_mad store branch");
 	check_body("ld.param.u64 %d1, [k_param_0];\nmov.u32 %r3, %tid.x;\nmov.u64 %d2, tile;\nmul.wide.u32 %d3, %r3, 4;\n"
 	           "add.s64 %d4, %d2, %d3;\nld.shared.f32 %f1, [%d4];\nst.global.f32 [%d1], %f1;\nret;\n",
-	           "nop nop nop nop nop int_mad load store branch");
+	           "nop shuffle nop nop nop int_mad load store branch");
 }
 
 /* A shift that one sum uses is part of it (LEA, LEA.HI.X); a product is part of every sum (IMAD.WIDE). */
@@ -127,6 +127,19 @@ static void floats_are_contracted(void)
 	check_body("ld.param.u64 %d1, [k_param_0];\nld.global.f32 %f1, [%d1];\nrsqrt.approx.f32 %f2, %f1;\n"
 	           "st.global.f32 [%d1], %f2;\nret;\n",
 	           "nop load move fp32 sfu fp32 store branch");
+}
+
+/* Four words of a row of a tile, each row 64 bytes, come at once; not where the row begins anywhere. */
+static void loads_of_a_row_become_wider(void)
+{
+	check_body("ld.param.u64 %d1, [k_param_0];\nmov.u32 %r3, %tid.x;\nmov.u64 %d2, tile;\nmul.wide.u32 %d3, %r3, 64;\n"
+	           "add.s64 %d4, %d2, %d3;\nld.shared.f32 %f1, [%d4];\nld.shared.f32 %f2, [%d4+4];\n"
+	           "ld.shared.f32 %f3, [%d4+8];\nld.shared.f32 %f4, [%d4+12];\nadd.rn.f32 %f5, %f1, %f2;\n"
+	           "add.rn.f32 %f6, %f3, %f4;\nadd.rn.f32 %f7, %f5, %f6;\nst.global.f32 [%d1], %f7;\nret;\n",
+	           "nop shuffle nop nop nop int_mad load fp32 fp32 fp32 store branch");
+	check_body("ld.param.u64 %d1, [k_param_0];\nld.param.u64 %d2, [k_param_1];\nld.shared.f32 %f1, [%d2];\n"
+	           "ld.shared.f32 %f2, [%d2+4];\nadd.rn.f32 %f5, %f1, %f2;\nst.global.f32 [%d1], %f5;\nret;\n",
+	           "nop nop load load fp32 store branch");
 }
 
 /* The arm is executed under a predicate where the branch was; its block has nothing left. */
@@ -272,6 +285,7 @@ void add_machine_tests(void)
 	TEST(shifts_and_products_go_into_sums);
 	TEST(logic_and_comparisons_merge);
 	TEST(floats_are_contracted);
+	TEST(loads_of_a_row_become_wider);
 	TEST(short_arms_become_predicates);
 	TEST(returns_are_predicated_exits);
 	TEST(short_loops_are_unrolled);

@@ -74,6 +74,13 @@ accuracy() {
 	passed=$((passed + $1)) failed=$((failed + $3))
 }
 
+machine() {
+	echo "== machine instructions beside the counters of an H200 (table in $build/machine-h200.csv)"
+	"$root/tests/machine/run.sh" "$build" 2>&1 | tee "$TMPDIR/machine"
+	set -- $(tail -1 "$TMPDIR/machine" | tr -d ,)
+	passed=$((passed + $1)) failed=$((failed + $3))
+}
+
 registers() {
 	echo "== registers per thread against NVIDIA's assembler"
 	"$root/tests/registers.sh" "$build" 2>&1 | tee "$TMPDIR/registers"
@@ -123,6 +130,7 @@ registers
 timing
 analytical
 accuracy
+machine
 real_programs
 annotated_kernels
 random_programs
