@@ -1,8 +1,8 @@
 /*
  * Work-item functions whose answer depends on how a launch is cut into boxes (runtime/cc/traces.h). Calls of them go to
  * functions of ours, which take the box; a unit gets those that it uses. They are not static, because that came
- * with OpenCL C 1.2: the unit is in their name. What the box tells is the same for all work-items, so that compilers
- * take it out of work-item loops.
+ * with OpenCL C 1.2: the unit is in their name. They add and never choose: a choice between the box's answer and the device's
+ * own was not taken out of work-item loops, and made short kernels up to twice as slow.
  */
 #include "annotator/internal.h"
 
@@ -17,12 +17,11 @@ static const struct {
 	[BOX_GROUP_ID] = {"get_group_id", "group_id", "unsigned int d, ",
 	                  "get_group_id(d) + (" BY_DIMENSION("b.s0", "b.s1", "b.s2", "0") ")", 0},
 	[BOX_NUM_GROUPS] = {"get_num_groups", "num_groups", "unsigned int d, ",
-	                    "b.s3 && d < 3 ? (" BY_DIMENSION("b.s3", "b.s4", "b.s5", "1") ") : get_num_groups(d)", 0},
+	                    "get_num_groups(d) + (" BY_DIMENSION("b.s3", "b.s4", "b.s5", "0") ")", 0},
 	[BOX_GLOBAL_SIZE] = {"get_global_size", "global_size", "unsigned int d, ",
-	                     "b.s3 && d < 3 ? (" BY_DIMENSION("b.s3", "b.s4", "b.s5", "1") ") * get_local_size(d) : "
-	                     "get_global_size(d)", 0},
+	                     "get_global_size(d) + (" BY_DIMENSION("b.s3", "b.s4", "b.s5", "0") ") * get_local_size(d)", 0},
 	[BOX_GLOBAL_OFFSET] = {"get_global_offset", "global_offset", "unsigned int d, ",
-	                       "b.s3 && d < 3 ? (" BY_DIMENSION("b.s6", "b.s7", "b.s8", "0") ") : get_global_offset(d)", 0},
+	                       "get_global_offset(d) - (" BY_DIMENSION("b.s0", "b.s1", "b.s2", "0") ") * get_local_size(d)", 0},
 	[BOX_GLOBAL_LINEAR_ID] = {"get_global_linear_id", "global_linear_id", "",
 	                          "((get_global_id(2) - @global_offset(2, b)) * @global_size(1, b) + get_global_id(1) - "
 	                          "@global_offset(1, b)) * @global_size(0, b) + get_global_id(0) - @global_offset(0, b)",

@@ -7,8 +7,8 @@
  * which every twin takes as one ulong16 argument after the counters' own:
  *
  *   .s0 .s1 .s2   the box's first group
- *   .s3 .s4 .s5   groups of the launch; .s3 0: this is the whole launch, and the device's own answers are right
- *   .s6 .s7 .s8   the launch's global offset
+ *   .s3 .s4 .s5   groups of the launch less those of the box; for the whole launch all of .s0 to .s5 are 0
+ *   .s6 .s7 .s8   0
  *   .s9           chunks of the trace buffer, in a traced twin; 0: trace nothing
  *   .sa           of a traced twin's groups, by linear id in the launch, those are traced whose id modulo .sa is below .sb; 0: all
  *   .sb           see .sa

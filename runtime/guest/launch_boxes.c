@@ -145,8 +145,7 @@ static void make_part(const struct request *r, const struct launch *l, const str
 	for (cl_uint d = 0; d < 3; d++) {
 		uint64_t offset = r->offset && d < r->dims ? r->offset[d] : 0;
 		out->box.s[d] = b->first[d];
-		out->box.s[3 + d] = l->global[d] / p->local[d];
-		out->box.s[6 + d] = offset;
+		out->box.s[3 + d] = l->global[d] / p->local[d] - b->count[d];
 		out->offset[d] = (size_t)(offset + b->first[d] * p->local[d]);
 		out->global[d] = (size_t)(b->count[d] * p->local[d]);
 		out->local[d] = (size_t)p->local[d];
