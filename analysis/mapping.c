@@ -203,7 +203,7 @@ static bool place_probe(const struct mapping *m, uint32_t function, const bool *
 	const struct mapped_function *f = &m->functions[function];
 	bool before, behind;
 	int32_t block = graph_block_of(f->graph, p->at);
-	*out = (struct probe_copy){.id = p->id, .function = function, .edge = -1};
+	*out = (struct probe_copy){.id = p->id, .function = function, .at = p->at, .edge = -1};
 	if (block < 0)
 		return false;
 	out->block = (uint32_t)block;

@@ -16,6 +16,7 @@ struct mapped_function {
 struct probe_copy {
 	uint32_t id, function;
 	uint32_t block;  /* of the function */
+	uint32_t at;     /* instruction of the function that it stands before */
 	int32_t edge;    /* of the function, or -1: in the block */
 	uint32_t variable;
 };

@@ -29,6 +29,15 @@ static void list_of(const struct mapping *m, struct kernel_code *c, const struct
 	}
 }
 
+/* Everything from its place to the end of its block. */
+static void stands_before(const struct mapping *m, struct kernel_code *c, const struct probe_copy *copy)
+{
+	const struct mapped_function *f = &m->functions[copy->function];
+	const struct graph_block *b = &f->graph->blocks[copy->block];
+	for (uint32_t i = copy->at; i < b->first + b->count; i++)
+		c->code[f->first_instruction + i].probes_before++;
+}
+
 int mapping_probes(const struct mapping *m, const struct mapping_source *source, struct kernel_code *code,
                    struct gs_error *err)
 {
@@ -51,6 +60,8 @@ int mapping_probes(const struct mapping *m, const struct mapping_source *source,
 			*count = 0;
 		}
 		code->probes[*first - 1 + (*count)++] = m->copies[i].id;
+		if (m->copies[i].edge < 0)
+			stands_before(m, code, &m->copies[i]);
 	}
 	for (uint32_t i = 0; i < code->block_count; i++)
 		code->blocks[i].first_probe -= code->blocks[i].first_probe != 0;

@@ -1,12 +1,13 @@
 /*
  * Accesses of warps.
  *
- *   global, local: distinct lines (l1_access_bytes) that the lanes touch; constant: distinct const_access_bytes
+ *   global, local, constant: the parts that coalesce.c makes of them
  *   shared: the largest number of different 4-byte words in one bank; lanes on the same word share it
- *   atomics: distinct atomic_access_bytes segments, and lanes on one address one after the other
  * Source: CUDA C programming guide (compute capabilities 2.x to 9.0); GPGPU-Sim 4.0 for its GTX 480.
  */
 #include "models/accesses.h"
+
+#include "models/coalesce.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -29,18 +30,6 @@ static uint32_t distinct(uint64_t *values, uint32_t count)
 		if (!i || values[i] != values[i - 1])
 			values[kept++] = values[i];
 	return kept;
-}
-
-static uint32_t lines(const uint64_t *addresses, uint32_t lanes, uint32_t bytes, uint64_t line_bytes)
-{
-	uint64_t touched[MOST_PIECES];
-	uint32_t count = 0;
-	for (uint32_t i = 0; i < lanes; i++) {
-		uint64_t last = (addresses[i] + (bytes ? bytes - 1 : 0)) / line_bytes;
-		for (uint64_t line = addresses[i] / line_bytes; line <= last && count < MOST_PIECES; line++)
-			touched[count++] = line;
-	}
-	return distinct(touched, count);
 }
 
 /* One pass: at most as many lanes as move `bytes` each in one cycle. */
@@ -71,33 +60,17 @@ static uint32_t shared_accesses(const struct gpu *gpu, const uint64_t *addresses
 	return sum;
 }
 
-static uint32_t atomic_accesses(const struct gpu *gpu, const uint64_t *addresses, uint32_t lanes)
-{
-	uint64_t sorted[MOST_LANES];
-	uint32_t run = 0, serial = 0;
-	memcpy(sorted, addresses, lanes * sizeof *sorted);
-	qsort(sorted, lanes, sizeof *sorted, by_value);
-	for (uint32_t i = 0; i < lanes; i++) {
-		run = i && sorted[i] == sorted[i - 1] ? run + 1 : 1;
-		serial += run > 1; /* beyond the first of each address */
-	}
-	return lines(addresses, lanes, 1, gpu->atomic_access_bytes) + serial;
-}
-
 uint32_t gpu_accesses(const struct gpu *gpu, const struct access_kind *kind, const uint64_t *addresses, uint32_t lanes)
 {
 	lanes = lanes < MOST_LANES ? lanes : MOST_LANES;
 	uint32_t n = 1;
 	if (!lanes)
 		return 1;
+	struct memory_part parts[COALESCE_MOST_PARTS];
 	if (kind->space == SPACE_shared)
 		n = shared_accesses(gpu, addresses, lanes, kind->atomic ? 4 : kind->bytes);
-	else if (kind->space == SPACE_param || kind->space == SPACE_const)
-		n = lines(addresses, lanes, kind->bytes, gpu->const_access_bytes);
-	else if (kind->atomic)
-		n = atomic_accesses(gpu, addresses, lanes);
-	else if (kind->space != SPACE_none && kind->space != SPACE_texture)
-		n = lines(addresses, lanes, kind->bytes, gpu->l1_access_bytes);
+	else if (kind->space != SPACE_none && kind->space != SPACE_texture && kind->space != SPACE_param)
+		n = coalesce(gpu, kind, addresses, lanes, parts);
 	return n ? n : 1;
 }
 
@@ -289,9 +262,11 @@ static uint32_t accesses_of(const struct gpu *gpu, const struct kernel_code *cod
 	return gpu_accesses(gpu, &kind, addresses, w->lanes);
 }
 
-static bool is_access(const struct code_instruction *in)
+uint16_t accesses_of_lanes(uint32_t usual, uint32_t active, uint32_t lanes)
 {
-	return in->class == CODE_load || in->class == CODE_store || in->class == CODE_atomic || in->class == CODE_texture;
+	if (usual == ACCESSES_BY_LANE || usual == ACCESSES_OF_LIST)
+		return (uint16_t)(active ? active : 1);
+	return (uint16_t)((usual * active + lanes - 1) / lanes);
 }
 
 int usual_accesses(const struct gpu *gpu, const struct kernel_code *code, const struct launch_arguments *launch,
@@ -312,13 +287,13 @@ int usual_accesses(const struct gpu *gpu, const struct kernel_code *code, const 
 		evaluate_warp(gpu, code, launch, v, &w);
 		for (uint32_t i = 0; i < code->code_count; i++) {
 			bool is_unknown = false;
-			if (is_access(&code->code[i]))
+			if (code_accesses_memory(&code->code[i]))
 				sums[i] += accesses_of(gpu, code, &code->code[i], &w, &is_unknown);
 			*unknown += is_unknown && v == 0;
 		}
 	}
 	for (uint32_t i = 0; i < code->code_count && !result; i++)
-		out[i] = (uint16_t)(sums[i] || is_access(&code->code[i]) ? (sums[i] + warps / 2) / warps : 1);
+		out[i] = (uint16_t)(sums[i] || code_accesses_memory(&code->code[i]) ? (sums[i] + warps / 2) / warps : 1);
 	free(w.values);
 	free(w.states);
 	free(sums);

@@ -29,6 +29,9 @@ struct launch_arguments {
  * list lie in, one part per lane. */
 enum { ACCESSES_BY_LANE = 0, ACCESSES_OF_LIST = UINT16_MAX };
 
+/* Those of a warp of which only some lanes are on. */
+uint16_t accesses_of_lanes(uint32_t usual, uint32_t active, uint32_t lanes);
+
 /* For every instruction of the code, the accesses of an average warp, as far as the code alone tells; `out` has
  * code_count entries. *unknown counts the memory instructions whose addresses it does not tell. Returns 0 or -ENOMEM. */
 int usual_accesses(const struct gpu *gpu, const struct kernel_code *code, const struct launch_arguments *launch,

@@ -48,6 +48,11 @@ const char *code_class_name(enum code_class class)
 	return (unsigned)class < CODE_CLASS_COUNT ? class_names[class] : "unknown";
 }
 
+bool code_accesses_memory(const struct code_instruction *in)
+{
+	return in->class == CODE_load || in->class == CODE_store || in->class == CODE_atomic || in->class == CODE_texture;
+}
+
 static uint32_t layout_size(void)
 {
 	size_t size = sizeof(struct code_header);

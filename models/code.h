@@ -63,6 +63,7 @@ struct code_instruction {
 	 * access that the compiler took apart has several instructions; this one's bytes begin site_offset behind its first. */
 	int32_t site;
 	uint32_t site_offset;
+	uint32_t probes_before; /* of the probes of its block, those that stand before it */
 };
 
 /*
@@ -183,6 +184,8 @@ int code_read(const void *data, size_t length, struct kernel_code **out, struct 
 void code_free(struct kernel_code *code);
 
 const char *code_class_name(enum code_class class);
+/* Whether its executions are among the accesses of a path (warps.h). */
+bool code_accesses_memory(const struct code_instruction *instruction);
 
 /* How often everything ran, for one set of source counts: all work-items together, or one of them. */
 struct code_counts {

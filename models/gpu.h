@@ -181,6 +181,9 @@ enum gpu_machine_code { GPU_MACHINE_CODES(GPU_CODE) GPU_MACHINE_CODE_COUNT };
 	X(COUNT, shared_banks, "banks", 1, 1024, GPU_REQUIRED, "shared-memory banks of 4 bytes")                       \
 	X(FLAG, shared_wide_splits, "", 0, 1, GPU_DEFAULT("1"), "8 and 16 bytes per lane of shared memory take 2 and 4 turns") \
 	X(BYTES, l1_access_bytes, "bytes", 1, 65536, GPU_DEFAULT("128"), "what the load/store unit takes in one cycle")  \
+	X(BYTES, coalesce_bytes, "bytes", 0, 65536, GPU_DEFAULT("128"),                                                \
+	  "of all lanes that are coalesced together, so that wide accesses go in parts of a warp; 0: the whole warp")  \
+	X(FLAG, narrow_segments, "", 0, 1, GPU_DEFAULT("0"), "1 and 2 bytes per lane are coalesced in 32 and 64 bytes")  \
 	X(BYTES, const_access_bytes, "bytes", 1, 65536, GPU_DEFAULT("64"), "of constant memory, in one cycle")          \
 	X(BYTES, atomic_access_bytes, "bytes", 1, 65536, GPU_DEFAULT("32"), "of atomics, in one cycle")                 \
 	X(REAL, shared_latency, "cycles", 0, 100000, GPU_REQUIRED, "load from shared memory without conflicts")        \

@@ -62,18 +62,6 @@ struct recording {
 	bool lists; /* some accesses are OF_LIST: their lanes, which settle_lists makes accesses of */
 };
 
-static bool is_access(const struct code_instruction *in)
-{
-	return in->class == CODE_load || in->class == CODE_store || in->class == CODE_atomic || in->class == CODE_texture;
-}
-
-static uint16_t accesses_of(uint32_t usual, uint32_t active, uint32_t lanes)
-{
-	if (usual == ACCESSES_BY_LANE || usual == ACCESSES_OF_LIST)
-		return (uint16_t)(active ? active : 1);
-	return (uint16_t)((usual * active + lanes - 1) / lanes);
-}
-
 static bool record(void *ctx, uint32_t block, uint64_t lanes)
 {
 	struct recording *r = ctx;
@@ -82,9 +70,9 @@ static bool record(void *ctx, uint32_t block, uint64_t lanes)
 	uint32_t active = (uint32_t)__builtin_popcountll(lanes);
 	gs_buf_add(&r->blocks, &block, sizeof block);
 	for (uint32_t i = b->first; i < b->first + b->count; i++) {
-		if (!is_access(&c->code[i]))
+		if (!code_accesses_memory(&c->code[i]))
 			continue;
-		uint16_t n = accesses_of(r->m->usual ? r->m->usual[i] : 1, active, r->m->shape->warp_size);
+		uint16_t n = accesses_of_lanes(r->m->usual ? r->m->usual[i] : 1, active, r->m->shape->warp_size);
 		r->lists |= r->m->usual && r->m->usual[i] == ACCESSES_OF_LIST;
 		gs_buf_add(&r->accesses, &n, sizeof n);
 	}
@@ -102,7 +90,7 @@ static void each_list_access(struct recording *r, void (*visit)(void *ctx, uint3
 	for (size_t k = 0; k < r->blocks.len / sizeof *blocks; k++) {
 		const struct code_block *b = &c->blocks[blocks[k]];
 		for (uint32_t i = b->first; i < b->first + b->count; i++) {
-			if (!is_access(&c->code[i]))
+			if (!code_accesses_memory(&c->code[i]))
 				continue;
 			if (r->m->usual[i] == ACCESSES_OF_LIST)
 				visit(ctx, i, access);

@@ -1,36 +1,23 @@
 /* Where source blocks begin in the target's code, and which of the source's accesses its own are for. */
 #include "tests.h"
 
-#include "analysis/mapping.h"
+#include "traced_code.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 static struct gs_error error;
-static struct ptx_module *module;
-static struct mapping *mapping;
+static struct traced_code traced;
 static struct kernel_code *code;
-
-#define P(id) ".pseudoprobe 1 " #id " 0 0\n"
-#define LOC(line, column) ".loc 1 " #line " " #column "\n"
 
 static void solve(const char *body, const struct mapping_source *source)
 {
-	struct gs_buf text = {0};
-	gs_buf_printf(&text,
-	              ".version 3.2\n.target sm_20\n.address_size 64\n.file 1 \"/tmp/x/k.cl\"\n.visible .entry k()\n{\n"
-	              ".reg .pred %%p<9>;\n.reg .b32 %%r<9>;\n.reg .b64 %%rd<9>;\n.reg .f32 %%f<9>;\n%s}\n", body);
-	CU_ASSERT_EQUAL_FATAL(ptx_read(text.data, text.len, &module, &error), 0);
-	CU_ASSERT_EQUAL_FATAL(mapping_create(module, ptx_find(module, "k"), &mapping, &error), 0);
-	CU_ASSERT_EQUAL_FATAL(mapping_solve(mapping, source, "sm_20", &code, &error), 0);
-	gs_buf_free(&text);
+	traced_code_make(&traced, "", body, source);
+	code = traced.code;
 }
 
 static void finish(void)
 {
-	mapping_free(mapping);
-	ptx_free(module);
-	code_free(code);
+	traced_code_free(&traced);
 }
 
 /* The probe of source block 1 has no instruction of its own: it is on the edge that falls through. Block 2 begins twice
@@ -51,6 +38,9 @@ static void blocks_and_edges_have_their_probes(void)
 	CU_ASSERT_EQUAL_FATAL(code->blocks[1].probe_count, 3);
 	CU_ASSERT_FALSE(memcmp(&code->probes[code->blocks[1].first_probe], (uint32_t[]){2, 3, 2}, 3 * sizeof(uint32_t)));
 	CU_ASSERT_EQUAL(code->blocks[2].probe_count, 0); /* 9 is no source block */
+	CU_ASSERT_EQUAL(code->code[1].probes_before, 0);
+	CU_ASSERT_EQUAL(code->code[2].probes_before, 1);
+	CU_ASSERT_EQUAL(code->code[3].probes_before, 3);
 	finish();
 }
 

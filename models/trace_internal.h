@@ -1,0 +1,24 @@
+/* What the files of trace_warps share. */
+#ifndef GPUSIM_TRACE_INTERNAL_H
+#define GPUSIM_TRACE_INTERNAL_H
+
+#include "models/trace_warps.h"
+
+/* ---- trace_shifts.c: how addresses move from group to group ---- */
+
+struct shift_finder;
+struct shift_finder *shift_finder_new(const struct kernel_code *code, size_t groups, const uint64_t grid[3]);
+void shift_finder_free(struct shift_finder *f);
+/* An execution of an instruction by the n-th traced group: the address of its first lane. warp and lane tell which. */
+void shift_finder_add(struct shift_finder *f, uint32_t instruction, size_t n, uint32_t warp, uint32_t lane,
+                      uint64_t address, uint64_t bytes);
+/* ids: of the traced groups. out has code_count entries. */
+void shift_finder_finish(const struct shift_finder *f, const uint64_t *ids, struct address_shift *out);
+
+/* ---- trace_groups.c: which traced group stands for which ---- */
+
+/* Fills stands_for[g] with the index of a traced group, for `count` groups of the launch. */
+int trace_groups(const struct kernel_code *code, const struct trace_shape *shape, const struct lane_counts *lanes,
+                 const uint64_t *ids, size_t id_count, uint64_t count, uint32_t *stands_for);
+
+#endif
