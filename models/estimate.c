@@ -1,11 +1,12 @@
 /*
  * One launch on one GPU: the profile reduced to warps, the chosen model run on them, and what the report needs.
  *
- *   counts of source blocks -> counts of target blocks (code_count.c) -> paths of warps (synthesise.c), accesses
- *   (accesses.c) -> residency (occupancy.c) -> timing model -> cycles + launch overhead
+ *   counts of source blocks -> counts of target blocks (code_count.c) -> paths of warps from traces (trace_warps.c), or
+ *   from counters (synthesise.c), accesses (accesses.c) -> residency (occupancy.c) -> timing model -> cycles + launch overhead
  */
 #include "models/models.h"
 #include "models/optimistic.h"
+#include "models/trace_warps.h"
 
 #include <errno.h>
 #include <math.h>
@@ -263,8 +264,30 @@ static int run_machine(const struct gpu *gpu, const struct launch_warps *warps, 
 	return result;
 }
 
-static int model_warps(const struct gpu *gpu, const struct launch_profile *launch, const struct model_options *options,
-                       struct estimate *out)
+/* From traces; -ENOENT where none of them can be used. */
+static int model_traced(const struct gpu *gpu, const struct launch_profile *launch, const struct model_options *options,
+                        struct estimate *out)
+{
+	struct trace_shape shape = {.requests = options->hierarchy};
+	struct trace_warps t;
+	memcpy(shape.groups, launch->groups, sizeof shape.groups);
+	memcpy(shape.local, launch->local, sizeof shape.local);
+	int result = trace_warps(gpu, launch->code, launch->trace, &shape, &launch->lanes, launch->accesses, &t);
+	if (result)
+		return result;
+	result = run_machine(gpu, &t.warps, options, out);
+	out->lane_efficiency = t.lane_efficiency;
+	if (t.statistics.unknown_addresses)
+		add_flag(out, "addresses_unknown");
+	if (t.statistics.guessed_lanes)
+		add_flag(out, "traces_disagree");
+	trace_warps_free(&t);
+	return result;
+}
+
+/* From the counters of work-items. */
+static int model_counted(const struct gpu *gpu, const struct launch_profile *launch, const struct model_options *options,
+                         struct estimate *out)
 {
 	enum { MOST_ITEMS = 1 << 16, MOST_BLOCKS = 1 << 24 };
 	struct launch_shape shape = {volume(launch->groups), (uint32_t)volume(launch->local), gpu->warp_size};
@@ -289,6 +312,13 @@ static int model_warps(const struct gpu *gpu, const struct launch_profile *launc
 	out->lane_efficiency = s.lane_efficiency;
 	synthesis_free(&s);
 	return result;
+}
+
+static int model_warps(const struct gpu *gpu, const struct launch_profile *launch, const struct model_options *options,
+                       struct estimate *out)
+{
+	int result = launch->trace && launch->trace->group_count ? model_traced(gpu, launch, options, out) : -ENOENT;
+	return result == -ENOENT ? model_counted(gpu, launch, options, out) : result;
 }
 
 int model_launch(const struct gpu *gpu, const struct launch_profile *launch, const struct model_options *options,
