@@ -4,7 +4,9 @@
  * Blocks are told by their probes. Accesses are told by .loc: line and column, beside kind, space and size. A compiler may
  * have taken one access apart (a structure, vload4), which makes several instructions for a site, or have made one of
  * several (neighbours of an unrolled loop), which is then that of the first. Where the column is no site's, the line
- * still tells if there is just one access on it that the instruction can be.
+ * still tells if there is just one access on it that the instruction can be. Some lose their place, or take that of a use of
+ * their value: these may still be the only one that fits among the sites of the source blocks that begin around them, or
+ * among those of the kernel that no other instruction is for.
  */
 #include "analysis/mapping_internal.h"
 
@@ -77,6 +79,8 @@ struct tie {
 	const struct mapping_source *source;
 	struct kernel_code *code;
 	int32_t *file_of; /* per site: of the module's files, or -1: none */
+	bool *in_kernel;  /* per source block: the kernel's code has its probe */
+	bool *has_some;   /* per site: some instruction is for it */
 };
 
 static const char *last_part(const char *path)
@@ -176,9 +180,50 @@ static int32_t find_site(const struct tie *t, const struct code_instruction *in)
 static bool may_have_site(const struct code_instruction *in)
 {
 	bool memory = in->class == CODE_load || in->class == CODE_store || in->class == CODE_atomic;
-	return in->line && ((memory && in->space != SPACE_param && in->space != SPACE_none) || in->class == CODE_texture ||
-	                    in->flags & CODE_CALL);
+	return (memory && in->space != SPACE_param && in->space != SPACE_none) || in->class == CODE_texture ||
+	       in->flags & CODE_CALL;
 }
+
+/* ---- without a place ---- */
+
+static bool begins_in(const struct kernel_code *c, const struct code_block *b, uint32_t source_block)
+{
+	for (uint32_t i = b->first_probe; i < b->first_probe + b->probe_count; i++)
+		if (c->probes[i] == source_block)
+			return true;
+	return false;
+}
+
+/* The only site that fits exactly, of the source blocks that begin in the block; NULL: of those that nothing is for yet. */
+static int32_t only_site(const struct tie *t, const struct code_instruction *in, const struct code_block *b)
+{
+	int32_t found = -1;
+	for (uint32_t i = 0; i < t->source->site_count; i++) {
+		const struct trace_site *s = &t->source->sites[i].site;
+		if (!fits(in, s) || in->space != s->space || in->bytes != s->bytes || is_copy(s) || is_image(s) ||
+		    s->block >= t->source->counter_count || !t->in_kernel[s->block] ||
+		    (b ? !begins_in(t->code, b, s->block) : t->has_some[i]))
+			continue;
+		if (found >= 0)
+			return -1;
+		found = (int32_t)i;
+	}
+	return found;
+}
+
+static void tie_rest(struct tie *t, const struct mapped_function *f, bool around)
+{
+	for (uint32_t i = 0; i < f->graph->block_count; i++) {
+		const struct code_block *b = &t->code->blocks[f->first_block + i];
+		for (uint32_t j = b->first; j < b->first + b->count; j++) {
+			struct code_instruction *in = &t->code->code[j];
+			if (in->site < 0 && may_have_site(in) && !(in->flags & CODE_CALL))
+				in->site = only_site(t, in, around ? b : NULL);
+		}
+	}
+}
+
+/* ---- parts ---- */
 
 static const struct ptx_operand *address_of(const struct ptx_instruction *in)
 {
@@ -213,11 +258,19 @@ static uint32_t offset_in_site(const struct tie *t, const struct mapped_function
 	return (uint32_t)((own->value - least) % bytes);
 }
 
-static void tie_function(struct tie *t, const struct mapped_function *f)
+static void tie_places(struct tie *t, const struct mapped_function *f)
 {
 	struct code_instruction *code = t->code->code + f->first_instruction;
-	for (uint32_t i = 0; i < f->ptx->instruction_count; i++)
-		code[i].site = may_have_site(&code[i]) ? find_site(t, &code[i]) : -1;
+	for (uint32_t i = 0; i < f->ptx->instruction_count; i++) {
+		code[i].site = may_have_site(&code[i]) && code[i].line ? find_site(t, &code[i]) : -1;
+		if (code[i].site >= 0)
+			t->has_some[code[i].site] = true;
+	}
+}
+
+static void fill_offsets(struct tie *t, const struct mapped_function *f)
+{
+	struct code_instruction *code = t->code->code + f->first_instruction;
 	for (uint32_t b = 0; b < f->graph->block_count; b++) {
 		const struct graph_block *block = &f->graph->blocks[b];
 		for (uint32_t i = block->first; i < block->first + block->count; i++)
@@ -229,14 +282,23 @@ static void tie_function(struct tie *t, const struct mapped_function *f)
 int mapping_sites(const struct mapping *m, const struct mapping_source *source, struct kernel_code *code,
                   struct gs_error *err)
 {
-	struct tie t = {m, source, code, calloc(source->site_count + 1u, sizeof *t.file_of)};
-	if (!t.file_of)
-		return gs_fail(err, ENOMEM, "out of memory");
-	for (uint32_t i = 0; i < source->site_count; i++)
+	struct tie t = {.m = m, .source = source, .code = code, .file_of = calloc(source->site_count + 1u, sizeof *t.file_of),
+	                .in_kernel = calloc(source->counter_count + 1u, sizeof *t.in_kernel),
+	                .has_some = calloc(source->site_count + 1u, sizeof *t.has_some)};
+	int result = t.file_of && t.in_kernel && t.has_some ? 0 : gs_fail(err, ENOMEM, "out of memory");
+	for (uint32_t i = 0; i < source->site_count && !result; i++)
 		t.file_of[i] = file_of_site(m->module, source->sites[i].file);
-	for (uint32_t i = 0; i < m->function_count; i++)
-		tie_function(&t, &m->functions[i]);
+	for (uint32_t i = 0; i < code->probe_count && !result; i++)
+		t.in_kernel[code->probes[i]] = true;
+	for (uint32_t i = 0; i < m->function_count && !result; i++)
+		tie_places(&t, &m->functions[i]);
+	for (uint32_t i = 0; i < 2 * m->function_count && !result; i++)
+		tie_rest(&t, &m->functions[i % m->function_count], i < m->function_count);
+	for (uint32_t i = 0; i < m->function_count && !result; i++)
+		fill_offsets(&t, &m->functions[i]);
 	code->site_count = source->site_count;
 	free(t.file_of);
-	return 0;
+	free(t.in_kernel);
+	free(t.has_some);
+	return result;
 }

@@ -94,6 +94,25 @@ static void parts_of_an_access_have_offsets(void)
 	finish();
 }
 
+/* A load of 16 bytes with the place of a use of its value, and a store without any. */
+static void accesses_without_a_place_are_the_only_ones_that_fit(void)
+{
+	static const struct source_site some[] = {
+		{{.block = 1, .line = 5, .column = 8, .kind = TRACE_load, .space = SPACE_global, .bytes = 16}, "k.cl"},
+		{{.block = 0, .line = 4, .column = 8, .kind = TRACE_load, .space = SPACE_global, .bytes = 16}, "k.cl"},
+		{{.block = 0, .line = 9, .column = 8, .kind = TRACE_store, .space = SPACE_global, .bytes = 4}, "k.cl"},
+		{{.block = 3, .line = 9, .column = 8, .kind = TRACE_store, .space = SPACE_global, .bytes = 4}, "k.cl"},
+	};
+	const struct mapping_source source = {.counter_count = 4, .entry = 0, .sites = some, .site_count = 4};
+	solve(P(0) LOC(4, 8) "ld.global.v4.f32 {%f1,%f2,%f3,%f4}, [%rd1];\nLOOP:\n" P(1) LOC(6, 3)
+	      "ld.global.v4.f32 {%f1,%f2,%f3,%f4}, [%rd1];\n@%p1 bra LOOP;\n" P(2) LOC(0, 0)
+	      "st.global.f32 [%rd2], %f1;\nret;\n", &source);
+	CU_ASSERT_EQUAL(site_of(0), 1);
+	CU_ASSERT_EQUAL(site_of(1), 0); /* of the block that begins there */
+	CU_ASSERT_EQUAL(site_of(3), 2); /* of the kernel's own: source block 3 is in another */
+	finish();
+}
+
 static void code_keeps_probes_and_sites(void)
 {
 	const struct mapping_source source = {.counter_count = 1, .entry = 0, .sites = sites, .site_count = 7};
@@ -128,6 +147,7 @@ void add_sites_tests(void)
 	TEST(blocks_and_edges_have_their_probes);
 	TEST(accesses_are_tied_by_place_kind_and_size);
 	TEST(parts_of_an_access_have_offsets);
+	TEST(accesses_without_a_place_are_the_only_ones_that_fit);
 	TEST(code_keeps_probes_and_sites);
 #undef TEST
 }

@@ -2,9 +2,11 @@
 """Estimates of the suite beside what GPGPU-Sim measured: a table, a CSV file and a picture.
 
   compare.py REFERENCE.csv CONFIG CASES.txt REPORT.json OUTPUT_PREFIX [--mean PERCENT] [--without CASE,...]
+             [--warps COUNT:PERCENT:MOST]
 
 The report is that of one run of the suite's -s cases, in the order of CASES.txt. Cases that are left out of the mean
-are named with their figures all the same. Exits 1 when the mean absolute error of the cycles is above PERCENT.
+are named with their figures all the same. Exits 1 when the mean absolute error of the cycles is above PERCENT, or when
+fewer than COUNT cases have their warp instructions within PERCENT, or some case not within MOST percent.
 """
 import csv
 import json
@@ -76,16 +78,28 @@ def scatter(rows, title):
     return "\n".join(out)
 
 
+def option(args, name):
+    """Takes an option and its value out of args."""
+    if name not in args:
+        return None
+    i = args.index(name)
+    value = args[i + 1]
+    del args[i:i + 2]
+    return value
+
+
+def warps_agree(rows, wanted):
+    count, near, most = (float(x) for x in wanted.split(":"))
+    errors = [abs(r["warp_instructions"]) * 100 for r in rows]
+    within = sum(e <= near for e in errors)
+    print(f"warp instructions: {within} of {len(rows)} within {near:g}%, worst {max(errors):.2f}%")
+    return within >= count and max(errors) <= most
+
+
 def main():
-    args, limit, without = sys.argv[1:], None, []
-    if "--mean" in args:
-        i = args.index("--mean")
-        limit = float(args[i + 1]) / 100
-        del args[i:i + 2]
-    if "--without" in args:
-        i = args.index("--without")
-        without = args[i + 1].split(",")
-        del args[i:i + 2]
+    args = sys.argv[1:]
+    limit, warps, without = option(args, "--mean"), option(args, "--warps"), option(args, "--without")
+    limit, without = float(limit) / 100 if limit else None, without.split(",") if without else []
     if len(args) != 5:
         sys.exit(__doc__)
     reference, config, cases, report, output = args
@@ -109,6 +123,8 @@ def main():
     mean = sum(kept) / len(kept)
     print(f"{config}: mean {sum(errors) / len(errors):.2%}, worst {max(errors):.1%} of all {len(rows)} cases; "
           f"mean {mean:.2%}, worst {max(kept):.1%} without {', '.join(without) if without else 'none'}")
+    if warps and not warps_agree([r for r in rows if r["case"] not in without], warps):
+        return 1
     return 1 if limit is not None and mean > limit else 0
 
 
