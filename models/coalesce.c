@@ -57,8 +57,10 @@ static uint32_t find_part(struct pass *p, uint64_t segment, const uint64_t *byte
 	return n;
 }
 
+/* Addresses from expressions may be anything: those at the end of all would go round. */
 static void add_lane(struct pass *p, uint64_t address, uint64_t bytes)
 {
+	address &= UINT64_MAX / 2;
 	uint64_t end = address + (bytes ? bytes : 1);
 	for (uint64_t at = address; at < end;) {
 		uint64_t segment = at / p->segment_bytes, begin = segment * p->segment_bytes;

@@ -127,6 +127,13 @@ static void atomics_meet_at_addresses(void)
 	CU_ASSERT_EQUAL(parts[1].address, 4096);
 }
 
+/* 2 bytes before the end of all addresses: like any other that straddles two lines. */
+static void addresses_do_not_go_round(void)
+{
+	CU_ASSERT_EQUAL(strided(lines(), UINT64_MAX - 1, 0, 4), 2);
+	CU_ASSERT_EQUAL(strided(sectors(), UINT64_MAX - 1, 0, 4), 2);
+}
+
 static void constants_have_segments_of_their_own(void)
 {
 	struct gpu gpu = lines();
@@ -146,6 +153,7 @@ void add_coalesce_tests(void)
 	TEST(wide_accesses_go_in_parts_of_the_warp);
 	TEST(narrow_accesses_have_narrow_segments);
 	TEST(atomics_meet_at_addresses);
+	TEST(addresses_do_not_go_round);
 	TEST(constants_have_segments_of_their_own);
 #undef TEST
 }
