@@ -32,6 +32,11 @@ double bank_conflicts_at_once(double accesses, double banks)
 	return below + (accesses - whole) * (above - below);
 }
 
+double bank_conflicts_held(double arrivals)
+{
+	return arrivals > 0 ? arrivals - 1 + exp(-arrivals) : 0;
+}
+
 /* A bank that is asked for more than it can give is taken to be this busy. */
 static const double saturation = 0.98;
 

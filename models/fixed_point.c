@@ -31,6 +31,9 @@ struct resource_extra conflicts_at(const struct gpu *gpu, const struct launch_co
 	struct bank_queue q = bank_queue(&t);
 	if (t.reads > 0)
 		*conflicts += others * q.conflicts / t.reads * by_chance;
+	if (costs->late_loads > 0)
+		*conflicts += others * costs->late_loads *
+		              bank_conflicts_held(t.reads / t.banks * costs->late_accesses / costs->late_loads);
 	for (int r = 0; r < RESOURCE_COUNT; r++)
 		readers += u->readers[r];
 	return (struct resource_extra){

@@ -56,6 +56,9 @@ double bank_conflicts_printed(double accesses, double banks);
 /* b * E[max(Y - 1, 0)], of accesses that come at once; between whole numbers, the mean of both. */
 double bank_conflicts_at_once(double accesses, double banks);
 
+/* E[max(N - 1, 0)] = a - 1 + e^-a, of reads that come by chance, a of them on average, while their bank is held by writes. */
+double bank_conflicts_held(double arrivals);
+
 struct bank_traffic {
 	double reads, writes; /* per cycle */
 	double read_width, write_width; /* instructions per cycle that may bring them, at most one access of a bank each */

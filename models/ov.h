@@ -129,7 +129,7 @@ struct ov_unit {
 	uint32_t *finishes; /* stamps, by time modulo OV_WHEEL; NULL without completion slots */
 };
 
-enum ov_event_kind { OV_WRITE, OV_LOADED, OV_SHARED_RESULT, OV_ATOMIC_BACK, OV_STORED, OV_READ_DONE };
+enum ov_event_kind { OV_WRITE, OV_LOADED, OV_SHARED_RESULT, OV_ATOMIC_BACK, OV_STORED, OV_READ_DONE, OV_PART_WRITTEN };
 
 struct ov_event {
 	uint64_t time;

@@ -101,11 +101,16 @@ static void release_registers(struct ov_sm *sm, uint32_t slot, const struct ov_o
 }
 
 /* A unit's result always finds its bank; reads of this cycle wait for it. */
+static void write_banks(struct ov_sm *sm, uint32_t slot, const struct ov_op *op)
+{
+	if (sm->m->resolves_banks)
+		sm->written_banks[ov_partition(sm->m, slot)] |= ov_rotate(sm->m, &sm->warps[slot], op->write_banks);
+}
+
 static void write_result(struct ov_sm *sm, uint32_t slot, uint32_t n)
 {
 	const struct ov_op *op = &sm->m->ops[n];
-	if (sm->m->resolves_banks)
-		sm->written_banks[ov_partition(sm->m, slot)] |= ov_rotate(sm->m, &sm->warps[slot], op->write_banks);
+	write_banks(sm, slot, op);
 	release_registers(sm, slot, op);
 	complete(sm, slot);
 }
@@ -161,6 +166,9 @@ static void process(struct ov_sm *sm, const struct ov_event *e)
 	case OV_ATOMIC_BACK:
 		sm->warps[e->slot].wait = OV_RUNS;
 		ov_update_warp(sm, e->slot);
+		break;
+	case OV_PART_WRITTEN:
+		write_banks(sm, e->slot, &sm->m->ops[e->op]);
 		break;
 	case OV_READ_DONE:
 		ov_read_done(sm, e->op);

@@ -61,6 +61,7 @@ struct access_counts {
 	uint32_t *code;     /* instructions */
 	double *accesses, *executions; /* of the launch, by instruction */
 	double all, squares;           /* executions, and the sum of their accesses squared */
+	double late, late_accesses;    /* see struct launch_costs */
 };
 
 static void list_accesses(const struct kernel_code *code, struct access_counts *counts)
@@ -83,6 +84,15 @@ static uint16_t accesses_of(const struct launch_warps *warps, const struct warp_
 	return n ? n : 1;
 }
 
+/* Whether what it loads comes from behind L1, in several parts. */
+static bool is_late(const struct launch_warps *warps, const struct warp_path *path, size_t next, uint32_t i)
+{
+	uint16_t wait = warps->usual_waits ? warps->usual_waits[i] : 0;
+	if (path->waits)
+		wait = next < path->access_count ? path->waits[next] : 0;
+	return wait && warps->code->code[i].class == CODE_load && warps->code->code[i].writes > 0;
+}
+
 static double path_accesses(const struct launch_warps *warps, const struct warp_path *path, double times,
                             struct access_counts *counts)
 {
@@ -97,6 +107,10 @@ static double path_accesses(const struct launch_warps *warps, const struct warp_
 			counts->executions[i] += times;
 			counts->all += times;
 			counts->squares += times * n * n;
+			if (n > 1 && is_late(warps, path, next, i)) {
+				counts->late += times;
+				counts->late_accesses += times * n;
+			}
 		}
 	return sum;
 }
@@ -155,6 +169,8 @@ static int sum_accesses(const struct launch_warps *warps, struct pipeline *p, st
 			out->paths[n].usage.busy[RESOURCE_ldst] +=
 				path_accesses(warps, &warps->paths[n], out->path_warps[n], &counts);
 		set_mean_accesses(p, &counts);
+		out->late_loads = counts.late;
+		out->late_accesses = counts.late_accesses;
 		out->ldst_variation = variation(&counts, warps->code->code_count);
 	}
 	free(counts.first);

@@ -118,10 +118,22 @@ static void test_absurd_traffic(void)
 	}
 }
 
+/*
+ * Of N reads that find a bank held, all but the first wait behind another. N is Poisson's: with 2 on average N - 1 is
+ * 2 - 1, and -1 with e^-2 = 0.1353 of no read at all, which is none.
+ */
+static void test_bank_held_by_writes(void)
+{
+	CU_ASSERT_DOUBLE_EQUAL(bank_conflicts_held(2), 1.1353, 0.0001);
+	CU_ASSERT_DOUBLE_EQUAL(bank_conflicts_held(0.1), 0.0048, 0.0001); /* about N^2 / 2 */
+	CU_ASSERT_EQUAL(bank_conflicts_held(0), 0);
+}
+
 void add_bank_conflicts_tests(void)
 {
 	CU_pSuite s = CU_add_suite("bank conflicts", NULL, NULL);
 	CU_add_test(s, "the paper's formulas of bank conflicts", test_formulas_of_the_paper);
+	CU_add_test(s, "reads meet while writes hold their bank", test_bank_held_by_writes);
 	CU_add_test(s, "a bank as a queue", test_bank_as_a_queue);
 	CU_add_test(s, "the queue is what random accesses do", test_bank_queue_is_what_random_accesses_do);
 	CU_add_test(s, "conflicts grow with accesses", test_conflicts_grow_with_accesses);

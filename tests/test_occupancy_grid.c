@@ -89,6 +89,38 @@ static void test_equal_sms_are_one(void)
 	CU_ASSERT_EQUAL(s.timing.warp_instructions, 150 * 4 * (2 + 3 * 11 + 3));
 }
 
+/*
+ * Groups of two kinds in a pattern of five, on SMs that get 15 to 17 of them: whether SMs that got the same are simulated once, or
+ * every group's paths have numbers of their own, so that no two are the same.
+ */
+static void test_sms_with_equal_groups_are_one(void)
+{
+	enum { GROUPS = 110, WARPS = 2 };
+	static const uint32_t pattern[] = {0, 1, 1, 0, 1};
+	static struct scene s;
+	static struct warp_path paths[GROUPS];
+	static uint32_t path_of[GROUPS * WARPS];
+	struct warp_timing once;
+	scene_start(&s, "gtx480", NULL);
+	build_mixture(&s);
+	scene_loop(&s, 20);
+	s.gpu.sm_count = 7;
+	for (uint32_t i = 0; i < GROUPS; i++)
+		paths[i] = (struct warp_path){.blocks = s.path, .block_count = pattern[i % 5] ? 9 : 21};
+	struct launch_warps launch = {.code = &s.code.code, .paths = paths, .path_count = GROUPS, .groups = GROUPS,
+	                              .warps_per_group = WARPS, .path_of = path_of, .pattern_groups = 5};
+	for (uint32_t i = 0; i < 5 * WARPS; i++)
+		path_of[i] = pattern[i / WARPS];
+	CU_ASSERT_EQUAL(model_occupancy_vector(&s.gpu, &launch, 3, &s.options, &once), 0);
+	for (uint32_t i = 0; i < GROUPS * WARPS; i++)
+		path_of[i] = i / WARPS;
+	launch.pattern_groups = GROUPS;
+	CU_ASSERT_EQUAL(model_occupancy_vector(&s.gpu, &launch, 3, &s.options, &s.timing), 0);
+	CU_ASSERT_EQUAL(s.timing.cycles, once.cycles);
+	CU_ASSERT_EQUAL(s.timing.warp_instructions, once.warp_instructions);
+	CU_ASSERT_EQUAL(s.timing.bank_conflicts, once.bank_conflicts);
+}
+
 /* Groups of 1 to 16 lengths, from 4 to 19 blocks: what extrapolation loses. */
 static double extrapolation_error(uint64_t groups, uint32_t lengths, double *fraction)
 {
@@ -179,6 +211,7 @@ void add_occupancy_grid_tests(void)
 	CU_add_test(s, "more SMs are not slower", test_more_sms_are_not_slower);
 	CU_add_test(s, "more hardware is not slower", test_more_hardware_is_not_slower);
 	CU_add_test(s, "one SM stands for its equals, exactly", test_equal_sms_are_one);
+	CU_add_test(s, "one SM stands for those with the same groups", test_sms_with_equal_groups_are_one);
 	CU_add_test(s, "extrapolation loses less than 1%", test_extrapolation);
 	CU_add_test(s, "no groups, no instructions, a billion groups", test_odd_launches);
 	CU_add_test(s, "impossible launches are refused", test_impossible_launches);

@@ -44,6 +44,23 @@ static void test_walk_through(void)
 	scene_check(&s, expected, GS_ARRAY_LEN(expected));
 }
 
+/*
+ * Three instructions of latency 2, each needing the one before. A warp alone issues in cycles 2, 4 and 6 and is complete in
+ * 8, the ninth; the second one issues in between, in 3, 5 and 7.
+ */
+static void test_two_warps(void)
+{
+	static struct scene s;
+	const struct issue expected[] = {{2, 0, 0}, {3, 1, 0}, {4, 0, 1}, {5, 1, 1}, {6, 0, 2}, {7, 1, 2}};
+	scene_start(&s, "gtx480", IDEAL ",scheduler_policy=lrr,int_latency=2");
+	for (int i = 0; i < 3; i++)
+		build(&s.code, CODE_int, "1 <- 1");
+	CU_ASSERT_EQUAL(scene_run(&s), 9);
+	s.warps = 2;
+	CU_ASSERT_EQUAL(scene_run(&s), 10);
+	scene_check(&s, expected, GS_ARRAY_LEN(expected));
+}
+
 /* Algorithm 1 itself, oldest first; d[i]: latency of instruction i. Returns T. */
 static uint64_t algorithm_1(const uint32_t *d, uint32_t count, uint32_t warps)
 {
@@ -463,6 +480,35 @@ static void test_accesses_hold_the_unit(void)
 	}
 }
 
+/*
+ * A load of 16 accesses, issued in cycle t, whose value comes from behind L1 in 4 cycles more than a hit: complete in
+ * t + 39 + 15 + 4 = t + 58. Its accesses write register 1 in cycles t + 43 to t + 58, and bank 1 is held. The chain of fmas on
+ * register 17, in that bank too, issues in t + 1 and every 7 cycles, and reads 2 cycles later: the seventh, issued
+ * in t + 43, reads in t + 59 instead of t + 45. Hits in L1 do not take the way through the banks.
+ */
+static void test_late_accesses_write_their_bank(void)
+{
+	static struct scene s;
+	static const uint16_t accesses[] = {16}, hit[] = {0}, miss[] = {4};
+	static const uint32_t block = 0;
+	uint32_t path_of = 0;
+	scene_start(&s, "gtx480", NULL);
+	build_memory(&s.code, CODE_load, SPACE_global, "1 <- 3");
+	for (int i = 0; i < 9; i++)
+		build(&s.code, CODE_fp32_fma, "17 <- 17");
+	for (int late = 0; late < 2; late++) {
+		struct warp_path path = {.blocks = &block, .block_count = 1, .accesses = accesses, .access_count = 1,
+		                         .waits = late ? miss : hit};
+		struct launch_warps launch = {.code = &s.code.code, .paths = &path, .path_count = 1, .groups = 1,
+		                              .warps_per_group = 1, .path_of = &path_of, .pattern_groups = 1};
+		s.issue_count = 0;
+		CU_ASSERT_EQUAL(model_occupancy_vector(&s.gpu, &launch, 1, &s.options, &s.timing), 0);
+		CU_ASSERT_EQUAL(s.issues[1].cycle - s.issues[0].cycle, 1);
+		for (int i = 1; i < 9; i++)
+			CU_ASSERT_EQUAL(s.issues[i + 1].cycle - s.issues[i].cycle, late && i == 7 ? 7 + 14 : 7);
+	}
+}
+
 /* GPGPU-Sim: a store to global memory is acknowledged 41 cycles after issue; one to shared memory leaves after 4. */
 static void test_stores_end_a_warp(void)
 {
@@ -543,6 +589,7 @@ void add_occupancy_vector_tests(void)
 {
 	CU_pSuite s = CU_add_suite("occupancy vector", NULL, NULL);
 	CU_add_test(s, "four warps on an SM, cycle by cycle, as in GATSim's Fig. 3", test_walk_through);
+	CU_add_test(s, "two warps fill each other's gaps", test_two_warps);
 	CU_add_test(s, "an ideal pipeline is Algorithm 1", test_equals_algorithm_1);
 	CU_add_test(s, "empty kernels take what the simulator says", test_empty_kernels);
 	CU_add_test(s, "a result is there after latency and pipeline", test_distances);
@@ -563,6 +610,7 @@ void add_occupancy_vector_tests(void)
 	CU_add_test(s, "greedy stays, oldest goes back", test_greedy_against_oldest);
 	CU_add_test(s, "two levels give way for memory only", test_two_levels);
 	CU_add_test(s, "accesses hold the load/store unit", test_accesses_hold_the_unit);
+	CU_add_test(s, "accesses from behind L1 write their bank one by one", test_late_accesses_write_their_bank);
 	CU_add_test(s, "a warp ends when its stores are acknowledged", test_stores_end_a_warp);
 	CU_add_test(s, "an atomic stops its warp", test_atomics_stop_a_warp);
 	CU_add_test(s, "a fence waits for loads", test_fence);
