@@ -79,4 +79,6 @@ echo
 echo
 "$here/compile.sh" "$build" "$csv" "$rounds"
 echo
+"$here/engine.sh" "$build" "$csv" "$rounds"
+echo
 echo "The same as CSV: $csv"

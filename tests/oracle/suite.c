@@ -70,9 +70,9 @@ bool reference_find(const char *csv, const char *name, const char *config, struc
 	for (const char *line = csv; line && *line; line = strchr(line, '\n'), line += line != NULL) {
 		char case_name[64], in_config[64];
 		double occupancy;
-		if (sscanf(line, "%63[^,],%*[^,],%63[^,],%lf,%lf,%lf,%lf,%u,%u,%u,%*f,%lf", case_name, in_config, &out->cycles,
-		           &out->thread_instructions, &out->warp_instructions, &occupancy, &out->blocks_per_sm, &out->registers,
-		           &out->shared_bytes, &out->register_bank_conflicts) == 10 &&
+		if (sscanf(line, "%63[^,],%*[^,],%63[^,],%lf,%lf,%lf,%lf,%u,%u,%u,%*f,%lf,%*f,%*f,%lf", case_name, in_config,
+		           &out->cycles, &out->thread_instructions, &out->warp_instructions, &occupancy, &out->blocks_per_sm,
+		           &out->registers, &out->shared_bytes, &out->register_bank_conflicts, &out->cpu_seconds) == 11 &&
 		    !strcmp(case_name, name) && !strcmp(in_config, config))
 			return true;
 	}

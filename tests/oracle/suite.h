@@ -18,7 +18,7 @@ int suite_run(const char *cases, const char *ptx_folder, int pattern_count, char
 
 /* A row of gpgpusim.csv; false when the case was not run in this configuration. */
 struct reference {
-	double cycles, thread_instructions, warp_instructions, register_bank_conflicts;
+	double cycles, thread_instructions, warp_instructions, register_bank_conflicts, cpu_seconds;
 	uint32_t registers, shared_bytes, blocks_per_sm;
 };
 bool reference_find(const char *csv, const char *name, const char *config, struct reference *out);

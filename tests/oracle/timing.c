@@ -36,7 +36,7 @@ struct table {
 	int count[GS_ARRAY_LEN(configs)];
 	int failures;
 	double most_mean, most_worst; /* percent */
-	double seconds, thread_instructions;
+	double seconds, reference_seconds, thread_instructions; /* CPU seconds, of the model and of GPGPU-Sim */
 };
 
 /* CPU seconds: other programs may run beside this one. */
@@ -102,6 +102,7 @@ static void run_case(void *user, const struct suite_case *c)
 		}
 		double cycles = model(t, i, c, &trace, r.registers), error = (cycles / r.cycles - 1) * 100;
 		t->failures += cycles < 0;
+		t->reference_seconds += r.cpu_seconds;
 		add_error(t, i, c->name, error);
 		printf(" %9.0f %9.0f %+8.2f%%", r.cycles, cycles, error);
 		if (t->csv)
@@ -137,8 +138,10 @@ static int print_summary(const struct table *t)
 		bad += worse;
 		count++;
 	}
-	printf("%.1f s, %.1f million thread instructions/s\n", t->seconds,
-	       t->seconds > 0 ? t->thread_instructions / t->seconds / 1e6 : 0);
+	double seconds = t->seconds > 0 ? t->seconds : 1e-9;
+	printf("%.2f CPU s, %.1f million thread instructions/s; GPGPU-Sim: %.0f CPU s, %.2f million/s, %.0f times as long\n", seconds,
+	       t->thread_instructions / seconds / 1e6, t->reference_seconds,
+	       t->reference_seconds > 0 ? t->thread_instructions / t->reference_seconds / 1e6 : 0, t->reference_seconds / seconds);
 	printf("%d passed, %d failed, 0 skipped\n", count - bad, bad + t->failures);
 	return bad;
 }
