@@ -47,6 +47,7 @@ struct ov_machine {
 	const struct gpu *gpu;
 	const struct launch_warps *launch;
 	const struct warp_options *options;
+	warp_issue_fn *on_issue;
 	struct ov_op *ops;
 	uint32_t op_count;
 	const uint16_t *operands; /* registers */
@@ -57,10 +58,10 @@ struct ov_machine {
 	uint32_t unit_count[OV_KINDS]; /* of an SM */
 	uint32_t units, first_unit[OV_KINDS + 1];
 	uint32_t collectors[OV_KINDS], pool_collectors; /* of a partition; 0: the pool's */
-	uint32_t pools;                                 /* of a partition */
 	uint32_t collector_total, banks, max_reads;     /* of a partition; of an instruction */
 	uint32_t fill_places; /* a power of two */
 	uint32_t refill_at; /* a warp with no more than that in its buffer is fetched for */
+	uint32_t collector_steps;
 	bool collects, by_age, resolves_banks;
 	uint32_t front[2]; /* cycles from issue to start, without and with registers to read; ldst: one less */
 };
@@ -104,29 +105,46 @@ struct ov_flight {
 /* For one kind of units in one partition: issued, and collected. Both are in the order of issue. */
 struct ov_lane {
 	struct ov_flight *port, *collected;
-	uint32_t port_count, collected_count, size, pool;
+	uint32_t port_count, collected_count, size, pool; /* size: of either */
 };
 
 struct ov_collector {
 	struct ov_flight flight;
 	uint64_t need; /* banks still to be read */
 	uint8_t *more; /* banks to be read once more, after that */
-	uint16_t more_count, pool;
-	uint32_t pool_bit; /* its pool among those of the partition, */
-	uint64_t bit;      /* and itself in its pool */
+	uint16_t more_count, partition;
+	uint32_t pool; /* of the partition */
+	uint64_t bit;  /* in its pool */
 };
 
 struct ov_pool {
 	uint64_t free, ready;
 	uint32_t first, size; /* collectors of the SM */
-	uint32_t *last;       /* which each dispatcher served last */
-	uint32_t dispatchers, partition;
+	uint32_t dispatchers;
 	bool one_kind; /* of units */
+	uint8_t last[OV_MAX_BANKS]; /* which each dispatcher served last */
+};
+
+/* What schedulers with units of their own have for themselves, or all share: ports, collectors, banks. */
+struct ov_partition {
+	uint64_t waiting_banks, written_banks;
+	/* Kinds of units, or pools, that have something to do, so that the rest is not looked at. */
+	uint32_t port_kinds, full_kinds, ready_pools;
+	/* Collectors that are reading, in the order of their allocation, which is that of the banks' queues. */
+	uint32_t reading_count;
+	uint16_t *reading;
+	struct ov_lane lanes[OV_KINDS];
+	struct ov_pool pools[OV_KINDS + 1]; /* the last is for kinds without collectors of their own */
 };
 
 struct ov_unit {
 	uint64_t free_at; /* 1/OV_FRACTION cycles */
 	uint32_t *finishes; /* stamps, by time modulo OV_WHEEL; NULL without completion slots */
+};
+
+/* Results that leave units in a cycle. */
+struct ov_bus {
+	uint32_t time, count; /* time: the stamp */
 };
 
 enum ov_event_kind { OV_WRITE, OV_LOADED, OV_SHARED_RESULT, OV_ATOMIC_BACK, OV_STORED, OV_READ_DONE, OV_PART_WRITTEN };
@@ -161,19 +179,11 @@ struct ov_sm {
 	uint32_t retirable_count;
 	struct ov_group *groups;
 	struct ov_scheduler *schedulers;
-	struct ov_lane *lanes; /* OV_KINDS per partition */
-	struct ov_pool *pools;
-	struct ov_collector *collectors;
-	/* Collectors that are reading, in the order of their allocation, which is that of the banks' queues: collector_total
-	 * for each partition. */
-	uint16_t *reading;
-	uint32_t *reading_count;
-	/* Per partition: banks; and kinds of units, or pools, that have something to do, so that the rest is not looked at */
-	uint64_t *waiting_banks, *written_banks;
-	uint32_t *port_kinds, *full_kinds, *ready_pools;
+	struct ov_partition *partitions;
+	struct ov_collector *collectors; /* collector_total per partition */
 	uint32_t collected_kinds; /* of all partitions */
 	struct ov_unit *units; /* all kinds, in order */
-	uint32_t *bus_time, *bus_count;
+	struct ov_bus *bus; /* by time modulo OV_WHEEL */
 	uint64_t *line_ready;
 	struct {
 		uint64_t time;
@@ -222,7 +232,6 @@ void ov_fetch(struct ov_sm *sm);
 void ov_fill_buffers(struct ov_sm *sm);
 uint64_t ov_next_fill(const struct ov_sm *sm);
 void ov_flush_buffer(struct ov_sm *sm, uint32_t slot, uint32_t pc);
-void ov_update_hungry(struct ov_sm *sm, uint32_t slot);
 uint64_t ov_next_reply(const struct ov_sm *sm);
 
 /* ov_issue.c */
@@ -308,6 +317,11 @@ static inline uint32_t ov_partition(const struct ov_machine *m, uint32_t slot)
 	return m->partitions == 1 ? 0 : slot % m->schedulers;
 }
 
+static inline struct ov_partition *ov_partition_of(const struct ov_sm *sm, uint32_t slot)
+{
+	return &sm->partitions[ov_partition(sm->m, slot)];
+}
+
 /* The whole cycles of a debt that grows by extra. */
 static inline uint32_t ov_extra_cycles(double *debt, double extra)
 {
@@ -324,6 +338,13 @@ static inline uint64_t ov_rotate(const struct ov_machine *m, const struct ov_war
 	return w->bank ? ((banks << w->bank) | (banks >> (m->banks - w->bank))) & all : banks;
 }
 
+static inline void ov_update_hungry(struct ov_sm *sm, const struct ov_warp *w, uint32_t slot)
+{
+	bool hungry = w->buffered <= sm->m->refill_at && !w->fetching && !w->finished;
+	uint64_t *word = &sm->hungry[slot / 64];
+	*word = (*word & ~(1ULL << slot % 64)) | (uint64_t)hungry << slot % 64;
+}
+
 static inline void ov_may_retire(struct ov_sm *sm, uint32_t slot)
 {
 	ov_set(sm->retirable, slot);
@@ -332,7 +353,7 @@ static inline void ov_may_retire(struct ov_sm *sm, uint32_t slot)
 
 static inline struct ov_lane *ov_lane_of(const struct ov_sm *sm, uint32_t partition, uint32_t kind)
 {
-	return &sm->lanes[partition * OV_KINDS + kind];
+	return &sm->partitions[partition].lanes[kind];
 }
 
 #endif

@@ -27,6 +27,7 @@ static void dispatch_from(struct ov_sm *sm, struct ov_lane *lanes, struct ov_poo
 {
 	const struct ov_collector *collectors = &sm->collectors[p->first];
 	uint64_t ready = p->ready, taken = 0;
+	uint32_t kinds = 0, count = 0;
 	for (uint32_t d = 0, dispatchers = p->dispatchers; d < dispatchers && ready; d++) {
 		uint32_t unit = next_ready(ready, p->last[d]);
 		const struct ov_flight *f = &collectors[unit].flight;
@@ -38,42 +39,42 @@ static void dispatch_from(struct ov_sm *sm, struct ov_lane *lanes, struct ov_poo
 			d--;
 			continue;
 		}
-		p->last[d] = unit;
+		p->last[d] = (uint8_t)unit;
 		insert_collected(l, f);
 		taken |= 1ULL << unit;
-		sm->in_collected++;
-		sm->collected_kinds |= 1u << f->kind;
+		kinds |= 1u << f->kind;
+		count++;
 	}
 	if (!taken)
 		return;
 	p->ready &= ~taken;
 	p->free |= taken;
+	sm->in_collected += count;
+	sm->collected_kinds |= kinds;
 	sm->moved = true;
 }
 
-static void dispatch(struct ov_sm *sm, uint32_t partition)
+static void dispatch(struct ov_sm *sm, struct ov_partition *p)
 {
-	struct ov_pool *pools = &sm->pools[partition * sm->m->pools];
-	struct ov_lane *lanes = ov_lane_of(sm, partition, 0);
 	uint32_t left = 0;
-	for (uint32_t bits = sm->ready_pools[partition]; bits; bits &= bits - 1) {
-		struct ov_pool *p = &pools[__builtin_ctz(bits)];
-		dispatch_from(sm, lanes, p);
-		left |= p->ready ? bits & -bits : 0;
+	for (uint32_t bits = p->ready_pools; bits; bits &= bits - 1) {
+		struct ov_pool *pool = &p->pools[__builtin_ctz(bits)];
+		dispatch_from(sm, p->lanes, pool);
+		left |= pool->ready ? bits & -bits : 0;
 	}
-	sm->ready_pools[partition] = left;
+	p->ready_pools = left;
 }
 
-static inline void read_done(struct ov_sm *sm, uint32_t partition, const struct ov_collector *c)
+static inline void read_done(struct ov_partition *p, const struct ov_collector *c)
 {
-	sm->pools[c->pool].ready |= c->bit;
-	sm->ready_pools[partition] |= c->pool_bit;
+	p->pools[c->pool].ready |= c->bit;
+	p->ready_pools |= 1u << c->pool;
 }
 
 void ov_read_done(struct ov_sm *sm, uint32_t collector)
 {
 	const struct ov_collector *c = &sm->collectors[collector];
-	read_done(sm, sm->pools[c->pool].partition, c);
+	read_done(&sm->partitions[c->partition], c);
 }
 
 /* Of banks just read, those that are to be read once more. */
@@ -91,12 +92,12 @@ static void ask_again(struct ov_collector *c, uint64_t banks)
 }
 
 /* A bank answers the first that asks, unless it is being written. */
-static void read_banks(struct ov_sm *sm, uint32_t partition)
+static void read_banks(struct ov_sm *sm, struct ov_partition *p)
 {
-	uint16_t *reading = &sm->reading[partition * sm->m->collector_total];
+	uint16_t *reading = p->reading;
 	struct ov_collector *collectors = sm->collectors;
-	uint64_t idle = ~sm->written_banks[partition], waiting = 0;
-	uint32_t kept = 0, count = sm->reading_count[partition];
+	uint64_t idle = ~p->written_banks, waiting = 0;
+	uint32_t kept = 0, count = p->reading_count;
 	for (uint32_t i = 0; i < count; i++) {
 		struct ov_collector *c = &collectors[reading[i]];
 		uint64_t read = c->need & idle, need = c->need & ~idle;
@@ -110,12 +111,12 @@ static void read_banks(struct ov_sm *sm, uint32_t partition)
 		if (need)
 			reading[kept++] = reading[i];
 		else
-			read_done(sm, partition, c);
+			read_done(p, c);
 	}
 	/* Something is read in this cycle or, written banks being free again, in the next. */
 	sm->moved = true;
-	sm->reading_count[partition] = kept;
-	sm->waiting_banks[partition] = waiting;
+	p->reading_count = kept;
+	p->waiting_banks = waiting;
 }
 
 static void note_repeats(struct ov_sm *sm, struct ov_collector *c, const struct ov_op *op, const struct ov_warp *w)
@@ -133,66 +134,65 @@ static void note_repeats(struct ov_sm *sm, struct ov_collector *c, const struct 
 }
 
 /* Counts the reads that find the bank's queue not empty. */
-static void ask_banks(struct ov_sm *sm, uint32_t partition, uint32_t collector)
+static void ask_banks(struct ov_sm *sm, struct ov_partition *p, const struct ov_op *op, uint32_t collector)
 {
-	const struct ov_machine *m = sm->m;
 	struct ov_collector *c = &sm->collectors[collector];
-	const struct ov_op *op = &m->ops[c->flight.op];
 	const struct ov_warp *w = &sm->warps[c->flight.slot];
-	uint64_t need = ov_rotate(m, w, op->read_banks), waiting = sm->waiting_banks[partition];
+	uint64_t need = ov_rotate(sm->m, w, op->read_banks);
 	c->need = need;
-	for (uint64_t met = need & waiting; met; met &= met - 1)
+	for (uint64_t met = need & p->waiting_banks; met; met &= met - 1)
 		sm->conflicts++;
-	sm->waiting_banks[partition] = waiting | need;
-	sm->reading[partition * m->collector_total + sm->reading_count[partition]++] = (uint16_t)collector;
+	p->waiting_banks |= need;
+	p->reading[p->reading_count++] = (uint16_t)collector;
 	if (op->repeats)
 		note_repeats(sm, c, op, w);
 }
 
-static void collect(struct ov_sm *sm, struct ov_pool *p, const struct ov_flight *f)
+static void collect(struct ov_sm *sm, struct ov_partition *p, struct ov_pool *pool, const struct ov_flight *f)
 {
-	uint32_t collector = p->first + (uint32_t)__builtin_ctzll(p->free);
+	const struct ov_machine *m = sm->m;
+	const struct ov_op *op = &m->ops[f->op];
+	uint32_t collector = pool->first + (uint32_t)__builtin_ctzll(pool->free);
 	struct ov_collector *c = &sm->collectors[collector];
-	p->free &= p->free - 1;
+	pool->free &= pool->free - 1;
 	c->flight = *f;
-	if (sm->m->ops[f->op].reads == 0)
-		read_done(sm, p->partition, c);
-	else if (sm->m->resolves_banks)
-		ask_banks(sm, p->partition, collector);
+	if (op->reads == 0)
+		read_done(p, c);
+	else if (m->resolves_banks)
+		ask_banks(sm, p, op, collector);
 	else
-		ov_schedule(sm, sm->now + 2 + ov_extra_cycles(&sm->read_debt, sm->m->options->extra_read_cycles), OV_READ_DONE, 0,
-		            collector);
+		ov_schedule(sm, sm->now + 2 + ov_extra_cycles(&sm->read_debt, m->options->extra_read_cycles), OV_READ_DONE, 0, collector);
 }
 
-static void allocate_kind(struct ov_sm *sm, uint32_t partition, uint32_t kind)
+static void allocate_kind(struct ov_sm *sm, struct ov_partition *p, uint32_t kind)
 {
-	struct ov_lane *l = ov_lane_of(sm, partition, kind);
-	struct ov_pool *p = &sm->pools[l->pool];
-	uint32_t taken = 0;
-	for (uint32_t count = l->port_count; taken < count && p->free; taken++)
-		collect(sm, p, &l->port[taken]);
+	struct ov_lane *l = &p->lanes[kind];
+	struct ov_pool *pool = &p->pools[l->pool];
+	uint32_t taken = 0, count = l->port_count;
+	for (; taken < count && pool->free; taken++)
+		collect(sm, p, pool, &l->port[taken]);
 	if (!taken)
 		return;
-	l->port_count -= taken;
-	for (uint32_t i = 0; i < l->port_count; i++)
-		l->port[i] = l->port[i + taken];
+	l->port_count = count - taken;
+	for (uint32_t i = taken; i < count; i++)
+		l->port[i - taken] = l->port[i];
 	sm->moved = true;
-	sm->full_kinds[partition] &= ~(1u << kind);
-	if (!l->port_count)
-		sm->port_kinds[partition] &= ~(1u << kind);
+	p->full_kinds &= ~(1u << kind);
+	if (taken == count)
+		p->port_kinds &= ~(1u << kind);
 }
 
 void ov_collect(struct ov_sm *sm)
 {
-	uint32_t partitions = sm->m->partitions;
-	for (uint32_t i = 0; i < sm->m->gpu->collector_steps; i++)
-		for (uint32_t p = 0; p < partitions; p++) {
-			if (sm->ready_pools[p])
+	const struct ov_machine *m = sm->m;
+	for (uint32_t i = 0; i < m->collector_steps; i++)
+		for (struct ov_partition *p = sm->partitions, *end = p + m->partitions; p < end; p++) {
+			if (p->ready_pools)
 				dispatch(sm, p);
-			if (sm->reading_count[p])
+			if (p->reading_count)
 				read_banks(sm, p);
-			sm->written_banks[p] = 0;
-			for (uint32_t bits = sm->port_kinds[p]; bits; bits &= bits - 1)
+			p->written_banks = 0;
+			for (uint32_t bits = p->port_kinds; bits; bits &= bits - 1)
 				allocate_kind(sm, p, (uint32_t)__builtin_ctz(bits));
 		}
 }

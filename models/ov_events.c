@@ -30,11 +30,11 @@ void ov_schedule(struct ov_sm *sm, uint64_t time, enum ov_event_kind kind, uint3
 	uint32_t n = sm->free_event, place = time % OV_WHEEL;
 	struct ov_event *e = &sm->events[n];
 	sm->free_event = e->next;
-	*e = (struct ov_event){.time = time,
-	                       .next = sm->wheel[place],
-	                       .op = op,
-	                       .slot = (uint16_t)slot,
-	                       .kind = (uint8_t)kind};
+	e->time = time;
+	e->next = sm->wheel[place];
+	e->op = op;
+	e->slot = (uint16_t)slot;
+	e->kind = (uint8_t)kind;
 	sm->wheel[place] = n;
 	ov_set(sm->wheel_used, place);
 	sm->event_count++;
@@ -104,7 +104,7 @@ static void release_registers(struct ov_sm *sm, uint32_t slot, const struct ov_o
 static void write_banks(struct ov_sm *sm, uint32_t slot, const struct ov_op *op)
 {
 	if (sm->m->resolves_banks)
-		sm->written_banks[ov_partition(sm->m, slot)] |= ov_rotate(sm->m, &sm->warps[slot], op->write_banks);
+		ov_partition_of(sm, slot)->written_banks |= ov_rotate(sm->m, &sm->warps[slot], op->write_banks);
 }
 
 static void write_result(struct ov_sm *sm, uint32_t slot, uint32_t n)
@@ -129,7 +129,7 @@ void ov_write_load_results(struct ov_sm *sm)
 		struct ov_event *e = &sm->events[n];
 		const struct ov_op *op = &sm->m->ops[e->op];
 		uint64_t banks = sm->m->resolves_banks ? ov_rotate(sm->m, &sm->warps[e->slot], op->write_banks) : 0;
-		uint64_t *written = &sm->written_banks[ov_partition(sm->m, e->slot)];
+		uint64_t *written = &ov_partition_of(sm, e->slot)->written_banks;
 		if (limit && *written & banks)
 			break;
 		*written |= banks;

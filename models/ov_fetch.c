@@ -5,15 +5,6 @@
  */
 #include "models/ov.h"
 
-void ov_update_hungry(struct ov_sm *sm, uint32_t slot)
-{
-	const struct ov_warp *w = &sm->warps[slot];
-	if (w->buffered <= sm->m->refill_at && !w->fetching && !w->finished)
-		ov_set(sm->hungry, slot);
-	else
-		ov_clear(sm->hungry, slot);
-}
-
 static void forget_reply(struct ov_sm *sm, uint32_t slot)
 {
 	uint32_t slots = sm->m->slots, kept = 0;
@@ -35,7 +26,7 @@ void ov_flush_buffer(struct ov_sm *sm, uint32_t slot, uint32_t pc)
 	}
 	w->buffered = w->fetching = 0;
 	w->buffer_pc = w->fetch_pc = pc;
-	ov_update_hungry(sm, slot);
+	ov_update_hungry(sm, w, slot);
 }
 
 static void fill_buffer(struct ov_sm *sm, uint32_t slot, uint8_t epoch)
@@ -45,7 +36,7 @@ static void fill_buffer(struct ov_sm *sm, uint32_t slot, uint8_t epoch)
 		return;
 	w->buffered += w->fetching;
 	w->fetching = 0;
-	ov_update_hungry(sm, slot);
+	ov_update_hungry(sm, w, slot);
 	ov_update_warp(sm, slot);
 }
 
@@ -156,11 +147,12 @@ void ov_fetch(struct ov_sm *sm)
 			continue;
 		}
 		uint32_t slot = ov_next_bit(sm->hungry, m->slot_words, sm->last_fetched + 1);
-		retire_warps(sm, slot);
+		if (sm->retirable_count)
+			retire_warps(sm, slot);
 		if (slot == OV_NONE)
 			break;
 		fetch_for(sm, slot);
 	}
-	if (!m->gpu->retire_in_fetch)
+	if (sm->retirable_count && !m->gpu->retire_in_fetch)
 		retire_warps(sm, OV_NONE);
 }

@@ -29,16 +29,26 @@ static void flip_ready(const struct ov_scheduler *s, const struct ov_warp *w)
 	ready[OV_KINDS] ^= bit;
 }
 
-static void leave_masks(struct ov_scheduler *s, struct ov_warp *w)
+static inline void leave_masks(struct ov_scheduler *s, struct ov_warp *w)
 {
-	if (w->ready_kind != OV_NONE)
+	if (w->ready_kind != OV_NONE) {
 		flip_ready(s, w);
-	else if (w->flush)
+		w->ready_kind = OV_NONE;
+		return;
+	}
+	if (w->flush)
 		ov_clear(s->flush, w->position);
-	else if (ov_bit(s->long_wait, w->position))
+	else if (w->memory_blocked || !w->blocked)
 		ov_clear(s->long_wait, w->position);
-	w->ready_kind = OV_NONE;
 	w->blocked = w->flush = w->memory_blocked = false;
+}
+
+static void block_warp(struct ov_sm *sm, struct ov_scheduler *s, struct ov_warp *w, uint32_t slot)
+{
+	w->blocked = true;
+	w->memory_blocked = sm->registers[(size_t)slot * sm->m->register_count + w->blocked_on] == OV_LOADING;
+	if (w->memory_blocked)
+		ov_set(s->long_wait, w->position);
 }
 
 void ov_update_warp(struct ov_sm *sm, uint32_t slot)
@@ -46,29 +56,20 @@ void ov_update_warp(struct ov_sm *sm, uint32_t slot)
 	struct ov_warp *w = &sm->warps[slot];
 	struct ov_scheduler *s = &sm->schedulers[w->scheduler];
 	leave_masks(s, w);
-	if (w->finished)
-		return;
-	if (w->wait) {
+	if (w->wait && !w->finished) {
 		ov_set(s->long_wait, w->position);
-		return;
-	}
-	if (!w->buffered)
-		return;
-	if (w->buffer_pc != w->pc) {
+	} else if (w->buffered && w->buffer_pc != w->pc) {
 		w->flush = true;
 		ov_set(s->flush, w->position);
-		return;
+	} else if (w->buffered) {
+		const struct ov_op *op = &sm->m->ops[w->pc];
+		if (w->pending && (w->blocked_on = find_pending(sm, slot, op)) != OV_NONE) {
+			block_warp(sm, s, w, slot);
+			return;
+		}
+		w->ready_kind = op->kind;
+		flip_ready(s, w);
 	}
-	const struct ov_op *op = &sm->m->ops[w->pc];
-	if (w->pending && (w->blocked_on = find_pending(sm, slot, op)) != OV_NONE) {
-		w->blocked = true;
-		w->memory_blocked = sm->registers[(size_t)slot * sm->m->register_count + w->blocked_on] == OV_LOADING;
-		if (w->memory_blocked)
-			ov_set(s->long_wait, w->position);
-		return;
-	}
-	w->ready_kind = op->kind;
-	flip_ready(s, w);
 }
 
 static void place_warp(struct ov_sm *sm, struct ov_scheduler *s, uint32_t slot, uint32_t position)
@@ -213,23 +214,24 @@ static void step_warp(struct ov_sm *sm, uint32_t slot, const struct ov_op *op)
 	else if (w->pc != next && sm->m->gpu->flush_at_branch)
 		ov_flush_buffer(sm, slot, w->pc);
 	else
-		ov_update_hungry(sm, slot);
+		ov_update_hungry(sm, w, slot);
 	if (w->wait == OV_AT_BARRIER)
 		check_barrier(sm, w->group);
 	ov_update_warp(sm, slot);
 }
 
-static bool accept(struct ov_sm *sm, uint32_t partition, const struct ov_flight *f)
+static inline bool accept(struct ov_sm *sm, uint32_t partition, const struct ov_flight *f)
 {
 	if (!sm->m->collects)
 		return ov_unit_takes(sm, partition, f);
-	struct ov_lane *l = ov_lane_of(sm, partition, f->kind);
+	struct ov_partition *p = &sm->partitions[partition];
+	struct ov_lane *l = &p->lanes[f->kind];
 	if (l->port_count == l->size)
 		return false;
 	l->port[l->port_count++] = *f;
-	sm->port_kinds[partition] |= 1u << f->kind;
+	p->port_kinds |= 1u << f->kind;
 	if (l->port_count == l->size)
-		sm->full_kinds[partition] |= 1u << f->kind;
+		p->full_kinds |= 1u << f->kind;
 	return true;
 }
 
@@ -246,8 +248,8 @@ static bool issue_warp(struct ov_sm *sm, uint32_t slot)
 		take_access(w);
 	reserve_registers(sm, slot, op);
 	w->in_flight++;
-	if (sm->m->options->on_issue)
-		sm->m->options->on_issue(sm->m->options->ctx, sm->now, slot, w->pc);
+	if (sm->m->on_issue)
+		sm->m->on_issue(sm->m->options->ctx, sm->now, slot, w->pc);
 	sm->uid++;
 	sm->issued++;
 	sm->instructions++;
@@ -258,7 +260,7 @@ static bool issue_warp(struct ov_sm *sm, uint32_t slot)
 /* The warps that a scheduler would stop at: to issue, or to flush. */
 static bool find_candidates(const struct ov_sm *sm, const struct ov_scheduler *s, uint32_t partition, uint64_t *mask)
 {
-	uint32_t words = sm->m->position_words, full = sm->full_kinds[partition];
+	uint32_t words = sm->m->position_words, full = sm->partitions[partition].full_kinds;
 	uint64_t any = 0;
 	for (uint32_t w = 0; w < words; w++) {
 		const uint64_t *ready = &s->ready[w * (OV_KINDS + 1)];

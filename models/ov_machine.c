@@ -141,7 +141,7 @@ static void size_kinds(struct ov_machine *m)
 		m->collector_total += m->collectors[k];
 	}
 	m->pool_collectors = at_most(share(g->operand_collectors, m->partitions), OV_MAX_BANKS);
-	m->pools = OV_KINDS + 1;
+	m->collector_steps = g->collector_steps;
 	m->collector_total += m->pool_collectors;
 	m->banks = at_most(share(g->register_banks, m->partitions), OV_MAX_BANKS);
 	m->collects = g->operand_collectors > 0;
@@ -160,6 +160,7 @@ int ov_machine_init(struct ov_machine *m, const struct gpu *gpu, const struct la
 {
 	uint64_t slots = (uint64_t)groups_per_sm * launch->warps_per_group;
 	*m = (struct ov_machine){.gpu = gpu, .launch = launch, .options = options, .groups_per_sm = groups_per_sm};
+	m->on_issue = options->on_issue;
 	if (slots == 0 || slots > OV_MAX_SLOTS)
 		return -EINVAL;
 	m->warps_per_group = launch->warps_per_group;
@@ -216,21 +217,17 @@ static void lay_out_schedulers(struct ov_sm *sm, const struct ov_machine *m, str
 	}
 }
 
-static void lay_out_collectors(struct ov_sm *sm, const struct ov_machine *m, struct arena *a)
+static void lay_out_partitions(struct ov_sm *sm, const struct ov_machine *m, struct arena *a)
 {
-	uint32_t lanes = m->partitions * OV_KINDS, pools = m->partitions * m->pools;
-	struct ov_lane *l = take(a, lanes, sizeof *l), no_lane;
-	struct ov_pool *p = take(a, pools, sizeof *p), no_pool;
-	sm->lanes = l;
-	sm->pools = p;
-	for (uint32_t i = 0; i < lanes; i++) {
-		struct ov_lane *one = l ? &l[i] : &no_lane;
-		one->port = take(a, m->ports[i % OV_KINDS], sizeof *one->port);
-		one->collected = take(a, m->ports[i % OV_KINDS], sizeof *one->collected);
-	}
-	for (uint32_t i = 0; i < pools; i++) {
-		struct ov_pool *one = p ? &p[i] : &no_pool;
-		one->last = take(a, OV_MAX_BANKS, sizeof *one->last);
+	struct ov_partition *p = take(a, m->partitions, sizeof *p), none;
+	sm->partitions = p;
+	for (uint32_t i = 0; i < m->partitions; i++) {
+		struct ov_partition *one = p ? &p[i] : &none;
+		one->reading = take(a, m->collector_total, sizeof *one->reading);
+		for (uint32_t k = 0; k < OV_KINDS; k++) {
+			one->lanes[k].port = take(a, m->ports[k], sizeof *one->lanes[k].port);
+			one->lanes[k].collected = take(a, m->ports[k], sizeof *one->lanes[k].collected);
+		}
 	}
 	sm->collectors = take(a, (size_t)m->partitions * m->collector_total, sizeof *sm->collectors);
 	for (uint32_t i = 0; i < m->partitions * m->collector_total; i++) {
@@ -238,13 +235,6 @@ static void lay_out_collectors(struct ov_sm *sm, const struct ov_machine *m, str
 		if (sm->collectors)
 			sm->collectors[i].more = more;
 	}
-	sm->reading = take(a, (size_t)m->partitions * m->collector_total, sizeof *sm->reading);
-	sm->reading_count = take(a, m->partitions, sizeof(uint32_t));
-	sm->waiting_banks = take(a, m->partitions, sizeof(uint64_t));
-	sm->written_banks = take(a, m->partitions, sizeof(uint64_t));
-	sm->port_kinds = take(a, m->partitions, sizeof(uint32_t));
-	sm->full_kinds = take(a, m->partitions, sizeof(uint32_t));
-	sm->ready_pools = take(a, m->partitions, sizeof(uint32_t));
 }
 
 static void lay_out(struct ov_sm *sm, const struct ov_machine *m, struct arena *a)
@@ -256,7 +246,7 @@ static void lay_out(struct ov_sm *sm, const struct ov_machine *m, struct arena *
 	sm->retirable = take(a, m->slot_words, sizeof(uint64_t));
 	sm->groups = take(a, m->groups_per_sm, sizeof *sm->groups);
 	lay_out_schedulers(sm, m, a);
-	lay_out_collectors(sm, m, a);
+	lay_out_partitions(sm, m, a);
 	struct ov_unit *u = take(a, m->units, sizeof *u);
 	sm->units = u;
 	for (uint32_t i = 0; i < m->units && m->gpu->completion_slots; i++) {
@@ -264,8 +254,7 @@ static void lay_out(struct ov_sm *sm, const struct ov_machine *m, struct arena *
 		if (u)
 			u[i].finishes = finishes;
 	}
-	sm->bus_time = take(a, OV_WHEEL, sizeof(uint32_t));
-	sm->bus_count = take(a, OV_WHEEL, sizeof(uint32_t));
+	sm->bus = take(a, OV_WHEEL, sizeof *sm->bus);
 	sm->line_ready = take(a, m->line_count, sizeof(uint64_t));
 	sm->replies = take(a, m->slots, sizeof *sm->replies);
 	sm->fills = take(a, m->fill_places, sizeof *sm->fills);
@@ -280,30 +269,37 @@ static size_t sm_bytes(const struct ov_machine *m)
 	return size.used;
 }
 
-static void start_collectors(struct ov_sm *sm)
+/* Returns how many collectors there are up to and with this pool. */
+static uint32_t start_pool(struct ov_sm *sm, uint32_t partition, uint32_t pool, uint32_t collectors)
+{
+	const struct ov_machine *m = sm->m;
+	struct ov_pool *p = &sm->partitions[partition].pools[pool];
+	p->one_kind = pool < OV_KINDS;
+	p->first = collectors;
+	p->size = p->one_kind ? m->collectors[pool] : m->pool_collectors;
+	p->free = p->size >= 64 ? ~0ULL : (1ULL << p->size) - 1;
+	p->dispatchers = p->one_kind ? at_most(m->ports[pool], OV_MAX_BANKS) : p->size;
+	for (uint32_t n = 0; n < p->size; n++) {
+		struct ov_collector *c = &sm->collectors[collectors + n];
+		c->partition = (uint16_t)partition;
+		c->pool = pool;
+		c->bit = 1ULL << n;
+	}
+	return collectors + p->size;
+}
+
+static void start_partitions(struct ov_sm *sm)
 {
 	const struct ov_machine *m = sm->m;
 	uint32_t collectors = 0;
-	for (uint32_t i = 0; i < m->partitions * m->pools; i++) {
-		struct ov_pool *p = &sm->pools[i];
-		uint32_t kind = i % m->pools;
-		p->partition = i / m->pools;
-		p->one_kind = kind < OV_KINDS;
-		p->first = collectors;
-		p->size = kind < OV_KINDS ? m->collectors[kind] : m->pool_collectors;
-		p->free = p->size >= 64 ? ~0ULL : (1ULL << p->size) - 1;
-		p->dispatchers = kind < OV_KINDS ? at_most(m->ports[kind], OV_MAX_BANKS) : p->size;
-		for (uint32_t n = 0; n < p->size; n++) {
-			struct ov_collector *c = &sm->collectors[collectors++];
-			c->pool = (uint16_t)i;
-			c->pool_bit = 1u << kind;
-			c->bit = 1ULL << n;
+	for (uint32_t i = 0; i < m->partitions; i++) {
+		for (uint32_t pool = 0; pool <= OV_KINDS; pool++)
+			collectors = start_pool(sm, i, pool, collectors);
+		for (uint32_t k = 0; k < OV_KINDS; k++) {
+			struct ov_lane *l = ov_lane_of(sm, i, k);
+			l->size = m->ports[k];
+			l->pool = m->collectors[k] ? k : OV_KINDS;
 		}
-	}
-	for (uint32_t i = 0; i < m->partitions * OV_KINDS; i++) {
-		uint32_t kind = i % OV_KINDS;
-		sm->lanes[i].size = m->ports[kind];
-		sm->lanes[i].pool = i / OV_KINDS * m->pools + (m->collectors[kind] ? kind : OV_KINDS);
 	}
 }
 
@@ -324,7 +320,7 @@ struct ov_sm *ov_sm_new(const struct ov_machine *m)
 		sm->schedulers[s].last_slot = s;
 		sm->schedulers[s].last_position = m->positions - 1;
 	}
-	start_collectors(sm);
+	start_partitions(sm);
 	return sm;
 }
 

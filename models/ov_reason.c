@@ -20,12 +20,12 @@ static const enum cycle_kind unit_kinds[OV_KINDS] = {CYCLES_unit_fp32, CYCLES_un
 static enum cycle_kind port_reason(const struct ov_sm *sm, uint32_t partition, uint32_t kind)
 {
 	const struct ov_lane *l = ov_lane_of(sm, partition, kind);
-	const struct ov_pool *p = &sm->pools[l->pool];
+	const struct ov_pool *p = &sm->partitions[partition].pools[l->pool];
 	if (!sm->m->collects || l->collected_count == sm->m->ports[kind] || ov_units_busy(sm, partition, kind))
 		return unit_kinds[kind];
 	if (p->ready)
 		return unit_kinds[sm->collectors[p->first + (uint32_t)__builtin_ctzll(p->ready)].flight.kind];
-	return sm->waiting_banks[partition] ? CYCLES_bank_conflicts : CYCLES_collectors;
+	return sm->partitions[partition].waiting_banks ? CYCLES_bank_conflicts : CYCLES_collectors;
 }
 
 static enum cycle_kind warp_reason(const struct ov_sm *sm, uint32_t slot)

@@ -25,7 +25,7 @@ static void start_warp(struct ov_sm *sm, uint32_t slot, uint32_t group, const st
 	w->buffer_pc = w->fetch_pc = w->pc;
 	ov_add_warp(sm, slot);
 	if (runs)
-		ov_update_hungry(sm, slot);
+		ov_update_hungry(sm, w, slot);
 	else
 		ov_finish_warp(sm, slot);
 }

@@ -14,13 +14,12 @@ static bool is_idle(const struct ov_sm *sm, const struct ov_unit *u)
 
 static bool can_finish(struct ov_sm *sm, const struct ov_unit *u, const struct ov_op *op)
 {
-	uint64_t finish = sm->now + op->latency;
-	uint32_t at = finish % OV_WHEEL, stamp = (uint32_t)finish;
+	uint32_t stamp = (uint32_t)(sm->now + op->latency), at = stamp % OV_WHEEL;
 	bool taken = u->finishes && u->finishes[at] == stamp;
-	bool full = sm->bus_time[at] == stamp && sm->bus_count[at] >= sm->m->gpu->result_buses;
-	if (taken || full)
-		sm->recheck = true;
-	return !taken && !full;
+	if (!taken && (sm->bus[at].time != stamp || sm->bus[at].count < sm->m->gpu->result_buses))
+		return true;
+	sm->recheck = true;
+	return false;
 }
 
 static void reserve_finish(struct ov_sm *sm, struct ov_unit *u, const struct ov_op *op)
@@ -28,10 +27,8 @@ static void reserve_finish(struct ov_sm *sm, struct ov_unit *u, const struct ov_
 	uint32_t stamp = (uint32_t)(sm->now + op->latency), at = stamp % OV_WHEEL;
 	if (u->finishes)
 		u->finishes[at] = stamp;
-	if (sm->bus_time[at] != stamp)
-		sm->bus_count[at] = 0;
-	sm->bus_time[at] = stamp;
-	sm->bus_count[at]++;
+	uint32_t count = sm->bus[at].time == stamp ? sm->bus[at].count : 0;
+	sm->bus[at] = (struct ov_bus){stamp, count + 1};
 }
 
 static void occupy(struct ov_sm *sm, struct ov_unit *u, uint64_t interval)
@@ -94,30 +91,33 @@ static struct ov_lane *oldest_lane(struct ov_sm *sm, uint32_t kind, uint32_t uni
 	return oldest;
 }
 
-static void take_oldest(struct ov_sm *sm, uint32_t kind, uint32_t n, struct ov_unit *u)
+/* Returns whether it was started. */
+static inline bool start_first(struct ov_sm *sm, struct ov_unit *u, struct ov_lane *l, uint32_t kind)
 {
-	struct ov_lane *l;
-	while (is_idle(sm, u) && (l = oldest_lane(sm, kind, n))) {
-		const struct ov_flight f = l->collected[0];
-		if (kind == OV_LDST)
-			start_access(sm, u, &f);
-		else if (can_finish(sm, u, &sm->m->ops[f.op]))
-			start(sm, u, &f);
-		else
-			break;
-		l->collected_count--;
-		for (uint32_t i = 0; i < l->collected_count; i++)
-			l->collected[i] = l->collected[i + 1];
-		sm->in_collected--;
-	}
+	const struct ov_flight *f = &l->collected[0];
+	if (kind == OV_LDST)
+		start_access(sm, u, f);
+	else if (can_finish(sm, u, &sm->m->ops[f->op]))
+		start(sm, u, f);
+	else
+		return false;
+	uint32_t left = --l->collected_count;
+	for (uint32_t i = 0; i < left; i++)
+		l->collected[i] = l->collected[i + 1];
+	sm->in_collected--;
+	return true;
 }
 
 static void start_kind(struct ov_sm *sm, uint32_t kind)
 {
-	struct ov_unit *u = &sm->units[sm->m->first_unit[kind]];
-	for (uint32_t n = 0; n < sm->m->unit_count[kind]; n++, u++)
-		take_oldest(sm, kind, n, u);
-	for (uint32_t p = 0; p < sm->m->partitions; p++)
+	const struct ov_machine *m = sm->m;
+	struct ov_unit *u = &sm->units[m->first_unit[kind]], *end = u + m->unit_count[kind];
+	struct ov_lane *only = m->partitions == 1 ? ov_lane_of(sm, 0, kind) : NULL, *l;
+	for (uint32_t n = 0; u < end && (!only || only->collected_count); n++, u++)
+		while (is_idle(sm, u) && (l = only ? only : oldest_lane(sm, kind, n)) && l->collected_count)
+			if (!start_first(sm, u, l, kind))
+				break;
+	for (uint32_t p = 0; p < m->partitions; p++)
 		if (ov_lane_of(sm, p, kind)->collected_count)
 			return;
 	sm->collected_kinds &= ~(1u << kind);
