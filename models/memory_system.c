@@ -1,0 +1,308 @@
+/*
+ * Interconnect and partitions.
+ *
+ *   an SM's port -> half of the way -> the slice's port -> L2, DRAM -> the slice's port -> the other half -> the SM's port
+ * Packets have a header and go in flits, so many per cycle through a port; ports serve in the order of arrival. The way is
+ * what l2_latency leaves of a load that hits L2, alone. Requests that leave SMs within a round trip of one another cannot
+ * be answered before its end: SMs may run that far by themselves, and then all of them are served in the order of their times.
+ *
+ * A part of the GPU's SMs gets that part of everything: channels with their slices as near as whole numbers go, with speeds
+ * that make up for the rest.
+ */
+#include "models/memory.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+
+struct port {
+	uint64_t free;
+};
+
+struct memory_system {
+	struct memory_config config;
+	const struct gpu *gpu;
+	uint32_t sms, forward, back; /* cycles of the way */
+	uint64_t flit_ticks_sm, flit_ticks_slice;
+	struct port *from_sm, *to_sm, *to_slice;
+	struct partition **partitions;
+	struct memory_request *sent;
+	size_t sent_count, sent_room;
+	struct memory_reply *replies;
+	size_t reply_count, reply_room;
+	double latency_sum, latency_count;
+	double waited_l2, waited_dram;
+	int error;
+};
+
+static uint32_t flits(const struct gpu *gpu, uint64_t bytes)
+{
+	return (uint32_t)((gpu->icnt_header_bytes + bytes + gpu->icnt_flit_bytes - 1) / gpu->icnt_flit_bytes);
+}
+
+static uint32_t line_sectors(const struct gpu *gpu)
+{
+	return gpu->l1_line_bytes > MEMORY_SECTOR ? (uint32_t)(gpu->l1_line_bytes / MEMORY_SECTOR) : 1;
+}
+
+/* What the slowest port of the way takes for all sectors of a line but the first, in whole cycles. */
+static uint32_t line_cycles(const struct memory_system *m)
+{
+	uint64_t slowest = m->config.lookup > m->config.reply ? m->config.lookup : m->config.reply;
+	uint64_t to_sm = m->flit_ticks_sm * flits(m->gpu, MEMORY_SECTOR);
+	slowest = slowest > to_sm ? slowest : to_sm;
+	return (uint32_t)(((line_sectors(m->gpu) - 1) * slowest + MEMORY_TICKS - 1) / MEMORY_TICKS);
+}
+
+uint32_t memory_hit_cycles(const struct gpu *gpu, uint32_t front)
+{
+	double rest = gpu->l1_latency - front - gpu->l1_lookup_cycles;
+	return rest < 1 ? 1 : (uint32_t)(rest + 0.5);
+}
+
+static uint32_t larger(double a, uint32_t least)
+{
+	return a > least ? (uint32_t)(a + 0.5) : least;
+}
+
+/* See ov_memory.c: a miss leaves the SM one cycle after its lookup and needs one more to be written. */
+static void set_ways(struct memory_system *m)
+{
+	const struct gpu *gpu = m->gpu;
+	uint32_t hit = memory_hit_cycles(gpu, gpu->operand_collectors ? 3 : 0);
+	uint32_t way = larger(gpu->l2_latency - gpu->l1_latency + hit - 2 - line_cycles(m), 2);
+	m->forward = way / 2;
+	m->back = way - m->forward;
+	const struct dram_timing *d = &m->config.dram;
+	double own = (double)(d->open + d->column + d->burst) / MEMORY_TICKS;
+	double more = gpu->dram_latency - gpu->l2_latency - own;
+	m->config.dram_pipe = more > 0 ? (uint64_t)(more * MEMORY_TICKS) : 0;
+}
+
+static void set_config(struct memory_system *m, double capacity)
+{
+	const struct gpu *gpu = m->gpu;
+	double share = (double)m->sms / gpu->sm_count;
+	uint32_t slices = gpu->l2_slices / gpu->dram_channels ? gpu->l2_slices / gpu->dram_channels : 1;
+	uint32_t channels = larger(gpu->dram_channels * share, 1);
+	struct memory_config *c = &m->config;
+	double speed = gpu->l2_slices * share / (channels * slices); /* of a slice, against a real one */
+	c->gpu = gpu;
+	slices = slices < 16 ? slices : 16;
+	memory_map_init(&c->map, channels, slices, gpu->l2_interleave_bytes, gpu->l2_hash);
+	dram_timing_init(&c->dram, gpu, channels, share);
+	c->slice_bytes = (uint64_t)((double)gpu->l2_bytes * capacity / (channels * slices));
+	c->lookup = (uint64_t)(MEMORY_TICKS * (double)MEMORY_SECTOR / (double)gpu->l2_slice_bytes / speed + 0.5);
+	c->atomic = (uint64_t)(MEMORY_TICKS * gpu->l2_atomic_cycles / speed + 0.5);
+	m->flit_ticks_sm = (uint64_t)(MEMORY_TICKS / gpu->icnt_sm_flits);
+	m->flit_ticks_slice = (uint64_t)(MEMORY_TICKS / gpu->icnt_slice_flits / speed);
+	c->reply = m->flit_ticks_slice * flits(gpu, MEMORY_SECTOR);
+	set_ways(m);
+}
+
+struct memory_system *memory_new(const struct gpu *gpu, uint32_t sms, double capacity)
+{
+	struct memory_system *m = calloc(1, sizeof *m);
+	if (!m)
+		return NULL;
+	m->gpu = gpu;
+	m->sms = sms;
+	set_config(m, capacity);
+	uint32_t channels = m->config.map.channels;
+	m->from_sm = calloc(sms, sizeof *m->from_sm);
+	m->to_sm = calloc(sms, sizeof *m->to_sm);
+	m->to_slice = calloc((size_t)channels * m->config.map.slices, sizeof *m->to_slice);
+	m->partitions = calloc(channels, sizeof *m->partitions);
+	bool ok = m->from_sm && m->to_sm && m->to_slice && m->partitions;
+	for (uint32_t i = 0; ok && i < channels; i++)
+		ok = (m->partitions[i] = partition_new(&m->config)) != NULL;
+	if (ok)
+		return m;
+	memory_free(m);
+	return NULL;
+}
+
+void memory_free(struct memory_system *m)
+{
+	if (!m)
+		return;
+	for (uint32_t i = 0; m->partitions && i < m->config.map.channels; i++)
+		partition_free(m->partitions[i]);
+	free(m->partitions);
+	free(m->from_sm);
+	free(m->to_sm);
+	free(m->to_slice);
+	free(m->sent);
+	free(m->replies);
+	free(m);
+}
+
+void memory_warm(struct memory_system *m, const struct memory_range *ranges, size_t count)
+{
+	const struct memory_config *c = &m->config;
+	uint64_t line = m->gpu->l2_line_bytes, all = 0, room = 2 * c->slice_bytes * c->map.channels * c->map.slices;
+	for (size_t i = 0; i < count; i++)
+		all += ranges[i].bytes;
+	for (size_t i = 0; i < count; i++) {
+		/* What twice the cache follows is gone again. */
+		uint64_t skip = all > room ? all - room : 0, from = skip < ranges[i].bytes ? skip : ranges[i].bytes;
+		all -= ranges[i].bytes;
+		uint64_t end = ranges[i].address + ranges[i].bytes;
+		for (uint64_t at = (ranges[i].address + from) / line * line; at < end; at += line) {
+			struct memory_place p = memory_map_find(&c->map, at);
+			partition_warm(m->partitions[p.channel], p.slice, at, p.local);
+		}
+	}
+}
+
+uint32_t memory_round_trip(const struct memory_system *m)
+{
+	return m->forward + m->back;
+}
+
+static uint64_t pass(struct port *p, uint64_t time, uint64_t ticks)
+{
+	time = time > p->free ? time : p->free;
+	p->free = time + ticks;
+	return time;
+}
+
+uint64_t memory_depart(struct memory_system *m, uint32_t sm, uint64_t cycle, enum memory_kind kind, uint32_t bytes)
+{
+	uint32_t n = flits(m->gpu, kind == MEMORY_READ ? 0 : bytes);
+	return pass(&m->from_sm[sm], cycle * MEMORY_TICKS, n * m->flit_ticks_sm);
+}
+
+int memory_send(struct memory_system *m, const struct memory_request *request)
+{
+	if (m->sent_count == m->sent_room) {
+		size_t room = m->sent_room ? 2 * m->sent_room : 1024;
+		struct memory_request *grown = realloc(m->sent, room * sizeof *grown);
+		if (!grown)
+			return -ENOMEM;
+		m->sent = grown;
+		m->sent_room = room;
+	}
+	m->sent[m->sent_count] = *request;
+	m->sent[m->sent_count].next = (uint32_t)m->sent_count;
+	m->sent_count++;
+	return 0;
+}
+
+static int by_time(const void *a, const void *b)
+{
+	const struct memory_request *x = a, *y = b;
+	if (x->time != y->time)
+		return x->time < y->time ? -1 : 1;
+	if (x->sm != y->sm)
+		return x->sm < y->sm ? -1 : 1;
+	return x->next < y->next ? -1 : 1;
+}
+
+static int replies_by_time(const void *a, const void *b)
+{
+	const struct memory_reply *x = a, *y = b;
+	if (x->time != y->time)
+		return x->time < y->time ? -1 : 1;
+	if (x->sm != y->sm)
+		return x->sm < y->sm ? -1 : 1;
+	return x->id < y->id ? -1 : x->id > y->id;
+}
+
+static void keep_reply(void *ctx, const struct memory_reply *reply)
+{
+	struct memory_system *m = ctx;
+	if (m->reply_count == m->reply_room) {
+		size_t room = m->reply_room ? 2 * m->reply_room : 1024;
+		struct memory_reply *grown = realloc(m->replies, room * sizeof *grown);
+		if (!grown) {
+			m->error = -ENOMEM;
+			return;
+		}
+		m->replies = grown;
+		m->reply_room = room;
+	}
+	m->replies[m->reply_count++] = *reply;
+}
+
+/* What leaves before `before`, to its partition; the rest stays. */
+static void deliver_requests(struct memory_system *m, uint64_t before)
+{
+	const struct memory_map *map = &m->config.map;
+	size_t kept = 0, i = 0;
+	qsort(m->sent, m->sent_count, sizeof *m->sent, by_time);
+	for (; i < m->sent_count && m->sent[i].time < before && !m->error; i++) {
+		struct memory_request r = m->sent[i];
+		struct memory_place at = memory_map_find(map, r.address);
+		uint32_t n = flits(m->gpu, r.kind == MEMORY_READ ? 0 : r.bytes);
+		uint64_t way = r.time + (uint64_t)m->forward * MEMORY_TICKS;
+		r.time = pass(&m->to_slice[at.channel * map->slices + at.slice], way, n * m->flit_ticks_slice);
+		r.queued_l2 = r.time - way;
+		m->error = partition_push(m->partitions[at.channel], at.slice, &r);
+	}
+	for (; i < m->sent_count; i++) {
+		m->sent[kept] = m->sent[i];
+		m->sent[kept].next = (uint32_t)kept;
+		kept++;
+	}
+	m->sent_count = kept;
+}
+
+static void add_waits(struct memory_system *m, const struct memory_reply *r)
+{
+	double least = m->gpu->dram_latency - m->gpu->l2_latency, dram = (double)r->queued_dram / MEMORY_TICKS;
+	m->waited_l2 += (double)r->queued_l2 / MEMORY_TICKS;
+	m->waited_dram += dram > least ? dram - least : 0;
+}
+
+int memory_advance(struct memory_system *m, uint64_t cycle, memory_reply_fn *tell, void *ctx)
+{
+	uint64_t before = cycle * MEMORY_TICKS, until = before + (uint64_t)m->forward * MEMORY_TICKS - 1;
+	deliver_requests(m, before);
+	m->reply_count = 0;
+	for (uint32_t i = 0; i < m->config.map.channels && !m->error; i++)
+		m->error = partition_advance(m->partitions[i], until, keep_reply, m);
+	qsort(m->replies, m->reply_count, sizeof *m->replies, replies_by_time);
+	for (size_t i = 0; i < m->reply_count && !m->error; i++) {
+		struct memory_reply *r = &m->replies[i];
+		uint32_t n = r->kind == MEMORY_WRITE ? flits(m->gpu, 0) : r->sectors * flits(m->gpu, MEMORY_SECTOR);
+		/* The last flit arrives; those before it have come while it was on its way. */
+		uint64_t way = r->time + (uint64_t)m->back * MEMORY_TICKS, ticks = n * m->flit_ticks_sm;
+		struct port *port = &m->to_sm[r->sm];
+		uint64_t at = way > port->free + ticks ? way : port->free + ticks;
+		if (at < ticks)
+			at = way;
+		port->free = at;
+		r->queued_l2 += at - way;
+		r->time = (at + MEMORY_TICKS - 1) / MEMORY_TICKS;
+		if (r->kind != MEMORY_WRITE)
+			add_waits(m, r);
+		tell(ctx, r);
+	}
+	return m->error;
+}
+
+void memory_count(const struct memory_system *m, uint64_t cycles, struct memory_statistics *out)
+{
+	struct partition_counts sum = {0};
+	double share = (double)m->sms / m->gpu->sm_count;
+	for (uint32_t i = 0; i < m->config.map.channels; i++) {
+		struct partition_counts c = partition_counts(m->partitions[i]);
+		sum.reads += c.reads;
+		sum.hits += c.hits;
+		sum.writes += c.writes;
+		sum.atomics += c.atomics;
+		sum.busy += c.busy;
+		sum.dram_busy += c.dram_busy;
+		sum.dram_reads += c.dram_reads;
+		sum.dram_writes += c.dram_writes;
+	}
+	double access = (double)m->gpu->dram_access_bytes, time = (double)cycles * MEMORY_TICKS * m->config.map.channels;
+	out->l2_hit = sum.reads ? (double)sum.hits / (double)sum.reads : NAN;
+	out->dram_read_bytes = (double)sum.dram_reads * access / share;
+	out->dram_written_bytes = (double)sum.dram_writes * access / share;
+	out->dram_share = cycles ? (double)sum.dram_busy / time : NAN;
+	out->l2_share = cycles ? (double)sum.busy / (time * m->config.map.slices) : NAN;
+	out->waited_l2 = m->waited_l2;
+	out->waited_dram = m->waited_dram;
+}
