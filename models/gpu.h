@@ -117,6 +117,49 @@ enum gpu_machine_code { GPU_MACHINE_CODES(GPU_CODE) GPU_MACHINE_CODE_COUNT };
 	X(REAL, store_latency, "cycles", 0, 100000, GPU_DEFAULT("0"),                                                  \
 	  "store, issue to acknowledgement, which a warp needs to retire; 0: when it has left its unit")
 
+/*
+ * The hierarchy behind the load/store unit (GPUSIM_MEMORY=hierarchy). What a description leaves out is that of a GPU of
+ * today, as simulators have it.
+ */
+#define GPU_MEMORY(X)                                                                                                  \
+	X(COUNT, l1_lookup_cycles, "cycles", 0, 1000, GPU_DEFAULT("16"), "of an access in L1 before its tags are looked up") \
+	X(FLAG, l1_set_hash, "", 0, 1, GPU_DEFAULT("1"), "higher bits of an address take part in choosing its set of L1")  \
+	X(COUNT, l1_mshrs, "lines", 1, 65536, GPU_DEFAULT("256"), "lines or sectors that L1 waits for at once")        \
+	X(COUNT, l1_mshr_merges, "loads", 1, 65536, GPU_DEFAULT("8"), "loads that wait for one of these")              \
+	X(COUNT, l1_miss_queue, "requests", 1, 65536, GPU_DEFAULT("16"), "that wait to leave an SM")                   \
+	X(FLAG, l1_allocate_on_fill, "", 0, 1, GPU_DEFAULT("1"), "L1 makes room when data comes; 0: when it is asked for") \
+	X(FLAG, l1_store_evicts, "", 0, 1, GPU_DEFAULT("0"), "a store to global memory drops the line from L1; 0: it updates it") \
+	X(FLAG, l1_store_allocates, "", 0, 1, GPU_DEFAULT("0"), "a store of whole sectors makes a line in L1")         \
+	X(BYTES, const_bytes, "bytes", 0, 1 << 24, GPU_DEFAULT("64Ki"), "constant cache of an SM")                     \
+	X(COUNT, const_ways, "ways", 1, 65536, GPU_DEFAULT("8"), "its associativity")                                  \
+	X(REAL, const_miss_cycles, "cycles", 0, 100000, GPU_DEFAULT("0"), "constant that is not cached; 0: as l2_latency") \
+	X(COUNT, icache_cold_cycles, "cycles", 0, 100000, GPU_DEFAULT("0"),                                            \
+	  "first touch of a line of instructions; 0: icache_miss_cycles")                                              \
+	X(BYTES, icnt_flit_bytes, "bytes", 1, 65536, GPU_DEFAULT("40"), "unit of the interconnect")                    \
+	X(BYTES, icnt_header_bytes, "bytes", 0, 65536, GPU_DEFAULT("8"), "of a packet, beside its data")               \
+	X(REAL, icnt_sm_flits, "flits/cycle", 0.01, 1024, GPU_DEFAULT("2"), "each way between an SM and the interconnect") \
+	X(REAL, icnt_slice_flits, "flits/cycle", 0.01, 1024, GPU_DEFAULT("2"), "each way between it and a slice of L2") \
+	X(BYTES, l2_slice_bytes, "bytes/cycle", 1, 65536, GPU_DEFAULT("64"), "that a slice reads or writes")            \
+	X(BYTES, l2_interleave_bytes, "bytes", 32, 1 << 20, GPU_DEFAULT("256"), "that lie together in a slice")        \
+	X(FLAG, l2_hash, "", 0, 1, GPU_DEFAULT("1"), "addresses are spread over slices by a hash; 0: in turn")         \
+	X(FLAG, l2_set_hash, "", 0, 1, GPU_DEFAULT("0"), "the same of a slice's sets")                                 \
+	X(COUNT, l2_mshrs, "sectors", 1, 65536, GPU_DEFAULT("192"), "that a slice waits for at once")                  \
+	X(COUNT, l2_mshr_merges, "requests", 1, 65536, GPU_DEFAULT("4"), "that wait for one of these")                 \
+	X(FLAG, l2_fills_access, "", 0, 1, GPU_DEFAULT("1"), "a miss brings all of dram_access_bytes; 0: its sector alone") \
+	X(FLAG, l2_warm, "", 0, 1, GPU_DEFAULT("1"), "what a launch touches is in L2 when it begins, as much as fits")    \
+	X(REAL, l2_atomic_cycles, "cycles", 0, 100000, GPU_DEFAULT("1"), "of a slice, per operation of an atomic's lanes") \
+	X(BYTES, dram_access_bytes, "bytes", 1, 65536, GPU_DEFAULT("64"), "least that a channel moves")                \
+	X(COUNT, dram_banks, "banks", 1, 1024, GPU_DEFAULT("16"), "of a channel")                                      \
+	X(BYTES, dram_row_bytes, "bytes", 32, 1 << 20, GPU_DEFAULT("2Ki"), "of a bank's row")                          \
+	X(COUNT, dram_queue, "accesses", 1, 65536, GPU_DEFAULT("256"), "that a channel chooses among")                 \
+	X(REAL, dram_open_ns, "ns", 0, 10000, GPU_DEFAULT("14"), "to open a row")                                      \
+	X(REAL, dram_close_ns, "ns", 0, 10000, GPU_DEFAULT("14"), "to close one")                                      \
+	X(REAL, dram_cycle_ns, "ns", 0, 10000, GPU_DEFAULT("47"), "between two openings in a bank")                    \
+	X(REAL, dram_opens_ns, "ns", 0, 10000, GPU_DEFAULT("3"), "between openings in different banks of a channel")   \
+	X(REAL, dram_column_ns, "ns", 0, 10000, GPU_DEFAULT("14"), "from a read of an open row to its data")           \
+	X(REAL, dram_read_to_write_ns, "ns", 0, 10000, GPU_DEFAULT("14"), "from a read to a write")                    \
+	X(REAL, dram_write_to_read_ns, "ns", 0, 10000, GPU_DEFAULT("7"), "from a write to a read")
+
 /* Latencies of loads are complete, from issue to the issue of a user of the value, warp alone and fully coalesced. */
 #define GPU_KEYS(X)                                                                                                    \
 	X(TEXT, name, "", 1, GPU_TEXT_SIZE - 1, GPU_REQUIRED, "short name, as users type it")                          \
@@ -205,6 +248,7 @@ enum gpu_machine_code { GPU_MACHINE_CODES(GPU_CODE) GPU_MACHINE_CODE_COUNT };
 	X(REAL, dram_gbps, "GB/s", 0.001, 1000000, GPU_REQUIRED, "peak bandwidth of the memory")                       \
 	X(REAL, dram_latency, "cycles", 0, 100000, GPU_REQUIRED, "load that misses L2")                                \
 	X(COUNT, dram_channels, "channels", 1, 1024, GPU_REQUIRED, "memory channels")                                  \
+	GPU_MEMORY(X)                                                                                                  \
 	/* launch and host link */                                                                                     \
 	X(REAL, launch_overhead_ns, "ns", 0, 1e9, GPU_REQUIRED, "from the start of a launch to its first instruction") \
 	X(REAL, link_gbps, "GB/s", 0.001, 1000000, GPU_REQUIRED, "peak bandwidth to the host, one direction")          \

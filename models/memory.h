@@ -172,6 +172,7 @@ struct l1_request {
 /* A load of sectors of a line by `who`, who is told once for each of *waits entries. L1_FULL changes nothing. */
 enum l1_result l1_load(struct l1_cache *c, uint64_t line, uint32_t sectors, uint32_t who, uint32_t *waits,
                        struct l1_request *ask);
+bool l1_has(const struct l1_cache *c, uint64_t line, uint32_t sectors);
 /* A store; write_back: kept here if the line is (then false: nothing to send). */
 bool l1_store(struct l1_cache *c, uint64_t line, uint32_t sectors, bool whole, bool write_back);
 /* The sectors of an entry have come. */
@@ -181,9 +182,6 @@ bool l1_failed(const struct l1_cache *c); /* out of memory */
 
 /* ---- memory_system.c: interconnect, all partitions ---- */
 
-struct memory_range {
-	uint64_t address, bytes;
-};
 struct memory_system;
 /*
  * For `sms` of the GPU's SMs: as many of its channels and slices, and as much of their bandwidth; L2 holds `capacity` of
@@ -201,6 +199,14 @@ uint64_t memory_depart(struct memory_system *m, uint32_t sm, uint64_t cycle, enu
 int memory_send(struct memory_system *m, const struct memory_request *request);
 /* All SMs have sent what leaves before `cycle`: tells of all answers that follow, in the order of their times in cycles. */
 int memory_advance(struct memory_system *m, uint64_t cycle, memory_reply_fn *tell, void *ctx);
+/* Of what the simulated SMs did in so many cycles, scaled to all SMs: the fields behind L1. */
 void memory_count(const struct memory_system *m, uint64_t cycles, struct memory_statistics *out);
+/* Cycles that loads and atomics waited in queues before L2 and before DRAM, all together. */
+struct memory_waits {
+	double l2, dram;
+};
+struct memory_waits memory_waits(const struct memory_system *m);
+/* From the lookup of a load that hits L1 to its value; front: cycles between issue and the load/store unit. */
+uint32_t memory_hit_cycles(const struct gpu *gpu, uint32_t front);
 
 #endif

@@ -186,6 +186,12 @@ enum l1_result l1_load(struct l1_cache *c, uint64_t line, uint32_t sectors, uint
 	return L1_WAITS;
 }
 
+bool l1_has(const struct l1_cache *c, uint64_t line, uint32_t sectors)
+{
+	uint32_t tag = tags_find(&c->tags, line);
+	return tag != MEMORY_NONE && !(sectors & ~c->tags.lines[tag].valid);
+}
+
 bool l1_store(struct l1_cache *c, uint64_t line, uint32_t sectors, bool whole, bool write_back)
 {
 	uint32_t tag = tags_find(&c->tags, line), set = set_of(c, line);

@@ -309,6 +309,7 @@ static void serve_slice(struct partition *p, struct slice *s)
 	uint64_t waited = p->now - r->time, local = memory_map_find(&p->config->map, r->address).local;
 	uint64_t busy = p->config->lookup;
 	if (r->kind == MEMORY_ATOMIC) {
+		p->counts.atomics += r->lanes ? r->lanes : 1;
 		busy = p->config->atomic * (r->lanes ? r->lanes : 1);
 		busy = busy > p->config->lookup ? busy : p->config->lookup;
 	}

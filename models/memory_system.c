@@ -30,7 +30,6 @@ struct memory_system {
 	size_t sent_count, sent_room;
 	struct memory_reply *replies;
 	size_t reply_count, reply_room;
-	double latency_sum, latency_count;
 	double waited_l2, waited_dram;
 	int error;
 };
@@ -69,7 +68,7 @@ static uint32_t larger(double a, uint32_t least)
 static void set_ways(struct memory_system *m)
 {
 	const struct gpu *gpu = m->gpu;
-	uint32_t hit = memory_hit_cycles(gpu, gpu->operand_collectors ? 3 : 0);
+	uint32_t hit = memory_hit_cycles(gpu, gpu->operand_collectors ? 1 + 2 / gpu->collector_steps : 0);
 	uint32_t way = larger(gpu->l2_latency - gpu->l1_latency + hit - 2 - line_cycles(m), 2);
 	m->forward = way / 2;
 	m->back = way - m->forward;
@@ -303,6 +302,10 @@ void memory_count(const struct memory_system *m, uint64_t cycles, struct memory_
 	out->dram_written_bytes = (double)sum.dram_writes * access / share;
 	out->dram_share = cycles ? (double)sum.dram_busy / time : NAN;
 	out->l2_share = cycles ? (double)sum.busy / (time * m->config.map.slices) : NAN;
-	out->waited_l2 = m->waited_l2;
-	out->waited_dram = m->waited_dram;
+	out->atomics = (double)sum.atomics / share;
+}
+
+struct memory_waits memory_waits(const struct memory_system *m)
+{
+	return (struct memory_waits){.l2 = m->waited_l2, .dram = m->waited_dram};
 }

@@ -190,6 +190,9 @@ static void report(const struct work *work, const struct ov_plan *plan, const st
 	out->warp_instructions = (uint64_t)(work->instructions + 0.5);
 	out->simulated_fraction = scale > 1 ? 1 / scale : 1;
 	out->bank_conflicts = (double)o->conflicts * scale;
+	out->memory = o->memory;
+	out->memory.requests *= scale;
+	out->memory.transactions *= scale;
 }
 
 static int simulate_part(const struct work *work, const struct ov_machine *m, const struct ov_plan *plan,
@@ -198,7 +201,7 @@ static int simulate_part(const struct work *work, const struct ov_machine *m, co
 	struct ov_outcome o = {0};
 	if (plan->groups < plan->all && !(o.dispatched = calloc(plan->groups, sizeof *o.dispatched)))
 		return -ENOMEM;
-	int rc = ov_simulate(m, plan, &o);
+	int rc = (m->options->hierarchy ? ov_simulate_together : ov_simulate)(m, plan, &o);
 	double steady = 0;
 	if (!rc && o.dispatched)
 		steady = steady_cycles(work, plan, &o, (uint64_t)m->groups_per_sm * plan->sm_count);

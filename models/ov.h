@@ -72,6 +72,8 @@ enum ov_wait { OV_RUNS, OV_AT_BARRIER, OV_AT_ATOMIC, OV_AT_FENCE };
 struct ov_warp {
 	const uint32_t *block, *block_end; /* the rest of its path */
 	const uint16_t *access, *access_end, *memory_wait;
+	const uint16_t *access_begin;
+	const struct path_requests *requests; /* NULL: not known */
 	uint32_t pc, left;          /* next instruction, and how many its block still has */
 	uint32_t buffer_pc, fetch_pc; /* what the buffer begins with, and what is fetched next */
 	uint32_t buffered, fetching;
@@ -86,6 +88,9 @@ struct ov_warp {
 
 struct ov_group {
 	uint32_t live, unfinished, arrived; /* warps */
+	uint64_t id;
+	int64_t moved[3]; /* groups, from the one of the pattern */
+	bool moves;
 };
 
 struct ov_scheduler {
@@ -100,6 +105,7 @@ struct ov_scheduler {
 struct ov_flight {
 	uint32_t op, uid;
 	uint16_t accesses, wait, slot, kind;
+	uint32_t request; /* of the warp's path, if it has them; else OV_NONE */
 };
 
 /* For one kind of units in one partition: issued, and collected. Both are in the order of issue. */
@@ -147,7 +153,9 @@ struct ov_bus {
 	uint32_t time, count; /* time: the stamp */
 };
 
-enum ov_event_kind { OV_WRITE, OV_LOADED, OV_SHARED_RESULT, OV_ATOMIC_BACK, OV_STORED, OV_READ_DONE, OV_PART_WRITTEN };
+enum ov_event_kind {
+	OV_WRITE, OV_LOADED, OV_SHARED_RESULT, OV_ATOMIC_BACK, OV_STORED, OV_READ_DONE, OV_PART_WRITTEN, OV_L1, OV_ANSWER
+};
 
 struct ov_event {
 	uint64_t time;
@@ -202,6 +210,11 @@ struct ov_sm {
 
 	uint64_t by[CYCLE_KIND_COUNT];
 	uint64_t instructions, conflicts;
+
+	struct ov_memory *memory; /* its own allocation; NULL: perfect */
+	uint64_t limit;           /* cycle that it does not run yet: what comes from behind L1 is not known */
+	enum cycle_kind reason;   /* of the last cycle */
+	bool paused;
 };
 
 /* ov_machine.c */
@@ -213,11 +226,12 @@ struct ov_sm *ov_sm_clone(const struct ov_sm *sm);
 void ov_sm_free(struct ov_sm *sm);
 
 /* ov_sm.c: an SM's life. It starts having completed cycle 0. */
-enum ov_state { OV_WANTS_GROUP, OV_DONE };
+enum ov_state { OV_WANTS_GROUP, OV_DONE, OV_PAUSED };
 bool ov_has_room(const struct ov_sm *sm);
 /* At the end of the cycle sm->now, into the lowest free place. */
 void ov_start_group(struct ov_sm *sm, uint64_t group);
-/* From the next cycle on, until the end of a cycle in which it has room and may get a group, or it is done. */
+/* From the next cycle on, until the end of a cycle in which it has room and may get a group, or it is done, or it has come
+ * to its limit. */
 enum ov_state ov_run(struct ov_sm *sm);
 
 /* ov_events.c */
@@ -260,6 +274,23 @@ uint64_t ov_next_unit(const struct ov_sm *sm);
 /* All that serve the partition have something to do in this cycle. */
 bool ov_units_busy(const struct ov_sm *sm, uint32_t partition, uint32_t kind);
 
+/* ov_memory.c: memory behind the load/store unit */
+struct memory_system;
+int ov_memory_init(struct ov_sm *sm, struct memory_system *system, uint32_t index);
+void ov_memory_free(struct ov_sm *sm);
+/* The unit has taken the instruction; false: it is one that memory need not be asked for. */
+bool ov_memory_takes(struct ov_sm *sm, const struct ov_flight *f);
+/* Its queue is full: the unit cannot take another. */
+bool ov_memory_full(const struct ov_sm *sm);
+void ov_memory_step(struct ov_sm *sm);
+void ov_memory_answer(struct ov_sm *sm, uint32_t id);
+enum cycle_kind ov_memory_reason(const struct ov_sm *sm);
+struct ov_memory_counts {
+	uint64_t requests, parts, looked_up, hits, shared, shared_accesses, latency_count;
+	double latency_sum;
+};
+struct ov_memory_counts ov_memory_counts(const struct ov_sm *sm);
+
 /* ov_grid.c: groups on all SMs */
 struct ov_plan {
 	uint64_t groups;   /* to simulate */
@@ -269,14 +300,21 @@ struct ov_plan {
 	const uint32_t *kinds;
 	/* Fewer than all groups: the last `tail` are the launch's last, those before are spread over `spread` of it. */
 	uint64_t all, tail, spread;
+	double capacity; /* of L2, that the simulated SMs have */
 };
 struct ov_outcome {
 	uint64_t cycles, instructions, conflicts; /* of all SMs */
 	uint64_t by[CYCLE_KIND_COUNT]; /* of the SM that ends last */
+	struct memory_statistics memory;
 	uint64_t *dispatched;          /* NULL, or groups entries: when each was given to an SM */
 };
 int ov_simulate(const struct ov_machine *m, const struct ov_plan *plan, struct ov_outcome *out);
 uint64_t ov_group_id(const struct ov_plan *plan, uint64_t n);
+/* What an SM that has ended did. */
+void ov_add_up(const struct ov_sm *sm, uint32_t stands_for, struct ov_outcome *out);
+
+/* ov_together.c: the same, where SMs share memory */
+int ov_simulate_together(const struct ov_machine *m, const struct ov_plan *plan, struct ov_outcome *out);
 
 /* ov_reason.c: what a cycle without an issue is lost to */
 enum cycle_kind ov_reason(const struct ov_sm *sm);

@@ -173,6 +173,12 @@ static void process(struct ov_sm *sm, const struct ov_event *e)
 	case OV_READ_DONE:
 		ov_read_done(sm, e->op);
 		break;
+	case OV_L1:
+		ov_memory_step(sm);
+		break;
+	case OV_ANSWER:
+		ov_memory_answer(sm, e->op);
+		break;
 	case OV_STORED:
 	case OV_SHARED_RESULT:
 		complete(sm, e->slot);

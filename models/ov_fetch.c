@@ -74,11 +74,12 @@ static uint32_t fetched_instructions(const struct ov_sm *sm, const struct ov_war
 static bool line_is_missing(struct ov_sm *sm, uint32_t slot, uint32_t pc)
 {
 	const struct gpu *gpu = sm->m->gpu;
-	if (!gpu->icache_line_instructions || !gpu->icache_miss_cycles || pc >= sm->m->op_count)
+	uint32_t miss = sm->memory && gpu->icache_cold_cycles ? gpu->icache_cold_cycles : gpu->icache_miss_cycles;
+	if (!gpu->icache_line_instructions || !miss || pc >= sm->m->op_count)
 		return false;
 	uint64_t *ready = &sm->line_ready[sm->m->ops[pc].line];
 	if (!*ready)
-		*ready = sm->now + gpu->icache_miss_cycles;
+		*ready = sm->now + miss;
 	if (*ready <= sm->now)
 		return false;
 	uint32_t at = (sm->reply_head + sm->reply_count++) % sm->m->slots;

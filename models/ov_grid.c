@@ -135,19 +135,16 @@ static int run(struct grid *g)
 }
 
 /* Cycle 0, in which the first groups arrive, is nobody's. */
-static void add_up(const struct grid *g, struct ov_outcome *out)
+void ov_add_up(const struct ov_sm *sm, uint32_t stands_for, struct ov_outcome *out)
 {
-	for (uint32_t i = 0; i < g->count; i++) {
-		const struct ov_sm *sm = g->members[i].sm;
-		out->instructions += sm->instructions * g->members[i].stands_for;
-		out->conflicts += sm->conflicts * g->members[i].stands_for;
-		if (!sm->started || sm->now + 1 <= out->cycles)
-			continue;
-		out->cycles = sm->now + 1;
-		for (uint32_t k = 0; k < CYCLE_KIND_COUNT; k++)
-			out->by[k] = sm->by[k];
-		out->by[CYCLES_launch]++;
-	}
+	out->instructions += sm->instructions * stands_for;
+	out->conflicts += sm->conflicts * stands_for;
+	if (!sm->started || sm->now + 1 <= out->cycles)
+		return;
+	out->cycles = sm->now + 1;
+	for (uint32_t k = 0; k < CYCLE_KIND_COUNT; k++)
+		out->by[k] = sm->by[k];
+	out->by[CYCLES_launch]++;
 }
 
 int ov_simulate(const struct ov_machine *m, const struct ov_plan *plan, struct ov_outcome *out)
@@ -168,8 +165,8 @@ int ov_simulate(const struct ov_machine *m, const struct ov_plan *plan, struct o
 	} else {
 		ov_sm_free(first);
 	}
-	if (!rc)
-		add_up(&g, out);
+	for (uint32_t i = 0; i < g.count && !rc; i++)
+		ov_add_up(g.members[i].sm, g.members[i].stands_for, out);
 	for (uint32_t i = 0; i < g.count; i++)
 		ov_sm_free(g.members[i].sm);
 	free(g.members);

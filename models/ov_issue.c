@@ -155,6 +155,7 @@ static void look_up_access(const struct ov_sm *sm, const struct ov_warp *w, stru
 {
 	const struct launch_warps *launch = sm->m->launch;
 	bool own = w->access != w->access_end;
+	f->request = own ? (uint32_t)(w->access - w->access_begin) : OV_NONE;
 	f->accesses = own ? *w->access : launch->usual_accesses ? launch->usual_accesses[w->pc] : 1;
 	f->wait = own && w->memory_wait ? *w->memory_wait : launch->usual_waits ? launch->usual_waits[w->pc] : 0;
 }

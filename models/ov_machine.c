@@ -146,8 +146,9 @@ static void size_kinds(struct ov_machine *m)
 	m->banks = at_most(share(g->register_banks, m->partitions), OV_MAX_BANKS);
 	m->collects = g->operand_collectors > 0;
 	m->resolves_banks = m->collects && m->options->resolve_banks && g->banks_by_name;
-	m->front[0] = m->collects ? 3 : 0;
-	m->front[1] = m->collects ? 4 : 0;
+	/* Allocated in the cycle after issue; each round of collecting then takes it a step on: read, handed over. */
+	m->front[0] = m->collects ? 2 + 1 / g->collector_steps : 0;
+	m->front[1] = m->collects ? 2 + 2 / g->collector_steps : 0;
 }
 
 static uint32_t words(uint32_t bits)
@@ -311,6 +312,7 @@ struct ov_sm *ov_sm_new(const struct ov_machine *m)
 	struct arena a = {(char *)sm, 0};
 	lay_out(sm, m, &a);
 	sm->m = m;
+	sm->limit = OV_NEVER;
 	sm->free_event = sm->results_head = sm->results_tail = OV_NONE;
 	memset(sm->wheel, 0xff, OV_WHEEL * sizeof *sm->wheel);
 	for (uint32_t i = 0; i < m->slots; i++)
@@ -345,7 +347,9 @@ struct ov_sm *ov_sm_clone(const struct ov_sm *sm)
 
 void ov_sm_free(struct ov_sm *sm)
 {
-	if (sm)
+	if (sm) {
+		ov_memory_free(sm);
 		free(sm->events);
+	}
 	free(sm);
 }

@@ -17,14 +17,19 @@ static const enum cycle_kind unit_kinds[OV_KINDS] = {CYCLES_unit_fp32, CYCLES_un
  * Ready, but the port is full: of instructions that wait for their unit, for operands, or for a collector. Collectors that
  * have all operands wait for a unit, too, maybe another than the warp needs.
  */
+static enum cycle_kind unit_reason(const struct ov_sm *sm, uint32_t kind)
+{
+	return kind == OV_LDST && sm->memory ? ov_memory_reason(sm) : unit_kinds[kind];
+}
+
 static enum cycle_kind port_reason(const struct ov_sm *sm, uint32_t partition, uint32_t kind)
 {
 	const struct ov_lane *l = ov_lane_of(sm, partition, kind);
 	const struct ov_pool *p = &sm->partitions[partition].pools[l->pool];
 	if (!sm->m->collects || l->collected_count == sm->m->ports[kind] || ov_units_busy(sm, partition, kind))
-		return unit_kinds[kind];
+		return unit_reason(sm, kind);
 	if (p->ready)
-		return unit_kinds[sm->collectors[p->first + (uint32_t)__builtin_ctzll(p->ready)].flight.kind];
+		return unit_reason(sm, sm->collectors[p->first + (uint32_t)__builtin_ctzll(p->ready)].flight.kind);
 	return sm->partitions[partition].waiting_banks ? CYCLES_bank_conflicts : CYCLES_collectors;
 }
 
@@ -33,6 +38,8 @@ static enum cycle_kind warp_reason(const struct ov_sm *sm, uint32_t slot)
 	const struct ov_warp *w = &sm->warps[slot];
 	if (w->wait == OV_AT_BARRIER)
 		return CYCLES_barrier;
+	if (w->wait == OV_AT_ATOMIC && sm->memory)
+		return CYCLES_atomics;
 	if (w->wait || w->memory_blocked)
 		return CYCLES_memory;
 	if (w->blocked)
@@ -44,7 +51,8 @@ static enum cycle_kind warp_reason(const struct ov_sm *sm, uint32_t slot)
 
 static bool is_latency(enum cycle_kind kind)
 {
-	return kind == CYCLES_fetch || kind == CYCLES_dependency || kind == CYCLES_memory || kind == CYCLES_barrier;
+	return kind == CYCLES_fetch || kind == CYCLES_dependency || kind == CYCLES_memory || kind == CYCLES_barrier ||
+	       kind == CYCLES_atomics;
 }
 
 enum cycle_kind ov_reason(const struct ov_sm *sm)

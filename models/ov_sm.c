@@ -16,6 +16,8 @@ static void start_warp(struct ov_sm *sm, uint32_t slot, uint32_t group, const st
 	                      .access = path->accesses,
 	                      .access_end = path->accesses ? path->accesses + path->access_count : NULL,
 	                      .memory_wait = path->waits,
+	                      .access_begin = path->accesses,
+	                      .requests = sm->memory ? path->requests : NULL,
 	                      .ready_kind = OV_NONE,
 	                      .scheduler = (uint16_t)(slot % sm->m->schedulers),
 	                      .group = (uint16_t)group,
@@ -30,6 +32,21 @@ static void start_warp(struct ov_sm *sm, uint32_t slot, uint32_t group, const st
 		ov_finish_warp(sm, slot);
 }
 
+/* How far it is from the group whose requests it has. */
+static void move_group(const struct launch_warps *launch, struct ov_group *g)
+{
+	if (!launch->pattern_ids || !launch->grid[0] || !launch->grid[1])
+		return;
+	uint64_t from = launch->pattern_ids[g->id % launch->pattern_groups], to = g->id;
+	for (int d = 0; d < 3; d++) {
+		uint64_t size = d < 2 ? launch->grid[d] : UINT64_MAX;
+		g->moved[d] = (int64_t)(to % size) - (int64_t)(from % size);
+		to /= size;
+		from /= size;
+	}
+	g->moves = g->moved[0] || g->moved[1] || g->moved[2];
+}
+
 void ov_start_group(struct ov_sm *sm, uint64_t group)
 {
 	const struct ov_machine *m = sm->m;
@@ -37,7 +54,9 @@ void ov_start_group(struct ov_sm *sm, uint64_t group)
 	uint32_t place = 0;
 	while (sm->groups[place].live)
 		place++;
-	sm->groups[place] = (struct ov_group){.live = m->warps_per_group, .unfinished = m->warps_per_group};
+	sm->groups[place] = (struct ov_group){.live = m->warps_per_group, .unfinished = m->warps_per_group, .id = group};
+	if (sm->memory)
+		move_group(launch, &sm->groups[place]);
 	sm->live_groups++;
 	sm->peak_groups = sm->live_groups > sm->peak_groups ? sm->live_groups : sm->peak_groups;
 	sm->started = true;
@@ -87,11 +106,17 @@ static uint64_t next_cycle(const struct ov_sm *sm)
 
 enum ov_state ov_run(struct ov_sm *sm)
 {
-	uint64_t next = sm->now + 1;
+	uint64_t next = sm->paused ? next_cycle(sm) : sm->now + 1;
 	for (;;) {
+		if (next >= sm->limit && sm->paused)
+			return OV_PAUSED;
+		if (sm->paused)
+			sm->by[sm->reason] += next - sm->now - 1;
+		sm->paused = false;
 		advance(sm, next);
 		cycle(sm);
 		enum cycle_kind reason = sm->issued ? CYCLES_issue : ov_reason(sm);
+		sm->reason = reason;
 		sm->by[reason]++;
 		if (sm->live_groups == 0 && sm->no_more)
 			return OV_DONE;
@@ -100,6 +125,10 @@ enum ov_state ov_run(struct ov_sm *sm)
 		if (!sm->no_more && ov_has_room(sm))
 			return OV_WANTS_GROUP;
 		next = next_cycle(sm);
+		if (next >= sm->limit) {
+			sm->paused = true;
+			return OV_PAUSED;
+		}
 		if (next == OV_NEVER) {
 			sm->error = -EDEADLK;
 			return OV_DONE;

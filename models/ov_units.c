@@ -61,6 +61,8 @@ static void start_access(struct ov_sm *sm, struct ov_unit *u, const struct ov_fl
 	if (!f->accesses && op->latency_rule != OV_SHARED)
 		done = sm->now + 1;
 	occupy(sm, u, held);
+	if (sm->memory && ov_memory_takes(sm, f))
+		return;
 	if (op->class == CODE_atomic && sm->m->gpu->atomics_stop_warp)
 		ov_schedule(sm, done > sm->now + 1 ? done - 1 : done, OV_ATOMIC_BACK, f->slot, f->op);
 	/* What comes from behind L1 comes access by access, and each is a write of the register's bank. */
@@ -95,6 +97,8 @@ static struct ov_lane *oldest_lane(struct ov_sm *sm, uint32_t kind, uint32_t uni
 static inline bool start_first(struct ov_sm *sm, struct ov_unit *u, struct ov_lane *l, uint32_t kind)
 {
 	const struct ov_flight *f = &l->collected[0];
+	if (kind == OV_LDST && sm->memory && ov_memory_full(sm))
+		return false;
 	if (kind == OV_LDST)
 		start_access(sm, u, f);
 	else if (can_finish(sm, u, &sm->m->ops[f->op]))
@@ -157,6 +161,8 @@ bool ov_unit_takes(struct ov_sm *sm, uint32_t partition, const struct ov_flight 
 		if (!serves(m, f->kind, n, partition) || !is_idle(sm, u))
 			continue;
 		if (f->kind == OV_LDST) {
+			if (sm->memory && ov_memory_full(sm))
+				return false;
 			start_access(sm, u, f);
 			return true;
 		}

@@ -25,6 +25,11 @@ struct path_requests {
 	const struct memory_part *parts;
 };
 
+/* A part of memory. */
+struct memory_range {
+	uint64_t address, bytes;
+};
+
 /*
  * What a launch asked of the memory system and what that did, for the report: the whole launch, extrapolated where it was
  * sampled. Requests and transactions are known with perfect memory, too; a rate that nothing was counted for is NAN, and

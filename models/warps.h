@@ -47,6 +47,9 @@ struct launch_warps {
 	uint64_t grid[3];            /* groups by dimension; 0 where paths have no requests */
 	const uint64_t *pattern_ids; /* of the groups that the pattern's requests are from, by pattern group; NULL: without requests */
 	const struct address_shift *shifts; /* per instruction of code; NULL: without requests */
+	/* What L2 may hold from before the launch, the oldest first; NULL: what the requests touch. */
+	const struct memory_range *warm;
+	size_t warm_count;
 	const uint16_t *usual_accesses; /* per instruction of code; NULL: 1 each */
 	const uint16_t *usual_waits;    /* per instruction of code; NULL: 0 each */
 	uint32_t code_offset; /* instructions of the module before the kernel: where lines of the instruction cache begin */
@@ -74,6 +77,8 @@ struct warp_options {
 	double extra_read_cycles, extra_write_cycles;
 	/* Banks register by register, instead of the two figures above, where names of registers tell them: banks_by_name. */
 	bool resolve_banks;
+	bool hierarchy; /* memory behind L1, where paths have requests; else it answers at once */
+	uint64_t shared_bytes; /* of a group, which L1 may have to do without */
 	warp_issue_fn *on_issue; /* NULL: nobody */
 	void *ctx;
 };

@@ -1,6 +1,7 @@
 /* How often a memory instruction occupies the load/store unit: GPGPU-Sim 4's rules for a GTX 480. */
 #include "tests/oracle/oracle.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 enum { BANKS = 32, MOST_PIECES = ORACLE_WARP * 8 };
@@ -131,4 +132,76 @@ uint32_t oracle_gtx480_wait(struct oracle_l1 *cache, const struct oracle_access 
 			missed |= !look_up(cache, line, store);
 	}
 	return missed && !store ? MISS_CYCLES : 0;
+}
+
+static void add_part(struct memory_part *parts, uint32_t *count, uint64_t address, uint64_t part_bytes, uint64_t line_bytes,
+                     uint32_t bytes)
+{
+	uint64_t line = address / line_bytes * line_bytes;
+	uint32_t sector = (uint32_t)((address - line) / 32), n = 0;
+	while (n < *count && (parts[n].address != line ||
+	                      (part_bytes < line_bytes && !(parts[n].sectors >> sector & 1))))
+		n++;
+	if (n == ORACLE_PARTS)
+		return;
+	if (n == *count)
+		parts[(*count)++] = (struct memory_part){.address = line};
+	parts[n].sectors |= 1u << sector;
+	parts[n].bytes = (uint16_t)(parts[n].bytes + bytes);
+}
+
+static int highest_first(const void *a, const void *b)
+{
+	const struct memory_part *x = a, *y = b;
+	uint64_t at = x->address * 64 + x->sectors, other = y->address * 64 + y->sectors;
+	return at < other ? 1 : at > other ? -1 : 0;
+}
+
+/* Lanes that write to one address count once; accesses of a lane are cut at sectors. */
+static void add_lane(const struct oracle_access *a, uint32_t lane, uint64_t part_bytes, uint64_t line_bytes,
+                     struct memory_part *parts, uint32_t *count)
+{
+	uint64_t address = a->addresses[lane], end = address + (a->bytes ? a->bytes : 1);
+	bool again = false;
+	for (uint32_t before = a->mask & ((1u << lane) - 1); before; before &= before - 1)
+		again |= a->addresses[__builtin_ctz(before)] == address;
+	while (address < end) {
+		uint64_t next = (address / 32 + 1) * 32 < end ? (address / 32 + 1) * 32 : end;
+		add_part(parts, count, address, part_bytes, line_bytes, again ? 0 : (uint32_t)(next - address));
+		address = next;
+	}
+}
+
+/* One part for each turn of a segment. */
+static uint32_t atomic_parts(const struct oracle_access *a, uint64_t line_bytes, struct memory_part *parts)
+{
+	uint32_t count = 0;
+	for (uint32_t rest = a->mask; rest; rest &= rest - 1) {
+		uint32_t lane = (uint32_t)__builtin_ctz(rest), turn = 0, n = 0;
+		uint64_t address = a->addresses[lane], line = address / line_bytes * line_bytes;
+		uint32_t sector = 1u << (address - line) / 32;
+		for (uint32_t before = a->mask & ((1u << lane) - 1); before; before &= before - 1)
+			turn += a->addresses[__builtin_ctz(before)] == address;
+		for (; n < count; n++)
+			if (parts[n].address == line && parts[n].sectors == sector && !turn--)
+				break;
+		if (n == count)
+			parts[count++] = (struct memory_part){.address = line, .sectors = sector, .lanes = 1};
+		parts[n].bytes = (uint16_t)(parts[n].bytes + a->bytes);
+	}
+	return count;
+}
+
+uint32_t oracle_parts(const struct gpu *gpu, const struct oracle_access *a, struct memory_part *parts)
+{
+	uint32_t count = 0;
+	uint64_t line = a->space == SPACE_param || a->space == SPACE_const ? gpu->const_access_bytes : gpu->l1_line_bytes;
+	if (a->space == SPACE_shared)
+		return 0;
+	if (a->class == CODE_atomic)
+		return atomic_parts(a, gpu->l1_line_bytes, parts);
+	for (uint32_t rest = a->mask; rest; rest &= rest - 1)
+		add_lane(a, (uint32_t)__builtin_ctz(rest), gpu->l1_access_bytes < line ? 32 : line, line, parts, &count);
+	qsort(parts, count, sizeof *parts, highest_first);
+	return count;
 }

@@ -103,6 +103,12 @@ static inline uint64_t *oracle_row(const struct warp *w, int32_t row)
 	return row >= 0 ? w->rows + (size_t)row * ORACLE_WARP : w->program->constants + (size_t)~row * ORACLE_WARP;
 }
 
+/* Where the next buffer begins. */
+static inline uint64_t oracle_align(uint64_t at)
+{
+	return (at + BUFFER_ALIGN - 1) / BUFFER_ALIGN * BUFFER_ALIGN;
+}
+
 /* The body for every lane l of the mask; whole warps in a loop that the compiler can turn into vectors. */
 #define LANES(mask, ...)                                                                                               \
 	do {                                                                                                           \

@@ -13,19 +13,14 @@ void oracle_fail(struct run *r, const char *what, uint32_t instruction)
 	r->failed = true;
 }
 
-static uint64_t align_up(uint64_t at)
-{
-	return (at + BUFFER_ALIGN - 1) / BUFFER_ALIGN * BUFFER_ALIGN;
-}
-
 /* The module's variables, then every buffer on a boundary of its own, as an allocator would place them. */
 static int set_up_memory(struct run *r)
 {
 	const struct oracle *o = r->program;
-	uint64_t bytes = align_up(o->static_bytes), shared = o->shared_bytes;
+	uint64_t bytes = oracle_align(o->static_bytes), shared = o->shared_bytes;
 	for (uint32_t i = 0; i < r->launch->argument_count; i++) {
 		const struct oracle_argument *a = &r->launch->arguments[i];
-		bytes += a->kind == ORACLE_BUFFER ? align_up(a->bytes) : 0;
+		bytes += a->kind == ORACLE_BUFFER ? oracle_align(a->bytes) : 0;
 		shared = a->kind == ORACLE_LOCAL ? (shared + 15) / 16 * 16 + a->bytes : shared;
 	}
 	r->global_bytes = bytes;
@@ -44,7 +39,7 @@ static int set_up_memory(struct run *r)
 static void pass_arguments(struct run *r, bool back)
 {
 	const struct oracle *o = r->program;
-	uint64_t global = align_up(o->static_bytes), shared = o->shared_bytes;
+	uint64_t global = oracle_align(o->static_bytes), shared = o->shared_bytes;
 	for (uint32_t i = 0; i < r->launch->argument_count; i++) {
 		const struct oracle_argument *a = &r->launch->arguments[i];
 		const struct ptx_variable *v = &o->function->variables[i];
@@ -53,7 +48,7 @@ static void pass_arguments(struct run *r, bool back)
 		if (a->kind == ORACLE_BUFFER) {
 			address = GLOBAL_BASE + global;
 			memcpy(back ? a->data : r->global + global, back ? r->global + global : a->data, a->bytes);
-			global += align_up(a->bytes);
+			global += oracle_align(a->bytes);
 		} else if (a->kind == ORACLE_LOCAL) {
 			shared = (shared + 15) / 16 * 16;
 			address = shared;

@@ -80,6 +80,11 @@ int oracle_run(const struct oracle *o, const struct oracle_launch *launch, struc
  */
 uint32_t oracle_gtx480_accesses(const struct oracle_access *access);
 
+/* The parts of a request, at most ORACLE_PARTS, in the order in which they go: highest address first. Lines of 128 bytes, or
+ * sectors of 32 where the GPU's load/store unit takes them one by one; none of shared memory. */
+enum { ORACLE_PARTS = 512 };
+uint32_t oracle_parts(const struct gpu *gpu, const struct oracle_access *access, struct memory_part *parts);
+
 /*
  * Its first-level cache, as the order sees it in which the oracle runs warps. With perfect memory GPGPU-Sim answers a
  * load that misses 4 cycles later than one that hits. Stores write through and drop a line that is there.
@@ -96,6 +101,10 @@ struct oracle_trace {
 	struct oracle_counts counts;
 	uint64_t accesses; /* of the whole launch */
 };
+/* gpu: whose rule makes parts of requests, with their addresses; NULL: accesses of a GTX 480 alone, where warps that do the
+ * same share a path. */
+int oracle_trace_for(const struct oracle *o, const struct oracle_launch *launch, const struct gpu *gpu,
+                     struct oracle_trace *out, struct gs_error *err);
 int oracle_trace(const struct oracle *o, const struct oracle_launch *launch, struct oracle_trace *out,
                  struct gs_error *err);
 void oracle_trace_free(struct oracle_trace *t);

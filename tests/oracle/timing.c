@@ -3,15 +3,17 @@
  * execute, beside the cycles of GPGPU-Sim: the error of the timing rules alone, without that of counts, paths or
  * addresses.
  *
- *   timing [-o CSV] [-m MEAN] [-w WORST] CASES PTX_FOLDER GPGPUSIM_CSV [PATTERN...]
+ *   timing [-c CONFIGURATIONS] [-o CSV] [-m MEAN] [-w WORST] CASES PTX_FOLDER GPGPUSIM_CSV [PATTERN...]
  *
- * Prints a line per case and the mean and worst error of each configuration, which fails when they are above the given
- * percentages. Registers are those of the reference.
+ * Prints a line per case and the mean and worst error of each configuration (or of those that match a pattern), which
+ * fails when they are above the given percentages; configurations with their memory have limits of their own. Registers are
+ * those of the reference.
  */
 #include "models/models.h"
 #include "runtime/gpus.h"
 #include "tests/oracle/suite.h"
 
+#include <fnmatch.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,15 +22,20 @@
 #include <unistd.h>
 
 static const struct {
-	const char *config, *overrides, *title;
+	const char *config, *gpu, *overrides, *title;
+	bool hierarchy;
+	double mean, worst; /* percent, at most; 0: as the options say */
 } configs[] = {
-	{"gtx480_pm_1sm", "sm_count=1", "1 SM, 2 schedulers"},
-	{"gtx480_pm_15sm_1sched", "schedulers_per_sm=1", "15 SMs, 1 scheduler"},
-	{"gtx480_pm_15sm_2sched", "", "15 SMs, 2 schedulers"},
+	{"gtx480_pm_1sm", "gtx480", "sm_count=1", "1 SM, 2 schedulers", false, 0, 0},
+	{"gtx480_pm_15sm_1sched", "gtx480", "schedulers_per_sm=1", "15 SMs, 1 scheduler", false, 0, 0},
+	{"gtx480_pm_15sm_2sched", "gtx480", "", "15 SMs, 2 schedulers", false, 0, 0},
+	{"gtx480_full", "gtx480", "", "GTX 480, its memory", true, 5, 20},
+	{"qv100_full", "qv100", "", "QV100, its memory", true, 6, 30},
 };
 
 struct table {
 	const char *reference;
+	const char *pattern; /* of configurations; NULL: all */
 	FILE *csv;
 	struct gpu gpus[GS_ARRAY_LEN(configs)];
 	double sum[GS_ARRAY_LEN(configs)], worst[GS_ARRAY_LEN(configs)];
@@ -61,10 +68,12 @@ static double model(struct table *t, size_t config, const struct suite_case *c, 
 {
 	const struct gpu *gpu = &t->gpus[config];
 	const uint64_t *local = c->launch.local;
-	struct warp_options options = {.exact = true, .resolve_banks = true};
+	uint64_t shared = trace->warps.code->shared_bytes + local_bytes(&c->launch);
+	struct warp_options options = {.exact = true, .resolve_banks = true, .hierarchy = configs[config].hierarchy,
+	                               .shared_bytes = shared};
 	struct warp_timing timing;
 	struct occupancy fits = gpu_occupancy(gpu, local[0] * local[1] * local[2], registers,
-	                                      trace->warps.code->shared_bytes + local_bytes(&c->launch));
+	                                      shared);
 	double start = now();
 	int result =
 	    model_occupancy_vector(gpu, &trace->warps, fits.blocks_per_sm ? fits.blocks_per_sm : 1, &options, &timing);
@@ -83,22 +92,53 @@ static void add_error(struct table *t, size_t config, const char *name, double e
 	}
 }
 
+/* The oracle leaves in buffers what the kernel wrote: each run begins with what the first one began with. */
+static void keep_buffers(const struct suite_case *c, void **copies, bool restore)
+{
+	for (uint32_t i = 0; i < c->launch.argument_count; i++) {
+		const struct oracle_argument *a = &c->launch.arguments[i];
+		if (a->kind != ORACLE_BUFFER)
+			continue;
+		if (!copies[i])
+			copies[i] = malloc(a->bytes);
+		if (copies[i])
+			memcpy(restore ? a->data : copies[i], restore ? copies[i] : a->data, a->bytes);
+	}
+}
+
+/* What the configuration is given: with its memory, where every warp goes. */
+static int trace_case(const struct table *t, size_t config, const struct suite_case *c, struct oracle_trace *trace)
+{
+	struct gs_error err;
+	int rc = oracle_trace_for(c->oracle, &c->launch, configs[config].hierarchy ? &t->gpus[config] : NULL, trace, &err);
+	if (rc)
+		printf(" %s", err.text);
+	return rc;
+}
+
 static void run_case(void *user, const struct suite_case *c)
 {
 	struct table *t = user;
 	struct oracle_trace trace;
-	struct gs_error err;
-	if (oracle_trace(c->oracle, &c->launch, &trace, &err)) {
-		printf("%-20s %s\n", c->name, err.text);
-		t->failures++;
-		return;
-	}
+	void *copies[64] = {NULL};
+	bool traced = false;
+	keep_buffers(c, copies, false);
 	printf("%-20s", c->name);
 	for (size_t i = 0; i < GS_ARRAY_LEN(configs); i++) {
 		struct reference r;
-		if (!reference_find(t->reference, c->name, configs[i].config, &r)) {
+		if (!reference_find(t->reference, c->name, configs[i].config, &r) || (t->pattern && fnmatch(t->pattern, configs[i].config, 0))) {
 			printf(" %29s", "");
 			continue;
+		}
+		if (traced && configs[i].hierarchy)
+			oracle_trace_free(&trace);
+		if (!traced || configs[i].hierarchy) {
+			keep_buffers(c, copies, true);
+			traced = !trace_case(t, i, c, &trace);
+			if (!traced) {
+				t->failures++;
+				break;
+			}
 		}
 		double cycles = model(t, i, c, &trace, r.registers), error = (cycles / r.cycles - 1) * 100;
 		t->failures += cycles < 0;
@@ -109,14 +149,18 @@ static void run_case(void *user, const struct suite_case *c)
 			fprintf(t->csv, "%s,%s,%.0f,%.0f,%.3f\n", c->name, configs[i].config, r.cycles, cycles, error);
 	}
 	putchar('\n');
-	oracle_trace_free(&trace);
+	fflush(stdout);
+	for (size_t i = 0; i < GS_ARRAY_LEN(copies); i++)
+		free(copies[i]);
+	if (traced)
+		oracle_trace_free(&trace);
 }
 
 static int load_gpus(struct table *t)
 {
 	struct gs_error err;
 	for (size_t i = 0; i < GS_ARRAY_LEN(configs); i++) {
-		if (gpu_load(&t->gpus[i], "gtx480", gpus_read, NULL, configs[i].overrides, NULL, &err)) {
+		if (gpu_load(&t->gpus[i], configs[i].gpu, gpus_read, NULL, configs[i].overrides, NULL, &err)) {
 			fprintf(stderr, "%s\n", err.text);
 			return -1;
 		}
@@ -132,7 +176,8 @@ static int print_summary(const struct table *t)
 		if (!t->count[i])
 			continue;
 		double mean = t->sum[i] / t->count[i];
-		bool worse = mean > t->most_mean || fabs(t->worst[i]) > t->most_worst;
+		bool worse = mean > (configs[i].mean > 0 ? configs[i].mean : t->most_mean) ||
+		             fabs(t->worst[i]) > (configs[i].worst > 0 ? configs[i].worst : t->most_worst);
 		printf("%-22s %2d cases, mean error %.2f%%, worst %+.2f%% (%s)%s\n", configs[i].title, t->count[i],
 		       mean, t->worst[i], t->worst_case[i], worse ? ": TOO MUCH" : "");
 		bad += worse;
@@ -150,9 +195,11 @@ static int print_summary(const struct table *t)
 static int read_options(struct table *t, int argc, char **argv)
 {
 	t->most_mean = t->most_worst = INFINITY;
-	for (int option; (option = getopt(argc, argv, "o:m:w:")) != -1;) {
+	for (int option; (option = getopt(argc, argv, "c:o:m:w:")) != -1;) {
 		if (option == 'o')
 			t->csv = fopen(optarg, "w");
+		else if (option == 'c')
+			t->pattern = optarg;
 		else if (option == 'm')
 			t->most_mean = atof(optarg);
 		else if (option == 'w')
@@ -169,7 +216,7 @@ int main(int argc, char **argv)
 	int first = read_options(&t, argc, argv);
 	if (first < 0) {
 		fprintf(stderr,
-			"usage: timing [-o CSV] [-m MEAN] [-w WORST] CASES PTX_FOLDER GPGPUSIM_CSV [PATTERN...]\n");
+			"usage: timing [-c CONFIGURATIONS] [-o CSV] [-m MEAN] [-w WORST] CASES PTX_FOLDER GPGPUSIM_CSV [PATTERN...]\n");
 		return 2;
 	}
 	char *reference = suite_read_file(argv[first + 2]);

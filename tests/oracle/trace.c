@@ -13,11 +13,13 @@ struct list {
 struct record {
 	struct list blocks;          /* uint32_t */
 	struct list accesses, waits; /* uint16_t */
+	struct list first, parts;    /* uint32_t, struct memory_part: where there is a GPU */
 	uint64_t lanes;
 };
 
 struct recorder {
 	const struct oracle *program;
+	const struct gpu *gpu;
 	uint32_t warps_per_group;
 	struct record *warps;
 	struct oracle_l1 l1;
@@ -81,9 +83,32 @@ static void grow_table(struct recorder *r)
 	r->slot_count = count;
 }
 
+static uint32_t add_path(struct recorder *r, struct record *w)
+{
+	struct warp_path path = {.blocks = w->blocks.data,
+	                         .block_count = w->blocks.count,
+	                         .accesses = w->accesses.data,
+	                         .waits = w->waits.data,
+	                         .access_count = w->accesses.count,
+	                         .active_lanes = w->lanes};
+	if (r->gpu) {
+		*(uint32_t *)add(r, &w->first, sizeof(uint32_t)) = (uint32_t)w->parts.count;
+		struct path_requests *requests = malloc(sizeof *requests);
+		if (requests)
+			*requests = (struct path_requests){w->first.data, w->parts.data};
+		r->failed |= !requests;
+		path.requests = requests;
+	}
+	*(struct warp_path *)add(r, &r->paths, sizeof path) = path;
+	*w = (struct record){0}; /* the path has its lists now */
+	return (uint32_t)r->paths.count - 1;
+}
+
 /* The path of this warp, an old one or a new one. */
 static uint32_t find_path(struct recorder *r, struct record *w)
 {
+	if (r->gpu)
+		return add_path(r, w);
 	size_t bytes = w->accesses.count * sizeof(uint16_t);
 	uint64_t hash = hash_bytes(UINT64_C(14695981039346656037), w->blocks.data, w->blocks.count * sizeof(uint32_t));
 	hash = hash_bytes(hash_bytes(hash, w->accesses.data, bytes), w->waits.data, bytes) + w->lanes;
@@ -97,15 +122,8 @@ static uint32_t find_path(struct recorder *r, struct record *w)
 		if (((uint64_t *)r->path_hashes.data)[r->slots[s] - 1] == hash &&
 		    same((struct warp_path *)r->paths.data + r->slots[s] - 1, w))
 			return r->slots[s] - 1;
-	struct warp_path path = {.blocks = w->blocks.data,
-	                         .block_count = w->blocks.count,
-	                         .accesses = w->accesses.data,
-	                         .waits = w->waits.data,
-	                         .access_count = w->accesses.count,
-	                         .active_lanes = w->lanes};
-	*(struct warp_path *)add(r, &r->paths, sizeof path) = path;
 	*(uint64_t *)add(r, &r->path_hashes, sizeof hash) = hash;
-	*w = (struct record){0}; /* the path has its lists now */
+	add_path(r, w);
 	r->slots[s] = (uint32_t)r->paths.count;
 	return r->slots[s] - 1;
 }
@@ -131,10 +149,23 @@ static void on_block(void *user, uint64_t group, uint32_t warp, uint32_t block, 
 	r->warps[warp].lanes += (uint64_t)__builtin_popcount(mask) * r->program->blocks[block].count;
 }
 
+/* Returns the accesses by the GPU's rule. */
+static uint32_t add_parts(struct recorder *r, struct record *w, const struct oracle_access *access, uint32_t accesses)
+{
+	static struct memory_part parts[ORACLE_PARTS];
+	uint32_t count = oracle_parts(r->gpu, access, parts);
+	*(uint32_t *)add(r, &w->first, sizeof(uint32_t)) = (uint32_t)w->parts.count;
+	for (uint32_t i = 0; i < count; i++)
+		*(struct memory_part *)add(r, &w->parts, sizeof *parts) = parts[i];
+	return count && access->space != SPACE_local && r->gpu->l1_access_bytes < r->gpu->l1_line_bytes ? count : accesses;
+}
+
 static void on_memory(void *user, const struct oracle_access *access)
 {
 	struct recorder *r = user;
 	uint32_t n = oracle_gtx480_accesses(access);
+	if (r->gpu)
+		n = add_parts(r, &r->warps[access->warp], access, n);
 	*(uint16_t *)add(r, &r->warps[access->warp].accesses, sizeof(uint16_t)) = (uint16_t)n;
 	*(uint16_t *)add(r, &r->warps[access->warp].waits, sizeof(uint16_t)) =
 	    (uint16_t)oracle_gtx480_wait(&r->l1, access);
@@ -147,6 +178,8 @@ static void free_recorder(struct recorder *r)
 		free(r->warps[w].blocks.data);
 		free(r->warps[w].accesses.data);
 		free(r->warps[w].waits.data);
+		free(r->warps[w].first.data);
+		free(r->warps[w].parts.data);
 	}
 	free(r->warps);
 	free(r->slots);
@@ -161,11 +194,33 @@ static uint32_t instructions_before(const struct oracle *o)
 	return count;
 }
 
+/* Buffers, as the host has written them one after the other. */
+static struct memory_range *find_buffers(const struct oracle *o, const struct oracle_launch *launch, size_t *count)
+{
+	struct memory_range *ranges = calloc(launch->argument_count + 1, sizeof *ranges);
+	uint64_t at = GLOBAL_BASE + oracle_align(o->static_bytes);
+	*count = 0;
+	for (uint32_t i = 0; i < launch->argument_count && ranges; i++) {
+		const struct oracle_argument *a = &launch->arguments[i];
+		if (a->kind != ORACLE_BUFFER)
+			continue;
+		ranges[(*count)++] = (struct memory_range){at, a->bytes};
+		at += oracle_align(a->bytes);
+	}
+	return ranges;
+}
+
 int oracle_trace(const struct oracle *o, const struct oracle_launch *launch, struct oracle_trace *out,
                  struct gs_error *err)
 {
+	return oracle_trace_for(o, launch, NULL, out, err);
+}
+
+int oracle_trace_for(const struct oracle *o, const struct oracle_launch *launch, const struct gpu *gpu,
+                     struct oracle_trace *out, struct gs_error *err)
+{
 	uint64_t threads = launch->local[0] * launch->local[1] * launch->local[2], groups = 1;
-	struct recorder r = {.program = o, .warps_per_group = (uint32_t)((threads + ORACLE_WARP - 1) / ORACLE_WARP)};
+	struct recorder r = {.program = o, .gpu = gpu, .warps_per_group = (uint32_t)((threads + ORACLE_WARP - 1) / ORACLE_WARP)};
 	struct oracle_launch traced = *launch;
 	for (uint32_t d = 0; d < 3; d++)
 		groups *= launch->global[d] / launch->local[d];
@@ -186,6 +241,7 @@ int oracle_trace(const struct oracle *o, const struct oracle_launch *launch, str
 	                                   .pattern_groups = groups,
 	                                   .code_offset = instructions_before(o)};
 	out->accesses = r.sum;
+	out->warps.warm = gpu ? find_buffers(o, launch, &out->warps.warm_count) : NULL;
 	if (!result && r.failed)
 		result = gs_fail(err, ENOMEM, "out of memory");
 	free_recorder(&r);
@@ -194,13 +250,24 @@ int oracle_trace(const struct oracle *o, const struct oracle_launch *launch, str
 	return result;
 }
 
+static void free_requests(const struct path_requests *r)
+{
+	if (!r)
+		return;
+	free((void *)r->first);
+	free((void *)r->parts);
+	free((void *)r);
+}
+
 void oracle_trace_free(struct oracle_trace *t)
 {
 	for (uint32_t p = 0; p < t->warps.path_count; p++) {
 		free((void *)t->warps.paths[p].blocks);
 		free((void *)t->warps.paths[p].accesses);
 		free((void *)t->warps.paths[p].waits);
+		free_requests(t->warps.paths[p].requests);
 	}
+	free((void *)t->warps.warm);
 	free((void *)t->warps.paths);
 	free((void *)t->warps.path_of);
 	oracle_code_free((struct kernel_code *)t->warps.code);
