@@ -137,6 +137,8 @@ enum gpu_machine_code { GPU_MACHINE_CODES(GPU_CODE) GPU_MACHINE_CODE_COUNT };
 	  "first touch of a line of instructions; 0: icache_miss_cycles")                                              \
 	X(BYTES, icnt_flit_bytes, "bytes", 1, 65536, GPU_DEFAULT("40"), "unit of the interconnect")                    \
 	X(BYTES, icnt_header_bytes, "bytes", 0, 65536, GPU_DEFAULT("8"), "of a packet, beside its data")               \
+	X(FLAG, icnt_in_order, "", 0, 1, GPU_DEFAULT("0"), "a packet whose way is taken holds up those behind it")     \
+	X(COUNT, icnt_queue_flits, "flits", 1, 1 << 20, GPU_DEFAULT("256"), "that may wait at a port")                 \
 	X(REAL, icnt_sm_flits, "flits/cycle", 0.01, 1024, GPU_DEFAULT("2"), "each way between an SM and the interconnect") \
 	X(REAL, icnt_slice_flits, "flits/cycle", 0.01, 1024, GPU_DEFAULT("2"), "each way between it and a slice of L2") \
 	X(BYTES, l2_slice_bytes, "bytes/cycle", 1, 65536, GPU_DEFAULT("64"), "that a slice reads or writes")            \

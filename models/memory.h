@@ -123,6 +123,7 @@ struct memory_reply {
 	uint64_t time; /* ticks */
 	uint32_t sm, id;
 	uint8_t kind, sectors;
+	uint32_t slice; /* of its channel; then, of all */
 	uint64_t queued_l2, queued_dram; /* ticks of its time that it waited there */
 };
 
@@ -179,6 +180,23 @@ bool l1_store(struct l1_cache *c, uint64_t line, uint32_t sectors, bool whole, b
 typedef void l1_waiter_fn(void *ctx, uint32_t who);
 void l1_fill(struct l1_cache *c, uint32_t entry, l1_waiter_fn *tell, void *ctx);
 bool l1_failed(const struct l1_cache *c); /* out of memory */
+
+/* ---- memory_network.c: one direction of the interconnect ---- */
+
+struct network_packet {
+	uint64_t ready;
+	uint32_t from, to, ticks; /* ticks: of its ports */
+	uint32_t payload, next;
+};
+struct network;
+struct network *network_new(uint32_t inputs, uint32_t outputs, bool in_order);
+void network_free(struct network *n);
+/* Packets of an input are pushed in the order in which they are ready. Returns 0 or -ENOMEM. */
+int network_push(struct network *n, const struct network_packet *packet);
+/* Tells of all packets that pass until then, and when they begin to. */
+typedef void network_fn(void *ctx, const struct network_packet *packet, uint64_t start);
+void network_advance(struct network *n, uint64_t until, network_fn *tell, void *ctx);
+uint64_t network_waiting(const struct network *n, uint32_t input); /* ticks of packets that wait */
 
 /* ---- memory_system.c: interconnect, all partitions ---- */
 

@@ -169,7 +169,7 @@ static void answer(struct partition *p, struct slice *s, uint32_t n, uint64_t ti
 	}
 	if (--r->left)
 		return;
-	struct memory_reply reply = {.time = time, .sm = r->sm, .id = r->id, .kind = r->kind, .sectors = r->asked,
+	struct memory_reply reply = {.time = time, .sm = r->sm, .id = r->id, .kind = r->kind, .sectors = r->asked, .slice = (uint32_t)(s - p->slices),
 	                             .queued_l2 = r->queued_l2, .queued_dram = r->queued_dram};
 	p->tell(p->ctx, &reply);
 	r->next = p->free_request;

@@ -24,13 +24,18 @@ struct memory_system {
 	const struct gpu *gpu;
 	uint32_t sms, forward, back; /* cycles of the way */
 	uint64_t flit_ticks_sm, flit_ticks_slice;
-	struct port *from_sm, *to_sm, *to_slice;
+	struct port *from_sm;
+	struct network *requests, *answers;
 	struct partition **partitions;
 	struct memory_request *sent;
 	size_t sent_count, sent_room;
-	struct memory_reply *replies;
-	size_t reply_count, reply_room;
+	struct memory_request *passing; /* in the network */
+	uint32_t passing_room, free_passing;
+	struct memory_reply *replies, *coming, *told; /* of one step; in the network; that have come */
+	size_t reply_count, reply_room, told_count, told_room;
+	uint32_t coming_room, free_coming;
 	double waited_l2, waited_dram;
+	uint64_t advanced; /* ticks of L2 */
 	int error;
 };
 
@@ -109,10 +114,12 @@ struct memory_system *memory_new(const struct gpu *gpu, uint32_t sms, double cap
 	set_config(m, capacity);
 	uint32_t channels = m->config.map.channels;
 	m->from_sm = calloc(sms, sizeof *m->from_sm);
-	m->to_sm = calloc(sms, sizeof *m->to_sm);
-	m->to_slice = calloc((size_t)channels * m->config.map.slices, sizeof *m->to_slice);
+	uint32_t slices = channels * m->config.map.slices;
+	m->requests = network_new(sms, slices, gpu->icnt_in_order);
+	m->answers = network_new(slices, sms, gpu->icnt_in_order);
+	m->free_passing = m->free_coming = MEMORY_NONE;
 	m->partitions = calloc(channels, sizeof *m->partitions);
-	bool ok = m->from_sm && m->to_sm && m->to_slice && m->partitions;
+	bool ok = m->from_sm && m->requests && m->answers && m->partitions;
 	for (uint32_t i = 0; ok && i < channels; i++)
 		ok = (m->partitions[i] = partition_new(&m->config)) != NULL;
 	if (ok)
@@ -129,8 +136,11 @@ void memory_free(struct memory_system *m)
 		partition_free(m->partitions[i]);
 	free(m->partitions);
 	free(m->from_sm);
-	free(m->to_sm);
-	free(m->to_slice);
+	network_free(m->requests);
+	network_free(m->answers);
+	free(m->passing);
+	free(m->coming);
+	free(m->told);
 	free(m->sent);
 	free(m->replies);
 	free(m);
@@ -208,43 +218,95 @@ static int replies_by_time(const void *a, const void *b)
 	return x->id < y->id ? -1 : x->id > y->id;
 }
 
-static void keep_reply(void *ctx, const struct memory_reply *reply)
+static bool grow(struct memory_system *m, void **array, size_t *room, size_t count, size_t size)
 {
-	struct memory_system *m = ctx;
-	if (m->reply_count == m->reply_room) {
-		size_t room = m->reply_room ? 2 * m->reply_room : 1024;
-		struct memory_reply *grown = realloc(m->replies, room * sizeof *grown);
-		if (!grown) {
-			m->error = -ENOMEM;
-			return;
-		}
-		m->replies = grown;
-		m->reply_room = room;
+	if (count < *room)
+		return true;
+	size_t more = *room ? 2 * *room : 1024;
+	void *grown = realloc(*array, more * size);
+	if (!grown) {
+		m->error = -ENOMEM;
+		return false;
 	}
-	m->replies[m->reply_count++] = *reply;
+	*array = grown;
+	*room = more;
+	return true;
 }
 
-/* What leaves before `before`, to its partition; the rest stays. */
+/* A place for a record in an array of records that are in the network; its `id` links the free ones. */
+#define TAKE_PLACE(m, array, room, first_free, index)                                                                  \
+	do {                                                                                                           \
+		if ((m)->first_free == MEMORY_NONE) {                                                                  \
+			uint32_t more_ = (m)->room ? 2 * (m)->room : 1024;                                             \
+			void *grown_ = realloc((m)->array, more_ * sizeof *(m)->array);                                \
+			if (!grown_) {                                                                                 \
+				(m)->error = -ENOMEM;                                                                  \
+				return;                                                                                \
+			}                                                                                              \
+			(m)->array = grown_;                                                                           \
+			for (uint32_t i_ = (m)->room; i_ < more_; i_++)                                                \
+				(m)->array[i_].id = i_ + 1 < more_ ? i_ + 1 : MEMORY_NONE;                             \
+			(m)->first_free = (m)->room;                                                                   \
+			(m)->room = more_;                                                                             \
+		}                                                                                                      \
+		(index) = (m)->first_free;                                                                             \
+		(m)->first_free = (m)->array[index].id;                                                                \
+	} while (0)
+
+static void request_passes(void *ctx, const struct network_packet *packet, uint64_t start)
+{
+	struct memory_system *m = ctx;
+	struct memory_request r = m->passing[packet->payload];
+	struct memory_place at = memory_map_find(&m->config.map, r.address);
+	m->passing[packet->payload].id = m->free_passing;
+	m->free_passing = packet->payload;
+	r.queued_l2 = start - r.time;
+	r.time = start + (uint64_t)m->forward * MEMORY_TICKS;
+	int rc = partition_push(m->partitions[at.channel], at.slice, &r);
+	m->error = m->error ? m->error : rc;
+}
+
+static void put_request(struct memory_system *m, const struct memory_request *r)
+{
+	uint32_t n;
+	struct memory_place at = memory_map_find(&m->config.map, r->address);
+	TAKE_PLACE(m, passing, passing_room, free_passing, n);
+	m->passing[n] = *r;
+	struct network_packet packet = {.ready = r->time, .from = r->sm, .to = at.channel * m->config.map.slices + at.slice,
+	                                .payload = n};
+	packet.ticks = (uint32_t)(flits(m->gpu, r->kind == MEMORY_READ ? 0 : r->bytes) * m->flit_ticks_slice);
+	int rc = network_push(m->requests, &packet);
+	m->error = m->error ? m->error : rc;
+}
+
+/* What leaves before `before`, to its partition; the rest stays. An SM whose packets wait in too great a number sends no
+ * more until they have gone. */
 static void deliver_requests(struct memory_system *m, uint64_t before)
 {
-	const struct memory_map *map = &m->config.map;
 	size_t kept = 0, i = 0;
+	uint64_t most = (uint64_t)m->gpu->icnt_queue_flits * m->flit_ticks_slice;
 	qsort(m->sent, m->sent_count, sizeof *m->sent, by_time);
-	for (; i < m->sent_count && m->sent[i].time < before && !m->error; i++) {
-		struct memory_request r = m->sent[i];
-		struct memory_place at = memory_map_find(map, r.address);
-		uint32_t n = flits(m->gpu, r.kind == MEMORY_READ ? 0 : r.bytes);
-		uint64_t way = r.time + (uint64_t)m->forward * MEMORY_TICKS;
-		r.time = pass(&m->to_slice[at.channel * map->slices + at.slice], way, n * m->flit_ticks_slice);
-		r.queued_l2 = r.time - way;
-		m->error = partition_push(m->partitions[at.channel], at.slice, &r);
-	}
+	for (; i < m->sent_count && m->sent[i].time < before && !m->error; i++)
+		put_request(m, &m->sent[i]);
 	for (; i < m->sent_count; i++) {
 		m->sent[kept] = m->sent[i];
 		m->sent[kept].next = (uint32_t)kept;
 		kept++;
 	}
 	m->sent_count = kept;
+	network_advance(m->requests, before - 1, request_passes, m);
+	for (uint32_t s = 0; s < m->sms; s++) {
+		uint64_t waiting = network_waiting(m->requests, s);
+		if (waiting > most && m->from_sm[s].free < before + waiting - most)
+			m->from_sm[s].free = before + waiting - most;
+	}
+}
+
+static void keep_reply(void *ctx, const struct memory_reply *reply)
+{
+	struct memory_system *m = ctx;
+	if (grow(m, (void **)&m->replies, &m->reply_room, m->reply_count, sizeof *m->replies))
+		m->replies[m->reply_count++] = *reply;
 }
 
 static void add_waits(struct memory_system *m, const struct memory_reply *r)
@@ -254,30 +316,57 @@ static void add_waits(struct memory_system *m, const struct memory_reply *r)
 	m->waited_dram += dram > least ? dram - least : 0;
 }
 
+static void reply_passes(void *ctx, const struct network_packet *packet, uint64_t start)
+{
+	struct memory_system *m = ctx;
+	if (!grow(m, (void **)&m->told, &m->told_room, m->told_count, sizeof *m->told))
+		return;
+	struct memory_reply *r = &m->told[m->told_count++];
+	*r = m->coming[packet->payload];
+	m->coming[packet->payload].id = m->free_coming;
+	m->free_coming = packet->payload;
+	r->queued_l2 += start - packet->ready;
+	if (r->kind != MEMORY_WRITE)
+		add_waits(m, r);
+	/* The last flit arrives. */
+	uint64_t last = start + packet->ticks - m->flit_ticks_sm + (uint64_t)m->back * MEMORY_TICKS;
+	r->time = (last + MEMORY_TICKS - 1) / MEMORY_TICKS;
+}
+
+static void put_reply(struct memory_system *m, const struct memory_reply *r)
+{
+	uint32_t n;
+	TAKE_PLACE(m, coming, coming_room, free_coming, n);
+	m->coming[n] = *r;
+	uint32_t count = r->kind == MEMORY_WRITE ? flits(m->gpu, 0) : r->sectors * flits(m->gpu, MEMORY_SECTOR);
+	struct network_packet packet = {.from = r->slice, .to = r->sm, .payload = n,
+	                                .ticks = (uint32_t)(count * m->flit_ticks_sm)};
+	/* Its first flits have come while the slice was at the last. */
+	uint64_t ahead = packet.ticks - m->flit_ticks_sm;
+	packet.ready = r->time > ahead ? r->time - ahead : 0;
+	packet.ready = packet.ready > m->advanced ? packet.ready : m->advanced;
+	int rc = network_push(m->answers, &packet);
+	m->error = m->error ? m->error : rc;
+}
+
 int memory_advance(struct memory_system *m, uint64_t cycle, memory_reply_fn *tell, void *ctx)
 {
 	uint64_t before = cycle * MEMORY_TICKS, until = before + (uint64_t)m->forward * MEMORY_TICKS - 1;
 	deliver_requests(m, before);
-	m->reply_count = 0;
-	for (uint32_t i = 0; i < m->config.map.channels && !m->error; i++)
+	m->reply_count = m->told_count = 0;
+	for (uint32_t i = 0; i < m->config.map.channels && !m->error; i++) {
+		size_t first = m->reply_count;
 		m->error = partition_advance(m->partitions[i], until, keep_reply, m);
-	qsort(m->replies, m->reply_count, sizeof *m->replies, replies_by_time);
-	for (size_t i = 0; i < m->reply_count && !m->error; i++) {
-		struct memory_reply *r = &m->replies[i];
-		uint32_t n = r->kind == MEMORY_WRITE ? flits(m->gpu, 0) : r->sectors * flits(m->gpu, MEMORY_SECTOR);
-		/* The last flit arrives; those before it have come while it was on its way. */
-		uint64_t way = r->time + (uint64_t)m->back * MEMORY_TICKS, ticks = n * m->flit_ticks_sm;
-		struct port *port = &m->to_sm[r->sm];
-		uint64_t at = way > port->free + ticks ? way : port->free + ticks;
-		if (at < ticks)
-			at = way;
-		port->free = at;
-		r->queued_l2 += at - way;
-		r->time = (at + MEMORY_TICKS - 1) / MEMORY_TICKS;
-		if (r->kind != MEMORY_WRITE)
-			add_waits(m, r);
-		tell(ctx, r);
+		for (; first < m->reply_count; first++)
+			m->replies[first].slice += i * m->config.map.slices;
 	}
+	qsort(m->replies, m->reply_count, sizeof *m->replies, replies_by_time);
+	for (size_t i = 0; i < m->reply_count && !m->error; i++)
+		put_reply(m, &m->replies[i]);
+	network_advance(m->answers, until, reply_passes, m);
+	m->advanced = until + 1;
+	for (size_t i = 0; i < m->told_count && !m->error; i++)
+		tell(ctx, &m->told[i]);
 	return m->error;
 }
 
