@@ -4,6 +4,7 @@
  *   counts of source blocks -> counts of target blocks (code_count.c) -> paths of warps from traces (trace_warps.c), or
  *   from counters (synthesise.c), accesses (accesses.c) -> residency (occupancy.c) -> timing model -> cycles + launch overhead
  */
+#include "models/footprint.h"
 #include "models/models.h"
 #include "models/optimistic.h"
 #include "models/trace_warps.h"
@@ -194,6 +195,8 @@ static int run_full(const struct gpu *gpu, const struct launch_warps *warps, con
 	out->warp_instructions = as_count(t.warp_instructions);
 	out->register_bank_conflicts = t.register_bank_conflicts;
 	out->simulated_fraction = t.occupancy.simulated_fraction;
+	if (options->warps.hierarchy)
+		out->memory = t.occupancy.memory;
 	take_fixed_point(out, &t.fixed_point);
 	return 0;
 }
@@ -209,18 +212,24 @@ static int run_occupancy(const struct gpu *gpu, const struct launch_warps *warps
 	out->warp_instructions = t.warp_instructions;
 	out->register_bank_conflicts = t.bank_conflicts;
 	out->simulated_fraction = t.simulated_fraction;
+	if (options->hierarchy)
+		out->memory = t.memory;
 	take_single(out, t.cycles);
 	return 0;
 }
 
 /* The timing model proper; fills out->by, without the launch's own overhead. Where the description tells the banks of
  * registers, the occupancy vector looks at them; else they are left to chance. */
-static int run_model(const struct gpu *gpu, const struct launch_warps *warps, const struct model_options *options,
-                     struct estimate *out)
+static int run_model(const struct gpu *gpu, const struct launch_warps *warps, uint64_t shared_bytes,
+                     const struct model_options *options, struct estimate *out)
 {
 	struct full_options full = {.fixed_point.iterations = options->iterations,
-	                            .warps = {.exact = options->exact, .resolve_banks = gpu->banks_by_name},
+	                            .warps = {.exact = options->exact, .resolve_banks = gpu->banks_by_name,
+	                                      .shared_bytes = shared_bytes},
 	                            .occupancy = model_occupancy_vector};
+	full.warps.hierarchy = options->hierarchy && launch_has_requests(warps);
+	if (options->hierarchy && !full.warps.hierarchy)
+		add_flag(out, "perfect_memory");
 	switch (options->kind) {
 	case MODEL_OPTIMISTIC:
 		return run_optimistic(gpu, warps, out);
@@ -244,19 +253,19 @@ static void stretch(struct estimate *out, double factor)
 }
 
 /* The same with what the chip executes of the paths, where that is another code. */
-static int run_machine(const struct gpu *gpu, const struct launch_warps *warps, const struct model_options *options,
-                       struct estimate *out)
+static int run_machine(const struct gpu *gpu, const struct launch_warps *warps, uint64_t shared_bytes,
+                       const struct model_options *options, struct estimate *out)
 {
 	struct machine_paths m;
 	if (!machine_has(warps->code)) {
-		int result = run_model(gpu, warps, options, out);
+		int result = run_model(gpu, warps, shared_bytes, options, out);
 		out->machine_instructions = out->warp_instructions;
 		return result;
 	}
 	int result = machine_paths_make(warps, &m);
 	if (result)
 		return result;
-	result = run_model(gpu, &m.warps, options, out);
+	result = run_model(gpu, &m.warps, shared_bytes, options, out);
 	out->machine_instructions = out->warp_instructions;
 	out->warp_instructions = as_count((double)out->machine_instructions * m.ptx_per_instruction);
 	memcpy(out->by_pipe, m.by_pipe, sizeof out->by_pipe);
@@ -296,7 +305,7 @@ static int model_counted(const struct gpu *gpu, const struct launch_profile *lau
 	                        &(struct synthesis_limits){MOST_ITEMS, MOST_BLOCKS, gpu->l1_access_bytes}, &s);
 	if (result)
 		return result;
-	result = run_machine(gpu, &s.warps, options, out);
+	result = run_machine(gpu, &s.warps, add(launch->local_bytes, launch->code->shared_bytes), options, out);
 	if (!result && launch->instructions)
 		result = count_warp_executions(&s.warps, 1 / s.fraction, launch->instructions);
 	if (s.fraction < 1)
@@ -332,8 +341,6 @@ int model_launch(const struct gpu *gpu, const struct launch_profile *launch, con
 	out->occupancy = launch_occupancy(gpu, launch, groups);
 	if (out->warps && out->occupancy.limit == OCCUPANCY_NONE)
 		add_flag(out, "does_not_fit");
-	if (options->hierarchy)
-		add_flag(out, "perfect_memory");
 	int result = count_instructions(launch, out, &low, &high);
 	if (!result && out->warps && threads <= UINT32_MAX)
 		result = model_warps(gpu, launch, options, out);

@@ -42,7 +42,7 @@ enum model_kind { MODEL_FULL, MODEL_OPTIMISTIC, MODEL_PROBABILISTIC, MODEL_OCCUP
 struct model_options {
 	enum model_kind kind;
 	bool exact;          /* simulate every work-group */
-	bool hierarchy;      /* memory behind L1 is wanted; there is no model of it yet, and the estimate says so */
+	bool hierarchy;      /* memory behind L1, where it is known where warps go; else it is perfect, and the estimate says so */
 	uint32_t iterations; /* of the fixed point, at most */
 };
 

@@ -10,6 +10,7 @@
  * work. In steady state R dispatches happen while R groups complete, so w has how much completions overlap. Source: PPT,
  * section 3.2.
  */
+#include "models/footprint.h"
 #include "models/ov.h"
 
 #include <errno.h>
@@ -22,6 +23,11 @@ enum {
 	MOST_WAVES = 64,
 	ALWAYS_WHOLE = 300000,  /* warp instructions that are not worth extrapolating */
 	BUDGET = 4000000,       /* warp instructions to simulate, about a second */
+	/* The same with memory behind L1, where SMs do not stand for one another */
+	MEMORY_WAVES = 3,
+	MEMORY_WHOLE = 600000,
+	MEMORY_BUDGET = 500000, /* about half a second */
+	LEAST_SMS = 2,          /* so that they meet */
 };
 #define SETTLED 0.005 /* relative change of the answer when twice as much is simulated */
 /* What even an exact simulation stops at: hours. */
@@ -34,7 +40,7 @@ struct work {
 	uint32_t *kinds; /* of the pattern's groups: the first that has the same paths */
 	double instructions; /* of the launch */
 	bool uniform;
-	bool exact;
+	bool exact, hierarchy;
 };
 
 static int check_launch(const struct launch_warps *w)
@@ -106,7 +112,7 @@ static int measure_work(struct work *work)
 	for (uint32_t p = 0; p < w->path_count; p++)
 		for (size_t i = 0; i < w->paths[p].block_count; i++)
 			work->path_instructions[p] += w->code->blocks[w->paths[p].blocks[i]].count;
-	work->uniform = true;
+	work->uniform = !work->hierarchy;
 	for (uint64_t g = 0; g < w->pattern_groups && (repeats || g < rest); g++) {
 		work->instructions += group_instructions(work, g) * (double)(repeats + (g < rest));
 		work->uniform &= work->kinds[g] == 0;
@@ -128,14 +134,16 @@ static struct ov_plan make_plan(const struct work *work, uint32_t residency, uin
 	struct ov_plan plan = {.groups = w->groups, .sm_count = work->gpu->sm_count, .kinds = work->kinds, .all = w->groups};
 	uint64_t filled = (uint64_t)residency * plan.sm_count;
 	double whole = simulated_instructions(work, (double)w->groups);
-	if (whole <= (work->exact ? exact_limit : ALWAYS_WHOLE))
+	double budget = work->hierarchy ? MEMORY_BUDGET : BUDGET;
+	if (whole <= (work->exact ? exact_limit : work->hierarchy ? MEMORY_WHOLE : ALWAYS_WHOLE))
 		return plan;
 	if (w->groups / filled > waves + 1)
 		plan.groups = waves * filled + w->groups % filled;
 	double cost = simulated_instructions(work, (double)plan.groups);
-	if (cost > BUDGET && !work->uniform && !work->exact) {
-		double sms = floor(plan.sm_count * BUDGET / cost);
-		uint32_t few = sms < 1 ? 1 : (uint32_t)sms;
+	if (cost > budget && !work->uniform && !work->exact) {
+		double sms = floor(plan.sm_count * budget / cost), least = work->hierarchy ? LEAST_SMS : 1;
+		uint32_t few = sms < least ? (uint32_t)least : (uint32_t)sms;
+		few = few < plan.sm_count ? few : plan.sm_count;
 		plan.groups = (uint64_t)ceil((double)plan.groups * few / plan.sm_count);
 		plan.sm_count = few;
 	}
@@ -211,26 +219,75 @@ static int simulate_part(const struct work *work, const struct ov_machine *m, co
 	return rc;
 }
 
+/*
+ * A part of the SMs has that part of L2's and DRAM's bandwidth (memory_system.c). Of L2's capacity it has what its groups touch
+ * of all that resident groups do, so that it is as full as the whole one would be: lines that all groups share count
+ * for all of them. What fits whole never goes, and is left whole.
+ */
+static int share_l2(const struct work *work, const struct ov_machine *m, struct ov_plan *plan)
+{
+	const struct launch_warps *w = work->warps;
+	uint64_t bytes = 0, resident = (uint64_t)m->groups_per_sm * work->gpu->sm_count;
+	plan->capacity = 1;
+	for (size_t i = 0; i < w->warm_count; i++)
+		bytes += w->warm[i].bytes;
+	if (plan->sm_count == work->gpu->sm_count || bytes <= work->gpu->l2_bytes)
+		return 0;
+	resident = resident < w->groups ? resident : w->groups;
+	return footprint_share(work->gpu, w, (uint64_t)m->groups_per_sm * plan->sm_count, resident, &plan->capacity);
+}
+
 /* More and more residencies, until they no longer change the answer. */
 static int simulate(const struct work *work, const struct ov_machine *m, struct warp_timing *out)
 {
 	double before = 0;
-	for (uint64_t waves = FIRST_WAVES;; waves *= 2) {
+	for (uint64_t waves = work->hierarchy ? MEMORY_WAVES : FIRST_WAVES;; waves *= 2) {
 		struct ov_plan plan = make_plan(work, m->groups_per_sm, waves);
-		int rc = simulate_part(work, m, &plan, out);
+		int rc = work->hierarchy ? share_l2(work, m, &plan) : 0;
+		if (!rc)
+			rc = simulate_part(work, m, &plan, out);
 		bool settled = fabs(out->cycles - before) <= SETTLED * out->cycles;
-		bool dear = simulated_instructions(work, 2.0 * (double)plan.groups) > BUDGET;
+		bool dear = work->hierarchy || simulated_instructions(work, 2.0 * (double)plan.groups) > BUDGET;
 		if (rc || plan.groups == plan.all || settled || dear || waves >= MOST_WAVES)
 			return rc;
 		before = out->cycles;
 	}
 }
 
+static int model(const struct gpu *gpu, const struct launch_warps *warps, const struct warp_options *options,
+                 struct warp_timing *out)
+{
+	struct ov_machine machine;
+	struct work work = {.gpu = gpu, .warps = warps, .exact = options->exact, .hierarchy = options->hierarchy};
+	int rc = ov_machine_init(&machine, gpu, warps, out->resident_groups, options);
+	if (!rc)
+		rc = measure_work(&work);
+	if (!rc)
+		rc = simulate(&work, &machine, out);
+	ov_machine_finish(&machine);
+	free(work.path_instructions);
+	free(work.kinds);
+	return rc;
+}
+
+/* L2 holds what the launch touches, where nobody knows better. */
+static int model_memory(const struct gpu *gpu, const struct launch_warps *warps, const struct warp_options *options,
+                        struct warp_timing *out)
+{
+	struct launch_warps own = *warps;
+	struct memory_range *ranges = NULL;
+	int rc = warps->warm ? 0 : footprint_ranges(gpu, warps, &ranges, &own.warm_count);
+	if (ranges)
+		own.warm = ranges;
+	if (!rc)
+		rc = model(gpu, &own, options, out);
+	free(ranges);
+	return rc;
+}
+
 int model_occupancy_vector(const struct gpu *gpu, const struct launch_warps *warps, uint32_t blocks_per_sm,
                            const struct warp_options *options, struct warp_timing *out)
 {
-	struct ov_machine machine;
-	struct work work = {.gpu = gpu, .warps = warps, .exact = options->exact};
 	*out = (struct warp_timing){.simulated_fraction = 1};
 	if (warps->groups == 0)
 		return 0;
@@ -240,13 +297,5 @@ int model_occupancy_vector(const struct gpu *gpu, const struct launch_warps *war
 	/* A grid that does not fill the GPU is spread evenly. */
 	uint64_t even = warps->groups / gpu->sm_count + (warps->groups % gpu->sm_count != 0);
 	out->resident_groups = even < blocks_per_sm ? (uint32_t)even : blocks_per_sm;
-	rc = ov_machine_init(&machine, gpu, warps, out->resident_groups, options);
-	if (!rc)
-		rc = measure_work(&work);
-	if (!rc)
-		rc = simulate(&work, &machine, out);
-	ov_machine_finish(&machine);
-	free(work.path_instructions);
-	free(work.kinds);
-	return rc;
+	return (options->hierarchy ? model_memory : model)(gpu, warps, options, out);
 }

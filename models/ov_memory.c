@@ -7,6 +7,7 @@
  * behind it, and at last the unit. Atomics, and loads where L1 does not cache global memory, leave at once. Constants
  * and parameters have tags of their own, and a miss costs const_miss_cycles.
  */
+#include "models/footprint.h"
 #include "models/memory.h"
 #include "models/ov.h"
 
@@ -42,7 +43,6 @@ struct ov_memory {
 	uint64_t *leaving; /* a ring: when requests leave, of those that wait to */
 	uint32_t leaving_head, leaving_count;
 	uint64_t next_step, written; /* when the queue's first is looked up; when the last result was written */
-	uint64_t ended;
 	uint32_t unit_op, unit_accesses; /* what the unit was given last */
 	struct ov_memory_counts counts;
 	double latency_sum;
@@ -318,17 +318,7 @@ static uint64_t shifted(const struct ov_sm *sm, const struct ov_flight *f, uint6
 		uint64_t bytes = ((uint64_t)launch->code->local_bytes * gpu_of(sm)->warp_size / line + 1) * line;
 		return (1ull << 44) + ((uint64_t)sm->memory->index * sm->m->slots + f->slot) * bytes + address % bytes;
 	}
-	if (!launch->shifts || !g->moves)
-		return address;
-	const struct address_shift *s = &launch->shifts[f->op];
-	if (s->linear) {
-		int64_t by = s->step[0] * g->moved[0] + s->step[1] * g->moved[1] + s->step[2] * g->moved[2];
-		return (address + (uint64_t)by) / line * line;
-	}
-	if (s->bytes < line)
-		return address;
-	uint64_t by = (g->id * 0x9e3779b97f4a7c15u >> 16) % s->bytes;
-	return (s->low + (address - s->low + by) % s->bytes) / line * line;
+	return g->moves ? launch_address(launch, f->op, address, g->id, g->moved, line) : address;
 }
 
 static void send_atomic(struct ov_sm *sm, const struct ov_flight *f, const struct memory_part *first, uint32_t count)

@@ -1,4 +1,5 @@
 /* Occupancy vector: the life of an SM, from its first group to its last. */
+#include "models/footprint.h"
 #include "models/ov.h"
 
 #include <errno.h>
@@ -32,21 +33,6 @@ static void start_warp(struct ov_sm *sm, uint32_t slot, uint32_t group, const st
 		ov_finish_warp(sm, slot);
 }
 
-/* How far it is from the group whose requests it has. */
-static void move_group(const struct launch_warps *launch, struct ov_group *g)
-{
-	if (!launch->pattern_ids || !launch->grid[0] || !launch->grid[1])
-		return;
-	uint64_t from = launch->pattern_ids[g->id % launch->pattern_groups], to = g->id;
-	for (int d = 0; d < 3; d++) {
-		uint64_t size = d < 2 ? launch->grid[d] : UINT64_MAX;
-		g->moved[d] = (int64_t)(to % size) - (int64_t)(from % size);
-		to /= size;
-		from /= size;
-	}
-	g->moves = g->moved[0] || g->moved[1] || g->moved[2];
-}
-
 void ov_start_group(struct ov_sm *sm, uint64_t group)
 {
 	const struct ov_machine *m = sm->m;
@@ -56,7 +42,7 @@ void ov_start_group(struct ov_sm *sm, uint64_t group)
 		place++;
 	sm->groups[place] = (struct ov_group){.live = m->warps_per_group, .unfinished = m->warps_per_group, .id = group};
 	if (sm->memory)
-		move_group(launch, &sm->groups[place]);
+		sm->groups[place].moves = launch_move(launch, group, sm->groups[place].moved);
 	sm->live_groups++;
 	sm->peak_groups = sm->live_groups > sm->peak_groups ? sm->live_groups : sm->peak_groups;
 	sm->started = true;

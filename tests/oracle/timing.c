@@ -3,11 +3,11 @@
  * execute, beside the cycles of GPGPU-Sim: the error of the timing rules alone, without that of counts, paths or
  * addresses.
  *
- *   timing [-c CONFIGURATIONS] [-o CSV] [-m MEAN] [-w WORST] CASES PTX_FOLDER GPGPUSIM_CSV [PATTERN...]
+ *   timing [-c CONFIGURATIONS] [-e] [-o CSV] [-m MEAN] [-w WORST] CASES PTX_FOLDER GPGPUSIM_CSV [PATTERN...]
  *
  * Prints a line per case and the mean and worst error of each configuration (or of those that match a pattern), which
  * fails when they are above the given percentages; configurations with their memory have limits of their own. Registers are
- * those of the reference.
+ * those of the reference. With -e, launches are extrapolated from a part of them where they are large.
  */
 #include "models/models.h"
 #include "runtime/gpus.h"
@@ -36,6 +36,7 @@ static const struct {
 struct table {
 	const char *reference;
 	const char *pattern; /* of configurations; NULL: all */
+	bool extrapolated;
 	FILE *csv;
 	struct gpu gpus[GS_ARRAY_LEN(configs)];
 	double sum[GS_ARRAY_LEN(configs)], worst[GS_ARRAY_LEN(configs)];
@@ -69,7 +70,7 @@ static double model(struct table *t, size_t config, const struct suite_case *c, 
 	const struct gpu *gpu = &t->gpus[config];
 	const uint64_t *local = c->launch.local;
 	uint64_t shared = trace->warps.code->shared_bytes + local_bytes(&c->launch);
-	struct warp_options options = {.exact = true, .resolve_banks = true, .hierarchy = configs[config].hierarchy,
+	struct warp_options options = {.exact = !t->extrapolated, .resolve_banks = true, .hierarchy = configs[config].hierarchy,
 	                               .shared_bytes = shared};
 	struct warp_timing timing;
 	struct occupancy fits = gpu_occupancy(gpu, local[0] * local[1] * local[2], registers,
@@ -195,11 +196,13 @@ static int print_summary(const struct table *t)
 static int read_options(struct table *t, int argc, char **argv)
 {
 	t->most_mean = t->most_worst = INFINITY;
-	for (int option; (option = getopt(argc, argv, "c:o:m:w:")) != -1;) {
+	for (int option; (option = getopt(argc, argv, "c:eo:m:w:")) != -1;) {
 		if (option == 'o')
 			t->csv = fopen(optarg, "w");
 		else if (option == 'c')
 			t->pattern = optarg;
+		else if (option == 'e')
+			t->extrapolated = true;
 		else if (option == 'm')
 			t->most_mean = atof(optarg);
 		else if (option == 'w')
@@ -216,7 +219,7 @@ int main(int argc, char **argv)
 	int first = read_options(&t, argc, argv);
 	if (first < 0) {
 		fprintf(stderr,
-			"usage: timing [-c CONFIGURATIONS] [-o CSV] [-m MEAN] [-w WORST] CASES PTX_FOLDER GPGPUSIM_CSV [PATTERN...]\n");
+			"usage: timing [-c CONFIGURATIONS] [-e] [-o CSV] [-m MEAN] [-w WORST] CASES PTX_FOLDER GPGPUSIM_CSV [PATTERN...]\n");
 		return 2;
 	}
 	char *reference = suite_read_file(argv[first + 2]);
