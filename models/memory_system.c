@@ -78,7 +78,11 @@ static void set_ways(struct memory_system *m)
 	m->forward = way / 2;
 	m->back = way - m->forward;
 	const struct dram_timing *d = &m->config.dram;
-	double own = (double)(d->open + d->column + d->burst) / MEMORY_TICKS;
+	/* A line is fetched in pieces, which follow one another at DRAM as they do in L2. */
+	uint64_t piece = gpu->l2_fills_access && gpu->dram_access_bytes > MEMORY_SECTOR ? gpu->dram_access_bytes : MEMORY_SECTOR;
+	uint64_t bursts = (gpu->l1_line_bytes + piece - 1) / piece * d->burst, serial = (uint64_t)line_cycles(m) * MEMORY_TICKS;
+	uint64_t last = bursts > serial + d->burst ? bursts - serial : d->burst;
+	double own = (double)(d->open + d->column + last) / MEMORY_TICKS;
 	double more = gpu->dram_latency - gpu->l2_latency - own;
 	m->config.dram_pipe = more > 0 ? (uint64_t)(more * MEMORY_TICKS) : 0;
 }

@@ -94,16 +94,20 @@ enum ov_state ov_run(struct ov_sm *sm)
 {
 	uint64_t next = sm->paused ? next_cycle(sm) : sm->now + 1;
 	for (;;) {
-		if (next >= sm->limit && sm->paused)
+		if (next == OV_NEVER && sm->limit == OV_NEVER) {
+			sm->error = -EDEADLK;
+			return OV_DONE;
+		}
+		sm->paused = next >= sm->limit;
+		if (sm->paused) {
+			sm->moved |= next == sm->now + 1;
 			return OV_PAUSED;
-		if (sm->paused)
-			sm->by[sm->reason] += next - sm->now - 1;
-		sm->paused = false;
+		}
+		sm->by[sm->reason] += next - sm->now - 1;
 		advance(sm, next);
 		cycle(sm);
-		enum cycle_kind reason = sm->issued ? CYCLES_issue : ov_reason(sm);
-		sm->reason = reason;
-		sm->by[reason]++;
+		sm->reason = sm->issued ? CYCLES_issue : ov_reason(sm);
+		sm->by[sm->reason]++;
 		if (sm->live_groups == 0 && sm->no_more)
 			return OV_DONE;
 		if (sm->error)
@@ -111,14 +115,5 @@ enum ov_state ov_run(struct ov_sm *sm)
 		if (!sm->no_more && ov_has_room(sm))
 			return OV_WANTS_GROUP;
 		next = next_cycle(sm);
-		if (next >= sm->limit) {
-			sm->paused = true;
-			return OV_PAUSED;
-		}
-		if (next == OV_NEVER) {
-			sm->error = -EDEADLK;
-			return OV_DONE;
-		}
-		sm->by[reason] += next - sm->now - 1;
 	}
 }
