@@ -5,6 +5,7 @@
  *   from counters (synthesise.c), accesses (accesses.c) -> residency (occupancy.c) -> timing model -> cycles + launch overhead
  */
 #include "models/footprint.h"
+#include "models/memory_walk.h"
 #include "models/models.h"
 #include "models/optimistic.h"
 #include "models/trace_warps.h"
@@ -218,6 +219,35 @@ static int run_occupancy(const struct gpu *gpu, const struct launch_warps *warps
 	return 0;
 }
 
+/* The analytical models take from memory what caches do with requests: how long a load takes on average, and what L2 and DRAM
+ * need for all of them. */
+static int run_analytical(const struct gpu *gpu, const struct launch_warps *warps, uint64_t shared_bytes,
+                          const struct model_options *options, const struct full_options *full, struct estimate *out)
+{
+	struct gpu seen = *gpu;
+	struct launch_warps own = *warps;
+	struct memory_walk walk;
+	if (full->warps.hierarchy) {
+		int result = memory_walk(gpu, warps, resident_groups(out), shared_bytes, &walk);
+		if (result)
+			return result;
+		seen.l1_latency = walk.load_latency > 0 ? walk.load_latency : gpu->l1_latency;
+		own.l2_cycles = walk.l2_cycles;
+		own.dram_cycles = walk.dram_cycles;
+	}
+	int result = options->kind == MODEL_OPTIMISTIC ? run_optimistic(&seen, &own, out)
+	                                               : run_probabilistic(&seen, &own, &full->fixed_point, out);
+	if (result || !full->warps.hierarchy)
+		return result;
+	double cycles = 0;
+	for (int k = 0; k < CYCLE_KIND_COUNT; k++)
+		cycles += out->by[k];
+	out->memory = walk.memory;
+	out->memory.l2_share = cycles > 0 ? walk.l2_cycles / cycles : NAN;
+	out->memory.dram_share = cycles > 0 ? walk.dram_cycles / cycles : NAN;
+	return 0;
+}
+
 /* The timing model proper; fills out->by, without the launch's own overhead. Where the description tells the banks of
  * registers, the occupancy vector looks at them; else they are left to chance. */
 static int run_model(const struct gpu *gpu, const struct launch_warps *warps, uint64_t shared_bytes,
@@ -232,9 +262,8 @@ static int run_model(const struct gpu *gpu, const struct launch_warps *warps, ui
 		add_flag(out, "perfect_memory");
 	switch (options->kind) {
 	case MODEL_OPTIMISTIC:
-		return run_optimistic(gpu, warps, out);
 	case MODEL_PROBABILISTIC:
-		return run_probabilistic(gpu, warps, &full.fixed_point, out);
+		return run_analytical(gpu, warps, shared_bytes, options, &full, out);
 	case MODEL_OCCUPANCY:
 		return run_occupancy(gpu, warps, &full.warps, out);
 	case MODEL_FULL:

@@ -260,3 +260,15 @@ int footprint_share(const struct gpu *gpu, const struct launch_warps *warps, uin
 	free(c.seen);
 	return c.failed ? -ENOMEM : 0;
 }
+
+int footprint_capacity(const struct gpu *gpu, const struct launch_warps *warps, const struct memory_range *ranges, size_t count,
+                       uint64_t some, uint64_t all, double *out)
+{
+	uint64_t bytes = 0;
+	*out = 1;
+	for (size_t i = 0; i < count; i++)
+		bytes += ranges[i].bytes;
+	if (some >= all || bytes <= gpu->l2_bytes)
+		return 0;
+	return footprint_share(gpu, warps, some, all < warps->groups ? all : warps->groups, out);
+}

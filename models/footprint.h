@@ -16,6 +16,14 @@ int footprint_ranges(const struct gpu *gpu, const struct launch_warps *warps, st
 /* Of the lines that `all` groups touch, the share that the first `some` of them do; by a sample of lines. */
 int footprint_share(const struct gpu *gpu, const struct launch_warps *warps, uint64_t some, uint64_t all, double *out);
 
+/*
+ * The part of L2's capacity that `some` groups have when `all` run at once: what they touch of all that these do, so that it
+ * is as full as the whole one would be; lines that all groups share count for all of them. What fits whole (`ranges`)
+ * never goes, and the capacity is left whole.
+ */
+int footprint_capacity(const struct gpu *gpu, const struct launch_warps *warps, const struct memory_range *ranges, size_t count,
+                       uint64_t some, uint64_t all, double *out);
+
 /* How a group lies to the one whose requests it has, by dimension; false: it is that one, or nobody knows. */
 bool launch_move(const struct launch_warps *warps, uint64_t group, int64_t moved[3]);
 /* Where a part of an instruction's request is for such a group; a multiple of line_bytes. */

@@ -219,22 +219,12 @@ static int simulate_part(const struct work *work, const struct ov_machine *m, co
 	return rc;
 }
 
-/*
- * A part of the SMs has that part of L2's and DRAM's bandwidth (memory_system.c). Of L2's capacity it has what its groups touch
- * of all that resident groups do, so that it is as full as the whole one would be: lines that all groups share count
- * for all of them. What fits whole never goes, and is left whole.
- */
+/* A part of the SMs has that part of L2's and DRAM's bandwidth (memory_system.c), and a part of L2's capacity. */
 static int share_l2(const struct work *work, const struct ov_machine *m, struct ov_plan *plan)
 {
 	const struct launch_warps *w = work->warps;
-	uint64_t bytes = 0, resident = (uint64_t)m->groups_per_sm * work->gpu->sm_count;
-	plan->capacity = 1;
-	for (size_t i = 0; i < w->warm_count; i++)
-		bytes += w->warm[i].bytes;
-	if (plan->sm_count == work->gpu->sm_count || bytes <= work->gpu->l2_bytes)
-		return 0;
-	resident = resident < w->groups ? resident : w->groups;
-	return footprint_share(work->gpu, w, (uint64_t)m->groups_per_sm * plan->sm_count, resident, &plan->capacity);
+	return footprint_capacity(work->gpu, w, w->warm, w->warm_count, (uint64_t)m->groups_per_sm * plan->sm_count,
+	                          (uint64_t)m->groups_per_sm * work->gpu->sm_count, &plan->capacity);
 }
 
 /* More and more residencies, until they no longer change the answer. */

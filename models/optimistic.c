@@ -19,6 +19,8 @@ const char *limit_name(int limit)
 {
 	if (limit == LIMIT_latency)
 		return "latency";
+	if (limit == LIMIT_l2 || limit == LIMIT_dram)
+		return limit == LIMIT_l2 ? "l2" : "dram";
 	return limit == LIMIT_none ? "none" : resource_name(limit);
 }
 
@@ -144,6 +146,16 @@ static void explain_wave(const struct sm *sm, const double limits[LIMIT_COUNT], 
 	by[CYCLES_dependency] += times * (cycles - reached) * (1 - sm->memory_share);
 }
 
+/* What all SMs share cannot be faster than its bandwidth. */
+static void limit_by(struct optimistic_timing *out, int limit, enum cycle_kind kind, double cycles)
+{
+	out->limits[limit] = cycles;
+	if (cycles <= out->cycles)
+		return;
+	out->by[kind] += cycles - out->cycles;
+	out->cycles = cycles;
+}
+
 /* `times` waves of so many groups; the last one of an SM ends the launch. */
 static void add_waves(const struct sm *sm, double groups, double times, bool last, struct optimistic_timing *out)
 {
@@ -207,6 +219,8 @@ void optimistic_time(const struct gpu *gpu, const struct launch_warps *warps, co
 		out->by[CYCLES_tail] += costs->longest_latency - out->cycles;
 		out->cycles = costs->longest_latency;
 	}
+	limit_by(out, LIMIT_l2, CYCLES_l2, warps->l2_cycles);
+	limit_by(out, LIMIT_dram, CYCLES_dram, warps->dram_cycles);
 	out->limiter = largest_limit(out->limits);
 }
 

@@ -18,7 +18,7 @@ struct resource_extra {
 };
 
 /* What can limit a launch: a resource, or one of these. */
-enum { LIMIT_latency = RESOURCE_COUNT, LIMIT_none, LIMIT_COUNT };
+enum { LIMIT_latency = RESOURCE_COUNT, LIMIT_l2, LIMIT_dram, LIMIT_none, LIMIT_COUNT };
 const char *limit_name(int limit);
 
 struct optimistic_timing {

@@ -52,6 +52,8 @@ struct launch_warps {
 	size_t warm_count;
 	const uint16_t *usual_accesses; /* per instruction of code; NULL: 1 each */
 	const uint16_t *usual_waits;    /* per instruction of code; NULL: 0 each */
+	/* Cycles that L2, and DRAM, need for the launch at least, for models without requests; 0: not known. */
+	double l2_cycles, dram_cycles;
 	uint32_t code_offset; /* instructions of the module before the kernel: where lines of the instruction cache begin */
 };
 

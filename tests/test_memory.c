@@ -3,6 +3,8 @@
 
 #include "models/footprint.h"
 #include "models/memory.h"
+#include "models/memory_walk.h"
+#include "models/optimistic.h"
 #include "scene.h"
 
 #include <stdlib.h>
@@ -374,30 +376,53 @@ static void without_requests_memory_is_perfect(void)
 
 /* ---- footprints ---- */
 
+/* 4096 groups of a warp: a load that moves a line per group, and one that is the same for all. */
+struct moving {
+	struct scene scene;
+	struct memory_part parts[2];
+	uint32_t first[3], zero;
+	uint16_t accesses[2];
+	uint64_t id;
+	struct address_shift shifts[3];
+	struct path_requests requests;
+	struct warp_path path;
+	struct launch_warps launch;
+};
+
+static void make_moving(struct moving *m, const char *gpu, const char *overrides)
+{
+	scene_start(&m->scene, gpu, overrides);
+	m->scene.gpu.sm_count = 80;
+	build_memory(&m->scene.code, CODE_load, SPACE_global, "2 <- 1");
+	build_memory(&m->scene.code, CODE_load, SPACE_global, "3 <- 1");
+	scene_exit(&m->scene);
+	m->parts[0] = (struct memory_part){.address = 4096, .sectors = 15, .bytes = 128};
+	m->parts[1] = (struct memory_part){.address = 1 << 20, .sectors = 15, .bytes = 128};
+	for (uint32_t i = 0; i < 3; i++)
+		m->first[i] = i;
+	m->accesses[0] = m->accesses[1] = 1;
+	m->id = 2;
+	m->zero = 0;
+	m->shifts[0] = (struct address_shift){.linear = true, .step = {128, 0, 0}};
+	m->shifts[1] = m->shifts[2] = (struct address_shift){.linear = true};
+	m->requests = (struct path_requests){m->first, m->parts};
+	m->path = (struct warp_path){.blocks = &m->zero, .block_count = 1, .accesses = m->accesses, .access_count = 2, .requests = &m->requests};
+	m->launch = (struct launch_warps){.code = &m->scene.code.code, .paths = &m->path, .path_count = 1, .groups = 4096,
+	                                  .warps_per_group = 1, .path_of = &m->zero, .pattern_groups = 1, .grid = {4096, 1, 1},
+	                                  .pattern_ids = &m->id, .shifts = m->shifts};
+}
+
 static void footprints_follow_the_groups(void)
 {
-	static struct scene s;
-	scene_start(&s, "gtx480", NULL);
-	build_memory(&s.code, CODE_load, SPACE_global, "2 <- 1");
-	build_memory(&s.code, CODE_load, SPACE_global, "3 <- 1");
-	scene_exit(&s);
-	/* The first moves a line per group, the second is the same for all. */
-	const struct memory_part parts[] = {{.address = 4096, .sectors = 15}, {.address = 1 << 20, .sectors = 15}};
-	const uint32_t first[] = {0, 1, 2}, zero = 0;
-	const uint16_t accesses[] = {1, 1};
-	const uint64_t id = 2;
-	const struct address_shift shifts[3] = {{.linear = true, .step = {128, 0, 0}}, {.linear = true}, {0}};
-	const struct path_requests requests = {first, parts};
-	const struct warp_path path = {.blocks = &zero, .block_count = 1, .accesses = accesses, .access_count = 2, .requests = &requests};
-	const struct launch_warps launch = {.code = &s.code.code, .paths = &path, .path_count = 1, .groups = 4096, .warps_per_group = 1,
-	                                    .path_of = &zero, .pattern_groups = 1, .grid = {4096, 1, 1}, .pattern_ids = &id, .shifts = shifts};
+	static struct moving m;
 	struct memory_range *ranges;
 	size_t count;
 	int64_t moved[3];
-	CU_ASSERT_TRUE(launch_has_requests(&launch));
-	CU_ASSERT_TRUE(launch_move(&launch, 7, moved));
-	CU_ASSERT_EQUAL(launch_address(&launch, 0, 4096, 7, moved, 128), 4096 + 5 * 128);
-	CU_ASSERT_EQUAL_FATAL(footprint_ranges(&s.gpu, &launch, &ranges, &count), 0);
+	make_moving(&m, "gtx480", NULL);
+	CU_ASSERT_TRUE(launch_has_requests(&m.launch));
+	CU_ASSERT_TRUE(launch_move(&m.launch, 7, moved));
+	CU_ASSERT_EQUAL(launch_address(&m.launch, 0, 4096, 7, moved, 128), 4096 + 5 * 128);
+	CU_ASSERT_EQUAL_FATAL(footprint_ranges(&m.scene.gpu, &m.launch, &ranges, &count), 0);
 	CU_ASSERT_EQUAL_FATAL(count, 2);
 	CU_ASSERT_EQUAL(ranges[0].address, 4096 - 2 * 128);
 	CU_ASSERT_EQUAL(ranges[0].bytes, 4096 * 128);
@@ -405,8 +430,62 @@ static void footprints_follow_the_groups(void)
 	CU_ASSERT_EQUAL(ranges[1].bytes, 128);
 	free(ranges);
 	double share;
-	CU_ASSERT_EQUAL(footprint_share(&s.gpu, &launch, 1024, 4096, &share), 0);
+	CU_ASSERT_EQUAL(footprint_share(&m.scene.gpu, &m.launch, 1024, 4096, &share), 0);
 	CU_ASSERT_DOUBLE_EQUAL(share, 0.25, 0.05); /* one line in 16 is counted */
+}
+
+static void a_walk_counts_what_each_level_serves(void)
+{
+	static struct moving m;
+	struct memory_walk walk;
+	make_moving(&m, "v100", "l2_warm=0");
+	CU_ASSERT_EQUAL_FATAL(memory_walk(&m.scene.gpu, &m.launch, 8, 0, &walk), 0);
+	/* 4 SMs are walked: of 8192 parts, each has the common line once from L2, and that has it once from memory. */
+	CU_ASSERT_EQUAL(walk.memory.requests, 8192);
+	CU_ASSERT_DOUBLE_EQUAL(walk.memory.l1_hit, (4096.0 - 4) / 8192, 1e-9);
+	CU_ASSERT_DOUBLE_EQUAL(walk.memory.l2_hit, 3.0 / 4100, 1e-9);
+	CU_ASSERT_DOUBLE_EQUAL(walk.memory.dram_read_bytes, 4097 * 128, 0.5);
+	CU_ASSERT_DOUBLE_EQUAL(walk.dram_cycles, 4097 * 128 / (900.0 / 1.53), 1e-6);
+	CU_ASSERT_DOUBLE_EQUAL(walk.load_latency, (4092.0 * 28 + 3 * 212 + 4097 * 302.0) / 8192, 1e-6);
+	/* All of it is in L2 from before. */
+	make_moving(&m, "v100", NULL);
+	CU_ASSERT_EQUAL_FATAL(memory_walk(&m.scene.gpu, &m.launch, 8, 0, &walk), 0);
+	CU_ASSERT_EQUAL(walk.memory.dram_read_bytes, 0);
+	CU_ASSERT_DOUBLE_EQUAL(walk.memory.l2_hit, 1, 1e-9);
+}
+
+static void bandwidth_limits_the_analytical_models(void)
+{
+	static struct moving m;
+	struct optimistic_timing t;
+	make_moving(&m, "v100", NULL);
+	CU_ASSERT_EQUAL_FATAL(model_optimistic(&m.scene.gpu, &m.launch, 8, NULL, &t), 0);
+	double before = t.cycles;
+	m.launch.dram_cycles = 1000 + before;
+	CU_ASSERT_EQUAL_FATAL(model_optimistic(&m.scene.gpu, &m.launch, 8, NULL, &t), 0);
+	CU_ASSERT_DOUBLE_EQUAL(t.cycles, before + 1000, 1e-9);
+	CU_ASSERT_DOUBLE_EQUAL(t.by[CYCLES_dram], 1000, 1e-9);
+	CU_ASSERT_STRING_EQUAL(limit_name(t.limiter), "dram");
+}
+
+/* A part of the SMs with that part of everything behind them takes about as long as all of them. */
+static void some_sms_stand_for_all(void)
+{
+	static struct moving m;
+	double cycles[2];
+	for (int exact = 0; exact < 2; exact++) {
+		make_moving(&m, "v100", "l2_bytes=192Ki");
+		m.launch.groups = 100000;
+		m.launch.grid[0] = 100000;
+		m.scene.options.hierarchy = true;
+		m.scene.options.on_issue = NULL;
+		m.scene.options.exact = exact;
+		CU_ASSERT_EQUAL_FATAL(model_occupancy_vector(&m.scene.gpu, &m.launch, 32, &m.scene.options, &m.scene.timing), 0);
+		cycles[exact] = m.scene.timing.cycles;
+	}
+	CU_ASSERT_DOUBLE_EQUAL(cycles[0] / cycles[1], 1, 0.1);
+	/* 12.8 MB at 900 GB/s: 21,760 cycles at least. */
+	CU_ASSERT_TRUE(cycles[1] > 21760);
 }
 
 void add_memory_tests(void)
@@ -425,4 +504,7 @@ void add_memory_tests(void)
 	CU_ADD_TEST(s, a_larger_l2_is_not_slower);
 	CU_ADD_TEST(s, without_requests_memory_is_perfect);
 	CU_ADD_TEST(s, footprints_follow_the_groups);
+	CU_ADD_TEST(s, a_walk_counts_what_each_level_serves);
+	CU_ADD_TEST(s, bandwidth_limits_the_analytical_models);
+	CU_ADD_TEST(s, some_sms_stand_for_all);
 }

@@ -1,0 +1,280 @@
+/*
+ * A walk through the caches.
+ *
+ *   some SMs' residency of groups, warps taking turns request by request; each part is looked up in its SM's L1, what misses
+ *   in L2's tags; everything is there at once
+ *   latency of a load: that of the furthest level that one of its parts comes from; bandwidth: bytes / what a level moves
+ * L2's capacity is the share of footprint.h, as in the occupancy vector.
+ */
+#include "models/memory_walk.h"
+
+#include "models/costs.h"
+#include "models/footprint.h"
+#include "models/memory.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+
+enum { MOST_SMS = 4, MOST_PARTS = 200000 };
+
+/* A warp on its way. */
+struct walker {
+	const struct warp_path *path;
+	uint64_t group;
+	int64_t moved[3];
+	bool moves;
+	size_t block, request;
+	uint32_t at, end; /* instructions of its block */
+	uint32_t sm;
+};
+
+struct walk {
+	const struct gpu *gpu;
+	const struct launch_warps *warps;
+	struct l1_cache *l1[MOST_SMS];
+	struct tag_store l2;
+	struct walker *walkers;
+	uint64_t sector_mask;
+	uint32_t sms, fetch_sectors;
+	uint64_t requests, parts, looked_up, l1_hits, sectors, l2_hits, read, written, atomics, loads, stores;
+	double latency;
+	bool failed;
+};
+
+static void nobody(void *ctx, uint32_t who)
+{
+	(void)ctx;
+	(void)who;
+}
+
+static uint32_t l2_line(struct walk *w, uint64_t address)
+{
+	uint32_t line = tags_find(&w->l2, address), set = memory_set(address / w->gpu->l2_line_bytes, w->l2.sets, true);
+	if (line == MEMORY_NONE) {
+		line = tags_victim(&w->l2, set);
+		w->written += (uint64_t)__builtin_popcount(w->l2.lines[line].dirty);
+		tags_replace(&w->l2, set, line, address);
+	} else {
+		tags_touch(&w->l2, set, line);
+	}
+	return line;
+}
+
+/* True: all sectors were there. */
+static bool read_l2(struct walk *w, uint64_t address, uint32_t sectors)
+{
+	struct tag_line *l = &w->l2.lines[l2_line(w, address)];
+	uint32_t missing = sectors & ~l->valid;
+	w->sectors += (uint64_t)__builtin_popcount(sectors);
+	w->l2_hits += (uint64_t)__builtin_popcount(sectors & l->valid);
+	for (uint32_t s = 0; s < 32; s += w->fetch_sectors) {
+		uint32_t piece = (uint32_t)(((1ull << w->fetch_sectors) - 1) << s);
+		if (missing & piece) {
+			w->read++;
+			l->valid |= piece;
+		}
+	}
+	return !missing;
+}
+
+static void write_l2(struct walk *w, uint64_t address, uint32_t sectors, bool whole)
+{
+	struct tag_line *l = &w->l2.lines[l2_line(w, address)];
+	l->dirty |= sectors;
+	l->valid |= whole ? sectors : 0;
+	w->stores += (uint64_t)__builtin_popcount(sectors);
+}
+
+/* The level that a part of a load comes from: 0 is L1. */
+static int load_part(struct walk *w, const struct walker *k, uint64_t address, uint32_t sectors)
+{
+	struct l1_request ask = {.sectors = sectors};
+	uint32_t waits;
+	if (w->gpu->l1_sector_bytes >= w->gpu->l1_line_bytes)
+		sectors = ask.sectors = (uint32_t)w->sector_mask;
+	if (w->gpu->l1_caches_global) {
+		w->looked_up++;
+		if (l1_load(w->l1[k->sm], address, sectors, 0, &waits, &ask) == L1_HIT) {
+			w->l1_hits++;
+			return 0;
+		}
+		if (ask.entry != MEMORY_NONE)
+			l1_fill(w->l1[k->sm], ask.entry, nobody, NULL);
+		w->failed |= l1_failed(w->l1[k->sm]);
+	}
+	return read_l2(w, address, ask.sectors) ? 1 : 2;
+}
+
+static void take_request(struct walk *w, struct walker *k, uint32_t instruction)
+{
+	const struct code_instruction *in = &w->warps->code->code[instruction];
+	const struct path_requests *r = k->path->requests;
+	size_t n = k->request++;
+	int level = 0;
+	if ((in->space != SPACE_global && in->space != SPACE_generic) || !r || n >= k->path->access_count)
+		return;
+	w->requests++;
+	for (uint32_t p = r->first[n]; p < r->first[n + 1]; p++) {
+		const struct memory_part *part = &r->parts[p];
+		uint64_t address = part->address;
+		bool whole = part->bytes >= __builtin_popcount(part->sectors) * MEMORY_SECTOR;
+		int from = 0;
+		if (k->moves)
+			address = launch_address(w->warps, instruction, address, k->group, k->moved, w->gpu->l1_line_bytes);
+		w->parts++;
+		if (in->class == CODE_store) {
+			l1_store(w->l1[k->sm], address, part->sectors, whole, false);
+			write_l2(w, address, part->sectors, whole);
+		} else if (in->class == CODE_atomic) {
+			read_l2(w, address, part->sectors);
+			write_l2(w, address, part->sectors, false);
+			w->atomics += part->lanes ? part->lanes : 1;
+		} else {
+			from = load_part(w, k, address, part->sectors);
+		}
+		level = from > level ? from : level;
+	}
+	if (in->class != CODE_load)
+		return;
+	w->loads++;
+	w->latency += level == 0 ? w->gpu->l1_latency : level == 1 ? w->gpu->l2_latency : w->gpu->dram_latency;
+}
+
+/* To its next request and past it; false at the end of its path. */
+static bool step(struct walk *w, struct walker *k)
+{
+	const struct kernel_code *code = w->warps->code;
+	for (;;) {
+		for (; k->at < k->end; k->at++)
+			if (code_has_accesses(code->code[k->at].class)) {
+				take_request(w, k, k->at++);
+				return true;
+			}
+		if (k->block == k->path->block_count)
+			return false;
+		const struct code_block *b = &code->blocks[k->path->blocks[k->block++]];
+		k->at = b->first;
+		k->end = b->first + b->count;
+	}
+}
+
+/* Groups from `first` on, all of them at once. */
+static void walk_together(struct walk *w, uint64_t first, uint64_t groups)
+{
+	const struct launch_warps *l = w->warps;
+	uint64_t count = groups * l->warps_per_group, left = count;
+	for (uint64_t i = 0; i < count; i++) {
+		uint64_t group = first + i / l->warps_per_group, n = group % l->pattern_groups;
+		struct walker *k = &w->walkers[i];
+		*k = (struct walker){.path = &l->paths[l->path_of[n * l->warps_per_group + i % l->warps_per_group]],
+		                     .group = group, .sm = (uint32_t)(group % w->sms)};
+		k->moves = launch_move(l, group, k->moved);
+	}
+	while (left && !w->failed)
+		for (uint64_t i = 0; i < count; i++)
+			if (w->walkers[i].path && !step(w, &w->walkers[i])) {
+				w->walkers[i].path = NULL;
+				left--;
+			}
+}
+
+static int set_up(struct walk *w, uint32_t resident, uint64_t shared_bytes, double capacity)
+{
+	const struct gpu *gpu = w->gpu;
+	uint64_t shared = gpu->l1_unified ? shared_bytes * resident : 0;
+	struct l1_config config = {.bytes = gpu->l1_bytes > shared ? gpu->l1_bytes - shared : 0, .line_bytes = gpu->l1_line_bytes,
+	                           .ways = gpu->l1_ways, .mshrs = 4, .merges = 4, .hash = gpu->l1_set_hash,
+	                           .store_evicts = gpu->l1_store_evicts, .store_allocates = gpu->l1_store_allocates};
+	bool ok = true;
+	for (uint32_t s = 0; s < w->sms; s++)
+		ok &= (w->l1[s] = l1_new(&config)) != NULL;
+	uint64_t lines = (uint64_t)((double)gpu->l2_bytes * capacity) / gpu->l2_line_bytes;
+	w->walkers = calloc((size_t)w->sms * resident * w->warps->warps_per_group, sizeof *w->walkers);
+	int rc = tags_init(&w->l2, lines ? lines : 1, gpu->l2_ways);
+	w->sector_mask = (1ull << gpu->l1_line_bytes / MEMORY_SECTOR) - 1;
+	w->fetch_sectors = gpu->l2_fills_access && gpu->dram_access_bytes > MEMORY_SECTOR
+	                       ? (uint32_t)(gpu->dram_access_bytes / MEMORY_SECTOR) : 1;
+	return ok && w->walkers ? rc : -ENOMEM;
+}
+
+static void warm(struct walk *w, const struct memory_range *ranges, size_t count)
+{
+	uint64_t line = w->gpu->l2_line_bytes, room = 2 * (uint64_t)w->l2.sets * w->l2.ways * line, all = 0;
+	for (size_t i = 0; i < count; i++)
+		all += ranges[i].bytes;
+	for (size_t i = 0; i < count; i++) {
+		uint64_t skip = all > room ? all - room : 0, end = ranges[i].address + ranges[i].bytes;
+		all -= ranges[i].bytes;
+		skip = skip < ranges[i].bytes ? skip : ranges[i].bytes;
+		for (uint64_t at = (ranges[i].address + skip) / line * line; at < end; at += line)
+			w->l2.lines[l2_line(w, at)].valid = UINT32_MAX;
+	}
+}
+
+static void sum_up(const struct walk *w, double scale, struct memory_walk *out)
+{
+	const struct gpu *gpu = w->gpu;
+	double sectors = (double)(w->sectors + w->stores) * scale, access = w->fetch_sectors * (double)MEMORY_SECTOR;
+	double read = (double)w->read * (access > (double)gpu->dram_access_bytes ? access : (double)gpu->dram_access_bytes) * scale;
+	double written = (double)w->written * MEMORY_SECTOR * scale;
+	double slices = sectors * MEMORY_SECTOR / ((double)gpu->l2_slices * (double)gpu->l2_slice_bytes);
+	double ports = (double)w->sectors * scale / ((double)gpu->sm_count * gpu->icnt_sm_flits);
+	double atomics = (double)w->atomics * scale * gpu->l2_atomic_cycles / gpu->l2_slices;
+	out->l2_cycles = fmax(fmax(slices, ports), atomics);
+	out->dram_cycles = (read + written) / (gpu->dram_gbps * 1000 / gpu->clock_mhz);
+	out->load_latency = w->loads ? w->latency / (double)w->loads : 0;
+	out->memory = (struct memory_statistics){
+		.requests = (double)w->requests * scale,
+		.transactions = (double)w->parts * scale,
+		.l1_hit = w->looked_up ? (double)w->l1_hits / (double)w->looked_up : NAN,
+		.l2_hit = w->sectors ? (double)w->l2_hits / (double)w->sectors : NAN,
+		.dram_read_bytes = read,
+		.dram_written_bytes = written,
+		.dram_share = NAN,
+		.l2_share = NAN,
+		.shared_factor = NAN,
+		.atomics = (double)w->atomics * scale,
+		.load_latency = out->load_latency,
+	};
+}
+
+static void clean_up(struct walk *w)
+{
+	for (uint32_t s = 0; s < w->sms; s++)
+		l1_free(w->l1[s]);
+	tags_free(&w->l2);
+	free(w->walkers);
+}
+
+int memory_walk(const struct gpu *gpu, const struct launch_warps *warps, uint32_t resident, uint64_t shared_bytes,
+                struct memory_walk *out)
+{
+	struct walk w = {.gpu = gpu, .warps = warps, .sms = gpu->sm_count < MOST_SMS ? gpu->sm_count : MOST_SMS};
+	struct memory_range *ranges = NULL;
+	size_t count = warps->warm_count;
+	double capacity = 1;
+	*out = (struct memory_walk){0};
+	uint64_t even = (warps->groups + gpu->sm_count - 1) / gpu->sm_count, together;
+	resident = even < resident ? (uint32_t)even : resident;
+	together = (uint64_t)resident * w.sms;
+	int rc = warps->warm ? 0 : footprint_ranges(gpu, warps, &ranges, &count);
+	const struct memory_range *before = ranges ? ranges : warps->warm;
+	if (!rc)
+		rc = footprint_capacity(gpu, warps, before, count, together, (uint64_t)resident * gpu->sm_count, &capacity);
+	if (!rc)
+		rc = set_up(&w, resident, shared_bytes, capacity);
+	if (!rc && gpu->l2_warm)
+		warm(&w, before, count);
+	w.written = 0;
+	uint64_t n = 0;
+	for (; !rc && n < warps->groups && w.parts < MOST_PARTS && !w.failed; n += together)
+		walk_together(&w, n, warps->groups - n < together ? warps->groups - n : together);
+	n = n < warps->groups ? n : warps->groups;
+	if (!rc && n)
+		sum_up(&w, (double)warps->groups / (double)n, out);
+	rc = w.failed ? -ENOMEM : rc;
+	clean_up(&w);
+	free(ranges);
+	return rc;
+}
