@@ -135,6 +135,8 @@ enum gpu_machine_code { GPU_MACHINE_CODES(GPU_CODE) GPU_MACHINE_CODE_COUNT };
 	X(REAL, const_miss_cycles, "cycles", 0, 100000, GPU_DEFAULT("0"), "constant that is not cached; 0: as l2_latency") \
 	X(COUNT, icache_cold_cycles, "cycles", 0, 100000, GPU_DEFAULT("0"),                                            \
 	  "first touch of a line of instructions; 0: icache_miss_cycles")                                              \
+	X(BYTES, icache_bytes, "bytes", 0, 1 << 24, GPU_DEFAULT("0"), "instruction cache of an SM, 8 of each instruction; 0: large enough") \
+	X(COUNT, icache_ways, "ways", 1, 65536, GPU_DEFAULT("4"), "its associativity")                                 \
 	X(BYTES, icnt_flit_bytes, "bytes", 1, 65536, GPU_DEFAULT("40"), "unit of the interconnect")                    \
 	X(BYTES, icnt_header_bytes, "bytes", 0, 65536, GPU_DEFAULT("8"), "of a packet, beside its data")               \
 	X(FLAG, icnt_in_order, "", 0, 1, GPU_DEFAULT("0"), "a packet whose way is taken holds up those behind it")     \

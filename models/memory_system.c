@@ -342,7 +342,8 @@ static void put_reply(struct memory_system *m, const struct memory_reply *r)
 	uint32_t n;
 	TAKE_PLACE(m, coming, coming_room, free_coming, n);
 	m->coming[n] = *r;
-	uint32_t count = r->kind == MEMORY_WRITE ? flits(m->gpu, 0) : r->sectors * flits(m->gpu, MEMORY_SECTOR);
+	/* Sector by sector; acknowledgements of writes have a header only. */
+	uint32_t count = r->sectors * flits(m->gpu, r->kind == MEMORY_WRITE ? 0 : MEMORY_SECTOR);
 	struct network_packet packet = {.from = r->slice, .to = r->sm, .payload = n,
 	                                .ticks = (uint32_t)(count * m->flit_ticks_sm)};
 	/* Its first flits have come while the slice was at the last. */

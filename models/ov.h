@@ -284,6 +284,8 @@ bool ov_memory_takes(struct ov_sm *sm, const struct ov_flight *f);
 bool ov_memory_full(const struct ov_sm *sm);
 void ov_memory_step(struct ov_sm *sm);
 void ov_memory_answer(struct ov_sm *sm, uint32_t id);
+/* The line of instructions is fetched from: when it is there, if it was, and has been replaced since. */
+void ov_memory_line(struct ov_sm *sm, uint32_t line, uint64_t *ready);
 enum cycle_kind ov_memory_reason(const struct ov_sm *sm);
 struct ov_memory_counts {
 	uint64_t requests, parts, looked_up, hits, shared, shared_accesses, latency_count;

@@ -78,6 +78,8 @@ static bool line_is_missing(struct ov_sm *sm, uint32_t slot, uint32_t pc)
 	if (!gpu->icache_line_instructions || !miss || pc >= sm->m->op_count)
 		return false;
 	uint64_t *ready = &sm->line_ready[sm->m->ops[pc].line];
+	if (sm->memory)
+		ov_memory_line(sm, sm->m->ops[pc].line, ready);
 	if (!*ready)
 		*ready = sm->now + miss;
 	if (*ready <= sm->now)

@@ -35,7 +35,7 @@ struct ov_memory {
 	struct memory_system *system;
 	uint32_t index; /* of the SM */
 	struct l1_cache *l1;
-	struct tag_store constants;
+	struct tag_store constants, lines; /* lines: of instructions */
 	struct access *accesses;
 	uint32_t access_capacity, free_access;
 	struct part *parts; /* a ring */
@@ -93,6 +93,9 @@ int ov_memory_init(struct ov_sm *sm, struct memory_system *system, uint32_t inde
 	o->l1 = l1_new(&config);
 	o->leaving = calloc(gpu->l1_miss_queue, sizeof *o->leaving);
 	int rc = tags_init(&o->constants, gpu->const_bytes / gpu->const_access_bytes, gpu->const_ways);
+	enum { INSTRUCTION_BYTES = 8 };
+	if (!rc && gpu->icache_line_instructions)
+		rc = tags_init(&o->lines, gpu->icache_bytes / (gpu->icache_line_instructions * INSTRUCTION_BYTES), gpu->icache_ways);
 	return o->l1 && o->leaving ? rc : -ENOMEM;
 }
 
@@ -103,6 +106,7 @@ void ov_memory_free(struct ov_sm *sm)
 		return;
 	l1_free(o->l1);
 	tags_free(&o->constants);
+	tags_free(&o->lines);
 	free(o->accesses);
 	free(o->parts);
 	free(o->leaving);
@@ -453,6 +457,24 @@ void ov_memory_answer(struct ov_sm *sm, uint32_t id)
 		sm->error = -ENOMEM;
 	if (o->part_count && o->next_step == OV_NEVER)
 		plan_step(sm, o->parts[o->part_head].ready);
+}
+
+/* One that was there before is in L2. */
+void ov_memory_line(struct ov_sm *sm, uint32_t line, uint64_t *ready)
+{
+	struct tag_store *t = &sm->memory->lines;
+	const struct gpu *gpu = gpu_of(sm);
+	double again = gpu->icache_cold_cycles - (gpu->dram_latency - gpu->l2_latency);
+	if (!t->sets)
+		return;
+	uint32_t set = line % t->sets, at = tags_find(t, line);
+	if (at != MEMORY_NONE) {
+		tags_touch(t, set, at);
+		return;
+	}
+	tags_replace(t, set, tags_victim(t, set), line);
+	if (*ready && again > 0)
+		*ready = sm->now + (uint64_t)again;
 }
 
 enum cycle_kind ov_memory_reason(const struct ov_sm *sm)
