@@ -68,7 +68,7 @@ static bool visit_path(const struct launch_warps *warps, const struct warp_path 
 			size_t request = n++;
 			if (request >= path->access_count)
 				return true;
-			if (in->space != SPACE_global && in->space != SPACE_generic)
+			if (in->space != SPACE_global && in->space != SPACE_generic && in->space != SPACE_texture)
 				continue;
 			for (uint32_t p = path->requests->first[request]; p < path->requests->first[request + 1]; p++)
 				if (!visit(ctx, i, &path->requests->parts[p]))

@@ -112,7 +112,8 @@ static void take_request(struct walk *w, struct walker *k, uint32_t instruction)
 	const struct path_requests *r = k->path->requests;
 	size_t n = k->request++;
 	int level = 0;
-	if ((in->space != SPACE_global && in->space != SPACE_generic) || !r || n >= k->path->access_count)
+	bool global = in->space == SPACE_global || in->space == SPACE_generic || in->space == SPACE_texture;
+	if (!global || !r || n >= k->path->access_count)
 		return;
 	w->requests++;
 	for (uint32_t p = r->first[n]; p < r->first[n + 1]; p++) {
@@ -135,7 +136,7 @@ static void take_request(struct walk *w, struct walker *k, uint32_t instruction)
 		}
 		level = from > level ? from : level;
 	}
-	if (in->class != CODE_load)
+	if (in->class != CODE_load && in->class != CODE_texture)
 		return;
 	w->loads++;
 	w->latency += level == 0 ? w->gpu->l1_latency : level == 1 ? w->gpu->l2_latency : w->gpu->dram_latency;

@@ -25,8 +25,9 @@ enum {
 	BUDGET = 4000000,       /* warp instructions to simulate, about a second */
 	/* The same with memory behind L1, where SMs do not stand for one another */
 	MEMORY_WAVES = 3,
-	MEMORY_WHOLE = 600000,
-	MEMORY_BUDGET = 500000, /* about half a second */
+	MEMORY_WHOLE = 1500000, /* of these, instructions and three times the parts of their requests */
+	MEMORY_BUDGET = 1000000, /* about half a second */
+	PART_WEIGHT = 3,
 	LEAST_SMS = 2,          /* so that they meet */
 };
 #define SETTLED 0.005 /* relative change of the answer when twice as much is simulated */
@@ -39,6 +40,7 @@ struct work {
 	uint64_t *path_instructions;
 	uint32_t *kinds; /* of the pattern's groups: the first that has the same paths */
 	double instructions; /* of the launch */
+	double weight; /* of an instruction: with its requests, of what it is without */
 	bool uniform;
 	bool exact, hierarchy;
 };
@@ -102,6 +104,18 @@ static int find_kinds(struct work *work)
 	return 0;
 }
 
+/* What requests add to the cost of simulating a path, on average. */
+static double find_weight(const struct work *work)
+{
+	double instructions = 0, parts = 0;
+	for (uint32_t p = 0; p < work->warps->path_count; p++) {
+		const struct warp_path *path = &work->warps->paths[p];
+		instructions += (double)work->path_instructions[p];
+		parts += path->requests && path->access_count ? path->requests->first[path->access_count] : 0;
+	}
+	return work->hierarchy && instructions > 0 ? 1 + PART_WEIGHT * parts / instructions : 1;
+}
+
 static int measure_work(struct work *work)
 {
 	const struct launch_warps *w = work->warps;
@@ -112,6 +126,7 @@ static int measure_work(struct work *work)
 	for (uint32_t p = 0; p < w->path_count; p++)
 		for (size_t i = 0; i < w->paths[p].block_count; i++)
 			work->path_instructions[p] += w->code->blocks[w->paths[p].blocks[i]].count;
+	work->weight = find_weight(work);
 	work->uniform = !work->hierarchy;
 	for (uint64_t g = 0; g < w->pattern_groups && (repeats || g < rest); g++) {
 		work->instructions += group_instructions(work, g) * (double)(repeats + (g < rest));
@@ -124,7 +139,7 @@ static int measure_work(struct work *work)
 static double simulated_instructions(const struct work *work, double groups)
 {
 	double all = work->instructions * groups / (double)work->warps->groups;
-	return work->uniform ? all / work->gpu->sm_count * 2 : all;
+	return work->uniform ? all / work->gpu->sm_count * 2 : all * work->weight;
 }
 
 /* waves: how many times the GPU is filled; fewer SMs where even that is too much. */

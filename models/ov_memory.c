@@ -330,8 +330,8 @@ static void send_atomic(struct ov_sm *sm, const struct ov_flight *f, const struc
 	struct ov_memory *o = sm->memory;
 	uint32_t n = new_access(sm, f, 0);
 	for (uint32_t i = 0; i < count && n != OV_NONE; i++) {
-		send(sm, MEMORY_ATOMIC, shifted(sm, f, first[i].address), first[i].sectors, first[i].bytes, first[i].lanes,
-		     n | FOR_ACCESS, sm->now + i + 1);
+		send(sm, MEMORY_ATOMIC, shifted(sm, f, first[i].address), first[i].sectors | !first[i].sectors, first[i].bytes,
+		     first[i].lanes, n | FOR_ACCESS, sm->now + i + 1);
 		o->accesses[n].waits++;
 		o->accesses[n].missed = true;
 	}
@@ -346,7 +346,7 @@ static void queue_parts(struct ov_sm *sm, const struct ov_flight *f, const struc
 		struct part p = {.ready = sm->now + gpu_of(sm)->l1_lookup_cycles + (uint64_t)i * op->initiation / OV_FRACTION,
 		                 .address = shifted(sm, f, first[i].address),
 		                 .access = n,
-		                 .sectors = first[i].sectors,
+		                 .sectors = first[i].sectors | !first[i].sectors, /* at least one */
 		                 .bytes = first[i].bytes,
 		                 .store = op->latency_rule == OV_STORE,
 		                 .local = op->space == SPACE_local};
@@ -408,6 +408,8 @@ bool ov_memory_takes(struct ov_sm *sm, const struct ov_flight *f)
 	if (requests && f->request != OV_NONE) {
 		first = &requests->parts[requests->first[f->request]];
 		count = requests->first[f->request + 1] - requests->first[f->request];
+		if (requests->first[f->request + 1] < requests->first[f->request])
+			count = 0;
 	}
 	if (constant) {
 		uint64_t wait = constant_cycles(sm, first, count);
