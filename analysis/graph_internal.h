@@ -13,6 +13,7 @@ int graph_find_loops(struct graph *g, struct gs_error *err);
 struct pressure {
 	const struct ptx_function *function;
 	uint8_t *weights; /* 32-bit words that each register takes */
+	const int32_t *twins; /* the register that each shares its place with while both are live, or -1; NULL: none */
 	uint64_t *set;
 	uint32_t words, predicates;
 };

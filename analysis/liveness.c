@@ -110,6 +110,9 @@ static void pressure_mark(struct pressure *p, uint32_t reg, bool live)
 	if (was == live)
 		return;
 	p->set[reg / 64] ^= UINT64_C(1) << reg % 64;
+	int32_t twin = p->twins ? p->twins[reg] : -1;
+	if (twin >= 0 && p->set[twin / 64] >> twin % 64 & 1)
+		return;
 	uint32_t sign = live ? 1 : -1u; /* modulo 2^32; sums stay positive */
 	p->words += sign * p->weights[reg];
 	p->predicates += sign * (p->function->registers[reg].bits == 1);

@@ -3,7 +3,9 @@
  *
  *   registers = BASE + pressure, pressure being the most 32-bit words that are live at once, where
  *   - parameters, constants and the sizes of the launch take none: instructions read them from constant memory;
- *   - a 64-bit value of which nobody reads the upper half takes one: addresses of shared memory have 32 bits;
+ *   - a 64-bit value of which nobody reads the upper half takes one: addresses of shared memory have 32 bits; so does one
+ *     whose upper half is zero, because it was 32 bits without a sign or the id of a work-item: the machine has a
+ *     register that is zero; and where the 32 bits are still needed, the two are one;
  *   - division, square root, functions of the library take those of the instructions that they become;
  *   - from sm_80 on, a memory instruction keeps its operands until its result is there;
  *   - loads are as early as they can be, unless that would take more than a full SM has for each of its threads: the
@@ -77,12 +79,19 @@ static bool reads_parameter(const struct ptx_function *f, const struct ptx_instr
 	return false;
 }
 
+/* Copies, or cuts or widens integers by zeros: the halves are there already. */
+static bool copies(const struct ptx_instruction *i)
+{
+	return opcode_is(i->opcode, "mov") || opcode_is(i->opcode, "cvta") || opcode_is(i->opcode, "cvt.u64.u32") ||
+	       opcode_is(i->opcode, "cvt.u32.u64");
+}
+
 /* Reads a parameter, or copies what is constant. */
 static bool makes_constant(const struct ptx_function *f, const struct ptx_instruction *i, const bool *constant)
 {
 	if (reads_parameter(f, i))
 		return true;
-	if (!opcode_is(i->opcode, "mov") && !opcode_is(i->opcode, "cvta"))
+	if (!copies(i))
 		return false;
 	for (uint32_t o = 0; o < i->operand_count; o++)
 		if (!i->operands[o].write && !is_constant_operand(&i->operands[o], constant))
@@ -90,19 +99,24 @@ static bool makes_constant(const struct ptx_function *f, const struct ptx_instru
 	return true;
 }
 
-static void count_writes(const struct ptx_function *f, uint8_t *writes)
+enum { NEVER = -1, OFTEN = -2 };
+
+/* The only instruction that writes a register, NEVER or OFTEN. */
+static void find_writers(const struct ptx_function *f, int32_t *writer)
 {
 	struct ptx_uses u;
+	for (uint32_t r = 0; r < f->register_count; r++)
+		writer[r] = NEVER;
 	for (uint32_t i = 0; i < f->instruction_count; i++) {
 		ptx_uses(&f->instructions[i], &u);
 		for (uint32_t k = 0; k < u.writes; k++)
-			writes[u.list[k]] = writes[u.list[k]] ? 2 : 1;
+			writer[u.list[k]] = writer[u.list[k]] == NEVER ? (int32_t)i : OFTEN;
 	}
 }
 
 /* Registers that are written once, with what is in constant memory anyway. Copies of copies take another pass only
  * where the text has them before what they copy. */
-static void find_constants(const struct ptx_function *f, const uint8_t *writes, bool *constant)
+static void find_constants(const struct ptx_function *f, const int32_t *writer, bool *constant)
 {
 	struct ptx_uses u;
 	for (bool changed = true; changed;) {
@@ -111,7 +125,7 @@ static void find_constants(const struct ptx_function *f, const uint8_t *writes, 
 			ptx_uses(&f->instructions[i], &u);
 			bool once = u.writes && f->instructions[i].guard < 0;
 			for (uint32_t k = 0; k < u.writes; k++)
-				once &= writes[u.list[k]] == 1 && !constant[u.list[k]];
+				once &= writer[u.list[k]] >= 0 && !constant[u.list[k]];
 			if (!once || !makes_constant(f, &f->instructions[i], constant))
 				continue;
 			for (uint32_t k = 0; k < u.writes; k++)
@@ -180,6 +194,91 @@ static void find_upper_halves(const struct ptx_function *f, bool *upper)
 	}
 }
 
+/* The instruction that makes the value which another one reads, as far as a look back in its block tells, or the only one
+ * that writes the register at all; NULL: not known. */
+static const struct ptx_instruction *maker_of(const struct graph *g, uint32_t reader, int32_t reg, const int32_t *writer)
+{
+	const struct graph_block *b = &g->blocks[graph_block_of(g, reader)];
+	for (uint32_t i = reader; i-- > b->first;)
+		for (uint32_t k = 0; k < g->function->instructions[i].operand_count; k++)
+			if (g->function->instructions[i].operands[k].write && g->function->instructions[i].operands[k].reg == reg)
+				return &g->function->instructions[i];
+	return writer[reg] >= 0 ? &g->function->instructions[writer[reg]] : NULL;
+}
+
+/* How many bits the unsigned value of an operand has at most. A work-group has up to 1024 work-items. */
+static uint32_t bits_of(const struct graph *g, uint32_t reader, const struct ptx_operand *o, const int32_t *writer,
+                        uint32_t depth)
+{
+	enum { ID_BITS = 10, MOST_DEPTH = 4 };
+	uint32_t all = o->reg >= 0 ? g->function->registers[o->reg].bits : 64;
+	const struct ptx_instruction *i = o->kind == PTX_REGISTER && o->reg >= 0 ? maker_of(g, reader, o->reg, writer) : NULL;
+	if (!i || depth >= MOST_DEPTH || i->operand_count < 2 || i->guard >= 0)
+		return all;
+	const struct ptx_operand *from = &i->operands[1];
+	uint32_t at = (uint32_t)(i - g->function->instructions), bits = all;
+	if (opcode_is(i->opcode, "mov") && from->kind == PTX_SPECIAL && !strncmp(from->text, "%tid", 4))
+		bits = ID_BITS;
+	else if (copies(i) && from->kind == PTX_REGISTER)
+		bits = bits_of(g, at, from, writer, depth + 1);
+	else if (opcode_is(i->opcode, "shl") && i->operand_count == 3 && i->operands[2].kind == PTX_IMMEDIATE &&
+	         i->operands[2].value >= 0 && i->operands[2].value < 32)
+		bits = bits_of(g, at, from, writer, depth + 1) + (uint32_t)i->operands[2].value;
+	return bits < all ? bits : all;
+}
+
+/* 64 bits of which the upper half is zero. */
+static void find_short(const struct graph *g, const int32_t *writer, bool *upper)
+{
+	for (uint32_t r = 0; r < g->function->register_count; r++) {
+		struct ptx_operand o = {.kind = PTX_REGISTER, .reg = (int32_t)r, .label = -1};
+		if (upper[r] && writer[r] >= 0 && bits_of(g, (uint32_t)writer[r] + 1, &o, writer, 0) <= 32)
+			upper[r] = false;
+	}
+}
+
+/* ---- copies that share a register ---- */
+
+static bool is_live(const uint64_t *sets, uint32_t words, uint32_t block, int32_t reg)
+{
+	return sets[(size_t)block * words + (uint32_t)reg / 64] >> reg % 64 & 1;
+}
+
+/* Whether nobody writes to the source while the copy is needed. */
+static bool may_share(const struct graph *g, const struct liveness *l, uint32_t copy, int32_t to, int32_t from)
+{
+	const struct ptx_function *f = g->function;
+	uint32_t own = (uint32_t)graph_block_of(g, copy);
+	for (uint32_t i = 0; i < f->instruction_count; i++)
+		for (uint32_t k = 0; k < f->instructions[i].operand_count; k++) {
+			if (!f->instructions[i].operands[k].write || f->instructions[i].operands[k].reg != from)
+				continue;
+			uint32_t block = (uint32_t)graph_block_of(g, i);
+			bool before = block == own && i < copy;
+			if (!before && (block == own || is_live(l->in, l->words, block, to) || is_live(l->out, l->words, block, to)))
+				return false;
+		}
+	return true;
+}
+
+/* Where a value of 32 bits and the same with zeros in front of it are both live, there is one of them. */
+static void find_twins(const struct graph *g, const struct liveness *l, const uint8_t *weights, const int32_t *writer,
+                       int32_t *twins)
+{
+	const struct ptx_function *f = g->function;
+	for (uint32_t r = 0; r < f->register_count; r++)
+		twins[r] = -1;
+	for (uint32_t r = 0; r < f->register_count; r++) {
+		const struct ptx_instruction *i = writer[r] >= 0 ? &f->instructions[writer[r]] : NULL;
+		int32_t from = i && opcode_is(i->opcode, "cvt.u64.u32") && i->operand_count == 2 ? i->operands[1].reg : -1;
+		if (from >= 0 && weights[r] == 1 && weights[from] == 1 && twins[from] < 0 &&
+		    may_share(g, l, (uint32_t)writer[r], (int32_t)r, from)) {
+			twins[r] = from;
+			twins[from] = (int32_t)r;
+		}
+	}
+}
+
 /* ---- the rule ---- */
 
 static uint32_t larger(uint32_t a, uint32_t b)
@@ -209,25 +308,29 @@ static uint32_t most_pressure(const struct graph *g, const struct liveness *l, s
 	return most;
 }
 
-static bool find_weights(const struct ptx_function *f, uint8_t *weights)
+static bool find_weights(const struct graph *g, const struct liveness *l, uint8_t *weights, int32_t *twins)
 {
+	const struct ptx_function *f = g->function;
 	bool *constant = calloc((size_t)f->register_count + 1, sizeof *constant);
 	bool *upper = calloc((size_t)f->register_count + 1, sizeof *upper);
-	uint8_t *writes = calloc((size_t)f->register_count + 1, sizeof *writes);
-	bool done = constant && upper && writes;
+	int32_t *writer = calloc((size_t)f->register_count + 1, sizeof *writer);
+	bool done = constant && upper && writer;
 	if (done) {
-		count_writes(f, writes);
-		find_constants(f, writes, constant);
+		find_writers(f, writer);
+		find_constants(f, writer, constant);
 		find_upper_halves(f, upper);
+		find_short(g, writer, upper);
 	}
 	for (uint32_t r = 0; done && r < f->register_count; r++)
 		if (constant[r])
 			weights[r] = 0;
 		else if (f->registers[r].bits == 64 && !upper[r])
 			weights[r] = 1;
+	if (done)
+		find_twins(g, l, weights, writer, twins);
 	free(constant);
 	free(upper);
-	free(writes);
+	free(writer);
 	return done;
 }
 
@@ -236,15 +339,18 @@ static uint32_t needed(const struct graph *g, const struct liveness *l, uint32_t
 	uint32_t calls = call_registers > BASE ? call_registers - BASE : 0, need = BASE + l->most + calls;
 	uint32_t free_registers = registers_at_full_occupancy(arch);
 	uint32_t *order = calloc((size_t)g->function->instruction_count + 1, sizeof *order);
+	int32_t *twins = calloc((size_t)g->function->register_count + 1, sizeof *twins);
 	struct pressure p = {0};
-	if (order && !pressure_create(&p, g->function) && find_weights(g->function, p.weights) &&
+	if (order && twins && !pressure_create(&p, g->function) && find_weights(g, l, p.weights, twins) &&
 	    !graph_early_loads(g, order)) {
+		p.twins = twins;
 		need = BASE + most_pressure(g, l, &p, order, arch, calls);
 		if (need > free_registers)
 			need = larger(BASE + most_pressure(g, l, &p, NULL, arch, calls), free_registers);
 	}
 	pressure_free(&p);
 	free(order);
+	free(twins);
 	return need;
 }
 

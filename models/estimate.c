@@ -279,6 +279,8 @@ static void stretch(struct estimate *out, double factor)
 		out->by[k] *= factor;
 	for (uint32_t i = 0; i < fixed_point_kept(&out->fixed_point); i++)
 		out->fixed_point.history[i] *= factor;
+	out->warp_instructions = as_count((double)out->warp_instructions * factor);
+	out->machine_instructions = as_count((double)out->machine_instructions * factor);
 }
 
 /* The same with what the chip executes of the paths, where that is another code. */

@@ -72,6 +72,22 @@ static void test_constants_take_no_register(void)
 	                4 + 2);
 }
 
+static void test_widened_values_take_one_register(void)
+{
+	/* An unsigned value with zeros in front of it is the value itself: one register for both. */
+	CU_ASSERT_EQUAL(registers("ld.param.u64 %rd9, [a];\nmov.u32 %r1, %laneid;\ncvt.u64.u32 %rd1, %r1;\n"
+	                          "st.global.u32 [%rd9], %r1;\nst.global.u64 [%rd9+8], %rd1;\nret;\n", "sm_75"), 4 + 1);
+	/* The id of a work-item has 10 bits, and 12 when it is shifted; the upper half of another value may be needed. */
+	CU_ASSERT_EQUAL(registers("ld.param.u64 %rd9, [a];\nmov.u32 %r1, %tid.x;\ncvt.u64.u32 %rd1, %r1;\n"
+	                          "shl.b64 %rd2, %rd1, 2;\nst.global.u64 [%rd9], %rd2;\nret;\n", "sm_75"), 4 + 1);
+	CU_ASSERT_EQUAL(registers("ld.param.u64 %rd9, [a];\nmov.u32 %r1, %laneid;\ncvt.u64.u32 %rd1, %r1;\n"
+	                          "shl.b64 %rd2, %rd1, 2;\nst.global.u64 [%rd9], %rd2;\nret;\n", "sm_75"), 4 + 2);
+	/* Not one where the source changes while the wide value is needed. */
+	CU_ASSERT_EQUAL(registers("ld.param.u64 %rd9, [a];\nmov.u32 %r1, %laneid;\ncvt.u64.u32 %rd1, %r1;\n"
+	                          "add.s32 %r1, %r1, 1;\nst.global.u32 [%rd9], %r1;\nst.global.u64 [%rd9+8], %rd1;\nret;\n",
+	                          "sm_75"), 4 + 2);
+}
+
 static void test_parameters_of_functions_are_in_registers(void)
 {
 	static const char body[] =
@@ -279,6 +295,7 @@ void add_registers_tests(void)
 	CU_add_test(suite, "registers of an empty kernel", test_registers_of_an_empty_kernel);
 	CU_add_test(suite, "parameters and constants take no register", test_constants_take_no_register);
 	CU_add_test(suite, "addresses of shared memory have 32 bits", test_shared_addresses_have_32_bits);
+	CU_add_test(suite, "values with zeros in front of them take one register", test_widened_values_take_one_register);
 	CU_add_test(suite, "parameters of a function are in registers", test_parameters_of_functions_are_in_registers);
 	CU_add_test(suite, "a value that is taken apart keeps both halves", test_values_taken_apart_keep_both_halves);
 	CU_add_test(suite, "the order of early loads", test_order_of_early_loads);
