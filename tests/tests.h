@@ -11,7 +11,7 @@
 	X(boxes) X(traces_kept) \
 	X(sites) X(coalesce) X(trace_walk) X(trace_warps) \
 	X(base) X(show) X(options) X(cache) X(guest) X(gpu) X(code) X(synthesise) X(accesses) X(costs) X(occupancy_vector) \
-	X(attribution) \
+	X(attribution) X(schedule) \
 	X(bank_conflicts) X(optimistic) X(ptx) X(ptx_modules) X(graph) X(registers) X(mapping) X(expand) X(machine) X(target) X(builtins) X(oracle) \
 	X(occupancy_grid) X(memory) X(sampling) X(profile_file) X(annotator) X(analysis) X(cc)
 

@@ -1,0 +1,108 @@
+/* When commands would run on a target; times are worked out by hand, in ns. */
+#include "tests.h"
+
+#include "runtime/guest/schedule.h"
+
+#include <stdlib.h>
+
+struct call {
+	const char *what;
+	int queue; /* 0: in order, 1: in order, 2: out of order, -1: none */
+	uint64_t thread, call_ns, return_ns;
+	enum command_engine engine;
+	double duration;
+	int after; /* index of the command that it waits for, or -1 */
+	bool waits, waits_all;
+	double start, end, host_end; /* expected */
+};
+
+static void check(const struct call *calls, size_t count)
+{
+	static const char handles[3];
+	struct schedule s;
+	struct schedule_command *commands[16];
+	CU_ASSERT_EQUAL_FATAL(schedule_start(&s, 1), 0);
+	for (size_t i = 0; i < count; i++) {
+		struct schedule_command *c = commands[i] = schedule_add(&s, calls[i].what, NULL);
+		c->queue = calls[i].queue < 0 ? NULL : schedule_queue(&s, &handles[calls[i].queue], calls[i].queue < 2);
+		c->thread = schedule_thread(&s, calls[i].thread);
+		c->call_ns = calls[i].call_ns;
+		c->return_ns = calls[i].return_ns;
+		c->engine = calls[i].engine;
+		c->waits = calls[i].waits;
+		c->waits_all = calls[i].waits_all;
+		c->times[0].duration = calls[i].duration;
+		if (calls[i].after >= 0) {
+			c->after = malloc(sizeof *c->after);
+			c->after[0] = commands[calls[i].after];
+			c->after_count = 1;
+		}
+	}
+	for (size_t i = count; i-- > 0;) { /* durations become known in any order */
+		commands[i]->resolved = true;
+		schedule_replay(&s);
+	}
+	for (size_t i = 0; i < count; i++) {
+		CU_ASSERT_TRUE(commands[i]->replayed);
+		CU_ASSERT_EQUAL(commands[i]->times[0].start, calls[i].start);
+		CU_ASSERT_EQUAL(commands[i]->times[0].end, calls[i].end);
+		CU_ASSERT_EQUAL(commands[i]->times[0].host_end, calls[i].host_end);
+	}
+	schedule_free(&s);
+}
+
+/* The write is at 1000 and takes 9000. The launch is called 500 after the write's call returned (1000 + 2000 + 500), starts when
+ * the write has ended, and the blocking read gives the host back at 35000; the second launch is 1000 later. */
+static void a_queue_runs_in_order_and_a_blocking_read_holds_the_host(void)
+{
+	static const struct call calls[] = {
+		{"write", 0, 7, 1000, 3000, ENGINE_TO_GPU, 9000, -1, false, false, 1000, 10000, 3000},
+		{"launch", 0, 7, 3500, 4000, ENGINE_COMPUTE, 20000, -1, false, false, 10000, 30000, 4000},
+		{"read", 0, 7, 4000, 900000, ENGINE_FROM_GPU, 5000, -1, true, false, 30000, 35000, 35000},
+		{"launch", 0, 7, 901000, 901500, ENGINE_COMPUTE, 100, -1, false, false, 36000, 36100, 36500},
+	};
+	check(calls, 4);
+}
+
+/* Two queues: their launches share one engine, the copy of the second runs beside the first's launch. An event makes the second
+ * launch of queue 0 wait for the copy. */
+static void queues_share_engines_and_events_hold_commands(void)
+{
+	static const struct call calls[] = {
+		{"launch", 0, 7, 0, 0, ENGINE_COMPUTE, 1000, -1, false, false, 0, 1000, 0},
+		{"write", 1, 7, 0, 0, ENGINE_TO_GPU, 5000, -1, false, false, 0, 5000, 0},
+		{"launch", 1, 7, 0, 0, ENGINE_COMPUTE, 1000, -1, false, false, 5000, 6000, 0},
+		{"launch", 0, 7, 0, 0, ENGINE_COMPUTE, 300, 1, false, false, 6000, 6300, 0},
+	};
+	check(calls, 4);
+}
+
+/* Out of order nobody waits but for the engine; a marker waits for all. A call that we slow down costs CALL_NS. */
+static void markers_wait_for_all_of_an_unordered_queue(void)
+{
+	static const struct call calls[] = {
+		{"write", 2, 7, 0, 0, ENGINE_TO_GPU, 5000, -1, false, false, 0, 5000, 0},
+		{"launch", 2, 7, 0, 80000, ENGINE_COMPUTE, 1000, -1, false, false, 0, 1000, CALL_NS},
+		{"marker", 2, 7, 80000, 80000, ENGINE_NONE, 0, -1, false, true, CALL_NS, CALL_NS, CALL_NS},
+		{"finish", 2, 7, 80100, 90000, ENGINE_NONE, 0, -1, true, true, 5100, 5100, 5100 + CALL_NS},
+	};
+	check(calls, 4);
+}
+
+static void a_second_thread_begins_where_the_first_is(void)
+{
+	static const struct call calls[] = {
+		{"launch", 0, 7, 0, 0, ENGINE_COMPUTE, 1000, -1, true, false, 0, 1000, 1000},
+		{"launch", 1, 8, 700000, 700000, ENGINE_COMPUTE, 1000, -1, false, false, 1000, 2000, 1000},
+	};
+	check(calls, 2);
+}
+
+void add_schedule_tests(void)
+{
+	CU_pSuite s = CU_add_suite("schedule", NULL, NULL);
+	CU_ADD_TEST(s, a_queue_runs_in_order_and_a_blocking_read_holds_the_host);
+	CU_ADD_TEST(s, queues_share_engines_and_events_hold_commands);
+	CU_ADD_TEST(s, markers_wait_for_all_of_an_unordered_queue);
+	CU_ADD_TEST(s, a_second_thread_begins_where_the_first_is);
+}
