@@ -9,6 +9,7 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <string.h>
 
 static atomic_bool offered, asked_for_cpu;
 static bool gpu_exists;
@@ -97,8 +98,58 @@ static void limit_sizes(void *value, size_t size)
 			sizes[i] = limit;
 }
 
+/* ---- the target's identity ---- */
+
+static cl_int answer_text(const char *text, size_t room, void *value, size_t *size)
+{
+	size_t length = strlen(text) + 1;
+	if (value && room < length)
+		return CL_INVALID_VALUE;
+	if (value)
+		memcpy(value, text, length);
+	if (size)
+		*size = length;
+	return CL_SUCCESS;
+}
+
+static bool is_promise(cl_device_info what)
+{
+	return what == CL_DEVICE_MAX_WORK_GROUP_SIZE || what == CL_DEVICE_MAX_WORK_ITEM_SIZES || what == CL_DEVICE_LOCAL_MEM_SIZE ||
+	       what == CL_DEVICE_GLOBAL_MEM_SIZE || what == CL_DEVICE_MAX_MEM_ALLOC_SIZE;
+}
+
+/* The target's number in place of the host's, which has 4 or 8 bytes, once or for each dimension. What a program may use up
+ * stays at what the host device has, where that is less. */
+static void answer_number(cl_device_info what, uint64_t number, void *value, size_t written)
+{
+	size_t width = written % 8 ? 4 : 8;
+	for (char *p = value; p + width <= (char *)value + written; p += width) {
+		uint64_t host = 0;
+		memcpy(&host, p, width);
+		uint64_t answer = is_promise(what) && host < number ? host : number;
+		memcpy(p, &answer, width);
+	}
+}
+
+static cl_int answer_as_target(cl_device_id device, cl_device_info what, size_t room, void *value, size_t *size)
+{
+	const char *text = runtime_target_text(what);
+	uint64_t number = runtime_target_number(what);
+	size_t written = 0;
+	if (text)
+		return answer_text(text, room, value, size);
+	cl_int result = cl.clGetDeviceInfo(device, what, room, value, &written);
+	if (size && result == CL_SUCCESS)
+		*size = written;
+	if (result == CL_SUCCESS && value && number)
+		answer_number(what, number, value, written);
+	return result;
+}
+
 cl_int hook_clGetDeviceInfo(cl_device_id device, cl_device_info what, size_t room, void *value, size_t *size)
 {
+	if (runtime_options()->identity.number == IDENTITY_TARGET)
+		return answer_as_target(device, what, room, value, size);
 	size_t written = 0;
 	cl_int result = cl.clGetDeviceInfo(device, what, room, value, &written);
 	if (size && result == CL_SUCCESS)
@@ -118,8 +169,9 @@ cl_int hook_clGetKernelWorkGroupInfo(cl_kernel kernel, cl_device_id device, cl_k
 {
 	cl_int result = cl.clGetKernelWorkGroupInfo(kernel, device, what, room, value, size);
 	/* Without a device the kernel has one, and that is the one we may have offered. */
-	if (result == CL_SUCCESS && value && what == CL_KERNEL_WORK_GROUP_SIZE && offered &&
-	    runtime_options()->limits.number == LIMITS_TARGET && (!device || is_offered(device)))
+	bool as_target = runtime_options()->identity.number == IDENTITY_TARGET;
+	if (result == CL_SUCCESS && value && what == CL_KERNEL_WORK_GROUP_SIZE &&
+	    (as_target || (offered && runtime_options()->limits.number == LIMITS_TARGET && (!device || is_offered(device)))))
 		limit_sizes(value, sizeof(size_t));
 	return result;
 }

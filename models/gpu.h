@@ -251,6 +251,7 @@ enum gpu_machine_code { GPU_MACHINE_CODES(GPU_CODE) GPU_MACHINE_CODE_COUNT };
 	X(REAL, l2_latency, "cycles", 0, 100000, GPU_REQUIRED, "load that misses L1 and hits L2")                      \
 	X(REAL, dram_gbps, "GB/s", 0.001, 1000000, GPU_REQUIRED, "peak bandwidth of the memory")                       \
 	X(REAL, dram_latency, "cycles", 0, 100000, GPU_REQUIRED, "load that misses L2")                                \
+	X(BYTES, dram_bytes, "bytes", 0, UINT64_C(1) << 40, GPU_DEFAULT("0"), "memory that the GPU has; 0: not told")      \
 	X(COUNT, dram_channels, "channels", 1, 1024, GPU_REQUIRED, "memory channels")                                  \
 	GPU_MEMORY(X)                                                                                                  \
 	/* launch and host link */                                                                                     \

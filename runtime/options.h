@@ -23,6 +23,8 @@ enum { MEMORY_PERFECT, MEMORY_HIERARCHY };
 enum { OFFER_AUTO, OFFER_ALWAYS, OFFER_NEVER };
 enum { TRACE_AUTO, TRACE_ALL, TRACE_NEVER };
 enum { LIMITS_TARGET, LIMITS_HOST };
+enum { PROFILING_HOST, PROFILING_SIMULATED };
+enum { IDENTITY_HOST, IDENTITY_TARGET };
 
 struct option_row {
 	const char *name, *fallback, *allowed, *help;

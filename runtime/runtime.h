@@ -21,6 +21,9 @@ bool runtime_active(void);
 const struct gs_options *runtime_options(void);
 /* The smallest max_threads_per_block of the targets. */
 size_t runtime_work_group_limit(void);
+/* What the first target would answer, in the units of clGetDeviceInfo; 0 or NULL: what it would say is not known. */
+const char *runtime_target_text(cl_device_info what);
+uint64_t runtime_target_number(cl_device_info what);
 
 enum program_origin { FROM_SOURCE, FROM_BINARY, FROM_IL, FROM_BUILT_IN };
 
@@ -58,6 +61,19 @@ cl_int event_profiling_info(cl_event event, cl_profiling_info what, size_t room,
 /* Something that ran and that we cannot model at all. */
 void launch_not_modelled(const char *kernel, const char *reason);
 
+/* A call that enqueues something, or waits, for the timeline. */
+struct command_call {
+	cl_command_queue queue; /* NULL: clWaitForEvents */
+	cl_uint wait_count;
+	const cl_event *wait;
+	const cl_event *event; /* that the application got; NULL: none */
+	bool blocking;
+	uint64_t begin_ns; /* call_begins, before the driver's */
+};
+uint64_t call_begins(void);
+void timeline_marker(const struct command_call *call, bool barrier);
+void timeline_wait(const char *name, const struct command_call *call);
+
 enum transfer_kind {
 	TRANSFER_READ,
 	TRANSFER_WRITE,
@@ -67,8 +83,10 @@ enum transfer_kind {
 	TRANSFER_UNMAP, /* takes what the host may have written back */
 	TRANSFER_KINDS
 };
+void timeline_transfer(enum transfer_kind kind, uint64_t size_bytes, const struct command_call *call);
 void transfer_enqueued(enum transfer_kind kind, uint64_t size_bytes);
-void transfer_mapped(const void *pointer, cl_map_flags flags, uint64_t size_bytes);
-void transfer_unmapped(const void *pointer);
+/* Both return the bytes that move. */
+uint64_t transfer_mapped(const void *pointer, cl_map_flags flags, uint64_t size_bytes);
+uint64_t transfer_unmapped(const void *pointer);
 
 #endif

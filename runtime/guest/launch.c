@@ -1,6 +1,7 @@
 /* The application's launch: its twin with the same range, arguments, wait list and event; or the kernel itself. */
 #include "launch.h"
 #include "programs.h"
+#include "timeline.h"
 
 #include "runtime/cc/counters.h"
 #include "runtime/cc/traces.h"
@@ -201,11 +202,17 @@ static cl_int enqueue_twin(struct kernel *k, struct request *r, struct kernel_tw
 	return code;
 }
 
+static struct schedule_command *log_launch(const struct request *r, const char *kernel, const cl_event *event)
+{
+	return timeline_launch(kernel, &(struct command_call){r->queue, r->wait_count, r->wait, event, false, r->begin_ns});
+}
+
 /* The launch is the worker's from here on, and may be gone. The driver keeps an event until its callbacks have run, so we
  * keep no reference: the application finds its objects with the counts that it expects. */
 static void hand_over(const struct request *r, struct launch *l, cl_event mine, cl_event *event)
 {
 	l->profiled = r->properties & CL_QUEUE_PROFILING_ENABLE;
+	l->command = log_launch(r, l->kernel_name, event ? &mine : NULL);
 	worker_launched(l);
 	bool told = cl.clSetEventCallback(mine, CL_COMPLETE, launch_completed, l) == CL_SUCCESS;
 	if (!told)
@@ -271,8 +278,8 @@ static bool launch_twin(struct kernel *k, struct request *r, cl_int *result, cl_
 cl_int kernel_launch(cl_command_queue queue, cl_kernel handle, cl_uint dims, const size_t *offset, const size_t *global,
                      const size_t *local, cl_uint wait_count, const cl_event *wait, cl_event *event)
 {
-	struct request r = {queue, dims, offset, global, local, wait_count, wait, 0, 0};
 	uint64_t begin = clock_ns();
+	struct request r = {queue, dims, offset, global, local, wait_count, wait, 0, begin, 0};
 	struct gs_error why = {""};
 	struct kernel *k = kernel_find(handle);
 	int saved = errno;
@@ -286,8 +293,11 @@ cl_int kernel_launch(cl_command_queue queue, cl_kernel handle, cl_uint dims, con
 	errno = saved;
 	result = enqueue(&r, handle, event);
 	saved = errno;
-	if (result == CL_SUCCESS)
-		launch_not_modelled(k && k->name ? k->name : "(unknown)", k ? why.text : "a kernel that we do not know");
+	if (result == CL_SUCCESS) {
+		const char *name = k && k->name ? k->name : "(unknown)";
+		launch_not_modelled(name, k ? why.text : "a kernel that we do not know");
+		timeline_resolve(log_launch(&r, name, event), NULL);
+	}
 out:
 	if (k)
 		kernel_unref(k);

@@ -12,6 +12,7 @@ struct request {
 	cl_uint wait_count;
 	const cl_event *wait;
 	cl_command_queue_properties properties; /* of the queue */
+	uint64_t begin_ns;    /* of the call */
 	uint64_t not_ours_ns; /* time spent in the driver's own enqueue and waiting for the twin's build */
 };
 

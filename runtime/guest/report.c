@@ -2,6 +2,7 @@
 #include "state.h"
 
 #include "runtime/log.h"
+#include "timeline.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -137,12 +138,15 @@ void report_flush(void)
 
 void report_finish(void)
 {
+	timeline_finish();
 	flush(true);
 	record_finish();
 	if (wanted(REPORT_HTML)) {
 		const char *ending, *path = report_json_path(&ending);
 		report_html(path, ending, runtime.options.report.number & REPORT_JSON);
 	}
+	if (wanted(REPORT_TRACE))
+		report_trace();
 	if (wanted(REPORT_TEXT))
 		report_text();
 }

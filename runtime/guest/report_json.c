@@ -4,6 +4,7 @@
  * what was known.
  */
 #include "report_json.h"
+#include "timeline.h"
 
 #include "models/costs.h"
 #include "runtime/cc/protocol.h"
@@ -21,39 +22,39 @@ static struct report_file file = {.ending = ".json", .fd = -1};
 static bool any_launch;
 static uint64_t closing_at; /* where the closing part begins; 0: nothing is written yet */
 
-void json_number(struct gs_buf *b, const char *key, double value)
+void json_add_number(struct gs_buf *b, const char *key, double value)
 {
 	gs_buf_printf(b, "\"%s\":%.10g,", key, value);
 }
 
-void json_number_or_null(struct gs_buf *b, const char *key, double value)
+void json_add_number_or_null(struct gs_buf *b, const char *key, double value)
 {
 	if (isnan(value))
 		gs_buf_printf(b, "\"%s\":null,", key);
 	else
-		json_number(b, key, value);
+		json_add_number(b, key, value);
 }
 
-void json_count(struct gs_buf *b, const char *key, uint64_t value)
+void json_add_count(struct gs_buf *b, const char *key, uint64_t value)
 {
 	gs_buf_printf(b, "\"%s\":%llu,", key, (unsigned long long)value);
 }
 
-void json_string(struct gs_buf *b, const char *key, const char *value)
+void json_add_string(struct gs_buf *b, const char *key, const char *value)
 {
 	gs_buf_printf(b, "\"%s\":", key);
 	gs_buf_json(b, value);
 	gs_buf_puts(b, ",");
 }
 
-void json_sizes(struct gs_buf *b, const char *key, const uint64_t sizes[3])
+void json_add_sizes(struct gs_buf *b, const char *key, const uint64_t sizes[3])
 {
 	gs_buf_printf(b, "\"%s\":[%llu,%llu,%llu],", key, (unsigned long long)sizes[0], (unsigned long long)sizes[1],
 	              (unsigned long long)sizes[2]);
 }
 
 /* Objects and lists are written with a comma after every member; the last one goes. */
-void json_close(struct gs_buf *b, const char *end)
+void json_end(struct gs_buf *b, const char *end)
 {
 	if (b->len && b->data[b->len - 1] == ',')
 		b->len--;
@@ -71,7 +72,7 @@ static void add_command(struct gs_buf *b)
 			gs_buf_json(b, words.data + i);
 			gs_buf_puts(b, ",");
 		}
-	json_close(b, "],");
+	json_end(b, "],");
 	gs_buf_free(&words);
 }
 
@@ -92,30 +93,30 @@ static void add_options(struct gs_buf *b)
 	for (size_t i = 0; i < count; i++) {
 		const struct option_value *v = (const void *)((const char *)&runtime.options + rows[i].offset);
 		if (v->text && strcmp(v->text, rows[i].fallback))
-			json_string(b, rows[i].name, v->text);
+			json_add_string(b, rows[i].name, v->text);
 	}
-	json_close(b, "},");
+	json_end(b, "},");
 }
 
 static void add_target(struct gs_buf *b, const struct gpu *g)
 {
 	gs_buf_puts(b, "{");
-	json_string(b, "name", g->name);
-	json_string(b, "title", g->title);
-	json_string(b, "arch", g->arch);
-	json_count(b, "sm_count", g->sm_count);
-	json_number(b, "clock_mhz", g->clock_mhz);
-	json_string(b, "model", runtime.options.model.text);
-	json_string(b, "memory", runtime.options.memory.text);
-	json_count(b, "warp_size", g->warp_size);
-	json_count(b, "max_warps_per_sm", g->max_warps_per_sm);
-	json_count(b, "max_threads_per_block", g->max_threads_per_block);
-	json_number(b, "fp32_gflops", peak_gflops(g, CODE_fp32_fma));
-	json_number(b, "fp64_gflops", peak_gflops(g, CODE_fp64_fma));
-	json_number(b, "dram_gbps", g->dram_gbps);
-	json_number(b, "link_gbps", g->link_gbps);
-	json_number(b, "link_latency_ns", g->link_latency_ns);
-	json_close(b, "},");
+	json_add_string(b, "name", g->name);
+	json_add_string(b, "title", g->title);
+	json_add_string(b, "arch", g->arch);
+	json_add_count(b, "sm_count", g->sm_count);
+	json_add_number(b, "clock_mhz", g->clock_mhz);
+	json_add_string(b, "model", runtime.options.model.text);
+	json_add_string(b, "memory", runtime.options.memory.text);
+	json_add_count(b, "warp_size", g->warp_size);
+	json_add_count(b, "max_warps_per_sm", g->max_warps_per_sm);
+	json_add_count(b, "max_threads_per_block", g->max_threads_per_block);
+	json_add_number(b, "fp32_gflops", peak_gflops(g, CODE_fp32_fma));
+	json_add_number(b, "fp64_gflops", peak_gflops(g, CODE_fp64_fma));
+	json_add_number(b, "dram_gbps", g->dram_gbps);
+	json_add_number(b, "link_gbps", g->link_gbps);
+	json_add_number(b, "link_latency_ns", g->link_latency_ns);
+	json_end(b, "},");
 }
 
 static void add_opening(struct gs_buf *b)
@@ -127,17 +128,17 @@ static void add_opening(struct gs_buf *b)
 	gs_buf_puts(b, "{\"schema\":\"gpusim.report/1\",\n\"tool\":{\"name\":\"gpusim\",\"version\":\"" GPUSIM_VERSION
 	               "\"},\n\"run\":{");
 	add_command(b);
-	json_count(b, "pid", (uint64_t)getpid());
-	json_string(b, "started", when);
-	json_string(b, "set", runtime.options.set.text);
+	json_add_count(b, "pid", (uint64_t)getpid());
+	json_add_string(b, "started", when);
+	json_add_string(b, "set", runtime.options.set.text);
 	add_options(b);
 	char *cwd = getcwd(NULL, 0);
-	json_string(b, "cwd", cwd ? cwd : "");
+	json_add_string(b, "cwd", cwd ? cwd : "");
 	free(cwd);
-	json_close(b, "},\n\"targets\":[");
+	json_end(b, "},\n\"targets\":[");
 	for (size_t t = 0; t < runtime.target_count; t++)
 		add_target(b, &runtime.targets[t].gpu);
-	json_close(b, "],\n\"launches\":[");
+	json_end(b, "],\n\"launches\":[");
 }
 
 /* ---- launches ---- */
@@ -146,27 +147,27 @@ void json_cycles_by(struct gs_buf *b, const double by[CYCLE_KIND_COUNT])
 {
 	gs_buf_puts(b, "\"cycles_by\":{");
 	for (int k = 0; k < CYCLE_KIND_COUNT; k++)
-		json_number(b, cycle_kind_name((enum cycle_kind)k), by[k]);
-	json_close(b, "},");
+		json_add_number(b, cycle_kind_name((enum cycle_kind)k), by[k]);
+	json_end(b, "},");
 }
 
 /* What was not modelled is there as null, so that scripts find it. */
 void json_memory(struct gs_buf *b, const struct memory_statistics *m)
 {
 	gs_buf_puts(b, "\"memory\":{");
-	json_number_or_null(b, "requests", m->requests);
-	json_number_or_null(b, "transactions", m->transactions);
-	json_number_or_null(b, "l1_hit", m->l1_hit);
-	json_number_or_null(b, "l2_hit", m->l2_hit);
-	json_number_or_null(b, "dram_bytes", m->dram_read_bytes + m->dram_written_bytes);
-	json_number_or_null(b, "dram_read_bytes", m->dram_read_bytes);
-	json_number_or_null(b, "dram_written_bytes", m->dram_written_bytes);
-	json_number_or_null(b, "dram_share", m->dram_share);
-	json_number_or_null(b, "l2_share", m->l2_share);
-	json_number_or_null(b, "shared_factor", m->shared_factor);
-	json_number_or_null(b, "atomics", m->atomics);
-	json_number_or_null(b, "load_latency", m->load_latency);
-	json_close(b, "},");
+	json_add_number_or_null(b, "requests", m->requests);
+	json_add_number_or_null(b, "transactions", m->transactions);
+	json_add_number_or_null(b, "l1_hit", m->l1_hit);
+	json_add_number_or_null(b, "l2_hit", m->l2_hit);
+	json_add_number_or_null(b, "dram_bytes", m->dram_read_bytes + m->dram_written_bytes);
+	json_add_number_or_null(b, "dram_read_bytes", m->dram_read_bytes);
+	json_add_number_or_null(b, "dram_written_bytes", m->dram_written_bytes);
+	json_add_number_or_null(b, "dram_share", m->dram_share);
+	json_add_number_or_null(b, "l2_share", m->l2_share);
+	json_add_number_or_null(b, "shared_factor", m->shared_factor);
+	json_add_number_or_null(b, "atomics", m->atomics);
+	json_add_number_or_null(b, "load_latency", m->load_latency);
+	json_end(b, "},");
 }
 
 static void add_convergence(struct gs_buf *b, const struct fixed_point *f)
@@ -174,7 +175,7 @@ static void add_convergence(struct gs_buf *b, const struct fixed_point *f)
 	gs_buf_printf(b, "\"converged\":%s,\"convergence\":[", f->converged ? "true" : "false");
 	for (uint32_t i = 0; i < fixed_point_kept(f); i++)
 		gs_buf_printf(b, "%.10g,", f->history[i]);
-	json_close(b, "],");
+	json_end(b, "],");
 }
 
 static void add_estimate(struct gs_buf *b, const struct launch_result *r, size_t t)
@@ -182,40 +183,40 @@ static void add_estimate(struct gs_buf *b, const struct launch_result *r, size_t
 	const struct estimate *e = &r->estimates[t];
 	uint32_t registers = r->launch->facts->code[runtime.targets[t].arch]->registers;
 	gs_buf_puts(b, "{");
-	json_string(b, "target", runtime.targets[t].gpu.name);
-	json_string(b, "model", e->model);
-	json_number(b, "cycles", e->cycles);
-	json_number(b, "time_ns", e->time_ns);
-	json_number(b, "low_ns", e->low_ns);
-	json_number(b, "high_ns", e->high_ns);
-	json_string(b, "limiter", e->limiter);
-	json_count(b, "thread_instructions", e->thread_instructions);
-	json_count(b, "warp_instructions", e->warp_instructions);
-	json_count(b, "machine_instructions", e->machine_instructions);
+	json_add_string(b, "target", runtime.targets[t].gpu.name);
+	json_add_string(b, "model", e->model);
+	json_add_number(b, "cycles", e->cycles);
+	json_add_number(b, "time_ns", e->time_ns);
+	json_add_number(b, "low_ns", e->low_ns);
+	json_add_number(b, "high_ns", e->high_ns);
+	json_add_string(b, "limiter", e->limiter);
+	json_add_count(b, "thread_instructions", e->thread_instructions);
+	json_add_count(b, "warp_instructions", e->warp_instructions);
+	json_add_count(b, "machine_instructions", e->machine_instructions);
 	gs_buf_puts(b, "\"machine_by\":{");
 	for (int k = 0; k < MACHINE_PIPE_COUNT; k++)
-		json_number(b, machine_pipe_name((enum machine_pipe)k), e->by_pipe[k] * (double)e->machine_instructions);
-	json_close(b, "},");
+		json_add_number(b, machine_pipe_name((enum machine_pipe)k), e->by_pipe[k] * (double)e->machine_instructions);
+	json_end(b, "},");
 	if (registers)
-		json_count(b, "registers_per_thread", registers);
+		json_add_count(b, "registers_per_thread", registers);
 	else
 		gs_buf_puts(b, "\"registers_per_thread\":null,");
-	json_number(b, "occupancy", e->occupancy.fraction);
-	json_string(b, "occupancy_limit", occupancy_limit_name(e->occupancy.limit));
-	json_count(b, "blocks_per_sm", e->occupancy.blocks_per_sm);
-	json_number(b, "register_bank_conflicts", e->register_bank_conflicts);
-	json_number(b, "simulated_fraction", e->simulated_fraction);
-	json_count(b, "iterations", e->iterations);
+	json_add_number(b, "occupancy", e->occupancy.fraction);
+	json_add_string(b, "occupancy_limit", occupancy_limit_name(e->occupancy.limit));
+	json_add_count(b, "blocks_per_sm", e->occupancy.blocks_per_sm);
+	json_add_number(b, "register_bank_conflicts", e->register_bank_conflicts);
+	json_add_number(b, "simulated_fraction", e->simulated_fraction);
+	json_add_count(b, "iterations", e->iterations);
 	add_convergence(b, &e->fixed_point);
 	json_cycles_by(b, e->by);
 	json_memory(b, &e->memory);
-	json_number(b, "lane_efficiency", e->lane_efficiency);
+	json_add_number(b, "lane_efficiency", e->lane_efficiency);
 	gs_buf_puts(b, "\"flags\":[");
 	for (size_t i = 0; i < ESTIMATE_MAX_FLAGS && e->flags[i]; i++)
 		gs_buf_printf(b, "\"%s\",", e->flags[i]);
 	for (size_t i = 0; i < GS_ARRAY_LEN(r->flags) && r->flags[i]; i++)
 		gs_buf_printf(b, "\"%s\",", r->flags[i]);
-	json_close(b, "]},");
+	json_end(b, "]},");
 }
 
 /* Rows that are counted for the target's code alone are no blocks of the source. */
@@ -232,14 +233,14 @@ static void add_blocks(struct gs_buf *b, const struct launch_result *r)
 		if (!r->counts[i] || !is_block(&a->blocks[i]))
 			continue;
 		gs_buf_puts(b, "{");
-		json_string(b, "function", a->blocks[i].function);
-		json_string(b, "kind", a->blocks[i].kind);
-		json_count(b, "line", a->blocks[i].line);
-		json_count(b, "column", a->blocks[i].column);
-		json_count(b, "count", r->profile.scale > 1 ? (uint64_t)((double)r->counts[i] * r->profile.scale) : r->counts[i]);
-		json_close(b, "},");
+		json_add_string(b, "function", a->blocks[i].function);
+		json_add_string(b, "kind", a->blocks[i].kind);
+		json_add_count(b, "line", a->blocks[i].line);
+		json_add_count(b, "column", a->blocks[i].column);
+		json_add_count(b, "count", r->profile.scale > 1 ? (uint64_t)((double)r->counts[i] * r->profile.scale) : r->counts[i]);
+		json_end(b, "},");
 	}
-	json_close(b, "],");
+	json_end(b, "],");
 }
 
 void report_json_launch(const struct launch_result *r)
@@ -251,15 +252,15 @@ void report_json_launch(const struct launch_result *r)
 		warps = r->estimated[t] ? r->estimates[t].warps : 0;
 	gs_buf_puts(b, any_launch ? ",\n{" : "\n{");
 	any_launch = true;
-	json_count(b, "seq", r->launch->seq);
-	json_string(b, "kernel", r->launch->kernel_name);
-	json_sizes(b, "global", p->global);
-	json_sizes(b, "local", p->local);
-	json_count(b, "groups", p->groups[0] * p->groups[1] * p->groups[2]);
-	json_count(b, "warps", warps);
-	json_number(b, "sampled_fraction", r->trace ? r->traced_fraction : 1 / p->scale);
+	json_add_count(b, "seq", r->launch->seq);
+	json_add_string(b, "kernel", r->launch->kernel_name);
+	json_add_sizes(b, "global", p->global);
+	json_add_sizes(b, "local", p->local);
+	json_add_count(b, "groups", p->groups[0] * p->groups[1] * p->groups[2]);
+	json_add_count(b, "warps", warps);
+	json_add_number(b, "sampled_fraction", r->trace ? r->traced_fraction : 1 / p->scale);
 	if (r->launch->measured_ns)
-		json_count(b, "measured_ns", r->launch->measured_ns);
+		json_add_count(b, "measured_ns", r->launch->measured_ns);
 	else
 		gs_buf_puts(b, "\"measured_ns\":null,");
 	if (runtime.options.blocks.number)
@@ -268,7 +269,7 @@ void report_json_launch(const struct launch_result *r)
 	for (size_t t = 0; t < runtime.target_count; t++)
 		if (r->estimated[t])
 			add_estimate(b, r, t);
-	json_close(b, "]}");
+	json_end(b, "]}");
 }
 
 /* ---- the closing part; with the lock of stats held ---- */
@@ -281,19 +282,19 @@ static void add_transfers(struct gs_buf *b)
 		if (!s->commands)
 			continue;
 		gs_buf_puts(b, "{");
-		json_string(b, "kind", transfer_name(k));
-		json_count(b, "commands", s->commands);
-		json_count(b, "size_bytes", s->size_bytes);
+		json_add_string(b, "kind", transfer_name(k));
+		json_add_count(b, "commands", s->commands);
+		json_add_count(b, "size_bytes", s->size_bytes);
 		gs_buf_puts(b, "\"estimates\":[");
 		for (size_t t = 0; t < runtime.target_count; t++) {
 			gs_buf_puts(b, "{");
-			json_string(b, "target", runtime.targets[t].gpu.name);
-			json_number(b, "time_ns", transfer_time_ns(&runtime.targets[t].gpu, k, s));
-			json_close(b, "},");
+			json_add_string(b, "target", runtime.targets[t].gpu.name);
+			json_add_number(b, "time_ns", transfer_time_ns(&runtime.targets[t].gpu, k, s));
+			json_end(b, "},");
 		}
-		json_close(b, "]},");
+		json_end(b, "]},");
 	}
-	json_close(b, "],\n");
+	json_end(b, "],\n");
 }
 
 static void add_summary(struct gs_buf *b)
@@ -304,13 +305,13 @@ static void add_summary(struct gs_buf *b)
 		for (const struct kernel_stats *k = stats.kernels; k; k = k->next)
 			modelled += k->by_target[t].launches;
 		gs_buf_puts(b, "{");
-		json_string(b, "target", runtime.targets[t].gpu.name);
-		json_count(b, "launches", modelled);
-		json_number(b, "kernels_ns", kernels_total_ns(t));
-		json_number(b, "transfers_ns", transfers_total_ns(t));
-		json_close(b, "},");
+		json_add_string(b, "target", runtime.targets[t].gpu.name);
+		json_add_count(b, "launches", modelled);
+		json_add_number(b, "kernels_ns", kernels_total_ns(t));
+		json_add_number(b, "transfers_ns", transfers_total_ns(t));
+		json_end(b, "},");
 	}
-	json_close(b, "],\n");
+	json_end(b, "],\n");
 }
 
 static void add_not_modelled(struct gs_buf *b)
@@ -318,26 +319,26 @@ static void add_not_modelled(struct gs_buf *b)
 	gs_buf_puts(b, "\"not_modelled\":[");
 	for (const struct not_modelled *n = stats.not_modelled; n; n = n->next) {
 		gs_buf_puts(b, "{");
-		json_string(b, "kernel", n->kernel);
-		json_count(b, "launches", n->launches);
-		json_string(b, "reason", n->reason);
-		json_close(b, "},");
+		json_add_string(b, "kernel", n->kernel);
+		json_add_count(b, "launches", n->launches);
+		json_add_string(b, "reason", n->reason);
+		json_end(b, "},");
 	}
-	json_close(b, "],\n");
+	json_end(b, "],\n");
 }
 
 static void add_cost(struct gs_buf *b)
 {
 	gs_buf_puts(b, "\"cost\":{");
-	json_number(b, "wall_ns", (double)(clock_ns() - runtime.start_ns));
-	json_count(b, "programs", tool_cost.compiles);
-	json_count(b, "cache_hits", tool_cost.cache_hits);
-	json_count(b, "compile_ns", tool_cost.compile_ns);
-	json_count(b, "twin_build_ns", tool_cost.twin_build_ns);
-	json_count(b, "wait_ns", tool_cost.wait_ns);
-	json_count(b, "launch_ns", tool_cost.launch_ns);
-	json_count(b, "model_ns", tool_cost.model_ns);
-	json_close(b, "}");
+	json_add_number(b, "wall_ns", (double)(clock_ns() - runtime.start_ns));
+	json_add_count(b, "programs", tool_cost.compiles);
+	json_add_count(b, "cache_hits", tool_cost.cache_hits);
+	json_add_count(b, "compile_ns", tool_cost.compile_ns);
+	json_add_count(b, "twin_build_ns", tool_cost.twin_build_ns);
+	json_add_count(b, "wait_ns", tool_cost.wait_ns);
+	json_add_count(b, "launch_ns", tool_cost.launch_ns);
+	json_add_count(b, "model_ns", tool_cost.model_ns);
+	json_end(b, "}");
 }
 
 static void add_closing(struct gs_buf *b, bool whole)
@@ -349,6 +350,8 @@ static void add_closing(struct gs_buf *b, bool whole)
 	add_summary(b);
 	add_not_modelled(b);
 	pthread_mutex_unlock(&stats.lock);
+	if (whole)
+		json_timeline(b);
 	add_cost(b);
 	gs_buf_puts(b, "}\n");
 }

@@ -4,12 +4,12 @@
 
 #include "state.h"
 
-void json_number(struct gs_buf *b, const char *key, double value);
-void json_number_or_null(struct gs_buf *b, const char *key, double value); /* null for 0: not modelled */
-void json_count(struct gs_buf *b, const char *key, uint64_t value);
-void json_string(struct gs_buf *b, const char *key, const char *value);
-void json_sizes(struct gs_buf *b, const char *key, const uint64_t sizes[3]);
-void json_close(struct gs_buf *b, const char *end);
+void json_add_number(struct gs_buf *b, const char *key, double value);
+void json_add_number_or_null(struct gs_buf *b, const char *key, double value); /* null for 0: not modelled */
+void json_add_count(struct gs_buf *b, const char *key, uint64_t value);
+void json_add_string(struct gs_buf *b, const char *key, const char *value);
+void json_add_sizes(struct gs_buf *b, const char *key, const uint64_t sizes[3]);
+void json_end(struct gs_buf *b, const char *end);
 
 /* ,"cycles_by":{...} and "memory":{...}, of a launch or of all launches of a kernel. */
 void json_cycles_by(struct gs_buf *b, const double by[CYCLE_KIND_COUNT]);

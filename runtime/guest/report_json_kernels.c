@@ -55,12 +55,12 @@ static void add_sources(struct gs_buf *b, const struct sources *sources)
 		if (!s->artifact && !gs_read_file(s->file, &file, NULL))
 			text = file.data;
 		gs_buf_puts(b, "{");
-		json_string(b, "name", s->artifact ? name : s->file);
+		json_add_string(b, "name", s->artifact ? name : s->file);
 		if (text && strlen(text) < MOST_BYTES)
-			json_string(b, "text", text);
+			json_add_string(b, "text", text);
 		else
 			gs_buf_puts(b, "\"text\":null,");
-		json_close(b, "},\n");
+		json_end(b, "},\n");
 		gs_buf_free(&file);
 	}
 	while (b->len && (b->data[b->len - 1] == '\n' || b->data[b->len - 1] == ','))
@@ -74,20 +74,20 @@ static void add_line(struct gs_buf *b, const struct line_sum *l, size_t source, 
 {
 	gs_buf_puts(b, "{");
 	if (l->line)
-		json_count(b, "source", source);
+		json_add_count(b, "source", source);
 	else
 		gs_buf_puts(b, "\"source\":null,");
-	json_count(b, "line", l->line);
-	json_number(b, "executions", l->executions);
-	json_number(b, "instructions", l->instructions);
-	json_number(b, "warp_instructions", l->warps);
-	json_number(b, "cycles", l->cycles);
-	json_number(b, "lane_efficiency", l->warps > 0 ? fmin(1, l->instructions / (l->warps * warp_size)) : 1);
+	json_add_count(b, "line", l->line);
+	json_add_number(b, "executions", l->executions);
+	json_add_number(b, "instructions", l->instructions);
+	json_add_number(b, "warp_instructions", l->warps);
+	json_add_number(b, "cycles", l->cycles);
+	json_add_number(b, "lane_efficiency", l->warps > 0 ? fmin(1, l->instructions / (l->warps * warp_size)) : 1);
 	if (l->accesses_memory)
-		json_number(b, "transactions", l->transactions);
+		json_add_number(b, "transactions", l->transactions);
 	else
 		gs_buf_puts(b, "\"transactions\":null,");
-	json_close(b, "},");
+	json_end(b, "},");
 }
 
 static void add_lines(struct gs_buf *b, const struct kernel_stats *k, size_t t, struct sources *sources)
@@ -103,7 +103,7 @@ static void add_lines(struct gs_buf *b, const struct kernel_stats *k, size_t t, 
 				         runtime.targets[t].gpu.warp_size);
 		free(lines);
 	}
-	json_close(b, "],");
+	json_end(b, "],");
 }
 
 /* Operations and bytes of work-items, for the roofline. */
@@ -122,10 +122,10 @@ static void add_work(struct gs_buf *b, const struct kernel_stats *k, size_t t)
 			stored += global && !in->writes ? threads * in->bytes : 0;
 		}
 	}
-	json_number(b, "fp32_flops", flops[0]);
-	json_number(b, "fp64_flops", flops[1]);
-	json_number(b, "loaded_bytes", loaded);
-	json_number(b, "stored_bytes", stored);
+	json_add_number(b, "fp32_flops", flops[0]);
+	json_add_number(b, "fp64_flops", flops[1]);
+	json_add_number(b, "loaded_bytes", loaded);
+	json_add_number(b, "stored_bytes", stored);
 }
 
 /* What occupancy other local sizes would have, with the same registers and the same local memory per group. */
@@ -136,7 +136,7 @@ static void add_occupancy_curve(struct gs_buf *b, const struct gpu *gpu, const s
 		struct occupancy o = gpu_occupancy(gpu, size, s->registers, s->shared_bytes + s->longest_local_bytes);
 		gs_buf_printf(b, "[%u,%.4g,\"%s\"],", size, o.fraction, occupancy_limit_name(o.limit));
 	}
-	json_close(b, "],");
+	json_end(b, "],");
 }
 
 /* The lines of a text as strings. */
@@ -149,7 +149,7 @@ static void add_texts(struct gs_buf *b, const char *key, const char *text)
 		gs_buf_json(b, line);
 		gs_buf_puts(b, ",");
 	}
-	json_close(b, "],");
+	json_end(b, "],");
 }
 
 /* The launch that takes longest, as an example of all. */
@@ -157,53 +157,53 @@ static void add_longest(struct gs_buf *b, const struct target_stats *s)
 {
 	const struct estimate *e = &s->longest;
 	gs_buf_puts(b, "\"longest\":{");
-	json_sizes(b, "global", s->longest_global);
-	json_sizes(b, "local", s->longest_local);
-	json_number(b, "time_ns", e->time_ns);
-	json_number(b, "occupancy", e->occupancy.fraction);
-	json_string(b, "occupancy_limit", occupancy_limit_name(e->occupancy.limit));
-	json_count(b, "blocks_per_sm", e->occupancy.blocks_per_sm);
-	json_count(b, "warps_per_block", e->occupancy.warps_per_block);
-	json_count(b, "iterations", e->iterations);
-	json_number(b, "simulated_fraction", e->simulated_fraction);
+	json_add_sizes(b, "global", s->longest_global);
+	json_add_sizes(b, "local", s->longest_local);
+	json_add_number(b, "time_ns", e->time_ns);
+	json_add_number(b, "occupancy", e->occupancy.fraction);
+	json_add_string(b, "occupancy_limit", occupancy_limit_name(e->occupancy.limit));
+	json_add_count(b, "blocks_per_sm", e->occupancy.blocks_per_sm);
+	json_add_count(b, "warps_per_block", e->occupancy.warps_per_block);
+	json_add_count(b, "iterations", e->iterations);
+	json_add_number(b, "simulated_fraction", e->simulated_fraction);
 	json_memory(b, &e->memory);
-	json_close(b, "},");
+	json_end(b, "},");
 }
 
 static void add_times(struct gs_buf *b, const struct target_stats *s)
 {
-	json_count(b, "launches", s->launches);
-	json_number(b, "total_ns", s->total_ns);
-	json_number(b, "average_ns", s->total_ns / (double)s->launches);
-	json_number(b, "min_ns", s->min_ns);
-	json_number(b, "max_ns", s->max_ns);
-	json_number(b, "low_ns", s->low_ns);
-	json_number(b, "high_ns", s->high_ns);
-	json_number(b, "cycles", s->cycles);
-	json_string(b, "limiter", main_limiter(s));
+	json_add_count(b, "launches", s->launches);
+	json_add_number(b, "total_ns", s->total_ns);
+	json_add_number(b, "average_ns", s->total_ns / (double)s->launches);
+	json_add_number(b, "min_ns", s->min_ns);
+	json_add_number(b, "max_ns", s->max_ns);
+	json_add_number(b, "low_ns", s->low_ns);
+	json_add_number(b, "high_ns", s->high_ns);
+	json_add_number(b, "cycles", s->cycles);
+	json_add_string(b, "limiter", main_limiter(s));
 	json_cycles_by(b, s->by);
-	json_number(b, "occupancy", s->occupancy_sum / (double)s->launches);
+	json_add_number(b, "occupancy", s->occupancy_sum / (double)s->launches);
 }
 
 static void add_estimate(struct gs_buf *b, const struct kernel_stats *k, size_t t, struct sources *sources)
 {
 	const struct target_stats *s = &k->by_target[t];
 	gs_buf_puts(b, "{");
-	json_string(b, "target", runtime.targets[t].gpu.name);
+	json_add_string(b, "target", runtime.targets[t].gpu.name);
 	add_times(b, s);
-	json_number(b, "thread_instructions", s->thread_instructions);
-	json_number(b, "warp_instructions", s->warp_instructions);
-	json_number(b, "lane_efficiency", s->warp_instructions > 0 ? s->active_lanes / s->warp_instructions : 1);
-	json_number(b, "register_bank_conflicts", s->register_bank_conflicts);
+	json_add_number(b, "thread_instructions", s->thread_instructions);
+	json_add_number(b, "warp_instructions", s->warp_instructions);
+	json_add_number(b, "lane_efficiency", s->warp_instructions > 0 ? s->active_lanes / s->warp_instructions : 1);
+	json_add_number(b, "register_bank_conflicts", s->register_bank_conflicts);
 	if (s->registers)
-		json_count(b, "registers_per_thread", s->registers);
+		json_add_count(b, "registers_per_thread", s->registers);
 	else
 		gs_buf_puts(b, "\"registers_per_thread\":null,");
-	json_count(b, "local_memory_bytes", s->shared_bytes + s->longest_local_bytes);
+	json_add_count(b, "local_memory_bytes", s->shared_bytes + s->longest_local_bytes);
 	gs_buf_puts(b, "\"flags\":[");
 	for (size_t i = 0; i < STATS_FLAGS && s->flags[i]; i++)
 		gs_buf_printf(b, "\"%s\",", s->flags[i]);
-	json_close(b, "],");
+	json_end(b, "],");
 	add_texts(b, "library", s->library);
 	if (sources) {
 		add_longest(b, s);
@@ -211,23 +211,23 @@ static void add_estimate(struct gs_buf *b, const struct kernel_stats *k, size_t 
 		add_occupancy_curve(b, &runtime.targets[t].gpu, s);
 		add_lines(b, k, t, sources);
 	}
-	json_close(b, "},");
+	json_end(b, "},");
 }
 
 static void add_kernel(struct gs_buf *b, const struct kernel_stats *k, struct sources *sources)
 {
 	gs_buf_puts(b, "{");
-	json_string(b, "name", k->name);
-	json_count(b, "launches", k->launches);
+	json_add_string(b, "name", k->name);
+	json_add_count(b, "launches", k->launches);
 	if (k->measured)
-		json_number(b, "measured_ns", k->measured_ns);
+		json_add_number(b, "measured_ns", k->measured_ns);
 	else
 		gs_buf_puts(b, "\"measured_ns\":null,");
 	gs_buf_puts(b, "\"estimates\":[");
 	for (size_t t = 0; t < runtime.target_count; t++)
 		if (k->by_target[t].launches)
 			add_estimate(b, k, t, sources);
-	json_close(b, "]},");
+	json_end(b, "]},");
 }
 
 void json_kernels(struct gs_buf *b, bool whole)
@@ -238,7 +238,7 @@ void json_kernels(struct gs_buf *b, bool whole)
 	gs_buf_puts(b, "\"kernels\":[");
 	for (size_t i = 0; i < count; i++)
 		add_kernel(b, kernels[i], whole ? &sources : NULL);
-	json_close(b, "],\n");
+	json_end(b, "],\n");
 	if (whole)
 		add_sources(b, &sources);
 	free(sources.list);

@@ -300,6 +300,7 @@ struct launch {
 	bool profiled;
 	cl_int status;        /* with which it completed */
 	uint64_t measured_ns; /* 0: not known */
+	struct schedule_command *command; /* of the timeline; NULL: none */
 	uint64_t global[3], local[3]; /* local is 0 where the driver chooses */
 	uint64_t local_bytes;
 	uint64_t *argument_values; /* the first 8 bytes of each argument; an address for buffers */

@@ -20,20 +20,22 @@ void transfer_enqueued(enum transfer_kind kind, uint64_t size_bytes)
 	pthread_mutex_unlock(&stats.lock);
 }
 
-void transfer_mapped(const void *pointer, cl_map_flags flags, uint64_t size_bytes)
+uint64_t transfer_mapped(const void *pointer, cl_map_flags flags, uint64_t size_bytes)
 {
 	bool invalidated = flags & CL_MAP_WRITE_INVALIDATE_REGION;
-	transfer_enqueued(TRANSFER_MAP, invalidated ? 0 : size_bytes);
+	uint64_t moved = invalidated ? 0 : size_bytes;
+	transfer_enqueued(TRANSFER_MAP, moved);
 	struct mapping *m = flags & CL_MAP_WRITE || invalidated ? malloc(sizeof *m) : NULL;
 	if (!m)
-		return;
+		return moved;
 	pthread_mutex_lock(&stats.lock);
 	*m = (struct mapping){mappings, pointer, size_bytes};
 	mappings = m;
 	pthread_mutex_unlock(&stats.lock);
+	return moved;
 }
 
-void transfer_unmapped(const void *pointer)
+uint64_t transfer_unmapped(const void *pointer)
 {
 	pthread_mutex_lock(&stats.lock);
 	struct mapping **link = &mappings, *m;
@@ -43,8 +45,10 @@ void transfer_unmapped(const void *pointer)
 	if (m)
 		*link = m->next;
 	pthread_mutex_unlock(&stats.lock);
-	transfer_enqueued(TRANSFER_UNMAP, m ? m->size_bytes : 0);
+	uint64_t moved = m ? m->size_bytes : 0;
+	transfer_enqueued(TRANSFER_UNMAP, moved);
 	free(m);
+	return moved;
 }
 
 const char *transfer_name(enum transfer_kind kind)

@@ -5,6 +5,7 @@
 #include "tracing.h"
 
 #include "runtime/log.h"
+#include "timeline.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -113,6 +114,7 @@ static void finish_launch(struct launch *l)
 			launch_model(&r);
 		kept_trace_free(r.brought);
 	}
+	timeline_resolve(l->command, &r);
 	free(r.counts);
 	buffer_give_back(l->buffer, words);
 	if (l->trace_buffer) /* not looked at */

@@ -1,0 +1,191 @@
+/* Logging of calls and commands, and the times that applications ask for; see timeline.h. */
+#include "timeline.h"
+
+#include "table.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+enum { MOST_COMMANDS = 1 << 20 };
+
+static struct table by_event; /* the latest command of each event; under timeline.lock */
+
+bool timeline_wanted(void)
+{
+	uint64_t formats = runtime.options.report.number;
+	return ((formats & (REPORT_JSON | REPORT_HTML | REPORT_TRACE)) && !(formats & REPORT_NONE)) ||
+	       runtime.options.profiling.number == PROFILING_SIMULATED;
+}
+
+uint64_t call_begins(void)
+{
+	return timeline_wanted() ? clock_ns() : 0;
+}
+
+/* ---- logging, with the lock held ---- */
+
+static bool is_in_order(cl_command_queue queue)
+{
+	cl_command_queue_properties properties = 0;
+	cl.clGetCommandQueueInfo(queue, CL_QUEUE_PROPERTIES, sizeof properties, &properties, NULL);
+	return !(properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
+}
+
+static uint64_t since_start(uint64_t ns)
+{
+	return ns > runtime.start_ns ? ns - runtime.start_ns : 0;
+}
+
+static void keep_wait_list(struct schedule_command *c, cl_uint count, const cl_event *events)
+{
+	c->after = count && events ? calloc(count, sizeof *c->after) : NULL;
+	for (cl_uint i = 0; i < count && c->after; i++) {
+		const struct schedule_command *before = table_get(&by_event, events[i]);
+		if (before) /* else a user's event, say */
+			c->after[c->after_count++] = before;
+	}
+}
+
+static struct schedule_command *add_command(const char *what, const char *name, const struct command_call *call)
+{
+	struct schedule *s = &timeline.schedule;
+	if (!timeline.started && !(timeline.started = !schedule_start(s, runtime.target_count)))
+		return NULL;
+	if (s->count >= MOST_COMMANDS) {
+		timeline.omitted++;
+		return NULL;
+	}
+	struct schedule_thread *thread = schedule_thread(s, (uint64_t)gettid());
+	struct schedule_queue *queue = call->queue ? schedule_queue(s, call->queue, is_in_order(call->queue)) : NULL;
+	struct schedule_command *c = thread && (queue || !call->queue) ? schedule_add(s, what, name) : NULL;
+	if (!c)
+		return NULL;
+	c->thread = thread;
+	c->queue = queue;
+	c->waits = call->blocking;
+	c->call_ns = since_start(call->begin_ns);
+	c->return_ns = since_start(clock_ns());
+	keep_wait_list(c, call->wait_count, call->wait);
+	if (call->event && *call->event)
+		table_put(&by_event, *call->event, c);
+	return c;
+}
+
+static void resolve(struct schedule_command *c)
+{
+	c->resolved = true;
+	schedule_replay(&timeline.schedule);
+}
+
+/* ---- what happened ---- */
+
+struct schedule_command *timeline_launch(const char *kernel, const struct command_call *call)
+{
+	if (!timeline_wanted())
+		return NULL;
+	pthread_mutex_lock(&timeline.lock);
+	struct schedule_command *c = add_command("launch", kernel, call);
+	if (c)
+		c->engine = ENGINE_COMPUTE;
+	pthread_mutex_unlock(&timeline.lock);
+	return c;
+}
+
+void timeline_resolve(struct schedule_command *c, const struct launch_result *r)
+{
+	if (!c)
+		return;
+	pthread_mutex_lock(&timeline.lock);
+	for (size_t t = 0; t < runtime.target_count; t++)
+		c->times[t].duration = r && r->estimated[t] ? r->estimates[t].time_ns : NAN;
+	resolve(c);
+	pthread_mutex_unlock(&timeline.lock);
+}
+
+void timeline_transfer(enum transfer_kind kind, uint64_t size_bytes, const struct command_call *call)
+{
+	static const enum command_engine engines[TRANSFER_KINDS] = {
+		[TRANSFER_READ] = ENGINE_FROM_GPU, [TRANSFER_MAP] = ENGINE_FROM_GPU,   [TRANSFER_WRITE] = ENGINE_TO_GPU,
+		[TRANSFER_UNMAP] = ENGINE_TO_GPU,  [TRANSFER_COPY] = ENGINE_COMPUTE, [TRANSFER_FILL] = ENGINE_COMPUTE,
+	};
+	if (!timeline_wanted())
+		return;
+	pthread_mutex_lock(&timeline.lock);
+	struct schedule_command *c = add_command(transfer_name(kind), NULL, call);
+	if (c) {
+		c->size_bytes = size_bytes;
+		c->engine = engines[kind];
+		for (size_t t = 0; t < runtime.target_count; t++)
+			c->times[t].duration = transfer_time_ns(&runtime.targets[t].gpu, kind, &(struct transfer_stats){1, size_bytes});
+		resolve(c);
+	}
+	pthread_mutex_unlock(&timeline.lock);
+}
+
+void timeline_marker(const struct command_call *call, bool barrier)
+{
+	if (!timeline_wanted())
+		return;
+	pthread_mutex_lock(&timeline.lock);
+	struct schedule_command *c = add_command(barrier ? "barrier" : "marker", NULL, call);
+	if (c) {
+		c->waits_all = !c->after_count;
+		c->barrier = barrier;
+		resolve(c);
+	}
+	pthread_mutex_unlock(&timeline.lock);
+}
+
+void timeline_wait(const char *name, const struct command_call *call)
+{
+	if (!timeline_wanted())
+		return;
+	pthread_mutex_lock(&timeline.lock);
+	struct schedule_command *c = add_command("wait", name, call);
+	if (c) {
+		c->waits_all = call->queue;
+		c->waits = true;
+		resolve(c);
+	}
+	pthread_mutex_unlock(&timeline.lock);
+}
+
+/* ---- what the application asks ---- */
+
+/* What we wait for is not the application's own time: its next call comes right after. */
+static void leave_out_time(uint64_t begin_ns)
+{
+	struct schedule_thread *thread = schedule_thread(&timeline.schedule, (uint64_t)gettid());
+	if (thread && thread->called)
+		thread->returned_ns += clock_ns() - begin_ns;
+}
+
+bool timeline_profiling(cl_event event, cl_profiling_info what, cl_ulong *time)
+{
+	enum { PATIENCE_MS = 2000, EPOCH_NS = 1000000000 }; /* 0 could be taken for no time at all */
+	uint64_t begin = clock_ns();
+	bool known = false, moving = true;
+	if (runtime.options.profiling.number != PROFILING_SIMULATED)
+		return false;
+	int saved = errno;
+	pthread_mutex_lock(&timeline.lock);
+	const struct schedule_command *c = timeline.started ? table_get(&by_event, event) : NULL;
+	while (c && !c->replayed && moving) {
+		pthread_mutex_unlock(&timeline.lock);
+		moving = worker_wait_progress(PATIENCE_MS);
+		pthread_mutex_lock(&timeline.lock);
+	}
+	if (c && c->replayed && !isnan(c->times[0].duration)) {
+		const struct command_times *t = &c->times[0];
+		bool ended = what == CL_PROFILING_COMMAND_END || what == CL_PROFILING_COMMAND_COMPLETE;
+		*time = EPOCH_NS + (cl_ulong)(ended ? t->end : what == CL_PROFILING_COMMAND_START ? t->start : t->host_begin);
+		known = true;
+	}
+	if (c)
+		leave_out_time(begin);
+	pthread_mutex_unlock(&timeline.lock);
+	errno = saved;
+	return known;
+}
