@@ -1,0 +1,215 @@
+/* Reading traces: bytes made by hand, and bytes that nobody made. */
+#include "tests.h"
+
+#include "models/trace_read.h"
+#include "runtime/cc/traces.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { BLOCKS = 4, CHUNKS = 8, CHUNK_WORDS = TRACE_CHUNK_BYTES / 8, TOLD = 2 * BLOCKS };
+
+static const struct trace_site sites[] = {
+	{.kind = TRACE_load, .space = SPACE_global, .bytes = 4},
+	{.kind = TRACE_store, .space = SPACE_shared, .bytes = 4},
+	{.kind = TRACE_copy_in, .space = SPACE_global, .bytes = 4},
+	{.kind = TRACE_load, .space = SPACE_local, .bytes = 8},
+	{.kind = TRACE_image_read, .space = SPACE_texture, .bytes = 4},
+	{.kind = TRACE_load, .space = SPACE_const, .bytes = 2},
+};
+static const uint64_t argument_bytes[] = {64, 0};
+
+static struct {
+	uint64_t words[TRACE_HEADER_WORDS + CHUNKS * CHUNK_WORDS];
+	struct trace_layout layout;
+	struct launch_trace *trace;
+} t;
+
+static void start(void)
+{
+	memset(&t, 0, sizeof t);
+	t.layout = (struct trace_layout){.sites = sites, .site_count = GS_ARRAY_LEN(sites), .block_count = BLOCKS,
+	                                 .local = {2, 1, 1}, .groups = {4, 1, 1}, .argument_bytes = argument_bytes,
+	                                 .argument_count = GS_ARRAY_LEN(argument_bytes)};
+}
+
+static void add_chunk(uint64_t group, uint64_t lane, uint64_t number, bool cut, const uint8_t *bytes, size_t count)
+{
+	uint64_t *at = t.words + TRACE_HEADER_WORDS + t.words[0]++ * CHUNK_WORDS;
+	at[0] = group;
+	at[1] = lane | number << 32;
+	at[2] = count | (uint64_t)cut << 32;
+	memcpy(at + TRACE_CHUNK_HEADER_WORDS, bytes, count);
+}
+
+#define CHUNK(group, lane, number, cut, ...) \
+	add_chunk(group, lane, number, cut, (const uint8_t[]){__VA_ARGS__}, sizeof((const uint8_t[]){__VA_ARGS__}))
+/* Group 1 of two work-items, of eight in the launch; blocks are counted from 1. Argument 0 is at 0x1000. */
+#define BEGIN TOLD, 0, 1, 0, 2, 0, 0, 2, 1, 1, 8, 1, TOLD, 1, 0, TRACE_BASE_ARGUMENT, 0, 0x80, 0x20
+/* A __local variable of 16 bytes at 0x2000 is base 1. */
+#define SHARED TOLD, 1, 1, TRACE_BASE_LOCAL, 16, 0x80, 0x40
+
+static void read_it(void)
+{
+	struct gs_error err;
+	CU_ASSERT_EQUAL_FATAL(trace_read(t.words, GS_ARRAY_LEN(t.words), &t.layout, &t.trace, &err), 0);
+}
+
+static const struct lane_trace *lane(size_t group, size_t item)
+{
+	CU_ASSERT_FATAL(group < t.trace->group_count && item < t.trace->groups[group].lane_count);
+	return &t.trace->groups[group].lanes[item];
+}
+
+static void check_event(const struct lane_trace *l, size_t i, uint32_t what, uint32_t bytes, uint64_t address)
+{
+	CU_ASSERT_FATAL(i < l->count);
+	CU_ASSERT_EQUAL(l->events[i].what, what);
+	CU_ASSERT_EQUAL(l->events[i].bytes, bytes);
+	CU_ASSERT_EQUAL(l->events[i].address, address);
+}
+
+/* Block 0 + 1; site 0 at 0x1000 + 4 * 2 (the first work-item of the group is the launch's third); then 16 further, which
+ * is the stride of the next. Block 3 + 1 modulo 4 is 0. The other work-item is the launch's fourth. */
+static void blocks_and_strides(void)
+{
+	start();
+	CHUNK(1, 1, 0, false, 0, 3, 0, 1);
+	CHUNK(1, 0, 0, false, BEGIN, 0, 3, 0, 3, 32, 1, 6);
+	read_it();
+	CU_ASSERT_EQUAL(t.trace->group_count, 1);
+	CU_ASSERT_EQUAL(t.trace->groups[0].group, 1);
+	CU_ASSERT_EQUAL(t.trace->groups[0].lane_count, 2);
+	CU_ASSERT_EQUAL(lane(0, 0)->count, 5);
+	CU_ASSERT_FALSE(lane(0, 0)->cut);
+	check_event(lane(0, 0), 0, 1, 0, 0);
+	check_event(lane(0, 0), 1, TRACE_ACCESS, 4, (1ul << 40) + 8);
+	check_event(lane(0, 0), 2, TRACE_ACCESS, 4, (1ul << 40) + 24);
+	check_event(lane(0, 0), 3, TRACE_ACCESS, 4, (1ul << 40) + 40);
+	check_event(lane(0, 0), 4, 0, 0, 0);
+	CU_ASSERT_EQUAL(lane(0, 1)->count, 3);
+	check_event(lane(0, 1), 1, TRACE_ACCESS, 4, (1ul << 40) + 12);
+	check_event(lane(0, 1), 2, TRACE_ACCESS, 4, (1ul << 40) + 12);
+	CU_ASSERT_EQUAL(t.trace->accesses, 5);
+	CU_ASSERT_EQUAL(t.trace->size_bytes, 4 + 19 + 7);
+	trace_free(t.trace);
+}
+
+/* Shared memory is told from its variable: the second work-item 4 bytes behind the first. A copy tells its bytes; its address
+ * is 8 behind the last global one: zigzag 16, times 8, and 7 for no base, is 135. Private memory behind pointers counts
+ * from its lowest, private arrays and constants from their own begin; images from their argument. */
+static void each_space_has_its_own_places(void)
+{
+	const uint64_t pointers = 1 << 24;
+	start();
+	CHUNK(1, 0, 0, false, BEGIN, SHARED, 7, 1, 11, 0x87, 0x01, 32);
+	/* 2^40 + 8 behind 0: zigzag 2^41 + 16, times 8: 2^44 + 128, and 7. Then 8 less: zigzag 15 */
+	CHUNK(1, 1, 0, false, 7, 1, 15, 0x87, 0x81, 0x80, 0x80, 0x80, 0x80, 0x04, 15, 15, 19, (7 + 16) | 0x80, 0, 23, (7 + 64));
+	read_it();
+	check_event(lane(0, 0), 0, TRACE_ACCESS + 1, 4, 0);
+	check_event(lane(0, 0), 1, TRACE_ACCESS + 2, 32, (1ul << 40) + 8);
+	CU_ASSERT_EQUAL(lane(0, 1)->count, 5);
+	check_event(lane(0, 1), 0, TRACE_ACCESS + 1, 4, 4);
+	check_event(lane(0, 1), 1, TRACE_ACCESS + 3, 8, pointers + 8);
+	check_event(lane(0, 1), 2, TRACE_ACCESS + 3, 8, pointers);
+	/* The image's first guess is texel 3 (4 bytes each, 64 values per byte for arguments); 1 more is argument 0 */
+	check_event(lane(0, 1), 3, TRACE_ACCESS + 4, 4, (1ul << 40) + 12);
+	check_event(lane(0, 1), 4, TRACE_ACCESS + 5, 2, (1ul << 39) + 4);
+	trace_free(t.trace);
+}
+
+static void chunks_are_put_in_order(void)
+{
+	start();
+	CHUNK(1, 0, 2, false, 6);
+	CHUNK(1, 0, 1, false, 4);
+	CHUNK(1, 1, 0, true, 0);
+	CHUNK(1, 0, 0, false, BEGIN, 2);
+	read_it();
+	CU_ASSERT_EQUAL(lane(0, 0)->count, 3);
+	check_event(lane(0, 0), 0, 2, 0, 0);
+	check_event(lane(0, 0), 1, 3, 0, 0);
+	check_event(lane(0, 0), 2, 0, 0, 0);
+	CU_ASSERT_FALSE(lane(0, 0)->cut);
+	CU_ASSERT_TRUE(lane(0, 1)->cut);
+	CU_ASSERT_EQUAL(lane(0, 1)->count, 1);
+	trace_free(t.trace);
+}
+
+static void what_cannot_be_read_is_cut(void)
+{
+	start();
+	CHUNK(0, 0, 0, false, BEGIN, 0, 0x80);        /* a number without an end */
+	CHUNK(0, 1, 1, false, 0);                     /* its first chunk is missing */
+	CHUNK(1, 0, 0, false, BEGIN, 0, 25);          /* site 6 of 6 */
+	CHUNK(2, 1, 0, false, 0);                     /* a group without its first work-item */
+	CHUNK(9, 0, 0, false, BEGIN, 0);              /* group 9 of 4 */
+	CHUNK(3, 0, 0, false, BEGIN, 1);              /* predicted without a past; the other work-item left nothing */
+	read_it();
+	CU_ASSERT_EQUAL_FATAL(t.trace->group_count, 3);
+	for (size_t i = 0; i < 3; i++) {
+		CU_ASSERT_TRUE(lane(i, 0)->cut);
+		CU_ASSERT_TRUE(lane(i, 1)->cut);
+		CU_ASSERT_EQUAL(lane(i, 0)->count, i < 2);
+		CU_ASSERT_EQUAL(lane(i, 1)->count, 0);
+	}
+	trace_free(t.trace);
+}
+
+static void memory_is_bounded(void)
+{
+	start();
+	t.layout.most_bytes = sizeof(struct traced_group) + 2 * sizeof(struct lane_trace) + 2 * sizeof(struct trace_event);
+	CHUNK(0, 0, 0, false, BEGIN, 0, 0, 0, 0);
+	CHUNK(1, 0, 0, false, BEGIN, 0, 0, 0, 0);
+	read_it();
+	CU_ASSERT_EQUAL(t.trace->group_count, 1);
+	CU_ASSERT_EQUAL(lane(0, 0)->count, 2);
+	CU_ASSERT_TRUE(lane(0, 0)->cut);
+	trace_free(t.trace);
+}
+
+/* Bytes at random, of which half begin as a group does. */
+static void garbage_does_no_harm(void)
+{
+	uint64_t seed = 1;
+	struct gs_error err;
+	for (int round = 0; round < 2000; round++) {
+		start();
+		t.layout.most_bytes = 1 << 16;
+		for (int c = 0; c < CHUNKS; c++) {
+			uint8_t bytes[TRACE_CHUNK_BYTES - TRACE_CHUNK_HEADER_WORDS * 8] = {BEGIN, SHARED};
+			for (size_t i = round % 2 ? 26 : 0; i < sizeof bytes; i++) {
+				seed = seed * 6364136223846793005u + 1442695040888963407u;
+				bytes[i] = (uint8_t)(seed >> (round % 3 ? 56 : 60));
+			}
+			add_chunk((uint64_t)c / 2, (uint64_t)c % 2, 0, false, bytes, sizeof bytes);
+		}
+		if (round % 5 == 0)
+			memset(t.words, (int)(seed >> 50), sizeof t.words / 2);
+		int result = trace_read(t.words, GS_ARRAY_LEN(t.words), &t.layout, &t.trace, &err);
+		CU_ASSERT_EQUAL(result, 0);
+		for (size_t i = 0; !result && i < t.trace->group_count; i++)
+			for (uint32_t j = 0; j < t.trace->groups[i].lane_count; j++)
+				for (size_t k = 0; k < t.trace->groups[i].lanes[j].count; k++) {
+					uint32_t what = t.trace->groups[i].lanes[j].events[k].what;
+					CU_ASSERT_TRUE(what & TRACE_ACCESS ? (what & ~TRACE_ACCESS) < GS_ARRAY_LEN(sites) : what < BLOCKS);
+				}
+		if (!result)
+			trace_free(t.trace);
+	}
+	CU_ASSERT_EQUAL(trace_read(t.words, 3, &t.layout, &t.trace, &err), -74); /* EBADMSG */
+}
+
+void add_trace_read_tests(void)
+{
+	CU_pSuite suite = CU_add_suite("reading traces", NULL, NULL);
+#define TEST(name) CU_add_test(suite, #name, name)
+	TEST(blocks_and_strides);
+	TEST(each_space_has_its_own_places);
+	TEST(chunks_are_put_in_order);
+	TEST(what_cannot_be_read_is_cut);
+	TEST(memory_is_bounded);
+	TEST(garbage_does_no_harm);
+#undef TEST
+}
