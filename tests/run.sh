@@ -98,7 +98,10 @@ profiles() {
 # Kernels, ten in a program: as many as fit into a minute.
 random_programs() {
 	echo "== random programs"
-	"$root/tests/generate/run.sh" "$build" 100 1 2>&1 | tee "$TMPDIR/random"
+	"$root/tests/generate/run.sh" "$build" 80 1 2>&1 | tee "$TMPDIR/random"
+	add_counts "$TMPDIR/random"
+	echo "== random programs, traced"
+	"$root/tests/generate/run.sh" "$build" 20 101 traced 2>&1 | tee "$TMPDIR/random"
 	add_counts "$TMPDIR/random"
 }
 

@@ -171,8 +171,8 @@ static bool complete(const struct launch_result *r, struct kept_trace *t)
 	identify(trace, t->identity);
 	t->traced_groups = trace->group_count;
 	remember(a, t, trace);
-	log_debug("%s: %zu groups traced in %zu chunks, %llu accesses", r->launch->kernel_name, trace->group_count, t->chunks,
-	          (unsigned long long)trace->accesses);
+	log_debug("%s: %zu groups traced in %zu chunks, %llu bytes, %llu accesses", r->launch->kernel_name, trace->group_count,
+	          t->chunks, (unsigned long long)trace->size_bytes, (unsigned long long)trace->accesses);
 	return trace->group_count;
 }
 
