@@ -43,11 +43,12 @@ annotated_kernels() {
 # Other seeds than those of make test.
 random_programs() {
 	echo "== random programs"
-	env -u POCL_CACHE_DIR -u GPUSIM_CACHE_DIR "$root/tests/generate/run.sh" "$build" 2000 1001 2>&1 | tee "$TMPDIR/random"
-	add_counts "$TMPDIR/random"
-	env -u POCL_CACHE_DIR -u GPUSIM_CACHE_DIR "$root/tests/generate/run.sh" "$build" 200 3001 traced 2>&1 | tee "$TMPDIR/random"
-	set -- $(tail -1 "$TMPDIR/random" | tr -d ,)
-	passed=$((passed + $1)) failed=$((failed + $3)) skipped=$((skipped + $5))
+	local which
+	for which in "2000 1001" "200 3001 traced"; do
+		env -u POCL_CACHE_DIR -u GPUSIM_CACHE_DIR "$root/tests/generate/run.sh" "$build" $which 2>&1 | tee "$TMPDIR/random"
+		set -- $(tail -1 "$TMPDIR/random" | tr -d ,)
+		passed=$((passed + $1)) failed=$((failed + $3)) skipped=$((skipped + $5))
+	done
 }
 
 # The timing model alone: given exactly what every warp executes.
