@@ -10,7 +10,8 @@
  *
  *   run      first: version (GPUSIM_CC_VERSION), command, device
  *   program  number, and the sections of gpusim-cc's result (runtime/cc/protocol.h)
- *   launch   facts: lines of key=value; arguments; counters, or the line counters_of=SEQ among the facts
+ *   launch   facts: lines of key=value; arguments; counters, or the line counters_of=SEQ among the facts; if it was traced, trace: its
+ *            chunks (runtime/cc/traces.h), each without what it does not use, and memory: the bytes behind each argument
  *   note     kernel, reason: launches that were not modelled
  *
  * A reader that meets a kind that it does not know skips it; other versions are refused.

@@ -6,7 +6,7 @@
 
 #include "replay.h"
 #include "runtime/cc/protocol.h"
-#include "runtime/guest/state.h"
+#include "runtime/guest/tracing.h"
 #include "runtime/log.h"
 #include "runtime/profile_file.h"
 
@@ -133,6 +133,12 @@ static struct launch *new_launch(const char *facts)
 	return l;
 }
 
+static struct kept_trace *trace_in(const struct gs_pack *pack)
+{
+	const struct gs_section *trace = gs_pack_find(pack, "trace"), *memory = gs_pack_find(pack, "memory");
+	return trace && memory ? trace_from_bytes(trace->data, trace->len, memory->data, memory->len / sizeof(uint64_t)) : NULL;
+}
+
 static int take_launch(const struct gs_pack *pack, struct gs_error *err)
 {
 	const char *facts = gs_pack_text(pack, "facts");
@@ -155,7 +161,9 @@ static int take_launch(const struct gs_pack *pack, struct gs_error *err)
 	if (!result && !(r.counts = calloc(l->artifact->block_count + 1, sizeof *r.counts)))
 		result = gs_fail(err, ENOMEM, "out of memory");
 	if (!result) {
+		r.brought = trace_in(pack);
 		launch_model(&r);
+		kept_trace_free(r.brought);
 		play.launches++;
 	}
 	free(r.counts);

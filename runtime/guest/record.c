@@ -2,7 +2,7 @@
  * GPUSIM_RECORD: what the models need of a run, kept in a profile (runtime/profile_file.h) as it comes, for gpusim replay.
  * Counters that a launch has in common with an earlier one are not written again.
  */
-#include "state.h"
+#include "tracing.h"
 
 #include "runtime/cc/protocol.h"
 #include "runtime/gpus.h"
@@ -129,7 +129,7 @@ static void add_facts(const struct launch *l, struct gs_buf *out)
 		gs_buf_printf(out, "argument=%d,%" PRIu64 "\n", l->arguments_known[i], l->argument_values[i]);
 }
 
-void record_launch(const struct launch *l)
+void record_launch(const struct launch *l, const struct kept_trace *trace)
 {
 	struct gs_pack pack = {0};
 	struct gs_buf facts = {0};
@@ -146,6 +146,10 @@ void record_launch(const struct launch *l)
 		gs_pack_add(&pack, "counters", l->buffer->words, bytes);
 	gs_pack_add(&pack, "facts", facts.data, facts.len);
 	gs_buf_free(&facts);
+	if (trace) {
+		gs_pack_add(&pack, "trace", trace->bytes, trace->length);
+		gs_pack_add(&pack, "memory", trace->argument_bytes, trace->argument_count * sizeof *trace->argument_bytes);
+	}
 	keep("launch", &pack);
 }
 

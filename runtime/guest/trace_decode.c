@@ -50,6 +50,31 @@ struct kept_trace *trace_pack(const uint64_t *words, size_t chunks)
 	return t;
 }
 
+struct kept_trace *trace_from_bytes(const void *bytes, size_t length, const void *sizes, size_t argument_count)
+{
+	struct kept_trace *t = calloc(1, sizeof *t);
+	uint64_t header[TRACE_CHUNK_HEADER_WORDS];
+	if (!t)
+		return NULL;
+	t->bytes = malloc(length + 1);
+	t->argument_bytes = calloc(argument_count + 1, WORD);
+	if (t->bytes && t->argument_bytes) {
+		memcpy(t->bytes, bytes, length);
+		memcpy(t->argument_bytes, sizes, argument_count * WORD);
+		t->argument_count = argument_count;
+		for (; length - t->length >= CHUNK_HEADER; t->chunks++) {
+			memcpy(header, t->bytes + t->length, CHUNK_HEADER);
+			if ((uint32_t)header[2] > CHUNK_ROOM || length - t->length - CHUNK_HEADER < bytes_used(header))
+				break;
+			t->length += CHUNK_HEADER + bytes_used(header);
+		}
+		if (t->length == length)
+			return t;
+	}
+	kept_trace_free(t);
+	return NULL;
+}
+
 /* As the device wrote it, less the chunks that nobody used. */
 static uint64_t *unpack(const struct kept_trace *t, size_t *word_count)
 {

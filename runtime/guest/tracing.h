@@ -71,6 +71,8 @@ struct kept_trace *trace_bring_back(struct launch *l);
 
 /* Puts the words of a trace buffer together. NULL when out of memory. */
 struct kept_trace *trace_pack(const uint64_t *words, size_t chunks);
+/* From the bytes and argument_bytes of one that was kept on disk. NULL: they are none, or memory is short. */
+struct kept_trace *trace_from_bytes(const void *bytes, size_t length, const void *sizes, size_t argument_count);
 /* Finds the trace for a launch whose profile is filled: the one that it brought, which this takes, else one that was kept. Where
  * there is none r->trace stays NULL. */
 void trace_of(struct launch_result *r);

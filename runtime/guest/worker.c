@@ -109,7 +109,7 @@ static void finish_launch(struct launch *l)
 		launch_not_modelled(l->kernel_name, "its counters could not be read");
 	} else {
 		r.brought = l->trace_buffer ? trace_bring_back(l) : NULL;
-		record_launch(l);
+		record_launch(l, r.brought);
 		if (report_wanted() || !record_wanted()) /* who records may leave the rest to replay */
 			launch_model(&r);
 		kept_trace_free(r.brought);
