@@ -108,6 +108,15 @@ static void a_trace_is_kept_without_what_it_does_not_use(void)
 	CU_ASSERT_EQUAL(t->length, 24 + 5 + 24 + 2);
 	CU_ASSERT_EQUAL(memcmp(t->bytes, one, 29), 0);
 	CU_ASSERT_EQUAL(memcmp(t->bytes + 29, three, 26), 0);
+	/* What was kept on disk comes back, or not at all. */
+	const uint64_t sizes[2] = {4096, 0};
+	struct kept_trace *again = trace_from_bytes(t->bytes, t->length, sizes, 2);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(again);
+	CU_ASSERT(again->chunks == 2 && again->length == t->length && again->argument_bytes[0] == 4096);
+	kept_trace_free(again);
+	CU_ASSERT_PTR_NULL(trace_from_bytes(t->bytes, t->length - 1, sizes, 2));
+	t->bytes[16] = 100; /* bytes of the first chunk */
+	CU_ASSERT_PTR_NULL(trace_from_bytes(t->bytes, t->length, sizes, 2));
 	kept_trace_free(t);
 }
 

@@ -428,7 +428,7 @@ extern struct stats stats; /* take stats.lock */
 bool record_wanted(void);
 void record_all_targets(void); /* after the targets are loaded */
 void record_program(struct artifact *a, const struct gs_pack *result);
-void record_launch(const struct launch *l, const struct kept_trace *trace); /* trace: its own, or NULL */ /* its counters are there */
+void record_launch(const struct launch *l, const struct kept_trace *trace); /* its counters are there; trace: its own, or NULL */
 void record_finish(void);
 
 /* model.c: everything that becomes of a launch whose counters are in its buffer; the worker's. */

@@ -10,8 +10,6 @@
 
 #define LOG_DOMAIN "trace"
 
-#pragma weak trace_read
-#pragma weak trace_free
 
 enum {
 	WORD = sizeof(uint64_t),
@@ -102,8 +100,7 @@ static struct {
 
 static void forget_latest(void)
 {
-	if (trace_free)
-		trace_free(latest.trace);
+	trace_free(latest.trace);
 	artifact_release(latest.artifact);
 	memset(&latest, 0, sizeof latest);
 }
@@ -124,7 +121,7 @@ static struct launch_trace *decode(const struct artifact *a, const struct kept_t
 	memcpy(layout.groups, t->groups, sizeof layout.groups);
 	memcpy(layout.local, t->local, sizeof layout.local);
 	uint64_t *words = unpack(t, &word_count);
-	if (!words || !trace_read || trace_read(words, word_count, &layout, &out, &err))
+	if (!words || trace_read(words, word_count, &layout, &out, &err))
 		log_info("a trace cannot be read: %s", err.text);
 	free(words);
 	return out;

@@ -8,6 +8,7 @@
 #include "runtime/log.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -110,7 +111,8 @@ static cl_program compile_unit(const struct twin_text *from, size_t unit, bool w
 {
 	const struct build *b = from->build;
 	cl_device_id device = from->device;
-	const char *text = from->texts[unit], *options = from->artifact->host_options[unit];
+	const char *text = from->texts[unit];
+	char *options;
 	size_t length = strlen(text);
 	cl_int code;
 	cl_program p = cl.clCreateProgramWithSource(b->context, 1, &text, &length, &code);
@@ -118,8 +120,16 @@ static cl_program compile_unit(const struct twin_text *from, size_t unit, bool w
 		gs_fail(err, ENOTSUP, "the driver does not take the annotated source (%d)", code);
 		return NULL;
 	}
+	/* Of what is traced we ask which arguments are memory. */
+	bool traced = from->texts == from->artifact->traced_texts;
+	if (asprintf(&options, "%s%s", from->artifact->host_options[unit], traced ? " -cl-kernel-arg-info" : "") < 0) {
+		cl.clReleaseProgram(p);
+		gs_fail(err, ENOMEM, "out of memory");
+		return NULL;
+	}
 	code = whole ? cl.clBuildProgram(p, 1, &device, options, NULL, NULL)
 	             : cl.clCompileProgram(p, 1, &device, options, 0, NULL, NULL, NULL, NULL);
+	free(options);
 	if (code == CL_SUCCESS)
 		return p;
 	explain_build_failure(p, device, code, err);
