@@ -315,7 +315,9 @@ static int model_traced(const struct gpu *gpu, const struct launch_profile *laun
 	int result = trace_warps(gpu, launch->code, launch->trace, &shape, &launch->lanes, launch->accesses, &t);
 	if (result)
 		return result;
-	result = run_machine(gpu, &t.warps, options, out);
+	result = run_machine(gpu, &t.warps, add(launch->local_bytes, launch->code->shared_bytes), options, out);
+	if (!result && launch->instructions)
+		result = count_warp_executions(&t.warps, 1, launch->instructions);
 	out->lane_efficiency = t.lane_efficiency;
 	if (t.statistics.unknown_addresses)
 		add_flag(out, "addresses_unknown");
