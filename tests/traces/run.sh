@@ -1,24 +1,30 @@
 #!/usr/bin/env bash
-# Events of small kernels against those written by hand.
+# Events of small kernels against those written by hand, two kernels at a time.
 #   tests/traces/run.sh BUILD_DIR [NAME...]
 set -u
 build=$(cd "$1" && pwd)
 here=$(cd "$(dirname "$0")" && pwd)
 shift
-passed=0 failed=0
 work=$(mktemp -d "${TMPDIR:-/tmp}/gpusim-traces.XXXXXX")
 trap 'rm -rf "$work"' EXIT
-mkdir "$work/pocl"
-export POCL_CACHE_DIR=$work/pocl
 [ $# -gt 0 ] || set -- $(cd "$here" && ls ./*.cl | sed 's|^./||; s/\.cl$//')
-for name; do
-	if timeout 120 "$build/tests/traces/traces" "$build/gpusim-cc" "$here/$name.cl" >"$work/out" 2>"$work/err"; then
-		passed=$((passed + 1))
+
+try() {
+	mkdir "$work/pocl-$1"
+	if POCL_CACHE_DIR=$work/pocl-$1 timeout 120 "$build/tests/traces/traces" "$build/gpusim-cc" "$here/$1.cl" >"$work/$1.out" 2>&1; then
+		echo "ok $1"
 	else
-		failed=$((failed + 1))
-		echo "FAIL traces $name"
-		head -40 "$work/out" "$work/err"
+		echo "FAIL traces $1"
+		head -40 "$work/$1.out"
 	fi
+}
+
+for name; do
+	while [ "$(jobs -rp | wc -l)" -ge 2 ]; do wait -n; done
+	try "$name" >"$work/$name.said" &
 done
-echo "$passed passed, $failed failed"
-[ $failed = 0 ]
+wait
+cat "$work"/*.said | grep -v '^ok '
+failed=$(cat "$work"/*.said | grep -c '^FAIL ')
+echo "$(($# - failed)) passed, $failed failed"
+[ "$failed" = 0 ]
