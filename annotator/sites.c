@@ -424,7 +424,8 @@ int tell_variable(struct edit_pass *pass, CXCursor variable, size_t end)
 	CXType type = clang_getCursorType(variable);
 	enum code_space space = space_of(type);
 	long long bytes = clang_Type_getSizeOf(type);
-	if (bytes <= 0 || (space != SPACE_shared && space != SPACE_local))
+	if (bytes <= 0 || (space != SPACE_shared && space != SPACE_local) ||
+	    clang_Cursor_getStorageClass(variable) == CX_SC_Register) /* without an address */
 		return 0;
 	struct place_of_variable *v = add_variable(pass, variable);
 	if (!v)
