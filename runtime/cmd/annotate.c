@@ -48,7 +48,7 @@ static void print_cost(const struct annotation *a, const json_t *line, double al
 /* Tabs as blanks, control characters as '?', what is left of the line's columns. */
 static void print_text(const char *text, size_t length)
 {
-	enum { COLUMNS = SHOW_WIDTH - 53, TAB = 4 };
+	enum { COLUMNS = SHOW_WIDTH - 54, TAB = 4 };
 	size_t column = 0;
 	for (size_t i = 0; i < length && column < COLUMNS; i++) {
 		unsigned char c = (unsigned char)text[i];

@@ -23,8 +23,8 @@ function timelinePanel(name) {
     queues.forEach((q, i) => g.append(svg('text', {x: 4, y: top + i * lane + 21, class: 'dim-text'}, 'queue ' + q),
       svg('line', {x1: left, x2: W, y1: top + (i + 1) * lane - 2, y2: top + (i + 1) * lane - 2, class: 'axis'})));
     const step = 10 ** Math.floor(log10(to - from)), every = (to - from) / step < 2 ? step / 5 : (to - from) / step < 5 ? step / 2 : step;
-    for (let t = Math.ceil(from / every) * every; t <= to; t += every) g.append(svg('line', {x1: X(t), x2: X(t), y1: top, y2: H - 20, class: 'grid-line'}),
-      svg('text', {x: Math.min(X(t), W - 30), y: H - 6, 'text-anchor': 'middle', class: 'dim-text'}, time(t)));
+    for (let t = begin + Math.ceil((from - begin) / every) * every; t <= to; t += every) g.append(svg('line', {x1: X(t), x2: X(t), y1: top, y2: H - 20, class: 'grid-line'}),
+      svg('text', {x: Math.min(X(t), W - 30), y: H - 6, 'text-anchor': 'middle', class: 'dim-text'}, time(t - begin)));
     const inside = svg('g', {'clip-path': 'url(#lanes)'}), last = new Map();
     for (const c of commands) {
       if (c.end < from || c.start > to) continue;
@@ -34,10 +34,10 @@ function timelinePanel(name) {
         before.w = Math.max(before.w, x + w - before.x);
         before.n++;
         before.node.setAttribute('width', before.w.toFixed(2));
-        before.title.textContent = `${before.n} commands until ${time(c.end)}`;
+        before.title.textContent = `${before.n} commands until ${time(c.end - begin)}`;
         continue;
       }
-      const title = svg('title', {}, `${visible(c.name || c.kind)}${c.size ? ', ' + bytes(c.size) : ''}: ${time(c.end - c.start)} from ${time(c.start)}`);
+      const title = svg('title', {}, `${visible(c.name || c.kind)}${c.size ? ', ' + bytes(c.size) : ''}: ${time(c.end - c.start)} from ${time(c.start - begin)}`);
       const node = svg('rect', {x: x.toFixed(2), y, width: w.toFixed(2), height: lane - 10, rx: w > 6 ? 3 : 0, class: cls(c)}, title);
       last.set(key, {x, w, n: 1, node, title});
       inside.append(node);
@@ -51,7 +51,7 @@ function timelinePanel(name) {
     from = Math.max(begin, Math.min(middle - width / 2, end - width));
     to = from + width;
     draw();
-    announce(`${time(from)} to ${time(to)}`);
+    announce(`${time(from - begin)} to ${time(to - begin)}`);
   }
   const act = (label, title, zoom, shift) => el('button', {type: 'button', class: 'act', title, 'aria-label': title, onclick: () => move(zoom, shift)}, label);
   const box = el('div', {tabindex: '0', role: 'group', 'aria-label': 'Timeline; plus and minus zoom, arrows move', onkeydown: event => {
