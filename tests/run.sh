@@ -83,6 +83,12 @@ promises() {
 	add_counts "$TMPDIR/behaviour"
 }
 
+reports() {
+	echo "== reports"
+	POCL_CACHE_DIR=$TMPDIR/pocl GPUSIM_CACHE_DIR=$TMPDIR/cache "$root/tests/reports.sh" "$build" 2>&1 | tee "$TMPDIR/reports"
+	add_counts "$TMPDIR/reports"
+}
+
 explained() {
 	echo "== gpusim explain"
 	"$root/tests/explain.sh" "$build" 2>&1 | tee "$TMPDIR/explain"
@@ -118,6 +124,7 @@ counts_of_ptx
 fuzz_corpus
 guest_programs
 promises
+reports
 explained
 profiles
 random_programs

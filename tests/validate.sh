@@ -84,6 +84,21 @@ machine() {
 	passed=$((passed + $1)) failed=$((failed + $3))
 }
 
+html() {
+	echo "== the HTML report in Chromium (pictures in $build/html)"
+	"$root/tests/html.sh" "$build" 2>&1 | tee "$TMPDIR/html"
+	set -- $(tail -1 "$TMPDIR/html" | tr -d ,)
+	passed=$((passed + $1)) failed=$((failed + $3))
+}
+
+# The csv report as a spreadsheet reads it.
+spreadsheet() {
+	GPUSIM_REPORT=csv GPUSIM_OUTPUT=$TMPDIR/sheet LD_PRELOAD=$build/libgpusim.so "$build/kernels/demo" 1 >/dev/null 2>&1
+	soffice --headless -env:UserInstallation="file://$TMPDIR/office" --convert-to html --outdir "$TMPDIR" "$TMPDIR/sheet.csv" >"$TMPDIR/log" 2>&1
+	[ "$(grep -c '<tr' "$TMPDIR/sheet.html")" = "$(wc -l <"$TMPDIR/sheet.csv")" ] && grep -q saxpy "$TMPDIR/sheet.html"
+	verdict "the csv report opens in LibreOffice" $? "$TMPDIR/log"
+}
+
 registers() {
 	echo "== registers per thread against NVIDIA's assembler"
 	"$root/tests/registers.sh" "$build" 2>&1 | tee "$TMPDIR/registers"
@@ -130,6 +145,8 @@ unit_tests_under_asan() {
 }
 
 registers
+html
+spreadsheet
 timing
 analytical
 accuracy
