@@ -8,7 +8,6 @@
 #include "models/memory_walk.h"
 #include "models/models.h"
 #include "models/optimistic.h"
-#include "models/trace_warps.h"
 
 #include <errno.h>
 #include <math.h>
@@ -304,6 +303,24 @@ static int run_machine(const struct gpu *gpu, const struct launch_warps *warps, 
 	return result;
 }
 
+/* What the traced warps did, for all warps. Where memory is perfect, nobody else has counted requests. */
+static void take_statistics(const struct kernel_code *code, const struct warp_statistics *s, struct estimate *out)
+{
+	double scale = s->warps ? (double)out->warps / (double)s->warps : 1, requests, accesses;
+	trace_divergence(code, s, scale, out->divergence, ESTIMATE_MAX_LINES);
+	if (isnan(out->memory.requests)) {
+		double global[2], private[2], generic[2];
+		trace_space_totals(code, s, SPACE_global, &global[0], &global[1]);
+		trace_space_totals(code, s, SPACE_local, &private[0], &private[1]);
+		trace_space_totals(code, s, SPACE_generic, &generic[0], &generic[1]);
+		out->memory.requests = scale * (global[0] + private[0] + generic[0]);
+		out->memory.transactions = scale * (global[1] + private[1] + generic[1]);
+	}
+	trace_space_totals(code, s, SPACE_shared, &requests, &accesses);
+	if (isnan(out->memory.shared_factor) && requests > 0)
+		out->memory.shared_factor = accesses / requests;
+}
+
 /* From traces; -ENOENT where none of them can be used. */
 static int model_traced(const struct gpu *gpu, const struct launch_profile *launch, const struct model_options *options,
                         struct estimate *out)
@@ -319,6 +336,7 @@ static int model_traced(const struct gpu *gpu, const struct launch_profile *laun
 	if (!result && launch->instructions)
 		result = count_warp_executions(&t.warps, 1, launch->instructions);
 	out->lane_efficiency = t.lane_efficiency;
+	take_statistics(launch->code, &t.statistics, out);
 	if (t.statistics.unknown_addresses)
 		add_flag(out, "addresses_unknown");
 	if (t.statistics.guessed_lanes)

@@ -15,6 +15,7 @@
 #include "models/machine.h"
 #include "models/synthesise.h"
 #include "models/trace.h"
+#include "models/trace_warps.h"
 #include "models/warps.h"
 
 #include <stdint.h>
@@ -61,7 +62,7 @@ struct occupancy {
 	enum occupancy_limit limit;
 };
 
-enum { ESTIMATE_MAX_FLAGS = 8 };
+enum { ESTIMATE_MAX_FLAGS = 8, ESTIMATE_MAX_LINES = 8 };
 
 struct estimate {
 	const char *model;
@@ -77,6 +78,7 @@ struct estimate {
 	double by_pipe[MACHINE_PIPE_COUNT];      /* shares of machine_instructions; 0 where they are those of PTX */
 	struct occupancy occupancy;
 	double lane_efficiency;
+	struct line_divergence divergence[ESTIMATE_MAX_LINES]; /* of a traced launch, most first; divergent 0: no more */
 	struct memory_statistics memory;
 	const char *flags[ESTIMATE_MAX_FLAGS]; /* static strings, NULL-terminated unless full */
 };

@@ -41,16 +41,6 @@ struct maker {
 	uint64_t seed;
 };
 
-static uint64_t hash_words(const uint32_t *words, size_t count)
-{
-	uint64_t h = 0x9e3779b97f4a7c15u ^ count;
-	for (size_t i = 0; i < count; i++) {
-		h = (h ^ words[i]) * 0xff51afd7ed558ccdu;
-		h ^= h >> 32;
-	}
-	return h;
-}
-
 /* ---- one path ---- */
 
 /* What the replay of a warp leaves. */
@@ -283,7 +273,7 @@ static int find_path(struct maker *m, uint32_t *out)
 	size_t words = 1 + m->lane_count * m->row_words;
 	if (2 * m->path_count >= m->slot_count && !grow_slots(m))
 		return -ENOMEM;
-	uint64_t hash = hash_words(m->rows, words);
+	uint64_t hash = walk_hash(m->rows, words);
 	size_t s = hash & (m->slot_count - 1);
 	for (; m->slots[s]; s = (s + 1) & (m->slot_count - 1)) {
 		const struct kept_path *p = &m->paths[m->slots[s] - 1];

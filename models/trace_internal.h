@@ -4,6 +4,33 @@
 
 #include "models/trace_warps.h"
 
+/* ---- trace_paths.c: the paths of warps, and what they point to ---- */
+
+/* What one warp did, as it is written down. */
+struct recorded_path {
+	struct gs_buf blocks, accesses, first, parts; /* as in struct warp_path and struct path_requests */
+	uint64_t lane_instructions;
+};
+
+struct trace_store {
+	struct warp_path *paths;
+	struct path_requests *requests; /* by path, where they are kept */
+	uint32_t *path_of;
+	uint64_t *pattern_ids;
+	struct address_shift *shifts;
+	void **owned; /* what paths point to */
+	size_t path_count, path_room, owned_count, owned_room;
+	struct kept_path {
+		uint64_t hash;
+		uint32_t path; /* + 1; 0: free */
+	} *slots;
+	size_t slot_count;
+	uint64_t part_count, block_count; /* of all paths */
+};
+/* Keeps a path. With requests each has its own, but for its blocks; else one that is the same is found again. */
+int trace_store_keep(struct trace_store *s, const struct recorded_path *r, bool requests, uint32_t *path);
+void trace_store_free(struct trace_store *s); /* NULL is fine */
+
 /* ---- trace_shifts.c: how addresses move from group to group ---- */
 
 struct shift_finder;

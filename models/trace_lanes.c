@@ -16,7 +16,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { WAY_SLOTS = 256 };
+enum {
+	WAY_SLOTS = 256,
+	COUNTED_FIRST = 64, /* lanes whose counters are looked at in any case: for source blocks that no trace has */
+};
 
 struct kept_way {
 	struct traced_way way;
@@ -34,7 +37,7 @@ struct trace_reader {
 	uint32_t stream_count;
 	bool *wanted, *seen;     /* per site: some instruction is for it; per source block: some lane has it */
 	struct kept_way ways[WAY_SLOTS];
-	uint64_t warp;
+	uint64_t warp, counted;
 	uint32_t *row;
 	uint64_t *counts;
 	struct code_counts sums;
@@ -57,6 +60,7 @@ struct traced_lane {
 	const struct traced_way *way;
 	struct traced_way own; /* where no slot was free */
 	size_t at;             /* one more than the step */
+	uint32_t item;
 	uint32_t *first;       /* per site: of accesses; one more than sites */
 	struct access *accesses;
 	struct cursor *cursors; /* per stream */
@@ -221,22 +225,18 @@ static int find_way(struct trace_reader *r, const struct traced_lane *l, size_t 
 		return -ENOMEM;
 	memcpy(way->source, l->source, count * sizeof *way->source);
 	way->source_count = count;
-	const double *edges = count_edges(r, group, item);
+	/* What a lane's counters say is known late: most traces leave no choice. */
+	const double *edges = r->counted++ < COUNTED_FIRST ? count_edges(r, group, item) : NULL;
 	r->path.len = 0;
 	int result = trace_walk(r->walker, way->source, count, edges, &r->path);
+	if (!edges && r->lanes && (result == -ENOENT || (!result && trace_walk_had_choice(r->walker)))) {
+		edges = count_edges(r, group, item);
+		r->path.len = 0;
+		result = trace_walk(r->walker, way->source, count, edges, &r->path);
+	}
 	if (result == -ENOENT)
 		result = guess_way(r, edges, way);
 	return result ? result : keep_steps(r, way);
-}
-
-static uint64_t hash_words(const uint32_t *words, size_t count)
-{
-	uint64_t h = 0x9e3779b97f4a7c15u ^ count;
-	for (size_t i = 0; i < count; i++) {
-		h = (h ^ words[i]) * 0xff51afd7ed558ccdu;
-		h ^= h >> 32;
-	}
-	return h;
 }
 
 static bool same_source(const struct traced_way *way, const uint32_t *source, size_t count)
@@ -247,7 +247,7 @@ static bool same_source(const struct traced_way *way, const uint32_t *source, si
 /* The same source blocks lead the same way. A slot whose way another lane of the warp has is not given away. */
 static int choose_way(struct trace_reader *r, struct traced_lane *l, size_t count, uint64_t group, uint32_t item)
 {
-	uint64_t hash = hash_words(l->source, count);
+	uint64_t hash = walk_hash(l->source, count);
 	struct kept_way *slot = &r->ways[hash % WAY_SLOTS];
 	if (slot->used && slot->hash == hash && same_source(&slot->way, l->source, count)) {
 		slot->warp = r->warp;
@@ -345,6 +345,7 @@ int traced_lane_begin(struct trace_reader *r, struct traced_lane *l, const struc
 	int result = sort_events(l, &group->lanes[item], &source_count);
 	memset(l->cursors, 0, r->stream_count * sizeof *l->cursors);
 	l->at = 0;
+	l->item = item;
 	l->way = NULL;
 	return result ? result : choose_way(r, l, source_count, group->group, item);
 }
@@ -417,6 +418,8 @@ bool traced_lane_address(struct traced_lane *l, uint32_t instruction, uint64_t *
 	c->taken = take + 1;
 	c->step = l->at;
 	*address = list[take].address + in->site_offset;
+	if (site->kind == TRACE_copy_in || site->kind == TRACE_copy_out) /* the group's copy, of which each takes its element */
+		*address += (uint64_t)l->item * in->bytes;
 	if (in->elements > 1 && in->bytes > site->bytes) { /* aligned to all of it, as vector accesses are */
 		*address -= *address % in->bytes;
 		take_neighbours(c, list, count, *address, in->bytes, l->way->before[l->at]);

@@ -63,7 +63,7 @@ struct trace_walker {
 	const uint32_t *blocks;
 	uint32_t count, furthest;
 	const double *edges;
-	bool failed;
+	bool failed, had_choice;
 };
 
 struct trace_walker *trace_walker_new(const struct kernel_code *code)
@@ -208,8 +208,10 @@ static void enter(struct trace_walker *w, uint32_t block, struct open_state s, u
 	int32_t parent = s.node;
 	if (!use_probes(w, b->first_probe, b->probe_count, &s))
 		return;
-	if (w->visits[block].used == (uint64_t)s.used + 1 && w->visits[block].calls == calls)
+	if (w->visits[block].used == (uint64_t)s.used + 1 && w->visits[block].calls == calls) {
+		w->had_choice = true;
 		return;
+	}
 	s.cost += b->count + 1; /* an empty block is a step, too */
 	s.node = add_node(w, (struct node){block, before, parent, calls});
 	if (!w->failed)
@@ -265,11 +267,15 @@ static int32_t search(struct trace_walker *w)
 	while (w->open_count && !w->failed) {
 		struct open_state s = next_open(w);
 		const struct node *n = &w->nodes[s.node];
-		if (n->block == AT_END)
+		if (n->block == AT_END) {
+			w->had_choice |= w->open_count > 0;
 			return n->parent;
+		}
 		const struct visit *v = &w->visits[n->block];
-		if (v->used != (uint64_t)s.used + 1 || v->calls != n->calls) /* else there by a cheaper way already */
+		if (v->used != (uint64_t)s.used + 1 || v->calls != n->calls)
 			expand(w, s);
+		else /* there by a cheaper way already */
+			w->had_choice = true;
 	}
 	return NO_NODE;
 }
@@ -291,6 +297,11 @@ static int append(struct trace_walker *w, int32_t last, struct gs_buf *path)
 	return 0;
 }
 
+bool trace_walk_had_choice(const struct trace_walker *w)
+{
+	return w->had_choice;
+}
+
 int trace_walk(struct trace_walker *w, const uint32_t *blocks, size_t count, const double *edges, struct gs_buf *path)
 {
 	if (count >= UINT32_MAX)
@@ -298,7 +309,7 @@ int trace_walk(struct trace_walker *w, const uint32_t *blocks, size_t count, con
 	w->blocks = blocks;
 	w->count = (uint32_t)count;
 	w->edges = edges;
-	w->failed = false;
+	w->failed = w->had_choice = false;
 	for (;;) {
 		int32_t last = search(w);
 		if (w->failed)

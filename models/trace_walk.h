@@ -29,5 +29,7 @@ void trace_walker_ignore(struct trace_walker *w, uint32_t source_block);
  * as it was; -ENOMEM.
  */
 int trace_walk(struct trace_walker *w, const uint32_t *blocks, size_t count, const double *edges, struct gs_buf *path);
+/* Whether the last walk had a choice: there may have been another way that agrees. */
+bool trace_walk_had_choice(const struct trace_walker *w);
 
 #endif

@@ -24,22 +24,6 @@ enum {
 };
 #define PRIVATE_BASE (1ull << 62)
 
-/* A path, found again by what it is. */
-struct kept {
-	uint64_t hash;
-	uint32_t path;
-};
-
-struct trace_store {
-	struct warp_path *paths;
-	struct path_requests *requests; /* by path, where they are kept */
-	uint32_t *path_of;
-	uint64_t *pattern_ids;
-	struct address_shift *shifts;
-	void **owned; /* what paths point to */
-	size_t path_count, path_room, owned_count, owned_room;
-};
-
 struct maker {
 	const struct gpu *gpu;
 	const struct kernel_code *code;
@@ -52,15 +36,12 @@ struct maker {
 	struct shift_finder *shifts;
 	uint64_t *executions, *active; /* per block of the code */
 	uint64_t items;                /* of a group */
-	struct kept *slots;            /* open addressing: path + 1 */
-	size_t slot_count;
 	/* The warp under way. */
 	size_t number; /* of its group among those that are used */
 	uint64_t group;
 	uint32_t warp, lane_count;
-	struct gs_buf blocks, accesses, first, parts;
-	uint64_t lane_instructions, warp_instructions;
-	uint64_t part_count, block_count; /* of all paths */
+	struct recorded_path path;
+	uint64_t warp_instructions;
 };
 
 /* ---- one request ---- */
@@ -141,7 +122,7 @@ static uint16_t make_request(struct maker *m, uint32_t instruction, uint64_t mas
 	else
 		count = coalesce(m->gpu, &r.kind, r.addresses, r.count, parts);
 	if (m->shape->requests) {
-		gs_buf_add(&m->parts, parts, count * sizeof *parts);
+		gs_buf_add(&m->path.parts, parts, count * sizeof *parts);
 		shift_finder_add(m->shifts, instruction, m->number, m->warp, r.lanes[0], r.addresses[0], r.kind.bytes);
 	}
 	return (uint16_t)(count ? count : 1);
@@ -163,25 +144,25 @@ static bool record(void *ctx, uint32_t block, uint64_t mask)
 	struct maker *m = ctx;
 	const struct code_block *b = &m->code->blocks[block];
 	uint32_t active = (uint32_t)__builtin_popcountll(mask);
-	gs_buf_add(&m->blocks, &block, sizeof block);
+	gs_buf_add(&m->path.blocks, &block, sizeof block);
 	for (uint64_t left = mask; left; left &= left - 1)
 		traced_lane_step(m->lanes[__builtin_ctzll(left)]);
 	for (uint32_t i = b->first; i < b->first + b->count; i++) {
 		if (!code_accesses_memory(&m->code->code[i]))
 			continue;
-		uint32_t first = (uint32_t)(m->parts.len / sizeof(struct memory_part));
-		gs_buf_add(&m->first, &first, sizeof first);
+		uint32_t first = (uint32_t)(m->path.parts.len / sizeof(struct memory_part));
+		gs_buf_add(&m->path.first, &first, sizeof first);
 		uint16_t n = make_request(m, i, mask);
-		gs_buf_add(&m->accesses, &n, sizeof n);
+		gs_buf_add(&m->path.accesses, &n, sizeof n);
 		m->out->statistics.instructions[i].accesses += n;
 	}
 	m->executions[block]++;
 	m->active[block] += active;
 	m->warp_instructions += b->count;
-	m->lane_instructions += (uint64_t)b->count * active;
+	m->path.lane_instructions += (uint64_t)b->count * active;
 	if (b->edge_count > 1 && diverges(m, mask))
 		m->out->statistics.divergent[block]++;
-	return !m->blocks.failed && !m->accesses.failed && !m->first.failed && !m->parts.failed;
+	return !m->path.blocks.failed && !m->path.accesses.failed && !m->path.first.failed && !m->path.parts.failed;
 }
 
 static int begin_lanes(struct maker *m, const struct traced_group *group, struct lane_path *paths)
@@ -210,140 +191,18 @@ static int begin_lanes(struct maker *m, const struct traced_group *group, struct
 static int run_warp(struct maker *m, const struct traced_group *group)
 {
 	struct lane_path paths[REPLAY_MOST_LANES];
-	m->blocks.len = m->accesses.len = m->first.len = m->parts.len = 0;
-	m->lane_instructions = m->warp_instructions = 0;
+	m->path.blocks.len = m->path.accesses.len = m->path.first.len = m->path.parts.len = 0;
+	m->path.lane_instructions = m->warp_instructions = 0;
 	int result = begin_lanes(m, group, paths);
 	if (!result)
 		result = replay_warp(m->code, paths, m->lane_count, record, m);
-	uint32_t end = (uint32_t)(m->parts.len / sizeof(struct memory_part));
-	gs_buf_add(&m->first, &end, sizeof end);
-	if (m->blocks.failed || m->accesses.failed || m->first.failed || m->parts.failed)
+	uint32_t end = (uint32_t)(m->path.parts.len / sizeof(struct memory_part));
+	gs_buf_add(&m->path.first, &end, sizeof end);
+	if (m->path.blocks.failed || m->path.accesses.failed || m->path.first.failed || m->path.parts.failed)
 		result = -ENOMEM;
 	m->out->statistics.warps++;
 	m->out->statistics.warp_instructions += m->warp_instructions;
-	m->out->statistics.lane_instructions += m->lane_instructions;
-	return result;
-}
-
-/* ---- paths ---- */
-
-/* A copy that the store frees. NULL when memory runs out. */
-static void *own(struct trace_store *s, const void *data, size_t bytes)
-{
-	if (s->owned_count == s->owned_room) {
-		size_t room = s->owned_room ? 2 * s->owned_room : 256;
-		void **grown = reallocarray(s->owned, room, sizeof *grown);
-		if (!grown)
-			return NULL;
-		s->owned = grown;
-		s->owned_room = room;
-	}
-	void *copy = malloc(bytes + 1);
-	if (copy && bytes)
-		memcpy(copy, data, bytes);
-	if (copy)
-		s->owned[s->owned_count++] = copy;
-	return copy;
-}
-
-static uint64_t hash_bytes(const struct gs_buf *b, uint64_t h)
-{
-	h ^= b->len * 0x9e3779b97f4a7c15u;
-	for (size_t i = 0; i < b->len; i++)
-		h = (h ^ (unsigned char)b->data[i]) * 0x100000001b3u;
-	return h ^ h >> 29;
-}
-
-/* The slot of a path with these blocks (and accesses, where there are no requests), or a free one. */
-static size_t find_slot(const struct maker *m, uint64_t hash)
-{
-	const struct trace_store *s = m->out->store;
-	size_t at = hash & (m->slot_count - 1);
-	for (; m->slots[at].path; at = (at + 1) & (m->slot_count - 1)) {
-		const struct warp_path *p = &s->paths[m->slots[at].path - 1];
-		if (m->slots[at].hash == hash && p->block_count * sizeof *p->blocks == m->blocks.len &&
-		    !memcmp(p->blocks, m->blocks.data, m->blocks.len) &&
-		    (m->shape->requests || (p->access_count * sizeof *p->accesses == m->accesses.len &&
-		                            !memcmp(p->accesses, m->accesses.data, m->accesses.len))))
-			break;
-	}
-	return at;
-}
-
-static bool grow_slots(struct maker *m)
-{
-	size_t count = m->slot_count ? 2 * m->slot_count : 1024;
-	struct kept *slots = calloc(count, sizeof *slots);
-	if (!slots)
-		return false;
-	for (size_t i = 0; i < m->slot_count; i++) {
-		size_t at = m->slots[i].hash & (count - 1);
-		while (slots[at].path)
-			at = (at + 1) & (count - 1);
-		if (m->slots[i].path)
-			slots[at] = m->slots[i];
-	}
-	free(m->slots);
-	m->slots = slots;
-	m->slot_count = count;
-	return true;
-}
-
-static bool room_for_path(struct trace_store *s)
-{
-	if (s->path_count < s->path_room)
-		return true;
-	size_t room = s->path_room ? 2 * s->path_room : 64;
-	struct warp_path *paths = reallocarray(s->paths, room, sizeof *paths);
-	s->paths = paths ? paths : s->paths;
-	struct path_requests *requests = reallocarray(s->requests, room, sizeof *requests);
-	s->requests = requests ? requests : s->requests;
-	s->path_room = paths && requests ? room : s->path_room;
-	return paths && requests;
-}
-
-/* Blocks of a path that is the same but for its addresses are shared. */
-static int add_path(struct maker *m, const uint32_t *blocks)
-{
-	struct trace_store *s = m->out->store;
-	if (!room_for_path(s))
-		return -ENOMEM;
-	struct warp_path p = {.block_count = m->blocks.len / sizeof *p.blocks,
-	                      .access_count = m->accesses.len / sizeof *p.accesses,
-	                      .active_lanes = m->lane_instructions};
-	p.blocks = blocks ? blocks : own(s, m->blocks.data, m->blocks.len);
-	p.accesses = own(s, m->accesses.data, m->accesses.len);
-	m->block_count += blocks ? 0 : p.block_count;
-	m->part_count += m->parts.len / sizeof(struct memory_part) + p.access_count / 2;
-	if (!p.blocks || !p.accesses)
-		return -ENOMEM;
-	if (m->shape->requests) {
-		s->requests[s->path_count] = (struct path_requests){.first = own(s, m->first.data, m->first.len),
-		                                                    .parts = own(s, m->parts.data, m->parts.len)};
-		if (!s->requests[s->path_count].first || !s->requests[s->path_count].parts)
-			return -ENOMEM;
-	}
-	s->paths[s->path_count++] = p;
-	return 0;
-}
-
-static int keep_path(struct maker *m, uint32_t *path)
-{
-	struct trace_store *s = m->out->store;
-	if (2 * s->path_count + 2 >= m->slot_count && !grow_slots(m))
-		return -ENOMEM;
-	uint64_t hash = hash_bytes(&m->blocks, 14695981039346656037u);
-	hash = m->shape->requests ? hash : hash_bytes(&m->accesses, hash);
-	size_t slot = find_slot(m, hash);
-	uint32_t known = m->slots[slot].path;
-	if (known && !m->shape->requests) {
-		*path = known - 1;
-		return 0;
-	}
-	int result = add_path(m, known ? s->paths[known - 1].blocks : NULL);
-	*path = (uint32_t)s->path_count - 1;
-	if (!result && !known)
-		m->slots[slot] = (struct kept){hash, (uint32_t)s->path_count};
+	m->out->statistics.lane_instructions += m->path.lane_instructions;
 	return result;
 }
 
@@ -369,7 +228,7 @@ static int run_group(struct maker *m, const struct traced_group *g, uint32_t *pa
 		m->lane_count = first >= g->lane_count ? 0 : g->lane_count - first < size ? (uint32_t)(g->lane_count - first) : size;
 		result = run_warp(m, g);
 		if (!result)
-			result = keep_path(m, &paths[w]);
+			result = trace_store_keep(m->out->store, &m->path, m->shape->requests, &paths[w]);
 	}
 	return result;
 }
@@ -377,8 +236,8 @@ static int run_group(struct maker *m, const struct traced_group *g, uint32_t *pa
 /* Every n-th of the groups, so that all fit into what may be kept. */
 static size_t stride(const struct maker *m, size_t done, size_t wanted)
 {
-	double parts = (double)m->part_count / (double)done * (double)wanted / MOST_PARTS;
-	double blocks = (double)m->block_count / (double)done * (double)wanted / MOST_BLOCKS;
+	double parts = (double)m->out->store->part_count / (double)done * (double)wanted / MOST_PARTS;
+	double blocks = (double)m->out->store->block_count / (double)done * (double)wanted / MOST_BLOCKS;
 	double most = parts > blocks ? parts : blocks;
 	return most > 1 ? (size_t)most + 1 : 1;
 }
@@ -400,7 +259,7 @@ static int run_groups(struct maker *m, uint64_t *ids, uint32_t *paths, size_t *u
 			step = stride(m, *used, m->trace->group_count);
 			after = 0;
 		}
-		if (m->part_count > 2 * (uint64_t)MOST_PARTS || m->block_count > 2 * (uint64_t)MOST_BLOCKS)
+		if (m->out->store->part_count > 2 * (uint64_t)MOST_PARTS || m->out->store->block_count > 2 * (uint64_t)MOST_BLOCKS)
 			break;
 	}
 	return result ? result : *used ? 0 : -ENOENT;
@@ -489,11 +348,10 @@ static void end(struct maker *m)
 	shift_finder_free(m->shifts);
 	free(m->executions);
 	free(m->active);
-	free(m->slots);
-	gs_buf_free(&m->blocks);
-	gs_buf_free(&m->accesses);
-	gs_buf_free(&m->first);
-	gs_buf_free(&m->parts);
+	gs_buf_free(&m->path.blocks);
+	gs_buf_free(&m->path.accesses);
+	gs_buf_free(&m->path.first);
+	gs_buf_free(&m->path.parts);
 }
 
 static void sum_up(struct maker *m)
@@ -541,18 +399,7 @@ int trace_warps(const struct gpu *gpu, const struct kernel_code *code, const str
 
 void trace_warps_free(struct trace_warps *t)
 {
-	struct trace_store *s = t->store;
-	for (size_t i = 0; s && i < s->owned_count; i++)
-		free(s->owned[i]);
-	if (s) {
-		free(s->owned);
-		free(s->paths);
-		free(s->requests);
-		free(s->path_of);
-		free(s->pattern_ids);
-		free(s->shifts);
-	}
-	free(s);
+	trace_store_free(t->store);
 	free(t->statistics.instructions);
 	free(t->statistics.divergent);
 	*t = (struct trace_warps){0};

@@ -45,4 +45,17 @@ int trace_warps(const struct gpu *gpu, const struct kernel_code *code, const str
                 struct trace_warps *out);
 void trace_warps_free(struct trace_warps *t);
 
+/* Branches of one line of the source after which lanes of a warp went different ways. */
+struct line_divergence {
+	uint32_t line;
+	uint16_t file; /* index of the code's */
+	double executions, divergent; /* by warps, all branches of the line */
+};
+/* The lines with the most, each number times `scale`; unused entries have divergent 0. */
+void trace_divergence(const struct kernel_code *code, const struct warp_statistics *s, double scale,
+                      struct line_divergence *out, size_t room);
+/* Executions of instructions in a space by warps, and what these fell into. */
+void trace_space_totals(const struct kernel_code *code, const struct warp_statistics *s, enum code_space space,
+                        double *requests, double *accesses);
+
 #endif

@@ -194,6 +194,16 @@ static bool begin(struct walk *w, int64_t *wanted)
 	return true;
 }
 
+uint64_t walk_hash(const uint32_t *words, size_t count)
+{
+	uint64_t h = 0x9e3779b97f4a7c15u ^ count;
+	for (size_t i = 0; i < count; i++) {
+		h = (h ^ words[i]) * 0xff51afd7ed558ccdu;
+		h ^= h >> 32;
+	}
+	return h;
+}
+
 int64_t walk_lane(const struct kernel_code *code, const double *edges, uint64_t seed, uint64_t most, struct gs_buf *path)
 {
 	struct walk w = {.code = code, .counts = edges, .random = seed * 0x9e3779b97f4a7c15u | 1};

@@ -92,7 +92,7 @@ static void finish(void)
  * branch, 0..7 into the inner one. Each block runs once; lanes: 32 + 16 + 8 + 32. */
 static void nested_branches_join_one_after_the_other(void)
 {
-	make_code(P(0) "@%p1 bra OUT;\n" P(1) "@%p2 bra INNER;\n" P(2) "add.u32 %r1, %r1, 1;\n"
+	make_code(P(0) LOC(8, 3) "@%p1 bra OUT;\n" P(1) "@%p2 bra INNER;\n" P(2) "add.u32 %r1, %r1, 1;\n"
 	          "INNER:\nadd.u32 %r1, %r1, 2;\n" "OUT:\n" P(3) "ret;\n");
 	begin_trace(1);
 	for (uint32_t l = 0; l < LANES; l++)
@@ -106,6 +106,12 @@ static void nested_branches_join_one_after_the_other(void)
 	CU_ASSERT_EQUAL(made.statistics.divergent[2], 0);
 	CU_ASSERT_DOUBLE_EQUAL(made.lane_efficiency, 104.0 / (5 * 32), 1e-12);
 	CU_ASSERT_EQUAL(made.statistics.instructions[2].active_lanes, 8);
+	struct line_divergence lines[3];
+	trace_divergence(traced.code, &made.statistics, 10, lines, 3);
+	CU_ASSERT_EQUAL(lines[0].line, 8);
+	CU_ASSERT_EQUAL(lines[0].divergent, 20); /* two branches, ten times what was traced */
+	CU_ASSERT_EQUAL(lines[0].executions, 20);
+	CU_ASSERT_EQUAL(lines[1].divergent, 0);
 	finish();
 }
 

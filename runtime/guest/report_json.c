@@ -178,6 +178,22 @@ static void add_convergence(struct gs_buf *b, const struct fixed_point *f)
 	json_end(b, "],");
 }
 
+/* Lines of the source at which lanes of a warp went different ways; none where nothing was traced. */
+static void add_divergence(struct gs_buf *b, const struct kernel_code *code, const struct estimate *e)
+{
+	gs_buf_puts(b, "\"divergent_branches\":[");
+	for (size_t i = 0; i < ESTIMATE_MAX_LINES && e->divergence[i].divergent > 0; i++) {
+		const struct line_divergence *d = &e->divergence[i];
+		gs_buf_puts(b, "{");
+		json_add_string(b, "file", d->line && d->file < code->file_count ? code->strings + code->files[d->file] : "");
+		json_add_count(b, "line", d->line);
+		json_add_number(b, "executions", d->executions);
+		json_add_number(b, "divergent", d->divergent);
+		json_end(b, "},");
+	}
+	json_end(b, "],");
+}
+
 static void add_estimate(struct gs_buf *b, const struct launch_result *r, size_t t)
 {
 	const struct estimate *e = &r->estimates[t];
@@ -211,6 +227,7 @@ static void add_estimate(struct gs_buf *b, const struct launch_result *r, size_t
 	json_cycles_by(b, e->by);
 	json_memory(b, &e->memory);
 	json_add_number(b, "lane_efficiency", e->lane_efficiency);
+	add_divergence(b, r->launch->facts->code[runtime.targets[t].arch], e);
 	gs_buf_puts(b, "\"flags\":[");
 	for (size_t i = 0; i < ESTIMATE_MAX_FLAGS && e->flags[i]; i++)
 		gs_buf_printf(b, "\"%s\",", e->flags[i]);

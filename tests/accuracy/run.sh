@@ -10,8 +10,8 @@ trap 'rm -rf "$work"' EXIT
 passed=0 failed=0
 
 check() { # MODEL SETTINGS CONFIG PERCENT [OPTION...]
-	echo "-- model $1, $3, traces: ${GPUSIM_TRACE:-auto}"
-	if GPUSIM_GPU=gtx480 GPUSIM_MODEL=$1 GPUSIM_SET=$2 GPUSIM_MEMORY=perfect GPUSIM_REPORT=json GPUSIM_OUTPUT=$work/report \
+	echo "-- model $1, $3, memory: ${memory:-perfect}"
+	if GPUSIM_GPU=gtx480 GPUSIM_MODEL=$1 GPUSIM_SET=$2 GPUSIM_MEMORY=${memory:-perfect} GPUSIM_REPORT=json GPUSIM_OUTPUT=$work/report \
 		LD_PRELOAD=$build/libgpusim.so "$build/kernels/suite" -r 1 "$root/kernels/cases.txt" '*-s' >"$work/out" &&
 		"$here/compare.py" "$root/tests/reference/gpgpusim.csv" "$3" "$root/kernels/cases.txt" "$work/report.json" \
 			"$build/accuracy-$1-$3" --mean "$4" "${@:5}"; then
@@ -28,6 +28,6 @@ check full schedulers_per_sm=2 gtx480_pm_15sm_2sched 4
 check occupancy schedulers_per_sm=2 gtx480_pm_15sm_2sched 4
 check probabilistic sm_count=1 gtx480_pm_1sm 6
 # What warps execute, from traces. In nbody and frontier that depends on the order in which work-items run.
-GPUSIM_TRACE=all check occupancy sm_count=1 gtx480_pm_1sm 4 --warps 23:1:4 --without nbody-s,frontier-s
+memory=hierarchy GPUSIM_TRACE=all check full sm_count=15 gtx480_full 10 --warps 23:1:4 --without nbody-s,frontier-s
 echo "$passed passed, $failed failed"
 [ $failed = 0 ]
