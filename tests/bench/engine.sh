@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# How fast the occupancy vector is: the suite's small cases, every group simulated, on one core, beside what GPGPU-Sim took for
+# How fast the occupancy vector is, with perfect memory: the suite's small cases, every group simulated, beside what GPGPU-Sim took for
 # the same cases on the machine that the reference was made on.
 #   tests/bench/engine.sh BUILD_DIR CSV [ROUNDS]
 # CPU seconds of the model alone; the least of all rounds counts. Appends to CSV.
@@ -10,7 +10,8 @@ root=$(cd "$(dirname "$0")/../.." && pwd)
 
 for round in $(seq "$rounds"); do
 	echo "engine: round $round of $rounds" >&2
-	"$build/tests/oracle/timing" "$root/kernels/cases.txt" "$root/tests/reference" "$root/tests/reference/gpgpusim.csv" '*-s'
+	"$build/tests/oracle/timing" -c "gtx480_pm_*" "$root/kernels/cases.txt" "$root/tests/reference" \
+		"$root/tests/reference/gpgpusim.csv" '*-s'
 done | awk -v csv="$csv" '
 	/ CPU s, / && (!least || $1 < least) { least = $1; speed = $4; theirs = $9; their_speed = $12; ratio = $14 }
 	END {
