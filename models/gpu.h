@@ -151,7 +151,7 @@ enum gpu_machine_code { GPU_MACHINE_CODES(GPU_CODE) GPU_MACHINE_CODE_COUNT };
 	X(COUNT, l2_mshr_merges, "requests", 1, 65536, GPU_DEFAULT("4"), "that wait for one of these")                 \
 	X(FLAG, l2_fills_access, "", 0, 1, GPU_DEFAULT("1"), "a miss brings all of dram_access_bytes; 0: its sector alone") \
 	X(FLAG, l2_warm, "", 0, 1, GPU_DEFAULT("1"), "what a launch touches is in L2 when it begins, as much as fits")    \
-	X(REAL, l2_atomic_cycles, "cycles", 0, 100000, GPU_DEFAULT("1"), "of a slice, per operation of an atomic's lanes") \
+	X(REAL, l2_atomic_cycles, "cycles", 0, 100000, GPU_DEFAULT("1"), "of a slice, per operation of an atomic on one address") \
 	X(BYTES, dram_access_bytes, "bytes", 1, 65536, GPU_DEFAULT("64"), "least that a channel moves")                \
 	X(COUNT, dram_banks, "banks", 1, 1024, GPU_DEFAULT("16"), "of a channel")                                      \
 	X(BYTES, dram_row_bytes, "bytes", 32, 1 << 20, GPU_DEFAULT("2Ki"), "of a bank's row")                          \

@@ -112,7 +112,7 @@ struct memory_request {
 	uint64_t address; /* of the line */
 	uint32_t sectors; /* 32 bytes each */
 	uint32_t sm, id;  /* id: the SM's own */
-	uint16_t bytes, lanes;
+	uint16_t bytes, lanes; /* lanes: of an atomic, operations that follow one another */
 	uint8_t kind;
 	uint8_t asked, left; /* sectors, all and those not yet answered */
 	uint32_t next;

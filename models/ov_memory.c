@@ -325,13 +325,20 @@ static uint64_t shifted(const struct ov_sm *sm, const struct ov_flight *f, uint6
 	return g->moves ? launch_address(launch, f->op, address, g->id, g->moved, line) : address;
 }
 
+/* How many of a part's operations follow one another: those on one address. */
+static uint32_t atomic_turns(const struct ov_sm *sm, const struct ov_flight *f, const struct memory_part *p)
+{
+	uint32_t bytes = (uint32_t)p->lanes * sm->m->launch->code->code[f->op].bytes;
+	return p->bytes && bytes > p->bytes ? (bytes + p->bytes - 1) / p->bytes : 1;
+}
+
 static void send_atomic(struct ov_sm *sm, const struct ov_flight *f, const struct memory_part *first, uint32_t count)
 {
 	struct ov_memory *o = sm->memory;
 	uint32_t n = new_access(sm, f, 0);
 	for (uint32_t i = 0; i < count && n != OV_NONE; i++) {
 		send(sm, MEMORY_ATOMIC, shifted(sm, f, first[i].address), first[i].sectors | !first[i].sectors, first[i].bytes,
-		     first[i].lanes, n | FOR_ACCESS, sm->now + i + 1);
+		     atomic_turns(sm, f, &first[i]), n | FOR_ACCESS, sm->now + i + 1);
 		o->accesses[n].waits++;
 		o->accesses[n].missed = true;
 	}
