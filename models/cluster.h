@@ -24,7 +24,8 @@ enum { LAUNCH_FEATURES = 4 };
 /* TBPoint, equation 2, before it is normalised. */
 struct launch_features {
 	double thread_instructions, warp_instructions, memory_requests; /* of the launch */
-	double group_variation; /* standard deviation over mean, of thread instructions by group */
+	double group_variation; /* standard deviation over mean, of what groups execute */
+	uint64_t kind; /* launches of different kinds are never alike: a hash of the work-group's size and what else there is */
 };
 
 /* A cluster of launches: the first of them, which was simulated, stands for all. */
@@ -49,6 +50,8 @@ struct launch_clusters {
  * never near another only because both are small.
  */
 struct launch_cluster *launch_clusters_find(struct launch_clusters *c, const struct launch_features *f, double threshold);
+/* How far a launch is from the one that stands for the cluster, as the two are compared. */
+double launch_clusters_distance(const struct launch_clusters *c, const struct launch_cluster *k, const struct launch_features *f);
 /* Makes the launch that was not found a cluster of its own. NULL when memory runs out. */
 struct launch_cluster *launch_clusters_add(struct launch_clusters *c, const struct launch_features *f, void *data);
 void launch_clusters_free(struct launch_clusters *c); /* not the callers' data */

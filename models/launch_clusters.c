@@ -22,7 +22,8 @@ static void as_vector(const struct launch_features *f, double out[LAUNCH_FEATURE
 
 static struct launch_features from_vector(const double v[LAUNCH_FEATURES])
 {
-	return (struct launch_features){v[0], v[1], v[2], v[3]};
+	return (struct launch_features){.thread_instructions = v[0], .warp_instructions = v[1], .memory_requests = v[2],
+	                                .group_variation = v[3]};
 }
 
 /* To the corner of the box low..high that is furthest from the launch. */
@@ -59,6 +60,11 @@ static void include(struct launch_cluster *k, const struct launch_features *f)
 	k->members++;
 }
 
+double launch_clusters_distance(const struct launch_clusters *c, const struct launch_cluster *k, const struct launch_features *f)
+{
+	return distance(c, f, &k->representative, &k->representative);
+}
+
 struct launch_cluster *launch_clusters_find(struct launch_clusters *c, const struct launch_features *f, double threshold)
 {
 	struct launch_cluster *found = NULL;
@@ -69,7 +75,9 @@ struct launch_cluster *launch_clusters_find(struct launch_clusters *c, const str
 	c->sum.memory_requests += f->memory_requests;
 	for (size_t i = 0; i < c->count; i++) {
 		struct launch_cluster *k = &c->clusters[i];
-		double to_representative = distance(c, f, &k->representative, &k->representative);
+		if (k->representative.kind != f->kind)
+			continue;
+		double to_representative = launch_clusters_distance(c, k, f);
 		if (to_representative < nearest && distance(c, f, &k->low, &k->high) <= threshold) {
 			nearest = to_representative;
 			found = k;

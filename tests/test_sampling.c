@@ -39,7 +39,7 @@ static void test_numbers_as_points(void)
 static void test_launches_join_what_is_near(void)
 {
 	struct launch_clusters c = {0};
-	struct launch_features f = {1000, 40, 10, 0.1}, near = {1040, 41, 10, 0.1}, other = {1000, 80, 10, 0.1};
+	struct launch_features f = {1000, 40, 10, 0.1, 0}, near = {1040, 41, 10, 0.1, 0}, other = {1000, 80, 10, 0.1, 0};
 	CU_ASSERT_PTR_NULL(launch_clusters_find(&c, &f, 0.1));
 	struct launch_cluster *k = launch_clusters_add(&c, &f, NULL);
 	CU_ASSERT_PTR_EQUAL(launch_clusters_find(&c, &f, 0.1), k);
@@ -50,8 +50,11 @@ static void test_launches_join_what_is_near(void)
 	/* twice the warp instructions: divergence */
 	CU_ASSERT_PTR_NULL(launch_clusters_find(&c, &other, 0.1));
 	/* Each is within 0.1 of the first, but they are not of each other: the box keeps the cluster complete. */
-	struct launch_features low = {920, 40, 10, 0.1};
+	struct launch_features low = {920, 40, 10, 0.1, 0};
 	CU_ASSERT_PTR_NULL(launch_clusters_find(&c, &low, 0.1));
+	/* Another work-group size is another kind, however much alike the rest is. */
+	f.kind = 1;
+	CU_ASSERT_PTR_NULL(launch_clusters_find(&c, &f, 0.1));
 	launch_clusters_free(&c);
 }
 
@@ -59,7 +62,7 @@ static void test_launches_join_what_is_near(void)
 static void test_small_launches_are_not_alike(void)
 {
 	struct launch_clusters c = {0};
-	struct launch_features big = {100000, 4000, 1000, 0}, small = {1000, 40, 10, 0}, smaller = {500, 20, 5, 0};
+	struct launch_features big = {100000, 4000, 1000, 0, 0}, small = {1000, 40, 10, 0, 0}, smaller = {500, 20, 5, 0, 0};
 	launch_clusters_find(&c, &big, 0.1);
 	launch_clusters_add(&c, &big, NULL);
 	CU_ASSERT_PTR_NULL(launch_clusters_find(&c, &small, 0.1));

@@ -1,0 +1,65 @@
+/*
+ * TBPoint's features of a launch: instructions and memory requests of its warps, and how its groups differ (III, equation 2). The
+ * groups of the pattern stand for all.
+ */
+#include "models/features.h"
+
+#include "models/costs.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+
+struct path_sums {
+	double instructions, accesses;
+};
+
+/* Accesses of a block where paths do not have their own. */
+static double usual_accesses_of(const struct launch_warps *w, const struct code_block *b)
+{
+	double sum = 0;
+	for (uint32_t i = b->first; i < b->first + b->count; i++)
+		if (code_has_accesses((enum code_class)w->code->code[i].class))
+			sum += w->usual_accesses ? w->usual_accesses[i] : 1;
+	return sum;
+}
+
+static struct path_sums path_sums(const struct launch_warps *w, const struct warp_path *p)
+{
+	struct path_sums s = {0};
+	for (size_t i = 0; i < p->block_count; i++) {
+		const struct code_block *b = &w->code->blocks[p->blocks[i]];
+		s.instructions += b->count;
+		if (!p->accesses)
+			s.accesses += usual_accesses_of(w, b);
+	}
+	for (size_t i = 0; p->accesses && i < p->access_count; i++)
+		s.accesses += p->accesses[i];
+	return s;
+}
+
+int warp_features(const struct launch_warps *warps, struct launch_features *out)
+{
+	struct path_sums *paths = calloc(warps->path_count + 1, sizeof *paths);
+	double sum = 0, squares = 0, accesses = 0, count = (double)warps->pattern_groups;
+	if (!paths)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < warps->path_count; i++)
+		paths[i] = path_sums(warps, &warps->paths[i]);
+	for (uint64_t g = 0; g < warps->pattern_groups; g++) {
+		double group = 0;
+		for (uint32_t i = 0; i < warps->warps_per_group; i++) {
+			const struct path_sums *p = &paths[warps->path_of[g * warps->warps_per_group + i]];
+			group += p->instructions;
+			accesses += p->accesses;
+		}
+		sum += group;
+		squares += group * group;
+	}
+	free(paths);
+	double mean = count > 0 ? sum / count : 0, variance = count > 0 ? squares / count - mean * mean : 0;
+	out->warp_instructions = mean * (double)warps->groups;
+	out->memory_requests = count > 0 ? accesses / count * (double)warps->groups : 0;
+	out->group_variation = mean > 0 && variance > 0 ? sqrt(variance) / mean : 0;
+	return 0;
+}
