@@ -4,6 +4,7 @@
  *   counts of source blocks -> counts of target blocks (code_count.c) -> paths of warps from traces (trace_warps.c), or
  *   from counters (synthesise.c), accesses (accesses.c) -> residency (occupancy.c) -> timing model -> cycles + launch overhead
  */
+#include "models/features.h"
 #include "models/footprint.h"
 #include "models/memory_walk.h"
 #include "models/models.h"
@@ -44,7 +45,7 @@ static const struct memory_statistics memory_unknown = {
 static void add_flag(struct estimate *e, const char *flag)
 {
 	for (size_t i = 0; i < ESTIMATE_MAX_FLAGS; i++)
-		if (!e->flags[i]) {
+		if (!e->flags[i] || !strcmp(e->flags[i], flag)) {
 			e->flags[i] = flag;
 			return;
 		}
@@ -123,16 +124,21 @@ static const char *limiter_of(const struct estimate *e)
 	return cycle_kind_name(most);
 }
 
+static double launch_overhead_cycles(const struct gpu *gpu)
+{
+	return gpu->launch_overhead_ns * gpu->clock_mhz / 1000;
+}
+
 static void finish(const struct gpu *gpu, struct estimate *e, double low, double high)
 {
-	e->by[CYCLES_launch] += gpu->launch_overhead_ns * gpu->clock_mhz / 1000;
+	e->by[CYCLES_launch] += launch_overhead_cycles(gpu);
 	e->cycles = 0;
 	for (int k = 0; k < CYCLE_KIND_COUNT; k++)
 		e->cycles += e->by[k];
 	e->limiter = limiter_of(e);
 	e->time_ns = e->cycles * 1000 / gpu->clock_mhz;
-	e->low_ns = e->time_ns * low;
-	e->high_ns = e->time_ns * high;
+	e->low_ns = e->time_ns * low * (1 - e->spread);
+	e->high_ns = e->time_ns * high * (1 + e->spread);
 }
 
 /* A work-group that does not fit is taken to run alone. */
@@ -321,6 +327,58 @@ static void take_statistics(const struct kernel_code *code, const struct warp_st
 		out->memory.shared_factor = accesses / requests;
 }
 
+static void scale_memory(struct memory_statistics *m, double times)
+{
+	m->requests *= times;
+	m->transactions *= times;
+	m->dram_read_bytes *= times;
+	m->dram_written_bytes *= times;
+	m->atomics *= times;
+}
+
+/* As many cycles per instruction as the launch that it is like (TBPoint, Table IV). The overhead of a launch is not among
+ * them: finish adds it. */
+static void take_alike(const struct gpu *gpu, const struct estimate *like, double distance, struct estimate *out)
+{
+	double times = out->features.warp_instructions / like->features.warp_instructions;
+	uint64_t thread_instructions = out->thread_instructions, warps = out->warps;
+	struct occupancy occupancy = out->occupancy;
+	struct launch_features features = out->features;
+	*out = *like;
+	out->thread_instructions = thread_instructions;
+	out->warps = warps;
+	out->occupancy = occupancy;
+	out->features = features;
+	out->by[CYCLES_launch] -= launch_overhead_cycles(gpu);
+	stretch(out, times);
+	out->warp_instructions = as_count((double)like->warp_instructions * times);
+	out->machine_instructions = as_count((double)like->machine_instructions * times);
+	out->register_bank_conflicts *= times;
+	scale_memory(&out->memory, times);
+	out->simulated_fraction = 0;
+	out->sampled = true;
+	out->spread = distance;
+	add_flag(out, "sampled");
+}
+
+/* Timed, unless a launch like it has been. */
+static int time_warps(const struct gpu *gpu, const struct launch_profile *launch, const struct launch_warps *warps,
+                      const struct model_options *options, struct estimate *out)
+{
+	double distance = 0;
+	int result = warp_features(warps, &out->features);
+	if (result)
+		return result;
+	out->features.kind = ((launch->local[2] * 65537 + launch->local[1]) * 65537 + launch->local[0]) * 1000003 + launch->local_bytes;
+	out->features.thread_instructions = (double)out->thread_instructions;
+	const struct estimate *like = options->alike ? options->alike(options->alike_ctx, &out->features, &distance) : NULL;
+	if (like)
+		take_alike(gpu, like, distance, out);
+	else
+		result = run_machine(gpu, warps, add(launch->local_bytes, launch->code->shared_bytes), options, out);
+	return result;
+}
+
 /* From traces; -ENOENT where none of them can be used. */
 static int model_traced(const struct gpu *gpu, const struct launch_profile *launch, const struct model_options *options,
                         struct estimate *out)
@@ -332,7 +390,7 @@ static int model_traced(const struct gpu *gpu, const struct launch_profile *laun
 	int result = trace_warps(gpu, launch->code, launch->trace, &shape, &launch->lanes, launch->accesses, &t);
 	if (result)
 		return result;
-	result = run_machine(gpu, &t.warps, add(launch->local_bytes, launch->code->shared_bytes), options, out);
+	result = time_warps(gpu, launch, &t.warps, options, out);
 	if (!result && launch->instructions)
 		result = count_warp_executions(&t.warps, 1, launch->instructions);
 	out->lane_efficiency = t.lane_efficiency;
@@ -356,10 +414,10 @@ static int model_counted(const struct gpu *gpu, const struct launch_profile *lau
 	                        &(struct synthesis_limits){MOST_ITEMS, MOST_BLOCKS, gpu->l1_access_bytes}, &s);
 	if (result)
 		return result;
-	result = run_machine(gpu, &s.warps, add(launch->local_bytes, launch->code->shared_bytes), options, out);
+	result = time_warps(gpu, launch, &s.warps, options, out);
 	if (!result && launch->instructions)
 		result = count_warp_executions(&s.warps, 1 / s.fraction, launch->instructions);
-	if (s.fraction < 1)
+	if (s.fraction < 1 && !out->sampled) /* whoever it is like was stretched */
 		stretch(out, 1 / s.fraction);
 	if (s.fraction < 0.99) /* less is the rounding of counts that are not whole */
 		add_flag(out, "paths_cut");

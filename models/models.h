@@ -9,6 +9,7 @@
 
 #include "models/accesses.h"
 #include "models/attribution.h"
+#include "models/cluster.h"
 #include "models/code.h"
 #include "models/convergence.h"
 #include "models/gpu.h"
@@ -38,6 +39,11 @@ struct launch_profile {
 	struct instruction_count *instructions; /* NULL, or zeroed entries per instruction of code, which model_launch fills */
 };
 
+struct estimate;
+/* Asked before a launch is timed: the estimate of one that behaves alike, and how far from it this one is (TBPoint's distance);
+ * NULL: there is none. */
+typedef const struct estimate *model_alike_fn(void *ctx, const struct launch_features *f, double *distance);
+
 enum model_kind { MODEL_FULL, MODEL_OPTIMISTIC, MODEL_PROBABILISTIC, MODEL_OCCUPANCY };
 
 struct model_options {
@@ -45,6 +51,8 @@ struct model_options {
 	bool exact;          /* simulate every work-group */
 	bool hierarchy;      /* memory behind L1, where it is known where warps go; else it is perfect, and the estimate says so */
 	uint32_t iterations; /* of the fixed point, at most */
+	model_alike_fn *alike; /* NULL: every launch is timed */
+	void *alike_ctx;
 };
 
 enum occupancy_limit {
@@ -79,6 +87,9 @@ struct estimate {
 	struct occupancy occupancy;
 	double lane_efficiency;
 	struct line_divergence divergence[ESTIMATE_MAX_LINES]; /* of a traced launch, most first; divergent 0: no more */
+	struct launch_features features;
+	bool sampled; /* not timed: it has the cycles per instruction of a launch like it */
+	double spread; /* how far from that it may be: TBPoint's distance of the two */
 	struct memory_statistics memory;
 	const char *flags[ESTIMATE_MAX_FLAGS]; /* static strings, NULL-terminated unless full */
 };

@@ -8,6 +8,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+static void free_sampling(struct sampling *s)
+{
+	for (size_t i = 0; s && i < s->clusters.count; i++)
+		free(s->clusters.clusters[i].data);
+	if (s)
+		launch_clusters_free(&s->clusters);
+	free(s);
+}
+
 void artifact_release(struct artifact *a)
 {
 	if (!a || --a->refs)
@@ -20,6 +29,7 @@ void artifact_release(struct artifact *a)
 			code_free(a->kernels[i].code[t]);
 			free(a->kernels[i].failure[t]);
 			free(a->kernels[i].memos[t]);
+			free_sampling(a->kernels[i].samplings[t]);
 			free(a->kernels[i].library[t]);
 		}
 	}

@@ -4,11 +4,11 @@
 #include <stdlib.h>
 
 /* Traces are decoded only for this, because most launches are like others. */
-static int model_target(struct launch_result *r, const struct gpu *gpu, struct estimate *out)
+static int model_target(struct launch_result *r, const struct gpu *gpu, size_t t)
 {
 	if (r->trace)
 		r->profile.trace = trace_decoded(r);
-	int result = model_launch(gpu, &r->profile, &runtime.model, out);
+	int result = sampling_model(gpu, r, t);
 	r->profile.trace = NULL;
 	return result;
 }
@@ -26,7 +26,7 @@ static int estimate_target(struct launch_result *r, size_t t)
 		if (lines_wanted())
 			r->instructions[t] = calloc(r->profile.code->code_count + 1, sizeof *r->instructions[t]);
 		r->profile.instructions = r->instructions[t];
-		if (!memo_find(r, t, key) && !(result = model_target(r, gpu, &r->estimates[t])))
+		if (!memo_find(r, t, key) && !(result = model_target(r, gpu, t)))
 			memo_keep(r, t, key);
 	}
 	free(accesses);

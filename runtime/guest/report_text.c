@@ -143,6 +143,28 @@ static void add_library(struct text *t)
 	gs_buf_free(&list);
 }
 
+static void add_sampling(struct text *t)
+{
+	for (size_t g = 0; g < runtime.target_count; g++) {
+		struct sampling_stats all = {0};
+		for (const struct kernel_stats *k = stats.kernels; k; k = k->next) {
+			const struct sampling_stats *s = &k->by_target[g].sampling;
+			all.sampled += s->sampled;
+			all.checks += s->checks;
+			all.error_sum += s->error_sum;
+			all.error_most = s->error_most > all.error_most ? s->error_most : all.error_most;
+		}
+		if (all.checks)
+			text_line(t, 2, "sampling on %s: %llu of %llu launches took the cycles per instruction of one like them; of %llu "
+			          "checked, the error is %.1f%% on average, %.1f%% at most", runtime.targets[g].gpu.name,
+			          (unsigned long long)all.sampled, (unsigned long long)stats.launches, (unsigned long long)all.checks,
+			          100 * all.error_sum / (double)all.checks, 100 * all.error_most);
+		else if (all.sampled)
+			text_line(t, 2, "sampling on %s: %llu of %llu launches took the cycles per instruction of one like them",
+			          runtime.targets[g].gpu.name, (unsigned long long)all.sampled, (unsigned long long)stats.launches);
+	}
+}
+
 /* What the application's threads waited for because of us, and what ran beside them. The slow-down leaves out what
  * counting costs inside kernels: nobody ran them without. */
 static void add_cost(struct text *t)
@@ -205,6 +227,7 @@ static void add_all(struct text *t)
 		add_transfers(t);
 		add_not_modelled(t);
 		add_library(t);
+		add_sampling(t);
 		if (tool_cost.launches) /* a replay launches nothing */
 			add_cost(t);
 	}

@@ -10,21 +10,6 @@
 
 static const double THRESHOLD = 0.1; /* TBPoint, V-A */
 
-struct sampling {
-	struct launch_clusters clusters; /* data: the representative's estimate */
-	uint64_t taken;                  /* launches that took another's */
-};
-
-void sampling_free(struct sampling *s)
-{
-	if (!s)
-		return;
-	for (size_t i = 0; i < s->clusters.count; i++)
-		free(s->clusters.clusters[i].data);
-	launch_clusters_free(&s->clusters);
-	free(s);
-}
-
 /* What a launch like it gave, and how far from it this one is. NULL: simulate it. */
 static const struct estimate *known_estimate(void *ctx, const struct launch_features *f, double *distance)
 {

@@ -90,6 +90,12 @@ int unit_list_encode(const struct unit_list *list, struct gs_pack *pack);
 
 /* ---- twin.c: the annotated program and what is known about it ---- */
 
+/* Launches of a kernel on a target that behave alike (sampling.c). */
+struct sampling {
+	struct launch_clusters clusters; /* data: the estimate of the one that was simulated */
+	uint64_t taken;                  /* launches that took another's */
+};
+
 struct artifact_kernel {
 	char *name;
 	unsigned arguments;
@@ -101,6 +107,7 @@ struct artifact_kernel {
 	struct kernel_code *code[MAX_TARGETS]; /* by architecture; NULL when there is none: */
 	char *failure[MAX_TARGETS];            /* why */
 	struct memo *memos[MAX_TARGETS];       /* by target; the worker's */
+	struct sampling *samplings[MAX_TARGETS]; /* likewise */
 	char *library[MAX_TARGETS];            /* lines: functions that a table costs; NULL when there are none */
 	struct launches_alike *shapes;           /* of its launches (tracing.h), those in use first */
 	uint64_t shape_count;                  /* that there ever were */
@@ -336,7 +343,14 @@ struct limiter_share {
 enum { STATS_FLAGS = 24 };
 
 /* Sums over launches with an estimate, and one of them. */
+/* Launches that took another's cycles per instruction, and what simulating some of them all the same gave. */
+struct sampling_stats {
+	uint64_t sampled, checks;
+	double error_sum, error_most; /* relative, of time */
+};
+
 struct target_stats {
+	struct sampling_stats sampling;
 	uint64_t launches;
 	double total_ns, min_ns, max_ns, low_ns, high_ns, cycles, occupancy_sum;
 	double by[CYCLE_KIND_COUNT];
@@ -439,6 +453,11 @@ bool launch_is_sound(const struct launch *l);
 /* profile.c: fills the profile, counts and flags from the counter buffer, which must outlive the profile. */
 void profile_fill(struct launch_result *r);
 
+/* ---- sampling.c: launches that behave alike are simulated once ---- */
+
+/* Fills the estimate of a target, whose code is in the profile; returns as model_launch does. */
+int sampling_model(const struct gpu *gpu, struct launch_result *r, size_t target);
+
 /* ---- memo.c: estimates of launches that are alike ---- */
 
 void memo_key(const struct launch_result *r, char key[33]); /* of the profile as it is for one target */
@@ -454,6 +473,8 @@ struct line_sum *lines_of(const struct kernel_lines *l, size_t target, size_t *c
 bool is_own_source(const char *file); /* the text that the program was created with, not what it includes */
 
 void stats_add_launch(const struct launch_result *r);
+/* A launch that was not simulated has been after all: how far off it was. */
+void stats_add_check(const char *kernel, size_t target, double error);
 const char *transfer_name(enum transfer_kind kind);
 /* Time of a kind of transfer on a target's link, all commands together. */
 double transfer_time_ns(const struct gpu *gpu, enum transfer_kind kind, const struct transfer_stats *t);

@@ -77,6 +77,7 @@ static void add_estimate(struct target_stats *t, const struct launch_result *r, 
 		keep_longest(t, r, e, r->launch->facts->code[runtime.targets[target].arch]);
 	}
 	add_limiter(t, e->limiter, e->time_ns);
+	t->sampling.sampled += e->sampled;
 	add_flags(t, e->flags, ESTIMATE_MAX_FLAGS);
 	add_flags(t, r->flags, GS_ARRAY_LEN(r->flags));
 }
@@ -106,6 +107,19 @@ void stats_add_launch(const struct launch_result *r)
 	pthread_mutex_unlock(&stats.lock);
 	if (failure)
 		launch_not_modelled(r->launch->kernel_name, failure);
+}
+
+void stats_add_check(const char *kernel, size_t target, double error)
+{
+	pthread_mutex_lock(&stats.lock);
+	struct kernel_stats *k = kernel_stats(kernel);
+	struct sampling_stats *s = k ? &k->by_target[target].sampling : NULL;
+	if (s) {
+		s->checks++;
+		s->error_sum += error;
+		s->error_most = error > s->error_most ? error : s->error_most;
+	}
+	pthread_mutex_unlock(&stats.lock);
 }
 
 void launch_not_modelled(const char *kernel, const char *reason)
