@@ -103,8 +103,7 @@ static void run_box(const struct launch *l, cl_kernel kernel, bool traced, size_
 		check(!clSetKernelArg(kernel, next++, sizeof sizes[i], &sizes[i]), "sizes");
 	if (groups) {
 		box.s[0] = first;
-		box.s[3] = l->global / l->local;
-		box.s[4] = box.s[5] = 1;
+		box.s[3] = l->global / l->local - groups;
 	}
 	box.s[9] = l->chunks;
 	box.s[10] = l->every[0];
