@@ -248,8 +248,6 @@ static void guard_loop(struct machine_function *f, uint32_t loop, int32_t join)
 static void arrive(struct machine_function *f, uint32_t join)
 {
 	const struct graph_block *b = &f->graph->blocks[join];
-	if (f->flow[join].arrives)
-		return;
 	f->flow[join].arrives = true;
 	for (uint32_t n = 0; n < b->in_count; n++) {
 		const struct graph_edge *e = &f->graph->edges[f->graph->in[b->first_in + n]];
@@ -269,7 +267,7 @@ static void keep_together(struct machine_function *f, uint32_t block)
 			return;
 	if (leaves_loop(f, block)) {
 		guard_loop(f, (uint32_t)f->graph->blocks[block].loop, join);
-	} else {
+	} else if (!f->flow[join].arrives) { /* those behind it that meet there too need no other */
 		f->flow[block].before++;
 		arrive(f, (uint32_t)join);
 	}
@@ -286,7 +284,7 @@ int machine_flow_find(struct machine_function *f, struct gs_error *err)
 		drop_jumps(f, b);
 	for (uint32_t b = 0; b < f->graph->block_count; b++)
 		move_ends(f, b);
-	for (uint32_t b = 0; b < f->graph->block_count && !result; b++)
-		keep_together(f, b);
+	for (uint32_t i = 0; i < f->graph->order_count && !result; i++)
+		keep_together(f, f->graph->order[i]);
 	return result;
 }
