@@ -47,11 +47,51 @@ static void add_occupancy(struct text *t, const struct target_stats *s)
 	          show_bytes(shared, (double)(s->shared_bytes + s->longest_local_bytes)));
 }
 
+static void add_rate(struct gs_buf *line, const char *what, double rate)
+{
+	if (rate > 0)
+		gs_buf_printf(line, ", %s %.0f%%", what, 100 * rate);
+}
+
+/* Of the longest launch; nothing where memory is perfect. */
+static void add_memory(struct text *t, const struct memory_statistics *m)
+{
+	char requests[SHOW_CELL], parts[SHOW_CELL], bytes[SHOW_CELL];
+	struct gs_buf line = {0};
+	if (!(m->requests > 0))
+		return;
+	gs_buf_printf(&line, "  memory, longest launch: %s requests in %s parts", show_count(requests, m->requests),
+	              show_count(parts, m->transactions));
+	add_rate(&line, "L1 hits", m->l1_hit);
+	add_rate(&line, "L2 hits", m->l2_hit);
+	gs_buf_printf(&line, ", %s to and from DRAM", show_bytes(bytes, m->dram_read_bytes + m->dram_written_bytes));
+	add_rate(&line, "DRAM busy", m->dram_share);
+	add_rate(&line, "L2 busy", m->l2_share);
+	if (m->shared_factor > 1)
+		gs_buf_printf(&line, ", %.2f accesses per local memory instruction", m->shared_factor);
+	if (!line.failed)
+		text_line(t, 4, "%s", line.data);
+	gs_buf_free(&line);
+}
+
+/* The cycles of each step, of the longest launch. */
+static void add_convergence(struct gs_buf *line, const struct fixed_point *f)
+{
+	uint32_t kept = fixed_point_kept(f);
+	for (uint32_t i = 0; i < kept; i++) {
+		char cycles[SHOW_CELL];
+		gs_buf_printf(line, "%s%s", i ? ", " : " (", show_count(cycles, f->history[i]));
+	}
+	if (kept)
+		gs_buf_printf(line, " cycles%s)", f->converged ? "" : ", not converged");
+}
+
 static void add_model(struct text *t, const struct target_stats *s)
 {
 	char low[SHOW_CELL], high[SHOW_CELL];
 	struct gs_buf line = {0};
 	gs_buf_printf(&line, "  model: %s, %u steps to the fixed point", s->longest.model, s->longest.iterations);
+	add_convergence(&line, &s->longest.fixed_point);
 	if (s->longest.simulated_fraction < 0.9995)
 		gs_buf_printf(&line, ", %.1f%% simulated", 100 * s->longest.simulated_fraction);
 	if (s->low_ns < s->high_ns)
@@ -75,6 +115,7 @@ void text_kernel(struct text *t, const struct kernel_stats *k)
 		add_cycles(t, s);
 		add_instructions(t, s);
 		add_occupancy(t, s);
+		add_memory(t, &s->longest.memory);
 		add_model(t, s);
 		gs_buf_free(&name);
 	}
