@@ -48,7 +48,7 @@ static void keep_wait_list(struct schedule_command *c, cl_uint count, const cl_e
 	}
 }
 
-static struct schedule_command *add_command(const char *what, const char *name, const struct command_call *call)
+static struct schedule_command *add_command(const char *what, const char *name, const struct command_call *call, bool in_order)
 {
 	struct schedule *s = &timeline.schedule;
 	if (!timeline.started && !(timeline.started = !schedule_start(s, runtime.target_count)))
@@ -58,7 +58,7 @@ static struct schedule_command *add_command(const char *what, const char *name, 
 		return NULL;
 	}
 	struct schedule_thread *thread = schedule_thread(s, (uint64_t)gettid());
-	struct schedule_queue *queue = call->queue ? schedule_queue(s, call->queue, is_in_order(call->queue)) : NULL;
+	struct schedule_queue *queue = call->queue ? schedule_queue(s, call->queue, in_order) : NULL;
 	struct schedule_command *c = thread && (queue || !call->queue) ? schedule_add(s, what, name) : NULL;
 	if (!c)
 		return NULL;
@@ -79,17 +79,33 @@ static void resolve(struct schedule_command *c)
 	schedule_replay(&timeline.schedule);
 }
 
+/* A new command; unless it is NULL, the lock is held until log_ends. */
+static struct schedule_command *log_begins(const char *what, const char *name, const struct command_call *call)
+{
+	if (!timeline_wanted())
+		return NULL;
+	bool in_order = call->queue && is_in_order(call->queue); /* the driver is asked without a lock */
+	pthread_mutex_lock(&timeline.lock);
+	struct schedule_command *c = add_command(what, name, call, in_order);
+	if (!c)
+		pthread_mutex_unlock(&timeline.lock);
+	return c;
+}
+
+static void log_ends(void)
+{
+	pthread_mutex_unlock(&timeline.lock);
+}
+
 /* ---- what happened ---- */
 
 struct schedule_command *timeline_launch(const char *kernel, const struct command_call *call)
 {
-	if (!timeline_wanted())
-		return NULL;
-	pthread_mutex_lock(&timeline.lock);
-	struct schedule_command *c = add_command("launch", kernel, call);
-	if (c)
+	struct schedule_command *c = log_begins("launch", kernel, call);
+	if (c) {
 		c->engine = ENGINE_COMPUTE;
-	pthread_mutex_unlock(&timeline.lock);
+		log_ends();
+	}
 	return c;
 }
 
@@ -110,46 +126,37 @@ void timeline_transfer(enum transfer_kind kind, uint64_t size_bytes, const struc
 		[TRANSFER_READ] = ENGINE_FROM_GPU, [TRANSFER_MAP] = ENGINE_FROM_GPU,   [TRANSFER_WRITE] = ENGINE_TO_GPU,
 		[TRANSFER_UNMAP] = ENGINE_TO_GPU,  [TRANSFER_COPY] = ENGINE_COMPUTE, [TRANSFER_FILL] = ENGINE_COMPUTE,
 	};
-	if (!timeline_wanted())
-		return;
-	pthread_mutex_lock(&timeline.lock);
-	struct schedule_command *c = add_command(transfer_name(kind), NULL, call);
+	struct schedule_command *c = log_begins(transfer_name(kind), NULL, call);
 	if (c) {
 		c->size_bytes = size_bytes;
 		c->engine = engines[kind];
 		for (size_t t = 0; t < runtime.target_count; t++)
 			c->times[t].duration = transfer_time_ns(&runtime.targets[t].gpu, kind, &(struct transfer_stats){1, size_bytes});
 		resolve(c);
+		log_ends();
 	}
-	pthread_mutex_unlock(&timeline.lock);
 }
 
 void timeline_marker(const struct command_call *call, bool barrier)
 {
-	if (!timeline_wanted())
-		return;
-	pthread_mutex_lock(&timeline.lock);
-	struct schedule_command *c = add_command(barrier ? "barrier" : "marker", NULL, call);
+	struct schedule_command *c = log_begins(barrier ? "barrier" : "marker", NULL, call);
 	if (c) {
 		c->waits_all = !c->after_count;
 		c->barrier = barrier;
 		resolve(c);
+		log_ends();
 	}
-	pthread_mutex_unlock(&timeline.lock);
 }
 
 void timeline_wait(const char *name, const struct command_call *call)
 {
-	if (!timeline_wanted())
-		return;
-	pthread_mutex_lock(&timeline.lock);
-	struct schedule_command *c = add_command("wait", name, call);
+	struct schedule_command *c = log_begins("wait", name, call);
 	if (c) {
 		c->waits_all = call->queue;
 		c->waits = true;
 		resolve(c);
+		log_ends();
 	}
-	pthread_mutex_unlock(&timeline.lock);
 }
 
 /* ---- what the application asks ---- */
