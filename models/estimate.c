@@ -114,14 +114,37 @@ int launch_accesses(const struct gpu *gpu, const struct launch_profile *launch, 
 	return *out ? usual_accesses(gpu, launch->code, &arguments, *out, unknown) : -ENOMEM;
 }
 
-/* The largest share that is not the launch itself names the limiter. */
+static enum cycle_kind largest(const struct estimate *e, const enum cycle_kind *kinds, size_t count)
+{
+	enum cycle_kind most = kinds[0];
+	for (size_t i = 1; i < count; i++)
+		if (e->by[kinds[i]] > e->by[most])
+			most = kinds[i];
+	return most;
+}
+
+/*
+ * The largest share names the limiter. Waiting for memory is one cause, wherever requests stood in line; what it is called is
+ * the part of memory that is busy most of the time, or, where none is, the place where most was waited for.
+ */
 static const char *limiter_of(const struct estimate *e)
 {
+	static const enum cycle_kind memory[] = {CYCLES_memory, CYCLES_l1, CYCLES_l2, CYCLES_dram};
+	static const double busy = 0.7; /* of peak: hardly anything is reached beyond it */
 	enum cycle_kind most = CYCLES_issue;
+	double waited = 0;
+	for (size_t i = 0; i < GS_ARRAY_LEN(memory); i++)
+		waited += e->by[memory[i]];
 	for (int k = 0; k < CYCLE_KIND_COUNT; k++)
 		if (e->by[k] > e->by[most])
 			most = (enum cycle_kind)k;
-	return cycle_kind_name(most);
+	if (waited < e->by[most])
+		return cycle_kind_name(most);
+	if (e->memory.dram_share > busy)
+		return cycle_kind_name(CYCLES_dram);
+	if (e->memory.l2_share > busy)
+		return cycle_kind_name(CYCLES_l2);
+	return cycle_kind_name(largest(e, memory, GS_ARRAY_LEN(memory)));
 }
 
 static double launch_overhead_cycles(const struct gpu *gpu)
