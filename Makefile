@@ -8,6 +8,7 @@ TSAN ?= 0
 PREFIX ?= /usr/local
 DESTDIR ?=
 FUZZ_SECONDS ?= 3600
+JOBS ?= $(shell nproc 2>/dev/null || echo 1)
 
 CC = gcc
 LLVM_CONFIG ?= llvm-config-19
@@ -254,34 +255,34 @@ setup-fuzz:
 
 # A second make: the first could not know the tools that its set-up installed.
 demo: setup-demo
-	@$(MAKE) --no-print-directory all $(O)/kernels/demo
+	@$(MAKE) --no-print-directory -j$(JOBS) all $(O)/kernels/demo
 	LD_PRELOAD=$(abspath $(O))/libgpusim.so GPUSIM_GPU=gtx480,v100,h200 $(O)/kernels/demo
 
 test: setup-test
-	@$(MAKE) --no-print-directory all programs $(O)/unit-tests
+	@$(MAKE) --no-print-directory -j$(JOBS) all programs $(O)/unit-tests
 	tests/run.sh $(O)
 
 bench: setup-test
-	@$(MAKE) --no-print-directory all programs
+	@$(MAKE) --no-print-directory -j$(JOBS) all programs
 	tests/bench.sh $(O)
 
 validate: setup-validate
-	@$(MAKE) --no-print-directory all programs $(O)/unit-tests
+	@$(MAKE) --no-print-directory -j$(JOBS) all programs $(O)/unit-tests
 	tests/validate.sh $(O)
 
 fuzz-annotator: setup-fuzz
-	@$(MAKE) --no-print-directory $(O)/fuzz/annotator $(O)/tests/generate/generate
+	@$(MAKE) --no-print-directory -j$(JOBS) $(O)/fuzz/annotator $(O)/tests/generate/generate
 	tests/fuzz/run.sh $(O) $(FUZZ_SECONDS)
 
 fuzz-ptx: setup-fuzz
-	@$(MAKE) --no-print-directory $(O)/fuzz/ptx
+	@$(MAKE) --no-print-directory -j$(JOBS) $(O)/fuzz/ptx
 	mkdir -p $(O)/fuzz/ptx-corpus $(O)/fuzz/ptx-found
 	$(O)/fuzz/ptx -max_total_time=$(FUZZ_SECONDS) -timeout=5 -max_len=16384 -len_control=20 -dict=tests/fuzz/ptx.dict \
 		-artifact_prefix=$(O)/fuzz/ptx-found/ -print_final_stats=1 $(O)/fuzz/ptx-corpus tests/fuzz/ptx
 
 # A profile of the day is the seed.
 fuzz-profile: setup-fuzz
-	@$(MAKE) --no-print-directory all $(O)/kernels/launches $(O)/fuzz/profile
+	@$(MAKE) --no-print-directory -j$(JOBS) all $(O)/kernels/launches $(O)/fuzz/profile
 	mkdir -p $(O)/fuzz/profile-corpus $(O)/fuzz/profile-found
 	$(O)/gpusim record -o $(O)/fuzz/seed -- $(O)/kernels/launches collatz 512 3
 	$(O)/fuzz/profile --seed $(O)/fuzz/seed $(O)/fuzz/profile-corpus/seed
@@ -316,6 +317,6 @@ help:
 	@echo 'make fuzz-profile  feed damaged profiles to gpusim replay, for FUZZ_SECONDS'
 	@echo 'make install     to PREFIX (/usr/local) under DESTDIR; make uninstall takes it away'
 	@echo 'make clean       remove the build folder'
-	@echo 'Switches: V=1 show commands, DEBUG=1, ASAN=1 (address and undefined), TSAN=1 (threads), O=DIR build folder'
+	@echo 'Switches: V=1 show commands, DEBUG=1, ASAN=1 (address and undefined), TSAN=1 (threads), O=DIR build folder, JOBS=N compilers at once'
 
 -include $(shell find $(O) -name '*.d' 2>/dev/null)
