@@ -294,10 +294,11 @@ static int compare_counts(const char *report, const char *kernel, const struct m
 /* Whether the report has an estimate for the kernel's launch; *why where not. */
 static int modelled(const char *report, const char *kernel, char *why, size_t why_size)
 {
-	char key[64];
+	char key[96];
 	const char *end, *at = find_launch(report, kernel, &end), *untouched = strstr(report, "\"not_modelled\":[");
 
-	snprintf(key, sizeof key, "\"kernel\":\"%s\"", kernel);
+	/* The commands of the timeline, which come later, have kernels too. */
+	snprintf(key, sizeof key, "\"kernel\":\"%s\",\"launches\":", kernel);
 	untouched = untouched ? strstr(untouched, key) : NULL;
 	if (untouched)
 		snprintf(why, why_size, "not modelled: %.*s", (int)strcspn(untouched, "}"), untouched);
