@@ -160,7 +160,7 @@ $(O)/tests/golden/golden $(O)/tests/traces/traces: tests/golden/common.c tests/g
 	$(QUIET)mkdir -p $(@D)
 	$(QUIET)$(CC) -O1 -g -D_GNU_SOURCE -I. -I$(O) -Itests/golden -Wall -Wextra $(SANITIZE) -o $@ $(filter %.c %.o,$^) -lOpenCL -lm
 
-$(O)/tests/registers/registers: tests/registers/registers.c $(call OBJ,$(COMMON) $(PTX) runtime/cmd/explain_compile.c)
+$(O)/tests/registers/registers: tests/registers/registers.c $(call OBJ,$(COMMON) $(PTX) runtime/cmd/explain_compile.c runtime/cmd/cc_run.c)
 	$(SAY) CC $<
 	$(QUIET)mkdir -p $(@D)
 	$(QUIET)$(CC) -O1 -g -D_GNU_SOURCE -I. -I$(O) -Wall -Wextra $(SANITIZE) -o $@ $^ -pthread -lzstd -lm

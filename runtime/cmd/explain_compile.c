@@ -2,15 +2,11 @@
 #include "runtime/cmd/explain.h"
 
 #include "runtime/cc/protocol.h"
-#include "runtime/cc_path.h"
+#include "runtime/cmd/cc_run.h"
 
 #include <errno.h>
 #include <limits.h>
-#include <spawn.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 /* What programs meet on POCL, without the macros of a CPU. */
@@ -58,39 +54,6 @@ static int make_request(const char *file, const struct gs_buf *source, const cha
 	return result;
 }
 
-static int run_cc(const char *in, const char *out, struct gs_error *err)
-{
-	extern char **environ;
-	char own[PATH_MAX], cc[PATH_MAX];
-	const char *chosen = getenv("GPUSIM_CC");
-	ssize_t length = readlink("/proc/self/exe", own, sizeof own - 1);
-	pid_t pid;
-	int status = 0;
-	own[length > 0 ? length : 0] = 0;
-	int result = cc_path(chosen ? chosen : "", own, cc, err);
-	if (result)
-		return result;
-	/* In a shell where programs are traced, clang is none of them. */
-	unsetenv("LD_PRELOAD");
-	unsetenv("OPENCL_LAYERS");
-	int failure = posix_spawn(&pid, cc, NULL, NULL, (char *const[]){cc, (char *)in, (char *)out, NULL}, environ);
-	if (failure)
-		return gs_fail(err, failure, "cannot run %s: %s", cc, strerror(failure));
-	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
-		;
-	return status ? gs_fail(err, EIO, "gpusim-cc ended without a result") : 0;
-}
-
-static int read_result(const char *path, struct gs_pack *result, struct gs_error *err)
-{
-	struct gs_buf bytes = {0};
-	int failed = gs_read_file(path, &bytes, err);
-	if (!failed)
-		failed = gs_pack_decode(result, bytes.data, bytes.len, err);
-	gs_buf_free(&bytes);
-	return failed;
-}
-
 /* "STAGE: program.cl:LINE:COLUMN: what" with the user's file in its place, or what the target's compile says. */
 static int check_result(const struct gs_pack *result, const char *file, struct gs_error *err)
 {
@@ -109,26 +72,12 @@ static int check_result(const struct gs_pack *result, const char *file, struct g
 int explain_compile(const char *file, const struct gs_buf *source, const char *options, const char *target,
                     struct gs_pack *result, struct gs_error *err)
 {
-	const char *temporary = getenv("TMPDIR");
-	char folder[PATH_MAX - 16], in[PATH_MAX], out[PATH_MAX];
 	struct gs_buf request = {0};
-	snprintf(folder, sizeof folder, "%s/gpusim.XXXXXX", temporary && *temporary ? temporary : "/tmp");
-	if (!mkdtemp(folder))
-		return gs_fail(err, errno, "cannot make %s: %s", folder, strerror(errno));
-	snprintf(in, sizeof in, "%s/request", folder);
-	snprintf(out, sizeof out, "%s/result", folder);
 	int failed = make_request(file, source, options, target, &request, err);
 	if (!failed)
-		failed = gs_write_file(in, request.data, request.len, err);
-	if (!failed)
-		failed = run_cc(in, out, err);
-	if (!failed)
-		failed = read_result(out, result, err);
+		failed = cc_run(&request, result, err);
 	if (!failed)
 		failed = check_result(result, file, err);
-	unlink(in);
-	unlink(out);
-	rmdir(folder);
 	gs_buf_free(&request);
 	return failed;
 }
