@@ -14,7 +14,7 @@
 static char root[PATH_MAX - 128]; /* set once by cache_setup */
 static uint64_t bound;
 
-static const char *const kind_names[CACHE_KINDS] = {"results", "binaries"};
+static const char *const kind_names[CACHE_KINDS] = {"results", "binaries", "wanted"};
 
 void cache_setup(const char *directory, uint64_t bound_bytes)
 {
@@ -169,4 +169,26 @@ void cache_remove(enum cache_kind kind, const char *key)
 	char path[PATH_MAX];
 	if (!entry_path(kind, key, path, NULL))
 		unlink(path);
+}
+
+int cache_each(enum cache_kind kind, int (*visit)(const char *key, void *data), void *data)
+{
+	struct entries e = {0};
+	size_t length = strlen(kind_names[kind]);
+	int result = 0;
+	entries_scan(&e);
+	for (size_t i = 0; i < e.count && !result; i++)
+		if (!strncmp(e.list[i].name, kind_names[kind], length) && e.list[i].name[length] == '/')
+			result = visit(e.list[i].name + length + 1, data);
+	free(e.list);
+	return result;
+}
+
+bool cache_worth_keeping(const struct gs_pack *result)
+{
+	const char *failure = gs_pack_text(result, "failure");
+	for (size_t i = 0; i < result->count; i++)
+		if (!strcmp(result->sections[i].name, "target") && strstr(result->sections[i].data, "\nfailure "))
+			return false;
+	return !*failure || !strncmp(failure, "annotate:", 9);
 }

@@ -13,6 +13,7 @@
 enum cache_kind {
 	CACHE_RESULTS,  /* what gpusim-cc made of a request */
 	CACHE_BINARIES, /* the units behind a program's binary */
+	CACHE_WANTED,   /* requests that no gpusim-cc answered, for `gpusim cache fill` on another machine */
 	CACHE_KINDS
 };
 
@@ -22,6 +23,12 @@ const char *cache_directory(void); /* "" when there is none */
 int cache_put_pack(enum cache_kind kind, const char *key, const struct gs_pack *pack, struct gs_error *err);
 int cache_get_pack(enum cache_kind kind, const char *key, struct gs_pack *pack, struct gs_error *err);
 void cache_remove(enum cache_kind kind, const char *key);
+/* Calls `visit` with the key of each entry until it returns other than 0, and returns that. */
+int cache_each(enum cache_kind kind, int (*visit)(const char *key, void *data), void *data);
+
+/* Whether a result of gpusim-cc is true of its source: a clang that was missing or killed may be there next time, and so
+ * may a header. Others are asked for again. */
+bool cache_worth_keeping(const struct gs_pack *result);
 
 struct cache_usage {
 	uint64_t files, size_bytes;

@@ -8,16 +8,22 @@
 #include <string.h>
 #include <zstd.h>
 
-static const char first_line[] = "gpusim-profile 1\n";
+static const struct record_format profile_format = {"gpusim-profile", "a profile of gpusim"};
+const struct record_format cache_format = {"gpusim-cache", "a cache file of gpusim"};
 
 enum { LEVEL = 1, MOST_HEADER = 128 };
 static const uint64_t most_bytes = 4ull << 30; /* of a record, so that a damaged size does not ask for all memory */
 
 /* ---- writing ---- */
 
+void records_begin(struct gs_buf *out, const struct record_format *format)
+{
+	gs_buf_printf(out, "%s 1\n", format->name);
+}
+
 void profile_begin(struct gs_buf *out)
 {
-	gs_buf_puts(out, first_line);
+	records_begin(out, &profile_format);
 }
 
 static void add_record(struct gs_buf *out, const char *kind, size_t raw, const void *stored, size_t length)
@@ -71,24 +77,30 @@ void profile_reader_free(struct profile_reader *r)
 	free(r);
 }
 
-int profile_open(const char *path, struct profile_reader **out, struct gs_error *err)
+int records_open(const char *path, const struct record_format *format, struct profile_reader **out, struct gs_error *err)
 {
-	char line[sizeof first_line] = "";
+	char line[MOST_HEADER] = "";
+	size_t length = strlen(format->name);
 	struct profile_reader *r = calloc(1, sizeof *r);
 	int result = 0;
 	if (!r || !(r->path = strdup(path)))
 		result = gs_fail(err, ENOMEM, "out of memory");
 	else if (!(r->file = fopen(path, "rbe")))
 		result = gs_fail(err, errno, "cannot read %s: %s", path, strerror(errno));
-	else if (!fgets(line, sizeof line, r->file) || strncmp(line, "gpusim-profile ", 15))
-		result = gs_fail(err, EINVAL, "%s is not a profile of gpusim", path);
-	else if (strcmp(line, first_line))
-		result = gs_fail(err, EINVAL, "%s is a profile of another version of gpusim", path);
+	else if (!fgets(line, sizeof line, r->file) || strncmp(line, format->name, length) || line[length] != ' ')
+		result = gs_fail(err, EINVAL, "%s is not %s", path, format->what);
+	else if (strcmp(line + length, " 1\n"))
+		result = gs_fail(err, EINVAL, "%s is %s of another version", path, format->what);
 	if (result)
 		profile_reader_free(r);
 	else
 		*out = r;
 	return result;
+}
+
+int profile_open(const char *path, struct profile_reader **out, struct gs_error *err)
+{
+	return records_open(path, &profile_format, out, err);
 }
 
 static int damaged(const struct profile_reader *r, const char *what, struct gs_error *err)

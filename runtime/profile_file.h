@@ -15,6 +15,13 @@
  *   note     kernel, reason: launches that were not modelled
  *
  * A reader that meets a kind that it does not know skips it; other versions are refused.
+ *
+ * What `gpusim cache` exports is in the same format, with the first line "gpusim-cache 1":
+ *
+ *   about    first: version (GPUSIM_CC_VERSION)
+ *   wanted   the sections of a request that no gpusim-cc answered (runtime/cc/protocol.h)
+ *   result   key, and the sections of gpusim-cc's result
+ *   binary   key, and the sections of a program's units (runtime/cache.h)
  */
 #ifndef GPUSIM_PROFILE_FILE_H
 #define GPUSIM_PROFILE_FILE_H
@@ -28,9 +35,16 @@ void profile_begin(struct gs_buf *out);
 int profile_add(struct gs_buf *out, const char *kind, const struct gs_pack *pack, struct gs_error *err);
 void profile_end(struct gs_buf *out);
 
+struct record_format {
+	const char *name, *what; /* the first line's word; the kind of file, for messages */
+};
+extern const struct record_format cache_format;
+void records_begin(struct gs_buf *out, const struct record_format *format);
+
 struct profile_reader;
 /* A file that is no profile, or of another version, is -EINVAL. */
 int profile_open(const char *path, struct profile_reader **out, struct gs_error *err);
+int records_open(const char *path, const struct record_format *format, struct profile_reader **out, struct gs_error *err);
 /* The next record: returns 1 and fills kind and *pack, which the caller frees; 0 at the end. -EBADMSG: the file is damaged here,
  * or ends without its end, and *err says where. */
 int profile_next(struct profile_reader *r, char kind[PROFILE_KIND_SIZE], struct gs_pack *pack, struct gs_error *err);

@@ -101,6 +101,12 @@ profiles() {
 	add_counts "$TMPDIR/profiles"
 }
 
+carried_cache() {
+	echo "== gpusim cache"
+	POCL_CACHE_DIR=$TMPDIR/pocl "$root/tests/cache.sh" "$build" 2>&1 | tee "$TMPDIR/carried"
+	add_counts "$TMPDIR/carried"
+}
+
 # Kernels, ten in a program: as many as fit into a minute.
 random_programs() {
 	echo "== random programs"
@@ -127,6 +133,7 @@ promises
 reports
 explained
 profiles
+carried_cache
 random_programs
 real_programs
 echo "== all"

@@ -25,7 +25,8 @@ static const struct subcommand {
 	 "tell which kernels got faster or slower between two reports or two GPUs, and why", cmd_diff},
 	{"gpus", "", "list the GPUs that can be modelled", cmd_gpus},
 	{"show", "NAME|FILE.gpu [--set KEY=VALUE,...]", "print a GPU's description, each value with its source", cmd_show},
-	{"cache", "[clear]", "tell where the cache is and how large, or empty it", cmd_cache},
+	{"cache", "[clear | export FILE | import FILE | wanted FILE | fill [FILE]]",
+	 "tell where the cache is and how large, empty it, or carry it between machines with and without clang", cmd_cache},
 };
 
 int cmd_fail(const char *fmt, ...)

@@ -216,14 +216,13 @@ static int run_cc(const struct gs_buf *request, struct gs_pack *result, struct g
 	return result_code;
 }
 
-/* Only what is true of the source: a clang that was missing or killed may be there next time, and so may a header. */
-static bool worth_keeping(const struct gs_pack *result)
+/* A machine without clang asks another one: `gpusim cache wanted` carries what was not answered there. */
+static void keep_wanted(const char *key, const struct gs_buf *request)
 {
-	const char *failure = gs_pack_text(result, "failure");
-	for (size_t i = 0; i < result->count; i++)
-		if (!strcmp(result->sections[i].name, "target") && strstr(result->sections[i].data, "\nfailure "))
-			return false;
-	return !*failure || !strncmp(failure, "annotate:", 9);
+	struct gs_pack pack = {0};
+	if (!gs_pack_decode(&pack, request->data, request->len, NULL) && !cache_put_pack(CACHE_WANTED, key, &pack, NULL))
+		log_info("kept for another machine's clang: gpusim cache wanted FILE");
+	gs_pack_free(&pack);
 }
 
 int compile_units(const struct unit_list *units, cl_device_id device, struct gs_pack *result, struct gs_error *err)
@@ -241,8 +240,12 @@ int compile_units(const struct unit_list *units, cl_device_id device, struct gs_
 		goto out;
 	}
 	failed = run_cc(&request, result, err);
-	if (!failed && worth_keeping(result) && cache_put_pack(CACHE_RESULTS, key, result, &ignored))
+	if (failed || !cache_worth_keeping(result))
+		keep_wanted(key, &request);
+	else if (cache_put_pack(CACHE_RESULTS, key, result, &ignored))
 		log_info("not cached: %s", ignored.text);
+	else
+		cache_remove(CACHE_WANTED, key);
 out:
 	tool_cost.compiles++;
 	tool_cost.compile_ns += clock_ns() - begin;
