@@ -29,6 +29,7 @@ void artifact_release(struct artifact *a)
 			code_free(a->kernels[i].code[t]);
 			free(a->kernels[i].failure[t]);
 			free(a->kernels[i].memos[t]);
+			free(a->kernels[i].accesses[t]);
 			free_sampling(a->kernels[i].samplings[t]);
 			free(a->kernels[i].library[t]);
 		}

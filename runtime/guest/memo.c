@@ -4,6 +4,7 @@
  */
 #include "tracing.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,6 +21,58 @@ struct memo {
 	size_t instruction_count;
 	struct instruction_count instructions[]; /* instruction_count for each entry; none where no report wants them */
 };
+
+/* Of the last launch; most programs launch a kernel with the same arguments again and again. */
+struct known_accesses {
+	char key[33];
+	uint32_t unknown;
+	uint16_t accesses[]; /* per instruction of the code */
+};
+
+static void accesses_key(const struct launch_profile *p, char key[33])
+{
+	struct gs_buf all = {0};
+	gs_buf_add(&all, p->local, sizeof p->local);
+	gs_buf_add(&all, p->groups, sizeof p->groups);
+	gs_buf_add(&all, p->argument_values, p->argument_count * sizeof *p->argument_values);
+	gs_buf_add(&all, p->arguments_known, p->argument_count * sizeof *p->arguments_known);
+	gs_hash_hex(all.data, all.len, key);
+	if (all.failed)
+		*key = 0;
+	gs_buf_free(&all);
+}
+
+static int find_accesses(struct known_accesses **at, const struct gpu *gpu, const struct launch_profile *p, const char key[33])
+{
+	uint16_t *found = NULL;
+	uint32_t unknown;
+	int result = launch_accesses(gpu, p, &found, &unknown);
+	size_t bytes = (p->code->code_count + 1) * sizeof *found;
+	struct known_accesses *kept = result ? NULL : realloc(*at, sizeof *kept + bytes);
+	if (kept) {
+		*at = kept;
+		memcpy(kept->accesses, found, bytes);
+		memcpy(kept->key, key, sizeof kept->key);
+		kept->unknown = unknown;
+	}
+	free(found);
+	return !result && !kept ? -ENOMEM : result;
+}
+
+int memo_accesses(struct launch_result *r, const struct gpu *gpu, size_t target)
+{
+	struct known_accesses **at = &r->launch->facts->accesses[target];
+	char key[33];
+	int result = 0;
+	accesses_key(&r->profile, key);
+	if (!*at || !*key || strcmp((*at)->key, key))
+		result = find_accesses(at, gpu, &r->profile, key);
+	if (!result) {
+		r->profile.accesses = (*at)->accesses;
+		r->profile.unknown_accesses = (*at)->unknown;
+	}
+	return result;
+}
 
 void memo_key(const struct launch_result *r, char key[33])
 {

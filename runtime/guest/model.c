@@ -17,10 +17,8 @@ static int model_target(struct launch_result *r, const struct gpu *gpu, size_t t
 static int estimate_target(struct launch_result *r, size_t t)
 {
 	const struct gpu *gpu = &runtime.targets[t].gpu;
-	uint16_t *accesses = NULL;
 	char key[33];
-	int result = launch_accesses(gpu, &r->profile, &accesses, &r->profile.unknown_accesses);
-	r->profile.accesses = accesses;
+	int result = memo_accesses(r, gpu, t);
 	if (!result) {
 		memo_key(r, key);
 		if (lines_wanted())
@@ -29,7 +27,6 @@ static int estimate_target(struct launch_result *r, size_t t)
 		if (!memo_find(r, t, key) && !(result = model_target(r, gpu, t)))
 			memo_keep(r, t, key);
 	}
-	free(accesses);
 	return result;
 }
 

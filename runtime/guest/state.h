@@ -107,6 +107,7 @@ struct artifact_kernel {
 	struct kernel_code *code[MAX_TARGETS]; /* by architecture; NULL when there is none: */
 	char *failure[MAX_TARGETS];            /* why */
 	struct memo *memos[MAX_TARGETS];       /* by target; the worker's */
+	struct known_accesses *accesses[MAX_TARGETS]; /* likewise */
 	struct sampling *samplings[MAX_TARGETS]; /* likewise */
 	char *library[MAX_TARGETS];            /* lines: functions that a table costs; NULL when there are none */
 	struct launches_alike *shapes;           /* of its launches (tracing.h), those in use first */
@@ -460,6 +461,8 @@ int sampling_model(const struct gpu *gpu, struct launch_result *r, size_t target
 
 /* ---- memo.c: estimates of launches that are alike ---- */
 
+/* The accesses of the profile (launch_accesses), which stay the memo's; found anew only if the arguments or sizes have changed. */
+int memo_accesses(struct launch_result *r, const struct gpu *gpu, size_t target);
 void memo_key(const struct launch_result *r, char key[33]); /* of the profile as it is for one target */
 /* Fills the estimate and the instructions of a target, if a launch like it is known. */
 bool memo_find(struct launch_result *r, size_t target, const char key[33]);
