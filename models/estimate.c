@@ -224,6 +224,7 @@ static int run_full(const struct gpu *gpu, const struct launch_warps *warps, con
 	out->warp_instructions = as_count(t.warp_instructions);
 	out->register_bank_conflicts = t.register_bank_conflicts;
 	out->simulated_fraction = t.occupancy.simulated_fraction;
+	out->spread = t.occupancy.spread;
 	if (options->warps.hierarchy)
 		out->memory = t.occupancy.memory;
 	take_fixed_point(out, &t.fixed_point);
@@ -241,6 +242,7 @@ static int run_occupancy(const struct gpu *gpu, const struct launch_warps *warps
 	out->warp_instructions = t.warp_instructions;
 	out->register_bank_conflicts = t.bank_conflicts;
 	out->simulated_fraction = t.simulated_fraction;
+	out->spread = t.spread;
 	if (options->hierarchy)
 		out->memory = t.memory;
 	take_single(out, t.cycles);
@@ -380,7 +382,7 @@ static void take_alike(const struct gpu *gpu, const struct estimate *like, doubl
 	scale_memory(&out->memory, times);
 	out->simulated_fraction = 0;
 	out->sampled = true;
-	out->spread = distance;
+	out->spread += distance;
 	add_flag(out, "sampled");
 }
 

@@ -10,10 +10,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-struct path_sums {
-	double instructions, accesses;
-};
-
 /* Accesses of a block where paths do not have their own. */
 static double usual_accesses_of(const struct launch_warps *w, const struct code_block *b)
 {
@@ -24,39 +20,52 @@ static double usual_accesses_of(const struct launch_warps *w, const struct code_
 	return sum;
 }
 
-static struct path_sums path_sums(const struct launch_warps *w, const struct warp_path *p)
+static struct group_work path_work(const struct launch_warps *w, const struct warp_path *p)
 {
-	struct path_sums s = {0};
+	struct group_work s = {0};
 	for (size_t i = 0; i < p->block_count; i++) {
 		const struct code_block *b = &w->code->blocks[p->blocks[i]];
-		s.instructions += b->count;
+		s.warp_instructions += b->count;
 		if (!p->accesses)
-			s.accesses += usual_accesses_of(w, b);
+			s.memory_requests += usual_accesses_of(w, b);
 	}
 	for (size_t i = 0; p->accesses && i < p->access_count; i++)
-		s.accesses += p->accesses[i];
+		s.memory_requests += p->accesses[i];
 	return s;
+}
+
+struct group_work *pattern_work(const struct launch_warps *warps)
+{
+	struct group_work *paths = calloc(warps->path_count + 1, sizeof *paths);
+	struct group_work *out = calloc(warps->pattern_groups + 1, sizeof *out);
+	for (uint32_t i = 0; paths && i < warps->path_count; i++)
+		paths[i] = path_work(warps, &warps->paths[i]);
+	for (uint64_t g = 0; paths && out && g < warps->pattern_groups; g++)
+		for (uint32_t i = 0; i < warps->warps_per_group; i++) {
+			const struct group_work *p = &paths[warps->path_of[g * warps->warps_per_group + i]];
+			out[g].warp_instructions += p->warp_instructions;
+			out[g].memory_requests += p->memory_requests;
+		}
+	if (!paths) {
+		free(out);
+		out = NULL;
+	}
+	free(paths);
+	return out;
 }
 
 int warp_features(const struct launch_warps *warps, struct launch_features *out)
 {
-	struct path_sums *paths = calloc(warps->path_count + 1, sizeof *paths);
+	struct group_work *groups = pattern_work(warps);
 	double sum = 0, squares = 0, accesses = 0, count = (double)warps->pattern_groups;
-	if (!paths)
+	if (!groups)
 		return -ENOMEM;
-	for (uint32_t i = 0; i < warps->path_count; i++)
-		paths[i] = path_sums(warps, &warps->paths[i]);
 	for (uint64_t g = 0; g < warps->pattern_groups; g++) {
-		double group = 0;
-		for (uint32_t i = 0; i < warps->warps_per_group; i++) {
-			const struct path_sums *p = &paths[warps->path_of[g * warps->warps_per_group + i]];
-			group += p->instructions;
-			accesses += p->accesses;
-		}
-		sum += group;
-		squares += group * group;
+		sum += groups[g].warp_instructions;
+		squares += groups[g].warp_instructions * groups[g].warp_instructions;
+		accesses += groups[g].memory_requests;
 	}
-	free(paths);
+	free(groups);
 	double mean = count > 0 ? sum / count : 0, variance = count > 0 ? squares / count - mean * mean : 0;
 	out->warp_instructions = mean * (double)warps->groups;
 	out->memory_requests = count > 0 ? accesses / count * (double)warps->groups : 0;

@@ -1,11 +1,14 @@
-/* features: what TBPoint compares launches by, from the warps of one. */
+/* features: what TBPoint compares launches by, and groups, from the warps of a launch. */
 #ifndef GPUSIM_FEATURES_H
 #define GPUSIM_FEATURES_H
 
 #include "models/cluster.h"
+#include "models/regions.h"
 #include "models/warps.h"
 
 /* thread_instructions and kind are the caller's. Returns 0 or -ENOMEM. */
 int warp_features(const struct launch_warps *warps, struct launch_features *out);
+/* What each group of the pattern does; the caller frees it. NULL: out of memory. */
+struct group_work *pattern_work(const struct launch_warps *warps);
 
 #endif

@@ -77,7 +77,7 @@ struct estimate {
 	double cycles, time_ns, low_ns, high_ns;
 	double by[CYCLE_KIND_COUNT]; /* where the cycles go; add up to cycles */
 	double register_bank_conflicts;
-	double simulated_fraction; /* of the warps' instructions; the rest is extrapolated */
+	double simulated_fraction; /* of the warps' instructions; SMs, groups and launches that do as others did are not */
 	uint32_t iterations;       /* of the fixed point */
 	struct fixed_point fixed_point; /* how it was reached; of a model that does not iterate, its time alone */
 	const char *limiter;
@@ -89,7 +89,7 @@ struct estimate {
 	struct line_divergence divergence[ESTIMATE_MAX_LINES]; /* of a traced launch, most first; divergent 0: no more */
 	struct launch_features features;
 	bool sampled; /* not timed: it has the cycles per instruction of a launch like it */
-	double spread; /* how far from that it may be: TBPoint's distance of the two */
+	double spread; /* how far off sampling may be, relative: TBPoint's distance of launches, and what units of regions differ by */
 	struct memory_statistics memory;
 	const char *flags[ESTIMATE_MAX_FLAGS]; /* static strings, NULL-terminated unless full */
 };

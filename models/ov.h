@@ -10,6 +10,7 @@
 #define GPUSIM_OV_H
 
 #include "models/costs.h"
+#include "models/regions.h"
 #include "models/warps.h"
 
 enum {
@@ -293,25 +294,49 @@ struct ov_memory_counts {
 };
 struct ov_memory_counts ov_memory_counts(const struct ov_sm *sm);
 
-/* ov_grid.c: groups on all SMs */
+/* What is simulated of a launch: groups 0..groups-1 of the plan, of which the sampler may skip some. */
 struct ov_plan {
-	uint64_t groups;   /* to simulate */
+	uint64_t groups, all; /* fewer than all of the launch's: ov_group_id tells which they are */
 	uint32_t sm_count;
 	/* By pattern group: those with the same number do the same, and SMs that got the same are simulated once. NULL: no two
 	 * groups do. */
 	const uint32_t *kinds;
-	/* Fewer than all groups: the last `tail` are the launch's last, those before are spread over `spread` of it. */
-	uint64_t all, tail, spread;
+	bool together; /* neighbours stay neighbours, because they meet in memory */
 	double capacity; /* of L2, that the simulated SMs have */
+	/* Sampling within the launch; whole: groups that run at once. 0 regions: none is skipped. */
+	const struct region *regions;
+	size_t region_count;
+	struct region_limits limits;
+	uint64_t whole;
+	const double *work; /* of the plan's groups before each one, groups + 1 entries; NULL: group_work each */
+	double group_work;
 };
 struct ov_outcome {
-	uint64_t cycles, instructions, conflicts; /* of all SMs */
+	uint64_t cycles, instructions, conflicts; /* of all SMs; cycles without skipped ones */
+	uint64_t stepped;              /* instructions, where an SM stands for others once */
 	uint64_t by[CYCLE_KIND_COUNT]; /* of the SM that ends last */
 	struct memory_statistics memory;
-	uint64_t *dispatched;          /* NULL, or groups entries: when each was given to an SM */
+	double skipped_instructions, skipped_cycles, spread_cycles; /* see struct region_sampler */
 };
-int ov_simulate(const struct ov_machine *m, const struct ov_plan *plan, struct ov_outcome *out);
+
+/* ov_dispatch.c: which group is next */
+struct ov_dispatch {
+	const struct ov_plan *plan;
+	struct region_sampler sampler;
+	uint64_t next;      /* group */
+	double given;       /* work of the groups that SMs got */
+	uint64_t *in_place; /* by SM and place: the group that it had last */
+	uint32_t places;    /* of an SM */
+};
+#define OV_NO_GROUP UINT64_MAX
+int ov_dispatch_init(struct ov_dispatch *d, const struct ov_plan *plan, uint32_t places);
+void ov_dispatch_free(struct ov_dispatch *d, struct ov_outcome *out); /* adds what was skipped */
+/* The group that an SM with room gets now, in the order of time; state: where its places are seen. */
+uint64_t ov_dispatch_next(struct ov_dispatch *d, uint32_t sm, const struct ov_sm *state, uint64_t time);
 uint64_t ov_group_id(const struct ov_plan *plan, uint64_t n);
+
+/* ov_grid.c: groups on all SMs */
+int ov_simulate(const struct ov_machine *m, const struct ov_plan *plan, struct ov_outcome *out);
 /* What an SM that has ended did. */
 void ov_add_up(const struct ov_sm *sm, uint32_t stands_for, struct ov_outcome *out);
 

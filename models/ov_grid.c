@@ -11,40 +11,28 @@
 #include <errno.h>
 #include <stdlib.h>
 
-static const uint64_t no_group = UINT64_MAX;
-
 struct member {
 	struct ov_sm *sm;
 	uint32_t stands_for; /* SMs */
+	uint64_t before;     /* instructions that the one did that it parted from */
 	bool waits;
 };
 
 struct grid {
 	const struct ov_machine *m;
 	const struct ov_plan *plan;
-	struct ov_outcome *out;
+	struct ov_dispatch queue;
 	struct member *members; /* sm_count places */
 	uint32_t count;
 	uint32_t *member_of; /* by SM */
 	uint64_t *given;     /* by SM: the group that it gets now, if its member is served */
-	uint64_t next;       /* group */
 	uint32_t last;       /* SM that got the last one */
 };
-
-uint64_t ov_group_id(const struct ov_plan *plan, uint64_t n)
-{
-	uint64_t head = plan->groups - plan->tail;
-	if (plan->groups == plan->all)
-		return n;
-	if (n >= head)
-		return plan->all - (plan->groups - n);
-	return head < plan->spread ? (uint64_t)((double)n * (double)plan->spread / (double)head) : n;
-}
 
 /* Whether an SM does the same with either; without kinds, no two groups do. */
 static bool are_alike(const struct grid *g, uint64_t a, uint64_t b)
 {
-	if (a == b || a == no_group || b == no_group || !g->plan->kinds)
+	if (a == b || a == OV_NO_GROUP || b == OV_NO_GROUP || !g->plan->kinds)
 		return a == b;
 	uint64_t pattern = g->m->launch->pattern_groups;
 	return g->plan->kinds[ov_group_id(g->plan, a) % pattern] == g->plan->kinds[ov_group_id(g->plan, b) % pattern];
@@ -60,14 +48,12 @@ static void give_groups(struct grid *g, uint64_t time)
 	uint32_t count = g->plan->sm_count, first = g->last + 1;
 	for (uint32_t i = 0; i < count; i++) {
 		uint32_t n = (first + i) % count;
-		if (!is_served(&g->members[g->member_of[n]], time))
+		const struct member *member = &g->members[g->member_of[n]];
+		if (!is_served(member, time))
 			continue;
-		g->given[n] = g->next < g->plan->groups ? g->next++ : no_group;
-		if (g->given[n] == no_group)
-			continue;
-		g->last = n;
-		if (g->out->dispatched)
-			g->out->dispatched[g->given[n]] = time;
+		g->given[n] = ov_dispatch_next(&g->queue, n, member->sm, time);
+		if (g->given[n] != OV_NO_GROUP)
+			g->last = n;
 	}
 }
 
@@ -83,7 +69,7 @@ static int split(struct grid *g, uint32_t n, uint64_t group)
 		}
 	if (!unlike)
 		return 0;
-	*rest = (struct member){.sm = ov_sm_clone(member->sm), .stands_for = unlike, .waits = true};
+	*rest = (struct member){.sm = ov_sm_clone(member->sm), .stands_for = unlike, .before = member->sm->instructions, .waits = true};
 	member->stands_for -= unlike;
 	if (!rest->sm)
 		return -ENOMEM;
@@ -101,7 +87,7 @@ static int serve(struct grid *g, uint32_t n)
 	int rc = split(g, n, group);
 	if (rc)
 		return rc;
-	if (group == no_group)
+	if (group == OV_NO_GROUP)
 		member->sm->no_more = true;
 	else
 		ov_start_group(member->sm, ov_group_id(g->plan, group));
@@ -152,21 +138,25 @@ int ov_simulate(const struct ov_machine *m, const struct ov_plan *plan, struct o
 	uint32_t sms = plan->sm_count;
 	struct grid g = {.m = m,
 	                 .plan = plan,
-	                 .out = out,
 	                 .members = calloc(sms, sizeof *g.members),
 	                 .member_of = calloc(sms, sizeof *g.member_of),
 	                 .given = calloc(sms, sizeof *g.given),
 	                 .last = sms - 1};
 	struct ov_sm *first = ov_sm_new(m);
-	int rc = g.members && g.member_of && g.given && first ? 0 : -ENOMEM;
+	int rc = ov_dispatch_init(&g.queue, plan, m->groups_per_sm);
+	if (!g.members || !g.member_of || !g.given || !first)
+		rc = -ENOMEM;
 	if (!rc) {
 		g.members[g.count++] = (struct member){.sm = first, .stands_for = sms, .waits = true};
 		rc = run(&g);
 	} else {
 		ov_sm_free(first);
 	}
-	for (uint32_t i = 0; i < g.count && !rc; i++)
+	for (uint32_t i = 0; i < g.count && !rc; i++) {
 		ov_add_up(g.members[i].sm, g.members[i].stands_for, out);
+		out->stepped += g.members[i].sm->instructions - g.members[i].before;
+	}
+	ov_dispatch_free(&g.queue, out);
 	for (uint32_t i = 0; i < g.count; i++)
 		ov_sm_free(g.members[i].sm);
 	free(g.members);

@@ -14,11 +14,10 @@
 
 struct team {
 	const struct ov_plan *plan;
-	struct ov_outcome *out;
+	struct ov_dispatch queue;
 	struct ov_sm **sms;
 	enum ov_state *states;
 	uint32_t count, last; /* last: SM that got the last group */
-	uint64_t next;        /* group */
 	struct memory_system *memory;
 	uint64_t answers;
 };
@@ -32,14 +31,13 @@ static int run_sm(struct team *t, uint32_t n)
 static int serve(struct team *t, uint32_t n)
 {
 	struct ov_sm *sm = t->sms[n];
-	if (t->next == t->plan->groups) {
+	uint64_t group = ov_dispatch_next(&t->queue, n, sm, sm->now);
+	if (group == OV_NO_GROUP) {
 		sm->no_more = true;
 		t->states[n] = OV_DONE;
 		return sm->live_groups ? run_sm(t, n) : 0;
 	}
-	if (t->out->dispatched)
-		t->out->dispatched[t->next] = sm->now;
-	ov_start_group(sm, ov_group_id(t->plan, t->next++));
+	ov_start_group(sm, ov_group_id(t->plan, group));
 	t->last = n;
 	return run_sm(t, n);
 }
@@ -164,7 +162,9 @@ static int make_team(struct team *t, const struct ov_machine *m)
 	t->memory = memory_new(m->gpu, t->count, t->plan->capacity > 0 ? t->plan->capacity : 1);
 	t->sms = calloc(t->count, sizeof *t->sms);
 	t->states = calloc(t->count, sizeof *t->states); /* OV_WANTS_GROUP */
-	int rc = t->memory && t->sms && t->states ? 0 : -ENOMEM;
+	int rc = ov_dispatch_init(&t->queue, t->plan, m->groups_per_sm);
+	if (!t->memory || !t->sms || !t->states)
+		rc = -ENOMEM;
 	for (uint32_t i = 0; i < t->count && !rc; i++) {
 		t->sms[i] = ov_sm_new(m);
 		rc = t->sms[i] ? ov_memory_init(t->sms[i], t->memory, i) : -ENOMEM;
@@ -176,12 +176,15 @@ static int make_team(struct team *t, const struct ov_machine *m)
 
 int ov_simulate_together(const struct ov_machine *m, const struct ov_plan *plan, struct ov_outcome *out)
 {
-	struct team t = {.plan = plan, .out = out};
+	struct team t = {.plan = plan};
 	int rc = make_team(&t, m);
 	if (!rc)
 		rc = run(&t);
-	for (uint32_t i = 0; i < t.count && !rc; i++)
+	for (uint32_t i = 0; i < t.count && !rc; i++) {
 		ov_add_up(t.sms[i], 1, out);
+		out->stepped += t.sms[i]->instructions;
+	}
+	ov_dispatch_free(&t.queue, out);
 	if (!rc)
 		count_memory(&t, out);
 	for (uint32_t i = 0; t.sms && i < t.count; i++)

@@ -13,12 +13,14 @@
 #include <math.h>
 #include <string.h>
 
-void sampler_start(struct region_sampler *s, const struct region *regions, size_t count, const struct region_limits *limits)
+void sampler_start(struct region_sampler *s, const struct region *regions, size_t count, const struct region_limits *limits,
+                   uint64_t whole)
 {
 	memset(s, 0, sizeof *s);
 	s->regions = regions;
 	s->count = count;
-	s->unit_difference = limits->unit_difference;
+	s->limits = *limits;
+	s->whole = whole;
 }
 
 static bool in_region(const struct region_sampler *s, uint64_t group)
@@ -28,45 +30,96 @@ static bool in_region(const struct region_sampler *s, uint64_t group)
 
 static void leave_region(struct region_sampler *s)
 {
-	s->entered = s->forward = s->specified = false;
+	s->entered = s->forward = s->specified = s->continues = false;
 	s->last_rate = s->rate = 0;
-	s->inside = 0;
+	s->inside = s->skip_end = s->dispatched = 0;
+	s->units = 0;
 }
 
-bool sampler_dispatch(struct region_sampler *s, uint64_t group, double cycle, double instructions, double own)
+static void come_to(struct region_sampler *s, uint64_t group)
 {
 	while (s->at < s->count && group >= s->regions[s->at].end) {
 		leave_region(s);
 		s->at++;
 	}
+}
+
+uint64_t sampler_skips(struct region_sampler *s, uint64_t group)
+{
+	come_to(s, group);
+	if (!s->forward || !in_region(s, group))
+		return 0;
+	if (!s->skip_end)
+		s->skip_end = group + (s->regions[s->at].end - group) / s->whole * s->whole;
+	return group < s->skip_end ? s->skip_end - group : 0;
+}
+
+void sampler_skip(struct region_sampler *s, uint64_t groups, double instructions)
+{
+	if (!groups)
+		return;
+	s->skipped_groups += groups;
+	s->skipped_instructions += instructions;
+	s->skipped_cycles += instructions / s->rate;
+	s->spread_cycles += instructions / s->rate * s->difference;
+}
+
+void sampler_dispatch(struct region_sampler *s, uint64_t group, double cycle, double instructions)
+{
+	come_to(s, group);
 	bool inside = in_region(s, group);
-	if (inside && s->forward) {
-		s->skipped_groups++;
-		s->skipped_instructions += own;
-		s->skipped_cycles += own / s->rate;
-		return false;
-	}
 	s->running++;
 	s->inside += inside;
-	if (s->entered && !s->specified) {
+	if (s->continues) {
+		s->continues = false;
+		s->unit_group = group;
+	}
+	if (s->entered && !s->specified && !s->forward) {
 		s->specified = true;
 		s->unit_group = group;
-		s->unit_cycle = cycle;
-		s->unit_instructions = instructions;
+		s->begins[s->units].cycle = cycle;
+		s->begins[s->units].instructions = instructions;
+		s->begins[s->units].dispatched = s->dispatched;
 	}
+	s->dispatched += inside;
 	s->entered |= inside && s->inside == s->running;
-	return true;
+}
+
+/* The region's rate is that of the second half of its units: of the last one where there are two, as in the paper. Units follow one
+ * another without a gap, so that what is in flight at their ends counts for less the more there are. */
+static uint32_t first_unit(const struct region_sampler *s)
+{
+	return (s->units + 1) / 2;
+}
+
+/* Two units agree; a large region may go on until they agree better. */
+static bool is_warm(const struct region_sampler *s)
+{
+	const struct region *r = &s->regions[s->at];
+	double share = s->limits.fine_share * (double)(r->end - r->first), epochs = s->limits.fine_epochs * (double)s->whole;
+	double measured = (double)(s->dispatched - s->begins[first_unit(s)].dispatched);
+	bool enough = (double)s->dispatched >= fmin(share, epochs);
+	return s->difference < s->limits.unit_difference &&
+	       (enough || (s->difference < s->limits.fine && measured * s->limits.fine >= 1));
+}
+
+static double rate_since(const struct region_sampler *s, uint32_t unit, double cycle, double instructions)
+{
+	double cycles = cycle - s->begins[unit].cycle;
+	return cycles > 0 ? (instructions - s->begins[unit].instructions) / cycles : 0;
 }
 
 static void end_unit(struct region_sampler *s, double cycle, double instructions)
 {
-	double rate = cycle > s->unit_cycle ? (instructions - s->unit_instructions) / (cycle - s->unit_cycle) : 0;
+	double rate = rate_since(s, s->units, cycle, instructions);
 	s->specified = false;
-	if (rate > 0 && s->last_rate > 0 && fabs(rate - s->last_rate) < s->unit_difference * s->last_rate) {
+	s->difference = s->last_rate > 0 ? fabs(rate - s->last_rate) / s->last_rate : 1;
+	if (rate > 0 && is_warm(s)) {
 		s->forward = true;
-		s->rate = rate;
+		s->rate = rate_since(s, first_unit(s), cycle, instructions);
 	}
 	s->last_rate = rate;
+	s->units += s->units + 1 < REGION_UNITS;
 }
 
 void sampler_retire(struct region_sampler *s, uint64_t group, double cycle, double instructions)
@@ -74,7 +127,11 @@ void sampler_retire(struct region_sampler *s, uint64_t group, double cycle, doub
 	bool inside = in_region(s, group);
 	s->running--;
 	s->inside -= inside;
-	if (s->specified && group == s->unit_group)
-		end_unit(s, cycle, instructions);
+	/* A group that is short beside the others is no unit: the next one goes on with it. */
+	if (s->specified && group == s->unit_group) {
+		s->continues = s->dispatched - s->begins[s->units].dispatched < s->whole - s->whole / 8;
+		if (!s->continues)
+			end_unit(s, cycle, instructions);
+	}
 	s->entered |= s->running && s->inside == s->running;
 }

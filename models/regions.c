@@ -4,7 +4,10 @@
  *   stall probability of an epoch = mean over its groups of memory requests / warp instructions      (equation 5)
  *   clusters of epochs by it; variation factor = max(CoV of requests, CoV of instructions), beyond the limit: no cluster
  *   a region = consecutive epochs of one cluster
- * Source: Huang et al., TBPoint, IV-B1.
+ * Source: Huang et al., TBPoint, IV-B1. Beyond it: where consecutive epochs all have large and small groups, as irregular kernels do,
+ * and of the same mixture, the mixture is what is homogeneous:
+ *   mixed region = consecutive epochs beyond the limit of variation whose stall probability and variation are within the
+ *   distance of the first one's, and mean work likewise, relative to it
  */
 #include "models/regions.h"
 
@@ -33,7 +36,7 @@ static double variation(const struct sums *s)
 }
 
 struct epoch {
-	double stall, variation;
+	double stall, variation, work; /* work: mean of a group */
 };
 
 static struct epoch epoch_of(const struct group_work *groups, uint64_t count)
@@ -45,7 +48,8 @@ static struct epoch epoch_of(const struct group_work *groups, uint64_t count)
 		sums_add(&requests, w->memory_requests);
 		sums_add(&instructions, w->warp_instructions);
 	}
-	return (struct epoch){stall.sum / stall.count, fmax(variation(&requests), variation(&instructions))};
+	return (struct epoch){stall.sum / stall.count, fmax(variation(&requests), variation(&instructions)),
+	                      instructions.sum / instructions.count};
 }
 
 static uint64_t at_most(uint64_t a, uint64_t b)
@@ -53,39 +57,72 @@ static uint64_t at_most(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
+static bool is_mixed(const struct epoch *e, const struct region_limits *limits)
+{
+	return e->variation > limits->variation;
+}
+
+static bool is_same_mixture(const struct epoch *a, const struct epoch *b, const struct region_limits *limits)
+{
+	return fabs(a->stall - b->stall) <= limits->distance && fabs(a->variation - b->variation) <= limits->distance &&
+	       fabs(a->work - b->work) <= limits->distance * a->work;
+}
+
+/* Regions of epochs whose clusters are known; those of a mixture have numbers behind the clusters'. */
+static size_t join_epochs(const struct epoch *epochs, const uint32_t *cluster, size_t count, const struct region_limits *limits,
+                          struct region *out)
+{
+	size_t regions = 0, first = 0;
+	for (size_t e = 0; e < count; e++) {
+		bool mixed = is_mixed(&epochs[e], limits), goes_on = e && mixed == is_mixed(&epochs[e - 1], limits);
+		if (goes_on)
+			goes_on = mixed ? is_same_mixture(&epochs[first], &epochs[e], limits) : cluster[e - 1] == cluster[e];
+		if (!goes_on) {
+			first = e;
+			out[regions++] = (struct region){mixed ? (uint32_t)(count + e) : cluster[e], e, 0};
+		}
+		out[regions - 1].end = e + 1;
+	}
+	return regions;
+}
+
+/* From epochs to groups. Few epochs of a mixture have outliers. */
+static size_t to_groups(struct region *r, size_t count, const struct epoch *epochs, const struct region_limits *limits,
+                        uint64_t epoch, uint64_t groups)
+{
+	size_t kept = 0;
+	for (size_t i = 0; i < count; i++) {
+		if (is_mixed(&epochs[r[i].first], limits) && r[i].end - r[i].first < MIXED_EPOCHS)
+			continue;
+		r[kept++] = (struct region){r[i].id, r[i].first * epoch, at_most(r[i].end * epoch, groups)};
+	}
+	return kept;
+}
+
 int regions_build(const struct group_work *groups, uint64_t count, uint64_t epoch, const struct region_limits *limits,
                   struct region **out, size_t *out_count)
 {
-	size_t epochs = (size_t)((count + epoch - 1) / epoch), regions = 0;
-	double *stall = calloc(epochs + 1, sizeof *stall);
-	bool *outlier = calloc(epochs + 1, sizeof *outlier);
-	uint32_t *cluster = calloc(epochs + 1, sizeof *cluster);
-	struct region *found = calloc(epochs + 1, sizeof *found);
-	bool done = false;
-	if (!stall || !outlier || !cluster || !found)
-		goto out;
-	for (size_t e = 0; e < epochs; e++) {
-		struct epoch one = epoch_of(groups + e * epoch, at_most(epoch, count - e * epoch));
-		stall[e] = one.stall;
-		outlier[e] = one.variation > limits->variation;
+	size_t number = (size_t)((count + epoch - 1) / epoch);
+	struct epoch *epochs = calloc(number + 1, sizeof *epochs);
+	double *stall = calloc(number + 1, sizeof *stall);
+	uint32_t *cluster = calloc(number + 1, sizeof *cluster);
+	struct region *found = calloc(number + 1, sizeof *found);
+	int result = epochs && stall && cluster && found ? 0 : -ENOMEM;
+	for (size_t e = 0; e < number && !result; e++) {
+		epochs[e] = epoch_of(groups + e * epoch, at_most(epoch, count - e * epoch));
+		stall[e] = epochs[e].stall;
 	}
-	if (cluster_numbers(stall, epochs, limits->distance, cluster) < 0)
-		goto out;
-	for (size_t e = 0; e < epochs; e++) {
-		if (outlier[e])
-			continue;
-		if (!e || outlier[e - 1] || cluster[e - 1] != cluster[e])
-			found[regions++] = (struct region){cluster[e], e * epoch, 0};
-		found[regions - 1].end = at_most((e + 1) * epoch, count);
+	if (!result && cluster_numbers(stall, number, limits->distance, cluster) < 0)
+		result = -ENOMEM;
+	if (!result) {
+		*out_count = join_epochs(epochs, cluster, number, limits, found);
+		*out_count = to_groups(found, *out_count, epochs, limits, epoch, count);
+		*out = found;
 	}
-	*out = found;
-	*out_count = regions;
-	done = true;
-out:
+	free(epochs);
 	free(stall);
-	free(outlier);
 	free(cluster);
-	if (!done)
+	if (result)
 		free(found);
-	return done ? 0 : -ENOMEM;
+	return result;
 }

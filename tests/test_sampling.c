@@ -101,6 +101,25 @@ static void test_regions_of_figure_6(void)
 	free(r);
 }
 
+/* Every other group has three times the work: variation 0.5 in each epoch. Eight such epochs are a region; one of them with twice as
+ * much of all is not like the others. */
+static void test_mixtures_are_homogeneous(void)
+{
+	struct group_work g[GROUPS];
+	struct region *r;
+	size_t count;
+	for (int i = 0; i < GROUPS; i++)
+		g[i] = (struct group_work){i % 2 ? 30 : 10, i % 2 ? 300 : 100};
+	CU_ASSERT_EQUAL_FATAL(regions_build(g, GROUPS, EPOCH, &REGION_LIMITS_OF_PAPER, &r, &count), 0);
+	CU_ASSERT(count == 1 && r[0].first == 0 && r[0].end == GROUPS);
+	free(r);
+	for (int i = 2 * EPOCH; i < 3 * EPOCH; i++)
+		g[i] = (struct group_work){2 * g[i].memory_requests, 2 * g[i].warp_instructions};
+	CU_ASSERT_EQUAL_FATAL(regions_build(g, GROUPS, EPOCH, &REGION_LIMITS_OF_PAPER, &r, &count), 0);
+	CU_ASSERT(count == 1 && r[0].first == 3 * EPOCH && r[0].end == GROUPS);
+	free(r);
+}
+
 /*
  * TBPoint, Fig. 7: two groups at a time, one region of groups 2 to 99, each group 10 instructions and 10 cycles. Groups 0 and 1 are
  * outside. Group 2 starts when nothing else runs: the region is entered, and groups 3 and 4 are the sampling units, both at 20
@@ -112,14 +131,16 @@ static void test_sampler_warms_up_and_skips(void)
 	struct region_sampler s;
 	double cycle = 0, instructions = 0;
 	uint64_t simulated = 0, next = 0, last = 0;
-	sampler_start(&s, &r, 1, &REGION_LIMITS_OF_PAPER);
+	sampler_start(&s, &r, 1, &REGION_LIMITS_OF_PAPER, 1);
 	while (next < 102) {
 		uint64_t in_flight[2];
 		int n = 0;
 		while (n < 2 && next < 102) {
-			if (sampler_dispatch(&s, next, cycle, instructions, 10))
-				in_flight[n++] = next;
-			last = next++;
+			uint64_t skips = sampler_skips(&s, next);
+			sampler_skip(&s, skips, 10 * (double)skips);
+			next += skips;
+			sampler_dispatch(&s, next, cycle, instructions);
+			last = in_flight[n++] = next++;
 		}
 		cycle += 10;
 		instructions += 10 * n;
@@ -133,15 +154,42 @@ static void test_sampler_warms_up_and_skips(void)
 	CU_ASSERT_DOUBLE_EQUAL(s.skipped_cycles, 94 * 10 / 2.0, 1e-9);
 }
 
+/* Ten at once of 95, each 10 cycles: two units are groups 0 to 19, and 20 to 89 are skipped, so that the last five run alone. */
+static void test_sampler_leaves_the_last_wave(void)
+{
+	const struct region r = {0, 0, 95};
+	struct region_sampler s;
+	double cycle = 0, given = 0;
+	uint64_t next = 0, waves[8], count = 0;
+	sampler_start(&s, &r, 1, &REGION_LIMITS_OF_PAPER, 10);
+	for (; next < 95; cycle += 10, count++) {
+		uint64_t first = next, n = 0;
+		for (; n < 10 && next < 95; n++) {
+			if (count)
+				sampler_retire(&s, waves[count - 1] + n, cycle, given);
+			uint64_t skips = sampler_skips(&s, next);
+			sampler_skip(&s, skips, 10 * (double)skips);
+			next += skips;
+			first = n ? first : next;
+			sampler_dispatch(&s, next++, cycle, given);
+			given += 10;
+		}
+		waves[count] = first;
+	}
+	CU_ASSERT_EQUAL(s.skipped_groups % 10, 0);
+	CU_ASSERT_DOUBLE_EQUAL(cycle + s.skipped_cycles, 100, 1e-9); /* 95 groups are ten waves */
+}
+
 /* Rates that keep changing by a half never let it skip. */
 static void test_sampler_waits_for_equal_rates(void)
 {
 	const struct region r = {0, 0, 50};
 	struct region_sampler s;
 	double cycle = 0, instructions = 0;
-	sampler_start(&s, &r, 1, &REGION_LIMITS_OF_PAPER);
+	sampler_start(&s, &r, 1, &REGION_LIMITS_OF_PAPER, 1);
 	for (uint64_t g = 0; g < 50; g++) {
-		CU_ASSERT(sampler_dispatch(&s, g, cycle, instructions, 10));
+		CU_ASSERT_EQUAL(sampler_skips(&s, g), 0);
+		sampler_dispatch(&s, g, cycle, instructions);
 		cycle += g % 2 ? 10 : 20;
 		instructions += 10;
 		sampler_retire(&s, g, cycle, instructions);
@@ -158,5 +206,7 @@ void add_sampling_tests(void)
 	CU_add_test(suite, "small launches are not alike for being small", test_small_launches_are_not_alike);
 	CU_add_test(suite, "regions of TBPoint's figure 6", test_regions_of_figure_6);
 	CU_add_test(suite, "the sampler warms up, skips and goes on", test_sampler_warms_up_and_skips);
+	CU_add_test(suite, "a mixture of groups is homogeneous if it stays the same", test_mixtures_are_homogeneous);
+	CU_add_test(suite, "the last wave is as full as it would have been", test_sampler_leaves_the_last_wave);
 	CU_add_test(suite, "groups are skipped only once rates are equal", test_sampler_waits_for_equal_rates);
 }

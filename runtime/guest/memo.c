@@ -104,6 +104,7 @@ bool memo_find(struct launch_result *r, size_t target, const char key[33])
 	if (!m || strcmp(m->entries[at].key, key))
 		return false;
 	r->estimates[target] = m->entries[at].estimate;
+	r->estimates[target].simulated_fraction = 0;
 	if (r->instructions[target])
 		memcpy(r->instructions[target], m->instructions + at * m->instruction_count,
 		       m->instruction_count * sizeof *m->instructions);

@@ -1,0 +1,67 @@
+/*
+ * Occupancy vector: the queue of groups, with sampling within the launch (TBPoint, IV-B2).
+ *
+ * SMs run ahead of one another between the cycles in which they get groups, so what the GPU has executed at a time is not
+ * known; what it was given is. In steady state R groups are dispatched while R complete, R being those that it holds: a sampling
+ * unit's rate is the work of the groups that came while its group ran, over the time it ran.
+ */
+#include "models/ov.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+uint64_t ov_group_id(const struct ov_plan *plan, uint64_t n)
+{
+	if (plan->groups == plan->all)
+		return n;
+	if (plan->together) /* the launch's first ones, and its last */
+		return n < plan->groups / 2 ? n : plan->all - (plan->groups - n);
+	return (uint64_t)((double)n * (double)plan->all / (double)plan->groups);
+}
+
+static double work_before(const struct ov_plan *plan, uint64_t n)
+{
+	return plan->work ? plan->work[n] : plan->group_work * (double)n;
+}
+
+int ov_dispatch_init(struct ov_dispatch *d, const struct ov_plan *plan, uint32_t places)
+{
+	size_t all = (size_t)plan->sm_count * places;
+	*d = (struct ov_dispatch){.plan = plan, .places = places, .in_place = malloc(all * sizeof *d->in_place)};
+	if (!d->in_place)
+		return -ENOMEM;
+	memset(d->in_place, 0xff, all * sizeof *d->in_place); /* OV_NO_GROUP */
+	sampler_start(&d->sampler, plan->regions, plan->region_count, &plan->limits, plan->whole ? plan->whole : 1);
+	return 0;
+}
+
+void ov_dispatch_free(struct ov_dispatch *d, struct ov_outcome *out)
+{
+	free(d->in_place);
+	out->skipped_instructions += d->sampler.skipped_instructions;
+	out->skipped_cycles += d->sampler.skipped_cycles;
+	out->spread_cycles += d->sampler.spread_cycles;
+}
+
+uint64_t ov_dispatch_next(struct ov_dispatch *d, uint32_t sm, const struct ov_sm *state, uint64_t time)
+{
+	const struct ov_plan *plan = d->plan;
+	uint32_t place = 0;
+	while (state->groups[place].live)
+		place++;
+	uint64_t *in_place = &d->in_place[(size_t)sm * d->places + place];
+	if (*in_place != OV_NO_GROUP)
+		sampler_retire(&d->sampler, *in_place, (double)time, d->given);
+	*in_place = OV_NO_GROUP;
+	if (d->next == plan->groups)
+		return OV_NO_GROUP;
+	uint64_t skips = sampler_skips(&d->sampler, d->next);
+	sampler_skip(&d->sampler, skips, work_before(plan, d->next + skips) - work_before(plan, d->next));
+	d->next += skips;
+	if (d->next == plan->groups)
+		return OV_NO_GROUP;
+	sampler_dispatch(&d->sampler, d->next, (double)time, d->given);
+	d->given += work_before(plan, d->next + 1) - work_before(plan, d->next);
+	return *in_place = d->next++;
+}
