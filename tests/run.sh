@@ -101,6 +101,12 @@ profiles() {
 	add_counts "$TMPDIR/profiles"
 }
 
+correlated() {
+	echo "== gpusim correlate"
+	"$root/tests/correlate.sh" "$build" 2>&1 | tee "$TMPDIR/correlated"
+	add_counts "$TMPDIR/correlated"
+}
+
 carried_cache() {
 	echo "== gpusim cache"
 	POCL_CACHE_DIR=$TMPDIR/pocl "$root/tests/cache.sh" "$build" 2>&1 | tee "$TMPDIR/carried"
@@ -134,6 +140,7 @@ reports
 explained
 profiles
 carried_cache
+correlated
 random_programs
 real_programs
 echo "== all"

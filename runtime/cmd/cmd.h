@@ -15,6 +15,7 @@ int cmd_gpus(int argc, char **argv);
 int cmd_show(int argc, char **argv);
 int cmd_cache(int argc, char **argv);
 int cmd_diff(int argc, char **argv);
+int cmd_correlate(int argc, char **argv);
 int cmd_annotate(int argc, char **argv);
 int cmd_report(int argc, char **argv);
 int cmd_explain(int argc, char **argv); /* has a --help of its own */

@@ -23,6 +23,8 @@ static const struct subcommand {
 	 "show the source of a report's kernels with what each line cost", cmd_annotate},
 	{"diff", "BEFORE.json AFTER.json [--gpu NAME [--against NAME]]",
 	 "tell which kernels got faster or slower between two reports or two GPUs, and why", cmd_diff},
+	{"correlate", "[TRUTH.csv ...] [--cases FILE] [--split] [--mean PERCENT] ... [-o PREFIX] REPORT.json|RESULTS.csv ...",
+	 "tell how far estimates are from what was measured, case by case and counter by counter", cmd_correlate},
 	{"gpus", "", "list the GPUs that can be modelled", cmd_gpus},
 	{"show", "NAME|FILE.gpu [--set KEY=VALUE,...]", "print a GPU's description, each value with its source", cmd_show},
 	{"cache", "[clear | export FILE | import FILE | wanted FILE | fill [FILE]]",
