@@ -1,5 +1,5 @@
 /*
- * memory: the memory hierarchy behind the load/store units, for the occupancy vector (ov_memory.c) and its tests.
+ * memory: the memory hierarchy behind the load/store units, for the occupancy vector (ov_memory.h) and its tests.
  *
  *   SM: L1 (memory_l1.c) -> interconnect (memory_system.c) -> slices of L2 (memory_slice.c) -> channels of DRAM
  *   (memory_dram.c) -> back

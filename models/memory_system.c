@@ -69,7 +69,7 @@ static uint32_t larger(double a, uint32_t least)
 	return a > least ? (uint32_t)(a + 0.5) : least;
 }
 
-/* See ov_memory.c: a miss leaves the SM one cycle after its lookup and needs one more to be written. */
+/* See ov_memory.h: a miss leaves the SM one cycle after its lookup and needs one more to be written. */
 static void set_ways(struct memory_system *m)
 {
 	const struct gpu *gpu = m->gpu;

@@ -5,11 +5,15 @@
  * never scanned: what a stage may take is kept in bit masks, and what happens later in a wheel of events. Within a
  * cycle the stages run from the end of the pipeline to its beginning, so that a stage sees what the later ones have
  * just freed: results, units, load results, operand collectors, load/store unit, issue, fetch; then blocks arrive.
+ *
+ * The stages are headers, ov_stages.h with its parts, so that the compiler sees them as one and can fit them to the sizes of
+ * common machines: each ov_sm*.c is a variant that takes some of them for granted.
  */
 #ifndef GPUSIM_OV_H
 #define GPUSIM_OV_H
 
 #include "models/costs.h"
+#include "models/memory.h"
 #include "models/regions.h"
 #include "models/warps.h"
 
@@ -33,13 +37,18 @@ struct ov_op {
 	uint8_t latency_rule; /* enum ov_memory_rule */
 	uint8_t stops;        /* enum ov_wait: what its warp then waits for */
 	bool accesses;        /* memory, as counted in paths */
+	bool repeats;         /* reads a bank more than once */
 	uint32_t latency;     /* start to finish in the unit, for completion slots and result buses */
 	uint32_t result;      /* start to the release of its registers; of memory, with one access */
 	uint32_t initiation;  /* 1/OV_FRACTION cycles; of memory, per access */
 	uint32_t line;        /* of the instruction cache */
-	bool repeats;         /* reads a bank more than once */
 	uint64_t read_banks, write_banks; /* of warp slot 0 */
+	uint64_t uses, sets;  /* registers to wait for, to be written: a bit for the register's index mod 64 */
 };
+
+struct ov_sm;
+enum ov_state { OV_WANTS_GROUP, OV_DONE, OV_PAUSED };
+typedef enum ov_state ov_run_fn(struct ov_sm *sm);
 
 enum ov_memory_rule { OV_NOT_MEMORY, OV_LOAD, OV_SHARED, OV_STORE, OV_FENCE };
 
@@ -54,6 +63,7 @@ struct ov_machine {
 	const uint16_t *operands; /* registers */
 	uint32_t groups_per_sm, warps_per_group, slots;
 	uint32_t schedulers, partitions, positions;
+	enum gpu_scheduler_policy policy;
 	uint32_t position_words, slot_words, register_count, line_count;
 	uint32_t ports[OV_KINDS];      /* of a partition */
 	uint32_t unit_count[OV_KINDS]; /* of an SM */
@@ -65,26 +75,32 @@ struct ov_machine {
 	uint32_t collector_steps;
 	bool collects, by_age, resolves_banks;
 	uint32_t front[2]; /* cycles from issue to start, without and with registers to read; ldst: one less */
+	uint64_t all_banks;   /* a bit each */
+	ov_run_fn *run;       /* the variant that fits */
 };
 
 enum ov_register { OV_WRITTEN, OV_PENDING, OV_LOADING }; /* loading: pending, by the load/store unit */
 enum ov_wait { OV_RUNS, OV_AT_BARRIER, OV_AT_ATOMIC, OV_AT_FENCE };
 
+/* The mask of its scheduler that a warp is in; below OV_KINDS: it is ready for a unit of that kind. */
+enum ov_place { OV_FLUSHES = OV_KINDS, OV_BLOCKED, OV_LOAD_BLOCKED, OV_WAITS, OV_NOWHERE, OV_PLACES };
+
 struct ov_warp {
-	const uint32_t *block, *block_end; /* the rest of its path */
-	const uint16_t *access, *access_end, *memory_wait;
-	const uint16_t *access_begin;
-	const struct path_requests *requests; /* NULL: not known */
-	uint32_t pc, left;          /* next instruction, and how many its block still has */
+	uint32_t pc, left;            /* next instruction, and how many its block still has */
 	uint32_t buffer_pc, fetch_pc; /* what the buffer begins with, and what is fetched next */
-	uint32_t buffered, fetching;
-	uint32_t in_flight, pending; /* instructions not completed; registers not written */
-	uint32_t position;           /* in its scheduler's masks */
-	uint32_t ready_kind;         /* whose mask it is in, or OV_NONE */
-	uint32_t blocked_on;         /* a register, if blocked */
+	uint64_t unwritten;           /* of pending registers, as in ov_op; maybe of others, while some are pending */
+	uint32_t in_flight, pending;  /* instructions not completed; registers not written */
+	uint32_t position;            /* in its scheduler's masks */
+	uint32_t blocked_on;          /* a register, if blocked */
 	uint16_t scheduler, group, bank; /* bank: what its slot adds */
-	uint8_t wait, epoch; /* enum ov_wait; epoch: fetches begun before a flush are void */
-	bool finished, blocked, memory_blocked, flush;
+	uint8_t buffered, fetching;   /* instructions */
+	uint8_t place, wait;          /* enum ov_place, ov_wait */
+	uint8_t epoch;                /* fetches begun before a flush are void */
+	bool finished;
+	const uint32_t *block, *block_end; /* the rest of its path */
+	uint32_t access, access_count;     /* of those of its path: done, and all */
+	const uint16_t *accesses, *memory_waits;
+	const struct path_requests *requests; /* NULL: not known */
 };
 
 struct ov_group {
@@ -95,8 +111,8 @@ struct ov_group {
 };
 
 struct ov_scheduler {
-	uint64_t *ready; /* for each word of positions, OV_KINDS and one of all kinds together */
-	uint64_t *flush, *unfinished, *long_wait, *active; /* by position */
+	uint64_t *places; /* for each word of positions, OV_PLACES masks */
+	uint64_t *unfinished, *active; /* by position */
 	uint32_t *slot_at;
 	uint32_t next_position; /* where a new warp goes, if by age */
 	uint32_t last_slot, last_position; /* that issued last */
@@ -105,8 +121,8 @@ struct ov_scheduler {
 /* An instruction on its way from issue to its unit. */
 struct ov_flight {
 	uint32_t op, uid;
-	uint16_t accesses, wait, slot, kind;
 	uint32_t request; /* of the warp's path, if it has them; else OV_NONE */
+	uint16_t slot, kind;
 };
 
 /* For one kind of units in one partition: issued, and collected. Both are in the order of issue. */
@@ -117,11 +133,15 @@ struct ov_lane {
 
 struct ov_collector {
 	struct ov_flight flight;
-	uint64_t need; /* banks still to be read */
-	uint8_t *more; /* banks to be read once more, after that */
+	uint8_t *more; /* banks to be read once more, after those that it needs */
 	uint16_t more_count, partition;
 	uint32_t pool; /* of the partition */
 	uint64_t bit;  /* in its pool */
+};
+
+struct ov_reading {
+	uint64_t need; /* banks still to be read */
+	uint32_t collector;
 };
 
 struct ov_pool {
@@ -139,7 +159,7 @@ struct ov_partition {
 	uint32_t port_kinds, full_kinds, ready_pools;
 	/* Collectors that are reading, in the order of their allocation, which is that of the banks' queues. */
 	uint32_t reading_count;
-	uint16_t *reading;
+	struct ov_reading *reading;
 	struct ov_lane lanes[OV_KINDS];
 	struct ov_pool pools[OV_KINDS + 1]; /* the last is for kinds without collectors of their own */
 };
@@ -178,6 +198,7 @@ struct ov_sm {
 	uint32_t turn; /* the scheduler that goes first */
 	uint32_t uid, last_fetched;
 	uint32_t live_groups, peak_groups, issued;
+	uint32_t line_miss; /* cycles; 0: lines of instructions are always there */
 	bool moved, recheck, no_more, started;
 	int error;
 	double read_debt, write_debt; /* fractions of extra cycles not yet given to an instruction */
@@ -206,7 +227,7 @@ struct ov_sm {
 	uint32_t *wheel;
 	uint64_t wheel_used[OV_WHEEL / 64];
 	struct ov_event *events; /* its own allocation: grows */
-	uint32_t event_capacity, free_event, event_count;
+	uint32_t event_capacity, free_event;
 	uint32_t results_head, results_tail; /* loaded from shared memory, not yet written */
 
 	uint64_t by[CYCLE_KIND_COUNT];
@@ -227,71 +248,62 @@ struct ov_sm *ov_sm_clone(const struct ov_sm *sm);
 void ov_sm_free(struct ov_sm *sm);
 
 /* ov_sm.c: an SM's life. It starts having completed cycle 0. */
-enum ov_state { OV_WANTS_GROUP, OV_DONE, OV_PAUSED };
 bool ov_has_room(const struct ov_sm *sm);
 /* At the end of the cycle sm->now, into the lowest free place. */
 void ov_start_group(struct ov_sm *sm, uint64_t group);
+/* What was asked of the memory comes back. */
+void ov_answer(struct ov_sm *sm, uint64_t time, uint32_t id);
 /* From the next cycle on, until the end of a cycle in which it has room and may get a group, or it is done, or it has come
- * to its limit. */
-enum ov_state ov_run(struct ov_sm *sm);
+ * to its limit. For any machine; where schedulers' and SMs' warps fit into a word; and where there is one partition, too. */
+ov_run_fn ov_run_any, ov_run_word, ov_run_single;
+static inline enum ov_state ov_run(struct ov_sm *sm)
+{
+	return sm->m->run(sm);
+}
 
-/* ov_events.c */
-void ov_schedule(struct ov_sm *sm, uint64_t time, enum ov_event_kind kind, uint32_t slot, uint32_t op);
-uint64_t ov_next_event(const struct ov_sm *sm);
-void ov_process_events(struct ov_sm *sm);
-void ov_complete_result(struct ov_sm *sm, uint32_t slot, uint32_t op);
-void ov_write_load_results(struct ov_sm *sm);
-
-/* ov_fetch.c */
-void ov_fetch(struct ov_sm *sm);
-void ov_fill_buffers(struct ov_sm *sm);
-uint64_t ov_next_fill(const struct ov_sm *sm);
-void ov_flush_buffer(struct ov_sm *sm, uint32_t slot, uint32_t pc);
-uint64_t ov_next_reply(const struct ov_sm *sm);
-
-/* ov_issue.c */
-void ov_issue(struct ov_sm *sm);
-/* Puts a warp into the masks that its state asks for. */
-void ov_update_warp(struct ov_sm *sm, uint32_t slot);
-void ov_add_warp(struct ov_sm *sm, uint32_t slot);
-/* Where a block has ended, to the next one with instructions; false at the end of the path. */
-bool ov_next_block(const struct ov_sm *sm, struct ov_warp *w);
-void ov_finish_warp(struct ov_sm *sm, uint32_t slot);
-
-/* ov_policies.c: the first warp of a mask in the scheduler's order, as a position; OV_NONE of an empty mask */
-typedef uint32_t ov_pick_fn(const struct ov_machine *m, struct ov_scheduler *s, const uint64_t *mask);
-extern ov_pick_fn *const ov_policies[GPU_SCHEDULER_POLICY_COUNT];
-
-/* ov_collect.c */
-void ov_collect(struct ov_sm *sm);
-void ov_read_done(struct ov_sm *sm, uint32_t collector);
-
-/* ov_units.c */
-void ov_start_units(struct ov_sm *sm);
-void ov_start_memory(struct ov_sm *sm);
-/* Without collectors: can a unit take the instruction in this cycle, and let it. */
-bool ov_unit_takes(struct ov_sm *sm, uint32_t partition, const struct ov_flight *f);
-uint64_t ov_next_unit(const struct ov_sm *sm);
-/* All that serve the partition have something to do in this cycle. */
-bool ov_units_busy(const struct ov_sm *sm, uint32_t partition, uint32_t kind);
-
-/* ov_memory.c: memory behind the load/store unit */
-struct memory_system;
-int ov_memory_init(struct ov_sm *sm, struct memory_system *system, uint32_t index);
-void ov_memory_free(struct ov_sm *sm);
-/* The unit has taken the instruction; false: it is one that memory need not be asked for. */
-bool ov_memory_takes(struct ov_sm *sm, const struct ov_flight *f);
-/* Its queue is full: the unit cannot take another. */
-bool ov_memory_full(const struct ov_sm *sm);
-void ov_memory_step(struct ov_sm *sm);
-void ov_memory_answer(struct ov_sm *sm, uint32_t id);
-/* The line of instructions is fetched from: when it is there, if it was, and has been replaced since. */
-void ov_memory_line(struct ov_sm *sm, uint32_t line, uint64_t *ready);
-enum cycle_kind ov_memory_reason(const struct ov_sm *sm);
+/* ov_memory.c: memory behind the load/store unit; what it does is in ov_memory.h */
 struct ov_memory_counts {
 	uint64_t requests, parts, looked_up, hits, shared, shared_accesses, latency_count;
 	double latency_sum;
 };
+
+/* An instruction under way. */
+struct ov_access {
+	uint32_t op, next;
+	uint16_t slot, parts; /* parts: not yet looked up */
+	uint32_t waits;       /* answers to come */
+	uint64_t last;        /* when its last part is done, of those that are */
+	uint64_t begun;
+	bool missed;
+};
+
+struct ov_part {
+	uint64_t ready, address;
+	uint32_t access, sectors;
+	uint16_t bytes;
+	bool store, local;
+};
+
+struct ov_memory {
+	struct memory_system *system;
+	uint32_t index; /* of the SM */
+	struct l1_cache *l1;
+	struct tag_store constants, lines; /* lines: of instructions */
+	struct ov_access *accesses;
+	uint32_t access_capacity, free_access;
+	struct ov_part *parts; /* a ring */
+	uint32_t part_capacity, part_head, part_count, room;
+	uint64_t *leaving; /* a ring: when requests leave, of those that wait to */
+	uint32_t leaving_head, leaving_count;
+	uint64_t next_step, written; /* when the queue's first is looked up; when the last result was written */
+	uint32_t unit_op, unit_accesses; /* what the unit was given last */
+	struct ov_memory_counts counts;
+	double latency_sum;
+	uint64_t latency_count;
+};
+
+int ov_memory_init(struct ov_sm *sm, struct memory_system *system, uint32_t index);
+void ov_memory_free(struct ov_sm *sm);
 struct ov_memory_counts ov_memory_counts(const struct ov_sm *sm);
 
 /* What is simulated of a launch: groups 0..groups-1 of the plan, of which the sampler may skip some. */
@@ -342,79 +354,6 @@ void ov_add_up(const struct ov_sm *sm, uint32_t stands_for, struct ov_outcome *o
 
 /* ov_together.c: the same, where SMs share memory */
 int ov_simulate_together(const struct ov_machine *m, const struct ov_plan *plan, struct ov_outcome *out);
-
-/* ov_reason.c: what a cycle without an issue is lost to */
-enum cycle_kind ov_reason(const struct ov_sm *sm);
-
-static inline bool ov_bit(const uint64_t *mask, uint32_t i)
-{
-	return mask[i / 64] >> i % 64 & 1;
-}
-
-static inline void ov_set(uint64_t *mask, uint32_t i)
-{
-	mask[i / 64] |= 1ULL << i % 64;
-}
-
-static inline void ov_clear(uint64_t *mask, uint32_t i)
-{
-	mask[i / 64] &= ~(1ULL << i % 64);
-}
-
-/* The first bit set from i on, cyclically; OV_NONE if none is. */
-static inline uint32_t ov_next_bit(const uint64_t *mask, uint32_t words, uint32_t i)
-{
-	uint32_t start = i / 64 < words ? i / 64 : 0, shift = i / 64 < words ? i % 64 : 0;
-	uint64_t first = mask[start] & (~0ULL << shift);
-	if (first)
-		return start * 64 + (uint32_t)__builtin_ctzll(first);
-	for (uint32_t w = start + 1; w < words; w++)
-		if (mask[w])
-			return w * 64 + (uint32_t)__builtin_ctzll(mask[w]);
-	for (uint32_t w = 0; w <= start; w++)
-		if (mask[w])
-			return w * 64 + (uint32_t)__builtin_ctzll(mask[w]);
-	return OV_NONE;
-}
-
-static inline uint32_t ov_partition(const struct ov_machine *m, uint32_t slot)
-{
-	return m->partitions == 1 ? 0 : slot % m->schedulers;
-}
-
-static inline struct ov_partition *ov_partition_of(const struct ov_sm *sm, uint32_t slot)
-{
-	return &sm->partitions[ov_partition(sm->m, slot)];
-}
-
-/* The whole cycles of a debt that grows by extra. */
-static inline uint32_t ov_extra_cycles(double *debt, double extra)
-{
-	*debt += extra;
-	uint32_t whole = (uint32_t)*debt;
-	*debt -= whole;
-	return whole;
-}
-
-/* Banks of a warp, from those of slot 0: (register + slot) mod banks. */
-static inline uint64_t ov_rotate(const struct ov_machine *m, const struct ov_warp *w, uint64_t banks)
-{
-	uint64_t all = m->banks < 64 ? (1ULL << m->banks) - 1 : ~0ULL;
-	return w->bank ? ((banks << w->bank) | (banks >> (m->banks - w->bank))) & all : banks;
-}
-
-static inline void ov_update_hungry(struct ov_sm *sm, const struct ov_warp *w, uint32_t slot)
-{
-	bool hungry = w->buffered <= sm->m->refill_at && !w->fetching && !w->finished;
-	uint64_t *word = &sm->hungry[slot / 64];
-	*word = (*word & ~(1ULL << slot % 64)) | (uint64_t)hungry << slot % 64;
-}
-
-static inline void ov_may_retire(struct ov_sm *sm, uint32_t slot)
-{
-	ov_set(sm->retirable, slot);
-	sm->retirable_count++;
-}
 
 static inline struct ov_lane *ov_lane_of(const struct ov_sm *sm, uint32_t partition, uint32_t kind)
 {

@@ -96,6 +96,15 @@ static void find_banks(const struct ov_machine *m, struct ov_op *op)
 	}
 }
 
+static void find_registers(const struct ov_machine *m, struct ov_op *op)
+{
+	const uint16_t *operands = &m->launch->code->operands[op->first_operand];
+	for (uint32_t i = 0; i < (uint32_t)op->writes + op->reads + op->waits; i++) {
+		op->uses |= 1ULL << operands[i] % 64;
+		op->sets |= i < op->writes ? 1ULL << operands[i] % 64 : 0;
+	}
+}
+
 static int make_ops(struct ov_machine *m)
 {
 	const struct kernel_code *code = m->launch->code;
@@ -110,6 +119,7 @@ static int make_ops(struct ov_machine *m)
 		if (line)
 			m->ops[i].line = (i + m->launch->code_offset % line) / line;
 		find_banks(m, &m->ops[i]);
+		find_registers(m, &m->ops[i]);
 		m->max_reads = at_least(code->code[i].reads, m->max_reads);
 	}
 	return 0;
@@ -144,6 +154,7 @@ static void size_kinds(struct ov_machine *m)
 	m->collector_steps = g->collector_steps;
 	m->collector_total += m->pool_collectors;
 	m->banks = at_most(share(g->register_banks, m->partitions), OV_MAX_BANKS);
+	m->all_banks = m->banks < 64 ? (1ULL << m->banks) - 1 : ~0ULL;
 	m->collects = g->operand_collectors > 0;
 	m->resolves_banks = m->collects && m->options->resolve_banks && g->banks_by_name;
 	/* Allocated in the cycle after issue; each round of collecting then takes it a step on: read, handed over. */
@@ -168,9 +179,11 @@ int ov_machine_init(struct ov_machine *m, const struct gpu *gpu, const struct la
 	m->slots = (uint32_t)slots;
 	m->schedulers = gpu->schedulers_per_sm;
 	m->partitions = gpu->sub_cores ? m->schedulers : 1;
-	m->by_age = gpu->scheduler_policy == GPU_SCHEDULER_gto || gpu->scheduler_policy == GPU_SCHEDULER_oldest;
-	/* Twice the room, so that places need renumbering only now and then. */
-	m->position_words = words(2 * (m->slots / m->schedulers + 1));
+	m->policy = (enum gpu_scheduler_policy)gpu->scheduler_policy;
+	m->by_age = m->policy == GPU_SCHEDULER_gto || m->policy == GPU_SCHEDULER_oldest;
+	/* More room than warps, so that places need renumbering only now and then; but a word is enough where it has some. */
+	uint32_t own = m->slots / m->schedulers + 1;
+	m->position_words = own <= 56 ? 1 : words(2 * own);
 	m->positions = m->position_words * 64;
 	m->slot_words = words(m->slots);
 	/* All that is fetched in the cycles until it may issue, flushed or not. */
@@ -182,6 +195,8 @@ int ov_machine_init(struct ov_machine *m, const struct gpu *gpu, const struct la
 	if (gpu->icache_line_instructions)
 		m->line_count = launch->code->code_count / gpu->icache_line_instructions + 2;
 	size_kinds(m);
+	bool word = m->slot_words == 1 && m->position_words == 1;
+	m->run = !word ? ov_run_any : m->partitions == 1 ? ov_run_single : ov_run_word;
 	return make_ops(m);
 }
 
@@ -209,10 +224,8 @@ static void lay_out_schedulers(struct ov_sm *sm, const struct ov_machine *m, str
 	sm->schedulers = s;
 	for (uint32_t i = 0; i < m->schedulers; i++) {
 		struct ov_scheduler *one = s ? &s[i] : &none;
-		one->ready = take(a, (size_t)m->position_words * (OV_KINDS + 1), sizeof(uint64_t));
-		one->flush = take(a, m->position_words, sizeof(uint64_t));
+		one->places = take(a, (size_t)m->position_words * OV_PLACES, sizeof(uint64_t));
 		one->unfinished = take(a, m->position_words, sizeof(uint64_t));
-		one->long_wait = take(a, m->position_words, sizeof(uint64_t));
 		one->active = take(a, m->position_words, sizeof(uint64_t));
 		one->slot_at = take(a, m->positions, sizeof(uint32_t));
 	}
@@ -313,10 +326,11 @@ struct ov_sm *ov_sm_new(const struct ov_machine *m)
 	lay_out(sm, m, &a);
 	sm->m = m;
 	sm->limit = OV_NEVER;
+	sm->line_miss = m->gpu->icache_line_instructions ? m->gpu->icache_miss_cycles : 0;
 	sm->free_event = sm->results_head = sm->results_tail = OV_NONE;
 	memset(sm->wheel, 0xff, OV_WHEEL * sizeof *sm->wheel);
 	for (uint32_t i = 0; i < m->slots; i++)
-		sm->warps[i].finished = true;
+		sm->warps[i] = (struct ov_warp){.finished = true, .place = OV_NOWHERE};
 	sm->turn = m->schedulers - 1;
 	for (uint32_t s = 0; s < m->schedulers; s++) {
 		sm->schedulers[s].last_slot = s;

@@ -73,7 +73,7 @@ static int run_step(struct team *t)
 static void take_answer(void *ctx, const struct memory_reply *reply)
 {
 	struct team *t = ctx;
-	ov_schedule(t->sms[reply->sm], reply->time, OV_ANSWER, 0, reply->id);
+	ov_answer(t->sms[reply->sm], reply->time, reply->id);
 	t->answers++;
 }
 

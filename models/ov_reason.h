@@ -8,7 +8,10 @@
  * which all warps have ended and wait for what they have in flight. Cycles before the first issue, and without any
  * group, are the launch's.
  */
-#include "models/ov.h"
+#ifndef GPUSIM_OV_REASON_H
+#define GPUSIM_OV_REASON_H
+
+#include "models/ov_stages.h"
 
 static const enum cycle_kind unit_kinds[OV_KINDS] = {CYCLES_unit_fp32, CYCLES_unit_int, CYCLES_unit_fp64, CYCLES_unit_sfu,
                                                      CYCLES_unit_ldst};
@@ -40,12 +43,12 @@ static enum cycle_kind warp_reason(const struct ov_sm *sm, uint32_t slot)
 		return CYCLES_barrier;
 	if (w->wait == OV_AT_ATOMIC && sm->memory)
 		return CYCLES_atomics;
-	if (w->wait || w->memory_blocked)
+	if (w->wait || w->place == OV_LOAD_BLOCKED)
 		return CYCLES_memory;
-	if (w->blocked)
+	if (w->place == OV_BLOCKED)
 		return CYCLES_dependency;
-	if (w->ready_kind != OV_NONE)
-		return port_reason(sm, ov_partition(sm->m, slot), w->ready_kind);
+	if (w->place < OV_KINDS)
+		return port_reason(sm, ov_partition(sm->m, slot), w->place);
 	return CYCLES_fetch;
 }
 
@@ -55,14 +58,14 @@ static bool is_latency(enum cycle_kind kind)
 	       kind == CYCLES_atomics;
 }
 
-enum cycle_kind ov_reason(const struct ov_sm *sm)
+static enum cycle_kind ov_reason(const struct ov_sm *sm)
 {
 	enum cycle_kind best = CYCLES_tail;
 	if (sm->uid == 0 || !sm->live_groups)
 		return CYCLES_launch;
 	for (uint32_t i = 0; i < sm->m->schedulers; i++) {
 		const struct ov_scheduler *s = &sm->schedulers[i];
-		uint32_t position = ov_next_bit(s->unfinished, sm->m->position_words, 0);
+		uint32_t position = ov_next_bit(s->unfinished, ov_position_words(sm->m), 0);
 		if (position == OV_NONE)
 			continue;
 		enum cycle_kind reason = warp_reason(sm, s->slot_at[position]);
@@ -71,3 +74,5 @@ enum cycle_kind ov_reason(const struct ov_sm *sm)
 	bool fewer = sm->no_more && sm->live_groups < sm->peak_groups;
 	return fewer && is_latency(best) ? CYCLES_tail : best;
 }
+
+#endif

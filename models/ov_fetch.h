@@ -3,7 +3,10 @@
  * What it brings is decoded and may issue fetch_to_issue_cycles later. After a taken branch, what was fetched
  * behind it is flushed: fetches wasted are cycles of the fetch stage.
  */
-#include "models/ov.h"
+#ifndef GPUSIM_OV_FETCH_H
+#define GPUSIM_OV_FETCH_H
+
+#include "models/ov_stages.h"
 
 static void forget_reply(struct ov_sm *sm, uint32_t slot)
 {
@@ -17,7 +20,7 @@ static void forget_reply(struct ov_sm *sm, uint32_t slot)
 }
 
 /* Instructions begin anew at pc. */
-void ov_flush_buffer(struct ov_sm *sm, uint32_t slot, uint32_t pc)
+static void ov_flush_buffer(struct ov_sm *sm, uint32_t slot, uint32_t pc)
 {
 	struct ov_warp *w = &sm->warps[slot];
 	if (w->fetching) {
@@ -29,23 +32,23 @@ void ov_flush_buffer(struct ov_sm *sm, uint32_t slot, uint32_t pc)
 	ov_update_hungry(sm, w, slot);
 }
 
-static void fill_buffer(struct ov_sm *sm, uint32_t slot, uint8_t epoch)
+static inline void fill_buffer(struct ov_sm *sm, uint32_t slot, uint8_t epoch)
 {
 	struct ov_warp *w = &sm->warps[slot];
 	if (epoch != w->epoch || !w->fetching)
 		return;
-	w->buffered += w->fetching;
+	w->buffered = (uint8_t)(w->buffered + w->fetching);
 	w->fetching = 0;
 	ov_update_hungry(sm, w, slot);
 	ov_update_warp(sm, slot);
 }
 
-uint64_t ov_next_fill(const struct ov_sm *sm)
+static inline uint64_t ov_next_fill(const struct ov_sm *sm)
 {
 	return sm->fill_head != sm->fill_tail ? sm->fills[sm->fill_head % sm->m->fill_places].time : OV_NEVER;
 }
 
-void ov_fill_buffers(struct ov_sm *sm)
+static inline void ov_fill_buffers(struct ov_sm *sm)
 {
 	uint32_t mask = sm->m->fill_places - 1;
 	while (sm->fill_head != sm->fill_tail && sm->fills[sm->fill_head & mask].time <= sm->now) {
@@ -55,7 +58,7 @@ void ov_fill_buffers(struct ov_sm *sm)
 	}
 }
 
-static void deliver(struct ov_sm *sm, uint32_t slot)
+static inline void deliver(struct ov_sm *sm, uint32_t slot)
 {
 	sm->fills[sm->fill_tail++ & (sm->m->fill_places - 1)] =
 		(struct ov_fill){sm->now + sm->m->gpu->fetch_to_issue_cycles, (uint16_t)slot, sm->warps[slot].epoch};
@@ -63,7 +66,7 @@ static void deliver(struct ov_sm *sm, uint32_t slot)
 }
 
 /* Past the end of the code is other code, as good to fetch as any. */
-static uint32_t fetched_instructions(const struct ov_sm *sm, const struct ov_warp *w)
+static inline uint32_t fetched_instructions(const struct ov_sm *sm, const struct ov_warp *w)
 {
 	const struct gpu *gpu = sm->m->gpu;
 	uint32_t room = gpu->instruction_buffer_entries - w->buffered;
@@ -71,17 +74,15 @@ static uint32_t fetched_instructions(const struct ov_sm *sm, const struct ov_war
 }
 
 /* The first touch of a line by the SM brings it; whoever needs it meanwhile waits too. */
-static bool line_is_missing(struct ov_sm *sm, uint32_t slot, uint32_t pc)
+static inline bool line_is_missing(struct ov_sm *sm, uint32_t slot, uint32_t pc)
 {
-	const struct gpu *gpu = sm->m->gpu;
-	uint32_t miss = sm->memory && gpu->icache_cold_cycles ? gpu->icache_cold_cycles : gpu->icache_miss_cycles;
-	if (!gpu->icache_line_instructions || !miss || pc >= sm->m->op_count)
+	if (!sm->line_miss || pc >= sm->m->op_count)
 		return false;
 	uint64_t *ready = &sm->line_ready[sm->m->ops[pc].line];
 	if (sm->memory)
 		ov_memory_line(sm, sm->m->ops[pc].line, ready);
 	if (!*ready)
-		*ready = sm->now + miss;
+		*ready = sm->now + sm->line_miss;
 	if (*ready <= sm->now)
 		return false;
 	uint32_t at = (sm->reply_head + sm->reply_count++) % sm->m->slots;
@@ -90,11 +91,11 @@ static bool line_is_missing(struct ov_sm *sm, uint32_t slot, uint32_t pc)
 	return true;
 }
 
-static void fetch_for(struct ov_sm *sm, uint32_t slot)
+static inline void fetch_for(struct ov_sm *sm, uint32_t slot)
 {
 	struct ov_warp *w = &sm->warps[slot];
 	uint32_t pc = w->fetch_pc;
-	w->fetching = fetched_instructions(sm, w);
+	w->fetching = (uint8_t)fetched_instructions(sm, w);
 	w->fetch_pc += w->fetching;
 	ov_clear(sm->hungry, slot);
 	sm->last_fetched = slot;
@@ -103,7 +104,7 @@ static void fetch_for(struct ov_sm *sm, uint32_t slot)
 		deliver(sm, slot);
 }
 
-uint64_t ov_next_reply(const struct ov_sm *sm)
+static inline uint64_t ov_next_reply(const struct ov_sm *sm)
 {
 	return sm->reply_count ? sm->replies[sm->reply_head].time : OV_NEVER;
 }
@@ -130,7 +131,7 @@ static void retire_warps(struct ov_sm *sm, uint32_t end)
 {
 	const struct ov_machine *m = sm->m;
 	bool all = !m->gpu->retire_in_fetch || end == OV_NONE;
-	for (uint32_t w = 0; w < m->slot_words && sm->retirable_count; w++)
+	for (uint32_t w = 0; w < ov_slot_words(m) && sm->retirable_count; w++)
 		for (uint64_t bits = sm->retirable[w]; bits; bits &= bits - 1) {
 			uint32_t slot = w * 64 + (uint32_t)__builtin_ctzll(bits);
 			if (all || round_place(sm, slot) < round_place(sm, end))
@@ -138,7 +139,7 @@ static void retire_warps(struct ov_sm *sm, uint32_t end)
 		}
 }
 
-void ov_fetch(struct ov_sm *sm)
+static inline void ov_fetch(struct ov_sm *sm)
 {
 	const struct ov_machine *m = sm->m;
 	for (uint32_t i = 0; i < m->gpu->fetches_per_cycle; i++) {
@@ -149,7 +150,7 @@ void ov_fetch(struct ov_sm *sm)
 			deliver(sm, slot);
 			continue;
 		}
-		uint32_t slot = ov_next_bit(sm->hungry, m->slot_words, sm->last_fetched + 1);
+		uint32_t slot = ov_next_bit(sm->hungry, ov_slot_words(m), sm->last_fetched + 1);
 		if (sm->retirable_count)
 			retire_warps(sm, slot);
 		if (slot == OV_NONE)
@@ -159,3 +160,5 @@ void ov_fetch(struct ov_sm *sm)
 	if (sm->retirable_count && !m->gpu->retire_in_fetch)
 		retire_warps(sm, OV_NONE);
 }
+
+#endif

@@ -5,7 +5,10 @@
  * Units take the oldest instruction that waits for their kind, or none. With completion_slots, one that would finish
  * together with another of the unit does not start; nor does one for whose result no bus is free.
  */
-#include "models/ov.h"
+#ifndef GPUSIM_OV_UNITS_H
+#define GPUSIM_OV_UNITS_H
+
+#include "models/ov_stages.h"
 
 static bool is_idle(const struct ov_sm *sm, const struct ov_unit *u)
 {
@@ -52,25 +55,43 @@ static void start(struct ov_sm *sm, struct ov_unit *u, const struct ov_flight *f
 		ov_complete_result(sm, f->slot, f->op);
 }
 
+/* Into how many accesses the instruction falls apart, and how long they take beyond a hit of L1. */
+static inline uint32_t accesses_of(const struct ov_sm *sm, const struct ov_flight *f, const struct ov_op *op)
+{
+	const uint16_t *usual = sm->m->launch->usual_accesses;
+	if (!op->accesses)
+		return 1;
+	return f->request != OV_NONE ? sm->warps[f->slot].accesses[f->request] : usual ? usual[f->op] : 1;
+}
+
+static inline uint32_t wait_of(const struct ov_sm *sm, const struct ov_flight *f, const struct ov_op *op)
+{
+	const uint16_t *usual = sm->m->launch->usual_waits, *own = sm->warps[f->slot].memory_waits;
+	if (!op->accesses)
+		return 0;
+	return f->request != OV_NONE && own ? own[f->request] : usual ? usual[f->op] : 0;
+}
+
 /* Accesses follow one another; the last one brings the result. Without any, there is nothing to wait for. */
 static void start_access(struct ov_sm *sm, struct ov_unit *u, const struct ov_flight *f)
 {
 	const struct ov_op *op = &sm->m->ops[f->op];
-	uint64_t count = f->accesses ? f->accesses : 1, held = count * op->initiation;
-	uint64_t done = sm->now + op->result + f->wait + (held - op->initiation) / OV_FRACTION;
-	if (!f->accesses && op->latency_rule != OV_SHARED)
+	uint32_t accesses = accesses_of(sm, f, op), extra = wait_of(sm, f, op);
+	uint64_t count = accesses ? accesses : 1, held = count * op->initiation;
+	uint64_t done = sm->now + op->result + extra + (held - op->initiation) / OV_FRACTION;
+	if (!accesses && op->latency_rule != OV_SHARED)
 		done = sm->now + 1;
 	occupy(sm, u, held);
-	if (sm->memory && ov_memory_takes(sm, f))
+	if (sm->memory && ov_memory_takes(sm, f, accesses))
 		return;
 	if (op->class == CODE_atomic && sm->m->gpu->atomics_stop_warp)
 		ov_schedule(sm, done > sm->now + 1 ? done - 1 : done, OV_ATOMIC_BACK, f->slot, f->op);
 	/* What comes from behind L1 comes access by access, and each is a write of the register's bank. */
-	if (op->latency_rule == OV_LOAD && f->wait && sm->m->resolves_banks)
+	if (op->latency_rule == OV_LOAD && extra && sm->m->resolves_banks)
 		for (uint64_t i = 1; i < count; i++)
 			ov_schedule(sm, done - i * op->initiation / OV_FRACTION, OV_PART_WRITTEN, f->slot, f->op);
 	/* What comes from behind L1 is written like what comes from shared memory; a hit has its own way. */
-	if (op->latency_rule == OV_SHARED || (op->latency_rule == OV_LOAD && f->wait))
+	if (op->latency_rule == OV_SHARED || (op->latency_rule == OV_LOAD && extra))
 		ov_schedule(sm, done, OV_SHARED_RESULT, f->slot, f->op);
 	else
 		ov_schedule(sm, done, op->latency_rule == OV_LOAD ? OV_LOADED : OV_STORED, f->slot, f->op);
@@ -80,12 +101,12 @@ static void start_access(struct ov_sm *sm, struct ov_unit *u, const struct ov_fl
 static struct ov_lane *oldest_lane(struct ov_sm *sm, uint32_t kind, uint32_t unit)
 {
 	const struct ov_machine *m = sm->m;
-	if (m->unit_count[kind] >= m->partitions) {
-		struct ov_lane *own = ov_lane_of(sm, m->partitions == 1 ? 0 : unit % m->partitions, kind);
+	if (m->unit_count[kind] >= ov_partitions(m)) {
+		struct ov_lane *own = ov_lane_of(sm, ov_partitions(m) == 1 ? 0 : unit % ov_partitions(m), kind);
 		return own->collected_count ? own : NULL;
 	}
 	struct ov_lane *oldest = NULL;
-	for (uint32_t p = 0; p < m->partitions; p++) {
+	for (uint32_t p = 0; p < ov_partitions(m); p++) {
 		struct ov_lane *l = ov_lane_of(sm, p, kind);
 		if (l->collected_count && (!oldest || (int32_t)(l->collected[0].uid - oldest->collected[0].uid) < 0))
 			oldest = l;
@@ -116,24 +137,24 @@ static void start_kind(struct ov_sm *sm, uint32_t kind)
 {
 	const struct ov_machine *m = sm->m;
 	struct ov_unit *u = &sm->units[m->first_unit[kind]], *end = u + m->unit_count[kind];
-	struct ov_lane *only = m->partitions == 1 ? ov_lane_of(sm, 0, kind) : NULL, *l;
+	struct ov_lane *only = ov_partitions(m) == 1 ? ov_lane_of(sm, 0, kind) : NULL, *l;
 	for (uint32_t n = 0; u < end && (!only || only->collected_count); n++, u++)
 		while (is_idle(sm, u) && (l = only ? only : oldest_lane(sm, kind, n)) && l->collected_count)
 			if (!start_first(sm, u, l, kind))
 				break;
-	for (uint32_t p = 0; p < m->partitions; p++)
+	for (uint32_t p = 0; p < ov_partitions(m); p++)
 		if (ov_lane_of(sm, p, kind)->collected_count)
 			return;
 	sm->collected_kinds &= ~(1u << kind);
 }
 
-void ov_start_units(struct ov_sm *sm)
+static inline void ov_start_units(struct ov_sm *sm)
 {
 	for (uint32_t bits = sm->collected_kinds & ~(1u << OV_LDST); bits; bits &= bits - 1)
 		start_kind(sm, (uint32_t)__builtin_ctz(bits));
 }
 
-void ov_start_memory(struct ov_sm *sm)
+static inline void ov_start_memory(struct ov_sm *sm)
 {
 	if (sm->collected_kinds >> OV_LDST & 1)
 		start_kind(sm, OV_LDST);
@@ -141,10 +162,10 @@ void ov_start_memory(struct ov_sm *sm)
 
 static bool serves(const struct ov_machine *m, uint32_t kind, uint32_t n, uint32_t partition)
 {
-	return m->partitions == 1 || m->unit_count[kind] < m->partitions || n % m->partitions == partition;
+	return ov_partitions(m) == 1 || m->unit_count[kind] < ov_partitions(m) || n % ov_partitions(m) == partition;
 }
 
-bool ov_units_busy(const struct ov_sm *sm, uint32_t partition, uint32_t kind)
+static bool ov_units_busy(const struct ov_sm *sm, uint32_t partition, uint32_t kind)
 {
 	const struct ov_unit *u = &sm->units[sm->m->first_unit[kind]];
 	for (uint32_t n = 0; n < sm->m->unit_count[kind]; n++, u++)
@@ -153,7 +174,7 @@ bool ov_units_busy(const struct ov_sm *sm, uint32_t partition, uint32_t kind)
 	return true;
 }
 
-bool ov_unit_takes(struct ov_sm *sm, uint32_t partition, const struct ov_flight *f)
+static bool ov_unit_takes(struct ov_sm *sm, uint32_t partition, const struct ov_flight *f)
 {
 	const struct ov_machine *m = sm->m;
 	struct ov_unit *u = &sm->units[m->first_unit[f->kind]];
@@ -175,7 +196,7 @@ bool ov_unit_takes(struct ov_sm *sm, uint32_t partition, const struct ov_flight 
 }
 
 /* When the next busy unit is free. */
-uint64_t ov_next_unit(const struct ov_sm *sm)
+static uint64_t ov_next_unit(const struct ov_sm *sm)
 {
 	uint64_t best = OV_NEVER;
 	for (uint32_t n = 0; n < sm->m->units; n++) {
@@ -185,3 +206,5 @@ uint64_t ov_next_unit(const struct ov_sm *sm)
 	}
 	return best;
 }
+
+#endif

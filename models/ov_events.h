@@ -1,12 +1,15 @@
 /*
  * Occupancy vector: what happens later. A wheel of OV_WHEEL cycles; an event further away stays in its place for more turns.
  */
-#include "models/ov.h"
+#ifndef GPUSIM_OV_EVENTS_H
+#define GPUSIM_OV_EVENTS_H
+
+#include "models/ov_stages.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
-static bool grow(struct ov_sm *sm)
+static bool grow_events(struct ov_sm *sm)
 {
 	uint32_t capacity = sm->event_capacity ? sm->event_capacity * 2 : 256;
 	struct ov_event *events = realloc(sm->events, capacity * sizeof *events);
@@ -23,9 +26,9 @@ static bool grow(struct ov_sm *sm)
 }
 
 /* Nothing of this cycle: its events are being dealt with, or have been. */
-void ov_schedule(struct ov_sm *sm, uint64_t time, enum ov_event_kind kind, uint32_t slot, uint32_t op)
+static void ov_schedule(struct ov_sm *sm, uint64_t time, enum ov_event_kind kind, uint32_t slot, uint32_t op)
 {
-	if (sm->free_event == OV_NONE && !grow(sm))
+	if (sm->free_event == OV_NONE && !grow_events(sm))
 		return;
 	uint32_t n = sm->free_event, place = time % OV_WHEEL;
 	struct ov_event *e = &sm->events[n];
@@ -36,15 +39,13 @@ void ov_schedule(struct ov_sm *sm, uint64_t time, enum ov_event_kind kind, uint3
 	e->slot = (uint16_t)slot;
 	e->kind = (uint8_t)kind;
 	sm->wheel[place] = n;
-	ov_set(sm->wheel_used, place);
-	sm->event_count++;
+	sm->wheel_used[place / 64] |= 1ULL << place % 64;
 }
 
 static void free_event(struct ov_sm *sm, uint32_t n)
 {
 	sm->events[n].next = sm->free_event;
 	sm->free_event = n;
-	sm->event_count--;
 }
 
 /* The earliest in a bucket. */
@@ -57,10 +58,10 @@ static uint64_t bucket_time(const struct ov_sm *sm, uint32_t place)
 	return time;
 }
 
-uint64_t ov_next_event(const struct ov_sm *sm)
+static uint64_t ov_next_event(const struct ov_sm *sm)
 {
 	uint64_t best = OV_NEVER;
-	for (uint32_t d = 1; d <= OV_WHEEL && sm->event_count; d++) {
+	for (uint32_t d = 1; d <= OV_WHEEL; d++) {
 		uint32_t place = ov_next_bit(sm->wheel_used, OV_WHEEL / 64, (uint32_t)((sm->now + d) % OV_WHEEL));
 		if (place == OV_NONE)
 			break;
@@ -92,10 +93,14 @@ static void release_registers(struct ov_sm *sm, uint32_t slot, const struct ov_o
 	for (uint32_t i = 0, writes = op->writes; i < writes; i++)
 		registers[operands[i]] = OV_WRITTEN;
 	w->pending -= op->writes;
+	if (w->pending == 0)
+		w->unwritten = 0;
+	else if (sm->m->register_count <= 64)
+		w->unwritten &= ~op->sets;
 	if (w->wait == OV_AT_FENCE && w->pending == 0) {
 		w->wait = OV_RUNS;
 		ov_update_warp(sm, slot);
-	} else if (w->blocked && !registers[w->blocked_on]) {
+	} else if ((w->place == OV_BLOCKED || w->place == OV_LOAD_BLOCKED) && !registers[w->blocked_on]) {
 		ov_update_warp(sm, slot);
 	}
 }
@@ -115,13 +120,13 @@ static void write_result(struct ov_sm *sm, uint32_t slot, uint32_t n)
 	complete(sm, slot);
 }
 
-void ov_complete_result(struct ov_sm *sm, uint32_t slot, uint32_t op)
+static void ov_complete_result(struct ov_sm *sm, uint32_t slot, uint32_t op)
 {
 	write_result(sm, slot, op);
 }
 
 /* Of shared memory: one after the other, and not while a unit writes to the bank. */
-void ov_write_load_results(struct ov_sm *sm)
+static inline void ov_write_load_results(struct ov_sm *sm)
 {
 	uint32_t limit = sm->m->gpu->load_results;
 	for (uint32_t done = 0; sm->results_head != OV_NONE && (done < limit || !limit); done++) {
@@ -186,13 +191,13 @@ static void process(struct ov_sm *sm, const struct ov_event *e)
 	}
 }
 
-void ov_process_events(struct ov_sm *sm)
+static inline void ov_process_events(struct ov_sm *sm)
 {
 	uint32_t place = sm->now % OV_WHEEL, n = sm->wheel[place], next, later = OV_NONE;
 	if (n == OV_NONE)
 		return;
 	sm->wheel[place] = OV_NONE;
-	ov_clear(sm->wheel_used, place);
+	sm->wheel_used[place / 64] &= ~(1ULL << place % 64);
 	for (; n != OV_NONE; n = next) {
 		const struct ov_event e = sm->events[n];
 		next = e.next;
@@ -211,6 +216,8 @@ void ov_process_events(struct ov_sm *sm)
 	}
 	if (later != OV_NONE) {
 		sm->wheel[place] = later;
-		ov_set(sm->wheel_used, place);
+		sm->wheel_used[place / 64] |= 1ULL << place % 64;
 	}
 }
+
+#endif

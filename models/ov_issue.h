@@ -6,7 +6,10 @@
  * and no register of it is pending; that replaces the latency per instruction of the algorithm, and equals it where a
  * warp is alone or each instruction needs the one before.
  */
-#include "models/ov.h"
+#ifndef GPUSIM_OV_ISSUE_H
+#define GPUSIM_OV_ISSUE_H
+
+#include "models/ov_stages.h"
 
 #include <string.h>
 
@@ -22,54 +25,35 @@ static uint32_t find_pending(const struct ov_sm *sm, uint32_t slot, const struct
 	return OV_NONE;
 }
 
-static void flip_ready(const struct ov_scheduler *s, const struct ov_warp *w)
+/* Where a warp belongs whose buffer begins with its next instruction. */
+static inline enum ov_place ready_place(const struct ov_sm *sm, struct ov_warp *w, uint32_t slot)
 {
-	uint64_t *ready = &s->ready[w->position / 64 * (OV_KINDS + 1)], bit = 1ULL << w->position % 64;
-	ready[w->ready_kind] ^= bit;
-	ready[OV_KINDS] ^= bit;
+	const struct ov_op *op = &sm->m->ops[w->pc];
+	if (!(w->unwritten & op->uses))
+		return (enum ov_place)op->kind;
+	uint32_t reg = find_pending(sm, slot, op);
+	if (reg == OV_NONE)
+		return (enum ov_place)op->kind;
+	w->blocked_on = reg;
+	return sm->registers[(size_t)slot * sm->m->register_count + reg] == OV_LOADING ? OV_LOAD_BLOCKED : OV_BLOCKED;
 }
 
-static inline void leave_masks(struct ov_scheduler *s, struct ov_warp *w)
+static inline void move_warp(const struct ov_scheduler *s, struct ov_warp *w, enum ov_place place)
 {
-	if (w->ready_kind != OV_NONE) {
-		flip_ready(s, w);
-		w->ready_kind = OV_NONE;
-		return;
-	}
-	if (w->flush)
-		ov_clear(s->flush, w->position);
-	else if (w->memory_blocked || !w->blocked)
-		ov_clear(s->long_wait, w->position);
-	w->blocked = w->flush = w->memory_blocked = false;
+	uint64_t *places = &s->places[ov_word(w->position) * OV_PLACES], bit = 1ULL << w->position % 64;
+	places[w->place] &= ~bit;
+	places[place] |= bit;
+	w->place = (uint8_t)place;
 }
 
-static void block_warp(struct ov_sm *sm, struct ov_scheduler *s, struct ov_warp *w, uint32_t slot)
-{
-	w->blocked = true;
-	w->memory_blocked = sm->registers[(size_t)slot * sm->m->register_count + w->blocked_on] == OV_LOADING;
-	if (w->memory_blocked)
-		ov_set(s->long_wait, w->position);
-}
-
-void ov_update_warp(struct ov_sm *sm, uint32_t slot)
+static void ov_update_warp(struct ov_sm *sm, uint32_t slot)
 {
 	struct ov_warp *w = &sm->warps[slot];
-	struct ov_scheduler *s = &sm->schedulers[w->scheduler];
-	leave_masks(s, w);
-	if (w->wait && !w->finished) {
-		ov_set(s->long_wait, w->position);
-	} else if (w->buffered && w->buffer_pc != w->pc) {
-		w->flush = true;
-		ov_set(s->flush, w->position);
-	} else if (w->buffered) {
-		const struct ov_op *op = &sm->m->ops[w->pc];
-		if (w->pending && (w->blocked_on = find_pending(sm, slot, op)) != OV_NONE) {
-			block_warp(sm, s, w, slot);
-			return;
-		}
-		w->ready_kind = op->kind;
-		flip_ready(s, w);
-	}
+	enum ov_place place = w->wait                      ? OV_WAITS
+	                    : !w->buffered                 ? OV_NOWHERE
+	                    : w->buffer_pc != w->pc        ? OV_FLUSHES
+	                                                   : ready_place(sm, w, slot);
+	move_warp(&sm->schedulers[w->scheduler], w, place);
 }
 
 static void place_warp(struct ov_sm *sm, struct ov_scheduler *s, uint32_t slot, uint32_t position)
@@ -82,15 +66,14 @@ static void place_warp(struct ov_sm *sm, struct ov_scheduler *s, uint32_t slot, 
 }
 
 /* Closes the gaps that finished warps have left. */
-static void renumber(struct ov_sm *sm, struct ov_scheduler *s)
+static inline void renumber(struct ov_sm *sm, struct ov_scheduler *s)
 {
-	uint32_t words = sm->m->position_words, count = 0;
+	uint32_t words = ov_position_words(sm->m), count = 0;
 	uint64_t unfinished[OV_MAX_WORDS];
 	memcpy(unfinished, s->unfinished, words * sizeof *unfinished);
-	uint64_t *masks[] = {s->flush, s->unfinished, s->long_wait, s->active};
-	for (uint32_t i = 0; i < GS_ARRAY_LEN(masks); i++)
-		memset(masks[i], 0, words * sizeof(uint64_t));
-	memset(s->ready, 0, (size_t)words * (OV_KINDS + 1) * sizeof(uint64_t));
+	memset(s->unfinished, 0, words * sizeof *s->unfinished);
+	memset(s->active, 0, words * sizeof *s->active);
+	memset(s->places, 0, (size_t)words * OV_PLACES * sizeof *s->places);
 	s->last_position = sm->m->positions - 1;
 	for (uint32_t i = 0; i < words; i++)
 		for (uint64_t bits = unfinished[i]; bits; bits &= bits - 1) {
@@ -98,13 +81,11 @@ static void renumber(struct ov_sm *sm, struct ov_scheduler *s)
 			place_warp(sm, s, slot, count++);
 		}
 	s->next_position = count;
-	for (uint32_t i = 0; i < count; i++) {
-		sm->warps[s->slot_at[i]].ready_kind = OV_NONE;
+	for (uint32_t i = 0; i < count; i++)
 		ov_update_warp(sm, s->slot_at[i]);
-	}
 }
 
-void ov_add_warp(struct ov_sm *sm, uint32_t slot)
+static inline void ov_add_warp(struct ov_sm *sm, uint32_t slot)
 {
 	struct ov_warp *w = &sm->warps[slot];
 	struct ov_scheduler *s = &sm->schedulers[w->scheduler];
@@ -134,14 +115,14 @@ static void check_barrier(struct ov_sm *sm, uint32_t group)
 }
 
 /* It issues nothing more. It retires when all that it has issued is complete. */
-void ov_finish_warp(struct ov_sm *sm, uint32_t slot)
+static void ov_finish_warp(struct ov_sm *sm, uint32_t slot)
 {
 	struct ov_warp *w = &sm->warps[slot];
 	struct ov_scheduler *s = &sm->schedulers[w->scheduler];
 	sm->groups[w->group].arrived -= w->wait == OV_AT_BARRIER;
 	w->finished = true;
 	w->wait = OV_RUNS;
-	leave_masks(s, w);
+	move_warp(s, w, OV_NOWHERE);
 	ov_clear(s->unfinished, w->position);
 	ov_flush_buffer(sm, slot, 0);
 	if (w->in_flight == 0)
@@ -150,34 +131,17 @@ void ov_finish_warp(struct ov_sm *sm, uint32_t slot)
 	check_barrier(sm, w->group);
 }
 
-/* What the memory system does with the warp's next instruction. */
-static void look_up_access(const struct ov_sm *sm, const struct ov_warp *w, struct ov_flight *f)
-{
-	const struct launch_warps *launch = sm->m->launch;
-	bool own = w->access != w->access_end;
-	f->request = own ? (uint32_t)(w->access - w->access_begin) : OV_NONE;
-	f->accesses = own ? *w->access : launch->usual_accesses ? launch->usual_accesses[w->pc] : 1;
-	f->wait = own && w->memory_wait ? *w->memory_wait : launch->usual_waits ? launch->usual_waits[w->pc] : 0;
-}
-
-static void take_access(struct ov_warp *w)
-{
-	if (w->access == w->access_end)
-		return;
-	w->access++;
-	w->memory_wait += w->memory_wait != NULL;
-}
-
-static void reserve_registers(struct ov_sm *sm, uint32_t slot, const struct ov_op *op)
+static inline void reserve_registers(struct ov_sm *sm, struct ov_warp *w, uint32_t slot, const struct ov_op *op)
 {
 	uint8_t *registers = &sm->registers[(size_t)slot * sm->m->register_count];
 	const uint16_t *operands = &sm->m->operands[op->first_operand];
 	for (uint32_t i = 0, writes = op->writes; i < writes; i++)
 		registers[operands[i]] = op->kind == OV_LDST ? OV_LOADING : OV_PENDING;
-	sm->warps[slot].pending += op->writes;
+	w->pending += op->writes;
+	w->unwritten |= op->sets;
 }
 
-bool ov_next_block(const struct ov_sm *sm, struct ov_warp *w)
+static inline bool ov_next_block(const struct ov_sm *sm, struct ov_warp *w)
 {
 	while (!w->left && w->block != w->block_end) {
 		const struct code_block *b = &sm->m->launch->code->blocks[*w->block++];
@@ -195,15 +159,10 @@ static void stop_warp(struct ov_sm *sm, struct ov_warp *w, enum ov_wait wait)
 		w->wait = (uint8_t)wait;
 }
 
-/* What the warp is after it has issued the instruction at pc. */
-static void step_warp(struct ov_sm *sm, uint32_t slot, const struct ov_op *op)
+/* Behind an instruction that ends a block or stops its warp. */
+static void leave_block(struct ov_sm *sm, struct ov_warp *w, uint32_t slot, const struct ov_op *op)
 {
-	struct ov_warp *w = &sm->warps[slot];
-	uint32_t next = w->pc + 1;
-	w->buffered--;
-	w->buffer_pc = next;
-	w->pc = next;
-	w->left--;
+	uint32_t next = w->pc;
 	if (op->stops)
 		stop_warp(sm, w, (enum ov_wait)op->stops);
 	if (!ov_next_block(sm, w)) {
@@ -221,6 +180,19 @@ static void step_warp(struct ov_sm *sm, uint32_t slot, const struct ov_op *op)
 	ov_update_warp(sm, slot);
 }
 
+/* What the warp is after it has issued the instruction at pc. */
+static inline void step_warp(struct ov_sm *sm, struct ov_warp *w, uint32_t slot, const struct ov_op *op)
+{
+	w->buffered--;
+	w->buffer_pc = ++w->pc;
+	if (--w->left == 0 || op->stops || op->flags & CODE_EXIT) {
+		leave_block(sm, w, slot, op);
+		return;
+	}
+	sm->hungry[ov_word(slot)] |= (uint64_t)(w->buffered <= sm->m->refill_at && !w->fetching) << slot % 64;
+	move_warp(&sm->schedulers[w->scheduler], w, w->buffered ? ready_place(sm, w, slot) : OV_NOWHERE);
+}
+
 static inline bool accept(struct ov_sm *sm, uint32_t partition, const struct ov_flight *f)
 {
 	if (!sm->m->collects)
@@ -236,39 +208,38 @@ static inline bool accept(struct ov_sm *sm, uint32_t partition, const struct ov_
 	return true;
 }
 
-static bool issue_warp(struct ov_sm *sm, uint32_t slot)
+static inline bool issue_warp(struct ov_sm *sm, uint32_t slot)
 {
 	struct ov_warp *w = &sm->warps[slot];
 	const struct ov_op *op = &sm->m->ops[w->pc];
-	struct ov_flight f = {.op = w->pc, .uid = sm->uid, .slot = (uint16_t)slot, .kind = op->kind, .accesses = 1};
-	if (op->accesses)
-		look_up_access(sm, w, &f);
+	bool own = op->accesses && w->access != w->access_count;
+	struct ov_flight f = {.op = w->pc, .uid = sm->uid, .request = own ? w->access : OV_NONE, .slot = (uint16_t)slot, .kind = op->kind};
 	if (!accept(sm, ov_partition(sm->m, slot), &f))
 		return false;
-	if (op->accesses)
-		take_access(w);
-	reserve_registers(sm, slot, op);
+	w->access += own;
+	reserve_registers(sm, w, slot, op);
 	w->in_flight++;
 	if (sm->m->on_issue)
 		sm->m->on_issue(sm->m->options->ctx, sm->now, slot, w->pc);
 	sm->uid++;
 	sm->issued++;
-	sm->instructions++;
-	step_warp(sm, slot, op);
+	step_warp(sm, w, slot, op);
 	return true;
 }
 
 /* The warps that a scheduler would stop at: to issue, or to flush. */
-static bool find_candidates(const struct ov_sm *sm, const struct ov_scheduler *s, uint32_t partition, uint64_t *mask)
+static inline bool find_candidates(const struct ov_sm *sm, const struct ov_scheduler *s, uint32_t partition, uint64_t *mask)
 {
-	uint32_t words = sm->m->position_words, full = sm->partitions[partition].full_kinds;
+	uint32_t words = ov_position_words(sm->m), full = sm->partitions[partition].full_kinds;
 	uint64_t any = 0;
 	for (uint32_t w = 0; w < words; w++) {
-		const uint64_t *ready = &s->ready[w * (OV_KINDS + 1)];
-		uint64_t found = ready[OV_KINDS];
+		const uint64_t *places = &s->places[w * OV_PLACES];
+		uint64_t found = 0;
+		for (uint32_t kind = 0; kind < OV_KINDS; kind++)
+			found |= places[kind];
 		for (uint32_t kinds = full; kinds; kinds &= kinds - 1)
-			found &= ~ready[__builtin_ctz(kinds)];
-		found |= s->flush[w];
+			found &= ~places[__builtin_ctz(kinds)];
+		found |= places[OV_FLUSHES];
 		mask[w] = found;
 		any |= found;
 	}
@@ -279,22 +250,21 @@ static bool find_candidates(const struct ov_sm *sm, const struct ov_scheduler *s
 static void issue_more(struct ov_sm *sm, const struct ov_scheduler *s, uint32_t slot)
 {
 	const struct ov_warp *w = &sm->warps[slot];
-	for (uint32_t n = 1; n < sm->m->gpu->issue_per_scheduler && w->ready_kind != OV_NONE; n++)
+	for (uint32_t n = 1; n < sm->m->gpu->issue_per_scheduler && w->place < OV_KINDS; n++)
 		if (s->slot_at[w->position] != slot || !issue_warp(sm, slot))
 			break;
 }
 
-static void run_scheduler(struct ov_sm *sm, uint32_t n)
+static inline void run_scheduler(struct ov_sm *sm, uint32_t n)
 {
 	struct ov_scheduler *s = &sm->schedulers[n];
-	uint64_t mask[OV_MAX_WORDS];
+	uint64_t mask[OV_ONE_WORD ? 1 : OV_MAX_WORDS];
 	uint32_t position;
-	if (!find_candidates(sm, s, sm->m->partitions == 1 ? 0 : n, mask))
+	if (!find_candidates(sm, s, ov_partitions(sm->m) == 1 ? 0 : n, mask))
 		return;
-	ov_pick_fn *pick = ov_policies[sm->m->gpu->scheduler_policy];
-	while ((position = pick(sm->m, s, mask)) != OV_NONE) {
+	while ((position = ov_pick(sm->m, s, mask)) != OV_NONE) {
 		uint32_t slot = s->slot_at[position];
-		if (sm->warps[slot].flush) {
+		if (sm->warps[slot].place == OV_FLUSHES) {
 			ov_flush_buffer(sm, slot, sm->warps[slot].pc);
 			ov_update_warp(sm, slot);
 			sm->moved = true;
@@ -302,7 +272,8 @@ static void run_scheduler(struct ov_sm *sm, uint32_t n)
 			s->last_slot = slot;
 			s->last_position = position;
 			sm->moved = true;
-			issue_more(sm, s, slot);
+			if (sm->m->gpu->issue_per_scheduler > 1)
+				issue_more(sm, s, slot);
 			return;
 		}
 		ov_clear(mask, position);
@@ -310,10 +281,13 @@ static void run_scheduler(struct ov_sm *sm, uint32_t n)
 }
 
 /* Which scheduler goes first alternates: they compete for what they share. */
-void ov_issue(struct ov_sm *sm)
+static inline void ov_issue(struct ov_sm *sm)
 {
 	uint32_t count = sm->m->schedulers, n = sm->turn;
 	sm->issued = 0;
 	for (uint32_t i = 0; i < count; i++, n = n + 1 == count ? 0 : n + 1)
 		run_scheduler(sm, n);
+	sm->instructions += sm->issued;
 }
+
+#endif

@@ -6,7 +6,10 @@
  * A bank is (register number + warp slot) mod banks. Without resolve_banks, reading takes a cycle and what the
  * bank-conflict model adds to it.
  */
-#include "models/ov.h"
+#ifndef GPUSIM_OV_COLLECT_H
+#define GPUSIM_OV_COLLECT_H
+
+#include "models/ov_stages.h"
 
 static uint32_t next_ready(uint64_t ready, uint32_t last)
 {
@@ -71,45 +74,43 @@ static inline void read_done(struct ov_partition *p, const struct ov_collector *
 	p->ready_pools |= 1u << c->pool;
 }
 
-void ov_read_done(struct ov_sm *sm, uint32_t collector)
+static void ov_read_done(struct ov_sm *sm, uint32_t collector)
 {
 	const struct ov_collector *c = &sm->collectors[collector];
 	read_done(&sm->partitions[c->partition], c);
 }
 
-/* Of banks just read, those that are to be read once more. */
-static void ask_again(struct ov_collector *c, uint64_t banks)
+/* Of banks just read, those that are to be read once more, and those still needed. */
+static uint64_t ask_again(struct ov_collector *c, uint64_t banks, uint64_t need)
 {
 	for (uint32_t i = 0; i < c->more_count;) {
 		uint64_t bank = 1ULL << c->more[i];
-		if (banks & bank && !(c->need & bank)) {
-			c->need |= bank;
+		if (banks & bank && !(need & bank)) {
+			need |= bank;
 			c->more[i] = c->more[--c->more_count];
 		} else {
 			i++;
 		}
 	}
+	return need;
 }
 
 /* A bank answers the first that asks, unless it is being written. */
 static void read_banks(struct ov_sm *sm, struct ov_partition *p)
 {
-	uint16_t *reading = p->reading;
+	struct ov_reading *reading = p->reading;
 	struct ov_collector *collectors = sm->collectors;
 	uint64_t idle = ~p->written_banks, waiting = 0;
 	uint32_t kept = 0, count = p->reading_count;
 	for (uint32_t i = 0; i < count; i++) {
-		struct ov_collector *c = &collectors[reading[i]];
-		uint64_t read = c->need & idle, need = c->need & ~idle;
+		struct ov_collector *c = &collectors[reading[i].collector];
+		uint64_t read = reading[i].need & idle, need = reading[i].need & ~idle;
 		idle &= ~read;
-		c->need = need;
-		if (c->more_count) {
-			ask_again(c, read);
-			need = c->need;
-		}
+		if (c->more_count)
+			need = ask_again(c, read, need);
 		waiting |= need;
 		if (need)
-			reading[kept++] = reading[i];
+			reading[kept++] = (struct ov_reading){need, reading[i].collector};
 		else
 			read_done(p, c);
 	}
@@ -139,11 +140,10 @@ static void ask_banks(struct ov_sm *sm, struct ov_partition *p, const struct ov_
 	struct ov_collector *c = &sm->collectors[collector];
 	const struct ov_warp *w = &sm->warps[c->flight.slot];
 	uint64_t need = ov_rotate(sm->m, w, op->read_banks);
-	c->need = need;
 	for (uint64_t met = need & p->waiting_banks; met; met &= met - 1)
 		sm->conflicts++;
 	p->waiting_banks |= need;
-	p->reading[p->reading_count++] = (uint16_t)collector;
+	p->reading[p->reading_count++] = (struct ov_reading){need, collector};
 	if (op->repeats)
 		note_repeats(sm, c, op, w);
 }
@@ -182,11 +182,11 @@ static void allocate_kind(struct ov_sm *sm, struct ov_partition *p, uint32_t kin
 		p->port_kinds &= ~(1u << kind);
 }
 
-void ov_collect(struct ov_sm *sm)
+static inline void ov_collect(struct ov_sm *sm)
 {
 	const struct ov_machine *m = sm->m;
 	for (uint32_t i = 0; i < m->collector_steps; i++)
-		for (struct ov_partition *p = sm->partitions, *end = p + m->partitions; p < end; p++) {
+		for (struct ov_partition *p = sm->partitions, *end = p + ov_partitions(m); p < end; p++) {
 			if (p->ready_pools)
 				dispatch(sm, p);
 			if (p->reading_count)
@@ -196,3 +196,5 @@ void ov_collect(struct ov_sm *sm)
 				allocate_kind(sm, p, (uint32_t)__builtin_ctz(bits));
 		}
 }
+
+#endif

@@ -1,0 +1,74 @@
+/* Occupancy vector: an SM cycle by cycle, while something moves. */
+#ifndef GPUSIM_OV_CYCLE_H
+#define GPUSIM_OV_CYCLE_H
+
+#include "models/ov_stages.h"
+
+/* The schedulers' turns begin with the first group. */
+static inline void advance_to(struct ov_sm *sm, uint64_t time)
+{
+	uint32_t count = sm->m->schedulers;
+	if (time == sm->now + 1)
+		sm->turn = sm->turn + 1 < count ? sm->turn + 1 : 0;
+	else
+		sm->turn = (uint32_t)((sm->turn + time - sm->now) % count);
+	sm->now = time;
+}
+
+static inline void run_cycle(struct ov_sm *sm)
+{
+	sm->moved = sm->recheck = false;
+	ov_fill_buffers(sm);
+	ov_process_events(sm);
+	if (sm->in_collected)
+		ov_start_units(sm);
+	if (sm->results_head != OV_NONE)
+		ov_write_load_results(sm);
+	if (sm->m->collects)
+		ov_collect(sm);
+	if (sm->in_collected)
+		ov_start_memory(sm);
+	ov_issue(sm);
+	ov_fetch(sm);
+}
+
+/* A cycle in which nothing moved repeats itself until an event, a unit or a line of instructions changes that. */
+static inline uint64_t next_cycle(const struct ov_sm *sm)
+{
+	if (sm->moved || sm->recheck || sm->results_head != OV_NONE)
+		return sm->now + 1;
+	uint64_t event = ov_next_event(sm), unit = ov_next_unit(sm), reply = ov_next_reply(sm);
+	uint64_t next = event < unit ? event : unit, fill = ov_next_fill(sm);
+	next = next < fill ? next : fill;
+	return next < reply ? next : reply;
+}
+
+static inline enum ov_state run_cycles(struct ov_sm *sm)
+{
+	uint64_t next = sm->paused ? next_cycle(sm) : sm->now + 1;
+	for (;;) {
+		if (next == OV_NEVER && sm->limit == OV_NEVER) {
+			sm->error = -EDEADLK;
+			return OV_DONE;
+		}
+		sm->paused = next >= sm->limit;
+		if (sm->paused) {
+			sm->moved |= next == sm->now + 1;
+			return OV_PAUSED;
+		}
+		sm->by[sm->reason] += next - sm->now - 1;
+		advance_to(sm, next);
+		run_cycle(sm);
+		sm->reason = sm->issued ? CYCLES_issue : ov_reason(sm);
+		sm->by[sm->reason]++;
+		if (sm->live_groups == 0 && sm->no_more)
+			return OV_DONE;
+		if (sm->error)
+			return OV_DONE;
+		if (!sm->no_more && ov_has_room(sm))
+			return OV_WANTS_GROUP;
+		next = next_cycle(sm);
+	}
+}
+
+#endif
