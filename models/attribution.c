@@ -15,7 +15,7 @@
 
 /* ---- executions ---- */
 
-static double transactions_of(const struct launch_warps *w, const struct warp_path *path, size_t next, uint32_t i)
+double path_accesses(const struct launch_warps *w, const struct warp_path *path, size_t next, uint32_t i)
 {
 	uint16_t n = path->accesses ? next < path->access_count ? path->accesses[next] : 1
 	             : w->usual_accesses ? w->usual_accesses[i] : 1;
@@ -34,7 +34,22 @@ static int count_path(const struct launch_warps *w, const struct warp_path *path
 		for (uint32_t i = block->first; i < block->first + block->count; i++) {
 			counts[i].warps += times;
 			if (code_has_accesses(code->code[i].class))
-				counts[i].transactions += times * transactions_of(w, path, next++, i);
+				counts[i].transactions += times * path_accesses(w, path, next++, i);
+		}
+	}
+	return 0;
+}
+
+int count_path_warps(const struct launch_warps *w, double *path_warps)
+{
+	for (uint64_t g = 0; g < w->pattern_groups; g++) {
+		/* How often a group of the pattern comes in the launch. */
+		double groups = (double)(w->groups / w->pattern_groups) + (g < w->groups % w->pattern_groups);
+		for (uint32_t n = 0; n < w->warps_per_group; n++) {
+			uint32_t path = w->path_of[g * w->warps_per_group + n];
+			if (path >= w->path_count)
+				return -EINVAL;
+			path_warps[path] += groups;
 		}
 	}
 	return 0;
@@ -43,18 +58,7 @@ static int count_path(const struct launch_warps *w, const struct warp_path *path
 int count_warp_executions(const struct launch_warps *w, double times, struct instruction_count *counts)
 {
 	double *path_warps = calloc(w->path_count + 1, sizeof *path_warps);
-	int rc = path_warps ? 0 : -ENOMEM;
-	for (uint64_t g = 0; g < w->pattern_groups && !rc; g++) {
-		/* How often a group of the pattern comes in the launch. */
-		double groups = (double)(w->groups / w->pattern_groups) + (g < w->groups % w->pattern_groups);
-		for (uint32_t n = 0; n < w->warps_per_group && !rc; n++) {
-			uint32_t path = w->path_of[g * w->warps_per_group + n];
-			if (path < w->path_count)
-				path_warps[path] += groups;
-			else
-				rc = -EINVAL;
-		}
-	}
+	int rc = path_warps ? count_path_warps(w, path_warps) : -ENOMEM;
 	for (uint32_t n = 0; n < w->path_count && !rc; n++)
 		rc = count_path(w, &w->paths[n], times * path_warps[n], counts);
 	free(path_warps);

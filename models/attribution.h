@@ -14,6 +14,11 @@ struct instruction_count {
 	double transactions; /* of memory instructions: accesses that those of the warps fell apart into */
 };
 
+/* Adds to path_warps, path_count entries, how many warps of the launch take each path. -EINVAL for a path that there is not. */
+int count_path_warps(const struct launch_warps *warps, double *path_warps);
+/* The accesses of the path's `next`-th execution of a memory instruction, which is instruction i of the code: at least 1. */
+double path_accesses(const struct launch_warps *warps, const struct warp_path *path, size_t next, uint32_t i);
+
 /* Adds `times` the warps' executions and transactions; counts has code_count entries. -EINVAL for a path outside of the code. */
 int count_warp_executions(const struct launch_warps *warps, double times, struct instruction_count *counts);
 

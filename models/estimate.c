@@ -42,6 +42,8 @@ static const struct memory_statistics memory_unknown = {
 	.dram_share = NAN, .l2_share = NAN, .shared_factor = NAN, .atomics = NAN, .load_latency = NAN,
 };
 
+static const struct access_counts accesses_unknown = {NAN, NAN, NAN, NAN};
+
 static void add_flag(struct estimate *e, const char *flag)
 {
 	for (size_t i = 0; i < ESTIMATE_MAX_FLAGS; i++)
@@ -416,6 +418,8 @@ static int model_traced(const struct gpu *gpu, const struct launch_profile *laun
 	if (result)
 		return result;
 	result = time_warps(gpu, launch, &t.warps, options, out);
+	if (!result)
+		result = count_accesses(&t.warps, 1, &out->accesses);
 	if (!result && launch->instructions)
 		result = count_warp_executions(&t.warps, 1, launch->instructions);
 	out->lane_efficiency = t.lane_efficiency;
@@ -440,6 +444,8 @@ static int model_counted(const struct gpu *gpu, const struct launch_profile *lau
 	if (result)
 		return result;
 	result = time_warps(gpu, launch, &s.warps, options, out);
+	if (!result)
+		result = count_accesses(&s.warps, 1 / s.fraction, &out->accesses);
 	if (!result && launch->instructions)
 		result = count_warp_executions(&s.warps, 1 / s.fraction, launch->instructions);
 	if (s.fraction < 1 && !out->sampled) /* whoever it is like was stretched */
@@ -470,7 +476,8 @@ int model_launch(const struct gpu *gpu, const struct launch_profile *launch, con
 	static const char *const names[] = {"full", "optimistic", "probabilistic", "occupancy"};
 	uint64_t groups = volume(launch->groups), threads = volume(launch->local);
 	double low = 1, high = 1;
-	*out = (struct estimate){.model = names[options->kind], .simulated_fraction = 1, .memory = memory_unknown};
+	*out = (struct estimate){.model = names[options->kind], .simulated_fraction = 1, .memory = memory_unknown,
+	                         .accesses = accesses_unknown};
 	out->warps = multiply(groups, (threads + gpu->warp_size - 1) / gpu->warp_size);
 	out->occupancy = launch_occupancy(gpu, launch, groups);
 	if (out->warps && out->occupancy.limit == OCCUPANCY_NONE)

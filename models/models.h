@@ -7,6 +7,7 @@
 #ifndef GPUSIM_MODELS_H
 #define GPUSIM_MODELS_H
 
+#include "models/access_counts.h"
 #include "models/accesses.h"
 #include "models/attribution.h"
 #include "models/cluster.h"
@@ -91,6 +92,7 @@ struct estimate {
 	bool sampled; /* not timed: it has the cycles per instruction of a launch like it */
 	double spread; /* how far off sampling may be, relative: TBPoint's distance of launches, and what units of regions differ by */
 	struct memory_statistics memory;
+	struct access_counts accesses;
 	const char *flags[ESTIMATE_MAX_FLAGS]; /* static strings, NULL-terminated unless full */
 };
 

@@ -2,8 +2,10 @@
 #include "tests.h"
 
 #include "code_builder.h"
+#include "models/access_counts.h"
 #include "models/attribution.h"
 
+#include <math.h>
 #include <string.h>
 
 /* Block 0: a load and an addition; block 1: a multiplication by the fused unit and a barrier. */
@@ -61,6 +63,39 @@ static void cycles_go_to_what_is_behind_them(void)
 	CU_ASSERT_DOUBLE_EQUAL(cycles[3], 10 + 8, 1e-9);
 }
 
+/*
+ * A load, a store and a load of shared memory. Path 0: the load touches 4 + 1 sectors in two parts, the store 2, shared memory takes 3
+ * turns; path 1: 4, 1 and 1 turn. Two warps each: 2 * 5 + 2 * 4 sectors of loads, 2 * 2 + 2 * 1 of stores, 2 * 2 conflicts.
+ */
+static void accesses_are_counted_as_hardware_does(void)
+{
+	struct built_code b;
+	static const uint32_t blocks[] = {0}, path_of[] = {0, 1}, first[2][4] = {{0, 2, 3, 3}, {3, 4, 5, 5}};
+	static const struct memory_part parts[] = {{.sectors = 15}, {.sectors = 4}, {.sectors = 3}, {.sectors = 15}, {.sectors = 8}};
+	static const uint16_t accesses[2][3] = {{2, 1, 3}, {1, 1, 1}};
+	const struct path_requests requests[] = {{first[0], parts}, {first[1], parts}};
+	struct warp_path paths[] = {{.blocks = blocks, .block_count = 1, .accesses = accesses[0], .access_count = 3, .requests = &requests[0]},
+	                            {.blocks = blocks, .block_count = 1, .accesses = accesses[1], .access_count = 3, .requests = &requests[1]}};
+	struct access_counts n;
+	build_start(&b);
+	build_memory(&b, CODE_load, SPACE_global, "1 <- 2");
+	build_memory(&b, CODE_store, SPACE_global, "<- 1 2");
+	build_memory(&b, CODE_load, SPACE_shared, "3 <- 2");
+	struct launch_warps w = {.code = &b.code, .paths = paths, .path_count = 2, .groups = 2, .warps_per_group = 2, .path_of = path_of,
+	                         .pattern_groups = 1};
+	CU_ASSERT_EQUAL(count_accesses(&w, 1, &n), 0);
+	CU_ASSERT_EQUAL(n.load_requests, 4);
+	CU_ASSERT_EQUAL(n.load_sectors, 18);
+	CU_ASSERT_EQUAL(n.store_sectors, 6);
+	CU_ASSERT_EQUAL(n.shared_conflicts, 4);
+	/* Without addresses the sectors are not known; what else there is, is. */
+	paths[0].requests = paths[1].requests = NULL;
+	CU_ASSERT_EQUAL(count_accesses(&w, 2, &n), 0);
+	CU_ASSERT_EQUAL(n.load_requests, 8);
+	CU_ASSERT_TRUE(isnan(n.load_sectors) && isnan(n.store_sectors));
+	CU_ASSERT_EQUAL(n.shared_conflicts, 8);
+}
+
 static void a_fused_multiply_add_is_two_operations(void)
 {
 	CU_ASSERT_EQUAL(instruction_flops(&(struct code_instruction){.class = CODE_fp32_fma}, 32), 2);
@@ -74,5 +109,6 @@ void add_attribution_tests(void)
 	CU_pSuite s = CU_add_suite("attribution", NULL, NULL);
 	CU_ADD_TEST(s, executions_follow_the_paths);
 	CU_ADD_TEST(s, cycles_go_to_what_is_behind_them);
+	CU_ADD_TEST(s, accesses_are_counted_as_hardware_does);
 	CU_ADD_TEST(s, a_fused_multiply_add_is_two_operations);
 }

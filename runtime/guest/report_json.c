@@ -152,8 +152,10 @@ void json_cycles_by(struct gs_buf *b, const double by[CYCLE_KIND_COUNT])
 }
 
 /* What was not modelled is there as null, so that scripts find it. */
-void json_memory(struct gs_buf *b, const struct memory_statistics *m)
+void json_memory(struct gs_buf *b, const struct estimate *e)
 {
+	const struct memory_statistics *m = &e->memory;
+	const struct access_counts *a = &e->accesses;
 	gs_buf_puts(b, "\"memory\":{");
 	json_add_number_or_null(b, "requests", m->requests);
 	json_add_number_or_null(b, "transactions", m->transactions);
@@ -167,6 +169,10 @@ void json_memory(struct gs_buf *b, const struct memory_statistics *m)
 	json_add_number_or_null(b, "shared_factor", m->shared_factor);
 	json_add_number_or_null(b, "atomics", m->atomics);
 	json_add_number_or_null(b, "load_latency", m->load_latency);
+	json_add_number_or_null(b, "load_requests", a->load_requests);
+	json_add_number_or_null(b, "load_sectors", a->load_sectors);
+	json_add_number_or_null(b, "store_sectors", a->store_sectors);
+	json_add_number_or_null(b, "shared_conflicts", a->shared_conflicts);
 	json_end(b, "},");
 }
 
@@ -225,7 +231,7 @@ static void add_estimate(struct gs_buf *b, const struct launch_result *r, size_t
 	json_add_count(b, "iterations", e->iterations);
 	add_convergence(b, &e->fixed_point);
 	json_cycles_by(b, e->by);
-	json_memory(b, &e->memory);
+	json_memory(b, e);
 	json_add_number(b, "lane_efficiency", e->lane_efficiency);
 	add_divergence(b, r->launch->facts->code[runtime.targets[t].arch], e);
 	gs_buf_puts(b, "\"flags\":[");

@@ -166,7 +166,7 @@ static void add_longest(struct gs_buf *b, const struct target_stats *s)
 	json_add_count(b, "warps_per_block", e->occupancy.warps_per_block);
 	json_add_count(b, "iterations", e->iterations);
 	json_add_number(b, "simulated_fraction", e->simulated_fraction);
-	json_memory(b, &e->memory);
+	json_memory(b, e);
 	json_end(b, "},");
 }
 
