@@ -58,7 +58,7 @@ PTX = $(wildcard analysis/ptx*.c analysis/graph*.c) \
 # What models and reports launches, of the guest's side: the parts that need no driver.
 MODELLING = $(addprefix runtime/guest/,artifact.c lines.c memo.c model.c profile.c progress.c record.c sampling.c schedule.c spawn.c stats.c targets.c thread.c trace_decode.c trace_shapes.c transfers.c) \
 	$(wildcard runtime/guest/report*.c)
-CMD = $(wildcard runtime/cmd/*.c) $(COMMON) $(PTX) $(MODELLING) $(O)/builtin_page.c
+CMD = $(wildcard runtime/cmd/*.c) $(COMMON) $(PTX) $(MODELLING) $(O)/builtin_page.c $(O)/builtin_micro.c
 PAGE = $(addprefix runtime/cmd/page/,util.js table.js charts.js source.js timeline.js main.js page.css page.html)
 TESTS = $(wildcard tests/*.c)
 ORACLE = $(filter-out $(addprefix tests/oracle/,run.c timing.c analytical.c),$(wildcard tests/oracle/*.c))
@@ -89,7 +89,7 @@ $(O)/gpusim-cc: $(call OBJ,$(CC_SOURCES))
 
 $(O)/gpusim: $(call OBJ,$(CMD))
 	$(SAY) LINK $@
-	$(QUIET)$(CC) $(ALL_LDFLAGS) -o $@ $^ -ljansson -lzstd -lm
+	$(QUIET)$(CC) $(ALL_LDFLAGS) -o $@ $^ -ljansson -lzstd -ldl -lm
 
 $(O)/gpusim.1: $(O)/gpusim
 	$(SAY) MAN $@
@@ -126,7 +126,16 @@ $(O)/builtin_page.c: $(PAGE) Makefile
 			sed 's/\\/\\\\/g; s/"/\\"/g; s/.*/"&\\n"/'; echo ';'; \
 	done; } > $@
 
-$(O)/obj/builtin_gpus.o $(O)/obj/builtin_page.o: $(O)/obj/%.o: $(O)/%.c
+# And the microbenchmarks of gpusim tune.
+$(O)/builtin_micro.c: $(wildcard kernels/micro/*.cl) Makefile
+	$(SAY) GEN $@
+	$(QUIET)mkdir -p $(@D)
+	$(QUIET){ echo '#include "runtime/cmd/tune.h"'; echo 'const struct micro_source micro_sources[] = {'; \
+	for f in $(sort $(wildcard kernels/micro/*.cl)); do \
+		printf '{"%s",\n' "$$(basename $$f)"; sed 's/\\/\\\\/g; s/"/\\"/g; s/.*/"&\\n"/' $$f; echo '},'; \
+	done; echo '{0, 0}};'; } > $@
+
+$(O)/obj/builtin_gpus.o $(O)/obj/builtin_page.o $(O)/obj/builtin_micro.o: $(O)/obj/%.o: $(O)/%.c
 	$(SAY) CC $<
 	$(QUIET)mkdir -p $(@D)
 	$(QUIET)$(CC) $(ALL_CFLAGS) -c -o $@ $<

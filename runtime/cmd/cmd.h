@@ -19,6 +19,7 @@ int cmd_correlate(int argc, char **argv);
 int cmd_annotate(int argc, char **argv);
 int cmd_report(int argc, char **argv);
 int cmd_explain(int argc, char **argv); /* has a --help of its own */
+int cmd_tune(int argc, char **argv);    /* likewise */
 
 /* flags.c: options from their defaults and the environment; then one "--name=value", "--name value" or, for switches,
  * "--name", which also goes into the environment: returns how many words it took, or -1 after a complaint. */

@@ -27,6 +27,8 @@ static const struct subcommand {
 	 "tell how far estimates are from what was measured, case by case and counter by counter", cmd_correlate},
 	{"gpus", "", "list the GPUs that can be modelled", cmd_gpus},
 	{"show", "NAME|FILE.gpu [--set KEY=VALUE,...]", "print a GPU's description, each value with its source", cmd_show},
+	{"tune", "--base NAME|FILE.gpu [--device N] [-o FILE] ...", "measure the GPU that is there and write its description",
+	 cmd_tune},
 	{"cache", "[clear | export FILE | import FILE | wanted FILE | fill [FILE]]",
 	 "tell where the cache is and how large, empty it, or carry it between machines with and without clang", cmd_cache},
 };
@@ -167,7 +169,7 @@ static int unknown_command(const char *name)
 
 static int run_subcommand(const struct subcommand *s, int argc, char **argv)
 {
-	bool own_help = s->run == cmd_explain;
+	bool own_help = s->run == cmd_explain || s->run == cmd_tune;
 	if (own_help || argc < 2 || (strcmp(argv[1], "--help") && strcmp(argv[1], "-h")))
 		return s->run(argc, argv);
 	print_help();

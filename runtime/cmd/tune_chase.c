@@ -1,0 +1,315 @@
+/*
+ * Latencies, sizes and lines of caches, by chases.
+ *
+ *   latency: cycles of a load whose address is what the load before brought; nodes lie where L1, L2 or only DRAM has them
+ *   size: the most bytes that are gone round in without missing, by halving
+ *   sector: the shortest stride at which every load of a way straight on misses
+ *   line: pairs of nodes. As long as both are in one line they need half as many lines as when they are not
+ */
+#include "tune.h"
+
+#include <math.h>
+
+enum { ROUND = 16, LINE = 128, QUICK_LOW = 2, QUICK_HIGH = 10, LOW = 32, HIGH = 512 };
+
+/* A step that visits all nodes and goes far each time. */
+uint32_t tune_golden_step(uint32_t count)
+{
+	uint32_t step = (uint32_t)(count * 0.6180339887) | 1;
+	for (;; step += 2) {
+		uint32_t a = count, b = step % count;
+		while (b) {
+			uint32_t rest = a % b;
+			a = b;
+			b = rest;
+		}
+		if (a == 1)
+			return step % count;
+	}
+}
+
+int tune_link_nodes(struct tuner *t, const struct tune_chase *c)
+{
+	struct tune_sample s;
+	size_t items = t->quick ? 64 : 65536;
+	unsigned repeats = t->repeats;
+	struct tune_job job = {"memory.cl", NULL, "link_nodes", items, 64,
+	                       {MEM(c->area), ULONG(c->slot), ULONG(c->stride), ULONG(c->apart), UINT(c->count), UINT(c->step)}};
+	t->repeats = 1;
+	int result = tune_run(t, &job, &s);
+	t->repeats = repeats;
+	return result;
+}
+
+int tune_touch(struct tuner *t, cl_mem area, size_t from, size_t to)
+{
+	struct tune_sample s;
+	size_t items = t->quick ? 64 : 65536;
+	unsigned repeats = t->repeats;
+	struct tune_job job = {"memory.cl", NULL, "touch", items, 64,
+	                       {MEM(area), MEM(t->out), UINT(from / 16), UINT(to / 16), UINT(0xfffffff1)}};
+	/* Simulated caches begin with what a launch touches. */
+	if (t->quick)
+		return 0;
+	t->repeats = 1;
+	int result = tune_run(t, &job, &s);
+	t->repeats = repeats;
+	return result;
+}
+
+static int chase_linked(struct tuner *t, const struct tune_chase *c, struct tune_sample *s)
+{
+	enum { ROUNDS_ARGUMENT = 2 };
+	struct tune_job job = {"memory.cl", NULL, "chase", 1, 1, {MEM(c->area), ULONG(c->slot), UINT(0)}};
+	uint32_t low = c->low ? c->low : t->quick ? QUICK_LOW : LOW, high = c->high ? c->high : t->quick ? QUICK_HIGH : HIGH;
+	int result = tune_slope(t, &job, ROUNDS_ARGUMENT, low, high, s);
+	s->ns = tune_cycles(t, s->ns / ROUND);
+	return result;
+}
+
+int tune_chase_cycles(struct tuner *t, const struct tune_chase *c, struct tune_sample *s)
+{
+	int result = tune_link_nodes(t, c);
+	if (!result)
+		result = tune_touch(t, c->area, 0, c->slot);
+	return result ? result : chase_linked(t, c, s);
+}
+
+/* ---- L1 ---- */
+
+/* Bytes that are gone round in, twice before it counts. */
+static int round_cycles(struct tuner *t, cl_mem area, size_t bytes, struct tune_sample *s)
+{
+	uint32_t count = (uint32_t)(bytes / LINE), rounds = (count + ROUND - 1) / ROUND;
+	struct tune_chase c = {.area = area, .slot = bytes, .stride = LINE, .count = count, .step = 1, .low = 2 * rounds,
+	                       .high = (t->quick ? 3 : 6) * rounds};
+	return tune_chase_cycles(t, &c, s);
+}
+
+/* The most bytes with loads below `limit` cycles, to one part in 32; 0 in *high: none is above. */
+static int largest(struct tuner *t, cl_mem area, int (*cycles)(struct tuner *, cl_mem, size_t, struct tune_sample *),
+                   size_t from, size_t most, double limit, size_t *low, size_t *high)
+{
+	struct tune_sample s;
+	*low = 0;
+	*high = 0;
+	for (size_t bytes = from; bytes <= most && !*high; bytes *= 2) {
+		int result = cycles(t, area, bytes, &s);
+		if (result)
+			return result;
+		*(s.ns < limit ? low : high) = bytes;
+	}
+	for (int i = 0; i < 5 && *low && *high; i++) {
+		size_t middle = (*low + *high) / 2 / LINE * LINE;
+		int result = cycles(t, area, middle, &s);
+		if (result)
+			return result;
+		*(s.ns < limit ? low : high) = middle;
+	}
+	return 0;
+}
+
+/* The base's size if it is between what fits and what does not, as near as that can be told; else what fits. */
+static void put_size(struct tuner *t, const char *key, double base, size_t low, size_t high, double grain)
+{
+	const double near = 0.06;
+	if (!low || !high)
+		tune_keep(t, key, "no size was found at which loads get slower");
+	else if (base >= (1 - near) * (double)low && base <= (1 + near) * (double)high)
+		tune_put(t, key, base, (double)(high - low) / (double)low / 2, 1024, 1e10, "a chase fits in %zu bytes, not in %zu", low, high);
+	else
+		tune_put(t, key, floor((double)low / grain) * grain, (double)(high - low) / (double)low / 2, 1024, 1e10,
+		         "a chase fits in %zu bytes, not in %zu", low, high);
+}
+
+static int l1_latency(struct tuner *t, cl_mem area)
+{
+	struct tune_sample s;
+	struct tune_chase c = {.area = area, .slot = 2048, .stride = LINE, .count = 16, .step = 1};
+	int result = tune_chase_cycles(t, &c, &s);
+	if (!result)
+		tune_put(t, "l1_latency", tune_whole(s.ns), s.spread, 1, 1000, "chase in 2 KB");
+	return result;
+}
+
+int tune_l1(struct tuner *t)
+{
+	enum { MOST = 1 << 20 };
+	size_t low, high;
+	cl_mem area = tune_buffer(t, MOST + 4096, NULL);
+	if (!area)
+		return -1;
+	int result = l1_latency(t, area);
+	double limit = tune_value(t, "l1_latency") + 0.2 * (tune_value(t, "l2_latency") - tune_value(t, "l1_latency"));
+	if (!result)
+		result = largest(t, area, round_cycles, 4096, MOST, limit, &low, &high);
+	if (!result)
+		put_size(t, "l1_bytes", (double)t->base.l1_bytes, low, high, (double)(t->base.l1_line_bytes * t->base.l1_ways));
+	tune_free(t, area);
+	return result;
+}
+
+/* ---- L2 ---- */
+
+size_t tune_l2_room(const struct tuner *t)
+{
+	size_t bytes = 16 * (size_t)t->base.l1_bytes, most = (size_t)t->base.l2_bytes / 2;
+	return bytes < most ? bytes : most;
+}
+
+static int l2_latency(struct tuner *t)
+{
+	struct tune_sample s;
+	size_t bytes = tune_l2_room(t);
+	uint32_t count = (uint32_t)(bytes / (2 * LINE));
+	cl_mem area = tune_buffer(t, bytes + 4096, NULL);
+	struct tune_chase c = {.area = area, .slot = bytes, .stride = 2 * LINE, .count = count, .step = tune_golden_step(count)};
+	int result = area ? tune_chase_cycles(t, &c, &s) : -1;
+	if (!result)
+		tune_put(t, "l2_latency", tune_whole(s.ns), s.spread, 20, 5000, "chase in %zu KB", bytes / 1024);
+	tune_free(t, area);
+	return result;
+}
+
+/* Straight on through an area that was just read. */
+static int l2_cycles(struct tuner *t, cl_mem area, size_t bytes, struct tune_sample *s)
+{
+	struct tune_chase c = {.area = area, .slot = bytes, .stride = LINE, .count = (uint32_t)(bytes / LINE), .step = 1};
+	return tune_chase_cycles(t, &c, s);
+}
+
+int tune_l2(struct tuner *t)
+{
+	size_t low, high, most = 4 * (size_t)t->base.l2_bytes;
+	int result = l2_latency(t);
+	cl_mem area = result ? NULL : tune_buffer(t, most + 4096, NULL);
+	if (!area)
+		return -1;
+	double limit = (tune_value(t, "l2_latency") + tune_value(t, "dram_latency")) / 2;
+	result = largest(t, area, l2_cycles, tune_l2_room(t), most, limit, &low, &high);
+	if (!result)
+		put_size(t, "l2_bytes", (double)t->base.l2_bytes, low, high, (double)t->base.l2_line_bytes * t->base.l2_slices * 64);
+	tune_free(t, area);
+	return result;
+}
+
+/* ---- DRAM ---- */
+
+/* An area of four times L2; nodes in the first half, and what was touched last, which L2 has, at the end. */
+static int dram_cycles(struct tuner *t, cl_mem area, size_t stride, bool straight, struct tune_sample *s)
+{
+	size_t bytes = 4 * (size_t)t->base.l2_bytes;
+	uint32_t count = (uint32_t)(bytes / 2 / stride);
+	/* Not so many that linking them takes long where it is simulated. */
+	if (t->quick && count > 4096)
+		count = 4096;
+	struct tune_chase c = {.area = area, .slot = bytes, .stride = t->quick && !straight ? bytes / 2 / count / LINE * LINE : stride,
+	                       .count = count, .step = straight ? 1 : tune_golden_step(count)};
+	int result = tune_link_nodes(t, &c);
+	if (!result)
+		result = tune_touch(t, area, bytes / 2, bytes);
+	return result ? result : chase_linked(t, &c, s);
+}
+
+int tune_dram(struct tuner *t)
+{
+	struct tune_sample s;
+	cl_mem area = tune_buffer(t, 4 * (size_t)t->base.l2_bytes + 4096, NULL);
+	int result = area ? dram_cycles(t, area, 4 * LINE, false, &s) : -1;
+	if (!result)
+		tune_put(t, "dram_latency", tune_whole(s.ns), s.spread, 50, 10000, "chase in %.0f MB", 2e-6 * (double)t->base.l2_bytes);
+	tune_free(t, area);
+	return result;
+}
+
+/* ---- sectors and lines ---- */
+
+static bool is_near(double cycles, double fast, double slow)
+{
+	return cycles > fast + 0.8 * (slow - fast);
+}
+
+static int l1_sector(struct tuner *t)
+{
+	size_t bytes = tune_l2_room(t), stride = 16;
+	double fast = tune_value(t, "l1_latency"), slow = tune_value(t, "l2_latency");
+	struct tune_sample s = {0, 0};
+	cl_mem area = tune_buffer(t, bytes + 4096, NULL);
+	int result = area ? 0 : -1;
+	for (; !result && stride <= 512; stride *= 2) {
+		uint32_t count = (uint32_t)(bytes / stride), high = count / ROUND < 256 ? count / ROUND : 256;
+		struct tune_chase c = {.area = area, .slot = bytes, .stride = stride, .count = count, .step = 1,
+		                       .high = t->quick ? 0 : high};
+		result = tune_chase_cycles(t, &c, &s);
+		if (is_near(s.ns, fast, slow))
+			break;
+	}
+	if (!result)
+		tune_put(t, "l1_sector_bytes", (double)stride, s.spread, 16, 256, "shortest stride at which each load misses L1");
+	tune_free(t, area);
+	return result;
+}
+
+static int dram_access(struct tuner *t)
+{
+	size_t stride = 16;
+	const char *key = t->base.l2_fills_access ? "dram_access_bytes" : "l2_sector_bytes";
+	double fast = tune_value(t, "l2_latency"), slow = tune_value(t, "dram_latency");
+	struct tune_sample s = {0, 0};
+	cl_mem area = tune_buffer(t, 4 * (size_t)t->base.l2_bytes + 4096, NULL);
+	int result = area ? 0 : -1;
+	for (; !result && stride <= 512; stride *= 2) {
+		result = dram_cycles(t, area, stride, true, &s);
+		if (is_near(s.ns, fast, slow))
+			break;
+	}
+	double asked = tune_value(t, "l1_sector_bytes");
+	if (!result && (double)stride <= asked && tune_value(t, key) < asked)
+		tune_keep(t, key, "L1 asks for %.0f bytes at least", asked);
+	else if (!result)
+		tune_put(t, key, (double)stride, s.spread, 16, 256, "shortest stride at which each load misses L2");
+	tune_free(t, area);
+	return result;
+}
+
+/* Pairs that fill 3/4 of L1 if both of each are in one line of `line` bytes, and are `apart`. */
+static int pair_misses(struct tuner *t, cl_mem area, size_t line, size_t apart, bool *misses)
+{
+	const size_t stride = 9 * LINE;
+	uint32_t pairs = (uint32_t)(0.75 * tune_value(t, "l1_bytes") / (double)line) / 8 * 8, rounds = pairs / 8;
+	struct tune_chase c = {.area = area, .slot = pairs * stride, .stride = stride, .apart = apart, .count = 2 * pairs, .step = 1,
+	                       .low = 2 * rounds, .high = 3 * rounds};
+	struct tune_sample s;
+	int result = tune_chase_cycles(t, &c, &s);
+	/* The second of a pair finds the line of the first, if it is one; sectors do not matter, being all there. */
+	*misses = s.ns > tune_value(t, "l1_latency") + 0.35 * (tune_value(t, "l2_latency") - tune_value(t, "l1_latency"));
+	return result;
+}
+
+static int l1_line(struct tuner *t)
+{
+	bool misses = false;
+	int result = 0;
+	double found = 0;
+	cl_mem area = tune_buffer(t, (size_t)(tune_value(t, "l1_bytes") / 32 * 9 * LINE) + 4096, NULL);
+	if (!area)
+		return -1;
+	for (size_t line = 256; line >= 32 && !found && !result; line /= 2)
+		for (size_t apart = 32; apart <= line && !found && !result; apart *= 2) {
+			result = pair_misses(t, area, line, apart, &misses);
+			if (misses)
+				found = (double)apart;
+		}
+	if (!result)
+		tune_put(t, "l1_line_bytes", found, 0, 32, 256, "least distance at which pairs of nodes need two lines");
+	tune_free(t, area);
+	return result;
+}
+
+int tune_lines(struct tuner *t)
+{
+	int result = l1_sector(t);
+	if (!result)
+		result = l1_line(t);
+	return result ? result : dram_access(t);
+}

@@ -1,0 +1,194 @@
+/*
+ * Local memory, constants, atomics, and bandwidths.
+ *
+ *   turns: cycles that a load of a warp keeps the load/store unit, with as many warps as a group has and two loads each
+ *   bandwidth: bytes of all SMs per round of a loop, over the slope of its time
+ */
+#include "tune.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { NEVER = 0xfffffff1u };
+
+/* ---- local memory ---- */
+
+static int local_latency(struct tuner *t)
+{
+	enum { ROUNDS_ARGUMENT = 1, ROUND = 16 };
+	struct tune_sample s;
+	struct tune_job job = {"memory.cl", NULL, "chase_local", 1, 1, {MEM(t->out), UINT(0), UINT(64), UINT(5), ULONG(NEVER)}};
+	int result = tune_slope(t, &job, ROUNDS_ARGUMENT, t->quick ? 2 : 64, t->quick ? 10 : 1024, &s);
+	double cycles = tune_cycles(t, s.ns / ROUND);
+	if (!result)
+		tune_put(t, "shared_latency", tune_whole(cycles), s.spread, 1, 1000, "chase in local memory, one lane");
+	return result;
+}
+
+/* Cycles of a load and warp, lanes `stride` words apart. */
+static int turns(struct tuner *t, struct tune_job *job, unsigned rounds_argument, struct tune_sample *s)
+{
+	enum { ROUND = 16 };
+	int result = tune_slope(t, job, rounds_argument, t->quick ? 1 : 64, t->quick ? 3 : 512, s);
+	s->ns = tune_cycles(t, s->ns / ROUND / ((double)job->local / t->base.warp_size));
+	return result;
+}
+
+static int local_banks(struct tuner *t)
+{
+	const uint32_t stride = 8;
+	struct tune_sample s;
+	struct tune_job job = {"memory.cl", NULL, "local_stride", t->device.group_size, t->device.group_size,
+	                       {MEM(t->out), UINT(0), UINT(stride), UINT(NEVER)}};
+	int result = turns(t, &job, 1, &s);
+	if (!result)
+		tune_put(t, "shared_banks", tune_power(t->base.warp_size * stride / s.ns, 0.125), s.spread, 1, 256,
+		         "%.2f turns with lanes %u words apart", s.ns, stride);
+	return result;
+}
+
+static int l1_width(struct tuner *t)
+{
+	enum { WORDS = 1024 };
+	const uint32_t stride = 8;
+	struct tune_sample s;
+	cl_mem words = tune_buffer(t, WORDS * 4, NULL);
+	struct tune_job fill = {"memory.cl", NULL, "fill_words", 64, 64, {MEM(words), UINT(WORDS)}};
+	struct tune_job job = {"memory.cl", NULL, "global_stride", t->device.group_size, t->device.group_size,
+	                       {MEM(words), MEM(t->out), UINT(0), UINT(stride), UINT(NEVER)}};
+	int result = words ? tune_run(t, &fill, &s) : -1;
+	if (!result)
+		result = turns(t, &job, 2, &s);
+	if (!result)
+		tune_put(t, "l1_access_bytes", tune_power(t->base.warp_size * 4.0 * stride / s.ns, 0.125), s.spread, 16, 1024,
+		         "%.2f turns with lanes %u words apart in L1", s.ns, stride);
+	tune_free(t, words);
+	return result;
+}
+
+/* ---- constants ---- */
+
+static int constants(struct tuner *t)
+{
+	enum { PLACES = 64, STEP = 5, FEW = 16, MANY = 48 };
+	static const char *const options[] = {"-DSTEPS=16", "-DSTEPS=48"};
+	cl_ulong list[PLACES];
+	struct tune_sample slopes[2];
+	int result = 0;
+	for (unsigned i = 0; i < PLACES; i++)
+		list[i] = (i + STEP) % PLACES * sizeof *list;
+	cl_mem mem = tune_buffer(t, sizeof list, list);
+	for (int i = 0; i < 2 && !result; i++) {
+		struct tune_job job = {"constant.cl", options[i], "chase_constant", 1, 1, {MEM(mem), MEM(t->out), UINT(0), ULONG(NEVER)}};
+		result = mem ? tune_slope(t, &job, 2, t->quick ? 8 : 64, t->quick ? 16 : 1024, &slopes[i]) : -1;
+	}
+	/* In PTX a step also adds the start of the list. */
+	double cycles = tune_cycles(t, (slopes[1].ns - slopes[0].ns) / (MANY - FEW));
+	double sum = gpu_times_machine_code(&t->base) ? 0 : tune_value(t, "int_latency") + t->base.pipeline_latency;
+	if (!result)
+		tune_put(t, "const_latency", tune_whole(cycles) - sum, slopes[1].spread, 1, 1000, "chase of constants, %.2f cycles a step", cycles);
+	tune_free(t, mem);
+	return result;
+}
+
+int tune_local(struct tuner *t)
+{
+	int result = local_latency(t);
+	if (!result)
+		result = local_banks(t);
+	if (!result)
+		result = l1_width(t);
+	return result ? result : constants(t);
+}
+
+/* ---- atomics ---- */
+
+int tune_atomics(struct tuner *t)
+{
+	enum { ROUND = 8 };
+	struct tune_sample one, all;
+	size_t items = t->base.warp_size;
+	uint32_t low = t->quick ? 1 : 64, high = t->quick ? 3 : 512;
+	struct tune_job job = {"memory.cl", NULL, "atomics", 1, 1, {MEM(t->out), MEM(t->out), UINT(0), UINT(NEVER)}};
+	int result = tune_slope(t, &job, 2, low, high, &one);
+	job.global = job.local = t->device.group_size;
+	if (!result)
+		result = tune_slope(t, &job, 2, low, high, &all);
+	if (result)
+		return result;
+	double latency = tune_cycles(t, one.ns / ROUND), each = tune_cycles(t, all.ns / ROUND / (double)job.local);
+	tune_put(t, "atomic_latency", tune_whole(latency), one.spread, 1, 10000, "chain of exchanges, one lane");
+	tune_put(t, "l2_atomic_cycles", floor(each * 100 + 0.5) / 100, all.spread, 0.01, 1000, "%zu lanes exchange one word",
+	         job.local / items * items);
+	return 0;
+}
+
+/* ---- bandwidth ---- */
+
+static uint32_t power_below(double value)
+{
+	return (uint32_t)exp2(floor(log2(value)));
+}
+
+/* Bytes per ns of `groups` groups that read `bytes` (a power of two) in turn. */
+static int read_rate(struct tuner *t, size_t groups, size_t items, size_t bytes, uint32_t low, uint32_t high, struct tune_sample *s)
+{
+	uint32_t mask = (uint32_t)(bytes / 16 - 1);
+	cl_mem area = tune_buffer(t, bytes, NULL);
+	struct tune_job job = {"memory.cl", NULL, "stream", groups * items, items,
+	                       {MEM(area), MEM(t->out), UINT(0), UINT(mask), UINT(NEVER)}};
+	int result = area ? tune_touch(t, area, 0, bytes) : -1;
+	if (!result)
+		result = tune_slope(t, &job, 2, low, high, s);
+	s->ns = (double)(groups * items) * 64 / s->ns;
+	tune_free(t, area);
+	return result;
+}
+
+/* Real: the area, which L2 does not have, several times. Quick: as much of it as is not in L2 when the launch begins. */
+static int dram_rate(struct tuner *t)
+{
+	struct tune_sample s;
+	size_t items = 512, groups = t->device.units * (t->quick ? 1 : 4), step = groups * items * 64;
+	size_t bytes = 2 * power_below(4.0 * (double)t->base.l2_bytes);
+	uint32_t low = (uint32_t)(bytes / step) + 1, high = 4 * low;
+	if (t->quick) {
+		low = (uint32_t)(t->base.l2_bytes / step) + 4;
+		high = low + 6;
+		bytes = 2 * power_below((double)high * (double)step);
+	}
+	int result = read_rate(t, groups, items, bytes, low, high, &s);
+	if (!result)
+		tune_put(t, "dram_gbps", floor(s.ns * 10 + 0.5) / 10, s.spread, 1, 100000, "all SMs read from %zu MB", bytes >> 20);
+	return result;
+}
+
+/* One SM, then all: whichever is less for each says what bounds them. */
+static int l2_rate(struct tuner *t)
+{
+	struct tune_sample one, all;
+	size_t items = t->quick ? 512 : 1024;
+	size_t bytes = power_below((double)t->base.l2_bytes / 2);
+	int result = read_rate(t, 1, items, bytes, t->quick ? 2 : 64, t->quick ? 6 : 512, &one);
+	if (!result)
+		result = read_rate(t, t->device.units, items, t->quick ? 2 * bytes : bytes / 2, t->quick ? 1 : 64, t->quick ? 2 : 512, &all);
+	if (result)
+		return result;
+	double sm = one.ns * 1000 / t->clock_mhz, device = all.ns * 1000 / t->clock_mhz;
+	double flit = 32; /* of data, beside the header */
+	tune_put(t, "icnt_sm_flits", tune_power(sm / flit, 0.125), one.spread, 0.1, 64, "one SM reads %.1f bytes a cycle from L2", sm);
+	double slice = tune_power(device / t->base.l2_slices, 0.15);
+	if (device > 0.8 * sm * t->device.units)
+		tune_keep(t, "l2_slice_bytes", "%.0f bytes a cycle, which is as much as the SMs take", device);
+	else if (t->base.icnt_in_order)
+		tune_keep(t, "l2_slice_bytes", "%.0f bytes a cycle, with a network in which packets hold up one another", device);
+	else
+		tune_put(t, "l2_slice_bytes", slice >= 1 ? floor(slice + 0.5) : 0, all.spread, 4, 1024, "all SMs read %.0f bytes a cycle from L2", device);
+	return 0;
+}
+
+int tune_bandwidth(struct tuner *t)
+{
+	int result = dram_rate(t);
+	return result ? result : l2_rate(t);
+}

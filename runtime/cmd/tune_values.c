@@ -1,0 +1,171 @@
+/* What was measured, checked for noise and plausibility, and the description made of it. */
+#include "tune.h"
+
+#include "runtime/gpus.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* More noise than this, and the base's value is the better one. */
+static const double most_spread = 0.10;
+
+static size_t key_index(const char *name)
+{
+	size_t i = 0;
+	while (i < gpu_key_count() && strcmp(gpu_key(i)->name, name))
+		i++;
+	return i;
+}
+
+static struct tune_value *value_of(const struct tuner *t, const char *name)
+{
+	size_t i = key_index(name);
+	return i < gpu_key_count() ? &t->values[i] : NULL;
+}
+
+static double number_of(const struct gpu *gpu, size_t i)
+{
+	const void *field = (const char *)gpu + gpu_key(i)->offset;
+	switch (gpu_key(i)->kind) {
+	case GPU_COUNT:
+		return *(const uint32_t *)field;
+	case GPU_BYTES:
+		return (double)*(const uint64_t *)field;
+	case GPU_REAL:
+		return *(const double *)field;
+	case GPU_FLAG:
+		return *(const bool *)field;
+	default:
+		return 0;
+	}
+}
+
+double tune_value(const struct tuner *t, const char *key)
+{
+	size_t i = key_index(key);
+	return t->values[i].measured ? t->values[i].value : number_of(&t->base, i);
+}
+
+static void tell(struct tuner *t, const char *key, struct tune_value *v)
+{
+	size_t i = key_index(key);
+	v->told = true;
+	if (v->measured)
+		tune_say(t, "= %s = %g (base: %g), spread %.2f%%: %s", key, v->value, number_of(&t->base, i), 100 * v->spread, v->how);
+	else
+		tune_say(t, "= %s stays %g: %s", key, number_of(&t->base, i), v->how);
+}
+
+void tune_keep(struct tuner *t, const char *key, const char *fmt, ...)
+{
+	struct tune_value *v = value_of(t, key);
+	va_list ap;
+	va_start(ap, fmt);
+	vsnprintf(v->how, sizeof v->how, fmt, ap);
+	va_end(ap);
+	v->measured = false;
+	tell(t, key, v);
+}
+
+void tune_put(struct tuner *t, const char *key, double value, double spread, double least, double most, const char *fmt, ...)
+{
+	struct tune_value *v = value_of(t, key);
+	va_list ap;
+	va_start(ap, fmt);
+	vsnprintf(v->how, sizeof v->how, fmt, ap);
+	va_end(ap);
+	if (!(value >= least && value <= most)) {
+		tune_keep(t, key, "measured %g, not in %g to %g", value, least, most);
+		return;
+	}
+	if (spread > most_spread) {
+		tune_keep(t, key, "measured %g, but %.0f%% apart", value, 100 * spread);
+		return;
+	}
+	v->measured = true;
+	v->value = value;
+	v->spread = spread;
+	tell(t, key, v);
+}
+
+/* ---- the description ---- */
+
+static void add_override(struct gs_buf *all, const char *key, double value)
+{
+	gs_buf_printf(all, "%s%s=%.10g", all->len ? "," : "", key, value);
+}
+
+/* Takes the values one after the other: one that does not fit those before it is not taken. */
+static int apply(struct tuner *t, struct gpu *gpu)
+{
+	struct gs_buf taken = {0};
+	struct gs_error why;
+	*gpu = t->base;
+	for (size_t i = 0; i < gpu_key_count(); i++) {
+		struct tune_value *v = &t->values[i];
+		size_t before = taken.len;
+		struct gpu with;
+		if (!v->measured)
+			continue;
+		add_override(&taken, gpu_key(i)->name, v->value);
+		if (taken.failed)
+			break;
+		if (!gpu_load(&with, t->base_name, gpus_read, NULL, taken.data, NULL, &why)) {
+			*gpu = with;
+			continue;
+		}
+		taken.data[taken.len = before] = 0;
+		tune_keep(t, gpu_key(i)->name, "measured %g, which does not fit: %.70s", v->value, why.text);
+	}
+	bool failed = taken.failed;
+	gs_buf_free(&taken);
+	return failed ? gs_fail(&t->error, ENOMEM, "out of memory") : 0;
+}
+
+static void add_source(const struct tuner *t, size_t i, struct gs_buf *out)
+{
+	const struct gpu_key *key = gpu_key(i);
+	const struct tune_value *v = &t->values[i];
+	const struct gpu_origin *o = &t->origins[i];
+	const char *unit = key->unit, *link = *unit ? ", " : "";
+	if (v->measured)
+		gs_buf_printf(out, "%s%smeasured %s: %s; spread %.1f%%", unit, link, t->date, v->how, 100 * v->spread);
+	else if (o->line == 0)
+		gs_buf_printf(out, "%s%s%s", unit, link, "assumed: the default");
+	else
+		gs_buf_printf(out, "%s", *o->comment ? o->comment : key->text);
+	if (!v->measured && v->told)
+		gs_buf_printf(out, " (not measured: %s)", v->how);
+}
+
+static void add_key(const struct tuner *t, const struct gpu *gpu, size_t i, struct gs_buf *out)
+{
+	char value[128], line[256];
+	gpu_format_value(gpu, i, value, sizeof value);
+	if (!*value)
+		return;
+	snprintf(line, sizeof line, "%s = %s", gpu_key(i)->name, value);
+	gs_buf_printf(out, "%-34s # ", line);
+	add_source(t, i, out);
+	gs_buf_puts(out, "\n");
+}
+
+int tune_describe(struct tuner *t, const char *name, struct gs_buf *out)
+{
+	struct gpu gpu;
+	size_t measured = 0;
+	int result = apply(t, &gpu);
+	if (result)
+		return result;
+	for (size_t i = 0; i < gpu_key_count(); i++)
+		measured += t->values[i].measured;
+	gs_buf_printf(out, "# %s, measured by gpusim tune on %s.\n#\n", t->device.name, t->date);
+	gs_buf_printf(out, "# %zu values were measured, with OpenCL (%s, driver %s); the others are those of %s.\n\n", measured,
+	              t->device.platform, t->device.driver, t->base_name);
+	gs_buf_printf(out, "name = %s\ntitle = %.60s\n", name, t->device.name);
+	for (size_t i = 0; i < gpu_key_count(); i++)
+		if (strcmp(gpu_key(i)->name, "name") && strcmp(gpu_key(i)->name, "title"))
+			add_key(t, &gpu, i, out);
+	return out->failed ? gs_fail(&t->error, ENOMEM, "out of memory") : 0;
+}
