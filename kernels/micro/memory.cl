@@ -42,9 +42,12 @@ kernel void chase(global char *area, ulong slot, uint n)
 	((global struct node *)(area + slot))->next = p;
 }
 
-/* The same by every group, from different places: how many groups work at the same time. */
+/* The same by the first work-item of every group, from different places, while the others have ended: how many groups, whatever they
+ * hold, work at the same time. */
 kernel void chase_groups(global char *area, global uint *out, ulong stride, uint count, uint n, ulong never, local uint *room)
 {
+	if (get_local_id(0))
+		return;
 	uint first = (uint)get_group_id(0) * 2654435761u >> 8; /* anywhere, so that groups do not follow one another */
 	global struct node *p = (global struct node *)(area + first % count * stride);
 #pragma unroll 1
@@ -52,9 +55,8 @@ kernel void chase_groups(global char *area, global uint *out, ulong stride, uint
 		R4(p = p->next;)
 	}
 	if ((ulong)p == never) {
-		room[get_local_id(0)] = n;
-		barrier(CLK_LOCAL_MEM_FENCE);
-		out[get_global_id(0)] = room[n];
+		room[0] = n;
+		out[get_group_id(0)] = room[first & 1];
 	}
 }
 

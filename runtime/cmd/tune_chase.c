@@ -224,50 +224,61 @@ int tune_dram(struct tuner *t)
 
 /* ---- sectors and lines ---- */
 
-static bool is_near(double cycles, double fast, double slow)
+enum { SHORTEST = 16, LONGEST = 512 };
+
+typedef int straight_fn(struct tuner *t, cl_mem area, size_t stride, struct tune_sample *s);
+
+/* The shortest stride, going straight on, at which loads take as long as at the longest, where each of them misses. */
+static int shortest_miss(struct tuner *t, straight_fn *straight, cl_mem area, double fast, size_t *stride, struct tune_sample *s)
 {
-	return cycles > fast + 0.8 * (slow - fast);
+	struct tune_sample all;
+	int result = straight(t, area, LONGEST, &all);
+	for (*stride = SHORTEST; !result && *stride < LONGEST; *stride *= 2) {
+		result = straight(t, area, *stride, s);
+		if (s->ns > fast + 0.8 * (all.ns - fast))
+			break;
+	}
+	return result;
+}
+
+static int straight_in_l2(struct tuner *t, cl_mem area, size_t stride, struct tune_sample *s)
+{
+	size_t bytes = tune_l2_room(t);
+	uint32_t count = (uint32_t)(bytes / stride), rounds = count / ROUND;
+	struct tune_chase c = {.area = area, .slot = bytes, .stride = stride, .count = count, .step = 1,
+	                       .high = t->quick || rounds > HIGH ? 0 : rounds};
+	return tune_chase_cycles(t, &c, s);
+}
+
+static int straight_in_dram(struct tuner *t, cl_mem area, size_t stride, struct tune_sample *s)
+{
+	return dram_cycles(t, area, stride, true, s);
 }
 
 static int l1_sector(struct tuner *t)
 {
-	size_t bytes = tune_l2_room(t), stride = 16;
-	double fast = tune_value(t, "l1_latency"), slow = tune_value(t, "l2_latency");
-	struct tune_sample s = {0, 0};
-	cl_mem area = tune_buffer(t, bytes + 4096, NULL);
-	int result = area ? 0 : -1;
-	for (; !result && stride <= 512; stride *= 2) {
-		uint32_t count = (uint32_t)(bytes / stride), high = count / ROUND < 256 ? count / ROUND : 256;
-		struct tune_chase c = {.area = area, .slot = bytes, .stride = stride, .count = count, .step = 1,
-		                       .high = t->quick ? 0 : high};
-		result = tune_chase_cycles(t, &c, &s);
-		if (is_near(s.ns, fast, slow))
-			break;
-	}
+	size_t stride;
+	struct tune_sample s;
+	cl_mem area = tune_buffer(t, tune_l2_room(t) + 4096, NULL);
+	int result = area ? shortest_miss(t, straight_in_l2, area, tune_value(t, "l1_latency"), &stride, &s) : -1;
 	if (!result)
-		tune_put(t, "l1_sector_bytes", (double)stride, s.spread, 16, 256, "shortest stride at which each load misses L1");
+		tune_put(t, "l1_sector_bytes", (double)stride, s.spread, SHORTEST, LONGEST / 2, "shortest stride at which each load misses L1");
 	tune_free(t, area);
 	return result;
 }
 
 static int dram_access(struct tuner *t)
 {
-	size_t stride = 16;
+	size_t stride;
 	const char *key = t->base.l2_fills_access ? "dram_access_bytes" : "l2_sector_bytes";
-	double fast = tune_value(t, "l2_latency"), slow = tune_value(t, "dram_latency");
-	struct tune_sample s = {0, 0};
-	cl_mem area = tune_buffer(t, 4 * (size_t)t->base.l2_bytes + 4096, NULL);
-	int result = area ? 0 : -1;
-	for (; !result && stride <= 512; stride *= 2) {
-		result = dram_cycles(t, area, stride, true, &s);
-		if (is_near(s.ns, fast, slow))
-			break;
-	}
 	double asked = tune_value(t, "l1_sector_bytes");
+	struct tune_sample s;
+	cl_mem area = tune_buffer(t, 4 * (size_t)t->base.l2_bytes + 4096, NULL);
+	int result = area ? shortest_miss(t, straight_in_dram, area, tune_value(t, "l2_latency"), &stride, &s) : -1;
 	if (!result && (double)stride <= asked && tune_value(t, key) < asked)
 		tune_keep(t, key, "L1 asks for %.0f bytes at least", asked);
 	else if (!result)
-		tune_put(t, key, (double)stride, s.spread, 16, 256, "shortest stride at which each load misses L2");
+		tune_put(t, key, (double)stride, s.spread, SHORTEST, LONGEST / 2, "shortest stride at which each load misses L2");
 	tune_free(t, area);
 	return result;
 }

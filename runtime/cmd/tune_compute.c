@@ -59,7 +59,7 @@ static int measure_step(struct tuner *t, const char *kernel, uint32_t first, uin
 	static const char *const narrow_options[] = {"-DSTEPS=16", "-DSTEPS=48"}, *const wide_options[] = {"-DSTEPS=4 -DWIDE", "-DSTEPS=12 -DWIDE"};
 	const char *const *options = wide ? wide_options : narrow_options;
 	struct tune_sample slopes[2];
-	uint32_t low = t->quick ? 2 : 64, high = t->quick ? 6 : 1024;
+	uint32_t low = t->quick ? 2 : 256, high = t->quick ? 6 : 4096;
 	for (int i = 0; i < 2; i++) {
 		struct tune_job job = {"compute.cl", options[i], kernel, items, items,
 		                       {MEM(t->out), UINT(0), UINT(first), UINT(second), UINT(0xfffffff1)}};
@@ -108,13 +108,23 @@ static double other_cost(const struct tuner *t, const char *class, const char *w
 	return tune_value(t, key);
 }
 
+/* A unit that is busy for longer than a result takes hides how long that is. */
+static bool is_hidden(double cycles, double initiation, double base)
+{
+	return base < initiation && cycles < 1.05 * initiation;
+}
+
 static void put_latency(struct tuner *t, const struct chain *c, const struct tune_sample *s)
 {
 	char key[64];
-	double around = t->base.pipeline_latency, cycles = s->ns;
+	double around = t->base.pipeline_latency, cycles = s->ns, initiation = other_cost(t, c->class, "initiation");
 	if (c->other)
 		cycles -= other_cost(t, c->other, "latency") + around;
 	snprintf(key, sizeof key, "%s_latency", c->class);
+	if (is_hidden(cycles / c->count, initiation, tune_value(t, key) + around)) {
+		tune_keep(t, key, "its units are busy for %.2f cycles, and less is not seen", cycles / c->count);
+		return;
+	}
 	tune_put(t, key, tune_whole(cycles / c->count) - around, s->spread, 0.5, 2000, "%.2f cycles a step of %s, one warp", s->ns,
 	         c->kernel);
 }
@@ -185,8 +195,8 @@ static void measure_class(struct tuner *t, struct chain c)
 		keep_class(t, &c, t->error.text);
 		return;
 	}
-	put_latency(t, one, &alone);
 	put_initiation(t, &many, t->device.group_size / t->base.warp_size, &full);
+	put_latency(t, one, &alone);
 }
 
 int tune_compute(struct tuner *t)
@@ -241,10 +251,13 @@ int tune_barrier(struct tuner *t)
 		result = measure_step(t, "barriers", 3, 5, t->device.group_size, false, &full);
 	if (result)
 		return result;
-	tune_put(t, "barrier_latency", tune_whole(alone.ns - t->base.pipeline_latency), alone.spread, 0.5, 1000,
-	         "%.2f cycles a barrier, one warp", alone.ns);
 	double more = (full.ns - alone.ns) / (double)(warps - 1) * unit_count(t, "int_units");
 	tune_put(t, "barrier_initiation", tune_power(more, 0.125), full.spread, 0.25, 1000, "%.2f cycles a barrier, %zu warps", full.ns,
 	         warps);
+	if (is_hidden(alone.ns, tune_value(t, "barrier_initiation"), t->base.barrier_latency + t->base.pipeline_latency))
+		tune_keep(t, "barrier_latency", "its units are busy for %.2f cycles, and less is not seen", alone.ns);
+	else
+		tune_put(t, "barrier_latency", tune_whole(alone.ns) - t->base.pipeline_latency, alone.spread, 0.5, 1000,
+		         "%.2f cycles a barrier, one warp", alone.ns);
 	return 0;
 }

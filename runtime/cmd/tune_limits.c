@@ -14,7 +14,10 @@ int tune_device_facts(struct tuner *t)
 	const struct tune_device *d = &t->device;
 	tune_put(t, "sm_count", d->units, 0, 1, 1024, "CL_DEVICE_MAX_COMPUTE_UNITS");
 	tune_put(t, "max_threads_per_block", (double)d->group_size, 0, 32, 65536, "CL_DEVICE_MAX_WORK_GROUP_SIZE");
-	tune_put(t, "dram_bytes", (double)d->memory_bytes, 0, 1 << 20, 1e13, "CL_DEVICE_GLOBAL_MEM_SIZE");
+	if (t->quick)
+		tune_keep(t, "dram_bytes", "the memory is the host's");
+	else
+		tune_put(t, "dram_bytes", (double)d->memory_bytes, 0, 1 << 20, 1e13, "CL_DEVICE_GLOBAL_MEM_SIZE");
 	return 0;
 }
 
@@ -24,7 +27,7 @@ static int clock_at(struct tuner *t, size_t groups, size_t items, struct tune_sa
 {
 	cl_ulong ticks[2] = {0, 0};
 	double ns[2];
-	uint32_t rounds[2] = {2000, 20000};
+	const uint32_t rounds[2] = {20000, 200000};
 	for (int i = 0; i < 2; i++) {
 		struct tune_sample time;
 		struct tune_job job = {"clock.cl", NULL, "clock_rate", groups * items, items,
@@ -49,9 +52,9 @@ int tune_clock(struct tuner *t)
 		tune_put(t, "clock_mhz", t->clock_mhz, 0, 100, 5000, "CL_DEVICE_MAX_CLOCK_FREQUENCY; no counter of cycles to check it");
 		return 0;
 	}
-	int result = clock_at(t, 1, t->base.warp_size, &idle);
+	int result = clock_at(t, t->device.units, t->device.group_size, &load);
 	if (!result)
-		result = clock_at(t, t->device.units, t->device.group_size, &load);
+		result = clock_at(t, 1, t->base.warp_size, &idle);
 	if (result)
 		return result;
 	tune_put(t, "clock_mhz", floor(load.ns + 0.5), load.spread, 100, 5000, "all SMs at work; %.0f MHz with one", idle.ns);

@@ -82,9 +82,11 @@ static int constants(struct tuner *t)
 		struct tune_job job = {"constant.cl", options[i], "chase_constant", 1, 1, {MEM(mem), MEM(t->out), UINT(0), ULONG(NEVER)}};
 		result = mem ? tune_slope(t, &job, 2, t->quick ? 8 : 64, t->quick ? 16 : 1024, &slopes[i]) : -1;
 	}
-	/* In PTX a step also adds the start of the list. */
+	/* A step also adds the start of the list, in 64 bits, which are two additions in machine code; and what the description
+	 * means is a load without an address in a register, which need not be read. */
 	double cycles = tune_cycles(t, (slopes[1].ns - slopes[0].ns) / (MANY - FEW));
-	double sum = gpu_times_machine_code(&t->base) ? 0 : tune_value(t, "int_latency") + t->base.pipeline_latency;
+	double sum = (gpu_times_machine_code(&t->base) ? 2 : 1) * (tune_value(t, "int_latency") + t->base.pipeline_latency) +
+		     (t->base.pipeline_latency >= 1);
 	if (!result)
 		tune_put(t, "const_latency", tune_whole(cycles) - sum, slopes[1].spread, 1, 1000, "chase of constants, %.2f cycles a step", cycles);
 	tune_free(t, mem);
@@ -145,12 +147,19 @@ static int read_rate(struct tuner *t, size_t groups, size_t items, size_t bytes,
 	return result;
 }
 
+/* Bytes that DRAM moves for one that L2 takes. */
+static double dram_moved(const struct tuner *t)
+{
+	double moved = (double)t->base.dram_access_bytes / (double)t->base.l2_sector_bytes;
+	return t->base.l2_fills_access || moved < 1 ? 1 : moved;
+}
+
 /* Real: the area, which L2 does not have, several times. Quick: as much of it as is not in L2 when the launch begins. */
 static int dram_rate(struct tuner *t)
 {
 	struct tune_sample s;
 	size_t items = 512, groups = t->device.units * (t->quick ? 1 : 4), step = groups * items * 64;
-	size_t bytes = 2 * power_below(4.0 * (double)t->base.l2_bytes);
+	size_t bytes = 2 * power_below(8.0 * (double)t->base.l2_bytes);
 	uint32_t low = (uint32_t)(bytes / step) + 1, high = 4 * low;
 	if (t->quick) {
 		low = (uint32_t)(t->base.l2_bytes / step) + 4;
@@ -158,25 +167,43 @@ static int dram_rate(struct tuner *t)
 		bytes = 2 * power_below((double)high * (double)step);
 	}
 	int result = read_rate(t, groups, items, bytes, low, high, &s);
+	double moved = dram_moved(t);
 	if (!result)
-		tune_put(t, "dram_gbps", floor(s.ns * 10 + 0.5) / 10, s.spread, 1, 100000, "all SMs read from %zu MB", bytes >> 20);
+		tune_put(t, "dram_gbps", floor(moved * s.ns * 10 + 0.5) / 10, s.spread, 1, 100000, "all SMs read from %zu MB, %.1f times%s",
+		         bytes >> 20, (double)high * (double)step / (double)bytes, moved > 1 ? "; half of what is moved is used" : "");
 	return result;
+}
+
+/* All that L1 may wait for at once, over how long it waits. */
+static bool is_bound_by_misses(const struct tuner *t, double rate)
+{
+	double most = (double)t->base.l1_mshrs * tune_value(t, "l1_sector_bytes") / tune_value(t, "l2_latency");
+	return rate > 0.7 * most && rate < 1.1 * most;
+}
+
+static void put_sm_rate(struct tuner *t, double rate, double spread)
+{
+	const double flit = 32; /* of data, beside the header */
+	if (is_bound_by_misses(t, rate))
+		tune_keep(t, "icnt_sm_flits", "one SM reads %.1f bytes a cycle, which l1_mshrs may bound", rate);
+	else
+		tune_put(t, "icnt_sm_flits", tune_power(rate / flit, 0.125), spread, 0.1, 64, "one SM reads %.1f bytes a cycle from L2", rate);
 }
 
 /* One SM, then all: whichever is less for each says what bounds them. */
 static int l2_rate(struct tuner *t)
 {
 	struct tune_sample one, all;
-	size_t items = t->quick ? 512 : 1024;
-	size_t bytes = power_below((double)t->base.l2_bytes / 2);
-	int result = read_rate(t, 1, items, bytes, t->quick ? 2 : 64, t->quick ? 6 : 512, &one);
+	size_t items = t->quick ? 256 : 1024, bytes = power_below((double)t->base.l2_bytes / 2);
+	uint32_t most = (uint32_t)((double)t->base.l2_bytes / (double)(t->device.units * items * 64));
+	int result = read_rate(t, 1, 1024, bytes, t->quick ? 2 : 64, t->quick ? 4 : 512, &one);
+	/* Quick: not twice the same, which L1 would have. */
 	if (!result)
-		result = read_rate(t, t->device.units, items, t->quick ? 2 * bytes : bytes / 2, t->quick ? 1 : 64, t->quick ? 2 : 512, &all);
+		result = read_rate(t, t->device.units, items, t->quick ? 4 * bytes : bytes / 2, t->quick ? 1 : 64, t->quick ? most : 512, &all);
 	if (result)
 		return result;
 	double sm = one.ns * 1000 / t->clock_mhz, device = all.ns * 1000 / t->clock_mhz;
-	double flit = 32; /* of data, beside the header */
-	tune_put(t, "icnt_sm_flits", tune_power(sm / flit, 0.125), one.spread, 0.1, 64, "one SM reads %.1f bytes a cycle from L2", sm);
+	put_sm_rate(t, sm, one.spread);
 	double slice = tune_power(device / t->base.l2_slices, 0.15);
 	if (device > 0.8 * sm * t->device.units)
 		tune_keep(t, "l2_slice_bytes", "%.0f bytes a cycle, which is as much as the SMs take", device);
