@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # make test: unit tests, golden tests, traces, the fuzz corpus, counts of PTX, guest programs with and without the library,
-# promises to users, gpusim explain, random programs, quick real programs.
+# promises to users, gpusim explain and tune, random programs, quick real programs.
 #   tests/run.sh BUILD_DIR
 # Ends with "N passed, N failed" over all of them.
 set -u
@@ -113,6 +113,12 @@ carried_cache() {
 	add_counts "$TMPDIR/carried"
 }
 
+tuner() {
+	echo "== gpusim tune"
+	POCL_CACHE_DIR=$TMPDIR/pocl GPUSIM_CACHE_DIR=$TMPDIR/cache "$root/tests/tune.sh" "$build" quick 2>&1 | tee "$TMPDIR/tune"
+	add_counts "$TMPDIR/tune"
+}
+
 # Kernels, ten in a program: as many as fit into a minute.
 random_programs() {
 	echo "== random programs"
@@ -141,6 +147,7 @@ explained
 profiles
 carried_cache
 correlated
+tuner
 random_programs
 real_programs
 echo "== all"

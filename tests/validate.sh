@@ -84,6 +84,14 @@ machine() {
 	passed=$((passed + $1)) failed=$((failed + $3))
 }
 
+# Models and microbenchmarks must agree.
+tuner() {
+	echo "== gpusim tune on simulated GPUs"
+	"$root/tests/tune.sh" "$build" 2>&1 | tee "$TMPDIR/tune"
+	set -- $(tail -1 "$TMPDIR/tune" | tr -d ,)
+	passed=$((passed + $1)) failed=$((failed + $3))
+}
+
 html() {
 	echo "== the HTML report in Chromium (pictures in $build/html)"
 	"$root/tests/html.sh" "$build" 2>&1 | tee "$TMPDIR/html"
@@ -151,6 +159,7 @@ timing
 analytical
 accuracy
 machine
+tuner
 real_programs
 annotated_kernels
 random_programs

@@ -126,12 +126,12 @@ kernel void global_stride(global uint *words, global uint *out, uint n, uint str
 }
 
 /*
- * All SMs read, 16 bytes a lane, four loads under way: bandwidth. A group reads four times its size side by side, then all groups
- * go on. The area is `mask` + 1 times 16 bytes.
+ * Groups read, 16 bytes a lane, four loads under way: bandwidth. A group begins `place` (times 16 bytes) after the one before it, reads
+ * four times its size side by side, and goes on by `hop`. The area is `mask` + 1 times 16 bytes.
  */
-kernel void stream(global uint4 *area, global uint *out, uint n, uint mask, uint never)
+kernel void stream(global uint4 *area, global uint *out, uint n, uint mask, uint place, uint hop, uint never)
 {
-	uint size = get_local_size(0), at = get_group_id(0) * 4 * size + get_local_id(0), hop = 4 * get_global_size(0);
+	uint size = get_local_size(0), at = get_group_id(0) * place + get_local_id(0);
 	uint4 a = 0, b = 0, c = 0, d = 0;
 #pragma unroll 1
 	for (uint i = 0; i < n; i++) {

@@ -132,17 +132,25 @@ static uint32_t power_below(double value)
 	return (uint32_t)exp2(floor(log2(value)));
 }
 
-/* Bytes per ns of `groups` groups that read `bytes` (a power of two) in turn. */
-static int read_rate(struct tuner *t, size_t groups, size_t items, size_t bytes, uint32_t low, uint32_t high, struct tune_sample *s)
+/* Groups that read an area whose size is a power of two. */
+struct reading {
+	size_t groups, items, bytes;
+	size_t place, hop; /* bytes from group to group, and from round to round */
+	uint32_t low, high;
+};
+
+/* In bytes per ns. */
+static int read_rate(struct tuner *t, const struct reading *r, struct tune_sample *s)
 {
-	uint32_t mask = (uint32_t)(bytes / 16 - 1);
-	cl_mem area = tune_buffer(t, bytes, NULL);
-	struct tune_job job = {"memory.cl", NULL, "stream", groups * items, items,
-	                       {MEM(area), MEM(t->out), UINT(0), UINT(mask), UINT(NEVER)}};
-	int result = area ? tune_touch(t, area, 0, bytes) : -1;
+	enum { LANE = 16, LOADS = 4 };
+	cl_mem area = tune_buffer(t, r->bytes, NULL);
+	struct tune_job job = {"memory.cl", NULL, "stream", r->groups * r->items, r->items,
+	                       {MEM(area), MEM(t->out), UINT(0), UINT(r->bytes / LANE - 1), UINT(r->place / LANE), UINT(r->hop / LANE),
+	                        UINT(NEVER)}};
+	int result = area ? tune_touch(t, area, 0, r->bytes) : -1;
 	if (!result)
-		result = tune_slope(t, &job, 2, low, high, s);
-	s->ns = (double)(groups * items) * 64 / s->ns;
+		result = tune_slope(t, &job, 2, r->low, r->high, s);
+	s->ns = (double)(r->groups * r->items * LANE * LOADS) / s->ns;
 	tune_free(t, area);
 	return result;
 }
@@ -154,23 +162,25 @@ static double dram_moved(const struct tuner *t)
 	return t->base.l2_fills_access || moved < 1 ? 1 : moved;
 }
 
-/* Real: the area, which L2 does not have, several times. Quick: as much of it as is not in L2 when the launch begins. */
+/* One after the other, all groups, through an area that L2 does not have. Quick: once, which is not in L2 when the launch begins. */
 static int dram_rate(struct tuner *t)
 {
 	struct tune_sample s;
-	size_t items = 512, groups = t->device.units * (t->quick ? 1 : 4), step = groups * items * 64;
-	size_t bytes = 2 * power_below(8.0 * (double)t->base.l2_bytes);
-	uint32_t low = (uint32_t)(bytes / step) + 1, high = 4 * low;
+	struct reading r = {.groups = t->device.units * (t->quick ? 1 : 4), .items = 512, .place = 512 * 64};
+	r.hop = r.groups * r.place;
+	r.bytes = 2 * power_below(8.0 * (double)t->base.l2_bytes);
+	r.low = (uint32_t)(r.bytes / r.hop) + 1;
+	r.high = 4 * r.low;
 	if (t->quick) {
-		low = (uint32_t)(t->base.l2_bytes / step) + 4;
-		high = low + 6;
-		bytes = 2 * power_below((double)high * (double)step);
+		r.low = (uint32_t)(t->base.l2_bytes / r.hop) + 4;
+		r.high = r.low + 6;
+		r.bytes = 2 * power_below((double)r.high * (double)r.hop);
 	}
-	int result = read_rate(t, groups, items, bytes, low, high, &s);
+	int result = read_rate(t, &r, &s);
 	double moved = dram_moved(t);
 	if (!result)
 		tune_put(t, "dram_gbps", floor(moved * s.ns * 10 + 0.5) / 10, s.spread, 1, 100000, "all SMs read from %zu MB, %.1f times%s",
-		         bytes >> 20, (double)high * (double)step / (double)bytes, moved > 1 ? "; half of what is moved is used" : "");
+		         r.bytes >> 20, (double)r.high * (double)r.hop / (double)r.bytes, moved > 1 ? "; half of what is moved is used" : "");
 	return result;
 }
 
@@ -187,19 +197,22 @@ static void put_sm_rate(struct tuner *t, double rate, double spread)
 	if (is_bound_by_misses(t, rate))
 		tune_keep(t, "icnt_sm_flits", "one SM reads %.1f bytes a cycle, which l1_mshrs may bound", rate);
 	else
-		tune_put(t, "icnt_sm_flits", tune_power(rate / flit, 0.125), spread, 0.1, 64, "one SM reads %.1f bytes a cycle from L2", rate);
+		tune_put(t, "icnt_sm_flits", tune_power(rate / flit, 0.15), spread, 0.1, 64, "one SM reads %.1f bytes a cycle from L2", rate);
 }
 
-/* One SM, then all: whichever is less for each says what bounds them. */
+/* One SM, then all, which read the same at different times: whichever is less for each says what bounds them. */
 static int l2_rate(struct tuner *t)
 {
 	struct tune_sample one, all;
-	size_t items = t->quick ? 256 : 1024, bytes = power_below((double)t->base.l2_bytes / 2);
-	uint32_t most = (uint32_t)((double)t->base.l2_bytes / (double)(t->device.units * items * 64));
-	int result = read_rate(t, 1, 1024, bytes, t->quick ? 2 : 64, t->quick ? 4 : 512, &one);
-	/* Quick: not twice the same, which L1 would have. */
+	struct reading r = {.groups = 1, .items = 1024, .hop = 1024 * 64, .low = t->quick ? 2 : 64, .high = t->quick ? 5 : 512};
+	r.bytes = power_below((double)t->base.l2_bytes / 2);
+	int result = read_rate(t, &r, &one);
+	r.groups = t->device.units;
+	r.place = r.bytes / r.groups / 128 * 128;
+	/* Quick: nobody comes round, so that L1 never has it. */
+	r.bytes *= t->quick ? 4 : 1;
 	if (!result)
-		result = read_rate(t, t->device.units, items, t->quick ? 4 * bytes : bytes / 2, t->quick ? 1 : 64, t->quick ? most : 512, &all);
+		result = read_rate(t, &r, &all);
 	if (result)
 		return result;
 	double sm = one.ns * 1000 / t->clock_mhz, device = all.ns * 1000 / t->clock_mhz;
