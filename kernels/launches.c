@@ -3,13 +3,16 @@
  *
  *   launches [-k kernel directory] PROGRAM [SIZE [STEPS]]
  *
- * bfs       breadth-first search to its end, a launch per level
- * kmeans    iterations of k-means; the host moves the centres
- * lu        elimination, two launches per column, each smaller than the one before
- * align     Needleman-Wunsch, a launch per anti-diagonal of tiles: they grow, then shrink
- * heat      time steps of a stencil, all alike
- * collatz   irregular: the numbers that have not reached 1 yet, ever fewer
+ * bfs       breadth-first search to its end, a launch per level: a million nodes, as in Rodinia's largest input, some 40 levels
+ * kmeans    iterations of k-means; the host moves the centres: 262144 points, 30 iterations, as TBPoint's
+ * lu        elimination, two launches per column, each smaller than the one before: 512 columns, as Rodinia's gaussian and lud
+ * align     Needleman-Wunsch, a launch per anti-diagonal: they grow, then shrink: 2048 cells a side, as Rodinia's nw
+ * heat      time steps of a stencil, all alike: 512 x 512 cells in 1849 groups, as Rodinia's hotspot
+ * collatz   irregular: the numbers of the first million that have not reached 1 yet, ever fewer
  * same      one small kernel, STEPS (10000) times
+ *
+ * Sizes are those that such programs are usually run with, so that a launch fills a GPU many times over; where the algorithm's
+ * launches are smaller than a GPU (align), they stay so.
  *
  * Prints one line with the number of launches and a checksum, the same on every device.
  */
@@ -173,17 +176,18 @@ static unsigned long sum_of_buffer(cl_mem m, size_t bytes)
 
 /* ---- programs ---- */
 
-/* Neighbours are near for the most part, so that it takes many levels. */
+/* Neighbours are near, as on maps, so that it takes many levels. */
 static unsigned long run_bfs(int nodes, int steps)
 {
 	enum { DEGREE = 4 };
+	int reach = nodes / 32 > 8 ? nodes / 32 : 8;
 	cl_kernel k = kernel(build("launches.cl"), "bfs_level");
 	int *first = allocate((size_t)nodes + 1, sizeof *first), *edge = allocate((size_t)nodes * DEGREE, sizeof *edge);
 	int *level = allocate((size_t)nodes, sizeof *level), *reached = allocate((size_t)nodes, sizeof *reached), any = 1;
 	for (int v = 0; v <= nodes; v++)
 		first[v] = v * DEGREE;
 	for (int e = 0; e < nodes * DEGREE; e++) {
-		int near = e / DEGREE + (int)(next_random() % 1025) - 512;
+		int near = e / DEGREE + (int)(next_random() % (2 * (unsigned)reach + 1)) - reach;
 		edge[e] = near < 0 ? 0 : near >= nodes ? nodes - 1 : near;
 	}
 	for (int v = 0; v < nodes; v++)
@@ -226,7 +230,9 @@ static void move_centres(const float *feature, const int *member, float *centre,
 
 static unsigned long run_kmeans(int n, int steps)
 {
+	enum { LOCAL = 256 };
 	int k = 8, dims = 8;
+	n = (n + LOCAL - 1) / LOCAL * LOCAL; /* the kernel takes all that it is launched with */
 	cl_kernel assign = kernel(build("linear.cl"), "kmeans_assign");
 	float *feature = random_floats((size_t)(n * dims)), *centre = random_floats((size_t)(k * dims));
 	int *member = allocate((size_t)n, sizeof *member);
@@ -238,7 +244,7 @@ static unsigned long run_kmeans(int n, int steps)
 	arg(assign, 5, sizeof dims, &dims);
 	for (int s = 0; s < steps; s++) {
 		put(mems[1], (size_t)(k * dims) * sizeof *centre, centre);
-		launch(assign, (size_t)n, 1, 256, 1);
+		launch(assign, (size_t)n, 1, LOCAL, 1);
 		get(mems[2], (size_t)n * sizeof *member, member);
 		move_centres(feature, member, centre, n, k, dims);
 	}
@@ -357,8 +363,8 @@ static const struct program {
 	unsigned long (*run)(int size, int steps);
 	int size, steps;
 } programs[] = {
-	{"bfs", run_bfs, 32768, 1000},   {"kmeans", run_kmeans, 16384, 60}, {"lu", run_lu, 160, 1000},
-	{"align", run_align, 512, 10000}, {"heat", run_heat, 384, 100},      {"collatz", run_collatz, 16384, 1000},
+	{"bfs", run_bfs, 1000000, 1000},  {"kmeans", run_kmeans, 262144, 30}, {"lu", run_lu, 512, 1000},
+	{"align", run_align, 2048, 10000}, {"heat", run_heat, 512, 100},       {"collatz", run_collatz, 1000000, 1000},
 	{"same", run_same, 65536, 10000},
 };
 enum { PROGRAMS = sizeof programs / sizeof *programs };

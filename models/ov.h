@@ -331,20 +331,30 @@ struct ov_outcome {
 	double skipped_instructions, skipped_cycles, spread_cycles; /* see struct region_sampler */
 };
 
+/* What an SM had done when it ran last, so that what it has done at a time since then can be told. */
+struct ov_progress {
+	uint64_t time, instructions;
+};
+static inline struct ov_progress ov_progress_of(const struct ov_sm *sm)
+{
+	return (struct ov_progress){sm->now, sm->instructions};
+}
+double ov_done_at(const struct ov_sm *sm, struct ov_progress before, uint64_t time);
+
 /* ov_dispatch.c: which group is next */
 struct ov_dispatch {
 	const struct ov_plan *plan;
 	struct region_sampler sampler;
 	uint64_t next;      /* group */
-	double given;       /* work of the groups that SMs got */
 	uint64_t *in_place; /* by SM and place: the group that it had last */
 	uint32_t places;    /* of an SM */
 };
 #define OV_NO_GROUP UINT64_MAX
 int ov_dispatch_init(struct ov_dispatch *d, const struct ov_plan *plan, uint32_t places);
 void ov_dispatch_free(struct ov_dispatch *d, struct ov_outcome *out); /* adds what was skipped */
-/* The group that an SM with room gets now, in the order of time; state: where its places are seen. */
-uint64_t ov_dispatch_next(struct ov_dispatch *d, uint32_t sm, const struct ov_sm *state, uint64_t time);
+/* The group that an SM with room gets now, in the order of time; state: where its places are seen; done: instructions of all
+ * SMs up to now. */
+uint64_t ov_dispatch_next(struct ov_dispatch *d, uint32_t sm, const struct ov_sm *state, uint64_t time, double done);
 uint64_t ov_group_id(const struct ov_plan *plan, uint64_t n);
 
 /* ov_grid.c: groups on all SMs */

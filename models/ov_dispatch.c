@@ -1,9 +1,8 @@
 /*
  * Occupancy vector: the queue of groups, with sampling within the launch (TBPoint, IV-B2).
  *
- * SMs run ahead of one another between the cycles in which they get groups, so what the GPU has executed at a time is not
- * known; what it was given is. In steady state R groups are dispatched while R complete, R being those that it holds: a sampling
- * unit's rate is the work of the groups that came while its group ran, over the time it ran.
+ * SMs run ahead of one another between the cycles in which they get groups: what they have executed at a time in between is
+ * interpolated.
  */
 #include "models/ov.h"
 
@@ -18,6 +17,14 @@ uint64_t ov_group_id(const struct ov_plan *plan, uint64_t n)
 	if (plan->together) /* the launch's first ones, and its last */
 		return n < plan->groups / 2 ? n : plan->all - (plan->groups - n);
 	return (uint64_t)((double)n * (double)plan->all / (double)plan->groups);
+}
+
+double ov_done_at(const struct ov_sm *sm, struct ov_progress before, uint64_t time)
+{
+	double cycles = (double)(sm->now - before.time), share = time >= sm->now ? 1 : (double)(time - before.time) / cycles;
+	if (time <= before.time)
+		return (double)before.instructions;
+	return (double)before.instructions + share * (double)(sm->instructions - before.instructions);
 }
 
 static double work_before(const struct ov_plan *plan, uint64_t n)
@@ -44,7 +51,7 @@ void ov_dispatch_free(struct ov_dispatch *d, struct ov_outcome *out)
 	out->spread_cycles += d->sampler.spread_cycles;
 }
 
-uint64_t ov_dispatch_next(struct ov_dispatch *d, uint32_t sm, const struct ov_sm *state, uint64_t time)
+uint64_t ov_dispatch_next(struct ov_dispatch *d, uint32_t sm, const struct ov_sm *state, uint64_t time, double done)
 {
 	const struct ov_plan *plan = d->plan;
 	uint32_t place = 0;
@@ -52,7 +59,7 @@ uint64_t ov_dispatch_next(struct ov_dispatch *d, uint32_t sm, const struct ov_sm
 		place++;
 	uint64_t *in_place = &d->in_place[(size_t)sm * d->places + place];
 	if (*in_place != OV_NO_GROUP)
-		sampler_retire(&d->sampler, *in_place, (double)time, d->given);
+		sampler_retire(&d->sampler, *in_place, (double)time, done);
 	*in_place = OV_NO_GROUP;
 	if (d->next == plan->groups)
 		return OV_NO_GROUP;
@@ -61,7 +68,6 @@ uint64_t ov_dispatch_next(struct ov_dispatch *d, uint32_t sm, const struct ov_sm
 	d->next += skips;
 	if (d->next == plan->groups)
 		return OV_NO_GROUP;
-	sampler_dispatch(&d->sampler, d->next, (double)time, d->given);
-	d->given += work_before(plan, d->next + 1) - work_before(plan, d->next);
+	sampler_dispatch(&d->sampler, d->next, (double)time, done);
 	return *in_place = d->next++;
 }

@@ -14,7 +14,8 @@
 struct member {
 	struct ov_sm *sm;
 	uint32_t stands_for; /* SMs */
-	uint64_t before;     /* instructions that the one did that it parted from */
+	uint64_t inherited;  /* instructions that the one did that it parted from */
+	struct ov_progress before; /* its last run */
 	bool waits;
 };
 
@@ -43,15 +44,24 @@ static bool is_served(const struct member *member, uint64_t time)
 	return member->waits && member->sm->now == time;
 }
 
+static double done_at(const struct grid *g, uint64_t time)
+{
+	double sum = 0;
+	for (uint32_t i = 0; i < g->count; i++)
+		sum += g->members[i].stands_for * ov_done_at(g->members[i].sm, g->members[i].before, time);
+	return sum;
+}
+
 static void give_groups(struct grid *g, uint64_t time)
 {
 	uint32_t count = g->plan->sm_count, first = g->last + 1;
+	double done = done_at(g, time);
 	for (uint32_t i = 0; i < count; i++) {
 		uint32_t n = (first + i) % count;
 		const struct member *member = &g->members[g->member_of[n]];
 		if (!is_served(member, time))
 			continue;
-		g->given[n] = ov_dispatch_next(&g->queue, n, member->sm, time);
+		g->given[n] = ov_dispatch_next(&g->queue, n, member->sm, time, done);
 		if (g->given[n] != OV_NO_GROUP)
 			g->last = n;
 	}
@@ -69,7 +79,8 @@ static int split(struct grid *g, uint32_t n, uint64_t group)
 		}
 	if (!unlike)
 		return 0;
-	*rest = (struct member){.sm = ov_sm_clone(member->sm), .stands_for = unlike, .before = member->sm->instructions, .waits = true};
+	*rest = (struct member){.sm = ov_sm_clone(member->sm), .stands_for = unlike, .inherited = member->sm->instructions,
+	                         .before = member->before, .waits = true};
 	member->stands_for -= unlike;
 	if (!rest->sm)
 		return -ENOMEM;
@@ -91,6 +102,7 @@ static int serve(struct grid *g, uint32_t n)
 		member->sm->no_more = true;
 	else
 		ov_start_group(member->sm, ov_group_id(g->plan, group));
+	member->before = ov_progress_of(member->sm);
 	member->waits = member->sm->live_groups && ov_run(member->sm) == OV_WANTS_GROUP;
 	return member->sm->error;
 }
@@ -154,7 +166,7 @@ int ov_simulate(const struct ov_machine *m, const struct ov_plan *plan, struct o
 	}
 	for (uint32_t i = 0; i < g.count && !rc; i++) {
 		ov_add_up(g.members[i].sm, g.members[i].stands_for, out);
-		out->stepped += g.members[i].sm->instructions - g.members[i].before;
+		out->stepped += g.members[i].sm->instructions - g.members[i].inherited;
 	}
 	ov_dispatch_free(&g.queue, out);
 	for (uint32_t i = 0; i < g.count; i++)

@@ -17,6 +17,7 @@ struct team {
 	struct ov_dispatch queue;
 	struct ov_sm **sms;
 	enum ov_state *states;
+	struct ov_progress *before; /* of their last runs */
 	uint32_t count, last; /* last: SM that got the last group */
 	struct memory_system *memory;
 	uint64_t answers;
@@ -24,14 +25,23 @@ struct team {
 
 static int run_sm(struct team *t, uint32_t n)
 {
+	t->before[n] = ov_progress_of(t->sms[n]);
 	t->states[n] = ov_run(t->sms[n]);
 	return t->sms[n]->error;
+}
+
+static double done_at(const struct team *t, uint64_t time)
+{
+	double sum = 0;
+	for (uint32_t i = 0; i < t->count; i++)
+		sum += ov_done_at(t->sms[i], t->before[i], time);
+	return sum;
 }
 
 static int serve(struct team *t, uint32_t n)
 {
 	struct ov_sm *sm = t->sms[n];
-	uint64_t group = ov_dispatch_next(&t->queue, n, sm, sm->now);
+	uint64_t group = ov_dispatch_next(&t->queue, n, sm, sm->now, done_at(t, sm->now));
 	if (group == OV_NO_GROUP) {
 		sm->no_more = true;
 		t->states[n] = OV_DONE;
@@ -162,8 +172,9 @@ static int make_team(struct team *t, const struct ov_machine *m)
 	t->memory = memory_new(m->gpu, t->count, t->plan->capacity > 0 ? t->plan->capacity : 1);
 	t->sms = calloc(t->count, sizeof *t->sms);
 	t->states = calloc(t->count, sizeof *t->states); /* OV_WANTS_GROUP */
+	t->before = calloc(t->count, sizeof *t->before);
 	int rc = ov_dispatch_init(&t->queue, t->plan, m->groups_per_sm);
-	if (!t->memory || !t->sms || !t->states)
+	if (!t->memory || !t->sms || !t->states || !t->before)
 		rc = -ENOMEM;
 	for (uint32_t i = 0; i < t->count && !rc; i++) {
 		t->sms[i] = ov_sm_new(m);
@@ -191,6 +202,7 @@ int ov_simulate_together(const struct ov_machine *m, const struct ov_plan *plan,
 		ov_sm_free(t.sms[i]);
 	free(t.sms);
 	free(t.states);
+	free(t.before);
 	memory_free(t.memory);
 	return rc;
 }

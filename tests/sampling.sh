@@ -15,9 +15,8 @@ export GPUSIM_GPU=${GPUSIM_GPU:-gtx480} GPUSIM_REPORT=json GPUSIM_CHECK=1000000
 for program in bfs kmeans lu align heat collatz; do
 	GPUSIM_REPORT=none GPUSIM_MEMORY=$memory "$build/gpusim" record -o "$work/profile" -- \
 		"$build/kernels/launches" -k "$here/../kernels" $program >"$work/said" || exit 1
-	for sampling in auto off; do
-		GPUSIM_OUTPUT=$work/$sampling "$build/gpusim" replay "$work/profile" --memory "$memory" --sampling $sampling || exit 1
-	done
-	"$here/sampling.py" $program "$work/auto.json" "$work/off.json" || exit 1
+	GPUSIM_OUTPUT=$work/sampled "$build/gpusim" replay "$work/profile" --memory "$memory" || exit 1
+	GPUSIM_OUTPUT=$work/all "$build/gpusim" replay "$work/profile" --memory "$memory" --sampling off --exact 1 || exit 1
+	"$here/sampling.py" $program "$work/sampled.json" "$work/all.json" || exit 1
 done >"$work/table"
 python3 "$here/sampling.py" --table "$work/table" "$build/sampling-$memory.csv"
