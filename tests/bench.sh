@@ -81,4 +81,6 @@ echo
 echo
 "$here/engine.sh" "$build" "$csv" "$rounds"
 echo
+"$here/sampling.sh" "$build" "$csv" "$rounds"
+echo
 echo "The same as CSV: $csv"

@@ -74,6 +74,7 @@ check 'another file is refused' refused 'is not a profile' "$gpusim" replay "$gp
 check 'a profile that is missing is told' refused 'cannot read' "$gpusim" replay nowhere
 check 'a sweep has a row, a line of CSV and a point for every configuration' swept
 check 'a key that is not known is told before anything runs' refused "unknown key 'nothing'" "$gpusim" sweep p --gpu gtx480 --vary nothing=1,2
+check 'a sweep of no configurations at once is told' refused 'j needs a number' "$gpusim" sweep p --vary sm_count=1,2 -j none
 check 'a sweep without keys is told' refused 'is missing' "$gpusim" sweep p --gpu gtx480
 echo "$passed passed, $failed failed"
 [ $failed = 0 ]

@@ -77,6 +77,14 @@ accuracy() {
 	passed=$((passed + $1)) failed=$((failed + $3))
 }
 
+# Sampling within launches and between them, beside simulating every group of every launch.
+sampling() {
+	echo "== sampling beside full simulation (table in $build/sampling-perfect.csv)"
+	"$root/tests/sampling.sh" "$build" 2>&1 | tee "$TMPDIR/sampling"
+	set -- $(tail -1 "$TMPDIR/sampling" | tr -d ,)
+	passed=$((passed + $1)) failed=$((failed + $3))
+}
+
 machine() {
 	echo "== machine instructions beside the counters of an H200 (table in $build/machine-h200.csv)"
 	"$root/tests/machine/run.sh" "$build" 2>&1 | tee "$TMPDIR/machine"
@@ -158,6 +166,7 @@ spreadsheet
 timing
 analytical
 accuracy
+sampling
 machine
 tuner
 real_programs

@@ -14,7 +14,7 @@ static const struct subcommand {
 	{"run", "[OPTIONS] [--] PROGRAM [ARGUMENTS]", "run a program and report its kernels' times on stderr", cmd_run},
 	{"record", "[-o FILE] [OPTIONS] [--] PROGRAM [ARGUMENTS]", "run a program and keep a profile of it", cmd_record},
 	{"replay", "FILE [OPTIONS] [--partial]", "model a profile again, on any GPUs, without the program", cmd_replay},
-	{"sweep", "FILE --gpu NAME --vary KEY=VALUE,... [--vary ...] [-o PREFIX]",
+	{"sweep", "FILE --gpu NAME --vary KEY=VALUE,... [--vary ...] [-o PREFIX] [-j JOBS]",
 	 "model a profile on every combination of values: a table, PREFIX.csv and the plot PREFIX.svg", cmd_sweep},
 	{"explain", "FILE.cl [--gpu NAME] [--kernel NAME] [-D...] [-I...] [--html FILE] ...",
 	 "show what each line of a source becomes on a GPU and costs there, without running it", cmd_explain},

@@ -26,7 +26,7 @@ void sweep_overrides(const struct sweep *s, size_t configuration, struct gs_buf 
 
 /* ---- the command line ---- */
 
-static const char usage[] = "gpusim sweep FILE --gpu NAME --vary KEY=VALUE,... [--vary ...] [--set ...] [-o PREFIX]";
+static const char usage[] = "gpusim sweep FILE --gpu NAME --vary KEY=VALUE,... [--vary ...] [--set ...] [-o PREFIX] [-j JOBS]";
 
 /* "key=1,2,4" */
 static int take_vary(struct sweep *s, char *text)
@@ -113,6 +113,10 @@ int cmd_sweep(int argc, char **argv)
 				return EXIT_USAGE;
 		} else if (!strcmp(argv[i], "-o") && i + 1 < argc) {
 			prefix = argv[i + 1];
+		} else if (!strcmp(argv[i], "-j") && i + 1 < argc) {
+			s.jobs = strtoul(argv[i + 1], NULL, 10);
+			if (!s.jobs)
+				return cmd_fail("sweep: -j needs a number of configurations at once, not '%s'", argv[i + 1]);
 		} else if (!strncmp(argv[i], "--", 2)) {
 			words = cmd_take_flag(&options, "sweep", argc - i, argv + i);
 		} else {

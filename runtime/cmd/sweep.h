@@ -24,6 +24,7 @@ struct sweep {
 	const char *profile, *gpu, *set; /* set: overrides that all have */
 	struct sweep_key keys[SWEEP_KEYS];
 	size_t key_count, configurations;
+	size_t jobs; /* configurations at once; 0: as many as cores */
 	struct sweep_result *results; /* by number; the last key's values change fastest */
 };
 
@@ -35,7 +36,7 @@ void sweep_overrides(const struct sweep *s, size_t configuration, struct gs_buf 
 void sweep_svg(const struct sweep *s, struct gs_buf *out);
 void sweep_csv(const struct sweep *s, struct gs_buf *out);
 void sweep_table(const struct sweep *s, struct gs_buf *out);
-/* Runs all configurations, as many at once as there are cores. Returns an exit code. */
+/* Runs all configurations. Returns an exit code. */
 int sweep_run(struct sweep *s);
 
 #endif

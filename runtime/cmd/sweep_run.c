@@ -141,7 +141,7 @@ int sweep_run(struct sweep *s)
 {
 	struct worker workers[MOST_WORKERS] = {0};
 	struct pollfd polls[MOST_WORKERS];
-	long cores = sysconf(_SC_NPROCESSORS_ONLN);
+	long cores = s->jobs ? (long)s->jobs : sysconf(_SC_NPROCESSORS_ONLN);
 	size_t count = cores < 1 ? 1 : cores > MOST_WORKERS ? MOST_WORKERS : (size_t)cores, next = 0, done = 0;
 	int code = 0;
 	while (done < s->configurations && !code) {

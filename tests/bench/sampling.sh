@@ -1,0 +1,57 @@
+#!/usr/bin/env bash
+# Many launches, and many configurations: a program that launches one kernel 10,000 times, with us and without, from its start to its
+# end; and a sweep over 64 configurations of a profile of the suite, with one job and with as many as there are cores.
+#   tests/bench/sampling.sh BUILD_DIR CSV [ROUNDS]
+# Runs alternate, and the least time of each counts. Appends to CSV.
+set -eu
+build=$(cd "$1" && pwd)
+csv=$2 rounds=${3:-5}
+kernels=$(cd "$(dirname "$0")/../../kernels" && pwd)
+work=$(mktemp -d "${TMPDIR:-/tmp}/gpusim-bench.XXXXXX")
+trap 'rm -rf "$work"' EXIT
+export POCL_CACHE_DIR=$work/pocl GPUSIM_CACHE_DIR=$work/cache GPUSIM_REPORT=text
+mkdir "$work/pocl"
+cores=$(nproc)
+
+# timed NAME COMMAND...: appends "NAME SECONDS" to the results.
+timed() {
+	local name=$1 begin=$EPOCHREALTIME
+	shift
+	"$@" >"$work/said" 2>&1 || {
+		cat "$work/said" >&2
+		return 1
+	}
+	awk -v name="$name" -v a="$begin" -v b="$EPOCHREALTIME" 'BEGIN { printf "%s %.6f\n", name, b - a }' >>"$work/results"
+}
+
+sweep() {
+	"$build/gpusim" sweep "$work/profile" --gpu gtx480 --vary sm_count=4,8,15,30 --vary schedulers_per_sm=1,2 \
+		--vary max_warps_per_sm=16,32,48,64 --vary fp32_units=1,2 -o "$work/sweep" -j "$1"
+}
+
+program=("$build/kernels/launches" -k "$kernels" same)
+"${program[@]}" 65536 1 >/dev/null # what is measured has warm caches
+LD_PRELOAD=$build/libgpusim.so "${program[@]}" 65536 1 >/dev/null 2>&1
+for round in $(seq "$rounds"); do
+	echo "launches: round $round of $rounds" >&2
+	timed plain "${program[@]}"
+	timed ours env LD_PRELOAD="$build/libgpusim.so" "${program[@]}"
+done
+echo "sweep: 64 configurations, twice" >&2
+GPUSIM_REPORT=none "$build/gpusim" record -o "$work/profile" -- "$build/kernels/suite" "$kernels/cases.txt" '*-s' >"$work/said" 2>&1
+timed one sweep 1
+timed all sweep "$cores"
+
+sort -k1,1 -k2,2g "$work/results" | awk -v csv="$csv" -v cores="$cores" '
+	!($1 in least) { least[$1] = $2 }
+	END {
+		print "| many launches, many configurations | without us, or one job | with us, or all jobs | ratio |"
+		print "|---|--:|--:|--:|"
+		printf "| a program of 10,000 launches (aim: 1.5x) | %.2f s | %.2f s | %.2fx |\n", least["plain"], least["ours"], \
+			least["ours"] / least["plain"]
+		printf "| a sweep of 64 configurations, %d jobs | %.1f s | %.1f s | %.2fx |\n", cores, least["one"], least["all"], \
+			least["all"] / least["one"]
+		printf "sampling,10000 launches,s,%.3f,%.3f,%.3f\n", least["plain"], least["ours"], least["ours"] / least["plain"] >>csv
+		printf "sampling,sweep of 64 with %d jobs,s,%.3f,%.3f,%.3f\n", cores, least["one"], least["all"], \
+			least["all"] / least["one"] >>csv
+	}'
