@@ -69,8 +69,10 @@ void annotation_free(struct annotation *a)
 		free(a->strings[i]);
 	for (size_t i = 0; i < a->block_count; i++)
 		free(a->blocks[i].terms);
-	for (size_t i = 0; i < a->kernel_count; i++)
+	for (size_t i = 0; i < a->kernel_count; i++) {
 		free(a->kernels[i].columns);
+		free(a->kernels[i].computed);
+	}
 	free(a->units);
 	free(a->functions);
 	free(a->loops);

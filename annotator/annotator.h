@@ -61,6 +61,7 @@ struct block {
 	struct source_place place, end;
 	int loop;                /* id of the innermost loop around it, or -1 */
 	struct trips trips;      /* of the kind trips */
+	bool computed;           /* of the kind trips, item layout: no counter either, see struct kernel_entry */
 	enum block_bound bound;
 	bool between_barriers;   /* its loop has some */
 	int half;                /* two of these share a 64-bit word; or -1 */
@@ -101,6 +102,9 @@ struct kernel_entry {
 	 * most once and share words; then they are in the order of the columns. */
 	unsigned *columns;
 	size_t column_count, flag_count;
+	/* Trips of loops that a work-item enters once at most: they follow from its counter of the trips' block, a column. */
+	unsigned *computed;
+	size_t computed_count;
 	bool summed;       /* too many to store: each work-item adds them to its group's; there are no flags then */
 	bool has_barrier;  /* or something that it calls */
 };

@@ -1,7 +1,7 @@
 /*
  * Which counters a kernel's work-items have: those of the blocks of the kernel and of all that it calls, unless flow
  * determines them. Its own entry is not among them: every work-item enters once. Blocks of its own that run once at most
- * come first: they are bits of shared words.
+ * come first: they are bits of shared words. Nor are trips that whoever reads the columns can compute.
  */
 #include "annotator/internal.h"
 #include "runtime/cc/counters.h"
@@ -50,12 +50,30 @@ static bool reach_from(struct annotation *a, struct kernel_entry *k, struct func
 	return called;
 }
 
-static int choose_for(struct annotation *a, struct kernel_entry *k, struct function *const *owners)
+/* The loop's executions are numbered once: the last number is the count of the block, which the work-item stores. */
+static bool is_computable(const struct annotation *a, const struct kernel_entry *k, const struct block *b)
+{
+	if (!b->trips.kind)
+		return false;
+	const struct block *around = &a->blocks[a->loops[b->trips.loop].parent], *of = &a->blocks[b->trips.block];
+	return (around->id == k->entry || around->bound == BOUND_ONCE) && !of->term_count && of->bound != BOUND_ONCE;
+}
+
+static int add_column(unsigned **list, size_t *count, size_t block)
+{
+	unsigned *slot = array_grow(list, count, sizeof *slot);
+	if (slot)
+		*slot = (unsigned)block;
+	return slot ? 0 : -ENOMEM;
+}
+
+static int choose_for(struct annotation *a, struct kernel_entry *k, struct function *const *owners, bool compute)
 {
 	const struct function *self = owners[k->entry];
 	free(k->columns);
-	k->columns = NULL;
-	k->column_count = k->flag_count = 0;
+	free(k->computed);
+	k->columns = k->computed = NULL;
+	k->column_count = k->flag_count = k->computed_count = 0;
 	bool called = reach_from(a, k, owners[k->entry]);
 	for (int flags = 1; flags >= 0; flags--) {
 		for (size_t i = 0; i < a->block_count; i++) {
@@ -63,17 +81,19 @@ static int choose_for(struct annotation *a, struct kernel_entry *k, struct funct
 				continue;
 			if (flags != (owners[i] == self && !called && a->blocks[i].bound == BOUND_ONCE))
 				continue;
-			unsigned *slot = array_grow(&k->columns, &k->column_count, sizeof *slot);
-			if (!slot)
+			struct block *b = &a->blocks[i];
+			b->computed = compute && owners[i] == self && !self->called && is_computable(a, k, b);
+			if (b->computed ? add_column(&k->computed, &k->computed_count, i)
+			                : add_column(&k->columns, &k->column_count, i))
 				return -ENOMEM;
-			*slot = (unsigned)i;
 		}
 		k->flag_count = flags ? k->column_count : k->flag_count;
 	}
 	size_t flag_words = (k->flag_count + COUNTER_FLAGS - 1) / COUNTER_FLAGS;
 	k->summed = flag_words + k->column_count - k->flag_count > MOST_WORDS;
 	k->flag_count = k->summed ? 0 : k->flag_count;
-	return 0;
+	/* Nothing can be computed from sums. */
+	return k->summed && k->computed_count ? choose_for(a, k, owners, false) : 0;
 }
 
 /* Counters that live across barriers, two by two: such values cost by their number. */
@@ -98,7 +118,7 @@ int choose_columns(struct annotation *a, struct gs_error *err)
 		owners[i] = i && a->blocks[i].function == a->blocks[i - 1].function ? owners[i - 1]
 		                                                                    : function_of_block(a, &a->blocks[i]);
 	for (size_t i = 0; i < a->kernel_count && !result; i++)
-		result = choose_for(a, &a->kernels[i], owners);
+		result = choose_for(a, &a->kernels[i], owners, true);
 	free(owners);
 	return result ? gs_fail(err, ENOMEM, "out of memory") : 0;
 }

@@ -6,16 +6,22 @@
  */
 #include "annotator/internal.h"
 
-static bool same_number(const struct block *x, const struct block *y)
+/* Counted in the host's text: not what its reader computes. */
+static bool is_counted(const struct annotation *a, const struct block *b)
 {
-	return x->trips.kind && x->trips.loop == y->trips.loop && x->trips.block == y->trips.block;
+	return b->trips.kind && !(b->computed && annotation_layout(a) == COUNTERS_BY_ITEM);
+}
+
+static bool same_number(const struct annotation *a, const struct block *x, const struct block *y)
+{
+	return is_counted(a, x) && x->trips.loop == y->trips.loop && x->trips.block == y->trips.block;
 }
 
 /* The number is named after the first counter that takes it. */
 static unsigned number_of(const struct annotation *a, const struct block *b)
 {
 	const struct block *first = a->blocks;
-	while (!same_number(first, b))
+	while (!same_number(a, first, b))
 		first++;
 	return first->id;
 }
@@ -23,7 +29,7 @@ static unsigned number_of(const struct annotation *a, const struct block *b)
 bool has_trip_numbers(const struct annotation *a, unsigned block)
 {
 	for (size_t i = 0; i < a->block_count; i++)
-		if (a->blocks[i].trips.kind && a->blocks[i].trips.block == block)
+		if (is_counted(a, &a->blocks[i]) && a->blocks[i].trips.block == block)
 			return true;
 	return false;
 }
@@ -44,7 +50,7 @@ void write_trip_numbers(const struct annotation *a, unsigned block, const char *
 {
 	for (size_t i = 0; i < a->block_count; i++) {
 		const struct block *b = &a->blocks[i];
-		if (!b->trips.kind || b->trips.block != block)
+		if (!is_counted(a, b) || b->trips.block != block)
 			continue;
 		unsigned number = number_of(a, b);
 		if (number == b->id)
@@ -70,7 +76,7 @@ void write_trips(const struct annotation *a, const struct edit *loop, struct gs_
 	bool any = false;
 	for (size_t i = 0; i < a->block_count; i++) {
 		const struct block *b = &a->blocks[i];
-		if (!b->trips.kind || b->trips.loop != loop->block)
+		if (!is_counted(a, b) || b->trips.loop != loop->block)
 			continue;
 		unsigned number = number_of(a, b);
 		if (loop->kind == EDIT_LOOP && number == b->id)

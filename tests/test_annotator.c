@@ -317,15 +317,18 @@ static void trips_of_a_loop_that_returns_are_counted_at_once(void)
 	annotation_free(a);
 }
 
-/* 64 counters beside the entry are the most; the 65th is refused and the table is as before. */
+/* 64 counters beside the entry are the most; the 65th is refused and the table is as before. Trips of a loop that is entered
+ * once follow from another counter. */
 static void trips_never_cost_the_item_layout(void)
 {
 	struct gs_buf text = {0};
 	gs_buf_puts(&text, "# 1 \"program.cl\"\n__kernel void k(__global int *p) {\n");
-	for (int i = 0; i < 63; i++)
+	gs_buf_puts(&text, "while (p[0]++) { p[3] = 0; while (p[1]++) ; while (p[2]++) ; }\n");
+	for (int i = 0; i < 60; i++)
 		gs_buf_puts(&text, "while (p[0]++) ;\n");
 	gs_buf_puts(&text, "}\n");
-	const struct trips wanted = {TRIPS_COUNT_EVERY, 0, 1, 4, 0}, one_more = {TRIPS_COUNT_EVERY, 1, 2, 4, 0};
+	const struct trips wanted = {TRIPS_COUNT_EVERY, 1, 2, 4, 0}, one_more = {TRIPS_COUNT_EVERY, 2, 3, 4, 0},
+	                   computed = {TRIPS_COUNT_EVERY, 0, 1, 4, 0};
 	struct annotation *a = create_with_trips(text.data, &wanted, 1);
 	unsigned counter;
 	const struct block *blocks;
@@ -333,6 +336,9 @@ static void trips_never_cost_the_item_layout(void)
 	CU_ASSERT_EQUAL(annotation_want_trips(a, &one_more, &counter, &error), -ENOSPC);
 	CU_ASSERT_EQUAL(annotation_blocks(a, &blocks), 65);
 	CU_ASSERT_EQUAL(annotation_layout(a), COUNTERS_BY_ITEM);
+	CU_ASSERT_EQUAL(annotation_want_trips(a, &computed, &counter, &error), 0);
+	CU_ASSERT_EQUAL(annotation_blocks(a, &blocks), 66);
+	CU_ASSERT(blocks[65].computed && !blocks[64].computed);
 	annotation_free(a);
 	gs_buf_free(&text);
 }

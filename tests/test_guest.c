@@ -189,6 +189,18 @@ static void layout_columns_and_formulas_are_read(void)
 	CU_ASSERT_EQUAL_FATAL(a->term_count, 2);
 	CU_ASSERT(a->terms[1].block == 2 && a->terms[1].of == 1 && a->terms[1].factor == -2);
 	artifact_release(a);
+	/* Of 11 trips, numbers 1, 5 and 9 are 1 modulo 4, 4 and 8 are 0, and the fourth was reached. */
+	CU_ASSERT_EQUAL_FATAL(read_counting("f 0 1 2=every:4:1:1\n", "", &a), 0);
+	CU_ASSERT_EQUAL_FATAL(artifact_kernel(a, "f")->computed_count, 1);
+	const struct computed_trips *t = artifact_kernel(a, "f")->computed;
+	CU_ASSERT(t->block == 2 && t->every && t->word == 0 && artifact_kernel(a, "f")->words == 1);
+	CU_ASSERT_EQUAL(counter_trips(t->every, t->factor, t->residue, 11), 3);
+	CU_ASSERT_EQUAL(counter_trips(true, 4, 0, 11), 2);
+	CU_ASSERT(counter_trips(false, 4, 0, 11) == 1 && counter_trips(false, 4, 0, 3) == 0);
+	artifact_release(a);
+	CU_ASSERT_NOT_EQUAL(read_counting("f 1 1 2=every:4:1:1\n", "", &a), 0);
+	CU_ASSERT_NOT_EQUAL(read_counting("f 0 1 2=every:0:0:1\n", "", &a), 0);
+	CU_ASSERT_NOT_EQUAL(read_counting("f 0 1 2=every:4:1:2\n", "", &a), 0);
 	CU_ASSERT_EQUAL_FATAL(read_counting("f sums 1 2\n", "", &a), 0);
 	CU_ASSERT(artifact_kernel(a, "f")->summed);
 	CU_ASSERT_EQUAL(artifact_kernel(a, "f")->column_count, 2);

@@ -225,16 +225,27 @@ static void add_table(struct work *w, const char *name, struct gs_buf *text)
 	gs_buf_free(text);
 }
 
+static void write_trips(const struct trips *t, struct gs_buf *out)
+{
+	gs_buf_printf(out, "%s:%u:%u:%u", trips_kinds[t->kind], t->factor, t->residue, t->block);
+}
+
 static void write_kernel_tables(struct work *w)
 {
 	struct gs_buf names = {0}, columns = {0};
 	const struct kernel_entry *kernels;
+	const struct block *b;
 	size_t count = annotation_kernels(w->annotation, &kernels);
+	annotation_blocks(w->annotation, &b);
 	for (size_t i = 0; i < count; i++) {
 		gs_buf_printf(&names, "%s %u\n", kernels[i].name, kernels[i].arguments);
 		gs_buf_printf(&columns, kernels[i].summed ? "%s sums" : "%s %zu", kernels[i].name, kernels[i].flag_count);
 		for (size_t j = 0; j < kernels[i].column_count; j++)
 			gs_buf_printf(&columns, " %u", kernels[i].columns[j]);
+		for (size_t j = 0; j < kernels[i].computed_count; j++) {
+			gs_buf_printf(&columns, " %u=", kernels[i].computed[j]);
+			write_trips(&b[kernels[i].computed[j]].trips, &columns);
+		}
 		gs_buf_puts(&columns, "\n");
 	}
 	add_table(w, "kernels", &names);
@@ -252,8 +263,7 @@ static void write_block_tables(struct work *w)
 		              b[i].place.line, b[i].place.column, b[i].place.file);
 		gs_buf_printf(&details, "%u %u %u %d ", b[i].id, b[i].end.line, b[i].end.column, b[i].loop);
 		if (b[i].trips.kind)
-			gs_buf_printf(&details, "%s:%u:%u:%u", trips_kinds[b[i].trips.kind], b[i].trips.factor,
-			              b[i].trips.residue, b[i].trips.block);
+			write_trips(&b[i].trips, &details);
 		else
 			gs_buf_puts(&details, "-");
 		for (size_t j = 0; j < b[i].term_count; j++)

@@ -39,6 +39,12 @@ enum {
 	COUNTER_SIZE_BITS = 21,
 	COUNTER_FLAGS = 32,
 };
+/* Of the numbers 1 to n, how many modulo factor are residue (every), or are factor. */
+static inline unsigned long counter_trips(int every, unsigned factor, unsigned residue, unsigned long n)
+{
+	return every ? (n + (residue ? factor - residue : 0)) / factor : n >= factor;
+}
+
 #define COUNTER_FULL 0xffffffffu
 #define COUNTER_FULL_SUM 0x8000000000000000ul /* or more */
 

@@ -41,7 +41,9 @@
  *   layout      item or group: where the counters are, see counters.h; absent: group
  *   columns     one line per kernel, in the order of kernels: NAME FLAGS ID...; in the item layout, the blocks whose
  *               counters its work-items store, in their order; the first FLAGS of them have a bit each, or FLAGS is the
- *               word sums: they add them up. The kernel's own entry is not among them: it is the sum of the slots
+ *               word sums: they add them up. The kernel's own entry is not among them: it is the sum of the slots.
+ *               Then, ID=TRIPS for those of the kind "trips" that are computed, for every work-item, from its counter
+ *               of the block in TRIPS (as in block-details), which is a column without a flag
  *   blocks      one line per counter, in the order of the counters:
  *               ID UNIT FUNCTION KIND LINE COLUMN FILE   (FILE is last: it may contain blanks)
  *               The kinds are in annotator.h

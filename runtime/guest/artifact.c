@@ -25,6 +25,7 @@ void artifact_release(struct artifact *a)
 		trace_shapes_free(&a->kernels[i]);
 		free(a->kernels[i].name);
 		free(a->kernels[i].columns);
+		free(a->kernels[i].computed);
 		for (size_t t = 0; t < MAX_TARGETS; t++) {
 			code_free(a->kernels[i].code[t]);
 			free(a->kernels[i].failure[t]);
@@ -114,7 +115,32 @@ static int take_block(struct artifact *a, char *line)
 	return 0;
 }
 
-/* NAME FLAGS ID... */
+/* KIND:FACTOR:RESIDUE:BLOCK, where BLOCK is a column of the kernel. */
+static int take_computed(struct artifact *a, struct artifact_kernel *k, unsigned long id, char **at)
+{
+	char kind[8];
+	unsigned of;
+	int skip = 0;
+	struct computed_trips t = {.block = (unsigned)id};
+	if (sscanf(*at, "%7[a-z]:%u:%u:%u%n", kind, &t.factor, &t.residue, &of, &skip) != 4 || !skip || !t.factor ||
+	    t.residue >= t.factor || id >= a->block_count || k->summed)
+		return -1;
+	t.every = !strcmp(kind, "every");
+	size_t i = k->flag_count;
+	while (i < k->column_count && k->columns[i] != of)
+		i++;
+	struct computed_trips *grown = realloc(k->computed, (k->computed_count + 1) * sizeof *grown);
+	if (grown)
+		k->computed = grown;
+	if (!grown || i >= k->column_count)
+		return -1;
+	t.word = (k->flag_count + COUNTER_FLAGS - 1) / COUNTER_FLAGS + i - k->flag_count;
+	grown[k->computed_count++] = t;
+	*at += skip;
+	return 0;
+}
+
+/* NAME FLAGS ID... ID=TRIPS... */
 static int take_columns(struct artifact *a, char *line)
 {
 	char *at = line + strcspn(line, " ");
@@ -128,11 +154,17 @@ static int take_columns(struct artifact *a, char *line)
 	k->summed = !strncmp(at, "sums", 4);
 	k->flag_count = k->summed ? 0 : strtoul(at, &at, 10);
 	at += k->summed ? 4 : 0;
-	for (; *at == ' '; k->column_count++) {
+	while (*at == ' ') {
 		unsigned long id = strtoul(at + 1, &at, 10);
-		if (id >= a->block_count || k->column_count == most)
+		if (*at == '=') {
+			at++;
+			if (take_computed(a, k, id, &at))
+				return -1;
+			continue;
+		}
+		if (id >= a->block_count || k->column_count == most || k->computed_count)
 			return -1;
-		k->columns[k->column_count] = (unsigned)id;
+		k->columns[k->column_count++] = (unsigned)id;
 	}
 	if (!k->summed)
 		k->words = (k->flag_count + COUNTER_FLAGS - 1) / COUNTER_FLAGS + k->column_count - k->flag_count;

@@ -59,6 +59,14 @@ static uint64_t sum_column(const uint32_t *column, size_t count, uint32_t *most)
 	return sum;
 }
 
+static uint64_t sum_trips(const struct computed_trips *t, const uint32_t *column, size_t count)
+{
+	uint64_t sum = 0;
+	for (size_t i = 0; i < count; i++)
+		sum += counter_trips(t->every, t->factor, t->residue, column[i]);
+	return sum;
+}
+
 /* Item layout: the sums of the groups, or the words of the work-items. */
 static const uint64_t *group_sums(const struct launch *l)
 {
@@ -87,7 +95,7 @@ static bool sum_group_sums(const struct launch *l, uint64_t *counts)
 static bool sum_items(const struct launch *l, uint64_t *counts)
 {
 	const struct artifact_kernel *k = l->facts;
-	const uint32_t *column = item_words(l);
+	const uint32_t *words = item_words(l), *column = words;
 	uint32_t most = 0;
 	for (size_t s = 0; k->entry_block >= 0 && s < l->slots; s++)
 		counts[k->entry_block] += local_size_of(l, s, 0) * local_size_of(l, s, 1) * local_size_of(l, s, 2);
@@ -98,6 +106,8 @@ static bool sum_items(const struct launch *l, uint64_t *counts)
 	column += (k->words - (k->column_count - k->flag_count)) * l->places;
 	for (size_t i = k->flag_count; i < k->column_count; i++, column += l->places)
 		counts[k->columns[i]] += sum_column(column, l->places, &most);
+	for (const struct computed_trips *t = k->computed; t < k->computed + k->computed_count; t++)
+		counts[t->block] += sum_trips(t, words + t->word * l->places, l->places);
 	return most != COUNTER_FULL;
 }
 
@@ -191,6 +201,8 @@ static void expand_item(void *ctx, const uint32_t *row, uint64_t *counts)
 		counts[k->columns[i]] += row[i / COUNTER_FLAGS] >> i % COUNTER_FLAGS & 1;
 	for (size_t i = k->flag_count; i < k->column_count; i++)
 		counts[k->columns[i]] += row[flag_words + i - k->flag_count];
+	for (const struct computed_trips *t = k->computed; t < k->computed + k->computed_count; t++)
+		counts[t->block] += counter_trips(t->every, t->factor, t->residue, row[t->word]);
 	if (k->entry_block >= 0)
 		counts[k->entry_block] = row[k->words];
 	derive_counts(l->artifact, counts);

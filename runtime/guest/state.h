@@ -96,12 +96,21 @@ struct sampling {
 	uint64_t taken;                  /* launches that took another's */
 };
 
+/* Trips of a loop that a work-item enters once at most (protocol.h, columns). */
+struct computed_trips {
+	unsigned block, factor, residue;
+	bool every;
+	size_t word; /* of the work-item's: the counter of what is numbered */
+};
+
 struct artifact_kernel {
 	char *name;
 	unsigned arguments;
 	int entry_block; /* counter of its entry, or -1 */
 	unsigned *columns; /* item layout: the blocks whose counters its work-items store */
 	size_t column_count, flag_count; /* the first flag_count of them are bits */
+	struct computed_trips *computed; /* counts that follow from a work-item's words */
+	size_t computed_count;
 	bool summed;       /* work-items add them to sums of their group */
 	size_t words;      /* else: of 32 bits that a work-item stores */
 	struct kernel_code *code[MAX_TARGETS]; /* by architecture; NULL when there is none: */

@@ -175,6 +175,9 @@ static const char *check_tables(const struct annotation *a, const struct input *
 		for (size_t j = 0; j < k[i].column_count && !wrong; j++)
 			if (k[i].columns[j] >= blocks || b[k[i].columns[j]].term_count)
 				wrong = "a column that is not as it should be";
+		for (size_t j = 0; j < k[i].computed_count && !wrong; j++)
+			if (k[i].computed[j] >= blocks || !b[k[i].computed[j]].trips.kind)
+				wrong = "computed trips that are not as they should be";
 	}
 	return wrong;
 }

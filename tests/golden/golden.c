@@ -97,6 +97,30 @@ static void sum_groups(const struct launch *l, const char *ids, long long *count
 	}
 }
 
+/* The word of a work-item that has a block's counter. */
+static size_t word_of(const char *ids, int flags, unsigned block)
+{
+	for (int column = 0; *ids == ' '; column++)
+		if (strtoul(ids, (char **)&ids, 10) == block)
+			return (size_t)((flags + COUNTER_FLAGS - 1) / COUNTER_FLAGS + column - flags);
+	check(false, "trips of a block without a column");
+	return 0;
+}
+
+/* =KIND:FACTOR:RESIDUE:BLOCK behind the number of a block: it is computed from what a work-item counted. */
+static const char *sum_computed(const struct launch *l, const char *ids, int flags, const char *at, long long *count)
+{
+	const cl_uint *words = (const cl_uint *)(l->data + COUNTER_HEADER_WORDS + l->slots + 1);
+	char kind[8];
+	unsigned factor, residue, of;
+	int skip = 0;
+	check(sscanf(at, "=%7[a-z]:%u:%u:%u%n", kind, &factor, &residue, &of, &skip) == 4, "computed trips");
+	size_t word = word_of(ids, flags, of);
+	for (size_t j = word * l->global; j < (word + 1) * l->global; j++)
+		*count += (long long)counter_trips(!strcmp(kind, "every"), factor, residue, words[j]);
+	return at + skip;
+}
+
 static void sum(const struct launch *l, const struct gs_pack *result, size_t blocks, long long *counts)
 {
 	const cl_ulong *slots = l->data + COUNTER_HEADER_WORDS;
@@ -116,9 +140,13 @@ static void sum(const struct launch *l, const struct gs_pack *result, size_t blo
 			return sum_groups(l, line + skip + 5, counts);
 		sscanf(line, "%*s %d%n", &flags, &skip);
 		const cl_uint *words = (const cl_uint *)(slots + l->slots + 1);
-		line += skip;
+		const char *ids = line += skip;
 		for (int column = 0; *line == ' '; column++) {
 			unsigned id = (unsigned)strtoul(line, (char **)&line, 10);
+			if (*line == '=') {
+				line = sum_computed(l, ids, flags, line, &counts[id]);
+				continue;
+			}
 			bool flag = column < flags;
 			size_t word = flag ? column / COUNTER_FLAGS : (flags + COUNTER_FLAGS - 1) / COUNTER_FLAGS + column - flags;
 			for (size_t j = word * l->global; j < (word + 1) * l->global; j++)
