@@ -2,10 +2,12 @@
 # How much longer kernels run because they count, and because they are traced: every small case of the suite, annotated and as
 # it is, on one device.
 #   tests/bench/kernels.sh BUILD_DIR CSV [ROUNDS [REPEATS]]
-# Times are the device's own (profiling events) of one launch; plain and annotated runs alternate, and the minimum over all
-# repeats counts, because whatever else the machine does only adds to a time. POCL works with one thread: two of them,
-# on a machine that does other things too, wait for each other. With traces on, launches 1 and 8 of 20 are traced and the others
-# count: all launches of a run are traced here, and the two times weighed accordingly. Appends to CSV.
+# Times are the device's own (profiling events) of one launch; plain and annotated runs of a case alternate, and the minimum
+# over all repeats counts, because whatever else the machine does only adds to a time. POCL works with one thread: two of
+# them, on a machine that does other things too, wait for each other. The model is the one that takes no time: where two
+# processors share a core, kernels took twice as long while our own thread simulated an earlier launch on the other one, and
+# that is no cost of counting. With traces on, launches 1 and 8 of 20 are traced and the others count: all launches of a run
+# are traced here, and the two times weighed accordingly. Appends to CSV.
 set -eu
 build=$(cd "$1" && pwd)
 csv=$2 rounds=${3:-5} repeats=${4:-20}
@@ -14,26 +16,32 @@ count=$(cd "$(dirname "$0")/../apps" && pwd)/count.awk
 work=$(mktemp -d "${TMPDIR:-/tmp}/gpusim-bench.XXXXXX")
 trap 'rm -rf "$work"' EXIT
 export POCL_CACHE_DIR=$work/pocl GPUSIM_CACHE_DIR=$work/cache GPUSIM_REPORT=json GPUSIM_OUTPUT=$work/report.%p
-export POCL_MAX_PTHREAD_COUNT=1
+export POCL_MAX_PTHREAD_COUNT=1 GPUSIM_MODEL=optimistic
 mkdir "$work/pocl"
 
-# suite REPEATS
+# suite REPEATS CASES_FILE NAME
 suite() {
-	local file
-	for file in cases more-cases; do
-		"$build/kernels/suite" -r "$1" "$kernels/$file.txt" '*-s' 2>>"$work/said" || {
-			cat "$work/said" >&2
-			return 1
-		}
-	done
+	"$build/kernels/suite" -r "$1" "$kernels/$2.txt" "$3" 2>>"$work/said" || {
+		cat "$work/said" >&2
+		return 1
+	}
+}
+
+# ways CASES_FILE NAME: all three, one after the other.
+ways() {
+	suite "$repeats" "$@" | sed 's/^/plain,/' >>"$work/results"
+	GPUSIM_MEMORY=perfect LD_PRELOAD=$build/libgpusim.so suite "$repeats" "$@" | sed 's/^/annotated,/' >>"$work/results"
+	GPUSIM_MEMORY=hierarchy GPUSIM_TRACE=all LD_PRELOAD=$build/libgpusim.so suite 4 "$@" |
+		sed 's/^/traced,/' >>"$work/results"
 }
 
 for round in $(seq "$rounds"); do
 	echo "kernels: round $round of $rounds" >&2
-	suite "$repeats" | sed 's/^/plain,/' >>"$work/results"
-	GPUSIM_MEMORY=perfect LD_PRELOAD=$build/libgpusim.so suite "$repeats" | sed 's/^/annotated,/' >>"$work/results"
-	GPUSIM_MEMORY=hierarchy GPUSIM_MODEL=optimistic GPUSIM_TRACE=all LD_PRELOAD=$build/libgpusim.so suite 4 |
-		sed 's/^/traced,/' >>"$work/results"
+	for file in cases more-cases; do
+		for name in $(awk '$1 ~ /-s$/ { print $1 }' "$kernels/$file.txt"); do
+			ways $file "$name"
+		done
+	done
 done
 untouched=$(cat "$work"/report.*.json | awk -v key=not_modelled -f "$count")
 
