@@ -101,13 +101,83 @@ static bool has_identifier_list(CXCursor function, size_t close)
 	return false;
 }
 
+static int add_fixed(struct edit_pass *pass, size_t at, size_t drop, const char *text)
+{
+	const char *kept = keep_string(pass->a, text);
+	struct edit *e = kept ? add_edit(pass, EDIT_TEXT, at, drop) : NULL;
+	if (e)
+		e->fixed = kept;
+	else if (!pass->result)
+		pass->result = gs_fail(pass->err, ENOMEM, "out of memory");
+	return pass->result;
+}
+
+/* False if the type has no name, or one that cannot stand before a declarator. */
+static bool spell(CXType type, bool before, struct gs_buf *out)
+{
+	CXString spelling = clang_getTypeSpelling(type);
+	const char *s = clang_getCString(spelling);
+	bool good = s && *s && !strstr(s, "unnamed") && !strstr(s, "anonymous") && !(before && strpbrk(s, "(["));
+	gs_buf_puts(out, good ? s : "");
+	clang_disposeString(spelling);
+	return good && !out->failed;
+}
+
+static enum CXChildVisitResult find_type_name(CXCursor cursor, CXCursor parent, CXClientData data)
+{
+	(void)parent;
+	if (clang_getCursorKind(cursor) != CXCursor_TypeRef)
+		return CXChildVisit_Continue;
+	*(size_t *)data = offset_of(clang_getCursorLocation(cursor));
+	return CXChildVisit_Break;
+}
+
+/*
+ * typedef float fn(float); fn f; becomes float f(float), to which a parameter can be added. The name of the type is at
+ * `at`, that of the function at `name`; only blanks and brackets are between them, else there are others in the list.
+ */
+static int edit_typedef_declarator(struct edit_pass *pass, CXCursor cursor, size_t name, size_t name_end)
+{
+	const char *text = pass->unit->text;
+	CXType type = clang_getCursorType(cursor);
+	struct gs_buf result = {0}, parameters = {0};
+	size_t at = name;
+	clang_visitChildren(cursor, find_type_name, &at);
+	size_t end = scan_word(text, name, at);
+	bool good = at < name && !clang_isFunctionTypeVariadic(type) && spell(clang_getResultType(type), true, &result);
+	for (size_t i = end; i < name; i++)
+		good &= isspace((unsigned char)text[i]) || text[i] == '(';
+	gs_buf_puts(&parameters, "(");
+	int count = clang_getNumArgTypes(type);
+	for (int i = 0; i < count && good; i++) {
+		gs_buf_puts(&parameters, i ? ", " : "");
+		good = spell(clang_getArgType(type, (unsigned)i), false, &parameters);
+	}
+	if (!good)
+		pass->result = refuse(clang_getCursorLocation(cursor), pass->err, "a function declared without a parameter list");
+	else if (!add_fixed(pass, at, end - at, result.data) && !add_fixed(pass, name_end, 0, parameters.data)) {
+		struct edit *e = add_edit(pass, EDIT_PARAMETER, name_end, 0);
+		if (e)
+			e->alone = count <= 0;
+		add_fixed(pass, name_end, 0, ")");
+	}
+	gs_buf_free(&result);
+	gs_buf_free(&parameters);
+	return pass->result;
+}
+
 static int edit_declarator(struct edit_pass *pass, CXCursor cursor)
 {
 	const struct unit *u = pass->unit;
 	size_t name = offset_of(clang_getCursorLocation(cursor));
 	size_t name_end = scan_word(u->text, u->length, name);
 	size_t open = scan_blanks(u->text, u->length, name_end), close = u->length;
-	if (open < u->length && u->text[open] == '(' && scan_is_word(u->text, name, name_end, pass->function->name))
+	bool named = scan_is_word(u->text, name, name_end, pass->function->name);
+	while (open < u->length && u->text[open] == ')') /* int (f)(int) */
+		open = scan_blanks(u->text, u->length, open + 1);
+	if (open < u->length && u->text[open] == ';' && named && !(pass->function->kernel && pass->function->called))
+		return edit_typedef_declarator(pass, cursor, name, name_end);
+	if (open < u->length && u->text[open] == '(' && named)
 		close = scan_closing(u->text, u->length, open);
 	if (close == u->length)
 		return refuse(clang_getCursorLocation(cursor), pass->err,

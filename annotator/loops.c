@@ -26,35 +26,14 @@ static bool contains_barrier(struct walk *w, CXCursor s)
 	return b.found;
 }
 
-static enum CXChildVisitResult find_own_call(CXCursor cursor, CXCursor parent, CXClientData data)
-{
-	struct barrier_search *b = data;
-	(void)parent;
-	if (clang_getCursorKind(cursor) == CXCursor_CallExpr)
-		b->found |= called_function(b->a, cursor) != NULL;
-	return b->found ? CXChildVisit_Break : CXChildVisit_Recurse;
-}
-
-/*
- * The parts of a loop's header run another number of times than any block. In a loop with a barrier POCL evaluates
- * them once for the whole group, so nothing can be counted in them.
- */
-static int walk_header(struct walk *w, CXCursor s, const CXCursor *parts, size_t count, struct place_in_flow flow,
-                       unsigned loop)
+/* The parts of a loop's header run another number of times than any block. */
+static int walk_header(struct walk *w, const CXCursor *parts, size_t count, struct place_in_flow flow, unsigned loop)
 {
 	flow.exact = false;
 	flow.bound = BOUND_NONE;
 	flow.loop = (int)loop;
-	flow.quiet = contains_barrier(w, s);
-	for (size_t i = 0; i < count && !w->pass->result; i++) {
-		struct barrier_search b = {.a = w->pass->a};
-		find_own_call(parts[i], s, &b);
-		if (!b.found)
-			clang_visitChildren(parts[i], find_own_call, &b);
-		if (flow.quiet && b.found)
-			return fail_at(w, parts[i], "a function called in the header of a loop with a barrier");
+	for (size_t i = 0; i < count && !w->pass->result; i++)
 		collect_expression(w->pass, parts[i], flow);
-	}
 	return w->pass->result;
 }
 
@@ -115,7 +94,7 @@ static int walk_do(struct walk *w, CXCursor s, const struct children *c, struct 
 	if (w->pass->result || walk_loop_body(w, c->items[0], flow, at, loop, once, end))
 		return w->pass->result;
 	at = behind_header(w, s, *end, "while");
-	if (w->pass->result || walk_header(w, s, &c->items[1], 1, flow, loop))
+	if (w->pass->result || walk_header(w, &c->items[1], 1, flow, loop))
 		return w->pass->result;
 	return behind_character(w, s, at, ';', end);
 }
@@ -125,7 +104,7 @@ static int walk_header_first(struct walk *w, CXCursor s, const struct children *
 {
 	const char *word = clang_getCursorKind(s) == CXCursor_ForStmt ? "for" : "while";
 	size_t at = behind_header(w, s, start_of(s), word);
-	if (w->pass->result || walk_header(w, s, c->items, c->count - 1, flow, loop))
+	if (w->pass->result || walk_header(w, c->items, c->count - 1, flow, loop))
 		return w->pass->result;
 	return walk_loop_body(w, c->items[c->count - 1], flow, at, loop, false, end);
 }

@@ -372,14 +372,6 @@ static void what_cannot_be_rewritten_is_refused_with_its_place(void)
 	              "program.cl:1:15: a kernel with __local variables is called like a function");
 	check_refused("__kernel void k(__global int *p) {\n  void (^b)(void) = ^{ };\n}\n", "-cl-std=CL2.0", ENOTSUP,
 	              "program.cl:2:21: a block (enqueue_kernel)");
-	check_refused("int f(void) { return 1; }\n__kernel void k(__global int *p) {\n"
-	              "  while (f()) {\n    barrier(1);\n  }\n}\n",
-	              "-cl-std=CL1.2", ENOTSUP,
-	              "program.cl:3:10: a function called in the header of a loop with a barrier");
-	check_refused("void b(void) { barrier(1); }\nvoid c(void) { b(); }\nint f(void) { return 1; }\n"
-	              "__kernel void k(void) {\n  while (f()) c();\n}\n",
-	              "-cl-std=CL1.2", ENOTSUP,
-	              "program.cl:5:10: a function called in the header of a loop with a barrier");
 	check_refused("__kernel void k(__global int *p) {\n  p[0] = ({ if (p[1]) return; p[2]; });\n}\n", "-cl-std=CL1.2",
 	              ENOTSUP, "program.cl:2:11: a jump out of statements in an expression");
 	check_refused("__kernel void k(__global int *p) {\n  p[0] = sizeof(({ int x = p[1]; x; }));\n}\n", "-cl-std=CL1.2",

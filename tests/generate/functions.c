@@ -118,6 +118,16 @@ static void exchange(void)
 	barrier_here();
 }
 
+/* In the header of a loop with barriers: every work-item evaluates it, and it may count. */
+static void header_effect(void)
+{
+	if (!percent(35))
+		return;
+	put("(%s += ", target());
+	expression(2);
+	put("), ");
+}
+
 static void uniform_loop(struct place p)
 {
 	int names = g.name_count;
@@ -129,10 +139,17 @@ static void uniform_loop(struct place p)
 	line();
 	if (until)
 		put("{ uint %s = %uu; do", i, 1 + chance(3));
-	else if (percent(50))
-		put("for (uint %s = 0u; %s < (n & 3u) + %uu; %s++)", i, i, chance(3), i);
-	else
-		put("for (uint %s = %uu; %s > 0u; %s >>= 1)", i, 1u << chance(4), i, i);
+	else if (percent(50)) {
+		put("for (uint %s = 0u; ", i);
+		header_effect();
+		put("%s < (n & 3u) + %uu; ", i, chance(3));
+		header_effect();
+		put("%s++)", i);
+	} else {
+		put("for (uint %s = %uu; ", i, 1u << chance(4));
+		header_effect();
+		put("%s > 0u; %s >>= 1)", i, i);
+	}
 	open_block();
 	declare(i, 0);
 	p.loops++;
@@ -141,7 +158,9 @@ static void uniform_loop(struct place p)
 	close_brace();
 	if (until) {
 		line();
-		put("while (--%s); }", i);
+		put("while (");
+		header_effect();
+		put("--%s); }", i);
 	}
 }
 
