@@ -60,9 +60,6 @@ static int edit_clone(struct edit_pass *pass, CXCursor cursor, size_t name, size
 	CXSourceRange extent = clang_getCursorExtent(cursor);
 	size_t from = offset_of(clang_getRangeStart(extent)), end = offset_of(clang_getRangeEnd(extent));
 	bool definition = clang_isCursorDefinition(cursor);
-	if (pass->function->has_local_variables)
-		return refuse(clang_getCursorLocation(cursor), pass->err,
-		              "a kernel with __local variables is called like a function");
 	if (!definition) {
 		end = scan_blanks(u->text, u->length, end);
 		if (end >= u->length || u->text[end++] != ';')
@@ -300,6 +297,8 @@ static enum CXChildVisitResult visit_declaration(CXCursor cursor, CXCursor paren
 		pass->result = add_kernel(pass, cursor);
 	if (!pass->result)
 		clang_visitChildren(cursor, visit_parts, pass);
+	if (!pass->result && owns_locals(pass->function) && clang_isCursorDefinition(cursor))
+		edit_locals(pass, cursor);
 	return pass->result ? CXChildVisit_Break : CXChildVisit_Continue;
 }
 

@@ -90,15 +90,6 @@ static enum CXChildVisitResult visit_definition(CXCursor cursor, CXCursor parent
 	return CXChildVisit_Continue;
 }
 
-static bool is_local_variable(CXCursor cursor)
-{
-	CXType type = clang_getCursorType(cursor);
-	CXString spelling = clang_getTypeSpelling(type);
-	bool local = type.kind != CXType_Pointer && !strncmp(clang_getCString(spelling), "__local", 7);
-	clang_disposeString(spelling);
-	return local;
-}
-
 /* Anything that all work-items of a group have to reach, by its name: drivers add some of their own. */
 bool is_barrier(CXCursor call)
 {
@@ -127,8 +118,8 @@ static enum CXChildVisitResult visit_use(CXCursor cursor, CXCursor parent, CXCli
 			pass->inside->has_barrier |= is_barrier(cursor);
 			pass->inside->takes_box |= box_function(cursor) >= 0;
 		}
-	} else if (kind == CXCursor_VarDecl && is_local_variable(cursor)) {
-		pass->inside->has_local_variables = true;
+	} else if (is_local_variable(cursor)) {
+		pass->inside->local_bytes += local_bytes(cursor);
 	}
 	return CXChildVisit_Recurse;
 }
@@ -174,7 +165,7 @@ static enum CXChildVisitResult visit_declaration(CXCursor cursor, CXCursor paren
 	return CXChildVisit_Continue;
 }
 
-/* To the callers of functions with barriers, and to theirs; chains of calls are short. Likewise for the box. */
+/* To the callers of functions with barriers, and to theirs; chains of calls are short. Likewise for the rest. */
 static void pass_uses_up(struct annotation *a)
 {
 	for (bool changed = true; changed;) {
@@ -182,9 +173,13 @@ static void pass_uses_up(struct annotation *a)
 		for (size_t i = 0; i < a->function_count; i++) {
 			struct function *f = a->functions[i];
 			for (size_t j = 0; j < f->callee_count; j++) {
-				changed |= f->callees[j]->has_barrier > f->has_barrier || f->callees[j]->takes_box > f->takes_box;
-				f->has_barrier |= f->callees[j]->has_barrier;
-				f->takes_box |= f->callees[j]->takes_box;
+				const struct function *callee = f->callees[j];
+				bool locals = callee->passes_locals || owns_locals(callee);
+				changed |= callee->has_barrier > f->has_barrier || callee->takes_box > f->takes_box ||
+				           locals > f->passes_locals;
+				f->has_barrier |= callee->has_barrier;
+				f->takes_box |= callee->takes_box;
+				f->passes_locals |= locals;
 			}
 		}
 	}
@@ -204,5 +199,6 @@ int collect_functions(struct annotation *a, struct gs_error *err)
 	if (pass.failed)
 		return gs_fail(err, ENOMEM, "out of memory");
 	pass_uses_up(a);
+	place_locals(a);
 	return pass.result;
 }

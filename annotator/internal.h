@@ -17,8 +17,10 @@ struct function {
 	char *usr; /* libclang's name of the function across units; tells overloads and statics apart */
 	char *name;
 	unsigned guid; /* of its pseudo probes */
-	bool kernel, called, has_local_variables;
+	bool kernel, called;
 	bool has_barrier; /* or calls one that has */
+	bool passes_locals; /* calls a kernel with __local variables, or one that does */
+	uint64_t local_bytes, locals_at; /* its __local variables, and if it is called, where they are (locals.c) */
 	bool takes_box;   /* asks for what the box changes, or calls one that does; kernels always take it */
 	struct function **callees; /* of ours; may name one twice */
 	size_t callee_count;
@@ -55,6 +57,7 @@ enum edit_kind {
 	EDIT_CLONE,       /* a copy of bytes from..at that is a plain function, for the callers of a kernel */
 	EDIT_CLONE_NAME,  /* inside the clone only: its name ... */
 	EDIT_KERNEL_ONLY, /* ... and what only a kernel may have */
+	EDIT_CLONE_TEXT,  /* inside the clone only: fixed text in place of the bytes */
 	EDIT_TRACED,      /* fixed text, in traced text only: what is around an access, or behind a declaration */
 };
 
@@ -66,7 +69,7 @@ struct edit {
 	bool alone;              /* EDIT_PARAMETER, EDIT_ARGUMENT, EDIT_BOX_END: the list is empty, no comma */
 	bool entry;              /* EDIT_COUNT: first block of its function */
 	unsigned block;          /* EDIT_COUNT, EDIT_WRAP, EDIT_WRAP_END; the loop of EDIT_LOOP*; the function of EDIT_BOX */
-	const char *fixed;       /* EDIT_TEXT, EDIT_TRACED */
+	const char *fixed;       /* EDIT_TEXT, EDIT_CLONE_TEXT, EDIT_TRACED */
 	size_t from;             /* EDIT_CLONE */
 	struct source_place place, end; /* EDIT_CLONE: of `from` and `at` */
 	size_t order;            /* keeps edits of one place in the order they were made */
@@ -102,6 +105,7 @@ struct annotation {
 	struct place_of_variable *variables;
 	size_t variable_count;
 	uint64_t private_bytes, constant_bytes; /* of all these variables together */
+	uint64_t local_bytes; /* of the __local variables of all kernels that are called */
 	bool without_variables;
 	char **strings; /* everything handed out that nothing else owns */
 	size_t string_count;
@@ -146,6 +150,14 @@ struct edit *add_edit(struct edit_pass *pass, enum edit_kind kind, size_t at, si
 int edit_callee(struct edit_pass *pass, CXCursor call);
 int edit_argument(struct edit_pass *pass, CXCursor call);
 int edit_inner_declaration(struct edit_pass *pass, CXCursor cursor); /* of a function, among statements */
+
+/* locals.c: __local variables of kernels that are called */
+bool is_local_variable(CXCursor cursor);
+uint64_t local_bytes(CXCursor variable); /* with what aligning it may take; 0: not known */
+bool owns_locals(const struct function *f); /* its clone takes a pointer to them, as do all that pass them on */
+void place_locals(struct annotation *a);
+int edit_locals(struct edit_pass *pass, CXCursor kernel); /* after all other edits of the kernel */
+void write_room_for_locals(const struct annotation *a, struct gs_buf *out);
 
 enum value_use { USE_LOAD, USE_STORE, USE_LOAD_AND_STORE, USE_ADDRESS };
 

@@ -47,6 +47,8 @@ static const char *const helper_parameter[] = {
 	[COUNTERS_BY_GROUP] = COUNTER_TYPE "__gpusim_count",
 };
 static const char *const argument[] = {[COUNTERS_BY_ITEM] = "__gpusim_n", [COUNTERS_BY_GROUP] = "__gpusim_count"};
+#define LOCALS_PARAMETER "__local char *__gpusim_l"
+#define LOCALS_ARGUMENT "__gpusim_l"
 #define BOX_PARAMETER "ulong16 __gpusim_box"
 #define BOX_ARGUMENT "__gpusim_box"
 
@@ -220,6 +222,8 @@ static void write_counter(struct writer *w, unsigned block)
 static void write_begin(struct writer *w, const struct edit *e)
 {
 	gs_buf_puts(w->out, "__gpusim_begin;");
+	if (e->function->passes_locals)
+		write_room_for_locals(w->a, w->out);
 	if (w->traced)
 		write_trace_begin(w->a, e->function, e->block, w->out);
 	if (w->layout == COUNTERS_BY_GROUP) {
@@ -385,6 +389,8 @@ static void write_parameters(struct writer *w, const struct edit *e, bool clone)
 	gs_buf_puts(w->out, (kernel ? kernel_parameter : helper_parameter)[w->layout]);
 	if (kernel || e->function->takes_box)
 		gs_buf_puts(w->out, ", " BOX_PARAMETER);
+	if (!kernel && (e->function->passes_locals || owns_locals(e->function)))
+		gs_buf_puts(w->out, ", " LOCALS_PARAMETER);
 	if (w->traced)
 		gs_buf_puts(w->out, kernel ? ", __global unsigned long *__gpusim_traces"
 		                           : ", __private struct __gpusim_trace *__gpusim_t");
@@ -395,6 +401,8 @@ static void write_arguments(struct writer *w, const struct edit *e)
 	gs_buf_printf(w->out, e->alone ? "%s" : ", %s", argument[w->layout]);
 	if (e->callee->takes_box)
 		gs_buf_puts(w->out, ", " BOX_ARGUMENT);
+	if (e->callee->passes_locals || owns_locals(e->callee))
+		gs_buf_puts(w->out, ", " LOCALS_ARGUMENT);
 	if (w->traced)
 		gs_buf_puts(w->out, ", __gpusim_t");
 }
@@ -437,6 +445,8 @@ static bool write_host_edit(struct writer *w, const struct edit *e, bool clone)
 		gs_buf_puts(w->out, w->traced ? e->fixed : "");
 		return true;
 	case EDIT_KERNEL_ONLY:
+	case EDIT_CLONE_TEXT:
+		gs_buf_puts(w->out, clone && e->fixed ? e->fixed : "");
 		return clone;
 	default:
 		return true;

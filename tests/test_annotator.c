@@ -366,10 +366,10 @@ static void what_cannot_be_rewritten_is_refused_with_its_place(void)
 	              "program.cl:2:10: use of undeclared identifier 'q'");
 	check_refused("int f(int x) { return x; }\n__kernel void k(__global int *p) { p[0] = (f)(1); }\n",
 	              "-cl-std=CL1.2", EINVAL, "program.cl:2:44: taking address of function is not allowed");
-	check_refused("__kernel void a(__global int *p) { __local int t[4]; p[0] = t[0]; }\n"
+	check_refused("__kernel void a(__global int *p) {\n  __local int t[4], *q = t;\n  p[0] = *q;\n}\n"
 	              "__kernel void b(__global int *p) { a(p); }\n",
 	              "-cl-std=CL1.2", ENOTSUP,
-	              "program.cl:1:15: a kernel with __local variables is called like a function");
+	              "program.cl:2:3: __local variables of a kernel that is called, declared together with something else");
 	check_refused("__kernel void k(__global int *p) {\n  void (^b)(void) = ^{ };\n}\n", "-cl-std=CL2.0", ENOTSUP,
 	              "program.cl:2:21: a block (enqueue_kernel)");
 	check_refused("__kernel void k(__global int *p) {\n  p[0] = ({ if (p[1]) return; p[2]; });\n}\n", "-cl-std=CL1.2",
@@ -382,7 +382,7 @@ static void what_cannot_be_rewritten_is_refused_with_its_place(void)
 	              "program.cl:1:31: a name that hides a builtin function");
 	check_refused("__kernel void a(void) { }\nvoid f(void) { void a(void); a(); }\n", "-cl-std=CL1.2", ENOTSUP,
 	              "program.cl:2:21: a kernel declared in a function");
-	check_refused("typedef int fn(int);\nfn f;\nint f(int x) { return x; }\n", "-cl-std=CL1.2", ENOTSUP,
+	check_refused("typedef int fn(int);\nfn f, g;\nint f(int x) { return x; }\n", "-cl-std=CL1.2", ENOTSUP,
 	              "program.cl:2:4: a function declared without a parameter list");
 }
 

@@ -1,0 +1,163 @@
+/*
+ * __local variables of a kernel that is called like a function. Its clone is a plain function, which may have none, so
+ * whoever is launched has room for those of all kernels that are called, and hands it down as a pointer. In the clone
+ *
+ *   __local int a[4], b;   becomes   struct __gpusim_s0 {int a[4], b;};
+ *                                    __local struct __gpusim_s0 *__gpusim_v0 = ... (__gpusim_l + 0);
+ *
+ * and every b is (__gpusim_v0->b). Types and sizes stay where they are and need not be known here.
+ */
+#include "annotator/internal.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+enum { ALIGNMENT = 128 }; /* that of the largest vectors */
+
+struct moved_variable {
+	CXCursor declaration;
+	unsigned number;
+};
+
+struct move {
+	struct edit_pass *pass;
+	struct moved_variable *variables;
+	size_t variable_count;
+	unsigned statements;
+	uint64_t at; /* where the next ones go */
+};
+
+bool is_local_variable(CXCursor cursor)
+{
+	return clang_getCursorKind(cursor) == CXCursor_VarDecl && space_of(clang_getCursorType(cursor)) == SPACE_shared;
+}
+
+uint64_t local_bytes(CXCursor variable)
+{
+	long long bytes = clang_Type_getSizeOf(clang_getCursorType(variable));
+	return bytes > 0 ? ((uint64_t)bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT : 0;
+}
+
+bool owns_locals(const struct function *f)
+{
+	return f->kernel && f->called && f->local_bytes;
+}
+
+void place_locals(struct annotation *a)
+{
+	a->local_bytes = 0;
+	for (size_t i = 0; i < a->function_count; i++)
+		if (owns_locals(a->functions[i])) {
+			a->functions[i]->locals_at = a->local_bytes;
+			a->local_bytes += a->functions[i]->local_bytes;
+		}
+}
+
+void write_room_for_locals(const struct annotation *a, struct gs_buf *out)
+{
+	gs_buf_printf(out, "__local ulong16 __gpusim_r[%zu];__local char *__gpusim_l = (__local char *)__gpusim_r;",
+	              (size_t)(a->local_bytes / ALIGNMENT));
+}
+
+static int add_clone_text(struct edit_pass *pass, size_t at, size_t drop, struct gs_buf *text)
+{
+	const char *kept = text->failed ? NULL : keep_string(pass->a, text->data);
+	struct edit *e = kept ? add_edit(pass, EDIT_CLONE_TEXT, at, drop) : NULL;
+	if (e)
+		e->fixed = kept;
+	else if (!pass->result)
+		pass->result = gs_fail(pass->err, ENOMEM, "out of memory");
+	gs_buf_free(text);
+	return pass->result;
+}
+
+static size_t local_words(const char *text, size_t from, size_t to)
+{
+	size_t count = 0;
+	for (size_t at = from, end; at < to; at = end == at ? at + 1 : end) {
+		end = scan_word(text, to, at);
+		count += scan_is_word(text, at, end, "__local") || scan_is_word(text, at, end, "local");
+	}
+	return count;
+}
+
+/* A list of variables that begins with the word and has nothing else in it, such as a pointer to local memory. */
+static bool can_move(const struct unit *u, CXCursor statement, const struct children *c)
+{
+	CXSourceRange extent = clang_getCursorExtent(statement);
+	size_t from = offset_of(clang_getRangeStart(extent)), end = offset_of(clang_getRangeEnd(extent));
+	bool good = end > from && u->text[end - 1] == ';' && local_words(u->text, from, end) == 1 &&
+	            local_words(u->text, from, scan_word(u->text, end, from)) == 1;
+	for (size_t i = 0; i < c->count; i++)
+		good &= clang_getCursorKind(c->items[i]) != CXCursor_VarDecl ||
+		        (is_local_variable(c->items[i]) && local_bytes(c->items[i]));
+	return good;
+}
+
+static int move_variables(struct move *m, CXCursor statement, const struct children *c)
+{
+	struct edit_pass *pass = m->pass;
+	CXSourceRange extent = clang_getCursorExtent(statement);
+	size_t from = offset_of(clang_getRangeStart(extent)), end = offset_of(clang_getRangeEnd(extent));
+	unsigned n = m->statements++;
+	if (!can_move(pass->unit, statement, c))
+		return pass->result = refuse(clang_getCursorLocation(statement), pass->err,
+		                             "__local variables of a kernel that is called, declared together with something else");
+	struct gs_buf before = {0}, behind = {0};
+	gs_buf_printf(&before, "struct __gpusim_s%u {", n);
+	gs_buf_printf(&behind, ";};__local struct __gpusim_s%u *__gpusim_v%u = ", n, n);
+	gs_buf_printf(&behind, "(__local struct __gpusim_s%u *)(__gpusim_l + %zu);", n, (size_t)m->at);
+	add_clone_text(pass, from, scan_word(pass->unit->text, end, from) - from, &before);
+	add_clone_text(pass, end - 1, 1, &behind);
+	for (size_t i = 0; i < c->count && !pass->result; i++) {
+		if (clang_getCursorKind(c->items[i]) != CXCursor_VarDecl)
+			continue;
+		struct moved_variable *v = array_grow(&m->variables, &m->variable_count, sizeof *v);
+		if (!v)
+			return pass->result = gs_fail(pass->err, ENOMEM, "out of memory");
+		*v = (struct moved_variable){.declaration = c->items[i], .number = n};
+		m->at += local_bytes(c->items[i]);
+	}
+	return pass->result;
+}
+
+static int rename_use(struct move *m, CXCursor use)
+{
+	CXCursor variable = clang_getCursorReferenced(use);
+	for (size_t i = 0; i < m->variable_count; i++) {
+		if (!clang_equalCursors(m->variables[i].declaration, variable))
+			continue;
+		const struct unit *u = m->pass->unit;
+		size_t at = offset_of(clang_getCursorLocation(use)), end = scan_word(u->text, u->length, at);
+		struct gs_buf text = {0};
+		gs_buf_printf(&text, "(__gpusim_v%u->%.*s)", m->variables[i].number, (int)(end - at), u->text + at);
+		return add_clone_text(m->pass, at, end - at, &text);
+	}
+	return 0;
+}
+
+static enum CXChildVisitResult visit(CXCursor cursor, CXCursor parent, CXClientData data)
+{
+	struct move *m = data;
+	(void)parent;
+	if (clang_getCursorKind(cursor) == CXCursor_DeclRefExpr)
+		rename_use(m, cursor);
+	if (clang_getCursorKind(cursor) == CXCursor_DeclStmt) {
+		struct children c = children_of(cursor);
+		bool local = false;
+		for (size_t i = 0; i < c.count; i++)
+			local |= is_local_variable(c.items[i]);
+		if (local)
+			move_variables(m, cursor, &c);
+		free(c.items);
+	}
+	return m->pass->result ? CXChildVisit_Break : CXChildVisit_Recurse;
+}
+
+int edit_locals(struct edit_pass *pass, CXCursor kernel)
+{
+	struct move m = {.pass = pass, .at = pass->function->locals_at};
+	clang_visitChildren(kernel, visit, &m);
+	free(m.variables);
+	return pass->result;
+}
