@@ -126,6 +126,14 @@ static bool is_slow(const struct tuner *t)
 	return strstr(t->device.platform, "Portable Computing Language") || t->device.memory_bytes < 1u << 28;
 }
 
+static void check_arch(const struct tuner *t)
+{
+	char arch[32];
+	snprintf(arch, sizeof arch, "sm_%u%u", t->device.major, t->device.minor);
+	if (t->device.major && strcmp(arch, t->base.arch))
+		cmd_fail("tune: the device is %s, the base %s: a base of the same architecture would be better", arch, t->base.arch);
+}
+
 static int set_up(struct tuner *t, const struct arguments *a)
 {
 	time_t now = time(NULL);
@@ -136,6 +144,7 @@ static int set_up(struct tuner *t, const struct arguments *a)
 		result = tune_open(t, a->device);
 	if (result)
 		return result;
+	check_arch(t);
 	t->quick = a->quick || is_slow(t);
 	t->repeats = t->quick ? 1 : 7;
 	t->clock_mhz = t->device.clock_mhz ? t->device.clock_mhz : t->base.clock_mhz;

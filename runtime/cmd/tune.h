@@ -54,7 +54,8 @@ struct tune_device {
 	cl_uint units, clock_mhz;
 	size_t group_size;
 	cl_ulong memory_bytes, most_bytes, local_bytes;
-	bool has_clock; /* NVIDIA's: clock.cl can be built */
+	bool is_nvidia;       /* its OpenCL: PTX in the source, registers in the build's log */
+	cl_uint major, minor; /* compute capability, there */
 };
 
 struct tuner {
@@ -79,6 +80,8 @@ int tune_open(struct tuner *t, int index);
 void tune_close(struct tuner *t);
 /* One line per device on stdout. */
 int tune_list(struct tuner *t);
+/* What the compiler said; "" where it said nothing. */
+int tune_build_log(struct tuner *t, const char *file, const char *options, char *text, size_t size);
 /* Runs a job 1 + repeats times. */
 int tune_run(struct tuner *t, const struct tune_job *job, struct tune_sample *s);
 /* NULL after an error. Of device memory, freed by tune_free. `data` may be NULL. */

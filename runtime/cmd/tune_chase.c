@@ -4,6 +4,7 @@
  *   latency: cycles of a load whose address is what the load before brought; nodes lie where L1, L2 or only DRAM has them
  *   size: the most bytes that are gone round in without missing, by halving
  *   sector: the shortest stride at which every load of a way straight on misses
+ *   ways: the most nodes so far from one another that they fall into one set, unless its number is a hash of all bits
  *   line: pairs of nodes. As long as both are in one line they need half as many lines as when they are not
  */
 #include "tune.h"
@@ -224,7 +225,7 @@ int tune_dram(struct tuner *t)
 
 /* ---- sectors and lines ---- */
 
-enum { SHORTEST = 16, LONGEST = 512 };
+enum { SHORTEST = 16, LONGEST = 512, FAR = 1 << 20, MOST_WAYS = 32 };
 
 typedef int straight_fn(struct tuner *t, cl_mem area, size_t stride, struct tune_sample *s);
 
@@ -317,10 +318,42 @@ static int l1_line(struct tuner *t)
 	return result;
 }
 
+static int ways_fit(struct tuner *t, cl_mem area, uint32_t count, bool *fit)
+{
+	struct tune_sample s;
+	struct tune_chase c = {.area = area, .slot = count * FAR, .stride = FAR, .count = count, .step = 1, .low = 2 * count};
+	c.high = t->quick ? 4 * count : 64 * count;
+	int result = tune_chase_cycles(t, &c, &s);
+	*fit = s.ns < tune_value(t, "l1_latency") + 0.2 * (tune_value(t, "l2_latency") - tune_value(t, "l1_latency"));
+	return result;
+}
+
+static int l1_ways(struct tuner *t)
+{
+	uint32_t low = 1, high = MOST_WAYS + 1;
+	bool fit = true;
+	cl_mem area = tune_buffer(t, MOST_WAYS * FAR + 4096, NULL);
+	int result = area ? ways_fit(t, area, MOST_WAYS, &fit) : -1;
+	while (!result && !fit && high - low > 1) {
+		bool fits;
+		uint32_t middle = high > MOST_WAYS ? MOST_WAYS / 2 : (low + high) / 2;
+		result = ways_fit(t, area, middle, &fits);
+		*(fits ? &low : &high) = middle;
+	}
+	if (!result && fit)
+		tune_keep(t, "l1_ways", "%d lines, %d KB apart, fit: many ways, or sets by a hash of all bits", MOST_WAYS, FAR / 1024);
+	else if (!result)
+		tune_put(t, "l1_ways", low, 0, 1, MOST_WAYS, "lines %d KB apart that fit", FAR / 1024);
+	tune_free(t, area);
+	return result;
+}
+
 int tune_lines(struct tuner *t)
 {
 	int result = l1_sector(t);
 	if (!result)
 		result = l1_line(t);
+	if (!result)
+		result = l1_ways(t);
 	return result ? result : dram_access(t);
 }

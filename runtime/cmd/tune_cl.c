@@ -15,6 +15,8 @@
 	X(clEnqueueUnmapMemObject)
 
 enum { MOST_DEVICES = 64, MOST_REPEATS = 32 };
+/* cl_nv_device_attribute_query */
+enum { DEVICE_COMPUTE_CAPABILITY_MAJOR_NV = 0x4000, DEVICE_COMPUTE_CAPABILITY_MINOR_NV = 0x4001 };
 
 struct program {
 	char key[160]; /* file and options */
@@ -116,7 +118,11 @@ static void learn_device(struct tuner *t)
 	device_number(t, CL_DEVICE_GLOBAL_MEM_SIZE, &d->memory_bytes, sizeof d->memory_bytes);
 	device_number(t, CL_DEVICE_MAX_MEM_ALLOC_SIZE, &d->most_bytes, sizeof d->most_bytes);
 	device_number(t, CL_DEVICE_LOCAL_MEM_SIZE, &d->local_bytes, sizeof d->local_bytes);
-	d->has_clock = strstr(d->platform, "NVIDIA") != NULL;
+	d->is_nvidia = strstr(d->platform, "NVIDIA") != NULL;
+	if (d->is_nvidia) {
+		device_number(t, DEVICE_COMPUTE_CAPABILITY_MAJOR_NV, &d->major, sizeof d->major);
+		device_number(t, DEVICE_COMPUTE_CAPABILITY_MINOR_NV, &d->minor, sizeof d->minor);
+	}
 }
 
 static int open_queue(struct tuner *t)
@@ -238,6 +244,16 @@ static int build(struct tuner *t, const char *file, const char *options, cl_prog
 	snprintf(cl->programs[cl->program_count].key, sizeof key, "%s", key);
 	*out = cl->programs[cl->program_count++].program = program;
 	return 0;
+}
+
+int tune_build_log(struct tuner *t, const char *file, const char *options, char *text, size_t size)
+{
+	cl_program program = NULL;
+	int result = build(t, file, options, &program);
+	memset(text, 0, size);
+	if (!result)
+		t->cl->clGetProgramBuildInfo(program, t->cl->device, CL_PROGRAM_BUILD_LOG, size - 1, text, NULL);
+	return result;
 }
 
 /* ---- launches ---- */

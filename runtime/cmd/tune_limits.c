@@ -48,7 +48,7 @@ int tune_clock(struct tuner *t)
 {
 	struct tune_sample idle, load;
 	t->clock_mhz = t->device.clock_mhz ? t->device.clock_mhz : t->base.clock_mhz;
-	if (!t->device.has_clock) {
+	if (!t->device.is_nvidia) {
 		tune_put(t, "clock_mhz", t->clock_mhz, 0, 100, 5000, "CL_DEVICE_MAX_CLOCK_FREQUENCY; no counter of cycles to check it");
 		return 0;
 	}
@@ -66,13 +66,14 @@ int tune_clock(struct tuner *t)
 
 /* ---- residents ---- */
 
-enum { NODE_BYTES = 256 };
+enum { NODE_BYTES = 256, LOCAL_ARGUMENT = 6 };
 
 struct crowd {
 	cl_mem area;
 	uint32_t nodes;
-	size_t items; /* of a group */
-	size_t local; /* bytes of a group */
+	size_t items;        /* of a group */
+	size_t local;        /* bytes of a group */
+	const char *options; /* of registers.cl; NULL: not that one */
 };
 
 static int crowd_ns(struct tuner *t, const struct crowd *c, size_t groups_per_sm, double *ns)
@@ -82,6 +83,12 @@ static int crowd_ns(struct tuner *t, const struct crowd *c, size_t groups_per_sm
 	struct tune_job job = {"memory.cl", NULL, "chase_groups", groups * c->items, c->items,
 	                       {MEM(c->area), MEM(t->out), ULONG(NODE_BYTES), UINT(c->nodes), UINT(t->quick ? 10 : 64),
 	                        ULONG(0xfffffff1), LOCAL(c->local)}};
+	if (c->options) {
+		job.file = "registers.cl";
+		job.options = c->options;
+		job.kernel = "chase_registers";
+		job.arguments[LOCAL_ARGUMENT].kind = TUNE_END;
+	}
 	int result = groups * c->items > t->out_items ? gs_fail(&t->error, 1, "too many work-items") : tune_run(t, &job, &s);
 	*ns = s.ns - tune_value(t, "launch_overhead_ns");
 	return result;
@@ -138,27 +145,75 @@ static int limit_warps(struct tuner *t, struct crowd c)
 	return 0;
 }
 
-/* n groups fit and n + 1 do not, with two amounts each: what both allow; the base's if it is among that. */
+/* What holds when `found` groups fit that take `each`, and one more does not, unless it is for another reason. */
+struct bounds {
+	double least, most;
+};
+
+static void narrow(struct tuner *t, struct bounds *b, const char *what, double each, size_t found)
+{
+	b->least = fmax(b->least, (double)found * each);
+	if ((double)found < tune_value(t, "max_blocks_per_sm"))
+		b->most = fmin(b->most, (double)(found + 1) * each);
+	tune_say(t, "  %zu groups with %.0f %s each: from %.0f up to %.0f", found, each, what, b->least, b->most);
+}
+
+/* The base's value if it is within the bounds, else what was seen to fit. */
+static void put_bounded(struct tuner *t, const char *key, double base, const struct bounds *b)
+{
+	double value = base >= b->least && base < b->most ? base : b->least;
+	tune_put(t, key, value, b->most > b->least ? 0 : 1, 1024, 1 << 24, "groups that fit tell %.0f up to %.0f", b->least, b->most);
+}
+
 static int limit_shared(struct tuner *t, struct crowd c)
 {
-	double unit = (double)t->base.shared_allocation_unit, reserved = (double)t->base.shared_reserved_per_block;
-	double least = 0, most = 1e9;
-	size_t sizes[] = {t->device.local_bytes / 6, t->device.local_bytes / 4, t->device.local_bytes / 2};
-	for (size_t i = 0; i < GS_ARRAY_LEN(sizes); i++) {
-		size_t found, bytes = sizes[i] / 1024 * 1024;
-		c.items = t->base.warp_size;
-		c.local = bytes;
-		double each = ceil((double)bytes / unit) * unit + reserved;
+	const size_t parts[] = {6, 4, 2};
+	struct bounds b = {0, 1e9};
+	double unit = (double)t->base.shared_allocation_unit;
+	c.items = t->base.warp_size;
+	for (size_t i = 0; i < GS_ARRAY_LEN(parts); i++) {
+		size_t found;
+		c.local = t->device.local_bytes / parts[i] / 1024 * 1024;
+		double each = ceil((double)c.local / unit) * unit + (double)t->base.shared_reserved_per_block;
 		if (residents(t, &c, (size_t)((double)t->base.shared_bytes_per_sm / each), 40, &found)) {
 			tune_keep(t, "shared_bytes_per_sm", "%s", t->error.text);
 			return 0;
 		}
-		least = fmax(least, (double)found * each);
-		most = fmin(most, (double)(found + 1) * each);
-		tune_say(t, "  %zu groups of %zu bytes: from %.0f up to %.0f", found, bytes, (double)found * each, (double)(found + 1) * each);
+		narrow(t, &b, "bytes", each, found);
 	}
-	double base = (double)t->base.shared_bytes_per_sm, value = base >= least && base < most ? base : least;
-	tune_put(t, "shared_bytes_per_sm", value, most > least ? 0 : 1, 1024, 1 << 20, "groups that fit tell %.0f up to %.0f", least, most);
+	put_bounded(t, "shared_bytes_per_sm", (double)t->base.shared_bytes_per_sm, &b);
+	return 0;
+}
+
+/* Of a work-item, as NVIDIA's assembler says in the build's log; 0: it does not. */
+static unsigned registers_used(struct tuner *t, const char *options)
+{
+	char text[4096];
+	unsigned registers = 0;
+	if (!t->device.is_nvidia || tune_build_log(t, "registers.cl", options, text, sizeof text))
+		return 0;
+	const char *used = strstr(text, "Used ");
+	return used && sscanf(used, "Used %u registers", &registers) == 1 ? registers : 0;
+}
+
+static int limit_registers(struct tuner *t, struct crowd c)
+{
+	static const char *const options[] = {"-cl-nv-verbose -DLIVE=40", "-cl-nv-verbose -DLIVE=72", "-cl-nv-verbose -DLIVE=112"};
+	struct bounds b = {0, 1e9};
+	double unit = t->base.register_allocation_unit, warps = 4;
+	c.items = (size_t)warps * t->base.warp_size;
+	for (size_t i = 0; i < GS_ARRAY_LEN(options); i++) {
+		size_t found;
+		unsigned registers = registers_used(t, options[i]);
+		double each = ceil(registers * (double)t->base.warp_size / unit) * unit * warps;
+		c.options = options[i];
+		if (!registers || residents(t, &c, (size_t)(t->base.registers_per_sm / each), 32, &found)) {
+			tune_keep(t, "registers_per_sm", "%s", registers ? t->error.text : "the compiler does not tell a kernel's registers");
+			return 0;
+		}
+		narrow(t, &b, "registers", each, found);
+	}
+	put_bounded(t, "registers_per_sm", t->base.registers_per_sm, &b);
 	return 0;
 }
 
@@ -176,6 +231,8 @@ int tune_limits(struct tuner *t)
 		result = limit_warps(t, c);
 	if (!result)
 		result = limit_shared(t, c);
+	if (!result)
+		result = limit_registers(t, c);
 	tune_free(t, c.area);
 	return result;
 }

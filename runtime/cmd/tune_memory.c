@@ -83,10 +83,10 @@ static int constants(struct tuner *t)
 		result = mem ? tune_slope(t, &job, 2, t->quick ? 8 : 64, t->quick ? 16 : 1024, &slopes[i]) : -1;
 	}
 	/* A step also adds the start of the list, in 64 bits, which are two additions in machine code; and what the description
-	 * means is a load without an address in a register, which need not be read. */
+	 * means is a load without an address in a register, which collectors need not read. */
 	double cycles = tune_cycles(t, (slopes[1].ns - slopes[0].ns) / (MANY - FEW));
 	double sum = (gpu_times_machine_code(&t->base) ? 2 : 1) * (tune_value(t, "int_latency") + t->base.pipeline_latency) +
-		     (t->base.pipeline_latency >= 1);
+		     (t->base.operand_collectors > 0);
 	if (!result)
 		tune_put(t, "const_latency", tune_whole(cycles) - sum, slopes[1].spread, 1, 1000, "chase of constants, %.2f cycles a step", cycles);
 	tune_free(t, mem);
