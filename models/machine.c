@@ -79,21 +79,21 @@ enum machine_pipe machine_pipe_of(const struct code_instruction *in)
 
 /* ---- the code ---- */
 
-static void make_view(const struct kernel_code *c, struct machine_store *s)
+void machine_view(const struct kernel_code *c, struct code_block *blocks, struct kernel_code *view)
 {
-	s->view = *c;
-	s->view.code = c->machine;
-	s->view.code_count = c->machine_count;
-	s->view.operands = c->machine_operands;
-	s->view.operand_count = c->machine_operand_count;
-	s->view.register_table = c->machine_registers;
-	s->view.register_count = c->machine_register_count;
-	s->view.blocks = s->blocks;
-	s->view.block_count = c->machine_block_count;
+	*view = *c;
+	view->code = c->machine;
+	view->code_count = c->machine_count;
+	view->operands = c->machine_operands;
+	view->operand_count = c->machine_operand_count;
+	view->register_table = c->machine_registers;
+	view->register_count = c->machine_register_count;
+	view->blocks = blocks;
+	view->block_count = c->machine_block_count;
 	for (uint32_t i = 0; i < c->machine_block_count; i++) {
-		s->blocks[i] = c->blocks[c->machine_blocks[i].of];
-		s->blocks[i].first = c->machine_blocks[i].first;
-		s->blocks[i].count = c->machine_blocks[i].count;
+		blocks[i] = c->blocks[c->machine_blocks[i].of];
+		blocks[i].first = c->machine_blocks[i].first;
+		blocks[i].count = c->machine_blocks[i].count;
 	}
 }
 
@@ -315,7 +315,7 @@ static int make_store(const struct launch_warps *in, struct machine_store *s)
 	int result = ranks && owners && s->blocks && s->paths && s->written && s->places && s->first_place &&
 	                     s->block_accesses ? 0 : -ENOMEM;
 	if (!result) {
-		make_view(c, s);
+		machine_view(c, s->blocks, &s->view);
 		find_places(c, s, ranks, owners);
 		result = take_usual(in, s);
 	}

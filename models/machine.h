@@ -27,6 +27,9 @@ struct machine_paths {
 
 /* Whether the chip's instructions are others than the PTX's. */
 bool machine_has(const struct kernel_code *code);
+/* The code as if the machine's instructions were the PTX's; `blocks` has room for machine_block_count, and *view lives as long as
+ * both. From code->block_count on are the unrolled loops. */
+void machine_view(const struct kernel_code *code, struct code_block *blocks, struct kernel_code *view);
 /* Returns 0 or a negative errno value; the caller frees with machine_paths_free. in->code has machine code. */
 int machine_paths_make(const struct launch_warps *in, struct machine_paths *out);
 void machine_paths_free(struct machine_paths *m);

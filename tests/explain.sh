@@ -52,6 +52,14 @@ CL
 explained() { "$gpusim" explain source/small.cl --gpu gtx480 "$@"; }
 row() { explained --kernel twice | grep -E "^ *$1 "; }
 
+# An H200 executed 86016 warp instructions in 4096 warps of saxpy (tests/reference/h200-counters.csv): 21 each. A GTX 480 is a simulator of PTX.
+machine_instructions_where_there_are() {
+	"$gpusim" explain "$here/../kernels/memory.cl" --gpu h200 --kernel saxpy >h200 && grep -q "^  21 instructions of the machine's (17 of PTX), " h200 &&
+		grep -Eq '^ +0 +21 .* all, every block once' h200 &&
+		"$gpusim" explain "$here/../kernels/memory.cl" --gpu gtx480 --kernel saxpy | grep -q '^  17 instructions, 1 block' &&
+		"$gpusim" explain "$here/../kernels/memory.cl" --gpu h200 --set machine_code=ptx --kernel saxpy | grep -q '^  17 instructions, 1 block'
+}
+
 # blocks PTX mix: the barrier is one instruction, and the local id one move.
 lines_have_their_instructions() {
 	row 11 | grep -Eq '^ +11 [0-9]+ +1 1X ' && row 9 | grep -Eq '^ +9 0 +1 1M ' && row 4 | grep -Eq ' 1 1F .*return x' &&
@@ -182,6 +190,7 @@ assert "prefers-color-scheme:dark" in text
 PYTHON
 }
 
+check "instructions are those that the chip executes" machine_instructions_where_there_are
 check "a line has the instructions that come from it" lines_have_their_instructions
 check "the lines add up to the kernel" rows_add_up
 check "loops are marked, unrolled ones apart" loops_are_marked

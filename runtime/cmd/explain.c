@@ -28,7 +28,8 @@ static const char help[] =
     "\n"
     "Columns: blocks, the basic blocks that the line's instructions are in; inst, how many there are; mix, of which\n"
     "kinds; cycles, from the issue of each to that of the next, one warp alone, memory at its best, every block\n"
-    "run once. Colours are for terminals; NO_COLOR switches them off.\n";
+    "run once. Instructions are those that the GPU executes: the machine's, or PTX's where the description says so\n"
+    "(machine_code). Colours are for terminals; NO_COLOR switches them off.\n";
 
 struct arguments {
 	const char *file, *gpu, *set, *kernel, *local, *shared, *dot, *html;

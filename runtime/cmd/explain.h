@@ -40,7 +40,7 @@ enum explain_family { EXPLAIN_FAMILIES(EXPLAIN_FAMILY) FAMILY_COUNT };
 #undef EXPLAIN_FAMILY
 
 /* What a line of source became. Cycles: from the issue of each of its instructions to that of the next, a warp alone,
- * every block run once (GATSim II-A). */
+ * every block run once (GATSim II-A). Instructions are those that the GPU executes. */
 struct explain_line {
 	uint32_t instructions, families[FAMILY_COUNT];
 	double cycles;
@@ -77,6 +77,8 @@ struct explain_kernel {
 	const struct ptx_function *function;
 	struct graph *graph;
 	struct kernel_code *code;
+	struct kernel_code executed; /* what lines are told of: the machine's instructions where there are any, else the PTX's */
+	struct code_block *machine_blocks; /* of executed, or NULL */
 	struct explain_line *lines; /* from 1, as the source's */
 	struct explain_place *places;
 	size_t place_count;

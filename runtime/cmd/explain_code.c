@@ -135,6 +135,7 @@ void explain_free(struct explain *e)
 		explain_line_free(&k->elsewhere);
 		explain_line_free(&k->all);
 		free(k->unrolled);
+		free(k->machine_blocks);
 		free(k->lines);
 		free(k->places);
 		graph_free(k->graph);

@@ -2,6 +2,7 @@
 #include "runtime/cmd/explain.h"
 
 #include "models/costs.h"
+#include "models/machine.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -154,12 +155,12 @@ static uint32_t loop_depth(const struct kernel_code *c, int32_t loop)
 
 static int attribute_block(struct explain *e, struct explain_kernel *k, uint32_t block)
 {
-	const struct code_block *b = &k->code->blocks[block];
+	const struct code_block *b = &k->executed.blocks[block];
 	uint32_t depth = loop_depth(k->code, b->loop);
 	double *cycles = calloc(b->count + 1u, sizeof *cycles);
-	int result = cycles ? pipeline_issue_latencies(&e->gpu, k->code, block, cycles) : -ENOMEM;
+	int result = cycles ? pipeline_issue_latencies(&e->gpu, &k->executed, block, cycles) : -ENOMEM;
 	for (uint32_t i = 0; i < b->count && !result; i++) {
-		const struct code_instruction *in = &k->code->code[b->first + i];
+		const struct code_instruction *in = &k->executed.code[b->first + i];
 		struct explain_line *l = line_of(e, k, in);
 		if (!l || !add_instruction(l, in, cycles[i], block, depth) ||
 		    !add_instruction(&k->all, in, cycles[i], block, depth))
@@ -186,10 +187,23 @@ static int find_unrolled(const struct explain_source *s, struct explain_kernel *
 	return k->unrolled ? 0 : -ENOMEM;
 }
 
+static int choose_code(struct explain_kernel *k)
+{
+	k->executed = *k->code;
+	if (!machine_has(k->code))
+		return 0;
+	k->machine_blocks = calloc(k->code->machine_block_count + 1u, sizeof *k->machine_blocks);
+	if (!k->machine_blocks)
+		return -ENOMEM;
+	machine_view(k->code, k->machine_blocks, &k->executed);
+	return 0;
+}
+
+/* Copies of unrolled loops, which come behind the blocks, are the same lines again. */
 int explain_attribute(struct explain *e, struct explain_kernel *k, struct gs_error *err)
 {
 	k->lines = calloc(e->source.line_count + 1u, sizeof *k->lines);
-	int result = k->lines ? 0 : -ENOMEM;
+	int result = k->lines ? choose_code(k) : -ENOMEM;
 	for (uint32_t b = 0; b < k->code->block_count && !result; b++)
 		result = attribute_block(e, k, b);
 	if (!result)

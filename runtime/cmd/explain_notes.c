@@ -2,6 +2,7 @@
 #include "runtime/cmd/explain.h"
 
 #include "analysis/builtins.h"
+#include "models/machine.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,8 +25,10 @@ void explain_summary(const struct explain *e, const struct explain_kernel *k, st
 	const struct kernel_code *c = k->code;
 	uint64_t threads = e->local_threads ? e->local_threads : 256;
 	struct occupancy o = explain_occupancy(e, k, threads);
-	gs_buf_printf(out, "%u instruction%s, %u block%s, ", c->code_count, plural(c->code_count), c->block_count,
-	              plural(c->block_count));
+	gs_buf_printf(out, "%u instruction%s", k->all.instructions, plural(k->all.instructions));
+	if (machine_has(c))
+		gs_buf_printf(out, " of the machine's (%u of PTX)", c->code_count);
+	gs_buf_printf(out, ", %u block%s, ", c->block_count, plural(c->block_count));
 	if (c->loop_count)
 		gs_buf_printf(out, "%u loop%s", c->loop_count, plural(c->loop_count));
 	else
@@ -82,6 +85,24 @@ static void note_library(const struct explain *e, const struct explain_kernel *k
 	free(seen);
 }
 
+/* What the machine's assembler does beyond single instructions. */
+static void note_machine(const struct kernel_code *c, struct gs_buf *out)
+{
+	uint32_t merged = 0, unrolled = 0;
+	if (!machine_has(c))
+		return;
+	for (uint32_t b = 0; b < c->block_count; b++)
+		merged += c->machine_blocks[b].merged >= 0;
+	for (uint32_t b = c->block_count; b < c->machine_block_count; b++)
+		if (c->machine_blocks[b].times > unrolled)
+			unrolled = c->machine_blocks[b].times;
+	if (merged)
+		gs_buf_printf(out, "%u block%s no branch: instructions under predicates, in the block before\n", merged,
+		              merged == 1 ? " has" : "s have");
+	if (unrolled)
+		gs_buf_printf(out, "a loop is unrolled by %u on the way to the machine's code; it is shown once\n", unrolled);
+}
+
 void explain_notes(const struct explain *e, const struct explain_kernel *k, struct gs_buf *out)
 {
 	const struct ptx_module *m = e->module;
@@ -103,6 +124,7 @@ void explain_notes(const struct explain *e, const struct explain_kernel *k, stru
 			      m->unknown[i].opcode, m->unknown[i].count, plural(m->unknown[i].count),
 			      m->unknown[i].ptx_line);
 	note_library(e, k, out);
+	note_machine(k->code, out);
 	if (k->elsewhere.instructions)
 		gs_buf_printf(out, "%u instruction%s of no line: the compiler's own\n", k->elsewhere.instructions,
 		              plural(k->elsewhere.instructions));
