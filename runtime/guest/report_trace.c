@@ -10,7 +10,8 @@
 #include <math.h>
 #include <stdio.h>
 
-enum { HOST_LANES = 1000 };
+/* A lane with the number of its process would be taken for that process's main thread; viewers sort lanes by number. */
+enum { HOST_LANES = 1000, QUEUE_LANES = 1000000 };
 
 static struct report_file file = {.ending = ".trace.json", .fd = -1};
 
@@ -23,29 +24,43 @@ static void add_metadata(struct gs_buf *b, size_t target, uint32_t lane, const c
 
 static uint32_t lane_of(const struct schedule_command *c)
 {
-	return 1 + c->queue->index * ENGINE_COUNT + c->engine;
+	return QUEUE_LANES + c->queue->index * ENGINE_COUNT + c->engine;
+}
+
+/* Events of a lane must not overlap, not even by a rounding error: a duration is the difference of two times that were rounded to
+ * nanoseconds. */
+static void add_time(struct gs_buf *b, const char *key, long long ns)
+{
+	gs_buf_printf(b, "\"%s\":%lld.%03lld,", key, ns / 1000, ns % 1000);
 }
 
 static void add_event(struct gs_buf *b, const struct schedule_command *c, size_t target, bool host)
 {
 	const struct command_times *t = &c->times[target];
-	double begin = host ? t->host_begin : t->start, end = host ? t->host_end : t->end;
-	gs_buf_printf(b, "{\"ph\":\"X\",\"pid\":%zu,\"tid\":%u,\"ts\":%.3f,\"dur\":%.3f,\"cat\":\"%s\",", target + 1,
-	              host ? HOST_LANES + c->thread->index : lane_of(c), begin / 1000, (end - begin) / 1000,
-	              host ? "call" : c->what);
+	long long begin = llround(host ? t->host_begin : t->start), end = llround(host ? t->host_end : t->end);
+	gs_buf_printf(b, "{\"ph\":\"X\",\"pid\":%zu,\"tid\":%u,", target + 1, host ? HOST_LANES + c->thread->index : lane_of(c));
+	add_time(b, "ts", begin);
+	add_time(b, "dur", end - begin);
+	gs_buf_printf(b, "\"cat\":\"%s\",", host ? "call" : c->what);
 	json_add_string(b, "name", c->name ? c->name : c->what);
 	gs_buf_printf(b, "\"args\":{\"command\":%llu,\"kind\":\"%s\",\"size_bytes\":%llu}},\n", (unsigned long long)c->id, c->what,
 	              (unsigned long long)c->size_bytes);
+}
+
+/* One end of an arrow: it belongs to the event around its time. */
+static void add_arrow_end(struct gs_buf *b, const char *phase, size_t target, uint32_t lane, double ns, unsigned long long id)
+{
+	gs_buf_printf(b, "{\"ph\":%s,\"pid\":%zu,\"tid\":%u,", phase, target + 1, lane);
+	add_time(b, "ts", llround(ns));
+	gs_buf_printf(b, "\"id\":%llu,\"cat\":\"flow\",\"name\":\"enqueue\"},\n", id);
 }
 
 static void add_arrow(struct gs_buf *b, const struct schedule_command *c, size_t target)
 {
 	const struct command_times *t = &c->times[target];
 	unsigned long long id = (unsigned long long)c->id * MAX_TARGETS + target;
-	gs_buf_printf(b, "{\"ph\":\"s\",\"pid\":%zu,\"tid\":%u,\"ts\":%.3f,\"id\":%llu,\"cat\":\"flow\",\"name\":\"enqueue\"},\n",
-	              target + 1, HOST_LANES + c->thread->index, t->host_begin / 1000, id);
-	gs_buf_printf(b, "{\"ph\":\"f\",\"bp\":\"e\",\"pid\":%zu,\"tid\":%u,\"ts\":%.3f,\"id\":%llu,\"cat\":\"flow\",\"name\":\"enqueue\"},\n",
-	              target + 1, lane_of(c), t->start / 1000, id);
+	add_arrow_end(b, "\"s\"", target, HOST_LANES + c->thread->index, t->host_begin, id);
+	add_arrow_end(b, "\"f\",\"bp\":\"e\"", target, lane_of(c), t->start, id);
 }
 
 static void add_lanes(struct gs_buf *b, size_t target)
@@ -61,7 +76,7 @@ static void add_lanes(struct gs_buf *b, size_t target)
 	for (const struct schedule_queue *q = timeline.schedule.queues; q; q = q->next)
 		for (uint32_t e = ENGINE_COMPUTE; e < ENGINE_COUNT; e++) {
 			snprintf(name, sizeof name, "queue %u: %s", q->index, engines[e]);
-			add_metadata(b, target, 1 + q->index * ENGINE_COUNT + e, "thread_name", name);
+			add_metadata(b, target, QUEUE_LANES + q->index * ENGINE_COUNT + e, "thread_name", name);
 		}
 }
 
