@@ -71,7 +71,7 @@ analytical() {
 
 # What a user gets: the suite under the library.
 accuracy() {
-	echo "== accuracy: the suite beside GPGPU-Sim (tables and pictures in $build/accuracy-*)"
+	echo "== accuracy: the suite beside GPGPU-Sim and an H200 (tables and plots in $build/accuracy; docs/accuracy has the last ones)"
 	"$root/tests/accuracy/run.sh" "$build" 2>&1 | tee "$TMPDIR/accuracy"
 	set -- $(tail -1 "$TMPDIR/accuracy" | tr -d ,)
 	passed=$((passed + $1)) failed=$((failed + $3))
@@ -82,13 +82,6 @@ sampling() {
 	echo "== sampling beside full simulation (table in $build/sampling-perfect.csv)"
 	"$root/tests/sampling.sh" "$build" 2>&1 | tee "$TMPDIR/sampling"
 	set -- $(tail -1 "$TMPDIR/sampling" | tr -d ,)
-	passed=$((passed + $1)) failed=$((failed + $3))
-}
-
-machine() {
-	echo "== machine instructions beside the counters of an H200 (table in $build/machine-h200.csv)"
-	"$root/tests/machine/run.sh" "$build" 2>&1 | tee "$TMPDIR/machine"
-	set -- $(tail -1 "$TMPDIR/machine" | tr -d ,)
 	passed=$((passed + $1)) failed=$((failed + $3))
 }
 
@@ -167,7 +160,6 @@ timing
 analytical
 accuracy
 sampling
-machine
 tuner
 real_programs
 annotated_kernels

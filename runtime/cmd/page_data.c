@@ -214,6 +214,7 @@ static void add_accuracy(struct aggregation *a)
 		const char *targets, *memory, *text;
 	} rows[] = {
 #define ACCURACY(targets, memory, text) {targets, memory, text},
+#include "runtime/cmd/accuracy_measured.def"
 #include "runtime/cmd/accuracy.def"
 #undef ACCURACY
 	};

@@ -1,0 +1,118 @@
+#!/usr/bin/env python3
+"""Takes the comparisons of a build into the repository: docs/accuracy, and what reports say about accuracy.
+
+  keep.py BUILD_DIR/accuracy REPOSITORY
+
+Comparisons that were not made this time stay as they are.
+"""
+import csv
+import os
+import shutil
+import subprocess
+import sys
+
+# Name, metric, what is compared; then for reports: targets and memory that it speaks for, and how ("" says nothing).
+ROWS = [
+    ("gtx480-1sm", "cycles", "GTX 480, 1 SM, perfect memory: GPGPU-Sim's cycles", "", "", ""),
+    ("gtx480-15sm-1sched", "cycles", "GTX 480, 15 SMs, 1 scheduler, perfect memory: GPGPU-Sim's cycles", "", "", ""),
+    ("gtx480-15sm", "cycles", "GTX 480, 15 SMs, 2 schedulers, perfect memory: GPGPU-Sim's cycles", "gtx480", "perfect",
+     "With perfect memory, cycles are within {mean} of GPGPU-Sim 4's in the mean and {worst} at worst ({case}), over {cases} "
+     "reference cases."),
+    ("gtx480-15sm-occupancy", "cycles", "the same by the occupancy-vector model alone", "", "", ""),
+    ("gtx480-1sm-probabilistic", "cycles", "GTX 480, 1 SM, perfect memory, by the probabilistic model alone", "", "", ""),
+    ("gtx480-full", "cycles", "GTX 480 with caches, interconnect and DRAM: GPGPU-Sim's cycles", "gtx480", "hierarchy",
+     "With the memory hierarchy, cycles are within {mean} of GPGPU-Sim 4's in the mean and {worst} at worst ({case}), over {cases} "
+     "reference cases."),
+    ("gtx480-warps", "warp_instructions", "the same, every launch traced: what warps execute", "", "", ""),
+    ("h200-machine", "warp_instructions", "H200: machine instructions of warps, by hardware counters", "", "", ""),
+    ("h200-small", "median_ns", "H200, small cases: measured time, mostly that of the launch", "", "", ""),
+    ("h200-large", "median_ns", "H200, large cases: measured time", "h200", "hierarchy",
+     "With the memory hierarchy, times of {cases} large reference cases are {mean} off those that a real H200 took, in the mean, and "
+     "{worst} at worst ({case}); their logarithms correlate by {correlation}."),
+]
+ENDINGS = (".csv", "-summary.csv", ".svg", "-others.svg")
+
+
+def summary(path, metric):
+    """The row of all cases, and the comments, which tell when and with what."""
+    with open(path) as f:
+        lines = f.readlines()
+    rows = csv.DictReader(line for line in lines if not line.startswith("#"))
+    row = next(r for r in rows if r["metric"] == metric and r["half"] == "*")
+    date = next(line.split(", ")[4] for line in lines if line.startswith("# estimates: ")).strip()
+    return row, date
+
+
+def figures(row):
+    percent = {k: f"{abs(float(row[k])) * 100:.1f}%" for k in ("mean", "median", "worst")}
+    sign = "+" if float(row["worst"]) > 0 else "-"
+    correlation = f"{float(row['correlation']):.3f}" if row["correlation"] else "-"
+    return {**percent, "signed": sign + percent["worst"], "case": row["worst_case"], "cases": row["cases"], "left_out": row["left_out"],
+            "correlation": correlation}
+
+
+def version(root):
+    commit = subprocess.run(["git", "-C", root, "rev-parse", "--short", "HEAD"], capture_output=True, text=True).stdout.strip()
+    return commit or "unknown"
+
+
+def kept_versions(path):
+    """NAME -> the version that made it, as the page has it."""
+    try:
+        with open(path) as f:
+            cells = [line.split("|") for line in f if line.startswith("| [")]
+    except FileNotFoundError:
+        return {}
+    return {c[1].split("]")[0].strip(" ["): c[-2].strip() for c in cells}
+
+
+def write_page(folder, root, made):
+    page = os.path.join(folder, "README.md")
+    versions = kept_versions(page)
+    out = ["# How far estimates are from what was measured", "",
+           "Made by `tests/accuracy/run.sh BUILD_DIR --keep`; `make validate` makes the same tables anew in its build folder. References are in",
+           "`tests/reference`, cases in `kernels/cases.txt`, which says what each measures. Errors are of estimates relative to truth, none is left",
+           "out of the mean unless the table says so, and the CSV files have every case with every counter that both sides have.",
+           "The last column is the commit that was measured.", "",
+           "| comparison | of what | cases | left out | mean | median | worst | correlation of logarithms | date | version |",
+           "|---|---|---|---|---|---|---|---|---|---|"]
+    for name, metric, what, *_ in ROWS:
+        path = os.path.join(folder, name + "-summary.csv")
+        if not os.path.exists(path):
+            continue
+        row, date = summary(path, metric)
+        f = figures(row)
+        by = version(root) if name in made else versions.get(name, "unknown")
+        out.append(f"| [{name}]({name}.csv) | {what}, [plot]({name}.svg), [others]({name}-others.svg) | {f['cases']} | {f['left_out']} | "
+                   f"{f['mean']} | {f['median']} | {f['signed']} {f['case']} | {f['correlation']} | {date} | {by} |")
+    out += ["", "An H200's counters were taken with cold caches, one launch each; times are medians of nine launches, so that caches were as warm",
+            "as the launch before left them, and an estimate's are. Sectors of L2 and DRAM of small cases therefore do not compare."]
+    with open(page, "w") as f:
+        f.write("\n".join(out) + "\n")
+
+
+def write_definitions(folder, root):
+    lines = ["/* What docs/accuracy says, for readers of a report; written by tests/accuracy/keep.py. */"]
+    for name, metric, _, targets, memory, text in ROWS:
+        path = os.path.join(folder, name + "-summary.csv")
+        if text and os.path.exists(path):
+            row, date = summary(path, metric)
+            lines.append(f'ACCURACY("{targets}", "{memory}",\n         "{text.format(**figures(row))} (measured {date})")')
+    with open(os.path.join(root, "runtime/cmd/accuracy_measured.def"), "w") as f:
+        f.write("\n".join(lines) + "\n")
+
+
+def main():
+    made_in, root = sys.argv[1:]
+    folder = os.path.join(root, "docs/accuracy")
+    os.makedirs(folder, exist_ok=True)
+    made = [row[0] for row in ROWS if os.path.exists(os.path.join(made_in, row[0] + ".csv"))]
+    for name in made:
+        for ending in ENDINGS:
+            shutil.copy(os.path.join(made_in, name + ending), os.path.join(folder, name + ending))
+    write_page(folder, root, made)
+    write_definitions(folder, root)
+    print("kept:", ", ".join(made))
+
+
+main()
