@@ -143,25 +143,38 @@ static void add_library(struct text *t)
 	gs_buf_free(&list);
 }
 
+static struct sampling_stats sampling_of(size_t target)
+{
+	struct sampling_stats all = {0};
+	for (const struct kernel_stats *k = stats.kernels; k; k = k->next) {
+		const struct sampling_stats *s = &k->by_target[target].sampling;
+		all.sampled += s->sampled;
+		all.instructions += s->instructions;
+		all.simulated += s->simulated;
+		all.checks += s->checks;
+		all.error_sum += s->error_sum;
+		all.error_most = s->error_most > all.error_most ? s->error_most : all.error_most;
+	}
+	return all;
+}
+
 static void add_sampling(struct text *t)
 {
 	for (size_t g = 0; g < runtime.target_count; g++) {
-		struct sampling_stats all = {0};
-		for (const struct kernel_stats *k = stats.kernels; k; k = k->next) {
-			const struct sampling_stats *s = &k->by_target[g].sampling;
-			all.sampled += s->sampled;
-			all.checks += s->checks;
-			all.error_sum += s->error_sum;
-			all.error_most = s->error_most > all.error_most ? s->error_most : all.error_most;
-		}
+		struct sampling_stats all = sampling_of(g);
+		struct gs_buf line = {0};
+		if (!all.sampled && !all.checks)
+			continue;
+		gs_buf_printf(&line, "sampling on %s: %.2f%% of the warp instructions were simulated; %llu of %llu launches took the cycles "
+		              "per instruction of one like them", runtime.targets[g].gpu.name,
+		              all.instructions > 0 ? 100 * all.simulated / all.instructions : 0, (unsigned long long)all.sampled,
+		              (unsigned long long)stats.launches);
 		if (all.checks)
-			text_line(t, 2, "sampling on %s: %llu of %llu launches took the cycles per instruction of one like them; of %llu "
-			          "checked, the error is %.1f%% on average, %.1f%% at most", runtime.targets[g].gpu.name,
-			          (unsigned long long)all.sampled, (unsigned long long)stats.launches, (unsigned long long)all.checks,
-			          100 * all.error_sum / (double)all.checks, 100 * all.error_most);
-		else if (all.sampled)
-			text_line(t, 2, "sampling on %s: %llu of %llu launches took the cycles per instruction of one like them",
-			          runtime.targets[g].gpu.name, (unsigned long long)all.sampled, (unsigned long long)stats.launches);
+			gs_buf_printf(&line, "; of %llu checked, the error is %.1f%% on average, %.1f%% at most",
+			              (unsigned long long)all.checks, 100 * all.error_sum / (double)all.checks, 100 * all.error_most);
+		if (!line.failed)
+			text_line(t, 2, "%s", line.data);
+		gs_buf_free(&line);
 	}
 }
 

@@ -1,7 +1,7 @@
 /*
  * Launches that behave like one that was simulated take its cycles per instruction (TBPoint, III). Clusters are a kernel's own, on
- * each target. To know the error, every n-th launch that was not simulated is simulated all the same, and both are compared.
- * Only the thread that models comes here.
+ * each target. To know the error, every n-th launch of which not all was simulated is simulated in full all the same, and both are
+ * compared. Only the thread that models comes here.
  */
 #include "state.h"
 
@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 static const double THRESHOLD = 0.1; /* TBPoint, V-A */
+static const double most_checked = 2e7; /* warp instructions, some seconds; of a larger launch homogeneous regions stay sampled */
 
 /* What a launch like it gave, and how far from it this one is. NULL: simulate it. */
 static const struct estimate *known_estimate(void *ctx, const struct launch_features *f, double *distance)
@@ -35,6 +36,7 @@ static void check_error(const struct gpu *gpu, struct launch_result *r, size_t t
 {
 	struct model_options full = runtime.model;
 	struct estimate e;
+	full.exact |= (double)r->estimates[t].warp_instructions <= most_checked;
 	if (model_launch(gpu, &r->profile, &full, &e) || !(e.time_ns > 0))
 		return;
 	stats_add_check(r->launch->kernel_name, t, fabs(r->estimates[t].time_ns / e.time_ns - 1));
@@ -56,7 +58,7 @@ int sampling_model(const struct gpu *gpu, struct launch_result *r, size_t t)
 		return result;
 	if (!r->estimates[t].sampled)
 		keep_estimate(*at, &r->estimates[t]);
-	else if (every && ++(*at)->taken % every == 0)
+	if ((r->estimates[t].sampled || r->estimates[t].spread > 0) && every && ++(*at)->taken % every == 0)
 		check_error(gpu, r, t);
 	return 0;
 }

@@ -93,7 +93,7 @@ int unit_list_encode(const struct unit_list *list, struct gs_pack *pack);
 /* Launches of a kernel on a target that behave alike (sampling.c). */
 struct sampling {
 	struct launch_clusters clusters; /* data: the estimate of the one that was simulated */
-	uint64_t taken;                  /* launches that took another's */
+	uint64_t taken;                  /* launches of which not all was simulated */
 };
 
 /* Trips of a loop that a work-item enters once at most (protocol.h, columns). */
@@ -353,9 +353,10 @@ struct limiter_share {
 enum { STATS_FLAGS = 24 };
 
 /* Sums over launches with an estimate, and one of them. */
-/* Launches that took another's cycles per instruction, and what simulating some of them all the same gave. */
+/* Launches that took another's cycles per instruction, and what simulating some in full all the same gave. */
 struct sampling_stats {
 	uint64_t sampled, checks;
+	double instructions, simulated; /* of warps; those of them that were */
 	double error_sum, error_most; /* relative, of time */
 };
 

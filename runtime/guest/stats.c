@@ -78,6 +78,8 @@ static void add_estimate(struct target_stats *t, const struct launch_result *r, 
 	}
 	add_limiter(t, e->limiter, e->time_ns);
 	t->sampling.sampled += e->sampled;
+	t->sampling.instructions += (double)e->warp_instructions;
+	t->sampling.simulated += (double)e->warp_instructions * e->simulated_fraction;
 	add_flags(t, e->flags, ESTIMATE_MAX_FLAGS);
 	add_flags(t, r->flags, GS_ARRAY_LEN(r->flags));
 }

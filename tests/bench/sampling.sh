@@ -26,7 +26,7 @@ timed() {
 
 sweep() {
 	"$build/gpusim" sweep "$work/profile" --gpu gtx480 --vary sm_count=4,8,15,30 --vary schedulers_per_sm=1,2 \
-		--vary max_warps_per_sm=16,32,48,64 --vary fp32_units=1,2 -o "$work/sweep" -j "$1"
+		--vary max_blocks_per_sm=2,4,8,16 --vary fp32_units=1,2 -o "$work/sweep" -j "$1"
 }
 
 program=("$build/kernels/launches" -k "$kernels" same)
