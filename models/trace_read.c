@@ -467,16 +467,40 @@ static int read_group(struct reader *r, size_t first, size_t end, struct gs_erro
 	return 0;
 }
 
+/* Where each group's chunks begin, and behind the last one their end. */
+static size_t *find_groups(const struct reader *r, size_t *count)
+{
+	size_t *first = calloc(r->chunk_count + 1, sizeof *first), n = 0;
+	for (size_t i = 0; first && i < r->chunk_count; i++)
+		if (!i || r->chunks[i].group != r->chunks[i - 1].group)
+			first[n++] = i;
+	if (first)
+		first[n] = r->chunk_count;
+	*count = n;
+	return first;
+}
+
+/* Groups that the memory for events lasts for, if all are as the first; each of them at least. */
+static size_t groups_that_fit(const struct reader *r, size_t count)
+{
+	size_t used = r->layout->most_bytes - r->bytes_left;
+	size_t more = used ? r->bytes_left / used : count;
+	return !r->layout->most_bytes || more + 1 >= count ? count : more + 1;
+}
+
+/* Of groups that do not all fit, those are read that lie as far apart as they can. */
 static int read_groups(struct reader *r, struct gs_error *err)
 {
-	int result = 0;
-	for (size_t i = 0, end; i < r->chunk_count && !result; i = end) {
-		end = i + 1;
-		while (end < r->chunk_count && r->chunks[end].group == r->chunks[i].group)
-			end++;
-		if (!r->full)
-			result = read_group(r, i, end, err);
+	size_t count, *first = find_groups(r, &count);
+	if (!first)
+		return gs_fail(err, ENOMEM, "out of memory");
+	int result = count ? read_group(r, first[0], first[1], err) : 0;
+	size_t fit = groups_that_fit(r, count);
+	for (size_t i = 1; i < fit && !result && !r->full; i++) {
+		size_t n = i * (count - 1) / (fit - 1);
+		result = read_group(r, first[n], first[n + 1], err);
 	}
+	free(first);
 	return result;
 }
 
