@@ -3,8 +3,8 @@
  *
  *   the one whose counters say that its work-items did most nearly as much, by percents; among equals, one at the same
  *   borders of the grid; among these, the nearest by id
- * How much a group did is told by its counters, which every group has. Groups at a border differ from inner ones in the
- * memory that they touch, too.
+ * How much a group did is told by its counters, which every group has; those of some of its work-items where there are many.
+ * Groups at a border differ from inner ones in the memory that they touch, too.
  */
 #include "models/trace_internal.h"
 
@@ -12,7 +12,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { MOST_ITEMS = 1 << 18 }; /* whose counters are looked at; in larger launches only borders and places count */
+enum { MOST_ITEMS = 1 << 18 }; /* whose counters are looked at; in larger launches, some of each group */
 
 static uint32_t borders(const uint64_t grid[3], uint64_t group)
 {
@@ -28,18 +28,18 @@ static uint32_t borders(const uint64_t grid[3], uint64_t group)
 struct work {
 	const struct kernel_code *code;
 	const struct lane_counts *lanes;
-	uint32_t items;
+	uint32_t items, step; /* of a group; every step-th is looked at */
 	uint32_t *row;
 	uint64_t *counts, *sums;
 	struct code_counts result;
 };
 
-/* Instructions of all work-items of a group. */
+/* Instructions of the work-items of a group. */
 static double work_of(struct work *w, uint64_t group)
 {
 	for (uint32_t b = 0; b < w->code->counter_count; b++)
 		w->sums[b] = 0;
-	for (uint32_t i = 0; i < w->items; i++) {
+	for (uint32_t i = w->step / 2; i < w->items; i += w->step) {
 		w->lanes->gather(w->lanes->ctx, group, i, w->row);
 		w->lanes->expand(w->lanes->ctx, w->row, w->counts);
 		for (uint32_t b = 0; b < w->code->counter_count; b++)
@@ -50,19 +50,31 @@ static double work_of(struct work *w, uint64_t group)
 	return w->result.thread_instructions;
 }
 
-static int fill_work(const struct kernel_code *code, const struct trace_shape *shape, const struct lane_counts *lanes,
-                     uint64_t count, double *work)
+/* So that all groups together stay below MOST_ITEMS; not a multiple of a warp's size, which would look at one lane only. */
+static uint32_t step_of(uint64_t items, uint64_t groups)
 {
-	struct work w = {.code = code, .lanes = lanes};
-	w.items = (uint32_t)(shape->local[0] * shape->local[1] * shape->local[2]);
+	uint64_t step = (items * groups + MOST_ITEMS - 1) / MOST_ITEMS;
+	step = step < items ? step : items;
+	return (uint32_t)(step > 1 ? step | 1 : 1);
+}
+
+/* work has the groups of the launch first, then those that were traced. */
+static int fill_work(const struct kernel_code *code, const struct group_sample *sample, const struct lane_counts *lanes,
+                     const uint64_t *ids, size_t id_count, double *work)
+{
+	const uint64_t *local = sample->shape->local;
+	struct work w = {.code = code, .lanes = lanes, .items = (uint32_t)(local[0] * local[1] * local[2])};
+	w.step = step_of(w.items, sample->count);
 	w.row = calloc(lanes->columns + 1u, sizeof *w.row);
 	w.counts = calloc(code->counter_count + 1u, sizeof *w.counts);
 	w.sums = calloc(code->counter_count + 1u, sizeof *w.sums);
 	w.result.edges = calloc(code->edge_count + 1u, sizeof *w.result.edges);
 	w.result.blocks = calloc(code->block_count + 1u, sizeof *w.result.blocks);
 	int result = w.row && w.counts && w.sums && w.result.edges && w.result.blocks ? 0 : -ENOMEM;
-	for (uint64_t g = 0; g < count && !result; g++)
-		work[g] = work_of(&w, g);
+	for (uint64_t g = 0; g < sample->count && !result; g++)
+		work[g] = work_of(&w, group_of_sample(sample, g));
+	for (size_t i = 0; i < id_count && !result; i++)
+		work[sample->count + i] = work_of(&w, ids[i]);
 	free(w.row);
 	free(w.counts);
 	free(w.sums);
@@ -87,18 +99,24 @@ static bool less(const struct difference *a, const struct difference *b)
 	return a->distance < b->distance;
 }
 
-static uint32_t most_alike(const struct trace_shape *shape, const uint64_t *ids, const uint32_t *borders_of, size_t id_count,
-                           uint64_t group, const double *work)
+struct candidates {
+	const uint64_t *ids;
+	uint32_t *borders;
+	size_t count;
+	const double *work; /* NULL: not known */
+};
+
+static uint32_t most_alike(const struct trace_shape *shape, const struct candidates *c, uint64_t group, double work)
 {
 	struct difference least = {.border = true, .work = INFINITY, .distance = UINT64_MAX};
 	uint32_t best = 0, own = borders(shape->groups, group);
-	for (size_t i = 0; i < id_count; i++) {
+	for (size_t i = 0; i < c->count; i++) {
 		struct difference d = {
-			.border = borders_of[i] != own,
-			.work = work ? floor(100 * fabs(work[ids[i]] - work[group]) / (work[group] > 1 ? work[group] : 1)) : 0,
-			.distance = ids[i] > group ? ids[i] - group : group - ids[i],
+			.border = c->borders[i] != own,
+			.work = c->work ? floor(100 * fabs(c->work[i] - work) / (work > 1 ? work : 1)) : 0,
+			.distance = c->ids[i] > group ? c->ids[i] - group : group - c->ids[i],
 		};
-		if (ids[i] == group)
+		if (c->ids[i] == group)
 			return (uint32_t)i;
 		if (less(&d, &least)) {
 			least = d;
@@ -108,22 +126,29 @@ static uint32_t most_alike(const struct trace_shape *shape, const uint64_t *ids,
 	return best;
 }
 
-int trace_groups(const struct kernel_code *code, const struct trace_shape *shape, const struct lane_counts *lanes,
-                 const uint64_t *ids, size_t id_count, uint64_t count, uint32_t *stands_for)
+uint64_t group_of_sample(const struct group_sample *s, uint64_t n)
 {
-	uint64_t items = shape->local[0] * shape->local[1] * shape->local[2];
-	uint32_t *borders_of = calloc(id_count + 1, sizeof *borders_of);
+	const uint64_t *g = s->shape->groups;
+	uint64_t all = g[0] * g[1] * g[2];
+	return s->count < all ? (uint64_t)(((double)n + 0.5) * (double)all / (double)s->count) : n;
+}
+
+int trace_groups(const struct kernel_code *code, const struct group_sample *sample, const struct lane_counts *lanes,
+                 const uint64_t *ids, size_t id_count, uint32_t *stands_for)
+{
+	struct candidates c = {.ids = ids, .borders = calloc(id_count + 1, sizeof *c.borders), .count = id_count};
 	double *work = NULL;
-	int result = borders_of ? 0 : -ENOMEM;
-	if (!result && lanes && lanes->gather && id_count < count && count <= MOST_ITEMS / (items ? items : 1)) {
-		work = calloc(count + 1, sizeof *work);
-		result = work ? fill_work(code, shape, lanes, count, work) : -ENOMEM;
+	int result = c.borders ? 0 : -ENOMEM;
+	if (!result && lanes && lanes->gather && id_count < sample->count) {
+		work = calloc(sample->count + id_count, sizeof *work);
+		result = work ? fill_work(code, sample, lanes, ids, id_count, work) : -ENOMEM;
+		c.work = work ? work + sample->count : NULL;
 	}
 	for (size_t i = 0; i < id_count && !result; i++)
-		borders_of[i] = borders(shape->groups, ids[i]);
-	for (uint64_t g = 0; g < count && !result; g++)
-		stands_for[g] = most_alike(shape, ids, borders_of, id_count, g, work);
-	free(borders_of);
+		c.borders[i] = borders(sample->shape->groups, ids[i]);
+	for (uint64_t g = 0; g < sample->count && !result; g++)
+		stands_for[g] = most_alike(sample->shape, &c, group_of_sample(sample, g), work ? work[g] : 0);
+	free(c.borders);
 	free(work);
 	return result;
 }

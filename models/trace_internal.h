@@ -44,8 +44,15 @@ void shift_finder_finish(const struct shift_finder *f, const uint64_t *ids, stru
 
 /* ---- trace_groups.c: which traced group stands for which ---- */
 
-/* Fills stands_for[g] with the index of a traced group, for `count` groups of the launch. */
-int trace_groups(const struct kernel_code *code, const struct trace_shape *shape, const struct lane_counts *lanes,
-                 const uint64_t *ids, size_t id_count, uint64_t count, uint32_t *stands_for);
+/* Groups of a launch that have a place in the pattern: all of them, or `count` that are spread evenly. */
+struct group_sample {
+	const struct trace_shape *shape;
+	uint64_t count;
+};
+uint64_t group_of_sample(const struct group_sample *s, uint64_t n);
+
+/* Fills stands_for[n] with the index of a traced group, for every group of the sample. */
+int trace_groups(const struct kernel_code *code, const struct group_sample *sample, const struct lane_counts *lanes,
+                 const uint64_t *ids, size_t id_count, uint32_t *stands_for);
 
 #endif

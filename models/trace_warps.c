@@ -18,7 +18,8 @@
 #include <string.h>
 
 enum {
-	MOST_PATTERN = 1 << 16, /* groups of the launch that have their own place in the pattern */
+	MOST_PATTERN = 1 << 16, /* groups of the launch that have their own place in the pattern; of larger ones, MANY do */
+	MANY = 1 << 12,
 	MOST_PARTS = 1 << 22,   /* kept, of all paths; fewer groups are used if need be */
 	MOST_BLOCKS = 1 << 24,
 };
@@ -270,15 +271,14 @@ static int fill_pattern(struct maker *m, const struct lane_counts *lanes, const 
 {
 	struct launch_warps *w = &m->out->warps;
 	struct trace_store *s = m->out->store;
-	uint64_t count = w->groups <= MOST_PATTERN ? w->groups : used;
+	struct group_sample sample = {m->shape, w->groups <= MOST_PATTERN ? w->groups : MANY};
+	uint64_t count = sample.count;
 	uint32_t *stands_for = calloc(count + 1, sizeof *stands_for);
 	s->path_of = calloc(count * w->warps_per_group + 1, sizeof *s->path_of);
 	s->pattern_ids = calloc(count + 1, sizeof *s->pattern_ids);
 	int result = stands_for && s->path_of && s->pattern_ids ? 0 : -ENOMEM;
-	for (uint64_t g = 0; g < count && !result && count < w->groups; g++)
-		stands_for[g] = (uint32_t)g;
-	if (!result && count == w->groups)
-		result = trace_groups(m->code, m->shape, lanes, ids, used, count, stands_for);
+	if (!result)
+		result = trace_groups(m->code, &sample, lanes, ids, used, stands_for);
 	for (uint64_t g = 0; g < count && !result; g++) {
 		s->pattern_ids[g] = ids[stands_for[g]];
 		memcpy(s->path_of + g * w->warps_per_group, paths + (size_t)stands_for[g] * w->warps_per_group,
