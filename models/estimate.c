@@ -354,15 +354,6 @@ static void take_statistics(const struct kernel_code *code, const struct warp_st
 		out->memory.shared_factor = accesses / requests;
 }
 
-static void scale_memory(struct memory_statistics *m, double times)
-{
-	m->requests *= times;
-	m->transactions *= times;
-	m->dram_read_bytes *= times;
-	m->dram_written_bytes *= times;
-	m->atomics *= times;
-}
-
 /* As many cycles per instruction as the launch that it is like (TBPoint, Table IV). The overhead of a launch is not among
  * them: finish adds it. */
 static void take_alike(const struct gpu *gpu, const struct estimate *like, double distance, struct estimate *out)
@@ -381,7 +372,7 @@ static void take_alike(const struct gpu *gpu, const struct estimate *like, doubl
 	out->warp_instructions = as_count((double)like->warp_instructions * times);
 	out->machine_instructions = as_count((double)like->machine_instructions * times);
 	out->register_bank_conflicts *= times;
-	scale_memory(&out->memory, times);
+	memory_scale(&out->memory, times);
 	out->simulated_fraction = 0;
 	out->sampled = true;
 	out->spread += distance;
@@ -406,6 +397,16 @@ static int time_warps(const struct gpu *gpu, const struct launch_profile *launch
 	return result;
 }
 
+/* Instructions of work-items, as the counters of all tell, over those of the groups that stand for them. */
+static double counted_of_traced(const struct launch_warps *w, double counted)
+{
+	double traced = 0;
+	for (uint64_t i = 0; i < w->pattern_groups * w->warps_per_group; i++)
+		traced += (double)w->paths[w->path_of[i]].active_lanes;
+	traced *= (double)w->groups / (double)w->pattern_groups;
+	return traced > 0 && counted > 0 ? counted / traced : 1;
+}
+
 /* From traces; -ENOENT where none of them can be used. */
 static int model_traced(const struct gpu *gpu, const struct launch_profile *launch, const struct model_options *options,
                         struct estimate *out)
@@ -417,11 +418,16 @@ static int model_traced(const struct gpu *gpu, const struct launch_profile *laun
 	int result = trace_warps(gpu, launch->code, launch->trace, &shape, &launch->lanes, launch->accesses, &t);
 	if (result)
 		return result;
+	double times = counted_of_traced(&t.warps, (double)out->thread_instructions);
 	result = time_warps(gpu, launch, &t.warps, options, out);
 	if (!result)
 		result = count_accesses(&t.warps, 1, &out->accesses);
 	if (!result && launch->instructions)
-		result = count_warp_executions(&t.warps, 1, launch->instructions);
+		result = count_warp_executions(&t.warps, times, launch->instructions);
+	if (fabs(times - 1) > 0.01 && !out->sampled) { /* less is what the traces' own guesses cost */
+		stretch(out, times);
+		memory_scale(&out->memory, times);
+	}
 	out->lane_efficiency = t.lane_efficiency;
 	take_statistics(launch->code, &t.statistics, out);
 	if (t.statistics.unknown_addresses)

@@ -129,6 +129,63 @@ static bool extend(void *ctx, uint32_t instruction, const struct memory_part *pa
 	return true;
 }
 
+/* ---- traffic ---- */
+
+enum { MOST_LINES = 1 << 16, FEW_GROUPS = 8 };
+
+struct touched {
+	uint64_t line_bytes, count;
+	const struct kernel_code *code;
+	uint64_t *lines; /* their numbers, doubled, odd where one is written */
+};
+
+static bool touch(void *ctx, uint32_t instruction, const struct memory_part *part)
+{
+	struct touched *t = ctx;
+	enum code_class class = t->code->code[instruction].class;
+	if (t->count < MOST_LINES)
+		t->lines[t->count++] = part->address / t->line_bytes * 2 + (class == CODE_store || class == CODE_atomic);
+	return t->count < MOST_LINES;
+}
+
+static int by_number(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+	return x < y ? -1 : x > y;
+}
+
+/* Lines of a group are counted once; ranges are in order. */
+static void count_lines(struct touched *t, struct memory_range *ranges, size_t count)
+{
+	size_t r = 0;
+	qsort(t->lines, t->count, sizeof *t->lines, by_number);
+	for (uint64_t i = 0; i < t->count; i++) {
+		uint64_t address = t->lines[i] / 2 * t->line_bytes;
+		while (r < count && address >= ranges[r].address + ranges[r].bytes)
+			r++;
+		if (r == count)
+			return;
+		ranges[r].written |= t->lines[i] & 1;
+		ranges[r].traffic += i == 0 || t->lines[i - 1] / 2 != t->lines[i] / 2;
+	}
+}
+
+static int count_traffic(const struct gpu *gpu, const struct launch_warps *warps, struct memory_range *ranges, size_t count)
+{
+	struct touched t = {.line_bytes = gpu->l2_line_bytes, .code = warps->code, .lines = calloc(MOST_LINES, sizeof *t.lines)};
+	if (!t.lines)
+		return -ENOMEM;
+	for (uint64_t g = 0; g < warps->pattern_groups && g < FEW_GROUPS; g++) {
+		t.count = 0;
+		footprint_visit(warps, g, touch, &t);
+		count_lines(&t, ranges, count);
+	}
+	free(t.lines);
+	return 0;
+}
+
+/* ---- all of it ---- */
+
 static int by_address(const void *a, const void *b)
 {
 	const struct memory_range *x = a, *y = b;
@@ -144,8 +201,10 @@ static size_t merge(struct memory_range *ranges, size_t count)
 		uint64_t end = ranges[i].address + ranges[i].bytes;
 		if (!last || ranges[i].address > last->address + last->bytes)
 			ranges[kept++] = ranges[i];
-		else if (end > last->address + last->bytes)
-			last->bytes = end - last->address;
+		else {
+			last->bytes = end > last->address + last->bytes ? end - last->address : last->bytes;
+			last->anywhere |= ranges[i].anywhere;
+		}
 	}
 	return kept;
 }
@@ -170,10 +229,11 @@ int footprint_ranges(const struct gpu *gpu, const struct launch_warps *warps, st
 	}
 	for (uint32_t i = 0; i < warps->code->code_count; i++)
 		if (x.of[i].high > x.of[i].low)
-			(*out)[(*count)++] = (struct memory_range){x.of[i].low, x.of[i].high - x.of[i].low};
+			(*out)[(*count)++] = (struct memory_range){.address = x.of[i].low, .bytes = x.of[i].high - x.of[i].low,
+			                                           .anywhere = warps->shifts && !warps->shifts[i].linear};
 	*count = merge(*out, *count);
 	free(x.of);
-	return 0;
+	return count_traffic(gpu, warps, *out, *count);
 }
 
 /* ---- shares ---- */
@@ -265,10 +325,15 @@ int footprint_capacity(const struct gpu *gpu, const struct launch_warps *warps, 
                        uint64_t some, uint64_t all, double *out)
 {
 	uint64_t bytes = 0;
+	double anywhere = 0, traffic = 0;
 	*out = 1;
-	for (size_t i = 0; i < count; i++)
+	for (size_t i = 0; i < count; i++) {
 		bytes += ranges[i].bytes;
-	if (some >= all || bytes <= gpu->l2_bytes)
+		traffic += ranges[i].traffic;
+		anywhere += ranges[i].anywhere ? ranges[i].traffic : 0;
+	}
+	/* How often a line is there that is asked for at random depends on how many there are, not on who else asks. */
+	if (some >= all || bytes <= gpu->l2_bytes || anywhere > traffic / 2)
 		return 0;
 	return footprint_share(gpu, warps, some, all < warps->groups ? all : warps->groups, out);
 }

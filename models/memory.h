@@ -147,7 +147,7 @@ struct partition_counts {
 struct partition *partition_new(const struct memory_config *config);
 void partition_free(struct partition *p);
 /* What L2 holds before a launch: sectors of a line. */
-void partition_warm(struct partition *p, uint32_t slice, uint64_t address, uint64_t local);
+void partition_warm(struct partition *p, uint32_t slice, uint64_t address, uint64_t local, bool dirty);
 int partition_push(struct partition *p, uint32_t slice, const struct memory_request *r);
 /* Until the time, telling of every request that is answered. */
 typedef void memory_reply_fn(void *ctx, const struct memory_reply *reply);

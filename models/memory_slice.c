@@ -130,7 +130,7 @@ static uint32_t set_of(const struct partition *p, const struct slice *s, uint64_
 	return memory_set(local / p->config->gpu->l2_line_bytes, s->tags.sets, p->config->gpu->l2_set_hash);
 }
 
-void partition_warm(struct partition *p, uint32_t slice, uint64_t address, uint64_t local)
+void partition_warm(struct partition *p, uint32_t slice, uint64_t address, uint64_t local, bool dirty)
 {
 	struct slice *s = &p->slices[slice];
 	uint32_t set = set_of(p, s, local), line = tags_find(&s->tags, address);
@@ -139,6 +139,7 @@ void partition_warm(struct partition *p, uint32_t slice, uint64_t address, uint6
 		tags_replace(&s->tags, set, line, address);
 	}
 	s->tags.lines[line].valid = p->line_sectors < 32 ? (1u << p->line_sectors) - 1 : UINT32_MAX;
+	s->tags.lines[line].dirty = dirty ? s->tags.lines[line].valid : 0;
 	tags_touch(&s->tags, set, line);
 }
 

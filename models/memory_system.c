@@ -10,6 +10,7 @@
  * that make up for the rest.
  */
 #include "models/memory.h"
+#include "models/warm.h"
 
 #include <errno.h>
 #include <math.h>
@@ -150,22 +151,17 @@ void memory_free(struct memory_system *m)
 	free(m);
 }
 
+static void warm_line(void *ctx, uint64_t address, bool dirty)
+{
+	struct memory_system *m = ctx;
+	struct memory_place p = memory_map_find(&m->config.map, address);
+	partition_warm(m->partitions[p.channel], p.slice, address, p.local, dirty);
+}
+
 void memory_warm(struct memory_system *m, const struct memory_range *ranges, size_t count)
 {
 	const struct memory_config *c = &m->config;
-	uint64_t line = m->gpu->l2_line_bytes, all = 0, room = 2 * c->slice_bytes * c->map.channels * c->map.slices;
-	for (size_t i = 0; i < count; i++)
-		all += ranges[i].bytes;
-	for (size_t i = 0; i < count; i++) {
-		/* What twice the cache follows is gone again. */
-		uint64_t skip = all > room ? all - room : 0, from = skip < ranges[i].bytes ? skip : ranges[i].bytes;
-		all -= ranges[i].bytes;
-		uint64_t end = ranges[i].address + ranges[i].bytes;
-		for (uint64_t at = (ranges[i].address + from) / line * line; at < end; at += line) {
-			struct memory_place p = memory_map_find(&c->map, at);
-			partition_warm(m->partitions[p.channel], p.slice, at, p.local);
-		}
-	}
+	warm_lines(ranges, count, c->slice_bytes * c->map.channels * c->map.slices, m->gpu->l2_line_bytes, warm_line, m);
 }
 
 uint32_t memory_round_trip(const struct memory_system *m)

@@ -11,6 +11,7 @@
 #include "models/costs.h"
 #include "models/footprint.h"
 #include "models/memory.h"
+#include "models/warm.h"
 
 #include <errno.h>
 #include <math.h>
@@ -199,18 +200,12 @@ static int set_up(struct walk *w, uint32_t resident, uint64_t shared_bytes, doub
 	return ok && w->walkers ? rc : -ENOMEM;
 }
 
-static void warm(struct walk *w, const struct memory_range *ranges, size_t count)
+static void warm_line(void *ctx, uint64_t address, bool dirty)
 {
-	uint64_t line = w->gpu->l2_line_bytes, room = 2 * (uint64_t)w->l2.sets * w->l2.ways * line, all = 0;
-	for (size_t i = 0; i < count; i++)
-		all += ranges[i].bytes;
-	for (size_t i = 0; i < count; i++) {
-		uint64_t skip = all > room ? all - room : 0, end = ranges[i].address + ranges[i].bytes;
-		all -= ranges[i].bytes;
-		skip = skip < ranges[i].bytes ? skip : ranges[i].bytes;
-		for (uint64_t at = (ranges[i].address + skip) / line * line; at < end; at += line)
-			w->l2.lines[l2_line(w, at)].valid = UINT32_MAX;
-	}
+	struct walk *w = ctx;
+	struct tag_line *l = &w->l2.lines[l2_line(w, address)];
+	l->valid = UINT32_MAX;
+	l->dirty = dirty ? (uint32_t)w->sector_mask : 0;
 }
 
 static void sum_up(const struct walk *w, double scale, struct memory_walk *out)
@@ -266,7 +261,7 @@ int memory_walk(const struct gpu *gpu, const struct launch_warps *warps, uint32_
 	if (!rc)
 		rc = set_up(&w, resident, shared_bytes, capacity);
 	if (!rc && gpu->l2_warm)
-		warm(&w, before, count);
+		warm_lines(before, count, (uint64_t)w.l2.sets * w.l2.ways * gpu->l2_line_bytes, gpu->l2_line_bytes, warm_line, &w);
 	w.written = 0;
 	uint64_t n = 0;
 	for (; !rc && n < warps->groups && w.parts < MOST_PARTS && !w.failed; n += together)

@@ -61,8 +61,11 @@ static void report(const struct ov_work *work, const struct ov_plan *plan, const
 	out->spread = out->cycles > 0 ? o->spread_cycles / out->cycles : 0;
 	out->bank_conflicts = (double)o->conflicts * scale;
 	out->memory = o->memory;
-	out->memory.requests *= scale;
-	out->memory.transactions *= scale;
+	/* What is behind SMs has been told for all of them. */
+	double groups = o->instructions ? share / (double)o->instructions : 1;
+	out->memory.requests *= scale / groups;
+	out->memory.transactions *= scale / groups;
+	memory_scale(&out->memory, groups);
 }
 
 /* A part of the SMs has that part of L2's and DRAM's bandwidth (memory_system.c), and a part of L2's capacity. */

@@ -8,6 +8,7 @@
 #ifndef GPUSIM_REQUESTS_H
 #define GPUSIM_REQUESTS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* One part: where, and which of the GPU's smallest pieces (l1_sector_bytes or 32 bytes, whichever is less) are touched. */
@@ -25,9 +26,12 @@ struct path_requests {
 	const struct memory_part *parts;
 };
 
-/* A part of memory. */
+/* A part of memory that a launch touches. */
 struct memory_range {
 	uint64_t address, bytes;
+	double traffic; /* distinct lines of it that a group touches, about: how much of a cache it takes beside other ranges */
+	bool anywhere;  /* any group may ask for any line; else each goes through its own */
+	bool written;
 };
 
 /*
@@ -47,5 +51,8 @@ struct memory_statistics {
 	double atomics;      /* operations of lanes at L2 */
 	double load_latency; /* cycles of a load from its start to its value, mean over those that missed L1 */
 };
+
+/* Of so many times as much. */
+void memory_scale(struct memory_statistics *m, double times);
 
 #endif

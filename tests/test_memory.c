@@ -238,7 +238,7 @@ static double read_all(const struct gpu *gpu, uint64_t bytes, bool warm)
 {
 	struct memory_system *m = memory_new(gpu, gpu->sm_count, 1);
 	struct arrivals arrivals = {0};
-	struct memory_range range = {0, bytes};
+	struct memory_range range = {.bytes = bytes, .traffic = 1};
 	CU_ASSERT_PTR_NOT_NULL_FATAL(m);
 	if (warm)
 		memory_warm(m, &range, 1);
@@ -324,7 +324,7 @@ static double distance(const struct scene *s, uint32_t n)
 static void latencies_are_those_of_the_description(void)
 {
 	static const char *const names[] = {"gtx480", "qv100", "v100", "a100", "h200", "titanx", "rtx2060"};
-	const struct memory_range warm = {1 << 20, 1 << 12};
+	const struct memory_range warm = {.address = 1 << 20, .bytes = 1 << 12, .traffic = 1};
 	const uint64_t addresses[] = {1 << 20, 1 << 20, 1 << 24, 1 << 24, (1 << 20) + 128};
 	for (size_t i = 0; i < GS_ARRAY_LEN(names); i++) {
 		static struct scene s;

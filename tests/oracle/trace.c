@@ -204,7 +204,7 @@ static struct memory_range *find_buffers(const struct oracle *o, const struct or
 		const struct oracle_argument *a = &launch->arguments[i];
 		if (a->kind != ORACLE_BUFFER)
 			continue;
-		ranges[(*count)++] = (struct memory_range){at, a->bytes};
+		ranges[(*count)++] = (struct memory_range){.address = at, .bytes = a->bytes, .traffic = (double)a->bytes};
 		at += oracle_align(a->bytes);
 	}
 	return ranges;
