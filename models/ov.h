@@ -72,10 +72,15 @@ struct ov_machine {
 	uint32_t collector_total, banks, max_reads;     /* of a partition; of an instruction */
 	uint32_t fill_places; /* a power of two */
 	uint32_t refill_at; /* a warp with no more than that in its buffer is fetched for */
-	uint32_t collector_steps;
+	uint32_t fetches, fetch_width, buffer_entries, fetch_cycles; /* per cycle; instructions; from fetch to issue */
+	uint32_t collector_steps, issues, result_buses;
 	bool collects, by_age, resolves_banks;
 	uint32_t front[2]; /* cycles from issue to start, without and with registers to read; ldst: one less */
-	uint64_t all_banks;   /* a bit each */
+	uint32_t pool_kinds[OV_KINDS + 1]; /* whose collectors are in each pool */
+	/* Of bank 0, and of all but for copies. Where banks divide the 64 bits of a mask, masks are repeated as often as they
+	 * fit, so that adding to a bank's number is to rotate the mask. */
+	uint64_t bank_bits, all_banks;
+	bool banks_rotate;
 	ov_run_fn *run;       /* the variant that fits */
 };
 
@@ -86,7 +91,8 @@ enum ov_wait { OV_RUNS, OV_AT_BARRIER, OV_AT_ATOMIC, OV_AT_FENCE };
 enum ov_place { OV_FLUSHES = OV_KINDS, OV_BLOCKED, OV_LOAD_BLOCKED, OV_WAITS, OV_NOWHERE, OV_PLACES };
 
 struct ov_warp {
-	uint32_t pc, left;            /* next instruction, and how many its block still has */
+	_Alignas(64) uint32_t pc; /* next instruction */
+	uint32_t left;                /* instructions of its block */
 	uint32_t buffer_pc, fetch_pc; /* what the buffer begins with, and what is fetched next */
 	uint64_t unwritten;           /* of pending registers, as in ov_op; maybe of others, while some are pending */
 	uint32_t in_flight, pending;  /* instructions not completed; registers not written */
@@ -128,13 +134,14 @@ struct ov_flight {
 /* For one kind of units in one partition: issued, and collected. Both are in the order of issue. */
 struct ov_lane {
 	struct ov_flight *port, *collected;
-	uint32_t port_count, collected_count, size, pool; /* size: of either */
+	uint16_t port_count, collected_count, size, pool; /* size: of either */
+	uint32_t partition;
 };
 
 struct ov_collector {
 	struct ov_flight flight;
-	uint8_t *more; /* banks to be read once more, after those that it needs */
-	uint16_t more_count, partition;
+	uint16_t more; /* banks to be read once more, after those that it needs: so many of its max_reads places */
+	uint16_t partition;
 	uint32_t pool; /* of the partition */
 	uint64_t bit;  /* in its pool */
 };
@@ -145,7 +152,6 @@ struct ov_reading {
 };
 
 struct ov_pool {
-	uint64_t free, ready;
 	uint32_t first, size; /* collectors of the SM */
 	uint32_t dispatchers;
 	bool one_kind; /* of units */
@@ -155,12 +161,14 @@ struct ov_pool {
 /* What schedulers with units of their own have for themselves, or all share: ports, collectors, banks. */
 struct ov_partition {
 	uint64_t waiting_banks, written_banks;
-	/* Kinds of units, or pools, that have something to do, so that the rest is not looked at. */
-	uint32_t port_kinds, full_kinds, ready_pools;
+	/* Kinds of units, or pools, that have something to do, and those that cannot, so that the rest is not looked at: kinds
+	 * with something in the port, with a full port, without a free collector, that cannot take what is collected. */
+	uint32_t port_kinds, full_kinds, starved_kinds, choked_kinds, ready_pools;
 	/* Collectors that are reading, in the order of their allocation, which is that of the banks' queues. */
 	uint32_t reading_count;
 	struct ov_reading *reading;
 	struct ov_lane lanes[OV_KINDS];
+	uint64_t free[OV_KINDS + 1], ready[OV_KINDS + 1]; /* collectors of each pool */
 	struct ov_pool pools[OV_KINDS + 1]; /* the last is for kinds without collectors of their own */
 };
 
@@ -179,7 +187,7 @@ enum ov_event_kind {
 };
 
 struct ov_event {
-	uint64_t time;
+	uint32_t time; /* its low bits: events are less than that away */
 	uint32_t next, op;
 	uint16_t slot;
 	uint8_t kind;
@@ -211,7 +219,9 @@ struct ov_sm {
 	struct ov_scheduler *schedulers;
 	struct ov_partition *partitions;
 	struct ov_collector *collectors; /* collector_total per partition */
+	uint8_t *more;                   /* max_reads per collector */
 	uint32_t collected_kinds; /* of all partitions */
+	uint64_t start_at[OV_KINDS]; /* when the first unit of the kind is free */
 	struct ov_unit *units; /* all kinds, in order */
 	struct ov_bus *bus; /* by time modulo OV_WHEEL */
 	uint64_t *line_ready;
@@ -222,7 +232,6 @@ struct ov_sm {
 	uint32_t reply_head, reply_count;
 	struct ov_fill *fills; /* a ring, in the order of time */
 	uint32_t fill_head, fill_tail; /* of all there ever were */
-	uint32_t in_collected; /* instructions */
 
 	uint32_t *wheel;
 	uint64_t wheel_used[OV_WHEEL / 64];

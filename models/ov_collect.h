@@ -11,66 +11,55 @@
 
 #include "models/ov_stages.h"
 
-static uint32_t next_ready(uint64_t ready, uint32_t last)
+static inline uint32_t next_ready(uint64_t ready, uint32_t last)
 {
-	uint64_t after = last >= 63 ? 0 : ready & (~0ULL << (last + 1));
+	uint64_t after = ready & (~1ULL << last);
 	return (uint32_t)__builtin_ctzll(after ? after : ready);
 }
 
 /* In the order of issue: the units take the oldest. */
-static void insert_collected(struct ov_lane *l, const struct ov_flight *f)
+static inline void insert_collected(struct ov_lane *l, const struct ov_flight *f)
 {
-	uint32_t at = l->collected_count++;
-	for (; at && (int32_t)(l->collected[at - 1].uid - f->uid) > 0; at--)
-		l->collected[at] = l->collected[at - 1];
-	l->collected[at] = *f;
+	struct ov_flight *at = &l->collected[l->collected_count++];
+	for (; at != l->collected && (int32_t)(at[-1].uid - f->uid) > 0; at--)
+		at[0] = at[-1];
+	*at = *f;
 }
 
-static void dispatch_from(struct ov_sm *sm, struct ov_lane *lanes, struct ov_pool *p)
+static inline void dispatch_pool(struct ov_sm *sm, struct ov_partition *p, uint32_t n)
 {
-	const struct ov_collector *collectors = &sm->collectors[p->first];
-	uint64_t ready = p->ready, taken = 0;
-	uint32_t kinds = 0, count = 0;
-	for (uint32_t d = 0, dispatchers = p->dispatchers; d < dispatchers && ready; d++) {
-		uint32_t unit = next_ready(ready, p->last[d]);
+	struct ov_pool *pool = &p->pools[n];
+	const struct ov_collector *collectors = &sm->collectors[pool->first];
+	uint64_t ready = p->ready[n], taken = 0;
+	for (uint32_t d = 0, dispatchers = pool->dispatchers; d < dispatchers && ready;) {
+		uint32_t unit = next_ready(ready, pool->last[d]);
 		const struct ov_flight *f = &collectors[unit].flight;
-		struct ov_lane *l = &lanes[f->kind];
+		struct ov_lane *l = &p->lanes[f->kind];
 		ready &= ~(1ULL << unit);
-		if (l->collected_count == l->size) {
-			if (p->one_kind)
-				break;
-			d--;
-			continue;
+		if (l->collected_count < l->size) {
+			pool->last[d++] = (uint8_t)unit;
+			insert_collected(l, f);
+			taken |= 1ULL << unit;
+			sm->collected_kinds |= 1u << f->kind;
+			if (l->collected_count == l->size)
+				p->choked_kinds |= 1u << f->kind;
+		} else if (pool->one_kind) {
+			break;
 		}
-		p->last[d] = (uint8_t)unit;
-		insert_collected(l, f);
-		taken |= 1ULL << unit;
-		kinds |= 1u << f->kind;
-		count++;
 	}
 	if (!taken)
 		return;
-	p->ready &= ~taken;
-	p->free |= taken;
-	sm->in_collected += count;
-	sm->collected_kinds |= kinds;
+	p->free[n] |= taken;
+	p->starved_kinds &= ~sm->m->pool_kinds[n];
 	sm->moved = true;
-}
-
-static void dispatch(struct ov_sm *sm, struct ov_partition *p)
-{
-	uint32_t left = 0;
-	for (uint32_t bits = p->ready_pools; bits; bits &= bits - 1) {
-		struct ov_pool *pool = &p->pools[__builtin_ctz(bits)];
-		dispatch_from(sm, p->lanes, pool);
-		left |= pool->ready ? bits & -bits : 0;
-	}
-	p->ready_pools = left;
+	p->ready[n] &= ~taken;
+	if (!p->ready[n])
+		p->ready_pools &= ~(1u << n);
 }
 
 static inline void read_done(struct ov_partition *p, const struct ov_collector *c)
 {
-	p->pools[c->pool].ready |= c->bit;
+	p->ready[c->pool] |= c->bit;
 	p->ready_pools |= 1u << c->pool;
 }
 
@@ -81,13 +70,15 @@ static void ov_read_done(struct ov_sm *sm, uint32_t collector)
 }
 
 /* Of banks just read, those that are to be read once more, and those still needed. */
-static uint64_t ask_again(struct ov_collector *c, uint64_t banks, uint64_t need)
+static uint64_t ask_again(struct ov_sm *sm, uint32_t collector, uint64_t banks, uint64_t need)
 {
-	for (uint32_t i = 0; i < c->more_count;) {
-		uint64_t bank = 1ULL << c->more[i];
+	struct ov_collector *c = &sm->collectors[collector];
+	uint8_t *more = &sm->more[(size_t)collector * sm->m->max_reads];
+	for (uint32_t i = 0; i < c->more;) {
+		uint64_t bank = sm->m->bank_bits << more[i];
 		if (banks & bank && !(need & bank)) {
 			need |= bank;
-			c->more[i] = c->more[--c->more_count];
+			more[i] = more[--c->more];
 		} else {
 			i++;
 		}
@@ -96,84 +87,85 @@ static uint64_t ask_again(struct ov_collector *c, uint64_t banks, uint64_t need)
 }
 
 /* A bank answers the first that asks, unless it is being written. */
-static void read_banks(struct ov_sm *sm, struct ov_partition *p)
+static inline void read_banks(struct ov_sm *sm, struct ov_partition *p)
 {
-	struct ov_reading *reading = p->reading;
-	struct ov_collector *collectors = sm->collectors;
+	struct ov_reading *kept = p->reading;
 	uint64_t idle = ~p->written_banks, waiting = 0;
-	uint32_t kept = 0, count = p->reading_count;
-	for (uint32_t i = 0; i < count; i++) {
-		struct ov_collector *c = &collectors[reading[i].collector];
-		uint64_t read = reading[i].need & idle, need = reading[i].need & ~idle;
-		idle &= ~read;
-		if (c->more_count)
-			need = ask_again(c, read, need);
+	for (const struct ov_reading *r = p->reading, *end = r + p->reading_count; r < end; r++) {
+		const struct ov_collector *c = &sm->collectors[r->collector];
+		uint64_t need = r->need & ~idle;
+		if (c->more)
+			need = ask_again(sm, r->collector, r->need & idle, need);
+		idle &= ~r->need;
 		waiting |= need;
 		if (need)
-			reading[kept++] = (struct ov_reading){need, reading[i].collector};
+			*kept++ = (struct ov_reading){need, r->collector};
 		else
 			read_done(p, c);
 	}
 	/* Something is read in this cycle or, written banks being free again, in the next. */
 	sm->moved = true;
-	p->reading_count = kept;
+	p->reading_count = (uint32_t)(kept - p->reading);
 	p->waiting_banks = waiting;
 }
 
-static void note_repeats(struct ov_sm *sm, struct ov_collector *c, const struct ov_op *op, const struct ov_warp *w)
+static void note_repeats(struct ov_sm *sm, uint32_t collector, const struct ov_op *op, const struct ov_warp *w)
 {
 	const struct kernel_code *code = sm->m->launch->code;
 	const uint16_t *reads = &code->operands[op->first_operand + op->writes];
+	uint8_t *more = &sm->more[(size_t)collector * sm->m->max_reads];
+	uint16_t count = 0;
 	uint64_t seen = 0;
 	for (uint32_t i = 0; i < op->reads; i++) {
 		uint32_t bank = (code->register_table[reads[i]].number + w->bank) % sm->m->banks;
 		if (seen >> bank & 1)
-			c->more[c->more_count++] = (uint8_t)bank;
+			more[count++] = (uint8_t)bank;
 		seen |= 1ULL << bank;
 	}
-	sm->conflicts += c->more_count;
+	sm->collectors[collector].more = count;
+	sm->conflicts += count;
 }
 
 /* Counts the reads that find the bank's queue not empty. */
-static void ask_banks(struct ov_sm *sm, struct ov_partition *p, const struct ov_op *op, uint32_t collector)
+static inline void ask_banks(struct ov_sm *sm, struct ov_partition *p, const struct ov_op *op, uint32_t collector, uint32_t slot)
 {
-	struct ov_collector *c = &sm->collectors[collector];
-	const struct ov_warp *w = &sm->warps[c->flight.slot];
+	const struct ov_warp *w = &sm->warps[slot];
 	uint64_t need = ov_rotate(sm->m, w, op->read_banks);
-	for (uint64_t met = need & p->waiting_banks; met; met &= met - 1)
+	for (uint64_t met = need & p->waiting_banks & sm->m->all_banks; met; met &= met - 1)
 		sm->conflicts++;
 	p->waiting_banks |= need;
 	p->reading[p->reading_count++] = (struct ov_reading){need, collector};
 	if (op->repeats)
-		note_repeats(sm, c, op, w);
+		note_repeats(sm, collector, op, w);
 }
 
-static void collect(struct ov_sm *sm, struct ov_partition *p, struct ov_pool *pool, const struct ov_flight *f)
+static inline void collect(struct ov_sm *sm, struct ov_partition *p, uint32_t collector, const struct ov_flight *f)
 {
 	const struct ov_machine *m = sm->m;
 	const struct ov_op *op = &m->ops[f->op];
-	uint32_t collector = pool->first + (uint32_t)__builtin_ctzll(pool->free);
 	struct ov_collector *c = &sm->collectors[collector];
-	pool->free &= pool->free - 1;
 	c->flight = *f;
 	if (op->reads == 0)
 		read_done(p, c);
 	else if (m->resolves_banks)
-		ask_banks(sm, p, op, collector);
+		ask_banks(sm, p, op, collector, f->slot);
 	else
 		ov_schedule(sm, sm->now + 2 + ov_extra_cycles(&sm->read_debt, m->options->extra_read_cycles), OV_READ_DONE, 0, collector);
 }
 
-static void allocate_kind(struct ov_sm *sm, struct ov_partition *p, uint32_t kind)
+static inline void allocate_kind(struct ov_sm *sm, struct ov_partition *p, uint32_t kind)
 {
 	struct ov_lane *l = &p->lanes[kind];
-	struct ov_pool *pool = &p->pools[l->pool];
-	uint32_t taken = 0, count = l->port_count;
-	for (; taken < count && pool->free; taken++)
-		collect(sm, p, pool, &l->port[taken]);
+	uint64_t free = p->free[l->pool];
+	uint32_t taken = 0, count = l->port_count, first = p->pools[l->pool].first;
+	for (; taken < count && free; taken++, free &= free - 1)
+		collect(sm, p, first + (uint32_t)__builtin_ctzll(free), &l->port[taken]);
+	p->free[l->pool] = free;
+	if (!free)
+		p->starved_kinds |= sm->m->pool_kinds[l->pool];
 	if (!taken)
 		return;
-	l->port_count = count - taken;
+	l->port_count = (uint16_t)(count - taken);
 	for (uint32_t i = taken; i < count; i++)
 		l->port[i - taken] = l->port[i];
 	sm->moved = true;
@@ -187,12 +179,13 @@ static inline void ov_collect(struct ov_sm *sm)
 	const struct ov_machine *m = sm->m;
 	for (uint32_t i = 0; i < m->collector_steps; i++)
 		for (struct ov_partition *p = sm->partitions, *end = p + ov_partitions(m); p < end; p++) {
-			if (p->ready_pools)
-				dispatch(sm, p);
+			/* A kind's own pool has the kind's bit. */
+			for (uint32_t bits = p->ready_pools & ~p->choked_kinds; bits; bits &= bits - 1)
+				dispatch_pool(sm, p, (uint32_t)__builtin_ctz(bits));
 			if (p->reading_count)
 				read_banks(sm, p);
 			p->written_banks = 0;
-			for (uint32_t bits = p->port_kinds; bits; bits &= bits - 1)
+			for (uint32_t bits = p->port_kinds & ~p->starved_kinds; bits; bits &= bits - 1)
 				allocate_kind(sm, p, (uint32_t)__builtin_ctz(bits));
 		}
 }

@@ -20,14 +20,12 @@ static inline void run_cycle(struct ov_sm *sm)
 	sm->moved = sm->recheck = false;
 	ov_fill_buffers(sm);
 	ov_process_events(sm);
-	if (sm->in_collected)
-		ov_start_units(sm);
+	ov_start_units(sm);
 	if (sm->results_head != OV_NONE)
 		ov_write_load_results(sm);
 	if (sm->m->collects)
 		ov_collect(sm);
-	if (sm->in_collected)
-		ov_start_memory(sm);
+	ov_start_memory(sm);
 	ov_issue(sm);
 	ov_fetch(sm);
 }
@@ -43,31 +41,40 @@ static inline uint64_t next_cycle(const struct ov_sm *sm)
 	return next < reply ? next : reply;
 }
 
+/* Nothing to do before the limit: whether it is the end. */
+static enum ov_state pause_at(struct ov_sm *sm, uint64_t next)
+{
+	if (next == OV_NEVER && sm->limit == OV_NEVER) {
+		sm->error = -EDEADLK;
+		return OV_DONE;
+	}
+	sm->paused = true;
+	sm->moved |= next == sm->now + 1;
+	return OV_PAUSED;
+}
+
+static inline void count_cycle(struct ov_sm *sm)
+{
+	sm->reason = sm->issued ? CYCLES_issue : ov_reason(sm);
+	sm->by[sm->reason]++;
+}
+
 static inline enum ov_state run_cycles(struct ov_sm *sm)
 {
 	uint64_t next = sm->paused ? next_cycle(sm) : sm->now + 1;
-	for (;;) {
-		if (next == OV_NEVER && sm->limit == OV_NEVER) {
-			sm->error = -EDEADLK;
-			return OV_DONE;
-		}
-		sm->paused = next >= sm->limit;
-		if (sm->paused) {
-			sm->moved |= next == sm->now + 1;
-			return OV_PAUSED;
-		}
-		sm->by[sm->reason] += next - sm->now - 1;
+	sm->paused = false;
+	for (;; next = next_cycle(sm)) {
+		if (next >= sm->limit)
+			return pause_at(sm, next);
+		if (next != sm->now + 1)
+			sm->by[sm->reason] += next - sm->now - 1;
 		advance_to(sm, next);
 		run_cycle(sm);
-		sm->reason = sm->issued ? CYCLES_issue : ov_reason(sm);
-		sm->by[sm->reason]++;
-		if (sm->live_groups == 0 && sm->no_more)
+		count_cycle(sm);
+		if ((sm->no_more && sm->live_groups == 0) || sm->error)
 			return OV_DONE;
-		if (sm->error)
-			return OV_DONE;
-		if (!sm->no_more && ov_has_room(sm))
+		if (!sm->no_more && sm->live_groups < sm->m->groups_per_sm)
 			return OV_WANTS_GROUP;
-		next = next_cycle(sm);
 	}
 }
 

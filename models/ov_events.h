@@ -9,7 +9,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-static bool grow_events(struct ov_sm *sm)
+static __attribute__((noinline, cold)) bool grow_events(struct ov_sm *sm)
 {
 	uint32_t capacity = sm->event_capacity ? sm->event_capacity * 2 : 256;
 	struct ov_event *events = realloc(sm->events, capacity * sizeof *events);
@@ -26,14 +26,14 @@ static bool grow_events(struct ov_sm *sm)
 }
 
 /* Nothing of this cycle: its events are being dealt with, or have been. */
-static void ov_schedule(struct ov_sm *sm, uint64_t time, enum ov_event_kind kind, uint32_t slot, uint32_t op)
+static inline void ov_schedule(struct ov_sm *sm, uint64_t time, enum ov_event_kind kind, uint32_t slot, uint32_t op)
 {
-	if (sm->free_event == OV_NONE && !grow_events(sm))
+	if (__builtin_expect(sm->free_event == OV_NONE, 0) && !grow_events(sm))
 		return;
 	uint32_t n = sm->free_event, place = time % OV_WHEEL;
 	struct ov_event *e = &sm->events[n];
 	sm->free_event = e->next;
-	e->time = time;
+	e->time = (uint32_t)time;
 	e->next = sm->wheel[place];
 	e->op = op;
 	e->slot = (uint16_t)slot;
@@ -42,7 +42,7 @@ static void ov_schedule(struct ov_sm *sm, uint64_t time, enum ov_event_kind kind
 	sm->wheel_used[place / 64] |= 1ULL << place % 64;
 }
 
-static void free_event(struct ov_sm *sm, uint32_t n)
+static inline void free_event(struct ov_sm *sm, uint32_t n)
 {
 	sm->events[n].next = sm->free_event;
 	sm->free_event = n;
@@ -51,11 +51,12 @@ static void free_event(struct ov_sm *sm, uint32_t n)
 /* The earliest in a bucket. */
 static uint64_t bucket_time(const struct ov_sm *sm, uint32_t place)
 {
-	uint64_t time = OV_NEVER;
-	for (uint32_t n = sm->wheel[place]; n != OV_NONE; n = sm->events[n].next)
-		if (sm->events[n].time < time)
-			time = sm->events[n].time;
-	return time;
+	uint32_t least = UINT32_MAX;
+	for (uint32_t n = sm->wheel[place]; n != OV_NONE; n = sm->events[n].next) {
+		uint32_t ahead = sm->events[n].time - (uint32_t)sm->now;
+		least = ahead < least ? ahead : least;
+	}
+	return sm->now + least;
 }
 
 static uint64_t ov_next_event(const struct ov_sm *sm)
@@ -77,7 +78,7 @@ static uint64_t ov_next_event(const struct ov_sm *sm)
 	return best;
 }
 
-static void complete(struct ov_sm *sm, uint32_t slot)
+static inline void complete(struct ov_sm *sm, uint32_t slot)
 {
 	struct ov_warp *w = &sm->warps[slot];
 	w->in_flight--;
@@ -85,7 +86,7 @@ static void complete(struct ov_sm *sm, uint32_t slot)
 		ov_may_retire(sm, slot);
 }
 
-static void release_registers(struct ov_sm *sm, uint32_t slot, const struct ov_op *op)
+static inline void release_registers(struct ov_sm *sm, uint32_t slot, const struct ov_op *op)
 {
 	struct ov_warp *w = &sm->warps[slot];
 	uint8_t *registers = &sm->registers[(size_t)slot * sm->m->register_count];
@@ -106,13 +107,13 @@ static void release_registers(struct ov_sm *sm, uint32_t slot, const struct ov_o
 }
 
 /* A unit's result always finds its bank; reads of this cycle wait for it. */
-static void write_banks(struct ov_sm *sm, uint32_t slot, const struct ov_op *op)
+static inline void write_banks(struct ov_sm *sm, uint32_t slot, const struct ov_op *op)
 {
 	if (sm->m->resolves_banks)
 		ov_partition_of(sm, slot)->written_banks |= ov_rotate(sm->m, &sm->warps[slot], op->write_banks);
 }
 
-static void write_result(struct ov_sm *sm, uint32_t slot, uint32_t n)
+static inline void write_result(struct ov_sm *sm, uint32_t slot, uint32_t n)
 {
 	const struct ov_op *op = &sm->m->ops[n];
 	write_banks(sm, slot, op);
@@ -201,7 +202,7 @@ static inline void ov_process_events(struct ov_sm *sm)
 	for (; n != OV_NONE; n = next) {
 		const struct ov_event e = sm->events[n];
 		next = e.next;
-		if (e.time != sm->now) {
+		if (e.time != (uint32_t)sm->now) {
 			sm->events[n].next = later;
 			later = n;
 			continue;
@@ -212,7 +213,10 @@ static inline void ov_process_events(struct ov_sm *sm)
 			continue;
 		}
 		free_event(sm, n);
-		process(sm, &e);
+		if (e.kind == OV_WRITE)
+			write_result(sm, e.slot, e.op);
+		else
+			process(sm, &e);
 	}
 	if (later != OV_NONE) {
 		sm->wheel[place] = later;

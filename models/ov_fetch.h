@@ -61,16 +61,15 @@ static inline void ov_fill_buffers(struct ov_sm *sm)
 static inline void deliver(struct ov_sm *sm, uint32_t slot)
 {
 	sm->fills[sm->fill_tail++ & (sm->m->fill_places - 1)] =
-		(struct ov_fill){sm->now + sm->m->gpu->fetch_to_issue_cycles, (uint16_t)slot, sm->warps[slot].epoch};
+		(struct ov_fill){sm->now + sm->m->fetch_cycles, (uint16_t)slot, sm->warps[slot].epoch};
 	sm->moved = true;
 }
 
 /* Past the end of the code is other code, as good to fetch as any. */
 static inline uint32_t fetched_instructions(const struct ov_sm *sm, const struct ov_warp *w)
 {
-	const struct gpu *gpu = sm->m->gpu;
-	uint32_t room = gpu->instruction_buffer_entries - w->buffered;
-	return gpu->fetch_width < room ? gpu->fetch_width : room;
+	uint32_t room = sm->m->buffer_entries - w->buffered;
+	return sm->m->fetch_width < room ? sm->m->fetch_width : room;
 }
 
 /* The first touch of a line by the SM brings it; whoever needs it meanwhile waits too. */
@@ -142,7 +141,7 @@ static void retire_warps(struct ov_sm *sm, uint32_t end)
 static inline void ov_fetch(struct ov_sm *sm)
 {
 	const struct ov_machine *m = sm->m;
-	for (uint32_t i = 0; i < m->gpu->fetches_per_cycle; i++) {
+	for (uint32_t i = 0; i < m->fetches; i++) {
 		if (ov_next_reply(sm) <= sm->now) {
 			uint32_t slot = sm->replies[sm->reply_head].slot;
 			sm->reply_head = (sm->reply_head + 1) % m->slots;
@@ -150,7 +149,7 @@ static inline void ov_fetch(struct ov_sm *sm)
 			deliver(sm, slot);
 			continue;
 		}
-		uint32_t slot = ov_next_bit(sm->hungry, ov_slot_words(m), sm->last_fetched + 1);
+		uint32_t slot = ov_next_bit_after(sm->hungry, ov_slot_words(m), sm->last_fetched);
 		if (sm->retirable_count)
 			retire_warps(sm, slot);
 		if (slot == OV_NONE)

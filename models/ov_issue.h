@@ -46,7 +46,7 @@ static inline void move_warp(const struct ov_scheduler *s, struct ov_warp *w, en
 	w->place = (uint8_t)place;
 }
 
-static void ov_update_warp(struct ov_sm *sm, uint32_t slot)
+static inline void ov_update_warp(struct ov_sm *sm, uint32_t slot)
 {
 	struct ov_warp *w = &sm->warps[slot];
 	enum ov_place place = w->wait                      ? OV_WAITS
@@ -193,28 +193,24 @@ static inline void step_warp(struct ov_sm *sm, struct ov_warp *w, uint32_t slot,
 	move_warp(&sm->schedulers[w->scheduler], w, w->buffered ? ready_place(sm, w, slot) : OV_NOWHERE);
 }
 
-static inline bool accept(struct ov_sm *sm, uint32_t partition, const struct ov_flight *f)
+/* Into the port of its kind, which is not full. */
+static inline void enter_port(struct ov_partition *p, uint32_t kind, const struct ov_flight *f)
 {
-	if (!sm->m->collects)
-		return ov_unit_takes(sm, partition, f);
-	struct ov_partition *p = &sm->partitions[partition];
-	struct ov_lane *l = &p->lanes[f->kind];
-	if (l->port_count == l->size)
-		return false;
+	struct ov_lane *l = &p->lanes[kind];
 	l->port[l->port_count++] = *f;
-	p->port_kinds |= 1u << f->kind;
-	if (l->port_count == l->size)
-		p->full_kinds |= 1u << f->kind;
-	return true;
+	p->port_kinds |= 1u << kind;
+	p->full_kinds |= (uint32_t)(l->port_count == l->size) << kind;
 }
 
-static inline bool issue_warp(struct ov_sm *sm, uint32_t slot)
+static inline bool issue_warp(struct ov_sm *sm, uint32_t slot, uint32_t partition)
 {
 	struct ov_warp *w = &sm->warps[slot];
 	const struct ov_op *op = &sm->m->ops[w->pc];
 	bool own = op->accesses && w->access != w->access_count;
 	struct ov_flight f = {.op = w->pc, .uid = sm->uid, .request = own ? w->access : OV_NONE, .slot = (uint16_t)slot, .kind = op->kind};
-	if (!accept(sm, ov_partition(sm->m, slot), &f))
+	if (sm->m->collects)
+		enter_port(&sm->partitions[partition], op->kind, &f);
+	else if (!ov_unit_takes(sm, partition, &f))
 		return false;
 	w->access += own;
 	reserve_registers(sm, w, slot, op);
@@ -234,9 +230,7 @@ static inline bool find_candidates(const struct ov_sm *sm, const struct ov_sched
 	uint64_t any = 0;
 	for (uint32_t w = 0; w < words; w++) {
 		const uint64_t *places = &s->places[w * OV_PLACES];
-		uint64_t found = 0;
-		for (uint32_t kind = 0; kind < OV_KINDS; kind++)
-			found |= places[kind];
+		uint64_t found = places[0] | places[1] | places[2] | places[3] | places[4]; /* OV_KINDS */
 		for (uint32_t kinds = full; kinds; kinds &= kinds - 1)
 			found &= ~places[__builtin_ctz(kinds)];
 		found |= places[OV_FLUSHES];
@@ -247,11 +241,12 @@ static inline bool find_candidates(const struct ov_sm *sm, const struct ov_sched
 }
 
 /* Further instructions of the warp that has just issued one. */
-static void issue_more(struct ov_sm *sm, const struct ov_scheduler *s, uint32_t slot)
+static void issue_more(struct ov_sm *sm, const struct ov_scheduler *s, uint32_t slot, uint32_t partition)
 {
 	const struct ov_warp *w = &sm->warps[slot];
-	for (uint32_t n = 1; n < sm->m->gpu->issue_per_scheduler && w->place < OV_KINDS; n++)
-		if (s->slot_at[w->position] != slot || !issue_warp(sm, slot))
+	for (uint32_t n = 1; n < sm->m->issues && w->place < OV_KINDS; n++)
+		if (s->slot_at[w->position] != slot || sm->partitions[partition].full_kinds >> w->place & 1 ||
+		    !issue_warp(sm, slot, partition))
 			break;
 }
 
@@ -259,8 +254,8 @@ static inline void run_scheduler(struct ov_sm *sm, uint32_t n)
 {
 	struct ov_scheduler *s = &sm->schedulers[n];
 	uint64_t mask[OV_ONE_WORD ? 1 : OV_MAX_WORDS];
-	uint32_t position;
-	if (!find_candidates(sm, s, ov_partitions(sm->m) == 1 ? 0 : n, mask))
+	uint32_t position, partition = ov_partitions(sm->m) == 1 ? 0 : n;
+	if (!find_candidates(sm, s, partition, mask))
 		return;
 	while ((position = ov_pick(sm->m, s, mask)) != OV_NONE) {
 		uint32_t slot = s->slot_at[position];
@@ -268,12 +263,12 @@ static inline void run_scheduler(struct ov_sm *sm, uint32_t n)
 			ov_flush_buffer(sm, slot, sm->warps[slot].pc);
 			ov_update_warp(sm, slot);
 			sm->moved = true;
-		} else if (issue_warp(sm, slot)) {
+		} else if (issue_warp(sm, slot, partition)) {
 			s->last_slot = slot;
 			s->last_position = position;
 			sm->moved = true;
-			if (sm->m->gpu->issue_per_scheduler > 1)
-				issue_more(sm, s, slot);
+			if (sm->m->issues > 1)
+				issue_more(sm, s, slot, partition);
 			return;
 		}
 		ov_clear(mask, position);

@@ -87,7 +87,7 @@ static void find_banks(const struct ov_machine *m, struct ov_op *op)
 {
 	const struct kernel_code *code = m->launch->code;
 	for (uint32_t i = 0; i < (uint32_t)op->writes + op->reads; i++) {
-		uint64_t bank = 1ULL << code->register_table[code->operands[op->first_operand + i]].number % m->banks;
+		uint64_t bank = m->bank_bits << code->register_table[code->operands[op->first_operand + i]].number % m->banks;
 		if (i < op->writes)
 			op->write_banks |= bank;
 		else
@@ -149,12 +149,15 @@ static void size_kinds(struct ov_machine *m)
 		m->units += m->unit_count[k];
 		m->collectors[k] = at_most(share(collectors[k], m->partitions), OV_MAX_BANKS);
 		m->collector_total += m->collectors[k];
+		m->pool_kinds[m->collectors[k] ? k : OV_KINDS] |= 1u << k;
 	}
 	m->pool_collectors = at_most(share(g->operand_collectors, m->partitions), OV_MAX_BANKS);
 	m->collector_steps = g->collector_steps;
 	m->collector_total += m->pool_collectors;
 	m->banks = at_most(share(g->register_banks, m->partitions), OV_MAX_BANKS);
 	m->all_banks = m->banks < 64 ? (1ULL << m->banks) - 1 : ~0ULL;
+	m->banks_rotate = 64 % m->banks == 0;
+	m->bank_bits = m->banks_rotate ? ~0ULL / m->all_banks : 1;
 	m->collects = g->operand_collectors > 0;
 	m->resolves_banks = m->collects && m->options->resolve_banks && g->banks_by_name;
 	/* Allocated in the cycle after issue; each round of collecting then takes it a step on: read, handed over. */
@@ -190,6 +193,12 @@ int ov_machine_init(struct ov_machine *m, const struct gpu *gpu, const struct la
 	m->fill_places = 1;
 	while (m->fill_places < gpu->fetches_per_cycle * (gpu->fetch_to_issue_cycles + 1))
 		m->fill_places *= 2;
+	m->fetches = gpu->fetches_per_cycle;
+	m->fetch_width = gpu->fetch_width;
+	m->buffer_entries = gpu->instruction_buffer_entries;
+	m->fetch_cycles = gpu->fetch_to_issue_cycles;
+	m->issues = gpu->issue_per_scheduler;
+	m->result_buses = gpu->result_buses;
 	m->refill_at = gpu->refill_when_empty ? 0 : gpu->instruction_buffer_entries - 1;
 	m->register_count = at_least(launch->code->register_count, 1);
 	if (gpu->icache_line_instructions)
@@ -206,6 +215,7 @@ void ov_machine_finish(struct ov_machine *m)
 }
 
 /* One allocation holds an SM, so that copying it copies its state; base is NULL while its size is taken. */
+enum { ARENA_ALIGNMENT = 64 }; /* a line of the host's cache */
 struct arena {
 	char *base;
 	size_t used;
@@ -214,7 +224,7 @@ struct arena {
 static void *take(struct arena *a, size_t count, size_t size)
 {
 	size_t at = a->used;
-	a->used += (count * size + 15) / 16 * 16;
+	a->used += (count * size + ARENA_ALIGNMENT - 1) / ARENA_ALIGNMENT * ARENA_ALIGNMENT;
 	return a->base ? a->base + at : NULL;
 }
 
@@ -244,11 +254,7 @@ static void lay_out_partitions(struct ov_sm *sm, const struct ov_machine *m, str
 		}
 	}
 	sm->collectors = take(a, (size_t)m->partitions * m->collector_total, sizeof *sm->collectors);
-	for (uint32_t i = 0; i < m->partitions * m->collector_total; i++) {
-		uint8_t *more = take(a, m->max_reads, 1);
-		if (sm->collectors)
-			sm->collectors[i].more = more;
-	}
+	sm->more = take(a, (size_t)m->partitions * m->collector_total, m->max_reads);
 }
 
 static void lay_out(struct ov_sm *sm, const struct ov_machine *m, struct arena *a)
@@ -291,7 +297,7 @@ static uint32_t start_pool(struct ov_sm *sm, uint32_t partition, uint32_t pool, 
 	p->one_kind = pool < OV_KINDS;
 	p->first = collectors;
 	p->size = p->one_kind ? m->collectors[pool] : m->pool_collectors;
-	p->free = p->size >= 64 ? ~0ULL : (1ULL << p->size) - 1;
+	sm->partitions[partition].free[pool] = p->size >= 64 ? ~0ULL : (1ULL << p->size) - 1;
 	p->dispatchers = p->one_kind ? at_most(m->ports[pool], OV_MAX_BANKS) : p->size;
 	for (uint32_t n = 0; n < p->size; n++) {
 		struct ov_collector *c = &sm->collectors[collectors + n];
@@ -311,17 +317,20 @@ static void start_partitions(struct ov_sm *sm)
 			collectors = start_pool(sm, i, pool, collectors);
 		for (uint32_t k = 0; k < OV_KINDS; k++) {
 			struct ov_lane *l = ov_lane_of(sm, i, k);
-			l->size = m->ports[k];
-			l->pool = m->collectors[k] ? k : OV_KINDS;
+			l->size = (uint16_t)m->ports[k];
+			l->pool = (uint16_t)(m->collectors[k] ? k : OV_KINDS);
+			l->partition = i;
 		}
 	}
 }
 
 struct ov_sm *ov_sm_new(const struct ov_machine *m)
 {
-	struct ov_sm *sm = calloc(1, sm_bytes(m));
+	size_t bytes = sm_bytes(m);
+	struct ov_sm *sm = aligned_alloc(ARENA_ALIGNMENT, bytes);
 	if (!sm)
 		return NULL;
+	memset(sm, 0, bytes);
 	struct arena a = {(char *)sm, 0};
 	lay_out(sm, m, &a);
 	sm->m = m;
@@ -343,7 +352,7 @@ struct ov_sm *ov_sm_new(const struct ov_machine *m)
 struct ov_sm *ov_sm_clone(const struct ov_sm *sm)
 {
 	size_t bytes = sm_bytes(sm->m);
-	struct ov_sm *copy = malloc(bytes);
+	struct ov_sm *copy = aligned_alloc(ARENA_ALIGNMENT, bytes);
 	struct ov_event *events = malloc((sm->event_capacity + 1) * sizeof *events);
 	if (!copy || !events) {
 		free(copy);

@@ -9,7 +9,7 @@
 
 static inline uint32_t pick_after_last(const struct ov_machine *m, const struct ov_scheduler *s, const uint64_t *mask)
 {
-	return ov_next_bit(mask, ov_position_words(m), s->last_position + 1);
+	return ov_next_bit_after(mask, ov_position_words(m), s->last_position);
 }
 
 /* Loose round robin: from the one behind that which issued last. */

@@ -27,13 +27,14 @@ static enum cycle_kind unit_reason(const struct ov_sm *sm, uint32_t kind)
 
 static enum cycle_kind port_reason(const struct ov_sm *sm, uint32_t partition, uint32_t kind)
 {
-	const struct ov_lane *l = ov_lane_of(sm, partition, kind);
-	const struct ov_pool *p = &sm->partitions[partition].pools[l->pool];
+	const struct ov_partition *p = &sm->partitions[partition];
+	const struct ov_lane *l = &p->lanes[kind];
+	uint64_t ready = p->ready[l->pool];
 	if (!sm->m->collects || l->collected_count == sm->m->ports[kind] || ov_units_busy(sm, partition, kind))
 		return unit_reason(sm, kind);
-	if (p->ready)
-		return unit_reason(sm, sm->collectors[p->first + (uint32_t)__builtin_ctzll(p->ready)].flight.kind);
-	return sm->partitions[partition].waiting_banks ? CYCLES_bank_conflicts : CYCLES_collectors;
+	if (ready)
+		return unit_reason(sm, sm->collectors[p->pools[l->pool].first + (uint32_t)__builtin_ctzll(ready)].flight.kind);
+	return p->waiting_banks ? CYCLES_bank_conflicts : CYCLES_collectors;
 }
 
 static enum cycle_kind warp_reason(const struct ov_sm *sm, uint32_t slot)

@@ -67,6 +67,15 @@ static inline uint32_t ov_next_bit(const uint64_t *mask, uint32_t words, uint32_
 	return OV_NONE;
 }
 
+/* The first bit set behind i, cyclically; OV_NONE if none is. */
+static inline uint32_t ov_next_bit_after(const uint64_t *mask, uint32_t words, uint32_t i)
+{
+	if (!OV_ONE_WORD)
+		return ov_next_bit(mask, words, i + 1);
+	uint64_t after = mask[0] & (~1ULL << i % 64);
+	return mask[0] ? (uint32_t)__builtin_ctzll(after ? after : mask[0]) : OV_NONE;
+}
+
 static inline uint32_t ov_partition(const struct ov_machine *m, uint32_t slot)
 {
 	return ov_partitions(m) == 1 ? 0 : slot % m->schedulers;
@@ -89,6 +98,8 @@ static inline uint32_t ov_extra_cycles(double *debt, double extra)
 /* Banks of a warp, from those of slot 0: (register + slot) mod banks. */
 static inline uint64_t ov_rotate(const struct ov_machine *m, const struct ov_warp *w, uint64_t banks)
 {
+	if (m->banks_rotate)
+		return banks << w->bank | banks >> (-w->bank & 63);
 	return w->bank ? ((banks << w->bank) | (banks >> (m->banks - w->bank))) & m->all_banks : banks;
 }
 
@@ -106,10 +117,10 @@ static inline void ov_may_retire(struct ov_sm *sm, uint32_t slot)
 }
 
 /* The stages meet in these. */
-static void ov_schedule(struct ov_sm *sm, uint64_t time, enum ov_event_kind kind, uint32_t slot, uint32_t op);
+static inline void ov_schedule(struct ov_sm *sm, uint64_t time, enum ov_event_kind kind, uint32_t slot, uint32_t op);
 static void ov_complete_result(struct ov_sm *sm, uint32_t slot, uint32_t op);
 /* Puts a warp into the mask that its state asks for. */
-static void ov_update_warp(struct ov_sm *sm, uint32_t slot);
+static inline void ov_update_warp(struct ov_sm *sm, uint32_t slot);
 static void ov_flush_buffer(struct ov_sm *sm, uint32_t slot, uint32_t pc);
 static void ov_read_done(struct ov_sm *sm, uint32_t collector);
 

@@ -10,49 +10,49 @@
 
 #include "models/ov_stages.h"
 
-static bool is_idle(const struct ov_sm *sm, const struct ov_unit *u)
+static inline bool is_idle(const struct ov_sm *sm, const struct ov_unit *u)
 {
 	return u->free_at / OV_FRACTION <= sm->now;
 }
 
-static bool can_finish(struct ov_sm *sm, const struct ov_unit *u, const struct ov_op *op)
+/* Its place at the end of the unit, and on a result bus; false: another has them. */
+static inline bool reserve_finish(struct ov_sm *sm, struct ov_unit *u, const struct ov_op *op)
 {
-	uint32_t stamp = (uint32_t)(sm->now + op->latency), at = stamp % OV_WHEEL;
-	bool taken = u->finishes && u->finishes[at] == stamp;
-	if (!taken && (sm->bus[at].time != stamp || sm->bus[at].count < sm->m->gpu->result_buses))
-		return true;
-	sm->recheck = true;
-	return false;
-}
-
-static void reserve_finish(struct ov_sm *sm, struct ov_unit *u, const struct ov_op *op)
-{
-	uint32_t stamp = (uint32_t)(sm->now + op->latency), at = stamp % OV_WHEEL;
+	uint32_t stamp = (uint32_t)sm->now + op->latency, at = stamp % OV_WHEEL;
+	struct ov_bus *bus = &sm->bus[at];
+	uint32_t results = bus->time == stamp ? bus->count : 0;
+	if (results >= sm->m->result_buses || (u->finishes && u->finishes[at] == stamp)) {
+		sm->recheck = true;
+		return false;
+	}
 	if (u->finishes)
 		u->finishes[at] = stamp;
-	uint32_t count = sm->bus[at].time == stamp ? sm->bus[at].count : 0;
-	sm->bus[at] = (struct ov_bus){stamp, count + 1};
+	*bus = (struct ov_bus){stamp, results + 1};
+	return true;
 }
 
-static void occupy(struct ov_sm *sm, struct ov_unit *u, uint64_t interval)
+static inline void occupy(struct ov_sm *sm, struct ov_unit *u, uint64_t interval)
 {
 	uint64_t now = sm->now * OV_FRACTION;
 	u->free_at = (u->free_at > now ? u->free_at : now) + interval;
 	sm->moved = true;
 }
 
-static void start(struct ov_sm *sm, struct ov_unit *u, const struct ov_flight *f)
+/* Returns whether it could start. */
+static inline bool start(struct ov_sm *sm, struct ov_unit *u, const struct ov_flight *f)
 {
 	const struct ov_op *op = &sm->m->ops[f->op];
 	uint32_t wait = op->result;
+	if (!reserve_finish(sm, u, op))
+		return false;
 	if (!sm->m->resolves_banks)
 		wait += ov_extra_cycles(&sm->write_debt, sm->m->options->extra_write_cycles);
-	reserve_finish(sm, u, op);
 	occupy(sm, u, op->initiation);
 	if (wait)
 		ov_schedule(sm, sm->now + wait, OV_WRITE, f->slot, f->op);
 	else
 		ov_complete_result(sm, f->slot, f->op);
+	return true;
 }
 
 /* Into how many accesses the instruction falls apart, and how long they take beyond a hit of L1. */
@@ -114,49 +114,64 @@ static struct ov_lane *oldest_lane(struct ov_sm *sm, uint32_t kind, uint32_t uni
 	return oldest;
 }
 
-/* Returns whether it was started. */
-static inline bool start_first(struct ov_sm *sm, struct ov_unit *u, struct ov_lane *l, uint32_t kind)
+static inline bool start_any(struct ov_sm *sm, struct ov_unit *u, const struct ov_flight *f, uint32_t kind)
 {
-	const struct ov_flight *f = &l->collected[0];
-	if (kind == OV_LDST && sm->memory && ov_memory_full(sm))
+	if (kind != OV_LDST)
+		return start(sm, u, f);
+	if (sm->memory && ov_memory_full(sm))
 		return false;
-	if (kind == OV_LDST)
-		start_access(sm, u, f);
-	else if (can_finish(sm, u, &sm->m->ops[f->op]))
-		start(sm, u, f);
-	else
-		return false;
-	uint32_t left = --l->collected_count;
-	for (uint32_t i = 0; i < left; i++)
-		l->collected[i] = l->collected[i + 1];
-	sm->in_collected--;
+	start_access(sm, u, f);
 	return true;
 }
 
-static void start_kind(struct ov_sm *sm, uint32_t kind)
+static inline bool start_first(struct ov_sm *sm, struct ov_unit *u, struct ov_lane *l, uint32_t kind)
+{
+	struct ov_flight *f = l->collected;
+	if (!start_any(sm, u, f, kind))
+		return false;
+	for (struct ov_flight *end = f + --l->collected_count; f < end; f++)
+		f[0] = f[1];
+	sm->partitions[OV_ONE_PARTITION ? 0 : l->partition].choked_kinds &= ~(1u << kind);
+	return true;
+}
+
+static bool any_collected(const struct ov_sm *sm, uint32_t kind)
+{
+	for (uint32_t p = 0; p < ov_partitions(sm->m); p++)
+		if (ov_lane_of(sm, p, kind)->collected_count)
+			return true;
+	return false;
+}
+
+static inline void start_kind(struct ov_sm *sm, uint32_t kind)
 {
 	const struct ov_machine *m = sm->m;
 	struct ov_unit *u = &sm->units[m->first_unit[kind]], *end = u + m->unit_count[kind];
 	struct ov_lane *only = ov_partitions(m) == 1 ? ov_lane_of(sm, 0, kind) : NULL, *l;
-	for (uint32_t n = 0; u < end && (!only || only->collected_count); n++, u++)
+	uint64_t first = OV_NEVER;
+	for (uint32_t n = 0; u < end; n++, u++) {
 		while (is_idle(sm, u) && (l = only ? only : oldest_lane(sm, kind, n)) && l->collected_count)
 			if (!start_first(sm, u, l, kind))
 				break;
-	for (uint32_t p = 0; p < ov_partitions(m); p++)
-		if (ov_lane_of(sm, p, kind)->collected_count)
-			return;
-	sm->collected_kinds &= ~(1u << kind);
+		first = u->free_at < first ? u->free_at : first;
+	}
+	sm->start_at[kind] = first / OV_FRACTION;
+	if (only ? !only->collected_count : !any_collected(sm, kind))
+		sm->collected_kinds &= ~(1u << kind);
 }
 
 static inline void ov_start_units(struct ov_sm *sm)
 {
-	for (uint32_t bits = sm->collected_kinds & ~(1u << OV_LDST); bits; bits &= bits - 1)
-		start_kind(sm, (uint32_t)__builtin_ctz(bits));
+	for (uint32_t bits = sm->collected_kinds & ~(1u << OV_LDST); bits; bits &= bits - 1) {
+		uint32_t kind = (uint32_t)__builtin_ctz(bits);
+		if (sm->start_at[kind] <= sm->now)
+			start_kind(sm, kind);
+	}
 }
 
 static inline void ov_start_memory(struct ov_sm *sm)
 {
-	if (sm->collected_kinds >> OV_LDST & 1)
+	if (sm->collected_kinds >> OV_LDST & 1 && sm->start_at[OV_LDST] <= sm->now)
 		start_kind(sm, OV_LDST);
 }
 
@@ -181,16 +196,10 @@ static bool ov_unit_takes(struct ov_sm *sm, uint32_t partition, const struct ov_
 	for (uint32_t n = 0; n < m->unit_count[f->kind]; n++, u++) {
 		if (!serves(m, f->kind, n, partition) || !is_idle(sm, u))
 			continue;
-		if (f->kind == OV_LDST) {
-			if (sm->memory && ov_memory_full(sm))
-				return false;
-			start_access(sm, u, f);
+		if (start_any(sm, u, f, f->kind))
 			return true;
-		}
-		if (can_finish(sm, u, &m->ops[f->op])) {
-			start(sm, u, f);
-			return true;
-		}
+		if (f->kind == OV_LDST)
+			return false;
 	}
 	return false;
 }
