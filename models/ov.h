@@ -133,7 +133,7 @@ struct ov_flight {
 
 /* For one kind of units in one partition: issued, and collected. Both are in the order of issue. */
 struct ov_lane {
-	struct ov_flight *port, *collected;
+	struct ov_flight *port, *collected; /* collected: with one place more */
 	uint16_t port_count, collected_count, size, pool; /* size: of either */
 	uint32_t partition;
 };
@@ -162,8 +162,9 @@ struct ov_pool {
 struct ov_partition {
 	uint64_t waiting_banks, written_banks;
 	/* Kinds of units, or pools, that have something to do, and those that cannot, so that the rest is not looked at: kinds
-	 * with something in the port, with a full port, without a free collector, that cannot take what is collected. */
-	uint32_t port_kinds, full_kinds, starved_kinds, choked_kinds, ready_pools;
+	 * with something in the port, without a free collector, that cannot take what is collected. */
+	uint32_t port_kinds, starved_kinds, choked_kinds, ready_pools;
+	uint64_t open[OV_KINDS]; /* all bits, where the port has room */
 	/* Collectors that are reading, in the order of their allocation, which is that of the banks' queues. */
 	uint32_t reading_count;
 	struct ov_reading *reading;

@@ -153,23 +153,24 @@ static inline void collect(struct ov_sm *sm, struct ov_partition *p, uint32_t co
 		ov_schedule(sm, sm->now + 2 + ov_extra_cycles(&sm->read_debt, m->options->extra_read_cycles), OV_READ_DONE, 0, collector);
 }
 
+/* There is something in the port, and a collector free. */
 static inline void allocate_kind(struct ov_sm *sm, struct ov_partition *p, uint32_t kind)
 {
 	struct ov_lane *l = &p->lanes[kind];
 	uint64_t free = p->free[l->pool];
 	uint32_t taken = 0, count = l->port_count, first = p->pools[l->pool].first;
-	for (; taken < count && free; taken++, free &= free - 1)
+	do {
 		collect(sm, p, first + (uint32_t)__builtin_ctzll(free), &l->port[taken]);
+		free &= free - 1;
+	} while (++taken < count && free);
 	p->free[l->pool] = free;
 	if (!free)
 		p->starved_kinds |= sm->m->pool_kinds[l->pool];
-	if (!taken)
-		return;
 	l->port_count = (uint16_t)(count - taken);
 	for (uint32_t i = taken; i < count; i++)
 		l->port[i - taken] = l->port[i];
 	sm->moved = true;
-	p->full_kinds &= ~(1u << kind);
+	p->open[kind] = ~0ULL;
 	if (taken == count)
 		p->port_kinds &= ~(1u << kind);
 }
@@ -185,7 +186,8 @@ static inline void ov_collect(struct ov_sm *sm)
 			if (p->reading_count)
 				read_banks(sm, p);
 			p->written_banks = 0;
-			for (uint32_t bits = p->port_kinds & ~p->starved_kinds; bits; bits &= bits - 1)
+			/* One kind may take the last collector of the next. */
+			for (uint32_t bits = p->port_kinds & ~p->starved_kinds; bits; bits &= (bits - 1) & ~p->starved_kinds)
 				allocate_kind(sm, p, (uint32_t)__builtin_ctz(bits));
 		}
 }

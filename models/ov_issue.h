@@ -189,7 +189,7 @@ static inline void step_warp(struct ov_sm *sm, struct ov_warp *w, uint32_t slot,
 		leave_block(sm, w, slot, op);
 		return;
 	}
-	sm->hungry[ov_word(slot)] |= (uint64_t)(w->buffered <= sm->m->refill_at && !w->fetching) << slot % 64;
+	sm->hungry[ov_word(slot)] |= (uint64_t)((w->buffered <= sm->m->refill_at) & !w->fetching) << slot % 64;
 	move_warp(&sm->schedulers[w->scheduler], w, w->buffered ? ready_place(sm, w, slot) : OV_NOWHERE);
 }
 
@@ -199,7 +199,7 @@ static inline void enter_port(struct ov_partition *p, uint32_t kind, const struc
 	struct ov_lane *l = &p->lanes[kind];
 	l->port[l->port_count++] = *f;
 	p->port_kinds |= 1u << kind;
-	p->full_kinds |= (uint32_t)(l->port_count == l->size) << kind;
+	p->open[kind] = -(uint64_t)(l->port_count < l->size);
 }
 
 static inline bool issue_warp(struct ov_sm *sm, uint32_t slot, uint32_t partition)
@@ -226,14 +226,15 @@ static inline bool issue_warp(struct ov_sm *sm, uint32_t slot, uint32_t partitio
 /* The warps that a scheduler would stop at: to issue, or to flush. */
 static inline bool find_candidates(const struct ov_sm *sm, const struct ov_scheduler *s, uint32_t partition, uint64_t *mask)
 {
-	uint32_t words = ov_position_words(sm->m), full = sm->partitions[partition].full_kinds;
+	uint32_t words = ov_position_words(sm->m);
+	const uint64_t *open = sm->partitions[partition].open;
 	uint64_t any = 0;
 	for (uint32_t w = 0; w < words; w++) {
 		const uint64_t *places = &s->places[w * OV_PLACES];
-		uint64_t found = places[0] | places[1] | places[2] | places[3] | places[4]; /* OV_KINDS */
-		for (uint32_t kinds = full; kinds; kinds &= kinds - 1)
-			found &= ~places[__builtin_ctz(kinds)];
-		found |= places[OV_FLUSHES];
+		uint64_t found = places[OV_FLUSHES];
+#pragma GCC unroll 8
+		for (uint32_t kind = 0; kind < OV_KINDS; kind++)
+			found |= places[kind] & open[kind];
 		mask[w] = found;
 		any |= found;
 	}
@@ -245,7 +246,7 @@ static void issue_more(struct ov_sm *sm, const struct ov_scheduler *s, uint32_t 
 {
 	const struct ov_warp *w = &sm->warps[slot];
 	for (uint32_t n = 1; n < sm->m->issues && w->place < OV_KINDS; n++)
-		if (s->slot_at[w->position] != slot || sm->partitions[partition].full_kinds >> w->place & 1 ||
+		if (s->slot_at[w->position] != slot || !sm->partitions[partition].open[w->place] ||
 		    !issue_warp(sm, slot, partition))
 			break;
 }

@@ -250,7 +250,7 @@ static void lay_out_partitions(struct ov_sm *sm, const struct ov_machine *m, str
 		one->reading = take(a, m->collector_total, sizeof *one->reading);
 		for (uint32_t k = 0; k < OV_KINDS; k++) {
 			one->lanes[k].port = take(a, m->ports[k], sizeof *one->lanes[k].port);
-			one->lanes[k].collected = take(a, m->ports[k], sizeof *one->lanes[k].collected);
+			one->lanes[k].collected = take(a, m->ports[k] + 1, sizeof *one->lanes[k].collected);
 		}
 	}
 	sm->collectors = take(a, (size_t)m->partitions * m->collector_total, sizeof *sm->collectors);
@@ -320,6 +320,7 @@ static void start_partitions(struct ov_sm *sm)
 			l->size = (uint16_t)m->ports[k];
 			l->pool = (uint16_t)(m->collectors[k] ? k : OV_KINDS);
 			l->partition = i;
+			sm->partitions[i].open[k] = ~0ULL;
 		}
 	}
 }

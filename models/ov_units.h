@@ -20,7 +20,7 @@ static inline bool reserve_finish(struct ov_sm *sm, struct ov_unit *u, const str
 {
 	uint32_t stamp = (uint32_t)sm->now + op->latency, at = stamp % OV_WHEEL;
 	struct ov_bus *bus = &sm->bus[at];
-	uint32_t results = bus->time == stamp ? bus->count : 0;
+	uint32_t results = bus->count & -(uint32_t)(bus->time == stamp);
 	if (results >= sm->m->result_buses || (u->finishes && u->finishes[at] == stamp)) {
 		sm->recheck = true;
 		return false;
@@ -129,8 +129,10 @@ static inline bool start_first(struct ov_sm *sm, struct ov_unit *u, struct ov_la
 	struct ov_flight *f = l->collected;
 	if (!start_any(sm, u, f, kind))
 		return false;
-	for (struct ov_flight *end = f + --l->collected_count; f < end; f++)
-		f[0] = f[1];
+	uint32_t left = --l->collected_count;
+	f[0] = f[1];
+	for (uint32_t i = 1; i < left; i++)
+		f[i] = f[i + 1];
 	sm->partitions[OV_ONE_PARTITION ? 0 : l->partition].choked_kinds &= ~(1u << kind);
 	return true;
 }
