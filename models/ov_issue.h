@@ -160,7 +160,7 @@ static void stop_warp(struct ov_sm *sm, struct ov_warp *w, enum ov_wait wait)
 }
 
 /* Behind an instruction that ends a block or stops its warp. */
-static void leave_block(struct ov_sm *sm, struct ov_warp *w, uint32_t slot, const struct ov_op *op)
+static __attribute__((noinline)) void leave_block(struct ov_sm *sm, struct ov_warp *w, uint32_t slot, const struct ov_op *op)
 {
 	uint32_t next = w->pc;
 	if (op->stops)
@@ -181,7 +181,7 @@ static void leave_block(struct ov_sm *sm, struct ov_warp *w, uint32_t slot, cons
 }
 
 /* What the warp is after it has issued the instruction at pc. */
-static inline void step_warp(struct ov_sm *sm, struct ov_warp *w, uint32_t slot, const struct ov_op *op)
+static inline void step_warp(struct ov_sm *sm, struct ov_scheduler *s, struct ov_warp *w, uint32_t slot, const struct ov_op *op)
 {
 	w->buffered--;
 	w->buffer_pc = ++w->pc;
@@ -190,27 +190,31 @@ static inline void step_warp(struct ov_sm *sm, struct ov_warp *w, uint32_t slot,
 		return;
 	}
 	sm->hungry[ov_word(slot)] |= (uint64_t)((w->buffered <= sm->m->refill_at) & !w->fetching) << slot % 64;
-	move_warp(&sm->schedulers[w->scheduler], w, w->buffered ? ready_place(sm, w, slot) : OV_NOWHERE);
+	move_warp(s, w, w->buffered ? ready_place(sm, w, slot) : OV_NOWHERE);
 }
 
-/* Into the port of its kind, which is not full. */
-static inline void enter_port(struct ov_partition *p, uint32_t kind, const struct ov_flight *f)
+/* The next place in the port of its kind, which is not full. */
+static inline struct ov_flight *enter_port(struct ov_partition *p, uint32_t kind)
 {
 	struct ov_lane *l = &p->lanes[kind];
-	l->port[l->port_count++] = *f;
+	uint32_t at = l->port_count++;
 	p->port_kinds |= 1u << kind;
-	p->open[kind] = -(uint64_t)(l->port_count < l->size);
+	p->open[kind] = -(uint64_t)(at + 1 < l->size);
+	return &l->port[at];
 }
 
-static inline bool issue_warp(struct ov_sm *sm, uint32_t slot, uint32_t partition)
+static inline __attribute__((always_inline)) bool issue_warp(struct ov_sm *sm, struct ov_scheduler *s, uint32_t slot, uint32_t partition)
 {
 	struct ov_warp *w = &sm->warps[slot];
 	const struct ov_op *op = &sm->m->ops[w->pc];
 	bool own = op->accesses && w->access != w->access_count;
-	struct ov_flight f = {.op = w->pc, .uid = sm->uid, .request = own ? w->access : OV_NONE, .slot = (uint16_t)slot, .kind = op->kind};
-	if (sm->m->collects)
-		enter_port(&sm->partitions[partition], op->kind, &f);
-	else if (!ov_unit_takes(sm, partition, &f))
+	struct ov_flight here, *f = sm->m->collects ? enter_port(&sm->partitions[partition], op->kind) : &here;
+	f->op = w->pc;
+	f->uid = sm->uid;
+	f->request = own ? w->access : OV_NONE;
+	f->slot = (uint16_t)slot;
+	f->kind = op->kind;
+	if (f == &here && !ov_unit_takes(sm, partition, f))
 		return false;
 	w->access += own;
 	reserve_registers(sm, w, slot, op);
@@ -219,7 +223,7 @@ static inline bool issue_warp(struct ov_sm *sm, uint32_t slot, uint32_t partitio
 		sm->m->on_issue(sm->m->options->ctx, sm->now, slot, w->pc);
 	sm->uid++;
 	sm->issued++;
-	step_warp(sm, w, slot, op);
+	step_warp(sm, s, w, slot, op);
 	return true;
 }
 
@@ -242,12 +246,12 @@ static inline bool find_candidates(const struct ov_sm *sm, const struct ov_sched
 }
 
 /* Further instructions of the warp that has just issued one. */
-static void issue_more(struct ov_sm *sm, const struct ov_scheduler *s, uint32_t slot, uint32_t partition)
+static __attribute__((noinline)) void issue_more(struct ov_sm *sm, struct ov_scheduler *s, uint32_t slot, uint32_t partition)
 {
 	const struct ov_warp *w = &sm->warps[slot];
 	for (uint32_t n = 1; n < sm->m->issues && w->place < OV_KINDS; n++)
 		if (s->slot_at[w->position] != slot || !sm->partitions[partition].open[w->place] ||
-		    !issue_warp(sm, slot, partition))
+		    !issue_warp(sm, s, slot, partition))
 			break;
 }
 
@@ -264,7 +268,7 @@ static inline void run_scheduler(struct ov_sm *sm, uint32_t n)
 			ov_flush_buffer(sm, slot, sm->warps[slot].pc);
 			ov_update_warp(sm, slot);
 			sm->moved = true;
-		} else if (issue_warp(sm, slot, partition)) {
+		} else if (issue_warp(sm, s, slot, partition)) {
 			s->last_slot = slot;
 			s->last_position = position;
 			sm->moved = true;
