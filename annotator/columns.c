@@ -13,6 +13,7 @@
 enum {
 	MOST_WORDS = 64,          /* 4 bytes each per work-item */
 	MOST_VARIABLES = 1024,    /* compilers become slow */
+	MOST_INLINED = 4000,      /* blocks, of all kernels together: compilers take their time with each */
 	MOST_ACROSS_BARRIERS = 128, /* POCL has up to 4096 of each on a thread's stack */
 };
 
@@ -94,6 +95,32 @@ static int choose_for(struct annotation *a, struct kernel_entry *k, struct funct
 	k->flag_count = k->summed ? 0 : k->flag_count;
 	/* Nothing can be computed from sums. */
 	return k->summed && k->computed_count ? choose_for(a, k, owners, false) : 0;
+}
+
+/* The blocks of a function with those of all that it calls, or `most` if there are more or it calls itself. */
+static size_t inlined_blocks(const struct annotation *a, struct function *f, size_t most)
+{
+	size_t count = 0;
+	if (f->reached)
+		return most;
+	f->reached = true;
+	for (size_t i = 0; i < a->block_count; i++)
+		count += a->blocks[i].function == f->name;
+	for (size_t i = 0; i < f->callee_count && count < most; i++)
+		count += inlined_blocks(a, f->callees[i], most - count);
+	f->reached = false;
+	return count < most ? count : most;
+}
+
+bool inlines_all(const struct annotation *a)
+{
+	size_t left = MOST_INLINED;
+	for (size_t i = 0; i < a->function_count; i++)
+		a->functions[i]->reached = false;
+	for (size_t i = 0; i < a->function_count && left; i++)
+		if (a->functions[i]->kernel)
+			left -= inlined_blocks(a, a->functions[i], left);
+	return left > 0;
 }
 
 /* Counters that live across barriers, two by two: such values cost by their number. */

@@ -182,6 +182,8 @@ static int edit_declarator(struct edit_pass *pass, CXCursor cursor)
 	if (clang_isFunctionTypeVariadic(clang_getCursorType(cursor)) || has_identifier_list(cursor, close))
 		return refuse(clang_getCursorLocation(cursor), pass->err,
 		              "a function with variable arguments or without a prototype");
+	if (clang_isCursorDefinition(cursor))
+		add_edit(pass, EDIT_INLINE, offset_of(clang_getRangeStart(clang_getCursorExtent(cursor))), 0);
 	if (edit_parameters(pass, cursor, open, close))
 		return pass->result;
 	if (pass->function->kernel && pass->function->called)

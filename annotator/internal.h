@@ -44,6 +44,7 @@ enum edit_kind {
 	EDIT_CALLEE,      /* a call of a kernel goes to its clone */
 	EDIT_BOX,         /* a call of a builtin goes to the function of ours that knows the box ... */
 	EDIT_BOX_END,     /* ... which is its last argument */
+	EDIT_INLINE,      /* before the definition of a function, or of a clone */
 	EDIT_COUNT,       /* the marker of a block, a statement */
 	EDIT_WRAP,        /* the marker of a block that is an expression: (marker, ( ... */
 	EDIT_WRAP_END,    /* ... )) */
@@ -230,6 +231,7 @@ int place_sites(struct annotation *a, struct gs_error *err);
 
 /* columns.c */
 int choose_columns(struct annotation *a, struct gs_error *err);
+bool inlines_all(const struct annotation *a); /* kernels stay small enough with all that they call in them */
 
 /* trips.c: text that counts what annotation_want_trips asked for */
 bool has_trip_numbers(const struct annotation *a, unsigned block);

@@ -12,6 +12,8 @@
  *   __gpusim_put(WORD, VALUE)
  *   __gpusim_sums, __gpusim_add(COLUMN, VALUE)  instead of these two: where the group's sums are
  *
+ *   __gpusim_inline         before a function: it is to be part of its kernel before anything is optimised
+ *
  * By item, counters are private variables, and each work-item stores its own at the end. Compilers keep them in
  * registers, compute those of plain loops from the trip count and vectorise the stores; there is nothing to share.
  * On POCL, a volatile increment at the entry alone made a copying kernel 18 times slower, because nothing is
@@ -20,6 +22,11 @@
  * What is stored costs most in short kernels, and what lives across barriers in those that have them: hence bits for what
  * runs once, and 32-bit counters, two in a word, wherever another tells of an overflow. A kernel with more counters than
  * its work-items can store adds them to sums of the group, once, when it ends: such kernels are long.
+ *
+ * Functions count through a pointer to these variables. LLVM, optimising such a function by itself, makes one increment of two
+ * that end branches that meet, with a choice of addresses; then the variables stay in memory for good, and POCL 3.1, which
+ * takes its loops over work-items for parallel, vectorises accesses of what all of them share: counts came out as garbage.
+ * Inlined first, every counter is a register before that.
  *
  * By group, where there are too many counters even for variables, each is counted in memory, 2 to 17 times slower in
  * short kernels. Sums and counters of the plain form are volatile. POCL marks its work-item loops as parallel, and
@@ -184,11 +191,14 @@ static void write_prelude(struct writer *w)
 	if (w->form == MARK_PROBE)
 		gs_buf_puts(w->out, "void __gpusim_probe(ulong, ulong, uint, ulong) __asm__(\"llvm.pseudoprobe\");\n");
 	else if (w->layout == COUNTERS_BY_ITEM) {
+		gs_buf_printf(w->out, "#define __gpusim_inline%s\n", inlines_all(w->a) ? " __attribute__((always_inline))" : "");
 		write_counts(w);
 		write_item_macros(w->out);
 		write_sum_macros(w->out, w->form);
-	} else
+	} else {
+		gs_buf_puts(w->out, "#define __gpusim_inline\n");
 		write_group_macros(w->out, w->a->block_count, w->form);
+	}
 	if (w->traced) {
 		gs_buf_puts(w->out, "#define __gpusim_from(d) (get_global_id(d) - __gpusim_global_offset(d) - get_local_id(d))\n");
 		write_trace_functions(w->a, (size_t)(w->unit - w->a->units), w->out);
@@ -411,6 +421,9 @@ static void write_arguments(struct writer *w, const struct edit *e)
 static bool write_host_edit(struct writer *w, const struct edit *e, bool clone)
 {
 	switch (e->kind) {
+	case EDIT_INLINE:
+		gs_buf_puts(w->out, e->function->kernel && !clone ? "" : "__gpusim_inline ");
+		return true;
 	case EDIT_PARAMETER:
 		write_parameters(w, e, clone);
 		return true;

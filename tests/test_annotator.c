@@ -92,8 +92,8 @@ static void helpers_and_their_prototypes_pass_the_counters_on(void)
 	          "__kernel void k(__global float *p) { p[0] = f(f(p[1]) + g()); }\n",
 	          MARK_COUNT_PLAIN,
 	          "float f(float x, " P ");\n"
-	          "static inline float g(" P ") {__gpusim_block(0); return 1.0f; }\n"
-	          "float f(float x, " P ")\n{__gpusim_block(1); return x + g(__gpusim_n); }\n"
+	          "__gpusim_inline static inline float g(" P ") {__gpusim_block(0); return 1.0f; }\n"
+	          "__gpusim_inline float f(float x, " P ")\n{__gpusim_block(1); return x + g(__gpusim_n); }\n"
 	          "__kernel void k(__global float *p, " K ") {" COUNTS "__gpusim_n->all0 = __gpusim_n->all1 = 0; "
 	          "p[0] = f(f(p[1], __gpusim_n) + g(__gpusim_n), __gpusim_n); " SAVE "__gpusim_put(0, __gpusim_total(0))__gpusim_put(1, __gpusim_total(1))}}}\n");
 }
@@ -105,10 +105,10 @@ static void what_depends_on_the_box_is_asked_of_it(void)
 	          "int h(int x) { return x + get_local_size(0); }\n"
 	          "__kernel void k(__global int *p) { p[0] = g(h(get_group_id(0))); }\n",
 	          MARK_COUNT_PLAIN,
-	          "int f(int x, " P ", ulong16 __gpusim_box) "
+	          "__gpusim_inline int f(int x, " P ", ulong16 __gpusim_box) "
 	          "{__gpusim_block(0); return x + __gpusim_num_groups_0(x++, __gpusim_box); }\n"
-	          "int g(int x, " P ", ulong16 __gpusim_box) {__gpusim_block(1); return f(x, __gpusim_n, __gpusim_box); }\n"
-	          "int h(int x, " P ") {__gpusim_block(2); return x + get_local_size(0); }\n"
+	          "__gpusim_inline int g(int x, " P ", ulong16 __gpusim_box) {__gpusim_block(1); return f(x, __gpusim_n, __gpusim_box); }\n"
+	          "__gpusim_inline int h(int x, " P ") {__gpusim_block(2); return x + get_local_size(0); }\n"
 	          "__kernel void k(__global int *p, " K ") {" COUNTS
 	          "__gpusim_n->all0 = __gpusim_n->all1 = __gpusim_n->all2 = 0; "
 	          "p[0] = g(h(__gpusim_group_id_0(0, __gpusim_box), __gpusim_n), __gpusim_n, __gpusim_box); "
@@ -130,7 +130,7 @@ static void overloads_are_told_apart(void)
 	          "float __attribute__((overloadable)) f(float x);\n"
 	          "__kernel void k(__global float *p) { p[0] = f(1) + f(1.0f); }\n",
 	          MARK_COUNT_PLAIN,
-	          "int __attribute__((overloadable)) f(int x, " P ") {__gpusim_block(0); return x; }\n"
+	          "__gpusim_inline int __attribute__((overloadable)) f(int x, " P ") {__gpusim_block(0); return x; }\n"
 	          "float __attribute__((overloadable)) f(float x);\n"
 	          "__kernel void k(__global float *p, " K ") {" BEGIN " "
 	          "p[0] = f(1, __gpusim_n) + f(1.0f); " END);
@@ -142,7 +142,7 @@ static void attributes_that_counting_breaks_are_dropped(void)
 	          "int f(int x) { return x; }\n__kernel void k(__global int *p) { p[0] = f(2); }\n",
 	          MARK_COUNT_PLAIN,
 	          "__attribute__(()) int f(int x, " P ") __attribute__((always_inline));\n"
-	          "int f(int x, " P ") {__gpusim_block(0); return x; }\n"
+	          "__gpusim_inline int f(int x, " P ") {__gpusim_block(0); return x; }\n"
 	          "__kernel void k(__global int *p, " K ") {" BEGIN " "
 	          "p[0] = f(2, __gpusim_n); " END);
 }
@@ -155,7 +155,7 @@ static void called_kernel_gets_a_clone(void)
 	          "__kernel __attribute__((reqd_work_group_size(64, 1, 1))) void a(__global int *p, " K ")\n"
 	          "{__gpusim_begin; p[0] = 1; }\n"
 	          "# 1 \"program.cl\"\n"
-	          "  void __gpusim_call_a(__global int *p, " P ")\n{__gpusim_block(0); p[0] = 1; }\n"
+	          "__gpusim_inline   void __gpusim_call_a(__global int *p, " P ")\n{__gpusim_block(0); p[0] = 1; }\n"
 	          "# 2 \"program.cl\"\n\n"
 	          "__kernel void b(__global int *p, " K ") {" BEGIN " "
 	          "__gpusim_call_a(p, __gpusim_n); " END);
@@ -166,9 +166,9 @@ static void prototype_of_a_called_kernel_is_cloned_too(void)
 	check_one("__kernel void a(void);\nvoid h() { a(); }\n__kernel void a(void) {}\n", MARK_COUNT_PLAIN,
 	          "__kernel void a(" K ");\n# 1 \"program.cl\"\n void __gpusim_call_a(" P
 	          ");\n# 1 \"program.cl\"\n\n"
-	          "void h(" P ") {__gpusim_block(0); __gpusim_call_a(__gpusim_n); }\n"
+	          "__gpusim_inline void h(" P ") {__gpusim_block(0); __gpusim_call_a(__gpusim_n); }\n"
 	          "__kernel void a(" K ") {__gpusim_begin;}\n"
-	          "# 3 \"program.cl\"\n void __gpusim_call_a(" P ") {__gpusim_block(1);}\n# 3 \"program.cl\"\n\n");
+	          "# 3 \"program.cl\"\n__gpusim_inline  void __gpusim_call_a(" P ") {__gpusim_block(1);}\n# 3 \"program.cl\"\n\n");
 }
 
 static void target_text_keeps_signatures_and_has_probes(void)
@@ -189,8 +189,8 @@ static void helper_of_another_unit_gets_the_counters(void)
 	};
 	struct annotation *a = create(units, 2, "-cl-std=CL1.2");
 	CU_ASSERT_PTR_NOT_NULL_FATAL(a);
-	check_text(a, 0, MARK_COUNT_PLAIN, "int f(int x, " P ") {__gpusim_block(0); return x; }\n"
-	                                   "static int s(" P ") {__gpusim_block(1); return 1; }\n");
+	check_text(a, 0, MARK_COUNT_PLAIN, "__gpusim_inline int f(int x, " P ") {__gpusim_block(0); return x; }\n"
+	                                   "__gpusim_inline static int s(" P ") {__gpusim_block(1); return 1; }\n");
 	/* s of the second unit is not the static one of the first. */
 	check_text(a, 1, MARK_COUNT_PLAIN,
 	           "int f(int, " P ");\nint s(void);\n"
@@ -249,7 +249,7 @@ static void brackets_in_literals_and_directives_do_not_confuse(void)
 	check_one("int f(int x\n#pragma ) here\n) { return x; }\n"
 	          "__kernel void k(__global int *p) { p[0] = f(')') + f(\"(\"[0]); }\n",
 	          MARK_COUNT_PLAIN,
-	          "int f(int x\n#pragma ) here\n, " P ") {__gpusim_block(0); return x; }\n"
+	          "__gpusim_inline int f(int x\n#pragma ) here\n, " P ") {__gpusim_block(0); return x; }\n"
 	          "__kernel void k(__global int *p, " K ") {" BEGIN " "
 	          "p[0] = f(')', __gpusim_n) + f(\"(\"[0], __gpusim_n); " END);
 }
@@ -261,7 +261,7 @@ static void generic_address_space_programs_are_annotated(void)
 	struct annotation *a = create(&text, 1, "-cl-std=CL2.0");
 	CU_ASSERT_PTR_NOT_NULL_FATAL(a);
 	check_text(a, 0, MARK_COUNT_PLAIN,
-	           "int total;\nint f(int *p, " P ") {__gpusim_block(0); return *p; }\n"
+	           "int total;\n__gpusim_inline int f(int *p, " P ") {__gpusim_block(0); return *p; }\n"
 	           "__kernel void k(__global int *p, " K ") {" BEGIN " local int t; t = 1; "
 	           "p[0] = f(p, __gpusim_n) + f(&t, __gpusim_n); " END);
 	annotation_free(a);
@@ -296,7 +296,7 @@ static void trips_are_counted_where_wanted(void)
 	CU_ASSERT(blocks[4].trips.factor == 4 && blocks[4].trips.residue == 1 && blocks[4].loop == 0);
 	CU_ASSERT_STRING_EQUAL(blocks[5].kind, "trips");
 	check_text(a, 0, MARK_COUNT_PLAIN,
-	           "void f(int n, " P ") {__gpusim_block(0);{unsigned int __gpusim_t4 = 0; while (n--){__gpusim_block(1);"
+	           "__gpusim_inline void f(int n, " P ") {__gpusim_block(0);{unsigned int __gpusim_t4 = 0; while (n--){__gpusim_block(1);"
 	           "++__gpusim_t4; ;}__gpusim_trips(4, (__gpusim_t4 + 3u) / 4u);__gpusim_trips(5, __gpusim_t4 >= 2u);} "
 	           "L:__gpusim_block(2); for (;n;){__gpusim_block(3); goto L;} }\n");
 	annotation_free(a);
@@ -310,7 +310,7 @@ static void trips_of_a_loop_that_returns_are_counted_at_once(void)
 	struct annotation *a = create_with_trips(text, wanted, 2);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(a);
 	check_text(a, 0, MARK_COUNT_PLAIN,
-	           "int f(int *p, int n, " P ") {__gpusim_block(0);{unsigned int __gpusim_t5 = 0;unsigned int __gpusim_t6 = 0; "
+	           "__gpusim_inline int f(int *p, int n, " P ") {__gpusim_block(0);{unsigned int __gpusim_t5 = 0;unsigned int __gpusim_t6 = 0; "
 	           "while (n--){__gpusim_block(1);++__gpusim_t6;(void)(__gpusim_t6 % 2u == 0u && (__gpusim_block(6), 1)); "
 	           "if (n & 1 && (__gpusim_part(2), ++__gpusim_t5, (void)(__gpusim_t5 == 3u && (__gpusim_block(5), 1)), "
 	           "(p[n]))){__gpusim_part(3); return 1;}}} return 0; }\n");
