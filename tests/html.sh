@@ -23,6 +23,7 @@ report() {
 }
 
 small() { GPUSIM_GPU=gtx480,v100,h200 report small "$build/kernels/demo" 4; }
+hierarchy() { GPUSIM_MEMORY=hierarchy GPUSIM_GPU=gtx480,h200 report hierarchy "$build/kernels/demo" 4; }
 hostile() { GPUSIM_MEMORY=perfect report hostile "$build/tests/guest/hostile" '</script><script>document.title="HARM"</script>'; }
 large() { GPUSIM_MEMORY=perfect GPUSIM_MODEL=optimistic GPUSIM_GPU=gtx480,h200 report large "$build/tests/guest/many" 10000; }
 
@@ -64,12 +65,15 @@ pictures() {
 
 check "a small run has its page" small
 check "a small run's page works" used small
+check "a run with the memory hierarchy has its page" hierarchy
+check "its page works" used hierarchy
 check "a hostile run has its page" hostile
 check "a hostile run's page works" used hostile
 check "a run of 10,000 launches has its page" large
 check "a large run's page works" used large
 check "a large run's page opens in two seconds" opens_in_two_seconds
 check "pictures of the small run" pictures small matmul
+check "pictures of the run with the memory hierarchy" pictures hierarchy matmul
 check "pictures of the large run" pictures large "$(sed -n 's/.*"kernels":\[{"name":"\([a-z_0-9]*\)".*/\1/p' large.html | head -1)"
 echo "$passed passed, $failed failed"
 [ $failed = 0 ]

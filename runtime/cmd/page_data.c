@@ -4,6 +4,8 @@
  */
 #include "page.h"
 
+#include "runtime/accuracy.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -197,39 +199,25 @@ static void add_timeline(struct aggregation *a)
 
 /* ---- accuracy ---- */
 
-static bool in_list(const char *list, const char *word)
+static void append_text(const char *text, void *list)
 {
-	size_t length = strlen(word);
-	if (!strcmp(list, "*"))
-		return true;
-	for (const char *p = list; (p = strstr(p, word)); p += length)
-		if ((p == list || p[-1] == ',') && (!p[length] || p[length] == ','))
-			return true;
-	return false;
+	json_array_append_new(list, json_string(text));
 }
 
 static void add_accuracy(struct aggregation *a)
 {
-	static const struct {
-		const char *targets, *memory, *text;
-	} rows[] = {
-#define ACCURACY(targets, memory, text) {targets, memory, text},
-#include "runtime/cmd/accuracy_measured.def"
-#include "runtime/cmd/accuracy.def"
-#undef ACCURACY
-	};
-	json_t *list = json_array(), *t;
-	size_t n;
-	for (size_t i = 0; i < GS_ARRAY_LEN(rows); i++) {
-		bool applies = false;
-		json_array_foreach((json_t *)doc_member(a->report, "targets"), n, t)
-			applies |= in_list(rows[i].targets, doc_text(t, "name")) && in_list(rows[i].memory, doc_text(t, "memory"));
-		if (applies)
-			json_array_append_new(list, json_string(rows[i].text));
+	const json_t *targets = doc_member(a->report, "targets");
+	size_t count = json_array_size(targets);
+	struct accuracy_target *list = calloc(count + 1, sizeof *list);
+	json_t *texts = json_array();
+	for (size_t i = 0; i < count && list; i++) {
+		const json_t *t = json_array_get(targets, i);
+		list[i] = (struct accuracy_target){doc_text(t, "name"), doc_text(t, "memory")};
 	}
-	if (!json_array_size(list))
-		json_array_append_new(list, json_string("Nothing has been measured yet for these GPUs and this model of memory."));
-	json_object_set_new(a->page, "accuracy", list);
+	if (list)
+		accuracy_tell(list, count, append_text, texts);
+	free(list);
+	json_object_set_new(a->page, "accuracy", texts);
 }
 
 /* ---- the whole ---- */

@@ -1,6 +1,7 @@
 /* The report on stderr, in three lengths: what each GPU takes, a table of kernels, and what is behind each row. */
 #include "report_text.h"
 
+#include "runtime/accuracy.h"
 #include "runtime/cc/protocol.h"
 #include "runtime/log.h"
 
@@ -197,6 +198,19 @@ static void add_cost(struct text *t)
 	          show_time(model, (double)tool_cost.model_ns));
 }
 
+static void add_trust_line(const char *text, void *data)
+{
+	text_line(data, 2, "accuracy: %s", text);
+}
+
+static void add_trust(struct text *t)
+{
+	struct accuracy_target list[MAX_TARGETS];
+	for (size_t g = 0; g < runtime.target_count; g++)
+		list[g] = (struct accuracy_target){runtime.targets[g].gpu.name, runtime.options.memory.text};
+	accuracy_tell(list, runtime.target_count, add_trust_line, t);
+}
+
 /* ---- the whole ---- */
 
 static void add_quiet(struct text *t, const struct kernel_stats *const *kernels, size_t count)
@@ -233,6 +247,8 @@ static void add_all(struct text *t)
 		gs_buf_printf(&t->out, "gpusim: %s---- gpusim " GPUSIM_VERSION ", model %s, memory %s ----%s\n",
 		              show_style(t->colours, SHOW_BOLD), runtime.options.model.text, runtime.options.memory.text,
 		              show_style(t->colours, SHOW_PLAIN));
+		if (t->verbose)
+			add_trust(t);
 		add_table(t, kernels, count);
 		for (size_t i = 0; i < count && t->verbose; i++)
 			text_kernel(t, kernels[i]);

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Takes the comparisons of a build into the repository: docs/accuracy, and what reports say about accuracy.
 
-  keep.py BUILD_DIR/accuracy REPOSITORY
+  keep.py BUILD_DIR/accuracy REPOSITORY NAME...
 
-Comparisons that were not made this time stay as they are.
+The names are of the comparisons that were made now; others stay as they are.
 """
 import csv
 import os
@@ -98,15 +98,17 @@ def write_definitions(folder, root):
         if text and os.path.exists(path):
             row, date = summary(path, metric)
             lines.append(f'ACCURACY("{targets}", "{memory}",\n         "{text.format(**figures(row))} (measured {date})")')
-    with open(os.path.join(root, "runtime/cmd/accuracy_measured.def"), "w") as f:
+    with open(os.path.join(root, "runtime/accuracy_measured.def"), "w") as f:
         f.write("\n".join(lines) + "\n")
 
 
 def main():
-    made_in, root = sys.argv[1:]
+    made_in, root, *made = sys.argv[1:]
     folder = os.path.join(root, "docs/accuracy")
     os.makedirs(folder, exist_ok=True)
-    made = [row[0] for row in ROWS if os.path.exists(os.path.join(made_in, row[0] + ".csv"))]
+    unknown = set(made) - {row[0] for row in ROWS}
+    if unknown:
+        sys.exit(f"keep.py: {', '.join(sorted(unknown))}: not in its table")
     for name in made:
         for ending in ENDINGS:
             shutil.copy(os.path.join(made_in, name + ending), os.path.join(folder, name + ending))

@@ -2,7 +2,7 @@
 # The suite under the library against what was measured: GPGPU-Sim on the same kernels, and a real H200. Tables and plots in BUILD_DIR/accuracy.
 #   tests/accuracy/run.sh BUILD_DIR [--keep] [NAME...]
 # NAME: only these comparisons. --keep: what was made goes to docs/accuracy, and what reports say about accuracy into
-# runtime/cmd/accuracy_measured.def (tests/accuracy/keep.py).
+# runtime/accuracy_measured.def (tests/accuracy/keep.py).
 set -u
 build=$(cd "$1" && pwd)
 here=$(cd "$(dirname "$0")" && pwd)
@@ -11,7 +11,7 @@ reference=tests/reference
 cases=kernels/cases.txt
 work=$(mktemp -d "${TMPDIR:-/tmp}/gpusim-accuracy.XXXXXX")
 trap 'rm -rf "$work"' EXIT
-passed=0 failed=0 keep=''
+passed=0 failed=0 keep='' made=()
 shift
 [ "${1:-}" = --keep ] && keep=1 && shift
 wanted=" $* "
@@ -26,6 +26,7 @@ run() {
 # compare NAME OPTION...: the report of that name with truth, and the thresholds.
 compare() {
 	echo "-- $1"
+	made+=("$1")
 	if "$build/gpusim" correlate --split -o "$build/accuracy/$1" "${@:2}"; then
 		passed=$((passed + 1))
 	else
@@ -77,6 +78,6 @@ h200_machine
 h200 h200-small '*-s' -- '*-s'
 # The two largest would take a CPU many minutes; they are among what is not run.
 h200 h200-large '*-[lm]' -- '*-l' '*-m'
-[ -z "$keep" ] || "$here/keep.py" "$build/accuracy" "$root" || failed=$((failed + 1))
+[ -z "$keep" ] || "$here/keep.py" "$build/accuracy" "$root" "${made[@]}" || failed=$((failed + 1))
 echo "$passed passed, $failed failed"
 [ $failed = 0 ]

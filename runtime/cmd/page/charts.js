@@ -57,7 +57,7 @@ function roofline(name) {
   points.sort((a, b) => b.e.total_ns - a.e.total_ns).forEach(p => {
     const x = X(p.w.intensity), y = clampY(p.w.gflops), r = 4 + 7 * Math.sqrt(p.e.total_ns / most);
     const link = svg('a', {href: '#/kernel/' + encodeURIComponent(p.k.name), 'aria-label': `${p.k.name}: ${count(p.w.gflops)} GFLOP/s at ${count(p.w.intensity)} operations per byte`},
-      svg('circle', {cx: x, cy: y, r, class: 'point'}, svg('title', {}, `${p.k.name}: ${count(p.w.gflops)} GFLOP/s, ${count(p.w.intensity)} FLOP/B`)));
+      svg('circle', {cx: x, cy: y, r, class: 'point' + (p.w.measured || t.memory === 'perfect' ? '' : ' hollow')}, svg('title', {}, `${p.k.name}: ${count(p.w.gflops)} GFLOP/s, ${count(p.w.intensity)} FLOP/B`)));
     g.append(link);
     if (placed.length < 14 && placed.every(q => Math.abs(q[0] - x) > 90 || Math.abs(q[1] - y) > 14)) {
       placed.push([x, y]);
@@ -81,7 +81,7 @@ function occupancyCurve(e) {
   g.append(svg('path', {d: points.map((p, i) => `${i ? 'L' : 'M'}${X(p[0]).toFixed(1)} ${Y(p[1]).toFixed(1)}`).join(' '), class: 'curve'}));
   points.forEach(p => g.append(svg('rect', {x: X(p[0]) - 4, y: top, width: 8, height: H - top - bottom, fill: 'transparent'}, svg('title', {}, `${p[0]} work-items: ${percent(p[1])}, limited by ${p[2]}`))));
   g.append(svg('line', {x1: X(now), x2: X(now), y1: top, y2: H - bottom, class: 'mark'}), svg('circle', {cx: X(now), cy: Y(here[1]), r: 5, class: 'mark-fill'}),
-    svg('text', {x: X(now) + (now > most * 0.75 ? -8 : 8), y: Y(here[1]) + (here[1] > 0.85 ? 18 : -8), 'text-anchor': now > most * 0.75 ? 'end' : 'start'}, `${now}: ${percent(here[1])}`),
+    svg('text', {x: X(now) + (now > most * 0.75 ? -8 : 8), y: here[1] > 0.5 ? H - bottom - 8 : Y(here[1]) - 8, /* where the curve is not */ 'text-anchor': now > most * 0.75 ? 'end' : 'start'}, `${now}: ${percent(here[1])}`),
     svg('text', {x: (W + left) / 2, y: H - 4, 'text-anchor': 'middle', class: 'dim-text'}, 'work-items per work-group'));
   return g;
 }

@@ -80,9 +80,12 @@ function comparison() {
 
 function rooflinePanel() {
   const {picture, points} = roofline(state.target), t = targetOf(state.target);
-  const measured = points.some(p => p.w.measured);
+  const still = points.filter(p => !p.w.measured).length;
+  const asked = 'what work-items ask for';
+  const of = t.memory === 'perfect' ? `${asked}, because memory is modelled as perfect: real traffic is less where caches hit, so points lie further right, and they may lie above the roof`
+    : !still ? 'what moves between L2 and memory' : `${still < points.length ? 'what moves between L2 and memory; of hollow points ' : ''}${asked}, because L2 has it all and nothing moves`;
   const panel = el('section', {class: 'card', 'aria-labelledby': 'roof-title'}, el('div', {class: 'bar-row'}, el('h2', {id: 'roof-title'}, `Roofline of ${t.title}`), targetTabs()),
-    el('p', {class: 'lead'}, points.length ? `Kernels by operations per byte; larger points take more time. Bytes are ${measured ? 'what moves between L2 and memory' : 'what work-items ask for, because memory is modelled as perfect: real traffic is less where caches hit, so points lie further right, and they may lie above the roof'}.`
+    el('p', {class: 'lead'}, points.length ? `Kernels by operations per byte; larger points take more time. Bytes are ${of}.`
       : 'No kernel does floating-point operations on memory: there is nothing to place.'));
   if (points.length) panel.append(picture, el('details', {}, el('summary', {}, 'Numbers'), plain('Roofline', ['kernel', 'operations', 'bytes', 'FLOP/B', 'GFLOP/s', 'of peak', 'GB/s'], points.map(p => [kernelLink(p.k),
     count(p.w.flops), bytes(Math.round(p.w.size)), count(p.w.intensity), count(p.w.gflops), percent(p.w.gflops / t.fp32_gflops, 1), count(p.w.gbps)]))));
@@ -109,7 +112,7 @@ function about() {
   const cost = data.cost || {}, run = data.run;
   return el('section', {class: 'card', 'aria-labelledby': 'about-title'}, el('h2', {id: 'about-title'}, 'What ran'), el('div', {class: 'two'},
     el('dl', {class: 'facts'}, [['Command', el('span', {class: 'mono'}, visible(run.command.join(' ')))], ['Started', run.started.replace('T', ' ').replace('Z', ' UTC')],
-      ['Launches', count(sum(data.kernels, k => k.launches)) + ' of ' + data.kernels.length + ' kernels'],
+      ['Launches', count(sum(data.kernels, k => k.launches)) + ', of ' + plural(data.kernels.length, 'kernel')],
       ['Copies', data.transfers.map(t => `${t.kind} ${count(t.commands)}\u00d7 ${bytes(t.size_bytes)}`).join(', ') || 'none'],
       ['Model', [...new Set(targets.map(t => t.model + ', ' + (t.memory || 'perfect') + ' memory'))].join('; ')],
       ['Tool', `gpusim ${data.tool.version}; modelling took ${time(cost.model_ns || 0)} of a run of ${time(cost.wall_ns || 0)}`]].map(([k, v]) => [el('dt', {}, k), el('dd', {}, v)])),
@@ -125,14 +128,15 @@ function memoryPanel(e) {
   const loads = e.lines ? sum(e.lines, l => l.transactions) : 0;
   add('Asked for', bytes(Math.round((e.loaded_bytes || 0) + (e.stored_bytes || 0))), `work-items load ${bytes(Math.round(e.loaded_bytes || 0))} and store ${bytes(Math.round(e.stored_bytes || 0))}, all launches`);
   if (loads) add('Transactions', count(loads), 'that memory instructions of warps fall apart into, local memory included, all launches');
-  const longest = [['requests', 'Requests', count, 'memory instructions of warps'], ['transactions', 'Parts', count, 'lines or sectors that these ask for'], ['l1_hit', 'L1 hits', x => percent(x, 1), 'of loads'],
+  const longest = [['requests', 'Requests', count, 'memory instructions of warps'], ['transactions', 'Parts', count, 'lines or sectors that these ask for'], ['sectors_per_load', 'Sectors per load', x => x.toFixed(1), 'of 32 bytes; 4 where a warp reads floats side by side'], ['l1_hit', 'L1 hits', x => percent(x, 1), 'of loads'],
     ['l2_hit', 'L2 hits', x => percent(x, 1), 'of sectors asked for at L2'], ['dram_read_bytes', 'Read from memory', x => bytes(Math.round(x)), 'between L2 and DRAM'], ['dram_written_bytes', 'Written to memory', x => bytes(Math.round(x)), 'between L2 and DRAM'],
-    ['dram_share', 'Memory busy', percent, 'of its bandwidth'], ['l2_share', 'L2 busy', percent, 'of its bandwidth'], ['load_latency', 'Latency', x => count(x) + ' cycles', 'of loads that miss L1'],
+    ['dram_share', 'Memory busy', percent, 'of its bandwidth'], ['l2_share', 'L2 busy', percent, 'of its bandwidth'], ['load_latency', 'Latency', x => Math.round(x) + ' cycles', 'of loads that miss L1'],
     ['shared_factor', 'Bank conflicts', x => x.toFixed(2) + '\u00d7', 'accesses per instruction on local memory'], ['atomics', 'Atomics', count, 'operations of lanes at L2']];
-  for (const [key, name, format, help] of longest) if (m[key] !== null && m[key] !== undefined) add(name, format(m[key]), help + ', longest launch');
+  if (m.load_sectors && m.load_requests) m.sectors_per_load = m.load_sectors / m.load_requests;
+  for (const [key, name, format, help] of longest) if (m[key] !== null && m[key] !== undefined) add(name, format(m[key]), help);
   const panel = el('section', {class: 'card', 'aria-labelledby': 'memory-title'}, el('h2', {id: 'memory-title'}, 'Memory'));
   if (m.l1_hit === null || m.l1_hit === undefined) panel.append(el('p', {class: 'lead'}, 'Memory behind L1 was not modelled in this run (GPUSIM_MEMORY=hierarchy does): hit rates and traffic are not known.'));
-  panel.append(plain('Memory', ['what', 'how much', ''], rows));
+  panel.append(el('p', {class: 'lead'}, 'Of the longest launch, where nothing else is said.'), plain('Memory', ['what', 'how much', ''], rows));
   return panel;
 }
 
@@ -163,7 +167,7 @@ function kernelPage(k) {
   const t = targetOf(e.target);
   return [el('nav', {'aria-label': 'Breadcrumb', style: 'margin-top:.6rem'}, el('a', {href: '#/'}, 'All kernels'), ' / ', visible(k.name)),
     el('section', {class: 'card', 'aria-labelledby': 'kernel-title'}, el('div', {class: 'bar-row'}, el('h2', {id: 'kernel-title', class: 'mono', style: 'font-size:1.25rem;overflow-wrap:anywhere'}, visible(k.name)), targetTabs()),
-      el('div', {class: 'grid', style: 'margin:.4rem 0 1rem'}, [[time(e.total_ns), `${count(e.launches)} launches on ${t.title}`], [time(e.average_ns), `average; ${time(e.min_ns)} to ${time(e.max_ns)}`],
+      el('div', {class: 'grid', style: 'margin:.4rem 0 1rem'}, [[time(e.total_ns), `${plural(e.launches, 'launch', 'es')} on ${t.title}`], [time(e.average_ns), `average; ${time(e.min_ns)} to ${time(e.max_ns)}`],
         [kindName(e.limiter), 'limits it'], [percent(e.lane_efficiency), `of lanes active; ${count(e.warp_instructions)} warp instructions`]].map(([big, small]) => el('div', {}, el('div', {class: 'big'}, big), el('div', {class: 'dim'}, small)))),
       el('h3', {}, 'Where the cycles go'), stack(e.cycles_by || {}), el('div', {style: 'height:.6rem'}), stackTable(e.cycles_by || {}, t.clock_mhz)),
     el('div', {class: 'two'}, occupancyPanel(e), memoryPanel(e)), sourcePanel(e), launchPanel(k)];

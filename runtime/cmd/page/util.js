@@ -26,6 +26,7 @@ function scaled(n, step, units) {
 const time = ns => scaled(ns, 1000, ['ns', '\u00b5s', 'ms', 's']);
 const bytes = n => n < 1024 ? n + '\u00a0B' : scaled(n, 1024, ['B', 'KiB', 'MiB', 'GiB', 'TiB']);
 const count = n => Math.abs(n) < 1000 ? String(Math.round(n * 100) / 100) : scaled(n, 1000, ['', 'K', 'M', 'G', 'T', 'P']);
+const plural = (n, what, ending = 's') => count(n) + ' ' + what + (n === 1 ? '' : ending);
 const percent = (x, digits = 0) => (100 * x).toFixed(digits) + '%';
 const sizes = list => list.join('\u00d7');
 const sum = (list, of) => list.reduce((all, item) => all + (of(item) || 0), 0);
