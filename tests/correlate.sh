@@ -109,7 +109,7 @@ thresholds_decide() {
 
 # What is written is read again, and gives the same.
 files_are_written() {
-	"$gpusim" correlate --config one truth.csv --cases cases.txt --split -o p report.json >first && "$gpusim" correlate --split p.csv >second &&
+	"$gpusim" correlate --config one truth.csv --cases cases.txt --split -o p report.json >first && "$gpusim" correlate --split -o q p.csv >second && cmp p.csv q.csv && cmp p.svg q.svg &&
 		sed -n '/^metric/,/^left/p' first >a && sed -n '/^metric/,/^left/p' second >b && [ -s a ] && cmp a b &&
 		grep -q '^# estimates: g, model full, memory perfect, gpusim 9, 2001-02-03$' p.csv && grep -q '^cycles,B,1,0,0.1,0.1,-0.1,-0.1,y-s,$' p-summary.csv &&
 		python3 -c 'import sys, xml.dom.minidom as m; [m.parse(f) for f in sys.argv[1:]]' p.svg p-others.svg && grep -q '>x-s</text>' p.svg

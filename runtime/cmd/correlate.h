@@ -61,7 +61,7 @@ struct table_row {
 struct truth_table {
 	struct truth_table *next;
 	char *path;
-	struct gs_buf text;
+	struct gs_buf text, comments; /* comments: lines, without their mark */
 	size_t columns, row_count;
 	char *header[TABLE_COLUMNS];
 	struct table_row *rows;

@@ -340,7 +340,10 @@ static int metric_named(const char *name)
 
 static int take_results(struct correlation *c, const struct truth_table *t, struct gs_error *err)
 {
-	gs_buf_printf(&c->about, "results: %s\n", t->path);
+	if (t->comments.len)
+		gs_buf_puts(&c->about, t->comments.data); /* what was compared with what, then */
+	else
+		gs_buf_printf(&c->about, "results: %s\n", t->path);
 	for (size_t i = 0; i < t->row_count; i++) {
 		const struct table_row *r = &t->rows[i];
 		int m = metric_named(table_cell(t, r, "metric"));

@@ -78,6 +78,7 @@ static int take_line(struct truth_table *t, char *line, unsigned number, struct 
 void table_free(struct truth_table *t)
 {
 	gs_buf_free(&t->text);
+	gs_buf_free(&t->comments);
 	free(t->path);
 	free(t->rows);
 	free(t);
@@ -98,7 +99,9 @@ int table_read(const char *path, struct gs_buf *text, struct truth_table **out, 
 	for (char *rest = t->text.data, *line; !result && (line = strsep(&rest, "\n"));) {
 		number++;
 		line[strcspn(line, "\r")] = 0;
-		if (*line && *line != '#')
+		if (*line == '#')
+			gs_buf_printf(&t->comments, "%s\n", line + 1 + (line[1] == ' '));
+		else if (*line)
 			result = take_line(t, line, number, err);
 	}
 	if (!result && !t->row_count)
