@@ -257,12 +257,12 @@ static void request_passes(void *ctx, const struct network_packet *packet, uint6
 {
 	struct memory_system *m = ctx;
 	struct memory_request r = m->passing[packet->payload];
-	struct memory_place at = memory_map_find(&m->config.map, r.address);
+	uint32_t slices = m->config.map.slices;
 	m->passing[packet->payload].id = m->free_passing;
 	m->free_passing = packet->payload;
 	r.queued_l2 = start - r.time;
 	r.time = start + (uint64_t)m->forward * MEMORY_TICKS;
-	int rc = partition_push(m->partitions[at.channel], at.slice, &r);
+	int rc = partition_push(m->partitions[packet->to / slices], packet->to % slices, &r);
 	m->error = m->error ? m->error : rc;
 }
 

@@ -15,11 +15,21 @@ static inline void advance_to(struct ov_sm *sm, uint64_t time)
 	sm->now = time;
 }
 
-static inline void run_cycle(struct ov_sm *sm)
+/* Cycles in which only L1 is busy change nothing for the stages, unless the load/store unit waits for it. */
+static bool stays_settled(const struct ov_sm *sm)
 {
-	sm->moved = sm->recheck = false;
-	ov_fill_buffers(sm);
-	ov_process_events(sm);
+	return sm->settled && !sm->woken && sm->now < sm->wake_at && !(sm->collected_kinds >> OV_LDST & 1);
+}
+
+static void note_settled(struct ov_sm *sm)
+{
+	uint64_t unit = ov_next_unit(sm), reply = ov_next_reply(sm);
+	sm->wake_at = unit < reply ? unit : reply;
+	sm->settled = sm->m->collects;
+}
+
+static inline void run_stages(struct ov_sm *sm)
+{
 	ov_start_units(sm);
 	if (sm->results_head != OV_NONE)
 		ov_write_load_results(sm);
@@ -28,6 +38,23 @@ static inline void run_cycle(struct ov_sm *sm)
 	ov_start_memory(sm);
 	ov_issue(sm);
 	ov_fetch(sm);
+}
+
+static inline void run_cycle(struct ov_sm *sm)
+{
+	sm->moved = sm->recheck = sm->woken = false;
+	ov_fill_buffers(sm);
+	ov_process_events(sm);
+	if (sm->memory && stays_settled(sm)) {
+		sm->issued = 0;
+		return;
+	}
+	bool moved = sm->moved;
+	sm->moved = sm->settled = false;
+	run_stages(sm);
+	if (sm->memory && !sm->moved && !sm->recheck && sm->results_head == OV_NONE)
+		note_settled(sm);
+	sm->moved |= moved;
 }
 
 /* A cycle in which nothing moved repeats itself until an event, a unit or a line of instructions changes that. */

@@ -53,7 +53,7 @@ static inline void ov_fill_buffers(struct ov_sm *sm)
 	uint32_t mask = sm->m->fill_places - 1;
 	while (sm->fill_head != sm->fill_tail && sm->fills[sm->fill_head & mask].time <= sm->now) {
 		const struct ov_fill *fill = &sm->fills[sm->fill_head++ & mask];
-		sm->moved = true;
+		sm->moved = sm->woken = true;
 		fill_buffer(sm, fill->slot, fill->epoch);
 	}
 }
