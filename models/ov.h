@@ -209,7 +209,7 @@ struct ov_sm {
 	uint32_t live_groups, peak_groups, issued;
 	uint32_t line_miss; /* cycles; 0: lines of instructions are always there */
 	bool moved, recheck, no_more, started;
-	bool settled, woken; /* no stage can do anything until it is woken, or wake_at has come */
+	bool settled, woken, skipped; /* no stage can do anything until it is woken, or wake_at has come; nor did */
 	uint64_t wake_at;
 	int error;
 	double read_debt, write_debt; /* fractions of extra cycles not yet given to an instruction */

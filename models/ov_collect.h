@@ -175,21 +175,28 @@ static inline void allocate_kind(struct ov_sm *sm, struct ov_partition *p, uint3
 		p->port_kinds &= ~(1u << kind);
 }
 
+static inline void collect_step(struct ov_sm *sm, struct ov_partition *p)
+{
+	/* A kind's own pool has the kind's bit. */
+	for (uint32_t bits = p->ready_pools & ~p->choked_kinds; bits; bits &= bits - 1)
+		dispatch_pool(sm, p, (uint32_t)__builtin_ctz(bits));
+	if (p->reading_count)
+		read_banks(sm, p);
+	p->written_banks = 0;
+	/* One kind may take the last collector of the next. */
+	for (uint32_t bits = p->port_kinds & ~p->starved_kinds; bits; bits &= (bits - 1) & ~p->starved_kinds)
+		allocate_kind(sm, p, (uint32_t)__builtin_ctz(bits));
+}
+
 static inline void ov_collect(struct ov_sm *sm)
 {
 	const struct ov_machine *m = sm->m;
 	for (uint32_t i = 0; i < m->collector_steps; i++)
-		for (struct ov_partition *p = sm->partitions, *end = p + ov_partitions(m); p < end; p++) {
-			/* A kind's own pool has the kind's bit. */
-			for (uint32_t bits = p->ready_pools & ~p->choked_kinds; bits; bits &= bits - 1)
-				dispatch_pool(sm, p, (uint32_t)__builtin_ctz(bits));
-			if (p->reading_count)
-				read_banks(sm, p);
-			p->written_banks = 0;
-			/* One kind may take the last collector of the next. */
-			for (uint32_t bits = p->port_kinds & ~p->starved_kinds; bits; bits &= (bits - 1) & ~p->starved_kinds)
-				allocate_kind(sm, p, (uint32_t)__builtin_ctz(bits));
-		}
+		for (struct ov_partition *p = sm->partitions, *end = p + ov_partitions(m); p < end; p++)
+			if (p->ready_pools | p->reading_count | p->port_kinds)
+				collect_step(sm, p);
+			else
+				p->written_banks = 0;
 }
 
 #endif

@@ -18,7 +18,8 @@ static inline void advance_to(struct ov_sm *sm, uint64_t time)
 /* Cycles in which only L1 is busy change nothing for the stages, unless the load/store unit waits for it. */
 static bool stays_settled(const struct ov_sm *sm)
 {
-	return sm->settled && !sm->woken && sm->now < sm->wake_at && !(sm->collected_kinds >> OV_LDST & 1);
+	bool waits_for_l1 = sm->collected_kinds >> OV_LDST & 1 && sm->start_at[OV_LDST] <= sm->now;
+	return sm->settled && !sm->woken && sm->now < sm->wake_at && !waits_for_l1;
 }
 
 static void note_settled(struct ov_sm *sm)
@@ -45,10 +46,9 @@ static inline void run_cycle(struct ov_sm *sm)
 	sm->moved = sm->recheck = sm->woken = false;
 	ov_fill_buffers(sm);
 	ov_process_events(sm);
-	if (sm->memory && stays_settled(sm)) {
-		sm->issued = 0;
+	sm->skipped = sm->memory && stays_settled(sm);
+	if (sm->skipped)
 		return;
-	}
 	bool moved = sm->moved;
 	sm->moved = sm->settled = false;
 	run_stages(sm);
@@ -82,7 +82,10 @@ static enum ov_state pause_at(struct ov_sm *sm, uint64_t next)
 
 static inline void count_cycle(struct ov_sm *sm)
 {
-	sm->reason = sm->issued ? CYCLES_issue : ov_reason(sm);
+	if (sm->skipped)
+		sm->reason = ov_reason_again(sm);
+	else
+		sm->reason = sm->issued ? CYCLES_issue : ov_reason(sm);
 	sm->by[sm->reason]++;
 }
 

@@ -76,4 +76,13 @@ static enum cycle_kind ov_reason(const struct ov_sm *sm)
 	return fewer && is_latency(best) ? CYCLES_tail : best;
 }
 
+/* In a cycle that the stages skipped: warps wait for what they waited for, units and L1 may have become free. */
+static inline enum cycle_kind ov_reason_again(const struct ov_sm *sm)
+{
+	enum cycle_kind last = sm->reason;
+	bool same = last == CYCLES_fetch || last == CYCLES_dependency || last == CYCLES_memory || last == CYCLES_barrier ||
+	            last == CYCLES_launch || last == CYCLES_tail;
+	return same ? last : ov_reason(sm);
+}
+
 #endif
