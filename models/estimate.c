@@ -421,7 +421,7 @@ static int model_traced(const struct gpu *gpu, const struct launch_profile *laun
 	double times = counted_of_traced(&t.warps, (double)out->thread_instructions);
 	result = time_warps(gpu, launch, &t.warps, options, out);
 	if (!result)
-		result = count_accesses(&t.warps, 1, &out->accesses);
+		result = count_accesses(&t.warps, times, &out->accesses);
 	if (!result && launch->instructions)
 		result = count_warp_executions(&t.warps, times, launch->instructions);
 	if (fabs(times - 1) > 0.01 && !out->sampled) { /* less is what the traces' own guesses cost */
