@@ -192,12 +192,15 @@ static bool is_kernel_entry(const struct annotation *a, unsigned block)
 	return false;
 }
 
-/* A counter of its own, in one of the forms; blocks that run once, or share a word, are not told by their number. */
-static bool is_counted(const struct block *b, const char *text)
+/*
+ * A counter of its own, in one of the forms; blocks that run once, or share a word, are not told by their number, and
+ * computed trips have none where work-items store their counters.
+ */
+static bool is_counted(const struct annotation *a, const struct block *b, const char *text)
 {
 	static const char *const forms[] = {"__gpusim_block(%u)", "__gpusim_part(%u)", "__gpusim_round(%u)", "__gpusim_trips(%u,"};
 	char marker[64];
-	if (b->bound == BOUND_ONCE || b->half >= 0)
+	if (b->bound == BOUND_ONCE || b->half >= 0 || (b->computed && annotation_layout(a) == COUNTERS_BY_ITEM))
 		return true;
 	for (size_t i = 0; i < GS_ARRAY_LEN(forms); i++) {
 		snprintf(marker, sizeof marker, forms[i], b->id);
@@ -218,7 +221,7 @@ static const char *check_markers(const struct annotation *a, size_t unit, enum m
 		if (b[i].unit != unit || (form == MARK_PROBE ? trips : b[i].term_count || is_kernel_entry(a, b[i].id)))
 			continue;
 		snprintf(marker, sizeof marker, ", %u, 0, -1)", b[i].id);
-		if (form == MARK_PROBE ? !strstr(text, marker) : !is_counted(&b[i], text))
+		if (form == MARK_PROBE ? !strstr(text, marker) : !is_counted(a, &b[i], text))
 			return form == MARK_PROBE ? "a block without its probe" : "a block without its counter";
 	}
 	return NULL;
