@@ -43,8 +43,7 @@ static int count_path(const struct launch_warps *w, const struct warp_path *path
 int count_path_warps(const struct launch_warps *w, double *path_warps)
 {
 	for (uint64_t g = 0; g < w->pattern_groups; g++) {
-		/* How often a group of the pattern comes in the launch. */
-		double groups = (double)(w->groups / w->pattern_groups) + (g < w->groups % w->pattern_groups);
+		double groups = (double)warps_pattern_times(w, g);
 		for (uint32_t n = 0; n < w->warps_per_group; n++) {
 			uint32_t path = w->path_of[g * w->warps_per_group + n];
 			if (path >= w->path_count)

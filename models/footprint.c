@@ -29,7 +29,7 @@ bool launch_move(const struct launch_warps *warps, uint64_t group, int64_t moved
 	moved[0] = moved[1] = moved[2] = 0;
 	if (!warps->pattern_ids || !warps->grid[0] || !warps->grid[1])
 		return false;
-	uint64_t from = warps->pattern_ids[group % warps->pattern_groups], to = group;
+	uint64_t from = warps->pattern_ids[warps_pattern(warps, group)], to = group;
 	for (int d = 0; d < 3; d++) {
 		uint64_t size = d < 2 ? warps->grid[d] : UINT64_MAX;
 		moved[d] = (int64_t)(to % size) - (int64_t)(from % size);
@@ -309,7 +309,7 @@ int footprint_share(const struct gpu *gpu, const struct launch_warps *warps, uin
 		}
 		c.group = n;
 		c.moves = launch_move(warps, n, c.moved);
-		footprint_visit(warps, n % warps->pattern_groups, count_part, &c);
+		footprint_visit(warps, warps_pattern(warps, n), count_part, &c);
 	}
 	/* The rest goes on as the second half did. */
 	double slope = n > half ? ((double)c.count - halfway) / (double)(n - half) : 0, counted = (double)c.count;

@@ -167,7 +167,7 @@ static void walk_together(struct walk *w, uint64_t first, uint64_t groups)
 	const struct launch_warps *l = w->warps;
 	uint64_t count = groups * l->warps_per_group, left = count;
 	for (uint64_t i = 0; i < count; i++) {
-		uint64_t group = first + i / l->warps_per_group, n = group % l->pattern_groups;
+		uint64_t group = first + i / l->warps_per_group, n = warps_pattern(l, group);
 		struct walker *k = &w->walkers[i];
 		*k = (struct walker){.path = &l->paths[l->path_of[n * l->warps_per_group + i % l->warps_per_group]],
 		                     .group = group, .sm = (uint32_t)(group % w->sms)};

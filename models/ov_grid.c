@@ -35,8 +35,9 @@ static bool are_alike(const struct grid *g, uint64_t a, uint64_t b)
 {
 	if (a == b || a == OV_NO_GROUP || b == OV_NO_GROUP || !g->plan->kinds)
 		return a == b;
-	uint64_t pattern = g->m->launch->pattern_groups;
-	return g->plan->kinds[ov_group_id(g->plan, a) % pattern] == g->plan->kinds[ov_group_id(g->plan, b) % pattern];
+	const struct launch_warps *launch = g->m->launch;
+	return g->plan->kinds[warps_pattern(launch, ov_group_id(g->plan, a))] ==
+	       g->plan->kinds[warps_pattern(launch, ov_group_id(g->plan, b))];
 }
 
 static bool is_served(const struct member *member, uint64_t time)

@@ -85,16 +85,16 @@ static double find_weight(const struct ov_work *work)
 
 int ov_work_init(struct ov_work *work, const struct gpu *gpu, const struct launch_warps *w, const struct warp_options *options)
 {
-	uint64_t repeats = w->groups / w->pattern_groups, rest = w->groups % w->pattern_groups;
 	*work = (struct ov_work){.gpu = gpu, .warps = w, .exact = options->exact, .hierarchy = options->hierarchy};
 	work->pattern = pattern_work(w);
 	if (!work->pattern || find_kinds(work))
 		return -ENOMEM;
 	work->weight = find_weight(work);
 	work->uniform = !work->hierarchy;
-	for (uint64_t g = 0; g < w->pattern_groups && (repeats || g < rest); g++) {
-		work->instructions += work->pattern[g].warp_instructions * (double)(repeats + (g < rest));
-		work->uniform &= work->kinds[g] == 0;
+	for (uint64_t g = 0; g < w->pattern_groups; g++) {
+		uint64_t times = warps_pattern_times(w, g);
+		work->instructions += work->pattern[g].warp_instructions * (double)times;
+		work->uniform &= !times || work->kinds[g] == 0;
 	}
 	return 0;
 }
@@ -115,7 +115,7 @@ static double cost_of(const struct ov_work *work, double instructions)
 
 static const struct group_work *work_of(const struct ov_work *work, const struct ov_plan *plan, uint64_t n)
 {
-	return &work->pattern[ov_group_id(plan, n) % work->warps->pattern_groups];
+	return &work->pattern[warps_pattern(work->warps, ov_group_id(plan, n))];
 }
 
 static void drop_regions(struct ov_plan *plan)

@@ -43,7 +43,7 @@ void ov_start_group(struct ov_sm *sm, uint64_t group)
 	sm->peak_groups = sm->live_groups > sm->peak_groups ? sm->live_groups : sm->peak_groups;
 	sm->started = true;
 	sm->settled = false;
-	const uint32_t *paths = &launch->path_of[group % launch->pattern_groups * m->warps_per_group];
+	const uint32_t *paths = &launch->path_of[warps_pattern(launch, group) * m->warps_per_group];
 	for (uint32_t i = 0; i < m->warps_per_group; i++)
 		start_warp(sm, place * m->warps_per_group + i, place, &launch->paths[paths[i]]);
 }

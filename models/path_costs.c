@@ -194,18 +194,11 @@ static bool is_valid(const struct launch_warps *warps)
 	return true;
 }
 
-/* How often a group of the pattern comes in the launch. */
-static double pattern_times(const struct launch_warps *warps, uint64_t group)
-{
-	uint64_t whole = warps->groups / warps->pattern_groups, rest = warps->groups % warps->pattern_groups;
-	return (double)whole + (group < rest);
-}
-
 static void count_warps(const struct launch_warps *warps, struct launch_costs *out)
 {
 	for (uint64_t g = 0; g < warps->pattern_groups; g++)
 		for (uint32_t w = 0; w < warps->warps_per_group; w++)
-			out->path_warps[warps->path_of[g * warps->warps_per_group + w]] += pattern_times(warps, g);
+			out->path_warps[warps->path_of[g * warps->warps_per_group + w]] += (double)warps_pattern_times(warps, g);
 }
 
 /* A group is there until its slowest warp is through. */
@@ -213,7 +206,7 @@ static void average_groups(const struct launch_warps *warps, struct launch_costs
 {
 	double groups = (double)warps->groups;
 	for (uint64_t g = 0; g < warps->pattern_groups; g++) {
-		double share = pattern_times(warps, g) / groups;
+		double share = (double)warps_pattern_times(warps, g) / groups;
 		const struct path_cost *slowest = NULL;
 		for (uint32_t w = 0; w < warps->warps_per_group; w++) {
 			const struct path_cost *c = &out->paths[warps->path_of[g * warps->warps_per_group + w]];

@@ -15,7 +15,7 @@ enum { MANY_GROUPS = 256 };
 static double group_work(const struct launch_warps *warps, const struct launch_costs *costs, uint64_t group)
 {
 	double work = 0;
-	const uint32_t *paths = &warps->path_of[group % warps->pattern_groups * warps->warps_per_group];
+	const uint32_t *paths = &warps->path_of[warps_pattern(warps, group) * warps->warps_per_group];
 	for (uint32_t w = 0; w < warps->warps_per_group; w++)
 		work += costs->paths[paths[w]].weight;
 	return work;

@@ -332,7 +332,7 @@ static int begin(struct maker *m)
 	most = most ? most : 1;
 	out->sampled_groups = shape->groups < most ? shape->groups : most;
 	out->warps = (struct launch_warps){
-		.code = m->code, .groups = shape->groups, .pattern_groups = out->sampled_groups,
+		.code = m->code, .groups = shape->groups, .pattern_groups = out->sampled_groups, .pattern_in_order = true,
 		.warps_per_group = (shape->threads_per_group + shape->warp_size - 1) / shape->warp_size,
 	};
 	m->row_words = m->lanes->columns;

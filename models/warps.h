@@ -41,9 +41,10 @@ struct launch_warps {
 	uint32_t path_count;
 	uint64_t groups;           /* of the launch */
 	uint32_t warps_per_group;
-	/* The path of warp w of group g is path_of[(g % pattern_groups) * warps_per_group + w]. */
+	/* The path of warp w of group g is path_of[warps_pattern(g) * warps_per_group + w]. */
 	const uint32_t *path_of;
 	uint64_t pattern_groups;
+	bool pattern_in_order; /* its groups are evenly from all of the launch */
 	uint64_t grid[3];            /* groups by dimension; 0 where paths have no requests */
 	const uint64_t *pattern_ids; /* of the groups that the pattern's requests are from, by pattern group; NULL: without requests */
 	const struct address_shift *shifts; /* per instruction of code; NULL: without requests */
@@ -56,6 +57,16 @@ struct launch_warps {
 	double l2_cycles, dram_cycles;
 	uint32_t code_offset; /* instructions of the module before the kernel: where lines of the instruction cache begin */
 };
+
+/*
+ * The group of the pattern that stands for a group of the launch: g modulo pattern_groups; of a pattern in order, windows of
+ * WARPS_WINDOW of its groups repeat in the part of the launch that they are from. So a part keeps what it does, and neighbours are as
+ * different as they were.
+ */
+enum { WARPS_WINDOW = 32 };
+uint64_t warps_pattern(const struct launch_warps *warps, uint64_t group);
+/* How many groups of the launch a group of the pattern stands for. */
+uint64_t warps_pattern_times(const struct launch_warps *warps, uint64_t pattern);
 
 /* Where the cycles of an SM go; each cycle is counted once, in this order of precedence. With the memory hierarchy,
  * unit_ldst is told apart (shared: bank conflicts; l1: parts of requests), and so is what warps wait for memory: memory

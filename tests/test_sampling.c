@@ -3,6 +3,7 @@
 
 #include "models/cluster.h"
 #include "models/regions.h"
+#include "models/warps.h"
 
 #include <stdlib.h>
 
@@ -197,6 +198,29 @@ static void test_sampler_waits_for_equal_rates(void)
 	CU_ASSERT_EQUAL(s.skipped_groups, 0);
 }
 
+/* 70 groups of a pattern for 700 of a launch, in windows of 32, 32 and 6: each stands for ten, in its own part. */
+static void test_patterns_in_order(void)
+{
+	struct launch_warps w = {.groups = 700, .pattern_groups = 70, .pattern_in_order = true};
+	uint64_t times[70] = {0}, all = 0;
+	CU_ASSERT_EQUAL(warps_pattern(&w, 0), 0);
+	CU_ASSERT_EQUAL(warps_pattern(&w, 33), 1);
+	CU_ASSERT_EQUAL(warps_pattern(&w, 319), 31);
+	CU_ASSERT_EQUAL(warps_pattern(&w, 320), 32);
+	CU_ASSERT_EQUAL(warps_pattern(&w, 699), 69);
+	w.groups = 997; /* not a multiple: 14 or 15 each, and as many as are told */
+	for (uint64_t g = 0; g < w.groups; g++)
+		times[warps_pattern(&w, g)]++;
+	for (uint64_t p = 0; p < w.pattern_groups; p++) {
+		CU_ASSERT_EQUAL(times[p], warps_pattern_times(&w, p));
+		CU_ASSERT(times[p] == 14 || times[p] == 15);
+		all += times[p];
+	}
+	CU_ASSERT_EQUAL(all, 997);
+	w.pattern_in_order = false;
+	CU_ASSERT_EQUAL(warps_pattern(&w, 71), 1);
+}
+
 void add_sampling_tests(void)
 {
 	CU_pSuite suite = CU_add_suite("sampling", NULL, NULL);
@@ -208,5 +232,6 @@ void add_sampling_tests(void)
 	CU_add_test(suite, "the sampler warms up, skips and goes on", test_sampler_warms_up_and_skips);
 	CU_add_test(suite, "a mixture of groups is homogeneous if it stays the same", test_mixtures_are_homogeneous);
 	CU_add_test(suite, "the last wave is as full as it would have been", test_sampler_leaves_the_last_wave);
+	CU_add_test(suite, "a pattern in order stays in its part of the launch", test_patterns_in_order);
 	CU_add_test(suite, "groups are skipped only once rates are equal", test_sampler_waits_for_equal_rates);
 }
