@@ -21,8 +21,9 @@ struct region_limits {
 	double distance;  /* of stall probabilities in a cluster: 0.2 in the paper */
 	double variation; /* of an epoch without outliers: 0.3 */
 	double unit_difference; /* of two sampling units when caches are warm: 0.1 */
-	/* Beyond the paper: warming goes on until units differ by less than `fine`, and one group is less of what was measured, as long as no more than fine_share of the region and
-	 * fine_epochs of it have been simulated; so a large region, where an error counts, is known better. */
+	/* Beyond the paper: warming goes on until units differ by less than `fine`, and one group is less of what was measured, as
+	 * long as no more than fine_share of the region and fine_epochs of it have been simulated; so a large region, where an
+	 * error counts, is known better. */
 	double fine, fine_share, fine_epochs;
 };
 #define REGION_LIMITS_OF_PAPER ((struct region_limits){0.2, 0.3, 0.1, 0.1, 0, 0})
