@@ -19,7 +19,7 @@ def compare(program, sampled, full):
     # What the engine extrapolates within a launch is not simulated, either.
     simulated = sum(e["warp_instructions"] * e["simulated_fraction"] for e in a)
     one = max(abs(x["cycles"] / y["cycles"] - 1) for x, y in zip(a, b))
-    print(program, len(a), sum("sampled" not in e["flags"] for e in a), abs(total / truth - 1), one, simulated / instructions)
+    print(program, len(a), sum(e["simulated_fraction"] > 0 for e in a), abs(total / truth - 1), one, simulated / instructions)
 
 
 def mean(values, least):

@@ -11,6 +11,7 @@ work=$(mktemp -d "${TMPDIR:-/tmp}/gpusim-sampling.XXXXXX")
 trap 'rm -rf "$work"' EXIT
 export POCL_CACHE_DIR=${POCL_CACHE_DIR:-$work/pocl} GPUSIM_CACHE_DIR=${GPUSIM_CACHE_DIR:-$work/cache}
 export GPUSIM_GPU=${GPUSIM_GPU:-gtx480} GPUSIM_REPORT=json GPUSIM_CHECK=1000000
+export GPUSIM_COUNTER_MEMORY=2G # no launch goes uncounted because the machine has other things to do
 
 for program in bfs kmeans lu align heat collatz; do
 	GPUSIM_REPORT=none GPUSIM_MEMORY=$memory "$build/gpusim" record -o "$work/profile" -- \
