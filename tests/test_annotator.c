@@ -386,6 +386,33 @@ static void what_cannot_be_rewritten_is_refused_with_its_place(void)
 	              "program.cl:2:4: a function declared without a parameter list");
 }
 
+static bool is_inlined(int functions)
+{
+	struct gs_buf text = {0}, out = {0};
+	gs_buf_puts(&text, "# 1 \"program.cl\"\nint f0(int x) { return x; }\n");
+	for (int i = 1; i < functions; i++)
+		gs_buf_printf(&text, "int f%d(int x) { return f%d(x) + f%d(x + 1); }\n", i, i - 1, i - 1);
+	gs_buf_printf(&text, "__kernel void k(__global int *p) { p[0] = f%d(1); }\n", functions - 1);
+	const char *source = text.data;
+	struct annotation *a = create(&source, 1, "-cl-std=CL1.2");
+	CU_ASSERT_PTR_NOT_NULL_FATAL(a);
+	CU_ASSERT_EQUAL(annotation_write(a, 0, MARK_COUNT_PLAIN, &out, &error), 0);
+	bool inlined = strstr(out.data, "#define __gpusim_inline __attribute__((always_inline))\n");
+	CU_ASSERT_EQUAL(inlined, !strstr(out.data, "#define __gpusim_inline\n"));
+	annotation_free(a);
+	gs_buf_free(&out);
+	gs_buf_free(&text);
+	return inlined;
+}
+
+/* f11 is 2^12 - 1 = 4095 blocks with all that it calls, more than 4000; f10 is 2047. */
+static void functions_are_inlined_unless_kernels_become_huge(void)
+{
+	CU_ASSERT(is_inlined(1));
+	CU_ASSERT(is_inlined(11));
+	CU_ASSERT(!is_inlined(12));
+}
+
 static void empty_program_gives_an_empty_table(void)
 {
 	const char *const text = "";
@@ -420,6 +447,7 @@ void add_annotator_tests(void)
 	TEST(probes_stand_where_counters_do);
 	TEST(barriers_of_other_functions_do_not_matter);
 	TEST(what_cannot_be_rewritten_is_refused_with_its_place);
+	TEST(functions_are_inlined_unless_kernels_become_huge);
 	TEST(empty_program_gives_an_empty_table);
 #undef TEST
 }
