@@ -45,6 +45,10 @@ struct table {
 	int failures;
 	double most_mean, most_worst; /* percent */
 	double seconds, reference_seconds, thread_instructions; /* CPU seconds, of the model and of GPGPU-Sim */
+	struct {
+		char name[64];
+		double seconds;
+	} dearest[3];
 };
 
 /* CPU seconds: other programs may run beside this one. */
@@ -117,12 +121,26 @@ static int trace_case(const struct table *t, size_t config, const struct suite_c
 	return rc;
 }
 
+static void note_cost(struct table *t, const char *name, double seconds)
+{
+	size_t at = GS_ARRAY_LEN(t->dearest);
+	while (at && t->dearest[at - 1].seconds < seconds)
+		at--;
+	for (size_t i = GS_ARRAY_LEN(t->dearest) - 1; i > at; i--)
+		t->dearest[i] = t->dearest[i - 1];
+	if (at == GS_ARRAY_LEN(t->dearest))
+		return;
+	t->dearest[at].seconds = seconds;
+	snprintf(t->dearest[at].name, sizeof t->dearest[at].name, "%s", name);
+}
+
 static void run_case(void *user, const struct suite_case *c)
 {
 	struct table *t = user;
 	struct oracle_trace trace;
 	void *copies[64] = {NULL};
 	bool traced = false;
+	double before = t->seconds;
 	keep_buffers(c, copies, false);
 	printf("%-20s", c->name);
 	for (size_t i = 0; i < GS_ARRAY_LEN(configs); i++) {
@@ -149,6 +167,7 @@ static void run_case(void *user, const struct suite_case *c)
 		if (t->csv)
 			fprintf(t->csv, "%s,%s,%.0f,%.0f,%.3f\n", c->name, configs[i].config, r.cycles, cycles, error);
 	}
+	note_cost(t, c->name, t->seconds - before);
 	putchar('\n');
 	fflush(stdout);
 	for (size_t i = 0; i < GS_ARRAY_LEN(copies); i++)
@@ -188,6 +207,10 @@ static int print_summary(const struct table *t)
 	printf("%.2f CPU s, %.1f million thread instructions/s; GPGPU-Sim: %.0f CPU s, %.2f million/s, %.0f times as long\n", seconds,
 	       t->thread_instructions / seconds / 1e6, t->reference_seconds,
 	       t->reference_seconds > 0 ? t->thread_instructions / t->reference_seconds / 1e6 : 0, t->reference_seconds / seconds);
+	printf("dearest:");
+	for (size_t i = 0; i < GS_ARRAY_LEN(t->dearest) && t->dearest[i].name[0]; i++)
+		printf("%s %s %.0f%%", i ? "," : "", t->dearest[i].name, 100 * t->dearest[i].seconds / seconds);
+	putchar('\n');
 	printf("%d passed, %d failed, 0 skipped\n", count - bad, bad + t->failures);
 	return bad;
 }
