@@ -64,6 +64,8 @@ int machine_make(const struct mapping *m, const char *arch, const struct code_in
 		set_joins(&functions[i], m->functions[i].first_block, code);
 	if (!result)
 		result = machine_emit(m, functions, starts, arch, code, err);
+	if (!result && machine_schedule(code))
+		result = gs_fail(err, ENOMEM, "out of memory");
 	for (uint32_t i = 0; functions && i < m->function_count; i++)
 		machine_function_free(&functions[i]);
 	free(functions);

@@ -114,6 +114,9 @@ bool machine_is_control(const struct machine_function *f, uint32_t block, uint32
 int machine_emit(const struct mapping *m, const struct machine_function *functions, const uint32_t *starts,
                  const char *arch, struct kernel_code *code, struct gs_error *err);
 
+/* machine_schedule.c: the order of instructions. 0 or -ENOMEM. */
+int machine_schedule(struct kernel_code *code);
+
 /*
  * Fills the machine arrays of `code`. ptx_code: its instructions before library functions took the place of calls, whose
  * branches know whether lanes agree; starts: where each of them begins in code->code, and one more.

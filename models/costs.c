@@ -44,6 +44,10 @@ static enum gpu_unit_choice unit_override(const struct gpu *gpu, const struct co
 		return gpu->fp32_fma_unit;
 	case CODE_fp64_fma:
 		return gpu->fp64_fma_unit;
+	case CODE_int_mul:
+		return gpu->int_mul_unit;
+	case CODE_int_mad:
+		return gpu->int_mad_unit;
 	case CODE_int_div:
 		return i->flags & CODE_REM ? gpu->int_rem_unit : GPU_ON_auto;
 	default:

@@ -333,7 +333,7 @@ int footprint_capacity(const struct gpu *gpu, const struct launch_warps *warps, 
 		anywhere += ranges[i].anywhere ? ranges[i].traffic : 0;
 	}
 	/* How often a line is there that is asked for at random depends on how many there are, not on who else asks. */
-	if (some >= all || bytes <= gpu->l2_bytes || anywhere > traffic / 2)
+	if (some >= all || bytes <= gpu->l2_bytes / gpu->l2_partitions || anywhere > traffic / 2)
 		return 0;
 	return footprint_share(gpu, warps, some, all < warps->groups ? all : warps->groups, out);
 }

@@ -222,6 +222,8 @@ enum gpu_machine_code { GPU_MACHINE_CODES(GPU_CODE) GPU_MACHINE_CODE_COUNT };
 	/* classes that a design runs elsewhere than their names say */                                                \
 	X(UNIT, fp32_fma_unit, "", 0, GPU_UNIT_CHOICE_COUNT - 1, GPU_DEFAULT("auto"), "units of fp32_fma")             \
 	X(UNIT, fp64_fma_unit, "", 0, GPU_UNIT_CHOICE_COUNT - 1, GPU_DEFAULT("auto"), "units of fp64_fma")             \
+	X(UNIT, int_mul_unit, "", 0, GPU_UNIT_CHOICE_COUNT - 1, GPU_DEFAULT("auto"), "units of int_mul")               \
+	X(UNIT, int_mad_unit, "", 0, GPU_UNIT_CHOICE_COUNT - 1, GPU_DEFAULT("auto"), "units of int_mad")               \
 	X(UNIT, int_rem_unit, "", 0, GPU_UNIT_CHOICE_COUNT - 1, GPU_DEFAULT("auto"), "units of remainders")            \
 	GPU_PIPELINE(X)                                                                                                \
 	/* memory */                                                                                                   \
@@ -245,6 +247,7 @@ enum gpu_machine_code { GPU_MACHINE_CODES(GPU_CODE) GPU_MACHINE_CODE_COUNT };
 	X(FLAG, l1_caches_global, "", 0, 1, GPU_REQUIRED, "L1 keeps global memory, not only local memory")             \
 	X(BYTES, l2_bytes, "bytes", 0, 1LL << 34, GPU_REQUIRED, "L2 cache of the GPU")                                 \
 	X(COUNT, l2_slices, "slices", 1, 1024, GPU_REQUIRED, "L2 slices that work in parallel")                        \
+	X(COUNT, l2_partitions, "partitions", 1, 64, GPU_DEFAULT("1"), "that keep lines for their own SMs, so that shared ones are in each") \
 	X(BYTES, l2_line_bytes, "bytes", 1, 65536, GPU_REQUIRED, "L2 line")                                            \
 	X(BYTES, l2_sector_bytes, "bytes", 1, 65536, GPU_REQUIRED, "what L2 fetches at least")                         \
 	X(COUNT, l2_ways, "ways", 1, 65536, GPU_REQUIRED, "L2 associativity")                                          \

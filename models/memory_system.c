@@ -100,7 +100,7 @@ static void set_config(struct memory_system *m, double capacity)
 	slices = slices < 16 ? slices : 16;
 	memory_map_init(&c->map, channels, slices, gpu->l2_interleave_bytes, gpu->l2_hash);
 	dram_timing_init(&c->dram, gpu, channels, share);
-	c->slice_bytes = (uint64_t)((double)gpu->l2_bytes * capacity / (channels * slices));
+	c->slice_bytes = (uint64_t)((double)gpu->l2_bytes / gpu->l2_partitions * capacity / (channels * slices));
 	c->lookup = (uint64_t)(MEMORY_TICKS * (double)MEMORY_SECTOR / (double)gpu->l2_slice_bytes / speed + 0.5);
 	c->atomic = (uint64_t)(MEMORY_TICKS * gpu->l2_atomic_cycles / speed + 0.5);
 	m->flit_ticks_sm = (uint64_t)(MEMORY_TICKS / gpu->icnt_sm_flits);

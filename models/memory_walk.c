@@ -191,7 +191,7 @@ static int set_up(struct walk *w, uint32_t resident, uint64_t shared_bytes, doub
 	bool ok = true;
 	for (uint32_t s = 0; s < w->sms; s++)
 		ok &= (w->l1[s] = l1_new(&config)) != NULL;
-	uint64_t lines = (uint64_t)((double)gpu->l2_bytes * capacity) / gpu->l2_line_bytes;
+	uint64_t lines = (uint64_t)((double)gpu->l2_bytes / gpu->l2_partitions * capacity) / gpu->l2_line_bytes;
 	w->walkers = calloc((size_t)w->sms * resident * w->warps->warps_per_group, sizeof *w->walkers);
 	int rc = tags_init(&w->l2, lines ? lines : 1, gpu->l2_ways);
 	w->sector_mask = (1ull << gpu->l1_line_bytes / MEMORY_SECTOR) - 1;

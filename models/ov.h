@@ -74,6 +74,7 @@ struct ov_machine {
 	uint32_t refill_at; /* a warp with no more than that in its buffer is fetched for */
 	uint32_t fetches, fetch_width, buffer_entries, fetch_cycles; /* per cycle; instructions; from fetch to issue */
 	uint32_t collector_steps, issues, result_buses;
+	uint32_t read_cycles; /* from a collector to its operands, where banks are not looked at */
 	bool collects, by_age, resolves_banks;
 	uint32_t front[2]; /* cycles from issue to start, without and with registers to read; ldst: one less */
 	uint32_t pool_kinds[OV_KINDS + 1]; /* whose collectors are in each pool */

@@ -150,7 +150,7 @@ static inline void collect(struct ov_sm *sm, struct ov_partition *p, uint32_t co
 	else if (m->resolves_banks)
 		ask_banks(sm, p, op, collector, f->slot);
 	else
-		ov_schedule(sm, sm->now + 2 + ov_extra_cycles(&sm->read_debt, m->options->extra_read_cycles), OV_READ_DONE, 0, collector);
+		ov_schedule(sm, sm->now + m->read_cycles + ov_extra_cycles(&sm->read_debt, m->options->extra_read_cycles), OV_READ_DONE, 0, collector);
 }
 
 /* There is something in the port, and a collector free. */

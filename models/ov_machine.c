@@ -153,6 +153,7 @@ static void size_kinds(struct ov_machine *m)
 	}
 	m->pool_collectors = at_most(share(g->operand_collectors, m->partitions), OV_MAX_BANKS);
 	m->collector_steps = g->collector_steps;
+	m->read_cycles = 2 / g->collector_steps ? 2 / g->collector_steps : 1;
 	m->collector_total += m->pool_collectors;
 	m->banks = at_most(share(g->register_banks, m->partitions), OV_MAX_BANKS);
 	m->all_banks = m->banks < 64 ? (1ULL << m->banks) - 1 : ~0ULL;

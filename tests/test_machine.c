@@ -98,12 +98,31 @@ static void shifts_and_products_go_into_sums(void)
 	check_body("ld.param.u64 %d1, [k_param_0];\nld.global.u32 %r1, [%d1];\nmul.wide.s32 %d3, %r1, 4;\n"
 	           "add.s64 %d4, %d1, %d3;\nadd.s64 %d5, %d2, %d3;\nld.global.f32 %f1, [%d4];\n"
 	           "st.global.f32 [%d5], %f1;\nret;\n",
-	           "nop load int_mad int_mad load store branch");
+	           "nop load int_mad load int_mad store branch");
 	check_body("ld.param.u64 %d1, [k_param_0];\nld.global.u32 %r1, [%d1];\nmul.lo.s32 %r2, %r1, %r1;\n"
 	           "add.s32 %r3, %r2, %r1;\nadd.s32 %r4, %r3, 7;\nadd.s32 %r5, %r4, %r1;\nadd.s32 %r6, %r5, %r1;\n"
 	           "st.global.u32 [%d1], %r6;\nret;\n",
 	           /* IMAD; r4 goes into r5 (IADD3), r6 alone */
 	           "nop load int_mad int int store branch");
+}
+
+/* Loads come first, with what their addresses need, also where the same register takes both values; but not before a store. */
+static void loads_come_early(void)
+{
+	struct kernel_code *c = make("ld.param.u64 %d1, [k_param_0];\nld.global.f32 %f1, [%d1];\nfma.rn.f32 %f2, %f1, %f1, %f2;\n"
+	                             "add.s64 %d2, %d1, %d3;\nld.global.f32 %f1, [%d2];\nfma.rn.f32 %f2, %f1, %f1, %f2;\n"
+	                             "st.global.f32 [%d1], %f2;\nld.global.f32 %f3, [%d1+512];\nst.global.f32 [%d2], %f3;\nret;\n",
+	                             "sm_90:vendor:sass");
+	uint32_t first = c->machine_blocks[0].first + ENTRY, names[2], found = 0;
+	check_machine(c, 0, "nop load int int load fp32_fma fp32_fma store load store branch");
+	for (uint32_t i = first; i < first + 6; i++)
+		if (c->machine[i].class == CODE_load && found < 2)
+			names[found++] = c->machine_operands[c->machine[i].first_operand];
+	CU_ASSERT_EQUAL_FATAL(found, 2);
+	CU_ASSERT_NOT_EQUAL(names[0], names[1]);
+	/* The first sum reads what the first load wrote. */
+	CU_ASSERT_EQUAL(c->machine_operands[c->machine[first + 5].first_operand + 1], names[0]);
+	code_free(c);
 }
 
 static void logic_and_comparisons_merge(void)
@@ -283,6 +302,7 @@ void add_machine_tests(void)
 	TEST(copy_is_what_the_chip_executes);
 	TEST(halves_that_nobody_needs_are_not_computed);
 	TEST(shifts_and_products_go_into_sums);
+	TEST(loads_come_early);
 	TEST(logic_and_comparisons_merge);
 	TEST(floats_are_contracted);
 	TEST(loads_of_a_row_become_wider);
