@@ -32,9 +32,11 @@ make_seeds() {
 	done
 }
 
-# Whose the innermost frame is that has a name: sanitizers' own are passed over.
+# Whose the innermost frame is that has a name: sanitizers' own are passed over. Where libclang crashed and went on, what it
+# held is leaked.
 is_theirs() { # LOG
 	grep -q '^annotator: ' "$1" && return 1
+	grep -q 'ERROR: LeakSanitizer' "$1" && grep -q '^libclang: crash detected' "$1" && return 0
 	grep -E '^ *#[0-9]+ 0x' "$1" | grep -Em1 'libclang|libLLVM|/annotator/|/tests/fuzz/[a-z]|/runtime/' | grep -Eq 'libclang|libLLVM'
 }
 
