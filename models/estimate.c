@@ -418,7 +418,7 @@ static int model_traced(const struct gpu *gpu, const struct launch_profile *laun
 	int result = trace_warps(gpu, launch->code, launch->trace, &shape, &launch->lanes, launch->accesses, &t);
 	if (result)
 		return result;
-	double times = counted_of_traced(&t.warps, (double)out->thread_instructions);
+	double times = t.represented > 0 ? t.represented : counted_of_traced(&t.warps, (double)out->thread_instructions);
 	result = time_warps(gpu, launch, &t.warps, options, out);
 	if (!result)
 		result = count_accesses(&t.warps, times, &out->accesses);

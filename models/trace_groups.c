@@ -133,8 +133,20 @@ uint64_t group_of_sample(const struct group_sample *s, uint64_t n)
 	return s->count < all ? (uint64_t)(((double)n + 0.5) * (double)all / (double)s->count) : n;
 }
 
+/* What the groups did over what those that stand for them did: the same counters on both sides, so that what these get wrong
+ * about the target's instructions does not matter. */
+static double share_represented(const double *work, const double *traced_work, const uint32_t *stands_for, uint64_t count)
+{
+	double all = 0, represented = 0;
+	for (uint64_t g = 0; g < count; g++) {
+		all += work[g];
+		represented += traced_work[stands_for[g]];
+	}
+	return all > 0 && represented > 0 ? all / represented : 0;
+}
+
 int trace_groups(const struct kernel_code *code, const struct group_sample *sample, const struct lane_counts *lanes,
-                 const uint64_t *ids, size_t id_count, uint32_t *stands_for)
+                 const uint64_t *ids, size_t id_count, uint32_t *stands_for, double *represented)
 {
 	struct candidates c = {.ids = ids, .borders = calloc(id_count + 1, sizeof *c.borders), .count = id_count};
 	double *work = NULL;
@@ -148,6 +160,7 @@ int trace_groups(const struct kernel_code *code, const struct group_sample *samp
 		c.borders[i] = borders(sample->shape->groups, ids[i]);
 	for (uint64_t g = 0; g < sample->count && !result; g++)
 		stands_for[g] = most_alike(sample->shape, &c, group_of_sample(sample, g), work ? work[g] : 0);
+	*represented = id_count >= sample->count ? 1 : work && !result ? share_represented(work, c.work, stands_for, sample->count) : 0;
 	free(c.borders);
 	free(work);
 	return result;
