@@ -407,6 +407,8 @@ static double counted_of_traced(const struct launch_warps *w, double counted)
 	return traced > 0 && counted > 0 ? counted / traced : 1;
 }
 
+#define LIKE 1.5
+
 /* From traces; -ENOENT where none of them can be used. */
 static int model_traced(const struct gpu *gpu, const struct launch_profile *launch, const struct model_options *options,
                         struct estimate *out)
@@ -418,7 +420,11 @@ static int model_traced(const struct gpu *gpu, const struct launch_profile *laun
 	int result = trace_warps(gpu, launch->code, launch->trace, &shape, &launch->lanes, launch->accesses, &t);
 	if (result)
 		return result;
-	double times = t.represented > 0 ? t.represented : counted_of_traced(&t.warps, (double)out->thread_instructions);
+	double times = t.represented;
+	if (times <= 0) /* of counters and traces, unless they differ by what unrolling and branches that fall through make */
+		times = counted_of_traced(&t.warps, (double)out->thread_instructions);
+	if (t.represented <= 0 && times < LIKE && times > 1 / LIKE)
+		times = 1;
 	result = time_warps(gpu, launch, &t.warps, options, out);
 	if (!result)
 		result = count_accesses(&t.warps, times, &out->accesses);

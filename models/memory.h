@@ -208,7 +208,7 @@ struct memory_system;
 struct memory_system *memory_new(const struct gpu *gpu, uint32_t sms, double capacity);
 void memory_free(struct memory_system *m);
 /* L2 holds these, the last ones where not all fit. */
-void memory_warm(struct memory_system *m, const struct memory_range *ranges, size_t count);
+void memory_warm(struct memory_system *m, const struct memory_range *ranges, size_t count, bool steady);
 /* Cycles from when a request leaves an SM to when its answer can be there, at least. */
 uint32_t memory_round_trip(const struct memory_system *m);
 /* When a packet of the SM that is ready in `cycle` leaves it; packets take turns. */

@@ -158,10 +158,10 @@ static void warm_line(void *ctx, uint64_t address, bool dirty)
 	partition_warm(m->partitions[p.channel], p.slice, address, p.local, dirty);
 }
 
-void memory_warm(struct memory_system *m, const struct memory_range *ranges, size_t count)
+void memory_warm(struct memory_system *m, const struct memory_range *ranges, size_t count, bool steady)
 {
 	const struct memory_config *c = &m->config;
-	warm_lines(ranges, count, c->slice_bytes * c->map.channels * c->map.slices, m->gpu->l2_line_bytes, warm_line, m);
+	warm_lines(ranges, count, c->slice_bytes * c->map.channels * c->map.slices, m->gpu->l2_line_bytes, steady, warm_line, m);
 }
 
 uint32_t memory_round_trip(const struct memory_system *m)

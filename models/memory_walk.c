@@ -17,7 +17,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { MOST_SMS = 4, MOST_PARTS = 200000 };
+enum { MOST_SMS = 4, MOST_PARTS = 200000, MANY_WAVES = 8 };
 
 /* A warp on its way. */
 struct walker {
@@ -261,7 +261,8 @@ int memory_walk(const struct gpu *gpu, const struct launch_warps *warps, uint32_
 	if (!rc)
 		rc = set_up(&w, resident, shared_bytes, capacity);
 	if (!rc && gpu->l2_warm)
-		warm_lines(before, count, (uint64_t)w.l2.sets * w.l2.ways * gpu->l2_line_bytes, gpu->l2_line_bytes, warm_line, &w);
+		warm_lines(before, count, (uint64_t)w.l2.sets * w.l2.ways * gpu->l2_line_bytes, gpu->l2_line_bytes,
+		           warps->groups > MANY_WAVES * together, warm_line, &w);
 	w.written = 0;
 	uint64_t n = 0;
 	for (; !rc && n < warps->groups && w.parts < MOST_PARTS && !w.failed; n += together)

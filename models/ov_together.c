@@ -181,7 +181,7 @@ static int make_team(struct team *t, const struct ov_machine *m)
 		rc = t->sms[i] ? ov_memory_init(t->sms[i], t->memory, i) : -ENOMEM;
 	}
 	if (!rc && m->gpu->l2_warm)
-		memory_warm(t->memory, m->launch->warm, m->launch->warm_count);
+		memory_warm(t->memory, m->launch->warm, m->launch->warm_count, t->plan->groups < t->plan->all || t->plan->region_count);
 	return rc;
 }
 

@@ -1,8 +1,8 @@
 /*
  * L2 before what is simulated.
  *
- *   what fits is there whole: the host wrote it, or an earlier launch
- *   else L2 is as the launch itself keeps it. Under LRU every range has the part of the capacity that it brings of all lines:
+ *   what fits is there whole: the host wrote it, or an earlier launch; of what does not fit, the last
+ *   in the midst of a launch that does not fit, L2 is as the launch itself keeps it. Under LRU every range has the part of the capacity that it brings of all lines:
  *       a range that fits into its part is there whole;
  *       one that is asked for anywhere has as many of its lines, spread evenly;
  *       one that groups go through, each its own piece, has lines that nobody asks for again
@@ -71,21 +71,33 @@ static void tell_steady(struct part *parts, size_t count, uint64_t line, warm_fn
 	}
 }
 
-void warm_lines(const struct memory_range *ranges, size_t count, uint64_t capacity, uint64_t line, warm_fn *tell, void *ctx)
+/* What is followed by more than the capacity is gone again. */
+static void tell_last(const struct memory_range *ranges, size_t count, uint64_t all, uint64_t capacity, uint64_t line,
+                      warm_fn *tell, void *ctx)
+{
+	for (size_t i = 0; i < count; i++) {
+		uint64_t skip = all > 2 * capacity ? all - 2 * capacity : 0, end = ranges[i].address + ranges[i].bytes;
+		skip = skip < ranges[i].bytes ? skip : ranges[i].bytes;
+		all -= ranges[i].bytes;
+		for (uint64_t at = (ranges[i].address + skip) / line * line; at < end; at += line)
+			tell(ctx, at, false);
+	}
+}
+
+void warm_lines(const struct memory_range *ranges, size_t count, uint64_t capacity, uint64_t line, bool steady, warm_fn *tell,
+                void *ctx)
 {
 	struct part parts[MOST_RANGES] = {0};
 	uint64_t all = 0;
 	for (size_t i = 0; i < count; i++)
 		all += ranges[i].bytes;
-	if (all > capacity) {
-		count = count < MOST_RANGES ? count : MOST_RANGES;
-		for (size_t i = 0; i < count; i++)
-			parts[i].range = &ranges[i];
-		divide(parts, count, (double)(capacity / line), line);
-		tell_steady(parts, count, line, tell, ctx);
+	if (!steady || all <= capacity) {
+		tell_last(ranges, count, all, capacity, line, tell, ctx);
 		return;
 	}
+	count = count < MOST_RANGES ? count : MOST_RANGES;
 	for (size_t i = 0; i < count; i++)
-		for (uint64_t at = ranges[i].address / line * line; at < ranges[i].address + ranges[i].bytes; at += line)
-			tell(ctx, at, false);
+		parts[i].range = &ranges[i];
+	divide(parts, count, (double)(capacity / line), line);
+	tell_steady(parts, count, line, tell, ctx);
 }

@@ -5,6 +5,7 @@
 #include "models/memory.h"
 #include "models/memory_walk.h"
 #include "models/optimistic.h"
+#include "models/warm.h"
 #include "scene.h"
 
 #include <stdlib.h>
@@ -241,7 +242,7 @@ static double read_all(const struct gpu *gpu, uint64_t bytes, bool warm)
 	struct memory_range range = {.bytes = bytes, .traffic = 1};
 	CU_ASSERT_PTR_NOT_NULL_FATAL(m);
 	if (warm)
-		memory_warm(m, &range, 1);
+		memory_warm(m, &range, 1, false);
 	uint64_t sent = 0, line = gpu->l2_line_bytes, step = memory_round_trip(m), end = step;
 	for (; arrivals.count < bytes / line; end += step) {
 		for (uint64_t cycle = end - step; cycle < end; cycle++)
@@ -488,6 +489,41 @@ static void some_sms_stand_for_all(void)
 	CU_ASSERT_TRUE(cycles[1] > 21760);
 }
 
+struct told_lines {
+	uint64_t lines, dirty, inside, highest;
+};
+
+static void tell_line(void *ctx, uint64_t address, bool dirty)
+{
+	struct told_lines *t = ctx;
+	t->lines++;
+	t->dirty += dirty;
+	t->inside += address >= 1 << 20 && address < 2 << 20;
+	t->highest = address > t->highest ? address : t->highest;
+}
+
+/* Half of a table that any group may ask for, every second line; of what groups go through, lines that nobody has, and dirty. */
+static void l2_in_the_midst_of_a_launch(void)
+{
+	const struct memory_range ranges[] = {
+		{.address = 1 << 20, .bytes = 1 << 20, .traffic = 3, .anywhere = true},
+		{.address = 4 << 20, .bytes = 1 << 20, .traffic = 3, .written = true},
+		{.address = 8 << 20, .bytes = 1280, .traffic = 2},
+	};
+	struct told_lines t = {0}, begin = {0}, whole = {0};
+	warm_lines(ranges, 3, (1 << 20) + 1280, 128, true, tell_line, &t);
+	CU_ASSERT_EQUAL(t.lines, 8192 + 10);
+	CU_ASSERT_EQUAL(t.inside, 4096);
+	CU_ASSERT_EQUAL(t.dirty, 4096);
+	CU_ASSERT_TRUE(t.highest > UINT64_C(1) << 60);
+	/* At its begin there is what came last; what fits is there whole. */
+	warm_lines(ranges, 3, 1 << 19, 128, false, tell_line, &begin);
+	CU_ASSERT_EQUAL(begin.inside + begin.dirty, 0);
+	CU_ASSERT_EQUAL(begin.lines, 8192);
+	warm_lines(ranges, 3, 4 << 20, 128, true, tell_line, &whole);
+	CU_ASSERT_EQUAL(whole.lines, 2 * 8192 + 10);
+}
+
 void add_memory_tests(void)
 {
 	CU_pSuite s = CU_add_suite("memory", NULL, NULL);
@@ -500,6 +536,7 @@ void add_memory_tests(void)
 	CU_ADD_TEST(s, banks_open_side_by_side_and_the_bus_turns);
 	CU_ADD_TEST(s, memory_moves_what_its_description_says);
 	CU_ADD_TEST(s, slices_read_what_they_can);
+	CU_ADD_TEST(s, l2_in_the_midst_of_a_launch);
 	CU_ADD_TEST(s, latencies_are_those_of_the_description);
 	CU_ADD_TEST(s, a_larger_l2_is_not_slower);
 	CU_ADD_TEST(s, without_requests_memory_is_perfect);
