@@ -29,6 +29,12 @@ replayed_as_run() {
 		[ -s a ] && cmp a b
 }
 
+# collatz_some is the profile's only kernel.
+replay_kernels() {
+	"$gpusim" replay p --gpu v100 --kernels 'other*' 2>none && ! grep -q collatz_some none &&
+		"$gpusim" replay p --gpu v100 --kernels 'other*,coll*' 2>some && grep -q collatz_some some
+}
+
 replay_text() { "$gpusim" replay p --gpu v100 2>text && grep -q 'v100 (' text && grep -q collatz_some text && ! grep -q 'cost:' text; }
 
 # refused EXPECTED COMMAND...: exit code 2, and one line that says so.
@@ -67,6 +73,7 @@ swept() {
 check 'a run is recorded' recorded
 check 'a replay has the estimates of the run' replayed_as_run
 check 'a replay has a text report' replay_text
+check 'a replay takes the kernels that are asked for' replay_kernels
 check 'a profile that was cut is refused' cut_is_refused
 check 'it is taken up to there with --partial' cut_is_taken_in_part
 check 'a damaged profile is refused' damaged_is_refused

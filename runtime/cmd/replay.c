@@ -160,7 +160,7 @@ static int take_launch(const struct gs_pack *pack, struct gs_error *err)
 		result = bad_record(err);
 	if (!result && !(r.counts = calloc(l->artifact->block_count + 1, sizeof *r.counts)))
 		result = gs_fail(err, ENOMEM, "out of memory");
-	if (!result) {
+	if (!result && kernel_wanted(l->kernel_name)) {
 		r.brought = trace_in(pack);
 		launch_model(&r);
 		kept_trace_free(r.brought);

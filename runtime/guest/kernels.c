@@ -5,7 +5,6 @@
 #include "programs.h"
 
 #include <errno.h>
-#include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -51,17 +50,6 @@ struct kernel *kernel_find(cl_kernel handle)
 	return k;
 }
 
-static bool name_wanted(const char *name)
-{
-	char patterns[1024];
-	strncpy(patterns, runtime.options.kernels.text, sizeof patterns - 1);
-	patterns[sizeof patterns - 1] = 0;
-	for (char *save, *p = strtok_r(patterns, ",", &save); p; p = strtok_r(NULL, ",", &save))
-		if (!fnmatch(p, name, 0))
-			return true;
-	return false;
-}
-
 static const char *why_not(const struct program *p)
 {
 	if (!p)
@@ -100,7 +88,7 @@ static struct kernel *kernel_new(cl_kernel handle, struct program *p, struct bui
 	k->name = kernel_name(handle);
 	k->build = build ? build_retain(build) : NULL;
 	k->why = build ? NULL : why_not(p);
-	k->wanted = k->name && name_wanted(k->name);
+	k->wanted = k->name && kernel_wanted(k->name);
 	pthread_mutex_init(&k->lock, NULL);
 	return k;
 }

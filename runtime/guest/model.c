@@ -1,7 +1,9 @@
 /* A launch whose counters are there: its estimates on every target, in the statistics and the files. */
 #include "tracing.h"
 
+#include <fnmatch.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* Traces are decoded only for this, because most launches are like others. */
 static int model_target(struct launch_result *r, const struct gpu *gpu, size_t t)
@@ -67,4 +69,15 @@ void launch_model(struct launch_result *r)
 		free(r->instructions[t]);
 		r->instructions[t] = NULL;
 	}
+}
+
+bool kernel_wanted(const char *name)
+{
+	char patterns[1024];
+	strncpy(patterns, runtime.options.kernels.text, sizeof patterns - 1);
+	patterns[sizeof patterns - 1] = 0;
+	for (char *save, *p = strtok_r(patterns, ",", &save); p; p = strtok_r(NULL, ",", &save))
+		if (!fnmatch(p, name, 0))
+			return true;
+	return false;
 }

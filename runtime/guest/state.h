@@ -458,6 +458,7 @@ void record_finish(void);
 
 /* model.c: everything that becomes of a launch whose counters are in its buffer; the worker's. */
 void launch_model(struct launch_result *r);
+bool kernel_wanted(const char *name); /* GPUSIM_KERNELS */
 
 /* profile.c: whether the numbers of a launch that was read from a file fit its counters, and one another. */
 bool launch_is_sound(const struct launch *l);
