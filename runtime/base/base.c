@@ -133,7 +133,11 @@ void gs_buf_html(struct gs_buf *b, const char *s)
 void gs_hash_hex(const void *data, size_t len, char hex[33])
 {
 	XXH128_hash_t h = XXH3_128bits(data, len);
-	snprintf(hex, 33, "%016llx%016llx", (unsigned long long)h.high64, (unsigned long long)h.low64);
+	for (int i = 0; i < 16; i++) { /* by hand: there are some of these for every launch */
+		hex[i] = "0123456789abcdef"[h.high64 >> (60 - 4 * i) & 15];
+		hex[16 + i] = "0123456789abcdef"[h.low64 >> (60 - 4 * i) & 15];
+	}
+	hex[32] = 0;
 }
 
 size_t gs_edit_distance(const char *a, const char *b, size_t limit)

@@ -35,24 +35,46 @@ static uint64_t allocated_bytes[BUFFER_KINDS]; /* under pools_lock; idle buffers
 
 /* ---- the host's memory ---- */
 
+enum { PIECE = 256 << 10 };
+
+static void *zero_pages(size_t bytes, int flags)
+{
+	void *pages = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | flags, -1, 0);
+	return pages == MAP_FAILED ? NULL : pages;
+}
+
+/* Small buffers come out of larger pieces: thousands of launches may be in flight, and a fault or a call for each costs more than
+ * all else that we do for it. Under pools_lock. */
+static void *cut_from_piece(size_t bytes)
+{
+	static char *piece;
+	static size_t left;
+	if (left < bytes) {
+		if (left)
+			munmap(piece, left);
+		piece = zero_pages(PIECE, MAP_POPULATE);
+		left = piece ? PIECE : 0;
+	}
+	if (!left)
+		return NULL;
+	char *cut = piece;
+	piece += bytes;
+	left -= bytes;
+	return cut;
+}
+
 /* For traces these are pages that do not exist before they are used. */
 static uint64_t *host_memory(enum buffer_kind kind, size_t bytes)
 {
-	enum { ALIGNMENT = 4096 };
-	if (kind == TRACE_BUFFER) {
-		void *pages = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-		return pages == MAP_FAILED ? NULL : pages;
-	}
-	uint64_t *words = aligned_alloc(ALIGNMENT, bytes);
-	return words ? memset(words, 0, bytes) : NULL;
+	if (kind == TRACE_BUFFER)
+		return zero_pages(bytes, MAP_NORESERVE);
+	return bytes <= PIECE / 4 ? cut_from_piece(bytes) : zero_pages(bytes, 0);
 }
 
 static void free_host_memory(struct counter_buffer *b)
 {
-	if (b->kind == TRACE_BUFFER && b->words)
+	if (b->words)
 		munmap(b->words, b->word_count * sizeof *b->words);
-	else
-		free(b->words);
 	b->words = NULL;
 }
 

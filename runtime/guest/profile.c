@@ -41,6 +41,19 @@ static uint64_t local_size_of(const struct launch *l, size_t slot, int dimension
 	return word >> dimension * COUNTER_SIZE_BITS & ((1u << COUNTER_SIZE_BITS) - 1);
 }
 
+/* Item layout: the work-items of all groups; most groups are as large as the one before them. */
+static uint64_t sum_sizes(const struct launch *l)
+{
+	const uint64_t *words = l->buffer->words + COUNTER_HEADER_WORDS;
+	uint64_t sum = 0, size = 0;
+	for (size_t s = 0; s < l->slots; s++) {
+		if (!s || words[s] != words[s - 1])
+			size = local_size_of(l, s, 0) * local_size_of(l, s, 1) * local_size_of(l, s, 2);
+		sum += size;
+	}
+	return sum;
+}
+
 static uint64_t sum_flag(const uint32_t *column, size_t count, unsigned bit)
 {
 	uint64_t sum = 0;
@@ -97,8 +110,8 @@ static bool sum_items(const struct launch *l, uint64_t *counts)
 	const struct artifact_kernel *k = l->facts;
 	const uint32_t *words = item_words(l), *column = words;
 	uint32_t most = 0;
-	for (size_t s = 0; k->entry_block >= 0 && s < l->slots; s++)
-		counts[k->entry_block] += local_size_of(l, s, 0) * local_size_of(l, s, 1) * local_size_of(l, s, 2);
+	if (k->entry_block >= 0)
+		counts[k->entry_block] += sum_sizes(l);
 	if (k->summed)
 		return sum_group_sums(l, counts);
 	for (size_t i = 0; i < k->flag_count; i++)

@@ -20,8 +20,10 @@ static struct {
 	struct launch *completed, **completed_end; /* the queue, linked through `queued` */
 	uint64_t seq, done, moved, in_vain_at; /* moved: launches done and trace buffers given back */
 	bool in_vain;
+	size_t gathered_bytes; /* of counters, in the queue */
 	bool started, finish, finished;
-	bool busy; /* with a launch */
+	bool busy;   /* with a launch */
+	bool dozing; /* the worker, who looks into the queue soon */
 } w = {
 	.lock = PTHREAD_MUTEX_INITIALIZER,
 	.work = PTHREAD_COND_INITIALIZER,
@@ -40,15 +42,19 @@ void worker_launched(struct launch *l)
 	pthread_mutex_unlock(&w.lock);
 }
 
-/* With the lock held. */
+/* With the lock held. Waking the worker for each of thousands of launches costs their threads more than counting does; but memory
+ * that fits into a cache is better used again than left waiting. */
 static void queue_completed(struct launch *l)
 {
+	enum { MOST_GATHERED = 512 << 10 };
 	if (l->is_queued)
 		return;
 	l->is_queued = true;
 	*w.completed_end = l;
 	w.completed_end = &l->queued;
-	pthread_cond_signal(&w.work);
+	w.gathered_bytes += l->buffer->word_count * sizeof *l->buffer->words;
+	if (!w.dozing || w.gathered_bytes > MOST_GATHERED)
+		pthread_cond_signal(&w.work);
 }
 
 void worker_completed(struct launch *l)
@@ -84,6 +90,7 @@ bool worker_wait_progress(unsigned milliseconds)
 	struct timespec deadline = deadline_in(milliseconds);
 	pthread_mutex_lock(&w.lock);
 	uint64_t before = w.moved;
+	pthread_cond_signal(&w.work);
 	/* Who waited in vain once does not wait again before something has moved: a user event may hold all. */
 	int late = w.in_vain && w.in_vain_at == before;
 	while (w.moved == before && !late)
@@ -130,6 +137,7 @@ static struct launch *next_completed(void)
 	if (!l)
 		return NULL;
 	w.completed = l->queued;
+	w.gathered_bytes -= l->buffer->word_count * sizeof *l->buffer->words;
 	if (!w.completed)
 		w.completed_end = &w.completed;
 	return l;
@@ -178,12 +186,27 @@ static void do_unlocked(void (*what)(void))
 	pthread_mutex_lock(&w.lock);
 }
 
+/* With the lock held, free meanwhile: until there is work; right after some, until there may be more of it. */
+static void rest(bool worked)
+{
+	enum { DOZE_MS = 2 };
+	progress_clear();
+	w.dozing = worked;
+	if (worked) {
+		struct timespec deadline = deadline_in(DOZE_MS);
+		pthread_cond_timedwait(&w.work, &w.lock, &deadline);
+	} else {
+		pthread_cond_wait(&w.work, &w.lock);
+	}
+	w.dozing = false;
+}
+
 /* It never ends: exit handlers of the application that run after ours may still launch kernels. */
 static void *worker(void *unused)
 {
 	enum { FLUSH_EVERY_NS = 200000000 };
 	uint64_t flushed_ns = clock_ns();
-	bool dirty = false;
+	bool dirty = false, worked = false;
 	(void)unused;
 	pthread_mutex_lock(&w.lock);
 	for (;;) {
@@ -195,15 +218,15 @@ static void *worker(void *unused)
 		}
 		if (l) {
 			work_on(l);
-			dirty = true;
+			dirty = worked = true;
 		} else if (w.finish && !w.finished && !w.completed) {
 			progress_clear();
 			do_unlocked(report_finish);
 			w.finished = true;
 			pthread_cond_broadcast(&w.progress);
 		} else if (!w.completed) {
-			progress_clear();
-			pthread_cond_wait(&w.work, &w.lock);
+			rest(worked);
+			worked = false;
 		}
 	}
 	return NULL;
