@@ -40,6 +40,37 @@ static void table_keeps_what_a_plain_array_keeps(void)
 	free(t.slots);
 }
 
+/* ---- threads ---- */
+
+static atomic_bool working;
+
+static void *work_then_sleep(void *unused)
+{
+	while (working)
+		;
+	pause();
+	return unused;
+}
+
+/* A machine that is busy with other things leaves it runnable, which counts. */
+static void thread_that_runs_is_at_work(void)
+{
+	pthread_t thread;
+	bool rested = false;
+	CU_ASSERT_FALSE(others_at_work());
+	working = true;
+	CU_ASSERT_EQUAL_FATAL(start_thread(&thread, work_then_sleep, NULL), 0);
+	CU_ASSERT_TRUE(others_at_work());
+	working = false;
+	for (int i = 0; i < 10000 && !rested; i++) {
+		usleep(1000);
+		rested = !others_at_work();
+	}
+	CU_ASSERT_TRUE(rested);
+	pthread_cancel(thread);
+	pthread_join(thread, NULL);
+}
+
 /* ---- spawn ---- */
 
 static volatile sig_atomic_t children_heard_of;
@@ -280,6 +311,7 @@ void add_guest_tests(void)
 {
 	CU_pSuite s = CU_add_suite("guest", NULL, NULL);
 	CU_add_test(s, "the table keeps what a plain array keeps", table_keeps_what_a_plain_array_keeps);
+	CU_add_test(s, "a thread that runs is at work, one that sleeps is not", thread_that_runs_is_at_work);
 	CU_add_test(s, "a program runs apart: no SIGCHLD, no child, no descriptors", program_runs_apart_from_us);
 	CU_add_test(s, "a slow program is stopped with its children", slow_program_is_stopped_with_its_children);
 	CU_add_test(s, "a missing program is told", missing_program_is_told);

@@ -8,6 +8,7 @@
 #include "runtime/log.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -77,12 +78,12 @@ static void choose_size(struct launch *l)
 struct counter_buffer *take_buffer(const struct request *r, struct context_pool *pool, cl_device_id device,
                                    enum buffer_kind kind, size_t words, unsigned tries)
 {
-	enum { PATIENCE_MS = 4000 }; /* one launch may well take seconds */
+	enum { PATIENCE_MS = 4000, ROUNDS = 50 }; /* one launch may well take seconds, and minutes on a busy machine */
 	struct counter_buffer *b = buffer_take(pool, device, kind, words);
 	if (b)
 		return b;
 	cl.clFlush(r->queue);
-	for (unsigned i = 0; i < tries && !b && worker_wait_progress(PATIENCE_MS); i++)
+	for (unsigned i = 0; i < tries && !b && worker_wait_progress(PATIENCE_MS, ROUNDS); i++)
 		b = buffer_take(pool, device, kind, words);
 	return b;
 }
@@ -227,11 +228,10 @@ static void hand_over(const struct request *r, struct launch *l, cl_event mine, 
 static bool launch_with(struct kernel *k, struct request *r, struct kernel_twin *t, cl_device_id device, struct launch *l,
                         cl_int *result, cl_event *event, struct gs_error *why)
 {
-	enum { TRIES = 50 };
 	cl_event mine = NULL;
 	bool started = false;
 	choose_size(l);
-	l->buffer = take_buffer(r, k->build->pool, device, COUNTER_BUFFER, launch_words(l), TRIES);
+	l->buffer = take_buffer(r, k->build->pool, device, COUNTER_BUFFER, launch_words(l), UINT_MAX);
 	if (!l->buffer) {
 		gs_fail(why, ENOMEM, "its counters do not fit (GPUSIM_COUNTER_MEMORY)");
 	} else {

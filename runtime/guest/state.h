@@ -60,6 +60,8 @@ uint64_t clock_ns(void);
 locale_t use_c_locale(void);
 /* Starts a thread of ours: none of the application's signals, numbers formatted as in the C locale. */
 int start_thread(pthread_t *thread, void *(*run)(void *), void *data);
+/* Whether a thread of this process, other than the caller, runs, would if the machine let it, or waits for a disk. */
+bool others_at_work(void);
 
 /* ---- programs.c: what the application compiled ---- */
 
@@ -333,8 +335,9 @@ int worker_start(void);
 void worker_launched(struct launch *l);  /* numbers the launch and takes it over; before its callback is set */
 void worker_completed(struct launch *l); /* the event has completed */
 void worker_moved(void); /* memory that a launch may wait for is free */
-/* Waits until some launch in flight has been dealt with, at most `milliseconds`; false when none was. */
-bool worker_wait_progress(unsigned milliseconds);
+/* Waits until some launch in flight has been dealt with. False when none was for `milliseconds` and nobody seems to be about it;
+ * while threads of the process other than ours run, that is waited for up to `rounds` more times. */
+bool worker_wait_progress(unsigned milliseconds, unsigned rounds);
 void worker_finish(void); /* at exit */
 
 /* ---- progress.c: one line on a terminal while long launches are modelled; the worker's ---- */

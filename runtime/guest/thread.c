@@ -1,11 +1,16 @@
 /* Our own threads, and the clock. */
 #include "state.h"
 
+#include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <locale.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 uint64_t clock_ns(void)
 {
@@ -55,4 +60,31 @@ int start_thread(pthread_t *thread, void *(*run)(void *), void *data)
 	if (failure)
 		free(s);
 	return failure;
+}
+
+/* The letter behind the name, which is in parentheses and may have some. */
+static char thread_state(const char *id)
+{
+	char path[64], text[512];
+	snprintf(path, sizeof path, "/proc/self/task/%.20s/stat", id);
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t length = fd >= 0 ? read(fd, text, sizeof text - 1) : -1;
+	if (fd >= 0)
+		close(fd);
+	text[length > 0 ? length : 0] = 0;
+	const char *end = strrchr(text, ')');
+	return end && end[1] ? end[2] : 0;
+}
+
+bool others_at_work(void)
+{
+	DIR *threads = opendir("/proc/self/task");
+	bool found = false;
+	for (struct dirent *e; threads && !found && (e = readdir(threads));) {
+		char state = *e->d_name != '.' && atoi(e->d_name) != gettid() ? thread_state(e->d_name) : 0;
+		found = state == 'R' || state == 'D';
+	}
+	if (threads)
+		closedir(threads);
+	return found;
 }

@@ -24,6 +24,7 @@ static struct {
 	bool started, finish, finished;
 	bool busy;   /* with a launch */
 	bool dozing; /* the worker, who looks into the queue soon */
+	unsigned waiting; /* for progress */
 } w = {
 	.lock = PTHREAD_MUTEX_INITIALIZER,
 	.work = PTHREAD_COND_INITIALIZER,
@@ -53,7 +54,7 @@ static void queue_completed(struct launch *l)
 	*w.completed_end = l;
 	w.completed_end = &l->queued;
 	w.gathered_bytes += l->buffer->word_count * sizeof *l->buffer->words;
-	if (!w.dozing || w.gathered_bytes > MOST_GATHERED)
+	if (!w.dozing || w.waiting || w.gathered_bytes > MOST_GATHERED)
 		pthread_cond_signal(&w.work);
 }
 
@@ -85,21 +86,42 @@ void worker_moved(void)
 	pthread_mutex_unlock(&w.lock);
 }
 
-bool worker_wait_progress(unsigned milliseconds)
+/* With the lock held: until something has moved since `before`; false when the time is over. */
+static bool wait_until_moved(uint64_t before, unsigned milliseconds)
 {
 	struct timespec deadline = deadline_in(milliseconds);
-	pthread_mutex_lock(&w.lock);
-	uint64_t before = w.moved;
-	pthread_cond_signal(&w.work);
-	/* Who waited in vain once does not wait again before something has moved: a user event may hold all. */
-	int late = w.in_vain && w.in_vain_at == before;
+	int late = 0;
 	while (w.moved == before && !late)
 		late = pthread_cond_timedwait(&w.progress, &w.lock, &deadline);
-	bool progress = w.moved != before || w.busy; /* who models a large launch will come to its end */
-	w.in_vain = !progress;
+	return w.moved != before;
+}
+
+/* With the lock held, free meanwhile: a thread that waits for it would seem to rest. */
+static bool others_will_move(void)
+{
+	if (w.busy || w.completed)
+		return true;
+	pthread_mutex_unlock(&w.lock);
+	bool at_work = others_at_work();
+	pthread_mutex_lock(&w.lock);
+	return at_work || w.busy || w.completed;
+}
+
+bool worker_wait_progress(unsigned milliseconds, unsigned rounds)
+{
+	pthread_mutex_lock(&w.lock);
+	uint64_t before = w.moved;
+	/* Who waited in vain once does not wait again before something has moved: a user event may hold all. */
+	bool in_vain = w.in_vain && w.in_vain_at == before;
+	w.waiting++;
+	pthread_cond_signal(&w.work);
+	for (unsigned i = 0; !in_vain && !wait_until_moved(before, milliseconds); i++)
+		in_vain = !w.busy && (i >= rounds || !others_will_move()) && w.moved == before;
+	w.waiting--;
+	w.in_vain = in_vain;
 	w.in_vain_at = before;
 	pthread_mutex_unlock(&w.lock);
-	return progress;
+	return !in_vain;
 }
 
 /* ---- one launch ---- */
@@ -191,8 +213,8 @@ static void rest(bool worked)
 {
 	enum { DOZE_MS = 2 };
 	progress_clear();
-	w.dozing = worked;
-	if (worked) {
+	w.dozing = worked && !w.waiting;
+	if (w.dozing) {
 		struct timespec deadline = deadline_in(DOZE_MS);
 		pthread_cond_timedwait(&w.work, &w.lock, &deadline);
 	} else {
@@ -243,13 +265,15 @@ int worker_start(void)
 	return 0;
 }
 
-/* With the lock held: waits until nothing is in flight, or nothing has moved for a while. */
-static void wait_while_moving(unsigned patience_ms)
+/* With the lock held: waits until nothing is in flight, or nothing has moved for a while. On a busy machine that may be because
+ * nobody was let to: but a kernel that nobody waited for may run for hours. */
+static void wait_while_moving(unsigned patience_ms, unsigned rounds)
 {
+	unsigned in_vain = 0;
 	while (w.in_flight) {
-		struct timespec deadline = deadline_in(patience_ms);
-		uint64_t before = w.done;
-		if (pthread_cond_timedwait(&w.progress, &w.lock, &deadline) == ETIMEDOUT && w.done == before)
+		if (wait_until_moved(w.moved, patience_ms))
+			in_vain = 0;
+		else if (in_vain++ >= rounds || !others_will_move())
 			break;
 	}
 }
@@ -264,13 +288,13 @@ static void give_up_in_flight(void)
 
 void worker_finish(void)
 {
-	enum { CALLBACKS_MS = 100, REPORTS_MS = 5000, MOST_WAITS = 60 };
+	enum { CALLBACKS_MS = 100, CALLBACKS_ROUNDS = 20, REPORTS_MS = 5000, MOST_WAITS = 60 };
 	unsigned waits = 0;
 	struct timespec soon = deadline_in(REPORTS_MS);
 	/* exit() in a signal handler may have interrupted this thread while it had the lock. */
 	if (!w.started || pthread_mutex_timedlock(&w.lock, &soon))
 		return;
-	wait_while_moving(CALLBACKS_MS); /* a driver may tell of completed work late */
+	wait_while_moving(CALLBACKS_MS, CALLBACKS_ROUNDS); /* a driver may tell of completed work late */
 	give_up_in_flight();
 	w.finish = true;
 	pthread_cond_signal(&w.work);
