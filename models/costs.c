@@ -117,12 +117,10 @@ static double store_distance(const struct gpu *gpu, const struct code_instructio
 	return i->space != SPACE_shared && gpu->store_latency > start ? gpu->store_latency : start + 1;
 }
 
-/* Perfect memory answers an atomic no later than a hit. */
+/* L1 cannot answer an atomic: with perfect memory, too, it is done where atomics are. */
 static double atomic_distance(const struct gpu *gpu)
 {
-	if (gpu->atomic_fast_latency > 0)
-		return gpu->atomic_fast_latency;
-	return gpu->atomic_latency < gpu->l1_latency ? gpu->atomic_latency : gpu->l1_latency;
+	return gpu->atomic_fast_latency > 0 ? gpu->atomic_fast_latency : gpu->atomic_latency;
 }
 
 static double memory_distance(const struct gpu *gpu, const struct code_instruction *i, double start)

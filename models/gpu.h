@@ -59,7 +59,8 @@ enum gpu_machine_code { GPU_MACHINE_CODES(GPU_CODE) GPU_MACHINE_CODE_COUNT };
  * an SM starts units / initiation of them per cycle. A unit is as wide as a warp, whatever its lanes: 16 lanes are one
  * unit of initiation 2. The class's name says which units run it, except: int_* and those after sfu in the list
  * run on the int units, or on the fp32 units where int_units is 0; fp64_* on the sfu units where fp64_units is 0;
- * *_div on the sfu units.
+ * *_div on the sfu units. A barrier has no result: its latency, whole, is from the issue of the last warp's to the next issue of
+ * those that wait.
  */
 #define GPU_COST(X, class, what)                                                                                       \
 	X(REAL, class##_latency, "cycles", 0, 100000, GPU_REQUIRED, "latency of " what)                                \
@@ -113,7 +114,7 @@ enum gpu_machine_code { GPU_MACHINE_CODES(GPU_CODE) GPU_MACHINE_CODE_COUNT };
 	  "of shared memory, written to banks that no unit writes to; 0: as they come")                                \
 	X(FLAG, atomics_stop_warp, "", 0, 1, GPU_DEFAULT("0"), "a warp issues nothing until its atomic is back")       \
 	X(REAL, atomic_fast_latency, "cycles", 0, 100000, GPU_DEFAULT("0"),                                            \
-	  "atomic on global memory that answers at once; 0: as l1_latency")                                            \
+	  "atomic on global memory that answers at once; 0: atomic_latency")                                            \
 	X(REAL, store_latency, "cycles", 0, 100000, GPU_DEFAULT("0"),                                                  \
 	  "store, issue to acknowledgement, which a warp needs to retire; 0: when it has left its unit")
 

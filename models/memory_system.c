@@ -3,7 +3,7 @@
  *
  *   an SM's port -> half of the way -> the slice's port -> L2, DRAM -> the slice's port -> the other half -> the SM's port
  * Packets have a header and go in flits, so many per cycle through a port; ports serve in the order of arrival. The way is
- * what l2_latency leaves of a load that hits L2, alone. Requests that leave SMs within a round trip of one another cannot
+ * what l2_latency leaves of a load that hits L2, alone; back from an atomic, what atomic_latency leaves. Requests that leave SMs within a round trip of one another cannot
  * be answered before its end: SMs may run that far by themselves, and then all of them are served in the order of their times.
  *
  * A part of the GPU's SMs gets that part of everything: channels with their slices as near as whole numbers go, with speeds
@@ -23,7 +23,7 @@ struct port {
 struct memory_system {
 	struct memory_config config;
 	const struct gpu *gpu;
-	uint32_t sms, forward, back; /* cycles of the way */
+	uint32_t sms, forward, back, atomic_back; /* cycles of the way; back: of loads and stores */
 	uint64_t flit_ticks_sm, flit_ticks_slice;
 	struct port *from_sm;
 	struct network *requests, *answers;
@@ -70,6 +70,14 @@ static uint32_t larger(double a, uint32_t least)
 	return a > least ? (uint32_t)(a + 0.5) : least;
 }
 
+/* An atomic is not looked up in L1 and is of one sector: what a load takes for that is not in its way. */
+static void set_atomic_way(struct memory_system *m)
+{
+	const struct gpu *gpu = m->gpu;
+	double alone = gpu->l2_latency - gpu->l1_lookup_cycles - line_cycles(m);
+	m->atomic_back = larger(m->back + gpu->atomic_latency - alone, 1);
+}
+
 /* See ov_memory.h: a miss leaves the SM one cycle after its lookup and needs one more to be written. */
 static void set_ways(struct memory_system *m)
 {
@@ -78,6 +86,7 @@ static void set_ways(struct memory_system *m)
 	uint32_t way = larger(gpu->l2_latency - gpu->l1_latency + hit - 2 - line_cycles(m), 2);
 	m->forward = way / 2;
 	m->back = way - m->forward;
+	set_atomic_way(m);
 	const struct dram_timing *d = &m->config.dram;
 	/* A line is fetched in pieces, which follow one another at DRAM as they do in L2. */
 	uint64_t piece = gpu->l2_fills_access && gpu->dram_access_bytes > MEMORY_SECTOR ? gpu->dram_access_bytes : MEMORY_SECTOR;
@@ -166,7 +175,7 @@ void memory_warm(struct memory_system *m, const struct memory_range *ranges, siz
 
 uint32_t memory_round_trip(const struct memory_system *m)
 {
-	return m->forward + m->back;
+	return m->forward + (m->atomic_back < m->back ? m->atomic_back : m->back);
 }
 
 static uint64_t pass(struct port *p, uint64_t time, uint64_t ticks)
@@ -329,7 +338,8 @@ static void reply_passes(void *ctx, const struct network_packet *packet, uint64_
 	if (r->kind != MEMORY_WRITE)
 		add_waits(m, r);
 	/* The last flit arrives. */
-	uint64_t last = start + packet->ticks - m->flit_ticks_sm + (uint64_t)m->back * MEMORY_TICKS;
+	uint64_t way = r->kind == MEMORY_ATOMIC ? m->atomic_back : m->back;
+	uint64_t last = start + packet->ticks - m->flit_ticks_sm + way * MEMORY_TICKS;
 	r->time = (last + MEMORY_TICKS - 1) / MEMORY_TICKS;
 }
 

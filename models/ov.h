@@ -74,6 +74,7 @@ struct ov_machine {
 	uint32_t refill_at; /* a warp with no more than that in its buffer is fetched for */
 	uint32_t fetches, fetch_width, buffer_entries, fetch_cycles; /* per cycle; instructions; from fetch to issue */
 	uint32_t collector_steps, issues, result_buses;
+	uint32_t barrier_cycles; /* from the last warp's issue to the next of those that wait; at most 1: in the same cycle */
 	uint32_t read_cycles; /* from a collector to its operands, where banks are not looked at */
 	bool collects, by_age, resolves_banks;
 	uint32_t front[2]; /* cycles from issue to start, without and with registers to read; ldst: one less */
@@ -185,13 +186,13 @@ struct ov_bus {
 };
 
 enum ov_event_kind {
-	OV_WRITE, OV_LOADED, OV_SHARED_RESULT, OV_ATOMIC_BACK, OV_STORED, OV_READ_DONE, OV_PART_WRITTEN, OV_L1, OV_ANSWER
+	OV_WRITE, OV_LOADED, OV_SHARED_RESULT, OV_ATOMIC_BACK, OV_BARRIER_OPENS, OV_STORED, OV_READ_DONE, OV_PART_WRITTEN, OV_L1, OV_ANSWER
 };
 
 struct ov_event {
 	uint32_t time; /* its low bits: events are less than that away */
 	uint32_t next, op;
-	uint16_t slot;
+	uint16_t slot; /* of a barrier, the group */
 	uint8_t kind;
 };
 

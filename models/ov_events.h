@@ -173,6 +173,9 @@ static void process(struct ov_sm *sm, const struct ov_event *e)
 		sm->warps[e->slot].wait = OV_RUNS;
 		ov_update_warp(sm, e->slot);
 		break;
+	case OV_BARRIER_OPENS:
+		ov_release_barrier(sm, e->slot);
+		break;
 	case OV_PART_WRITTEN:
 		write_banks(sm, e->slot, &sm->m->ops[e->op]);
 		break;

@@ -94,7 +94,7 @@ static inline void ov_add_warp(struct ov_sm *sm, uint32_t slot)
 	place_warp(sm, s, slot, sm->m->by_age ? s->next_position++ : slot / sm->m->schedulers);
 }
 
-static void release_barrier(struct ov_sm *sm, uint32_t group)
+static void ov_release_barrier(struct ov_sm *sm, uint32_t group)
 {
 	struct ov_group *g = &sm->groups[group];
 	g->arrived = 0;
@@ -107,11 +107,16 @@ static void release_barrier(struct ov_sm *sm, uint32_t group)
 	}
 }
 
+/* All have arrived: they go on barrier_latency after the last of them. None of them issues or ends before that. */
 static void check_barrier(struct ov_sm *sm, uint32_t group)
 {
 	const struct ov_group *g = &sm->groups[group];
-	if (g->arrived && g->arrived >= g->unfinished)
-		release_barrier(sm, group);
+	if (!g->arrived || g->arrived < g->unfinished)
+		return;
+	if (sm->m->barrier_cycles > 1)
+		ov_schedule(sm, sm->now + sm->m->barrier_cycles, OV_BARRIER_OPENS, group, 0);
+	else
+		ov_release_barrier(sm, group);
 }
 
 /* It issues nothing more. It retires when all that it has issued is complete. */

@@ -200,6 +200,7 @@ int ov_machine_init(struct ov_machine *m, const struct gpu *gpu, const struct la
 	m->fetch_cycles = gpu->fetch_to_issue_cycles;
 	m->issues = gpu->issue_per_scheduler;
 	m->result_buses = gpu->result_buses;
+	m->barrier_cycles = to_cycles(gpu->barrier_latency);
 	m->refill_at = gpu->refill_when_empty ? 0 : gpu->instruction_buffer_entries - 1;
 	m->register_count = at_least(launch->code->register_count, 1);
 	if (gpu->icache_line_instructions)

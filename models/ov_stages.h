@@ -123,6 +123,7 @@ static void ov_complete_result(struct ov_sm *sm, uint32_t slot, uint32_t op);
 static inline void ov_update_warp(struct ov_sm *sm, uint32_t slot);
 static void ov_flush_buffer(struct ov_sm *sm, uint32_t slot, uint32_t pc);
 static void ov_read_done(struct ov_sm *sm, uint32_t collector);
+static void ov_release_barrier(struct ov_sm *sm, uint32_t group);
 
 #include "models/ov_memory.h"
 

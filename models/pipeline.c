@@ -180,6 +180,8 @@ struct pipeline_times pipeline_step(struct pipeline *p, uint32_t code)
 	p->done = larger(p->done, t.done);
 	use_resources(p, i, d);
 	front_end_next(p);
+	if (i->class == CODE_barrier)
+		p->next_issue = larger(p->next_issue, t.issue + p->gpu->barrier_latency);
 	if (i->class == CODE_atomic && p->gpu->atomics_stop_warp && t.done > p->next_issue) {
 		p->memory_stall += t.done - p->next_issue;
 		p->next_issue = t.done;

@@ -108,7 +108,7 @@ static void test_memory_on_gtx480(void)
 	check_memory(&gpu, CODE_store, SPACE_shared, 5);
 	check_memory(&gpu, CODE_fence, SPACE_none, 5);
 	gpu = test_gpu("gtx480", "atomic_fast_latency=0,store_latency=0");
-	check_memory(&gpu, CODE_atomic, SPACE_global, 39);
+	check_memory(&gpu, CODE_atomic, SPACE_global, 144); /* not 39: L1 does no atomics */
 	check_memory(&gpu, CODE_store, SPACE_global, 5);
 }
 
@@ -365,6 +365,19 @@ static void test_atomic_stops_its_warp(void)
 	check_issue_latencies(&gpu, &b, (const double[]){1, 2});
 }
 
+/* What follows a barrier issues barrier_latency after it, and no earlier than the next fetch brings it. */
+static void test_barrier_takes_its_latency(void)
+{
+	struct gpu gpu = test_gpu("gtx480", "barrier_latency=14");
+	struct built_code b;
+	build_start(&b);
+	build(&b, CODE_barrier, "");
+	build(&b, CODE_move, "3 <- 4");
+	check_issue_latencies(&gpu, &b, (const double[]){14, 2});
+	gpu = test_gpu("gtx480", NULL);
+	check_issue_latencies(&gpu, &b, (const double[]){1, 2});
+}
+
 static void test_graph_as_text(void)
 {
 	struct gpu gpu = test_gpu("gtx480", NULL);
@@ -401,5 +414,6 @@ void add_costs_tests(void)
 	CU_add_test(s, "a chain of two blocks keeps the fetch", test_chain_of_two_blocks_keeps_the_fetch);
 	CU_add_test(s, "a chain of two blocks keeps dependences", test_chain_of_two_blocks_keeps_dependences);
 	CU_add_test(s, "an atomic stops its warp", test_atomic_stops_its_warp);
+	CU_add_test(s, "a barrier takes its latency", test_barrier_takes_its_latency);
 	CU_add_test(s, "the graph as DOT text", test_graph_as_text);
 }

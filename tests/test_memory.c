@@ -290,18 +290,21 @@ static void slices_read_what_they_can(void)
 
 enum { PARTS = 64 };
 
-/* One warp: a load and a user of its value, again and again; load n goes to addresses[n]. */
-static void run_loads(struct scene *s, const char *gpu, const char *overrides, const uint64_t *addresses, uint32_t count,
-                      const struct memory_range *warm, size_t ranges)
+/* One warp: an access and a user of its value, again and again; number n goes to addresses[n]. Loads are of a line, atomics of one
+ * lane. */
+static void run_accesses(struct scene *s, const char *gpu, const char *overrides, enum code_class class, const uint64_t *addresses,
+                         uint32_t count, const struct memory_range *warm, size_t ranges)
 {
+	const struct memory_part line = {.sectors = 15, .bytes = 128}, lane = {.sectors = 1, .bytes = 4, .lanes = 1};
 	struct memory_part parts[PARTS];
 	uint32_t first[PARTS + 1], zero = 0;
 	uint16_t accesses[PARTS];
 	scene_start(s, gpu, overrides);
 	for (uint32_t i = 0; i < count; i++) {
-		build_memory(&s->code, CODE_load, SPACE_global, "2 <- 1");
+		build_memory(&s->code, class, SPACE_global, "2 <- 1");
 		build(&s->code, CODE_move, "1 <- 2");
-		parts[i] = (struct memory_part){.address = addresses[i], .sectors = 15, .bytes = 128};
+		parts[i] = class == CODE_atomic ? lane : line;
+		parts[i].address = addresses[i];
 		first[i] = i;
 		accesses[i] = 1;
 	}
@@ -316,7 +319,13 @@ static void run_loads(struct scene *s, const char *gpu, const char *overrides, c
 	CU_ASSERT_EQUAL_FATAL(model_occupancy_vector(&s->gpu, &launch, 1, &s->options, &s->timing), 0);
 }
 
-/* Cycles from the issue of load n to that of its user. */
+static void run_loads(struct scene *s, const char *gpu, const char *overrides, const uint64_t *addresses, uint32_t count,
+                      const struct memory_range *warm, size_t ranges)
+{
+	run_accesses(s, gpu, overrides, CODE_load, addresses, count, warm, ranges);
+}
+
+/* Cycles from the issue of access n to that of its user. */
 static double distance(const struct scene *s, uint32_t n)
 {
 	return (double)(s->issues[2 * n + 1].cycle - s->issues[2 * n].cycle);
@@ -338,6 +347,25 @@ static void latencies_are_those_of_the_description(void)
 		CU_ASSERT_DOUBLE_EQUAL(s.timing.memory.requests, 5, 0);
 		CU_ASSERT_DOUBLE_EQUAL(s.timing.memory.l1_hit, 0.4, 1e-9);
 		CU_ASSERT_DOUBLE_EQUAL(s.timing.memory.l2_hit, 8.0 / 12, 0.18); /* 3 lines; a wide access hits what it brought */
+	}
+}
+
+/* One lane, on a word that L2 has: issue to user, whatever a load takes to L2 and back. */
+static void atomics_take_their_latency(void)
+{
+	static const char *const names[] = {"gtx480", "qv100", "v100", "h200"};
+	static const double latencies[] = {144, 173, 245, 270, 500};
+	const struct memory_range warm = {.address = 1 << 20, .bytes = 1 << 12, .traffic = 1};
+	const uint64_t addresses[] = {1 << 20, 1 << 20, (1 << 20) + 256};
+	for (size_t i = 0; i < GS_ARRAY_LEN(names) * GS_ARRAY_LEN(latencies); i++) {
+		static struct scene s;
+		char overrides[96];
+		double latency = latencies[i % GS_ARRAY_LEN(latencies)];
+		snprintf(overrides, sizeof overrides, "icache_line_instructions=0,atomic_latency=%g", latency);
+		run_accesses(&s, names[i / GS_ARRAY_LEN(latencies)], overrides, CODE_atomic, addresses, 3, &warm, 1);
+		for (uint32_t n = 0; n < 3; n++)
+			CU_ASSERT_DOUBLE_EQUAL(distance(&s, n), latency, 1);
+		CU_ASSERT_DOUBLE_EQUAL(s.timing.memory.atomics, 3, 0);
 	}
 }
 
@@ -538,6 +566,7 @@ void add_memory_tests(void)
 	CU_ADD_TEST(s, slices_read_what_they_can);
 	CU_ADD_TEST(s, l2_in_the_midst_of_a_launch);
 	CU_ADD_TEST(s, latencies_are_those_of_the_description);
+	CU_ADD_TEST(s, atomics_take_their_latency);
 	CU_ADD_TEST(s, a_larger_l2_is_not_slower);
 	CU_ADD_TEST(s, without_requests_memory_is_perfect);
 	CU_ADD_TEST(s, footprints_follow_the_groups);

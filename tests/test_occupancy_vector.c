@@ -362,6 +362,25 @@ static void test_barrier(void)
 	}
 }
 
+/* As above, with a barrier that takes 14 cycles of its own: the last arrives in cycle 47, and both go on in 61. */
+static void test_barrier_takes_its_latency(void)
+{
+	static struct scene s;
+	const struct warp_path paths[] = {BLOCKS(0, 3), BLOCKS(1, 2)};
+	scene_start(&s, "gtx480", IDEAL);
+	s.gpu.schedulers_per_sm = 2;
+	s.gpu.fp32_div_latency = 45;
+	s.gpu.barrier_latency = 14;
+	build(&s.code, CODE_fp32_div, "1 <- 1");
+	build_block(&s.code);
+	build(&s.code, CODE_barrier, "? 1");
+	build_block(&s.code);
+	build(&s.code, CODE_move, "2 <- 1");
+	scene_run_paths(&s, paths, 2);
+	const struct issue expected[] = {{2, 1, 1}, {2, 0, 0}, {47, 0, 1}, {61, 0, 2}, {61, 1, 2}};
+	scene_check(&s, expected, 5);
+}
+
 /* A warp that has ended does not keep the others at the barrier. */
 static void test_barrier_without_the_ended(void)
 {
@@ -604,6 +623,7 @@ void add_occupancy_vector_tests(void)
 	CU_add_test(s, "rates of instruction mixes", test_rates_of_mixes);
 	CU_add_test(s, "completion slots are what mixes lose", test_completion_slots);
 	CU_add_test(s, "a barrier holds a warp until the others arrive", test_barrier);
+	CU_add_test(s, "a barrier takes its own latency after the last has arrived", test_barrier_takes_its_latency);
 	CU_add_test(s, "a barrier does not wait for warps that ended", test_barrier_without_the_ended);
 	CU_add_test(s, "dual issue", test_dual_issue);
 	CU_add_test(s, "policies take turns or not", test_turns);

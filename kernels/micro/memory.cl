@@ -11,6 +11,8 @@
 #define R4(x) R2(x) R2(x)
 #define R8(x) R4(x) R4(x)
 #define R16(x) R8(x) R8(x)
+#define REPEAT_(n) R##n
+#define REPEAT(n) REPEAT_(n)
 
 struct node {
 	global struct node *next;
@@ -146,13 +148,17 @@ kernel void stream(global uint4 *area, global uint *out, uint n, uint mask, uint
 		out[get_global_id(0)] = a.x;
 }
 
-/* Atomics on one word, each needing the result of the one before; by one lane, or by all at the same time. */
+/* Atomics on one word, each needing the result of the one before; by one lane, or by all at the same time. The tuner takes the slope
+ * against STEPS too, so that the loop cancels. */
+#ifndef STEPS
+#define STEPS 8
+#endif
 kernel void atomics(global uint *word, global uint *out, uint n, uint never)
 {
 	uint x = get_global_id(0) + 1;
 #pragma unroll 1
 	for (uint i = 0; i < n; i++) {
-		R8(x = atomic_xchg(word, x);)
+		REPEAT(STEPS)(x = atomic_xchg(word, x);)
 	}
 	if (x == never)
 		out[get_global_id(0)] = x;

@@ -254,10 +254,12 @@ int tune_barrier(struct tuner *t)
 	double more = (full.ns - alone.ns) / (double)(warps - 1) * unit_count(t, "int_units");
 	tune_put(t, "barrier_initiation", tune_power(more, 0.125), full.spread, 0.25, 1000, "%.2f cycles a barrier, %zu warps", full.ns,
 	         warps);
-	if (is_hidden(alone.ns, tune_value(t, "barrier_initiation"), t->base.barrier_latency + t->base.pipeline_latency))
+	double initiation = tune_value(t, "barrier_initiation");
+	if (is_hidden(alone.ns, initiation, t->base.barrier_latency))
 		tune_keep(t, "barrier_latency", "its units are busy for %.2f cycles, and less is not seen", alone.ns);
+	else if (alone.ns < 1.05 * t->base.fetch_to_issue_cycles)
+		tune_keep(t, "barrier_latency", "instructions come every %.2f cycles, and less is not seen", alone.ns);
 	else
-		tune_put(t, "barrier_latency", tune_whole(alone.ns) - t->base.pipeline_latency, alone.spread, 0.5, 1000,
-		         "%.2f cycles a barrier, one warp", alone.ns);
+		tune_put(t, "barrier_latency", tune_whole(alone.ns), alone.spread, 0.5, 1000, "%.2f cycles a barrier, one warp", alone.ns);
 	return 0;
 }

@@ -105,23 +105,39 @@ int tune_local(struct tuner *t)
 
 /* ---- atomics ---- */
 
+/* Cycles of a step by so many groups and lanes, without the loop around it. */
+static int exchange_cycles(struct tuner *t, size_t groups, size_t lanes, struct tune_sample *s)
+{
+	enum { ROUNDS_ARGUMENT = 2, FEW = 8, MANY = 16 };
+	static const char *const options[] = {"-DSTEPS=8", "-DSTEPS=16"};
+	struct tune_sample slopes[2];
+	for (int i = 0; i < 2; i++) {
+		struct tune_job job = {"memory.cl", options[i], "atomics", groups * lanes, lanes,
+		                       {MEM(t->out), MEM(t->out), UINT(0), UINT(NEVER)}};
+		int result = tune_slope(t, &job, ROUNDS_ARGUMENT, t->quick ? 1 : 64, t->quick ? 3 : 512, &slopes[i]);
+		if (result)
+			return result;
+	}
+	double difference = slopes[1].ns - slopes[0].ns;
+	s->ns = tune_cycles(t, difference / (MANY - FEW));
+	s->spread = difference > 0 ? (slopes[0].spread * slopes[0].ns + slopes[1].spread * slopes[1].ns) / 2 / difference : 1;
+	return 0;
+}
+
+/* One lane waits for each answer. Four groups, on SMs of their own, so that none of these is what all wait for. */
 int tune_atomics(struct tuner *t)
 {
-	enum { ROUND = 8 };
 	struct tune_sample one, all;
-	size_t items = t->base.warp_size;
-	uint32_t low = t->quick ? 1 : 64, high = t->quick ? 3 : 512;
-	struct tune_job job = {"memory.cl", NULL, "atomics", 1, 1, {MEM(t->out), MEM(t->out), UINT(0), UINT(NEVER)}};
-	int result = tune_slope(t, &job, 2, low, high, &one);
-	job.global = job.local = t->device.group_size;
+	size_t groups = t->device.units < 4 ? t->device.units : 4, lanes = t->device.group_size / 2;
+	int result = exchange_cycles(t, 1, 1, &one);
 	if (!result)
-		result = tune_slope(t, &job, 2, low, high, &all);
+		result = exchange_cycles(t, groups, lanes, &all);
 	if (result)
 		return result;
-	double latency = tune_cycles(t, one.ns / ROUND), each = tune_cycles(t, all.ns / ROUND / (double)job.local);
-	tune_put(t, "atomic_latency", tune_whole(latency), one.spread, 1, 10000, "chain of exchanges, one lane");
+	double each = all.ns / (double)(groups * lanes);
+	tune_put(t, "atomic_latency", tune_whole(one.ns), one.spread, 1, 10000, "chain of exchanges, one lane");
 	tune_put(t, "l2_atomic_cycles", floor(each * 100 + 0.5) / 100, all.spread, 0.01, 1000, "%zu lanes exchange one word",
-	         job.local / items * items);
+	         groups * lanes);
 	return 0;
 }
 
