@@ -2,13 +2,14 @@
  * Coalescing.
  *
  *   lanes are looked at in passes, as many as move coalesce_bytes together (0: all of the warp); of the lanes of a pass,
- *   those in one segment of l1_access_bytes share a part, and a part says which sectors of its line they touch
+ *   those in one segment of l1_access_bytes share a part, and a part says which sectors of its line they touch; what is all
+ *   in sectors that an earlier pass has brought needs no other part
  *   atomics: segments of atomic_access_bytes, and a lane whose bytes are taken already begins another part
  *   constants: segments of const_access_bytes
  * Sources: GPGPU-Sim 4, whole warps in lines of 128 bytes, less for bytes and halves (narrow_segments), and its atomics;
  * for GPUs with sectors, counters of an H200 (tests/reference/h200-counters.csv): a warp's lanes that read one sector count
- * it once (matmul-s, 16 lanes at each of two addresses: 2.0 sectors per request), and CUDA C programming guide: 8 lanes
- * of 16 bytes at a time.
+ * it once (matmul-s, 16 lanes at each of two addresses: 2.0 sectors per request; nbody-s, 32 lanes at the same 16 bytes: 1.0),
+ * and CUDA C programming guide: 8 lanes of 16 bytes at a time.
  */
 #include "models/coalesce.h"
 
@@ -41,11 +42,26 @@ static bool meets(const uint64_t *a, const uint64_t *b)
 	return a[0] & b[0] || a[1] & b[1];
 }
 
-/* The part that takes these bytes of a segment in. */
-static uint32_t find_part(struct pass *p, uint64_t segment, const uint64_t *bytes)
+static uint32_t sectors_of(const struct memory_part *part, uint64_t from, uint64_t to)
 {
-	for (uint32_t i = p->count; i-- > p->first;)
-		if (p->segments[i] == segment && !(p->atomic && meets(p->masks[i], bytes)))
+	uint32_t sectors = 0;
+	for (uint64_t s = (from - part->address) / SECTOR_BYTES; s <= (to - 1 - part->address) / SECTOR_BYTES; s++)
+		sectors |= s < 32 ? 1u << s : 0;
+	return sectors;
+}
+
+/* Whether a part takes bytes of its segment in. */
+static bool takes(const struct pass *p, uint32_t i, uint64_t from, uint64_t to, const uint64_t *bytes)
+{
+	if (i >= p->first)
+		return !(p->atomic && meets(p->masks[i], bytes));
+	return !(sectors_of(&p->parts[i], from, to) & ~p->parts[i].sectors);
+}
+
+static uint32_t find_part(struct pass *p, uint64_t segment, uint64_t from, uint64_t to, const uint64_t *bytes)
+{
+	for (uint32_t i = p->count; i-- > 0;)
+		if (p->segments[i] == segment && takes(p, i, from, to, bytes))
 			return i;
 	if (p->count == COALESCE_MOST_PARTS)
 		return p->count - 1;
@@ -66,9 +82,8 @@ static void add_lane(struct pass *p, uint64_t address, uint64_t bytes)
 		uint64_t segment = at / p->segment_bytes, begin = segment * p->segment_bytes;
 		uint64_t stop = end < begin + p->segment_bytes ? end : begin + p->segment_bytes, mask[MASK_WORDS] = {0};
 		set_bits(mask, at - begin, stop - at);
-		uint32_t n = find_part(p, segment, mask);
-		for (uint64_t s = (at - p->parts[n].address) / SECTOR_BYTES; s <= (stop - 1 - p->parts[n].address) / SECTOR_BYTES; s++)
-			p->parts[n].sectors |= s < 32 ? 1u << s : 0;
+		uint32_t n = find_part(p, segment, at, stop, mask);
+		p->parts[n].sectors |= sectors_of(&p->parts[n], at, stop);
 		for (int w = 0; w < MASK_WORDS; w++)
 			p->masks[n][w] |= mask[w];
 		p->parts[n].lanes++;

@@ -192,6 +192,7 @@ enum gpu_machine_code { GPU_MACHINE_CODES(GPU_CODE) GPU_MACHINE_CODE_COUNT };
 	X(COUNT, max_threads_per_block, "threads", 1, 65536, GPU_REQUIRED, "largest work-group")                       \
 	X(COUNT, registers_per_sm, "registers", 1, 1 << 24, GPU_REQUIRED, "32-bit registers")                          \
 	X(COUNT, max_registers_per_thread, "registers", 1, 1024, GPU_REQUIRED, "what a thread can address")            \
+	X(COUNT, min_registers_per_thread, "registers", 0, 1024, GPU_DEFAULT("0"), "what a thread is given at least")  \
 	X(COUNT, register_allocation_unit, "registers", 1, 65536, GPU_REQUIRED, "a warp's are a multiple of it")       \
 	X(COUNT, register_partitions, "partitions", 1, 64, GPU_DEFAULT("1"),                                           \
 	  "parts of the register file, a warp's registers being in one; 1 where it is one pool")                       \

@@ -209,8 +209,8 @@ struct memory_system *memory_new(const struct gpu *gpu, uint32_t sms, double cap
 void memory_free(struct memory_system *m);
 /* L2 holds these, the last ones where not all fit. */
 void memory_warm(struct memory_system *m, const struct memory_range *ranges, size_t count, bool steady);
-/* Cycles from when a request leaves an SM to when its answer can be there, at least. */
-uint32_t memory_round_trip(const struct memory_system *m);
+/* Cycles from when a request leaves an SM to when its answer can be there, at least; whether some requests are atomics. */
+uint32_t memory_round_trip(const struct memory_system *m, bool atomics);
 /* When a packet of the SM that is ready in `cycle` leaves it; packets take turns. */
 uint64_t memory_depart(struct memory_system *m, uint32_t sm, uint64_t cycle, enum memory_kind kind, uint32_t bytes);
 /* Requests must be sent in the order of their times by each SM; time is what memory_depart told. */

@@ -173,9 +173,9 @@ void memory_warm(struct memory_system *m, const struct memory_range *ranges, siz
 	warm_lines(ranges, count, c->slice_bytes * c->map.channels * c->map.slices, m->gpu->l2_line_bytes, steady, warm_line, m);
 }
 
-uint32_t memory_round_trip(const struct memory_system *m)
+uint32_t memory_round_trip(const struct memory_system *m, bool atomics)
 {
-	return m->forward + (m->atomic_back < m->back ? m->atomic_back : m->back);
+	return m->forward + (atomics && m->atomic_back < m->back ? m->atomic_back : m->back);
 }
 
 static uint64_t pass(struct port *p, uint64_t time, uint64_t ticks)

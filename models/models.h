@@ -96,6 +96,8 @@ struct estimate {
 	const char *flags[ESTIMATE_MAX_FLAGS]; /* static strings, NULL-terminated unless full */
 };
 
+/* Registers that a thread is given, whose code needs so many; 0, not known, stays 0. */
+uint32_t gpu_thread_registers(const struct gpu *gpu, uint32_t registers);
 /* Residency of work-groups of `threads` work-items on one SM. */
 struct occupancy gpu_occupancy(const struct gpu *gpu, uint64_t threads, uint32_t registers, uint64_t shared_bytes);
 const char *occupancy_limit_name(enum occupancy_limit limit);

@@ -19,9 +19,16 @@ static uint64_t round_up(uint64_t a, uint64_t unit)
 }
 
 /* What a thread's registers exceed its limit by, the assembler spills. */
+uint32_t gpu_thread_registers(const struct gpu *gpu, uint32_t registers)
+{
+	if (registers && registers < gpu->min_registers_per_thread)
+		return gpu->min_registers_per_thread;
+	return registers < gpu->max_registers_per_thread ? registers : gpu->max_registers_per_thread;
+}
+
 static uint64_t warps_by_registers(const struct gpu *gpu, uint32_t registers)
 {
-	uint64_t per_thread = registers < gpu->max_registers_per_thread ? registers : gpu->max_registers_per_thread;
+	uint64_t per_thread = gpu_thread_registers(gpu, registers);
 	uint64_t per_warp = round_up(per_thread * gpu->warp_size, gpu->register_allocation_unit);
 	return gpu->registers_per_sm / gpu->register_partitions / per_warp * gpu->register_partitions;
 }

@@ -103,10 +103,18 @@ static uint64_t instructions(const struct team *t)
 	return sum;
 }
 
+static bool has_atomics(const struct ov_machine *m)
+{
+	for (uint32_t i = 0; i < m->op_count; i++)
+		if (m->ops[i].class == CODE_atomic && m->ops[i].space != SPACE_shared)
+			return true;
+	return false;
+}
+
 static int run(struct team *t)
 {
 	enum { PATIENCE = 10000 }; /* steps in which nothing happens */
-	uint64_t step = memory_round_trip(t->memory), done = 0;
+	uint64_t step = memory_round_trip(t->memory, has_atomics(t->sms[0]->m)), done = 0;
 	int rc = 0;
 	bool open = true;
 	for (uint64_t end = step, idle = 0; open && !rc; end += step) {

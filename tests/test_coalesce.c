@@ -88,15 +88,25 @@ static void order_of_lanes_does_not_matter(void)
 	}
 }
 
-/* 16 bytes per lane: 4 lines of 4 sectors. Lanes that read the same 16 bytes: one part where the whole warp is looked at, one
- * for each 8 lanes where 128 bytes are. */
+/* 16 bytes per lane: 4 lines of 4 sectors. Lanes that read the same 16 bytes: one part. Where 8 lanes are looked at together, a
+ * line that others have brought sectors of is another part for other sectors: lanes 64 bytes apart, 16 lines of 2 lanes, and
+ * two turns of 1024 bytes, the second 32 bytes further on, which are 8 lines and 2 sectors each time. */
 static void wide_accesses_go_in_parts_of_the_warp(void)
 {
 	CU_ASSERT_EQUAL(strided(lines(), 4096, 16, 16), 4);
 	CU_ASSERT_EQUAL(strided(sectors(), 4096, 16, 16), 4);
 	CU_ASSERT_EQUAL(sector_count(4), 16);
 	CU_ASSERT_EQUAL(strided(lines(), 4096, 0, 16), 1);
-	CU_ASSERT_EQUAL(strided(sectors(), 4096, 0, 16), 4);
+	CU_ASSERT_EQUAL(strided(sectors(), 4096, 0, 16), 1);
+	CU_ASSERT_EQUAL(sector_count(1), 1);
+	CU_ASSERT_EQUAL(strided(sectors(), 4096, 64, 16), 16);
+	CU_ASSERT_EQUAL(sector_count(16), 32);
+	uint64_t addresses[32];
+	for (uint64_t i = 0; i < 32; i++)
+		addresses[i] = 4096 + i % 16 * 64 + i / 16 * 32;
+	struct gpu gpu = sectors();
+	CU_ASSERT_EQUAL(coalesce(&gpu, &(struct access_kind){.space = SPACE_global, .bytes = 16}, addresses, 32, parts), 16);
+	CU_ASSERT_EQUAL(sector_count(16), 32);
 }
 
 /* GPGPU-Sim's GTX 480: 32 bytes of chars are one segment; chars 32 bytes apart one each. Shorts: 64 bytes. */

@@ -327,6 +327,20 @@ static void test_occupancy(void)
 	check_occupancy(&g, 512, 200, 0, 1, 16, OCCUPANCY_REGISTERS);
 }
 
+/* An H200 gives a thread 16 at least: 512 a warp, of 65536: 128 warps, which is not what limits; a GTX 480 what it needs. */
+static void test_registers_of_a_thread(void)
+{
+	struct gpu h200 = shipped("h200"), gtx480 = shipped("gtx480");
+	CU_ASSERT_EQUAL(gpu_thread_registers(&h200, 9), 16);
+	CU_ASSERT_EQUAL(gpu_thread_registers(&h200, 17), 17);
+	CU_ASSERT_EQUAL(gpu_thread_registers(&h200, 300), 255);
+	CU_ASSERT_EQUAL(gpu_thread_registers(&h200, 0), 0);
+	CU_ASSERT_EQUAL(gpu_thread_registers(&gtx480, 9), 9);
+	/* With 128 at least, 4096 a warp: 16 warps, in blocks of 8. */
+	h200.min_registers_per_thread = 128;
+	check_occupancy(&h200, 256, 9, 0, 2, 16, OCCUPANCY_REGISTERS);
+}
+
 static void test_occupancy_of_partitions(void)
 {
 	struct gpu g = shipped("v100");
@@ -369,6 +383,7 @@ void add_gpu_tests(void)
 	CU_add_test(s, "a decimal comma in the locale changes nothing", test_locale);
 	CU_add_test(s, "occupancy is limited by warps, blocks, registers or shared memory", test_occupancy);
 	CU_add_test(s, "a warp's registers are in one partition", test_occupancy_of_partitions);
+	CU_add_test(s, "a thread has the registers that its GPU gives at least", test_registers_of_a_thread);
 	CU_add_test(s, "reserved shared memory counts", test_occupancy_with_reserved_shared_memory);
 	CU_add_test(s, "limits have names", test_limit_names);
 }

@@ -243,7 +243,7 @@ static double read_all(const struct gpu *gpu, uint64_t bytes, bool warm)
 	CU_ASSERT_PTR_NOT_NULL_FATAL(m);
 	if (warm)
 		memory_warm(m, &range, 1, false);
-	uint64_t sent = 0, line = gpu->l2_line_bytes, step = memory_round_trip(m), end = step;
+	uint64_t sent = 0, line = gpu->l2_line_bytes, step = memory_round_trip(m, false), end = step;
 	for (; arrivals.count < bytes / line; end += step) {
 		for (uint64_t cycle = end - step; cycle < end; cycle++)
 			for (uint32_t s = 0; s < gpu->sm_count && sent < bytes; s++, sent += line) {

@@ -44,7 +44,7 @@ void report_csv_launch(const struct launch_result *r)
 		gs_buf_printf(&pending, ",%s,%.1f,%.1f,%.1f,%.1f,%s,%llu,%llu,", e->model, e->cycles, e->time_ns, e->low_ns,
 		              e->high_ns, e->limiter, (unsigned long long)e->thread_instructions,
 		              (unsigned long long)e->warp_instructions);
-		uint32_t registers = r->launch->facts->code[runtime.targets[t].arch]->registers;
+		uint32_t registers = launch_registers(r, t);
 		if (registers)
 			gs_buf_printf(&pending, "%u", registers);
 		gs_buf_printf(&pending, ",%.4f,%u,%.4f\n", e->occupancy.fraction, e->occupancy.blocks_per_sm,

@@ -203,7 +203,7 @@ static void add_divergence(struct gs_buf *b, const struct kernel_code *code, con
 static void add_estimate(struct gs_buf *b, const struct launch_result *r, size_t t)
 {
 	const struct estimate *e = &r->estimates[t];
-	uint32_t registers = r->launch->facts->code[runtime.targets[t].arch]->registers;
+	uint32_t registers = launch_registers(r, t);
 	gs_buf_puts(b, "{");
 	json_add_string(b, "target", runtime.targets[t].gpu.name);
 	json_add_string(b, "model", e->model);

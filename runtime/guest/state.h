@@ -489,6 +489,7 @@ void lines_add_launch(struct kernel_stats *k, const struct launch_result *r);
 struct line_sum *lines_of(const struct kernel_lines *l, size_t target, size_t *count);
 bool is_own_source(const char *file); /* the text that the program was created with, not what it includes */
 
+uint32_t launch_registers(const struct launch_result *r, size_t target); /* of a work-item; 0: not known */
 void stats_add_launch(const struct launch_result *r);
 /* A launch that was not simulated has been after all: how far off it was. */
 void stats_add_check(const char *kernel, size_t target, double error);

@@ -44,15 +44,20 @@ static void add_flags(struct target_stats *t, const char *const *flags, size_t c
 	}
 }
 
-static void keep_longest(struct target_stats *t, const struct launch_result *r, const struct estimate *e,
-                         const struct kernel_code *code)
+uint32_t launch_registers(const struct launch_result *r, size_t target)
 {
-	t->longest = *e;
+	const struct target *t = &runtime.targets[target];
+	return gpu_thread_registers(&t->gpu, r->launch->facts->code[t->arch]->registers);
+}
+
+static void keep_longest(struct target_stats *t, const struct launch_result *r, size_t target)
+{
+	t->longest = r->estimates[target];
 	memcpy(t->longest_local, r->profile.local, sizeof t->longest_local);
 	memcpy(t->longest_global, r->profile.global, sizeof t->longest_global);
 	t->longest_local_bytes = r->profile.local_bytes;
-	t->registers = code->registers;
-	t->shared_bytes = code->shared_bytes;
+	t->registers = launch_registers(r, target);
+	t->shared_bytes = r->launch->facts->code[runtime.targets[target].arch]->shared_bytes;
 }
 
 static void add_estimate(struct target_stats *t, const struct launch_result *r, size_t target)
@@ -74,7 +79,7 @@ static void add_estimate(struct target_stats *t, const struct launch_result *r, 
 		t->min_ns = e->time_ns;
 	if (first || e->time_ns > t->max_ns) {
 		t->max_ns = e->time_ns;
-		keep_longest(t, r, e, r->launch->facts->code[runtime.targets[target].arch]);
+		keep_longest(t, r, target);
 	}
 	add_limiter(t, e->limiter, e->time_ns);
 	t->sampling.sampled += e->sampled;
