@@ -293,7 +293,7 @@ command_line_errors() {
 
 gpus_are_listed_and_shown() {
 	local g
-	for g in gtx480 m2090 k40 k6000 titanx v100 qv100 rtx2060 rtx3070 a100 h100 h200 tegra_k1 pascal_projected; do
+	for g in gtx480 gtx480_card m2090 k40 k6000 titanx v100 qv100 rtx2060 rtx3070 a100 h100 h200 tegra_k1 pascal_projected; do
 		"$gpusim" gpus | grep -q "^$g " && "$gpusim" show $g | grep -q '^sm_count .*#' || { echo $g; return 1; }
 	done
 	"$gpusim" show gtx480 --set clock_mhz=1 | grep '^clock_mhz' | grep -q GPUSIM_SET

@@ -98,6 +98,19 @@ simulated_times_are_told() {
 		[ "${told% *}" = 1 ] && holds sim.json "abs(r['launches'][0]['estimates'][0]['time_ns'] - ${told#* }) <= 1"
 }
 
+# peak GPU LEAST MOST [SETTING] ARGUMENT...: what a benchmark finds, in 10^9 per second.
+peak() {
+	local found
+	found=$(GPUSIM_PROFILING=simulated GPUSIM_MEMORY=hierarchy GPUSIM_REPORT=none GPUSIM_GPU=$1 GPUSIM_SET=$4 \
+		preloaded "$build/tests/guest/peak" "${@:5}") && echo "$1: $found" && awk "BEGIN { exit !($found >= $2 && $found <= $3) }"
+}
+
+# Peaks are the vendors': 1345 GFLOPS on 15 SMs and 177.4 GB/s, 15.7 TFLOPS on 80, 67 TFLOPS on 132.
+benchmarks_find_the_peaks() {
+	peak gtx480_card 76.2 89.7 sm_count=1 compute 48 && peak v100 166.8 196.3 sm_count=1 compute 48 &&
+		peak h200 431 508 sm_count=1 compute 48 && peak gtx480_card 150.8 177.4 '' read 960
+}
+
 target_speaks_for_the_device() {
 	GPUSIM_IDENTITY=target GPUSIM_GPU=v100 GPUSIM_REPORT=none preloaded clinfo >info 2>err
 	grep -q 'Device Name .*NVIDIA Tesla V100 SXM2' info && grep -Eq 'Max compute units +80' info &&
@@ -129,6 +142,7 @@ check "annotate shows heat in 100 columns" annotate_shows_heat
 check "hostile text stays text in the page" page_of_hostile_text_is_text
 check "hostile text reaches no terminal" hostile_text_reaches_no_terminal
 check "simulated times are told" simulated_times_are_told
+check "a benchmark finds the GPU's peaks" benchmarks_find_the_peaks
 check "the target speaks for the device" target_speaks_for_the_device
 check "10,000 launches make a small page" many_launches_make_a_small_page
 check "wrong files are told" wrong_files_are_told
