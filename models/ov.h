@@ -31,7 +31,7 @@ enum {
 
 /* An instruction of the code, as the pipeline sees it. */
 struct ov_op {
-	uint32_t first_operand;
+	_Alignas(64) uint32_t first_operand; /* a line of the host's cache */
 	uint8_t class, space, flags, kind;
 	uint8_t writes, reads, waits;
 	uint8_t latency_rule; /* enum ov_memory_rule */
@@ -41,7 +41,8 @@ struct ov_op {
 	uint32_t latency;     /* start to finish in the unit, for completion slots and result buses */
 	uint32_t result;      /* start to the release of its registers; of memory, with one access */
 	uint32_t initiation;  /* 1/OV_FRACTION cycles; of memory, per access */
-	uint32_t line;        /* of the instruction cache */
+	uint16_t target;      /* the first register that it writes; without any, one that nobody waits for */
+	uint8_t marks;        /* enum ov_register: what those are until they are written */
 	uint64_t read_banks, write_banks; /* of warp slot 0 */
 	uint64_t uses, sets;  /* registers to wait for, to be written: a bit for the register's index mod 64 */
 };
@@ -60,11 +61,13 @@ struct ov_machine {
 	warp_issue_fn *on_issue;
 	struct ov_op *ops;
 	uint32_t op_count;
+	uint32_t *lines; /* of the instruction cache, by instruction */
 	const uint16_t *operands; /* registers */
 	uint32_t groups_per_sm, warps_per_group, slots;
 	uint32_t schedulers, partitions, positions;
 	enum gpu_scheduler_policy policy;
-	uint32_t position_words, slot_words, register_count, line_count;
+	uint32_t position_words, slot_words, register_count, line_count; /* registers: with one that nobody waits for */
+	bool few_registers; /* one bit of ov_op's masks each */
 	uint32_t ports[OV_KINDS];      /* of a partition */
 	uint32_t unit_count[OV_KINDS]; /* of an SM */
 	uint32_t units, first_unit[OV_KINDS + 1];
@@ -119,6 +122,7 @@ struct ov_group {
 };
 
 struct ov_scheduler {
+	uint64_t word[OV_PLACES]; /* the masks of places, where positions fit into a word */
 	uint64_t *places; /* for each word of positions, OV_PLACES masks */
 	uint64_t *unfinished, *active; /* by position */
 	uint32_t *slot_at;
@@ -156,7 +160,6 @@ struct ov_reading {
 struct ov_pool {
 	uint32_t first, size; /* collectors of the SM */
 	uint32_t dispatchers;
-	bool one_kind; /* of units */
 	uint8_t last[OV_MAX_BANKS]; /* which each dispatcher served last */
 };
 
@@ -177,12 +180,13 @@ struct ov_partition {
 
 struct ov_unit {
 	uint64_t free_at; /* 1/OV_FRACTION cycles */
-	uint32_t *finishes; /* stamps, by time modulo OV_WHEEL; NULL without completion slots */
+	uint64_t bit;     /* in ov_bus; 0: without completion slots */
 };
 
-/* Results that leave units in a cycle. */
+/* Results that leave units in a cycle, and the units that finish one. */
 struct ov_bus {
 	uint32_t time, count; /* time: the stamp */
+	uint64_t units;
 };
 
 enum ov_event_kind {
@@ -268,8 +272,9 @@ void ov_start_group(struct ov_sm *sm, uint64_t group);
 /* What was asked of the memory comes back. */
 void ov_answer(struct ov_sm *sm, uint64_t time, uint32_t id);
 /* From the next cycle on, until the end of a cycle in which it has room and may get a group, or it is done, or it has come
- * to its limit. For any machine; where schedulers' and SMs' warps fit into a word; and where there is one partition, too. */
-ov_run_fn ov_run_any, ov_run_word, ov_run_single;
+ * to its limit. For any machine; where schedulers' and SMs' warps fit into a word; where there is one partition, too; and where
+ * there is nothing behind the load/store unit and no stage does more than the least (ov_stages.h). */
+ov_run_fn ov_run_any, ov_run_word, ov_run_single, ov_run_plain;
 static inline enum ov_state ov_run(struct ov_sm *sm)
 {
 	return sm->m->run(sm);

@@ -26,7 +26,38 @@ static inline void insert_collected(struct ov_lane *l, const struct ov_flight *f
 	*at = *f;
 }
 
-static inline void dispatch_pool(struct ov_sm *sm, struct ov_partition *p, uint32_t n)
+static inline void free_collectors(struct ov_sm *sm, struct ov_partition *p, uint32_t n, uint64_t taken)
+{
+	p->free[n] |= taken;
+	p->starved_kinds &= ~sm->m->pool_kinds[n];
+	sm->moved = true;
+	p->ready[n] &= ~taken;
+	if (!p->ready[n])
+		p->ready_pools &= ~(1u << n);
+}
+
+/* From the pool of a kind that has room for what is collected. */
+static inline void dispatch_kind(struct ov_sm *sm, struct ov_partition *p, uint32_t kind)
+{
+	struct ov_pool *pool = &p->pools[kind];
+	struct ov_lane *l = &p->lanes[kind];
+	const struct ov_collector *collectors = &sm->collectors[pool->first];
+	uint32_t room = l->size - l->collected_count, most = room < pool->dispatchers ? room : pool->dispatchers, taken = 0;
+	uint64_t ready = p->ready[kind], before = ready;
+	do {
+		uint32_t n = next_ready(ready, pool->last[taken]);
+		pool->last[taken++] = (uint8_t)n;
+		ready &= ~collectors[n].bit;
+		insert_collected(l, &collectors[n].flight);
+	} while (ready && taken < most);
+	sm->collected_kinds |= 1u << kind;
+	if (taken == room)
+		p->choked_kinds |= 1u << kind;
+	free_collectors(sm, p, kind, before & ~ready);
+}
+
+/* From the pool that kinds without collectors of their own share. */
+static void dispatch_pool(struct ov_sm *sm, struct ov_partition *p, uint32_t n)
 {
 	struct ov_pool *pool = &p->pools[n];
 	const struct ov_collector *collectors = &sm->collectors[pool->first];
@@ -43,18 +74,10 @@ static inline void dispatch_pool(struct ov_sm *sm, struct ov_partition *p, uint3
 			sm->collected_kinds |= 1u << f->kind;
 			if (l->collected_count == l->size)
 				p->choked_kinds |= 1u << f->kind;
-		} else if (pool->one_kind) {
-			break;
 		}
 	}
-	if (!taken)
-		return;
-	p->free[n] |= taken;
-	p->starved_kinds &= ~sm->m->pool_kinds[n];
-	sm->moved = true;
-	p->ready[n] &= ~taken;
-	if (!p->ready[n])
-		p->ready_pools &= ~(1u << n);
+	if (taken)
+		free_collectors(sm, p, n, taken);
 }
 
 static inline void read_done(struct ov_partition *p, const struct ov_collector *c)
@@ -147,7 +170,7 @@ static inline void collect(struct ov_sm *sm, struct ov_partition *p, uint32_t co
 	c->flight = *f;
 	if (op->reads == 0)
 		read_done(p, c);
-	else if (m->resolves_banks)
+	else if (ov_resolves_banks(m))
 		ask_banks(sm, p, op, collector, f->slot);
 	else
 		ov_schedule(sm, sm->now + m->read_cycles + ov_extra_cycles(&sm->read_debt, m->options->extra_read_cycles), OV_READ_DONE, 0, collector);
@@ -178,8 +201,10 @@ static inline void allocate_kind(struct ov_sm *sm, struct ov_partition *p, uint3
 static inline void collect_step(struct ov_sm *sm, struct ov_partition *p)
 {
 	/* A kind's own pool has the kind's bit. */
-	for (uint32_t bits = p->ready_pools & ~p->choked_kinds; bits; bits &= bits - 1)
-		dispatch_pool(sm, p, (uint32_t)__builtin_ctz(bits));
+	for (uint32_t bits = p->ready_pools & ~(p->choked_kinds | 1u << OV_KINDS); bits; bits &= bits - 1)
+		dispatch_kind(sm, p, (uint32_t)__builtin_ctz(bits));
+	if (p->ready_pools >> OV_KINDS)
+		dispatch_pool(sm, p, OV_KINDS);
 	if (p->reading_count)
 		read_banks(sm, p);
 	p->written_banks = 0;
@@ -191,7 +216,7 @@ static inline void collect_step(struct ov_sm *sm, struct ov_partition *p)
 static inline void ov_collect(struct ov_sm *sm)
 {
 	const struct ov_machine *m = sm->m;
-	for (uint32_t i = 0; i < m->collector_steps; i++)
+	for (uint32_t i = 0; i < ov_collector_steps(m); i++)
 		for (struct ov_partition *p = sm->partitions, *end = p + ov_partitions(m); p < end; p++)
 			if (p->ready_pools | p->reading_count | p->port_kinds)
 				collect_step(sm, p);

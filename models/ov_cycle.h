@@ -26,7 +26,7 @@ static void note_settled(struct ov_sm *sm)
 {
 	uint64_t unit = ov_next_unit(sm), reply = ov_next_reply(sm);
 	sm->wake_at = unit < reply ? unit : reply;
-	sm->settled = sm->m->collects;
+	sm->settled = ov_collects(sm->m);
 }
 
 static inline void run_stages(struct ov_sm *sm)
@@ -34,7 +34,7 @@ static inline void run_stages(struct ov_sm *sm)
 	ov_start_units(sm);
 	if (sm->results_head != OV_NONE)
 		ov_write_load_results(sm);
-	if (sm->m->collects)
+	if (ov_collects(sm->m))
 		ov_collect(sm);
 	ov_start_memory(sm);
 	ov_issue(sm);
@@ -46,13 +46,13 @@ static inline void run_cycle(struct ov_sm *sm)
 	sm->moved = sm->recheck = sm->woken = false;
 	ov_fill_buffers(sm);
 	ov_process_events(sm);
-	sm->skipped = sm->memory && stays_settled(sm);
+	sm->skipped = ov_has_memory(sm) && stays_settled(sm);
 	if (sm->skipped)
 		return;
 	bool moved = sm->moved;
 	sm->moved = sm->settled = false;
 	run_stages(sm);
-	if (sm->memory && !sm->moved && !sm->recheck && sm->results_head == OV_NONE)
+	if (ov_has_memory(sm) && !sm->moved && !sm->recheck && sm->results_head == OV_NONE)
 		note_settled(sm);
 	sm->moved |= moved;
 }

@@ -86,30 +86,38 @@ static inline void complete(struct ov_sm *sm, uint32_t slot)
 		ov_may_retire(sm, slot);
 }
 
+/* All that it writes, behind the first. */
+static __attribute__((noinline)) void mark_registers(const struct ov_machine *m, uint8_t *registers, const struct ov_op *op, enum ov_register state)
+{
+	const uint16_t *operands = &m->operands[op->first_operand];
+	for (uint32_t i = 1; i < op->writes; i++)
+		registers[operands[i]] = (uint8_t)state;
+}
+
 static inline void release_registers(struct ov_sm *sm, uint32_t slot, const struct ov_op *op)
 {
 	struct ov_warp *w = &sm->warps[slot];
 	uint8_t *registers = &sm->registers[(size_t)slot * sm->m->register_count];
-	const uint16_t *operands = &sm->m->operands[op->first_operand];
-	for (uint32_t i = 0, writes = op->writes; i < writes; i++)
-		registers[operands[i]] = OV_WRITTEN;
+	registers[op->target] = OV_WRITTEN;
+	if (op->writes > 1)
+		mark_registers(sm->m, registers, op, OV_WRITTEN);
 	w->pending -= op->writes;
 	if (w->pending == 0)
 		w->unwritten = 0;
-	else if (sm->m->register_count <= 64)
+	else if (sm->m->few_registers)
 		w->unwritten &= ~op->sets;
 	if (w->wait == OV_AT_FENCE && w->pending == 0) {
 		w->wait = OV_RUNS;
 		ov_update_warp(sm, slot);
 	} else if ((w->place == OV_BLOCKED || w->place == OV_LOAD_BLOCKED) && !registers[w->blocked_on]) {
-		ov_update_warp(sm, slot);
+		ov_update_blocked(sm, slot);
 	}
 }
 
 /* A unit's result always finds its bank; reads of this cycle wait for it. */
 static inline void write_banks(struct ov_sm *sm, uint32_t slot, const struct ov_op *op)
 {
-	if (sm->m->resolves_banks)
+	if (ov_resolves_banks(sm->m))
 		ov_partition_of(sm, slot)->written_banks |= ov_rotate(sm->m, &sm->warps[slot], op->write_banks);
 }
 
@@ -134,7 +142,7 @@ static inline void ov_write_load_results(struct ov_sm *sm)
 		uint32_t n = sm->results_head;
 		struct ov_event *e = &sm->events[n];
 		const struct ov_op *op = &sm->m->ops[e->op];
-		uint64_t banks = sm->m->resolves_banks ? ov_rotate(sm->m, &sm->warps[e->slot], op->write_banks) : 0;
+		uint64_t banks = ov_resolves_banks(sm->m) ? ov_rotate(sm->m, &sm->warps[e->slot], op->write_banks) : 0;
 		uint64_t *written = &ov_partition_of(sm, e->slot)->written_banks;
 		if (limit && *written & banks)
 			break;

@@ -39,7 +39,8 @@ static inline void fill_buffer(struct ov_sm *sm, uint32_t slot, uint8_t epoch)
 		return;
 	w->buffered = (uint8_t)(w->buffered + w->fetching);
 	w->fetching = 0;
-	ov_update_hungry(sm, w, slot);
+	/* It was not hungry while it was fetched for. */
+	sm->hungry[ov_word(slot)] |= (uint64_t)(w->buffered <= sm->m->refill_at) << slot % 64;
 	ov_update_warp(sm, slot);
 }
 
@@ -77,9 +78,10 @@ static inline bool line_is_missing(struct ov_sm *sm, uint32_t slot, uint32_t pc)
 {
 	if (!sm->line_miss || pc >= sm->m->op_count)
 		return false;
-	uint64_t *ready = &sm->line_ready[sm->m->ops[pc].line];
-	if (sm->memory)
-		ov_memory_line(sm, sm->m->ops[pc].line, ready);
+	uint32_t line = sm->m->lines[pc];
+	uint64_t *ready = &sm->line_ready[line];
+	if (ov_has_memory(sm))
+		ov_memory_line(sm, line, ready);
 	if (!*ready)
 		*ready = sm->now + sm->line_miss;
 	if (*ready <= sm->now)
@@ -141,7 +143,7 @@ static void retire_warps(struct ov_sm *sm, uint32_t end)
 static inline void ov_fetch(struct ov_sm *sm)
 {
 	const struct ov_machine *m = sm->m;
-	for (uint32_t i = 0; i < m->fetches; i++) {
+	for (uint32_t i = 0; i < ov_fetches(m); i++) {
 		if (ov_next_reply(sm) <= sm->now) {
 			uint32_t slot = sm->replies[sm->reply_head].slot;
 			sm->reply_head = (sm->reply_head + 1) % m->slots;

@@ -38,9 +38,9 @@ static inline enum ov_place ready_place(const struct ov_sm *sm, struct ov_warp *
 	return sm->registers[(size_t)slot * sm->m->register_count + reg] == OV_LOADING ? OV_LOAD_BLOCKED : OV_BLOCKED;
 }
 
-static inline void move_warp(const struct ov_scheduler *s, struct ov_warp *w, enum ov_place place)
+static inline void move_warp(struct ov_scheduler *s, struct ov_warp *w, enum ov_place place)
 {
-	uint64_t *places = &s->places[ov_word(w->position) * OV_PLACES], bit = 1ULL << w->position % 64;
+	uint64_t *places = ov_places(s, ov_word(w->position)), bit = 1ULL << w->position % 64;
 	places[w->place] &= ~bit;
 	places[place] |= bit;
 	w->place = (uint8_t)place;
@@ -54,6 +54,12 @@ static inline void ov_update_warp(struct ov_sm *sm, uint32_t slot)
 	                    : w->buffer_pc != w->pc        ? OV_FLUSHES
 	                                                   : ready_place(sm, w, slot);
 	move_warp(&sm->schedulers[w->scheduler], w, place);
+}
+
+static inline void ov_update_blocked(struct ov_sm *sm, uint32_t slot)
+{
+	struct ov_warp *w = &sm->warps[slot];
+	move_warp(&sm->schedulers[w->scheduler], w, ready_place(sm, w, slot));
 }
 
 static void place_warp(struct ov_sm *sm, struct ov_scheduler *s, uint32_t slot, uint32_t position)
@@ -139,9 +145,9 @@ static void ov_finish_warp(struct ov_sm *sm, uint32_t slot)
 static inline void reserve_registers(struct ov_sm *sm, struct ov_warp *w, uint32_t slot, const struct ov_op *op)
 {
 	uint8_t *registers = &sm->registers[(size_t)slot * sm->m->register_count];
-	const uint16_t *operands = &sm->m->operands[op->first_operand];
-	for (uint32_t i = 0, writes = op->writes; i < writes; i++)
-		registers[operands[i]] = op->kind == OV_LDST ? OV_LOADING : OV_PENDING;
+	registers[op->target] = op->marks;
+	if (op->writes > 1)
+		mark_registers(sm->m, registers, op, (enum ov_register)op->marks);
 	w->pending += op->writes;
 	w->unwritten |= op->sets;
 }
@@ -213,7 +219,7 @@ static inline __attribute__((always_inline)) bool issue_warp(struct ov_sm *sm, s
 	struct ov_warp *w = &sm->warps[slot];
 	const struct ov_op *op = &sm->m->ops[w->pc];
 	bool own = op->accesses && w->access != w->access_count;
-	struct ov_flight here, *f = sm->m->collects ? enter_port(&sm->partitions[partition], op->kind) : &here;
+	struct ov_flight here, *f = ov_collects(sm->m) ? enter_port(&sm->partitions[partition], op->kind) : &here;
 	f->op = w->pc;
 	f->uid = sm->uid;
 	f->request = own ? w->access : OV_NONE;
@@ -224,7 +230,7 @@ static inline __attribute__((always_inline)) bool issue_warp(struct ov_sm *sm, s
 	w->access += own;
 	reserve_registers(sm, w, slot, op);
 	w->in_flight++;
-	if (sm->m->on_issue)
+	if (!OV_PLAIN && sm->m->on_issue)
 		sm->m->on_issue(sm->m->options->ctx, sm->now, slot, w->pc);
 	sm->uid++;
 	sm->issued++;
@@ -239,7 +245,7 @@ static inline bool find_candidates(const struct ov_sm *sm, const struct ov_sched
 	const uint64_t *open = sm->partitions[partition].open;
 	uint64_t any = 0;
 	for (uint32_t w = 0; w < words; w++) {
-		const uint64_t *places = &s->places[w * OV_PLACES];
+		const uint64_t *places = ov_places(s, w);
 		uint64_t found = places[OV_FLUSHES];
 #pragma GCC unroll 8
 		for (uint32_t kind = 0; kind < OV_KINDS; kind++)
@@ -254,7 +260,7 @@ static inline bool find_candidates(const struct ov_sm *sm, const struct ov_sched
 static __attribute__((noinline)) void issue_more(struct ov_sm *sm, struct ov_scheduler *s, uint32_t slot, uint32_t partition)
 {
 	const struct ov_warp *w = &sm->warps[slot];
-	for (uint32_t n = 1; n < sm->m->issues && w->place < OV_KINDS; n++)
+	for (uint32_t n = 1; n < ov_issues(sm->m) && w->place < OV_KINDS; n++)
 		if (s->slot_at[w->position] != slot || !sm->partitions[partition].open[w->place] ||
 		    !issue_warp(sm, s, slot, partition))
 			break;
@@ -277,7 +283,7 @@ static inline void run_scheduler(struct ov_sm *sm, uint32_t n)
 			s->last_slot = slot;
 			s->last_position = position;
 			sm->moved = true;
-			if (sm->m->issues > 1)
+			if (ov_issues(sm->m) > 1)
 				issue_more(sm, s, slot, partition);
 			return;
 		}

@@ -103,6 +103,8 @@ static void find_registers(const struct ov_machine *m, struct ov_op *op)
 		op->uses |= 1ULL << operands[i] % 64;
 		op->sets |= i < op->writes ? 1ULL << operands[i] % 64 : 0;
 	}
+	op->target = op->writes ? operands[0] : (uint16_t)(m->register_count - 1);
+	op->marks = op->kind == OV_LDST ? OV_LOADING : OV_PENDING;
 }
 
 static int make_ops(struct ov_machine *m)
@@ -111,13 +113,15 @@ static int make_ops(struct ov_machine *m)
 	uint32_t line = m->gpu->icache_line_instructions;
 	m->op_count = code->code_count;
 	m->operands = code->operands;
-	m->ops = calloc(code->code_count + 1, sizeof *m->ops);
-	if (!m->ops)
+	m->ops = aligned_alloc(_Alignof(struct ov_op), (code->code_count + 1) * sizeof *m->ops);
+	m->lines = calloc(code->code_count + 1, sizeof *m->lines);
+	if (!m->ops || !m->lines)
 		return -ENOMEM;
+	memset(m->ops, 0, (code->code_count + 1) * sizeof *m->ops);
 	for (uint32_t i = 0; i < code->code_count; i++) {
 		m->ops[i] = make_op(m, &code->code[i]);
 		if (line)
-			m->ops[i].line = (i + m->launch->code_offset % line) / line;
+			m->lines[i] = (i + m->launch->code_offset % line) / line;
 		find_banks(m, &m->ops[i]);
 		find_registers(m, &m->ops[i]);
 		m->max_reads = at_least(code->code[i].reads, m->max_reads);
@@ -171,6 +175,14 @@ static uint32_t words(uint32_t bits)
 	return at_least((bits + 63) / 64, 1);
 }
 
+static void choose_variant(struct ov_machine *m)
+{
+	bool word = m->slot_words == 1 && m->position_words == 1, single = word && m->partitions == 1;
+	bool plain = single && !m->options->hierarchy && m->resolves_banks && m->banks_rotate && m->collector_steps == 1 &&
+	             m->issues == 1 && m->fetches == 1 && !m->on_issue;
+	m->run = plain ? ov_run_plain : single ? ov_run_single : word ? ov_run_word : ov_run_any;
+}
+
 int ov_machine_init(struct ov_machine *m, const struct gpu *gpu, const struct launch_warps *launch, uint32_t groups_per_sm,
                     const struct warp_options *options)
 {
@@ -202,18 +214,19 @@ int ov_machine_init(struct ov_machine *m, const struct gpu *gpu, const struct la
 	m->result_buses = gpu->result_buses;
 	m->barrier_cycles = to_cycles(gpu->barrier_latency);
 	m->refill_at = gpu->refill_when_empty ? 0 : gpu->instruction_buffer_entries - 1;
-	m->register_count = at_least(launch->code->register_count, 1);
+	m->register_count = launch->code->register_count + 1;
+	m->few_registers = launch->code->register_count <= 64;
 	if (gpu->icache_line_instructions)
 		m->line_count = launch->code->code_count / gpu->icache_line_instructions + 2;
 	size_kinds(m);
-	bool word = m->slot_words == 1 && m->position_words == 1;
-	m->run = !word ? ov_run_any : m->partitions == 1 ? ov_run_single : ov_run_word;
+	choose_variant(m);
 	return make_ops(m);
 }
 
 void ov_machine_finish(struct ov_machine *m)
 {
 	free(m->ops);
+	free(m->lines);
 }
 
 /* One allocation holds an SM, so that copying it copies its state; base is NULL while its size is taken. */
@@ -236,7 +249,7 @@ static void lay_out_schedulers(struct ov_sm *sm, const struct ov_machine *m, str
 	sm->schedulers = s;
 	for (uint32_t i = 0; i < m->schedulers; i++) {
 		struct ov_scheduler *one = s ? &s[i] : &none;
-		one->places = take(a, (size_t)m->position_words * OV_PLACES, sizeof(uint64_t));
+		one->places = m->position_words == 1 ? one->word : take(a, (size_t)m->position_words * OV_PLACES, sizeof(uint64_t));
 		one->unfinished = take(a, m->position_words, sizeof(uint64_t));
 		one->active = take(a, m->position_words, sizeof(uint64_t));
 		one->slot_at = take(a, m->positions, sizeof(uint32_t));
@@ -269,13 +282,7 @@ static void lay_out(struct ov_sm *sm, const struct ov_machine *m, struct arena *
 	sm->groups = take(a, m->groups_per_sm, sizeof *sm->groups);
 	lay_out_schedulers(sm, m, a);
 	lay_out_partitions(sm, m, a);
-	struct ov_unit *u = take(a, m->units, sizeof *u);
-	sm->units = u;
-	for (uint32_t i = 0; i < m->units && m->gpu->completion_slots; i++) {
-		uint32_t *finishes = take(a, OV_WHEEL, sizeof *finishes);
-		if (u)
-			u[i].finishes = finishes;
-	}
+	sm->units = take(a, m->units, sizeof *sm->units);
 	sm->bus = take(a, OV_WHEEL, sizeof *sm->bus);
 	sm->line_ready = take(a, m->line_count, sizeof(uint64_t));
 	sm->replies = take(a, m->slots, sizeof *sm->replies);
@@ -296,11 +303,11 @@ static uint32_t start_pool(struct ov_sm *sm, uint32_t partition, uint32_t pool, 
 {
 	const struct ov_machine *m = sm->m;
 	struct ov_pool *p = &sm->partitions[partition].pools[pool];
-	p->one_kind = pool < OV_KINDS;
+	bool one_kind = pool < OV_KINDS;
 	p->first = collectors;
-	p->size = p->one_kind ? m->collectors[pool] : m->pool_collectors;
+	p->size = one_kind ? m->collectors[pool] : m->pool_collectors;
 	sm->partitions[partition].free[pool] = p->size >= 64 ? ~0ULL : (1ULL << p->size) - 1;
-	p->dispatchers = p->one_kind ? at_most(m->ports[pool], OV_MAX_BANKS) : p->size;
+	p->dispatchers = one_kind ? at_most(m->ports[pool], OV_MAX_BANKS) : p->size;
 	for (uint32_t n = 0; n < p->size; n++) {
 		struct ov_collector *c = &sm->collectors[collectors + n];
 		c->partition = (uint16_t)partition;
@@ -348,6 +355,8 @@ struct ov_sm *ov_sm_new(const struct ov_machine *m)
 		sm->schedulers[s].last_slot = s;
 		sm->schedulers[s].last_position = m->positions - 1;
 	}
+	for (uint32_t i = 0; i < m->units && i < 64 && m->gpu->completion_slots; i++)
+		sm->units[i].bit = 1ULL << i;
 	start_partitions(sm);
 	return sm;
 }

@@ -48,7 +48,7 @@ static inline uint32_t pick_two_level(const struct ov_machine *m, struct ov_sche
 {
 	uint64_t chosen[OV_MAX_WORDS], able[OV_MAX_WORDS];
 	for (uint32_t w = 0; w < ov_position_words(m); w++) {
-		const uint64_t *places = &s->places[w * OV_PLACES];
+		const uint64_t *places = ov_places(s, w);
 		able[w] = s->unfinished[w] & ~(places[OV_LOAD_BLOCKED] | places[OV_WAITS]);
 		s->active[w] &= able[w];
 	}

@@ -22,7 +22,7 @@ static const enum cycle_kind unit_kinds[OV_KINDS] = {CYCLES_unit_fp32, CYCLES_un
  */
 static enum cycle_kind unit_reason(const struct ov_sm *sm, uint32_t kind)
 {
-	return kind == OV_LDST && sm->memory ? ov_memory_reason(sm) : unit_kinds[kind];
+	return kind == OV_LDST && ov_has_memory(sm) ? ov_memory_reason(sm) : unit_kinds[kind];
 }
 
 static enum cycle_kind port_reason(const struct ov_sm *sm, uint32_t partition, uint32_t kind)
@@ -30,7 +30,7 @@ static enum cycle_kind port_reason(const struct ov_sm *sm, uint32_t partition, u
 	const struct ov_partition *p = &sm->partitions[partition];
 	const struct ov_lane *l = &p->lanes[kind];
 	uint64_t ready = p->ready[l->pool];
-	if (!sm->m->collects || l->collected_count == sm->m->ports[kind] || ov_units_busy(sm, partition, kind))
+	if (!ov_collects(sm->m) || l->collected_count == sm->m->ports[kind] || ov_units_busy(sm, partition, kind))
 		return unit_reason(sm, kind);
 	if (ready)
 		return unit_reason(sm, sm->collectors[p->pools[l->pool].first + (uint32_t)__builtin_ctzll(ready)].flight.kind);
@@ -42,7 +42,7 @@ static enum cycle_kind warp_reason(const struct ov_sm *sm, uint32_t slot)
 	const struct ov_warp *w = &sm->warps[slot];
 	if (w->wait == OV_AT_BARRIER)
 		return CYCLES_barrier;
-	if (w->wait == OV_AT_ATOMIC && sm->memory)
+	if (w->wait == OV_AT_ATOMIC && ov_has_memory(sm))
 		return CYCLES_atomics;
 	if (w->wait || w->place == OV_LOAD_BLOCKED)
 		return CYCLES_memory;

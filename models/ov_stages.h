@@ -2,7 +2,8 @@
  * Occupancy vector: the stages of an SM, and what a variant of them takes for granted.
  *
  * A .c file that includes this may define OV_ONE_WORD: an SM's warps, and the positions of a scheduler, fit into a word; and
- * OV_ONE_PARTITION: all schedulers share their units and collectors.
+ * OV_ONE_PARTITION: all schedulers share their units and collectors; and OV_PLAIN: memory is perfect, operands are collected
+ * in one step per cycle from banks that are looked at, and one instruction per cycle is fetched, and issued by each scheduler.
  */
 #ifndef GPUSIM_OV_STAGES_H
 #define GPUSIM_OV_STAGES_H
@@ -14,6 +15,9 @@
 #endif
 #ifndef OV_ONE_PARTITION
 #define OV_ONE_PARTITION 0
+#endif
+#ifndef OV_PLAIN
+#define OV_PLAIN 0
 #endif
 
 static inline uint32_t ov_position_words(const struct ov_machine *m)
@@ -31,9 +35,45 @@ static inline uint32_t ov_partitions(const struct ov_machine *m)
 	return OV_ONE_PARTITION ? 1 : m->partitions;
 }
 
+static inline bool ov_has_memory(const struct ov_sm *sm)
+{
+	return !OV_PLAIN && sm->memory;
+}
+
+static inline bool ov_collects(const struct ov_machine *m)
+{
+	return OV_PLAIN || m->collects;
+}
+
+static inline bool ov_resolves_banks(const struct ov_machine *m)
+{
+	return OV_PLAIN || m->resolves_banks;
+}
+
+static inline uint32_t ov_collector_steps(const struct ov_machine *m)
+{
+	return OV_PLAIN ? 1 : m->collector_steps;
+}
+
+static inline uint32_t ov_issues(const struct ov_machine *m)
+{
+	return OV_PLAIN ? 1 : m->issues;
+}
+
+static inline uint32_t ov_fetches(const struct ov_machine *m)
+{
+	return OV_PLAIN ? 1 : m->fetches;
+}
+
 static inline uint32_t ov_word(uint32_t i)
 {
 	return OV_ONE_WORD ? 0 : i / 64;
+}
+
+/* A scheduler's masks of places for the word of a position. */
+static inline uint64_t *ov_places(const struct ov_scheduler *s, uint32_t word)
+{
+	return OV_ONE_WORD ? (uint64_t *)s->word : &s->places[word * OV_PLACES];
 }
 
 static inline bool ov_bit(const uint64_t *mask, uint32_t i)
@@ -98,7 +138,7 @@ static inline uint32_t ov_extra_cycles(double *debt, double extra)
 /* Banks of a warp, from those of slot 0: (register + slot) mod banks. */
 static inline uint64_t ov_rotate(const struct ov_machine *m, const struct ov_warp *w, uint64_t banks)
 {
-	if (m->banks_rotate)
+	if (OV_PLAIN || m->banks_rotate)
 		return banks << w->bank | banks >> (-w->bank & 63);
 	return w->bank ? ((banks << w->bank) | (banks >> (m->banks - w->bank))) & m->all_banks : banks;
 }
@@ -121,6 +161,8 @@ static inline void ov_schedule(struct ov_sm *sm, uint64_t time, enum ov_event_ki
 static void ov_complete_result(struct ov_sm *sm, uint32_t slot, uint32_t op);
 /* Puts a warp into the mask that its state asks for. */
 static inline void ov_update_warp(struct ov_sm *sm, uint32_t slot);
+/* The same, of one that waits for nothing but registers. */
+static inline void ov_update_blocked(struct ov_sm *sm, uint32_t slot);
 static void ov_flush_buffer(struct ov_sm *sm, uint32_t slot, uint32_t pc);
 static void ov_read_done(struct ov_sm *sm, uint32_t collector);
 static void ov_release_barrier(struct ov_sm *sm, uint32_t group);

@@ -20,14 +20,14 @@ static inline bool reserve_finish(struct ov_sm *sm, struct ov_unit *u, const str
 {
 	uint32_t stamp = (uint32_t)sm->now + op->latency, at = stamp % OV_WHEEL;
 	struct ov_bus *bus = &sm->bus[at];
-	uint32_t results = bus->count & -(uint32_t)(bus->time == stamp);
-	if (results >= sm->m->result_buses || (u->finishes && u->finishes[at] == stamp)) {
+	bool used = bus->time == stamp;
+	uint32_t results = bus->count & -(uint32_t)used;
+	uint64_t units = bus->units & -(uint64_t)used;
+	if ((results >= sm->m->result_buses) | ((units & u->bit) != 0)) {
 		sm->recheck = true;
 		return false;
 	}
-	if (u->finishes)
-		u->finishes[at] = stamp;
-	*bus = (struct ov_bus){stamp, results + 1};
+	*bus = (struct ov_bus){stamp, results + 1, units | u->bit};
 	return true;
 }
 
@@ -45,7 +45,7 @@ static inline bool start(struct ov_sm *sm, struct ov_unit *u, const struct ov_fl
 	uint32_t wait = op->result;
 	if (!reserve_finish(sm, u, op))
 		return false;
-	if (!sm->m->resolves_banks)
+	if (!ov_resolves_banks(sm->m))
 		wait += ov_extra_cycles(&sm->write_debt, sm->m->options->extra_write_cycles);
 	occupy(sm, u, op->initiation);
 	if (wait)
@@ -82,12 +82,12 @@ static void start_access(struct ov_sm *sm, struct ov_unit *u, const struct ov_fl
 	if (!accesses && op->latency_rule != OV_SHARED)
 		done = sm->now + 1;
 	occupy(sm, u, held);
-	if (sm->memory && ov_memory_takes(sm, f, accesses))
+	if (ov_has_memory(sm) && ov_memory_takes(sm, f, accesses))
 		return;
 	if (op->class == CODE_atomic && sm->m->gpu->atomics_stop_warp)
 		ov_schedule(sm, done > sm->now + 1 ? done - 1 : done, OV_ATOMIC_BACK, f->slot, f->op);
 	/* What comes from behind L1 comes access by access, and each is a write of the register's bank. */
-	if (op->latency_rule == OV_LOAD && extra && sm->m->resolves_banks)
+	if (op->latency_rule == OV_LOAD && extra && ov_resolves_banks(sm->m))
 		for (uint64_t i = 1; i < count; i++)
 			ov_schedule(sm, done - i * op->initiation / OV_FRACTION, OV_PART_WRITTEN, f->slot, f->op);
 	/* What comes from behind L1 is written like what comes from shared memory; a hit has its own way. */
@@ -118,7 +118,7 @@ static inline bool start_any(struct ov_sm *sm, struct ov_unit *u, const struct o
 {
 	if (kind != OV_LDST)
 		return start(sm, u, f);
-	if (sm->memory && ov_memory_full(sm))
+	if (ov_has_memory(sm) && ov_memory_full(sm))
 		return false;
 	start_access(sm, u, f);
 	return true;
@@ -145,7 +145,7 @@ static bool any_collected(const struct ov_sm *sm, uint32_t kind)
 	return false;
 }
 
-static inline void start_kind(struct ov_sm *sm, uint32_t kind)
+static inline __attribute__((always_inline)) void start_kind(struct ov_sm *sm, uint32_t kind)
 {
 	const struct ov_machine *m = sm->m;
 	struct ov_unit *u = &sm->units[m->first_unit[kind]], *end = u + m->unit_count[kind];

@@ -1,6 +1,7 @@
 /* The occupancy-vector model: grids over SMs, extrapolation, odd launches. */
 #include "tests.h"
 
+#include "models/ov.h"
 #include "scene.h"
 
 #include <errno.h>
@@ -121,6 +122,47 @@ static void test_sms_with_equal_groups_are_one(void)
 	CU_ASSERT_EQUAL(s.timing.bank_conflicts, once.bank_conflicts);
 }
 
+/* What an SM does is the same whatever the variant takes for granted. */
+static void check_variants(const char *overrides)
+{
+	static ov_run_fn *const others[] = {ov_run_single, ov_run_word, ov_run_any};
+	static struct scene s;
+	static const uint32_t path_of[] = {0, 1, 0, 0, 1, 1};
+	struct warp_options options = {.exact = true, .resolve_banks = true};
+	struct ov_machine m;
+	struct ov_outcome first = {0};
+	scene_start(&s, "gtx480", overrides);
+	build_mixture(&s);
+	scene_loop(&s, 20);
+	struct warp_path paths[] = {{.blocks = s.path, .block_count = s.path_length}, {.blocks = s.path, .block_count = 9}};
+	struct launch_warps launch = {.code = &s.code.code, .paths = paths, .path_count = 2, .groups = 40, .warps_per_group = 3,
+	                              .path_of = path_of, .pattern_groups = 2};
+	struct ov_plan plan = {.groups = launch.groups, .all = launch.groups, .sm_count = 3};
+	CU_ASSERT_EQUAL(ov_machine_init(&m, &s.gpu, &launch, 5, &options), 0);
+	CU_ASSERT_TRUE(m.run == ov_run_plain);
+	CU_ASSERT_EQUAL(ov_simulate(&m, &plan, &first), 0);
+	CU_ASSERT_TRUE(first.cycles > 0 && first.conflicts > 0);
+	for (size_t i = 0; i < GS_ARRAY_LEN(others); i++) {
+		struct ov_outcome again = {0};
+		m.run = others[i];
+		CU_ASSERT_EQUAL(ov_simulate(&m, &plan, &again), 0);
+		CU_ASSERT_EQUAL(again.cycles, first.cycles);
+		CU_ASSERT_EQUAL(again.instructions, first.instructions);
+		CU_ASSERT_EQUAL(again.conflicts, first.conflicts);
+		for (uint32_t k = 0; k < CYCLE_KIND_COUNT; k++)
+			CU_ASSERT_EQUAL(again.by[k], first.by[k]);
+	}
+	ov_machine_finish(&m);
+}
+
+static void test_variants_agree(void)
+{
+	check_variants("scheduler_policy=gto");
+	check_variants("scheduler_policy=lrr,schedulers_per_sm=1");
+	check_variants("scheduler_policy=two_level,flush_at_branch=1,refill_when_empty=0");
+	check_variants("scheduler_policy=oldest,completion_slots=0,fp32_collectors=0");
+}
+
 /* Groups of 1 to 16 lengths, from 4 to 19 blocks: what extrapolation loses. */
 static double extrapolation_error(uint64_t groups, uint32_t lengths, double *fraction)
 {
@@ -213,6 +255,7 @@ void add_occupancy_grid_tests(void)
 	CU_add_test(s, "more hardware is not slower", test_more_hardware_is_not_slower);
 	CU_add_test(s, "one SM stands for its equals, exactly", test_equal_sms_are_one);
 	CU_add_test(s, "one SM stands for those with the same groups", test_sms_with_equal_groups_are_one);
+	CU_add_test(s, "variants of the stages do the same", test_variants_agree);
 	CU_add_test(s, "extrapolation loses less than 1%", test_extrapolation);
 	CU_add_test(s, "no groups, no instructions, a billion groups", test_odd_launches);
 	CU_add_test(s, "impossible launches are refused", test_impossible_launches);
