@@ -435,6 +435,7 @@ static int model_traced(const struct gpu *gpu, const struct launch_profile *laun
 		memory_scale(&out->memory, times);
 	}
 	out->lane_efficiency = t.lane_efficiency;
+	out->needed = t.needed;
 	take_statistics(launch->code, &t.statistics, out);
 	if (t.statistics.unknown_addresses)
 		add_flag(out, "addresses_unknown");

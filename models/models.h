@@ -88,6 +88,7 @@ struct estimate {
 	struct occupancy occupancy;
 	double lane_efficiency;
 	struct line_divergence divergence[ESTIMATE_MAX_LINES]; /* of a traced launch, most first; divergent 0: no more */
+	struct needed_groups needed; /* of a traced launch: that the trace of the next one like it should have */
 	struct launch_features features;
 	bool sampled; /* not timed: it has the cycles per instruction of a launch like it */
 	double spread; /* how far off sampling may be, relative: TBPoint's distance of launches, and what units of regions differ by */

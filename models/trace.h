@@ -53,6 +53,13 @@ struct traced_group {
 	struct lane_trace *lanes; /* by linear local id */
 };
 
+/* Groups that a trace should have had: no traced one did about as much. The most important first. */
+enum { MOST_NEEDED = 6 };
+struct needed_groups {
+	uint64_t ids[MOST_NEEDED];
+	uint32_t count;
+};
+
 struct launch_trace {
 	const struct trace_site *sites;
 	uint32_t site_count;

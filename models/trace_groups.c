@@ -145,8 +145,41 @@ static double share_represented(const double *work, const double *traced_work, c
 	return all > 0 && represented > 0 ? all / represented : 0;
 }
 
+/* Instructions by which the nearest of those that stand for groups, and those that are to, is off. */
+static double missing(double work, double stands_for, const double *chosen, uint32_t count)
+{
+	double least = fabs(work - stands_for);
+	for (uint32_t i = 0; i < count; i++)
+		least = fmin(least, fabs(work - chosen[i]));
+	return least;
+}
+
+/* The group of which most is missing, then the one of which most still is, and so on, as long as launches that differ so much would
+ * not be taken for alike (TBPoint, V-A). */
+static void find_needed(const struct group_sample *sample, const double *work, const double *traced_work,
+                        const uint32_t *stands_for, struct needed_groups *out)
+{
+	static const double unlike = 0.1;
+	double chosen[MOST_NEEDED];
+	for (bool found = true; found && out->count < MOST_NEEDED;) {
+		uint64_t worst = 0;
+		double most = 0;
+		for (uint64_t g = 0; g < sample->count; g++) {
+			double off = missing(work[g], traced_work[stands_for[g]], chosen, out->count);
+			if (off > most && off > unlike * work[g]) {
+				most = off;
+				worst = g;
+			}
+		}
+		found = most > 0;
+		chosen[out->count] = work[worst];
+		if (found)
+			out->ids[out->count++] = group_of_sample(sample, worst);
+	}
+}
+
 int trace_groups(const struct kernel_code *code, const struct group_sample *sample, const struct lane_counts *lanes,
-                 const uint64_t *ids, size_t id_count, uint32_t *stands_for, double *represented)
+                 const uint64_t *ids, size_t id_count, uint32_t *stands_for, double *represented, struct needed_groups *needed)
 {
 	struct candidates c = {.ids = ids, .borders = calloc(id_count + 1, sizeof *c.borders), .count = id_count};
 	double *work = NULL;
@@ -161,6 +194,9 @@ int trace_groups(const struct kernel_code *code, const struct group_sample *samp
 	for (uint64_t g = 0; g < sample->count && !result; g++)
 		stands_for[g] = most_alike(sample->shape, &c, group_of_sample(sample, g), work ? work[g] : 0);
 	*represented = id_count >= sample->count ? 1 : work && !result ? share_represented(work, c.work, stands_for, sample->count) : 0;
+	needed->count = 0;
+	if (work && !result)
+		find_needed(sample, work, c.work, stands_for, needed);
 	free(c.borders);
 	free(work);
 	return result;

@@ -52,8 +52,8 @@ struct group_sample {
 uint64_t group_of_sample(const struct group_sample *s, uint64_t n);
 
 /* Fills stands_for[n] with the index of a traced group, for every group of the sample, and *represented with the instructions of the
- * groups over those of the groups that stand for them, by counters; 0: not known. */
+ * groups over those of the groups that stand for them, by counters; 0: not known. needed: what those that were traced do not tell. */
 int trace_groups(const struct kernel_code *code, const struct group_sample *sample, const struct lane_counts *lanes,
-                 const uint64_t *ids, size_t id_count, uint32_t *stands_for, double *represented);
+                 const uint64_t *ids, size_t id_count, uint32_t *stands_for, double *represented, struct needed_groups *needed);
 
 #endif

@@ -278,7 +278,8 @@ static int fill_pattern(struct maker *m, const struct lane_counts *lanes, const 
 	s->pattern_ids = calloc(count + 1, sizeof *s->pattern_ids);
 	int result = stands_for && s->path_of && s->pattern_ids ? 0 : -ENOMEM;
 	if (!result)
-		result = trace_groups(m->code, &sample, lanes, ids, used, stands_for, &m->out->represented);
+		result = trace_groups(m->code, &sample, lanes, ids, used, stands_for, &m->out->represented,
+		                      &m->out->needed);
 	for (uint64_t g = 0; g < count && !result; g++) {
 		s->pattern_ids[g] = ids[stands_for[g]];
 		memcpy(s->path_of + g * w->warps_per_group, paths + (size_t)stands_for[g] * w->warps_per_group,

@@ -36,6 +36,7 @@ struct trace_warps {
 	double lane_efficiency;    /* active lanes over lanes, all executed instructions */
 	uint64_t traced_groups;    /* that could be used */
 	double represented;        /* instructions of all groups over those that the warps stand for, by counters; 0: not known */
+	struct needed_groups needed;
 	struct trace_store *store;
 };
 

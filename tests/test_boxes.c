@@ -78,7 +78,7 @@ static void every_group_is_in_one_box(void)
 			groups[d] = sizes[next_random(&random) % GS_ARRAY_LEN(sizes)] + next_random(&random) % 3;
 		uint64_t all = groups[0] * groups[1] * groups[2], most = 1 + next_random(&random) % 200;
 		struct boxes b;
-		boxes_choose(groups, most, random, &b);
+		boxes_choose(groups, most, random, NULL, &b);
 		failures += !sound(&b, groups, most > all ? all : most);
 		failures += most < all && most >= 8 && all >= 64 && quarters(&b, groups) != 15;
 		most_boxes = b.count > most_boxes ? b.count : most_boxes;
@@ -91,10 +91,10 @@ static void every_group_is_in_one_box(void)
 static void a_row_of_groups_is_cut_into_runs(void)
 {
 	struct boxes b;
-	boxes_choose((const uint64_t[3]){64, 1, 1}, 64, 1, &b);
+	boxes_choose((const uint64_t[3]){64, 1, 1}, 64, 1, NULL, &b);
 	CU_ASSERT_EQUAL(b.count, 1);
 	CU_ASSERT(b.list[0].traced && b.list[0].count[0] == 64);
-	boxes_choose((const uint64_t[3]){1024, 1, 1}, 10, 1, &b);
+	boxes_choose((const uint64_t[3]){1024, 1, 1}, 10, 1, NULL, &b);
 	/* 10 / (4 + 1) = 2 each; the first has the 4 that are left; three gaps */
 	CU_ASSERT_EQUAL_FATAL(b.count, 7);
 	CU_ASSERT_EQUAL(b.traced_groups, 10);
@@ -102,7 +102,7 @@ static void a_row_of_groups_is_cut_into_runs(void)
 	CU_ASSERT(b.list[6].first[0] == 1022 && b.list[6].count[0] == 2 && b.list[6].traced);
 	for (size_t i = 0; i < b.count; i++)
 		CU_ASSERT(b.list[i].traced == !(i % 2));
-	boxes_choose((const uint64_t[3]){1024, 1, 1}, 64, 1, &b);
+	boxes_choose((const uint64_t[3]){1024, 1, 1}, 64, 1, NULL, &b);
 	CU_ASSERT_EQUAL(b.count, 15); /* eight runs */
 	CU_ASSERT_EQUAL(b.traced_groups, 64);
 }
@@ -111,7 +111,7 @@ static void a_row_of_groups_is_cut_into_runs(void)
 static void short_rows_are_taken_whole(void)
 {
 	struct boxes b;
-	boxes_choose((const uint64_t[3]){8, 500, 1}, 64, 7, &b);
+	boxes_choose((const uint64_t[3]){8, 500, 1}, 64, 7, NULL, &b);
 	CU_ASSERT_EQUAL(b.count, 7);
 	CU_ASSERT_EQUAL(b.traced_groups, 64);
 	for (size_t i = 0; i < b.count; i++)
@@ -121,11 +121,60 @@ static void short_rows_are_taken_whole(void)
 static void one_seed_gives_one_sample(void)
 {
 	struct boxes a, b, c;
-	boxes_choose((const uint64_t[3]){300, 200, 3}, 64, 7, &a);
-	boxes_choose((const uint64_t[3]){300, 200, 3}, 64, 7, &b);
-	boxes_choose((const uint64_t[3]){300, 200, 3}, 64, 8, &c);
+	boxes_choose((const uint64_t[3]){300, 200, 3}, 64, 7, NULL, &a);
+	boxes_choose((const uint64_t[3]){300, 200, 3}, 64, 7, NULL, &b);
+	boxes_choose((const uint64_t[3]){300, 200, 3}, 64, 8, NULL, &c);
 	CU_ASSERT_EQUAL(memcmp(a.list, b.list, a.count * sizeof *a.list), 0);
 	CU_ASSERT(a.count != c.count || memcmp(a.list, c.list, a.count * sizeof *a.list));
+}
+
+static bool traces(const struct boxes *b, const uint64_t at[3])
+{
+	for (size_t i = 0; i < b->count; i++)
+		if (contains(&b->list[i], at))
+			return b->list[i].traced;
+	return false;
+}
+
+/* Of 1024 groups 64 are traced: eight runs, of which six can move. */
+static void needed_groups_are_in_the_sample(void)
+{
+	static const struct needed_groups six = {{700, 701, 130, 5, 1000, 512}, 6};
+	const uint64_t groups[3] = {1024, 1, 1};
+	struct boxes b;
+	boxes_choose(groups, 64, 1, &six, &b);
+	CU_ASSERT(sound(&b, groups, 64));
+	for (uint32_t i = 0; i < six.count; i++)
+		CU_ASSERT(traces(&b, (const uint64_t[3]){six.ids[i], 0, 0}));
+	/* One that is in no such grid draws nothing. */
+	struct boxes usual;
+	boxes_choose(groups, 64, 1, NULL, &usual);
+	boxes_choose(groups, 64, 1, &(struct needed_groups){{1024}, 1}, &b);
+	CU_ASSERT_EQUAL(memcmp(&usual, &b, sizeof b), 0);
+}
+
+static void grids_with_needed_groups_stay_whole(void)
+{
+	static const uint64_t sizes[] = {1, 2, 3, 7, 16, 64, 100, 1023, 65536};
+	uint32_t random = 7;
+	size_t failures = 0, most_boxes = 0;
+	for (int i = 0; i < 20000; i++) {
+		struct needed_groups needed = {.count = 1 + next_random(&random) % MOST_NEEDED};
+		uint64_t groups[3];
+		for (int d = 0; d < 3; d++)
+			groups[d] = sizes[next_random(&random) % GS_ARRAY_LEN(sizes)] + next_random(&random) % 3;
+		uint64_t all = groups[0] * groups[1] * groups[2], most = 8 + next_random(&random) % 200, n = 0;
+		for (uint32_t j = 0; j < needed.count; j++)
+			needed.ids[j] = next_random(&random) * UINT64_C(65536) % all;
+		struct boxes b;
+		boxes_choose(groups, most, random, &needed, &b);
+		n = needed.ids[0];
+		failures += !sound(&b, groups, most > all ? all : most);
+		failures += !traces(&b, (const uint64_t[3]){n % groups[0], n / groups[0] % groups[1], n / groups[0] / groups[1]});
+		most_boxes = b.count > most_boxes ? b.count : most_boxes;
+	}
+	CU_ASSERT_EQUAL(failures, 0);
+	CU_ASSERT(most_boxes <= 25);
 }
 
 void add_boxes_tests(void)
@@ -135,4 +184,6 @@ void add_boxes_tests(void)
 	CU_add_test(s, "a row of groups is cut into runs", a_row_of_groups_is_cut_into_runs);
 	CU_add_test(s, "short rows are taken whole", short_rows_are_taken_whole);
 	CU_add_test(s, "one seed gives one sample", one_seed_gives_one_sample);
+	CU_add_test(s, "groups that were needed are in the sample", needed_groups_are_in_the_sample);
+	CU_add_test(s, "grids with needed groups stay whole, whatever the shape", grids_with_needed_groups_stay_whole);
 }

@@ -64,11 +64,16 @@ static void make_code(const char *body)
 	                 &(struct mapping_source){.counter_count = 8, .entry = 0, .sites = sites, .site_count = GS_ARRAY_LEN(sites)});
 }
 
-static int make_warps(const char *gpu_name, uint64_t group_count, bool requests)
+static int make_counted_warps(const char *gpu_name, uint64_t group_count, bool requests, const struct lane_counts *lanes)
 {
 	struct gpu gpu = test_gpu(gpu_name, NULL);
 	struct trace_shape shape = {.groups = {group_count, 1, 1}, .local = {LANES, 1, 1}, .requests = requests};
-	return trace_warps(&gpu, traced.code, &trace, &shape, NULL, NULL, &made);
+	return trace_warps(&gpu, traced.code, &trace, &shape, lanes, NULL, &made);
+}
+
+static int make_warps(const char *gpu_name, uint64_t group_count, bool requests)
+{
+	return make_counted_warps(gpu_name, group_count, requests, NULL);
 }
 
 static void check_path(uint32_t group, const char *expected)
@@ -346,6 +351,38 @@ static void equal_warps_share(void)
 	finish();
 }
 
+static void gather_trips(void *ctx, uint64_t group, uint32_t item, uint32_t *row)
+{
+	(void)item;
+	row[0] = ((const uint32_t *)ctx)[group];
+}
+
+static void expand_trips(void *ctx, const uint32_t *row, uint64_t *counts)
+{
+	(void)ctx;
+	counts[0] = counts[2] = 1;
+	counts[1] = row[0];
+}
+
+/* Groups 0 and 1 are traced, which go round once. Nobody stands for 5, 9 and 12; 9 does most, and 5 nearly as much. */
+static void groups_that_nobody_stands_for_are_needed(void)
+{
+	uint32_t trips[16] = {1, 1, 1, 1, 1, 100, 1, 1, 1, 104, 1, 1, 20, 1, 1, 1};
+	struct lane_counts lanes = {.columns = 1, .gather = gather_trips, .expand = expand_trips, .ctx = trips};
+	make_code(P(0) "add.u32 %r1, %r1, 1;\nLOOP:\n" P(1) "@%p1 bra LOOP;\n" P(2) "ret;\n");
+	begin_trace(2);
+	for (uint32_t i = 0; i < 2 * LANES; i++)
+		add_blocks(i / LANES, i % LANES, "012");
+	CU_ASSERT_EQUAL_FATAL(make_counted_warps("gtx480", 16, false, &lanes), 0);
+	CU_ASSERT_EQUAL(made.needed.count, 2);
+	CU_ASSERT(made.needed.ids[0] == 9 && made.needed.ids[1] == 12);
+	trace_warps_free(&made);
+	trips[5] = trips[9] = trips[12] = 1;
+	CU_ASSERT_EQUAL_FATAL(make_counted_warps("gtx480", 16, false, &lanes), 0);
+	CU_ASSERT_EQUAL(made.needed.count, 0);
+	finish();
+}
+
 void add_trace_warps_tests(void)
 {
 	CU_pSuite suite = CU_add_suite("trace warps", NULL, NULL);
@@ -362,5 +399,6 @@ void add_trace_warps_tests(void)
 	TEST(addresses_move_with_the_group);
 	TEST(other_addresses_are_somewhere);
 	TEST(equal_warps_share);
+	TEST(groups_that_nobody_stands_for_are_needed);
 #undef TEST
 }

@@ -65,6 +65,23 @@ static void the_drivers_choice_of_a_local_size_is_known_at_the_next_launch(void)
 	trace_shapes_free(&k);
 }
 
+/* By launches of the same sizes only; those of before stay, behind the latest, as long as there is room. */
+static void what_launches_needed_is_known_at_the_next_one(void)
+{
+	struct artifact_kernel k = {0};
+	uint64_t chosen[3];
+	trace_due(&k, large, local, chosen);
+	trace_due(&k, small, local, chosen);
+	trace_need(&k, large, local, &(struct needed_groups){{7, 9}, 2});
+	trace_need(&k, large, local, &(struct needed_groups){.count = 0});
+	trace_need(&k, large, local, &(struct needed_groups){{1, 9, 2, 3, 4}, 5});
+	struct needed_groups n = trace_needed(&k, large, local);
+	CU_ASSERT_EQUAL_FATAL(n.count, 6);
+	CU_ASSERT(n.ids[0] == 1 && n.ids[1] == 9 && n.ids[4] == 4 && n.ids[5] == 7);
+	CU_ASSERT_EQUAL(trace_needed(&k, small, local).count, 0);
+	trace_shapes_free(&k);
+}
+
 static struct kept_trace *trace_of_length(size_t length)
 {
 	struct kept_trace *t = calloc(1, sizeof *t);
@@ -127,6 +144,7 @@ void add_traces_kept_tests(void)
 	CU_add_test(s, "not every new size is traced when there are many", not_every_new_size_is_traced_when_there_are_many);
 	CU_add_test(s, "the driver's choice of a local size is known at the next launch",
 	            the_drivers_choice_of_a_local_size_is_known_at_the_next_launch);
+	CU_add_test(s, "what launches needed is known at the next one", what_launches_needed_is_known_at_the_next_one);
 	CU_add_test(s, "the trace that was not used for longest goes", the_trace_that_was_not_used_for_longest_goes);
 	CU_add_test(s, "a trace is kept without what it does not use", a_trace_is_kept_without_what_it_does_not_use);
 }

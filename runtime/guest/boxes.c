@@ -86,6 +86,70 @@ static size_t choose_runs(const struct lines *l, uint64_t most, uint64_t seed, s
 	return count;
 }
 
+static uint64_t apart(uint64_t a, uint64_t b)
+{
+	return a > b ? a - b : b - a;
+}
+
+static bool has(const struct run *r, uint64_t unit)
+{
+	return unit >= r->first && unit - r->first < r->count;
+}
+
+/* The run that has a unit, else the nearest between the first and the last that may be moved; NULL: there is none. */
+static struct run *run_for(struct run *runs, size_t count, const bool *stays, uint64_t unit)
+{
+	struct run *nearest = NULL;
+	for (size_t i = 0; i < count; i++) {
+		if (has(&runs[i], unit))
+			return &runs[i];
+		if (i && i + 1 < count && !stays[i] && (!nearest || apart(runs[i].first, unit) < apart(nearest->first, unit)))
+			nearest = &runs[i];
+	}
+	return nearest;
+}
+
+/* Around a unit, on its line. */
+static uint64_t centred(const struct lines *l, uint64_t unit, uint64_t count)
+{
+	uint64_t line = unit / l->length * l->length, at = unit - line, begin = at > count / 2 ? at - count / 2 : 0;
+	return line + (begin + count <= l->length ? begin : l->length - count);
+}
+
+/* By their begins; what two have in common is the first one's. */
+static size_t put_in_order(struct run *runs, size_t count)
+{
+	uint64_t done = 0;
+	size_t kept = 0;
+	for (size_t i = 1; i < count; i++)
+		for (size_t j = i; j && runs[j].first < runs[j - 1].first; j--) {
+			struct run r = runs[j];
+			runs[j] = runs[j - 1];
+			runs[j - 1] = r;
+		}
+	for (size_t i = 0; i < count; i++) {
+		uint64_t first = runs[i].first > done ? runs[i].first : done, end = runs[i].first + runs[i].count;
+		if (end > first)
+			runs[kept++] = (struct run){first, end - first};
+		done = end > done ? end : done;
+	}
+	return kept;
+}
+
+static size_t steer(const struct lines *l, const struct needed_groups *needed, struct run *runs, size_t count)
+{
+	bool stays[MOST_RUNS] = {false};
+	for (uint32_t i = 0; needed && i < needed->count; i++) {
+		uint64_t unit = needed->ids[i] / l->unit;
+		struct run *r = unit < l->length * l->count ? run_for(runs, count, stays, unit) : NULL;
+		if (r && !has(r, unit))
+			r->first = centred(l, unit, r->count);
+		if (r)
+			stays[r - runs] = true;
+	}
+	return put_in_order(runs, count);
+}
+
 static void add_box(struct boxes *out, const uint64_t first[3], const uint64_t count[3], bool traced)
 {
 	struct box *b = &out->list[out->count];
@@ -140,7 +204,7 @@ static void cut(const struct lines *l, const uint64_t groups[3], int axis, const
 	add_box(out, first, size, false);
 }
 
-void boxes_choose(const uint64_t groups[3], uint64_t most, uint64_t seed, struct boxes *out)
+void boxes_choose(const uint64_t groups[3], uint64_t most, uint64_t seed, const struct needed_groups *needed, struct boxes *out)
 {
 	const uint64_t origin[3] = {0, 0, 0};
 	struct run runs[MOST_RUNS];
@@ -150,5 +214,6 @@ void boxes_choose(const uint64_t groups[3], uint64_t most, uint64_t seed, struct
 		return;
 	}
 	struct lines l = make_lines(groups, most);
-	cut(&l, groups, 2, origin, 0, runs, choose_runs(&l, most, seed, runs), out);
+	size_t count = steer(&l, needed, runs, choose_runs(&l, most, seed, runs));
+	cut(&l, groups, 2, origin, 0, runs, count, out);
 }

@@ -71,10 +71,11 @@ static bool choose_groups(const struct launch *l, struct trace_plan *p)
 	if (!items)
 		return false;
 	if (divides) {
-		boxes_choose(groups, most / group_items ? most / group_items : 1, seed_of(l), &p->boxes);
+		struct needed_groups needed = trace_needed(l->facts, l->global, l->local);
+		boxes_choose(groups, most / group_items ? most / group_items : 1, seed_of(l), &needed, &p->boxes);
 		return true;
 	}
-	boxes_choose((const uint64_t[3]){1, 1, 1}, 1, 0, &p->boxes);
+	boxes_choose((const uint64_t[3]){1, 1, 1}, 1, 0, NULL, &p->boxes);
 	if (items > most) {
 		p->of = OF;
 		p->part = OF * most / items ? OF * most / items : 1;

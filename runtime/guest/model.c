@@ -11,6 +11,8 @@ static int model_target(struct launch_result *r, const struct gpu *gpu, size_t t
 	if (r->trace)
 		r->profile.trace = trace_decoded(r);
 	int result = sampling_model(gpu, r, t);
+	if (!result)
+		trace_need(r->launch->facts, r->launch->global, r->launch->local, &r->estimates[t].needed);
 	r->profile.trace = NULL;
 	return result;
 }

@@ -122,6 +122,40 @@ void trace_taken(struct artifact_kernel *k, const uint64_t global[3], const uint
 	pthread_mutex_unlock(&lock);
 }
 
+/* Unless it is among them. */
+static void add_needed(struct needed_groups *all, uint64_t id)
+{
+	for (uint32_t i = 0; i < all->count; i++)
+		if (all->ids[i] == id)
+			return;
+	if (all->count < MOST_NEEDED)
+		all->ids[all->count++] = id;
+}
+
+void trace_need(struct artifact_kernel *k, const uint64_t global[3], const uint64_t local[3], const struct needed_groups *needed)
+{
+	struct needed_groups all = *needed;
+	if (!needed->count)
+		return;
+	pthread_mutex_lock(&lock);
+	struct launches_alike *s = shape_of(k, global, local, false);
+	if (s) { /* what was needed before is not needed any more only because it was traced */
+		for (uint32_t i = 0; i < s->needed.count; i++)
+			add_needed(&all, s->needed.ids[i]);
+		s->needed = all;
+	}
+	pthread_mutex_unlock(&lock);
+}
+
+struct needed_groups trace_needed(struct artifact_kernel *k, const uint64_t global[3], const uint64_t local[3])
+{
+	pthread_mutex_lock(&lock);
+	const struct launches_alike *s = shape_of(k, global, local, false);
+	struct needed_groups all = s ? s->needed : (struct needed_groups){.count = 0};
+	pthread_mutex_unlock(&lock);
+	return all;
+}
+
 void trace_keep(struct artifact_kernel *k, const uint64_t global[3], const uint64_t local[3], struct kept_trace *t)
 {
 	pthread_mutex_lock(&lock);

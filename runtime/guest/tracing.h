@@ -31,6 +31,7 @@ struct launches_alike {
 	uint64_t chosen[3];           /* the local size that the driver took where it was left to it; 0: not known yet */
 	uint64_t launches, due;       /* up to now; the number of the one to be traced next */
 	struct kept_trace *kept;      /* the latest, or NULL */
+	struct needed_groups needed;  /* that their traces should have, the latest first */
 };
 
 /* Counts a launch; whether it is to be traced. In `chosen` its local size, as far as that is known. */
@@ -39,6 +40,10 @@ bool trace_due(struct artifact_kernel *k, const uint64_t global[3], const uint64
 void trace_learn(struct artifact_kernel *k, const uint64_t global[3], const uint64_t local[3], const uint64_t chosen[3]);
 /* It is traced: the next of its shape is eight times as far. */
 void trace_taken(struct artifact_kernel *k, const uint64_t global[3], const uint64_t local[3]);
+
+/* What such a launch's trace should have had, and, for the next one's, all of them up to now. */
+void trace_need(struct artifact_kernel *k, const uint64_t global[3], const uint64_t local[3], const struct needed_groups *needed);
+struct needed_groups trace_needed(struct artifact_kernel *k, const uint64_t global[3], const uint64_t local[3]);
 
 /* A trace as it is kept: its chunks, without what they do not use. */
 struct kept_trace {
