@@ -78,7 +78,7 @@ refused() {
 
 classes="logic int int_mul int_mad int_minmax fp32 fp32_fma fp32_minmax sfu move fp64 fp64_fma"
 latencies() { for c in $classes "$@"; do echo "${c}_latency"; done; }
-memory="shared_latency shared_banks l1_access_bytes const_latency l1_latency l1_bytes l2_latency l2_bytes dram_latency l1_sector_bytes
+memory="shared_latency shared_banks shared_wide_splits l1_access_bytes const_latency l1_latency l1_bytes l2_latency l2_bytes dram_latency l1_sector_bytes
 l1_line_bytes dram_gbps atomic_latency l2_atomic_cycles max_blocks_per_sm max_warps_per_sm shared_bytes_per_sm link_gbps link_latency_ns sm_count
 max_threads_per_block clock_mhz launch_overhead_ns schedulers_per_sm warp_size"
 
@@ -101,10 +101,15 @@ else
 		dram_access_bytes icnt_sm_flits l2_slice_bytes
 	# Values that the base has not, in every part of the machine.
 	all_of "another GTX 480" gtx480 \
-		fp32_latency=9,fp64_latency=14,sfu_latency=20,sfu_initiation=16,int_mad_latency=8,fp32_div_latency=60,shared_latency=50,l1_latency=60,l1_bytes=32Ki,l2_latency=260,l2_bytes=384Ki,dram_latency=420,dram_gbps=120,max_blocks_per_sm=6,max_warps_per_sm=40,shared_bytes_per_sm=64Ki,link_gbps=4,link_latency_ns=7000,barrier_latency=20,atomic_latency=200,l2_atomic_cycles=3 \
+		fp32_latency=9,fp64_latency=14,sfu_latency=20,sfu_initiation=16,int_mad_latency=8,fp32_div_latency=60,shared_latency=50,l1_latency=60,l1_bytes=32Ki,l2_latency=260,l2_bytes=384Ki,dram_latency=420,dram_gbps=120,max_blocks_per_sm=6,max_warps_per_sm=40,shared_bytes_per_sm=64Ki,link_gbps=4,link_latency_ns=7000,barrier_latency=20,atomic_latency=200,l2_atomic_cycles=3,shared_wide_splits=1 \
 		fp32_latency fp64_latency sfu_latency sfu_initiation int_mad_latency fp32_div_latency shared_latency l1_latency l1_bytes l2_latency \
 		l2_bytes dram_latency dram_gbps max_blocks_per_sm max_warps_per_sm shared_bytes_per_sm link_gbps link_latency_ns barrier_latency atomic_latency \
-		l2_atomic_cycles
+		l2_atomic_cycles shared_wide_splits
+	# Sizes that need one another, and what a driver takes of each group.
+	only=barrier,atomics,l2,l1,lines,limits
+	all_of "another V100" v100 \
+		l1_bytes=112Ki,l1_ways=224,shared_reserved_per_block=1280,barrier_latency=14,atomic_latency=300,l2_atomic_cycles=2 \
+		l1_bytes l1_ways shared_reserved_per_block shared_bytes_per_sm barrier_latency atomic_latency l2_atomic_cycles
 fi
 echo "$passed passed, $failed failed"
 [ $failed = 0 ]

@@ -32,7 +32,7 @@
 #define CHAIN(name, type, ...)                                                                                         \
 	kernel void name(global uint *out, uint n, uint first, uint second, uint never)                                \
 	{                                                                                                              \
-		OF(type) a = (type)first, b = (type)second, c = (type)never, x = (type)get_local_id(0);                \
+		OF(type) a = (type)first, b = (type)second, c = (type)never, x = (type)get_local_id(0), y;             \
 		_Pragma("unroll 1") for (uint i = 0; i < n; i++)                                                       \
 		{                                                                                                      \
 			REPEAT(STEPS)(__VA_ARGS__)                                                                     \
@@ -43,6 +43,7 @@
 
 CHAIN(logic, uint, x = (x >> b) ^ a;)               /* a shift and a logic operation */
 CHAIN(int_add, uint, x = (x + a) ^ b;)              /* an addition and a logic operation */
+CHAIN(int_sum, uint, y = x; x += a; a = y;)         /* an addition: of the last two sums, which cannot be merged */
 CHAIN(int_mul, uint, x = (x * a) ^ b;)              /* a product and a logic operation */
 CHAIN(int_square, uint, x = x * x;)
 CHAIN(int_mad, uint, x = x * a + b;)

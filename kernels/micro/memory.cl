@@ -109,6 +109,24 @@ kernel void local_stride(global uint *out, uint n, uint stride, uint never)
 		out[get_global_id(0)] = x;
 }
 
+/* All lanes read the same 16 bytes: whether a wide access takes turns for its width alone (side by side it does in any case).
+ * Volatile, so that all bytes are loaded, though one word is used. */
+kernel void local_wide(global uint *out, uint n, uint never)
+{
+	volatile local uint4 words[512];
+	for (uint i = get_local_id(0); i < 512; i += get_local_size(0))
+		words[i] = (uint4)(i, 0, 0, 0);
+	barrier(CLK_LOCAL_MEM_FENCE);
+	uint x = never % 256, y = x + 256;
+	uint4 v, w;
+#pragma unroll 1
+	for (uint i = 0; i < n; i++) {
+		R8(v = words[x]; w = words[y]; x = v.x; y = w.x;)
+	}
+	if (x + y == never)
+		out[get_global_id(0)] = x;
+}
+
 /* The same of global memory that L1 has: what it takes in a cycle, and how lanes are coalesced. words[i] is i. */
 kernel void fill_words(global uint *words, uint count)
 {

@@ -104,7 +104,7 @@ double tune_cycles(const struct tuner *t, double ns);
 enum { TUNE_HOW_SIZE = 112 };
 
 struct tune_value {
-	bool measured, told;
+	bool measured, told, taken; /* taken: into the description already, with another */
 	double value, spread;
 	char how[TUNE_HOW_SIZE]; /* or why not */
 };
@@ -121,6 +121,8 @@ int tune_describe(struct tuner *t, const char *name, struct gs_buf *out);
 /* Latencies are whole cycles where that is near, initiation intervals powers of two: lanes are. */
 double tune_whole(double cycles);
 double tune_power(double value, double tolerance);
+/* Sizes are round: the multiple of the largest power of two between the two, which are whole. */
+double tune_roundest(double least, double most);
 
 /* ---- tune_chase.c ---- */
 

@@ -110,16 +110,25 @@ static int largest(struct tuner *t, cl_mem area, int (*cycles)(struct tuner *, c
 	return 0;
 }
 
-/* The base's size if it is between what fits and what does not, as near as that can be told; else what fits. */
-static void put_size(struct tuner *t, const char *key, double base, size_t low, size_t high, double grain)
+/* Whether a size is between what fits and what does not, as near as that can be told. */
+static bool is_between(double size, size_t low, size_t high)
 {
 	const double near = 0.06;
+	return size >= (1 - near) * (double)low && size <= (1 + near) * (double)high;
+}
+
+/* The base's size if that agrees. seen: how much of it one SM sees. */
+static void put_size(struct tuner *t, const char *key, double base, double seen, size_t low, size_t high, double grain)
+{
+	double apart = low ? (double)(high - low) / (double)low / 2 : 1;
 	if (!low || !high)
 		tune_keep(t, key, "no size was found at which loads get slower");
-	else if (base >= (1 - near) * (double)low && base <= (1 + near) * (double)high)
-		tune_put(t, key, base, (double)(high - low) / (double)low / 2, 1024, 1e10, "a chase fits in %zu bytes, not in %zu", low, high);
+	else if (is_between(base, low, high) || is_between(seen, low, high))
+		tune_put(t, key, base, apart, 1024, 1e10, "a chase fits in %zu bytes, not in %zu", low, high);
+	else if (seen < base)
+		tune_keep(t, key, "one SM's chase fits in %zu bytes, not in %zu, of partitions that it may not see", low, high);
 	else
-		tune_put(t, key, floor((double)low / grain) * grain, (double)(high - low) / (double)low / 2, 1024, 1e10,
+		tune_put(t, key, floor(tune_roundest((double)low, (double)high) / grain) * grain, apart, 1024, 1e10,
 		         "a chase fits in %zu bytes, not in %zu", low, high);
 }
 
@@ -145,7 +154,7 @@ int tune_l1(struct tuner *t)
 	if (!result)
 		result = largest(t, area, round_cycles, 4096, MOST, limit, &low, &high);
 	if (!result)
-		put_size(t, "l1_bytes", (double)t->base.l1_bytes, low, high, (double)(t->base.l1_line_bytes * t->base.l1_ways));
+		put_size(t, "l1_bytes", (double)t->base.l1_bytes, (double)t->base.l1_bytes, low, high, (double)t->base.l1_bytes / t->base.l1_ways);
 	tune_free(t, area);
 	return result;
 }
@@ -189,7 +198,8 @@ int tune_l2(struct tuner *t)
 	double limit = (tune_value(t, "l2_latency") + tune_value(t, "dram_latency")) / 2;
 	result = largest(t, area, l2_cycles, tune_l2_room(t), most, limit, &low, &high);
 	if (!result)
-		put_size(t, "l2_bytes", (double)t->base.l2_bytes, low, high, (double)t->base.l2_line_bytes * t->base.l2_slices * 64);
+		put_size(t, "l2_bytes", (double)t->base.l2_bytes, (double)t->base.l2_bytes / t->base.l2_partitions, low, high,
+		         (double)t->base.l2_line_bytes * t->base.l2_slices * 64);
 	tune_free(t, area);
 	return result;
 }
@@ -328,6 +338,17 @@ static int ways_fit(struct tuner *t, cl_mem area, uint32_t count, bool *fit)
 	return result;
 }
 
+/* Sets cannot be told apart: there are as many as in the base, whatever the size. */
+static void keep_sets(struct tuner *t)
+{
+	double ways = tune_value(t, "l1_bytes") / ((double)t->base.l1_bytes / t->base.l1_ways);
+	if (ways == t->base.l1_ways)
+		tune_keep(t, "l1_ways", "%d lines, %d KB apart, fit: many ways, or sets by a hash of all bits", MOST_WAYS, FAR / 1024);
+	else
+		tune_put(t, "l1_ways", ways, 0, 1, 65536, "%d lines, %d KB apart, fit: as many sets as the base, of this size", MOST_WAYS,
+		         FAR / 1024);
+}
+
 static int l1_ways(struct tuner *t)
 {
 	uint32_t low = 1, high = MOST_WAYS + 1;
@@ -341,7 +362,7 @@ static int l1_ways(struct tuner *t)
 		*(fits ? &low : &high) = middle;
 	}
 	if (!result && fit)
-		tune_keep(t, "l1_ways", "%d lines, %d KB apart, fit: many ways, or sets by a hash of all bits", MOST_WAYS, FAR / 1024);
+		keep_sets(t);
 	else if (!result)
 		tune_put(t, "l1_ways", low, 0, 1, MOST_WAYS, "lines %d KB apart that fit", FAR / 1024);
 	tune_free(t, area);

@@ -24,11 +24,15 @@ struct chain {
 	bool sequence;          /* in machine code it is not one instruction */
 	const char *also;       /* another chain of the class: the mean counts */
 	const char *pure;       /* a chain for machine code, and for many warps, that is without the other class */
+	const char *lone;       /* the same, for one warp of machine code only */
+	const char *file;       /* compute.cl, unless this says another */
+	bool ptx;               /* the file has lines of PTX */
 };
 
 static const struct chain chains[] = {
 	{.class = "logic", .kernel = "logic", .count = 2, .first = 1, .second = 7, .units = "int_units"},
-	{.class = "int", .kernel = "int_add", .count = 1, .first = 3, .second = 5, .units = "int_units", .other = "logic"},
+	{.class = "int", .kernel = "int_add", .count = 1, .first = 3, .second = 5, .units = "int_units", .other = "logic",
+	 .lone = "int_sum"},
 	{.class = "int_mul", .kernel = "int_mul", .count = 1, .first = 3, .second = 5, .units = "int_units", .other = "logic",
 	 .pure = "int_square"},
 	{.class = "int_mad", .kernel = "int_mad", .count = 1, .first = 3, .second = 5, .units = "int_units"},
@@ -45,6 +49,8 @@ static const struct chain chains[] = {
 	{.class = "move", .kernel = "move", .count = 2, .first = 3, .second = 5, .units = "int_units"},
 	{.class = "conv", .kernel = "conv", .count = 1, .first = 1, .second = 2, .units = "int_units", .other = "move", .also = "conv_back",
 	 .pure = "conv"},
+	{.class = "shuffle", .kernel = "shuffle_lanes", .count = 1, .first = 1, .second = 2, .units = "int_units", .file = "shuffle.cl",
+	 .ptx = true},
 	{.class = "fp64", .kernel = "fp64", .count = 1, .first = 1, .second = 2, .units = "fp64_units"},
 	{.class = "fp64_fma", .kernel = "fp64_fma", .count = 1, .first = 1, .second = 2, .units = "fp64_units"},
 	{.class = "fp64_minmax", .kernel = "fp64_minmax", .count = 2, .first = 1000, .second = 3, .units = "fp64_units",
@@ -53,15 +59,15 @@ static const struct chain chains[] = {
 };
 
 /* What one step takes, in cycles, of a group of so many work-items. */
-static int measure_step(struct tuner *t, const char *kernel, uint32_t first, uint32_t second, size_t items, bool wide,
-                        struct tune_sample *s)
+static int measure_step(struct tuner *t, const char *file, const char *kernel, uint32_t first, uint32_t second, size_t items,
+                        bool wide, struct tune_sample *s)
 {
 	static const char *const narrow_options[] = {"-DSTEPS=16", "-DSTEPS=48"}, *const wide_options[] = {"-DSTEPS=4 -DWIDE", "-DSTEPS=12 -DWIDE"};
 	const char *const *options = wide ? wide_options : narrow_options;
 	struct tune_sample slopes[2];
 	uint32_t low = t->quick ? 2 : 256, high = t->quick ? 6 : 4096;
 	for (int i = 0; i < 2; i++) {
-		struct tune_job job = {"compute.cl", options[i], kernel, items, items,
+		struct tune_job job = {file ? file : "compute.cl", options[i], kernel, items, items,
 		                       {MEM(t->out), UINT(0), UINT(first), UINT(second), UINT(0xfffffff1)}};
 		int result = tune_slope(t, &job, ROUNDS_ARGUMENT, low, high, &slopes[i]);
 		if (result)
@@ -145,7 +151,9 @@ static void put_initiation(struct tuner *t, const struct chain *c, size_t warps,
 		busy -= other_cost(t, c->other, "initiation") / unit_count(t, "int_units");
 	double value = tune_power(busy / c->count * units, 0.125);
 	snprintf(key, sizeof key, "%s_initiation", c->class);
-	if (value > base && is_front_bound(t, rate, units, base))
+	if (c->other && value < base / 4)
+		tune_keep(t, key, "it runs beside %s, on other units", c->other);
+	else if (value > base && is_front_bound(t, rate, units, base))
 		tune_keep(t, key, "at most %.2f: %.2f instructions a cycle are as many as come", value, rate);
 	else
 		tune_put(t, key, value, s->spread, 0.25, 1000, "%.2f cycles a step of %s, %zu warps", s->ns, c->kernel, warps);
@@ -165,10 +173,10 @@ static int measure_chain(struct tuner *t, const struct chain *c, bool wide, stru
 {
 	size_t items = wide ? t->device.group_size : t->base.warp_size;
 	struct tune_sample also;
-	int result = measure_step(t, c->kernel, c->first, c->second, items, wide, s);
+	int result = measure_step(t, c->file, c->kernel, c->first, c->second, items, wide, s);
 	if (result || !c->also)
 		return result;
-	result = measure_step(t, c->also, c->first, c->second, items, wide, &also);
+	result = measure_step(t, c->file, c->also, c->first, c->second, items, wide, &also);
 	s->ns = (s->ns + also.ns) / 2;
 	s->spread = fmax(s->spread, also.spread);
 	return result;
@@ -182,14 +190,24 @@ static void measure_class(struct tuner *t, struct chain c)
 		keep_class(t, &c, "a sequence of other instructions here");
 		return;
 	}
+	if (c.ptx && !t->device.is_nvidia) {
+		keep_class(t, &c, "needs a line of PTX");
+		return;
+	}
 	/* The multiplication before a special function is in machine code only. */
 	if (!machine && !strcmp(c.class, "sfu"))
 		c.other = NULL;
-	struct chain many = c, *one = &c;
+	struct chain many = c, lone = c, *one = &c;
 	if (c.pure && (machine || strcmp(c.pure, c.kernel))) {
 		many.kernel = c.pure;
 		many.other = NULL;
 		one = machine ? &many : &c;
+	}
+	/* What takes turns with a class on other units waits longer for it than for its own. */
+	if (c.lone && machine) {
+		lone.kernel = c.lone;
+		lone.other = NULL;
+		one = &lone;
 	}
 	if (measure_chain(t, one, false, &alone) || measure_chain(t, &many, true, &full)) {
 		keep_class(t, &c, t->error.text);
@@ -211,9 +229,9 @@ int tune_issue(struct tuner *t)
 {
 	size_t warps = t->device.group_size / t->base.warp_size;
 	struct tune_sample mixed, alone;
-	int result = measure_step(t, "issue", 1000, 3, t->device.group_size, true, &mixed);
+	int result = measure_step(t, NULL, "issue", 1000, 3, t->device.group_size, true, &mixed);
 	if (!result)
-		result = measure_step(t, "fp32_fma", 1, 2, t->device.group_size, true, &alone);
+		result = measure_step(t, NULL, "fp32_fma", 1, 2, t->device.group_size, true, &alone);
 	if (result)
 		return result;
 	double rate = fmax(4 * (double)warps / mixed.ns, (double)warps / alone.ns);
@@ -242,16 +260,25 @@ int tune_warp(struct tuner *t)
 	return result;
 }
 
+static bool is_power(double value)
+{
+	double power = tune_power(value, 0.125);
+	return power > 0 && power == exp2(floor(log2(power) + 0.5));
+}
+
 int tune_barrier(struct tuner *t)
 {
 	size_t warps = t->device.group_size / t->base.warp_size;
 	struct tune_sample alone, full;
-	int result = measure_step(t, "barriers", 3, 5, t->base.warp_size, false, &alone);
+	int result = measure_step(t, NULL, "barriers", 3, 5, t->base.warp_size, false, &alone);
 	if (!result)
-		result = measure_step(t, "barriers", 3, 5, t->device.group_size, false, &full);
+		result = measure_step(t, NULL, "barriers", 3, 5, t->device.group_size, false, &full);
 	if (result)
 		return result;
-	double more = (full.ns - alone.ns) / (double)(warps - 1) * unit_count(t, "int_units");
+	/* The latency follows the last warp, or is over while units are busy with the others. */
+	double units = unit_count(t, "int_units"), more = (full.ns - alone.ns) / (double)(warps - 1) * units;
+	if (!is_power(more) && is_power(full.ns / (double)warps * units))
+		more = full.ns / (double)warps * units;
 	tune_put(t, "barrier_initiation", tune_power(more, 0.125), full.spread, 0.25, 1000, "%.2f cycles a barrier, %zu warps", full.ns,
 	         warps);
 	double initiation = tune_value(t, "barrier_initiation");

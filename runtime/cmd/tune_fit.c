@@ -64,3 +64,11 @@ double tune_power(double value, double tolerance)
 	double power = exp2(floor(log2(value) + 0.5));
 	return fabs(value - power) <= tolerance * power ? power : floor(value * 100 + 0.5) / 100;
 }
+
+double tune_roundest(double least, double most)
+{
+	double power = 1;
+	while (floor(most / (2 * power)) * 2 * power >= least && power < most)
+		power *= 2;
+	return floor(most / power) * power;
+}

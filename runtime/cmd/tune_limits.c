@@ -150,38 +150,91 @@ struct bounds {
 	double least, most;
 };
 
-static void narrow(struct tuner *t, struct bounds *b, const char *what, double each, size_t found)
+static void narrow(const struct tuner *t, struct bounds *b, double each, double warps, size_t found)
 {
+	double more = (double)(found + 1);
 	b->least = fmax(b->least, (double)found * each);
-	if ((double)found < tune_value(t, "max_blocks_per_sm"))
-		b->most = fmin(b->most, (double)(found + 1) * each);
-	tune_say(t, "  %zu groups with %.0f %s each: from %.0f up to %.0f", found, each, what, b->least, b->most);
+	if (more <= tune_value(t, "max_blocks_per_sm") && more * warps <= tune_value(t, "max_warps_per_sm"))
+		b->most = fmin(b->most, more * each);
 }
 
-/* The base's value if it is within the bounds, else what was seen to fit. */
+static bool is_inside(double value, const struct bounds *b)
+{
+	return value >= b->least && value < b->most;
+}
+
+/* The base's value if it is within the bounds, else the roundest that is. */
 static void put_bounded(struct tuner *t, const char *key, double base, const struct bounds *b)
 {
-	double value = base >= b->least && base < b->most ? base : b->least;
+	double value = is_inside(base, b) ? base : b->least < b->most ? tune_roundest(b->least, b->most - 1) : b->least;
 	tune_put(t, key, value, b->most > b->least ? 0 : 1, 1024, 1 << 24, "groups that fit tell %.0f up to %.0f", b->least, b->most);
+}
+
+/* Groups of one warp that fit, by their local memory. */
+struct fitting {
+	size_t local, found;
+};
+enum { FITTINGS = 4 };
+
+static struct bounds shared_bounds(const struct tuner *t, const struct fitting *f, double reserved)
+{
+	struct bounds b = {0, 1e9};
+	double unit = (double)t->base.shared_allocation_unit;
+	for (size_t i = 0; i < FITTINGS; i++)
+		narrow(t, &b, ceil((double)f[i].local / unit) * unit + reserved, 1, f[i].found);
+	return b;
+}
+
+/* What a driver takes of each group may be more than the base has: as much as brings all that was seen, and the base's size if
+ * possible, together. */
+static double reserved_bytes(const struct tuner *t, const struct fitting *f)
+{
+	double base = (double)t->base.shared_reserved_per_block, step = fmax((double)t->base.shared_allocation_unit, 64), possible = base;
+	struct bounds b = shared_bounds(t, f, base);
+	if (b.least < b.most)
+		return base;
+	for (double reserved = base; reserved <= base + 2048; reserved += step) {
+		b = shared_bounds(t, f, reserved);
+		if (is_inside((double)t->base.shared_bytes_per_sm, &b))
+			return reserved;
+		if (b.least < b.most && possible == base)
+			possible = reserved;
+	}
+	return possible;
+}
+
+static void put_shared(struct tuner *t, const struct fitting *f)
+{
+	double reserved = reserved_bytes(t, f);
+	struct bounds b = shared_bounds(t, f, reserved);
+	if (reserved > (double)t->base.shared_reserved_per_block)
+		tune_put(t, "shared_reserved_per_block", reserved, 0, 0, 1 << 20, "with less, groups of %d sizes do not agree", FITTINGS);
+	put_bounded(t, "shared_bytes_per_sm", (double)t->base.shared_bytes_per_sm, &b);
+}
+
+/* Small enough that many groups show what is taken of each, and not so small that their number is what limits. */
+static size_t small_group(const struct tuner *t)
+{
+	double blocks = tune_value(t, "max_blocks_per_sm"), many = blocks > 8 ? blocks - 4 : 4;
+	double each = (double)t->base.shared_bytes_per_sm / many - (double)t->base.shared_reserved_per_block;
+	return each > 1024 ? (size_t)each / 1024 * 1024 : 1024;
 }
 
 static int limit_shared(struct tuner *t, struct crowd c)
 {
-	const size_t parts[] = {6, 4, 2};
-	struct bounds b = {0, 1e9};
-	double unit = (double)t->base.shared_allocation_unit;
+	const size_t local = t->device.local_bytes, sizes[FITTINGS] = {small_group(t), local / 6, local / 4, local / 2};
+	struct fitting f[FITTINGS];
 	c.items = t->base.warp_size;
-	for (size_t i = 0; i < GS_ARRAY_LEN(parts); i++) {
-		size_t found;
-		c.local = t->device.local_bytes / parts[i] / 1024 * 1024;
-		double each = ceil((double)c.local / unit) * unit + (double)t->base.shared_reserved_per_block;
-		if (residents(t, &c, (size_t)((double)t->base.shared_bytes_per_sm / each), 40, &found)) {
+	for (size_t i = 0; i < FITTINGS; i++) {
+		c.local = f[i].local = sizes[i] / 1024 * 1024;
+		double each = (double)(c.local + t->base.shared_reserved_per_block);
+		if (residents(t, &c, (size_t)((double)t->base.shared_bytes_per_sm / each), 40, &f[i].found)) {
 			tune_keep(t, "shared_bytes_per_sm", "%s", t->error.text);
 			return 0;
 		}
-		narrow(t, &b, "bytes", each, found);
+		tune_say(t, "  %zu groups with %zu bytes each", f[i].found, c.local);
 	}
-	put_bounded(t, "shared_bytes_per_sm", (double)t->base.shared_bytes_per_sm, &b);
+	put_shared(t, f);
 	return 0;
 }
 
@@ -211,7 +264,8 @@ static int limit_registers(struct tuner *t, struct crowd c)
 			tune_keep(t, "registers_per_sm", "%s", registers ? t->error.text : "the compiler does not tell a kernel's registers");
 			return 0;
 		}
-		narrow(t, &b, "registers", each, found);
+		narrow(t, &b, each, warps, found);
+		tune_say(t, "  %zu groups with %.0f registers each: from %.0f up to %.0f", found, each, b.least, b.most);
 	}
 	put_bounded(t, "registers_per_sm", t->base.registers_per_sm, &b);
 	return 0;

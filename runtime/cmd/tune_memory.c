@@ -47,6 +47,19 @@ static int local_banks(struct tuner *t)
 	return result;
 }
 
+/* 16 bytes per lane are 4 turns of 32 banks where parts of a warp take turns, or one where lanes at one place are served together. */
+static int local_width(struct tuner *t)
+{
+	struct tune_sample s;
+	struct tune_job job = {"memory.cl", NULL, "local_wide", t->device.group_size, t->device.group_size,
+	                       {MEM(t->out), UINT(0), UINT(NEVER)}};
+	int result = turns(t, &job, 1, &s);
+	double splits = 4 * t->base.warp_size / tune_value(t, "shared_banks");
+	if (!result)
+		tune_put(t, "shared_wide_splits", s.ns > 0.7 * splits, s.spread, 0, 1, "%.2f turns with all lanes at the same 16 bytes", s.ns);
+	return result;
+}
+
 static int l1_width(struct tuner *t)
 {
 	enum { WORDS = 1024 };
@@ -98,6 +111,8 @@ int tune_local(struct tuner *t)
 	int result = local_latency(t);
 	if (!result)
 		result = local_banks(t);
+	if (!result)
+		result = local_width(t);
 	if (!result)
 		result = l1_width(t);
 	return result ? result : constants(t);

@@ -4,6 +4,7 @@
 #include "runtime/gpus.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -91,32 +92,47 @@ void tune_put(struct tuner *t, const char *key, double value, double spread, dou
 
 /* ---- the description ---- */
 
-static void add_override(struct gs_buf *all, const char *key, double value)
+static void add_override(struct tuner *t, struct gs_buf *all, size_t key)
 {
-	gs_buf_printf(all, "%s%s=%.10g", all->len ? "," : "", key, value);
+	double value = t->values[key].value;
+	bool whole = value == floor(value) && fabs(value) < 1e15;
+	gs_buf_printf(all, whole ? "%s%s=%.0f" : "%s%s=%.10g", all->len ? "," : "", gpu_key(key)->name, value);
 }
 
-/* Takes the values one after the other: one that does not fit those before it is not taken. */
+/* Adds one value, or two that need one another, to those taken, unless they do not fit. */
+static bool takes(struct tuner *t, struct gs_buf *taken, size_t one, size_t other, struct gpu *gpu, struct gs_error *why)
+{
+	size_t before = taken->len;
+	struct gpu with;
+	add_override(t, taken, one);
+	if (other != one)
+		add_override(t, taken, other);
+	if (taken->failed)
+		return false;
+	if (!gpu_load(&with, t->base_name, gpus_read, NULL, taken->data, NULL, why)) {
+		*gpu = with;
+		return true;
+	}
+	taken->data[taken->len = before] = 0;
+	return false;
+}
+
+/* Takes the values one after the other. One that does not fit those before it, not even with a later one, is not taken. */
 static int apply(struct tuner *t, struct gpu *gpu)
 {
 	struct gs_buf taken = {0};
 	struct gs_error why;
 	*gpu = t->base;
-	for (size_t i = 0; i < gpu_key_count(); i++) {
+	for (size_t i = 0; i < gpu_key_count() && !taken.failed; i++) {
 		struct tune_value *v = &t->values[i];
-		size_t before = taken.len;
-		struct gpu with;
-		if (!v->measured)
+		if (!v->measured || v->taken || takes(t, &taken, i, i, gpu, &why) || taken.failed)
 			continue;
-		add_override(&taken, gpu_key(i)->name, v->value);
-		if (taken.failed)
-			break;
-		if (!gpu_load(&with, t->base_name, gpus_read, NULL, taken.data, NULL, &why)) {
-			*gpu = with;
-			continue;
-		}
-		taken.data[taken.len = before] = 0;
-		tune_keep(t, gpu_key(i)->name, "measured %g, which does not fit: %.70s", v->value, why.text);
+		struct gs_error alone = why;
+		for (size_t k = i + 1; k < gpu_key_count() && !v->taken; k++)
+			if (t->values[k].measured && !t->values[k].taken)
+				v->taken = t->values[k].taken = takes(t, &taken, i, k, gpu, &why);
+		if (!v->taken && !taken.failed)
+			tune_keep(t, gpu_key(i)->name, "measured %g, which does not fit: %.70s", v->value, alone.text);
 	}
 	bool failed = taken.failed;
 	gs_buf_free(&taken);
