@@ -182,7 +182,7 @@ static uint64_t leaf_value(const struct code_node *n, const struct lane *l)
 }
 
 /* What is not known of a node; the same for every lane. */
-enum { KNOWN = 0, VARIES = 1, LOADED = 2, IN_LIST = 4 };
+enum { KNOWN = 0, VARIES = 1, LOADED = 2, IN_LIST = 4, SCRAMBLED = 8 /* what was loaded, other than moved and scaled */ };
 
 static bool is_linear(uint8_t op)
 {
@@ -195,9 +195,9 @@ static uint8_t state_of(const struct code_node *n, const uint8_t *states)
 		return n->op == NODE_varying ? VARIES : LOADED;
 	uint8_t all = (uint8_t)((n->a < 0 ? 0 : states[n->a]) | (n->b < 0 ? 0 : states[n->b]) | (n->c < 0 ? 0 : states[n->c]));
 	if (n->op == NODE_list)
-		return all & VARIES ? VARIES : all & LOADED ? IN_LIST : all;
+		return all & (VARIES | SCRAMBLED) ? all : all & LOADED ? IN_LIST : all;
 	/* The address of a list's element is its begin and something that is the same, or known, for all lanes. */
-	return all && !is_linear(n->op) ? VARIES : all;
+	return all && !is_linear(n->op) ? (uint8_t)(all | SCRAMBLED) : all;
 }
 
 /* All nodes for one lane. */
@@ -237,6 +237,14 @@ static void evaluate_warp(const struct gpu *gpu, const struct kernel_code *code,
 	}
 }
 
+/* Shared and constant memory are laid out to be read together, unless data says where; elsewhere each lane goes its own way. */
+static uint32_t unknown_accesses(const struct code_instruction *in, uint8_t state)
+{
+	if (in->space == SPACE_shared)
+		return state & VARIES || in->bytes > 4 ? 1 : ACCESSES_BY_CHANCE;
+	return in->space == SPACE_const ? 1 : state == IN_LIST ? ACCESSES_OF_LIST : ACCESSES_BY_LANE;
+}
+
 static uint32_t accesses_of(const struct gpu *gpu, const struct kernel_code *code, const struct code_instruction *in,
                             const struct warp_values *w, bool *unknown)
 {
@@ -251,9 +259,8 @@ static uint32_t accesses_of(const struct gpu *gpu, const struct kernel_code *cod
 		*unknown = false;
 	if (in->flags & CODE_EXPANDED) /* a library function's tables and descriptors: side by side */
 		*unknown = false;
-	if (*unknown) /* shared and constant memory are laid out to be read together; elsewhere each lane goes its own way */
-		return in->space == SPACE_shared || in->space == SPACE_const ? 1
-		       : state == IN_LIST ? ACCESSES_OF_LIST : ACCESSES_BY_LANE;
+	if (*unknown)
+		return unknown_accesses(in, state);
 	for (uint32_t l = 0; l < w->lanes; l++)
 		addresses[l] = in->address < 0 || in->space == SPACE_local
 		                   ? (uint64_t)l * in->bytes : w->values[(size_t)l * code->node_count + (uint32_t)in->address];
@@ -266,6 +273,8 @@ uint16_t accesses_of_lanes(uint32_t usual, uint32_t active, uint32_t lanes)
 {
 	if (usual == ACCESSES_BY_LANE || usual == ACCESSES_OF_LIST)
 		return (uint16_t)(active ? active : 1);
+	if (usual == ACCESSES_BY_CHANCE)
+		return 1;
 	return (uint16_t)((usual * active + lanes - 1) / lanes);
 }
 

@@ -25,11 +25,11 @@ struct launch_arguments {
 	uint32_t count;
 };
 
-/* What stands for a number of accesses that the code does not tell: as many as lanes are on, or as many as parts of a
- * list lie in, one part per lane. */
-enum { ACCESSES_BY_LANE = 0, ACCESSES_OF_LIST = UINT16_MAX };
+/* What stands for a number of accesses that the code does not tell: as many as lanes are on; as many as parts of a
+ * list lie in, one part per lane; or, of shared memory at places that were loaded, what chance brings (chance.h). */
+enum { ACCESSES_BY_LANE = 0, ACCESSES_BY_CHANCE = UINT16_MAX - 1, ACCESSES_OF_LIST = UINT16_MAX };
 
-/* Those of a warp of which only some lanes are on. */
+/* Those of a warp of which only some lanes are on; by chance: one. */
 uint16_t accesses_of_lanes(uint32_t usual, uint32_t active, uint32_t lanes);
 
 /* For every instruction of the code, the accesses of an average warp, as far as the code alone tells; `out` has

@@ -4,6 +4,8 @@
  *   counts of source blocks -> counts of target blocks (code_count.c) -> paths of warps from traces (trace_warps.c), or
  *   from counters (synthesise.c), accesses (accesses.c) -> residency (occupancy.c) -> timing model -> cycles + launch overhead
  */
+#include "models/accesses.h"
+#include "models/chance.h"
 #include "models/features.h"
 #include "models/footprint.h"
 #include "models/memory_walk.h"
@@ -445,15 +447,27 @@ static int model_traced(const struct gpu *gpu, const struct launch_profile *laun
 	return result;
 }
 
+/* Of lanes that go anywhere in the group's shared memory; NULL: none do. */
+static const double *chances(const struct gpu *gpu, const struct launch_profile *launch, double *means)
+{
+	bool any = false;
+	for (uint32_t i = 0; i < launch->code->code_count && launch->accesses; i++)
+		any |= launch->accesses[i] == ACCESSES_BY_CHANCE;
+	if (any)
+		chance_fullest_bank(gpu->warp_size, gpu->shared_banks, add(launch->local_bytes, launch->code->shared_bytes) / 4, means);
+	return any ? means : NULL;
+}
+
 /* From the counters of work-items. */
 static int model_counted(const struct gpu *gpu, const struct launch_profile *launch, const struct model_options *options,
                          struct estimate *out)
 {
 	enum { MOST_ITEMS = 1 << 16, MOST_BLOCKS = 1 << 24 };
 	struct launch_shape shape = {volume(launch->groups), (uint32_t)volume(launch->local), gpu->warp_size};
+	double chance[CHANCE_LANES + 1];
+	struct synthesis_limits limits = {MOST_ITEMS, MOST_BLOCKS, gpu->l1_access_bytes, chances(gpu, launch, chance)};
 	struct synthesis s;
-	int result = synthesise(launch->code, &shape, &launch->lanes, launch->accesses,
-	                        &(struct synthesis_limits){MOST_ITEMS, MOST_BLOCKS, gpu->l1_access_bytes}, &s);
+	int result = synthesise(launch->code, &shape, &launch->lanes, launch->accesses, &limits, &s);
 	if (result)
 		return result;
 	result = time_warps(gpu, launch, &s.warps, options, out);

@@ -49,8 +49,18 @@ struct recording {
 	struct gs_buf blocks, accesses;
 	double lane_instructions;
 	uint64_t warp_instructions;
+	double owed; /* accesses that chance brings, on average, and that were not recorded */
 	bool lists; /* some accesses are OF_LIST: their lanes, which settle_lists makes accesses of */
 };
+
+/* Whole numbers that keep to the mean. */
+static uint16_t accesses_by_chance(struct recording *r, uint32_t active)
+{
+	double mean = r->m->limits->chance ? r->m->limits->chance[active] : 1;
+	uint16_t n = (uint16_t)(r->owed + mean + 0.5);
+	r->owed += mean - n;
+	return n ? n : 1;
+}
 
 static bool record(void *ctx, uint32_t block, uint64_t lanes)
 {
@@ -62,8 +72,10 @@ static bool record(void *ctx, uint32_t block, uint64_t lanes)
 	for (uint32_t i = b->first; i < b->first + b->count; i++) {
 		if (!code_accesses_memory(&c->code[i]))
 			continue;
-		uint16_t n = accesses_of_lanes(r->m->usual ? r->m->usual[i] : 1, active, r->m->shape->warp_size);
-		r->lists |= r->m->usual && r->m->usual[i] == ACCESSES_OF_LIST;
+		uint16_t usual = r->m->usual ? r->m->usual[i] : 1;
+		uint16_t n = usual == ACCESSES_BY_CHANCE ? accesses_by_chance(r, active)
+		                                         : accesses_of_lanes(usual, active, r->m->shape->warp_size);
+		r->lists |= usual == ACCESSES_OF_LIST;
 		gs_buf_add(&r->accesses, &n, sizeof n);
 	}
 	r->warp_instructions += b->count;

@@ -27,6 +27,7 @@ struct synthesis_limits {
 	uint64_t most_items;  /* whose counters are looked at; groups are taken evenly over the launch */
 	uint64_t most_blocks; /* of all lanes walked; then warps take paths that others have, or are cut */
 	uint64_t line_bytes;  /* that one access takes in */
+	const double *chance; /* accesses that chance brings, by lanes that are on (chance.h); NULL: one */
 };
 
 struct synthesis {

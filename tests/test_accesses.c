@@ -2,6 +2,7 @@
 #include "tests.h"
 
 #include "models/accesses.h"
+#include "models/chance.h"
 
 #include <string.h>
 
@@ -148,6 +149,50 @@ static void lists_are_told_from_scattered_loads(void)
 	CU_ASSERT_EQUAL(unknown, 3);
 }
 
+/* Node 0 is loaded, 2 a part of it, 3 that part scaled, 5 the sum of it and of what nobody follows. */
+static void data_scatters_in_shared_memory(void)
+{
+	static struct code_node nodes[] = {
+		{NODE_loaded, 32, 32, 0, -1, -1, -1, 0}, {NODE_value, 32, 32, 0, -1, -1, -1, 255}, {NODE_and, 32, 32, 0, 0, 1, -1, 0},
+		{NODE_shl, 32, 32, 0, 2, 1, -1, 0},      {NODE_varying, 64, 64, 0, -1, -1, -1, 0}, {NODE_add, 64, 64, 0, 3, 4, -1, 0},
+	};
+	struct code_instruction in[4] = {{.class = CODE_atomic, .space = SPACE_shared, .bytes = 4, .address = 3},
+	                                 {.class = CODE_load, .space = SPACE_shared, .bytes = 4, .address = 5},
+	                                 {.class = CODE_load, .space = SPACE_global, .bytes = 4, .address = 3},
+	                                 {.class = CODE_load, .space = SPACE_const, .bytes = 4, .address = 3}};
+	struct kernel_code code = {.code = in, .code_count = 4, .nodes = nodes, .node_count = GS_ARRAY_LEN(nodes)};
+	struct gpu gpu = fermi();
+	struct launch_arguments launch = {.local = {64, 1, 1}, .groups = {4, 1, 1}};
+	uint16_t accesses[4];
+	uint32_t unknown;
+	CU_ASSERT_EQUAL(usual_accesses(&gpu, &code, &launch, accesses, &unknown), 0);
+	CU_ASSERT_EQUAL(accesses[0], ACCESSES_BY_CHANCE);
+	CU_ASSERT_EQUAL(accesses[1], 1);
+	CU_ASSERT_EQUAL(accesses[2], ACCESSES_BY_LANE);
+	CU_ASSERT_EQUAL(accesses[3], 1);
+}
+
+/*
+ * Two lanes, two banks of two words: in the same bank but not on the same word one time of four. Of 32 banks of many words, the
+ * same bank one time of 32. Three lanes, two banks of many words: all in one bank one time of four, else two of them.
+ * Of banks of one word, no two different words are in one.
+ */
+static void lanes_meet_by_chance(void)
+{
+	double means[CHANCE_LANES + 1];
+	chance_fullest_bank(2, 2, 4, means);
+	CU_ASSERT_EQUAL(means[0], 0);
+	CU_ASSERT_DOUBLE_EQUAL(means[1], 1, 1e-9);
+	CU_ASSERT_DOUBLE_EQUAL(means[2], 1.25, 1e-9);
+	chance_fullest_bank(32, 32, 1ull << 40, means);
+	CU_ASSERT_DOUBLE_EQUAL(means[2], 1 + 1.0 / 32, 1e-5);
+	CU_ASSERT_DOUBLE_EQUAL(means[32], 3.53, 0.01); /* 20,000 throws: 3.527 */
+	chance_fullest_bank(3, 2, 1ull << 40, means);
+	CU_ASSERT_DOUBLE_EQUAL(means[3], 2.25, 1e-5);
+	chance_fullest_bank(CHANCE_LANES, 32, 32, means);
+	CU_ASSERT_DOUBLE_EQUAL(means[CHANCE_LANES], 1, 1e-5);
+}
+
 void add_accesses_tests(void)
 {
 	CU_pSuite suite = CU_add_suite("accesses", NULL, NULL);
@@ -156,6 +201,8 @@ void add_accesses_tests(void)
 	CU_add_test(suite, "banks conflict without padding", banks_conflict_without_padding);
 	CU_add_test(suite, "wide shared accesses take turns", wide_shared_accesses_take_turns);
 	CU_add_test(suite, "atomics on one address are serial", atomics_on_one_address_are_serial);
+	CU_add_test(suite, "data scatters in shared memory", data_scatters_in_shared_memory);
+	CU_add_test(suite, "lanes meet in banks by chance", lanes_meet_by_chance);
 	CU_add_test(suite, "lists are told from scattered loads", lists_are_told_from_scattered_loads);
 	CU_add_test(suite, "accesses follow from arguments and shape", accesses_follow_from_arguments_and_shape);
 }

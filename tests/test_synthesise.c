@@ -232,7 +232,7 @@ static void warps_go_round_with_their_longest_lane(void)
 	struct lane_counts lanes = {.columns = 1, .gather = gather, .expand = expand};
 	struct synthesis s;
 	CU_ASSERT_EQUAL_FATAL(synthesise(&code, &(struct launch_shape){4, 12, 8}, &lanes, NULL,
-	                                 &(struct synthesis_limits){1000, 1000, 128}, &s), 0);
+	                                 &(struct synthesis_limits){1000, 1000, 128, NULL}, &s), 0);
 	CU_ASSERT_EQUAL(s.warps.warps_per_group, 2);
 	CU_ASSERT_EQUAL(s.sampled_groups, 4);
 	CU_ASSERT_EQUAL(s.warps.path_count, 5); /* 0 to 3 trips of 8 lanes, and 0 of 4 */
@@ -254,9 +254,8 @@ static void gather_twelve(void *ctx, uint64_t group, uint32_t item, uint32_t *ro
 	row[0] = 11;
 }
 
-/* A lane goes 12 times through block 1 and loads 4 bytes of its part of a list each time: parts are 48 bytes long, so 32
- * lanes are on 32 * 48 / 128 = 12 lines. */
-static void parts_of_a_list_share_lines(void)
+/* 32 lanes go 12 times through block 1, which loads 4 bytes. The caller frees. */
+static void synthesise_loads(enum code_space space, uint16_t accesses, const double *chance, struct synthesis *s)
 {
 	static struct code_term terms[] = {{0, 1}, {1, 1}, {0, 1}, {0, 1}};
 	make_code(3, (struct way[]){{0, 1, 0, 1}, {1, 1, 1, 1}, {1, 2, 0, 1}, {2, -1, 1, 1}}, 4);
@@ -268,20 +267,41 @@ static void parts_of_a_list_share_lines(void)
 	code.term_count = 4;
 	code.counter_count = 2;
 	instructions[1].class = CODE_load;
-	instructions[1].space = SPACE_global;
+	instructions[1].space = space;
 	instructions[1].bytes = 4;
 	for (uint32_t i = 0; i < 4; i++) {
 		edges[i].first_term = i;
 		edges[i].term_count = 1;
 	}
 	struct lane_counts lanes = {.columns = 1, .gather = gather_twelve, .expand = expand};
-	const uint16_t usual[3] = {1, ACCESSES_OF_LIST, 1};
-	struct synthesis s;
+	const uint16_t usual[3] = {1, accesses, 1};
 	CU_ASSERT_EQUAL_FATAL(synthesise(&code, &(struct launch_shape){1, 32, 32}, &lanes, usual,
-	                                 &(struct synthesis_limits){1000, 10000, 128}, &s), 0);
-	CU_ASSERT_EQUAL_FATAL(s.paths[0].access_count, 12);
+	                                 &(struct synthesis_limits){1000, 10000, 128, chance}, s), 0);
+	CU_ASSERT_EQUAL_FATAL(s->paths[0].access_count, 12);
+}
+
+/* Parts are 12 * 4 = 48 bytes long, so 32 lanes are on 32 * 48 / 128 = 12 lines. */
+static void parts_of_a_list_share_lines(void)
+{
+	struct synthesis s;
+	synthesise_loads(SPACE_global, ACCESSES_OF_LIST, NULL, &s);
 	for (size_t i = 0; i < 12; i++)
 		CU_ASSERT_EQUAL(s.paths[0].accesses[i], 12);
+	synthesis_free(&s);
+}
+
+/* 3.25 accesses on average: every fourth is one more, 39 in all. */
+static void chance_keeps_to_its_mean(void)
+{
+	double chance[33] = {[32] = 3.25};
+	struct synthesis s;
+	uint32_t sum = 0;
+	synthesise_loads(SPACE_shared, ACCESSES_BY_CHANCE, chance, &s);
+	for (size_t i = 0; i < 12; i++) {
+		CU_ASSERT_TRUE(s.paths[0].accesses[i] == 3 || s.paths[0].accesses[i] == 4);
+		sum += s.paths[0].accesses[i];
+	}
+	CU_ASSERT_EQUAL(sum, 39);
 	synthesis_free(&s);
 }
 
@@ -296,6 +316,7 @@ void add_synthesise_tests(void)
 	CU_add_test(suite, "lanes wait behind a loop", lanes_wait_behind_a_loop);
 	CU_add_test(suite, "lanes that have left are not waited for", lanes_that_have_left_are_not_waited_for);
 	CU_add_test(suite, "parts of a list share lines", parts_of_a_list_share_lines);
+	CU_add_test(suite, "chance keeps to its mean", chance_keeps_to_its_mean);
 	CU_add_test(suite, "lanes join where a function returns", lanes_join_where_a_function_returns);
 	CU_add_test(suite, "calls return", calls_return);
 	CU_add_test(suite, "contradicting counts end", contradicting_counts_end);
