@@ -11,6 +11,7 @@
 #include "annotator/walk.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 int walk_branch(struct walk *w, CXCursor s, const char *kind, struct place_in_flow flow, size_t at, int loop,
                 unsigned *id, size_t *end)
@@ -35,12 +36,12 @@ int walk_branch(struct walk *w, CXCursor s, const char *kind, struct place_in_fl
 	return w->pass->result;
 }
 
-static int add_jump(struct walk *w, unsigned block, size_t target)
+static int add_jump(struct walk *w, unsigned block, size_t target, size_t label)
 {
 	struct jump *j = array_grow(&w->jumps, &w->jump_count, sizeof *j);
 	if (!j)
 		return no_memory(w);
-	*j = (struct jump){.block = block, .target = target};
+	*j = (struct jump){.block = block, .target = target, .label = label};
 	return 0;
 }
 
@@ -66,6 +67,22 @@ static int mark_after(struct walk *w, CXCursor before, CXCursor next, size_t fir
 
 /* ---- statements ---- */
 
+static bool may_jump_out(const struct walk *w, CXCursor expression)
+{
+	return w->pass->unit->inner_statements && jumps_out(expression);
+}
+
+/* An expression that is a statement, or the condition of an `if`: statements in it may leave. */
+static int walk_expression(struct walk *w, CXCursor expression, struct place_in_flow flow)
+{
+	bool before = w->may_leave;
+	w->may_leave = may_jump_out(w, expression);
+	flow.exact &= !w->may_leave;
+	collect_expression(w->pass, expression, flow);
+	w->may_leave = before;
+	return w->pass->result;
+}
+
 static int walk_list(struct walk *w, CXCursor s, const struct children *c, struct place_in_flow flow, size_t *end)
 {
 	size_t after = behind_brace(w, s);
@@ -88,7 +105,7 @@ static int walk_if(struct walk *w, CXCursor s, const struct children *c, struct 
 	unsigned then = 0, otherwise = 0;
 	size_t at = behind_header(w, s, start_of(s), "if");
 	int same = w->pass->result ? -1 : same_condition(w, c->items[0], flow);
-	if (w->pass->result || collect_expression(w->pass, c->items[0], flow) ||
+	if (w->pass->result || walk_expression(w, c->items[0], flow) ||
 	    walk_branch(w, c->items[1], "then", flow, at, flow.loop, &then, end))
 		return w->pass->result;
 	if (same >= 0)
@@ -98,7 +115,8 @@ static int walk_if(struct walk *w, CXCursor s, const struct children *c, struct 
 	if (w->pass->result || c->count < 3)
 		return w->pass->result;
 	at = behind_word(w, s, *end, "else");
-	if (w->pass->result || walk_branch(w, c->items[2], "else", flow, at, flow.loop, &otherwise, end))
+	if (w->pass->result || walk_branch(w, c->items[2], "else", flow, at, flow.loop, &otherwise, end) ||
+	    may_jump_out(w, c->items[0]))
 		return w->pass->result;
 	add_term(w->pass, otherwise, flow.block, 1);
 	if (!w->pass->result)
@@ -117,18 +135,27 @@ static int walk_switch(struct walk *w, CXCursor s, const struct children *c, str
 	return w->pass->result;
 }
 
+static void edit_return(struct walk *w, size_t at, enum edit_kind kind)
+{
+	struct edit *e = add_edit(w->pass, kind, at, kind == EDIT_RETURN_CALL ? strlen("return") : 0);
+	if (e)
+		e->block = w->entry;
+}
+
 static int walk_return(struct walk *w, CXCursor s, const struct children *c, struct place_in_flow flow)
 {
-	if (w->pass->function->kernel) {
-		if (c->count)
-			return fail_at(w, s, "a kernel that returns an expression");
-		struct edit *e = add_edit(w->pass, EDIT_RETURN, start_of(s), 0);
-		if (e)
-			e->block = w->entry;
+	if (w->pass->function->kernel)
+		edit_return(w, start_of(s), c->count ? EDIT_RETURN_CALL : EDIT_RETURN);
+	size_t first = w->jump_count;
+	if (c->count && walk_expression(w, c->items[0], flow))
+		return w->pass->result;
+	/* Whoever comes here leaves, once: a return in the expression is not one more. */
+	for (size_t i = first; i < w->jump_count; i++) {
+		if (w->jumps[i].target <= w->depth && (w->jumps[i].target || w->jumps[i].label))
+			return fail_at(w, s, "a jump out of statements in an expression");
+		w->jumps[i].target = TARGET_INSIDE;
 	}
-	if (c->count)
-		collect_expression(w->pass, c->items[0], flow);
-	return w->pass->result ? w->pass->result : add_jump(w, flow.block, 0);
+	return add_jump(w, flow.block, 0, 0);
 }
 
 /* Statements that end with a semicolon, which libclang leaves out of all but declarations and empty ones. */
@@ -140,13 +167,13 @@ static int walk_simple(struct walk *w, CXCursor s, enum CXCursorKind kind, const
 	if (kind == CXCursor_ReturnStmt)
 		walk_return(w, s, c, flow);
 	else if (kind == CXCursor_BreakStmt)
-		add_jump(w, flow.block, w->depth);
+		add_jump(w, flow.block, w->depth, 0);
 	else if (kind == CXCursor_ContinueStmt)
-		add_jump(w, flow.block, w->loop_depth);
+		add_jump(w, flow.block, w->loop_depth, 0);
 	else if (kind == CXCursor_GotoStmt || kind == CXCursor_IndirectGotoStmt)
-		add_jump(w, flow.block, 0);
+		add_jump(w, flow.block, 0, kind == CXCursor_GotoStmt ? label_of(s) : 0);
 	else
-		collect_expression(w->pass, s, flow);
+		walk_expression(w, s, flow);
 	if (w->pass->result)
 		return w->pass->result;
 	if ((kind == CXCursor_DeclStmt || kind == CXCursor_NullStmt) && at && text[at - 1] == ';') {
@@ -158,11 +185,8 @@ static int walk_simple(struct walk *w, CXCursor s, enum CXCursorKind kind, const
 	}
 	if (behind_character(w, s, at, ';', end))
 		return w->pass->result;
-	struct edit *e = NULL;
 	if (kind == CXCursor_ReturnStmt && w->pass->function->kernel)
-		e = add_edit(w->pass, EDIT_RETURN_END, *end, 0);
-	if (e)
-		e->block = w->entry;
+		edit_return(w, *end, c->count ? EDIT_RETURN_CALL_END : EDIT_RETURN_END);
 	return w->pass->result;
 }
 
@@ -215,27 +239,33 @@ int walk_statement(struct walk *w, CXCursor s, struct place_in_flow flow, size_t
 static int walk_inner(struct walk *w, CXCursor body, struct place_in_flow flow)
 {
 	size_t first = w->jump_count, start = w->start, end;
+	bool may_leave = w->may_leave;
 	struct place_in_flow inside = {.loop = flow.loop, .exact = true};
 	if (mark(w, clang_getCursorExtent(body), "inner", inside, behind_brace(w, body), &inside.block))
 		return w->pass->result;
 	if (flow.exact && add_term(w->pass, inside.block, flow.block, 1))
 		return w->pass->result;
+	w->may_leave = false;
 	if (walk_statement(w, body, inside, &end))
 		return w->pass->result;
-	for (size_t i = first; i < w->jump_count; i++)
-		if (w->jumps[i].target <= w->depth)
+	w->may_leave = may_leave;
+	for (size_t i = first; i < w->jump_count; i++) {
+		if (w->jumps[i].label > start_of(body) && w->jumps[i].label < end)
+			w->jumps[i].target = TARGET_INSIDE;
+		if (w->jumps[i].target <= w->depth && !may_leave)
 			return fail_at(w, body, "a jump out of statements in an expression");
+	}
 	w->start = start;
 	return 0;
 }
 
-/* Nothing may jump into or out of them: then they run as a whole or not at all, like any operand. */
+/* Nothing can jump into them. */
 int collect_inner_blocks(struct edit_pass *pass, CXCursor expression, struct place_in_flow flow)
 {
 	struct children c = children_of(expression);
 	if (c.failed)
 		no_memory(pass->walk);
-	else if (c.count != 1 || contains_label(expression) || flow.quiet)
+	else if (c.count != 1)
 		fail_at(pass->walk, expression, "statements in an expression");
 	else
 		walk_inner(pass->walk, c.items[0], flow);

@@ -376,7 +376,7 @@ int collect_expression(struct edit_pass *pass, CXCursor cursor, struct place_in_
 	enum CXCursorKind kind = clang_getCursorKind(cursor);
 	if (kind == CXCursor_BlockExpr)
 		return pass->result = refuse(clang_getCursorLocation(cursor), pass->err, "a block (enqueue_kernel)");
-	if (kind == CXCursor_StmtExpr)
+	if (kind == CXCursor_StmtExpr && !flow.quiet)
 		return collect_inner_blocks(pass, cursor, flow);
 	if (kind == CXCursor_FunctionDecl)
 		return edit_inner_declaration(pass, cursor);

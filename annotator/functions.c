@@ -11,7 +11,7 @@
 
 struct function_pass {
 	struct annotation *a;
-	const struct unit *unit;
+	struct unit *unit;
 	struct function *inside; /* the function whose body is being visited */
 	bool failed;
 	struct gs_error *err;
@@ -124,23 +124,31 @@ static enum CXChildVisitResult visit_use(CXCursor cursor, CXCursor parent, CXCli
 	return CXChildVisit_Recurse;
 }
 
+static bool is_one_of(CXCursor cursor, const char *const *names, size_t count)
+{
+	CXString name = clang_getCursorSpelling(cursor);
+	const char *s = clang_getCString(name);
+	bool found = false;
+	for (size_t i = 0; s && i < count; i++)
+		found |= !strcmp(s, names[i]);
+	clang_disposeString(name);
+	return found;
+}
+
 /* What the markers call in a kernel has to mean the same everywhere in the text. */
 static enum CXChildVisitResult find_hidden_builtin(CXCursor cursor, CXCursor parent, CXClientData data)
 {
-	static const char *const names[] = {"get_global_id", "get_global_offset", "get_global_size", "get_local_id",
-	                                    "get_local_size", "get_group_id", "get_num_groups", "atomic_inc"};
+	static const char *const ids[] = {"get_global_id", "get_local_id", "get_local_size"};
+	static const char *const atomics[] = {"atomic_inc", "atomic_add", "atomic_or"};
 	struct function_pass *pass = data;
 	enum CXCursorKind kind = clang_getCursorKind(cursor);
 	(void)parent;
 	if (kind != CXCursor_VarDecl && kind != CXCursor_ParmDecl && kind != CXCursor_TypedefDecl &&
 	    kind != CXCursor_EnumConstantDecl)
 		return CXChildVisit_Recurse;
-	CXString name = clang_getCursorSpelling(cursor);
-	const char *s = clang_getCString(name);
-	for (size_t i = 0; s && i < GS_ARRAY_LEN(names); i++)
-		if (!strcmp(s, names[i]))
-			pass->result = refuse(clang_getCursorLocation(cursor), pass->err, "a name that hides a builtin function");
-	clang_disposeString(name);
+	pass->unit->hides_builtins |= is_one_of(cursor, ids, GS_ARRAY_LEN(ids));
+	if (is_one_of(cursor, atomics, GS_ARRAY_LEN(atomics)))
+		pass->result = refuse(clang_getCursorLocation(cursor), pass->err, "a name that hides a builtin function");
 	return pass->result ? CXChildVisit_Break : CXChildVisit_Recurse;
 }
 

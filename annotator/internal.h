@@ -51,6 +51,8 @@ enum edit_kind {
 	EDIT_TEXT,        /* fixed text, in every form */
 	EDIT_RETURN,      /* before `return` in a kernel ... */
 	EDIT_RETURN_END,  /* ... and behind it */
+	EDIT_RETURN_CALL, /* in place of `return` before an expression, in a kernel one of type void: it comes first ... */
+	EDIT_RETURN_CALL_END, /* ... and the return behind it */
 	EDIT_KERNEL_END,  /* before the closing brace of a kernel */
 	EDIT_LOOP,        /* before a loop, and ... */
 	EDIT_LOOP_END,    /* ... behind it: where its trips are counted, if they are wanted */
@@ -85,6 +87,8 @@ struct unit {
 	size_t edit_count;
 	unsigned box_functions; /* that its text calls, a bit each */
 	bool has_kernels;
+	bool hides_builtins;   /* a variable has the name of one that markers call */
+	bool inner_statements; /* there may be some in expressions: ({ ... }) */
 };
 
 struct annotation {
@@ -143,6 +147,7 @@ struct edit_pass {
 	size_t unit_index;
 	struct function *function; /* whose declaration is being visited */
 	struct walk *walk;         /* walk.h: the walk through its body */
+	size_t type_name;          /* behind it, the typedef of a function that was written anew last */
 	struct gs_error *err;
 	int result;
 };
@@ -150,7 +155,11 @@ int collect_edits(struct annotation *a, size_t unit, struct gs_error *err);
 struct edit *add_edit(struct edit_pass *pass, enum edit_kind kind, size_t at, size_t drop);
 int edit_callee(struct edit_pass *pass, CXCursor call);
 int edit_argument(struct edit_pass *pass, CXCursor call);
-int edit_inner_declaration(struct edit_pass *pass, CXCursor cursor); /* of a function, among statements */
+
+/* declarators.c: where a function is declared or defined */
+int edit_declarator(struct edit_pass *pass, CXCursor cursor); /* of pass->function */
+int edit_foreign_declarator(struct edit_pass *pass, CXCursor cursor); /* of one that nobody defines: it may stand among ours */
+int edit_inner_declaration(struct edit_pass *pass, CXCursor cursor); /* among statements */
 
 /* locals.c: __local variables of kernels that are called */
 bool is_local_variable(CXCursor cursor);
@@ -245,6 +254,7 @@ size_t scan_closing(const char *text, size_t length, size_t open); /* the ) of t
 size_t scan_block_start(const char *text, size_t length, size_t open);
 size_t scan_word(const char *text, size_t length, size_t at); /* end of the identifier at `at` */
 bool scan_is_word(const char *text, size_t from, size_t to, const char *word);
+bool scan_has_inner_statements(const char *text, size_t length);
 void scan_replace_digraphs(char *text, size_t length); /* <% is { and so on: everything else knows one spelling only */
 
 #endif

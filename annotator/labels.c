@@ -70,6 +70,78 @@ bool is_irregular(CXCursor body)
 	return irregular;
 }
 
+/* ---- jumps out of expressions ---- */
+
+struct jump_search {
+	size_t from, to; /* of the statements in an expression */
+	bool in_loop, in_switch, found;
+};
+
+size_t label_of(CXCursor jump)
+{
+	struct children c = children_of(jump);
+	size_t at = c.count == 1 ? offset_of(clang_getCursorLocation(clang_getCursorReferenced(c.items[0]))) : 0;
+	free(c.items);
+	return at;
+}
+
+static enum CXChildVisitResult find_jump(CXCursor cursor, CXCursor parent, CXClientData data)
+{
+	struct jump_search *s = data, inside = *s;
+	size_t label;
+	(void)parent;
+	switch (clang_getCursorKind(cursor)) {
+	case CXCursor_ReturnStmt:
+	case CXCursor_IndirectGotoStmt:
+		s->found = true;
+		break;
+	case CXCursor_GotoStmt:
+		label = label_of(cursor);
+		s->found |= label < s->from || label >= s->to;
+		break;
+	case CXCursor_BreakStmt:
+		s->found |= !s->in_loop && !s->in_switch;
+		break;
+	case CXCursor_ContinueStmt:
+		s->found |= !s->in_loop;
+		break;
+	case CXCursor_ForStmt:
+	case CXCursor_WhileStmt:
+	case CXCursor_DoStmt:
+	case CXCursor_SwitchStmt:
+		inside.in_switch |= clang_getCursorKind(cursor) == CXCursor_SwitchStmt;
+		inside.in_loop |= clang_getCursorKind(cursor) != CXCursor_SwitchStmt;
+		clang_visitChildren(cursor, find_jump, &inside);
+		s->found |= inside.found;
+		return CXChildVisit_Continue;
+	default:
+		break;
+	}
+	return s->found ? CXChildVisit_Break : CXChildVisit_Recurse;
+}
+
+static enum CXChildVisitResult find_statements(CXCursor cursor, CXCursor parent, CXClientData data)
+{
+	(void)parent;
+	if (clang_getCursorKind(cursor) == CXCursor_StmtExpr) {
+		CXSourceRange extent = clang_getCursorExtent(cursor);
+		struct jump_search s = {offset_of(clang_getRangeStart(extent)), offset_of(clang_getRangeEnd(extent)), .found = false};
+		clang_visitChildren(cursor, find_jump, &s);
+		*(bool *)data |= s.found;
+	}
+	return *(bool *)data ? CXChildVisit_Break : CXChildVisit_Recurse;
+}
+
+bool jumps_out(CXCursor expression)
+{
+	bool found = false;
+	if (find_statements(expression, expression, &found) == CXChildVisit_Recurse)
+		clang_visitChildren(expression, find_statements, &found);
+	return found;
+}
+
+/* ---- labels ---- */
+
 /* Attributes behind the colon of a label are the label's, and nothing may stand between. */
 static size_t behind_attributes(const struct unit *u, size_t at)
 {

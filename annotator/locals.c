@@ -71,26 +71,32 @@ static int add_clone_text(struct edit_pass *pass, size_t at, size_t drop, struct
 	return pass->result;
 }
 
-static size_t local_words(const char *text, size_t from, size_t to)
+/* The only __local between from and to; `to` if there is none, or another. */
+static size_t local_word(const char *text, size_t from, size_t to)
 {
-	size_t count = 0;
+	size_t found = to;
 	for (size_t at = from, end; at < to; at = end == at ? at + 1 : end) {
 		end = scan_word(text, to, at);
-		count += scan_is_word(text, at, end, "__local") || scan_is_word(text, at, end, "local");
+		if (!scan_is_word(text, at, end, "__local") && !scan_is_word(text, at, end, "local"))
+			continue;
+		if (found < to)
+			return to;
+		found = at;
 	}
-	return count;
+	return found;
 }
 
-/* A list of variables that begins with the word and has nothing else in it, such as a pointer to local memory. */
+/* A list of variables and nothing else, such as a pointer to local memory; the word is before the first of them. */
 static bool can_move(const struct unit *u, CXCursor statement, const struct children *c)
 {
 	CXSourceRange extent = clang_getCursorExtent(statement);
 	size_t from = offset_of(clang_getRangeStart(extent)), end = offset_of(clang_getRangeEnd(extent));
-	bool good = end > from && u->text[end - 1] == ';' && local_words(u->text, from, end) == 1 &&
-	            local_words(u->text, from, scan_word(u->text, end, from)) == 1;
+	size_t word = local_word(u->text, from, end);
+	bool good = end > from && u->text[end - 1] == ';' && word < end;
 	for (size_t i = 0; i < c->count; i++)
 		good &= clang_getCursorKind(c->items[i]) != CXCursor_VarDecl ||
-		        (is_local_variable(c->items[i]) && local_bytes(c->items[i]));
+		        (is_local_variable(c->items[i]) && local_bytes(c->items[i]) &&
+		         word < offset_of(clang_getCursorLocation(c->items[i])));
 	return good;
 }
 
@@ -103,11 +109,14 @@ static int move_variables(struct move *m, CXCursor statement, const struct child
 	if (!can_move(pass->unit, statement, c))
 		return pass->result = refuse(clang_getCursorLocation(statement), pass->err,
 		                             "__local variables of a kernel that is called, declared together with something else");
-	struct gs_buf before = {0}, behind = {0};
+	struct gs_buf before = {0}, behind = {0}, nothing = {0};
+	gs_buf_puts(&nothing, "");
 	gs_buf_printf(&before, "struct __gpusim_s%u {", n);
 	gs_buf_printf(&behind, ";};__local struct __gpusim_s%u *__gpusim_v%u = ", n, n);
 	gs_buf_printf(&behind, "(__local struct __gpusim_s%u *)(__gpusim_l + %zu);", n, (size_t)m->at);
-	add_clone_text(pass, from, scan_word(pass->unit->text, end, from) - from, &before);
+	size_t word = local_word(pass->unit->text, from, end);
+	add_clone_text(pass, from, 0, &before);
+	add_clone_text(pass, word, scan_word(pass->unit->text, end, word) - word, &nothing);
 	add_clone_text(pass, end - 1, 1, &behind);
 	for (size_t i = 0; i < c->count && !pass->result; i++) {
 		if (clang_getCursorKind(c->items[i]) != CXCursor_VarDecl)

@@ -67,6 +67,7 @@ int parse_unit(struct annotation *a, const struct annotator_unit *source, size_t
 	u->text[source->length] = 0;
 	u->length = source->length;
 	scan_replace_digraphs(u->text, u->length);
+	u->inner_statements = scan_has_inner_statements(u->text, u->length);
 	snprintf(name, sizeof name, "__gpusim_unit_%zu.cl", index);
 	while (source->clang_args[count])
 		count++;

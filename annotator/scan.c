@@ -117,6 +117,14 @@ size_t scan_block_start(const char *text, size_t length, size_t open)
 	}
 }
 
+bool scan_has_inner_statements(const char *text, size_t length)
+{
+	for (size_t at = 0; (at = significant(text, length, at)) < length; at++)
+		if (text[at] == '(' && text[scan_blanks(text, length, at + 1)] == '{')
+			return true;
+	return false;
+}
+
 void scan_replace_digraphs(char *text, size_t length)
 {
 	static const char pairs[][3] = {"<%{", "%>}", "<:[", ":>]"};

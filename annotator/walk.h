@@ -7,10 +7,15 @@
 
 #include "annotator/internal.h"
 
+#include <limits.h>
+
 struct jump {
 	unsigned block;
 	size_t target; /* depth of the loop or switch that it ends or continues; 0: leaves all of them */
+	size_t label;  /* where goto goes to, if that is known; else 0 */
 };
+
+enum { TARGET_INSIDE = INT_MAX }; /* of a jump that leaves nothing that is still visited */
 
 struct walk {
 	struct edit_pass *pass;
@@ -18,6 +23,7 @@ struct walk {
 	bool irregular; /* jumps by goto, or a case inside of another statement: the flow is not a tree */
 	size_t start; /* behind the token before the statement that is visited next */
 	size_t depth, loop_depth; /* loops and switches around; the number of the innermost loop among them */
+	bool may_leave; /* the expression that is visited, by a jump: nothing in it is exact */
 	struct conditions *conditions; /* NULL: no memory for them */
 	struct jump *jumps; /* so far in this function */
 	size_t jump_count;
@@ -37,8 +43,11 @@ int walk_loop(struct walk *w, CXCursor s, const struct children *c, struct place
 
 /* labels.c */
 bool is_label(enum CXCursorKind kind);   /* a case, default or label */
+size_t label_of(CXCursor jump);          /* where a goto goes to */
 bool contains_label(CXCursor statement); /* not the labels of the statement itself */
 bool is_irregular(CXCursor body);        /* see struct walk */
+/* Statements in it may leave it: ({ if (x) return; y; }) */
+bool jumps_out(CXCursor expression);
 /* The statement under a label, or under a chain of them; flow->block becomes the block that begins there. */
 int walk_labelled(struct walk *w, CXCursor s, struct place_in_flow *flow, size_t *end);
 

@@ -104,14 +104,14 @@ static void write_item_macros(struct gs_buf *out)
 	gs_buf_printf(out,
 	              "#define __gpusim_begin unsigned long __gpusim_group = " GROUP_ID "; "
 	              "__gpusim_counters[%d + (__gpusim_group < __gpusim_slots ? __gpusim_group : __gpusim_slots)] = "
-	              "get_local_size(0) | get_local_size(1) << %d | get_local_size(2) << %d\n",
+	              "__gpusim_local_size(0) | __gpusim_local_size(1) << %d | __gpusim_local_size(2) << %d\n",
 	              COUNTER_HEADER_WORDS, COUNTER_SIZE_BITS, 2 * COUNTER_SIZE_BITS);
-	gs_buf_puts(out, "#define __gpusim_at(d) (get_global_id(d) - __gpusim_global_offset(d) - get_local_id(d))\n"
+	gs_buf_puts(out, "#define __gpusim_at(d) (__gpusim_global_id(d) - __gpusim_global_offset(d) - __gpusim_local_id(d))\n"
 	                 "#define __gpusim_place unsigned long __gpusim_i = (__gpusim_at(2) * __gpusim_global_size(1) + "
-	                 "__gpusim_at(1) * get_local_size(2)) * __gpusim_global_size(0) + __gpusim_at(0) * get_local_size(1) * "
-	                 "get_local_size(2), __gpusim_l = (get_local_id(2) * get_local_size(1) + get_local_id(1)) * "
-	                 "get_local_size(0) + get_local_id(0); if (__gpusim_i + get_local_size(0) * get_local_size(1) * "
-	                 "get_local_size(2) <= __gpusim_places)\n");
+	                 "__gpusim_at(1) * __gpusim_local_size(2)) * __gpusim_global_size(0) + __gpusim_at(0) * __gpusim_local_size(1) * "
+	                 "__gpusim_local_size(2), __gpusim_l = (__gpusim_local_id(2) * __gpusim_local_size(1) + __gpusim_local_id(1)) * "
+	                 "__gpusim_local_size(0) + __gpusim_local_id(0); if (__gpusim_i + __gpusim_local_size(0) * __gpusim_local_size(1) * "
+	                 "__gpusim_local_size(2) <= __gpusim_places)\n");
 	gs_buf_printf(out,
 	              "#define __gpusim_put(word, value) ((__global unsigned int *)(__gpusim_counters + %d + "
 	              "__gpusim_slots))[(word) * __gpusim_places + __gpusim_i + __gpusim_l] = value;\n",
@@ -147,11 +147,11 @@ static void write_group_macros(struct gs_buf *out, size_t blocks, enum marker_fo
 	              "#define __gpusim_begin unsigned long __gpusim_group = " GROUP_ID "; "
 	              "%s__gpusim_count = __gpusim_counters + %d + (__gpusim_group < __gpusim_counters[%d] ? "
 	              "__gpusim_group : __gpusim_group %% __gpusim_counters[%d]) * %zu; "
-	              "if (__gpusim_group == 0 && get_local_id(0) == 0 && get_local_id(1) == 0 && get_local_id(2) == 0) {",
+	              "if (__gpusim_group == 0 && __gpusim_local_id(0) == 0 && __gpusim_local_id(1) == 0 && __gpusim_local_id(2) == 0) {",
 	              COUNTER_TYPE, COUNTER_HEADER_WORDS, COUNTER_SLOTS, COUNTER_SLOTS, blocks);
 	for (int i = 0; i < 3; i++)
 		gs_buf_printf(
-		    out, " __gpusim_counters[%d] = get_local_size(%d); __gpusim_counters[%d] = __gpusim_num_groups(%d);",
+		    out, " __gpusim_counters[%d] = __gpusim_local_size(%d); __gpusim_counters[%d] = __gpusim_num_groups(%d);",
 		    COUNTER_LOCAL + i, i, COUNTER_GROUPS + i, i);
 	gs_buf_puts(out, " }");
 	if (form == MARK_COUNT_PLAIN)
@@ -184,10 +184,27 @@ static void write_box(struct writer *w)
 		}
 }
 
+/* What markers ask the device; a variable may hide the builtin function itself. */
+static void write_ids(struct writer *w)
+{
+	static const char *const names[] = {"local_id", "local_size", "global_id"};
+	for (size_t i = 0; i < GS_ARRAY_LEN(names); i++)
+		if (w->unit->hides_builtins)
+			gs_buf_printf(w->out,
+			              "static inline size_t __gpusim_%s_%zu(uint d) { return get_%s(d); }\n"
+			              "#define __gpusim_%s(d) __gpusim_%s_%zu(d)\n",
+			              names[i], (size_t)(w->unit - w->a->units), names[i], names[i], names[i],
+			              (size_t)(w->unit - w->a->units));
+		else
+			gs_buf_printf(w->out, "#define __gpusim_%s(d) get_%s(d)\n", names[i], names[i]);
+}
+
 static void write_prelude(struct writer *w)
 {
-	if (w->form != MARK_PROBE)
+	if (w->form != MARK_PROBE) {
+		write_ids(w);
 		write_box(w);
+	}
 	if (w->form == MARK_PROBE)
 		gs_buf_puts(w->out, "void __gpusim_probe(ulong, ulong, uint, ulong) __asm__(\"llvm.pseudoprobe\");\n");
 	else if (w->layout == COUNTERS_BY_ITEM) {
@@ -200,7 +217,7 @@ static void write_prelude(struct writer *w)
 		write_group_macros(w->out, w->a->block_count, w->form);
 	}
 	if (w->traced) {
-		gs_buf_puts(w->out, "#define __gpusim_from(d) (get_global_id(d) - __gpusim_global_offset(d) - get_local_id(d))\n");
+		gs_buf_puts(w->out, "#define __gpusim_from(d) (__gpusim_global_id(d) - __gpusim_global_offset(d) - __gpusim_local_id(d))\n");
 		write_trace_functions(w->a, (size_t)(w->unit - w->a->units), w->out);
 	}
 }
@@ -295,6 +312,17 @@ static void write_kernel_end(struct writer *w, const struct edit *e)
 	}
 	if (e->kind != EDIT_RETURN)
 		gs_buf_puts(w->out, "}");
+}
+
+/* return f(); becomes { f(); ... return;}: what f counts has to be stored, too. */
+static void write_return_call(struct writer *w, const struct edit *e)
+{
+	if (e->kind == EDIT_RETURN_CALL) {
+		gs_buf_puts(w->out, "{");
+		return;
+	}
+	write_kernel_end(w, e);
+	gs_buf_puts(w->out, "return;}");
 }
 
 /* The index of a flag of the kernel whose text it is, or -1. */
@@ -450,6 +478,11 @@ static bool write_host_edit(struct writer *w, const struct edit *e, bool clone)
 		if (!clone)
 			write_kernel_end(w, e);
 		return true;
+	case EDIT_RETURN_CALL:
+	case EDIT_RETURN_CALL_END:
+		if (!clone)
+			write_return_call(w, e);
+		return !clone;
 	case EDIT_LOOP:
 	case EDIT_LOOP_END:
 		write_trips(w->a, e, w->out);

@@ -1,4 +1,4 @@
-/* Runs all suites; exits 1 when a test fails. GPUSIM_TEST_ROOT is the repository, GPUSIM_TEST_CC the gpusim-cc to try. */
+/* Runs all suites, or those that are named; exits 1 when a test fails. GPUSIM_TEST_ROOT is the repository, GPUSIM_TEST_CC the gpusim-cc to try. */
 #include "tests.h"
 
 #include <stdio.h>
@@ -22,7 +22,19 @@ const char *test_folder(void)
 	return folder;
 }
 
-int main(void)
+static void run_named(char **names)
+{
+	for (; *names; names++) {
+		CU_pSuite suite = CU_get_suite(*names);
+		if (!suite) {
+			fprintf(stderr, "unit-tests: there is no suite '%s'\n", *names);
+			exit(2);
+		}
+		CU_basic_run_suite(suite);
+	}
+}
+
+int main(int argc, char **argv)
 {
 	if (CU_initialize_registry() != CUE_SUCCESS)
 		return 1;
@@ -30,7 +42,10 @@ int main(void)
 	TEST_SUITES(X)
 #undef X
 	CU_basic_set_mode(CU_BRM_NORMAL);
-	CU_basic_run_tests();
+	if (argc > 1)
+		run_named(argv + 1);
+	else
+		CU_basic_run_tests();
 	unsigned failures = CU_get_number_of_tests_failed() + CU_get_number_of_suites_failed();
 	CU_cleanup_registry();
 	return failures ? 1 : 0;

@@ -21,7 +21,8 @@ __kernel void reverse(__global int *p) //= entry 16
 {
     enum { N = 4 };
     __local int t[N], last;
-    __local volatile float4 unused;
+    volatile __local float4 unused, other;
+    int __local again[2];
     int i = get_global_id(0), l = get_local_id(0);
     t[l] = p[i];
     if (l == N - 1) last = t[l]; //= then 4

@@ -1,6 +1,7 @@
-// a jump out of an expression: what follows in the expression may not run
+// a jump out of the header of a loop: compilers do not agree on which loop it is
 __kernel void k(__global int *p)
 {
     for (int j = 0; j < 4; j++)
-        p[0] += ({ if (p[j]) break; j; });
+        while (({ if (p[j]) break; j < 2; }))
+            p[0]++;
 }

@@ -1,0 +1,282 @@
+/*
+ * Declarations and definitions of our functions: each gets one more parameter. Those whose parameters are not written in the
+ * brackets behind the name (typedefs of functions, identifier lists) are written anew, as a prototype has them.
+ */
+#include "annotator/internal.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <string.h>
+
+/* ---- parameters, and the clones of kernels ---- */
+
+/* The parameter list in the brackets open..close gets one more parameter. In a list of none there may be `void`. */
+static int edit_parameters(struct edit_pass *pass, CXCursor function, size_t open, size_t close)
+{
+	const char *text = pass->unit->text;
+	size_t first = scan_blanks(text, close, open + 1), end = close;
+	bool is_void = first < close && clang_getNumArgTypes(clang_getCursorType(function)) == 0;
+	while (end > first && isspace((unsigned char)text[end - 1]))
+		end--;
+	struct edit *e = add_edit(pass, EDIT_PARAMETER, is_void ? first : close, is_void ? end - first : 0);
+	if (e)
+		e->alone = is_void || first == close;
+	return pass->result;
+}
+
+/* In the clone of a kernel, the words between from and to that only a kernel may have are left out. */
+static int edit_kernel_words(struct edit_pass *pass, size_t from, size_t to)
+{
+	const char *text = pass->unit->text;
+	for (size_t at = scan_blanks(text, to, from), end; at < to && !pass->result; at = scan_blanks(text, to, end)) {
+		end = scan_word(text, to, at);
+		if (scan_is_word(text, at, end, "__attribute__") || scan_is_word(text, at, end, "__attribute"))
+			end = scan_closing(text, to, scan_blanks(text, to, end)) + 1;
+		else if (end == at ||
+		         !(scan_is_word(text, at, end, "__kernel") || scan_is_word(text, at, end, "kernel"))) {
+			end = end == at ? at + 1 : end;
+			continue;
+		}
+		add_edit(pass, EDIT_KERNEL_ONLY, at, (end > to ? to : end) - at);
+	}
+	return pass->result;
+}
+
+/* A kernel that is called has a second life as a plain function, declared wherever the kernel is. */
+static int edit_clone(struct edit_pass *pass, CXCursor cursor, size_t name, size_t close)
+{
+	const struct unit *u = pass->unit;
+	CXSourceRange extent = clang_getCursorExtent(cursor);
+	size_t from = offset_of(clang_getRangeStart(extent)), end = offset_of(clang_getRangeEnd(extent));
+	bool definition = clang_isCursorDefinition(cursor);
+	if (!definition) {
+		end = scan_blanks(u->text, u->length, end);
+		if (end >= u->length || u->text[end++] != ';')
+			return refuse(clang_getCursorLocation(cursor), pass->err,
+			              "a kernel declared together with others");
+	}
+	size_t body = definition ? close + 1 : end;
+	while (definition && body < end && u->text[body] != '{')
+		body++;
+	if (edit_kernel_words(pass, from, name) || edit_kernel_words(pass, close + 1, body))
+		return pass->result;
+	add_edit(pass, EDIT_CLONE_NAME, name, 0);
+	struct edit *e = add_edit(pass, EDIT_CLONE, end, 0);
+	if (!e)
+		return pass->result;
+	e->from = from;
+	if (place_of(pass->a, clang_getRangeStart(extent), &e->place) ||
+	    place_of(pass->a, clang_getLocationForOffset(u->tu, u->file, (unsigned)end), &e->end))
+		return gs_fail(pass->err, ENOMEM, "out of memory");
+	return 0;
+}
+
+/* ---- typedefs of functions ---- */
+
+static int add_fixed(struct edit_pass *pass, size_t at, size_t drop, const char *text)
+{
+	const char *kept = keep_string(pass->a, text);
+	struct edit *e = kept ? add_edit(pass, EDIT_TEXT, at, drop) : NULL;
+	if (e)
+		e->fixed = kept;
+	else if (!pass->result)
+		pass->result = gs_fail(pass->err, ENOMEM, "out of memory");
+	return pass->result;
+}
+
+/* False if the type has no name. */
+static bool spell(CXType type, struct gs_buf *out)
+{
+	CXString spelling = clang_getTypeSpelling(type);
+	const char *s = clang_getCString(spelling);
+	bool good = s && *s && !strstr(s, "unnamed") && !strstr(s, "anonymous");
+	gs_buf_puts(out, good ? s : "");
+	clang_disposeString(spelling);
+	return good && !out->failed;
+}
+
+static enum CXChildVisitResult find_type_name(CXCursor cursor, CXCursor parent, CXClientData data)
+{
+	(void)parent;
+	if (clang_getCursorKind(cursor) != CXCursor_TypeRef)
+		return CXChildVisit_Continue;
+	*(size_t *)data = offset_of(clang_getCursorLocation(cursor));
+	return CXChildVisit_Break;
+}
+
+/* The parameters of a function type, without the closing bracket. */
+static bool spell_parameters(CXType type, struct gs_buf *out)
+{
+	bool good = !clang_isFunctionTypeVariadic(type);
+	gs_buf_puts(out, "(");
+	for (int i = 0; i < clang_getNumArgTypes(type) && good; i++) {
+		gs_buf_puts(out, i ? ", " : "");
+		good = spell(clang_getArgType(type, (unsigned)i), out);
+	}
+	return good;
+}
+
+/* Text that may stand before each name of a list: an asterisk would be of the first one only. */
+static bool spell_result(CXType type, struct gs_buf *out)
+{
+	gs_buf_puts(out, "__typeof__(");
+	bool good = spell(type, out);
+	gs_buf_puts(out, ")");
+	return good;
+}
+
+/*
+ * typedef float fn(float); fn f, g; becomes __typeof__(float) f(float), g(float), to which parameters can be added. The name of
+ * the type is at `at`, that of the function at `name`. All others of the list are functions, too; those without a definition
+ * get no more than their own parameters.
+ */
+static int edit_typedef_declarator(struct edit_pass *pass, CXCursor cursor, size_t name, size_t name_end)
+{
+	CXType type = clang_getCursorType(cursor);
+	struct gs_buf result = {0}, parameters = {0};
+	size_t at = name;
+	clang_visitChildren(cursor, find_type_name, &at);
+	size_t end = scan_word(pass->unit->text, name, at);
+	if (at >= name || !spell_result(clang_getResultType(type), &result) || !spell_parameters(type, &parameters))
+		pass->result = refuse(clang_getCursorLocation(cursor), pass->err, "a function declared without a parameter list");
+	else if (pass->type_name == at || !add_fixed(pass, at, end - at, result.data))
+		add_fixed(pass, name_end, 0, parameters.data);
+	pass->type_name = at;
+	struct edit *e = pass->result || !pass->function ? NULL : add_edit(pass, EDIT_PARAMETER, name_end, 0);
+	if (e)
+		e->alone = clang_getNumArgTypes(type) <= 0;
+	if (!pass->result)
+		add_fixed(pass, name_end, 0, ")");
+	gs_buf_free(&result);
+	gs_buf_free(&parameters);
+	return pass->result;
+}
+
+/* ---- int f(a, b) int a, b; { ... } ---- */
+
+/* Everything but ends of lines, which keep their numbers, and line markers. */
+static int drop_text(struct edit_pass *pass, size_t from, size_t to)
+{
+	const char *text = pass->unit->text;
+	for (size_t at = scan_blanks(text, to, from); at < to && !pass->result; at = scan_blanks(text, to, at)) {
+		size_t length = strcspn(text + at, "\n");
+		length = length > to - at ? to - at : length;
+		add_fixed(pass, at, length, "");
+		at += length;
+	}
+	return pass->result;
+}
+
+static enum CXChildVisitResult find_body(CXCursor cursor, CXCursor parent, CXClientData data)
+{
+	(void)parent;
+	if (clang_getCursorKind(cursor) != CXCursor_CompoundStmt)
+		return CXChildVisit_Continue;
+	*(size_t *)data = offset_of(clang_getRangeStart(clang_getCursorExtent(cursor)));
+	return CXChildVisit_Break;
+}
+
+static int edit_identifier_list(struct edit_pass *pass, CXCursor function, size_t open, size_t close)
+{
+	struct gs_buf parameters = {0};
+	int count = clang_Cursor_getNumArguments(function);
+	size_t body = close + 1;
+	bool good = true;
+	clang_visitChildren(function, find_body, &body);
+	for (int i = 0; i < count && good; i++) {
+		CXCursor parameter = clang_Cursor_getArgument(function, (unsigned)i);
+		CXString name = clang_getCursorSpelling(parameter);
+		gs_buf_puts(&parameters, i ? ", " : "");
+		good = spell(clang_getCursorType(parameter), &parameters);
+		gs_buf_printf(&parameters, " %s", clang_getCString(name));
+		clang_disposeString(name);
+	}
+	if (!good)
+		pass->result = refuse(clang_getCursorLocation(function), pass->err, "a function without a prototype");
+	else if (!drop_text(pass, open + 1, close) && !add_fixed(pass, close, 0, parameters.data))
+		drop_text(pass, close + 1, body);
+	if (!pass->result)
+		add_edit(pass, EDIT_PARAMETER, close, 0);
+	gs_buf_free(&parameters);
+	return pass->result;
+}
+
+/* Names without a type before them, and types perhaps behind the list. */
+static bool has_identifier_list(CXCursor function, size_t close)
+{
+	for (int i = 0; i < clang_Cursor_getNumArguments(function); i++) {
+		CXCursor parameter = clang_Cursor_getArgument(function, (unsigned)i);
+		CXString name = clang_getCursorSpelling(parameter);
+		bool named = *clang_getCString(name);
+		size_t start = offset_of(clang_getRangeStart(clang_getCursorExtent(parameter)));
+		size_t at = offset_of(clang_getCursorLocation(parameter));
+		clang_disposeString(name);
+		if (at > close || (named && at == start))
+			return true;
+	}
+	return false;
+}
+
+/* ---- declarators ---- */
+
+/* Behind the name at `name` and the brackets that may be around it: int (f)(int). */
+static size_t behind_name(const struct unit *u, size_t name)
+{
+	size_t at = scan_blanks(u->text, u->length, scan_word(u->text, u->length, name));
+	while (at < u->length && u->text[at] == ')')
+		at = scan_blanks(u->text, u->length, at + 1);
+	return at;
+}
+
+static int edit_prototype(struct edit_pass *pass, CXCursor cursor, size_t name, size_t open)
+{
+	const struct unit *u = pass->unit;
+	size_t close = scan_closing(u->text, u->length, open);
+	bool identifiers = has_identifier_list(cursor, close);
+	if (close == u->length || (!identifiers && clang_isFunctionTypeVariadic(clang_getCursorType(cursor))))
+		return refuse(clang_getCursorLocation(cursor), pass->err, "a function with variable arguments");
+	if (clang_isCursorDefinition(cursor))
+		add_edit(pass, EDIT_INLINE, offset_of(clang_getRangeStart(clang_getCursorExtent(cursor))), 0);
+	if (identifiers ? edit_identifier_list(pass, cursor, open, close) : edit_parameters(pass, cursor, open, close))
+		return pass->result;
+	if (pass->function->kernel && pass->function->called)
+		return edit_clone(pass, cursor, name, close);
+	return 0;
+}
+
+int edit_declarator(struct edit_pass *pass, CXCursor cursor)
+{
+	const struct unit *u = pass->unit;
+	const struct function *f = pass->function;
+	size_t name = offset_of(clang_getCursorLocation(cursor)), end = scan_word(u->text, u->length, name);
+	size_t next = behind_name(u, name);
+	if (next < u->length && scan_is_word(u->text, name, end, f->name)) {
+		if (u->text[next] == '(')
+			return edit_prototype(pass, cursor, name, next);
+		if (!(f->kernel && f->called))
+			return edit_typedef_declarator(pass, cursor, name, end);
+	}
+	return refuse(clang_getCursorLocation(cursor), pass->err, "a function declared without a parameter list");
+}
+
+int edit_foreign_declarator(struct edit_pass *pass, CXCursor cursor)
+{
+	const struct unit *u = pass->unit;
+	size_t name = offset_of(clang_getCursorLocation(cursor)), next = behind_name(u, name), at = name;
+	clang_visitChildren(cursor, find_type_name, &at);
+	if (!clang_Location_isFromMainFile(clang_getCursorLocation(cursor)) || next >= u->length || u->text[next] == '(' ||
+	    (u->text[next] != ',' && pass->type_name != at))
+		return 0;
+	return edit_typedef_declarator(pass, cursor, name, scan_word(u->text, u->length, name));
+}
+
+int edit_inner_declaration(struct edit_pass *pass, CXCursor cursor)
+{
+	struct function *outer = pass->function, *inner = find_function(pass->a, cursor);
+	if (inner && inner->kernel)
+		return pass->result = refuse(clang_getCursorLocation(cursor), pass->err, "a kernel declared in a function");
+	pass->function = inner;
+	pass->result = inner ? edit_declarator(pass, cursor) : edit_foreign_declarator(pass, cursor);
+	pass->function = outer;
+	return pass->result;
+}
