@@ -4,12 +4,10 @@
  */
 #include "models/access_counts.h"
 
-#include "models/attribution.h"
 #include "models/costs.h"
+#include "models/executions.h"
 
-#include <errno.h>
 #include <math.h>
-#include <stdlib.h>
 
 static double sectors_of(const struct warp_path *path, size_t n)
 {
@@ -20,9 +18,12 @@ static double sectors_of(const struct warp_path *path, size_t n)
 }
 
 static void count_access(const struct launch_warps *w, const struct warp_path *path, size_t n, uint32_t i, double times,
-                         struct access_counts *out)
+                         void *data)
 {
+	struct access_counts *out = data;
 	const struct code_instruction *in = &w->code->code[i];
+	if (!code_has_accesses(in->class))
+		return;
 	if (in->space == SPACE_shared) {
 		out->shared_conflicts += times * (path_accesses(w, path, n, i) - 1);
 		return;
@@ -35,27 +36,8 @@ static void count_access(const struct launch_warps *w, const struct warp_path *p
 	*(load ? &out->load_sectors : &out->store_sectors) += times * sectors;
 }
 
-static int count_path(const struct launch_warps *w, const struct warp_path *path, double times, struct access_counts *out)
-{
-	size_t next = 0;
-	for (size_t b = 0; b < path->block_count; b++) {
-		if (path->blocks[b] >= w->code->block_count)
-			return -EINVAL;
-		const struct code_block *block = &w->code->blocks[path->blocks[b]];
-		for (uint32_t i = block->first; i < block->first + block->count; i++)
-			if (code_has_accesses(w->code->code[i].class))
-				count_access(w, path, next++, i, times, out);
-	}
-	return 0;
-}
-
 int count_accesses(const struct launch_warps *w, double times, struct access_counts *out)
 {
-	double *warps = calloc(w->path_count + 1, sizeof *warps);
-	int rc = warps ? count_path_warps(w, warps) : -ENOMEM;
 	*out = (struct access_counts){0};
-	for (uint32_t n = 0; n < w->path_count && !rc; n++)
-		rc = count_path(w, &w->paths[n], times * warps[n], out);
-	free(warps);
-	return rc;
+	return each_execution(w, times, count_access, out);
 }

@@ -8,9 +8,8 @@
  */
 #include "models/attribution.h"
 #include "models/costs.h"
+#include "models/executions.h"
 
-#include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* ---- executions ---- */
@@ -22,22 +21,13 @@ double path_accesses(const struct launch_warps *w, const struct warp_path *path,
 	return n ? n : 1;
 }
 
-static int count_path(const struct launch_warps *w, const struct warp_path *path, double times,
-                      struct instruction_count *counts)
+static void count_execution(const struct launch_warps *w, const struct warp_path *path, size_t next, uint32_t i, double times,
+                            void *data)
 {
-	const struct kernel_code *code = w->code;
-	size_t next = 0;
-	for (size_t b = 0; b < path->block_count; b++) {
-		if (path->blocks[b] >= code->block_count)
-			return -EINVAL;
-		const struct code_block *block = &code->blocks[path->blocks[b]];
-		for (uint32_t i = block->first; i < block->first + block->count; i++) {
-			counts[i].warps += times;
-			if (code_has_accesses(code->code[i].class))
-				counts[i].transactions += times * path_accesses(w, path, next++, i);
-		}
-	}
-	return 0;
+	struct instruction_count *count = (struct instruction_count *)data + i;
+	count->warps += times;
+	if (code_has_accesses(w->code->code[i].class))
+		count->transactions += times * path_accesses(w, path, next, i);
 }
 
 int count_path_warps(const struct launch_warps *w, double *path_warps)
@@ -56,12 +46,7 @@ int count_path_warps(const struct launch_warps *w, double *path_warps)
 
 int count_warp_executions(const struct launch_warps *w, double times, struct instruction_count *counts)
 {
-	double *path_warps = calloc(w->path_count + 1, sizeof *path_warps);
-	int rc = path_warps ? count_path_warps(w, path_warps) : -ENOMEM;
-	for (uint32_t n = 0; n < w->path_count && !rc; n++)
-		rc = count_path(w, &w->paths[n], times * path_warps[n], counts);
-	free(path_warps);
-	return rc;
+	return each_execution(w, times, count_execution, counts);
 }
 
 /* ---- cycles ---- */
