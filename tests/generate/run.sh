@@ -1,16 +1,17 @@
 #!/usr/bin/env bash
 # Random OpenCL programs: the same buffers plain, with the library and from an instrumented C translation, which also
 # says how often each block ran.
-#   tests/generate/run.sh BUILD_DIR KERNELS [SEED [traced]]
-# Programs are numbered from SEED (1), ten kernels in each. Ends with "N passed, N failed, N skipped" over
-# the kernels; with the word traced, the library traces every work-item. Skipped are those that the driver alone computes wrongly, which without its optimiser it does not.
+#   tests/generate/run.sh BUILD_DIR KERNELS [SEED [traced [PER_PROGRAM]]]
+# Programs are numbered from SEED (1), with PER_PROGRAM (10) kernels in each. Ends with "N passed, N failed, N skipped" over
+# the kernels; with the word traced, the library traces every work-item, and the driver compiles for minutes if a program has
+# many kernels. Skipped are those that the driver alone computes wrongly, which without its optimiser it does not.
 set -u
 build=$(cd "$1" && pwd)
 here=$(cd "$(dirname "$0")" && pwd)
 kernels=$2
 seed=${3:-1}
 [ "${4:-}" = traced ] && export GPUSIM_MEMORY=hierarchy GPUSIM_TRACE=all GPUSIM_TRACE_ITEMS=1000000 GPUSIM_MODEL=optimistic
-per_program=10 per_round=20
+per_program=${5:-10} per_round=20
 work=$(mktemp -d "${TMPDIR:-/tmp}/gpusim-generate.XXXXXX")
 trap 'rm -rf "$work"' EXIT
 passed=0 failed=0 skipped=0
