@@ -20,7 +20,7 @@ declare -A running=() # steps by process
 set -m # a step is a process group: an interrupt ends all of it
 
 # Each step by its name, below. The longest come first, so that no processor waits long for another at the end.
-[ $# -gt 0 ] || set -- unit tuner random traced guests behaviour golden traces reports real profiles explain cache correlate ptx fuzz
+[ $# -gt 0 ] || set -- guests random behaviour real golden traced unit traces profiles reports explain tuner cache fuzz ptx correlate
 
 unit() {
 	"$build/unit-tests" >unit.out 2>unit.err
