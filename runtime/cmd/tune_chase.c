@@ -328,43 +328,60 @@ static int l1_line(struct tuner *t)
 	return result;
 }
 
-static int ways_fit(struct tuner *t, cl_mem area, uint32_t count, bool *fit)
+static int ways_fit(struct tuner *t, cl_mem area, size_t apart, uint32_t count, bool *fit)
 {
 	struct tune_sample s;
-	struct tune_chase c = {.area = area, .slot = count * FAR, .stride = FAR, .count = count, .step = 1, .low = 2 * count};
+	struct tune_chase c = {.area = area, .slot = count * apart, .stride = apart, .count = count, .step = 1, .low = 2 * count};
 	c.high = t->quick ? 4 * count : 64 * count;
 	int result = tune_chase_cycles(t, &c, &s);
 	*fit = s.ns < tune_value(t, "l1_latency") + 0.2 * (tune_value(t, "l2_latency") - tune_value(t, "l1_latency"));
 	return result;
 }
 
-/* Sets cannot be told apart: there are as many as in the base, whatever the size. */
-static void keep_sets(struct tuner *t)
+/* The most lines so far apart that fit; MOST_WAYS: or more. */
+static int most_ways(struct tuner *t, cl_mem area, size_t apart, uint32_t *ways)
 {
-	double ways = tune_value(t, "l1_bytes") / ((double)t->base.l1_bytes / t->base.l1_ways);
-	if (ways == t->base.l1_ways)
-		tune_keep(t, "l1_ways", "%d lines, %d KB apart, fit: many ways, or sets by a hash of all bits", MOST_WAYS, FAR / 1024);
-	else
-		tune_put(t, "l1_ways", ways, 0, 1, 65536, "%d lines, %d KB apart, fit: as many sets as the base, of this size", MOST_WAYS,
-		         FAR / 1024);
-}
-
-static int l1_ways(struct tuner *t)
-{
-	uint32_t low = 1, high = MOST_WAYS + 1;
-	bool fit = true;
-	cl_mem area = tune_buffer(t, MOST_WAYS * FAR + 4096, NULL);
-	int result = area ? ways_fit(t, area, MOST_WAYS, &fit) : -1;
-	while (!result && !fit && high - low > 1) {
-		bool fits;
-		uint32_t middle = high > MOST_WAYS ? MOST_WAYS / 2 : (low + high) / 2;
-		result = ways_fit(t, area, middle, &fits);
+	uint32_t low = 1, high = MOST_WAYS;
+	bool fits = false;
+	int result = ways_fit(t, area, apart, MOST_WAYS, &fits);
+	*ways = MOST_WAYS;
+	if (result || fits)
+		return result;
+	while (!result && high - low > 1) {
+		uint32_t middle = (low + high) / 2;
+		result = ways_fit(t, area, apart, middle, &fits);
 		*(fits ? &low : &high) = middle;
 	}
-	if (!result && fit)
-		keep_sets(t);
+	*ways = low;
+	return result;
+}
+
+/* Sets cannot be told apart. Where the base's ways do not make the size, there are as many sets as in the base. */
+static void keep_ways(struct tuner *t)
+{
+	double size = tune_value(t, "l1_bytes"), ways = size / ((double)t->base.l1_bytes / t->base.l1_ways);
+	if (fmod(size, (double)(t->base.l1_line_bytes * t->base.l1_ways)) == 0)
+		tune_keep(t, "l1_ways", "as far apart as may be, %d lines fit, or not always as many: sets by a hash of all bits", MOST_WAYS);
+	else
+		tune_put(t, "l1_ways", ways, 0, 1, 65536, "sets by a hash of all bits: as many as the base has, for this size");
+}
+
+/* Lines in one set are so at any multiple of their distance; those that a hash has brought together are not. */
+static int l1_ways(struct tuner *t)
+{
+	enum { DISTANCES = 3 };
+	uint32_t ways[DISTANCES];
+	bool same = true;
+	cl_mem area = tune_buffer(t, (size_t)MOST_WAYS * FAR * DISTANCES + 4096, NULL);
+	int result = area ? 0 : -1;
+	for (size_t i = 0; i < DISTANCES && !result && same; i++) {
+		result = most_ways(t, area, (i + 1) * FAR, &ways[i]);
+		same = ways[i] == ways[0] && ways[i] < MOST_WAYS;
+	}
+	if (!result && same)
+		tune_put(t, "l1_ways", ways[0], 0, 1, MOST_WAYS, "lines %d, %d and %d KB apart that fit", FAR / 1024, 2 * FAR / 1024, 3 * FAR / 1024);
 	else if (!result)
-		tune_put(t, "l1_ways", low, 0, 1, MOST_WAYS, "lines %d KB apart that fit", FAR / 1024);
+		keep_ways(t);
 	tune_free(t, area);
 	return result;
 }
