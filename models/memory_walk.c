@@ -95,11 +95,11 @@ static int load_part(struct walk *w, const struct walker *k, uint64_t address, u
 	if (w->gpu->l1_sector_bytes >= w->gpu->l1_line_bytes)
 		sectors = ask.sectors = (uint32_t)w->sector_mask;
 	if (w->gpu->l1_caches_global) {
-		w->looked_up++;
-		if (l1_load(w->l1[k->sm], address, sectors, 0, &waits, &ask) == L1_HIT) {
-			w->l1_hits++;
+		bool hit = l1_load(w->l1[k->sm], address, sectors, 0, &waits, &ask) == L1_HIT;
+		w->looked_up += (uint64_t)__builtin_popcount(sectors);
+		w->l1_hits += (uint64_t)(__builtin_popcount(sectors) - (hit ? 0 : __builtin_popcount(ask.sectors)));
+		if (hit)
 			return 0;
-		}
 		if (ask.entry != MEMORY_NONE)
 			l1_fill(w->l1[k->sm], ask.entry, nobody, NULL);
 		w->failed |= l1_failed(w->l1[k->sm]);

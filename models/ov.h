@@ -281,7 +281,7 @@ static inline enum ov_state ov_run(struct ov_sm *sm)
 }
 
 /* ov_memory.c: memory behind the load/store unit; what it does is in ov_memory.h */
-struct ov_memory_counts {
+struct ov_memory_counts { /* looked_up, hits: sectors of loads, in L1; a hit is not asked for, because it is there or on its way */
 	uint64_t requests, parts, looked_up, hits, shared, shared_accesses, latency_count;
 	double latency_sum;
 };

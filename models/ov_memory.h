@@ -132,8 +132,7 @@ static bool look_up_load(struct ov_sm *sm, const struct ov_part *p)
 	struct ov_memory *o = sm->memory;
 	struct ov_access *a = &o->accesses[p->access];
 	struct l1_request ask;
-	uint32_t waits;
-	o->counts.looked_up += caches(sm, p);
+	uint32_t waits, sectors = (uint32_t)__builtin_popcount(p->sectors);
 	if (!caches(sm, p)) {
 		send(sm, MEMORY_READ, p->address, p->sectors, bytes_of(p->sectors), 0, p->access | FOR_ACCESS, sm->now + 1);
 		a->waits++;
@@ -141,15 +140,14 @@ static bool look_up_load(struct ov_sm *sm, const struct ov_part *p)
 		return true;
 	}
 	enum l1_result result = l1_load(o->l1, p->address, p->sectors, p->access, &waits, &ask);
-	if (result == L1_FULL) {
-		o->counts.looked_up--;
+	if (result == L1_FULL)
 		return false;
-	}
+	o->counts.looked_up += sectors;
+	o->counts.hits += sectors - (result == L1_HIT ? 0 : (uint32_t)__builtin_popcount(ask.sectors));
 	if (result == L1_HIT) {
 		uint32_t front = sm->m->front[1] ? sm->m->front[1] - 1 : 0;
 		uint64_t done = sm->now + memory_hit_cycles(gpu_of(sm), front);
 		a->last = done > a->last ? done : a->last;
-		o->counts.hits++;
 		return true;
 	}
 	a->waits += waits;

@@ -42,7 +42,7 @@ struct memory_range {
 struct memory_statistics {
 	double requests;     /* global and local memory instructions executed by warps */
 	double transactions; /* parts of these: lines or sectors */
-	double l1_hit;       /* rate of parts of loads, of those that look L1 up */
+	double l1_hit;       /* share of sectors that loads look up in L1 and find there, or on their way */
 	double l2_hit;       /* rate of sectors asked for at L2 */
 	double dram_read_bytes, dram_written_bytes;
 	double dram_share;   /* bytes moved / what the memory could have moved meanwhile */

@@ -290,21 +290,12 @@ static void slices_read_what_they_can(void)
 
 enum { PARTS = 64 };
 
-/* One warp: an access and a user of its value, again and again; number n goes to addresses[n]. Loads are of a line, atomics of one
- * lane. */
-static void run_accesses(struct scene *s, const char *gpu, const char *overrides, enum code_class class, const uint64_t *addresses,
-                         uint32_t count, const struct memory_range *warm, size_t ranges)
+/* One warp, whose code is built and has so many accesses, of the given parts. */
+static void run_parts(struct scene *s, const struct memory_part *parts, uint32_t count, const struct memory_range *warm, size_t ranges)
 {
-	const struct memory_part line = {.sectors = 15, .bytes = 128}, lane = {.sectors = 1, .bytes = 4, .lanes = 1};
-	struct memory_part parts[PARTS];
 	uint32_t first[PARTS + 1], zero = 0;
 	uint16_t accesses[PARTS];
-	scene_start(s, gpu, overrides);
 	for (uint32_t i = 0; i < count; i++) {
-		build_memory(&s->code, class, SPACE_global, "2 <- 1");
-		build(&s->code, CODE_move, "1 <- 2");
-		parts[i] = class == CODE_atomic ? lane : line;
-		parts[i].address = addresses[i];
 		first[i] = i;
 		accesses[i] = 1;
 	}
@@ -317,6 +308,22 @@ static void run_accesses(struct scene *s, const char *gpu, const char *overrides
 	s->options.hierarchy = true;
 	s->issue_count = 0;
 	CU_ASSERT_EQUAL_FATAL(model_occupancy_vector(&s->gpu, &launch, 1, &s->options, &s->timing), 0);
+}
+
+/* An access and a user of its value, again and again; number n goes to addresses[n]. Loads are of a line, atomics of one lane. */
+static void run_accesses(struct scene *s, const char *gpu, const char *overrides, enum code_class class, const uint64_t *addresses,
+                         uint32_t count, const struct memory_range *warm, size_t ranges)
+{
+	const struct memory_part line = {.sectors = 15, .bytes = 128}, lane = {.sectors = 1, .bytes = 4, .lanes = 1};
+	struct memory_part parts[PARTS];
+	scene_start(s, gpu, overrides);
+	for (uint32_t i = 0; i < count; i++) {
+		build_memory(&s->code, class, SPACE_global, "2 <- 1");
+		build(&s->code, CODE_move, "1 <- 2");
+		parts[i] = class == CODE_atomic ? lane : line;
+		parts[i].address = addresses[i];
+	}
+	run_parts(s, parts, count, warm, ranges);
 }
 
 static void run_loads(struct scene *s, const char *gpu, const char *overrides, const uint64_t *addresses, uint32_t count,
@@ -367,6 +374,25 @@ static void atomics_take_their_latency(void)
 			CU_ASSERT_DOUBLE_EQUAL(distance(&s, n), latency, 1);
 		CU_ASSERT_DOUBLE_EQUAL(s.timing.memory.atomics, 3, 0);
 	}
+}
+
+/*
+ * Three loads before the first is answered: two sectors of a line; one of these and another; all four. L2 is asked for 2, 1 and 1 of
+ * 2 + 2 + 4 sectors, so that a half hit. An H200's counters say the same: sectors on their way are hits.
+ */
+static void sectors_on_their_way_are_hits(void)
+{
+	static struct scene s;
+	const struct memory_part parts[] = {{.address = 1 << 20, .sectors = 3, .bytes = 64},
+	                                    {.address = 1 << 20, .sectors = 6, .bytes = 64},
+	                                    {.address = 1 << 20, .sectors = 15, .bytes = 128}};
+	scene_start(&s, "v100", "icache_line_instructions=0");
+	build_memory(&s.code, CODE_load, SPACE_global, "2 <- 1");
+	build_memory(&s.code, CODE_load, SPACE_global, "3 <- 1");
+	build_memory(&s.code, CODE_load, SPACE_global, "4 <- 1");
+	run_parts(&s, parts, 3, NULL, 0);
+	CU_ASSERT_DOUBLE_EQUAL(s.timing.memory.requests, 3, 0);
+	CU_ASSERT_DOUBLE_EQUAL(s.timing.memory.l1_hit, 0.5, 1e-9);
 }
 
 static void a_larger_l2_is_not_slower(void)
@@ -567,6 +593,7 @@ void add_memory_tests(void)
 	CU_ADD_TEST(s, l2_in_the_midst_of_a_launch);
 	CU_ADD_TEST(s, latencies_are_those_of_the_description);
 	CU_ADD_TEST(s, atomics_take_their_latency);
+	CU_ADD_TEST(s, sectors_on_their_way_are_hits);
 	CU_ADD_TEST(s, a_larger_l2_is_not_slower);
 	CU_ADD_TEST(s, without_requests_memory_is_perfect);
 	CU_ADD_TEST(s, footprints_follow_the_groups);
