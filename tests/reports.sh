@@ -46,7 +46,29 @@ colours_on_a_terminal_only() {
 
 json_is_valid() { python3 "$root/tests/reports/schema.py" "$root/docs/report.schema.json" run.json; }
 
-trace_is_valid() { python3 "$root/tests/reports/trace.py" run.trace.json; }
+# keeps_rules PROGRAM...: of many queues, in order and not, with waits, user events and threads; and in boxes.
+keeps_rules() {
+	GPUSIM_REPORT=trace GPUSIM_OUTPUT=rules GPUSIM_GPU=gtx480,h200 preloaded "$@" >/dev/null 2>err &&
+		python3 "$root/tests/reports/trace.py" rules.trace.json
+}
+
+trace_is_valid() {
+	python3 "$root/tests/reports/trace.py" run.trace.json && keeps_rules "$build/tests/guest/queues" &&
+		keeps_rules "$build/tests/guest/transfers" && GPUSIM_MEMORY=hierarchy keeps_rules "$build/tests/guest/boxes"
+}
+
+# A file with one event later, a name missing or an arrow without an end must not pass.
+trace_rules_can_fail() {
+	local change
+	for change in '[x for x in e if x["ph"] != "f"]' '[x for x in e if x["name"] != "process_name"]' \
+		'[dict(x, dur=x["dur"] + 1e6) if x["ph"] == "X" else x for x in e]' '[dict(x, id=1) if "id" in x else x for x in e]'; do
+		python3 -c 'import json, sys
+t = json.load(open("run.trace.json"))
+e = t["traceEvents"]
+t["traceEvents"] = eval(sys.argv[1])
+json.dump(t, open("broken.trace.json", "w"))' "$change" && ! python3 "$root/tests/reports/trace.py" broken.trace.json >/dev/null || return 1
+	done
+}
 
 # matmul: 65,536 work-items go 16 times around the outer loop, whose body is line 13.
 lines_tell_what_ran() {
@@ -135,6 +157,7 @@ check "the quiet text is a line per GPU" text_is_short_when_quiet
 check "colours on a terminal only" colours_on_a_terminal_only
 check "the json is as its schema says" json_is_valid
 check "the trace keeps the format's rules" trace_is_valid
+check "a trace that breaks them is found" trace_rules_can_fail
 check "lines tell what ran" lines_tell_what_ran
 check "the timeline keeps the queue's order" timeline_keeps_the_order
 check "diff says what and why" diff_says_why

@@ -83,7 +83,9 @@ static void add_lanes(struct gs_buf *b, size_t target)
 void report_trace(void)
 {
 	struct gs_buf b = {0};
-	gs_buf_puts(&b, "{\"displayTimeUnit\":\"ns\",\"otherData\":{\"schema\":\"gpusim.trace/1\"},\"traceEvents\":[\n");
+	/* highres-ticks: without it chrome://tracing warns that times are coarse. */
+	gs_buf_puts(&b, "{\"displayTimeUnit\":\"ns\",\"metadata\":{\"highres-ticks\":true},\"otherData\":{\"schema\":\"gpusim.trace/1\"},"
+	                "\"traceEvents\":[\n");
 	pthread_mutex_lock(&timeline.lock);
 	for (size_t t = 0; t < timeline.schedule.target_count; t++) {
 		add_lanes(&b, t);

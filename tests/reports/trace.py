@@ -2,8 +2,6 @@
 import json
 import sys
 
-trace = json.load(open(sys.argv[1]))
-events = trace["traceEvents"]
 broken = []
 
 
@@ -19,11 +17,20 @@ def nanoseconds(us):
     return ns
 
 
+def no_constant(word):
+    raise ValueError(word + " is no JSON")
+
+
+trace = json.load(open(sys.argv[1], encoding="utf-8"), parse_constant=no_constant)
+events = trace["traceEvents"]
 lanes, names, flows = {}, set(), {}
+demand(trace["displayTimeUnit"] == "ns" and trace["metadata"]["highres-ticks"] is True, "nanoseconds, as viewers are told")
 for e in events:
     demand(e["ph"] in "XMsf" and isinstance(e["pid"], int) and isinstance(e["tid"], int) and isinstance(e["name"], str), "members", e)
     if e["ph"] == "M":
-        names.add((e["pid"], e["tid"] if e["name"] == "thread_name" else None))
+        named = (e["pid"], e["tid"] if e["name"] == "thread_name" else None)
+        demand(e["name"] in ("process_name", "thread_name") and e["args"]["name"] and named not in names, "one name", e)
+        names.add(named)
         continue
     demand(e["ts"] >= 0 and "cat" in e, "a time and a category", e)
     if e["ph"] == "X":
@@ -39,6 +46,7 @@ for lane, spans in lanes.items():
         demand(b[0] >= a[1], "no overlap in a lane", lane, a, b)
 for i, pair in flows.items():
     demand([e["ph"] for e in pair] == ["s", "f"] and pair[0]["ts"] <= pair[1]["ts"], "an arrow goes forward", i, pair)
+    demand(len({(e["cat"], e["name"], e["pid"]) for e in pair}) == 1 and pair[-1].get("bp") == "e", "an arrow within a process", i, pair)
     for e in pair:
         spans = lanes.get((e["pid"], e["tid"]), [])
         at = nanoseconds(e["ts"])
