@@ -69,6 +69,7 @@ struct occupancy {
 	uint32_t warps_per_block, blocks_per_sm;
 	double fraction; /* resident warps / max_warps_per_sm when the SM is full */
 	enum occupancy_limit limit;
+	uint32_t allowed[OCCUPANCY_GRID]; /* groups that each limit would, alone; UINT32_MAX where it is none */
 };
 
 enum { ESTIMATE_MAX_FLAGS = 8, ESTIMATE_MAX_LINES = 8 };

@@ -35,6 +35,7 @@ static uint64_t warps_by_registers(const struct gpu *gpu, uint32_t registers)
 
 static void limit_blocks(struct occupancy *o, uint64_t blocks, enum occupancy_limit limit)
 {
+	o->allowed[limit] = (uint32_t)blocks;
 	if (blocks < o->blocks_per_sm) {
 		o->blocks_per_sm = (uint32_t)blocks;
 		o->limit = limit;
@@ -45,7 +46,8 @@ struct occupancy gpu_occupancy(const struct gpu *gpu, uint64_t threads, uint32_t
 {
 	uint64_t warps = divide_up(threads, gpu->warp_size);
 	struct occupancy none = {.warps_per_block = warps < UINT32_MAX ? (uint32_t)warps : UINT32_MAX,
-	                         .limit = OCCUPANCY_NONE};
+	                         .limit = OCCUPANCY_NONE,
+	                         .allowed = {UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX}};
 	if (threads == 0 || threads > gpu->max_threads_per_block || shared_bytes > gpu->max_shared_bytes_per_block)
 		return none;
 
@@ -59,7 +61,7 @@ struct occupancy gpu_occupancy(const struct gpu *gpu, uint64_t threads, uint32_t
 	if (shared)
 		limit_blocks(&o, gpu->shared_bytes_per_sm / shared, OCCUPANCY_SHARED);
 	if (o.blocks_per_sm == 0)
-		return none;
+		o.limit = OCCUPANCY_NONE;
 	o.fraction = (double)o.blocks_per_sm * (double)warps / gpu->max_warps_per_sm;
 	return o;
 }

@@ -327,6 +327,24 @@ static void test_occupancy(void)
 	check_occupancy(&g, 512, 200, 0, 1, 16, OCCUPANCY_REGISTERS);
 }
 
+/* 8 warps a block: 48 / 8 = 6; 896 registers a warp (above), 36 warps, 36 / 8 = 4; 49152 / 10000 = 4 and 49152 / 20000 = 2. */
+static void test_occupancy_limits(void)
+{
+	struct gpu g = shipped("gtx480");
+	struct occupancy o = gpu_occupancy(&g, 256, 25, 20000);
+	CU_ASSERT_EQUAL(o.limit, OCCUPANCY_SHARED);
+	CU_ASSERT_EQUAL(o.allowed[OCCUPANCY_WARPS], 6);
+	CU_ASSERT_EQUAL(o.allowed[OCCUPANCY_BLOCKS], 8);
+	CU_ASSERT_EQUAL(o.allowed[OCCUPANCY_REGISTERS], 4);
+	CU_ASSERT_EQUAL(o.allowed[OCCUPANCY_SHARED], 2);
+	o = gpu_occupancy(&g, 256, 0, 0); /* neither is known to be used */
+	CU_ASSERT_EQUAL(o.allowed[OCCUPANCY_REGISTERS], UINT32_MAX);
+	CU_ASSERT_EQUAL(o.allowed[OCCUPANCY_SHARED], UINT32_MAX);
+	o = gpu_occupancy(&g, 1024, 63, 0); /* 16 warps of 32 */
+	CU_ASSERT_EQUAL(o.allowed[OCCUPANCY_REGISTERS], 0);
+	CU_ASSERT_EQUAL(o.allowed[OCCUPANCY_WARPS], 1);
+}
+
 /* An H200 gives a thread 16 at least: 512 a warp, of 65536: 128 warps, which is not what limits; a GTX 480 what it needs. */
 static void test_registers_of_a_thread(void)
 {
@@ -382,6 +400,7 @@ void add_gpu_tests(void)
 	CU_add_test(s, "values are formatted as a description has them", test_format);
 	CU_add_test(s, "a decimal comma in the locale changes nothing", test_locale);
 	CU_add_test(s, "occupancy is limited by warps, blocks, registers or shared memory", test_occupancy);
+	CU_add_test(s, "each limit of occupancy is told", test_occupancy_limits);
 	CU_add_test(s, "a warp's registers are in one partition", test_occupancy_of_partitions);
 	CU_add_test(s, "a thread has the registers that its GPU gives at least", test_registers_of_a_thread);
 	CU_add_test(s, "reserved shared memory counts", test_occupancy_with_reserved_shared_memory);

@@ -152,6 +152,15 @@ static void add_texts(struct gs_buf *b, const char *key, const char *text)
 	json_end(b, "],");
 }
 
+/* How many groups each limit of an SM would allow alone; null where it is none. */
+static void add_limits(struct gs_buf *b, const struct occupancy *o)
+{
+	gs_buf_puts(b, "\"blocks_allowed\":{");
+	for (enum occupancy_limit i = 0; i < OCCUPANCY_GRID; i++)
+		json_add_number_or_null(b, occupancy_limit_name(i), o->allowed[i] == UINT32_MAX ? NAN : o->allowed[i]);
+	json_end(b, "},");
+}
+
 /* The launch that takes longest, as an example of all. */
 static void add_longest(struct gs_buf *b, const struct target_stats *s)
 {
@@ -164,6 +173,7 @@ static void add_longest(struct gs_buf *b, const struct target_stats *s)
 	json_add_string(b, "occupancy_limit", occupancy_limit_name(e->occupancy.limit));
 	json_add_count(b, "blocks_per_sm", e->occupancy.blocks_per_sm);
 	json_add_count(b, "warps_per_block", e->occupancy.warps_per_block);
+	add_limits(b, &e->occupancy);
 	json_add_count(b, "iterations", e->iterations);
 	json_add_number(b, "simulated_fraction", e->simulated_fraction);
 	json_memory(b, e);

@@ -28,6 +28,7 @@
         demand(document.getElementById('kernel-title').textContent === up[0], 'opens the kernel');
         demand(document.querySelector('.stack:not(.small) i'), 'has a stacked bar');
         demand(document.querySelector('#occupancy-title') && document.querySelector('svg .curve'), 'has an occupancy curve');
+        demand(document.getElementById('occupancy-title').closest('section').querySelectorAll('tbody tr').length === 4, 'has the limits of occupancy');
         demand(document.getElementById('memory-title'), 'has a memory panel');
         demand([...document.querySelectorAll('.source td[style*="--heat"]')].length > 0, 'has heat in its source');
         demand(document.querySelectorAll('[id]').length === new Set([...document.querySelectorAll('[id]')].map(n => n.id)).size, 'has every id once');

@@ -65,10 +65,16 @@ function roofline(name) {
       g.append(svg('text', {x: right ? x - r - 4 : x + r + 4, y: y + 4, 'text-anchor': right ? 'end' : 'start'}, p.k.name.length > 24 ? p.k.name.slice(0, 22) + '\u2026' : p.k.name));
     }
   });
-  return {picture: g, points};
+  return {picture: el('div', {class: 'chart'}, g), points};
 }
 
-/* Occupancy over local sizes, in steps, with what limits it. */
+/* A line of text above all of these points, or below them where there is no room. */
+function spaceFor(points, Y) {
+  const highest = Math.min(...points.map(p => Y(p[1]))), lowest = Math.max(...points.map(p => Y(p[1])));
+  return highest - 10 > Y(1) - 4 ? highest - 10 : Math.min(lowest + 20, Y(0) - 6);
+}
+
+/* Occupancy over local sizes, with what limits it. */
 function occupancyCurve(e) {
   const points = e.occupancy_by_local_size || [], W = 560, H = 210, left = 44, bottom = 38, top = 14;
   if (!points.length) return null;
@@ -79,9 +85,9 @@ function occupancyCurve(e) {
     svg('text', {x: left - 6, y: Y(f) + 4, 'text-anchor': 'end', class: 'dim-text'}, percent(f)));
   for (let n = 0; n <= most; n += most / 4) g.append(svg('text', {x: X(n), y: H - bottom + 16, 'text-anchor': 'middle', class: 'dim-text'}, Math.round(n)));
   g.append(svg('path', {d: points.map((p, i) => `${i ? 'L' : 'M'}${X(p[0]).toFixed(1)} ${Y(p[1]).toFixed(1)}`).join(' '), class: 'curve'}));
-  points.forEach(p => g.append(svg('rect', {x: X(p[0]) - 4, y: top, width: 8, height: H - top - bottom, fill: 'transparent'}, svg('title', {}, `${p[0]} work-items: ${percent(p[1])}, limited by ${p[2]}`))));
+  points.forEach(p => g.append(svg('rect', {x: X(p[0]) - 4, y: top, width: 8, height: H - top - bottom, fill: 'transparent'}, svg('title', {}, `${p[0]} work-items: ${percent(p[1])}, limited by ${LIMITS[p[2]] || p[2]}`))));
   g.append(svg('line', {x1: X(now), x2: X(now), y1: top, y2: H - bottom, class: 'mark'}), svg('circle', {cx: X(now), cy: Y(here[1]), r: 5, class: 'mark-fill'}),
-    svg('text', {x: X(now) + (now > most * 0.75 ? -8 : 8), y: here[1] > 0.5 ? H - bottom - 8 : Y(here[1]) - 8, /* where the curve is not */ 'text-anchor': now > most * 0.75 ? 'end' : 'start'}, `${now}: ${percent(here[1])}`),
+    svg('text', {x: X(now) + (now > most * 0.75 ? -8 : 8), y: spaceFor(points.filter(p => Math.abs(p[0] - now) < most / 5), Y), 'text-anchor': now > most * 0.75 ? 'end' : 'start'}, `${now}: ${percent(here[1])}`),
     svg('text', {x: (W + left) / 2, y: H - 4, 'text-anchor': 'middle', class: 'dim-text'}, 'work-items per work-group'));
   return g;
 }

@@ -6,6 +6,7 @@ const FLAGS = {
   lanes_disagree: 'counters of single work-items do not make a path', does_not_fit: 'a work-group does not fit the GPU and is taken to run alone', counters_full: 'a counter reached its limit',
   groups_share_counters: 'work-groups share counters and may lose counts', items_not_counted: 'only some work-items were counted; they stand for all',
 };
+const LIMITS = {warps: 'places for warps', blocks: 'places for work-groups', registers: 'registers', shared: 'local memory', grid: 'the launch, which has too few work-groups', none: 'its own size: it does not fit'};
 const kernelLink = k => el('a', {href: '#/kernel/' + encodeURIComponent(k.name), title: visible(k.name)}, visible(k.name));
 const meter = share => el('span', {class: 'meter', 'aria-hidden': 'true'}, el('i', {style: `width:${Math.round(100 * share)}%`}));
 const totalOf = target => sum(data.kernels, k => (estimateOf(k, target) || {}).total_ns);
@@ -32,7 +33,7 @@ function summaryCards() {
     data.kernels.forEach(k => { const e = estimateOf(k, s.target); if (e) for (const [kind, n] of Object.entries(e.cycles_by || {})) by[kind] = (by[kind] || 0) + n; });
     return el('section', {class: 'card', 'aria-label': t.title}, el('div', {class: 'dim'}, el('strong', {}, t.name), ' \u00b7 ' + t.title), el('div', {class: 'big'}, time(s.kernels_ns)),
       el('p', {class: 'dim', style: 'margin:.1rem 0 .5rem'}, `kernels, ${count(s.launches)} launches` + (targets.length > 1 ? s.kernels_ns === best ? ' \u00b7 fastest' : ` \u00b7 ${(s.kernels_ns / best).toFixed(2)}\u00d7 the fastest` : '') + ` \u00b7 copies ${time(s.transfers_ns)}`),
-      stack(by, true), el('p', {class: 'dim', style: 'margin:.45rem 0 0;font-size:.85rem'}, shares(by).slice(0, 3).map(p => `${kindName(p.kind)} ${percent(p.share)}`).join(' \u00b7 ')));
+      stack(by, true), el('p', {class: 'dim', style: 'margin:.45rem 0 0;font-size:.85rem'}, shares(by).filter(p => p.share >= 0.005).slice(0, 3).map(p => `${kindName(p.kind)} ${percent(p.share)}`).join(' \u00b7 ')));
   }));
 }
 
@@ -140,14 +141,26 @@ function memoryPanel(e) {
   return panel;
 }
 
+/* What each limit of an SM would allow alone, and which of them it is. */
+function occupancyLimits(e) {
+  const names = {warps: ['Warps', 'an SM has places for'], blocks: ['Work-groups', 'an SM has places for'], registers: ['Registers', 'its register file holds'], shared: ['Local memory', 'its shared memory holds']};
+  const o = e.longest, most = targetOf(e.target).max_warps_per_sm;
+  if (!o.blocks_allowed) return null;
+  return plain('Limits of occupancy', ['limit', 'work-groups', 'warps', ''], Object.entries(names).map(([key, [name, help]]) => {
+    const n = o.blocks_allowed[key];
+    return [name, n === null ? '\u2013' : count(n), n === null ? '\u2013' : count(Math.min(n * o.warps_per_block, most)),
+      key === o.occupancy_limit ? el('strong', {}, '\u25c0 this limits') : el('span', {class: 'dim'}, n === null ? 'takes none' : help)];
+  }));
+}
+
 function occupancyPanel(e) {
   const o = e.longest;
   if (!o) return null;
   const better = (e.occupancy_by_local_size || []).reduce((a, p) => p[1] > a[1] + 0.01 ? p : a, [0, o.occupancy, '']);
   return el('section', {class: 'card', 'aria-labelledby': 'occupancy-title'}, el('h2', {id: 'occupancy-title'}, 'Occupancy'), el('p', {class: 'lead'},
-    `${percent(o.occupancy)} of the warps that an SM can have: ${o.blocks_per_sm} work-groups of ${sizes(o.local)} work-items, limited by ${o.occupancy_limit}; ` +
+    `${percent(o.occupancy)} of the warps that an SM can have: ${o.blocks_per_sm} work-groups of ${sizes(o.local)} work-items, limited by ${LIMITS[o.occupancy_limit] || o.occupancy_limit}; ` +
     `${e.registers_per_thread === null ? 'registers not known' : e.registers_per_thread + ' registers per work-item'}, ${bytes(e.local_memory_bytes)} local memory per group.` +
-    (better[0] ? ` ${better[0]} work-items would allow ${percent(better[1])}.` : '')), occupancyCurve(e));
+    (better[0] ? ` ${better[0]} work-items would allow ${percent(better[1])}.` : '')), occupancyCurve(e), occupancyLimits(e));
 }
 
 function launchPanel(k) {

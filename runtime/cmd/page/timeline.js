@@ -54,7 +54,7 @@ function timelinePanel(name) {
     announce(`${time(from - begin)} to ${time(to - begin)}`);
   }
   const act = (label, title, zoom, shift) => el('button', {type: 'button', class: 'act', title, 'aria-label': title, onclick: () => move(zoom, shift)}, label);
-  const box = el('div', {tabindex: '0', role: 'group', 'aria-label': 'Timeline; plus and minus zoom, arrows move', onkeydown: event => {
+  const box = el('div', {class: 'chart', tabindex: '0', role: 'group', 'aria-label': 'Timeline; plus and minus zoom, arrows move', onkeydown: event => {
     const moves = {'+': [0.5, 0], '=': [0.5, 0], '-': [2, 0], ArrowLeft: [1, -0.25], ArrowRight: [1, 0.25], Home: [1e9, 0]};
     if (moves[event.key]) { event.preventDefault(); move(...moves[event.key]); }
   }}, g);
