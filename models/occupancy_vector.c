@@ -59,6 +59,8 @@ static void report(const struct ov_work *work, const struct ov_plan *plan, const
 	out->warp_instructions = (uint64_t)(work->instructions + 0.5);
 	out->simulated_fraction = work->instructions > 0 ? (double)o->stepped / work->instructions : 1;
 	out->spread = out->cycles > 0 ? o->spread_cycles / out->cycles : 0;
+	if (plan->sm_count < work->gpu->sm_count) /* their share need not be a whole number of groups for each */
+		out->spread += (double)plan->sm_count / (double)plan->groups;
 	out->bank_conflicts = (double)o->conflicts * scale;
 	out->memory = o->memory;
 	/* What is behind SMs has been told for all of them. */

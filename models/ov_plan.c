@@ -17,14 +17,17 @@ enum {
 	BUDGET = 4000000,       /* warp instructions to simulate, about a second */
 	/* The same with memory behind L1, where SMs do not stand for one another */
 	MEMORY_WHOLE = 1500000, /* of these, instructions and three times the parts of their requests */
-	MEMORY_BUDGET = 1000000, /* about half a second */
+	MEMORY_BUDGET = 1500000, /* about half a second */
 	PART_WEIGHT = 3,
 	LEAST_SMS = 2,          /* so that they meet */
+	SAME_RESIDUE = 4,       /* see fewer_sms */
 	LEAST_EPOCHS = 8,       /* that are left of a launch that is too large for anything else */
 	MOST_GROUPS = 1 << 21,  /* whose work is kept */
 };
 /* Epochs that sampling a region takes: it is entered, two units are measured, and what does not fill the GPU is left. */
 static const double sampled_epochs = 3.5;
+/* With memory behind L1, units differ by what caches hold by chance: what two of them say can be 5% off. */
+static const double memory_share = 0.5;
 /* Units of a large region are measured until they differ by less than 1%, while that takes no more than so much of it; of
  * uniform groups only one SM is simulated. */
 static const double fine_difference = 0.01, fine_share = 1.0 / 16, fine_epochs = 8, uniform_epochs = 64;
@@ -158,13 +161,20 @@ static int find_regions(const struct ov_work *work, struct ov_plan *plan)
 	return rc;
 }
 
+/* Epochs of a region that are simulated. */
+static double epochs_of(const struct ov_work *work, const struct ov_plan *plan, double epochs)
+{
+	return work->hierarchy ? sampled_epochs + fmin(plan->limits.fine_share * epochs, plan->limits.fine_epochs) : sampled_epochs;
+}
+
 /* What simulating the plan costs, sampled. */
 static double plan_cost(const struct ov_work *work, const struct ov_plan *plan)
 {
 	double saved = 0, all = plan->work ? plan->work[plan->groups] : plan->group_work * (double)plan->groups;
 	for (size_t i = 0; i < plan->region_count; i++) {
 		const struct region *r = &plan->regions[i];
-		double groups = (double)(r->end - r->first), left = groups - sampled_epochs * (double)plan->whole;
+		double groups = (double)(r->end - r->first), whole = (double)plan->whole;
+		double left = groups - epochs_of(work, plan, groups / whole) * whole;
 		double instructions = plan->work ? plan->work[r->end] - plan->work[r->first] : all;
 		if (left > 0)
 			saved += instructions * left / groups;
@@ -189,6 +199,16 @@ static uint64_t part_of(uint64_t groups, double share)
 	return part < 1 ? 1 : part < (double)groups ? (uint64_t)part : groups;
 }
 
+/* Groups that an SM has at a time are about as many ids apart as there are SMs. How they share the sets of its cache depends on that
+ * number modulo a power of two: so fewer SMs leave the same remainder as all do. The nearest such number. */
+static uint32_t fewer_sms(uint32_t all, double wanted, uint32_t least)
+{
+	uint32_t few = all;
+	while (few >= least + SAME_RESIDUE && few - SAME_RESIDUE / 2 > wanted)
+		few -= SAME_RESIDUE;
+	return few;
+}
+
 int ov_plan_make(const struct ov_work *work, uint32_t residency, struct ov_plan *plan)
 {
 	const struct launch_warps *w = work->warps;
@@ -197,14 +217,14 @@ int ov_plan_make(const struct ov_work *work, uint32_t residency, struct ov_plan 
 	*plan = (struct ov_plan){.groups = w->groups, .all = w->groups, .sm_count = sms, .kinds = work->kinds,
 	                         .together = work->hierarchy, .limits = REGION_LIMITS_OF_PAPER};
 	plan->limits.fine = fine_difference;
-	plan->limits.fine_share = work->uniform ? 0.5 : fine_share;
+	plan->limits.fine_share = work->uniform ? 0.5 : work->hierarchy ? memory_share : fine_share;
 	plan->limits.fine_epochs = work->uniform ? uniform_epochs : fine_epochs;
 	if (cost_of(work, work->instructions) <= (work->exact ? exact_limit : work->hierarchy ? MEMORY_WHOLE : ALWAYS_WHOLE))
 		return 0;
 	int rc = look_at(work, residency, plan, &cost);
 	if (!rc && cost > budget && !work->uniform) {
-		double few = fmax(floor(sms * budget / cost), least);
-		plan->sm_count = few < sms ? (uint32_t)few : sms;
+		plan->sm_count = work->hierarchy ? fewer_sms(sms, sms * budget / cost, least)
+		                                 : (uint32_t)fmax(floor(sms * budget / cost), least);
 		plan->groups = part_of(w->groups, (double)plan->sm_count / sms);
 		rc = look_at(work, residency, plan, &cost);
 	}

@@ -61,7 +61,7 @@ void sampler_skip(struct region_sampler *s, uint64_t groups, double instructions
 	s->skipped_groups += groups;
 	s->skipped_instructions += instructions;
 	s->skipped_cycles += instructions / s->rate;
-	s->spread_cycles += instructions / s->rate * s->difference;
+	s->spread_cycles += instructions / s->rate * s->spread;
 }
 
 void sampler_dispatch(struct region_sampler *s, uint64_t group, double cycle, double instructions)
@@ -109,6 +109,20 @@ static double rate_since(const struct region_sampler *s, uint32_t unit, double c
 	return cycles > 0 ? (instructions - s->begins[unit].instructions) / cycles : 0;
 }
 
+/* The units from first_unit on, of which the last one ends now. */
+static double spread_of(const struct region_sampler *s, double cycle, double instructions)
+{
+	double spread = fmax(s->difference, s->limits.fine); /* nearer than that nobody looked */
+	for (uint32_t i = first_unit(s); i <= s->units; i++) {
+		bool last = i == s->units;
+		double cycles = (last ? cycle : s->begins[i + 1].cycle) - s->begins[i].cycle;
+		double executed = (last ? instructions : s->begins[i + 1].instructions) - s->begins[i].instructions;
+		if (cycles > 0)
+			spread = fmax(spread, fabs(executed / cycles / s->rate - 1));
+	}
+	return spread;
+}
+
 static void end_unit(struct region_sampler *s, double cycle, double instructions)
 {
 	double rate = rate_since(s, s->units, cycle, instructions);
@@ -117,6 +131,7 @@ static void end_unit(struct region_sampler *s, double cycle, double instructions
 	if (rate > 0 && is_warm(s)) {
 		s->forward = true;
 		s->rate = rate_since(s, first_unit(s), cycle, instructions);
+		s->spread = spread_of(s, cycle, instructions);
 	}
 	s->last_rate = rate;
 	s->units += s->units + 1 < REGION_UNITS;

@@ -62,8 +62,9 @@ struct region_sampler {
 	uint32_t units;         /* measured in this region; beyond the room the last one's place is used again */
 	double last_rate;        /* instructions per cycle of the unit before; 0: none in this region */
 	double rate, difference; /* of the region, once forward, and of its last two units, relative */
+	double spread;           /* of its rate: what any unit that it comes from differs by, or the last two do, and at least `fine` */
 	double skipped_instructions, skipped_cycles;
-	double spread_cycles;    /* by which skipped_cycles may be wrong: those of each region times the difference of its units */
+	double spread_cycles;    /* by which skipped_cycles may be wrong: those of each region times its spread */
 	uint64_t skipped_groups;
 };
 

@@ -191,7 +191,9 @@ static double extrapolation_error(uint64_t groups, uint32_t lengths, double *fra
 	for (int k = 0; k < CYCLE_KIND_COUNT; k++)
 		sum += s.timing.by[k];
 	CU_ASSERT_DOUBLE_EQUAL(sum, s.timing.cycles, 1e-6 * sum);
-	return fabs(s.timing.cycles - exact) / exact;
+	double error = fabs(s.timing.cycles - exact) / exact;
+	CU_ASSERT_TRUE(error <= s.timing.spread);
+	return error;
 }
 
 static void test_extrapolation(void)

@@ -198,6 +198,28 @@ static void test_sampler_waits_for_equal_rates(void)
 	CU_ASSERT_EQUAL(s.skipped_groups, 0);
 }
 
+/* One group at a time, of 10 instructions; the first unit is group 1. Eight groups are enough: units are groups 1 to 7, and the rate
+ * is that of groups 4 to 7, 40 / 43.1. The last two differ by 1%, but group 4's rate is 10 / 12: off by 1 - 43.1 / 48. */
+static void test_sampler_tells_how_units_differ(void)
+{
+	static const double cycles[] = {10, 10, 10, 10, 12, 11, 10.1, 10};
+	const struct region r = {0, 0, 50};
+	const struct region_limits limits = {0.2, 0.3, 0.1, 0.01, 1, 8};
+	struct region_sampler s;
+	double cycle = 0;
+	sampler_start(&s, &r, 1, &limits, 1);
+	for (uint64_t g = 0; g < 8; g++) {
+		CU_ASSERT_EQUAL(sampler_skips(&s, g), 0);
+		sampler_dispatch(&s, g, cycle, 10 * (double)g);
+		cycle += cycles[g];
+		sampler_retire(&s, g, cycle, 10 * (double)g + 10);
+	}
+	CU_ASSERT_EQUAL(sampler_skips(&s, 8), 42);
+	sampler_skip(&s, 42, 420);
+	CU_ASSERT_DOUBLE_EQUAL(s.skipped_cycles, 420 * 43.1 / 40, 1e-9);
+	CU_ASSERT_DOUBLE_EQUAL(s.spread_cycles, s.skipped_cycles * (1 - 43.1 / 48), 1e-9);
+}
+
 /* 70 groups of a pattern for 700 of a launch, in windows of 32, 32 and 6: each stands for ten, in its own part. */
 static void test_patterns_in_order(void)
 {
@@ -234,4 +256,5 @@ void add_sampling_tests(void)
 	CU_add_test(suite, "the last wave is as full as it would have been", test_sampler_leaves_the_last_wave);
 	CU_add_test(suite, "a pattern in order stays in its part of the launch", test_patterns_in_order);
 	CU_add_test(suite, "groups are skipped only once rates are equal", test_sampler_waits_for_equal_rates);
+	CU_add_test(suite, "a region's spread is that of its units", test_sampler_tells_how_units_differ);
 }
