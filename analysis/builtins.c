@@ -10,7 +10,7 @@
 #define PREFIX "__gpusim_fn_"
 #define MEASURED "NVIDIA OpenCL, driver 580, on an H200: executed SASS, counted with Nsight Compute"
 
-enum { FIRST_WITHOUT_RANGE_REDUCTION = 70 };
+enum { FIRST_WITHOUT_RANGE_REDUCTION = 70, FIRST_WITH_I2FP = 90 };
 
 struct builtin_cost {
 	const char *name; /* after PREFIX; or a pattern of mangled names, or an opcode */
@@ -65,6 +65,7 @@ static const struct step_letter {
 	{'s', CODE_sfu, SPACE_none, 0},
 	{'r', CODE_sfu, SPACE_none, 0}, /* after a range reduction, where the GPU has one */
 	{'c', CODE_conv, SPACE_none, 0},
+	{'p', CODE_int, SPACE_none, 0}, /* a conversion, up to Ampere */
 	{'l', CODE_logic, SPACE_none, 0},
 	{'m', CODE_move, SPACE_none, 0},
 	{'b', CODE_branch, SPACE_none, 0},
@@ -155,12 +156,13 @@ static const char *read_distance(const char *text, size_t *distance)
 
 size_t builtin_expand(const struct builtin_cost *cost, const char *arch, struct builtin_step *out, size_t room)
 {
-	bool reduces = strtoul(arch + (strncmp(arch, "sm_", 3) ? 0 : 3), NULL, 10) < FIRST_WITHOUT_RANGE_REDUCTION;
+	unsigned long number = strtoul(arch + (strncmp(arch, "sm_", 3) ? 0 : 3), NULL, 10);
+	bool reduces = number < FIRST_WITHOUT_RANGE_REDUCTION;
 	int16_t place[BUILTIN_MAX_STEPS]; /* where the steps of the text are among those written */
 	size_t written = 0, read = 0, distance;
 	for (const char *p = cost->steps; *p && written + 2 <= BUILTIN_MAX_STEPS; read++) {
 		const struct step_letter *letter = find_letter(*p);
-		bool reduced = *p == 'r' && reduces;
+		bool reduced = *p == 'r' && reduces, converts = *p == 'p' && number < FIRST_WITH_I2FP;
 		p = read_distance(p + 1, &distance);
 		int16_t from = distance && distance <= read ? place[read - distance] : -1;
 		if (reduced && written < room)
@@ -168,7 +170,7 @@ size_t builtin_expand(const struct builtin_cost *cost, const char *arch, struct 
 		if (reduced)
 			from = (int16_t)written++;
 		if (written < room)
-			out[written] = (struct builtin_step){letter->class, letter->space, letter->bytes, from};
+			out[written] = (struct builtin_step){converts ? CODE_conv : letter->class, letter->space, letter->bytes, from};
 		place[read] = (int16_t)written++;
 	}
 	return written;

@@ -60,6 +60,22 @@ static void older_gpus_reduce_the_range_first(void)
 	check_step(&steps[10], CODE_fp32, 9);
 }
 
+/* log(x) has one conversion, of the exponent: on integer units from Hopper on. */
+static void newer_gpus_convert_where_they_add(void)
+{
+	static const char *const archs[] = {"sm_80", "sm_90"};
+	for (unsigned n = 0; n < 2; n++) {
+		struct builtin_step steps[BUILTIN_MAX_STEPS];
+		size_t count = expand("__gpusim_fn_log_f32", archs[n], steps), conversions = 0, additions = 0;
+		for (size_t i = 0; i < count; i++) {
+			conversions += steps[i].class == CODE_conv;
+			additions += steps[i].class == CODE_int;
+		}
+		CU_ASSERT_EQUAL(conversions, 1 - n);
+		CU_ASSERT_EQUAL(additions, 2 + n);
+	}
+}
+
 static void only_what_there_is_room_for_is_written(void)
 {
 	struct builtin_step steps[4] = {[2] = {.class = CODE_nop}, [3] = {.class = CODE_nop}};
@@ -401,6 +417,7 @@ void add_builtins_tests(void)
 #define TEST(name) CU_add_test(suite, #name, name)
 	TEST(a_function_is_a_sequence_of_instructions);
 	TEST(older_gpus_reduce_the_range_first);
+	TEST(newer_gpus_convert_where_they_add);
 	TEST(only_what_there_is_room_for_is_written);
 	TEST(all_functions_of_mathematics_are_there);
 	TEST(builtins_are_found_by_mangled_name);
