@@ -3,17 +3,29 @@
  *
  *   Loads of 4 bytes in one block, from the same register and offsets that follow one another, become one of 16 or 8 where
  *   the address is known to be a multiple of that, and nothing between them writes to shared memory or waits at a barrier.
- *   What an address is a multiple of follows from constants that it is multiplied with or shifted by; variables of
- *   shared memory begin at multiples of 16.
- * Source: ptxas 13.0, sm_90, on NVIDIA's PTX of matmul_tiled: 16 loads along a row of a tile are 4 LDS.128.
+ *   What an address is a multiple of follows from constants that it is multiplied with or shifted by, and from the alignment
+ *   that variables of shared memory are declared with.
+ * Source: ptxas 13.0 -c, sm_90, on NVIDIA's PTX of matmul_tiled: 16 loads along a row of a tile that is aligned to 16 are 4
+ * LDS.128, of one that is aligned to 4 they stay 16. Without -c ptxas places variables itself, and joins them in either case;
+ * NVIDIA's OpenCL does not: matmul_tiled-l takes 352 us on an H200, and 283 us with tiles declared to be aligned to 16.
  */
 #include "analysis/machine.h"
+
+#include <string.h>
 
 enum { MOST_DEPTH = 8, MOST_BYTES = 16, WORD = 4 };
 
 static uint64_t low_bit(int64_t value)
 {
 	return value ? (uint64_t)value & -(uint64_t)value : MOST_BYTES;
+}
+
+static uint64_t alignment(const struct ptx_function *f, const char *variable)
+{
+	for (uint32_t v = 0; v < f->variable_count && variable; v++)
+		if (!strcmp(f->variables[v].name, variable))
+			return f->variables[v].align ? f->variables[v].align : 1;
+	return WORD;
 }
 
 /* The largest power of two up to MOST_BYTES that divides a value for certain. */
@@ -24,7 +36,7 @@ static uint64_t multiple(const struct machine_function *f, const struct ptx_oper
 	if (o->kind == PTX_IMMEDIATE)
 		return low_bit(o->value);
 	if (o->kind == PTX_SYMBOL)
-		return MOST_BYTES;
+		return alignment(f->ptx, o->text);
 	const struct ptx_instruction *i = machine_def(f, o);
 	if (!i || depth >= MOST_DEPTH)
 		return 1;

@@ -144,6 +144,8 @@ enum gpu_machine_code { GPU_MACHINE_CODES(GPU_CODE) GPU_MACHINE_CODE_COUNT };
 	X(COUNT, icnt_queue_flits, "flits", 1, 1 << 20, GPU_DEFAULT("256"), "that may wait at a port")                 \
 	X(REAL, icnt_sm_flits, "flits/cycle", 0.01, 1024, GPU_DEFAULT("2"), "each way between an SM and the interconnect") \
 	X(REAL, icnt_slice_flits, "flits/cycle", 0.01, 1024, GPU_DEFAULT("2"), "each way between it and a slice of L2") \
+	X(REAL, icnt_store_flits, "flits/cycle", 0, 1024, GPU_DEFAULT("0"),                                            \
+	  "to a slice, of stores and atomics: a header, and one per sector; 0: as icnt_slice_flits, by their bytes")   \
 	X(BYTES, l2_slice_bytes, "bytes/cycle", 1, 65536, GPU_DEFAULT("64"), "that a slice reads or writes")            \
 	X(BYTES, l2_interleave_bytes, "bytes", 32, 1 << 20, GPU_DEFAULT("256"), "that lie together in a slice")        \
 	X(FLAG, l2_hash, "", 0, 1, GPU_DEFAULT("1"), "addresses are spread over slices by a hash; 0: in turn")         \
@@ -204,6 +206,8 @@ enum gpu_machine_code { GPU_MACHINE_CODES(GPU_CODE) GPU_MACHINE_CODE_COUNT };
 	/* operands and results */                                                                                     \
 	X(COUNT, register_banks, "banks", 1, 1024, GPU_REQUIRED, "register banks of an SM")                            \
 	X(FLAG, banks_by_name, "", 0, 1, GPU_DEFAULT("0"), "the number in a PTX register's name tells its bank")       \
+	X(COUNT, read_window, "cycles", 0, 64, GPU_DEFAULT("0"),                                                       \
+	  "in which an instruction's registers are read, one a cycle from each of its scheduler's banks; 0: not looked at") \
 	X(FLAG, banks_without_conflicts, "", 0, 1, GPU_DEFAULT("0"),                                                   \
 	  "the assembler chooses registers, and operands are reused, so that banks hold nobody up; 0: chance")         \
 	X(COUNT, operand_collectors, "collectors", 0, 1024, GPU_REQUIRED,                                              \
@@ -261,6 +265,11 @@ enum gpu_machine_code { GPU_MACHINE_CODES(GPU_CODE) GPU_MACHINE_CODE_COUNT };
 	GPU_MEMORY(X)                                                                                                  \
 	/* launch and host link */                                                                                     \
 	X(REAL, launch_overhead_ns, "ns", 0, 1e9, GPU_REQUIRED, "from the start of a launch to its first instruction") \
+	X(REAL, group_turnaround, "cycles", 0, 100000, GPU_DEFAULT("0"),                                               \
+	  "from the end of a group to the first instruction of the next one in its place")                            \
+	X(REAL, group_interval, "cycles", 0, 100000, GPU_DEFAULT("0"), "of an SM, from the start of a group to that of the next") \
+	X(REAL, grid_interval, "cycles", 0, 100000, GPU_DEFAULT("0"),                                                  \
+	  "of the GPU, per group of a launch beyond those that fit at once")                                          \
 	X(REAL, link_gbps, "GB/s", 0.001, 1000000, GPU_REQUIRED, "peak bandwidth to the host, one direction")          \
 	X(REAL, link_latency_ns, "ns", 0, 1e9, GPU_REQUIRED, "shortest transfer between host and GPU")
 

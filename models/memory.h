@@ -22,6 +22,7 @@ struct tag_line {
 	uint64_t address;
 	uint32_t valid, pending, dirty; /* sectors; pending: asked for, the line cannot go; dirty alone: to be fetched before it is read */
 	uint32_t older, newer, chain;
+	uint32_t atomics; /* operations, since the line came */
 };
 struct tag_store {
 	struct tag_line *lines;
@@ -152,6 +153,8 @@ int partition_push(struct partition *p, uint32_t slice, const struct memory_requ
 /* Until the time, telling of every request that is answered. */
 typedef void memory_reply_fn(void *ctx, const struct memory_reply *reply);
 int partition_advance(struct partition *p, uint64_t until, memory_reply_fn *tell, void *ctx);
+/* Adds the operations of atomics on the lines that are there to the slice that each is in by another map. */
+void partition_atomics(const struct partition *p, const struct memory_map *map, uint64_t *operations);
 struct partition_counts partition_counts(const struct partition *p);
 
 /* ---- memory_l1.c: the cache of an SM ---- */
@@ -218,6 +221,11 @@ int memory_send(struct memory_system *m, const struct memory_request *request);
 /* All SMs have sent what leaves before `cycle`: tells of all answers that follow, in the order of their times in cycles. */
 int memory_advance(struct memory_system *m, uint64_t cycle, memory_reply_fn *tell, void *ctx);
 /* Of what the simulated SMs did in so many cycles, scaled to all SMs: the fields behind L1. */
+/*
+ * What the busiest slice of the whole GPU needs for the atomics that were done here, in cycles. Where some SMs are simulated,
+ * their share of slices sees a share of the operations on each address; a counter that all groups add to sees all of them.
+ */
+double memory_hottest_atomics(const struct memory_system *m);
 void memory_count(const struct memory_system *m, uint64_t cycles, struct memory_statistics *out);
 /* Cycles that loads and atomics waited in queues before L2 and before DRAM, all together. */
 struct memory_waits {

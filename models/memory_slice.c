@@ -310,8 +310,11 @@ static void serve_slice(struct partition *p, struct slice *s)
 	uint64_t waited = p->now - r->time, local = memory_map_find(&p->config->map, r->address).local;
 	uint64_t busy = p->config->lookup;
 	if (r->kind == MEMORY_ATOMIC) {
-		p->counts.atomics += r->lanes ? r->lanes : 1;
-		busy = p->config->atomic * (r->lanes ? r->lanes : 1);
+		uint32_t operations = r->lanes ? r->lanes : 1, line = tags_find(&s->tags, r->address);
+		p->counts.atomics += operations;
+		if (line != MEMORY_NONE)
+			s->tags.lines[line].atomics += operations;
+		busy = p->config->atomic * operations;
 		busy = busy > p->config->lookup ? busy : p->config->lookup;
 	}
 	r->queued_l2 = waited > r->queued_l2 ? waited : r->queued_l2;
@@ -436,6 +439,19 @@ int partition_advance(struct partition *p, uint64_t until, memory_reply_fn *tell
 		}
 	}
 	return p->error;
+}
+
+void partition_atomics(const struct partition *p, const struct memory_map *map, uint64_t *operations)
+{
+	for (uint32_t s = 0; s < p->config->map.slices; s++) {
+		const struct tag_store *t = &p->slices[s].tags;
+		for (uint64_t i = 0; i < (uint64_t)t->sets * t->ways; i++) {
+			if (!t->lines[i].atomics)
+				continue;
+			struct memory_place at = memory_map_find(map, t->lines[i].address);
+			operations[at.channel * map->slices + at.slice] += t->lines[i].atomics;
+		}
+	}
 }
 
 struct partition_counts partition_counts(const struct partition *p)

@@ -24,7 +24,7 @@ struct memory_system {
 	struct memory_config config;
 	const struct gpu *gpu;
 	uint32_t sms, forward, back, atomic_back; /* cycles of the way; back: of loads and stores */
-	uint64_t flit_ticks_sm, flit_ticks_slice;
+	uint64_t flit_ticks_sm, flit_ticks_slice, flit_ticks_store; /* store: 0: as all others */
 	struct port *from_sm;
 	struct network *requests, *answers;
 	struct partition **partitions;
@@ -114,6 +114,8 @@ static void set_config(struct memory_system *m, double capacity)
 	c->atomic = (uint64_t)(MEMORY_TICKS * gpu->l2_atomic_cycles / speed + 0.5);
 	m->flit_ticks_sm = (uint64_t)(MEMORY_TICKS / gpu->icnt_sm_flits);
 	m->flit_ticks_slice = (uint64_t)(MEMORY_TICKS / gpu->icnt_slice_flits / speed);
+	if (gpu->icnt_store_flits > 0)
+		m->flit_ticks_store = (uint64_t)(MEMORY_TICKS / gpu->icnt_store_flits / speed);
 	c->reply = m->flit_ticks_slice * flits(gpu, MEMORY_SECTOR);
 	set_ways(m);
 }
@@ -275,6 +277,14 @@ static void request_passes(void *ctx, const struct network_packet *packet, uint6
 	m->error = m->error ? m->error : rc;
 }
 
+/* Of a slice's port. */
+static uint32_t slice_ticks(const struct memory_system *m, const struct memory_request *r)
+{
+	if (r->kind != MEMORY_READ && m->flit_ticks_store)
+		return (uint32_t)((1 + (uint32_t)__builtin_popcount(r->sectors)) * m->flit_ticks_store);
+	return (uint32_t)(flits(m->gpu, r->kind == MEMORY_READ ? 0 : r->bytes) * m->flit_ticks_slice);
+}
+
 static void put_request(struct memory_system *m, const struct memory_request *r)
 {
 	uint32_t n;
@@ -283,7 +293,7 @@ static void put_request(struct memory_system *m, const struct memory_request *r)
 	m->passing[n] = *r;
 	struct network_packet packet = {.ready = r->time, .from = r->sm, .to = at.channel * m->config.map.slices + at.slice,
 	                                .payload = n};
-	packet.ticks = (uint32_t)(flits(m->gpu, r->kind == MEMORY_READ ? 0 : r->bytes) * m->flit_ticks_slice);
+	packet.ticks = slice_ticks(m, r);
 	int rc = network_push(m->requests, &packet);
 	m->error = m->error ? m->error : rc;
 }
@@ -379,6 +389,24 @@ int memory_advance(struct memory_system *m, uint64_t cycle, memory_reply_fn *tel
 	for (size_t i = 0; i < m->told_count && !m->error; i++)
 		tell(ctx, &m->told[i]);
 	return m->error;
+}
+
+double memory_hottest_atomics(const struct memory_system *m)
+{
+	const struct gpu *gpu = m->gpu;
+	struct memory_map whole;
+	uint64_t most = 0;
+	uint32_t slices = gpu->l2_slices / gpu->dram_channels ? gpu->l2_slices / gpu->dram_channels : 1;
+	uint64_t *operations = calloc((size_t)gpu->dram_channels * slices, sizeof *operations);
+	if (!operations)
+		return 0;
+	memory_map_init(&whole, gpu->dram_channels, slices, gpu->l2_interleave_bytes, gpu->l2_hash);
+	for (uint32_t c = 0; c < m->config.map.channels; c++)
+		partition_atomics(m->partitions[c], &whole, operations);
+	for (uint32_t s = 0; s < gpu->dram_channels * slices; s++)
+		most = operations[s] > most ? operations[s] : most;
+	free(operations);
+	return (double)most * gpu->l2_atomic_cycles;
 }
 
 void memory_count(const struct memory_system *m, uint64_t cycles, struct memory_statistics *out)

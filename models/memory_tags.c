@@ -130,7 +130,7 @@ void tags_replace(struct tag_store *t, uint32_t set, uint32_t line, uint64_t add
 	leave_bucket(t, line);
 	uint32_t *bucket = &t->buckets[bucket_of(t, address)];
 	l->address = address;
-	l->valid = l->pending = l->dirty = 0;
+	l->valid = l->pending = l->dirty = l->atomics = 0;
 	l->chain = *bucket;
 	*bucket = line;
 	tags_touch(t, set, line);

@@ -56,6 +56,10 @@ static void report(const struct ov_work *work, const struct ov_plan *plan, const
 		extra += (out->cycles + o->skipped_cycles) * (share / done - 1);
 	if (extra > 0)
 		add_cycles(out, extra);
+	if (o->hottest_atomics * scale > out->cycles) {
+		out->by[CYCLES_atomics] += o->hottest_atomics * scale - out->cycles;
+		out->cycles = o->hottest_atomics * scale;
+	}
 	out->warp_instructions = (uint64_t)(work->instructions + 0.5);
 	out->simulated_fraction = work->instructions > 0 ? (double)o->stepped / work->instructions : 1;
 	out->spread = out->cycles > 0 ? o->spread_cycles / out->cycles : 0;

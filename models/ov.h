@@ -14,6 +14,7 @@
 
 #include "models/costs.h"
 #include "models/memory.h"
+#include "models/read_ports.h"
 #include "models/regions.h"
 #include "models/warps.h"
 
@@ -80,6 +81,8 @@ struct ov_machine {
 	uint32_t barrier_cycles; /* from the last warp's issue to the next of those that wait; at most 1: in the same cycle */
 	uint32_t read_cycles; /* from a collector to its operands, where banks are not looked at */
 	bool collects, by_age, resolves_banks;
+	uint32_t read_window;           /* cycles in which an instruction's registers are read; 0: whenever that is */
+	struct read_ports *read_ports; /* by op; NULL without a window */
 	uint32_t front[2]; /* cycles from issue to start, without and with registers to read; ldst: one less */
 	uint32_t pool_kinds[OV_KINDS + 1]; /* whose collectors are in each pool */
 	/* Of bank 0, and of all but for copies. Where banks divide the 64 bits of a mask, masks are repeated as often as they
@@ -128,6 +131,7 @@ struct ov_scheduler {
 	uint32_t *slot_at;
 	uint32_t next_position; /* where a new warp goes, if by age */
 	uint32_t last_slot, last_position; /* that issued last */
+	uint32_t last_op; /* that it issued */
 };
 
 /* An instruction on its way from issue to its unit. */
@@ -170,6 +174,7 @@ struct ov_partition {
 	 * with something in the port, without a free collector, that cannot take what is collected. */
 	uint32_t port_kinds, starved_kinds, choked_kinds, ready_pools;
 	uint64_t open[OV_KINDS]; /* all bits, where the port has room */
+	uint64_t read_until[READ_PORT_BANKS]; /* cycle from which on nothing is read from the bank */
 	/* Collectors that are reading, in the order of their allocation, which is that of the banks' queues. */
 	uint32_t reading_count;
 	struct ov_reading *reading;
@@ -190,7 +195,7 @@ struct ov_bus {
 };
 
 enum ov_event_kind {
-	OV_WRITE, OV_LOADED, OV_SHARED_RESULT, OV_ATOMIC_BACK, OV_BARRIER_OPENS, OV_STORED, OV_READ_DONE, OV_PART_WRITTEN, OV_L1, OV_ANSWER
+	OV_WRITE, OV_LOADED, OV_SHARED_RESULT, OV_ATOMIC_BACK, OV_BARRIER_OPENS, OV_STORED, OV_READ_DONE, OV_PART_WRITTEN, OV_GROUP, OV_L1, OV_ANSWER
 };
 
 struct ov_event {
@@ -213,6 +218,8 @@ struct ov_sm {
 	uint32_t turn; /* the scheduler that goes first */
 	uint32_t uid, last_fetched;
 	uint32_t live_groups, peak_groups, issued;
+	uint32_t coming_groups; /* of the live ones: those that have a place, and have not started */
+	uint64_t group_start;   /* of the last that did, or will */
 	uint32_t line_miss; /* cycles; 0: lines of instructions are always there */
 	bool moved, recheck, no_more, started;
 	bool settled, woken, skipped; /* no stage can do anything until it is woken, or wake_at has come; nor did */
@@ -267,14 +274,16 @@ void ov_sm_free(struct ov_sm *sm);
 
 /* ov_sm.c: an SM's life. It starts having completed cycle 0. */
 bool ov_has_room(const struct ov_sm *sm);
-/* At the end of the cycle sm->now, into the lowest free place. */
-void ov_start_group(struct ov_sm *sm, uint64_t group);
+/* At the end of the cycle sm->now, into the lowest free place; its warps start not before the end of cycle `start`. */
+void ov_start_group(struct ov_sm *sm, uint64_t group, uint64_t start);
 /* What was asked of the memory comes back. */
 void ov_answer(struct ov_sm *sm, uint64_t time, uint32_t id);
 /* From the next cycle on, until the end of a cycle in which it has room and may get a group, or it is done, or it has come
  * to its limit. For any machine; where schedulers' and SMs' warps fit into a word; where there is one partition, too; and where
  * there is nothing behind the load/store unit and no stage does more than the least (ov_stages.h). */
 ov_run_fn ov_run_any, ov_run_word, ov_run_single, ov_run_plain;
+/* A group that has its place starts. */
+void ov_group_comes(struct ov_sm *sm, uint32_t place);
 static inline enum ov_state ov_run(struct ov_sm *sm)
 {
 	return sm->m->run(sm);
@@ -347,6 +356,7 @@ struct ov_outcome {
 	uint64_t stepped;              /* instructions, where an SM stands for others once */
 	uint64_t by[CYCLE_KIND_COUNT]; /* of the SM that ends last */
 	struct memory_statistics memory;
+	double hottest_atomics; /* cycles, see memory.h */
 	double skipped_instructions, skipped_cycles, spread_cycles; /* see struct region_sampler */
 };
 
@@ -367,13 +377,17 @@ struct ov_dispatch {
 	uint64_t next;      /* group */
 	uint64_t *in_place; /* by SM and place: the group that it had last */
 	uint32_t places;    /* of an SM */
+	uint64_t given, fit; /* groups that SMs got; that fit at once */
+	double turnaround, sm_interval, interval; /* cycles; interval: per group beyond those that fit */
 };
 #define OV_NO_GROUP UINT64_MAX
-int ov_dispatch_init(struct ov_dispatch *d, const struct ov_plan *plan, uint32_t places);
+int ov_dispatch_init(struct ov_dispatch *d, const struct ov_plan *plan, const struct ov_machine *m);
 void ov_dispatch_free(struct ov_dispatch *d, struct ov_outcome *out); /* adds what was skipped */
 /* The group that an SM with room gets now, in the order of time; state: where its places are seen; done: instructions of all
  * SMs up to now. */
 uint64_t ov_dispatch_next(struct ov_dispatch *d, uint32_t sm, const struct ov_sm *state, uint64_t time, double done);
+/* When an SM that gets a group now may start it, `given` groups having been given before. */
+uint64_t ov_dispatch_start(const struct ov_dispatch *d, uint64_t given, const struct ov_sm *sm);
 uint64_t ov_group_id(const struct ov_plan *plan, uint64_t n);
 
 /* ov_grid.c: groups on all SMs */

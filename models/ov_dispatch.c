@@ -7,6 +7,7 @@
 #include "models/ov.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -32,10 +33,14 @@ static double work_before(const struct ov_plan *plan, uint64_t n)
 	return plan->work ? plan->work[n] : plan->group_work * (double)n;
 }
 
-int ov_dispatch_init(struct ov_dispatch *d, const struct ov_plan *plan, uint32_t places)
+int ov_dispatch_init(struct ov_dispatch *d, const struct ov_plan *plan, const struct ov_machine *m)
 {
-	size_t all = (size_t)plan->sm_count * places;
-	*d = (struct ov_dispatch){.plan = plan, .places = places, .in_place = malloc(all * sizeof *d->in_place)};
+	size_t all = (size_t)plan->sm_count * m->groups_per_sm;
+	*d = (struct ov_dispatch){.plan = plan, .places = m->groups_per_sm, .in_place = malloc(all * sizeof *d->in_place), .fit = all};
+	d->turnaround = m->gpu->group_turnaround;
+	d->sm_interval = m->gpu->group_interval;
+	/* The SMs that are not simulated get their share of groups, too. */
+	d->interval = m->gpu->grid_interval * (double)m->gpu->sm_count / (double)plan->sm_count;
 	if (!d->in_place)
 		return -ENOMEM;
 	memset(d->in_place, 0xff, all * sizeof *d->in_place); /* OV_NO_GROUP */
@@ -49,6 +54,20 @@ void ov_dispatch_free(struct ov_dispatch *d, struct ov_outcome *out)
 	out->skipped_instructions += d->sampler.skipped_instructions;
 	out->skipped_cycles += d->sampler.skipped_cycles;
 	out->spread_cycles += d->sampler.spread_cycles;
+}
+
+/*
+ * The distributor of groups fills a GPU that is empty as fast as SMs take groups, and is slower than that afterwards: it has
+ * prepared groups while others ran, no more than one per interval, so that short groups wait for it.
+ */
+uint64_t ov_dispatch_start(const struct ov_dispatch *d, uint64_t given, const struct ov_sm *sm)
+{
+	double start = (double)sm->now;
+	if (given >= d->fit)
+		start = fmax(start + d->turnaround, d->interval * (double)(given - d->fit + 1));
+	if (sm->started)
+		start = fmax(start, (double)sm->group_start + d->sm_interval);
+	return (uint64_t)(start + 0.5);
 }
 
 uint64_t ov_dispatch_next(struct ov_dispatch *d, uint32_t sm, const struct ov_sm *state, uint64_t time, double done)
@@ -69,5 +88,6 @@ uint64_t ov_dispatch_next(struct ov_dispatch *d, uint32_t sm, const struct ov_sm
 	if (d->next == plan->groups)
 		return OV_NO_GROUP;
 	sampler_dispatch(&d->sampler, d->next, (double)time, done);
+	d->given++;
 	return *in_place = d->next++;
 }

@@ -190,6 +190,9 @@ static void process(struct ov_sm *sm, const struct ov_event *e)
 	case OV_READ_DONE:
 		ov_read_done(sm, e->op);
 		break;
+	case OV_GROUP:
+		ov_group_comes(sm, e->op);
+		break;
 	case OV_L1:
 		ov_memory_step(sm);
 		break;

@@ -27,6 +27,7 @@ struct grid {
 	uint32_t count;
 	uint32_t *member_of; /* by SM */
 	uint64_t *given;     /* by SM: the group that it gets now, if its member is served */
+	uint64_t given_before; /* groups, before this cycle: SMs that are served in one cycle start alike, and stay one */
 	uint32_t last;       /* SM that got the last one */
 };
 
@@ -57,6 +58,7 @@ static void give_groups(struct grid *g, uint64_t time)
 {
 	uint32_t count = g->plan->sm_count, first = g->last + 1;
 	double done = done_at(g, time);
+	g->given_before = g->queue.given;
 	for (uint32_t i = 0; i < count; i++) {
 		uint32_t n = (first + i) % count;
 		const struct member *member = &g->members[g->member_of[n]];
@@ -102,7 +104,7 @@ static int serve(struct grid *g, uint32_t n)
 	if (group == OV_NO_GROUP)
 		member->sm->no_more = true;
 	else
-		ov_start_group(member->sm, ov_group_id(g->plan, group));
+		ov_start_group(member->sm, ov_group_id(g->plan, group), ov_dispatch_start(&g->queue, g->given_before, member->sm));
 	member->before = ov_progress_of(member->sm);
 	member->waits = member->sm->live_groups && ov_run(member->sm) == OV_WANTS_GROUP;
 	return member->sm->error;
@@ -156,7 +158,7 @@ int ov_simulate(const struct ov_machine *m, const struct ov_plan *plan, struct o
 	                 .given = calloc(sms, sizeof *g.given),
 	                 .last = sms - 1};
 	struct ov_sm *first = ov_sm_new(m);
-	int rc = ov_dispatch_init(&g.queue, plan, m->groups_per_sm);
+	int rc = ov_dispatch_init(&g.queue, plan, m);
 	if (!g.members || !g.member_of || !g.given || !first)
 		rc = -ENOMEM;
 	if (!rc) {

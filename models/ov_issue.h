@@ -234,6 +234,7 @@ static inline __attribute__((always_inline)) bool issue_warp(struct ov_sm *sm, s
 		sm->m->on_issue(sm->m->options->ctx, sm->now, slot, w->pc);
 	sm->uid++;
 	sm->issued++;
+	s->last_op = f->op;
 	step_warp(sm, s, w, slot, op);
 	return true;
 }
@@ -266,6 +267,26 @@ static __attribute__((noinline)) void issue_more(struct ov_sm *sm, struct ov_sch
 			break;
 }
 
+/*
+ * Whether the registers of the instruction can be read within the window: if not, the scheduler waits with it. That is
+ * what NVIDIA's do from Volta on (Huerta et al., "Analyzing Modern NVIDIA GPU cores", 2025), and what docs/models.md has measurements of.
+ */
+static inline bool reads_in_time(struct ov_sm *sm, const struct ov_scheduler *s, uint32_t slot, uint32_t partition)
+{
+	uint32_t pc = sm->warps[slot].pc;
+	const struct read_ports *ports = &sm->m->read_ports[pc];
+	const uint8_t *reads = s->last_slot == slot && s->last_op + 1 == pc ? ports->after : ports->reads;
+	uint64_t *until = sm->partitions[partition].read_until, next[READ_PORT_BANKS];
+	for (uint32_t b = 0; b < READ_PORT_BANKS; b++) {
+		bool idle = until[b] <= sm->now;
+		next[b] = (idle ? sm->now : until[b]) + reads[b];
+		if (!idle && next[b] > sm->now + sm->m->read_window)
+			return false;
+	}
+	memcpy(until, next, sizeof next);
+	return true;
+}
+
 static inline void run_scheduler(struct ov_sm *sm, uint32_t n)
 {
 	struct ov_scheduler *s = &sm->schedulers[n];
@@ -279,6 +300,10 @@ static inline void run_scheduler(struct ov_sm *sm, uint32_t n)
 			ov_flush_buffer(sm, slot, sm->warps[slot].pc);
 			ov_update_warp(sm, slot);
 			sm->moved = true;
+		} else if (!OV_PLAIN && sm->m->read_ports && !reads_in_time(sm, s, slot, partition)) {
+			sm->conflicts++;
+			sm->recheck = true;
+			return;
 		} else if (issue_warp(sm, s, slot, partition)) {
 			s->last_slot = slot;
 			s->last_position = position;

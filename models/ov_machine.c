@@ -129,6 +129,17 @@ static int make_ops(struct ov_machine *m)
 	return 0;
 }
 
+static int make_read_ports(struct ov_machine *m)
+{
+	m->read_window = m->gpu->read_window;
+	if (!m->read_window)
+		return 0;
+	m->read_ports = calloc(m->op_count + 1u, sizeof *m->read_ports);
+	if (!m->read_ports)
+		return -ENOMEM;
+	return read_ports_find(m->launch->code, m->banks < READ_PORT_BANKS ? m->banks : READ_PORT_BANKS, m->read_ports);
+}
+
 static uint32_t share(uint32_t total, uint32_t partitions)
 {
 	return total ? at_least(total / partitions, 1) : 0;
@@ -179,7 +190,7 @@ static void choose_variant(struct ov_machine *m)
 {
 	bool word = m->slot_words == 1 && m->position_words == 1, single = word && m->partitions == 1;
 	bool plain = single && !m->options->hierarchy && m->resolves_banks && m->banks_rotate && m->collector_steps == 1 &&
-	             m->issues == 1 && m->fetches == 1 && !m->on_issue;
+	             m->issues == 1 && m->fetches == 1 && !m->on_issue && !m->gpu->read_window;
 	m->run = plain ? ov_run_plain : single ? ov_run_single : word ? ov_run_word : ov_run_any;
 }
 
@@ -220,11 +231,13 @@ int ov_machine_init(struct ov_machine *m, const struct gpu *gpu, const struct la
 		m->line_count = launch->code->code_count / gpu->icache_line_instructions + 2;
 	size_kinds(m);
 	choose_variant(m);
-	return make_ops(m);
+	int rc = make_ops(m);
+	return rc ? rc : make_read_ports(m);
 }
 
 void ov_machine_finish(struct ov_machine *m)
 {
+	free(m->read_ports);
 	free(m->ops);
 	free(m->lines);
 }

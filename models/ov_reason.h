@@ -6,7 +6,7 @@
  * order of CYCLE_KINDS counts. Where that is a latency (fetch, dependency, memory, barrier), and the SM has fewer groups
  * than it once had and gets no more, it is the tail: with more groups it would have been hidden. So are cycles in
  * which all warps have ended and wait for what they have in flight. Cycles before the first issue, and without any
- * group, are the launch's.
+ * group that has started, are the launch's.
  */
 #ifndef GPUSIM_OV_REASON_H
 #define GPUSIM_OV_REASON_H
@@ -34,7 +34,7 @@ static enum cycle_kind port_reason(const struct ov_sm *sm, uint32_t partition, u
 		return unit_reason(sm, kind);
 	if (ready)
 		return unit_reason(sm, sm->collectors[p->pools[l->pool].first + (uint32_t)__builtin_ctzll(ready)].flight.kind);
-	return p->waiting_banks ? CYCLES_bank_conflicts : CYCLES_collectors;
+	return p->waiting_banks || sm->m->read_ports ? CYCLES_bank_conflicts : CYCLES_collectors;
 }
 
 static enum cycle_kind warp_reason(const struct ov_sm *sm, uint32_t slot)
@@ -72,6 +72,8 @@ static enum cycle_kind ov_reason(const struct ov_sm *sm)
 		enum cycle_kind reason = warp_reason(sm, s->slot_at[position]);
 		best = reason < best ? reason : best;
 	}
+	if (best == CYCLES_tail && sm->coming_groups)
+		return CYCLES_launch;
 	bool fewer = sm->no_more && sm->live_groups < sm->peak_groups;
 	return fewer && is_latency(best) ? CYCLES_tail : best;
 }

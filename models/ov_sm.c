@@ -29,7 +29,22 @@ static void start_warp(struct ov_sm *sm, uint32_t slot, uint32_t group, const st
 		ov_finish_warp(sm, slot);
 }
 
-void ov_start_group(struct ov_sm *sm, uint64_t group)
+static void start_warps(struct ov_sm *sm, uint32_t place)
+{
+	const struct ov_machine *m = sm->m;
+	const struct launch_warps *launch = m->launch;
+	const uint32_t *paths = &launch->path_of[warps_pattern(launch, sm->groups[place].id) * m->warps_per_group];
+	for (uint32_t i = 0; i < m->warps_per_group; i++)
+		start_warp(sm, place * m->warps_per_group + i, place, &launch->paths[paths[i]]);
+}
+
+void ov_group_comes(struct ov_sm *sm, uint32_t place)
+{
+	sm->coming_groups--;
+	start_warps(sm, place);
+}
+
+void ov_start_group(struct ov_sm *sm, uint64_t group, uint64_t start)
 {
 	const struct ov_machine *m = sm->m;
 	const struct launch_warps *launch = m->launch;
@@ -43,9 +58,13 @@ void ov_start_group(struct ov_sm *sm, uint64_t group)
 	sm->peak_groups = sm->live_groups > sm->peak_groups ? sm->live_groups : sm->peak_groups;
 	sm->started = true;
 	sm->settled = false;
-	const uint32_t *paths = &launch->path_of[warps_pattern(launch, group) * m->warps_per_group];
-	for (uint32_t i = 0; i < m->warps_per_group; i++)
-		start_warp(sm, place * m->warps_per_group + i, place, &launch->paths[paths[i]]);
+	sm->group_start = start;
+	if (start <= sm->now) {
+		start_warps(sm, place);
+		return;
+	}
+	sm->coming_groups++;
+	ov_schedule(sm, start, OV_GROUP, 0, place);
 }
 
 void ov_answer(struct ov_sm *sm, uint64_t time, uint32_t id)

@@ -47,7 +47,7 @@ static int serve(struct team *t, uint32_t n)
 		t->states[n] = OV_DONE;
 		return sm->live_groups ? run_sm(t, n) : 0;
 	}
-	ov_start_group(sm, ov_group_id(t->plan, group));
+	ov_start_group(sm, ov_group_id(t->plan, group), ov_dispatch_start(&t->queue, t->queue.given - 1, sm));
 	t->last = n;
 	return run_sm(t, n);
 }
@@ -165,6 +165,7 @@ static void count_memory(const struct team *t, struct ov_outcome *out)
 		sum.latency_sum += c.latency_sum;
 	}
 	memory_count(t->memory, out->cycles, &out->memory);
+	out->hottest_atomics = memory_hottest_atomics(t->memory);
 	out->memory.requests = (double)sum.requests;
 	out->memory.transactions = (double)sum.parts;
 	out->memory.l1_hit = rate((double)sum.hits, (double)sum.looked_up);
@@ -181,7 +182,7 @@ static int make_team(struct team *t, const struct ov_machine *m)
 	t->sms = calloc(t->count, sizeof *t->sms);
 	t->states = calloc(t->count, sizeof *t->states); /* OV_WANTS_GROUP */
 	t->before = calloc(t->count, sizeof *t->before);
-	int rc = ov_dispatch_init(&t->queue, t->plan, m->groups_per_sm);
+	int rc = ov_dispatch_init(&t->queue, t->plan, m);
 	if (!t->memory || !t->sms || !t->states || !t->before)
 		rc = -ENOMEM;
 	for (uint32_t i = 0; i < t->count && !rc; i++) {
