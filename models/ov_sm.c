@@ -64,7 +64,7 @@ void ov_start_group(struct ov_sm *sm, uint64_t group, uint64_t start)
 		return;
 	}
 	sm->coming_groups++;
-	ov_schedule(sm, start, OV_GROUP, 0, place);
+	ov_schedule(sm, start + 1, OV_GROUP, 0, place);
 }
 
 void ov_answer(struct ov_sm *sm, uint64_t time, uint32_t id)

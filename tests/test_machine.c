@@ -25,7 +25,7 @@ static struct kernel_code *make(const char *body, const char *arch)
 	              ".version 8.0\n.target sm_90\n.address_size 64\n"
 	              ".visible .entry k(.param .u64 k_param_0, .param .u64 k_param_1, .param .u32 k_param_2)\n{\n"
 	              ".reg .pred %%p<9>;\n.reg .f32 %%f<19>;\n.reg .b32 %%r<19>;\n.reg .b64 %%d<19>;\n"
-	              ".shared .align 4 .b8 tile[1024];\n%s}\n",
+	              ".shared .align 4 .b8 tile[1024];\n.shared .align 16 .b8 rows[1024];\n%s}\n",
 	              body);
 	CU_ASSERT_EQUAL_FATAL(ptx_read(text.data, text.len, &module, &error), 0);
 	CU_ASSERT_EQUAL_FATAL(mapping_create(module, ptx_find(module, "k"), &mapping, &error), 0);
@@ -148,14 +148,17 @@ static void floats_are_contracted(void)
 	           "nop load move fp32 sfu fp32 store branch");
 }
 
-/* Four words of a row of a tile, each row 64 bytes, come at once; not where the row begins anywhere. */
+/* Four words of a row of 64 bytes come at once where the rows begin at multiples of 16; not where they begin at any word. */
 static void loads_of_a_row_become_wider(void)
 {
-	check_body("ld.param.u64 %d1, [k_param_0];\nmov.u32 %r3, %tid.x;\nmov.u64 %d2, tile;\nmul.wide.u32 %d3, %r3, 64;\n"
-	           "add.s64 %d4, %d2, %d3;\nld.shared.f32 %f1, [%d4];\nld.shared.f32 %f2, [%d4+4];\n"
-	           "ld.shared.f32 %f3, [%d4+8];\nld.shared.f32 %f4, [%d4+12];\nadd.rn.f32 %f5, %f1, %f2;\n"
-	           "add.rn.f32 %f6, %f3, %f4;\nadd.rn.f32 %f7, %f5, %f6;\nst.global.f32 [%d1], %f7;\nret;\n",
-	           "nop shuffle nop nop nop int_mad load fp32 fp32 fp32 store branch");
+#define ROW(variable)                                                                                                  \
+	"ld.param.u64 %d1, [k_param_0];\nmov.u32 %r3, %tid.x;\nmov.u64 %d2, " variable ";\nmul.wide.u32 %d3, %r3, 64;\n"   \
+	"add.s64 %d4, %d2, %d3;\nld.shared.f32 %f1, [%d4];\nld.shared.f32 %f2, [%d4+4];\n"                               \
+	"ld.shared.f32 %f3, [%d4+8];\nld.shared.f32 %f4, [%d4+12];\nadd.rn.f32 %f5, %f1, %f2;\n"                         \
+	"add.rn.f32 %f6, %f3, %f4;\nadd.rn.f32 %f7, %f5, %f6;\nst.global.f32 [%d1], %f7;\nret;\n"
+	check_body(ROW("rows"), "nop shuffle nop nop nop int_mad load fp32 fp32 fp32 store branch");
+	check_body(ROW("tile"), "nop shuffle nop nop nop int_mad load load load load fp32 fp32 fp32 store branch");
+#undef ROW
 	check_body("ld.param.u64 %d1, [k_param_0];\nld.param.u64 %d2, [k_param_1];\nld.shared.f32 %f1, [%d2];\n"
 	           "ld.shared.f32 %f2, [%d2+4];\nadd.rn.f32 %f5, %f1, %f2;\nst.global.f32 [%d1], %f5;\nret;\n",
 	           "nop nop load load fp32 store branch");

@@ -234,8 +234,8 @@ static void note_arrival(void *ctx, const struct memory_reply *r)
 	a->last = r->time > a->last ? r->time : a->last;
 }
 
-/* Cycles until all lines of `bytes` have been read once, every SM asking as fast as it can. */
-static double read_all(const struct gpu *gpu, uint64_t bytes, bool warm)
+/* Cycles until all lines of `bytes` have been asked for once, `sectors` of each, every SM asking as fast as it can. */
+static double ask_all(const struct gpu *gpu, uint64_t bytes, bool warm, enum memory_kind kind, uint32_t sectors)
 {
 	struct memory_system *m = memory_new(gpu, gpu->sm_count, 1);
 	struct arrivals arrivals = {0};
@@ -247,8 +247,9 @@ static double read_all(const struct gpu *gpu, uint64_t bytes, bool warm)
 	for (; arrivals.count < bytes / line; end += step) {
 		for (uint64_t cycle = end - step; cycle < end; cycle++)
 			for (uint32_t s = 0; s < gpu->sm_count && sent < bytes; s++, sent += line) {
-				struct memory_request r = {.address = sent, .sectors = (uint32_t)((1ull << line / 32) - 1), .sm = s};
-				r.time = memory_depart(m, s, cycle, MEMORY_READ, 0);
+				struct memory_request r = {.address = sent, .sectors = (uint32_t)((1ull << sectors) - 1), .sm = s,
+				                           .bytes = (uint16_t)(sectors * 32), .kind = (uint8_t)kind};
+				r.time = memory_depart(m, s, cycle, kind, kind == MEMORY_READ ? 0 : r.bytes);
 				CU_ASSERT_EQUAL_FATAL(memory_send(m, &r), 0);
 			}
 		CU_ASSERT_EQUAL_FATAL(memory_advance(m, end, note_arrival, &arrivals), 0);
@@ -256,6 +257,43 @@ static double read_all(const struct gpu *gpu, uint64_t bytes, bool warm)
 	}
 	memory_free(m);
 	return (double)arrivals.last;
+}
+
+static double read_all(const struct gpu *gpu, uint64_t bytes, bool warm)
+{
+	return ask_all(gpu, bytes, warm, MEMORY_READ, (uint32_t)(gpu->l2_line_bytes / 32));
+}
+
+/* 12 slices that take half a flit a cycle: a line of 4 sectors is 5 flits, 10 cycles; a sector alone is 2 flits, 4 cycles. */
+static void stores_have_headers(void)
+{
+	struct gpu gpu = test_gpu("gtx480", "icnt_in_order=0,icnt_sm_flits=64,icnt_slice_flits=64,icnt_store_flits=0.5");
+	uint64_t bytes = 600 << 10, lines = bytes / 128;
+	CU_ASSERT_DOUBLE_EQUAL((ask_all(&gpu, bytes, true, MEMORY_WRITE, 4) - gpu.l2_latency) / ((double)lines * 10 / 12), 1, 0.05);
+	CU_ASSERT_DOUBLE_EQUAL((ask_all(&gpu, bytes, true, MEMORY_WRITE, 1) - gpu.l2_latency) / ((double)lines * 4 / 12), 1, 0.05);
+}
+
+/* A third of the SMs adds to one line 30 times, and to 64 others once: 3 cycles each, 90 of the slice with the one line, and
+ * what it has of the others. */
+static void hot_atomics_are_those_of_one_slice(void)
+{
+	struct gpu gpu = test_gpu("gtx480", "l2_atomic_cycles=3");
+	struct memory_system *m = memory_new(&gpu, gpu.sm_count / 3, 1);
+	struct arrivals arrivals = {0};
+	struct memory_range range = {.bytes = 1 << 20, .traffic = 1};
+	memory_warm(m, &range, 1, false);
+	for (uint32_t i = 0; i < 94; i++) {
+		struct memory_request r = {.address = i < 30 ? 0 : 4096 + (i - 30) * 256, .sectors = 1, .bytes = 4, .lanes = 1,
+		                           .kind = MEMORY_ATOMIC};
+		r.time = memory_depart(m, 0, i, MEMORY_ATOMIC, 4);
+		CU_ASSERT_EQUAL_FATAL(memory_send(m, &r), 0);
+	}
+	uint64_t step = memory_round_trip(m, false);
+	for (uint64_t end = step; arrivals.count < 94 && end < 1000000; end += step)
+		CU_ASSERT_EQUAL_FATAL(memory_advance(m, end, note_arrival, &arrivals), 0);
+	double hottest = memory_hottest_atomics(m);
+	CU_ASSERT_TRUE(hottest >= 30 * 3 && hottest <= (30 + 64 / 12 + 6) * 3);
+	memory_free(m);
 }
 
 static void memory_moves_what_its_description_says(void)
@@ -590,6 +628,8 @@ void add_memory_tests(void)
 	CU_ADD_TEST(s, banks_open_side_by_side_and_the_bus_turns);
 	CU_ADD_TEST(s, memory_moves_what_its_description_says);
 	CU_ADD_TEST(s, slices_read_what_they_can);
+	CU_ADD_TEST(s, stores_have_headers);
+	CU_ADD_TEST(s, hot_atomics_are_those_of_one_slice);
 	CU_ADD_TEST(s, l2_in_the_midst_of_a_launch);
 	CU_ADD_TEST(s, latencies_are_those_of_the_description);
 	CU_ADD_TEST(s, atomics_take_their_latency);

@@ -250,6 +250,63 @@ static void test_impossible_launches(void)
 	CU_ASSERT_EQUAL(model_occupancy_vector(&s.gpu, &launch, 1, &s.options, &s.timing), -EINVAL);
 }
 
+static double starts_cycles(const char *overrides, uint64_t groups, uint32_t resident)
+{
+	static struct scene s;
+	scene_start(&s, "gtx480", overrides);
+	build_mixture(&s);
+	scene_loop(&s, 20);
+	s.gpu.sm_count = 1;
+	s.groups = groups;
+	s.warps = 2;
+	s.resident = resident;
+	return scene_run(&s);
+}
+
+static void test_groups_start_when_they_may(void)
+{
+	/* One place: each of the two groups behind the first starts so much later. */
+	double plain = starts_cycles(NULL, 3, 1);
+	CU_ASSERT_EQUAL(starts_cycles("group_turnaround=100", 3, 1) - plain, 200);
+	CU_ASSERT_EQUAL(starts_cycles("group_turnaround=5000", 3, 1) - plain, 10000);
+	/* Two places, so that the distributor has to begin with the third of ten: the last is the eighth, whatever those before it
+	 * took, and takes what one alone takes. */
+	double alone = starts_cycles(NULL, 1, 1);
+	CU_ASSERT_DOUBLE_EQUAL(starts_cycles("grid_interval=20000", 10, 2), 8 * 20000 + alone, 2); /* instructions are cached by then */
+	/* An SM starts the second of two not before that. */
+	CU_ASSERT_DOUBLE_EQUAL(starts_cycles("group_interval=30000", 2, 2), 30000 + alone, 2);
+	/* Without all that, two that fit run side by side. */
+	CU_ASSERT_TRUE(starts_cycles(NULL, 2, 2) < 2 * alone);
+}
+
+/* What an H200 does in the same case, in brackets: cycles per instruction of a scheduler with 16 warps. */
+static double cycles_per_fma(const char *a, const char *b)
+{
+	static struct scene s;
+	enum { TIMES = 400 };
+	scene_start(&s, "h200", NULL);
+	build(&s.code, CODE_move, "1 <-");
+	build_block(&s.code);
+	for (int i = 0; i < 16; i++)
+		build(&s.code, CODE_fp32_fma, i % 2 ? b : a);
+	build(&s.code, CODE_branch, "");
+	build_block(&s.code);
+	scene_exit(&s);
+	scene_loop(&s, TIMES);
+	s.gpu.sm_count = 1;
+	s.groups = 1;
+	s.warps = 64;
+	s.resident = 1;
+	return scene_run(&s) / (16.0 * 16 * TIMES) - 1 / 16.0;
+}
+
+static void test_registers_are_read_through_ports(void)
+{
+	CU_ASSERT_DOUBLE_EQUAL(cycles_per_fma("3 <- 3 4 5", "3 <- 3 4 5"), 2, 0.1); /* a chain, three registers (1.99) */
+	CU_ASSERT_DOUBLE_EQUAL(cycles_per_fma("3 <- 3 3 5", "3 <- 3 3 5"), 1, 0.1); /* two, of both banks (1.04) */
+	CU_ASSERT_DOUBLE_EQUAL(cycles_per_fma("3 <- 3 4 5", "6 <- 6 4 5"), 1, 0.15); /* two chains: two of three are at hand (1.03) */
+}
+
 void add_occupancy_grid_tests(void)
 {
 	CU_pSuite s = CU_add_suite("occupancy vector: grids", NULL, NULL);
@@ -258,6 +315,8 @@ void add_occupancy_grid_tests(void)
 	CU_add_test(s, "one SM stands for its equals, exactly", test_equal_sms_are_one);
 	CU_add_test(s, "one SM stands for those with the same groups", test_sms_with_equal_groups_are_one);
 	CU_add_test(s, "variants of the stages do the same", test_variants_agree);
+	CU_add_test(s, "groups start when they may", test_groups_start_when_they_may);
+	CU_add_test(s, "registers are read through ports", test_registers_are_read_through_ports);
 	CU_add_test(s, "extrapolation loses less than 1%", test_extrapolation);
 	CU_add_test(s, "no groups, no instructions, a billion groups", test_odd_launches);
 	CU_add_test(s, "impossible launches are refused", test_impossible_launches);
