@@ -17,7 +17,7 @@ enum {
 	BUDGET = 4000000,       /* warp instructions to simulate, about a second */
 	/* The same with memory behind L1, where SMs do not stand for one another */
 	MEMORY_WHOLE = 1500000, /* of these, instructions and three times the parts of their requests */
-	MEMORY_BUDGET = 1500000, /* about half a second */
+	MEMORY_BUDGET = 1500000, /* most of a second */
 	PART_WEIGHT = 3,
 	LEAST_SMS = 2,          /* so that they meet */
 	SAME_RESIDUE = 4,       /* see fewer_sms */

@@ -2,7 +2,8 @@
 # Sampling against full simulation: programs of many launches, each recorded once and replayed both ways.
 #   tests/sampling.sh BUILD_DIR [MEMORY]
 # Prints a table and its geometric means, keeps it in BUILD_DIR/sampling-MEMORY.csv, and ends with "N passed, N failed" over the
-# verdicts: error in the geometric mean at most 0.5% and 5% at worst, at most 3% of the warp instructions simulated.
+# verdicts: error in the geometric mean at most 0.5% and 5% at worst, at most 3% of the warp instructions simulated, and
+# at most 5% of a program's launches outside of the band that their estimates have.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 build=$(cd "$1" && pwd)
