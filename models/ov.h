@@ -21,7 +21,7 @@
 enum {
 	OV_KINDS = 5, /* of units: fp32, int, fp64, sfu, ldst, in the order of enum pipeline_resource */
 	OV_LDST = RESOURCE_ldst - RESOURCE_fp32,
-	OV_WHEEL = 1024,     /* cycles: events and completions further away wait for another turn */
+	OV_WHEEL = 1024,     /* cycles: events further away wait for another turn */
 	OV_MAX_SLOTS = 4096, /* warps of an SM */
 	OV_MAX_WORDS = OV_MAX_SLOTS / 32 + 2, /* of a scheduler's masks */
 	OV_MAX_BANKS = 64,   /* banks and collectors that one partition is modelled with; more hardly ever collide */
@@ -68,13 +68,13 @@ struct ov_machine {
 	uint32_t schedulers, partitions, positions;
 	enum gpu_scheduler_policy policy;
 	uint32_t position_words, slot_words, register_count, line_count; /* registers: with one that nobody waits for */
-	bool few_registers; /* one bit of ov_op's masks each */
+	uint64_t exact_registers; /* bits of ov_op's masks that stand for one register each: all or none */
 	uint32_t ports[OV_KINDS];      /* of a partition */
 	uint32_t unit_count[OV_KINDS]; /* of an SM */
 	uint32_t units, first_unit[OV_KINDS + 1];
 	uint32_t collectors[OV_KINDS], pool_collectors; /* of a partition; 0: the pool's */
 	uint32_t collector_total, banks, max_reads;     /* of a partition; of an instruction */
-	uint32_t fill_places; /* a power of two */
+	uint32_t fill_places, bus_places; /* powers of two; bus: more than the longest latency */
 	uint32_t refill_at; /* a warp with no more than that in its buffer is fetched for */
 	uint32_t fetches, fetch_width, buffer_entries, fetch_cycles; /* per cycle; instructions; from fetch to issue */
 	uint32_t collector_steps, issues, result_buses;
@@ -107,9 +107,9 @@ struct ov_warp {
 	uint32_t position;            /* in its scheduler's masks */
 	uint32_t blocked_on;          /* a register, if blocked */
 	uint16_t scheduler, group, bank; /* bank: what its slot adds */
-	uint8_t buffered, fetching;   /* instructions */
-	uint8_t place, wait;          /* enum ov_place, ov_wait */
-	uint8_t epoch;                /* fetches begun before a flush are void */
+	uint16_t buffered, fetching;   /* instructions */
+	uint16_t place, wait;          /* enum ov_place, ov_wait */
+	uint16_t epoch;                /* fetches begun before a flush are void */
 	bool finished;
 	const uint32_t *block, *block_end; /* the rest of its path */
 	uint32_t access, access_count;     /* of those of its path: done, and all */
@@ -164,7 +164,7 @@ struct ov_reading {
 struct ov_pool {
 	uint32_t first, size; /* collectors of the SM */
 	uint32_t dispatchers;
-	uint8_t last[OV_MAX_BANKS]; /* which each dispatcher served last */
+	uint16_t last[OV_MAX_BANKS]; /* which each dispatcher served last */
 };
 
 /* What schedulers with units of their own have for themselves, or all share: ports, collectors, banks. */
@@ -202,14 +202,14 @@ struct ov_event {
 	uint32_t time; /* its low bits: events are less than that away */
 	uint32_t next, op;
 	uint16_t slot; /* of a barrier, the group */
-	uint8_t kind;
+	uint16_t kind;
 };
 
 /* What a fetch has brought, on its way to the buffer. */
 struct ov_fill {
 	uint64_t time;
 	uint16_t slot;
-	uint8_t epoch;
+	uint16_t epoch;
 };
 
 struct ov_sm {
@@ -228,7 +228,7 @@ struct ov_sm {
 	double read_debt, write_debt; /* fractions of extra cycles not yet given to an instruction */
 
 	struct ov_warp *warps;
-	uint8_t *registers;           /* register_count per warp: enum ov_register */
+	uint16_t *registers;          /* register_count per warp: enum ov_register */
 	uint64_t *hungry, *retirable; /* by slot */
 	uint32_t retirable_count;
 	struct ov_group *groups;
@@ -239,7 +239,7 @@ struct ov_sm {
 	uint32_t collected_kinds; /* of all partitions */
 	uint64_t start_at[OV_KINDS]; /* when the first unit of the kind is free */
 	struct ov_unit *units; /* all kinds, in order */
-	struct ov_bus *bus; /* by time modulo OV_WHEEL */
+	struct ov_bus *bus; /* by time modulo bus_places */
 	uint64_t *line_ready;
 	struct {
 		uint64_t time;

@@ -17,10 +17,17 @@ static inline uint32_t next_ready(uint64_t ready, uint32_t last)
 	return (uint32_t)__builtin_ctzll(after ? after : ready);
 }
 
-/* In the order of issue: the units take the oldest. */
+/* In the order of issue: the units take the oldest. Of one or two, without a branch that nobody could foresee. */
 static inline void insert_collected(struct ov_lane *l, const struct ov_flight *f)
 {
-	struct ov_flight *at = &l->collected[l->collected_count++];
+	uint32_t count = l->collected_count++;
+	struct ov_flight *at = &l->collected[count];
+	if (count <= 1) {
+		bool older = count & ((int32_t)(l->collected[0].uid - f->uid) > 0);
+		at[0] = l->collected[0];
+		at[-(int)older] = *f;
+		return;
+	}
 	for (; at != l->collected && (int32_t)(at[-1].uid - f->uid) > 0; at--)
 		at[0] = at[-1];
 	*at = *f;
@@ -46,7 +53,7 @@ static inline void dispatch_kind(struct ov_sm *sm, struct ov_partition *p, uint3
 	uint64_t ready = p->ready[kind], before = ready;
 	do {
 		uint32_t n = next_ready(ready, pool->last[taken]);
-		pool->last[taken++] = (uint8_t)n;
+		pool->last[taken++] = (uint16_t)n;
 		ready &= ~collectors[n].bit;
 		insert_collected(l, &collectors[n].flight);
 	} while (ready && taken < most);
@@ -68,7 +75,7 @@ static void dispatch_pool(struct ov_sm *sm, struct ov_partition *p, uint32_t n)
 		struct ov_lane *l = &p->lanes[f->kind];
 		ready &= ~(1ULL << unit);
 		if (l->collected_count < l->size) {
-			pool->last[d++] = (uint8_t)unit;
+			pool->last[d++] = (uint16_t)unit;
 			insert_collected(l, f);
 			taken |= 1ULL << unit;
 			sm->collected_kinds |= 1u << f->kind;
@@ -114,6 +121,7 @@ static inline void read_banks(struct ov_sm *sm, struct ov_partition *p)
 {
 	struct ov_reading *kept = p->reading;
 	uint64_t idle = ~p->written_banks, waiting = 0;
+	uint32_t pools = 0;
 	for (const struct ov_reading *r = p->reading, *end = r + p->reading_count; r < end; r++) {
 		const struct ov_collector *c = &sm->collectors[r->collector];
 		uint64_t need = r->need & ~idle;
@@ -121,11 +129,13 @@ static inline void read_banks(struct ov_sm *sm, struct ov_partition *p)
 			need = ask_again(sm, r->collector, r->need & idle, need);
 		idle &= ~r->need;
 		waiting |= need;
-		if (need)
-			*kept++ = (struct ov_reading){need, r->collector};
-		else
-			read_done(p, c);
+		uint64_t done = -(uint64_t)!need; /* no branch: nobody could foresee it */
+		*kept = (struct ov_reading){need, r->collector};
+		kept += need != 0;
+		p->ready[c->pool] |= c->bit & done;
+		pools |= (uint32_t)done & 1u << c->pool;
 	}
+	p->ready_pools |= pools;
 	/* Something is read in this cycle or, written banks being free again, in the next. */
 	sm->moved = true;
 	p->reading_count = (uint32_t)(kept - p->reading);

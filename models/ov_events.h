@@ -37,7 +37,7 @@ static inline void ov_schedule(struct ov_sm *sm, uint64_t time, enum ov_event_ki
 	e->next = sm->wheel[place];
 	e->op = op;
 	e->slot = (uint16_t)slot;
-	e->kind = (uint8_t)kind;
+	e->kind = (uint16_t)kind;
 	sm->wheel[place] = n;
 	sm->wheel_used[place / 64] |= 1ULL << place % 64;
 }
@@ -87,25 +87,22 @@ static inline void complete(struct ov_sm *sm, uint32_t slot)
 }
 
 /* All that it writes, behind the first. */
-static __attribute__((noinline)) void mark_registers(const struct ov_machine *m, uint8_t *registers, const struct ov_op *op, enum ov_register state)
+static __attribute__((noinline)) void mark_registers(const struct ov_machine *m, uint16_t *registers, const struct ov_op *op, enum ov_register state)
 {
 	const uint16_t *operands = &m->operands[op->first_operand];
 	for (uint32_t i = 1; i < op->writes; i++)
-		registers[operands[i]] = (uint8_t)state;
+		registers[operands[i]] = (uint16_t)state;
 }
 
 static inline void release_registers(struct ov_sm *sm, uint32_t slot, const struct ov_op *op)
 {
 	struct ov_warp *w = &sm->warps[slot];
-	uint8_t *registers = &sm->registers[(size_t)slot * sm->m->register_count];
+	uint16_t *registers = &sm->registers[(size_t)slot * sm->m->register_count];
 	registers[op->target] = OV_WRITTEN;
 	if (op->writes > 1)
 		mark_registers(sm->m, registers, op, OV_WRITTEN);
 	w->pending -= op->writes;
-	if (w->pending == 0)
-		w->unwritten = 0;
-	else if (sm->m->few_registers)
-		w->unwritten &= ~op->sets;
+	w->unwritten &= ~(op->sets & sm->m->exact_registers) & -(uint64_t)(w->pending != 0);
 	if (w->wait == OV_AT_FENCE && w->pending == 0) {
 		w->wait = OV_RUNS;
 		ov_update_warp(sm, slot);

@@ -32,12 +32,12 @@ static void ov_flush_buffer(struct ov_sm *sm, uint32_t slot, uint32_t pc)
 	ov_update_hungry(sm, w, slot);
 }
 
-static inline void fill_buffer(struct ov_sm *sm, uint32_t slot, uint8_t epoch)
+static inline void fill_buffer(struct ov_sm *sm, uint32_t slot, uint16_t epoch)
 {
 	struct ov_warp *w = &sm->warps[slot];
 	if (epoch != w->epoch || !w->fetching)
 		return;
-	w->buffered = (uint8_t)(w->buffered + w->fetching);
+	w->buffered = (uint16_t)(w->buffered + w->fetching);
 	w->fetching = 0;
 	/* It was not hungry while it was fetched for. */
 	sm->hungry[ov_word(slot)] |= (uint64_t)(w->buffered <= sm->m->refill_at) << slot % 64;
@@ -56,6 +56,8 @@ static inline void ov_fill_buffers(struct ov_sm *sm)
 		const struct ov_fill *fill = &sm->fills[sm->fill_head++ & mask];
 		sm->moved = sm->woken = true;
 		fill_buffer(sm, fill->slot, fill->epoch);
+		if (ov_fetches(sm->m) == 1)
+			break;
 	}
 }
 
@@ -96,7 +98,7 @@ static inline void fetch_for(struct ov_sm *sm, uint32_t slot)
 {
 	struct ov_warp *w = &sm->warps[slot];
 	uint32_t pc = w->fetch_pc;
-	w->fetching = (uint8_t)fetched_instructions(sm, w);
+	w->fetching = (uint16_t)fetched_instructions(sm, w);
 	w->fetch_pc += w->fetching;
 	ov_clear(sm->hungry, slot);
 	sm->last_fetched = slot;

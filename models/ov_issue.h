@@ -18,7 +18,7 @@ static uint32_t find_pending(const struct ov_sm *sm, uint32_t slot, const struct
 {
 	const uint16_t *operand = &sm->m->operands[op->first_operand];
 	const uint16_t *end = operand + op->writes + op->reads + op->waits;
-	const uint8_t *registers = &sm->registers[(size_t)slot * sm->m->register_count];
+	const uint16_t *registers = &sm->registers[(size_t)slot * sm->m->register_count];
 	for (; operand < end; operand++)
 		if (registers[*operand])
 			return *operand;
@@ -43,7 +43,7 @@ static inline void move_warp(struct ov_scheduler *s, struct ov_warp *w, enum ov_
 	uint64_t *places = ov_places(s, ov_word(w->position)), bit = 1ULL << w->position % 64;
 	places[w->place] &= ~bit;
 	places[place] |= bit;
-	w->place = (uint8_t)place;
+	w->place = (uint16_t)place;
 }
 
 static inline void ov_update_warp(struct ov_sm *sm, uint32_t slot)
@@ -144,7 +144,7 @@ static void ov_finish_warp(struct ov_sm *sm, uint32_t slot)
 
 static inline void reserve_registers(struct ov_sm *sm, struct ov_warp *w, uint32_t slot, const struct ov_op *op)
 {
-	uint8_t *registers = &sm->registers[(size_t)slot * sm->m->register_count];
+	uint16_t *registers = &sm->registers[(size_t)slot * sm->m->register_count];
 	registers[op->target] = op->marks;
 	if (op->writes > 1)
 		mark_registers(sm->m, registers, op, (enum ov_register)op->marks);
@@ -167,7 +167,7 @@ static void stop_warp(struct ov_sm *sm, struct ov_warp *w, enum ov_wait wait)
 	if (wait == OV_AT_BARRIER)
 		sm->groups[w->group].arrived++;
 	if (wait != OV_AT_FENCE || w->pending)
-		w->wait = (uint8_t)wait;
+		w->wait = (uint16_t)wait;
 }
 
 /* Behind an instruction that ends a block or stops its warp. */
@@ -218,11 +218,11 @@ static inline __attribute__((always_inline)) bool issue_warp(struct ov_sm *sm, s
 {
 	struct ov_warp *w = &sm->warps[slot];
 	const struct ov_op *op = &sm->m->ops[w->pc];
-	bool own = op->accesses && w->access != w->access_count;
+	bool own = op->accesses & (w->access != w->access_count);
 	struct ov_flight here, *f = ov_collects(sm->m) ? enter_port(&sm->partitions[partition], op->kind) : &here;
 	f->op = w->pc;
 	f->uid = sm->uid;
-	f->request = own ? w->access : OV_NONE;
+	f->request = w->access | -(uint32_t)!own; /* or OV_NONE */
 	f->slot = (uint16_t)slot;
 	f->kind = op->kind;
 	if (f == &here && !ov_unit_takes(sm, partition, f))

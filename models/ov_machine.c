@@ -113,6 +113,7 @@ static int make_ops(struct ov_machine *m)
 	uint32_t line = m->gpu->icache_line_instructions;
 	m->op_count = code->code_count;
 	m->operands = code->operands;
+	m->bus_places = 1;
 	m->ops = aligned_alloc(_Alignof(struct ov_op), (code->code_count + 1) * sizeof *m->ops);
 	m->lines = calloc(code->code_count + 1, sizeof *m->lines);
 	if (!m->ops || !m->lines)
@@ -124,6 +125,8 @@ static int make_ops(struct ov_machine *m)
 			m->lines[i] = (i + m->launch->code_offset % line) / line;
 		find_banks(m, &m->ops[i]);
 		find_registers(m, &m->ops[i]);
+		while (m->ops[i].kind != OV_LDST && m->bus_places <= m->ops[i].latency)
+			m->bus_places *= 2;
 		m->max_reads = at_least(code->code[i].reads, m->max_reads);
 	}
 	return 0;
@@ -226,7 +229,7 @@ int ov_machine_init(struct ov_machine *m, const struct gpu *gpu, const struct la
 	m->barrier_cycles = to_cycles(gpu->barrier_latency);
 	m->refill_at = gpu->refill_when_empty ? 0 : gpu->instruction_buffer_entries - 1;
 	m->register_count = launch->code->register_count + 1;
-	m->few_registers = launch->code->register_count <= 64;
+	m->exact_registers = launch->code->register_count <= 64 ? ~0ULL : 0;
 	if (gpu->icache_line_instructions)
 		m->line_count = launch->code->code_count / gpu->icache_line_instructions + 2;
 	size_kinds(m);
@@ -289,14 +292,14 @@ static void lay_out(struct ov_sm *sm, const struct ov_machine *m, struct arena *
 {
 	take(a, 1, sizeof *sm);
 	sm->warps = take(a, m->slots, sizeof *sm->warps);
-	sm->registers = take(a, m->slots, m->register_count);
+	sm->registers = take(a, (size_t)m->slots * m->register_count, sizeof *sm->registers);
 	sm->hungry = take(a, m->slot_words, sizeof(uint64_t));
 	sm->retirable = take(a, m->slot_words, sizeof(uint64_t));
 	sm->groups = take(a, m->groups_per_sm, sizeof *sm->groups);
 	lay_out_schedulers(sm, m, a);
 	lay_out_partitions(sm, m, a);
 	sm->units = take(a, m->units, sizeof *sm->units);
-	sm->bus = take(a, OV_WHEEL, sizeof *sm->bus);
+	sm->bus = take(a, m->bus_places, sizeof *sm->bus);
 	sm->line_ready = take(a, m->line_count, sizeof(uint64_t));
 	sm->replies = take(a, m->slots, sizeof *sm->replies);
 	sm->fills = take(a, m->fill_places, sizeof *sm->fills);

@@ -21,15 +21,17 @@ static inline uint32_t pick_lrr(const struct ov_machine *m, struct ov_scheduler 
 static inline uint32_t pick_oldest(const struct ov_machine *m, struct ov_scheduler *s, const uint64_t *mask)
 {
 	(void)s;
+	if (OV_ONE_WORD)
+		return mask[0] ? (uint32_t)__builtin_ctzll(mask[0]) : OV_NONE;
 	return ov_next_bit(mask, ov_position_words(m), 0);
 }
 
 /* Greedy, then oldest. What stays greedy is the slot: a new warp inherits it. */
 static inline uint32_t pick_gto(const struct ov_machine *m, struct ov_scheduler *s, const uint64_t *mask)
 {
-	if (ov_bit(mask, s->last_position) && s->slot_at[s->last_position] == s->last_slot)
-		return s->last_position;
-	return pick_oldest(m, s, mask);
+	bool greedy = ov_bit(mask, s->last_position) & (s->slot_at[s->last_position] == s->last_slot);
+	uint32_t oldest = pick_oldest(m, s, mask);
+	return greedy ? s->last_position : oldest;
 }
 
 static inline uint32_t count_bits(const uint64_t *mask, uint32_t words)

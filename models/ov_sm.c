@@ -19,7 +19,7 @@ static void start_warp(struct ov_sm *sm, uint32_t slot, uint32_t group, const st
 	                      .scheduler = (uint16_t)(slot % sm->m->schedulers),
 	                      .group = (uint16_t)group,
 	                      .bank = (uint16_t)(slot % sm->m->banks),
-	                      .epoch = (uint8_t)(w->epoch + 1)};
+	                      .epoch = (uint16_t)(w->epoch + 1)};
 	bool runs = ov_next_block(sm, w);
 	w->buffer_pc = w->fetch_pc = w->pc;
 	ov_add_warp(sm, slot);

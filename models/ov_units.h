@@ -18,7 +18,7 @@ static inline bool is_idle(const struct ov_sm *sm, const struct ov_unit *u)
 /* Its place at the end of the unit, and on a result bus; false: another has them. */
 static inline bool reserve_finish(struct ov_sm *sm, struct ov_unit *u, const struct ov_op *op)
 {
-	uint32_t stamp = (uint32_t)sm->now + op->latency, at = stamp % OV_WHEEL;
+	uint32_t stamp = (uint32_t)sm->now + op->latency, at = stamp & (sm->m->bus_places - 1);
 	struct ov_bus *bus = &sm->bus[at];
 	bool used = bus->time == stamp;
 	uint32_t results = bus->count & -(uint32_t)used;
@@ -145,21 +145,46 @@ static bool any_collected(const struct ov_sm *sm, uint32_t kind)
 	return false;
 }
 
-static inline __attribute__((always_inline)) void start_kind(struct ov_sm *sm, uint32_t kind)
+/* From the lanes of all partitions. */
+static void start_partitioned(struct ov_sm *sm, uint32_t kind)
 {
 	const struct ov_machine *m = sm->m;
 	struct ov_unit *u = &sm->units[m->first_unit[kind]], *end = u + m->unit_count[kind];
-	struct ov_lane *only = ov_partitions(m) == 1 ? ov_lane_of(sm, 0, kind) : NULL, *l;
+	struct ov_lane *l;
 	uint64_t first = OV_NEVER;
 	for (uint32_t n = 0; u < end; n++, u++) {
-		while (is_idle(sm, u) && (l = only ? only : oldest_lane(sm, kind, n)) && l->collected_count)
+		while (is_idle(sm, u) && (l = oldest_lane(sm, kind, n)))
 			if (!start_first(sm, u, l, kind))
 				break;
 		first = u->free_at < first ? u->free_at : first;
 	}
 	sm->start_at[kind] = first / OV_FRACTION;
-	if (only ? !only->collected_count : !any_collected(sm, kind))
+	if (!any_collected(sm, kind))
 		sm->collected_kinds &= ~(1u << kind);
+}
+
+/* There is something in the lane. */
+static inline __attribute__((always_inline)) void start_kind(struct ov_sm *sm, uint32_t kind)
+{
+	const struct ov_machine *m = sm->m;
+	struct ov_unit *u = &sm->units[m->first_unit[kind]], *end = u + m->unit_count[kind];
+	struct ov_lane *l = ov_lane_of(sm, 0, kind);
+	uint64_t first = OV_NEVER;
+	if (ov_partitions(m) > 1) {
+		start_partitioned(sm, kind);
+		return;
+	}
+	for (; u < end; u++) {
+		while (is_idle(sm, u) && start_first(sm, u, l, kind))
+			if (!l->collected_count) {
+				/* What comes next finds out when a unit is free. */
+				sm->start_at[kind] = 0;
+				sm->collected_kinds &= ~(1u << kind);
+				return;
+			}
+		first = u->free_at < first ? u->free_at : first;
+	}
+	sm->start_at[kind] = first / OV_FRACTION;
 }
 
 static inline void ov_start_units(struct ov_sm *sm)
