@@ -116,7 +116,7 @@ static int walk_if(struct walk *w, CXCursor s, const struct children *c, struct 
 		return w->pass->result;
 	at = behind_word(w, s, *end, "else");
 	if (w->pass->result || walk_branch(w, c->items[2], "else", flow, at, flow.loop, &otherwise, end) ||
-	    may_jump_out(w, c->items[0]))
+	    !flow.exact || may_jump_out(w, c->items[0]))
 		return w->pass->result;
 	add_term(w->pass, otherwise, flow.block, 1);
 	if (!w->pass->result)
@@ -130,6 +130,7 @@ static int walk_switch(struct walk *w, CXCursor s, const struct children *c, str
 	if (w->pass->result || collect_expression(w->pass, c->items[0], flow))
 		return w->pass->result;
 	w->depth++;
+	flow.exact = false; /* what stands before the first case never runs */
 	walk_branch(w, c->items[1], NULL, flow, at, flow.loop, NULL, end);
 	w->depth--;
 	return w->pass->result;

@@ -262,10 +262,11 @@ int edit_declarator(struct edit_pass *pass, CXCursor cursor)
 int edit_foreign_declarator(struct edit_pass *pass, CXCursor cursor)
 {
 	const struct unit *u = pass->unit;
+	if (!clang_Location_isFromMainFile(clang_getCursorLocation(cursor)))
+		return 0;
 	size_t name = offset_of(clang_getCursorLocation(cursor)), next = behind_name(u, name), at = name;
 	clang_visitChildren(cursor, find_type_name, &at);
-	if (!clang_Location_isFromMainFile(clang_getCursorLocation(cursor)) || next >= u->length || u->text[next] == '(' ||
-	    (u->text[next] != ',' && pass->type_name != at))
+	if (next >= u->length || u->text[next] == '(' || (u->text[next] != ',' && pass->type_name != at))
 		return 0;
 	return edit_typedef_declarator(pass, cursor, name, scan_word(u->text, u->length, name));
 }

@@ -185,6 +185,7 @@ int walk_labelled(struct walk *w, CXCursor s, struct place_in_flow *flow, size_t
 	const char *name = kind == CXCursor_LabelStmt ? "label" : kind == CXCursor_CaseStmt ? "case" : "default";
 	if (mark(w, clang_getCursorExtent(s), name, *flow, colon, &flow->block))
 		return w->pass->result;
+	flow->exact = true;
 	w->start = colon;
 	return walk_statement(w, sub, *flow, end);
 }
