@@ -85,6 +85,25 @@ void show_name(struct gs_buf *b, const char *name, size_t most)
 	add_clean(b, name + tail, length - tail);
 }
 
+/* Whether a unit, as the functions above write them, begins at `text`. */
+static bool is_unit(const char *text)
+{
+	static const char *const units[] = {"ns", "us", "ms", "s", "B", "KiB", "MiB", "GiB", "TiB", "K", "M", "G", "T", "P", "MHz"};
+	size_t n = strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ");
+	for (size_t i = 0; i < sizeof units / sizeof *units; i++)
+		if (strlen(units[i]) == n && !strncmp(units[i], text, n))
+			return true;
+	return false;
+}
+
+/* Of what stays on one line: a word, or a number and its unit. */
+static size_t word_length(const char *text)
+{
+	size_t n = strcspn(text, " ");
+	bool number = n && text[n - 1] >= '0' && text[n - 1] <= '9';
+	return number && text[n] && is_unit(text + n + 1) ? n + 1 + strcspn(text + n + 1, " ") : n;
+}
+
 void show_wrapped(struct gs_buf *b, const char *prefix, const char *text, int indent)
 {
 	size_t width = SHOW_WIDTH - strlen(prefix), column = strspn(text, " ");
@@ -93,7 +112,7 @@ void show_wrapped(struct gs_buf *b, const char *prefix, const char *text, int in
 	text += column;
 	bool begun = false; /* a word is on this line */
 	while (*text) {
-		size_t n = strcspn(text, " "), blank = begun;
+		size_t n = word_length(text), blank = begun;
 		if (begun && column + blank + n > width) {
 			gs_buf_printf(b, "\n%s%*s", prefix, indent, "");
 			column = (size_t)indent;

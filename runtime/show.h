@@ -17,7 +17,7 @@ const char *show_change(char cell[SHOW_CELL], double before, double after);
 void show_name(struct gs_buf *b, const char *name, size_t most);
 
 /* Text in lines of at most SHOW_WIDTH columns: `prefix` begins each, then `indent` blanks those after the
- * first. Words are cut only where one alone is too long. Control characters become '?'. */
+ * first. Words are cut only where one alone is too long, and a number keeps its unit. Control characters become '?'. */
 void show_wrapped(struct gs_buf *b, const char *prefix, const char *text, int indent);
 
 /* Whether stderr or stdout (a descriptor) wants colours: a terminal, no NO_COLOR, TERM not dumb. */

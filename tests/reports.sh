@@ -37,6 +37,18 @@ text_is_short_when_quiet() {
 	GPUSIM_TEXT=quiet preloaded "$build/kernels/demo" 1 2>&1 >/dev/null | awk 'END { exit NR != 1 }'
 }
 
+# Long names of GPUs and kernels, in all forms.
+text_fits_a_hundred_columns() {
+	local form
+	sed 's/saxpy/saxpy_with_a_name_that_no_table_of_a_hundred_columns_has_room_for_beside_its_numbers/' "$root/kernels/demo.c" >long.c
+	${CC:-cc} -I"$root" -o long long.c -lOpenCL -lm || return 1
+	for form in quiet normal verbose; do
+		GPUSIM_TEXT=$form GPUSIM_GPU=gtx480_card,pascal_projected,h200 preloaded ./long 1 2>text >/dev/null &&
+			awk 'length > 100 { print; bad = 1 } END { exit bad || !NR }' text || return 1
+	done
+	grep -q 'saxpy_with.*\.\.\.' text
+}
+
 # Under a terminal: colours, unless NO_COLOR says otherwise.
 colours_on_a_terminal_only() {
 	! grep -q "$(printf '\033')" err &&
@@ -154,6 +166,7 @@ wrong_files_are_told() {
 check "all reports of a run are written" runs_with_all_reports
 check "html alone leaves no json" html_alone_leaves_no_json
 check "the quiet text is a line per GPU" text_is_short_when_quiet
+check "the text fits 100 columns" text_fits_a_hundred_columns
 check "colours on a terminal only" colours_on_a_terminal_only
 check "the json is as its schema says" json_is_valid
 check "the trace keeps the format's rules" trace_is_valid

@@ -63,6 +63,24 @@ static void lines_end_before_column_100(void)
 	gs_buf_free(&out);
 }
 
+/* 92 columns after the prefix: 87 of x, a blank and "303" would end at 91, but " us," would
+ * not fit. Then 2 + 81 columns and " 2 of" leave four for " them"; "of" is no unit. */
+static void numbers_keep_their_units(void)
+{
+	struct gs_buf text = {0}, out = {0};
+	for (int i = 0; i < 87; i++)
+		gs_buf_puts(&text, "x");
+	gs_buf_puts(&text, " 303 us, then ");
+	for (int i = 0; i < 81; i++)
+		gs_buf_puts(&text, "y");
+	gs_buf_puts(&text, " 2 of them");
+	show_wrapped(&out, "gpusim: ", text.data, 2);
+	CU_ASSERT_PTR_NOT_NULL(strstr(out.data, "x\ngpusim:   303 us, then\n"));
+	CU_ASSERT_PTR_NOT_NULL(strstr(out.data, "y 2 of\ngpusim:   them\n"));
+	gs_buf_free(&text);
+	gs_buf_free(&out);
+}
+
 void add_show_tests(void)
 {
 	CU_pSuite s = CU_add_suite("show", NULL, NULL);
@@ -70,4 +88,5 @@ void add_show_tests(void)
 	CU_ADD_TEST(s, changes_say_their_direction);
 	CU_ADD_TEST(s, names_lose_their_middle_and_control_characters);
 	CU_ADD_TEST(s, lines_end_before_column_100);
+	CU_ADD_TEST(s, numbers_keep_their_units);
 }

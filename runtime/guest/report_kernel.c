@@ -3,6 +3,14 @@
 
 #include <stdio.h>
 
+static void add_times(struct text *t, const struct target_stats *s)
+{
+	char least[SHOW_CELL], most[SHOW_CELL];
+	if (s->launches > 1)
+		text_line(t, 4, "  %llu launches of %s to %s", (unsigned long long)s->launches, show_time(least, s->min_ns),
+		          show_time(most, s->max_ns));
+}
+
 static void add_cycles(struct text *t, const struct target_stats *s)
 {
 	struct gs_buf line = {0};
@@ -112,6 +120,7 @@ void text_kernel(struct text *t, const struct kernel_stats *k)
 			continue;
 		show_name(&name, k->name, 60);
 		text_line(t, 2, "%s on %s:", name.data ? name.data : "", runtime.targets[g].gpu.name);
+		add_times(t, s);
 		add_cycles(t, s);
 		add_instructions(t, s);
 		add_occupancy(t, s);

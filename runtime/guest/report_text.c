@@ -24,21 +24,13 @@ void text_line(struct text *t, int indent, const char *fmt, ...)
 
 /* ---- the table ---- */
 
-enum { NAME_LEAST = 8 };
-
-/* What is left of a line for the kernel's name. */
-static size_t name_width(const struct text *t)
-{
-	int used = 61 + t->gpu_width + (t->verbose ? 21 : 0);
-	return used + NAME_LEAST < SHOW_WIDTH ? (size_t)(SHOW_WIDTH - used) : NAME_LEAST;
-}
+/* Columns of a row before its GPU and kernel, and the most that the GPU takes of the others. */
+enum { BEFORE_NAMES = 66, GPU_MOST = 17 };
 
 static void add_header(struct text *t)
 {
 	gs_buf_printf(&t->out, "gpusim: %s%9s %6s %8s %9s ", show_style(t->colours, SHOW_DIM), "total", "share", "launches",
 	              "average");
-	if (t->verbose)
-		gs_buf_printf(&t->out, "%9s..%-9s ", "min", "max");
 	gs_buf_printf(&t->out, "%-14s %5s  %*s", "limited by", "occup", -t->gpu_width, t->gpu_width ? "GPU" : "");
 	gs_buf_printf(&t->out, "kernel%s\n", show_style(t->colours, SHOW_PLAIN));
 }
@@ -47,19 +39,17 @@ static void add_row(struct text *t, const struct kernel_stats *k, size_t target)
 {
 	const struct target_stats *s = &k->by_target[target];
 	double all = kernels_total_ns(target), share = all > 0 ? s->total_ns / all : 0;
-	char total[SHOW_CELL], average[SHOW_CELL], least[SHOW_CELL], most[SHOW_CELL];
+	char total[SHOW_CELL], average[SHOW_CELL];
 	if (!s->launches)
 		return;
 	gs_buf_printf(&t->out, "gpusim: %9s %s%5.1f%%%s %8llu %9s ", show_time(total, s->total_ns),
 	              show_style(t->colours, share >= 0.5 ? SHOW_HOT : share >= 0.1 ? SHOW_WARM : SHOW_PLAIN), 100 * share,
 	              show_style(t->colours, SHOW_PLAIN), (unsigned long long)s->launches,
 	              show_time(average, s->total_ns / (double)s->launches));
-	if (t->verbose)
-		gs_buf_printf(&t->out, "%9s..%-9s ", show_time(least, s->min_ns), show_time(most, s->max_ns));
 	gs_buf_printf(&t->out, "%-14s %4.0f%%  ", main_limiter(s), 100 * s->occupancy_sum / (double)s->launches);
 	if (t->gpu_width)
 		gs_buf_printf(&t->out, "%-*.*s", t->gpu_width, t->gpu_width - 1, runtime.targets[target].gpu.name);
-	show_name(&t->out, k->name, name_width(t));
+	show_name(&t->out, k->name, (size_t)(SHOW_WIDTH - BEFORE_NAMES - t->gpu_width));
 	gs_buf_puts(&t->out, "\n");
 }
 
@@ -270,7 +260,7 @@ static int widest_gpu(void)
 		size_t length = strlen(runtime.targets[g].gpu.name);
 		width = length > width ? length : width;
 	}
-	return width > 16 ? 17 : (int)width + 1;
+	return width < GPU_MOST ? (int)width + 1 : GPU_MOST;
 }
 
 void report_text(void)

@@ -180,7 +180,7 @@ function kernelPage(k) {
   const t = targetOf(e.target);
   return [el('nav', {'aria-label': 'Breadcrumb', style: 'margin-top:.6rem'}, el('a', {href: '#/'}, 'All kernels'), ' / ', visible(k.name)),
     el('section', {class: 'card', 'aria-labelledby': 'kernel-title'}, el('div', {class: 'bar-row'}, el('h2', {id: 'kernel-title', class: 'mono', style: 'font-size:1.25rem;overflow-wrap:anywhere'}, visible(k.name)), targetTabs()),
-      el('div', {class: 'grid', style: 'margin:.4rem 0 1rem'}, [[time(e.total_ns), `${plural(e.launches, 'launch', 'es')} on ${t.title}`], [time(e.average_ns), `average; ${time(e.min_ns)} to ${time(e.max_ns)}`],
+      el('div', {class: 'grid', style: 'margin:.4rem 0 1rem;grid-template-columns:repeat(auto-fit,minmax(12rem,1fr))'}, [[time(e.total_ns), `${plural(e.launches, 'launch', 'es')} on ${t.title}`], [time(e.average_ns), `average; ${time(e.min_ns)} to ${time(e.max_ns)}`],
         [kindName(e.limiter), 'limits it'], [percent(e.lane_efficiency), `of lanes active; ${count(e.warp_instructions)} warp instructions`]].map(([big, small]) => el('div', {}, el('div', {class: 'big'}, big), el('div', {class: 'dim'}, small)))),
       el('h3', {}, 'Where the cycles go'), stack(e.cycles_by || {}), el('div', {style: 'height:.6rem'}), stackTable(e.cycles_by || {}, t.clock_mhz)),
     el('div', {class: 'two'}, occupancyPanel(e), memoryPanel(e)), sourcePanel(e), launchPanel(k)];
