@@ -32,6 +32,14 @@ real_programs() {
 	passed=$((passed + $1)) failed=$((failed + $3)) skipped=$((skipped + $5))
 }
 
+guest_programs() {
+	echo "== guest programs"
+	env -u POCL_CACHE_DIR -u GPUSIM_CACHE_DIR APPS_BUILD="$build/tests/guest" "$root/tests/apps/run.sh" --list "$root/tests/apps/guests" --all 2>&1 |
+		tee "$TMPDIR/guests"
+	set -- $(tail -1 "$TMPDIR/guests" | tr -d ,)
+	passed=$((passed + $1)) failed=$((failed + $3)) skipped=$((skipped + $5))
+}
+
 # Their kernels by name. Those that run untouched must be known to (tests/apps/annotated.txt has what was last looked at).
 annotated_kernels() {
 	echo "== kernels of real programs"
@@ -163,6 +171,7 @@ sampling
 tuner
 real_programs
 annotated_kernels
+guest_programs
 random_programs
 under_sanitizer asan ASAN
 unit_tests_under_asan
