@@ -116,8 +116,9 @@ static bool spell_parameters(CXType type, struct gs_buf *out)
 	return good;
 }
 
-/* Text that may stand before each name of a list: an asterisk would be of the first one only. */
-static bool spell_result(CXType type, struct gs_buf *out)
+/* Text that may stand before a name, or before each of a list: what is behind the names of arrays and the asterisks of
+ * pointers are in the brackets. */
+static bool spell_typeof(CXType type, struct gs_buf *out)
 {
 	gs_buf_puts(out, "__typeof__(");
 	bool good = spell(type, out);
@@ -137,7 +138,7 @@ static int edit_typedef_declarator(struct edit_pass *pass, CXCursor cursor, size
 	size_t at = name;
 	clang_visitChildren(cursor, find_type_name, &at);
 	size_t end = scan_word(pass->unit->text, name, at);
-	if (at >= name || !spell_result(clang_getResultType(type), &result) || !spell_parameters(type, &parameters))
+	if (at >= name || !spell_typeof(clang_getResultType(type), &result) || !spell_parameters(type, &parameters))
 		pass->result = refuse(clang_getCursorLocation(cursor), pass->err, "a function declared without a parameter list");
 	else if (pass->type_name == at || !add_fixed(pass, at, end - at, result.data))
 		add_fixed(pass, name_end, 0, parameters.data);
@@ -187,7 +188,7 @@ static int edit_identifier_list(struct edit_pass *pass, CXCursor function, size_
 		CXCursor parameter = clang_Cursor_getArgument(function, (unsigned)i);
 		CXString name = clang_getCursorSpelling(parameter);
 		gs_buf_puts(&parameters, i ? ", " : "");
-		good = spell(clang_getCursorType(parameter), &parameters);
+		good = spell_typeof(clang_getCursorType(parameter), &parameters);
 		gs_buf_printf(&parameters, " %s", clang_getCString(name));
 		clang_disposeString(name);
 	}

@@ -13,10 +13,11 @@ int (brackets)(int x) //= entry 8
 {
     return x + 1;
 }
-int larger(a, b) //= entry 8
-    int a;
+int larger(a, b, t) //= entry 8
+    int a, t[2];
     const int b;
 {
+    t[a & 1]++;
     return a > b ? a + square(b) : b; //= arm 3
 }
 __kernel void k(__global int *p) //= entry 8
@@ -25,12 +26,13 @@ __kernel void k(__global int *p) //= entry 8
     where first, second;
     int i = get_global_id(0);
     S s = {i};
+    int pair[2] = {i, 1};
     h();
     if (i > 4) //
         p[i] += f(s, p, (int4)(i)) + g(s, p, (int4)(1)); //= then 3
     p[i] = brackets(p[i]);
     nothing();
-    p[i + 8] = *first(p, i) + *second(p + 64, cube(i)) + larger(i, 4);
+    p[i + 8] = *first(p, i) + *second(p + 64, cube(i)) + larger(i, 4, pair) + pair[1];
 }
 int f(S s, const __global int *p, int4 v) { return s.a * p[v.x]; } //= entry 3
 static int g(S s, const __global int *p, int4 v) //= entry 3
