@@ -71,6 +71,32 @@ static void thread_that_runs_is_at_work(void)
 	pthread_join(thread, NULL);
 }
 
+static void *wait_for_child(void *child)
+{
+	waitpid(*(pid_t *)child, NULL, 0);
+	return NULL;
+}
+
+/* A driver that has started a linker waits for it, and so do we. */
+static void thread_that_waits_for_a_child_is_at_work(void)
+{
+	pthread_t thread;
+	bool at_work = false;
+	pid_t child = fork();
+	if (child == 0) {
+		pause();
+		_exit(0);
+	}
+	CU_ASSERT_EQUAL_FATAL(start_thread(&thread, wait_for_child, &child), 0);
+	for (int i = 0; i < 100; i++) {
+		usleep(1000);
+		at_work = others_at_work();
+	}
+	CU_ASSERT_TRUE(at_work);
+	kill(child, SIGKILL);
+	pthread_join(thread, NULL);
+}
+
 /* ---- spawn ---- */
 
 static volatile sig_atomic_t children_heard_of;
@@ -312,6 +338,7 @@ void add_guest_tests(void)
 	CU_pSuite s = CU_add_suite("guest", NULL, NULL);
 	CU_add_test(s, "the table keeps what a plain array keeps", table_keeps_what_a_plain_array_keeps);
 	CU_add_test(s, "a thread that runs is at work, one that sleeps is not", thread_that_runs_is_at_work);
+	CU_add_test(s, "a thread that waits for a child is at work", thread_that_waits_for_a_child_is_at_work);
 	CU_add_test(s, "a program runs apart: no SIGCHLD, no child, no descriptors", program_runs_apart_from_us);
 	CU_add_test(s, "a slow program is stopped with its children", slow_program_is_stopped_with_its_children);
 	CU_add_test(s, "a missing program is told", missing_program_is_told);

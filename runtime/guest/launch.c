@@ -79,12 +79,15 @@ struct counter_buffer *take_buffer(const struct request *r, struct context_pool 
                                    enum buffer_kind kind, size_t words, unsigned tries)
 {
 	enum { PATIENCE_MS = 4000, ROUNDS = 50 }; /* one launch may well take seconds, and minutes on a busy machine */
+	uint64_t moves = worker_moves();
 	struct counter_buffer *b = buffer_take(pool, device, kind, words);
 	if (b)
 		return b;
 	cl.clFlush(r->queue);
-	for (unsigned i = 0; i < tries && !b && worker_wait_progress(PATIENCE_MS, ROUNDS); i++)
+	for (unsigned i = 0; i < tries && !b && worker_wait_progress(moves, PATIENCE_MS, ROUNDS); i++) {
+		moves = worker_moves();
 		b = buffer_take(pool, device, kind, words);
+	}
 	return b;
 }
 

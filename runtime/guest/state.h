@@ -335,9 +335,12 @@ int worker_start(void);
 void worker_launched(struct launch *l);  /* numbers the launch and takes it over; before its callback is set */
 void worker_completed(struct launch *l); /* the event has completed */
 void worker_moved(void); /* memory that a launch may wait for is free */
-/* Waits until some launch in flight has been dealt with. False when none was for `milliseconds` and nobody seems to be about it;
+/* How often something has moved. */
+uint64_t worker_moves(void);
+/* Waits until some launch in flight has been dealt with since worker_moves() said `before`, which is asked before looking for what
+ * is waited for: the last one may end in between. False when none was for `milliseconds` and nobody seems to be about it;
  * while threads of the process other than ours run, that is waited for up to `rounds` more times. */
-bool worker_wait_progress(unsigned milliseconds, unsigned rounds);
+bool worker_wait_progress(uint64_t before, unsigned milliseconds, unsigned rounds);
 void worker_finish(void); /* at exit */
 
 /* ---- progress.c: one line on a terminal while long launches are modelled; the worker's ---- */

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -62,18 +63,35 @@ int start_thread(pthread_t *thread, void *(*run)(void *), void *data)
 	return failure;
 }
 
-/* The letter behind the name, which is in parentheses and may have some. */
-static char thread_state(const char *id)
+enum { THREAD_TEXT = 512 };
+
+static void read_thread_file(const char *id, const char *name, char *text)
 {
-	char path[64], text[512];
-	snprintf(path, sizeof path, "/proc/self/task/%.20s/stat", id);
+	char path[64];
+	snprintf(path, sizeof path, "/proc/self/task/%.20s/%s", id, name);
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	ssize_t length = fd >= 0 ? read(fd, text, sizeof text - 1) : -1;
+	ssize_t length = fd >= 0 ? read(fd, text, THREAD_TEXT - 1) : -1;
 	if (fd >= 0)
 		close(fd);
 	text[length > 0 ? length : 0] = 0;
+}
+
+/* The letter behind the name, which is in parentheses and may have some. */
+static char thread_state(const char *id)
+{
+	char text[THREAD_TEXT];
+	read_thread_file(id, "stat", text);
 	const char *end = strrchr(text, ')');
 	return end && end[1] ? end[2] : 0;
+}
+
+/* For a child, as a driver's thread does for the linker: that one works for it. */
+static bool thread_waits_for_child(const char *id)
+{
+	char text[THREAD_TEXT], *end;
+	read_thread_file(id, "syscall", text);
+	long call = strtol(text, &end, 10);
+	return end != text && (call == SYS_wait4 || call == SYS_waitid);
 }
 
 bool others_at_work(void)
@@ -82,7 +100,7 @@ bool others_at_work(void)
 	bool found = false;
 	for (struct dirent *e; threads && !found && (e = readdir(threads));) {
 		char state = *e->d_name != '.' && atoi(e->d_name) != gettid() ? thread_state(e->d_name) : 0;
-		found = state == 'R' || state == 'D';
+		found = state == 'R' || state == 'D' || (state == 'S' && thread_waits_for_child(e->d_name));
 	}
 	if (threads)
 		closedir(threads);

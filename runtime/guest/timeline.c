@@ -180,8 +180,9 @@ bool timeline_profiling(cl_event event, cl_profiling_info what, cl_ulong *time)
 	pthread_mutex_lock(&timeline.lock);
 	const struct schedule_command *c = timeline.started ? table_get(&by_event, event) : NULL;
 	while (c && !c->replayed && moving) {
+		uint64_t moves = worker_moves();
 		pthread_mutex_unlock(&timeline.lock);
-		moving = worker_wait_progress(PATIENCE_MS, 0);
+		moving = worker_wait_progress(moves, PATIENCE_MS, 0);
 		pthread_mutex_lock(&timeline.lock);
 	}
 	if (c && c->replayed && !isnan(c->times[0].duration)) {

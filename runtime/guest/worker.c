@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <unistd.h>
 #include <time.h>
 
 #define LOG_DOMAIN "worker"
@@ -96,21 +97,35 @@ static bool wait_until_moved(uint64_t before, unsigned milliseconds)
 	return w.moved != before;
 }
 
-/* With the lock held, free meanwhile: a thread that waits for it would seem to rest. */
+/* With the lock held, free meanwhile: a thread that waits for it would seem to rest. So would one that pauses for a moment: it is
+ * looked at several times. */
 static bool others_will_move(void)
 {
+	enum { LOOKS = 50, EVERY_US = 10000 };
+	bool at_work = false;
 	if (w.busy || w.completed)
 		return true;
 	pthread_mutex_unlock(&w.lock);
-	bool at_work = others_at_work();
+	for (int i = 0; i < LOOKS && !at_work; i++) {
+		if (i)
+			usleep(EVERY_US);
+		at_work = others_at_work();
+	}
 	pthread_mutex_lock(&w.lock);
 	return at_work || w.busy || w.completed;
 }
 
-bool worker_wait_progress(unsigned milliseconds, unsigned rounds)
+uint64_t worker_moves(void)
 {
 	pthread_mutex_lock(&w.lock);
-	uint64_t before = w.moved;
+	uint64_t moved = w.moved;
+	pthread_mutex_unlock(&w.lock);
+	return moved;
+}
+
+bool worker_wait_progress(uint64_t before, unsigned milliseconds, unsigned rounds)
+{
+	pthread_mutex_lock(&w.lock);
 	/* Who waited in vain once does not wait again before something has moved: a user event may hold all. */
 	bool in_vain = w.in_vain && w.in_vain_at == before;
 	w.waiting++;
