@@ -158,7 +158,7 @@ static int schedule_block(struct scheduler *s, const struct code_machine_block *
 	return reorder(s);
 }
 
-/* Of one word each: where there is machine code, nobody asks for banks. */
+/* Of one word each: blocks share them, for values of any width. Ports of registers then see one word of those that have two. */
 static int add_registers(struct kernel_code *c, uint32_t count)
 {
 	struct code_register *grown = reallocarray(c->machine_registers, (size_t)c->machine_register_count + count + 1, sizeof *grown);

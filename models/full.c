@@ -74,7 +74,7 @@ static int iterate(const struct gpu *gpu, const struct launch_warps *warps, uint
 		w.extra_write_cycles = extra.write_cycles;
 		rc = options->occupancy(gpu, warps, blocks_per_sm, &w, &out->occupancy);
 	} while (!rc && search_next(&search, &cycles, out->occupancy.cycles));
-	if (w.resolve_banks)
+	if (w.resolve_banks || gpu->read_window)
 		out->register_bank_conflicts = out->occupancy.bank_conflicts;
 	return rc;
 }

@@ -73,9 +73,7 @@ static int measure_step(struct tuner *t, const char *file, const char *kernel, u
 		if (result)
 			return result;
 	}
-	double difference = slopes[1].ns - slopes[0].ns;
-	s->ns = tune_cycles(t, difference / (MANY - FEW));
-	s->spread = difference > 0 ? (slopes[0].spread * slopes[0].ns + slopes[1].spread * slopes[1].ns) / 2 / difference : 1;
+	*s = tune_step(t, slopes, MANY - FEW);
 	return 0;
 }
 

@@ -49,6 +49,12 @@ double tune_cycles(const struct tuner *t, double ns)
 	return ns * t->clock_mhz / 1000;
 }
 
+struct tune_sample tune_step(const struct tuner *t, const struct tune_sample slopes[2], unsigned steps)
+{
+	double difference = slopes[1].ns - slopes[0].ns, noise = slopes[0].spread * slopes[0].ns + slopes[1].spread * slopes[1].ns;
+	return (struct tune_sample){.ns = tune_cycles(t, difference / steps), .spread = difference > 0 ? noise / 2 / difference : 1};
+}
+
 double tune_whole(double cycles)
 {
 	double whole = floor(cycles + 0.5);

@@ -133,9 +133,7 @@ static int exchange_cycles(struct tuner *t, size_t groups, size_t lanes, struct 
 		if (result)
 			return result;
 	}
-	double difference = slopes[1].ns - slopes[0].ns;
-	s->ns = tune_cycles(t, difference / (MANY - FEW));
-	s->spread = difference > 0 ? (slopes[0].spread * slopes[0].ns + slopes[1].spread * slopes[1].ns) / 2 / difference : 1;
+	*s = tune_step(t, slopes, MANY - FEW);
 	return 0;
 }
 
