@@ -423,6 +423,46 @@ static void empty_program_gives_an_empty_table(void)
 	annotation_free(a);
 }
 
+static int names_of(const char *text, struct gs_buf *out)
+{
+	const char *args[] = {"-xcl", "-cl-std=CL1.2", "-w", NULL};
+	return annotator_file_names(&(struct annotator_unit){.text = text, .length = strlen(text), .clang_args = args}, out);
+}
+
+/* Names of the file, not those of parameters, members and variables; a tag inside of a type is the file's. */
+static void names_of_the_file_are_found(void)
+{
+	struct gs_buf names = {0};
+	CU_ASSERT_EQUAL(names_of("# 7 \"program.cl\"\n"
+	                         "struct outer { int member; struct inner { int deep; } in; };\n"
+	                         "typedef union { int i; float f; } either;\n"
+	                         "enum colour { RED, BLUE };\n"
+	                         "__constant int table[2] = {RED, BLUE};\n"
+	                         "int helper(int parameter);\n"
+	                         "int helper(int parameter) { int variable = parameter; return variable; }\n"
+	                         "__kernel void k(__global int *p) { p[0] = helper(table[1]); }\n", &names), 0);
+	CU_ASSERT_STRING_EQUAL(names.data, "outer\ninner\neither\ncolour\nRED\nBLUE\ntable\nhelper\nk\n");
+	gs_buf_free(&names);
+}
+
+/* A macro would rename the library's functions and the parts of vectors, too. */
+static void names_of_the_language_are_not_to_be_renamed(void)
+{
+	static const char *const texts[] = {
+	    "float __attribute__((overloadable)) mix(int a) { return mix(1.0f, 2.0f, (float)a); }\n",
+	    "struct x { int a; };\n",
+	    "int s1f(int a) { return a; }\n",
+	    "__constant int hi = 1;\n",
+	    "int broken(int a) { return b; }\n",
+	};
+	for (size_t i = 0; i < GS_ARRAY_LEN(texts); i++) {
+		struct gs_buf names = {0};
+		CU_ASSERT_EQUAL(names_of(texts[i], &names), -ENOTSUP);
+		CU_ASSERT_EQUAL(names.len, 0);
+		gs_buf_free(&names);
+	}
+}
+
 void add_annotator_tests(void)
 {
 	CU_pSuite suite = CU_add_suite("annotator", NULL, NULL);
@@ -449,5 +489,7 @@ void add_annotator_tests(void)
 	TEST(what_cannot_be_rewritten_is_refused_with_its_place);
 	TEST(functions_are_inlined_unless_kernels_become_huge);
 	TEST(empty_program_gives_an_empty_table);
+	TEST(names_of_the_file_are_found);
+	TEST(names_of_the_language_are_not_to_be_renamed);
 #undef TEST
 }

@@ -480,6 +480,34 @@ static void nothing_is_left_when_it_is_killed(void)
 	gs_buf_free(&bytes);
 }
 
+static bool has_line(const char *text, const char *line)
+{
+	size_t length = strlen(line);
+	for (; text && *text; text = strchr(text, '\n') ? strchr(text, '\n') + 1 : NULL)
+		if (!strncmp(text, line, length) && text[length] == '\n')
+			return true;
+	return false;
+}
+
+/* Ours are among them: both texts have the counters. */
+static void text_that_traces_says_which_names_it_has(void)
+{
+	struct gs_pack result = run_one(PLAIN, "", "", KERNEL), request = {0};
+	const char *names = gs_pack_text(&result, "renames");
+	CU_ASSERT(has_line(names, "k"));
+	CU_ASSERT(has_line(names, "__gpusim_counts"));
+	CU_ASSERT(!has_line(names, "p"));
+	gs_pack_free(&result);
+	result = (struct gs_pack){0};
+	start_request(&request, PLAIN, "");
+	add_unit(&request, "", KERNEL);
+	add_unit(&request, "", "int other(int a) { return a; }\n");
+	run(&request, &result);
+	CU_ASSERT_PTR_NOT_NULL(gs_pack_find(&result, "traced"));
+	CU_ASSERT_PTR_NULL(gs_pack_find(&result, "renames")); /* they are compiled one by one */
+	gs_pack_free(&result);
+}
+
 void add_cc_tests(void)
 {
 	CU_pSuite suite = CU_add_suite("gpusim-cc", setup, NULL);
@@ -504,5 +532,6 @@ void add_cc_tests(void)
 	TEST(damaged_requests_are_failures);
 	TEST(a_compiler_that_dies_is_a_failure);
 	TEST(nothing_is_left_when_it_is_killed);
+	TEST(text_that_traces_says_which_names_it_has);
 #undef TEST
 }

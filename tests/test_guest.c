@@ -220,6 +220,31 @@ static void result_is_read(void)
 	gs_pack_free(&p);
 }
 
+/* The text that counts, then macros, then the text that traces. */
+static void texts_can_be_one_program(void)
+{
+	struct gs_pack p = {0};
+	struct gs_buf text = {0};
+	struct artifact *a = NULL;
+	gs_pack_puts(&p, "host", "void f() {}");
+	gs_pack_puts(&p, "host-options", "-w");
+	gs_pack_puts(&p, "kernels", "f 0\n");
+	gs_pack_puts(&p, "blocks", "0 0 f entry 1 1 a\n");
+	gs_pack_puts(&p, "traced", "void f() { g(); }\n");
+	gs_pack_puts(&p, "renames", "f\ng\n");
+	gs_pack_puts(&p, "sites", "");
+	CU_ASSERT_EQUAL_FATAL(artifact_read(&a, &p, NULL), 0);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(a->renames);
+	artifact_text_together(a, &text);
+	CU_ASSERT_STRING_EQUAL(text.data, "void f() {}\n"
+	                                  "#define f __gpusim_traced_f\n"
+	                                  "#define g __gpusim_traced_g\n"
+	                                  "void f() { g(); }\n");
+	gs_buf_free(&text);
+	artifact_release(a);
+	gs_pack_free(&p);
+}
+
 static int read_counting(const char *columns, const char *details, struct artifact **a)
 {
 	struct gs_pack p = {0};
@@ -344,6 +369,7 @@ void add_guest_tests(void)
 	CU_add_test(s, "a missing program is told", missing_program_is_told);
 	CU_add_test(s, "a result of gpusim-cc is read", result_is_read);
 	CU_add_test(s, "a result of gpusim-cc is read", layout_columns_and_formulas_are_read);
+	CU_add_test(s, "texts that count and that trace can be one program", texts_can_be_one_program);
 	CU_add_test(s, "a work-item of a group that sums up is its average", a_work_item_of_a_group_that_sums_up_is_its_average);
 	CU_add_test(s, "a failure of gpusim-cc becomes the reason", failure_becomes_the_reason);
 	CU_add_test(s, "a result that makes no sense is refused", nonsense_is_refused);

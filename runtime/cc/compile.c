@@ -195,6 +195,17 @@ static int write_host(struct work *w)
 /* Text that traces costs the driver's compiler a lot for each event; such a program would take minutes. */
 enum { MOST_EVENTS = 1500 };
 
+/* Building one program takes drivers less than building two. */
+static void write_renames(struct work *w, const struct gs_buf *traced)
+{
+	struct gs_buf names = {0};
+	const struct annotator_unit text = {.text = traced->data, .length = traced->len,
+	                                    .clang_args = (const char *const *)w->units[0].parse_args.items};
+	if (!annotator_file_names(&text, &names) && names.len)
+		gs_pack_add(w->result, "renames", names.data, names.len);
+	gs_buf_free(&names);
+}
+
 static int write_traced(struct work *w)
 {
 	const struct access_site *sites;
@@ -213,6 +224,8 @@ static int write_traced(struct work *w)
 		struct gs_buf text = {0};
 		result = annotation_write(w->annotation, i, form, &text, &w->err);
 		gs_pack_add(w->result, "traced", text.data, text.len);
+		if (w->unit_count == 1 && !result && !text.failed)
+			write_renames(w, &text);
 		gs_buf_free(&text);
 	}
 	return result;

@@ -31,6 +31,8 @@
  *   host-options  one per unit: the options to build it with (no -D, -U, -I, -Werror; with -w)
  *   traced      one per unit, or none: the source that traces as well as counts (traces.h), built with the same host-options.
  *               Absent where it could not be written; a note then says why
+ *   renames     optional, where there is one unit: the names that "traced" declares at file scope, one per line. With macros that
+ *               make each of them TRACED_PREFIX + name, "traced" can follow "host" in one program
  *   sites       one line per place of the source that accesses memory, in the order of their ids:
  *               ID UNIT BLOCK KIND SPACE BYTES LINE COLUMN FILE   (FILE is last: it may contain blanks)
  *               KIND is one of TRACE_SITE_KINDS (models/trace.h), SPACE one of CODE_SPACES (models/code.h), BLOCK the block
@@ -78,5 +80,8 @@
 #define GPUSIM_VERSION "0.1.0"
 /* Results in the cache live as long as the gpusim-cc that made them. */
 #define GPUSIM_CC_VERSION GPUSIM_VERSION "-" GPUSIM_CC_ID
+
+/* Of the names of text that traces, where it shares a program with text that only counts. */
+#define TRACED_PREFIX "__gpusim_traced_"
 
 #endif

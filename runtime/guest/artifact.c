@@ -1,6 +1,8 @@
 /* What gpusim-cc made of a program (runtime/cc/protocol.h), read into structs. */
 #include "tracing.h"
 
+#include "runtime/cc/protocol.h"
+
 #include "runtime/cc/counters.h"
 
 #include <errno.h>
@@ -53,6 +55,7 @@ void artifact_release(struct artifact *a)
 	free(a->site_files);
 	free(a->sites);
 	free(a->traced_texts);
+	free(a->renames);
 	free(a->host_texts);
 	free(a->host_options);
 	free(a->dependencies);
@@ -369,12 +372,24 @@ static void take_traced(struct artifact *a, const struct gs_pack *result)
 		    (texts[count] = strdup(result->sections[i].data)))
 			count++;
 	if (texts && count == a->host_count && !take_table(a, result, "sites", take_site)) {
+		const struct gs_section *renames = gs_pack_find(result, "renames");
 		a->traced_texts = texts;
+		a->renames = renames && count == 1 ? strdup(renames->data) : NULL;
 		return;
 	}
 	while (count)
 		free(texts[--count]);
 	free(texts);
+}
+
+void artifact_text_together(const struct artifact *a, struct gs_buf *out)
+{
+	gs_buf_printf(out, "%s\n", a->host_texts[0]);
+	for (const char *name = a->renames; *name; name += strcspn(name, "\n"), name += *name == '\n') {
+		int length = (int)strcspn(name, "\n");
+		gs_buf_printf(out, "#define %.*s " TRACED_PREFIX "%.*s\n", length, name, length, name);
+	}
+	gs_buf_puts(out, a->traced_texts[0]);
 }
 
 int artifact_read(struct artifact **out, const struct gs_pack *result, struct gs_error *err)

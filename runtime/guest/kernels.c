@@ -4,6 +4,8 @@
  */
 #include "programs.h"
 
+#include "runtime/cc/protocol.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -296,8 +298,11 @@ static struct kernel_twin *kernel_twin_new(struct kernel *k, struct twin *twin, 
 	if (twin->state != TWIN_READY)
 		return t;
 	cl_program program = traces ? build_traced(k->build, twin) : twin->program;
+	struct gs_buf name = {0};
+	gs_buf_printf(&name, "%s%s", traces && twin->together ? TRACED_PREFIX : "", k->name);
 	t->facts = artifact_kernel(twin->artifact, k->name);
-	t->kernel = t->facts && program ? cl.clCreateKernel(program, k->name, &code) : NULL;
+	t->kernel = t->facts && program && !name.failed ? cl.clCreateKernel(program, name.data, &code) : NULL;
+	gs_buf_free(&name);
 	if (t->kernel)
 		t->box_argument = box_argument(t);
 	return t;

@@ -150,13 +150,24 @@ static cl_int set_box(struct kernel_twin *t, const cl_ulong16 *box)
 	return code;
 }
 
-cl_int set_arguments(struct kernel_twin *t, const struct launch *l, const cl_ulong16 *box)
+static cl_int set_sizes(struct kernel_twin *t, const struct launch *l)
 {
 	const cl_ulong sizes[2] = {l->slots, l->places};
-	cl_uint first = t->facts->arguments;
-	cl_int code = cl.clSetKernelArg(t->kernel, first, sizeof l->buffer->mem, &l->buffer->mem);
-	for (cl_uint i = 0; i < 2 && l->artifact->counts_by_item && code == CL_SUCCESS; i++)
-		code = cl.clSetKernelArg(t->kernel, first + 1 + i, sizeof sizes[i], &sizes[i]);
+	cl_int code = CL_SUCCESS;
+	if (!l->artifact->counts_by_item || (t->sizes_set && !memcmp(t->sizes, sizes, sizeof sizes)))
+		return CL_SUCCESS;
+	for (cl_uint i = 0; i < 2 && code == CL_SUCCESS; i++)
+		code = cl.clSetKernelArg(t->kernel, t->facts->arguments + 1 + i, sizeof sizes[i], &sizes[i]);
+	memcpy(t->sizes, sizes, sizeof sizes);
+	t->sizes_set = code == CL_SUCCESS;
+	return code;
+}
+
+cl_int set_arguments(struct kernel_twin *t, const struct launch *l, const cl_ulong16 *box)
+{
+	cl_int code = cl.clSetKernelArg(t->kernel, t->facts->arguments, sizeof l->buffer->mem, &l->buffer->mem);
+	if (code == CL_SUCCESS)
+		code = set_sizes(t, l);
 	return code == CL_SUCCESS ? set_box(t, box) : code;
 }
 

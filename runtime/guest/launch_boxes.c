@@ -103,7 +103,7 @@ bool plan_trace(struct kernel *k, const struct request *r, cl_device_id device, 
 	enum { TRIES = 10 };
 	struct gs_error why = {""};
 	memset(p, 0, sizeof *p);
-	if (!runtime.model.hierarchy || runtime.options.trace.number == TRACE_NEVER || !l->artifact->traced_texts ||
+	if (!traces_wanted() || !l->artifact->traced_texts ||
 	    !trace_due(l->facts, l->global, l->local, p->local) || !choose_groups(l, p))
 		return false;
 	p->twin = kernel_prepare_twin(k, device, true, &why);

@@ -151,6 +151,7 @@ struct artifact {
 	char **host_texts, **host_options;
 	size_t host_count;
 	char **traced_texts; /* likewise, for one that traces as well; NULL: there are none */
+	char *renames;       /* names to rename in it where both are to be one program; NULL: they cannot be */
 	struct trace_site *sites;
 	size_t site_count;
 	char **site_files;
@@ -162,6 +163,8 @@ struct artifact {
 int artifact_read(struct artifact **out, const struct gs_pack *result, struct gs_error *err);
 void artifact_release(struct artifact *a);
 struct artifact_kernel *artifact_kernel(struct artifact *a, const char *name);
+/* The text that counts, and behind it the one that traces, with TRACED_PREFIX before its names. The artifact must have renames. */
+void artifact_text_together(const struct artifact *a, struct gs_buf *out);
 
 /* A twin is annotated while the driver builds the application's program, and built after that has succeeded. */
 enum twin_state { TWIN_NEW, TWIN_BUSY, TWIN_ANNOTATED, TWIN_READY, TWIN_FAILED };
@@ -176,6 +179,7 @@ struct twin {
 	struct gs_error why; /* when failed */
 	enum twin_state traced_state; /* of the program that traces: TWIN_NEW until a launch wants it */
 	cl_program traced_program;
+	bool together; /* it is `program`, and the kernels of it that trace have TRACED_PREFIX */
 };
 
 struct build {
@@ -277,6 +281,8 @@ struct kernel_twin {
 	bool launched;    /* at least once */
 	cl_int box_argument; /* index of the box (runtime/cc/traces.h); -1: it takes none */
 	bool whole;          /* the box that is set on it is the whole launch */
+	cl_ulong sizes[2];   /* slots and places that are set on it; launches are mostly like the one before */
+	bool sizes_set;
 };
 
 struct kernel {

@@ -94,6 +94,11 @@ static struct launches_alike *shape_of(struct artifact_kernel *k, const uint64_t
 	return s;
 }
 
+bool traces_wanted(void)
+{
+	return runtime.model.hierarchy && runtime.options.trace.number != TRACE_NEVER;
+}
+
 bool trace_due(struct artifact_kernel *k, const uint64_t global[3], const uint64_t local[3], uint64_t chosen[3])
 {
 	pthread_mutex_lock(&lock);

@@ -34,6 +34,7 @@ struct launches_alike {
 	struct needed_groups needed;  /* that their traces should have, the latest first */
 };
 
+bool traces_wanted(void); /* of any launch */
 /* Counts a launch; whether it is to be traced. In `chosen` its local size, as far as that is known. */
 bool trace_due(struct artifact_kernel *k, const uint64_t global[3], const uint64_t local[3], uint64_t chosen[3]);
 /* The local size that the driver has chosen, and will again. */

@@ -2,9 +2,14 @@
  * Twin programs: built from annotated source, in the application's context, on a thread of ours. gpusim-cc works
  * while the driver builds the application's own program; the driver builds the twin when that is done, because
  * two builds at once would wait for each other in many drivers. A launch that needs a twin early makes it itself.
+ *
+ * Where launches will be traced, the text that traces is part of the same program, if its names can be told from the others':
+ * POCL takes 40 ms to see that it has built a program before, whatever its length, and ten times that to read its own headers when it
+ * has not.
  */
-#include "state.h"
+#include "tracing.h"
 
+#include "runtime/cc/protocol.h"
 #include "runtime/log.h"
 
 #include <errno.h>
@@ -121,7 +126,7 @@ static cl_program compile_unit(const struct twin_text *from, size_t unit, bool w
 		return NULL;
 	}
 	/* Of what is traced we ask which arguments are memory. */
-	bool traced = from->texts == from->artifact->traced_texts;
+	bool traced = from->texts != from->artifact->host_texts;
 	if (asprintf(&options, "%s%s", from->artifact->host_options[unit], traced ? " -cl-kernel-arg-info" : "") < 0) {
 		cl.clReleaseProgram(p);
 		gs_fail(err, ENOMEM, "out of memory");
@@ -228,6 +233,38 @@ static cl_program build_program(const struct build *b, const struct twin *t, cha
 	return p;
 }
 
+/* Elsewhere, a build costs what its text is long. */
+static bool together_is_cheaper(const struct twin *t)
+{
+	cl_device_type type = 0;
+	cl.clGetDeviceInfo(t->device, CL_DEVICE_TYPE, sizeof type, &type, NULL);
+	return (type & CL_DEVICE_TYPE_CPU) && t->artifact->renames && traces_wanted();
+}
+
+static void build_together(const struct build *b, struct twin *t)
+{
+	struct gs_buf text = {0};
+	struct gs_error why;
+	artifact_text_together(t->artifact, &text);
+	if (!text.failed && (t->program = build_program(b, t, &text.data, &why))) {
+		cl.clRetainProgram(t->program);
+		t->traced_program = t->program;
+		t->traced_state = TWIN_READY;
+		t->together = true;
+	} else {
+		log_debug("the texts that count and that trace are built one by one: %s", text.failed ? "out of memory" : why.text);
+	}
+	gs_buf_free(&text);
+}
+
+static void build_counting(const struct build *b, struct twin *t)
+{
+	if (together_is_cheaper(t))
+		build_together(b, t);
+	if (!t->program)
+		t->program = build_program(b, t, t->artifact->host_texts, &t->why);
+}
+
 /* With the build's lock held: the twin's record, made if missing. */
 static struct twin *find_twin(struct build *b, cl_device_id device)
 {
@@ -250,7 +287,7 @@ static void twin_step(struct build *b, struct twin *t)
 	t->state = TWIN_BUSY;
 	pthread_mutex_unlock(&b->lock);
 	if (annotated)
-		t->program = build_program(b, t, t->artifact->host_texts, &t->why);
+		build_counting(b, t);
 	else
 		annotate_twin(b, t);
 	bool failed = annotated ? !t->program : !t->artifact;
