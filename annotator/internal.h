@@ -235,6 +235,10 @@ int mark_call(struct edit_pass *pass, CXCursor call, const struct children *c, s
 void write_trace_functions(const struct annotation *a, size_t unit, struct gs_buf *out);
 void write_trace_begin(const struct annotation *a, const struct function *kernel, unsigned block, struct gs_buf *out);
 
+/* counter_macros.c: what markers of a unit's host text are */
+#define COUNTER_TYPE "__global volatile unsigned long *"
+void write_counter_macros(const struct annotation *a, size_t unit, enum marker_form form, struct gs_buf *out);
+
 /* write.c: the columns of sites become those of the text that is compiled for targets */
 int place_sites(struct annotation *a, struct gs_error *err);
 

@@ -1,5 +1,5 @@
 /*
- * Renders a unit's edits. Host text starts with a few macros, so that the markers themselves stay short:
+ * Renders a unit's edits. Host text starts with a few macros (counter_macros.c), so that the markers themselves stay short:
  *
  *   __gpusim_begin          at the entry of a kernel: this work-group's place
  *   __gpusim_block(ID)      one more execution of a block
@@ -8,6 +8,8 @@
  *   __gpusim_flag(WORD, BIT)  the same for a block that runs at most once
  *   __gpusim_round(ID)      the same for the body of a loop with a barrier: stops when it is full
  *   __gpusim_trips(ID, N)   N more of what a counter of trips counts
+ *   __gpusim_next(ID), __gpusim_number_of(ID)  one more trip; the number of trips
+ *   __gpusim_keep(X), __gpusim_origin  X, a new value of a private variable; and what these start from
  *   __gpusim_place          at the end of a kernel: where the work-item stores, if it does
  *   __gpusim_put(WORD, VALUE)
  *   __gpusim_sums, __gpusim_add(COLUMN, VALUE)  instead of these two: where the group's sums are
@@ -39,9 +41,6 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#define COUNTER_TYPE "__global volatile unsigned long *"
-#define GROUP_ID \
-	"(__gpusim_group_id(2) * __gpusim_num_groups(1) + __gpusim_group_id(1)) * __gpusim_num_groups(0) + __gpusim_group_id(0)"
 #define CLONE_PREFIX "__gpusim_call_"
 
 static const char *const kernel_parameter[] = {
@@ -77,7 +76,7 @@ struct writer {
 /* The variables of all kernels and helpers; what a kernel does not reach is dropped by the host's compiler. */
 static void write_counts(struct writer *w)
 {
-	gs_buf_puts(w->out, "struct __gpusim_counts { int none;");
+	gs_buf_puts(w->out, "struct __gpusim_counts { unsigned int origin;");
 	for (size_t i = 0; i < w->a->block_count; i++) {
 		const struct block *b = &w->a->blocks[i];
 		if (b->half >= 0 && !(b->half & 1))
@@ -86,84 +85,6 @@ static void write_counts(struct writer *w)
 			gs_buf_printf(w->out, b->bound == BOUND_NONE ? " unsigned long all%u;" : " unsigned int part%u;", b->id);
 	}
 	gs_buf_puts(w->out, " };\n");
-}
-
-/* No store depends on the work-item, only the last on its group: each made a vectorised stencil twice as slow. */
-static void write_item_macros(struct gs_buf *out)
-{
-	gs_buf_puts(out, "#define __gpusim_block(id) __gpusim_n->all##id++\n"
-	                 "#define __gpusim_trips(id, n) __gpusim_n->all##id += (n)\n"
-	                 "#define __gpusim_part(id) __gpusim_n->part##id++\n"
-	                 "#define __gpusim_half(at, shift) __gpusim_n->pair##at += 1ul << shift\n"
-	                 "#define __gpusim_half_low(at) (__gpusim_n->pair##at & 0xffffffffu)\n"
-	                 "#define __gpusim_half_high(at) (__gpusim_n->pair##at >> 32)\n"
-	                 "#define __gpusim_round(id) __gpusim_n->part##id += __gpusim_n->part##id != 0xffffffffu\n"
-	                 "#define __gpusim_flag(word, bit) __gpusim_f##word |= 1u << bit\n"
-	                 "#define __gpusim_total(id) "
-	                 "__gpusim_n->all##id < 0xffffffffUL ? __gpusim_n->all##id : 0xffffffffUL\n");
-	gs_buf_printf(out,
-	              "#define __gpusim_begin unsigned long __gpusim_group = " GROUP_ID "; "
-	              "__gpusim_counters[%d + (__gpusim_group < __gpusim_slots ? __gpusim_group : __gpusim_slots)] = "
-	              "__gpusim_local_size(0) | __gpusim_local_size(1) << %d | __gpusim_local_size(2) << %d\n",
-	              COUNTER_HEADER_WORDS, COUNTER_SIZE_BITS, 2 * COUNTER_SIZE_BITS);
-	gs_buf_puts(out, "#define __gpusim_at(d) (__gpusim_global_id(d) - __gpusim_global_offset(d) - __gpusim_local_id(d))\n"
-	                 "#define __gpusim_place unsigned long __gpusim_i = (__gpusim_at(2) * __gpusim_global_size(1) + "
-	                 "__gpusim_at(1) * __gpusim_local_size(2)) * __gpusim_global_size(0) + __gpusim_at(0) * __gpusim_local_size(1) * "
-	                 "__gpusim_local_size(2), __gpusim_l = (__gpusim_local_id(2) * __gpusim_local_size(1) + __gpusim_local_id(1)) * "
-	                 "__gpusim_local_size(0) + __gpusim_local_id(0); if (__gpusim_i + __gpusim_local_size(0) * __gpusim_local_size(1) * "
-	                 "__gpusim_local_size(2) <= __gpusim_places)\n");
-	gs_buf_printf(out,
-	              "#define __gpusim_put(word, value) ((__global unsigned int *)(__gpusim_counters + %d + "
-	              "__gpusim_slots))[(word) * __gpusim_places + __gpusim_i + __gpusim_l] = value;\n",
-	              COUNTER_HEADER_WORDS + 1);
-}
-
-/* A work-item's counter that is full makes its sum so too. */
-static void write_sum_macros(struct gs_buf *out, enum marker_form form)
-{
-	gs_buf_printf(out,
-	              "#define __gpusim_sums(columns) %s__gpusim_s = __gpusim_counters + %d + __gpusim_slots + "
-	              "(__gpusim_group < __gpusim_slots ? __gpusim_group : __gpusim_group %% __gpusim_slots) * columns;\n",
-	              COUNTER_TYPE, COUNTER_HEADER_WORDS + 1);
-	if (form == MARK_COUNT_PLAIN)
-		gs_buf_printf(out,
-		              "#define __gpusim_add(column, value) { unsigned int __gpusim_v = value; if (__gpusim_v) "
-		              "__gpusim_s[column] = __gpusim_v < %#xu ? __gpusim_s[column] + __gpusim_v : %#lxUL; }\n",
-		              COUNTER_FULL, COUNTER_FULL_SUM);
-	else
-		gs_buf_printf(out,
-		              "#define __gpusim_low(column) ((__global volatile unsigned int *)(__gpusim_s + column))\n"
-		              "#define __gpusim_add(column, value) { unsigned int __gpusim_v = value; if (__gpusim_v == %#xu) "
-		              "atomic_or(__gpusim_low(column) + 1, %#lxu); else if (__gpusim_v && "
-		              "atomic_add(__gpusim_low(column), __gpusim_v) > 0xffffffffu - __gpusim_v) "
-		              "atomic_inc(__gpusim_low(column) + 1); }\n",
-		              COUNTER_FULL, COUNTER_FULL_SUM >> 32);
-}
-
-/* Slot of the group, then the header, which every launch writes once. */
-static void write_group_macros(struct gs_buf *out, size_t blocks, enum marker_form form)
-{
-	gs_buf_printf(out,
-	              "#define __gpusim_begin unsigned long __gpusim_group = " GROUP_ID "; "
-	              "%s__gpusim_count = __gpusim_counters + %d + (__gpusim_group < __gpusim_counters[%d] ? "
-	              "__gpusim_group : __gpusim_group %% __gpusim_counters[%d]) * %zu; "
-	              "if (__gpusim_group == 0 && __gpusim_local_id(0) == 0 && __gpusim_local_id(1) == 0 && __gpusim_local_id(2) == 0) {",
-	              COUNTER_TYPE, COUNTER_HEADER_WORDS, COUNTER_SLOTS, COUNTER_SLOTS, blocks);
-	for (int i = 0; i < 3; i++)
-		gs_buf_printf(
-		    out, " __gpusim_counters[%d] = __gpusim_local_size(%d); __gpusim_counters[%d] = __gpusim_num_groups(%d);",
-		    COUNTER_LOCAL + i, i, COUNTER_GROUPS + i, i);
-	gs_buf_puts(out, " }");
-	if (form == MARK_COUNT_PLAIN)
-		gs_buf_puts(out, "\n#define __gpusim_block(id) __gpusim_count[id]++\n"
-		                 "#define __gpusim_trips(id, n) __gpusim_count[id] += (n)\n");
-	else
-		gs_buf_puts(out,
-		            "\n#define __gpusim_half(id) ((__global volatile unsigned int *)(__gpusim_count + (id)))\n"
-		            "#define __gpusim_block(id) (void)(atomic_inc(__gpusim_half(id)) == 0xffffffffu && "
-		            "atomic_inc(__gpusim_half(id) + 1))\n"
-		            "#define __gpusim_trips(id, n) (void)(atomic_add(__gpusim_half(id), n) > 0xffffffffu - (n) && "
-		            "atomic_inc(__gpusim_half(id) + 1))\n");
 }
 
 /* Places of groups and work-items are those in the whole launch. */
@@ -210,12 +131,10 @@ static void write_prelude(struct writer *w)
 	else if (w->layout == COUNTERS_BY_ITEM) {
 		gs_buf_printf(w->out, "#define __gpusim_inline%s\n", inlines_all(w->a) ? " __attribute__((always_inline))" : "");
 		write_counts(w);
-		write_item_macros(w->out);
-		write_sum_macros(w->out, w->form);
-	} else {
+	} else
 		gs_buf_puts(w->out, "#define __gpusim_inline\n");
-		write_group_macros(w->out, w->a->block_count, w->form);
-	}
+	if (w->form != MARK_PROBE)
+		write_counter_macros(w->a, (size_t)(w->unit - w->a->units), w->form, w->out);
 	if (w->traced) {
 		gs_buf_puts(w->out, "#define __gpusim_from(d) (__gpusim_global_id(d) - __gpusim_global_offset(d) - __gpusim_local_id(d))\n");
 		write_trace_functions(w->a, (size_t)(w->unit - w->a->units), w->out);
@@ -259,7 +178,7 @@ static void write_begin(struct writer *w, const struct edit *e)
 	}
 	const struct kernel_entry *k = kernel_of_entry(w->a, e->block);
 	for (size_t i = 0; k && i < flag_words(k); i++)
-		gs_buf_printf(w->out, "unsigned int __gpusim_f%zu = 0;", i);
+		gs_buf_printf(w->out, "unsigned int __gpusim_f%zu = __gpusim_origin;", i);
 	if (!k || k->column_count == k->flag_count)
 		return;
 	gs_buf_puts(w->out, "struct __gpusim_counts __gpusim_c;__private struct __gpusim_counts *__gpusim_n = &__gpusim_c;");
@@ -267,7 +186,7 @@ static void write_begin(struct writer *w, const struct edit *e)
 		write_counter(w, k->columns[i]);
 		gs_buf_puts(w->out, " = ");
 	}
-	gs_buf_puts(w->out, "0;");
+	gs_buf_puts(w->out, "__gpusim_n->origin = __gpusim_origin;");
 }
 
 static void write_puts(struct writer *w, const struct kernel_entry *k)
@@ -275,7 +194,7 @@ static void write_puts(struct writer *w, const struct kernel_entry *k)
 	size_t flags = flag_words(k);
 	const char *store = k->summed ? "add" : "put";
 	for (size_t i = 0; i < flags; i++)
-		gs_buf_printf(w->out, "__gpusim_put(%zu, __gpusim_f%zu)", i, i);
+		gs_buf_printf(w->out, "__gpusim_put(%zu, __gpusim_f%zu - __gpusim_origin)", i, i);
 	for (size_t i = k->flag_count; i < k->column_count; i++) {
 		const struct block *b = &w->a->blocks[k->columns[i]];
 		gs_buf_printf(w->out, "__gpusim_%s(%zu, ", store, flags + i - k->flag_count);
@@ -284,7 +203,7 @@ static void write_puts(struct writer *w, const struct kernel_entry *k)
 		else if (b->bound == BOUND_NONE)
 			gs_buf_printf(w->out, "__gpusim_total(%u)", b->id);
 		else
-			write_counter(w, b->id);
+			gs_buf_printf(w->out, "__gpusim_n->part%u - __gpusim_origin", b->id);
 		gs_buf_puts(w->out, ")");
 	}
 }

@@ -1,0 +1,134 @@
+/*
+ * The macros that markers of the host's text are (annotator/write.c has the list).
+ *
+ * Counters of kernels with barriers do not start at 0, and each new value goes through a function of the library. That is
+ * because of POCL 3.1, which keeps what lives across a barrier once for each work-item, but what it takes for the same in all of
+ * them only once for the group. It takes a basic block for one that all work-items execute if some branch with the same
+ * outcome for all leads there, even where others lead there too: of
+ *     if (same_for_all || p[i] > 3) { p[i] = 0; count = 1; } barrier(CLK_LOCAL_MEM_FENCE);
+ * all work-items had the count of one. So no counter may be a choice of plain numbers:
+ * - They start from the address of a variable, a constant that POCL does not take for the same in all work-items. It is taken
+ *   off in the end, and costs nothing: once POCL has made its loops over work-items, compilers see that both cancel.
+ * - Of c + 1 at the end of one way and c + 2 at that of another compilers make c + (1 or 2), where they meet, and add behind
+ *   the barrier: again a choice of numbers. max(x, 0) is a call when they do that, and x when POCL has inlined it.
+ */
+#include "annotator/internal.h"
+#include "runtime/cc/counters.h"
+
+#define GROUP_ID \
+	"(__gpusim_group_id(2) * __gpusim_num_groups(1) + __gpusim_group_id(1)) * __gpusim_num_groups(0) + __gpusim_group_id(0)"
+
+/* A unit has functions of its own: nothing is static, because that came with OpenCL C 1.2, and variables may hide max. */
+static void write_kept(size_t unit, bool across_barriers, struct gs_buf *out)
+{
+	if (!across_barriers) {
+		gs_buf_puts(out, "#define __gpusim_origin 0u\n#define __gpusim_keep(x) (x)\n#define __gpusim_keep_long(x) (x)\n");
+		return;
+	}
+	gs_buf_printf(out,
+	              "__constant unsigned int __gpusim_origin_%zu = 0;\n"
+	              "#define __gpusim_origin ((unsigned int)(unsigned long)&__gpusim_origin_%zu)\n",
+	              unit, unit);
+	static const char *const kinds[][2] = {{"", "int"}, {"_long", "long"}};
+	for (size_t i = 0; i < GS_ARRAY_LEN(kinds); i++)
+		gs_buf_printf(out,
+		              "unsigned %s __gpusim_keep%s_%zu(unsigned %s x) { return max(x, (unsigned %s)0); }\n"
+		              "#define __gpusim_keep%s(x) __gpusim_keep%s_%zu(x)\n",
+		              kinds[i][1], kinds[i][0], unit, kinds[i][1], kinds[i][1], kinds[i][0], kinds[i][0], unit);
+}
+
+/* No store depends on the work-item, only the last on its group: each made a vectorised stencil twice as slow. */
+static void write_item_macros(struct gs_buf *out)
+{
+	gs_buf_puts(out, "#define __gpusim_trips(id, n) __gpusim_n->all##id = __gpusim_keep_long(__gpusim_n->all##id + (n))\n"
+	                 "#define __gpusim_block(id) __gpusim_trips(id, 1)\n"
+	                 "#define __gpusim_part(id) __gpusim_n->part##id = __gpusim_keep(__gpusim_n->part##id + 1)\n"
+	                 "#define __gpusim_half(at, shift) "
+	                 "__gpusim_n->pair##at = __gpusim_keep_long(__gpusim_n->pair##at + (1ul << shift))\n"
+	                 "#define __gpusim_half_low(at) ((__gpusim_n->pair##at - __gpusim_origin) & 0xffffffffu)\n"
+	                 "#define __gpusim_half_high(at) ((__gpusim_n->pair##at - __gpusim_origin) >> 32)\n"
+	                 "#define __gpusim_round(id) __gpusim_n->part##id = "
+	                 "__gpusim_keep(__gpusim_n->part##id + (__gpusim_n->part##id - __gpusim_n->origin != 0xffffffffu))\n"
+	                 "#define __gpusim_flag(word, bit) __gpusim_f##word = __gpusim_keep(__gpusim_f##word + (1u << bit))\n"
+	                 "#define __gpusim_total(id) __gpusim_n->all##id - __gpusim_origin < 0xffffffffUL ? "
+	                 "__gpusim_n->all##id - __gpusim_origin : 0xffffffffUL\n");
+	gs_buf_printf(out,
+	              "#define __gpusim_begin unsigned long __gpusim_group = " GROUP_ID "; "
+	              "__gpusim_counters[%d + (__gpusim_group < __gpusim_slots ? __gpusim_group : __gpusim_slots)] = "
+	              "__gpusim_local_size(0) | __gpusim_local_size(1) << %d | __gpusim_local_size(2) << %d\n",
+	              COUNTER_HEADER_WORDS, COUNTER_SIZE_BITS, 2 * COUNTER_SIZE_BITS);
+	gs_buf_puts(out, "#define __gpusim_at(d) (__gpusim_global_id(d) - __gpusim_global_offset(d) - __gpusim_local_id(d))\n"
+	                 "#define __gpusim_place unsigned long __gpusim_i = (__gpusim_at(2) * __gpusim_global_size(1) + "
+	                 "__gpusim_at(1) * __gpusim_local_size(2)) * __gpusim_global_size(0) + __gpusim_at(0) * __gpusim_local_size(1) * "
+	                 "__gpusim_local_size(2), __gpusim_l = (__gpusim_local_id(2) * __gpusim_local_size(1) + __gpusim_local_id(1)) * "
+	                 "__gpusim_local_size(0) + __gpusim_local_id(0); if (__gpusim_i + __gpusim_local_size(0) * __gpusim_local_size(1) * "
+	                 "__gpusim_local_size(2) <= __gpusim_places)\n");
+	gs_buf_printf(out,
+	              "#define __gpusim_put(word, value) ((__global unsigned int *)(__gpusim_counters + %d + "
+	              "__gpusim_slots))[(word) * __gpusim_places + __gpusim_i + __gpusim_l] = value;\n",
+	              COUNTER_HEADER_WORDS + 1);
+}
+
+/* A work-item's counter that is full makes its sum so too. */
+static void write_sum_macros(struct gs_buf *out, enum marker_form form)
+{
+	gs_buf_printf(out,
+	              "#define __gpusim_sums(columns) %s__gpusim_s = __gpusim_counters + %d + __gpusim_slots + "
+	              "(__gpusim_group < __gpusim_slots ? __gpusim_group : __gpusim_group %% __gpusim_slots) * columns;\n",
+	              COUNTER_TYPE, COUNTER_HEADER_WORDS + 1);
+	if (form == MARK_COUNT_PLAIN)
+		gs_buf_printf(out,
+		              "#define __gpusim_add(column, value) { unsigned int __gpusim_v = value; if (__gpusim_v) "
+		              "__gpusim_s[column] = __gpusim_v < %#xu ? __gpusim_s[column] + __gpusim_v : %#lxUL; }\n",
+		              COUNTER_FULL, COUNTER_FULL_SUM);
+	else
+		gs_buf_printf(out,
+		              "#define __gpusim_low(column) ((__global volatile unsigned int *)(__gpusim_s + column))\n"
+		              "#define __gpusim_add(column, value) { unsigned int __gpusim_v = value; if (__gpusim_v == %#xu) "
+		              "atomic_or(__gpusim_low(column) + 1, %#lxu); else if (__gpusim_v && "
+		              "atomic_add(__gpusim_low(column), __gpusim_v) > 0xffffffffu - __gpusim_v) "
+		              "atomic_inc(__gpusim_low(column) + 1); }\n",
+		              COUNTER_FULL, COUNTER_FULL_SUM >> 32);
+}
+
+/* Slot of the group, then the header, which every launch writes once. */
+static void write_group_macros(struct gs_buf *out, size_t blocks, enum marker_form form)
+{
+	gs_buf_printf(out,
+	              "#define __gpusim_begin unsigned long __gpusim_group = " GROUP_ID "; "
+	              "%s__gpusim_count = __gpusim_counters + %d + (__gpusim_group < __gpusim_counters[%d] ? "
+	              "__gpusim_group : __gpusim_group %% __gpusim_counters[%d]) * %zu; "
+	              "if (__gpusim_group == 0 && __gpusim_local_id(0) == 0 && __gpusim_local_id(1) == 0 && __gpusim_local_id(2) == 0) {",
+	              COUNTER_TYPE, COUNTER_HEADER_WORDS, COUNTER_SLOTS, COUNTER_SLOTS, blocks);
+	for (int i = 0; i < 3; i++)
+		gs_buf_printf(
+		    out, " __gpusim_counters[%d] = __gpusim_local_size(%d); __gpusim_counters[%d] = __gpusim_num_groups(%d);",
+		    COUNTER_LOCAL + i, i, COUNTER_GROUPS + i, i);
+	gs_buf_puts(out, " }");
+	if (form == MARK_COUNT_PLAIN)
+		gs_buf_puts(out, "\n#define __gpusim_block(id) __gpusim_count[id]++\n"
+		                 "#define __gpusim_trips(id, n) __gpusim_count[id] += (n)\n");
+	else
+		gs_buf_puts(out,
+		            "\n#define __gpusim_half(id) ((__global volatile unsigned int *)(__gpusim_count + (id)))\n"
+		            "#define __gpusim_block(id) (void)(atomic_inc(__gpusim_half(id)) == 0xffffffffu && "
+		            "atomic_inc(__gpusim_half(id) + 1))\n"
+		            "#define __gpusim_trips(id, n) (void)(atomic_add(__gpusim_half(id), n) > 0xffffffffu - (n) && "
+		            "atomic_inc(__gpusim_half(id) + 1))\n");
+}
+
+void write_counter_macros(const struct annotation *a, size_t unit, enum marker_form form, struct gs_buf *out)
+{
+	bool barriers = false;
+	for (size_t i = 0; i < a->kernel_count; i++)
+		barriers |= a->kernels[i].has_barrier;
+	write_kept(unit, barriers && form == MARK_COUNT_PLAIN, out);
+	gs_buf_puts(out, "#define __gpusim_next(id) __gpusim_t##id = __gpusim_keep(__gpusim_t##id + 1)\n"
+	                 "#define __gpusim_number_of(id) (__gpusim_t##id - __gpusim_origin)\n");
+	if (annotation_layout(a) == COUNTERS_BY_GROUP) {
+		write_group_macros(out, a->block_count, form);
+		return;
+	}
+	write_item_macros(out);
+	write_sum_macros(out, form);
+}
