@@ -42,17 +42,32 @@ void shift_finder_add(struct shift_finder *f, uint32_t instruction, size_t n, ui
 /* ids: of the traced groups. out has code_count entries. */
 void shift_finder_finish(const struct shift_finder *f, const uint64_t *ids, struct address_shift *out);
 
+/* ---- group_work.c: how much groups did, by their counters ---- */
+
+struct work_shape {
+	const struct kernel_code *code;
+	const struct lane_counts *lanes;
+	uint64_t groups; /* that are asked for, about: where there are many, some work-items of each are looked at */
+	uint32_t items, warp_size; /* of a group */
+};
+struct group_work {
+	double threads; /* instructions of work-items */
+	double warps;   /* of warps, by the lanes that do most */
+};
+int group_work(const struct work_shape *shape, const uint64_t *ids, size_t count, struct group_work *out);
+
 /* ---- trace_groups.c: which traced group stands for which ---- */
 
 /* Groups of a launch that have a place in the pattern: all of them, or `count` that are spread evenly. */
 struct group_sample {
 	const struct trace_shape *shape;
 	uint64_t count;
+	uint32_t warp_size;
 };
 uint64_t group_of_sample(const struct group_sample *s, uint64_t n);
 
-/* Fills stands_for[n] with the index of a traced group, for every group of the sample, and *represented with the instructions of the
- * groups over those of the groups that stand for them, by counters; 0: not known. needed: what those that were traced do not tell. */
+/* Fills stands_for[n] with the index of a traced group, for every group of the sample, and *represented with the instructions of
+ * warps of the groups over those of the groups that stand for them, by counters; 0: not known. needed: what those that were traced do not tell. */
 int trace_groups(const struct kernel_code *code, const struct group_sample *sample, const struct lane_counts *lanes,
                  const uint64_t *ids, size_t id_count, uint32_t *stands_for, double *represented, struct needed_groups *needed);
 

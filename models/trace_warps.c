@@ -271,7 +271,7 @@ static int fill_pattern(struct maker *m, const struct lane_counts *lanes, const 
 {
 	struct launch_warps *w = &m->out->warps;
 	struct trace_store *s = m->out->store;
-	struct group_sample sample = {m->shape, w->groups <= MOST_PATTERN ? w->groups : MANY};
+	struct group_sample sample = {m->shape, w->groups <= MOST_PATTERN ? w->groups : MANY, m->gpu->warp_size};
 	uint64_t count = sample.count;
 	uint32_t *stands_for = calloc(count + 1, sizeof *stands_for);
 	s->path_of = calloc(count * w->warps_per_group + 1, sizeof *s->path_of);
@@ -355,6 +355,34 @@ static void end(struct maker *m)
 	gs_buf_free(&m->path.parts);
 }
 
+static uint64_t path_instructions(const struct kernel_code *code, const struct warp_path *p)
+{
+	uint64_t sum = 0;
+	for (size_t i = 0; i < p->block_count; i++)
+		sum += code->blocks[p->blocks[i]].count;
+	return sum;
+}
+
+/* Of all groups: those that were traced stand for more or fewer others. */
+static int fill_efficiency(struct maker *m)
+{
+	const struct launch_warps *w = &m->out->warps;
+	const struct trace_store *s = m->out->store;
+	double active = 0, lanes = 0;
+	uint64_t *times = calloc(s->path_count + 1, sizeof *times);
+	if (!times)
+		return -ENOMEM;
+	for (uint64_t i = 0; i < w->pattern_groups * w->warps_per_group; i++)
+		times[s->path_of[i]]++;
+	for (size_t p = 0; p < s->path_count; p++) {
+		active += (double)times[p] * (double)s->paths[p].active_lanes;
+		lanes += (double)times[p] * (double)path_instructions(m->code, &s->paths[p]) * m->gpu->warp_size;
+	}
+	m->out->lane_efficiency = lanes > 0 ? active / lanes : 0;
+	free(times);
+	return 0;
+}
+
 static void sum_up(struct maker *m)
 {
 	struct warp_statistics *s = &m->out->statistics;
@@ -363,8 +391,6 @@ static void sum_up(struct maker *m)
 			s->instructions[m->code->blocks[b].first + i].executions = m->executions[b];
 			s->instructions[m->code->blocks[b].first + i].active_lanes = m->active[b];
 		}
-	if (s->warp_instructions)
-		m->out->lane_efficiency = (double)s->lane_instructions / ((double)s->warp_instructions * m->gpu->warp_size);
 }
 
 int trace_warps(const struct gpu *gpu, const struct kernel_code *code, const struct launch_trace *trace,
@@ -383,6 +409,8 @@ int trace_warps(const struct gpu *gpu, const struct kernel_code *code, const str
 		result = run_groups(&m, ids, paths, &used);
 	if (!result)
 		result = fill_pattern(&m, lanes, ids, paths, used);
+	if (!result)
+		result = fill_efficiency(&m);
 	if (!result && shape->requests)
 		result = fill_shifts(&m, ids);
 	if (!result) {

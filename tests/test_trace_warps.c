@@ -383,6 +383,44 @@ static void groups_that_nobody_stands_for_are_needed(void)
 	finish();
 }
 
+static void gather_lane_trips(void *ctx, uint64_t group, uint32_t item, uint32_t *row)
+{
+	row[0] = ((uint32_t(*)[LANES])ctx)[group][item];
+}
+
+/*
+ * Blocks have one instruction each. Groups 0 and 2: one lane goes round 33 times, the others once; group 1: all 32 lanes go round twice,
+ * as much in sum. Warps execute 1 + 33 + 1 and 1 + 2 + 1 blocks. Group 3: one lane 35 times. By sums of lanes, group 1 would
+ * stand for both that were not traced: it is nearer.
+ */
+static void a_group_is_like_one_whose_warps_do_as_much(void)
+{
+	uint32_t trips[4][LANES];
+	struct lane_counts lanes = {.columns = 1, .gather = gather_lane_trips, .expand = expand_trips, .ctx = trips};
+	char rounds[MOST_EVENTS] = "0";
+	for (uint32_t l = 0; l < LANES; l++) {
+		trips[0][l] = trips[2][l] = l ? 1 : 33;
+		trips[1][l] = 2;
+		trips[3][l] = l ? 1 : 35;
+	}
+	make_code(P(0) "add.u32 %r1, %r1, 1;\nLOOP:\n" P(1) "@%p1 bra LOOP;\n" P(2) "ret;\n");
+	begin_trace(2);
+	memset(rounds + 1, '1', 33);
+	rounds[34] = '2';
+	for (uint32_t l = 0; l < LANES; l++) {
+		add_blocks(0, l, l ? "012" : rounds);
+		add_blocks(1, l, "0112");
+	}
+	CU_ASSERT_EQUAL_FATAL(make_counted_warps("gtx480", 4, true, &lanes), 0);
+	for (uint32_t g = 0; g < 4; g++)
+		CU_ASSERT_EQUAL(made.warps.pattern_ids[g], g == 1 ? 1 : 0);
+	/* 4 + 3 * 35 blocks are simulated; group 3 takes 37. */
+	CU_ASSERT_DOUBLE_EQUAL(made.represented, 111.0 / 109, 1e-12);
+	/* Lanes that are on: 4 * 32, and 32 + (31 + 33) + 32 of each of the others. */
+	CU_ASSERT_DOUBLE_EQUAL(made.lane_efficiency, (128 + 3 * 128) / (109.0 * 32), 1e-12);
+	finish();
+}
+
 void add_trace_warps_tests(void)
 {
 	CU_pSuite suite = CU_add_suite("trace warps", NULL, NULL);
@@ -400,5 +438,6 @@ void add_trace_warps_tests(void)
 	TEST(other_addresses_are_somewhere);
 	TEST(equal_warps_share);
 	TEST(groups_that_nobody_stands_for_are_needed);
+	TEST(a_group_is_like_one_whose_warps_do_as_much);
 #undef TEST
 }
