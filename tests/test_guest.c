@@ -6,6 +6,7 @@
 #include "runtime/guest/table.h"
 
 #include <errno.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -142,6 +143,45 @@ static void slow_program_is_stopped_with_its_children(void)
 	for (int i = 0; i < 100 && !kill(child, 0); i++)
 		usleep(20000);
 	CU_ASSERT_NOT_EQUAL(kill(child, 0), 0);
+	gs_buf_free(&said);
+}
+
+static pid_t start_spinning(void)
+{
+	pid_t child = fork();
+	while (child == 0)
+		;
+	return child;
+}
+
+/* A fifth of a second of work, beside eight others on the same processor: more than a second of the clock, and less of its own. */
+static void program_that_may_not_run_has_longer(void)
+{
+	enum { OTHERS = 8 };
+	pid_t others[OTHERS];
+	cpu_set_t before, one;
+	struct gs_buf said = {0};
+	struct gs_error err = {""};
+	sched_getaffinity(0, sizeof before, &before);
+	CPU_ZERO(&one);
+	CPU_SET(sched_getcpu(), &one);
+	sched_setaffinity(0, sizeof one, &one);
+	for (int i = 0; i < OTHERS; i++)
+		others[i] = start_spinning();
+	CU_ASSERT_EQUAL(run_shell("i=0; while [ $i -lt 120000 ]; do i=$((i+1)); done", 1, &said, &err), 0);
+	sched_setaffinity(0, sizeof before, &before);
+	for (int i = 0; i < OTHERS; i++) {
+		kill(others[i], SIGKILL);
+		waitpid(others[i], NULL, 0);
+	}
+	gs_buf_free(&said);
+}
+
+static void program_that_runs_for_ever_is_stopped(void)
+{
+	struct gs_buf said = {0};
+	struct gs_error err;
+	CU_ASSERT_EQUAL(run_shell("while :; do :; done", 1, &said, &err), -ETIMEDOUT);
 	gs_buf_free(&said);
 }
 
@@ -366,6 +406,8 @@ void add_guest_tests(void)
 	CU_add_test(s, "a thread that waits for a child is at work", thread_that_waits_for_a_child_is_at_work);
 	CU_add_test(s, "a program runs apart: no SIGCHLD, no child, no descriptors", program_runs_apart_from_us);
 	CU_add_test(s, "a slow program is stopped with its children", slow_program_is_stopped_with_its_children);
+	CU_add_test(s, "a program that may not run has longer", program_that_may_not_run_has_longer);
+	CU_add_test(s, "a program that runs for ever is stopped", program_that_runs_for_ever_is_stopped);
 	CU_add_test(s, "a missing program is told", missing_program_is_told);
 	CU_add_test(s, "a result of gpusim-cc is read", result_is_read);
 	CU_add_test(s, "a result of gpusim-cc is read", layout_columns_and_formulas_are_read);

@@ -12,9 +12,9 @@ static const uint64_t small[3] = {64, 1, 1}, large[3] = {4096, 1, 1}, local[3] =
 /* The numbers of those of `count` launches that are traced, as far as they are below 64, as bits. */
 static uint64_t traced_of(struct artifact_kernel *k, const uint64_t global[3], unsigned count, bool taken)
 {
-	uint64_t bits = 0, chosen[3];
+	uint64_t bits = 0;
 	for (unsigned i = 1; i <= count; i++)
-		if (trace_due(k, global, local, chosen)) {
+		if (trace_due(k, global, local)) {
 			bits |= i < 64 ? UINT64_C(1) << i : 0;
 			if (taken)
 				trace_taken(k, global, local);
@@ -25,10 +25,9 @@ static uint64_t traced_of(struct artifact_kernel *k, const uint64_t global[3], u
 static void launches_1_8_and_64_of_a_shape_are_traced(void)
 {
 	struct artifact_kernel k = {0};
-	uint64_t chosen[3];
 	runtime.options.trace.number = TRACE_AUTO;
 	CU_ASSERT_EQUAL(traced_of(&k, small, 63, true), 1u << 1 | 1u << 8);
-	CU_ASSERT(trace_due(&k, small, local, chosen)); /* the 64th */
+	CU_ASSERT(trace_due(&k, small, local)); /* the 64th */
 	CU_ASSERT_EQUAL(traced_of(&k, large, 5, true), 1u << 1);
 	/* One that could not be traced leaves it to the next. */
 	trace_shapes_free(&k);
@@ -55,13 +54,37 @@ static void the_drivers_choice_of_a_local_size_is_known_at_the_next_launch(void)
 {
 	struct artifact_kernel k = {0};
 	uint64_t chosen[3];
-	CU_ASSERT(trace_due(&k, large, open, chosen));
+	CU_ASSERT(trace_due(&k, large, open));
+	trace_chosen(&k, large, open, chosen);
 	CU_ASSERT_EQUAL(chosen[0], 0);
 	trace_learn(&k, large, open, local);
-	CU_ASSERT(trace_due(&k, large, open, chosen));
+	trace_chosen(&k, large, open, chosen);
 	CU_ASSERT_EQUAL(chosen[0], 64);
-	CU_ASSERT(trace_due(&k, large, small, chosen)); /* the application's own is what it says */
+	CU_ASSERT(trace_due(&k, large, small)); /* the application's own is what it says */
+	trace_chosen(&k, large, small, chosen);
 	CU_ASSERT_EQUAL(chosen[0], small[0]);
+	trace_shapes_free(&k);
+}
+
+/* What depends on how far the worker is has to be waited for: after the first trace, and while no local size is known. */
+static void launches_in_flight_may_tell_something(void)
+{
+	struct artifact_kernel k = {0};
+	CU_ASSERT(trace_due(&k, large, local));
+	CU_ASSERT_FALSE(trace_unsettled(&k, large, local));
+	trace_launched(&k, large, local);
+	CU_ASSERT_FALSE(trace_unsettled(&k, large, local)); /* it was not traced, and so the next one is */
+	trace_taken(&k, large, local);
+	CU_ASSERT_TRUE(trace_unsettled(&k, large, local));
+	trace_dealt(&k, large, local);
+	CU_ASSERT_FALSE(trace_unsettled(&k, large, local));
+	trace_dealt(&k, large, local); /* of a record that was forgotten */
+	trace_launched(&k, large, local);
+	CU_ASSERT_TRUE(trace_unsettled(&k, large, local));
+	trace_launched(&k, large, open);
+	CU_ASSERT_TRUE(trace_unsettled(&k, large, open));
+	trace_learn(&k, large, open, local);
+	CU_ASSERT_FALSE(trace_unsettled(&k, large, open));
 	trace_shapes_free(&k);
 }
 
@@ -69,9 +92,8 @@ static void the_drivers_choice_of_a_local_size_is_known_at_the_next_launch(void)
 static void what_launches_needed_is_known_at_the_next_one(void)
 {
 	struct artifact_kernel k = {0};
-	uint64_t chosen[3];
-	trace_due(&k, large, local, chosen);
-	trace_due(&k, small, local, chosen);
+	trace_due(&k, large, local);
+	trace_due(&k, small, local);
 	trace_need(&k, large, local, &(struct needed_groups){{7, 9}, 2});
 	trace_need(&k, large, local, &(struct needed_groups){.count = 0});
 	trace_need(&k, large, local, &(struct needed_groups){{1, 9, 2, 3, 4}, 5});
@@ -144,6 +166,7 @@ void add_traces_kept_tests(void)
 	CU_add_test(s, "not every new size is traced when there are many", not_every_new_size_is_traced_when_there_are_many);
 	CU_add_test(s, "the driver's choice of a local size is known at the next launch",
 	            the_drivers_choice_of_a_local_size_is_known_at_the_next_launch);
+	CU_add_test(s, "launches in flight may tell something", launches_in_flight_may_tell_something);
 	CU_add_test(s, "what launches needed is known at the next one", what_launches_needed_is_known_at_the_next_one);
 	CU_add_test(s, "the trace that was not used for longest goes", the_trace_that_was_not_used_for_longest_goes);
 	CU_add_test(s, "a trace is kept without what it does not use", a_trace_is_kept_without_what_it_does_not_use);

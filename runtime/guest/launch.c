@@ -8,7 +8,6 @@
 #include "runtime/log.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -76,7 +75,7 @@ static void choose_size(struct launch *l)
 
 /* When the bound is reached, launches that end make room; but nothing may depend on our waiting. */
 struct counter_buffer *take_buffer(const struct request *r, struct context_pool *pool, cl_device_id device,
-                                   enum buffer_kind kind, size_t words, unsigned tries)
+                                   enum buffer_kind kind, size_t words)
 {
 	enum { PATIENCE_MS = 4000, ROUNDS = 50 }; /* one launch may well take seconds, and minutes on a busy machine */
 	uint64_t moves = worker_moves();
@@ -84,7 +83,7 @@ struct counter_buffer *take_buffer(const struct request *r, struct context_pool 
 	if (b)
 		return b;
 	cl.clFlush(r->queue);
-	for (unsigned i = 0; i < tries && !b && worker_wait_progress(moves, PATIENCE_MS, ROUNDS); i++) {
+	while (!b && worker_wait_progress(moves, PATIENCE_MS, ROUNDS)) {
 		moves = worker_moves();
 		b = buffer_take(pool, device, kind, words);
 	}
@@ -228,6 +227,8 @@ static void hand_over(const struct request *r, struct launch *l, cl_event mine, 
 {
 	l->profiled = r->properties & CL_QUEUE_PROFILING_ENABLE;
 	l->command = log_launch(r, l->kernel_name, event ? &mine : NULL);
+	if (runtime.model.hierarchy)
+		trace_launched(l->facts, l->global, l->local);
 	worker_launched(l);
 	bool told = cl.clSetEventCallback(mine, CL_COMPLETE, launch_completed, l) == CL_SUCCESS;
 	if (!told)
@@ -245,7 +246,7 @@ static bool launch_with(struct kernel *k, struct request *r, struct kernel_twin 
 	cl_event mine = NULL;
 	bool started = false;
 	choose_size(l);
-	l->buffer = take_buffer(r, k->build->pool, device, COUNTER_BUFFER, launch_words(l), UINT_MAX);
+	l->buffer = take_buffer(r, k->build->pool, device, COUNTER_BUFFER, launch_words(l));
 	if (!l->buffer) {
 		gs_fail(why, ENOMEM, "its counters do not fit (GPUSIM_COUNTER_MEMORY)");
 	} else {

@@ -19,9 +19,9 @@ struct request {
 cl_int enqueue(struct request *r, cl_kernel kernel, cl_event *event);
 /* The arguments behind the application's own: counters and the box. */
 cl_int set_arguments(struct kernel_twin *t, const struct launch *l, const cl_ulong16 *box);
-/* Waits for launches that end if there is no room, `tries` times. */
+/* Waits for launches that end while there is no room. */
 struct counter_buffer *take_buffer(const struct request *r, struct context_pool *pool, cl_device_id device,
-                                   enum buffer_kind kind, size_t words, unsigned tries);
+                                   enum buffer_kind kind, size_t words);
 
 /* ---- launch_boxes.c ---- */
 

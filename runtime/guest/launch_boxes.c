@@ -98,13 +98,35 @@ static size_t buffer_words(const struct launch *l)
 	return words > TRACE_HEADER_WORDS + CHUNK_WORDS ? words : 0;
 }
 
+/* What was learnt of launches of these sizes decides which groups are traced, and must not depend on how far the worker happens to
+ * be. Nothing is learnt of those that a user event holds. */
+static void wait_for_earlier(const struct request *r, const struct launch *l)
+{
+	enum { PATIENCE_MS = 200, ROUNDS = 150 };
+	uint64_t moves = worker_moves();
+	bool waits = trace_unsettled(l->facts, l->global, l->local);
+	if (waits)
+		cl.clFlush(r->queue);
+	while (waits && worker_wait_progress(moves, PATIENCE_MS, ROUNDS)) {
+		moves = worker_moves();
+		waits = trace_unsettled(l->facts, l->global, l->local);
+	}
+}
+
+static bool is_wanted(const struct request *r, const struct launch *l, struct trace_plan *p)
+{
+	if (!traces_wanted() || !l->artifact->traced_texts || !trace_due(l->facts, l->global, l->local))
+		return false;
+	wait_for_earlier(r, l);
+	trace_chosen(l->facts, l->global, l->local, p->local);
+	return choose_groups(l, p);
+}
+
 bool plan_trace(struct kernel *k, const struct request *r, cl_device_id device, struct launch *l, struct trace_plan *p)
 {
-	enum { TRIES = 10 };
 	struct gs_error why = {""};
 	memset(p, 0, sizeof *p);
-	if (!traces_wanted() || !l->artifact->traced_texts ||
-	    !trace_due(l->facts, l->global, l->local, p->local) || !choose_groups(l, p))
+	if (!is_wanted(r, l, p))
 		return false;
 	p->twin = kernel_prepare_twin(k, device, true, &why);
 	size_t words = buffer_words(l);
@@ -112,7 +134,7 @@ bool plan_trace(struct kernel *k, const struct request *r, cl_device_id device, 
 		log_debug("%s is not traced: %s", l->kernel_name, p->twin ? "no memory for it" : why.text);
 		return false;
 	}
-	l->trace_buffer = take_buffer(r, k->build->pool, device, TRACE_BUFFER, words, TRIES);
+	l->trace_buffer = take_buffer(r, k->build->pool, device, TRACE_BUFFER, words);
 	if (l->trace_buffer && keep_argument_sizes(l, k, p->twin)) {
 		p->chunks = (l->trace_buffer->word_count - TRACE_HEADER_WORDS) / CHUNK_WORDS;
 		return true;

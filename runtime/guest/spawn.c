@@ -117,13 +117,49 @@ static int start_program(struct spawn *s)
 
 #endif
 
-static int wait_without_pipe(pid_t pid, uint64_t deadline)
+/* A program and the time that it has. */
+struct limit {
+	pid_t pid;
+	unsigned timeout_s;
+	uint64_t deadline_ns;
+};
+
+enum outlook { GOES_ON, OVER, ENDED };
+
+/* Processes that would run if the machine let them have longer, until processors have worked as long for them. */
+static enum outlook look(struct limit *l)
 {
-	while (!kill(pid, 0) || errno != ESRCH) {
-		if (clock_ns() > deadline) {
-			kill(-pid, SIGKILL);
-			return -ETIMEDOUT;
-		}
+	enum { LOOKS = 20, EVERY_US = 10000 };
+	struct session_work work = {0, true, false};
+	if (clock_ns() < l->deadline_ns)
+		return GOES_ON;
+	for (int i = 0; i < LOOKS && work.alive && !work.at_work; i++) {
+		if (i)
+			usleep(EVERY_US);
+		work = session_look(l->pid);
+	}
+	if (!work.alive)
+		return ENDED;
+	if (!work.at_work || work.ran_ns >= (uint64_t)l->timeout_s * 1000000000u)
+		return OVER;
+	l->deadline_ns = clock_ns() + ASK_MS * 1000000u;
+	return GOES_ON;
+}
+
+static int end(enum outlook why, pid_t pid)
+{
+	if (why == ENDED)
+		return 0;
+	kill(-pid, SIGKILL);
+	return -ETIMEDOUT;
+}
+
+static int wait_without_pipe(struct limit *l)
+{
+	while (!kill(l->pid, 0) || errno != ESRCH) {
+		enum outlook now = look(l);
+		if (now != GOES_ON)
+			return end(now, l->pid);
 		usleep(10000);
 	}
 	return 0;
@@ -135,36 +171,28 @@ static int wait_without_pipe(pid_t pid, uint64_t deadline)
  */
 static int listen_until_end(int fd, pid_t pid, unsigned timeout_s, struct gs_buf *said)
 {
-	uint64_t deadline = clock_ns() + (uint64_t)timeout_s * 1000000000u;
+	struct limit limit = {pid, timeout_s, clock_ns() + (uint64_t)timeout_s * 1000000000u};
 	char chunk[1024];
 	struct stat pipe_stat, s;
 	fstat(fd, &pipe_stat);
 	for (;;) {
-		uint64_t now = clock_ns();
 		/* An application that closes all descriptors may have got our number for a file of its own. */
 		if (fstat(fd, &s) || s.st_ino != pipe_stat.st_ino || s.st_dev != pipe_stat.st_dev)
-			return wait_without_pipe(pid, deadline);
+			return wait_without_pipe(&limit);
 		struct pollfd p = {.fd = fd, .events = POLLIN};
-		uint64_t left_ms = now < deadline ? (deadline - now) / 1000000u + 1 : 0;
-		int ready = poll(&p, 1, left_ms > ASK_MS ? ASK_MS : (int)left_ms);
+		int ready = poll(&p, 1, ASK_MS);
 		if (ready < 0 && errno == EINTR)
 			continue;
-		if (!left_ms) {
-			kill(-pid, SIGKILL);
-			return -ETIMEDOUT;
-		}
-		if (ready <= 0) {
-			if (kill(pid, 0) < 0 && errno == ESRCH)
-				return 0;
-			continue;
-		}
-		ssize_t n = read(fd, chunk, sizeof chunk);
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
+		if (ready <= 0 && kill(pid, 0) < 0 && errno == ESRCH)
 			return 0;
-		if (said->len < 4096)
+		ssize_t n = ready > 0 ? read(fd, chunk, sizeof chunk) : -1;
+		if (ready > 0 && (n == 0 || (n < 0 && errno != EINTR)))
+			return 0;
+		if (n > 0 && said->len < 4096)
 			gs_buf_add(said, chunk, (size_t)n);
+		enum outlook now = look(&limit);
+		if (now != GOES_ON)
+			return end(now, pid);
 	}
 }
 

@@ -56,12 +56,25 @@ char **make_cc_environment(void);
 /* ---- thread.c ---- */
 
 uint64_t clock_ns(void);
+/* Time that processors have spent on it. */
+uint64_t process_ran_ns(void);
+uint64_t thread_ran_ns(pthread_t thread);
 /* Numbers have a point on this thread, whatever the application's language; returns what it had before. */
 locale_t use_c_locale(void);
 /* Starts a thread of ours: none of the application's signals, numbers formatted as in the C locale. */
 int start_thread(pthread_t *thread, void *(*run)(void *), void *data);
 /* Whether a thread of this process, other than the caller, runs, would if the machine let it, or waits for a disk. */
 bool others_at_work(void);
+bool thread_at_work(pid_t id); /* the same of one */
+
+/* ---- session.c ---- */
+
+struct session_work {
+	uint64_t ran_ns; /* by processors, for all of its processes */
+	bool alive;      /* one of them has not ended */
+	bool at_work;    /* one of them runs, would if the machine let it, or waits for a disk */
+};
+struct session_work session_look(pid_t leader);
 
 /* ---- programs.c: what the application compiled ---- */
 

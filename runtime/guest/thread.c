@@ -13,11 +13,27 @@
 #include <time.h>
 #include <unistd.h>
 
+static uint64_t read_clock(clockid_t clock)
+{
+	struct timespec t = {0};
+	clock_gettime(clock, &t);
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
 uint64_t clock_ns(void)
 {
-	struct timespec t;
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+	return read_clock(CLOCK_MONOTONIC);
+}
+
+uint64_t process_ran_ns(void)
+{
+	return read_clock(CLOCK_PROCESS_CPUTIME_ID);
+}
+
+uint64_t thread_ran_ns(pthread_t thread)
+{
+	clockid_t clock;
+	return pthread_getcpuclockid(thread, &clock) ? 0 : read_clock(clock);
 }
 
 static locale_t c_locale;
@@ -94,14 +110,25 @@ static bool thread_waits_for_child(const char *id)
 	return end != text && (call == SYS_wait4 || call == SYS_waitid);
 }
 
+static bool is_at_work(const char *id)
+{
+	char state = thread_state(id);
+	return state == 'R' || state == 'D' || (state == 'S' && thread_waits_for_child(id));
+}
+
+bool thread_at_work(pid_t id)
+{
+	char text[16];
+	snprintf(text, sizeof text, "%d", (int)id);
+	return is_at_work(text);
+}
+
 bool others_at_work(void)
 {
 	DIR *threads = opendir("/proc/self/task");
 	bool found = false;
-	for (struct dirent *e; threads && !found && (e = readdir(threads));) {
-		char state = *e->d_name != '.' && atoi(e->d_name) != gettid() ? thread_state(e->d_name) : 0;
-		found = state == 'R' || state == 'D' || (state == 'S' && thread_waits_for_child(e->d_name));
-	}
+	for (struct dirent *e; threads && !found && (e = readdir(threads));)
+		found = *e->d_name != '.' && atoi(e->d_name) != gettid() && is_at_work(e->d_name);
 	if (threads)
 		closedir(threads);
 	return found;

@@ -30,13 +30,21 @@ struct launches_alike {
 	uint64_t global[3], local[3]; /* as the application gave them */
 	uint64_t chosen[3];           /* the local size that the driver took where it was left to it; 0: not known yet */
 	uint64_t launches, due;       /* up to now; the number of the one to be traced next */
+	uint64_t in_flight;           /* of them: the worker has not dealt with them yet */
 	struct kept_trace *kept;      /* the latest, or NULL */
 	struct needed_groups needed;  /* that their traces should have, the latest first */
 };
 
 bool traces_wanted(void); /* of any launch */
-/* Counts a launch; whether it is to be traced. In `chosen` its local size, as far as that is known. */
-bool trace_due(struct artifact_kernel *k, const uint64_t global[3], const uint64_t local[3], uint64_t chosen[3]);
+/* Counts a launch; whether it is to be traced. */
+bool trace_due(struct artifact_kernel *k, const uint64_t global[3], const uint64_t local[3]);
+/* Its local size, as far as that is known. */
+void trace_chosen(struct artifact_kernel *k, const uint64_t global[3], const uint64_t local[3], uint64_t chosen[3]);
+/* A launch is on its way; the worker has dealt with one. */
+void trace_launched(struct artifact_kernel *k, const uint64_t global[3], const uint64_t local[3]);
+void trace_dealt(struct artifact_kernel *k, const uint64_t global[3], const uint64_t local[3]);
+/* Whether launches of these sizes are on their way that may tell which groups the next trace should have, or their local size. */
+bool trace_unsettled(struct artifact_kernel *k, const uint64_t global[3], const uint64_t local[3]);
 /* The local size that the driver has chosen, and will again. */
 void trace_learn(struct artifact_kernel *k, const uint64_t global[3], const uint64_t local[3], const uint64_t chosen[3]);
 /* It is traced: the next of its shape is eight times as far. */

@@ -23,7 +23,9 @@ static struct {
 	bool in_vain;
 	size_t gathered_bytes; /* of counters, in the queue */
 	bool started, finish, finished;
-	bool busy;   /* with a launch */
+	bool busy;   /* with a launch, or the files */
+	pid_t id;    /* of the worker's thread */
+	pthread_t thread;
 	bool dozing; /* the worker, who looks into the queue soon */
 	unsigned waiting; /* for progress */
 } w = {
@@ -163,6 +165,8 @@ static void finish_launch(struct launch *l)
 	buffer_give_back(l->buffer, words);
 	if (l->trace_buffer) /* not looked at */
 		buffer_give_back(l->trace_buffer, l->trace_buffer->word_count);
+	if (runtime.model.hierarchy)
+		trace_dealt(l->facts, l->global, l->local);
 	tool_cost.model_ns += clock_ns() - begin;
 }
 
@@ -218,9 +222,11 @@ static void work_on(struct launch *l)
 
 static void do_unlocked(void (*what)(void))
 {
+	w.busy = true;
 	pthread_mutex_unlock(&w.lock);
 	what();
 	pthread_mutex_lock(&w.lock);
+	w.busy = false;
 }
 
 /* With the lock held, free meanwhile: until there is work; right after some, until there may be more of it. */
@@ -246,6 +252,7 @@ static void *worker(void *unused)
 	bool dirty = false, worked = false;
 	(void)unused;
 	pthread_mutex_lock(&w.lock);
+	w.id = gettid();
 	for (;;) {
 		struct launch *l = next_completed();
 		if (dirty && (!l || clock_ns() - flushed_ns > FLUSH_EVERY_NS)) {
@@ -271,24 +278,30 @@ static void *worker(void *unused)
 
 int worker_start(void)
 {
-	pthread_t thread;
-	int failure = start_thread(&thread, worker, NULL);
+	int failure = start_thread(&w.thread, worker, NULL);
 	if (failure)
 		return failure;
-	pthread_detach(thread);
+	pthread_detach(w.thread);
 	w.started = true;
 	return 0;
 }
 
-/* With the lock held: waits until nothing is in flight, or nothing has moved for a while. On a busy machine that may be because
- * nobody was let to: but a kernel that nobody waited for may run for hours. */
+/*
+ * With the lock held: waits until nothing is in flight, or nothing has moved for a while in which the process ran: a kernel that nobody
+ * waited for may run for hours. Time in which others had the processors does not count, as long as there is an end to it.
+ */
 static void wait_while_moving(unsigned patience_ms, unsigned rounds)
 {
-	unsigned in_vain = 0;
+	enum { MOST_STARVED = 10 };
+	unsigned in_vain = 0, waits = 0;
 	while (w.in_flight) {
-		if (wait_until_moved(w.moved, patience_ms))
-			in_vain = 0;
-		else if (in_vain++ >= rounds || !others_will_move())
+		uint64_t ran_ns = process_ran_ns();
+		if (wait_until_moved(w.moved, patience_ms)) {
+			in_vain = waits = 0;
+			continue;
+		}
+		in_vain += process_ran_ns() - ran_ns > patience_ms * UINT64_C(500000);
+		if (in_vain > rounds || waits++ > MOST_STARVED * rounds || !others_will_move())
 			break;
 	}
 }
@@ -301,10 +314,41 @@ static void give_up_in_flight(void)
 			launch_not_modelled(l->kernel_name, "it had not finished when the program ended");
 }
 
+enum { REPORTS_MS = 5000, MOST_WAITS = 60 };
+
+/*
+ * With the lock held: waits until all is reported. Without any progress something is gone that we need, and the files hold what is
+ * known. How long that takes is counted in what the worker ran or slept, since others may have the processors for minutes.
+ */
+static void wait_for_reports(void)
+{
+	uint64_t done = w.done, ran_ns = thread_ran_ns(w.thread), seen_ns = ran_ns;
+	unsigned slept = 0;
+	bool told = false;
+	while (!w.finished) {
+		struct timespec deadline = deadline_in(REPORTS_MS);
+		int late = pthread_cond_timedwait(&w.progress, &w.lock, &deadline);
+		uint64_t now_ns = thread_ran_ns(w.thread);
+		if (w.done != done) {
+			done = w.done;
+			ran_ns = now_ns;
+			slept = 0;
+		} else if (late == ETIMEDOUT) {
+			bool sleeps = now_ns == seen_ns && !thread_at_work(w.id);
+			slept += sleeps;
+			if ((sleeps && !w.busy) || slept > MOST_WAITS || now_ns - ran_ns > MOST_WAITS * REPORTS_MS * UINT64_C(1000000))
+				break;
+			if (!told && !log_on_terminal())
+				log_warning("still modelling %lu launches", backlog());
+			told = true;
+		}
+		seen_ns = now_ns;
+	}
+}
+
 void worker_finish(void)
 {
-	enum { CALLBACKS_MS = 100, CALLBACKS_ROUNDS = 20, REPORTS_MS = 5000, MOST_WAITS = 60 };
-	unsigned waits = 0;
+	enum { CALLBACKS_MS = 100, CALLBACKS_ROUNDS = 20 };
 	struct timespec soon = deadline_in(REPORTS_MS);
 	/* exit() in a signal handler may have interrupted this thread while it had the lock. */
 	if (!w.started || pthread_mutex_timedlock(&w.lock, &soon))
@@ -313,16 +357,6 @@ void worker_finish(void)
 	give_up_in_flight();
 	w.finish = true;
 	pthread_cond_signal(&w.work);
-	while (!w.finished) {
-		struct timespec deadline = deadline_in(REPORTS_MS);
-		uint64_t before = w.done;
-		if (pthread_cond_timedwait(&w.progress, &w.lock, &deadline) != ETIMEDOUT || w.done != before || w.finished)
-			continue;
-		/* Without any progress something is gone that we need; the files hold what is known. */
-		if (!w.busy || waits++ == MOST_WAITS)
-			break;
-		if (waits == 1 && !log_on_terminal())
-			log_warning("still modelling %lu launches", backlog());
-	}
+	wait_for_reports();
 	pthread_mutex_unlock(&w.lock);
 }
