@@ -18,23 +18,25 @@
 #define GROUP_ID \
 	"(__gpusim_group_id(2) * __gpusim_num_groups(1) + __gpusim_group_id(1)) * __gpusim_num_groups(0) + __gpusim_group_id(0)"
 
-/* A unit has functions of its own: nothing is static, because that came with OpenCL C 1.2, and variables may hide max. */
-static void write_kept(size_t unit, bool across_barriers, struct gs_buf *out)
+/* By default nothing of that is done: functions that no kernel with a barrier reaches have this constant. A unit has names
+ * of its own: nothing is static, because that came with OpenCL C 1.2, and variables may hide max. */
+static void write_kept(size_t unit, struct gs_buf *out)
 {
-	if (!across_barriers) {
-		gs_buf_puts(out, "#define __gpusim_origin 0u\n#define __gpusim_keep(x) (x)\n#define __gpusim_keep_long(x) (x)\n");
-		return;
-	}
-	gs_buf_printf(out,
-	              "__constant unsigned int __gpusim_origin_%zu = 0;\n"
-	              "#define __gpusim_origin ((unsigned int)(unsigned long)&__gpusim_origin_%zu)\n",
-	              unit, unit);
 	static const char *const kinds[][2] = {{"", "int"}, {"_long", "long"}};
+	gs_buf_printf(out,
+	              "enum { __gpusim_across = 0 };\n__constant unsigned int __gpusim_origin_%zu = 0;\n"
+	              "#define __gpusim_origin (__gpusim_across ? (unsigned int)(unsigned long)&__gpusim_origin_%zu : 0u)\n",
+	              unit, unit);
 	for (size_t i = 0; i < GS_ARRAY_LEN(kinds); i++)
 		gs_buf_printf(out,
 		              "unsigned %s __gpusim_keep%s_%zu(unsigned %s x) { return max(x, (unsigned %s)0); }\n"
-		              "#define __gpusim_keep%s(x) __gpusim_keep%s_%zu(x)\n",
+		              "#define __gpusim_keep%s(x) (__gpusim_across ? __gpusim_keep%s_%zu(x) : (x))\n",
 		              kinds[i][1], kinds[i][0], unit, kinds[i][1], kinds[i][1], kinds[i][0], kinds[i][0], unit);
+}
+
+void write_across_barriers(struct gs_buf *out)
+{
+	gs_buf_puts(out, "enum { __gpusim_across = 1 };");
 }
 
 /* No store depends on the work-item, only the last on its group: each made a vectorised stencil twice as slow. */
@@ -119,10 +121,7 @@ static void write_group_macros(struct gs_buf *out, size_t blocks, enum marker_fo
 
 void write_counter_macros(const struct annotation *a, size_t unit, enum marker_form form, struct gs_buf *out)
 {
-	bool barriers = false;
-	for (size_t i = 0; i < a->kernel_count; i++)
-		barriers |= a->kernels[i].has_barrier;
-	write_kept(unit, barriers && form == MARK_COUNT_PLAIN, out);
+	write_kept(unit, out);
 	gs_buf_puts(out, "#define __gpusim_next(id) __gpusim_t##id = __gpusim_keep(__gpusim_t##id + 1)\n"
 	                 "#define __gpusim_number_of(id) (__gpusim_t##id - __gpusim_origin)\n");
 	if (annotation_layout(a) == COUNTERS_BY_GROUP) {

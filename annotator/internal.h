@@ -19,6 +19,7 @@ struct function {
 	unsigned guid; /* of its pseudo probes */
 	bool kernel, called;
 	bool has_barrier; /* or calls one that has */
+	bool across_barriers; /* a kernel that has one reaches it: what it counts lives across that */
 	bool passes_locals; /* calls a kernel with __local variables, or one that does */
 	uint64_t local_bytes, locals_at; /* its __local variables, and if it is called, where they are (locals.c) */
 	bool takes_box;   /* asks for what the box changes, or calls one that does; kernels always take it */
@@ -237,6 +238,7 @@ void write_trace_begin(const struct annotation *a, const struct function *kernel
 
 /* counter_macros.c: what markers of a unit's host text are */
 #define COUNTER_TYPE "__global volatile unsigned long *"
+void write_across_barriers(struct gs_buf *out); /* at the begin of functions that count across barriers, in the plain form */
 void write_counter_macros(const struct annotation *a, size_t unit, enum marker_form form, struct gs_buf *out);
 
 /* write.c: the columns of sites become those of the text that is compiled for targets */

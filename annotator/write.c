@@ -9,7 +9,7 @@
  *   __gpusim_round(ID)      the same for the body of a loop with a barrier: stops when it is full
  *   __gpusim_trips(ID, N)   N more of what a counter of trips counts
  *   __gpusim_next(ID), __gpusim_number_of(ID)  one more trip; the number of trips
- *   __gpusim_keep(X), __gpusim_origin  X, a new value of a private variable; and what these start from
+ *   __gpusim_keep(X), __gpusim_origin  X, a new value of a private variable; what these start from
  *   __gpusim_place          at the end of a kernel: where the work-item stores, if it does
  *   __gpusim_put(WORD, VALUE)
  *   __gpusim_sums, __gpusim_add(COLUMN, VALUE)  instead of these two: where the group's sums are
@@ -284,6 +284,8 @@ static void write_marker(struct writer *w, const struct edit *e, bool clone)
 		gs_buf_puts(w->out, ";");
 		return;
 	}
+	if (e->entry && e->function->across_barriers && w->form == MARK_COUNT_PLAIN)
+		write_across_barriers(w->out);
 	if (e->entry && e->function->kernel && !clone)
 		write_begin(w, e);
 	else if (!w->a->blocks[e->block].term_count) {
