@@ -39,6 +39,24 @@ void write_across_barriers(struct gs_buf *out)
 	gs_buf_puts(out, "enum { __gpusim_across = 1 };");
 }
 
+/* By other names where variables hide them. */
+static void write_atomics(size_t unit, bool hidden, struct gs_buf *out)
+{
+	static const struct {
+		const char *name, *parameter, *argument;
+	} atomics[] = {{"inc", "", ""}, {"add", ", unsigned int v", ", v"}, {"or", ", unsigned int v", ", v"}};
+	for (size_t i = 0; i < GS_ARRAY_LEN(atomics); i++) {
+		const char *name = atomics[i].name;
+		if (hidden)
+			gs_buf_printf(out,
+			              "unsigned int __gpusim_atomic_%s_%zu(__global volatile unsigned int *p%s) { return atomic_%s(p%s); }\n"
+			              "#define __gpusim_atomic_%s __gpusim_atomic_%s_%zu\n",
+			              name, unit, atomics[i].parameter, name, atomics[i].argument, name, name, unit);
+		else
+			gs_buf_printf(out, "#define __gpusim_atomic_%s atomic_%s\n", name, name);
+	}
+}
+
 /* No store depends on the work-item, only the last on its group: each made a vectorised stencil twice as slow. */
 static void write_item_macros(struct gs_buf *out)
 {
@@ -51,7 +69,8 @@ static void write_item_macros(struct gs_buf *out)
 	                 "#define __gpusim_half_high(at) ((__gpusim_n->pair##at - __gpusim_origin) >> 32)\n"
 	                 "#define __gpusim_round(id) __gpusim_n->part##id = "
 	                 "__gpusim_keep(__gpusim_n->part##id + (__gpusim_n->part##id - __gpusim_n->origin != 0xffffffffu))\n"
-	                 "#define __gpusim_flag(word, bit) __gpusim_f##word = __gpusim_keep(__gpusim_f##word + (1u << bit))\n"
+	                 "#define __gpusim_flag(word, bit) __gpusim_f##word = "
+	                 "__gpusim_across ? __gpusim_keep(__gpusim_f##word + (1u << bit)) : __gpusim_f##word | 1u << bit\n"
 	                 "#define __gpusim_total(id) __gpusim_n->all##id - __gpusim_origin < 0xffffffffUL ? "
 	                 "__gpusim_n->all##id - __gpusim_origin : 0xffffffffUL\n");
 	gs_buf_printf(out,
@@ -87,9 +106,9 @@ static void write_sum_macros(struct gs_buf *out, enum marker_form form)
 		gs_buf_printf(out,
 		              "#define __gpusim_low(column) ((__global volatile unsigned int *)(__gpusim_s + column))\n"
 		              "#define __gpusim_add(column, value) { unsigned int __gpusim_v = value; if (__gpusim_v == %#xu) "
-		              "atomic_or(__gpusim_low(column) + 1, %#lxu); else if (__gpusim_v && "
-		              "atomic_add(__gpusim_low(column), __gpusim_v) > 0xffffffffu - __gpusim_v) "
-		              "atomic_inc(__gpusim_low(column) + 1); }\n",
+		              "__gpusim_atomic_or(__gpusim_low(column) + 1, %#lxu); else if (__gpusim_v && "
+		              "__gpusim_atomic_add(__gpusim_low(column), __gpusim_v) > 0xffffffffu - __gpusim_v) "
+		              "__gpusim_atomic_inc(__gpusim_low(column) + 1); }\n",
 		              COUNTER_FULL, COUNTER_FULL_SUM >> 32);
 }
 
@@ -113,15 +132,17 @@ static void write_group_macros(struct gs_buf *out, size_t blocks, enum marker_fo
 	else
 		gs_buf_puts(out,
 		            "\n#define __gpusim_half(id) ((__global volatile unsigned int *)(__gpusim_count + (id)))\n"
-		            "#define __gpusim_block(id) (void)(atomic_inc(__gpusim_half(id)) == 0xffffffffu && "
-		            "atomic_inc(__gpusim_half(id) + 1))\n"
-		            "#define __gpusim_trips(id, n) (void)(atomic_add(__gpusim_half(id), n) > 0xffffffffu - (n) && "
-		            "atomic_inc(__gpusim_half(id) + 1))\n");
+		            "#define __gpusim_block(id) (void)(__gpusim_atomic_inc(__gpusim_half(id)) == 0xffffffffu && "
+		            "__gpusim_atomic_inc(__gpusim_half(id) + 1))\n"
+		            "#define __gpusim_trips(id, n) (void)(__gpusim_atomic_add(__gpusim_half(id), n) > 0xffffffffu - (n) && "
+		            "__gpusim_atomic_inc(__gpusim_half(id) + 1))\n");
 }
 
 void write_counter_macros(const struct annotation *a, size_t unit, enum marker_form form, struct gs_buf *out)
 {
 	write_kept(unit, out);
+	if (form == MARK_COUNT_ATOMIC)
+		write_atomics(unit, a->units[unit].hides_builtins, out);
 	gs_buf_puts(out, "#define __gpusim_next(id) __gpusim_t##id = __gpusim_keep(__gpusim_t##id + 1)\n"
 	                 "#define __gpusim_number_of(id) (__gpusim_t##id - __gpusim_origin)\n");
 	if (annotation_layout(a) == COUNTERS_BY_GROUP) {

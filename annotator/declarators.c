@@ -52,8 +52,7 @@ static int edit_clone(struct edit_pass *pass, CXCursor cursor, size_t name, size
 	if (!definition) {
 		end = scan_blanks(u->text, u->length, end);
 		if (end >= u->length || u->text[end++] != ';')
-			return refuse(clang_getCursorLocation(cursor), pass->err,
-			              "a kernel declared together with others");
+			return refuse(clang_getCursorLocation(cursor), pass->err, "a declaration of a kernel that cannot be read");
 	}
 	size_t body = definition ? close + 1 : end;
 	while (definition && body < end && u->text[body] != '{')
@@ -229,6 +228,56 @@ static size_t behind_name(const struct unit *u, size_t name)
 	return at;
 }
 
+/* Whether the definition, if it is in this unit, says itself that it is a kernel. */
+static bool defined_as_kernel(const struct unit *u, CXCursor cursor)
+{
+	CXCursor definition = clang_getCursorDefinition(cursor);
+	if (clang_Cursor_isNull(definition))
+		return true;
+	size_t at = offset_of(clang_getRangeStart(clang_getCursorExtent(definition))), end;
+	size_t name = offset_of(clang_getCursorLocation(definition));
+	for (; at < name; at = end == at ? at + 1 : end) {
+		end = scan_word(u->text, name, at);
+		if (scan_is_word(u->text, at, end, "__kernel") || scan_is_word(u->text, at, end, "kernel"))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * A declaration of a kernel that cannot be written twice, because it is one of a list, in a function or by a typedef: the edits
+ * from `first` on make it that of the clone alone. Nobody else needs it, since calls go to the clone.
+ */
+static int declare_clone(struct edit_pass *pass, CXCursor cursor, size_t name, size_t first)
+{
+	struct unit *u = pass->unit;
+	size_t words = u->edit_count;
+	if (edit_kernel_words(pass, offset_of(clang_getRangeStart(clang_getCursorExtent(cursor))), name))
+		return pass->result;
+	for (size_t i = first; i < u->edit_count; i++) {
+		struct edit *e = &u->edits[i];
+		e->of_clone = e->kind == EDIT_PARAMETER;
+		if (i >= words && !strncmp(u->text + e->at, "__attribute", 11))
+			return refuse(clang_getCursorLocation(cursor), pass->err, "attributes of a kernel declared together with others");
+		e->kind = i >= words ? EDIT_DROP : e->kind;
+	}
+	if (!defined_as_kernel(u, cursor))
+		return refuse(clang_getCursorLocation(cursor), pass->err, "a kernel that is none where it is defined");
+	add_edit(pass, EDIT_CALLEE, name, 0);
+	return pass->result;
+}
+
+/* A comma follows the declaration, or came before it. */
+static bool is_listed(struct edit_pass *pass, CXCursor cursor)
+{
+	const struct unit *u = pass->unit;
+	CXSourceRange extent = clang_getCursorExtent(cursor);
+	size_t from = offset_of(clang_getRangeStart(extent)) + 1, end = offset_of(clang_getRangeEnd(extent));
+	bool listed = u->text[scan_blanks(u->text, u->length, end)] == ',' || pass->list == from;
+	pass->list = listed ? from : 0;
+	return listed;
+}
+
 static int edit_prototype(struct edit_pass *pass, CXCursor cursor, size_t name, size_t open)
 {
 	const struct unit *u = pass->unit;
@@ -236,10 +285,14 @@ static int edit_prototype(struct edit_pass *pass, CXCursor cursor, size_t name, 
 	bool identifiers = has_identifier_list(cursor, close);
 	if (close == u->length || (!identifiers && clang_isFunctionTypeVariadic(clang_getCursorType(cursor))))
 		return refuse(clang_getCursorLocation(cursor), pass->err, "a function with variable arguments");
+	size_t first = pass->unit->edit_count;
+	bool alone = clang_isCursorDefinition(cursor) || !(is_listed(pass, cursor) || pass->inner);
 	if (clang_isCursorDefinition(cursor))
 		add_edit(pass, EDIT_INLINE, offset_of(clang_getRangeStart(clang_getCursorExtent(cursor))), 0);
 	if (identifiers ? edit_identifier_list(pass, cursor, open, close) : edit_parameters(pass, cursor, open, close))
 		return pass->result;
+	if (pass->function->kernel && !alone)
+		return declare_clone(pass, cursor, name, first);
 	if (pass->function->kernel && pass->function->called)
 		return edit_clone(pass, cursor, name, close);
 	return 0;
@@ -254,8 +307,10 @@ int edit_declarator(struct edit_pass *pass, CXCursor cursor)
 	if (next < u->length && scan_is_word(u->text, name, end, f->name)) {
 		if (u->text[next] == '(')
 			return edit_prototype(pass, cursor, name, next);
-		if (!(f->kernel && f->called))
-			return edit_typedef_declarator(pass, cursor, name, end);
+		size_t first = u->edit_count;
+		if (edit_typedef_declarator(pass, cursor, name, end) || !f->kernel)
+			return pass->result;
+		return declare_clone(pass, cursor, name, first);
 	}
 	return refuse(clang_getCursorLocation(cursor), pass->err, "a function declared without a parameter list");
 }
@@ -275,10 +330,10 @@ int edit_foreign_declarator(struct edit_pass *pass, CXCursor cursor)
 int edit_inner_declaration(struct edit_pass *pass, CXCursor cursor)
 {
 	struct function *outer = pass->function, *inner = find_function(pass->a, cursor);
-	if (inner && inner->kernel)
-		return pass->result = refuse(clang_getCursorLocation(cursor), pass->err, "a kernel declared in a function");
 	pass->function = inner;
+	pass->inner = true;
 	pass->result = inner ? edit_declarator(pass, cursor) : edit_foreign_declarator(pass, cursor);
+	pass->inner = false;
 	pass->function = outer;
 	return pass->result;
 }

@@ -14,8 +14,6 @@ struct function_pass {
 	struct unit *unit;
 	struct function *inside; /* the function whose body is being visited */
 	bool failed;
-	struct gs_error *err;
-	int result; /* of what is refused here */
 };
 
 static int compare_usr(const void *a, const void *b)
@@ -138,18 +136,16 @@ static bool is_one_of(CXCursor cursor, const char *const *names, size_t count)
 /* What the markers call in a kernel has to mean the same everywhere in the text. */
 static enum CXChildVisitResult find_hidden_builtin(CXCursor cursor, CXCursor parent, CXClientData data)
 {
-	static const char *const ids[] = {"get_global_id", "get_local_id", "get_local_size"};
-	static const char *const atomics[] = {"atomic_inc", "atomic_add", "atomic_or"};
+	static const char *const called[] = {"get_global_id", "get_local_id", "get_local_size", "atomic_inc", "atomic_add",
+	                                     "atomic_or"};
 	struct function_pass *pass = data;
 	enum CXCursorKind kind = clang_getCursorKind(cursor);
 	(void)parent;
 	if (kind != CXCursor_VarDecl && kind != CXCursor_ParmDecl && kind != CXCursor_TypedefDecl &&
 	    kind != CXCursor_EnumConstantDecl)
 		return CXChildVisit_Recurse;
-	pass->unit->hides_builtins |= is_one_of(cursor, ids, GS_ARRAY_LEN(ids));
-	if (is_one_of(cursor, atomics, GS_ARRAY_LEN(atomics)))
-		pass->result = refuse(clang_getCursorLocation(cursor), pass->err, "a name that hides a builtin function");
-	return pass->result ? CXChildVisit_Break : CXChildVisit_Recurse;
+	pass->unit->hides_builtins |= is_one_of(cursor, called, GS_ARRAY_LEN(called));
+	return CXChildVisit_Recurse;
 }
 
 /* Top level of the second half: attributes may stand on any declaration of a function. */
@@ -159,8 +155,6 @@ static enum CXChildVisitResult visit_declaration(CXCursor cursor, CXCursor paren
 	if (clang_Location_isFromMainFile(clang_getCursorLocation(cursor))) {
 		if (find_hidden_builtin(cursor, parent, data) == CXChildVisit_Recurse)
 			clang_visitChildren(cursor, find_hidden_builtin, data);
-		if (pass->result)
-			return CXChildVisit_Break;
 	}
 	if (clang_getCursorKind(cursor) != CXCursor_FunctionDecl)
 		return CXChildVisit_Continue;
@@ -195,12 +189,12 @@ static void pass_uses_up(struct annotation *a)
 
 int collect_functions(struct annotation *a, struct gs_error *err)
 {
-	struct function_pass pass = {.a = a, .err = err};
+	struct function_pass pass = {.a = a};
 	for (size_t i = 0; i < a->unit_count && !pass.failed; i++)
 		clang_visitChildren(clang_getTranslationUnitCursor(a->units[i].tu), visit_definition, &pass);
 	if (pass.failed)
 		return gs_fail(err, ENOMEM, "out of memory");
-	for (size_t i = 0; i < a->unit_count && !pass.result; i++) {
+	for (size_t i = 0; i < a->unit_count; i++) {
 		pass.unit = &a->units[i];
 		clang_visitChildren(clang_getTranslationUnitCursor(a->units[i].tu), visit_declaration, &pass);
 	}
@@ -208,5 +202,5 @@ int collect_functions(struct annotation *a, struct gs_error *err)
 		return gs_fail(err, ENOMEM, "out of memory");
 	pass_uses_up(a);
 	place_locals(a);
-	return pass.result;
+	return 0;
 }

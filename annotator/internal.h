@@ -71,6 +71,7 @@ struct edit {
 	const struct function *function;
 	const struct function *callee; /* EDIT_ARGUMENT */
 	bool alone;              /* EDIT_PARAMETER, EDIT_ARGUMENT, EDIT_BOX_END: the list is empty, no comma */
+	bool of_clone;           /* EDIT_PARAMETER: what the clone of a kernel takes, wherever it is written */
 	bool entry;              /* EDIT_COUNT: first block of its function */
 	unsigned block;          /* EDIT_COUNT, EDIT_WRAP, EDIT_WRAP_END; the loop of EDIT_LOOP*; the function of EDIT_BOX */
 	const char *fixed;       /* EDIT_TEXT, EDIT_CLONE_TEXT, EDIT_TRACED */
@@ -149,6 +150,8 @@ struct edit_pass {
 	struct function *function; /* whose declaration is being visited */
 	struct walk *walk;         /* walk.h: the walk through its body */
 	size_t type_name;          /* behind it, the typedef of a function that was written anew last */
+	size_t list;               /* behind its first character, the declaration of several kernels that was edited last */
+	bool inner;                /* the declaration is inside of a function */
 	struct gs_error *err;
 	int result;
 };

@@ -343,7 +343,7 @@ static void write_clone(struct writer *w, const struct edit *e)
 /* What a function or a kernel takes, and what calls give it. */
 static void write_parameters(struct writer *w, const struct edit *e, bool clone)
 {
-	bool kernel = e->function->kernel && !clone;
+	bool kernel = e->function->kernel && !clone && !e->of_clone;
 	gs_buf_puts(w->out, e->alone ? "" : ", ");
 	gs_buf_puts(w->out, (kernel ? kernel_parameter : helper_parameter)[w->layout]);
 	if (kernel || e->function->takes_box)

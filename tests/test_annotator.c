@@ -378,12 +378,11 @@ static void what_cannot_be_rewritten_is_refused_with_its_place(void)
 	              ENOTSUP, "program.cl:3:5: a jump out of statements in an expression");
 	check_refused("int f(a) struct { int x; } a; { return a.x; }\n", "-cl-std=CL1.2", ENOTSUP,
 	              "program.cl:1:5: a function without a prototype");
-	check_refused("__kernel void k(__global int *atomic_inc) { }\n", "-cl-std=CL1.2", ENOTSUP,
-	              "program.cl:1:31: a name that hides a builtin function");
-	check_refused("__kernel void a(void) { }\nvoid f(void) { void a(void); a(); }\n", "-cl-std=CL1.2", ENOTSUP,
-	              "program.cl:2:21: a kernel declared in a function");
-	check_refused("typedef void fn(void);\n__kernel fn a;\n__kernel void a(void) { }\nvoid f(void) { a(); }\n", "-cl-std=CL1.2",
-	              ENOTSUP, "program.cl:2:13: a function declared without a parameter list");
+	check_refused("__kernel void a(void), b(void);\nvoid a(void) { }\nvoid f(void) { a(); }\n", "-cl-std=CL1.2", ENOTSUP,
+	              "program.cl:1:15: a kernel that is none where it is defined");
+	check_refused("__kernel __attribute__((reqd_work_group_size(1, 1, 1))) void a(void), b(void);\n__kernel void a(void) { }\n"
+	              "void f(void) { a(); }\n", "-cl-std=CL1.2", ENOTSUP,
+	              "program.cl:1:62: attributes of a kernel declared together with others");
 }
 
 static bool is_inlined(int functions)
