@@ -39,6 +39,7 @@ struct ov_op {
 	uint8_t stops;        /* enum ov_wait: what its warp then waits for */
 	bool accesses;        /* memory, as counted in paths */
 	bool repeats;         /* reads a bank more than once */
+	bool leaves;          /* its warp may not simply go on behind it */
 	uint32_t latency;     /* start to finish in the unit, for completion slots and result buses */
 	uint32_t result;      /* start to the release of its registers; of memory, with one access */
 	uint32_t initiation;  /* 1/OV_FRACTION cycles; of memory, per access */
@@ -68,7 +69,6 @@ struct ov_machine {
 	uint32_t schedulers, partitions, positions;
 	enum gpu_scheduler_policy policy;
 	uint32_t position_words, slot_words, register_count, line_count; /* registers: with one that nobody waits for */
-	uint64_t exact_registers; /* bits of ov_op's masks that stand for one register each: all or none */
 	uint32_t ports[OV_KINDS];      /* of a partition */
 	uint32_t unit_count[OV_KINDS]; /* of an SM */
 	uint32_t units, first_unit[OV_KINDS + 1];
@@ -81,6 +81,7 @@ struct ov_machine {
 	uint32_t barrier_cycles; /* from the last warp's issue to the next of those that wait; at most 1: in the same cycle */
 	uint32_t read_cycles; /* from a collector to its operands, where banks are not looked at */
 	bool collects, by_age, resolves_banks;
+	bool masks; /* bits of ov_op's masks stand for one register each */
 	uint32_t read_window;           /* cycles in which an instruction's registers are read; 0: whenever that is */
 	struct read_ports *read_ports; /* by op; NULL without a window */
 	uint32_t front[2]; /* cycles from issue to start, without and with registers to read; ldst: one less */
@@ -102,15 +103,16 @@ struct ov_warp {
 	_Alignas(64) uint32_t pc; /* next instruction */
 	uint32_t left;                /* instructions of its block */
 	uint32_t buffer_pc, fetch_pc; /* what the buffer begins with, and what is fetched next */
-	uint64_t unwritten;           /* of pending registers, as in ov_op; maybe of others, while some are pending */
-	uint32_t in_flight, pending;  /* instructions not completed; registers not written */
+	uint64_t unwritten;           /* of pending registers, as in ov_op; without masks, maybe of others while some are pending */
+	uint64_t loading, blocking;   /* with masks: of those, by the load/store unit; what is waited for, 0 if not blocked */
+	uint32_t in_flight;           /* instructions not completed */
 	uint32_t position;            /* in its scheduler's masks */
-	uint32_t blocked_on;          /* a register, if blocked */
 	uint16_t scheduler, group, bank; /* bank: what its slot adds */
 	uint16_t buffered, fetching;   /* instructions */
 	uint16_t place, wait;          /* enum ov_place, ov_wait */
-	uint16_t epoch;                /* fetches begun before a flush are void */
 	bool finished;
+	uint16_t epoch;                /* fetches begun before a flush are void */
+	uint32_t pending, blocked_on;  /* without masks: registers not written; one of them, if blocked */
 	const uint32_t *block, *block_end; /* the rest of its path */
 	uint32_t access, access_count;     /* of those of its path: done, and all */
 	const uint16_t *accesses, *memory_waits;
@@ -169,7 +171,7 @@ struct ov_pool {
 
 /* What schedulers with units of their own have for themselves, or all share: ports, collectors, banks. */
 struct ov_partition {
-	uint64_t waiting_banks, written_banks;
+	_Alignas(64) uint64_t waiting_banks, written_banks;
 	/* Kinds of units, or pools, that have something to do, and those that cannot, so that the rest is not looked at: kinds
 	 * with something in the port, without a free collector, that cannot take what is collected. */
 	uint32_t port_kinds, starved_kinds, choked_kinds, ready_pools;
@@ -214,6 +216,7 @@ struct ov_fill {
 
 struct ov_sm {
 	const struct ov_machine *m;
+	const struct ov_op *ops; /* the machine's */
 	uint64_t now;
 	uint32_t turn; /* the scheduler that goes first */
 	uint32_t uid, last_fetched;
@@ -228,12 +231,11 @@ struct ov_sm {
 	double read_debt, write_debt; /* fractions of extra cycles not yet given to an instruction */
 
 	struct ov_warp *warps;
-	uint16_t *registers;          /* register_count per warp: enum ov_register */
+	uint16_t *registers;          /* register_count per warp: enum ov_register; without masks */
 	uint64_t *hungry, *retirable; /* by slot */
 	uint32_t retirable_count;
 	struct ov_group *groups;
 	struct ov_scheduler *schedulers;
-	struct ov_partition *partitions;
 	struct ov_collector *collectors; /* collector_total per partition */
 	uint8_t *more;                   /* max_reads per collector */
 	uint32_t collected_kinds; /* of all partitions */
@@ -249,7 +251,7 @@ struct ov_sm {
 	struct ov_fill *fills; /* a ring, in the order of time */
 	uint32_t fill_head, fill_tail; /* of all there ever were */
 
-	uint32_t *wheel;
+	uint32_t wheel[OV_WHEEL];
 	uint64_t wheel_used[OV_WHEEL / 64];
 	struct ov_event *events; /* its own allocation: grows */
 	uint32_t event_capacity, free_event;
@@ -262,6 +264,8 @@ struct ov_sm {
 	uint64_t limit;           /* cycle that it does not run yet: what comes from behind L1 is not known */
 	enum cycle_kind reason;   /* of the last cycle */
 	bool paused;
+
+	struct ov_partition partitions[]; /* not behind a pointer, which every stage would have to look up */
 };
 
 /* ov_machine.c */
@@ -280,8 +284,8 @@ void ov_start_group(struct ov_sm *sm, uint64_t group, uint64_t start);
 void ov_answer(struct ov_sm *sm, uint64_t time, uint32_t id);
 /* From the next cycle on, until the end of a cycle in which it has room and may get a group, or it is done, or it has come
  * to its limit. For any machine; where schedulers' and SMs' warps fit into a word; where there is one partition, too; and where
- * there is nothing behind the load/store unit and no stage does more than the least (ov_stages.h). */
-ov_run_fn ov_run_any, ov_run_word, ov_run_single, ov_run_plain;
+ * there is nothing behind the load/store unit and no stage does more than the least (ov_stages.h); where registers fit, too. */
+ov_run_fn ov_run_any, ov_run_word, ov_run_single, ov_run_plain, ov_run_masks;
 /* A group that has its place starts. */
 void ov_group_comes(struct ov_sm *sm, uint32_t place);
 static inline enum ov_state ov_run(struct ov_sm *sm)
@@ -400,7 +404,7 @@ int ov_simulate_together(const struct ov_machine *m, const struct ov_plan *plan,
 
 static inline struct ov_lane *ov_lane_of(const struct ov_sm *sm, uint32_t partition, uint32_t kind)
 {
-	return &sm->partitions[partition].lanes[kind];
+	return (struct ov_lane *)&sm->partitions[partition].lanes[kind];
 }
 
 #endif

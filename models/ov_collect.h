@@ -11,10 +11,11 @@
 
 #include "models/ov_stages.h"
 
-static inline uint32_t next_ready(uint64_t ready, uint32_t last)
+/* The next behind the one served last, as the lowest bit of what is returned. */
+static inline uint64_t next_ready(uint64_t ready, uint32_t last)
 {
 	uint64_t after = ready & (~1ULL << last);
-	return (uint32_t)__builtin_ctzll(after ? after : ready);
+	return after ? after : ready;
 }
 
 /* In the order of issue: the units take the oldest. Of one or two, without a branch that nobody could foresee. */
@@ -52,9 +53,10 @@ static inline void dispatch_kind(struct ov_sm *sm, struct ov_partition *p, uint3
 	uint32_t room = l->size - l->collected_count, most = room < pool->dispatchers ? room : pool->dispatchers, taken = 0;
 	uint64_t ready = p->ready[kind], before = ready;
 	do {
-		uint32_t n = next_ready(ready, pool->last[taken]);
+		uint64_t next = next_ready(ready, pool->last[taken]);
+		uint32_t n = (uint32_t)__builtin_ctzll(next);
 		pool->last[taken++] = (uint16_t)n;
-		ready &= ~collectors[n].bit;
+		ready &= ~(next & -next);
 		insert_collected(l, &collectors[n].flight);
 	} while (ready && taken < most);
 	sm->collected_kinds |= 1u << kind;
@@ -70,7 +72,7 @@ static void dispatch_pool(struct ov_sm *sm, struct ov_partition *p, uint32_t n)
 	const struct ov_collector *collectors = &sm->collectors[pool->first];
 	uint64_t ready = p->ready[n], taken = 0;
 	for (uint32_t d = 0, dispatchers = pool->dispatchers; d < dispatchers && ready;) {
-		uint32_t unit = next_ready(ready, pool->last[d]);
+		uint32_t unit = (uint32_t)__builtin_ctzll(next_ready(ready, pool->last[d]));
 		const struct ov_flight *f = &collectors[unit].flight;
 		struct ov_lane *l = &p->lanes[f->kind];
 		ready &= ~(1ULL << unit);
@@ -175,7 +177,7 @@ static inline void ask_banks(struct ov_sm *sm, struct ov_partition *p, const str
 static inline void collect(struct ov_sm *sm, struct ov_partition *p, uint32_t collector, const struct ov_flight *f)
 {
 	const struct ov_machine *m = sm->m;
-	const struct ov_op *op = &m->ops[f->op];
+	const struct ov_op *op = &sm->ops[f->op];
 	struct ov_collector *c = &sm->collectors[collector];
 	c->flight = *f;
 	if (op->reads == 0)

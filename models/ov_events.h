@@ -94,18 +94,37 @@ static __attribute__((noinline)) void mark_registers(const struct ov_machine *m,
 		registers[operands[i]] = (uint16_t)state;
 }
 
+static inline void pass_fence(struct ov_sm *sm, struct ov_warp *w, uint32_t slot)
+{
+	w->wait = OV_RUNS;
+	ov_update_warp(sm, slot);
+}
+
+static inline void release_masked(struct ov_sm *sm, struct ov_warp *w, uint32_t slot, const struct ov_op *op)
+{
+	w->unwritten &= ~op->sets;
+	w->loading &= ~op->sets;
+	if (w->wait == OV_AT_FENCE && !w->unwritten)
+		pass_fence(sm, w, slot);
+	else if (w->blocking && !(w->unwritten & w->blocking))
+		ov_update_blocked(sm, slot);
+}
+
 static inline void release_registers(struct ov_sm *sm, uint32_t slot, const struct ov_op *op)
 {
 	struct ov_warp *w = &sm->warps[slot];
+	if (ov_masks(sm->m)) {
+		release_masked(sm, w, slot, op);
+		return;
+	}
 	uint16_t *registers = &sm->registers[(size_t)slot * sm->m->register_count];
 	registers[op->target] = OV_WRITTEN;
 	if (op->writes > 1)
 		mark_registers(sm->m, registers, op, OV_WRITTEN);
 	w->pending -= op->writes;
-	w->unwritten &= ~(op->sets & sm->m->exact_registers) & -(uint64_t)(w->pending != 0);
+	w->unwritten &= -(uint64_t)(w->pending != 0);
 	if (w->wait == OV_AT_FENCE && w->pending == 0) {
-		w->wait = OV_RUNS;
-		ov_update_warp(sm, slot);
+		pass_fence(sm, w, slot);
 	} else if ((w->place == OV_BLOCKED || w->place == OV_LOAD_BLOCKED) && !registers[w->blocked_on]) {
 		ov_update_blocked(sm, slot);
 	}
@@ -120,7 +139,7 @@ static inline void write_banks(struct ov_sm *sm, uint32_t slot, const struct ov_
 
 static inline void write_result(struct ov_sm *sm, uint32_t slot, uint32_t n)
 {
-	const struct ov_op *op = &sm->m->ops[n];
+	const struct ov_op *op = &sm->ops[n];
 	write_banks(sm, slot, op);
 	release_registers(sm, slot, op);
 	complete(sm, slot);
@@ -138,7 +157,7 @@ static inline void ov_write_load_results(struct ov_sm *sm)
 	for (uint32_t done = 0; sm->results_head != OV_NONE && (done < limit || !limit); done++) {
 		uint32_t n = sm->results_head;
 		struct ov_event *e = &sm->events[n];
-		const struct ov_op *op = &sm->m->ops[e->op];
+		const struct ov_op *op = &sm->ops[e->op];
 		uint64_t banks = ov_resolves_banks(sm->m) ? ov_rotate(sm->m, &sm->warps[e->slot], op->write_banks) : 0;
 		uint64_t *written = &ov_partition_of(sm, e->slot)->written_banks;
 		if (limit && *written & banks)
@@ -171,7 +190,7 @@ static void process(struct ov_sm *sm, const struct ov_event *e)
 		write_result(sm, e->slot, e->op);
 		break;
 	case OV_LOADED:
-		release_registers(sm, e->slot, &sm->m->ops[e->op]);
+		release_registers(sm, e->slot, &sm->ops[e->op]);
 		complete(sm, e->slot);
 		break;
 	case OV_ATOMIC_BACK:
@@ -182,7 +201,7 @@ static void process(struct ov_sm *sm, const struct ov_event *e)
 		ov_release_barrier(sm, e->slot);
 		break;
 	case OV_PART_WRITTEN:
-		write_banks(sm, e->slot, &sm->m->ops[e->op]);
+		write_banks(sm, e->slot, &sm->ops[e->op]);
 		break;
 	case OV_READ_DONE:
 		ov_read_done(sm, e->op);

@@ -25,10 +25,34 @@ static uint32_t find_pending(const struct ov_sm *sm, uint32_t slot, const struct
 	return OV_NONE;
 }
 
+/* Of those that are pending, the first in the order of operands. */
+static __attribute__((noinline)) uint64_t first_pending(const struct ov_machine *m, const struct ov_op *op, uint64_t pending)
+{
+	const uint16_t *operand = &m->operands[op->first_operand];
+	while (!(pending >> *operand & 1))
+		operand++;
+	return 1ULL << *operand;
+}
+
+/* With masks it waits for all of them at once, unless loads write only some: then for the first, which says what it waits for. */
+static inline enum ov_place masked_place(const struct ov_sm *sm, struct ov_warp *w, const struct ov_op *op)
+{
+	uint64_t pending = w->unwritten & op->uses, loads = pending & w->loading;
+	enum ov_place blocked = loads ? OV_LOAD_BLOCKED : OV_BLOCKED;
+	w->blocking = pending;
+	if (__builtin_expect((loads != 0) & (loads != pending), 0)) {
+		w->blocking = first_pending(sm->m, op, pending);
+		blocked = w->blocking & loads ? OV_LOAD_BLOCKED : OV_BLOCKED;
+	}
+	return pending ? blocked : (enum ov_place)op->kind;
+}
+
 /* Where a warp belongs whose buffer begins with its next instruction. */
 static inline enum ov_place ready_place(const struct ov_sm *sm, struct ov_warp *w, uint32_t slot)
 {
-	const struct ov_op *op = &sm->m->ops[w->pc];
+	const struct ov_op *op = &sm->ops[w->pc];
+	if (ov_masks(sm->m))
+		return masked_place(sm, w, op);
 	if (!(w->unwritten & op->uses))
 		return (enum ov_place)op->kind;
 	uint32_t reg = find_pending(sm, slot, op);
@@ -144,12 +168,16 @@ static void ov_finish_warp(struct ov_sm *sm, uint32_t slot)
 
 static inline void reserve_registers(struct ov_sm *sm, struct ov_warp *w, uint32_t slot, const struct ov_op *op)
 {
+	w->unwritten |= op->sets;
+	if (ov_masks(sm->m)) {
+		w->loading |= op->sets & -(uint64_t)(op->marks == OV_LOADING);
+		return;
+	}
 	uint16_t *registers = &sm->registers[(size_t)slot * sm->m->register_count];
 	registers[op->target] = op->marks;
 	if (op->writes > 1)
 		mark_registers(sm->m, registers, op, (enum ov_register)op->marks);
 	w->pending += op->writes;
-	w->unwritten |= op->sets;
 }
 
 static inline bool ov_next_block(const struct ov_sm *sm, struct ov_warp *w)
@@ -166,7 +194,7 @@ static void stop_warp(struct ov_sm *sm, struct ov_warp *w, enum ov_wait wait)
 {
 	if (wait == OV_AT_BARRIER)
 		sm->groups[w->group].arrived++;
-	if (wait != OV_AT_FENCE || w->pending)
+	if (wait != OV_AT_FENCE || w->unwritten)
 		w->wait = (uint16_t)wait;
 }
 
@@ -196,7 +224,7 @@ static inline void step_warp(struct ov_sm *sm, struct ov_scheduler *s, struct ov
 {
 	w->buffered--;
 	w->buffer_pc = ++w->pc;
-	if (--w->left == 0 || op->stops || op->flags & CODE_EXIT) {
+	if ((--w->left == 0) | op->leaves) {
 		leave_block(sm, w, slot, op);
 		return;
 	}
@@ -217,7 +245,7 @@ static inline struct ov_flight *enter_port(struct ov_partition *p, uint32_t kind
 static inline __attribute__((always_inline)) bool issue_warp(struct ov_sm *sm, struct ov_scheduler *s, uint32_t slot, uint32_t partition)
 {
 	struct ov_warp *w = &sm->warps[slot];
-	const struct ov_op *op = &sm->m->ops[w->pc];
+	const struct ov_op *op = &sm->ops[w->pc];
 	bool own = op->accesses & (w->access != w->access_count);
 	struct ov_flight here, *f = ov_collects(sm->m) ? enter_port(&sm->partitions[partition], op->kind) : &here;
 	f->op = w->pc;

@@ -5,7 +5,7 @@
  *   result: released when distance (costs.h) has passed since issue, if nothing was in the way
  * Where latencies are whole (pipeline_latency is 0), the cycles before the start are part of them.
  */
-#include "models/ov.h"
+#include "models/ov_bmi.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -74,6 +74,7 @@ static struct ov_op make_op(const struct ov_machine *m, const struct code_instru
 	                   .latency_rule = (uint8_t)memory_rule(i),
 	                   .stops = (uint8_t)what_stops(m->gpu, i->class),
 	                   .accesses = code_has_accesses(i->class),
+	                   .leaves = i->flags & CODE_EXIT || what_stops(m->gpu, i->class),
 	                   .latency = to_cycles(cost.latency),
 	                   .initiation = to_cycles(cost.initiation * OV_FRACTION)};
 	if (op.latency_rule == OV_NOT_MEMORY)
@@ -194,7 +195,10 @@ static void choose_variant(struct ov_machine *m)
 	bool word = m->slot_words == 1 && m->position_words == 1, single = word && m->partitions == 1;
 	bool plain = single && !m->options->hierarchy && m->resolves_banks && m->banks_rotate && m->collector_steps == 1 &&
 	             m->issues == 1 && m->fetches == 1 && !m->on_issue && !m->gpu->read_window;
-	m->run = plain ? ov_run_plain : single ? ov_run_single : word ? ov_run_word : ov_run_any;
+	if (plain && ov_has_bmi())
+		m->run = m->masks ? ov_run_masks_bmi : ov_run_plain_bmi;
+	else
+		m->run = plain && m->masks ? ov_run_masks : plain ? ov_run_plain : single ? ov_run_single : word ? ov_run_word : ov_run_any;
 }
 
 int ov_machine_init(struct ov_machine *m, const struct gpu *gpu, const struct launch_warps *launch, uint32_t groups_per_sm,
@@ -229,7 +233,7 @@ int ov_machine_init(struct ov_machine *m, const struct gpu *gpu, const struct la
 	m->barrier_cycles = to_cycles(gpu->barrier_latency);
 	m->refill_at = gpu->refill_when_empty ? 0 : gpu->instruction_buffer_entries - 1;
 	m->register_count = launch->code->register_count + 1;
-	m->exact_registers = launch->code->register_count <= 64 ? ~0ULL : 0;
+	m->masks = launch->code->register_count <= 64;
 	if (gpu->icache_line_instructions)
 		m->line_count = launch->code->code_count / gpu->icache_line_instructions + 2;
 	size_kinds(m);
@@ -274,10 +278,9 @@ static void lay_out_schedulers(struct ov_sm *sm, const struct ov_machine *m, str
 
 static void lay_out_partitions(struct ov_sm *sm, const struct ov_machine *m, struct arena *a)
 {
-	struct ov_partition *p = take(a, m->partitions, sizeof *p), none;
-	sm->partitions = p;
+	struct ov_partition none;
 	for (uint32_t i = 0; i < m->partitions; i++) {
-		struct ov_partition *one = p ? &p[i] : &none;
+		struct ov_partition *one = a->base ? &sm->partitions[i] : &none;
 		one->reading = take(a, m->collector_total, sizeof *one->reading);
 		for (uint32_t k = 0; k < OV_KINDS; k++) {
 			one->lanes[k].port = take(a, m->ports[k], sizeof *one->lanes[k].port);
@@ -290,7 +293,7 @@ static void lay_out_partitions(struct ov_sm *sm, const struct ov_machine *m, str
 
 static void lay_out(struct ov_sm *sm, const struct ov_machine *m, struct arena *a)
 {
-	take(a, 1, sizeof *sm);
+	take(a, 1, sizeof *sm + m->partitions * sizeof *sm->partitions);
 	sm->warps = take(a, m->slots, sizeof *sm->warps);
 	sm->registers = take(a, (size_t)m->slots * m->register_count, sizeof *sm->registers);
 	sm->hungry = take(a, m->slot_words, sizeof(uint64_t));
@@ -303,7 +306,6 @@ static void lay_out(struct ov_sm *sm, const struct ov_machine *m, struct arena *
 	sm->line_ready = take(a, m->line_count, sizeof(uint64_t));
 	sm->replies = take(a, m->slots, sizeof *sm->replies);
 	sm->fills = take(a, m->fill_places, sizeof *sm->fills);
-	sm->wheel = take(a, OV_WHEEL, sizeof(uint32_t));
 }
 
 static size_t sm_bytes(const struct ov_machine *m)
@@ -360,10 +362,11 @@ struct ov_sm *ov_sm_new(const struct ov_machine *m)
 	struct arena a = {(char *)sm, 0};
 	lay_out(sm, m, &a);
 	sm->m = m;
+	sm->ops = m->ops;
 	sm->limit = OV_NEVER;
 	sm->line_miss = m->gpu->icache_line_instructions ? m->gpu->icache_miss_cycles : 0;
 	sm->free_event = sm->results_head = sm->results_tail = OV_NONE;
-	memset(sm->wheel, 0xff, OV_WHEEL * sizeof *sm->wheel);
+	memset(sm->wheel, 0xff, sizeof sm->wheel);
 	for (uint32_t i = 0; i < m->slots; i++)
 		sm->warps[i] = (struct ov_warp){.finished = true, .place = OV_NOWHERE};
 	sm->turn = m->schedulers - 1;

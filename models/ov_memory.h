@@ -70,7 +70,7 @@ static void finish(struct ov_sm *sm, uint32_t n)
 {
 	struct ov_memory *o = sm->memory;
 	struct ov_access *a = &o->accesses[n];
-	const struct ov_op *op = &sm->m->ops[a->op];
+	const struct ov_op *op = &sm->ops[a->op];
 	uint64_t done = a->last > sm->now ? a->last : sm->now + 1;
 	if (a->parts || a->waits)
 		return;
@@ -225,7 +225,7 @@ static uint64_t shifted(const struct ov_sm *sm, const struct ov_flight *f, uint6
 	const struct launch_warps *launch = sm->m->launch;
 	const struct ov_group *g = &sm->groups[sm->warps[f->slot].group];
 	uint64_t line = gpu_of(sm)->l1_line_bytes;
-	if (sm->m->ops[f->op].space == SPACE_local) {
+	if (sm->ops[f->op].space == SPACE_local) {
 		uint64_t bytes = ((uint64_t)launch->code->local_bytes * gpu_of(sm)->warp_size / line + 1) * line;
 		return (1ull << 44) + ((uint64_t)sm->memory->index * sm->m->slots + f->slot) * bytes + address % bytes;
 	}
@@ -254,7 +254,7 @@ static void send_atomic(struct ov_sm *sm, const struct ov_flight *f, const struc
 static void queue_parts(struct ov_sm *sm, const struct ov_flight *f, const struct memory_part *first, uint32_t count)
 {
 	struct ov_memory *o = sm->memory;
-	const struct ov_op *op = &sm->m->ops[f->op];
+	const struct ov_op *op = &sm->ops[f->op];
 	uint32_t n = new_access(sm, f, count);
 	for (uint32_t i = 0; i < count && n != OV_NONE; i++) {
 		struct ov_part p = {.ready = sm->now + gpu_of(sm)->l1_lookup_cycles + (uint64_t)i * op->initiation / OV_FRACTION,
@@ -306,7 +306,7 @@ static uint64_t constant_cycles(struct ov_sm *sm, const struct memory_part *firs
 /* The unit has taken the instruction; false: it is one that memory need not be asked for. */
 static bool ov_memory_takes(struct ov_sm *sm, const struct ov_flight *f, uint32_t accesses)
 {
-	const struct ov_op *op = &sm->m->ops[f->op];
+	const struct ov_op *op = &sm->ops[f->op];
 	const struct path_requests *requests = sm->warps[f->slot].requests;
 	struct ov_memory *o = sm->memory;
 	o->unit_op = f->op;
@@ -350,7 +350,7 @@ static void answered(void *ctx, uint32_t n)
 	struct ov_sm *sm = ctx;
 	struct ov_memory *o = sm->memory;
 	struct ov_access *a = &o->accesses[n];
-	const struct ov_op *op = &sm->m->ops[a->op];
+	const struct ov_op *op = &sm->ops[a->op];
 	uint64_t at = sm->now + 1;
 	if (op->latency_rule == OV_LOAD) {
 		at = at > o->written ? at : o->written + 1;
@@ -398,7 +398,7 @@ static void ov_memory_line(struct ov_sm *sm, uint32_t line, uint64_t *ready)
 static enum cycle_kind ov_memory_reason(const struct ov_sm *sm)
 {
 	const struct ov_memory *o = sm->memory;
-	const struct ov_op *op = &sm->m->ops[o->unit_op];
+	const struct ov_op *op = &sm->ops[o->unit_op];
 	if (ov_memory_full(sm))
 		return CYCLES_l1;
 	if (o->unit_accesses <= 1)

@@ -67,6 +67,8 @@ static inline uint32_t pick_two_level(const struct ov_machine *m, struct ov_sche
 /* The first warp of a mask in the scheduler's order, as a position; OV_NONE of an empty mask. */
 static inline uint32_t ov_pick(const struct ov_machine *m, struct ov_scheduler *s, const uint64_t *mask)
 {
+	if (__builtin_expect(m->policy == GPU_SCHEDULER_gto, 1))
+		return pick_gto(m, s, mask);
 	switch (m->policy) {
 #define PICK(word)                                                                                                     \
 	case GPU_SCHEDULER_##word:                                                                                         \

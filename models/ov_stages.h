@@ -3,7 +3,8 @@
  *
  * A .c file that includes this may define OV_ONE_WORD: an SM's warps, and the positions of a scheduler, fit into a word; and
  * OV_ONE_PARTITION: all schedulers share their units and collectors; and OV_PLAIN: memory is perfect, operands are collected
- * in one step per cycle from banks that are looked at, and one instruction per cycle is fetched, and issued by each scheduler.
+ * in one step per cycle from banks that are looked at, and one instruction per cycle is fetched, and issued by each scheduler;
+ * and OV_MASKS: the registers of a warp fit into a word.
  */
 #ifndef GPUSIM_OV_STAGES_H
 #define GPUSIM_OV_STAGES_H
@@ -18,6 +19,9 @@
 #endif
 #ifndef OV_PLAIN
 #define OV_PLAIN 0
+#endif
+#ifndef OV_MASKS
+#define OV_MASKS 0
 #endif
 
 static inline uint32_t ov_position_words(const struct ov_machine *m)
@@ -63,6 +67,12 @@ static inline uint32_t ov_issues(const struct ov_machine *m)
 static inline uint32_t ov_fetches(const struct ov_machine *m)
 {
 	return OV_PLAIN ? 1 : m->fetches;
+}
+
+/* Masks of registers tell all of them apart. */
+static inline bool ov_masks(const struct ov_machine *m)
+{
+	return OV_MASKS || m->masks;
 }
 
 static inline uint32_t ov_word(uint32_t i)
@@ -121,7 +131,7 @@ static inline uint32_t ov_partition(const struct ov_machine *m, uint32_t slot)
 	return ov_partitions(m) == 1 ? 0 : slot % m->schedulers;
 }
 
-static inline struct ov_partition *ov_partition_of(const struct ov_sm *sm, uint32_t slot)
+static inline struct ov_partition *ov_partition_of(struct ov_sm *sm, uint32_t slot)
 {
 	return &sm->partitions[ov_partition(sm->m, slot)];
 }

@@ -41,7 +41,7 @@ static inline void occupy(struct ov_sm *sm, struct ov_unit *u, uint64_t interval
 /* Returns whether it could start. */
 static inline bool start(struct ov_sm *sm, struct ov_unit *u, const struct ov_flight *f)
 {
-	const struct ov_op *op = &sm->m->ops[f->op];
+	const struct ov_op *op = &sm->ops[f->op];
 	uint32_t wait = op->result;
 	if (!reserve_finish(sm, u, op))
 		return false;
@@ -75,7 +75,7 @@ static inline uint32_t wait_of(const struct ov_sm *sm, const struct ov_flight *f
 /* Accesses follow one another; the last one brings the result. Without any, there is nothing to wait for. */
 static void start_access(struct ov_sm *sm, struct ov_unit *u, const struct ov_flight *f)
 {
-	const struct ov_op *op = &sm->m->ops[f->op];
+	const struct ov_op *op = &sm->ops[f->op];
 	uint32_t accesses = accesses_of(sm, f, op), extra = wait_of(sm, f, op);
 	uint64_t count = accesses ? accesses : 1, held = count * op->initiation;
 	uint64_t done = sm->now + op->result + extra + (held - op->initiation) / OV_FRACTION;
