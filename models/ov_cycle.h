@@ -46,13 +46,17 @@ static inline void run_cycle(struct ov_sm *sm)
 	sm->moved = sm->recheck = sm->woken = false;
 	ov_fill_buffers(sm);
 	ov_process_events(sm);
-	sm->skipped = ov_has_memory(sm) && stays_settled(sm);
+	if (!ov_has_memory(sm)) {
+		run_stages(sm);
+		return;
+	}
+	sm->skipped = stays_settled(sm);
 	if (sm->skipped)
 		return;
 	bool moved = sm->moved;
 	sm->moved = sm->settled = false;
 	run_stages(sm);
-	if (ov_has_memory(sm) && !sm->moved && !sm->recheck && sm->results_head == OV_NONE)
+	if (!sm->moved && !sm->recheck && sm->results_head == OV_NONE)
 		note_settled(sm);
 	sm->moved |= moved;
 }
@@ -82,7 +86,7 @@ static enum ov_state pause_at(struct ov_sm *sm, uint64_t next)
 
 static inline void count_cycle(struct ov_sm *sm)
 {
-	if (sm->skipped)
+	if (ov_has_memory(sm) && sm->skipped)
 		sm->reason = ov_reason_again(sm);
 	else
 		sm->reason = sm->issued ? CYCLES_issue : ov_reason(sm);

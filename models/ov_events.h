@@ -238,13 +238,12 @@ static inline void ov_process_events(struct ov_sm *sm)
 			continue;
 		}
 		sm->moved = true;
+		sm->woken |= !OV_PLAIN && e.kind < OV_L1;
 		if (e.kind == OV_SHARED_RESULT) {
-			sm->woken = true;
 			queue_load_result(sm, n);
 			continue;
 		}
 		free_event(sm, n);
-		sm->woken |= e.kind < OV_L1;
 		if (e.kind == OV_WRITE)
 			write_result(sm, e.slot, e.op);
 		else
