@@ -358,7 +358,7 @@ static void take_statistics(const struct kernel_code *code, const struct warp_st
 
 /* As many cycles per instruction as the launch that it is like (TBPoint, Table IV). The overhead of a launch is not among
  * them: finish adds it. */
-static void take_alike(const struct gpu *gpu, const struct estimate *like, double distance, struct estimate *out)
+static void take_alike(const struct gpu *gpu, const struct estimate *like, double distance, bool hierarchy, struct estimate *out)
 {
 	double times = out->features.warp_instructions / like->features.warp_instructions;
 	uint64_t thread_instructions = out->thread_instructions, warps = out->warps;
@@ -377,7 +377,7 @@ static void take_alike(const struct gpu *gpu, const struct estimate *like, doubl
 	memory_scale(&out->memory, times);
 	out->simulated_fraction = 0;
 	out->sampled = true;
-	out->spread += distance;
+	out->spread = fmax(out->spread, hierarchy ? MEMORY_CHANCE : 0) + distance;
 	add_flag(out, "sampled");
 }
 
@@ -393,7 +393,7 @@ static int time_warps(const struct gpu *gpu, const struct launch_profile *launch
 	out->features.thread_instructions = (double)out->thread_instructions;
 	const struct estimate *like = options->alike ? options->alike(options->alike_ctx, &out->features, &distance) : NULL;
 	if (like)
-		take_alike(gpu, like, distance, out);
+		take_alike(gpu, like, distance, options->hierarchy, out);
 	else
 		result = run_machine(gpu, warps, add(launch->local_bytes, launch->code->shared_bytes), options, out);
 	return result;

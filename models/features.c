@@ -31,6 +31,7 @@ static struct group_work path_work(const struct launch_warps *w, const struct wa
 	}
 	for (size_t i = 0; p->accesses && i < p->access_count; i++)
 		s.memory_requests += p->accesses[i];
+	s.traffic = p->requests && p->access_count ? p->requests->first[p->access_count] : 0;
 	return s;
 }
 
@@ -45,6 +46,7 @@ struct group_work *pattern_work(const struct launch_warps *warps)
 			const struct group_work *p = &paths[warps->path_of[g * warps->warps_per_group + i]];
 			out[g].warp_instructions += p->warp_instructions;
 			out[g].memory_requests += p->memory_requests;
+			out[g].traffic += p->traffic;
 		}
 	if (!paths) {
 		free(out);

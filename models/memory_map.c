@@ -22,6 +22,18 @@ void memory_map_init(struct memory_map *m, uint32_t channels, uint32_t slices, u
 	}
 }
 
+uint32_t memory_channels(const struct gpu *gpu, double share)
+{
+	double wanted = gpu->dram_channels * share;
+	uint32_t low = wanted > 1 ? (uint32_t)(wanted + 0.5) : 1, high = low;
+	int most = gpu->l2_hash ? 31 : __builtin_ctz(gpu->dram_channels);
+	while (__builtin_ctz(low) > most)
+		low--;
+	while (__builtin_ctz(high) > most)
+		high++;
+	return wanted - low < high - wanted ? low : high;
+}
+
 static uint32_t remainder_of(uint64_t piece, uint32_t polynomial, uint32_t degree)
 {
 	if (!degree)

@@ -102,7 +102,7 @@ static void set_config(struct memory_system *m, double capacity)
 	const struct gpu *gpu = m->gpu;
 	double share = (double)m->sms / gpu->sm_count;
 	uint32_t slices = gpu->l2_slices / gpu->dram_channels ? gpu->l2_slices / gpu->dram_channels : 1;
-	uint32_t channels = larger(gpu->dram_channels * share, 1);
+	uint32_t channels = memory_channels(gpu, share);
 	struct memory_config *c = &m->config;
 	double speed = gpu->l2_slices * share / (channels * slices); /* of a slice, against a real one */
 	c->gpu = gpu;

@@ -65,6 +65,8 @@ static void report(const struct ov_work *work, const struct ov_plan *plan, const
 	out->spread = out->cycles > 0 ? o->spread_cycles / out->cycles : 0;
 	if (plan->sm_count < work->gpu->sm_count) /* their share need not be a whole number of groups for each */
 		out->spread += (double)plan->sm_count / (double)plan->groups;
+	if (work->hierarchy && (o->skipped_instructions > 0 || plan->groups < plan->all))
+		out->spread += MEMORY_CHANCE;
 	out->bank_conflicts = (double)o->conflicts * scale;
 	out->memory = o->memory;
 	/* What is behind SMs has been told for all of them. */

@@ -15,6 +15,7 @@
 enum {
 	ALWAYS_WHOLE = 300000,  /* warp instructions that are not worth sampling */
 	BUDGET = 4000000,       /* warp instructions to simulate, about a second */
+	OVER_BUDGET = 2,        /* times so much, where sampling would save little */
 	/* The same with memory behind L1, where SMs do not stand for one another */
 	MEMORY_WHOLE = 1500000, /* of these, instructions and three times the parts of their requests */
 	MEMORY_BUDGET = 1500000, /* most of a second */
@@ -28,6 +29,10 @@ enum {
 static const double sampled_epochs = 3.5;
 /* With memory behind L1, units differ by what caches hold by chance: what two of them say can be 5% off. */
 static const double memory_share = 0.5;
+/* A launch that can be simulated as a whole is, if sampling costs more than so much of that: it is not worth an error. */
+static const double worth_sampling = 2.0 / 3;
+/* Of launches that were taken for alike, too (launch_clusters.c). */
+static const double same_traffic = 0.1;
 /* Units of a large region are measured until they differ by less than 1%, while that takes no more than so much of it; of
  * uniform groups only one SM is simulated. */
 static const double fine_difference = 0.01, fine_share = 1.0 / 16, fine_epochs = 8, uniform_epochs = 64;
@@ -78,10 +83,7 @@ static double find_weight(const struct ov_work *work)
 	double instructions = 0, parts = 0;
 	for (uint64_t g = 0; g < w->pattern_groups && work->hierarchy; g++) {
 		instructions += work->pattern[g].warp_instructions;
-		for (uint32_t i = 0; i < w->warps_per_group; i++) {
-			const struct warp_path *path = &w->paths[w->path_of[g * w->warps_per_group + i]];
-			parts += path->requests && path->access_count ? path->requests->first[path->access_count] : 0;
-		}
+		parts += work->pattern[g].traffic;
 	}
 	return instructions > 0 ? 1 + PART_WEIGHT * parts / instructions : 1;
 }
@@ -217,11 +219,18 @@ int ov_plan_make(const struct ov_work *work, uint32_t residency, struct ov_plan 
 	*plan = (struct ov_plan){.groups = w->groups, .all = w->groups, .sm_count = sms, .kinds = work->kinds,
 	                         .together = work->hierarchy, .limits = REGION_LIMITS_OF_PAPER};
 	plan->limits.fine = fine_difference;
+	plan->limits.traffic = work->hierarchy ? same_traffic : 0;
 	plan->limits.fine_share = work->uniform ? 0.5 : work->hierarchy ? memory_share : fine_share;
 	plan->limits.fine_epochs = work->uniform ? uniform_epochs : fine_epochs;
-	if (cost_of(work, work->instructions) <= (work->exact ? exact_limit : work->hierarchy ? MEMORY_WHOLE : ALWAYS_WHOLE))
+	double whole = cost_of(work, work->instructions);
+	if (whole <= (work->exact ? exact_limit : work->hierarchy ? MEMORY_WHOLE : ALWAYS_WHOLE))
 		return 0;
 	int rc = look_at(work, residency, plan, &cost);
+	double most = work->hierarchy ? OVER_BUDGET * budget : budget;
+	if (!rc && work->hierarchy && whole <= most && cost > worth_sampling * whole) {
+		drop_regions(plan);
+		return 0;
+	}
 	if (!rc && cost > budget && !work->uniform) {
 		plan->sm_count = work->hierarchy ? fewer_sms(sms, sms * budget / cost, least)
 		                                 : (uint32_t)fmax(floor(sms * budget / cost), least);

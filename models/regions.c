@@ -8,6 +8,7 @@
  * and of the same mixture, the mixture is what is homogeneous:
  *   mixed region = consecutive epochs beyond the limit of variation whose stall probability and variation are within the
  *   distance of the first one's, and mean work likewise, relative to it
+ * With memory behind L1, traffic per instruction likewise.
  */
 #include "models/regions.h"
 
@@ -37,19 +38,22 @@ static double variation(const struct sums *s)
 
 struct epoch {
 	double stall, variation, work; /* work: mean of a group */
+	double traffic;                /* per instruction */
 };
 
 static struct epoch epoch_of(const struct group_work *groups, uint64_t count)
 {
 	struct sums stall = {0}, requests = {0}, instructions = {0};
+	double traffic = 0;
 	for (uint64_t g = 0; g < count; g++) {
 		const struct group_work *w = &groups[g];
 		sums_add(&stall, w->warp_instructions > 0 ? w->memory_requests / w->warp_instructions : 0);
 		sums_add(&requests, w->memory_requests);
 		sums_add(&instructions, w->warp_instructions);
+		traffic += w->traffic;
 	}
 	return (struct epoch){stall.sum / stall.count, fmax(variation(&requests), variation(&instructions)),
-	                      instructions.sum / instructions.count};
+	                      instructions.sum / instructions.count, instructions.sum > 0 ? traffic / instructions.sum : 0};
 }
 
 static uint64_t at_most(uint64_t a, uint64_t b)
@@ -68,6 +72,11 @@ static bool is_same_mixture(const struct epoch *a, const struct epoch *b, const 
 	       fabs(a->work - b->work) <= limits->distance * a->work;
 }
 
+static bool is_same_traffic(const struct epoch *a, const struct epoch *b, const struct region_limits *limits)
+{
+	return !limits->traffic || fabs(a->traffic - b->traffic) <= limits->traffic * a->traffic;
+}
+
 /* Regions of epochs whose clusters are known; those of a mixture have numbers behind the clusters'. */
 static size_t join_epochs(const struct epoch *epochs, const uint32_t *cluster, size_t count, const struct region_limits *limits,
                           struct region *out)
@@ -75,6 +84,7 @@ static size_t join_epochs(const struct epoch *epochs, const uint32_t *cluster, s
 	size_t regions = 0, first = 0;
 	for (size_t e = 0; e < count; e++) {
 		bool mixed = is_mixed(&epochs[e], limits), goes_on = e && mixed == is_mixed(&epochs[e - 1], limits);
+		goes_on = goes_on && is_same_traffic(&epochs[first], &epochs[e], limits);
 		if (goes_on)
 			goes_on = mixed ? is_same_mixture(&epochs[first], &epochs[e], limits) : cluster[e - 1] == cluster[e];
 		if (!goes_on) {

@@ -15,6 +15,7 @@
 
 struct group_work {
 	double memory_requests, warp_instructions;
+	double traffic; /* parts of requests that go to caches (requests.h); 0: nobody asks */
 };
 
 struct region_limits {
@@ -25,8 +26,11 @@ struct region_limits {
 	 * long as no more than fine_share of the region and fine_epochs of it have been simulated; so a large region, where an
 	 * error counts, is known better. */
 	double fine, fine_share, fine_epochs;
+	/* And where caches and DRAM are simulated, the rate of groups depends on their traffic: epochs whose traffic per instruction
+	 * differs by more than that, relative to the region's first one, are of another region. 0: it is not looked at. */
+	double traffic;
 };
-#define REGION_LIMITS_OF_PAPER ((struct region_limits){0.2, 0.3, 0.1, 0.1, 0, 0})
+#define REGION_LIMITS_OF_PAPER ((struct region_limits){0.2, 0.3, 0.1, 0.1, 0, 0, 0})
 enum { MIXED_EPOCHS = 4 }; /* of the same mixture, at least: those of fewer have outliers, as the paper says */
 
 struct region {

@@ -66,9 +66,16 @@ struct group_sample {
 };
 uint64_t group_of_sample(const struct group_sample *s, uint64_t n);
 
+struct traced_ids {
+	const uint64_t *ids;
+	size_t count;
+	const struct address_shift *shifts; /* per instruction of the code; NULL: not known */
+	uint32_t line_bytes;                /* of L1 */
+};
+
 /* Fills stands_for[n] with the index of a traced group, for every group of the sample, and *represented with the instructions of
  * warps of the groups over those of the groups that stand for them, by counters; 0: not known. needed: what those that were traced do not tell. */
 int trace_groups(const struct kernel_code *code, const struct group_sample *sample, const struct lane_counts *lanes,
-                 const uint64_t *ids, size_t id_count, uint32_t *stands_for, double *represented, struct needed_groups *needed);
+                 const struct traced_ids *traced, uint32_t *stands_for, double *represented, struct needed_groups *needed);
 
 #endif

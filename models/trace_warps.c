@@ -272,14 +272,14 @@ static int fill_pattern(struct maker *m, const struct lane_counts *lanes, const 
 	struct launch_warps *w = &m->out->warps;
 	struct trace_store *s = m->out->store;
 	struct group_sample sample = {m->shape, w->groups <= MOST_PATTERN ? w->groups : MANY, m->gpu->warp_size};
+	struct traced_ids traced = {ids, used, s->shifts, m->gpu->l1_line_bytes};
 	uint64_t count = sample.count;
 	uint32_t *stands_for = calloc(count + 1, sizeof *stands_for);
 	s->path_of = calloc(count * w->warps_per_group + 1, sizeof *s->path_of);
 	s->pattern_ids = calloc(count + 1, sizeof *s->pattern_ids);
 	int result = stands_for && s->path_of && s->pattern_ids ? 0 : -ENOMEM;
 	if (!result)
-		result = trace_groups(m->code, &sample, lanes, ids, used, stands_for, &m->out->represented,
-		                      &m->out->needed);
+		result = trace_groups(m->code, &sample, lanes, &traced, stands_for, &m->out->represented, &m->out->needed);
 	for (uint64_t g = 0; g < count && !result; g++) {
 		s->pattern_ids[g] = ids[stands_for[g]];
 		memcpy(s->path_of + g * w->warps_per_group, paths + (size_t)stands_for[g] * w->warps_per_group,
@@ -407,12 +407,12 @@ int trace_warps(const struct gpu *gpu, const struct kernel_code *code, const str
 		result = -ENOMEM;
 	if (!result)
 		result = run_groups(&m, ids, paths, &used);
+	if (!result && shape->requests)
+		result = fill_shifts(&m, ids);
 	if (!result)
 		result = fill_pattern(&m, lanes, ids, paths, used);
 	if (!result)
 		result = fill_efficiency(&m);
-	if (!result && shape->requests)
-		result = fill_shifts(&m, ids);
 	if (!result) {
 		out->traced_groups = used;
 		sum_up(&m);

@@ -25,6 +25,10 @@ struct warp_path {
 	uint64_t active_lanes;    /* sum over executed instructions of lanes that are on; 0: all of the warp */
 };
 
+/* Launches, groups and SMs that are alike in all that is counted still differ, with memory behind L1, by what caches hold and
+ * which channels they meet in. Measured: docs/models.md, Sampling. */
+#define MEMORY_CHANCE 0.04
+
 /*
  * How the addresses of an instruction move from group to group: by so many bytes for each step in a dimension; or, where
  * that is not so, to anywhere in the part of memory that the instruction was seen to touch.
@@ -101,7 +105,8 @@ struct warp_timing {
 	double by[CYCLE_KIND_COUNT]; /* add up to cycles */
 	uint64_t warp_instructions;  /* of the launch, extrapolated if need be */
 	double simulated_fraction;   /* of the warp instructions; SMs that do the same are simulated once */
-	double spread;               /* by which cycles may be wrong, relative: what sampling units of skipped groups differed by */
+	double spread;               /* by which cycles may be wrong, relative: what sampling units of skipped groups differed by,
+	                              * and MEMORY_CHANCE where memory behind L1 was simulated for a part only */
 	double bank_conflicts;
 	uint32_t resident_groups;    /* per SM, at most */
 	struct memory_statistics memory;

@@ -131,6 +131,18 @@ static void lines_that_wait_are_not_given_away(void)
 	l1_free(c);
 }
 
+/* 11 of 15 SMs have 4.4 of 6 channels. 4 have two factors of two, where 6 have one: 5 are nearer than 3. With a hash 4 will do. */
+static void a_part_of_the_channels_has_no_more_conflicts_than_all(void)
+{
+	struct gpu gpu = {.dram_channels = 6, .l2_hash = false};
+	CU_ASSERT_EQUAL(memory_channels(&gpu, 1), 6);
+	CU_ASSERT_EQUAL(memory_channels(&gpu, 11.0 / 15), 5);
+	CU_ASSERT_EQUAL(memory_channels(&gpu, 7.0 / 15), 3);
+	CU_ASSERT_EQUAL(memory_channels(&gpu, 0.01), 1);
+	gpu.l2_hash = true;
+	CU_ASSERT_EQUAL(memory_channels(&gpu, 11.0 / 15), 4);
+}
+
 /* ---- addresses ---- */
 
 static void addresses_go_round_the_slices(void)
@@ -623,6 +635,7 @@ void add_memory_tests(void)
 	CU_ADD_TEST(s, loads_merge_and_sectors_are_asked_for_one_by_one);
 	CU_ADD_TEST(s, stores_drop_update_or_stay);
 	CU_ADD_TEST(s, lines_that_wait_are_not_given_away);
+	CU_ADD_TEST(s, a_part_of_the_channels_has_no_more_conflicts_than_all);
 	CU_ADD_TEST(s, addresses_go_round_the_slices);
 	CU_ADD_TEST(s, open_rows_first);
 	CU_ADD_TEST(s, banks_open_side_by_side_and_the_bus_turns);

@@ -2,6 +2,7 @@
 #include "tests.h"
 
 #include "models/cluster.h"
+#include "models/ov.h"
 #include "models/regions.h"
 #include "models/warps.h"
 
@@ -80,7 +81,7 @@ static void fill_figure_6(struct group_work *g)
 {
 	for (int i = 0; i < GROUPS; i++) {
 		double stall = i < 4 * EPOCH ? 0.2 : 0.5, work = i / EPOCH == 2 || i / EPOCH == 3 ? (i % EPOCH ? 100 : 500) : 100;
-		g[i] = (struct group_work){stall * work, work};
+		g[i] = (struct group_work){stall * work, work, 0};
 	}
 }
 
@@ -110,15 +111,52 @@ static void test_mixtures_are_homogeneous(void)
 	struct region *r;
 	size_t count;
 	for (int i = 0; i < GROUPS; i++)
-		g[i] = (struct group_work){i % 2 ? 30 : 10, i % 2 ? 300 : 100};
+		g[i] = (struct group_work){i % 2 ? 30 : 10, i % 2 ? 300 : 100, 0};
 	CU_ASSERT_EQUAL_FATAL(regions_build(g, GROUPS, EPOCH, &REGION_LIMITS_OF_PAPER, &r, &count), 0);
 	CU_ASSERT(count == 1 && r[0].first == 0 && r[0].end == GROUPS);
 	free(r);
 	for (int i = 2 * EPOCH; i < 3 * EPOCH; i++)
-		g[i] = (struct group_work){2 * g[i].memory_requests, 2 * g[i].warp_instructions};
+		g[i] = (struct group_work){2 * g[i].memory_requests, 2 * g[i].warp_instructions, 0};
 	CU_ASSERT_EQUAL_FATAL(regions_build(g, GROUPS, EPOCH, &REGION_LIMITS_OF_PAPER, &r, &count), 0);
 	CU_ASSERT(count == 1 && r[0].first == 3 * EPOCH && r[0].end == GROUPS);
 	free(r);
+}
+
+/* Eight epochs alike but for their traffic: 1 per instruction, in the fifth and sixth 1.5. They are a region of their own only
+ * where that is looked at, and 1.05 is not another region. */
+static void test_traffic_divides_regions(void)
+{
+	struct region_limits limits = REGION_LIMITS_OF_PAPER;
+	struct group_work g[GROUPS];
+	struct region *r;
+	size_t count;
+	for (int i = 0; i < GROUPS; i++)
+		g[i] = (struct group_work){10, 100, i / EPOCH == 4 || i / EPOCH == 5 ? 150 : i / EPOCH == 1 ? 105 : 100};
+	CU_ASSERT_EQUAL_FATAL(regions_build(g, GROUPS, EPOCH, &limits, &r, &count), 0);
+	CU_ASSERT(count == 1 && r[0].first == 0 && r[0].end == GROUPS);
+	free(r);
+	limits.traffic = 0.1;
+	CU_ASSERT_EQUAL_FATAL(regions_build(g, GROUPS, EPOCH, &limits, &r, &count), 0);
+	CU_ASSERT_EQUAL_FATAL(count, 3);
+	CU_ASSERT(r[0].first == 0 && r[0].end == 4 * EPOCH);
+	CU_ASSERT(r[1].first == 4 * EPOCH && r[1].end == 6 * EPOCH);
+	CU_ASSERT(r[2].first == 6 * EPOCH && r[2].end == GROUPS);
+	free(r);
+}
+
+/* 320 of 3200 groups, 10 at a time: eight runs of 40, with 2880 / 7 left out between two; 30 of them: two runs. */
+static void test_runs_are_from_all_of_the_launch(void)
+{
+	struct ov_plan plan = {.groups = 320, .all = 3200, .whole = 10, .together = true};
+	CU_ASSERT_EQUAL(ov_group_id(&plan, 0), 0);
+	CU_ASSERT_EQUAL(ov_group_id(&plan, 39), 39);
+	CU_ASSERT_EQUAL(ov_group_id(&plan, 40), 40 + 411);
+	CU_ASSERT_EQUAL(ov_group_id(&plan, 160), 160 + 4 * 2880 / 7);
+	CU_ASSERT_EQUAL(ov_group_id(&plan, 319), 3199);
+	plan.groups = 30;
+	CU_ASSERT_EQUAL(ov_group_id(&plan, 14), 14);
+	CU_ASSERT_EQUAL(ov_group_id(&plan, 15), 3185);
+	CU_ASSERT_EQUAL(ov_group_id(&plan, 29), 3199);
 }
 
 /*
@@ -204,7 +242,7 @@ static void test_sampler_tells_how_units_differ(void)
 {
 	static const double cycles[] = {10, 10, 10, 10, 12, 11, 10.1, 10};
 	const struct region r = {0, 0, 50};
-	const struct region_limits limits = {0.2, 0.3, 0.1, 0.01, 1, 8};
+	const struct region_limits limits = {0.2, 0.3, 0.1, 0.01, 1, 8, 0};
 	struct region_sampler s;
 	double cycle = 0;
 	sampler_start(&s, &r, 1, &limits, 1);
@@ -253,6 +291,8 @@ void add_sampling_tests(void)
 	CU_add_test(suite, "regions of TBPoint's figure 6", test_regions_of_figure_6);
 	CU_add_test(suite, "the sampler warms up, skips and goes on", test_sampler_warms_up_and_skips);
 	CU_add_test(suite, "a mixture of groups is homogeneous if it stays the same", test_mixtures_are_homogeneous);
+	CU_add_test(suite, "groups with other traffic are another region", test_traffic_divides_regions);
+	CU_add_test(suite, "a part of the groups is from all of the launch", test_runs_are_from_all_of_the_launch);
 	CU_add_test(suite, "the last wave is as full as it would have been", test_sampler_leaves_the_last_wave);
 	CU_add_test(suite, "a pattern in order stays in its part of the launch", test_patterns_in_order);
 	CU_add_test(suite, "groups are skipped only once rates are equal", test_sampler_waits_for_equal_rates);

@@ -309,6 +309,27 @@ static void addresses_move_with_the_group(void)
 	finish();
 }
 
+/* Groups 0, 2, 3 and 9 of ten were traced; each begins 96 bytes behind the one before, so that groups 4 apart are as far into their
+ * lines: 6 takes 2, and 7 takes 3. Of the other inner ones, each takes the nearest inner one. */
+static void groups_take_one_that_is_as_far_into_its_line(void)
+{
+	static const uint64_t ids[] = {0, 2, 3, 9}, expected[] = {0, 2, 2, 3, 3, 3, 2, 3, 3, 9};
+	one_load();
+	begin_trace(4);
+	for (uint32_t g = 0; g < 4; g++) {
+		groups[g].group = ids[g];
+		for (uint32_t l = 0; l < LANES; l++) {
+			add_blocks(g, l, "01");
+			add_access(g, l, 0, (1ull << 40) + ids[g] * 96 + l * 4);
+		}
+	}
+	CU_ASSERT_EQUAL_FATAL(make_warps("gtx480", 10, true), 0);
+	CU_ASSERT_EQUAL(made.warps.shifts[0].step[0], 96);
+	for (uint32_t g = 0; g < 10; g++)
+		CU_ASSERT_EQUAL(made.warps.pattern_ids[g], expected[g]);
+	finish();
+}
+
 /* The third group's address is not where the first two would have it: only the part of memory is known. */
 static void other_addresses_are_somewhere(void)
 {
@@ -435,6 +456,7 @@ void add_trace_warps_tests(void)
 	TEST(tiles_conflict_unless_padded);
 	TEST(private_memory_is_interleaved);
 	TEST(addresses_move_with_the_group);
+	TEST(groups_take_one_that_is_as_far_into_its_line);
 	TEST(other_addresses_are_somewhere);
 	TEST(equal_warps_share);
 	TEST(groups_that_nobody_stands_for_are_needed);
