@@ -188,16 +188,28 @@ static uint64_t first_item(const struct launch_profile *p, uint64_t group, uint6
 	return (at[2] * p->global[1] + at[1] * local[2]) * p->global[0] + at[0] * local[1] * local[2];
 }
 
+static const struct group_place *place_of(struct launch_result *r, uint64_t group)
+{
+	struct group_place *p = &r->place;
+	if (!p->known || p->group != group) {
+		p->first = first_item(&r->profile, group, p->local);
+		p->group = group;
+		p->known = true;
+	}
+	return p;
+}
+
 /* Item layout: the words of one work-item and, behind them, whether it exists: the last groups may be smaller. */
 static void gather_item(void *ctx, uint64_t group, uint32_t item, uint32_t *row)
 {
-	const struct launch_result *r = ctx;
+	struct launch_result *r = ctx;
 	const struct launch *l = r->launch;
 	const uint32_t *words = item_words(l);
-	uint64_t local[3], first = first_item(&r->profile, group, local), size = local[0] * local[1] * local[2];
+	const struct group_place *p = place_of(r, group);
+	uint64_t size = p->local[0] * p->local[1] * p->local[2];
 	bool exists = item < size;
 	/* What has no place is taken to be like the first. */
-	uint64_t index = first + size <= l->places ? first + item : 0;
+	uint64_t index = p->first + size <= l->places ? p->first + item : 0;
 	for (size_t w = 0; w < l->facts->words; w++)
 		row[w] = exists ? words[w * l->places + index] : 0;
 	row[l->facts->words] = exists;
@@ -224,13 +236,13 @@ static void expand_item(void *ctx, const uint32_t *row, uint64_t *counts)
 /* Sums of groups: the average of each column, and whether the work-item exists. */
 static void gather_sums(void *ctx, uint64_t group, uint32_t item, uint32_t *row)
 {
-	const struct launch_result *r = ctx;
+	struct launch_result *r = ctx;
 	const struct launch *l = r->launch;
 	size_t columns = l->facts->column_count;
 	const uint64_t *groups = r->profile.groups, *sums = group_sums(l) + group % l->slots * columns;
-	uint64_t local[3], all = groups[0] * groups[1] * groups[2];
-	first_item(&r->profile, group, local);
-	uint64_t size = local[0] * local[1] * local[2], sharing = (all - group % l->slots + l->slots - 1) / l->slots;
+	uint64_t all = groups[0] * groups[1] * groups[2];
+	const struct group_place *p = place_of(r, group);
+	uint64_t size = p->local[0] * p->local[1] * p->local[2], sharing = (all - group % l->slots + l->slots - 1) / l->slots;
 	bool exists = item < size;
 	for (size_t i = 0; i < columns; i++)
 		row[i] = exists ? (uint32_t)(((sums[i] & ~COUNTER_FULL_SUM) + size * sharing / 2) / (size * sharing)) : 0;
@@ -315,6 +327,7 @@ void profile_fill(struct launch_result *r)
 		items *= l->global[d];
 		groups *= r->profile.groups[d];
 	}
+	r->place.known = false;
 	r->profile.local_bytes = l->local_bytes;
 	r->profile.counts = r->counts;
 	r->profile.argument_values = l->argument_values;

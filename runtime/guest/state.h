@@ -457,6 +457,10 @@ struct launch_result {
 	const char *failure[MAX_TARGETS];
 	struct instruction_count *instructions[MAX_TARGETS]; /* of the code, while launch_model runs; NULL where no report wants them */
 	uint64_t *counts;     /* executions by block, over all work-items; the worker's */
+	struct group_place {  /* of the group that was looked at last: its work-items are asked for one after the other */
+		bool known;
+		uint64_t group, first, local[3]; /* where its first work-item's words are; its sizes */
+	} place;
 	struct kept_trace *brought; /* by the launch itself; NULL: it was not traced */
 	struct kept_trace *trace; /* the launch's own or one of a launch alike; NULL: none */
 	double traced_fraction;   /* of the groups, with such a trace */
