@@ -9,6 +9,8 @@
 int replay_profile(const char *path, bool partial, struct gs_error *err);
 /* One record of it; -EBADMSG for one that cannot be read. */
 int replay_record(const char *kind, const struct gs_pack *pack, struct gs_error *err);
+/* From now on nothing is said of who recorded a profile. */
+void replay_quietly(void);
 /* Forgets the programs and counters that records brought. */
 void replay_reset(void);
 

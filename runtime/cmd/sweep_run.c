@@ -56,6 +56,8 @@ static void child(const struct sweep *s, size_t configuration, int fd)
 	options_set(&runtime.options, options_find("CHECK"), "", "0", &err); /* nobody would see what checks find */
 	load_targets();
 	choose_model();
+	if (configuration) /* the first one tells it for all */
+		replay_quietly();
 	if (replay_profile(s->profile, false, &err))
 		fprintf(to, "! %s\n", err.text);
 	else
