@@ -236,7 +236,7 @@ int mark_call(struct edit_pass *pass, CXCursor call, const struct children *c, s
               struct call_marks *marks);
 
 /* trace_text.c: the functions that trace, and what a kernel does at its begin and its ends */
-void write_trace_functions(const struct annotation *a, size_t unit, struct gs_buf *out);
+void write_trace_functions(const struct annotation *a, size_t unit, enum marker_form form, struct gs_buf *out);
 void write_trace_begin(const struct annotation *a, const struct function *kernel, unsigned block, struct gs_buf *out);
 
 /* counter_macros.c: what markers of a unit's host text are */
@@ -263,6 +263,7 @@ size_t scan_closing(const char *text, size_t length, size_t open); /* the ) of t
 size_t scan_block_start(const char *text, size_t length, size_t open);
 size_t scan_word(const char *text, size_t length, size_t at); /* end of the identifier at `at` */
 bool scan_is_word(const char *text, size_t from, size_t to, const char *word);
+void scan_blank_unrolls(char *text, size_t length); /* #pragma unroll becomes a # by itself */
 bool scan_has_inner_statements(const char *text, size_t length);
 void scan_replace_digraphs(char *text, size_t length); /* <% is { and so on: everything else knows one spelling only */
 

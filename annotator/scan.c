@@ -79,10 +79,9 @@ bool scan_is_word(const char *text, size_t from, size_t to, const char *word)
 	return to - from == strlen(word) && !memcmp(text + from, word, to - from);
 }
 
-/* A pragma before which nothing may stand in a block: those about floating point. */
-static bool is_first_pragma(const char *text, size_t length, size_t at)
+/* Whether the line at `at`, a #, is a pragma, and the two words behind that. */
+static bool is_pragma(const char *text, size_t length, size_t at, size_t from[3], size_t to[3])
 {
-	size_t from[3], to[3];
 	at++;
 	for (int i = 0; i < 3; i++) {
 		while (at < length && (text[at] == ' ' || text[at] == '\t'))
@@ -90,11 +89,30 @@ static bool is_first_pragma(const char *text, size_t length, size_t at)
 		from[i] = at;
 		to[i] = at = scan_word(text, length, at);
 	}
-	if (!scan_is_word(text, from[0], to[0], "pragma"))
+	return scan_is_word(text, from[0], to[0], "pragma");
+}
+
+/* A pragma before which nothing may stand in a block: those about floating point. */
+static bool is_first_pragma(const char *text, size_t length, size_t at)
+{
+	size_t from[3], to[3];
+	if (!is_pragma(text, length, at, from, to))
 		return false;
 	return scan_is_word(text, from[1], to[1], "STDC") || scan_is_word(text, from[1], to[1], "float_control") ||
 	       (scan_is_word(text, from[1], to[1], "OPENCL") && scan_is_word(text, from[2], to[2], "FP_CONTRACT")) ||
 	       (scan_is_word(text, from[1], to[1], "clang") && scan_is_word(text, from[2], to[2], "fp"));
+}
+
+void scan_blank_unrolls(char *text, size_t length)
+{
+	size_t from[3], to[3];
+	for (size_t at = 0; at < length; at = skip_line(text, length, at)) {
+		while (at < length && (text[at] == ' ' || text[at] == '\t'))
+			at++;
+		if (at < length && text[at] == '#' && is_pragma(text, length, at, from, to) && scan_is_word(text, from[1], to[1], "unroll"))
+			for (size_t i = at + 1; i < length && text[i] != '\n'; i++)
+				text[i] = ' ';
+	}
 }
 
 size_t scan_block_start(const char *text, size_t length, size_t open)

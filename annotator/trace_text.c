@@ -2,8 +2,12 @@
  * The functions that traced text calls, in OpenCL C. The form of what they write is told where it is read, in
  * models/trace_read.c, which predicts addresses as __gpusim_e does. A work-item has its cursor in a chunk of the trace
  * buffer and its predictions in a private structure, which helpers get as their last argument. Nothing is static, because
- * that came with OpenCL C 1.2: every name is a macro that adds the unit's number. POCL inlines all of it everywhere, so
- * it is kept short.
+ * that came with OpenCL C 1.2: every name is a macro that adds the unit's number.
+ *
+ * POCL inlines every function wherever it is called, and its passes take more than linear time: a program of CLBlast with 346
+ * events was built for 65 s, and one of its kernels for 17 s more. LLVM never inlines a function that calls va_start, so those
+ * that write events do, where that is never reached: 8 s and 2 s. OpenCL C knows no other way to say so that POCL
+ * respects. LLVM 19 and later do not take it.
  */
 #include "annotator/internal.h"
 #include "models/trace_read.h"
@@ -12,6 +16,8 @@
 #include <string.h>
 
 #define T "__private struct __gpusim_trace *t"
+
+#define APART "__gpusim_apart(t);"
 
 static const char *const names[] = {"more", "number", "b", "e", "begin_trace", "end_trace", "base_f", "copy",
                                     "a_g", "a_l", "a_c", "a_p", "a_n", "a_f", "a_d", "v_g", "v_l", "v_c", "v_p", "v_n",
@@ -32,6 +38,16 @@ static void write_state(struct gs_buf *out)
 	              "unsigned long group, item, base[%d], near[%d], kept[2]; "
 	              "unsigned int on, chunks, number, lane, first_block, first_site; struct __gpusim_slot slots[%d]; };\n",
 	              TRACE_BASES, TRACE_CLASSES, TRACE_SLOTS);
+}
+
+static void write_apart(enum marker_form form, struct gs_buf *out)
+{
+	if (form == MARK_COUNT_PLAIN)
+		gs_buf_puts(out, "#if defined POCL_DEVICE_ADDRESS_BITS && __clang_major__ < 19\n"
+		                 "void __gpusim_list(__private void *) __asm__(\"llvm.va_start\");\n"
+		                 "#define __gpusim_apart(t) if (t->on > 1) { unsigned long l[8]; __gpusim_list(l); t->on = (unsigned int)l[0]; }\n"
+		                 "#endif\n");
+	gs_buf_puts(out, "#ifndef __gpusim_apart\n#define __gpusim_apart(t)\n#endif\n");
 }
 
 /* Taking chunks, and numbers of 7 bits a byte. An event is never cut in two. */
@@ -57,7 +73,7 @@ static void write_events(const struct annotation *a, struct gs_buf *out)
 {
 	gs_buf_printf(out,
 	              "void __gpusim_b(unsigned int block, " T ") { __gpusim_room(t, %d); "
-	              "__gpusim_number((block >= t->first_block ? block - t->first_block : block + %zuu - t->first_block) * 2ul, t); }\n",
+	              "__gpusim_number((block >= t->first_block ? block - t->first_block : block + %zuu - t->first_block) * 2ul, t); " APART " }\n",
 	              TRACE_EVENT_BYTES, a->block_count);
 	gs_buf_printf(out,
 	              "void __gpusim_e(unsigned int site, unsigned int kind, unsigned int base, unsigned long bytes, "
@@ -71,7 +87,7 @@ static void write_events(const struct annotation *a, struct gs_buf *out)
 	              "__gpusim_number((unsigned long)(site >= t->first_site ? site - t->first_site : site + %zuu - t->first_site) << 2 "
 	              "| (more ? 3 : 1), t); if (more) __gpusim_number(z, t); if (copied) __gpusim_number(copied, t); "
 	              "q->stride = fresh || (long)(int)stride != stride ? 0 : (int)stride; q->last = address; q->tag = site + 1; "
-	              "t->near[kind] = address; }\n",
+	              "t->near[kind] = address; " APART " }\n",
 	              TRACE_EVENT_BYTES, TRACE_SLOTS, TRACE_BASES, TRACE_BASES, a->site_count);
 }
 
@@ -109,7 +125,7 @@ static void write_ends(const struct annotation *a, struct gs_buf *out)
 	              "void __gpusim_base_f(unsigned int base, unsigned int kind, unsigned long what, unsigned long address, " T
 	              ") { if (!t->on) return; if (base < %d) t->base[base %% %d] = address; if (!base && !kind) t->near[0] = address; "
 	              "if (t->lane) return; __gpusim_room(t, 64); __gpusim_number(%zuul, t); __gpusim_number(1, t); __gpusim_number(base, t); "
-	              "__gpusim_number(kind, t); __gpusim_number(what, t); __gpusim_number(address, t); }\n"
+	              "__gpusim_number(kind, t); __gpusim_number(what, t); __gpusim_number(address, t); " APART " }\n"
 	              "#define __gpusim_base(base, kind, what, p) __gpusim_base_f(base, kind, what, (unsigned long)(p), __gpusim_t)\n",
 	              TRACE_BASES, TRACE_BASES, a->block_count * 2);
 	gs_buf_printf(out,
@@ -205,10 +221,11 @@ static bool accesses(const struct annotation *a, size_t unit, enum code_space sp
 	return false;
 }
 
-void write_trace_functions(const struct annotation *a, size_t unit, struct gs_buf *out)
+void write_trace_functions(const struct annotation *a, size_t unit, enum marker_form form, struct gs_buf *out)
 {
 	write_names(unit, out);
 	write_state(out);
+	write_apart(form, out);
 	write_bytes(out);
 	write_events(a, out);
 	if (a->units[unit].has_kernels)

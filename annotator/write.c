@@ -137,7 +137,7 @@ static void write_prelude(struct writer *w)
 		write_counter_macros(w->a, (size_t)(w->unit - w->a->units), w->form, w->out);
 	if (w->traced) {
 		gs_buf_puts(w->out, "#define __gpusim_from(d) (__gpusim_global_id(d) - __gpusim_global_offset(d) - __gpusim_local_id(d))\n");
-		write_trace_functions(w->a, (size_t)(w->unit - w->a->units), w->out);
+		write_trace_functions(w->a, (size_t)(w->unit - w->a->units), w->form, w->out);
 	}
 }
 
@@ -473,7 +473,10 @@ int annotation_write(const struct annotation *a, size_t unit, enum marker_form f
 	w.traced = form == MARK_TRACE_PLAIN || form == MARK_TRACE_ATOMIC;
 	w.form = form == MARK_TRACE_PLAIN ? MARK_COUNT_PLAIN : form == MARK_TRACE_ATOMIC ? MARK_COUNT_ATOMIC : form;
 	write_prelude(&w);
+	size_t start = out->len;
 	write_range(&w, 0, w.unit->length, false);
+	if (w.traced && !out->failed)
+		scan_blank_unrolls(out->data + start, out->len - start); /* drivers take long for events, the more for many */
 	return out->failed ? gs_fail(err, ENOMEM, "out of memory") : 0;
 }
 

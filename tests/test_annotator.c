@@ -462,6 +462,27 @@ static void names_of_the_language_are_not_to_be_renamed(void)
 	}
 }
 
+/* Only what the driver's compiler makes of the text that traces; what is counted and the target's loops stay as they are. */
+static void traced_loops_are_not_unrolled(void)
+{
+	const char *source = "# 1 \"program.cl\"\n# pragma OPENCL FP_CONTRACT ON\n__kernel void k(__global int *p) {\n"
+	                     "  #pragma unroll 4\n  for (int i = 0; i < 4; i++) p[i] = 0;\n}\n";
+	static const enum marker_form forms[] = {MARK_COUNT_PLAIN, MARK_PROBE, MARK_TRACE_PLAIN, MARK_TRACE_ATOMIC};
+	struct annotation *a = create(&source, 1, "-cl-std=CL1.2");
+	CU_ASSERT_PTR_NOT_NULL_FATAL(a);
+	for (size_t i = 0; i < GS_ARRAY_LEN(forms); i++) {
+		bool traced = forms[i] == MARK_TRACE_PLAIN || forms[i] == MARK_TRACE_ATOMIC;
+		struct gs_buf out = {0};
+		CU_ASSERT_EQUAL(annotation_write(a, 0, forms[i], &out, &error), 0);
+		CU_ASSERT_EQUAL(!strstr(out.data, "#pragma unroll 4\n"), traced);
+		CU_ASSERT_EQUAL(!strstr(out.data, "  #               \n"), !traced);
+		CU_ASSERT_PTR_NOT_NULL(strstr(out.data, "# pragma OPENCL FP_CONTRACT ON\n"));
+		CU_ASSERT_EQUAL(strstr(out.data, "llvm.va_start") != NULL, forms[i] == MARK_TRACE_PLAIN);
+		gs_buf_free(&out);
+	}
+	annotation_free(a);
+}
+
 void add_annotator_tests(void)
 {
 	CU_pSuite suite = CU_add_suite("annotator", NULL, NULL);
@@ -487,6 +508,7 @@ void add_annotator_tests(void)
 	TEST(barriers_of_other_functions_do_not_matter);
 	TEST(what_cannot_be_rewritten_is_refused_with_its_place);
 	TEST(functions_are_inlined_unless_kernels_become_huge);
+	TEST(traced_loops_are_not_unrolled);
 	TEST(empty_program_gives_an_empty_table);
 	TEST(names_of_the_file_are_found);
 	TEST(names_of_the_language_are_not_to_be_renamed);
