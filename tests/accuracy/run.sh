@@ -39,7 +39,7 @@ is_wanted() { [ "$wanted" = '  ' ] || [ "${wanted#* "$1" }" != "$wanted" ]; }
 
 gpgpusim() { # NAME MODEL SETTINGS CONFIG OPTION...
 	is_wanted "$1" || return
-	GPUSIM_GPU=gtx480 GPUSIM_MODEL=$2 GPUSIM_SET=$3 run "$1" "$cases" '*-s' &&
+	GPUSIM_GPU=gtx480 GPUSIM_MODEL=$2 GPUSIM_MEMORY=${GPUSIM_MEMORY:-perfect} GPUSIM_SET=$3 run "$1" "$cases" '*-s' &&
 		compare "$1" --config "$4" "$reference/gpgpusim.csv" --cases "$cases" --only '*-s' "${@:5}" "$work/$1.json"
 }
 
