@@ -10,6 +10,7 @@ build=$(cd "$1" && pwd)
 here=$(cd "$(dirname "$0")" && pwd)
 kernels=$2
 seed=${3:-1}
+export GPUSIM_MEMORY=perfect # the text that only counts
 [ "${4:-}" = traced ] && export GPUSIM_MEMORY=hierarchy GPUSIM_TRACE=all GPUSIM_TRACE_ITEMS=1000000 GPUSIM_MODEL=optimistic
 per_program=${5:-10} per_round=20
 work=$(mktemp -d "${TMPDIR:-/tmp}/gpusim-generate.XXXXXX")
