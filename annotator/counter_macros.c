@@ -1,16 +1,15 @@
 /*
  * The macros that markers of the host's text are (annotator/write.c has the list).
  *
- * Counters of kernels with barriers do not start at 0, and each new value goes through a function of the library. That is
- * because of POCL 3.1, which keeps what lives across a barrier once for each work-item, but what it takes for the same in all of
- * them only once for the group. It takes a basic block for one that all work-items execute if some branch with the same
- * outcome for all leads there, even where others lead there too: of
+ * POCL 3.1 keeps what lives across a barrier once for each work-item, but what it takes for the same in all of them only once for
+ * the group. It takes a basic block for one that all work-items execute if some branch with the same outcome for all leads
+ * there, even where others lead there too. Of
  *     if (same_for_all || p[i] > 3) { p[i] = 0; count = 1; } barrier(CLK_LOCAL_MEM_FENCE);
- * all work-items had the count of one. So no counter may be a choice of plain numbers:
- * - They start from the address of a variable, a constant that POCL does not take for the same in all work-items. It is taken
- *   off in the end, and costs nothing: once POCL has made its loops over work-items, compilers see that both cancel.
- * - Of c + 1 at the end of one way and c + 2 at that of another compilers make c + (1 or 2), where they meet, and add behind
- *   the barrier: again a choice of numbers. max(x, 0) is a call when they do that, and x when POCL has inlined it.
+ * all work-items had the count of one; and of a variable of the application, set to a constant there, they had the value of one,
+ * which without the marker in that block had been a plain selection. So, in what kernels with barriers reach:
+ * - Conditions are `!!(c) | __gpusim_never`: with 0, but computed from the address of a variable, a constant that POCL does not take
+ *   for the same in all work-items. Not those of loops, and not where all work-items agree because a barrier depends on it.
+ * - Private counters start from such a constant. It is taken off in the end, and compilers see that both cancel.
  */
 #include "annotator/internal.h"
 #include "runtime/cc/counters.h"
@@ -18,20 +17,14 @@
 #define GROUP_ID \
 	"(__gpusim_group_id(2) * __gpusim_num_groups(1) + __gpusim_group_id(1)) * __gpusim_num_groups(0) + __gpusim_group_id(0)"
 
-/* By default nothing of that is done: functions that no kernel with a barrier reaches have this constant. A unit has names
- * of its own: nothing is static, because that came with OpenCL C 1.2, and variables may hide max. */
-static void write_kept(size_t unit, struct gs_buf *out)
+/* Functions that no kernel with a barrier reaches count from 0. Nothing is static, because that came with OpenCL C 1.2. */
+static void write_origin(size_t unit, struct gs_buf *out)
 {
-	static const char *const kinds[][2] = {{"", "int"}, {"_long", "long"}};
 	gs_buf_printf(out,
 	              "enum { __gpusim_across = 0 };\n__constant unsigned int __gpusim_origin_%zu = 0;\n"
-	              "#define __gpusim_origin (__gpusim_across ? (unsigned int)(unsigned long)&__gpusim_origin_%zu : 0u)\n",
-	              unit, unit);
-	for (size_t i = 0; i < GS_ARRAY_LEN(kinds); i++)
-		gs_buf_printf(out,
-		              "unsigned %s __gpusim_keep%s_%zu(unsigned %s x) { return max(x, (unsigned %s)0); }\n"
-		              "#define __gpusim_keep%s(x) (__gpusim_across ? __gpusim_keep%s_%zu(x) : (x))\n",
-		              kinds[i][1], kinds[i][0], unit, kinds[i][1], kinds[i][1], kinds[i][0], kinds[i][0], unit);
+	              "#define __gpusim_origin (__gpusim_across ? (unsigned int)(unsigned long)&__gpusim_origin_%zu : 0u)\n"
+	              "#define __gpusim_never (int)((unsigned long)&__gpusim_origin_%zu >> 63)\n",
+	              unit, unit, unit);
 }
 
 void write_across_barriers(struct gs_buf *out)
@@ -60,17 +53,16 @@ static void write_atomics(size_t unit, bool hidden, struct gs_buf *out)
 /* No store depends on the work-item, only the last on its group: each made a vectorised stencil twice as slow. */
 static void write_item_macros(struct gs_buf *out)
 {
-	gs_buf_puts(out, "#define __gpusim_trips(id, n) __gpusim_n->all##id = __gpusim_keep_long(__gpusim_n->all##id + (n))\n"
-	                 "#define __gpusim_block(id) __gpusim_trips(id, 1)\n"
-	                 "#define __gpusim_part(id) __gpusim_n->part##id = __gpusim_keep(__gpusim_n->part##id + 1)\n"
-	                 "#define __gpusim_half(at, shift) "
-	                 "__gpusim_n->pair##at = __gpusim_keep_long(__gpusim_n->pair##at + (1ul << shift))\n"
+	gs_buf_puts(out, "#define __gpusim_block(id) __gpusim_n->all##id++\n"
+	                 "#define __gpusim_trips(id, n) __gpusim_n->all##id += (n)\n"
+	                 "#define __gpusim_part(id) __gpusim_n->part##id++\n"
+	                 "#define __gpusim_half(at, shift) __gpusim_n->pair##at += 1ul << shift\n"
 	                 "#define __gpusim_half_low(at) ((__gpusim_n->pair##at - __gpusim_origin) & 0xffffffffu)\n"
 	                 "#define __gpusim_half_high(at) ((__gpusim_n->pair##at - __gpusim_origin) >> 32)\n"
-	                 "#define __gpusim_round(id) __gpusim_n->part##id = "
-	                 "__gpusim_keep(__gpusim_n->part##id + (__gpusim_n->part##id - __gpusim_n->origin != 0xffffffffu))\n"
-	                 "#define __gpusim_flag(word, bit) __gpusim_f##word = "
-	                 "__gpusim_across ? __gpusim_keep(__gpusim_f##word + (1u << bit)) : __gpusim_f##word | 1u << bit\n"
+	                 "#define __gpusim_round(id) "
+	                 "__gpusim_n->part##id += __gpusim_n->part##id - __gpusim_n->origin != 0xffffffffu\n"
+	                 "#define __gpusim_flag(word, bit) "
+	                 "__gpusim_f##word = __gpusim_across ? __gpusim_f##word + (1u << bit) : __gpusim_f##word | 1u << bit\n"
 	                 "#define __gpusim_total(id) __gpusim_n->all##id - __gpusim_origin < 0xffffffffUL ? "
 	                 "__gpusim_n->all##id - __gpusim_origin : 0xffffffffUL\n");
 	gs_buf_printf(out,
@@ -140,10 +132,10 @@ static void write_group_macros(struct gs_buf *out, size_t blocks, enum marker_fo
 
 void write_counter_macros(const struct annotation *a, size_t unit, enum marker_form form, struct gs_buf *out)
 {
-	write_kept(unit, out);
+	write_origin(unit, out);
 	if (form == MARK_COUNT_ATOMIC)
 		write_atomics(unit, a->units[unit].hides_builtins, out);
-	gs_buf_puts(out, "#define __gpusim_next(id) __gpusim_t##id = __gpusim_keep(__gpusim_t##id + 1)\n"
+	gs_buf_puts(out, "#define __gpusim_next(id) ++__gpusim_t##id\n"
 	                 "#define __gpusim_number_of(id) (__gpusim_t##id - __gpusim_origin)\n");
 	if (annotation_layout(a) == COUNTERS_BY_GROUP) {
 		write_group_macros(out, a->block_count, form);

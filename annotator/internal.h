@@ -49,6 +49,9 @@ enum edit_kind {
 	EDIT_COUNT,       /* the marker of a block, a statement */
 	EDIT_WRAP,        /* the marker of a block that is an expression: (marker, ( ... */
 	EDIT_WRAP_END,    /* ... )) */
+	EDIT_CONDITION,   /* before a condition ... */
+	EDIT_SELECTOR,    /* ... or what a switch asks for, that POCL must not take for the same in all work-items ... */
+	EDIT_CONDITION_END, /* ... and behind either (counter_macros.c) */
 	EDIT_TEXT,        /* fixed text, in every form */
 	EDIT_RETURN,      /* before `return` in a kernel ... */
 	EDIT_RETURN_END,  /* ... and behind it */
@@ -238,6 +241,10 @@ int mark_call(struct edit_pass *pass, CXCursor call, const struct children *c, s
 /* trace_text.c: the functions that trace, and what a kernel does at its begin and its ends */
 void write_trace_functions(const struct annotation *a, size_t unit, enum marker_form form, struct gs_buf *out);
 void write_trace_begin(const struct annotation *a, const struct function *kernel, unsigned block, struct gs_buf *out);
+
+/* expressions.c: an expression that decides where the flow goes on; kind is EDIT_CONDITION or EDIT_SELECTOR */
+int begin_condition(struct edit_pass *pass, CXCursor condition, enum edit_kind kind);
+int end_condition(struct edit_pass *pass, CXCursor condition);
 
 /* counter_macros.c: what markers of a unit's host text are */
 #define COUNTER_TYPE "__global volatile unsigned long *"

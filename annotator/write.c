@@ -9,7 +9,7 @@
  *   __gpusim_round(ID)      the same for the body of a loop with a barrier: stops when it is full
  *   __gpusim_trips(ID, N)   N more of what a counter of trips counts
  *   __gpusim_next(ID), __gpusim_number_of(ID)  one more trip; the number of trips
- *   __gpusim_keep(X), __gpusim_origin  X, a new value of a private variable; what these start from
+ *   __gpusim_origin         what private counters start from; __gpusim_never: 0, in conditions
  *   __gpusim_place          at the end of a kernel: where the work-item stores, if it does
  *   __gpusim_put(WORD, VALUE)
  *   __gpusim_sums, __gpusim_add(COLUMN, VALUE)  instead of these two: where the group's sums are
@@ -366,6 +366,15 @@ static void write_arguments(struct writer *w, const struct edit *e)
 		gs_buf_puts(w->out, ", __gpusim_t");
 }
 
+static void write_condition(struct writer *w, const struct edit *e)
+{
+	if (!e->function->across_barriers || w->form != MARK_COUNT_PLAIN)
+		return;
+	gs_buf_puts(w->out, e->kind == EDIT_CONDITION  ? "(!!("
+	                    : e->kind == EDIT_SELECTOR ? "(("
+	                                               : ") | __gpusim_never)");
+}
+
 /* The edits of the host's text. True when the bytes that it replaces are to be left out. */
 static bool write_host_edit(struct writer *w, const struct edit *e, bool clone)
 {
@@ -381,6 +390,11 @@ static bool write_host_edit(struct writer *w, const struct edit *e, bool clone)
 		return true;
 	case EDIT_BOX:
 		write_box_function_name((int)e->block, (size_t)(w->unit - w->a->units), w->out);
+		return true;
+	case EDIT_CONDITION:
+	case EDIT_SELECTOR:
+	case EDIT_CONDITION_END:
+		write_condition(w, e);
 		return true;
 	case EDIT_BOX_END:
 		gs_buf_puts(w->out, e->alone ? BOX_ARGUMENT : ", " BOX_ARGUMENT);
