@@ -24,6 +24,9 @@ static int add_kernel(struct edit_pass *pass, CXCursor cursor)
 {
 	struct annotation *a = pass->a;
 	pass->unit->has_kernels = true;
+	for (size_t i = 0; i < a->kernel_count; i++)
+		if (a->kernels[i].name == pass->function->name)
+			return refuse(clang_getCursorLocation(cursor), pass->err, "a kernel that another unit defines, too");
 	struct kernel_entry *k = array_grow(&a->kernels, &a->kernel_count, sizeof *k);
 	if (!k)
 		return gs_fail(pass->err, ENOMEM, "out of memory");
