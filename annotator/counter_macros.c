@@ -7,9 +7,10 @@
  *     if (same_for_all || p[i] > 3) { p[i] = 0; count = 1; } barrier(CLK_LOCAL_MEM_FENCE);
  * all work-items had the count of one; and of a variable of the application, set to a constant there, they had the value of one,
  * which without the marker in that block had been a plain selection. So, in what kernels with barriers reach:
- * - Conditions are `!!(c) | __gpusim_never`: with 0, but computed from the address of a variable, a constant that POCL does not take
- *   for the same in all work-items. Not those of loops, and not where all work-items agree because a barrier depends on it.
- * - Private counters start from such a constant. It is taken off in the end, and compilers see that both cancel.
+ * - Conditions are `!!(c) | __gpusim_never`: with 0, but computed from the work-item's id, so that POCL does not take them for the
+ *   same in all work-items. Not those of loops, and not where all work-items agree because a barrier depends on it. (A constant
+ *   that is computed from an address does as well, but LLVM 15 takes forever with the constants that unrolled loops make of it.)
+ * - Private counters start from the same 0.
  */
 #include "annotator/internal.h"
 #include "runtime/cc/counters.h"
@@ -17,14 +18,12 @@
 #define GROUP_ID \
 	"(__gpusim_group_id(2) * __gpusim_num_groups(1) + __gpusim_group_id(1)) * __gpusim_num_groups(0) + __gpusim_group_id(0)"
 
-/* Functions that no kernel with a barrier reaches count from 0. Nothing is static, because that came with OpenCL C 1.2. */
-static void write_origin(size_t unit, struct gs_buf *out)
+/* Functions that no kernel with a barrier reaches have plain numbers. */
+static void write_origin(struct gs_buf *out)
 {
-	gs_buf_printf(out,
-	              "enum { __gpusim_across = 0 };\n__constant unsigned int __gpusim_origin_%zu = 0;\n"
-	              "#define __gpusim_origin (__gpusim_across ? (unsigned int)(unsigned long)&__gpusim_origin_%zu : 0u)\n"
-	              "#define __gpusim_never (int)((unsigned long)&__gpusim_origin_%zu >> 63)\n",
-	              unit, unit, unit);
+	gs_buf_puts(out, "enum { __gpusim_across = 0 };\n"
+	                 "#define __gpusim_never (int)(__gpusim_local_id(0) >> 31)\n"
+	                 "#define __gpusim_origin (__gpusim_across ? (unsigned int)__gpusim_never : 0u)\n");
 }
 
 void write_across_barriers(struct gs_buf *out)
@@ -132,7 +131,7 @@ static void write_group_macros(struct gs_buf *out, size_t blocks, enum marker_fo
 
 void write_counter_macros(const struct annotation *a, size_t unit, enum marker_form form, struct gs_buf *out)
 {
-	write_origin(unit, out);
+	write_origin(out);
 	if (form == MARK_COUNT_ATOMIC)
 		write_atomics(unit, a->units[unit].hides_builtins, out);
 	gs_buf_puts(out, "#define __gpusim_next(id) ++__gpusim_t##id\n"
