@@ -105,10 +105,7 @@ static int walk_if(struct walk *w, CXCursor s, const struct children *c, struct 
 	unsigned then = 0, otherwise = 0;
 	size_t at = behind_header(w, s, start_of(s), "if");
 	int same = w->pass->result ? -1 : same_condition(w, c->items[0], flow);
-	/* Where there is a barrier, all work-items agree. */
-	bool agreed = contains_barrier(w, s);
-	if (w->pass->result || (!agreed && begin_condition(w->pass, c->items[0], EDIT_CONDITION)) ||
-	    walk_expression(w, c->items[0], flow) || (!agreed && end_condition(w->pass, c->items[0])) ||
+	if (w->pass->result || walk_expression(w, c->items[0], flow) ||
 	    walk_branch(w, c->items[1], "then", flow, at, flow.loop, &then, end))
 		return w->pass->result;
 	if (same >= 0)
@@ -130,9 +127,7 @@ static int walk_if(struct walk *w, CXCursor s, const struct children *c, struct 
 static int walk_switch(struct walk *w, CXCursor s, const struct children *c, struct place_in_flow flow, size_t *end)
 {
 	size_t at = behind_header(w, s, start_of(s), "switch");
-	bool agreed = contains_barrier(w, s);
-	if (w->pass->result || (!agreed && begin_condition(w->pass, c->items[0], EDIT_SELECTOR)) ||
-	    collect_expression(w->pass, c->items[0], flow) || (!agreed && end_condition(w->pass, c->items[0])))
+	if (w->pass->result || collect_expression(w->pass, c->items[0], flow))
 		return w->pass->result;
 	w->depth++;
 	flow.exact = false; /* what stands before the first case never runs */

@@ -48,8 +48,6 @@ static bool reach_from(struct annotation *a, struct kernel_entry *k, struct func
 		for (size_t j = 0; f->reached && j < f->callee_count; j++)
 			called |= f->callees[j] == self;
 	}
-	for (size_t i = 0; i < a->function_count; i++)
-		a->functions[i]->across_barriers |= k->has_barrier && a->functions[i]->reached;
 	return called;
 }
 

@@ -277,49 +277,10 @@ static bool is_short_conditional(const struct unit *u, enum CXCursorKind kind, c
 	return u->text[scan_blanks(u->text, u->length, at + 1)] == ':';
 }
 
-/* ---- conditions ---- */
-
-static enum CXChildVisitResult find_variable(CXCursor cursor, CXCursor parent, CXClientData data)
-{
-	enum CXCursorKind kind = clang_getCursorKind(cursor), referenced;
-	(void)parent;
-	if (kind == CXCursor_UnaryExpr) /* sizeof and its like */
-		return CXChildVisit_Continue;
-	referenced = kind == CXCursor_DeclRefExpr ? clang_getCursorKind(clang_getCursorReferenced(cursor)) : kind;
-	if (referenced != CXCursor_VarDecl && referenced != CXCursor_ParmDecl && kind != CXCursor_CallExpr)
-		return CXChildVisit_Recurse;
-	*(bool *)data = true;
-	return CXChildVisit_Break;
-}
-
-/* Constants stay constants: they may be the size of an array. */
-static bool is_variable(CXCursor expression)
-{
-	bool found = false;
-	if (find_variable(expression, expression, &found) == CXChildVisit_Recurse)
-		clang_visitChildren(expression, find_variable, &found);
-	return found;
-}
-
-int begin_condition(struct edit_pass *pass, CXCursor condition, enum edit_kind kind)
-{
-	if (is_variable(condition))
-		add_edit(pass, kind, offset_of(clang_getRangeStart(clang_getCursorExtent(condition))), 0);
-	return pass->result;
-}
-
-int end_condition(struct edit_pass *pass, CXCursor condition)
-{
-	if (!pass->result && is_variable(condition))
-		add_edit(pass, EDIT_CONDITION_END, offset_of(clang_getRangeEnd(clang_getCursorExtent(condition))), 0);
-	return pass->result;
-}
-
 static int visit_branch(struct edit_pass *pass, const struct children *c, struct place_in_flow flow, bool short_form)
 {
-	bool arms = c->count == 3, tested = !short_form && !flow.quiet;
-	if ((tested && begin_condition(pass, c->items[0], EDIT_CONDITION)) || collect_expression(pass, c->items[0], flow) ||
-	    (tested && end_condition(pass, c->items[0])))
+	bool arms = c->count == 3;
+	if (collect_expression(pass, c->items[0], flow))
 		return pass->result;
 	int first = visit_operand(pass, c->items[1], flow, arms || short_form, -1);
 	if (arms && !pass->result)

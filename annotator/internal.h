@@ -19,7 +19,6 @@ struct function {
 	unsigned guid; /* of its pseudo probes */
 	bool kernel, called;
 	bool has_barrier; /* or calls one that has */
-	bool across_barriers; /* a kernel that has one reaches it: what it counts lives across that */
 	bool passes_locals; /* calls a kernel with __local variables, or one that does */
 	uint64_t local_bytes, locals_at; /* its __local variables, and if it is called, where they are (locals.c) */
 	bool takes_box;   /* asks for what the box changes, or calls one that does; kernels always take it */
@@ -49,9 +48,6 @@ enum edit_kind {
 	EDIT_COUNT,       /* the marker of a block, a statement */
 	EDIT_WRAP,        /* the marker of a block that is an expression: (marker, ( ... */
 	EDIT_WRAP_END,    /* ... )) */
-	EDIT_CONDITION,   /* before a condition ... */
-	EDIT_SELECTOR,    /* ... or what a switch asks for, that POCL must not take for the same in all work-items ... */
-	EDIT_CONDITION_END, /* ... and behind either (counter_macros.c) */
 	EDIT_TEXT,        /* fixed text, in every form */
 	EDIT_RETURN,      /* before `return` in a kernel ... */
 	EDIT_RETURN_END,  /* ... and behind it */
@@ -242,13 +238,8 @@ int mark_call(struct edit_pass *pass, CXCursor call, const struct children *c, s
 void write_trace_functions(const struct annotation *a, size_t unit, enum marker_form form, struct gs_buf *out);
 void write_trace_begin(const struct annotation *a, const struct function *kernel, unsigned block, struct gs_buf *out);
 
-/* expressions.c: an expression that decides where the flow goes on; kind is EDIT_CONDITION or EDIT_SELECTOR */
-int begin_condition(struct edit_pass *pass, CXCursor condition, enum edit_kind kind);
-int end_condition(struct edit_pass *pass, CXCursor condition);
-
 /* counter_macros.c: what markers of a unit's host text are */
 #define COUNTER_TYPE "__global volatile unsigned long *"
-void write_across_barriers(struct gs_buf *out); /* at the begin of functions that count across barriers, in the plain form */
 void write_counter_macros(const struct annotation *a, size_t unit, enum marker_form form, struct gs_buf *out);
 
 /* write.c: the columns of sites become those of the text that is compiled for targets */

@@ -19,7 +19,7 @@ static enum CXChildVisitResult find_barrier(CXCursor cursor, CXCursor parent, CX
 	return b->found ? CXChildVisit_Break : CXChildVisit_Recurse;
 }
 
-bool contains_barrier(struct walk *w, CXCursor s)
+static bool contains_barrier(struct walk *w, CXCursor s)
 {
 	struct barrier_search b = {.a = w->pass->a};
 	clang_visitChildren(s, find_barrier, &b);

@@ -38,10 +38,10 @@ static void count_at_once(const struct block *b, unsigned number, const char *se
 {
 	const struct trips *t = &b->trips;
 	if (t->kind == TRIPS_COUNT_EVERY)
-		gs_buf_printf(out, "(void)(__gpusim_number_of(%u) %% %uu == %uu && (__gpusim_block(%u), 1))%s", number, t->factor,
+		gs_buf_printf(out, "(void)(__gpusim_t%u %% %uu == %uu && (__gpusim_block(%u), 1))%s", number, t->factor,
 		              t->residue, b->id, separator);
 	else
-		gs_buf_printf(out, "(void)(__gpusim_number_of(%u) == %uu && (__gpusim_block(%u), 1))%s", number, t->factor, b->id,
+		gs_buf_printf(out, "(void)(__gpusim_t%u == %uu && (__gpusim_block(%u), 1))%s", number, t->factor, b->id,
 		              separator);
 }
 
@@ -54,7 +54,7 @@ void write_trip_numbers(const struct annotation *a, unsigned block, const char *
 			continue;
 		unsigned number = number_of(a, b);
 		if (number == b->id)
-			gs_buf_printf(out, "__gpusim_next(%u)%s", number, separator);
+			gs_buf_printf(out, "++__gpusim_t%u%s", number, separator);
 		if (a->loops[b->trips.loop].leaves)
 			count_at_once(b, number, separator, out);
 	}
@@ -64,9 +64,9 @@ static void count_at_end(const struct block *b, unsigned number, struct gs_buf *
 {
 	const struct trips *t = &b->trips;
 	if (t->kind == TRIPS_COUNT_REACHED)
-		gs_buf_printf(out, "__gpusim_trips(%u, __gpusim_number_of(%u) >= %uu);", b->id, number, t->factor);
+		gs_buf_printf(out, "__gpusim_trips(%u, __gpusim_t%u >= %uu);", b->id, number, t->factor);
 	else
-		gs_buf_printf(out, "__gpusim_trips(%u, (__gpusim_number_of(%u) + %uu) / %uu);", b->id, number,
+		gs_buf_printf(out, "__gpusim_trips(%u, (__gpusim_t%u + %uu) / %uu);", b->id, number,
 		              t->residue ? t->factor - t->residue : 0, t->factor);
 }
 
@@ -80,7 +80,7 @@ void write_trips(const struct annotation *a, const struct edit *loop, struct gs_
 			continue;
 		unsigned number = number_of(a, b);
 		if (loop->kind == EDIT_LOOP && number == b->id)
-			gs_buf_printf(out, "%sunsigned int __gpusim_t%u = __gpusim_origin;", any ? "" : "{", number);
+			gs_buf_printf(out, "%sunsigned int __gpusim_t%u = 0;", any ? "" : "{", number);
 		else if (loop->kind == EDIT_LOOP_END && !a->loops[b->trips.loop].leaves)
 			count_at_end(b, number, out);
 		any = true;

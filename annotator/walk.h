@@ -39,7 +39,6 @@ int walk_branch(struct walk *w, CXCursor s, const char *kind, struct place_in_fl
                 unsigned *id, size_t *end);
 
 /* loops.c: a for, while or do whose children are `c` */
-bool contains_barrier(struct walk *w, CXCursor s); /* or calls a function that does */
 int walk_loop(struct walk *w, CXCursor s, const struct children *c, struct place_in_flow flow, size_t *end);
 
 /* labels.c */

@@ -8,8 +8,6 @@
  *   __gpusim_flag(WORD, BIT)  the same for a block that runs at most once
  *   __gpusim_round(ID)      the same for the body of a loop with a barrier: stops when it is full
  *   __gpusim_trips(ID, N)   N more of what a counter of trips counts
- *   __gpusim_next(ID), __gpusim_number_of(ID)  one more trip; the number of trips
- *   __gpusim_origin         what private counters start from; __gpusim_never: 0, in conditions
  *   __gpusim_place          at the end of a kernel: where the work-item stores, if it does
  *   __gpusim_put(WORD, VALUE)
  *   __gpusim_sums, __gpusim_add(COLUMN, VALUE)  instead of these two: where the group's sums are
@@ -76,7 +74,7 @@ struct writer {
 /* The variables of all kernels and helpers; what a kernel does not reach is dropped by the host's compiler. */
 static void write_counts(struct writer *w)
 {
-	gs_buf_puts(w->out, "struct __gpusim_counts { unsigned int origin;");
+	gs_buf_puts(w->out, "struct __gpusim_counts { int none;");
 	for (size_t i = 0; i < w->a->block_count; i++) {
 		const struct block *b = &w->a->blocks[i];
 		if (b->half >= 0 && !(b->half & 1))
@@ -178,7 +176,7 @@ static void write_begin(struct writer *w, const struct edit *e)
 	}
 	const struct kernel_entry *k = kernel_of_entry(w->a, e->block);
 	for (size_t i = 0; k && i < flag_words(k); i++)
-		gs_buf_printf(w->out, "unsigned int __gpusim_f%zu = __gpusim_origin;", i);
+		gs_buf_printf(w->out, "unsigned int __gpusim_f%zu = 0;", i);
 	if (!k || k->column_count == k->flag_count)
 		return;
 	gs_buf_puts(w->out, "struct __gpusim_counts __gpusim_c;__private struct __gpusim_counts *__gpusim_n = &__gpusim_c;");
@@ -186,7 +184,7 @@ static void write_begin(struct writer *w, const struct edit *e)
 		write_counter(w, k->columns[i]);
 		gs_buf_puts(w->out, " = ");
 	}
-	gs_buf_puts(w->out, "__gpusim_n->origin = __gpusim_origin;");
+	gs_buf_puts(w->out, "0;");
 }
 
 static void write_puts(struct writer *w, const struct kernel_entry *k)
@@ -194,7 +192,7 @@ static void write_puts(struct writer *w, const struct kernel_entry *k)
 	size_t flags = flag_words(k);
 	const char *store = k->summed ? "add" : "put";
 	for (size_t i = 0; i < flags; i++)
-		gs_buf_printf(w->out, "__gpusim_put(%zu, __gpusim_f%zu - __gpusim_origin)", i, i);
+		gs_buf_printf(w->out, "__gpusim_put(%zu, __gpusim_f%zu)", i, i);
 	for (size_t i = k->flag_count; i < k->column_count; i++) {
 		const struct block *b = &w->a->blocks[k->columns[i]];
 		gs_buf_printf(w->out, "__gpusim_%s(%zu, ", store, flags + i - k->flag_count);
@@ -203,7 +201,7 @@ static void write_puts(struct writer *w, const struct kernel_entry *k)
 		else if (b->bound == BOUND_NONE)
 			gs_buf_printf(w->out, "__gpusim_total(%u)", b->id);
 		else
-			gs_buf_printf(w->out, "__gpusim_n->part%u - __gpusim_origin", b->id);
+			write_counter(w, b->id);
 		gs_buf_puts(w->out, ")");
 	}
 }
@@ -284,8 +282,6 @@ static void write_marker(struct writer *w, const struct edit *e, bool clone)
 		gs_buf_puts(w->out, ";");
 		return;
 	}
-	if (e->entry && e->function->across_barriers && w->form == MARK_COUNT_PLAIN)
-		write_across_barriers(w->out);
 	if (e->entry && e->function->kernel && !clone)
 		write_begin(w, e);
 	else if (!w->a->blocks[e->block].term_count) {
@@ -366,15 +362,6 @@ static void write_arguments(struct writer *w, const struct edit *e)
 		gs_buf_puts(w->out, ", __gpusim_t");
 }
 
-static void write_condition(struct writer *w, const struct edit *e)
-{
-	if (!e->function->across_barriers || w->form != MARK_COUNT_PLAIN)
-		return;
-	gs_buf_puts(w->out, e->kind == EDIT_CONDITION  ? "(!!("
-	                    : e->kind == EDIT_SELECTOR ? "(("
-	                                               : ") | __gpusim_never)");
-}
-
 /* The edits of the host's text. True when the bytes that it replaces are to be left out. */
 static bool write_host_edit(struct writer *w, const struct edit *e, bool clone)
 {
@@ -390,11 +377,6 @@ static bool write_host_edit(struct writer *w, const struct edit *e, bool clone)
 		return true;
 	case EDIT_BOX:
 		write_box_function_name((int)e->block, (size_t)(w->unit - w->a->units), w->out);
-		return true;
-	case EDIT_CONDITION:
-	case EDIT_SELECTOR:
-	case EDIT_CONDITION_END:
-		write_condition(w, e);
 		return true;
 	case EDIT_BOX_END:
 		gs_buf_puts(w->out, e->alone ? BOX_ARGUMENT : ", " BOX_ARGUMENT);

@@ -12,7 +12,7 @@
 	"ulong16 __gpusim_box"
 /* A kernel whose work-items have the counters of one block. */
 #define COUNTS "__gpusim_begin;struct __gpusim_counts __gpusim_c;__private struct __gpusim_counts *__gpusim_n = &__gpusim_c;"
-#define BEGIN COUNTS "__gpusim_n->all0 = __gpusim_n->origin = __gpusim_origin;"
+#define BEGIN COUNTS "__gpusim_n->all0 = 0;"
 #define SAVE "{__gpusim_place {"
 #define END SAVE "__gpusim_put(0, __gpusim_total(0))}}}\n"
 
@@ -94,7 +94,7 @@ static void helpers_and_their_prototypes_pass_the_counters_on(void)
 	          "float f(float x, " P ");\n"
 	          "__gpusim_inline static inline float g(" P ") {__gpusim_block(0); return 1.0f; }\n"
 	          "__gpusim_inline float f(float x, " P ")\n{__gpusim_block(1); return x + g(__gpusim_n); }\n"
-	          "__kernel void k(__global float *p, " K ") {" COUNTS "__gpusim_n->all0 = __gpusim_n->all1 = __gpusim_n->origin = __gpusim_origin; "
+	          "__kernel void k(__global float *p, " K ") {" COUNTS "__gpusim_n->all0 = __gpusim_n->all1 = 0; "
 	          "p[0] = f(f(p[1], __gpusim_n) + g(__gpusim_n), __gpusim_n); " SAVE "__gpusim_put(0, __gpusim_total(0))__gpusim_put(1, __gpusim_total(1))}}}\n");
 }
 
@@ -110,7 +110,7 @@ static void what_depends_on_the_box_is_asked_of_it(void)
 	          "__gpusim_inline int g(int x, " P ", ulong16 __gpusim_box) {__gpusim_block(1); return f(x, __gpusim_n, __gpusim_box); }\n"
 	          "__gpusim_inline int h(int x, " P ") {__gpusim_block(2); return x + get_local_size(0); }\n"
 	          "__kernel void k(__global int *p, " K ") {" COUNTS
-	          "__gpusim_n->all0 = __gpusim_n->all1 = __gpusim_n->all2 = __gpusim_n->origin = __gpusim_origin; "
+	          "__gpusim_n->all0 = __gpusim_n->all1 = __gpusim_n->all2 = 0; "
 	          "p[0] = g(h(__gpusim_group_id_0(0, __gpusim_box), __gpusim_n), __gpusim_n, __gpusim_box); "
 	          "{__gpusim_place {__gpusim_put(0, __gpusim_total(0))__gpusim_put(1, __gpusim_total(1))"
 	          "__gpusim_put(2, __gpusim_total(2))}}}\n");
@@ -296,8 +296,8 @@ static void trips_are_counted_where_wanted(void)
 	CU_ASSERT(blocks[4].trips.factor == 4 && blocks[4].trips.residue == 1 && blocks[4].loop == 0);
 	CU_ASSERT_STRING_EQUAL(blocks[5].kind, "trips");
 	check_text(a, 0, MARK_COUNT_PLAIN,
-	           "__gpusim_inline void f(int n, " P ") {__gpusim_block(0);{unsigned int __gpusim_t4 = __gpusim_origin; while (n--){__gpusim_block(1);"
-	           "__gpusim_next(4); ;}__gpusim_trips(4, (__gpusim_number_of(4) + 3u) / 4u);__gpusim_trips(5, __gpusim_number_of(4) >= 2u);} "
+	           "__gpusim_inline void f(int n, " P ") {__gpusim_block(0);{unsigned int __gpusim_t4 = 0; while (n--){__gpusim_block(1);"
+	           "++__gpusim_t4; ;}__gpusim_trips(4, (__gpusim_t4 + 3u) / 4u);__gpusim_trips(5, __gpusim_t4 >= 2u);} "
 	           "L:__gpusim_block(2); for (;n;){__gpusim_block(3); goto L;} }\n");
 	annotation_free(a);
 }
@@ -310,9 +310,9 @@ static void trips_of_a_loop_that_returns_are_counted_at_once(void)
 	struct annotation *a = create_with_trips(text, wanted, 2);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(a);
 	check_text(a, 0, MARK_COUNT_PLAIN,
-	           "__gpusim_inline int f(int *p, int n, " P ") {__gpusim_block(0);{unsigned int __gpusim_t5 = __gpusim_origin;unsigned int __gpusim_t6 = __gpusim_origin; "
-	           "while (n--){__gpusim_block(1);__gpusim_next(6);(void)(__gpusim_number_of(6) % 2u == 0u && (__gpusim_block(6), 1)); "
-	           "if (n & 1 && (__gpusim_part(2), __gpusim_next(5), (void)(__gpusim_number_of(5) == 3u && (__gpusim_block(5), 1)), "
+	           "__gpusim_inline int f(int *p, int n, " P ") {__gpusim_block(0);{unsigned int __gpusim_t5 = 0;unsigned int __gpusim_t6 = 0; "
+	           "while (n--){__gpusim_block(1);++__gpusim_t6;(void)(__gpusim_t6 % 2u == 0u && (__gpusim_block(6), 1)); "
+	           "if (n & 1 && (__gpusim_part(2), ++__gpusim_t5, (void)(__gpusim_t5 == 3u && (__gpusim_block(5), 1)), "
 	           "(p[n]))){__gpusim_part(3); return 1;}}} return 0; }\n");
 	annotation_free(a);
 }
