@@ -95,9 +95,9 @@ void tune_say(struct tuner *t, const char *fmt, ...) GS_PRINTF(2, 3); /* a line 
 /* ---- tune_fit.c ---- */
 
 void tune_median(double *samples, size_t count, struct tune_sample *s);
-/* How much longer a job takes for each step of its argument from `low` to `high`. */
 /* Cycles, in `ns`, of a step, of which the second loop has so many more than the first. */
 struct tune_sample tune_step(const struct tuner *t, const struct tune_sample slopes[2], unsigned steps);
+/* How much longer a job takes for each step of its argument from `low` to `high`. */
 int tune_slope(struct tuner *t, struct tune_job *job, unsigned argument, uint32_t low, uint32_t high, struct tune_sample *s);
 double tune_cycles(const struct tuner *t, double ns);
 

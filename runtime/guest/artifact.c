@@ -1,9 +1,8 @@
 /* What gpusim-cc made of a program (runtime/cc/protocol.h), read into structs. */
 #include "tracing.h"
 
-#include "runtime/cc/protocol.h"
-
 #include "runtime/cc/counters.h"
+#include "runtime/cc/protocol.h"
 
 #include <errno.h>
 #include <stdio.h>
