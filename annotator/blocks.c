@@ -67,20 +67,26 @@ static int mark_after(struct walk *w, CXCursor before, CXCursor next, size_t fir
 
 /* ---- statements ---- */
 
-static bool may_jump_out(const struct walk *w, CXCursor expression)
+static int walk_leaving(struct walk *w, CXCursor expression, struct place_in_flow flow, bool header)
 {
-	return w->pass->unit->inner_statements && jumps_out(expression);
-}
-
-/* An expression that is a statement, or the condition of an `if`: statements in it may leave. */
-static int walk_expression(struct walk *w, CXCursor expression, struct place_in_flow flow)
-{
-	bool before = w->may_leave;
+	bool may_leave = w->may_leave, in_header = w->in_header;
 	w->may_leave = may_jump_out(w, expression);
+	w->in_header = header;
 	flow.exact &= !w->may_leave;
 	collect_expression(w->pass, expression, flow);
-	w->may_leave = before;
+	w->may_leave = may_leave;
+	w->in_header = in_header;
 	return w->pass->result;
+}
+
+static int walk_expression(struct walk *w, CXCursor expression, struct place_in_flow flow)
+{
+	return walk_leaving(w, expression, flow, false);
+}
+
+int walk_header_expression(struct walk *w, CXCursor expression, struct place_in_flow flow)
+{
+	return walk_leaving(w, expression, flow, true);
 }
 
 static int walk_list(struct walk *w, CXCursor s, const struct children *c, struct place_in_flow flow, size_t *end)
@@ -127,7 +133,7 @@ static int walk_if(struct walk *w, CXCursor s, const struct children *c, struct 
 static int walk_switch(struct walk *w, CXCursor s, const struct children *c, struct place_in_flow flow, size_t *end)
 {
 	size_t at = behind_header(w, s, start_of(s), "switch");
-	if (w->pass->result || collect_expression(w->pass, c->items[0], flow))
+	if (w->pass->result || walk_header_expression(w, c->items[0], flow))
 		return w->pass->result;
 	w->depth++;
 	flow.exact = false; /* what stands before the first case never runs */
@@ -152,11 +158,18 @@ static int walk_return(struct walk *w, CXCursor s, const struct children *c, str
 		return w->pass->result;
 	/* Whoever comes here leaves, once: a return in the expression is not one more. */
 	for (size_t i = first; i < w->jump_count; i++) {
-		if (w->jumps[i].target <= w->depth && (w->jumps[i].target || w->jumps[i].label))
+		if (w->jumps[i].target <= w->depth && w->jumps[i].target)
 			return fail_at(w, s, "a jump out of statements in an expression");
-		w->jumps[i].target = TARGET_INSIDE;
+		if (!w->jumps[i].label)
+			w->jumps[i].target = TARGET_INSIDE;
 	}
 	return add_jump(w, flow.block, 0, 0);
+}
+
+/* Or a continue. Where no loop is around it, it stands in the header of one. */
+static int walk_break(struct walk *w, CXCursor s, struct place_in_flow flow, size_t target)
+{
+	return target ? add_jump(w, flow.block, target, 0) : fail_at(w, s, "a jump out of statements in an expression");
 }
 
 /* Statements that end with a semicolon, which libclang leaves out of all but declarations and empty ones. */
@@ -168,9 +181,9 @@ static int walk_simple(struct walk *w, CXCursor s, enum CXCursorKind kind, const
 	if (kind == CXCursor_ReturnStmt)
 		walk_return(w, s, c, flow);
 	else if (kind == CXCursor_BreakStmt)
-		add_jump(w, flow.block, w->depth, 0);
+		walk_break(w, s, flow, w->depth);
 	else if (kind == CXCursor_ContinueStmt)
-		add_jump(w, flow.block, w->loop_depth, 0);
+		walk_break(w, s, flow, w->loop_depth);
 	else if (kind == CXCursor_GotoStmt || kind == CXCursor_IndirectGotoStmt)
 		add_jump(w, flow.block, 0, kind == CXCursor_GotoStmt ? label_of(s) : 0);
 	else
@@ -253,7 +266,7 @@ static int walk_inner(struct walk *w, CXCursor body, struct place_in_flow flow)
 	for (size_t i = first; i < w->jump_count; i++) {
 		if (w->jumps[i].label > start_of(body) && w->jumps[i].label < end)
 			w->jumps[i].target = TARGET_INSIDE;
-		if (w->jumps[i].target <= w->depth && !may_leave)
+		if (w->jumps[i].target <= w->depth && (!may_leave || (w->in_header && w->jumps[i].target)))
 			return fail_at(w, body, "a jump out of statements in an expression");
 	}
 	w->start = start;

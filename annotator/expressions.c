@@ -3,7 +3,7 @@
  * have effects or compute a lot. Others are cheaper than a branch, and compilers make none of them. Operators on
  * vectors evaluate everything and are no branches.
  */
-#include "annotator/internal.h"
+#include "annotator/walk.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -193,7 +193,7 @@ static int visit_operand(struct edit_pass *pass, CXCursor operand, struct place_
 	if (sibling >= 0 && flow.exact && (add_term(pass, id, flow.block, 1) || add_term(pass, id, (unsigned)sibling, -1)))
 		return -1;
 	flow.block = id;
-	flow.exact = true;
+	flow.exact = !may_jump_out(pass->walk, operand);
 	if (collect_expression(pass, operand, flow))
 		return -1;
 	e = add_edit(pass, EDIT_WRAP_END, offset_of(clang_getRangeEnd(extent)), 0);

@@ -132,9 +132,11 @@ static enum CXChildVisitResult find_statements(CXCursor cursor, CXCursor parent,
 	return *(bool *)data ? CXChildVisit_Break : CXChildVisit_Recurse;
 }
 
-bool jumps_out(CXCursor expression)
+bool may_jump_out(const struct walk *w, CXCursor expression)
 {
 	bool found = false;
+	if (!w->pass->unit->inner_statements)
+		return false;
 	if (find_statements(expression, expression, &found) == CXChildVisit_Recurse)
 		clang_visitChildren(expression, find_statements, &found);
 	return found;

@@ -33,7 +33,7 @@ static int walk_header(struct walk *w, const CXCursor *parts, size_t count, stru
 	flow.bound = BOUND_NONE;
 	flow.loop = (int)loop;
 	for (size_t i = 0; i < count && !w->pass->result; i++)
-		collect_expression(w->pass, parts[i], flow);
+		walk_header_expression(w, parts[i], flow);
 	return w->pass->result;
 }
 
@@ -90,7 +90,7 @@ static int walk_do(struct walk *w, CXCursor s, const struct children *c, struct 
                    size_t *end)
 {
 	size_t at = behind_word(w, s, start_of(s), "do");
-	bool once = !w->irregular && is_zero(c->items[1]);
+	bool once = !w->irregular && !may_jump_out(w, c->items[1]) && is_zero(c->items[1]);
 	if (w->pass->result || walk_loop_body(w, c->items[0], flow, at, loop, once, end))
 		return w->pass->result;
 	at = behind_header(w, s, *end, "while");

@@ -24,6 +24,7 @@ struct walk {
 	size_t start; /* behind the token before the statement that is visited next */
 	size_t depth, loop_depth; /* loops and switches around; the number of the innermost loop among them */
 	bool may_leave; /* the expression that is visited, by a jump: nothing in it is exact */
+	bool in_header; /* it is of a loop or switch: compilers do not agree on what a break or continue in it leaves */
 	struct conditions *conditions; /* NULL: no memory for them */
 	struct jump *jumps; /* so far in this function */
 	size_t jump_count;
@@ -31,6 +32,8 @@ struct walk {
 
 /* blocks.c. Visits one statement and gives its end, behind its ; or }, in *end. */
 int walk_statement(struct walk *w, CXCursor s, struct place_in_flow flow, size_t *end);
+/* An expression in the header of a loop or switch: statements in it may leave by return and goto. */
+int walk_header_expression(struct walk *w, CXCursor expression, struct place_in_flow flow);
 /*
  * A statement that depends on another: then, else, the body of a loop; behind the token that ends at `at`. The
  * block that it starts with is given back in *id; without a kind it goes on with the block around it.
@@ -47,7 +50,7 @@ size_t label_of(CXCursor jump);          /* where a goto goes to */
 bool contains_label(CXCursor statement); /* not the labels of the statement itself */
 bool is_irregular(CXCursor body);        /* see struct walk */
 /* Statements in it may leave it: ({ if (x) return; y; }) */
-bool jumps_out(CXCursor expression);
+bool may_jump_out(const struct walk *w, CXCursor expression);
 /* The statement under a label, or under a chain of them; flow->block becomes the block that begins there. */
 int walk_labelled(struct walk *w, CXCursor s, struct place_in_flow *flow, size_t *end);
 

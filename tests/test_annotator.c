@@ -372,8 +372,12 @@ static void what_cannot_be_rewritten_is_refused_with_its_place(void)
 	              "program.cl:2:3: __local variables of a kernel that is called, declared together with something else");
 	check_refused("__kernel void k(__global int *p) {\n  void (^b)(void) = ^{ };\n}\n", "-cl-std=CL2.0", ENOTSUP,
 	              "program.cl:2:21: a block (enqueue_kernel)");
-	check_refused("__kernel void k(__global int *p) {\n  while (({ if (p[1]) return; p[2]; })) ;\n}\n", "-cl-std=CL1.2",
-	              ENOTSUP, "program.cl:2:11: a jump out of statements in an expression");
+	check_refused("__kernel void k(__global int *p) {\n  while (({ if (p[1]) break; p[2]; })) ;\n}\n", "-cl-std=CL1.2",
+	              ENOTSUP, "program.cl:2:23: a jump out of statements in an expression");
+	check_refused("__kernel void k(__global int *p) {\n  switch (p[0]) {\n  case 1:\n    for (; ({ if (p[1]) continue; p[2]; });) ;\n  }\n}\n",
+	              "-cl-std=CL1.2", ENOTSUP, "program.cl:4:25: a jump out of statements in an expression");
+	check_refused("__kernel void k(__global int *p) {\n  for (;;)\n    switch (({ if (p[1]) break; p[2]; })) { }\n}\n",
+	              "-cl-std=CL1.2", ENOTSUP, "program.cl:3:14: a jump out of statements in an expression");
 	check_refused("int f(int x) {\n  for (;;)\n    return ({ if (x) break; x; });\n  return 1;\n}\n", "-cl-std=CL1.2",
 	              ENOTSUP, "program.cl:3:5: a jump out of statements in an expression");
 	check_refused("int f(a) struct { int x; } a; { return a.x; }\n", "-cl-std=CL1.2", ENOTSUP,

@@ -1,4 +1,4 @@
-// a jump out of the header of a loop: compilers do not agree on which loop it is
+// a break out of the header of a loop: compilers do not agree on which loop it is
 __kernel void k(__global int *p)
 {
     for (int j = 0; j < 4; j++)
