@@ -1,14 +1,15 @@
 /*
  * The macros that markers of the host's text are (annotator/write.c has the list).
  *
- * Not mended: POCL 3.1 keeps what lives across a barrier once for each work-item, but what it takes for the same in all of them only
- * once for the group, and it takes a basic block for one that all work-items execute if some branch with the same outcome for all
- * leads there, even where others lead there too. Of
- *     if (same_for_all || p[i] > 3) { p[i] = 0; } barrier(CLK_LOCAL_MEM_FENCE);
- * all work-items may then have the count of one: 2 of 4,000 random kernels (tests/generate/run.sh BUILD 10 1162, and 1182) are
- * miscounted. What was tried: counters that start from an address, with new values through calls (max), counted all 4,000, but POCL
- * changed what one of them computes; with a 0 that depends on the work-item in every condition it changed six of 2,000; such a 0 as
- * the counters' start alone counted these two, but made hotspot take 3.7 times as long as plain instead of 1.8.
+ * POCL 3.1 keeps what lives across a barrier once for each work-item, but what it takes for the same in all of them only once
+ * for the group. Basic blocks that it takes for executed by all work-items or none make it wrong there: it follows them from the
+ * entry on, and one branch with the same outcome for all is enough, even where others lead to the same block. Of
+ *     if (same_for_all || p[i] > 3) { n = 1; p[i] = 0; } barrier(CLK_LOCAL_MEM_FENCE);
+ * all work-items then have the n of one. That may happen to counters, and to the kernel's own variables where POCL alone computes
+ * them rightly, because the block was none before it counted. So the entry of a kernel with barriers divides (begin_divided):
+ * work-items go two ways, as far as a compiler can see that does not know their number yet, neither is where both meet, and
+ * POCL takes no block behind for one that all execute. Once it knows the size of a group, one way goes, and nothing is left of it.
+ * Without that, 2 of 4,000 random kernels are miscounted (tests/generate/run.sh BUILD 10 1162, and 1182).
  */
 #include "annotator/internal.h"
 #include "runtime/cc/counters.h"
@@ -34,6 +35,14 @@ static void write_atomics(size_t unit, bool hidden, struct gs_buf *out)
 	}
 }
 
+/* Begins a kernel: `first` is of the store behind it. Two stores of different sizes are not made one. */
+static void write_begins(struct gs_buf *out)
+{
+	gs_buf_puts(out, "#define __gpusim_begin __gpusim_begin_with()\n"
+	                 "#define __gpusim_begin_divided __gpusim_begin_with(if (__gpusim_local_id(0) >> 31) "
+	                 "*(__global unsigned int *)__gpusim_counters = 0; else)\n");
+}
+
 /* No store depends on the work-item, only the last on its group: each made a vectorised stencil twice as slow. */
 static void write_item_macros(struct gs_buf *out)
 {
@@ -48,8 +57,8 @@ static void write_item_macros(struct gs_buf *out)
 	                 "#define __gpusim_total(id) "
 	                 "__gpusim_n->all##id < 0xffffffffUL ? __gpusim_n->all##id : 0xffffffffUL\n");
 	gs_buf_printf(out,
-	              "#define __gpusim_begin unsigned long __gpusim_group = " GROUP_ID "; "
-	              "__gpusim_counters[%d + (__gpusim_group < __gpusim_slots ? __gpusim_group : __gpusim_slots)] = "
+	              "#define __gpusim_begin_with(first) unsigned long __gpusim_group = " GROUP_ID "; "
+	              "first __gpusim_counters[%d + (__gpusim_group < __gpusim_slots ? __gpusim_group : __gpusim_slots)] = "
 	              "__gpusim_local_size(0) | __gpusim_local_size(1) << %d | __gpusim_local_size(2) << %d\n",
 	              COUNTER_HEADER_WORDS, COUNTER_SIZE_BITS, 2 * COUNTER_SIZE_BITS);
 	gs_buf_puts(out, "#define __gpusim_at(d) (__gpusim_global_id(d) - __gpusim_global_offset(d) - __gpusim_local_id(d))\n"
@@ -90,10 +99,10 @@ static void write_sum_macros(struct gs_buf *out, enum marker_form form)
 static void write_group_macros(struct gs_buf *out, size_t blocks, enum marker_form form)
 {
 	gs_buf_printf(out,
-	              "#define __gpusim_begin unsigned long __gpusim_group = " GROUP_ID "; "
+	              "#define __gpusim_begin_with(first) unsigned long __gpusim_group = " GROUP_ID "; "
 	              "%s__gpusim_count = __gpusim_counters + %d + (__gpusim_group < __gpusim_counters[%d] ? "
 	              "__gpusim_group : __gpusim_group %% __gpusim_counters[%d]) * %zu; "
-	              "if (__gpusim_group == 0 && __gpusim_local_id(0) == 0 && __gpusim_local_id(1) == 0 && __gpusim_local_id(2) == 0) {",
+	              "first if (__gpusim_group == 0 && __gpusim_local_id(0) == 0 && __gpusim_local_id(1) == 0 && __gpusim_local_id(2) == 0) {",
 	              COUNTER_TYPE, COUNTER_HEADER_WORDS, COUNTER_SLOTS, COUNTER_SLOTS, blocks);
 	for (int i = 0; i < 3; i++)
 		gs_buf_printf(
@@ -116,6 +125,7 @@ void write_counter_macros(const struct annotation *a, size_t unit, enum marker_f
 {
 	if (form == MARK_COUNT_ATOMIC)
 		write_atomics(unit, a->units[unit].hides_builtins, out);
+	write_begins(out);
 	if (annotation_layout(a) == COUNTERS_BY_GROUP) {
 		write_group_macros(out, a->block_count, form);
 		return;

@@ -2,6 +2,7 @@
  * Renders a unit's edits. Host text starts with a few macros (counter_macros.c), so that the markers themselves stay short:
  *
  *   __gpusim_begin          at the entry of a kernel: this work-group's place
+ *   __gpusim_begin_divided  the same for a kernel with barriers
  *   __gpusim_block(ID)      one more execution of a block
  *   __gpusim_part(ID)       the same for a block that runs at most as often as another that has a counter
  *   __gpusim_half(PAIR, SHIFT)  the same for one that shares a word with another
@@ -165,7 +166,8 @@ static void write_counter(struct writer *w, unsigned block)
 /* The entry of a kernel. By item, it declares the counters; that the kernel was entered needs none. */
 static void write_begin(struct writer *w, const struct edit *e)
 {
-	gs_buf_puts(w->out, "__gpusim_begin;");
+	const struct kernel_entry *k = kernel_of_entry(w->a, e->block);
+	gs_buf_puts(w->out, k && k->has_barrier && w->form == MARK_COUNT_PLAIN ? "__gpusim_begin_divided;" : "__gpusim_begin;");
 	if (e->function->passes_locals)
 		write_room_for_locals(w->a, w->out);
 	if (w->traced)
@@ -174,7 +176,6 @@ static void write_begin(struct writer *w, const struct edit *e)
 		gs_buf_printf(w->out, "__gpusim_block(%u);", e->block);
 		return;
 	}
-	const struct kernel_entry *k = kernel_of_entry(w->a, e->block);
 	for (size_t i = 0; k && i < flag_words(k); i++)
 		gs_buf_printf(w->out, "unsigned int __gpusim_f%zu = 0;", i);
 	if (!k || k->column_count == k->flag_count)
