@@ -6,6 +6,7 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* ---- parameters, and the clones of kernels ---- */
@@ -86,11 +87,10 @@ static int add_fixed(struct edit_pass *pass, size_t at, size_t drop, const char 
 /* False if the type has no name. */
 static bool spell(CXType type, struct gs_buf *out)
 {
-	CXString spelling = clang_getTypeSpelling(type);
-	const char *s = clang_getCString(spelling);
-	bool good = s && *s && !strstr(s, "unnamed") && !strstr(s, "anonymous");
+	char *s = spell_type(type);
+	bool good = s && *s;
 	gs_buf_puts(out, good ? s : "");
-	clang_disposeString(spelling);
+	free(s);
 	return good && !out->failed;
 }
 

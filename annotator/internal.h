@@ -126,6 +126,7 @@ const char *keep_string(struct annotation *a, const char *s);
 int parse_unit(struct annotation *a, const struct annotator_unit *source, size_t index, struct gs_error *err);
 unsigned offset_of(CXSourceLocation location);
 int place_of(struct annotation *a, CXSourceLocation location, struct source_place *out);
+char *spell_type(CXType type); /* as it can be written down, or NULL: it has no name; the caller frees */
 int refuse(CXSourceLocation location, struct gs_error *err, const char *what);
 
 /* functions.c: first pass */

@@ -23,6 +23,35 @@ int place_of(struct annotation *a, CXSourceLocation location, struct source_plac
 	return out->file ? 0 : -ENOMEM;
 }
 
+/*
+ * Pointers that name no address space are generic where there is such a space. The parser takes OpenCL C 2.0 to have it, but a
+ * device of version 3.0 need not, and then does not know the word: for its compiler they are private.
+ */
+static void leave_out_generic(char *type)
+{
+	size_t length = strlen(type);
+	for (size_t at = 0; at < length;) {
+		size_t end = scan_word(type, length, at);
+		if (scan_is_word(type, at, end, "__generic")) {
+			memmove(type + at, type + end, length - end + 1);
+			length -= end - at;
+		} else {
+			at = end > at ? end : at + 1;
+		}
+	}
+}
+
+char *spell_type(CXType type)
+{
+	CXString spelling = clang_getTypeSpelling(type);
+	const char *s = clang_getCString(spelling);
+	char *copy = s && !strstr(s, "unnamed") && !strstr(s, "anonymous") ? strdup(s) : NULL;
+	clang_disposeString(spelling);
+	if (copy)
+		leave_out_generic(copy);
+	return copy;
+}
+
 int refuse(CXSourceLocation location, struct gs_error *err, const char *what)
 {
 	CXString file;

@@ -74,12 +74,11 @@ static bool write_pointee(const struct call *c, int i, struct gs_buf *out)
 	CXType type = pointee(c, i);
 	if (type.kind == CXType_Invalid || space_of(type) == SPACE_none)
 		return false;
-	CXString spelling = clang_getTypeSpelling(type);
-	const char *s = clang_getCString(spelling);
-	bool known = s && !strstr(s, "unnamed") && !strstr(s, "anonymous") && !strchr(s, '[');
+	char *s = spell_type(type);
+	bool known = s && !strchr(s, '[');
 	if (known)
-		gs_buf_printf(out, "%s", s);
-	clang_disposeString(spelling);
+		gs_buf_puts(out, s);
+	free(s);
 	return known;
 }
 

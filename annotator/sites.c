@@ -351,16 +351,6 @@ static const struct place_of_variable *place_variable(struct edit_pass *pass, CX
 	return v;
 }
 
-/* A type that can be written down; the caller frees. */
-static char *spell_type(CXType type)
-{
-	CXString spelling = clang_getTypeSpelling(type);
-	const char *s = clang_getCString(spelling);
-	char *copy = s && !strstr(s, "unnamed") && !strstr(s, "anonymous") ? strdup(s) : NULL;
-	clang_disposeString(spelling);
-	return copy;
-}
-
 static int write_marks(struct edit_pass *pass, CXCursor cursor, CXCursor start, enum code_space space, int first, int second,
                        struct site_marks *marks)
 {

@@ -133,13 +133,14 @@ static void write_ends(const struct annotation *a, struct gs_buf *out)
 	              TRACE_CHUNK_HEADER_WORDS);
 }
 
+/* Without a word it is generic, or private where the device has no such space; see spell_type. */
 static const struct {
 	char letter;
 	enum code_space space;
 	const char *word;
 	int class;
 } spaces[] = {{'g', SPACE_global, "__global", 0}, {'l', SPACE_shared, "__local", 1}, {'c', SPACE_const, "__constant", 3},
-              {'p', SPACE_local, "__private", 2}, {'n', SPACE_generic, "__generic", 0}};
+              {'p', SPACE_local, "__private", 2}, {'n', SPACE_generic, "", 0}};
 
 static void write_accesses(size_t i, struct gs_buf *out)
 {
