@@ -161,7 +161,7 @@ static void options_are_split_like_a_shell_does(void)
 static void result_describes_host_kernels_blocks_and_targets(void)
 {
 	struct gs_pack r =
-	    run_one(PLAIN, "sm_20\nsm_70", "-cl-mad-enable -DN=3 -Werror -cl-std=CL1.2",
+	    run_one(PLAIN, "sm_20\nsm_70", "-cl-mad-enable -DN=3 -Werror -g -cl-std=CL1.2",
 	            "float f(float x) { return x * N; }\n"
 	            "__kernel void k(__global float *p, int n) {\n __local int t[8]; t[n] = n; p[0] = f(p[t[1]]); }\n");
 	CU_ASSERT_STRING_EQUAL(gs_pack_text(&r, "failure"), "");

@@ -241,6 +241,7 @@ static void result_is_read(void)
 	add_code(&p, "sm_20 g\n", 2); /* of another source */
 	CU_ASSERT_EQUAL_FATAL(artifact_read(&a, &p, &err), 0);
 	CU_ASSERT_EQUAL(a->block_count, 3);
+	CU_ASSERT_STRING_EQUAL(a->blocks[2].file, "a b.cl");
 	struct artifact_kernel *f = artifact_kernel(a, "f"), *g = artifact_kernel(a, "g");
 	CU_ASSERT_EQUAL(f->arguments, 2);
 	CU_ASSERT_EQUAL(f->entry_block, 2);
@@ -384,7 +385,7 @@ static void failure_becomes_the_reason(void)
 
 static void nonsense_is_refused(void)
 {
-	static const char *const blocks[] = {"1 0 f entry 1 1 x\n", "x\n", "0 0 f\n"};
+	static const char *const blocks[] = {"1 0 f entry 1 1 x\n", "x\n", "0 0 f\n", "0 0 f entry 1 1\n"};
 	for (size_t i = 0; i < GS_ARRAY_LEN(blocks); i++) {
 		struct gs_pack p = {0};
 		struct artifact *a = NULL;

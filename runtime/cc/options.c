@@ -65,7 +65,8 @@ static size_t sort_word(const struct words *all, size_t i, struct build_options 
 			words_printf(&out->macros, "%s%s", word, all->items[++i]);
 		return i;
 	}
-	if (!strcmp(word, "-Werror"))
+	/* What it is for is not wanted of the twin. POCL's compiler prints complaints of its own where -g is given. */
+	if (!strcmp(word, "-Werror") || !strcmp(word, "-g"))
 		return i;
 	if (!strncmp(word, "-cl-std=", 8)) {
 		free(out->standard);

@@ -28,7 +28,7 @@
  *   failure     only on failure: "STAGE: FILE:LINE:COLUMN: what" in one line; STAGE is preprocess,
  *               annotate or internal. No other section is needed then.
  *   host        one per unit: the annotated source
- *   host-options  one per unit: the options to build it with (no -D, -U, -I, -Werror; with -w)
+ *   host-options  one per unit: the options to build it with (no -D, -U, -I, -Werror, -g; with -w)
  *   traced      one per unit, or none: the source that traces as well as counts (traces.h), built with the same host-options.
  *               Absent where it could not be written; a note then says why
  *   renames     optional, where there is one unit: the names that "traced" declares at file scope, one per line. With macros that

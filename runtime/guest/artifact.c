@@ -37,8 +37,10 @@ void artifact_release(struct artifact *a)
 		}
 	}
 	free(a->terms);
-	for (size_t i = 0; i < a->block_count; i++)
+	for (size_t i = 0; i < a->block_count; i++) {
 		free(a->blocks[i].function);
+		free(a->blocks[i].file);
+	}
 	free(a->blocks);
 	for (size_t i = 0; i < a->host_count; i++) {
 		free(a->host_texts[i]);
@@ -100,8 +102,9 @@ static int take_block(struct artifact *a, char *line)
 	unsigned id;
 	char function[1024];
 	struct artifact_block block = {0};
-	if (sscanf(line, "%u %u %1023s %15s %u %u", &id, &block.unit, function, block.kind, &block.line, &block.column) != 6 ||
-	    id != a->block_count)
+	int file = 0;
+	if (sscanf(line, "%u %u %1023s %15s %u %u%n", &id, &block.unit, function, block.kind, &block.line, &block.column, &file) != 6 ||
+	    line[file] != ' ' || id != a->block_count)
 		return -1;
 	struct artifact_block *grown = realloc(a->blocks, (id + 1) * sizeof *grown);
 	if (!grown)
@@ -111,10 +114,10 @@ static int take_block(struct artifact *a, char *line)
 	/* A kernel's helper clone has the same name; the kernel's own entry comes first. */
 	if (k && !strcmp(block.kind, "entry") && k->entry_block < 0)
 		k->entry_block = (int)id;
-	if (!(block.function = strdup(function)))
-		return -1;
+	block.function = strdup(function);
+	block.file = strdup(line + file + 1);
 	a->blocks[a->block_count++] = block;
-	return 0;
+	return block.function && block.file ? 0 : -1;
 }
 
 /* KIND:FACTOR:RESIDUE:BLOCK, where BLOCK is a column of the kernel. */

@@ -258,6 +258,8 @@ static void add_blocks(struct gs_buf *b, const struct launch_result *r)
 		gs_buf_puts(b, "{");
 		json_add_string(b, "function", a->blocks[i].function);
 		json_add_string(b, "kind", a->blocks[i].kind);
+		json_add_count(b, "unit", a->blocks[i].unit);
+		json_add_string(b, "file", a->blocks[i].file);
 		json_add_count(b, "line", a->blocks[i].line);
 		json_add_count(b, "column", a->blocks[i].column);
 		json_add_count(b, "count", r->profile.scale > 1 ? (uint64_t)((double)r->counts[i] * r->profile.scale) : r->counts[i]);

@@ -145,7 +145,7 @@ struct count_term {
 };
 
 struct artifact_block {
-	char *function, kind[16];
+	char *function, *file, kind[16];
 	unsigned unit, line, column;
 };
 
