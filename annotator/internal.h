@@ -261,6 +261,7 @@ size_t scan_closing(const char *text, size_t length, size_t open); /* the ) of t
 /* Behind the { at `open`, and the pragmas and __label__ declarations that have to come first. */
 size_t scan_block_start(const char *text, size_t length, size_t open);
 size_t scan_word(const char *text, size_t length, size_t at); /* end of the identifier at `at` */
+size_t scan_attributes(const char *text, size_t length, size_t at); /* behind the __attribute__s that follow; else `at` */
 bool scan_is_word(const char *text, size_t from, size_t to, const char *word);
 void scan_blank_unrolls(char *text, size_t length); /* #pragma unroll becomes a # by itself */
 bool scan_has_inner_statements(const char *text, size_t length);

@@ -144,20 +144,6 @@ bool may_jump_out(const struct walk *w, CXCursor expression)
 
 /* ---- labels ---- */
 
-/* Attributes behind the colon of a label are the label's, and nothing may stand between. */
-static size_t behind_attributes(const struct unit *u, size_t at)
-{
-	for (;;) {
-		size_t from = scan_blanks(u->text, u->length, at), to = scan_word(u->text, u->length, from);
-		if (!scan_is_word(u->text, from, to, "__attribute__") && !scan_is_word(u->text, from, to, "__attribute"))
-			return at;
-		size_t close = scan_closing(u->text, u->length, scan_blanks(u->text, u->length, to));
-		if (close == u->length)
-			return at;
-		at = close + 1;
-	}
-}
-
 /* The statement under a label: behind the colon, which is where the last of a chain of labels gets its marker. */
 int walk_labelled(struct walk *w, CXCursor s, struct place_in_flow *flow, size_t *end)
 {
@@ -180,8 +166,8 @@ int walk_labelled(struct walk *w, CXCursor s, struct place_in_flow *flow, size_t
 			from = scan_blanks(w->pass->unit->text, w->pass->unit->length, from) + 1;
 	if (behind_character(w, s, from, ':', &colon))
 		return w->pass->result;
-	if (kind == CXCursor_LabelStmt)
-		colon = behind_attributes(w->pass->unit, colon);
+	if (kind == CXCursor_LabelStmt) /* attributes behind its colon are the label's, and nothing may stand between */
+		colon = scan_attributes(w->pass->unit->text, w->pass->unit->length, colon);
 	if (is_label(clang_getCursorKind(sub)))
 		return walk_labelled(w, sub, flow, end);
 	const char *name = kind == CXCursor_LabelStmt ? "label" : kind == CXCursor_CaseStmt ? "case" : "default";

@@ -5,7 +5,10 @@
  *   __local int a[4], b;   becomes   struct __gpusim_s0 {int a[4], b;};
  *                                    __local struct __gpusim_s0 *__gpusim_v0 = ... (__gpusim_l + 0);
  *
- * and every b is (__gpusim_v0->b). Types and sizes stay where they are and need not be known here.
+ * and every b is (__gpusim_v0->b). Types and sizes stay where they are and need not be known here. Where the list has something
+ * else in it, or __local does not stand once and before all names, each variable becomes a pointer by itself:
+ *
+ *   __local int a[4], *p = a;   becomes   __local int (*a)[4] = (__local void *)(__gpusim_l + 0), *p = (*a);
  */
 #include "annotator/internal.h"
 
@@ -16,14 +19,14 @@ enum { ALIGNMENT = 128 }; /* that of the largest vectors */
 
 struct moved_variable {
 	CXCursor declaration;
-	unsigned number;
+	int number; /* of its struct; -1: it is a pointer */
 };
 
 struct move {
 	struct edit_pass *pass;
 	struct moved_variable *variables;
 	size_t variable_count;
-	unsigned statements;
+	unsigned structs;
 	uint64_t at; /* where the next ones go */
 };
 
@@ -87,7 +90,7 @@ static size_t local_word(const char *text, size_t from, size_t to)
 }
 
 /* A list of variables and nothing else, such as a pointer to local memory; the word is before the first of them. */
-static bool can_move(const struct unit *u, CXCursor statement, const struct children *c)
+static bool can_be_members(const struct unit *u, CXCursor statement, const struct children *c)
 {
 	CXSourceRange extent = clang_getCursorExtent(statement);
 	size_t from = offset_of(clang_getRangeStart(extent)), end = offset_of(clang_getRangeEnd(extent));
@@ -100,15 +103,22 @@ static bool can_move(const struct unit *u, CXCursor statement, const struct chil
 	return good;
 }
 
-static int move_variables(struct move *m, CXCursor statement, const struct children *c)
+static int keep_variable(struct move *m, CXCursor declaration, int number)
+{
+	struct moved_variable *v = array_grow(&m->variables, &m->variable_count, sizeof *v);
+	if (!v)
+		return m->pass->result = gs_fail(m->pass->err, ENOMEM, "out of memory");
+	*v = (struct moved_variable){.declaration = declaration, .number = number};
+	m->at += local_bytes(declaration);
+	return 0;
+}
+
+static int make_members(struct move *m, CXCursor statement, const struct children *c)
 {
 	struct edit_pass *pass = m->pass;
 	CXSourceRange extent = clang_getCursorExtent(statement);
 	size_t from = offset_of(clang_getRangeStart(extent)), end = offset_of(clang_getRangeEnd(extent));
-	unsigned n = m->statements++;
-	if (!can_move(pass->unit, statement, c))
-		return pass->result = refuse(clang_getCursorLocation(statement), pass->err,
-		                             "__local variables of a kernel that is called, declared together with something else");
+	unsigned n = m->structs++;
 	struct gs_buf before = {0}, behind = {0}, nothing = {0};
 	gs_buf_puts(&nothing, "");
 	gs_buf_printf(&before, "struct __gpusim_s%u {", n);
@@ -118,16 +128,38 @@ static int move_variables(struct move *m, CXCursor statement, const struct child
 	add_clone_text(pass, from, 0, &before);
 	add_clone_text(pass, word, scan_word(pass->unit->text, end, word) - word, &nothing);
 	add_clone_text(pass, end - 1, 1, &behind);
-	for (size_t i = 0; i < c->count && !pass->result; i++) {
-		if (clang_getCursorKind(c->items[i]) != CXCursor_VarDecl)
-			continue;
-		struct moved_variable *v = array_grow(&m->variables, &m->variable_count, sizeof *v);
-		if (!v)
-			return pass->result = gs_fail(pass->err, ENOMEM, "out of memory");
-		*v = (struct moved_variable){.declaration = c->items[i], .number = n};
-		m->at += local_bytes(c->items[i]);
-	}
+	for (size_t i = 0; i < c->count && !pass->result; i++)
+		if (clang_getCursorKind(c->items[i]) == CXCursor_VarDecl)
+			keep_variable(m, c->items[i], (int)n);
 	return pass->result;
+}
+
+static int make_pointer(struct move *m, CXCursor variable)
+{
+	struct edit_pass *pass = m->pass;
+	const struct unit *u = pass->unit;
+	size_t name = offset_of(clang_getCursorLocation(variable)), name_end = scan_word(u->text, u->length, name);
+	size_t end = scan_attributes(u->text, u->length, offset_of(clang_getRangeEnd(clang_getCursorExtent(variable))));
+	char next = u->text[scan_blanks(u->text, u->length, end)];
+	if (name_end == name || end < name_end || (next != ',' && next != ';') || !local_bytes(variable))
+		return pass->result = refuse(clang_getCursorLocation(variable), pass->err,
+		                             "a __local variable of a kernel that is called, whose declaration cannot be read");
+	struct gs_buf pointer = {0}, value = {0};
+	gs_buf_printf(&pointer, "(*%.*s)", (int)(name_end - name), u->text + name);
+	gs_buf_printf(&value, " = (__local void *)(__gpusim_l + %zu)", (size_t)m->at);
+	add_clone_text(pass, name, name_end - name, &pointer);
+	add_clone_text(pass, end, 0, &value);
+	return pass->result ? pass->result : keep_variable(m, variable, -1);
+}
+
+static int move_variables(struct move *m, CXCursor statement, const struct children *c)
+{
+	if (can_be_members(m->pass->unit, statement, c))
+		return make_members(m, statement, c);
+	for (size_t i = 0; i < c->count && !m->pass->result; i++)
+		if (is_local_variable(c->items[i]))
+			make_pointer(m, c->items[i]);
+	return m->pass->result;
 }
 
 static int rename_use(struct move *m, CXCursor use)
@@ -139,7 +171,10 @@ static int rename_use(struct move *m, CXCursor use)
 		const struct unit *u = m->pass->unit;
 		size_t at = offset_of(clang_getCursorLocation(use)), end = scan_word(u->text, u->length, at);
 		struct gs_buf text = {0};
-		gs_buf_printf(&text, "(__gpusim_v%u->%.*s)", m->variables[i].number, (int)(end - at), u->text + at);
+		if (m->variables[i].number < 0)
+			gs_buf_printf(&text, "(*%.*s)", (int)(end - at), u->text + at);
+		else
+			gs_buf_printf(&text, "(__gpusim_v%d->%.*s)", m->variables[i].number, (int)(end - at), u->text + at);
 		return add_clone_text(m->pass, at, end - at, &text);
 	}
 	return 0;

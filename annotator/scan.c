@@ -79,6 +79,19 @@ bool scan_is_word(const char *text, size_t from, size_t to, const char *word)
 	return to - from == strlen(word) && !memcmp(text + from, word, to - from);
 }
 
+size_t scan_attributes(const char *text, size_t length, size_t at)
+{
+	for (;;) {
+		size_t from = scan_blanks(text, length, at), to = scan_word(text, length, from);
+		if (!scan_is_word(text, from, to, "__attribute__") && !scan_is_word(text, from, to, "__attribute"))
+			return at;
+		size_t close = scan_closing(text, length, scan_blanks(text, length, to));
+		if (close == length)
+			return at;
+		at = close + 1;
+	}
+}
+
 /* Whether the line at `at`, a #, is a pragma, and the two words behind that. */
 static bool is_pragma(const char *text, size_t length, size_t at, size_t from[3], size_t to[3])
 {

@@ -366,10 +366,6 @@ static void what_cannot_be_rewritten_is_refused_with_its_place(void)
 	              "program.cl:2:10: use of undeclared identifier 'q'");
 	check_refused("int f(int x) { return x; }\n__kernel void k(__global int *p) { p[0] = (f)(1); }\n",
 	              "-cl-std=CL1.2", EINVAL, "program.cl:2:44: taking address of function is not allowed");
-	check_refused("__kernel void a(__global int *p) {\n  __local int t[4], *q = t;\n  p[0] = *q;\n}\n"
-	              "__kernel void b(__global int *p) { a(p); }\n",
-	              "-cl-std=CL1.2", ENOTSUP,
-	              "program.cl:2:3: __local variables of a kernel that is called, declared together with something else");
 	check_refused("__kernel void k(__global int *p) {\n  void (^b)(void) = ^{ };\n}\n", "-cl-std=CL2.0", ENOTSUP,
 	              "program.cl:2:21: a block (enqueue_kernel)");
 	check_refused("__kernel void k(__global int *p) {\n  while (({ if (p[1]) break; p[2]; })) ;\n}\n", "-cl-std=CL1.2",
