@@ -16,6 +16,7 @@
 #include "models/memory.h"
 #include "models/read_ports.h"
 #include "models/regions.h"
+#include "models/runs.h"
 #include "models/warps.h"
 
 enum {
@@ -345,7 +346,8 @@ struct ov_plan {
 	/* By pattern group: those with the same number do the same, and SMs that got the same are simulated once. NULL: no two
 	 * groups do. */
 	const uint32_t *kinds;
-	bool together; /* neighbours stay neighbours, because they meet in memory */
+	const struct group_run *runs; /* of neighbours, because they meet in memory; NULL: evenly from all of the launch */
+	size_t run_count;
 	double capacity; /* of L2, that the simulated SMs have */
 	/* Sampling within the launch; whole: groups that run at once. 0 regions: none is skipped. */
 	const struct region *regions;

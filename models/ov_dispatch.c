@@ -11,22 +11,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Runs of neighbours, from the launch's first groups to its last ones, with as many left out between any two. */
-static uint64_t id_in_runs(const struct ov_plan *plan, uint64_t n)
-{
-	enum { MOST_RUNS = 8, RUN_EPOCHS = 2 };
-	uint64_t runs = plan->whole ? plan->groups / (RUN_EPOCHS * plan->whole) : 0;
-	runs = runs < 2 ? 2 : runs < MOST_RUNS ? runs : MOST_RUNS;
-	uint64_t run = n * runs / plan->groups;
-	return n + run * (plan->all - plan->groups) / (runs - 1);
-}
-
 uint64_t ov_group_id(const struct ov_plan *plan, uint64_t n)
 {
 	if (plan->groups == plan->all)
 		return n;
-	if (plan->together)
-		return id_in_runs(plan, n);
+	if (plan->runs)
+		return runs_id(plan->runs, plan->run_count, n);
 	return (uint64_t)((double)n * (double)plan->all / (double)plan->groups);
 }
 

@@ -132,6 +132,13 @@ static void drop_regions(struct ov_plan *plan)
 	plan->region_count = 0;
 }
 
+static void drop_runs(struct ov_plan *plan)
+{
+	free((void *)plan->runs);
+	plan->runs = NULL;
+	plan->run_count = 0;
+}
+
 /* All groups are the same: no need to look at each. */
 static int one_region(const struct ov_work *work, struct ov_plan *plan)
 {
@@ -163,6 +170,19 @@ static int find_regions(const struct ov_work *work, struct ov_plan *plan)
 	return rc;
 }
 
+/* Which groups stand for the launch: some of each part of it that does the same. */
+static int choose_runs(const struct ov_work *work, struct ov_plan *plan)
+{
+	struct ov_plan launch = {.groups = plan->all, .all = plan->all, .whole = plan->whole, .limits = plan->limits};
+	struct group_run *runs = NULL;
+	int rc = plan->all <= MOST_GROUPS ? find_regions(work, &launch) : 0;
+	if (!rc)
+		rc = runs_choose(launch.regions, launch.region_count, plan->groups, plan->all, plan->whole, &runs, &plan->run_count);
+	plan->runs = runs;
+	drop_regions(&launch);
+	return rc;
+}
+
 /* Epochs of a region that are simulated. */
 static double epochs_of(const struct ov_work *work, const struct ov_plan *plan, double epochs)
 {
@@ -186,11 +206,16 @@ static double plan_cost(const struct ov_work *work, const struct ov_plan *plan)
 
 static int look_at(const struct ov_work *work, uint32_t residency, struct ov_plan *plan, double *cost)
 {
+	int rc = 0;
 	drop_regions(plan);
+	drop_runs(plan);
 	plan->whole = (uint64_t)residency * plan->sm_count;
 	if (!work->uniform && plan->groups > MOST_GROUPS)
 		plan->groups = MOST_GROUPS;
-	int rc = work->uniform ? one_region(work, plan) : find_regions(work, plan);
+	if (work->hierarchy && plan->groups < plan->all)
+		rc = choose_runs(work, plan);
+	if (!rc)
+		rc = work->uniform ? one_region(work, plan) : find_regions(work, plan);
 	*cost = rc ? 0 : plan_cost(work, plan);
 	return rc;
 }
@@ -217,7 +242,7 @@ int ov_plan_make(const struct ov_work *work, uint32_t residency, struct ov_plan 
 	uint32_t sms = work->gpu->sm_count, least = work->hierarchy ? LEAST_SMS : 1;
 	double budget = work->hierarchy ? MEMORY_BUDGET : BUDGET, cost = 0;
 	*plan = (struct ov_plan){.groups = w->groups, .all = w->groups, .sm_count = sms, .kinds = work->kinds,
-	                         .together = work->hierarchy, .limits = REGION_LIMITS_OF_PAPER};
+	                         .limits = REGION_LIMITS_OF_PAPER};
 	plan->limits.fine = fine_difference;
 	plan->limits.traffic = work->hierarchy ? same_traffic : 0;
 	plan->limits.fine_share = work->uniform ? 0.5 : work->hierarchy ? memory_share : fine_share;
@@ -250,4 +275,5 @@ int ov_plan_make(const struct ov_work *work, uint32_t residency, struct ov_plan 
 void ov_plan_free(struct ov_plan *plan)
 {
 	drop_regions(plan);
+	drop_runs(plan);
 }

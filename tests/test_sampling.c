@@ -4,6 +4,7 @@
 #include "models/cluster.h"
 #include "models/ov.h"
 #include "models/regions.h"
+#include "models/runs.h"
 #include "models/warps.h"
 
 #include <stdlib.h>
@@ -144,19 +145,57 @@ static void test_traffic_divides_regions(void)
 	free(r);
 }
 
-/* 320 of 3200 groups, 10 at a time: eight runs of 40, with 2880 / 7 left out between two; 30 of them: two runs. */
+static uint64_t nth(const struct region *regions, size_t count, uint64_t groups, uint64_t n)
+{
+	struct group_run *runs = NULL;
+	size_t run_count = 0;
+	CU_ASSERT_EQUAL_FATAL(runs_choose(regions, count, groups, 3200, 10, &runs, &run_count), 0);
+	uint64_t id = runs_id(runs, run_count, n);
+	free(runs);
+	return id;
+}
+
+/* 320 of 3200 groups, 10 at a time: eight runs of 40, with 2880 / 7 left out between two; 30 of them: two runs. One is from the middle. */
 static void test_runs_are_from_all_of_the_launch(void)
 {
-	struct ov_plan plan = {.groups = 320, .all = 3200, .whole = 10, .together = true};
-	CU_ASSERT_EQUAL(ov_group_id(&plan, 0), 0);
-	CU_ASSERT_EQUAL(ov_group_id(&plan, 39), 39);
-	CU_ASSERT_EQUAL(ov_group_id(&plan, 40), 40 + 411);
-	CU_ASSERT_EQUAL(ov_group_id(&plan, 160), 160 + 4 * 2880 / 7);
-	CU_ASSERT_EQUAL(ov_group_id(&plan, 319), 3199);
-	plan.groups = 30;
-	CU_ASSERT_EQUAL(ov_group_id(&plan, 14), 14);
-	CU_ASSERT_EQUAL(ov_group_id(&plan, 15), 3185);
-	CU_ASSERT_EQUAL(ov_group_id(&plan, 29), 3199);
+	const struct region all = {0, 0, 3200};
+	CU_ASSERT_EQUAL(nth(&all, 1, 320, 0), 0);
+	CU_ASSERT_EQUAL(nth(&all, 1, 320, 39), 39);
+	CU_ASSERT_EQUAL(nth(NULL, 0, 320, 40), 40 + 411);
+	CU_ASSERT_EQUAL(nth(&all, 1, 320, 160), 160 + 4 * 2880 / 7);
+	CU_ASSERT_EQUAL(nth(&all, 1, 320, 319), 3199);
+	CU_ASSERT_EQUAL(nth(&all, 1, 30, 14), 14);
+	CU_ASSERT_EQUAL(nth(&all, 1, 30, 15), 3185);
+	CU_ASSERT_EQUAL(nth(&all, 1, 30, 29), 3199);
+	CU_ASSERT_EQUAL(nth(&all, 1, 1, 0), 1599);
+}
+
+/*
+ * A tenth of a launch: its first 60 groups, which are a region, give 6, as 2 runs of 3; the 40 between them and the next region give 4; so
+ * number 10 is the first of that region, whose 3100 give 310: eight runs of 38 or 39. Without regions, 40 of the first 60 would be
+ * chosen. Twenty regions are too many for 320 groups in runs of 20: then there are none.
+ */
+static void test_parts_have_their_share_of_runs(void)
+{
+	const struct region two[] = {{0, 0, 60}, {1, 100, 3200}};
+	struct region many[20];
+	uint64_t first = 0;
+	for (uint64_t n = 0; n < 320; n++)
+		first += nth(two, 2, 320, n) < 60;
+	CU_ASSERT_EQUAL(first, 6);
+	CU_ASSERT_EQUAL(nth(two, 2, 320, 2), 2);
+	CU_ASSERT_EQUAL(nth(two, 2, 320, 3), 57);
+	CU_ASSERT_EQUAL(nth(two, 2, 320, 5), 59);
+	CU_ASSERT_EQUAL(nth(two, 2, 320, 6), 60);
+	CU_ASSERT_EQUAL(nth(two, 2, 320, 9), 99);
+	CU_ASSERT_EQUAL(nth(two, 2, 320, 10), 100);
+	CU_ASSERT_EQUAL(nth(two, 2, 320, 10 + 38), 100 + 38);
+	CU_ASSERT_EQUAL(nth(two, 2, 320, 10 + 39), 100 + 39 + 2790 / 7);
+	CU_ASSERT_EQUAL(nth(two, 2, 320, 319), 3199);
+	for (uint64_t i = 0; i < 20; i++)
+		many[i] = (struct region){(uint32_t)i, 160 * i, 160 * (i + 1)};
+	CU_ASSERT_EQUAL(nth(many, 20, 320, 39), 39);
+	CU_ASSERT_EQUAL(nth(many, 16, 320, 39), 2 * 160 + 7);
 }
 
 /*
@@ -293,6 +332,7 @@ void add_sampling_tests(void)
 	CU_add_test(suite, "a mixture of groups is homogeneous if it stays the same", test_mixtures_are_homogeneous);
 	CU_add_test(suite, "groups with other traffic are another region", test_traffic_divides_regions);
 	CU_add_test(suite, "a part of the groups is from all of the launch", test_runs_are_from_all_of_the_launch);
+	CU_add_test(suite, "every part of a launch has its share of the groups", test_parts_have_their_share_of_runs);
 	CU_add_test(suite, "the last wave is as full as it would have been", test_sampler_leaves_the_last_wave);
 	CU_add_test(suite, "a pattern in order stays in its part of the launch", test_patterns_in_order);
 	CU_add_test(suite, "groups are skipped only once rates are equal", test_sampler_waits_for_equal_rates);
