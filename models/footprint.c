@@ -10,6 +10,7 @@
 
 #include "models/costs.h"
 #include "models/memory.h"
+#include "models/reuse.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -332,8 +333,12 @@ int footprint_capacity(const struct gpu *gpu, const struct launch_warps *warps, 
 		traffic += ranges[i].traffic;
 		anywhere += ranges[i].anywhere ? ranges[i].traffic : 0;
 	}
-	/* How often a line is there that is asked for at random depends on how many there are, not on who else asks. */
-	if (some >= all || bytes <= gpu->l2_bytes / gpu->l2_partitions || anywhere > traffic / 2)
+	if (some >= all || bytes <= gpu->l2_bytes / gpu->l2_partitions)
 		return 0;
+	/* What groups find that others left depends on how many lines there are, not on who else asks; what they find of their own, on that. */
+	if (anywhere > traffic / 2) {
+		int rc = reuse_share(gpu, warps, some, all, out);
+		return rc < 0 ? rc : 0;
+	}
 	return footprint_share(gpu, warps, some, all < warps->groups ? all : warps->groups, out);
 }

@@ -18,8 +18,8 @@ int footprint_share(const struct gpu *gpu, const struct launch_warps *warps, uin
 
 /*
  * The part of L2's capacity that `some` groups have when `all` run at once: what they touch of all that these do, so that it
- * is as full as the whole one would be; lines that all groups share count for all of them. What fits whole (`ranges`)
- * never goes, and the capacity is left whole.
+ * is as full as the whole one would be; lines that all groups share count for all of them. Where groups ask for lines anywhere,
+ * what makes them miss as often (reuse.h). What fits whole (`ranges`) never goes, and the capacity is left whole.
  */
 int footprint_capacity(const struct gpu *gpu, const struct launch_warps *warps, const struct memory_range *ranges, size_t count,
                        uint64_t some, uint64_t all, double *out);

@@ -8,9 +8,9 @@
  */
 #include "models/memory_walk.h"
 
-#include "models/costs.h"
 #include "models/footprint.h"
 #include "models/memory.h"
+#include "models/request_walk.h"
 #include "models/warm.h"
 
 #include <errno.h>
@@ -19,23 +19,12 @@
 
 enum { MOST_SMS = 4, MOST_PARTS = 200000, MANY_WAVES = 8 };
 
-/* A warp on its way. */
-struct walker {
-	const struct warp_path *path;
-	uint64_t group;
-	int64_t moved[3];
-	bool moves;
-	size_t block, request;
-	uint32_t at, end; /* instructions of its block */
-	uint32_t sm;
-};
-
 struct walk {
 	const struct gpu *gpu;
 	const struct launch_warps *warps;
 	struct l1_cache *l1[MOST_SMS];
 	struct tag_store l2;
-	struct walker *walkers;
+	struct request_walker *walkers;
 	uint64_t sector_mask;
 	uint32_t sms, fetch_sectors;
 	uint64_t requests, parts, looked_up, l1_hits, sectors, l2_hits, read, written, atomics, loads, stores;
@@ -88,52 +77,48 @@ static void write_l2(struct walk *w, uint64_t address, uint32_t sectors, bool wh
 }
 
 /* The level that a part of a load comes from: 0 is L1. */
-static int load_part(struct walk *w, const struct walker *k, uint64_t address, uint32_t sectors)
+static int load_part(struct walk *w, uint32_t sm, uint64_t address, uint32_t sectors)
 {
 	struct l1_request ask = {.sectors = sectors};
 	uint32_t waits;
 	if (w->gpu->l1_sector_bytes >= w->gpu->l1_line_bytes)
 		sectors = ask.sectors = (uint32_t)w->sector_mask;
 	if (w->gpu->l1_caches_global) {
-		bool hit = l1_load(w->l1[k->sm], address, sectors, 0, &waits, &ask) == L1_HIT;
+		bool hit = l1_load(w->l1[sm], address, sectors, 0, &waits, &ask) == L1_HIT;
 		w->looked_up += (uint64_t)__builtin_popcount(sectors);
 		w->l1_hits += (uint64_t)(__builtin_popcount(sectors) - (hit ? 0 : __builtin_popcount(ask.sectors)));
 		if (hit)
 			return 0;
 		if (ask.entry != MEMORY_NONE)
-			l1_fill(w->l1[k->sm], ask.entry, nobody, NULL);
-		w->failed |= l1_failed(w->l1[k->sm]);
+			l1_fill(w->l1[sm], ask.entry, nobody, NULL);
+		w->failed |= l1_failed(w->l1[sm]);
 	}
 	return read_l2(w, address, ask.sectors) ? 1 : 2;
 }
 
-static void take_request(struct walk *w, struct walker *k, uint32_t instruction)
+static void take_request(struct walk *w, const struct request_walker *k, const struct walked_request *r)
 {
-	const struct code_instruction *in = &w->warps->code->code[instruction];
-	const struct path_requests *r = k->path->requests;
-	size_t n = k->request++;
+	const struct code_instruction *in = &w->warps->code->code[r->instruction];
+	uint32_t sm = (uint32_t)(k->group % w->sms);
 	int level = 0;
-	bool global = in->space == SPACE_global || in->space == SPACE_generic || in->space == SPACE_texture;
-	if (!global || !r || n >= k->path->access_count)
+	if (!r->global)
 		return;
 	w->requests++;
-	for (uint32_t p = r->first[n]; p < r->first[n + 1]; p++) {
+	for (uint32_t p = 0; p < r->part_count; p++) {
 		const struct memory_part *part = &r->parts[p];
-		uint64_t address = part->address;
+		uint64_t address = walker_address(w->warps, k, r->instruction, part, w->gpu->l1_line_bytes);
 		bool whole = part->bytes >= __builtin_popcount(part->sectors) * MEMORY_SECTOR;
 		int from = 0;
-		if (k->moves)
-			address = launch_address(w->warps, instruction, address, k->group, k->moved, w->gpu->l1_line_bytes);
 		w->parts++;
 		if (in->class == CODE_store) {
-			l1_store(w->l1[k->sm], address, part->sectors, whole, false);
+			l1_store(w->l1[sm], address, part->sectors, whole, false);
 			write_l2(w, address, part->sectors, whole);
 		} else if (in->class == CODE_atomic) {
 			read_l2(w, address, part->sectors);
 			write_l2(w, address, part->sectors, false);
 			w->atomics += part->lanes ? part->lanes : 1;
 		} else {
-			from = load_part(w, k, address, part->sectors);
+			from = load_part(w, sm, address, part->sectors);
 		}
 		level = from > level ? from : level;
 	}
@@ -143,42 +128,24 @@ static void take_request(struct walk *w, struct walker *k, uint32_t instruction)
 	w->latency += level == 0 ? w->gpu->l1_latency : level == 1 ? w->gpu->l2_latency : w->gpu->dram_latency;
 }
 
-/* To its next request and past it; false at the end of its path. */
-static bool step(struct walk *w, struct walker *k)
-{
-	const struct kernel_code *code = w->warps->code;
-	for (;;) {
-		for (; k->at < k->end; k->at++)
-			if (code_has_accesses(code->code[k->at].class)) {
-				take_request(w, k, k->at++);
-				return true;
-			}
-		if (k->block == k->path->block_count)
-			return false;
-		const struct code_block *b = &code->blocks[k->path->blocks[k->block++]];
-		k->at = b->first;
-		k->end = b->first + b->count;
-	}
-}
-
 /* Groups from `first` on, all of them at once. */
 static void walk_together(struct walk *w, uint64_t first, uint64_t groups)
 {
 	const struct launch_warps *l = w->warps;
 	uint64_t count = groups * l->warps_per_group, left = count;
-	for (uint64_t i = 0; i < count; i++) {
-		uint64_t group = first + i / l->warps_per_group, n = warps_pattern(l, group);
-		struct walker *k = &w->walkers[i];
-		*k = (struct walker){.path = &l->paths[l->path_of[n * l->warps_per_group + i % l->warps_per_group]],
-		                     .group = group, .sm = (uint32_t)(group % w->sms)};
-		k->moves = launch_move(l, group, k->moved);
-	}
+	struct walked_request request;
+	for (uint64_t i = 0; i < count; i++)
+		walker_start(l, first + i / l->warps_per_group, (uint32_t)(i % l->warps_per_group), &w->walkers[i]);
 	while (left && !w->failed)
-		for (uint64_t i = 0; i < count; i++)
-			if (w->walkers[i].path && !step(w, &w->walkers[i])) {
-				w->walkers[i].path = NULL;
+		for (uint64_t i = 0; i < count; i++) {
+			struct request_walker *k = &w->walkers[i];
+			if (!k->path)
+				continue;
+			if (walker_next(l, k, &request))
+				take_request(w, k, &request);
+			else
 				left--;
-			}
+		}
 }
 
 static int set_up(struct walk *w, uint32_t resident, uint64_t shared_bytes, double capacity)

@@ -5,6 +5,7 @@
 #include "models/memory.h"
 #include "models/memory_walk.h"
 #include "models/optimistic.h"
+#include "models/reuse.h"
 #include "models/warm.h"
 #include "scene.h"
 
@@ -539,6 +540,61 @@ static void footprints_follow_the_groups(void)
 	CU_ASSERT_DOUBLE_EQUAL(share, 0.25, 0.05); /* one line in 16 is counted */
 }
 
+/* A stream of a window of REUSE_BINS requests, a bin each, of which `rest` are for lines that were asked for more than `apart` requests ago. */
+static void fill_reuse(struct reuse *r, uint32_t apart, double rest)
+{
+	r->window = REUSE_BINS;
+	for (uint32_t i = 0; i <= REUSE_BINS; i++)
+		r->longer[i] = i < apart ? 1 : rest;
+}
+
+/*
+ * A fifth of the groups. Nobody comes back: a fifth of 1000 lines. Each comes back to half of its lines after 500 requests of all
+ * groups, 100 of its own and its neighbours': all of them find these in 1000 lines (500 + 1000 / 2 of a time of 1500), and so do some in 100 +
+ * 200 / 2, a fifth; with 400 lines neither do. At random, every request asks for one of 1000 lines: the rest falls by a thousandth each time,
+ * and as many are there whoever asks.
+ */
+static void fewer_groups_need_a_smaller_cache(void)
+{
+	static struct reuse all, some;
+	fill_reuse(&all, REUSE_BINS, 1);
+	CU_ASSERT_DOUBLE_EQUAL(reuse_capacity(&all, &all, 0.2, 1000), 0.2, 0.001);
+	fill_reuse(&all, 500, 0.5);
+	fill_reuse(&some, 100, 0.5);
+	CU_ASSERT_DOUBLE_EQUAL(reuse_capacity(&some, &all, 0.2, 1000), 0.2, 0.002);
+	CU_ASSERT_DOUBLE_EQUAL(reuse_capacity(&some, &all, 0.2, 400), 0.2, 0.002);
+	all.longer[0] = 1;
+	for (uint32_t i = 0; i < REUSE_BINS; i++)
+		all.longer[i + 1] = all.longer[i] * 0.999;
+	CU_ASSERT_DOUBLE_EQUAL(reuse_capacity(&all, &all, 0.2, 300), 1, 0.01);
+	/* Both at once: some find a tenth of their lines in any cache of more than 100, so that less than all of it is enough. */
+	for (uint32_t i = 0; i <= REUSE_BINS; i++)
+		some.longer[i] = all.longer[i] * (i < 100 ? 1 : 0.9);
+	double part = reuse_capacity(&some, &all, 0.2, 300);
+	/* All: T = -ln(0.7) / 0.001 = 357 requests, 0.7 of them miss. Some: 0.9 exp(-T / 1000) = 0.7, T = 251; 95 + 0.9 (905 - 778) = 209 lines. */
+	CU_ASSERT_DOUBLE_EQUAL(part, 209.0 / 300, 0.01);
+}
+
+/* Each group asks twice for its own line: 8 groups that take turns do so 8 requests apart, 4 groups 4. A bin is two requests, and half
+ * of all are for lines that nobody has asked for. 4096 groups have only 8192 requests. */
+static void groups_come_back_after_a_round(void)
+{
+	static struct moving m;
+	static struct reuse r;
+	make_moving(&m, "gtx480", NULL);
+	m.parts[1] = m.parts[0];
+	m.shifts[1] = m.shifts[0];
+	CU_ASSERT_EQUAL(reuse_measure(&m.scene.gpu, &m.launch, 8, 2 * REUSE_BINS, &r), 1);
+	m.launch.groups = m.launch.grid[0] = 65536;
+	CU_ASSERT_EQUAL_FATAL(reuse_measure(&m.scene.gpu, &m.launch, 8, 2 * REUSE_BINS, &r), 0);
+	CU_ASSERT_DOUBLE_EQUAL(r.longer[4], 1, 1e-9);
+	CU_ASSERT_DOUBLE_EQUAL(r.longer[5], 0.5, 0.01);
+	CU_ASSERT_DOUBLE_EQUAL(r.longer[REUSE_BINS], 0.5, 0.01);
+	CU_ASSERT_EQUAL_FATAL(reuse_measure(&m.scene.gpu, &m.launch, 4, 2 * REUSE_BINS, &r), 0);
+	CU_ASSERT_DOUBLE_EQUAL(r.longer[2], 1, 1e-9);
+	CU_ASSERT_DOUBLE_EQUAL(r.longer[3], 0.5, 0.01);
+}
+
 static void a_walk_counts_what_each_level_serves(void)
 {
 	static struct moving m;
@@ -650,6 +706,8 @@ void add_memory_tests(void)
 	CU_ADD_TEST(s, a_larger_l2_is_not_slower);
 	CU_ADD_TEST(s, without_requests_memory_is_perfect);
 	CU_ADD_TEST(s, footprints_follow_the_groups);
+	CU_ADD_TEST(s, fewer_groups_need_a_smaller_cache);
+	CU_ADD_TEST(s, groups_come_back_after_a_round);
 	CU_ADD_TEST(s, a_walk_counts_what_each_level_serves);
 	CU_ADD_TEST(s, bandwidth_limits_the_analytical_models);
 	CU_ADD_TEST(s, some_sms_stand_for_all);
