@@ -190,7 +190,8 @@ static int walk_simple(struct walk *w, CXCursor s, enum CXCursorKind kind, const
 		walk_expression(w, s, flow);
 	if (w->pass->result)
 		return w->pass->result;
-	if ((kind == CXCursor_DeclStmt || kind == CXCursor_NullStmt) && at && text[at - 1] == ';') {
+	bool nothing = kind == CXCursor_NullStmt && at && text[at - 1] == ':'; /* between a label and the end of its block */
+	if (nothing || ((kind == CXCursor_DeclStmt || kind == CXCursor_NullStmt) && at && text[at - 1] == ';')) {
 		*end = at;
 		for (size_t i = 0; i < c->count && kind == CXCursor_DeclStmt && !w->pass->result; i++)
 			if (clang_getCursorKind(c->items[i]) == CXCursor_VarDecl)

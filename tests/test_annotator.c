@@ -171,6 +171,15 @@ static void prototype_of_a_called_kernel_is_cloned_too(void)
 	          "# 3 \"program.cl\"\n__gpusim_inline  void __gpusim_call_a(" P ") {__gpusim_block(1);}\n# 3 \"program.cl\"\n\n");
 }
 
+static void labels_may_end_a_block(void)
+{
+	check_one("int f(int x) { if (x) goto out; switch (x) { case 1: x = 2; default: } { last: __attribute__((unused)) } out: }\n",
+	          MARK_COUNT_PLAIN,
+	          "__gpusim_inline int f(int x, " P ") {__gpusim_block(0); if (x){__gpusim_block(1); goto out;}__gpusim_block(2); "
+	          "switch (x) { case 1:__gpusim_block(3); x = 2; default:__gpusim_block(4); }__gpusim_block(5); "
+	          "{ last: __attribute__((unused))__gpusim_block(6); } out:__gpusim_block(7); }\n");
+}
+
 static void target_text_keeps_signatures_and_has_probes(void)
 {
 	check_one("int f(void) { return 1; }\n__kernel void k(__global int *p) { p[0] = f(); }\n"
@@ -494,6 +503,7 @@ void add_annotator_tests(void)
 	TEST(attributes_that_counting_breaks_are_dropped);
 	TEST(called_kernel_gets_a_clone);
 	TEST(prototype_of_a_called_kernel_is_cloned_too);
+	TEST(labels_may_end_a_block);
 	TEST(target_text_keeps_signatures_and_has_probes);
 	TEST(what_depends_on_the_box_is_asked_of_it);
 	TEST(helper_of_another_unit_gets_the_counters);
