@@ -337,3 +337,30 @@ int edit_inner_declaration(struct edit_pass *pass, CXCursor cursor)
 	pass->function = outer;
 	return pass->result;
 }
+
+/* ---- what a function knows of its name ---- */
+
+/* Twins of kernels, and what they call, go by other names and have more parameters; what they print is the application's. */
+int edit_own_name(struct edit_pass *pass, CXCursor definition)
+{
+	const struct unit *u = pass->unit;
+	CXSourceRange extent = clang_getCursorExtent(definition);
+	size_t to = offset_of(clang_getRangeEnd(extent)), at = offset_of(clang_getRangeStart(extent));
+	for (size_t end; !pass->result && (at = scan_next_word(u->text, to, at)) < to; at = end) {
+		end = scan_word(u->text, to, at);
+		if (scan_is_word(u->text, at, end, "__PRETTY_FUNCTION__"))
+			return pass->result = refuse(clang_getLocationForOffset(u->tu, u->file, (unsigned)at), pass->err, "__PRETTY_FUNCTION__");
+		if (!scan_is_word(u->text, at, end, "__func__") && !scan_is_word(u->text, at, end, "__FUNCTION__"))
+			continue;
+		CXString name = clang_getCursorSpelling(definition);
+		struct gs_buf literal = {0};
+		gs_buf_printf(&literal, "\"%s\"", clang_getCString(name));
+		if (literal.failed)
+			pass->result = gs_fail(pass->err, ENOMEM, "out of memory");
+		else
+			add_fixed(pass, at, end - at, literal.data);
+		gs_buf_free(&literal);
+		clang_disposeString(name);
+	}
+	return pass->result;
+}

@@ -118,6 +118,8 @@ static enum CXChildVisitResult visit_declaration(CXCursor cursor, CXCursor paren
 		pass->result = add_kernel(pass, cursor);
 	if (!pass->result)
 		clang_visitChildren(cursor, visit_parts, pass);
+	if (!pass->result && clang_isCursorDefinition(cursor))
+		edit_own_name(pass, cursor);
 	if (!pass->result && owns_locals(pass->function) && clang_isCursorDefinition(cursor))
 		edit_locals(pass, cursor);
 	return pass->result ? CXChildVisit_Break : CXChildVisit_Continue;

@@ -162,6 +162,7 @@ int edit_argument(struct edit_pass *pass, CXCursor call);
 
 /* declarators.c: where a function is declared or defined */
 int edit_declarator(struct edit_pass *pass, CXCursor cursor); /* of pass->function */
+int edit_own_name(struct edit_pass *pass, CXCursor definition); /* where the function asks for it */
 int edit_foreign_declarator(struct edit_pass *pass, CXCursor cursor); /* of one that nobody defines: it may stand among ours */
 int edit_inner_declaration(struct edit_pass *pass, CXCursor cursor); /* among statements */
 
@@ -262,6 +263,7 @@ size_t scan_closing(const char *text, size_t length, size_t open); /* the ) of t
 size_t scan_block_start(const char *text, size_t length, size_t open);
 size_t scan_word(const char *text, size_t length, size_t at); /* end of the identifier at `at` */
 size_t scan_attributes(const char *text, size_t length, size_t at); /* behind the __attribute__s that follow; else `at` */
+size_t scan_next_word(const char *text, size_t length, size_t at); /* the first one at or behind `at`, in no literal */
 bool scan_is_word(const char *text, size_t from, size_t to, const char *word);
 void scan_blank_unrolls(char *text, size_t length); /* #pragma unroll becomes a # by itself */
 bool scan_has_inner_statements(const char *text, size_t length);

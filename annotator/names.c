@@ -19,14 +19,9 @@ struct name_list {
 	bool failed;
 };
 
-static bool is_identifier(const char *s)
-{
-	return *s && s[strspn(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_")] == 0;
-}
-
 static void add_name(struct name_list *list, const char *name)
 {
-	if (!is_identifier(name)) /* what has no name is described */
+	if (!*name || name[scan_word(name, strlen(name), 0)]) /* what has no name is described */
 		return;
 	for (size_t i = 0; i < list->count; i++)
 		if (!strcmp(list->names[i], name))

@@ -67,9 +67,22 @@ size_t scan_closing(const char *text, size_t length, size_t open)
 	return length;
 }
 
+/* In a word, that is: compilers take a $ and other languages' letters, too. */
+static bool is_letter(char c)
+{
+	return isalnum((unsigned char)c) || c == '_' || c == '$' || (unsigned char)c >= 0x80;
+}
+
 size_t scan_word(const char *text, size_t length, size_t at)
 {
-	while (at < length && (isalnum((unsigned char)text[at]) || text[at] == '_'))
+	while (at < length && is_letter(text[at]))
+		at++;
+	return at;
+}
+
+size_t scan_next_word(const char *text, size_t length, size_t at)
+{
+	while ((at = significant(text, length, at)) < length && !is_letter(text[at]))
 		at++;
 	return at;
 }
