@@ -262,6 +262,18 @@ static void pocl_of_version_3_compiles_opencl_c_3(void)
 	check_host(device, "-cl-std=CL1.2", "__constant int v = __OPENCL_C_VERSION__;\n", "int v = 120;");
 }
 
+/* It has clang without the driver of clang, and macros of its own. */
+static void macros_are_those_of_pocl(void)
+{
+	static const char device[] = "type=cpu\nc_version=120\ncl_version=300\nplatform=Portable Computing Language\n"
+	                             "clang=15.0.6\nextensions=\nfeatures=\ncounters=plain\n";
+	check_host(device, "", "#if !defined(__GNUC__) && !defined(__PIC__) && defined(cl_khr_int64)\n"
+	           "__constant int v = __clang_major__ + __clang_minor__ + __clang_patchlevel__ + POCL_DEVICE_ADDRESS_BITS;\n#endif\n",
+	           "int v = 15 + 0 + 6 + 64;");
+	check_host(device, "-D__GNUC__=3 -DPOCL_DEVICE_ADDRESS_BITS=1",
+	           "__constant int v = __GNUC__ + POCL_DEVICE_ADDRESS_BITS;\n", "int v = 3 + 1;");
+}
+
 static void macros_of_the_options_are_applied(void)
 {
 	check_host(PLAIN, "-D A=1 -DB -D 'C(x)=(x + 1)' -DS=\\\"s\\\" -DGONE -U GONE",
@@ -519,6 +531,7 @@ void add_cc_tests(void)
 	TEST(macros_are_those_of_the_host_device);
 	TEST(headers_leave_no_text);
 	TEST(pocl_of_version_3_compiles_opencl_c_3);
+	TEST(macros_are_those_of_pocl);
 	TEST(macros_of_the_options_are_applied);
 	TEST(includes_are_found_and_reported);
 	TEST(embedded_headers_come_first_and_have_no_path);

@@ -2,6 +2,7 @@
 #include "runtime/cc/device.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,6 +23,8 @@ static void read_key(struct host_device *d, const char *key, char *value)
 		d->c_version = (unsigned)strtoul(value, NULL, 10);
 	else if (!strcmp(key, "cl_version"))
 		d->cl_version = (unsigned)strtoul(value, NULL, 10);
+	else if (!strcmp(key, "clang"))
+		sscanf(value, "%u.%u.%u", &d->clang[0], &d->clang[1], &d->clang[2]);
 	else if (!strcmp(key, "image_support"))
 		d->images = *value == '1';
 	else if (!strcmp(key, "little_endian"))
@@ -134,6 +137,29 @@ void device_language_args(const struct host_device *d, const struct build_option
 	gs_buf_free(&extensions);
 }
 
+/* What clang's driver defines and POCL, which has none, does not, and what POCL defines besides. Not its empty `inline`: targets
+ * want to know which functions are. */
+static void pocl_macro_args(const struct host_device *d, struct words *args)
+{
+	words_add(args, "-fgnuc-version=0");
+	words_add(args, "-fno-pic");
+	words_add(args, "-fno-pie");
+	words_add(args, "-Dcl_khr_int64");
+	words_add(args, "-D__USE_CLANG_OPENCL_C_H");
+	words_printf(args, "-DPOCL_DEVICE_ADDRESS_BITS=%u", d->address_bits);
+	if (!has(&d->features, "__opencl_c_program_scope_global_variables"))
+		words_add(args, "-DCL_DEVICE_MAX_GLOBAL_VARIABLE_SIZE=0");
+}
+
+static void clang_macro_args(const struct host_device *d, struct words *args)
+{
+	static const char *const names[] = {"major", "minor", "patchlevel"};
+	for (size_t i = 0; i < GS_ARRAY_LEN(names) && d->clang[0]; i++) {
+		words_printf(args, "-U__clang_%s__", names[i]);
+		words_printf(args, "-D__clang_%s__=%u", names[i], d->clang[i]);
+	}
+}
+
 void device_macro_args(const struct host_device *d, const struct build_options *options, struct words *args)
 {
 	bool features = !strcmp(device_standard(d, options), "CL3.0");
@@ -148,6 +174,9 @@ void device_macro_args(const struct host_device *d, const struct build_options *
 	words_add(args, "-U__ENDIAN_LITTLE__");
 	if (d->little_endian)
 		words_add(args, "-D__ENDIAN_LITTLE__=1");
+	clang_macro_args(d, args);
+	if (platform_is(d, "Portable Computing"))
+		pocl_macro_args(d, args);
 	if (platform_is(d, "NVIDIA"))
 		words_printf(args, "-D__NV_CL_C_VERSION=%u", d->c_version);
 	for (size_t i = 0; i < d->extensions.count; i++)

@@ -10,6 +10,7 @@
 struct host_device {
 	bool cpu, images, little_endian;
 	unsigned address_bits, c_version, cl_version;
+	unsigned clang[3]; /* version of the clang in the driver; 0: none, or not known */
 	char *platform;
 	struct words extensions, features;
 	enum marker_form counters;

@@ -56,6 +56,17 @@ static void add_features(cl_device_id device, struct gs_buf *out)
 	gs_buf_puts(out, "\n");
 }
 
+/* POCL's is "OpenCL 3.0 PoCL 3.1 ..., LLVM 15.0.6, ...". */
+static void add_clang(cl_platform_id platform, struct gs_buf *out)
+{
+	char version[1024] = "";
+	unsigned major, minor, patch;
+	cl.clGetPlatformInfo(platform, CL_PLATFORM_VERSION, sizeof version - 1, version, NULL);
+	const char *llvm = strstr(version, "LLVM ");
+	if (llvm && sscanf(llvm, "LLVM %u.%u.%u", &major, &minor, &patch) == 3)
+		gs_buf_printf(out, "clang=%u.%u.%u\n", major, minor, patch);
+}
+
 static void describe_device(cl_device_id device, struct gs_buf *out)
 {
 	cl_device_type type = 0;
@@ -80,6 +91,8 @@ static void describe_device(cl_device_id device, struct gs_buf *out)
 	cl.clGetDeviceInfo(device, CL_DRIVER_VERSION, sizeof driver - 1, driver, NULL);
 	gs_buf_printf(out, "platform=%s\nname=%s\ndriver=%s\nextensions=%s\n", platform_name, name, driver,
 	              extensions ? extensions : "");
+	if (platform)
+		add_clang(platform, out);
 	add_features(device, out);
 	gs_buf_printf(out, "counters=%s\n", cpu ? "plain" : "atomic");
 	free(c_version);
