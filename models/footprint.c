@@ -176,9 +176,11 @@ static int count_traffic(const struct gpu *gpu, const struct launch_warps *warps
 	struct touched t = {.line_bytes = gpu->l2_line_bytes, .code = warps->code, .lines = calloc(MOST_LINES, sizeof *t.lines)};
 	if (!t.lines)
 		return -ENOMEM;
-	for (uint64_t g = 0; g < warps->pattern_groups && g < FEW_GROUPS; g++) {
+	/* From all of the launch: its first groups may have nothing to do. */
+	uint64_t few = warps->pattern_groups < FEW_GROUPS ? warps->pattern_groups : FEW_GROUPS;
+	for (uint64_t i = 0; i < few; i++) {
 		t.count = 0;
-		footprint_visit(warps, g, touch, &t);
+		footprint_visit(warps, (2 * i + 1) * warps->pattern_groups / (2 * few), touch, &t);
 		count_lines(&t, ranges, count);
 	}
 	free(t.lines);
@@ -300,7 +302,7 @@ int footprint_share(const struct gpu *gpu, const struct launch_warps *warps, uin
 {
 	struct counting c = {.warps = warps, .line = gpu->l1_line_bytes};
 	double at_some = 0, halfway = 0;
-	uint64_t n = 0, half = 0;
+	uint64_t n = 0, half = 0, before = all < warps->groups ? (warps->groups - all) / 2 : 0;
 	for (; n < all && !c.failed && (c.parts < MOST_PARTS || n < 2); n++) {
 		if (n == some)
 			at_some = (double)c.count;
@@ -308,9 +310,9 @@ int footprint_share(const struct gpu *gpu, const struct launch_warps *warps, uin
 			half = n;
 			halfway = (double)c.count;
 		}
-		c.group = n;
-		c.moves = launch_move(warps, n, c.moved);
-		footprint_visit(warps, warps_pattern(warps, n), count_part, &c);
+		c.group = before + n;
+		c.moves = launch_move(warps, c.group, c.moved);
+		footprint_visit(warps, warps_pattern(warps, c.group), count_part, &c);
 	}
 	/* The rest goes on as the second half did. */
 	double slope = n > half ? ((double)c.count - halfway) / (double)(n - half) : 0, counted = (double)c.count;

@@ -13,7 +13,7 @@ bool launch_has_requests(const struct launch_warps *warps);
 /* What all groups touch, as ranges in the order of addresses that do not meet; the caller frees them. 0 or -ENOMEM. */
 int footprint_ranges(const struct gpu *gpu, const struct launch_warps *warps, struct memory_range **out, size_t *count);
 
-/* Of the lines that `all` groups touch, the share that the first `some` of them do; by a sample of lines. */
+/* Of the lines that `all` groups from the midst of the launch touch, the share that the first `some` of them do; by a sample of lines. */
 int footprint_share(const struct gpu *gpu, const struct launch_warps *warps, uint64_t some, uint64_t all, double *out);
 
 /*

@@ -540,6 +540,38 @@ static void footprints_follow_the_groups(void)
 	CU_ASSERT_DOUBLE_EQUAL(share, 0.25, 0.05); /* one line in 16 is counted */
 }
 
+/* Of 64 groups only the latter half ask for anything: 8 of all are looked at, 4 of these among them, with a line of their own each and one in
+ * common. Of 65536 groups, 8192 around the midst are counted: their first half asks for nothing, half of the others for half of the lines. */
+static void idle_first_groups_do_not_hide_traffic(void)
+{
+	static struct moving m;
+	static uint32_t path_of[64];
+	static uint64_t ids[64];
+	struct memory_range *ranges;
+	size_t count;
+	double share;
+	make_moving(&m, "gtx480", NULL);
+	struct warp_path paths[2] = {{.blocks = &m.zero, .block_count = 0, .requests = &m.requests}, m.path};
+	for (uint32_t g = 0; g < 64; g++) {
+		path_of[g] = g >= 32;
+		ids[g] = 2;
+	}
+	m.launch.paths = paths;
+	m.launch.path_count = 2;
+	m.launch.path_of = path_of;
+	m.launch.pattern_ids = ids;
+	m.launch.groups = m.launch.grid[0] = m.launch.pattern_groups = 64;
+	CU_ASSERT_EQUAL_FATAL(footprint_ranges(&m.scene.gpu, &m.launch, &ranges, &count), 0);
+	CU_ASSERT_EQUAL_FATAL(count, 2);
+	CU_ASSERT_EQUAL(ranges[0].traffic, 4);
+	CU_ASSERT_EQUAL(ranges[1].traffic, 4);
+	free(ranges);
+	m.launch.groups = m.launch.grid[0] = m.launch.pattern_groups * 1024;
+	m.launch.pattern_in_order = true;
+	CU_ASSERT_EQUAL(footprint_share(&m.scene.gpu, &m.launch, 6144, 8192, &share), 0);
+	CU_ASSERT_DOUBLE_EQUAL(share, 0.5, 0.05); /* one line in 16 is counted */
+}
+
 /* A stream of a window of REUSE_BINS requests, a bin each, of which `rest` are for lines that were asked for more than `apart` requests ago. */
 static void fill_reuse(struct reuse *r, uint32_t apart, double rest)
 {
@@ -706,6 +738,7 @@ void add_memory_tests(void)
 	CU_ADD_TEST(s, a_larger_l2_is_not_slower);
 	CU_ADD_TEST(s, without_requests_memory_is_perfect);
 	CU_ADD_TEST(s, footprints_follow_the_groups);
+	CU_ADD_TEST(s, idle_first_groups_do_not_hide_traffic);
 	CU_ADD_TEST(s, fewer_groups_need_a_smaller_cache);
 	CU_ADD_TEST(s, groups_come_back_after_a_round);
 	CU_ADD_TEST(s, a_walk_counts_what_each_level_serves);
