@@ -377,7 +377,7 @@ static void take_alike(const struct gpu *gpu, const struct estimate *like, doubl
 	memory_scale(&out->memory, times);
 	out->simulated_fraction = 0;
 	out->sampled = true;
-	out->spread = fmax(out->spread, hierarchy ? MEMORY_CHANCE : 0) + distance;
+	out->spread = hypot(fmax(out->spread, hierarchy ? MEMORY_CHANCE : 0), distance); /* one does not come with the other */
 	add_flag(out, "sampled");
 }
 

@@ -62,18 +62,15 @@ static void report(const struct ov_work *work, const struct ov_plan *plan, const
 	}
 	out->warp_instructions = (uint64_t)(work->instructions + 0.5);
 	out->simulated_fraction = work->instructions > 0 ? (double)o->stepped / work->instructions : 1;
-	out->spread = out->cycles > 0 ? o->spread_cycles / out->cycles : 0;
-	if (plan->sm_count < work->gpu->sm_count) /* their share need not be a whole number of groups for each */
-		out->spread += (double)plan->sm_count / (double)plan->groups;
-	if (work->hierarchy && (o->skipped_instructions > 0 || plan->groups < plan->all))
-		out->spread += MEMORY_CHANCE;
+	out->spread = ov_spread(work, plan, o, out->cycles);
 	out->bank_conflicts = (double)o->conflicts * scale;
 	out->memory = o->memory;
-	/* What is behind SMs has been told for all of them. */
-	double groups = o->instructions ? share / (double)o->instructions : 1;
-	out->memory.requests *= scale / groups;
-	out->memory.transactions *= scale / groups;
-	memory_scale(&out->memory, groups);
+	/* What is behind SMs has been told for all of them; there, as many parts of requests count as all groups have. */
+	double parts = work->traffic > 0 && o->memory.transactions > 0 ? work->traffic / o->memory.transactions : scale;
+	double behind = o->instructions ? share / (double)o->instructions * parts / scale : 1;
+	out->memory.requests *= scale / behind;
+	out->memory.transactions *= parts / behind;
+	memory_scale(&out->memory, behind);
 }
 
 /* A part of the SMs has that part of L2's and DRAM's bandwidth (memory_system.c), and a part of L2's capacity. */

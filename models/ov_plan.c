@@ -99,6 +99,7 @@ int ov_work_init(struct ov_work *work, const struct gpu *gpu, const struct launc
 	for (uint64_t g = 0; g < w->pattern_groups; g++) {
 		uint64_t times = warps_pattern_times(w, g);
 		work->instructions += work->pattern[g].warp_instructions * (double)times;
+		work->traffic += work->pattern[g].traffic * (double)times;
 		work->uniform &= !times || work->kinds[g] == 0;
 	}
 	return 0;
@@ -157,11 +158,14 @@ static int find_regions(const struct ov_work *work, struct ov_plan *plan)
 	struct group_work *groups = calloc(plan->groups, sizeof *groups);
 	double *sums = calloc(plan->groups + 1, sizeof *sums);
 	struct region *regions = NULL;
+	double traffic = 0;
 	int rc = groups && sums ? 0 : -ENOMEM;
 	for (uint64_t n = 0; n < plan->groups && !rc; n++) {
 		groups[n] = *work_of(work, plan, n);
 		sums[n + 1] = sums[n] + groups[n].warp_instructions;
+		traffic += groups[n].traffic;
 	}
+	plan->unlike = !rc && work->traffic > 0 ? fabs(traffic / sums[plan->groups] / (work->traffic / work->instructions) - 1) : 0;
 	if (!rc)
 		rc = regions_build(groups, plan->groups, plan->whole, &plan->limits, &regions, &plan->region_count);
 	free(groups);
@@ -270,6 +274,16 @@ int ov_plan_make(const struct ov_work *work, uint32_t residency, struct ov_plan 
 	if (rc)
 		ov_plan_free(plan);
 	return rc;
+}
+
+double ov_spread(const struct ov_work *work, const struct ov_plan *plan, const struct ov_outcome *o, double cycles)
+{
+	bool few = plan->sm_count < work->gpu->sm_count, some = plan->groups < plan->all;
+	double regions = cycles > 0 ? o->spread_cycles / cycles : 0;
+	double groups = few ? (double)plan->sm_count / (double)plan->groups : 0; /* their share need not be a whole number for each */
+	double chance = work->hierarchy && (some || o->skipped_instructions > 0) ? MEMORY_CHANCE : 0;
+	double traffic = work->hierarchy && some ? plan->unlike : 0;
+	return sqrt(regions * regions + groups * groups + traffic * traffic + chance * chance);
 }
 
 void ov_plan_free(struct ov_plan *plan)

@@ -105,8 +105,7 @@ struct warp_timing {
 	double by[CYCLE_KIND_COUNT]; /* add up to cycles */
 	uint64_t warp_instructions;  /* of the launch, extrapolated if need be */
 	double simulated_fraction;   /* of the warp instructions; SMs that do the same are simulated once */
-	double spread;               /* by which cycles may be wrong, relative: what sampling units of skipped groups differed by,
-	                              * and MEMORY_CHANCE where memory behind L1 was simulated for a part only */
+	double spread;               /* by which cycles may be wrong, relative (ov_spread) */
 	double bank_conflicts;
 	uint32_t resident_groups;    /* per SM, at most */
 	struct memory_statistics memory;

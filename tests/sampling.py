@@ -3,6 +3,7 @@
 import csv
 import json
 import math
+import statistics
 import sys
 
 
@@ -21,8 +22,9 @@ def compare(program, sampled, full):
     one = max(abs(x["cycles"] / y["cycles"] - 1) for x, y in zip(a, b))
     # A per mille is what rounding in the reports may make.
     outside = sum(not 0.999 * x["low_ns"] <= y["time_ns"] <= 1.001 * x["high_ns"] for x, y in zip(a, b))
+    width = statistics.median((e["high_ns"] - e["low_ns"]) / 2 / e["time_ns"] for e in a)
     print(program, len(a), sum(e["simulated_fraction"] > 0 for e in a), abs(total / truth - 1), one, simulated / instructions,
-          outside / len(a))
+          outside / len(a), width)
 
 
 def mean(values, least):
@@ -34,11 +36,12 @@ def table(path, out):
     with open(out, "w", newline="") as f:
         w = csv.writer(f)
         w.writerow(["program", "launches", "simulated_launches", "error", "worst_launch", "simulated_fraction",
-                    "outside_band"])
+                    "outside_band", "median_band"])
         w.writerows(rows)
-    print(f"{'program':10} {'launches':>8} {'simulated':>9} {'error':>8} {'worst launch':>13} {'instructions':>13} {'outside band':>13}")
-    for name, count, done, error, one, fraction, outside in rows:
-        print(f"{name:10} {count:>8} {done:>9} {float(error):8.2%} {float(one):13.2%} {float(fraction):13.2%} {float(outside):13.2%}")
+    print(f"{'program':10} {'launches':>8} {'simulated':>9} {'error':>8} {'worst launch':>13} {'instructions':>13} {'outside band':>13} {'median band':>12}")
+    for name, count, done, error, one, fraction, outside, width in rows:
+        print(f"{name:10} {count:>8} {done:>9} {float(error):8.2%} {float(one):13.2%} {float(fraction):13.2%} {float(outside):13.2%} "
+              f"{float(width):12.2%}")
     # An error of 0 would make the geometric mean 0: it counts as a hundredth of a percent.
     errors, fractions = [float(r[3]) for r in rows], [float(r[5]) for r in rows]
     error, worst, fraction = mean(errors, 1e-4), max(errors), mean(fractions, 1e-6)
