@@ -274,6 +274,11 @@ static void macros_are_those_of_pocl(void)
 	           "__constant int v = __GNUC__ + POCL_DEVICE_ADDRESS_BITS;\n", "int v = 3 + 1;");
 }
 
+static void byte_order_mark_is_no_text(void)
+{
+	check_host(PLAIN, "", "\xef\xbb\xbf__constant int v = 4;\n", "\n__constant int v = 4;");
+}
+
 static void macros_of_the_options_are_applied(void)
 {
 	check_host(PLAIN, "-D A=1 -DB -D 'C(x)=(x + 1)' -DS=\\\"s\\\" -DGONE -U GONE",
@@ -532,6 +537,7 @@ void add_cc_tests(void)
 	TEST(headers_leave_no_text);
 	TEST(pocl_of_version_3_compiles_opencl_c_3);
 	TEST(macros_are_those_of_pocl);
+	TEST(byte_order_mark_is_no_text);
 	TEST(macros_of_the_options_are_applied);
 	TEST(includes_are_found_and_reported);
 	TEST(embedded_headers_come_first_and_have_no_path);

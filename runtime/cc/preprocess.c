@@ -51,8 +51,9 @@ static int write_inputs(const struct preprocess_unit *unit, const struct words *
 		if (!strcmp(unit->headers[i].name, "header"))
 			result = write_header(paths->items[PATH_HEADERS], &unit->headers[i], err);
 	gs_buf_puts(&source, "#line 1 \"" SOURCE_NAME "\"\n");
-	size_t start = source.len;
-	gs_buf_add(&source, unit->source, unit->source_length);
+	size_t start = source.len, mark = unit->source_length >= 3 && !memcmp(unit->source, "\xef\xbb\xbf", 3) ? 3 : 0;
+	/* A byte order mark is white space at the begin of a file only. */
+	gs_buf_add(&source, unit->source + mark, unit->source_length - mark);
 	/* Applications pass lengths that include the terminator; to a compiler a NUL is white space. */
 	for (size_t i = start; i < source.len; i++)
 		if (!source.data[i])
