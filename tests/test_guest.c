@@ -372,6 +372,30 @@ static void a_work_item_of_a_group_that_sums_up_is_its_average(void)
 	CU_ASSERT_STRING_EQUAL(r.flags[0], "counters_full");
 }
 
+/* 5 work-items that are groups of their own, with slots for two of them and places for all: block 1 ran 0 to 4 times. */
+static void groups_without_a_slot_are_counted(void)
+{
+	enum { SIZES = COUNTER_HEADER_WORDS, ITEMS = SIZES + 2 + 1 };
+	uint64_t words[ITEMS + 3] = {0}, counts[2] = {0};
+	unsigned column = 1;
+	struct artifact_kernel k = {.columns = &column, .column_count = 1, .words = 1};
+	struct artifact a = {.block_count = 2, .counts_by_item = true};
+	struct counter_buffer buffer = {.words = words};
+	struct launch l = {.artifact = &a, .facts = &k, .buffer = &buffer, .slots = 2, .places = 5, .global = {5, 1, 1}, .local = {1, 1, 1}};
+	struct launch_result r = {.launch = &l, .counts = counts};
+	for (uint32_t i = 0; i < 5; i++)
+		((uint32_t *)(words + ITEMS))[i] = i;
+	words[SIZES] = words[SIZES + 1] = 1 | 1 << COUNTER_SIZE_BITS | 1ull << 2 * COUNTER_SIZE_BITS;
+	profile_fill(&r);
+	CU_ASSERT(counts[0] == 5 && counts[1] == 10);
+	CU_ASSERT_PTR_NULL(r.flags[0]);
+	/* One that has a slot did not run. */
+	words[SIZES + 1] = 0;
+	memset(counts, 0, sizeof counts);
+	profile_fill(&r);
+	CU_ASSERT_STRING_EQUAL(r.flags[0], "counts_disagree");
+}
+
 static void failure_becomes_the_reason(void)
 {
 	struct gs_pack p = {0};

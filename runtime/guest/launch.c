@@ -37,8 +37,8 @@ static void CL_CALLBACK launch_completed(cl_event event, cl_int status, void *da
 	worker_completed(l);
 }
 
-/* Work-groups, as far as the local size is known. Where the driver chooses it there could be as many as work-items, but no
- * driver wants that. */
+/* Work-groups, as far as the local size is known. Where the driver chooses it there could be as many as work-items: POCL has
+ * groups of one where their number is prime. Where work-items have places, groups need no slot. */
 static uint64_t upper_group_count(const struct launch *l)
 {
 	enum { MOST_OF_UNKNOWN = 65536 };

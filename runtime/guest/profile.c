@@ -150,18 +150,27 @@ static uint64_t items_with_places(const struct launch_result *r, uint64_t items)
 	return l->places / size * size;
 }
 
+/* Item layout: groups without a slot do not tell their size, but their work-items have places, and each entered once. */
+static uint64_t add_groups_without_slot(const struct launch *l, uint64_t entries, uint64_t items)
+{
+	return entries >= l->slots && entries < items ? items : entries;
+}
+
 static void fill_counts(struct launch_result *r, uint64_t items, uint64_t groups)
 {
 	const struct launch *l = r->launch;
 	size_t flags = 0;
 	uint64_t *counts = r->counts;
-	if (groups > l->slots)
+	bool by_item = l->artifact->counts_by_item && !l->facts->summed;
+	if (groups > l->slots && !by_item)
 		r->flags[flags++] = "groups_share_counters";
 	if (!l->artifact->counts_by_item)
 		sum_slots(l, counts);
 	else if (!sum_items(l, counts))
 		r->flags[flags++] = "counters_full";
 	uint64_t entries = l->facts->entry_block >= 0 ? counts[l->facts->entry_block] : 0;
+	if (groups > l->slots && by_item && entries)
+		entries = counts[l->facts->entry_block] = add_groups_without_slot(l, entries, items);
 	uint64_t counted = items_with_places(r, items);
 	r->profile.scale = 1;
 	if (counted < items) { /* those that were counted stand for all */
