@@ -187,6 +187,33 @@ static void pass_uses_up(struct annotation *a)
 	}
 }
 
+static bool names_function(const struct annotation *a, const char *text, size_t from, size_t to)
+{
+	for (size_t i = 0; i < a->function_count; i++)
+		if (scan_is_word(text, from, to, a->functions[i]->name))
+			return true;
+	return false;
+}
+
+/* libclang does not visit them, so their calls would stay as they are. */
+static int refuse_calls_in_attributes(const struct annotation *a, const struct unit *u, struct gs_error *err)
+{
+	size_t close = 0, arguments = 0; /* the ends of what stands behind __attribute__, and behind an attribute's own name */
+	for (size_t from = 0, to; (from = scan_next_word(u->text, u->length, from)) < u->length; from = to) {
+		to = scan_word(u->text, u->length, from);
+		size_t behind = scan_blanks(u->text, u->length, to);
+		if (behind == u->length || u->text[behind] != '(')
+			continue;
+		if (scan_is_word(u->text, from, to, "__attribute__") || scan_is_word(u->text, from, to, "__attribute"))
+			close = scan_closing(u->text, u->length, behind);
+		else if (from < close && from >= arguments)
+			arguments = scan_closing(u->text, u->length, behind);
+		else if (from < arguments && names_function(a, u->text, from, to))
+			return refuse(clang_getLocationForOffset(u->tu, u->file, (unsigned)from), err, "a call in an attribute");
+	}
+	return 0;
+}
+
 int collect_functions(struct annotation *a, struct gs_error *err)
 {
 	struct function_pass pass = {.a = a};
@@ -200,7 +227,10 @@ int collect_functions(struct annotation *a, struct gs_error *err)
 	}
 	if (pass.failed)
 		return gs_fail(err, ENOMEM, "out of memory");
+	int result = 0;
+	for (size_t i = 0; i < a->unit_count && !result; i++)
+		result = refuse_calls_in_attributes(a, &a->units[i], err);
 	pass_uses_up(a);
 	place_locals(a);
-	return 0;
+	return result;
 }

@@ -367,6 +367,8 @@ static void probes_stand_where_counters_do(void)
 	          "int f(int *p, int n) {__gpusim_probe(1, 0, 0, -1); if (n){__gpusim_probe(1, 1, 0, -1); return 1;} "
 	          "else{__gpusim_probe(1, 2, 0, -1); n = 2;}__gpusim_probe(1, 3, 0, -1); return n > 3 ? "
 	          "(__gpusim_probe(1, 4, 0, -1), (p[0])) : (__gpusim_probe(1, 5, 0, -1), (p[1])); }\n");
+	check_one("int aligned(int x) { return x; }\nstruct s { int a; } __attribute__((aligned(4)));\n", MARK_PROBE,
+	          "int aligned(int x) {__gpusim_probe(1, 0, 0, -1); return x; }\nstruct s { int a; } __attribute__((aligned(4)));\n");
 }
 
 static void what_cannot_be_rewritten_is_refused_with_its_place(void)
@@ -385,6 +387,8 @@ static void what_cannot_be_rewritten_is_refused_with_its_place(void)
 	              "-cl-std=CL1.2", ENOTSUP, "program.cl:3:14: a jump out of statements in an expression");
 	check_refused("int f(int x) {\n  for (;;)\n    return ({ if (x) break; x; });\n  return 1;\n}\n", "-cl-std=CL1.2",
 	              ENOTSUP, "program.cl:3:5: a jump out of statements in an expression");
+	check_refused("int f(int x) { return x; }\nint g(int x) __attribute__((sizeof(f(1))));\nint g(int x) { return x; }\n",
+	              "-cl-std=CL1.2", ENOTSUP, "program.cl:2:36: a call in an attribute");
 	check_refused("int f(a) struct { int x; } a; { return a.x; }\n", "-cl-std=CL1.2", ENOTSUP,
 	              "program.cl:1:5: a function without a prototype");
 	check_refused("__kernel void a(void), b(void);\nvoid a(void) { }\nvoid f(void) { a(); }\n", "-cl-std=CL1.2", ENOTSUP,
