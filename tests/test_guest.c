@@ -438,6 +438,7 @@ void add_guest_tests(void)
 	CU_add_test(s, "a result of gpusim-cc is read", layout_columns_and_formulas_are_read);
 	CU_add_test(s, "texts that count and that trace can be one program", texts_can_be_one_program);
 	CU_add_test(s, "a work-item of a group that sums up is its average", a_work_item_of_a_group_that_sums_up_is_its_average);
+	CU_add_test(s, "work-items of groups without a slot are counted", groups_without_a_slot_are_counted);
 	CU_add_test(s, "a failure of gpusim-cc becomes the reason", failure_becomes_the_reason);
 	CU_add_test(s, "a result that makes no sense is refused", nonsense_is_refused);
 }
