@@ -355,7 +355,8 @@ struct ov_plan {
 	size_t region_count;
 	struct region_limits limits;
 	uint64_t whole;
-	const double *work; /* of the plan's groups before each one, groups + 1 entries; NULL: group_work each */
+	const double *work;  /* of the plan's groups before each one, groups + 1 entries; NULL: group_work each */
+	const double *asked; /* likewise: parts of requests, or with perfect memory requests */
 	double group_work;
 };
 struct ov_outcome {

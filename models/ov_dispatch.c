@@ -33,6 +33,21 @@ static double work_before(const struct ov_plan *plan, uint64_t n)
 	return plan->work ? plan->work[n] : plan->group_work * (double)n;
 }
 
+static double asked_per_work(const struct ov_plan *plan, uint64_t first, uint64_t end)
+{
+	double work = work_before(plan, end) - work_before(plan, first);
+	return work > 0 ? (plan->asked[end] - plan->asked[first]) / work : 0;
+}
+
+/* By how much the next groups ask memory for more or less per instruction than those whose rate they get. */
+static double unlike_measured(const struct ov_dispatch *d, uint64_t groups)
+{
+	if (!d->plan->asked || !groups)
+		return 0;
+	double measured = asked_per_work(d->plan, d->sampler.measured_from, d->next);
+	return measured > 0 ? fabs(asked_per_work(d->plan, d->next, d->next + groups) / measured - 1) : 0;
+}
+
 int ov_dispatch_init(struct ov_dispatch *d, const struct ov_plan *plan, const struct ov_machine *m)
 {
 	size_t all = (size_t)plan->sm_count * m->groups_per_sm;
@@ -83,7 +98,7 @@ uint64_t ov_dispatch_next(struct ov_dispatch *d, uint32_t sm, const struct ov_sm
 	if (d->next == plan->groups)
 		return OV_NO_GROUP;
 	uint64_t skips = sampler_skips(&d->sampler, d->next);
-	sampler_skip(&d->sampler, skips, work_before(plan, d->next + skips) - work_before(plan, d->next));
+	sampler_skip(&d->sampler, skips, work_before(plan, d->next + skips) - work_before(plan, d->next), unlike_measured(d, skips));
 	d->next += skips;
 	if (d->next == plan->groups)
 		return OV_NO_GROUP;

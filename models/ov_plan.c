@@ -128,8 +128,9 @@ static void drop_regions(struct ov_plan *plan)
 {
 	free((void *)plan->regions);
 	free((void *)plan->work);
+	free((void *)plan->asked);
 	plan->regions = NULL;
-	plan->work = NULL;
+	plan->work = plan->asked = NULL;
 	plan->region_count = 0;
 }
 
@@ -156,21 +157,21 @@ static int one_region(const struct ov_work *work, struct ov_plan *plan)
 static int find_regions(const struct ov_work *work, struct ov_plan *plan)
 {
 	struct group_work *groups = calloc(plan->groups, sizeof *groups);
-	double *sums = calloc(plan->groups + 1, sizeof *sums);
+	double *sums = calloc(plan->groups + 1, sizeof *sums), *asked = calloc(plan->groups + 1, sizeof *asked);
 	struct region *regions = NULL;
-	double traffic = 0;
-	int rc = groups && sums ? 0 : -ENOMEM;
+	int rc = groups && sums && asked ? 0 : -ENOMEM;
 	for (uint64_t n = 0; n < plan->groups && !rc; n++) {
 		groups[n] = *work_of(work, plan, n);
 		sums[n + 1] = sums[n] + groups[n].warp_instructions;
-		traffic += groups[n].traffic;
+		asked[n + 1] = asked[n] + (work->traffic > 0 ? groups[n].traffic : groups[n].memory_requests);
 	}
-	plan->unlike = !rc && work->traffic > 0 ? fabs(traffic / sums[plan->groups] / (work->traffic / work->instructions) - 1) : 0;
 	if (!rc)
 		rc = regions_build(groups, plan->groups, plan->whole, &plan->limits, &regions, &plan->region_count);
 	free(groups);
 	plan->work = sums;
+	plan->asked = asked;
 	plan->regions = regions;
+	plan->unlike = !rc && work->traffic > 0 ? fabs(asked[plan->groups] / sums[plan->groups] / (work->traffic / work->instructions) - 1) : 0;
 	return rc;
 }
 

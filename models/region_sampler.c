@@ -13,6 +13,8 @@
 #include <math.h>
 #include <string.h>
 
+enum { ENDS = 2 };
+
 void sampler_start(struct region_sampler *s, const struct region *regions, size_t count, const struct region_limits *limits,
                    uint64_t whole)
 {
@@ -54,14 +56,14 @@ uint64_t sampler_skips(struct region_sampler *s, uint64_t group)
 	return group < s->skip_end ? s->skip_end - group : 0;
 }
 
-void sampler_skip(struct region_sampler *s, uint64_t groups, double instructions)
+void sampler_skip(struct region_sampler *s, uint64_t groups, double instructions, double unlike)
 {
 	if (!groups)
 		return;
 	s->skipped_groups += groups;
 	s->skipped_instructions += instructions;
 	s->skipped_cycles += instructions / s->rate;
-	s->spread_cycles += instructions / s->rate * s->spread;
+	s->spread_cycles += instructions / s->rate * hypot(s->spread, unlike);
 }
 
 void sampler_dispatch(struct region_sampler *s, uint64_t group, double cycle, double instructions)
@@ -112,7 +114,9 @@ static double rate_since(const struct region_sampler *s, uint32_t unit, double c
 /* The units from first_unit on, of which the last one ends now. */
 static double spread_of(const struct region_sampler *s, double cycle, double instructions)
 {
+	double measured = (double)(s->dispatched - s->begins[first_unit(s)].dispatched);
 	double spread = fmax(s->difference, s->limits.fine); /* nearer than that nobody looked */
+	spread = fmax(spread, ENDS / measured); /* a group more or less at either end of what was measured */
 	for (uint32_t i = first_unit(s); i <= s->units; i++) {
 		bool last = i == s->units;
 		double cycles = (last ? cycle : s->begins[i + 1].cycle) - s->begins[i].cycle;
@@ -131,6 +135,7 @@ static void end_unit(struct region_sampler *s, double cycle, double instructions
 	if (rate > 0 && is_warm(s)) {
 		s->forward = true;
 		s->rate = rate_since(s, first_unit(s), cycle, instructions);
+		s->measured_from = s->regions[s->at].first + s->begins[first_unit(s)].dispatched;
 		s->spread = spread_of(s, cycle, instructions);
 	}
 	s->last_rate = rate;

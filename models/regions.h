@@ -66,7 +66,9 @@ struct region_sampler {
 	uint32_t units;         /* measured in this region; beyond the room the last one's place is used again */
 	double last_rate;        /* instructions per cycle of the unit before; 0: none in this region */
 	double rate, difference; /* of the region, once forward, and of its last two units, relative */
-	double spread;           /* of its rate: what any unit that it comes from differs by, or the last two do, and at least `fine` */
+	double spread;           /* of its rate: what any unit that it comes from differs by, or the last two do; at least `fine`, and a
+	                          * group more or less at either end of what was measured */
+	uint64_t measured_from;  /* the first group that the rate is from */
 	double skipped_instructions, skipped_cycles;
 	double spread_cycles;    /* by which skipped_cycles may be wrong: those of each region times its spread */
 	uint64_t skipped_groups;
@@ -76,9 +78,10 @@ struct region_sampler {
  * about as long; or 1. */
 void sampler_start(struct region_sampler *s, const struct region *regions, size_t count, const struct region_limits *limits,
                    uint64_t whole);
-/* How many groups from this one on are skipped; the caller tells what they would have executed. */
+/* How many groups from this one on are skipped; the caller tells what they would have executed, and by how much they are unlike those that
+ * the rate is from, relative: the rate may be as far off. */
 uint64_t sampler_skips(struct region_sampler *s, uint64_t group);
-void sampler_skip(struct region_sampler *s, uint64_t groups, double instructions);
+void sampler_skip(struct region_sampler *s, uint64_t groups, double instructions, double unlike);
 /* Group `group`, which is not skipped, starts now; instructions: of the GPU so far. */
 void sampler_dispatch(struct region_sampler *s, uint64_t group, double cycle, double instructions);
 void sampler_retire(struct region_sampler *s, uint64_t group, double cycle, double instructions);

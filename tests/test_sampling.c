@@ -216,7 +216,7 @@ static void test_sampler_warms_up_and_skips(void)
 		int n = 0;
 		while (n < 2 && next < 102) {
 			uint64_t skips = sampler_skips(&s, next);
-			sampler_skip(&s, skips, 10 * (double)skips);
+			sampler_skip(&s, skips, 10 * (double)skips, 0);
 			next += skips;
 			sampler_dispatch(&s, next, cycle, instructions);
 			last = in_flight[n++] = next++;
@@ -247,7 +247,7 @@ static void test_sampler_leaves_the_last_wave(void)
 			if (count)
 				sampler_retire(&s, waves[count - 1] + n, cycle, given);
 			uint64_t skips = sampler_skips(&s, next);
-			sampler_skip(&s, skips, 10 * (double)skips);
+			sampler_skip(&s, skips, 10 * (double)skips, 0);
 			next += skips;
 			first = n ? first : next;
 			sampler_dispatch(&s, next++, cycle, given);
@@ -276,26 +276,40 @@ static void test_sampler_waits_for_equal_rates(void)
 	CU_ASSERT_EQUAL(s.skipped_groups, 0);
 }
 
-/* One group at a time, of 10 instructions; the first unit is group 1. Eight groups are enough: units are groups 1 to 7, and the rate
- * is that of groups 4 to 7, 40 / 43.1. The last two differ by 1%, but group 4's rate is 10 / 12: off by 1 - 43.1 / 48. */
+/* One group at a time, of 10 instructions, of a region of 50; the first unit is group 1. */
+static void run_eight(struct region_sampler *s, const struct region *r, const double *cycles)
+{
+	const struct region_limits limits = {0.2, 0.3, 0.1, 0.01, 1, 8, 0};
+	double cycle = 0;
+	sampler_start(s, r, 1, &limits, 1);
+	for (uint64_t g = 0; g < 8; g++) {
+		CU_ASSERT_EQUAL(sampler_skips(s, g), 0);
+		sampler_dispatch(s, g, cycle, 10 * (double)g);
+		cycle += cycles[g];
+		sampler_retire(s, g, cycle, 10 * (double)g + 10);
+	}
+	CU_ASSERT_EQUAL(sampler_skips(s, 8), 42);
+}
+
+/* Eight groups are enough: units are groups 1 to 7, and the rate is that of groups 4 to 7, 40 / 43.1. The last two differ by 1%, and group 4's
+ * rate is off by 1 - 43.1 / 48; but with four groups measured, one at either end is half of them. Where group 4 takes 40 cycles the
+ * rate is 40 / 71.1, and group 7's is off by 71.1 / 40 - 1. What else is unlike adds by squares. */
 static void test_sampler_tells_how_units_differ(void)
 {
-	static const double cycles[] = {10, 10, 10, 10, 12, 11, 10.1, 10};
+	static const double even[] = {10, 10, 10, 10, 12, 11, 10.1, 10}, uneven[] = {10, 10, 10, 10, 40, 11, 10.1, 10};
 	const struct region r = {0, 0, 50};
-	const struct region_limits limits = {0.2, 0.3, 0.1, 0.01, 1, 8, 0};
 	struct region_sampler s;
-	double cycle = 0;
-	sampler_start(&s, &r, 1, &limits, 1);
-	for (uint64_t g = 0; g < 8; g++) {
-		CU_ASSERT_EQUAL(sampler_skips(&s, g), 0);
-		sampler_dispatch(&s, g, cycle, 10 * (double)g);
-		cycle += cycles[g];
-		sampler_retire(&s, g, cycle, 10 * (double)g + 10);
-	}
-	CU_ASSERT_EQUAL(sampler_skips(&s, 8), 42);
-	sampler_skip(&s, 42, 420);
+	run_eight(&s, &r, even);
+	CU_ASSERT_EQUAL(s.measured_from, 4);
+	sampler_skip(&s, 42, 420, 0);
 	CU_ASSERT_DOUBLE_EQUAL(s.skipped_cycles, 420 * 43.1 / 40, 1e-9);
-	CU_ASSERT_DOUBLE_EQUAL(s.spread_cycles, s.skipped_cycles * (1 - 43.1 / 48), 1e-9);
+	CU_ASSERT_DOUBLE_EQUAL(s.spread_cycles, s.skipped_cycles * 2 / 4, 1e-9);
+	run_eight(&s, &r, uneven);
+	sampler_skip(&s, 42, 420, 0);
+	CU_ASSERT_DOUBLE_EQUAL(s.spread_cycles, s.skipped_cycles * (71.1 / 40 - 1), 1e-9);
+	run_eight(&s, &r, even);
+	sampler_skip(&s, 42, 420, 1.2);
+	CU_ASSERT_DOUBLE_EQUAL(s.spread_cycles, s.skipped_cycles * 1.3, 1e-9);
 }
 
 /* 70 groups of a pattern for 700 of a launch, in windows of 32, 32 and 6: each stands for ten, in its own part. */
