@@ -70,6 +70,8 @@ int edit_callee(struct edit_pass *pass, CXCursor call)
 	if (!scan_is_word(u->text, name, scan_word(u->text, u->length, name), target->name) || close >= u->length ||
 	    u->text[close] != ')')
 		return refuse(clang_getRangeStart(extent), pass->err, "a call that does not name its function");
+	if (target->kernel && target == pass->function) /* its clone comes behind it */
+		return refuse(clang_getRangeStart(extent), pass->err, "a kernel that calls itself");
 	if (target->kernel)
 		add_edit(pass, EDIT_CALLEE, name, 0);
 	return pass->result;
