@@ -195,8 +195,13 @@ static bool names_function(const struct annotation *a, const char *text, size_t 
 	return false;
 }
 
-/* libclang does not visit them, so their calls would stay as they are. */
-static int refuse_calls_in_attributes(const struct annotation *a, const struct unit *u, struct gs_error *err)
+static bool is_attribute(const char *text, size_t from, size_t to)
+{
+	return scan_is_word(text, from, to, "__attribute__") || scan_is_word(text, from, to, "__attribute");
+}
+
+/* In attributes and assertions: libclang does not visit all of these, and a call that it does not see stays as it is. */
+static int refuse_unseen_calls(const struct annotation *a, const struct unit *u, struct gs_error *err)
 {
 	size_t close = 0, arguments = 0; /* the ends of what stands behind __attribute__, and behind an attribute's own name */
 	for (size_t from = 0, to; (from = scan_next_word(u->text, u->length, from)) < u->length; from = to) {
@@ -204,12 +209,13 @@ static int refuse_calls_in_attributes(const struct annotation *a, const struct u
 		size_t behind = scan_blanks(u->text, u->length, to);
 		if (behind == u->length || u->text[behind] != '(')
 			continue;
-		if (scan_is_word(u->text, from, to, "__attribute__") || scan_is_word(u->text, from, to, "__attribute"))
+		if (is_attribute(u->text, from, to))
 			close = scan_closing(u->text, u->length, behind);
-		else if (from < close && from >= arguments)
+		else if ((from < close && from >= arguments) || scan_is_word(u->text, from, to, "_Static_assert"))
 			arguments = scan_closing(u->text, u->length, behind);
 		else if (from < arguments && names_function(a, u->text, from, to))
-			return refuse(clang_getLocationForOffset(u->tu, u->file, (unsigned)from), err, "a call in an attribute");
+			return refuse(clang_getLocationForOffset(u->tu, u->file, (unsigned)from), err,
+			              "a call in an attribute or an assertion");
 	}
 	return 0;
 }
@@ -229,7 +235,7 @@ int collect_functions(struct annotation *a, struct gs_error *err)
 		return gs_fail(err, ENOMEM, "out of memory");
 	int result = 0;
 	for (size_t i = 0; i < a->unit_count && !result; i++)
-		result = refuse_calls_in_attributes(a, &a->units[i], err);
+		result = refuse_unseen_calls(a, &a->units[i], err);
 	pass_uses_up(a);
 	place_locals(a);
 	return result;

@@ -388,7 +388,9 @@ static void what_cannot_be_rewritten_is_refused_with_its_place(void)
 	check_refused("int f(int x) {\n  for (;;)\n    return ({ if (x) break; x; });\n  return 1;\n}\n", "-cl-std=CL1.2",
 	              ENOTSUP, "program.cl:3:5: a jump out of statements in an expression");
 	check_refused("int f(int x) { return x; }\nint g(int x) __attribute__((sizeof(f(1))));\nint g(int x) { return x; }\n",
-	              "-cl-std=CL1.2", ENOTSUP, "program.cl:2:36: a call in an attribute");
+	              "-cl-std=CL1.2", ENOTSUP, "program.cl:2:36: a call in an attribute or an assertion");
+	check_refused("int f(int x) { return x; }\n_Static_assert(sizeof(f(1)) == 4, \"\");\n", "-cl-std=CL1.2", ENOTSUP,
+	              "program.cl:2:23: a call in an attribute or an assertion");
 	check_refused("__kernel void k(__global int *p) {\n  if (*p) k(p + 1);\n}\n", "-cl-std=CL1.2", ENOTSUP,
 	              "program.cl:2:11: a kernel that calls itself");
 	check_refused("int f(a) struct { int x; } a; { return a.x; }\n", "-cl-std=CL1.2", ENOTSUP,
