@@ -4,7 +4,8 @@
  *   P(t): share of requests to a line that none of the t requests before asked for
  *   under LRU, c lines keep what was asked for T requests ago:  c = integral of P from 0 to T;  misses = P(T)
  *   all groups: T from L2's lines;  some: T' such that P'(T') = P(T), then c' = integral of P' to T'
- * Where many T' would do (nothing is asked for twice), the one that lasts as long as T.
+ * Where many T' would do (nothing is asked for twice), the one that lasts as long as T. Where all find whatever they come back to,
+ * the whole capacity.
  * Source: Hu et al., Kinetic Modeling of Data Eviction in Cache, USENIX ATC 2016. P is measured for one of SAMPLE lines.
  */
 #include "models/reuse.h"
@@ -175,6 +176,8 @@ double reuse_capacity(const struct reuse *some, const struct reuse *all, double 
 {
 	uint32_t bins = bins_for(all, lines), enough = (uint32_t)fmax(1, bins * share + 0.5);
 	double misses = all->longer[bins];
+	if (misses < all->longer[REUSE_BINS] + same_misses && misses < 1 - same_misses)
+		return 1;
 	while (enough > 1 && some->longer[enough] < misses - same_misses)
 		enough--;
 	while (enough < REUSE_BINS && some->longer[enough] > misses + same_misses)
@@ -184,7 +187,7 @@ double reuse_capacity(const struct reuse *some, const struct reuse *all, double 
 
 int reuse_share(const struct gpu *gpu, const struct launch_warps *warps, uint64_t some, uint64_t all, double *out)
 {
-	double lines = (double)gpu->l2_bytes / gpu->l2_partitions / (double)gpu->l2_line_bytes;
+	double lines = (double)gpu->l2_bytes / (double)gpu->l2_line_bytes; /* what one SM alone asks for is in one partition */
 	double window = fmax(TIMES_LINES * lines, parts_of_group(warps) * (double)all);
 	struct reuse *r = calloc(2, sizeof *r);
 	if (!r)
@@ -194,7 +197,7 @@ int reuse_share(const struct gpu *gpu, const struct launch_warps *warps, uint64_
 	if (!rc)
 		rc = reuse_measure(gpu, warps, some, window, &r[1]);
 	if (!rc)
-		*out = reuse_capacity(&r[1], &r[0], (double)some / (double)all, lines);
+		*out = fmin(1, gpu->l2_partitions * reuse_capacity(&r[1], &r[0], (double)some / (double)all, lines));
 	free(r);
 	return rc;
 }

@@ -20,8 +20,8 @@ struct reuse {
 /* Of `slots` groups at once, from the midst of the launch. 0: *out is set; 1: the launch is too small; or -ENOMEM. */
 int reuse_measure(const struct gpu *gpu, const struct launch_warps *warps, uint64_t slots, double window, struct reuse *out);
 
-/* The part of `lines` with which some miss as often as all do with the whole, at most 1. Some are the share of all, and both windows are
- * the same. */
+/* The part of `lines` with which some miss as often as all do with the whole, at most 1; 1 where all find whatever they come back to.
+ * Some are the share of all, and both windows are the same. */
 double reuse_capacity(const struct reuse *some, const struct reuse *all, double share, double lines);
 
 /* The part of L2's capacity for `some` groups of `all` that run at once; the rest as for reuse_measure. */
