@@ -31,7 +31,7 @@ static int edit_kernel_words(struct edit_pass *pass, size_t from, size_t to)
 	const char *text = pass->unit->text;
 	for (size_t at = scan_blanks(text, to, from), end; at < to && !pass->result; at = scan_blanks(text, to, end)) {
 		end = scan_word(text, to, at);
-		if (scan_is_word(text, at, end, "__attribute__") || scan_is_word(text, at, end, "__attribute"))
+		if (scan_is_attribute(text, at, end))
 			end = scan_closing(text, to, scan_blanks(text, to, end)) + 1;
 		else if (end == at ||
 		         !(scan_is_word(text, at, end, "__kernel") || scan_is_word(text, at, end, "kernel"))) {

@@ -195,11 +195,6 @@ static bool names_function(const struct annotation *a, const char *text, size_t 
 	return false;
 }
 
-static bool is_attribute(const char *text, size_t from, size_t to)
-{
-	return scan_is_word(text, from, to, "__attribute__") || scan_is_word(text, from, to, "__attribute");
-}
-
 /* In attributes and assertions: libclang does not visit all of these, and a call that it does not see stays as it is. */
 static int refuse_unseen_calls(const struct annotation *a, const struct unit *u, struct gs_error *err)
 {
@@ -209,7 +204,7 @@ static int refuse_unseen_calls(const struct annotation *a, const struct unit *u,
 		size_t behind = scan_blanks(u->text, u->length, to);
 		if (behind == u->length || u->text[behind] != '(')
 			continue;
-		if (is_attribute(u->text, from, to))
+		if (scan_is_attribute(u->text, from, to))
 			close = scan_closing(u->text, u->length, behind);
 		else if ((from < close && from >= arguments) || scan_is_word(u->text, from, to, "_Static_assert"))
 			arguments = scan_closing(u->text, u->length, behind);

@@ -265,6 +265,7 @@ size_t scan_word(const char *text, size_t length, size_t at); /* end of the iden
 size_t scan_attributes(const char *text, size_t length, size_t at); /* behind the __attribute__s that follow; else `at` */
 size_t scan_next_word(const char *text, size_t length, size_t at); /* the first one at or behind `at`, in no literal */
 bool scan_is_word(const char *text, size_t from, size_t to, const char *word);
+bool scan_is_attribute(const char *text, size_t from, size_t to); /* the word before the brackets of one */
 void scan_blank_unrolls(char *text, size_t length); /* #pragma unroll becomes a # by itself */
 bool scan_has_inner_statements(const char *text, size_t length);
 void scan_replace_digraphs(char *text, size_t length); /* <% is { and so on: everything else knows one spelling only */

@@ -92,11 +92,16 @@ bool scan_is_word(const char *text, size_t from, size_t to, const char *word)
 	return to - from == strlen(word) && !memcmp(text + from, word, to - from);
 }
 
+bool scan_is_attribute(const char *text, size_t from, size_t to)
+{
+	return scan_is_word(text, from, to, "__attribute__") || scan_is_word(text, from, to, "__attribute");
+}
+
 size_t scan_attributes(const char *text, size_t length, size_t at)
 {
 	for (;;) {
 		size_t from = scan_blanks(text, length, at), to = scan_word(text, length, from);
-		if (!scan_is_word(text, from, to, "__attribute__") && !scan_is_word(text, from, to, "__attribute"))
+		if (!scan_is_attribute(text, from, to))
 			return at;
 		size_t close = scan_closing(text, length, scan_blanks(text, length, to));
 		if (close == length)
