@@ -249,7 +249,7 @@ struct counting {
 	bool moves, failed;
 };
 
-static uint64_t mix(uint64_t x)
+uint64_t line_hash(uint64_t x)
 {
 	x ^= x >> 31;
 	x *= 0x9e3779b97f4a7c15u;
@@ -258,7 +258,7 @@ static uint64_t mix(uint64_t x)
 
 static bool put(uint64_t *seen, uint64_t room, uint64_t line)
 {
-	uint64_t at = mix(line) / SAMPLE & (room - 1);
+	uint64_t at = line_hash(line) / SAMPLE & (room - 1);
 	for (; seen[at]; at = (at + 1) & (room - 1))
 		if (seen[at] == line)
 			return false;
@@ -288,7 +288,7 @@ static bool count_part(void *ctx, uint32_t instruction, const struct memory_part
 		address = launch_address(c->warps, instruction, address, c->group, c->moved, c->line);
 	uint64_t line = address / c->line + 1;
 	c->parts++;
-	if (mix(line) % SAMPLE)
+	if (line_hash(line) % SAMPLE)
 		return true;
 	if (2 * c->count >= c->room && !grow(c)) {
 		c->failed = true;

@@ -10,6 +10,7 @@
  */
 #include "models/reuse.h"
 
+#include "models/footprint.h"
 #include "models/request_walk.h"
 
 #include <errno.h>
@@ -34,16 +35,9 @@ struct stream {
 	uint64_t counted, within[REUSE_BINS];
 };
 
-static uint64_t mix(uint64_t x)
-{
-	x ^= x >> 31;
-	x *= 0x9e3779b97f4a7c15u;
-	return x ^ x >> 29;
-}
-
 static struct last *find_line(const struct stream *s, uint64_t line)
 {
-	uint64_t at = mix(line) / SAMPLE & (s->room - 1);
+	uint64_t at = line_hash(line) / SAMPLE & (s->room - 1);
 	while (s->seen[at].line && s->seen[at].line != line)
 		at = (at + 1) & (s->room - 1);
 	return &s->seen[at];
@@ -53,7 +47,7 @@ static struct last *find_line(const struct stream *s, uint64_t line)
 static void take_part(struct stream *s, uint64_t address)
 {
 	uint64_t line = address / s->line_bytes + 1, time = s->time++;
-	if (mix(line) % SAMPLE)
+	if (line_hash(line) % SAMPLE)
 		return;
 	struct last *l = find_line(s, line);
 	if (time >= s->window) {
