@@ -91,6 +91,8 @@ static void add_arguments(struct words *args, const struct target_unit *unit, bo
 		/* .loc lines, which tell the source of an instruction; PTX with whole line tables is another: marked debug,
 		 * and not to be had of every program. The folder is another one each time. */
 		"-gline-directives-only", "-fdebug-compilation-dir=.",
+		/* Probes are in brackets. */
+		"-fbracket-depth=4096",
 	};
 	for (size_t i = 0; i < GS_ARRAY_LEN(fixed); i++)
 		words_add(args, fixed[i]);

@@ -135,7 +135,7 @@ void annotation_without_variables(struct annotation *a);
  * counts the same already. -ENOSPC: some kernel would have too many columns because of it: to store, or for variables. */
 int annotation_want_trips(struct annotation *a, const struct trips *want, unsigned *counter, struct gs_error *err);
 size_t annotation_kernels(const struct annotation *a, const struct kernel_entry **out);
-/* The text of a unit with its markers in the given form, appended to *out. */
+/* The text of a unit with its markers in the given form, appended to *out. -ENOTSUP: brackets would nest too deeply. */
 int annotation_write(const struct annotation *a, size_t unit, enum marker_form form, struct gs_buf *out,
                      struct gs_error *err);
 /* The names that a text declares at file scope, one per line, if macros may rename them all without changing what it means: see

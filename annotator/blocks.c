@@ -13,6 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define UNREADABLE_IF "an if that cannot be read"
+
 int walk_branch(struct walk *w, CXCursor s, const char *kind, struct place_in_flow flow, size_t at, int loop,
                 unsigned *id, size_t *end)
 {
@@ -106,12 +108,33 @@ static int walk_list(struct walk *w, CXCursor s, const struct children *c, struc
 	return 0;
 }
 
-static int walk_if(struct walk *w, CXCursor s, const struct children *c, struct place_in_flow flow, size_t *end)
+/* The condition of an `if` whose bracket ends at `at`. It begins a block of its own where the `if` is all of an `else`. */
+static int walk_condition(struct walk *w, CXCursor s, CXCursor condition, struct place_in_flow flow, size_t at, bool is_else)
+{
+	const struct unit *u = w->pass->unit;
+	struct edit *e = NULL;
+	if (is_else) {
+		size_t open = scan_blanks(u->text, u->length, behind_word(w, s, start_of(s), "if"));
+		e = w->pass->result ? NULL : add_edit(w->pass, EDIT_WRAP, open + 1, 0);
+		if (e)
+			e->block = flow.block;
+	}
+	if (w->pass->result || walk_expression(w, condition, flow))
+		return w->pass->result;
+	e = is_else ? add_edit(w->pass, EDIT_WRAP_END, at - 1, 0) : NULL;
+	if (e)
+		e->block = flow.block;
+	return w->pass->result;
+}
+
+static int walk_else(struct walk *w, CXCursor s, struct place_in_flow flow, size_t at, unsigned *id, size_t *end);
+
+static int walk_if(struct walk *w, CXCursor s, const struct children *c, struct place_in_flow flow, bool is_else, size_t *end)
 {
 	unsigned then = 0, otherwise = 0;
 	size_t at = behind_header(w, s, start_of(s), "if");
 	int same = w->pass->result ? -1 : same_condition(w, c->items[0], flow);
-	if (w->pass->result || walk_expression(w, c->items[0], flow) ||
+	if (w->pass->result || walk_condition(w, s, c->items[0], flow, at, is_else) ||
 	    walk_branch(w, c->items[1], "then", flow, at, flow.loop, &then, end))
 		return w->pass->result;
 	if (same >= 0)
@@ -121,12 +144,34 @@ static int walk_if(struct walk *w, CXCursor s, const struct children *c, struct 
 	if (w->pass->result || c->count < 3)
 		return w->pass->result;
 	at = behind_word(w, s, *end, "else");
-	if (w->pass->result || walk_branch(w, c->items[2], "else", flow, at, flow.loop, &otherwise, end) ||
-	    !flow.exact || may_jump_out(w, c->items[0]))
+	if (w->pass->result || walk_else(w, c->items[2], flow, at, &otherwise, end) || !flow.exact ||
+	    may_jump_out(w, c->items[0]))
 		return w->pass->result;
 	add_term(w->pass, otherwise, flow.block, 1);
 	if (!w->pass->result)
 		add_term(w->pass, otherwise, then, -1);
+	return w->pass->result;
+}
+
+/* In `else if` the marker goes into the condition: in braces, a long chain of these would nest too deeply for compilers. */
+static int walk_else(struct walk *w, CXCursor s, struct place_in_flow flow, size_t at, unsigned *id, size_t *end)
+{
+	if (clang_getCursorKind(s) != CXCursor_IfStmt)
+		return walk_branch(w, s, "else", flow, at, flow.loop, id, end);
+	struct block *b = add_block(w->pass, clang_getCursorExtent(s), "else", flow);
+	if (!b)
+		return w->pass->result;
+	b->parent = (int)flow.block;
+	*id = flow.block = b->id;
+	flow.exact = true;
+	struct children c = children_of(s);
+	if (c.failed)
+		no_memory(w);
+	else if (c.count < 2)
+		fail_at(w, s, UNREADABLE_IF);
+	else
+		walk_if(w, s, &c, flow, true, end);
+	free(c.items);
 	return w->pass->result;
 }
 
@@ -218,7 +263,7 @@ static int walk_kind(struct walk *w, CXCursor s, const struct children *c, struc
 	case CXCursor_CompoundStmt:
 		return walk_list(w, s, c, flow, end);
 	case CXCursor_IfStmt:
-		return c->count < 2 ? fail_at(w, s, "an if that cannot be read") : walk_if(w, s, c, flow, end);
+		return c->count < 2 ? fail_at(w, s, UNREADABLE_IF) : walk_if(w, s, c, flow, false, end);
 	case CXCursor_ForStmt:
 	case CXCursor_WhileStmt:
 	case CXCursor_DoStmt:

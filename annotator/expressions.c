@@ -174,6 +174,31 @@ static bool deserves_block(CXCursor cursor, bool arm)
 	return cost.high || cost.operations > (arm ? MOST_SPECULATED_ARM : MOST_SPECULATED_RIGHT);
 }
 
+static bool is_branch(CXCursor cursor, enum CXCursorKind kind, const struct children *c)
+{
+	if (kind == CXCursor_ConditionalOperator)
+		return c->count == 3 && !is_vector(c->items[0]);
+	if (kind != CXCursor_BinaryOperator || c->count != 2 || is_vector(cursor))
+		return false;
+	enum CXBinaryOperatorKind operator = clang_getCursorBinaryOperatorKind(cursor);
+	return operator == CXBinaryOperator_LAnd || operator == CXBinaryOperator_LOr;
+}
+
+/* What of an operand the marker goes around. Of a ?: it is the condition: around all, a long chain of these would nest
+ * too deeply for compilers. */
+static CXSourceRange marked_part(CXCursor operand)
+{
+	enum CXCursorKind kind = clang_getCursorKind(operand);
+	CXCursor part = operand;
+	if (kind == CXCursor_ConditionalOperator) {
+		struct children c = children_of(operand);
+		if (is_branch(operand, kind, &c))
+			part = c.items[0];
+		free(c.items);
+	}
+	return clang_getCursorExtent(part);
+}
+
 /* An operand that may or may not be evaluated. Returns its block, or -1 when it is none of its own. */
 static int visit_operand(struct edit_pass *pass, CXCursor operand, struct place_in_flow flow, bool arm, int sibling)
 {
@@ -183,8 +208,8 @@ static int visit_operand(struct edit_pass *pass, CXCursor operand, struct place_
 		collect_expression(pass, operand, flow);
 		return -1;
 	}
-	CXSourceRange extent = clang_getCursorExtent(operand);
-	struct block *b = add_block(pass, extent, arm ? "arm" : "right", flow);
+	CXSourceRange extent = marked_part(operand);
+	struct block *b = add_block(pass, clang_getCursorExtent(operand), arm ? "arm" : "right", flow);
 	struct edit *e = b ? add_edit(pass, EDIT_WRAP, offset_of(clang_getRangeStart(extent)), 0) : NULL;
 	if (!e)
 		return -1;
@@ -237,16 +262,6 @@ static int visit_call(struct edit_pass *pass, CXCursor call, const struct childr
 	if (!pass->result)
 		pass->result = edit_argument(pass, call);
 	return pass->result;
-}
-
-static bool is_branch(CXCursor cursor, enum CXCursorKind kind, const struct children *c)
-{
-	if (kind == CXCursor_ConditionalOperator)
-		return c->count == 3 && !is_vector(c->items[0]);
-	if (kind != CXCursor_BinaryOperator || c->count != 2 || is_vector(cursor))
-		return false;
-	enum CXBinaryOperatorKind operator = clang_getCursorBinaryOperatorKind(cursor);
-	return operator == CXBinaryOperator_LAnd || operator == CXBinaryOperator_LOr;
 }
 
 /* libclang visits the first operand of a ?: b again where its value is used. */

@@ -14,6 +14,8 @@ struct function_pass {
 	struct unit *unit;
 	struct function *inside; /* the function whose body is being visited */
 	bool failed;
+	struct gs_error *err;
+	int result;
 };
 
 static int compare_usr(const void *a, const void *b)
@@ -84,8 +86,9 @@ static enum CXChildVisitResult visit_definition(CXCursor cursor, CXCursor parent
 			pass->failed = true;
 			return CXChildVisit_Break;
 		}
+		pass->result = refuse_deep(cursor, pass->err);
 	}
-	return CXChildVisit_Continue;
+	return pass->result ? CXChildVisit_Break : CXChildVisit_Continue;
 }
 
 /* Anything that all work-items of a group have to reach, by its name: drivers add some of their own. */
@@ -217,11 +220,13 @@ static int refuse_unseen_calls(const struct annotation *a, const struct unit *u,
 
 int collect_functions(struct annotation *a, struct gs_error *err)
 {
-	struct function_pass pass = {.a = a};
-	for (size_t i = 0; i < a->unit_count && !pass.failed; i++)
+	struct function_pass pass = {.a = a, .err = err};
+	for (size_t i = 0; i < a->unit_count && !pass.failed && !pass.result; i++)
 		clang_visitChildren(clang_getTranslationUnitCursor(a->units[i].tu), visit_definition, &pass);
 	if (pass.failed)
 		return gs_fail(err, ENOMEM, "out of memory");
+	if (pass.result)
+		return pass.result;
 	for (size_t i = 0; i < a->unit_count; i++) {
 		pass.unit = &a->units[i];
 		clang_visitChildren(clang_getTranslationUnitCursor(a->units[i].tu), visit_declaration, &pass);

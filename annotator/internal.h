@@ -136,6 +136,10 @@ struct function *find_function(const struct annotation *a, CXCursor cursor);
 struct function *called_function(const struct annotation *a, CXCursor call);
 bool is_barrier(CXCursor call); /* of a builtin */
 
+/* nesting.c: what would be too deep to walk through, or to be compiled with the markers in it */
+int refuse_deep(CXCursor function, struct gs_error *err);
+int refuse_deep_brackets(const char *text, size_t length, struct gs_error *err);
+
 /* boxes.c: functions that know the box */
 enum { BOX_GROUP_ID, BOX_NUM_GROUPS, BOX_GLOBAL_SIZE, BOX_GLOBAL_OFFSET, BOX_GLOBAL_LINEAR_ID, BOX_FUNCTION_COUNT };
 int box_function(CXCursor call); /* of a builtin: which of them it needs, or -1 */
@@ -267,6 +271,7 @@ size_t scan_next_word(const char *text, size_t length, size_t at); /* the first 
 bool scan_is_word(const char *text, size_t from, size_t to, const char *word);
 bool scan_is_attribute(const char *text, size_t from, size_t to); /* the word before the brackets of one */
 void scan_blank_unrolls(char *text, size_t length); /* #pragma unroll becomes a # by itself */
+size_t scan_deep(const char *text, size_t length, int most); /* the first bracket that is in more than `most` of its kind */
 bool scan_has_inner_statements(const char *text, size_t length);
 void scan_replace_digraphs(char *text, size_t length); /* <% is { and so on: everything else knows one spelling only */
 

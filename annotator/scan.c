@@ -166,6 +166,21 @@ size_t scan_block_start(const char *text, size_t length, size_t open)
 	}
 }
 
+size_t scan_deep(const char *text, size_t length, int most)
+{
+	static const char open[] = "([{", close[] = ")]}";
+	int depths[3] = {0};
+	for (size_t at = 0; (at = significant(text, length, at)) < length; at++) {
+		const char *kind = text[at] ? strchr(open, text[at]) : NULL;
+		if (kind && ++depths[kind - open] > most)
+			return at;
+		kind = text[at] ? strchr(close, text[at]) : NULL;
+		if (kind)
+			depths[kind - close]--;
+	}
+	return length;
+}
+
 bool scan_has_inner_statements(const char *text, size_t length)
 {
 	for (size_t at = 0; (at = significant(text, length, at)) < length; at++)

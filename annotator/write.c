@@ -474,7 +474,9 @@ int annotation_write(const struct annotation *a, size_t unit, enum marker_form f
 	write_range(&w, 0, w.unit->length, false);
 	if (w.traced && !out->failed)
 		scan_blank_unrolls(out->data + start, out->len - start); /* drivers take long for events, the more for many */
-	return out->failed ? gs_fail(err, ENOMEM, "out of memory") : 0;
+	if (out->failed)
+		return gs_fail(err, ENOMEM, "out of memory");
+	return form == MARK_PROBE ? 0 : refuse_deep_brackets(out->data + start, out->len - start, err);
 }
 
 /* The column in the target's text of what is at `at` in the unit's. */

@@ -412,6 +412,36 @@ static void odd_sources_do_no_harm(void)
 	gs_pack_free(&r);
 }
 
+/* A kernel with `first`, `count` times `again` and then `last` in it, each on a line; gives how gpusim-cc fails with it, or "". */
+static void check_long(const char *first, const char *again, size_t count, const char *last, const char *failure)
+{
+	struct gs_buf text = {0};
+	gs_buf_printf(&text, "__kernel void k(__global int *p) { int i = get_global_id(0), s = p[i];\n%s", first);
+	for (size_t i = 0; i < count; i++)
+		gs_buf_printf(&text, "%s\n", again);
+	gs_buf_printf(&text, "%s }\n", last);
+	struct gs_pack r = run_one(PLAIN, "sm_70", "", text.data);
+	CU_ASSERT_STRING_EQUAL(gs_pack_text(&r, "failure"), failure);
+	CU_ASSERT_EQUAL(strstr(gs_pack_text(&r, "target"), "failure") != NULL, false);
+	gs_pack_free(&r);
+	gs_buf_free(&text);
+}
+
+static void long_chains_do_not_nest(void)
+{
+	check_long("if (s == 0) p[i] = 1;", "else if (s == 7) p[i] = 2;", 300, "", "");
+	check_long("p[i] = ", "s == 7 ? p[i + 1] : ", 300, "2;", "");
+	check_long("p[i] = s", " + s", 20000, ";", "");
+}
+
+static void what_nests_too_deeply_is_refused_with_its_place(void)
+{
+	check_long("", "if (s > 7)", 300, "p[i] = 2;",
+	           "annotate: program.cl:249: brackets that would nest too deeply with those of the markers");
+	check_long("p[i] = s", " + s", 30000, ";",
+	           "annotate: program.cl:2:8: statements or expressions nested more than 25000 deep");
+}
+
 static void ten_megabytes_are_read_in_time(void)
 {
 	struct gs_buf source = {0};
@@ -547,6 +577,8 @@ void add_cc_tests(void)
 	TEST(without_the_optimiser_counters_are_no_variables);
 	TEST(errors_name_stage_and_place);
 	TEST(odd_sources_do_no_harm);
+	TEST(long_chains_do_not_nest);
+	TEST(what_nests_too_deeply_is_refused_with_its_place);
 	TEST(ten_megabytes_are_read_in_time);
 	TEST(damaged_requests_are_failures);
 	TEST(a_compiler_that_dies_is_a_failure);

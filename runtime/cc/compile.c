@@ -206,29 +206,46 @@ static void write_renames(struct work *w, const struct gs_buf *traced)
 	gs_buf_free(&names);
 }
 
+static void write_not_traced(struct work *w, const char *why)
+{
+	struct gs_buf text = {0};
+	gs_buf_printf(&text, "not traced: %s", why);
+	gs_pack_add(w->result, "note", text.data, text.len);
+	gs_buf_free(&text);
+}
+
+/* All units, or nothing. */
+static int write_traced_units(struct work *w, enum marker_form form)
+{
+	struct gs_buf *texts = calloc(w->unit_count, sizeof *texts);
+	int result = texts ? 0 : out_of_memory(w);
+	for (size_t i = 0; i < w->unit_count && !result; i++)
+		result = annotation_write(w->annotation, i, form, &texts[i], &w->err);
+	for (size_t i = 0; i < w->unit_count && !result; i++)
+		gs_pack_add(w->result, "traced", texts[i].data, texts[i].len);
+	if (w->unit_count == 1 && !result)
+		write_renames(w, &texts[0]);
+	for (size_t i = 0; texts && i < w->unit_count; i++)
+		gs_buf_free(&texts[i]);
+	free(texts);
+	if (result != -ENOTSUP)
+		return result;
+	write_not_traced(w, w->err.text);
+	return 0;
+}
+
 static int write_traced(struct work *w)
 {
 	const struct access_site *sites;
 	const struct block *blocks;
 	size_t events = annotation_sites(w->annotation, &sites) + annotation_blocks(w->annotation, &blocks);
 	enum marker_form form = w->device.counters == MARK_COUNT_PLAIN ? MARK_TRACE_PLAIN : MARK_TRACE_ATOMIC;
-	int result = 0;
-	if (events > MOST_EVENTS) {
-		struct gs_buf text = {0};
-		gs_buf_printf(&text, "not traced: %zu places would have to be told of", events);
-		gs_pack_add(w->result, "note", text.data, text.len);
-		gs_buf_free(&text);
-		return 0;
-	}
-	for (size_t i = 0; i < w->unit_count && !result; i++) {
-		struct gs_buf text = {0};
-		result = annotation_write(w->annotation, i, form, &text, &w->err);
-		gs_pack_add(w->result, "traced", text.data, text.len);
-		if (w->unit_count == 1 && !result && !text.failed)
-			write_renames(w, &text);
-		gs_buf_free(&text);
-	}
-	return result;
+	char why[80];
+	if (events <= MOST_EVENTS)
+		return write_traced_units(w, form);
+	snprintf(why, sizeof why, "%zu places would have to be told of", events);
+	write_not_traced(w, why);
+	return 0;
 }
 
 static void add_table(struct work *w, const char *name, struct gs_buf *text)
@@ -398,6 +415,7 @@ static int do_request(struct work *w)
 	if (!result)
 		result = compile_targets(w);
 	if (!result) {
+		w->stage = "annotate";
 		choose_variables(w);
 		result = write_host(w);
 		if (!result)

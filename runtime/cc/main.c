@@ -17,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -72,11 +73,23 @@ static int work(const char *request_path, const char *result_path)
 	return status;
 }
 
+/* Parsers recurse, and the soft limit is made for programs that do not. Where the hard one is lower, that has to do. */
+static void raise_stack_limit(void)
+{
+	enum { STACK_BYTES = 64 << 20 }; /* Linux keeps 128 MB free below a stack */
+	struct rlimit limit;
+	if (getrlimit(RLIMIT_STACK, &limit) || limit.rlim_cur >= STACK_BYTES)
+		return;
+	limit.rlim_cur = limit.rlim_max < STACK_BYTES ? limit.rlim_max : STACK_BYTES;
+	setrlimit(RLIMIT_STACK, &limit);
+}
+
 static void run_worker(char *const *files, const char *folder)
 {
 	setpgid(0, 0); /* the compilers it starts end with it */
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	setenv("TMPDIR", folder, 1);
+	raise_stack_limit();
 	int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
 	if (null >= 0)
 		dup2(null, 2); /* libclang tells of its crashes there */
