@@ -39,6 +39,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define CLONE_PREFIX "__gpusim_call_"
 
@@ -443,6 +444,27 @@ static size_t first_edit_from(const struct unit *u, size_t from)
 	return low;
 }
 
+/* Behind what is no directive, one that begins at `at` gets a line of its own, and keeps its number. */
+static void begin_directive(struct writer *w, size_t at)
+{
+	const char *text = w->unit->text, *name = NULL, *end = NULL;
+	unsigned long line = 1;
+	if (at >= w->unit->length || text[at] != '#' || !at || text[at - 1] != '\n' || !w->out->len || w->out->data[w->out->len - 1] == '\n')
+		return;
+	for (const char *p = text; p < text + at; p = end + 1) {
+		end = memchr(p, '\n', (size_t)(text + at - p)); /* there is one before `at` */
+		line++;
+		if (p[0] == '#' && p[1] == ' ' && p[2] >= '0' && p[2] <= '9') {
+			line = strtoul(p + 2, NULL, 10);
+			name = memchr(p, '"', (size_t)(end - p));
+		}
+	}
+	gs_buf_printf(w->out, "\n# %lu ", line);
+	if (name)
+		gs_buf_add(w->out, name, (size_t)((const char *)memrchr(name, '"', strcspn(name, "\n")) - name) + 1);
+	gs_buf_puts(w->out, "\n");
+}
+
 static void write_range(struct writer *w, size_t from, size_t to, bool clone)
 {
 	const struct unit *u = w->unit;
@@ -457,6 +479,7 @@ static void write_range(struct writer *w, size_t from, size_t to, bool clone)
 		at = e->at;
 		if (write_edit(w, e, clone))
 			at += e->drop;
+		begin_directive(w, at);
 		if (w->shifts)
 			w->shifts[w->shift_count++] = (struct shift){.from = at, .to = w->out->len};
 	}
