@@ -106,6 +106,9 @@ int annotation_create(const struct annotator_unit *units, size_t count, struct a
 		result = choose_columns(a, err);
 	if (!result)
 		result = place_sites(a, err);
+	for (size_t i = 0; i < count && !result; i++)
+		if (units[i].original)
+			result = find_origins(a, i, units[i].original, err);
 	dispose_parser(a);
 	if (result) {
 		annotation_free(a);

@@ -18,7 +18,7 @@ enum marker_form {
 	MARK_PROBE,        /* target text: calls that the compiler treats as pseudo probes */
 };
 
-/* A place in the user's own files, from the line markers of the preprocessed text. */
+/* A place in the user's own files. */
 struct source_place {
 	const char *file; /* owned by the annotation */
 	unsigned line, column;
@@ -59,6 +59,7 @@ struct block {
 	unsigned unit;
 	const char *function, *kind;
 	struct source_place place, end;
+	size_t at, behind;       /* the same in the unit's text */
 	int loop;                /* id of the innermost loop around it, or -1 */
 	struct trips trips;      /* of the kind trips */
 	bool computed;           /* of the kind trips, item layout: no counter either, see struct kernel_entry */
@@ -112,11 +113,19 @@ struct kernel_entry {
 /* How host text counts (runtime/cc/counters.h). By item unless some kernel has more counters than can be variables. */
 enum counter_layout { COUNTERS_BY_ITEM, COUNTERS_BY_GROUP };
 
+/* A unit's source as the user wrote it, behind one line that is a #line directive. */
+struct annotator_original {
+	const char *path;
+	const char *const *clang_args; /* for parsing: those of the unit, and macros and folders; NULL-terminated */
+	const char *folder;            /* its name is left out of those of files in it */
+};
+
 /* One unit: a source that the application compiled by itself, preprocessed. */
 struct annotator_unit {
 	const char *text;
 	size_t length;
 	const char *const *clang_args; /* for parsing: -cl-std, -target, ...; NULL-terminated */
+	const struct annotator_original *original; /* for the columns of blocks; NULL: they are those of the text */
 };
 
 struct annotation; /* the parsed units with their edits; owns every string it hands out */

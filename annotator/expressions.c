@@ -37,6 +37,8 @@ struct block *add_block(struct edit_pass *pass, CXSourceRange range, const char 
 			.unit = (unsigned)pass->unit_index,
 			.function = pass->function->name,
 			.kind = kind,
+			.at = offset_of(clang_getRangeStart(range)),
+			.behind = offset_of(clang_getRangeEnd(range)),
 			.loop = flow.loop,
 			.bound = flow.bound,
 			.between_barriers = flow.between_barriers,

@@ -129,6 +129,9 @@ int place_of(struct annotation *a, CXSourceLocation location, struct source_plac
 char *spell_type(CXType type); /* as it can be written down, or NULL: it has no name; the caller frees */
 int refuse(CXSourceLocation location, struct gs_error *err, const char *what);
 
+/* origins.c: blocks of a unit get the places of what the user wrote, as far as they are found there */
+int find_origins(struct annotation *a, size_t unit, const struct annotator_original *original, struct gs_error *err);
+
 /* functions.c: first pass */
 int collect_functions(struct annotation *a, struct gs_error *err);
 struct function *find_function(const struct annotation *a, CXCursor cursor);

@@ -13,8 +13,11 @@
 
 struct unit {
 	struct build_options options;
+	struct preprocess_unit source;
+	char *folder; /* of the files of preprocessing */
 	struct preprocessed pre;
-	struct words parse_args;
+	struct words parse_args, original_args;
+	struct annotator_original original;
 	struct gs_buf probed, target_options; /* for the target compile */
 };
 
@@ -46,18 +49,6 @@ static int read_units(struct work *w)
 	return w->unit_count ? 0 : gs_fail(&w->err, EINVAL, "a request without a source");
 }
 
-static int preprocess_unit(struct work *w, struct unit *u, const struct preprocess_unit *source)
-{
-	char *folder;
-	int result = folder_create(&folder, &w->err);
-	if (result)
-		return result;
-	result = preprocess(&w->device, source, folder, &u->pre, &w->err);
-	folder_remove(folder);
-	free(folder);
-	return result;
-}
-
 /* A unit is an options section, its headers, and the source that closes it. */
 static int preprocess_all(struct work *w)
 {
@@ -72,7 +63,7 @@ static int preprocess_all(struct work *w)
 			first_header = i + 1;
 		} else if (!strcmp(sections[i].name, "source")) {
 			struct unit *u = &w->units[unit++];
-			struct preprocess_unit source = {
+			u->source = (struct preprocess_unit){
 			    .options = &u->options,
 			    .headers = &sections[first_header],
 			    .header_count = i - first_header,
@@ -82,7 +73,9 @@ static int preprocess_all(struct work *w)
 			};
 			result = build_options_read(options, &u->options, &w->err);
 			if (!result)
-				result = preprocess_unit(w, u, &source);
+				result = folder_create(&u->folder, &w->err);
+			if (!result)
+				result = preprocess(&w->device, &u->source, u->folder, &u->pre, &w->err);
 			first_header = i + 1;
 			options = "";
 		}
@@ -91,19 +84,29 @@ static int preprocess_all(struct work *w)
 }
 
 /* With the builtins that clang declares by itself, or with all of the big header. */
-static void make_parse_args(struct work *w, struct unit *u, bool full_header)
+static void make_parse_args(struct work *w, struct unit *u, bool full_header, struct words *args)
 {
-	words_free(&u->parse_args);
-	device_language_args(&w->device, &u->options, &u->parse_args);
+	words_free(args);
+	device_language_args(&w->device, &u->options, args);
 	if (u->pre.resource_folder) {
-		words_add(&u->parse_args, "-isystem");
-		words_add(&u->parse_args, u->pre.resource_folder);
+		words_add(args, "-isystem");
+		words_add(args, u->pre.resource_folder);
 	}
 	if (full_header) {
-		words_add(&u->parse_args, "-cl-no-stdinc");
-		words_add(&u->parse_args, "-include");
-		words_add(&u->parse_args, "opencl-c.h");
+		words_add(args, "-cl-no-stdinc");
+		words_add(args, "-include");
+		words_add(args, "opencl-c.h");
 	}
+}
+
+static void make_original(struct work *w, struct unit *u, bool full_header)
+{
+	make_parse_args(w, u, full_header, &u->original_args);
+	preprocess_source_args(&w->device, &u->source, u->pre.headers, &u->original_args);
+	if (u->source.cwd)
+		words_printf(&u->original_args, "-working-directory=%s", u->source.cwd);
+	u->original = (struct annotator_original){.path = u->pre.source, .folder = u->pre.headers,
+	                                          .clang_args = (const char *const *)u->original_args.items};
 }
 
 static int parse_all(struct work *w, bool full_header)
@@ -112,12 +115,14 @@ static int parse_all(struct work *w, bool full_header)
 	bool failed = !sources;
 	for (size_t i = 0; i < w->unit_count && !failed; i++) {
 		struct unit *u = &w->units[i];
-		make_parse_args(w, u, full_header);
-		failed = u->parse_args.failed;
+		make_parse_args(w, u, full_header, &u->parse_args);
+		make_original(w, u, full_header);
+		failed = u->parse_args.failed || u->original_args.failed;
 		sources[i] = (struct annotator_unit){
 		    .text = u->pre.text.data,
 		    .length = u->pre.text.len,
 		    .clang_args = (const char *const *)u->parse_args.items,
+		    .original = &u->original,
 		};
 	}
 	int result = failed ? out_of_memory(w) : annotation_create(sources, w->unit_count, &w->annotation, &w->err);
@@ -430,8 +435,11 @@ static void work_free(struct work *w)
 {
 	for (size_t i = 0; i < w->unit_count; i++) {
 		build_options_free(&w->units[i].options);
+		folder_remove(w->units[i].folder);
+		free(w->units[i].folder);
 		preprocessed_free(&w->units[i].pre);
 		words_free(&w->units[i].parse_args);
+		words_free(&w->units[i].original_args);
 		gs_buf_free(&w->units[i].probed);
 		gs_buf_free(&w->units[i].target_options);
 	}

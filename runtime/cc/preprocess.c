@@ -67,23 +67,29 @@ static int write_inputs(const struct preprocess_unit *unit, const struct words *
 	return result;
 }
 
-static void add_arguments(const struct host_device *d, const struct preprocess_unit *unit, const char *headers,
-                          struct words *args)
+void preprocess_source_args(const struct host_device *d, const struct preprocess_unit *unit, const char *headers,
+                            struct words *args)
 {
-	device_language_args(d, unit->options, args);
 	device_macro_args(d, unit->options, args);
-	words_add(args, "-E");
-	words_add(args, "-fno-crash-diagnostics");
-	words_add(args, "-cl-no-stdinc");
 	words_add(args, "-nostdlibinc");
-	words_add(args, "-imacros");
-	words_add(args, "opencl-c-base.h");
 	words_printf(args, "-fmacro-prefix-map=%s/=", headers);
 	words_printf(args, "-I%s", headers);
 	for (size_t i = 0; i < unit->options->macros.count; i++)
 		words_add(args, unit->options->macros.items[i]);
 	if (unit->cwd)
 		words_add(args, "-I.");
+}
+
+static void add_arguments(const struct host_device *d, const struct preprocess_unit *unit, const char *headers,
+                          struct words *args)
+{
+	device_language_args(d, unit->options, args);
+	preprocess_source_args(d, unit, headers, args);
+	words_add(args, "-E");
+	words_add(args, "-fno-crash-diagnostics");
+	words_add(args, "-cl-no-stdinc");
+	words_add(args, "-imacros");
+	words_add(args, "opencl-c-base.h");
 }
 
 /* The quoted name of a line marker `# LINE "NAME" FLAGS`; *flags points behind the closing quote. */
@@ -199,6 +205,12 @@ int preprocess(const struct host_device *d, const struct preprocess_unit *unit, 
 		result = take_output(
 		    paths.items[PATH_OUTPUT],
 		    &(struct marker_reader){.headers = paths.items[PATH_HEADERS], .cwd = cwd, .out = out}, err);
+	if (!result) {
+		out->headers = strdup(paths.items[PATH_HEADERS]);
+		out->source = strdup(paths.items[PATH_SOURCE]);
+	}
+	if (!result && (!out->headers || !out->source))
+		result = gs_fail(err, ENOMEM, "out of memory");
 	words_free(&args);
 	words_free(&paths);
 	return result;
@@ -209,5 +221,7 @@ void preprocessed_free(struct preprocessed *p)
 	gs_buf_free(&p->text);
 	words_free(&p->files);
 	free(p->resource_folder);
+	free(p->headers);
+	free(p->source);
 	*p = (struct preprocessed){0};
 }

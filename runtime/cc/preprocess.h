@@ -22,11 +22,15 @@ struct preprocessed {
 	struct gs_buf text;
 	struct words files; /* absolute paths of the files that #include read, without the embedded headers */
 	char *resource_folder; /* where clang keeps opencl-c-base.h */
+	char *headers, *source; /* the embedded headers' folder, and the source in it, behind a #line directive */
 };
 
 /* `folder` is an empty folder for the files of this unit; the caller removes it. */
 int preprocess(const struct host_device *d, const struct preprocess_unit *unit, const char *folder,
                struct preprocessed *out, struct gs_error *err);
+/* What parsing that source takes beside the arguments for preprocessed text. */
+void preprocess_source_args(const struct host_device *d, const struct preprocess_unit *unit, const char *headers,
+                            struct words *args);
 void preprocessed_free(struct preprocessed *p);
 
 #endif
