@@ -255,15 +255,16 @@ static int number(const char *at, const char *key, uint64_t *value)
 /*
  * Compares the launch's blocks[] = [{"line":..,"column":..,"count":..}] with the translation's counts. Line and column
  * are those of the block's first token in the user's file: the brace or statement that an if, an else, a loop or a
- * function governs, the word case or default, a label's name. Blocks of the library's that stand at no marker are its
- * own affair; every marked block that ran must be there. Returns 1 where the report has no blocks, -1 (with *why) where
- * they differ.
+ * function governs, the word case or default, a label's name. Of those in one place, which a macro made, the first is
+ * around the others. Blocks of the library's that stand at no marker are its own affair; every marked block that ran must
+ * be there. Returns 1 where the report has no blocks, -1 (with *why) where they differ.
  */
 static int compare_counts(const char *report, const char *kernel, const struct markers *m, const uint64_t *expected,
                           int block_count, char *why, size_t why_size)
 {
 	const char *end = NULL, *launch = find_launch(report, kernel, &end), *at;
 	uint64_t counts[MOST_BLOCKS] = {0}, at_line, column, count;
+	bool counted[MOST_BLOCKS] = {0};
 
 	at = launch ? strstr(launch, "\"blocks\":[") : NULL;
 	if (!at || at > end)
@@ -278,8 +279,10 @@ static int compare_counts(const char *report, const char *kernel, const struct m
 		/* A function's place is its name; its marker is at the brace, which begins the next line. */
 		at_line += entry;
 		int block = at_line < 1 << 16 ? m->by_line[at_line] - 1 : -1;
-		if (block >= 0 && (entry || (int)column == m->columns[block]))
-			counts[block] += count;
+		if (block >= 0 && !counted[block] && (entry || (int)column == m->columns[block])) {
+			counts[block] = count;
+			counted[block] = true;
+		}
 	}
 	for (int b = 0; b < block_count; b++) {
 		if (counts[b] == expected[b] || m->stacked[b])
