@@ -347,6 +347,16 @@ static bool is_quiet(CXCursor cursor, enum CXCursorKind kind)
 	}
 }
 
+/* [1 ... 3] = x in an initialiser: compilers take x several times, and only if it has no effects. */
+static bool is_range(const struct unit *u, CXCursor cursor, enum CXCursorKind kind)
+{
+	size_t at = offset_of(clang_getRangeStart(clang_getCursorExtent(cursor)));
+	if (kind != CXCursor_UnexposedExpr || at >= u->length || (u->text[at] != '[' && u->text[at] != '.'))
+		return false;
+	const char *designators = u->text + at, *dots = strstr(designators, "...");
+	return dots && (size_t)(dots - designators) < strcspn(designators, "=;{}");
+}
+
 /* The type of a variable, a cast or a literal may contain a typeof; the value comes last, behind the variable's name. */
 static int visit_typed(struct edit_pass *pass, CXCursor cursor, const struct children *c, struct place_in_flow flow)
 {
@@ -370,7 +380,7 @@ static int visit_kind(struct edit_pass *pass, CXCursor cursor, enum CXCursorKind
                       struct place_in_flow flow)
 {
 	enum value_use use = flow.use;
-	flow.quiet |= is_quiet(cursor, kind);
+	flow.quiet |= is_quiet(cursor, kind) || is_range(pass->unit, cursor, kind);
 	flow.use = USE_LOAD; /* what is not visited by visit_all */
 	if (kind == CXCursor_UnexposedExpr)
 		drop_repeated(c);
