@@ -145,17 +145,29 @@ static void options_are_split_like_a_shell_does(void)
 {
 	static const char *const expected[] = {"-D", "A=b c", "-DS=\"x\"", "it's", "a\\n", "", "end \\ here"};
 	struct words w = {0};
-	build_options_split("  -D 'A=b c'\t-DS=\\\"x\\\"\n\"it's\" 'a\\n' '' \"end \\\\ here\"", &w);
+	build_options_split("  -D 'A=b c'\t-DS=\\\"x\\\"\n\"it's\" 'a\\n' '' \"end \\\\ here\"", QUOTES_OF_SHELLS, &w);
 	CU_ASSERT_EQUAL_FATAL(w.count, GS_ARRAY_LEN(expected));
 	for (size_t i = 0; i < w.count; i++)
 		CU_ASSERT_STRING_EQUAL(w.items[i], expected[i]);
 	words_free(&w);
-	build_options_split("-DA='open quote", &w);
+	build_options_split("-DA='open quote", QUOTES_OF_SHELLS, &w);
 	CU_ASSERT_EQUAL_FATAL(w.count, 1);
 	CU_ASSERT_STRING_EQUAL(w.items[0], "-DA=open quote");
 	words_free(&w);
-	build_options_split("", &w);
+	build_options_split("", QUOTES_OF_SHELLS, &w);
 	CU_ASSERT_EQUAL(w.count, 0);
+}
+
+/* What POCL 3.1 made of these, told by a string of the macro's text. */
+static void options_are_split_like_pocl_does(void)
+{
+	static const char *const expected[] = {"-DA='4'", "-D", "B=x y ", "-DC= p q ", "-DE= x y  z w", "-DF=\\ x\\ "};
+	struct words w = {0};
+	build_options_split("-DA='4' -D \"B=x y\"  -DC=\"p q\" -DE=\"x\"y\" z\"w -DF=\\\"x\\\"", QUOTES_OF_POCL, &w);
+	CU_ASSERT_EQUAL_FATAL(w.count, GS_ARRAY_LEN(expected));
+	for (size_t i = 0; i < w.count; i++)
+		CU_ASSERT_STRING_EQUAL(w.items[i], expected[i]);
+	words_free(&w);
 }
 
 static void result_describes_host_kernels_blocks_and_targets(void)
@@ -560,6 +572,7 @@ void add_cc_tests(void)
 	CU_pSuite suite = CU_add_suite("gpusim-cc", setup, NULL);
 #define TEST(name) CU_add_test(suite, #name, name)
 	TEST(options_are_split_like_a_shell_does);
+	TEST(options_are_split_like_pocl_does);
 	TEST(result_describes_host_kernels_blocks_and_targets);
 	TEST(same_request_gives_the_same_bytes);
 	TEST(a_bad_target_does_not_spoil_the_others);

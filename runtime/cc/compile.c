@@ -71,7 +71,7 @@ static int preprocess_all(struct work *w)
 			    .source_length = sections[i].len,
 			    .cwd = cwd && cwd->len ? cwd->data : NULL,
 			};
-			result = build_options_read(options, &u->options, &w->err);
+			result = build_options_read(options, device_quotes(&w->device), &u->options, &w->err);
 			if (!result)
 				result = folder_create(&u->folder, &w->err);
 			if (!result)
@@ -391,7 +391,7 @@ static int compile_targets(struct work *w)
 {
 	struct target_unit *units = calloc(w->unit_count, sizeof *units);
 	w->stage = "internal";
-	build_options_split(gs_pack_text(w->request, "targets"), &w->archs);
+	build_options_split(gs_pack_text(w->request, "targets"), QUOTES_OF_SHELLS, &w->archs);
 	int result = !units || w->archs.failed ? out_of_memory(w) : probe_all(w, units);
 	if (!result)
 		result = targets_compile(&w->targets, w->archs.items, w->archs.count, units, w->unit_count, &w->err);

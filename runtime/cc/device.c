@@ -70,6 +70,11 @@ static bool platform_is(const struct host_device *d, const char *name)
 	return d->platform && strcasestr(d->platform, name);
 }
 
+enum option_quotes device_quotes(const struct host_device *d)
+{
+	return platform_is(d, "Portable Computing") ? QUOTES_OF_POCL : QUOTES_OF_SHELLS;
+}
+
 const char *device_standard(const struct host_device *d, const struct build_options *options)
 {
 	/* POCL compiles as OpenCL C 3.0 on a device of version 3.0, although it reports OpenCL C 1.2. */

@@ -19,6 +19,7 @@ struct host_device {
 int device_read(const char *text, struct host_device *out, struct gs_error *err);
 void device_free(struct host_device *d);
 
+enum option_quotes device_quotes(const struct host_device *d); /* in its compiler's options */
 /* "CL1.2": of the application's options, else what the device's compiler takes by itself. */
 const char *device_standard(const struct host_device *d, const struct build_options *options);
 /* "-cl-ext=-all,+cl_khr_fp64,...": what this device has and no more. */

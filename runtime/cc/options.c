@@ -24,7 +24,22 @@ static void read_word(const char **at, struct gs_buf *word)
 	*at = p;
 }
 
-void build_options_split(const char *text, struct words *out)
+/* The same as POCL 3.1 does it, where -DC='x' makes a character of C. */
+static void read_pocl_word(const char **at, struct gs_buf *word)
+{
+	bool quoted = false;
+	const char *p = *at;
+	for (; *p && (quoted || !isspace((unsigned char)*p)); p++) {
+		quoted ^= *p == '"';
+		if (*p != '"')
+			gs_buf_add(word, p, 1);
+		else if (word->len)
+			gs_buf_add(word, " ", 1);
+	}
+	*at = p;
+}
+
+void build_options_split(const char *text, enum option_quotes quotes, struct words *out)
 {
 	for (const char *p = text; ; ) {
 		struct gs_buf word = {0};
@@ -32,7 +47,10 @@ void build_options_split(const char *text, struct words *out)
 			p++;
 		if (!*p)
 			break;
-		read_word(&p, &word);
+		if (quotes == QUOTES_OF_POCL)
+			read_pocl_word(&p, &word);
+		else
+			read_word(&p, &word);
 		if (word.failed)
 			out->failed = true;
 		words_add(out, word.data ? word.data : "");
@@ -78,10 +96,10 @@ static size_t sort_word(const struct words *all, size_t i, struct build_options 
 	return i;
 }
 
-int build_options_read(const char *text, struct build_options *out, struct gs_error *err)
+int build_options_read(const char *text, enum option_quotes quotes, struct build_options *out, struct gs_error *err)
 {
 	struct words all = {0};
-	build_options_split(text, &all);
+	build_options_split(text, quotes, &all);
 	for (size_t i = 0; i < all.count; i++)
 		i = sort_word(&all, i, out);
 	bool failed = all.failed || out->macros.failed || out->code.failed || out->host.failed;

@@ -13,11 +13,14 @@ struct build_options {
 	char *standard;      /* "CL1.2" of -cl-std=CL1.2, or NULL */
 };
 
-/* Words as a shell would make them of text: blanks separate, quotes join, a backslash takes the next character.
- * A quote that is not closed ends with the text, as drivers have it. */
-void build_options_split(const char *text, struct words *out);
+/*
+ * Words as a shell would make them of text: blanks separate, quotes join, a backslash takes the next character. A quote that
+ * is not closed ends with the text, as drivers have it. POCL knows double quotes only, each of which becomes a blank.
+ */
+enum option_quotes { QUOTES_OF_SHELLS, QUOTES_OF_POCL };
+void build_options_split(const char *text, enum option_quotes quotes, struct words *out);
 
-int build_options_read(const char *text, struct build_options *out, struct gs_error *err);
+int build_options_read(const char *text, enum option_quotes quotes, struct build_options *out, struct gs_error *err);
 void build_options_free(struct build_options *o);
 /* Words joined by blanks; those that need quotes get them. */
 void build_options_join(const struct words *w, struct gs_buf *out);

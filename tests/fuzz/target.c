@@ -40,7 +40,7 @@ static void read_args(struct input *in, const char *data, size_t size)
 	struct gs_error err;
 	bool two = size > 8 && !memcmp(data, "// CL2.0", 8), three = size > 8 && !memcmp(data, "// CL3.0", 8);
 	if (device_read(device_text, &device, &err) ||
-	    build_options_read(two ? "-cl-std=CL2.0" : three ? "-cl-std=CL3.0" : "-cl-std=CL1.2", &options, &err))
+	    build_options_read(two ? "-cl-std=CL2.0" : three ? "-cl-std=CL3.0" : "-cl-std=CL1.2", QUOTES_OF_SHELLS, &options, &err))
 		abort();
 	device_language_args(&device, &options, &in->args);
 	device_free(&device);
