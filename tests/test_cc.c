@@ -279,7 +279,7 @@ static void macros_are_those_of_pocl(void)
 {
 	static const char device[] = "type=cpu\nc_version=120\ncl_version=300\nplatform=Portable Computing Language\n"
 	                             "clang=15.0.6\nextensions=\nfeatures=\ncounters=plain\n";
-	check_host(device, "", "#if !defined(__GNUC__) && !defined(__PIC__) && defined(cl_khr_int64)\n"
+	check_host(device, "", "#if !defined(__GNUC__) && __PIC__ == 2 && __PIE__ == 2 && defined(cl_khr_int64)\n"
 	           "__constant int v = __clang_major__ + __clang_minor__ + __clang_patchlevel__ + POCL_DEVICE_ADDRESS_BITS;\n#endif\n",
 	           "int v = 15 + 0 + 6 + 64;");
 	check_host(device, "-D__GNUC__=3 -DPOCL_DEVICE_ADDRESS_BITS=1",

@@ -147,8 +147,7 @@ void device_language_args(const struct host_device *d, const struct build_option
 static void pocl_macro_args(const struct host_device *d, struct words *args)
 {
 	words_add(args, "-fgnuc-version=0");
-	words_add(args, "-fno-pic");
-	words_add(args, "-fno-pie");
+	words_add(args, "-fPIE");
 	words_add(args, "-Dcl_khr_int64");
 	words_add(args, "-D__USE_CLANG_OPENCL_C_H");
 	words_printf(args, "-DPOCL_DEVICE_ADDRESS_BITS=%u", d->address_bits);
