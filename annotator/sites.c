@@ -340,7 +340,7 @@ static const struct place_of_variable *place_variable(struct edit_pass *pass, CX
 	CXCursor declaration = clang_getCursorReferenced(start);
 	const struct place_of_variable *found = find_variable(pass, declaration);
 	long long bytes = clang_Type_getSizeOf(clang_getCursorType(declaration));
-	if (found || space != SPACE_const || bytes <= 0)
+	if (found || space != SPACE_const || bytes < 0)
 		return found;
 	struct place_of_variable *v = add_variable(pass, declaration);
 	if (v) {
@@ -359,8 +359,10 @@ static int write_marks(struct edit_pass *pass, CXCursor cursor, CXCursor start, 
 	CXSourceRange extent = clang_getCursorExtent(cursor);
 	bool array = is_variable_of(start, space, SPACE_local) || is_variable_of(start, space, SPACE_const);
 	const struct place_of_variable *v = array ? place_variable(pass, start, space) : NULL;
-	if (!type || (array && !v))
+	if (!type || (array && !v)) {
+		free(type);
 		return pass->result = gs_fail(pass->err, ENOMEM, "out of memory");
+	}
 	gs_buf_printf(&text, "(*(%s *)__gpusim_a_%c(%d, %d, %u, %lld, ", type, array && space == SPACE_const ? 'd' : array ? 'f' : letter_of(space), first, second,
 	              root_of(pass, start), clang_Type_getSizeOf(clang_getCursorType(cursor)));
 	if (array) {
