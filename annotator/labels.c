@@ -144,6 +144,14 @@ bool may_jump_out(const struct walk *w, CXCursor expression)
 
 /* ---- labels ---- */
 
+/* They may have calls, of which only the type is asked: sizeof(f(1)). */
+static void walk_constants(struct walk *w, const struct children *c, struct place_in_flow flow)
+{
+	flow.quiet = true;
+	for (size_t i = 0; i + 1 < c->count && !w->pass->result; i++)
+		collect_expression(w->pass, c->items[i], flow);
+}
+
 /* The statement under a label: behind the colon, which is where the last of a chain of labels gets its marker. */
 int walk_labelled(struct walk *w, CXCursor s, struct place_in_flow *flow, size_t *end)
 {
@@ -159,7 +167,11 @@ int walk_labelled(struct walk *w, CXCursor s, struct place_in_flow *flow, size_t
 		from = offset_of(clang_getRangeEnd(clang_getCursorExtent(c.items[c.count - 2])));
 	else
 		from = scan_word(w->pass->unit->text, w->pass->unit->length, from);
+	if (kind == CXCursor_CaseStmt)
+		walk_constants(w, &c, *flow);
 	free(c.items);
+	if (w->pass->result)
+		return w->pass->result;
 	/* A constant in brackets or a __attribute__ would stand between. */
 	if (kind == CXCursor_CaseStmt)
 		while (w->pass->unit->text[scan_blanks(w->pass->unit->text, w->pass->unit->length, from)] == ')')

@@ -1,7 +1,8 @@
-// switch: fall-through, no braces, declarations under a case, default in the middle, nested, continue inside
+// switch: fall-through, no braces, calls of which only the type is asked, declarations under a case, default in the middle, nested, continue inside
 // run k 16 16
 // in the nested switch s is 10, 8, 9, 4, 4 for i = 1, 2, 3, 7, 15; i > 7 return in the second trip of the loop
 // i & 3 is each of 0..3 for 4 work-items
+int f(int a) { return a; } //= entry 0
 __kernel void k(__global int *p) //= entry 16
 {
     int i = get_global_id(0), s = 0;
@@ -10,6 +11,8 @@ __kernel void k(__global int *p) //= entry 16
     case 1: s = 2; //= case 4
     case 2: { s += 3; break; } //= case 8
     default: s = 4; //= default 4
+        break;
+    case sizeof(f(1)) ... 7: s = f(2); //= case 0
     }
     switch (i) case 5: s += 10; //= case 1
     switch (i & 7) {
