@@ -102,8 +102,9 @@ $(O)/cc_id.h: $(CC_SOURCES) $(wildcard annotator/*.h analysis/*.h runtime/cc/*.h
 		sha256sum | cut -c1-12)\"" > $@.new
 	$(QUIET)cmp -s $@.new $@ && rm $@.new || mv $@.new $@
 
-# Other flags, other objects: the stamp changes when they do.
-$(shell mkdir -p $(O); echo '$(CC) $(ALL_CFLAGS)' | cmp -s - $(O)/flags || echo '$(CC) $(ALL_CFLAGS)' > $(O)/flags)
+# Other flags, other objects: the stamp changes when they do, but not with another name for the same folder.
+FLAGS := $(CC) $(subst -I$(O) ,,$(ALL_CFLAGS))
+$(shell mkdir -p $(O); echo '$(FLAGS)' | cmp -s - $(O)/flags || echo '$(FLAGS)' > $(O)/flags)
 
 $(call OBJ,$(GUEST) $(CC_SOURCES) $(CMD) $(TESTS) $(wildcard tests/fuzz/*.c)): $(O)/flags | $(O)/cc_id.h
 
