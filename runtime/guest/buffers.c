@@ -56,25 +56,41 @@ static void *zero_pages(size_t bytes, int flags)
 	return pages + before;
 }
 
-/* Small buffers come out of larger pieces: thousands of launches may be in flight, and a fault or a call for each costs more than
- * all else that we do for it. Under pools_lock. */
+struct piece {
+	char *at;
+	size_t left;
+};
+
+/* One for all that is small, and one for each larger power of two: such a piece is used up. What is cut off a huge page and given
+ * back takes memory until the rest of the page goes, too. */
+static struct piece *piece_for(size_t bytes)
+{
+	enum { SMALL_BITS = 16, PIECE_BITS = 21 };
+	static struct piece pieces[PIECE_BITS - SMALL_BITS];
+	size_t larger = 0;
+	while (bytes > (size_t)1 << (SMALL_BITS + larger))
+		larger++;
+	return &pieces[larger];
+}
+
+/* Buffers of less than a huge page come out of one: thousands of launches may be in flight, and a fault or a call for each costs
+ * more than all else that we do for it. Under pools_lock. */
 static void *cut_from_piece(size_t bytes)
 {
-	static char *piece;
-	static size_t left;
-	if (left < bytes) {
-		if (left)
-			munmap(piece, left);
-		piece = zero_pages(HUGE_PAGE, 0);
-		left = piece ? HUGE_PAGE : 0;
-		if (piece)
-			madvise(piece, left, MADV_POPULATE_WRITE);
+	struct piece *p = piece_for(bytes);
+	if (p->left < bytes) {
+		if (p->left)
+			munmap(p->at, p->left);
+		p->at = zero_pages(HUGE_PAGE, 0);
+		p->left = p->at ? HUGE_PAGE : 0;
+		if (p->at)
+			madvise(p->at, p->left, MADV_POPULATE_WRITE);
 	}
-	if (!left)
+	if (!p->left)
 		return NULL;
-	char *cut = piece;
-	piece += bytes;
-	left -= bytes;
+	char *cut = p->at;
+	p->at += bytes;
+	p->left -= bytes;
 	return cut;
 }
 
@@ -83,7 +99,7 @@ static uint64_t *host_memory(enum buffer_kind kind, size_t bytes)
 {
 	if (kind == TRACE_BUFFER)
 		return zero_pages(bytes, MAP_NORESERVE);
-	return bytes < HUGE_PAGE ? cut_from_piece(bytes) : zero_pages(bytes, 0);
+	return bytes <= HUGE_PAGE / 2 ? cut_from_piece(bytes) : zero_pages(bytes, 0);
 }
 
 static void free_host_memory(struct counter_buffer *b)
