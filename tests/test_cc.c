@@ -444,6 +444,28 @@ static void long_chains_do_not_nest(void)
 	check_long("if (s == 0) p[i] = 1;", "else if (s == 7) p[i] = 2;", 300, "", "");
 	check_long("p[i] = ", "s == 7 ? p[i + 1] : ", 300, "2;", "");
 	check_long("p[i] = s", " + s", 20000, ";", "");
+	check_long("p[i] = ", "- ", 4000, "s;", "");
+}
+
+/* Each access gets brackets in the text that traces, and none in the one that counts. */
+static void what_would_nest_too_deeply_only_if_traced_is_counted(void)
+{
+	struct gs_buf text = {0};
+	gs_buf_puts(&text, "__kernel void k(__global int *p) { p[0] = ");
+	for (int i = 0; i < 120; i++)
+		gs_buf_puts(&text, "p[");
+	gs_buf_puts(&text, "1");
+	for (int i = 0; i < 120; i++)
+		gs_buf_puts(&text, "]");
+	gs_buf_puts(&text, "; }");
+	struct gs_pack r = run_one(PLAIN, "sm_70", "", text.data);
+	CU_ASSERT_STRING_EQUAL(gs_pack_text(&r, "failure"), "");
+	CU_ASSERT_PTR_NOT_NULL(gs_pack_find(&r, "host"));
+	CU_ASSERT_PTR_NULL(gs_pack_find(&r, "traced"));
+	CU_ASSERT_STRING_EQUAL(gs_pack_text(&r, "note"),
+	                       "not traced: program.cl:1: brackets that would nest too deeply with those of the markers");
+	gs_pack_free(&r);
+	gs_buf_free(&text);
 }
 
 static void what_nests_too_deeply_is_refused_with_its_place(void)
@@ -592,6 +614,7 @@ void add_cc_tests(void)
 	TEST(odd_sources_do_no_harm);
 	TEST(long_chains_do_not_nest);
 	TEST(what_nests_too_deeply_is_refused_with_its_place);
+	TEST(what_would_nest_too_deeply_only_if_traced_is_counted);
 	TEST(ten_megabytes_are_read_in_time);
 	TEST(damaged_requests_are_failures);
 	TEST(a_compiler_that_dies_is_a_failure);

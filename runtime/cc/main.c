@@ -90,6 +90,7 @@ static void run_worker(char *const *files, const char *folder)
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	setenv("TMPDIR", folder, 1);
 	raise_stack_limit();
+	setenv("LIBCLANG_NOTHREADS", "1", 1); /* else it parses on threads with stacks of its own choice */
 	int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
 	if (null >= 0)
 		dup2(null, 2); /* libclang tells of its crashes there */
