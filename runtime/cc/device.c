@@ -29,6 +29,8 @@ static void read_key(struct host_device *d, const char *key, char *value)
 		d->images = *value == '1';
 	else if (!strcmp(key, "little_endian"))
 		d->little_endian = *value != '0';
+	else if (!strcmp(key, "quotes"))
+		d->quotes_of_shells = !strcmp(value, "shell");
 	else if (!strcmp(key, "counters"))
 		d->counters = strcmp(value, "atomic") ? MARK_COUNT_PLAIN : MARK_COUNT_ATOMIC;
 	else if (!strcmp(key, "extensions"))
@@ -72,7 +74,7 @@ static bool platform_is(const struct host_device *d, const char *name)
 
 enum option_quotes device_quotes(const struct host_device *d)
 {
-	return platform_is(d, "Portable Computing") ? QUOTES_OF_POCL : QUOTES_OF_SHELLS;
+	return platform_is(d, "Portable Computing") && !d->quotes_of_shells ? QUOTES_OF_POCL : QUOTES_OF_SHELLS;
 }
 
 const char *device_standard(const struct host_device *d, const struct build_options *options)

@@ -9,6 +9,7 @@
 
 struct host_device {
 	bool cpu, images, little_endian;
+	bool quotes_of_shells; /* in build options, whatever the platform's own are */
 	unsigned address_bits, c_version, cl_version;
 	unsigned clang[3]; /* version of the clang in the driver; 0: none, or not known */
 	char *platform;

@@ -13,6 +13,7 @@
  *               c_version=120 (OpenCL C version used without -cl-std), cl_version=300,
  *               image_support=0|1, little_endian=0|1, platform=NAME, name=NAME, driver=VERSION, extensions=SPACE SEPARATED,
  *               clang=15.0.6 (of the clang in the driver, where its platform tells it),
+ *               quotes=shell (the options are a user's, not an application's for this platform),
  *               features=SPACE SEPARATED (__opencl_c_*), counters=plain|atomic
  *   trips       optional: lines LOOP KIND:FACTOR:RESIDUE:BLOCK (as in block-details), counts of trips that are wanted
  *               beside those that the targets need; for tests

@@ -12,7 +12,7 @@
 /* What programs meet on POCL, without the macros of a CPU. */
 static const char device[] =
     "type=gpu\naddress_bits=64\nc_version=120\ncl_version=300\nimage_support=1\nlittle_endian=1\n"
-    "platform=Portable Computing Language\nname=gpusim\ndriver=gpusim\n"
+    "platform=Portable Computing Language\nname=gpusim\ndriver=gpusim\nquotes=shell\n"
     "extensions=cl_khr_byte_addressable_store cl_khr_global_int32_base_atomics cl_khr_global_int32_extended_atomics "
     "cl_khr_local_int32_base_atomics cl_khr_local_int32_extended_atomics cl_khr_3d_image_writes "
     "cl_khr_int64_base_atomics cl_khr_int64_extended_atomics cl_khr_fp64\n"
