@@ -2,11 +2,12 @@
  * The blocks of a function's statements.
  *
  * Every place where control may arrive by a jump or a branch gets a marker: behind the bracket of a header, `else`,
- * `do` or the colon of a label. Bodies without braces get braces there, so that a marker is always a statement of
- * a list, and pragmas and attributes stay where they are, before their loop. What follows a statement that may leave is a
- * block of its own ("after"). Where nothing jumps in from outside, its count is that of the block before less those of
- * the jumps that leave; likewise `else` is what `then` is not, `then` what it was when the same was asked before, and the body of
- * do ... while (0) what is around it. These need no counter.
+ * `do` or the colon of a label. Bodies without braces get braces there, so that a marker is a statement of a list,
+ * and pragmas and attributes stay where they are, before their loop; `else if` alone has its marker in the condition.
+ * What follows a statement that may leave is a block of its own ("after"). Where nothing jumps in from outside, its
+ * count is that of the block before less those of the jumps that leave; likewise `else` is what `then` is not, `then`
+ * what it was when the same was asked before, and the body of do ... while (0) what is around it. These need no
+ * counter.
  */
 #include "annotator/walk.h"
 

@@ -351,10 +351,7 @@ static bool is_quiet(CXCursor cursor, enum CXCursorKind kind)
 static bool is_range(const struct unit *u, CXCursor cursor, enum CXCursorKind kind)
 {
 	size_t at = offset_of(clang_getRangeStart(clang_getCursorExtent(cursor)));
-	if (kind != CXCursor_UnexposedExpr || at >= u->length || (u->text[at] != '[' && u->text[at] != '.'))
-		return false;
-	const char *designators = u->text + at, *dots = strstr(designators, "...");
-	return dots && (size_t)(dots - designators) < strcspn(designators, "=;{}");
+	return kind == CXCursor_UnexposedExpr && scan_has_range(u->text, u->length, at);
 }
 
 /* The type of a variable, a cast or a literal may contain a typeof; the value comes last, behind the variable's name. */

@@ -275,6 +275,7 @@ bool scan_is_word(const char *text, size_t from, size_t to, const char *word);
 bool scan_is_attribute(const char *text, size_t from, size_t to); /* the word before the brackets of one */
 void scan_blank_unrolls(char *text, size_t length); /* #pragma unroll becomes a # by itself */
 size_t scan_deep(const char *text, size_t length, int most); /* the first bracket that is in more than `most` of its kind */
+bool scan_has_range(const char *text, size_t length, size_t at); /* [1 ... 3] in the designators at `at` */
 bool scan_has_inner_statements(const char *text, size_t length);
 void scan_replace_digraphs(char *text, size_t length); /* <% is { and so on: everything else knows one spelling only */
 

@@ -49,7 +49,7 @@ static void tell_place(const char *text, size_t at, char *place, size_t size)
 	unsigned long line = 1;
 	for (const char *p = text, *next; (next = memchr(p, '\n', (size_t)(text + at - p))); p = next + 1, line++) {
 		unsigned long number;
-		if (sscanf(p, "# %lu \"%199[^\"\n]", &number, file) == 2)
+		if (p[0] == '#' && sscanf(p, "# %lu \"%199[^\"\n]", &number, file) == 2)
 			line = number - 1;
 	}
 	snprintf(place, size, "%s:%lu", file, line);

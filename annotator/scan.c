@@ -55,16 +55,21 @@ size_t scan_blanks(const char *text, size_t length, size_t at)
 	return at;
 }
 
-size_t scan_closing(const char *text, size_t length, size_t open)
+static size_t closing_of(const char *text, size_t length, size_t open, char opening, char closing)
 {
 	size_t depth = 0;
 	for (size_t at = open; (at = significant(text, length, at)) < length; at++) {
-		if (text[at] == '(')
+		if (text[at] == opening)
 			depth++;
-		else if (text[at] == ')' && --depth == 0)
+		else if (text[at] == closing && --depth == 0)
 			return at;
 	}
 	return length;
+}
+
+size_t scan_closing(const char *text, size_t length, size_t open)
+{
+	return closing_of(text, length, open, '(', ')');
 }
 
 /* In a word, that is: compilers take a $ and other languages' letters, too. */
@@ -164,6 +169,17 @@ size_t scan_block_start(const char *text, size_t length, size_t open)
 			return start;
 		}
 	}
+}
+
+bool scan_has_range(const char *text, size_t length, size_t at)
+{
+	while ((at = scan_blanks(text, length, at)) < length && (text[at] == '[' || text[at] == '.')) {
+		size_t close = text[at] == '[' ? closing_of(text, length, at, '[', ']') : at;
+		if (close == length || memmem(text + at, close - at, "...", 3))
+			return close < length;
+		at = scan_word(text, length, scan_blanks(text, length, close + 1));
+	}
+	return false;
 }
 
 size_t scan_deep(const char *text, size_t length, int most)
