@@ -190,6 +190,7 @@ struct markers {
 	int by_line[1 << 16]; /* block + 1, 0: none */
 	int columns[MOST_BLOCKS];
 	bool stacked[MOST_BLOCKS]; /* a case right before another case: both are one block, that of the last */
+	bool macro[MOST_BLOCKS];   /* begins with the programs' macro, whose own blocks are in the same place */
 };
 
 /* "case 3:" or "default:" and then, on the next line, another marker of one. */
@@ -225,6 +226,7 @@ static void find_markers(struct markers *m, const char *text)
 			m->by_line[at_line + pragma] = block + 1;
 			m->columns[block] = pragma ? 1 : column + length;
 			m->stacked[block] = is_stacked(text + length);
+			m->macro[block] = !strncmp(text + length, "STEP(", 5);
 		}
 	}
 }
@@ -255,7 +257,7 @@ static int number(const char *at, const char *key, uint64_t *value)
 /*
  * Compares the launch's blocks[] = [{"line":..,"column":..,"count":..}] with the translation's counts. Line and column
  * are those of the block's first token in the user's file: the brace or statement that an if, an else, a loop or a
- * function governs, the word case or default, a label's name. Of those in one place, which a macro made, the first is
+ * function governs, the word case or default, a label's name. Of those that a macro made in one place, the first is
  * around the others. Blocks of the library's that stand at no marker are its own affair; every marked block that ran must
  * be there. Returns 1 where the report has no blocks, -1 (with *why) where they differ.
  */
@@ -279,8 +281,8 @@ static int compare_counts(const char *report, const char *kernel, const struct m
 		/* A function's place is its name; its marker is at the brace, which begins the next line. */
 		at_line += entry;
 		int block = at_line < 1 << 16 ? m->by_line[at_line] - 1 : -1;
-		if (block >= 0 && !counted[block] && (entry || (int)column == m->columns[block])) {
-			counts[block] = count;
+		if (block >= 0 && !(counted[block] && m->macro[block]) && (entry || (int)column == m->columns[block])) {
+			counts[block] += count;
 			counted[block] = true;
 		}
 	}
