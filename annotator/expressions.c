@@ -350,8 +350,8 @@ static bool is_quiet(CXCursor cursor, enum CXCursorKind kind)
 /* [1 ... 3] = x in an initialiser: compilers take x several times, and only if it has no effects. */
 static bool is_range(const struct unit *u, CXCursor cursor, enum CXCursorKind kind)
 {
-	size_t at = offset_of(clang_getRangeStart(clang_getCursorExtent(cursor)));
-	return kind == CXCursor_UnexposedExpr && scan_has_range(u->text, u->length, at);
+	return kind == CXCursor_UnexposedExpr &&
+	       scan_has_range(u->text, u->length, offset_of(clang_getRangeStart(clang_getCursorExtent(cursor))));
 }
 
 /* The type of a variable, a cast or a literal may contain a typeof; the value comes last, behind the variable's name. */

@@ -264,6 +264,8 @@ void write_trip_numbers(const struct annotation *a, unsigned block, const char *
 void write_trips(const struct annotation *a, const struct edit *loop, struct gs_buf *out);
 
 /* scan.c: places in preprocessed text that libclang does not tell. All return `length` when not found. */
+/* The number of the line that `at` is in, by the line markers before it, and the file's name in the last of these, in quotes. */
+unsigned long scan_line(const char *text, size_t at, const char **name, size_t *name_length);
 size_t scan_blanks(const char *text, size_t length, size_t at); /* over white space and # lines */
 size_t scan_closing(const char *text, size_t length, size_t open); /* the ) of the ( at `open` */
 /* Behind the { at `open`, and the pragmas and __label__ declarations that have to come first. */

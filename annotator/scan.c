@@ -5,6 +5,7 @@
 #include "annotator/internal.h"
 
 #include <ctype.h>
+#include <stdlib.h>
 #include <string.h>
 
 static bool starts_line(const char *text, size_t at)
@@ -26,6 +27,24 @@ static size_t skip_literal(const char *text, size_t length, size_t at)
 	while (at < length && text[at] != quote && text[at] != '\n')
 		at += text[at] == '\\' ? 2 : 1;
 	return at < length ? at + 1 : length;
+}
+
+unsigned long scan_line(const char *text, size_t at, const char **name, size_t *name_length)
+{
+	unsigned long line = 1;
+	*name = "\"\"";
+	*name_length = 2;
+	for (const char *p = text, *end; (end = memchr(p, '\n', (size_t)(text + at - p))); p = end + 1, line++) {
+		if (p[0] != '#' || p[1] != ' ' || !isdigit((unsigned char)p[2]))
+			continue;
+		line = strtoul(p + 2, NULL, 10) - 1;
+		const char *open = memchr(p, '"', (size_t)(end - p)), *close = memrchr(p, '"', (size_t)(end - p));
+		if (open && open < close) {
+			*name = open;
+			*name_length = (size_t)(close - open) + 1;
+		}
+	}
+	return line;
 }
 
 /* The next character that counts, at or after `at`: over # lines and literals. */

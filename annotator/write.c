@@ -39,7 +39,6 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define CLONE_PREFIX "__gpusim_call_"
 
@@ -447,22 +446,13 @@ static size_t first_edit_from(const struct unit *u, size_t from)
 /* Behind what is no directive, one that begins at `at` gets a line of its own, and keeps its number. */
 static void begin_directive(struct writer *w, size_t at)
 {
-	const char *text = w->unit->text, *name = NULL, *end = NULL;
-	unsigned long line = 1;
-	if (at >= w->unit->length || text[at] != '#' || !at || text[at - 1] != '\n' || !w->out->len || w->out->data[w->out->len - 1] == '\n')
+	const char *text = w->unit->text, *name;
+	size_t length;
+	if (at >= w->unit->length || text[at] != '#' || !at || text[at - 1] != '\n' || !w->out->len ||
+	    w->out->data[w->out->len - 1] == '\n')
 		return;
-	for (const char *p = text; p < text + at; p = end + 1) {
-		end = memchr(p, '\n', (size_t)(text + at - p)); /* there is one before `at` */
-		line++;
-		if (p[0] == '#' && p[1] == ' ' && p[2] >= '0' && p[2] <= '9') {
-			line = strtoul(p + 2, NULL, 10);
-			name = memchr(p, '"', (size_t)(end - p));
-		}
-	}
-	gs_buf_printf(w->out, "\n# %lu ", line);
-	if (name)
-		gs_buf_add(w->out, name, (size_t)((const char *)memrchr(name, '"', strcspn(name, "\n")) - name) + 1);
-	gs_buf_puts(w->out, "\n");
+	unsigned long line = scan_line(text, at, &name, &length);
+	gs_buf_printf(w->out, "\n# %lu %.*s\n", line, (int)length, name);
 }
 
 static void write_range(struct writer *w, size_t from, size_t to, bool clone)

@@ -17,6 +17,6 @@ __kernel void k(__global int *p) //= entry 8
     int4 m = select((int4)(1), (int4)(2), w.lo.lo > 3);
     m = w.lo.lo == 3 ? m : -m;
     p[i] = m.x + m.y + w.sa + ((int2)(i, 3)).y;
-    *(__global int4 *)(p + 16 + 4 * i) = i & 1 ? m : vload4(0, p); //= arm 4
+    *(__global int4 *)(p + 16 + 4 * i) = i & 1 ? m : vload4(2, p); //= arm 4
     vstore3((int3)(m.xyz), 0, p + 64 + 4 * i);
 }
