@@ -72,6 +72,7 @@ void annotation_free(struct annotation *a)
 	for (size_t i = 0; i < a->kernel_count; i++) {
 		free(a->kernels[i].columns);
 		free(a->kernels[i].computed);
+		free(a->kernels[i].kinds);
 	}
 	free(a->units);
 	free(a->functions);
@@ -102,6 +103,8 @@ int annotation_create(const struct annotator_unit *units, size_t count, struct a
 		result = collect_functions(a, err);
 	for (size_t i = 0; i < count && !result; i++)
 		result = collect_edits(a, i, err);
+	if (!result)
+		find_hazards(a);
 	if (!result)
 		result = choose_columns(a, err);
 	if (!result)

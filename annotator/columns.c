@@ -17,7 +17,7 @@ enum {
 	MOST_ACROSS_BARRIERS = 128, /* POCL has up to 4096 of each on a thread's stack */
 };
 
-static void reach(struct function *f)
+void reach(struct function *f)
 {
 	if (f->reached)
 		return;

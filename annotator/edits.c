@@ -34,15 +34,26 @@ static int add_kernel(struct edit_pass *pass, CXCursor cursor)
 	                           .arguments = (unsigned)clang_Cursor_getNumArguments(cursor),
 	                           .entry = (unsigned)a->block_count}; /* its body is visited next */
 	pass->function->first_site = (unsigned)a->site_count;
+	if (find_argument_kinds(k, cursor))
+		return gs_fail(pass->err, ENOMEM, "out of memory");
 	return tell_arguments(pass, cursor);
 }
 
-/* A builtin whose answer depends on the box. */
-static int edit_box_call(struct edit_pass *pass, CXCursor call)
+static bool is_printf(CXCursor call)
+{
+	CXString name = clang_getCursorSpelling(call);
+	bool found = !strcmp(clang_getCString(name) ? clang_getCString(name) : "", "printf");
+	clang_disposeString(name);
+	return found;
+}
+
+/* A builtin whose answer depends on the box, or that prints. */
+static int edit_builtin_call(struct edit_pass *pass, CXCursor call)
 {
 	struct unit *u = pass->unit;
 	int function = box_function(call);
-	if (function < 0)
+	bool prints = is_printf(call);
+	if (function < 0 && !prints)
 		return 0;
 	CXSourceRange extent = clang_getCursorExtent(call);
 	size_t name = offset_of(clang_getRangeStart(extent)), name_end = scan_word(u->text, u->length, name);
@@ -51,8 +62,9 @@ static int edit_box_call(struct edit_pass *pass, CXCursor call)
 	clang_disposeString(builtin);
 	if (!named)
 		return refuse(clang_getRangeStart(extent), pass->err, "a call that does not name its function");
-	u->box_functions |= 1u << function;
-	struct edit *e = add_edit(pass, EDIT_BOX, name, name_end - name);
+	u->prints |= prints;
+	u->box_functions |= prints ? 0 : 1u << function;
+	struct edit *e = add_edit(pass, prints ? EDIT_PRINT : EDIT_BOX, name, name_end - name);
 	if (e)
 		e->block = (unsigned)function;
 	return pass->result;
@@ -64,7 +76,7 @@ int edit_callee(struct edit_pass *pass, CXCursor call)
 	const struct unit *u = pass->unit;
 	const struct function *target = called_function(pass->a, call);
 	if (!target)
-		return edit_box_call(pass, call);
+		return edit_builtin_call(pass, call);
 	CXSourceRange extent = clang_getCursorExtent(call);
 	size_t name = offset_of(clang_getRangeStart(extent)), close = offset_of(clang_getRangeEnd(extent)) - 1;
 	if (!scan_is_word(u->text, name, scan_word(u->text, u->length, name), target->name) || close >= u->length ||
@@ -138,7 +150,8 @@ static int compare_edits(const void *a, const void *b)
 /* The type of several variables, which may be the typeof of a call, is visited with each of them. */
 static bool is_repeated(const struct edit *kept, size_t count, const struct edit *e)
 {
-	if (e->kind != EDIT_ARGUMENT && e->kind != EDIT_CALLEE && e->kind != EDIT_BOX && e->kind != EDIT_BOX_END)
+	if (e->kind != EDIT_ARGUMENT && e->kind != EDIT_CALLEE && e->kind != EDIT_BOX && e->kind != EDIT_BOX_END &&
+	    e->kind != EDIT_PRINT)
 		return false;
 	while (count-- && kept[count].at == e->at)
 		if (kept[count].kind == e->kind)

@@ -25,6 +25,7 @@ struct function {
 	struct function **callees; /* of ours; may name one twice */
 	size_t callee_count;
 	bool reached; /* scratch of the walk over callees */
+	unsigned hazards; /* enum kernel_hazard (runtime/cc/facts.h), of its own text */
 	/* Of a kernel: text that tells the trace where its pointers point to, how many such places there are, and the first of
 	 * its sites. */
 	const char *bases;
@@ -42,6 +43,7 @@ enum edit_kind {
 	EDIT_PARAMETER,   /* the counters as a last parameter; replaces `void` in f(void) */
 	EDIT_ARGUMENT,    /* the counters as a last argument of a call */
 	EDIT_CALLEE,      /* a call of a kernel goes to its clone */
+	EDIT_PRINT,       /* a call of printf, which may have to keep silent */
 	EDIT_BOX,         /* a call of a builtin goes to the function of ours that knows the box ... */
 	EDIT_BOX_END,     /* ... which is its last argument */
 	EDIT_INLINE,      /* before the definition of a function, or of a clone */
@@ -88,6 +90,7 @@ struct unit {
 	size_t edit_count;
 	unsigned box_functions; /* that its text calls, a bit each */
 	bool has_kernels;
+	bool prints;           /* its text calls printf */
 	bool hides_builtins;   /* a variable has the name of one that markers call */
 	bool inner_statements; /* there may be some in expressions: ({ ... }) */
 };
@@ -254,7 +257,12 @@ void write_counter_macros(const struct annotation *a, size_t unit, enum marker_f
 /* write.c: the columns of sites become those of the text that is compiled for targets */
 int place_sites(struct annotation *a, struct gs_error *err);
 
+/* hazards.c */
+int find_argument_kinds(struct kernel_entry *k, CXCursor kernel);
+void find_hazards(struct annotation *a); /* once all kernels are known */
+
 /* columns.c */
+void reach(struct function *f); /* marks it, and all that it calls, as reached */
 int choose_columns(struct annotation *a, struct gs_error *err);
 bool inlines_all(const struct annotation *a); /* kernels stay small enough with all that they call in them */
 
@@ -276,6 +284,7 @@ size_t scan_next_word(const char *text, size_t length, size_t at); /* the first 
 bool scan_is_word(const char *text, size_t from, size_t to, const char *word);
 bool scan_is_attribute(const char *text, size_t from, size_t to); /* the word before the brackets of one */
 void scan_blank_unrolls(char *text, size_t length); /* #pragma unroll becomes a # by itself */
+bool scan_asks_for_rounding(const char *text, size_t length); /* pragmas that let arithmetic be inexact */
 size_t scan_deep(const char *text, size_t length, int most); /* the first bracket that is in more than `most` of its kind */
 bool scan_has_range(const char *text, size_t length, size_t at); /* [1 ... 3] in the designators at `at` */
 bool scan_has_inner_statements(const char *text, size_t length);

@@ -158,6 +158,31 @@ static bool is_first_pragma(const char *text, size_t length, size_t at)
 	       (scan_is_word(text, from[1], to[1], "clang") && scan_is_word(text, from[2], to[2], "fp"));
 }
 
+/* What the pragmas of one line let arithmetic be. FP_CONTRACT OFF is the strict one. */
+static bool is_rounding_pragma(const char *text, size_t length, size_t at)
+{
+	static const char off[] = "OFF";
+	size_t from[3], to[3];
+	if (!is_first_pragma(text, length, at) || !is_pragma(text, length, at, from, to))
+		return false;
+	size_t value = to[2];
+	while (value < length && (text[value] == ' ' || text[value] == '\t'))
+		value++;
+	return !scan_is_word(text, from[2], to[2], "FP_CONTRACT") ||
+	       !scan_is_word(text, value, scan_word(text, length, value), off);
+}
+
+bool scan_asks_for_rounding(const char *text, size_t length)
+{
+	for (size_t at = 0; at < length; at = skip_line(text, length, at)) {
+		while (at < length && (text[at] == ' ' || text[at] == '\t'))
+			at++;
+		if (at < length && text[at] == '#' && is_rounding_pragma(text, length, at))
+			return true;
+	}
+	return false;
+}
+
 void scan_blank_unrolls(char *text, size_t length)
 {
 	size_t from[3], to[3];

@@ -36,6 +36,7 @@
  */
 #include "annotator/internal.h"
 #include "runtime/cc/counters.h"
+#include "runtime/cc/facts.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -119,8 +120,20 @@ static void write_ids(struct writer *w)
 			gs_buf_printf(w->out, "#define __gpusim_%s(d) get_%s(d)\n", names[i], names[i]);
 }
 
+/* A twin that runs beside its kernel must not say what the kernel says; what the arguments do is done all the same. */
+static void write_print(struct writer *w)
+{
+	gs_buf_puts(w->out, "#ifdef " SILENT_MACRO "\n"
+	                    "#define __gpusim_printf(...) ((void)(__VA_ARGS__), 0)\n"
+	                    "#else\n"
+	                    "#define __gpusim_printf printf\n"
+	                    "#endif\n");
+}
+
 static void write_prelude(struct writer *w)
 {
+	if (w->form != MARK_PROBE && w->unit->prints)
+		write_print(w);
 	if (w->form != MARK_PROBE) {
 		write_ids(w);
 		write_box(w);
@@ -375,6 +388,9 @@ static bool write_host_edit(struct writer *w, const struct edit *e, bool clone)
 		return true;
 	case EDIT_ARGUMENT:
 		write_arguments(w, e);
+		return true;
+	case EDIT_PRINT:
+		gs_buf_puts(w->out, "__gpusim_printf");
 		return true;
 	case EDIT_BOX:
 		write_box_function_name((int)e->block, (size_t)(w->unit - w->a->units), w->out);

@@ -180,6 +180,8 @@ static void result_describes_host_kernels_blocks_and_targets(void)
 	CU_ASSERT_PTR_NOT_NULL(strstr(gs_pack_text(&r, "host"), "__gpusim_block(0); return x * 3; }"));
 	CU_ASSERT_STRING_EQUAL(gs_pack_text(&r, "host-options"), "-cl-mad-enable -cl-std=CL1.2 -w");
 	CU_ASSERT_STRING_EQUAL(gs_pack_text(&r, "kernels"), "k 2\n");
+	CU_ASSERT_STRING_EQUAL(gs_pack_text(&r, "arguments"), "k global value\n");
+	CU_ASSERT_STRING_EQUAL(gs_pack_text(&r, "safety"), "k\n");
 	CU_ASSERT_STRING_EQUAL(gs_pack_text(&r, "blocks"), "0 0 f entry 1 7 program.cl\n1 0 k entry 2 15 program.cl\n");
 	for (size_t i = 0; i < 2; i++) {
 		char start[64];
@@ -415,6 +417,7 @@ static void odd_sources_do_no_harm(void)
 	gs_pack_add(&request, "source", nul, sizeof nul);
 	run(&request, &r);
 	CU_ASSERT_STRING_EQUAL(gs_pack_text(&r, "kernels"), "k 0\n");
+	CU_ASSERT_STRING_EQUAL(gs_pack_text(&r, "arguments"), "k\n");
 	gs_pack_free(&r);
 	check_host(PLAIN, "", "#define A \\\r\n  int x\r\n__constant A = 1;\r\n__kernel void k() {\r\n}\r\n",
 	           "__gpusim_begin;");

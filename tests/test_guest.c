@@ -233,6 +233,8 @@ static void result_is_read(void)
 	gs_pack_puts(&p, "host", "text");
 	gs_pack_puts(&p, "host-options", "-w");
 	gs_pack_puts(&p, "kernels", "f 2\ng 0\n");
+	gs_pack_puts(&p, "arguments", "f value global\ng\n");
+	gs_pack_puts(&p, "safety", "f\ng\n");
 	gs_pack_puts(&p, "blocks", "0 0 helper entry 1 1 a b.cl\n1 0 g entry 5 1 a b.cl\n2 0 f entry 9 1 a b.cl\n");
 	gs_pack_puts(&p, "target", "sm_90\nkernel f instructions=1\nkernel g failure too odd\n"
 	                           "library f sin (f32)\nlibrary f ?other\nlibrary none exp (f32)\n");
@@ -270,6 +272,8 @@ static void texts_can_be_one_program(void)
 	gs_pack_puts(&p, "host", "void f() {}");
 	gs_pack_puts(&p, "host-options", "-w");
 	gs_pack_puts(&p, "kernels", "f 0\n");
+	gs_pack_puts(&p, "arguments", "f\n");
+	gs_pack_puts(&p, "safety", "f\n");
 	gs_pack_puts(&p, "blocks", "0 0 f entry 1 1 a\n");
 	gs_pack_puts(&p, "traced", "void f() { g(); }\n");
 	gs_pack_puts(&p, "renames", "f\ng\n");
@@ -292,6 +296,8 @@ static int read_counting(const char *columns, const char *details, struct artifa
 	gs_pack_puts(&p, "host", "text");
 	gs_pack_puts(&p, "host-options", "-w");
 	gs_pack_puts(&p, "kernels", "f 2\ng 0\n");
+	gs_pack_puts(&p, "arguments", "f value global\ng\n");
+	gs_pack_puts(&p, "safety", "f\ng\n");
 	gs_pack_puts(&p, "layout", "item");
 	gs_pack_puts(&p, "columns", columns);
 	gs_pack_puts(&p, "blocks", "0 0 f entry 1 1 a\n1 0 f then 5 1 a\n2 0 f else 9 1 a\n");
@@ -332,6 +338,41 @@ static void layout_columns_and_formulas_are_read(void)
 	/* A column of a block that there is not; a formula that refers to itself. */
 	CU_ASSERT(read_counting("f 0 1 3\n", "", &a) < 0);
 	CU_ASSERT(read_counting("f 0 1\n", "1 1 1 -1 - +1*1\n", &a) < 0);
+}
+
+static int read_facts(const char *arguments, const char *safety, struct artifact **a)
+{
+	struct gs_pack p = {0};
+	gs_pack_puts(&p, "host", "text");
+	gs_pack_puts(&p, "host-options", "-w");
+	gs_pack_puts(&p, "kernels", "f 3\ng 0\n");
+	if (arguments)
+		gs_pack_puts(&p, "arguments", arguments);
+	if (safety)
+		gs_pack_puts(&p, "safety", safety);
+	gs_pack_puts(&p, "blocks", "0 0 f entry 1 1 a\n");
+	int result = artifact_read(a, &p, NULL);
+	gs_pack_free(&p);
+	return result;
+}
+
+static void hazards_and_kinds_of_arguments_are_read(void)
+{
+	static const char good[] = "f const local sampler\ng\n", *const bad_arguments[] = {
+		"f const local\ng\n", "f const local sampler value\ng\n", "f const local thing\ng\n", "f const local sampler\n",
+		"f const local sampler\ng\ng\n", "f const local sampler\ng\nh\n", "", NULL};
+	static const char *const bad_safety[] = {"f barriers\n", "f\nf\ng\n", "f bad\ng\n", "f\ng\nh\n", "", NULL};
+	struct artifact *a = NULL;
+	CU_ASSERT_EQUAL_FATAL(read_facts(good, "f barriers rounds\ng\n", &a), 0);
+	CU_ASSERT_EQUAL(artifact_kernel(a, "f")->hazards, HAZARD_BARRIERS | HAZARD_ROUNDING);
+	CU_ASSERT_EQUAL(artifact_kernel(a, "g")->hazards, 0);
+	const unsigned char *kinds = artifact_kernel(a, "f")->argument_kinds;
+	CU_ASSERT(kinds[0] == ARGUMENT_CONST && kinds[1] == ARGUMENT_LOCAL && kinds[2] == ARGUMENT_SAMPLER);
+	artifact_release(a);
+	for (size_t i = 0; i < GS_ARRAY_LEN(bad_arguments); i++)
+		CU_ASSERT(read_facts(bad_arguments[i], "f\ng\n", &a) < 0);
+	for (size_t i = 0; i < GS_ARRAY_LEN(bad_safety); i++)
+		CU_ASSERT(read_facts(good, bad_safety[i], &a) < 0);
 }
 
 /*
@@ -436,6 +477,7 @@ void add_guest_tests(void)
 	CU_add_test(s, "a missing program is told", missing_program_is_told);
 	CU_add_test(s, "a result of gpusim-cc is read", result_is_read);
 	CU_add_test(s, "a result of gpusim-cc is read", layout_columns_and_formulas_are_read);
+	CU_add_test(s, "a result has to say what each kernel and its arguments are", hazards_and_kinds_of_arguments_are_read);
 	CU_add_test(s, "texts that count and that trace can be one program", texts_can_be_one_program);
 	CU_add_test(s, "a work-item of a group that sums up is its average", a_work_item_of_a_group_that_sums_up_is_its_average);
 	CU_add_test(s, "work-items of groups without a slot are counted", groups_without_a_slot_are_counted);

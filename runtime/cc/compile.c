@@ -1,6 +1,7 @@
 /* The steps of gpusim-cc in their order; see compile.h and protocol.h. */
 #include "runtime/cc/compile.h"
 
+#include "runtime/cc/facts.h"
 #include "runtime/cc/preprocess.h"
 #include "runtime/cc/protocol.h"
 #include "runtime/cc/targets.h"
@@ -288,6 +289,36 @@ static void write_kernel_tables(struct work *w)
 	add_table(w, "columns", &columns);
 }
 
+/* What runs of a twin depend on: sections safety and arguments. */
+static void write_fact_tables(struct work *w)
+{
+#define HAZARD(name, bit, word) {bit, word},
+	static const struct {
+		unsigned bit;
+		const char *word;
+	} hazards[] = {KERNEL_HAZARDS(HAZARD)};
+#undef HAZARD
+#define KIND(name, word) word,
+	static const char *const kinds[] = {ARGUMENT_KINDS(KIND)};
+#undef KIND
+	struct gs_buf safety = {0}, arguments = {0};
+	const struct kernel_entry *kernels;
+	size_t count = annotation_kernels(w->annotation, &kernels);
+	for (size_t i = 0; i < count; i++) {
+		gs_buf_puts(&safety, kernels[i].name);
+		for (size_t j = 0; j < GS_ARRAY_LEN(hazards); j++)
+			if (kernels[i].hazards & hazards[j].bit)
+				gs_buf_printf(&safety, " %s", hazards[j].word);
+		gs_buf_puts(&safety, "\n");
+		gs_buf_puts(&arguments, kernels[i].name);
+		for (unsigned j = 0; j < kernels[i].arguments; j++)
+			gs_buf_printf(&arguments, " %s", kinds[kernels[i].kinds[j]]);
+		gs_buf_puts(&arguments, "\n");
+	}
+	add_table(w, "safety", &safety);
+	add_table(w, "arguments", &arguments);
+}
+
 static void write_block_tables(struct work *w)
 {
 	struct gs_buf table = {0}, details = {0};
@@ -338,6 +369,7 @@ static void write_tables(struct work *w)
 {
 	write_site_table(w);
 	write_kernel_tables(w);
+	write_fact_tables(w);
 	write_block_tables(w);
 	write_loop_table(w);
 }

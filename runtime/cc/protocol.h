@@ -29,7 +29,7 @@
  *   version     GPUSIM_CC_VERSION of gpusim-cc
  *   failure     only on failure: "STAGE: FILE:LINE:COLUMN: what" in one line; STAGE is preprocess,
  *               annotate or internal. No other section is needed then.
- *   host        one per unit: the annotated source
+ *   host        one per unit: the annotated source. Built with -D__GPUSIM_SILENT=1, it and "traced" print nothing
  *   host-options  one per unit: the options to build it with (no -D, -U, -I, -Werror, -g; with -w)
  *   traced      one per unit, or none: the source that traces as well as counts (traces.h), built with the same host-options.
  *               Absent where it could not be written; a note then says why
@@ -42,6 +42,20 @@
  *               operation that loads and stores (+=, ++) has two sites
  *   kernels     one line per kernel: NAME ARGUMENTS; ARGUMENTS counts the application's own, so it is
  *               also the index of the first of ours: those of counters.h, then those of traces.h
+ *   safety      one line per kernel, in the order of kernels: NAME WORD...; the words (facts.h), each for the kernel or anything
+ *               that it calls, and each said wherever the opposite is not certain:
+ *               barriers   a barrier may not be reached in a straight line: it is under a condition, in a switch, in a loop that
+ *                          break, continue, return or goto may leave, behind a return, in a function with labels, or in one that is
+ *                          called from such a place. Loops that only their own conditions end do not count
+ *               prints     calls printf
+ *               addresses  follows addresses that may come from memory: an integer becomes a pointer, memory that is not private has
+ *                          pointers in it, or an argument that is no pointer does
+ *               unconst    somewhere in the program, memory behind a pointer to const __global may be written
+ *               variables  uses variables that outlive a launch and may change
+ *               rounds     pragmas of the program ask for other arithmetic than the default
+ *   arguments   one line per kernel, in the same order: NAME KIND...; the kind of each argument (facts.h): value, local, constant,
+ *               const (a pointer to const __global), global (to any other), read (a read_only image), write (any other image),
+ *               sampler, other
  *   layout      item or group: where the counters are, see counters.h; absent: group
  *   columns     one line per kernel, in the order of kernels: NAME FLAGS ID...; in the item layout, the blocks whose
  *               counters its work-items store, in their order; the first FLAGS of them have a bit each, or FLAGS is the

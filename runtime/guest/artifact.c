@@ -5,6 +5,7 @@
 #include "runtime/cc/protocol.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,6 +28,7 @@ void artifact_release(struct artifact *a)
 		free(a->kernels[i].name);
 		free(a->kernels[i].columns);
 		free(a->kernels[i].computed);
+		free(a->kernels[i].argument_kinds);
 		for (size_t t = 0; t < MAX_TARGETS; t++) {
 			code_free(a->kernels[i].code[t]);
 			free(a->kernels[i].failure[t]);
@@ -81,6 +83,16 @@ static int each_line(struct artifact *a, char *text, int (*take)(struct artifact
 	return 0;
 }
 
+static int find_word(const char *const *words, size_t count, const char *word)
+{
+	for (size_t i = 0; i < count; i++)
+		if (!strcmp(words[i], word))
+			return (int)i;
+	return -1;
+}
+
+#define HAZARDS_NOT_READ UINT_MAX
+
 static int take_kernel(struct artifact *a, char *line)
 {
 	char *space = strchr(line, ' ');
@@ -89,7 +101,7 @@ static int take_kernel(struct artifact *a, char *line)
 		return -1;
 	a->kernels = grown;
 	*space = 0;
-	struct artifact_kernel k = {.name = strdup(line), .entry_block = -1};
+	struct artifact_kernel k = {.name = strdup(line), .entry_block = -1, .hazards = HAZARDS_NOT_READ};
 	k.arguments = (unsigned)strtoul(space + 1, NULL, 10);
 	if (!k.name)
 		return -1;
@@ -204,6 +216,59 @@ static int take_table(struct artifact *a, const struct gs_pack *result, const ch
 	return failed;
 }
 
+/* NAME KIND... */
+static int take_arguments(struct artifact *a, char *line)
+{
+#define KIND(name, word) word,
+	static const char *const kinds[] = {ARGUMENT_KINDS(KIND)};
+#undef KIND
+	size_t length = strlen(line);
+	char *save, *word = strtok_r(line, " ", &save);
+	struct artifact_kernel *k = word ? artifact_kernel(a, word) : NULL;
+	unsigned count = 0;
+	if (!k || k->argument_kinds || k->arguments > length || !(k->argument_kinds = calloc((size_t)k->arguments + 1, 1)))
+		return -1;
+	for (; (word = strtok_r(NULL, " ", &save)); count++) {
+		int kind = find_word(kinds, GS_ARRAY_LEN(kinds), word);
+		if (kind < 0 || count == k->arguments)
+			return -1;
+		k->argument_kinds[count] = (unsigned char)kind;
+	}
+	return count == k->arguments ? 0 : -1;
+}
+
+/* NAME WORD...; a word that is not known is a hazard that is not known. */
+static int take_safety(struct artifact *a, char *line)
+{
+#define HAZARD(name, bit, word) word,
+	static const char *const words[] = {KERNEL_HAZARDS(HAZARD)};
+#undef HAZARD
+#define HAZARD(name, bit, word) bit,
+	static const unsigned bits[] = {KERNEL_HAZARDS(HAZARD)};
+#undef HAZARD
+	char *save, *word = strtok_r(line, " ", &save);
+	struct artifact_kernel *k = word ? artifact_kernel(a, word) : NULL;
+	if (!k || k->hazards != HAZARDS_NOT_READ)
+		return -1;
+	k->hazards = 0;
+	while ((word = strtok_r(NULL, " ", &save))) {
+		int hazard = find_word(words, GS_ARRAY_LEN(words), word);
+		if (hazard < 0)
+			return -1;
+		k->hazards |= bits[hazard];
+	}
+	return 0;
+}
+
+/* All kernels have to have them. */
+static int take_facts(struct artifact *a, const struct gs_pack *result)
+{
+	int failed = take_table(a, result, "arguments", take_arguments) || take_table(a, result, "safety", take_safety);
+	for (size_t i = 0; i < a->kernel_count; i++)
+		failed |= !a->kernels[i].argument_kinds || a->kernels[i].hazards == HAZARDS_NOT_READ;
+	return failed;
+}
+
 /* The index of an architecture among ours, or -1. */
 static int find_arch(const char *name, size_t length)
 {
@@ -310,14 +375,6 @@ static int take_host_texts(struct artifact *a, const struct gs_pack *result)
 
 /* ---- traces ---- */
 
-static int find_word(const char *const *words, size_t count, const char *word)
-{
-	for (size_t i = 0; i < count; i++)
-		if (!strcmp(words[i], word))
-			return (int)i;
-	return -1;
-}
-
 /* Its index among the files, to which it is added if need be; -1: out of memory. */
 static long file_index(struct artifact *a, const char *name)
 {
@@ -405,7 +462,7 @@ int artifact_read(struct artifact **out, const struct gs_pack *result, struct gs
 		a->refs = 1;
 		a->dependencies = strdup(gs_pack_text(result, "dependency"));
 		a->counts_by_item = !strcmp(gs_pack_text(result, "layout"), "item");
-		failed = take_table(a, result, "kernels", take_kernel) || take_table(a, result, "blocks", take_block) ||
+		failed = take_table(a, result, "kernels", take_kernel) || take_facts(a, result) || take_table(a, result, "blocks", take_block) ||
 		         take_table(a, result, "columns", take_columns) ||
 		         take_table(a, result, "block-details", take_details) || take_host_texts(a, result);
 	}

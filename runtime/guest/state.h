@@ -13,6 +13,7 @@
 #define GPUSIM_GUEST_STATE_H
 
 #include "models/models.h"
+#include "runtime/cc/facts.h"
 #include "runtime/runtime.h"
 
 #include <locale.h>
@@ -128,6 +129,8 @@ struct artifact_kernel {
 	size_t computed_count;
 	bool summed;       /* work-items add them to sums of their group */
 	size_t words;      /* else: of 32 bits that a work-item stores */
+	unsigned hazards;  /* enum kernel_hazard */
+	unsigned char *argument_kinds; /* `arguments` of them: enum argument_kind */
 	struct kernel_code *code[MAX_TARGETS]; /* by architecture; NULL when there is none: */
 	char *failure[MAX_TARGETS];            /* why */
 	struct memo *memos[MAX_TARGETS];       /* by target; the worker's */
