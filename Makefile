@@ -56,14 +56,14 @@ CC_SOURCES = $(wildcard annotator/*.c analysis/*.c runtime/cc/*.c) models/code.c
 PTX = $(wildcard analysis/ptx*.c analysis/graph*.c) \
 	$(addprefix analysis/,builtins.c dominators.c early_loads.c liveness.c loops.c registers.c temporaries.c)
 # What models and reports launches, of the guest's side: the parts that need no driver.
-MODELLING = $(addprefix runtime/guest/,artifact.c lines.c memo.c model.c profile.c progress.c record.c sampling.c schedule.c session.c spawn.c stats.c targets.c thread.c trace_decode.c trace_shapes.c transfers.c) \
+MODELLING = $(addprefix runtime/guest/,artifact.c lines.c memo.c model.c profile.c proof.c progress.c record.c sampling.c schedule.c session.c spawn.c stats.c targets.c thread.c trace_decode.c trace_shapes.c transfers.c) \
 	$(wildcard runtime/guest/report*.c)
 CMD = $(wildcard runtime/cmd/*.c) $(COMMON) $(PTX) $(MODELLING) $(O)/builtin_page.c $(O)/builtin_micro.c
 PAGE = $(addprefix runtime/cmd/page/,util.js table.js charts.js source.js timeline.js main.js page.css page.html)
 TESTS = $(wildcard tests/*.c)
 ORACLE = $(filter-out $(addprefix tests/oracle/,run.c timing.c analytical.c),$(wildcard tests/oracle/*.c))
 # What the unit tests take of the guest's side: the parts that need no driver.
-GUEST_TESTED = $(addprefix runtime/guest/,artifact.c boxes.c profile.c schedule.c session.c spawn.c table.c thread.c trace_decode.c trace_shapes.c)
+GUEST_TESTED = $(addprefix runtime/guest/,artifact.c boxes.c profile.c proof.c schedule.c session.c spawn.c table.c thread.c trace_decode.c trace_shapes.c)
 PROGRAMS = $(patsubst %.c,$(O)/%,$(wildcard tests/guest/*.c tests/bench/*.c kernels/*.c) \
 	tests/generate/generate.c tests/generate/run.c)
 

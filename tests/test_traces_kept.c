@@ -66,28 +66,6 @@ static void the_drivers_choice_of_a_local_size_is_known_at_the_next_launch(void)
 	trace_shapes_free(&k);
 }
 
-/* What depends on how far the worker is has to be waited for: after the first trace, and while no local size is known. */
-static void launches_in_flight_may_tell_something(void)
-{
-	struct artifact_kernel k = {0};
-	CU_ASSERT(trace_due(&k, large, local));
-	CU_ASSERT_FALSE(trace_unsettled(&k, large, local));
-	trace_launched(&k, large, local);
-	CU_ASSERT_FALSE(trace_unsettled(&k, large, local)); /* it was not traced, and so the next one is */
-	trace_taken(&k, large, local);
-	CU_ASSERT_TRUE(trace_unsettled(&k, large, local));
-	trace_dealt(&k, large, local);
-	CU_ASSERT_FALSE(trace_unsettled(&k, large, local));
-	trace_dealt(&k, large, local); /* of a record that was forgotten */
-	trace_launched(&k, large, local);
-	CU_ASSERT_TRUE(trace_unsettled(&k, large, local));
-	trace_launched(&k, large, open);
-	CU_ASSERT_TRUE(trace_unsettled(&k, large, open));
-	trace_learn(&k, large, open, local);
-	CU_ASSERT_FALSE(trace_unsettled(&k, large, open));
-	trace_shapes_free(&k);
-}
-
 /* By launches of the same sizes only; those of before stay, behind the latest, as long as there is room. */
 static void what_launches_needed_is_known_at_the_next_one(void)
 {
@@ -166,7 +144,6 @@ void add_traces_kept_tests(void)
 	CU_add_test(s, "not every new size is traced when there are many", not_every_new_size_is_traced_when_there_are_many);
 	CU_add_test(s, "the driver's choice of a local size is known at the next launch",
 	            the_drivers_choice_of_a_local_size_is_known_at_the_next_launch);
-	CU_add_test(s, "launches in flight may tell something", launches_in_flight_may_tell_something);
 	CU_add_test(s, "what launches needed is known at the next one", what_launches_needed_is_known_at_the_next_one);
 	CU_add_test(s, "the trace that was not used for longest goes", the_trace_that_was_not_used_for_longest_goes);
 	CU_add_test(s, "a trace is kept without what it does not use", a_trace_is_kept_without_what_it_does_not_use);

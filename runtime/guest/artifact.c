@@ -1,5 +1,5 @@
 /* What gpusim-cc made of a program (runtime/cc/protocol.h), read into structs. */
-#include "tracing.h"
+#include "shadow.h"
 
 #include "runtime/cc/counters.h"
 #include "runtime/cc/protocol.h"
@@ -25,6 +25,7 @@ void artifact_release(struct artifact *a)
 		return;
 	for (size_t i = 0; i < a->kernel_count; i++) {
 		trace_shapes_free(&a->kernels[i]);
+		proofs_free(&a->kernels[i]);
 		free(a->kernels[i].name);
 		free(a->kernels[i].columns);
 		free(a->kernels[i].computed);

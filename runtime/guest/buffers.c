@@ -1,5 +1,6 @@
 /*
- * Memory for counters and traces: a pool per context, of zeroed buffers in sizes that are powers of two.
+ * Memory for counters, traces and copies of the application's buffers: a pool per context. Buffers for counters and traces are
+ * zeroed; their sizes are powers of two, those of copies the next eighth of one.
  *
  * A CPU device works in the host's memory: the buffer is memory of ours that the device uses in place, and
  * reading counters costs no command. For other devices a queue of ours reads and clears them. Of a buffer for traces, which is
@@ -97,7 +98,7 @@ static void *cut_from_piece(size_t bytes)
 /* For traces these are pages that do not exist before they are used, from the first on. */
 static uint64_t *host_memory(enum buffer_kind kind, size_t bytes)
 {
-	if (kind == TRACE_BUFFER)
+	if (kind != COUNTER_BUFFER)
 		return zero_pages(bytes, MAP_NORESERVE);
 	return bytes <= HUGE_PAGE / 2 ? cut_from_piece(bytes) : zero_pages(bytes, 0);
 }
@@ -146,6 +147,19 @@ struct context_pool *pool_for(cl_context context)
 	return p;
 }
 
+struct context_pool *pool_retain(struct context_pool *pool)
+{
+	pthread_mutex_lock(&pools_lock);
+	pool->refs++;
+	pthread_mutex_unlock(&pools_lock);
+	return pool;
+}
+
+cl_context pool_context(const struct context_pool *pool)
+{
+	return pool->context;
+}
+
 static void pool_unref_locked(struct context_pool *pool)
 {
 	if (--pool->refs)
@@ -178,7 +192,7 @@ static bool works_in_host_memory(cl_device_id device)
 	return type & CL_DEVICE_TYPE_CPU;
 }
 
-static cl_command_queue pool_queue(struct context_pool *pool, cl_device_id device)
+cl_command_queue pool_queue(struct context_pool *pool, cl_device_id device)
 {
 	pthread_mutex_lock(&pools_lock);
 	struct pool_queue *q = pool->queues;
@@ -208,8 +222,14 @@ static int zero_words(struct counter_buffer *b, size_t words)
 
 static uint64_t bound_of(enum buffer_kind kind)
 {
-	return kind == TRACE_BUFFER ? TRACE_BUFFER_SHARE(runtime.options.trace_memory.number)
-	                            : runtime.options.counter_memory.number;
+	switch (kind) {
+	case TRACE_BUFFER:
+		return TRACE_BUFFER_SHARE(runtime.options.trace_memory.number);
+	case SHADOW_BUFFER:
+		return runtime.options.shadow_memory.number;
+	default:
+		return runtime.options.counter_memory.number;
+	}
 }
 
 /* Room for `bytes` more within the bound, at the price of idle buffers if need be. */
@@ -218,6 +238,22 @@ static bool make_room(enum buffer_kind kind, uint64_t bytes)
 	for (struct context_pool *p = pools; p && allocated_bytes[kind] + bytes > bound_of(kind); p = p->next)
 		pool_free_idle(p);
 	return allocated_bytes[kind] + bytes <= bound_of(kind);
+}
+
+bool shadow_memory_take(uint64_t bytes)
+{
+	pthread_mutex_lock(&pools_lock);
+	bool room = make_room(SHADOW_BUFFER, bytes);
+	allocated_bytes[SHADOW_BUFFER] += room ? bytes : 0;
+	pthread_mutex_unlock(&pools_lock);
+	return room;
+}
+
+void shadow_memory_back(uint64_t bytes)
+{
+	pthread_mutex_lock(&pools_lock);
+	allocated_bytes[SHADOW_BUFFER] -= bytes;
+	pthread_mutex_unlock(&pools_lock);
 }
 
 static struct counter_buffer *buffer_new(struct context_pool *pool, cl_device_id device, enum buffer_kind kind, size_t words)
@@ -240,11 +276,22 @@ static struct counter_buffer *buffer_new(struct context_pool *pool, cl_device_id
 	return NULL;
 }
 
-struct counter_buffer *buffer_take(struct context_pool *pool, cl_device_id device, enum buffer_kind kind, size_t words)
+/* In words: a page at least, a power of two, or between two of them in eighths. */
+static size_t size_class(enum buffer_kind kind, size_t words)
 {
-	size_t size = 512; /* words; one page */
+	enum { LEAST = 512, STEPS = 8 };
+	size_t size = LEAST;
 	while (size < words)
 		size *= 2;
+	if (kind != SHADOW_BUFFER || size < LEAST * STEPS)
+		return size;
+	size_t step = size / 2 / STEPS;
+	return (words + step - 1) / step * step;
+}
+
+struct counter_buffer *buffer_take(struct context_pool *pool, cl_device_id device, enum buffer_kind kind, size_t words)
+{
+	size_t size = size_class(kind, words);
 	pthread_mutex_lock(&pools_lock);
 	struct counter_buffer **link = &pool->idle;
 	while (*link && ((*link)->word_count != size || (*link)->device != device || (*link)->kind != kind))
@@ -258,7 +305,7 @@ struct counter_buffer *buffer_take(struct context_pool *pool, cl_device_id devic
 	if (b)
 		pool->refs++;
 	pthread_mutex_unlock(&pools_lock);
-	if (b && is_new && !b->words && zero_words(b, size)) {
+	if (b && is_new && !b->words && kind != SHADOW_BUFFER && zero_words(b, size)) {
 		buffer_give_back(b, 0);
 		return NULL;
 	}
@@ -288,6 +335,12 @@ static int read_words(struct counter_buffer *b, size_t words)
 	                                       NULL) == CL_SUCCESS ? 0 : -1;
 }
 
+int buffer_read(struct counter_buffer *b, size_t offset, size_t bytes, void *to)
+{
+	cl_command_queue queue = pool_queue(b->pool, b->device);
+	return queue && cl.clEnqueueReadBuffer(queue, b->mem, CL_TRUE, offset, bytes, to, 0, NULL, NULL) == CL_SUCCESS ? 0 : -1;
+}
+
 int buffer_fetch(struct counter_buffer *b, size_t words)
 {
 	return b->shared ? 0 : read_words(b, words);
@@ -309,6 +362,8 @@ int buffer_fetch_trace(struct counter_buffer *b, size_t *words)
 static bool clear(struct counter_buffer *b, size_t words_used)
 {
 	const size_t chunk_words = TRACE_CHUNK_BYTES / sizeof *b->words;
+	if (b->kind == SHADOW_BUFFER)
+		return true;
 	if (b->kind == COUNTER_BUFFER) {
 		memset(b->words, 0, words_used * sizeof *b->words);
 		return b->shared || !write_words(b, words_used);

@@ -21,7 +21,7 @@
 	X(clCreateCommandQueue) X(clReleaseCommandQueue) X(clCreateBuffer) X(clReleaseMemObject) \
 	X(clGetMemObjectInfo) X(clGetImageInfo) X(clGetKernelInfo) X(clGetKernelArgInfo) \
 	X(clSetEventCallback) X(clRetainEvent) X(clReleaseEvent) X(clRetainContext) \
-	X(clReleaseContext) X(clFlush) X(clGetProgramBuildInfo)
+	X(clReleaseContext) X(clFlush) X(clGetProgramBuildInfo) X(clCreateSubBuffer) X(clCreateImage)
 
 struct cl_calls {
 #define HOOK(name, ret, failure, params, args) ret (CL_API_CALL *name) params;

@@ -2,6 +2,8 @@
  * The application's kernels and their arguments. An argument is remembered when the driver took it and set on
  * the twin only when that is launched: a twin may not exist yet, and most settings are replaced unused.
  */
+#include "shadow.h"
+
 #include "programs.h"
 
 #include "runtime/cc/protocol.h"
@@ -22,6 +24,7 @@ static void kernel_free(struct kernel *k)
 			cl.clReleaseKernel(t->kernel);
 		free(t);
 	}
+	shadow_release(k->shadow);
 	for (size_t i = 0; i < k->arg_count; i++)
 		free(k->args[i].value);
 	for (size_t i = 0; i < k->info_count; i++)

@@ -1,5 +1,8 @@
-/* The application's launch: its twin with the same range, arguments, wait list and event; or the kernel itself. */
-#include "launch.h"
+/*
+ * The application's launch. Depending on what is known of the twin (shadow.h), the twin runs in place of the kernel, or on copies
+ * before it, or not at all. The command that the application gets an event of has its own wait list, range and arguments.
+ */
+#include "shadow.h"
 #include "programs.h"
 #include "timeline.h"
 
@@ -23,18 +26,29 @@ cl_int enqueue(struct request *r, cl_kernel kernel, cl_event *event)
 	return result;
 }
 
+static void one_event_completed(struct launch *l)
+{
+	if (!--l->pending)
+		worker_completed(l);
+}
+
 static void CL_CALLBACK launch_completed(cl_event event, cl_int status, void *data)
 {
 	struct launch *l = data;
 	cl_ulong start = 0, end = 0;
 	l->status = status;
-	if (l->boxed)
-		start = boxed_event_completed(l->boxed, event);
-	else if (l->profiled && status == CL_COMPLETE)
-		cl.clGetEventProfilingInfo(event, CL_PROFILING_COMMAND_START, sizeof start, &start, NULL);
-	if (start && cl.clGetEventProfilingInfo(event, CL_PROFILING_COMMAND_END, sizeof end, &end, NULL) == CL_SUCCESS && end > start)
+	if (l->profiled && status == CL_COMPLETE &&
+	    cl.clGetEventProfilingInfo(event, CL_PROFILING_COMMAND_START, sizeof start, &start, NULL) == CL_SUCCESS &&
+	    cl.clGetEventProfilingInfo(event, CL_PROFILING_COMMAND_END, sizeof end, &end, NULL) == CL_SUCCESS && end > start)
 		l->measured_ns = end - start;
-	worker_completed(l);
+	one_event_completed(l);
+}
+
+static void CL_CALLBACK copies_completed(cl_event event, cl_int status, void *data)
+{
+	(void)event;
+	(void)status; /* that of the launch itself is enough: the copies depend on it */
+	one_event_completed(data);
 }
 
 /* Work-groups, as far as the local size is known. Where the driver chooses it there could be as many as work-items: POCL has
@@ -71,23 +85,6 @@ static void choose_size(struct launch *l)
 	size_t words = l->facts->words;
 	l->slots = at_most(upper_group_count(l), words ? room / 2 : room);
 	l->places = words ? at_most(items, (room - room / 2) * 2 / words) : 0;
-}
-
-/* When the bound is reached, launches that end make room; but nothing may depend on our waiting. */
-struct counter_buffer *take_buffer(const struct request *r, struct context_pool *pool, cl_device_id device,
-                                   enum buffer_kind kind, size_t words)
-{
-	enum { PATIENCE_MS = 4000, ROUNDS = 50 }; /* one launch may well take seconds, and minutes on a busy machine */
-	uint64_t moves = worker_moves();
-	struct counter_buffer *b = buffer_take(pool, device, kind, words);
-	if (b)
-		return b;
-	cl.clFlush(r->queue);
-	while (!b && worker_wait_progress(moves, PATIENCE_MS, ROUNDS)) {
-		moves = worker_moves();
-		b = buffer_take(pool, device, kind, words);
-	}
-	return b;
 }
 
 /* What addresses may be computed from. A number of 8 bytes that could be a handle is taken for a buffer, which drivers
@@ -149,11 +146,11 @@ static cl_int set_box(struct kernel_twin *t, const cl_ulong16 *box)
 	return code;
 }
 
-static cl_int set_sizes(struct kernel_twin *t, const struct launch *l)
+static cl_int set_sizes(struct kernel_twin *t, const struct artifact *a, const struct counter_use *counters)
 {
-	const cl_ulong sizes[2] = {l->slots, l->places};
+	const cl_ulong sizes[2] = {counters->slots, counters->places};
 	cl_int code = CL_SUCCESS;
-	if (!l->artifact->counts_by_item || (t->sizes_set && !memcmp(t->sizes, sizes, sizeof sizes)))
+	if (!a->counts_by_item || (t->sizes_set && !memcmp(t->sizes, sizes, sizeof sizes)))
 		return CL_SUCCESS;
 	for (cl_uint i = 0; i < 2 && code == CL_SUCCESS; i++)
 		code = cl.clSetKernelArg(t->kernel, t->facts->arguments + 1 + i, sizeof sizes[i], &sizes[i]);
@@ -162,58 +159,30 @@ static cl_int set_sizes(struct kernel_twin *t, const struct launch *l)
 	return code;
 }
 
-cl_int set_arguments(struct kernel_twin *t, const struct launch *l, const cl_ulong16 *box)
+cl_int set_arguments(struct kernel_twin *t, const struct artifact *a, const struct counter_use *counters, const cl_ulong16 *box)
 {
-	cl_int code = cl.clSetKernelArg(t->kernel, t->facts->arguments, sizeof l->buffer->mem, &l->buffer->mem);
+	if (buffer_set_slots(counters->buffer, counters->slots))
+		return CL_OUT_OF_RESOURCES;
+	cl_int code = cl.clSetKernelArg(t->kernel, t->facts->arguments, sizeof counters->buffer->mem, &counters->buffer->mem);
 	if (code == CL_SUCCESS)
-		code = set_sizes(t, l);
+		code = set_sizes(t, a, counters);
 	return code == CL_SUCCESS ? set_box(t, box) : code;
 }
 
-/* The counting twin over the whole launch. */
-static cl_int enqueue_whole(struct request *r, struct kernel_twin *t, const struct launch *l, cl_event *event,
-                            struct gs_error *why)
-{
-	cl_int code = set_arguments(t, l, NULL);
-	if (code != CL_SUCCESS) {
-		gs_fail(why, EIO, "the driver refuses the counters of the annotated kernel");
-		return code;
-	}
-	code = enqueue(r, t->kernel, event);
-	if (code != CL_SUCCESS)
-		gs_fail(why, EIO, "the driver refuses to launch the annotated kernel (%d)", code);
-	return code;
-}
-
-static void give_back_buffers(struct launch *l)
+void launch_give_back(struct launch *l)
 {
 	if (l->buffer)
-		buffer_give_back(l->buffer, COUNTER_HEADER_WORDS);
+		buffer_give_back(l->buffer, launch_words(l));
+	if (l->scratch)
+		buffer_give_back(l->scratch, l->scratch->word_count);
 	if (l->trace_buffer)
-		buffer_give_back(l->trace_buffer, TRACE_HEADER_WORDS);
-	l->buffer = l->trace_buffer = NULL;
-}
-
-/* Traced if that is due and possible. *started: groups are running, whatever the result. */
-static cl_int enqueue_twin(struct kernel *k, struct request *r, struct kernel_twin *t, cl_device_id device, struct launch *l,
-                           cl_event *mine, bool app_wants_event, bool *started, struct gs_error *why)
-{
-	struct trace_plan plan;
-	cl_int code;
-	if (buffer_set_slots(l->buffer, l->slots))
-		return gs_fail(why, EIO, "the driver refuses the counters of the annotated kernel"), CL_OUT_OF_RESOURCES;
-	if (plan_trace(k, r, device, l, &plan)) {
-		code = enqueue_traced(r, t, l, &plan, mine, app_wants_event, started);
-		if (code == CL_SUCCESS || *started)
-			return code;
-		log_debug("%s is not traced: the driver does not take the launch (%d)", l->kernel_name, code);
-	}
-	if (l->trace_buffer)
-		buffer_give_back(l->trace_buffer, TRACE_HEADER_WORDS);
-	l->trace_buffer = NULL;
-	code = enqueue_whole(r, t, l, mine, why);
-	*started = code == CL_SUCCESS;
-	return code;
+		buffer_give_back(l->trace_buffer, l->trace_buffer->word_count);
+	shadow_release(l->shadow);
+	events_release(l->events, l->event_count);
+	l->events = NULL;
+	l->event_count = 0;
+	l->buffer = l->scratch = l->trace_buffer = NULL;
+	l->shadow = NULL;
 }
 
 static struct schedule_command *log_launch(const struct request *r, const char *kernel, const cl_event *event)
@@ -221,51 +190,272 @@ static struct schedule_command *log_launch(const struct request *r, const char *
 	return timeline_launch(kernel, &(struct command_call){r->queue, r->wait_count, r->wait, event, false, r->begin_ns});
 }
 
+/* One launch and all that is done for it. */
+struct attempt {
+	struct kernel *kernel;
+	struct request *request;
+	struct kernel_twin *twin; /* that counts */
+	cl_device_id device;
+	struct launch *launch;
+	enum twin_way way;
+	struct proof *proof;
+	struct shadow_plan plan;
+	bool traced;
+	struct trace_plan trace;
+	struct commands commands;
+};
+
+/* ---- which way ---- */
+
+/* A verification that does not take place leaves no verdict. */
+static void no_verdict(struct attempt *a)
+{
+	if (a->way == WAY_VERIFY)
+		proof_end(a->proof, VERDICT_NONE);
+}
+
+static int alone(struct attempt *a, const struct gs_error *reason, struct gs_error *why)
+{
+	no_verdict(a);
+	a->way = WAY_ALONE;
+	return gs_fail(why, ENOTSUP, "%s", reason->text);
+}
+
+static void do_not_trace(struct attempt *a)
+{
+	if (a->launch->trace_buffer)
+		buffer_give_back(a->launch->trace_buffer, TRACE_HEADER_WORDS);
+	a->launch->trace_buffer = NULL;
+	a->traced = false;
+}
+
+/* A traced twin that runs all groups counts as well: there is no need for the other one, nor to compile it. */
+static bool traced_twin_counts(const struct attempt *a)
+{
+	return a->traced && a->trace.whole && a->way == WAY_SHADOW;
+}
+
+/* A verification takes three copies of everything; without room for them, the twin stays in the shadow. */
+static bool take_copies(struct attempt *a)
+{
+	struct launch *l = a->launch;
+	struct kernel *k = a->kernel;
+	if (!shadow_affordable(a->plan.bytes))
+		return false;
+	if (a->way == WAY_VERIFY) {
+		l->shadow = shadow_take(k->build->pool, a->request, a->device, &a->plan, true, NULL);
+		if (l->shadow)
+			return true;
+		no_verdict(a);
+		a->way = WAY_SHADOW;
+	}
+	l->shadow = shadow_take(k->build->pool, a->request, a->device, &a->plan, false, k->shadow);
+	if (l->shadow && l->shadow != k->shadow) {
+		shadow_release(k->shadow);
+		k->shadow = shadow_retain(l->shadow);
+	}
+	return l->shadow;
+}
+
+/* Small launches that are traced are not verified: the next one will be. */
+static void choose_trace(struct attempt *a)
+{
+	a->traced = plan_trace(a->kernel, a->device, a->launch, &a->trace);
+	if (!a->traced)
+		do_not_trace(a);
+	if (a->traced && a->trace.whole && a->way != WAY_SHADOW && runtime.options.twin.number == TWINS_AUTO) {
+		no_verdict(a);
+		a->way = WAY_SHADOW;
+	}
+	if (a->traced && !traced_twin_counts(a)) {
+		a->launch->scratch = buffer_take(a->kernel->build->pool, a->device, COUNTER_BUFFER, scratch_words(a->launch));
+		if (!a->launch->scratch)
+			do_not_trace(a);
+	}
+}
+
+/* -1: the kernel is to run alone, and *why says why. */
+static int choose_way(struct attempt *a, struct gs_error *why)
+{
+	struct gs_error cannot = {""};
+	a->proof = proof_of(a->launch->facts, a->launch, a->request);
+	if (!a->proof)
+		return gs_fail(why, ENOMEM, "out of memory");
+	a->way = proof_way(a->proof, a->kernel, a->launch->facts);
+	bool direct = a->way == WAY_DIRECT;
+	if (shadow_plan(a->kernel, a->launch->facts, &a->plan, &cannot))
+		return direct ? 0 : alone(a, &cannot, why);
+	choose_trace(a);
+	if ((a->way == WAY_DIRECT && !a->traced) || take_copies(a))
+		return 0;
+	do_not_trace(a);
+	a->way = direct ? WAY_DIRECT : a->way;
+	gs_fail(&cannot, ENOMEM, "its memory is too large to be copied for the annotated twin (GPUSIM_SHADOW_MEMORY)");
+	return direct ? 0 : alone(a, &cannot, why);
+}
+
+/* ---- enqueueing ---- */
+
+/* In the shadow: the twin gets copies as arguments, and its own again at its next launch. */
+static cl_int set_copies(struct attempt *a, struct kernel_twin *t)
+{
+	t->applied = 0;
+	return shadow_set(a->launch->shadow, COPY_FOR_TWIN, &a->plan, t->kernel);
+}
+
+static void enqueue_traces(struct attempt *a)
+{
+	struct launch *l = a->launch;
+	cl_int code = shadow_copy(l->shadow, COPY_FOR_TWIN, &a->plan, &a->commands);
+	if (code == CL_SUCCESS)
+		code = set_copies(a, a->trace.twin);
+	if (code == CL_SUCCESS)
+		code = enqueue_traced(&a->commands, l, &a->trace);
+	shadow_enqueued(&a->plan);
+	if (code == CL_SUCCESS)
+		return;
+	log_debug("%s is not traced: the driver does not take the launch (%d)", l->kernel_name, code);
+	l->void_trace = true;
+	l->uncounted = l->uncounted || traced_twin_counts(a);
+}
+
+/* The twin that counts, with the arguments that it has. */
+static cl_int enqueue_counting(struct attempt *a, cl_event *event)
+{
+	const struct launch *l = a->launch;
+	const struct counter_use counters = {l->buffer, l->slots, l->places};
+	struct request r = *a->request;
+	r.wait_count = commands_wait(&a->commands, &r.wait);
+	cl_int code = set_arguments(a->twin, l->artifact, &counters, NULL);
+	if (code == CL_SUCCESS)
+		code = enqueue(&r, a->twin->kernel, event);
+	a->request->not_ours_ns = r.not_ours_ns;
+	return code;
+}
+
+static void enqueue_in_shadow(struct attempt *a)
+{
+	struct launch *l = a->launch;
+	cl_event event;
+	cl_int code = shadow_copy(l->shadow, COPY_FOR_TWIN, &a->plan, &a->commands);
+	if (code == CL_SUCCESS && a->way == WAY_VERIFY)
+		code = shadow_copy(l->shadow, COPY_BEFORE, &a->plan, &a->commands);
+	if (code == CL_SUCCESS)
+		code = set_copies(a, a->twin);
+	if (code == CL_SUCCESS)
+		code = enqueue_counting(a, &event);
+	if (code == CL_SUCCESS)
+		commands_done(&a->commands, event);
+	shadow_enqueued(&a->plan);
+	if (code == CL_SUCCESS)
+		return;
+	log_debug("%s is not counted: the driver does not take its twin (%d)", l->kernel_name, code);
+	l->uncounted = true;
+}
+
+/* What the application gets the event of. */
+static cl_int enqueue_own(struct attempt *a, cl_event *event)
+{
+	struct request r = *a->request;
+	if (a->way == WAY_DIRECT)
+		return enqueue_counting(a, event);
+	r.wait_count = commands_wait(&a->commands, &r.wait);
+	cl_int code = enqueue(&r, a->kernel->handle, event);
+	a->request->not_ours_ns = r.not_ours_ns;
+	return code;
+}
+
+/* The kernel is on its way: what it leaves is copied, and compared later. */
+static void enqueue_snapshot(struct attempt *a, cl_event own)
+{
+	struct launch *l = a->launch;
+	struct commands *c = &a->commands;
+	cl.clRetainEvent(own);
+	commands_done(c, own);
+	bool copied = !l->uncounted && shadow_copy(l->shadow, COPY_AFTER, &a->plan, c) == CL_SUCCESS;
+	l->verification = copied ? verification_new(a->kernel, a->request, &a->plan, l->shadow, a->proof, l->facts->hazards, a->device) : NULL;
+	shadow_enqueued(&a->plan);
+	if (!l->verification)
+		no_verdict(a);
+}
+
+static void call_back(struct launch *l, cl_event event, void (CL_CALLBACK *what)(cl_event, cl_int, void *))
+{
+	if (cl.clSetEventCallback(event, CL_COMPLETE, what, l) != CL_SUCCESS)
+		log_info("the driver takes no callback for an event: the launch will not be modelled");
+}
+
 /* The launch is the worker's from here on, and may be gone. The driver keeps an event until its callbacks have run, so we
  * keep no reference: the application finds its objects with the counts that it expects. */
-static void hand_over(const struct request *r, struct launch *l, cl_event mine, cl_event *event)
+static void hand_over(struct attempt *a, cl_event mine, cl_event *event)
 {
+	struct launch *l = a->launch;
+	const struct request *r = a->request;
+	bool verified = l->verification && a->commands.count;
+	cl_event last = verified ? a->commands.events[a->commands.count - 1] : NULL;
+	l->events = a->commands.events;
+	l->event_count = a->commands.count;
 	l->profiled = r->properties & CL_QUEUE_PROFILING_ENABLE;
 	l->command = log_launch(r, l->kernel_name, event ? &mine : NULL);
-	if (runtime.model.hierarchy)
-		trace_launched(l->facts, l->global, l->local);
+	l->pending = 1 + verified;
+	l->in_shadow = a->way != WAY_DIRECT;
 	worker_launched(l);
-	bool told = cl.clSetEventCallback(mine, CL_COMPLETE, launch_completed, l) == CL_SUCCESS;
-	if (!told)
-		log_info("the driver takes no callback for an event: the launch will not be modelled");
+	if (verified)
+		call_back(l, last, copies_completed);
+	call_back(l, mine, launch_completed);
 	if (event)
 		*event = mine;
 	else
 		cl.clReleaseEvent(mine);
 }
 
+/* True: the driver has been asked, and *result is what it says. */
+static bool enqueue_all(struct attempt *a, cl_int *result, cl_event *event, struct gs_error *why)
+{
+	struct launch *l = a->launch;
+	cl_event mine = NULL;
+	commands_begin(&a->commands, a->request);
+	if (a->traced)
+		enqueue_traces(a);
+	if ((a->way == WAY_SHADOW || a->way == WAY_VERIFY) && !traced_twin_counts(a))
+		enqueue_in_shadow(a);
+	*result = enqueue_own(a, &mine);
+	bool taken = *result == CL_SUCCESS, ours = a->commands.count;
+	if (taken && a->way == WAY_VERIFY)
+		enqueue_snapshot(a, mine);
+	else
+		no_verdict(a);
+	if (taken) {
+		hand_over(a, mine, event);
+		return true;
+	}
+	events_release(a->commands.events, a->commands.count);
+	if (ours) /* some of it may run, with our memory: it is lost */
+		log_debug("%s: the driver refuses the launch (%d) after it has taken commands of ours", l->kernel_name, *result);
+	gs_fail(why, EIO, "the driver refuses to launch the annotated kernel (%d)", *result);
+	if (ours)
+		a->launch = NULL;
+	return ours && a->way != WAY_DIRECT;
+}
+
 /* With the kernel's lock held, so that nobody sets other arguments before the twin is enqueued. The launch is given away. */
 static bool launch_with(struct kernel *k, struct request *r, struct kernel_twin *t, cl_device_id device, struct launch *l,
                         cl_int *result, cl_event *event, struct gs_error *why)
 {
-	cl_event mine = NULL;
-	bool started = false;
+	struct attempt a = {.kernel = k, .request = r, .twin = t, .device = device, .launch = l};
+	bool asked = false;
 	choose_size(l);
-	l->buffer = take_buffer(r, k->build->pool, device, COUNTER_BUFFER, launch_words(l));
-	if (!l->buffer) {
-		gs_fail(why, ENOMEM, "its counters do not fit (GPUSIM_COUNTER_MEMORY)");
-	} else {
-		*result = enqueue_twin(k, r, t, device, l, &mine, event != NULL, &started, why);
-		if (started)
-			t->launched = true;
-		if (*result == CL_SUCCESS) {
-			hand_over(r, l, mine, event);
-			return true;
-		}
+	l->buffer = buffer_take(k->build->pool, device, COUNTER_BUFFER, launch_words(l));
+	if (!l->buffer)
+		gs_fail(why, ENOMEM, "there was no room for its counters (GPUSIM_COUNTER_MEMORY)");
+	else if (!choose_way(&a, why))
+		asked = enqueue_all(&a, result, event, why);
+	t->launched = t->launched || asked;
+	if (!asked && a.launch) {
+		launch_give_back(l);
+		launch_free(l);
 	}
-	if (started) {
-		/* A part of it runs, with our memory, and the rest never will: the application is told what the driver says. */
-		log_warning("%s: the driver has taken only a part of the launch (%d)", l->kernel_name, *result);
-		return true;
-	}
-	give_back_buffers(l);
-	launch_free(l);
-	return false;
+	return asked;
 }
 
 static bool launch_twin(struct kernel *k, struct request *r, cl_int *result, cl_event *event, struct gs_error *why)

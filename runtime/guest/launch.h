@@ -1,4 +1,4 @@
-/* What launch.c and launch_boxes.c share. */
+/* A launch on its way to the driver: what launch.c and launch_boxes.c share. */
 #ifndef GPUSIM_GUEST_LAUNCH_H
 #define GPUSIM_GUEST_LAUNCH_H
 
@@ -17,27 +17,33 @@ struct request {
 };
 
 cl_int enqueue(struct request *r, cl_kernel kernel, cl_event *event);
+
+/* Where a twin counts. */
+struct counter_use {
+	struct counter_buffer *buffer;
+	size_t slots, places;
+};
+
 /* The arguments behind the application's own: counters and the box. */
-cl_int set_arguments(struct kernel_twin *t, const struct launch *l, const cl_ulong16 *box);
-/* Waits for launches that end while there is no room. */
-struct counter_buffer *take_buffer(const struct request *r, struct context_pool *pool, cl_device_id device,
-                                   enum buffer_kind kind, size_t words);
+cl_int set_arguments(struct kernel_twin *t, const struct artifact *a, const struct counter_use *counters, const cl_ulong16 *box);
 
 /* ---- launch_boxes.c ---- */
+
+struct commands;
 
 /* What a launch is traced with. */
 struct trace_plan {
 	struct kernel_twin *twin;
 	uint64_t local[3];  /* 0: not known */
 	struct boxes boxes; /* one: the whole launch */
+	bool whole;         /* the traced twin runs all groups */
 	uint64_t chunks;    /* of the buffer */
 	uint64_t part, of;  /* where groups are not known before: of each `of` groups the first `part` */
 };
 
 /* With the kernel's lock held: whether the launch is to be traced, how, and with which buffer, which is the launch's. */
-bool plan_trace(struct kernel *k, const struct request *r, cl_device_id device, struct launch *l, struct trace_plan *plan);
-/* The launch as planned. *event is the last box's. Where this fails, *started says whether groups are running. */
-cl_int enqueue_traced(struct request *r, struct kernel_twin *t, struct launch *l, const struct trace_plan *plan,
-                      cl_event *event, bool app_wants_event, bool *started);
+bool plan_trace(struct kernel *k, cl_device_id device, struct launch *l, struct trace_plan *plan);
+/* The traced groups, on what is set as the twin's arguments. */
+cl_int enqueue_traced(struct commands *c, struct launch *l, const struct trace_plan *plan);
 
 #endif

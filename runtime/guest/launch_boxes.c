@@ -1,13 +1,9 @@
 /*
- * A launch of which groups are traced. A small one is run by the traced twin as a whole. Of a large one the sampled groups are:
- * it is cut into boxes (boxes.h), and each goes to the twin that traces or to the one that counts.
- *
- * To the application it stays one command. The first box waits for what the launch waits for, and each other one for the box
- * before it, by the order of the queue or by its event: so the last ends last. Its event is the launch's, with the times of
- * the first (events.c). The other boxes' events are held until then, and no box waits in two ways for one thing: POCL 3.1 does not
- * survive either when what is waited for fails.
+ * The groups of a launch that are traced. The traced twin runs them in the shadow (shadow.h), before the launch itself, on copies of
+ * what the kernel may write. Of a small launch these are all groups, else runs of neighbours: each run is a box (boxes.h), and each
+ * box is a command.
  */
-#include "launch.h"
+#include "shadow.h"
 
 #include "runtime/cc/traces.h"
 #include "runtime/log.h"
@@ -98,35 +94,22 @@ static size_t buffer_words(const struct launch *l)
 	return words > TRACE_HEADER_WORDS + CHUNK_WORDS ? words : 0;
 }
 
-/* What was learnt of launches of these sizes decides which groups are traced, and must not depend on how far the worker happens to
- * be. Nothing is learnt of those that a user event holds. */
-static void wait_for_earlier(const struct request *r, const struct launch *l)
+static bool is_wanted(const struct launch *l, struct trace_plan *p)
 {
-	enum { PATIENCE_MS = 200, ROUNDS = 150 };
-	uint64_t moves = worker_moves();
-	bool waits = trace_unsettled(l->facts, l->global, l->local);
-	if (waits)
-		cl.clFlush(r->queue);
-	while (waits && worker_wait_progress(moves, PATIENCE_MS, ROUNDS)) {
-		moves = worker_moves();
-		waits = trace_unsettled(l->facts, l->global, l->local);
-	}
-}
-
-static bool is_wanted(const struct request *r, const struct launch *l, struct trace_plan *p)
-{
+	/* What runs in place of its kernel prints, and nothing may print twice. */
+	if (runtime.options.twin.number == TWINS_DIRECT && l->facts->hazards & HAZARD_PRINTS)
+		return false;
 	if (!traces_wanted() || !l->artifact->traced_texts || !trace_due(l->facts, l->global, l->local))
 		return false;
-	wait_for_earlier(r, l);
 	trace_chosen(l->facts, l->global, l->local, p->local);
 	return choose_groups(l, p);
 }
 
-bool plan_trace(struct kernel *k, const struct request *r, cl_device_id device, struct launch *l, struct trace_plan *p)
+bool plan_trace(struct kernel *k, cl_device_id device, struct launch *l, struct trace_plan *p)
 {
 	struct gs_error why = {""};
 	memset(p, 0, sizeof *p);
-	if (!is_wanted(r, l, p))
+	if (!is_wanted(l, p))
 		return false;
 	p->twin = kernel_prepare_twin(k, device, true, &why);
 	size_t words = buffer_words(l);
@@ -134,9 +117,12 @@ bool plan_trace(struct kernel *k, const struct request *r, cl_device_id device, 
 		log_debug("%s is not traced: %s", l->kernel_name, p->twin ? "no memory for it" : why.text);
 		return false;
 	}
-	l->trace_buffer = take_buffer(r, k->build->pool, device, TRACE_BUFFER, words);
+	l->trace_buffer = buffer_take(k->build->pool, device, TRACE_BUFFER, words);
+	if (!l->trace_buffer)
+		tool_cost.untraced++;
 	if (l->trace_buffer && keep_argument_sizes(l, k, p->twin)) {
 		p->chunks = (l->trace_buffer->word_count - TRACE_HEADER_WORDS) / CHUNK_WORDS;
+		p->whole = p->boxes.count == 1;
 		return true;
 	}
 	return false;
@@ -157,12 +143,10 @@ static void make_part(const struct request *r, const struct launch *l, const str
 {
 	const struct box *b = &p->boxes.list[index];
 	*out = (struct part){.request = *r};
-	uint64_t traced = traced_before + (b->traced ? box_groups(b) : 0);
-	if (b->traced) {
-		out->box.s[9] = (cl_ulong)((double)p->chunks * (double)traced / (double)p->boxes.traced_groups);
-		out->box.s[10] = p->of;
-		out->box.s[11] = p->part;
-	}
+	uint64_t traced = traced_before + box_groups(b);
+	out->box.s[9] = (cl_ulong)((double)p->chunks * (double)traced / (double)p->boxes.traced_groups);
+	out->box.s[10] = p->of;
+	out->box.s[11] = p->part;
 	if (p->boxes.count == 1)
 		return;
 	for (cl_uint d = 0; d < 3; d++) {
@@ -183,59 +167,44 @@ static cl_int set_trace_buffer(const struct kernel_twin *t, const struct launch 
 	return cl.clSetKernelArg(t->kernel, (cl_uint)t->box_argument + 1, sizeof l->trace_buffer->mem, &l->trace_buffer->mem);
 }
 
-static bool in_order(const struct request *r)
+/* With the counters of the launch, where all its groups are traced; else what is counted here is counted again by the launch itself,
+ * and goes where nobody looks. */
+static struct counter_use counters_for(const struct launch *l, const struct trace_plan *p)
 {
-	return !(r->properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
+	return p->whole ? (struct counter_use){l->buffer, l->slots, l->places} : (struct counter_use){l->scratch, 1, 0};
 }
 
-static cl_int enqueue_part(struct request *r, struct kernel_twin *t, const struct launch *l, struct part *p, cl_event *event)
+static cl_int enqueue_part(struct commands *c, const struct launch *l, const struct trace_plan *plan, struct part *p)
 {
-	cl_int code = set_arguments(t, l, &p->box);
-	if (code == CL_SUCCESS && t->traces)
+	struct kernel_twin *t = plan->twin;
+	const struct counter_use counters = counters_for(l, plan);
+	cl_event event;
+	p->request.wait_count = commands_wait(c, &p->request.wait);
+	cl_int code = set_arguments(t, l->artifact, &counters, &p->box);
+	if (code == CL_SUCCESS)
 		code = set_trace_buffer(t, l);
 	if (code == CL_SUCCESS)
-		code = enqueue(&p->request, t->kernel, event);
-	r->not_ours_ns = p->request.not_ours_ns;
+		code = enqueue(&p->request, t->kernel, &event);
+	if (code == CL_SUCCESS)
+		commands_done(c, event);
 	return code;
 }
 
-static void give_parts(struct launch *l, cl_event event, cl_event *parts, size_t count)
+cl_int enqueue_traced(struct commands *c, struct launch *l, const struct trace_plan *plan)
 {
-	if (count)
-		l->boxed = boxed_event_new(event, parts, count);
-	while (!l->boxed && count)
-		cl.clReleaseEvent(parts[--count]);
-}
-
-cl_int enqueue_traced(struct request *r, struct kernel_twin *t, struct launch *l, const struct trace_plan *plan,
-                      cl_event *event, bool app_wants_event, bool *started)
-{
-	cl_event parts[MOST_BOXES];
-	size_t part_count = 0;
 	uint64_t traced = 0;
 	cl_int code = CL_SUCCESS;
 	for (size_t i = 0; i < plan->boxes.count && code == CL_SUCCESS; i++) {
 		const struct box *b = &plan->boxes.list[i];
-		bool last = i + 1 == plan->boxes.count;
 		struct part p;
-		make_part(r, l, plan, i, traced, &p);
-		traced += b->traced ? box_groups(b) : 0;
-		if (i) {
-			p.request.wait_count = !in_order(r);
-			p.request.wait = in_order(r) ? NULL : &parts[i - 1];
-		}
-		cl_event *where = last ? event : &parts[i];
-		code = enqueue_part(r, b->traced ? plan->twin : t, l, &p, where);
-		if (code != CL_SUCCESS && b->traced && *started) /* the others have begun: these have to run, traced or not */
-			code = enqueue_part(r, t, l, &p, where);
-		*started = *started || code == CL_SUCCESS;
-		part_count += !last && code == CL_SUCCESS;
+		if (!b->traced)
+			continue;
+		make_part(c->request, l, plan, i, traced, &p);
+		traced += box_groups(b);
+		code = enqueue_part(c, l, plan, &p);
 	}
-	log_debug("%s: %zu boxes, %llu groups traced: %d", l->kernel_name, plan->boxes.count,
-	          (unsigned long long)plan->boxes.traced_groups, code);
+	log_debug("%s: %llu groups traced: %d", l->kernel_name, (unsigned long long)plan->boxes.traced_groups, code);
 	if (code == CL_SUCCESS)
 		trace_taken(l->facts, l->global, l->local);
-	bool asked = app_wants_event && code == CL_SUCCESS && r->properties & CL_QUEUE_PROFILING_ENABLE;
-	give_parts(l, asked ? *event : NULL, parts, part_count);
 	return code;
 }

@@ -22,6 +22,13 @@ size_t launch_words(const struct launch *l)
 	return COUNTER_HEADER_WORDS + l->slots + 1 + (l->places * l->facts->words + 1) / 2;
 }
 
+/* Like launch_words, with one slot and no places. */
+size_t scratch_words(const struct launch *l)
+{
+	struct launch one = {.artifact = l->artifact, .facts = l->facts, .slots = 1};
+	return launch_words(&one);
+}
+
 /* ---- the launch ---- */
 
 /* Group layout: the sums over the slots. */

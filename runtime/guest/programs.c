@@ -4,6 +4,8 @@
  * A handle that the driver returns anew replaces whatever was recorded under it, so a release that we did not
  * see cannot lead to a wrong program; it only leaves a record behind.
  */
+#include "shadow.h"
+
 #include "programs.h"
 
 #include "runtime/cache.h"
@@ -286,6 +288,7 @@ struct build *program_build_begins(cl_program handle, const char *options, cl_ui
 	struct program *p = program_find(handle);
 	struct unit_list units = {0};
 	struct build *b = NULL;
+	verifications_abandon(handle);
 	if (!p)
 		return NULL;
 	/* A binary that we know has its units already, with the options of its own build. */
@@ -326,6 +329,7 @@ void program_compiled(cl_program handle, const char *options, cl_uint header_cou
 	struct unit_list units = {0};
 	struct unit *u = p && p->source ? unit_new(p->source, p->source_length, options) : NULL;
 	bool complete = u != NULL;
+	verifications_abandon(handle);
 	for (cl_uint i = 0; complete && headers && header_names && i < header_count; i++) {
 		struct program *h = program_find(headers[i]);
 		complete = h && h->source && !unit_add_header(u, header_names[i], h->source);

@@ -233,6 +233,12 @@ static void add_kernel(struct gs_buf *b, const struct kernel_stats *k, struct so
 		json_add_number(b, "measured_ns", k->measured_ns);
 	else
 		gs_buf_puts(b, "\"measured_ns\":null,");
+	gs_buf_puts(b, "\"twin\":{");
+	json_add_count(b, "in_shadow", k->in_shadow);
+	json_add_count(b, "same", k->comparisons[TWIN_SAME]);
+	json_add_count(b, "differs", k->comparisons[TWIN_DIFFERS]);
+	json_add_count(b, "racy", k->comparisons[TWIN_RACY]);
+	json_end(b, "},");
 	gs_buf_puts(b, "\"estimates\":[");
 	for (size_t t = 0; t < runtime.target_count; t++)
 		if (k->by_target[t].launches)

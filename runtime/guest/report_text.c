@@ -111,6 +111,21 @@ static void add_not_modelled(struct text *t)
 	}
 }
 
+/* Twins that do not do what their kernels do; the program's results are the kernels' own. */
+static void add_twins(struct text *t)
+{
+	for (const struct kernel_stats *k = stats.kernels; k; k = k->next) {
+		struct gs_buf name = {0};
+		show_name(&name, k->name, 60);
+		if (k->comparisons[TWIN_DIFFERS])
+			text_line(t, 2, "twin differs: what the annotated twin of %s wrote differs from what the kernel wrote: the kernel itself "
+			          "computed the program's results, and its counts may be wrong", name.data ? name.data : "");
+		else if (k->comparisons[TWIN_RACY] && t->verbose)
+			text_line(t, 2, "racy: %s does not write the same twice, so its annotated twin runs on copies only", name.data ? name.data : "");
+		gs_buf_free(&name);
+	}
+}
+
 static void add_new_names(struct gs_buf *list, const char *lines)
 {
 	for (const char *end; lines && (end = strchr(lines, '\n')); lines = end + 1) {
@@ -245,6 +260,7 @@ static void add_all(struct text *t)
 		add_totals(t);
 		add_transfers(t);
 		add_not_modelled(t);
+		add_twins(t);
 		add_library(t);
 		add_sampling(t);
 		if (tool_cost.launches) /* a replay launches nothing */

@@ -137,6 +137,7 @@ struct artifact_kernel {
 	struct known_accesses *accesses[MAX_TARGETS]; /* likewise */
 	struct sampling *samplings[MAX_TARGETS]; /* likewise */
 	char *library[MAX_TARGETS];            /* lines: functions that a table costs; NULL when there are none */
+	struct proof *proofs;                    /* proof.c */
 	struct launches_alike *shapes;           /* of its launches (tracing.h), those in use first */
 	uint64_t shape_count;                  /* that there ever were */
 };
@@ -207,6 +208,7 @@ struct build {
 	pthread_cond_t changed;
 	bool confirmed;    /* the application's own build has succeeded */
 	bool told_to_wait; /* a user was told that it takes long */
+	bool relaxed;      /* its options let the driver round as it likes */
 	struct twin *twins;
 };
 
@@ -241,9 +243,9 @@ int compile_units(const struct unit_list *units, cl_device_id device, struct gs_
 int run_apart(const char *path, char *const *argv, char *const *environment, unsigned timeout_s, struct gs_buf *said,
               struct gs_error *err);
 
-/* ---- buffers.c: memory for counters and for traces ---- */
+/* ---- buffers.c: memory for counters, for traces and for copies of the application's ---- */
 
-enum buffer_kind { COUNTER_BUFFER, TRACE_BUFFER, BUFFER_KINDS };
+enum buffer_kind { COUNTER_BUFFER, TRACE_BUFFER, SHADOW_BUFFER, BUFFER_KINDS };
 
 struct counter_buffer {
 	struct counter_buffer *next;
@@ -258,8 +260,15 @@ struct counter_buffer {
 };
 
 struct context_pool *pool_for(cl_context context);
+struct context_pool *pool_retain(struct context_pool *pool);
 void pool_unref(struct context_pool *pool);
-/* A zeroed buffer of at least `words` words, or NULL when the bound is reached or memory is short. */
+cl_context pool_context(const struct context_pool *pool);
+/* A queue of ours on the device, which keeps order; NULL: there is none. */
+cl_command_queue pool_queue(struct context_pool *pool, cl_device_id device);
+/* Memory of the bound of SHADOW_BUFFER that is not in buffers. */
+bool shadow_memory_take(uint64_t bytes);
+void shadow_memory_back(uint64_t bytes);
+/* A buffer of at least `words` words, zeroed unless it is for copies, or NULL when the bound is reached or memory is short. */
 struct counter_buffer *buffer_take(struct context_pool *pool, cl_device_id device, enum buffer_kind kind, size_t words);
 /* Tells the device how many slots there are. */
 int buffer_set_slots(struct counter_buffer *buffer, uint64_t slots);
@@ -267,6 +276,8 @@ int buffer_set_slots(struct counter_buffer *buffer, uint64_t slots);
 int buffer_fetch(struct counter_buffer *buffer, size_t words);
 /* Likewise of a trace buffer, as much as is used. */
 int buffer_fetch_trace(struct counter_buffer *buffer, size_t *words);
+/* A range of the device's bytes, of a buffer that is not shared. */
+int buffer_read(struct counter_buffer *buffer, size_t offset, size_t bytes, void *to);
 void buffer_give_back(struct counter_buffer *buffer, size_t words_used);
 
 /* ---- kernels.c, launch.c ---- */
@@ -317,6 +328,7 @@ struct kernel {
 	struct exec_info *infos;
 	size_t info_count;
 	struct kernel_twin *twins;
+	struct shadow *shadow; /* of its last launch in the shadow, or NULL */
 };
 
 struct kernel *kernel_find(cl_kernel handle); /* a reference, or NULL */
@@ -336,7 +348,15 @@ struct launch {
 	struct artifact_kernel *facts;
 	struct counter_buffer *buffer;
 	struct counter_buffer *trace_buffer; /* NULL: it is not traced */
-	struct boxed_event *boxed;           /* NULL: it is not in boxes */
+	struct counter_buffer *scratch;      /* for counts that nobody looks at, or NULL */
+	struct shadow *shadow;               /* the copies that its twins run on, or NULL */
+	struct verification *verification;   /* NULL: its twin is not compared with the kernel */
+	cl_event *events;                    /* of commands of ours for it, held until it has completed */
+	size_t event_count;
+	atomic_int pending;                  /* events to wait for */
+	bool in_shadow;                      /* the kernel itself runs on the application's memory */
+	bool uncounted;                      /* the driver refused its twin after it took some other command of ours */
+	bool void_trace;                     /* likewise, of the traced twin */
 	size_t slots, places; /* places: item layout only */
 	bool profiled;
 	cl_int status;        /* with which it completed */
@@ -353,6 +373,8 @@ struct launch {
 void launch_free(struct launch *l);
 size_t launch_columns(const struct launch *l); /* where groups have sums: how many */
 size_t launch_words(const struct launch *l); /* of its counter buffer */
+size_t scratch_words(const struct launch *l); /* of a buffer for counts that nobody looks at */
+void launch_give_back(struct launch *l); /* all memory that it holds; its commands have completed */
 int worker_start(void);
 void worker_launched(struct launch *l);  /* numbers the launch and takes it over; before its callback is set */
 void worker_completed(struct launch *l); /* the event has completed */
@@ -424,6 +446,9 @@ struct line_sum {
 	bool accesses_memory;
 };
 
+/* A twin that was compared with its kernel wrote the same, or not. Racy: the kernel itself does not write the same twice. */
+enum twin_comparison { TWIN_SAME, TWIN_DIFFERS, TWIN_RACY, TWIN_COMPARISONS };
+
 struct kernel_stats {
 	struct kernel_stats *next;
 	char *name;
@@ -431,6 +456,8 @@ struct kernel_stats {
 	uint64_t launches; /* modelled */
 	double measured_ns;
 	uint64_t measured;
+	uint64_t in_shadow; /* launches whose twin ran on copies */
+	uint64_t comparisons[TWIN_COMPARISONS];
 	struct target_stats by_target[MAX_TARGETS];
 };
 
@@ -447,6 +474,7 @@ struct transfer_stats {
 /* What the tool itself cost. */
 struct tool_cost {
 	atomic_uint_fast64_t compiles, cache_hits, compile_ns, twin_build_ns, wait_ns, launch_ns, launches, model_ns;
+	atomic_uint_fast64_t untraced; /* launches without a trace, because there was no room */
 };
 
 extern struct tool_cost tool_cost;
@@ -520,6 +548,7 @@ bool is_own_source(const char *file); /* the text that the program was created w
 
 uint32_t launch_registers(const struct launch_result *r, size_t target); /* of a work-item; 0: not known */
 void stats_add_launch(const struct launch_result *r);
+void stats_add_comparison(const char *kernel, enum twin_comparison result);
 /* A launch that was not simulated has been after all: how far off it was. */
 void stats_add_check(const char *kernel, size_t target, double error);
 const char *transfer_name(enum transfer_kind kind);

@@ -108,12 +108,22 @@ void stats_add_launch(const struct launch_result *r)
 	if (k) {
 		lines_add_launch(k, r);
 		k->launches++;
+		k->in_shadow += r->launch->in_shadow;
 		k->measured += r->launch->measured_ns != 0;
 		k->measured_ns += (double)r->launch->measured_ns;
 	}
 	pthread_mutex_unlock(&stats.lock);
 	if (failure)
 		launch_not_modelled(r->launch->kernel_name, failure);
+}
+
+void stats_add_comparison(const char *kernel, enum twin_comparison result)
+{
+	pthread_mutex_lock(&stats.lock);
+	struct kernel_stats *k = kernel_stats(kernel);
+	if (k)
+		k->comparisons[result]++;
+	pthread_mutex_unlock(&stats.lock);
 }
 
 void stats_add_check(const char *kernel, size_t target, double error)

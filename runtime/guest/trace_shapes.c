@@ -116,33 +116,6 @@ void trace_chosen(struct artifact_kernel *k, const uint64_t global[3], const uin
 	pthread_mutex_unlock(&lock);
 }
 
-void trace_launched(struct artifact_kernel *k, const uint64_t global[3], const uint64_t local[3])
-{
-	pthread_mutex_lock(&lock);
-	struct launches_alike *s = shape_of(k, global, local, true);
-	if (s)
-		s->in_flight++;
-	pthread_mutex_unlock(&lock);
-}
-
-void trace_dealt(struct artifact_kernel *k, const uint64_t global[3], const uint64_t local[3])
-{
-	pthread_mutex_lock(&lock);
-	struct launches_alike *s = shape_of(k, global, local, false);
-	if (s && s->in_flight) /* the record may have been forgotten meanwhile, and made anew */
-		s->in_flight--;
-	pthread_mutex_unlock(&lock);
-}
-
-bool trace_unsettled(struct artifact_kernel *k, const uint64_t global[3], const uint64_t local[3])
-{
-	pthread_mutex_lock(&lock);
-	const struct launches_alike *s = shape_of(k, global, local, false);
-	bool may_learn = s && s->in_flight && (s->due > 1 || (!local[0] && !s->chosen[0]));
-	pthread_mutex_unlock(&lock);
-	return may_learn;
-}
-
 void trace_learn(struct artifact_kernel *k, const uint64_t global[3], const uint64_t local[3], const uint64_t chosen[3])
 {
 	pthread_mutex_lock(&lock);

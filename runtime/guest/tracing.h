@@ -14,14 +14,6 @@
 #define TRACE_KEPT_SHARE(bytes) ((bytes) / 8)
 #define TRACE_DECODED_SHARE(bytes) ((bytes) / 8 * 3)
 
-/* ---- events.c: launches in boxes are one command for the application ---- */
-
-/* Takes over the events of all boxes but the last. `event` is the last one's if the application can ask for its times, else
- * NULL. Returns NULL when out of memory: the parts stay the caller's. */
-struct boxed_event *boxed_event_new(cl_event event, const cl_event *parts, size_t count);
-/* The last box has completed: when the first of all began, in the device's time, 0 if that is not known. Takes `e` away from the caller. */
-uint64_t boxed_event_completed(struct boxed_event *e, cl_event event);
-
 /* ---- trace_shapes.c: which launches are traced; needs no driver ---- */
 
 /* The launches of a kernel that are alike in their sizes. */
@@ -30,7 +22,6 @@ struct launches_alike {
 	uint64_t global[3], local[3]; /* as the application gave them */
 	uint64_t chosen[3];           /* the local size that the driver took where it was left to it; 0: not known yet */
 	uint64_t launches, due;       /* up to now; the number of the one to be traced next */
-	uint64_t in_flight;           /* of them: the worker has not dealt with them yet */
 	struct kept_trace *kept;      /* the latest, or NULL */
 	struct needed_groups needed;  /* that their traces should have, the latest first */
 };
@@ -40,11 +31,6 @@ bool traces_wanted(void); /* of any launch */
 bool trace_due(struct artifact_kernel *k, const uint64_t global[3], const uint64_t local[3]);
 /* Its local size, as far as that is known. */
 void trace_chosen(struct artifact_kernel *k, const uint64_t global[3], const uint64_t local[3], uint64_t chosen[3]);
-/* A launch is on its way; the worker has dealt with one. */
-void trace_launched(struct artifact_kernel *k, const uint64_t global[3], const uint64_t local[3]);
-void trace_dealt(struct artifact_kernel *k, const uint64_t global[3], const uint64_t local[3]);
-/* Whether launches of these sizes are on their way that may tell which groups the next trace should have, or their local size. */
-bool trace_unsettled(struct artifact_kernel *k, const uint64_t global[3], const uint64_t local[3]);
 /* The local size that the driver has chosen, and will again. */
 void trace_learn(struct artifact_kernel *k, const uint64_t global[3], const uint64_t local[3], const uint64_t chosen[3]);
 /* It is traced: the next of its shape is eight times as far. */

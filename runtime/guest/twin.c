@@ -37,6 +37,17 @@ static unsigned in_driver; /* under jobs_lock */
 static bool ending;
 static _Thread_local bool in_driver_here;
 
+/* Options that let a compiler round differently as soon as the code around an expression changes. */
+static bool options_relax(const char *options)
+{
+	static const char *const words[] = {"-cl-fast-relaxed-math", "-cl-unsafe-math", "-cl-mad-enable", "-cl-finite-math-only",
+	                                    "-cl-no-signed-zeros", "-cl-denorms-are-zero", "fast-math", "-ffp-"};
+	for (size_t i = 0; i < GS_ARRAY_LEN(words); i++)
+		if (strstr(options, words[i]))
+			return true;
+	return false;
+}
+
 struct build *build_new(cl_context context, const struct unit_list *units)
 {
 	struct build *b = calloc(1, sizeof *b);
@@ -50,6 +61,7 @@ struct build *build_new(cl_context context, const struct unit_list *units)
 	b->units.units = calloc(units->count, sizeof *b->units.units);
 	for (size_t i = 0; b->units.units && i < units->count; i++) {
 		b->units.units[b->units.count++] = units->units[i];
+		b->relaxed = b->relaxed || options_relax(units->units[i]->options);
 		units->units[i]->refs++;
 	}
 	/* The twin is made later, perhaps after the application let go of its context. */
@@ -125,9 +137,10 @@ static cl_program compile_unit(const struct twin_text *from, size_t unit, bool w
 		gs_fail(err, ENOTSUP, "the driver does not take the annotated source (%d)", code);
 		return NULL;
 	}
-	/* Of what is traced we ask which arguments are memory. */
-	bool traced = from->texts != from->artifact->host_texts;
-	if (asprintf(&options, "%s%s", from->artifact->host_options[unit], traced ? " -cl-kernel-arg-info" : "") < 0) {
+	/* Of what is traced we ask which arguments are memory. A twin in the shadow leaves printing to the kernel. */
+	bool traced = from->texts != from->artifact->host_texts, silent = runtime.options.twin.number != TWINS_DIRECT;
+	if (asprintf(&options, "%s%s%s", from->artifact->host_options[unit], traced ? " -cl-kernel-arg-info" : "",
+	             silent ? " -D" SILENT_MACRO "=1" : "") < 0) {
 		cl.clReleaseProgram(p);
 		gs_fail(err, ENOMEM, "out of memory");
 		return NULL;

@@ -2,7 +2,7 @@
  * The worker thread: what becomes of a launch once its event has completed. It takes the counters, models every
  * target, adds to the statistics and the files, and gives the memory back, all behind the application's back.
  */
-#include "tracing.h"
+#include "shadow.h"
 
 #include "runtime/log.h"
 #include "timeline.h"
@@ -143,30 +143,35 @@ bool worker_wait_progress(uint64_t before, unsigned milliseconds, unsigned round
 
 /* ---- one launch ---- */
 
+/* What the counters and traces of a completed launch say. */
+static void take_counts(struct launch *l, struct launch_result *r)
+{
+	if (l->uncounted) {
+		launch_not_modelled(l->kernel_name, "the driver refused its annotated twin");
+	} else if (!r->counts || buffer_fetch(l->buffer, launch_words(l))) {
+		launch_not_modelled(l->kernel_name, "its counters could not be read");
+	} else {
+		r->brought = l->trace_buffer && !l->void_trace ? trace_bring_back(l) : NULL;
+		record_launch(l, r->brought);
+		if (report_wanted() || !record_wanted()) /* who records may leave the rest to replay */
+			launch_model(r);
+		kept_trace_free(r->brought);
+	}
+}
+
 static void finish_launch(struct launch *l)
 {
 	struct launch_result r = {.launch = l};
-	size_t words = launch_words(l);
 	r.counts = calloc(l->artifact->block_count + 1, sizeof *r.counts);
 	uint64_t begin = clock_ns();
-	if (l->status < 0) {
+	verification_end(l->verification, l->kernel_name, l->status >= 0);
+	if (l->status < 0)
 		launch_not_modelled(l->kernel_name, "the driver ended it with an error");
-	} else if (!r.counts || buffer_fetch(l->buffer, words)) {
-		launch_not_modelled(l->kernel_name, "its counters could not be read");
-	} else {
-		r.brought = l->trace_buffer ? trace_bring_back(l) : NULL;
-		record_launch(l, r.brought);
-		if (report_wanted() || !record_wanted()) /* who records may leave the rest to replay */
-			launch_model(&r);
-		kept_trace_free(r.brought);
-	}
+	else
+		take_counts(l, &r);
 	timeline_resolve(l->command, &r);
 	free(r.counts);
-	buffer_give_back(l->buffer, words);
-	if (l->trace_buffer) /* not looked at */
-		buffer_give_back(l->trace_buffer, l->trace_buffer->word_count);
-	if (runtime.model.hierarchy)
-		trace_dealt(l->facts, l->global, l->local);
+	launch_give_back(l);
 	tool_cost.model_ns += clock_ns() - begin;
 }
 

@@ -1,0 +1,115 @@
+/*
+ * Which twins may stand for their kernels.
+ *
+ * Drivers compile a kernel for each local size anew: POCL 3.1 also where there is a global offset, and where a dimension has 65,535
+ * groups or more. What was seen of one such compile says nothing about another, so each has a proof of its own. The first launch is
+ * verified (verify.c). Launches that come before the verdict, and all launches of twins that are not known to be the same, run in the
+ * shadow.
+ *
+ * Three kinds of kernels stay in the shadow whatever a launch has shown:
+ *   relaxed arithmetic   drivers may round differently as soon as the code around an expression changes
+ *   barriers under conditions   POCL 3.1 miscompiles some, depending on the code around them and on the data
+ *   state between launches, and printf: the twin has its own variables, and must not print what the kernel prints
+ */
+#include "shadow.h"
+
+#include "runtime/log.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define LOG_DOMAIN "twin"
+
+struct proof {
+	struct proof *next;
+	uint64_t local[3], global[3]; /* global: only where the driver chooses the local size */
+	bool offset, many_groups;
+	enum verdict verdict;
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+static void describe(const struct launch *l, const struct request *r, struct proof *out)
+{
+	enum { MANY = 65535 };
+	*out = (struct proof){.verdict = VERDICT_NONE};
+	for (cl_uint d = 0; d < 3; d++) {
+		out->local[d] = l->local[d];
+		out->global[d] = l->local[d] ? 0 : l->global[d];
+		out->offset |= r->offset && d < r->dims && r->offset[d];
+		out->many_groups |= l->global[d] / (l->local[d] ? l->local[d] : 1) >= MANY;
+	}
+}
+
+static bool is_like(const struct proof *a, const struct proof *b)
+{
+	return !memcmp(a->local, b->local, sizeof a->local) && !memcmp(a->global, b->global, sizeof a->global) &&
+	       a->offset == b->offset && a->many_groups == b->many_groups;
+}
+
+struct proof *proof_of(struct artifact_kernel *k, const struct launch *l, const struct request *r)
+{
+	struct proof wanted, *p;
+	describe(l, r, &wanted);
+	pthread_mutex_lock(&lock);
+	for (p = k->proofs; p && !is_like(p, &wanted); p = p->next)
+		;
+	if (!p && (p = malloc(sizeof *p))) {
+		*p = wanted;
+		p->next = k->proofs;
+		k->proofs = p;
+	}
+	pthread_mutex_unlock(&lock);
+	return p;
+}
+
+void proofs_free(struct artifact_kernel *k)
+{
+	while (k->proofs) {
+		struct proof *p = k->proofs;
+		k->proofs = p->next;
+		free(p);
+	}
+}
+
+/* It differs whatever happens, so that no verdict is asked for. */
+static bool rounds_freely(const struct kernel *k, const struct artifact_kernel *facts)
+{
+	return k->build->relaxed || facts->hazards & HAZARD_ROUNDING;
+}
+
+static bool stays_in_shadow(const struct kernel *k, const struct artifact_kernel *facts)
+{
+	return rounds_freely(k, facts) || facts->hazards & (HAZARD_BARRIERS | HAZARD_PRINTS | HAZARD_VARIABLES);
+}
+
+enum twin_way proof_way(struct proof *p, const struct kernel *k, const struct artifact_kernel *facts)
+{
+	enum twin_way way = WAY_SHADOW;
+	switch (runtime.options.twin.number) {
+	case TWINS_DIRECT:
+		return WAY_DIRECT;
+	case TWINS_SHADOW:
+		return WAY_SHADOW;
+	case TWINS_VERIFY:
+		return WAY_VERIFY;
+	}
+	pthread_mutex_lock(&lock);
+	if (p->verdict == VERDICT_NONE && !rounds_freely(k, facts)) {
+		p->verdict = VERDICT_PENDING;
+		way = WAY_VERIFY;
+	} else if (p->verdict == VERDICT_SAME && !stays_in_shadow(k, facts)) {
+		way = WAY_DIRECT;
+	}
+	pthread_mutex_unlock(&lock);
+	return way;
+}
+
+void proof_end(struct proof *p, enum verdict verdict)
+{
+	pthread_mutex_lock(&lock);
+	/* With GPUSIM_TWIN=verify there are many, and the worst counts. */
+	if (p->verdict < VERDICT_SAME || verdict > p->verdict)
+		p->verdict = verdict;
+	pthread_mutex_unlock(&lock);
+}
