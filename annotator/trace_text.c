@@ -4,15 +4,22 @@
  * buffer and its predictions in a private structure, which helpers get as their last argument. Nothing is static, because
  * that came with OpenCL C 1.2: every name is a macro that adds the unit's number.
  *
- * POCL inlines every function wherever it is called, and its passes take more than linear time: a program of CLBlast with 346
+ * Where kernels run in the guest's own process (POCL's CPU devices), the functions are compiled C there (runtime/guest/trace_native.c),
+ * and the text has only their declarations: NATIVE_MACRO asks for that. POCL takes calls of functions that it does not know for errors,
+ * unless their names are those of LLVM's intrinsics (NATIVE_PREFIX); what is no intrinsic after all is left to the linker. The
+ * first traced kernel of a program then compiles several times faster.
+ *
+ * Elsewhere they are text. POCL inlines every function wherever it is called, and its passes take more than linear time: a program of CLBlast with 346
  * events was built for 65 s, and one of its kernels for 17 s more. LLVM never inlines a function that calls va_start, so those
  * that write events do, where that is never reached: 8 s and 2 s. OpenCL C knows no other way to say so that POCL
  * respects. LLVM 19 and later do not take it.
  */
 #include "annotator/internal.h"
 #include "models/trace_read.h"
+#include "runtime/cc/native.h"
 #include "runtime/cc/traces.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #define T "__private struct __gpusim_trace *t"
@@ -30,8 +37,87 @@ static void write_names(size_t unit, struct gs_buf *out)
 		gs_buf_printf(out, "#define __gpusim_%s __gpusim_%s_%zu\n", names[i], names[i], unit);
 }
 
+/* Without a word it is generic, or private where the device has no such space; see spell_type. */
+static const struct {
+	char letter;
+	enum code_space space;
+	const char *word;
+	int class;
+} spaces[] = {{'g', SPACE_global, "__global", 0}, {'l', SPACE_shared, "__local", 1}, {'c', SPACE_const, "__constant", 3},
+              {'p', SPACE_local, "__private", 2}, {'n', SPACE_generic, "", 0}};
+
+/* NAME(parameters) of a function that is compiled C. */
+static void declare(struct gs_buf *out, const char *type, const char *name, const char *parameters)
+{
+	gs_buf_printf(out, "%s __gpusim_%s(%s, " T ") __asm__(\"" NATIVE_PREFIX "%s\");\n", type, name, parameters, name);
+}
+
+static void declare_accesses(const char *word, char letter, struct gs_buf *out)
+{
+	static const struct {
+		char kind;
+		const char *before;
+	} functions[] = {{'a', "int first, int second, unsigned int base, unsigned long bytes"},
+	                 {'v', "unsigned int site, unsigned int base, unsigned long bytes, unsigned long apart, unsigned long offset"},
+	                 {'k', "int which"}};
+	for (size_t i = 0; i < GS_ARRAY_LEN(functions); i++) {
+		char type[32], name[8], parameters[256];
+		snprintf(type, sizeof type, "%s void *", word);
+		snprintf(name, sizeof name, "%c_%c", functions[i].kind, letter);
+		snprintf(parameters, sizeof parameters, "%s, const volatile %s void *p", functions[i].before, word);
+		declare(out, type, name, parameters);
+	}
+}
+
+static void declare_arrays(const char *word, char letter, struct gs_buf *out)
+{
+	char type[32], name[8], parameters[256];
+	snprintf(type, sizeof type, "%s void *", word);
+	snprintf(name, sizeof name, "a_%c", letter);
+	snprintf(parameters, sizeof parameters, "int first, int second, unsigned int base, unsigned long bytes, unsigned long offset, "
+	         "unsigned long origin, const volatile %s void *p", word);
+	declare(out, type, name, parameters);
+}
+
+static bool accesses(const struct annotation *a, size_t unit, enum code_space space);
+
+static void write_native(const struct annotation *a, size_t unit, struct gs_buf *out)
+{
+	gs_buf_puts(out, "struct __gpusim_trace;\n#define __gpusim_on(t) 1\n"
+	                 "__private struct __gpusim_trace *__gpusim_begin_native(__global unsigned long *buffer, unsigned long chunks, "
+	                 "unsigned long of, unsigned long part, unsigned long group, unsigned int block, unsigned int site, unsigned long x, "
+	                 "unsigned long y, unsigned long z, unsigned long sx, unsigned long sy, unsigned long lx, unsigned long ly, "
+	                 "unsigned long lz, unsigned long wx, unsigned long wy, unsigned long wz, unsigned int blocks, unsigned int sites) "
+	                 "__asm__(\"" NATIVE_PREFIX "begin\");\n");
+	gs_buf_printf(out,
+	              "#define __gpusim_trace_begins(block, site) __private struct __gpusim_trace *__gpusim_t = __gpusim_begin_native("
+	              "__gpusim_traces, __gpusim_box.s9, __gpusim_box.sa, __gpusim_box.sb, __gpusim_group, block, site, __gpusim_from(0), "
+	              "__gpusim_from(1), __gpusim_from(2), __gpusim_global_size(0), __gpusim_global_size(1), __gpusim_local_id(0), "
+	              "__gpusim_local_id(1), __gpusim_local_id(2), __gpusim_local_size(0), __gpusim_local_size(1), __gpusim_local_size(2), "
+	              "%zu, %zu)\n", a->block_count, a->site_count);
+	gs_buf_puts(out, "void __gpusim_end_trace(" T ") __asm__(\"" NATIVE_PREFIX "end\");\n"
+	                 "#define __gpusim_base(base, kind, what, p) __gpusim_base_f(base, kind, what, (unsigned long)(p), __gpusim_t)\n");
+	declare(out, "void", "b", "unsigned int block");
+	declare(out, "void", "base_f", "unsigned int base, unsigned int kind, unsigned long what, unsigned long address");
+	declare(out, "void", "i_at", "unsigned int site, unsigned int argument, unsigned long w, unsigned long h, unsigned long x, "
+	        "unsigned long y, unsigned long z");
+	declare(out, "unsigned long", "copy", "int to, int to_kind, int from, int from_kind, unsigned long bytes, unsigned long count");
+	for (size_t i = 0; i < GS_ARRAY_LEN(spaces); i++)
+		if (accesses(a, unit, spaces[i].space))
+			declare_accesses(spaces[i].word, spaces[i].letter, out);
+	if (accesses(a, unit, SPACE_local))
+		declare_arrays("__private", 'f', out);
+	if (accesses(a, unit, SPACE_const))
+		declare_arrays("__constant", 'd', out);
+}
+
 static void write_state(struct gs_buf *out)
 {
+	gs_buf_puts(out, "#define __gpusim_on(t) (t)->on\n"
+	                 "#define __gpusim_trace_begins(block, site) struct __gpusim_trace __gpusim_state;"
+	                 "__private struct __gpusim_trace *__gpusim_t = &__gpusim_state;__gpusim_begin_trace(__gpusim_traces, __gpusim_box, "
+	                 "__gpusim_group, block, site, __gpusim_from(0), __gpusim_from(1), __gpusim_from(2), __gpusim_global_size(0), "
+	                 "__gpusim_global_size(1), __gpusim_t)\n");
 	gs_buf_printf(out,
 	              "struct __gpusim_slot { unsigned long last; int stride; unsigned int tag; };\n"
 	              "struct __gpusim_trace { __global unsigned char *at, *end; __global unsigned long *chunk, *buffer; "
@@ -133,15 +219,6 @@ static void write_ends(const struct annotation *a, struct gs_buf *out)
 	              TRACE_CHUNK_HEADER_WORDS);
 }
 
-/* Without a word it is generic, or private where the device has no such space; see spell_type. */
-static const struct {
-	char letter;
-	enum code_space space;
-	const char *word;
-	int class;
-} spaces[] = {{'g', SPACE_global, "__global", 0}, {'l', SPACE_shared, "__local", 1}, {'c', SPACE_const, "__constant", 3},
-              {'p', SPACE_local, "__private", 2}, {'n', SPACE_generic, "", 0}};
-
 static void write_accesses(size_t i, struct gs_buf *out)
 {
 	const char *word = spaces[i].word;
@@ -187,22 +264,26 @@ static void write_copies(const struct annotation *a, size_t unit, struct gs_buf 
 }
 
 /* A position in an image is that of its texel, row after row, with the argument's number below it. */
+static void write_image_place(struct gs_buf *out)
+{
+	gs_buf_printf(out,
+	              "void __gpusim_i_at(unsigned int site, unsigned int argument, unsigned long w, unsigned long h, unsigned long x, "
+	              "unsigned long y, unsigned long z, " T ") { unsigned long at = (z * h + y) * w + x; "
+	              "__gpusim_e(site, %d, 7, %d, (at * %d << %d) + (argument & %d), 0, t); }\n",
+	              TRACE_CLASSES - 1, TRACE_TEXEL_BYTES, TRACE_TEXEL_BYTES, TRACE_IMAGE_BITS, (1 << TRACE_IMAGE_BITS) - 1);
+}
+
 static void write_images(struct gs_buf *out)
 {
 	static const struct {
 		const char *type, *x, *y, *z;
 	} coordinates[] = {{"int", "c", "0", "0"},           {"int2", "c.x", "c.y", "0"},   {"int4", "c.x", "c.y", "c.z"},
 	                   {"float", "c", "0.0f", "0.0f"}, {"float2", "c.x", "c.y", "0.0f"}, {"float4", "c.x", "c.y", "c.z"}};
-	gs_buf_printf(out,
-	              "void __gpusim_i_at(unsigned int site, unsigned int argument, unsigned long w, unsigned long h, unsigned long x, "
-	              "unsigned long y, unsigned long z, " T ") { unsigned long at = (z * h + y) * w + x; "
-	              "__gpusim_e(site, %d, 7, %d, (at * %d << %d) + (argument & %d), 0, t); }\n",
-	              TRACE_CLASSES - 1, TRACE_TEXEL_BYTES, TRACE_TEXEL_BYTES, TRACE_IMAGE_BITS, (1 << TRACE_IMAGE_BITS) - 1);
 	for (size_t i = 0; i < GS_ARRAY_LEN(coordinates); i++) {
 		const char *type = coordinates[i].type;
 		bool whole = *type == 'i';
 		gs_buf_printf(out, "%s __gpusim_i_%s(unsigned int site, unsigned int argument, int part, unsigned long w, unsigned long h, %s c, "
-		              T ") { if (t->on) __gpusim_i_at(site, argument, w, h, ", type, type, type);
+		              T ") { if (__gpusim_on(t)) __gpusim_i_at(site, argument, w, h, ", type, type, type);
 		if (whole)
 			gs_buf_printf(out, "convert_ulong_sat(%s), convert_ulong_sat(%s), convert_ulong_sat(%s)", coordinates[i].x,
 			              coordinates[i].y, coordinates[i].z);
@@ -222,9 +303,9 @@ static bool accesses(const struct annotation *a, size_t unit, enum code_space sp
 	return false;
 }
 
-void write_trace_functions(const struct annotation *a, size_t unit, enum marker_form form, struct gs_buf *out)
+/* Everything that is compiled C elsewhere. */
+static void write_own(const struct annotation *a, size_t unit, enum marker_form form, struct gs_buf *out)
 {
-	write_names(unit, out);
 	write_state(out);
 	write_apart(form, out);
 	write_bytes(out);
@@ -239,17 +320,25 @@ void write_trace_functions(const struct annotation *a, size_t unit, enum marker_
 	if (accesses(a, unit, SPACE_const))
 		write_arrays('d', "__constant", 3, out);
 	if (accesses(a, unit, SPACE_texture))
-		write_images(out);
+		write_image_place(out);
 	write_copies(a, unit, out);
+}
+
+void write_trace_functions(const struct annotation *a, size_t unit, enum marker_form form, struct gs_buf *out)
+{
+	write_names(unit, out);
+	gs_buf_puts(out, "#if defined " NATIVE_MACRO " && defined POCL_DEVICE_ADDRESS_BITS && __clang_major__ < 19\n");
+	write_native(a, unit, out);
+	gs_buf_puts(out, "#else\n");
+	write_own(a, unit, form, out);
+	gs_buf_puts(out, "#endif\n");
+	if (accesses(a, unit, SPACE_texture))
+		write_images(out);
 }
 
 /* __gpusim_group is there already. */
 void write_trace_begin(const struct annotation *a, const struct function *kernel, unsigned block, struct gs_buf *out)
 {
 	(void)a;
-	gs_buf_printf(out,
-	              "struct __gpusim_trace __gpusim_state;__private struct __gpusim_trace *__gpusim_t = &__gpusim_state;"
-	              "__gpusim_begin_trace(__gpusim_traces, __gpusim_box, __gpusim_group, %u, %u, __gpusim_from(0), __gpusim_from(1), "
-	              "__gpusim_from(2), __gpusim_global_size(0), __gpusim_global_size(1), __gpusim_t);%s",
-	              block, kernel->first_site, kernel->bases ? kernel->bases : "");
+	gs_buf_printf(out, "__gpusim_trace_begins(%u, %u);%s", block, kernel->first_site, kernel->bases ? kernel->bases : "");
 }

@@ -9,9 +9,11 @@
  */
 #include "tracing.h"
 
+#include "runtime/cc/native.h"
 #include "runtime/cc/protocol.h"
 #include "runtime/log.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -124,6 +126,19 @@ struct twin_text {
 	cl_device_id device;
 };
 
+/* Whether kernels on a device can call functions of this library: they run in this process, and their loader finds its symbols. As a
+ * layer, the library was opened for the OpenCL loader alone. */
+static bool native_traces(cl_device_id device)
+{
+	cl_device_type type = 0;
+	cl.clGetDeviceInfo(device, CL_DEVICE_TYPE, sizeof type, &type, NULL);
+	if (!(type & CL_DEVICE_TYPE_CPU))
+		return false;
+	if (!dlsym(RTLD_DEFAULT, NATIVE_PREFIX "begin"))
+		dlopen(runtime.library, RTLD_NOW | RTLD_GLOBAL | RTLD_NOLOAD);
+	return dlsym(RTLD_DEFAULT, NATIVE_PREFIX "begin");
+}
+
 static cl_program compile_unit(const struct twin_text *from, size_t unit, bool whole, struct gs_error *err)
 {
 	const struct build *b = from->build;
@@ -139,8 +154,8 @@ static cl_program compile_unit(const struct twin_text *from, size_t unit, bool w
 	}
 	/* Of what is traced we ask which arguments are memory. A twin in the shadow leaves printing to the kernel. */
 	bool traced = from->texts != from->artifact->host_texts, silent = runtime.options.twin.number != TWINS_DIRECT;
-	if (asprintf(&options, "%s%s%s", from->artifact->host_options[unit], traced ? " -cl-kernel-arg-info" : "",
-	             silent ? " -D" SILENT_MACRO "=1" : "") < 0) {
+	if (asprintf(&options, "%s%s%s%s", from->artifact->host_options[unit], traced ? " -cl-kernel-arg-info" : "",
+	             traced && native_traces(device) ? " -D" NATIVE_MACRO "=1" : "", silent ? " -D" SILENT_MACRO "=1" : "") < 0) {
 		cl.clReleaseProgram(p);
 		gs_fail(err, ENOMEM, "out of memory");
 		return NULL;
