@@ -275,6 +275,8 @@ void write_trips(const struct annotation *a, const struct edit *loop, struct gs_
 /* The number of the line that `at` is in, by the line markers before it, and the file's name in the last of these, in quotes. */
 unsigned long scan_line(const char *text, size_t at, const char **name, size_t *name_length);
 size_t scan_blanks(const char *text, size_t length, size_t at); /* over white space and # lines */
+/* The next character that counts, at or after `at`: over # lines and literals. */
+size_t scan_significant(const char *text, size_t length, size_t at);
 size_t scan_closing(const char *text, size_t length, size_t open); /* the ) of the ( at `open` */
 /* Behind the { at `open`, and the pragmas and __label__ declarations that have to come first. */
 size_t scan_block_start(const char *text, size_t length, size_t open);

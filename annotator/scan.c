@@ -47,8 +47,7 @@ unsigned long scan_line(const char *text, size_t at, const char **name, size_t *
 	return line;
 }
 
-/* The next character that counts, at or after `at`: over # lines and literals. */
-static size_t significant(const char *text, size_t length, size_t at)
+size_t scan_significant(const char *text, size_t length, size_t at)
 {
 	while (at < length) {
 		if (text[at] == '#' && starts_line(text, at))
@@ -77,7 +76,7 @@ size_t scan_blanks(const char *text, size_t length, size_t at)
 static size_t closing_of(const char *text, size_t length, size_t open, char opening, char closing)
 {
 	size_t depth = 0;
-	for (size_t at = open; (at = significant(text, length, at)) < length; at++) {
+	for (size_t at = open; (at = scan_significant(text, length, at)) < length; at++) {
 		if (text[at] == opening)
 			depth++;
 		else if (text[at] == closing && --depth == 0)
@@ -106,7 +105,7 @@ size_t scan_word(const char *text, size_t length, size_t at)
 
 size_t scan_next_word(const char *text, size_t length, size_t at)
 {
-	while ((at = significant(text, length, at)) < length && !is_letter(text[at]))
+	while ((at = scan_significant(text, length, at)) < length && !is_letter(text[at]))
 		at++;
 	return at;
 }
@@ -230,7 +229,7 @@ size_t scan_deep(const char *text, size_t length, int most)
 {
 	static const char open[] = "([{", close[] = ")]}";
 	int depths[3] = {0};
-	for (size_t at = 0; (at = significant(text, length, at)) < length; at++) {
+	for (size_t at = 0; (at = scan_significant(text, length, at)) < length; at++) {
 		const char *kind = text[at] ? strchr(open, text[at]) : NULL;
 		if (kind && ++depths[kind - open] > most)
 			return at;
@@ -243,7 +242,7 @@ size_t scan_deep(const char *text, size_t length, int most)
 
 bool scan_has_inner_statements(const char *text, size_t length)
 {
-	for (size_t at = 0; (at = significant(text, length, at)) < length; at++)
+	for (size_t at = 0; (at = scan_significant(text, length, at)) < length; at++)
 		if (text[at] == '(' && text[scan_blanks(text, length, at + 1)] == '{')
 			return true;
 	return false;
@@ -252,7 +251,7 @@ bool scan_has_inner_statements(const char *text, size_t length)
 void scan_replace_digraphs(char *text, size_t length)
 {
 	static const char pairs[][3] = {"<%{", "%>}", "<:[", ":>]"};
-	for (size_t at = 0; (at = significant(text, length, at)) + 1 < length; at++) {
+	for (size_t at = 0; (at = scan_significant(text, length, at)) + 1 < length; at++) {
 		if (text[at] == '<' && text[at + 1] == '<') {
 			at++; /* << is the longer word */
 			continue;

@@ -178,12 +178,23 @@ static void choose_variables(struct work *w)
 				annotation_without_variables(w->annotation);
 }
 
+/* A unit's text in one of the host's forms. */
+static int write_form(struct work *w, size_t unit, enum marker_form form, struct gs_buf *out)
+{
+	struct gs_buf text = {0};
+	int result = annotation_write(w->annotation, unit, form, &text, &w->err);
+	if (!result)
+		result = annotation_guard_kernels(w->annotation, text.data, text.len, out, &w->err);
+	gs_buf_free(&text);
+	return result;
+}
+
 static int write_host(struct work *w)
 {
 	int result = 0;
 	for (size_t i = 0; i < w->unit_count && !result; i++) {
 		struct gs_buf text = {0};
-		result = annotation_write(w->annotation, i, w->device.counters, &text, &w->err);
+		result = write_form(w, i, w->device.counters, &text);
 		gs_pack_add(w->result, "host", text.data, text.len);
 		gs_buf_free(&text);
 	}
@@ -226,7 +237,7 @@ static int write_traced_units(struct work *w, enum marker_form form)
 	struct gs_buf *texts = calloc(w->unit_count, sizeof *texts);
 	int result = texts ? 0 : out_of_memory(w);
 	for (size_t i = 0; i < w->unit_count && !result; i++)
-		result = annotation_write(w->annotation, i, form, &texts[i], &w->err);
+		result = write_form(w, i, form, &texts[i]);
 	for (size_t i = 0; i < w->unit_count && !result; i++)
 		gs_pack_add(w->result, "traced", texts[i].data, texts[i].len);
 	if (w->unit_count == 1 && !result)

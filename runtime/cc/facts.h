@@ -29,6 +29,9 @@
 /* With -D SILENT_MACRO, host texts evaluate the arguments of printf and print nothing. */
 #define SILENT_MACRO "__GPUSIM_SILENT"
 
+/* With -D ONLY_MACRO=INDEX, they have one kernel only: the one in that line of "kernels" (protocol.h), counted from 0. */
+#define ONLY_MACRO "__GPUSIM_ONLY"
+
 #define HAZARD(name, bit, word) HAZARD_##name = bit,
 enum kernel_hazard { KERNEL_HAZARDS(HAZARD) };
 #undef HAZARD

@@ -298,13 +298,14 @@ static struct kernel_twin *kernel_twin_new(struct kernel *k, struct twin *twin, 
 	t->next = k->twins;
 	k->twins = t;
 	t->why = "the annotated program has no such kernel";
-	if (twin->state != TWIN_READY)
+	t->facts = twin->state == TWIN_READY ? artifact_kernel(twin->artifact, k->name) : NULL;
+	t->program = t->facts ? build_program(k->build, twin, t->facts) : NULL;
+	if (!t->program || t->program->state != TWIN_READY)
 		return t;
-	cl_program program = traces ? build_traced(k->build, twin) : twin->program;
+	cl_program program = traces ? build_traced(k->build, twin, t->program) : t->program->counting;
 	struct gs_buf name = {0};
-	gs_buf_printf(&name, "%s%s", traces && twin->together ? TRACED_PREFIX : "", k->name);
-	t->facts = artifact_kernel(twin->artifact, k->name);
-	t->kernel = t->facts && program && !name.failed ? cl.clCreateKernel(program, name.data, &code) : NULL;
+	gs_buf_printf(&name, "%s%s", traces && t->program->together ? TRACED_PREFIX : "", k->name);
+	t->kernel = program && !name.failed ? cl.clCreateKernel(program, name.data, &code) : NULL;
 	gs_buf_free(&name);
 	if (t->kernel)
 		t->box_argument = box_argument(t);
@@ -327,7 +328,8 @@ struct kernel_twin *kernel_prepare_twin(struct kernel *k, cl_device_id device, b
 		return NULL;
 	}
 	if (!t->kernel) {
-		gs_fail(why, ENOTSUP, "%s", t->twin->state == TWIN_FAILED ? t->twin->why.text : t->why);
+		gs_fail(why, ENOTSUP, "%s", t->twin->state == TWIN_FAILED ? t->twin->why.text :
+		        t->program && t->program->state == TWIN_FAILED ? t->program->why.text : t->why);
 		return NULL;
 	}
 	if (apply_settings(k, t)) {

@@ -183,20 +183,29 @@ struct artifact_kernel *artifact_kernel(struct artifact *a, const char *name);
 /* The text that counts, and behind it the one that traces, with TRACED_PREFIX before its names. The artifact must have renames. */
 void artifact_text_together(const struct artifact *a, struct gs_buf *out);
 
-/* A twin is annotated while the driver builds the application's program, and built after that has succeeded. */
-enum twin_state { TWIN_NEW, TWIN_BUSY, TWIN_ANNOTATED, TWIN_READY, TWIN_FAILED };
+/* A twin is annotated while the driver builds the application's program. Its programs are built after that has succeeded: one for
+ * all kernels, or one for a single kernel when that is first launched. */
+enum twin_state { TWIN_NEW, TWIN_BUSY, TWIN_READY, TWIN_FAILED };
+
+struct twin_program {
+	struct twin_program *next;
+	long kernel;           /* the only one of the artifact's that it has; -1: it has all */
+	enum twin_state state;
+	cl_program counting;
+	struct gs_error why;   /* when failed */
+	enum twin_state traced_state; /* of the program that traces: TWIN_NEW until a launch wants it */
+	cl_program tracing;
+	bool together; /* it is `counting`, and the kernels of it that trace have TRACED_PREFIX */
+};
 
 struct twin {
 	struct twin *next;
 	cl_device_id device;
-	enum twin_state state;
-	bool annotated; /* its artifact is there to stay */
-	cl_program program;
+	enum twin_state state; /* READY: it is annotated */
 	struct artifact *artifact;
 	struct gs_error why; /* when failed */
-	enum twin_state traced_state; /* of the program that traces: TWIN_NEW until a launch wants it */
-	cl_program traced_program;
-	bool together; /* it is `program`, and the kernels of it that trace have TRACED_PREFIX */
+	struct twin_program *programs;
+	size_t single_count; /* of those with one kernel */
 };
 
 struct build {
@@ -224,10 +233,12 @@ void build_confirm(struct build *b);
 struct artifact *build_artifact(struct build *b);
 /* At exit: waits for a twin that the driver is building, and has none built from then on. */
 void builder_finish(void);
-/* The twin on `device`, made now if it has not been; waits for it. Never NULL unless out of memory. */
+/* The twin on `device`, annotated now if it has not been; waits for that. Never NULL unless out of memory. */
 struct twin *build_twin(struct build *b, cl_device_id device);
-/* The program that traces, of a twin that is ready: made now if it has not been. NULL: there is none. */
-cl_program build_traced(struct build *b, struct twin *t);
+/* The program of a twin that is annotated, for one of its kernels: built now if it has not been. NULL: out of memory. */
+struct twin_program *build_program(struct build *b, struct twin *t, const struct artifact_kernel *k);
+/* The program that traces beside it. NULL: there is none. */
+cl_program build_traced(struct build *b, struct twin *t, struct twin_program *p);
 
 /* ---- compile.c: gpusim-cc and its cache ---- */
 
@@ -300,6 +311,7 @@ struct exec_info {
 struct kernel_twin {
 	struct kernel_twin *next;
 	struct twin *twin;
+	struct twin_program *program; /* NULL when there is none */
 	cl_kernel kernel; /* NULL when it could not be made */
 	struct artifact_kernel *facts;
 	bool traces;      /* it is of the program that traces */

@@ -3,6 +3,9 @@
  * while the driver builds the application's own program; the driver builds the twin when that is done, because
  * two builds at once would wait for each other in many drivers. A launch that needs a twin early makes it itself.
  *
+ * Of a program with many kernels, most are never launched. The first kernels that are get a program of their own each, from the
+ * same text (ONLY_MACRO). When there are so many of those that one for all had cost no more, there is one for all others.
+ *
  * Where launches will be traced, the text that traces is part of the same program, if its names can be told from the others':
  * POCL takes 40 ms to see that it has built a program before, whatever its length, and ten times that to read its own headers when it
  * has not.
@@ -81,6 +84,19 @@ struct build *build_retain(struct build *b)
 	return b;
 }
 
+static void free_programs(struct twin *t)
+{
+	while (t->programs) {
+		struct twin_program *p = t->programs;
+		t->programs = p->next;
+		if (p->counting)
+			cl.clReleaseProgram(p->counting);
+		if (p->tracing)
+			cl.clReleaseProgram(p->tracing);
+		free(p);
+	}
+}
+
 void build_release(struct build *b)
 {
 	if (!b || --b->refs)
@@ -88,10 +104,7 @@ void build_release(struct build *b)
 	while (b->twins) {
 		struct twin *t = b->twins;
 		b->twins = t->next;
-		if (t->program)
-			cl.clReleaseProgram(t->program);
-		if (t->traced_program)
-			cl.clReleaseProgram(t->traced_program);
+		free_programs(t);
 		artifact_release(t->artifact);
 		free(t);
 	}
@@ -124,6 +137,7 @@ struct twin_text {
 	const struct artifact *artifact;
 	char *const *texts;
 	cl_device_id device;
+	long kernel; /* the only one that is wanted; -1: all are */
 };
 
 /* Whether kernels on a device can call functions of this library: they run in this process, and their loader finds its symbols. As a
@@ -134,9 +148,33 @@ static bool native_traces(cl_device_id device)
 	cl.clGetDeviceInfo(device, CL_DEVICE_TYPE, sizeof type, &type, NULL);
 	if (!(type & CL_DEVICE_TYPE_CPU))
 		return false;
-	if (!dlsym(RTLD_DEFAULT, NATIVE_PREFIX "begin"))
-		dlopen(runtime.library, RTLD_NOW | RTLD_GLOBAL | RTLD_NOLOAD);
-	return dlsym(RTLD_DEFAULT, NATIVE_PREFIX "begin");
+	void *library = dlopen(runtime.library, RTLD_NOW | RTLD_GLOBAL | RTLD_NOLOAD), *all = dlopen(NULL, RTLD_NOW);
+	bool found = all && dlsym(all, NATIVE_PREFIX "begin");
+	if (all)
+		dlclose(all);
+	if (library)
+		dlclose(library);
+	return found;
+}
+
+/* Of what is traced we ask which arguments are memory. A twin in the shadow leaves printing to the kernel. */
+static char *twin_options(const struct twin_text *from, size_t unit)
+{
+	bool traced = from->texts != from->artifact->host_texts;
+	struct gs_buf options = {0};
+	gs_buf_puts(&options, from->artifact->host_options[unit]);
+	if (traced)
+		gs_buf_puts(&options, " -cl-kernel-arg-info");
+	if (traced && native_traces(from->device))
+		gs_buf_puts(&options, " -D" NATIVE_MACRO "=1");
+	if (runtime.options.twin.number != TWINS_DIRECT)
+		gs_buf_puts(&options, " -D" SILENT_MACRO "=1");
+	if (from->kernel >= 0)
+		gs_buf_printf(&options, " -D" ONLY_MACRO "=%ld", from->kernel);
+	if (!options.failed)
+		return options.data;
+	gs_buf_free(&options);
+	return NULL;
 }
 
 static cl_program compile_unit(const struct twin_text *from, size_t unit, bool whole, struct gs_error *err)
@@ -144,7 +182,6 @@ static cl_program compile_unit(const struct twin_text *from, size_t unit, bool w
 	const struct build *b = from->build;
 	cl_device_id device = from->device;
 	const char *text = from->texts[unit];
-	char *options;
 	size_t length = strlen(text);
 	cl_int code;
 	cl_program p = cl.clCreateProgramWithSource(b->context, 1, &text, &length, &code);
@@ -152,10 +189,8 @@ static cl_program compile_unit(const struct twin_text *from, size_t unit, bool w
 		gs_fail(err, ENOTSUP, "the driver does not take the annotated source (%d)", code);
 		return NULL;
 	}
-	/* Of what is traced we ask which arguments are memory. A twin in the shadow leaves printing to the kernel. */
-	bool traced = from->texts != from->artifact->host_texts, silent = runtime.options.twin.number != TWINS_DIRECT;
-	if (asprintf(&options, "%s%s%s%s", from->artifact->host_options[unit], traced ? " -cl-kernel-arg-info" : "",
-	             traced && native_traces(device) ? " -D" NATIVE_MACRO "=1" : "", silent ? " -D" SILENT_MACRO "=1" : "") < 0) {
+	char *options = twin_options(from, unit);
+	if (!options) {
 		cl.clReleaseProgram(p);
 		gs_fail(err, ENOMEM, "out of memory");
 		return NULL;
@@ -246,9 +281,9 @@ void builder_finish(void)
 	pthread_mutex_unlock(&jobs_lock);
 }
 
-static cl_program build_program(const struct build *b, const struct twin *t, char *const *texts, struct gs_error *err)
+static cl_program build_texts(const struct build *b, const struct twin *t, long kernel, char *const *texts, struct gs_error *err)
 {
-	const struct twin_text from = {b, t->artifact, texts, t->device};
+	const struct twin_text from = {b, t->artifact, texts, t->device, kernel};
 	uint64_t begin = clock_ns();
 	if (!enter_driver()) {
 		gs_fail(err, ECANCELED, "the program was ending");
@@ -269,28 +304,28 @@ static bool together_is_cheaper(const struct twin *t)
 	return (type & CL_DEVICE_TYPE_CPU) && t->artifact->renames && traces_wanted();
 }
 
-static void build_together(const struct build *b, struct twin *t)
+static void build_together(const struct build *b, const struct twin *t, struct twin_program *p)
 {
 	struct gs_buf text = {0};
 	struct gs_error why;
 	artifact_text_together(t->artifact, &text);
-	if (!text.failed && (t->program = build_program(b, t, &text.data, &why))) {
-		cl.clRetainProgram(t->program);
-		t->traced_program = t->program;
-		t->traced_state = TWIN_READY;
-		t->together = true;
+	if (!text.failed && (p->counting = build_texts(b, t, p->kernel, &text.data, &why))) {
+		cl.clRetainProgram(p->counting);
+		p->tracing = p->counting;
+		p->traced_state = TWIN_READY;
+		p->together = true;
 	} else {
 		log_debug("the texts that count and that trace are built one by one: %s", text.failed ? "out of memory" : why.text);
 	}
 	gs_buf_free(&text);
 }
 
-static void build_counting(const struct build *b, struct twin *t)
+static void build_counting(const struct build *b, const struct twin *t, struct twin_program *p)
 {
 	if (together_is_cheaper(t))
-		build_together(b, t);
-	if (!t->program)
-		t->program = build_program(b, t, t->artifact->host_texts, &t->why);
+		build_together(b, t, p);
+	if (!p->counting)
+		p->counting = build_texts(b, t, p->kernel, t->artifact->host_texts, &p->why);
 }
 
 /* With the build's lock held: the twin's record, made if missing. */
@@ -308,22 +343,29 @@ static struct twin *find_twin(struct build *b, cl_device_id device)
 	return t;
 }
 
-/* With the build's lock held: one step, during which the lock is free. */
-static void twin_step(struct build *b, struct twin *t)
+/* With the build's lock held, free meanwhile. */
+static void annotate_step(struct build *b, struct twin *t)
 {
-	bool annotated = t->state == TWIN_ANNOTATED;
 	t->state = TWIN_BUSY;
 	pthread_mutex_unlock(&b->lock);
-	if (annotated)
-		build_counting(b, t);
-	else
-		annotate_twin(b, t);
-	bool failed = annotated ? !t->program : !t->artifact;
-	if (failed)
+	annotate_twin(b, t);
+	if (!t->artifact)
 		log_info("kernels run as they are: %s", t->why.text);
 	pthread_mutex_lock(&b->lock);
-	t->state = failed ? TWIN_FAILED : annotated ? TWIN_READY : TWIN_ANNOTATED;
-	t->annotated = t->annotated || t->state == TWIN_ANNOTATED;
+	t->state = t->artifact ? TWIN_READY : TWIN_FAILED;
+	pthread_cond_broadcast(&b->changed);
+}
+
+/* Likewise. */
+static void build_step(struct build *b, struct twin *t, struct twin_program *p)
+{
+	p->state = TWIN_BUSY;
+	pthread_mutex_unlock(&b->lock);
+	build_counting(b, t, p);
+	if (!p->counting)
+		log_info("kernels run as they are: %s", p->why.text);
+	pthread_mutex_lock(&b->lock);
+	p->state = p->counting ? TWIN_READY : TWIN_FAILED;
 	pthread_cond_broadcast(&b->changed);
 }
 
@@ -350,44 +392,88 @@ struct twin *build_twin(struct build *b, cl_device_id device)
 		if (t->state == TWIN_BUSY)
 			wait_for_change(b);
 		else
-			twin_step(b, t);
+			annotate_step(b, t);
 	}
 	pthread_mutex_unlock(&b->lock);
 	return t;
 }
 
-cl_program build_traced(struct build *b, struct twin *t)
+/* Few kernels are built at once. Building a program of one kernel takes POCL a quarter of a second, and each further kernel of
+ * the same text about a quarter of that. */
+static bool all_at_once(const struct twin *t)
+{
+	enum { FEW = 3, PER_SINGLE = 6 };
+	size_t count = t->artifact->kernel_count;
+	return count <= FEW || t->single_count >= (count < 2 * PER_SINGLE ? 2 : count / PER_SINGLE);
+}
+
+/* With the build's lock held: the program that has a kernel, made if missing. */
+static struct twin_program *find_program(struct twin *t, long kernel)
+{
+	struct twin_program *p = t->programs;
+	while (p && p->kernel != -1 && p->kernel != kernel)
+		p = p->next;
+	if (p || !(p = calloc(1, sizeof *p)))
+		return p;
+	p->kernel = all_at_once(t) ? -1 : kernel;
+	t->single_count += p->kernel >= 0;
+	struct twin_program **end = &t->programs; /* a kernel stays where it was first */
+	while (*end && (*end)->kernel >= 0)
+		end = &(*end)->next;
+	p->next = *end;
+	*end = p;
+	return p;
+}
+
+struct twin_program *build_program(struct build *b, struct twin *t, const struct artifact_kernel *k)
+{
+	pthread_mutex_lock(&b->lock);
+	struct twin_program *p = find_program(t, k - t->artifact->kernels);
+	while (p && p->state != TWIN_READY && p->state != TWIN_FAILED) {
+		if (p->state == TWIN_BUSY)
+			wait_for_change(b);
+		else
+			build_step(b, t, p);
+	}
+	pthread_mutex_unlock(&b->lock);
+	return p;
+}
+
+cl_program build_traced(struct build *b, struct twin *t, struct twin_program *p)
 {
 	if (!t->artifact->traced_texts)
 		return NULL;
 	pthread_mutex_lock(&b->lock);
-	while (t->traced_state == TWIN_BUSY)
+	while (p->traced_state == TWIN_BUSY)
 		wait_for_change(b);
-	if (t->traced_state == TWIN_NEW) {
+	if (p->traced_state == TWIN_NEW) {
 		struct gs_error why;
-		t->traced_state = TWIN_BUSY;
+		p->traced_state = TWIN_BUSY;
 		pthread_mutex_unlock(&b->lock);
-		cl_program p = build_program(b, t, t->artifact->traced_texts, &why);
-		if (!p)
+		cl_program tracing = build_texts(b, t, p->kernel, t->artifact->traced_texts, &why);
+		if (!tracing)
 			log_info("launches are not traced: %s", why.text);
 		pthread_mutex_lock(&b->lock);
-		t->traced_program = p;
-		t->traced_state = p ? TWIN_READY : TWIN_FAILED;
+		p->tracing = tracing;
+		p->traced_state = tracing ? TWIN_READY : TWIN_FAILED;
 		pthread_cond_broadcast(&b->changed);
 	}
 	pthread_mutex_unlock(&b->lock);
-	return t->traced_program;
+	return p->tracing;
 }
 
-/* As far as it goes now, and only what nobody else does already. */
+/* As far as it goes now, and only what nobody else does already. Which of many kernels will be launched, nobody knows. */
 static void build_advance(struct build *b, cl_device_id device)
 {
 	pthread_mutex_lock(&b->lock);
 	struct twin *t = find_twin(b, device);
 	if (t && t->state == TWIN_NEW)
-		twin_step(b, t);
-	if (t && t->state == TWIN_ANNOTATED && b->confirmed)
-		twin_step(b, t);
+		annotate_step(b, t);
+	if (t && t->state == TWIN_READY && b->confirmed && all_at_once(t)) {
+		struct twin_program *p = find_program(t, -1);
+		if (p && p->state == TWIN_NEW)
+			build_step(b, t, p);
+	}
 	pthread_mutex_unlock(&b->lock);
 }
 
@@ -447,13 +533,13 @@ void build_confirm(struct build *b)
 	struct twin *t = b->twins;
 	while (t && unit_list_includes(&b->units) && (t->state == TWIN_NEW || t->state == TWIN_BUSY)) {
 		if (t->state == TWIN_NEW)
-			twin_step(b, t);
+			annotate_step(b, t);
 		else
 			wait_for_change(b);
 	}
 	b->confirmed = true;
 	/* Twins that are busy being annotated go on by themselves. */
-	while (t && t->state != TWIN_ANNOTATED)
+	while (t && t->state != TWIN_READY)
 		t = t->next;
 	cl_device_id device = t ? t->device : NULL;
 	pthread_mutex_unlock(&b->lock);
@@ -466,7 +552,7 @@ struct artifact *build_artifact(struct build *b)
 	struct artifact *a = NULL;
 	pthread_mutex_lock(&b->lock);
 	for (struct twin *t = b->twins; t && !a; t = t->next)
-		a = t->annotated ? t->artifact : NULL;
+		a = t->state == TWIN_READY ? t->artifact : NULL;
 	pthread_mutex_unlock(&b->lock);
 	return a;
 }
