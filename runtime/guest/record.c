@@ -28,7 +28,7 @@ static struct {
 		uint64_t seq;
 	} *known; /* counters that are in the file, by their hash; a later one takes the place of an earlier */
 	bool began, failed;
-} rec = {.lock = PTHREAD_MUTEX_INITIALIZER, .file = {.ending = "", .fd = -1}};
+} rec = {.lock = PTHREAD_MUTEX_INITIALIZER, .file = {.ending = "", .grows = true, .fd = -1}};
 
 bool record_wanted(void)
 {

@@ -1,4 +1,4 @@
-/* CSV: a line per launch and target, appended as launches complete. */
+/* CSV: a line per launch and target, as launches complete. */
 #include "state.h"
 
 static struct gs_buf pending; /* not written yet */

@@ -1,7 +1,6 @@
 /*
- * JSON, schema gpusim.report/1. The file is a valid document after every flush: new launches go over the old
- * closing part, which is written anew behind them in the same write, so that a program killed at any time leaves
- * what was known.
+ * JSON, schema gpusim.report/1. The file is a valid document at any time: a flush keeps the launches that it has, puts new ones and
+ * the closing part behind them, and replaces it as a whole (report_file.c), so that a program killed at any time leaves what was known.
  */
 #include "report_json.h"
 #include "timeline.h"

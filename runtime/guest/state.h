@@ -576,15 +576,27 @@ bool report_wanted(void); /* any */
 /* The files are written as launches complete; a file is valid after each of these calls. */
 void report_launch(const struct launch_result *r);
 void report_flush(void);
-void report_finish(void); /* the last flush, and the text on stderr */
+void report_finish(void); /* the last flush, and the text on stderr; once */
+/* One thread at a time adds a launch to all that is told of launches. */
+void report_lock(void);
+void report_unlock(void);
+/* When a signal ends the program: the same as report_finish, the quickest first. With the lock held, for good: the time to wait for
+ * it, in milliseconds, may be over. */
+bool report_lock_for_good(unsigned milliseconds);
+void report_interrupted(void);
 void report_text(void);
-/* A file of ours. The application may close our descriptor and get its number for a file of its own: so it is
- * looked at before each write, and opened anew if it is not ours any more. */
+/* report_file.c: a file of ours. The application may close our descriptor and get its number for a file of its own: so it is looked at
+ * before each write, and opened anew if it is not ours any more. */
 struct report_file {
 	const char *prefix, *ending; /* prefix NULL: GPUSIM_OUTPUT's */
+	bool grows;   /* nothing that is written changes: it is added to in place */
 	char *path;
-	int fd;
+	char *target; /* the file itself, links followed */
+	int fd;       /* the file that is there, locked */
 	bool opened, failed; /* once */
+	bool fresh;    /* there is no such file yet */
+	bool in_place;
+	unsigned mode;
 	unsigned long long device, inode;
 };
 
