@@ -234,14 +234,33 @@ static void do_unlocked(void (*what)(void))
 	w.busy = false;
 }
 
-/* With the lock held, free meanwhile: until there is work; right after some, until there may be more of it. */
-static void rest(bool worked)
+/* When the files are written anew. As they grow that takes longer, and it comes less often: at most a fiftieth of the time goes into
+ * it. */
+struct flushes {
+	bool wanted;
+	uint64_t due_ns;
+};
+
+static void flush(struct flushes *f)
+{
+	enum { EVERY_NS = 200000000, SHARE = 50 };
+	uint64_t begin = clock_ns();
+	do_unlocked(report_flush);
+	uint64_t end = clock_ns(), pause = (end - begin) * SHARE;
+	f->due_ns = end + (pause > EVERY_NS ? pause : EVERY_NS);
+	f->wanted = false;
+}
+
+/* With the lock held, free meanwhile: until there is work, or files are to be written; right after some, until there may be more of
+ * it. */
+static void rest(bool worked, const struct flushes *f)
 {
 	enum { DOZE_MS = 2 };
+	uint64_t now = clock_ns(), left_ms = f->due_ns > now ? (f->due_ns - now) / 1000000 + 1 : 1;
 	progress_clear();
 	w.dozing = worked && !w.waiting;
-	if (w.dozing) {
-		struct timespec deadline = deadline_in(DOZE_MS);
+	if (w.dozing || f->wanted) {
+		struct timespec deadline = deadline_in(w.dozing ? DOZE_MS : (unsigned)left_ms);
 		pthread_cond_timedwait(&w.work, &w.lock, &deadline);
 	} else {
 		pthread_cond_wait(&w.work, &w.lock);
@@ -252,29 +271,25 @@ static void rest(bool worked)
 /* It never ends: exit handlers of the application that run after ours may still launch kernels. */
 static void *worker(void *unused)
 {
-	enum { FLUSH_EVERY_NS = 200000000 };
-	uint64_t flushed_ns = clock_ns();
-	bool dirty = false, worked = false;
+	struct flushes flushes = {0};
+	bool worked = false;
 	(void)unused;
 	pthread_mutex_lock(&w.lock);
 	w.id = gettid();
 	for (;;) {
 		struct launch *l = next_completed();
-		if (dirty && (!l || clock_ns() - flushed_ns > FLUSH_EVERY_NS)) {
-			do_unlocked(report_flush);
-			flushed_ns = clock_ns();
-			dirty = false;
-		}
+		if (flushes.wanted && clock_ns() >= flushes.due_ns)
+			flush(&flushes);
 		if (l) {
 			work_on(l);
-			dirty = worked = true;
+			flushes.wanted = worked = true;
 		} else if (w.finish && !w.finished && !w.completed) {
 			progress_clear();
 			do_unlocked(report_finish);
 			w.finished = true;
 			pthread_cond_broadcast(&w.progress);
 		} else if (!w.completed) {
-			rest(worked);
+			rest(worked, &flushes);
 			worked = false;
 		}
 	}
