@@ -464,6 +464,8 @@ static bool launch_twin(struct kernel *k, struct request *r, cl_int *result, cl_
 	if (cl.clGetCommandQueueInfo(r->queue, CL_QUEUE_DEVICE, sizeof device, &device, NULL) != CL_SUCCESS ||
 	    r->dims < 1 || r->dims > 3)
 		return gs_fail(why, EINVAL, "the launch is not valid"), false;
+	if (!worker_ready())
+		return gs_fail(why, EAGAIN, "no thread could be started"), false;
 	if (!device_wanted(device))
 		return gs_fail(why, ENOTSUP, "its device is not the one of GPUSIM_DEVICE"), false;
 	cl.clGetCommandQueueInfo(r->queue, CL_QUEUE_PROPERTIES, sizeof r->properties, &r->properties, NULL);

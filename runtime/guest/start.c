@@ -163,10 +163,6 @@ void runtime_start(void)
 	owner = getpid();
 	if (!runtime.target_count || !runtime.cc_environment)
 		return;
-	if (worker_start()) {
-		log_error("no thread could be started: nothing is modelled");
-		return;
-	}
 	run_first_at_exit();
 	pthread_atfork(NULL, NULL, after_fork_in_child);
 	active = true;

@@ -19,6 +19,7 @@
 #include <locale.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <time.h>
 
 enum { MAX_TARGETS = 16 };
 
@@ -57,6 +58,7 @@ char **make_cc_environment(void);
 /* ---- thread.c ---- */
 
 uint64_t clock_ns(void);
+struct timespec deadline_in(unsigned milliseconds); /* for pthread_cond_timedwait */
 /* Time that processors have spent on it. */
 uint64_t process_ran_ns(void);
 uint64_t thread_ran_ns(pthread_t thread);
@@ -64,6 +66,8 @@ uint64_t thread_ran_ns(pthread_t thread);
 locale_t use_c_locale(void);
 /* Starts a thread of ours: none of the application's signals, numbers formatted as in the C locale. */
 int start_thread(pthread_t *thread, void *(*run)(void *), void *data);
+/* With a stack of its own size: what a thread may use by default counts where the application's address space is limited. */
+int start_small_thread(pthread_t *thread, size_t stack_bytes, void *(*run)(void *), void *data);
 /* Whether a thread of this process, other than the caller, runs, would if the machine let it, or waits for a disk. */
 bool others_at_work(void);
 bool thread_at_work(pid_t id); /* the same of one */
@@ -387,7 +391,7 @@ size_t launch_columns(const struct launch *l); /* where groups have sums: how ma
 size_t launch_words(const struct launch *l); /* of its counter buffer */
 size_t scratch_words(const struct launch *l); /* of a buffer for counts that nobody looks at */
 void launch_give_back(struct launch *l); /* all memory that it holds; its commands have completed */
-int worker_start(void);
+bool worker_ready(void); /* false: there is no thread, and nothing can be modelled */
 void worker_launched(struct launch *l);  /* numbers the launch and takes it over; before its callback is set */
 void worker_completed(struct launch *l); /* the event has completed */
 void worker_moved(void); /* memory that a launch may wait for is free */

@@ -25,6 +25,19 @@ uint64_t clock_ns(void)
 	return read_clock(CLOCK_MONOTONIC);
 }
 
+struct timespec deadline_in(unsigned milliseconds)
+{
+	struct timespec t;
+	clock_gettime(CLOCK_REALTIME, &t);
+	t.tv_sec += milliseconds / 1000;
+	t.tv_nsec += (long)(milliseconds % 1000) * 1000000;
+	if (t.tv_nsec >= 1000000000) {
+		t.tv_nsec -= 1000000000;
+		t.tv_sec++;
+	}
+	return t;
+}
+
 uint64_t process_ran_ns(void)
 {
 	return read_clock(CLOCK_PROCESS_CPUTIME_ID);
@@ -57,26 +70,42 @@ struct thread_start {
 
 static void *thread_main(void *data)
 {
-	struct thread_start s = *(struct thread_start *)data;
-	free(data);
+	const struct thread_start *s = data; /* not freed: a thread's first use of the heap takes 64 MiB of address space or more */
 	use_c_locale();
-	return s.run(s.data);
+	return s->run(s->data);
+}
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+enum { STACK_TIMES = 8 }; /* they put more on it */
+#else
+enum { STACK_TIMES = 1 };
+#endif
+
+int start_small_thread(pthread_t *thread, size_t stack_bytes, void *(*run)(void *), void *data)
+{
+	struct thread_start *s = malloc(sizeof *s);
+	pthread_attr_t attributes;
+	sigset_t all, before;
+	if (!s || pthread_attr_init(&attributes)) {
+		free(s);
+		return ENOMEM;
+	}
+	*s = (struct thread_start){run, data};
+	if (stack_bytes)
+		pthread_attr_setstacksize(&attributes, stack_bytes * STACK_TIMES);
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	int failure = pthread_create(thread, &attributes, thread_main, s);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	pthread_attr_destroy(&attributes);
+	if (failure)
+		free(s);
+	return failure;
 }
 
 int start_thread(pthread_t *thread, void *(*run)(void *), void *data)
 {
-	struct thread_start *s = malloc(sizeof *s);
-	sigset_t all, before;
-	if (!s)
-		return ENOMEM;
-	*s = (struct thread_start){run, data};
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	int failure = pthread_create(thread, NULL, thread_main, s);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	if (failure)
-		free(s);
-	return failure;
+	return start_small_thread(thread, 0, run, data);
 }
 
 enum { THREAD_TEXT = 512 };

@@ -10,7 +10,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <unistd.h>
-#include <time.h>
 
 #define LOG_DOMAIN "worker"
 
@@ -22,7 +21,8 @@ static struct {
 	uint64_t seq, done, moved, in_vain_at; /* moved: launches done and trace buffers given back */
 	bool in_vain;
 	size_t gathered_bytes; /* of counters, in the queue */
-	bool started, finish, finished;
+	atomic_bool started;
+	bool failed, finish, finished;
 	bool busy;   /* with a launch, or the files */
 	pid_t id;    /* of the worker's thread */
 	pthread_t thread;
@@ -66,19 +66,6 @@ void worker_completed(struct launch *l)
 	pthread_mutex_lock(&w.lock);
 	queue_completed(l);
 	pthread_mutex_unlock(&w.lock);
-}
-
-static struct timespec deadline_in(unsigned milliseconds)
-{
-	struct timespec t;
-	clock_gettime(CLOCK_REALTIME, &t);
-	t.tv_sec += milliseconds / 1000;
-	t.tv_nsec += (long)(milliseconds % 1000) * 1000000;
-	if (t.tv_nsec >= 1000000000) {
-		t.tv_nsec -= 1000000000;
-		t.tv_sec++;
-	}
-	return t;
 }
 
 void worker_moved(void)
@@ -296,14 +283,30 @@ static void *worker(void *unused)
 	return NULL;
 }
 
-int worker_start(void)
+/* With the lock held. Not before there is something to do: an application whose address space is limited needs it to begin with. */
+static bool start(void)
 {
-	int failure = start_thread(&w.thread, worker, NULL);
-	if (failure)
-		return failure;
+	enum { STACK_BYTES = 2 << 20 };
+	if (w.started || w.failed)
+		return w.started;
+	w.failed = start_small_thread(&w.thread, STACK_BYTES, worker, NULL) != 0;
+	if (w.failed) {
+		log_error("no thread could be started: nothing is modelled");
+		return false;
+	}
 	pthread_detach(w.thread);
 	w.started = true;
-	return 0;
+	return true;
+}
+
+bool worker_ready(void)
+{
+	if (w.started)
+		return true;
+	pthread_mutex_lock(&w.lock);
+	bool ready = start();
+	pthread_mutex_unlock(&w.lock);
+	return ready;
 }
 
 /*
@@ -371,8 +374,12 @@ void worker_finish(void)
 	enum { CALLBACKS_MS = 100, CALLBACKS_ROUNDS = 20 };
 	struct timespec soon = deadline_in(REPORTS_MS);
 	/* exit() in a signal handler may have interrupted this thread while it had the lock. */
-	if (!w.started || pthread_mutex_timedlock(&w.lock, &soon))
+	if (pthread_mutex_timedlock(&w.lock, &soon))
 		return;
+	if (!start()) {
+		pthread_mutex_unlock(&w.lock);
+		return;
+	}
 	wait_while_moving(CALLBACKS_MS, CALLBACKS_ROUNDS); /* a driver may tell of completed work late */
 	give_up_in_flight();
 	w.finish = true;
