@@ -6,12 +6,13 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
 static enum log_level wanted_level = LOG_WARNING;
 static char wanted_domains[128]; /* ",twin,cache," or "" for all */
-static bool have_stderr;
+static bool have_stderr, is_shared = true;
 
 static const char *const level_names[] = {"error", "warning", "info", "debug"};
 
@@ -80,6 +81,35 @@ void log_raw(const char *text, size_t length)
 	}
 }
 
+/* How stderr ends: where it is a file, its last byte says it. */
+static enum { LINE_ENDED, LINE_OPEN, LINE_UNKNOWN } stderr_line(void)
+{
+	struct stat s;
+	char last = '\n';
+	if (!is_shared || !have_stderr || fstat(STDERR_FILENO, &s) < 0)
+		return LINE_ENDED;
+	if (!S_ISREG(s.st_mode))
+		return LINE_UNKNOWN;
+	int fd = s.st_size ? open("/proc/self/fd/2", O_RDONLY | O_CLOEXEC) : -1;
+	if (fd < 0)
+		return LINE_ENDED;
+	ssize_t n = pread(fd, &last, 1, s.st_size - 1);
+	close(fd);
+	return n == 1 && last != '\n' ? LINE_OPEN : LINE_ENDED;
+}
+
+void log_stderr_is_ours(void)
+{
+	is_shared = false;
+}
+
+void log_report(const char *text, size_t length)
+{
+	if (stderr_line() != LINE_ENDED)
+		log_raw("\n", 1);
+	log_raw(text, length);
+}
+
 void log_write(enum log_level level, const char *domain, const char *fmt, ...)
 {
 	char line[1024];
@@ -98,6 +128,8 @@ void log_write(enum log_level level, const char *domain, const char *fmt, ...)
 		if ((unsigned char)line[i] < ' ' && line[i] != '\t')
 			line[i] = ' ';
 	line[length] = '\n';
+	if (stderr_line() == LINE_OPEN)
+		log_raw("\n", 1);
 	log_raw(line, length + 1);
 	errno = saved;
 }

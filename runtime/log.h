@@ -15,8 +15,13 @@ enum log_level { LOG_ERROR, LOG_WARNING, LOG_INFO, LOG_DEBUG };
 int log_setup(const char *setting, struct gs_error *err);
 bool log_wanted(enum log_level level, const char *domain);
 void log_write(enum log_level level, const char *domain, const char *fmt, ...) GS_PRINTF(3, 4);
-/* Bytes to stderr as they are: the report. */
+/* Bytes to stderr as they are. */
 void log_raw(const char *text, size_t length);
+/* The report, from the beginning of a line on: the application may have left one open. Where that cannot be seen, on a terminal or a
+ * pipe, an empty line may come before it. */
+void log_report(const char *text, size_t length);
+/* Nobody else writes to it: the command's. */
+void log_stderr_is_ours(void);
 bool log_on_terminal(void);
 
 #define log_at(level, ...) (log_wanted(level, LOG_DOMAIN) ? log_write(level, LOG_DOMAIN, __VA_ARGS__) : (void)0)

@@ -2,6 +2,7 @@
 #include "cmd.h"
 
 #include "runtime/cc/protocol.h"
+#include "runtime/log.h"
 #include "runtime/options.h"
 
 #include <stdio.h>
@@ -178,6 +179,7 @@ static int run_subcommand(const struct subcommand *s, int argc, char **argv)
 
 int main(int argc, char **argv)
 {
+	log_stderr_is_ours();
 	if (argc < 2)
 		return cmd_fail("no command given (gpusim --help lists them)");
 	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") || !strcmp(argv[1], "help"))

@@ -291,6 +291,6 @@ void report_text(void)
 		add_all(&t);
 	pthread_mutex_unlock(&stats.lock);
 	if (t.out.len && !t.out.failed)
-		log_raw(t.out.data, t.out.len);
+		log_report(t.out.data, t.out.len);
 	gs_buf_free(&t.out);
 }
