@@ -244,6 +244,8 @@ int compile_units(const struct unit_list *units, cl_device_id device, struct gs_
 	struct gs_error ignored;
 	char key[33];
 	uint64_t begin = clock_ns();
+	if (address_space_is_short())
+		return gs_fail(err, ENOMEM, "little of the address space is left (ulimit -v)");
 	int failed = make_request(units, device, &request, err);
 	if (failed)
 		goto out;

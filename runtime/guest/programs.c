@@ -258,6 +258,8 @@ static void schedule_builds(struct build *b, cl_program handle, cl_uint count, c
 	enum { MAX_DEVICES = 64 };
 	cl_device_id all[MAX_DEVICES];
 	size_t size = 0;
+	if (address_space_is_short()) /* for the builder's thread, too; a launch finds out why */
+		return;
 	if (!count || !devices) {
 		if (cl.clGetProgramInfo(handle, CL_PROGRAM_DEVICES, sizeof all, all, &size) != CL_SUCCESS)
 			return;

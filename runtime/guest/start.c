@@ -163,6 +163,7 @@ void runtime_start(void)
 	owner = getpid();
 	if (!runtime.target_count || !runtime.cc_environment)
 		return;
+	save_address_space();
 	run_first_at_exit();
 	pthread_atfork(NULL, NULL, after_fork_in_child);
 	active = true;

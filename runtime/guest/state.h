@@ -68,6 +68,10 @@ locale_t use_c_locale(void);
 int start_thread(pthread_t *thread, void *(*run)(void *), void *data);
 /* With a stack of its own size: what a thread may use by default counts where the application's address space is limited. */
 int start_small_thread(pthread_t *thread, size_t stack_bytes, void *(*run)(void *), void *data);
+/* Where the address space is limited (ulimit -v): threads have no heap of their own, which takes 64 MiB or more of it; and whether too
+ * little is left for a twin. */
+void save_address_space(void);
+bool address_space_is_short(void);
 /* Whether a thread of this process, other than the caller, runs, would if the machine let it, or waits for a disk. */
 bool others_at_work(void);
 bool thread_at_work(pid_t id); /* the same of one */

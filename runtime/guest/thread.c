@@ -5,10 +5,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <locale.h>
+#include <malloc.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -106,6 +108,37 @@ int start_small_thread(pthread_t *thread, size_t stack_bytes, void *(*run)(void 
 int start_thread(pthread_t *thread, void *(*run)(void *), void *data)
 {
 	return start_small_thread(thread, 0, run, data);
+}
+
+enum { ENOUGH_BYTES = 96 << 20 }; /* for a twin: the driver's compiler ends the process when it has none left */
+
+/* How far the address space may grow, in bytes; UINT64_MAX: without a limit. */
+static uint64_t address_space_left(void)
+{
+	struct rlimit limit;
+	unsigned long long pages = 0;
+	char text[64];
+	if (getrlimit(RLIMIT_AS, &limit) || limit.rlim_cur == RLIM_INFINITY)
+		return UINT64_MAX;
+	int fd = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
+	ssize_t length = fd >= 0 ? read(fd, text, sizeof text - 1) : -1;
+	if (fd >= 0)
+		close(fd);
+	text[length > 0 ? length : 0] = 0;
+	pages = strtoull(text, NULL, 10);
+	uint64_t used = pages * (uint64_t)sysconf(_SC_PAGESIZE);
+	return limit.rlim_cur > used ? limit.rlim_cur - used : 0;
+}
+
+void save_address_space(void)
+{
+	if (address_space_left() != UINT64_MAX)
+		mallopt(M_ARENA_MAX, 1);
+}
+
+bool address_space_is_short(void)
+{
+	return address_space_left() < ENOUGH_BYTES;
 }
 
 enum { THREAD_TEXT = 512 };
