@@ -2,8 +2,9 @@
  * runtime: what the interposer tells about the application's OpenCL objects, and everything done with it:
  * twins, counters, modelling, reports.
  *
- * It lives in somebody else's process: it never ends or aborts it, writes nothing to stdout, installs no
- * signal handlers, and its threads take none of the application's signals. It parses neither C nor PTX.
+ * It lives in somebody else's process: it never ends or aborts it, writes nothing to stdout, and its threads take none of the
+ * application's signals. Where a signal would end the process, reports are written first; a handler of the application's replaces
+ * that. It parses neither C nor PTX.
  * Every function here may be called by any thread at any time.
  */
 #ifndef GPUSIM_RUNTIME_H
@@ -12,6 +13,7 @@
 #include "runtime/guest/cl.h"
 #include "runtime/options.h"
 
+#include <signal.h>
 #include <stdbool.h>
 
 /* Once, at the first OpenCL call, when `cl` is filled. */
@@ -24,6 +26,12 @@ size_t runtime_work_group_limit(void);
 /* What the first target would answer, in the units of clGetDeviceInfo; 0 or NULL: what it would say is not known. */
 const char *runtime_target_text(cl_device_info what);
 uint64_t runtime_target_number(cl_device_info what);
+
+/* What the application finds set for a signal: SIG_DFL in place of our handler. */
+bool signals_hide(int sig, struct sigaction *found);
+bool signals_is_ours(void (*handler)(int));
+/* It has set SIG_DFL: our handler comes back. */
+void signals_default_set(int sig, const struct sigaction *action);
 
 enum program_origin { FROM_SOURCE, FROM_BINARY, FROM_IL, FROM_BUILT_IN };
 

@@ -90,6 +90,73 @@ killed_program_leaves_its_reports() {
 	json k.json 'len(r["launches"]) >= 1' && [ "$(wc -l <k.csv)" -ge 2 ]
 }
 
+# until_ready FILE: a program in the background has printed "ready" into it, so that its launches have ended.
+until_ready() {
+	local i
+	for i in $(seq 600); do
+		grep -q ready "$1" 2>/dev/null && return
+		sleep 0.05
+	done
+	return 1
+}
+
+# interrupted SIGNAL NUMBER MODE [html]: the signal ends it, and what is known is in all reports. A shell's own background has SIGINT ignored.
+interrupted() {
+	rm -f i.* ready
+	GPUSIM_REPORT=text,json,csv${4:+,html} GPUSIM_OUTPUT=i env --default-signal LD_PRELOAD=$lib "$guest/signals" "$3" >ready 2>err &
+	local pid=$! code
+	until_ready ready || return 1
+	sleep 0.3
+	kill -"$1" $pid
+	wait $pid 2>/dev/null
+	code=$?
+	cat err
+	[ $code = $((128 + $2)) ] && grep -q '^gpusim: .* put$' err && { [ -z "${4:-}" ] || grep -q '</html>' i.html; } && ! ls i.*.new 2>/dev/null &&
+		json i.json 'len(r["launches"]) >= 1 and len(r["launches"]) == sum(k["launches"] for k in r["kernels"])' &&
+		[ "$(wc -l <i.csv)" = $(($(grep -c '"seq":' i.json) + 1)) ]
+}
+
+interrupted_program_leaves_its_reports() {
+	interrupted INT 2 loop && interrupted TERM 15 threads && interrupted HUP 1 stuck html
+}
+
+ignored_signal_stays_ignored() {
+	rm -f i.* ready
+	GPUSIM_REPORT=text,json GPUSIM_OUTPUT=i env --default-signal --ignore-signal=HUP LD_PRELOAD=$lib "$guest/signals" loop >ready 2>err &
+	local pid=$! code
+	until_ready ready && kill -HUP $pid && sleep 0.3 && kill -0 $pid && [ ! -s err ] && kill $pid
+	wait $pid 2>/dev/null
+	[ $? = 143 ] && grep -q ' put$' err
+}
+
+crashed_program_leaves_valid_reports() {
+	local ms
+	for ms in 90 410; do
+		rm -f c.*
+		GPUSIM_REPORT=json,csv GPUSIM_OUTPUT=c preloaded "$guest/signals" crash $ms >/dev/null 2>err
+		[ $? = 139 ] && json c.json 'len(r["launches"]) >= 1' && [ -z "$(tail -c 1 c.csv)" ] && [ "$(ls c.* | wc -l)" = 2 ] || return 1
+	done
+}
+
+report_begins_a_line() {
+	preloaded "$guest/signals" open 2>err && grep -qx "the program's own line" err && ! grep -q '^$' err &&
+		preloaded "$guest/signals" open 2>&1 | grep -qx "the program's own line"
+}
+
+report_follows_a_link() {
+	rm -rf links && mkdir links && ln -s "$work/links/real" links/r.json && touch links/r.csv && chmod 600 links/r.csv || return 1
+	GPUSIM_REPORT=json,csv GPUSIM_OUTPUT=links/r preloaded "$guest/killed" 0 >/dev/null 2>err &&
+		[ -L links/r.json ] && json links/real 'len(r["launches"]) == 3' && [ "$(stat -c %a links/r.csv)" = 600 ] &&
+		[ "$(ls links | wc -l)" = 3 ]
+}
+
+# The driver needs what is left for its own start; a twin is made where there is enough for it.
+limited_address_space() {
+	(ulimit -v 400000 && "$guest/killed" 0 >out 2>&1) || return 0 # not even without us
+	(ulimit -v 400000 && preloaded "$guest/killed" 0 >out2 2>err) && cmp out out2 && grep -q ' fill$\|not modelled.*ulimit' err &&
+		(ulimit -v 1000000 && preloaded "$guest/killed" 0 >out2 2>err) && cmp out out2 && grep -q ' fill$' err
+}
+
 not_twice_with_both_ways() {
 	GPUSIM_REPORT=json GPUSIM_OUTPUT=b LD_PRELOAD=$lib OPENCL_LAYERS=$lib "$demo" >/dev/null 2>err &&
 		GPUSIM_REPORT=json GPUSIM_OUTPUT=c "$gpusim" run -- "$demo" >/dev/null 2>err &&
@@ -323,6 +390,12 @@ check "JSON and CSV say it all, launch by launch" json_says_it_all
 check "counts agree with the range" counts_agree_with_the_range
 check "%p in GPUSIM_OUTPUT is the process id" process_id_in_the_name
 check "a killed program leaves valid reports" killed_program_leaves_its_reports
+check "a program that a signal ends leaves its reports" interrupted_program_leaves_its_reports
+check "a signal that is ignored stays ignored" ignored_signal_stays_ignored
+check "a crashed program leaves valid reports" crashed_program_leaves_valid_reports
+check "the report begins a line of its own" report_begins_a_line
+check "a report goes where a link leads, and keeps its mode" report_follows_a_link
+check "a limited address space is enough where it is without us" limited_address_space
 check "LD_PRELOAD, OPENCL_LAYERS, both and gpusim run count the same" not_twice_with_both_ways
 check "a program that dlopens libOpenCL is caught" dlopen_is_caught_as_a_layer
 check "GPUSIM_OFF=1 stays out" off_means_off

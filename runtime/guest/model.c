@@ -65,8 +65,10 @@ void launch_model(struct launch_result *r)
 	if (runtime.model.hierarchy)
 		find_trace(r);
 	estimate_targets(r);
+	report_lock();
 	stats_add_launch(r);
 	report_launch(r);
+	report_unlock();
 	for (size_t t = 0; t < runtime.target_count; t++) {
 		free(r->instructions[t]);
 		r->instructions[t] = NULL;

@@ -73,13 +73,13 @@ static void begin(struct gs_buf *bytes)
 static void keep(const char *kind, struct gs_pack *pack)
 {
 	struct gs_buf bytes = {0};
-	pthread_mutex_lock(&rec.lock);
+	lock_for_report(&rec.lock);
 	if (!rec.began)
 		begin(&bytes);
 	add_record(kind, pack, &bytes);
 	if (!rec.failed)
 		append(&bytes);
-	pthread_mutex_unlock(&rec.lock);
+	unlock_for_report(&rec.lock);
 	gs_buf_free(&bytes);
 }
 
@@ -89,9 +89,9 @@ void record_program(struct artifact *a, const struct gs_pack *result)
 	char number[24];
 	if (!record_wanted() || !a)
 		return;
-	pthread_mutex_lock(&rec.lock);
+	lock_for_report(&rec.lock);
 	a->record_number = ++rec.programs;
-	pthread_mutex_unlock(&rec.lock);
+	unlock_for_report(&rec.lock);
 	snprintf(number, sizeof number, "%" PRIu64, a->record_number);
 	gs_pack_puts(&pack, "number", number);
 	for (size_t i = 0; i < result->count; i++)
@@ -103,7 +103,7 @@ void record_program(struct artifact *a, const struct gs_pack *result)
 static bool is_known(const char hash[33], uint64_t seq, uint64_t *same)
 {
 	bool known = false;
-	pthread_mutex_lock(&rec.lock);
+	lock_for_report(&rec.lock);
 	if (rec.known) {
 		size_t at = strtoul((char[]){hash[0], hash[1], hash[2], 0}, NULL, 16) % KNOWN;
 		known = !strcmp(rec.known[at].hash, hash);
@@ -113,7 +113,7 @@ static bool is_known(const char hash[33], uint64_t seq, uint64_t *same)
 			rec.known[at].seq = seq;
 		}
 	}
-	pthread_mutex_unlock(&rec.lock);
+	unlock_for_report(&rec.lock);
 	return known;
 }
 
@@ -188,14 +188,14 @@ void record_finish(void)
 		return;
 	record_notes();
 	record_transfers();
-	pthread_mutex_lock(&rec.lock);
+	lock_for_report(&rec.lock);
 	profile_end(&bytes);
 	if (!rec.failed)
 		append(&bytes);
 	if (rec.failed)
 		log_warning("%s is not complete", runtime.options.record.text);
 	rec.failed = true; /* nothing comes behind the end */
-	pthread_mutex_unlock(&rec.lock);
+	unlock_for_report(&rec.lock);
 	gs_buf_free(&bytes);
 }
 

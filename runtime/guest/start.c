@@ -165,6 +165,7 @@ void runtime_start(void)
 		return;
 	save_address_space();
 	run_first_at_exit();
+	signals_start(worker_interrupted);
 	pthread_atfork(NULL, NULL, after_fork_in_child);
 	active = true;
 }

@@ -76,6 +76,18 @@ bool address_space_is_short(void);
 bool others_at_work(void);
 bool thread_at_work(pid_t id); /* the same of one */
 
+/* ---- signals.c: reports when a signal ends the program ---- */
+
+/* `report` writes them, on a thread of ours. */
+void signals_start(void (*report)(void));
+/* The locks that `report` takes, and threads of the application's: a signal does not stop a thread while it has one, or waits with it
+ * for a condition. */
+void lock_for_report(pthread_mutex_t *lock);
+bool try_lock_for_report(pthread_mutex_t *lock, unsigned milliseconds); /* for so long */
+void unlock_for_report(pthread_mutex_t *lock);
+/* For `report`: from now on the program waits so long. */
+void signals_extend(unsigned seconds);
+
 /* ---- session.c ---- */
 
 struct session_work {
@@ -406,6 +418,7 @@ uint64_t worker_moves(void);
  * while threads of the process other than ours run, that is waited for up to `rounds` more times. */
 bool worker_wait_progress(uint64_t before, unsigned milliseconds, unsigned rounds);
 void worker_finish(void); /* at exit */
+void worker_interrupted(void); /* for signals_start */
 
 /* ---- progress.c: one line on a terminal while long launches are modelled; the worker's ---- */
 
@@ -608,7 +621,7 @@ struct report_file {
 	unsigned long long device, inode;
 };
 
-/* Writes at an offset and cuts the file after it; 0, or -1 with one warning per file. */
+/* Keeps what comes before an offset and puts bytes behind it, with which the file ends; 0, or -1 with one warning per file. */
 int report_write(struct report_file *f, const char *data, size_t length, uint64_t offset);
 void report_json_launch(const struct launch_result *r);
 void report_json_flush(bool whole); /* whole: with what is large, at the end */

@@ -141,7 +141,7 @@ void stats_add_check(const char *kernel, size_t target, double error)
 
 void launch_not_modelled(const char *kernel, const char *reason)
 {
-	pthread_mutex_lock(&stats.lock);
+	lock_for_report(&stats.lock);
 	struct not_modelled **link = &stats.not_modelled;
 	while (*link && (strcmp((*link)->kernel, kernel) || strcmp((*link)->reason, reason)))
 		link = &(*link)->next;
@@ -157,7 +157,7 @@ void launch_not_modelled(const char *kernel, const char *reason)
 	}
 	if (*link)
 		(*link)->launches++;
-	pthread_mutex_unlock(&stats.lock);
+	unlock_for_report(&stats.lock);
 }
 
 static int longest_first(const void *a, const void *b)

@@ -85,16 +85,16 @@ static struct schedule_command *log_begins(const char *what, const char *name, c
 	if (!timeline_wanted())
 		return NULL;
 	bool in_order = call->queue && is_in_order(call->queue); /* the driver is asked without a lock */
-	pthread_mutex_lock(&timeline.lock);
+	lock_for_report(&timeline.lock);
 	struct schedule_command *c = add_command(what, name, call, in_order);
 	if (!c)
-		pthread_mutex_unlock(&timeline.lock);
+		unlock_for_report(&timeline.lock);
 	return c;
 }
 
 static void log_ends(void)
 {
-	pthread_mutex_unlock(&timeline.lock);
+	unlock_for_report(&timeline.lock);
 }
 
 /* ---- what happened ---- */
@@ -113,11 +113,11 @@ void timeline_resolve(struct schedule_command *c, const struct launch_result *r)
 {
 	if (!c)
 		return;
-	pthread_mutex_lock(&timeline.lock);
+	lock_for_report(&timeline.lock);
 	for (size_t t = 0; t < runtime.target_count; t++)
 		c->times[t].duration = r && r->estimated[t] ? r->estimates[t].time_ns : NAN;
 	resolve(c);
-	pthread_mutex_unlock(&timeline.lock);
+	unlock_for_report(&timeline.lock);
 }
 
 void timeline_transfer(enum transfer_kind kind, uint64_t size_bytes, const struct command_call *call)
@@ -177,13 +177,13 @@ bool timeline_profiling(cl_event event, cl_profiling_info what, cl_ulong *time)
 	if (runtime.options.profiling.number != PROFILING_SIMULATED)
 		return false;
 	int saved = errno;
-	pthread_mutex_lock(&timeline.lock);
+	lock_for_report(&timeline.lock);
 	const struct schedule_command *c = timeline.started ? table_get(&by_event, event) : NULL;
 	while (c && !c->replayed && moving) {
 		uint64_t moves = worker_moves();
-		pthread_mutex_unlock(&timeline.lock);
+		unlock_for_report(&timeline.lock);
 		moving = worker_wait_progress(moves, PATIENCE_MS, 0);
-		pthread_mutex_lock(&timeline.lock);
+		lock_for_report(&timeline.lock);
 	}
 	if (c && c->replayed && !isnan(c->times[0].duration)) {
 		const struct command_times *t = &c->times[0];
@@ -193,7 +193,7 @@ bool timeline_profiling(cl_event event, cl_profiling_info what, cl_ulong *time)
 	}
 	if (c)
 		leave_out_time(begin);
-	pthread_mutex_unlock(&timeline.lock);
+	unlock_for_report(&timeline.lock);
 	errno = saved;
 	return known;
 }

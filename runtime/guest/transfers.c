@@ -14,10 +14,10 @@ static struct mapping *mappings; /* under stats.lock */
 
 void transfer_enqueued(enum transfer_kind kind, uint64_t size_bytes)
 {
-	pthread_mutex_lock(&stats.lock);
+	lock_for_report(&stats.lock);
 	stats.transfers[kind].commands++;
 	stats.transfers[kind].size_bytes += size_bytes;
-	pthread_mutex_unlock(&stats.lock);
+	unlock_for_report(&stats.lock);
 }
 
 uint64_t transfer_mapped(const void *pointer, cl_map_flags flags, uint64_t size_bytes)
@@ -28,23 +28,23 @@ uint64_t transfer_mapped(const void *pointer, cl_map_flags flags, uint64_t size_
 	struct mapping *m = flags & CL_MAP_WRITE || invalidated ? malloc(sizeof *m) : NULL;
 	if (!m)
 		return moved;
-	pthread_mutex_lock(&stats.lock);
+	lock_for_report(&stats.lock);
 	*m = (struct mapping){mappings, pointer, size_bytes};
 	mappings = m;
-	pthread_mutex_unlock(&stats.lock);
+	unlock_for_report(&stats.lock);
 	return moved;
 }
 
 uint64_t transfer_unmapped(const void *pointer)
 {
-	pthread_mutex_lock(&stats.lock);
+	lock_for_report(&stats.lock);
 	struct mapping **link = &mappings, *m;
 	while (*link && (*link)->pointer != pointer)
 		link = &(*link)->next;
 	m = *link;
 	if (m)
 		*link = m->next;
-	pthread_mutex_unlock(&stats.lock);
+	unlock_for_report(&stats.lock);
 	uint64_t moved = m ? m->size_bytes : 0;
 	transfer_enqueued(TRANSFER_UNMAP, moved);
 	free(m);

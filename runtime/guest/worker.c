@@ -37,13 +37,13 @@ static struct {
 
 void worker_launched(struct launch *l)
 {
-	pthread_mutex_lock(&w.lock);
+	lock_for_report(&w.lock);
 	l->seq = w.seq++;
 	l->next = w.in_flight;
 	if (l->next)
 		l->next->previous = l;
 	w.in_flight = l;
-	pthread_mutex_unlock(&w.lock);
+	unlock_for_report(&w.lock);
 }
 
 /* With the lock held. Waking the worker for each of thousands of launches costs their threads more than counting does; but memory
@@ -63,17 +63,17 @@ static void queue_completed(struct launch *l)
 
 void worker_completed(struct launch *l)
 {
-	pthread_mutex_lock(&w.lock);
+	lock_for_report(&w.lock);
 	queue_completed(l);
-	pthread_mutex_unlock(&w.lock);
+	unlock_for_report(&w.lock);
 }
 
 void worker_moved(void)
 {
-	pthread_mutex_lock(&w.lock);
+	lock_for_report(&w.lock);
 	w.moved++;
 	pthread_cond_broadcast(&w.progress);
-	pthread_mutex_unlock(&w.lock);
+	unlock_for_report(&w.lock);
 }
 
 /* With the lock held: until something has moved since `before`; false when the time is over. */
@@ -106,15 +106,15 @@ static bool others_will_move(void)
 
 uint64_t worker_moves(void)
 {
-	pthread_mutex_lock(&w.lock);
+	lock_for_report(&w.lock);
 	uint64_t moved = w.moved;
-	pthread_mutex_unlock(&w.lock);
+	unlock_for_report(&w.lock);
 	return moved;
 }
 
 bool worker_wait_progress(uint64_t before, unsigned milliseconds, unsigned rounds)
 {
-	pthread_mutex_lock(&w.lock);
+	lock_for_report(&w.lock);
 	/* Who waited in vain once does not wait again before something has moved: a user event may hold all. */
 	bool in_vain = w.in_vain && w.in_vain_at == before;
 	w.waiting++;
@@ -124,7 +124,7 @@ bool worker_wait_progress(uint64_t before, unsigned milliseconds, unsigned round
 	w.waiting--;
 	w.in_vain = in_vain;
 	w.in_vain_at = before;
-	pthread_mutex_unlock(&w.lock);
+	unlock_for_report(&w.lock);
 	return !in_vain;
 }
 
@@ -219,6 +219,7 @@ static void do_unlocked(void (*what)(void))
 	what();
 	pthread_mutex_lock(&w.lock);
 	w.busy = false;
+	pthread_cond_broadcast(&w.progress);
 }
 
 /* When the files are written anew. As they grow that takes longer, and it comes less often: at most a fiftieth of the time goes into
@@ -303,9 +304,9 @@ bool worker_ready(void)
 {
 	if (w.started)
 		return true;
-	pthread_mutex_lock(&w.lock);
+	lock_for_report(&w.lock);
 	bool ready = start();
-	pthread_mutex_unlock(&w.lock);
+	unlock_for_report(&w.lock);
 	return ready;
 }
 
@@ -372,12 +373,11 @@ static void wait_for_reports(void)
 void worker_finish(void)
 {
 	enum { CALLBACKS_MS = 100, CALLBACKS_ROUNDS = 20 };
-	struct timespec soon = deadline_in(REPORTS_MS);
 	/* exit() in a signal handler may have interrupted this thread while it had the lock. */
-	if (pthread_mutex_timedlock(&w.lock, &soon))
+	if (!try_lock_for_report(&w.lock, REPORTS_MS))
 		return;
 	if (!start()) {
-		pthread_mutex_unlock(&w.lock);
+		unlock_for_report(&w.lock);
 		return;
 	}
 	wait_while_moving(CALLBACKS_MS, CALLBACKS_ROUNDS); /* a driver may tell of completed work late */
@@ -385,5 +385,50 @@ void worker_finish(void)
 	w.finish = true;
 	pthread_cond_signal(&w.work);
 	wait_for_reports();
+	unlock_for_report(&w.lock);
+}
+
+/* ---- a signal ends the program ---- */
+
+/* Modelling what has completed may take hours: it has a moment. */
+static void wait_a_moment(void)
+{
+	enum { LOCK_MS = 500, MOMENT_MS = 2000 };
+	struct timespec soon = deadline_in(LOCK_MS), deadline = deadline_in(MOMENT_MS);
+	int late = pthread_mutex_timedlock(&w.lock, &soon);
+	if (late)
+		return;
+	w.waiting++; /* so that the worker does not doze */
+	pthread_cond_signal(&w.work);
+	while ((w.completed || w.busy) && !late)
+		late = pthread_cond_timedwait(&w.progress, &w.lock, &deadline);
+	w.waiting--;
 	pthread_mutex_unlock(&w.lock);
+}
+
+/* With the reports' lock held: no launch can get into them any more. */
+static void count_lost(void)
+{
+	enum { LOCK_MS = 500 };
+	struct timespec soon = deadline_in(LOCK_MS);
+	if (pthread_mutex_timedlock(&w.lock, &soon))
+		return;
+	unsigned long lost = w.finished ? 0 : backlog();
+	for (const struct launch *l = w.finished ? NULL : w.in_flight; l; l = l->next)
+		launch_not_modelled(l->kernel_name, "the program was interrupted before that");
+	pthread_mutex_unlock(&w.lock);
+	if (lost && report_wanted())
+		log_warning("%lu launch%s not modelled when the program was interrupted", lost, lost == 1 ? " was" : "es were");
+}
+
+void worker_interrupted(void)
+{
+	enum { FLUSH_MS = 20000 };
+	wait_a_moment();
+	signals_extend(FLUSH_MS / 1000);
+	if (!report_lock_for_good(FLUSH_MS))
+		return;
+	signals_extend(FLUSH_MS / 1000);
+	count_lost();
+	report_interrupted();
 }
