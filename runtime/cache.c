@@ -134,7 +134,7 @@ int cache_put_pack(enum cache_kind kind, const char *key, const struct gs_pack *
 		return result;
 	char *slash = strrchr(path, '/');
 	*slash = 0;
-	result = gs_make_dirs(path, err);
+	result = gs_make_dirs(path, 0777, err);
 	*slash = '/';
 	if (!result)
 		result = gs_pack_encode(pack, &bytes, err);

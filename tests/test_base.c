@@ -3,9 +3,13 @@
 
 #include "runtime/base/base.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 static void text_grows_and_keeps_its_end(void)
 {
@@ -80,6 +84,36 @@ static void file_is_replaced_whole(void)
 	gs_buf_free(&b);
 }
 
+static void who_may_read_a_file_the_umask_says(void)
+{
+	static const mode_t masks[][2] = {{0, 0666}, {022, 0644}, {002, 0664}, {077, 0600}};
+	char path[4200];
+	struct stat s;
+	snprintf(path, sizeof path, "%s/masked", test_folder());
+	for (size_t i = 0; i < GS_ARRAY_LEN(masks); i++) {
+		mode_t before = umask(masks[i][0]);
+		CU_ASSERT_EQUAL(gs_write_file(path, "x", 1, NULL), 0);
+		umask(before);
+		CU_ASSERT(!stat(path, &s) && (s.st_mode & 0777) == masks[i][1]);
+	}
+}
+
+static void what_never_ends_is_not_read(void)
+{
+	char path[4200];
+	struct gs_error err;
+	struct gs_buf b = {0};
+	snprintf(path, sizeof path, "%s/fifo", test_folder());
+	CU_ASSERT_EQUAL(mkfifo(path, 0600), 0);
+	CU_ASSERT(gs_read_regular_file(path, &b, &err) < 0);
+	CU_ASSERT_PTR_NOT_NULL(strstr(err.text, "not a regular file"));
+	CU_ASSERT(gs_read_regular_file("/dev/zero", &b, &err) < 0);
+	int zero = open("/dev/zero", O_RDONLY | O_CLOEXEC);
+	CU_ASSERT_EQUAL(gs_read_fd(zero, "/dev/zero", 100000, &b, &err), -EFBIG);
+	close(zero);
+	gs_buf_free(&b);
+}
+
 static void missing_file_is_told_by_name(void)
 {
 	struct gs_error err;
@@ -143,6 +177,8 @@ void add_base_tests(void)
 	CU_add_test(s, "the nearest word is found only when near", nearest_is_found_only_when_near);
 	CU_add_test(s, "a file is replaced whole", file_is_replaced_whole);
 	CU_add_test(s, "a missing file is told by name", missing_file_is_told_by_name);
+	CU_add_test(s, "who may read a file, the umask says", who_may_read_a_file_the_umask_says);
+	CU_add_test(s, "what never ends is not read", what_never_ends_is_not_read);
 	CU_add_test(s, "a pack comes back as it was", pack_comes_back_as_it_was);
 	CU_add_test(s, "a pack cut anywhere or changed in any byte is refused", damaged_pack_is_refused);
 }

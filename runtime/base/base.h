@@ -41,11 +41,21 @@ void gs_buf_json(struct gs_buf *b, const char *s);
 /* s as text of an HTML page, or of an attribute in quotes; bytes that are not UTF-8, and control characters, likewise. */
 void gs_buf_html(struct gs_buf *b, const char *s);
 
-/* Whole files. The caller frees *data with gs_buf_free. */
+/* Whole files of up to GS_MOST_FILE_BYTES. The caller frees *out with gs_buf_free. */
+#define GS_MOST_FILE_BYTES (UINT64_C(1) << 30)
 int gs_read_file(const char *path, struct gs_buf *out, struct gs_error *err);
-/* Writes to a temporary name beside `path` and renames it: readers see the old file or the new one. */
+/* What others choose the path of: a FIFO is not waited for, a device not read. */
+int gs_read_regular_file(const char *path, struct gs_buf *out, struct gs_error *err);
+/* A descriptor of a regular file for reading, or an error; `flags` are more flags of openat. */
+int gs_open_regular(int folder, const char *path, int flags, struct gs_error *err);
+/* The rest of an open file, if that is `most` bytes or less; `name` is for messages. */
+int gs_read_fd(int fd, const char *name, uint64_t most, struct gs_buf *out, struct gs_error *err);
+/* Writes to a temporary name beside `path` and renames it: readers see the old file or the new one. Who may read it, the umask
+ * says. */
 int gs_write_file(const char *path, const void *data, size_t len, struct gs_error *err);
-int gs_make_dirs(const char *path, struct gs_error *err); /* like mkdir -p */
+/* The same in an open folder, with a mode. */
+int gs_write_file_at(int folder, const char *path, unsigned mode, const void *data, size_t len, struct gs_error *err);
+int gs_make_dirs(const char *path, unsigned mode, struct gs_error *err); /* like mkdir -p -m; the umask counts */
 
 /* 128 bits of XXH3 as 32 hexadecimal digits. */
 void gs_hash_hex(const void *data, size_t len, char hex[33]);

@@ -3,33 +3,75 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
-int gs_read_file(const char *path, struct gs_buf *out, struct gs_error *err)
+/* ---- reading ---- */
+
+int gs_read_fd(int fd, const char *name, uint64_t most, struct gs_buf *out, struct gs_error *err)
 {
 	char chunk[65536];
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return gs_fail(err, errno, "cannot open %s: %s", path, strerror(errno));
+	size_t start = out->len;
 	ssize_t n;
 	while ((n = read(fd, chunk, sizeof chunk)) != 0) {
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n < 0)
 			break;
+		if (out->len - start + (size_t)n > most)
+			return gs_fail(err, EFBIG, "cannot read %s: it has more than %llu bytes", name, (unsigned long long)most);
 		gs_buf_add(out, chunk, (size_t)n);
+		if (out->failed)
+			break;
 	}
-	int failure = n < 0 ? errno : out->failed ? ENOMEM : 0;
-	close(fd);
+	int failure = n < 0 ? errno : 0;
 	if (failure)
-		return gs_fail(err, failure, "cannot read %s: %s", path, strerror(failure));
+		return gs_fail(err, failure, "cannot read %s: %s", name, strerror(failure));
 	gs_buf_add(out, "", 0); /* an empty file still gives a string */
-	return out->failed ? gs_fail(err, ENOMEM, "cannot read %s: out of memory", path) : 0;
+	return out->failed ? gs_fail(err, ENOMEM, "cannot read %s: out of memory", name) : 0;
 }
+
+int gs_read_file(const char *path, struct gs_buf *out, struct gs_error *err)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return gs_fail(err, errno, "cannot open %s: %s", path, strerror(errno));
+	int result = gs_read_fd(fd, path, GS_MOST_FILE_BYTES, out, err);
+	close(fd);
+	return result;
+}
+
+/* Without O_NONBLOCK, opening a FIFO would wait for somebody to write into it. */
+int gs_open_regular(int folder, const char *path, int flags, struct gs_error *err)
+{
+	struct stat s;
+	int fd = openat(folder, path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC | flags);
+	if (fd < 0)
+		return gs_fail(err, errno, "cannot open %s: %s", path, strerror(errno));
+	if (fstat(fd, &s) < 0 || !S_ISREG(s.st_mode)) {
+		close(fd);
+		return gs_fail(err, EINVAL, "%s is not a regular file", path);
+	}
+	return fd;
+}
+
+int gs_read_regular_file(const char *path, struct gs_buf *out, struct gs_error *err)
+{
+	int fd = gs_open_regular(AT_FDCWD, path, 0, err);
+	if (fd < 0)
+		return fd;
+	int result = gs_read_fd(fd, path, GS_MOST_FILE_BYTES, out, err);
+	close(fd);
+	return result;
+}
+
+/* ---- writing ---- */
 
 static int write_all(int fd, const char *data, size_t len)
 {
@@ -45,35 +87,55 @@ static int write_all(int fd, const char *data, size_t len)
 	return 0;
 }
 
-int gs_write_file(const char *path, const void *data, size_t len, struct gs_error *err)
+/* Makes a file of a name that nobody has, behind `path`. mkostemp would leave it to its owner alone, whatever the umask. */
+static int open_temporary(int folder, const char *path, unsigned mode, struct gs_buf *name)
+{
+	enum { TRIES = 100 };
+	static atomic_uint serial;
+	int fd = -1;
+	for (int i = 0; i < TRIES && fd < 0; i++) {
+		uint64_t random = 0;
+		struct timespec now;
+		if (getrandom(&random, sizeof random, GRND_NONBLOCK) != sizeof random) {
+			clock_gettime(CLOCK_MONOTONIC, &now);
+			random = (uint64_t)now.tv_nsec << 32 ^ (uint64_t)getpid() << 12 ^ ++serial;
+		}
+		name->len = 0;
+		gs_buf_printf(name, "%s.%012llx", path, (unsigned long long)random & 0xffffffffffff);
+		if (name->failed)
+			return -ENOMEM;
+		fd = openat(folder, name->data, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
+		if (fd < 0 && errno != EEXIST)
+			break;
+	}
+	return fd < 0 ? -errno : fd;
+}
+
+int gs_write_file_at(int folder, const char *path, unsigned mode, const void *data, size_t len, struct gs_error *err)
 {
 	struct gs_buf temporary = {0};
-	int result, fd = -1;
-	gs_buf_printf(&temporary, "%s.XXXXXX", path);
-	if (temporary.failed) {
-		result = gs_fail(err, ENOMEM, "cannot write %s: out of memory", path);
-		goto out;
+	int fd = open_temporary(folder, path, mode, &temporary), result = fd < 0 ? fd : 0;
+	if (!result) {
+		result = write_all(fd, data, len);
+		if (close(fd) < 0 && !result)
+			result = -errno;
+		if (!result && renameat(folder, temporary.data, folder, path) < 0)
+			result = -errno;
+		if (result)
+			unlinkat(folder, temporary.data, 0);
 	}
-	fd = mkostemp(temporary.data, O_CLOEXEC);
-	if (fd < 0) {
-		result = gs_fail(err, errno, "cannot write %s: %s", path, strerror(errno));
-		goto out;
-	}
-	result = write_all(fd, data, len);
-	fchmod(fd, 0644);
-	close(fd);
-	if (!result && rename(temporary.data, path) < 0)
-		result = -errno;
-	if (result) {
-		unlink(temporary.data);
+	if (result)
 		gs_fail(err, -result, "cannot write %s: %s", path, strerror(-result));
-	}
-out:
 	gs_buf_free(&temporary);
 	return result;
 }
 
-int gs_make_dirs(const char *path, struct gs_error *err)
+int gs_write_file(const char *path, const void *data, size_t len, struct gs_error *err)
+{
+	return gs_write_file_at(AT_FDCWD, path, 0666, data, len, err);
+}
+
+int gs_make_dirs(const char *path, unsigned mode, struct gs_error *err)
 {
 	struct gs_buf copy = {0};
 	int result = 0;
@@ -85,7 +147,7 @@ int gs_make_dirs(const char *path, struct gs_error *err)
 			continue;
 		char end = *p;
 		*p = 0;
-		if (mkdir(copy.data, 0755) < 0 && errno != EEXIST)
+		if (mkdir(copy.data, mode) < 0 && errno != EEXIST)
 			result = gs_fail(err, errno, "cannot make %s: %s", path, strerror(errno));
 		*p = end;
 		if (!end)

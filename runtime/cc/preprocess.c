@@ -30,7 +30,7 @@ static int write_header(const char *folder, const struct gs_section *header, str
 	char *slash = full.data ? strrchr(full.data, '/') : NULL;
 	if (!result && slash) {
 		*slash = 0;
-		result = gs_make_dirs(full.data, err);
+		result = gs_make_dirs(full.data, 0777, err);
 		*slash = '/';
 	}
 	if (!result)
@@ -46,7 +46,7 @@ enum { PATH_HEADERS, PATH_SOURCE, PATH_OUTPUT, PATH_MESSAGES };
 static int write_inputs(const struct preprocess_unit *unit, const struct words *paths, struct gs_error *err)
 {
 	struct gs_buf source = {0};
-	int result = gs_make_dirs(paths->items[PATH_HEADERS], err);
+	int result = gs_make_dirs(paths->items[PATH_HEADERS], 0777, err);
 	for (size_t i = 0; i < unit->header_count && !result; i++)
 		if (!strcmp(unit->headers[i].name, "header"))
 			result = write_header(paths->items[PATH_HEADERS], &unit->headers[i], err);

@@ -33,7 +33,7 @@ static int write_pipeline(const struct explain *e, const struct explain_kernel *
 
 int explain_dot(const struct explain *e, const char *folder, struct gs_error *err)
 {
-	int result = gs_make_dirs(folder, err);
+	int result = gs_make_dirs(folder, 0777, err);
 	for (size_t i = 0; i < e->kernel_count && !result; i++) {
 		const struct explain_kernel *k = &e->kernels[i];
 		struct gs_buf text = {0};

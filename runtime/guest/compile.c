@@ -126,7 +126,7 @@ static bool dependency_holds(const char *line)
 	enum { HASH_DIGITS = 32 };
 	struct gs_buf file = {0};
 	char hex[HASH_DIGITS + 1];
-	bool holds = strlen(line) > HASH_DIGITS + 1 && !gs_read_file(line + HASH_DIGITS + 1, &file, NULL);
+	bool holds = strlen(line) > HASH_DIGITS + 1 && !gs_read_regular_file(line + HASH_DIGITS + 1, &file, NULL);
 	if (holds) {
 		gs_hash_hex(file.data, file.len, hex);
 		holds = !strncmp(hex, line, HASH_DIGITS);
