@@ -4,6 +4,11 @@
  * Files are written by rename, so that concurrent processes see whole ones; a damaged file counts as
  * missing. A hit renews the file's time, and when a store brings the sum over the bound, the files that were
  * not used for longest go first.
+ *
+ * What is in the cache is compiled and run in the application's process, so nobody else may have written it. Only folders and
+ * regular files count that the effective user owns and that nobody else can write into; links are not followed. Where the
+ * directory itself is somebody else's, or others can write into it, its folder user-UID takes its place. Without that there is
+ * no cache, and one warning says why. An entry begins with a section "entry", its kind and key, and is good for no other.
  */
 #ifndef GPUSIM_CACHE_H
 #define GPUSIM_CACHE_H
@@ -19,7 +24,7 @@ enum cache_kind {
 
 /* Before any other call; `directory` may be empty for the default, `bound_bytes` 0 for no cache at all. */
 void cache_setup(const char *directory, uint64_t bound_bytes);
-const char *cache_directory(void); /* "" when there is none */
+const char *cache_directory(void); /* "" when there is none. Not for several threads at once. */
 int cache_put_pack(enum cache_kind kind, const char *key, const struct gs_pack *pack, struct gs_error *err);
 int cache_get_pack(enum cache_kind kind, const char *key, struct gs_pack *pack, struct gs_error *err);
 void cache_remove(enum cache_kind kind, const char *key);

@@ -84,6 +84,118 @@ static void no_bound_no_cache(void)
 	CU_ASSERT_FALSE(has("a"));
 }
 
+/* The path of an entry, or of the cache's folder for results. */
+static const char *path_of(const char *folder, const char *key)
+{
+	static char path[2][4300];
+	static int turn;
+	turn = !turn;
+	snprintf(path[turn], sizeof path[turn], "%s/results%s%s", folder, *key ? "/" : "", key);
+	return path[turn];
+}
+
+static mode_t mode_of(const char *path)
+{
+	struct stat s;
+	return stat(path, &s) ? 0 : s.st_mode & 07777;
+}
+
+static void files_are_the_users_alone(void)
+{
+	char folder[4200];
+	mode_t before = umask(0);
+	snprintf(folder, sizeof folder, "%s/a/b", test_folder());
+	cache_setup(folder, 1 << 20);
+	CU_ASSERT_EQUAL(put("a", 10), 0);
+	CU_ASSERT_EQUAL(mode_of(folder), 0700);
+	CU_ASSERT_EQUAL(mode_of(path_of(folder, "")), 0700);
+	CU_ASSERT_EQUAL(mode_of(path_of(folder, "a")), 0600);
+	umask(before);
+}
+
+/* None of them is waited for, read, or removed. */
+static void what_is_no_file_counts_as_missing(void)
+{
+	const char *folder = test_folder();
+	struct stat s;
+	cache_setup(folder, 1 << 20);
+	put("good", 10);
+	CU_ASSERT_EQUAL(mkfifo(path_of(folder, "fifo"), 0600), 0);
+	CU_ASSERT_EQUAL(symlink("/dev/zero", path_of(folder, "zero")), 0);
+	CU_ASSERT_EQUAL(symlink("good", path_of(folder, "link")), 0);
+	CU_ASSERT_EQUAL(mkdir(path_of(folder, "folder"), 0700), 0);
+	for (const char *const *key = (const char *const[]){"fifo", "zero", "link", "folder", NULL}; *key; key++) {
+		CU_ASSERT_FALSE(has(*key));
+		CU_ASSERT_EQUAL(lstat(path_of(folder, *key), &s), 0);
+	}
+	CU_ASSERT_TRUE(has("good"));
+	CU_ASSERT_EQUAL(put("fifo", 10), 0); /* an entry takes its place */
+	CU_ASSERT_TRUE(has("fifo"));
+}
+
+static void what_others_can_write_counts_as_missing(void)
+{
+	const char *folder = test_folder();
+	cache_setup(folder, 1 << 20);
+	put("a", 10);
+	CU_ASSERT_EQUAL(chmod(path_of(folder, "a"), 0620), 0);
+	CU_ASSERT_FALSE(has("a"));
+	CU_ASSERT_EQUAL(chmod(path_of(folder, "a"), 0600), 0);
+	CU_ASSERT_TRUE(has("a"));
+	if (!geteuid()) { /* only root can give files away */
+		CU_ASSERT_EQUAL(chown(path_of(folder, "a"), 12345, (gid_t)-1), 0);
+		CU_ASSERT_FALSE(has("a"));
+		cache_remove(CACHE_RESULTS, "a");
+		cache_trim(0);
+		CU_ASSERT_EQUAL(access(path_of(folder, "a"), F_OK), 0);
+	}
+}
+
+/* An entry says itself what it is for. */
+static void an_entry_cannot_stand_for_another(void)
+{
+	char other[4300];
+	const char *folder = test_folder();
+	struct gs_pack p = {0};
+	cache_setup(folder, 1 << 20);
+	put("a", 10);
+	CU_ASSERT_EQUAL(rename(path_of(folder, "a"), path_of(folder, "b")), 0);
+	CU_ASSERT_FALSE(has("b"));
+	put("a", 10);
+	CU_ASSERT_EQUAL(cache_put_pack(CACHE_BINARIES, "c", &p, NULL), 0);
+	snprintf(other, sizeof other, "%s/binaries/a", folder);
+	CU_ASSERT_EQUAL(rename(path_of(folder, "a"), other), 0);
+	CU_ASSERT_NOT_EQUAL(cache_get_pack(CACHE_BINARIES, "a", &p, NULL), 0);
+	CU_ASSERT(cache_put_pack(CACHE_RESULTS, "../a", &p, NULL) < 0);
+}
+
+/* In a folder that others can write into, each user has an own one. */
+static void a_shared_folder_has_one_of_our_own(void)
+{
+	char own[4200], kept[4300];
+	const char *folder = test_folder();
+	CU_ASSERT_EQUAL(chmod(folder, 01777), 0);
+	cache_setup(folder, 1 << 20);
+	snprintf(own, sizeof own, "%s/user-%lu", folder, (unsigned long)geteuid());
+	CU_ASSERT_EQUAL(put("a", 10), 0);
+	CU_ASSERT_TRUE(has("a"));
+	CU_ASSERT_STRING_EQUAL(cache_directory(), own);
+	CU_ASSERT_EQUAL(mode_of(own), 0700);
+	CU_ASSERT_NOT_EQUAL(access(path_of(folder, ""), F_OK), 0);
+	/* Somebody was faster, and it leads elsewhere: no cache at all. */
+	snprintf(kept, sizeof kept, "%s/kept", folder);
+	CU_ASSERT_EQUAL(rename(own, kept), 0);
+	CU_ASSERT_EQUAL(symlink("kept", own), 0);
+	CU_ASSERT_FALSE(has("a"));
+	CU_ASSERT(put("a", 10) < 0);
+	CU_ASSERT_EQUAL(unlink(own), 0);
+	CU_ASSERT_EQUAL(rename(kept, own), 0);
+	CU_ASSERT_TRUE(has("a"));
+	CU_ASSERT_EQUAL(chmod(own, 0770), 0);
+	CU_ASSERT_FALSE(has("a"));
+	CU_ASSERT_EQUAL(chmod(folder, 0700), 0);
+}
+
 void add_cache_tests(void)
 {
 	CU_pSuite s = CU_add_suite("cache", NULL, NULL);
@@ -91,4 +203,9 @@ void add_cache_tests(void)
 	CU_add_test(s, "over the bound the longest unused goes first", longest_unused_goes_first);
 	CU_add_test(s, "a damaged entry counts as missing and is removed", damaged_entry_counts_as_missing);
 	CU_add_test(s, "a bound of 0 means no cache", no_bound_no_cache);
+	CU_add_test(s, "files and folders are the user's alone", files_are_the_users_alone);
+	CU_add_test(s, "FIFOs, links and folders count as missing", what_is_no_file_counts_as_missing);
+	CU_add_test(s, "what others own or can write counts as missing", what_others_can_write_counts_as_missing);
+	CU_add_test(s, "an entry cannot stand for another", an_entry_cannot_stand_for_another);
+	CU_add_test(s, "in a shared folder there is one of our own", a_shared_folder_has_one_of_our_own);
 }

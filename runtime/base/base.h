@@ -86,6 +86,7 @@ void gs_pack_add(struct gs_pack *p, const char *name, const void *data, size_t l
 void gs_pack_puts(struct gs_pack *p, const char *name, const char *text);
 const struct gs_section *gs_pack_find(const struct gs_pack *p, const char *name); /* first, or NULL */
 const char *gs_pack_text(const struct gs_pack *p, const char *name);              /* first, or "" */
+void gs_pack_drop_first(struct gs_pack *p); /* the first section, if there is any */
 void gs_pack_free(struct gs_pack *p);
 int gs_pack_encode(const struct gs_pack *p, struct gs_buf *out, struct gs_error *err);
 /* Adds to *p, which is empty after a failure. */

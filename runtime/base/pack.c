@@ -52,6 +52,15 @@ const char *gs_pack_text(const struct gs_pack *p, const char *name)
 	return s ? s->data : "";
 }
 
+void gs_pack_drop_first(struct gs_pack *p)
+{
+	if (!p->count)
+		return;
+	free(p->sections[0].name);
+	free(p->sections[0].data);
+	memmove(p->sections, p->sections + 1, --p->count * sizeof *p->sections);
+}
+
 void gs_pack_free(struct gs_pack *p)
 {
 	for (size_t i = 0; i < p->count; i++) {
