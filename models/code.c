@@ -38,6 +38,7 @@ struct code_header {
 	uint32_t counts[ARRAY_COUNT];
 };
 enum { CODE_MAGIC = 0x31435347 }; /* GSC1 */
+enum { MOST_LOOP_DEPTH = 1 << 12 }; /* compilers take a few hundred at most */
 
 #define NAME(name) #name,
 static const char *const class_names[] = {CODE_CLASSES(NAME)};
@@ -151,29 +152,46 @@ static bool machine_sound(const struct kernel_code *c)
 	return operands_sound(c->machine_operands, c->machine_operand_count, c->machine_register_count);
 }
 
+/* Whether every loop is in others that end: what follows `outer` must not go round for ever. */
+static bool loops_sound(const struct kernel_code *c)
+{
+	for (uint32_t i = 0; i < c->loop_count; i++) {
+		uint32_t depth = 0;
+		if (c->loops[i].header >= c->block_count || !is_index(c->loops[i].outer, c->loop_count))
+			return false;
+		for (int32_t l = (int32_t)i; l >= 0; l = is_index(c->loops[l].outer, c->loop_count) ? c->loops[l].outer : -1)
+			if (++depth > MOST_LOOP_DEPTH)
+				return false;
+	}
+	return true;
+}
+
+/* An instruction or edge is of one block at most: what executes a block takes no more time than the file is long. */
 static bool blocks_sound(const struct kernel_code *c)
 {
+	uint64_t instructions = 0, edges = 0;
 	for (uint32_t i = 0; i < c->block_count; i++) {
 		const struct code_block *b = &c->blocks[i];
+		instructions += b->count;
+		edges += b->edge_count;
 		if (!in_range(b->first, b->count, c->code_count) || !b->edge_count ||
 		    !in_range(b->first_edge, b->edge_count, c->edge_count) || !is_index(b->call, c->block_count) ||
 		    !is_index(b->join, c->block_count) || !is_index(b->loop, c->loop_count) ||
 		    b->function >= c->function_count || !in_range(b->first_probe, b->probe_count, c->probe_count))
 			return false;
 	}
-	for (uint32_t i = 0; i < c->loop_count; i++)
-		if (c->loops[i].header >= c->block_count || !is_index(c->loops[i].outer, c->loop_count))
-			return false;
 	for (uint32_t i = 0; i < c->function_count; i++)
 		if (c->functions[i] >= c->block_count)
 			return false;
-	return c->block_count && c->function_count;
+	return c->block_count && c->function_count && instructions <= c->code_count && edges <= c->edge_count;
 }
 
 static bool counts_sound(const struct kernel_code *c)
 {
+	uint64_t terms = 0;
 	for (uint32_t i = 0; i < c->edge_count; i++) {
 		const struct code_edge *e = &c->edges[i];
+		terms += e->term_count;
 		if (e->from >= c->block_count || !is_index(e->to, c->block_count) || !e->denominator ||
 		    e->alike > c->edge_count || !in_range(e->first_probe, e->probe_count, c->probe_count) ||
 		    !in_range(e->first_term, e->term_count, c->term_count))
@@ -185,10 +203,12 @@ static bool counts_sound(const struct kernel_code *c)
 	for (uint32_t i = 0; i < c->unknown_count; i++)
 		if (c->unknowns[i].edge >= c->edge_count)
 			return false;
-	for (uint32_t i = 0; i < c->check_count; i++)
+	for (uint32_t i = 0; i < c->check_count; i++) {
+		terms += c->checks[i].term_count;
 		if (!in_range(c->checks[i].first_term, c->checks[i].term_count, c->term_count))
 			return false;
-	return true;
+	}
+	return terms <= c->term_count;
 }
 
 static bool nodes_sound(const struct kernel_code *c)
@@ -260,7 +280,7 @@ int code_read(const void *data, size_t length, struct kernel_code **out, struct 
 	int result = 0;
 	if (!c || !fill(c, &header, (const char *)data + sizeof header))
 		result = gs_fail(err, ENOMEM, "out of memory");
-	else if (!strings_sound(c) || !instructions_sound(c) || !blocks_sound(c) || !counts_sound(c) ||
+	else if (!strings_sound(c) || !instructions_sound(c) || !loops_sound(c) || !blocks_sound(c) || !counts_sound(c) ||
 	         !nodes_sound(c) || !probes_sound(c) || !machine_sound(c))
 		result = gs_fail(err, EINVAL, "the code of a kernel is damaged");
 	if (result) {

@@ -148,6 +148,43 @@ static void damaged_code_is_refused_or_harmless(void)
 	gs_buf_free(&bytes);
 }
 
+static int read_back(const struct kernel_code *code)
+{
+	struct kernel_code *back = NULL;
+	struct gs_buf bytes = {0};
+	code_write(code, &bytes);
+	int result = code_read(bytes.data, bytes.len, &back, NULL);
+	gs_buf_free(&bytes);
+	code_free(back);
+	return result;
+}
+
+/* Indices that are all good, and would still keep the models busy for ever, or for far longer than the file is long. */
+static void code_that_goes_round_is_refused(void)
+{
+	struct code_loop loops[2] = {{.header = 1, .outer = -1}, {.header = 1, .outer = 0}};
+	struct kernel_code code = sample();
+	code.loops = loops;
+	code.loop_count = 2;
+	CU_ASSERT_EQUAL(read_back(&code), 0);
+	loops[0].outer = 1;
+	CU_ASSERT_EQUAL(read_back(&code), -EINVAL);
+	loops[0].outer = 0;
+	CU_ASSERT_EQUAL(read_back(&code), -EINVAL);
+	loops[0].outer = -1;
+	blocks[2].first = 0; /* the instructions of the others, too */
+	blocks[2].count = 9;
+	CU_ASSERT_EQUAL(read_back(&code), -EINVAL);
+	blocks[2].first = 7;
+	blocks[2].count = 2;
+	edges[4].first_term = 0; /* the terms of others, too */
+	edges[4].term_count = 9;
+	CU_ASSERT_EQUAL(read_back(&code), -EINVAL);
+	edges[4].first_term = 6;
+	edges[4].term_count = 1;
+	CU_ASSERT_EQUAL(read_back(&code), 0);
+}
+
 void add_code_tests(void)
 {
 	CU_pSuite suite = CU_add_suite("code", NULL, NULL);
@@ -156,4 +193,5 @@ void add_code_tests(void)
 	CU_add_test(suite, "counts that contradict are told", counts_that_contradict_are_told);
 	CU_add_test(suite, "code comes back from its bytes", code_comes_back_from_its_bytes);
 	CU_add_test(suite, "damaged code is refused or harmless", damaged_code_is_refused_or_harmless);
+	CU_add_test(suite, "code that goes round is refused", code_that_goes_round_is_refused);
 }

@@ -290,6 +290,38 @@ static void texts_can_be_one_program(void)
 	gs_pack_free(&p);
 }
 
+/* A result that is sound but for one section, which `text` takes the place of. */
+static int read_with(const char *name, const char *text)
+{
+	static const char *const sections[][2] = {
+		{"host", "text"}, {"host-options", "-w"}, {"kernels", "f 2\ng 0\n"}, {"layout", "item"}, {"columns", "f 1 1 2\n"},
+		{"blocks", "0 0 f entry 1 1 a\n1 0 f then 5 1 a\n2 0 f else 9 1 a\n"}, {"block-details", "2 1 1 -1 - 1*0 -1*1\n"},
+	};
+	struct gs_pack p = {0};
+	struct artifact *a = NULL;
+	for (size_t i = 0; i < GS_ARRAY_LEN(sections); i++)
+		gs_pack_puts(&p, sections[i][0], strcmp(sections[i][0], name) ? sections[i][1] : text);
+	if (!strcmp(name, "more options"))
+		gs_pack_puts(&p, "host-options", text);
+	int result = artifact_read(&a, &p, NULL);
+	if (!result)
+		artifact_release(a);
+	gs_pack_free(&p);
+	return result;
+}
+
+/* Each made the reader free what it had freed, leak, or leave an index that others trust. */
+static void crafted_results_are_refused(void)
+{
+	CU_ASSERT_EQUAL(read_with("", ""), 0);
+	CU_ASSERT_EQUAL(read_with("kernels", "f 2\ng\n"), -EBADMSG);
+	CU_ASSERT_EQUAL(read_with("kernels", "f 2\ng 0\nh 0\ni 0\nj 0\nk 0\nl 0\nm 0\nn\n"), -EBADMSG);
+	CU_ASSERT_EQUAL(read_with("more options", "-w"), -EBADMSG);
+	CU_ASSERT_EQUAL(read_with("blocks", "0 0 f entry 1 1 a\n1 1 f then 5 1 a\n2 0 f else 9 1 a\n"), -EBADMSG); /* no unit 1 */
+	CU_ASSERT_EQUAL(read_with("columns", "f 0 1 2 0 1\n"), -EBADMSG); /* more than there are blocks */
+	CU_ASSERT_EQUAL(read_with("block-details", "2 1 1 -1 - 1*2\n"), -EBADMSG);
+}
+
 static int read_counting(const char *columns, const char *details, struct artifact **a)
 {
 	struct gs_pack p = {0};
@@ -478,6 +510,7 @@ void add_guest_tests(void)
 	CU_add_test(s, "a result of gpusim-cc is read", result_is_read);
 	CU_add_test(s, "a result of gpusim-cc is read", layout_columns_and_formulas_are_read);
 	CU_add_test(s, "a result has to say what each kernel and its arguments are", hazards_and_kinds_of_arguments_are_read);
+	CU_add_test(s, "crafted results are refused", crafted_results_are_refused);
 	CU_add_test(s, "texts that count and that trace can be one program", texts_can_be_one_program);
 	CU_add_test(s, "a work-item of a group that sums up is its average", a_work_item_of_a_group_that_sums_up_is_its_average);
 	CU_add_test(s, "work-items of groups without a slot are counted", groups_without_a_slot_are_counted);

@@ -75,6 +75,9 @@ struct artifact_kernel *artifact_kernel(struct artifact *a, const char *name)
 	return NULL;
 }
 
+/* More than any program has. A crafted file must neither fill the memory nor make lookups take hours. */
+enum { MOST_KERNELS = 1 << 14, MOST_BLOCKS = 1 << 18, MOST_TERMS = 1 << 20, MOST_SITES = 1 << 18, MOST_SITE_FILES = 1 << 12 };
+
 /* Calls `take` with each line of `text`; the lines are cut in place. */
 static int each_line(struct artifact *a, char *text, int (*take)(struct artifact *a, char *line))
 {
@@ -97,8 +100,10 @@ static int find_word(const char *const *words, size_t count, const char *word)
 static int take_kernel(struct artifact *a, char *line)
 {
 	char *space = strchr(line, ' ');
+	if (!space || a->kernel_count == MOST_KERNELS)
+		return -1;
 	struct artifact_kernel *grown = realloc(a->kernels, (a->kernel_count + 1) * sizeof *grown);
-	if (!space || !grown)
+	if (!grown)
 		return -1;
 	a->kernels = grown;
 	*space = 0;
@@ -117,15 +122,15 @@ static int take_block(struct artifact *a, char *line)
 	struct artifact_block block = {0};
 	int file = 0;
 	if (sscanf(line, "%u %u %1023s %15s %u %u%n", &id, &block.unit, function, block.kind, &block.line, &block.column, &file) != 6 ||
-	    line[file] != ' ' || id != a->block_count)
+	    line[file] != ' ' || id != a->block_count || id == MOST_BLOCKS)
 		return -1;
 	struct artifact_block *grown = realloc(a->blocks, (id + 1) * sizeof *grown);
 	if (!grown)
 		return -1;
 	a->blocks = grown;
-	struct artifact_kernel *k = artifact_kernel(a, function);
+	struct artifact_kernel *k = strcmp(block.kind, "entry") ? NULL : artifact_kernel(a, function);
 	/* A kernel's helper clone has the same name; the kernel's own entry comes first. */
-	if (k && !strcmp(block.kind, "entry") && k->entry_block < 0)
+	if (k && k->entry_block < 0)
 		k->entry_block = (int)id;
 	block.function = strdup(function);
 	block.file = strdup(line + file + 1);
@@ -141,7 +146,7 @@ static int take_computed(struct artifact *a, struct artifact_kernel *k, unsigned
 	int skip = 0;
 	struct computed_trips t = {.block = (unsigned)id};
 	if (sscanf(*at, "%7[a-z]:%u:%u:%u%n", kind, &t.factor, &t.residue, &of, &skip) != 4 || !skip || !t.factor ||
-	    t.residue >= t.factor || id >= a->block_count || k->summed)
+	    t.residue >= t.factor || id >= a->block_count || k->summed || k->computed_count >= MOST_BLOCKS)
 		return -1;
 	t.every = !strcmp(kind, "every");
 	size_t i = k->flag_count;
@@ -180,7 +185,7 @@ static int take_columns(struct artifact *a, char *line)
 				return -1;
 			continue;
 		}
-		if (id >= a->block_count || k->column_count == most || k->computed_count)
+		if (id >= a->block_count || k->column_count == most || k->column_count == a->block_count || k->computed_count)
 			return -1;
 		k->columns[k->column_count++] = (unsigned)id;
 	}
@@ -197,12 +202,12 @@ static int take_details(struct artifact *a, char *line)
 	if (sscanf(line, "%u %*u %*u %*d %*s%n", &id, &skip) != 1 || !skip || id >= a->block_count)
 		return -1;
 	for (line += skip; sscanf(line, " %d*%u%n", &factor, &of, &skip) == 2; line += skip) {
+		if (of >= id || a->term_count == MOST_TERMS)
+			return -1;
 		struct count_term *grown = realloc(a->terms, (a->term_count + 1) * sizeof *grown);
 		if (!grown)
 			return -1;
 		a->terms = grown;
-		if (of >= id)
-			return -1;
 		a->terms[a->term_count++] = (struct count_term){.block = id, .of = of, .factor = factor};
 	}
 	return *line ? -1 : 0;
@@ -363,27 +368,40 @@ static int take_host_texts(struct artifact *a, const struct gs_pack *result)
 {
 	a->host_texts = calloc(result->count + 1, sizeof *a->host_texts);
 	a->host_options = calloc(result->count + 1, sizeof *a->host_options);
-	size_t options = 0;
-	for (size_t i = 0; i < result->count && a->host_texts && a->host_options; i++) {
+	if (!a->host_texts || !a->host_options)
+		return -1;
+	size_t texts = 0, options = 0;
+	bool all = true;
+	for (size_t i = 0; i < result->count && all; i++) {
 		const struct gs_section *s = &result->sections[i];
-		if (!strcmp(s->name, "host") && !(a->host_texts[a->host_count++] = strdup(s->data)))
-			return -1;
-		if (!strcmp(s->name, "host-options") && !(a->host_options[options++] = strdup(s->data)))
-			return -1;
+		if (!strcmp(s->name, "host"))
+			all = (a->host_texts[texts++] = strdup(s->data));
+		else if (!strcmp(s->name, "host-options"))
+			all = (a->host_options[options++] = strdup(s->data));
 	}
-	return a->host_count && options == a->host_count ? 0 : -1;
+	a->host_count = texts > options ? texts : options; /* what artifact_release frees, also where there are too few of one */
+	return all && texts && texts == options ? 0 : -1;
+}
+
+/* Reports look for a block's text by the number of its unit. */
+static int check_units(const struct artifact *a)
+{
+	for (size_t i = 0; i < a->block_count; i++)
+		if (a->blocks[i].unit >= a->host_count)
+			return -1;
+	return 0;
 }
 
 /* ---- traces ---- */
 
-/* Its index among the files, to which it is added if need be; -1: out of memory. */
+/* Its index among the files, to which it is added if need be; -1: out of memory, or too many. */
 static long file_index(struct artifact *a, const char *name)
 {
 	/* Most sites are in the file of the one before. */
 	for (size_t i = a->site_file_count; i-- > 0;)
 		if (!strcmp(a->site_files[i], name))
 			return (long)i;
-	char **grown = realloc(a->site_files, (a->site_file_count + 1) * sizeof *grown);
+	char **grown = a->site_file_count == MOST_SITE_FILES ? NULL : realloc(a->site_files, (a->site_file_count + 1) * sizeof *grown);
 	if (!grown)
 		return -1;
 	a->site_files = grown;
@@ -403,7 +421,7 @@ static int take_site(struct artifact *a, char *line)
 	struct trace_site site = {0};
 	int skip = 0;
 	if (sscanf(line, "%u %*u %u %15s %15s %u %u %u %n", &id, &site.block, kind, space, &site.bytes, &site.line, &site.column,
-	           &skip) != 7 || !skip || id != a->site_count || site.block >= a->block_count)
+	           &skip) != 7 || !skip || id != a->site_count || id == MOST_SITES || site.block >= a->block_count)
 		return -1;
 	int kind_index = find_word(kinds, GS_ARRAY_LEN(kinds), kind), space_index = find_word(spaces, GS_ARRAY_LEN(spaces), space);
 	long file = file_index(a, line + skip);
@@ -465,7 +483,7 @@ int artifact_read(struct artifact **out, const struct gs_pack *result, struct gs
 		a->counts_by_item = !strcmp(gs_pack_text(result, "layout"), "item");
 		failed = take_table(a, result, "kernels", take_kernel) || take_facts(a, result) || take_table(a, result, "blocks", take_block) ||
 		         take_table(a, result, "columns", take_columns) ||
-		         take_table(a, result, "block-details", take_details) || take_host_texts(a, result);
+		         take_table(a, result, "block-details", take_details) || take_host_texts(a, result) || check_units(a);
 	}
 	if (!failed) {
 		take_targets(a, result);

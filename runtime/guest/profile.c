@@ -126,8 +126,10 @@ static bool sum_items(const struct launch *l, uint64_t *counts)
 	column += (k->words - (k->column_count - k->flag_count)) * l->places;
 	for (size_t i = k->flag_count; i < k->column_count; i++, column += l->places)
 		counts[k->columns[i]] += sum_column(column, l->places, &most);
-	for (const struct computed_trips *t = k->computed; t < k->computed + k->computed_count; t++)
+	for (size_t i = 0; i < k->computed_count; i++) {
+		const struct computed_trips *t = &k->computed[i];
 		counts[t->block] += sum_trips(t, words + t->word * l->places, l->places);
+	}
 	return most != COUNTER_FULL;
 }
 
@@ -242,8 +244,10 @@ static void expand_item(void *ctx, const uint32_t *row, uint64_t *counts)
 		counts[k->columns[i]] += row[i / COUNTER_FLAGS] >> i % COUNTER_FLAGS & 1;
 	for (size_t i = k->flag_count; i < k->column_count; i++)
 		counts[k->columns[i]] += row[flag_words + i - k->flag_count];
-	for (const struct computed_trips *t = k->computed; t < k->computed + k->computed_count; t++)
+	for (size_t i = 0; i < k->computed_count; i++) {
+		const struct computed_trips *t = &k->computed[i];
 		counts[t->block] += counter_trips(t->every, t->factor, t->residue, row[t->word]);
+	}
 	if (k->entry_block >= 0)
 		counts[k->entry_block] = row[k->words];
 	derive_counts(l->artifact, counts);
