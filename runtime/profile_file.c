@@ -12,7 +12,7 @@ static const struct record_format profile_format = {"gpusim-profile", "a profile
 const struct record_format cache_format = {"gpusim-cache", "a cache file of gpusim"};
 
 enum { LEVEL = 1, MOST_HEADER = 128 };
-static const uint64_t most_bytes = 4ull << 30; /* of a record, so that a damaged size does not ask for all memory */
+static const uint64_t most_bytes = UINT64_C(1) << 30; /* of a record: what it unpacks to must not take all memory */
 
 /* ---- writing ---- */
 
@@ -39,6 +39,8 @@ int profile_add(struct gs_buf *out, const char *kind, const struct gs_pack *pack
 {
 	struct gs_buf raw = {0};
 	int result = gs_pack_encode(pack, &raw, err);
+	if (!result && raw.len > most_bytes)
+		result = gs_fail(err, EFBIG, "a record of %zu bytes is too large for the file", raw.len);
 	size_t room = ZSTD_compressBound(raw.len);
 	char *stored = result ? NULL : malloc(room);
 	if (!result && !stored)
@@ -122,8 +124,10 @@ static int read_header(struct profile_reader *r, struct record *out, struct gs_e
 	if (!strchr(line, '\n') && feof(r->file))
 		return damaged(r, "ends early", err);
 	if (sscanf(line, "%15[a-z] %" SCNu64 " %" SCNu64 " %32[0-9a-f]%c", out->kind, &out->raw, &out->length, out->hash,
-	           &newline) != 5 || newline != '\n' || out->raw > most_bytes || out->length > most_bytes)
+	           &newline) != 5 || newline != '\n')
 		return damaged(r, "is damaged", err);
+	if (out->raw > most_bytes || out->length > most_bytes)
+		return damaged(r, "has a record of more than 1 GiB", err);
 	return 1;
 }
 

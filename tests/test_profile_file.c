@@ -124,6 +124,10 @@ static void test_other_files_are_refused(void)
 	/* Sizes that nothing stands behind: no memory is taken for them. */
 	write_bytes("gpusim-profile 1\nlaunch 4000000000 4000000000 00000000000000000000000000000000\nx\n", 80);
 	CU_ASSERT_EQUAL(read_all(&records, &err), -EBADMSG);
+	CU_ASSERT_PTR_NOT_NULL(strstr(err.text, "more than 1 GiB"));
+	write_bytes("gpusim-profile 1\nlaunch 1000000000 1000000000 00000000000000000000000000000000\nx\n", 80);
+	CU_ASSERT_EQUAL(read_all(&records, &err), -EBADMSG);
+	CU_ASSERT_PTR_NOT_NULL(strstr(err.text, "ends early"));
 	snprintf(path, sizeof path, "/nonexistent/profile");
 	CU_ASSERT_EQUAL(read_all(&records, &err), -ENOENT);
 }

@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define LOG_DOMAIN "replay"
 
@@ -55,6 +56,7 @@ static struct {
 	size_t program_count;
 	struct recorded_counters *counters;
 	size_t counter_sets, counter_room;
+	uint64_t counter_bytes; /* of all sets */
 	uint64_t launches;
 	bool told; /* who recorded it */
 } play = {.path = "the profile"};
@@ -78,6 +80,15 @@ static int take_program(const struct gs_pack *pack, struct gs_error *err)
 	return 0;
 }
 
+/* Later launches may refer to any counters before. A file of some kilobytes could unpack to more of them than there is memory. */
+static int charge_counters(uint64_t bytes, struct gs_error *err)
+{
+	uint64_t memory = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
+	play.counter_bytes += bytes;
+	return play.counter_bytes <= memory / 2 ? 0
+	       : gs_fail(err, EFBIG, "%s has counters that take more than half of the memory", play.path);
+}
+
 static int keep_counters(uint64_t seq, const struct gs_section *s, struct gs_error *err)
 {
 	if (play.counter_sets == play.counter_room) {
@@ -88,6 +99,8 @@ static int keep_counters(uint64_t seq, const struct gs_section *s, struct gs_err
 		play.counters = grown;
 		play.counter_room = room;
 	}
+	if (charge_counters(s->len, err))
+		return -EFBIG;
 	struct recorded_counters c = {seq, malloc(s->len + 1), s->len / sizeof(uint64_t)};
 	if (!c.words)
 		return gs_fail(err, ENOMEM, "out of memory");
