@@ -296,6 +296,7 @@ static int read_with(const char *name, const char *text)
 	static const char *const sections[][2] = {
 		{"host", "text"}, {"host-options", "-w"}, {"kernels", "f 2\ng 0\n"}, {"layout", "item"}, {"columns", "f 1 1 2\n"},
 		{"blocks", "0 0 f entry 1 1 a\n1 0 f then 5 1 a\n2 0 f else 9 1 a\n"}, {"block-details", "2 1 1 -1 - 1*0 -1*1\n"},
+		{"safety", "f\ng\n"}, {"arguments", "f global value\ng\n"},
 	};
 	struct gs_pack p = {0};
 	struct artifact *a = NULL;
@@ -315,6 +316,9 @@ static void crafted_results_are_refused(void)
 {
 	CU_ASSERT_EQUAL(read_with("", ""), 0);
 	CU_ASSERT_EQUAL(read_with("kernels", "f 2\ng\n"), -EBADMSG);
+	CU_ASSERT_EQUAL(read_with("arguments", "f global\ng\n"), -EBADMSG);
+	CU_ASSERT_EQUAL(read_with("arguments", "f global value\nf global value\n"), -EBADMSG);
+	CU_ASSERT_EQUAL(read_with("safety", "f\n"), -EBADMSG);
 	CU_ASSERT_EQUAL(read_with("kernels", "f 2\ng 0\nh 0\ni 0\nj 0\nk 0\nl 0\nm 0\nn\n"), -EBADMSG);
 	CU_ASSERT_EQUAL(read_with("more options", "-w"), -EBADMSG);
 	CU_ASSERT_EQUAL(read_with("blocks", "0 0 f entry 1 1 a\n1 1 f then 5 1 a\n2 0 f else 9 1 a\n"), -EBADMSG); /* no unit 1 */
