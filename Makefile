@@ -63,7 +63,7 @@ PAGE = $(addprefix runtime/cmd/page/,util.js table.js charts.js source.js timeli
 TESTS = $(wildcard tests/*.c)
 ORACLE = $(filter-out $(addprefix tests/oracle/,run.c timing.c analytical.c),$(wildcard tests/oracle/*.c))
 # What the unit tests take of the guest's side: the parts that need no driver.
-GUEST_TESTED = $(addprefix runtime/guest/,artifact.c boxes.c profile.c proof.c schedule.c session.c spawn.c table.c thread.c trace_decode.c trace_shapes.c)
+GUEST_TESTED = $(addprefix runtime/guest/,artifact.c boxes.c profile.c proof.c schedule.c session.c spawn.c table.c thread.c trace_decode.c trace_native.c trace_shapes.c)
 PROGRAMS = $(patsubst %.c,$(O)/%,$(wildcard tests/guest/*.c tests/bench/*.c kernels/*.c) \
 	tests/generate/generate.c tests/generate/run.c)
 

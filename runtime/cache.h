@@ -19,6 +19,7 @@ enum cache_kind {
 	CACHE_RESULTS,  /* what gpusim-cc made of a request */
 	CACHE_BINARIES, /* the units behind a program's binary */
 	CACHE_WANTED,   /* requests that no gpusim-cc answered, for `gpusim cache fill` on another machine */
+	CACHE_TWINS,    /* twins that wrote other values than their kernels */
 	CACHE_KINDS
 };
 

@@ -500,6 +500,35 @@ static void traced_loops_are_not_unrolled(void)
 	annotation_free(a);
 }
 
+/* Attributes before a kernel are the kernel's; pragmas, structures, other functions and declarations are not. */
+static void kernels_stand_between_guards(void)
+{
+#define GUARD(index, text) "\n#if !defined __GPUSIM_ONLY || __GPUSIM_ONLY == " #index "\n" text "\n#endif\n"
+	static const char text[] = "# 1 \"program.cl\"\n"
+	                           "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n"
+	                           "__kernel void a(__global int *p);\n"
+	                           "struct s { int n; } __attribute__((packed));\n"
+	                           "int helper(int n) { return n + 1; }\n"
+	                           "__attribute__((reqd_work_group_size(8, 1, 1))) kernel void b(__global int *p) { if (p) { p[0] = '{'; } }\n"
+	                           "__kernel void a(__global int *p) { p[0] = helper(2); }\n"
+	                           "__constant char t[] = \"__kernel void b(void) {}\";\n";
+	static const char expected[] = "# 1 \"program.cl\"\n"
+	                               "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n"
+	                               "__kernel void a(__global int *p);\n"
+	                               "struct s { int n; } __attribute__((packed));\n"
+	                               "int helper(int n) { return n + 1; }\n" GUARD(
+	                               0, "__attribute__((reqd_work_group_size(8, 1, 1))) kernel void b(__global int *p) { if (p) { p[0] = '{'; } }")
+	                               "\n" GUARD(1, "__kernel void a(__global int *p) { p[0] = helper(2); }")
+	                               "\n__constant char t[] = \"__kernel void b(void) {}\";\n";
+	struct annotation *a = create((const char *const[]){text}, 1, "-cl-std=CL1.2");
+	struct gs_buf out = {0};
+	CU_ASSERT_PTR_NOT_NULL_FATAL(a);
+	CU_ASSERT_EQUAL(annotation_guard_kernels(a, text, sizeof text - 1, &out, &error), 0);
+	CU_ASSERT_STRING_EQUAL(out.data, expected);
+	gs_buf_free(&out);
+	annotation_free(a);
+}
+
 void add_annotator_tests(void)
 {
 	CU_pSuite suite = CU_add_suite("annotator", NULL, NULL);
@@ -530,5 +559,6 @@ void add_annotator_tests(void)
 	TEST(empty_program_gives_an_empty_table);
 	TEST(names_of_the_file_are_found);
 	TEST(names_of_the_language_are_not_to_be_renamed);
+	TEST(kernels_stand_between_guards);
 #undef TEST
 }

@@ -238,11 +238,10 @@ static void keep_wanted(const char *key, const struct gs_buf *request)
 	gs_pack_free(&pack);
 }
 
-int compile_units(const struct unit_list *units, cl_device_id device, struct gs_pack *result, struct gs_error *err)
+int compile_units(const struct unit_list *units, cl_device_id device, struct gs_pack *result, char key[33], struct gs_error *err)
 {
 	struct gs_buf request = {0};
 	struct gs_error ignored;
-	char key[33];
 	uint64_t begin = clock_ns();
 	if (address_space_is_short())
 		return gs_fail(err, ENOMEM, "little of the address space is left (ulimit -v)");

@@ -281,6 +281,8 @@ static int choose_way(struct attempt *a, struct gs_error *why)
 	a->proof = proof_of(a->launch->facts, a->launch, a->request);
 	if (!a->proof)
 		return gs_fail(why, ENOMEM, "out of memory");
+	if (proof_is_news(a->proof))
+		stats_add_comparison(a->launch->kernel_name, TWIN_DIFFERS);
 	a->way = proof_way(a->proof, a->kernel, a->launch->facts);
 	bool direct = a->way == WAY_DIRECT;
 	if (shadow_plan(a->kernel, a->launch->facts, &a->plan, &cannot))

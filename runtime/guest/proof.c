@@ -4,7 +4,7 @@
  * Drivers compile a kernel for each local size anew: POCL 3.1 also where there is a global offset, and where a dimension has 65,535
  * groups or more. What was seen of one such compile says nothing about another, so each has a proof of its own. The first launch is
  * verified (verify.c). Launches that come before the verdict, and all launches of twins that are not known to be the same, run in the
- * shadow.
+ * shadow. A twin that differs is remembered in the cache, and no later process verifies it again.
  *
  * Three kinds of kernels stay in the shadow whatever a launch has shown:
  *   relaxed arithmetic   drivers may round differently as soon as the code around an expression changes
@@ -13,18 +13,18 @@
  */
 #include "shadow.h"
 
-#include "runtime/log.h"
+#include "runtime/cache.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-#define LOG_DOMAIN "twin"
 
 struct proof {
 	struct proof *next;
 	uint64_t local[3], global[3]; /* global: only where the driver chooses the local size */
 	bool offset, many_groups;
 	enum verdict verdict;
+	char key[33]; /* in the cache; "": it has no place there */
+	bool known;   /* that it differs: from the cache, and nobody has asked yet */
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -47,6 +47,35 @@ static bool is_like(const struct proof *a, const struct proof *b)
 	       a->offset == b->offset && a->many_groups == b->many_groups;
 }
 
+/* What the twin was made from, and for, is in the key of the artifact. */
+static void make_key(struct proof *p, const struct artifact *a, const char *kernel)
+{
+	struct gs_buf text = {0};
+	gs_buf_printf(&text, "%s %s %d %d", a->key, kernel, p->offset, p->many_groups);
+	for (int d = 0; d < 3; d++)
+		gs_buf_printf(&text, " %llu %llu", (unsigned long long)p->local[d], (unsigned long long)p->global[d]);
+	if (*a->key && !text.failed)
+		gs_hash_hex(text.data, text.len, p->key);
+	gs_buf_free(&text);
+}
+
+static bool is_known_to_differ(const struct proof *p)
+{
+	struct gs_pack pack = {0};
+	bool known = *p->key && !cache_get_pack(CACHE_TWINS, p->key, &pack, NULL);
+	gs_pack_free(&pack);
+	return known;
+}
+
+static void remember_difference(const struct proof *p)
+{
+	struct gs_pack pack = {0};
+	gs_pack_puts(&pack, "verdict", "differs");
+	if (*p->key)
+		cache_put_pack(CACHE_TWINS, p->key, &pack, NULL);
+	gs_pack_free(&pack);
+}
+
 struct proof *proof_of(struct artifact_kernel *k, const struct launch *l, const struct request *r)
 {
 	struct proof wanted, *p;
@@ -56,11 +85,23 @@ struct proof *proof_of(struct artifact_kernel *k, const struct launch *l, const 
 		;
 	if (!p && (p = malloc(sizeof *p))) {
 		*p = wanted;
+		make_key(p, l->artifact, k->name);
+		p->known = is_known_to_differ(p);
+		p->verdict = p->known ? VERDICT_DIFFERS : VERDICT_NONE;
 		p->next = k->proofs;
 		k->proofs = p;
 	}
 	pthread_mutex_unlock(&lock);
 	return p;
+}
+
+bool proof_is_news(struct proof *p)
+{
+	pthread_mutex_lock(&lock);
+	bool news = p->known;
+	p->known = false;
+	pthread_mutex_unlock(&lock);
+	return news;
 }
 
 void proofs_free(struct artifact_kernel *k)
@@ -112,4 +153,6 @@ void proof_end(struct proof *p, enum verdict verdict)
 	if (p->verdict < VERDICT_SAME || verdict > p->verdict)
 		p->verdict = verdict;
 	pthread_mutex_unlock(&lock);
+	if (verdict == VERDICT_DIFFERS)
+		remember_difference(p);
 }

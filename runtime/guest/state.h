@@ -175,6 +175,7 @@ struct artifact_block {
 
 struct artifact {
 	atomic_int refs;
+	char key[33]; /* of the request that it answers; "": not known */
 	struct artifact_kernel *kernels;
 	size_t kernel_count;
 	struct artifact_block *blocks;
@@ -264,8 +265,8 @@ cl_program build_traced(struct build *b, struct twin *t, struct twin_program *p)
 
 /* Whether files still are what "HASH PATH" lines say. */
 bool dependencies_hold(const char *lines);
-/* The result pack for the units on a device, from the cache or from gpusim-cc. */
-int compile_units(const struct unit_list *units, cl_device_id device, struct gs_pack *result, struct gs_error *err);
+/* The result pack for the units on a device, from the cache or from gpusim-cc. `key` is that of the request. */
+int compile_units(const struct unit_list *units, cl_device_id device, struct gs_pack *result, char key[33], struct gs_error *err);
 
 /* ---- spawn.c ---- */
 

@@ -238,7 +238,9 @@ static void keep_sources(struct artifact *a, const struct unit_list *units)
 static void annotate_twin(struct build *b, struct twin *t)
 {
 	struct gs_pack result = {0};
-	if (!compile_units(&b->units, t->device, &result, &t->why) && !artifact_read(&t->artifact, &result, &t->why)) {
+	char key[33] = "";
+	if (!compile_units(&b->units, t->device, &result, key, &t->why) && !artifact_read(&t->artifact, &result, &t->why)) {
+		memcpy(t->artifact->key, key, sizeof key);
 		record_program(t->artifact, &result);
 		if (lines_wanted())
 			keep_sources(t->artifact, &b->units);

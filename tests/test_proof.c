@@ -1,0 +1,97 @@
+/* Which twins may stand for their kernels. */
+#include "runtime/guest/shadow.h"
+#include "tests/tests.h"
+
+#include <string.h>
+
+static struct artifact artifact; /* without a key: nothing goes into a cache */
+static struct build build;
+
+/* The way of the next launch of `k` with a local size, and what follows from it if it is verified. */
+static enum twin_way launch(struct artifact_kernel *k, size_t local, size_t offset, enum verdict verdict)
+{
+	const size_t offsets[3] = {offset, 0, 0}, global = 1024;
+	const struct request r = {.dims = 1, .offset = offsets, .global = &global};
+	const struct launch l = {.artifact = &artifact, .facts = k, .global = {1024, 1, 1}, .local = {local, 1, 1}};
+	const struct kernel kernel = {.build = &build};
+	struct proof *p = proof_of(k, &l, &r);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(p);
+	enum twin_way way = proof_way(p, &kernel, k);
+	if (way == WAY_VERIFY)
+		proof_end(p, verdict);
+	return way;
+}
+
+static void use(unsigned long option)
+{
+	runtime.options.twin.number = option;
+	build.relaxed = false;
+}
+
+static void the_first_launch_is_verified(void)
+{
+	struct artifact_kernel k = {.name = "k"};
+	use(TWINS_AUTO);
+	CU_ASSERT_EQUAL(launch(&k, 64, 0, VERDICT_SAME), WAY_VERIFY);
+	CU_ASSERT_EQUAL(launch(&k, 64, 0, VERDICT_SAME), WAY_DIRECT);
+	CU_ASSERT_EQUAL(launch(&k, 32, 0, VERDICT_PENDING), WAY_VERIFY); /* another compile */
+	CU_ASSERT_EQUAL(launch(&k, 32, 0, VERDICT_SAME), WAY_SHADOW);    /* no verdict yet */
+	CU_ASSERT_EQUAL(launch(&k, 64, 8, VERDICT_SAME), WAY_VERIFY);    /* with an offset: another one, too */
+	CU_ASSERT_EQUAL(launch(&k, 64, 0, VERDICT_SAME), WAY_DIRECT);
+	proofs_free(&k);
+}
+
+static void a_twin_that_differs_stays_in_the_shadow(void)
+{
+	struct artifact_kernel k = {.name = "k"};
+	use(TWINS_AUTO);
+	CU_ASSERT_EQUAL(launch(&k, 64, 0, VERDICT_DIFFERS), WAY_VERIFY);
+	CU_ASSERT_EQUAL(launch(&k, 64, 0, VERDICT_SAME), WAY_SHADOW);
+	CU_ASSERT_EQUAL(launch(&k, 32, 0, VERDICT_RACY), WAY_VERIFY);
+	CU_ASSERT_EQUAL(launch(&k, 32, 0, VERDICT_SAME), WAY_SHADOW);
+	CU_ASSERT_EQUAL(launch(&k, 16, 0, VERDICT_NONE), WAY_VERIFY); /* it could not be compared */
+	CU_ASSERT_EQUAL(launch(&k, 16, 0, VERDICT_SAME), WAY_VERIFY);
+	proofs_free(&k);
+}
+
+static void kernels_at_risk_stay_in_the_shadow(void)
+{
+	static const unsigned hazards[] = {HAZARD_BARRIERS, HAZARD_PRINTS, HAZARD_VARIABLES};
+	use(TWINS_AUTO);
+	for (size_t i = 0; i < GS_ARRAY_LEN(hazards); i++) {
+		struct artifact_kernel k = {.name = "k", .hazards = hazards[i]};
+		CU_ASSERT_EQUAL(launch(&k, 64, 0, VERDICT_SAME), WAY_VERIFY); /* the report is to say whether its counts are right */
+		CU_ASSERT_EQUAL(launch(&k, 64, 0, VERDICT_SAME), WAY_SHADOW);
+		proofs_free(&k);
+	}
+	struct artifact_kernel rounds = {.name = "k", .hazards = HAZARD_ROUNDING}, plain = {.name = "k"};
+	CU_ASSERT_EQUAL(launch(&rounds, 64, 0, VERDICT_SAME), WAY_SHADOW); /* other bits say nothing */
+	build.relaxed = true;
+	CU_ASSERT_EQUAL(launch(&plain, 64, 0, VERDICT_SAME), WAY_SHADOW);
+	proofs_free(&rounds);
+	proofs_free(&plain);
+}
+
+static void options_choose_the_way(void)
+{
+	struct artifact_kernel k = {.name = "k", .hazards = HAZARD_BARRIERS};
+	use(TWINS_DIRECT);
+	CU_ASSERT_EQUAL(launch(&k, 64, 0, VERDICT_SAME), WAY_DIRECT);
+	use(TWINS_SHADOW);
+	CU_ASSERT_EQUAL(launch(&k, 64, 0, VERDICT_SAME), WAY_SHADOW);
+	use(TWINS_VERIFY);
+	CU_ASSERT_EQUAL(launch(&k, 64, 0, VERDICT_DIFFERS), WAY_VERIFY);
+	CU_ASSERT_EQUAL(launch(&k, 64, 0, VERDICT_SAME), WAY_VERIFY);
+	use(TWINS_AUTO); /* one launch that was the same does not make up for one that was not */
+	CU_ASSERT_EQUAL(launch(&k, 64, 0, VERDICT_SAME), WAY_SHADOW);
+	proofs_free(&k);
+}
+
+void add_proof_tests(void)
+{
+	CU_pSuite s = CU_add_suite("proofs of twins", NULL, NULL);
+	CU_add_test(s, "the first launch of each compile is verified", the_first_launch_is_verified);
+	CU_add_test(s, "a twin that differs stays in the shadow", a_twin_that_differs_stays_in_the_shadow);
+	CU_add_test(s, "kernels at risk stay in the shadow", kernels_at_risk_stay_in_the_shadow);
+	CU_add_test(s, "options choose the way", options_choose_the_way);
+}
