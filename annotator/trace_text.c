@@ -116,8 +116,9 @@ static void write_state(struct gs_buf *out)
 	gs_buf_puts(out, "#define __gpusim_on(t) (t)->on\n"
 	                 "#define __gpusim_trace_begins(block, site) struct __gpusim_trace __gpusim_state;"
 	                 "__private struct __gpusim_trace *__gpusim_t = &__gpusim_state;__gpusim_begin_trace(__gpusim_traces, __gpusim_box, "
-	                 "__gpusim_group, block, site, __gpusim_from(0), __gpusim_from(1), __gpusim_from(2), __gpusim_global_size(0), "
-	                 "__gpusim_global_size(1), __gpusim_t)\n");
+	                 "__gpusim_group, block, site, (ulong16)(__gpusim_from(0), __gpusim_from(1), __gpusim_from(2), __gpusim_global_size(0), "
+	                 "__gpusim_global_size(1), __gpusim_local_id(0), __gpusim_local_id(1), __gpusim_local_id(2), __gpusim_local_size(0), "
+	                 "__gpusim_local_size(1), __gpusim_local_size(2), 0, 0, 0, 0, 0), __gpusim_t)\n");
 	gs_buf_printf(out,
 	              "struct __gpusim_slot { unsigned long last; int stride; unsigned int tag; };\n"
 	              "struct __gpusim_trace { __global unsigned char *at, *end; __global unsigned long *chunk, *buffer; "
@@ -184,27 +185,27 @@ static void write_zeros(const char *array, const char *member, int count, struct
 	gs_buf_puts(out, "0; ");
 }
 
-/* The first work-item of a group tells what is the same for all of them. No loops: with them compilers leave all of the
+/* Functions apart cannot ask for ids. The first work-item of a group tells what is the same for all of them. No loops: with them compilers leave all of the
  * state in memory, and tracing took 14.5 ns an event instead of 8.5. */
 static void write_ends(const struct annotation *a, struct gs_buf *out)
 {
 	gs_buf_puts(out,
 	              "void __gpusim_begin_trace(__global unsigned long *buffer, ulong16 b, unsigned long group, unsigned int block, "
-	              "unsigned int site, unsigned long x, unsigned long y, unsigned long z, unsigned long sx, unsigned long sy, " T
+	              "unsigned int site, ulong16 w, " T
 	              ") { t->on = b.s9 && (!b.sa || group % b.sa < b.sb); t->chunk = 0; if (!t->on) return; "
-	              "unsigned long lx = get_local_id(0), ly = get_local_id(1), lz = get_local_id(2); "
+	              "unsigned long x = w.s0, y = w.s1, z = w.s2, sx = w.s3, sy = w.s4, lx = w.s5, ly = w.s6, lz = w.s7; "
 	              "t->at = t->end = 0; t->buffer = buffer; t->chunks = b.s9 < 0xffffffffu ? (unsigned int)b.s9 : 0xffffffffu; "
 	              "t->number = 0; t->group = group; t->first_block = block; t->first_site = site; "
-	              "t->lane = (unsigned int)((lz * get_local_size(1) + ly) * get_local_size(0) + lx); "
+	              "t->lane = (unsigned int)((lz * w.s9 + ly) * w.s8 + lx); "
 	              "t->item = ((z + lz) * sy + y + ly) * sx + x + lx; ");
 	write_zeros("base", "", TRACE_BASES, out);
 	write_zeros("near", "", TRACE_CLASSES, out);
 	write_zeros("slots", ".tag", TRACE_SLOTS, out);
 	gs_buf_printf(out,
-	              "t->near[%d] = t->item * %d << %d; if (t->lane) return; "
+	              "t->near[%d] = t->item * %d << %d; " APART " if (t->lane) return; "
 	              "__gpusim_room(t, 128); __gpusim_number(%zuul, t); __gpusim_number(0, t); __gpusim_number(block, t); "
 	              "__gpusim_number(site, t); __gpusim_number(x, t); __gpusim_number(y, t); __gpusim_number(z, t); "
-	              "__gpusim_number(get_local_size(0), t); __gpusim_number(get_local_size(1), t); __gpusim_number(get_local_size(2), t); "
+	              "__gpusim_number(w.s8, t); __gpusim_number(w.s9, t); __gpusim_number(w.sa, t); "
 	              "__gpusim_number(sx, t); __gpusim_number(sy, t); }\n",
 	              TRACE_CLASSES - 1, TRACE_TEXEL_BYTES, TRACE_IMAGE_BITS, a->block_count * 2);
 	gs_buf_printf(out,
@@ -215,7 +216,8 @@ static void write_ends(const struct annotation *a, struct gs_buf *out)
 	              "#define __gpusim_base(base, kind, what, p) __gpusim_base_f(base, kind, what, (unsigned long)(p), __gpusim_t)\n",
 	              TRACE_BASES, TRACE_BASES, a->block_count * 2);
 	gs_buf_printf(out,
-	              "void __gpusim_end_trace(" T ") { if (t->chunk) t->chunk[2] = t->at - (__global unsigned char *)(t->chunk + %d); }\n",
+	              "void __gpusim_end_trace(" T ") { if (t->chunk) t->chunk[2] = t->at - (__global unsigned char *)(t->chunk + %d); " APART
+	              " }\n",
 	              TRACE_CHUNK_HEADER_WORDS);
 }
 

@@ -9,7 +9,7 @@
  *   __gpusim_flag(WORD, BIT)  the same for a block that runs at most once
  *   __gpusim_round(ID)      the same for the body of a loop with a barrier: stops when it is full
  *   __gpusim_trips(ID, N)   N more of what a counter of trips counts
- *   __gpusim_place          at the end of a kernel: where the work-item stores, if it does
+ *   __gpusim_place(WORDS)   at the end of a kernel: where the work-item stores that many words
  *   __gpusim_put(WORD, VALUE)
  *   __gpusim_sums, __gpusim_add(COLUMN, VALUE)  instead of these two: where the group's sums are
  *
@@ -237,7 +237,7 @@ static void write_kernel_end(struct writer *w, const struct edit *e)
 		if (k->summed)
 			gs_buf_printf(w->out, "{__gpusim_sums(%zu) {", k->column_count);
 		else
-			gs_buf_puts(w->out, "{__gpusim_place {");
+			gs_buf_printf(w->out, "{__gpusim_place(%zu) {", flag_words(k) + k->column_count - k->flag_count);
 		write_puts(w, k);
 		gs_buf_puts(w->out, "}");
 	}

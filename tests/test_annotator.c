@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define P "__private struct __gpusim_counts *__gpusim_n" /* parameter of a helper */
@@ -13,8 +14,8 @@
 /* A kernel whose work-items have the counters of one block. */
 #define COUNTS "__gpusim_begin;struct __gpusim_counts __gpusim_c;__private struct __gpusim_counts *__gpusim_n = &__gpusim_c;"
 #define BEGIN COUNTS "__gpusim_n->all0 = 0;"
-#define SAVE "{__gpusim_place {"
-#define END SAVE "__gpusim_put(0, __gpusim_total(0))}}}\n"
+#define SAVE(words) "{__gpusim_place(" #words ") {"
+#define END SAVE(1) "__gpusim_put(0, __gpusim_total(0))}}}\n"
 
 static struct gs_error error;
 
@@ -95,7 +96,7 @@ static void helpers_and_their_prototypes_pass_the_counters_on(void)
 	          "__gpusim_inline static inline float g(" P ") {__gpusim_block(0); return 1.0f; }\n"
 	          "__gpusim_inline float f(float x, " P ")\n{__gpusim_block(1); return x + g(__gpusim_n); }\n"
 	          "__kernel void k(__global float *p, " K ") {" COUNTS "__gpusim_n->all0 = __gpusim_n->all1 = 0; "
-	          "p[0] = f(f(p[1], __gpusim_n) + g(__gpusim_n), __gpusim_n); " SAVE "__gpusim_put(0, __gpusim_total(0))__gpusim_put(1, __gpusim_total(1))}}}\n");
+	          "p[0] = f(f(p[1], __gpusim_n) + g(__gpusim_n), __gpusim_n); " SAVE(2) "__gpusim_put(0, __gpusim_total(0))__gpusim_put(1, __gpusim_total(1))}}}\n");
 }
 
 /* Only who asks for it, or calls who does, gets it. */
@@ -112,7 +113,7 @@ static void what_depends_on_the_box_is_asked_of_it(void)
 	          "__kernel void k(__global int *p, " K ") {" COUNTS
 	          "__gpusim_n->all0 = __gpusim_n->all1 = __gpusim_n->all2 = 0; "
 	          "p[0] = g(h(__gpusim_group_id_0(0, __gpusim_box), __gpusim_n), __gpusim_n, __gpusim_box); "
-	          "{__gpusim_place {__gpusim_put(0, __gpusim_total(0))__gpusim_put(1, __gpusim_total(1))"
+	          "{__gpusim_place(3) {__gpusim_put(0, __gpusim_total(0))__gpusim_put(1, __gpusim_total(1))"
 	          "__gpusim_put(2, __gpusim_total(2))}}}\n");
 }
 
@@ -211,6 +212,27 @@ static void helper_of_another_unit_gets_the_counters(void)
 	CU_ASSERT_EQUAL(blocks[2].unit, 1);
 	CU_ASSERT_STRING_EQUAL(blocks[2].function, "k");
 	CU_ASSERT_STRING_EQUAL(blocks[2].kind, "entry");
+	annotation_free(a);
+}
+
+/* Where a work-item stores is computed without a branch: POCL 3.1 goes wrong with one behind a barrier under a condition. */
+static void nothing_branches_where_counters_are_stored(void)
+{
+	static const char *const macros[] = {"place(words)", "put(word, value)", "total(id)", "begin_with(first)", "sums(columns)",
+	                                     "add(column, value)"};
+	struct annotation *a = create((const char *const[]){"__kernel void k(__global int *p) { while (p[0]) p[0]--; }\n"}, 1, "-cl-std=CL1.2");
+	struct gs_buf out = {0};
+	CU_ASSERT_EQUAL_FATAL(annotation_write(a, 0, MARK_COUNT_PLAIN, &out, &error), 0);
+	for (size_t i = 0; i < GS_ARRAY_LEN(macros); i++) {
+		char name[64];
+		snprintf(name, sizeof name, "#define __gpusim_%s ", macros[i]);
+		const char *from = strstr(out.data, name);
+		CU_ASSERT_PTR_NOT_NULL_FATAL(from);
+		char *line = strndup(from, strcspn(from, "\n"));
+		CU_ASSERT(!strstr(line, "if (") && !strchr(line, '?') && !strstr(line, "&&") && !strstr(line, "||"));
+		free(line);
+	}
+	gs_buf_free(&out);
 	annotation_free(a);
 }
 
@@ -544,6 +566,7 @@ void add_annotator_tests(void)
 	TEST(target_text_keeps_signatures_and_has_probes);
 	TEST(what_depends_on_the_box_is_asked_of_it);
 	TEST(helper_of_another_unit_gets_the_counters);
+	TEST(nothing_branches_where_counters_are_stored);
 	TEST(places_follow_the_line_markers);
 	TEST(lines_stay_where_they_are);
 	TEST(brackets_in_literals_and_directives_do_not_confuse);

@@ -473,6 +473,19 @@ static void groups_without_a_slot_are_counted(void)
 	CU_ASSERT_STRING_EQUAL(r.flags[0], "counts_disagree");
 }
 
+/* 3 words of 10 work-items are 15 words of 64 bits. Where only 8 have a place, 12 words and room for a group that has none. */
+static void groups_without_places_have_room_to_store(void)
+{
+	struct artifact_kernel k = {.words = 3};
+	struct artifact a = {.counts_by_item = true};
+	struct launch l = {.artifact = &a, .facts = &k, .slots = 2, .places = 10, .global = {5, 2, 1}};
+	CU_ASSERT_EQUAL(launch_words(&l), COUNTER_HEADER_WORDS + 2 + 1 + 15);
+	l.places = 8;
+	CU_ASSERT_EQUAL(launch_words(&l), COUNTER_HEADER_WORDS + 2 + 1 + 12 + COUNTER_SPARE / 2);
+	k.words = 0;
+	CU_ASSERT_EQUAL(launch_words(&l), COUNTER_HEADER_WORDS + 2 + 1);
+}
+
 static void failure_becomes_the_reason(void)
 {
 	struct gs_pack p = {0};
@@ -511,6 +524,7 @@ void add_guest_tests(void)
 	CU_add_test(s, "a program that may not run has longer", program_that_may_not_run_has_longer);
 	CU_add_test(s, "a program that runs for ever is stopped", program_that_runs_for_ever_is_stopped);
 	CU_add_test(s, "a missing program is told", missing_program_is_told);
+	CU_add_test(s, "groups without places have room to store", groups_without_places_have_room_to_store);
 	CU_add_test(s, "a result of gpusim-cc is read", result_is_read);
 	CU_add_test(s, "a result of gpusim-cc is read", layout_columns_and_formulas_are_read);
 	CU_add_test(s, "a result has to say what each kernel and its arguments are", hazards_and_kinds_of_arguments_are_read);

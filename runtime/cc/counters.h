@@ -13,8 +13,9 @@
  *   then, as 32-bit words        word c of work-item i at c * places + i
  * The work-items of a group are numbered one after the other, as are groups: with x, y, z the global id, without offset, of
  * the group's first work-item, its number i is (z * GY + y * lz) * GX + x * ly * lz, where G are global and l the
- * group's local sizes; where local sizes divide the global ones that is the group's linear id times its size. A group
- * whose work-items do not all have a number below places stores nothing.
+ * group's local sizes; where local sizes divide the global ones that is the group's linear id times its size.
+ * Where there are fewer places than work-items, there is room for COUNTER_SPARE more 32-bit words behind them. A group whose
+ * work-items do not all have a number below places stores all its words there, each work-item in its place of the group.
  * The first words hold flags, COUNTER_FLAGS each, the first lowest: blocks that a work-item runs at most once. Then there
  * is a word for each counter; one that does not fit 32 bits is COUNTER_FULL, so that nothing overflows silently.
  *
@@ -38,6 +39,7 @@ enum {
 	COUNTER_HEADER_WORDS = 8,
 	COUNTER_SIZE_BITS = 21,
 	COUNTER_FLAGS = 32,
+	COUNTER_SPARE = 1 << 16, /* no device has larger groups */
 };
 /* Of the numbers 1 to n, how many modulo factor are residue (every), or are factor. */
 static inline unsigned long counter_trips(int every, unsigned factor, unsigned residue, unsigned long n)

@@ -13,13 +13,24 @@ size_t launch_columns(const struct launch *l)
 	return l->artifact->counts_by_item ? l->facts->column_count : l->artifact->block_count;
 }
 
+/* Some group may have no place. */
+static bool lacks_places(const struct launch *l)
+{
+	uint64_t items = 1;
+	for (int d = 0; d < 3; d++)
+		if (__builtin_mul_overflow(items, l->global[d], &items))
+			return true;
+	return items > l->places;
+}
+
 size_t launch_words(const struct launch *l)
 {
 	if (!l->artifact->counts_by_item)
 		return COUNTER_HEADER_WORDS + l->slots * launch_columns(l);
 	if (l->facts->summed)
 		return COUNTER_HEADER_WORDS + l->slots + 1 + l->slots * launch_columns(l);
-	return COUNTER_HEADER_WORDS + l->slots + 1 + (l->places * l->facts->words + 1) / 2;
+	return COUNTER_HEADER_WORDS + l->slots + 1 + (l->places * l->facts->words + 1) / 2 +
+	       (l->facts->words && lacks_places(l) ? COUNTER_SPARE / 2 : 0);
 }
 
 /* Like launch_words, with one slot and no places. */
