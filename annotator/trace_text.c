@@ -12,7 +12,8 @@
  * Elsewhere they are text. POCL inlines every function wherever it is called, and its passes take more than linear time: a program of CLBlast with 346
  * events was built for 65 s, and one of its kernels for 17 s more. LLVM never inlines a function that calls va_start, so those
  * that write events do, where that is never reached: 8 s and 2 s. OpenCL C knows no other way to say so that POCL
- * respects. LLVM 19 and later do not take it.
+ * respects. LLVM 19 and later do not take it. What is inlined has no branches: where a kernel has barriers under conditions, each
+ * branch more may be the one that makes POCL 3.1 compute something else (counter_macros.c).
  */
 #include "annotator/internal.h"
 #include "models/trace_read.h"
@@ -26,7 +27,7 @@
 
 #define APART "__gpusim_apart(t);"
 
-static const char *const names[] = {"more", "number", "b", "e", "begin_trace", "end_trace", "base_f", "copy",
+static const char *const names[] = {"more", "number", "b", "event", "e", "begin_trace", "end_trace", "base_f", "copy",
                                     "a_g", "a_l", "a_c", "a_p", "a_n", "a_f", "a_d", "v_g", "v_l", "v_c", "v_p", "v_n",
                                     "k_g", "k_l", "k_c", "k_p", "k_n",
                                     "i_at", "i_int", "i_int2", "i_int4", "i_float", "i_float2", "i_float4"};
@@ -83,7 +84,7 @@ static bool accesses(const struct annotation *a, size_t unit, enum code_space sp
 
 static void write_native(const struct annotation *a, size_t unit, struct gs_buf *out)
 {
-	gs_buf_puts(out, "struct __gpusim_trace;\n#define __gpusim_on(t) 1\n"
+	gs_buf_puts(out, "struct __gpusim_trace;\n"
 	                 "__private struct __gpusim_trace *__gpusim_begin_native(__global unsigned long *buffer, unsigned long chunks, "
 	                 "unsigned long of, unsigned long part, unsigned long group, unsigned int block, unsigned int site, unsigned long x, "
 	                 "unsigned long y, unsigned long z, unsigned long sx, unsigned long sy, unsigned long lx, unsigned long ly, "
@@ -113,8 +114,7 @@ static void write_native(const struct annotation *a, size_t unit, struct gs_buf 
 
 static void write_state(struct gs_buf *out)
 {
-	gs_buf_puts(out, "#define __gpusim_on(t) (t)->on\n"
-	                 "#define __gpusim_trace_begins(block, site) struct __gpusim_trace __gpusim_state;"
+	gs_buf_puts(out, "#define __gpusim_trace_begins(block, site) struct __gpusim_trace __gpusim_state;"
 	                 "__private struct __gpusim_trace *__gpusim_t = &__gpusim_state;__gpusim_begin_trace(__gpusim_traces, __gpusim_box, "
 	                 "__gpusim_group, block, site, (ulong16)(__gpusim_from(0), __gpusim_from(1), __gpusim_from(2), __gpusim_global_size(0), "
 	                 "__gpusim_global_size(1), __gpusim_local_id(0), __gpusim_local_id(1), __gpusim_local_id(2), __gpusim_local_size(0), "
@@ -163,7 +163,7 @@ static void write_events(const struct annotation *a, struct gs_buf *out)
 	              "__gpusim_number((block >= t->first_block ? block - t->first_block : block + %zuu - t->first_block) * 2ul, t); " APART " }\n",
 	              TRACE_EVENT_BYTES, a->block_count);
 	gs_buf_printf(out,
-	              "void __gpusim_e(unsigned int site, unsigned int kind, unsigned int base, unsigned long bytes, "
+	              "void __gpusim_event(unsigned int site, unsigned int kind, unsigned int base, unsigned long bytes, "
 	              "unsigned long address, unsigned long copied, " T ") { __gpusim_room(t, %d); "
 	              "__private struct __gpusim_slot *q = &t->slots[site %% %d]; int fresh = q->tag != site + 1; "
 	              "unsigned long guess = !fresh ? q->last + (unsigned long)(long)q->stride : base < %d ? t->base[base %% %d] + bytes * "
@@ -174,8 +174,12 @@ static void write_events(const struct annotation *a, struct gs_buf *out)
 	              "__gpusim_number((unsigned long)(site >= t->first_site ? site - t->first_site : site + %zuu - t->first_site) << 2 "
 	              "| (more ? 3 : 1), t); if (more) __gpusim_number(z, t); if (copied) __gpusim_number(copied, t); "
 	              "q->stride = fresh || (long)(int)stride != stride ? 0 : (int)stride; q->last = address; q->tag = site + 1; "
-	              "t->near[kind] = address; " APART " }\n",
+	              "t->near[kind] = address; }\n",
 	              TRACE_EVENT_BYTES, TRACE_SLOTS, TRACE_BASES, TRACE_BASES, a->site_count);
+	gs_buf_puts(out, "void __gpusim_e(int first, int second, unsigned int kind, unsigned int base, unsigned long bytes, "
+	                 "unsigned long address, unsigned long copied, " T ") { "
+	                 "__gpusim_event(first, kind, base, bytes, address, copied, t); "
+	                 "if (second >= 0) __gpusim_event(second, kind, base, bytes, address, copied, t); " APART " }\n");
 }
 
 static void write_zeros(const char *array, const char *member, int count, struct gs_buf *out)
@@ -228,13 +232,12 @@ static void write_accesses(size_t i, struct gs_buf *out)
 	int class = spaces[i].class;
 	gs_buf_printf(out,
 	              "%s void *__gpusim_a_%c(int first, int second, unsigned int base, unsigned long bytes, const volatile %s void *p, "
-	              T ") { if (t->on) { __gpusim_e(first, %d, base, bytes, (unsigned long)p, 0, t); "
-	              "if (second >= 0) __gpusim_e(second, %d, base, bytes, (unsigned long)p, 0, t); } return (%s void *)p; }\n",
-	              word, letter, word, class, class, word);
+	              T ") { __gpusim_e(first, second, %d, base, bytes, (unsigned long)p, 0, t); return (%s void *)p; }\n",
+	              word, letter, word, class, word);
 	gs_buf_printf(out,
 	              "%s void *__gpusim_v_%c(unsigned int site, unsigned int base, unsigned long bytes, unsigned long apart, "
 	              "unsigned long offset, const volatile %s void *p, " T ") { const volatile %s char *q = (const volatile %s char *)p + "
-	              "apart * offset; if (t->on) __gpusim_e(site, %d, base, bytes, (unsigned long)q, 0, t); return (%s void *)q; }\n",
+	              "apart * offset; __gpusim_e(site, -1, %d, base, bytes, (unsigned long)q, 0, t); return (%s void *)q; }\n",
 	              word, letter, word, word, word, class, word);
 	gs_buf_printf(out,
 	              "%s void *__gpusim_k_%c(int which, const volatile %s void *p, " T ") { t->kept[which] = (unsigned long)p; "
@@ -246,10 +249,9 @@ static void write_arrays(char letter, const char *word, int class, struct gs_buf
 {
 	gs_buf_printf(out,
 	              "%s void *__gpusim_a_%c(int first, int second, unsigned int base, unsigned long bytes, unsigned long offset, "
-	              "unsigned long origin, const volatile %s void *p, " T ") { if (t->on) { "
-	              "unsigned long address = (unsigned long)p - origin + offset; __gpusim_e(first, %d, base, bytes, address, 0, t); "
-	              "if (second >= 0) __gpusim_e(second, %d, base, bytes, address, 0, t); } return (%s void *)p; }\n",
-	              word, letter, word, class, class, word);
+	              "unsigned long origin, const volatile %s void *p, " T ") { "
+	              "__gpusim_e(first, second, %d, base, bytes, (unsigned long)p - origin + offset, 0, t); return (%s void *)p; }\n",
+	              word, letter, word, class, word);
 }
 
 static void write_copies(const struct annotation *a, size_t unit, struct gs_buf *out)
@@ -261,8 +263,8 @@ static void write_copies(const struct annotation *a, size_t unit, struct gs_buf 
 	if (!s)
 		return;
 	gs_buf_puts(out, "size_t __gpusim_copy(int to, int to_kind, int from, int from_kind, unsigned long bytes, size_t count, " T ") { "
-	                 "if (t->on && count) { __gpusim_e(from, from_kind, 7, bytes, t->kept[1], count * bytes, t); "
-	                 "__gpusim_e(to, to_kind, 7, bytes, t->kept[0], count * bytes, t); } return count; }\n");
+	                 "if (t->on && count) { __gpusim_event(from, from_kind, 7, bytes, t->kept[1], count * bytes, t); "
+	                 "__gpusim_event(to, to_kind, 7, bytes, t->kept[0], count * bytes, t); } " APART " return count; }\n");
 }
 
 /* A position in an image is that of its texel, row after row, with the argument's number below it. */
@@ -271,7 +273,7 @@ static void write_image_place(struct gs_buf *out)
 	gs_buf_printf(out,
 	              "void __gpusim_i_at(unsigned int site, unsigned int argument, unsigned long w, unsigned long h, unsigned long x, "
 	              "unsigned long y, unsigned long z, " T ") { unsigned long at = (z * h + y) * w + x; "
-	              "__gpusim_e(site, %d, 7, %d, (at * %d << %d) + (argument & %d), 0, t); }\n",
+	              "__gpusim_e(site, -1, %d, 7, %d, (at * %d << %d) + (argument & %d), 0, t); }\n",
 	              TRACE_CLASSES - 1, TRACE_TEXEL_BYTES, TRACE_TEXEL_BYTES, TRACE_IMAGE_BITS, (1 << TRACE_IMAGE_BITS) - 1);
 }
 
@@ -285,7 +287,7 @@ static void write_images(struct gs_buf *out)
 		const char *type = coordinates[i].type;
 		bool whole = *type == 'i';
 		gs_buf_printf(out, "%s __gpusim_i_%s(unsigned int site, unsigned int argument, int part, unsigned long w, unsigned long h, %s c, "
-		              T ") { if (__gpusim_on(t)) __gpusim_i_at(site, argument, w, h, ", type, type, type);
+		              T ") { __gpusim_i_at(site, argument, w, h, ", type, type, type);
 		if (whole)
 			gs_buf_printf(out, "convert_ulong_sat(%s), convert_ulong_sat(%s), convert_ulong_sat(%s)", coordinates[i].x,
 			              coordinates[i].y, coordinates[i].z);
