@@ -65,7 +65,7 @@ ORACLE = $(filter-out $(addprefix tests/oracle/,run.c timing.c analytical.c),$(w
 # What the unit tests take of the guest's side: the parts that need no driver.
 GUEST_TESTED = $(addprefix runtime/guest/,artifact.c boxes.c profile.c proof.c schedule.c session.c spawn.c table.c thread.c trace_decode.c trace_native.c trace_shapes.c)
 PROGRAMS = $(patsubst %.c,$(O)/%,$(wildcard tests/guest/*.c tests/bench/*.c kernels/*.c) \
-	tests/generate/generate.c tests/generate/run.c)
+	tests/generate/generate.c tests/generate/run.c tests/twins/twins.c)
 
 OBJ = $(patsubst %.c,$(O)/obj/%.o,$(patsubst $(O)/%,%,$(1)))
 
@@ -157,7 +157,7 @@ $(O)/tests/guest/%: tests/guest/%.c tests/guest/guest.h
 	$(QUIET)mkdir -p $(@D)
 	$(QUIET)$(CC) -O1 -g -Wall -Wextra $(SANITIZE) -DCL_TARGET_OPENCL_VERSION=300 -pthread -o $@ $< -lOpenCL -ldl -lm
 
-$(O)/kernels/% $(O)/tests/bench/% $(O)/tests/generate/%:
+$(O)/kernels/% $(O)/tests/bench/% $(O)/tests/generate/% $(O)/tests/twins/%:
 	$(SAY) CC $<
 	$(QUIET)mkdir -p $(@D)
 	$(QUIET)$(CC) -O2 -g -Wall -Wextra $(SANITIZE) -o $@ $(filter %.c,$^) -lOpenCL -ldl -lm
@@ -178,6 +178,7 @@ $(O)/tests/registers/registers: tests/registers/registers.c $(call OBJ,$(COMMON)
 $(foreach p,$(filter-out $(O)/tests/guest/%,$(PROGRAMS)),$(eval $(p): $(patsubst $(O)/%,%.c,$(p))))
 $(O)/tests/generate/generate: $(addprefix tests/generate/,expressions.c statements.c functions.c generate.h)
 $(O)/tests/generate/run: tests/generate/work.h
+$(O)/tests/twins/twins: tests/guest/guest.h
 
 $(O)/unit-tests: $(call OBJ,$(TESTS) $(ORACLE) $(COMMON) $(GUEST_TESTED) $(filter-out runtime/cc/main.c runtime/base/% models/%,$(CC_SOURCES)))
 	$(SAY) LINK $@

@@ -20,7 +20,7 @@ declare -A running=() # steps by process
 set -m # a step is a process group: an interrupt ends all of it
 
 # Each step by its name, below. The longest come first, so that no processor waits long for another at the end.
-[ $# -gt 0 ] || set -- guests random behaviour real golden traced unit traces profiles reports explain tuner cache fuzz ptx correlate
+[ $# -gt 0 ] || set -- guests random behaviour real golden traced twins unit traces profiles reports explain tuner cache fuzz ptx correlate
 
 unit() {
 	"$build/unit-tests" >unit.out 2>unit.err
@@ -69,6 +69,9 @@ tuner() { "$root/tests/tune.sh" "$build" quick; }
 # A hundred random kernels.
 random() { "$root/tests/generate/run.sh" "$build" 92 1; }
 traced() { "$root/tests/generate/run.sh" "$build" 8 101 traced 2; }
+
+# Kernels with barriers in all sorts of places.
+twins() { "$root/tests/twins/run.sh" "$build" quick; }
 
 # Real programs.
 real() { "$root/tests/apps/run.sh" --quick; }

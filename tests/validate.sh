@@ -52,11 +52,19 @@ annotated_kernels() {
 random_programs() {
 	echo "== random programs"
 	local which
-	for which in "2000 1001" "200 3001 traced"; do
+	for which in "2000 1001" "200 3001 traced" "60 5001 divided 1" "40 6001 divided,relaxed 1"; do
 		env -u POCL_CACHE_DIR -u GPUSIM_CACHE_DIR "$root/tests/generate/run.sh" "$build" $which 2>&1 | tee "$TMPDIR/random"
 		set -- $(tail -1 "$TMPDIR/random" | tr -d ,)
 		passed=$((passed + $1)) failed=$((failed + $3)) skipped=$((skipped + $5))
 	done
+}
+
+# Kernels with barriers in all sorts of places.
+divided_kernels() {
+	echo "== twins"
+	env -u POCL_CACHE_DIR -u GPUSIM_CACHE_DIR "$root/tests/twins/run.sh" "$build" all 2>&1 | tee "$TMPDIR/twins"
+	set -- $(tail -1 "$TMPDIR/twins" | tr -d ,)
+	passed=$((passed + $1)) failed=$((failed + $3)) skipped=$((skipped + $5))
 }
 
 # The timing model alone: given exactly what every warp executes.
@@ -173,6 +181,7 @@ real_programs
 annotated_kernels
 guest_programs
 random_programs
+divided_kernels
 under_sanitizer asan ASAN
 unit_tests_under_asan
 under_sanitizer tsan TSAN

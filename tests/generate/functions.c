@@ -62,7 +62,7 @@ void helper(int h)
 {
 	static const enum returns returns[] = {RETURNS_VALUE, RETURNS_VECTOR, RETURNS_VOID, RETURNS_STRUCT, RETURNS_NOT};
 	enum helper_kind kind = g.helpers[h].kind;
-	struct place p = {.returns = returns[kind], .label = -1};
+	struct place p = {.returns = g.divided && kind == HELPER_LOCAL ? RETURNS_VALUE : returns[kind], .label = -1};
 	int no_buffer = kind == HELPER_VECTOR || kind == HELPER_LOCAL;
 
 	start_function();
@@ -153,6 +153,7 @@ static void uniform_loop(struct place p)
 	open_block();
 	declare(i, 0);
 	p.loops++;
+	p.may_continue = g.divided && !until;
 	uniform_statements(p, 1 + (int)chance(2));
 	g.name_count = names;
 	close_brace();
@@ -164,12 +165,78 @@ static void uniform_loop(struct place p)
 	}
 }
 
+/* The same for all work-items of a group, though compilers need not see that. */
+static void uniform_condition(void)
+{
+	if (g.divided && percent(40))
+		put("get_global_id(%u) - get_local_id(%u) < %uu", g.in_kernel ? 0u : 1u, g.in_kernel ? 0u : 1u, 4u << chance(4));
+	else
+		put("%s & %uu", percent(50) ? "n" : "(uint)get_group_id(0)", 1u << chance(3));
+}
+
+/* The whole group leaves the loop or the kernel, or goes round once more. */
+static void uniform_jump(struct place p)
+{
+	line();
+	put("if (");
+	uniform_condition();
+	put(")");
+	int k = g.blocks++;
+	g.indent++;
+	line();
+	put(ALT("/*B%d*/", "{ count_[%d]++; "), k, k);
+	if (p.may_continue)
+		put(percent(60) ? "break;" : "continue;");
+	else
+		put(p.returns == RETURNS_VALUE ? "return x + fx;" : "return;");
+	put(ALT("", " }"));
+	g.indent--;
+}
+
+/* Behind the last barrier any work-item may leave. */
+static void item_return(void)
+{
+	line();
+	put("if (");
+	condition(1);
+	put(")");
+	int k = g.blocks++;
+	g.indent++;
+	line();
+	put(ALT("/*B%d*/return;", "{ count_[%d]++; return; }"), k, k);
+	g.indent--;
+}
+
+/* As many cases as a group may choose among; some have barriers. */
+static void uniform_switch(struct place p)
+{
+	line();
+	put("switch ((%s) %% 3u) {", percent(50) ? "n" : "(uint)get_group_id(0) + n");
+	for (int c = 0; c < 3; c++) {
+		int k = g.blocks++, names = g.name_count;
+		line();
+		put(ALT("/*B%d*/case %d: {", "case %d: { count_[%d]++;"), k, c, c, k);
+		g.indent++;
+		uniform_statements(p, 1);
+		g.name_count = names;
+		if (c == 2 || percent(70)) {
+			line();
+			put("break;");
+		}
+		close_brace();
+	}
+	line();
+	put("}");
+}
+
 static void uniform_if(struct place p)
 {
 	line();
-	put("if (%s & %uu)", percent(50) ? "n" : "(uint)get_group_id(0)", 1u << chance(3));
+	put("if (");
+	uniform_condition();
+	put(")");
 	open_block();
-	uniform_statements(p, 1);
+	uniform_statements(p, g.divided ? 1 + (int)chance(2) : 1);
 	close_brace();
 	if (!percent(50))
 		return;
@@ -180,10 +247,40 @@ static void uniform_if(struct place p)
 	close_brace();
 }
 
+/* Barriers under conditions, and ways around them. */
+static void divided_statement(struct place p)
+{
+	struct place divided = p;
+	uint32_t kind = chance(10);
+
+	p.depth++;
+	divided.returns = RETURNS_NOT;
+	divided.may_break = divided.may_continue = 0;
+	if (kind < 3 && p.depth < 3) {
+		uniform_if(p);
+	} else if (kind == 3 && p.loops < 2 && p.depth < 3) {
+		uniform_loop(p);
+	} else if (kind == 4 && p.depth < 2) {
+		p.may_break = p.may_continue = 0; /* continue in a switch is of the loop around it, break is not */
+		uniform_switch(p);
+	} else if (kind == 5 && (p.may_continue || p.returns != RETURNS_NOT)) {
+		uniform_jump(p);
+	} else if (kind < 7) {
+		exchange();
+	} else {
+		line();
+		statement(divided);
+	}
+}
+
 /* All work-items of a group take the same way here: what decides is the argument, a counter or the group's number. */
 static void uniform_statements(struct place p, int count)
 {
 	for (int s = 0; s < count; s++) {
+		if (g.divided && percent(75)) {
+			divided_statement(p);
+			continue;
+		}
 		uint32_t kind = chance(7);
 		int h = may_call(HELPER_LOCAL);
 		g.budget--;
@@ -199,8 +296,11 @@ static void uniform_statements(struct place p, int count)
 		} else if (kind == 3) {
 			uniform_if(p);
 		} else {
+			struct place divided = p;
+			divided.returns = g.divided ? RETURNS_NOT : p.returns;
+			divided.may_break = divided.may_continue = 0;
 			line();
-			statement(p);
+			statement(divided);
 		}
 	}
 }
@@ -219,7 +319,7 @@ struct range choose_range(void)
 
 void kernel(int number, const struct kernel *k, int calls)
 {
-	struct place p = {.returns = k->barriers ? RETURNS_NOT : RETURNS_VOID, .label = -1};
+	struct place p = {.returns = k->barriers && !g.divided ? RETURNS_NOT : RETURNS_VOID, .label = -1};
 	static const char *calls_of[] = {
 		[HELPER_VALUE] = "y ^= h%d(gid, n, in);",
 		[HELPER_VECTOR] = "v1 += h%d(v0, n);",
@@ -232,7 +332,7 @@ void kernel(int number, const struct kernel *k, int calls)
 	start_function();
 	g.in_kernel = 1;
 	g.callable = g.helper_count;
-	g.budget = 7;
+	g.budget = g.divided ? 2 : 7; /* drivers take minutes for more of it */
 	put("\n__kernel ");
 	if (k->required_size)
 		put(ALT("__attribute__((reqd_work_group_size(%u, %u, %u)))\n", ""), k->range.local[0], k->range.local[1],
@@ -266,9 +366,11 @@ void kernel(int number, const struct kernel *k, int calls)
 		put(calls_of[g.helpers[h].kind], h);
 	}
 	if (k->barriers)
-		uniform_statements(p, 3 + (int)chance(3));
+		uniform_statements(p, (g.divided ? 2 : 3) + (int)chance(g.divided ? 2 : 3));
 	else
 		statements(p, 3 + (int)chance(4));
+	if (g.divided && percent(30))
+		item_return();
 	if (calls >= 0) {
 		line();
 		put("g%ld_%d(in, out, x & 15u);", g.seed, calls);

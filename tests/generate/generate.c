@@ -1,7 +1,10 @@
 /*
  * generate - writes a random OpenCL C program and a plain C translation of it that counts its blocks.
  *
- *   generate SEED KERNELS PREFIX      makes PREFIX.cl and PREFIX.c, always the same ones for a seed
+ *   generate SEED KERNELS PREFIX [divided] [relaxed]     makes PREFIX.cl and PREFIX.c, always the same ones for a seed
+ *
+ * divided: every kernel has barriers, most under conditions that are the same for a group, with breaks, returns and divergent
+ * branches around them. relaxed: the program is built with options that let arithmetic be inexact; this one's is exact.
  *
  * A block is a place where a counter would stand: a function's entry, a then, an else that is written, a loop's body,
  * a case or default, a label. In PREFIX.cl block k stands right behind a comment that is the first on its line,
@@ -102,7 +105,16 @@ static void preamble(void)
 
 static int disable_optimisation(void)
 {
-	return g.seed & 1;
+	return g.seed & 1 && !g.relaxed && !g.divided;
+}
+
+static const char *options(void)
+{
+	static const char *const relaxed[] = {"-cl-fast-relaxed-math", "-cl-unsafe-math-optimizations", "-cl-mad-enable",
+	                                      "-cl-finite-math-only", "-cl-no-signed-zeros", "-cl-denorms-are-zero"};
+	if (g.relaxed)
+		return relaxed[(unsigned long)g.seed % (sizeof relaxed / sizeof *relaxed)];
+	return disable_optimisation() ? "-cl-opt-disable" : "";
 }
 
 static void program(struct kernel *kernels, int count)
@@ -163,7 +175,7 @@ static void write_program(const char *prefix, const char *text, const struct ker
 {
 	FILE *cl = create(prefix, "cl"), *c = create(prefix, "c");
 
-	fprintf(cl, "// options %s\n", disable_optimisation() ? "-cl-opt-disable" : "");
+	fprintf(cl, "// options %s\n", options());
 	for (int k = 0; k < count; k++) {
 		const struct range *r = &kernels[k].range;
 		fprintf(cl, "// kernel g%ld_%d %u %u %u %u %u %u %u\n", g.seed, k, r->global[0], r->global[1], r->global[2],
@@ -186,20 +198,24 @@ static void write_program(const char *prefix, const char *text, const struct ker
 
 int main(int argc, char **argv)
 {
-	int count = argc == 4 ? atoi(argv[2]) : 0;
+	int count = argc >= 4 ? atoi(argv[2]) : 0;
 	struct kernel kernels[64] = {0};
 	char *text;
 	size_t size;
 
 	if (count < 1 || count > 64) {
-		fprintf(stderr, "usage: generate SEED KERNELS PREFIX       (1 to 64 kernels)\n");
+		fprintf(stderr, "usage: generate SEED KERNELS PREFIX [divided] [relaxed]      (1 to 64 kernels)\n");
 		return 2;
+	}
+	for (int i = 4; i < argc; i++) {
+		g.divided |= !strcmp(argv[i], "divided");
+		g.relaxed |= !strcmp(argv[i], "relaxed");
 	}
 	g.seed = atol(argv[1]);
 	g.random = (uint64_t)g.seed * 0xd1342543de82ef95u;
 	for (int k = 0; k < count; k++) {
 		kernels[k].range = choose_range();
-		kernels[k].barriers = percent(35);
+		kernels[k].barriers = percent(35) || g.divided;
 		kernels[k].local_argument = kernels[k].barriers && percent(40);
 		kernels[k].required_size = percent(10);
 		kernels[k].plain = !kernels[k].barriers && !kernels[k].required_size;

@@ -47,6 +47,8 @@ struct generator {
 	int callable; /* helpers below this number may be called: no recursion */
 	int in_kernel;
 	int budget; /* statements that may still hold others */
+	int divided; /* every kernel has barriers, most of them under conditions, with jumps around them */
+	int relaxed; /* the program is built with options that let arithmetic be inexact */
 };
 
 extern struct generator g;

@@ -1,0 +1,76 @@
+#!/usr/bin/env bash
+# Kernels with barriers in all sorts of places: their results with the library must be the driver's own, bit by bit.
+#   tests/twins/run.sh BUILD_DIR quick|all [strict]
+# Every kernel runs plain and with the library: as it is, with every group traced, and with none. quick: some of the kernels, one local
+# size. all: all of them, several sizes, and build options that let the driver compute inexactly. A twin that is not run beside the
+# kernel itself may round differently with these, and POCL 3.1 goes wrong with some kernels as soon as anything is added to them;
+# unless strict, such differences are "known" and count as skipped.
+# Ends with "N passed, N failed, N skipped" over kernels, sizes, options and ways.
+set -u
+build=$(cd "$1" && pwd)
+here=$(cd "$(dirname "$0")" && pwd)
+what=$2
+strict=${3:-}
+work=$(mktemp -d "${TMPDIR:-/tmp}/gpusim-twins.XXXXXX")
+trap 'rm -rf "$work"' EXIT
+passed=0 failed=0 skipped=0
+# Branches that the driver makes none of count, and so remain; group_and_items_return it computes wrongly by itself.
+known=' guard_by_argument kept_across group_and_items_return '
+
+# run OUT ARGUMENT...: the driver's own kernels, or, with variables set, twins.
+run() {
+	local out=$1
+	shift
+	timeout 900 "$build/tests/twins/twins" "$@" >"$out" 2>"$out.log" || {
+		echo "FAIL twins $* (exit $?)"
+		grep -v 'warnings\? generated' "$out.log" | head -5
+		failed=$((failed + 1))
+	}
+}
+
+# with OUT TRACE ARGUMENT...
+with() {
+	local out=$1 trace=$2
+	shift 2
+	GPUSIM_TRACE=$trace GPUSIM_REPORT=none GPUSIM_CACHE_DIR=$work/cache POCL_CACHE_DIR=$work/pocl LD_PRELOAD=$build/libgpusim.so \
+		run "$out" "$@"
+}
+
+# compare WAY OPTIONS: the lines of both runs, one for each kernel and size.
+compare() {
+	local different kind line
+	different=$(diff "$work/plain" "$work/twins" | sed -n 's/^< \([^ ]* [0-9]*\) .*/\1/p')
+	passed=$((passed + $(comm -12 <(sort "$work/plain") <(sort "$work/twins") | wc -l)))
+	[ -n "$different" ] || return
+	while read -r line; do
+		kind=FAIL
+		case $strict:$2 in :*-cl-fast* | :*-cl-unsafe* | :*-cl-mad* | :*-cl-finite* | :*-cl-no-signed*) kind=known ;; esac
+		[[ -z $strict && $known == *" ${line% *} "* ]] && kind=known
+		echo "$kind $1 ${2:-without options}: $line"
+		[ $kind = known ] && skipped=$((skipped + 1)) || failed=$((failed + 1))
+	done <<<"$different"
+}
+
+# try OPTIONS ARGUMENT...
+try() {
+	local options=$1 way
+	shift
+	POCL_CACHE_DIR=$work/pocl run "$work/plain" -o "$options" "$@"
+	for way in auto all never; do
+		with "$work/twins" $way -o "$options" "$@"
+		compare "GPUSIM_TRACE=$way" "$options"
+	done
+}
+
+if [ "$what" = quick ]; then
+	try "" -l 64 -k guarded_compare -k guarded_else -k two_guards -k one_of_a_chain "$here"/{common.h,conditions.cl}
+else
+	for file in conditions loops helpers switches groups; do
+		for options in "" -cl-fast-relaxed-math -cl-unsafe-math-optimizations -cl-mad-enable -cl-finite-math-only \
+			-cl-no-signed-zeros -cl-denorms-are-zero -cl-opt-disable; do
+			try "$options" -l 16 -l 40 -l 64 "$here"/{common.h,$file.cl}
+		done
+	done
+fi
+echo "$passed passed, $failed failed, $skipped skipped"
+[ $failed = 0 ]
