@@ -8,6 +8,7 @@
 #include "models/chance.h"
 #include "models/features.h"
 #include "models/footprint.h"
+#include "models/limits.h"
 #include "models/memory_walk.h"
 #include "models/models.h"
 #include "models/optimistic.h"
@@ -462,7 +463,7 @@ static const double *chances(const struct gpu *gpu, const struct launch_profile 
 static int model_counted(const struct gpu *gpu, const struct launch_profile *launch, const struct model_options *options,
                          struct estimate *out)
 {
-	enum { MOST_ITEMS = 1 << 16, MOST_BLOCKS = 1 << 24 };
+	enum { MOST_ITEMS = 1 << 16, MOST_BLOCKS = MODEL_MOST_BLOCKS };
 	struct launch_shape shape = {volume(launch->groups), (uint32_t)volume(launch->local), gpu->warp_size};
 	double chance[CHANCE_LANES + 1];
 	struct synthesis_limits limits = {MOST_ITEMS, MOST_BLOCKS, gpu->l1_access_bytes, chances(gpu, launch, chance)};

@@ -5,6 +5,7 @@
  *   if even that is dear: some SMs, with their share of the groups, evenly from all of the launch; then fewer groups than that
  */
 #include "models/features.h"
+#include "models/limits.h"
 #include "models/ov_plan.h"
 
 #include <errno.h>
@@ -14,11 +15,11 @@
 
 enum {
 	ALWAYS_WHOLE = 300000,  /* warp instructions that are not worth sampling */
-	BUDGET = 4000000,       /* warp instructions to simulate, about a second */
+	BUDGET = MODEL_BUDGET,  /* warp instructions to simulate, about a second */
 	OVER_BUDGET = 2,        /* times so much, where sampling would save little */
 	/* The same with memory behind L1, where SMs do not stand for one another */
 	MEMORY_WHOLE = 1500000, /* of these, instructions and three times the parts of their requests */
-	MEMORY_BUDGET = 1500000, /* most of a second */
+	MEMORY_BUDGET = MODEL_BUDGET / 8 * 3, /* most of a second */
 	PART_WEIGHT = 3,
 	LEAST_SMS = 2,          /* so that they meet */
 	SAME_RESIDUE = 4,       /* see fewer_sms */

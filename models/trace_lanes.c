@@ -10,6 +10,7 @@
  */
 #include "models/trace_lanes.h"
 
+#include "models/limits.h"
 #include "models/walk.h"
 
 #include <errno.h>
@@ -202,7 +203,7 @@ static int keep_steps(struct trace_reader *r, struct traced_way *way)
 /* The way that counts alone make; its steps are then spread evenly over the trace. */
 static int guess_way(struct trace_reader *r, const double *edges, struct traced_way *way)
 {
-	enum { MOST_BLOCKS = 1 << 22 };
+	enum { MOST_BLOCKS = MODEL_MOST_BLOCKS / 4 };
 	struct gs_buf blocks = {0};
 	int64_t wanted = edges ? walk_lane(r->code, edges, 1, MOST_BLOCKS, &blocks) : -ENOENT;
 	size_t steps = blocks.len / sizeof(uint32_t);

@@ -9,6 +9,7 @@
 #include "models/trace_warps.h"
 
 #include "models/coalesce.h"
+#include "models/limits.h"
 #include "models/replay.h"
 #include "models/trace_internal.h"
 #include "models/trace_lanes.h"
@@ -21,7 +22,7 @@ enum {
 	MOST_PATTERN = 1 << 16, /* groups of the launch that have their own place in the pattern; of larger ones, MANY do */
 	MANY = 1 << 12,
 	MOST_PARTS = 1 << 22,   /* kept, of all paths; fewer groups are used if need be */
-	MOST_BLOCKS = 1 << 24,
+	MOST_BLOCKS = MODEL_MOST_BLOCKS,
 };
 #define PRIVATE_BASE (1ull << 62)
 
