@@ -73,7 +73,7 @@ ifneq ($(filter . .. / ./,$(O))$(word 2,$(O)),)
 $(error O=$(O): name a folder of its own, without blanks)
 endif
 
-.PHONY: all demo test bench validate fuzz-annotator fuzz-ptx fuzz-profile install uninstall clean help programs \
+.PHONY: all demo test bench validate fuzz-annotator fuzz-ptx fuzz-profile fuzz-cache install uninstall clean help programs \
 	setup-demo setup-test setup-validate setup-fuzz
 .DEFAULT_GOAL = all
 
@@ -193,7 +193,7 @@ FUZZ_FLAGS = -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-o
 
 $(O)/fuzz/obj/annotator/%.o: FUZZ_FLAGS += -fsanitize=fuzzer-no-link
 
-$(O)/fuzz/obj/%.o: %.c
+$(O)/fuzz/obj/%.o: %.c Makefile
 	$(SAY) FUZZCC $<
 	$(QUIET)mkdir -p $(@D)
 	$(QUIET)clang-19 $(ALL_CFLAGS) -I$(LLVM_INCLUDE) $(FUZZ_FLAGS) -c -o $@ $<
@@ -212,12 +212,24 @@ $(O)/fuzz/ptx: $(FUZZ_PTX_OBJ)
 	$(QUIET)clang-19 $(FUZZ_FLAGS) -fsanitize=fuzzer -o $@ $^ -lm
 
 # The reader of profiles, and what replay makes of their records.
-FUZZ_PROFILE_OBJ = $(patsubst %.c,$(O)/fuzz/obj/%.o,tests/fuzz/profile_reader.c $(filter-out $(O)/%,$(COMMON)) $(MODELLING) \
+FUZZ_PACKS = tests/fuzz/packs.c tests/fuzz/pack_mutate.c tests/fuzz/modelling.c
+FUZZ_PROFILE_OBJ = $(patsubst %.c,$(O)/fuzz/obj/%.o,tests/fuzz/profile_reader.c $(FUZZ_PACKS) $(filter-out $(O)/%,$(COMMON)) $(MODELLING) \
 	runtime/cmd/replay.c runtime/cmd/flags.c)
 
 $(O)/fuzz/obj/runtime/%.o: FUZZ_FLAGS += -fsanitize=fuzzer-no-link
+# What the library does with entries of its cache, as far as that needs no driver.
+FUZZ_CACHE_OBJ = $(patsubst %.c,$(O)/fuzz/obj/%.o,tests/fuzz/cache_reader.c $(FUZZ_PACKS) $(filter-out $(O)/%,$(COMMON)) $(MODELLING) \
+	runtime/guest/units.c)
+
+# Less work per launch (models/limits.h). Arrays of no elements may be NULL there, which C forbids to add 0 to.
+$(O)/fuzz/obj/models/%.o: FUZZ_FLAGS += -fsanitize=fuzzer-no-link -fno-sanitize=pointer-overflow,nonnull-attribute \
+	-DMODEL_MOST_BLOCKS=4096 -DMODEL_BUDGET=40000
 
 $(O)/fuzz/profile: $(FUZZ_PROFILE_OBJ) $(O)/obj/builtin_gpus.o
+	$(SAY) LINK $@
+	$(QUIET)clang-19 $(FUZZ_FLAGS) -fsanitize=fuzzer -o $@ $^ -lzstd -lm
+
+$(O)/fuzz/cache: $(FUZZ_CACHE_OBJ) $(O)/obj/builtin_gpus.o
 	$(SAY) LINK $@
 	$(QUIET)clang-19 $(FUZZ_FLAGS) -fsanitize=fuzzer -o $@ $^ -lzstd -lm
 
@@ -291,14 +303,17 @@ fuzz-ptx: setup-fuzz
 	$(O)/fuzz/ptx -max_total_time=$(FUZZ_SECONDS) -timeout=5 -max_len=16384 -len_control=20 -dict=tests/fuzz/ptx.dict \
 		-artifact_prefix=$(O)/fuzz/ptx-found/ -print_final_stats=1 $(O)/fuzz/ptx-corpus tests/fuzz/ptx
 
-# A profile of the day is the seed.
-fuzz-profile: setup-fuzz
-	@$(MAKE) --no-print-directory -j$(JOBS) all $(O)/kernels/launches $(O)/fuzz/profile
-	mkdir -p $(O)/fuzz/profile-corpus $(O)/fuzz/profile-found
-	$(O)/gpusim record -o $(O)/fuzz/seed -- $(O)/kernels/launches collatz 512 3
-	$(O)/fuzz/profile --seed $(O)/fuzz/seed $(O)/fuzz/profile-corpus/seed
-	$(O)/fuzz/profile -max_total_time=$(FUZZ_SECONDS) -timeout=20 -rss_limit_mb=4096 -max_len=1000000 \
-		-artifact_prefix=$(O)/fuzz/profile-found/ -print_final_stats=1 $(O)/fuzz/profile-corpus
+# A profile of the day is the seed of both.
+$(O)/fuzz/seed: $(O)/libgpusim.so $(O)/gpusim-cc $(O)/gpusim $(O)/kernels/launches
+	mkdir -p $(O)/fuzz
+	$(O)/gpusim record -o $@ -- $(O)/kernels/launches collatz 512 3
+
+fuzz-profile fuzz-cache: fuzz-%: setup-fuzz
+	@$(MAKE) --no-print-directory -j$(JOBS) $(O)/fuzz/$* $(O)/fuzz/seed
+	mkdir -p $(O)/fuzz/$*-corpus $(O)/fuzz/$*-found
+	$(O)/fuzz/$* --seed $(O)/fuzz/seed $(O)/fuzz/$*-corpus/seed
+	$(O)/fuzz/$* -max_total_time=$(FUZZ_SECONDS) -timeout=120 -rss_limit_mb=4096 -max_len=4000000 \
+		-artifact_prefix=$(O)/fuzz/$*-found/ -print_final_stats=1 $(O)/fuzz/$*-corpus
 
 install: all
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib $(DESTDIR)$(PREFIX)/libexec/gpusim \
@@ -325,7 +340,8 @@ help:
 	@echo 'make validate    the long tests: more real programs, sanitizers'
 	@echo 'make fuzz-annotator  feed random programs to the annotator, for FUZZ_SECONDS (an hour)'
 	@echo 'make fuzz-ptx    feed random text to the reader of PTX, for FUZZ_SECONDS'
-	@echo 'make fuzz-profile  feed damaged profiles to gpusim replay, for FUZZ_SECONDS'
+	@echo 'make fuzz-profile  feed crafted profiles to gpusim replay, for FUZZ_SECONDS'
+	@echo 'make fuzz-cache  feed crafted entries of the cache to what reads them, for FUZZ_SECONDS'
 	@echo 'make install     to PREFIX (/usr/local) under DESTDIR; make uninstall takes it away'
 	@echo 'make clean       remove the build folder'
 	@echo 'Switches: V=1 show commands, DEBUG=1, ASAN=1 (address and undefined), TSAN=1 (threads), O=DIR build folder, JOBS=N compilers at once'

@@ -1,0 +1,44 @@
+/* What fuzz targets that model launches have in common: the targets, the model, and seeds that are small. */
+#include "runtime/guest/state.h"
+#include "tests/fuzz/packs.h"
+
+#include <string.h>
+
+void fuzz_models_setup(void)
+{
+	options_defaults(&runtime.options);
+	/* One that executes PTX, and one with machine code. */
+	options_set(&runtime.options, options_find("GPU"), "", "gtx480,h200", NULL);
+	options_set(&runtime.options, options_find("ITERATIONS"), "", "2", NULL);
+	options_set(&runtime.options, options_find("REPORT"), "", "none", NULL);
+	options_set(&runtime.options, options_find("LOG"), "", "error", NULL);
+	load_targets();
+	choose_model();
+}
+
+void fuzz_choose_model(size_t number)
+{
+	runtime.model.kind = number % 32 ? MODEL_OPTIMISTIC : MODEL_FULL;
+}
+
+static bool wanted(const struct gs_section *s)
+{
+	if (strcmp(s->name, "code") && strcmp(s->name, "target"))
+		return strcmp(s->name, "ptx");
+	for (size_t i = 0; i < runtime.arch_count; i++) {
+		size_t length = strlen(runtime.archs[i]);
+		if (!strncmp(s->data, runtime.archs[i], length) && strchr(" \n", s->data[length]))
+			return true;
+	}
+	return false;
+}
+
+void fuzz_seed_record(struct gs_buf *out, char kind, const struct gs_pack *pack)
+{
+	struct gs_pack kept = {0};
+	for (size_t i = 0; i < pack->count; i++)
+		if (wanted(&pack->sections[i]))
+			gs_pack_add(&kept, pack->sections[i].name, pack->sections[i].data, pack->sections[i].len);
+	fuzz_record_write(out, kind, &kept);
+	gs_pack_free(&kept);
+}
