@@ -63,6 +63,13 @@ damaged_is_refused() {
 	refused 'is damaged' "$gpusim" replay bad --gpu gtx480
 }
 
+# A pipe is read once, by replay; what never ends is no profile.
+pipes_and_devices() {
+	mkfifo pipe && { cat p >pipe & } && timeout 60 "$gpusim" replay pipe --gpu gtx480 2>text && grep -q 'collatz_some' text &&
+		refused 'not a regular file' timeout 20 "$gpusim" sweep pipe --gpu gtx480 --vary sm_count=4,8 &&
+		refused 'is not a profile' timeout 20 "$gpusim" replay /dev/zero --gpu gtx480
+}
+
 swept() {
 	"$gpusim" sweep p --gpu gtx480 --vary sm_count=4,8 --vary schedulers_per_sm=1,2 -o s >table 2>err &&
 		[ "$(grep -c collatz_some table)" = 4 ] && [ "$(grep -c ',\*,' s.csv)" = 4 ] && grep -q '</svg>' s.svg &&
@@ -79,6 +86,7 @@ check 'it is taken up to there with --partial' cut_is_taken_in_part
 check 'a damaged profile is refused' damaged_is_refused
 check 'another file is refused' refused 'is not a profile' "$gpusim" replay "$gpusim"
 check 'a profile that is missing is told' refused 'cannot read' "$gpusim" replay nowhere
+check 'a pipe is replayed, but not swept, and a device is neither' pipes_and_devices
 check 'a sweep has a row, a line of CSV and a point for every configuration' swept
 check 'a key that is not known is told before anything runs' refused "unknown key 'nothing'" "$gpusim" sweep p --gpu gtx480 --vary nothing=1,2
 check 'a sweep of no configurations at once is told' refused 'j needs a number' "$gpusim" sweep p --vary sm_count=1,2 -j none

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 size_t sweep_value(const struct sweep *s, size_t configuration, size_t key)
@@ -102,6 +103,7 @@ static int print_results(const struct sweep *s, const char *prefix)
 
 int cmd_sweep(int argc, char **argv)
 {
+	struct stat file;
 	struct sweep s = {.gpu = NULL, .set = ""};
 	struct gs_options options;
 	const char *prefix = "sweep";
@@ -131,6 +133,9 @@ int cmd_sweep(int argc, char **argv)
 	}
 	if (!s.profile || !s.key_count)
 		return cmd_fail("sweep: %s is missing: %s", s.profile ? "--vary" : "the profile", usage);
+	/* Each configuration reads it anew, and would wait for a pipe that has been emptied. */
+	if (!stat(s.profile, &file) && !S_ISREG(file.st_mode))
+		return cmd_fail("sweep: %s is read several times, but is not a regular file", s.profile);
 	s.gpu = options.gpu.text;
 	s.set = options.set.text;
 	if (strchr(s.gpu, ','))
