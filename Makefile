@@ -306,7 +306,7 @@ fuzz-ptx: setup-fuzz
 # A profile of the day is the seed of both.
 $(O)/fuzz/seed: $(O)/libgpusim.so $(O)/gpusim-cc $(O)/gpusim $(O)/kernels/launches
 	mkdir -p $(O)/fuzz
-	$(O)/gpusim record -o $@ -- $(O)/kernels/launches collatz 512 3
+	$(O)/gpusim record -o $@ -- $(O)/kernels/launches collatz 64 2
 
 fuzz-profile fuzz-cache: fuzz-%: setup-fuzz
 	@$(MAKE) --no-print-directory -j$(JOBS) $(O)/fuzz/$* $(O)/fuzz/seed
