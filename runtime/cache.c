@@ -88,7 +88,7 @@ static int open_root(bool make, struct gs_error *err)
 	private_name(name);
 	result = open_private(fd, name, make, err);
 	close(fd);
-	return result;
+	return make && result < 0 ? -EPERM : result; /* the user named a directory that is of no use: open_kind says so */
 }
 
 static int open_kind(enum cache_kind kind, bool make, struct gs_error *err)
