@@ -157,6 +157,37 @@ limited_address_space() {
 		(ulimit -v 1000000 && preloaded "$guest/killed" 0 >out2 2>err) && cmp out out2 && grep -q ' fill$' err
 }
 
+# gone PID: within two seconds.
+gone() {
+	local i
+	for i in $(seq 40); do
+		kill -0 "$1" 2>/dev/null || return 0
+		sleep 0.05
+	done
+	ps -o pid,ppid,stat,args "$1"
+	kill -9 "$1"
+	return 1
+}
+
+# A gpusim-cc that is stopped, as by a debugger, while the application is killed or interrupted.
+stopped_gpusim_cc_ends_with_the_program() {
+	printf '#!/bin/sh\necho $$ >%s/stopped.new\nmv %s/stopped.new %s/stopped\nkill -STOP $$\nsleep 60\n' "$work" "$work" "$work" >stop
+	chmod +x stop
+	local signal i pid
+	for signal in KILL INT; do
+		rm -f stopped
+		GPUSIM_CC=$work/stop GPUSIM_CACHE_SIZE=0 env --default-signal LD_PRELOAD=$lib "$guest/killed" >out 2>err &
+		pid=$!
+		for i in $(seq 200); do
+			[ -s stopped ] && break
+			sleep 0.05
+		done
+		kill -$signal $pid
+		wait $pid 2>/dev/null
+		gone "$(cat stopped)" || return 1
+	done
+}
+
 not_twice_with_both_ways() {
 	GPUSIM_REPORT=json GPUSIM_OUTPUT=b LD_PRELOAD=$lib OPENCL_LAYERS=$lib "$demo" >/dev/null 2>err &&
 		GPUSIM_REPORT=json GPUSIM_OUTPUT=c "$gpusim" run -- "$demo" >/dev/null 2>err &&
@@ -417,6 +448,7 @@ check "GPUSIM_KERNELS chooses kernels" patterns_choose_kernels
 check "GPUSIM_DEVICE chooses the device" device_is_chosen
 check "a GPU is offered to programs that insist" gpu_is_offered_to_those_who_insist
 check "a gpusim-cc that crashes, hangs or lies leaves kernels alone" broken_gpusim_cc_leaves_kernels_alone
+check "a stopped gpusim-cc ends with the program" stopped_gpusim_cc_ends_with_the_program
 check "a damaged or impossible cache does no harm" damaged_cache_is_made_again
 check "a changed include file is noticed" changed_include_is_noticed
 check "a binary is recognised in a later process" binary_is_recognised_later

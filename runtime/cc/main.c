@@ -97,46 +97,11 @@ static void run_worker(char *const *files, const char *folder)
 	exit(work(files[0], files[1]));
 }
 
-/* Waits for a byte (all went well) or for the end of the pipe (we were killed). */
-static void run_cleaner(int fd, pid_t worker, const char *folder)
-{
-	char byte;
-	ssize_t n;
-	setsid(); /* whoever kills our group does not mean this process */
-	signal(SIGTERM, SIG_IGN);
-	signal(SIGINT, SIG_IGN);
-	signal(SIGHUP, SIG_IGN);
-	for (int i = 0; i < 3; i++)
-		close(i);
-	while ((n = read(fd, &byte, 1)) < 0 && errno == EINTR)
-		;
-	if (n == 0) {
-		kill(-worker, SIGKILL);
-		folder_remove(folder);
-	}
-	_exit(0);
-}
-
-/* The end of the cleaner's pipe that must stay open while we live, or -1. */
-static int start_cleaner(pid_t worker, const char *folder)
-{
-	int ends[2];
-	if (pipe2(ends, O_CLOEXEC) < 0)
-		return -1;
-	pid_t cleaner = fork();
-	if (cleaner == 0) {
-		close(ends[1]);
-		run_cleaner(ends[0], worker, folder);
-	}
-	close(ends[0]);
-	return ends[1];
-}
-
 /* The guest listens on our stderr. When it has gone, nobody will take the files and their folder away. */
-static void remove_if_alone(char **files)
+static void remove_if_alone(char *const *files, int wait_ms)
 {
-	struct pollfd p = {.fd = 2, .events = POLLOUT};
-	if (poll(&p, 1, 0) <= 0 || !(p.revents & POLLERR))
+	struct pollfd p = {.fd = 2};
+	if (poll(&p, 1, wait_ms) <= 0 || !(p.revents & POLLERR))
 		return;
 	unlink(files[0]);
 	unlink(files[1]);
@@ -145,6 +110,44 @@ static void remove_if_alone(char **files)
 		return;
 	*slash = 0;
 	rmdir(files[0]); /* fails, as it should, where there is anything else */
+}
+
+/* Waits for a byte (all went well) or for the end of the pipe (we were killed, perhaps with the guest). */
+static void run_cleaner(int fd, pid_t worker, const char *folder, char *const *files)
+{
+	enum { MOMENT_MS = 2000 };
+	char byte;
+	ssize_t n;
+	setsid(); /* whoever kills our group does not mean this process */
+	prctl(PR_SET_PDEATHSIG, SIGCONT); /* whoever stopped us all may have gone */
+	signal(SIGTERM, SIG_IGN);
+	signal(SIGINT, SIG_IGN);
+	signal(SIGHUP, SIG_IGN);
+	for (int i = 0; i < 2; i++)
+		close(i);
+	while ((n = read(fd, &byte, 1)) < 0 && errno == EINTR)
+		;
+	if (n == 0) {
+		kill(-worker, SIGKILL);
+		folder_remove(folder);
+		remove_if_alone(files, MOMENT_MS); /* threads of a killed guest end one by one */
+	}
+	_exit(0);
+}
+
+/* The end of the cleaner's pipe that must stay open while we live, or -1. */
+static int start_cleaner(pid_t worker, const char *folder, char *const *files)
+{
+	int ends[2];
+	if (pipe2(ends, O_CLOEXEC) < 0)
+		return -1;
+	pid_t cleaner = fork();
+	if (cleaner == 0) {
+		close(ends[1]);
+		run_cleaner(ends[0], worker, folder, files);
+	}
+	close(ends[0]);
+	return ends[1];
 }
 
 static int supervise(char *const *files)
@@ -159,7 +162,7 @@ static int supervise(char *const *files)
 	pid_t worker = fork();
 	if (worker == 0)
 		run_worker(files, folder);
-	int cleaner = worker > 0 ? start_cleaner(worker, folder) : -1;
+	int cleaner = worker > 0 ? start_cleaner(worker, folder, files) : -1;
 	while (worker > 0 && waitpid(worker, &status, 0) < 0 && errno == EINTR)
 		;
 	folder_remove(folder);
@@ -185,6 +188,6 @@ int main(int argc, char **argv)
 		return 2;
 	}
 	int status = supervise(argv + 1);
-	remove_if_alone(argv + 1);
+	remove_if_alone(argv + 1, 0);
 	return status;
 }

@@ -2,15 +2,18 @@
  * Running gpusim-cc so that the guest cannot notice.
  *
  * A child from posix_spawn would send SIGCHLD to the application and turn up in its wait(). So the child is
- * a grandchild: a first process, which shares our memory like a vfork child and has no exit signal, starts
- * the second one the same way and ends at once. The second runs the program, belongs to init, and is known to
- * have ended when the pipe on its stderr closes. Until exec both make bare system calls only: a function of the C
- * library, or a sanitizer's version of it, would change the state of the thread whose memory they share.
+ * a grandchild: a first process, which shares our memory and has no exit signal, starts the second one, which runs the program and
+ * is known to have ended when the pipe on its stderr closes. The first, the keeper, waits for it. The kernel ends the keeper with the
+ * thread that started it, and the program with the keeper: so it never outlives the application, not even when it is stopped and the
+ * application is killed. Until exec both make bare system calls only: a function of the C library, or a sanitizer's version of it,
+ * would change the state of the thread whose memory they share.
  */
 #include "state.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <linux/futex.h>
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
@@ -18,6 +21,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -29,9 +33,12 @@ struct spawn {
 	const char *path;
 	char *const *argv, *const *environment;
 	int stderr_fd;
-	char *second_stack; /* top of the grandchild's stack */
-	volatile pid_t pid; /* of the grandchild, written through the shared memory */
+	char *stacks; /* of the keeper and the grandchild; NULL: there is no keeper */
+	pid_t keeper;
+	/* Written through the shared memory: */
+	volatile pid_t pid; /* of the grandchild */
 	volatile int failure;
+	atomic_uint started; /* a futex: whether it runs is known */
 };
 
 #ifdef __SANITIZE_THREAD__
@@ -48,6 +55,11 @@ static int start_program(struct spawn *s)
 	posix_spawn_file_actions_destroy(&actions);
 	s->pid = pid;
 	return -failure;
+}
+
+static void end_keeper(struct spawn *s)
+{
+	(void)s;
 }
 
 #else
@@ -67,6 +79,7 @@ BARE static void reset_signals(void)
 BARE static int run_program(void *data)
 {
 	struct spawn *s = data;
+	syscall(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
 	syscall(SYS_setsid);
 	long null = syscall(SYS_openat, AT_FDCWD, "/dev/null", O_RDWR);
 	if (null >= 0 && syscall(SYS_dup3, null, 0, 0) >= 0 && syscall(SYS_dup3, null, 1, 0) >= 0 &&
@@ -82,37 +95,67 @@ BARE static int run_program(void *data)
 	return 0;
 }
 
-BARE static int start_grandchild(void *data)
+BARE static int keep(void *data)
 {
 	struct spawn *s = data;
-	s->pid = clone(run_program, s->second_stack, CLONE_VM | CLONE_VFORK, s);
-	if (s->pid < 0)
+	syscall(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+	pid_t pid = clone(run_program, s->stacks + 2 * STACK_BYTES, CLONE_VM | CLONE_VFORK, s);
+	if (pid < 0)
 		s->failure = errno;
+	s->pid = pid;
+	s->started = 1;
+	syscall(SYS_futex, &s->started, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
+	/* Nothing of the application's stays open or busy because of this process. */
+	if (syscall(SYS_close_range, 0u, ~0u, 0u) < 0)
+		for (int fd = 0; fd < 4096; fd++)
+			syscall(SYS_close, fd);
+	syscall(SYS_chdir, "/");
+	if (pid > 0)
+		syscall(SYS_wait4, pid, NULL, __WALL, NULL);
 	syscall(SYS_exit_group, 0);
 	return 0;
+}
+
+static void end_keeper(struct spawn *s)
+{
+	enum { PATIENCE_NS = 1000000000, LOOK_US = 200, LOOK_MOST_US = 20000 };
+	uint64_t begin = clock_ns();
+	int status;
+	pid_t ended = 0;
+	/* A program that has closed its stderr may still run. */
+	for (useconds_t pause = LOOK_US; (ended = waitpid(s->keeper, &status, __WCLONE | WNOHANG)) == 0 || (ended < 0 && errno == EINTR);) {
+		if (s->pid > 0 && clock_ns() - begin > PATIENCE_NS)
+			kill(-s->pid, SIGKILL);
+		usleep(pause);
+		pause = pause < LOOK_MOST_US ? pause * 2 : pause;
+	}
+	munmap(s->stacks, 2 * STACK_BYTES);
 }
 
 /* Starts both; the descriptors are the caller's. */
 static int start_program(struct spawn *s)
 {
-	char *stacks = mmap(NULL, 2 * STACK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
-	if (stacks == MAP_FAILED)
+	s->stacks = mmap(NULL, 2 * STACK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
+	if (s->stacks == MAP_FAILED)
 		return -errno;
 	sigset_t all, before;
-	int cancel, status;
-	s->second_stack = stacks + 2 * STACK_BYTES;
+	int cancel;
 	sigfillset(&all);
 	/* With every signal blocked no handler can run in a process that shares the guest's memory. */
 	pthread_sigmask(SIG_BLOCK, &all, &before);
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
-	pid_t first = clone(start_grandchild, stacks + STACK_BYTES, CLONE_VM | CLONE_VFORK, s);
-	int failure = first < 0 ? errno : 0;
-	while (first > 0 && waitpid(first, &status, __WCLONE) < 0 && errno == EINTR)
-		;
+	s->keeper = clone(keep, s->stacks + STACK_BYTES, CLONE_VM, s);
+	int failure = s->keeper < 0 ? errno : 0;
+	while (!failure && !s->started)
+		syscall(SYS_futex, &s->started, FUTEX_WAIT_PRIVATE, 0, NULL, NULL, 0);
+	failure = failure ? failure : s->failure;
+	if (s->keeper < 0)
+		munmap(s->stacks, 2 * STACK_BYTES);
+	else if (failure)
+		end_keeper(s);
 	pthread_setcancelstate(cancel, NULL);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	munmap(stacks, 2 * STACK_BYTES);
-	return failure ? -failure : -s->failure;
+	return -failure;
 }
 
 #endif
@@ -204,11 +247,14 @@ int run_apart(const char *path, char *const *argv, char *const *environment, uns
 		return gs_fail(err, errno, "cannot start %s: %s", path, strerror(errno));
 	struct spawn s = {.path = path, .argv = argv, .environment = environment, .stderr_fd = ends[1]};
 	int result = start_program(&s);
+	bool runs = !result;
 	close(ends[1]);
 	if (result)
 		gs_fail(err, -result, "cannot start %s: %s", path, strerror(-result));
 	else if ((result = listen_until_end(ends[0], s.pid, timeout_s, said)))
 		gs_fail(err, -result, "gpusim-cc took longer than %u s and was stopped (GPUSIM_CC_TIMEOUT)", timeout_s);
+	if (runs)
+		end_keeper(&s);
 	close(ends[0]);
 	return result;
 }
