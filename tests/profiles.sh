@@ -77,6 +77,32 @@ swept() {
 			"$(awk -F, '$4 == "*" && $2 == 8 && $3 == 2 { print $5 }' s.csv | cut -d. -f1)" ]
 }
 
+# A shell's own background has SIGINT ignored.
+interrupted_sweep() {
+	local values i pid
+	values=$(seq -s, 1 64)
+	env --default-signal "$gpusim" sweep p --gpu gtx480 --vary sm_count="$values" --vary schedulers_per_sm=1,2 -j 1 -o i >table 2>err &
+	pid=$!
+	for i in $(seq 400); do
+		grep -q '16 of' err && break
+		sleep 0.02
+	done
+	kill -INT $pid
+	wait $pid
+	[ $? = 130 ] && grep -Eq '^gpusim: sweep: interrupted, [0-9]+ of 128 configurations are missing$' err &&
+		[ "$(grep -c ',\*,' i.csv)" -ge 16 ] && [ "$(grep -c ',\*,' i.csv)" = "$(grep -c collatz_some table)" ]
+}
+
+interrupted_replay() {
+	env --default-signal "$gpusim" replay p --gpu gtx480,v100,h200,a100,k40,titanx --report text,json --output r 2>text &
+	local pid=$! code
+	sleep 0.02
+	kill -TERM $pid
+	wait $pid
+	code=$?
+	[ $code = 0 ] || { [ $code = 143 ] && { [ ! -e r.json ] || python3 -c 'import json; json.load(open("r.json"))'; }; }
+}
+
 check 'a run is recorded' recorded
 check 'a replay has the estimates of the run' replayed_as_run
 check 'a replay has a text report' replay_text
@@ -88,6 +114,8 @@ check 'another file is refused' refused 'is not a profile' "$gpusim" replay "$gp
 check 'a profile that is missing is told' refused 'cannot read' "$gpusim" replay nowhere
 check 'a pipe is replayed, but not swept, and a device is neither' pipes_and_devices
 check 'a sweep has a row, a line of CSV and a point for every configuration' swept
+check 'a sweep that is interrupted has what is done' interrupted_sweep
+check 'a replay that is interrupted leaves valid reports' interrupted_replay
 check 'a key that is not known is told before anything runs' refused "unknown key 'nothing'" "$gpusim" sweep p --gpu gtx480 --vary nothing=1,2
 check 'a sweep of no configurations at once is told' refused 'j needs a number' "$gpusim" sweep p --vary sm_count=1,2 -j none
 check 'a sweep without keys is told' refused 'is missing' "$gpusim" sweep p --gpu gtx480

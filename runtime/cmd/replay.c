@@ -265,6 +265,17 @@ int replay_profile(const char *path, bool partial, struct gs_error *err)
 
 /* ---- the command ---- */
 
+/* A signal ends it: what is modelled is reported. */
+static void report_what_is_known(void)
+{
+	enum { PATIENCE_MS = 4000 };
+	if (!report_lock_for_good(PATIENCE_MS))
+		return;
+	if (report_wanted())
+		log_warning("interrupted: the reports are of the first %llu launches", (unsigned long long)play.launches);
+	report_interrupted();
+}
+
 int cmd_replay(int argc, char **argv)
 {
 	const char *path = NULL;
@@ -293,6 +304,7 @@ int cmd_replay(int argc, char **argv)
 	load_targets();
 	choose_model();
 	runtime.start_ns = clock_ns();
+	signals_start(report_what_is_known);
 	if (replay_profile(path, partial, &err))
 		return cmd_fail("replay: %s", err.text);
 	report_finish();

@@ -91,11 +91,12 @@ static int print_results(const struct sweep *s, const char *prefix)
 	if (*prefix) {
 		sweep_csv(s, &text);
 		code = write_file(prefix, ".csv", &text);
-		sweep_svg(s, &text);
-		if (!code)
+		if (!code && s->done == s->configurations) { /* a plot would have holes */
+			sweep_svg(s, &text);
 			code = write_file(prefix, ".svg", &text);
-		if (!code)
-			fprintf(stderr, "gpusim: %s.csv and %s.svg are written\n", prefix, prefix);
+			if (!code)
+				fprintf(stderr, "gpusim: %s.csv and %s.svg are written\n", prefix, prefix);
+		}
 	}
 	gs_buf_free(&text);
 	return code;
@@ -145,6 +146,12 @@ int cmd_sweep(int argc, char **argv)
 		code = sweep_run(&s);
 	if (!code)
 		code = print_results(&s, prefix);
+	if (s.stopped_by) {
+		fflush(stdout);
+		fprintf(stderr, "%sgpusim: sweep: interrupted, %zu of %zu configurations are missing\n", isatty(STDERR_FILENO) ? "\n" : "",
+		        s.configurations - s.done, s.configurations);
+		sweep_stop(&s);
+	}
 	for (size_t i = 0; i < s.configurations && s.results; i++)
 		free(s.results[i].by_kernel);
 	free(s.results);

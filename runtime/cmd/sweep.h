@@ -25,6 +25,8 @@ struct sweep {
 	struct sweep_key keys[SWEEP_KEYS];
 	size_t key_count, configurations;
 	size_t jobs; /* configurations at once; 0: as many as cores */
+	size_t done;
+	int stopped_by; /* a signal; 0: none */
 	struct sweep_result *results; /* by number; the last key's values change fastest */
 };
 
@@ -36,7 +38,9 @@ void sweep_overrides(const struct sweep *s, size_t configuration, struct gs_buf 
 void sweep_svg(const struct sweep *s, struct gs_buf *out);
 void sweep_csv(const struct sweep *s, struct gs_buf *out);
 void sweep_table(const struct sweep *s, struct gs_buf *out);
-/* Runs all configurations. Returns an exit code. */
+/* Runs all configurations, until a signal comes. Returns an exit code. */
 int sweep_run(struct sweep *s);
+/* Ends the process by the signal. */
+void sweep_stop(const struct sweep *s);
 
 #endif

@@ -10,7 +10,7 @@ static double best_time(const struct sweep *s)
 {
 	double best = INFINITY;
 	for (size_t i = 0; i < s->configurations; i++)
-		best = s->results[i].time_ns < best ? s->results[i].time_ns : best;
+		best = s->results[i].done && s->results[i].time_ns < best ? s->results[i].time_ns : best;
 	return best;
 }
 
@@ -31,6 +31,8 @@ void sweep_table(const struct sweep *s, struct gs_buf *out)
 	gs_buf_puts(out, "   kernels  of best  limited by     longest kernel\n");
 	for (size_t i = 0; i < s->configurations; i++) {
 		const struct sweep_result *r = &s->results[i];
+		if (!r->done)
+			continue;
 		for (size_t k = 0; k < s->key_count; k++)
 			gs_buf_printf(out, "%-*s ", (int)strlen(s->keys[k].name) > 8 ? (int)strlen(s->keys[k].name) : 8,
 			              s->keys[k].values[sweep_value(s, i, k)]);
@@ -48,6 +50,8 @@ void sweep_csv(const struct sweep *s, struct gs_buf *out)
 	gs_buf_puts(out, ",kernel,time_ns,limiter\n");
 	for (size_t i = 0; i < s->configurations; i++) {
 		struct gs_buf head = {0};
+		if (!s->results[i].done)
+			continue;
 		gs_buf_puts(&head, s->gpu);
 		for (size_t k = 0; k < s->key_count; k++)
 			gs_buf_printf(&head, ",%s", s->keys[k].values[sweep_value(s, i, k)]);

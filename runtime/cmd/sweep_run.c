@@ -26,6 +26,30 @@ struct worker {
 	struct gs_buf text;
 };
 
+/* ---- signals that stop a sweep ---- */
+
+static volatile sig_atomic_t stopped_by;
+
+static void stop(int sig)
+{
+	stopped_by = sig;
+}
+
+/* They are noticed while the results are waited for. What is ignored stays ignored. */
+static void watch_signals(bool on)
+{
+	static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
+	sigset_t set;
+	sigemptyset(&set);
+	for (size_t i = 0; i < GS_ARRAY_LEN(signals); i++) {
+		struct sigaction before, a = {.sa_handler = on ? stop : SIG_DFL};
+		if (!sigaction(signals[i], NULL, &before) && before.sa_handler != SIG_IGN)
+			sigaction(signals[i], &a, NULL);
+		sigaddset(&set, signals[i]);
+	}
+	sigprocmask(on ? SIG_BLOCK : SIG_UNBLOCK, &set, NULL);
+}
+
 /* ---- the child ---- */
 
 /* "time_ns limiter kernel", then a line "NAME TIME_NS" for each kernel; or "! why". */
@@ -44,6 +68,7 @@ static void tell(FILE *to)
 
 static void child(const struct sweep *s, size_t configuration, int fd)
 {
+	watch_signals(false);
 	struct gs_buf set = {0};
 	struct gs_error err;
 	FILE *to = fdopen(fd, "w");
@@ -97,13 +122,16 @@ static int take_result(struct sweep *s, struct worker *w)
 	int status, code = 0;
 	waitpid(w->pid, &status, 0);
 	close(w->from);
-	if (text && *text == '!') {
+	if (WIFSIGNALED(status) && (WTERMSIG(status) == SIGINT || WTERMSIG(status) == SIGTERM || WTERMSIG(status) == SIGHUP)) {
+		stopped_by = WTERMSIG(status); /* the whole group has it */
+	} else if (text && *text == '!') {
 		text[strcspn(text, "\n")] = 0;
 		code = cmd_fail("sweep: %s", text + 2);
 	} else if (!lines || sscanf(text, "%lf %31s %63s", &r->time_ns, r->limiter, r->kernel) != 3) {
 		code = cmd_fail("sweep: a configuration ended without a result (status %d)", status);
 	} else {
 		r->done = true;
+		s->done++;
 		r->by_kernel = strdup(lines + 1);
 	}
 	gs_buf_free(&w->text);
@@ -145,23 +173,36 @@ int sweep_run(struct sweep *s)
 	struct worker workers[MOST_WORKERS] = {0};
 	struct pollfd polls[MOST_WORKERS];
 	long cores = s->jobs ? (long)s->jobs : sysconf(_SC_NPROCESSORS_ONLN);
-	size_t count = cores < 1 ? 1 : cores > MOST_WORKERS ? MOST_WORKERS : (size_t)cores, next = 0, done = 0;
+	size_t count = cores < 1 ? 1 : cores > MOST_WORKERS ? MOST_WORKERS : (size_t)cores, next = 0;
+	sigset_t none;
 	int code = 0;
-	while (done < s->configurations && !code) {
+	sigemptyset(&none);
+	watch_signals(true);
+	while (s->done < s->configurations && !code && !stopped_by) {
 		for (size_t i = 0; i < count && next < s->configurations && !code; i++)
 			if (!workers[i].pid && !start(s, &workers[i], next++))
 				code = cmd_fail("sweep: no process could be started: %s", strerror(errno));
 		for (size_t i = 0; i < count; i++)
 			polls[i] = (struct pollfd){.fd = workers[i].pid > 0 ? workers[i].from : -1, .events = POLLIN};
-		if (!code && poll(polls, count, -1) < 0 && errno != EINTR)
+		int ready = code ? 0 : ppoll(polls, count, NULL, &none);
+		if (ready < 0 && errno != EINTR)
 			code = cmd_fail("sweep: %s", strerror(errno));
-		for (size_t i = 0; i < count && !code; i++)
+		for (size_t i = 0; i < count && !code && ready > 0; i++)
 			if (workers[i].pid > 0 && polls[i].revents && read_some(&workers[i])) {
 				code = take_result(s, &workers[i]);
-				if (!code)
-					progress(++done, s->configurations);
+				if (!code && !stopped_by)
+					progress(s->done, s->configurations);
 			}
 	}
 	stop_all(workers, count);
+	s->stopped_by = stopped_by;
+	if (!stopped_by)
+		watch_signals(false);
 	return code;
+}
+
+void sweep_stop(const struct sweep *s)
+{
+	watch_signals(false);
+	raise(s->stopped_by);
 }
