@@ -361,22 +361,23 @@ reader_of_stderr_goes_away() {
 # 2000 launches at once in room for four: the program waits for none of them.
 counters_are_bounded() {
 	GPUSIM_COUNTER_MEMORY=16K GPUSIM_REPORT=json GPUSIM_OUTPUT=m preloaded "$guest/many" 2000 >out 2>err &&
-		json m.json 'len(r["launches"]) > 3 and len(r["launches"]) + sum(n["launches"] for n in r["not_modelled"]) == 2000 and
-			all("GPUSIM_COUNTER_MEMORY" in n["reason"] for n in r["not_modelled"])'
+		json m.json '(len(r["launches"]) > 3 and len(r["launches"]) + sum(n["launches"] for n in r["not_modelled"]) == 2000 and
+			all("GPUSIM_COUNTER_MEMORY" in n["reason"] for n in r["not_modelled"]))'
 }
 # A clang that changes what a kernel computes makes a twin that differs: it is found, and the program's results are the kernel's.
 twin_that_differs_is_found() {
 	cat >liar <<-'END'
 		#!/bin/sh
-		clang-19 "$@" || exit
-		case " $* " in *" -E "*) ;; *) exit 0 ;; esac
-		while [ $# -gt 1 ]; do [ "$1" = -o ] && sed -i 's/\* 3 + 1/* 3 + 2/' "$2"; shift; done
+		case " $* " in
+		*" -E "*) clang-19 "$@" | sed 's/\* 3 + 1/* 3 + 2/' ;;
+		*) exec clang-19 "$@" ;;
+		esac
 	END
 	chmod +x liar
-	"$guest/shadow" >plain
+	"$guest/shadow" >plain.shadow
 	for time in 1 2; do # the second process knows it from the cache
 		GPUSIM_CACHE_DIR=$PWD/liars GPUSIM_CLANG=$PWD/liar GPUSIM_REPORT=text,json GPUSIM_OUTPUT=l preloaded "$guest/shadow" >out 2>err || return 1
-		cmp plain out && grep -q '^gpusim: twin differs: .* of chain ' err || return 1
+		cmp plain.shadow out && grep -q '^gpusim: twin differs: .* of chain ' err || return 1
 		json l.json 'all((k["twin"]["differs"] > 0) == (k["name"] == "chain") for k in r["kernels"])' || return 1
 	done
 }

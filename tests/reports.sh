@@ -34,7 +34,7 @@ html_alone_leaves_no_json() {
 }
 
 text_is_short_when_quiet() {
-	GPUSIM_TEXT=quiet preloaded "$build/kernels/demo" 1 2>&1 >/dev/null | awk 'END { exit NR != 1 }'
+	GPUSIM_TEXT=quiet preloaded "$build/kernels/demo" 1 2>&1 >/dev/null | awk '/./ { lines++ } END { exit lines != 1 }'
 }
 
 # Long names of GPUs and kernels, in all forms.

@@ -36,7 +36,7 @@ size_t launch_words(const struct launch *l)
 /* Like launch_words, with one slot and no places. */
 size_t scratch_words(const struct launch *l)
 {
-	struct launch one = {.artifact = l->artifact, .facts = l->facts, .slots = 1};
+	struct launch one = {.artifact = l->artifact, .facts = l->facts, .slots = 1, .global = {l->global[0], l->global[1], l->global[2]}};
 	return launch_words(&one);
 }
 
