@@ -68,7 +68,9 @@ uint32_t memory_set(uint64_t line, uint32_t sets, bool hash)
 			mixed |= (uint32_t)(line >> bits[i] & 1) << i;
 		return (uint32_t)(line % 32) ^ mixed;
 	}
+	if (!sets) /* shared memory takes all of L1 */
+		return 0;
 	if (hash)
 		line += line / sets * 0x9e3779b97f4a7c15u >> 33;
-	return sets ? (uint32_t)(line % sets) : 0;
+	return (uint32_t)(line % sets);
 }

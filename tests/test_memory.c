@@ -475,9 +475,18 @@ static void without_requests_memory_is_perfect(void)
 	CU_ASSERT_EQUAL(cycles[0], cycles[1]);
 }
 
+/* A group that takes all of the memory that L1 and shared memory divide leaves no set of L1. */
+static void a_cache_without_sets_has_a_place(void)
+{
+	CU_ASSERT_EQUAL(memory_set(1000, 0, true), 0);
+	CU_ASSERT_EQUAL(memory_set(1000, 0, false), 0);
+	CU_ASSERT_EQUAL(memory_set(1000, 64, false), 1000 % 64);
+}
+
 void add_memory_tests(void)
 {
 	CU_pSuite s = CU_add_suite("memory", NULL, NULL);
+	CU_add_test(s, "a cache without sets has a place for lines", a_cache_without_sets_has_a_place);
 	CU_ADD_TEST(s, least_recently_used_goes_first);
 	CU_ADD_TEST(s, loads_merge_and_sectors_are_asked_for_one_by_one);
 	CU_ADD_TEST(s, stores_drop_update_or_stay);
