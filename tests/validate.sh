@@ -159,6 +159,9 @@ under_sanitizer() {
 	for ending in return thread _exit unfinished atexit atexit-first detached; do
 		sanitized "$kind" "$runtime" exits $ending
 	done
+	sanitized "$kind" "$runtime" signals query
+	sanitized "$kind" "$runtime" signals raise 15
+	sanitized "$kind" "$runtime" signals fork
 	sanitized "$kind" "$runtime" threads 1000
 	sanitized "$kind" "$runtime" many 20000
 }
