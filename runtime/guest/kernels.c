@@ -65,7 +65,8 @@ static const char *why_not(const struct program *p)
 	case FROM_BUILT_IN:
 		return "it is built into the device";
 	case FROM_BINARY:
-		return "its program was created from a binary that was made without us";
+		return "its program was created from a binary that was made without us; empty the cache that it comes from, or, with pyopencl, "
+		       "set PYOPENCL_NO_CACHE=1";
 	case FROM_SOURCE:
 		break;
 	}
