@@ -304,7 +304,8 @@ static void deliver_requests(struct memory_system *m, uint64_t before)
 {
 	size_t kept = 0, i = 0;
 	uint64_t most = (uint64_t)m->gpu->icnt_queue_flits * m->flit_ticks_slice;
-	qsort(m->sent, m->sent_count, sizeof *m->sent, by_time);
+	if (m->sent_count)
+		qsort(m->sent, m->sent_count, sizeof *m->sent, by_time);
 	for (; i < m->sent_count && m->sent[i].time < before && !m->error; i++)
 		put_request(m, &m->sent[i]);
 	for (; i < m->sent_count; i++) {
