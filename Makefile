@@ -56,7 +56,7 @@ CC_SOURCES = $(wildcard annotator/*.c analysis/*.c runtime/cc/*.c) models/code.c
 PTX = $(wildcard analysis/ptx*.c analysis/graph*.c) \
 	$(addprefix analysis/,builtins.c dominators.c early_loads.c liveness.c loops.c registers.c temporaries.c)
 # What models and reports launches, of the guest's side: the parts that need no driver.
-MODELLING = $(addprefix runtime/guest/,artifact.c lines.c memo.c model.c profile.c proof.c progress.c record.c sampling.c schedule.c session.c signals.c spawn.c stats.c targets.c thread.c trace_decode.c trace_shapes.c transfers.c) \
+MODELLING = $(addprefix runtime/guest/,artifact.c cost.c lines.c memo.c model.c profile.c proof.c progress.c record.c sampling.c schedule.c session.c signals.c spawn.c stats.c targets.c thread.c trace_decode.c trace_shapes.c transfers.c) \
 	$(wildcard runtime/guest/report*.c)
 CMD = $(wildcard runtime/cmd/*.c) $(COMMON) $(PTX) $(MODELLING) $(O)/builtin_page.c $(O)/builtin_micro.c
 PAGE = $(addprefix runtime/cmd/page/,util.js table.js charts.js source.js timeline.js main.js page.css page.html)

@@ -18,7 +18,7 @@ export LC_ALL=C POCL_CACHE_DIR=${POCL_CACHE_DIR:-$work/pocl} GPUSIM_CACHE_DIR=${
 tuned() {
 	local gpu=$1 set=$2
 	shift 2
-	GPUSIM_REPORT=none "$gpusim" run --gpu "$gpu" --set "$set" --profiling simulated --identity target --memory hierarchy --trace all \
+	GPUSIM_REPORT=none "$gpusim" run --gpu "$gpu" --set "$set" --profiling simulated --identity target --memory hierarchy --trace all --twin direct \
 		--sampling off -- "$gpusim" tune --base "$gpu" --log "$gpu.log" -o "$gpu.gpu" "$@"
 }
 

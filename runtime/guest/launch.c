@@ -37,6 +37,7 @@ static void CL_CALLBACK launch_completed(cl_event event, cl_int status, void *da
 	struct launch *l = data;
 	cl_ulong start = 0, end = 0;
 	l->status = status;
+	l->own_end_ns = clock_ns();
 	if (l->profiled && status == CL_COMPLETE &&
 	    cl.clGetEventProfilingInfo(event, CL_PROFILING_COMMAND_START, sizeof start, &start, NULL) == CL_SUCCESS &&
 	    cl.clGetEventProfilingInfo(event, CL_PROFILING_COMMAND_END, sizeof end, &end, NULL) == CL_SUCCESS && end > start)
@@ -46,9 +47,29 @@ static void CL_CALLBACK launch_completed(cl_event event, cl_int status, void *da
 
 static void CL_CALLBACK copies_completed(cl_event event, cl_int status, void *data)
 {
+	struct launch *l = data;
 	(void)event;
 	(void)status; /* that of the launch itself is enough: the copies depend on it */
-	one_event_completed(data);
+	l->copies_end_ns = clock_ns();
+	one_event_completed(l);
+}
+
+static void CL_CALLBACK traces_completed(cl_event event, cl_int status, void *data)
+{
+	struct launch *l = data;
+	(void)event;
+	(void)status;
+	l->traces_end_ns = clock_ns();
+	one_event_completed(l);
+}
+
+static void CL_CALLBACK twin_completed(cl_event event, cl_int status, void *data)
+{
+	struct launch *l = data;
+	(void)event;
+	(void)status;
+	l->twin_end_ns = clock_ns();
+	one_event_completed(l);
 }
 
 /* Work-groups, as far as the local size is known. Where the driver chooses it there could be as many as work-items: POCL has
@@ -201,8 +222,10 @@ struct attempt {
 	struct proof *proof;
 	struct shadow_plan plan;
 	bool traced;
+	bool traced_in_place; /* by the command that the application gets the event of */
 	struct trace_plan trace;
 	struct commands commands;
+	size_t traces_end, twin_end; /* commands up to the last one of the traced twin, and of the twin that counts */
 };
 
 /* ---- which way ---- */
@@ -274,6 +297,15 @@ static void choose_trace(struct attempt *a)
 	}
 }
 
+/* A kernel that cannot run on copies is traced where GPUSIM_TWIN=direct lets its traced twin run in its place, if that runs all groups. */
+static void trace_in_place(struct attempt *a)
+{
+	a->traced_in_place = runtime.options.twin.number == TWINS_DIRECT && plan_trace(a->kernel, a->device, a->launch, &a->trace) &&
+	                     a->trace.whole;
+	if (!a->traced_in_place)
+		do_not_trace(a);
+}
+
 /* -1: the kernel is to run alone, and *why says why. */
 static int choose_way(struct attempt *a, struct gs_error *why)
 {
@@ -285,8 +317,11 @@ static int choose_way(struct attempt *a, struct gs_error *why)
 		stats_add_comparison(a->launch->kernel_name, TWIN_DIFFERS);
 	a->way = proof_way(a->proof, a->kernel, a->launch->facts);
 	bool direct = a->way == WAY_DIRECT;
-	if (shadow_plan(a->kernel, a->launch->facts, &a->plan, &cannot))
+	if (shadow_plan(a->kernel, a->launch->facts, &a->plan, &cannot)) {
+		if (direct)
+			trace_in_place(a);
 		return direct ? 0 : alone(a, &cannot, why);
+	}
 	choose_trace(a);
 	if ((a->way == WAY_DIRECT && !a->traced) || take_copies(a))
 		return 0;
@@ -314,6 +349,9 @@ static void enqueue_traces(struct attempt *a)
 	if (code == CL_SUCCESS)
 		code = enqueue_traced(&a->commands, l, &a->trace);
 	shadow_enqueued(&a->plan);
+	l->first_traced = !a->trace.twin->launched;
+	a->trace.twin->launched = true;
+	a->traces_end = a->commands.count;
 	if (code == CL_SUCCESS)
 		return;
 	log_debug("%s is not traced: the driver does not take the launch (%d)", l->kernel_name, code);
@@ -349,6 +387,9 @@ static void enqueue_in_shadow(struct attempt *a)
 	if (code == CL_SUCCESS)
 		commands_done(&a->commands, event);
 	shadow_enqueued(&a->plan);
+	l->first_counted = !a->twin->launched;
+	a->twin->launched = true;
+	a->twin_end = a->commands.count;
 	if (code == CL_SUCCESS)
 		return;
 	log_debug("%s is not counted: the driver does not take its twin (%d)", l->kernel_name, code);
@@ -359,6 +400,11 @@ static void enqueue_in_shadow(struct attempt *a)
 static cl_int enqueue_own(struct attempt *a, cl_event *event)
 {
 	struct request r = *a->request;
+	if (a->traced_in_place) {
+		cl_int result = enqueue_traced(&a->commands, a->launch, &a->trace);
+		*event = result == CL_SUCCESS && a->commands.count ? a->commands.events[--a->commands.count] : NULL;
+		return *event || result != CL_SUCCESS ? result : CL_OUT_OF_HOST_MEMORY;
+	}
 	if (a->way == WAY_DIRECT)
 		return enqueue_counting(a, event);
 	r.wait_count = commands_wait(&a->commands, &r.wait);
@@ -395,13 +441,20 @@ static void hand_over(struct attempt *a, cl_event mine, cl_event *event)
 	const struct request *r = a->request;
 	bool verified = l->verification && a->commands.count;
 	cl_event last = verified ? a->commands.events[a->commands.count - 1] : NULL;
+	cl_event traces = a->traces_end ? a->commands.events[a->traces_end - 1] : NULL;
+	cl_event twin = a->twin_end > a->traces_end ? a->commands.events[a->twin_end - 1] : NULL;
 	l->events = a->commands.events;
 	l->event_count = a->commands.count;
 	l->profiled = r->properties & CL_QUEUE_PROFILING_ENABLE;
 	l->command = log_launch(r, l->kernel_name, event ? &mine : NULL);
-	l->pending = 1 + verified;
+	l->pending = 1 + verified + (traces != NULL) + (twin != NULL);
+	l->enqueued_ns = clock_ns();
 	l->in_shadow = a->way != WAY_DIRECT;
 	worker_launched(l);
+	if (traces)
+		call_back(l, traces, traces_completed);
+	if (twin)
+		call_back(l, twin, twin_completed);
 	if (verified)
 		call_back(l, last, copies_completed);
 	call_back(l, mine, launch_completed);
@@ -452,7 +505,7 @@ static bool launch_with(struct kernel *k, struct request *r, struct kernel_twin 
 		gs_fail(why, ENOMEM, "there was no room for its counters (GPUSIM_COUNTER_MEMORY)");
 	else if (!choose_way(&a, why))
 		asked = enqueue_all(&a, result, event, why);
-	t->launched = t->launched || asked;
+	t->launched = t->launched || (asked && a.way == WAY_DIRECT);
 	if (!asked && a.launch) {
 		launch_give_back(l);
 		launch_free(l);

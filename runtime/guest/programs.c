@@ -147,8 +147,10 @@ struct build *program_build_begins(cl_program handle, const char *options, cl_ui
 	else
 		unit_list_join(&units, &p->units);
 	unit_list_set_cwd(&units);
-	if (units.count && (b = build_new(p->context, &units)))
+	if (units.count && (b = build_new(p->context, &units))) {
 		schedule_builds(b, handle, count, devices);
+		b->builds_ns = twin_builds_ns();
+	}
 	unit_list_free(&units);
 	program_unref(p);
 	return b;
@@ -163,7 +165,8 @@ void program_built(cl_program handle, struct build *token, bool succeeded)
 	}
 	struct unit_list units = {0};
 	run_first_at_exit(); /* the driver's compiler has just been at work */
-	if (token) {
+	if (token) { /* drivers build one program at a time */
+		tool_cost.overlap_ns += twin_builds_ns() - token->builds_ns;
 		build_confirm(token);
 		if (!unit_list_join(&units, &token->units))
 			program_set_units(p, &units);

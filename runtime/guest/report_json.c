@@ -353,8 +353,15 @@ static void add_not_modelled(struct gs_buf *b)
 
 static void add_cost(struct gs_buf *b)
 {
+	struct run_cost c = cost_now();
 	gs_buf_puts(b, "\"cost\":{");
-	json_add_number(b, "wall_ns", (double)(clock_ns() - runtime.start_ns));
+	json_add_number(b, "wall_ns", c.wall_ns);
+	json_add_number(b, "without_ns", c.without_ns);
+	json_add_number(b, "building_ns", c.building_ns);
+	json_add_number(b, "counting_ns", c.counting_ns);
+	json_add_number(b, "tracing_ns", c.tracing_ns);
+	json_add_number(b, "modelling_ns", c.modelling_ns);
+	json_add_count(b, "untraced_launches", tool_cost.untraced);
 	json_add_count(b, "programs", tool_cost.compiles);
 	json_add_count(b, "cache_hits", tool_cost.cache_hits);
 	json_add_count(b, "compile_ns", tool_cost.compile_ns);

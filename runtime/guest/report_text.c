@@ -184,23 +184,21 @@ static void add_sampling(struct text *t)
 	}
 }
 
-/* What the application's threads waited for because of us, and what ran beside them. The slow-down leaves out what
- * counting costs inside kernels: nobody ran them without. */
 static void add_cost(struct text *t)
 {
-	char wall[SHOW_CELL], wait[SHOW_CELL], launch[SHOW_CELL], compile[SHOW_CELL], build[SHOW_CELL], model[SHOW_CELL];
-	char slower[SHOW_CELL] = "";
-	uint64_t launches = tool_cost.launches ? tool_cost.launches : 1;
-	double wall_ns = (double)(clock_ns() - runtime.start_ns), ours_ns = (double)(tool_cost.wait_ns + tool_cost.launch_ns);
-	if (ours_ns < wall_ns) /* else many threads waited at once, and a sum says nothing */
-		snprintf(slower, sizeof slower, " (%.2fx)", wall_ns / (wall_ns - ours_ns));
-	text_line(t, 2, "cost: waited %s for annotated kernels, %s per launch, in a run of %s%s",
-	          show_time(wait, (double)tool_cost.wait_ns),
-	          show_time(launch, (double)tool_cost.launch_ns / (double)launches), show_time(wall, wall_ns), slower);
+	char wall[SHOW_CELL], without[SHOW_CELL], build[SHOW_CELL], count[SHOW_CELL], trace[SHOW_CELL], model[SHOW_CELL];
+	struct run_cost c = cost_now();
+	text_line(t, 2, "cost: %s in all, about %s without gpusim (%.1fx): building %s, counting %s, tracing %s, modelling %s",
+	          show_time(wall, c.wall_ns), show_time(without, c.without_ns), c.without_ns > 0 ? c.wall_ns / c.without_ns : 0,
+	          show_time(build, c.building_ns), show_time(count, c.counting_ns), show_time(trace, c.tracing_ns),
+	          show_time(model, c.modelling_ns));
 	text_line(t, 2, "beside it: gpusim-cc %s (%llu programs, %llu from the cache), builds %s, modelling %s",
-	          show_time(compile, (double)tool_cost.compile_ns), (unsigned long long)tool_cost.compiles,
+	          show_time(wall, (double)tool_cost.compile_ns), (unsigned long long)tool_cost.compiles,
 	          (unsigned long long)tool_cost.cache_hits, show_time(build, (double)tool_cost.twin_build_ns),
 	          show_time(model, (double)tool_cost.model_ns));
+	if (tool_cost.untraced)
+		text_line(t, 2, "not traced: %llu launches found no room for a trace (GPUSIM_TRACE_MEMORY)",
+		          (unsigned long long)tool_cost.untraced);
 }
 
 static void add_trust_line(const char *text, void *data)

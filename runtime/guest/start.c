@@ -127,6 +127,8 @@ static void at_exit(void)
 {
 	int saved = errno;
 	if (getpid() == owner) {
+		if (!tool_cost.exit_begin_ns)
+			tool_cost.exit_begin_ns = clock_ns();
 		builder_finish();
 		worker_finish();
 	}

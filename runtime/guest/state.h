@@ -238,6 +238,7 @@ struct build {
 	pthread_cond_t changed;
 	bool confirmed;    /* the application's own build has succeeded */
 	bool told_to_wait; /* a user was told that it takes long */
+	uint64_t builds_ns; /* twin_builds_ns when the driver began with the application's program */
 	bool relaxed;      /* its options let the driver round as it likes */
 	struct twin *twins;
 };
@@ -252,6 +253,8 @@ void build_schedule(struct build *b, cl_device_id device);
 void build_confirm(struct build *b);
 /* The artifact of some annotated twin, or NULL; it lives as long as the build. */
 struct artifact *build_artifact(struct build *b);
+/* How long the driver has been building twins, up to now. */
+uint64_t twin_builds_ns(void);
 /* At exit: waits for a twin that the driver is building, and has none built from then on. */
 void builder_finish(void);
 /* The twin on `device`, annotated now if it has not been; waits for that. Never NULL unless out of memory. */
@@ -387,6 +390,9 @@ struct launch {
 	cl_event *events;                    /* of commands of ours for it, held until it has completed */
 	size_t event_count;
 	atomic_int pending;                  /* events to wait for */
+	uint64_t enqueued_ns;                /* for cost.c; and when these ended, 0 where there are none: */
+	uint64_t traces_end_ns, twin_end_ns, own_end_ns, copies_end_ns;
+	bool first_traced, first_counted;    /* the driver compiles the twin for this launch */
 	bool in_shadow;                      /* the kernel itself runs on the application's memory */
 	bool uncounted;                      /* the driver refused its twin after it took some other command of ours */
 	bool void_trace;                     /* likewise, of the traced twin */
@@ -509,9 +515,24 @@ struct transfer_stats {
 struct tool_cost {
 	atomic_uint_fast64_t compiles, cache_hits, compile_ns, twin_build_ns, wait_ns, launch_ns, launches, model_ns;
 	atomic_uint_fast64_t untraced; /* launches without a trace, because there was no room */
+	/* cost.c: */
+	atomic_uint_fast64_t overlap_ns;      /* builds of the application, while the driver built a twin */
+	atomic_uint_fast64_t first_launch_ns; /* of twins: the driver compiles them */
+	atomic_uint_fast64_t counting_ns, tracing_ns; /* commands of ours in the application's queues */
+	atomic_uint_fast64_t profiling_ns;    /* waiting for simulated times */
+	atomic_uint_fast64_t exit_begin_ns;   /* when the program ended; 0: it has not */
 };
 
 extern struct tool_cost tool_cost;
+
+/* Of the whole run, up to now. */
+struct run_cost {
+	double wall_ns;    /* since the process began */
+	double without_ns; /* that, less all that follows: what the run would take without us, about */
+	double building_ns, counting_ns, tracing_ns, modelling_ns;
+};
+struct run_cost cost_now(void);
+void cost_add_launch(const struct launch *l); /* it has completed; the worker's */
 
 /* One launch with all that the reports say of it. */
 struct launch_result {

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct tool_cost tool_cost;
 struct stats stats = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static struct kernel_stats *kernel_stats(const char *name)

@@ -191,8 +191,10 @@ bool timeline_profiling(cl_event event, cl_profiling_info what, cl_ulong *time)
 		*time = EPOCH_NS + (cl_ulong)(ended ? t->end : what == CL_PROFILING_COMMAND_START ? t->start : t->host_begin);
 		known = true;
 	}
-	if (c)
+	if (c) {
 		leave_out_time(begin);
+		tool_cost.profiling_ns += clock_ns() - begin;
+	}
 	unlock_for_report(&timeline.lock);
 	errno = saved;
 	return known;

@@ -283,6 +283,14 @@ void builder_finish(void)
 	pthread_mutex_unlock(&jobs_lock);
 }
 
+static atomic_uint_fast64_t driver_busy_ns, driver_busy_since;
+
+uint64_t twin_builds_ns(void)
+{
+	uint64_t since = driver_busy_since;
+	return driver_busy_ns + (since ? clock_ns() - since : 0);
+}
+
 static cl_program build_texts(const struct build *b, const struct twin *t, long kernel, char *const *texts, struct gs_error *err)
 {
 	const struct twin_text from = {b, t->artifact, texts, t->device, kernel};
@@ -291,7 +299,10 @@ static cl_program build_texts(const struct build *b, const struct twin *t, long 
 		gs_fail(err, ECANCELED, "the program was ending");
 		return NULL;
 	}
+	driver_busy_since = begin;
 	cl_program p = t->artifact->host_count == 1 ? compile_unit(&from, 0, true, err) : link_units(&from, err);
+	driver_busy_since = 0;
+	driver_busy_ns += clock_ns() - begin;
 	tool_cost.twin_build_ns += clock_ns() - begin;
 	run_first_at_exit();
 	leave_driver();

@@ -151,6 +151,7 @@ static void finish_launch(struct launch *l)
 	struct launch_result r = {.launch = l};
 	r.counts = calloc(l->artifact->block_count + 1, sizeof *r.counts);
 	uint64_t begin = clock_ns();
+	cost_add_launch(l);
 	verification_end(l->verification, l->kernel_name, l->status >= 0);
 	if (l->status < 0)
 		launch_not_modelled(l->kernel_name, "the driver ended it with an error");
