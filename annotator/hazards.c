@@ -321,6 +321,73 @@ static enum CXChildVisitResult visit_for_facts(CXCursor cursor, CXCursor parent,
 	return CXChildVisit_Recurse;
 }
 
+/* ---- waiting ---- */
+
+/* Looks at memory that other work-groups change: an atomic operation whose result somebody wants, or a volatile access. */
+static bool is_atomic_on_global(const struct annotation *a, CXCursor call)
+{
+	CXString name = clang_getCursorSpelling(call);
+	const char *s = clang_getCString(name);
+	bool atomic = s && (!strncmp(s, "atom_", 5) || !strncmp(s, "atomic_", 7)) && !called_function(a, call);
+	clang_disposeString(name);
+	return atomic && clang_Cursor_getNumArguments(call) > 0 &&
+	       space_of_memory(pointee_of(clang_getCursorType(clang_Cursor_getArgument(call, 0)))) != SPACE_shared;
+}
+
+/* A statement of its own, or all that an if or a loop does: nobody wants its result. */
+static bool is_statement(CXCursor call, CXCursor parent)
+{
+	enum CXCursorKind kind = clang_getCursorKind(parent);
+	if (kind == CXCursor_CompoundStmt)
+		return true;
+	if (kind != CXCursor_IfStmt && !is_loop(kind))
+		return false;
+	struct children c = children_of(parent);
+	size_t body = kind == CXCursor_DoStmt ? 0 : c.count - 1; /* or an else, which is none of the conditions either */
+	bool statement = c.count && (clang_equalCursors(c.items[body], call) || (kind == CXCursor_IfStmt && !clang_equalCursors(c.items[0], call)));
+	free(c.items);
+	return statement;
+}
+
+static bool is_volatile_access(CXCursor cursor)
+{
+	enum CXCursorKind kind = clang_getCursorKind(cursor);
+	CXType type = clang_getCursorType(cursor);
+	if (kind != CXCursor_ArraySubscriptExpr && kind != CXCursor_UnaryOperator && kind != CXCursor_MemberRefExpr)
+		return false;
+	enum code_space space = space_of_memory(type);
+	return clang_isVolatileQualifiedType(type) && (space == SPACE_global || space == SPACE_generic);
+}
+
+struct wait_walk {
+	const struct annotation *a;
+	bool helper;    /* it may be called in a loop */
+	unsigned loops; /* around what is visited */
+	bool found;
+};
+
+static enum CXChildVisitResult visit_for_waits(CXCursor cursor, CXCursor parent, CXClientData data)
+{
+	struct wait_walk *w = data;
+	enum CXCursorKind kind = clang_getCursorKind(cursor);
+	bool loop = is_loop(kind);
+	bool looks = is_volatile_access(cursor) ||
+	             (kind == CXCursor_CallExpr && is_atomic_on_global(w->a, cursor) && !is_statement(cursor, parent));
+	w->found |= looks && (w->loops || w->helper);
+	w->loops += loop;
+	clang_visitChildren(cursor, visit_for_waits, data);
+	w->loops -= loop;
+	return w->found ? CXChildVisit_Break : CXChildVisit_Continue;
+}
+
+static bool may_wait(const struct annotation *a, const struct function *f, CXCursor function)
+{
+	struct wait_walk w = {.a = a, .helper = !f->kernel || f->called};
+	clang_visitChildren(function, find_label, &w.helper); /* a way back, too */
+	clang_visitChildren(function, visit_for_waits, &w);
+	return w.found;
+}
+
 /* ---- arguments ---- */
 
 static enum argument_kind kind_of_pointer(CXType pointee)
@@ -411,6 +478,8 @@ static enum CXChildVisitResult visit_declaration(CXCursor cursor, CXCursor paren
 		f->hazards |= facts_of_arguments(cursor);
 	if (f->has_barrier && has_divided_barriers(pass->a, cursor))
 		f->hazards |= HAZARD_BARRIERS;
+	if (may_wait(pass->a, f, cursor))
+		f->hazards |= HAZARD_WAITS;
 	return CXChildVisit_Continue;
 }
 

@@ -48,6 +48,26 @@ static void check(const struct program *programs, size_t count, const char *stan
 	}
 }
 
+static void kernels_that_may_wait_for_other_groups_are_told(void)
+{
+	enum { W = HAZARD_WAITS };
+	static const struct program programs[] = {
+		{0, K "for (int i = 0; i < n; i++) atomic_inc(p + i); }"}, /* nobody wants the result */
+		{0, K "for (int i = 0; i < n; i++) { if (i & 1) atomic_add(p + i, 2); p[i] = 3; } }"},
+		{0, K "int at = atomic_inc(p); p[at] = 1; }"}, /* no loop */
+		{0, K "__local int l; while (atomic_inc(&l) < n) p[0]++; }"}, /* within the group */
+		{0, K "for (int i = 0; i < n; i++) p[i] = p[i + 1]; }"},
+		{W, K "while (atomic_add(p, 0) < n) ; }"},
+		{W, K "int v; do { v = atomic_or(p, 0); } while (!v); }"},
+		{W, K "for (;;) { if (atomic_inc(p) >= n) break; p[n]++; } }"},
+		{W, K "volatile __global int *flag = p; while (!flag[n]) ; }"},
+		{W, K "volatile __global int *flag = p; for (;;) { int v = *flag; if (v) return; } }"},
+		{W, "int look(__global int *p) { return atomic_add(p, 0); } " K "while (!look(p)) ; }"},
+		{W, K "again: if (atomic_add(p, 0) < n) goto again; }"},
+	};
+	check(programs, GS_ARRAY_LEN(programs), "-cl-std=CL1.2", W);
+}
+
 static void barriers_off_the_straight_way_are_told(void)
 {
 	enum { B = HAZARD_BARRIERS };
@@ -274,6 +294,7 @@ void add_hazards_tests(void)
 {
 	CU_pSuite s = CU_add_suite("hazards", NULL, NULL);
 	CU_add_test(s, "barriers off the straight way are told", barriers_off_the_straight_way_are_told);
+	CU_add_test(s, "kernels that may wait for other groups are told", kernels_that_may_wait_for_other_groups_are_told);
 	CU_add_test(s, "hazards are those of what a kernel calls", hazards_are_those_of_what_a_kernel_calls);
 	CU_add_test(s, "addresses that may come from memory are told", addresses_that_may_come_from_memory_are_told);
 	CU_add_test(s, "const that is dropped anywhere is told", const_that_is_dropped_anywhere_is_told);

@@ -12,7 +12,8 @@
 	X(ADDRESSES, 4, "addresses") \
 	X(UNCONST, 8, "unconst") \
 	X(VARIABLES, 16, "variables") \
-	X(ROUNDING, 32, "rounds")
+	X(ROUNDING, 32, "rounds") \
+	X(WAITS, 64, "waits")
 
 /* ARGUMENT_name, word. */
 #define ARGUMENT_KINDS(X) \

@@ -53,6 +53,8 @@
  *               unconst    somewhere in the program, memory behind a pointer to const __global may be written
  *               variables  uses variables that outlive a launch and may change
  *               rounds     pragmas of the program ask for other arithmetic than the default
+ *               waits      a loop looks at memory that other groups may change, by atomics or volatile accesses: some groups of a
+ *                          launch may not end without the others
  *   arguments   one line per kernel, in the same order: NAME KIND...; the kind of each argument (facts.h): value, local, constant,
  *               const (a pointer to const __global), global (to any other), read (a read_only image), write (any other image),
  *               sampler, other

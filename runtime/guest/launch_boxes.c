@@ -69,7 +69,7 @@ static bool choose_groups(const struct launch *l, struct trace_plan *p)
 	if (divides) {
 		struct needed_groups needed = trace_needed(l->facts, l->global, l->local);
 		boxes_choose(groups, most / group_items ? most / group_items : 1, seed_of(l), &needed, &p->boxes);
-		return true;
+		return p->boxes.count == 1 || !(l->facts->hazards & HAZARD_WAITS); /* some groups alone may wait for the others for ever */
 	}
 	boxes_choose((const uint64_t[3]){1, 1, 1}, 1, 0, NULL, &p->boxes);
 	if (items > most) {
