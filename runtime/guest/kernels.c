@@ -12,6 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+_Thread_local uint64_t thread_waited_ns;
+
 static pthread_mutex_t kernels_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct table kernels;
 
@@ -322,7 +324,9 @@ struct kernel_twin *kernel_prepare_twin(struct kernel *k, cl_device_id device, b
 		uint64_t begin = clock_ns();
 		struct twin *twin = build_twin(k->build, device);
 		t = twin ? kernel_twin_new(k, twin, traces) : NULL;
-		tool_cost.wait_ns += clock_ns() - begin;
+		uint64_t waited_ns = clock_ns() - begin;
+		tool_cost.wait_ns += waited_ns;
+		thread_waited_ns += waited_ns;
 	}
 	if (!t) {
 		gs_fail(why, ENOMEM, "out of memory");

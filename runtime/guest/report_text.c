@@ -186,10 +186,11 @@ static void add_sampling(struct text *t)
 
 static void add_cost(struct text *t)
 {
-	char wall[SHOW_CELL], without[SHOW_CELL], build[SHOW_CELL], count[SHOW_CELL], trace[SHOW_CELL], model[SHOW_CELL];
+	char wall[SHOW_CELL], cell[SHOW_CELL], build[SHOW_CELL], count[SHOW_CELL], trace[SHOW_CELL], model[SHOW_CELL], without[100] = "";
 	struct run_cost c = cost_now();
-	text_line(t, 2, "cost: %s in all, about %s without gpusim (%.1fx): building %s, counting %s, tracing %s, modelling %s",
-	          show_time(wall, c.wall_ns), show_time(without, c.without_ns), c.without_ns > 0 ? c.wall_ns / c.without_ns : 0,
+	if (c.without_ns > 0) /* else many threads waited at once, and a difference says nothing */
+		snprintf(without, sizeof without, ", about %s without gpusim (%.1fx)", show_time(cell, c.without_ns), c.wall_ns / c.without_ns);
+	text_line(t, 2, "cost: %s in all%s: building %s, counting %s, tracing %s, modelling %s", show_time(wall, c.wall_ns), without,
 	          show_time(build, c.building_ns), show_time(count, c.counting_ns), show_time(trace, c.tracing_ns),
 	          show_time(model, c.modelling_ns));
 	text_line(t, 2, "beside it: gpusim-cc %s (%llu programs, %llu from the cache), builds %s, modelling %s",

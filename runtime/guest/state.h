@@ -367,6 +367,9 @@ struct kernel {
 	struct shadow *shadow; /* of its last launch in the shadow, or NULL */
 };
 
+/* How long this thread has waited for twins to be built. */
+extern _Thread_local uint64_t thread_waited_ns;
+
 struct kernel *kernel_find(cl_kernel handle); /* a reference, or NULL */
 void kernel_unref(struct kernel *k);
 /* With the kernel's lock held: its twin on the device with all arguments set, or NULL and *why. */
