@@ -9,8 +9,9 @@
 #include "state.h"
 
 /* How GPUSIM_TRACE_MEMORY is divided: a trace is in buffers of the device, then kept as short as it goes, and made long again
- * and decoded while a launch is modelled. */
-#define TRACE_BUFFER_SHARE(bytes) ((bytes) / 4)
+ * and decoded while a launch is modelled. Buffers may reserve as much as there is, since of most of them little is touched: launches that
+ * follow one another without a wait are traced only if each finds one. */
+#define TRACE_BUFFER_SHARE(bytes) (bytes)
 #define TRACE_KEPT_SHARE(bytes) ((bytes) / 8)
 #define TRACE_DECODED_SHARE(bytes) ((bytes) / 8 * 3)
 
