@@ -118,11 +118,11 @@ void stats_add_launch(const struct launch_result *r)
 
 void stats_add_comparison(const char *kernel, enum twin_comparison result)
 {
-	pthread_mutex_lock(&stats.lock);
+	lock_for_report(&stats.lock);
 	struct kernel_stats *k = kernel_stats(kernel);
 	if (k)
 		k->comparisons[result]++;
-	pthread_mutex_unlock(&stats.lock);
+	unlock_for_report(&stats.lock);
 }
 
 void stats_add_check(const char *kernel, size_t target, double error)
