@@ -45,31 +45,14 @@ static void CL_CALLBACK launch_completed(cl_event event, cl_int status, void *da
 	one_event_completed(l);
 }
 
-static void CL_CALLBACK copies_completed(cl_event event, cl_int status, void *data)
+/* The status does not matter: the launch itself depends on its parts, or they on it. */
+static void CL_CALLBACK part_completed(cl_event event, cl_int status, void *data)
 {
-	struct launch *l = data;
-	(void)event;
-	(void)status; /* that of the launch itself is enough: the copies depend on it */
-	l->copies_end_ns = clock_ns();
-	one_event_completed(l);
-}
-
-static void CL_CALLBACK traces_completed(cl_event event, cl_int status, void *data)
-{
-	struct launch *l = data;
+	struct launch_part *part = data;
 	(void)event;
 	(void)status;
-	l->traces_end_ns = clock_ns();
-	one_event_completed(l);
-}
-
-static void CL_CALLBACK twin_completed(cl_event event, cl_int status, void *data)
-{
-	struct launch *l = data;
-	(void)event;
-	(void)status;
-	l->twin_end_ns = clock_ns();
-	one_event_completed(l);
+	part->end_ns = clock_ns();
+	one_event_completed(part->launch);
 }
 
 /* Work-groups, as far as the local size is known. Where the driver chooses it there could be as many as work-items: POCL has
@@ -427,10 +410,17 @@ static void enqueue_snapshot(struct attempt *a, cl_event own)
 		no_verdict(a);
 }
 
-static void call_back(struct launch *l, cl_event event, void (CL_CALLBACK *what)(cl_event, cl_int, void *))
+static void call_back(cl_event event, void (CL_CALLBACK *what)(cl_event, cl_int, void *), void *data)
 {
-	if (cl.clSetEventCallback(event, CL_COMPLETE, what, l) != CL_SUCCESS)
+	if (cl.clSetEventCallback(event, CL_COMPLETE, what, data) != CL_SUCCESS)
 		log_info("the driver takes no callback for an event: the launch will not be modelled");
+}
+
+static void follow_part(struct launch *l, struct launch_part *part, cl_event last)
+{
+	part->launch = l;
+	if (last)
+		call_back(last, part_completed, part);
 }
 
 /* The launch is the worker's from here on, and may be gone. The driver keeps an event until its callbacks have run, so we
@@ -439,25 +429,21 @@ static void hand_over(struct attempt *a, cl_event mine, cl_event *event)
 {
 	struct launch *l = a->launch;
 	const struct request *r = a->request;
-	bool verified = l->verification && a->commands.count;
-	cl_event last = verified ? a->commands.events[a->commands.count - 1] : NULL;
+	cl_event copies = l->verification && a->commands.count ? a->commands.events[a->commands.count - 1] : NULL;
 	cl_event traces = a->traces_end ? a->commands.events[a->traces_end - 1] : NULL;
 	cl_event twin = a->twin_end > a->traces_end ? a->commands.events[a->twin_end - 1] : NULL;
 	l->events = a->commands.events;
 	l->event_count = a->commands.count;
 	l->profiled = r->properties & CL_QUEUE_PROFILING_ENABLE;
 	l->command = log_launch(r, l->kernel_name, event ? &mine : NULL);
-	l->pending = 1 + verified + (traces != NULL) + (twin != NULL);
+	l->pending = 1 + (copies != NULL) + (traces != NULL) + (twin != NULL);
 	l->enqueued_ns = clock_ns();
 	l->in_shadow = a->way != WAY_DIRECT;
 	worker_launched(l);
-	if (traces)
-		call_back(l, traces, traces_completed);
-	if (twin)
-		call_back(l, twin, twin_completed);
-	if (verified)
-		call_back(l, last, copies_completed);
-	call_back(l, mine, launch_completed);
+	follow_part(l, &l->traces, traces);
+	follow_part(l, &l->twin, twin);
+	follow_part(l, &l->copies, copies);
+	call_back(mine, launch_completed, l);
 	if (event)
 		*event = mine;
 	else

@@ -393,8 +393,11 @@ struct launch {
 	cl_event *events;                    /* of commands of ours for it, held until it has completed */
 	size_t event_count;
 	atomic_int pending;                  /* events to wait for */
-	uint64_t enqueued_ns;                /* for cost.c; and when these ended, 0 where there are none: */
-	uint64_t traces_end_ns, twin_end_ns, own_end_ns, copies_end_ns;
+	uint64_t enqueued_ns, own_end_ns;    /* for cost.c */
+	struct launch_part {                 /* commands of ours, each up to its last one */
+		struct launch *launch;
+		uint64_t end_ns;             /* 0: there are none */
+	} traces, twin, copies;              /* of the traced twin, of the twin that counts, of a verification */
 	bool first_traced, first_counted;    /* the driver compiles the twin for this launch */
 	bool in_shadow;                      /* the kernel itself runs on the application's memory */
 	bool uncounted;                      /* the driver refused its twin after it took some other command of ours */
