@@ -149,8 +149,8 @@ size_t annotation_kernels(const struct annotation *a, const struct kernel_entry 
 /* The text of a unit with its markers in the given form, appended to *out. -ENOTSUP: brackets would nest too deeply. */
 int annotation_write(const struct annotation *a, size_t unit, enum marker_form form, struct gs_buf *out,
                      struct gs_error *err);
-/* Host text with the definitions of its kernels between guards (guards.c), appended to *out. */
-int annotation_guard_kernels(const struct annotation *a, const char *text, size_t length, struct gs_buf *out, struct gs_error *err);
+/* Host text with definitions that not every kernel needs between guards (guards.c), appended to *out. */
+int annotation_guard_definitions(const struct annotation *a, const char *text, size_t length, struct gs_buf *out, struct gs_error *err);
 /* The names that a text declares at file scope, one per line, if macros may rename them all without changing what it means: see
  * names.c. -ENOTSUP: they may not. */
 int annotator_file_names(const struct annotator_unit *source, struct gs_buf *out);

@@ -1,23 +1,41 @@
 /*
- * Host text of which single kernels can be compiled. A program may have dozens of kernels and launch two of them, and drivers take long
- * to compile the others: so each kernel's definition stands between
+ * Host text of which a driver compiles only what is needed. A program may have dozens of kernels and launch two of them, and a header may
+ * define hundreds of functions that no kernel calls; drivers compile them all, for a minute or more. So a definition that not every
+ * kernel needs stands between
  *
- *   #if !defined ONLY_MACRO || ONLY_MACRO == INDEX
+ *   #if !defined ONLY_MACRO || ONLY_MACRO == INDEX || (ONLY_MACRO >= FIRST && ONLY_MACRO <= LAST)
  *   #endif
  *
- * INDEX counts annotation_kernels. What is not the definition of a kernel is always compiled.
+ * with the kernels that need it, as annotation_kernels counts them: a kernel itself alone, a function those that reach it by calls. What
+ * no kernel needs is never compiled.
  */
 #include "annotator/internal.h"
 #include "runtime/cc/facts.h"
 
 #include <errno.h>
+#include <stdlib.h>
+#include <string.h>
 
 /* A declaration at file scope, as far as it has been read. */
 struct declaration {
-	size_t begin;
+	size_t begin, end;
 	bool kernel;
-	size_t name, name_end;         /* the word before its parameters; empty: they have not come yet */
+	bool rest;             /* begins behind a brace that ended no function: struct s { int n; } f(void) */
+	size_t name, name_end; /* the word before its parameters; empty: they have not come yet */
 	size_t last_word, last_word_end;
+};
+
+/* The definitions of functions in a text, in its order. */
+struct definitions {
+	struct declaration *items;
+	size_t count;
+	bool failed;
+};
+
+/* needed[f * kernels + k]: kernel k needs function f. */
+struct needs {
+	bool *needed;
+	size_t kernels;
 };
 
 static void read_word(struct declaration *d, const char *text, size_t from, size_t to)
@@ -35,27 +53,19 @@ static void read_parameters(struct declaration *d, const char *text)
 	}
 }
 
-static long kernel_index(const struct annotation *a, const char *text, const struct declaration *d)
+static void keep_definition(struct definitions *all, const struct declaration *d)
 {
-	for (size_t i = 0; i < a->kernel_count && d->kernel; i++)
-		if (scan_is_word(text, d->name, d->name_end, a->kernels[i].name))
-			return (long)i;
-	return -1;
+	struct declaration *kept = array_grow(&all->items, &all->count, sizeof *kept);
+	if (kept)
+		*kept = *d;
+	all->failed = all->failed || !kept;
 }
 
-/* The text up to the declaration, then the declaration between its guards. */
-static void write_guarded(const char *text, size_t from, const struct declaration *d, size_t end, long index, struct gs_buf *out)
+static struct definitions find_definitions(const char *text, size_t length)
 {
-	gs_buf_add(out, text + from, d->begin - from);
-	gs_buf_printf(out, "\n#if !defined " ONLY_MACRO " || " ONLY_MACRO " == %ld\n", index);
-	gs_buf_add(out, text + d->begin, end - d->begin);
-	gs_buf_puts(out, "\n#endif\n");
-}
-
-int annotation_guard_kernels(const struct annotation *a, const char *text, size_t length, struct gs_buf *out, struct gs_error *err)
-{
+	struct definitions all = {0};
 	struct declaration d = {.begin = scan_blanks(text, length, 0)};
-	size_t written = 0, depth = 0;
+	size_t depth = 0;
 	for (size_t at = 0; (at = scan_significant(text, length, at)) < length;) {
 		char c = text[at];
 		size_t word_end = scan_word(text, length, at);
@@ -71,15 +81,138 @@ int annotation_guard_kernels(const struct annotation *a, const char *text, size_
 			depth++;
 		else if ((c == ')' || c == ']' || c == '}') && depth)
 			depth--;
-		at++;
-		long index = c == '}' && !depth ? kernel_index(a, text, &d) : -1;
-		if (index >= 0) {
-			write_guarded(text, written, &d, at, index, out);
-			written = at;
-		}
+		d.end = ++at;
+		bool named = d.name < d.name_end;
+		if (c == '}' && !depth && named)
+			keep_definition(&all, &d);
 		if (!depth && (c == '}' || c == ';'))
-			d = (struct declaration){.begin = scan_blanks(text, length, at)};
+			d = (struct declaration){.begin = scan_blanks(text, length, at), .rest = c == '}' && !named};
+	}
+	return all;
+}
+
+/* ---- which kernels need what ---- */
+
+static bool defines(const char *text, const struct declaration *d, const struct function *f)
+{
+	enum { PREFIX = sizeof CLONE_PREFIX - 1 };
+	size_t from = d->name, length = d->name_end - d->name;
+	if (length > PREFIX && !memcmp(text + from, CLONE_PREFIX, PREFIX))
+		from += PREFIX;
+	return scan_is_word(text, from, d->name_end, f->name);
+}
+
+/* Of a function whose definition is not found, what it calls is always needed. */
+static bool is_found(const char *text, const struct definitions *all, const struct function *f)
+{
+	for (size_t i = 0; i < all->count; i++)
+		if (!all->items[i].rest && defines(text, &all->items[i], f))
+			return true;
+	return false;
+}
+
+static bool is_kernel(const struct function *f, const struct kernel_entry *k)
+{
+	return f->kernel && !strcmp(f->name, k->name);
+}
+
+static struct needs find_needs(const struct annotation *a, const char *text, const struct definitions *all)
+{
+	struct needs n = {calloc(a->function_count * a->kernel_count + 1, sizeof *n.needed), a->kernel_count};
+	bool *found = calloc(a->function_count + 1, sizeof *found);
+	for (size_t f = 0; f < a->function_count && found; f++)
+		found[f] = is_found(text, all, a->functions[f]);
+	for (size_t k = 0; k < a->kernel_count && found && n.needed; k++) {
+		for (size_t f = 0; f < a->function_count; f++)
+			a->functions[f]->reached = false;
+		for (size_t f = 0; f < a->function_count; f++)
+			if (!found[f] || is_kernel(a->functions[f], &a->kernels[k]))
+				reach(a->functions[f]);
+		for (size_t f = 0; f < a->function_count; f++)
+			n.needed[f * n.kernels + k] = a->functions[f]->reached;
+	}
+	if (!found) {
+		free(n.needed);
+		n.needed = NULL;
+	}
+	free(found);
+	return n;
+}
+
+/* By kernel, whether it needs the definition. False: it is not a function's that we know. */
+static bool users_of(const struct annotation *a, const struct needs *n, const char *text, const struct declaration *d, bool *users)
+{
+	bool known = false;
+	memset(users, 0, n->kernels * sizeof *users);
+	if (d->kernel) {
+		for (size_t k = 0; k < n->kernels; k++)
+			known |= users[k] = scan_is_word(text, d->name, d->name_end, a->kernels[k].name);
+		return known;
+	}
+	for (size_t f = 0; f < a->function_count; f++)
+		if (defines(text, d, a->functions[f])) {
+			known = true;
+			for (size_t k = 0; k < n->kernels; k++)
+				users[k] |= n->needed[f * n->kernels + k];
+		}
+	return known;
+}
+
+/* ---- writing ---- */
+
+static size_t run_of_users(const bool *users, size_t from, size_t count)
+{
+	size_t end = from;
+	while (end < count && users[end])
+		end++;
+	return end - from;
+}
+
+static void write_condition(const bool *users, size_t count, struct gs_buf *out)
+{
+	gs_buf_puts(out, "\n#if !defined " ONLY_MACRO);
+	for (size_t k = 0, run; k < count; k += run ? run : 1) {
+		run = run_of_users(users, k, count);
+		if (run == 1)
+			gs_buf_printf(out, " || " ONLY_MACRO " == %zu", k);
+		else if (run)
+			gs_buf_printf(out, " || (" ONLY_MACRO " >= %zu && " ONLY_MACRO " <= %zu)", k, k + run - 1);
+	}
+	gs_buf_puts(out, "\n");
+}
+
+static void write_guarded(const char *text, const struct declaration *d, const bool *users, size_t count, struct gs_buf *out)
+{
+	size_t wanted = 0;
+	for (size_t k = 0; k < count; k++)
+		wanted += users[k];
+	bool guarded = wanted < count;
+	if (!wanted)
+		gs_buf_puts(out, "\n#if 0\n");
+	else if (guarded)
+		write_condition(users, count, out);
+	gs_buf_add(out, text + d->begin, d->end - d->begin);
+	if (guarded)
+		gs_buf_puts(out, "\n#endif\n");
+}
+
+int annotation_guard_definitions(const struct annotation *a, const char *text, size_t length, struct gs_buf *out, struct gs_error *err)
+{
+	struct definitions all = find_definitions(text, length);
+	struct needs n = find_needs(a, text, &all);
+	bool *users = calloc(n.kernels + 1, sizeof *users), failed = all.failed || !n.needed || !users;
+	size_t written = 0;
+	for (size_t i = 0; i < all.count && n.kernels && !failed; i++) {
+		const struct declaration *d = &all.items[i];
+		if (d->rest || !users_of(a, &n, text, d, users))
+			continue;
+		gs_buf_add(out, text + written, d->begin - written);
+		write_guarded(text, d, users, n.kernels, out);
+		written = d->end;
 	}
 	gs_buf_add(out, text + written, length - written);
-	return out->failed ? gs_fail(err, ENOMEM, "out of memory") : 0;
+	free(all.items);
+	free(n.needed);
+	free(users);
+	return out->failed || failed ? gs_fail(err, ENOMEM, "out of memory") : 0;
 }

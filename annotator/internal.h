@@ -39,6 +39,9 @@ struct place_of_variable {
 	uint64_t offset;     /* private, constant: from the first byte of all of its kind */
 };
 
+/* Before the name of a kernel, that of its clone: the function that callers of the kernel call. */
+#define CLONE_PREFIX "__gpusim_call_"
+
 enum edit_kind {
 	EDIT_PARAMETER,   /* the counters as a last parameter; replaces `void` in f(void) */
 	EDIT_ARGUMENT,    /* the counters as a last argument of a call */

@@ -41,8 +41,6 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#define CLONE_PREFIX "__gpusim_call_"
-
 static const char *const kernel_parameter[] = {
 	[COUNTERS_BY_ITEM] = "__global unsigned long *__gpusim_counters, unsigned long __gpusim_slots, "
 	                     "unsigned long __gpusim_places",

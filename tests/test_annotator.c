@@ -522,33 +522,52 @@ static void traced_loops_are_not_unrolled(void)
 	annotation_free(a);
 }
 
-/* Attributes before a kernel are the kernel's; pragmas, structures, other functions and declarations are not. */
-static void kernels_stand_between_guards(void)
+/* Attributes before a kernel are the kernel's; pragmas, structures and declarations are always there. A function is there for the kernels
+ * that reach it: inner for a and c by way of helper. What cannot be cut out without its type stays, and so does what it calls. */
+static void definitions_stand_between_guards(void)
 {
-#define GUARD(index, text) "\n#if !defined __GPUSIM_ONLY || __GPUSIM_ONLY == " #index "\n" text "\n#endif\n"
-	static const char text[] = "# 1 \"program.cl\"\n"
-	                           "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n"
-	                           "__kernel void a(__global int *p);\n"
-	                           "struct s { int n; } __attribute__((packed));\n"
-	                           "int helper(int n) { return n + 1; }\n"
-	                           "__attribute__((reqd_work_group_size(8, 1, 1))) kernel void b(__global int *p) { if (p) { p[0] = '{'; } }\n"
-	                           "__kernel void a(__global int *p) { p[0] = helper(2); }\n"
-	                           "__constant char t[] = \"__kernel void b(void) {}\";\n";
-	static const char expected[] = "# 1 \"program.cl\"\n"
-	                               "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n"
-	                               "__kernel void a(__global int *p);\n"
-	                               "struct s { int n; } __attribute__((packed));\n"
-	                               "int helper(int n) { return n + 1; }\n" GUARD(
-	                               0, "__attribute__((reqd_work_group_size(8, 1, 1))) kernel void b(__global int *p) { if (p) { p[0] = '{'; } }")
-	                               "\n" GUARD(1, "__kernel void a(__global int *p) { p[0] = helper(2); }")
-	                               "\n__constant char t[] = \"__kernel void b(void) {}\";\n";
+#define GUARD(condition, text) "\n#if " condition "\n" text "\n#endif\n"
+#define ONLY(index) "!defined __GPUSIM_ONLY || __GPUSIM_ONLY == " #index
+#define DECLARATIONS \
+	"# 1 \"program.cl\"\n" \
+	"#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n" \
+	"__kernel void a(__global int *p);\n" \
+	"struct s { int n; } __attribute__((packed));\n" \
+	"int late(int n);\n"
+#define INNER "int inner(int n) { return n - 1; }"
+#define HELPER "int helper(int n) { return inner(n) + 1; }"
+#define UNUSED "int unused(int n) { return helper(n); }"
+#define ALWAYS "int always(int n) { return n * 2; }\nstruct t { int n; } made(int n) { struct t r; r.n = always(n); return r; }\n"
+#define B "__attribute__((reqd_work_group_size(8, 1, 1))) kernel void b(__global int *p) { if (p) { p[0] = '{' + late(1); } }"
+#define A "__kernel void a(__global int *p) { p[0] = helper(2); }"
+#define C "__kernel void c(__global int *p) { a(p); p[1] = late(inner(3)); }"
+#define LATE "int late(int n) { return n; }"
+#define LAST "\n__constant char t[] = \"__kernel void b(void) {}\";\n"
+	static const char text[] = DECLARATIONS INNER "\n" HELPER "\n" UNUSED "\n" ALWAYS B "\n" A "\n" C "\n" LATE LAST;
+	/* b is kernel 0, a is 1, c is 2 and calls a. */
+	static const char expected[] = DECLARATIONS GUARD("!defined __GPUSIM_ONLY || (__GPUSIM_ONLY >= 1 && __GPUSIM_ONLY <= 2)", INNER)
+	    "\n" GUARD("!defined __GPUSIM_ONLY || (__GPUSIM_ONLY >= 1 && __GPUSIM_ONLY <= 2)", HELPER)
+	    "\n" GUARD("0", UNUSED) "\n" ALWAYS GUARD(ONLY(0), B) "\n" GUARD(ONLY(1), A) "\n" GUARD(ONLY(2), C)
+	    "\n" GUARD("!defined __GPUSIM_ONLY || __GPUSIM_ONLY == 0 || __GPUSIM_ONLY == 2", LATE) LAST;
 	struct annotation *a = create((const char *const[]){text}, 1, "-cl-std=CL1.2");
 	struct gs_buf out = {0};
 	CU_ASSERT_PTR_NOT_NULL_FATAL(a);
-	CU_ASSERT_EQUAL(annotation_guard_kernels(a, text, sizeof text - 1, &out, &error), 0);
+	CU_ASSERT_EQUAL(annotation_guard_definitions(a, text, sizeof text - 1, &out, &error), 0);
 	CU_ASSERT_STRING_EQUAL(out.data, expected);
 	gs_buf_free(&out);
 	annotation_free(a);
+#undef GUARD
+#undef ONLY
+#undef DECLARATIONS
+#undef INNER
+#undef HELPER
+#undef UNUSED
+#undef ALWAYS
+#undef A
+#undef B
+#undef C
+#undef LATE
+#undef LAST
 }
 
 void add_annotator_tests(void)
@@ -582,6 +601,6 @@ void add_annotator_tests(void)
 	TEST(empty_program_gives_an_empty_table);
 	TEST(names_of_the_file_are_found);
 	TEST(names_of_the_language_are_not_to_be_renamed);
-	TEST(kernels_stand_between_guards);
+	TEST(definitions_stand_between_guards);
 #undef TEST
 }

@@ -184,7 +184,7 @@ static int write_form(struct work *w, size_t unit, enum marker_form form, struct
 	struct gs_buf text = {0};
 	int result = annotation_write(w->annotation, unit, form, &text, &w->err);
 	if (!result)
-		result = annotation_guard_kernels(w->annotation, text.data, text.len, out, &w->err);
+		result = annotation_guard_definitions(w->annotation, text.data, text.len, out, &w->err);
 	gs_buf_free(&text);
 	return result;
 }
