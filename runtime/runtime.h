@@ -44,9 +44,9 @@ void program_binary_read(cl_program handle, const void *binary, size_t length);
  * program_built, once, when the outcome is known; it may be NULL. */
 struct build *program_build_begins(cl_program handle, const char *options, cl_uint count, const cl_device_id *devices);
 void program_built(cl_program handle, struct build *token, bool succeeded);
-/* Compiled without linking, linked with success. */
-void program_compiled(cl_program handle, const char *options, cl_uint header_count, const cl_program *headers,
-                      const char **header_names);
+/* About to be compiled without linking, linked with success. */
+void program_compiled(cl_program handle, const char *options, cl_uint count, const cl_device_id *devices, cl_uint header_count,
+                      const cl_program *headers, const char **header_names);
 void program_linked(cl_program handle, cl_context context, cl_uint input_count, const cl_program *inputs,
                     cl_uint count, const cl_device_id *devices);
 void program_retained(cl_program handle);

@@ -175,8 +175,17 @@ void program_built(cl_program handle, struct build *token, bool succeeded)
 	program_unref(p);
 }
 
-void program_compiled(cl_program handle, const char *options, cl_uint header_count, const cl_program *headers,
-                      const char **header_names)
+/* A compiled program is mostly linked alone: its twin is annotated while the driver compiles it. */
+static void annotate_early(struct program *p, cl_uint count, const cl_device_id *devices)
+{
+	struct build *b = strstr(p->source, "kernel") ? build_new(p->context, &p->units) : NULL;
+	if (b)
+		schedule_builds(b, p->handle, count, devices);
+	program_set_build(p, b);
+}
+
+void program_compiled(cl_program handle, const char *options, cl_uint count, const cl_device_id *devices, cl_uint header_count,
+                      const cl_program *headers, const char **header_names)
 {
 	struct program *p = program_find(handle);
 	struct unit_list units = {0};
@@ -192,6 +201,7 @@ void program_compiled(cl_program handle, const char *options, cl_uint header_cou
 	if (complete && !unit_list_append(&units, u)) {
 		unit_list_set_cwd(&units);
 		program_set_units(p, &units);
+		annotate_early(p, count, devices);
 	}
 	else if (!complete)
 		unit_release(u);
@@ -203,6 +213,7 @@ void program_linked(cl_program handle, cl_context context, cl_uint input_count, 
                     const cl_device_id *devices)
 {
 	struct unit_list units = {0};
+	struct build *b = NULL;
 	bool complete = true;
 	program_created(handle, context, FROM_SOURCE);
 	struct program *p = program_find(handle);
@@ -211,14 +222,15 @@ void program_linked(cl_program handle, cl_context context, cl_uint input_count, 
 	for (cl_uint i = 0; i < input_count; i++) {
 		struct program *input = program_find(inputs[i]);
 		complete = complete && input && input->units.count && !unit_list_join(&units, &input->units);
+		if (complete && input_count == 1 && input->build && input->context == context)
+			b = build_retain(input->build);
 		if (input)
 			program_unref(input);
 	}
-	struct build *b = complete && units.count ? build_new(context, &units) : NULL;
-	if (b) {
+	if (!b && complete && units.count && (b = build_new(context, &units)))
 		schedule_builds(b, handle, count, devices);
+	if (b)
 		build_confirm(b);
-	}
 	if (complete)
 		program_set_units(p, &units);
 	else

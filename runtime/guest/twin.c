@@ -504,7 +504,8 @@ static void *builder(void *unused)
 		if (!jobs)
 			jobs_end = &jobs;
 		pthread_mutex_unlock(&jobs_lock);
-		build_advance(j->build, j->device);
+		if (j->build->refs > 1) /* else nobody wants it any more */
+			build_advance(j->build, j->device);
 		build_release(j->build);
 		free(j);
 	}
@@ -542,6 +543,7 @@ void build_schedule(struct build *b, cl_device_id device)
 
 void build_confirm(struct build *b)
 {
+	uint64_t begin = clock_ns();
 	pthread_mutex_lock(&b->lock);
 	struct twin *t = b->twins;
 	while (t && unit_list_includes(&b->units) && (t->state == TWIN_NEW || t->state == TWIN_BUSY)) {
@@ -549,6 +551,8 @@ void build_confirm(struct build *b)
 			annotate_step(b, t);
 		else
 			wait_for_change(b);
+		tool_cost.wait_ns += clock_ns() - begin;
+		begin = clock_ns();
 	}
 	b->confirmed = true;
 	/* Twins that are busy being annotated go on by themselves. */
