@@ -18,7 +18,6 @@ set -eu
 
 OURS='^gpusim(\[[0-9]+\])?:'
 WARNINGS='^[0-9]+ (warning|error)s?( and [0-9]+ errors?)? generated\.$'
-here=$(cd "$(dirname "$0")" && pwd)
 way=preload
 name=''
 filter=''
@@ -92,8 +91,9 @@ apply_filter() {
 	esac
 }
 
+# count KEY: how many elements the arrays of that name in all reports have together
 count() {
-	cat "$work"/report.*.json 2>/dev/null | awk -v key="$1" -f "$here/count.awk"
+	cat "$work"/report.*.json 2>/dev/null | jq -s --arg key "$1" 'map(.[$key] // [] | length) | add // 0'
 }
 
 run_one plain "$@"

@@ -12,7 +12,6 @@ set -eu
 build=$(cd "$1" && pwd)
 csv=$2 rounds=${3:-5} repeats=${4:-20}
 kernels=$(cd "$(dirname "$0")/../../kernels" && pwd)
-count=$(cd "$(dirname "$0")/../apps" && pwd)/count.awk
 work=$(mktemp -d "${TMPDIR:-/tmp}/gpusim-bench.XXXXXX")
 trap 'rm -rf "$work"' EXIT
 export POCL_CACHE_DIR=$work/pocl GPUSIM_CACHE_DIR=$work/cache GPUSIM_REPORT=json GPUSIM_OUTPUT=$work/report.%p
@@ -43,7 +42,7 @@ for round in $(seq "$rounds"); do
 		done
 	done
 done
-untouched=$(cat "$work"/report.*.json | awk -v key=not_modelled -f "$count")
+untouched=$(cat "$work"/report.*.json | jq -s 'map(.not_modelled // [] | length) | add // 0')
 
 # Fields: way, name, kernel, global, local, checksum, median_ns, min_ns
 awk -F, -v untouched="$untouched" -v csv="$csv" '
