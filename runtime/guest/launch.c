@@ -28,8 +28,11 @@ cl_int enqueue(struct request *r, cl_kernel kernel, cl_event *event)
 
 static void one_event_completed(struct launch *l)
 {
-	if (!--l->pending)
-		worker_completed(l);
+	if (--l->pending)
+		return;
+	if (l->in_shadow || l->traces.launch) /* the driver's compiler may have been at work */
+		run_first_at_exit();
+	worker_completed(l);
 }
 
 static void CL_CALLBACK launch_completed(cl_event event, cl_int status, void *data)
@@ -289,6 +292,16 @@ static void trace_in_place(struct attempt *a)
 		do_not_trace(a);
 }
 
+/* In exit handlers, and in threads that go on meanwhile: the driver's compiler may be gone, so only what has run before can run. */
+static int choose_last_way(struct attempt *a, struct gs_error *why)
+{
+	do_not_trace(a);
+	if (a->way == WAY_DIRECT && a->twin->launched)
+		return 0;
+	no_verdict(a);
+	return gs_fail(why, ECANCELED, "the program was ending");
+}
+
 /* -1: the kernel is to run alone, and *why says why. */
 static int choose_way(struct attempt *a, struct gs_error *why)
 {
@@ -299,6 +312,8 @@ static int choose_way(struct attempt *a, struct gs_error *why)
 	if (proof_is_news(a->proof))
 		stats_add_comparison(a->launch->kernel_name, TWIN_DIFFERS);
 	a->way = proof_way(a->proof, a->kernel, a->launch->facts);
+	if (program_is_ending())
+		return choose_last_way(a, why);
 	bool direct = a->way == WAY_DIRECT;
 	if (shadow_plan(a->kernel, a->launch->facts, &a->plan, &cannot)) {
 		if (direct)

@@ -135,16 +135,23 @@ static void at_exit(void)
 	errno = saved;
 }
 
+bool program_is_ending(void)
+{
+	return tool_cost.exit_begin_ns;
+}
+
 /*
  * Handlers run in reverse order, and ours must run while the driver still works. What a driver registers when it is
  * loaded is before us, but compilers register more at their first use (destructors of C++ statics): so whoever
- * saw one at work registers our handler again. After the 1st, 2nd, 4th ... time, because the list only grows.
+ * saw one at work registers our handler again. The list only grows, and a compiler that has worked often has nothing new to
+ * register: later only the 256th, 512th, 1024th ... time counts.
  */
 void run_first_at_exit(void)
 {
+	enum { ALWAYS = 128 };
 	static atomic_uint times;
 	unsigned n = ++times;
-	if (!(n & (n - 1)))
+	if (n < ALWAYS || !(n & (n - 1)))
 		atexit(at_exit);
 }
 

@@ -52,6 +52,8 @@ void choose_model(void);
 
 /* start.c: our exit handler runs before all that were registered up to now. */
 void run_first_at_exit(void);
+/* exit() has been called, and our handler has begun. */
+bool program_is_ending(void);
 /* The environment for gpusim-cc, from today's. */
 char **make_cc_environment(void);
 

@@ -311,15 +311,25 @@ bool worker_ready(void)
 	return ready;
 }
 
+/* With the lock held: the driver may be compiling for us. A program must not end meanwhile, because the compiler would lose its memory. */
+static bool twins_in_flight(void)
+{
+	for (const struct launch *l = w.in_flight; l; l = l->next)
+		if ((l->in_shadow || l->traces.launch) && !l->is_queued)
+			return true;
+	return false;
+}
+
 /*
  * With the lock held: waits until nothing is in flight, or nothing has moved for a while in which the process ran: a kernel that nobody
  * waited for may run for hours. Time in which others had the processors does not count, as long as there is an end to it.
  */
-static void wait_while_moving(unsigned patience_ms, unsigned rounds)
+static void wait_while_moving(unsigned patience_ms)
 {
-	enum { MOST_STARVED = 10 };
+	enum { ROUNDS = 20, ROUNDS_OF_COMPILERS = 300, MOST_STARVED = 10 };
 	unsigned in_vain = 0, waits = 0;
 	while (w.in_flight) {
+		unsigned rounds = twins_in_flight() ? ROUNDS_OF_COMPILERS : ROUNDS;
 		uint64_t ran_ns = process_ran_ns();
 		if (wait_until_moved(w.moved, patience_ms)) {
 			in_vain = waits = 0;
@@ -373,7 +383,7 @@ static void wait_for_reports(void)
 
 void worker_finish(void)
 {
-	enum { CALLBACKS_MS = 100, CALLBACKS_ROUNDS = 20 };
+	enum { CALLBACKS_MS = 100 };
 	/* exit() in a signal handler may have interrupted this thread while it had the lock. */
 	if (!try_lock_for_report(&w.lock, REPORTS_MS))
 		return;
@@ -381,7 +391,7 @@ void worker_finish(void)
 		unlock_for_report(&w.lock);
 		return;
 	}
-	wait_while_moving(CALLBACKS_MS, CALLBACKS_ROUNDS); /* a driver may tell of completed work late */
+	wait_while_moving(CALLBACKS_MS); /* a driver may tell of completed work late */
 	give_up_in_flight();
 	w.finish = true;
 	pthread_cond_signal(&w.work);
