@@ -23,6 +23,7 @@ static struct {
 	size_t gathered_bytes; /* of counters, in the queue */
 	atomic_bool started;
 	bool failed, finish, finished;
+	uint64_t given_up; /* launches before this one are not waited for any more */
 	bool busy;   /* with a launch, or the files */
 	pid_t id;    /* of the worker's thread */
 	pthread_t thread;
@@ -345,7 +346,7 @@ static void wait_while_moving(unsigned patience_ms)
 static void give_up_in_flight(void)
 {
 	for (struct launch *l = w.in_flight; l; l = l->next)
-		if (!l->is_queued)
+		if (!l->is_queued && l->seq >= w.given_up)
 			launch_not_modelled(l->kernel_name, "it had not finished when the program ended");
 }
 
@@ -387,12 +388,13 @@ void worker_finish(void)
 	/* exit() in a signal handler may have interrupted this thread while it had the lock. */
 	if (!try_lock_for_report(&w.lock, REPORTS_MS))
 		return;
-	if (!start()) {
+	if (!start() || (w.finished && w.seq == w.given_up)) { /* the handler is registered more than once */
 		unlock_for_report(&w.lock);
 		return;
 	}
 	wait_while_moving(CALLBACKS_MS); /* a driver may tell of completed work late */
 	give_up_in_flight();
+	w.given_up = w.seq;
 	w.finish = true;
 	pthread_cond_signal(&w.work);
 	wait_for_reports();
