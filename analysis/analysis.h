@@ -33,6 +33,9 @@ int target_compile_start(const struct target_bitcode *bitcode, const char *arch,
                          struct gs_error *err);
 int target_compile_finish(struct target_job *job, struct gs_buf *ptx, struct gs_error *err);
 
+/* Whether PTX of ours says that a kernel never writes through its parameter, a pointer; false where that is not known. */
+bool target_only_reads(const char *ptx, const char *kernel, unsigned parameter);
+
 /* Names of targets are ARCH:LIBRARY, then :ASSEMBLER_ARCH where that is another, then :sass where machine instructions
  * are wanted. The architecture whose assembler's registers a target has, with what follows it. */
 const char *target_assembler(const char *name);

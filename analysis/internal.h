@@ -44,6 +44,9 @@ struct target_bitcode {
 int target_module_ptx(char *const *files, size_t count, const struct target_arch *arch,
                       const struct target_settings *settings, struct gs_buf *ptx, struct gs_error *err);
 
+/* target_arguments.c: comments for target_only_reads, of a module that has been optimised. */
+void target_write_only_read(LLVMModuleRef module, struct gs_buf *ptx);
+
 /* target_library.c: gives library functions the form they have on the target. */
 void target_library(LLVMModuleRef module, const struct target_arch *arch, bool relaxed);
 /* A function with an empty block to take the place of `function` in all its uses. */

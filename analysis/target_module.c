@@ -261,6 +261,8 @@ int target_module_ptx(char *const *files, size_t count, const struct target_arch
 	}
 	if (!result)
 		result = emit_ptx(module, machine, ptx, err);
+	if (!result)
+		target_write_only_read(module, ptx);
 	if (machine)
 		LLVMDisposeTargetMachine(machine);
 	if (module)

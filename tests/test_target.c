@@ -314,6 +314,37 @@ static void lines_are_the_users(void)
 	HAS("# 1 \"a.cl\"\n" KERNEL("p[0] = sin(p[1]);"), "", "sm_70:vendor", "call.uni (retval0), \n\t__gpusim_fn_sin_f32");
 }
 
+/* Read: a by way of another pointer and a function, d by vload4, e by a member. Written: b by a function, c by an atomic, f by +=. What is
+ * not used is not written. */
+static void pointers_that_are_only_read_are_found(void)
+{
+	static const char text[] =
+	    "void put(__global float *p, int i, float v) { p[i] = v; }\n"
+	    "float get(__global float *p, int i) { return p[i]; }\n"
+	    "__kernel void kk(__global float *a) { *a = 1; }\n"
+	    "__kernel void k(__global float *a, __global float *b, __global int *c, __global float *d, __global float4 *e, int n,\n"
+	    "                __global int *f, __global float *unused)\n"
+	    "{\n"
+	    "	int i = get_global_id(0);\n"
+	    "	__global float *q = n > 3 ? a + i : a;\n"
+	    "	put(b, i, get(q, 1) + e[i].x + vload4(i, d).y);\n"
+	    "	atomic_inc(&c[0]);\n"
+	    "	*(f + i) += 1;\n"
+	    "}\n";
+	static const bool expected[] = {true, false, false, true, true, false, false, true};
+	for (int vendor = 0; vendor < 2; vendor++) {
+		struct gs_buf ptx = compile(text, "", vendor ? "sm_90:vendor" : "sm_20");
+		for (unsigned i = 0; i < GS_ARRAY_LEN(expected); i++)
+			CU_ASSERT_EQUAL(target_only_reads(ptx.data, "k", i), expected[i]);
+		CU_ASSERT(!target_only_reads(ptx.data, "kk", 0));
+		CU_ASSERT(!target_only_reads(ptx.data, "put", 1));
+		gs_buf_free(&ptx);
+	}
+	struct gs_buf plain = compile(text, "-cl-opt-disable", "sm_20");
+	CU_ASSERT(!target_only_reads(plain.data, "k", 0)); /* nobody has looked */
+	gs_buf_free(&plain);
+}
+
 void add_target_tests(void)
 {
 	CU_pSuite suite = CU_add_suite("target", NULL, NULL);
@@ -341,5 +372,6 @@ void add_target_tests(void)
 	TEST(programs_may_need_the_whole_header);
 	TEST(pragmas_of_loops_are_followed);
 	TEST(lines_are_the_users);
+	TEST(pointers_that_are_only_read_are_found);
 #undef TEST
 }

@@ -300,6 +300,13 @@ static void write_kernel_tables(struct work *w)
 	add_table(w, "columns", &columns);
 }
 
+static enum argument_kind kind_of_argument(const struct work *w, const struct kernel_entry *k, unsigned index)
+{
+	enum argument_kind kind = k->kinds[index];
+	bool may_write = kind == ARGUMENT_GLOBAL || kind == ARGUMENT_CONST;
+	return may_write && targets_only_read(&w->targets, k->name, index) ? ARGUMENT_UNWRITTEN : kind;
+}
+
 /* What runs of a twin depend on: sections safety and arguments. */
 static void write_fact_tables(struct work *w)
 {
@@ -323,7 +330,7 @@ static void write_fact_tables(struct work *w)
 		gs_buf_puts(&safety, "\n");
 		gs_buf_puts(&arguments, kernels[i].name);
 		for (unsigned j = 0; j < kernels[i].arguments; j++)
-			gs_buf_printf(&arguments, " %s", kinds[kernels[i].kinds[j]]);
+			gs_buf_printf(&arguments, " %s", kinds[kind_of_argument(w, &kernels[i], j)]);
 		gs_buf_puts(&arguments, "\n");
 	}
 	add_table(w, "safety", &safety);

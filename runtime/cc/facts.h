@@ -22,6 +22,7 @@
 	X(LOCAL, "local")       /* a pointer to __local */ \
 	X(CONSTANT, "constant") /* to __constant */ \
 	X(CONST, "const")       /* to const __global */ \
+	X(UNWRITTEN, "unwritten") /* to __global memory, through which the compiler has found that nothing is written */ \
 	X(GLOBAL, "global")     /* to any other __global memory */ \
 	X(READ, "read")         /* an image that is only read */ \
 	X(WRITE, "write")       /* any other image */ \

@@ -56,7 +56,8 @@
  *               waits      a loop looks at memory that other groups may change, by atomics or volatile accesses: some groups of a
  *                          launch may not end without the others
  *   arguments   one line per kernel, in the same order: NAME KIND...; the kind of each argument (facts.h): value, local, constant,
- *               const (a pointer to const __global), global (to any other), read (a read_only image), write (any other image),
+ *               const (a pointer to const __global), unwritten (the compiler has found that nothing is written through it),
+ *               global (any other), read (a read_only image), write (any other image),
  *               sampler, other
  *   layout      item or group: where the counters are, see counters.h; absent: group
  *   columns     one line per kernel, in the order of kernels: NAME FLAGS ID...; in the item layout, the blocks whose

@@ -10,6 +10,14 @@
 
 /* ---- compiling ---- */
 
+bool targets_only_read(const struct targets *t, const char *kernel, unsigned parameter)
+{
+	for (size_t i = 0; i < t->count; i++)
+		if (t->items[i].module && target_only_reads(t->items[i].ptx.data, kernel, parameter))
+			return true;
+	return false;
+}
+
 static void take_ptx(struct target *t, struct target_job *job)
 {
 	if (!job || target_compile_finish(job, &t->ptx, &t->err) ||

@@ -24,6 +24,8 @@ int targets_compile(struct targets *t, char *const *archs, size_t count, const s
                     size_t unit_count, struct gs_error *err);
 /* Asks the annotation for the trips that the targets' loops need, as far as there is room. `notes` gets remarks. */
 int targets_want_trips(const struct targets *t, struct annotation *a, struct gs_pack *notes, struct gs_error *err);
+/* Whether some target has found that a kernel never writes through its parameter, a pointer. */
+bool targets_only_read(const struct targets *t, const char *kernel, unsigned parameter);
 /* The sections target, code and ptx of protocol.h. */
 void targets_write(const struct targets *t, const struct annotation *a, struct gs_pack *result);
 void targets_free(struct targets *t);
