@@ -26,7 +26,8 @@ static void kernel_free(struct kernel *k)
 			cl.clReleaseKernel(t->kernel);
 		free(t);
 	}
-	shadow_release(k->shadow);
+	if (k->build)
+		shadow_forget(k->build->pool);
 	for (size_t i = 0; i < k->arg_count; i++)
 		free(k->args[i].value);
 	for (size_t i = 0; i < k->info_count; i++)

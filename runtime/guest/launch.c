@@ -252,17 +252,13 @@ static bool take_copies(struct attempt *a)
 	if (!shadow_affordable(a->plan.bytes))
 		return false;
 	if (a->way == WAY_VERIFY) {
-		l->shadow = shadow_take(k->build->pool, a->request, a->device, &a->plan, true, NULL);
+		l->shadow = shadow_take(k->build->pool, a->request, a->device, &a->plan, true);
 		if (l->shadow)
 			return true;
 		no_verdict(a);
 		a->way = WAY_SHADOW;
 	}
-	l->shadow = shadow_take(k->build->pool, a->request, a->device, &a->plan, false, k->shadow);
-	if (l->shadow && l->shadow != k->shadow) {
-		shadow_release(k->shadow);
-		k->shadow = shadow_retain(l->shadow);
-	}
+	l->shadow = shadow_take(k->build->pool, a->request, a->device, &a->plan, false);
 	return l->shadow;
 }
 

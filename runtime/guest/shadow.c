@@ -101,6 +101,33 @@ static int plan_argument(struct shadow_plan *p, const struct kernel_arg *a, cl_u
 	return type == CL_MEM_OBJECT_BUFFER ? plan_buffer(p, index, mem, why) : plan_image(p, index, mem, type, why);
 }
 
+/* Memory that the kernel only reads through this argument, but writes through another. */
+static bool is_planned(const struct shadow_plan *p, const struct kernel_arg *a)
+{
+	cl_mem mem = NULL, parent = NULL;
+	if (a->kind != ARG_VALUE || a->size != sizeof mem)
+		return false;
+	memcpy(&mem, a->value, sizeof mem);
+	for (size_t i = 0; i < p->object_count && mem; i++) {
+		if (!i)
+			cl.clGetMemObjectInfo(mem, CL_MEM_ASSOCIATED_MEMOBJECT, sizeof parent, &parent, NULL);
+		if (p->objects[i].original == mem || (parent && p->objects[i].original == parent))
+			return true;
+	}
+	return false;
+}
+
+static int plan_read_arguments(struct shadow_plan *p, const struct kernel *k, const struct artifact_kernel *facts, struct gs_error *why)
+{
+	int result = 0;
+	for (size_t i = 0; i < k->arg_count && !result; i++) {
+		enum argument_kind kind = facts->argument_kinds[i];
+		if ((kind == ARGUMENT_CONST || kind == ARGUMENT_UNWRITTEN) && !may_write(facts, i) && is_planned(p, &k->args[i]))
+			result = plan_argument(p, &k->args[i], (cl_uint)i, why);
+	}
+	return result;
+}
+
 int shadow_plan(const struct kernel *k, const struct artifact_kernel *facts, struct shadow_plan *p, struct gs_error *why)
 {
 	p->object_count = p->argument_count = p->part_count = 0;
@@ -118,7 +145,7 @@ int shadow_plan(const struct kernel *k, const struct artifact_kernel *facts, str
 				return result;
 		}
 	}
-	return 0;
+	return plan_read_arguments(p, k, facts, why);
 }
 
 /* ---- the copies ---- */
@@ -205,11 +232,9 @@ static bool can_share(const struct shadow *before, const struct request *r, cl_d
 	return true;
 }
 
-struct shadow *shadow_take(struct context_pool *pool, const struct request *r, cl_device_id device, const struct shadow_plan *plan,
-                           bool verify, struct shadow *before)
+static struct shadow *shadow_new(struct context_pool *pool, const struct request *r, cl_device_id device, const struct shadow_plan *plan,
+                                 bool verify)
 {
-	if (!verify && can_share(before, r, device, plan))
-		return shadow_retain(before);
 	struct shadow *s = calloc(1, sizeof *s + plan->object_count * sizeof *s->copies);
 	bool complete = s;
 	if (!s)
@@ -229,6 +254,62 @@ struct shadow *shadow_take(struct context_pool *pool, const struct request *r, c
 		return s;
 	shadow_release(s);
 	return NULL;
+}
+
+/* ---- copies that the next launches may share ---- */
+
+static pthread_mutex_t recent_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct shadow *recent[4]; /* the last one first; counted */
+
+static struct shadow *find_recent(const struct request *r, cl_device_id device, const struct shadow_plan *plan)
+{
+	struct shadow *found = NULL;
+	pthread_mutex_lock(&recent_lock);
+	for (size_t i = 0; i < GS_ARRAY_LEN(recent) && !found; i++)
+		if (can_share(recent[i], r, device, plan))
+			found = shadow_retain(recent[i]);
+	pthread_mutex_unlock(&recent_lock);
+	return found;
+}
+
+static void remember(struct shadow *s)
+{
+	pthread_mutex_lock(&recent_lock);
+	struct shadow *oldest = recent[GS_ARRAY_LEN(recent) - 1];
+	memmove(recent + 1, recent, sizeof recent - sizeof *recent);
+	recent[0] = shadow_retain(s);
+	pthread_mutex_unlock(&recent_lock);
+	shadow_release(oldest);
+}
+
+void shadow_forget(const struct context_pool *pool)
+{
+	struct shadow *gone[GS_ARRAY_LEN(recent)] = {0};
+	pthread_mutex_lock(&recent_lock);
+	for (size_t i = 0; i < GS_ARRAY_LEN(recent); i++)
+		if (recent[i] && (!pool || recent[i]->pool == pool)) {
+			gone[i] = recent[i];
+			recent[i] = NULL;
+		}
+	pthread_mutex_unlock(&recent_lock);
+	for (size_t i = 0; i < GS_ARRAY_LEN(gone); i++)
+		shadow_release(gone[i]);
+}
+
+struct shadow *shadow_take(struct context_pool *pool, const struct request *r, cl_device_id device, const struct shadow_plan *plan,
+                           bool verify)
+{
+	struct shadow *s = verify ? NULL : find_recent(r, device, plan);
+	if (s)
+		return s;
+	s = shadow_new(pool, r, device, plan, verify);
+	if (!s) { /* others may only be kept for launches to come */
+		shadow_forget(NULL);
+		s = shadow_new(pool, r, device, plan, verify);
+	}
+	if (s && !verify)
+		remember(s);
+	return s;
 }
 
 static cl_mem memory_of(const struct copy *c, enum copy_of which)

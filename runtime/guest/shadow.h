@@ -77,10 +77,12 @@ int shadow_plan(const struct kernel *k, const struct artifact_kernel *facts, str
 
 struct shadow; /* counted */
 
-/* Copies for a plan, verify: of all kinds. NULL: they do not fit GPUSIM_SHADOW_MEMORY. Launches of a kernel that follow one another
- * in the same queue share copies, because their commands do not overlap: `before` is the last one's, or NULL. */
+/* Copies for a plan, verify: of all kinds. NULL: they do not fit GPUSIM_SHADOW_MEMORY. Launches that follow one another in the same queue
+ * share copies, because their commands do not overlap: the last few are kept for that. */
 struct shadow *shadow_take(struct context_pool *pool, const struct request *r, cl_device_id device, const struct shadow_plan *plan,
-                           bool verify, struct shadow *before);
+                           bool verify);
+/* Keeps no copies of a pool any more; NULL: of none. */
+void shadow_forget(const struct context_pool *pool);
 struct shadow *shadow_retain(struct shadow *s);
 void shadow_release(struct shadow *s);
 /* Enqueues a copy of the application's memory. */

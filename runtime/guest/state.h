@@ -366,7 +366,6 @@ struct kernel {
 	struct exec_info *infos;
 	size_t info_count;
 	struct kernel_twin *twins;
-	struct shadow *shadow; /* of its last launch in the shadow, or NULL */
 };
 
 /* How long this thread has waited for twins to be built. */
