@@ -403,6 +403,8 @@ struct launch {
 	bool in_shadow;                      /* the kernel itself runs on the application's memory */
 	bool uncounted;                      /* the driver refused its twin after it took some other command of ours */
 	bool void_trace;                     /* likewise, of the traced twin */
+	enum { FETCH_NONE, FETCH_BUSY, FETCH_DONE } fetched; /* its trace and its verdict (worker.c) */
+	struct kept_trace *brought;          /* once fetched: its trace, or NULL */
 	size_t slots, places; /* places: item layout only */
 	bool profiled;
 	cl_int status;        /* with which it completed */

@@ -1,6 +1,9 @@
 /*
  * The worker thread: what becomes of a launch once its event has completed. It takes the counters, models every
  * target, adds to the statistics and the files, and gives the memory back, all behind the application's back.
+ *
+ * Modelling a launch may take long, and the next launches need the memory of traces and copies, and the verdicts on twins: so a second
+ * thread, the fetcher, goes ahead through the queue, brings traces to a smaller place, compares what was verified and lets copies go.
  */
 #include "shadow.h"
 
@@ -15,12 +18,13 @@
 
 static struct {
 	pthread_mutex_t lock;
-	pthread_cond_t work, progress;
+	pthread_cond_t work, progress, fetch;
 	struct launch *in_flight;              /* every launch that is not in the reports yet */
 	struct launch *completed, **completed_end; /* the queue, linked through `queued` */
 	uint64_t seq, done, moved, in_vain_at; /* moved: launches done and trace buffers given back */
 	bool in_vain;
 	size_t gathered_bytes; /* of counters, in the queue */
+	uint64_t brought_bytes; /* of traces, in the queue */
 	atomic_bool started;
 	bool failed, finish, finished;
 	uint64_t given_up; /* launches before this one are not waited for any more */
@@ -33,6 +37,7 @@ static struct {
 	.lock = PTHREAD_MUTEX_INITIALIZER,
 	.work = PTHREAD_COND_INITIALIZER,
 	.progress = PTHREAD_COND_INITIALIZER,
+	.fetch = PTHREAD_COND_INITIALIZER,
 	.completed_end = &w.completed,
 };
 
@@ -45,6 +50,12 @@ void worker_launched(struct launch *l)
 		l->next->previous = l;
 	w.in_flight = l;
 	unlock_for_report(&w.lock);
+}
+
+/* Memory that others may want, and that modelling does not need. */
+static bool has_to_fetch(const struct launch *l)
+{
+	return l->trace_buffer || l->verification || l->shadow;
 }
 
 /* With the lock held. Waking the worker for each of thousands of launches costs their threads more than counting does; but memory
@@ -60,6 +71,8 @@ static void queue_completed(struct launch *l)
 	w.gathered_bytes += l->buffer->word_count * sizeof *l->buffer->words;
 	if (!w.dozing || w.waiting || w.gathered_bytes > MOST_GATHERED)
 		pthread_cond_signal(&w.work);
+	if (w.busy && has_to_fetch(l))
+		pthread_cond_signal(&w.fetch);
 }
 
 void worker_completed(struct launch *l)
@@ -131,6 +144,70 @@ bool worker_wait_progress(uint64_t before, unsigned milliseconds, unsigned round
 
 /* ---- one launch ---- */
 
+/* The trace, and the verdict on the twin. The copies of memory go back. */
+static void fetch(struct launch *l)
+{
+	verification_end(l->verification, l->kernel_name, l->status >= 0);
+	l->verification = NULL;
+	if (l->trace_buffer && !l->void_trace && !l->uncounted && l->status >= 0)
+		l->brought = trace_bring_back(l);
+	shadow_release(l->shadow);
+	l->shadow = NULL;
+}
+
+/* With the lock held: whoever comes second waits for the first. */
+static void fetch_once(struct launch *l)
+{
+	while (l->fetched == FETCH_BUSY)
+		pthread_cond_wait(&w.progress, &w.lock);
+	if (l->fetched == FETCH_DONE)
+		return;
+	l->fetched = FETCH_BUSY;
+	pthread_mutex_unlock(&w.lock);
+	fetch(l);
+	pthread_mutex_lock(&w.lock);
+	l->fetched = FETCH_DONE;
+	pthread_cond_broadcast(&w.progress);
+}
+
+/* With the lock held: traces that wait to be modelled are bounded, too. */
+static void keep_brought(struct launch *l)
+{
+	if (!l->brought)
+		return;
+	if (w.brought_bytes + l->brought->length <= TRACE_KEPT_SHARE(runtime.options.trace_memory.number)) {
+		w.brought_bytes += l->brought->length;
+		return;
+	}
+	kept_trace_free(l->brought);
+	l->brought = NULL;
+	tool_cost.untraced++;
+}
+
+static struct launch *next_to_fetch(void)
+{
+	struct launch *l = w.completed;
+	while (l && (l->fetched != FETCH_NONE || !has_to_fetch(l)))
+		l = l->queued;
+	return l;
+}
+
+static void *fetcher(void *unused)
+{
+	(void)unused;
+	pthread_mutex_lock(&w.lock);
+	for (;;) {
+		struct launch *l = next_to_fetch();
+		if (l) {
+			fetch_once(l);
+			keep_brought(l);
+		} else {
+			pthread_cond_wait(&w.fetch, &w.lock);
+		}
+	}
+	return NULL;
+}
+
 /* What the counters and traces of a completed launch say. */
 static void take_counts(struct launch *l, struct launch_result *r)
 {
@@ -139,12 +216,14 @@ static void take_counts(struct launch *l, struct launch_result *r)
 	} else if (!r->counts || buffer_fetch(l->buffer, launch_words(l))) {
 		launch_not_modelled(l->kernel_name, "its counters could not be read");
 	} else {
-		r->brought = l->trace_buffer && !l->void_trace ? trace_bring_back(l) : NULL;
+		r->brought = l->brought;
+		l->brought = NULL;
 		record_launch(l, r->brought);
 		if (report_wanted() || !record_wanted()) /* who records may leave the rest to replay */
 			launch_model(r);
 		kept_trace_free(r->brought);
 	}
+	kept_trace_free(l->brought);
 }
 
 static void finish_launch(struct launch *l)
@@ -153,7 +232,6 @@ static void finish_launch(struct launch *l)
 	r.counts = calloc(l->artifact->block_count + 1, sizeof *r.counts);
 	uint64_t begin = clock_ns();
 	cost_add_launch(l);
-	verification_end(l->verification, l->kernel_name, l->status >= 0);
 	if (l->status < 0)
 		launch_not_modelled(l->kernel_name, "the driver ended it with an error");
 	else
@@ -203,6 +281,10 @@ static void work_on(struct launch *l)
 	w.busy = true;
 	if (progress_due())
 		progress_show(l->kernel_name, w.done, backlog());
+	bool ahead = l->fetched != FETCH_NONE; /* by the fetcher */
+	fetch_once(l);
+	if (ahead && l->brought)
+		w.brought_bytes -= l->brought->length;
 	pthread_mutex_unlock(&w.lock);
 	finish_launch(l);
 	pthread_mutex_lock(&w.lock);
@@ -299,6 +381,9 @@ static bool start(void)
 	}
 	pthread_detach(w.thread);
 	w.started = true;
+	pthread_t second; /* without it the worker does it all */
+	if (!start_small_thread(&second, STACK_BYTES, fetcher, NULL))
+		pthread_detach(second);
 	return true;
 }
 
