@@ -175,3 +175,9 @@ cl_int hook_clGetKernelWorkGroupInfo(cl_kernel kernel, cl_device_id device, cl_k
 		limit_sizes(value, sizeof(size_t));
 	return result;
 }
+
+cl_int hook_clReleaseDevice(cl_device_id device)
+{
+	TELL(device_released(device));
+	return cl.clReleaseDevice(device);
+}

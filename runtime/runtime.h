@@ -40,6 +40,8 @@ void program_source(cl_program handle, cl_uint count, const char **strings, cons
 /* The bytes of one device's binary: a program we know, in this process or an earlier one, is recognised. */
 void program_binary(cl_program handle, const void *binary, size_t length);
 void program_binary_read(cl_program handle, const void *binary, size_t length);
+/* About to be released, perhaps for the last time. */
+void device_released(cl_device_id device);
 /* A build begins: its twin is made while the driver builds the application's own program. The token goes to
  * program_built, once, when the outcome is known; it may be NULL. */
 struct build *program_build_begins(cl_program handle, const char *options, cl_uint count, const cl_device_id *devices);

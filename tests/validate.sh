@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
 # make validate: the long tests. Registers against NVIDIA's assembler, every real program with cold caches, 2000 random kernels, then the guests under
 # AddressSanitizer with UBSan and under ThreadSanitizer (in our code and the guests'; the driver is what the system has).
-#   tests/validate.sh BUILD_DIR
-# Ends with "N passed, N failed" over all of them.
+#   tests/validate.sh BUILD_DIR [STEP...]
+# Steps are the functions below; without any named, all of them are done. Ends with "N passed, N failed" over all of them.
 set -u
 build=$(cd "$1" && pwd)
+shift
 root=$(cd "$(dirname "$0")/.." && pwd)
 TMPDIR=$(mktemp -d "${TMPDIR:-/tmp}/gpusim-validate.XXXXXX")
 export TMPDIR POCL_CACHE_DIR=$TMPDIR/pocl GPUSIM_CACHE_DIR=$TMPDIR/cache
@@ -172,22 +173,14 @@ unit_tests_under_asan() {
 	verdict "unit tests under asan" $? "$TMPDIR/log"
 }
 
-registers
-html
-spreadsheet
-timing
-analytical
-accuracy
-sampling
-tuner
-real_programs
-annotated_kernels
-guest_programs
-random_programs
-divided_kernels
-under_sanitizer asan ASAN
-unit_tests_under_asan
-under_sanitizer tsan TSAN
+guests_under_asan() { under_sanitizer asan ASAN; }
+guests_under_tsan() { under_sanitizer tsan TSAN; }
+
+[ $# -gt 0 ] || set -- registers html spreadsheet timing analytical accuracy sampling tuner real_programs annotated_kernels guest_programs \
+	random_programs divided_kernels guests_under_asan unit_tests_under_asan guests_under_tsan
+for step; do
+	$step
+done
 echo "== all"
 echo "$passed passed, $failed failed, $skipped skipped"
 [ $failed = 0 ]

@@ -26,12 +26,20 @@ struct pool_queue {
 	cl_command_queue queue;
 };
 
+/* A device that buffers were made for. */
+struct pool_device {
+	struct pool_device *next;
+	cl_device_id device;
+	bool kept; /* the application has let go of it, and we have not */
+};
+
 struct context_pool {
 	struct context_pool *next;
 	cl_context context;
 	int refs;        /* builds in this context, and buffers in use */
 	struct counter_buffer *idle;
 	struct pool_queue *queues;
+	struct pool_device *devices;
 };
 
 static pthread_mutex_t pools_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -175,7 +183,49 @@ static void pool_unref_locked(struct context_pool *pool)
 		cl.clReleaseCommandQueue(q->queue);
 		free(q);
 	}
+	while (pool->devices) {
+		struct pool_device *d = pool->devices;
+		pool->devices = d->next;
+		if (d->kept)
+			cl.clReleaseDevice(d->device);
+		free(d);
+	}
 	free(pool);
+}
+
+static struct pool_device *find_device(const struct context_pool *pool, cl_device_id device)
+{
+	struct pool_device *d = pool->devices;
+	while (d && d->device != device)
+		d = d->next;
+	return d;
+}
+
+static void note_device(struct context_pool *pool, cl_device_id device)
+{
+	struct pool_device *d = find_device(pool, device) ? NULL : calloc(1, sizeof *d);
+	if (!d)
+		return;
+	*d = (struct pool_device){.next = pool->devices, .device = device};
+	pool->devices = d;
+}
+
+/* POCL 3.1 looks at the device of a buffer's last command when the buffer is released, and a part of a device is gone by then if the
+ * application has released it. */
+void device_released(cl_device_id device)
+{
+	cl_device_id parent = NULL;
+	cl_uint references = 0;
+	if (!cl.clRetainDevice || cl.clGetDeviceInfo(device, CL_DEVICE_PARENT_DEVICE, sizeof parent, &parent, NULL) != CL_SUCCESS || !parent ||
+	    cl.clGetDeviceInfo(device, CL_DEVICE_REFERENCE_COUNT, sizeof references, &references, NULL) != CL_SUCCESS || references != 1)
+		return;
+	pthread_mutex_lock(&pools_lock);
+	for (struct context_pool *p = pools; p; p = p->next) {
+		struct pool_device *d = find_device(p, device);
+		if (d && !d->kept)
+			d->kept = cl.clRetainDevice(device) == CL_SUCCESS;
+	}
+	pthread_mutex_unlock(&pools_lock);
 }
 
 void pool_unref(struct context_pool *pool)
@@ -302,8 +352,10 @@ struct counter_buffer *buffer_take(struct context_pool *pool, cl_device_id devic
 		*link = b->next;
 	else
 		b = buffer_new(pool, device, kind, size);
-	if (b)
+	if (b) {
 		pool->refs++;
+		note_device(pool, device);
+	}
 	pthread_mutex_unlock(&pools_lock);
 	if (b && is_new && !b->words && kind != SHADOW_BUFFER && zero_words(b, size)) {
 		buffer_give_back(b, 0);

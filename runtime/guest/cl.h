@@ -21,7 +21,8 @@
 	X(clCreateCommandQueue) X(clReleaseCommandQueue) X(clCreateBuffer) X(clReleaseMemObject) \
 	X(clGetMemObjectInfo) X(clGetImageInfo) X(clGetKernelInfo) X(clGetKernelArgInfo) \
 	X(clSetEventCallback) X(clRetainEvent) X(clReleaseEvent) X(clRetainContext) \
-	X(clReleaseContext) X(clFlush) X(clGetProgramBuildInfo) X(clCreateSubBuffer) X(clCreateImage)
+	X(clReleaseContext) X(clFlush) X(clGetProgramBuildInfo) X(clCreateSubBuffer) X(clCreateImage) \
+	X(clRetainDevice)
 
 struct cl_calls {
 #define HOOK(name, ret, failure, params, args) ret (CL_API_CALL *name) params;

@@ -178,6 +178,8 @@ cl_int set_arguments(struct kernel_twin *t, const struct artifact *a, const stru
 
 void launch_give_back(struct launch *l)
 {
+	/* Before the memory, with whose pool the device may go that events look at. */
+	events_release(l->events, l->event_count);
 	if (l->buffer)
 		buffer_give_back(l->buffer, launch_words(l));
 	if (l->scratch)
@@ -185,7 +187,6 @@ void launch_give_back(struct launch *l)
 	if (l->trace_buffer)
 		buffer_give_back(l->trace_buffer, l->trace_buffer->word_count);
 	shadow_release(l->shadow);
-	events_release(l->events, l->event_count);
 	l->events = NULL;
 	l->event_count = 0;
 	l->buffer = l->scratch = l->trace_buffer = NULL;
