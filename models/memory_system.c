@@ -382,7 +382,8 @@ int memory_advance(struct memory_system *m, uint64_t cycle, memory_reply_fn *tel
 		for (; first < m->reply_count; first++)
 			m->replies[first].slice += i * m->config.map.slices;
 	}
-	qsort(m->replies, m->reply_count, sizeof *m->replies, replies_by_time);
+	if (m->reply_count)
+		qsort(m->replies, m->reply_count, sizeof *m->replies, replies_by_time);
 	for (size_t i = 0; i < m->reply_count && !m->error; i++)
 		put_reply(m, &m->replies[i]);
 	network_advance(m->answers, until, reply_passes, m);
