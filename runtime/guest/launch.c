@@ -30,7 +30,7 @@ static void one_event_completed(struct launch *l)
 {
 	if (--l->pending)
 		return;
-	if (l->in_shadow || l->traces.launch) /* the driver's compiler may have been at work */
+	if (l->beside_twins) /* the driver's compiler may have been at work */
 		run_first_at_exit();
 	worker_completed(l);
 }
@@ -451,6 +451,7 @@ static void hand_over(struct attempt *a, cl_event mine, cl_event *event)
 	l->pending = 1 + (copies != NULL) + (traces != NULL) + (twin != NULL);
 	l->enqueued_ns = clock_ns();
 	l->in_shadow = a->way != WAY_DIRECT;
+	l->beside_twins = l->in_shadow || a->traced;
 	worker_launched(l);
 	follow_part(l, &l->traces, traces);
 	follow_part(l, &l->twin, twin);

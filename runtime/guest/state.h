@@ -401,6 +401,7 @@ struct launch {
 	} traces, twin, copies;              /* of the traced twin, of the twin that counts, of a verification */
 	bool first_traced, first_counted;    /* the driver compiles the twin for this launch */
 	bool in_shadow;                      /* the kernel itself runs on the application's memory */
+	bool beside_twins;                   /* twins run in the queue besides it, which the driver may have to compile */
 	bool uncounted;                      /* the driver refused its twin after it took some other command of ours */
 	bool void_trace;                     /* likewise, of the traced twin */
 	enum { FETCH_NONE, FETCH_BUSY, FETCH_DONE } fetched; /* its trace and its verdict (worker.c) */

@@ -401,7 +401,7 @@ bool worker_ready(void)
 static bool twins_in_flight(void)
 {
 	for (const struct launch *l = w.in_flight; l; l = l->next)
-		if ((l->in_shadow || l->traces.launch) && !l->is_queued)
+		if (l->beside_twins && !l->is_queued)
 			return true;
 	return false;
 }
