@@ -131,7 +131,7 @@ cl_int hook_clCompileProgram(cl_program program, cl_uint count, const cl_device_
                              void(CL_CALLBACK *notify)(cl_program, void *), void *data)
 {
 	/* What was compiled matters only when it is linked, and by then it has succeeded: so it is told at once. */
-	TELL(program_compiled(program, options, count, devices, header_count, headers, header_names));
+	TELL(program_compile_begins(program, options, count, devices, header_count, headers, header_names));
 	return cl.clCompileProgram(program, count, devices, options, header_count, headers, header_names, notify, data);
 }
 

@@ -40,15 +40,16 @@ void program_source(cl_program handle, cl_uint count, const char **strings, cons
 /* The bytes of one device's binary: a program we know, in this process or an earlier one, is recognised. */
 void program_binary(cl_program handle, const void *binary, size_t length);
 void program_binary_read(cl_program handle, const void *binary, size_t length);
-/* About to be released, perhaps for the last time. */
+/* The application is about to release the device, perhaps for the last time. */
 void device_released(cl_device_id device);
 /* A build begins: its twin is made while the driver builds the application's own program. The token goes to
  * program_built, once, when the outcome is known; it may be NULL. */
 struct build *program_build_begins(cl_program handle, const char *options, cl_uint count, const cl_device_id *devices);
 void program_built(cl_program handle, struct build *token, bool succeeded);
-/* About to be compiled without linking, linked with success. */
-void program_compiled(cl_program handle, const char *options, cl_uint count, const cl_device_id *devices, cl_uint header_count,
-                      const cl_program *headers, const char **header_names);
+/* The driver is about to compile the program, to be linked later: its twin is annotated meanwhile. */
+void program_compile_begins(cl_program handle, const char *options, cl_uint count, const cl_device_id *devices, cl_uint header_count,
+                            const cl_program *headers, const char **header_names);
+/* The driver has linked it. */
 void program_linked(cl_program handle, cl_context context, cl_uint input_count, const cl_program *inputs,
                     cl_uint count, const cl_device_id *devices);
 void program_retained(cl_program handle);

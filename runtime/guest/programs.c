@@ -184,8 +184,8 @@ static void annotate_early(struct program *p, cl_uint count, const cl_device_id 
 	program_set_build(p, b);
 }
 
-void program_compiled(cl_program handle, const char *options, cl_uint count, const cl_device_id *devices, cl_uint header_count,
-                      const cl_program *headers, const char **header_names)
+void program_compile_begins(cl_program handle, const char *options, cl_uint count, const cl_device_id *devices, cl_uint header_count,
+                            const cl_program *headers, const char **header_names)
 {
 	struct program *p = program_find(handle);
 	struct unit_list units = {0};
