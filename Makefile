@@ -48,13 +48,13 @@ LLVM_LIBDIR = $(shell $(LLVM_CONFIG) --libdir 2>/dev/null)
 LLVM_LIBS = -L$(LLVM_LIBDIR) -lclang-19 -lLLVM-19
 
 BASE = $(wildcard runtime/base/*.c)
-MODELS = $(wildcard models/*.c)
+MODELS = $(wildcard models/*.c models/*/*.c)
 COMMON = $(BASE) $(MODELS) $(wildcard runtime/*.c) $(O)/builtin_gpus.c
-GUEST = $(wildcard interposer/*.c runtime/guest/*.c) $(COMMON)
-CC_SOURCES = $(wildcard annotator/*.c analysis/*.c runtime/cc/*.c) models/code.c $(BASE)
+GUEST = $(wildcard interposer/opencl/*.c runtime/guest/*.c) $(COMMON)
+CC_SOURCES = $(wildcard annotator/*.c annotator/*/*.c analysis/*/*.c runtime/cc/*.c) models/code/code.c $(BASE)
+CC_HEADERS = $(wildcard annotator/*.h annotator/*/*.h analysis/*/*.h runtime/cc/*.h) models/code/code.h
 # The part of the analysis that needs no LLVM: reading PTX, and its graphs.
-PTX = $(wildcard analysis/ptx*.c analysis/graph*.c) \
-	$(addprefix analysis/,builtins.c dominators.c early_loads.c liveness.c loops.c registers.c temporaries.c)
+PTX = $(wildcard analysis/ptx/*.c analysis/graph/*.c analysis/builtins/*.c)
 # What models and reports launches, of the guest's side: the parts that need no driver.
 MODELLING = $(addprefix runtime/guest/,artifact.c cost.c lines.c memo.c model.c profile.c proof.c progress.c record.c sampling.c schedule.c session.c signals.c spawn.c stats.c targets.c thread.c trace_decode.c trace_shapes.c transfers.c) \
 	$(wildcard runtime/guest/report*.c)
@@ -96,9 +96,9 @@ $(O)/gpusim.1: $(O)/gpusim
 	$(QUIET)$(O)/gpusim --help-man > $@
 
 # Written only when it changes, so that nothing is compiled in vain.
-$(O)/cc_id.h: $(CC_SOURCES) $(wildcard annotator/*.h analysis/*.h runtime/cc/*.h models/code.h) $(MAKEFILE_LIST)
+$(O)/cc_id.h: $(CC_SOURCES) $(CC_HEADERS) $(MAKEFILE_LIST)
 	$(QUIET)mkdir -p $(@D)
-	$(QUIET)echo "#define GPUSIM_CC_ID \"$$(cat $(CC_SOURCES) $(wildcard annotator/*.h analysis/*.h runtime/cc/*.h models/code.h) | \
+	$(QUIET)echo "#define GPUSIM_CC_ID \"$$(cat $(CC_SOURCES) $(CC_HEADERS) | \
 		sha256sum | cut -c1-12)\"" > $@.new
 	$(QUIET)cmp -s $@.new $@ && rm $@.new || mv $@.new $@
 
@@ -155,16 +155,16 @@ programs: $(PROGRAMS) $(O)/tests/golden/golden $(O)/tests/traces/traces $(O)/tes
 $(O)/tests/guest/%: tests/guest/%.c tests/guest/guest.h
 	$(SAY) CC $<
 	$(QUIET)mkdir -p $(@D)
-	$(QUIET)$(CC) -O1 -g -Wall -Wextra $(SANITIZE) -DCL_TARGET_OPENCL_VERSION=300 -pthread -o $@ $< -lOpenCL -ldl -lm
+	$(QUIET)$(CC) -O1 -g -I. -Wall -Wextra $(SANITIZE) -DCL_TARGET_OPENCL_VERSION=300 -pthread -o $@ $< -lOpenCL -ldl -lm
 
 $(O)/kernels/% $(O)/tests/bench/% $(O)/tests/generate/% $(O)/tests/twins/%:
 	$(SAY) CC $<
 	$(QUIET)mkdir -p $(@D)
-	$(QUIET)$(CC) -O2 -g -Wall -Wextra $(SANITIZE) -o $@ $(filter %.c,$^) -lOpenCL -ldl -lm
+	$(QUIET)$(CC) -O2 -g -I. -Wall -Wextra $(SANITIZE) -o $@ $(filter %.c,$^) -lOpenCL -ldl -lm
 
 # Talks to gpusim-cc, and runs what it makes.
 $(O)/tests/golden/golden: tests/golden/golden.c
-$(O)/tests/traces/traces: tests/traces/traces.c $(call OBJ,models/trace_read.c)
+$(O)/tests/traces/traces: tests/traces/traces.c $(call OBJ,models/trace/read.c)
 $(O)/tests/golden/golden $(O)/tests/traces/traces: tests/golden/common.c tests/golden/common.h $(call OBJ,$(BASE)) $(O)/cc_id.h
 	$(SAY) CC $<
 	$(QUIET)mkdir -p $(@D)
@@ -187,7 +187,7 @@ $(O)/unit-tests: $(call OBJ,$(TESTS) $(ORACLE) $(COMMON) $(GUEST_TESTED) $(filte
 # The fuzz target: the annotator is watched, what feeds it is not. The plain driver runs the same target on files.
 FUZZ_TARGET = tests/fuzz/target.c tests/fuzz/clean.c
 FUZZ_DRIVER = $(FUZZ_TARGET) tests/fuzz/mutate.c tests/fuzz/grammar.c
-FUZZ_TESTED = $(wildcard annotator/*.c) $(BASE) $(addprefix runtime/cc/,device.c options.c words.c)
+FUZZ_TESTED = $(wildcard annotator/*.c annotator/*/*.c) $(BASE) $(addprefix runtime/cc/,device.c options.c words.c)
 FUZZ_OBJ = $(patsubst %.c,$(O)/fuzz/obj/%.o,$(FUZZ_DRIVER) $(FUZZ_TESTED))
 FUZZ_FLAGS = -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
 
@@ -202,7 +202,7 @@ $(O)/fuzz/annotator: $(FUZZ_OBJ)
 	$(SAY) LINK $@
 	$(QUIET)clang-19 $(FUZZ_FLAGS) -fsanitize=fuzzer -o $@ $^ $(LLVM_LIBS)
 
-PTX_READER = $(filter-out analysis/ptx_kernels.c,$(wildcard analysis/ptx_*.c))
+PTX_READER = $(wildcard analysis/ptx/*.c)
 FUZZ_PTX_OBJ = $(patsubst %.c,$(O)/fuzz/obj/%.o,tests/fuzz/ptx_reader.c tests/ptx_check.c $(PTX_READER) $(BASE))
 
 $(O)/fuzz/obj/analysis/%.o: FUZZ_FLAGS += -fsanitize=fuzzer-no-link
@@ -221,7 +221,7 @@ $(O)/fuzz/obj/runtime/%.o: FUZZ_FLAGS += -fsanitize=fuzzer-no-link
 FUZZ_CACHE_OBJ = $(patsubst %.c,$(O)/fuzz/obj/%.o,tests/fuzz/cache_reader.c $(FUZZ_PACKS) $(filter-out $(O)/%,$(COMMON)) $(MODELLING) \
 	runtime/guest/units.c)
 
-# Less work per launch (models/limits.h). Arrays of no elements may be NULL there, which C forbids to add 0 to.
+# Less work per launch (models/util/limits.h). Arrays of no elements may be NULL there, which C forbids to add 0 to.
 $(O)/fuzz/obj/models/%.o: FUZZ_FLAGS += -fsanitize=fuzzer-no-link -fno-sanitize=pointer-overflow,nonnull-attribute \
 	-DMODEL_MOST_BLOCKS=4096 -DMODEL_BUDGET=40000
 

@@ -4,10 +4,10 @@
  * Takes the text that `clang -E` made, parses it with libclang, and returns text with block markers and
  * the table of the blocks. It knows no GPU, runs nothing and writes no files of its own but temporary ones.
  */
-#ifndef GPUSIM_ANNOTATOR_H
-#define GPUSIM_ANNOTATOR_H
+#ifndef GPUSIM_ANNOTATOR_ANNOTATOR_H
+#define GPUSIM_ANNOTATOR_ANNOTATOR_H
 
-#include "models/trace.h"
+#include "models/trace/trace.h"
 #include "runtime/base/base.h"
 
 enum marker_form {

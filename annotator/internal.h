@@ -8,7 +8,7 @@
 #define GPUSIM_ANNOTATOR_INTERNAL_H
 
 #include "annotator/annotator.h"
-#include "models/trace.h"
+#include "models/trace/trace.h"
 
 #include <clang-c/Index.h>
 
@@ -237,7 +237,7 @@ enum code_space space_of(CXType type); /* of what it is the type of; SPACE_none:
 char letter_of(enum code_space space); /* in the names of the functions that trace */
 unsigned root_of(const struct edit_pass *pass, CXCursor pointer); /* the base that it is computed from, or NO_BASE */
 CXCursor peel(CXCursor cursor); /* brackets and implicit conversions */
-enum { NO_BASE = 7 }; /* TRACE_BASES (models/trace_read.h) */
+enum { NO_BASE = 7 }; /* TRACE_BASES (models/trace/read.h) */
 int tell_variable(struct edit_pass *pass, CXCursor variable, size_t end); /* end: behind its declaration */
 int tell_arguments(struct edit_pass *pass, CXCursor kernel);
 

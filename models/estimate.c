@@ -1,17 +1,17 @@
 /*
  * One launch on one GPU: the profile reduced to warps, the chosen model run on them, and what the report needs.
  *
- *   counts of source blocks -> counts of target blocks (code_count.c) -> paths of warps from traces (trace_warps.c), or
+ *   counts of source blocks -> counts of target blocks (code_count.c) -> paths of warps from traces (models/trace/warps.c), or
  *   from counters (synthesise.c), accesses (accesses.c) -> residency (occupancy.c) -> timing model -> cycles + launch overhead
  */
-#include "models/accesses.h"
-#include "models/chance.h"
-#include "models/features.h"
-#include "models/footprint.h"
-#include "models/limits.h"
-#include "models/memory_walk.h"
+#include "models/accesses/accesses.h"
+#include "models/warps/chance.h"
+#include "models/sampling/features.h"
+#include "models/memory/footprint.h"
+#include "models/util/limits.h"
+#include "models/memory/walk.h"
 #include "models/models.h"
-#include "models/optimistic.h"
+#include "models/analytical/optimistic.h"
 
 #include <errno.h>
 #include <math.h>

@@ -5,7 +5,7 @@
  * Where the occupancy vector resolves banks itself, it runs once: its time already has them.
  * Source: Gerum et al., probabilistic resource model, IV-B; Punniyamurthy et al., GATSim, Algorithm 1.
  */
-#include "models/fixed_point.h"
+#include "models/analytical/fixed_point.h"
 #include "models/models.h"
 
 #include <string.h>

@@ -4,21 +4,22 @@
  * Pure functions of a launch's profile and a GPU: no files, no globals, no clocks, no printing. Whoever
  * calls brings the text of a description and takes an estimate away.
  */
-#ifndef GPUSIM_MODELS_H
-#define GPUSIM_MODELS_H
+#ifndef GPUSIM_MODELS_MODELS_H
+#define GPUSIM_MODELS_MODELS_H
 
-#include "models/access_counts.h"
-#include "models/accesses.h"
-#include "models/attribution.h"
-#include "models/cluster.h"
-#include "models/code.h"
-#include "models/convergence.h"
-#include "models/gpu.h"
-#include "models/machine.h"
-#include "models/synthesise.h"
-#include "models/trace.h"
-#include "models/trace_warps.h"
-#include "models/warps.h"
+#include "models/warps/access_counts.h"
+#include "models/accesses/accesses.h"
+#include "models/warps/attribution.h"
+#include "models/sampling/cluster.h"
+#include "models/code/code.h"
+#include "models/analytical/convergence.h"
+#include "models/gpu/gpu.h"
+#include "models/gpu/occupancy.h"
+#include "models/warps/machine.h"
+#include "models/warps/synthesise.h"
+#include "models/trace/trace.h"
+#include "models/trace/warps.h"
+#include "models/warps/warps.h"
 
 #include <stdint.h>
 
@@ -56,22 +57,6 @@ struct model_options {
 	void *alike_ctx;
 };
 
-enum occupancy_limit {
-	OCCUPANCY_WARPS,
-	OCCUPANCY_BLOCKS,
-	OCCUPANCY_REGISTERS,
-	OCCUPANCY_SHARED,
-	OCCUPANCY_GRID, /* the launch has fewer groups than the GPU has room for */
-	OCCUPANCY_NONE, /* not even one group fits */
-};
-
-struct occupancy {
-	uint32_t warps_per_block, blocks_per_sm;
-	double fraction; /* resident warps / max_warps_per_sm when the SM is full */
-	enum occupancy_limit limit;
-	uint32_t allowed[OCCUPANCY_GRID]; /* groups that each limit would, alone; UINT32_MAX where it is none */
-};
-
 enum { ESTIMATE_MAX_FLAGS = 8, ESTIMATE_MAX_LINES = 8 };
 
 struct estimate {
@@ -97,12 +82,6 @@ struct estimate {
 	struct access_counts accesses;
 	const char *flags[ESTIMATE_MAX_FLAGS]; /* static strings, NULL-terminated unless full */
 };
-
-/* Registers that a thread is given, whose code needs so many; 0, not known, stays 0. */
-uint32_t gpu_thread_registers(const struct gpu *gpu, uint32_t registers);
-/* Residency of work-groups of `threads` work-items on one SM. */
-struct occupancy gpu_occupancy(const struct gpu *gpu, uint64_t threads, uint32_t registers, uint64_t shared_bytes);
-const char *occupancy_limit_name(enum occupancy_limit limit);
 
 /* The accesses of each instruction of launch->code, which the caller frees, and how many are not known. They are all
  * that a model takes of the arguments: launches whose counters and accesses are the same take the same time. */

@@ -1,7 +1,7 @@
 /* accuracy: what was measured about estimates, for readers of reports. The sentences are in accuracy.def and, as docs/accuracy has
  * them, in accuracy_measured.def. */
-#ifndef GPUSIM_ACCURACY_H
-#define GPUSIM_ACCURACY_H
+#ifndef GPUSIM_RUNTIME_ACCURACY_H
+#define GPUSIM_RUNTIME_ACCURACY_H
 
 #include "runtime/base/base.h"
 

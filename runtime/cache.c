@@ -1,5 +1,5 @@
 /* The cache of cache.h. */
-#include "cache.h"
+#include "runtime/cache.h"
 
 #include "runtime/log.h"
 

@@ -10,8 +10,8 @@
  * directory itself is somebody else's, or others can write into it, its folder user-UID takes its place. Without that there is
  * no cache, and one warning says why. An entry begins with a section "entry", its kind and key, and is good for no other.
  */
-#ifndef GPUSIM_CACHE_H
-#define GPUSIM_CACHE_H
+#ifndef GPUSIM_RUNTIME_CACHE_H
+#define GPUSIM_RUNTIME_CACHE_H
 
 #include "runtime/base/base.h"
 

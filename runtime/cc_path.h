@@ -1,6 +1,6 @@
 /* Where gpusim-cc is, for the library and for the command. */
-#ifndef GPUSIM_CC_PATH_H
-#define GPUSIM_CC_PATH_H
+#ifndef GPUSIM_RUNTIME_CC_PATH_H
+#define GPUSIM_RUNTIME_CC_PATH_H
 
 #include "runtime/base/base.h"
 

@@ -1,5 +1,5 @@
 /* Finding GPU descriptions (gpus.h). */
-#include "gpus.h"
+#include "runtime/gpus.h"
 
 #include <dirent.h>
 #include <errno.h>

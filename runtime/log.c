@@ -1,5 +1,5 @@
 /* Messages of log.h. The setting is written once at start, before any other thread of ours runs. */
-#include "log.h"
+#include "runtime/log.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -4,8 +4,8 @@
  * A message is one write of one line that begins with "gpusim: ". It never goes to stdout, and nowhere
  * when the process started without a stderr (its number may be the application's file by now).
  */
-#ifndef GPUSIM_LOG_H
-#define GPUSIM_LOG_H
+#ifndef GPUSIM_RUNTIME_LOG_H
+#define GPUSIM_RUNTIME_LOG_H
 
 #include "runtime/base/base.h"
 

@@ -1,5 +1,5 @@
 /* Parsing of the one table of options. */
-#include "options.h"
+#include "runtime/options.h"
 
 #include <ctype.h>
 #include <errno.h>

@@ -1,6 +1,6 @@
 /* The options of options.def, parsed. */
-#ifndef GPUSIM_OPTIONS_H
-#define GPUSIM_OPTIONS_H
+#ifndef GPUSIM_RUNTIME_OPTIONS_H
+#define GPUSIM_RUNTIME_OPTIONS_H
 
 #include "runtime/base/base.h"
 

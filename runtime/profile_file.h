@@ -23,8 +23,8 @@
  *   result   key, and the sections of gpusim-cc's result
  *   binary   key, and the sections of a program's units (runtime/cache.h)
  */
-#ifndef GPUSIM_PROFILE_FILE_H
-#define GPUSIM_PROFILE_FILE_H
+#ifndef GPUSIM_RUNTIME_PROFILE_FILE_H
+#define GPUSIM_RUNTIME_PROFILE_FILE_H
 
 #include "runtime/base/base.h"
 

@@ -7,8 +7,8 @@
  * that. It parses neither C nor PTX.
  * Every function here may be called by any thread at any time.
  */
-#ifndef GPUSIM_RUNTIME_H
-#define GPUSIM_RUNTIME_H
+#ifndef GPUSIM_RUNTIME_RUNTIME_H
+#define GPUSIM_RUNTIME_RUNTIME_H
 
 #include "runtime/guest/cl.h"
 #include "runtime/options.h"

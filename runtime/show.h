@@ -1,6 +1,6 @@
 /* show: numbers and names as people read them, each with its unit. What the text report and the command share. */
-#ifndef GPUSIM_SHOW_H
-#define GPUSIM_SHOW_H
+#ifndef GPUSIM_RUNTIME_SHOW_H
+#define GPUSIM_RUNTIME_SHOW_H
 
 #include "runtime/base/base.h"
 

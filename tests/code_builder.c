@@ -1,6 +1,6 @@
 /* Kernel code for the models' tests. */
-#include "code_builder.h"
-#include "tests.h"
+#include "tests/code_builder.h"
+#include "tests/tests.h"
 
 #include <errno.h>
 #include <stdio.h>

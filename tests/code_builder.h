@@ -1,9 +1,9 @@
 /* Kernel code for the models' tests, written instruction by instruction. */
-#ifndef GPUSIM_CODE_BUILDER_H
-#define GPUSIM_CODE_BUILDER_H
+#ifndef GPUSIM_TESTS_CODE_BUILDER_H
+#define GPUSIM_TESTS_CODE_BUILDER_H
 
-#include "models/code.h"
-#include "models/gpu.h"
+#include "models/code/code.h"
+#include "models/gpu/gpu.h"
 
 enum { BUILD_MAX = 256, BUILD_REGISTERS = 64 };
 

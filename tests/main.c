@@ -1,5 +1,5 @@
 /* Runs all suites, or those that are named; exits 1 when a test fails. GPUSIM_TEST_ROOT is the repository, GPUSIM_TEST_CC the gpusim-cc to try. */
-#include "tests.h"
+#include "tests/tests.h"
 
 #include <stdio.h>
 #include <stdlib.h>

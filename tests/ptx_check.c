@@ -1,4 +1,4 @@
-#include "ptx_check.h"
+#include "tests/ptx_check.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* Small launches for the tests of the occupancy-vector model. */
-#include "scene.h"
-#include "tests.h"
+#include "tests/scene.h"
+#include "tests/tests.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,9 +1,9 @@
 /* Small launches for the tests of the occupancy-vector model. */
-#ifndef GPUSIM_SCENE_H
-#define GPUSIM_SCENE_H
+#ifndef GPUSIM_TESTS_SCENE_H
+#define GPUSIM_TESTS_SCENE_H
 
-#include "code_builder.h"
-#include "models/warps.h"
+#include "tests/code_builder.h"
+#include "models/warps/warps.h"
 
 enum { SCENE_PATH = 4096, SCENE_ISSUES = 4096 };
 

@@ -1,8 +1,8 @@
 /* Accesses of a warp's memory instructions, worked out by hand. */
-#include "tests.h"
+#include "tests/tests.h"
 
-#include "models/accesses.h"
-#include "models/chance.h"
+#include "models/accesses/accesses.h"
+#include "models/warps/chance.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* What reports say about accuracy. */
-#include "tests.h"
+#include "tests/tests.h"
 
 #include "runtime/accuracy.h"
 

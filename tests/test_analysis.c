@@ -1,8 +1,8 @@
 /* The target compile and the first reader of PTX. */
-#include "tests.h"
+#include "tests/tests.h"
 
-#include "analysis/analysis.h"
-#include "analysis/ptx.h"
+#include "analysis/target/target.h"
+#include "analysis/ptx/ptx.h"
 
 #include <stdlib.h>
 #include <string.h>

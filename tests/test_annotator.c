@@ -1,5 +1,5 @@
 /* The annotator: exact text for small programs, the block table, and what is refused. */
-#include "tests.h"
+#include "tests/tests.h"
 
 #include "annotator/annotator.h"
 

@@ -1,9 +1,9 @@
 /* What each instruction of a launch did, and its share of the cycles. */
-#include "tests.h"
+#include "tests/tests.h"
 
-#include "code_builder.h"
-#include "models/access_counts.h"
-#include "models/attribution.h"
+#include "tests/code_builder.h"
+#include "models/warps/access_counts.h"
+#include "models/warps/attribution.h"
 
 #include <math.h>
 #include <string.h>

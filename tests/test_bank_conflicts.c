@@ -1,7 +1,7 @@
 /* Register-bank conflicts: the paper's formulas, and a bank as a queue. */
-#include "tests.h"
+#include "tests/tests.h"
 
-#include "models/optimistic.h"
+#include "models/analytical/optimistic.h"
 
 #include <math.h>
 

@@ -1,5 +1,5 @@
 /* base: growing text, JSON strings, near matches, files, packs. */
-#include "tests.h"
+#include "tests/tests.h"
 
 #include "runtime/base/base.h"
 

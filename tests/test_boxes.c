@@ -1,5 +1,5 @@
 /* The sample of a launch and the boxes it is launched in. */
-#include "tests.h"
+#include "tests/tests.h"
 
 #include "runtime/base/base.h"
 #include "runtime/guest/boxes.h"

@@ -1,9 +1,9 @@
 /* Costs of library functions, and that no builtin of OpenCL C keeps a program from being compiled. */
-#include "tests.h"
+#include "tests/tests.h"
 
-#include "analysis/analysis.h"
-#include "analysis/builtins.h"
-#include "analysis/mapping_internal.h"
+#include "analysis/target/target.h"
+#include "analysis/builtins/builtins.h"
+#include "analysis/mapping/internal.h"
 #include "runtime/cc/tool.h"
 
 #include <ctype.h>

@@ -1,5 +1,5 @@
 /* The cache on disk. */
-#include "tests.h"
+#include "tests/tests.h"
 
 #include "runtime/cache.h"
 

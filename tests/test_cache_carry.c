@@ -1,5 +1,5 @@
 /* gpusim cache fill and import, on files that this machine would not have written itself. */
-#include "tests.h"
+#include "tests/tests.h"
 
 #include "runtime/cc/protocol.h"
 #include "runtime/profile_file.h"

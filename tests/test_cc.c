@@ -1,9 +1,9 @@
 /* gpusim-cc as a process: requests in, results out. GPUSIM_TEST_CC names the program. */
-#include "tests.h"
+#include "tests/tests.h"
 
 #include "runtime/base/base.h"
 #include "runtime/cc/options.h"
-#include "models/code.h"
+#include "models/code/code.h"
 #include "runtime/cc/protocol.h"
 
 #include <dirent.h>

@@ -1,8 +1,8 @@
 /* Parts of a warp's accesses, worked out by hand, for GPUs with lines and for those with sectors. */
-#include "tests.h"
+#include "tests/tests.h"
 
-#include "code_builder.h"
-#include "models/coalesce.h"
+#include "tests/code_builder.h"
+#include "models/accesses/coalesce.h"
 
 static struct memory_part parts[COALESCE_MOST_PARTS];
 

@@ -1,7 +1,7 @@
 /* The target's code as data: to bytes and back, and counts from sums. */
-#include "tests.h"
+#include "tests/tests.h"
 
-#include "models/code.h"
+#include "models/code/code.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 /* What instructions and blocks take of a pipeline, warp alone. */
-#include "tests.h"
+#include "tests/tests.h"
 
-#include "code_builder.h"
-#include "models/costs.h"
+#include "tests/code_builder.h"
+#include "models/code/costs.h"
 
 #include <string.h>
 

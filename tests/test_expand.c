@@ -1,7 +1,7 @@
 /* Calls of library functions become the machine instructions that stand for them. */
-#include "tests.h"
+#include "tests/tests.h"
 
-#include "analysis/mapping.h"
+#include "analysis/mapping/mapping.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,12 +1,12 @@
 /* What a launch's requests come to as a whole: footprints, reuse, a walk through the levels, what part stands for all. */
-#include "tests.h"
+#include "tests/tests.h"
 
-#include "models/footprint.h"
-#include "models/memory_walk.h"
-#include "models/optimistic.h"
-#include "models/reuse.h"
-#include "models/warm.h"
-#include "scene.h"
+#include "models/memory/footprint.h"
+#include "models/memory/walk.h"
+#include "models/analytical/optimistic.h"
+#include "models/memory/reuse.h"
+#include "models/memory/warm.h"
+#include "tests/scene.h"
 
 #include <stdlib.h>
 

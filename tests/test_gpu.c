@@ -1,5 +1,5 @@
 /* GPU descriptions, occupancy and the issue-rate model. GPUSIM_TEST_ROOT is the repository. */
-#include "tests.h"
+#include "tests/tests.h"
 
 #include "models/models.h"
 

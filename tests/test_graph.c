@@ -1,7 +1,7 @@
 /* Control flow, dominators, loops and liveness of small functions, worked out by hand. */
-#include "tests.h"
+#include "tests/tests.h"
 
-#include "analysis/graph.h"
+#include "analysis/graph/graph.h"
 
 #include <ctype.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* The parts of the guest's side that need no driver: the handle table, programs run apart, results read in. */
-#include "tests.h"
+#include "tests/tests.h"
 
 #include "runtime/cc/counters.h"
 #include "runtime/guest/state.h"

@@ -1,5 +1,5 @@
 /* What is said of kernels before they run: hazards, and the kinds of their arguments. Every program has a kernel k. */
-#include "tests.h"
+#include "tests/tests.h"
 
 #include "annotator/annotator.h"
 #include "runtime/cc/facts.h"

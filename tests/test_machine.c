@@ -1,8 +1,8 @@
 /* What an assembler makes of PTX: each rule on a few lines, counted by hand; and paths in the machine's blocks. */
-#include "tests.h"
+#include "tests/tests.h"
 
-#include "analysis/mapping.h"
-#include "models/machine.h"
+#include "analysis/mapping/mapping.h"
+#include "models/warps/machine.h"
 
 #include <errno.h>
 #include <stdio.h>

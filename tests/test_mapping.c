@@ -1,8 +1,8 @@
 /* Counts of the target's blocks from those of the source's, for small graphs worked out by hand. */
-#include "tests.h"
+#include "tests/tests.h"
 
-#include "analysis/linear.h"
-#include "analysis/mapping.h"
+#include "analysis/mapping/linear.h"
+#include "analysis/mapping/mapping.h"
 
 #include <stdio.h>
 #include <stdlib.h>

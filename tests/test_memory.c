@@ -1,8 +1,8 @@
 /* The memory hierarchy: tags, L1, addresses, DRAM, bandwidths and latencies. */
-#include "tests.h"
+#include "tests/tests.h"
 
-#include "models/memory.h"
-#include "scene.h"
+#include "models/memory/memory.h"
+#include "tests/scene.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 /* The occupancy-vector model: grids over SMs, extrapolation, odd launches. */
-#include "tests.h"
+#include "tests/tests.h"
 
-#include "models/ov_bmi.h"
-#include "scene.h"
+#include "models/sm/bmi.h"
+#include "tests/scene.h"
 
 #include <errno.h>
 #include <math.h>

@@ -2,9 +2,9 @@
  * The occupancy-vector model: exact cycles of small launches. Where a test speaks of GPGPU-Sim, the number was measured there
  * (GTX 480, perfect memory); the others are worked out by hand.
  */
-#include "tests.h"
+#include "tests/tests.h"
 
-#include "scene.h"
+#include "tests/scene.h"
 
 #include <stdio.h>
 

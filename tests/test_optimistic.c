@@ -1,8 +1,8 @@
 /* The analytical models: paths, waves and resources, and their fixed points. */
-#include "tests.h"
+#include "tests/tests.h"
 
-#include "code_builder.h"
-#include "models/optimistic.h"
+#include "tests/code_builder.h"
+#include "models/analytical/optimistic.h"
 
 #include <errno.h>
 #include <math.h>

@@ -1,5 +1,5 @@
 /* The table of options: values, complaints, suggestions. */
-#include "tests.h"
+#include "tests/tests.h"
 
 #include "models/models.h"
 #include "runtime/options.h"

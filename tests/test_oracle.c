@@ -1,7 +1,7 @@
 /* The oracle that runs PTX: joins, counts and accesses worked out by hand, and the analysis' graph against its own. */
-#include "tests.h"
+#include "tests/tests.h"
 
-#include "analysis/graph.h"
+#include "analysis/graph/graph.h"
 #include "tests/oracle/oracle.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* Profiles on disk: what is written is read, and nothing else is taken for it. */
-#include "tests.h"
+#include "tests/tests.h"
 
 #include "runtime/profile_file.h"
 

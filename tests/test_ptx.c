@@ -1,7 +1,7 @@
 /* The reader of PTX: classes, operands, directives, scopes, tables, and text that is none. */
-#include "tests.h"
+#include "tests/tests.h"
 
-#include "ptx_check.h"
+#include "tests/ptx_check.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* The reader of PTX: directives, variables and functions of a module, and text that is no PTX. */
-#include "tests.h"
+#include "tests/tests.h"
 
-#include "ptx_check.h"
+#include "tests/ptx_check.h"
 
 #include <dirent.h>
 #include <stdlib.h>

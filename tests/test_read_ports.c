@@ -1,8 +1,8 @@
 /* Which banks registers are read from. */
-#include "tests.h"
+#include "tests/tests.h"
 
-#include "code_builder.h"
-#include "models/read_ports.h"
+#include "tests/code_builder.h"
+#include "models/sm/read_ports.h"
 
 static void check(const struct read_ports *p, uint32_t reads, uint32_t most, uint32_t after)
 {

@@ -1,7 +1,7 @@
 /* Registers per thread of small kernels, worked out by hand; 4 is what a kernel takes without any instruction. */
-#include "tests.h"
+#include "tests/tests.h"
 
-#include "analysis/graph_internal.h"
+#include "analysis/graph/internal.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,11 +1,11 @@
 /* Sampling: clusters of points, of numbers and of launches, homogeneous regions, and the sampler that skips groups. */
-#include "tests.h"
+#include "tests/tests.h"
 
-#include "models/cluster.h"
-#include "models/ov_plan.h"
-#include "models/regions.h"
-#include "models/runs.h"
-#include "models/warps.h"
+#include "models/sampling/cluster.h"
+#include "models/grid/plan.h"
+#include "models/sampling/regions.h"
+#include "models/sampling/runs.h"
+#include "models/warps/warps.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* When commands would run on a target; times are worked out by hand, in ns. */
-#include "tests.h"
+#include "tests/tests.h"
 
 #include "runtime/guest/schedule.h"
 

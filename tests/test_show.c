@@ -1,5 +1,5 @@
 /* Numbers and names as reports show them. */
-#include "tests.h"
+#include "tests/tests.h"
 
 #include "runtime/show.h"
 

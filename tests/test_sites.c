@@ -1,7 +1,7 @@
 /* Where source blocks begin in the target's code, and which of the source's accesses its own are for. */
-#include "tests.h"
+#include "tests/tests.h"
 
-#include "traced_code.h"
+#include "tests/traced_code.h"
 
 #include <string.h>
 

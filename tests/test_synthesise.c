@@ -1,10 +1,10 @@
 /* Paths made from counts: the walk of a lane through loops, branches and calls, and the replay of lanes as a warp. */
-#include "tests.h"
+#include "tests/tests.h"
 
-#include "models/accesses.h"
-#include "models/replay.h"
-#include "models/synthesise.h"
-#include "models/walk.h"
+#include "models/accesses/accesses.h"
+#include "models/warps/replay.h"
+#include "models/warps/synthesise.h"
+#include "models/warps/walk.h"
 
 #include <string.h>
 

@@ -1,8 +1,8 @@
 /* The target compile: what options, architectures and libraries make of a program. */
-#include "tests.h"
+#include "tests/tests.h"
 
-#include "analysis/analysis.h"
-#include "models/gpu.h"
+#include "analysis/target/target.h"
+#include "models/gpu/gpu.h"
 #include "runtime/gpus.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* The functions that traced kernels call in the guest's process: the bytes of single work-items, by hand. */
-#include "models/trace_read.h"
+#include "models/trace/read.h"
 #include "runtime/cc/native.h"
 #include "runtime/cc/traces.h"
 #include "tests/tests.h"

@@ -1,7 +1,7 @@
 /* Reading traces: bytes made by hand, and bytes that nobody made. */
-#include "tests.h"
+#include "tests/tests.h"
 
-#include "models/trace_read.h"
+#include "models/trace/read.h"
 #include "runtime/cc/traces.h"
 
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 /* The way of a work-item from its trace, for small graphs. */
-#include "tests.h"
+#include "tests/tests.h"
 
-#include "models/trace_walk.h"
-#include "traced_code.h"
+#include "models/trace/walk.h"
+#include "tests/traced_code.h"
 
 #include <errno.h>
 #include <string.h>

@@ -1,9 +1,9 @@
 /* Warps from traces, worked out by hand: divergence, addresses, shifts from group to group. */
-#include "tests.h"
+#include "tests/tests.h"
 
-#include "code_builder.h"
-#include "models/trace_warps.h"
-#include "traced_code.h"
+#include "tests/code_builder.h"
+#include "models/trace/warps.h"
+#include "tests/traced_code.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* Which launches are traced, and which traces are kept. */
-#include "tests.h"
+#include "tests/tests.h"
 
 #include "runtime/cc/traces.h"
 #include "runtime/guest/tracing.h"

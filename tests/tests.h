@@ -1,6 +1,6 @@
 /* The suites of the unit tests; each test file adds its own. */
-#ifndef GPUSIM_TESTS_H
-#define GPUSIM_TESTS_H
+#ifndef GPUSIM_TESTS_TESTS_H
+#define GPUSIM_TESTS_TESTS_H
 
 #include <CUnit/Basic.h>
 #include <CUnit/CUnit.h>

@@ -1,6 +1,6 @@
 /* See traced_code.h. */
-#include "traced_code.h"
-#include "tests.h"
+#include "tests/traced_code.h"
+#include "tests/tests.h"
 
 void traced_code_make(struct traced_code *t, const char *functions, const char *body, const struct mapping_source *source)
 {

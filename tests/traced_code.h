@@ -1,8 +1,8 @@
 /* A kernel's code from a few lines of PTX with probes, and traces of work-items written as text, for tests. */
-#ifndef GPUSIM_TRACED_CODE_H
-#define GPUSIM_TRACED_CODE_H
+#ifndef GPUSIM_TESTS_TRACED_CODE_H
+#define GPUSIM_TESTS_TRACED_CODE_H
 
-#include "analysis/mapping.h"
+#include "analysis/mapping/mapping.h"
 
 #define P(id) ".pseudoprobe 1 " #id " 0 0\n"
 #define LOC(line, column) ".loc 1 " #line " " #column "\n"

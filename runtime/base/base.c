@@ -1,5 +1,5 @@
 /* Errors, growing text and near matches of base.h. */
-#include "base.h"
+#include "runtime/base/base.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -4,8 +4,8 @@
  * The lowest layer. It includes nothing else of ours, keeps no state, prints nothing, ends nothing,
  * and is linked both into the guest's process and into our own commands.
  */
-#ifndef GPUSIM_BASE_H
-#define GPUSIM_BASE_H
+#ifndef GPUSIM_RUNTIME_BASE_BASE_H
+#define GPUSIM_RUNTIME_BASE_BASE_H
 
 #include <stdarg.h>
 #include <stdbool.h>

@@ -1,5 +1,5 @@
 /* Whole files and folders of base.h. */
-#include "base.h"
+#include "runtime/base/base.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,5 +1,5 @@
 /* Named sections with a closing hash; the format is told in base.h. */
-#include "base.h"
+#include "runtime/base/base.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -1,8 +1,8 @@
 /*
  * From a request pack to a result pack: preprocess, annotate, compile for every target.
  */
-#ifndef GPUSIM_CC_COMPILE_H
-#define GPUSIM_CC_COMPILE_H
+#ifndef GPUSIM_RUNTIME_CC_COMPILE_H
+#define GPUSIM_RUNTIME_CC_COMPILE_H
 
 #include "runtime/base/base.h"
 

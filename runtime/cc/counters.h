@@ -25,12 +25,12 @@
  * Group layout, for programs with too many counters even to keep in variables:
  *   then slot s at   8 + s * blocks, one word per block
  * A work-group with linear id g adds or counts in slot g mod slots. On a device that runs a group on one thread
- * the increments are plain memory accesses (volatile, see annotator/write.c), and groups that share a slot lose
+ * the increments are plain memory accesses (volatile, see annotator/text/write.c), and groups that share a slot lose
  * counts when they run at the same time: give every group its own slot there, or take the atomic form. Elsewhere
  * they are atomic on the low 32-bit half, and the high half takes the carry, so that nothing overflows silently.
  */
-#ifndef GPUSIM_CC_COUNTERS_H
-#define GPUSIM_CC_COUNTERS_H
+#ifndef GPUSIM_RUNTIME_CC_COUNTERS_H
+#define GPUSIM_RUNTIME_CC_COUNTERS_H
 
 enum {
 	COUNTER_SLOTS = 0,

@@ -1,8 +1,8 @@
 /*
  * The host device of a request, and the clang that stands in for its compiler.
  */
-#ifndef GPUSIM_CC_DEVICE_H
-#define GPUSIM_CC_DEVICE_H
+#ifndef GPUSIM_RUNTIME_CC_DEVICE_H
+#define GPUSIM_RUNTIME_CC_DEVICE_H
 
 #include "annotator/annotator.h"
 #include "runtime/cc/options.h"

@@ -2,8 +2,8 @@
  * What is known of a kernel before it runs, for whoever decides how its twin may run: on the application's own memory, or
  * on copies of it, beside the kernel itself (protocol.h: safety, arguments).
  */
-#ifndef GPUSIM_CC_FACTS_H
-#define GPUSIM_CC_FACTS_H
+#ifndef GPUSIM_RUNTIME_CC_FACTS_H
+#define GPUSIM_RUNTIME_CC_FACTS_H
 
 /* Of a kernel, or of anything that it calls: HAZARD_name, bit, word. */
 #define KERNEL_HAZARDS(X) \

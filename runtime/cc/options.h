@@ -1,8 +1,8 @@
 /*
  * The build options of a program: split into words, then sorted by who needs them.
  */
-#ifndef GPUSIM_CC_OPTIONS_H
-#define GPUSIM_CC_OPTIONS_H
+#ifndef GPUSIM_RUNTIME_CC_OPTIONS_H
+#define GPUSIM_RUNTIME_CC_OPTIONS_H
 
 #include "runtime/cc/tool.h"
 

@@ -1,8 +1,8 @@
 /*
  * Preprocessing of one unit with the macros of the host device.
  */
-#ifndef GPUSIM_CC_PREPROCESS_H
-#define GPUSIM_CC_PREPROCESS_H
+#ifndef GPUSIM_RUNTIME_CC_PREPROCESS_H
+#define GPUSIM_RUNTIME_CC_PREPROCESS_H
 
 #include "runtime/cc/device.h"
 

@@ -37,7 +37,7 @@
  *               make each of them TRACED_PREFIX + name, "traced" can follow "host" in one program
  *   sites       one line per place of the source that accesses memory, in the order of their ids:
  *               ID UNIT BLOCK KIND SPACE BYTES LINE COLUMN FILE   (FILE is last: it may contain blanks)
- *               KIND is one of TRACE_SITE_KINDS (models/trace.h), SPACE one of CODE_SPACES (models/code.h), BLOCK the block
+ *               KIND is one of TRACE_SITE_KINDS (models/trace/trace.h), SPACE one of CODE_SPACES (models/code/code.h), BLOCK the block
  *               of the source that it is in; LINE and COLUMN are those that clang's .loc has for the access. An
  *               operation that loads and stores (+=, ++) has two sites
  *   kernels     one line per kernel: NAME ARGUMENTS; ARGUMENTS counts the application's own, so it is
@@ -85,14 +85,14 @@
  *               "library KERNEL FUNCTION", one per library function whose cost is from a table, "?" before those
  *               that it does not have
  *   code        one per target and kernel, the targets in their order: the line "TARGET NAME", then
- *               the bytes of code_write (models/code.h). Its counters are the lines of blocks. Absent after a failure
+ *               the bytes of code_write (models/code/code.h). Its counters are the lines of blocks. Absent after a failure
  *   ptx         one per target, same order: the PTX text, probes left out; empty after a failure
  *   dependency  one line per file read through #include: HASH PATH (absolute); absent when there is none,
  *               present after a failure too
  *   note        any number of one-line remarks for the report
  */
-#ifndef GPUSIM_CC_PROTOCOL_H
-#define GPUSIM_CC_PROTOCOL_H
+#ifndef GPUSIM_RUNTIME_CC_PROTOCOL_H
+#define GPUSIM_RUNTIME_CC_PROTOCOL_H
 
 #include "cc_id.h" /* GPUSIM_CC_ID: a hash of gpusim-cc's sources, made by the Makefile */
 

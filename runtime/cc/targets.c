@@ -1,7 +1,8 @@
 /* See targets.h. The target's code decides what the host has to count, so it is compiled before host text is written. */
 #include "runtime/cc/targets.h"
 
-#include "analysis/builtins.h"
+#include "analysis/builtins/builtins.h"
+#include "analysis/builtins/target_name.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -1,9 +1,9 @@
 /* The targets of a request: their PTX, the trips that their loops need, and the code of every kernel on each of them. */
-#ifndef GPUSIM_CC_TARGETS_H
-#define GPUSIM_CC_TARGETS_H
+#ifndef GPUSIM_RUNTIME_CC_TARGETS_H
+#define GPUSIM_RUNTIME_CC_TARGETS_H
 
-#include "analysis/analysis.h"
-#include "analysis/mapping.h"
+#include "analysis/target/target.h"
+#include "analysis/mapping/mapping.h"
 #include "annotator/annotator.h"
 
 struct target {

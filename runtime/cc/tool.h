@@ -3,8 +3,8 @@
  *
  * Used by gpusim-cc and by what it links (analysis), never in the guest's process.
  */
-#ifndef GPUSIM_CC_TOOL_H
-#define GPUSIM_CC_TOOL_H
+#ifndef GPUSIM_RUNTIME_CC_TOOL_H
+#define GPUSIM_RUNTIME_CC_TOOL_H
 
 #include "runtime/base/base.h"
 

@@ -26,10 +26,10 @@
  *   word 1        linear local id, 32 bits, and above it the number of this chunk among the work-item's own
  *   word 2        bytes used of what follows, 32 bits, and above it 1 if the work-item found no chunk to go on with
  *   then          the bytes of events
- * The encoding of events is told where it is read, in models/trace_read.c.
+ * The encoding of events is told where it is read, in models/trace/read.c.
  */
-#ifndef GPUSIM_CC_TRACES_H
-#define GPUSIM_CC_TRACES_H
+#ifndef GPUSIM_RUNTIME_CC_TRACES_H
+#define GPUSIM_RUNTIME_CC_TRACES_H
 
 enum {
 	TRACE_HEADER_WORDS = 8,

@@ -1,6 +1,6 @@
 /* gpusim annotate: the source of a report's kernels with what each line cost. */
-#include "cmd.h"
-#include "doc.h"
+#include "runtime/cmd/cmd.h"
+#include "runtime/cmd/doc.h"
 
 #include "runtime/show.h"
 

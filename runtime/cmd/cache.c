@@ -1,7 +1,7 @@
 /* gpusim cache: where it is, how large, emptying it; carrying it between machines is cache_carry.c. */
-#include "cmd.h"
+#include "runtime/cmd/cmd.h"
 
-#include "cache_carry.h"
+#include "runtime/cmd/cache_carry.h"
 #include "runtime/cache.h"
 
 #include <stdio.h>

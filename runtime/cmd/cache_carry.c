@@ -1,7 +1,7 @@
 /* Cache files; see cache_carry.h. */
-#include "cache_carry.h"
+#include "runtime/cmd/cache_carry.h"
 
-#include "cmd.h"
+#include "runtime/cmd/cmd.h"
 #include "runtime/cache.h"
 #include "runtime/cc/protocol.h"
 #include "runtime/cmd/cc_run.h"

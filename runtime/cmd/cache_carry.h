@@ -5,8 +5,8 @@
  * them on a machine with clang, `export` and `import` carry the answers back. The files are in the format of
  * runtime/profile_file.h. Each returns the command's exit code: 0, 1 when some requests could not be answered, 2.
  */
-#ifndef GPUSIM_CMD_CACHE_CARRY_H
-#define GPUSIM_CMD_CACHE_CARRY_H
+#ifndef GPUSIM_RUNTIME_CMD_CACHE_CARRY_H
+#define GPUSIM_RUNTIME_CMD_CACHE_CARRY_H
 
 int cache_export(const char *file);
 /* Takes everything or, from a damaged file, nothing. */

@@ -1,6 +1,6 @@
 /* cc_run: gpusim-cc, run by the command for itself. */
-#ifndef GPUSIM_CMD_CC_RUN_H
-#define GPUSIM_CMD_CC_RUN_H
+#ifndef GPUSIM_RUNTIME_CMD_CC_RUN_H
+#define GPUSIM_RUNTIME_CMD_CC_RUN_H
 
 #include "runtime/base/base.h"
 

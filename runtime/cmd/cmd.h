@@ -1,6 +1,6 @@
 /* The `gpusim` command: one file per subcommand, one row per subcommand in main.c. */
-#ifndef GPUSIM_CMD_H
-#define GPUSIM_CMD_H
+#ifndef GPUSIM_RUNTIME_CMD_CMD_H
+#define GPUSIM_RUNTIME_CMD_CMD_H
 
 #include "runtime/options.h"
 

@@ -1,7 +1,7 @@
 /* gpusim correlate: how far estimates are from truth, over a set of cases; see correlate.h. */
-#include "correlate.h"
+#include "runtime/cmd/correlate.h"
 
-#include "cmd.h"
+#include "runtime/cmd/cmd.h"
 
 #include <errno.h>
 #include <math.h>

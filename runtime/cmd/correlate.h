@@ -10,8 +10,8 @@
  *
  * Nothing is dropped: what cannot be compared is an observation with a reason.
  */
-#ifndef GPUSIM_CMD_CORRELATE_H
-#define GPUSIM_CMD_CORRELATE_H
+#ifndef GPUSIM_RUNTIME_CMD_CORRELATE_H
+#define GPUSIM_RUNTIME_CMD_CORRELATE_H
 
 #include "runtime/base/base.h"
 
@@ -24,7 +24,7 @@ struct metric {
 
 #define METRIC(name, truth, divisor, estimate, kind) METRIC_##name,
 enum metric_id {
-#include "correlate.def"
+#include "runtime/cmd/correlate.def"
 	METRIC_COUNT
 };
 #undef METRIC

@@ -1,5 +1,5 @@
 /* Observations as text and as CSV; see correlate.h. */
-#include "correlate.h"
+#include "runtime/cmd/correlate.h"
 
 #include "runtime/show.h"
 

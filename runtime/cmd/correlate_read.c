@@ -1,7 +1,7 @@
 /* Reports, tables of truth and lists of cases as observations; see correlate.h. */
-#include "correlate.h"
+#include "runtime/cmd/correlate.h"
 
-#include "doc.h"
+#include "runtime/cmd/doc.h"
 
 #include <errno.h>
 #include <fnmatch.h>

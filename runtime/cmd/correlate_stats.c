@@ -1,5 +1,5 @@
 /* Statistics of observations; see correlate.h. */
-#include "correlate.h"
+#include "runtime/cmd/correlate.h"
 
 #include <errno.h>
 #include <math.h>
@@ -8,7 +8,7 @@
 
 #define METRIC(name, truth, divisor, estimate, kind) {#name, truth, divisor, estimate, METRIC_##kind},
 const struct metric metrics[METRIC_COUNT] = {
-#include "correlate.def"
+#include "runtime/cmd/correlate.def"
 };
 #undef METRIC
 

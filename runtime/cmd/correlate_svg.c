@@ -1,5 +1,5 @@
 /* Estimate over truth as plots, both axes logarithmic but for rates; see correlate.h. */
-#include "correlate.h"
+#include "runtime/cmd/correlate.h"
 
 #include "runtime/show.h"
 

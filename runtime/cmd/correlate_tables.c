@@ -1,5 +1,5 @@
 /* Tables of truth and lists of cases; see correlate.h. */
-#include "correlate.h"
+#include "runtime/cmd/correlate.h"
 
 #include <errno.h>
 #include <math.h>

@@ -1,6 +1,6 @@
 /* gpusim diff: what got faster or slower between two reports, kernel by kernel, and why. */
-#include "cmd.h"
-#include "doc.h"
+#include "runtime/cmd/cmd.h"
+#include "runtime/cmd/doc.h"
 
 #include "runtime/show.h"
 

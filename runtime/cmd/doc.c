@@ -1,5 +1,5 @@
 /* Reading JSON; see doc.h. */
-#include "doc.h"
+#include "runtime/cmd/doc.h"
 
 #include <errno.h>
 #include <stdio.h>

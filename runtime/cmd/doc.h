@@ -4,8 +4,8 @@
  * What is asked for and is not there, or is of another kind, is 0, "" or NULL: an older report lacks what was added
  * later. json_* functions are jansson's own; whoever reads a document frees it with json_decref.
  */
-#ifndef GPUSIM_DOC_H
-#define GPUSIM_DOC_H
+#ifndef GPUSIM_RUNTIME_CMD_DOC_H
+#define GPUSIM_RUNTIME_CMD_DOC_H
 
 #include "runtime/base/base.h"
 

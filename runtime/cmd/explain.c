@@ -1,5 +1,5 @@
 /* gpusim explain: what a source file becomes on a GPU, without running anything; see explain.h. */
-#include "cmd.h"
+#include "runtime/cmd/cmd.h"
 #include "runtime/cmd/explain.h"
 
 #include "runtime/gpus.h"

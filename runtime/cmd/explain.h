@@ -9,10 +9,10 @@
  *   explain_notes.c    what is said of a kernel as a whole
  *   explain_text.c, explain_html.c, explain_dot.c   what the user sees
  */
-#ifndef GPUSIM_EXPLAIN_H
-#define GPUSIM_EXPLAIN_H
+#ifndef GPUSIM_RUNTIME_CMD_EXPLAIN_H
+#define GPUSIM_RUNTIME_CMD_EXPLAIN_H
 
-#include "analysis/graph.h"
+#include "analysis/graph/graph.h"
 #include "models/models.h"
 #include "runtime/base/base.h"
 

@@ -1,7 +1,7 @@
 /* The graphs as DOT files; see explain.h. */
 #include "runtime/cmd/explain.h"
 
-#include "models/costs.h"
+#include "models/code/costs.h"
 
 #include <errno.h>
 #include <stdlib.h>

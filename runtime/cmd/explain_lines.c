@@ -1,8 +1,8 @@
 /* What each line of the source became; see explain.h. */
 #include "runtime/cmd/explain.h"
 
-#include "models/costs.h"
-#include "models/machine.h"
+#include "models/code/costs.h"
+#include "models/warps/machine.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 /* What is said of a kernel as a whole: occupancy, a summary, notes; see explain.h. */
 #include "runtime/cmd/explain.h"
 
-#include "analysis/builtins.h"
-#include "models/machine.h"
+#include "analysis/builtins/builtins.h"
+#include "models/warps/machine.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* The options of options.def as flags of commands. */
-#include "cmd.h"
+#include "runtime/cmd/cmd.h"
 
 #include "runtime/gpus.h"
 

@@ -1,5 +1,5 @@
 /* gpusim gpus, gpusim show: the GPU descriptions. */
-#include "cmd.h"
+#include "runtime/cmd/cmd.h"
 
 #include "runtime/gpus.h"
 

@@ -1,5 +1,5 @@
 /* gpusim: how long would this program's OpenCL kernels take on another GPU? */
-#include "cmd.h"
+#include "runtime/cmd/cmd.h"
 
 #include "runtime/cc/protocol.h"
 #include "runtime/log.h"

@@ -2,10 +2,10 @@
  * page: the HTML report. report.c reads a report and writes the page, page_data.c makes the document that the page
  * carries: the report, with launches and commands put together so that it stays small. page/ has the page itself.
  */
-#ifndef GPUSIM_PAGE_H
-#define GPUSIM_PAGE_H
+#ifndef GPUSIM_RUNTIME_CMD_PAGE_H
+#define GPUSIM_RUNTIME_CMD_PAGE_H
 
-#include "doc.h"
+#include "runtime/cmd/doc.h"
 
 /* page/page.html with its style and its script, made by the Makefile. */
 extern const char page_html[], page_css[], page_js[];

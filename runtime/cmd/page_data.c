@@ -2,7 +2,7 @@
  * The document that a page carries. Launches of a kernel with the same sizes become one row, commands of the timeline become
  * short arrays, and what is too much is left out and said so: a page of any run stays below 5 MB.
  */
-#include "page.h"
+#include "runtime/cmd/page.h"
 
 #include "runtime/accuracy.h"
 

@@ -2,9 +2,9 @@
  * gpusim replay: models a recorded run again, without the application, on any GPUs. What the library does with a launch when
  * its counters are there, this does with the counters of a profile; the reports are the same.
  */
-#include "cmd.h"
+#include "runtime/cmd/cmd.h"
 
-#include "replay.h"
+#include "runtime/cmd/replay.h"
 #include "runtime/cc/protocol.h"
 #include "runtime/guest/tracing.h"
 #include "runtime/log.h"

@@ -1,6 +1,6 @@
 /* Replaying profiles, for the commands that model them. */
-#ifndef GPUSIM_CMD_REPLAY_H
-#define GPUSIM_CMD_REPLAY_H
+#ifndef GPUSIM_RUNTIME_CMD_REPLAY_H
+#define GPUSIM_RUNTIME_CMD_REPLAY_H
 
 #include "runtime/base/base.h"
 

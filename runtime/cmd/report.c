@@ -1,6 +1,6 @@
 /* gpusim report: a page of a JSON report, in one file that needs no other. */
-#include "cmd.h"
-#include "page.h"
+#include "runtime/cmd/cmd.h"
+#include "runtime/cmd/page.h"
 
 #include <stdio.h>
 #include <stdlib.h>

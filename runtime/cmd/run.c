@@ -1,5 +1,5 @@
 /* gpusim run: sets the environment that brings the library into a program, and becomes that program. */
-#include "cmd.h"
+#include "runtime/cmd/cmd.h"
 
 #include "runtime/options.h"
 

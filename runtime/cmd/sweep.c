@@ -1,7 +1,7 @@
 /* gpusim sweep: what a profile takes on every point of a design space. */
-#include "sweep.h"
+#include "runtime/cmd/sweep.h"
 
-#include "cmd.h"
+#include "runtime/cmd/cmd.h"
 #include "runtime/gpus.h"
 
 #include <errno.h>

@@ -1,6 +1,6 @@
 /* A design space: every combination of some keys' values, and what a profile takes on each. */
-#ifndef GPUSIM_CMD_SWEEP_H
-#define GPUSIM_CMD_SWEEP_H
+#ifndef GPUSIM_RUNTIME_CMD_SWEEP_H
+#define GPUSIM_RUNTIME_CMD_SWEEP_H
 
 #include "runtime/base/base.h"
 

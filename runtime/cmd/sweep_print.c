@@ -1,5 +1,5 @@
 /* The results of a sweep as a table, as CSV and as a plot. */
-#include "sweep.h"
+#include "runtime/cmd/sweep.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -2,10 +2,10 @@
  * The configurations of a sweep, each replayed by a process of its own, as many at once as there are cores: a replay keeps its
  * state in globals, and what one configuration does wrong must not harm the others.
  */
-#include "sweep.h"
+#include "runtime/cmd/sweep.h"
 
-#include "cmd.h"
-#include "replay.h"
+#include "runtime/cmd/cmd.h"
+#include "runtime/cmd/replay.h"
 #include "runtime/guest/state.h"
 
 #include <errno.h>

@@ -1,8 +1,8 @@
 /* gpusim tune: a description of the GPU that is there, by measuring it (tune.h). */
-#include "cmd.h"
+#include "runtime/cmd/cmd.h"
 
 #include "runtime/gpus.h"
-#include "tune.h"
+#include "runtime/cmd/tune.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -4,10 +4,10 @@
  * A benchmark runs launches (tune_cl.c), takes slopes of their times (tune_fit.c) and tells values of keys (tune_values.c), which
  * are checked there; what cannot be measured stays as the base has it, with the reason. Nothing here is linked with OpenCL.
  */
-#ifndef GPUSIM_CMD_TUNE_H
-#define GPUSIM_CMD_TUNE_H
+#ifndef GPUSIM_RUNTIME_CMD_TUNE_H
+#define GPUSIM_RUNTIME_CMD_TUNE_H
 
-#include "models/gpu.h"
+#include "models/gpu/gpu.h"
 
 #define CL_TARGET_OPENCL_VERSION 120
 #include <CL/cl.h>

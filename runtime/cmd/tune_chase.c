@@ -7,7 +7,7 @@
  *   ways: the most nodes so far from one another that they fall into one set, unless its number is a hash of all bits
  *   line: pairs of nodes. As long as both are in one line they need half as many lines as when they are not
  */
-#include "tune.h"
+#include "runtime/cmd/tune.h"
 
 #include <math.h>
 

@@ -1,5 +1,5 @@
 /* The device that is tuned, by way of an OpenCL library that is opened when it is needed. */
-#include "tune.h"
+#include "runtime/cmd/tune.h"
 
 #include <dlfcn.h>
 #include <errno.h>

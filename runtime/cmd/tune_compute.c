@@ -5,7 +5,7 @@
  *   latency = step(one warp), less the other instructions of the step, less pipeline_latency each
  *   initiation = step(many warps, wide) * units / warps, less the same of the other instructions on the same units
  */
-#include "tune.h"
+#include "runtime/cmd/tune.h"
 
 #include <math.h>
 #include <string.h>

@@ -4,7 +4,7 @@
  *   median of repeats; slope = (time(high) - time(low)) / (high - low), so that what does not grow with the argument cancels
  *   spread of a slope = the two times' spreads, in ns, over their difference
  */
-#include "tune.h"
+#include "runtime/cmd/tune.h"
 
 #include <errno.h>
 #include <math.h>

@@ -4,7 +4,7 @@
  *   residents: groups that wait for memory all the time. Up to as many as fit they take as long as one; one more for each SM
  *   takes as long again.
  */
-#include "tune.h"
+#include "runtime/cmd/tune.h"
 
 #include <math.h>
 #include <string.h>

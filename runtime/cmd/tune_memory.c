@@ -4,7 +4,7 @@
  *   turns: cycles that a load of a warp keeps the load/store unit, with as many warps as a group has and two loads each
  *   bandwidth: bytes of all SMs per round of a loop, over the slope of its time
  */
-#include "tune.h"
+#include "runtime/cmd/tune.h"
 
 #include <math.h>
 #include <string.h>

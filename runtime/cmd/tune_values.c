@@ -1,5 +1,5 @@
 /* What was measured, checked for noise and plausibility, and the description made of it. */
-#include "tune.h"
+#include "runtime/cmd/tune.h"
 
 #include "runtime/gpus.h"
 

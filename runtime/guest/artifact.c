@@ -1,5 +1,5 @@
 /* What gpusim-cc made of a program (runtime/cc/protocol.h), read into structs. */
-#include "shadow.h"
+#include "runtime/guest/shadow.h"
 
 #include "runtime/cc/counters.h"
 #include "runtime/cc/protocol.h"

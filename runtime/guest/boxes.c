@@ -5,7 +5,7 @@
  * Each box is a command for the driver: where a grid is a row of groups, or of rows or planes that are short enough to be
  * taken whole, there are eight runs in at most 17 boxes, else four, in at most 25.
  */
-#include "boxes.h"
+#include "runtime/guest/boxes.h"
 
 enum { MOST_RUNS = 8, FEW_RUNS = 4 };
 

@@ -7,7 +7,7 @@
  * large because nobody knows before how long they get, only what is used is touched, and of it only the chunks' headers
  * are cleared.
  */
-#include "tracing.h"
+#include "runtime/guest/tracing.h"
 
 #include "runtime/cc/counters.h"
 #include "runtime/cc/traces.h"

@@ -3,8 +3,8 @@
  * in the search order or from the dispatch table that the loader hands to a layer; nobody here needs to
  * know which. Our own calls all go through it and so never come back to us.
  */
-#ifndef GPUSIM_GUEST_CL_H
-#define GPUSIM_GUEST_CL_H
+#ifndef GPUSIM_RUNTIME_GUEST_CL_H
+#define GPUSIM_RUNTIME_GUEST_CL_H
 
 #define CL_TARGET_OPENCL_VERSION 300
 #define CL_USE_DEPRECATED_OPENCL_1_0_APIS
@@ -26,7 +26,7 @@
 
 struct cl_calls {
 #define HOOK(name, ret, failure, params, args) ret (CL_API_CALL *name) params;
-#include "interposer/entries.def"
+#include "interposer/opencl/entries.def"
 #undef HOOK
 #define X(name) __typeof__(&name) name;
 	CL_PLAIN_CALLS(X)

@@ -1,5 +1,5 @@
 /* Several commands of ours around one launch of the application; see shadow.h. */
-#include "shadow.h"
+#include "runtime/guest/shadow.h"
 
 #include <stdlib.h>
 

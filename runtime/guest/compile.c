@@ -1,5 +1,5 @@
 /* From the units of a program to gpusim-cc's result, through the cache. */
-#include "state.h"
+#include "runtime/guest/state.h"
 
 #include "runtime/cache.h"
 #include "runtime/cc_path.h"

@@ -10,7 +10,7 @@
  *   modelling   waiting at exit, or for simulated times
  * Not counted is that our threads, and gpusim-cc, take processors which the program could use.
  */
-#include "state.h"
+#include "runtime/guest/state.h"
 
 #include <fcntl.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* Times of events: the driver's, or with GPUSIM_PROFILING=simulated those of the first target. */
-#include "timeline.h"
+#include "runtime/guest/timeline.h"
 
 #include <string.h>
 

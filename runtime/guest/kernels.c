@@ -2,9 +2,9 @@
  * The application's kernels and their arguments. An argument is remembered when the driver took it and set on
  * the twin only when that is launched: a twin may not exist yet, and most settings are replaced unused.
  */
-#include "shadow.h"
+#include "runtime/guest/shadow.h"
 
-#include "programs.h"
+#include "runtime/guest/programs.h"
 
 #include "runtime/cc/protocol.h"
 

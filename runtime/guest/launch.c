@@ -2,9 +2,9 @@
  * The application's launch. Depending on what is known of the twin (shadow.h), the twin runs in place of the kernel, or on copies
  * before it, or not at all. The command that the application gets an event of has its own wait list, range and arguments.
  */
-#include "shadow.h"
-#include "programs.h"
-#include "timeline.h"
+#include "runtime/guest/shadow.h"
+#include "runtime/guest/programs.h"
+#include "runtime/guest/timeline.h"
 
 #include "runtime/cc/counters.h"
 #include "runtime/cc/traces.h"

@@ -1,8 +1,8 @@
 /* A launch on its way to the driver: what launch.c and launch_boxes.c share. */
-#ifndef GPUSIM_GUEST_LAUNCH_H
-#define GPUSIM_GUEST_LAUNCH_H
+#ifndef GPUSIM_RUNTIME_GUEST_LAUNCH_H
+#define GPUSIM_RUNTIME_GUEST_LAUNCH_H
 
-#include "tracing.h"
+#include "runtime/guest/tracing.h"
 
 /* A launch as the application asked for it. */
 struct request {

@@ -3,7 +3,7 @@
  * what the kernel may write. Of a small launch these are all groups, else runs of neighbours: each run is a box (boxes.h), and each
  * box is a command.
  */
-#include "shadow.h"
+#include "runtime/guest/shadow.h"
 
 #include "runtime/cc/traces.h"
 #include "runtime/log.h"

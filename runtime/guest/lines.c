@@ -1,5 +1,5 @@
 /* What the lines of kernels' sources did: sums over launches per instruction, put together by lines when a report asks. */
-#include "state.h"
+#include "runtime/guest/state.h"
 
 #include <stdlib.h>
 #include <string.h>

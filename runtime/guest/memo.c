@@ -2,7 +2,7 @@
  * Launches that are alike are modelled once: the same counters of every work-item, shape, accesses and trace on
  * the same target give the same estimate. Only the worker thread comes here.
  */
-#include "tracing.h"
+#include "runtime/guest/tracing.h"
 
 #include <errno.h>
 #include <stdlib.h>

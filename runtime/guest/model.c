@@ -1,5 +1,5 @@
 /* A launch whose counters are there: its estimates on every target, in the statistics and the files. */
-#include "tracing.h"
+#include "runtime/guest/tracing.h"
 
 #include <fnmatch.h>
 #include <stdlib.h>

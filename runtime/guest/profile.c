@@ -1,5 +1,5 @@
 /* What a launch's counter buffer says: the counts of all blocks, of the launch and of single work-items. */
-#include "state.h"
+#include "runtime/guest/state.h"
 
 #include "runtime/cc/counters.h"
 

@@ -4,13 +4,13 @@
  * A handle that the driver returns anew replaces whatever was recorded under it, so a release that we did not
  * see cannot lead to a wrong program; it only leaves a record behind.
  */
-#include "shadow.h"
+#include "runtime/guest/shadow.h"
 
-#include "programs.h"
+#include "runtime/guest/programs.h"
 
 #include "runtime/cache.h"
 #include "runtime/log.h"
-#include "units.h"
+#include "runtime/guest/units.h"
 
 #include <stdlib.h>
 #include <string.h>

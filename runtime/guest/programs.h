@@ -1,9 +1,9 @@
 /* Records of the application's programs, for kernels.c. */
-#ifndef GPUSIM_GUEST_PROGRAMS_H
-#define GPUSIM_GUEST_PROGRAMS_H
+#ifndef GPUSIM_RUNTIME_GUEST_PROGRAMS_H
+#define GPUSIM_RUNTIME_GUEST_PROGRAMS_H
 
-#include "state.h"
-#include "table.h"
+#include "runtime/guest/state.h"
+#include "runtime/guest/table.h"
 
 struct program {
 	int refs;     /* the table's one, kernels', and callers' */

@@ -3,7 +3,7 @@
  * where stderr is no terminal, with GPUSIM_TEXT=quiet and without the text report, nor before modelling has kept the
  * worker busy for a second.
  */
-#include "state.h"
+#include "runtime/guest/state.h"
 
 #include "runtime/log.h"
 #include "runtime/show.h"

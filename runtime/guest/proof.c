@@ -11,7 +11,7 @@
  *   barriers under conditions   POCL 3.1 miscompiles some, depending on the code around them and on the data
  *   state between launches, and printf: the twin has its own variables, and must not print what the kernel prints
  */
-#include "shadow.h"
+#include "runtime/guest/shadow.h"
 
 #include "runtime/cache.h"
 

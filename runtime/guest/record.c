@@ -2,7 +2,7 @@
  * GPUSIM_RECORD: what the models need of a run, kept in a profile (runtime/profile_file.h) as it comes, for gpusim replay.
  * Counters that a launch has in common with an earlier one are not written again.
  */
-#include "tracing.h"
+#include "runtime/guest/tracing.h"
 
 #include "runtime/cc/protocol.h"
 #include "runtime/gpus.h"

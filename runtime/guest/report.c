@@ -1,7 +1,7 @@
 /* The reports: which are wanted, and when they are written. */
-#include "state.h"
+#include "runtime/guest/state.h"
 
-#include "timeline.h"
+#include "runtime/guest/timeline.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static bool finished; /* under it */

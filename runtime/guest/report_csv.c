@@ -1,5 +1,5 @@
 /* CSV: a line per launch and target, as launches complete. */
-#include "state.h"
+#include "runtime/guest/state.h"
 
 static struct gs_buf pending; /* not written yet */
 static struct report_file file = {.ending = ".csv", .fd = -1};

@@ -3,7 +3,7 @@
  * name. Whenever the program ends, and however, there is a whole report. Where no file can be made beside it, and for files that only
  * grow, it is written in place.
  */
-#include "state.h"
+#include "runtime/guest/state.h"
 
 #include "runtime/log.h"
 

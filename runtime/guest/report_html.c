@@ -1,6 +1,6 @@
 /* The HTML report: the JSON report is complete, and `gpusim report` makes the page of it, a process of its own like
  * gpusim-cc. What the guest's process cannot write at its end is there in the JSON. */
-#include "state.h"
+#include "runtime/guest/state.h"
 
 #include "runtime/log.h"
 

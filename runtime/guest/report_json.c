@@ -2,10 +2,10 @@
  * JSON, schema gpusim.report/1. The file is a valid document at any time: a flush keeps the launches that it has, puts new ones and
  * the closing part behind them, and replaces it as a whole (report_file.c), so that a program killed at any time leaves what was known.
  */
-#include "report_json.h"
-#include "timeline.h"
+#include "runtime/guest/report_json.h"
+#include "runtime/guest/timeline.h"
 
-#include "models/costs.h"
+#include "models/code/costs.h"
 #include "runtime/cc/protocol.h"
 
 #include <math.h>

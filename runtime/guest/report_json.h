@@ -1,8 +1,8 @@
 /* Writing JSON: members end with a comma, and what closes an object or a list takes the last one away. */
-#ifndef GPUSIM_REPORT_JSON_H
-#define GPUSIM_REPORT_JSON_H
+#ifndef GPUSIM_RUNTIME_GUEST_REPORT_JSON_H
+#define GPUSIM_RUNTIME_GUEST_REPORT_JSON_H
 
-#include "state.h"
+#include "runtime/guest/state.h"
 
 void json_add_number(struct gs_buf *b, const char *key, double value);
 void json_add_number_or_null(struct gs_buf *b, const char *key, double value); /* null for 0: not modelled */

@@ -1,5 +1,5 @@
 /* The kernels of the JSON report: sums over launches on every target, the lines of their sources, and the sources. */
-#include "report_json.h"
+#include "runtime/guest/report_json.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* What the verbose report says of a kernel on each GPU, beyond its row of the table. */
-#include "report_text.h"
+#include "runtime/guest/report_text.h"
 
 #include <stdio.h>
 

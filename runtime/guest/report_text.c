@@ -1,5 +1,5 @@
 /* The report on stderr, in three lengths: what each GPU takes, a table of kernels, and what is behind each row. */
-#include "report_text.h"
+#include "runtime/guest/report_text.h"
 
 #include "runtime/accuracy.h"
 #include "runtime/cc/protocol.h"

@@ -1,9 +1,9 @@
 /* The text report: report_text.c has its order and the table, report_kernel.c what the verbose form says of a kernel. */
-#ifndef GPUSIM_REPORT_TEXT_H
-#define GPUSIM_REPORT_TEXT_H
+#ifndef GPUSIM_RUNTIME_GUEST_REPORT_TEXT_H
+#define GPUSIM_RUNTIME_GUEST_REPORT_TEXT_H
 
 #include "runtime/show.h"
-#include "state.h"
+#include "runtime/guest/state.h"
 
 struct text {
 	struct gs_buf out;

@@ -1,6 +1,6 @@
 /* The timeline of the JSON report: when every command would run on each target. */
-#include "report_json.h"
-#include "timeline.h"
+#include "runtime/guest/report_json.h"
+#include "runtime/guest/timeline.h"
 
 #include <math.h>
 

@@ -4,8 +4,8 @@
  * from a call to its command.
  * Source: Google, Trace Event Format: complete events (X), metadata (M), flow events (s, f).
  */
-#include "report_json.h"
-#include "timeline.h"
+#include "runtime/guest/report_json.h"
+#include "runtime/guest/timeline.h"
 
 #include <math.h>
 #include <stdio.h>

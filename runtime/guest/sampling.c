@@ -3,7 +3,7 @@
  * each target. To know the error, every n-th launch of which not all was simulated is simulated in full all the same, and both are
  * compared. Only the thread that models comes here.
  */
-#include "state.h"
+#include "runtime/guest/state.h"
 
 #include <math.h>
 #include <stdlib.h>

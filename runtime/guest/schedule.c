@@ -1,5 +1,5 @@
 /* The replay of the application's commands on targets; see schedule.h. */
-#include "schedule.h"
+#include "runtime/guest/schedule.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -11,8 +11,8 @@
  *
  * No driver, no clock: everything is told. Not locked: its user does that.
  */
-#ifndef GPUSIM_GUEST_SCHEDULE_H
-#define GPUSIM_GUEST_SCHEDULE_H
+#ifndef GPUSIM_RUNTIME_GUEST_SCHEDULE_H
+#define GPUSIM_RUNTIME_GUEST_SCHEDULE_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -2,7 +2,7 @@
  * The processes of a session, which a program that we have started leads: whether they work, and how long processors have worked for
  * them. A limit in seconds of a clock alone would make results depend on what else the machine does.
  */
-#include "state.h"
+#include "runtime/guest/state.h"
 
 #include <ctype.h>
 #include <dirent.h>

@@ -5,7 +5,7 @@
  * application says of a buffer when it creates it (CL_MEM_READ_ONLY) is not trusted: drivers do not hold kernels to it. A
  * sub-buffer shares bytes with others, so the whole buffer is copied, and the copy gets the same sub-buffers.
  */
-#include "shadow.h"
+#include "runtime/guest/shadow.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -10,10 +10,10 @@
  *
  * Copies are made by commands in the application's own queue, just before what needs them.
  */
-#ifndef GPUSIM_GUEST_SHADOW_H
-#define GPUSIM_GUEST_SHADOW_H
+#ifndef GPUSIM_RUNTIME_GUEST_SHADOW_H
+#define GPUSIM_RUNTIME_GUEST_SHADOW_H
 
-#include "launch.h"
+#include "runtime/guest/launch.h"
 
 /* ---- commands.c: several commands of ours, one after the other, around one launch of the application ---- */
 

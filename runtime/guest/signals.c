@@ -2,9 +2,9 @@
  * Reports when a signal ends the program. SIGINT, SIGTERM and SIGHUP have a handler of ours where they would have had none. It wakes a
  * thread of ours, which writes the reports of what is known, waits for it for some seconds at most, and lets the signal do what it
  * does without a handler. The thread that it runs on may hold any lock of anybody's: so it does nothing but wait, and bare system
- * calls. What the application sets or asks for (interposer/signals.c) is as if there were no handler.
+ * calls. What the application sets or asks for (interposer/opencl/signals.c) is as if there were no handler.
  */
-#include "state.h"
+#include "runtime/guest/state.h"
 
 #include <dlfcn.h>
 #include <errno.h>

@@ -8,7 +8,7 @@
  * application is killed. Until exec both make bare system calls only: a function of the C library, or a sanitizer's version of it,
  * would change the state of the thread whose memory they share.
  */
-#include "state.h"
+#include "runtime/guest/state.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,5 +1,5 @@
 /* The runtime's beginning and end in the guest's process: options, targets, threads, fork, exit. */
-#include "programs.h"
+#include "runtime/guest/programs.h"
 
 #include "runtime/cache.h"
 #include "runtime/log.h"

@@ -9,8 +9,8 @@
  * order in which they may be taken: a kernel's lock, the tables of kernels and of programs, a build's lock, the
  * lock of a file's own state.
  */
-#ifndef GPUSIM_GUEST_STATE_H
-#define GPUSIM_GUEST_STATE_H
+#ifndef GPUSIM_RUNTIME_GUEST_STATE_H
+#define GPUSIM_RUNTIME_GUEST_STATE_H
 
 #include "models/models.h"
 #include "runtime/cc/facts.h"

@@ -1,5 +1,5 @@
 /* Sums over launches, for the reports; single launches are not kept. */
-#include "state.h"
+#include "runtime/guest/state.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* Open addressing with linear probing; removal shifts the run back, so there are no tombstones. */
-#include "table.h"
+#include "runtime/guest/table.h"
 
 #include <stdint.h>
 #include <stdlib.h>

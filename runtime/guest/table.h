@@ -1,6 +1,6 @@
 /* A hash table from the driver's handles to our records. Not locked: its user does that. */
-#ifndef GPUSIM_GUEST_TABLE_H
-#define GPUSIM_GUEST_TABLE_H
+#ifndef GPUSIM_RUNTIME_GUEST_TABLE_H
+#define GPUSIM_RUNTIME_GUEST_TABLE_H
 
 #include <stddef.h>
 

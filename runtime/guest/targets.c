@@ -1,5 +1,5 @@
 /* The targets: which GPUs are modelled, and by which model. */
-#include "state.h"
+#include "runtime/guest/state.h"
 
 #include "runtime/gpus.h"
 #include "runtime/log.h"

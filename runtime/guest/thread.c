@@ -1,5 +1,5 @@
 /* Our own threads, and the clock. */
-#include "state.h"
+#include "runtime/guest/state.h"
 
 #include <dirent.h>
 #include <errno.h>

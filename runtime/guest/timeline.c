@@ -1,7 +1,7 @@
 /* Logging of calls and commands, and the times that applications ask for; see timeline.h. */
-#include "timeline.h"
+#include "runtime/guest/timeline.h"
 
-#include "table.h"
+#include "runtime/guest/table.h"
 
 #include <errno.h>
 #include <math.h>

@@ -3,11 +3,11 @@
  * launches are modelled (schedule.h). From it come the timeline of the reports and, with GPUSIM_PROFILING=simulated, the
  * times that the application is told of its events.
  */
-#ifndef GPUSIM_GUEST_TIMELINE_H
-#define GPUSIM_GUEST_TIMELINE_H
+#ifndef GPUSIM_RUNTIME_GUEST_TIMELINE_H
+#define GPUSIM_RUNTIME_GUEST_TIMELINE_H
 
-#include "schedule.h"
-#include "state.h"
+#include "runtime/guest/schedule.h"
+#include "runtime/guest/state.h"
 
 /* report_timeline.c has it, which needs no driver. */
 struct timeline {

@@ -1,7 +1,7 @@
 /* A launch's trace on its way to the models. All of it runs on the worker thread, and needs no driver. */
-#include "tracing.h"
+#include "runtime/guest/tracing.h"
 
-#include "models/trace_read.h"
+#include "models/trace/read.h"
 #include "runtime/cc/traces.h"
 #include "runtime/log.h"
 

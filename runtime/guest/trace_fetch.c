@@ -1,5 +1,5 @@
 /* The trace of a launch that has completed, from the device. */
-#include "tracing.h"
+#include "runtime/guest/tracing.h"
 
 #include "runtime/cc/traces.h"
 

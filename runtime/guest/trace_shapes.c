@@ -4,7 +4,7 @@
  * others take the latest trace of their shape, or of one alike. Traces that were not used for the longest time go when there
  * are too many bytes of them, and so do shapes when a kernel has too many.
  */
-#include "tracing.h"
+#include "runtime/guest/tracing.h"
 
 #include <stdlib.h>
 #include <string.h>

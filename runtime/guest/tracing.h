@@ -2,11 +2,11 @@
  * Traces of a launch's work-groups in the guest's process: which launches are traced, how they are launched, what becomes of the
  * traces. Off unless the memory hierarchy is modelled.
  */
-#ifndef GPUSIM_GUEST_TRACING_H
-#define GPUSIM_GUEST_TRACING_H
+#ifndef GPUSIM_RUNTIME_GUEST_TRACING_H
+#define GPUSIM_RUNTIME_GUEST_TRACING_H
 
-#include "boxes.h"
-#include "state.h"
+#include "runtime/guest/boxes.h"
+#include "runtime/guest/state.h"
 
 /* How GPUSIM_TRACE_MEMORY is divided: a trace is in buffers of the device, then kept as short as it goes, and made long again
  * and decoded while a launch is modelled. Buffers may reserve as much as there is, since of most of them little is touched: launches that
@@ -47,7 +47,7 @@ struct kept_trace {
 	struct launches_alike *shape;
 	char *bytes;
 	size_t length, chunks;
-	uint64_t *argument_bytes; /* of the launch (models/trace_read.h) */
+	uint64_t *argument_bytes; /* of the launch (models/trace/read.h) */
 	size_t argument_count;
 	uint64_t groups[3];
 	uint32_t local[3];

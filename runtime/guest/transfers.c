@@ -1,5 +1,5 @@
 /* Copies between host and device: how many, how large, how long on a target's link. */
-#include "state.h"
+#include "runtime/guest/state.h"
 
 #include <stdlib.h>
 

@@ -10,7 +10,7 @@
  * POCL takes 40 ms to see that it has built a program before, whatever its length, and ten times that to read its own headers when it
  * has not.
  */
-#include "tracing.h"
+#include "runtime/guest/tracing.h"
 
 #include "runtime/cc/native.h"
 #include "runtime/cc/protocol.h"

@@ -2,7 +2,7 @@
  * Units: a source with the options and headers that it was compiled with. A program is a list of them. Lists are written into
  * requests of gpusim-cc, and into the cache beside a program's binary.
  */
-#include "units.h"
+#include "runtime/guest/units.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 /* Making units, and reading them back; what others need of them is in state.h. */
-#ifndef GPUSIM_GUEST_UNITS_H
-#define GPUSIM_GUEST_UNITS_H
+#ifndef GPUSIM_RUNTIME_GUEST_UNITS_H
+#define GPUSIM_RUNTIME_GUEST_UNITS_H
 
-#include "state.h"
+#include "runtime/guest/state.h"
 
 /* NULL when out of memory; one reference is the caller's. */
 struct unit *unit_new(const char *source, size_t length, const char *options);

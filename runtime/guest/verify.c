@@ -3,9 +3,9 @@
  * kernel made of it. Where the last two differ, the kernel runs once more, on the first: a kernel that differs from itself proves
  * nothing against its twin.
  */
-#include "shadow.h"
+#include "runtime/guest/shadow.h"
 
-#include "programs.h"
+#include "runtime/guest/programs.h"
 #include "runtime/log.h"
 
 #include <stdlib.h>

@@ -5,10 +5,10 @@
  * Modelling a launch may take long, and the next launches need the memory of traces and copies, and the verdicts on twins: so a second
  * thread, the fetcher, goes ahead through the queue, brings traces to a smaller place, compares what was verified and lets copies go.
  */
-#include "shadow.h"
+#include "runtime/guest/shadow.h"
 
 #include "runtime/log.h"
-#include "timeline.h"
+#include "runtime/guest/timeline.h"
 
 #include <errno.h>
 #include <stdlib.h>

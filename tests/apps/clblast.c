@@ -1,5 +1,5 @@
 /* clblast - a small single-precision matrix product by CLBlast, checked against a plain loop. */
-#include "../guest/guest.h"
+#include "tests/guest/guest.h"
 
 #include <clblast_c.h>
 #include <math.h>

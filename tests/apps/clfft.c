@@ -1,5 +1,5 @@
 /* clfft - a complex transform there and back by clFFT, in one and in two dimensions. */
-#include "../guest/guest.h"
+#include "tests/guest/guest.h"
 
 #include <clFFT.h>
 #include <math.h>

@@ -5,7 +5,7 @@
  */
 #include "tests/fuzz/packs.h"
 
-#include "models/code.h"
+#include "models/code/code.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* What the files of the oracle share. */
-#ifndef GPUSIM_ORACLE_INTERNAL_H
-#define GPUSIM_ORACLE_INTERNAL_H
+#ifndef GPUSIM_TESTS_ORACLE_INTERNAL_H
+#define GPUSIM_TESTS_ORACLE_INTERNAL_H
 
 #include "tests/oracle/oracle.h"
 

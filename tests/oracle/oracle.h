@@ -6,11 +6,11 @@
  * GPGPU-Sim 4 does. Nothing of the product's analysis is used beyond the reader of PTX: blocks and post-dominators are
  * computed here, another way. Functions must have been inlined.
  */
-#ifndef GPUSIM_ORACLE_H
-#define GPUSIM_ORACLE_H
+#ifndef GPUSIM_TESTS_ORACLE_ORACLE_H
+#define GPUSIM_TESTS_ORACLE_ORACLE_H
 
-#include "analysis/ptx.h"
-#include "models/warps.h"
+#include "analysis/ptx/ptx.h"
+#include "models/warps/warps.h"
 
 enum { ORACLE_WARP = 32 };
 

@@ -1,6 +1,6 @@
 /* suite: the cases of kernels/cases.txt, run by the oracle, and what GPGPU-Sim said about them. */
-#ifndef GPUSIM_ORACLE_SUITE_H
-#define GPUSIM_ORACLE_SUITE_H
+#ifndef GPUSIM_TESTS_ORACLE_SUITE_H
+#define GPUSIM_TESTS_ORACLE_SUITE_H
 
 #include "tests/oracle/oracle.h"
 

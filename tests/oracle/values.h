@@ -1,6 +1,6 @@
 /* Values in rows: bits of their width, zeros above. */
-#ifndef GPUSIM_ORACLE_VALUES_H
-#define GPUSIM_ORACLE_VALUES_H
+#ifndef GPUSIM_TESTS_ORACLE_VALUES_H
+#define GPUSIM_TESTS_ORACLE_VALUES_H
 
 #include <stdint.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* warp.c: one warp. */
-#ifndef GPUSIM_ORACLE_WARP_H
-#define GPUSIM_ORACLE_WARP_H
+#ifndef GPUSIM_TESTS_ORACLE_WARP_H
+#define GPUSIM_TESTS_ORACLE_WARP_H
 
 struct warp;
 

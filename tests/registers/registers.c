@@ -7,7 +7,7 @@
  * rule was chosen on (chosen), the rest being of the half that it never saw (held out). Exits 1 when the median error
  * over all is above 15%, or fewer than 80% have the same number of work-groups of 256 on an SM.
  */
-#include "analysis/graph.h"
+#include "analysis/graph/graph.h"
 #include "models/models.h"
 #include "runtime/cmd/explain.h"
 #include "runtime/gpus.h"

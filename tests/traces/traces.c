@@ -18,7 +18,7 @@
  */
 #include "common.h"
 
-#include "models/trace_read.h"
+#include "models/trace/read.h"
 #include "runtime/cc/counters.h"
 #include "runtime/cc/traces.h"
 

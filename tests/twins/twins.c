@@ -6,7 +6,7 @@
  * NAMEs are those of the kernels to run, if not all. Data are the same in every run. A kernel is launched twice on its buffers, so that a launch that is traced and one that only
  * counts both have a say. The program knows nothing of gpusim: with it and without it, it must print the same.
  */
-#include "../guest/guest.h"
+#include "tests/guest/guest.h"
 
 enum { GROUPS = 5, MOST_LOCAL_SIZES = 8, MOST_KERNELS = 64, BUFFERS = 4, LAUNCHES = 5 };
 

@@ -1,0 +1,22 @@
+/*
+ * addresses: how the address of each load and store follows from ids and arguments, as far as the code tells.
+ *
+ * A register with one definition is its expression; one with several (a loop's variable) is taken as it enters the loop,
+ * because what a loop adds is the same for all lanes unless the code says otherwise.
+ */
+#ifndef GPUSIM_ANALYSIS_GRAPH_ADDRESSES_H
+#define GPUSIM_ANALYSIS_GRAPH_ADDRESSES_H
+
+#include "analysis/graph/graph.h"
+
+struct address_table {
+	struct code_node *nodes;
+	uint32_t node_count;
+	int32_t *of; /* per instruction of the function: its node, or -1 */
+	uint8_t *guards; /* per instruction with a guard: CODE_UNIFORM, CODE_ORDERED or 0 */
+};
+
+int addresses_find(const struct graph *g, struct address_table *out, struct gs_error *err);
+void addresses_free(struct address_table *t);
+
+#endif

@@ -1,0 +1,290 @@
+/*
+ * What becomes of branches.
+ *
+ *   A branch whose arms are short and without barriers, calls and further branches is none: their instructions are
+ *   executed under a predicate, by every warp.
+ *   A branch to the end of the kernel is an EXIT under a predicate; whoever comes there otherwise has its EXIT at its end.
+ *   `@p bra A; bra B` is one branch. An unconditional branch costs nothing where its target can be laid behind it: it is
+ *   the first to come there, and nobody falls through to it.
+ *   Lanes that return early are not waited for: a join is where the others meet.
+ *   A branch that may divide a warp has BSSY before it and BSYNC at its join; a loop that lanes leave at different times,
+ *   before and behind it. Not where the join is the end.
+ * Source: ptxas 13.0, sm_90; the longest arm that was seen under a predicate has ten instructions.
+ */
+#include "analysis/machine/machine.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+static const uint32_t MOST_ARM = 10;
+
+static const struct ptx_instruction *last_of(const struct machine_function *f, uint32_t block)
+{
+	const struct graph_block *b = &f->graph->blocks[block];
+	return b->count ? &f->ptx->instructions[b->first + b->count - 1] : NULL;
+}
+
+static bool is_jump(const struct ptx_instruction *i)
+{
+	return i && machine_is(i, "bra");
+}
+
+static bool is_conditional(const struct machine_function *f, uint32_t block)
+{
+	const struct ptx_instruction *last = last_of(f, block);
+	return is_jump(last) && last->guard >= 0 && f->graph->blocks[block].edge_count == 2;
+}
+
+/* Nothing but a jump. */
+static bool is_pad(const struct machine_function *f, uint32_t block)
+{
+	const struct ptx_instruction *last = last_of(f, block);
+	return f->graph->blocks[block].count == 1 && is_jump(last) && last->guard < 0;
+}
+
+/* Nothing but the end of the kernel. */
+static bool is_end(const struct machine_function *f, int32_t block)
+{
+	if (block < 0)
+		return true;
+	const struct ptx_instruction *last = last_of(f, (uint32_t)block);
+	return f->kernel && f->graph->blocks[block].count == 1 && last->class == CODE_branch && last->guard < 0 &&
+	       (machine_is(last, "ret") || machine_is(last, "exit"));
+}
+
+static int32_t target(const struct machine_function *f, uint32_t block, uint32_t n)
+{
+	return f->graph->edges[f->graph->blocks[block].first_edge + n].to;
+}
+
+uint32_t machine_block_size(const struct machine_function *f, uint32_t block)
+{
+	const struct graph_block *b = &f->graph->blocks[block];
+	uint32_t size = 0;
+	for (uint32_t i = b->first; i < b->first + b->count; i++)
+		size += machine_plan_size(f, i);
+	return size;
+}
+
+/* ---- arms ---- */
+
+static bool is_short_arm(const struct machine_function *f, uint32_t block)
+{
+	const struct graph_block *b = &f->graph->blocks[block];
+	if (b->in_count != 1 || b->edge_count != 1 || b->calls || !b->reachable || is_end(f, (int32_t)block))
+		return false;
+	for (uint32_t i = b->first; i < b->first + b->count; i++) {
+		const struct ptx_instruction *in = &f->ptx->instructions[i];
+		if (in->class == CODE_barrier || in->guard >= 0 || (in->class == CODE_branch && !is_jump(in)))
+			return false;
+	}
+	return machine_block_size(f, block) <= MOST_ARM + is_jump(last_of(f, block));
+}
+
+/* Where a way out leads behind pads; they are written to pads[0..1]. */
+static int32_t behind_pads(const struct machine_function *f, int32_t block, int32_t *pad)
+{
+	*pad = -1;
+	if (block < 0 || !is_pad(f, (uint32_t)block) || f->graph->blocks[block].in_count != 1)
+		return block;
+	*pad = block;
+	return target(f, (uint32_t)block, 0);
+}
+
+static int32_t merge(struct machine_function *f, uint32_t into, int32_t pad, int32_t arm)
+{
+	if (pad >= 0)
+		f->flow[pad].merged = (int32_t)into;
+	if (arm >= 0)
+		f->flow[arm].merged = (int32_t)into;
+	return arm;
+}
+
+/* One arm that joins where the other way leads, or two that join. */
+static void find_arms(struct machine_function *f, uint32_t block)
+{
+	int32_t pads[2], ways[2], joins[2];
+	bool arms[2];
+	if (!is_conditional(f, block))
+		return;
+	for (int n = 0; n < 2; n++) {
+		ways[n] = behind_pads(f, target(f, block, (uint32_t)n), &pads[n]);
+		arms[n] = ways[n] >= 0 && is_short_arm(f, (uint32_t)ways[n]) && f->flow[ways[n]].merged < 0 &&
+		          f->flow[ways[n]].arms[0] < 0;
+		joins[n] = arms[n] ? target(f, (uint32_t)ways[n], 0) : -1;
+	}
+	struct machine_flow *flow = &f->flow[block];
+	if (arms[0] && arms[1] && joins[0] == joins[1] && joins[0] >= 0 &&
+	    machine_block_size(f, (uint32_t)ways[0]) + machine_block_size(f, (uint32_t)ways[1]) <= MOST_ARM) {
+		flow->arms[0] = merge(f, block, pads[0], ways[0]);
+		flow->arms[1] = merge(f, block, pads[1], ways[1]);
+	} else if (arms[0] && joins[0] == ways[1] && joins[0] >= 0 && !is_end(f, ways[1])) {
+		flow->arms[0] = merge(f, block, pads[0], ways[0]);
+		merge(f, block, pads[1], -1);
+	} else if (arms[1] && joins[1] == ways[0] && joins[1] >= 0 && !is_end(f, ways[0])) {
+		flow->arms[0] = merge(f, block, pads[1], ways[1]);
+		merge(f, block, pads[0], -1);
+	}
+	flow->drops_branch = flow->arms[0] >= 0;
+}
+
+/* ---- jumps ---- */
+
+static bool falls_into(const struct machine_function *f, const struct graph_edge *e)
+{
+	return !e->taken && !f->flow[e->from].drops_branch && f->flow[e->from].merged < 0;
+}
+
+/* Of the ways into a block, those that jump but need not. */
+static void drop_jumps(struct machine_function *f, uint32_t block)
+{
+	const struct graph_block *b = &f->graph->blocks[block];
+	bool laid = false;
+	for (uint32_t n = 0; n < b->in_count; n++)
+		laid |= falls_into(f, &f->graph->edges[f->graph->in[b->first_in + n]]);
+	for (uint32_t n = 0; n < b->in_count; n++) {
+		const struct graph_edge *e = &f->graph->edges[f->graph->in[b->first_in + n]];
+		const struct ptx_instruction *last = last_of(f, e->from);
+		struct machine_flow *from = &f->flow[e->from];
+		if (!is_jump(last) || last->guard >= 0 || from->merged >= 0)
+			continue;
+		bool pair = is_pad(f, e->from) && f->graph->blocks[e->from].in_count == 1;
+		if (pair || is_end(f, (int32_t)block) || (!laid && !e->back)) {
+			from->drops_branch = true;
+			laid |= !pair && !e->back;
+		}
+	}
+}
+
+/* The end of the kernel is executed where a block leads there without a condition. */
+static void move_ends(struct machine_function *f, uint32_t block)
+{
+	const struct graph_block *b = &f->graph->blocks[block];
+	bool falls = !b->in_count;
+	if (!is_end(f, (int32_t)block))
+		return;
+	for (uint32_t n = 0; n < b->in_count; n++) {
+		const struct graph_edge *e = &f->graph->edges[f->graph->in[b->first_in + n]];
+		falls |= f->graph->blocks[e->from].edge_count > 1 && !e->taken;
+	}
+	if (falls)
+		return;
+	f->flow[block].drops_branch = true;
+	for (uint32_t n = 0; n < b->in_count; n++) {
+		const struct graph_edge *e = &f->graph->edges[f->graph->in[b->first_in + n]];
+		int32_t from = f->flow[e->from].merged >= 0 ? f->flow[e->from].merged : (int32_t)e->from;
+		f->flow[from].exits |= f->graph->blocks[e->from].edge_count == 1;
+	}
+}
+
+/* ---- joins ---- */
+
+/* Whether a way to the end is taken early: by a condition, or a pad behind one. */
+static bool returns_early(const struct machine_function *f, const struct graph_edge *e)
+{
+	return e->to >= 0 && is_end(f, e->to) && (is_conditional(f, e->from) || is_pad(f, e->from));
+}
+
+static int find_joins(struct machine_function *f, struct gs_error *err)
+{
+	bool *without = calloc(f->graph->edge_count + 1u, sizeof *without);
+	uint32_t *place = calloc(f->graph->block_count + 1u, sizeof *place);
+	if (!without || !place) {
+		free(without);
+		free(place);
+		return gs_fail(err, ENOMEM, "out of memory");
+	}
+	for (uint32_t i = 0; i < f->graph->order_count; i++)
+		place[f->graph->order[i]] = i;
+	for (uint32_t b = 0; b < f->graph->block_count; b++) {
+		const struct graph_block *end = &f->graph->blocks[b];
+		uint32_t early = 0, last = 0;
+		for (uint32_t n = 0; n < end->in_count; n++) {
+			uint32_t e = f->graph->in[end->first_in + n];
+			without[e] = returns_early(f, &f->graph->edges[e]);
+			if (without[e] && (!early++ || place[f->graph->edges[e].from] > place[f->graph->edges[last].from]))
+				last = e;
+		}
+		if (early && early == end->in_count) /* the last one is the usual way */
+			without[last] = false;
+	}
+	int result = graph_find_joins(f->graph, without, f->joins, err);
+	free(without);
+	free(place);
+	return result;
+}
+
+static bool may_divide(const struct machine_function *f, uint32_t block)
+{
+	const struct graph_block *b = &f->graph->blocks[block];
+	return is_conditional(f, block) && !f->flow[block].drops_branch &&
+	       !(f->code[b->first + b->count - 1].flags & CODE_UNIFORM);
+}
+
+static bool leaves_loop(const struct machine_function *f, uint32_t block)
+{
+	int32_t loop = f->graph->blocks[block].loop;
+	if (loop < 0)
+		return false;
+	for (uint32_t n = 0; n < 2; n++)
+		if (target(f, block, n) < 0 || !graph_in_loop(f->graph, (uint32_t)target(f, block, n), (uint32_t)loop))
+			return true;
+	return false;
+}
+
+/* Before the loop: in the blocks that lead to its header from outside. */
+static void guard_loop(struct machine_function *f, uint32_t loop, int32_t join)
+{
+	const struct graph_block *header = &f->graph->blocks[f->graph->loops[loop].header];
+	for (uint32_t n = 0; n < header->in_count; n++) {
+		const struct graph_edge *e = &f->graph->edges[f->graph->in[header->first_in + n]];
+		if (!e->back)
+			f->flow[e->from].after++;
+	}
+	f->flow[join].before++;
+}
+
+/* BSYNC is executed by those who arrive, each time: at the end of the blocks that lead there. */
+static void arrive(struct machine_function *f, uint32_t join)
+{
+	const struct graph_block *b = &f->graph->blocks[join];
+	f->flow[join].arrives = true;
+	for (uint32_t n = 0; n < b->in_count; n++) {
+		const struct graph_edge *e = &f->graph->edges[f->graph->in[b->first_in + n]];
+		int32_t from = f->flow[e->from].merged >= 0 ? f->flow[e->from].merged : (int32_t)e->from;
+		if (!e->back)
+			f->flow[from].after++;
+	}
+}
+
+static void keep_together(struct machine_function *f, uint32_t block)
+{
+	int32_t join = f->joins[block], pad;
+	if (!may_divide(f, block) || join < 0 || is_end(f, behind_pads(f, join, &pad)))
+		return;
+	for (uint32_t n = 0; n < 2; n++)
+		if (is_end(f, behind_pads(f, target(f, block, n), &pad)))
+			return;
+	if (leaves_loop(f, block)) {
+		guard_loop(f, (uint32_t)f->graph->blocks[block].loop, join);
+	} else if (!f->flow[join].arrives) { /* those behind it that meet there too need no other */
+		f->flow[block].before++;
+		arrive(f, (uint32_t)join);
+	}
+}
+
+int machine_flow_find(struct machine_function *f, struct gs_error *err)
+{
+	int result = find_joins(f, err);
+	for (uint32_t b = 0; b < f->graph->block_count; b++)
+		f->flow[b] = (struct machine_flow){.merged = -1, .arms = {-1, -1}};
+	for (uint32_t b = f->graph->block_count; b-- > 0;)
+		find_arms(f, b);
+	for (uint32_t b = 0; b < f->graph->block_count; b++)
+		drop_jumps(f, b);
+	for (uint32_t b = 0; b < f->graph->block_count; b++)
+		move_ends(f, b);
+	for (uint32_t i = 0; i < f->graph->order_count && !result; i++)
+		keep_together(f, f->graph->order[i]);
+	return result;
+}

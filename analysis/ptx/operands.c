@@ -1,0 +1,154 @@
+/*
+ * Operands: registers, constants, names, [addresses], {vectors}, pairs d|p, and the lists of calls.
+ *
+ * One pass over the text without recursion: an operand's place among commas, and the brackets around it, say
+ * whether it is written and whether it is an address.
+ */
+#include "analysis/ptx/internal.h"
+
+#include <ctype.h>
+#include <string.h>
+
+struct state {
+	const struct ptx_form *form;
+	uint32_t position; /* commas outside of brackets so far */
+	uint32_t braces, parentheses;
+	bool address;      /* inside of [ ] */
+	bool based;        /* the address has its base */
+	bool called;       /* the function's name has been read */
+	bool behind;       /* nothing but signs since the last operand */
+	bool minus, negated, plus; /* before what comes next */
+};
+
+/* What it is as an element of `base` (.x, .g ...), or -1. */
+static int element_of(struct ptx_span suffix)
+{
+	static const char xyzw[] = "xyzw", rgba[] = "rgba";
+	if (suffix.length != 2)
+		return -1;
+	const char *a = memchr(xyzw, suffix.at[1], 4), *b = memchr(rgba, suffix.at[1], 4);
+	return a ? (int)(a - xyzw) : b ? (int)(b - rgba) : -1;
+}
+
+static struct ptx_operand *add(struct ptx_reader *r, struct state *s, enum ptx_operand_kind kind)
+{
+	struct ptx_operand *o = ptx_push(r, &r->operands, sizeof *o);
+	bool result = s->form->shape == PTX_CALL ? s->parentheses && !s->called
+	                                         : s->form->shape == PTX_PLAIN && !s->position && !s->address;
+	*o = (struct ptx_operand){.kind = (uint8_t)kind, .negated = s->negated, .reg = -1, .label = -1};
+	if (s->address && !s->based)
+		o->kind = PTX_ADDRESS;
+	o->write = result && (o->kind == PTX_REGISTER || o->kind == PTX_SPECIAL || o->kind == PTX_SYMBOL);
+	s->based |= s->address;
+	s->behind = true;
+	s->minus = s->negated = s->plus = false;
+	return o;
+}
+
+static struct ptx_operand *last_operand(struct ptx_reader *r)
+{
+	return r->operands.count ? (struct ptx_operand *)r->operands.data + r->operands.count - 1 : NULL;
+}
+
+/* A number, or an offset to the name or address before it. */
+static void add_number(struct ptx_reader *r, struct state *s, int64_t value)
+{
+	struct ptx_operand *before = last_operand(r);
+	if (s->minus)
+		value = (int64_t)(0 - (uint64_t)value);
+	if (s->behind && (s->plus || s->minus) && before &&
+	    (before->kind == PTX_ADDRESS || before->kind == PTX_SYMBOL)) {
+		before->value = (int64_t)((uint64_t)before->value + (uint64_t)value);
+		s->minus = s->plus = false;
+		return;
+	}
+	add(r, s, PTX_IMMEDIATE)->value = value;
+}
+
+static bool is_special(struct ptx_span text)
+{
+	return *text.at == '%' || ptx_span_is(text, "_");
+}
+
+static void add_registers(struct ptx_reader *r, struct state *s, const struct ptx_binding *b, int element)
+{
+	int32_t first = element < 0 ? 0 : element % b->elements, count = element < 0 ? b->elements : 1;
+	for (int32_t i = 0; i < count; i++)
+		add(r, s, PTX_REGISTER)->reg = b->reg + first + i;
+}
+
+/* The register of this text, or of the vector that it is an element of. */
+static const struct ptx_binding *find_register(struct ptx_reader *r, struct ptx_span text, int *element)
+{
+	const struct ptx_binding *b = ptx_find_register(r, ptx_name_of(r, text));
+	const char *dot = memrchr(text.at, '.', text.length);
+	*element = -1;
+	if (b || !dot)
+		return b;
+	struct ptx_span base = {text.at, (size_t)(dot - text.at)};
+	*element = element_of((struct ptx_span){dot, text.length - base.length});
+	return ptx_find_register(r, ptx_name_of(r, base)); /* %r1.h0 of video instructions is all of %r1 */
+}
+
+static void add_name(struct ptx_reader *r, struct state *s, struct ptx_span text)
+{
+	int element;
+	const struct ptx_form *form = s->form;
+	if (form->shape == PTX_BRANCH || (form->shape == PTX_TABLE && s->position)) {
+		add(r, s, PTX_LABEL)->text = ptx_name_of(r, text)->text;
+		return;
+	}
+	const struct ptx_binding *b = find_register(r, text, &element);
+	if (form->shape == PTX_CALL && !s->parentheses) {
+		if (s->called) /* the prototype */
+			return;
+		s->called = true;
+	}
+	if (b)
+		add_registers(r, s, b, element);
+	else if (ptx_span_is(text, "WARP_SZ"))
+		add(r, s, PTX_IMMEDIATE)->value = 32;
+	else
+		add(r, s, is_special(text) ? PTX_SPECIAL : PTX_SYMBOL)->text = ptx_name_of(r, text)->text;
+}
+
+static void read_mark(struct state *s, char c)
+{
+	s->behind &= c == '+' || c == '-';
+	switch (c) {
+	case '{': s->braces++; break;
+	case '}': s->braces--; break;
+	case '(': s->parentheses++; break;
+	case ')': s->parentheses -= s->parentheses > 0; break;
+	case '[': s->address = true; s->based = false; break;
+	case ']': s->address = false; break;
+	case '!': s->negated = true; break;
+	case '+': s->plus = true; break;
+	case '-': s->minus = !s->minus; break;
+	case ',':
+		s->position += !s->braces && !s->parentheses && !s->address;
+		s->minus = s->plus = s->negated = false;
+		break;
+	default: break;
+	}
+}
+
+bool ptx_read_operands(struct ptx_reader *r, const struct ptx_form *form)
+{
+	struct ptx_cursor *in = &r->in;
+	struct state s = {.form = form};
+	int64_t value;
+	for (ptx_skip_blanks(in); in->at < in->end && !r->failed; ptx_skip_blanks(in)) {
+		if (ptx_take_char(in, ';') || (*in->at == '}' && !s.braces))
+			return true;
+		if (*in->at == '"')
+			ptx_take_string(in);
+		else if (ptx_take_number(in, &value))
+			add_number(r, &s, value);
+		else if (ptx_is_name(*in->at))
+			add_name(r, &s, ptx_take_name(in, true));
+		else
+			read_mark(&s, *in->at++);
+	}
+	return false;
+}

@@ -1,0 +1,124 @@
+/*
+ * ptx: PTX text as data, whoever made it: clang, NVIDIA's OpenCL or nvcc.
+ *
+ * The reader never fails on an opcode that it does not know: it lists it and takes a default class. It fails
+ * only when memory runs out; a text that is no PTX has no functions.
+ */
+#ifndef GPUSIM_ANALYSIS_PTX_PTX_H
+#define GPUSIM_ANALYSIS_PTX_PTX_H
+
+#include "models/code/code.h"
+
+enum ptx_operand_kind {
+	PTX_REGISTER,  /* .reg */
+	PTX_SPECIAL,   /* %tid.x and the like: .text */
+	PTX_IMMEDIATE, /* .value (integers), or its bits where the text is 0f... or 0d... */
+	PTX_SYMBOL,    /* a variable's or function's name as a value: .text, + .value */
+	PTX_ADDRESS,   /* [base + value]: .reg, or .text when reg is -1, or only .value */
+	PTX_LABEL,     /* .label: index of the function's labels, or -1 when it is not there */
+};
+
+struct ptx_operand {
+	uint8_t kind;
+	bool write, negated; /* negated: !%p1 */
+	int32_t reg, label;
+	int64_t value;
+	const char *text; /* owned by the module */
+};
+
+struct ptx_instruction {
+	const char *opcode; /* with its modifiers: ld.global.v4.f32 */
+	uint8_t class, space, bytes, elements, flags; /* as in struct code_instruction */
+	int32_t guard; /* register, or -1 */
+	bool guard_negated;
+	/* Elements of a {vector} are operands of their own, in order; so are d|p pairs. Calls: the function is the first
+	 * PTX_SYMBOL that is not a write, its parameters follow. brx.idx: index register, then its table's labels. */
+	struct ptx_operand *operands;
+	uint32_t operand_count;
+	uint32_t ptx_line;
+	uint32_t file, line, column; /* of the last .loc; file is the number in .file, 0: none */
+};
+
+struct ptx_register {
+	const char *name;
+	uint8_t bits;    /* 1: predicate */
+	bool real;       /* .f32 or .f64 */
+	uint32_t number; /* the digits at the end of the name */
+};
+
+struct ptx_label {
+	const char *name;
+	uint32_t at; /* the instruction it stands before; instruction_count at the end */
+	bool nounroll; /* the loop that begins here is left as it is: .pragma "nounroll" */
+};
+
+struct ptx_probe {
+	uint64_t guid;
+	uint32_t id, at; /* the instruction it stands before */
+	uint32_t labels; /* of the function that stand before it */
+};
+
+struct ptx_variable {
+	const char *name;
+	uint8_t space; /* enum code_space */
+	uint64_t bytes;
+	uint32_t align;
+};
+
+struct ptx_function {
+	const char *name;
+	bool entry, external; /* external: declared here, defined elsewhere */
+	struct ptx_instruction *instructions;
+	struct ptx_register *registers;
+	struct ptx_label *labels;
+	struct ptx_probe *probes;
+	struct ptx_variable *variables; /* .shared, .local and .param of the body; parameters first */
+	uint32_t instruction_count, register_count, label_count, probe_count, variable_count, parameter_count;
+	uint32_t reqntid[3], maxntid[3], minnctapersm; /* 0: not given */
+	uint64_t shared_bytes; /* what ptx_shared_bytes answers */
+	uint32_t ptx_line;
+};
+
+struct ptx_file {
+	uint32_t number;
+	const char *name;
+};
+
+struct ptx_unknown {
+	const char *opcode;
+	uint32_t ptx_line, count; /* first line; how often */
+};
+
+struct ptx_module {
+	const char *version, *target; /* "8.0", "sm_90"; "" when the text does not say */
+	struct ptx_function *functions;
+	struct ptx_variable *variables;
+	struct ptx_file *files;
+	struct ptx_unknown *unknown;
+	uint32_t function_count, variable_count, file_count, unknown_count;
+	struct ptx_arena *arena; /* owns every string and array */
+};
+
+int ptx_read(const char *text, size_t length, struct ptx_module **out, struct gs_error *err);
+void ptx_free(struct ptx_module *module);
+const struct ptx_function *ptx_find(const struct ptx_module *module, const char *name);
+
+/* What an opcode with its modifiers is; false when it is not known and the answer is a default. */
+bool ptx_classify(const char *opcode, struct ptx_instruction *out);
+
+/* Shared memory of a function: its own variables and the module's that it mentions. Extern arrays count 0. */
+uint64_t ptx_shared_bytes(const struct ptx_module *module, const struct ptx_function *function);
+
+/* The registers of an instruction in the order of struct code_instruction (writes, reads, waits), each list at most
+ * `room` long; returns how many in all. */
+enum { PTX_MAX_REGISTERS = 64 };
+struct ptx_uses {
+	uint16_t list[PTX_MAX_REGISTERS];
+	uint8_t writes, reads, waits;
+};
+void ptx_uses(const struct ptx_instruction *instruction, struct ptx_uses *out);
+
+/* Drops the .pseudoprobe lines, which no assembler of PTX knows. */
+void ptx_without_probes(const char *ptx, size_t length, struct gs_buf *out);
+
+#endif

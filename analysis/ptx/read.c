@@ -1,0 +1,309 @@
+/* A module of PTX: its directives, variables and functions. */
+#include "analysis/ptx/internal.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+void ptx_vector_free(struct ptx_vector *v)
+{
+	free(v->data);
+}
+
+/* .maxntid 256, 1, 1 */
+static void read_sizes(struct ptx_reader *r, uint32_t *out, uint32_t most)
+{
+	int64_t value;
+	for (uint32_t i = 0; i < most; i++) {
+		ptx_skip_blanks(&r->in);
+		if (!ptx_take_number(&r->in, &value))
+			return;
+		out[i] = (uint32_t)value;
+		ptx_skip_blanks(&r->in);
+		if (!ptx_take_char(&r->in, ','))
+			return;
+	}
+}
+
+/* One directive between the parameters and the body. */
+static void read_attribute(struct ptx_reader *r)
+{
+	struct ptx_function *f = r->function;
+	struct ptx_span word = ptx_take_directive(&r->in);
+	uint32_t ignored[4];
+	if (ptx_read_line_directive(r, word))
+		return;
+	if (ptx_span_is(word, ".pragma"))
+		ptx_skip_statement(&r->in);
+	else if (ptx_span_is(word, ".reqntid"))
+		read_sizes(r, f->reqntid, 3);
+	else if (ptx_span_is(word, ".maxntid"))
+		read_sizes(r, f->maxntid, 3);
+	else if (ptx_span_is(word, ".minnctapersm"))
+		read_sizes(r, &f->minnctapersm, 1);
+	else
+		read_sizes(r, ignored, GS_ARRAY_LEN(ignored));
+}
+
+/* (.param .u64 .ptr .global .align 4 a, .param .b8 b[16]) or, of old, (.reg .u32 %a) */
+static void read_parameters(struct ptx_reader *r)
+{
+	struct ptx_cursor *in = &r->in;
+	struct ptx_span type = {0};
+	for (in->at++, ptx_skip_blanks(in); in->at < in->end && *in->at != '{' && *in->at != ';'; ptx_skip_blanks(in)) {
+		if (ptx_take_char(in, ')'))
+			return;
+		struct ptx_span word = ptx_take_directive(in), name;
+		if (ptx_span_is(word, ".param"))
+			ptx_read_variable(r, SPACE_param, PTX_IN_PARAMETERS, false);
+		else if (word.length)
+			type = word;
+		else if ((name = ptx_take_name(in, false)).length)
+			ptx_declare_register(r, name, type);
+		else
+			in->at++;
+	}
+}
+
+/* What brx jumps to is in tables, which may follow it. */
+static void expand_tables(struct ptx_reader *r)
+{
+	struct ptx_instruction *instructions = r->instructions.data;
+	const struct ptx_brx *brx = r->brx.data;
+	for (uint32_t b = 0; b < r->brx.count && !r->failed; b++) {
+		struct ptx_instruction *i = &instructions[brx[b].instruction];
+		const struct ptx_table *t = brx[b].table->table;
+		if (!t || brx[b].table->table_function != r->function_number || t->count > r->table_budget)
+			continue;
+		r->table_budget -= t->count;
+		struct ptx_operand *operands = ptx_arena_alloc(r->arena, (t->count + 1) * sizeof *operands);
+		r->failed |= !operands;
+		if (r->failed)
+			return;
+		operands[0] = i->operands[0];
+		memcpy(operands + 1, t->labels, t->count * sizeof *operands);
+		i->operands = operands;
+		i->operand_count = t->count + 1;
+	}
+	r->brx.count = 0;
+}
+
+static void begin_function(struct ptx_reader *r, bool entry)
+{
+	r->function = ptx_push(r, &r->functions, sizeof *r->function);
+	*r->function = (struct ptx_function){.name = "", .entry = entry, .external = true};
+	r->function->ptx_line = ptx_line_here(&r->in);
+	r->function_number++;
+	r->depth = r->braces = 0;
+	r->file = r->line = r->column = 0;
+	ptx_scope_open(r);
+}
+
+static void end_function(struct ptx_reader *r)
+{
+	struct ptx_function *f = r->function;
+	while (r->braces > PTX_MAX_SCOPES)
+		r->braces--;
+	while (r->braces)
+		ptx_scope_close(r);
+	expand_tables(r);
+	f->instruction_count = r->instructions.count;
+	f->register_count = r->registers.count;
+	f->label_count = r->labels.count;
+	f->probe_count = r->probes.count;
+	f->variable_count = r->function_variables.count;
+	f->instructions = ptx_keep(r, &r->instructions, sizeof *f->instructions);
+	f->registers = ptx_keep(r, &r->registers, sizeof *f->registers);
+	f->labels = ptx_keep(r, &r->labels, sizeof *f->labels);
+	f->probes = ptx_keep(r, &r->probes, sizeof *f->probes);
+	f->variables = ptx_keep(r, &r->function_variables, sizeof *f->variables);
+	r->function = NULL;
+}
+
+/* The results stand before the parameters in the text, behind them in the list. */
+static void move_behind(struct ptx_reader *r, uint32_t results)
+{
+	struct ptx_variable *list = r->function_variables.data;
+	uint32_t parameters = r->function_variables.count - results;
+	struct ptx_variable *copy = results && parameters ? calloc(results, sizeof *copy) : NULL;
+	if (!copy) {
+		r->failed |= results && parameters;
+		return;
+	}
+	memcpy(copy, list, results * sizeof *copy);
+	memmove(list, list + results, parameters * sizeof *list);
+	memcpy(list + parameters, copy, results * sizeof *copy);
+	free(copy);
+}
+
+/* Behind .entry or .func. */
+static void read_function(struct ptx_reader *r, bool entry)
+{
+	struct ptx_cursor *in = &r->in;
+	begin_function(r, entry);
+	ptx_skip_blanks(in);
+	if (in->at < in->end && *in->at == '(')
+		read_parameters(r);
+	uint32_t results = r->function_variables.count;
+	ptx_skip_blanks(in);
+	struct ptx_span name = ptx_take_name(in, true);
+	r->function->name = ptx_name_of(r, name)->text;
+	ptx_skip_blanks(in);
+	if (in->at < in->end && *in->at == '(')
+		read_parameters(r);
+	r->function->parameter_count = r->function_variables.count - results;
+	move_behind(r, results);
+	for (ptx_skip_blanks(in); in->at < in->end && *in->at == '.'; ptx_skip_blanks(in))
+		read_attribute(r);
+	if (ptx_take_char(in, '{')) {
+		r->function->external = false;
+		ptx_read_body(r);
+	} else {
+		ptx_take_char(in, ';');
+	}
+	end_function(r);
+}
+
+/* The first word of the rest of the line. */
+static const char *take_line_word(struct ptx_reader *r)
+{
+	struct ptx_cursor *in = &r->in;
+	while (in->at < in->end && (*in->at == ' ' || *in->at == '\t'))
+		in->at++;
+	return ptx_name_of(r, ptx_take_name(in, true))->text;
+}
+
+/* A statement of the module that begins with a directive; *external holds from .extern to its end. */
+static void read_directive(struct ptx_reader *r, bool *external)
+{
+	struct ptx_span word = ptx_take_directive(&r->in);
+	int space = ptx_space_of(word);
+	bool entry = ptx_span_is(word, ".entry"), linkage = ptx_span_is(word, ".visible") || ptx_span_is(word, ".weak");
+	if (ptx_span_is(word, ".extern") || ptx_span_is(word, ".common") || linkage) {
+		*external |= ptx_span_is(word, ".extern");
+		return;
+	}
+	if (entry || ptx_span_is(word, ".func"))
+		read_function(r, entry);
+	else if (space >= 0)
+		ptx_read_variable(r, (uint8_t)space, PTX_IN_MODULE, *external);
+	else if (ptx_span_is(word, ".version") && !*r->module->version)
+		r->module->version = take_line_word(r);
+	else if (ptx_span_is(word, ".target") && !*r->module->target)
+		r->module->target = take_line_word(r);
+	else if (ptx_span_is(word, ".address_size") || ptx_span_is(word, ".target") || ptx_span_is(word, ".version"))
+		ptx_skip_line(&r->in);
+	else if (!ptx_read_line_directive(r, word))
+		ptx_skip_statement(&r->in);
+	*external = false;
+}
+
+static void read_module(struct ptx_reader *r)
+{
+	struct ptx_cursor *in = &r->in;
+	bool external = false;
+	for (ptx_skip_blanks(in); in->at < in->end && !r->failed; ptx_skip_blanks(in)) {
+		if (*in->at == '.')
+			read_directive(r, &external);
+		else if (!ptx_take_name(in, false).length)
+			in->at++;
+	}
+}
+
+/* What ptx_shared_bytes answers. */
+static void count_shared(struct ptx_reader *r, struct ptx_function *f, uint32_t number)
+{
+	const struct ptx_variable *variables = r->module->variables;
+	for (uint32_t v = 0; v < f->variable_count; v++)
+		if (f->variables[v].space == SPACE_shared)
+			f->shared_bytes += f->variables[v].bytes;
+	for (uint32_t i = 0; i < f->instruction_count; i++) {
+		const struct ptx_instruction *at = &f->instructions[i];
+		for (uint32_t o = 0; o < at->operand_count; o++) {
+			if (!at->operands[o].text)
+				continue;
+			struct ptx_name *n =
+			    (struct ptx_name *)(at->operands[o].text - offsetof(struct ptx_name, text));
+			if (n->shared >= 0 && n->shared_function != number)
+				f->shared_bytes += variables[n->shared].bytes;
+			n->shared_function = number;
+		}
+	}
+}
+
+static void finish_module(struct ptx_reader *r)
+{
+	struct ptx_module *m = r->module;
+	m->function_count = r->functions.count;
+	m->variable_count = r->variables.count;
+	m->file_count = r->files.count;
+	m->unknown_count = r->unknown.count;
+	m->functions = ptx_keep(r, &r->functions, sizeof *m->functions);
+	m->variables = ptx_keep(r, &r->variables, sizeof *m->variables);
+	m->files = ptx_keep(r, &r->files, sizeof *m->files);
+	m->unknown = ptx_keep(r, &r->unknown, sizeof *m->unknown);
+	for (uint32_t f = 0; f < m->function_count && !r->failed; f++)
+		count_shared(r, &m->functions[f], f + 1);
+}
+
+static void free_reader(struct ptx_reader *r)
+{
+	struct ptx_vector *const all[] = {&r->functions, &r->variables, &r->files,  &r->unknown, &r->instructions,
+	                                  &r->registers, &r->labels,    &r->probes, &r->brx,     &r->function_variables,
+	                                  &r->operands};
+	for (size_t i = 0; i < GS_ARRAY_LEN(all); i++)
+		ptx_vector_free(all[i]);
+	for (size_t i = 0; i < PTX_MAX_SCOPES; i++)
+		ptx_vector_free(&r->scopes[i].labels);
+	ptx_names_free(&r->names);
+	free(r);
+}
+
+int ptx_read(const char *text, size_t length, struct ptx_module **out, struct gs_error *err)
+{
+	struct ptx_reader *r = calloc(1, sizeof *r);
+	struct ptx_arena *arena = ptx_arena_create();
+	struct ptx_module *module = arena ? ptx_arena_alloc(arena, sizeof *module) : NULL;
+	bool failed = !r || !module;
+	if (!failed) {
+		*module = (struct ptx_module){.version = "", .target = "", .arena = arena};
+		r->in = (struct ptx_cursor){.at = text, .end = text + length, .counted = text, .line = 1};
+		r->table_budget = length;
+		r->module = module;
+		r->arena = arena;
+		read_module(r);
+		finish_module(r);
+		failed = r->failed;
+	}
+	if (r)
+		free_reader(r);
+	if (failed) {
+		ptx_arena_free(arena);
+		return gs_fail(err, ENOMEM, "out of memory while reading PTX");
+	}
+	*out = module;
+	return 0;
+}
+
+void ptx_free(struct ptx_module *module)
+{
+	if (module)
+		ptx_arena_free(module->arena);
+}
+
+const struct ptx_function *ptx_find(const struct ptx_module *module, const char *name)
+{
+	const struct ptx_function *found = NULL;
+	for (uint32_t i = 0; i < module->function_count; i++) {
+		const struct ptx_function *f = &module->functions[i];
+		if (!strcmp(f->name, name) && (!found || found->external))
+			found = f;
+	}
+	return found;
+}
+
+uint64_t ptx_shared_bytes(const struct ptx_module *module, const struct ptx_function *function)
+{
+	(void)module;
+	return function->shared_bytes;
+}

@@ -1,0 +1,31 @@
+/* The registers that an instruction writes, reads through the operand collectors, and only waits for. */
+#include "analysis/ptx/internal.h"
+
+#include <string.h>
+
+/* Matrix instructions write up to 128; room for what they read is kept. */
+enum { MOST_WRITES = PTX_MAX_REGISTERS - 24, MOST_READS = PTX_MAX_REGISTERS - 1 };
+
+static bool is_listed(const struct ptx_operand *o)
+{
+	return (o->kind == PTX_REGISTER || o->kind == PTX_ADDRESS) && o->reg >= 0 && o->reg <= UINT16_MAX;
+}
+
+void ptx_uses(const struct ptx_instruction *instruction, struct ptx_uses *out)
+{
+	uint8_t count = 0;
+	const struct ptx_operand *operands = instruction->operands;
+	memset(out, 0, sizeof *out);
+	for (uint32_t i = 0; i < instruction->operand_count && count < MOST_WRITES; i++)
+		if (operands[i].write && is_listed(&operands[i]))
+			out->list[count++] = (uint16_t)operands[i].reg;
+	out->writes = count;
+	for (uint32_t i = 0; i < instruction->operand_count && count < MOST_READS; i++)
+		if (!operands[i].write && is_listed(&operands[i]))
+			out->list[count++] = (uint16_t)operands[i].reg;
+	out->reads = (uint8_t)(count - out->writes);
+	if (instruction->guard >= 0 && instruction->guard <= UINT16_MAX) {
+		out->list[count] = (uint16_t)instruction->guard;
+		out->waits = 1;
+	}
+}

@@ -1,0 +1,297 @@
+/*
+ * Library functions that access memory. Their arguments get wrappers in traced text, each of which gives back the value that it
+ * was given, so that the call itself stays as it was:
+ *
+ *   vloadN(OFFSET, P)            vloadN(0, (T *)__gpusim_v_g(SITE, BASE, BYTES, OFFSET, P, __gpusim_t))
+ *   atomic_add(P, V)             atomic_add((T *)__gpusim_a_g(SITE, -1, BASE, BYTES, P, __gpusim_t), V)
+ *   async_work_group_copy(D, S, N, E)   D and S are kept, and N tells both: __gpusim_copy(..., N, __gpusim_t)
+ *   read_imagef(I, S, C)         C is __gpusim_i_TYPE(SITE, ARGUMENT, NORMALISED, WIDTH, HEIGHT, C, __gpusim_t)
+ */
+#include "annotator/internal.h"
+#include "models/trace/read.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct call {
+	struct edit_pass *pass;
+	CXCursor cursor;
+	char name[64];
+	int arguments;
+	struct place_in_flow flow;
+	struct call_marks *marks;
+};
+
+static bool starts_with(const char *s, const char *prefix)
+{
+	return !strncmp(s, prefix, strlen(prefix));
+}
+
+/* Behind an argument: at the comma or bracket that follows. libclang ends a vector literal before its last bracket. */
+static size_t end_of_argument(const struct call *c, int i)
+{
+	const struct unit *u = c->pass->unit;
+	size_t close = offset_of(clang_getRangeEnd(clang_getCursorExtent(c->cursor))) - 1;
+	size_t at = offset_of(clang_getRangeEnd(clang_getCursorExtent(clang_Cursor_getArgument(c->cursor, (unsigned)i))));
+	if (i + 1 == c->arguments)
+		return close;
+	do
+		at = scan_blanks(u->text, u->length, at);
+	while (at < close && u->text[at] == ')' && ++at);
+	return at < close && u->text[at] == ',' ? at : 0;
+}
+
+/* What stands before argument `first` and behind argument `last`. */
+static int mark_arguments(struct call *c, int first, int last, struct gs_buf *before, const char *behind)
+{
+	struct site_marks *from = &c->marks->arguments[first], *to = &c->marks->arguments[last];
+	if (before->failed || !(from->before = keep_string(c->pass->a, before->data ? before->data : "")))
+		c->pass->result = gs_fail(c->pass->err, ENOMEM, "out of memory");
+	from->from = offset_of(clang_getRangeStart(clang_getCursorExtent(clang_Cursor_getArgument(c->cursor, (unsigned)first))));
+	to->behind = behind;
+	to->to = end_of_argument(c, last);
+	gs_buf_free(before);
+	return c->pass->result;
+}
+
+/* The type of what a pointer argument points to, as it was before conversions to the parameter's, unless it is an array. */
+static CXType pointee(const struct call *c, int i)
+{
+	CXCursor argument = clang_Cursor_getArgument(c->cursor, (unsigned)i);
+	CXType type = clang_getCursorType(peel(argument));
+	if (clang_getCanonicalType(type).kind != CXType_Pointer)
+		type = clang_getCursorType(argument);
+	if (clang_getCanonicalType(type).kind != CXType_Pointer)
+		return (CXType){.kind = CXType_Invalid};
+	return clang_getPointeeType(type.kind == CXType_Pointer ? type : clang_getCanonicalType(type));
+}
+
+/* Its text: what a pointer that a wrapper gives back is cast to; false: it cannot be told. */
+static bool write_pointee(const struct call *c, int i, struct gs_buf *out)
+{
+	CXType type = pointee(c, i);
+	if (type.kind == CXType_Invalid || space_of(type) == SPACE_none)
+		return false;
+	char *s = spell_type(type);
+	bool known = s && !strchr(s, '[');
+	if (known)
+		gs_buf_puts(out, s);
+	free(s);
+	return known;
+}
+
+
+static bool can_mark(const struct call *c, int last)
+{
+	for (int i = 0; i <= last; i++)
+		if (!end_of_argument(c, i))
+			return false;
+	return true;
+}
+
+/* ---- vectors ---- */
+
+/* vload4, vstore_half4_rte, vloada_half3: how many elements, and how many lie between two vectors. */
+static bool vector_shape(const char *name, unsigned *elements, unsigned *apart)
+{
+	bool aligned = starts_with(name, "vloada_half") || starts_with(name, "vstorea_half");
+	const char *rest = name + (starts_with(name, "vload") ? 5 : starts_with(name, "vstore") ? 6 : 0);
+	if (rest == name)
+		return false;
+	rest += aligned;
+	if (starts_with(rest, "_half"))
+		rest += 5;
+	char *end;
+	*elements = isdigit((unsigned char)*rest) ? (unsigned)strtoul(rest, &end, 10) : 1;
+	*apart = aligned && *elements == 3 ? 4 : *elements;
+	return *elements >= 1 && *elements <= 16;
+}
+
+static int mark_vector(struct call *c)
+{
+	unsigned elements, apart;
+	bool store = starts_with(c->name, "vstore");
+	int offset = store ? 1 : 0;
+	struct gs_buf type = {0}, text = {0};
+	if (!vector_shape(c->name, &elements, &apart) || c->arguments != offset + 2 || !can_mark(c, offset + 1) ||
+	    !write_pointee(c, offset + 1, &type))
+		return 0;
+	CXType element = pointee(c, offset + 1);
+	long long size = clang_Type_getSizeOf(element);
+	struct access_site *s = NULL;
+	if (size > 0)
+		s = add_site(c->pass, clang_getCursorLocation(c->cursor), store ? TRACE_store : TRACE_load, space_of(element),
+		             (uint64_t)size * elements, c->flow);
+	if (s) {
+		gs_buf_printf(&text, "0, (%s *)__gpusim_v_%c(%u, %u, %llu, %lldul, ", type.data, letter_of(s->space), s->id,
+		              root_of(c->pass, clang_Cursor_getArgument(c->cursor, (unsigned)offset + 1)),
+		              (unsigned long long)s->bytes, size * apart);
+		mark_arguments(c, offset, offset + 1, &text, ", __gpusim_t)");
+	}
+	gs_buf_free(&type);
+	return c->pass->result;
+}
+
+/* ---- atomics ---- */
+
+static int mark_atomic(struct call *c)
+{
+	struct gs_buf type = {0}, text = {0};
+	if (c->arguments < 1 || !can_mark(c, 0) || !write_pointee(c, 0, &type))
+		return 0;
+	CXType object = pointee(c, 0);
+	long long size = clang_Type_getSizeOf(object);
+	enum trace_site_kind kind = starts_with(c->name, "atomic_init") ? TRACE_store : TRACE_atomic;
+	struct access_site *s = NULL;
+	if (size > 0 && size <= 8)
+		s = add_site(c->pass, clang_getCursorLocation(c->cursor), kind, space_of(object), (uint64_t)size, c->flow);
+	if (s) {
+		gs_buf_printf(&text, "(%s *)__gpusim_a_%c(%u, -1, %u, %lld, ", type.data, letter_of(s->space), s->id,
+		              root_of(c->pass, clang_Cursor_getArgument(c->cursor, 0)), size);
+		mark_arguments(c, 0, 0, &text, ", __gpusim_t)");
+	}
+	gs_buf_free(&type);
+	return c->pass->result;
+}
+
+/* ---- copies ---- */
+
+static int mark_copy(struct call *c)
+{
+	struct gs_buf type[2] = {{0}, {0}}, text = {0};
+	int ids[2] = {-1, -1};
+	bool known = c->arguments >= 4 && can_mark(c, 2) && write_pointee(c, 0, &type[0]) && write_pointee(c, 1, &type[1]);
+	enum code_space spaces[2] = {known ? space_of(pointee(c, 0)) : SPACE_none, known ? space_of(pointee(c, 1)) : SPACE_none};
+	enum trace_site_kind kind = spaces[0] == SPACE_shared ? TRACE_copy_in : TRACE_copy_out;
+	for (int i = 0; i < 2 && known && !c->pass->result; i++) {
+		long long size = clang_Type_getSizeOf(pointee(c, i));
+		struct access_site *s = add_site(c->pass, clang_getCursorLocation(c->cursor), kind, spaces[i],
+		                                 size > 0 ? (uint64_t)size : 1, c->flow);
+		ids[i] = s ? (int)s->id : -1;
+		gs_buf_printf(&text, "(%s *)__gpusim_k_%c(%d, ", type[i].data, letter_of(spaces[i]), i);
+		mark_arguments(c, i, i, &text, ", __gpusim_t)");
+	}
+	if (known && !c->pass->result) {
+		gs_buf_printf(&text, "__gpusim_copy(%d, %d, %d, %d, %lluul, ", ids[0], spaces[0] == SPACE_shared, ids[1],
+		              spaces[1] == SPACE_shared, (unsigned long long)c->pass->a->sites[ids[0]].bytes);
+		mark_arguments(c, 2, 2, &text, ", __gpusim_t)");
+	}
+	gs_buf_free(&type[0]);
+	gs_buf_free(&type[1]);
+	return c->pass->result;
+}
+
+/* ---- images ---- */
+
+/* The application's argument that an image is, plus 1; 0: not known. */
+static unsigned image_argument(const struct call *c, CXCursor image)
+{
+	CXCursor parameter = clang_getCursorReferenced(image), function = clang_getCursorSemanticParent(parameter);
+	if (clang_getCursorKind(parameter) != CXCursor_ParmDecl || !c->pass->function->kernel)
+		return 0;
+	for (int i = 0; i < clang_Cursor_getNumArguments(function); i++)
+		if (clang_equalCursors(clang_Cursor_getArgument(function, (unsigned)i), parameter))
+			return (unsigned)i + 1;
+	return 0;
+}
+
+/* A sampler that is written down as a constant says whether coordinates are fractions of the image; others are taken not
+ * to be. */
+static bool is_normalised(CXCursor sampler)
+{
+	CXCursor value = peel(sampler), variable = clang_getCursorReferenced(value);
+	if (clang_getCursorKind(variable) == CXCursor_VarDecl) {
+		struct children c = children_of(variable);
+		value = c.count ? peel(c.items[c.count - 1]) : value;
+		free(c.items);
+	}
+	CXEvalResult result = clang_Cursor_Evaluate(value);
+	bool normalised = result && clang_EvalResult_getKind(result) == CXEval_Int && clang_EvalResult_getAsInt(result) & 1;
+	if (result)
+		clang_EvalResult_dispose(result);
+	return normalised;
+}
+
+/* int, int2, int4, float, float2 or float4 */
+static bool coordinate_type(CXType type, char name[16])
+{
+	CXType canonical = clang_getCanonicalType(type), element = canonical;
+	long long lanes = 1;
+	if (canonical.kind == CXType_ExtVector || canonical.kind == CXType_Vector) {
+		element = clang_getCanonicalType(clang_getElementType(canonical));
+		lanes = clang_getNumElements(canonical);
+	}
+	if ((element.kind != CXType_Int && element.kind != CXType_Float) || (lanes != 1 && lanes != 2 && lanes != 4))
+		return false;
+	strcpy(name, element.kind == CXType_Int ? "int" : "float");
+	if (lanes > 1) {
+		char digits[2] = {(char)('0' + lanes), 0};
+		strcat(name, digits);
+	}
+	return true;
+}
+
+/* Whether the image has a height, by the name of its type: image2d_t and more, but not image1d_array_t. */
+static bool has_height(CXCursor image)
+{
+	CXString spelling = clang_getTypeSpelling(clang_getCanonicalType(clang_getCursorType(image)));
+	const char *s = clang_getCString(spelling);
+	bool flat = s && (strstr(s, "image2d") || strstr(s, "image3d"));
+	clang_disposeString(spelling);
+	return flat;
+}
+
+static int mark_image(struct call *c)
+{
+	bool write = starts_with(c->name, "write_");
+	CXCursor image = c->arguments > 1 ? peel(clang_Cursor_getArgument(c->cursor, 0)) : clang_getNullCursor();
+	CXString spelling = clang_getCursorSpelling(image);
+	char type[16];
+	int at = 1;
+	bool sampled = !write && c->arguments > 2;
+	if (sampled) {
+		CXType second = clang_getCanonicalType(clang_getCursorType(clang_Cursor_getArgument(c->cursor, 1)));
+		sampled = second.kind == CXType_OCLSampler;
+		at += sampled;
+	}
+	struct gs_buf text = {0};
+	struct access_site *s = NULL;
+	if (clang_getCursorKind(image) == CXCursor_DeclRefExpr && at < c->arguments && can_mark(c, at) &&
+	    coordinate_type(clang_getCursorType(clang_Cursor_getArgument(c->cursor, (unsigned)at)), type))
+		s = add_site(c->pass, clang_getCursorLocation(c->cursor), write ? TRACE_image_write : TRACE_image_read,
+		             SPACE_texture, TRACE_TEXEL_BYTES, c->flow);
+	if (s) {
+		const char *name = clang_getCString(spelling);
+		bool tall = has_height(image);
+		gs_buf_printf(&text, "__gpusim_i_%s(%u, %u, %d, get_image_width(%s), %s%s%s, ", type, s->id,
+		              image_argument(c, image), sampled && is_normalised(clang_Cursor_getArgument(c->cursor, 1)), name,
+		              tall ? "get_image_height(" : "", tall ? name : "1", tall ? ")" : "");
+		mark_arguments(c, at, at, &text, ", __gpusim_t)");
+	}
+	clang_disposeString(spelling);
+	return c->pass->result;
+}
+
+int mark_call(struct edit_pass *pass, CXCursor call, const struct children *children, struct place_in_flow flow,
+              struct call_marks *marks)
+{
+	struct call c = {.pass = pass, .cursor = call, .flow = flow, .marks = marks};
+	CXString name = clang_getCursorSpelling(call);
+	c.arguments = clang_Cursor_getNumArguments(call);
+	strncat(c.name, clang_getCString(name) ? clang_getCString(name) : "", sizeof c.name - 1);
+	clang_disposeString(name);
+	*marks = (struct call_marks){0};
+	if (flow.quiet || c.arguments < 1 || children->count != (size_t)c.arguments + 1)
+		return 0;
+	if (starts_with(c.name, "vload") || starts_with(c.name, "vstore"))
+		return mark_vector(&c);
+	if (starts_with(c.name, "atom"))
+		return mark_atomic(&c);
+	if (!strcmp(c.name, "async_work_group_copy") || !strcmp(c.name, "async_work_group_strided_copy"))
+		return mark_copy(&c);
+	if (starts_with(c.name, "read_image") || starts_with(c.name, "write_image"))
+		return mark_image(&c);
+	return 0;
+}

@@ -1,0 +1,192 @@
+/* Copies between host and device: passed on, and their bytes noted when the driver took them. */
+#include "interposer/opencl/interposer.h"
+
+static cl_int note(cl_int result, enum transfer_kind kind, uint64_t size_bytes, const struct command_call *call)
+{
+	if (result == CL_SUCCESS)
+		TELL(transfer_enqueued(kind, size_bytes); timeline_transfer(kind, size_bytes, call));
+	return result;
+}
+
+/* The call of a hook below, which names its parameters alike. */
+#define CALL(blocking) (&(struct command_call){queue, wait_count, wait, event, blocking, begin})
+
+static uint64_t region_bytes(const size_t *region, uint64_t element_bytes)
+{
+	return region ? (uint64_t)region[0] * region[1] * region[2] * element_bytes : 0;
+}
+
+static uint64_t image_bytes(cl_mem image, const size_t *region)
+{
+	size_t element = 0;
+	cl.clGetImageInfo(image, CL_IMAGE_ELEMENT_SIZE, sizeof element, &element, NULL);
+	return region_bytes(region, element);
+}
+
+/* The shape of every hook below: pass the call on, note its kind and size. */
+#define TRANSFER(name, params, args, kind, size, blocking) \
+	cl_int hook_##name params \
+	{ \
+		uint64_t begin = call_begins(); \
+		return note(cl.name args, kind, size, CALL(blocking)); \
+	}
+
+TRANSFER(clEnqueueReadBuffer,
+         (cl_command_queue queue, cl_mem buffer, cl_bool blocking, size_t offset, size_t size, void *host,
+          cl_uint wait_count, const cl_event *wait, cl_event *event),
+         (queue, buffer, blocking, offset, size, host, wait_count, wait, event), TRANSFER_READ, size, blocking)
+
+TRANSFER(clEnqueueWriteBuffer,
+         (cl_command_queue queue, cl_mem buffer, cl_bool blocking, size_t offset, size_t size, const void *host,
+          cl_uint wait_count, const cl_event *wait, cl_event *event),
+         (queue, buffer, blocking, offset, size, host, wait_count, wait, event), TRANSFER_WRITE, size, blocking)
+
+TRANSFER(clEnqueueReadBufferRect,
+         (cl_command_queue queue, cl_mem buffer, cl_bool blocking, const size_t *buffer_origin,
+          const size_t *host_origin, const size_t *region, size_t buffer_row, size_t buffer_slice, size_t host_row,
+          size_t host_slice, void *host, cl_uint wait_count, const cl_event *wait, cl_event *event),
+         (queue, buffer, blocking, buffer_origin, host_origin, region, buffer_row, buffer_slice, host_row, host_slice,
+          host, wait_count, wait, event),
+         TRANSFER_READ, region_bytes(region, 1), blocking)
+
+TRANSFER(clEnqueueWriteBufferRect,
+         (cl_command_queue queue, cl_mem buffer, cl_bool blocking, const size_t *buffer_origin,
+          const size_t *host_origin, const size_t *region, size_t buffer_row, size_t buffer_slice, size_t host_row,
+          size_t host_slice, const void *host, cl_uint wait_count, const cl_event *wait, cl_event *event),
+         (queue, buffer, blocking, buffer_origin, host_origin, region, buffer_row, buffer_slice, host_row, host_slice,
+          host, wait_count, wait, event),
+         TRANSFER_WRITE, region_bytes(region, 1), blocking)
+
+TRANSFER(clEnqueueFillBuffer,
+         (cl_command_queue queue, cl_mem buffer, const void *pattern, size_t pattern_size, size_t offset, size_t size,
+          cl_uint wait_count, const cl_event *wait, cl_event *event),
+         (queue, buffer, pattern, pattern_size, offset, size, wait_count, wait, event), TRANSFER_FILL, size, false)
+
+TRANSFER(clEnqueueCopyBuffer,
+         (cl_command_queue queue, cl_mem from, cl_mem to, size_t from_offset, size_t to_offset, size_t size,
+          cl_uint wait_count, const cl_event *wait, cl_event *event),
+         (queue, from, to, from_offset, to_offset, size, wait_count, wait, event), TRANSFER_COPY, size, false)
+
+TRANSFER(clEnqueueCopyBufferRect,
+         (cl_command_queue queue, cl_mem from, cl_mem to, const size_t *from_origin, const size_t *to_origin,
+          const size_t *region, size_t from_row, size_t from_slice, size_t to_row, size_t to_slice,
+          cl_uint wait_count, const cl_event *wait, cl_event *event),
+         (queue, from, to, from_origin, to_origin, region, from_row, from_slice, to_row, to_slice, wait_count, wait,
+          event),
+         TRANSFER_COPY, region_bytes(region, 1), false)
+
+TRANSFER(clEnqueueReadImage,
+         (cl_command_queue queue, cl_mem image, cl_bool blocking, const size_t *origin, const size_t *region,
+          size_t row, size_t slice, void *host, cl_uint wait_count, const cl_event *wait, cl_event *event),
+         (queue, image, blocking, origin, region, row, slice, host, wait_count, wait, event), TRANSFER_READ,
+         image_bytes(image, region), blocking)
+
+TRANSFER(clEnqueueWriteImage,
+         (cl_command_queue queue, cl_mem image, cl_bool blocking, const size_t *origin, const size_t *region,
+          size_t row, size_t slice, const void *host, cl_uint wait_count, const cl_event *wait, cl_event *event),
+         (queue, image, blocking, origin, region, row, slice, host, wait_count, wait, event), TRANSFER_WRITE,
+         image_bytes(image, region), blocking)
+
+TRANSFER(clEnqueueFillImage,
+         (cl_command_queue queue, cl_mem image, const void *colour, const size_t *origin, const size_t *region,
+          cl_uint wait_count, const cl_event *wait, cl_event *event),
+         (queue, image, colour, origin, region, wait_count, wait, event), TRANSFER_FILL, image_bytes(image, region), false)
+
+TRANSFER(clEnqueueCopyImage,
+         (cl_command_queue queue, cl_mem from, cl_mem to, const size_t *from_origin, const size_t *to_origin,
+          const size_t *region, cl_uint wait_count, const cl_event *wait, cl_event *event),
+         (queue, from, to, from_origin, to_origin, region, wait_count, wait, event), TRANSFER_COPY,
+         image_bytes(from, region), false)
+
+TRANSFER(clEnqueueCopyImageToBuffer,
+         (cl_command_queue queue, cl_mem from, cl_mem to, const size_t *origin, const size_t *region, size_t offset,
+          cl_uint wait_count, const cl_event *wait, cl_event *event),
+         (queue, from, to, origin, region, offset, wait_count, wait, event), TRANSFER_COPY, image_bytes(from, region), false)
+
+TRANSFER(clEnqueueCopyBufferToImage,
+         (cl_command_queue queue, cl_mem from, cl_mem to, size_t offset, const size_t *origin, const size_t *region,
+          cl_uint wait_count, const cl_event *wait, cl_event *event),
+         (queue, from, to, offset, origin, region, wait_count, wait, event), TRANSFER_COPY, image_bytes(to, region), false)
+
+/* Neither pointer of an SVM copy says which side it is on: as in memory of the device. */
+TRANSFER(clEnqueueSVMMemcpy,
+         (cl_command_queue queue, cl_bool blocking, void *to, const void *from, size_t size, cl_uint wait_count,
+          const cl_event *wait, cl_event *event),
+         (queue, blocking, to, from, size, wait_count, wait, event), TRANSFER_COPY, size, blocking)
+
+TRANSFER(clEnqueueSVMMemFill,
+         (cl_command_queue queue, void *to, const void *pattern, size_t pattern_size, size_t size, cl_uint wait_count,
+          const cl_event *wait, cl_event *event),
+         (queue, to, pattern, pattern_size, size, wait_count, wait, event), TRANSFER_FILL, size, false)
+
+static void *note_map(void *pointer, cl_map_flags flags, uint64_t size_bytes, const struct command_call *call)
+{
+	if (pointer)
+		TELL(timeline_transfer(TRANSFER_MAP, transfer_mapped(pointer, flags, size_bytes), call));
+	return pointer;
+}
+
+void *hook_clEnqueueMapBuffer(cl_command_queue queue, cl_mem buffer, cl_bool blocking, cl_map_flags flags,
+                              size_t offset, size_t size, cl_uint wait_count, const cl_event *wait, cl_event *event,
+                              cl_int *error)
+{
+	uint64_t begin = call_begins();
+	return note_map(cl.clEnqueueMapBuffer(queue, buffer, blocking, flags, offset, size, wait_count, wait, event,
+	                                      error), flags, size, CALL(blocking));
+}
+
+void *hook_clEnqueueMapImage(cl_command_queue queue, cl_mem image, cl_bool blocking, cl_map_flags flags,
+                             const size_t *origin, const size_t *region, size_t *row, size_t *slice,
+                             cl_uint wait_count, const cl_event *wait, cl_event *event, cl_int *error)
+{
+	uint64_t begin = call_begins();
+	return note_map(cl.clEnqueueMapImage(queue, image, blocking, flags, origin, region, row, slice, wait_count, wait,
+	                                     event, error), flags, image_bytes(image, region), CALL(blocking));
+}
+
+cl_int hook_clEnqueueUnmapMemObject(cl_command_queue queue, cl_mem mem, void *host, cl_uint wait_count,
+                                    const cl_event *wait, cl_event *event)
+{
+	uint64_t bytes = 0, begin = call_begins();
+	TELL(bytes = transfer_unmapped(host)); /* before the driver's: the address may be mapped again at once */
+	cl_int result = cl.clEnqueueUnmapMemObject(queue, mem, host, wait_count, wait, event);
+	if (result == CL_SUCCESS)
+		TELL(timeline_transfer(TRANSFER_UNMAP, bytes, CALL(false)));
+	return result;
+}
+
+cl_int hook_clEnqueueSVMMap(cl_command_queue queue, cl_bool blocking, cl_map_flags flags, void *pointer, size_t size,
+                            cl_uint wait_count, const cl_event *wait, cl_event *event)
+{
+	uint64_t begin = call_begins();
+	cl_int result = cl.clEnqueueSVMMap(queue, blocking, flags, pointer, size, wait_count, wait, event);
+	if (result == CL_SUCCESS)
+		note_map(pointer, flags, size, CALL(blocking));
+	return result;
+}
+
+cl_int hook_clEnqueueSVMUnmap(cl_command_queue queue, void *pointer, cl_uint wait_count, const cl_event *wait,
+                              cl_event *event)
+{
+	uint64_t bytes = 0, begin = call_begins();
+	TELL(bytes = transfer_unmapped(pointer));
+	cl_int result = cl.clEnqueueSVMUnmap(queue, pointer, wait_count, wait, event);
+	if (result == CL_SUCCESS)
+		TELL(timeline_transfer(TRANSFER_UNMAP, bytes, CALL(false)));
+	return result;
+}
+
+/* To the host, or to the queue's device. Contents that need not be kept are not moved. */
+cl_int hook_clEnqueueMigrateMemObjects(cl_command_queue queue, cl_uint count, const cl_mem *mems,
+                                       cl_mem_migration_flags flags, cl_uint wait_count, const cl_event *wait,
+                                       cl_event *event)
+{
+	uint64_t bytes = 0, begin = call_begins();
+	cl_int result = cl.clEnqueueMigrateMemObjects(queue, count, mems, flags, wait_count, wait, event);
+	for (cl_uint i = 0; result == CL_SUCCESS && i < count; i++) {
+		size_t size = 0;
+		cl.clGetMemObjectInfo(mems[i], CL_MEM_SIZE, sizeof size, &size, NULL);
+		bytes += flags & CL_MIGRATE_MEM_OBJECT_CONTENT_UNDEFINED ? 0 : size;
+	}
+	return note(result, flags & CL_MIGRATE_MEM_OBJECT_HOST ? TRANSFER_READ : TRANSFER_WRITE, bytes, CALL(false));
+}

@@ -1,0 +1,310 @@
+/*
+ * Accesses of warps.
+ *
+ *   global, local, constant: the parts that coalesce.c makes of them
+ *   shared: the largest number of different 4-byte words in one bank; lanes on the same word share it
+ * Source: CUDA C programming guide (compute capabilities 2.x to 9.0); GPGPU-Sim 4.0 for its GTX 480.
+ */
+#include "models/accesses/accesses.h"
+
+#include "models/accesses/coalesce.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_LANES = 128, MOST_PIECES = MOST_LANES * 16 };
+
+static int by_value(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+	return (x > y) - (x < y);
+}
+
+/* Sorts and drops what is twice. */
+static uint32_t distinct(uint64_t *values, uint32_t count)
+{
+	uint32_t kept = 0;
+	qsort(values, count, sizeof *values, by_value);
+	for (uint32_t i = 0; i < count; i++)
+		if (!i || values[i] != values[i - 1])
+			values[kept++] = values[i];
+	return kept;
+}
+
+/* One pass: at most as many lanes as move `bytes` each in one cycle. */
+static uint32_t fullest_bank(const struct gpu *gpu, const uint64_t *addresses, uint32_t lanes, uint32_t words_per_lane)
+{
+	uint64_t words[MOST_PIECES];
+	uint32_t count = 0, most = 1;
+	for (uint32_t i = 0; i < lanes; i++)
+		for (uint32_t w = 0; w < words_per_lane && count < MOST_PIECES; w++)
+			words[count++] = addresses[i] / 4 + w;
+	count = distinct(words, count);
+	uint32_t in_bank[1024] = {0};
+	for (uint32_t i = 0; i < count; i++) {
+		uint32_t bank = (uint32_t)(words[i] % gpu->shared_banks % GS_ARRAY_LEN(in_bank));
+		if (++in_bank[bank] > most)
+			most = in_bank[bank];
+	}
+	return most;
+}
+
+/* Wide accesses go in parts of the warp, each moving no more than all banks hold. */
+static uint32_t shared_accesses(const struct gpu *gpu, const uint64_t *addresses, uint32_t lanes, uint32_t bytes)
+{
+	uint32_t words = bytes > 4 && gpu->shared_wide_splits ? bytes / 4 : 1, sum = 0;
+	uint32_t part = lanes / words ? lanes / words : 1;
+	for (uint32_t first = 0; first < lanes; first += part)
+		sum += fullest_bank(gpu, addresses + first, lanes - first < part ? lanes - first : part, words);
+	return sum;
+}
+
+uint32_t gpu_accesses(const struct gpu *gpu, const struct access_kind *kind, const uint64_t *addresses, uint32_t lanes)
+{
+	lanes = lanes < MOST_LANES ? lanes : MOST_LANES;
+	uint32_t n = 1;
+	if (!lanes)
+		return 1;
+	struct memory_part parts[COALESCE_MOST_PARTS];
+	if (kind->space == SPACE_shared)
+		n = shared_accesses(gpu, addresses, lanes, kind->atomic ? 4 : kind->bytes);
+	else if (kind->space != SPACE_none && kind->space != SPACE_texture && kind->space != SPACE_param)
+		n = coalesce(gpu, kind, addresses, lanes, parts);
+	return n ? n : 1;
+}
+
+/* ---- addresses from the code ---- */
+
+struct lane {
+	uint64_t tid[3];
+	const struct launch_arguments *launch;
+};
+
+static uint64_t cut(uint64_t value, unsigned bits)
+{
+	return bits >= 64 ? value : value & ((1ull << bits) - 1);
+}
+
+static uint64_t widen(uint64_t value, const struct code_node *n)
+{
+	value = cut(value, n->from_bits);
+	if (n->signed_ && n->from_bits < 64 && value >> (n->from_bits - 1))
+		value |= ~0ull << n->from_bits;
+	return value;
+}
+
+static bool less(uint64_t a, uint64_t b, const struct code_node *n)
+{
+	return n->signed_ ? (int64_t)a < (int64_t)b : a < b;
+}
+
+static uint64_t divide(uint64_t a, uint64_t b, const struct code_node *n)
+{
+	if (!b || (n->signed_ && b == ~0ull))
+		return b ? 0 - a : 0;
+	return n->signed_ ? (uint64_t)((int64_t)a / (int64_t)b) : a / b;
+}
+
+static uint64_t shift_right(uint64_t a, uint64_t by, const struct code_node *n)
+{
+	if (by >= n->from_bits)
+		by = 63;
+	return n->signed_ ? (uint64_t)((int64_t)a >> by) : a >> by;
+}
+
+static uint64_t compute(const struct code_node *n, uint64_t a, uint64_t b, uint64_t c, uint64_t raw_b)
+{
+	switch (n->op) {
+	case NODE_add:
+		return a + b;
+	case NODE_sub:
+		return a - b;
+	case NODE_mul:
+		return a * b;
+	case NODE_mad:
+		return a * b + c;
+	case NODE_shl:
+		return raw_b < 64 ? a << raw_b : 0;
+	case NODE_shr:
+		return shift_right(a, raw_b, n);
+	case NODE_and:
+		return a & b;
+	case NODE_or:
+		return a | b;
+	case NODE_xor:
+		return a ^ b;
+	case NODE_not:
+		return ~a;
+	case NODE_neg:
+		return 0 - a;
+	case NODE_min:
+		return less(a, b, n) ? a : b;
+	case NODE_max:
+		return less(a, b, n) ? b : a;
+	case NODE_div:
+		return divide(a, b, n);
+	case NODE_rem:
+		return b ? a - divide(a, b, n) * b : 0;
+	case NODE_lt:
+		return less(a, b, n);
+	case NODE_le:
+		return !less(b, a, n);
+	case NODE_eq:
+		return a == b;
+	case NODE_ne:
+		return a != b;
+	case NODE_select:
+		return c ? a : b;
+	default:
+		return a;
+	}
+}
+
+static uint64_t leaf_value(const struct code_node *n, const struct lane *l)
+{
+	size_t d = (size_t)(n->value < 0 || n->value > 2 ? 0 : n->value);
+	switch (n->op) {
+	case NODE_value:
+		return (uint64_t)n->value;
+	case NODE_param:
+		return n->value >= 0 && n->value < l->launch->count && l->launch->known[n->value]
+		           ? l->launch->values[n->value] : 0;
+	case NODE_tid:
+		return l->tid[d];
+	case NODE_ntid:
+		return l->launch->local[d];
+	case NODE_nctaid:
+		return l->launch->groups[d];
+	default:
+		return 0; /* the same for all lanes: any number does */
+	}
+}
+
+/* What is not known of a node; the same for every lane. */
+enum { KNOWN = 0, VARIES = 1, LOADED = 2, IN_LIST = 4, SCRAMBLED = 8 /* what was loaded, other than moved and scaled */ };
+
+static bool is_linear(uint8_t op)
+{
+	return op == NODE_add || op == NODE_sub || op == NODE_mul || op == NODE_mad || op == NODE_shl || op == NODE_cvt;
+}
+
+static uint8_t state_of(const struct code_node *n, const uint8_t *states)
+{
+	if (n->op == NODE_varying || n->op == NODE_loaded)
+		return n->op == NODE_varying ? VARIES : LOADED;
+	uint8_t all = (uint8_t)((n->a < 0 ? 0 : states[n->a]) | (n->b < 0 ? 0 : states[n->b]) | (n->c < 0 ? 0 : states[n->c]));
+	if (n->op == NODE_list)
+		return all & (VARIES | SCRAMBLED) ? all : all & LOADED ? IN_LIST : all;
+	/* The address of a list's element is its begin and something that is the same, or known, for all lanes. */
+	return all && !is_linear(n->op) ? (uint8_t)(all | SCRAMBLED) : all;
+}
+
+/* All nodes for one lane. */
+static void evaluate(const struct kernel_code *code, const struct lane *l, uint64_t *values, uint8_t *states)
+{
+	for (uint32_t i = 0; i < code->node_count; i++) {
+		const struct code_node *n = &code->nodes[i];
+		states[i] = state_of(n, states);
+		if (n->a < 0) {
+			values[i] = cut(leaf_value(n, l), n->to_bits);
+			continue;
+		}
+		uint64_t a = widen(values[n->a], n), b = n->b < 0 ? 0 : widen(values[n->b], n);
+		/* A sum of a wide product is as wide as the product. */
+		uint64_t c = n->c < 0 ? 0 : cut(values[n->c], n->op == NODE_select ? 1 : n->to_bits);
+		values[i] = cut(compute(n, a, b, c, n->b < 0 ? 0 : values[n->b]), n->to_bits);
+	}
+}
+
+struct warp_values {
+	uint64_t *values; /* node i of lane l at l * node_count + i */
+	uint8_t *states;
+	uint32_t lanes;
+};
+
+static void evaluate_warp(const struct gpu *gpu, const struct kernel_code *code, const struct launch_arguments *launch,
+                          uint32_t warp, struct warp_values *w)
+{
+	uint64_t threads = launch->local[0] * launch->local[1] * launch->local[2];
+	w->lanes = 0;
+	for (uint64_t i = (uint64_t)warp * gpu->warp_size; i < threads && w->lanes < gpu->warp_size; i++, w->lanes++) {
+		struct lane l = {.launch = launch};
+		l.tid[0] = i % launch->local[0];
+		l.tid[1] = i / launch->local[0] % launch->local[1];
+		l.tid[2] = i / launch->local[0] / launch->local[1];
+		evaluate(code, &l, w->values + (size_t)w->lanes * code->node_count, w->states);
+	}
+}
+
+/* Shared and constant memory are laid out to be read together, unless data says where; elsewhere each lane goes its own way. */
+static uint32_t unknown_accesses(const struct code_instruction *in, uint8_t state)
+{
+	if (in->space == SPACE_shared)
+		return state & VARIES || in->bytes > 4 ? 1 : ACCESSES_BY_CHANCE;
+	return in->space == SPACE_const ? 1 : state == IN_LIST ? ACCESSES_OF_LIST : ACCESSES_BY_LANE;
+}
+
+static uint32_t accesses_of(const struct gpu *gpu, const struct kernel_code *code, const struct code_instruction *in,
+                            const struct warp_values *w, bool *unknown)
+{
+	uint64_t addresses[MOST_LANES];
+	struct access_kind kind = {.space = in->space, .atomic = in->class == CODE_atomic, .bytes = in->bytes};
+	uint8_t state = in->address < 0 ? VARIES : w->states[in->address];
+	*unknown = state != KNOWN;
+	if (in->space == SPACE_param || in->space == SPACE_texture || in->class == CODE_fence)
+		*unknown = false;
+	/* Private memory is interleaved by the hardware: equal offsets of all lanes lie together. */
+	if (in->space == SPACE_local)
+		*unknown = false;
+	if (in->flags & CODE_EXPANDED) /* a library function's tables and descriptors: side by side */
+		*unknown = false;
+	if (*unknown)
+		return unknown_accesses(in, state);
+	for (uint32_t l = 0; l < w->lanes; l++)
+		addresses[l] = in->address < 0 || in->space == SPACE_local
+		                   ? (uint64_t)l * in->bytes : w->values[(size_t)l * code->node_count + (uint32_t)in->address];
+	if (in->space == SPACE_param)
+		return 1;
+	return gpu_accesses(gpu, &kind, addresses, w->lanes);
+}
+
+uint16_t accesses_of_lanes(uint32_t usual, uint32_t active, uint32_t lanes)
+{
+	if (usual == ACCESSES_BY_LANE || usual == ACCESSES_OF_LIST)
+		return (uint16_t)(active ? active : 1);
+	if (usual == ACCESSES_BY_CHANCE)
+		return 1;
+	return (uint16_t)((usual * active + lanes - 1) / lanes);
+}
+
+int usual_accesses(const struct gpu *gpu, const struct kernel_code *code, const struct launch_arguments *launch,
+                   uint16_t *out, uint32_t *unknown)
+{
+	enum { MOST_WARPS = 4 };
+	uint64_t threads = launch->local[0] * launch->local[1] * launch->local[2];
+	uint64_t all = (threads + gpu->warp_size - 1) / gpu->warp_size;
+	uint32_t warps = all < 1 ? 1 : all < MOST_WARPS ? (uint32_t)all : MOST_WARPS;
+	struct warp_values w = {
+		.values = calloc((size_t)(code->node_count + 1) * gpu->warp_size, sizeof *w.values),
+		.states = calloc(code->node_count + 1, sizeof *w.states),
+	};
+	uint32_t *sums = calloc(code->code_count + 1, sizeof *sums);
+	int result = w.values && w.states && sums ? 0 : -ENOMEM;
+	*unknown = 0;
+	for (uint32_t v = 0; v < warps && !result; v++) {
+		evaluate_warp(gpu, code, launch, v, &w);
+		for (uint32_t i = 0; i < code->code_count; i++) {
+			bool is_unknown = false;
+			if (code_accesses_memory(&code->code[i]))
+				sums[i] += accesses_of(gpu, code, &code->code[i], &w, &is_unknown);
+			*unknown += is_unknown && v == 0;
+		}
+	}
+	for (uint32_t i = 0; i < code->code_count && !result; i++)
+		out[i] = (uint16_t)(sums[i] || code_accesses_memory(&code->code[i]) ? (sums[i] + warps / 2) / warps : 1);
+	free(w.values);
+	free(w.states);
+	free(sums);
+	return result;
+}

@@ -1,0 +1,40 @@
+/*
+ * accesses: into how many accesses a warp's memory instruction falls apart, from the addresses of its lanes.
+ */
+#ifndef GPUSIM_MODELS_ACCESSES_ACCESSES_H
+#define GPUSIM_MODELS_ACCESSES_ACCESSES_H
+
+#include "models/code/code.h"
+#include "models/gpu/gpu.h"
+
+/* Where an instruction goes and how much of it. */
+struct access_kind {
+	enum code_space space;
+	bool atomic;
+	uint32_t bytes; /* per lane */
+};
+
+/* Cycles of the load/store unit: lines or sectors touched, or the fullest bank of shared memory; at least 1. */
+uint32_t gpu_accesses(const struct gpu *gpu, const struct access_kind *kind, const uint64_t *addresses, uint32_t lanes);
+
+/* What addresses are computed from: a launch's shape and the values of the kernel's arguments. */
+struct launch_arguments {
+	uint64_t local[3], groups[3];
+	const uint64_t *values; /* of each argument, its first 8 bytes; buffers: any address, aligned */
+	const bool *known;
+	uint32_t count;
+};
+
+/* What stands for a number of accesses that the code does not tell: as many as lanes are on; as many as parts of a
+ * list lie in, one part per lane; or, of shared memory at places that were loaded, what chance brings (chance.h). */
+enum { ACCESSES_BY_LANE = 0, ACCESSES_BY_CHANCE = UINT16_MAX - 1, ACCESSES_OF_LIST = UINT16_MAX };
+
+/* Those of a warp of which only some lanes are on; by chance: one. */
+uint16_t accesses_of_lanes(uint32_t usual, uint32_t active, uint32_t lanes);
+
+/* For every instruction of the code, the accesses of an average warp, as far as the code alone tells; `out` has
+ * code_count entries. *unknown counts the memory instructions whose addresses it does not tell. Returns 0 or -ENOMEM. */
+int usual_accesses(const struct gpu *gpu, const struct kernel_code *code, const struct launch_arguments *launch,
+                   uint16_t *out, uint32_t *unknown);
+
+#endif

@@ -1,0 +1,58 @@
+/*
+ * requests: what the memory instructions of warps ask of the memory system, as the timing models take it.
+ *
+ * A request is one execution of a memory instruction by a warp. It falls apart into parts, the pieces that the
+ * load/store unit hands to a cache one after the other: a line of 128 bytes, a sector of 32, by the GPU's coalescing rule.
+ * Shared memory and parameters have no parts: their number of accesses (struct warp_path) says all.
+ */
+#ifndef GPUSIM_MODELS_ACCESSES_REQUESTS_H
+#define GPUSIM_MODELS_ACCESSES_REQUESTS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* One part: where, and which of the GPU's smallest pieces (l1_sector_bytes or 32 bytes, whichever is less) are touched. */
+struct memory_part {
+	uint64_t address; /* of the part's line, a multiple of the GPU's l1_line_bytes; of constants, const_access_bytes */
+	uint32_t sectors; /* bit s: bytes from 32 * s on, of that line */
+	uint16_t bytes;   /* that lanes read or write, each byte once */
+	uint16_t lanes;   /* of atomics: operations on this part, which follow one another where they meet at an address */
+};
+
+/* The parts of the requests of one path: request n, in the order of struct warp_path's accesses, has parts first[n] to
+ * first[n + 1]. */
+struct path_requests {
+	const uint32_t *first; /* one more than requests */
+	const struct memory_part *parts;
+};
+
+/* A part of memory that a launch touches. */
+struct memory_range {
+	uint64_t address, bytes;
+	double traffic; /* distinct lines of it that a group touches, about: how much of a cache it takes beside other ranges */
+	bool anywhere;  /* any group may ask for any line; else each goes through its own */
+	bool written;
+};
+
+/*
+ * What a launch asked of the memory system and what that did, for the report: the whole launch, extrapolated where it was
+ * sampled. Requests and transactions are known with perfect memory, too; a rate that nothing was counted for is NAN, and
+ * where the hierarchy was not modelled everything behind the load/store unit is.
+ */
+struct memory_statistics {
+	double requests;     /* global and local memory instructions executed by warps */
+	double transactions; /* parts of these: lines or sectors */
+	double l1_hit;       /* share of sectors that loads look up in L1 and find there, or on their way */
+	double l2_hit;       /* rate of sectors asked for at L2 */
+	double dram_read_bytes, dram_written_bytes;
+	double dram_share;   /* bytes moved / what the memory could have moved meanwhile */
+	double l2_share;     /* the same of L2's slices */
+	double shared_factor; /* accesses per instruction on shared memory: 1 without bank conflicts */
+	double atomics;      /* operations of lanes at L2 */
+	double load_latency; /* cycles of a load from its start to its value, mean over those that missed L1 */
+};
+
+/* Of so many times as much. */
+void memory_scale(struct memory_statistics *m, double times);
+
+#endif

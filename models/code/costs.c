@@ -1,0 +1,203 @@
+/*
+ * What one instruction takes of a GPU's pipeline.
+ *
+ *   distance = latency + pipeline_latency, less the cycle of reading operands where there are none
+ *   a load's distance is its memory key (perfect memory: a hit in L1), whole, and + 1 per further access
+ * Sources: the classes and memory keys of gpu.h; GPGPU-Sim's pipeline for which unit runs what.
+ */
+#include "models/code/costs.h"
+
+const char *resource_name(enum pipeline_resource r)
+{
+#define NAME(name) #name,
+	static const char *const names[] = {PIPELINE_RESOURCES(NAME)};
+#undef NAME
+	return (unsigned)r < RESOURCE_COUNT ? names[r] : "unknown";
+}
+
+struct timing {
+	double latency, initiation;
+};
+
+/* Tensor instructions have no keys: they are costed as fused multiply-adds. */
+static struct timing class_timing(const struct gpu *gpu, const struct code_instruction *i)
+{
+	if (i->class == CODE_int_div && i->flags & CODE_REM && gpu->int_rem_initiation > 0)
+		return (struct timing){gpu->int_rem_latency, gpu->int_rem_initiation};
+	switch (i->class) {
+#define TIMED(name)                                                                                                    \
+	case CODE_##name:                                                                                              \
+		return (struct timing){gpu->name##_latency, gpu->name##_initiation};
+		CODE_TIMED_CLASSES(TIMED)
+#undef TIMED
+	case CODE_tensor:
+		return (struct timing){gpu->fp32_fma_latency, gpu->fp32_fma_initiation};
+	default:
+		return (struct timing){gpu->move_latency, gpu->move_initiation};
+	}
+}
+
+static enum gpu_unit_choice unit_override(const struct gpu *gpu, const struct code_instruction *i)
+{
+	switch (i->class) {
+	case CODE_fp32_fma:
+		return gpu->fp32_fma_unit;
+	case CODE_fp64_fma:
+		return gpu->fp64_fma_unit;
+	case CODE_int_mul:
+		return gpu->int_mul_unit;
+	case CODE_int_mad:
+		return gpu->int_mad_unit;
+	case CODE_int_div:
+		return i->flags & CODE_REM ? gpu->int_rem_unit : GPU_ON_auto;
+	default:
+		return GPU_ON_auto;
+	}
+}
+
+static enum gpu_unit_choice unit_by_name(enum code_class class)
+{
+	switch (class) {
+	case CODE_fp32:
+	case CODE_fp32_fma:
+	case CODE_fp32_minmax:
+	case CODE_tensor:
+		return GPU_ON_fp32;
+	case CODE_fp64:
+	case CODE_fp64_fma:
+	case CODE_fp64_minmax:
+		return GPU_ON_fp64;
+	case CODE_int_div:
+	case CODE_fp32_div:
+	case CODE_fp64_div:
+	case CODE_sfu:
+		return GPU_ON_sfu;
+	default:
+		return GPU_ON_int;
+	}
+}
+
+static enum pipeline_resource class_unit(const struct gpu *gpu, const struct code_instruction *i)
+{
+	enum gpu_unit_choice unit = unit_override(gpu, i);
+	if (unit == GPU_ON_auto)
+		unit = unit_by_name(i->class);
+	switch (unit) {
+	case GPU_ON_int:
+		return gpu->int_units ? RESOURCE_int : RESOURCE_fp32;
+	case GPU_ON_fp64:
+		return gpu->fp64_units ? RESOURCE_fp64 : RESOURCE_sfu;
+	case GPU_ON_sfu:
+		return RESOURCE_sfu;
+	default:
+		return RESOURCE_fp32;
+	}
+}
+
+bool code_is_memory(enum code_class class)
+{
+	return class >= CODE_load && class <= CODE_texture;
+}
+
+bool code_has_accesses(enum code_class class)
+{
+	return code_is_memory(class) && class != CODE_fence;
+}
+
+/* Collector allocated, registers read, dispatched, started in the unit; no more than pipeline_latency has. */
+double gpu_collect_cycles(const struct gpu *gpu, const struct code_instruction *i)
+{
+	double before = gpu->pipeline_latency < 4 ? gpu->pipeline_latency : 4;
+	return i->reads || before < 1 ? before : before - 1;
+}
+
+/* Nobody waits for a store but the warp's end. */
+static double store_distance(const struct gpu *gpu, const struct code_instruction *i, double start)
+{
+	return i->space != SPACE_shared && gpu->store_latency > start ? gpu->store_latency : start + 1;
+}
+
+/* L1 cannot answer an atomic: with perfect memory, too, it is done where atomics are. */
+static double atomic_distance(const struct gpu *gpu)
+{
+	return gpu->atomic_fast_latency > 0 ? gpu->atomic_fast_latency : gpu->atomic_latency;
+}
+
+static double memory_distance(const struct gpu *gpu, const struct code_instruction *i, double start)
+{
+	if (i->class == CODE_store)
+		return store_distance(gpu, i, start);
+	if (i->class == CODE_fence)
+		return start + 1;
+	if (i->class == CODE_texture)
+		return gpu->l1_latency;
+	switch (i->space) {
+	case SPACE_shared:
+		return gpu->shared_latency;
+	case SPACE_param:
+	case SPACE_const:
+		return gpu->const_latency;
+	default:
+		return i->class == CODE_atomic ? atomic_distance(gpu) : gpu->l1_latency;
+	}
+}
+
+struct instruction_cost gpu_instruction_cost(const struct gpu *gpu, const struct code_instruction *i)
+{
+	double start = gpu_collect_cycles(gpu, i);
+	if (code_is_memory(i->class)) {
+		double distance = memory_distance(gpu, i, start);
+		return (struct instruction_cost){.unit = RESOURCE_ldst,
+		                                 .latency = distance > start ? distance - start : 0,
+		                                 .initiation = 1,
+		                                 .distance = distance};
+	}
+	struct timing t = class_timing(gpu, i);
+	bool reads = i->reads || gpu->pipeline_latency < 1;
+	return (struct instruction_cost){.unit = class_unit(gpu, i),
+	                                 .latency = t.latency,
+	                                 .initiation = t.initiation,
+	                                 .distance = t.latency + gpu->pipeline_latency - (reads ? 0 : 1)};
+}
+
+uint32_t gpu_unit_count(const struct gpu *gpu, enum pipeline_resource unit)
+{
+	switch (unit) {
+	case RESOURCE_fetch:
+		return gpu->fetches_per_cycle;
+	case RESOURCE_issue:
+		return gpu->schedulers_per_sm * gpu->issue_per_scheduler;
+	case RESOURCE_collector:
+		return gpu->operand_collectors;
+	case RESOURCE_fp32:
+		return gpu->fp32_units;
+	case RESOURCE_int:
+		return gpu->int_units;
+	case RESOURCE_fp64:
+		return gpu->fp64_units;
+	case RESOURCE_sfu:
+		return gpu->sfu_units;
+	case RESOURCE_ldst:
+		return gpu->ldst_units;
+	case RESOURCE_writeback:
+		return gpu->result_buses;
+	default:
+		return 0;
+	}
+}
+
+uint32_t gpu_collector_count(const struct gpu *gpu, enum pipeline_resource unit)
+{
+	uint32_t own = 0;
+	switch (unit) {
+#define OWN(name)                                                                                                      \
+	case RESOURCE_##name:                                                                                          \
+		own = gpu->name##_collectors;                                                                          \
+		break;
+		OWN(fp32) OWN(int) OWN(fp64) OWN(sfu) OWN(ldst)
+#undef OWN
+	default:
+		break;
+	}
+	return own ? own : gpu->operand_collectors;
+}

@@ -1,0 +1,348 @@
+/*
+ * gpu: the description of a GPU, as data.
+ *
+ * GPU_KEYS below says everything there is to say about a key once: the struct, the parser, its checks and the
+ * listings are made from it. A description is text in lines of `key = value   # unit, source`; every key of
+ * the table is required unless the table gives a value for its absence. Adding a key adds a row, adding a GPU adds a
+ * file. Nothing here reads a file: whoever loads a GPU brings the text.
+ */
+#ifndef GPUSIM_MODELS_GPU_GPU_H
+#define GPUSIM_MODELS_GPU_GPU_H
+
+#include "runtime/base/base.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { GPU_TEXT_SIZE = 64 };
+
+/* How a scheduler orders its warps: loose round robin; greedy (the warp that issued last), then oldest; two levels
+ * of an active and a pending set; oldest first. */
+#define GPU_SCHEDULER_POLICIES(X) X(lrr) X(gto) X(two_level) X(oldest)
+
+#define GPU_POLICY(word) GPU_SCHEDULER_##word,
+enum gpu_scheduler_policy { GPU_SCHEDULER_POLICIES(GPU_POLICY) GPU_SCHEDULER_POLICY_COUNT };
+#undef GPU_POLICY
+
+/* The kinds of units that a description may move an instruction class to; auto: those that the class's name says. */
+#define GPU_UNIT_CHOICES(X) X(auto) X(fp32) X(int) X(fp64) X(sfu)
+
+#define GPU_UNIT(word) GPU_ON_##word,
+enum gpu_unit_choice { GPU_UNIT_CHOICES(GPU_UNIT) GPU_UNIT_CHOICE_COUNT };
+#undef GPU_UNIT
+
+/* Whose functions of mathematics the code has: the vendor's, costed by what its compiler emits (analysis/builtins/builtins.def), or
+ * the code of libclc, which is what a simulator of clang's PTX executes. */
+#define GPU_MATH_LIBRARIES(X) X(vendor) X(libclc)
+
+#define GPU_LIBRARY(word) GPU_MATH_##word,
+enum gpu_math_library { GPU_MATH_LIBRARIES(GPU_LIBRARY) GPU_MATH_LIBRARY_COUNT };
+#undef GPU_LIBRARY
+
+/* What the models time: PTX instructions, as a simulator of PTX executes them, or those that the assembler makes of them
+ * (analysis/machine/machine.h). auto: sass from sm_70 on where the library is the vendor's, else ptx. */
+#define GPU_MACHINE_CODES(X) X(auto) X(ptx) X(sass)
+
+#define GPU_CODE(word) GPU_CODE_##word,
+enum gpu_machine_code { GPU_MACHINE_CODES(GPU_CODE) GPU_MACHINE_CODE_COUNT };
+#undef GPU_CODE
+
+/* A row is X(kind, key, unit, least, most, need, text). TEXT counts its characters in least and most; COUNT and BYTES
+ * are whole numbers, and BYTES may end in Ki, Mi or Gi; FLAG is 0 or 1. */
+#define GPU_REQUIRED true, NULL
+#define GPU_DEFAULT(value) false, value
+
+/*
+ * Instruction classes, two keys each. latency: core cycles from the issue of an instruction to the issue of one that
+ * needs its result, less pipeline_latency. initiation: core cycles a warp's instruction keeps its unit busy, so that
+ * an SM starts units / initiation of them per cycle. A unit is as wide as a warp, whatever its lanes: 16 lanes are one
+ * unit of initiation 2. The class's name says which units run it, except: int_* and those after sfu in the list
+ * run on the int units, or on the fp32 units where int_units is 0; fp64_* on the sfu units where fp64_units is 0;
+ * *_div on the sfu units. A barrier has no result: its latency, whole, is from the issue of the last warp's to the next issue of
+ * those that wait.
+ */
+#define GPU_COST(X, class, what)                                                                                       \
+	X(REAL, class##_latency, "cycles", 0, 100000, GPU_REQUIRED, "latency of " what)                                \
+	X(REAL, class##_initiation, "cycles", 0.01, 100000, GPU_REQUIRED, "initiation interval of " what)
+
+#define GPU_CLASSES(X)                                                                                                 \
+	GPU_COST(X, int, "integer add and subtract")                                                                   \
+	GPU_COST(X, int_mul, "integer multiply")                                                                       \
+	GPU_COST(X, int_mad, "integer multiply-add")                                                                   \
+	GPU_COST(X, int_minmax, "integer minimum and maximum")                                                         \
+	GPU_COST(X, int_div, "integer division and remainder")                                                         \
+	GPU_COST(X, fp32, "32-bit floating-point add and multiply")                                                    \
+	GPU_COST(X, fp32_fma, "32-bit fused multiply-add")                                                             \
+	GPU_COST(X, fp32_minmax, "32-bit floating-point minimum and maximum")                                          \
+	GPU_COST(X, fp32_div, "32-bit floating-point division")                                                        \
+	GPU_COST(X, fp64, "64-bit floating-point add and multiply")                                                    \
+	GPU_COST(X, fp64_fma, "64-bit fused multiply-add")                                                             \
+	GPU_COST(X, fp64_minmax, "64-bit floating-point minimum and maximum")                                          \
+	GPU_COST(X, fp64_div, "64-bit floating-point division")                                                        \
+	GPU_COST(X, sfu, "reciprocal, square root, sine, cosine, exponential and logarithm")                           \
+	GPU_COST(X, conv, "conversion from, to or between floating-point types")                                       \
+	GPU_COST(X, logic, "bitwise operations and shifts")                                                            \
+	GPU_COST(X, move, "moves, comparisons, selections and conversions between integers")                           \
+	GPU_COST(X, shuffle, "exchange between the lanes of a warp")                                                   \
+	GPU_COST(X, branch, "branches, calls and returns")                                                             \
+	GPU_COST(X, barrier, "a work-group barrier, beside waiting for the others")
+
+/*
+ * How instructions move through an SM. A description that says nothing has a plain modern pipeline; 0 ports stand for one
+ * per instruction that the schedulers can issue in a cycle, 0 collectors for a share of the pool operand_collectors.
+ */
+#define GPU_KIND(X, unit)                                                                                              \
+	X(COUNT, unit##_ports, "instructions", 0, 64, GPU_DEFAULT("0"), "issued for " #unit " units, not yet collecting")  \
+	X(COUNT, unit##_collectors, "collectors", 0, 64, GPU_DEFAULT("0"), "operand collectors for " #unit " units alone")
+
+#define GPU_PIPELINE(X)                                                                                                \
+	X(FLAG, refill_when_empty, "", 0, 1, GPU_DEFAULT("0"), "fetch for a warp only when its buffer is empty")       \
+	X(COUNT, fetch_to_issue_cycles, "cycles", 1, 64, GPU_DEFAULT("1"), "from a fetch to the first issue of it")    \
+	X(FLAG, flush_at_branch, "", 0, 1, GPU_DEFAULT("1"),                                                           \
+	  "a taken branch empties the buffer at once; 0: when a scheduler next looks at the warp")                     \
+	X(FLAG, retire_in_fetch, "", 0, 1, GPU_DEFAULT("0"),                                                           \
+	  "warps retire in the fetch stage's round, which ends at the first warp that it serves; 0: at once")          \
+	X(COUNT, icache_line_instructions, "instructions", 0, 4096, GPU_DEFAULT("0"), "of a line; 0: no cold misses")  \
+	X(COUNT, icache_miss_cycles, "cycles", 0, 100000, GPU_DEFAULT("0"), "from the first touch of a line to it")    \
+	X(FLAG, sub_cores, "", 0, 1, GPU_DEFAULT("0"), "a scheduler has its own share of units, collectors and banks") \
+	X(COUNT, two_level_warps, "warps", 1, 1024, GPU_DEFAULT("8"), "active warps of a scheduler, if two_level")     \
+	GPU_KIND(X, fp32) GPU_KIND(X, int) GPU_KIND(X, fp64) GPU_KIND(X, sfu) GPU_KIND(X, ldst)                        \
+	X(COUNT, collector_steps, "steps/cycle", 1, 8, GPU_DEFAULT("1"), "rounds of allocation, reading, dispatch")    \
+	X(FLAG, completion_slots, "", 0, 1, GPU_DEFAULT("0"), "no start if the unit finishes another at the same time") \
+	X(COUNT, load_results, "results/cycle", 0, 1024, GPU_DEFAULT("0"),                                             \
+	  "of shared memory, written to banks that no unit writes to; 0: as they come")                                \
+	X(FLAG, atomics_stop_warp, "", 0, 1, GPU_DEFAULT("0"), "a warp issues nothing until its atomic is back")       \
+	X(REAL, atomic_fast_latency, "cycles", 0, 100000, GPU_DEFAULT("0"),                                            \
+	  "atomic on global memory that answers at once; 0: atomic_latency")                                            \
+	X(REAL, store_latency, "cycles", 0, 100000, GPU_DEFAULT("0"),                                                  \
+	  "store, issue to acknowledgement, which a warp needs to retire; 0: when it has left its unit")
+
+/*
+ * The hierarchy behind the load/store unit (GPUSIM_MEMORY=hierarchy). What a description leaves out is that of a GPU of
+ * today, as simulators have it.
+ */
+#define GPU_MEMORY(X)                                                                                                  \
+	X(COUNT, l1_lookup_cycles, "cycles", 0, 1000, GPU_DEFAULT("16"), "of an access in L1 before its tags are looked up") \
+	X(FLAG, l1_set_hash, "", 0, 1, GPU_DEFAULT("1"), "higher bits of an address take part in choosing its set of L1")  \
+	X(COUNT, l1_mshrs, "lines", 1, 65536, GPU_DEFAULT("256"), "lines or sectors that L1 waits for at once")        \
+	X(COUNT, l1_mshr_merges, "loads", 1, 65536, GPU_DEFAULT("8"), "loads that wait for one of these")              \
+	X(COUNT, l1_miss_queue, "requests", 1, 65536, GPU_DEFAULT("16"), "that wait to leave an SM")                   \
+	X(FLAG, l1_allocate_on_fill, "", 0, 1, GPU_DEFAULT("1"), "L1 makes room when data comes; 0: when it is asked for") \
+	X(FLAG, l1_store_evicts, "", 0, 1, GPU_DEFAULT("0"), "a store to global memory drops the line from L1; 0: it updates it") \
+	X(FLAG, l1_store_allocates, "", 0, 1, GPU_DEFAULT("0"), "a store of whole sectors makes a line in L1")         \
+	X(BYTES, const_bytes, "bytes", 0, 1 << 24, GPU_DEFAULT("64Ki"), "constant cache of an SM")                     \
+	X(COUNT, const_ways, "ways", 1, 65536, GPU_DEFAULT("8"), "its associativity")                                  \
+	X(REAL, const_miss_cycles, "cycles", 0, 100000, GPU_DEFAULT("0"), "constant that is not cached; 0: as l2_latency") \
+	X(COUNT, icache_cold_cycles, "cycles", 0, 100000, GPU_DEFAULT("0"),                                            \
+	  "first touch of a line of instructions; 0: icache_miss_cycles")                                              \
+	X(BYTES, icache_bytes, "bytes", 0, 1 << 24, GPU_DEFAULT("0"), "instruction cache of an SM, 8 of each instruction; 0: large enough") \
+	X(COUNT, icache_ways, "ways", 1, 65536, GPU_DEFAULT("4"), "its associativity")                                 \
+	X(BYTES, icnt_flit_bytes, "bytes", 1, 65536, GPU_DEFAULT("40"), "unit of the interconnect")                    \
+	X(BYTES, icnt_header_bytes, "bytes", 0, 65536, GPU_DEFAULT("8"), "of a packet, beside its data")               \
+	X(FLAG, icnt_in_order, "", 0, 1, GPU_DEFAULT("0"), "a packet whose way is taken holds up those behind it")     \
+	X(COUNT, icnt_queue_flits, "flits", 1, 1 << 20, GPU_DEFAULT("256"), "that may wait at a port")                 \
+	X(REAL, icnt_sm_flits, "flits/cycle", 0.01, 1024, GPU_DEFAULT("2"), "each way between an SM and the interconnect") \
+	X(REAL, icnt_slice_flits, "flits/cycle", 0.01, 1024, GPU_DEFAULT("2"), "each way between it and a slice of L2") \
+	X(REAL, icnt_store_flits, "flits/cycle", 0, 1024, GPU_DEFAULT("0"),                                            \
+	  "to a slice, of stores and atomics: a header, and one per sector; 0: as icnt_slice_flits, by their bytes")   \
+	X(BYTES, l2_slice_bytes, "bytes/cycle", 1, 65536, GPU_DEFAULT("64"), "that a slice reads or writes")            \
+	X(BYTES, l2_interleave_bytes, "bytes", 32, 1 << 20, GPU_DEFAULT("256"), "that lie together in a slice")        \
+	X(FLAG, l2_hash, "", 0, 1, GPU_DEFAULT("1"), "addresses are spread over slices by a hash; 0: in turn")         \
+	X(FLAG, l2_set_hash, "", 0, 1, GPU_DEFAULT("0"), "the same of a slice's sets")                                 \
+	X(COUNT, l2_mshrs, "sectors", 1, 65536, GPU_DEFAULT("192"), "that a slice waits for at once")                  \
+	X(COUNT, l2_mshr_merges, "requests", 1, 65536, GPU_DEFAULT("4"), "that wait for one of these")                 \
+	X(FLAG, l2_fills_access, "", 0, 1, GPU_DEFAULT("1"), "a miss brings all of dram_access_bytes; 0: its sector alone") \
+	X(FLAG, l2_warm, "", 0, 1, GPU_DEFAULT("1"), "what a launch touches is in L2 when it begins, as much as fits")    \
+	X(REAL, l2_atomic_cycles, "cycles", 0, 100000, GPU_DEFAULT("1"), "of a slice, per operation of an atomic on one address") \
+	X(BYTES, dram_access_bytes, "bytes", 1, 65536, GPU_DEFAULT("64"), "least that a channel moves")                \
+	X(COUNT, dram_banks, "banks", 1, 1024, GPU_DEFAULT("16"), "of a channel")                                      \
+	X(BYTES, dram_row_bytes, "bytes", 32, 1 << 20, GPU_DEFAULT("2Ki"), "of a bank's row")                          \
+	X(COUNT, dram_queue, "accesses", 1, 65536, GPU_DEFAULT("256"), "that a channel chooses among")                 \
+	X(REAL, dram_open_ns, "ns", 0, 10000, GPU_DEFAULT("14"), "to open a row")                                      \
+	X(REAL, dram_close_ns, "ns", 0, 10000, GPU_DEFAULT("14"), "to close one")                                      \
+	X(REAL, dram_cycle_ns, "ns", 0, 10000, GPU_DEFAULT("47"), "between two openings in a bank")                    \
+	X(REAL, dram_opens_ns, "ns", 0, 10000, GPU_DEFAULT("3"), "between openings in different banks of a channel")   \
+	X(REAL, dram_column_ns, "ns", 0, 10000, GPU_DEFAULT("14"), "from a read of an open row to its data")           \
+	X(REAL, dram_read_to_write_ns, "ns", 0, 10000, GPU_DEFAULT("14"), "from a read to a write")                    \
+	X(REAL, dram_write_to_read_ns, "ns", 0, 10000, GPU_DEFAULT("7"), "from a write to a read")
+
+/* Latencies of loads are complete, from issue to the issue of a user of the value, warp alone and fully coalesced. */
+#define GPU_KEYS(X)                                                                                                    \
+	X(TEXT, name, "", 1, GPU_TEXT_SIZE - 1, GPU_REQUIRED, "short name, as users type it")                          \
+	X(TEXT, title, "", 1, GPU_TEXT_SIZE - 1, GPU_REQUIRED, "the vendor's name")                                    \
+	X(TEXT, arch, "", 4, GPU_TEXT_SIZE - 1, GPU_REQUIRED, "target of the PTX compile")                             \
+	X(TEXT, assembler_arch, "", 0, GPU_TEXT_SIZE - 1, GPU_DEFAULT(""),                                             \
+	  "whose assembler's registers a thread has; empty: those of arch")                                            \
+	X(LIBRARY, math_library, "", 0, GPU_MATH_LIBRARY_COUNT - 1, GPU_DEFAULT("vendor"),                             \
+	  "functions of mathematics: vendor or libclc")                                                                \
+	X(CODE, machine_code, "", 0, GPU_MACHINE_CODE_COUNT - 1, GPU_DEFAULT("auto"),                                  \
+	  "instructions that are timed: ptx or sass; auto: by arch and math_library")                                  \
+	X(COUNT, sm_count, "SMs", 1, 1024, GPU_REQUIRED, "streaming multiprocessors")                                  \
+	X(COUNT, warp_size, "threads", 1, 128, GPU_REQUIRED, "threads of a warp")                                      \
+	X(REAL, clock_mhz, "MHz", 1, 10000, GPU_REQUIRED, "core clock that all cycles count")                          \
+	/* scheduling and fetch */                                                                                     \
+	X(COUNT, schedulers_per_sm, "schedulers", 1, 64, GPU_REQUIRED, "warp schedulers of an SM")                     \
+	X(COUNT, issue_per_scheduler, "instructions/cycle", 1, 8, GPU_REQUIRED, "of one warp that a scheduler issues") \
+	X(POLICY, scheduler_policy, "", 0, GPU_SCHEDULER_POLICY_COUNT - 1, GPU_REQUIRED, "order of warps")             \
+	X(COUNT, fetches_per_cycle, "fetches/cycle", 1, 64, GPU_REQUIRED, "instruction fetches of an SM")              \
+	X(COUNT, fetch_width, "instructions", 1, 16, GPU_REQUIRED, "instructions of one warp that a fetch brings")     \
+	X(COUNT, instruction_buffer_entries, "instructions", 1, 64, GPU_REQUIRED, "decoded instructions per warp")     \
+	/* residency */                                                                                                \
+	X(COUNT, max_warps_per_sm, "warps", 1, 1024, GPU_REQUIRED, "resident warps")                                   \
+	X(COUNT, max_blocks_per_sm, "blocks", 1, 1024, GPU_REQUIRED, "resident work-groups")                           \
+	X(COUNT, max_threads_per_block, "threads", 1, 65536, GPU_REQUIRED, "largest work-group")                       \
+	X(COUNT, registers_per_sm, "registers", 1, 1 << 24, GPU_REQUIRED, "32-bit registers")                          \
+	X(COUNT, max_registers_per_thread, "registers", 1, 1024, GPU_REQUIRED, "what a thread can address")            \
+	X(COUNT, min_registers_per_thread, "registers", 0, 1024, GPU_DEFAULT("0"), "what a thread is given at least")  \
+	X(COUNT, register_allocation_unit, "registers", 1, 65536, GPU_REQUIRED, "a warp's are a multiple of it")       \
+	X(COUNT, register_partitions, "partitions", 1, 64, GPU_DEFAULT("1"),                                           \
+	  "parts of the register file, a warp's registers being in one; 1 where it is one pool")                       \
+	X(BYTES, shared_bytes_per_sm, "bytes", 0, 1 << 30, GPU_REQUIRED, "shared memory for resident work-groups")     \
+	X(BYTES, max_shared_bytes_per_block, "bytes", 0, 1 << 30, GPU_REQUIRED, "shared memory of one work-group")     \
+	X(BYTES, shared_allocation_unit, "bytes", 1, 1 << 20, GPU_REQUIRED, "a work-group's is a multiple of it")      \
+	X(BYTES, shared_reserved_per_block, "bytes", 0, 1 << 20, GPU_DEFAULT("0"),                                     \
+	  "shared memory the system takes per work-group; 0 where it takes none")                                      \
+	/* operands and results */                                                                                     \
+	X(COUNT, register_banks, "banks", 1, 1024, GPU_REQUIRED, "register banks of an SM")                            \
+	X(FLAG, banks_by_name, "", 0, 1, GPU_DEFAULT("0"), "the number in a PTX register's name tells its bank")       \
+	X(COUNT, read_window, "cycles", 0, 64, GPU_DEFAULT("0"),                                                       \
+	  "in which an instruction's registers are read, one a cycle from each of its scheduler's banks; 0: not looked at") \
+	X(FLAG, banks_without_conflicts, "", 0, 1, GPU_DEFAULT("0"),                                                   \
+	  "the assembler chooses registers, and operands are reused, so that banks hold nobody up; 0: chance")         \
+	X(COUNT, operand_collectors, "collectors", 0, 1024, GPU_REQUIRED,                                              \
+	  "operand collector units of an SM, all; 0: none, an instruction issues when its unit is free")               \
+	X(COUNT, result_buses, "results/cycle", 1, 1024, GPU_REQUIRED, "results an SM writes back")                    \
+	X(REAL, pipeline_latency, "cycles", 0, 1000, GPU_DEFAULT("0"),                                                 \
+	  "what operand collection and write-back add to a latency; 0 where latencies are measured whole")             \
+	/* units */                                                                                                    \
+	X(COUNT, fp32_units, "units", 1, 1024, GPU_REQUIRED, "32-bit floating-point units of an SM")                   \
+	X(COUNT, int_units, "units", 0, 1024, GPU_REQUIRED, "integer units; 0: the fp32 units do their work")          \
+	X(COUNT, fp64_units, "units", 0, 1024, GPU_REQUIRED, "64-bit units; 0: the sfu units do their work")           \
+	X(COUNT, sfu_units, "units", 1, 1024, GPU_REQUIRED, "special function units of an SM")                         \
+	X(COUNT, ldst_units, "units", 1, 1024, GPU_REQUIRED, "load/store units, each one access per cycle")            \
+	GPU_CLASSES(X)                                                                                                 \
+	X(REAL, int_rem_latency, "cycles", 0, 100000, GPU_DEFAULT("0"), "latency of remainders; 0: as int_div")        \
+	X(REAL, int_rem_initiation, "cycles", 0, 100000, GPU_DEFAULT("0"),                                             \
+	  "initiation interval of remainders; 0: as int_div")                                                          \
+	/* classes that a design runs elsewhere than their names say */                                                \
+	X(UNIT, fp32_fma_unit, "", 0, GPU_UNIT_CHOICE_COUNT - 1, GPU_DEFAULT("auto"), "units of fp32_fma")             \
+	X(UNIT, fp64_fma_unit, "", 0, GPU_UNIT_CHOICE_COUNT - 1, GPU_DEFAULT("auto"), "units of fp64_fma")             \
+	X(UNIT, int_mul_unit, "", 0, GPU_UNIT_CHOICE_COUNT - 1, GPU_DEFAULT("auto"), "units of int_mul")               \
+	X(UNIT, int_mad_unit, "", 0, GPU_UNIT_CHOICE_COUNT - 1, GPU_DEFAULT("auto"), "units of int_mad")               \
+	X(UNIT, int_rem_unit, "", 0, GPU_UNIT_CHOICE_COUNT - 1, GPU_DEFAULT("auto"), "units of remainders")            \
+	GPU_PIPELINE(X)                                                                                                \
+	/* memory */                                                                                                   \
+	X(COUNT, shared_banks, "banks", 1, 1024, GPU_REQUIRED, "shared-memory banks of 4 bytes")                       \
+	X(FLAG, shared_wide_splits, "", 0, 1, GPU_DEFAULT("1"), "8 and 16 bytes per lane of shared memory take 2 and 4 turns") \
+	X(BYTES, l1_access_bytes, "bytes", 1, 65536, GPU_DEFAULT("128"), "what the load/store unit takes in one cycle")  \
+	X(BYTES, coalesce_bytes, "bytes", 0, 65536, GPU_DEFAULT("128"),                                                \
+	  "of all lanes that are coalesced together, so that wide accesses go in parts of a warp; 0: the whole warp")  \
+	X(FLAG, narrow_segments, "", 0, 1, GPU_DEFAULT("0"), "1 and 2 bytes per lane are coalesced in 32 and 64 bytes")  \
+	X(BYTES, const_access_bytes, "bytes", 1, 65536, GPU_DEFAULT("64"), "of constant memory, in one cycle")          \
+	X(BYTES, atomic_access_bytes, "bytes", 1, 65536, GPU_DEFAULT("32"), "of atomics, in one cycle")                 \
+	X(REAL, shared_latency, "cycles", 0, 100000, GPU_REQUIRED, "load from shared memory without conflicts")        \
+	X(REAL, const_latency, "cycles", 0, 100000, GPU_REQUIRED, "load of a constant or parameter that is cached")    \
+	X(REAL, atomic_latency, "cycles", 0, 100000, GPU_REQUIRED, "atomic on global memory, one lane")                \
+	X(BYTES, l1_bytes, "bytes", 0, 1 << 30, GPU_REQUIRED, "L1 data cache of an SM")                                \
+	X(FLAG, l1_unified, "", 0, 1, GPU_REQUIRED, "shared memory in use is taken out of l1_bytes")                   \
+	X(BYTES, l1_line_bytes, "bytes", 1, 65536, GPU_REQUIRED, "L1 line")                                            \
+	X(BYTES, l1_sector_bytes, "bytes", 1, 65536, GPU_REQUIRED, "what L1 fetches at least")                         \
+	X(COUNT, l1_ways, "ways", 1, 65536, GPU_REQUIRED, "L1 associativity, of all l1_bytes")                         \
+	X(REAL, l1_latency, "cycles", 0, 100000, GPU_REQUIRED, "load that hits L1")                                    \
+	X(FLAG, l1_caches_global, "", 0, 1, GPU_REQUIRED, "L1 keeps global memory, not only local memory")             \
+	X(BYTES, l2_bytes, "bytes", 0, 1LL << 34, GPU_REQUIRED, "L2 cache of the GPU")                                 \
+	X(COUNT, l2_slices, "slices", 1, 1024, GPU_REQUIRED, "L2 slices that work in parallel")                        \
+	X(COUNT, l2_partitions, "partitions", 1, 64, GPU_DEFAULT("1"), "that keep lines for their own SMs, so that shared ones are in each") \
+	X(BYTES, l2_line_bytes, "bytes", 1, 65536, GPU_REQUIRED, "L2 line")                                            \
+	X(BYTES, l2_sector_bytes, "bytes", 1, 65536, GPU_REQUIRED, "what L2 fetches at least")                         \
+	X(COUNT, l2_ways, "ways", 1, 65536, GPU_REQUIRED, "L2 associativity")                                          \
+	X(REAL, l2_latency, "cycles", 0, 100000, GPU_REQUIRED, "load that misses L1 and hits L2")                      \
+	X(REAL, dram_gbps, "GB/s", 0.001, 1000000, GPU_REQUIRED, "peak bandwidth of the memory")                       \
+	X(REAL, dram_latency, "cycles", 0, 100000, GPU_REQUIRED, "load that misses L2")                                \
+	X(BYTES, dram_bytes, "bytes", 0, UINT64_C(1) << 40, GPU_DEFAULT("0"), "memory that the GPU has; 0: not told")      \
+	X(COUNT, dram_channels, "channels", 1, 1024, GPU_REQUIRED, "memory channels")                                  \
+	GPU_MEMORY(X)                                                                                                  \
+	/* launch and host link */                                                                                     \
+	X(REAL, launch_overhead_ns, "ns", 0, 1e9, GPU_REQUIRED, "from the start of a launch to its first instruction") \
+	X(REAL, group_turnaround, "cycles", 0, 100000, GPU_DEFAULT("0"),                                               \
+	  "from the end of a group to the first instruction of the next one in its place")                            \
+	X(REAL, group_interval, "cycles", 0, 100000, GPU_DEFAULT("0"), "of an SM, from the start of a group to that of the next") \
+	X(REAL, grid_interval, "cycles", 0, 100000, GPU_DEFAULT("0"),                                                  \
+	  "of the GPU, per group of a launch beyond those that fit at once")                                          \
+	X(REAL, link_gbps, "GB/s", 0.001, 1000000, GPU_REQUIRED, "peak bandwidth to the host, one direction")          \
+	X(REAL, link_latency_ns, "ns", 0, 1e9, GPU_REQUIRED, "shortest transfer between host and GPU")
+
+#define GPU_FIELD_TEXT(key) char key[GPU_TEXT_SIZE];
+#define GPU_FIELD_COUNT(key) uint32_t key;
+#define GPU_FIELD_BYTES(key) uint64_t key;
+#define GPU_FIELD_REAL(key) double key;
+#define GPU_FIELD_FLAG(key) bool key;
+#define GPU_FIELD_POLICY(key) enum gpu_scheduler_policy key;
+#define GPU_FIELD_UNIT(key) enum gpu_unit_choice key;
+#define GPU_FIELD_LIBRARY(key) enum gpu_math_library key;
+#define GPU_FIELD_CODE(key) enum gpu_machine_code key;
+#define GPU_FIELD(kind, key, unit, least, most, need, text) GPU_FIELD_##kind(key)
+struct gpu {
+	GPU_KEYS(GPU_FIELD)
+};
+#undef GPU_FIELD
+#undef GPU_FIELD_TEXT
+#undef GPU_FIELD_COUNT
+#undef GPU_FIELD_BYTES
+#undef GPU_FIELD_REAL
+#undef GPU_FIELD_FLAG
+#undef GPU_FIELD_POLICY
+#undef GPU_FIELD_UNIT
+#undef GPU_FIELD_LIBRARY
+#undef GPU_FIELD_CODE
+
+enum gpu_kind { GPU_TEXT, GPU_COUNT, GPU_BYTES, GPU_REAL, GPU_FLAG, GPU_POLICY, GPU_UNIT, GPU_LIBRARY, GPU_CODE };
+
+/* One row of the table. */
+struct gpu_key {
+	const char *name, *unit, *text; /* unit: "" where there is none */
+	enum gpu_kind kind;
+	size_t offset;      /* in struct gpu */
+	double least, most; /* of a TEXT: characters */
+	bool required;
+	const char *fallback; /* the value of a key that is not required, as text */
+};
+
+/* Where a value came from: the description's file name (without its folder), its line (from 1) and comment; or
+ * "GPUSIM_SET" or "default" and line 0. */
+struct gpu_origin {
+	char file[64];
+	unsigned line;
+	char comment[160];
+};
+
+/*
+ * Brings the description called `name` (as the user, or a base line, wrote it): appends its text to *text, which
+ * gpu_load frees, and writes what errors call it, usually its path, to path. Returns 0 or a negative errno value with
+ * *err filled. path may be left empty: errors then say NAME.gpu.
+ */
+typedef int gpu_read_fn(void *ctx, const char *name, struct gs_buf *text, char *path, size_t path_size,
+                        struct gs_error *err);
+
+/*
+ * Fills *gpu from the description `name`. A description may begin with `base = OTHER`, whose values it then changes;
+ * name and title are never taken from a base. overrides (NULL or "": none) is "key=value,key=value", as in GPUSIM_SET.
+ * origin, if not NULL, has gpu_key_count() entries and is filled for every key. Returns 0, or a negative errno
+ * value with one sentence in *err that names file and line; *gpu and *origin are then not to be used.
+ */
+int gpu_load(struct gpu *gpu, const char *name, gpu_read_fn *read, void *ctx, const char *overrides,
+             struct gpu_origin *origin, struct gs_error *err);
+
+/* The keys in the order of the table, for printing. */
+size_t gpu_key_count(void);
+const struct gpu_key *gpu_key(size_t i); /* NULL past the end */
+/* The value of the i-th key as a description would have it, whatever the locale. */
+void gpu_format_value(const struct gpu *gpu, size_t i, char *out, size_t size);
+const char *gpu_library_name(enum gpu_math_library library);
+bool gpu_times_machine_code(const struct gpu *gpu);
+/* What code for the GPU is compiled as: ARCH:LIBRARY, :ASSEMBLER_ARCH where that is another, :sass for machine code. */
+enum { GPU_TARGET_SIZE = 2 * GPU_TEXT_SIZE + 24 };
+void gpu_target_name(const struct gpu *gpu, char out[GPU_TARGET_SIZE]);
+
+#endif

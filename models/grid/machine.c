@@ -1,0 +1,409 @@
+/*
+ * Occupancy vector: the instructions and the sizes of an SM, from the GPU's description and the launch; memory of SMs.
+ *
+ *   issue, + 1: collector allocated, + 1: registers read, + 1: collected, + 1: started in the unit (load/store: at once)
+ *   result: released when distance (costs.h) has passed since issue, if nothing was in the way
+ * Where latencies are whole (pipeline_latency is 0), the cycles before the start are part of them.
+ */
+#include "models/sm/bmi.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+static uint32_t to_cycles(double value)
+{
+	return value <= 0 ? 0 : value >= 1e9 ? 1000000000 : (uint32_t)(value + 0.5);
+}
+
+static uint32_t less(uint32_t a, uint32_t b)
+{
+	return a > b ? a - b : 0;
+}
+
+static uint32_t at_least(uint32_t a, uint32_t least)
+{
+	return a > least ? a : least;
+}
+
+static enum ov_memory_rule memory_rule(const struct code_instruction *i)
+{
+	if (!code_is_memory(i->class))
+		return OV_NOT_MEMORY;
+	if (i->class == CODE_fence)
+		return OV_FENCE;
+	if (i->class == CODE_store)
+		return OV_STORE;
+	return i->space == SPACE_shared ? OV_SHARED : OV_LOAD;
+}
+
+/* Constants and atomics are measured without a register to read, the others with one for the address. */
+static uint32_t memory_result(const struct ov_machine *m, const struct code_instruction *i, double distance)
+{
+	const struct gpu *gpu = m->gpu;
+	uint32_t front = less(m->front[1], 1), bare = less(m->front[0], 1);
+	if (i->class == CODE_fence || (i->class == CODE_store && (i->space == SPACE_shared || gpu->store_latency <= 0)))
+		return 1;
+	if (i->class == CODE_store)
+		return less(to_cycles(gpu->store_latency), front);
+	if (i->class == CODE_atomic && i->space != SPACE_shared && gpu->atomic_fast_latency > 0)
+		return less(to_cycles(gpu->atomic_fast_latency), bare);
+	bool constant = i->space == SPACE_param || i->space == SPACE_const;
+	return less(to_cycles(distance), constant ? bare : front);
+}
+
+static enum ov_wait what_stops(const struct gpu *gpu, uint8_t class)
+{
+	return class == CODE_barrier ? OV_AT_BARRIER
+	     : class == CODE_fence ? OV_AT_FENCE
+	     : class == CODE_atomic && gpu->atomics_stop_warp ? OV_AT_ATOMIC
+	                                                      : OV_RUNS;
+}
+
+static struct ov_op make_op(const struct ov_machine *m, const struct code_instruction *i)
+{
+	struct instruction_cost cost = gpu_instruction_cost(m->gpu, i);
+	struct ov_op op = {.first_operand = i->first_operand,
+	                   .class = i->class,
+	                   .space = i->space,
+	                   .flags = i->flags,
+	                   .kind = (uint8_t)(cost.unit - RESOURCE_fp32),
+	                   .writes = i->writes,
+	                   .reads = i->reads,
+	                   .waits = i->waits,
+	                   .latency_rule = (uint8_t)memory_rule(i),
+	                   .stops = (uint8_t)what_stops(m->gpu, i->class),
+	                   .accesses = code_has_accesses(i->class),
+	                   .leaves = i->flags & CODE_EXIT || what_stops(m->gpu, i->class),
+	                   .latency = to_cycles(cost.latency),
+	                   .initiation = to_cycles(cost.initiation * OV_FRACTION)};
+	if (op.latency_rule == OV_NOT_MEMORY)
+		op.result = at_least(less(to_cycles(cost.distance), m->front[i->reads > 0]), m->collects ? 0 : 1);
+	else
+		op.result = at_least(memory_result(m, i, cost.distance), 1);
+	return op;
+}
+
+static void find_banks(const struct ov_machine *m, struct ov_op *op)
+{
+	const struct kernel_code *code = m->launch->code;
+	for (uint32_t i = 0; i < (uint32_t)op->writes + op->reads; i++) {
+		uint64_t bank = m->bank_bits << code->register_table[code->operands[op->first_operand + i]].number % m->banks;
+		if (i < op->writes)
+			op->write_banks |= bank;
+		else
+			op->repeats |= (op->read_banks & bank) != 0;
+		op->read_banks |= i < op->writes ? 0 : bank;
+	}
+}
+
+static void find_registers(const struct ov_machine *m, struct ov_op *op)
+{
+	const uint16_t *operands = &m->launch->code->operands[op->first_operand];
+	for (uint32_t i = 0; i < (uint32_t)op->writes + op->reads + op->waits; i++) {
+		op->uses |= 1ULL << operands[i] % 64;
+		op->sets |= i < op->writes ? 1ULL << operands[i] % 64 : 0;
+	}
+	op->target = op->writes ? operands[0] : (uint16_t)(m->register_count - 1);
+	op->marks = op->kind == OV_LDST ? OV_LOADING : OV_PENDING;
+}
+
+static int make_ops(struct ov_machine *m)
+{
+	const struct kernel_code *code = m->launch->code;
+	uint32_t line = m->gpu->icache_line_instructions;
+	m->op_count = code->code_count;
+	m->operands = code->operands;
+	m->bus_places = 1;
+	m->ops = aligned_alloc(_Alignof(struct ov_op), (code->code_count + 1) * sizeof *m->ops);
+	m->lines = calloc(code->code_count + 1, sizeof *m->lines);
+	if (!m->ops || !m->lines)
+		return -ENOMEM;
+	memset(m->ops, 0, (code->code_count + 1) * sizeof *m->ops);
+	for (uint32_t i = 0; i < code->code_count; i++) {
+		m->ops[i] = make_op(m, &code->code[i]);
+		if (line)
+			m->lines[i] = (i + m->launch->code_offset % line) / line;
+		find_banks(m, &m->ops[i]);
+		find_registers(m, &m->ops[i]);
+		while (m->ops[i].kind != OV_LDST && m->bus_places <= m->ops[i].latency)
+			m->bus_places *= 2;
+		m->max_reads = at_least(code->code[i].reads, m->max_reads);
+	}
+	return 0;
+}
+
+static int make_read_ports(struct ov_machine *m)
+{
+	m->read_window = m->gpu->read_window;
+	if (!m->read_window)
+		return 0;
+	m->read_ports = calloc(m->op_count + 1u, sizeof *m->read_ports);
+	if (!m->read_ports)
+		return -ENOMEM;
+	return read_ports_find(m->launch->code, m->banks < READ_PORT_BANKS ? m->banks : READ_PORT_BANKS, m->read_ports);
+}
+
+static uint32_t share(uint32_t total, uint32_t partitions)
+{
+	return total ? at_least(total / partitions, 1) : 0;
+}
+
+static uint32_t at_most(uint32_t a, uint32_t most)
+{
+	return a < most ? a : most;
+}
+
+static void size_kinds(struct ov_machine *m)
+{
+	const struct gpu *g = m->gpu;
+	const uint32_t ports[OV_KINDS] = {g->fp32_ports, g->int_ports, g->fp64_ports, g->sfu_ports, g->ldst_ports};
+	const uint32_t collectors[OV_KINDS] = {g->fp32_collectors, g->int_collectors, g->fp64_collectors, g->sfu_collectors,
+	                                       g->ldst_collectors};
+	uint32_t issue = m->schedulers * g->issue_per_scheduler;
+	for (uint32_t k = 0; k < OV_KINDS; k++) {
+		m->ports[k] = share(ports[k] ? ports[k] : issue, m->partitions);
+		m->unit_count[k] = gpu_unit_count(g, (enum pipeline_resource)(RESOURCE_fp32 + k));
+		m->first_unit[k] = m->units;
+		m->units += m->unit_count[k];
+		m->collectors[k] = at_most(share(collectors[k], m->partitions), OV_MAX_BANKS);
+		m->collector_total += m->collectors[k];
+		m->pool_kinds[m->collectors[k] ? k : OV_KINDS] |= 1u << k;
+	}
+	m->pool_collectors = at_most(share(g->operand_collectors, m->partitions), OV_MAX_BANKS);
+	m->collector_steps = g->collector_steps;
+	m->read_cycles = 2 / g->collector_steps ? 2 / g->collector_steps : 1;
+	m->collector_total += m->pool_collectors;
+	m->banks = at_most(share(g->register_banks, m->partitions), OV_MAX_BANKS);
+	m->all_banks = m->banks < 64 ? (1ULL << m->banks) - 1 : ~0ULL;
+	m->banks_rotate = 64 % m->banks == 0;
+	m->bank_bits = m->banks_rotate ? ~0ULL / m->all_banks : 1;
+	m->collects = g->operand_collectors > 0;
+	m->resolves_banks = m->collects && m->options->resolve_banks && g->banks_by_name;
+	/* Allocated in the cycle after issue; each round of collecting then takes it a step on: read, handed over. */
+	m->front[0] = m->collects ? 2 + 1 / g->collector_steps : 0;
+	m->front[1] = m->collects ? 2 + 2 / g->collector_steps : 0;
+}
+
+static uint32_t words(uint32_t bits)
+{
+	return at_least((bits + 63) / 64, 1);
+}
+
+static void choose_variant(struct ov_machine *m)
+{
+	bool word = m->slot_words == 1 && m->position_words == 1, single = word && m->partitions == 1;
+	bool plain = single && !m->options->hierarchy && m->resolves_banks && m->banks_rotate && m->collector_steps == 1 &&
+	             m->issues == 1 && m->fetches == 1 && !m->on_issue && !m->gpu->read_window;
+	if (plain && ov_has_bmi())
+		m->run = m->masks ? ov_run_masks_bmi : ov_run_plain_bmi;
+	else
+		m->run = plain && m->masks ? ov_run_masks : plain ? ov_run_plain : single ? ov_run_single : word ? ov_run_word : ov_run_any;
+}
+
+int ov_machine_init(struct ov_machine *m, const struct gpu *gpu, const struct launch_warps *launch, uint32_t groups_per_sm,
+                    const struct warp_options *options)
+{
+	uint64_t slots = (uint64_t)groups_per_sm * launch->warps_per_group;
+	*m = (struct ov_machine){.gpu = gpu, .launch = launch, .options = options, .groups_per_sm = groups_per_sm};
+	m->on_issue = options->on_issue;
+	if (slots == 0 || slots > OV_MAX_SLOTS)
+		return -EINVAL;
+	m->warps_per_group = launch->warps_per_group;
+	m->slots = (uint32_t)slots;
+	m->schedulers = gpu->schedulers_per_sm;
+	m->partitions = gpu->sub_cores ? m->schedulers : 1;
+	m->policy = (enum gpu_scheduler_policy)gpu->scheduler_policy;
+	m->by_age = m->policy == GPU_SCHEDULER_gto || m->policy == GPU_SCHEDULER_oldest;
+	/* More room than warps, so that places need renumbering only now and then; but a word is enough where it has some. */
+	uint32_t own = m->slots / m->schedulers + 1;
+	m->position_words = own <= 56 ? 1 : words(2 * own);
+	m->positions = m->position_words * 64;
+	m->slot_words = words(m->slots);
+	/* All that is fetched in the cycles until it may issue, flushed or not. */
+	m->fill_places = 1;
+	while (m->fill_places < gpu->fetches_per_cycle * (gpu->fetch_to_issue_cycles + 1))
+		m->fill_places *= 2;
+	m->fetches = gpu->fetches_per_cycle;
+	m->fetch_width = gpu->fetch_width;
+	m->buffer_entries = gpu->instruction_buffer_entries;
+	m->fetch_cycles = gpu->fetch_to_issue_cycles;
+	m->issues = gpu->issue_per_scheduler;
+	m->result_buses = gpu->result_buses;
+	m->barrier_cycles = to_cycles(gpu->barrier_latency);
+	m->refill_at = gpu->refill_when_empty ? 0 : gpu->instruction_buffer_entries - 1;
+	m->register_count = launch->code->register_count + 1;
+	m->masks = launch->code->register_count <= 64;
+	if (gpu->icache_line_instructions)
+		m->line_count = launch->code->code_count / gpu->icache_line_instructions + 2;
+	size_kinds(m);
+	choose_variant(m);
+	int rc = make_ops(m);
+	return rc ? rc : make_read_ports(m);
+}
+
+void ov_machine_finish(struct ov_machine *m)
+{
+	free(m->read_ports);
+	free(m->ops);
+	free(m->lines);
+}
+
+/* One allocation holds an SM, so that copying it copies its state; base is NULL while its size is taken. */
+enum { ARENA_ALIGNMENT = 64 }; /* a line of the host's cache */
+struct arena {
+	char *base;
+	size_t used;
+};
+
+static void *take(struct arena *a, size_t count, size_t size)
+{
+	size_t at = a->used;
+	a->used += (count * size + ARENA_ALIGNMENT - 1) / ARENA_ALIGNMENT * ARENA_ALIGNMENT;
+	return a->base ? a->base + at : NULL;
+}
+
+static void lay_out_schedulers(struct ov_sm *sm, const struct ov_machine *m, struct arena *a)
+{
+	struct ov_scheduler *s = take(a, m->schedulers, sizeof *s), none;
+	sm->schedulers = s;
+	for (uint32_t i = 0; i < m->schedulers; i++) {
+		struct ov_scheduler *one = s ? &s[i] : &none;
+		one->places = m->position_words == 1 ? one->word : take(a, (size_t)m->position_words * OV_PLACES, sizeof(uint64_t));
+		one->unfinished = take(a, m->position_words, sizeof(uint64_t));
+		one->active = take(a, m->position_words, sizeof(uint64_t));
+		one->slot_at = take(a, m->positions, sizeof(uint32_t));
+	}
+}
+
+static void lay_out_partitions(struct ov_sm *sm, const struct ov_machine *m, struct arena *a)
+{
+	struct ov_partition none;
+	for (uint32_t i = 0; i < m->partitions; i++) {
+		struct ov_partition *one = a->base ? &sm->partitions[i] : &none;
+		one->reading = take(a, m->collector_total, sizeof *one->reading);
+		for (uint32_t k = 0; k < OV_KINDS; k++) {
+			one->lanes[k].port = take(a, m->ports[k], sizeof *one->lanes[k].port);
+			one->lanes[k].collected = take(a, m->ports[k] + 1, sizeof *one->lanes[k].collected);
+		}
+	}
+	sm->collectors = take(a, (size_t)m->partitions * m->collector_total, sizeof *sm->collectors);
+	sm->more = take(a, (size_t)m->partitions * m->collector_total, m->max_reads);
+}
+
+static void lay_out(struct ov_sm *sm, const struct ov_machine *m, struct arena *a)
+{
+	take(a, 1, sizeof *sm + m->partitions * sizeof *sm->partitions);
+	sm->warps = take(a, m->slots, sizeof *sm->warps);
+	sm->registers = take(a, (size_t)m->slots * m->register_count, sizeof *sm->registers);
+	sm->hungry = take(a, m->slot_words, sizeof(uint64_t));
+	sm->retirable = take(a, m->slot_words, sizeof(uint64_t));
+	sm->groups = take(a, m->groups_per_sm, sizeof *sm->groups);
+	lay_out_schedulers(sm, m, a);
+	lay_out_partitions(sm, m, a);
+	sm->units = take(a, m->units, sizeof *sm->units);
+	sm->bus = take(a, m->bus_places, sizeof *sm->bus);
+	sm->line_ready = take(a, m->line_count, sizeof(uint64_t));
+	sm->replies = take(a, m->slots, sizeof *sm->replies);
+	sm->fills = take(a, m->fill_places, sizeof *sm->fills);
+}
+
+static size_t sm_bytes(const struct ov_machine *m)
+{
+	struct arena size = {NULL, 0};
+	struct ov_sm scratch;
+	lay_out(&scratch, m, &size);
+	return size.used;
+}
+
+/* Returns how many collectors there are up to and with this pool. */
+static uint32_t start_pool(struct ov_sm *sm, uint32_t partition, uint32_t pool, uint32_t collectors)
+{
+	const struct ov_machine *m = sm->m;
+	struct ov_pool *p = &sm->partitions[partition].pools[pool];
+	bool one_kind = pool < OV_KINDS;
+	p->first = collectors;
+	p->size = one_kind ? m->collectors[pool] : m->pool_collectors;
+	sm->partitions[partition].free[pool] = p->size >= 64 ? ~0ULL : (1ULL << p->size) - 1;
+	p->dispatchers = one_kind ? at_most(m->ports[pool], OV_MAX_BANKS) : p->size;
+	for (uint32_t n = 0; n < p->size; n++) {
+		struct ov_collector *c = &sm->collectors[collectors + n];
+		c->partition = (uint16_t)partition;
+		c->pool = pool;
+		c->bit = 1ULL << n;
+	}
+	return collectors + p->size;
+}
+
+static void start_partitions(struct ov_sm *sm)
+{
+	const struct ov_machine *m = sm->m;
+	uint32_t collectors = 0;
+	for (uint32_t i = 0; i < m->partitions; i++) {
+		for (uint32_t pool = 0; pool <= OV_KINDS; pool++)
+			collectors = start_pool(sm, i, pool, collectors);
+		for (uint32_t k = 0; k < OV_KINDS; k++) {
+			struct ov_lane *l = ov_lane_of(sm, i, k);
+			l->size = (uint16_t)m->ports[k];
+			l->pool = (uint16_t)(m->collectors[k] ? k : OV_KINDS);
+			l->partition = i;
+			sm->partitions[i].open[k] = ~0ULL;
+		}
+	}
+}
+
+struct ov_sm *ov_sm_new(const struct ov_machine *m)
+{
+	size_t bytes = sm_bytes(m);
+	struct ov_sm *sm = aligned_alloc(ARENA_ALIGNMENT, bytes);
+	if (!sm)
+		return NULL;
+	memset(sm, 0, bytes);
+	struct arena a = {(char *)sm, 0};
+	lay_out(sm, m, &a);
+	sm->m = m;
+	sm->ops = m->ops;
+	sm->limit = OV_NEVER;
+	sm->line_miss = m->gpu->icache_line_instructions ? m->gpu->icache_miss_cycles : 0;
+	sm->free_event = sm->results_head = sm->results_tail = OV_NONE;
+	memset(sm->wheel, 0xff, sizeof sm->wheel);
+	for (uint32_t i = 0; i < m->slots; i++)
+		sm->warps[i] = (struct ov_warp){.finished = true, .place = OV_NOWHERE};
+	sm->turn = m->schedulers - 1;
+	for (uint32_t s = 0; s < m->schedulers; s++) {
+		sm->schedulers[s].last_slot = s;
+		sm->schedulers[s].last_position = m->positions - 1;
+	}
+	for (uint32_t i = 0; i < m->units && i < 64 && m->gpu->completion_slots; i++)
+		sm->units[i].bit = 1ULL << i;
+	start_partitions(sm);
+	return sm;
+}
+
+struct ov_sm *ov_sm_clone(const struct ov_sm *sm)
+{
+	size_t bytes = sm_bytes(sm->m);
+	struct ov_sm *copy = aligned_alloc(ARENA_ALIGNMENT, bytes);
+	struct ov_event *events = malloc((sm->event_capacity + 1) * sizeof *events);
+	if (!copy || !events) {
+		free(copy);
+		free(events);
+		return NULL;
+	}
+	memcpy(copy, sm, bytes);
+	struct arena a = {(char *)copy, 0};
+	lay_out(copy, sm->m, &a);
+	if (sm->event_capacity)
+		memcpy(events, sm->events, sm->event_capacity * sizeof *events);
+	copy->events = events;
+	return copy;
+}
+
+void ov_sm_free(struct ov_sm *sm)
+{
+	if (sm) {
+		ov_memory_free(sm);
+		free(sm->events);
+	}
+	free(sm);
+}

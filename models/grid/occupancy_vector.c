@@ -1,0 +1,144 @@
+/*
+ * The occupancy-vector model of a launch.
+ *
+ *   l[s,p]: cycles after which warp p of SM s can issue again; a ready warp is chosen by policy, and when none is ready
+ *   time advances to the first that will be. The launch takes as long as its slowest SM.
+ * Source: GATSim, Algorithm 1, II-D and II-E. Here l follows from the pipeline of the GPU's description, see ov.h.
+ *
+ *   T = T' + sum over regions of W / r + (W - W') * T' / W'
+ * T' is simulated; W / r are the groups that sampling skipped, at the rate of their region (TBPoint, Table IV); W - W' is what is
+ * left where only a part of the launch was looked at (models/grid/plan.c).
+ */
+#include "models/memory/footprint.h"
+#include "models/grid/plan.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+static int check_launch(const struct launch_warps *w)
+{
+	if (!w->code || !w->paths || !w->path_count || !w->path_of || !w->pattern_groups || !w->warps_per_group)
+		return -EINVAL;
+	for (uint64_t i = 0; i < w->pattern_groups * w->warps_per_group; i++)
+		if (w->path_of[i] >= w->path_count)
+			return -EINVAL;
+	for (uint32_t p = 0; p < w->path_count; p++)
+		for (size_t i = 0; i < w->paths[p].block_count; i++)
+			if (w->paths[p].blocks[i] >= w->code->block_count)
+				return -EINVAL;
+	return 0;
+}
+
+static void add_cycles(struct warp_timing *out, double cycles)
+{
+	double steady = out->cycles - out->by[CYCLES_launch] - out->by[CYCLES_tail];
+	for (uint32_t k = 0; k < CYCLE_KIND_COUNT; k++)
+		if (k != CYCLES_launch && k != CYCLES_tail && steady > 0)
+			out->by[k] += cycles * out->by[k] / steady;
+	if (steady <= 0)
+		out->by[CYCLES_issue] += cycles;
+	out->cycles = 0;
+	for (uint32_t k = 0; k < CYCLE_KIND_COUNT; k++)
+		out->cycles += out->by[k];
+}
+
+/* What the simulated SMs did stands for their share of the launch. */
+static void report(const struct ov_work *work, const struct ov_plan *plan, const struct ov_outcome *o, struct warp_timing *out)
+{
+	double share = work->instructions * plan->sm_count / work->gpu->sm_count;
+	double done = (double)o->instructions + o->skipped_instructions;
+	double scale = o->instructions ? work->instructions / (double)o->instructions : 1;
+	double extra = o->skipped_cycles;
+	out->cycles = (double)o->cycles;
+	for (uint32_t k = 0; k < CYCLE_KIND_COUNT; k++)
+		out->by[k] = (double)o->by[k];
+	if (plan->groups < plan->all && done > 0)
+		extra += (out->cycles + o->skipped_cycles) * (share / done - 1);
+	if (extra > 0)
+		add_cycles(out, extra);
+	if (o->hottest_atomics * scale > out->cycles) {
+		out->by[CYCLES_atomics] += o->hottest_atomics * scale - out->cycles;
+		out->cycles = o->hottest_atomics * scale;
+	}
+	out->warp_instructions = (uint64_t)(work->instructions + 0.5);
+	out->simulated_fraction = work->instructions > 0 ? (double)o->stepped / work->instructions : 1;
+	out->spread = ov_spread(work, plan, o, out->cycles);
+	out->bank_conflicts = (double)o->conflicts * scale;
+	out->memory = o->memory;
+	/* What is behind SMs has been told for all of them; there, as many parts of requests count as all groups have. */
+	double parts = work->traffic > 0 && o->memory.transactions > 0 ? work->traffic / o->memory.transactions : scale;
+	double behind = o->instructions ? share / (double)o->instructions * parts / scale : 1;
+	out->memory.requests *= scale / behind;
+	out->memory.transactions *= parts / behind;
+	memory_scale(&out->memory, behind);
+}
+
+/* A part of the SMs has that part of L2's and DRAM's bandwidth (models/memory/system.c), and a part of L2's capacity. */
+static int share_l2(const struct ov_work *work, const struct ov_machine *m, struct ov_plan *plan)
+{
+	const struct launch_warps *w = work->warps;
+	return footprint_capacity(work->gpu, w, w->warm, w->warm_count, (uint64_t)m->groups_per_sm * plan->sm_count,
+	                          (uint64_t)m->groups_per_sm * work->gpu->sm_count, &plan->capacity);
+}
+
+static int simulate(const struct ov_work *work, const struct ov_machine *m, struct warp_timing *out)
+{
+	struct ov_plan plan;
+	struct ov_outcome o = {0};
+	int rc = ov_plan_make(work, m->groups_per_sm, &plan);
+	if (rc)
+		return rc;
+	if (work->hierarchy)
+		rc = share_l2(work, m, &plan);
+	if (!rc)
+		rc = (work->hierarchy ? ov_simulate_together : ov_simulate)(m, &plan, &o);
+	if (!rc)
+		report(work, &plan, &o, out);
+	ov_plan_free(&plan);
+	return rc;
+}
+
+static int model(const struct gpu *gpu, const struct launch_warps *warps, const struct warp_options *options,
+                 struct warp_timing *out)
+{
+	struct ov_machine machine;
+	struct ov_work work = {0};
+	int rc = ov_machine_init(&machine, gpu, warps, out->resident_groups, options);
+	if (!rc)
+		rc = ov_work_init(&work, gpu, warps, options);
+	if (!rc)
+		rc = simulate(&work, &machine, out);
+	ov_machine_finish(&machine);
+	ov_work_free(&work);
+	return rc;
+}
+
+/* L2 holds what the launch touches, where nobody knows better. */
+static int model_memory(const struct gpu *gpu, const struct launch_warps *warps, const struct warp_options *options,
+                        struct warp_timing *out)
+{
+	struct launch_warps own = *warps;
+	struct memory_range *ranges = NULL;
+	int rc = warps->warm ? 0 : footprint_ranges(gpu, warps, &ranges, &own.warm_count);
+	if (ranges)
+		own.warm = ranges;
+	if (!rc)
+		rc = model(gpu, &own, options, out);
+	free(ranges);
+	return rc;
+}
+
+int model_occupancy_vector(const struct gpu *gpu, const struct launch_warps *warps, uint32_t blocks_per_sm,
+                           const struct warp_options *options, struct warp_timing *out)
+{
+	*out = (struct warp_timing){.simulated_fraction = 1};
+	if (warps->groups == 0)
+		return 0;
+	int rc = blocks_per_sm ? check_launch(warps) : -EINVAL;
+	if (rc)
+		return rc;
+	/* A grid that does not fill the GPU is spread evenly. */
+	uint64_t even = warps->groups / gpu->sm_count + (warps->groups % gpu->sm_count != 0);
+	out->resident_groups = even < blocks_per_sm ? (uint32_t)even : blocks_per_sm;
+	return (options->hierarchy ? model_memory : model)(gpu, warps, options, out);
+}

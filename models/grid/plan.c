@@ -1,0 +1,295 @@
+/*
+ * Occupancy vector: what of a launch is simulated.
+ *
+ *   all of it, if that is cheap or asked for; else homogeneous regions are sampled (TBPoint, IV: regions.c, region_sampler.c)
+ *   if even that is dear: some SMs, with their share of the groups, evenly from all of the launch; then fewer groups than that
+ */
+#include "models/sampling/features.h"
+#include "models/util/limits.h"
+#include "models/grid/plan.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+	ALWAYS_WHOLE = 300000,  /* warp instructions that are not worth sampling */
+	BUDGET = MODEL_BUDGET,  /* warp instructions to simulate, about a second */
+	OVER_BUDGET = 2,        /* times so much, where sampling would save little */
+	/* The same with memory behind L1, where SMs do not stand for one another */
+	MEMORY_WHOLE = 1500000, /* of these, instructions and three times the parts of their requests */
+	MEMORY_BUDGET = MODEL_BUDGET / 8 * 3, /* most of a second */
+	PART_WEIGHT = 3,
+	LEAST_SMS = 2,          /* so that they meet */
+	SAME_RESIDUE = 4,       /* see fewer_sms */
+	LEAST_EPOCHS = 8,       /* that are left of a launch that is too large for anything else */
+	MOST_GROUPS = 1 << 21,  /* whose work is kept */
+};
+/* Epochs that sampling a region takes: it is entered, two units are measured, and what does not fill the GPU is left. */
+static const double sampled_epochs = 3.5;
+/* With memory behind L1, units differ by what caches hold by chance: what two of them say can be 5% off. */
+static const double memory_share = 0.5;
+/* A launch that can be simulated as a whole is, if sampling costs more than so much of that: it is not worth an error. */
+static const double worth_sampling = 2.0 / 3;
+/* Of launches that were taken for alike, too (launch_clusters.c). */
+static const double same_traffic = 0.1;
+/* Units of a large region are measured until they differ by less than 1%, while that takes no more than so much of it; of
+ * uniform groups only one SM is simulated. */
+static const double fine_difference = 0.01, fine_share = 1.0 / 16, fine_epochs = 8, uniform_epochs = 64;
+/* What even an exact simulation stops at: hours. */
+static const double exact_limit = 4e10;
+
+/* ---- the launch's work ---- */
+
+static uint64_t hash_paths(const uint32_t *paths, uint32_t count)
+{
+	uint64_t hash = 0xcbf29ce484222325; /* FNV-1a */
+	for (uint32_t i = 0; i < count; i++)
+		hash = (hash ^ paths[i]) * 0x100000001b3;
+	return hash ^ hash >> 32;
+}
+
+/* Groups by what their warps do. */
+static int find_kinds(struct ov_work *work)
+{
+	const struct launch_warps *w = work->warps;
+	uint64_t size = 1, bytes = w->warps_per_group * sizeof *w->path_of;
+	while (size < 2 * w->pattern_groups)
+		size *= 2;
+	uint32_t *table = malloc(size * sizeof *table);
+	work->kinds = malloc(w->pattern_groups * sizeof *work->kinds);
+	if (!table || !work->kinds) {
+		free(table);
+		return -ENOMEM;
+	}
+	memset(table, 0xff, size * sizeof *table);
+	for (uint64_t g = 0; g < w->pattern_groups; g++) {
+		const uint32_t *paths = &w->path_of[g * w->warps_per_group];
+		uint64_t at = hash_paths(paths, w->warps_per_group) & (size - 1);
+		while (table[at] != OV_NONE && memcmp(&w->path_of[(uint64_t)table[at] * w->warps_per_group], paths, bytes) != 0)
+			at = (at + 1) & (size - 1);
+		if (table[at] == OV_NONE)
+			table[at] = (uint32_t)g;
+		work->kinds[g] = table[at];
+	}
+	free(table);
+	return 0;
+}
+
+/* What requests add to the cost of simulating a launch. */
+static double find_weight(const struct ov_work *work)
+{
+	const struct launch_warps *w = work->warps;
+	double instructions = 0, parts = 0;
+	for (uint64_t g = 0; g < w->pattern_groups && work->hierarchy; g++) {
+		instructions += work->pattern[g].warp_instructions;
+		parts += work->pattern[g].traffic;
+	}
+	return instructions > 0 ? 1 + PART_WEIGHT * parts / instructions : 1;
+}
+
+int ov_work_init(struct ov_work *work, const struct gpu *gpu, const struct launch_warps *w, const struct warp_options *options)
+{
+	*work = (struct ov_work){.gpu = gpu, .warps = w, .exact = options->exact, .hierarchy = options->hierarchy};
+	work->pattern = pattern_work(w);
+	if (!work->pattern || find_kinds(work))
+		return -ENOMEM;
+	work->weight = find_weight(work);
+	work->uniform = !work->hierarchy;
+	for (uint64_t g = 0; g < w->pattern_groups; g++) {
+		uint64_t times = warps_pattern_times(w, g);
+		work->instructions += work->pattern[g].warp_instructions * (double)times;
+		work->traffic += work->pattern[g].traffic * (double)times;
+		work->uniform &= !times || work->kinds[g] == 0;
+	}
+	return 0;
+}
+
+void ov_work_free(struct ov_work *work)
+{
+	free(work->pattern);
+	free(work->kinds);
+}
+
+/* ---- plans ---- */
+
+/* Of uniform groups, one SM is simulated, and what it parts with at the end. */
+static double cost_of(const struct ov_work *work, double instructions)
+{
+	return work->uniform ? instructions / work->gpu->sm_count * 2 : instructions * work->weight;
+}
+
+static const struct group_work *work_of(const struct ov_work *work, const struct ov_plan *plan, uint64_t n)
+{
+	return &work->pattern[warps_pattern(work->warps, ov_group_id(plan, n))];
+}
+
+static void drop_regions(struct ov_plan *plan)
+{
+	free((void *)plan->regions);
+	free((void *)plan->work);
+	free((void *)plan->asked);
+	plan->regions = NULL;
+	plan->work = plan->asked = NULL;
+	plan->region_count = 0;
+}
+
+static void drop_runs(struct ov_plan *plan)
+{
+	free((void *)plan->runs);
+	plan->runs = NULL;
+	plan->run_count = 0;
+}
+
+/* All groups are the same: no need to look at each. */
+static int one_region(const struct ov_work *work, struct ov_plan *plan)
+{
+	struct region *r = malloc(sizeof *r);
+	if (!r)
+		return -ENOMEM;
+	*r = (struct region){0, 0, plan->groups};
+	plan->regions = r;
+	plan->region_count = 1;
+	plan->group_work = work->pattern[0].warp_instructions;
+	return 0;
+}
+
+static int find_regions(const struct ov_work *work, struct ov_plan *plan)
+{
+	struct group_work *groups = calloc(plan->groups, sizeof *groups);
+	double *sums = calloc(plan->groups + 1, sizeof *sums), *asked = calloc(plan->groups + 1, sizeof *asked);
+	struct region *regions = NULL;
+	int rc = groups && sums && asked ? 0 : -ENOMEM;
+	for (uint64_t n = 0; n < plan->groups && !rc; n++) {
+		groups[n] = *work_of(work, plan, n);
+		sums[n + 1] = sums[n] + groups[n].warp_instructions;
+		asked[n + 1] = asked[n] + (work->traffic > 0 ? groups[n].traffic : groups[n].memory_requests);
+	}
+	if (!rc)
+		rc = regions_build(groups, plan->groups, plan->whole, &plan->limits, &regions, &plan->region_count);
+	free(groups);
+	plan->work = sums;
+	plan->asked = asked;
+	plan->regions = regions;
+	plan->unlike = !rc && work->traffic > 0 ? fabs(asked[plan->groups] / sums[plan->groups] / (work->traffic / work->instructions) - 1) : 0;
+	return rc;
+}
+
+/* Which groups stand for the launch: some of each part of it that does the same. */
+static int choose_runs(const struct ov_work *work, struct ov_plan *plan)
+{
+	struct ov_plan launch = {.groups = plan->all, .all = plan->all, .whole = plan->whole, .limits = plan->limits};
+	struct group_run *runs = NULL;
+	int rc = plan->all <= MOST_GROUPS ? find_regions(work, &launch) : 0;
+	if (!rc)
+		rc = runs_choose(launch.regions, launch.region_count, plan->groups, plan->all, plan->whole, &runs, &plan->run_count);
+	plan->runs = runs;
+	drop_regions(&launch);
+	return rc;
+}
+
+/* Epochs of a region that are simulated. */
+static double epochs_of(const struct ov_work *work, const struct ov_plan *plan, double epochs)
+{
+	return work->hierarchy ? sampled_epochs + fmin(plan->limits.fine_share * epochs, plan->limits.fine_epochs) : sampled_epochs;
+}
+
+/* What simulating the plan costs, sampled. */
+static double plan_cost(const struct ov_work *work, const struct ov_plan *plan)
+{
+	double saved = 0, all = plan->work ? plan->work[plan->groups] : plan->group_work * (double)plan->groups;
+	for (size_t i = 0; i < plan->region_count; i++) {
+		const struct region *r = &plan->regions[i];
+		double groups = (double)(r->end - r->first), whole = (double)plan->whole;
+		double left = groups - epochs_of(work, plan, groups / whole) * whole;
+		double instructions = plan->work ? plan->work[r->end] - plan->work[r->first] : all;
+		if (left > 0)
+			saved += instructions * left / groups;
+	}
+	return cost_of(work, all - saved);
+}
+
+static int look_at(const struct ov_work *work, uint32_t residency, struct ov_plan *plan, double *cost)
+{
+	int rc = 0;
+	drop_regions(plan);
+	drop_runs(plan);
+	plan->whole = (uint64_t)residency * plan->sm_count;
+	if (!work->uniform && plan->groups > MOST_GROUPS)
+		plan->groups = MOST_GROUPS;
+	if (work->hierarchy && plan->groups < plan->all)
+		rc = choose_runs(work, plan);
+	if (!rc)
+		rc = work->uniform ? one_region(work, plan) : find_regions(work, plan);
+	*cost = rc ? 0 : plan_cost(work, plan);
+	return rc;
+}
+
+static uint64_t part_of(uint64_t groups, double share)
+{
+	double part = ceil((double)groups * share);
+	return part < 1 ? 1 : part < (double)groups ? (uint64_t)part : groups;
+}
+
+/* Groups that an SM has at a time are about as many ids apart as there are SMs. How they share the sets of its cache depends on that
+ * number modulo a power of two: so fewer SMs leave the same remainder as all do. The nearest such number. */
+static uint32_t fewer_sms(uint32_t all, double wanted, uint32_t least)
+{
+	uint32_t few = all;
+	while (few >= least + SAME_RESIDUE && few - SAME_RESIDUE / 2 > wanted)
+		few -= SAME_RESIDUE;
+	return few;
+}
+
+int ov_plan_make(const struct ov_work *work, uint32_t residency, struct ov_plan *plan)
+{
+	const struct launch_warps *w = work->warps;
+	uint32_t sms = work->gpu->sm_count, least = work->hierarchy ? LEAST_SMS : 1;
+	double budget = work->hierarchy ? MEMORY_BUDGET : BUDGET, cost = 0;
+	*plan = (struct ov_plan){.groups = w->groups, .all = w->groups, .sm_count = sms, .kinds = work->kinds,
+	                         .limits = REGION_LIMITS_OF_PAPER};
+	plan->limits.fine = fine_difference;
+	plan->limits.traffic = work->hierarchy ? same_traffic : 0;
+	plan->limits.fine_share = work->uniform ? 0.5 : work->hierarchy ? memory_share : fine_share;
+	plan->limits.fine_epochs = work->uniform ? uniform_epochs : fine_epochs;
+	double whole = cost_of(work, work->instructions);
+	if (whole <= (work->exact ? exact_limit : work->hierarchy ? MEMORY_WHOLE : ALWAYS_WHOLE))
+		return 0;
+	int rc = look_at(work, residency, plan, &cost);
+	double most = work->hierarchy ? OVER_BUDGET * budget : budget;
+	if (!rc && work->hierarchy && whole <= most && cost > worth_sampling * whole) {
+		drop_regions(plan);
+		return 0;
+	}
+	if (!rc && cost > budget && !work->uniform) {
+		plan->sm_count = work->hierarchy ? fewer_sms(sms, sms * budget / cost, least)
+		                                 : (uint32_t)fmax(floor(sms * budget / cost), least);
+		plan->groups = part_of(w->groups, (double)plan->sm_count / sms);
+		rc = look_at(work, residency, plan, &cost);
+	}
+	if (!rc && cost > 2 * budget && !work->uniform) {
+		uint64_t fewer = part_of(plan->groups, budget / cost), enough = LEAST_EPOCHS * plan->whole;
+		plan->groups = fewer > enough ? fewer : enough < plan->groups ? enough : plan->groups;
+		rc = look_at(work, residency, plan, &cost);
+	}
+	if (rc)
+		ov_plan_free(plan);
+	return rc;
+}
+
+double ov_spread(const struct ov_work *work, const struct ov_plan *plan, const struct ov_outcome *o, double cycles)
+{
+	bool few = plan->sm_count < work->gpu->sm_count, some = plan->groups < plan->all;
+	double regions = cycles > 0 ? o->spread_cycles / cycles : 0;
+	double groups = few ? (double)plan->sm_count / (double)plan->groups : 0; /* their share need not be a whole number for each */
+	double chance = work->hierarchy && (some || o->skipped_instructions > 0) ? MEMORY_CHANCE : 0;
+	double traffic = work->hierarchy && some ? plan->unlike : 0;
+	return sqrt(regions * regions + groups * groups + traffic * traffic + chance * chance);
+}
+
+void ov_plan_free(struct ov_plan *plan)
+{
+	drop_regions(plan);
+	drop_runs(plan);
+}

@@ -1,0 +1,217 @@
+/*
+ * Occupancy vector: SMs that meet behind L1.
+ *
+ * All advance together, in steps no longer than a request takes to be answered: what leaves them within a step is
+ * answered after it, so that the step of one does not depend on the others'. Groups go to SMs as in models/grid/grid.c. No two
+ * SMs are alike here, because no two groups use the same addresses.
+ */
+#include "models/memory/memory.h"
+#include "models/sm/ov.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+
+struct team {
+	const struct ov_plan *plan;
+	struct ov_dispatch queue;
+	struct ov_sm **sms;
+	enum ov_state *states;
+	struct ov_progress *before; /* of their last runs */
+	uint32_t count, last; /* last: SM that got the last group */
+	struct memory_system *memory;
+	uint64_t answers;
+};
+
+static int run_sm(struct team *t, uint32_t n)
+{
+	t->before[n] = ov_progress_of(t->sms[n]);
+	t->states[n] = ov_run(t->sms[n]);
+	return t->sms[n]->error;
+}
+
+static double done_at(const struct team *t, uint64_t time)
+{
+	double sum = 0;
+	for (uint32_t i = 0; i < t->count; i++)
+		sum += ov_done_at(t->sms[i], t->before[i], time);
+	return sum;
+}
+
+static int serve(struct team *t, uint32_t n)
+{
+	struct ov_sm *sm = t->sms[n];
+	uint64_t group = ov_dispatch_next(&t->queue, n, sm, sm->now, done_at(t, sm->now));
+	if (group == OV_NO_GROUP) {
+		sm->no_more = true;
+		t->states[n] = OV_DONE;
+		return sm->live_groups ? run_sm(t, n) : 0;
+	}
+	ov_start_group(sm, ov_group_id(t->plan, group), ov_dispatch_start(&t->queue, t->queue.given - 1, sm));
+	t->last = n;
+	return run_sm(t, n);
+}
+
+/* The first cycle at whose end an SM has room; OV_NEVER: none has. */
+static uint64_t first_time(const struct team *t)
+{
+	uint64_t time = OV_NEVER;
+	for (uint32_t i = 0; i < t->count; i++)
+		if (t->states[i] == OV_WANTS_GROUP && t->sms[i]->now < time)
+			time = t->sms[i]->now;
+	return time;
+}
+
+/* All SMs, to their limit. */
+static int run_step(struct team *t)
+{
+	int rc = 0;
+	for (uint32_t i = 0; i < t->count && !rc; i++)
+		if (t->states[i] == OV_PAUSED)
+			rc = run_sm(t, i);
+	for (uint64_t time; !rc && (time = first_time(t)) != OV_NEVER;) {
+		uint32_t first = t->last + 1;
+		for (uint32_t i = 0; i < t->count && !rc; i++) {
+			uint32_t n = (first + i) % t->count;
+			if (t->states[n] == OV_WANTS_GROUP && t->sms[n]->now == time)
+				rc = serve(t, n);
+		}
+	}
+	return rc;
+}
+
+static void take_answer(void *ctx, const struct memory_reply *reply)
+{
+	struct team *t = ctx;
+	ov_answer(t->sms[reply->sm], reply->time, reply->id);
+	t->answers++;
+}
+
+static bool is_open(const struct team *t)
+{
+	for (uint32_t i = 0; i < t->count; i++)
+		if (t->states[i] == OV_PAUSED)
+			return true;
+	return false;
+}
+
+static uint64_t instructions(const struct team *t)
+{
+	uint64_t sum = 0;
+	for (uint32_t i = 0; i < t->count; i++)
+		sum += t->sms[i]->instructions;
+	return sum;
+}
+
+static bool has_atomics(const struct ov_machine *m)
+{
+	for (uint32_t i = 0; i < m->op_count; i++)
+		if (m->ops[i].class == CODE_atomic && m->ops[i].space != SPACE_shared)
+			return true;
+	return false;
+}
+
+static int run(struct team *t)
+{
+	enum { PATIENCE = 10000 }; /* steps in which nothing happens */
+	uint64_t step = memory_round_trip(t->memory, has_atomics(t->sms[0]->m)), done = 0;
+	int rc = 0;
+	bool open = true;
+	for (uint64_t end = step, idle = 0; open && !rc; end += step) {
+		for (uint32_t i = 0; i < t->count; i++)
+			t->sms[i]->limit = end;
+		rc = run_step(t);
+		open = is_open(t);
+		t->answers = 0;
+		if (!rc && open)
+			rc = memory_advance(t->memory, end, take_answer, t);
+		idle = t->answers || instructions(t) != done ? 0 : idle + 1;
+		done = instructions(t);
+		if (idle > PATIENCE)
+			rc = -EDEADLK;
+	}
+	return rc;
+}
+
+/* What loads waited for in queues, of what warps waited for them. */
+static void explain_memory(const struct team *t, double latency, struct ov_outcome *out)
+{
+	struct memory_waits waits = memory_waits(t->memory);
+	double l2 = latency > 0 ? waits.l2 / latency : 0, dram = latency > 0 ? waits.dram / latency : 0;
+	double scale = l2 + dram > 1 ? 1 / (l2 + dram) : 1;
+	uint64_t memory = out->by[CYCLES_memory];
+	out->by[CYCLES_l2] += (uint64_t)((double)memory * l2 * scale);
+	out->by[CYCLES_dram] += (uint64_t)((double)memory * dram * scale);
+	out->by[CYCLES_memory] -= (uint64_t)((double)memory * l2 * scale) + (uint64_t)((double)memory * dram * scale);
+}
+
+static double rate(double part, double of)
+{
+	return of > 0 ? part / of : NAN;
+}
+
+static void count_memory(const struct team *t, struct ov_outcome *out)
+{
+	struct ov_memory_counts sum = {0};
+	for (uint32_t i = 0; i < t->count; i++) {
+		struct ov_memory_counts c = ov_memory_counts(t->sms[i]);
+		sum.requests += c.requests;
+		sum.parts += c.parts;
+		sum.looked_up += c.looked_up;
+		sum.hits += c.hits;
+		sum.shared += c.shared;
+		sum.shared_accesses += c.shared_accesses;
+		sum.latency_count += c.latency_count;
+		sum.latency_sum += c.latency_sum;
+	}
+	memory_count(t->memory, out->cycles, &out->memory);
+	out->hottest_atomics = memory_hottest_atomics(t->memory);
+	out->memory.requests = (double)sum.requests;
+	out->memory.transactions = (double)sum.parts;
+	out->memory.l1_hit = rate((double)sum.hits, (double)sum.looked_up);
+	out->memory.shared_factor = rate((double)sum.shared_accesses, (double)sum.shared);
+	out->memory.load_latency = rate(sum.latency_sum, (double)sum.latency_count);
+	explain_memory(t, sum.latency_sum, out);
+}
+
+static int make_team(struct team *t, const struct ov_machine *m)
+{
+	t->count = t->plan->sm_count;
+	t->last = t->count - 1;
+	t->memory = memory_new(m->gpu, t->count, t->plan->capacity > 0 ? t->plan->capacity : 1);
+	t->sms = calloc(t->count, sizeof *t->sms);
+	t->states = calloc(t->count, sizeof *t->states); /* OV_WANTS_GROUP */
+	t->before = calloc(t->count, sizeof *t->before);
+	int rc = ov_dispatch_init(&t->queue, t->plan, m);
+	if (!t->memory || !t->sms || !t->states || !t->before)
+		rc = -ENOMEM;
+	for (uint32_t i = 0; i < t->count && !rc; i++) {
+		t->sms[i] = ov_sm_new(m);
+		rc = t->sms[i] ? ov_memory_init(t->sms[i], t->memory, i) : -ENOMEM;
+	}
+	if (!rc && m->gpu->l2_warm)
+		memory_warm(t->memory, m->launch->warm, m->launch->warm_count, t->plan->groups < t->plan->all || t->plan->region_count);
+	return rc;
+}
+
+int ov_simulate_together(const struct ov_machine *m, const struct ov_plan *plan, struct ov_outcome *out)
+{
+	struct team t = {.plan = plan};
+	int rc = make_team(&t, m);
+	if (!rc)
+		rc = run(&t);
+	for (uint32_t i = 0; i < t.count && !rc; i++) {
+		ov_add_up(t.sms[i], 1, out);
+		out->stepped += t.sms[i]->instructions;
+	}
+	ov_dispatch_free(&t.queue, out);
+	if (!rc)
+		count_memory(&t, out);
+	for (uint32_t i = 0; t.sms && i < t.count; i++)
+		ov_sm_free(t.sms[i]);
+	free(t.sms);
+	free(t.states);
+	free(t.before);
+	memory_free(t.memory);
+	return rc;
+}

@@ -1,0 +1,248 @@
+/*
+ * The first-level cache of an SM: tags, and entries for lines that have been asked for.
+ *
+ *   load: all sectors there, a hit; those asked for already are waited for; the rest is asked for with a new entry
+ *   store: written through; a line that is there is dropped or updated, as the design has it, or made
+ *   write-back (local memory): a line that is there keeps it until it is replaced
+ * Source: GATSim, II-E.3; Accel-Sim, IV. Allocation on miss holds the line while it is waited for, on fill does not.
+ */
+#include "models/memory/memory.h"
+
+#include <stdlib.h>
+
+enum { BUCKETS = 512 };
+
+struct entry {
+	uint64_t line;
+	uint32_t sectors, tag; /* tag: of the line, or MEMORY_NONE if on fill */
+	uint32_t waiters, last_waiter, count, chain;
+};
+struct waiter {
+	uint32_t who, next;
+};
+struct l1_cache {
+	struct l1_config config;
+	struct tag_store tags;
+	struct entry *entries;
+	uint32_t free_entry, used;
+	struct waiter *waiters;
+	uint32_t waiter_capacity, free_waiter;
+	uint32_t buckets[BUCKETS];
+	bool failed;
+};
+
+struct l1_cache *l1_new(const struct l1_config *config)
+{
+	struct l1_cache *c = calloc(1, sizeof *c);
+	if (!c)
+		return NULL;
+	c->config = *config;
+	c->free_waiter = MEMORY_NONE;
+	c->entries = calloc(config->mshrs, sizeof *c->entries);
+	if (!c->entries || tags_init(&c->tags, config->bytes / config->line_bytes, config->ways)) {
+		l1_free(c);
+		return NULL;
+	}
+	for (uint32_t i = 0; i < config->mshrs; i++)
+		c->entries[i].chain = i + 1 < config->mshrs ? i + 1 : MEMORY_NONE;
+	for (uint32_t i = 0; i < BUCKETS; i++)
+		c->buckets[i] = MEMORY_NONE;
+	return c;
+}
+
+void l1_free(struct l1_cache *c)
+{
+	if (!c)
+		return;
+	tags_free(&c->tags);
+	free(c->entries);
+	free(c->waiters);
+	free(c);
+}
+
+bool l1_failed(const struct l1_cache *c)
+{
+	return c->failed;
+}
+
+static uint32_t *bucket_of(struct l1_cache *c, uint64_t line)
+{
+	return &c->buckets[(line * 0x9e3779b97f4a7c15u) >> 55];
+}
+
+static uint32_t set_of(const struct l1_cache *c, uint64_t line)
+{
+	return memory_set(line / c->config.line_bytes, c->tags.sets, c->config.hash);
+}
+
+static void wait_for(struct l1_cache *c, struct entry *e, uint32_t who)
+{
+	if (c->free_waiter == MEMORY_NONE) {
+		uint32_t capacity = c->waiter_capacity ? 2 * c->waiter_capacity : 64;
+		struct waiter *grown = realloc(c->waiters, capacity * sizeof *grown);
+		if (!grown) {
+			c->failed = true;
+			return;
+		}
+		c->waiters = grown;
+		for (uint32_t i = c->waiter_capacity; i < capacity; i++)
+			grown[i].next = i + 1 < capacity ? i + 1 : MEMORY_NONE;
+		c->free_waiter = c->waiter_capacity;
+		c->waiter_capacity = capacity;
+	}
+	uint32_t n = c->free_waiter;
+	c->free_waiter = c->waiters[n].next;
+	c->waiters[n] = (struct waiter){.who = who, .next = MEMORY_NONE};
+	if (e->waiters == MEMORY_NONE)
+		e->waiters = n;
+	else
+		c->waiters[e->last_waiter].next = n;
+	e->last_waiter = n;
+	e->count++;
+}
+
+/* Of the sectors, those that entries have asked for; false: one of these entries has no room. */
+static bool find_asked(struct l1_cache *c, uint64_t line, uint32_t sectors, uint32_t *asked)
+{
+	*asked = 0;
+	for (uint32_t n = *bucket_of(c, line); n != MEMORY_NONE; n = c->entries[n].chain) {
+		struct entry *e = &c->entries[n];
+		if (e->line != line || !(e->sectors & sectors))
+			continue;
+		if (e->count >= c->config.merges)
+			return false;
+		*asked |= e->sectors & sectors;
+	}
+	return true;
+}
+
+static void join(struct l1_cache *c, uint64_t line, uint32_t sectors, uint32_t who, uint32_t *waits)
+{
+	for (uint32_t n = *bucket_of(c, line); n != MEMORY_NONE; n = c->entries[n].chain) {
+		struct entry *e = &c->entries[n];
+		if (e->line != line || !(e->sectors & sectors))
+			continue;
+		wait_for(c, e, who);
+		++*waits;
+	}
+}
+
+/* A line for `line`, what it held before being written back; MEMORY_NONE: all of its set wait. */
+static uint32_t allocate(struct l1_cache *c, uint64_t line, struct l1_request *ask)
+{
+	uint32_t set = set_of(c, line), tag = tags_victim(&c->tags, set);
+	if (tag == MEMORY_NONE)
+		return MEMORY_NONE;
+	if (c->tags.lines[tag].dirty) {
+		ask->evicted = c->tags.lines[tag].address;
+		ask->dirty = c->tags.lines[tag].dirty;
+	}
+	tags_replace(&c->tags, set, tag, line);
+	return tag;
+}
+
+static bool ask_for(struct l1_cache *c, uint64_t line, uint32_t tag, uint32_t sectors, uint32_t who, struct l1_request *ask)
+{
+	if (c->free_entry == MEMORY_NONE)
+		return false;
+	bool keeps = c->tags.sets && !c->config.on_fill;
+	if (keeps && tag == MEMORY_NONE && (tag = allocate(c, line, ask)) == MEMORY_NONE)
+		return false;
+	uint32_t n = c->free_entry, *bucket = bucket_of(c, line);
+	c->free_entry = c->entries[n].chain;
+	c->entries[n] = (struct entry){.line = line, .sectors = sectors, .tag = keeps ? tag : MEMORY_NONE,
+	                               .waiters = MEMORY_NONE, .chain = *bucket};
+	*bucket = n;
+	if (keeps)
+		c->tags.lines[tag].pending |= sectors;
+	wait_for(c, &c->entries[n], who);
+	ask->entry = n;
+	ask->sectors = sectors;
+	return true;
+}
+
+enum l1_result l1_load(struct l1_cache *c, uint64_t line, uint32_t sectors, uint32_t who, uint32_t *waits,
+                       struct l1_request *ask)
+{
+	uint32_t tag = tags_find(&c->tags, line), asked;
+	uint32_t missing = sectors & ~(tag == MEMORY_NONE ? 0 : c->tags.lines[tag].valid);
+	*ask = (struct l1_request){.entry = MEMORY_NONE};
+	*waits = 0;
+	if (!missing) {
+		tags_touch(&c->tags, set_of(c, line), tag);
+		return L1_HIT;
+	}
+	if (!find_asked(c, line, missing, &asked))
+		return L1_FULL;
+	if (missing & ~asked) {
+		if (!ask_for(c, line, tag, missing & ~asked, who, ask))
+			return L1_FULL;
+		*waits = 1;
+	}
+	if (asked)
+		join(c, line, asked, who, waits);
+	if (tag != MEMORY_NONE)
+		tags_touch(&c->tags, set_of(c, line), tag);
+	return L1_WAITS;
+}
+
+bool l1_has(const struct l1_cache *c, uint64_t line, uint32_t sectors)
+{
+	uint32_t tag = tags_find(&c->tags, line);
+	return tag != MEMORY_NONE && !(sectors & ~c->tags.lines[tag].valid);
+}
+
+bool l1_store(struct l1_cache *c, uint64_t line, uint32_t sectors, bool whole, bool write_back)
+{
+	uint32_t tag = tags_find(&c->tags, line), set = set_of(c, line);
+	struct l1_request ask = {0};
+	if (tag == MEMORY_NONE && !write_back && c->config.store_allocates && whole)
+		tag = allocate(c, line, &ask);
+	if (tag == MEMORY_NONE)
+		return true;
+	struct tag_line *l = &c->tags.lines[tag];
+	if (write_back) {
+		if (whole)
+			l->valid |= sectors;
+		l->dirty |= sectors;
+		tags_touch(&c->tags, set, tag);
+		return false;
+	}
+	if (!c->config.store_evicts) {
+		if (whole)
+			l->valid |= sectors;
+		tags_touch(&c->tags, set, tag);
+	} else if (l->pending) {
+		l->valid &= ~sectors;
+	} else {
+		tags_drop(&c->tags, set, tag);
+	}
+	return true;
+}
+
+void l1_fill(struct l1_cache *c, uint32_t entry, l1_waiter_fn *tell, void *ctx)
+{
+	struct entry *e = &c->entries[entry];
+	uint32_t *at = bucket_of(c, e->line), tag = e->tag, next;
+	struct l1_request ask = {0};
+	while (*at != entry)
+		at = &c->entries[*at].chain;
+	*at = e->chain;
+	if (c->config.on_fill && c->tags.sets) {
+		tag = tags_find(&c->tags, e->line);
+		if (tag == MEMORY_NONE)
+			tag = allocate(c, e->line, &ask);
+	}
+	if (tag != MEMORY_NONE) {
+		c->tags.lines[tag].valid |= e->sectors;
+		c->tags.lines[tag].pending &= ~e->sectors;
+	}
+	for (uint32_t w = e->waiters; w != MEMORY_NONE; w = next) {
+		next = c->waiters[w].next;
+		tell(ctx, c->waiters[w].who);
+		c->waiters[w].next = c->free_waiter;
+		c->free_waiter = w;
+	}
+	e->chain = c->free_entry;
+	c->free_entry = entry;
+}

@@ -1,0 +1,76 @@
+/*
+ * Where an address is: pieces of interleave_bytes go round the channels, then round the slices of a channel.
+ *
+ *   piece p, S slices:  slice = p mod S,  address within it = p / S
+ *   hashed, S = 2^n:    slice = p(x) mod P(x), polynomials over GF(2), P irreducible of degree n: strides of any power of
+ *                       two go round all slices (Rau, "Pseudo-randomly interleaved memory", ISCA 1991; Accel-Sim, III)
+ *   hashed, other S:    slice = (p + hash of p / S) mod S
+ */
+#include "models/memory/memory.h"
+
+void memory_map_init(struct memory_map *m, uint32_t channels, uint32_t slices, uint64_t interleave_bytes, bool hash)
+{
+	/* x + 1, x^2 + x + 1, x^3 + x + 1 ...: Peterson's table, the first of each degree. */
+	static const uint32_t polynomials[] = {1, 3, 7, 11, 19, 37, 67, 131, 285, 529, 1033};
+	uint32_t all = channels * slices, degree = 0;
+	*m = (struct memory_map){.channels = channels, .slices = slices, .interleave_bytes = interleave_bytes, .hash = hash};
+	while (1u << degree < all)
+		degree++;
+	if (1u << degree == all && degree < GS_ARRAY_LEN(polynomials)) {
+		m->degree = degree;
+		m->polynomial = polynomials[degree];
+	}
+}
+
+uint32_t memory_channels(const struct gpu *gpu, double share)
+{
+	double wanted = gpu->dram_channels * share;
+	uint32_t low = wanted > 1 ? (uint32_t)(wanted + 0.5) : 1, high = low;
+	int most = gpu->l2_hash ? 31 : __builtin_ctz(gpu->dram_channels);
+	while (__builtin_ctz(low) > most)
+		low--;
+	while (__builtin_ctz(high) > most)
+		high++;
+	return wanted - low < high - wanted ? low : high;
+}
+
+static uint32_t remainder_of(uint64_t piece, uint32_t polynomial, uint32_t degree)
+{
+	if (!degree)
+		return 0;
+	while (piece >> degree) {
+		uint32_t top = 63 - (uint32_t)__builtin_clzll(piece);
+		piece ^= (uint64_t)polynomial << (top - degree);
+	}
+	return (uint32_t)piece;
+}
+
+struct memory_place memory_map_find(const struct memory_map *m, uint64_t address)
+{
+	uint64_t piece = address / m->interleave_bytes;
+	uint32_t all = m->channels * m->slices, n = (uint32_t)(piece % all);
+	if (m->hash && m->polynomial)
+		n = remainder_of(piece, m->polynomial, m->degree);
+	else if (m->hash)
+		n = (uint32_t)((n + ((piece / all) * 0x9e3779b97f4a7c15u >> 33)) % all);
+	return (struct memory_place){.channel = n % m->channels,
+	                             .slice = n / m->channels,
+	                             .local = piece / all * m->interleave_bytes + address % m->interleave_bytes};
+}
+
+uint32_t memory_set(uint64_t line, uint32_t sets, bool hash)
+{
+	if (hash && sets == 32) {
+		/* Fermi's: Nugteren et al., "A detailed GPU cache model", HPCA 2014. Bits of the address, of lines of 128 bytes. */
+		static const uint8_t bits[] = {13 - 7, 14 - 7, 15 - 7, 17 - 7, 19 - 7};
+		uint32_t mixed = 0;
+		for (uint32_t i = 0; i < GS_ARRAY_LEN(bits); i++)
+			mixed |= (uint32_t)(line >> bits[i] & 1) << i;
+		return (uint32_t)(line % 32) ^ mixed;
+	}
+	if (!sets) /* shared memory takes all of L1 */
+		return 0;
+	if (hash)
+		line += line / sets * 0x9e3779b97f4a7c15u >> 33;
+	return (uint32_t)(line % sets);
+}

@@ -1,0 +1,464 @@
+/*
+ * A channel of memory and its slices of L2: all that an address can meet behind the interconnect.
+ *
+ *   a slice takes requests in their order, a sector at a time; one that cannot go on holds up those behind it
+ *   read: hit, or joins a fetch under way, or fetches; a sector that was written in part is fetched before it is read
+ *   write: kept in L2, without fetching (written back when its line goes); atomic: a read that leaves its sector written
+ * A fetch needs an entry, a line that is not waiting itself, and room in the channel's queue. Source: Accel-Sim, IV
+ * (lazy fetch on read, write-back with masks); GPGPU-Sim 4's memory_sub_partition.
+ */
+#include "models/memory/memory.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+enum { BUCKETS = 256 };
+
+/* Sectors that are fetched together, and who waits for them. */
+struct fetch {
+	uint64_t address; /* of the first byte */
+	uint64_t started;
+	uint32_t line, sectors, waiters, last_waiter, count, chain;
+};
+struct waiter {
+	uint32_t request, next;
+	uint64_t since;
+};
+struct slice {
+	struct tag_store tags;
+	uint32_t head, tail; /* requests */
+	uint64_t free, out_free;
+	bool blocked;
+	uint32_t fetch_count;
+	uint32_t buckets[BUCKETS];
+};
+struct arrival {
+	uint64_t time;
+	uint32_t slice, fetch;
+};
+
+struct partition {
+	const struct memory_config *config;
+	struct dram_channel dram;
+	struct slice *slices;
+	struct memory_request *requests;
+	uint32_t request_capacity, free_request;
+	struct fetch *fetches;
+	uint32_t fetch_capacity, free_fetch;
+	struct waiter *waiters;
+	uint32_t waiter_capacity, free_waiter;
+	struct arrival *arrivals; /* a ring */
+	uint32_t arrival_capacity, arrival_head, arrival_count;
+	uint64_t now, dram_time;
+	uint64_t fetch_bytes;
+	uint32_t line_sectors;
+	struct partition_counts counts;
+	memory_reply_fn *tell;
+	void *ctx;
+	int error;
+};
+
+/* Arrays of records with a list of free ones through `next` (a uint32_t at the offset). */
+static uint32_t take_record(struct partition *p, void **array, uint32_t *capacity, uint32_t *first_free, size_t size,
+                            size_t next)
+{
+	if (*first_free == MEMORY_NONE) {
+		uint32_t more = *capacity ? 2 * *capacity : 64;
+		char *grown = realloc(*array, more * size);
+		if (!grown) {
+			p->error = -ENOMEM;
+			return MEMORY_NONE;
+		}
+		*array = grown;
+		for (uint32_t i = *capacity; i < more; i++)
+			*(uint32_t *)(grown + i * size + next) = i + 1 < more ? i + 1 : MEMORY_NONE;
+		*first_free = *capacity;
+		*capacity = more;
+	}
+	uint32_t n = *first_free;
+	*first_free = *(uint32_t *)((char *)*array + n * size + next);
+	return n;
+}
+
+struct partition *partition_new(const struct memory_config *config)
+{
+	struct partition *p = calloc(1, sizeof *p);
+	if (!p)
+		return NULL;
+	const struct gpu *gpu = config->gpu;
+	uint64_t lines = config->slice_bytes / gpu->l2_line_bytes;
+	p->config = config;
+	p->free_request = p->free_fetch = p->free_waiter = MEMORY_NONE;
+	p->dram_time = MEMORY_NEVER;
+	p->line_sectors = (uint32_t)(gpu->l2_line_bytes / MEMORY_SECTOR);
+	p->fetch_bytes = gpu->l2_fills_access && gpu->dram_access_bytes > MEMORY_SECTOR ? gpu->dram_access_bytes
+	                                                                               : MEMORY_SECTOR;
+	if (gpu->l2_sector_bytes > p->fetch_bytes)
+		p->fetch_bytes = gpu->l2_sector_bytes;
+	p->slices = calloc(config->map.slices, sizeof *p->slices);
+	int rc = p->slices ? dram_init(&p->dram, &config->dram) : -ENOMEM;
+	for (uint32_t s = 0; s < config->map.slices && !rc; s++) {
+		p->slices[s].head = p->slices[s].tail = MEMORY_NONE;
+		for (uint32_t b = 0; b < BUCKETS; b++)
+			p->slices[s].buckets[b] = MEMORY_NONE;
+		rc = tags_init(&p->slices[s].tags, lines ? lines : 1, gpu->l2_ways);
+	}
+	if (rc) {
+		partition_free(p);
+		return NULL;
+	}
+	return p;
+}
+
+void partition_free(struct partition *p)
+{
+	if (!p)
+		return;
+	for (uint32_t s = 0; p->slices && s < p->config->map.slices; s++)
+		tags_free(&p->slices[s].tags);
+	dram_free(&p->dram);
+	free(p->slices);
+	free(p->requests);
+	free(p->fetches);
+	free(p->waiters);
+	free(p->arrivals);
+	free(p);
+}
+
+static uint32_t set_of(const struct partition *p, const struct slice *s, uint64_t local)
+{
+	return memory_set(local / p->config->gpu->l2_line_bytes, s->tags.sets, p->config->gpu->l2_set_hash);
+}
+
+void partition_warm(struct partition *p, uint32_t slice, uint64_t address, uint64_t local, bool dirty)
+{
+	struct slice *s = &p->slices[slice];
+	uint32_t set = set_of(p, s, local), line = tags_find(&s->tags, address);
+	if (line == MEMORY_NONE) {
+		line = tags_victim(&s->tags, set);
+		tags_replace(&s->tags, set, line, address);
+	}
+	s->tags.lines[line].valid = p->line_sectors < 32 ? (1u << p->line_sectors) - 1 : UINT32_MAX;
+	s->tags.lines[line].dirty = dirty ? s->tags.lines[line].valid : 0;
+	tags_touch(&s->tags, set, line);
+}
+
+int partition_push(struct partition *p, uint32_t slice, const struct memory_request *r)
+{
+	uint32_t n = take_record(p, (void **)&p->requests, &p->request_capacity, &p->free_request, sizeof *p->requests,
+	                         offsetof(struct memory_request, next));
+	if (n == MEMORY_NONE)
+		return p->error;
+	struct slice *s = &p->slices[slice];
+	p->requests[n] = *r;
+	p->requests[n].asked = p->requests[n].left = (uint8_t)__builtin_popcount(r->sectors);
+	p->requests[n].next = MEMORY_NONE;
+	if (s->tail == MEMORY_NONE)
+		s->head = n;
+	else
+		p->requests[s->tail].next = n;
+	s->tail = n;
+	return 0;
+}
+
+static void answer(struct partition *p, struct slice *s, uint32_t n, uint64_t time)
+{
+	struct memory_request *r = &p->requests[n];
+	if (r->kind != MEMORY_WRITE) {
+		time = time > s->out_free ? time : s->out_free;
+		s->out_free = time + p->config->reply;
+	}
+	if (--r->left)
+		return;
+	struct memory_reply reply = {.time = time, .sm = r->sm, .id = r->id, .kind = r->kind, .sectors = r->asked, .slice = (uint32_t)(s - p->slices),
+	                             .queued_l2 = r->queued_l2, .queued_dram = r->queued_dram};
+	p->tell(p->ctx, &reply);
+	r->next = p->free_request;
+	p->free_request = n;
+}
+
+static void wait_for(struct partition *p, struct fetch *f, uint32_t request)
+{
+	uint32_t n = take_record(p, (void **)&p->waiters, &p->waiter_capacity, &p->free_waiter, sizeof *p->waiters,
+	                         offsetof(struct waiter, next));
+	if (n == MEMORY_NONE)
+		return;
+	p->waiters[n] = (struct waiter){.request = request, .next = MEMORY_NONE, .since = p->now};
+	if (f->waiters == MEMORY_NONE)
+		f->waiters = n;
+	else
+		p->waiters[f->last_waiter].next = n;
+	f->last_waiter = n;
+	f->count++;
+}
+
+static uint32_t *bucket_of(struct slice *s, uint64_t address)
+{
+	return &s->buckets[(address * 0x9e3779b97f4a7c15u) >> 56];
+}
+
+static uint32_t find_fetch(struct partition *p, struct slice *s, uint64_t address)
+{
+	uint32_t n = *bucket_of(s, address);
+	while (n != MEMORY_NONE && p->fetches[n].address != address)
+		n = p->fetches[n].chain;
+	return n;
+}
+
+static void push_dram(struct partition *p, uint64_t address, bool write, uint32_t bytes, uint32_t tag)
+{
+	struct memory_place at = memory_map_find(&p->config->map, address);
+	uint64_t access = p->config->gpu->dram_access_bytes, time = p->now + (write ? 0 : p->config->dram_pipe);
+	uint32_t bursts = (uint32_t)((bytes + access - 1) / access);
+	int rc = dram_push(&p->dram, time, at.local, at.slice, p->config->map.slices, write, bursts, tag);
+	p->error = p->error ? p->error : rc;
+	p->dram_time = time < p->dram_time ? time : p->dram_time;
+}
+
+/* A line for the address, its old content written back; MEMORY_NONE: not now. */
+static uint32_t allocate(struct partition *p, struct slice *s, uint64_t address, uint64_t local)
+{
+	uint32_t set = set_of(p, s, local), line = tags_victim(&s->tags, set);
+	if (line == MEMORY_NONE || dram_full(&p->dram))
+		return MEMORY_NONE;
+	const struct tag_line *l = &s->tags.lines[line];
+	if (l->dirty)
+		push_dram(p, l->address, true, (uint32_t)__builtin_popcount(l->dirty) * MEMORY_SECTOR, MEMORY_NONE);
+	tags_replace(&s->tags, set, line, address);
+	return line;
+}
+
+/* The sectors of the fetch that are not there. */
+static bool start_fetch(struct partition *p, struct slice *s, uint32_t request, uint64_t line_address, uint64_t local,
+                        uint32_t line, uint64_t address)
+{
+	const struct gpu *gpu = p->config->gpu;
+	if (s->fetch_count >= gpu->l2_mshrs || dram_full(&p->dram))
+		return false;
+	if (line == MEMORY_NONE)
+		line = allocate(p, s, line_address, local);
+	if (line == MEMORY_NONE)
+		return false;
+	uint32_t n = take_record(p, (void **)&p->fetches, &p->fetch_capacity, &p->free_fetch, sizeof *p->fetches,
+	                         offsetof(struct fetch, chain));
+	if (n == MEMORY_NONE)
+		return false;
+	uint32_t *bucket = bucket_of(s, address), first = (uint32_t)((address - line_address) / MEMORY_SECTOR);
+	uint32_t sectors = (uint32_t)((1ull << p->fetch_bytes / MEMORY_SECTOR) - 1) << first;
+	p->fetches[n] = (struct fetch){.address = address, .started = p->now, .line = line, .sectors = sectors,
+	                               .waiters = MEMORY_NONE, .chain = *bucket};
+	*bucket = n;
+	s->fetch_count++;
+	s->tags.lines[line].pending |= sectors;
+	wait_for(p, &p->fetches[n], request);
+	push_dram(p, address, false, (uint32_t)p->fetch_bytes, n << 4 | (uint32_t)(s - p->slices));
+	return true;
+}
+
+static bool read_sector(struct partition *p, struct slice *s, uint32_t request, uint64_t address, uint64_t local, uint32_t sector)
+{
+	struct memory_request *r = &p->requests[request];
+	uint32_t line = tags_find(&s->tags, address), bit = 1u << sector;
+	p->counts.reads++;
+	if (line != MEMORY_NONE && s->tags.lines[line].valid & bit) {
+		p->counts.hits++;
+		tags_touch(&s->tags, set_of(p, s, local), line);
+		if (r->kind == MEMORY_ATOMIC)
+			s->tags.lines[line].dirty |= bit;
+		answer(p, s, request, p->now);
+		return true;
+	}
+	uint64_t at = (address + sector * MEMORY_SECTOR) / p->fetch_bytes * p->fetch_bytes;
+	uint32_t fetch = find_fetch(p, s, at);
+	bool done = false;
+	if (fetch != MEMORY_NONE && p->fetches[fetch].count < p->config->gpu->l2_mshr_merges) {
+		wait_for(p, &p->fetches[fetch], request);
+		done = true;
+	} else if (fetch == MEMORY_NONE) {
+		done = start_fetch(p, s, request, address, local, line, at);
+	}
+	if (!done)
+		p->counts.reads--;
+	return done;
+}
+
+static bool write_sector(struct partition *p, struct slice *s, uint32_t request, uint64_t address, uint64_t local, uint32_t sector)
+{
+	const struct memory_request *r = &p->requests[request];
+	uint32_t line = tags_find(&s->tags, address), bit = 1u << sector;
+	if (line == MEMORY_NONE)
+		line = allocate(p, s, address, local);
+	if (line == MEMORY_NONE)
+		return false;
+	struct tag_line *l = &s->tags.lines[line];
+	bool whole = r->bytes >= r->asked * MEMORY_SECTOR;
+	tags_touch(&s->tags, set_of(p, s, local), line);
+	l->dirty |= bit;
+	if (whole)
+		l->valid |= bit;
+	p->counts.writes++;
+	answer(p, s, request, p->now);
+	return true;
+}
+
+/* The next sector of the slice's first request. */
+static void serve_slice(struct partition *p, struct slice *s)
+{
+	uint32_t n = s->head;
+	struct memory_request *r = &p->requests[n];
+	uint32_t sector = (uint32_t)__builtin_ctz(r->sectors), next = r->next, left = r->sectors & (r->sectors - 1);
+	uint64_t waited = p->now - r->time, local = memory_map_find(&p->config->map, r->address).local;
+	uint64_t busy = p->config->lookup;
+	if (r->kind == MEMORY_ATOMIC) {
+		uint32_t operations = r->lanes ? r->lanes : 1, line = tags_find(&s->tags, r->address);
+		p->counts.atomics += operations;
+		if (line != MEMORY_NONE)
+			s->tags.lines[line].atomics += operations;
+		busy = p->config->atomic * operations;
+		busy = busy > p->config->lookup ? busy : p->config->lookup;
+	}
+	r->queued_l2 = waited > r->queued_l2 ? waited : r->queued_l2;
+	r->sectors = left;
+	bool done = (r->kind == MEMORY_WRITE ? write_sector : read_sector)(p, s, n, r->address, local, sector);
+	if (!done) {
+		p->requests[n].sectors = left | 1u << sector;
+		s->blocked = true;
+		return;
+	}
+	s->free = p->now + busy;
+	p->counts.busy += busy;
+	if (left)
+		return;
+	s->head = next;
+	if (s->head == MEMORY_NONE)
+		s->tail = MEMORY_NONE;
+}
+
+static void unblock(struct partition *p)
+{
+	for (uint32_t s = 0; s < p->config->map.slices; s++)
+		p->slices[s].blocked = false;
+}
+
+static void finish_fetch(struct partition *p, const struct arrival *a)
+{
+	struct slice *s = &p->slices[a->slice];
+	struct fetch *f = &p->fetches[a->fetch];
+	uint32_t *at = bucket_of(s, f->address), next;
+	while (*at != a->fetch)
+		at = &p->fetches[*at].chain;
+	*at = f->chain;
+	struct tag_line *l = &s->tags.lines[f->line];
+	l->valid |= f->sectors;
+	l->pending &= ~f->sectors;
+	for (uint32_t w = f->waiters; w != MEMORY_NONE; w = next) {
+		struct waiter *waiter = &p->waiters[w];
+		struct memory_request *r = &p->requests[waiter->request];
+		uint64_t waited = p->now - waiter->since;
+		next = waiter->next;
+		if (r->kind == MEMORY_ATOMIC)
+			l->dirty |= f->sectors;
+		r->queued_dram = waited > r->queued_dram ? waited : r->queued_dram;
+		answer(p, s, waiter->request, p->now);
+		waiter->next = p->free_waiter;
+		p->free_waiter = w;
+	}
+	f->chain = p->free_fetch;
+	p->free_fetch = a->fetch;
+	s->fetch_count--;
+	unblock(p);
+}
+
+static void push_arrival(struct partition *p, struct arrival a)
+{
+	if (p->arrival_count == p->arrival_capacity) {
+		uint32_t capacity = p->arrival_capacity ? 2 * p->arrival_capacity : 64;
+		struct arrival *grown = malloc(capacity * sizeof *grown);
+		if (!grown) {
+			p->error = -ENOMEM;
+			return;
+		}
+		for (uint32_t i = 0; i < p->arrival_count; i++)
+			grown[i] = p->arrivals[(p->arrival_head + i) % p->arrival_capacity];
+		free(p->arrivals);
+		p->arrivals = grown;
+		p->arrival_capacity = capacity;
+		p->arrival_head = 0;
+	}
+	p->arrivals[(p->arrival_head + p->arrival_count++) % p->arrival_capacity] = a;
+}
+
+static void serve_dram(struct partition *p)
+{
+	struct dram_access served;
+	uint64_t there = dram_serve(&p->dram, p->now, &served);
+	if (there != MEMORY_NEVER) {
+		if (!served.write)
+			push_arrival(p, (struct arrival){there, served.tag & 15, served.tag >> 4});
+		unblock(p);
+	}
+	p->dram_time = dram_next(&p->dram, p->now);
+}
+
+static uint64_t slice_time(const struct partition *p, const struct slice *s)
+{
+	if (s->head == MEMORY_NONE || s->blocked)
+		return MEMORY_NEVER;
+	uint64_t time = p->requests[s->head].time;
+	time = time > s->free ? time : s->free;
+	return time > p->now ? time : p->now;
+}
+
+int partition_advance(struct partition *p, uint64_t until, memory_reply_fn *tell, void *ctx)
+{
+	p->tell = tell;
+	p->ctx = ctx;
+	while (!p->error) {
+		uint64_t arrival = p->arrival_count ? p->arrivals[p->arrival_head].time : MEMORY_NEVER;
+		uint64_t best = arrival < p->dram_time ? arrival : p->dram_time;
+		struct slice *first = NULL;
+		for (uint32_t s = 0; s < p->config->map.slices; s++) {
+			uint64_t time = slice_time(p, &p->slices[s]);
+			if (time < best) {
+				best = time;
+				first = &p->slices[s];
+			}
+		}
+		if (best > until)
+			break;
+		p->now = best;
+		if (first) {
+			serve_slice(p, first);
+		} else if (arrival == best) {
+			struct arrival a = p->arrivals[p->arrival_head];
+			p->arrival_head = (p->arrival_head + 1) % p->arrival_capacity;
+			p->arrival_count--;
+			finish_fetch(p, &a);
+		} else {
+			serve_dram(p);
+		}
+	}
+	return p->error;
+}
+
+void partition_atomics(const struct partition *p, const struct memory_map *map, uint64_t *operations)
+{
+	for (uint32_t s = 0; s < p->config->map.slices; s++) {
+		const struct tag_store *t = &p->slices[s].tags;
+		for (uint64_t i = 0; i < (uint64_t)t->sets * t->ways; i++) {
+			if (!t->lines[i].atomics)
+				continue;
+			struct memory_place at = memory_map_find(map, t->lines[i].address);
+			operations[at.channel * map->slices + at.slice] += t->lines[i].atomics;
+		}
+	}
+}
+
+struct partition_counts partition_counts(const struct partition *p)
+{
+	struct partition_counts c = p->counts;
+	c.dram_reads = p->dram.reads;
+	c.dram_writes = p->dram.writes;
+	c.dram_busy = p->dram.busy;
+	return c;
+}

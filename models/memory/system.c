@@ -1,0 +1,441 @@
+/*
+ * Interconnect and partitions.
+ *
+ *   an SM's port -> half of the way -> the slice's port -> L2, DRAM -> the slice's port -> the other half -> the SM's port
+ * Packets have a header and go in flits, so many per cycle through a port; ports serve in the order of arrival. The way is
+ * what l2_latency leaves of a load that hits L2, alone; back from an atomic, what atomic_latency leaves. Requests that leave SMs within a round trip of one another cannot
+ * be answered before its end: SMs may run that far by themselves, and then all of them are served in the order of their times.
+ *
+ * A part of the GPU's SMs gets that part of everything: channels with their slices as near as whole numbers go, with speeds
+ * that make up for the rest.
+ */
+#include "models/memory/memory.h"
+#include "models/memory/warm.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+
+struct port {
+	uint64_t free;
+};
+
+struct memory_system {
+	struct memory_config config;
+	const struct gpu *gpu;
+	uint32_t sms, forward, back, atomic_back; /* cycles of the way; back: of loads and stores */
+	uint64_t flit_ticks_sm, flit_ticks_slice, flit_ticks_store; /* store: 0: as all others */
+	struct port *from_sm;
+	struct network *requests, *answers;
+	struct partition **partitions;
+	struct memory_request *sent;
+	size_t sent_count, sent_room;
+	struct memory_request *passing; /* in the network */
+	uint32_t passing_room, free_passing;
+	struct memory_reply *replies, *coming, *told; /* of one step; in the network; that have come */
+	size_t reply_count, reply_room, told_count, told_room;
+	uint32_t coming_room, free_coming;
+	double waited_l2, waited_dram;
+	uint64_t advanced; /* ticks of L2 */
+	int error;
+};
+
+static uint32_t flits(const struct gpu *gpu, uint64_t bytes)
+{
+	return (uint32_t)((gpu->icnt_header_bytes + bytes + gpu->icnt_flit_bytes - 1) / gpu->icnt_flit_bytes);
+}
+
+static uint32_t line_sectors(const struct gpu *gpu)
+{
+	return gpu->l1_line_bytes > MEMORY_SECTOR ? (uint32_t)(gpu->l1_line_bytes / MEMORY_SECTOR) : 1;
+}
+
+/* What the slowest port of the way takes for all sectors of a line but the first, in whole cycles. */
+static uint32_t line_cycles(const struct memory_system *m)
+{
+	uint64_t slowest = m->config.lookup > m->config.reply ? m->config.lookup : m->config.reply;
+	uint64_t to_sm = m->flit_ticks_sm * flits(m->gpu, MEMORY_SECTOR);
+	slowest = slowest > to_sm ? slowest : to_sm;
+	return (uint32_t)(((line_sectors(m->gpu) - 1) * slowest + MEMORY_TICKS - 1) / MEMORY_TICKS);
+}
+
+uint32_t memory_hit_cycles(const struct gpu *gpu, uint32_t front)
+{
+	double rest = gpu->l1_latency - front - gpu->l1_lookup_cycles;
+	return rest < 1 ? 1 : (uint32_t)(rest + 0.5);
+}
+
+static uint32_t larger(double a, uint32_t least)
+{
+	return a > least ? (uint32_t)(a + 0.5) : least;
+}
+
+/* An atomic is not looked up in L1 and is of one sector: what a load takes for that is not in its way. */
+static void set_atomic_way(struct memory_system *m)
+{
+	const struct gpu *gpu = m->gpu;
+	double alone = gpu->l2_latency - gpu->l1_lookup_cycles - line_cycles(m);
+	m->atomic_back = larger(m->back + gpu->atomic_latency - alone, 1);
+}
+
+/* See models/sm/memory.h: a miss leaves the SM one cycle after its lookup and needs one more to be written. */
+static void set_ways(struct memory_system *m)
+{
+	const struct gpu *gpu = m->gpu;
+	uint32_t hit = memory_hit_cycles(gpu, gpu->operand_collectors ? 1 + 2 / gpu->collector_steps : 0);
+	uint32_t way = larger(gpu->l2_latency - gpu->l1_latency + hit - 2 - line_cycles(m), 2);
+	m->forward = way / 2;
+	m->back = way - m->forward;
+	set_atomic_way(m);
+	const struct dram_timing *d = &m->config.dram;
+	/* A line is fetched in pieces, which follow one another at DRAM as they do in L2. */
+	uint64_t piece = gpu->l2_fills_access && gpu->dram_access_bytes > MEMORY_SECTOR ? gpu->dram_access_bytes : MEMORY_SECTOR;
+	uint64_t bursts = (gpu->l1_line_bytes + piece - 1) / piece * d->burst, serial = (uint64_t)line_cycles(m) * MEMORY_TICKS;
+	uint64_t last = bursts > serial + d->burst ? bursts - serial : d->burst;
+	double own = (double)(d->open + d->column + last) / MEMORY_TICKS;
+	double more = gpu->dram_latency - gpu->l2_latency - own;
+	m->config.dram_pipe = more > 0 ? (uint64_t)(more * MEMORY_TICKS) : 0;
+}
+
+static void set_config(struct memory_system *m, double capacity)
+{
+	const struct gpu *gpu = m->gpu;
+	double share = (double)m->sms / gpu->sm_count;
+	uint32_t slices = gpu->l2_slices / gpu->dram_channels ? gpu->l2_slices / gpu->dram_channels : 1;
+	uint32_t channels = memory_channels(gpu, share);
+	struct memory_config *c = &m->config;
+	double speed = gpu->l2_slices * share / (channels * slices); /* of a slice, against a real one */
+	c->gpu = gpu;
+	slices = slices < 16 ? slices : 16;
+	memory_map_init(&c->map, channels, slices, gpu->l2_interleave_bytes, gpu->l2_hash);
+	dram_timing_init(&c->dram, gpu, channels, share);
+	c->slice_bytes = (uint64_t)((double)gpu->l2_bytes / gpu->l2_partitions * capacity / (channels * slices));
+	c->lookup = (uint64_t)(MEMORY_TICKS * (double)MEMORY_SECTOR / (double)gpu->l2_slice_bytes / speed + 0.5);
+	c->atomic = (uint64_t)(MEMORY_TICKS * gpu->l2_atomic_cycles / speed + 0.5);
+	m->flit_ticks_sm = (uint64_t)(MEMORY_TICKS / gpu->icnt_sm_flits);
+	m->flit_ticks_slice = (uint64_t)(MEMORY_TICKS / gpu->icnt_slice_flits / speed);
+	if (gpu->icnt_store_flits > 0)
+		m->flit_ticks_store = (uint64_t)(MEMORY_TICKS / gpu->icnt_store_flits / speed);
+	c->reply = m->flit_ticks_slice * flits(gpu, MEMORY_SECTOR);
+	set_ways(m);
+}
+
+struct memory_system *memory_new(const struct gpu *gpu, uint32_t sms, double capacity)
+{
+	struct memory_system *m = calloc(1, sizeof *m);
+	if (!m)
+		return NULL;
+	m->gpu = gpu;
+	m->sms = sms;
+	set_config(m, capacity);
+	uint32_t channels = m->config.map.channels;
+	m->from_sm = calloc(sms, sizeof *m->from_sm);
+	uint32_t slices = channels * m->config.map.slices;
+	m->requests = network_new(sms, slices, gpu->icnt_in_order);
+	m->answers = network_new(slices, sms, gpu->icnt_in_order);
+	m->free_passing = m->free_coming = MEMORY_NONE;
+	m->partitions = calloc(channels, sizeof *m->partitions);
+	bool ok = m->from_sm && m->requests && m->answers && m->partitions;
+	for (uint32_t i = 0; ok && i < channels; i++)
+		ok = (m->partitions[i] = partition_new(&m->config)) != NULL;
+	if (ok)
+		return m;
+	memory_free(m);
+	return NULL;
+}
+
+void memory_free(struct memory_system *m)
+{
+	if (!m)
+		return;
+	for (uint32_t i = 0; m->partitions && i < m->config.map.channels; i++)
+		partition_free(m->partitions[i]);
+	free(m->partitions);
+	free(m->from_sm);
+	network_free(m->requests);
+	network_free(m->answers);
+	free(m->passing);
+	free(m->coming);
+	free(m->told);
+	free(m->sent);
+	free(m->replies);
+	free(m);
+}
+
+static void warm_line(void *ctx, uint64_t address, bool dirty)
+{
+	struct memory_system *m = ctx;
+	struct memory_place p = memory_map_find(&m->config.map, address);
+	partition_warm(m->partitions[p.channel], p.slice, address, p.local, dirty);
+}
+
+void memory_warm(struct memory_system *m, const struct memory_range *ranges, size_t count, bool steady)
+{
+	const struct memory_config *c = &m->config;
+	warm_lines(ranges, count, c->slice_bytes * c->map.channels * c->map.slices, m->gpu->l2_line_bytes, steady, warm_line, m);
+}
+
+uint32_t memory_round_trip(const struct memory_system *m, bool atomics)
+{
+	return m->forward + (atomics && m->atomic_back < m->back ? m->atomic_back : m->back);
+}
+
+static uint64_t pass(struct port *p, uint64_t time, uint64_t ticks)
+{
+	time = time > p->free ? time : p->free;
+	p->free = time + ticks;
+	return time;
+}
+
+uint64_t memory_depart(struct memory_system *m, uint32_t sm, uint64_t cycle, enum memory_kind kind, uint32_t bytes)
+{
+	uint32_t n = flits(m->gpu, kind == MEMORY_READ ? 0 : bytes);
+	return pass(&m->from_sm[sm], cycle * MEMORY_TICKS, n * m->flit_ticks_sm);
+}
+
+int memory_send(struct memory_system *m, const struct memory_request *request)
+{
+	if (m->sent_count == m->sent_room) {
+		size_t room = m->sent_room ? 2 * m->sent_room : 1024;
+		struct memory_request *grown = realloc(m->sent, room * sizeof *grown);
+		if (!grown)
+			return -ENOMEM;
+		m->sent = grown;
+		m->sent_room = room;
+	}
+	m->sent[m->sent_count] = *request;
+	m->sent[m->sent_count].next = (uint32_t)m->sent_count;
+	m->sent_count++;
+	return 0;
+}
+
+static int by_time(const void *a, const void *b)
+{
+	const struct memory_request *x = a, *y = b;
+	if (x->time != y->time)
+		return x->time < y->time ? -1 : 1;
+	if (x->sm != y->sm)
+		return x->sm < y->sm ? -1 : 1;
+	return x->next < y->next ? -1 : 1;
+}
+
+static int replies_by_time(const void *a, const void *b)
+{
+	const struct memory_reply *x = a, *y = b;
+	if (x->time != y->time)
+		return x->time < y->time ? -1 : 1;
+	if (x->sm != y->sm)
+		return x->sm < y->sm ? -1 : 1;
+	return x->id < y->id ? -1 : x->id > y->id;
+}
+
+static bool grow(struct memory_system *m, void **array, size_t *room, size_t count, size_t size)
+{
+	if (count < *room)
+		return true;
+	size_t more = *room ? 2 * *room : 1024;
+	void *grown = realloc(*array, more * size);
+	if (!grown) {
+		m->error = -ENOMEM;
+		return false;
+	}
+	*array = grown;
+	*room = more;
+	return true;
+}
+
+/* A place for a record in an array of records that are in the network; its `id` links the free ones. */
+#define TAKE_PLACE(m, array, room, first_free, index)                                                                  \
+	do {                                                                                                           \
+		if ((m)->first_free == MEMORY_NONE) {                                                                  \
+			uint32_t more_ = (m)->room ? 2 * (m)->room : 1024;                                             \
+			void *grown_ = realloc((m)->array, more_ * sizeof *(m)->array);                                \
+			if (!grown_) {                                                                                 \
+				(m)->error = -ENOMEM;                                                                  \
+				return;                                                                                \
+			}                                                                                              \
+			(m)->array = grown_;                                                                           \
+			for (uint32_t i_ = (m)->room; i_ < more_; i_++)                                                \
+				(m)->array[i_].id = i_ + 1 < more_ ? i_ + 1 : MEMORY_NONE;                             \
+			(m)->first_free = (m)->room;                                                                   \
+			(m)->room = more_;                                                                             \
+		}                                                                                                      \
+		(index) = (m)->first_free;                                                                             \
+		(m)->first_free = (m)->array[index].id;                                                                \
+	} while (0)
+
+static void request_passes(void *ctx, const struct network_packet *packet, uint64_t start)
+{
+	struct memory_system *m = ctx;
+	struct memory_request r = m->passing[packet->payload];
+	uint32_t slices = m->config.map.slices;
+	m->passing[packet->payload].id = m->free_passing;
+	m->free_passing = packet->payload;
+	r.queued_l2 = start - r.time;
+	r.time = start + (uint64_t)m->forward * MEMORY_TICKS;
+	int rc = partition_push(m->partitions[packet->to / slices], packet->to % slices, &r);
+	m->error = m->error ? m->error : rc;
+}
+
+/* Of a slice's port. */
+static uint32_t slice_ticks(const struct memory_system *m, const struct memory_request *r)
+{
+	if (r->kind != MEMORY_READ && m->flit_ticks_store)
+		return (uint32_t)((1 + (uint32_t)__builtin_popcount(r->sectors)) * m->flit_ticks_store);
+	return (uint32_t)(flits(m->gpu, r->kind == MEMORY_READ ? 0 : r->bytes) * m->flit_ticks_slice);
+}
+
+static void put_request(struct memory_system *m, const struct memory_request *r)
+{
+	uint32_t n;
+	struct memory_place at = memory_map_find(&m->config.map, r->address);
+	TAKE_PLACE(m, passing, passing_room, free_passing, n);
+	m->passing[n] = *r;
+	struct network_packet packet = {.ready = r->time, .from = r->sm, .to = at.channel * m->config.map.slices + at.slice,
+	                                .payload = n};
+	packet.ticks = slice_ticks(m, r);
+	int rc = network_push(m->requests, &packet);
+	m->error = m->error ? m->error : rc;
+}
+
+/* What leaves before `before`, to its partition; the rest stays. An SM whose packets wait in too great a number sends no
+ * more until they have gone. */
+static void deliver_requests(struct memory_system *m, uint64_t before)
+{
+	size_t kept = 0, i = 0;
+	uint64_t most = (uint64_t)m->gpu->icnt_queue_flits * m->flit_ticks_slice;
+	if (m->sent_count)
+		qsort(m->sent, m->sent_count, sizeof *m->sent, by_time);
+	for (; i < m->sent_count && m->sent[i].time < before && !m->error; i++)
+		put_request(m, &m->sent[i]);
+	for (; i < m->sent_count; i++) {
+		m->sent[kept] = m->sent[i];
+		m->sent[kept].next = (uint32_t)kept;
+		kept++;
+	}
+	m->sent_count = kept;
+	network_advance(m->requests, before - 1, request_passes, m);
+	for (uint32_t s = 0; s < m->sms; s++) {
+		uint64_t waiting = network_waiting(m->requests, s);
+		if (waiting > most && m->from_sm[s].free < before + waiting - most)
+			m->from_sm[s].free = before + waiting - most;
+	}
+}
+
+static void keep_reply(void *ctx, const struct memory_reply *reply)
+{
+	struct memory_system *m = ctx;
+	if (grow(m, (void **)&m->replies, &m->reply_room, m->reply_count, sizeof *m->replies))
+		m->replies[m->reply_count++] = *reply;
+}
+
+static void add_waits(struct memory_system *m, const struct memory_reply *r)
+{
+	double least = m->gpu->dram_latency - m->gpu->l2_latency, dram = (double)r->queued_dram / MEMORY_TICKS;
+	m->waited_l2 += (double)r->queued_l2 / MEMORY_TICKS;
+	m->waited_dram += dram > least ? dram - least : 0;
+}
+
+static void reply_passes(void *ctx, const struct network_packet *packet, uint64_t start)
+{
+	struct memory_system *m = ctx;
+	if (!grow(m, (void **)&m->told, &m->told_room, m->told_count, sizeof *m->told))
+		return;
+	struct memory_reply *r = &m->told[m->told_count++];
+	*r = m->coming[packet->payload];
+	m->coming[packet->payload].id = m->free_coming;
+	m->free_coming = packet->payload;
+	r->queued_l2 += start - packet->ready;
+	if (r->kind != MEMORY_WRITE)
+		add_waits(m, r);
+	/* The last flit arrives. */
+	uint64_t way = r->kind == MEMORY_ATOMIC ? m->atomic_back : m->back;
+	uint64_t last = start + packet->ticks - m->flit_ticks_sm + way * MEMORY_TICKS;
+	r->time = (last + MEMORY_TICKS - 1) / MEMORY_TICKS;
+}
+
+static void put_reply(struct memory_system *m, const struct memory_reply *r)
+{
+	uint32_t n;
+	TAKE_PLACE(m, coming, coming_room, free_coming, n);
+	m->coming[n] = *r;
+	/* Sector by sector; acknowledgements of writes have a header only. */
+	uint32_t count = r->sectors * flits(m->gpu, r->kind == MEMORY_WRITE ? 0 : MEMORY_SECTOR);
+	struct network_packet packet = {.from = r->slice, .to = r->sm, .payload = n,
+	                                .ticks = (uint32_t)(count * m->flit_ticks_sm)};
+	/* Its first flits have come while the slice was at the last. */
+	uint64_t ahead = packet.ticks - m->flit_ticks_sm;
+	packet.ready = r->time > ahead ? r->time - ahead : 0;
+	packet.ready = packet.ready > m->advanced ? packet.ready : m->advanced;
+	int rc = network_push(m->answers, &packet);
+	m->error = m->error ? m->error : rc;
+}
+
+int memory_advance(struct memory_system *m, uint64_t cycle, memory_reply_fn *tell, void *ctx)
+{
+	uint64_t before = cycle * MEMORY_TICKS, until = before + (uint64_t)m->forward * MEMORY_TICKS - 1;
+	deliver_requests(m, before);
+	m->reply_count = m->told_count = 0;
+	for (uint32_t i = 0; i < m->config.map.channels && !m->error; i++) {
+		size_t first = m->reply_count;
+		m->error = partition_advance(m->partitions[i], until, keep_reply, m);
+		for (; first < m->reply_count; first++)
+			m->replies[first].slice += i * m->config.map.slices;
+	}
+	if (m->reply_count)
+		qsort(m->replies, m->reply_count, sizeof *m->replies, replies_by_time);
+	for (size_t i = 0; i < m->reply_count && !m->error; i++)
+		put_reply(m, &m->replies[i]);
+	network_advance(m->answers, until, reply_passes, m);
+	m->advanced = until + 1;
+	for (size_t i = 0; i < m->told_count && !m->error; i++)
+		tell(ctx, &m->told[i]);
+	return m->error;
+}
+
+double memory_hottest_atomics(const struct memory_system *m)
+{
+	const struct gpu *gpu = m->gpu;
+	struct memory_map whole;
+	uint64_t most = 0;
+	uint32_t slices = gpu->l2_slices / gpu->dram_channels ? gpu->l2_slices / gpu->dram_channels : 1;
+	uint64_t *operations = calloc((size_t)gpu->dram_channels * slices, sizeof *operations);
+	if (!operations)
+		return 0;
+	memory_map_init(&whole, gpu->dram_channels, slices, gpu->l2_interleave_bytes, gpu->l2_hash);
+	for (uint32_t c = 0; c < m->config.map.channels; c++)
+		partition_atomics(m->partitions[c], &whole, operations);
+	for (uint32_t s = 0; s < gpu->dram_channels * slices; s++)
+		most = operations[s] > most ? operations[s] : most;
+	free(operations);
+	return (double)most * gpu->l2_atomic_cycles;
+}
+
+void memory_count(const struct memory_system *m, uint64_t cycles, struct memory_statistics *out)
+{
+	struct partition_counts sum = {0};
+	double share = (double)m->sms / m->gpu->sm_count;
+	for (uint32_t i = 0; i < m->config.map.channels; i++) {
+		struct partition_counts c = partition_counts(m->partitions[i]);
+		sum.reads += c.reads;
+		sum.hits += c.hits;
+		sum.writes += c.writes;
+		sum.atomics += c.atomics;
+		sum.busy += c.busy;
+		sum.dram_busy += c.dram_busy;
+		sum.dram_reads += c.dram_reads;
+		sum.dram_writes += c.dram_writes;
+	}
+	double access = (double)m->gpu->dram_access_bytes, time = (double)cycles * MEMORY_TICKS * m->config.map.channels;
+	out->l2_hit = sum.reads ? (double)sum.hits / (double)sum.reads : NAN;
+	out->dram_read_bytes = (double)sum.dram_reads * access / share;
+	out->dram_written_bytes = (double)sum.dram_writes * access / share;
+	out->dram_share = cycles ? (double)sum.dram_busy / time : NAN;
+	out->l2_share = cycles ? (double)sum.busy / (time * m->config.map.slices) : NAN;
+	out->atomics = (double)sum.atomics / share;
+}
+
+struct memory_waits memory_waits(const struct memory_system *m)
+{
+	return (struct memory_waits){.l2 = m->waited_l2, .dram = m->waited_dram};
+}

@@ -1,0 +1,103 @@
+/*
+ * L2 before what is simulated.
+ *
+ *   what fits is there whole: the host wrote it, or an earlier launch; of what does not fit, the last
+ *   in the midst of a launch that does not fit, L2 is as the launch itself keeps it. Under LRU every range has the part of the capacity that it brings of all lines:
+ *       a range that fits into its part is there whole;
+ *       one that is asked for anywhere has as many of its lines, spread evenly;
+ *       one that groups go through, each its own piece, has lines that nobody asks for again
+ *   and lines of a range that is written are dirty, so that what comes in sends something out.
+ * Only a part of a large launch is simulated, often less than L2 holds: without that it would find L2 empty, and write for free.
+ */
+#include "models/memory/warm.h"
+
+enum { MOST_RANGES = 64 };
+#define NOBODYS (1ull << 61) /* above all addresses of launches */
+
+struct part {
+	const struct memory_range *range;
+	double lines;      /* of the capacity */
+	double told, step; /* lines told of; lines of the range between two of these */
+	bool settled;
+};
+
+/* Ranges that fit leave the rest of their part to the others. */
+static void divide(struct part *parts, size_t count, double capacity, uint64_t line)
+{
+	for (bool again = true; again;) {
+		double traffic = 0, left = capacity;
+		again = false;
+		for (size_t i = 0; i < count; i++) {
+			left -= parts[i].settled ? parts[i].lines : 0;
+			traffic += parts[i].settled ? 0 : parts[i].range->traffic;
+		}
+		for (size_t i = 0; i < count; i++) {
+			double whole = (double)(parts[i].range->bytes / line);
+			if (parts[i].settled)
+				continue;
+			parts[i].lines = traffic > 0 ? left * parts[i].range->traffic / traffic : 0;
+			if (parts[i].lines < whole)
+				continue;
+			parts[i].lines = whole;
+			parts[i].settled = again = true;
+		}
+	}
+	for (size_t i = 0; i < count; i++)
+		parts[i].step = parts[i].lines > 0 ? (double)(parts[i].range->bytes / line) / parts[i].lines : 1;
+}
+
+static void tell_of(struct part *p, size_t n, uint64_t line, warm_fn *tell, void *ctx)
+{
+	uint64_t at = (uint64_t)(p->told * (p->settled || p->range->anywhere ? p->step : 1)) * line;
+	uint64_t base = p->settled || p->range->anywhere ? p->range->address / line * line : NOBODYS + ((uint64_t)n << 48);
+	tell(ctx, base + at, p->range->written);
+	p->told++;
+}
+
+/* In turn, as they would have come. */
+static void tell_steady(struct part *parts, size_t count, uint64_t line, warm_fn *tell, void *ctx)
+{
+	for (;;) {
+		size_t next = count;
+		double least = 1;
+		for (size_t i = 0; i < count; i++)
+			if (parts[i].told < parts[i].lines && parts[i].told / parts[i].lines < least) {
+				least = parts[i].told / parts[i].lines;
+				next = i;
+			}
+		if (next == count)
+			return;
+		tell_of(&parts[next], next, line, tell, ctx);
+	}
+}
+
+/* What is followed by more than the capacity is gone again. */
+static void tell_last(const struct memory_range *ranges, size_t count, uint64_t all, uint64_t capacity, uint64_t line,
+                      warm_fn *tell, void *ctx)
+{
+	for (size_t i = 0; i < count; i++) {
+		uint64_t skip = all > 2 * capacity ? all - 2 * capacity : 0, end = ranges[i].address + ranges[i].bytes;
+		skip = skip < ranges[i].bytes ? skip : ranges[i].bytes;
+		all -= ranges[i].bytes;
+		for (uint64_t at = (ranges[i].address + skip) / line * line; at < end; at += line)
+			tell(ctx, at, false);
+	}
+}
+
+void warm_lines(const struct memory_range *ranges, size_t count, uint64_t capacity, uint64_t line, bool steady, warm_fn *tell,
+                void *ctx)
+{
+	struct part parts[MOST_RANGES] = {0};
+	uint64_t all = 0;
+	for (size_t i = 0; i < count; i++)
+		all += ranges[i].bytes;
+	if (!steady || all <= capacity) {
+		tell_last(ranges, count, all, capacity, line, tell, ctx);
+		return;
+	}
+	count = count < MOST_RANGES ? count : MOST_RANGES;
+	for (size_t i = 0; i < count; i++)
+		parts[i].range = &ranges[i];
+	divide(parts, count, (double)(capacity / line), line);
+	tell_steady(parts, count, line, tell, ctx);
+}

@@ -1,0 +1,76 @@
+/*
+ * TBPoint's features of a launch: instructions and memory requests of its warps, and how its groups differ (III, equation 2). The
+ * groups of the pattern stand for all.
+ */
+#include "models/sampling/features.h"
+
+#include "models/code/costs.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+
+/* Accesses of a block where paths do not have their own. */
+static double usual_accesses_of(const struct launch_warps *w, const struct code_block *b)
+{
+	double sum = 0;
+	for (uint32_t i = b->first; i < b->first + b->count; i++)
+		if (code_has_accesses((enum code_class)w->code->code[i].class))
+			sum += w->usual_accesses ? w->usual_accesses[i] : 1;
+	return sum;
+}
+
+static struct group_work path_work(const struct launch_warps *w, const struct warp_path *p)
+{
+	struct group_work s = {0};
+	for (size_t i = 0; i < p->block_count; i++) {
+		const struct code_block *b = &w->code->blocks[p->blocks[i]];
+		s.warp_instructions += b->count;
+		if (!p->accesses)
+			s.memory_requests += usual_accesses_of(w, b);
+	}
+	for (size_t i = 0; p->accesses && i < p->access_count; i++)
+		s.memory_requests += p->accesses[i];
+	s.traffic = p->requests && p->access_count ? p->requests->first[p->access_count] : 0;
+	return s;
+}
+
+struct group_work *pattern_work(const struct launch_warps *warps)
+{
+	struct group_work *paths = calloc(warps->path_count + 1, sizeof *paths);
+	struct group_work *out = calloc(warps->pattern_groups + 1, sizeof *out);
+	for (uint32_t i = 0; paths && i < warps->path_count; i++)
+		paths[i] = path_work(warps, &warps->paths[i]);
+	for (uint64_t g = 0; paths && out && g < warps->pattern_groups; g++)
+		for (uint32_t i = 0; i < warps->warps_per_group; i++) {
+			const struct group_work *p = &paths[warps->path_of[g * warps->warps_per_group + i]];
+			out[g].warp_instructions += p->warp_instructions;
+			out[g].memory_requests += p->memory_requests;
+			out[g].traffic += p->traffic;
+		}
+	if (!paths) {
+		free(out);
+		out = NULL;
+	}
+	free(paths);
+	return out;
+}
+
+int warp_features(const struct launch_warps *warps, struct launch_features *out)
+{
+	struct group_work *groups = pattern_work(warps);
+	double sum = 0, squares = 0, accesses = 0, count = (double)warps->pattern_groups;
+	if (!groups)
+		return -ENOMEM;
+	for (uint64_t g = 0; g < warps->pattern_groups; g++) {
+		sum += groups[g].warp_instructions;
+		squares += groups[g].warp_instructions * groups[g].warp_instructions;
+		accesses += groups[g].memory_requests;
+	}
+	free(groups);
+	double mean = count > 0 ? sum / count : 0, variance = count > 0 ? squares / count - mean * mean : 0;
+	out->warp_instructions = mean * (double)warps->groups;
+	out->memory_requests = count > 0 ? accesses / count * (double)warps->groups : 0;
+	out->group_variation = mean > 0 && variance > 0 ? sqrt(variance) / mean : 0;
+	return 0;
+}

@@ -1,0 +1,24 @@
+/*
+ * runs: which groups of a launch are simulated, where not all of them can be.
+ *
+ * Neighbours stay neighbours, because they meet in caches: the chosen ones are runs of groups that follow one another. Each part of
+ * the launch whose groups behave alike (regions.h), and what lies between two such parts, has as large a share of them as it
+ * has of the launch: what is chosen does as much as all, and asks memory for as much.
+ */
+#ifndef GPUSIM_MODELS_SAMPLING_RUNS_H
+#define GPUSIM_MODELS_SAMPLING_RUNS_H
+
+#include "models/sampling/regions.h"
+
+/* The chosen groups from number `first` on are those of the launch from `id` on, up to the next run. */
+struct group_run {
+	uint64_t first, id;
+};
+
+/* `groups` of `all`, at least 1 and no more; regions: of the launch, in ascending order. whole: groups that run at once. The
+ * caller frees *out. Returns 0 or -ENOMEM. */
+int runs_choose(const struct region *regions, size_t count, uint64_t groups, uint64_t all, uint64_t whole, struct group_run **out,
+                size_t *out_count);
+uint64_t runs_id(const struct group_run *runs, size_t count, uint64_t n);
+
+#endif

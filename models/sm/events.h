@@ -1,0 +1,258 @@
+/*
+ * Occupancy vector: what happens later. A wheel of OV_WHEEL cycles; an event further away stays in its place for more turns.
+ */
+#ifndef GPUSIM_MODELS_SM_EVENTS_H
+#define GPUSIM_MODELS_SM_EVENTS_H
+
+#include "models/sm/stages.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+static __attribute__((noinline, cold)) bool grow_events(struct ov_sm *sm)
+{
+	uint32_t capacity = sm->event_capacity ? sm->event_capacity * 2 : 256;
+	struct ov_event *events = realloc(sm->events, capacity * sizeof *events);
+	if (!events) {
+		sm->error = -ENOMEM;
+		return false;
+	}
+	sm->events = events;
+	for (uint32_t i = sm->event_capacity; i < capacity; i++)
+		events[i].next = i + 1 < capacity ? i + 1 : OV_NONE;
+	sm->free_event = sm->event_capacity;
+	sm->event_capacity = capacity;
+	return true;
+}
+
+/* Nothing of this cycle: its events are being dealt with, or have been. */
+static inline void ov_schedule(struct ov_sm *sm, uint64_t time, enum ov_event_kind kind, uint32_t slot, uint32_t op)
+{
+	if (__builtin_expect(sm->free_event == OV_NONE, 0) && !grow_events(sm))
+		return;
+	uint32_t n = sm->free_event, place = time % OV_WHEEL;
+	struct ov_event *e = &sm->events[n];
+	sm->free_event = e->next;
+	e->time = (uint32_t)time;
+	e->next = sm->wheel[place];
+	e->op = op;
+	e->slot = (uint16_t)slot;
+	e->kind = (uint16_t)kind;
+	sm->wheel[place] = n;
+	sm->wheel_used[place / 64] |= 1ULL << place % 64;
+}
+
+static inline void free_event(struct ov_sm *sm, uint32_t n)
+{
+	sm->events[n].next = sm->free_event;
+	sm->free_event = n;
+}
+
+/* The earliest in a bucket. */
+static uint64_t bucket_time(const struct ov_sm *sm, uint32_t place)
+{
+	uint32_t least = UINT32_MAX;
+	for (uint32_t n = sm->wheel[place]; n != OV_NONE; n = sm->events[n].next) {
+		uint32_t ahead = sm->events[n].time - (uint32_t)sm->now;
+		least = ahead < least ? ahead : least;
+	}
+	return sm->now + least;
+}
+
+static uint64_t ov_next_event(const struct ov_sm *sm)
+{
+	uint64_t best = OV_NEVER;
+	for (uint32_t d = 1; d <= OV_WHEEL; d++) {
+		uint32_t place = ov_next_bit(sm->wheel_used, OV_WHEEL / 64, (uint32_t)((sm->now + d) % OV_WHEEL));
+		if (place == OV_NONE)
+			break;
+		uint32_t distance = (uint32_t)((place - sm->now - 1) % OV_WHEEL) + 1;
+		if (distance < d)
+			break;
+		d = distance;
+		uint64_t time = bucket_time(sm, place);
+		best = time < best ? time : best;
+		if (best <= sm->now + d)
+			break;
+	}
+	return best;
+}
+
+static inline void complete(struct ov_sm *sm, uint32_t slot)
+{
+	struct ov_warp *w = &sm->warps[slot];
+	w->in_flight--;
+	if (w->finished && w->in_flight == 0)
+		ov_may_retire(sm, slot);
+}
+
+/* All that it writes, behind the first. */
+static __attribute__((noinline)) void mark_registers(const struct ov_machine *m, uint16_t *registers, const struct ov_op *op, enum ov_register state)
+{
+	const uint16_t *operands = &m->operands[op->first_operand];
+	for (uint32_t i = 1; i < op->writes; i++)
+		registers[operands[i]] = (uint16_t)state;
+}
+
+static inline void pass_fence(struct ov_sm *sm, struct ov_warp *w, uint32_t slot)
+{
+	w->wait = OV_RUNS;
+	ov_update_warp(sm, slot);
+}
+
+static inline void release_masked(struct ov_sm *sm, struct ov_warp *w, uint32_t slot, const struct ov_op *op)
+{
+	w->unwritten &= ~op->sets;
+	w->loading &= ~op->sets;
+	if (w->wait == OV_AT_FENCE && !w->unwritten)
+		pass_fence(sm, w, slot);
+	else if (w->blocking && !(w->unwritten & w->blocking))
+		ov_update_blocked(sm, slot);
+}
+
+static inline void release_registers(struct ov_sm *sm, uint32_t slot, const struct ov_op *op)
+{
+	struct ov_warp *w = &sm->warps[slot];
+	if (ov_masks(sm->m)) {
+		release_masked(sm, w, slot, op);
+		return;
+	}
+	uint16_t *registers = &sm->registers[(size_t)slot * sm->m->register_count];
+	registers[op->target] = OV_WRITTEN;
+	if (op->writes > 1)
+		mark_registers(sm->m, registers, op, OV_WRITTEN);
+	w->pending -= op->writes;
+	w->unwritten &= -(uint64_t)(w->pending != 0);
+	if (w->wait == OV_AT_FENCE && w->pending == 0) {
+		pass_fence(sm, w, slot);
+	} else if ((w->place == OV_BLOCKED || w->place == OV_LOAD_BLOCKED) && !registers[w->blocked_on]) {
+		ov_update_blocked(sm, slot);
+	}
+}
+
+/* A unit's result always finds its bank; reads of this cycle wait for it. */
+static inline void write_banks(struct ov_sm *sm, uint32_t slot, const struct ov_op *op)
+{
+	if (ov_resolves_banks(sm->m))
+		ov_partition_of(sm, slot)->written_banks |= ov_rotate(sm->m, &sm->warps[slot], op->write_banks);
+}
+
+static inline void write_result(struct ov_sm *sm, uint32_t slot, uint32_t n)
+{
+	const struct ov_op *op = &sm->ops[n];
+	write_banks(sm, slot, op);
+	release_registers(sm, slot, op);
+	complete(sm, slot);
+}
+
+static void ov_complete_result(struct ov_sm *sm, uint32_t slot, uint32_t op)
+{
+	write_result(sm, slot, op);
+}
+
+/* Of shared memory: one after the other, and not while a unit writes to the bank. */
+static inline void ov_write_load_results(struct ov_sm *sm)
+{
+	uint32_t limit = sm->m->gpu->load_results;
+	for (uint32_t done = 0; sm->results_head != OV_NONE && (done < limit || !limit); done++) {
+		uint32_t n = sm->results_head;
+		struct ov_event *e = &sm->events[n];
+		const struct ov_op *op = &sm->ops[e->op];
+		uint64_t banks = ov_resolves_banks(sm->m) ? ov_rotate(sm->m, &sm->warps[e->slot], op->write_banks) : 0;
+		uint64_t *written = &ov_partition_of(sm, e->slot)->written_banks;
+		if (limit && *written & banks)
+			break;
+		*written |= banks;
+		sm->results_head = e->next;
+		release_registers(sm, e->slot, op);
+		complete(sm, e->slot);
+		free_event(sm, n);
+		sm->moved = true;
+	}
+	if (sm->results_head == OV_NONE)
+		sm->results_tail = OV_NONE;
+}
+
+static void queue_load_result(struct ov_sm *sm, uint32_t n)
+{
+	sm->events[n].next = OV_NONE;
+	if (sm->results_tail == OV_NONE)
+		sm->results_head = n;
+	else
+		sm->events[sm->results_tail].next = n;
+	sm->results_tail = n;
+}
+
+static void process(struct ov_sm *sm, const struct ov_event *e)
+{
+	switch ((enum ov_event_kind)e->kind) {
+	case OV_WRITE:
+		write_result(sm, e->slot, e->op);
+		break;
+	case OV_LOADED:
+		release_registers(sm, e->slot, &sm->ops[e->op]);
+		complete(sm, e->slot);
+		break;
+	case OV_ATOMIC_BACK:
+		sm->warps[e->slot].wait = OV_RUNS;
+		ov_update_warp(sm, e->slot);
+		break;
+	case OV_BARRIER_OPENS:
+		ov_release_barrier(sm, e->slot);
+		break;
+	case OV_PART_WRITTEN:
+		write_banks(sm, e->slot, &sm->ops[e->op]);
+		break;
+	case OV_READ_DONE:
+		ov_read_done(sm, e->op);
+		break;
+	case OV_GROUP:
+		ov_group_comes(sm, e->op);
+		break;
+	case OV_L1:
+		ov_memory_step(sm);
+		break;
+	case OV_ANSWER:
+		ov_memory_answer(sm, e->op);
+		break;
+	case OV_STORED:
+	case OV_SHARED_RESULT:
+		complete(sm, e->slot);
+		break;
+	}
+}
+
+static inline void ov_process_events(struct ov_sm *sm)
+{
+	uint32_t place = sm->now % OV_WHEEL, n = sm->wheel[place], next, later = OV_NONE;
+	if (n == OV_NONE)
+		return;
+	sm->wheel[place] = OV_NONE;
+	sm->wheel_used[place / 64] &= ~(1ULL << place % 64);
+	for (; n != OV_NONE; n = next) {
+		const struct ov_event e = sm->events[n];
+		next = e.next;
+		if (e.time != (uint32_t)sm->now) {
+			sm->events[n].next = later;
+			later = n;
+			continue;
+		}
+		sm->moved = true;
+		sm->woken |= !OV_PLAIN && e.kind < OV_L1;
+		if (e.kind == OV_SHARED_RESULT) {
+			queue_load_result(sm, n);
+			continue;
+		}
+		free_event(sm, n);
+		if (e.kind == OV_WRITE)
+			write_result(sm, e.slot, e.op);
+		else
+			process(sm, &e);
+	}
+	if (later != OV_NONE) {
+		sm->wheel[place] = later;
+		sm->wheel_used[place / 64] |= 1ULL << place % 64;
+	}
+}
+
+#endif

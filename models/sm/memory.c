@@ -1,0 +1,76 @@
+/* Occupancy vector: an SM's memory, its making and its end. What it does is in models/sm/memory.h. */
+#include "models/memory/memory.h"
+#include "models/sm/ov.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+/* Shared memory in use is not L1's; it is cut off in steps, as drivers do (CUDA C programming guide, 7.x and later). */
+static uint64_t l1_bytes(const struct ov_machine *m)
+{
+	enum { STEP = 8192 };
+	const struct gpu *gpu = m->gpu;
+	uint64_t shared = (m->options->shared_bytes * m->groups_per_sm + STEP - 1) / STEP * STEP;
+	if (!gpu->l1_unified)
+		return gpu->l1_bytes;
+	return gpu->l1_bytes > shared ? gpu->l1_bytes - shared : 0;
+}
+
+int ov_memory_init(struct ov_sm *sm, struct memory_system *system, uint32_t index)
+{
+	const struct gpu *gpu = sm->m->gpu;
+	struct ov_memory *o = calloc(1, sizeof *o);
+	if (!o)
+		return -ENOMEM;
+	struct l1_config config = {.bytes = l1_bytes(sm->m),
+	                           .line_bytes = gpu->l1_line_bytes,
+	                           .mshrs = gpu->l1_mshrs,
+	                           .merges = gpu->l1_mshr_merges,
+	                           .hash = gpu->l1_set_hash,
+	                           .sectored = gpu->l1_sector_bytes < gpu->l1_line_bytes,
+	                           .on_fill = gpu->l1_allocate_on_fill,
+	                           .store_evicts = gpu->l1_store_evicts,
+	                           .store_allocates = gpu->l1_store_allocates};
+	/* l1_ways is of all l1_bytes: a smaller L1 has fewer ways of as many sets. */
+	uint64_t sets = gpu->l1_bytes / gpu->l1_line_bytes / gpu->l1_ways;
+	config.ways = (uint32_t)(sets ? config.bytes / gpu->l1_line_bytes / sets : gpu->l1_ways);
+	config.ways = config.ways ? config.ways : 1;
+	sm->memory = o;
+	if (sm->line_miss && gpu->icache_cold_cycles)
+		sm->line_miss = gpu->icache_cold_cycles;
+	o->system = system;
+	o->index = index;
+	o->free_access = OV_NONE;
+	o->next_step = OV_NEVER;
+	o->room = gpu->l1_lookup_cycles ? gpu->l1_lookup_cycles : 1;
+	o->l1 = l1_new(&config);
+	o->leaving = calloc(gpu->l1_miss_queue, sizeof *o->leaving);
+	int rc = tags_init(&o->constants, gpu->const_bytes / gpu->const_access_bytes, gpu->const_ways);
+	enum { INSTRUCTION_BYTES = 8 };
+	if (!rc && gpu->icache_line_instructions)
+		rc = tags_init(&o->lines, gpu->icache_bytes / (gpu->icache_line_instructions * INSTRUCTION_BYTES), gpu->icache_ways);
+	return o->l1 && o->leaving ? rc : -ENOMEM;
+}
+
+void ov_memory_free(struct ov_sm *sm)
+{
+	struct ov_memory *o = sm->memory;
+	if (!o)
+		return;
+	l1_free(o->l1);
+	tags_free(&o->constants);
+	tags_free(&o->lines);
+	free(o->accesses);
+	free(o->parts);
+	free(o->leaving);
+	free(o);
+	sm->memory = NULL;
+}
+
+struct ov_memory_counts ov_memory_counts(const struct ov_sm *sm)
+{
+	struct ov_memory_counts c = sm->memory->counts;
+	c.latency_sum = sm->memory->latency_sum;
+	c.latency_count = sm->memory->latency_count;
+	return c;
+}

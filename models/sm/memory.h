@@ -1,0 +1,409 @@
+/*
+ * Occupancy vector: memory behind the load/store unit, where it is not perfect (memory.h).
+ *
+ *   load/store unit -> l1_lookup_cycles in a queue -> tags -> hit: the value memory_hit_cycles later
+ *                                                          -> miss: leaves the SM in the next cycle, comes back, is written
+ * Parts of requests are looked up one per cycle and in order; one that finds no entry or no room to leave holds up those
+ * behind it, and at last the unit. Atomics, and loads where L1 does not cache global memory, leave at once. Constants
+ * and parameters have tags of their own, and a miss costs const_miss_cycles.
+ */
+#ifndef GPUSIM_MODELS_SM_MEMORY_H
+#define GPUSIM_MODELS_SM_MEMORY_H
+
+#include "models/memory/footprint.h"
+#include "models/memory/memory.h"
+#include "models/sm/stages.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+static inline const struct gpu *gpu_of(const struct ov_sm *sm)
+{
+	return sm->m->gpu;
+}
+
+static uint32_t new_access(struct ov_sm *sm, const struct ov_flight *f, uint32_t parts)
+{
+	struct ov_memory *o = sm->memory;
+	if (o->free_access == OV_NONE) {
+		uint32_t capacity = o->access_capacity ? 2 * o->access_capacity : 64;
+		struct ov_access *grown = realloc(o->accesses, capacity * sizeof *grown);
+		if (!grown) {
+			sm->error = -ENOMEM;
+			return OV_NONE;
+		}
+		o->accesses = grown;
+		for (uint32_t i = o->access_capacity; i < capacity; i++)
+			grown[i].next = i + 1 < capacity ? i + 1 : OV_NONE;
+		o->free_access = o->access_capacity;
+		o->access_capacity = capacity;
+	}
+	uint32_t n = o->free_access;
+	o->free_access = o->accesses[n].next;
+	o->accesses[n] = (struct ov_access){.op = f->op, .slot = f->slot, .parts = (uint16_t)parts, .begun = sm->now};
+	return n;
+}
+
+static bool add_part(struct ov_sm *sm, const struct ov_part *part)
+{
+	struct ov_memory *o = sm->memory;
+	if (o->part_count == o->part_capacity) {
+		uint32_t capacity = o->part_capacity ? 2 * o->part_capacity : 128;
+		struct ov_part *grown = malloc(capacity * sizeof *grown);
+		if (!grown) {
+			sm->error = -ENOMEM;
+			return false;
+		}
+		for (uint32_t i = 0; i < o->part_count; i++)
+			grown[i] = o->parts[(o->part_head + i) % o->part_capacity];
+		free(o->parts);
+		o->parts = grown;
+		o->part_capacity = capacity;
+		o->part_head = 0;
+	}
+	o->parts[(o->part_head + o->part_count++) % o->part_capacity] = *part;
+	return true;
+}
+
+/* All parts are looked up and answered: its registers, or its acknowledgement. */
+static void finish(struct ov_sm *sm, uint32_t n)
+{
+	struct ov_memory *o = sm->memory;
+	struct ov_access *a = &o->accesses[n];
+	const struct ov_op *op = &sm->ops[a->op];
+	uint64_t done = a->last > sm->now ? a->last : sm->now + 1;
+	if (a->parts || a->waits)
+		return;
+	if (op->class == CODE_atomic && gpu_of(sm)->atomics_stop_warp)
+		ov_schedule(sm, done > sm->now + 1 ? done - 1 : done, OV_ATOMIC_BACK, a->slot, a->op);
+	if (op->latency_rule != OV_LOAD)
+		ov_schedule(sm, done, OV_STORED, a->slot, a->op);
+	else
+		ov_schedule(sm, done, a->missed ? OV_SHARED_RESULT : OV_LOADED, a->slot, a->op);
+	if (a->missed && op->latency_rule == OV_LOAD) {
+		o->latency_sum += (double)(done - a->begun);
+		o->latency_count++;
+	}
+	a->next = o->free_access;
+	o->free_access = n;
+}
+
+/* Requests that wait to leave the SM. */
+static bool leaving_full(struct ov_sm *sm)
+{
+	struct ov_memory *o = sm->memory;
+	uint32_t size = gpu_of(sm)->l1_miss_queue;
+	while (o->leaving_count && o->leaving[o->leaving_head] <= sm->now) {
+		o->leaving_head = (o->leaving_head + 1) % size;
+		o->leaving_count--;
+	}
+	return o->leaving_count == size;
+}
+
+static void send(struct ov_sm *sm, enum memory_kind kind, uint64_t address, uint32_t sectors, uint32_t bytes, uint32_t lanes,
+                 uint32_t id, uint64_t cycle)
+{
+	struct ov_memory *o = sm->memory;
+	struct memory_request r = {.address = address, .sectors = sectors, .sm = o->index, .id = id, .bytes = (uint16_t)bytes,
+	                           .lanes = (uint16_t)lanes, .kind = (uint8_t)kind};
+	uint32_t size = gpu_of(sm)->l1_miss_queue;
+	r.time = memory_depart(o->system, o->index, cycle, kind, bytes);
+	if (o->leaving_count < size)
+		o->leaving[(o->leaving_head + o->leaving_count++) % size] = r.time / MEMORY_TICKS;
+	int rc = memory_send(o->system, &r);
+	sm->error = sm->error ? sm->error : rc;
+}
+
+/* Answers tell whether they are for an entry of L1 or an access. */
+enum { FOR_ACCESS = 1u << 31 };
+
+static bool caches(const struct ov_sm *sm, const struct ov_part *p)
+{
+	return p->local || gpu_of(sm)->l1_caches_global;
+}
+
+static uint32_t bytes_of(uint32_t sectors)
+{
+	return (uint32_t)__builtin_popcount(sectors) * MEMORY_SECTOR;
+}
+
+static bool look_up_load(struct ov_sm *sm, const struct ov_part *p)
+{
+	struct ov_memory *o = sm->memory;
+	struct ov_access *a = &o->accesses[p->access];
+	struct l1_request ask;
+	uint32_t waits, sectors = (uint32_t)__builtin_popcount(p->sectors);
+	if (!caches(sm, p)) {
+		send(sm, MEMORY_READ, p->address, p->sectors, bytes_of(p->sectors), 0, p->access | FOR_ACCESS, sm->now + 1);
+		a->waits++;
+		a->missed = true;
+		return true;
+	}
+	enum l1_result result = l1_load(o->l1, p->address, p->sectors, p->access, &waits, &ask);
+	if (result == L1_FULL)
+		return false;
+	o->counts.looked_up += sectors;
+	o->counts.hits += sectors - (result == L1_HIT ? 0 : (uint32_t)__builtin_popcount(ask.sectors));
+	if (result == L1_HIT) {
+		uint32_t front = sm->m->front[1] ? sm->m->front[1] - 1 : 0;
+		uint64_t done = sm->now + memory_hit_cycles(gpu_of(sm), front);
+		a->last = done > a->last ? done : a->last;
+		return true;
+	}
+	a->waits += waits;
+	a->missed = true;
+	if (ask.dirty)
+		send(sm, MEMORY_WRITE, ask.evicted, ask.dirty, bytes_of(ask.dirty), 0, OV_NONE, sm->now + 1);
+	if (ask.sectors)
+		send(sm, MEMORY_READ, p->address, ask.sectors, bytes_of(ask.sectors), 0, ask.entry, sm->now + 1);
+	return true;
+}
+
+/* False: not now. */
+static bool look_up(struct ov_sm *sm, const struct ov_part *p)
+{
+	struct ov_memory *o = sm->memory;
+	if (leaving_full(sm) && (p->store || !caches(sm, p) || !l1_has(o->l1, p->address, p->sectors)))
+		return false;
+	if (!p->store)
+		return look_up_load(sm, p);
+	bool whole = p->bytes >= bytes_of(p->sectors);
+	if (l1_store(o->l1, p->address, p->sectors, whole, p->local)) {
+		send(sm, MEMORY_WRITE, p->address, p->sectors, p->bytes, 0, p->access | FOR_ACCESS, sm->now + 1);
+		o->accesses[p->access].waits++;
+	}
+	return true;
+}
+
+static void plan_step(struct ov_sm *sm, uint64_t time)
+{
+	struct ov_memory *o = sm->memory;
+	if (time < sm->now + 1)
+		time = sm->now + 1;
+	if (time >= o->next_step)
+		return;
+	o->next_step = time;
+	ov_schedule(sm, time, OV_L1, 0, 0);
+}
+
+static void ov_memory_step(struct ov_sm *sm)
+{
+	struct ov_memory *o = sm->memory;
+	if (o->next_step > sm->now)
+		return;
+	o->next_step = OV_NEVER;
+	if (!o->part_count)
+		return;
+	struct ov_part p = o->parts[o->part_head];
+	if (p.ready > sm->now) {
+		plan_step(sm, p.ready);
+		return;
+	}
+	if (!look_up(sm, &p)) {
+		/* Until a request leaves; else until an answer comes, which steps on. */
+		if (leaving_full(sm))
+			plan_step(sm, o->leaving[o->leaving_head]);
+		return;
+	}
+	o->part_head = (o->part_head + 1) % o->part_capacity;
+	o->part_count--;
+	o->accesses[p.access].parts--;
+	finish(sm, p.access);
+	if (o->part_count)
+		plan_step(sm, o->parts[o->part_head].ready);
+}
+
+/* Its queue is full: the unit cannot take another. */
+static inline bool ov_memory_full(const struct ov_sm *sm)
+{
+	return sm->memory->part_count > sm->memory->room;
+}
+
+/* Where the group's part is: see struct address_shift. */
+static uint64_t shifted(const struct ov_sm *sm, const struct ov_flight *f, uint64_t address)
+{
+	const struct launch_warps *launch = sm->m->launch;
+	const struct ov_group *g = &sm->groups[sm->warps[f->slot].group];
+	uint64_t line = gpu_of(sm)->l1_line_bytes;
+	if (sm->ops[f->op].space == SPACE_local) {
+		uint64_t bytes = ((uint64_t)launch->code->local_bytes * gpu_of(sm)->warp_size / line + 1) * line;
+		return (1ull << 44) + ((uint64_t)sm->memory->index * sm->m->slots + f->slot) * bytes + address % bytes;
+	}
+	return g->moves ? launch_address(launch, f->op, address, g->id, g->moved, line) : address;
+}
+
+/* How many of a part's operations follow one another: those on one address. */
+static uint32_t atomic_turns(const struct ov_sm *sm, const struct ov_flight *f, const struct memory_part *p)
+{
+	uint32_t bytes = (uint32_t)p->lanes * sm->m->launch->code->code[f->op].bytes;
+	return p->bytes && bytes > p->bytes ? (bytes + p->bytes - 1) / p->bytes : 1;
+}
+
+static void send_atomic(struct ov_sm *sm, const struct ov_flight *f, const struct memory_part *first, uint32_t count)
+{
+	struct ov_memory *o = sm->memory;
+	uint32_t n = new_access(sm, f, 0);
+	for (uint32_t i = 0; i < count && n != OV_NONE; i++) {
+		send(sm, MEMORY_ATOMIC, shifted(sm, f, first[i].address), first[i].sectors | !first[i].sectors, first[i].bytes,
+		     atomic_turns(sm, f, &first[i]), n | FOR_ACCESS, sm->now + i + 1);
+		o->accesses[n].waits++;
+		o->accesses[n].missed = true;
+	}
+}
+
+static void queue_parts(struct ov_sm *sm, const struct ov_flight *f, const struct memory_part *first, uint32_t count)
+{
+	struct ov_memory *o = sm->memory;
+	const struct ov_op *op = &sm->ops[f->op];
+	uint32_t n = new_access(sm, f, count);
+	for (uint32_t i = 0; i < count && n != OV_NONE; i++) {
+		struct ov_part p = {.ready = sm->now + gpu_of(sm)->l1_lookup_cycles + (uint64_t)i * op->initiation / OV_FRACTION,
+		                 .address = shifted(sm, f, first[i].address),
+		                 .access = n,
+		                 .sectors = first[i].sectors | !first[i].sectors, /* at least one */
+		                 .bytes = first[i].bytes,
+		                 .store = op->latency_rule == OV_STORE,
+		                 .local = op->space == SPACE_local};
+		if (gpu_of(sm)->l1_sector_bytes >= gpu_of(sm)->l1_line_bytes && !p.store) /* whole lines */
+			p.sectors = (uint32_t)((1ull << gpu_of(sm)->l1_line_bytes / MEMORY_SECTOR) - 1);
+		add_part(sm, &p);
+	}
+	if (o->part_count == count)
+		plan_step(sm, o->parts[o->part_head].ready);
+}
+
+/* What misses of constants add. */
+static uint64_t constant_cycles(struct ov_sm *sm, const struct memory_part *first, uint32_t count)
+{
+	static const struct memory_part parameters = {0};
+	struct tag_store *t = &sm->memory->constants;
+	const struct gpu *gpu = gpu_of(sm);
+	double miss = (gpu->const_miss_cycles > 0 ? gpu->const_miss_cycles : gpu->l2_latency) - gpu->const_latency;
+	uint64_t wait = 0;
+	if (!count)
+		first = &parameters;
+	for (uint32_t i = 0; i < (count ? count : 1); i++) {
+		uint64_t address = first[i].address + 1; /* parameters and constants are not the same memory */
+		uint32_t set = memory_set(first[i].address / gpu->const_access_bytes, t->sets, false), line = tags_find(t, address);
+		if (line != MEMORY_NONE) {
+			tags_touch(t, set, line);
+			uint64_t there = (uint64_t)t->lines[line].valid << 32 | t->lines[line].dirty;
+			wait = there > sm->now + wait ? there - sm->now : wait;
+			continue;
+		}
+		line = tags_victim(t, set);
+		if (line == MEMORY_NONE || miss <= 0)
+			continue;
+		tags_replace(t, set, line, address);
+		uint64_t there = sm->now + (uint64_t)miss;
+		t->lines[line].valid = (uint32_t)(there >> 32);
+		t->lines[line].dirty = (uint32_t)there;
+		wait = (uint64_t)miss;
+	}
+	return wait;
+}
+
+/* The unit has taken the instruction; false: it is one that memory need not be asked for. */
+static bool ov_memory_takes(struct ov_sm *sm, const struct ov_flight *f, uint32_t accesses)
+{
+	const struct ov_op *op = &sm->ops[f->op];
+	const struct path_requests *requests = sm->warps[f->slot].requests;
+	struct ov_memory *o = sm->memory;
+	o->unit_op = f->op;
+	o->unit_accesses = accesses;
+	if (op->space == SPACE_shared) {
+		o->counts.shared++;
+		o->counts.shared_accesses += accesses;
+	}
+	if (op->space == SPACE_shared || op->latency_rule == OV_FENCE || !code_has_accesses(op->class))
+		return false;
+	bool constant = op->space == SPACE_param || op->space == SPACE_const;
+	uint32_t count = 0;
+	const struct memory_part *first = NULL;
+	if (requests && f->request != OV_NONE) {
+		first = &requests->parts[requests->first[f->request]];
+		count = requests->first[f->request + 1] - requests->first[f->request];
+		if (requests->first[f->request + 1] < requests->first[f->request])
+			count = 0;
+	}
+	if (constant) {
+		uint64_t wait = constant_cycles(sm, first, count);
+		if (!wait)
+			return false;
+		ov_schedule(sm, sm->now + op->result + wait, OV_SHARED_RESULT, f->slot, f->op);
+		return true;
+	}
+	if (!count)
+		return false;
+	o->counts.requests++;
+	o->counts.parts += count;
+	if (op->class == CODE_atomic)
+		send_atomic(sm, f, first, count);
+	else
+		queue_parts(sm, f, first, count);
+	return true;
+}
+
+/* One result per cycle is written. */
+static void answered(void *ctx, uint32_t n)
+{
+	struct ov_sm *sm = ctx;
+	struct ov_memory *o = sm->memory;
+	struct ov_access *a = &o->accesses[n];
+	const struct ov_op *op = &sm->ops[a->op];
+	uint64_t at = sm->now + 1;
+	if (op->latency_rule == OV_LOAD) {
+		at = at > o->written ? at : o->written + 1;
+		o->written = at;
+	}
+	a->last = at > a->last ? at : a->last;
+	a->waits--;
+	finish(sm, n);
+}
+
+static void ov_memory_answer(struct ov_sm *sm, uint32_t id)
+{
+	struct ov_memory *o = sm->memory;
+	if (id == OV_NONE)
+		return;
+	if (id & FOR_ACCESS)
+		answered(sm, id & ~FOR_ACCESS);
+	else
+		l1_fill(o->l1, id, answered, sm);
+	if (l1_failed(o->l1))
+		sm->error = -ENOMEM;
+	if (o->part_count && o->next_step == OV_NEVER)
+		plan_step(sm, o->parts[o->part_head].ready);
+}
+
+/* The line of instructions is fetched from: when it is there, if it was, and has been replaced since. One that was there
+ * before is in L2. */
+static void ov_memory_line(struct ov_sm *sm, uint32_t line, uint64_t *ready)
+{
+	struct tag_store *t = &sm->memory->lines;
+	const struct gpu *gpu = gpu_of(sm);
+	double again = gpu->icache_cold_cycles - (gpu->dram_latency - gpu->l2_latency);
+	if (!t->sets)
+		return;
+	uint32_t set = line % t->sets, at = tags_find(t, line);
+	if (at != MEMORY_NONE) {
+		tags_touch(t, set, at);
+		return;
+	}
+	tags_replace(t, set, tags_victim(t, set), line);
+	if (*ready && again > 0)
+		*ready = sm->now + (uint64_t)again;
+}
+
+static enum cycle_kind ov_memory_reason(const struct ov_sm *sm)
+{
+	const struct ov_memory *o = sm->memory;
+	const struct ov_op *op = &sm->ops[o->unit_op];
+	if (ov_memory_full(sm))
+		return CYCLES_l1;
+	if (o->unit_accesses <= 1)
+		return CYCLES_unit_ldst;
+	return op->space == SPACE_shared ? CYCLES_shared : op->class == CODE_atomic ? CYCLES_atomics : CYCLES_l1;
+}
+
+#endif

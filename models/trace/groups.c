@@ -1,0 +1,224 @@
+/*
+ * Which traced group an untraced one is like.
+ *
+ *   the one whose counters say that its work-items and its warps did most nearly as much, by percents; among equals, one at
+ *   the same borders of the grid; among these, one whose addresses are as far into their lines; among these, the nearest by id
+ * How much a group did is told by its counters, which every group has (group_work.c).
+ * Groups at a border differ from inner ones in the memory that they touch, too. And where addresses move from group to group by
+ * other than whole lines, as those of stencils do, a warp of one group touches two lines and the same warp of the next one
+ * three: the nearest group would stand for all of a part of the launch, and that part would seem to be unlike the others.
+ */
+#include "models/trace/internal.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static uint32_t borders(const uint64_t grid[3], uint64_t group)
+{
+	uint32_t all = 0;
+	for (int d = 0; d < 3; d++) {
+		uint64_t at = group % grid[d];
+		group /= grid[d];
+		all = all * 3 + (at == 0 ? 0 : at == grid[d] - 1 ? 2 : 1);
+	}
+	return all;
+}
+
+/* work has the groups of the launch first, then those that were traced. */
+static int fill_work(const struct kernel_code *code, const struct group_sample *sample, const struct lane_counts *lanes,
+                     const uint64_t *ids, size_t id_count, struct group_work *work)
+{
+	const uint64_t *local = sample->shape->local;
+	struct work_shape shape = {code, lanes, sample->count, (uint32_t)(local[0] * local[1] * local[2]), sample->warp_size};
+	uint64_t *groups = calloc(sample->count + 1, sizeof *groups);
+	for (uint64_t g = 0; g < sample->count && groups; g++)
+		groups[g] = group_of_sample(sample, g);
+	int result = groups ? group_work(&shape, groups, sample->count, work) : -ENOMEM;
+	if (!result)
+		result = group_work(&shape, ids, id_count, work + sample->count);
+	free(groups);
+	return result;
+}
+
+/* By how much more or less work differs, as a part of the second. */
+static double apart(const struct group_work *a, const struct group_work *b)
+{
+	double threads = fabs(a->threads - b->threads) / fmax(b->threads, 1);
+	return fmax(threads, fabs(a->warps - b->warps) / fmax(b->warps, 1));
+}
+
+/* How unlike two groups are, the most important first. */
+struct difference {
+	double work; /* percent */
+	bool border;
+	uint32_t misaligned;
+	uint64_t distance;
+};
+
+static bool less(const struct difference *a, const struct difference *b)
+{
+	if (a->work < b->work || a->work > b->work)
+		return a->work < b->work;
+	if (a->border != b->border)
+		return b->border;
+	if (a->misaligned != b->misaligned)
+		return a->misaligned < b->misaligned;
+	return a->distance < b->distance;
+}
+
+enum { MOST_STEPS = 8 }; /* kernels have few different ones */
+
+struct candidates {
+	const uint64_t *ids;
+	uint32_t *borders;
+	size_t count;
+	const struct group_work *work; /* NULL: not known */
+	int64_t steps[MOST_STEPS][3]; /* bytes by which addresses move that are linear in the group's ids, as far as those are no lines */
+	uint32_t step_count;
+	int64_t line_bytes;
+};
+
+static bool has_steps(const struct candidates *c, const int64_t steps[3])
+{
+	for (uint32_t i = 0; i < c->step_count; i++)
+		if (!memcmp(c->steps[i], steps, sizeof c->steps[i]))
+			return true;
+	return false;
+}
+
+static void find_steps(const struct address_shift *shifts, uint32_t count, struct candidates *c)
+{
+	for (uint32_t i = 0; i < count && c->step_count < MOST_STEPS; i++) {
+		int64_t within[3] = {0};
+		for (int d = 0; d < 3 && shifts[i].linear; d++)
+			within[d] = shifts[i].step[d] % c->line_bytes;
+		if ((within[0] || within[1] || within[2]) && !has_steps(c, within))
+			memcpy(c->steps[c->step_count++], within, sizeof within);
+	}
+}
+
+/* Of the steps, how many lead from one of the groups to other places in lines than from the other. */
+static uint32_t misaligned(const struct trace_shape *shape, const struct candidates *c, uint64_t a, uint64_t b)
+{
+	int64_t apart[3];
+	uint32_t count = 0;
+	for (int d = 0; d < 3 && c->step_count; d++) {
+		apart[d] = (int64_t)(a % shape->groups[d]) - (int64_t)(b % shape->groups[d]);
+		a /= shape->groups[d];
+		b /= shape->groups[d];
+	}
+	for (uint32_t i = 0; i < c->step_count; i++) {
+		const int64_t *s = c->steps[i];
+		count += (s[0] * apart[0] + s[1] * apart[1] + s[2] * apart[2]) % c->line_bytes != 0;
+	}
+	return count;
+}
+
+static uint32_t most_alike(const struct trace_shape *shape, const struct candidates *c, uint64_t group,
+                           const struct group_work *work)
+{
+	struct difference least = {.border = true, .work = INFINITY, .misaligned = UINT32_MAX, .distance = UINT64_MAX};
+	uint32_t best = 0, own = borders(shape->groups, group);
+	for (size_t i = 0; i < c->count; i++) {
+		struct difference d = {
+			.border = c->borders[i] != own,
+			.work = work ? floor(100 * apart(&c->work[i], work)) : 0,
+			.distance = c->ids[i] > group ? c->ids[i] - group : group - c->ids[i],
+		};
+		if (c->ids[i] == group)
+			return (uint32_t)i;
+		if (d.work > least.work)
+			continue;
+		d.misaligned = misaligned(shape, c, group, c->ids[i]);
+		if (less(&d, &least)) {
+			least = d;
+			best = (uint32_t)i;
+		}
+	}
+	return best;
+}
+
+uint64_t group_of_sample(const struct group_sample *s, uint64_t n)
+{
+	const uint64_t *g = s->shape->groups;
+	uint64_t all = g[0] * g[1] * g[2];
+	return s->count < all ? (uint64_t)(((double)n + 0.5) * (double)all / (double)s->count) : n;
+}
+
+/* What warps of the groups did over what those that stand for them did: the same counters on both sides, so that what these get
+ * wrong about the target's instructions does not matter. */
+static double share_represented(const struct group_work *work, const struct group_work *traced, const uint32_t *stands_for,
+                                uint64_t count)
+{
+	double all = 0, represented = 0;
+	for (uint64_t g = 0; g < count; g++) {
+		all += work[g].warps;
+		represented += traced[stands_for[g]].warps;
+	}
+	return all > 0 && represented > 0 ? all / represented : 0;
+}
+
+/* By how much the nearest of those that stand for groups, and those that are to, is off. */
+static double missing(const struct group_work *work, const struct group_work *stands_for, const struct group_work *chosen,
+                      uint32_t count)
+{
+	double least = apart(stands_for, work);
+	for (uint32_t i = 0; i < count; i++)
+		least = fmin(least, apart(&chosen[i], work));
+	return least;
+}
+
+/* The group of which most instructions are missing, then the one of which most still are, and so on, as long as launches that
+ * differ so much would not be taken for alike (TBPoint, V-A). */
+static void find_needed(const struct group_sample *sample, const struct group_work *work, const struct group_work *traced,
+                        const uint32_t *stands_for, struct needed_groups *out)
+{
+	static const double unlike = 0.1;
+	struct group_work chosen[MOST_NEEDED];
+	for (bool found = true; found && out->count < MOST_NEEDED;) {
+		uint64_t worst = 0;
+		double most = 0;
+		for (uint64_t g = 0; g < sample->count; g++) {
+			double off = missing(&work[g], &traced[stands_for[g]], chosen, out->count);
+			if (off > unlike && off * work[g].warps > most) {
+				most = off * work[g].warps;
+				worst = g;
+			}
+		}
+		found = most > 0;
+		chosen[out->count] = work[worst];
+		if (found)
+			out->ids[out->count++] = group_of_sample(sample, worst);
+	}
+}
+
+int trace_groups(const struct kernel_code *code, const struct group_sample *sample, const struct lane_counts *lanes,
+                 const struct traced_ids *traced, uint32_t *stands_for, double *represented, struct needed_groups *needed)
+{
+	const uint64_t *ids = traced->ids;
+	size_t id_count = traced->count;
+	struct candidates c = {.ids = ids, .borders = calloc(id_count + 1, sizeof *c.borders), .count = id_count,
+	                       .line_bytes = traced->line_bytes ? traced->line_bytes : 1};
+	struct group_work *work = NULL;
+	int result = c.borders ? 0 : -ENOMEM;
+	if (!result && lanes && lanes->gather && id_count < sample->count) {
+		work = calloc(sample->count + id_count, sizeof *work);
+		result = work ? fill_work(code, sample, lanes, ids, id_count, work) : -ENOMEM;
+		c.work = work ? work + sample->count : NULL;
+	}
+	if (traced->shifts)
+		find_steps(traced->shifts, code->code_count, &c);
+	for (size_t i = 0; i < id_count && !result; i++)
+		c.borders[i] = borders(sample->shape->groups, ids[i]);
+	for (uint64_t g = 0; g < sample->count && !result; g++)
+		stands_for[g] = most_alike(sample->shape, &c, group_of_sample(sample, g), work ? &work[g] : NULL);
+	*represented = id_count >= sample->count ? 1 : work && !result ? share_represented(work, c.work, stands_for, sample->count) : 0;
+	needed->count = 0;
+	if (work && !result)
+		find_needed(sample, work, c.work, stands_for, needed);
+	free(c.borders);
+	free(work);
+	return result;
+}

@@ -1,0 +1,81 @@
+/* What the files of trace_warps share. */
+#ifndef GPUSIM_MODELS_TRACE_INTERNAL_H
+#define GPUSIM_MODELS_TRACE_INTERNAL_H
+
+#include "models/trace/warps.h"
+
+/* ---- models/trace/paths.c: the paths of warps, and what they point to ---- */
+
+/* What one warp did, as it is written down. */
+struct recorded_path {
+	struct gs_buf blocks, accesses, first, parts; /* as in struct warp_path and struct path_requests */
+	uint64_t lane_instructions;
+};
+
+struct trace_store {
+	struct warp_path *paths;
+	struct path_requests *requests; /* by path, where they are kept */
+	uint32_t *path_of;
+	uint64_t *pattern_ids;
+	struct address_shift *shifts;
+	void **owned; /* what paths point to */
+	size_t path_count, path_room, owned_count, owned_room;
+	struct kept_path {
+		uint64_t hash;
+		uint32_t path; /* + 1; 0: free */
+	} *slots;
+	size_t slot_count;
+	uint64_t part_count, block_count; /* of all paths */
+};
+/* Keeps a path. With requests each has its own, but for its blocks; else one that is the same is found again. */
+int trace_store_keep(struct trace_store *s, const struct recorded_path *r, bool requests, uint32_t *path);
+void trace_store_free(struct trace_store *s); /* NULL is fine */
+
+/* ---- models/trace/shifts.c: how addresses move from group to group ---- */
+
+struct shift_finder;
+struct shift_finder *shift_finder_new(const struct kernel_code *code, size_t groups, const uint64_t grid[3]);
+void shift_finder_free(struct shift_finder *f);
+/* An execution of an instruction by the n-th traced group: the address of its first lane. warp and lane tell which. */
+void shift_finder_add(struct shift_finder *f, uint32_t instruction, size_t n, uint32_t warp, uint32_t lane,
+                      uint64_t address, uint64_t bytes);
+/* ids: of the traced groups. out has code_count entries. */
+void shift_finder_finish(const struct shift_finder *f, const uint64_t *ids, struct address_shift *out);
+
+/* ---- group_work.c: how much groups did, by their counters ---- */
+
+struct work_shape {
+	const struct kernel_code *code;
+	const struct lane_counts *lanes;
+	uint64_t groups; /* that are asked for, about: where there are many, some work-items of each are looked at */
+	uint32_t items, warp_size; /* of a group */
+};
+struct group_work {
+	double threads; /* instructions of work-items */
+	double warps;   /* of warps, by the lanes that do most */
+};
+int group_work(const struct work_shape *shape, const uint64_t *ids, size_t count, struct group_work *out);
+
+/* ---- models/trace/groups.c: which traced group stands for which ---- */
+
+/* Groups of a launch that have a place in the pattern: all of them, or `count` that are spread evenly. */
+struct group_sample {
+	const struct trace_shape *shape;
+	uint64_t count;
+	uint32_t warp_size;
+};
+uint64_t group_of_sample(const struct group_sample *s, uint64_t n);
+
+struct traced_ids {
+	const uint64_t *ids;
+	size_t count;
+	const struct address_shift *shifts; /* per instruction of the code; NULL: not known */
+	uint32_t line_bytes;                /* of L1 */
+};
+
+/* Fills stands_for[n] with the index of a traced group, for every group of the sample, and *represented with the instructions of
+ * warps of the groups over those of the groups that stand for them, by counters; 0: not known. needed: what those that were traced do not tell. */
+int trace_groups(const struct kernel_code *code, const struct group_sample *sample, const struct lane_counts *lanes,
+                 const struct traced_ids *traced, uint32_t *stands_for, double *represented, struct needed_groups *needed);
+
+#endif

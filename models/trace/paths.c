@@ -1,0 +1,139 @@
+/* The paths of warps: each kept once, or, where every warp touches its own memory, at least the blocks of equal ones. */
+#include "models/trace/internal.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A copy that the store frees. NULL when memory runs out. */
+static void *own(struct trace_store *s, const void *data, size_t bytes)
+{
+	if (s->owned_count == s->owned_room) {
+		size_t room = s->owned_room ? 2 * s->owned_room : 256;
+		void **grown = reallocarray(s->owned, room, sizeof *grown);
+		if (!grown)
+			return NULL;
+		s->owned = grown;
+		s->owned_room = room;
+	}
+	void *copy = malloc(bytes + 1);
+	if (copy && bytes)
+		memcpy(copy, data, bytes);
+	if (copy)
+		s->owned[s->owned_count++] = copy;
+	return copy;
+}
+
+static uint64_t hash_bytes(const struct gs_buf *b, uint64_t h)
+{
+	h ^= b->len * 0x9e3779b97f4a7c15u;
+	for (size_t i = 0; i < b->len; i++)
+		h = (h ^ (unsigned char)b->data[i]) * 0x100000001b3u;
+	return h ^ h >> 29;
+}
+
+/* The slot of a path with these blocks (and accesses, where there are no requests), or a free one. */
+static size_t find_slot(const struct trace_store *s, const struct recorded_path *r, bool requests, uint64_t hash)
+{
+	size_t at = hash & (s->slot_count - 1);
+	for (; s->slots[at].path; at = (at + 1) & (s->slot_count - 1)) {
+		const struct warp_path *p = &s->paths[s->slots[at].path - 1];
+		if (s->slots[at].hash == hash && p->block_count * sizeof *p->blocks == r->blocks.len &&
+		    !memcmp(p->blocks, r->blocks.data, r->blocks.len) &&
+		    (requests || (p->access_count * sizeof *p->accesses == r->accesses.len &&
+		                            !memcmp(p->accesses, r->accesses.data, r->accesses.len))))
+			break;
+	}
+	return at;
+}
+
+static bool grow_slots(struct trace_store *s)
+{
+	size_t count = s->slot_count ? 2 * s->slot_count : 1024;
+	struct kept_path *slots = calloc(count, sizeof *slots);
+	if (!slots)
+		return false;
+	for (size_t i = 0; i < s->slot_count; i++) {
+		size_t at = s->slots[i].hash & (count - 1);
+		while (slots[at].path)
+			at = (at + 1) & (count - 1);
+		if (s->slots[i].path)
+			slots[at] = s->slots[i];
+	}
+	free(s->slots);
+	s->slots = slots;
+	s->slot_count = count;
+	return true;
+}
+
+static bool room_for_path(struct trace_store *s)
+{
+	if (s->path_count < s->path_room)
+		return true;
+	size_t room = s->path_room ? 2 * s->path_room : 64;
+	struct warp_path *paths = reallocarray(s->paths, room, sizeof *paths);
+	s->paths = paths ? paths : s->paths;
+	struct path_requests *requests = reallocarray(s->requests, room, sizeof *requests);
+	s->requests = requests ? requests : s->requests;
+	s->path_room = paths && requests ? room : s->path_room;
+	return paths && requests;
+}
+
+/* Blocks of a path that is the same but for its addresses are shared. */
+static int add_path(struct trace_store *s, const struct recorded_path *r, bool requests, const uint32_t *blocks)
+{
+	if (!room_for_path(s))
+		return -ENOMEM;
+	struct warp_path p = {.block_count = r->blocks.len / sizeof *p.blocks,
+	                      .access_count = r->accesses.len / sizeof *p.accesses,
+	                      .active_lanes = r->lane_instructions};
+	p.blocks = blocks ? blocks : own(s, r->blocks.data, r->blocks.len);
+	p.accesses = own(s, r->accesses.data, r->accesses.len);
+	s->block_count += blocks ? 0 : p.block_count;
+	s->part_count += r->parts.len / sizeof(struct memory_part) + p.access_count / 2;
+	if (!p.blocks || !p.accesses)
+		return -ENOMEM;
+	if (requests) {
+		s->requests[s->path_count] = (struct path_requests){.first = own(s, r->first.data, r->first.len),
+		                                                    .parts = own(s, r->parts.data, r->parts.len)};
+		if (!s->requests[s->path_count].first || !s->requests[s->path_count].parts)
+			return -ENOMEM;
+	}
+	s->paths[s->path_count++] = p;
+	return 0;
+}
+
+int trace_store_keep(struct trace_store *s, const struct recorded_path *r, bool requests, uint32_t *path)
+{
+	if (2 * s->path_count + 2 >= s->slot_count && !grow_slots(s))
+		return -ENOMEM;
+	uint64_t hash = hash_bytes(&r->blocks, 14695981039346656037u);
+	hash = requests ? hash : hash_bytes(&r->accesses, hash);
+	size_t slot = find_slot(s, r, requests, hash);
+	uint32_t known = s->slots[slot].path;
+	if (known && !requests) {
+		*path = known - 1;
+		return 0;
+	}
+	int result = add_path(s, r, requests, known ? s->paths[known - 1].blocks : NULL);
+	*path = (uint32_t)s->path_count - 1;
+	if (!result && !known)
+		s->slots[slot] = (struct kept_path){hash, (uint32_t)s->path_count};
+	return result;
+}
+
+void trace_store_free(struct trace_store *s)
+{
+	if (!s)
+		return;
+	for (size_t i = 0; i < s->owned_count; i++)
+		free(s->owned[i]);
+	free(s->owned);
+	free(s->paths);
+	free(s->requests);
+	free(s->path_of);
+	free(s->pattern_ids);
+	free(s->shifts);
+	free(s->slots);
+	free(s);
+}

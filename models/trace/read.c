@@ -1,0 +1,541 @@
+/*
+ * The bytes of a work-item are numbers of 7 bits a byte, the lowest first, the top bit set in all but the last. An event is
+ *
+ *   2 b             block b of the source, counted from the kernel's first, modulo blocks
+ *   4 s + 1         an access at site s, counted likewise, at the address that was predicted
+ *   4 s + 3, v      one at another address: v is the difference, with its sign lowest (0 -1 1 -2 2 ...); or, if the
+ *                   work-item has no prediction for this site, 8 d + r: d is the difference to base r, plus the bytes of the
+ *                   access for each work-item before this one in the launch (in the group, if shared), or, r being 7,
+ *                   to the last address of the same class of spaces
+ *   ..., n          behind either, if the site is a copy: the bytes that it moves
+ *   2 blocks, 0 ... begin of a group, by its first work-item: first block and site; global id of that work-item, without
+ *                   offset, x y z; local sizes x y z; global sizes x y
+ *   2 blocks, 1 ... a base: its number; its kind; argument or bytes; address. Likewise
+ *
+ * A site's prediction is in slot s modulo slots: the last address plus the last stride, both of this site only.
+ */
+#include "models/trace/read.h"
+
+#include "runtime/cc/traces.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { CHUNK_WORDS = TRACE_CHUNK_BYTES / 8, CHUNK_ROOM = TRACE_CHUNK_BYTES - TRACE_CHUNK_HEADER_WORDS * 8, MOST_TOLD = 64 };
+
+enum { MOST_LANES = 1 << 16 };
+
+struct chunk {
+	uint64_t group;
+	uint32_t lane, number;
+	const uint8_t *bytes;
+	uint32_t used;
+	bool cut;
+};
+
+struct base {
+	uint64_t address, what;
+	enum trace_base kind;
+	uint64_t bytes, place; /* its canonical address */
+};
+
+struct slot {
+	uint64_t last;
+	int32_t stride;
+	uint32_t tag;
+};
+
+/* A group while it is read. */
+struct group {
+	bool begun;
+	uint32_t first_block, first_site;
+	uint64_t first[3], local[3], global[2];
+	struct base bases[MOST_TOLD];
+	uint32_t base_count;
+	uint64_t told[TRACE_BASES]; /* addresses of the first bases */
+};
+
+struct reader {
+	const struct trace_layout *layout;
+	struct chunk *chunks;
+	size_t chunk_count;
+	struct launch_trace *trace;
+	size_t bytes_left;
+	struct group group;
+	/* of the lane that is being read */
+	struct trace_event *events;
+	size_t event_count, event_room;
+	struct slot slots[TRACE_SLOTS];
+	uint64_t near[TRACE_CLASSES];
+	uint64_t item;
+	uint32_t lane;
+	bool full; /* no memory left: all the rest is cut */
+};
+
+/* ---- chunks ---- */
+
+static int compare_chunks(const void *a, const void *b)
+{
+	const struct chunk *x = a, *y = b;
+	if (x->group != y->group)
+		return x->group < y->group ? -1 : 1;
+	if (x->lane != y->lane)
+		return x->lane < y->lane ? -1 : 1;
+	return x->number < y->number ? -1 : x->number > y->number;
+}
+
+static uint64_t word_at(const uint8_t *bytes, size_t index)
+{
+	uint64_t w;
+	memcpy(&w, bytes + index * 8, 8);
+	return w;
+}
+
+static bool has_group(const struct trace_layout *l, uint64_t group)
+{
+	uint64_t count = 1;
+	for (int d = 0; d < 3; d++)
+		if (l->groups[d] && __builtin_mul_overflow(count, l->groups[d], &count))
+			return true;
+	return group < count;
+}
+
+static int find_chunks(struct reader *r, const uint8_t *bytes, size_t word_count, struct gs_error *err)
+{
+	size_t room = (word_count - TRACE_HEADER_WORDS) / CHUNK_WORDS;
+	size_t taken = (uint32_t)word_at(bytes, 0);
+	taken = taken < room ? taken : room;
+	r->chunks = calloc(taken + 1, sizeof *r->chunks);
+	if (!r->chunks)
+		return gs_fail(err, ENOMEM, "out of memory");
+	for (size_t i = 0; i < taken; i++) {
+		const uint8_t *at = bytes + (TRACE_HEADER_WORDS + i * CHUNK_WORDS) * 8;
+		uint64_t group = word_at(at, 0), who = word_at(at, 1), used = word_at(at, 2);
+		if (!has_group(r->layout, group) || (uint32_t)used > CHUNK_ROOM || (uint32_t)who >= MOST_LANES)
+			continue;
+		r->chunks[r->chunk_count++] = (struct chunk){group, (uint32_t)who, (uint32_t)(who >> 32),
+		                                             at + TRACE_CHUNK_HEADER_WORDS * 8, (uint32_t)used, used >> 32 & 1};
+		r->trace->size_bytes += (uint32_t)used;
+	}
+	qsort(r->chunks, r->chunk_count, sizeof *r->chunks, compare_chunks);
+	return 0;
+}
+
+/* ---- events ---- */
+
+struct cursor {
+	const uint8_t *at, *end;
+	bool bad;
+};
+
+static inline uint64_t take(struct cursor *c)
+{
+	uint64_t v = 0;
+	for (int shift = 0; c->at < c->end && shift < 64; shift += 7) {
+		uint8_t b = *c->at++;
+		v |= (uint64_t)(b & 127) << shift;
+		if (b < 128)
+			return v;
+	}
+	c->bad = true;
+	return 0;
+}
+
+static int class_of(const struct trace_site *s)
+{
+	static const uint8_t classes[CODE_SPACE_COUNT] = {[SPACE_shared] = 1, [SPACE_local] = 2, [SPACE_const] = 3, [SPACE_texture] = 4};
+	return s->space < CODE_SPACE_COUNT ? classes[s->space] : 0;
+}
+
+static bool is_copy(const struct trace_site *s)
+{
+	return s->kind == TRACE_copy_in || s->kind == TRACE_copy_out;
+}
+
+static bool charge(struct reader *r, size_t bytes)
+{
+	if (!r->layout->most_bytes)
+		return true;
+	r->full |= bytes > r->bytes_left;
+	if (!r->full)
+		r->bytes_left -= bytes;
+	return !r->full;
+}
+
+static struct trace_event *add_event(struct reader *r)
+{
+	if (r->event_count == r->event_room) {
+		size_t room = r->event_room ? r->event_room * 2 : 1024;
+		struct trace_event *grown = reallocarray(r->events, room, sizeof *grown);
+		if (!grown) {
+			r->full = true;
+			return NULL;
+		}
+		r->events = grown;
+		r->event_room = room;
+	}
+	return charge(r, sizeof *r->events) ? &r->events[r->event_count++] : NULL;
+}
+
+/* What the first work-item tells of its group. */
+static bool read_told(struct reader *r, struct cursor *c)
+{
+	struct group *g = &r->group;
+	uint64_t what = take(c);
+	if (r->lane || what > 1)
+		return false;
+	if (what) {
+		struct base b = {0};
+		uint64_t number = take(c), kind = take(c);
+		b.what = take(c);
+		b.address = take(c);
+		b.kind = (enum trace_base)kind;
+		if (c->bad || kind > TRACE_BASE_LOCAL_ARGUMENT || g->base_count == MOST_TOLD)
+			return false;
+		if (number < TRACE_BASES)
+			g->told[number] = b.address;
+		if (!number && kind == TRACE_BASE_ARGUMENT)
+			r->near[0] = b.address;
+		g->bases[g->base_count++] = b;
+		return true;
+	}
+	uint64_t block = take(c), site = take(c);
+	for (int d = 0; d < 3; d++)
+		g->first[d] = take(c);
+	for (int d = 0; d < 3; d++)
+		g->local[d] = take(c);
+	g->global[0] = take(c);
+	g->global[1] = take(c);
+	g->begun = !c->bad && block < r->layout->block_count && site <= r->layout->site_count && g->local[0] < MOST_LANES &&
+	           g->local[1] < MOST_LANES && g->local[2] < MOST_LANES &&
+	           g->local[0] * g->local[1] * g->local[2] - 1 < MOST_LANES;
+	g->first_block = (uint32_t)block;
+	g->first_site = (uint32_t)site;
+	return g->begun;
+}
+
+static inline uint64_t signed_difference(uint64_t z)
+{
+	return z >> 1 ^ -(z & 1);
+}
+
+static bool read_access(struct reader *r, struct cursor *c, uint64_t code)
+{
+	const struct trace_layout *l = r->layout;
+	uint64_t site = (code >> 2) + r->group.first_site, address;
+	if (code >> 2 >= l->site_count)
+		return false;
+	site -= site >= l->site_count ? l->site_count : 0;
+	const struct trace_site *s = &l->sites[site];
+	int class = class_of(s);
+	struct slot *q = &r->slots[site % TRACE_SLOTS];
+	bool fresh = q->tag != site + 1;
+	uint64_t z = code & 2 ? take(c) : 0;
+	if (!fresh)
+		address = q->last + (uint64_t)(int64_t)q->stride + signed_difference(z);
+	else if (!(code & 2))
+		return false;
+	else if ((z & 7) < TRACE_BASES)
+		address = r->group.told[z & 7] + s->bytes * (class == 1 ? r->lane : r->item) + signed_difference(z >> 3);
+	else
+		address = r->near[class] + signed_difference(z >> 3);
+	uint64_t bytes = is_copy(s) ? take(c) : s->bytes;
+	int64_t stride = (int64_t)(address - q->last);
+	struct trace_event *e = c->bad ? NULL : add_event(r);
+	if (!e)
+		return false;
+	*e = (struct trace_event){TRACE_ACCESS + (uint32_t)site, bytes < UINT32_MAX ? (uint32_t)bytes : UINT32_MAX, address};
+	*q = (struct slot){address, fresh || stride != (int32_t)stride ? 0 : (int32_t)stride, (uint32_t)site + 1};
+	r->near[class] = address;
+	r->trace->accesses++;
+	return true;
+}
+
+static bool read_event(struct reader *r, struct cursor *c)
+{
+	uint64_t code = take(c);
+	if (c->bad)
+		return false;
+	if (code & 1)
+		return r->group.begun && read_access(r, c, code);
+	if (code >> 1 == r->layout->block_count)
+		return read_told(r, c);
+	uint64_t block = (code >> 1) + r->group.first_block;
+	if (code >> 1 > r->layout->block_count || !r->group.begun)
+		return false;
+	struct trace_event *e = add_event(r);
+	if (!e)
+		return false;
+	*e = (struct trace_event){.what = (uint32_t)(block >= r->layout->block_count ? block - r->layout->block_count : block)};
+	return true;
+}
+
+/* The chunks of one lane, as many as follow each other. True if the end is there. */
+static bool read_lane(struct reader *r, const struct chunk *chunks, size_t count)
+{
+	const struct group *g = &r->group;
+	r->event_count = 0;
+	memset(r->slots, 0, sizeof r->slots);
+	memset(r->near, 0, sizeof r->near);
+	r->near[TRACE_CLASSES - 1] = r->item * TRACE_TEXEL_BYTES << TRACE_IMAGE_BITS;
+	r->near[0] = g->base_count && g->bases[0].kind == TRACE_BASE_ARGUMENT ? g->told[0] : 0;
+	for (size_t i = 0; i < count; i++) {
+		struct cursor c = {.at = chunks[i].bytes, .end = chunks[i].bytes + chunks[i].used};
+		if (chunks[i].number != i)
+			return false;
+		while (c.at < c.end)
+			if (!read_event(r, &c))
+				return false;
+		if (!chunks[i].used || chunks[i].cut)
+			return false;
+	}
+	return count > 0;
+}
+
+/* ---- addresses ---- */
+
+/* Variables of the kernel first, then arguments, as in the target's code. */
+static void place_bases(struct reader *r)
+{
+	struct group *g = &r->group;
+	uint64_t offset = 0;
+	for (int kind = TRACE_BASE_LOCAL; kind <= TRACE_BASE_LOCAL_ARGUMENT; kind++)
+		for (uint32_t i = 0; i < g->base_count; i++) {
+			struct base *b = &g->bases[i];
+			if ((int)b->kind != kind)
+				continue;
+			bool known = kind == TRACE_BASE_LOCAL || b->what < r->layout->argument_count;
+			b->bytes = !known ? 0 : kind == TRACE_BASE_LOCAL ? b->what : r->layout->argument_bytes[b->what];
+			b->place = offset;
+			offset += (b->bytes + 15) / 16 * 16;
+		}
+	for (uint32_t i = 0; i < g->base_count; i++) {
+		struct base *b = &g->bases[i];
+		if (b->kind != TRACE_BASE_ARGUMENT)
+			continue;
+		b->bytes = b->what < r->layout->argument_count ? r->layout->argument_bytes[b->what] : 0;
+		b->place = (b->what + 1) << 40;
+	}
+}
+
+static uint64_t in_bases(const struct group *g, uint64_t address, bool shared, uint32_t *last)
+{
+	for (uint32_t n = 0; n < g->base_count; n++) {
+		uint32_t i = *last + n < g->base_count ? *last + n : *last + n - g->base_count;
+		const struct base *b = &g->bases[i];
+		if (address - b->address < b->bytes && shared == (b->kind != TRACE_BASE_ARGUMENT)) {
+			*last = i;
+			return address - b->address + b->place;
+		}
+	}
+	return address;
+}
+
+/*
+ * Private arrays and constants of the program are told by their offset; private memory behind pointers by the device's
+ * address, of which only the distance to the work-item's lowest is worth anything.
+ */
+static void make_canonical(struct reader *r)
+{
+	enum { BEHIND_ARRAYS = 1 << 24 };
+	const uint64_t constants = UINT64_C(1) << 39;
+	uint64_t lowest = UINT64_MAX, most_offset = UINT64_C(1) << 24;
+	uint32_t last[2] = {0, 0};
+	const struct trace_site *sites = r->layout->sites;
+	for (size_t i = 0; i < r->event_count; i++) {
+		const struct trace_event *e = &r->events[i];
+		if (e->what & TRACE_ACCESS && sites[e->what & ~TRACE_ACCESS].space == SPACE_local && e->address >= most_offset &&
+		    e->address < lowest)
+			lowest = e->address;
+	}
+	for (size_t i = 0; i < r->event_count; i++) {
+		struct trace_event *e = &r->events[i];
+		if (!(e->what & TRACE_ACCESS))
+			continue;
+		switch (class_of(&sites[e->what & ~TRACE_ACCESS])) {
+		case 0:
+			e->address = in_bases(&r->group, e->address, false, &last[0]);
+			break;
+		case 1:
+			e->address = in_bases(&r->group, e->address, true, &last[1]);
+			break;
+		case 2:
+			e->address = e->address < most_offset ? e->address : e->address - lowest + BEHIND_ARRAYS;
+			break;
+		case 3:
+			e->address = e->address < most_offset ? constants + e->address
+			                                      : in_bases(&r->group, e->address, false, &last[0]);
+			break;
+		default: {
+			uint64_t argument = e->address & ((1u << TRACE_IMAGE_BITS) - 1);
+			e->address = (argument ? argument << 40 : UINT64_C(1) << (40 + TRACE_IMAGE_BITS)) + (e->address >> TRACE_IMAGE_BITS);
+		}
+		}
+	}
+}
+
+/* ---- groups ---- */
+
+static size_t chunks_of_lane(const struct reader *r, size_t first)
+{
+	size_t n = 1;
+	while (first + n < r->chunk_count && r->chunks[first + n].group == r->chunks[first].group &&
+	       r->chunks[first + n].lane == r->chunks[first].lane)
+		n++;
+	return n;
+}
+
+static uint64_t item_of_lane(const struct group *g, uint64_t lane)
+{
+	uint64_t x = lane % g->local[0], y = lane / g->local[0] % g->local[1], z = lane / g->local[0] / g->local[1];
+	return ((g->first[2] + z) * g->global[1] + g->first[1] + y) * g->global[0] + g->first[0] + x;
+}
+
+static bool keep_lane(struct reader *r, struct lane_trace *lane, bool whole)
+{
+	make_canonical(r);
+	struct trace_event *copy = malloc((r->event_count + 1) * sizeof *copy);
+	if (!copy)
+		return false;
+	memcpy(copy, r->events, r->event_count * sizeof *copy);
+	*lane = (struct lane_trace){.events = copy, .count = r->event_count, .cut = !whole};
+	return true;
+}
+
+/* The first lane is read twice: only then is known where everything is. */
+static bool begin_group(struct reader *r, size_t first, size_t count)
+{
+	uint64_t accesses = r->trace->accesses;
+	size_t left = r->bytes_left;
+	memset(&r->group, 0, sizeof r->group);
+	r->lane = 0;
+	r->item = 0;
+	if (r->chunks[first].lane != 0)
+		return false;
+	read_lane(r, &r->chunks[first], count);
+	r->trace->accesses = accesses;
+	r->bytes_left = left;
+	r->full = false;
+	place_bases(r);
+	return r->group.begun;
+}
+
+static struct traced_group *add_group(struct reader *r, uint64_t id)
+{
+	struct launch_trace *t = r->trace;
+	uint32_t lanes = (uint32_t)(r->group.local[0] * r->group.local[1] * r->group.local[2]);
+	if (!charge(r, lanes * sizeof(struct lane_trace) + sizeof(struct traced_group)))
+		return NULL;
+	if (!(t->group_count & (t->group_count - 1))) {
+		struct traced_group *grown = reallocarray(t->groups, t->group_count ? t->group_count * 2 : 1, sizeof *grown);
+		if (!grown)
+			return NULL;
+		t->groups = grown;
+	}
+	struct traced_group *g = &t->groups[t->group_count];
+	*g = (struct traced_group){.group = id, .lane_count = lanes, .lanes = calloc(lanes, sizeof *g->lanes)};
+	if (!g->lanes)
+		return NULL;
+	for (uint32_t i = 0; i < lanes; i++)
+		g->lanes[i].cut = true; /* until its chunks are found */
+	t->group_count++;
+	return g;
+}
+
+static int read_group(struct reader *r, size_t first, size_t end, struct gs_error *err)
+{
+	if (!begin_group(r, first, chunks_of_lane(r, first)))
+		return 0;
+	struct group told = r->group;
+	struct traced_group *g = add_group(r, r->chunks[first].group);
+	if (!g)
+		return r->full ? 0 : gs_fail(err, ENOMEM, "out of memory");
+	for (size_t i = first, n; i < end; i += n) {
+		n = chunks_of_lane(r, i);
+		r->lane = r->chunks[i].lane;
+		if (r->lane >= g->lane_count || r->full)
+			continue;
+		r->item = item_of_lane(&told, r->lane);
+		if (!r->lane)
+			r->group.base_count = 0; /* told again */
+		bool whole = read_lane(r, &r->chunks[i], n);
+		r->group = told;
+		if (!keep_lane(r, &g->lanes[r->lane], whole))
+			return gs_fail(err, ENOMEM, "out of memory");
+	}
+	return 0;
+}
+
+/* Where each group's chunks begin, and behind the last one their end. */
+static size_t *find_groups(const struct reader *r, size_t *count)
+{
+	size_t *first = calloc(r->chunk_count + 1, sizeof *first), n = 0;
+	for (size_t i = 0; first && i < r->chunk_count; i++)
+		if (!i || r->chunks[i].group != r->chunks[i - 1].group)
+			first[n++] = i;
+	if (first)
+		first[n] = r->chunk_count;
+	*count = n;
+	return first;
+}
+
+/* Groups that the memory for events lasts for, if all are as the first; each of them at least. */
+static size_t groups_that_fit(const struct reader *r, size_t count)
+{
+	size_t used = r->layout->most_bytes - r->bytes_left;
+	size_t more = used ? r->bytes_left / used : count;
+	return !r->layout->most_bytes || more + 1 >= count ? count : more + 1;
+}
+
+/* Of groups that do not all fit, those are read that lie as far apart as they can. */
+static int read_groups(struct reader *r, struct gs_error *err)
+{
+	size_t count, *first = find_groups(r, &count);
+	if (!first)
+		return gs_fail(err, ENOMEM, "out of memory");
+	int result = count ? read_group(r, first[0], first[1], err) : 0;
+	size_t fit = groups_that_fit(r, count);
+	for (size_t i = 1; i < fit && !result && !r->full; i++) {
+		size_t n = i * (count - 1) / (fit - 1);
+		result = read_group(r, first[n], first[n + 1], err);
+	}
+	free(first);
+	return result;
+}
+
+int trace_read(const void *words, size_t word_count, const struct trace_layout *layout, struct launch_trace **out,
+               struct gs_error *err)
+{
+	struct reader r = {.layout = layout, .bytes_left = layout->most_bytes};
+	if (word_count < TRACE_HEADER_WORDS || !layout->block_count)
+		return gs_fail(err, EBADMSG, "not a trace buffer");
+	r.trace = calloc(1, sizeof *r.trace);
+	if (!r.trace)
+		return gs_fail(err, ENOMEM, "out of memory");
+	r.trace->sites = layout->sites;
+	r.trace->site_count = layout->site_count;
+	int result = find_chunks(&r, words, word_count, err);
+	if (!result)
+		result = read_groups(&r, err);
+	free(r.chunks);
+	free(r.events);
+	if (result) {
+		trace_free(r.trace);
+		return result;
+	}
+	*out = r.trace;
+	return 0;
+}
+
+void trace_free(struct launch_trace *t)
+{
+	for (size_t i = 0; t && i < t->group_count; i++) {
+		for (uint32_t j = 0; j < t->groups[i].lane_count; j++)
+			free((void *)t->groups[i].lanes[j].events);
+		free(t->groups[i].lanes);
+	}
+	if (t)
+		free(t->groups);
+	free(t);
+}

@@ -1,0 +1,168 @@
+/*
+ * Whether the addresses of an instruction are linear in the ids of its group.
+ *
+ *   address(group) = address(first) + step . (id(group) - id(first))
+ * The steps are solved from as many traced groups as there are dimensions and checked on all others, for the first and for
+ * the last execution by the same lane. Where that fails, or where traced groups do not differ in a dimension, all that is
+ * known is which part of memory was touched.
+ */
+#include "models/trace/internal.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* Of one instruction in one group: the first execution by the lane that was the first of all, and its last. */
+struct seen {
+	uint64_t first, last;
+	bool any;
+};
+
+struct shift_finder {
+	const struct kernel_code *code;
+	size_t groups;
+	uint64_t grid[3];
+	uint32_t *number;  /* per instruction: among those that access memory */
+	struct seen *seen; /* number i of group g at i * groups + g */
+	struct whose {
+		uint32_t warp, lane;
+		uint64_t low, high;
+		bool used;
+	} *whose;
+};
+
+struct shift_finder *shift_finder_new(const struct kernel_code *code, size_t groups, const uint64_t grid[3])
+{
+	struct shift_finder *f = calloc(1, sizeof *f);
+	if (!f)
+		return NULL;
+	*f = (struct shift_finder){.code = code, .groups = groups, .grid = {grid[0], grid[1], grid[2]}};
+	f->number = calloc(code->code_count + 1u, sizeof *f->number);
+	f->whose = calloc(code->code_count + 1u, sizeof *f->whose);
+	uint32_t count = 0;
+	for (uint32_t i = 0; i < code->code_count && f->number; i++) {
+		f->number[i] = count;
+		count += code_accesses_memory(&code->code[i]);
+	}
+	f->seen = calloc((size_t)count * groups + 1, sizeof *f->seen);
+	if (!f->seen || !f->whose || !f->number) {
+		shift_finder_free(f);
+		return NULL;
+	}
+	return f;
+}
+
+void shift_finder_free(struct shift_finder *f)
+{
+	if (!f)
+		return;
+	free(f->number);
+	free(f->seen);
+	free(f->whose);
+	free(f);
+}
+
+void shift_finder_add(struct shift_finder *f, uint32_t instruction, size_t n, uint32_t warp, uint32_t lane,
+                      uint64_t address, uint64_t bytes)
+{
+	struct whose *w = &f->whose[instruction];
+	struct seen *s = &f->seen[f->number[instruction] * f->groups + n];
+	if (!w->used)
+		*w = (struct whose){.warp = warp, .lane = lane, .low = address, .high = address + bytes, .used = true};
+	w->low = address < w->low ? address : w->low;
+	w->high = address + bytes > w->high ? address + bytes : w->high;
+	if (w->warp != warp || w->lane != lane)
+		return;
+	s->first = s->any ? s->first : address;
+	s->last = address;
+	s->any = true;
+}
+
+static void ids_of(const struct shift_finder *f, uint64_t group, double *id)
+{
+	for (int d = 0; d < 3; d++) {
+		id[d] = (double)(group % f->grid[d]);
+		group /= f->grid[d];
+	}
+}
+
+/* Rows of differences of ids, with that of the address behind them, made triangular: one per dimension at most. */
+struct system {
+	double row[3][4];
+	bool used[3];
+};
+
+static void add_row(struct system *s, double *row)
+{
+	for (int d = 0; d < 3; d++) {
+		if (fabs(row[d]) < 1e-9)
+			continue;
+		if (!s->used[d]) {
+			for (int k = 0; k < 4; k++)
+				s->row[d][k] = row[k];
+			s->used[d] = true;
+			return;
+		}
+		double factor = row[d] / s->row[d][d];
+		for (int k = d; k < 4; k++)
+			row[k] -= factor * s->row[d][k];
+	}
+}
+
+/* False where some dimension that there is stays open. */
+static bool solve(const struct shift_finder *f, const struct system *s, int64_t *step)
+{
+	for (int d = 2; d >= 0; d--) {
+		if (!s->used[d] && f->grid[d] > 1)
+			return false;
+		double rest = s->used[d] ? s->row[d][3] : 0;
+		for (int k = d + 1; k < 3 && s->used[d]; k++)
+			rest -= s->row[d][k] * (double)step[k];
+		step[d] = s->used[d] ? llround(rest / s->row[d][d]) : 0;
+	}
+	return true;
+}
+
+static bool is_linear(const struct shift_finder *f, uint32_t instruction, const uint64_t *ids, int64_t *step)
+{
+	const struct seen *seen = &f->seen[f->number[instruction] * f->groups];
+	struct system system = {.used = {false}};
+	double first[3], id[3];
+	size_t reference = 0;
+	while (reference < f->groups && !seen[reference].any)
+		reference++;
+	if (reference == f->groups)
+		return false;
+	ids_of(f, ids[reference], first);
+	for (size_t g = reference + 1; g < f->groups; g++) {
+		ids_of(f, ids[g], id);
+		double row[4] = {id[0] - first[0], id[1] - first[1], id[2] - first[2],
+		                 (double)(int64_t)(seen[g].first - seen[reference].first)};
+		if (seen[g].any)
+			add_row(&system, row);
+	}
+	if (!solve(f, &system, step))
+		return false;
+	for (size_t g = reference; g < f->groups; g++) {
+		int64_t moved = 0;
+		ids_of(f, ids[g], id);
+		for (int d = 0; d < 3; d++)
+			moved += step[d] * (int64_t)(id[d] - first[d]);
+		if (seen[g].any && (seen[g].first - seen[reference].first != (uint64_t)moved ||
+		                    seen[g].last - seen[reference].last != (uint64_t)moved))
+			return false;
+	}
+	return true;
+}
+
+void shift_finder_finish(const struct shift_finder *f, const uint64_t *ids, struct address_shift *out)
+{
+	for (uint32_t i = 0; i < f->code->code_count; i++) {
+		const struct whose *w = &f->whose[i];
+		out[i] = (struct address_shift){.linear = false};
+		if (!w->used)
+			continue;
+		out[i].linear = is_linear(f, i, ids, out[i].step);
+		if (!out[i].linear)
+			out[i] = (struct address_shift){.low = w->low, .bytes = w->high - w->low};
+	}
+}

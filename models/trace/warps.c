@@ -1,0 +1,436 @@
+/*
+ * Traced groups into the paths of warps.
+ *
+ *   lanes' ways (models/trace/lanes.c) -> replay with reconvergence (replay.c) -> for every executed memory instruction the
+ *   addresses of the lanes that are on -> its parts (coalesce.c) or turns of the banks (accesses.c)
+ * Private memory is placed as the hardware does: word w of all work-items of a group lies together. Source: CUDA C programming
+ * guide, "Local Memory"; GPGPU-Sim 4.
+ */
+#include "models/trace/warps.h"
+
+#include "models/accesses/coalesce.h"
+#include "models/util/limits.h"
+#include "models/warps/replay.h"
+#include "models/trace/internal.h"
+#include "models/trace/lanes.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+	MOST_PATTERN = 1 << 16, /* groups of the launch that have their own place in the pattern; of larger ones, MANY do */
+	MANY = 1 << 12,
+	MOST_PARTS = 1 << 22,   /* kept, of all paths; fewer groups are used if need be */
+	MOST_BLOCKS = MODEL_MOST_BLOCKS,
+};
+#define PRIVATE_BASE (1ull << 62)
+
+struct maker {
+	const struct gpu *gpu;
+	const struct kernel_code *code;
+	const struct launch_trace *trace;
+	const struct trace_shape *shape;
+	const uint16_t *usual;
+	struct trace_warps *out;
+	struct trace_reader *reader;
+	struct traced_lane *lanes[REPLAY_MOST_LANES];
+	struct shift_finder *shifts;
+	uint64_t *executions, *active; /* per block of the code */
+	uint64_t items;                /* of a group */
+	/* The warp under way. */
+	size_t number; /* of its group among those that are used */
+	uint64_t group;
+	uint32_t warp, lane_count;
+	struct recorded_path path;
+	uint64_t warp_instructions;
+};
+
+/* ---- one request ---- */
+
+struct request {
+	struct access_kind kind;
+	uint64_t addresses[REPLAY_MOST_LANES];
+	uint32_t lanes[REPLAY_MOST_LANES];
+	uint32_t count;
+};
+
+/* What the compiler did not know of an address, the address itself tells. */
+static enum code_space space_of(const struct maker *m, const struct code_instruction *in, uint64_t address)
+{
+	if (in->space != SPACE_generic)
+		return in->space == SPACE_texture ? SPACE_global : (enum code_space)in->space;
+	uint8_t space = m->trace->sites[in->site].space;
+	if (space != SPACE_generic)
+		return space == SPACE_const || space == SPACE_texture ? SPACE_global : (enum code_space)space;
+	return address >= 1ull << 40 ? SPACE_global : SPACE_shared;
+}
+
+static void gather(struct maker *m, uint32_t instruction, uint64_t mask, struct request *r)
+{
+	const struct code_instruction *in = &m->code->code[instruction];
+	r->count = 0;
+	r->kind = (struct access_kind){.space = in->space, .atomic = in->class == CODE_atomic, .bytes = in->bytes};
+	for (uint64_t left = mask; left; left &= left - 1) {
+		uint32_t lane = (uint32_t)__builtin_ctzll(left);
+		if (!traced_lane_address(m->lanes[lane], instruction, &r->addresses[r->count]))
+			continue;
+		r->lanes[r->count++] = lane;
+	}
+	if (r->count)
+		r->kind.space = space_of(m, in, r->addresses[0]);
+	if (in->space == SPACE_param || in->flags & CODE_EXPANDED)
+		return;
+	m->out->statistics.addresses += r->count;
+	m->out->statistics.unknown_addresses += (uint32_t)__builtin_popcountll(mask) - r->count;
+}
+
+static uint64_t place_private(const struct maker *m, uint64_t offset, uint32_t item)
+{
+	uint64_t per_group = ((uint64_t)m->code->local_bytes / 4 + 1) * 4 * m->items;
+	return PRIVATE_BASE + m->group * per_group + offset / 4 * 4 * m->items + (uint64_t)item * 4 + offset % 4;
+}
+
+static uint32_t coalesce_private(struct maker *m, struct request *r, struct memory_part *parts)
+{
+	struct access_kind word = {.space = SPACE_local, .bytes = r->kind.bytes < 4 ? r->kind.bytes : 4};
+	uint64_t placed[REPLAY_MOST_LANES];
+	uint32_t count = 0, first_item = m->warp * m->gpu->warp_size;
+	for (uint32_t at = 0; at < r->kind.bytes && count + REPLAY_MOST_LANES < COALESCE_MOST_PARTS; at += 4) {
+		struct memory_part own[COALESCE_MOST_PARTS];
+		for (uint32_t i = 0; i < r->count; i++)
+			placed[i] = place_private(m, r->addresses[i] + at, first_item + r->lanes[i]);
+		uint32_t n = coalesce(m->gpu, &word, placed, r->count, own);
+		n = n < COALESCE_MOST_PARTS - count ? n : COALESCE_MOST_PARTS - count;
+		memcpy(parts + count, own, n * sizeof *own);
+		count += n;
+	}
+	r->addresses[0] = place_private(m, r->addresses[0], first_item + r->lanes[0]);
+	return count;
+}
+
+static uint16_t make_request(struct maker *m, uint32_t instruction, uint64_t mask)
+{
+	struct memory_part parts[COALESCE_MOST_PARTS];
+	struct request r;
+	uint32_t count = 0;
+	gather(m, instruction, mask, &r);
+	if (!r.count)
+		return accesses_of_lanes(m->usual ? m->usual[instruction] : 1, (uint32_t)__builtin_popcountll(mask), m->gpu->warp_size);
+	if (r.kind.space == SPACE_shared)
+		return (uint16_t)gpu_accesses(m->gpu, &r.kind, r.addresses, r.count);
+	if (r.kind.space == SPACE_local)
+		count = coalesce_private(m, &r, parts);
+	else
+		count = coalesce(m->gpu, &r.kind, r.addresses, r.count, parts);
+	if (m->shape->requests) {
+		gs_buf_add(&m->path.parts, parts, count * sizeof *parts);
+		shift_finder_add(m->shifts, instruction, m->number, m->warp, r.lanes[0], r.addresses[0], r.kind.bytes);
+	}
+	return (uint16_t)(count ? count : 1);
+}
+
+/* ---- one warp ---- */
+
+static bool diverges(const struct maker *m, uint64_t mask)
+{
+	int32_t first = traced_lane_next(m->lanes[__builtin_ctzll(mask)]);
+	for (uint64_t left = mask & (mask - 1); left; left &= left - 1)
+		if (traced_lane_next(m->lanes[__builtin_ctzll(left)]) != first)
+			return true;
+	return false;
+}
+
+static bool record(void *ctx, uint32_t block, uint64_t mask)
+{
+	struct maker *m = ctx;
+	const struct code_block *b = &m->code->blocks[block];
+	uint32_t active = (uint32_t)__builtin_popcountll(mask);
+	gs_buf_add(&m->path.blocks, &block, sizeof block);
+	for (uint64_t left = mask; left; left &= left - 1)
+		traced_lane_step(m->lanes[__builtin_ctzll(left)]);
+	for (uint32_t i = b->first; i < b->first + b->count; i++) {
+		if (!code_accesses_memory(&m->code->code[i]))
+			continue;
+		uint32_t first = (uint32_t)(m->path.parts.len / sizeof(struct memory_part));
+		gs_buf_add(&m->path.first, &first, sizeof first);
+		uint16_t n = make_request(m, i, mask);
+		gs_buf_add(&m->path.accesses, &n, sizeof n);
+		m->out->statistics.instructions[i].accesses += n;
+	}
+	m->executions[block]++;
+	m->active[block] += active;
+	m->warp_instructions += b->count;
+	m->path.lane_instructions += (uint64_t)b->count * active;
+	if (b->edge_count > 1 && diverges(m, mask))
+		m->out->statistics.divergent[block]++;
+	return !m->path.blocks.failed && !m->path.accesses.failed && !m->path.first.failed && !m->path.parts.failed;
+}
+
+static int begin_lanes(struct maker *m, const struct traced_group *group, struct lane_path *paths)
+{
+	trace_reader_next_warp(m->reader);
+	for (uint32_t l = 0; l < m->lane_count; l++) {
+		uint32_t item = m->warp * m->gpu->warp_size + l;
+		paths[l] = (struct lane_path){0};
+		if (!group->lanes[item].count) /* beyond the end of the launch */
+			continue;
+		int result = traced_lane_begin(m->reader, m->lanes[l], group, item);
+		m->out->statistics.lanes++;
+		if (result == -ENOENT)
+			m->out->statistics.guessed_lanes++;
+		else if (result)
+			return result;
+		if (result)
+			continue;
+		const struct traced_way *way = traced_lane_way(m->lanes[l]);
+		m->out->statistics.guessed_lanes += way->guessed;
+		paths[l] = (struct lane_path){way->blocks, way->steps};
+	}
+	return 0;
+}
+
+static int run_warp(struct maker *m, const struct traced_group *group)
+{
+	struct lane_path paths[REPLAY_MOST_LANES];
+	m->path.blocks.len = m->path.accesses.len = m->path.first.len = m->path.parts.len = 0;
+	m->path.lane_instructions = m->warp_instructions = 0;
+	int result = begin_lanes(m, group, paths);
+	if (!result)
+		result = replay_warp(m->code, paths, m->lane_count, record, m);
+	uint32_t end = (uint32_t)(m->path.parts.len / sizeof(struct memory_part));
+	gs_buf_add(&m->path.first, &end, sizeof end);
+	if (m->path.blocks.failed || m->path.accesses.failed || m->path.first.failed || m->path.parts.failed)
+		result = -ENOMEM;
+	m->out->statistics.warps++;
+	m->out->statistics.warp_instructions += m->warp_instructions;
+	m->out->statistics.lane_instructions += m->path.lane_instructions;
+	return result;
+}
+
+/* ---- groups ---- */
+
+static bool is_whole(const struct traced_group *g)
+{
+	for (uint32_t i = 0; i < g->lane_count; i++)
+		if (g->lanes[i].cut)
+			return false;
+	return g->lane_count > 0;
+}
+
+/* The paths of a group's warps, in paths. */
+static int run_group(struct maker *m, const struct traced_group *g, uint32_t *paths)
+{
+	uint32_t size = m->gpu->warp_size;
+	int result = 0;
+	m->group = g->group;
+	for (uint32_t w = 0; w < m->out->warps.warps_per_group && !result; w++) {
+		uint64_t first = (uint64_t)w * size;
+		m->warp = w;
+		m->lane_count = first >= g->lane_count ? 0 : g->lane_count - first < size ? (uint32_t)(g->lane_count - first) : size;
+		result = run_warp(m, g);
+		if (!result)
+			result = trace_store_keep(m->out->store, &m->path, m->shape->requests, &paths[w]);
+	}
+	return result;
+}
+
+/* Every n-th of the groups, so that all fit into what may be kept. */
+static size_t stride(const struct maker *m, size_t done, size_t wanted)
+{
+	double parts = (double)m->out->store->part_count / (double)done * (double)wanted / MOST_PARTS;
+	double blocks = (double)m->out->store->block_count / (double)done * (double)wanted / MOST_BLOCKS;
+	double most = parts > blocks ? parts : blocks;
+	return most > 1 ? (size_t)most + 1 : 1;
+}
+
+/* Fills ids and paths (warps_per_group each) of the groups that are used. */
+static int run_groups(struct maker *m, uint64_t *ids, uint32_t *paths, size_t *used)
+{
+	size_t step = 1, after = 0;
+	int result = 0;
+	for (size_t i = 0; i < m->trace->group_count && !result; i++) {
+		const struct traced_group *g = &m->trace->groups[i];
+		if (!is_whole(g) || after++ % step)
+			continue;
+		m->number = *used;
+		ids[*used] = g->group;
+		result = run_group(m, g, paths + *used * m->out->warps.warps_per_group);
+		++*used;
+		if (*used == 4 && !result) {
+			step = stride(m, *used, m->trace->group_count);
+			after = 0;
+		}
+		if (m->out->store->part_count > 2 * (uint64_t)MOST_PARTS || m->out->store->block_count > 2 * (uint64_t)MOST_BLOCKS)
+			break;
+	}
+	return result ? result : *used ? 0 : -ENOENT;
+}
+
+static int fill_pattern(struct maker *m, const struct lane_counts *lanes, const uint64_t *ids, const uint32_t *paths,
+                        size_t used)
+{
+	struct launch_warps *w = &m->out->warps;
+	struct trace_store *s = m->out->store;
+	struct group_sample sample = {m->shape, w->groups <= MOST_PATTERN ? w->groups : MANY, m->gpu->warp_size};
+	struct traced_ids traced = {ids, used, s->shifts, m->gpu->l1_line_bytes};
+	uint64_t count = sample.count;
+	uint32_t *stands_for = calloc(count + 1, sizeof *stands_for);
+	s->path_of = calloc(count * w->warps_per_group + 1, sizeof *s->path_of);
+	s->pattern_ids = calloc(count + 1, sizeof *s->pattern_ids);
+	int result = stands_for && s->path_of && s->pattern_ids ? 0 : -ENOMEM;
+	if (!result)
+		result = trace_groups(m->code, &sample, lanes, &traced, stands_for, &m->out->represented, &m->out->needed);
+	for (uint64_t g = 0; g < count && !result; g++) {
+		s->pattern_ids[g] = ids[stands_for[g]];
+		memcpy(s->path_of + g * w->warps_per_group, paths + (size_t)stands_for[g] * w->warps_per_group,
+		       w->warps_per_group * sizeof *paths);
+	}
+	w->pattern_groups = count;
+	free(stands_for);
+	return result;
+}
+
+static int fill_shifts(struct maker *m, const uint64_t *ids)
+{
+	struct trace_store *s = m->out->store;
+	s->shifts = calloc(m->code->code_count + 1u, sizeof *s->shifts);
+	if (!s->shifts)
+		return -ENOMEM;
+	shift_finder_finish(m->shifts, ids, s->shifts);
+	return 0;
+}
+
+static void point(struct maker *m)
+{
+	struct launch_warps *w = &m->out->warps;
+	struct trace_store *s = m->out->store;
+	for (size_t i = 0; i < s->path_count && m->shape->requests; i++)
+		s->paths[i].requests = &s->requests[i];
+	w->paths = s->paths;
+	w->path_count = (uint32_t)s->path_count;
+	w->path_of = s->path_of;
+	if (!m->shape->requests)
+		return;
+	memcpy(w->grid, m->shape->groups, sizeof w->grid);
+	w->pattern_ids = s->pattern_ids;
+	w->shifts = s->shifts;
+}
+
+/* ---- life ---- */
+
+static int begin(struct maker *m, const struct lane_counts *lanes)
+{
+	struct trace_warps *out = m->out;
+	const uint64_t *g = m->shape->groups, *l = m->shape->local;
+	m->items = l[0] * l[1] * l[2];
+	if (!m->items || !g[0] || !g[1] || !g[2] || m->gpu->warp_size > REPLAY_MOST_LANES)
+		return -EINVAL;
+	out->warps = (struct launch_warps){.code = m->code, .groups = g[0] * g[1] * g[2],
+	                                   .warps_per_group = (uint32_t)((m->items + m->gpu->warp_size - 1) / m->gpu->warp_size)};
+	out->store = calloc(1, sizeof *out->store);
+	out->statistics.instructions = calloc(m->code->code_count + 1u, sizeof *out->statistics.instructions);
+	out->statistics.divergent = calloc(m->code->block_count + 1u, sizeof *out->statistics.divergent);
+	m->executions = calloc(m->code->block_count + 1u, sizeof *m->executions);
+	m->active = calloc(m->code->block_count + 1u, sizeof *m->active);
+	m->reader = trace_reader_new(m->code, m->trace, lanes);
+	m->shifts = m->shape->requests ? shift_finder_new(m->code, m->trace->group_count, g) : NULL;
+	for (uint32_t i = 0; i < m->gpu->warp_size && m->reader; i++)
+		if (!(m->lanes[i] = traced_lane_new(m->reader)))
+			return -ENOMEM;
+	return out->store && out->statistics.instructions && out->statistics.divergent && m->executions && m->active &&
+	       m->reader && (m->shifts || !m->shape->requests) ? 0 : -ENOMEM;
+}
+
+static void end(struct maker *m)
+{
+	for (uint32_t i = 0; i < REPLAY_MOST_LANES; i++)
+		traced_lane_free(m->lanes[i]);
+	trace_reader_free(m->reader);
+	shift_finder_free(m->shifts);
+	free(m->executions);
+	free(m->active);
+	gs_buf_free(&m->path.blocks);
+	gs_buf_free(&m->path.accesses);
+	gs_buf_free(&m->path.first);
+	gs_buf_free(&m->path.parts);
+}
+
+static uint64_t path_instructions(const struct kernel_code *code, const struct warp_path *p)
+{
+	uint64_t sum = 0;
+	for (size_t i = 0; i < p->block_count; i++)
+		sum += code->blocks[p->blocks[i]].count;
+	return sum;
+}
+
+/* Of all groups: those that were traced stand for more or fewer others. */
+static int fill_efficiency(struct maker *m)
+{
+	const struct launch_warps *w = &m->out->warps;
+	const struct trace_store *s = m->out->store;
+	double active = 0, lanes = 0;
+	uint64_t *times = calloc(s->path_count + 1, sizeof *times);
+	if (!times)
+		return -ENOMEM;
+	for (uint64_t i = 0; i < w->pattern_groups * w->warps_per_group; i++)
+		times[s->path_of[i]]++;
+	for (size_t p = 0; p < s->path_count; p++) {
+		active += (double)times[p] * (double)s->paths[p].active_lanes;
+		lanes += (double)times[p] * (double)path_instructions(m->code, &s->paths[p]) * m->gpu->warp_size;
+	}
+	m->out->lane_efficiency = lanes > 0 ? active / lanes : 0;
+	free(times);
+	return 0;
+}
+
+static void sum_up(struct maker *m)
+{
+	struct warp_statistics *s = &m->out->statistics;
+	for (uint32_t b = 0; b < m->code->block_count; b++)
+		for (uint32_t i = 0; i < m->code->blocks[b].count; i++) {
+			s->instructions[m->code->blocks[b].first + i].executions = m->executions[b];
+			s->instructions[m->code->blocks[b].first + i].active_lanes = m->active[b];
+		}
+}
+
+int trace_warps(const struct gpu *gpu, const struct kernel_code *code, const struct launch_trace *trace,
+                const struct trace_shape *shape, const struct lane_counts *lanes, const uint16_t *usual,
+                struct trace_warps *out)
+{
+	struct maker m = {.gpu = gpu, .code = code, .trace = trace, .shape = shape, .usual = usual, .out = out};
+	size_t used = 0;
+	*out = (struct trace_warps){0};
+	int result = begin(&m, lanes);
+	uint64_t *ids = calloc(trace->group_count + 1, sizeof *ids);
+	uint32_t *paths = calloc(trace->group_count * out->warps.warps_per_group + 1, sizeof *paths);
+	if (!result && (!ids || !paths))
+		result = -ENOMEM;
+	if (!result)
+		result = run_groups(&m, ids, paths, &used);
+	if (!result && shape->requests)
+		result = fill_shifts(&m, ids);
+	if (!result)
+		result = fill_pattern(&m, lanes, ids, paths, used);
+	if (!result)
+		result = fill_efficiency(&m);
+	if (!result) {
+		out->traced_groups = used;
+		sum_up(&m);
+		point(&m);
+	}
+	free(ids);
+	free(paths);
+	end(&m);
+	if (result)
+		trace_warps_free(out);
+	return result;
+}
+
+void trace_warps_free(struct trace_warps *t)
+{
+	trace_store_free(t->store);
+	free(t->statistics.instructions);
+	free(t->statistics.divergent);
+	*t = (struct trace_warps){0};
+}

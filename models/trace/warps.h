@@ -1,0 +1,63 @@
+/*
+ * trace_warps: what the warps of a launch execute and which memory they touch, from the traces of some of its groups.
+ *
+ * Every traced work-item's events become its way through the target's code and the addresses of its memory instructions
+ * (models/trace/lanes.h), and 32 ways the warp's (replay.h). Groups that were not traced do as one that was.
+ */
+#ifndef GPUSIM_MODELS_TRACE_WARPS_H
+#define GPUSIM_MODELS_TRACE_WARPS_H
+
+#include "models/warps/synthesise.h"
+#include "models/trace/trace.h"
+
+/* What the traced warps did, by instruction and block of the code. */
+struct instruction_statistics {
+	uint64_t executions;   /* by warps */
+	uint64_t active_lanes; /* sum over executions */
+	uint64_t accesses;     /* of memory instructions: parts, or turns of the banks */
+};
+struct warp_statistics {
+	struct instruction_statistics *instructions; /* code_count entries */
+	uint64_t *divergent;  /* per block: executions after which lanes went different ways */
+	uint64_t warps;       /* that were traced */
+	uint64_t warp_instructions, lane_instructions;
+	uint64_t addresses, unknown_addresses; /* of lanes; the latter are in no trace */
+	uint64_t lanes, guessed_lanes;         /* the latter's traces no way agreed with */
+};
+
+struct trace_shape {
+	uint64_t groups[3], local[3];
+	bool requests; /* keep the parts of requests; else only how many there are, and warps that do the same share a path */
+};
+
+struct trace_warps {
+	struct launch_warps warps; /* points into the members below */
+	struct warp_statistics statistics;
+	double lane_efficiency;    /* active lanes over lanes, all executed instructions */
+	uint64_t traced_groups;    /* that could be used */
+	double represented;        /* warps' instructions of all groups over those that the warps stand for, by counters; 0: not known */
+	struct needed_groups needed;
+	struct trace_store *store;
+};
+
+/* usual: accesses by instruction where no trace tells (accesses.h). lanes: the counters of work-items, or NULL. Returns 0,
+ * -ENOENT where no group's trace can be used, or another negative errno value. The caller frees with trace_warps_free. */
+int trace_warps(const struct gpu *gpu, const struct kernel_code *code, const struct launch_trace *trace,
+                const struct trace_shape *shape, const struct lane_counts *lanes, const uint16_t *usual,
+                struct trace_warps *out);
+void trace_warps_free(struct trace_warps *t);
+
+/* Branches of one line of the source after which lanes of a warp went different ways. */
+struct line_divergence {
+	uint32_t line;
+	uint16_t file; /* index of the code's */
+	double executions, divergent; /* by warps, all branches of the line */
+};
+/* The lines with the most, each number times `scale`; unused entries have divergent 0. */
+void trace_divergence(const struct kernel_code *code, const struct warp_statistics *s, double scale,
+                      struct line_divergence *out, size_t room);
+/* Executions of instructions in a space by warps, and what these fell into. */
+void trace_space_totals(const struct kernel_code *code, const struct warp_statistics *s, enum code_space space,
+                        double *requests, double *accesses);
+
+#endif

@@ -1,0 +1,371 @@
+/* See machine.h. */
+#include "models/warps/machine.h"
+
+#include "models/code/costs.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Where an access of a machine block comes from: the n-th of a PTX block. */
+struct access_place {
+	uint32_t block, rank;
+};
+
+/* One path, being written. */
+struct written {
+	uint32_t *blocks;
+	uint16_t *accesses, *waits;
+	uint32_t *first; /* of requests */
+	struct path_requests requests;
+};
+
+struct machine_store {
+	struct kernel_code view; /* what the models see: its arrays are the machine's */
+	struct code_block *blocks;
+	struct warp_path *paths;
+	struct written *written;
+	struct access_place *places; /* of all machine blocks of the PTX's blocks */
+	uint32_t *first_place;       /* by PTX block, and one more */
+	uint32_t *block_accesses;    /* by PTX block: those of the PTX */
+	uint16_t *usual_accesses, *usual_waits;
+	struct address_shift *shifts;
+	uint32_t path_count;
+};
+
+bool machine_has(const struct kernel_code *code)
+{
+	return code->machine_block_count > 0;
+}
+
+const char *machine_pipe_name(enum machine_pipe pipe)
+{
+#define NAME(name) #name,
+	static const char *const names[] = {MACHINE_PIPES(NAME)};
+#undef NAME
+	return (unsigned)pipe < MACHINE_PIPE_COUNT ? names[pipe] : "unknown";
+}
+
+enum machine_pipe machine_pipe_of(const struct code_instruction *in)
+{
+	switch (in->class) {
+	case CODE_fp32:
+	case CODE_fp32_fma:
+	case CODE_int_mul:
+	case CODE_int_mad:
+		return PIPE_fma;
+	case CODE_int:
+	case CODE_int_minmax:
+	case CODE_fp32_minmax:
+	case CODE_logic:
+	case CODE_move:
+		return PIPE_alu;
+	case CODE_sfu:
+	case CODE_conv:
+		return PIPE_xu;
+	case CODE_fp64:
+	case CODE_fp64_fma:
+	case CODE_fp64_minmax:
+		return PIPE_fp64;
+	case CODE_load:
+	case CODE_store:
+	case CODE_atomic:
+	case CODE_shuffle:
+		return PIPE_lsu;
+	default:
+		return PIPE_other;
+	}
+}
+
+/* ---- the code ---- */
+
+void machine_view(const struct kernel_code *c, struct code_block *blocks, struct kernel_code *view)
+{
+	*view = *c;
+	view->code = c->machine;
+	view->code_count = c->machine_count;
+	view->operands = c->machine_operands;
+	view->operand_count = c->machine_operand_count;
+	view->register_table = c->machine_registers;
+	view->register_count = c->machine_register_count;
+	view->blocks = blocks;
+	view->block_count = c->machine_block_count;
+	for (uint32_t i = 0; i < c->machine_block_count; i++) {
+		blocks[i] = c->blocks[c->machine_blocks[i].of];
+		blocks[i].first = c->machine_blocks[i].first;
+		blocks[i].count = c->machine_blocks[i].count;
+	}
+}
+
+static void find_places(const struct kernel_code *c, struct machine_store *s, uint32_t *ranks, uint32_t *owners)
+{
+	uint32_t count = 0;
+	for (uint32_t b = 0; b < c->block_count; b++)
+		for (uint32_t i = c->blocks[b].first; i < c->blocks[b].first + c->blocks[b].count; i++)
+			if (code_has_accesses(c->code[i].class)) {
+				owners[i] = b;
+				ranks[i] = s->block_accesses[b]++;
+			}
+	for (uint32_t b = 0; b < c->block_count; b++) {
+		const struct code_machine_block *m = &c->machine_blocks[b];
+		s->first_place[b] = count;
+		for (uint32_t i = m->first; i < m->first + m->count; i++)
+			if (code_has_accesses(c->machine[i].class))
+				s->places[count++] = (struct access_place){owners[c->machine_origins[i]], ranks[c->machine_origins[i]]};
+	}
+	s->first_place[c->block_count] = count;
+}
+
+/* Arrays that have an entry per instruction, for the machine's. */
+static int take_usual(const struct launch_warps *in, struct machine_store *s)
+{
+	const struct kernel_code *c = in->code;
+	size_t count = c->machine_count + 1u;
+	s->usual_accesses = in->usual_accesses ? calloc(count, sizeof *s->usual_accesses) : NULL;
+	s->usual_waits = in->usual_waits ? calloc(count, sizeof *s->usual_waits) : NULL;
+	s->shifts = in->shifts ? calloc(count, sizeof *s->shifts) : NULL;
+	if ((in->usual_accesses && !s->usual_accesses) || (in->usual_waits && !s->usual_waits) || (in->shifts && !s->shifts))
+		return -ENOMEM;
+	for (uint32_t i = 0; i < c->machine_count; i++) {
+		uint32_t origin = c->machine_origins[i];
+		if (s->usual_accesses)
+			s->usual_accesses[i] = origin == UINT32_MAX ? 1 : in->usual_accesses[origin];
+		if (s->usual_waits && origin != UINT32_MAX)
+			s->usual_waits[i] = in->usual_waits[origin];
+		if (s->shifts && origin != UINT32_MAX)
+			s->shifts[i] = in->shifts[origin];
+	}
+	return 0;
+}
+
+/* ---- paths ---- */
+
+struct writer {
+	const struct launch_warps *in;
+	const struct machine_store *s;
+	const struct warp_path *path;
+	struct written *to;
+	size_t block_count, access_count;
+};
+
+/* The place in the path's accesses of one that belongs to this execution of a block, or to an arm of it that is executed
+ * next; SIZE_MAX: no lane goes there. */
+static size_t find_access(const struct writer *w, size_t at, size_t first, const struct access_place *place)
+{
+	const struct kernel_code *c = w->in->code;
+	uint32_t block = w->path->blocks[at];
+	while (w->path->blocks[at] != place->block) {
+		first += w->s->block_accesses[w->path->blocks[at]];
+		if (++at >= w->path->block_count || c->machine_blocks[w->path->blocks[at]].merged != (int32_t)block)
+			return SIZE_MAX;
+	}
+	return first + place->rank;
+}
+
+static void write_access(struct writer *w, size_t from)
+{
+	size_t n = w->access_count++;
+	if (w->to->accesses)
+		w->to->accesses[n] = from == SIZE_MAX ? 1 : w->path->accesses[from];
+	if (w->to->waits)
+		w->to->waits[n] = from == SIZE_MAX ? 0 : w->path->waits[from];
+	if (!w->to->first)
+		return;
+	/* Parts keep their order: what is left out, parameters and lanes that are off, has none. */
+	w->to->first[n] = from == SIZE_MAX ? (n ? w->to->first[n] : 0) : w->path->requests->first[from];
+	w->to->first[n + 1] = from == SIZE_MAX ? w->to->first[n] : w->path->requests->first[from + 1];
+}
+
+static void write_accesses(struct writer *w, size_t at, size_t first)
+{
+	uint32_t block = w->path->blocks[at];
+	for (uint32_t i = w->s->first_place[block]; i < w->s->first_place[block + 1]; i++)
+		write_access(w, find_access(w, at, first, &w->s->places[i]));
+}
+
+/* `run` executions of a block in a row, by the longest unrolled ones first. */
+static void write_run(struct writer *w, uint32_t block, uint64_t run)
+{
+	const struct kernel_code *c = w->in->code;
+	while (run) {
+		uint32_t best = block;
+		for (uint32_t i = c->block_count; i < c->machine_block_count; i++)
+			if (c->machine_blocks[i].of == block && c->machine_blocks[i].times <= run &&
+			    c->machine_blocks[i].times > c->machine_blocks[best].times)
+				best = i;
+		for (uint64_t n = run / c->machine_blocks[best].times; n; n--)
+			w->to->blocks[w->block_count++] = best;
+		run %= c->machine_blocks[best].times;
+	}
+}
+
+static void write_path(struct writer *w)
+{
+	const struct kernel_code *c = w->in->code;
+	bool accesses = w->to->accesses || w->to->waits || w->to->first;
+	uint32_t last = 0;
+	uint64_t run = 0;
+	size_t first = 0;
+	for (size_t at = 0; at < w->path->block_count; at++) {
+		uint32_t block = w->path->blocks[at];
+		if (c->machine_blocks[block].count) {
+			if (run && block != last) {
+				write_run(w, last, run);
+				run = 0;
+			}
+			last = block;
+			run++;
+			if (accesses)
+				write_accesses(w, at, first);
+		}
+		first += w->s->block_accesses[block];
+	}
+	write_run(w, last, run);
+}
+
+static uint64_t path_instructions(const struct kernel_code *c, const uint32_t *blocks, size_t count)
+{
+	uint64_t sum = 0;
+	for (size_t i = 0; i < count; i++)
+		sum += c->blocks[blocks[i]].count;
+	return sum;
+}
+
+static size_t most_accesses(const struct machine_store *s, const struct warp_path *path)
+{
+	size_t count = 0;
+	for (size_t i = 0; i < path->block_count; i++)
+		count += s->first_place[path->blocks[i] + 1] - s->first_place[path->blocks[i]];
+	return count;
+}
+
+static int make_path(const struct launch_warps *in, struct machine_store *s, uint32_t p)
+{
+	const struct warp_path *path = &in->paths[p];
+	struct written *to = &s->written[p];
+	size_t accesses = most_accesses(s, path);
+	struct writer w = {.in = in, .s = s, .path = path, .to = to};
+	to->blocks = calloc(path->block_count + 1, sizeof *to->blocks);
+	to->accesses = path->accesses ? calloc(accesses + 1, sizeof *to->accesses) : NULL;
+	to->waits = path->waits ? calloc(accesses + 1, sizeof *to->waits) : NULL;
+	to->first = path->requests ? calloc(accesses + 2, sizeof *to->first) : NULL;
+	if (!to->blocks || (path->accesses && !to->accesses) || (path->waits && !to->waits) || (path->requests && !to->first))
+		return -ENOMEM;
+	write_path(&w);
+	s->paths[p] = (struct warp_path){.blocks = to->blocks, .block_count = w.block_count, .accesses = to->accesses,
+	                                 .waits = to->waits, .access_count = w.access_count};
+	if (path->requests) {
+		to->requests = (struct path_requests){to->first, path->requests->parts};
+		s->paths[p].requests = &to->requests;
+	}
+	uint64_t before = path_instructions(in->code, path->blocks, path->block_count);
+	if (path->active_lanes && before)
+		s->paths[p].active_lanes = (uint64_t)((double)path->active_lanes / (double)before *
+		                                      (double)path_instructions(&s->view, to->blocks, w.block_count));
+	return 0;
+}
+
+/* ---- all of it ---- */
+
+static void count_pipes(const struct machine_store *s, const struct warp_path *path, double *by_pipe)
+{
+	for (size_t i = 0; i < path->block_count; i++) {
+		const struct code_block *b = &s->blocks[path->blocks[i]];
+		for (uint32_t k = b->first; k < b->first + b->count; k++)
+			by_pipe[machine_pipe_of(&s->view.code[k])]++;
+	}
+}
+
+/* Means over the warps of the pattern. */
+static int sum_up(const struct launch_warps *in, struct machine_paths *out)
+{
+	const struct machine_store *s = out->store;
+	uint64_t *uses = calloc(in->path_count + 1u, sizeof *uses);
+	double ptx = 0, machine = 0;
+	if (!uses)
+		return -ENOMEM;
+	for (uint64_t i = 0; i < in->pattern_groups * in->warps_per_group; i++)
+		uses[in->path_of[i]]++;
+	for (uint32_t p = 0; p < in->path_count; p++) {
+		double pipes[MACHINE_PIPE_COUNT] = {0};
+		count_pipes(s, &s->paths[p], pipes);
+		for (int k = 0; k < MACHINE_PIPE_COUNT; k++) {
+			out->by_pipe[k] += pipes[k] * (double)uses[p];
+			machine += pipes[k] * (double)uses[p];
+		}
+		ptx += (double)path_instructions(in->code, in->paths[p].blocks, in->paths[p].block_count) * (double)uses[p];
+	}
+	for (int k = 0; k < MACHINE_PIPE_COUNT && machine > 0; k++)
+		out->by_pipe[k] /= machine;
+	out->ptx_per_instruction = machine > 0 ? ptx / machine : 1;
+	free(uses);
+	return 0;
+}
+
+static int make_store(const struct launch_warps *in, struct machine_store *s)
+{
+	const struct kernel_code *c = in->code;
+	uint32_t *ranks = calloc(c->code_count + 1u, sizeof *ranks), *owners = calloc(c->code_count + 1u, sizeof *owners);
+	s->blocks = calloc(c->machine_block_count + 1u, sizeof *s->blocks);
+	s->paths = calloc(in->path_count + 1u, sizeof *s->paths);
+	s->written = calloc(in->path_count + 1u, sizeof *s->written);
+	s->places = calloc(c->machine_count + 1u, sizeof *s->places);
+	s->first_place = calloc(c->block_count + 2u, sizeof *s->first_place);
+	s->block_accesses = calloc(c->block_count + 1u, sizeof *s->block_accesses);
+	int result = ranks && owners && s->blocks && s->paths && s->written && s->places && s->first_place &&
+	                     s->block_accesses ? 0 : -ENOMEM;
+	if (!result) {
+		machine_view(c, s->blocks, &s->view);
+		find_places(c, s, ranks, owners);
+		result = take_usual(in, s);
+	}
+	free(ranks);
+	free(owners);
+	return result;
+}
+
+int machine_paths_make(const struct launch_warps *in, struct machine_paths *out)
+{
+	*out = (struct machine_paths){.warps = *in, .store = calloc(1, sizeof *out->store)};
+	int result = out->store ? make_store(in, out->store) : -ENOMEM;
+	for (uint32_t p = 0; p < in->path_count && !result; p++) {
+		out->store->path_count = p + 1;
+		result = make_path(in, out->store, p);
+	}
+	if (!result)
+		result = sum_up(in, out);
+	if (result) {
+		machine_paths_free(out);
+		return result;
+	}
+	out->warps.code = &out->store->view;
+	out->warps.paths = out->store->paths;
+	out->warps.usual_accesses = out->store->usual_accesses;
+	out->warps.usual_waits = out->store->usual_waits;
+	out->warps.shifts = out->store->shifts;
+	return 0;
+}
+
+void machine_paths_free(struct machine_paths *m)
+{
+	struct machine_store *s = m->store;
+	for (uint32_t p = 0; s && p < s->path_count; p++) {
+		free(s->written[p].blocks);
+		free(s->written[p].accesses);
+		free(s->written[p].waits);
+		free(s->written[p].first);
+	}
+	if (s) {
+		free(s->blocks);
+		free(s->paths);
+		free(s->written);
+		free(s->places);
+		free(s->first_place);
+		free(s->block_accesses);
+		free(s->usual_accesses);
+		free(s->usual_waits);
+		free(s->shifts);
+	}
+	free(s);
+	*m = (struct machine_paths){0};
+}

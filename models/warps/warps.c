@@ -1,0 +1,35 @@
+/*
+ * Which group of a pattern stands for which of a launch (warps.h).
+ *
+ *   window i = pattern groups i W .. min((i + 1) W, P) - 1, for the groups from ceil(i W G / P) to the next window's first
+ */
+#include "models/warps/warps.h"
+
+static uint64_t first_of_window(const struct launch_warps *w, uint64_t window)
+{
+	__uint128_t at = (__uint128_t)window * WARPS_WINDOW, pattern = w->pattern_groups;
+	return at < pattern ? (uint64_t)((at * w->groups + pattern - 1) / pattern) : w->groups;
+}
+
+static uint64_t window_size(const struct launch_warps *w, uint64_t window)
+{
+	uint64_t left = w->pattern_groups - window * WARPS_WINDOW;
+	return left < WARPS_WINDOW ? left : WARPS_WINDOW;
+}
+
+uint64_t warps_pattern(const struct launch_warps *w, uint64_t group)
+{
+	if (!w->pattern_in_order || w->pattern_groups >= w->groups || group >= w->groups)
+		return group % w->pattern_groups;
+	uint64_t window = (uint64_t)((__uint128_t)group * w->pattern_groups / w->groups) / WARPS_WINDOW;
+	return window * WARPS_WINDOW + (group - first_of_window(w, window)) % window_size(w, window);
+}
+
+uint64_t warps_pattern_times(const struct launch_warps *w, uint64_t pattern)
+{
+	if (!w->pattern_in_order || w->pattern_groups >= w->groups)
+		return w->groups / w->pattern_groups + (pattern < w->groups % w->pattern_groups);
+	uint64_t window = pattern / WARPS_WINDOW, size = window_size(w, window);
+	uint64_t groups = first_of_window(w, window + 1) - first_of_window(w, window);
+	return groups / size + (pattern % WARPS_WINDOW < groups % size);
+}

@@ -1,0 +1,121 @@
+/*
+ * warps: what the warps of a launch execute, one block after the other, as the timing models take it.
+ *
+ * A path is the sequence of target blocks (struct code_block) that a warp goes through, divergent arms one after
+ * the other. Warps that do the same share a path. Where a path has accesses, they say for each executed memory
+ * instruction into how many accesses (lines, sectors, bank conflicts: cycles of the load/store unit) it falls apart;
+ * else every execution of an instruction takes `usual_accesses` of it.
+ */
+#ifndef GPUSIM_MODELS_WARPS_WARPS_H
+#define GPUSIM_MODELS_WARPS_WARPS_H
+
+#include "models/code/code.h"
+#include "models/gpu/gpu.h"
+#include "models/accesses/requests.h"
+
+struct warp_path {
+	const uint32_t *blocks;
+	size_t block_count;
+	const uint16_t *accesses; /* one for each executed CODE_load, store, atomic, texture; NULL: the usual ones */
+	/* Cycles that each of these takes beyond a hit in L1 until its value is there, or its store acknowledged; NULL: the
+	 * usual ones. */
+	const uint16_t *waits;
+	size_t access_count;
+	const struct path_requests *requests; /* where they go, as the group of the pattern had them; NULL: not known */
+	uint64_t active_lanes;    /* sum over executed instructions of lanes that are on; 0: all of the warp */
+};
+
+/* Launches, groups and SMs that are alike in all that is counted still differ, with memory behind L1, by what caches hold and
+ * which channels they meet in. Measured: docs/models.md, Sampling. */
+#define MEMORY_CHANCE 0.04
+
+/*
+ * How the addresses of an instruction move from group to group: by so many bytes for each step in a dimension; or, where
+ * that is not so, to anywhere in the part of memory that the instruction was seen to touch.
+ */
+struct address_shift {
+	bool linear;
+	int64_t step[3];     /* linear: bytes per group */
+	uint64_t low, bytes; /* else: what was touched; bytes 0: the same for all groups */
+};
+
+struct launch_warps {
+	const struct kernel_code *code;
+	const struct warp_path *paths;
+	uint32_t path_count;
+	uint64_t groups;           /* of the launch */
+	uint32_t warps_per_group;
+	/* The path of warp w of group g is path_of[warps_pattern(g) * warps_per_group + w]. */
+	const uint32_t *path_of;
+	uint64_t pattern_groups;
+	bool pattern_in_order; /* its groups are evenly from all of the launch */
+	uint64_t grid[3];            /* groups by dimension; 0 where paths have no requests */
+	const uint64_t *pattern_ids; /* of the groups that the pattern's requests are from, by pattern group; NULL: without requests */
+	const struct address_shift *shifts; /* per instruction of code; NULL: without requests */
+	/* What L2 may hold from before the launch, the oldest first; NULL: what the requests touch. */
+	const struct memory_range *warm;
+	size_t warm_count;
+	const uint16_t *usual_accesses; /* per instruction of code; NULL: 1 each */
+	const uint16_t *usual_waits;    /* per instruction of code; NULL: 0 each */
+	/* Cycles that L2, and DRAM, need for the launch at least, for models without requests; 0: not known. */
+	double l2_cycles, dram_cycles;
+	uint32_t code_offset; /* instructions of the module before the kernel: where lines of the instruction cache begin */
+};
+
+/*
+ * The group of the pattern that stands for a group of the launch: g modulo pattern_groups; of a pattern in order, windows of
+ * WARPS_WINDOW of its groups repeat in the part of the launch that they are from. So a part keeps what it does, and neighbours are as
+ * different as they were.
+ */
+enum { WARPS_WINDOW = 32 };
+uint64_t warps_pattern(const struct launch_warps *warps, uint64_t group);
+/* How many groups of the launch a group of the pattern stands for. */
+uint64_t warps_pattern_times(const struct launch_warps *warps, uint64_t pattern);
+
+/* Where the cycles of an SM go; each cycle is counted once, in this order of precedence. With the memory hierarchy,
+ * unit_ldst is told apart (shared: bank conflicts; l1: parts of requests), and so is what warps wait for memory: memory
+ * is the latency alone, l2, dram and atomics are the queues in front of them. */
+#define CYCLE_KINDS(X)                                                                                                 \
+	X(issue) X(fetch) X(unit_fp32) X(unit_int) X(unit_fp64) X(unit_sfu) X(unit_ldst) X(collectors) X(bank_conflicts)    \
+	X(shared) X(l1) X(l2) X(dram) X(atomics) X(dependency) X(memory) X(barrier) X(launch) X(tail)
+#define CYCLE_KIND(name) CYCLES_##name,
+enum cycle_kind { CYCLE_KINDS(CYCLE_KIND) CYCLE_KIND_COUNT };
+#undef CYCLE_KIND
+
+/* Told of every instruction that issues: in which cycle, by the warp in which slot of an SM, which of the code. SMs are
+ * simulated one after the other, and those that do the same only once. */
+typedef void warp_issue_fn(void *ctx, uint64_t cycle, uint32_t slot, uint32_t instruction);
+
+struct warp_options {
+	bool exact;       /* simulate every group of the grid instead of extrapolating from the resident ones */
+	uint64_t seed;
+	/* Longer operand collection and write-back, from the bank-conflict model, in cycles per instruction; 0 where the
+	 * engine resolves banks itself. */
+	double extra_read_cycles, extra_write_cycles;
+	/* Banks register by register, instead of the two figures above, where names of registers tell them: banks_by_name. */
+	bool resolve_banks;
+	bool hierarchy; /* memory behind L1, where paths have requests; else it answers at once */
+	uint64_t shared_bytes; /* of a group, which L1 may have to do without */
+	warp_issue_fn *on_issue; /* NULL: nobody */
+	void *ctx;
+};
+
+struct warp_timing {
+	double cycles;               /* of the launch, without launch overhead */
+	double by[CYCLE_KIND_COUNT]; /* add up to cycles */
+	uint64_t warp_instructions;  /* of the launch, extrapolated if need be */
+	double simulated_fraction;   /* of the warp instructions; SMs that do the same are simulated once */
+	double spread;               /* by which cycles may be wrong, relative (ov_spread) */
+	double bank_conflicts;
+	uint32_t resident_groups;    /* per SM, at most */
+	struct memory_statistics memory;
+};
+
+/*
+ * The occupancy-vector model (GATSim, Algorithm 1, II-D, II-E; PPT 3.2 for grids larger than the machine).
+ * blocks_per_sm: from gpu_occupancy. Returns 0 or a negative errno value.
+ */
+int model_occupancy_vector(const struct gpu *gpu, const struct launch_warps *warps, uint32_t blocks_per_sm,
+                           const struct warp_options *options, struct warp_timing *out);
+
+#endif
