@@ -49,16 +49,16 @@ LLVM_LIBS = -L$(LLVM_LIBDIR) -lclang-19 -lLLVM-19
 
 BASE = $(wildcard runtime/base/*.c)
 MODELS = $(wildcard models/*.c models/*/*.c)
-COMMON = $(BASE) $(MODELS) $(wildcard runtime/*.c) $(O)/builtin_gpus.c
+COMMON = $(BASE) $(MODELS) $(wildcard runtime/config/*.c runtime/format/*.c) $(O)/builtin_gpus.c
 GUEST = $(wildcard interposer/opencl/*.c runtime/guest/*.c) $(COMMON)
 CC_SOURCES = $(wildcard annotator/*.c annotator/*/*.c analysis/*/*.c runtime/cc/*.c) models/code/code.c $(BASE)
-CC_HEADERS = $(wildcard annotator/*.h annotator/*/*.h analysis/*/*.h runtime/cc/*.h) models/code/code.h
+CC_HEADERS = $(wildcard annotator/*.h annotator/*/*.h analysis/*/*.h runtime/cc/*.h runtime/format/*.h) models/code/code.h
 # The part of the analysis that needs no LLVM: reading PTX, and its graphs.
 PTX = $(wildcard analysis/ptx/*.c analysis/graph/*.c analysis/builtins/*.c)
 # What models and reports launches, of the guest's side: the parts that need no driver.
 MODELLING = $(addprefix runtime/guest/,artifact.c cost.c lines.c memo.c model.c profile.c proof.c progress.c record.c sampling.c schedule.c session.c signals.c spawn.c stats.c targets.c thread.c trace_decode.c trace_shapes.c transfers.c) \
 	$(wildcard runtime/guest/report*.c)
-CMD = $(wildcard runtime/cmd/*.c) $(COMMON) $(PTX) $(MODELLING) $(O)/builtin_page.c $(O)/builtin_micro.c
+CMD = $(wildcard runtime/cmd/*.c runtime/cmd/*/*.c) $(COMMON) $(PTX) $(MODELLING) $(O)/builtin_page.c $(O)/builtin_micro.c
 PAGE = $(addprefix runtime/cmd/page/,util.js table.js charts.js source.js timeline.js main.js page.css page.html)
 TESTS = $(wildcard tests/*.c)
 ORACLE = $(filter-out $(addprefix tests/oracle/,run.c timing.c analytical.c),$(wildcard tests/oracle/*.c))
@@ -112,7 +112,7 @@ $(call OBJ,$(GUEST) $(CC_SOURCES) $(CMD) $(TESTS) $(wildcard tests/fuzz/*.c)): $
 $(O)/builtin_gpus.c: $(wildcard models/gpus/*.gpu) Makefile
 	$(SAY) GEN $@
 	$(QUIET)mkdir -p $(@D)
-	$(QUIET){ echo '#include "runtime/gpus.h"'; echo 'const struct builtin_gpu builtin_gpus[] = {'; \
+	$(QUIET){ echo '#include "runtime/config/gpus.h"'; echo 'const struct builtin_gpu builtin_gpus[] = {'; \
 	for f in $(sort $(wildcard models/gpus/*.gpu)); do \
 		printf '{"%s",\n' "$$(basename $$f .gpu)"; sed 's/\\/\\\\/g; s/"/\\"/g; s/.*/"&\\n"/' $$f; echo '},'; \
 	done; echo '{0, 0}};'; } > $@
@@ -121,7 +121,7 @@ $(O)/builtin_gpus.c: $(wildcard models/gpus/*.gpu) Makefile
 $(O)/builtin_page.c: $(PAGE) Makefile
 	$(SAY) GEN $@
 	$(QUIET)mkdir -p $(@D)
-	$(QUIET){ echo '#include "runtime/cmd/page.h"'; for kind in html css js; do \
+	$(QUIET){ echo '#include "runtime/cmd/page/page.h"'; for kind in html css js; do \
 		echo "const char page_$$kind[] ="; \
 		cat $$(for f in $(PAGE); do case $$f in *.$$kind) echo $$f;; esac; done) | \
 			sed 's/\\/\\\\/g; s/"/\\"/g; s/.*/"&\\n"/'; echo ';'; \
@@ -131,7 +131,7 @@ $(O)/builtin_page.c: $(PAGE) Makefile
 $(O)/builtin_micro.c: $(wildcard kernels/micro/*.cl) Makefile
 	$(SAY) GEN $@
 	$(QUIET)mkdir -p $(@D)
-	$(QUIET){ echo '#include "runtime/cmd/tune.h"'; echo 'const struct micro_source micro_sources[] = {'; \
+	$(QUIET){ echo '#include "runtime/cmd/tune/tune.h"'; echo 'const struct micro_source micro_sources[] = {'; \
 	for f in $(sort $(wildcard kernels/micro/*.cl)); do \
 		printf '{"%s",\n' "$$(basename $$f)"; sed 's/\\/\\\\/g; s/"/\\"/g; s/.*/"&\\n"/' $$f; echo '},'; \
 	done; echo '{0, 0}};'; } > $@
@@ -170,7 +170,7 @@ $(O)/tests/golden/golden $(O)/tests/traces/traces: tests/golden/common.c tests/g
 	$(QUIET)mkdir -p $(@D)
 	$(QUIET)$(CC) -O1 -g -D_GNU_SOURCE -I. -I$(O) -Itests/golden -Wall -Wextra $(SANITIZE) -o $@ $(filter %.c %.o,$^) -lOpenCL -lm
 
-$(O)/tests/registers/registers: tests/registers/registers.c $(call OBJ,$(COMMON) $(PTX) runtime/cmd/explain_compile.c runtime/cmd/cc_run.c)
+$(O)/tests/registers/registers: tests/registers/registers.c $(call OBJ,$(COMMON) $(PTX) runtime/cmd/explain/compile.c runtime/cmd/cc_run.c)
 	$(SAY) CC $<
 	$(QUIET)mkdir -p $(@D)
 	$(QUIET)$(CC) -O1 -g -D_GNU_SOURCE -I. -I$(O) -Wall -Wextra $(SANITIZE) -o $@ $^ -pthread -lzstd -lm
@@ -187,7 +187,7 @@ $(O)/unit-tests: $(call OBJ,$(TESTS) $(ORACLE) $(COMMON) $(GUEST_TESTED) $(filte
 # The fuzz target: the annotator is watched, what feeds it is not. The plain driver runs the same target on files.
 FUZZ_TARGET = tests/fuzz/target.c tests/fuzz/clean.c
 FUZZ_DRIVER = $(FUZZ_TARGET) tests/fuzz/mutate.c tests/fuzz/grammar.c
-FUZZ_TESTED = $(wildcard annotator/*.c annotator/*/*.c) $(BASE) $(addprefix runtime/cc/,device.c options.c words.c)
+FUZZ_TESTED = $(wildcard annotator/*.c annotator/*/*.c) $(BASE) $(addprefix runtime/cc/,device.c options.c)
 FUZZ_OBJ = $(patsubst %.c,$(O)/fuzz/obj/%.o,$(FUZZ_DRIVER) $(FUZZ_TESTED))
 FUZZ_FLAGS = -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
 
@@ -214,7 +214,7 @@ $(O)/fuzz/ptx: $(FUZZ_PTX_OBJ)
 # The reader of profiles, and what replay makes of their records.
 FUZZ_PACKS = tests/fuzz/packs.c tests/fuzz/pack_mutate.c tests/fuzz/modelling.c
 FUZZ_PROFILE_OBJ = $(patsubst %.c,$(O)/fuzz/obj/%.o,tests/fuzz/profile_reader.c $(FUZZ_PACKS) $(filter-out $(O)/%,$(COMMON)) $(MODELLING) \
-	runtime/cmd/replay.c runtime/cmd/flags.c)
+	runtime/cmd/sweep/replay.c runtime/cmd/flags.c)
 
 $(O)/fuzz/obj/runtime/%.o: FUZZ_FLAGS += -fsanitize=fuzzer-no-link
 # What the library does with entries of its cache, as far as that needs no driver.

@@ -108,11 +108,11 @@ struct kernel_entry {
 	size_t computed_count;
 	bool summed;       /* too many to store: each work-item adds them to its group's; there are no flags then */
 	bool has_barrier;  /* or something that it calls */
-	unsigned hazards;  /* enum kernel_hazard (runtime/cc/facts.h) */
+	unsigned hazards;  /* enum kernel_hazard (runtime/format/facts.h) */
 	unsigned char *kinds; /* of its arguments: enum argument_kind */
 };
 
-/* How host text counts (runtime/cc/counters.h). By item unless some kernel has more counters than can be variables. */
+/* How host text counts (runtime/format/counters.h). By item unless some kernel has more counters than can be variables. */
 enum counter_layout { COUNTERS_BY_ITEM, COUNTERS_BY_GROUP };
 
 /* A unit's source as the user wrote it, behind one line that is a #line directive. */

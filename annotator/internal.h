@@ -25,7 +25,7 @@ struct function {
 	struct function **callees; /* of ours; may name one twice */
 	size_t callee_count;
 	bool reached; /* scratch of the walk over callees */
-	unsigned hazards; /* enum kernel_hazard (runtime/cc/facts.h), of its own text */
+	unsigned hazards; /* enum kernel_hazard (runtime/format/facts.h), of its own text */
 	/* Of a kernel: text that tells the trace where its pointers point to, how many such places there are, and the first of
 	 * its sites. */
 	const char *bases;

@@ -11,7 +11,7 @@
 #define GPUSIM_RUNTIME_RUNTIME_H
 
 #include "runtime/guest/cl.h"
-#include "runtime/options.h"
+#include "runtime/config/options.h"
 
 #include <signal.h>
 #include <stdbool.h>

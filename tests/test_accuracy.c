@@ -1,7 +1,7 @@
 /* What reports say about accuracy. */
 #include "tests/tests.h"
 
-#include "runtime/accuracy.h"
+#include "runtime/config/accuracy.h"
 
 #include <stdio.h>
 #include <string.h>

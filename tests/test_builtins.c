@@ -4,7 +4,7 @@
 #include "analysis/target/target.h"
 #include "analysis/builtins/builtins.h"
 #include "analysis/mapping/internal.h"
-#include "runtime/cc/tool.h"
+#include "runtime/base/tool.h"
 
 #include <ctype.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* The cache on disk. */
 #include "tests/tests.h"
 
-#include "runtime/cache.h"
+#include "runtime/config/cache.h"
 
 #include <fcntl.h>
 #include <stdio.h>

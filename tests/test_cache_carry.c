@@ -1,8 +1,8 @@
 /* gpusim cache fill and import, on files that this machine would not have written itself. */
 #include "tests/tests.h"
 
-#include "runtime/cc/protocol.h"
-#include "runtime/profile_file.h"
+#include "runtime/format/protocol.h"
+#include "runtime/format/profile_file.h"
 
 #include <stdio.h>
 #include <stdlib.h>

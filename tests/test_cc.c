@@ -4,7 +4,7 @@
 #include "runtime/base/base.h"
 #include "runtime/cc/options.h"
 #include "models/code/code.h"
-#include "runtime/cc/protocol.h"
+#include "runtime/format/protocol.h"
 
 #include <dirent.h>
 #include <errno.h>

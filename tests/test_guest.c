@@ -1,7 +1,7 @@
 /* The parts of the guest's side that need no driver: the handle table, programs run apart, results read in. */
 #include "tests/tests.h"
 
-#include "runtime/cc/counters.h"
+#include "runtime/format/counters.h"
 #include "runtime/guest/state.h"
 #include "runtime/guest/table.h"
 

@@ -2,7 +2,7 @@
 #include "tests/tests.h"
 
 #include "annotator/annotator.h"
-#include "runtime/cc/facts.h"
+#include "runtime/format/facts.h"
 
 #include <clang-c/Index.h>
 #include <stdio.h>

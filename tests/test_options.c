@@ -2,7 +2,7 @@
 #include "tests/tests.h"
 
 #include "models/models.h"
-#include "runtime/options.h"
+#include "runtime/config/options.h"
 
 #include <stdio.h>
 #include <string.h>

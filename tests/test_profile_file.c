@@ -1,7 +1,7 @@
 /* Profiles on disk: what is written is read, and nothing else is taken for it. */
 #include "tests/tests.h"
 
-#include "runtime/profile_file.h"
+#include "runtime/format/profile_file.h"
 
 #include <errno.h>
 #include <stdio.h>

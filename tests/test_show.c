@@ -1,7 +1,7 @@
 /* Numbers and names as reports show them. */
 #include "tests/tests.h"
 
-#include "runtime/show.h"
+#include "runtime/config/show.h"
 
 #include <string.h>
 

@@ -3,7 +3,7 @@
 
 #include "analysis/target/target.h"
 #include "models/gpu/gpu.h"
-#include "runtime/gpus.h"
+#include "runtime/config/gpus.h"
 
 #include <stdio.h>
 #include <string.h>

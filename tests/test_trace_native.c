@@ -1,7 +1,7 @@
 /* The functions that traced kernels call in the guest's process: the bytes of single work-items, by hand. */
 #include "models/trace/read.h"
-#include "runtime/cc/native.h"
-#include "runtime/cc/traces.h"
+#include "runtime/format/native.h"
+#include "runtime/format/traces.h"
 #include "tests/tests.h"
 
 #include <string.h>

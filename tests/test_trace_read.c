@@ -2,7 +2,7 @@
 #include "tests/tests.h"
 
 #include "models/trace/read.h"
-#include "runtime/cc/traces.h"
+#include "runtime/format/traces.h"
 
 #include <stdlib.h>
 #include <string.h>

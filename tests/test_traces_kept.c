@@ -1,7 +1,7 @@
 /* Which launches are traced, and which traces are kept. */
 #include "tests/tests.h"
 
-#include "runtime/cc/traces.h"
+#include "runtime/format/traces.h"
 #include "runtime/guest/tracing.h"
 
 #include <stdlib.h>

@@ -5,7 +5,7 @@
  * serves every target.
  */
 #include "analysis/target/internal.h"
-#include "runtime/cc/tool.h"
+#include "runtime/base/tool.h"
 
 #include <ctype.h>
 #include <errno.h>

@@ -3,7 +3,7 @@
 #define GPUSIM_ANALYSIS_TARGET_INTERNAL_H
 
 #include "analysis/target/target.h"
-#include "runtime/cc/tool.h"
+#include "runtime/base/tool.h"
 
 #include <llvm-c/Types.h>
 

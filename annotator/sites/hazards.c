@@ -1,9 +1,9 @@
 /*
- * What may make a kernel's twin behave unlike the kernel (runtime/cc/facts.h). A wrong "yes" costs time, a wrong "no" may cost
+ * What may make a kernel's twin behave unlike the kernel (runtime/format/facts.h). A wrong "yes" costs time, a wrong "no" may cost
  * somebody his results: whatever is not certain is a yes.
  */
 #include "annotator/internal.h"
-#include "runtime/cc/facts.h"
+#include "runtime/format/facts.h"
 
 #include <errno.h>
 #include <stdlib.h>

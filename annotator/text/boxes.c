@@ -1,5 +1,5 @@
 /*
- * Work-item functions whose answer depends on how a launch is cut into boxes (runtime/cc/traces.h). Calls of them go to
+ * Work-item functions whose answer depends on how a launch is cut into boxes (runtime/format/traces.h). Calls of them go to
  * functions of ours, which take the box; a unit gets those that it uses. They are not static, because that came
  * with OpenCL C 1.2: the unit is in their name. They add and never choose: a choice between the box's answer and the device's
  * own was not taken out of work-item loops, and made short kernels up to twice as slow.

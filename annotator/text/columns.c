@@ -4,7 +4,7 @@
  * come first: they are bits of shared words. Nor are trips that whoever reads the columns can compute.
  */
 #include "annotator/internal.h"
-#include "runtime/cc/counters.h"
+#include "runtime/format/counters.h"
 
 #include <errno.h>
 #include <stdlib.h>

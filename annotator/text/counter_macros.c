@@ -12,7 +12,7 @@
  * Without that, 2 of 4,000 random kernels are miscounted (tests/generate/run.sh BUILD 10 1162, and 1182).
  */
 #include "annotator/internal.h"
-#include "runtime/cc/counters.h"
+#include "runtime/format/counters.h"
 
 #define GROUP_ID \
 	"(__gpusim_group_id(2) * __gpusim_num_groups(1) + __gpusim_group_id(1)) * __gpusim_num_groups(0) + __gpusim_group_id(0)"
@@ -46,7 +46,7 @@ static void write_begins(struct gs_buf *out)
 /*
  * No store depends on the work-item: each made a vectorised stencil twice as slow. Nor is there a branch: a condition behind a
  * barrier that is itself under one, where control leaves the kernel, made POCL 3.1 have all work-items of a group follow one of
- * them in conditions of the kernel's own. Groups without places store too, where nobody looks (runtime/cc/counters.h).
+ * them in conditions of the kernel's own. Groups without places store too, where nobody looks (runtime/format/counters.h).
  */
 static void write_item_macros(struct gs_buf *out)
 {

@@ -10,7 +10,7 @@
  * no kernel needs is never compiled.
  */
 #include "annotator/internal.h"
-#include "runtime/cc/facts.h"
+#include "runtime/format/facts.h"
 
 #include <errno.h>
 #include <stdlib.h>

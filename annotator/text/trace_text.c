@@ -17,8 +17,8 @@
  */
 #include "annotator/internal.h"
 #include "models/trace/read.h"
-#include "runtime/cc/native.h"
-#include "runtime/cc/traces.h"
+#include "runtime/format/native.h"
+#include "runtime/format/traces.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -35,8 +35,8 @@
  * other stores may alias. The atomic form costs 2 to 5 times more again.
  */
 #include "annotator/internal.h"
-#include "runtime/cc/counters.h"
-#include "runtime/cc/facts.h"
+#include "runtime/format/counters.h"
+#include "runtime/format/facts.h"
 
 #include <errno.h>
 #include <stdlib.h>

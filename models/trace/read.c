@@ -16,7 +16,7 @@
  */
 #include "models/trace/read.h"
 
-#include "runtime/cc/traces.h"
+#include "runtime/format/traces.h"
 
 #include <errno.h>
 #include <stdlib.h>

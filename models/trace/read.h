@@ -1,5 +1,5 @@
 /*
- * trace_read: the trace buffer of a launch, as the device wrote it (runtime/cc/traces.h), into events (trace.h).
+ * trace_read: the trace buffer of a launch, as the device wrote it (runtime/format/traces.h), into events (trace.h).
  *
  * The bytes come from a device that may have been stopped or may be wrong: whatever they are, reading neither crashes nor
  * takes more memory than the layout allows. What cannot be read ends its work-item's events, which then count as cut.

@@ -1,9 +1,9 @@
 /* The steps of gpusim-cc in their order; see compile.h and protocol.h. */
 #include "runtime/cc/compile.h"
 
-#include "runtime/cc/facts.h"
+#include "runtime/format/facts.h"
 #include "runtime/cc/preprocess.h"
-#include "runtime/cc/protocol.h"
+#include "runtime/format/protocol.h"
 #include "runtime/cc/targets.h"
 
 #include <errno.h>

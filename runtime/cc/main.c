@@ -6,8 +6,8 @@
  * us if we are killed: it then ends the others and removes the folder.
  */
 #include "runtime/cc/compile.h"
-#include "runtime/cc/protocol.h"
-#include "runtime/cc/tool.h"
+#include "runtime/format/protocol.h"
+#include "runtime/base/tool.h"
 
 #include <errno.h>
 #include <fcntl.h>

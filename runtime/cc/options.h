@@ -4,7 +4,7 @@
 #ifndef GPUSIM_RUNTIME_CC_OPTIONS_H
 #define GPUSIM_RUNTIME_CC_OPTIONS_H
 
-#include "runtime/cc/tool.h"
+#include "runtime/base/tool.h"
 
 struct build_options {
 	struct words macros; /* -D, -U and -I, each one word, in their order: for the preprocessor */

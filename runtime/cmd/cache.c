@@ -2,7 +2,7 @@
 #include "runtime/cmd/cmd.h"
 
 #include "runtime/cmd/cache_carry.h"
-#include "runtime/cache.h"
+#include "runtime/config/cache.h"
 
 #include <stdio.h>
 #include <string.h>

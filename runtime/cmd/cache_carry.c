@@ -2,10 +2,10 @@
 #include "runtime/cmd/cache_carry.h"
 
 #include "runtime/cmd/cmd.h"
-#include "runtime/cache.h"
-#include "runtime/cc/protocol.h"
+#include "runtime/config/cache.h"
+#include "runtime/format/protocol.h"
 #include "runtime/cmd/cc_run.h"
-#include "runtime/profile_file.h"
+#include "runtime/format/profile_file.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -3,7 +3,7 @@
  *
  * There, the library keeps each request that no gpusim-cc answered (CACHE_WANTED). `wanted` writes them into a file, `fill` answers
  * them on a machine with clang, `export` and `import` carry the answers back. The files are in the format of
- * runtime/profile_file.h. Each returns the command's exit code: 0, 1 when some requests could not be answered, 2.
+ * runtime/format/profile_file.h. Each returns the command's exit code: 0, 1 when some requests could not be answered, 2.
  */
 #ifndef GPUSIM_RUNTIME_CMD_CACHE_CARRY_H
 #define GPUSIM_RUNTIME_CMD_CACHE_CARRY_H

@@ -1,7 +1,7 @@
 /* Running gpusim-cc on a request; see cc_run.h. */
 #include "runtime/cmd/cc_run.h"
 
-#include "runtime/cc_path.h"
+#include "runtime/config/cc_path.h"
 
 #include <errno.h>
 #include <limits.h>

@@ -4,7 +4,7 @@
 
 #include "runtime/base/base.h"
 
-/* gpusim-cc's answer (runtime/cc/protocol.h) to the bytes of a request; the caller frees *result. */
+/* gpusim-cc's answer (runtime/format/protocol.h) to the bytes of a request; the caller frees *result. */
 int cc_run(const struct gs_buf *request, struct gs_pack *result, struct gs_error *err);
 
 #endif

@@ -2,7 +2,7 @@
 #ifndef GPUSIM_RUNTIME_CMD_CMD_H
 #define GPUSIM_RUNTIME_CMD_CMD_H
 
-#include "runtime/options.h"
+#include "runtime/config/options.h"
 
 enum { EXIT_USAGE = 2, EXIT_NOT_RUN = 127 };
 

@@ -2,7 +2,7 @@
 #include "runtime/cmd/cmd.h"
 #include "runtime/cmd/doc.h"
 
-#include "runtime/show.h"
+#include "runtime/config/show.h"
 
 #include <math.h>
 #include <stdio.h>

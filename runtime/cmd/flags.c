@@ -1,7 +1,7 @@
 /* The options of options.def as flags of commands. */
 #include "runtime/cmd/cmd.h"
 
-#include "runtime/gpus.h"
+#include "runtime/config/gpus.h"
 
 #include <stdio.h>
 #include <stdlib.h>

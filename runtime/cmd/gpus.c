@@ -1,7 +1,7 @@
 /* gpusim gpus, gpusim show: the GPU descriptions. */
 #include "runtime/cmd/cmd.h"
 
-#include "runtime/gpus.h"
+#include "runtime/config/gpus.h"
 
 #include <stdio.h>
 #include <stdlib.h>

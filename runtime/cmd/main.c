@@ -1,9 +1,9 @@
 /* gpusim: how long would this program's OpenCL kernels take on another GPU? */
 #include "runtime/cmd/cmd.h"
 
-#include "runtime/cc/protocol.h"
-#include "runtime/log.h"
-#include "runtime/options.h"
+#include "runtime/format/protocol.h"
+#include "runtime/config/log.h"
+#include "runtime/config/options.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* gpusim run: sets the environment that brings the library into a program, and becomes that program. */
 #include "runtime/cmd/cmd.h"
 
-#include "runtime/options.h"
+#include "runtime/config/options.h"
 
 #include <errno.h>
 #include <limits.h>

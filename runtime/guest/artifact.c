@@ -1,8 +1,8 @@
-/* What gpusim-cc made of a program (runtime/cc/protocol.h), read into structs. */
+/* What gpusim-cc made of a program (runtime/format/protocol.h), read into structs. */
 #include "runtime/guest/shadow.h"
 
-#include "runtime/cc/counters.h"
-#include "runtime/cc/protocol.h"
+#include "runtime/format/counters.h"
+#include "runtime/format/protocol.h"
 
 #include <errno.h>
 #include <limits.h>

@@ -1,6 +1,6 @@
 /*
  * boxes: which work-groups of a launch are traced, and the boxes of groups that it is launched in for that
- * (runtime/cc/traces.h). A pure function of the launch's shape, and of what launches before it needed.
+ * (runtime/format/traces.h). A pure function of the launch's shape, and of what launches before it needed.
  */
 #ifndef GPUSIM_RUNTIME_GUEST_BOXES_H
 #define GPUSIM_RUNTIME_GUEST_BOXES_H

@@ -9,8 +9,8 @@
  */
 #include "runtime/guest/tracing.h"
 
-#include "runtime/cc/counters.h"
-#include "runtime/cc/traces.h"
+#include "runtime/format/counters.h"
+#include "runtime/format/traces.h"
 
 #include <stdlib.h>
 #include <string.h>

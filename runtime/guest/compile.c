@@ -1,10 +1,10 @@
 /* From the units of a program to gpusim-cc's result, through the cache. */
 #include "runtime/guest/state.h"
 
-#include "runtime/cache.h"
-#include "runtime/cc_path.h"
-#include "runtime/cc/protocol.h"
-#include "runtime/log.h"
+#include "runtime/config/cache.h"
+#include "runtime/config/cc_path.h"
+#include "runtime/format/protocol.h"
+#include "runtime/config/log.h"
 
 #include <errno.h>
 #include <limits.h>

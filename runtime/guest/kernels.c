@@ -6,7 +6,7 @@
 
 #include "runtime/guest/programs.h"
 
-#include "runtime/cc/protocol.h"
+#include "runtime/format/protocol.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -6,9 +6,9 @@
 #include "runtime/guest/programs.h"
 #include "runtime/guest/timeline.h"
 
-#include "runtime/cc/counters.h"
-#include "runtime/cc/traces.h"
-#include "runtime/log.h"
+#include "runtime/format/counters.h"
+#include "runtime/format/traces.h"
+#include "runtime/config/log.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -5,8 +5,8 @@
  */
 #include "runtime/guest/shadow.h"
 
-#include "runtime/cc/traces.h"
-#include "runtime/log.h"
+#include "runtime/format/traces.h"
+#include "runtime/config/log.h"
 
 #include <stdlib.h>
 #include <string.h>

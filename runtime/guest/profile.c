@@ -1,7 +1,7 @@
 /* What a launch's counter buffer says: the counts of all blocks, of the launch and of single work-items. */
 #include "runtime/guest/state.h"
 
-#include "runtime/cc/counters.h"
+#include "runtime/format/counters.h"
 
 #include <string.h>
 

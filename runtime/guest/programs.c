@@ -8,8 +8,8 @@
 
 #include "runtime/guest/programs.h"
 
-#include "runtime/cache.h"
-#include "runtime/log.h"
+#include "runtime/config/cache.h"
+#include "runtime/config/log.h"
 #include "runtime/guest/units.h"
 
 #include <stdlib.h>

@@ -5,8 +5,8 @@
  */
 #include "runtime/guest/state.h"
 
-#include "runtime/log.h"
-#include "runtime/show.h"
+#include "runtime/config/log.h"
+#include "runtime/config/show.h"
 
 enum { FIRST_NS = 1000000000, EVERY_NS = 100000000 };
 

@@ -13,7 +13,7 @@
  */
 #include "runtime/guest/shadow.h"
 
-#include "runtime/cache.h"
+#include "runtime/config/cache.h"
 
 #include <stdlib.h>
 #include <string.h>

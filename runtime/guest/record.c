@@ -1,13 +1,13 @@
 /*
- * GPUSIM_RECORD: what the models need of a run, kept in a profile (runtime/profile_file.h) as it comes, for gpusim replay.
+ * GPUSIM_RECORD: what the models need of a run, kept in a profile (runtime/format/profile_file.h) as it comes, for gpusim replay.
  * Counters that a launch has in common with an earlier one are not written again.
  */
 #include "runtime/guest/tracing.h"
 
-#include "runtime/cc/protocol.h"
-#include "runtime/gpus.h"
-#include "runtime/log.h"
-#include "runtime/profile_file.h"
+#include "runtime/format/protocol.h"
+#include "runtime/config/gpus.h"
+#include "runtime/config/log.h"
+#include "runtime/format/profile_file.h"
 
 #include <inttypes.h>
 #include <stdio.h>

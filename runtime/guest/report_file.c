@@ -5,7 +5,7 @@
  */
 #include "runtime/guest/state.h"
 
-#include "runtime/log.h"
+#include "runtime/config/log.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -2,7 +2,7 @@
  * gpusim-cc. What the guest's process cannot write at its end is there in the JSON. */
 #include "runtime/guest/state.h"
 
-#include "runtime/log.h"
+#include "runtime/config/log.h"
 
 #include <limits.h>
 #include <stdio.h>

@@ -6,7 +6,7 @@
 #include "runtime/guest/timeline.h"
 
 #include "models/code/costs.h"
-#include "runtime/cc/protocol.h"
+#include "runtime/format/protocol.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,9 +1,9 @@
 /* The report on stderr, in three lengths: what each GPU takes, a table of kernels, and what is behind each row. */
 #include "runtime/guest/report_text.h"
 
-#include "runtime/accuracy.h"
-#include "runtime/cc/protocol.h"
-#include "runtime/log.h"
+#include "runtime/config/accuracy.h"
+#include "runtime/format/protocol.h"
+#include "runtime/config/log.h"
 
 #include <stdio.h>
 #include <stdlib.h>

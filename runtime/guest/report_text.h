@@ -2,7 +2,7 @@
 #ifndef GPUSIM_RUNTIME_GUEST_REPORT_TEXT_H
 #define GPUSIM_RUNTIME_GUEST_REPORT_TEXT_H
 
-#include "runtime/show.h"
+#include "runtime/config/show.h"
 #include "runtime/guest/state.h"
 
 struct text {

@@ -1,8 +1,8 @@
 /* The runtime's beginning and end in the guest's process: options, targets, threads, fork, exit. */
 #include "runtime/guest/programs.h"
 
-#include "runtime/cache.h"
-#include "runtime/log.h"
+#include "runtime/config/cache.h"
+#include "runtime/config/log.h"
 
 #include <dlfcn.h>
 #include <errno.h>

@@ -13,7 +13,7 @@
 #define GPUSIM_RUNTIME_GUEST_STATE_H
 
 #include "models/models.h"
-#include "runtime/cc/facts.h"
+#include "runtime/format/facts.h"
 #include "runtime/runtime.h"
 
 #include <locale.h>
@@ -182,7 +182,7 @@ struct artifact {
 	size_t kernel_count;
 	struct artifact_block *blocks;
 	size_t block_count;
-	bool counts_by_item;          /* the layout of the counters (runtime/cc/counters.h) */
+	bool counts_by_item;          /* the layout of the counters (runtime/format/counters.h) */
 	struct count_term *terms;     /* of the blocks whose counts flow determines, by ascending block */
 	size_t term_count;
 	char *dependencies; /* lines of "HASH PATH": the files that the units included */
@@ -344,7 +344,7 @@ struct kernel_twin {
 	uint64_t applied; /* arguments up to this version are set on it */
 	const char *why;  /* static; when kernel is NULL */
 	bool launched;    /* at least once */
-	cl_int box_argument; /* index of the box (runtime/cc/traces.h); -1: it takes none */
+	cl_int box_argument; /* index of the box (runtime/format/traces.h); -1: it takes none */
 	bool whole;          /* the box that is set on it is the whole launch */
 	cl_ulong sizes[2];   /* slots and places that are set on it; launches are mostly like the one before */
 	bool sizes_set;

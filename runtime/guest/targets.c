@@ -1,8 +1,8 @@
 /* The targets: which GPUs are modelled, and by which model. */
 #include "runtime/guest/state.h"
 
-#include "runtime/gpus.h"
-#include "runtime/log.h"
+#include "runtime/config/gpus.h"
+#include "runtime/config/log.h"
 
 #include <errno.h>
 #include <stdlib.h>

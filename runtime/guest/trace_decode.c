@@ -2,8 +2,8 @@
 #include "runtime/guest/tracing.h"
 
 #include "models/trace/read.h"
-#include "runtime/cc/traces.h"
-#include "runtime/log.h"
+#include "runtime/format/traces.h"
+#include "runtime/config/log.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* The trace of a launch that has completed, from the device. */
 #include "runtime/guest/tracing.h"
 
-#include "runtime/cc/traces.h"
+#include "runtime/format/traces.h"
 
 struct kept_trace *trace_bring_back(struct launch *l)
 {

@@ -1,14 +1,14 @@
 /*
  * What traced text calls (annotator/text/trace_text.c) where kernels run in this process: a work-item's events, written into the chunks of
- * the trace buffer (runtime/cc/traces.h). The form of what is written is told where it is read, in models/trace/read.c, which
+ * the trace buffer (runtime/format/traces.h). The form of what is written is told where it is read, in models/trace/read.c, which
  * predicts addresses as access_event does.
  *
  * A kernel calls these from threads of the driver. They touch nothing but the buffer and the work-item's own state, and call nothing
  * but the allocator.
  */
 #include "models/trace/read.h"
-#include "runtime/cc/native.h"
-#include "runtime/cc/traces.h"
+#include "runtime/format/native.h"
+#include "runtime/format/traces.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>

@@ -12,9 +12,9 @@
  */
 #include "runtime/guest/tracing.h"
 
-#include "runtime/cc/native.h"
-#include "runtime/cc/protocol.h"
-#include "runtime/log.h"
+#include "runtime/format/native.h"
+#include "runtime/format/protocol.h"
+#include "runtime/config/log.h"
 
 #include <dlfcn.h>
 #include <errno.h>

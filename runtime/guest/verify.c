@@ -6,7 +6,7 @@
 #include "runtime/guest/shadow.h"
 
 #include "runtime/guest/programs.h"
-#include "runtime/log.h"
+#include "runtime/config/log.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -7,7 +7,7 @@
  */
 #include "runtime/guest/shadow.h"
 
-#include "runtime/log.h"
+#include "runtime/config/log.h"
 #include "runtime/guest/timeline.h"
 
 #include <errno.h>

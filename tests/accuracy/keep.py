@@ -98,7 +98,7 @@ def write_definitions(folder, root):
         if text and os.path.exists(path):
             row, date = summary(path, metric)
             lines.append(f'ACCURACY("{targets}", "{memory}",\n         "{text.format(**figures(row))} (measured {date})")')
-    with open(os.path.join(root, "runtime/accuracy_measured.def"), "w") as f:
+    with open(os.path.join(root, "runtime/config/accuracy_measured.def"), "w") as f:
         f.write("\n".join(lines) + "\n")
 
 

@@ -2,7 +2,7 @@
 # The suite under the library against what was measured: GPGPU-Sim on the same kernels, and a real H200. Tables and plots in BUILD_DIR/accuracy.
 #   tests/accuracy/run.sh BUILD_DIR [--keep] [NAME...]
 # NAME: only these comparisons. --keep: what was made goes to docs/accuracy, and what reports say about accuracy into
-# runtime/accuracy_measured.def (tests/accuracy/keep.py).
+# runtime/config/accuracy_measured.def (tests/accuracy/keep.py).
 set -u
 build=$(cd "$1" && pwd)
 here=$(cd "$(dirname "$0")" && pwd)

@@ -4,11 +4,11 @@
  * binary. None may do harm.
  *     fuzz/cache --seed PROFILE FILE      writes the programs of a profile in that form
  */
-#include "runtime/cache.h"
-#include "runtime/cc/counters.h"
+#include "runtime/config/cache.h"
+#include "runtime/format/counters.h"
 #include "runtime/guest/tracing.h"
 #include "runtime/guest/units.h"
-#include "runtime/profile_file.h"
+#include "runtime/format/profile_file.h"
 #include "tests/fuzz/packs.h"
 
 #include <stdio.h>

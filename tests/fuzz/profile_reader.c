@@ -5,8 +5,8 @@
  *     fuzz/profile --profile INPUT FILE     and back, for gpusim replay
  */
 #include "runtime/cmd/cmd.h"
-#include "runtime/cmd/replay.h"
-#include "runtime/profile_file.h"
+#include "runtime/cmd/sweep/replay.h"
+#include "runtime/format/profile_file.h"
 #include "tests/fuzz/packs.h"
 
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* See common.h. */
 #include "common.h"
 
-#include "runtime/cc/protocol.h"
+#include "runtime/format/protocol.h"
 
 #include <stdio.h>
 #include <stdlib.h>

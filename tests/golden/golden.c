@@ -15,7 +15,7 @@
  */
 #include "common.h"
 
-#include "runtime/cc/counters.h"
+#include "runtime/format/counters.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -9,7 +9,7 @@
  */
 #include "models/models.h"
 #include "models/analytical/optimistic.h"
-#include "runtime/gpus.h"
+#include "runtime/config/gpus.h"
 #include "tests/oracle/suite.h"
 
 #include <math.h>

@@ -10,7 +10,7 @@
  * those of the reference. With -e, launches are extrapolated from a part of them where they are large.
  */
 #include "models/models.h"
-#include "runtime/gpus.h"
+#include "runtime/config/gpus.h"
 #include "tests/oracle/suite.h"
 
 #include <fnmatch.h>

@@ -9,8 +9,8 @@
  */
 #include "analysis/graph/graph.h"
 #include "models/models.h"
-#include "runtime/cmd/explain.h"
-#include "runtime/gpus.h"
+#include "runtime/cmd/explain/explain.h"
+#include "runtime/config/gpus.h"
 
 #include <math.h>
 #include <stdio.h>

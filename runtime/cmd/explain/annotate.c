@@ -1,0 +1,177 @@
+/* gpusim annotate: the source of a report's kernels with what each line cost. */
+#include "runtime/cmd/cmd.h"
+#include "runtime/cmd/doc.h"
+
+#include "runtime/config/show.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { BAR = 8, CONTEXT = 1 };
+
+struct annotation {
+	const json_t *report;
+	const char *kernel, *gpu; /* NULL: all */
+	bool colours, whole;
+};
+
+static const json_t *line_at(const json_t *lines, size_t source, size_t number)
+{
+	size_t i;
+	json_t *l;
+	json_array_foreach((json_t *)lines, i, l)
+		if (doc_has(l, "source") && (size_t)doc_number(l, "source") == source && (size_t)doc_number(l, "line") == number)
+			return l;
+	return NULL;
+}
+
+static void print_cost(const struct annotation *a, const json_t *line, double all)
+{
+	char executions[SHOW_CELL], transactions[SHOW_CELL] = "";
+	double share = all > 0 ? doc_number(line, "cycles") / all : 0;
+	char bar[BAR + 1] = "";
+	if (!line) {
+		printf("%7s %-*s %10s %6s %12s ", "", BAR, "", "", "", "");
+		return;
+	}
+	memset(bar, '#', (size_t)(share * BAR + 0.5));
+	if (doc_has(line, "transactions"))
+		show_count(transactions, doc_number(line, "transactions"));
+	printf("%s%6.1f%% %-*s%s %10s %5.0f%% %12s ",
+	       show_style(a->colours, share >= 0.2 ? SHOW_HOT : share >= 0.05 ? SHOW_WARM : SHOW_PLAIN), 100 * share, BAR, bar,
+	       show_style(a->colours, SHOW_PLAIN), show_count(executions, doc_number(line, "executions")),
+	       100 * doc_number(line, "lane_efficiency"), transactions);
+}
+
+/* Tabs as blanks, control characters as '?', what is left of the line's columns. */
+static void print_text(const char *text, size_t length)
+{
+	enum { COLUMNS = SHOW_WIDTH - 54, TAB = 4 };
+	size_t column = 0;
+	for (size_t i = 0; i < length && column < COLUMNS; i++) {
+		unsigned char c = (unsigned char)text[i];
+		if (c == '\t')
+			for (size_t n = TAB - column % TAB; n && column < COLUMNS; n--, column++)
+				putchar(' ');
+		else if ((c & 0xc0) == 0x80)
+			putchar(c);
+		else {
+			putchar(c < ' ' || c == 0x7f ? '?' : c);
+			column++;
+		}
+	}
+	putchar('\n');
+}
+
+static bool is_shown(const struct annotation *a, const json_t *lines, size_t source, size_t number)
+{
+	for (size_t n = number > CONTEXT ? number - CONTEXT : 1; n <= number + CONTEXT; n++)
+		if (line_at(lines, source, n))
+			return true;
+	return a->whole;
+}
+
+static void print_source(const struct annotation *a, const json_t *lines, size_t source, double all)
+{
+	const json_t *s = json_array_get(doc_member(a->report, "sources"), source);
+	const char *text = doc_text(s, "text");
+	size_t number = 1;
+	bool gap = false, any = false;
+	struct gs_buf name = {0};
+	show_name(&name, doc_text(s, "name"), 80);
+	printf("%7s %-*s %10s %6s %12s %5s %s\n", "cycles", BAR, "", "executions", "lanes", "transactions", "line",
+	       name.data ? name.data : "");
+	for (; *text; number++) {
+		size_t length = strcspn(text, "\n");
+		if (is_shown(a, lines, source, number)) {
+			if (gap && any)
+				printf("%53s...\n", "");
+			print_cost(a, line_at(lines, source, number), all);
+			printf("%s%5zu%s ", show_style(a->colours, SHOW_DIM), number, show_style(a->colours, SHOW_PLAIN));
+			print_text(text, length);
+			any = true;
+		}
+		gap = !is_shown(a, lines, source, number);
+		text += length + (text[length] == '\n');
+	}
+	gs_buf_free(&name);
+}
+
+static void print_kernel(const struct annotation *a, const char *kernel, const json_t *estimate)
+{
+	const json_t *lines = doc_member(estimate, "lines");
+	double all = doc_number(estimate, "cycles"), elsewhere = 0;
+	char total[SHOW_CELL];
+	struct gs_buf name = {0};
+	size_t i;
+	json_t *l;
+	show_name(&name, kernel, 60);
+	printf("%s%s on %s%s: %.0f launches, %s, limited by %s\n", show_style(a->colours, SHOW_BOLD),
+	       name.data ? name.data : "", doc_text(estimate, "target"), show_style(a->colours, SHOW_PLAIN),
+	       doc_number(estimate, "launches"), show_time(total, doc_number(estimate, "total_ns")),
+	       doc_text(estimate, "limiter"));
+	gs_buf_free(&name);
+	for (size_t s = 0; s < json_array_size(doc_member(a->report, "sources")); s++) {
+		bool any = false;
+		json_array_foreach((json_t *)lines, i, l)
+			any |= doc_has(l, "source") && (size_t)doc_number(l, "source") == s;
+		if (any)
+			print_source(a, lines, s, all);
+	}
+	json_array_foreach((json_t *)lines, i, l)
+		elsewhere += doc_has(l, "source") ? 0 : doc_number(l, "cycles");
+	if (all > 0)
+		printf("%6.1f%% of no line; launch and tail: %.1f%%\n", 100 * elsewhere / all,
+		       100 * (doc_number(doc_member(estimate, "cycles_by"), "launch") +
+		              doc_number(doc_member(estimate, "cycles_by"), "tail")) / all);
+}
+
+static int annotate(const struct annotation *a)
+{
+	size_t i, n, shown = 0;
+	json_t *kernel, *estimate;
+	json_array_foreach((json_t *)doc_member(a->report, "kernels"), i, kernel) {
+		if (a->kernel && strcmp(a->kernel, doc_text(kernel, "name")))
+			continue;
+		json_array_foreach((json_t *)doc_member(kernel, "estimates"), n, estimate) {
+			if (a->gpu ? strcmp(a->gpu, doc_text(estimate, "target")) : n > 0)
+				continue;
+			if (shown++)
+				putchar('\n');
+			print_kernel(a, doc_text(kernel, "name"), estimate);
+		}
+	}
+	if (!shown)
+		return cmd_fail("annotate: the report has no such kernel on that GPU");
+	if (!doc_member(a->report, "sources"))
+		return cmd_fail("annotate: the report has no sources: its program was ended before its exit");
+	return 0;
+}
+
+int cmd_annotate(int argc, char **argv)
+{
+	struct annotation a = {.colours = show_colours(STDOUT_FILENO)};
+	const char *file = NULL;
+	struct gs_error err;
+	for (int i = 1; i < argc; i++) {
+		if (cmd_value("--gpu", argc, argv, &i, &a.gpu) || cmd_value("--kernel", argc, argv, &i, &a.kernel))
+			continue;
+		if (!strcmp(argv[i], "--all"))
+			a.whole = true;
+		else if ((argv[i][0] == '-' && argv[i][1]) || file)
+			return cmd_fail("annotate: unexpected '%s'", argv[i]);
+		else
+			file = argv[i];
+	}
+	if (!file)
+		return cmd_fail("annotate: name a report: gpusim annotate FILE.json");
+	json_t *report = doc_read_report(file, &err);
+	if (!report)
+		return cmd_fail("annotate: %s", err.text);
+	a.report = report;
+	int result = annotate(&a);
+	json_decref(report);
+	return result;
+}

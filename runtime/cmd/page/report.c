@@ -1,0 +1,94 @@
+/* gpusim report: a page of a JSON report, in one file that needs no other. */
+#include "runtime/cmd/cmd.h"
+#include "runtime/cmd/page/page.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+int page_embed(struct gs_buf *out, const json_t *data)
+{
+	char *text = json_dumps(data, JSON_COMPACT | JSON_REAL_PRECISION(10));
+	if (!text)
+		return -1;
+	/* Inside of strings these may be written as escapes; outside they do not occur. */
+	for (const char *p = text; *p; p++)
+		if (*p == '<' || *p == '>' || *p == '&')
+			gs_buf_printf(out, "\\u%04x", *p);
+		else
+			gs_buf_add(out, p, 1);
+	free(text);
+	return out->failed ? -1 : 0;
+}
+
+/* The page with its three places filled. */
+static int make_page(struct gs_buf *out, const json_t *data)
+{
+	for (const char *p = page_html; *p;) {
+		const char *at = strchr(p, '@');
+		gs_buf_add(out, p, at ? (size_t)(at - p) : strlen(p));
+		if (!at)
+			break;
+		if (!strncmp(at, "@CSS@", 5))
+			gs_buf_puts(out, page_css);
+		else if (!strncmp(at, "@JS@", 4))
+			gs_buf_puts(out, page_js);
+		else if (strncmp(at, "@DATA@", 6) || page_embed(out, data))
+			return -1;
+		p = strchr(at + 1, '@') + 1;
+	}
+	return out->failed ? -1 : 0;
+}
+
+/* run.json becomes run.html. */
+static char *default_name(const char *file)
+{
+	size_t length = strlen(file);
+	char *name = malloc(length + 6);
+	if (!name)
+		return NULL;
+	if (length > 5 && !strcmp(file + length - 5, ".json"))
+		length -= 5;
+	sprintf(name, "%.*s.html", (int)length, file);
+	return name;
+}
+
+static int write_page(const json_t *report, const char *file)
+{
+	struct gs_buf page = {0};
+	struct gs_error err = {""};
+	json_t *data = page_data(report);
+	int result = 0;
+	if (!data || make_page(&page, data))
+		result = cmd_fail("report: out of memory");
+	else if (!strcmp(file, "-"))
+		result = fwrite(page.data, 1, page.len, stdout) == page.len ? 0 : cmd_fail("report: cannot write");
+	else if (gs_write_file(file, page.data, page.len, &err))
+		result = cmd_fail("report: %s", err.text);
+	gs_buf_free(&page);
+	json_decref(data);
+	return result;
+}
+
+int cmd_report(int argc, char **argv)
+{
+	const char *file = NULL, *output = NULL;
+	struct gs_error err;
+	for (int i = 1; i < argc; i++) {
+		if (cmd_value("-o", argc, argv, &i, &output) || cmd_value("--output", argc, argv, &i, &output))
+			continue;
+		if ((argv[i][0] == '-' && argv[i][1]) || file)
+			return cmd_fail("report: unexpected '%s'", argv[i]);
+		file = argv[i];
+	}
+	if (!file)
+		return cmd_fail("report: name a report: gpusim report FILE.json [-o FILE.html]");
+	json_t *report = doc_read_report(file, &err);
+	if (!report)
+		return cmd_fail("report: %s", err.text);
+	char *name = output ? NULL : default_name(file);
+	int result = output || name ? write_page(report, output ? output : name) : cmd_fail("report: out of memory");
+	free(name);
+	json_decref(report);
+	return result;
+}

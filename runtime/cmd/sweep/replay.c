@@ -1,0 +1,312 @@
+/*
+ * gpusim replay: models a recorded run again, without the application, on any GPUs. What the library does with a launch when
+ * its counters are there, this does with the counters of a profile; the reports are the same.
+ */
+#include "runtime/cmd/cmd.h"
+
+#include "runtime/cmd/sweep/replay.h"
+#include "runtime/format/protocol.h"
+#include "runtime/guest/tracing.h"
+#include "runtime/config/log.h"
+#include "runtime/format/profile_file.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define LOG_DOMAIN "replay"
+
+/* ---- facts of a record ---- */
+
+/* The value of the n-th line "key=value", or NULL. */
+static const char *fact(const char *facts, const char *key, size_t n)
+{
+	size_t length = strlen(key);
+	for (const char *line = facts; line && *line; line = strchr(line, '\n') ? strchr(line, '\n') + 1 : NULL)
+		if (!strncmp(line, key, length) && line[length] == '=' && !n--)
+			return line + length + 1;
+	return NULL;
+}
+
+static uint64_t number_of(const char *facts, const char *key)
+{
+	const char *value = fact(facts, key, 0);
+	return value ? strtoull(value, NULL, 10) : 0;
+}
+
+static bool sizes_of(const char *facts, const char *key, uint64_t out[3])
+{
+	const char *value = fact(facts, key, 0);
+	return value && sscanf(value, "%" SCNu64 ",%" SCNu64 ",%" SCNu64, &out[0], &out[1], &out[2]) == 3;
+}
+
+/* ---- launches ---- */
+
+struct recorded_counters {
+	uint64_t seq, *words;
+	size_t count;
+};
+
+static struct {
+	const char *path;
+	struct artifact **programs; /* by number - 1 */
+	size_t program_count;
+	struct recorded_counters *counters;
+	size_t counter_sets, counter_room;
+	uint64_t counter_bytes; /* of all sets */
+	uint64_t launches;
+	bool told; /* who recorded it */
+} play = {.path = "the profile"};
+
+static int bad_record(struct gs_error *err)
+{
+	return gs_fail(err, EBADMSG, "%s has a record that cannot be read, after %" PRIu64 " launches", play.path, play.launches);
+}
+
+static int take_program(const struct gs_pack *pack, struct gs_error *err)
+{
+	struct gs_error inner;
+	uint64_t number = strtoull(gs_pack_text(pack, "number"), NULL, 10);
+	struct artifact **grown = reallocarray(play.programs, play.program_count + 1, sizeof *grown);
+	if (!grown)
+		return gs_fail(err, ENOMEM, "out of memory");
+	play.programs = grown;
+	if (number != play.program_count + 1 || artifact_read(&grown[play.program_count], pack, &inner))
+		return bad_record(err);
+	play.program_count++;
+	return 0;
+}
+
+/* Later launches may refer to any counters before. A file of some kilobytes could unpack to more of them than there is memory. */
+static int charge_counters(uint64_t bytes, struct gs_error *err)
+{
+	uint64_t memory = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
+	play.counter_bytes += bytes;
+	return play.counter_bytes <= memory / 2 ? 0
+	       : gs_fail(err, EFBIG, "%s has counters that take more than half of the memory", play.path);
+}
+
+static int keep_counters(uint64_t seq, const struct gs_section *s, struct gs_error *err)
+{
+	if (play.counter_sets == play.counter_room) {
+		size_t room = play.counter_room ? 2 * play.counter_room : 16;
+		struct recorded_counters *grown = reallocarray(play.counters, room, sizeof *grown);
+		if (!grown)
+			return gs_fail(err, ENOMEM, "out of memory");
+		play.counters = grown;
+		play.counter_room = room;
+	}
+	if (charge_counters(s->len, err))
+		return -EFBIG;
+	struct recorded_counters c = {seq, malloc(s->len + 1), s->len / sizeof(uint64_t)};
+	if (!c.words)
+		return gs_fail(err, ENOMEM, "out of memory");
+	memcpy(c.words, s->data, s->len);
+	play.counters[play.counter_sets++] = c;
+	return 0;
+}
+
+static const struct recorded_counters *find_counters(uint64_t seq)
+{
+	for (size_t i = play.counter_sets; i--;)
+		if (play.counters[i].seq == seq)
+			return &play.counters[i];
+	return NULL;
+}
+
+static struct launch *new_launch(const char *facts)
+{
+	size_t arguments = 0;
+	while (fact(facts, "argument", arguments))
+		arguments++;
+	struct launch *l = calloc(1, sizeof *l + arguments * (sizeof(uint64_t) + sizeof(bool)));
+	const char *name = fact(facts, "kernel", 0);
+	uint64_t program = number_of(facts, "program");
+	if (!l || !name || !program || program > play.program_count || !sizes_of(facts, "global", l->global) ||
+	    !sizes_of(facts, "local", l->local) || !(l->kernel_name = strndup(name, strcspn(name, "\n")))) {
+		free(l);
+		return NULL;
+	}
+	l->argument_values = (uint64_t *)(l + 1);
+	l->arguments_known = (bool *)(l->argument_values + arguments);
+	for (; l->argument_count < arguments; l->argument_count++) {
+		int known = 0;
+		sscanf(fact(facts, "argument", l->argument_count), "%d,%" SCNu64, &known, &l->argument_values[l->argument_count]);
+		l->arguments_known[l->argument_count] = known != 0;
+	}
+	l->seq = number_of(facts, "seq");
+	l->local_bytes = number_of(facts, "local_bytes");
+	l->slots = number_of(facts, "slots");
+	l->places = number_of(facts, "places");
+	l->measured_ns = number_of(facts, "measured_ns");
+	l->artifact = play.programs[program - 1];
+	l->facts = artifact_kernel(l->artifact, l->kernel_name);
+	return l;
+}
+
+static struct kept_trace *trace_in(const struct gs_pack *pack)
+{
+	const struct gs_section *trace = gs_pack_find(pack, "trace"), *memory = gs_pack_find(pack, "memory");
+	return trace && memory ? trace_from_bytes(trace->data, trace->len, memory->data, memory->len / sizeof(uint64_t)) : NULL;
+}
+
+static int take_launch(const struct gs_pack *pack, struct gs_error *err)
+{
+	const char *facts = gs_pack_text(pack, "facts");
+	const struct gs_section *counters = gs_pack_find(pack, "counters");
+	struct launch *l = new_launch(facts);
+	struct launch_result r = {.launch = l};
+	struct counter_buffer buffer = {0};
+	if (!l)
+		return bad_record(err);
+	int result = counters ? keep_counters(l->seq, counters, err) : 0;
+	const struct recorded_counters *c =
+		result ? NULL : find_counters(fact(facts, "counters_of", 0) ? number_of(facts, "counters_of") : l->seq);
+	if (!result && c) {
+		buffer.words = c->words;
+		buffer.word_count = c->count;
+		l->buffer = &buffer;
+	}
+	if (!result && (!c || !l->facts || !launch_is_sound(l)))
+		result = bad_record(err);
+	if (!result && !(r.counts = calloc(l->artifact->block_count + 1, sizeof *r.counts)))
+		result = gs_fail(err, ENOMEM, "out of memory");
+	if (!result && kernel_wanted(l->kernel_name)) {
+		r.brought = trace_in(pack);
+		launch_model(&r);
+		kept_trace_free(r.brought);
+		play.launches++;
+	}
+	free(r.counts);
+	free(l->kernel_name);
+	free(l);
+	return result;
+}
+
+static void take_note(const struct gs_pack *pack)
+{
+	uint64_t launches = strtoull(gs_pack_text(pack, "launches"), NULL, 10);
+	for (uint64_t i = 0; i < launches && i < 1000000; i++)
+		launch_not_modelled(gs_pack_text(pack, "kernel"), gs_pack_text(pack, "reason"));
+}
+
+static void take_transfers(const struct gs_pack *pack)
+{
+	unsigned kind;
+	struct transfer_stats t;
+	int skip;
+	for (const char *at = gs_pack_text(pack, "transfers");
+	     sscanf(at, "%u %" SCNu64 " %" SCNu64 " %n", &kind, &t.commands, &t.size_bytes, &skip) == 3; at += skip)
+		if (kind < TRANSFER_KINDS)
+			stats.transfers[kind] = t;
+}
+
+int replay_record(const char *kind, const struct gs_pack *pack, struct gs_error *err)
+{
+	if (!strcmp(kind, "run") && !play.told && strcmp(gs_pack_text(pack, "version"), GPUSIM_CC_VERSION))
+		log_warning("%s was recorded by gpusim %.40s, which is not this one: if it cannot be read, record it again", play.path,
+		            gs_pack_text(pack, "version"));
+	if (!strcmp(kind, "program"))
+		return take_program(pack, err);
+	if (!strcmp(kind, "launch"))
+		return take_launch(pack, err);
+	if (!strcmp(kind, "note"))
+		take_note(pack);
+	if (!strcmp(kind, "transfers"))
+		take_transfers(pack);
+	return 0;
+}
+
+void replay_quietly(void)
+{
+	play.told = true;
+}
+
+void replay_reset(void)
+{
+	for (size_t i = 0; i < play.program_count; i++)
+		artifact_release(play.programs[i]);
+	for (size_t i = 0; i < play.counter_sets; i++)
+		free(play.counters[i].words);
+	free(play.programs);
+	free(play.counters);
+	memset(&play, 0, sizeof play);
+	play.path = "the profile";
+}
+
+int replay_profile(const char *path, bool partial, struct gs_error *err)
+{
+	struct profile_reader *reader;
+	char kind[PROFILE_KIND_SIZE];
+	struct gs_pack pack;
+	int result = profile_open(path, &reader, err);
+	if (result)
+		return result;
+	play.path = path;
+	while ((result = profile_next(reader, kind, &pack, err)) > 0) {
+		result = replay_record(kind, &pack, err);
+		gs_pack_free(&pack);
+		if (result)
+			break;
+		if (progress_due())
+			progress_show(kind, play.launches, 0);
+	}
+	progress_clear();
+	profile_reader_free(reader);
+	if (result == -EBADMSG && partial && play.launches) {
+		log_warning("%s; what comes before it is modelled", err->text);
+		result = 0;
+	}
+	return result;
+}
+
+/* ---- the command ---- */
+
+/* A signal ends it: what is modelled is reported. */
+static void report_what_is_known(void)
+{
+	enum { PATIENCE_MS = 4000 };
+	if (!report_lock_for_good(PATIENCE_MS))
+		return;
+	if (report_wanted())
+		log_warning("interrupted: the reports are of the first %llu launches", (unsigned long long)play.launches);
+	report_interrupted();
+}
+
+int cmd_replay(int argc, char **argv)
+{
+	const char *path = NULL;
+	struct gs_error err;
+	bool partial = false;
+	cmd_options(&runtime.options);
+	for (int i = 1; i < argc;) {
+		int words = 1;
+		if (!strcmp(argv[i], "--partial"))
+			partial = true;
+		else if (!strncmp(argv[i], "--", 2))
+			words = cmd_take_flag(&runtime.options, "replay", argc - i, argv + i);
+		else if (path)
+			return cmd_fail("replay: one profile at a time, not '%s' too", argv[i]);
+		else
+			path = argv[i];
+		if (words < 0)
+			return EXIT_USAGE;
+		i += words;
+	}
+	if (!path)
+		return cmd_fail("replay: no profile given: gpusim replay FILE [OPTIONS]");
+	if (cmd_check_gpus(&runtime.options, "replay"))
+		return EXIT_USAGE;
+	options_set(&runtime.options, options_find("RECORD"), "", "", &err);
+	load_targets();
+	choose_model();
+	runtime.start_ns = clock_ns();
+	signals_start(report_what_is_known);
+	if (replay_profile(path, partial, &err))
+		return cmd_fail("replay: %s", err.text);
+	report_finish();
+	return 0;
+}

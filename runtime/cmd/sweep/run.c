@@ -1,0 +1,208 @@
+/*
+ * The configurations of a sweep, each replayed by a process of its own, as many at once as there are cores: a replay keeps its
+ * state in globals, and what one configuration does wrong must not harm the others.
+ */
+#include "runtime/cmd/sweep/sweep.h"
+
+#include "runtime/cmd/cmd.h"
+#include "runtime/cmd/sweep/replay.h"
+#include "runtime/guest/state.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { MOST_WORKERS = 256 };
+
+struct worker {
+	pid_t pid;
+	int from;
+	size_t configuration;
+	struct gs_buf text;
+};
+
+/* ---- signals that stop a sweep ---- */
+
+static volatile sig_atomic_t stopped_by;
+
+static void stop(int sig)
+{
+	stopped_by = sig;
+}
+
+/* They are noticed while the results are waited for. What is ignored stays ignored. */
+static void watch_signals(bool on)
+{
+	static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
+	sigset_t set;
+	sigemptyset(&set);
+	for (size_t i = 0; i < GS_ARRAY_LEN(signals); i++) {
+		struct sigaction before, a = {.sa_handler = on ? stop : SIG_DFL};
+		if (!sigaction(signals[i], NULL, &before) && before.sa_handler != SIG_IGN)
+			sigaction(signals[i], &a, NULL);
+		sigaddset(&set, signals[i]);
+	}
+	sigprocmask(on ? SIG_BLOCK : SIG_UNBLOCK, &set, NULL);
+}
+
+/* ---- the child ---- */
+
+/* "time_ns limiter kernel", then a line "NAME TIME_NS" for each kernel; or "! why". */
+static void tell(FILE *to)
+{
+	size_t count;
+	double total = 0;
+	const struct kernel_stats **list = stats_sorted(&count);
+	for (size_t i = 0; i < count; i++)
+		total += list[i]->by_target[0].total_ns;
+	fprintf(to, "%.17g %s %s\n", total, count ? main_limiter(&list[0]->by_target[0]) : "-", count ? list[0]->name : "-");
+	for (size_t i = 0; i < count; i++)
+		fprintf(to, "%s %.17g\n", list[i]->name, list[i]->by_target[0].total_ns);
+	free(list);
+}
+
+static void child(const struct sweep *s, size_t configuration, int fd)
+{
+	watch_signals(false);
+	struct gs_buf set = {0};
+	struct gs_error err;
+	FILE *to = fdopen(fd, "w");
+	cmd_options(&runtime.options);
+	sweep_overrides(s, configuration, &set);
+	options_set(&runtime.options, options_find("GPU"), "", s->gpu, &err);
+	options_set(&runtime.options, options_find("SET"), "", set.data, &err);
+	options_set(&runtime.options, options_find("REPORT"), "", "none", &err);
+	options_set(&runtime.options, options_find("RECORD"), "", "", &err);
+	options_set(&runtime.options, options_find("CHECK"), "", "0", &err); /* nobody would see what checks find */
+	load_targets();
+	choose_model();
+	if (configuration) /* the first one tells it for all */
+		replay_quietly();
+	if (replay_profile(s->profile, false, &err))
+		fprintf(to, "! %s\n", err.text);
+	else
+		tell(to);
+	fclose(to);
+	_exit(0);
+}
+
+static bool start(const struct sweep *s, struct worker *w, size_t configuration)
+{
+	int ends[2];
+	if (pipe(ends))
+		return false;
+	fflush(NULL);
+	w->pid = fork();
+	if (w->pid == 0) {
+		close(ends[0]);
+		child(s, configuration, ends[1]);
+	}
+	close(ends[1]);
+	if (w->pid < 0) {
+		close(ends[0]);
+		return false;
+	}
+	w->from = ends[0];
+	w->configuration = configuration;
+	w->text = (struct gs_buf){0};
+	return true;
+}
+
+/* ---- the parent ---- */
+
+static int take_result(struct sweep *s, struct worker *w)
+{
+	struct sweep_result *r = &s->results[w->configuration];
+	char *text = w->text.data, *lines = text ? strchr(text, '\n') : NULL;
+	int status, code = 0;
+	waitpid(w->pid, &status, 0);
+	close(w->from);
+	if (WIFSIGNALED(status) && (WTERMSIG(status) == SIGINT || WTERMSIG(status) == SIGTERM || WTERMSIG(status) == SIGHUP)) {
+		stopped_by = WTERMSIG(status); /* the whole group has it */
+	} else if (text && *text == '!') {
+		text[strcspn(text, "\n")] = 0;
+		code = cmd_fail("sweep: %s", text + 2);
+	} else if (!lines || sscanf(text, "%lf %31s %63s", &r->time_ns, r->limiter, r->kernel) != 3) {
+		code = cmd_fail("sweep: a configuration ended without a result (status %d)", status);
+	} else {
+		r->done = true;
+		s->done++;
+		r->by_kernel = strdup(lines + 1);
+	}
+	gs_buf_free(&w->text);
+	w->pid = 0;
+	return code;
+}
+
+static void progress(size_t done, size_t all)
+{
+	if (isatty(STDERR_FILENO))
+		fprintf(stderr, "\r\033[Kgpusim: sweep: %zu of %zu configurations%s", done, all, done == all ? "\n" : "");
+	else if (done == all || done % 16 == 0)
+		fprintf(stderr, "gpusim: sweep: %zu of %zu configurations\n", done, all);
+}
+
+/* Reads what there is; true when the worker has closed its end. */
+static bool read_some(struct worker *w)
+{
+	char piece[4096];
+	ssize_t n = read(w->from, piece, sizeof piece);
+	if (n > 0)
+		gs_buf_add(&w->text, piece, (size_t)n);
+	return n == 0 || (n < 0 && errno != EINTR);
+}
+
+static void stop_all(struct worker *workers, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (workers[i].pid > 0) {
+			kill(workers[i].pid, SIGKILL);
+			waitpid(workers[i].pid, NULL, 0);
+			close(workers[i].from);
+			gs_buf_free(&workers[i].text);
+		}
+}
+
+int sweep_run(struct sweep *s)
+{
+	struct worker workers[MOST_WORKERS] = {0};
+	struct pollfd polls[MOST_WORKERS];
+	long cores = s->jobs ? (long)s->jobs : sysconf(_SC_NPROCESSORS_ONLN);
+	size_t count = cores < 1 ? 1 : cores > MOST_WORKERS ? MOST_WORKERS : (size_t)cores, next = 0;
+	sigset_t none;
+	int code = 0;
+	sigemptyset(&none);
+	watch_signals(true);
+	while (s->done < s->configurations && !code && !stopped_by) {
+		for (size_t i = 0; i < count && next < s->configurations && !code; i++)
+			if (!workers[i].pid && !start(s, &workers[i], next++))
+				code = cmd_fail("sweep: no process could be started: %s", strerror(errno));
+		for (size_t i = 0; i < count; i++)
+			polls[i] = (struct pollfd){.fd = workers[i].pid > 0 ? workers[i].from : -1, .events = POLLIN};
+		int ready = code ? 0 : ppoll(polls, count, NULL, &none);
+		if (ready < 0 && errno != EINTR)
+			code = cmd_fail("sweep: %s", strerror(errno));
+		for (size_t i = 0; i < count && !code && ready > 0; i++)
+			if (workers[i].pid > 0 && polls[i].revents && read_some(&workers[i])) {
+				code = take_result(s, &workers[i]);
+				if (!code && !stopped_by)
+					progress(s->done, s->configurations);
+			}
+	}
+	stop_all(workers, count);
+	s->stopped_by = stopped_by;
+	if (!stopped_by)
+		watch_signals(false);
+	return code;
+}
+
+void sweep_stop(const struct sweep *s)
+{
+	watch_signals(false);
+	raise(s->stopped_by);
+}

@@ -1,0 +1,169 @@
+/*
+ * gpusim tune: measures a GPU with the kernels of kernels/micro and describes it (docs/tuning.md).
+ *
+ * A benchmark runs launches (runtime/cmd/tune/cl.c), takes slopes of their times (runtime/cmd/tune/fit.c) and tells values of keys (runtime/cmd/tune/values.c), which
+ * are checked there; what cannot be measured stays as the base has it, with the reason. Nothing here is linked with OpenCL.
+ */
+#ifndef GPUSIM_RUNTIME_CMD_TUNE_TUNE_H
+#define GPUSIM_RUNTIME_CMD_TUNE_TUNE_H
+
+#include "models/gpu/gpu.h"
+
+#define CL_TARGET_OPENCL_VERSION 120
+#include <CL/cl.h>
+#include <stdio.h>
+
+struct micro_source {
+	const char *name, *text;
+};
+extern const struct micro_source micro_sources[]; /* kernels/micro, ends with a NULL name; made by the Makefile */
+
+/* ---- runtime/cmd/tune/cl.c: the device ---- */
+
+enum { TUNE_ARGUMENTS = 8, TUNE_PROGRAMS = 16 };
+
+struct tune_argument {
+	enum { TUNE_END, TUNE_MEM, TUNE_UINT, TUNE_ULONG, TUNE_LOCAL } kind;
+	union {
+		cl_mem mem;
+		cl_uint number;
+		cl_ulong wide;
+		size_t bytes;
+	};
+};
+#define MEM(m) {.kind = TUNE_MEM, .mem = (m)}
+#define UINT(n) {.kind = TUNE_UINT, .number = (cl_uint)(n)}
+#define ULONG(n) {.kind = TUNE_ULONG, .wide = (n)}
+#define LOCAL(n) {.kind = TUNE_LOCAL, .bytes = (n)}
+
+struct tune_job {
+	const char *file, *options, *kernel; /* options: of the build; NULL: none */
+	size_t global, local;
+	struct tune_argument arguments[TUNE_ARGUMENTS + 1];
+};
+
+/* A median of repeats, and how far apart they were: (largest - smallest) / median, without the worst. */
+struct tune_sample {
+	double ns, spread;
+};
+
+struct tune_cl; /* OpenCL's functions and objects */
+
+struct tune_device {
+	char name[128], platform[128], driver[64];
+	cl_uint units, clock_mhz;
+	size_t group_size;
+	cl_ulong memory_bytes, most_bytes, local_bytes;
+	bool is_nvidia;       /* its OpenCL: PTX in the source, registers in the build's log */
+	cl_uint major, minor; /* compute capability, there */
+};
+
+struct tuner {
+	struct tune_cl *cl;
+	struct tune_device device;
+	const char *base_name;
+	struct gpu base;
+	struct gpu_origin *origins; /* of base */
+	struct tune_value *values;  /* by key */
+	cl_mem out;                 /* where results would be stored */
+	size_t out_items;           /* global sizes are at most this */
+	double clock_mhz;           /* that turns times into cycles */
+	unsigned repeats;
+	bool quick;  /* small: every work-item is executed by a CPU */
+	FILE *log;   /* every time that was measured */
+	struct gs_error error;
+	char date[16];
+};
+
+/* The index-th device over all platforms, -1: the first GPU, else the first. Queue with profiling. */
+int tune_open(struct tuner *t, int index);
+void tune_close(struct tuner *t);
+/* One line per device on stdout. */
+int tune_list(struct tuner *t);
+/* What the compiler said; "" where it said nothing. */
+int tune_build_log(struct tuner *t, const char *file, const char *options, char *text, size_t size);
+/* Runs a job 1 + repeats times. */
+int tune_run(struct tuner *t, const struct tune_job *job, struct tune_sample *s);
+/* NULL after an error. Of device memory, freed by tune_free. `data` may be NULL. */
+cl_mem tune_buffer(struct tuner *t, size_t bytes, const void *data);
+void tune_free(struct tuner *t, cl_mem mem);
+int tune_read(struct tuner *t, cl_mem mem, void *data, size_t bytes);
+/* A copy from memory that the driver has pinned, if it does. */
+int tune_copy(struct tuner *t, size_t bytes, struct tune_sample *s);
+void tune_say(struct tuner *t, const char *fmt, ...) GS_PRINTF(2, 3); /* a line of the log */
+
+/* ---- runtime/cmd/tune/fit.c ---- */
+
+void tune_median(double *samples, size_t count, struct tune_sample *s);
+/* Cycles, in `ns`, of a step, of which the second loop has so many more than the first. */
+struct tune_sample tune_step(const struct tuner *t, const struct tune_sample slopes[2], unsigned steps);
+/* How much longer a job takes for each step of its argument from `low` to `high`. */
+int tune_slope(struct tuner *t, struct tune_job *job, unsigned argument, uint32_t low, uint32_t high, struct tune_sample *s);
+double tune_cycles(const struct tuner *t, double ns);
+
+/* ---- runtime/cmd/tune/values.c: results ---- */
+
+enum { TUNE_HOW_SIZE = 112 };
+
+struct tune_value {
+	bool measured, told, taken; /* taken: into the description already, with another */
+	double value, spread;
+	char how[TUNE_HOW_SIZE]; /* or why not */
+};
+
+/* The last value told counts. least and most: what is physically plausible. */
+void tune_put(struct tuner *t, const char *key, double value, double spread, double least, double most, const char *fmt, ...)
+	GS_PRINTF(7, 8);
+void tune_keep(struct tuner *t, const char *key, const char *fmt, ...) GS_PRINTF(3, 4);
+/* The measured value, or the base's. */
+double tune_value(const struct tuner *t, const char *key);
+/* The whole description as text. */
+int tune_describe(struct tuner *t, const char *name, struct gs_buf *out);
+
+/* Latencies are whole cycles where that is near, initiation intervals powers of two: lanes are. */
+double tune_whole(double cycles);
+double tune_power(double value, double tolerance);
+/* Sizes are round: the multiple of the largest power of two between the two, which are whole. */
+double tune_roundest(double least, double most);
+
+/* ---- runtime/cmd/tune/chase.c ---- */
+
+/* Nodes in memory, each with the address of the next (kernels/micro/memory.cl). */
+struct tune_chase {
+	cl_mem area;
+	size_t slot;          /* the byte of one more node, behind all others, at which chases begin */
+	size_t stride, apart; /* bytes from node to node, or from pair to pair and within one */
+	uint32_t count, step; /* nodes; how many further the next is */
+	uint32_t low, high;   /* rounds of 16 loads, between which the slope is taken */
+};
+
+/* A step that visits all nodes and goes far each time. */
+uint32_t tune_golden_step(uint32_t count);
+int tune_link_nodes(struct tuner *t, const struct tune_chase *c);
+/* Links them and takes the cycles of a load. */
+int tune_chase_cycles(struct tuner *t, const struct tune_chase *c, struct tune_sample *s);
+/* Bytes that L1 does not have and L2 does: between the two, far from both. */
+size_t tune_l2_room(const struct tuner *t);
+/* Reads bytes from..to of the area, which then are what L2 has. */
+int tune_touch(struct tuner *t, cl_mem area, size_t from, size_t to);
+
+/* ---- benchmarks ---- */
+
+int tune_clock(struct tuner *t);
+int tune_device_facts(struct tuner *t);
+int tune_compute(struct tuner *t);
+int tune_issue(struct tuner *t);
+int tune_warp(struct tuner *t);
+int tune_barrier(struct tuner *t);
+int tune_local(struct tuner *t);
+int tune_l1(struct tuner *t);
+int tune_l2(struct tuner *t);
+int tune_dram(struct tuner *t);
+int tune_lines(struct tuner *t);
+int tune_bandwidth(struct tuner *t);
+int tune_atomics(struct tuner *t);
+int tune_limits(struct tuner *t);
+int tune_launch(struct tuner *t);
+int tune_link(struct tuner *t);
+
+#endif

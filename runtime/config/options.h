@@ -1,0 +1,51 @@
+/* The options of options.def, parsed. */
+#ifndef GPUSIM_RUNTIME_CONFIG_OPTIONS_H
+#define GPUSIM_RUNTIME_CONFIG_OPTIONS_H
+
+#include "runtime/base/base.h"
+
+enum option_type { OPTION_TEXT, OPTION_FLAG, OPTION_CHOICE, OPTION_LIST, OPTION_SIZE, OPTION_SECONDS, OPTION_COUNT };
+
+struct option_value {
+	char *text;      /* as written; owned */
+	uint64_t number; /* FLAG, SIZE, SECONDS, COUNT; CHOICE: index of the word; LIST: bit i for word i */
+};
+
+struct gs_options {
+#define OPTION(field, name, type, fallback, allowed, help) struct option_value field;
+#include "runtime/config/options.def"
+#undef OPTION
+};
+
+enum { REPORT_TEXT = 1, REPORT_JSON = 2, REPORT_CSV = 4, REPORT_HTML = 8, REPORT_TRACE = 16, REPORT_NONE = 32 };
+enum { TEXT_QUIET, TEXT_NORMAL, TEXT_VERBOSE };
+enum { MEMORY_PERFECT, MEMORY_HIERARCHY };
+enum { SAMPLING_AUTO, SAMPLING_OFF };
+enum { OFFER_AUTO, OFFER_ALWAYS, OFFER_NEVER };
+enum { TRACE_AUTO, TRACE_ALL, TRACE_NEVER };
+enum { TWINS_AUTO, TWINS_DIRECT, TWINS_SHADOW, TWINS_VERIFY };
+enum { LIMITS_TARGET, LIMITS_HOST };
+enum { PROFILING_HOST, PROFILING_SIMULATED };
+enum { IDENTITY_HOST, IDENTITY_TARGET };
+
+struct option_row {
+	const char *name, *fallback, *allowed, *help;
+	enum option_type type;
+	size_t offset; /* of the option_value in struct gs_options */
+};
+
+size_t options_rows(const struct option_row **rows);
+/* NAME as in GPUSIM_NAME, or a flag's spelling (lower case, '-'); NULL when there is none. */
+const struct option_row *options_find(const char *name);
+const char *options_nearest(const char *name); /* "GPUSIM_..." close to a full variable name, or NULL */
+void options_flag_name(const struct option_row *row, char *out, size_t size); /* "--cache-dir" */
+
+void options_defaults(struct gs_options *o);
+/* On a bad value the old one stays and *err says what is allowed; `who` names the variable or the flag. */
+int options_set(struct gs_options *o, const struct option_row *row, const char *who, const char *value,
+                struct gs_error *err);
+/* Takes GPUSIM_* from the environment; each complaint is one line, and the default is used. */
+void options_from_environment(struct gs_options *o, char *const *environment, void (*complain)(const char *line));
+void options_free(struct gs_options *o);
+
+#endif

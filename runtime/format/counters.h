@@ -1,0 +1,53 @@
+/*
+ * The counter buffer that a twin kernel takes as an argument of its own: an array of 64-bit words.
+ *
+ *   word 0           slots: how many work-groups have a place of their own (set by the host, at least 1)
+ *   words 1..3       local size      (group layout; written by the twin, by the first work-item of the first group)
+ *   words 4..6       number of groups (likewise)
+ *   word 7           reserved, 0
+ *
+ * Item layout. Two more arguments follow the buffer, both ulong: slots, and places. A work-item stores its counters when
+ * it ends:
+ *   then slots + 1 words         the local sizes of each work-group, COUNTER_SIZE_BITS each, the first lowest, at its
+ *                                linear id; the last word is for all groups that have no slot
+ *   then, as 32-bit words        word c of work-item i at c * places + i
+ * The work-items of a group are numbered one after the other, as are groups: with x, y, z the global id, without offset, of
+ * the group's first work-item, its number i is (z * GY + y * lz) * GX + x * ly * lz, where G are global and l the
+ * group's local sizes; where local sizes divide the global ones that is the group's linear id times its size.
+ * Where there are fewer places than work-items, there is room for COUNTER_SPARE more 32-bit words behind them. A group whose
+ * work-items do not all have a number below places stores all its words there, each work-item in its place of the group.
+ * The first words hold flags, COUNTER_FLAGS each, the first lowest: blocks that a work-item runs at most once. Then there
+ * is a word for each counter; one that does not fit 32 bits is COUNTER_FULL, so that nothing overflows silently.
+ *
+ * A kernel with too many counters for that has sums of the group instead; there are no flags and no places:
+ *   then slot s at   8 + slots + 1 + s * columns, one word per column, COUNTER_FULL_SUM if a work-item's was full
+ *
+ * Group layout, for programs with too many counters even to keep in variables:
+ *   then slot s at   8 + s * blocks, one word per block
+ * A work-group with linear id g adds or counts in slot g mod slots. On a device that runs a group on one thread
+ * the increments are plain memory accesses (volatile, see annotator/text/write.c), and groups that share a slot lose
+ * counts when they run at the same time: give every group its own slot there, or take the atomic form. Elsewhere
+ * they are atomic on the low 32-bit half, and the high half takes the carry, so that nothing overflows silently.
+ */
+#ifndef GPUSIM_RUNTIME_FORMAT_COUNTERS_H
+#define GPUSIM_RUNTIME_FORMAT_COUNTERS_H
+
+enum {
+	COUNTER_SLOTS = 0,
+	COUNTER_LOCAL = 1,
+	COUNTER_GROUPS = 4,
+	COUNTER_HEADER_WORDS = 8,
+	COUNTER_SIZE_BITS = 21,
+	COUNTER_FLAGS = 32,
+	COUNTER_SPARE = 1 << 16, /* no device has larger groups */
+};
+/* Of the numbers 1 to n, how many modulo factor are residue (every), or are factor. */
+static inline unsigned long counter_trips(int every, unsigned factor, unsigned residue, unsigned long n)
+{
+	return every ? (n + (residue ? factor - residue : 0)) / factor : n >= factor;
+}
+
+#define COUNTER_FULL 0xffffffffu
+#define COUNTER_FULL_SUM 0x8000000000000000ul /* or more */
+
+#endif
