@@ -47,15 +47,6 @@ static const struct memory_statistics memory_unknown = {
 
 static const struct access_counts accesses_unknown = {NAN, NAN, NAN, NAN};
 
-static void add_flag(struct estimate *e, const char *flag)
-{
-	for (size_t i = 0; i < ESTIMATE_MAX_FLAGS; i++)
-		if (!e->flags[i] || !strcmp(e->flags[i], flag)) {
-			e->flags[i] = flag;
-			return;
-		}
-}
-
 const char *cycle_kind_name(enum cycle_kind kind)
 {
 #define NAME(name) #name,
@@ -97,9 +88,9 @@ static int count_instructions(const struct launch_profile *launch, struct estima
 		*low = c.thread_instructions > 0 ? c.low / c.thread_instructions : 1;
 		*high = c.thread_instructions > 0 ? c.high / c.thread_instructions : 1;
 		if (c.inconsistent)
-			add_flag(out, "blocks_disagree");
+			flag_add(&out->flags, FLAG_blocks_disagree);
 		if (c.bounded)
-			add_flag(out, "blocks_bounded");
+			flag_add(&out->flags, FLAG_blocks_bounded);
 	}
 	free(c.edges);
 	free(c.blocks);
@@ -294,7 +285,7 @@ static int run_model(const struct gpu *gpu, const struct launch_warps *warps, ui
 	                            .occupancy = model_occupancy_vector};
 	full.warps.hierarchy = options->hierarchy && launch_has_requests(warps);
 	if (options->hierarchy && !full.warps.hierarchy)
-		add_flag(out, "perfect_memory");
+		flag_add(&out->flags, FLAG_perfect_memory);
 	switch (options->kind) {
 	case MODEL_OPTIMISTIC:
 	case MODEL_PROBABILISTIC:
@@ -379,7 +370,7 @@ static void take_alike(const struct gpu *gpu, const struct estimate *like, doubl
 	out->simulated_fraction = 0;
 	out->sampled = true;
 	out->spread = hypot(fmax(out->spread, hierarchy ? MEMORY_CHANCE : 0), distance); /* one does not come with the other */
-	add_flag(out, "sampled");
+	flag_add(&out->flags, FLAG_sampled);
 }
 
 /* Timed, unless a launch like it has been. */
@@ -441,9 +432,9 @@ static int model_traced(const struct gpu *gpu, const struct launch_profile *laun
 	out->needed = t.needed;
 	take_statistics(launch->code, &t.statistics, out);
 	if (t.statistics.unknown_addresses)
-		add_flag(out, "addresses_unknown");
+		flag_add(&out->flags, FLAG_addresses_unknown);
 	if (t.statistics.guessed_lanes)
-		add_flag(out, "traces_disagree");
+		flag_add(&out->flags, FLAG_traces_disagree);
 	trace_warps_free(&t);
 	return result;
 }
@@ -479,13 +470,13 @@ static int model_counted(const struct gpu *gpu, const struct launch_profile *lau
 	if (s.fraction < 1 && !out->sampled) /* whoever it is like was stretched */
 		stretch(out, 1 / s.fraction);
 	if (s.fraction < 0.99) /* less is the rounding of counts that are not whole */
-		add_flag(out, "paths_cut");
+		flag_add(&out->flags, FLAG_paths_cut);
 	if (s.reused)
-		add_flag(out, "paths_reused");
+		flag_add(&out->flags, FLAG_paths_reused);
 	if (s.inconsistent)
-		add_flag(out, "lanes_disagree");
+		flag_add(&out->flags, FLAG_lanes_disagree);
 	if (launch->unknown_accesses)
-		add_flag(out, "addresses_unknown");
+		flag_add(&out->flags, FLAG_addresses_unknown);
 	out->lane_efficiency = s.lane_efficiency;
 	synthesis_free(&s);
 	return result;
@@ -509,7 +500,7 @@ int model_launch(const struct gpu *gpu, const struct launch_profile *launch, con
 	out->warps = multiply(groups, (threads + gpu->warp_size - 1) / gpu->warp_size);
 	out->occupancy = launch_occupancy(gpu, launch, groups);
 	if (out->warps && out->occupancy.limit == OCCUPANCY_NONE)
-		add_flag(out, "does_not_fit");
+		flag_add(&out->flags, FLAG_does_not_fit);
 	int result = count_instructions(launch, out, &low, &high);
 	if (!result && out->warps && threads <= UINT32_MAX)
 		result = model_warps(gpu, launch, options, out);

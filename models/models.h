@@ -13,6 +13,7 @@
 #include "models/sampling/cluster.h"
 #include "models/code/code.h"
 #include "models/analytical/convergence.h"
+#include "models/flags.h"
 #include "models/gpu/gpu.h"
 #include "models/gpu/occupancy.h"
 #include "models/warps/machine.h"
@@ -57,7 +58,7 @@ struct model_options {
 	void *alike_ctx;
 };
 
-enum { ESTIMATE_MAX_FLAGS = 8, ESTIMATE_MAX_LINES = 8 };
+enum { ESTIMATE_MAX_LINES = 8 };
 
 struct estimate {
 	const char *model;
@@ -80,7 +81,7 @@ struct estimate {
 	double spread; /* how far off sampling may be, relative: TBPoint's distance of launches, and what units of regions differ by */
 	struct memory_statistics memory;
 	struct access_counts accesses;
-	const char *flags[ESTIMATE_MAX_FLAGS]; /* static strings, NULL-terminated unless full */
+	flag_set flags;
 };
 
 /* The accesses of each instruction of launch->code, which the caller frees, and how many are not known. They are all

@@ -415,6 +415,13 @@ readme_has_the_options() {
 	sed -n '/^| variable/,/^$/p' "$root/README.md" | sed '/^$/d' | diff - table
 }
 
+# One table (models/flags.def) has the flags; docs and schema follow it.
+flags_are_documented() {
+	"$gpusim" --help-flags >flags
+	grep '^|' "$root/docs/flags.md" | diff - flags &&
+		sed -n 's/^| `\(.*\)` | .* | .* |$/\1/p' flags | diff <(jq -r '."$defs".flags.items.enum[]' "$root/docs/report.schema.json") -
+}
+
 help_is_there() {
 	"$gpusim" --help | grep -q GPUSIM_GPU && "$gpusim" --version | grep -q '^gpusim [0-9]' && "$build/gpusim-cc" --version &&
 		grep -q GPUSIM_REPORT "$build/gpusim.1"
@@ -464,6 +471,7 @@ check "the command's errors are one line and exit code 2" command_line_errors
 check "every GPU is listed and shown with sources" gpus_are_listed_and_shown
 check "a GPU of one's own needs no C" own_gpu_needs_no_c
 check "README's table of options is the program's" readme_has_the_options
+check "docs and schema have the flags of estimates" flags_are_documented
 check "--help, --version and the manual page" help_is_there
 check "an installed copy works and uninstalls" installed_copy_works
 echo "$passed passed, $failed failed"

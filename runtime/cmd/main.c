@@ -1,6 +1,7 @@
 /* gpusim: how long would this program's OpenCL kernels take on another GPU? */
 #include "runtime/cmd/cmd.h"
 
+#include "models/flags.h"
 #include "runtime/format/protocol.h"
 #include "runtime/config/log.h"
 #include "runtime/config/options.h"
@@ -96,7 +97,7 @@ static void print_help(void)
 		print_wrapped(rows[i].help, 8, 96);
 		printf("        Default: %s\n", rows[i].fallback[0] ? rows[i].fallback : "none");
 	}
-	puts("\n  --help, --version, --help-man (the manual page), --help-markdown (the table of options)");
+	puts("\n  --help, --version, --help-man (the manual page), --help-markdown (the table of options),\n  --help-flags (the flags of estimates)");
 }
 
 /* roff takes a line that begins with '.' or ''' for a request, and '-' for a hyphen. */
@@ -158,6 +159,13 @@ static void print_markdown(void)
 	}
 }
 
+static void print_flags(void)
+{
+	puts("| flag | what it means | what to do |\n|---|---|---|");
+	for (size_t i = 0; i < FLAG_COUNT; i++)
+		printf("| `%s` | %s | %s |\n", flag_texts[i].name, flag_texts[i].meaning, flag_texts[i].remedy);
+}
+
 static int unknown_command(const char *name)
 {
 	const char *names[GS_ARRAY_LEN(subcommands) + 1] = {NULL};
@@ -190,6 +198,8 @@ int main(int argc, char **argv)
 		print_man();
 	else if (!strcmp(argv[1], "--help-markdown"))
 		print_markdown();
+	else if (!strcmp(argv[1], "--help-flags"))
+		print_flags();
 	else {
 		for (size_t i = 0; i < GS_ARRAY_LEN(subcommands); i++)
 			if (!strcmp(argv[1], subcommands[i].name))

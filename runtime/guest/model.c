@@ -51,12 +51,9 @@ static void estimate_targets(struct launch_result *r)
 
 static void find_trace(struct launch_result *r)
 {
-	size_t flags = 0;
 	trace_of(r);
-	while (r->flags[flags])
-		flags++;
 	if (!r->trace)
-		r->flags[flags] = "not_traced";
+		flag_add(&r->flags, FLAG_not_traced);
 }
 
 void launch_model(struct launch_result *r)

@@ -179,28 +179,27 @@ static uint64_t add_groups_without_slot(const struct launch *l, uint64_t entries
 static void fill_counts(struct launch_result *r, uint64_t items, uint64_t groups)
 {
 	const struct launch *l = r->launch;
-	size_t flags = 0;
 	uint64_t *counts = r->counts;
 	bool by_item = l->artifact->counts_by_item && !l->facts->summed;
 	if (groups > l->slots && !by_item)
-		r->flags[flags++] = "groups_share_counters";
+		flag_add(&r->flags, FLAG_groups_share_counters);
 	if (!l->artifact->counts_by_item)
 		sum_slots(l, counts);
 	else if (!sum_items(l, counts))
-		r->flags[flags++] = "counters_full";
+		flag_add(&r->flags, FLAG_counters_full);
 	uint64_t entries = l->facts->entry_block >= 0 ? counts[l->facts->entry_block] : 0;
 	if (groups > l->slots && by_item && entries)
 		entries = counts[l->facts->entry_block] = add_groups_without_slot(l, entries, items);
 	uint64_t counted = items_with_places(r, items);
 	r->profile.scale = 1;
 	if (counted < items) { /* those that were counted stand for all */
-		r->flags[flags++] = "items_not_counted";
+		flag_add(&r->flags, FLAG_items_not_counted);
 		r->profile.scale = counted ? (double)items / (double)counted : 1;
 		if (l->facts->entry_block >= 0)
 			counts[l->facts->entry_block] = counted;
 	}
 	if (!derive_counts(l->artifact, counts) || entries != items)
-		r->flags[flags++] = "counts_disagree";
+		flag_add(&r->flags, FLAG_counts_disagree);
 }
 
 /* ---- single work-items ---- */

@@ -199,6 +199,14 @@ static void add_divergence(struct gs_buf *b, const struct kernel_code *code, con
 	json_end(b, "],");
 }
 
+void json_flags(struct gs_buf *b, flag_set flags)
+{
+	gs_buf_puts(b, "\"flags\":[");
+	for (const char *name; (name = flag_take(&flags));)
+		gs_buf_printf(b, "\"%s\",", name);
+	json_end(b, "],");
+}
+
 static void add_estimate(struct gs_buf *b, const struct launch_result *r, size_t t)
 {
 	const struct estimate *e = &r->estimates[t];
@@ -233,12 +241,8 @@ static void add_estimate(struct gs_buf *b, const struct launch_result *r, size_t
 	json_memory(b, e);
 	json_add_number(b, "lane_efficiency", e->lane_efficiency);
 	add_divergence(b, r->launch->facts->code[runtime.targets[t].arch], e);
-	gs_buf_puts(b, "\"flags\":[");
-	for (size_t i = 0; i < ESTIMATE_MAX_FLAGS && e->flags[i]; i++)
-		gs_buf_printf(b, "\"%s\",", e->flags[i]);
-	for (size_t i = 0; i < GS_ARRAY_LEN(r->flags) && r->flags[i]; i++)
-		gs_buf_printf(b, "\"%s\",", r->flags[i]);
-	json_end(b, "]},");
+	json_flags(b, e->flags | r->flags);
+	json_end(b, "},");
 }
 
 /* Rows that are counted for the target's code alone are no blocks of the source. */

@@ -14,6 +14,8 @@ void json_end(struct gs_buf *b, const char *end);
 /* ,"cycles_by":{...} and "memory":{...}, of a launch or of all launches of a kernel. */
 void json_cycles_by(struct gs_buf *b, const double by[CYCLE_KIND_COUNT]);
 void json_memory(struct gs_buf *b, const struct estimate *e);
+/* "flags":[...], */
+void json_flags(struct gs_buf *b, flag_set flags);
 
 /* report_json_kernels.c, with stats.lock held. With `whole`, what is large too: the lines of the sources and, behind the
  * kernels, the sources themselves. */

@@ -210,10 +210,7 @@ static void add_estimate(struct gs_buf *b, const struct kernel_stats *k, size_t 
 	else
 		gs_buf_puts(b, "\"registers_per_thread\":null,");
 	json_add_count(b, "local_memory_bytes", s->shared_bytes + s->longest_local_bytes);
-	gs_buf_puts(b, "\"flags\":[");
-	for (size_t i = 0; i < STATS_FLAGS && s->flags[i]; i++)
-		gs_buf_printf(b, "\"%s\",", s->flags[i]);
-	json_end(b, "],");
+	json_flags(b, s->flags);
 	add_texts(b, "library", s->library);
 	if (sources) {
 		add_longest(b, s);

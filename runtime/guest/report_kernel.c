@@ -104,8 +104,10 @@ static void add_model(struct text *t, const struct target_stats *s)
 		gs_buf_printf(&line, ", %.1f%% simulated", 100 * s->longest.simulated_fraction);
 	if (s->low_ns < s->high_ns)
 		gs_buf_printf(&line, ", between %s and %s by counts", show_time(low, s->low_ns), show_time(high, s->high_ns));
-	for (size_t i = 0; i < STATS_FLAGS && s->flags[i]; i++)
-		gs_buf_printf(&line, "%s%s", i ? ", " : "; flags: ", s->flags[i]);
+	flag_set flags = s->flags;
+	const char *before = "; flags: ";
+	for (const char *name; (name = flag_take(&flags)); before = ", ")
+		gs_buf_printf(&line, "%s%s", before, name);
 	if (!line.failed)
 		text_line(t, 4, "%s", line.data);
 	gs_buf_free(&line);

@@ -450,8 +450,6 @@ struct limiter_share {
 	double time_ns;
 };
 
-enum { STATS_FLAGS = 24 };
-
 /* Sums over launches with an estimate, and one of them. */
 /* Launches that took another's cycles per instruction, and what simulating some in full all the same gave. */
 struct sampling_stats {
@@ -468,7 +466,7 @@ struct target_stats {
 	double thread_instructions, warp_instructions, register_bank_conflicts;
 	double active_lanes; /* lane_efficiency, weighted by warp_instructions */
 	struct limiter_share limiters[CYCLE_KIND_COUNT];
-	const char *flags[STATS_FLAGS]; /* each that some launch has; NULL-terminated unless full */
+	flag_set flags;                 /* of some launch */
 	struct estimate longest;        /* the launch that takes longest */
 	uint64_t longest_local[3], longest_global[3], longest_local_bytes;
 	uint32_t registers, shared_bytes; /* of its code */
@@ -560,7 +558,7 @@ struct launch_result {
 	struct kept_trace *brought; /* by the launch itself; NULL: it was not traced */
 	struct kept_trace *trace; /* the launch's own or one of a launch alike; NULL: none */
 	double traced_fraction;   /* of the groups, with such a trace */
-	const char *flags[6]; /* about the measurement, for every target; NULL-terminated */
+	flag_set flags; /* about the measurement, for every target */
 };
 
 struct stats {

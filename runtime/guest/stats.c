@@ -32,17 +32,6 @@ static void add_limiter(struct target_stats *t, const char *name, double time_ns
 	}
 }
 
-static void add_flags(struct target_stats *t, const char *const *flags, size_t count)
-{
-	for (size_t i = 0; i < count && flags[i]; i++) {
-		size_t at = 0;
-		while (at < STATS_FLAGS && t->flags[at] && strcmp(t->flags[at], flags[i]))
-			at++;
-		if (at < STATS_FLAGS)
-			t->flags[at] = flags[i];
-	}
-}
-
 uint32_t launch_registers(const struct launch_result *r, size_t target)
 {
 	const struct target *t = &runtime.targets[target];
@@ -84,8 +73,7 @@ static void add_estimate(struct target_stats *t, const struct launch_result *r, 
 	t->sampling.sampled += e->sampled;
 	t->sampling.instructions += (double)e->warp_instructions;
 	t->sampling.simulated += (double)e->warp_instructions * e->simulated_fraction;
-	add_flags(t, e->flags, ESTIMATE_MAX_FLAGS);
-	add_flags(t, r->flags, GS_ARRAY_LEN(r->flags));
+	t->flags |= e->flags | r->flags;
 }
 
 void stats_add_launch(const struct launch_result *r)

@@ -1,11 +1,4 @@
 /* The pages: an overview, and one for each kernel. */
-const FLAGS = {
-  first_model: 'from the first, simple model', perfect_memory: 'memory behind L1 answers at once', blocks_bounded: 'some counts of target blocks are only known between bounds',
-  blocks_disagree: 'counts of source and target do not belong together everywhere', counts_disagree: 'counters do not add up to the number of work-items',
-  addresses_unknown: 'some addresses depend on data and are taken to be scattered', paths_cut: 'long paths of warps were cut and scaled', paths_reused: 'some warps take the paths of others',
-  lanes_disagree: 'counters of single work-items do not make a path', does_not_fit: 'a work-group does not fit the GPU and is taken to run alone', counters_full: 'a counter reached its limit',
-  groups_share_counters: 'work-groups share counters and may lose counts', items_not_counted: 'only some work-items were counted; they stand for all',
-};
 const LIMITS = {warps: 'places for warps', blocks: 'places for work-groups', registers: 'registers', shared: 'local memory', grid: 'the launch, which has too few work-groups', none: 'its own size: it does not fit'};
 const kernelLink = k => el('a', {href: '#/kernel/' + encodeURIComponent(k.name), title: visible(k.name)}, visible(k.name));
 const meter = share => el('span', {class: 'meter', 'aria-hidden': 'true'}, el('i', {style: `width:${Math.round(100 * share)}%`}));
@@ -99,7 +92,7 @@ function notes() {
   const library = [...new Set(data.kernels.flatMap(k => k.estimates.flatMap(e => e.library || [])))];
   const items = [];
   data.not_modelled.forEach(n => items.push(el('li', {}, el('strong', {}, 'Not modelled: '), `${count(n.launches)} launches of ${visible(n.kernel)}: ${visible(n.reason)}`)));
-  flags.forEach((kernels, f) => items.push(el('li', {}, el('strong', {}, f), `: ${FLAGS[f] || 'see the documentation'} (${[...kernels].slice(0, 6).map(visible).join(', ')}${kernels.size > 6 ? ` and ${kernels.size - 6} more` : ''})`)));
+  flags.forEach((kernels, f) => items.push(el('li', {}, el('strong', {}, f), `: ${data.flag_texts[f] || 'a flag of another version.'} (${[...kernels].slice(0, 6).map(visible).join(', ')}${kernels.size > 6 ? ` and ${kernels.size - 6} more` : ''})`)));
   const sampled = data.launch_groups.some(g => g.sampled_fraction < 1);
   if (sampled) items.push(el('li', {}, el('strong', {}, 'Sampled'), ': of some launches only a part of the work-items was counted and stands for all.'));
   if (library.length) items.push(el('li', {}, el('strong', {}, 'Costed by table'), ': ' + library.slice(0, 40).map(visible).join(', ')));

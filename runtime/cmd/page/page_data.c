@@ -4,6 +4,7 @@
  */
 #include "runtime/cmd/page/page.h"
 
+#include "models/flags.h"
 #include "runtime/config/accuracy.h"
 
 #include <stdio.h>
@@ -220,6 +221,16 @@ static void add_accuracy(struct aggregation *a)
 	json_object_set_new(a->page, "accuracy", texts);
 }
 
+/* ---- flags ---- */
+
+static void add_flag_texts(struct aggregation *a)
+{
+	json_t *texts = json_object();
+	for (size_t i = 0; i < FLAG_COUNT; i++)
+		json_object_set_new(texts, flag_texts[i].name, json_string(flag_texts[i].meaning));
+	json_object_set_new(a->page, "flag_texts", texts);
+}
+
 /* ---- the whole ---- */
 
 json_t *page_data(const json_t *report)
@@ -233,6 +244,7 @@ json_t *page_data(const json_t *report)
 	add_kernels(&a);
 	add_timeline(&a);
 	add_accuracy(&a);
+	add_flag_texts(&a);
 	json_object_set_new(a.page, "aggregated", json_string(a.note.data ? a.note.data : ""));
 	gs_buf_free(&a.note);
 	return a.page;
