@@ -1,36 +1,16 @@
 /* The life of an annotation: parse every unit, then functions, then edits, then only the text is needed. */
-#include "annotator/internal.h"
+#include "annotator/blocks/blocks.h"
+#include "annotator/edits/functions.h"
+#include "annotator/sites/hazards.h"
+#include "annotator/source/origins.h"
+#include "annotator/source/parse.h"
+#include "annotator/text/columns.h"
+#include "annotator/text/write.h"
 
 #include <errno.h>
 #include <search.h>
 #include <stdlib.h>
 #include <string.h>
-
-void *array_grow(void *array_pointer, size_t *count, size_t size)
-{
-	char **array = array_pointer;
-	if (!(*count & (*count - 1))) {
-		void *grown = reallocarray(*array, *count ? *count * 2 : 1, size);
-		if (!grown)
-			return NULL;
-		*array = grown;
-	}
-	return memset(*array + (*count)++ * size, 0, size);
-}
-
-const char *keep_string(struct annotation *a, const char *s)
-{
-	/* The same file name comes again and again. */
-	if (a->string_count && !strcmp(a->strings[a->string_count - 1], s))
-		return a->strings[a->string_count - 1];
-	char *copy = strdup(s);
-	char **slot = copy ? array_grow(&a->strings, &a->string_count, sizeof *slot) : NULL;
-	if (!slot) {
-		free(copy);
-		return NULL;
-	}
-	return *slot = copy;
-}
 
 static void dispose_parser(struct annotation *a)
 {

@@ -10,13 +10,17 @@
  * counter.
  */
 #include "annotator/blocks/walk.h"
+#include "annotator/sites/sites.h"
+#include "annotator/source/array.h"
+#include "annotator/source/parse.h"
+#include "annotator/source/scan.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #define UNREADABLE_IF "an if that cannot be read"
 
-int walk_branch(struct walk *w, CXCursor s, const char *kind, struct place_in_flow flow, size_t at, int loop,
+int walk_branch(struct block_walk *w, CXCursor s, const char *kind, struct place_in_flow flow, size_t at, int loop,
                 unsigned *id, size_t *end)
 {
 	bool braces = clang_getCursorKind(s) == CXCursor_CompoundStmt;
@@ -24,7 +28,7 @@ int walk_branch(struct walk *w, CXCursor s, const char *kind, struct place_in_fl
 		add_text(w, at, "{");
 	at = braces ? behind_brace(w, s) : at;
 	flow.loop = loop;
-	if (kind && mark(w, clang_getCursorExtent(s), kind, flow, at, id))
+	if (kind && add_marked_block(w, clang_getCursorExtent(s), kind, flow, at, id))
 		return w->pass->result;
 	if (kind) {
 		w->pass->a->blocks[*id].parent = (int)flow.block;
@@ -39,7 +43,7 @@ int walk_branch(struct walk *w, CXCursor s, const char *kind, struct place_in_fl
 	return w->pass->result;
 }
 
-static int add_jump(struct walk *w, unsigned block, size_t target, size_t label)
+static int add_jump(struct block_walk *w, unsigned block, size_t target, size_t label)
 {
 	struct jump *j = array_grow(&w->jumps, &w->jump_count, sizeof *j);
 	if (!j)
@@ -49,7 +53,7 @@ static int add_jump(struct walk *w, unsigned block, size_t target, size_t label)
 }
 
 /* What follows the statement that made the jumps from `first` on, in a list of statements at the walk's depth. */
-static int mark_after(struct walk *w, CXCursor before, CXCursor next, size_t first, size_t at,
+static int mark_after(struct block_walk *w, CXCursor before, CXCursor next, size_t first, size_t at,
                       struct place_in_flow *flow)
 {
 	bool leaves = w->irregular && contains_label(before);
@@ -58,41 +62,41 @@ static int mark_after(struct walk *w, CXCursor before, CXCursor next, size_t fir
 	if (!leaves || is_label(clang_getCursorKind(next)))
 		return 0;
 	unsigned before_id = flow->block;
-	if (mark(w, clang_getCursorExtent(next), "after", *flow, at, &flow->block) || w->irregular)
+	if (add_marked_block(w, clang_getCursorExtent(next), "after", *flow, at, &flow->block) || w->irregular)
 		return w->pass->result;
 	w->pass->a->blocks[flow->block].parent = (int)before_id;
-	add_term(w->pass, flow->block, before_id, 1);
+	add_term(w, flow->block, before_id, 1);
 	for (size_t i = first; i < w->jump_count && !w->pass->result; i++)
 		if (w->jumps[i].target <= w->depth)
-			add_term(w->pass, flow->block, w->jumps[i].block, -1);
+			add_term(w, flow->block, w->jumps[i].block, -1);
 	return w->pass->result;
 }
 
 /* ---- statements ---- */
 
-static int walk_leaving(struct walk *w, CXCursor expression, struct place_in_flow flow, bool header)
+static int walk_leaving(struct block_walk *w, CXCursor expression, struct place_in_flow flow, bool header)
 {
 	bool may_leave = w->may_leave, in_header = w->in_header;
 	w->may_leave = may_jump_out(w, expression);
 	w->in_header = header;
 	flow.exact &= !w->may_leave;
-	collect_expression(w->pass, expression, flow);
+	collect_expression(w, expression, flow);
 	w->may_leave = may_leave;
 	w->in_header = in_header;
 	return w->pass->result;
 }
 
-static int walk_expression(struct walk *w, CXCursor expression, struct place_in_flow flow)
+static int walk_expression(struct block_walk *w, CXCursor expression, struct place_in_flow flow)
 {
 	return walk_leaving(w, expression, flow, false);
 }
 
-int walk_header_expression(struct walk *w, CXCursor expression, struct place_in_flow flow)
+int walk_header_expression(struct block_walk *w, CXCursor expression, struct place_in_flow flow)
 {
 	return walk_leaving(w, expression, flow, true);
 }
 
-static int walk_list(struct walk *w, CXCursor s, const struct children *c, struct place_in_flow flow, size_t *end)
+static int walk_list(struct block_walk *w, CXCursor s, const struct children *c, struct place_in_flow flow, size_t *end)
 {
 	size_t after = behind_brace(w, s);
 	for (size_t i = 0; i < c->count; i++) {
@@ -110,9 +114,9 @@ static int walk_list(struct walk *w, CXCursor s, const struct children *c, struc
 }
 
 /* The condition of an `if` whose bracket ends at `at`. It begins a block of its own where the `if` is all of an `else`. */
-static int walk_condition(struct walk *w, CXCursor s, CXCursor condition, struct place_in_flow flow, size_t at, bool is_else)
+static int walk_condition(struct block_walk *w, CXCursor s, CXCursor condition, struct place_in_flow flow, size_t at, bool is_else)
 {
-	const struct unit *u = w->pass->unit;
+	const struct parsed_unit *u = w->pass->unit;
 	struct edit *e = NULL;
 	if (is_else) {
 		size_t open = scan_blanks(u->text, u->length, behind_word(w, s, start_of(s), "if"));
@@ -128,9 +132,9 @@ static int walk_condition(struct walk *w, CXCursor s, CXCursor condition, struct
 	return w->pass->result;
 }
 
-static int walk_else(struct walk *w, CXCursor s, struct place_in_flow flow, size_t at, unsigned *id, size_t *end);
+static int walk_else(struct block_walk *w, CXCursor s, struct place_in_flow flow, size_t at, unsigned *id, size_t *end);
 
-static int walk_if(struct walk *w, CXCursor s, const struct children *c, struct place_in_flow flow, bool is_else, size_t *end)
+static int walk_if(struct block_walk *w, CXCursor s, const struct children *c, struct place_in_flow flow, bool is_else, size_t *end)
 {
 	unsigned then = 0, otherwise = 0;
 	size_t at = behind_header(w, s, start_of(s), "if");
@@ -139,7 +143,7 @@ static int walk_if(struct walk *w, CXCursor s, const struct children *c, struct 
 	    walk_branch(w, c->items[1], "then", flow, at, flow.loop, &then, end))
 		return w->pass->result;
 	if (same >= 0)
-		add_term(w->pass, then, (unsigned)same, 1);
+		add_term(w, then, (unsigned)same, 1);
 	else
 		remember_condition(w, c->items[0], flow, then);
 	if (w->pass->result || c->count < 3)
@@ -148,18 +152,18 @@ static int walk_if(struct walk *w, CXCursor s, const struct children *c, struct 
 	if (w->pass->result || walk_else(w, c->items[2], flow, at, &otherwise, end) || !flow.exact ||
 	    may_jump_out(w, c->items[0]))
 		return w->pass->result;
-	add_term(w->pass, otherwise, flow.block, 1);
+	add_term(w, otherwise, flow.block, 1);
 	if (!w->pass->result)
-		add_term(w->pass, otherwise, then, -1);
+		add_term(w, otherwise, then, -1);
 	return w->pass->result;
 }
 
 /* In `else if` the marker goes into the condition: in braces, a long chain of these would nest too deeply for compilers. */
-static int walk_else(struct walk *w, CXCursor s, struct place_in_flow flow, size_t at, unsigned *id, size_t *end)
+static int walk_else(struct block_walk *w, CXCursor s, struct place_in_flow flow, size_t at, unsigned *id, size_t *end)
 {
 	if (clang_getCursorKind(s) != CXCursor_IfStmt)
 		return walk_branch(w, s, "else", flow, at, flow.loop, id, end);
-	struct block *b = add_block(w->pass, clang_getCursorExtent(s), "else", flow);
+	struct block *b = add_block(w, clang_getCursorExtent(s), "else", flow);
 	if (!b)
 		return w->pass->result;
 	b->parent = (int)flow.block;
@@ -176,7 +180,7 @@ static int walk_else(struct walk *w, CXCursor s, struct place_in_flow flow, size
 	return w->pass->result;
 }
 
-static int walk_switch(struct walk *w, CXCursor s, const struct children *c, struct place_in_flow flow, size_t *end)
+static int walk_switch(struct block_walk *w, CXCursor s, const struct children *c, struct place_in_flow flow, size_t *end)
 {
 	size_t at = behind_header(w, s, start_of(s), "switch");
 	if (w->pass->result || walk_header_expression(w, c->items[0], flow))
@@ -188,14 +192,14 @@ static int walk_switch(struct walk *w, CXCursor s, const struct children *c, str
 	return w->pass->result;
 }
 
-static void edit_return(struct walk *w, size_t at, enum edit_kind kind)
+static void edit_return(struct block_walk *w, size_t at, enum edit_kind kind)
 {
 	struct edit *e = add_edit(w->pass, kind, at, kind == EDIT_RETURN_CALL ? strlen("return") : 0);
 	if (e)
 		e->block = w->entry;
 }
 
-static int walk_return(struct walk *w, CXCursor s, const struct children *c, struct place_in_flow flow)
+static int walk_return(struct block_walk *w, CXCursor s, const struct children *c, struct place_in_flow flow)
 {
 	if (w->pass->function->kernel)
 		edit_return(w, start_of(s), c->count ? EDIT_RETURN_CALL : EDIT_RETURN);
@@ -213,13 +217,13 @@ static int walk_return(struct walk *w, CXCursor s, const struct children *c, str
 }
 
 /* Or a continue. Where no loop is around it, it stands in the header of one. */
-static int walk_break(struct walk *w, CXCursor s, struct place_in_flow flow, size_t target)
+static int walk_break(struct block_walk *w, CXCursor s, struct place_in_flow flow, size_t target)
 {
 	return target ? add_jump(w, flow.block, target, 0) : fail_at(w, s, "a jump out of statements in an expression");
 }
 
 /* Statements that end with a semicolon, which libclang leaves out of all but declarations and empty ones. */
-static int walk_simple(struct walk *w, CXCursor s, enum CXCursorKind kind, const struct children *c,
+static int walk_simple(struct block_walk *w, CXCursor s, enum CXCursorKind kind, const struct children *c,
                        struct place_in_flow flow, size_t *end)
 {
 	const char *text = w->pass->unit->text;
@@ -241,7 +245,7 @@ static int walk_simple(struct walk *w, CXCursor s, enum CXCursorKind kind, const
 		*end = at;
 		for (size_t i = 0; i < c->count && kind == CXCursor_DeclStmt && !w->pass->result; i++)
 			if (clang_getCursorKind(c->items[i]) == CXCursor_VarDecl)
-				tell_variable(w->pass, c->items[i], at);
+				place_variable(w->pass, c->items[i], at);
 		return w->pass->result;
 	}
 	if (behind_character(w, s, at, ';', end))
@@ -257,7 +261,7 @@ static bool is_attributed(enum CXCursorKind kind, const struct children *c)
 	return kind == CXCursor_UnexposedStmt && c->count && clang_isStatement(clang_getCursorKind(c->items[c->count - 1]));
 }
 
-static int walk_kind(struct walk *w, CXCursor s, const struct children *c, struct place_in_flow flow, size_t *end)
+static int walk_kind(struct block_walk *w, CXCursor s, const struct children *c, struct place_in_flow flow, size_t *end)
 {
 	enum CXCursorKind kind = clang_getCursorKind(s);
 	switch (kind) {
@@ -284,7 +288,7 @@ static int walk_kind(struct walk *w, CXCursor s, const struct children *c, struc
 	}
 }
 
-int walk_statement(struct walk *w, CXCursor s, struct place_in_flow flow, size_t *end)
+int walk_statement(struct block_walk *w, CXCursor s, struct place_in_flow flow, size_t *end)
 {
 	struct children c = children_of(s);
 	if (c.failed)
@@ -297,14 +301,14 @@ int walk_statement(struct walk *w, CXCursor s, struct place_in_flow flow, size_t
 
 /* ---- functions ---- */
 
-static int walk_inner(struct walk *w, CXCursor body, struct place_in_flow flow)
+static int walk_inner(struct block_walk *w, CXCursor body, struct place_in_flow flow)
 {
 	size_t first = w->jump_count, start = w->start, end;
 	bool may_leave = w->may_leave;
 	struct place_in_flow inside = {.loop = flow.loop, .exact = true};
-	if (mark(w, clang_getCursorExtent(body), "inner", inside, behind_brace(w, body), &inside.block))
+	if (add_marked_block(w, clang_getCursorExtent(body), "inner", inside, behind_brace(w, body), &inside.block))
 		return w->pass->result;
-	if (flow.exact && add_term(w->pass, inside.block, flow.block, 1))
+	if (flow.exact && add_term(w, inside.block, flow.block, 1))
 		return w->pass->result;
 	w->may_leave = false;
 	if (walk_statement(w, body, inside, &end))
@@ -321,30 +325,29 @@ static int walk_inner(struct walk *w, CXCursor body, struct place_in_flow flow)
 }
 
 /* Nothing can jump into them. */
-int collect_inner_blocks(struct edit_pass *pass, CXCursor expression, struct place_in_flow flow)
+int collect_inner_blocks(struct block_walk *w, CXCursor expression, struct place_in_flow flow)
 {
 	struct children c = children_of(expression);
 	if (c.failed)
-		no_memory(pass->walk);
+		no_memory(w);
 	else if (c.count != 1)
-		fail_at(pass->walk, expression, "statements in an expression");
+		fail_at(w, expression, "statements in an expression");
 	else
-		walk_inner(pass->walk, c.items[0], flow);
+		walk_inner(w, c.items[0], flow);
 	free(c.items);
-	return pass->result;
+	return w->pass->result;
 }
 
 int collect_blocks(struct edit_pass *pass, CXCursor function, CXCursor body)
 {
-	struct walk w = {.pass = pass};
-	pass->walk = &w;
+	struct block_walk w = {.pass = pass};
 	struct place_in_flow flow = {.loop = -1, .exact = true};
 	size_t end = 0;
 	w.irregular = is_irregular(body);
 	flow.bound = w.irregular ? BOUND_NONE : BOUND_ONCE;
 	CXSourceRange range = clang_getRange(clang_getCursorLocation(function),
 	                                     clang_getRangeEnd(clang_getCursorExtent(body)));
-	if (mark(&w, range, "entry", flow, behind_brace(&w, body), &flow.block))
+	if (add_marked_block(&w, range, "entry", flow, behind_brace(&w, body), &flow.block))
 		return pass->result;
 	pass->a->blocks[flow.block].bound = BOUND_NONE;
 	pass->unit->edits[pass->unit->edit_count - 1].entry = true;

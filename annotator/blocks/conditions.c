@@ -4,6 +4,8 @@
  * have no effects, read numbers of the work-item only, and nothing that is written between the two changes one of these.
  */
 #include "annotator/blocks/walk.h"
+#include "annotator/source/array.h"
+#include "annotator/source/parse.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -219,7 +221,7 @@ static struct names names_in(CXCursor condition)
 }
 
 /* The same words, and every name means the same. */
-static bool written_alike(const struct unit *u, CXCursor x, CXCursor y)
+static bool written_alike(const struct parsed_unit *u, CXCursor x, CXCursor y)
 {
 	size_t from = start_of(x), length = offset_of(clang_getRangeEnd(clang_getCursorExtent(x))) - from;
 	size_t other = start_of(y), other_length = offset_of(clang_getRangeEnd(clang_getCursorExtent(y))) - other;
@@ -235,7 +237,7 @@ static bool written_alike(const struct unit *u, CXCursor x, CXCursor y)
 	return same;
 }
 
-int same_condition(struct walk *w, CXCursor condition, struct place_in_flow flow)
+int same_condition(struct block_walk *w, CXCursor condition, struct place_in_flow flow)
 {
 	struct conditions *k = w->conditions;
 	if (!k || k->unknown || w->irregular || !flow.exact)
@@ -252,7 +254,7 @@ int same_condition(struct walk *w, CXCursor condition, struct place_in_flow flow
 	return -1;
 }
 
-void remember_condition(struct walk *w, CXCursor condition, struct place_in_flow flow, unsigned then)
+void remember_condition(struct block_walk *w, CXCursor condition, struct place_in_flow flow, unsigned then)
 {
 	struct conditions *k = w->conditions;
 	struct asked *a = k ? array_grow(&k->asked, &k->asked_count, sizeof *a) : NULL;

@@ -4,68 +4,15 @@
  * vectors evaluate everything and are no branches.
  */
 #include "annotator/blocks/walk.h"
+#include "annotator/edits/calls.h"
+#include "annotator/edits/declarators.h"
+#include "annotator/sites/site_calls.h"
+#include "annotator/source/parse.h"
+#include "annotator/source/scan.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-
-static enum CXChildVisitResult take_child(CXCursor cursor, CXCursor parent, CXClientData data)
-{
-	struct children *c = data;
-	CXCursor *slot = array_grow(&c->items, &c->count, sizeof *slot);
-	(void)parent;
-	c->failed = !slot;
-	if (slot)
-		*slot = cursor;
-	return slot ? CXChildVisit_Continue : CXChildVisit_Break;
-}
-
-struct children children_of(CXCursor cursor)
-{
-	struct children c = {0};
-	clang_visitChildren(cursor, take_child, &c);
-	return c;
-}
-
-struct block *add_block(struct edit_pass *pass, CXSourceRange range, const char *kind, struct place_in_flow flow)
-{
-	struct annotation *a = pass->a;
-	struct block *b = array_grow(&a->blocks, &a->block_count, sizeof *b);
-	if (b)
-		*b = (struct block){
-			.id = (unsigned)a->block_count - 1,
-			.unit = (unsigned)pass->unit_index,
-			.function = pass->function->name,
-			.kind = kind,
-			.at = offset_of(clang_getRangeStart(range)),
-			.behind = offset_of(clang_getRangeEnd(range)),
-			.loop = flow.loop,
-			.bound = flow.bound,
-			.between_barriers = flow.between_barriers,
-			.half = -1,
-			.parent = -1,
-		};
-	if (!b || place_of(a, clang_getRangeStart(range), &b->place) || place_of(a, clang_getRangeEnd(range), &b->end)) {
-		pass->result = gs_fail(pass->err, ENOMEM, "out of memory");
-		return NULL;
-	}
-	return b;
-}
-
-int add_term(struct edit_pass *pass, unsigned block, unsigned of, int factor)
-{
-	struct block *b = &pass->a->blocks[block];
-	for (size_t i = 0; i < b->term_count; i++)
-		if (b->terms[i].block == of) {
-			b->terms[i].factor += factor;
-			return 0;
-		}
-	struct block_term *t = array_grow(&b->terms, &b->term_count, sizeof *t);
-	if (!t)
-		return pass->result = gs_fail(pass->err, ENOMEM, "out of memory");
-	*t = (struct block_term){.block = of, .factor = factor};
-	return 0;
-}
 
 static bool is_vector(CXCursor cursor)
 {
@@ -202,68 +149,68 @@ static CXSourceRange marked_part(CXCursor operand)
 }
 
 /* An operand that may or may not be evaluated. Returns its block, or -1 when it is none of its own. */
-static int visit_operand(struct edit_pass *pass, CXCursor operand, struct place_in_flow flow, bool arm, int sibling)
+static int visit_operand(struct block_walk *w, CXCursor operand, struct place_in_flow flow, bool arm, int sibling)
 {
 	if (flow.quiet || !deserves_block(operand, arm)) {
 		/* A part of it is not evaluated as often as the block around runs. */
 		flow.exact = false;
-		collect_expression(pass, operand, flow);
+		collect_expression(w, operand, flow);
 		return -1;
 	}
 	CXSourceRange extent = marked_part(operand);
-	struct block *b = add_block(pass, clang_getCursorExtent(operand), arm ? "arm" : "right", flow);
-	struct edit *e = b ? add_edit(pass, EDIT_WRAP, offset_of(clang_getRangeStart(extent)), 0) : NULL;
+	struct block *b = add_block(w, clang_getCursorExtent(operand), arm ? "arm" : "right", flow);
+	struct edit *e = b ? add_edit(w->pass, EDIT_WRAP, offset_of(clang_getRangeStart(extent)), 0) : NULL;
 	if (!e)
 		return -1;
 	unsigned id = e->block = b->id;
 	b->parent = (int)flow.block;
-	if (sibling >= 0 && flow.exact && (add_term(pass, id, flow.block, 1) || add_term(pass, id, (unsigned)sibling, -1)))
+	if (sibling >= 0 && flow.exact && (add_term(w, id, flow.block, 1) || add_term(w, id, (unsigned)sibling, -1)))
 		return -1;
 	flow.block = id;
-	flow.exact = !may_jump_out(pass->walk, operand);
-	if (collect_expression(pass, operand, flow))
+	flow.exact = !may_jump_out(w, operand);
+	if (collect_expression(w, operand, flow))
 		return -1;
-	e = add_edit(pass, EDIT_WRAP_END, offset_of(clang_getRangeEnd(extent)), 0);
+	e = add_edit(w->pass, EDIT_WRAP_END, offset_of(clang_getRangeEnd(extent)), 0);
 	if (e)
 		e->block = id;
 	return (int)id;
 }
 
-static int visit_all(struct edit_pass *pass, CXCursor cursor, const struct children *c, struct place_in_flow flow)
+static int visit_all(struct block_walk *w, CXCursor cursor, const struct children *c, struct place_in_flow flow)
 {
 	enum value_use use = flow.use;
-	for (size_t i = 0; i < c->count && !pass->result; i++) {
+	for (size_t i = 0; i < c->count && !w->pass->result; i++) {
 		flow.use = use_of_child(cursor, c, i, use);
-		collect_expression(pass, c->items[i], flow);
+		collect_expression(w, c->items[i], flow);
 	}
-	return pass->result;
+	return w->pass->result;
 }
 
 /* With what traced text has around them. The first child is the function. */
-static int visit_arguments(struct edit_pass *pass, CXCursor call, const struct children *c, struct place_in_flow flow)
+static int visit_arguments(struct block_walk *w, CXCursor call, const struct children *c, struct place_in_flow flow)
 {
 	struct call_marks marks = {0};
-	if (!called_function(pass->a, call) && mark_call(pass, call, c, flow, &marks))
-		return pass->result;
-	for (size_t i = 0; i < c->count && !pass->result; i++) {
+	if (!called_function(w->pass->a, call) && mark_call(w->pass, call, c, flow, &marks))
+		return w->pass->result;
+	for (size_t i = 0; i < c->count && !w->pass->result; i++) {
 		const struct site_marks *m = i && i <= MOST_MARKED ? &marks.arguments[i - 1] : NULL;
 		if (m)
-			add_mark(pass, m->from, m->before);
-		collect_expression(pass, c->items[i], flow);
-		if (m && !pass->result)
-			add_mark(pass, m->to, m->behind);
+			add_mark(w->pass, m->from, m->before);
+		collect_expression(w, c->items[i], flow);
+		if (m && !w->pass->result)
+			add_mark(w->pass, m->to, m->behind);
 	}
-	return pass->result;
+	return w->pass->result;
 }
 
-static int visit_call(struct edit_pass *pass, CXCursor call, const struct children *c, struct place_in_flow flow)
+static int visit_call(struct block_walk *w, CXCursor call, const struct children *c, struct place_in_flow flow)
 {
-	pass->result = edit_callee(pass, call);
-	if (!pass->result)
-		visit_arguments(pass, call, c, flow);
-	if (!pass->result)
-		pass->result = edit_argument(pass, call);
-	return pass->result;
+	w->pass->result = edit_callee(w->pass, call);
+	if (!w->pass->result)
+		visit_arguments(w, call, c, flow);
+	if (!w->pass->result)
+		w->pass->result = edit_argument(w->pass, call);
+	return w->pass->result;
 }
 
 /* libclang visits the first operand of a ?: b again where its value is used. */
@@ -281,7 +228,7 @@ static void drop_repeated(struct children *c)
 }
 
 /* a ?: b */
-static bool is_short_conditional(const struct unit *u, enum CXCursorKind kind, const struct children *c)
+static bool is_short_conditional(const struct parsed_unit *u, enum CXCursorKind kind, const struct children *c)
 {
 	if (kind != CXCursor_UnexposedExpr || c->count != 2)
 		return false;
@@ -294,15 +241,15 @@ static bool is_short_conditional(const struct unit *u, enum CXCursorKind kind, c
 	return u->text[scan_blanks(u->text, u->length, at + 1)] == ':';
 }
 
-static int visit_branch(struct edit_pass *pass, const struct children *c, struct place_in_flow flow, bool short_form)
+static int visit_branch(struct block_walk *w, const struct children *c, struct place_in_flow flow, bool short_form)
 {
 	bool arms = c->count == 3;
-	if (collect_expression(pass, c->items[0], flow))
-		return pass->result;
-	int first = visit_operand(pass, c->items[1], flow, arms || short_form, -1);
-	if (arms && !pass->result)
-		visit_operand(pass, c->items[2], flow, true, first);
-	return pass->result;
+	if (collect_expression(w, c->items[0], flow))
+		return w->pass->result;
+	int first = visit_operand(w, c->items[1], flow, arms || short_form, -1);
+	if (arms && !w->pass->result)
+		visit_operand(w, c->items[2], flow, true, first);
+	return w->pass->result;
 }
 
 /* Calls that do not evaluate what is in their brackets. */
@@ -348,24 +295,24 @@ static bool is_quiet(CXCursor cursor, enum CXCursorKind kind)
 }
 
 /* [1 ... 3] = x in an initialiser: compilers take x several times, and only if it has no effects. */
-static bool is_range(const struct unit *u, CXCursor cursor, enum CXCursorKind kind)
+static bool is_range(const struct parsed_unit *u, CXCursor cursor, enum CXCursorKind kind)
 {
 	return kind == CXCursor_UnexposedExpr &&
 	       scan_has_range(u->text, u->length, offset_of(clang_getRangeStart(clang_getCursorExtent(cursor))));
 }
 
 /* The type of a variable, a cast or a literal may contain a typeof; the value comes last, behind the variable's name. */
-static int visit_typed(struct edit_pass *pass, CXCursor cursor, const struct children *c, struct place_in_flow flow)
+static int visit_typed(struct block_walk *w, CXCursor cursor, const struct children *c, struct place_in_flow flow)
 {
 	bool variable = clang_getCursorKind(cursor) == CXCursor_VarDecl;
 	size_t name = offset_of(clang_getCursorLocation(cursor));
-	for (size_t i = 0; i < c->count && !pass->result; i++) {
+	for (size_t i = 0; i < c->count && !w->pass->result; i++) {
 		struct place_in_flow inside = flow;
 		size_t at = offset_of(clang_getRangeStart(clang_getCursorExtent(c->items[i])));
 		inside.quiet |= variable ? at < name : i + 1 < c->count;
-		collect_expression(pass, c->items[i], inside);
+		collect_expression(w, c->items[i], inside);
 	}
-	return pass->result;
+	return w->pass->result;
 }
 
 static bool has_type(enum CXCursorKind kind)
@@ -373,45 +320,45 @@ static bool has_type(enum CXCursorKind kind)
 	return kind == CXCursor_VarDecl || kind == CXCursor_CStyleCastExpr || kind == CXCursor_CompoundLiteralExpr;
 }
 
-static int visit_kind(struct edit_pass *pass, CXCursor cursor, enum CXCursorKind kind, struct children *c,
+static int visit_kind(struct block_walk *w, CXCursor cursor, enum CXCursorKind kind, struct children *c,
                       struct place_in_flow flow)
 {
 	enum value_use use = flow.use;
-	flow.quiet |= is_quiet(cursor, kind) || is_range(pass->unit, cursor, kind);
+	flow.quiet |= is_quiet(cursor, kind) || is_range(w->pass->unit, cursor, kind);
 	flow.use = USE_LOAD; /* what is not visited by visit_all */
 	if (kind == CXCursor_UnexposedExpr)
 		drop_repeated(c);
 	if (kind == CXCursor_CallExpr)
-		return visit_call(pass, cursor, c, flow);
+		return visit_call(w, cursor, c, flow);
 	if (has_type(kind))
-		return visit_typed(pass, cursor, c, flow);
-	bool short_form = is_short_conditional(pass->unit, kind, c);
+		return visit_typed(w, cursor, c, flow);
+	bool short_form = is_short_conditional(w->pass->unit, kind, c);
 	if (short_form || is_branch(cursor, kind, c))
-		return visit_branch(pass, c, flow, short_form);
+		return visit_branch(w, c, flow, short_form);
 	/* Of _Generic and __builtin_choose_expr, only one part is evaluated. */
 	if (kind == CXCursor_GenericSelectionExpr || (kind == CXCursor_UnexposedExpr && c->count > 1))
 		flow.exact = false;
 	flow.use = use;
-	return visit_all(pass, cursor, c, flow);
+	return visit_all(w, cursor, c, flow);
 }
 
-int collect_expression(struct edit_pass *pass, CXCursor cursor, struct place_in_flow flow)
+int collect_expression(struct block_walk *w, CXCursor cursor, struct place_in_flow flow)
 {
 	enum CXCursorKind kind = clang_getCursorKind(cursor);
 	if (kind == CXCursor_BlockExpr)
-		return pass->result = refuse(clang_getCursorLocation(cursor), pass->err, "a block (enqueue_kernel)");
+		return w->pass->result = refuse(clang_getCursorLocation(cursor), w->pass->err, "a block (enqueue_kernel)");
 	if (kind == CXCursor_StmtExpr && !flow.quiet)
-		return collect_inner_blocks(pass, cursor, flow);
+		return collect_inner_blocks(w, cursor, flow);
 	if (kind == CXCursor_FunctionDecl)
-		return edit_inner_declaration(pass, cursor);
+		return edit_inner_declaration(w->pass, cursor);
 	if (flow.exact && !flow.quiet && is_solid(cursor))
-		pass->a->blocks[flow.block].solid = true;
+		w->pass->a->blocks[flow.block].solid = true;
 	struct children c = children_of(cursor);
 	struct site_marks marks;
 	if (c.failed)
-		pass->result = gs_fail(pass->err, ENOMEM, "out of memory");
-	else if (!begin_site(pass, cursor, &c, flow, &marks) && !visit_kind(pass, cursor, kind, &c, flow))
-		end_site(pass, &marks);
+		w->pass->result = gs_fail(w->pass->err, ENOMEM, "out of memory");
+	else if (!add_access_sites(w->pass, cursor, &c, flow, &marks) && !visit_kind(w, cursor, kind, &c, flow))
+		add_closing_mark(w->pass, &marks);
 	free(c.items);
-	return pass->result;
+	return w->pass->result;
 }

@@ -2,6 +2,8 @@
  * Labels: case, default and those of goto. Control arrives there from elsewhere, so each chain of them begins a block.
  */
 #include "annotator/blocks/walk.h"
+#include "annotator/source/parse.h"
+#include "annotator/source/scan.h"
 
 #include <stdlib.h>
 
@@ -72,7 +74,7 @@ bool is_irregular(CXCursor body)
 
 /* ---- jumps out of expressions ---- */
 
-struct jump_search {
+struct leaving_search {
 	size_t from, to; /* of the statements in an expression */
 	bool in_loop, in_switch, found;
 };
@@ -87,7 +89,7 @@ size_t label_of(CXCursor jump)
 
 static enum CXChildVisitResult find_jump(CXCursor cursor, CXCursor parent, CXClientData data)
 {
-	struct jump_search *s = data, inside = *s;
+	struct leaving_search *s = data, inside = *s;
 	size_t label;
 	(void)parent;
 	switch (clang_getCursorKind(cursor)) {
@@ -125,14 +127,14 @@ static enum CXChildVisitResult find_statements(CXCursor cursor, CXCursor parent,
 	(void)parent;
 	if (clang_getCursorKind(cursor) == CXCursor_StmtExpr) {
 		CXSourceRange extent = clang_getCursorExtent(cursor);
-		struct jump_search s = {offset_of(clang_getRangeStart(extent)), offset_of(clang_getRangeEnd(extent)), .found = false};
+		struct leaving_search s = {offset_of(clang_getRangeStart(extent)), offset_of(clang_getRangeEnd(extent)), .found = false};
 		clang_visitChildren(cursor, find_jump, &s);
 		*(bool *)data |= s.found;
 	}
 	return *(bool *)data ? CXChildVisit_Break : CXChildVisit_Recurse;
 }
 
-bool may_jump_out(const struct walk *w, CXCursor expression)
+bool may_jump_out(const struct block_walk *w, CXCursor expression)
 {
 	bool found = false;
 	if (!w->pass->unit->inner_statements)
@@ -145,15 +147,15 @@ bool may_jump_out(const struct walk *w, CXCursor expression)
 /* ---- labels ---- */
 
 /* They may have calls, of which only the type is asked: sizeof(f(1)). */
-static void walk_constants(struct walk *w, const struct children *c, struct place_in_flow flow)
+static void walk_constants(struct block_walk *w, const struct children *c, struct place_in_flow flow)
 {
 	flow.quiet = true;
 	for (size_t i = 0; i + 1 < c->count && !w->pass->result; i++)
-		collect_expression(w->pass, c->items[i], flow);
+		collect_expression(w, c->items[i], flow);
 }
 
 /* The statement under a label: behind the colon, which is where the last of a chain of labels gets its marker. */
-int walk_labelled(struct walk *w, CXCursor s, struct place_in_flow *flow, size_t *end)
+int walk_labelled(struct block_walk *w, CXCursor s, struct place_in_flow *flow, size_t *end)
 {
 	struct children c = children_of(s);
 	enum CXCursorKind kind = clang_getCursorKind(s);
@@ -183,7 +185,7 @@ int walk_labelled(struct walk *w, CXCursor s, struct place_in_flow *flow, size_t
 	if (is_label(clang_getCursorKind(sub)))
 		return walk_labelled(w, sub, flow, end);
 	const char *name = kind == CXCursor_LabelStmt ? "label" : kind == CXCursor_CaseStmt ? "case" : "default";
-	if (mark(w, clang_getCursorExtent(s), name, *flow, colon, &flow->block))
+	if (add_marked_block(w, clang_getCursorExtent(s), name, *flow, colon, &flow->block))
 		return w->pass->result;
 	flow->exact = true;
 	w->start = colon;

@@ -2,6 +2,7 @@
  * The blocks of loops: the table of loops, the headers, the bodies, and what follows a loop.
  */
 #include "annotator/blocks/walk.h"
+#include "annotator/source/array.h"
 
 struct barrier_search {
 	const struct annotation *a;
@@ -19,7 +20,7 @@ static enum CXChildVisitResult find_barrier(CXCursor cursor, CXCursor parent, CX
 	return b->found ? CXChildVisit_Break : CXChildVisit_Recurse;
 }
 
-static bool contains_barrier(struct walk *w, CXCursor s)
+static bool contains_barrier(struct block_walk *w, CXCursor s)
 {
 	struct barrier_search b = {.a = w->pass->a};
 	clang_visitChildren(s, find_barrier, &b);
@@ -27,7 +28,7 @@ static bool contains_barrier(struct walk *w, CXCursor s)
 }
 
 /* The parts of a loop's header run another number of times than any block. */
-static int walk_header(struct walk *w, const CXCursor *parts, size_t count, struct place_in_flow flow, unsigned loop)
+static int walk_header(struct block_walk *w, const CXCursor *parts, size_t count, struct place_in_flow flow, unsigned loop)
 {
 	flow.exact = false;
 	flow.bound = BOUND_NONE;
@@ -37,7 +38,7 @@ static int walk_header(struct walk *w, const CXCursor *parts, size_t count, stru
 	return w->pass->result;
 }
 
-static int add_loop(struct walk *w, struct place_in_flow flow, CXCursor s, unsigned *id)
+static int add_loop(struct block_walk *w, struct place_in_flow flow, CXCursor s, unsigned *id)
 {
 	struct annotation *a = w->pass->a;
 	struct loop *l = array_grow(&a->loops, &a->loop_count, sizeof *l);
@@ -50,16 +51,16 @@ static int add_loop(struct walk *w, struct place_in_flow flow, CXCursor s, unsig
 }
 
 /* The body of a loop that does not go round runs as often as what is around it. */
-static int bind_body(struct walk *w, unsigned id, unsigned around, bool once)
+static int bind_body(struct block_walk *w, unsigned id, unsigned around, bool once)
 {
 	struct block *b = &w->pass->a->blocks[id];
 	if (once)
-		return add_term(w->pass, id, around, 1);
+		return add_term(w, id, around, 1);
 	b->bound = b->bound != BOUND_NONE && b->between_barriers ? BOUND_BARRIERS : BOUND_NONE;
 	return 0;
 }
 
-static int walk_loop_body(struct walk *w, CXCursor body, struct place_in_flow flow, size_t at, unsigned loop, bool once,
+static int walk_loop_body(struct block_walk *w, CXCursor body, struct place_in_flow flow, size_t at, unsigned loop, bool once,
                           size_t *end)
 {
 	size_t outer = w->loop_depth;
@@ -86,7 +87,7 @@ static bool is_zero(CXCursor condition)
 	return zero;
 }
 
-static int walk_do(struct walk *w, CXCursor s, const struct children *c, struct place_in_flow flow, unsigned loop,
+static int walk_do(struct block_walk *w, CXCursor s, const struct children *c, struct place_in_flow flow, unsigned loop,
                    size_t *end)
 {
 	size_t at = behind_word(w, s, start_of(s), "do");
@@ -99,7 +100,7 @@ static int walk_do(struct walk *w, CXCursor s, const struct children *c, struct 
 	return behind_character(w, s, at, ';', end);
 }
 
-static int walk_header_first(struct walk *w, CXCursor s, const struct children *c, struct place_in_flow flow,
+static int walk_header_first(struct block_walk *w, CXCursor s, const struct children *c, struct place_in_flow flow,
                              unsigned loop, size_t *end)
 {
 	const char *word = clang_getCursorKind(s) == CXCursor_ForStmt ? "for" : "while";
@@ -110,19 +111,19 @@ static int walk_header_first(struct walk *w, CXCursor s, const struct children *
 }
 
 /* A second marker of the block around a loop, for the target's text only: its count is known. */
-static int mark_next(struct walk *w, CXCursor s, struct place_in_flow flow, unsigned loop, size_t at)
+static int mark_next(struct block_walk *w, CXCursor s, struct place_in_flow flow, unsigned loop, size_t at)
 {
 	CXSourceLocation end = clang_getRangeEnd(clang_getCursorExtent(s));
 	unsigned id = 0;
 	if (w->pass->a->loops[loop].leaves || w->irregular ||
-	    mark(w, clang_getRange(end, end), "next", flow, at, &id))
+	    add_marked_block(w, clang_getRange(end, end), "next", flow, at, &id))
 		return w->pass->result;
 	w->pass->a->loops[loop].next = (int)id;
 	w->pass->a->blocks[id].parent = (int)flow.block;
-	return add_term(w->pass, id, flow.block, 1);
+	return add_term(w, id, flow.block, 1);
 }
 
-int walk_loop(struct walk *w, CXCursor s, const struct children *c, struct place_in_flow flow, size_t *end)
+int walk_loop(struct block_walk *w, CXCursor s, const struct children *c, struct place_in_flow flow, size_t *end)
 {
 	unsigned loop = 0;
 	size_t first = w->jump_count;

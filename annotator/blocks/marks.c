@@ -2,15 +2,17 @@
  * Where in the text of a statement something may be put, which libclang does not tell, and the markers put there.
  */
 #include "annotator/blocks/walk.h"
+#include "annotator/source/parse.h"
+#include "annotator/source/scan.h"
 
 #include <errno.h>
 
-int fail_at(struct walk *w, CXCursor s, const char *what)
+int fail_at(struct block_walk *w, CXCursor s, const char *what)
 {
 	return w->pass->result = refuse(clang_getCursorLocation(s), w->pass->err, what);
 }
 
-int no_memory(struct walk *w)
+int no_memory(struct block_walk *w)
 {
 	return w->pass->result = gs_fail(w->pass->err, ENOMEM, "out of memory");
 }
@@ -20,21 +22,21 @@ size_t start_of(CXCursor s)
 	return offset_of(clang_getRangeStart(clang_getCursorExtent(s)));
 }
 
-size_t behind_brace(const struct walk *w, CXCursor s)
+size_t behind_brace(const struct block_walk *w, CXCursor s)
 {
 	return scan_block_start(w->pass->unit->text, w->pass->unit->length, start_of(s));
 }
 
-void add_text(struct walk *w, size_t at, const char *fixed)
+void add_text(struct block_walk *w, size_t at, const char *fixed)
 {
 	struct edit *e = add_edit(w->pass, EDIT_TEXT, at, 0);
 	if (e)
 		e->fixed = fixed;
 }
 
-size_t behind_word(struct walk *w, CXCursor s, size_t at, const char *word)
+size_t behind_word(struct block_walk *w, CXCursor s, size_t at, const char *word)
 {
-	const struct unit *u = w->pass->unit;
+	const struct parsed_unit *u = w->pass->unit;
 	size_t from = scan_blanks(u->text, u->length, at), to = scan_word(u->text, u->length, from);
 	if (scan_is_word(u->text, from, to, word))
 		return to;
@@ -42,9 +44,9 @@ size_t behind_word(struct walk *w, CXCursor s, size_t at, const char *word)
 	return 0;
 }
 
-size_t behind_header(struct walk *w, CXCursor s, size_t at, const char *word)
+size_t behind_header(struct block_walk *w, CXCursor s, size_t at, const char *word)
 {
-	const struct unit *u = w->pass->unit;
+	const struct parsed_unit *u = w->pass->unit;
 	size_t open = behind_word(w, s, at, word), close = u->length;
 	if (w->pass->result)
 		return 0;
@@ -57,9 +59,9 @@ size_t behind_header(struct walk *w, CXCursor s, size_t at, const char *word)
 	return 0;
 }
 
-int behind_character(struct walk *w, CXCursor s, size_t at, char c, size_t *end)
+int behind_character(struct block_walk *w, CXCursor s, size_t at, char c, size_t *end)
 {
-	const struct unit *u = w->pass->unit;
+	const struct parsed_unit *u = w->pass->unit;
 	at = scan_blanks(u->text, u->length, at);
 	/* libclang ends a vector literal, (float4)(x), before its last bracket. */
 	while (c == ';' && at < u->length && u->text[at] == ')')
@@ -70,9 +72,9 @@ int behind_character(struct walk *w, CXCursor s, size_t at, char c, size_t *end)
 	return 0;
 }
 
-int mark(struct walk *w, CXSourceRange range, const char *kind, struct place_in_flow flow, size_t at, unsigned *id)
+int add_marked_block(struct block_walk *w, CXSourceRange range, const char *kind, struct place_in_flow flow, size_t at, unsigned *id)
 {
-	struct block *b = add_block(w->pass, range, kind, flow);
+	struct block *b = add_block(w, range, kind, flow);
 	struct edit *e = b ? add_edit(w->pass, EDIT_COUNT, at, 0) : NULL;
 	if (e)
 		*id = e->block = b->id;

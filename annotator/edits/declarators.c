@@ -2,7 +2,11 @@
  * Declarations and definitions of our functions: each gets one more parameter. Those whose parameters are not written in the
  * brackets behind the name (typedefs of functions, identifier lists) are written anew, as a prototype has them.
  */
-#include "annotator/internal.h"
+#include "annotator/edits/declarators.h"
+
+#include "annotator/source/parse.h"
+#include "annotator/source/scan.h"
+#include "annotator/source/types.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -46,7 +50,7 @@ static int edit_kernel_words(struct edit_pass *pass, size_t from, size_t to)
 /* A kernel that is called has a second life as a plain function, declared wherever the kernel is. */
 static int edit_clone(struct edit_pass *pass, CXCursor cursor, size_t name, size_t close)
 {
-	const struct unit *u = pass->unit;
+	const struct parsed_unit *u = pass->unit;
 	CXSourceRange extent = clang_getCursorExtent(cursor);
 	size_t from = offset_of(clang_getRangeStart(extent)), end = offset_of(clang_getRangeEnd(extent));
 	bool definition = clang_isCursorDefinition(cursor);
@@ -220,7 +224,7 @@ static bool has_identifier_list(CXCursor function, size_t close)
 /* ---- declarators ---- */
 
 /* Behind the name at `name` and the brackets that may be around it: int (f)(int). */
-static size_t behind_name(const struct unit *u, size_t name)
+static size_t behind_name(const struct parsed_unit *u, size_t name)
 {
 	size_t at = scan_blanks(u->text, u->length, scan_word(u->text, u->length, name));
 	while (at < u->length && u->text[at] == ')')
@@ -229,7 +233,7 @@ static size_t behind_name(const struct unit *u, size_t name)
 }
 
 /* Whether the definition, if it is in this unit, says itself that it is a kernel. */
-static bool defined_as_kernel(const struct unit *u, CXCursor cursor)
+static bool defined_as_kernel(const struct parsed_unit *u, CXCursor cursor)
 {
 	CXCursor definition = clang_getCursorDefinition(cursor);
 	if (clang_Cursor_isNull(definition))
@@ -250,7 +254,7 @@ static bool defined_as_kernel(const struct unit *u, CXCursor cursor)
  */
 static int declare_clone(struct edit_pass *pass, CXCursor cursor, size_t name, size_t first)
 {
-	struct unit *u = pass->unit;
+	struct parsed_unit *u = pass->unit;
 	size_t words = u->edit_count;
 	if (edit_kernel_words(pass, offset_of(clang_getRangeStart(clang_getCursorExtent(cursor))), name))
 		return pass->result;
@@ -270,7 +274,7 @@ static int declare_clone(struct edit_pass *pass, CXCursor cursor, size_t name, s
 /* A comma follows the declaration, or came before it. */
 static bool is_listed(struct edit_pass *pass, CXCursor cursor)
 {
-	const struct unit *u = pass->unit;
+	const struct parsed_unit *u = pass->unit;
 	CXSourceRange extent = clang_getCursorExtent(cursor);
 	size_t from = offset_of(clang_getRangeStart(extent)) + 1, end = offset_of(clang_getRangeEnd(extent));
 	bool listed = u->text[scan_blanks(u->text, u->length, end)] == ',' || pass->list == from;
@@ -280,7 +284,7 @@ static bool is_listed(struct edit_pass *pass, CXCursor cursor)
 
 static int edit_prototype(struct edit_pass *pass, CXCursor cursor, size_t name, size_t open)
 {
-	const struct unit *u = pass->unit;
+	const struct parsed_unit *u = pass->unit;
 	size_t close = scan_closing(u->text, u->length, open);
 	bool identifiers = has_identifier_list(cursor, close);
 	if (close == u->length || (!identifiers && clang_isFunctionTypeVariadic(clang_getCursorType(cursor))))
@@ -300,7 +304,7 @@ static int edit_prototype(struct edit_pass *pass, CXCursor cursor, size_t name, 
 
 int edit_declarator(struct edit_pass *pass, CXCursor cursor)
 {
-	const struct unit *u = pass->unit;
+	const struct parsed_unit *u = pass->unit;
 	const struct function *f = pass->function;
 	size_t name = offset_of(clang_getCursorLocation(cursor)), end = scan_word(u->text, u->length, name);
 	size_t next = behind_name(u, name);
@@ -317,7 +321,7 @@ int edit_declarator(struct edit_pass *pass, CXCursor cursor)
 
 int edit_foreign_declarator(struct edit_pass *pass, CXCursor cursor)
 {
-	const struct unit *u = pass->unit;
+	const struct parsed_unit *u = pass->unit;
 	if (!clang_Location_isFromMainFile(clang_getCursorLocation(cursor)))
 		return 0;
 	size_t name = offset_of(clang_getCursorLocation(cursor)), next = behind_name(u, name), at = name;
@@ -343,7 +347,7 @@ int edit_inner_declaration(struct edit_pass *pass, CXCursor cursor)
 /* Twins of kernels, and what they call, go by other names and have more parameters; what they print is the application's. */
 int edit_own_name(struct edit_pass *pass, CXCursor definition)
 {
-	const struct unit *u = pass->unit;
+	const struct parsed_unit *u = pass->unit;
 	CXSourceRange extent = clang_getCursorExtent(definition);
 	size_t to = offset_of(clang_getRangeEnd(extent)), at = offset_of(clang_getRangeStart(extent));
 	for (size_t end; !pass->result && (at = scan_next_word(u->text, to, at)) < to; at = end) {

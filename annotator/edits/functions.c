@@ -2,7 +2,14 @@
  * First pass over all units: which functions are defined, which are kernels, which kernels are called.
  * Only then is it known, for any declaration or call in any unit, whether it is one of ours.
  */
-#include "annotator/internal.h"
+#include "annotator/edits/functions.h"
+
+#include "annotator/edits/box_calls.h"
+#include "annotator/edits/locals.h"
+#include "annotator/source/array.h"
+#include "annotator/source/nesting.h"
+#include "annotator/source/parse.h"
+#include "annotator/source/scan.h"
 
 #include <errno.h>
 #include <search.h>
@@ -11,7 +18,7 @@
 
 struct function_pass {
 	struct annotation *a;
-	struct unit *unit;
+	struct parsed_unit *unit;
 	struct function *inside; /* the function whose body is being visited */
 	bool failed;
 	struct gs_error *err;
@@ -36,6 +43,21 @@ struct function *called_function(const struct annotation *a, CXCursor call)
 {
 	CXCursor target = clang_getCursorReferenced(call);
 	return clang_getCursorKind(target) == CXCursor_FunctionDecl ? find_function(a, target) : NULL;
+}
+
+void unmark_reached(const struct annotation *a)
+{
+	for (size_t i = 0; i < a->function_count; i++)
+		a->functions[i]->reached = false;
+}
+
+void mark_reached(struct function *f)
+{
+	if (f->reached)
+		return;
+	f->reached = true;
+	for (size_t i = 0; i < f->callee_count; i++)
+		mark_reached(f->callees[i]);
 }
 
 static char *copy_string(CXString s)
@@ -117,7 +139,7 @@ static enum CXChildVisitResult visit_use(CXCursor cursor, CXCursor parent, CXCli
 				*slot = f;
 		} else {
 			pass->inside->has_barrier |= is_barrier(cursor);
-			pass->inside->takes_box |= box_function(cursor) >= 0;
+			pass->inside->takes_box |= box_function_of(cursor) >= 0;
 		}
 	} else if (is_local_variable(cursor)) {
 		pass->inside->local_bytes += local_bytes(cursor);
@@ -199,7 +221,7 @@ static bool names_function(const struct annotation *a, const char *text, size_t 
 }
 
 /* In attributes and assertions: libclang does not visit all of these, and a call that it does not see stays as it is. */
-static int refuse_unseen_calls(const struct annotation *a, const struct unit *u, struct gs_error *err)
+static int refuse_unseen_calls(const struct annotation *a, const struct parsed_unit *u, struct gs_error *err)
 {
 	size_t close = 0, arguments = 0; /* the ends of what stands behind __attribute__, and behind an attribute's own name */
 	for (size_t from = 0, to; (from = scan_next_word(u->text, u->length, from)) < u->length; from = to) {

@@ -10,7 +10,13 @@
  *
  *   __local int a[4], *p = a;   becomes   __local int (*a)[4] = (__local void *)(__gpusim_l + 0), *p = (*a);
  */
-#include "annotator/internal.h"
+#include "annotator/edits/locals.h"
+
+#include "annotator/source/array.h"
+#include "annotator/source/cursors.h"
+#include "annotator/source/parse.h"
+#include "annotator/source/scan.h"
+#include "annotator/source/types.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -90,7 +96,7 @@ static size_t local_word(const char *text, size_t from, size_t to)
 }
 
 /* A list of variables and nothing else, such as a pointer to local memory; the word is before the first of them. */
-static bool can_be_members(const struct unit *u, CXCursor statement, const struct children *c)
+static bool can_be_members(const struct parsed_unit *u, CXCursor statement, const struct children *c)
 {
 	CXSourceRange extent = clang_getCursorExtent(statement);
 	size_t from = offset_of(clang_getRangeStart(extent)), end = offset_of(clang_getRangeEnd(extent));
@@ -137,7 +143,7 @@ static int make_members(struct move *m, CXCursor statement, const struct childre
 static int make_pointer(struct move *m, CXCursor variable)
 {
 	struct edit_pass *pass = m->pass;
-	const struct unit *u = pass->unit;
+	const struct parsed_unit *u = pass->unit;
 	size_t name = offset_of(clang_getCursorLocation(variable)), name_end = scan_word(u->text, u->length, name);
 	size_t end = scan_attributes(u->text, u->length, offset_of(clang_getRangeEnd(clang_getCursorExtent(variable))));
 	char next = u->text[scan_blanks(u->text, u->length, end)];
@@ -168,7 +174,7 @@ static int rename_use(struct move *m, CXCursor use)
 	for (size_t i = 0; i < m->variable_count; i++) {
 		if (!clang_equalCursors(m->variables[i].declaration, variable))
 			continue;
-		const struct unit *u = m->pass->unit;
+		const struct parsed_unit *u = m->pass->unit;
 		size_t at = offset_of(clang_getCursorLocation(use)), end = scan_word(u->text, u->length, at);
 		struct gs_buf text = {0};
 		if (m->variables[i].number < 0)

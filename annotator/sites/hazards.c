@@ -2,7 +2,12 @@
  * What may make a kernel's twin behave unlike the kernel (runtime/format/facts.h). A wrong "yes" costs time, a wrong "no" may cost
  * somebody his results: whatever is not certain is a yes.
  */
-#include "annotator/internal.h"
+#include "annotator/sites/hazards.h"
+
+#include "annotator/edits/functions.h"
+#include "annotator/source/cursors.h"
+#include "annotator/source/scan.h"
+#include "annotator/source/types.h"
 #include "runtime/format/facts.h"
 
 #include <errno.h>
@@ -27,14 +32,14 @@ static bool is_loop(enum CXCursorKind kind)
 }
 
 /* Data: how many loops and switches there are between the statement that is visited and the loop that is asked about. */
-struct jump_search {
+struct loop_exit_search {
 	unsigned loops, switches;
 	bool found;
 };
 
 static enum CXChildVisitResult find_jump(CXCursor cursor, CXCursor parent, CXClientData data)
 {
-	struct jump_search *s = data;
+	struct loop_exit_search *s = data;
 	enum CXCursorKind kind = clang_getCursorKind(cursor);
 	bool loop = is_loop(kind), choice = kind == CXCursor_SwitchStmt;
 	(void)parent;
@@ -53,7 +58,7 @@ static enum CXChildVisitResult find_jump(CXCursor cursor, CXCursor parent, CXCli
 
 static bool is_left_by_jumps(CXCursor loop)
 {
-	struct jump_search s = {0};
+	struct loop_exit_search s = {0};
 	clang_visitChildren(loop, find_jump, &s);
 	return s.found;
 }
@@ -486,9 +491,8 @@ static enum CXChildVisitResult visit_declaration(CXCursor cursor, CXCursor paren
 static unsigned hazards_of(const struct annotation *a, struct function *f)
 {
 	unsigned hazards = 0;
-	for (size_t i = 0; i < a->function_count; i++)
-		a->functions[i]->reached = false;
-	reach(f);
+	unmark_reached(a);
+	mark_reached(f);
 	for (size_t i = 0; i < a->function_count; i++)
 		hazards |= a->functions[i]->reached ? a->functions[i]->hazards : 0;
 	return hazards;

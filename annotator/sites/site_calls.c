@@ -7,7 +7,11 @@
  *   async_work_group_copy(D, S, N, E)   D and S are kept, and N tells both: __gpusim_copy(..., N, __gpusim_t)
  *   read_imagef(I, S, C)         C is __gpusim_i_TYPE(SITE, ARGUMENT, NORMALISED, WIDTH, HEIGHT, C, __gpusim_t)
  */
-#include "annotator/internal.h"
+#include "annotator/sites/site_calls.h"
+
+#include "annotator/source/parse.h"
+#include "annotator/source/scan.h"
+#include "annotator/source/types.h"
 #include "models/trace/read.h"
 
 #include <ctype.h>
@@ -15,7 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct call {
+struct site_call {
 	struct edit_pass *pass;
 	CXCursor cursor;
 	char name[64];
@@ -30,9 +34,9 @@ static bool starts_with(const char *s, const char *prefix)
 }
 
 /* Behind an argument: at the comma or bracket that follows. libclang ends a vector literal before its last bracket. */
-static size_t end_of_argument(const struct call *c, int i)
+static size_t end_of_argument(const struct site_call *c, int i)
 {
-	const struct unit *u = c->pass->unit;
+	const struct parsed_unit *u = c->pass->unit;
 	size_t close = offset_of(clang_getRangeEnd(clang_getCursorExtent(c->cursor))) - 1;
 	size_t at = offset_of(clang_getRangeEnd(clang_getCursorExtent(clang_Cursor_getArgument(c->cursor, (unsigned)i))));
 	if (i + 1 == c->arguments)
@@ -44,7 +48,7 @@ static size_t end_of_argument(const struct call *c, int i)
 }
 
 /* What stands before argument `first` and behind argument `last`. */
-static int mark_arguments(struct call *c, int first, int last, struct gs_buf *before, const char *behind)
+static int mark_arguments(struct site_call *c, int first, int last, struct gs_buf *before, const char *behind)
 {
 	struct site_marks *from = &c->marks->arguments[first], *to = &c->marks->arguments[last];
 	if (before->failed || !(from->before = keep_string(c->pass->a, before->data ? before->data : "")))
@@ -57,10 +61,10 @@ static int mark_arguments(struct call *c, int first, int last, struct gs_buf *be
 }
 
 /* The type of what a pointer argument points to, as it was before conversions to the parameter's, unless it is an array. */
-static CXType pointee(const struct call *c, int i)
+static CXType pointee(const struct site_call *c, int i)
 {
 	CXCursor argument = clang_Cursor_getArgument(c->cursor, (unsigned)i);
-	CXType type = clang_getCursorType(peel(argument));
+	CXType type = clang_getCursorType(without_conversions(argument));
 	if (clang_getCanonicalType(type).kind != CXType_Pointer)
 		type = clang_getCursorType(argument);
 	if (clang_getCanonicalType(type).kind != CXType_Pointer)
@@ -69,7 +73,7 @@ static CXType pointee(const struct call *c, int i)
 }
 
 /* Its text: what a pointer that a wrapper gives back is cast to; false: it cannot be told. */
-static bool write_pointee(const struct call *c, int i, struct gs_buf *out)
+static bool write_pointee(const struct site_call *c, int i, struct gs_buf *out)
 {
 	CXType type = pointee(c, i);
 	if (type.kind == CXType_Invalid || space_of(type) == SPACE_none)
@@ -83,7 +87,7 @@ static bool write_pointee(const struct call *c, int i, struct gs_buf *out)
 }
 
 
-static bool can_mark(const struct call *c, int last)
+static bool can_mark(const struct site_call *c, int last)
 {
 	for (int i = 0; i <= last; i++)
 		if (!end_of_argument(c, i))
@@ -109,7 +113,7 @@ static bool vector_shape(const char *name, unsigned *elements, unsigned *apart)
 	return *elements >= 1 && *elements <= 16;
 }
 
-static int mark_vector(struct call *c)
+static int mark_vector(struct site_call *c)
 {
 	unsigned elements, apart;
 	bool store = starts_with(c->name, "vstore");
@@ -126,7 +130,7 @@ static int mark_vector(struct call *c)
 		             (uint64_t)size * elements, c->flow);
 	if (s) {
 		gs_buf_printf(&text, "0, (%s *)__gpusim_v_%c(%u, %u, %llu, %lldul, ", type.data, letter_of(s->space), s->id,
-		              root_of(c->pass, clang_Cursor_getArgument(c->cursor, (unsigned)offset + 1)),
+		              base_of(c->pass, clang_Cursor_getArgument(c->cursor, (unsigned)offset + 1)),
 		              (unsigned long long)s->bytes, size * apart);
 		mark_arguments(c, offset, offset + 1, &text, ", __gpusim_t)");
 	}
@@ -136,7 +140,7 @@ static int mark_vector(struct call *c)
 
 /* ---- atomics ---- */
 
-static int mark_atomic(struct call *c)
+static int mark_atomic(struct site_call *c)
 {
 	struct gs_buf type = {0}, text = {0};
 	if (c->arguments < 1 || !can_mark(c, 0) || !write_pointee(c, 0, &type))
@@ -149,7 +153,7 @@ static int mark_atomic(struct call *c)
 		s = add_site(c->pass, clang_getCursorLocation(c->cursor), kind, space_of(object), (uint64_t)size, c->flow);
 	if (s) {
 		gs_buf_printf(&text, "(%s *)__gpusim_a_%c(%u, -1, %u, %lld, ", type.data, letter_of(s->space), s->id,
-		              root_of(c->pass, clang_Cursor_getArgument(c->cursor, 0)), size);
+		              base_of(c->pass, clang_Cursor_getArgument(c->cursor, 0)), size);
 		mark_arguments(c, 0, 0, &text, ", __gpusim_t)");
 	}
 	gs_buf_free(&type);
@@ -158,7 +162,7 @@ static int mark_atomic(struct call *c)
 
 /* ---- copies ---- */
 
-static int mark_copy(struct call *c)
+static int mark_copy(struct site_call *c)
 {
 	struct gs_buf type[2] = {{0}, {0}}, text = {0};
 	int ids[2] = {-1, -1};
@@ -186,7 +190,7 @@ static int mark_copy(struct call *c)
 /* ---- images ---- */
 
 /* The application's argument that an image is, plus 1; 0: not known. */
-static unsigned image_argument(const struct call *c, CXCursor image)
+static unsigned image_argument(const struct site_call *c, CXCursor image)
 {
 	CXCursor parameter = clang_getCursorReferenced(image), function = clang_getCursorSemanticParent(parameter);
 	if (clang_getCursorKind(parameter) != CXCursor_ParmDecl || !c->pass->function->kernel)
@@ -201,10 +205,10 @@ static unsigned image_argument(const struct call *c, CXCursor image)
  * to be. */
 static bool is_normalised(CXCursor sampler)
 {
-	CXCursor value = peel(sampler), variable = clang_getCursorReferenced(value);
+	CXCursor value = without_conversions(sampler), variable = clang_getCursorReferenced(value);
 	if (clang_getCursorKind(variable) == CXCursor_VarDecl) {
 		struct children c = children_of(variable);
-		value = c.count ? peel(c.items[c.count - 1]) : value;
+		value = c.count ? without_conversions(c.items[c.count - 1]) : value;
 		free(c.items);
 	}
 	CXEvalResult result = clang_Cursor_Evaluate(value);
@@ -243,10 +247,10 @@ static bool has_height(CXCursor image)
 	return flat;
 }
 
-static int mark_image(struct call *c)
+static int mark_image(struct site_call *c)
 {
 	bool write = starts_with(c->name, "write_");
-	CXCursor image = c->arguments > 1 ? peel(clang_Cursor_getArgument(c->cursor, 0)) : clang_getNullCursor();
+	CXCursor image = c->arguments > 1 ? without_conversions(clang_Cursor_getArgument(c->cursor, 0)) : clang_getNullCursor();
 	CXString spelling = clang_getCursorSpelling(image);
 	char type[16];
 	int at = 1;
@@ -277,7 +281,7 @@ static int mark_image(struct call *c)
 int mark_call(struct edit_pass *pass, CXCursor call, const struct children *children, struct place_in_flow flow,
               struct call_marks *marks)
 {
-	struct call c = {.pass = pass, .cursor = call, .flow = flow, .marks = marks};
+	struct site_call c = {.pass = pass, .cursor = call, .flow = flow, .marks = marks};
 	CXString name = clang_getCursorSpelling(call);
 	c.arguments = clang_Cursor_getNumArguments(call);
 	strncat(c.name, clang_getCString(name) ? clang_getCString(name) : "", sizeof c.name - 1);

@@ -9,7 +9,12 @@
  * elements have no address. Scalars in private memory are registers, so of private memory only arrays with an index
  * that is not constant are told. What cannot be told with certainty is left as it is.
  */
-#include "annotator/internal.h"
+#include "annotator/sites/sites.h"
+
+#include "annotator/source/array.h"
+#include "annotator/source/parse.h"
+#include "annotator/source/scan.h"
+#include "annotator/source/types.h"
 #include "models/trace/read.h"
 
 #include <errno.h>
@@ -17,29 +22,6 @@
 #include <string.h>
 
 /* ---- types ---- */
-
-/* libclang gives the language's own numbers (enum LangAS), of which 0 is private in OpenCL C. */
-enum code_space space_of(CXType type)
-{
-	enum { AS_DEFAULT, AS_GLOBAL, AS_LOCAL, AS_CONSTANT, AS_PRIVATE, AS_GENERIC };
-	if (type.kind == CXType_Invalid)
-		return SPACE_none;
-	switch (clang_getAddressSpace(type)) {
-	case AS_DEFAULT:
-	case AS_PRIVATE:
-		return SPACE_local;
-	case AS_GLOBAL:
-		return SPACE_global;
-	case AS_LOCAL:
-		return SPACE_shared;
-	case AS_CONSTANT:
-		return SPACE_const;
-	case AS_GENERIC:
-		return SPACE_generic;
-	default:
-		return SPACE_none;
-	}
-}
 
 char letter_of(enum code_space space)
 {
@@ -86,7 +68,7 @@ static CXCursor only_child(CXCursor cursor)
 	return child;
 }
 
-CXCursor peel(CXCursor cursor)
+CXCursor without_conversions(CXCursor cursor)
 {
 	for (;;) {
 		enum CXCursorKind kind = clang_getCursorKind(cursor);
@@ -112,7 +94,7 @@ static size_t indexed_child(const struct children *c)
 {
 	if (c->count != 2)
 		return 0;
-	CXType type = clang_getCursorType(peel(c->items[0]));
+	CXType type = clang_getCursorType(without_conversions(c->items[0]));
 	return is_array(type) || is_vector_type(type) || clang_getCanonicalType(type).kind == CXType_Pointer ? 0 : 1;
 }
 
@@ -130,13 +112,13 @@ static bool is_constant(CXCursor index)
 static CXCursor start_of_chain(CXCursor cursor, bool *indexed)
 {
 	for (bool going = true; going;) {
-		cursor = peel(cursor);
+		cursor = without_conversions(cursor);
 		struct children c = children_of(cursor);
 		enum CXCursorKind kind = clang_getCursorKind(cursor);
 		size_t base = indexed_child(&c);
 		going = false;
 		if (kind == CXCursor_ArraySubscriptExpr && c.count == 2) {
-			CXCursor array = peel(c.items[base]);
+			CXCursor array = without_conversions(c.items[base]);
 			*indexed |= !is_constant(c.items[1 - base]);
 			if (is_array(clang_getCursorType(array)) || is_vector_type(clang_getCursorType(array))) {
 				cursor = array;
@@ -185,7 +167,7 @@ static unsigned base_of_declaration(const struct edit_pass *pass, CXCursor decla
 	return v && v->base < NO_BASE && pass->function->kernel && !pass->function->called ? v->base : NO_BASE;
 }
 
-unsigned root_of(const struct edit_pass *pass, CXCursor pointer)
+unsigned base_of(const struct edit_pass *pass, CXCursor pointer)
 {
 	for (int depth = 0; depth < 32; depth++) {
 		bool unused = false;
@@ -236,7 +218,7 @@ enum value_use use_of_child(CXCursor cursor, const struct children *c, size_t i,
 			return USE_LOAD;
 		}
 	case CXCursor_ArraySubscriptExpr: {
-		CXType type = clang_getCursorType(peel(c->items[i]));
+		CXType type = clang_getCursorType(without_conversions(c->items[i]));
 		return i != indexed_child(c) ? USE_LOAD : is_array(type) ? USE_ADDRESS : is_vector_type(type) ? use : USE_LOAD;
 	}
 	case CXCursor_MemberRefExpr: {
@@ -277,7 +259,7 @@ int add_mark(struct edit_pass *pass, size_t at, const char *text)
 /* Where the target's code has the operator that stores: behind the left side and brackets around it. */
 static CXSourceLocation operator_location(const struct edit_pass *pass, CXCursor lvalue)
 {
-	const struct unit *u = pass->unit;
+	const struct parsed_unit *u = pass->unit;
 	size_t at = offset_of(clang_getRangeEnd(clang_getCursorExtent(lvalue)));
 	do
 		at = scan_blanks(u->text, u->length, at);
@@ -315,7 +297,7 @@ static enum code_space accessed_space(const struct edit_pass *pass, CXCursor cur
 	if (kind == CXCursor_DeclRefExpr)
 		return space == SPACE_global || space == SPACE_shared ? space : SPACE_none;
 	if (kind == CXCursor_ArraySubscriptExpr) {
-		if (c->count != 2 || is_vector_type(clang_getCursorType(peel(c->items[indexed_child(c)]))))
+		if (c->count != 2 || is_vector_type(clang_getCursorType(without_conversions(c->items[indexed_child(c)]))))
 			return SPACE_none;
 	} else if (kind == CXCursor_MemberRefExpr) {
 		if (!c->count || is_bit_field(cursor))
@@ -335,7 +317,7 @@ static enum code_space accessed_space(const struct edit_pass *pass, CXCursor cur
 }
 
 /* Constants of the program get their places when they are first met. */
-static const struct place_of_variable *place_variable(struct edit_pass *pass, CXCursor start, enum code_space space)
+static const struct place_of_variable *place_constant(struct edit_pass *pass, CXCursor start, enum code_space space)
 {
 	CXCursor declaration = clang_getCursorReferenced(start);
 	const struct place_of_variable *found = find_variable(pass, declaration);
@@ -358,13 +340,13 @@ static int write_marks(struct edit_pass *pass, CXCursor cursor, CXCursor start, 
 	struct gs_buf text = {0};
 	CXSourceRange extent = clang_getCursorExtent(cursor);
 	bool array = is_variable_of(start, space, SPACE_local) || is_variable_of(start, space, SPACE_const);
-	const struct place_of_variable *v = array ? place_variable(pass, start, space) : NULL;
+	const struct place_of_variable *v = array ? place_constant(pass, start, space) : NULL;
 	if (!type || (array && !v)) {
 		free(type);
 		return pass->result = gs_fail(pass->err, ENOMEM, "out of memory");
 	}
 	gs_buf_printf(&text, "(*(%s *)__gpusim_a_%c(%d, %d, %u, %lld, ", type, array && space == SPACE_const ? 'd' : array ? 'f' : letter_of(space), first, second,
-	              root_of(pass, start), clang_Type_getSizeOf(clang_getCursorType(cursor)));
+	              base_of(pass, start), clang_Type_getSizeOf(clang_getCursorType(cursor)));
 	if (array) {
 		CXString name = clang_getCursorSpelling(start);
 		gs_buf_printf(&text, "%lluul, (unsigned long)&%s, ", (unsigned long long)v->offset, clang_getCString(name));
@@ -380,7 +362,7 @@ static int write_marks(struct edit_pass *pass, CXCursor cursor, CXCursor start, 
 	return marks->before ? 0 : (pass->result = gs_fail(pass->err, ENOMEM, "out of memory"));
 }
 
-int begin_site(struct edit_pass *pass, CXCursor cursor, const struct children *c, struct place_in_flow flow,
+int add_access_sites(struct edit_pass *pass, CXCursor cursor, const struct children *c, struct place_in_flow flow,
                struct site_marks *marks)
 {
 	CXCursor start;
@@ -404,14 +386,14 @@ int begin_site(struct edit_pass *pass, CXCursor cursor, const struct children *c
 	return add_mark(pass, marks->from, marks->before);
 }
 
-int end_site(struct edit_pass *pass, const struct site_marks *marks)
+int add_closing_mark(struct edit_pass *pass, const struct site_marks *marks)
 {
 	return add_mark(pass, marks->to, marks->behind);
 }
 
 /* ---- variables and arguments ---- */
 
-int tell_variable(struct edit_pass *pass, CXCursor variable, size_t end)
+int place_variable(struct edit_pass *pass, CXCursor variable, size_t end)
 {
 	CXType type = clang_getCursorType(variable);
 	enum code_space space = space_of(type);
@@ -441,7 +423,7 @@ int tell_variable(struct edit_pass *pass, CXCursor variable, size_t end)
 }
 
 /* The pointers among a kernel's arguments, which its first work-item tells. */
-int tell_arguments(struct edit_pass *pass, CXCursor kernel)
+int place_arguments(struct edit_pass *pass, CXCursor kernel)
 {
 	struct gs_buf text = {0};
 	int count = clang_Cursor_getNumArguments(kernel);

@@ -6,8 +6,10 @@
  * defines an overload, or a part of a vector. Whether it does, the parser tells: a name that a text of its own does not declare is
  * undeclared, or else the language's.
  */
-#include "annotator/internal.h"
+#include "annotator/annotator.h"
+#include "annotator/source/scan.h"
 
+#include <clang-c/Index.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

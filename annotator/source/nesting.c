@@ -2,7 +2,10 @@
  * What nests too deeply is refused with its place: statements and expressions that the parser got through but our own
  * recursion might not, and brackets, to which markers add, beyond the limit of the host's compiler.
  */
-#include "annotator/internal.h"
+#include "annotator/source/nesting.h"
+
+#include "annotator/source/parse.h"
+#include "annotator/source/scan.h"
 
 #include <errno.h>
 

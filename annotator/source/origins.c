@@ -6,7 +6,12 @@
  * the same tokens, are walked side by side. What came out of a macro is where its name is; what came out of a macro's argument is
  * where the argument is; and what ends inside of a macro ends with its name or arguments.
  */
-#include "annotator/internal.h"
+#include "annotator/source/origins.h"
+
+#include "annotator/source/array.h"
+#include "annotator/source/cursors.h"
+#include "annotator/source/parse.h"
+#include "annotator/source/scan.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -50,7 +55,7 @@ static size_t line_begin(const char *text, size_t at)
 	return at;
 }
 
-static bool is_as_written(const struct unit *u, size_t at, unsigned line, const size_t *lines, size_t line_count,
+static bool is_as_written(const struct parsed_unit *u, size_t at, unsigned line, const size_t *lines, size_t line_count,
                           const struct gs_buf *written)
 {
 	size_t begin = line_begin(u->text, at);

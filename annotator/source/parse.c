@@ -1,5 +1,7 @@
 /* Parsing with libclang, its complaints, and places in the user's own files. */
-#include "annotator/internal.h"
+#include "annotator/source/parse.h"
+
+#include "annotator/source/scan.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -21,35 +23,6 @@ int place_of(struct annotation *a, CXSourceLocation location, struct source_plac
 	out->file = keep_string(a, name ? name : "");
 	clang_disposeString(file);
 	return out->file ? 0 : -ENOMEM;
-}
-
-/*
- * Pointers that name no address space are generic where there is such a space. The parser takes OpenCL C 2.0 to have it, but a
- * device of version 3.0 need not, and then does not know the word: for its compiler they are private.
- */
-static void leave_out_generic(char *type)
-{
-	size_t length = strlen(type);
-	for (size_t at = 0; at < length;) {
-		size_t end = scan_word(type, length, at);
-		if (scan_is_word(type, at, end, "__generic")) {
-			memmove(type + at, type + end, length - end + 1);
-			length -= end - at;
-		} else {
-			at = end > at ? end : at + 1;
-		}
-	}
-}
-
-char *spell_type(CXType type)
-{
-	CXString spelling = clang_getTypeSpelling(type);
-	const char *s = clang_getCString(spelling);
-	char *copy = s && !strstr(s, "unnamed") && !strstr(s, "anonymous") ? strdup(s) : NULL;
-	clang_disposeString(spelling);
-	if (copy)
-		leave_out_generic(copy);
-	return copy;
 }
 
 int refuse(CXSourceLocation location, struct gs_error *err, const char *what)
@@ -86,7 +59,7 @@ static int check_diagnostics(CXTranslationUnit tu, struct gs_error *err)
  */
 int parse_unit(struct annotation *a, const struct annotator_unit *source, size_t index, struct gs_error *err)
 {
-	struct unit *u = &a->units[index];
+	struct parsed_unit *u = &a->units[index];
 	char name[48];
 	int count = 0;
 	u->text = malloc(source->length + 1);

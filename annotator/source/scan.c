@@ -2,7 +2,9 @@
  * A reader of preprocessed text just good enough to find brackets and words. There are no comments, macros
  * or continued lines any more; strings, character constants and # lines may contain anything.
  */
-#include "annotator/internal.h"
+#include "annotator/source/scan.h"
+
+#include "runtime/base/base.h"
 
 #include <ctype.h>
 #include <stdlib.h>

@@ -4,7 +4,9 @@
  * with OpenCL C 1.2: the unit is in their name. They add and never choose: a choice between the box's answer and the device's
  * own was not taken out of work-item loops, and made short kernels up to twice as slow.
  */
-#include "annotator/internal.h"
+#include "annotator/text/boxes.h"
+
+#include "annotator/edits/box_calls.h"
 
 #include <string.h>
 
@@ -27,18 +29,6 @@ static const struct {
 	                          "@global_offset(1, b)) * @global_size(0, b) + get_global_id(0) - @global_offset(0, b)",
 	                          1u << BOX_GLOBAL_SIZE | 1u << BOX_GLOBAL_OFFSET},
 };
-
-int box_function(CXCursor call)
-{
-	CXString name = clang_getCursorSpelling(call);
-	const char *s = clang_getCString(name);
-	int found = -1;
-	for (int i = 0; s && i < BOX_FUNCTION_COUNT; i++)
-		if (!strcmp(s, functions[i].builtin))
-			found = i;
-	clang_disposeString(name);
-	return found;
-}
 
 void write_box_function_name(int function, size_t unit, struct gs_buf *out)
 {

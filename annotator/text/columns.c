@@ -3,7 +3,10 @@
  * determines them. Its own entry is not among them: every work-item enters once. Blocks of its own that run once at most
  * come first: they are bits of shared words. Nor are trips that whoever reads the columns can compute.
  */
-#include "annotator/internal.h"
+#include "annotator/text/columns.h"
+
+#include "annotator/edits/functions.h"
+#include "annotator/source/array.h"
 #include "runtime/format/counters.h"
 
 #include <errno.h>
@@ -17,15 +20,6 @@ enum {
 	MOST_ACROSS_BARRIERS = 128, /* POCL has up to 4096 of each on a thread's stack */
 };
 
-void reach(struct function *f)
-{
-	if (f->reached)
-		return;
-	f->reached = true;
-	for (size_t i = 0; i < f->callee_count; i++)
-		reach(f->callees[i]);
-}
-
 static struct function *function_of_block(const struct annotation *a, const struct block *b)
 {
 	for (size_t i = 0; i < a->function_count; i++)
@@ -38,9 +32,8 @@ static struct function *function_of_block(const struct annotation *a, const stru
 static bool reach_from(struct annotation *a, struct kernel_entry *k, struct function *self)
 {
 	bool called = false;
-	for (size_t i = 0; i < a->function_count; i++)
-		a->functions[i]->reached = false;
-	reach(self);
+	unmark_reached(a);
+	mark_reached(self);
 	k->has_barrier = false;
 	for (size_t i = 0; i < a->function_count; i++) {
 		const struct function *f = a->functions[i];
@@ -115,8 +108,7 @@ static size_t inlined_blocks(const struct annotation *a, struct function *f, siz
 bool inlines_all(const struct annotation *a)
 {
 	size_t left = MOST_INLINED;
-	for (size_t i = 0; i < a->function_count; i++)
-		a->functions[i]->reached = false;
+	unmark_reached(a);
 	for (size_t i = 0; i < a->function_count && left; i++)
 		if (a->functions[i]->kernel)
 			left -= inlined_blocks(a, a->functions[i], left);

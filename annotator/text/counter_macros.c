@@ -11,7 +11,8 @@
  * POCL takes no block behind for one that all execute. Once it knows the size of a group, one way goes, and nothing is left of it.
  * Without that, 2 of 4,000 random kernels are miscounted (tests/generate/run.sh BUILD 10 1162, and 1182).
  */
-#include "annotator/internal.h"
+#include "annotator/text/counter_macros.h"
+
 #include "runtime/format/counters.h"
 
 #define GROUP_ID \

@@ -9,7 +9,9 @@
  * with the kernels that need it, as annotation_kernels counts them: a kernel itself alone, a function those that reach it by calls. What
  * no kernel needs is never compiled.
  */
-#include "annotator/internal.h"
+#include "annotator/edits/edits.h"
+#include "annotator/source/array.h"
+#include "annotator/source/scan.h"
 #include "runtime/format/facts.h"
 
 #include <errno.h>
@@ -17,7 +19,7 @@
 #include <string.h>
 
 /* A declaration at file scope, as far as it has been read. */
-struct declaration {
+struct file_declaration {
 	size_t begin, end;
 	bool kernel;
 	bool rest;             /* begins behind a brace that ended no function: struct s { int n; } f(void) */
@@ -27,7 +29,7 @@ struct declaration {
 
 /* The definitions of functions in a text, in its order. */
 struct definitions {
-	struct declaration *items;
+	struct file_declaration *items;
 	size_t count;
 	bool failed;
 };
@@ -38,14 +40,14 @@ struct needs {
 	size_t kernels;
 };
 
-static void read_word(struct declaration *d, const char *text, size_t from, size_t to)
+static void read_word(struct file_declaration *d, const char *text, size_t from, size_t to)
 {
 	d->kernel = d->kernel || scan_is_word(text, from, to, "__kernel") || scan_is_word(text, from, to, "kernel");
 	d->last_word = from;
 	d->last_word_end = to;
 }
 
-static void read_parameters(struct declaration *d, const char *text)
+static void read_parameters(struct file_declaration *d, const char *text)
 {
 	if (d->name == d->name_end && !scan_is_attribute(text, d->last_word, d->last_word_end)) {
 		d->name = d->last_word;
@@ -53,9 +55,9 @@ static void read_parameters(struct declaration *d, const char *text)
 	}
 }
 
-static void keep_definition(struct definitions *all, const struct declaration *d)
+static void keep_definition(struct definitions *all, const struct file_declaration *d)
 {
-	struct declaration *kept = array_grow(&all->items, &all->count, sizeof *kept);
+	struct file_declaration *kept = array_grow(&all->items, &all->count, sizeof *kept);
 	if (kept)
 		*kept = *d;
 	all->failed = all->failed || !kept;
@@ -64,7 +66,7 @@ static void keep_definition(struct definitions *all, const struct declaration *d
 static struct definitions find_definitions(const char *text, size_t length)
 {
 	struct definitions all = {0};
-	struct declaration d = {.begin = scan_blanks(text, length, 0)};
+	struct file_declaration d = {.begin = scan_blanks(text, length, 0)};
 	size_t depth = 0;
 	for (size_t at = 0; (at = scan_significant(text, length, at)) < length;) {
 		char c = text[at];
@@ -86,14 +88,14 @@ static struct definitions find_definitions(const char *text, size_t length)
 		if (c == '}' && !depth && named)
 			keep_definition(&all, &d);
 		if (!depth && (c == '}' || c == ';'))
-			d = (struct declaration){.begin = scan_blanks(text, length, at), .rest = c == '}' && !named};
+			d = (struct file_declaration){.begin = scan_blanks(text, length, at), .rest = c == '}' && !named};
 	}
 	return all;
 }
 
 /* ---- which kernels need what ---- */
 
-static bool defines(const char *text, const struct declaration *d, const struct function *f)
+static bool defines(const char *text, const struct file_declaration *d, const struct function *f)
 {
 	enum { PREFIX = sizeof CLONE_PREFIX - 1 };
 	size_t from = d->name, length = d->name_end - d->name;
@@ -123,11 +125,10 @@ static struct needs find_needs(const struct annotation *a, const char *text, con
 	for (size_t f = 0; f < a->function_count && found; f++)
 		found[f] = is_found(text, all, a->functions[f]);
 	for (size_t k = 0; k < a->kernel_count && found && n.needed; k++) {
-		for (size_t f = 0; f < a->function_count; f++)
-			a->functions[f]->reached = false;
+		unmark_reached(a);
 		for (size_t f = 0; f < a->function_count; f++)
 			if (!found[f] || is_kernel(a->functions[f], &a->kernels[k]))
-				reach(a->functions[f]);
+				mark_reached(a->functions[f]);
 		for (size_t f = 0; f < a->function_count; f++)
 			n.needed[f * n.kernels + k] = a->functions[f]->reached;
 	}
@@ -140,7 +141,7 @@ static struct needs find_needs(const struct annotation *a, const char *text, con
 }
 
 /* By kernel, whether it needs the definition. False: it is not a function's that we know. */
-static bool users_of(const struct annotation *a, const struct needs *n, const char *text, const struct declaration *d, bool *users)
+static bool users_of(const struct annotation *a, const struct needs *n, const char *text, const struct file_declaration *d, bool *users)
 {
 	bool known = false;
 	memset(users, 0, n->kernels * sizeof *users);
@@ -181,7 +182,7 @@ static void write_condition(const bool *users, size_t count, struct gs_buf *out)
 	gs_buf_puts(out, "\n");
 }
 
-static void write_guarded(const char *text, const struct declaration *d, const bool *users, size_t count, struct gs_buf *out)
+static void write_guarded(const char *text, const struct file_declaration *d, const bool *users, size_t count, struct gs_buf *out)
 {
 	size_t wanted = 0;
 	for (size_t k = 0; k < count; k++)
@@ -203,7 +204,7 @@ int annotation_guard_definitions(const struct annotation *a, const char *text, s
 	bool *users = calloc(n.kernels + 1, sizeof *users), failed = all.failed || !n.needed || !users;
 	size_t written = 0;
 	for (size_t i = 0; i < all.count && n.kernels && !failed; i++) {
-		const struct declaration *d = &all.items[i];
+		const struct file_declaration *d = &all.items[i];
 		if (d->rest || !users_of(a, &n, text, d, users))
 			continue;
 		gs_buf_add(out, text + written, d->begin - written);

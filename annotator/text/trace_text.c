@@ -15,7 +15,8 @@
  * respects. LLVM 19 and later do not take it. What is inlined has no branches: where a kernel has barriers under conditions, each
  * branch more may be the one that makes POCL 3.1 compute something else (counter_macros.c).
  */
-#include "annotator/internal.h"
+#include "annotator/text/trace_text.h"
+
 #include "models/trace/read.h"
 #include "runtime/format/native.h"
 #include "runtime/format/traces.h"
@@ -341,8 +342,7 @@ void write_trace_functions(const struct annotation *a, size_t unit, enum marker_
 }
 
 /* __gpusim_group is there already. */
-void write_trace_begin(const struct annotation *a, const struct function *kernel, unsigned block, struct gs_buf *out)
+void write_trace_begin(const struct function *kernel, unsigned block, struct gs_buf *out)
 {
-	(void)a;
 	gs_buf_printf(out, "__gpusim_trace_begins(%u, %u);%s", block, kernel->first_site, kernel->bases ? kernel->bases : "");
 }

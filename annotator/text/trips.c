@@ -4,7 +4,7 @@
  * without going round; only a loop that may be left by return or goto counts at each trip:
  *   #{i in 1..n : i mod u = r} = floor((n + u - r) / u) for r > 0, floor(n / u) for r = 0
  */
-#include "annotator/internal.h"
+#include "annotator/text/trips.h"
 
 /* Counted in the host's text: not what its reader computes. */
 static bool is_counted(const struct annotation *a, const struct block *b)

@@ -34,7 +34,18 @@
  * then the vectoriser turns `count[i]++` of sixteen work-items into one: counts were lost by up to 8 times wherever
  * other stores may alias. The atomic form costs 2 to 5 times more again.
  */
-#include "annotator/internal.h"
+#include "annotator/text/write.h"
+
+#include "annotator/edits/box_calls.h"
+#include "annotator/edits/edits.h"
+#include "annotator/edits/locals.h"
+#include "annotator/source/nesting.h"
+#include "annotator/source/scan.h"
+#include "annotator/text/boxes.h"
+#include "annotator/text/columns.h"
+#include "annotator/text/counter_macros.h"
+#include "annotator/text/trace_text.h"
+#include "annotator/text/trips.h"
 #include "runtime/format/counters.h"
 #include "runtime/format/facts.h"
 
@@ -60,9 +71,9 @@ struct shift {
 	size_t from, to;
 };
 
-struct writer {
+struct text_writer {
 	const struct annotation *a;
-	const struct unit *unit;
+	const struct parsed_unit *unit;
 	enum marker_form form;
 	bool traced;
 	enum counter_layout layout;
@@ -72,7 +83,7 @@ struct writer {
 };
 
 /* The variables of all kernels and helpers; what a kernel does not reach is dropped by the host's compiler. */
-static void write_counts(struct writer *w)
+static void write_counts(struct text_writer *w)
 {
 	gs_buf_puts(w->out, "struct __gpusim_counts { int none;");
 	for (size_t i = 0; i < w->a->block_count; i++) {
@@ -86,7 +97,7 @@ static void write_counts(struct writer *w)
 }
 
 /* Places of groups and work-items are those in the whole launch. */
-static void write_box(struct writer *w)
+static void write_box(struct text_writer *w)
 {
 	static const char *const names[] = {[BOX_GROUP_ID] = "group_id", [BOX_NUM_GROUPS] = "num_groups",
 	                                    [BOX_GLOBAL_SIZE] = "global_size", [BOX_GLOBAL_OFFSET] = "global_offset"};
@@ -104,7 +115,7 @@ static void write_box(struct writer *w)
 }
 
 /* What markers ask the device; a variable may hide the builtin function itself. */
-static void write_ids(struct writer *w)
+static void write_ids(struct text_writer *w)
 {
 	static const char *const names[] = {"local_id", "local_size", "global_id"};
 	for (size_t i = 0; i < GS_ARRAY_LEN(names); i++)
@@ -119,7 +130,7 @@ static void write_ids(struct writer *w)
 }
 
 /* A twin that runs beside its kernel must not say what the kernel says; what the arguments do is done all the same. */
-static void write_print(struct writer *w)
+static void write_print(struct text_writer *w)
 {
 	gs_buf_puts(w->out, "#ifdef " SILENT_MACRO "\n"
 	                    "#define __gpusim_printf(...) ((void)(__VA_ARGS__), 0)\n"
@@ -128,7 +139,7 @@ static void write_print(struct writer *w)
 	                    "#endif\n");
 }
 
-static void write_prelude(struct writer *w)
+static void write_prelude(struct text_writer *w)
 {
 	if (w->form != MARK_PROBE && w->unit->prints)
 		write_print(w);
@@ -165,7 +176,7 @@ static size_t flag_words(const struct kernel_entry *k)
 }
 
 /* Where a block's counter is, as a part of __gpusim_counts. */
-static void write_counter(struct writer *w, unsigned block)
+static void write_counter(struct text_writer *w, unsigned block)
 {
 	const struct block *b = &w->a->blocks[block];
 	if (b->half >= 0)
@@ -175,14 +186,14 @@ static void write_counter(struct writer *w, unsigned block)
 }
 
 /* The entry of a kernel. By item, it declares the counters; that the kernel was entered needs none. */
-static void write_begin(struct writer *w, const struct edit *e)
+static void write_begin(struct text_writer *w, const struct edit *e)
 {
 	const struct kernel_entry *k = kernel_of_entry(w->a, e->block);
 	gs_buf_puts(w->out, k && k->has_barrier && w->form == MARK_COUNT_PLAIN ? "__gpusim_begin_divided;" : "__gpusim_begin;");
 	if (e->function->passes_locals)
 		write_room_for_locals(w->a, w->out);
 	if (w->traced)
-		write_trace_begin(w->a, e->function, e->block, w->out);
+		write_trace_begin(e->function, e->block, w->out);
 	if (w->layout == COUNTERS_BY_GROUP) {
 		gs_buf_printf(w->out, "__gpusim_block(%u);", e->block);
 		return;
@@ -199,7 +210,7 @@ static void write_begin(struct writer *w, const struct edit *e)
 	gs_buf_puts(w->out, "0;");
 }
 
-static void write_puts(struct writer *w, const struct kernel_entry *k)
+static void write_puts(struct text_writer *w, const struct kernel_entry *k)
 {
 	size_t flags = flag_words(k);
 	const char *store = k->summed ? "add" : "put";
@@ -222,7 +233,7 @@ static void write_puts(struct writer *w, const struct kernel_entry *k)
  * At every way out. One exit for all by goto would be shorter, but POCL 3.1 does not end on a kernel that may leave
  * before a barrier and has code behind the place where both ways meet.
  */
-static void write_kernel_end(struct writer *w, const struct edit *e)
+static void write_kernel_end(struct text_writer *w, const struct edit *e)
 {
 	const struct kernel_entry *k = kernel_of_entry(w->a, e->block);
 	if (w->traced && e->kind != EDIT_RETURN_END)
@@ -244,7 +255,7 @@ static void write_kernel_end(struct writer *w, const struct edit *e)
 }
 
 /* return f(); becomes { f(); ... return;}: what f counts has to be stored, too. */
-static void write_return_call(struct writer *w, const struct edit *e)
+static void write_return_call(struct text_writer *w, const struct edit *e)
 {
 	if (e->kind == EDIT_RETURN_CALL) {
 		gs_buf_puts(w->out, "{");
@@ -255,7 +266,7 @@ static void write_return_call(struct writer *w, const struct edit *e)
 }
 
 /* The index of a flag of the kernel whose text it is, or -1. */
-static int flag_of(const struct writer *w, const struct edit *e, bool clone)
+static int flag_of(const struct text_writer *w, const struct edit *e, bool clone)
 {
 	const struct kernel_entry *k = NULL;
 	for (size_t i = 0; i < w->a->kernel_count && !k && e->function->kernel && !clone; i++)
@@ -268,7 +279,7 @@ static int flag_of(const struct writer *w, const struct edit *e, bool clone)
 }
 
 /* One more execution of the edit's block, as an expression. */
-static void write_count(struct writer *w, const struct edit *e, bool clone)
+static void write_count(struct text_writer *w, const struct edit *e, bool clone)
 {
 	static const char *const counters[] = {[BOUND_NONE] = "block", [BOUND_BARRIERS] = "round", [BOUND_ROUND] = "part",
 	                                       [BOUND_ONCE] = "part"};
@@ -282,12 +293,12 @@ static void write_count(struct writer *w, const struct edit *e, bool clone)
 		gs_buf_printf(w->out, "__gpusim_%s(%u)", w->layout == COUNTERS_BY_ITEM ? counters[b->bound] : "block", e->block);
 }
 
-static void write_probe(struct writer *w, const struct edit *e)
+static void write_probe(struct text_writer *w, const struct edit *e)
 {
 	gs_buf_printf(w->out, "__gpusim_probe(%u, %u, 0, -1)", e->function->guid, e->block);
 }
 
-static void write_marker(struct writer *w, const struct edit *e, bool clone)
+static void write_marker(struct text_writer *w, const struct edit *e, bool clone)
 {
 	if (w->form == MARK_PROBE) {
 		write_probe(w, e);
@@ -305,7 +316,7 @@ static void write_marker(struct writer *w, const struct edit *e, bool clone)
 	write_trip_numbers(w->a, e->block, ";", w->out);
 }
 
-static void write_wrap(struct writer *w, const struct edit *e, bool clone)
+static void write_wrap(struct text_writer *w, const struct edit *e, bool clone)
 {
 	bool derived = w->a->blocks[e->block].term_count;
 	if (w->form != MARK_PROBE && derived && !w->traced && !has_trip_numbers(w->a, e->block))
@@ -338,10 +349,10 @@ static void write_line_marker(struct gs_buf *out, const struct source_place *pla
 	gs_buf_puts(out, "\"\n");
 }
 
-static void write_range(struct writer *w, size_t from, size_t to, bool clone);
+static void write_range(struct text_writer *w, size_t from, size_t to, bool clone);
 
 /* The clone stands on lines of its own; line markers before and after it keep everybody's line numbers. */
-static void write_clone(struct writer *w, const struct edit *e)
+static void write_clone(struct text_writer *w, const struct edit *e)
 {
 	write_line_marker(w->out, &e->place);
 	write_range(w, e->from, e->at, true);
@@ -349,7 +360,7 @@ static void write_clone(struct writer *w, const struct edit *e)
 }
 
 /* What a function or a kernel takes, and what calls give it. */
-static void write_parameters(struct writer *w, const struct edit *e, bool clone)
+static void write_parameters(struct text_writer *w, const struct edit *e, bool clone)
 {
 	bool kernel = e->function->kernel && !clone && !e->of_clone;
 	gs_buf_puts(w->out, e->alone ? "" : ", ");
@@ -363,7 +374,7 @@ static void write_parameters(struct writer *w, const struct edit *e, bool clone)
 		                           : ", __private struct __gpusim_trace *__gpusim_t");
 }
 
-static void write_arguments(struct writer *w, const struct edit *e)
+static void write_arguments(struct text_writer *w, const struct edit *e)
 {
 	gs_buf_printf(w->out, e->alone ? "%s" : ", %s", argument[w->layout]);
 	if (e->callee->takes_box)
@@ -375,7 +386,7 @@ static void write_arguments(struct writer *w, const struct edit *e)
 }
 
 /* The edits of the host's text. True when the bytes that it replaces are to be left out. */
-static bool write_host_edit(struct writer *w, const struct edit *e, bool clone)
+static bool write_host_edit(struct text_writer *w, const struct edit *e, bool clone)
 {
 	switch (e->kind) {
 	case EDIT_INLINE:
@@ -431,7 +442,7 @@ static bool write_host_edit(struct writer *w, const struct edit *e, bool clone)
 	}
 }
 
-static bool write_edit(struct writer *w, const struct edit *e, bool clone)
+static bool write_edit(struct text_writer *w, const struct edit *e, bool clone)
 {
 	if (e->kind == EDIT_COUNT)
 		write_marker(w, e, clone);
@@ -444,7 +455,7 @@ static bool write_edit(struct writer *w, const struct edit *e, bool clone)
 	return true;
 }
 
-static size_t first_edit_from(const struct unit *u, size_t from)
+static size_t first_edit_from(const struct parsed_unit *u, size_t from)
 {
 	size_t low = 0, high = u->edit_count;
 	while (low < high) {
@@ -458,7 +469,7 @@ static size_t first_edit_from(const struct unit *u, size_t from)
 }
 
 /* Behind what is no directive, one that begins at `at` gets a line of its own, and keeps its number. */
-static void begin_directive(struct writer *w, size_t at)
+static void begin_directive(struct text_writer *w, size_t at)
 {
 	const char *text = w->unit->text, *name;
 	size_t length;
@@ -469,9 +480,9 @@ static void begin_directive(struct writer *w, size_t at)
 	gs_buf_printf(w->out, "\n# %lu %.*s\n", line, (int)length, name);
 }
 
-static void write_range(struct writer *w, size_t from, size_t to, bool clone)
+static void write_range(struct text_writer *w, size_t from, size_t to, bool clone)
 {
-	const struct unit *u = w->unit;
+	const struct parsed_unit *u = w->unit;
 	size_t at = from;
 	for (size_t i = first_edit_from(u, from); i < u->edit_count; i++) {
 		const struct edit *e = &u->edits[i];
@@ -493,7 +504,7 @@ static void write_range(struct writer *w, size_t from, size_t to, bool clone)
 int annotation_write(const struct annotation *a, size_t unit, enum marker_form form, struct gs_buf *out,
                      struct gs_error *err)
 {
-	struct writer w = {.a = a, .unit = &a->units[unit], .layout = annotation_layout(a), .out = out};
+	struct text_writer w = {.a = a, .unit = &a->units[unit], .layout = annotation_layout(a), .out = out};
 	w.traced = form == MARK_TRACE_PLAIN || form == MARK_TRACE_ATOMIC;
 	w.form = form == MARK_TRACE_PLAIN ? MARK_COUNT_PLAIN : form == MARK_TRACE_ATOMIC ? MARK_COUNT_ATOMIC : form;
 	write_prelude(&w);
@@ -507,7 +518,7 @@ int annotation_write(const struct annotation *a, size_t unit, enum marker_form f
 }
 
 /* The column in the target's text of what is at `at` in the unit's. */
-static unsigned column_in(const struct writer *w, size_t at)
+static unsigned column_in(const struct text_writer *w, size_t at)
 {
 	size_t low = 0, high = w->shift_count;
 	while (low < high) {
@@ -529,7 +540,7 @@ int place_sites(struct annotation *a, struct gs_error *err)
 	struct gs_buf out = {0};
 	int result = 0;
 	for (size_t i = 0; i < a->unit_count && a->site_count && !result; i++) {
-		struct writer w = {.a = a, .unit = &a->units[i], .form = MARK_PROBE, .layout = annotation_layout(a), .out = &out};
+		struct text_writer w = {.a = a, .unit = &a->units[i], .form = MARK_PROBE, .layout = annotation_layout(a), .out = &out};
 		w.shifts = calloc(w.unit->edit_count + 1, sizeof *w.shifts);
 		out.len = 0;
 		if (w.shifts)

@@ -1,0 +1,58 @@
+#include "annotator/source/types.h"
+
+#include "annotator/source/scan.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * Pointers that name no address space are generic where there is such a space. The parser takes OpenCL C 2.0 to have it, but a
+ * device of version 3.0 need not, and then does not know the word: for its compiler they are private.
+ */
+static void leave_out_generic(char *type)
+{
+	size_t length = strlen(type);
+	for (size_t at = 0; at < length;) {
+		size_t end = scan_word(type, length, at);
+		if (scan_is_word(type, at, end, "__generic")) {
+			memmove(type + at, type + end, length - end + 1);
+			length -= end - at;
+		} else {
+			at = end > at ? end : at + 1;
+		}
+	}
+}
+
+char *spell_type(CXType type)
+{
+	CXString spelling = clang_getTypeSpelling(type);
+	const char *s = clang_getCString(spelling);
+	char *copy = s && !strstr(s, "unnamed") && !strstr(s, "anonymous") ? strdup(s) : NULL;
+	clang_disposeString(spelling);
+	if (copy)
+		leave_out_generic(copy);
+	return copy;
+}
+
+/* libclang gives the language's own numbers (enum LangAS), of which 0 is private in OpenCL C. */
+enum code_space space_of(CXType type)
+{
+	enum { AS_DEFAULT, AS_GLOBAL, AS_LOCAL, AS_CONSTANT, AS_PRIVATE, AS_GENERIC };
+	if (type.kind == CXType_Invalid)
+		return SPACE_none;
+	switch (clang_getAddressSpace(type)) {
+	case AS_DEFAULT:
+	case AS_PRIVATE:
+		return SPACE_local;
+	case AS_GLOBAL:
+		return SPACE_global;
+	case AS_LOCAL:
+		return SPACE_shared;
+	case AS_CONSTANT:
+		return SPACE_const;
+	case AS_GENERIC:
+		return SPACE_generic;
+	default:
+		return SPACE_none;
+	}
+}
