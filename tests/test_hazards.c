@@ -113,6 +113,26 @@ static void barriers_off_the_straight_way_are_told(void)
 }
 
 /* A barrier of a kernel that this one neither is nor calls says nothing of it. */
+#define IF_BARRIER "if (n > 1) {" BARRIER "}"
+
+static void many_conditions_with_barriers_explode(void)
+{
+	enum { E = HAZARD_EXPLODES };
+	static const char three[] = "void three(int n) {" IF_BARRIER IF_BARRIER IF_BARRIER "}";
+	char twice[512], nested[512], thrice[512];
+	snprintf(twice, sizeof twice, "%s" K "three(n); three(n); }", three); /* 6 */
+	snprintf(nested, sizeof nested, "%s" K "three(n); if (n) three(n); }", three); /* 7 */
+	snprintf(thrice, sizeof thrice, "%s" K "three(n); three(n); three(n); }", three); /* 9 */
+	const struct program programs[] = {
+		{0, K IF_BARRIER IF_BARRIER IF_BARRIER IF_BARRIER IF_BARRIER IF_BARRIER "}"},
+		{E, K IF_BARRIER IF_BARRIER IF_BARRIER IF_BARRIER IF_BARRIER IF_BARRIER IF_BARRIER "}"},
+		{0, K BARRIER BARRIER BARRIER BARRIER BARRIER BARRIER BARRIER BARRIER "if (n) p[0] = 1; }"},
+		{0, K "if (n) {" BARRIER BARRIER BARRIER BARRIER BARRIER BARRIER BARRIER BARRIER "} }"}, /* one condition */
+		{0, twice}, {E, nested}, {E, thrice},
+	};
+	check(programs, GS_ARRAY_LEN(programs), "-cl-std=CL1.2", E);
+}
+
 static void hazards_are_those_of_what_a_kernel_calls(void)
 {
 	static const struct program programs[] = {
@@ -295,6 +315,7 @@ void add_hazards_tests(void)
 	CU_pSuite s = CU_add_suite("hazards", NULL, NULL);
 	CU_add_test(s, "barriers off the straight way are told", barriers_off_the_straight_way_are_told);
 	CU_add_test(s, "kernels that may wait for other groups are told", kernels_that_may_wait_for_other_groups_are_told);
+	CU_add_test(s, "many conditions with barriers explode", many_conditions_with_barriers_explode);
 	CU_add_test(s, "hazards are those of what a kernel calls", hazards_are_those_of_what_a_kernel_calls);
 	CU_add_test(s, "addresses that may come from memory are told", addresses_that_may_come_from_memory_are_told);
 	CU_add_test(s, "const that is dropped anywhere is told", const_that_is_dropped_anywhere_is_told);

@@ -19,6 +19,7 @@ struct function {
 	struct function **callees; /* only functions with a definition; one may be listed twice */
 	size_t callee_count;
 	bool reached;     /* used by mark_reached */
+	unsigned divisions; /* conditions in its own text that have barriers inside of them */
 	unsigned hazards; /* enum kernel_hazard (runtime/format/facts.h) of its own text */
 	/* Only in kernels (sites/): text that reports the bases of its pointers to the trace, the number of these bases, and the
 	 * kernel's first site. */

@@ -24,6 +24,7 @@ struct barrier_walk {
 	bool left;           /* there was a return before */
 	bool irregular;      /* the function has labels */
 	bool found;
+	unsigned barriers, divisions; /* barriers up to here; conditions that have some inside of them */
 };
 
 static bool is_loop(enum CXCursorKind kind)
@@ -128,23 +129,28 @@ static enum CXChildVisitResult visit_for_barriers(CXCursor cursor, CXCursor pare
 	enum CXCursorKind kind = clang_getCursorKind(cursor);
 	bool conditional = is_conditional(cursor);
 	(void)parent;
-	if (kind == CXCursor_CallExpr && has_barrier(w->a, cursor))
+	unsigned before = w->barriers;
+	if (kind == CXCursor_CallExpr && has_barrier(w->a, cursor)) {
 		w->found |= w->conditions || w->left || w->irregular;
+		w->barriers++;
+	}
 	w->conditions += conditional;
 	if (is_loop(kind))
 		visit_loop(w, cursor);
 	else
 		clang_visitChildren(cursor, visit_for_barriers, data);
 	w->conditions -= conditional;
+	w->divisions += conditional && w->barriers > before;
 	w->left |= kind == CXCursor_ReturnStmt;
 	return CXChildVisit_Continue;
 }
 
-static bool has_divided_barriers(const struct annotation *a, CXCursor function)
+static bool has_divided_barriers(const struct annotation *a, CXCursor function, unsigned *divisions)
 {
 	struct barrier_walk w = {.a = a};
 	clang_visitChildren(function, find_label, &w.irregular);
 	clang_visitChildren(function, visit_for_barriers, &w);
+	*divisions = w.divisions;
 	return w.found;
 }
 
@@ -481,11 +487,26 @@ static enum CXChildVisitResult visit_declaration(CXCursor cursor, CXCursor paren
 	f->hazards |= w.facts;
 	if (f->kernel)
 		f->hazards |= facts_of_arguments(cursor);
-	if (f->has_barrier && has_divided_barriers(pass->a, cursor))
+	if (f->has_barrier && has_divided_barriers(pass->a, cursor, &f->divisions))
 		f->hazards |= HAZARD_BARRIERS;
 	if (may_wait(pass->a, f, cursor))
 		f->hazards |= HAZARD_WAITS;
 	return CXChildVisit_Continue;
+}
+
+/*
+ * POCL copies what follows a condition with a barrier inside of it: n of them in a row make 2^n copies. It inlines all calls. Of 2,636
+ * random kernels, 23 and their twins took a minute and longer to compile, 20 of which have 7 such conditions or more; of 25 that took up to
+ * 11 s, none has more than 4.
+ */
+enum { MOST_DIVISIONS = 6, MOST_CALLS_DEEP = 32 };
+
+static unsigned divisions_of(const struct function *f, unsigned depth)
+{
+	unsigned sum = f->divisions;
+	for (size_t i = 0; i < f->callee_count && depth < MOST_CALLS_DEEP && sum <= MOST_DIVISIONS; i++)
+		sum += divisions_of(f->callees[i], depth + 1);
+	return sum;
 }
 
 static unsigned hazards_of(const struct annotation *a, struct function *f)
@@ -495,6 +516,8 @@ static unsigned hazards_of(const struct annotation *a, struct function *f)
 	mark_reached(f);
 	for (size_t i = 0; i < a->function_count; i++)
 		hazards |= a->functions[i]->reached ? a->functions[i]->hazards : 0;
+	if (divisions_of(f, 0) > MOST_DIVISIONS)
+		hazards |= HAZARD_EXPLODES;
 	return hazards;
 }
 

@@ -13,7 +13,8 @@
 	X(UNCONST, 8, "unconst") \
 	X(VARIABLES, 16, "variables") \
 	X(ROUNDING, 32, "rounds") \
-	X(WAITS, 64, "waits")
+	X(WAITS, 64, "waits") \
+	X(EXPLODES, 128, "explodes")
 
 /* ARGUMENT_name, word. */
 #define ARGUMENT_KINDS(X) \

@@ -55,6 +55,8 @@
  *               rounds     pragmas of the program ask for other arithmetic than the default
  *               waits      a loop looks at memory that other groups may change, by atomics or volatile accesses: some groups of a
  *                          launch may not end without the others
+ *               explodes   so many conditions have barriers inside of them that POCL would compile the twin for minutes. Said only where
+ *                          it is certain
  *   arguments   one line per kernel, in the same order: NAME KIND...; the kind of each argument (facts.h): value, local, constant,
  *               const (a pointer to const __global), unwritten (the compiler has found that nothing is written through it),
  *               global (any other), read (a read_only image), write (any other image),

@@ -299,6 +299,16 @@ static int choose_last_way(struct attempt *a, struct gs_error *why)
 	return gs_fail(why, ECANCELED, "the program was ending");
 }
 
+/* Nobody asked for a twin whatever it takes, and a driver for CPUs would compile it for minutes (HAZARD_EXPLODES). */
+static bool compiles_for_minutes(const struct attempt *a)
+{
+	cl_device_type type = 0;
+	if (!(a->launch->facts->hazards & HAZARD_EXPLODES) || runtime.options.twin.number != TWINS_AUTO)
+		return false;
+	cl.clGetDeviceInfo(a->device, CL_DEVICE_TYPE, sizeof type, &type, NULL);
+	return type & CL_DEVICE_TYPE_CPU;
+}
+
 /* -1: the kernel is to run alone, and *why says why. */
 static int choose_way(struct attempt *a, struct gs_error *why)
 {
@@ -311,6 +321,11 @@ static int choose_way(struct attempt *a, struct gs_error *why)
 	a->way = proof_way(a->proof, a->kernel, a->launch->facts);
 	if (program_is_ending())
 		return choose_last_way(a, why);
+	if (compiles_for_minutes(a)) {
+		gs_fail(&cannot, ENOTSUP, "it has many barriers under conditions: the driver would compile its annotated twin for minutes "
+		                          "(GPUSIM_TWIN=shadow has it do so)");
+		return alone(a, &cannot, why);
+	}
 	bool direct = a->way == WAY_DIRECT;
 	if (shadow_plan(a->kernel, a->launch->facts, &a->plan, &cannot)) {
 		if (direct)
