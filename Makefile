@@ -51,8 +51,10 @@ BASE = $(wildcard runtime/base/*.c)
 MODELS = $(wildcard models/*.c models/*/*.c)
 COMMON = $(BASE) $(MODELS) $(wildcard runtime/config/*.c runtime/format/*.c) $(O)/builtin_gpus.c
 GUEST = $(wildcard interposer/opencl/*.c runtime/guest/*.c) $(COMMON)
-CC_SOURCES = $(wildcard annotator/*.c annotator/*/*.c analysis/*/*.c runtime/cc/*.c) models/code/code.c $(BASE)
-CC_HEADERS = $(wildcard annotator/*.h annotator/*/*.h analysis/*/*.h runtime/cc/*.h runtime/format/*.h) models/code/code.h
+ANNOTATOR = $(wildcard annotator/*.c annotator/*/*.c) $(O)/builtin_annotator.c
+CC_SOURCES = $(ANNOTATOR) $(wildcard analysis/*/*.c runtime/cc/*.c) models/code/code.c $(BASE)
+CC_HEADERS = $(wildcard annotator/*.h annotator/*/*.h annotator/*/*.def annotator/*/*.cl annotator/*/*.awk analysis/*/*.h \
+	runtime/cc/*.h runtime/format/*.h runtime/format/*.def) models/code/code.h models/trace/trace.h models/trace/read.h
 # The part of the analysis that needs no LLVM: reading PTX, and its graphs.
 PTX = $(wildcard analysis/ptx/*.c analysis/graph/*.c analysis/builtins/*.c)
 # What models and reports launches, of the guest's side: the parts that need no driver.
@@ -108,35 +110,36 @@ $(shell mkdir -p $(O); echo '$(FLAGS)' | cmp -s - $(O)/flags || echo '$(FLAGS)' 
 
 $(call OBJ,$(GUEST) $(CC_SOURCES) $(CMD) $(TESTS) $(wildcard tests/fuzz/*.c)): $(O)/flags | $(O)/cc_id.h
 
-# The descriptions as C strings, so that library and command work wherever they are.
+# Text that is compiled in, so that library and command work wherever they are. The only place where text becomes C strings:
+#   $(call embed,HEADER,DEFINITIONS)                    the C file $@; the definitions are made by the next three
+#   $(call as_table,STRUCT,NAME,FILES,SUFFIX)           an array of {name of the file without SUFFIX, its text}, ended by {0, 0}
+#   $(call as_text,NAME,FILES)                          the text of all files as one string
+#   $(call as_sections,FILES)                           a string for each section of kernel code (annotator/text/sections.awk)
+AS_STRING = sed 's/\\/\\\\/g; s/"/\\"/g; s/.*/"&\\n"/'
+SECTIONS = annotator/text/sections.awk
+as_table = echo 'const struct $(1) $(2)[] = {'; for f in $(sort $(3)); do \
+	printf '{"%s",\n' "$$(basename $$f $(4))"; $(AS_STRING) $$f; echo '},'; done; echo '{0, 0}};';
+as_text = echo 'const char $(1)[] ='; cat $(2) | $(AS_STRING); echo ';';
+as_sections = echo 'const char'; awk -f $(SECTIONS) $(1) | $(AS_STRING) | sed 's/^"@\(.*\)\\n"$$/, \1[] =/; 1s/^,//'; echo ';';
+define embed
+	$(SAY) GEN $@
+	$(QUIET)mkdir -p $(@D)
+	$(QUIET){ echo '#include "$(1)"'; $(2) } > $@
+endef
+
 $(O)/builtin_gpus.c: $(wildcard models/gpus/*.gpu) Makefile
-	$(SAY) GEN $@
-	$(QUIET)mkdir -p $(@D)
-	$(QUIET){ echo '#include "runtime/config/gpus.h"'; echo 'const struct builtin_gpu builtin_gpus[] = {'; \
-	for f in $(sort $(wildcard models/gpus/*.gpu)); do \
-		printf '{"%s",\n' "$$(basename $$f .gpu)"; sed 's/\\/\\\\/g; s/"/\\"/g; s/.*/"&\\n"/' $$f; echo '},'; \
-	done; echo '{0, 0}};'; } > $@
+	$(call embed,runtime/config/gpus.h,$(call as_table,builtin_gpu,builtin_gpus,$(wildcard models/gpus/*.gpu),.gpu))
 
-# The page of reports the same way.
 $(O)/builtin_page.c: $(PAGE) Makefile
-	$(SAY) GEN $@
-	$(QUIET)mkdir -p $(@D)
-	$(QUIET){ echo '#include "runtime/cmd/page/page.h"'; for kind in html css js; do \
-		echo "const char page_$$kind[] ="; \
-		cat $$(for f in $(PAGE); do case $$f in *.$$kind) echo $$f;; esac; done) | \
-			sed 's/\\/\\\\/g; s/"/\\"/g; s/.*/"&\\n"/'; echo ';'; \
-	done; } > $@
+	$(call embed,runtime/cmd/page/page.h,$(foreach kind,html css js,$(call as_text,page_$(kind),$(filter %.$(kind),$(PAGE)))))
 
-# And the microbenchmarks of gpusim tune.
 $(O)/builtin_micro.c: $(wildcard kernels/micro/*.cl) Makefile
-	$(SAY) GEN $@
-	$(QUIET)mkdir -p $(@D)
-	$(QUIET){ echo '#include "runtime/cmd/tune/tune.h"'; echo 'const struct micro_source micro_sources[] = {'; \
-	for f in $(sort $(wildcard kernels/micro/*.cl)); do \
-		printf '{"%s",\n' "$$(basename $$f)"; sed 's/\\/\\\\/g; s/"/\\"/g; s/.*/"&\\n"/' $$f; echo '},'; \
-	done; echo '{0, 0}};'; } > $@
+	$(call embed,runtime/cmd/tune/tune.h,$(call as_table,micro_source,micro_sources,$(wildcard kernels/micro/*.cl)))
 
-$(O)/obj/builtin_gpus.o $(O)/obj/builtin_page.o $(O)/obj/builtin_micro.o: $(O)/obj/%.o: $(O)/%.c
+$(O)/builtin_annotator.c: $(wildcard annotator/text/*.cl) $(SECTIONS) Makefile
+	$(call embed,annotator/text/template.h,$(call as_sections,$(sort $(wildcard annotator/text/*.cl))))
+
+$(addprefix $(O)/obj/builtin_,gpus.o page.o micro.o annotator.o): $(O)/obj/%.o: $(O)/%.c
 	$(SAY) CC $<
 	$(QUIET)mkdir -p $(@D)
 	$(QUIET)$(CC) $(ALL_CFLAGS) -c -o $@ $<
@@ -187,8 +190,8 @@ $(O)/unit-tests: $(call OBJ,$(TESTS) $(ORACLE) $(COMMON) $(GUEST_TESTED) $(filte
 # The fuzz target: the annotator is watched, what feeds it is not. The plain driver runs the same target on files.
 FUZZ_TARGET = tests/fuzz/target.c tests/fuzz/clean.c
 FUZZ_DRIVER = $(FUZZ_TARGET) tests/fuzz/mutate.c tests/fuzz/grammar.c
-FUZZ_TESTED = $(wildcard annotator/*.c annotator/*/*.c) $(BASE) $(addprefix runtime/cc/,device.c options.c)
-FUZZ_OBJ = $(patsubst %.c,$(O)/fuzz/obj/%.o,$(FUZZ_DRIVER) $(FUZZ_TESTED))
+FUZZ_TESTED = $(ANNOTATOR) $(BASE) $(addprefix runtime/cc/,device.c options.c)
+FUZZ_OBJ = $(patsubst %.c,$(O)/fuzz/obj/%.o,$(filter-out $(O)/%,$(FUZZ_DRIVER) $(FUZZ_TESTED))) $(O)/obj/builtin_annotator.o
 FUZZ_FLAGS = -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
 
 $(O)/fuzz/obj/annotator/%.o: FUZZ_FLAGS += -fsanitize=fuzzer-no-link

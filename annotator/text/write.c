@@ -44,10 +44,10 @@
 #include "annotator/text/boxes.h"
 #include "annotator/text/columns.h"
 #include "annotator/text/counter_macros.h"
+#include "annotator/text/template.h"
 #include "annotator/text/trace_text.h"
 #include "annotator/text/trips.h"
 #include "runtime/format/counters.h"
-#include "runtime/format/facts.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -96,70 +96,40 @@ static void write_counts(struct text_writer *w)
 	gs_buf_puts(w->out, " };\n");
 }
 
-/* Places of groups and work-items are those in the whole launch. */
+static size_t index_of_unit(const struct text_writer *w)
+{
+	return (size_t)(w->unit - w->a->units);
+}
+
+/* The box functions that the unit calls, and those that its markers call: these need places in the whole launch. */
 static void write_box(struct text_writer *w)
 {
-	static const char *const names[] = {[BOX_GROUP_ID] = "group_id", [BOX_NUM_GROUPS] = "num_groups",
-	                                    [BOX_GLOBAL_SIZE] = "global_size", [BOX_GLOBAL_OFFSET] = "global_offset"};
-	size_t unit = (size_t)(w->unit - w->a->units);
-	unsigned own = !w->unit->has_kernels ? 0 : (1u << GS_ARRAY_LEN(names)) - 1;
-	if (w->layout == COUNTERS_BY_GROUP && !w->traced)
-		own &= 1u << BOX_GROUP_ID | 1u << BOX_NUM_GROUPS;
-	write_box_functions(w->unit->box_functions | own, unit, w->out);
-	for (int i = 0; i < (int)GS_ARRAY_LEN(names); i++)
-		if (own & 1u << i) {
-			gs_buf_printf(w->out, "#define __gpusim_%s(d) ", names[i]);
-			write_box_function_name(i, unit, w->out);
-			gs_buf_puts(w->out, "(d, __gpusim_box)\n");
-		}
-}
-
-/* What markers ask the device; a variable may hide the builtin function itself. */
-static void write_ids(struct text_writer *w)
-{
-	static const char *const names[] = {"local_id", "local_size", "global_id"};
-	for (size_t i = 0; i < GS_ARRAY_LEN(names); i++)
-		if (w->unit->hides_builtins)
-			gs_buf_printf(w->out,
-			              "static inline size_t __gpusim_%s_%zu(uint d) { return get_%s(d); }\n"
-			              "#define __gpusim_%s(d) __gpusim_%s_%zu(d)\n",
-			              names[i], (size_t)(w->unit - w->a->units), names[i], names[i], names[i],
-			              (size_t)(w->unit - w->a->units));
-		else
-			gs_buf_printf(w->out, "#define __gpusim_%s(d) get_%s(d)\n", names[i], names[i]);
-}
-
-/* A twin that runs beside its kernel must not say what the kernel says; what the arguments do is done all the same. */
-static void write_print(struct text_writer *w)
-{
-	gs_buf_puts(w->out, "#ifdef " SILENT_MACRO "\n"
-	                    "#define __gpusim_printf(...) ((void)(__VA_ARGS__), 0)\n"
-	                    "#else\n"
-	                    "#define __gpusim_printf printf\n"
-	                    "#endif\n");
+	unsigned own = !w->unit->has_kernels ? 0
+	               : w->layout == COUNTERS_BY_GROUP && !w->traced
+	                   ? 1u << BOX_GROUP_ID | 1u << BOX_NUM_GROUPS
+	                   : 1u << BOX_GROUP_ID | 1u << BOX_NUM_GROUPS | 1u << BOX_GLOBAL_SIZE | 1u << BOX_GLOBAL_OFFSET;
+	write_box_functions(w->unit->box_functions | own, index_of_unit(w), w->out);
+	write_box_macros(own, index_of_unit(w), w->out);
 }
 
 static void write_prelude(struct text_writer *w)
 {
-	if (w->form != MARK_PROBE && w->unit->prints)
-		write_print(w);
-	if (w->form != MARK_PROBE) {
-		write_ids(w);
-		write_box(w);
+	const struct text_value values[] = {{"UNIT", NULL, index_of_unit(w)}, {0}};
+	bool inlines = w->layout == COUNTERS_BY_ITEM && inlines_all(w->a);
+	if (w->form == MARK_PROBE) {
+		write_template(prelude_probe, NULL, w->out);
+		return;
 	}
-	if (w->form == MARK_PROBE)
-		gs_buf_puts(w->out, "void __gpusim_probe(ulong, ulong, uint, ulong) __asm__(\"llvm.pseudoprobe\");\n");
-	else if (w->layout == COUNTERS_BY_ITEM) {
-		gs_buf_printf(w->out, "#define __gpusim_inline%s\n", inlines_all(w->a) ? " __attribute__((always_inline))" : "");
+	if (w->unit->prints)
+		write_template(prelude_print, NULL, w->out);
+	write_template(w->unit->hides_builtins ? prelude_hidden_ids : prelude_ids, values, w->out);
+	write_box(w);
+	gs_buf_printf(w->out, "#define __gpusim_inline%s\n", inlines ? " __attribute__((always_inline))" : "");
+	if (w->layout == COUNTERS_BY_ITEM)
 		write_counts(w);
-	} else
-		gs_buf_puts(w->out, "#define __gpusim_inline\n");
-	if (w->form != MARK_PROBE)
-		write_counter_macros(w->a, (size_t)(w->unit - w->a->units), w->form, w->out);
-	if (w->traced) {
-		gs_buf_puts(w->out, "#define __gpusim_from(d) (__gpusim_global_id(d) - __gpusim_global_offset(d) - __gpusim_local_id(d))\n");
-		write_trace_functions(w->a, (size_t)(w->unit - w->a->units), w->form, w->out);
-	}
+	write_counter_macros(w->a, index_of_unit(w), w->form, w->out);
+	if (w->traced)
+		write_trace_functions(w->a, index_of_unit(w), w->form, w->out);
 }
 
 static const struct kernel_entry *kernel_of_entry(const struct annotation *a, unsigned block)
@@ -402,7 +372,7 @@ static bool write_host_edit(struct text_writer *w, const struct edit *e, bool cl
 		gs_buf_puts(w->out, "__gpusim_printf");
 		return true;
 	case EDIT_BOX:
-		write_box_function_name((int)e->block, (size_t)(w->unit - w->a->units), w->out);
+		write_box_function_name((int)e->block, index_of_unit(w), w->out);
 		return true;
 	case EDIT_BOX_END:
 		gs_buf_puts(w->out, e->alone ? BOX_ARGUMENT : ", " BOX_ARGUMENT);

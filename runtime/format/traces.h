@@ -4,15 +4,8 @@
  * A launch of which only some groups are traced is run as several, each over a box of its groups: some by the counting
  * twin, some by the traced one, every group once. So that kernels do not see it, get_group_id, get_num_groups,
  * get_global_size, get_global_offset and all that is made of them (linear ids, enqueued sizes) are answered from the box,
- * which every twin takes as one ulong16 argument after the counters' own:
- *
- *   .s0 .s1 .s2   the box's first group
- *   .s3 .s4 .s5   groups of the launch less those of the box; for the whole launch all of .s0 to .s5 are 0
- *   .s6 .s7 .s8   0
- *   .s9           chunks of the trace buffer, in a traced twin; 0: trace nothing
- *   .sa           of a traced twin's groups, by linear id in the launch, those are traced whose id modulo .sa is below .sb; 0: all
- *   .sb           see .sa
- *   the others    0
+ * which every twin takes as one ulong16 argument after the counters' own.
+ * box.def has its slots. For the whole launch all slots of groups are 0.
  *
  * get_global_id is right by itself, because a box is launched with the launch's offset plus that of its first group. Boxes are
  * only made where local sizes divide global ones.
@@ -30,6 +23,13 @@
  */
 #ifndef GPUSIM_RUNTIME_FORMAT_TRACES_H
 #define GPUSIM_RUNTIME_FORMAT_TRACES_H
+
+#define BOX_SLOT(name, digit) BOX_##name = 0x##digit,
+enum box_slot {
+#include "runtime/format/box.def"
+	BOX_SLOTS = 16
+};
+#undef BOX_SLOT
 
 enum {
 	TRACE_HEADER_WORDS = 8,

@@ -1,0 +1,371 @@
+/*
+ * The functions that traced text calls. They write events into chunks of the trace buffer (runtime/format/traces.h).
+ * models/trace/read.c reads the events and says how they are encoded. It predicts addresses as __gpusim_event does.
+ *
+ * A work-item keeps its place in a chunk and its predictions in a private structure, which every function gets as its last
+ * argument. trace_text.c chooses the sections of a unit, and says why there are two forms: where kernels run in the guest's
+ * own process, native code does the same, and the text only declares it.
+ *
+ * Letters in the names: a_ an access, v_ a vector access, k_ a pointer that a copy keeps for later, i_ an image;
+ * g global, l local, c constant, p private, n generic, f a private array, d a constant of the program.
+ */
+
+/* Nothing is static, because that came with OpenCL C 1.2: every name is a macro that adds the unit. */
+//@ tracer_names
+#define __gpusim_more __gpusim_more_${UNIT}
+#define __gpusim_number __gpusim_number_${UNIT}
+#define __gpusim_b __gpusim_b_${UNIT}
+#define __gpusim_event __gpusim_event_${UNIT}
+#define __gpusim_e __gpusim_e_${UNIT}
+#define __gpusim_begin_trace __gpusim_begin_trace_${UNIT}
+#define __gpusim_end_trace __gpusim_end_trace_${UNIT}
+#define __gpusim_base_f __gpusim_base_f_${UNIT}
+#define __gpusim_copy __gpusim_copy_${UNIT}
+#define __gpusim_a_g __gpusim_a_g_${UNIT}
+#define __gpusim_a_l __gpusim_a_l_${UNIT}
+#define __gpusim_a_c __gpusim_a_c_${UNIT}
+#define __gpusim_a_p __gpusim_a_p_${UNIT}
+#define __gpusim_a_n __gpusim_a_n_${UNIT}
+#define __gpusim_a_f __gpusim_a_f_${UNIT}
+#define __gpusim_a_d __gpusim_a_d_${UNIT}
+#define __gpusim_v_g __gpusim_v_g_${UNIT}
+#define __gpusim_v_l __gpusim_v_l_${UNIT}
+#define __gpusim_v_c __gpusim_v_c_${UNIT}
+#define __gpusim_v_p __gpusim_v_p_${UNIT}
+#define __gpusim_v_n __gpusim_v_n_${UNIT}
+#define __gpusim_k_g __gpusim_k_g_${UNIT}
+#define __gpusim_k_l __gpusim_k_l_${UNIT}
+#define __gpusim_k_c __gpusim_k_c_${UNIT}
+#define __gpusim_k_p __gpusim_k_p_${UNIT}
+#define __gpusim_k_n __gpusim_k_n_${UNIT}
+#define __gpusim_i_at __gpusim_i_at_${UNIT}
+#define __gpusim_i_int __gpusim_i_int_${UNIT}
+#define __gpusim_i_int2 __gpusim_i_int2_${UNIT}
+#define __gpusim_i_int4 __gpusim_i_int4_${UNIT}
+#define __gpusim_i_float __gpusim_i_float_${UNIT}
+#define __gpusim_i_float2 __gpusim_i_float2_${UNIT}
+#define __gpusim_i_float4 __gpusim_i_float4_${UNIT}
+
+/* The first work-item of the group, as a place in the launch. */
+//@ tracer_from
+#define __gpusim_from(d) (__gpusim_global_id(d) - __gpusim_global_offset(d) - __gpusim_local_id(d))
+
+/* ---- native code: declarations (runtime/format/native.h) ---- */
+
+//@ tracer_if_native
+#if defined ${NATIVE_MACRO} && defined POCL_DEVICE_ADDRESS_BITS && __clang_major__ < 19
+
+//@ tracer_native
+struct __gpusim_trace;
+__private struct __gpusim_trace *__gpusim_begin_native(__global unsigned long *buffer, unsigned long chunks,
+	unsigned long of, unsigned long part, unsigned long group, unsigned int block, unsigned int site, unsigned long x,
+	unsigned long y, unsigned long z, unsigned long sx, unsigned long sy, unsigned long lx, unsigned long ly,
+	unsigned long lz, unsigned long wx, unsigned long wy, unsigned long wz, unsigned int blocks, unsigned int sites)
+	__asm__("${NATIVE_PREFIX}begin");
+#define __gpusim_trace_begins(block, site) __private struct __gpusim_trace *__gpusim_t = __gpusim_begin_native( \
+	__gpusim_traces, __gpusim_box.${BOX_CHUNKS}, __gpusim_box.${BOX_TRACED_OF}, __gpusim_box.${BOX_TRACED_BELOW}, \
+	__gpusim_group, block, site, __gpusim_from(0), \
+	__gpusim_from(1), __gpusim_from(2), __gpusim_global_size(0), __gpusim_global_size(1), __gpusim_local_id(0), \
+	__gpusim_local_id(1), __gpusim_local_id(2), __gpusim_local_size(0), __gpusim_local_size(1), __gpusim_local_size(2), \
+	${BLOCKS}, ${SITES})
+void __gpusim_end_trace(__private struct __gpusim_trace *t) __asm__("${NATIVE_PREFIX}end");
+#define __gpusim_base(base, kind, what, p) __gpusim_base_f(base, kind, what, (unsigned long)(p), __gpusim_t)
+void __gpusim_b(unsigned int block, __private struct __gpusim_trace *t) __asm__("${NATIVE_PREFIX}b");
+void __gpusim_base_f(unsigned int base, unsigned int kind, unsigned long what, unsigned long address,
+	__private struct __gpusim_trace *t) __asm__("${NATIVE_PREFIX}base_f");
+void __gpusim_i_at(unsigned int site, unsigned int argument, unsigned long w, unsigned long h, unsigned long x,
+	unsigned long y, unsigned long z, __private struct __gpusim_trace *t) __asm__("${NATIVE_PREFIX}i_at");
+unsigned long __gpusim_copy(int to, int to_kind, int from, int from_kind, unsigned long bytes, unsigned long count,
+	__private struct __gpusim_trace *t) __asm__("${NATIVE_PREFIX}copy");
+
+/* Accesses of one address space. */
+//@ tracer_native_accesses
+${WORD} void * __gpusim_a_${LETTER}(int first, int second, unsigned int base, unsigned long bytes,
+	const volatile ${WORD} void *p, __private struct __gpusim_trace *t) __asm__("${NATIVE_PREFIX}a_${LETTER}");
+${WORD} void * __gpusim_v_${LETTER}(unsigned int site, unsigned int base, unsigned long bytes, unsigned long apart,
+	unsigned long offset, const volatile ${WORD} void *p, __private struct __gpusim_trace *t) __asm__("${NATIVE_PREFIX}v_${LETTER}");
+${WORD} void * __gpusim_k_${LETTER}(int which, const volatile ${WORD} void *p,
+	__private struct __gpusim_trace *t) __asm__("${NATIVE_PREFIX}k_${LETTER}");
+
+/* Accesses of arrays. */
+//@ tracer_native_arrays
+${WORD} void * __gpusim_a_${LETTER}(int first, int second, unsigned int base, unsigned long bytes, unsigned long offset,
+	unsigned long origin, const volatile ${WORD} void *p, __private struct __gpusim_trace *t) __asm__("${NATIVE_PREFIX}a_${LETTER}");
+
+/* ---- the same as text ---- */
+
+//@ tracer_else
+#else
+
+//@ tracer_state
+#define __gpusim_trace_begins(block, site) struct __gpusim_trace __gpusim_state; \
+	__private struct __gpusim_trace *__gpusim_t = &__gpusim_state; \
+	__gpusim_begin_trace(__gpusim_traces, __gpusim_box, \
+	__gpusim_group, block, site, (ulong16)(__gpusim_from(0), __gpusim_from(1), __gpusim_from(2), __gpusim_global_size(0), \
+	__gpusim_global_size(1), __gpusim_local_id(0), __gpusim_local_id(1), __gpusim_local_id(2), __gpusim_local_size(0), \
+	__gpusim_local_size(1), __gpusim_local_size(2), 0, 0, 0, 0, 0), __gpusim_t)
+struct __gpusim_slot { unsigned long last; int stride; unsigned int tag; };
+struct __gpusim_trace {
+	__global unsigned char *at, *end;
+	__global unsigned long *chunk, *buffer;
+	unsigned long group, item, base[${TRACE_BASES}], near[${TRACE_CLASSES}], kept[2];
+	unsigned int on, chunks, number, lane, first_block, first_site;
+	struct __gpusim_slot slots[${TRACE_SLOTS}];
+};
+
+/* Keeps LLVM from inlining a function (trace_text.c). */
+//@ tracer_apart_plain
+#if defined POCL_DEVICE_ADDRESS_BITS && __clang_major__ < 19
+void __gpusim_list(__private void *) __asm__("llvm.va_start");
+#define __gpusim_apart(t) if (t->on > 1) { unsigned long l[8]; __gpusim_list(l); t->on = (unsigned int)l[0]; }
+#endif
+
+//@ tracer_apart
+#ifndef __gpusim_apart
+#define __gpusim_apart(t)
+#endif
+
+/* Takes a chunk. Writes a number, 7 bits to a byte. An event is never cut in two, so there has to be room for all of it. */
+//@ tracer_bytes
+void __gpusim_more(__private struct __gpusim_trace *t)
+{
+	unsigned long used = t->chunk ? t->at - (__global unsigned char *)(t->chunk + ${TRACE_CHUNK_HEADER_WORDS}) : 0;
+	unsigned int i = atomic_inc((__global volatile unsigned int *)t->buffer);
+	if (i >= t->chunks) {
+		if (t->chunk)
+			t->chunk[2] = used | 1ul << 32;
+		t->chunk = 0;
+		t->on = 0;
+		return;
+	}
+	if (t->chunk)
+		t->chunk[2] = used;
+	t->chunk = t->buffer + ${TRACE_HEADER_WORDS} + (unsigned long)i * ${TRACE_CHUNK_WORDS};
+	t->chunk[0] = t->group;
+	t->chunk[1] = t->lane | (unsigned long)t->number << 32;
+	t->chunk[2] = 0;
+	t->number++;
+	t->at = (__global unsigned char *)(t->chunk + ${TRACE_CHUNK_HEADER_WORDS});
+	t->end = (__global unsigned char *)(t->chunk + ${TRACE_CHUNK_WORDS});
+}
+void __gpusim_number(unsigned long v, __private struct __gpusim_trace *t)
+{
+	while (v > 127) {
+		*t->at++ = (unsigned char)(v | 128);
+		v >>= 7;
+	}
+	*t->at++ = (unsigned char)v;
+}
+#define __gpusim_room(t, n) if (t->on && t->end - t->at < n) __gpusim_more(t); if (!t->on) return
+
+/* The execution of a block, and the access of a site. */
+//@ tracer_events
+void __gpusim_b(unsigned int block, __private struct __gpusim_trace *t)
+{
+	__gpusim_room(t, ${TRACE_EVENT_BYTES});
+	__gpusim_number((block >= t->first_block ? block - t->first_block : block + ${BLOCKS}u - t->first_block) * 2ul, t);
+	__gpusim_apart(t);
+}
+void __gpusim_event(unsigned int site, unsigned int kind, unsigned int base, unsigned long bytes, unsigned long address,
+	unsigned long copied, __private struct __gpusim_trace *t)
+{
+	__gpusim_room(t, ${TRACE_EVENT_BYTES});
+	__private struct __gpusim_slot *q = &t->slots[site % ${TRACE_SLOTS}];
+	int fresh = q->tag != site + 1;
+	unsigned long guess = !fresh ? q->last + (unsigned long)(long)q->stride :
+		base < ${TRACE_BASES} ? t->base[base % ${TRACE_BASES}] + bytes * (kind == 1 ? t->lane : t->item) : t->near[kind];
+	long d = (long)(address - guess), stride = (long)(address - q->last);
+	unsigned long z = (unsigned long)d << 1 ^ (unsigned long)(d >> 63);
+	if (fresh)
+		z = z << 3 | base;
+	int more = fresh || z;
+	__gpusim_number((unsigned long)(site >= t->first_site ? site - t->first_site : site + ${SITES}u - t->first_site) << 2
+		| (more ? 3 : 1), t);
+	if (more)
+		__gpusim_number(z, t);
+	if (copied)
+		__gpusim_number(copied, t);
+	q->stride = fresh || (long)(int)stride != stride ? 0 : (int)stride;
+	q->last = address;
+	q->tag = site + 1;
+	t->near[kind] = address;
+}
+void __gpusim_e(int first, int second, unsigned int kind, unsigned int base, unsigned long bytes, unsigned long address,
+	unsigned long copied, __private struct __gpusim_trace *t)
+{
+	__gpusim_event(first, kind, base, bytes, address, copied, t);
+	if (second >= 0)
+		__gpusim_event(second, kind, base, bytes, address, copied, t);
+	__gpusim_apart(t);
+}
+
+/*
+ * Where a kernel begins and ends. Functions that are not inlined cannot ask for ids, so they get them. The first work-item of a
+ * group reports what is the same for all of them. There are no loops: with loops compilers leave all of the state in memory, and
+ * an event took 14.5 ns instead of 8.5 ns.
+ */
+//@ tracer_ends
+void __gpusim_begin_trace(__global unsigned long *buffer, ulong16 b, unsigned long group, unsigned int block, unsigned int site,
+	ulong16 w, __private struct __gpusim_trace *t)
+{
+	t->on = b.${BOX_CHUNKS} && (!b.${BOX_TRACED_OF} || group % b.${BOX_TRACED_OF} < b.${BOX_TRACED_BELOW});
+	t->chunk = 0;
+	if (!t->on)
+		return;
+	unsigned long x = w.${ITEM_FROM_X}, y = w.${ITEM_FROM_Y}, z = w.${ITEM_FROM_Z}, sx = w.${ITEM_SIZE_X}, sy = w.${ITEM_SIZE_Y},
+		lx = w.${ITEM_LOCAL_X}, ly = w.${ITEM_LOCAL_Y}, lz = w.${ITEM_LOCAL_Z};
+	t->at = t->end = 0;
+	t->buffer = buffer;
+	t->chunks = b.${BOX_CHUNKS} < 0xffffffffu ? (unsigned int)b.${BOX_CHUNKS} : 0xffffffffu;
+	t->number = 0;
+	t->group = group;
+	t->first_block = block;
+	t->first_site = site;
+	t->lane = (unsigned int)((lz * w.${ITEM_LOCAL_SIZE_Y} + ly) * w.${ITEM_LOCAL_SIZE_X} + lx);
+	t->item = ((z + lz) * sy + y + ly) * sx + x + lx;
+	${TRACE_BASES*t->base[#] = }0;
+	${TRACE_CLASSES*t->near[#] = }0;
+	${TRACE_SLOTS*t->slots[#].tag = }0;
+	t->near[${TRACE_IMAGE_CLASS}] = t->item * ${TRACE_TEXEL_BYTES} << ${TRACE_IMAGE_BITS};
+	__gpusim_apart(t);
+	if (t->lane)
+		return;
+	__gpusim_room(t, 128);
+	__gpusim_number(${NO_BLOCK}ul, t);
+	__gpusim_number(0, t);
+	__gpusim_number(block, t);
+	__gpusim_number(site, t);
+	__gpusim_number(x, t);
+	__gpusim_number(y, t);
+	__gpusim_number(z, t);
+	__gpusim_number(w.${ITEM_LOCAL_SIZE_X}, t);
+	__gpusim_number(w.${ITEM_LOCAL_SIZE_Y}, t);
+	__gpusim_number(w.${ITEM_LOCAL_SIZE_Z}, t);
+	__gpusim_number(sx, t);
+	__gpusim_number(sy, t);
+}
+void __gpusim_base_f(unsigned int base, unsigned int kind, unsigned long what, unsigned long address,
+	__private struct __gpusim_trace *t)
+{
+	if (!t->on)
+		return;
+	if (base < ${TRACE_BASES})
+		t->base[base % ${TRACE_BASES}] = address;
+	if (!base && !kind)
+		t->near[0] = address;
+	if (t->lane)
+		return;
+	__gpusim_room(t, 64);
+	__gpusim_number(${NO_BLOCK}ul, t);
+	__gpusim_number(1, t);
+	__gpusim_number(base, t);
+	__gpusim_number(kind, t);
+	__gpusim_number(what, t);
+	__gpusim_number(address, t);
+	__gpusim_apart(t);
+}
+#define __gpusim_base(base, kind, what, p) __gpusim_base_f(base, kind, what, (unsigned long)(p), __gpusim_t)
+void __gpusim_end_trace(__private struct __gpusim_trace *t)
+{
+	if (t->chunk)
+		t->chunk[2] = t->at - (__global unsigned char *)(t->chunk + ${TRACE_CHUNK_HEADER_WORDS});
+	__gpusim_apart(t);
+}
+
+/* Accesses of one address space. */
+//@ tracer_accesses
+${WORD} void *__gpusim_a_${LETTER}(int first, int second, unsigned int base, unsigned long bytes, const volatile ${WORD} void *p,
+	__private struct __gpusim_trace *t)
+{
+	__gpusim_e(first, second, ${CLASS}, base, bytes, (unsigned long)p, 0, t);
+	return (${WORD} void *)p;
+}
+${WORD} void *__gpusim_v_${LETTER}(unsigned int site, unsigned int base, unsigned long bytes, unsigned long apart,
+	unsigned long offset, const volatile ${WORD} void *p, __private struct __gpusim_trace *t)
+{
+	const volatile ${WORD} char *q = (const volatile ${WORD} char *)p + apart * offset;
+	__gpusim_e(site, -1, ${CLASS}, base, bytes, (unsigned long)q, 0, t);
+	return (${WORD} void *)q;
+}
+${WORD} void *__gpusim_k_${LETTER}(int which, const volatile ${WORD} void *p, __private struct __gpusim_trace *t)
+{
+	t->kept[which] = (unsigned long)p;
+	return (${WORD} void *)p;
+}
+
+/* Accesses of arrays whose place among the kernel's own is known. */
+//@ tracer_arrays
+${WORD} void *__gpusim_a_${LETTER}(int first, int second, unsigned int base, unsigned long bytes, unsigned long offset,
+	unsigned long origin, const volatile ${WORD} void *p, __private struct __gpusim_trace *t)
+{
+	__gpusim_e(first, second, ${CLASS}, base, bytes, (unsigned long)p - origin + offset, 0, t);
+	return (${WORD} void *)p;
+}
+
+/* The position in an image is that of the texel, row after row. The argument's number is in its lowest bits. */
+//@ tracer_image_place
+void __gpusim_i_at(unsigned int site, unsigned int argument, unsigned long w, unsigned long h, unsigned long x, unsigned long y,
+	unsigned long z, __private struct __gpusim_trace *t)
+{
+	unsigned long at = (z * h + y) * w + x;
+	__gpusim_e(site, -1, ${TRACE_IMAGE_CLASS}, 7, ${TRACE_TEXEL_BYTES},
+		(at * ${TRACE_TEXEL_BYTES} << ${TRACE_IMAGE_BITS}) + (argument & ${TRACE_IMAGE_MASK}), 0, t);
+}
+
+//@ tracer_copy
+size_t __gpusim_copy(int to, int to_kind, int from, int from_kind, unsigned long bytes, size_t count,
+	__private struct __gpusim_trace *t)
+{
+	if (t->on && count) {
+		__gpusim_event(from, from_kind, 7, bytes, t->kept[1], count * bytes, t);
+		__gpusim_event(to, to_kind, 7, bytes, t->kept[0], count * bytes, t);
+	}
+	__gpusim_apart(t);
+	return count;
+}
+
+//@ tracer_endif
+#endif
+
+/* ---- both forms: coordinates of images, by their type ---- */
+
+//@ tracer_images
+int __gpusim_i_int(unsigned int site, unsigned int argument, int part, unsigned long w, unsigned long h, int c,
+	__private struct __gpusim_trace *t)
+{
+	__gpusim_i_at(site, argument, w, h, convert_ulong_sat(c), convert_ulong_sat(0), convert_ulong_sat(0), t);
+	return c;
+}
+int2 __gpusim_i_int2(unsigned int site, unsigned int argument, int part, unsigned long w, unsigned long h, int2 c,
+	__private struct __gpusim_trace *t)
+{
+	__gpusim_i_at(site, argument, w, h, convert_ulong_sat(c.x), convert_ulong_sat(c.y), convert_ulong_sat(0), t);
+	return c;
+}
+int4 __gpusim_i_int4(unsigned int site, unsigned int argument, int part, unsigned long w, unsigned long h, int4 c,
+	__private struct __gpusim_trace *t)
+{
+	__gpusim_i_at(site, argument, w, h, convert_ulong_sat(c.x), convert_ulong_sat(c.y), convert_ulong_sat(c.z), t);
+	return c;
+}
+float __gpusim_i_float(unsigned int site, unsigned int argument, int part, unsigned long w, unsigned long h, float c,
+	__private struct __gpusim_trace *t)
+{
+	__gpusim_i_at(site, argument, w, h, convert_ulong_sat(part ? c * w : c), convert_ulong_sat(part ? 0.0f * h : 0.0f),
+		convert_ulong_sat(0.0f), t);
+	return c;
+}
+float2 __gpusim_i_float2(unsigned int site, unsigned int argument, int part, unsigned long w, unsigned long h, float2 c,
+	__private struct __gpusim_trace *t)
+{
+	__gpusim_i_at(site, argument, w, h, convert_ulong_sat(part ? c.x * w : c.x), convert_ulong_sat(part ? c.y * h : c.y),
+		convert_ulong_sat(0.0f), t);
+	return c;
+}
+float4 __gpusim_i_float4(unsigned int site, unsigned int argument, int part, unsigned long w, unsigned long h, float4 c,
+	__private struct __gpusim_trace *t)
+{
+	__gpusim_i_at(site, argument, w, h, convert_ulong_sat(part ? c.x * w : c.x), convert_ulong_sat(part ? c.y * h : c.y),
+		convert_ulong_sat(c.z), t);
+	return c;
+}
