@@ -53,7 +53,7 @@ COMMON = $(BASE) $(MODELS) $(wildcard runtime/config/*.c runtime/format/*.c) $(O
 GUEST = $(wildcard interposer/opencl/*.c runtime/guest/*.c) $(COMMON)
 ANNOTATOR = $(wildcard annotator/*.c annotator/*/*.c) $(O)/builtin_annotator.c
 CC_SOURCES = $(ANNOTATOR) $(wildcard analysis/*/*.c runtime/cc/*.c) models/code/code.c $(BASE)
-CC_HEADERS = $(wildcard annotator/*.h annotator/*/*.h annotator/*/*.def annotator/*/*.cl annotator/*/*.awk analysis/*/*.h \
+CC_HEADERS = $(wildcard annotator/*.h annotator/*/*.h annotator/*/*.def annotator/*/*.cl annotator/*/*.awk analysis/*/*.h analysis/*/*.def \
 	runtime/cc/*.h runtime/format/*.h runtime/format/*.def) models/code/code.h models/trace/trace.h models/trace/read.h
 # The part of the analysis that needs no LLVM: reading PTX, and its graphs.
 PTX = $(wildcard analysis/ptx/*.c analysis/graph/*.c analysis/builtins/*.c)
