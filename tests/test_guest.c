@@ -427,8 +427,7 @@ static void a_work_item_of_a_group_that_sums_up_is_its_average(void)
 	struct count_term terms[] = {{2, 0, 2}, {2, 1, -1}};
 	struct artifact_kernel k = {.columns = &column, .column_count = 1, .summed = true};
 	struct artifact a = {.block_count = 3, .counts_by_item = true, .terms = terms, .term_count = 2};
-	struct counter_buffer buffer = {.words = words};
-	struct launch l = {.artifact = &a, .facts = &k, .buffer = &buffer, .slots = 2, .global = {5, 1, 1}, .local = {3, 1, 1}};
+	struct launch_record l = {.artifact = &a, .facts = &k, .counters = words, .slots = 2, .global = {5, 1, 1}, .local = {3, 1, 1}};
 	struct launch_result r = {.launch = &l, .counts = counts};
 	words[SIZES] = 3 | 1 << COUNTER_SIZE_BITS | 1ull << 2 * COUNTER_SIZE_BITS;
 	words[SIZES + 1] = words[SIZES] - 1;
@@ -457,8 +456,7 @@ static void groups_without_a_slot_are_counted(void)
 	unsigned column = 1;
 	struct artifact_kernel k = {.columns = &column, .column_count = 1, .words = 1};
 	struct artifact a = {.block_count = 2, .counts_by_item = true};
-	struct counter_buffer buffer = {.words = words};
-	struct launch l = {.artifact = &a, .facts = &k, .buffer = &buffer, .slots = 2, .places = 5, .global = {5, 1, 1}, .local = {1, 1, 1}};
+	struct launch_record l = {.artifact = &a, .facts = &k, .counters = words, .slots = 2, .places = 5, .global = {5, 1, 1}, .local = {1, 1, 1}};
 	struct launch_result r = {.launch = &l, .counts = counts};
 	for (uint32_t i = 0; i < 5; i++)
 		((uint32_t *)(words + ITEMS))[i] = i;
@@ -478,7 +476,7 @@ static void groups_without_places_have_room_to_store(void)
 {
 	struct artifact_kernel k = {.words = 3};
 	struct artifact a = {.counts_by_item = true};
-	struct launch l = {.artifact = &a, .facts = &k, .slots = 2, .places = 10, .global = {5, 2, 1}};
+	struct launch_record l = {.artifact = &a, .facts = &k, .slots = 2, .places = 10, .global = {5, 2, 1}};
 	CU_ASSERT_EQUAL(launch_words(&l), COUNTER_HEADER_WORDS + 2 + 1 + 15);
 	l.places = 8;
 	CU_ASSERT_EQUAL(launch_words(&l), COUNTER_HEADER_WORDS + 2 + 1 + 12 + COUNTER_SPARE / 2);

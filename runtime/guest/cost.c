@@ -64,22 +64,22 @@ static uint64_t later(uint64_t a, uint64_t b)
 }
 
 /* Commands of one queue follow one another: each began when it was enqueued, or when the one before it ended. */
-void cost_add_launch(const struct launch *l)
+void cost_add_launch(const struct launch_times *l)
 {
 	/* Counting makes kernels 1.10 to 1.18 times slower (make bench): an eighth of the twin's time. */
 	enum { DIRECT_SHARE = 8 };
 	uint64_t at = later(l->enqueued_ns, last_end_ns);
-	if (l->traces.end_ns > at) {
-		*(l->first_traced ? &tool_cost.first_launch_ns : &tool_cost.tracing_ns) += l->traces.end_ns - at;
-		at = l->traces.end_ns;
+	if (l->traces_end_ns > at) {
+		*(l->first_traced ? &tool_cost.first_launch_ns : &tool_cost.tracing_ns) += l->traces_end_ns - at;
+		at = l->traces_end_ns;
 	}
-	if (l->twin.end_ns > at) {
-		*(l->first_counted ? &tool_cost.first_launch_ns : &tool_cost.counting_ns) += l->twin.end_ns - at;
-		at = l->twin.end_ns;
+	if (l->twin_end_ns > at) {
+		*(l->first_counted ? &tool_cost.first_launch_ns : &tool_cost.counting_ns) += l->twin_end_ns - at;
+		at = l->twin_end_ns;
 	}
 	if (!l->in_shadow && l->own_end_ns > at)
 		tool_cost.counting_ns += (l->own_end_ns - at) / DIRECT_SHARE;
-	if (l->copies.end_ns > l->own_end_ns)
-		tool_cost.counting_ns += l->copies.end_ns - l->own_end_ns;
-	last_end_ns = later(last_end_ns, later(l->own_end_ns, l->copies.end_ns));
+	if (l->copies_end_ns > l->own_end_ns)
+		tool_cost.counting_ns += l->copies_end_ns - l->own_end_ns;
+	last_end_ns = later(last_end_ns, later(l->own_end_ns, l->copies_end_ns));
 }

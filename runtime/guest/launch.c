@@ -40,11 +40,11 @@ static void CL_CALLBACK launch_completed(cl_event event, cl_int status, void *da
 	struct launch *l = data;
 	cl_ulong start = 0, end = 0;
 	l->status = status;
-	l->own_end_ns = clock_ns();
+	l->times.own_end_ns = clock_ns();
 	if (l->profiled && status == CL_COMPLETE &&
 	    cl.clGetEventProfilingInfo(event, CL_PROFILING_COMMAND_START, sizeof start, &start, NULL) == CL_SUCCESS &&
 	    cl.clGetEventProfilingInfo(event, CL_PROFILING_COMMAND_END, sizeof end, &end, NULL) == CL_SUCCESS && end > start)
-		l->measured_ns = end - start;
+		l->record.measured_ns = end - start;
 	one_event_completed(l);
 }
 
@@ -54,7 +54,7 @@ static void CL_CALLBACK part_completed(cl_event event, cl_int status, void *data
 	struct launch_part *part = data;
 	(void)event;
 	(void)status;
-	part->end_ns = clock_ns();
+	*part->end_ns = clock_ns();
 	one_event_completed(part->launch);
 }
 
@@ -65,8 +65,8 @@ static uint64_t upper_group_count(const struct launch *l)
 	enum { MOST_OF_UNKNOWN = 65536 };
 	uint64_t groups = 1;
 	for (int d = 0; d < 3; d++)
-		groups *= l->local[d] ? (l->global[d] + l->local[d] - 1) / l->local[d] : l->global[d];
-	return !l->local[0] && groups > MOST_OF_UNKNOWN ? MOST_OF_UNKNOWN : groups;
+		groups *= l->record.local[d] ? (l->record.global[d] + l->record.local[d] - 1) / l->record.local[d] : l->record.global[d];
+	return !l->record.local[0] && groups > MOST_OF_UNKNOWN ? MOST_OF_UNKNOWN : groups;
 }
 
 static size_t at_most(uint64_t wanted, uint64_t room)
@@ -81,63 +81,63 @@ static size_t at_most(uint64_t wanted, uint64_t room)
  */
 static void choose_size(struct launch *l)
 {
-	const struct artifact *a = l->artifact;
+	const struct artifact *a = l->record.artifact;
 	uint64_t room = runtime.options.counter_memory.number / 4 / sizeof(uint64_t), items = 1;
-	if (!a->counts_by_item || l->facts->summed) {
-		l->slots = at_most(upper_group_count(l), room / (launch_columns(l) + 1));
+	if (!a->counts_by_item || l->record.facts->summed) {
+		l->record.slots = at_most(upper_group_count(l), room / (launch_columns(&l->record) + 1));
 		return;
 	}
 	for (int d = 0; d < 3; d++)
-		items *= l->global[d];
-	size_t words = l->facts->words;
-	l->slots = at_most(upper_group_count(l), words ? room / 2 : room);
-	l->places = words ? at_most(items, (room - room / 2) * 2 / words) : 0;
+		items *= l->record.global[d];
+	size_t words = l->record.facts->words;
+	l->record.slots = at_most(upper_group_count(l), words ? room / 2 : room);
+	l->record.places = words ? at_most(items, (room - room / 2) * 2 / words) : 0;
 }
 
 /* What addresses may be computed from. A number of 8 bytes that could be a handle is taken for a buffer, which drivers
  * align. */
 static void keep_arguments(struct launch *l, const struct kernel *k)
 {
-	l->argument_count = k->arg_count;
+	l->record.argument_count = k->arg_count;
 	for (size_t i = 0; i < k->arg_count; i++) {
 		const struct kernel_arg *a = &k->args[i];
 		uint64_t value = 0;
-		l->arguments_known[i] = a->kind == ARG_SVM || (a->kind == ARG_VALUE && a->size <= sizeof value);
-		if (l->arguments_known[i] && a->kind == ARG_VALUE && a->value)
+		l->record.arguments_known[i] = a->kind == ARG_SVM || (a->kind == ARG_VALUE && a->size <= sizeof value);
+		if (l->record.arguments_known[i] && a->kind == ARG_VALUE && a->value)
 			memcpy(&value, a->value, a->size);
 		if (a->kind == ARG_SVM || (a->size == sizeof value && value >> 32))
 			value = (uint64_t)(i + 1) << 40;
-		l->argument_values[i] = value;
+		l->record.argument_values[i] = value;
 	}
 }
 
 static struct launch *launch_new(const struct kernel *k, const struct request *r, const struct kernel_twin *t)
 {
 	struct launch *l = calloc(1, sizeof *l + k->arg_count * (sizeof(uint64_t) + sizeof(bool)));
-	if (!l || !(l->kernel_name = strdup(k->name))) {
+	if (!l || !(l->record.kernel_name = strdup(k->name))) {
 		free(l);
 		return NULL;
 	}
-	l->argument_values = (uint64_t *)(l + 1);
-	l->arguments_known = (bool *)(l->argument_values + k->arg_count);
+	l->record.argument_values = (uint64_t *)(l + 1);
+	l->record.arguments_known = (bool *)(l->record.argument_values + k->arg_count);
 	keep_arguments(l, k);
 	for (cl_uint d = 0; d < 3; d++) {
-		l->global[d] = r->global && d < r->dims ? r->global[d] : 1;
-		l->local[d] = !r->global || (r->local && d < r->dims) ? (r->global ? r->local[d] : 1) : r->local ? 1 : 0;
+		l->record.global[d] = r->global && d < r->dims ? r->global[d] : 1;
+		l->record.local[d] = !r->global || (r->local && d < r->dims) ? (r->global ? r->local[d] : 1) : r->local ? 1 : 0;
 	}
 	for (size_t i = 0; i < k->arg_count; i++)
 		if (k->args[i].kind == ARG_LOCAL)
-			l->local_bytes += k->args[i].size;
-	l->artifact = t->twin->artifact;
-	l->artifact->refs++;
-	l->facts = t->facts;
+			l->record.local_bytes += k->args[i].size;
+	l->record.artifact = t->twin->artifact;
+	l->record.artifact->refs++;
+	l->record.facts = t->facts;
 	return l;
 }
 
 void launch_free(struct launch *l)
 {
-	artifact_release(l->artifact);
-	free(l->kernel_name);
+	artifact_release(l->record.artifact);
+	free(l->record.kernel_name);
 	free(l->argument_bytes);
 	free(l);
 }
@@ -181,7 +181,7 @@ void launch_give_back(struct launch *l)
 	/* Before the memory, with whose pool the device may go that events look at. */
 	events_release(l->events, l->event_count);
 	if (l->buffer)
-		buffer_give_back(l->buffer, launch_words(l));
+		buffer_give_back(l->buffer, launch_words(&l->record));
 	if (l->scratch)
 		buffer_give_back(l->scratch, l->scratch->word_count);
 	if (l->trace_buffer)
@@ -274,7 +274,7 @@ static void choose_trace(struct attempt *a)
 		a->way = WAY_SHADOW;
 	}
 	if (a->traced && !traced_twin_counts(a)) {
-		a->launch->scratch = buffer_take(a->kernel->build->pool, a->device, COUNTER_BUFFER, scratch_words(a->launch));
+		a->launch->scratch = buffer_take(a->kernel->build->pool, a->device, COUNTER_BUFFER, scratch_words(&a->launch->record));
 		if (!a->launch->scratch)
 			do_not_trace(a);
 	}
@@ -303,22 +303,30 @@ static int choose_last_way(struct attempt *a, struct gs_error *why)
 static bool compiles_for_minutes(const struct attempt *a)
 {
 	cl_device_type type = 0;
-	if (!(a->launch->facts->hazards & HAZARD_EXPLODES) || runtime.options.twin.number != TWINS_AUTO)
+	if (!(a->launch->record.facts->hazards & HAZARD_EXPLODES) || runtime.options.twin.number != TWINS_AUTO)
 		return false;
 	cl.clGetDeviceInfo(a->device, CL_DEVICE_TYPE, sizeof type, &type, NULL);
 	return type & CL_DEVICE_TYPE_CPU;
+}
+
+static bool has_offset(const struct request *r)
+{
+	for (cl_uint d = 0; d < r->dims; d++)
+		if (r->offset && r->offset[d])
+			return true;
+	return false;
 }
 
 /* -1: the kernel is to run alone, and *why says why. */
 static int choose_way(struct attempt *a, struct gs_error *why)
 {
 	struct gs_error cannot = {""};
-	a->proof = proof_of(a->launch->facts, a->launch, a->request);
+	a->proof = proof_of(&a->launch->record, has_offset(a->request));
 	if (!a->proof)
 		return gs_fail(why, ENOMEM, "out of memory");
 	if (proof_is_news(a->proof))
-		stats_add_comparison(a->launch->kernel_name, TWIN_DIFFERS);
-	a->way = proof_way(a->proof, a->kernel, a->launch->facts);
+		stats_add_comparison(a->launch->record.kernel_name, TWIN_DIFFERS);
+	a->way = proof_way(a->proof, a->kernel->build->relaxed, a->launch->record.facts);
 	if (program_is_ending())
 		return choose_last_way(a, why);
 	if (compiles_for_minutes(a)) {
@@ -327,7 +335,7 @@ static int choose_way(struct attempt *a, struct gs_error *why)
 		return alone(a, &cannot, why);
 	}
 	bool direct = a->way == WAY_DIRECT;
-	if (shadow_plan(a->kernel, a->launch->facts, &a->plan, &cannot)) {
+	if (shadow_plan(a->kernel, a->launch->record.facts, &a->plan, &cannot)) {
 		if (direct)
 			trace_in_place(a);
 		return direct ? 0 : alone(a, &cannot, why);
@@ -359,12 +367,12 @@ static void enqueue_traces(struct attempt *a)
 	if (code == CL_SUCCESS)
 		code = enqueue_traced(&a->commands, l, &a->trace);
 	shadow_enqueued(&a->plan);
-	l->first_traced = !a->trace.twin->launched;
+	l->times.first_traced = !a->trace.twin->launched;
 	a->trace.twin->launched = true;
 	a->traces_end = a->commands.count;
 	if (code == CL_SUCCESS)
 		return;
-	log_debug("%s is not traced: the driver does not take the launch (%d)", l->kernel_name, code);
+	log_debug("%s is not traced: the driver does not take the launch (%d)", l->record.kernel_name, code);
 	l->void_trace = true;
 	l->uncounted = l->uncounted || traced_twin_counts(a);
 }
@@ -373,10 +381,10 @@ static void enqueue_traces(struct attempt *a)
 static cl_int enqueue_counting(struct attempt *a, cl_event *event)
 {
 	const struct launch *l = a->launch;
-	const struct counter_use counters = {l->buffer, l->slots, l->places};
+	const struct counter_use counters = {l->buffer, l->record.slots, l->record.places};
 	struct request r = *a->request;
 	r.wait_count = commands_wait(&a->commands, &r.wait);
-	cl_int code = set_arguments(a->twin, l->artifact, &counters, NULL);
+	cl_int code = set_arguments(a->twin, l->record.artifact, &counters, NULL);
 	if (code == CL_SUCCESS)
 		code = enqueue(&r, a->twin->kernel, event);
 	a->request->not_ours_ns = r.not_ours_ns;
@@ -397,12 +405,12 @@ static void enqueue_in_shadow(struct attempt *a)
 	if (code == CL_SUCCESS)
 		commands_done(&a->commands, event);
 	shadow_enqueued(&a->plan);
-	l->first_counted = !a->twin->launched;
+	l->times.first_counted = !a->twin->launched;
 	a->twin->launched = true;
 	a->twin_end = a->commands.count;
 	if (code == CL_SUCCESS)
 		return;
-	log_debug("%s is not counted: the driver does not take its twin (%d)", l->kernel_name, code);
+	log_debug("%s is not counted: the driver does not take its twin (%d)", l->record.kernel_name, code);
 	l->uncounted = true;
 }
 
@@ -431,7 +439,7 @@ static void enqueue_snapshot(struct attempt *a, cl_event own)
 	cl.clRetainEvent(own);
 	commands_done(c, own);
 	bool copied = !l->uncounted && shadow_copy(l->shadow, COPY_AFTER, &a->plan, c) == CL_SUCCESS;
-	l->verification = copied ? verification_new(a->kernel, a->request, &a->plan, l->shadow, a->proof, l->facts->hazards, a->device) : NULL;
+	l->verification = copied ? verification_new(a->kernel, a->request, &a->plan, l->shadow, a->proof, l->record.facts->hazards, a->device) : NULL;
 	shadow_enqueued(&a->plan);
 	if (!l->verification)
 		no_verdict(a);
@@ -443,9 +451,10 @@ static void call_back(cl_event event, void (CL_CALLBACK *what)(cl_event, cl_int,
 		log_info("the driver takes no callback for an event: the launch will not be modelled");
 }
 
-static void follow_part(struct launch *l, struct launch_part *part, cl_event last)
+/* Commands of ours up to `last`; NULL: there are none. */
+static void follow_part(struct launch *l, struct launch_part *part, uint64_t *end_ns, cl_event last)
 {
-	part->launch = l;
+	*part = (struct launch_part){l, end_ns};
 	if (last)
 		call_back(last, part_completed, part);
 }
@@ -462,15 +471,15 @@ static void hand_over(struct attempt *a, cl_event mine, cl_event *event)
 	l->events = a->commands.events;
 	l->event_count = a->commands.count;
 	l->profiled = r->properties & CL_QUEUE_PROFILING_ENABLE;
-	l->command = log_launch(r, l->kernel_name, event ? &mine : NULL);
+	l->command = log_launch(r, l->record.kernel_name, event ? &mine : NULL);
 	l->pending = 1 + (copies != NULL) + (traces != NULL) + (twin != NULL);
-	l->enqueued_ns = clock_ns();
-	l->in_shadow = a->way != WAY_DIRECT;
-	l->beside_twins = l->in_shadow || a->traced;
+	l->times.enqueued_ns = clock_ns();
+	l->record.in_shadow = l->times.in_shadow = a->way != WAY_DIRECT;
+	l->beside_twins = l->record.in_shadow || a->traced;
 	worker_launched(l);
-	follow_part(l, &l->traces, traces);
-	follow_part(l, &l->twin, twin);
-	follow_part(l, &l->copies, copies);
+	follow_part(l, &l->traces, &l->times.traces_end_ns, traces);
+	follow_part(l, &l->twin, &l->times.twin_end_ns, twin);
+	follow_part(l, &l->copies, &l->times.copies_end_ns, copies);
 	call_back(mine, launch_completed, l);
 	if (event)
 		*event = mine;
@@ -500,7 +509,7 @@ static bool enqueue_all(struct attempt *a, cl_int *result, cl_event *event, stru
 	}
 	events_release(a->commands.events, a->commands.count);
 	if (ours) /* some of it may run, with our memory: it is lost */
-		log_debug("%s: the driver refuses the launch (%d) after it has taken commands of ours", l->kernel_name, *result);
+		log_debug("%s: the driver refuses the launch (%d) after it has taken commands of ours", l->record.kernel_name, *result);
 	gs_fail(why, EIO, "the driver refuses to launch the annotated kernel (%d)", *result);
 	if (ours)
 		a->launch = NULL;
@@ -514,7 +523,7 @@ static bool launch_with(struct kernel *k, struct request *r, struct kernel_twin 
 	struct attempt a = {.kernel = k, .request = r, .twin = t, .device = device, .launch = l};
 	bool asked = false;
 	choose_size(l);
-	l->buffer = buffer_take(k->build->pool, device, COUNTER_BUFFER, launch_words(l));
+	l->buffer = buffer_take(k->build->pool, device, COUNTER_BUFFER, launch_words(&l->record));
 	if (!l->buffer)
 		gs_fail(why, ENOMEM, "there was no room for its counters (GPUSIM_COUNTER_MEMORY)");
 	else if (!choose_way(&a, why))

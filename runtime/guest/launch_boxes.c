@@ -37,8 +37,8 @@ static uint64_t argument_size(const struct kernel_twin *t, const struct kernel_a
 
 static bool keep_argument_sizes(struct launch *l, const struct kernel *k, const struct kernel_twin *t)
 {
-	l->argument_bytes = calloc(l->argument_count + 1, sizeof *l->argument_bytes);
-	for (size_t i = 0; l->argument_bytes && i < l->argument_count; i++)
+	l->argument_bytes = calloc(l->record.argument_count + 1, sizeof *l->argument_bytes);
+	for (size_t i = 0; l->argument_bytes && i < l->record.argument_count; i++)
 		l->argument_bytes[i] = argument_size(t, &k->args[i], (cl_uint)i);
 	return l->argument_bytes;
 }
@@ -47,9 +47,9 @@ static bool keep_argument_sizes(struct launch *l, const struct kernel *k, const 
 static uint64_t seed_of(const struct launch *l)
 {
 	char hex[33];
-	gs_hash_hex(l->kernel_name, strlen(l->kernel_name), hex);
+	gs_hash_hex(l->record.kernel_name, strlen(l->record.kernel_name), hex);
 	hex[16] = 0;
-	return strtoull(hex, NULL, 16) ^ l->global[0] ^ l->global[1] << 20 ^ l->global[2] << 40;
+	return strtoull(hex, NULL, 16) ^ l->record.global[0] ^ l->record.global[1] << 20 ^ l->record.global[2] << 40;
 }
 
 /* False: it is too large to be traced as a whole, and cannot be cut. */
@@ -59,17 +59,17 @@ static bool choose_groups(const struct launch *l, struct trace_plan *p)
 	uint64_t groups[3] = {1, 1, 1}, items = 1, group_items = 1, most = runtime.options.trace_items.number;
 	bool divides = true;
 	for (int d = 0; d < 3; d++) {
-		items *= l->global[d];
-		divides = divides && p->local[d] && l->global[d] % p->local[d] == 0;
+		items *= l->record.global[d];
+		divides = divides && p->local[d] && l->record.global[d] % p->local[d] == 0;
 		group_items *= p->local[d];
-		groups[d] = divides ? l->global[d] / p->local[d] : 1;
+		groups[d] = divides ? l->record.global[d] / p->local[d] : 1;
 	}
 	if (!items)
 		return false;
 	if (divides) {
-		struct needed_groups needed = trace_needed(l->facts, l->global, l->local);
+		struct needed_groups needed = trace_needed(l->record.facts, l->record.global, l->record.local);
 		boxes_choose(groups, most / group_items ? most / group_items : 1, seed_of(l), &needed, &p->boxes);
-		return p->boxes.count == 1 || !(l->facts->hazards & HAZARD_WAITS); /* some groups alone may wait for the others for ever */
+		return p->boxes.count == 1 || !(l->record.facts->hazards & HAZARD_WAITS); /* some groups alone may wait for the others for ever */
 	}
 	boxes_choose((const uint64_t[3]){1, 1, 1}, 1, 0, NULL, &p->boxes);
 	if (items > most) {
@@ -85,7 +85,7 @@ static size_t buffer_words(const struct launch *l)
 	enum { CHUNKS_PER_ITEM = 16, LEAST = 1024 }; /* chunks; some 4000 events of each work-item */
 	uint64_t room = TRACE_BUFFER_SHARE(runtime.options.trace_memory.number) / 2 / sizeof(uint64_t), items = 1, words = 1;
 	for (int d = 0; d < 3; d++)
-		items *= l->global[d];
+		items *= l->record.global[d];
 	items = items < runtime.options.trace_items.number ? items : runtime.options.trace_items.number;
 	uint64_t wanted = items * CHUNKS_PER_ITEM * CHUNK_WORDS;
 	wanted = wanted < LEAST * CHUNK_WORDS ? LEAST * CHUNK_WORDS : wanted;
@@ -97,11 +97,11 @@ static size_t buffer_words(const struct launch *l)
 static bool is_wanted(const struct launch *l, struct trace_plan *p)
 {
 	/* What runs in place of its kernel prints, and nothing may print twice. */
-	if (runtime.options.twin.number == TWINS_DIRECT && l->facts->hazards & HAZARD_PRINTS)
+	if (runtime.options.twin.number == TWINS_DIRECT && l->record.facts->hazards & HAZARD_PRINTS)
 		return false;
-	if (!traces_wanted() || !l->artifact->traced_texts || !trace_due(l->facts, l->global, l->local))
+	if (!traces_wanted() || !l->record.artifact->traced_texts || !trace_due(l->record.facts, l->record.global, l->record.local))
 		return false;
-	trace_chosen(l->facts, l->global, l->local, p->local);
+	trace_chosen(l->record.facts, l->record.global, l->record.local, p->local);
 	return choose_groups(l, p);
 }
 
@@ -114,7 +114,7 @@ bool plan_trace(struct kernel *k, cl_device_id device, struct launch *l, struct 
 	p->twin = kernel_prepare_twin(k, device, true, &why);
 	size_t words = buffer_words(l);
 	if (!p->twin || p->twin->box_argument < 0 || !words) {
-		log_debug("%s is not traced: %s", l->kernel_name, p->twin ? "no memory for it" : why.text);
+		log_debug("%s is not traced: %s", l->record.kernel_name, p->twin ? "no memory for it" : why.text);
 		return false;
 	}
 	l->trace_buffer = buffer_take(k->build->pool, device, TRACE_BUFFER, words);
@@ -152,7 +152,7 @@ static void make_part(const struct request *r, const struct launch *l, const str
 	for (cl_uint d = 0; d < 3; d++) {
 		uint64_t offset = r->offset && d < r->dims ? r->offset[d] : 0;
 		out->box.s[d] = b->first[d];
-		out->box.s[3 + d] = l->global[d] / p->local[d] - b->count[d];
+		out->box.s[3 + d] = l->record.global[d] / p->local[d] - b->count[d];
 		out->offset[d] = (size_t)(offset + b->first[d] * p->local[d]);
 		out->global[d] = (size_t)(b->count[d] * p->local[d]);
 		out->local[d] = (size_t)p->local[d];
@@ -171,7 +171,7 @@ static cl_int set_trace_buffer(const struct kernel_twin *t, const struct launch 
  * and goes where nobody looks. */
 static struct counter_use counters_for(const struct launch *l, const struct trace_plan *p)
 {
-	return p->whole ? (struct counter_use){l->buffer, l->slots, l->places} : (struct counter_use){l->scratch, 1, 0};
+	return p->whole ? (struct counter_use){l->buffer, l->record.slots, l->record.places} : (struct counter_use){l->scratch, 1, 0};
 }
 
 static cl_int enqueue_part(struct commands *c, const struct launch *l, const struct trace_plan *plan, struct part *p)
@@ -180,7 +180,7 @@ static cl_int enqueue_part(struct commands *c, const struct launch *l, const str
 	const struct counter_use counters = counters_for(l, plan);
 	cl_event event;
 	p->request.wait_count = commands_wait(c, &p->request.wait);
-	cl_int code = set_arguments(t, l->artifact, &counters, &p->box);
+	cl_int code = set_arguments(t, l->record.artifact, &counters, &p->box);
 	if (code == CL_SUCCESS)
 		code = set_trace_buffer(t, l);
 	if (code == CL_SUCCESS)
@@ -203,8 +203,8 @@ cl_int enqueue_traced(struct commands *c, struct launch *l, const struct trace_p
 		traced += box_groups(b);
 		code = enqueue_part(c, l, plan, &p);
 	}
-	log_debug("%s: %llu groups traced: %d", l->kernel_name, (unsigned long long)plan->boxes.traced_groups, code);
+	log_debug("%s: %llu groups traced: %d", l->record.kernel_name, (unsigned long long)plan->boxes.traced_groups, code);
 	if (code == CL_SUCCESS)
-		trace_taken(l->facts, l->global, l->local);
+		trace_taken(l->record.facts, l->record.global, l->record.local);
 	return code;
 }

@@ -10,7 +10,7 @@ bool lines_wanted(void)
 	return (formats & (REPORT_JSON | REPORT_HTML)) && !(formats & REPORT_NONE);
 }
 
-static struct kernel_lines *lines_for(struct kernel_stats *k, const struct launch *l)
+static struct kernel_lines *lines_for(struct kernel_stats *k, const struct launch_record *l)
 {
 	enum { MOST_PROGRAMS = 8 };
 	struct kernel_lines **link = &k->lines;

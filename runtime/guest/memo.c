@@ -76,13 +76,13 @@ int memo_accesses(struct launch_result *r, const struct gpu *gpu, size_t target)
 
 void memo_key(const struct launch_result *r, char key[33])
 {
-	const struct launch *l = r->launch;
+	const struct launch_record *l = r->launch;
 	struct {
 		char counters[33], accesses[33], trace[33];
 		uint64_t global[3], local[3], local_bytes;
 	} all;
 	memset(&all, 0, sizeof all);
-	gs_hash_hex(l->buffer->words, launch_words(l) * sizeof *l->buffer->words, all.counters);
+	gs_hash_hex(l->counters, launch_words(l) * sizeof *l->counters, all.counters);
 	gs_hash_hex(r->profile.accesses, r->profile.code->code_count * sizeof *r->profile.accesses, all.accesses);
 	if (r->trace)
 		memcpy(all.trace, r->trace->identity, sizeof all.trace);

@@ -8,13 +8,13 @@
 /* ---- the buffer ---- */
 
 /* Where groups have sums: how many. */
-size_t launch_columns(const struct launch *l)
+size_t launch_columns(const struct launch_record *l)
 {
 	return l->artifact->counts_by_item ? l->facts->column_count : l->artifact->block_count;
 }
 
 /* Some group may have no place. */
-static bool lacks_places(const struct launch *l)
+static bool lacks_places(const struct launch_record *l)
 {
 	uint64_t items = 1;
 	for (int d = 0; d < 3; d++)
@@ -23,7 +23,7 @@ static bool lacks_places(const struct launch *l)
 	return items > l->places;
 }
 
-size_t launch_words(const struct launch *l)
+size_t launch_words(const struct launch_record *l)
 {
 	if (!l->artifact->counts_by_item)
 		return COUNTER_HEADER_WORDS + l->slots * launch_columns(l);
@@ -34,18 +34,18 @@ size_t launch_words(const struct launch *l)
 }
 
 /* Like launch_words, with one slot and no places. */
-size_t scratch_words(const struct launch *l)
+size_t scratch_words(const struct launch_record *l)
 {
-	struct launch one = {.artifact = l->artifact, .facts = l->facts, .slots = 1, .global = {l->global[0], l->global[1], l->global[2]}};
+	struct launch_record one = {.artifact = l->artifact, .facts = l->facts, .slots = 1, .global = {l->global[0], l->global[1], l->global[2]}};
 	return launch_words(&one);
 }
 
 /* ---- the launch ---- */
 
 /* Group layout: the sums over the slots. */
-static void sum_slots(const struct launch *l, uint64_t *counts)
+static void sum_slots(const struct launch_record *l, uint64_t *counts)
 {
-	const uint64_t *slot = l->buffer->words + COUNTER_HEADER_WORDS;
+	const uint64_t *slot = l->counters + COUNTER_HEADER_WORDS;
 	size_t blocks = l->artifact->block_count;
 	for (size_t s = 0; s < l->slots; s++)
 		for (size_t b = 0; b < blocks; b++)
@@ -53,16 +53,16 @@ static void sum_slots(const struct launch *l, uint64_t *counts)
 }
 
 /* Item layout: the local size that a group has left in its slot. */
-static uint64_t local_size_of(const struct launch *l, size_t slot, int dimension)
+static uint64_t local_size_of(const struct launch_record *l, size_t slot, int dimension)
 {
-	uint64_t word = l->buffer->words[COUNTER_HEADER_WORDS + slot];
+	uint64_t word = l->counters[COUNTER_HEADER_WORDS + slot];
 	return word >> dimension * COUNTER_SIZE_BITS & ((1u << COUNTER_SIZE_BITS) - 1);
 }
 
 /* Item layout: the work-items of all groups; most groups are as large as the one before them. */
-static uint64_t sum_sizes(const struct launch *l)
+static uint64_t sum_sizes(const struct launch_record *l)
 {
-	const uint64_t *words = l->buffer->words + COUNTER_HEADER_WORDS;
+	const uint64_t *words = l->counters + COUNTER_HEADER_WORDS;
 	uint64_t sum = 0, size = 0;
 	for (size_t s = 0; s < l->slots; s++) {
 		if (!s || words[s] != words[s - 1])
@@ -99,17 +99,17 @@ static uint64_t sum_trips(const struct computed_trips *t, const uint32_t *column
 }
 
 /* Item layout: the sums of the groups, or the words of the work-items. */
-static const uint64_t *group_sums(const struct launch *l)
+static const uint64_t *group_sums(const struct launch_record *l)
 {
-	return l->buffer->words + COUNTER_HEADER_WORDS + l->slots + 1;
+	return l->counters + COUNTER_HEADER_WORDS + l->slots + 1;
 }
 
-static const uint32_t *item_words(const struct launch *l)
+static const uint32_t *item_words(const struct launch_record *l)
 {
 	return (const uint32_t *)group_sums(l);
 }
 
-static bool sum_group_sums(const struct launch *l, uint64_t *counts)
+static bool sum_group_sums(const struct launch_record *l, uint64_t *counts)
 {
 	const struct artifact_kernel *k = l->facts;
 	const uint64_t *sums = group_sums(l);
@@ -123,7 +123,7 @@ static bool sum_group_sums(const struct launch *l, uint64_t *counts)
 }
 
 /* Item layout: the sums over the work-items; false when a counter was full. */
-static bool sum_items(const struct launch *l, uint64_t *counts)
+static bool sum_items(const struct launch_record *l, uint64_t *counts)
 {
 	const struct artifact_kernel *k = l->facts;
 	const uint32_t *words = item_words(l), *column = words;
@@ -163,7 +163,7 @@ static bool derive_counts(const struct artifact *a, uint64_t *counts)
 /* Item layout: work-items of the groups that have places; groups are numbered one after the other. */
 static uint64_t items_with_places(const struct launch_result *r, uint64_t items)
 {
-	const struct launch *l = r->launch;
+	const struct launch_record *l = r->launch;
 	uint64_t size = r->profile.local[0] * r->profile.local[1] * r->profile.local[2];
 	if (!l->artifact->counts_by_item || !l->facts->words || items <= l->places)
 		return items;
@@ -171,14 +171,14 @@ static uint64_t items_with_places(const struct launch_result *r, uint64_t items)
 }
 
 /* Item layout: groups without a slot do not tell their size, but their work-items have places, and each entered once. */
-static uint64_t add_groups_without_slot(const struct launch *l, uint64_t entries, uint64_t items)
+static uint64_t add_groups_without_slot(const struct launch_record *l, uint64_t entries, uint64_t items)
 {
 	return entries >= l->slots && entries < items ? items : entries;
 }
 
 static void fill_counts(struct launch_result *r, uint64_t items, uint64_t groups)
 {
-	const struct launch *l = r->launch;
+	const struct launch_record *l = r->launch;
 	uint64_t *counts = r->counts;
 	bool by_item = l->artifact->counts_by_item && !l->facts->summed;
 	if (groups > l->slots && !by_item)
@@ -231,7 +231,7 @@ static const struct group_place *place_of(struct launch_result *r, uint64_t grou
 static void gather_item(void *ctx, uint64_t group, uint32_t item, uint32_t *row)
 {
 	struct launch_result *r = ctx;
-	const struct launch *l = r->launch;
+	const struct launch_record *l = r->launch;
 	const uint32_t *words = item_words(l);
 	const struct group_place *p = place_of(r, group);
 	uint64_t size = p->local[0] * p->local[1] * p->local[2];
@@ -246,7 +246,7 @@ static void gather_item(void *ctx, uint64_t group, uint32_t item, uint32_t *row)
 static void expand_item(void *ctx, const uint32_t *row, uint64_t *counts)
 {
 	const struct launch_result *r = ctx;
-	const struct launch *l = r->launch;
+	const struct launch_record *l = r->launch;
 	const struct artifact_kernel *k = l->facts;
 	size_t flag_words = k->words - (k->column_count - k->flag_count);
 	memset(counts, 0, l->artifact->block_count * sizeof *counts);
@@ -267,7 +267,7 @@ static void expand_item(void *ctx, const uint32_t *row, uint64_t *counts)
 static void gather_sums(void *ctx, uint64_t group, uint32_t item, uint32_t *row)
 {
 	struct launch_result *r = ctx;
-	const struct launch *l = r->launch;
+	const struct launch_record *l = r->launch;
 	size_t columns = l->facts->column_count;
 	const uint64_t *groups = r->profile.groups, *sums = group_sums(l) + group % l->slots * columns;
 	uint64_t all = groups[0] * groups[1] * groups[2];
@@ -295,9 +295,9 @@ static void expand_sums(void *ctx, const uint32_t *row, uint64_t *counts)
 static void gather_group(void *ctx, uint64_t group, uint32_t item, uint32_t *row)
 {
 	const struct launch_result *r = ctx;
-	const struct launch *l = r->launch;
+	const struct launch_record *l = r->launch;
 	size_t blocks = l->artifact->block_count;
-	const uint64_t *slot = l->buffer->words + COUNTER_HEADER_WORDS + group % l->slots * blocks;
+	const uint64_t *slot = l->counters + COUNTER_HEADER_WORDS + group % l->slots * blocks;
 	uint64_t items = l->facts->entry_block >= 0 ? slot[l->facts->entry_block] : 0;
 	(void)item;
 	for (size_t b = 0; b < blocks; b++)
@@ -314,7 +314,7 @@ static void expand_group(void *ctx, const uint32_t *row, uint64_t *counts)
 
 static void fill_lanes(struct launch_result *r)
 {
-	const struct launch *l = r->launch;
+	const struct launch_record *l = r->launch;
 	if (l->artifact->counts_by_item && l->facts->summed)
 		r->profile.lanes = (struct lane_counts){(uint32_t)l->facts->column_count + 1, gather_sums, expand_sums, r};
 	else if (l->artifact->counts_by_item)
@@ -323,21 +323,21 @@ static void fill_lanes(struct launch_result *r)
 		r->profile.lanes = (struct lane_counts){(uint32_t)l->artifact->block_count, gather_group, expand_group, r};
 }
 
-static uint64_t chosen_local_size(const struct launch *l, int dimension)
+static uint64_t chosen_local_size(const struct launch_record *l, int dimension)
 {
 	uint64_t chosen =
-		l->artifact->counts_by_item ? local_size_of(l, 0, dimension) : l->buffer->words[COUNTER_LOCAL + dimension];
+		l->artifact->counts_by_item ? local_size_of(l, 0, dimension) : l->counters[COUNTER_LOCAL + dimension];
 	uint64_t local = l->local[dimension] ? l->local[dimension] : chosen;
 	return local ? local : 1;
 }
 
-bool launch_is_sound(const struct launch *l)
+bool launch_is_sound(const struct launch_record *l)
 {
 	enum { MOST_SLOTS = 1 << 30, MOST_LOCAL = 1 << 20 };
 	bool by_item = l->artifact->counts_by_item && !l->facts->summed;
 	uint64_t items = 1, local = 1;
-	if (!l->slots || l->slots > MOST_SLOTS || l->places > l->buffer->word_count * 2 ||
-	    (by_item && l->facts->words && !l->places) || l->buffer->word_count != launch_words(l))
+	if (!l->slots || l->slots > MOST_SLOTS || l->places > l->counter_words * 2 ||
+	    (by_item && l->facts->words && !l->places) || l->counter_words != launch_words(l))
 		return false;
 	for (int d = 0; d < 3; d++)
 		if (!l->global[d] || __builtin_mul_overflow(items, l->global[d], &items) ||
@@ -348,7 +348,7 @@ bool launch_is_sound(const struct launch *l)
 
 void profile_fill(struct launch_result *r)
 {
-	const struct launch *l = r->launch;
+	const struct launch_record *l = r->launch;
 	uint64_t items = 1, groups = 1;
 	for (int d = 0; d < 3; d++) {
 		r->profile.global[d] = l->global[d];

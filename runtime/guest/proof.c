@@ -29,14 +29,13 @@ struct proof {
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-static void describe(const struct launch *l, const struct request *r, struct proof *out)
+static void describe(const struct launch_record *l, bool offset, struct proof *out)
 {
 	enum { MANY = 65535 };
-	*out = (struct proof){.verdict = VERDICT_NONE};
-	for (cl_uint d = 0; d < 3; d++) {
+	*out = (struct proof){.verdict = VERDICT_NONE, .offset = offset};
+	for (int d = 0; d < 3; d++) {
 		out->local[d] = l->local[d];
 		out->global[d] = l->local[d] ? 0 : l->global[d];
-		out->offset |= r->offset && d < r->dims && r->offset[d];
 		out->many_groups |= l->global[d] / (l->local[d] ? l->local[d] : 1) >= MANY;
 	}
 }
@@ -76,10 +75,11 @@ static void remember_difference(const struct proof *p)
 	gs_pack_free(&pack);
 }
 
-struct proof *proof_of(struct artifact_kernel *k, const struct launch *l, const struct request *r)
+struct proof *proof_of(const struct launch_record *l, bool offset)
 {
+	struct artifact_kernel *k = l->facts;
 	struct proof wanted, *p;
-	describe(l, r, &wanted);
+	describe(l, offset, &wanted);
 	pthread_mutex_lock(&lock);
 	for (p = k->proofs; p && !is_like(p, &wanted); p = p->next)
 		;
@@ -114,17 +114,17 @@ void proofs_free(struct artifact_kernel *k)
 }
 
 /* It differs whatever happens, so that no verdict is asked for. */
-static bool rounds_freely(const struct kernel *k, const struct artifact_kernel *facts)
+static bool rounds_freely(bool relaxed, const struct artifact_kernel *facts)
 {
-	return k->build->relaxed || facts->hazards & HAZARD_ROUNDING;
+	return relaxed || facts->hazards & HAZARD_ROUNDING;
 }
 
-static bool stays_in_shadow(const struct kernel *k, const struct artifact_kernel *facts)
+static bool stays_in_shadow(bool relaxed, const struct artifact_kernel *facts)
 {
-	return rounds_freely(k, facts) || facts->hazards & (HAZARD_BARRIERS | HAZARD_PRINTS | HAZARD_VARIABLES);
+	return rounds_freely(relaxed, facts) || facts->hazards & (HAZARD_BARRIERS | HAZARD_PRINTS | HAZARD_VARIABLES);
 }
 
-enum twin_way proof_way(struct proof *p, const struct kernel *k, const struct artifact_kernel *facts)
+enum twin_way proof_way(struct proof *p, bool relaxed, const struct artifact_kernel *facts)
 {
 	enum twin_way way = WAY_SHADOW;
 	switch (runtime.options.twin.number) {
@@ -136,10 +136,10 @@ enum twin_way proof_way(struct proof *p, const struct kernel *k, const struct ar
 		return WAY_VERIFY;
 	}
 	pthread_mutex_lock(&lock);
-	if (p->verdict == VERDICT_NONE && !rounds_freely(k, facts)) {
+	if (p->verdict == VERDICT_NONE && !rounds_freely(relaxed, facts)) {
 		p->verdict = VERDICT_PENDING;
 		way = WAY_VERIFY;
-	} else if (p->verdict == VERDICT_SAME && !stays_in_shadow(k, facts)) {
+	} else if (p->verdict == VERDICT_SAME && !stays_in_shadow(relaxed, facts)) {
 		way = WAY_DIRECT;
 	}
 	pthread_mutex_unlock(&lock);

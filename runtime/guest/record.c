@@ -117,7 +117,7 @@ static bool is_known(const char hash[33], uint64_t seq, uint64_t *same)
 	return known;
 }
 
-static void add_facts(const struct launch *l, struct gs_buf *out)
+static void add_facts(const struct launch_record *l, struct gs_buf *out)
 {
 	gs_buf_printf(out, "seq=%" PRIu64 "\nprogram=%" PRIu64 "\nkernel=%s\n", l->seq, l->artifact->record_number,
 	              l->kernel_name);
@@ -129,21 +129,21 @@ static void add_facts(const struct launch *l, struct gs_buf *out)
 		gs_buf_printf(out, "argument=%d,%" PRIu64 "\n", l->arguments_known[i], l->argument_values[i]);
 }
 
-void record_launch(const struct launch *l, const struct kept_trace *trace)
+void record_launch(const struct launch_record *l, const struct kept_trace *trace)
 {
 	struct gs_pack pack = {0};
 	struct gs_buf facts = {0};
 	char hash[33];
 	uint64_t same;
-	size_t bytes = launch_words(l) * sizeof *l->buffer->words;
+	size_t bytes = launch_words(l) * sizeof *l->counters;
 	if (!record_wanted() || !l->artifact->record_number)
 		return;
 	add_facts(l, &facts);
-	gs_hash_hex(l->buffer->words, bytes, hash);
+	gs_hash_hex(l->counters, bytes, hash);
 	if (is_known(hash, l->seq, &same))
 		gs_buf_printf(&facts, "counters_of=%" PRIu64 "\n", same);
 	else
-		gs_pack_add(&pack, "counters", l->buffer->words, bytes);
+		gs_pack_add(&pack, "counters", l->counters, bytes);
 	gs_pack_add(&pack, "facts", facts.data, facts.len);
 	gs_buf_free(&facts);
 	if (trace) {

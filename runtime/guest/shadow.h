@@ -110,12 +110,13 @@ enum verdict {
 
 struct proof;
 
-/* The proof of a launch, made if need be; it lives as long as the artifact. NULL when out of memory. */
-struct proof *proof_of(struct artifact_kernel *k, const struct launch *l, const struct request *r);
+/* The proof of a launch with or without a global offset, made if need be; it lives as long as the artifact. NULL when out of memory. */
+struct proof *proof_of(const struct launch_record *l, bool offset);
 /* Once: an earlier process saw this twin differ from its kernel. */
 bool proof_is_news(struct proof *p);
-/* The way of the next launch; WAY_VERIFY makes the proof pending until proof_end. */
-enum twin_way proof_way(struct proof *p, const struct kernel *k, const struct artifact_kernel *facts);
+/* The way of the next launch; WAY_VERIFY makes the proof pending until proof_end. Relaxed: the program's options let the driver round
+ * as it likes. */
+enum twin_way proof_way(struct proof *p, bool relaxed, const struct artifact_kernel *facts);
 void proof_end(struct proof *p, enum verdict verdict);
 void proofs_free(struct artifact_kernel *k);
 

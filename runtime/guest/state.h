@@ -378,14 +378,47 @@ struct kernel_twin *kernel_prepare_twin(struct kernel *k, cl_device_id device, b
 
 /* ---- worker.c: what happens to a launch behind the application's back ---- */
 
-struct launch {
-	struct launch *previous, *next; /* in flight */
-	struct launch *queued;          /* the next one that has completed */
-	bool is_queued;
-	uint64_t seq;
+/* A launch as the models and the reports see it: what was launched, and what was counted. It needs no driver. */
+struct launch_record {
+	uint64_t seq; /* its number in the run */
 	char *kernel_name;
 	struct artifact *artifact;
 	struct artifact_kernel *facts;
+	uint64_t global[3], local[3]; /* local is 0 where the driver chooses */
+	uint64_t local_bytes;
+	uint64_t *argument_values; /* the first 8 bytes of each argument; an address for buffers */
+	bool *arguments_known;
+	size_t argument_count;
+	size_t slots, places;     /* of its counters; places: item layout only */
+	const uint64_t *counters; /* the counter buffer (runtime/format/counters.h), once the launch has completed */
+	size_t counter_words;
+	uint64_t measured_ns;     /* 0: not known */
+	bool in_shadow;           /* its twin ran on copies, and the kernel itself on the application's memory */
+};
+
+/* When the commands of a launch ended, for cost.c; 0: there are none. */
+struct launch_times {
+	uint64_t enqueued_ns;
+	uint64_t traces_end_ns, twin_end_ns; /* the traced twin, and the twin that counts */
+	uint64_t own_end_ns;                 /* the command that the application knows of */
+	uint64_t copies_end_ns;              /* copies for a verification */
+	bool first_traced, first_counted;    /* the driver compiles the twin for this launch */
+	bool in_shadow;                      /* as in the record */
+};
+
+/* Commands of ours for a launch. */
+struct launch_part {
+	struct launch *launch;
+	uint64_t *end_ns; /* where the time of their end goes */
+};
+
+/* A launch from the enqueue until it is in the reports. */
+struct launch {
+	struct launch_record record;
+	struct launch_times times;
+	struct launch *previous, *next; /* in flight */
+	struct launch *queued;          /* the next one that has completed */
+	bool is_queued;
 	struct counter_buffer *buffer;
 	struct counter_buffer *trace_buffer; /* NULL: it is not traced */
 	struct counter_buffer *scratch;      /* for counts that nobody looks at, or NULL */
@@ -394,35 +427,22 @@ struct launch {
 	cl_event *events;                    /* of commands of ours for it, held until it has completed */
 	size_t event_count;
 	atomic_int pending;                  /* events to wait for */
-	uint64_t enqueued_ns, own_end_ns;    /* for cost.c */
-	struct launch_part {                 /* commands of ours, each up to its last one */
-		struct launch *launch;
-		uint64_t end_ns;             /* 0: there are none */
-	} traces, twin, copies;              /* of the traced twin, of the twin that counts, of a verification */
-	bool first_traced, first_counted;    /* the driver compiles the twin for this launch */
-	bool in_shadow;                      /* the kernel itself runs on the application's memory */
+	struct launch_part traces, twin, copies;
 	bool beside_twins;                   /* twins run in the queue besides it, which the driver may have to compile */
 	bool uncounted;                      /* the driver refused its twin after it took some other command of ours */
 	bool void_trace;                     /* likewise, of the traced twin */
 	enum { FETCH_NONE, FETCH_BUSY, FETCH_DONE } fetched; /* its trace and its verdict (worker.c) */
 	struct kept_trace *brought;          /* once fetched: its trace, or NULL */
-	size_t slots, places; /* places: item layout only */
 	bool profiled;
-	cl_int status;        /* with which it completed */
-	uint64_t measured_ns; /* 0: not known */
-	struct schedule_command *command; /* of the timeline; NULL: none */
-	uint64_t global[3], local[3]; /* local is 0 where the driver chooses */
-	uint64_t local_bytes;
-	uint64_t *argument_values; /* the first 8 bytes of each argument; an address for buffers */
-	bool *arguments_known;
-	uint64_t *argument_bytes; /* of a traced launch: of the memory that each points to, 0 where that is not known */
-	size_t argument_count;
+	cl_int status;                       /* with which it completed */
+	struct schedule_command *command;    /* of the timeline; NULL: none */
+	uint64_t *argument_bytes; /* of a traced launch: of the memory that each argument points to, 0 where that is not known */
 };
 
 void launch_free(struct launch *l);
-size_t launch_columns(const struct launch *l); /* where groups have sums: how many */
-size_t launch_words(const struct launch *l); /* of its counter buffer */
-size_t scratch_words(const struct launch *l); /* of a buffer for counts that nobody looks at */
+size_t launch_columns(const struct launch_record *l); /* where groups have sums: how many */
+size_t launch_words(const struct launch_record *l); /* of its counter buffer */
+size_t scratch_words(const struct launch_record *l); /* of a buffer for counts that nobody looks at */
 void launch_give_back(struct launch *l); /* all memory that it holds; its commands have completed */
 bool worker_ready(void); /* false: there is no thread, and nothing can be modelled */
 void worker_launched(struct launch *l);  /* numbers the launch and takes it over; before its callback is set */
@@ -540,11 +560,11 @@ struct run_cost {
 	double building_ns, counting_ns, tracing_ns, modelling_ns;
 };
 struct run_cost cost_now(void);
-void cost_add_launch(const struct launch *l); /* it has completed; the worker's */
+void cost_add_launch(const struct launch_times *l); /* it has completed; the worker's */
 
 /* One launch with all that the reports say of it. */
 struct launch_result {
-	const struct launch *launch;
+	const struct launch_record *launch;
 	struct launch_profile profile;
 	struct estimate estimates[MAX_TARGETS];
 	bool estimated[MAX_TARGETS];
@@ -576,7 +596,7 @@ extern struct stats stats; /* take stats.lock */
 bool record_wanted(void);
 void record_all_targets(void); /* after the targets are loaded */
 void record_program(struct artifact *a, const struct gs_pack *result);
-void record_launch(const struct launch *l, const struct kept_trace *trace); /* its counters are there; trace: its own, or NULL */
+void record_launch(const struct launch_record *l, const struct kept_trace *trace); /* its counters are there; trace: its own, or NULL */
 void record_finish(void);
 
 /* model.c: everything that becomes of a launch whose counters are in its buffer; the worker's. */
@@ -584,7 +604,7 @@ void launch_model(struct launch_result *r);
 bool kernel_wanted(const char *name); /* GPUSIM_KERNELS */
 
 /* profile.c: whether the numbers of a launch that was read from a file fit its counters, and one another. */
-bool launch_is_sound(const struct launch *l);
+bool launch_is_sound(const struct launch_record *l);
 /* profile.c: fills the profile, counts and flags from the counter buffer, which must outlive the profile. */
 void profile_fill(struct launch_result *r);
 

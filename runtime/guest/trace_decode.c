@@ -205,7 +205,7 @@ static bool same_local(const struct kept_trace *t, const struct launch_profile *
 
 void trace_of(struct launch_result *r)
 {
-	const struct launch *l = r->launch;
+	const struct launch_record *l = r->launch;
 	struct kept_trace *t = r->brought;
 	r->brought = NULL;
 	if (t && complete(r, t))

@@ -17,7 +17,7 @@ struct kept_trace *trace_bring_back(struct launch *l)
 	worker_moved();
 	if (t) {
 		t->argument_bytes = l->argument_bytes;
-		t->argument_count = l->argument_count;
+		t->argument_count = l->record.argument_count;
 		l->argument_bytes = NULL;
 	}
 	return t;

@@ -44,7 +44,7 @@ static struct {
 void worker_launched(struct launch *l)
 {
 	lock_for_report(&w.lock);
-	l->seq = w.seq++;
+	l->record.seq = w.seq++;
 	l->next = w.in_flight;
 	if (l->next)
 		l->next->previous = l;
@@ -147,7 +147,7 @@ bool worker_wait_progress(uint64_t before, unsigned milliseconds, unsigned round
 /* The trace, and the verdict on the twin. The copies of memory go back. */
 static void fetch(struct launch *l)
 {
-	verification_end(l->verification, l->kernel_name, l->status >= 0);
+	verification_end(l->verification, l->record.kernel_name, l->status >= 0);
 	l->verification = NULL;
 	if (l->trace_buffer && !l->void_trace && !l->uncounted && l->status >= 0)
 		l->brought = trace_bring_back(l);
@@ -212,13 +212,15 @@ static void *fetcher(void *unused)
 static void take_counts(struct launch *l, struct launch_result *r)
 {
 	if (l->uncounted) {
-		launch_not_modelled(l->kernel_name, "the driver refused its annotated twin");
-	} else if (!r->counts || buffer_fetch(l->buffer, launch_words(l))) {
-		launch_not_modelled(l->kernel_name, "its counters could not be read");
+		launch_not_modelled(l->record.kernel_name, "the driver refused its annotated twin");
+	} else if (!r->counts || buffer_fetch(l->buffer, launch_words(&l->record))) {
+		launch_not_modelled(l->record.kernel_name, "its counters could not be read");
 	} else {
+		l->record.counters = l->buffer->words;
+		l->record.counter_words = launch_words(&l->record);
 		r->brought = l->brought;
 		l->brought = NULL;
-		record_launch(l, r->brought);
+		record_launch(&l->record, r->brought);
 		if (report_wanted() || !record_wanted()) /* who records may leave the rest to replay */
 			launch_model(r);
 		kept_trace_free(r->brought);
@@ -228,12 +230,12 @@ static void take_counts(struct launch *l, struct launch_result *r)
 
 static void finish_launch(struct launch *l)
 {
-	struct launch_result r = {.launch = l};
-	r.counts = calloc(l->artifact->block_count + 1, sizeof *r.counts);
+	struct launch_result r = {.launch = &l->record};
+	r.counts = calloc(l->record.artifact->block_count + 1, sizeof *r.counts);
 	uint64_t begin = clock_ns();
-	cost_add_launch(l);
+	cost_add_launch(&l->times);
 	if (l->status < 0)
-		launch_not_modelled(l->kernel_name, "the driver ended it with an error");
+		launch_not_modelled(l->record.kernel_name, "the driver ended it with an error");
 	else
 		take_counts(l, &r);
 	timeline_resolve(l->command, &r);
@@ -280,7 +282,7 @@ static void work_on(struct launch *l)
 {
 	w.busy = true;
 	if (progress_due())
-		progress_show(l->kernel_name, w.done, backlog());
+		progress_show(l->record.kernel_name, w.done, backlog());
 	bool ahead = l->fetched != FETCH_NONE; /* by the fetcher */
 	fetch_once(l);
 	if (ahead && l->brought)
@@ -431,8 +433,8 @@ static void wait_while_moving(unsigned patience_ms)
 static void give_up_in_flight(void)
 {
 	for (struct launch *l = w.in_flight; l; l = l->next)
-		if (!l->is_queued && l->seq >= w.given_up)
-			launch_not_modelled(l->kernel_name, "it had not finished when the program ended");
+		if (!l->is_queued && l->record.seq >= w.given_up)
+			launch_not_modelled(l->record.kernel_name, "it had not finished when the program ended");
 }
 
 enum { REPORTS_MS = 5000, MOST_WAITS = 60 };
@@ -513,7 +515,7 @@ static void count_lost(void)
 		return;
 	unsigned long lost = w.finished ? 0 : backlog();
 	for (const struct launch *l = w.finished ? NULL : w.in_flight; l; l = l->next)
-		launch_not_modelled(l->kernel_name, "the program was interrupted before that");
+		launch_not_modelled(l->record.kernel_name, "the program was interrupted before that");
 	pthread_mutex_unlock(&w.lock);
 	if (lost && report_wanted())
 		log_warning("%lu launch%s not modelled when the program was interrupted", lost, lost == 1 ? " was" : "es were");

@@ -100,26 +100,25 @@ static void launch(struct artifact *a, struct artifact_kernel *k)
 {
 	uint64_t values[4] = {1 << 20, 2 << 20, 7, 0};
 	bool known[4] = {true, true, true, false};
-	struct launch l = {.kernel_name = k->name, .artifact = a, .facts = k, .slots = 2, .places = 128, .seq = 1,
-	                   .global = {128, 1, 1}, .local = {64, 1, 1}, .argument_values = values, .arguments_known = known,
-	                   .argument_count = GS_ARRAY_LEN(values)};
-	struct counter_buffer buffer = {0};
+	struct launch_record l = {.kernel_name = k->name, .artifact = a, .facts = k, .slots = 2, .places = 128, .seq = 1,
+	                          .global = {128, 1, 1}, .local = {64, 1, 1}, .argument_values = values, .arguments_known = known,
+	                          .argument_count = GS_ARRAY_LEN(values)};
 	struct launch_result r = {.launch = &l};
-	buffer.word_count = launch_words(&l);
-	if (buffer.word_count > 1 << 20)
+	l.counter_words = launch_words(&l);
+	if (l.counter_words > 1 << 20)
 		return;
-	buffer.words = calloc(buffer.word_count + 1, sizeof *buffer.words);
+	uint64_t *words = calloc(l.counter_words + 1, sizeof *words);
 	r.counts = calloc(a->block_count + 1, sizeof *r.counts);
-	if (!buffer.words || !r.counts)
+	if (!words || !r.counts)
 		abort();
-	for (size_t i = COUNTER_HEADER_WORDS + l.slots + 1; i < buffer.word_count; i++)
-		buffer.words[i] = a->counts_by_item && !k->summed ? UINT64_C(0x100000001) : 64;
+	for (size_t i = COUNTER_HEADER_WORDS + l.slots + 1; i < l.counter_words; i++)
+		words[i] = a->counts_by_item && !k->summed ? UINT64_C(0x100000001) : 64;
 	for (size_t s = 0; s < l.slots && a->counts_by_item; s++)
-		buffer.words[COUNTER_HEADER_WORDS + s] = 64 | UINT64_C(1) << COUNTER_SIZE_BITS | UINT64_C(1) << 2 * COUNTER_SIZE_BITS;
-	l.buffer = &buffer;
+		words[COUNTER_HEADER_WORDS + s] = 64 | UINT64_C(1) << COUNTER_SIZE_BITS | UINT64_C(1) << 2 * COUNTER_SIZE_BITS;
+	l.counters = words;
 	if (launch_is_sound(&l))
 		launch_model(&r);
-	free(buffer.words);
+	free(words);
 	free(r.counts);
 }
 

@@ -117,12 +117,12 @@ static const struct recorded_counters *find_counters(uint64_t seq)
 	return NULL;
 }
 
-static struct launch *new_launch(const char *facts)
+static struct launch_record *new_launch(const char *facts)
 {
 	size_t arguments = 0;
 	while (fact(facts, "argument", arguments))
 		arguments++;
-	struct launch *l = calloc(1, sizeof *l + arguments * (sizeof(uint64_t) + sizeof(bool)));
+	struct launch_record *l = calloc(1, sizeof *l + arguments * (sizeof(uint64_t) + sizeof(bool)));
 	const char *name = fact(facts, "kernel", 0);
 	uint64_t program = number_of(facts, "program");
 	if (!l || !name || !program || program > play.program_count || !sizes_of(facts, "global", l->global) ||
@@ -157,18 +157,16 @@ static int take_launch(const struct gs_pack *pack, struct gs_error *err)
 {
 	const char *facts = gs_pack_text(pack, "facts");
 	const struct gs_section *counters = gs_pack_find(pack, "counters");
-	struct launch *l = new_launch(facts);
+	struct launch_record *l = new_launch(facts);
 	struct launch_result r = {.launch = l};
-	struct counter_buffer buffer = {0};
 	if (!l)
 		return bad_record(err);
 	int result = counters ? keep_counters(l->seq, counters, err) : 0;
 	const struct recorded_counters *c =
 		result ? NULL : find_counters(fact(facts, "counters_of", 0) ? number_of(facts, "counters_of") : l->seq);
 	if (!result && c) {
-		buffer.words = c->words;
-		buffer.word_count = c->count;
-		l->buffer = &buffer;
+		l->counters = c->words;
+		l->counter_words = c->count;
 	}
 	if (!result && (!c || !l->facts || !launch_is_sound(l)))
 		result = bad_record(err);
