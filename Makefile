@@ -50,22 +50,21 @@ LLVM_LIBS = -L$(LLVM_LIBDIR) -lclang-19 -lLLVM-19
 BASE = $(wildcard runtime/base/*.c)
 MODELS = $(wildcard models/*.c models/*/*.c)
 COMMON = $(BASE) $(MODELS) $(wildcard runtime/config/*.c runtime/format/*.c) $(O)/builtin_gpus.c
-GUEST = $(wildcard interposer/opencl/*.c runtime/guest/*.c) $(COMMON)
+GUEST = $(wildcard interposer/opencl/*.c runtime/guest/*.c runtime/guest/*/*.c) $(MODELLING) $(COMMON)
 ANNOTATOR = $(wildcard annotator/*.c annotator/*/*.c) $(O)/builtin_annotator.c
 CC_SOURCES = $(ANNOTATOR) $(wildcard analysis/*/*.c runtime/cc/*.c) models/code/code.c $(BASE)
 CC_HEADERS = $(wildcard annotator/*.h annotator/*/*.h annotator/*/*.def annotator/*/*.cl annotator/*/*.awk analysis/*/*.h analysis/*/*.def \
 	runtime/cc/*.h runtime/format/*.h runtime/format/*.def) models/code/code.h models/trace/trace.h models/trace/read.h
 # The part of the analysis that needs no LLVM: reading PTX, and its graphs.
 PTX = $(wildcard analysis/ptx/*.c analysis/graph/*.c analysis/builtins/*.c)
-# What models and reports launches, of the guest's side: the parts that need no driver.
-MODELLING = $(addprefix runtime/guest/,artifact.c cost.c lines.c memo.c model.c profile.c proof.c progress.c record.c sampling.c schedule.c session.c signals.c spawn.c stats.c targets.c thread.c trace_decode.c trace_shapes.c transfers.c) \
-	$(wildcard runtime/guest/report*.c)
+# What models and reports launches. It needs no driver.
+MODELLING = $(wildcard runtime/process/*.c runtime/model/*.c runtime/report/*.c)
 CMD = $(wildcard runtime/cmd/*.c runtime/cmd/*/*.c) $(COMMON) $(PTX) $(MODELLING) $(O)/builtin_page.c $(O)/builtin_micro.c
 PAGE = $(addprefix runtime/cmd/page/,util.js table.js charts.js source.js timeline.js main.js page.css page.html)
 TESTS = $(wildcard tests/*.c)
 ORACLE = $(filter-out $(addprefix tests/oracle/,run.c timing.c analytical.c),$(wildcard tests/oracle/*.c))
-# What the unit tests take of the guest's side: the parts that need no driver.
-GUEST_TESTED = $(addprefix runtime/guest/,artifact.c boxes.c profile.c proof.c schedule.c session.c spawn.c table.c thread.c trace_decode.c trace_native.c trace_shapes.c)
+# What the unit tests link of the guest's side.
+GUEST_TESTED = $(MODELLING) $(wildcard runtime/guest/support/*.c)
 PROGRAMS = $(patsubst %.c,$(O)/%,$(wildcard tests/guest/*.c tests/bench/*.c kernels/*.c) \
 	tests/generate/generate.c tests/generate/run.c tests/twins/twins.c)
 
@@ -222,7 +221,7 @@ FUZZ_PROFILE_OBJ = $(patsubst %.c,$(O)/fuzz/obj/%.o,tests/fuzz/profile_reader.c 
 $(O)/fuzz/obj/runtime/%.o: FUZZ_FLAGS += -fsanitize=fuzzer-no-link
 # What the library does with entries of its cache, as far as that needs no driver.
 FUZZ_CACHE_OBJ = $(patsubst %.c,$(O)/fuzz/obj/%.o,tests/fuzz/cache_reader.c $(FUZZ_PACKS) $(filter-out $(O)/%,$(COMMON)) $(MODELLING) \
-	runtime/guest/units.c)
+	runtime/guest/support/units.c)
 
 # Less work per launch (models/util/limits.h). Arrays of no elements may be NULL there, which C forbids to add 0 to.
 $(O)/fuzz/obj/models/%.o: FUZZ_FLAGS += -fsanitize=fuzzer-no-link -fno-sanitize=pointer-overflow,nonnull-attribute \

@@ -10,10 +10,10 @@
 #ifndef GPUSIM_RUNTIME_RUNTIME_H
 #define GPUSIM_RUNTIME_RUNTIME_H
 
-#include "runtime/guest/cl.h"
 #include "runtime/config/options.h"
+#include "runtime/guest/cl.h"
+#include "runtime/model/transfers.h"
 
-#include <signal.h>
 #include <stdbool.h>
 
 /* Once, at the first OpenCL call, when `cl` is filled. */
@@ -26,12 +26,6 @@ size_t runtime_work_group_limit(void);
 /* What the first target would answer, in the units of clGetDeviceInfo; 0 or NULL: what it would say is not known. */
 const char *runtime_target_text(cl_device_info what);
 uint64_t runtime_target_number(cl_device_info what);
-
-/* What the application finds set for a signal: SIG_DFL in place of our handler. */
-bool signals_hide(int sig, struct sigaction *found);
-bool signals_is_ours(void (*handler)(int));
-/* It has set SIG_DFL: our handler comes back. */
-void signals_default_set(int sig, const struct sigaction *action);
 
 enum program_origin { FROM_SOURCE, FROM_BINARY, FROM_IL, FROM_BUILT_IN };
 
@@ -85,15 +79,6 @@ uint64_t call_begins(void);
 void timeline_marker(const struct command_call *call, bool barrier);
 void timeline_wait(const char *name, const struct command_call *call);
 
-enum transfer_kind {
-	TRANSFER_READ,
-	TRANSFER_WRITE,
-	TRANSFER_COPY,
-	TRANSFER_FILL,
-	TRANSFER_MAP,   /* brings the device's contents to the host */
-	TRANSFER_UNMAP, /* takes what the host may have written back */
-	TRANSFER_KINDS
-};
 void timeline_transfer(enum transfer_kind kind, uint64_t size_bytes, const struct command_call *call);
 void transfer_enqueued(enum transfer_kind kind, uint64_t size_bytes);
 /* Both return the bytes that move. */

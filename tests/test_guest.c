@@ -2,8 +2,10 @@
 #include "tests/tests.h"
 
 #include "runtime/format/counters.h"
-#include "runtime/guest/state.h"
-#include "runtime/guest/table.h"
+#include "runtime/guest/support/table.h"
+#include "runtime/model/profile.h"
+#include "runtime/process/spawn.h"
+#include "runtime/process/thread.h"
 
 #include <errno.h>
 #include <sched.h>
@@ -13,8 +15,6 @@
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-struct runtime_state runtime; /* in the library it is start.c's */
 
 /* ---- table ---- */
 

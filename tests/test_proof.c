@@ -1,6 +1,7 @@
 /* Which twins may stand for their kernels. */
-#include "runtime/guest/shadow.h"
 #include "tests/tests.h"
+
+#include "runtime/model/proof.h"
 
 #include <string.h>
 

@@ -2,7 +2,7 @@
 #include "tests/tests.h"
 
 #include "runtime/format/traces.h"
-#include "runtime/guest/tracing.h"
+#include "runtime/model/trace_decode.h"
 
 #include <stdlib.h>
 #include <string.h>

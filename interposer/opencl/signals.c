@@ -1,10 +1,12 @@
 /*
  * The C library's functions that set what a signal does. They are passed on. Where the runtime has a handler the application sees
- * SIG_DFL, and where it sets SIG_DFL the runtime's handler comes back, which ends in the same (runtime/guest/signals.c).
+ * SIG_DFL, and where it sets SIG_DFL the runtime's handler comes back, which ends in the same (runtime/process/signals.c).
  * ThreadSanitizer calls them before anything that it has instrumented may run: tests with it do without them.
  */
 #ifndef __SANITIZE_THREAD__
 #include "interposer/opencl/interposer.h"
+
+#include "runtime/process/signals.h"
 
 #include <dlfcn.h>
 #include <signal.h>

@@ -1,5 +1,5 @@
 /*
- * Functions that traced text calls and that are compiled C in the guest's process: runtime/guest/trace_native.c has them, and
+ * Functions that traced text calls and that are compiled C in the guest's process: runtime/guest/support/trace_native.c has them, and
  * annotator/text/trace_text.c declares them. Built with NATIVE_MACRO defined, traced text has declarations only.
  */
 #ifndef GPUSIM_RUNTIME_FORMAT_NATIVE_H

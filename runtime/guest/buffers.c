@@ -7,11 +7,14 @@
  * large because nobody knows before how long they get, only what is used is touched, and of it only the chunks' headers
  * are cleared.
  */
-#include "runtime/guest/tracing.h"
+#include "runtime/guest/buffers.h"
 
 #include "runtime/format/counters.h"
 #include "runtime/format/traces.h"
+#include "runtime/model/trace_shapes.h"
+#include "runtime/runtime.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>

@@ -1,6 +1,8 @@
 /* What the first target would answer to clGetDeviceInfo (GPUSIM_IDENTITY=target); the interposer sees to it that nothing is
  * promised that the host device does not have. */
-#include "runtime/guest/state.h"
+#include "runtime/runtime.h"
+
+#include "runtime/model/targets.h"
 
 const char *runtime_target_text(cl_device_info what)
 {

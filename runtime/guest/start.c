@@ -1,8 +1,16 @@
 /* The runtime's beginning and end in the guest's process: options, targets, threads, fork, exit. */
-#include "runtime/guest/programs.h"
+#include "runtime/guest/start.h"
 
 #include "runtime/config/cache.h"
 #include "runtime/config/log.h"
+#include "runtime/guest/launches/worker.h"
+#include "runtime/guest/programs/compile.h"
+#include "runtime/guest/programs/twin.h"
+#include "runtime/process/signals.h"
+#include "runtime/process/thread.h"
+#include "runtime/report/cost.h"
+#include "runtime/report/record.h"
+#include "runtime/runtime.h"
 
 #include <dlfcn.h>
 #include <errno.h>

@@ -6,9 +6,11 @@
  */
 #include "runtime/config/cache.h"
 #include "runtime/format/counters.h"
-#include "runtime/guest/tracing.h"
-#include "runtime/guest/units.h"
 #include "runtime/format/profile_file.h"
+#include "runtime/guest/support/units.h"
+#include "runtime/model/estimate.h"
+#include "runtime/model/profile.h"
+#include "runtime/report/report.h"
 #include "tests/fuzz/packs.h"
 
 #include <stdio.h>
@@ -116,8 +118,11 @@ static void launch(struct artifact *a, struct artifact_kernel *k)
 	for (size_t s = 0; s < l.slots && a->counts_by_item; s++)
 		words[COUNTER_HEADER_WORDS + s] = 64 | UINT64_C(1) << COUNTER_SIZE_BITS | UINT64_C(1) << 2 * COUNTER_SIZE_BITS;
 	l.counters = words;
-	if (launch_is_sound(&l))
-		launch_model(&r);
+	if (launch_is_sound(&l)) {
+		estimate_launch(&r);
+		report_launch(&r);
+		launch_result_clear(&r);
+	}
 	free(words);
 	free(r.counts);
 }

@@ -1,5 +1,5 @@
 /* What fuzz targets that model launches have in common: the targets, the model, and seeds that are small. */
-#include "runtime/guest/state.h"
+#include "runtime/model/targets.h"
 #include "tests/fuzz/packs.h"
 
 #include <string.h>

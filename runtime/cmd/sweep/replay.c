@@ -3,12 +3,18 @@
  * its counters are there, this does with the counters of a profile; the reports are the same.
  */
 #include "runtime/cmd/cmd.h"
-
 #include "runtime/cmd/sweep/replay.h"
-#include "runtime/format/protocol.h"
-#include "runtime/guest/tracing.h"
 #include "runtime/config/log.h"
 #include "runtime/format/profile_file.h"
+#include "runtime/format/protocol.h"
+#include "runtime/model/estimate.h"
+#include "runtime/model/profile.h"
+#include "runtime/model/stats.h"
+#include "runtime/model/trace_decode.h"
+#include "runtime/process/signals.h"
+#include "runtime/process/thread.h"
+#include "runtime/report/progress.h"
+#include "runtime/report/report.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -174,7 +180,9 @@ static int take_launch(const struct gs_pack *pack, struct gs_error *err)
 		result = gs_fail(err, ENOMEM, "out of memory");
 	if (!result && kernel_wanted(l->kernel_name)) {
 		r.brought = trace_in(pack);
-		launch_model(&r);
+		estimate_launch(&r);
+		report_launch(&r);
+		launch_result_clear(&r);
 		kept_trace_free(r.brought);
 		play.launches++;
 	}
@@ -188,7 +196,7 @@ static void take_note(const struct gs_pack *pack)
 {
 	uint64_t launches = strtoull(gs_pack_text(pack, "launches"), NULL, 10);
 	for (uint64_t i = 0; i < launches && i < 1000000; i++)
-		launch_not_modelled(gs_pack_text(pack, "kernel"), gs_pack_text(pack, "reason"));
+		stats_add_not_modelled(gs_pack_text(pack, "kernel"), gs_pack_text(pack, "reason"));
 }
 
 static void take_transfers(const struct gs_pack *pack)

@@ -2,11 +2,10 @@
  * The configurations of a sweep, each replayed by a process of its own, as many at once as there are cores: a replay keeps its
  * state in globals, and what one configuration does wrong must not harm the others.
  */
-#include "runtime/cmd/sweep/sweep.h"
-
 #include "runtime/cmd/cmd.h"
 #include "runtime/cmd/sweep/replay.h"
-#include "runtime/guest/state.h"
+#include "runtime/cmd/sweep/sweep.h"
+#include "runtime/model/stats.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -53,7 +52,7 @@ static void watch_signals(bool on)
 /* ---- the child ---- */
 
 /* "time_ns limiter kernel", then a line "NAME TIME_NS" for each kernel; or "! why". */
-static void tell(FILE *to)
+static void write_result(FILE *to)
 {
 	size_t count;
 	double total = 0;
@@ -86,7 +85,7 @@ static void child(const struct sweep *s, size_t configuration, int fd)
 	if (replay_profile(s->profile, false, &err))
 		fprintf(to, "! %s\n", err.text);
 	else
-		tell(to);
+		write_result(to);
 	fclose(to);
 	_exit(0);
 }

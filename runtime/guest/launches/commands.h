@@ -1,0 +1,31 @@
+/* commands: several commands of ours, one after the other, around one launch of the application. */
+#ifndef GPUSIM_RUNTIME_GUEST_LAUNCHES_COMMANDS_H
+#define GPUSIM_RUNTIME_GUEST_LAUNCHES_COMMANDS_H
+
+#include "runtime/guest/cl.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct request;
+
+/*
+ * The first of them waits for what the launch waits for. In a queue that keeps order the others need to wait for nothing, else each
+ * waits for the one before it. POCL 3.1 does not survive a wait that fails where a command waits in two ways for one thing, or where
+ * nobody holds the event of a command that fails: so neither happens, and events are held until the launch has completed.
+ */
+struct commands {
+	const struct request *request;
+	bool in_order;
+	cl_event *events; /* of all commands so far */
+	size_t count, room;
+};
+
+void commands_begin(struct commands *c, const struct request *r);
+/* What the next command waits for. */
+cl_uint commands_wait(const struct commands *c, const cl_event **list);
+/* Takes over the event of a command that the driver has taken. */
+void commands_done(struct commands *c, cl_event event);
+void events_release(cl_event *events, size_t count);
+
+#endif

@@ -1,0 +1,605 @@
+/*
+ * The application's launch. Depending on what is known of the twin (shadow.h), the twin runs in place of the kernel, or on copies
+ * before it, or not at all. The command that the application gets an event of has its own wait list, range and arguments.
+ */
+#include "runtime/guest/launches/launch.h"
+
+#include "runtime/config/log.h"
+#include "runtime/format/counters.h"
+#include "runtime/format/traces.h"
+#include "runtime/guest/launches/commands.h"
+#include "runtime/guest/launches/shadow.h"
+#include "runtime/guest/launches/traced.h"
+#include "runtime/guest/launches/verify.h"
+#include "runtime/guest/launches/worker.h"
+#include "runtime/guest/start.h"
+#include "runtime/guest/timeline.h"
+#include "runtime/model/profile.h"
+#include "runtime/model/proof.h"
+#include "runtime/model/schedule.h"
+#include "runtime/model/stats.h"
+#include "runtime/process/thread.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define LOG_DOMAIN "launch"
+
+cl_int enqueue(struct request *r, cl_kernel kernel, cl_event *event)
+{
+	uint64_t begin = clock_ns();
+	cl_int result = r->global ? cl.clEnqueueNDRangeKernel(r->queue, kernel, r->dims, r->offset, r->global, r->local,
+	                                                      r->wait_count, r->wait, event)
+	                          : cl.clEnqueueTask(r->queue, kernel, r->wait_count, r->wait, event);
+	r->not_ours_ns += clock_ns() - begin;
+	return result;
+}
+
+static void one_event_completed(struct launch *l)
+{
+	if (--l->pending)
+		return;
+	if (l->beside_twins) /* the driver's compiler may have been at work */
+		run_first_at_exit();
+	worker_completed(l);
+}
+
+static void CL_CALLBACK launch_completed(cl_event event, cl_int status, void *data)
+{
+	struct launch *l = data;
+	cl_ulong start = 0, end = 0;
+	l->status = status;
+	l->times.own_end_ns = clock_ns();
+	if (l->profiled && status == CL_COMPLETE &&
+	    cl.clGetEventProfilingInfo(event, CL_PROFILING_COMMAND_START, sizeof start, &start, NULL) == CL_SUCCESS &&
+	    cl.clGetEventProfilingInfo(event, CL_PROFILING_COMMAND_END, sizeof end, &end, NULL) == CL_SUCCESS && end > start)
+		l->record.measured_ns = end - start;
+	one_event_completed(l);
+}
+
+/* The status does not matter: the launch itself depends on its parts, or they on it. */
+static void CL_CALLBACK part_completed(cl_event event, cl_int status, void *data)
+{
+	struct launch_part *part = data;
+	(void)event;
+	(void)status;
+	*part->end_ns = clock_ns();
+	one_event_completed(part->launch);
+}
+
+/* Work-groups, as far as the local size is known. Where the driver chooses it there could be as many as work-items: POCL has
+ * groups of one where their number is prime. Where work-items have places, groups need no slot. */
+static uint64_t upper_group_count(const struct launch *l)
+{
+	enum { MOST_OF_UNKNOWN = 65536 };
+	uint64_t groups = 1;
+	for (int d = 0; d < 3; d++)
+		groups *= l->record.local[d] ? (l->record.global[d] + l->record.local[d] - 1) / l->record.local[d] : l->record.global[d];
+	return !l->record.local[0] && groups > MOST_OF_UNKNOWN ? MOST_OF_UNKNOWN : groups;
+}
+
+static size_t at_most(uint64_t wanted, uint64_t room)
+{
+	uint64_t n = wanted > room ? room : wanted;
+	return n ? (size_t)n : 1;
+}
+
+/*
+ * A slot for every group and a place for every work-item where that fits a quarter of the bound; else groups share slots
+ * and may lose counts, or only the first work-items are counted.
+ */
+static void choose_size(struct launch *l)
+{
+	const struct artifact *a = l->record.artifact;
+	uint64_t room = runtime.options.counter_memory.number / 4 / sizeof(uint64_t), items = 1;
+	if (!a->counts_by_item || l->record.facts->summed) {
+		l->record.slots = at_most(upper_group_count(l), room / (launch_columns(&l->record) + 1));
+		return;
+	}
+	for (int d = 0; d < 3; d++)
+		items *= l->record.global[d];
+	size_t words = l->record.facts->words;
+	l->record.slots = at_most(upper_group_count(l), words ? room / 2 : room);
+	l->record.places = words ? at_most(items, (room - room / 2) * 2 / words) : 0;
+}
+
+/* What addresses may be computed from. A number of 8 bytes that could be a handle is taken for a buffer, which drivers
+ * align. */
+static void keep_arguments(struct launch *l, const struct kernel *k)
+{
+	l->record.argument_count = k->arg_count;
+	for (size_t i = 0; i < k->arg_count; i++) {
+		const struct kernel_arg *a = &k->args[i];
+		uint64_t value = 0;
+		l->record.arguments_known[i] = a->kind == ARG_SVM || (a->kind == ARG_VALUE && a->size <= sizeof value);
+		if (l->record.arguments_known[i] && a->kind == ARG_VALUE && a->value)
+			memcpy(&value, a->value, a->size);
+		if (a->kind == ARG_SVM || (a->size == sizeof value && value >> 32))
+			value = (uint64_t)(i + 1) << 40;
+		l->record.argument_values[i] = value;
+	}
+}
+
+static struct launch *launch_new(const struct kernel *k, const struct request *r, const struct kernel_twin *t)
+{
+	struct launch *l = calloc(1, sizeof *l + k->arg_count * (sizeof(uint64_t) + sizeof(bool)));
+	if (!l || !(l->record.kernel_name = strdup(k->name))) {
+		free(l);
+		return NULL;
+	}
+	l->record.argument_values = (uint64_t *)(l + 1);
+	l->record.arguments_known = (bool *)(l->record.argument_values + k->arg_count);
+	keep_arguments(l, k);
+	for (cl_uint d = 0; d < 3; d++) {
+		l->record.global[d] = r->global && d < r->dims ? r->global[d] : 1;
+		l->record.local[d] = !r->global || (r->local && d < r->dims) ? (r->global ? r->local[d] : 1) : r->local ? 1 : 0;
+	}
+	for (size_t i = 0; i < k->arg_count; i++)
+		if (k->args[i].kind == ARG_LOCAL)
+			l->record.local_bytes += k->args[i].size;
+	l->record.artifact = t->twin->artifact;
+	l->record.artifact->refs++;
+	l->record.facts = t->facts;
+	return l;
+}
+
+void launch_free(struct launch *l)
+{
+	artifact_release(l->record.artifact);
+	free(l->record.kernel_name);
+	free(l->argument_bytes);
+	free(l);
+}
+
+static cl_int set_box(struct kernel_twin *t, const cl_ulong16 *box)
+{
+	static const cl_ulong16 whole; /* the device's own answers are right */
+	if (t->box_argument < 0 || (t->whole && !box))
+		return CL_SUCCESS;
+	t->whole = false;
+	cl_int code = cl.clSetKernelArg(t->kernel, (cl_uint)t->box_argument, sizeof whole, box ? box : &whole);
+	t->whole = code == CL_SUCCESS && !box;
+	return code;
+}
+
+static cl_int set_sizes(struct kernel_twin *t, const struct artifact *a, const struct counter_use *counters)
+{
+	const cl_ulong sizes[2] = {counters->slots, counters->places};
+	cl_int code = CL_SUCCESS;
+	if (!a->counts_by_item || (t->sizes_set && !memcmp(t->sizes, sizes, sizeof sizes)))
+		return CL_SUCCESS;
+	for (cl_uint i = 0; i < 2 && code == CL_SUCCESS; i++)
+		code = cl.clSetKernelArg(t->kernel, t->facts->arguments + 1 + i, sizeof sizes[i], &sizes[i]);
+	memcpy(t->sizes, sizes, sizeof sizes);
+	t->sizes_set = code == CL_SUCCESS;
+	return code;
+}
+
+cl_int set_arguments(struct kernel_twin *t, const struct artifact *a, const struct counter_use *counters, const cl_ulong16 *box)
+{
+	if (buffer_set_slots(counters->buffer, counters->slots))
+		return CL_OUT_OF_RESOURCES;
+	cl_int code = cl.clSetKernelArg(t->kernel, t->facts->arguments, sizeof counters->buffer->mem, &counters->buffer->mem);
+	if (code == CL_SUCCESS)
+		code = set_sizes(t, a, counters);
+	return code == CL_SUCCESS ? set_box(t, box) : code;
+}
+
+void launch_give_back(struct launch *l)
+{
+	/* Before the memory, with whose pool the device may go that events look at. */
+	events_release(l->events, l->event_count);
+	if (l->buffer)
+		buffer_give_back(l->buffer, launch_words(&l->record));
+	if (l->scratch)
+		buffer_give_back(l->scratch, l->scratch->word_count);
+	if (l->trace_buffer)
+		buffer_give_back(l->trace_buffer, l->trace_buffer->word_count);
+	shadow_release(l->shadow);
+	l->events = NULL;
+	l->event_count = 0;
+	l->buffer = l->scratch = l->trace_buffer = NULL;
+	l->shadow = NULL;
+}
+
+static struct schedule_command *log_launch(const struct request *r, const char *kernel, const cl_event *event)
+{
+	return timeline_launch(kernel, &(struct command_call){r->queue, r->wait_count, r->wait, event, false, r->begin_ns});
+}
+
+/* One launch and all that is done for it. */
+struct attempt {
+	struct kernel *kernel;
+	struct request *request;
+	struct kernel_twin *twin; /* that counts */
+	cl_device_id device;
+	struct launch *launch;
+	enum twin_way way;
+	struct proof *proof;
+	struct shadow_plan plan;
+	bool traced;
+	bool traced_in_place; /* by the command that the application gets the event of */
+	struct trace_plan trace;
+	struct commands commands;
+	size_t traces_end, twin_end; /* commands up to the last one of the traced twin, and of the twin that counts */
+};
+
+/* ---- which way ---- */
+
+/* A verification that does not take place leaves no verdict. */
+static void no_verdict(struct attempt *a)
+{
+	if (a->way == WAY_VERIFY)
+		proof_end(a->proof, VERDICT_NONE);
+}
+
+static int run_alone(struct attempt *a, const struct gs_error *reason, struct gs_error *why)
+{
+	no_verdict(a);
+	a->way = WAY_ALONE;
+	return gs_fail(why, ENOTSUP, "%s", reason->text);
+}
+
+static void do_not_trace(struct attempt *a)
+{
+	if (a->launch->trace_buffer)
+		buffer_give_back(a->launch->trace_buffer, TRACE_HEADER_WORDS);
+	a->launch->trace_buffer = NULL;
+	a->traced = false;
+}
+
+/* A traced twin that runs all groups counts as well: there is no need for the other one, nor to compile it. */
+static bool traced_twin_counts(const struct attempt *a)
+{
+	return a->traced && a->trace.whole && a->way == WAY_SHADOW;
+}
+
+/* A verification takes three copies of everything; without room for them, the twin stays in the shadow. */
+static bool take_copies(struct attempt *a)
+{
+	struct launch *l = a->launch;
+	struct kernel *k = a->kernel;
+	if (!shadow_affordable(a->plan.bytes))
+		return false;
+	if (a->way == WAY_VERIFY) {
+		l->shadow = shadow_take(k->build->pool, a->request, a->device, &a->plan, true);
+		if (l->shadow)
+			return true;
+		no_verdict(a);
+		a->way = WAY_SHADOW;
+	}
+	l->shadow = shadow_take(k->build->pool, a->request, a->device, &a->plan, false);
+	return l->shadow;
+}
+
+/* Small launches that are traced are not verified: the next one will be. */
+static void choose_trace(struct attempt *a)
+{
+	a->traced = plan_trace(a->kernel, a->device, a->launch, &a->trace);
+	if (!a->traced)
+		do_not_trace(a);
+	if (a->traced && a->trace.whole && a->way != WAY_SHADOW && runtime.options.twin.number == TWINS_AUTO) {
+		no_verdict(a);
+		a->way = WAY_SHADOW;
+	}
+	if (a->traced && !traced_twin_counts(a)) {
+		a->launch->scratch = buffer_take(a->kernel->build->pool, a->device, COUNTER_BUFFER, scratch_words(&a->launch->record));
+		if (!a->launch->scratch)
+			do_not_trace(a);
+	}
+}
+
+/* A kernel that cannot run on copies is traced where GPUSIM_TWIN=direct lets its traced twin run in its place, if that runs all groups. */
+static void trace_in_place(struct attempt *a)
+{
+	a->traced_in_place = runtime.options.twin.number == TWINS_DIRECT && plan_trace(a->kernel, a->device, a->launch, &a->trace) &&
+	                     a->trace.whole;
+	if (!a->traced_in_place)
+		do_not_trace(a);
+}
+
+/* In exit handlers, and in threads that go on meanwhile: the driver's compiler may be gone, so only what has run before can run. */
+static int choose_last_way(struct attempt *a, struct gs_error *why)
+{
+	do_not_trace(a);
+	if (a->way == WAY_DIRECT && a->twin->launched)
+		return 0;
+	no_verdict(a);
+	return gs_fail(why, ECANCELED, "the program was ending");
+}
+
+/* Nobody asked for a twin whatever it takes, and a driver for CPUs would compile it for minutes (HAZARD_EXPLODES). */
+static bool compiles_for_minutes(const struct attempt *a)
+{
+	cl_device_type type = 0;
+	if (!(a->launch->record.facts->hazards & HAZARD_EXPLODES) || runtime.options.twin.number != TWINS_AUTO)
+		return false;
+	cl.clGetDeviceInfo(a->device, CL_DEVICE_TYPE, sizeof type, &type, NULL);
+	return type & CL_DEVICE_TYPE_CPU;
+}
+
+static bool has_offset(const struct request *r)
+{
+	for (cl_uint d = 0; d < r->dims; d++)
+		if (r->offset && r->offset[d])
+			return true;
+	return false;
+}
+
+/* -1: the kernel is to run alone, and *why says why. */
+static int choose_way(struct attempt *a, struct gs_error *why)
+{
+	struct gs_error cannot = {""};
+	a->proof = proof_of(&a->launch->record, has_offset(a->request));
+	if (!a->proof)
+		return gs_fail(why, ENOMEM, "out of memory");
+	if (proof_is_news(a->proof))
+		stats_add_comparison(a->launch->record.kernel_name, TWIN_DIFFERS);
+	a->way = proof_way(a->proof, a->kernel->build->relaxed, a->launch->record.facts);
+	if (program_is_ending())
+		return choose_last_way(a, why);
+	if (compiles_for_minutes(a)) {
+		gs_fail(&cannot, ENOTSUP, "it has many barriers under conditions: the driver would compile its annotated twin for minutes "
+		                          "(GPUSIM_TWIN=shadow has it do so)");
+		return run_alone(a, &cannot, why);
+	}
+	bool direct = a->way == WAY_DIRECT;
+	if (shadow_plan(a->kernel, a->launch->record.facts, &a->plan, &cannot)) {
+		if (direct)
+			trace_in_place(a);
+		return direct ? 0 : run_alone(a, &cannot, why);
+	}
+	choose_trace(a);
+	if ((a->way == WAY_DIRECT && !a->traced) || take_copies(a))
+		return 0;
+	do_not_trace(a);
+	a->way = direct ? WAY_DIRECT : a->way;
+	gs_fail(&cannot, ENOMEM, "its memory is too large to be copied for the annotated twin (GPUSIM_SHADOW_MEMORY)");
+	return direct ? 0 : run_alone(a, &cannot, why);
+}
+
+/* ---- enqueueing ---- */
+
+/* In the shadow: the twin gets copies as arguments, and its own again at its next launch. */
+static cl_int set_copies(struct attempt *a, struct kernel_twin *t)
+{
+	t->applied = 0;
+	return shadow_set(a->launch->shadow, COPY_FOR_TWIN, &a->plan, t->kernel);
+}
+
+static void enqueue_traces(struct attempt *a)
+{
+	struct launch *l = a->launch;
+	cl_int code = shadow_copy(l->shadow, COPY_FOR_TWIN, &a->plan, &a->commands);
+	if (code == CL_SUCCESS)
+		code = set_copies(a, a->trace.twin);
+	if (code == CL_SUCCESS)
+		code = enqueue_traced(&a->commands, l, &a->trace);
+	shadow_enqueued(&a->plan);
+	l->times.first_traced = !a->trace.twin->launched;
+	a->trace.twin->launched = true;
+	a->traces_end = a->commands.count;
+	if (code == CL_SUCCESS)
+		return;
+	log_debug("%s is not traced: the driver does not take the launch (%d)", l->record.kernel_name, code);
+	l->void_trace = true;
+	l->uncounted = l->uncounted || traced_twin_counts(a);
+}
+
+/* The twin that counts, with the arguments that it has. */
+static cl_int enqueue_counting(struct attempt *a, cl_event *event)
+{
+	const struct launch *l = a->launch;
+	const struct counter_use counters = {l->buffer, l->record.slots, l->record.places};
+	struct request r = *a->request;
+	r.wait_count = commands_wait(&a->commands, &r.wait);
+	cl_int code = set_arguments(a->twin, l->record.artifact, &counters, NULL);
+	if (code == CL_SUCCESS)
+		code = enqueue(&r, a->twin->kernel, event);
+	a->request->not_ours_ns = r.not_ours_ns;
+	return code;
+}
+
+static void enqueue_in_shadow(struct attempt *a)
+{
+	struct launch *l = a->launch;
+	cl_event event;
+	cl_int code = shadow_copy(l->shadow, COPY_FOR_TWIN, &a->plan, &a->commands);
+	if (code == CL_SUCCESS && a->way == WAY_VERIFY)
+		code = shadow_copy(l->shadow, COPY_BEFORE, &a->plan, &a->commands);
+	if (code == CL_SUCCESS)
+		code = set_copies(a, a->twin);
+	if (code == CL_SUCCESS)
+		code = enqueue_counting(a, &event);
+	if (code == CL_SUCCESS)
+		commands_done(&a->commands, event);
+	shadow_enqueued(&a->plan);
+	l->times.first_counted = !a->twin->launched;
+	a->twin->launched = true;
+	a->twin_end = a->commands.count;
+	if (code == CL_SUCCESS)
+		return;
+	log_debug("%s is not counted: the driver does not take its twin (%d)", l->record.kernel_name, code);
+	l->uncounted = true;
+}
+
+/* What the application gets the event of. */
+static cl_int enqueue_own(struct attempt *a, cl_event *event)
+{
+	struct request r = *a->request;
+	if (a->traced_in_place) {
+		cl_int result = enqueue_traced(&a->commands, a->launch, &a->trace);
+		*event = result == CL_SUCCESS && a->commands.count ? a->commands.events[--a->commands.count] : NULL;
+		return *event || result != CL_SUCCESS ? result : CL_OUT_OF_HOST_MEMORY;
+	}
+	if (a->way == WAY_DIRECT)
+		return enqueue_counting(a, event);
+	r.wait_count = commands_wait(&a->commands, &r.wait);
+	cl_int code = enqueue(&r, a->kernel->handle, event);
+	a->request->not_ours_ns = r.not_ours_ns;
+	return code;
+}
+
+/* The kernel is on its way: what it leaves is copied, and compared later. */
+static void enqueue_snapshot(struct attempt *a, cl_event own)
+{
+	struct launch *l = a->launch;
+	struct commands *c = &a->commands;
+	cl.clRetainEvent(own);
+	commands_done(c, own);
+	bool copied = !l->uncounted && shadow_copy(l->shadow, COPY_AFTER, &a->plan, c) == CL_SUCCESS;
+	l->verification = copied ? verification_new(a->kernel, a->request, &a->plan, l->shadow, a->proof, l->record.facts->hazards, a->device) : NULL;
+	shadow_enqueued(&a->plan);
+	if (!l->verification)
+		no_verdict(a);
+}
+
+static void call_back(cl_event event, void (CL_CALLBACK *what)(cl_event, cl_int, void *), void *data)
+{
+	if (cl.clSetEventCallback(event, CL_COMPLETE, what, data) != CL_SUCCESS)
+		log_info("the driver takes no callback for an event: the launch will not be modelled");
+}
+
+/* Commands of ours up to `last`; NULL: there are none. */
+static void follow_part(struct launch *l, struct launch_part *part, uint64_t *end_ns, cl_event last)
+{
+	*part = (struct launch_part){l, end_ns};
+	if (last)
+		call_back(last, part_completed, part);
+}
+
+/* The launch is the worker's from here on, and may be gone. The driver keeps an event until its callbacks have run, so we
+ * keep no reference: the application finds its objects with the counts that it expects. */
+static void hand_over(struct attempt *a, cl_event mine, cl_event *event)
+{
+	struct launch *l = a->launch;
+	const struct request *r = a->request;
+	cl_event copies = l->verification && a->commands.count ? a->commands.events[a->commands.count - 1] : NULL;
+	cl_event traces = a->traces_end ? a->commands.events[a->traces_end - 1] : NULL;
+	cl_event twin = a->twin_end > a->traces_end ? a->commands.events[a->twin_end - 1] : NULL;
+	l->events = a->commands.events;
+	l->event_count = a->commands.count;
+	l->profiled = r->properties & CL_QUEUE_PROFILING_ENABLE;
+	l->command = log_launch(r, l->record.kernel_name, event ? &mine : NULL);
+	l->pending = 1 + (copies != NULL) + (traces != NULL) + (twin != NULL);
+	l->times.enqueued_ns = clock_ns();
+	l->record.in_shadow = l->times.in_shadow = a->way != WAY_DIRECT;
+	l->beside_twins = l->record.in_shadow || a->traced;
+	worker_launched(l);
+	follow_part(l, &l->traces, &l->times.traces_end_ns, traces);
+	follow_part(l, &l->twin, &l->times.twin_end_ns, twin);
+	follow_part(l, &l->copies, &l->times.copies_end_ns, copies);
+	call_back(mine, launch_completed, l);
+	if (event)
+		*event = mine;
+	else
+		cl.clReleaseEvent(mine);
+}
+
+/* True: the driver has been asked, and *result is what it says. */
+static bool enqueue_all(struct attempt *a, cl_int *result, cl_event *event, struct gs_error *why)
+{
+	struct launch *l = a->launch;
+	cl_event mine = NULL;
+	commands_begin(&a->commands, a->request);
+	if (a->traced)
+		enqueue_traces(a);
+	if ((a->way == WAY_SHADOW || a->way == WAY_VERIFY) && !traced_twin_counts(a))
+		enqueue_in_shadow(a);
+	*result = enqueue_own(a, &mine);
+	bool taken = *result == CL_SUCCESS, ours = a->commands.count;
+	if (taken && a->way == WAY_VERIFY)
+		enqueue_snapshot(a, mine);
+	else
+		no_verdict(a);
+	if (taken) {
+		hand_over(a, mine, event);
+		return true;
+	}
+	events_release(a->commands.events, a->commands.count);
+	if (ours) /* some of it may run, with our memory: it is lost */
+		log_debug("%s: the driver refuses the launch (%d) after it has taken commands of ours", l->record.kernel_name, *result);
+	gs_fail(why, EIO, "the driver refuses to launch the annotated kernel (%d)", *result);
+	if (ours)
+		a->launch = NULL;
+	return ours && a->way != WAY_DIRECT;
+}
+
+/* With the kernel's lock held, so that nobody sets other arguments before the twin is enqueued. The launch is given away. */
+static bool launch_with(struct kernel *k, struct request *r, struct kernel_twin *t, cl_device_id device, struct launch *l,
+                        cl_int *result, cl_event *event, struct gs_error *why)
+{
+	struct attempt a = {.kernel = k, .request = r, .twin = t, .device = device, .launch = l};
+	bool asked = false;
+	choose_size(l);
+	l->buffer = buffer_take(k->build->pool, device, COUNTER_BUFFER, launch_words(&l->record));
+	if (!l->buffer)
+		gs_fail(why, ENOMEM, "there was no room for its counters (GPUSIM_COUNTER_MEMORY)");
+	else if (!choose_way(&a, why))
+		asked = enqueue_all(&a, result, event, why);
+	t->launched = t->launched || (asked && a.way == WAY_DIRECT);
+	if (!asked && a.launch) {
+		launch_give_back(l);
+		launch_free(l);
+	}
+	return asked;
+}
+
+static bool launch_twin(struct kernel *k, struct request *r, cl_int *result, cl_event *event, struct gs_error *why)
+{
+	cl_device_id device = NULL;
+	if (cl.clGetCommandQueueInfo(r->queue, CL_QUEUE_DEVICE, sizeof device, &device, NULL) != CL_SUCCESS ||
+	    r->dims < 1 || r->dims > 3)
+		return gs_fail(why, EINVAL, "the launch is not valid"), false;
+	if (!worker_ready())
+		return gs_fail(why, EAGAIN, "no thread could be started"), false;
+	if (!device_wanted(device))
+		return gs_fail(why, ENOTSUP, "its device is not the one of GPUSIM_DEVICE"), false;
+	cl.clGetCommandQueueInfo(r->queue, CL_QUEUE_PROPERTIES, sizeof r->properties, &r->properties, NULL);
+	pthread_mutex_lock(&k->lock);
+	struct kernel_twin *t = kernel_prepare_twin(k, device, false, why);
+	struct launch *l = t ? launch_new(k, r, t) : NULL;
+	if (t && !l)
+		gs_fail(why, ENOMEM, "out of memory");
+	bool launched = l && launch_with(k, r, t, device, l, result, event, why);
+	pthread_mutex_unlock(&k->lock);
+	return launched;
+}
+
+void launch_not_modelled(const char *kernel, const char *reason)
+{
+	stats_add_not_modelled(kernel, reason);
+}
+
+cl_int kernel_launch(cl_command_queue queue, cl_kernel handle, cl_uint dims, const size_t *offset, const size_t *global,
+                     const size_t *local, cl_uint wait_count, const cl_event *wait, cl_event *event)
+{
+	uint64_t begin = clock_ns(), waited_ns = thread_waited_ns;
+	struct request r = {queue, dims, offset, global, local, wait_count, wait, 0, begin, 0};
+	struct gs_error why = {""};
+	struct kernel *k = kernel_find(handle);
+	int saved = errno;
+	cl_int result = CL_SUCCESS;
+	if (k && !k->wanted)
+		gs_fail(&why, 0, "not among GPUSIM_KERNELS");
+	else if (k && k->why)
+		gs_fail(&why, 0, "%s", k->why);
+	else if (k && launch_twin(k, &r, &result, event, &why))
+		goto out;
+	errno = saved;
+	result = enqueue(&r, handle, event);
+	saved = errno;
+	if (result == CL_SUCCESS) {
+		const char *name = k && k->name ? k->name : "(unknown)";
+		launch_not_modelled(name, k ? why.text : "a kernel that we do not know");
+		timeline_resolve(log_launch(&r, name, event), NULL);
+	}
+out:
+	if (k)
+		kernel_unref(k);
+	tool_cost.launches++;
+	tool_cost.launch_ns += clock_ns() - begin - r.not_ours_ns - (thread_waited_ns - waited_ns); /* which is building */
+	errno = saved;
+	return result;
+}

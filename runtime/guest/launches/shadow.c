@@ -1,0 +1,427 @@
+/*
+ * Copies of the memory that a launch may write; see shadow.h.
+ *
+ * Copied are the buffers behind pointers to __global memory that is not const, and the images that a kernel may write. What the
+ * application says of a buffer when it creates it (CL_MEM_READ_ONLY) is not trusted: drivers do not hold kernels to it. A
+ * sub-buffer shares bytes with others, so the whole buffer is copied, and the copy gets the same sub-buffers.
+ */
+#include "runtime/guest/launches/shadow.h"
+
+#include "runtime/guest/launches/commands.h"
+#include "runtime/guest/launches/launch.h"
+#include "runtime/process/thread.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- what a launch may write ---- */
+
+/* The object of a memory handle, found or added. */
+static int add_object(struct shadow_plan *p, const struct shadowed_object *o, size_t *index, struct gs_error *why)
+{
+	for (*index = 0; *index < p->object_count; ++*index)
+		if (p->objects[*index].original == o->original)
+			return 0;
+	if (p->object_count == MOST_OBJECTS)
+		return gs_fail(why, ENOTSUP, "it takes more memory objects than we copy");
+	p->objects[p->object_count++] = *o;
+	p->bytes += o->bytes;
+	return 0;
+}
+
+static size_t image_number(cl_mem image, cl_image_info what)
+{
+	size_t value = 0;
+	cl.clGetImageInfo(image, what, sizeof value, &value, NULL);
+	return value;
+}
+
+static size_t at_least_one(size_t value)
+{
+	return value ? value : 1;
+}
+
+/* Images are copied whole; of arrays, the last dimension is the number of their images. */
+static int plan_image(struct shadow_plan *p, cl_uint index, cl_mem image, cl_mem_object_type type, struct gs_error *why)
+{
+	struct shadowed_argument a = {.index = index};
+	struct shadowed_object o = {.original = image, .image = true};
+	size_t layers = image_number(image, CL_IMAGE_ARRAY_SIZE);
+	cl_mem parent = NULL;
+	cl.clGetMemObjectInfo(image, CL_MEM_ASSOCIATED_MEMOBJECT, sizeof parent, &parent, NULL);
+	if (type == CL_MEM_OBJECT_IMAGE1D_BUFFER || parent)
+		return gs_fail(why, ENOTSUP, "it writes an image that shares the memory of a buffer");
+	o.region[0] = image_number(image, CL_IMAGE_WIDTH);
+	o.region[1] = type == CL_MEM_OBJECT_IMAGE1D_ARRAY ? layers : at_least_one(image_number(image, CL_IMAGE_HEIGHT));
+	o.region[2] = type == CL_MEM_OBJECT_IMAGE2D_ARRAY ? layers : at_least_one(image_number(image, CL_IMAGE_DEPTH));
+	o.bytes = image_number(image, CL_IMAGE_ELEMENT_SIZE) * o.region[0] * o.region[1] * o.region[2];
+	int result = add_object(p, &o, &a.object, why);
+	if (!result)
+		p->arguments[p->argument_count++] = a;
+	return result;
+}
+
+static int plan_buffer(struct shadow_plan *p, cl_uint index, cl_mem buffer, struct gs_error *why)
+{
+	struct shadowed_argument a = {.index = index};
+	struct shadowed_object o = {.original = buffer};
+	cl_mem parent = NULL;
+	cl.clGetMemObjectInfo(buffer, CL_MEM_ASSOCIATED_MEMOBJECT, sizeof parent, &parent, NULL);
+	if (parent) {
+		a.part = true;
+		o.original = parent;
+		cl.clGetMemObjectInfo(buffer, CL_MEM_OFFSET, sizeof a.region.origin, &a.region.origin, NULL);
+		cl.clGetMemObjectInfo(buffer, CL_MEM_SIZE, sizeof a.region.size, &a.region.size, NULL);
+	}
+	if (cl.clGetMemObjectInfo(o.original, CL_MEM_SIZE, sizeof o.bytes, &o.bytes, NULL) != CL_SUCCESS)
+		return gs_fail(why, ENOTSUP, "the driver does not tell the size of a buffer");
+	int result = add_object(p, &o, &a.object, why);
+	if (!result)
+		p->arguments[p->argument_count++] = a;
+	return result;
+}
+
+static bool may_write(const struct artifact_kernel *facts, size_t index)
+{
+	enum argument_kind kind = facts->argument_kinds[index];
+	return kind == ARGUMENT_GLOBAL || kind == ARGUMENT_WRITE || (kind == ARGUMENT_CONST && facts->hazards & HAZARD_UNCONST);
+}
+
+static int plan_argument(struct shadow_plan *p, const struct kernel_arg *a, cl_uint index, struct gs_error *why)
+{
+	cl_mem mem = NULL;
+	cl_mem_object_type type = CL_MEM_OBJECT_BUFFER;
+	if (a->kind == ARG_SVM)
+		return gs_fail(why, ENOTSUP, "it takes a pointer to shared virtual memory");
+	if (a->kind != ARG_VALUE || a->size != sizeof mem)
+		return 0;
+	memcpy(&mem, a->value, sizeof mem);
+	if (!mem)
+		return 0;
+	if (p->argument_count == MOST_OBJECTS)
+		return gs_fail(why, ENOTSUP, "it takes more memory objects than we copy");
+	cl.clGetMemObjectInfo(mem, CL_MEM_TYPE, sizeof type, &type, NULL);
+	return type == CL_MEM_OBJECT_BUFFER ? plan_buffer(p, index, mem, why) : plan_image(p, index, mem, type, why);
+}
+
+/* Memory that the kernel only reads through this argument, but writes through another. */
+static bool is_planned(const struct shadow_plan *p, const struct kernel_arg *a)
+{
+	cl_mem mem = NULL, parent = NULL;
+	if (a->kind != ARG_VALUE || a->size != sizeof mem)
+		return false;
+	memcpy(&mem, a->value, sizeof mem);
+	for (size_t i = 0; i < p->object_count && mem; i++) {
+		if (!i)
+			cl.clGetMemObjectInfo(mem, CL_MEM_ASSOCIATED_MEMOBJECT, sizeof parent, &parent, NULL);
+		if (p->objects[i].original == mem || (parent && p->objects[i].original == parent))
+			return true;
+	}
+	return false;
+}
+
+static int plan_read_arguments(struct shadow_plan *p, const struct kernel *k, const struct artifact_kernel *facts, struct gs_error *why)
+{
+	int result = 0;
+	for (size_t i = 0; i < k->arg_count && !result; i++) {
+		enum argument_kind kind = facts->argument_kinds[i];
+		if ((kind == ARGUMENT_CONST || kind == ARGUMENT_UNWRITTEN) && !may_write(facts, i) && is_planned(p, &k->args[i]))
+			result = plan_argument(p, &k->args[i], (cl_uint)i, why);
+	}
+	return result;
+}
+
+int shadow_plan(const struct kernel *k, const struct artifact_kernel *facts, struct shadow_plan *p, struct gs_error *why)
+{
+	p->object_count = p->argument_count = p->part_count = 0;
+	p->bytes = 0;
+	if (facts->hazards & HAZARD_ADDRESSES)
+		return gs_fail(why, ENOTSUP, "its memory may hold addresses, so it cannot run on copies");
+	if (k->info_count)
+		return gs_fail(why, ENOTSUP, "it may follow pointers to shared virtual memory");
+	for (size_t i = 0; i < k->arg_count; i++) {
+		if (i >= facts->arguments || facts->argument_kinds[i] == ARGUMENT_OTHER)
+			return gs_fail(why, ENOTSUP, "it takes an argument that we cannot copy");
+		if (k->args[i].kind == ARG_SVM || may_write(facts, i)) {
+			int result = plan_argument(p, &k->args[i], (cl_uint)i, why);
+			if (result)
+				return result;
+		}
+	}
+	return plan_read_arguments(p, k, facts, why);
+}
+
+/* ---- the copies ---- */
+
+struct copy {
+	size_t bytes;
+	bool image;
+	size_t region[3];
+	struct counter_buffer *buffers[COPY_KINDS]; /* of a buffer */
+	cl_mem images[COPY_KINDS];                  /* of an image */
+};
+
+struct shadow {
+	atomic_int refs;
+	struct context_pool *pool;
+	cl_device_id device;
+	cl_command_queue queue; /* only compared */
+	bool in_order, verify;
+	uint64_t image_bytes; /* taken of the bound */
+	size_t count;
+	struct copy copies[];
+};
+
+struct shadow *shadow_retain(struct shadow *s)
+{
+	s->refs++;
+	return s;
+}
+
+void shadow_release(struct shadow *s)
+{
+	if (!s || --s->refs)
+		return;
+	for (size_t i = 0; i < s->count; i++)
+		for (int which = 0; which < COPY_KINDS; which++) {
+			if (s->copies[i].buffers[which])
+				buffer_give_back(s->copies[i].buffers[which], 0);
+			if (s->copies[i].images[which])
+				cl.clReleaseMemObject(s->copies[i].images[which]);
+		}
+	shadow_memory_back(s->image_bytes);
+	pool_unref(s->pool);
+	free(s);
+}
+
+static cl_mem image_like(cl_context context, cl_mem original)
+{
+	cl_image_format format = {0};
+	cl_image_desc desc = {0};
+	cl_int code;
+	if (!cl.clCreateImage || cl.clGetImageInfo(original, CL_IMAGE_FORMAT, sizeof format, &format, NULL) != CL_SUCCESS)
+		return NULL;
+	cl.clGetMemObjectInfo(original, CL_MEM_TYPE, sizeof desc.image_type, &desc.image_type, NULL);
+	desc.image_width = image_number(original, CL_IMAGE_WIDTH);
+	desc.image_height = image_number(original, CL_IMAGE_HEIGHT);
+	desc.image_depth = image_number(original, CL_IMAGE_DEPTH);
+	desc.image_array_size = image_number(original, CL_IMAGE_ARRAY_SIZE);
+	cl.clGetImageInfo(original, CL_IMAGE_NUM_MIP_LEVELS, sizeof desc.num_mip_levels, &desc.num_mip_levels, NULL);
+	return cl.clCreateImage(context, CL_MEM_READ_WRITE, &format, &desc, NULL, &code);
+}
+
+/* One kind of copy of one object. */
+static bool take_copy(struct shadow *s, struct copy *c, const struct shadowed_object *o, int which)
+{
+	if (!o->image) {
+		c->buffers[which] = buffer_take(s->pool, s->device, SHADOW_BUFFER, (o->bytes + 7) / 8);
+		return c->buffers[which];
+	}
+	if (!shadow_memory_take(o->bytes))
+		return false;
+	s->image_bytes += o->bytes;
+	c->images[which] = image_like(pool_context(s->pool), o->original);
+	return c->images[which];
+}
+
+static bool can_share(const struct shadow *before, const struct request *r, cl_device_id device, const struct shadow_plan *plan)
+{
+	if (!before || before->verify || !before->in_order || before->queue != r->queue || before->device != device ||
+	    before->count != plan->object_count)
+		return false;
+	for (size_t i = 0; i < plan->object_count; i++)
+		if (before->copies[i].image || plan->objects[i].image || before->copies[i].bytes != plan->objects[i].bytes)
+			return false;
+	return true;
+}
+
+static struct shadow *shadow_new(struct context_pool *pool, const struct request *r, cl_device_id device, const struct shadow_plan *plan,
+                                 bool verify)
+{
+	struct shadow *s = calloc(1, sizeof *s + plan->object_count * sizeof *s->copies);
+	bool complete = s;
+	if (!s)
+		return NULL;
+	*s = (struct shadow){.refs = 1, .pool = pool_retain(pool), .device = device, .queue = r->queue, .verify = verify};
+	s->in_order = !(r->properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
+	for (; complete && s->count < plan->object_count; s->count++) {
+		const struct shadowed_object *o = &plan->objects[s->count];
+		struct copy *c = &s->copies[s->count];
+		c->bytes = o->bytes;
+		c->image = o->image;
+		memcpy(c->region, o->region, sizeof c->region);
+		for (int which = 0; complete && which < (verify ? COPY_KINDS : 1); which++)
+			complete = take_copy(s, c, o, which);
+	}
+	if (complete)
+		return s;
+	shadow_release(s);
+	return NULL;
+}
+
+/* ---- copies that the next launches may share ---- */
+
+static pthread_mutex_t recent_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct shadow *recent[4]; /* the last one first; counted */
+
+static struct shadow *find_recent(const struct request *r, cl_device_id device, const struct shadow_plan *plan)
+{
+	struct shadow *found = NULL;
+	pthread_mutex_lock(&recent_lock);
+	for (size_t i = 0; i < GS_ARRAY_LEN(recent) && !found; i++)
+		if (can_share(recent[i], r, device, plan))
+			found = shadow_retain(recent[i]);
+	pthread_mutex_unlock(&recent_lock);
+	return found;
+}
+
+static void remember(struct shadow *s)
+{
+	pthread_mutex_lock(&recent_lock);
+	struct shadow *oldest = recent[GS_ARRAY_LEN(recent) - 1];
+	memmove(recent + 1, recent, sizeof recent - sizeof *recent);
+	recent[0] = shadow_retain(s);
+	pthread_mutex_unlock(&recent_lock);
+	shadow_release(oldest);
+}
+
+void shadow_forget(const struct context_pool *pool)
+{
+	struct shadow *gone[GS_ARRAY_LEN(recent)] = {0};
+	pthread_mutex_lock(&recent_lock);
+	for (size_t i = 0; i < GS_ARRAY_LEN(recent); i++)
+		if (recent[i] && (!pool || recent[i]->pool == pool)) {
+			gone[i] = recent[i];
+			recent[i] = NULL;
+		}
+	pthread_mutex_unlock(&recent_lock);
+	for (size_t i = 0; i < GS_ARRAY_LEN(gone); i++)
+		shadow_release(gone[i]);
+}
+
+struct shadow *shadow_take(struct context_pool *pool, const struct request *r, cl_device_id device, const struct shadow_plan *plan,
+                           bool verify)
+{
+	struct shadow *s = verify ? NULL : find_recent(r, device, plan);
+	if (s)
+		return s;
+	s = shadow_new(pool, r, device, plan, verify);
+	if (!s) { /* others may only be kept for launches to come */
+		shadow_forget(NULL);
+		s = shadow_new(pool, r, device, plan, verify);
+	}
+	if (s && !verify)
+		remember(s);
+	return s;
+}
+
+static cl_mem memory_of(const struct copy *c, enum copy_of which)
+{
+	return c->image ? c->images[which] : c->buffers[which]->mem;
+}
+
+cl_int shadow_copy(struct shadow *s, enum copy_of which, const struct shadow_plan *plan, struct commands *c)
+{
+	static const size_t origin[3];
+	cl_int code = CL_SUCCESS;
+	for (size_t i = 0; i < s->count && code == CL_SUCCESS; i++) {
+		const struct shadowed_object *o = &plan->objects[i];
+		const cl_event *wait;
+		cl_uint wait_count = commands_wait(c, &wait);
+		cl_event event;
+		cl_mem to = memory_of(&s->copies[i], which);
+		if (!o->bytes)
+			continue;
+		code = o->image ? cl.clEnqueueCopyImage(c->request->queue, o->original, to, origin, origin, o->region, wait_count, wait, &event)
+		                : cl.clEnqueueCopyBuffer(c->request->queue, o->original, to, 0, 0, o->bytes, wait_count, wait, &event);
+		if (code == CL_SUCCESS)
+			commands_done(c, event);
+	}
+	return code;
+}
+
+cl_int shadow_set(struct shadow *s, enum copy_of which, struct shadow_plan *plan, cl_kernel kernel)
+{
+	cl_int code = CL_SUCCESS;
+	for (size_t i = 0; i < plan->argument_count && code == CL_SUCCESS; i++) {
+		const struct shadowed_argument *a = &plan->arguments[i];
+		cl_mem mem = memory_of(&s->copies[a->object], which);
+		if (a->part) {
+			mem = cl.clCreateSubBuffer(mem, CL_MEM_READ_WRITE, CL_BUFFER_CREATE_TYPE_REGION, &a->region, &code);
+			if (!mem)
+				return code;
+			plan->parts[plan->part_count++] = mem;
+		}
+		code = cl.clSetKernelArg(kernel, a->index, sizeof mem, &mem);
+	}
+	return code;
+}
+
+void shadow_enqueued(struct shadow_plan *plan)
+{
+	while (plan->part_count)
+		cl.clReleaseMemObject(plan->parts[--plan->part_count]);
+}
+
+/* Copying 4 bytes takes about a nanosecond. Copies may take two seconds, and a third of the time that the program has run. */
+bool shadow_affordable(uint64_t bytes)
+{
+	static atomic_uint_fast64_t copied_bytes;
+	enum { BYTES_PER_NS = 4 };
+	const uint64_t free_ns = UINT64_C(2000000000);
+	if (copied_bytes / BYTES_PER_NS > free_ns + (clock_ns() - runtime.start_ns) / 3)
+		return false;
+	copied_bytes += bytes;
+	return true;
+}
+
+/* ---- comparing ---- */
+
+enum { PIECE_BYTES = 16 << 20 };
+
+/* A range of bytes of a buffer, in `room` unless they are in our memory already. */
+static const void *buffer_bytes(struct counter_buffer *b, size_t offset, size_t bytes, void *room)
+{
+	if (b->shared)
+		return (const char *)b->words + offset;
+	return buffer_read(b, offset, bytes, room) ? NULL : room;
+}
+
+static int same_buffers(struct counter_buffer *a, struct counter_buffer *b, size_t bytes)
+{
+	char *rooms = a->shared && b->shared ? NULL : malloc(2 * PIECE_BYTES);
+	int same = rooms || (a->shared && b->shared) ? 1 : -1;
+	for (size_t at = 0; at < bytes && same > 0; at += PIECE_BYTES) {
+		size_t piece = bytes - at < PIECE_BYTES ? bytes - at : PIECE_BYTES;
+		const void *x = buffer_bytes(a, at, piece, rooms), *y = buffer_bytes(b, at, piece, rooms ? rooms + PIECE_BYTES : NULL);
+		same = x && y ? !memcmp(x, y, piece) : -1;
+	}
+	free(rooms);
+	return same;
+}
+
+static int same_images(struct shadow *s, const struct copy *c, enum copy_of a, enum copy_of b)
+{
+	static const size_t origin[3];
+	cl_command_queue queue = pool_queue(s->pool, s->device);
+	char *x = malloc(c->bytes), *y = malloc(c->bytes);
+	int same = -1;
+	if (queue && x && y &&
+	    cl.clEnqueueReadImage(queue, c->images[a], CL_TRUE, origin, c->region, 0, 0, x, 0, NULL, NULL) == CL_SUCCESS &&
+	    cl.clEnqueueReadImage(queue, c->images[b], CL_TRUE, origin, c->region, 0, 0, y, 0, NULL, NULL) == CL_SUCCESS)
+		same = !memcmp(x, y, c->bytes);
+	free(x);
+	free(y);
+	return same;
+}
+
+int shadow_same(struct shadow *s, enum copy_of a, enum copy_of b)
+{
+	int same = 1;
+	for (size_t i = 0; i < s->count && same > 0; i++) {
+		struct copy *c = &s->copies[i];
+		same = c->image ? same_images(s, c, a, b) : same_buffers(c->buffers[a], c->buffers[b], c->bytes);
+	}
+	return same;
+}

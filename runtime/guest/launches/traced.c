@@ -1,0 +1,236 @@
+/*
+ * The groups of a launch that are traced. The traced twin runs them in the shadow (shadow.h), before the launch itself, on copies of
+ * what the kernel may write. Of a small launch these are all groups, else runs of neighbours: each run is a box (boxes.h), and each
+ * box is a command.
+ */
+#include "runtime/guest/launches/traced.h"
+
+#include "runtime/config/log.h"
+#include "runtime/format/traces.h"
+#include "runtime/guest/launches/commands.h"
+#include "runtime/guest/launches/launch.h"
+#include "runtime/guest/launches/worker.h"
+#include "runtime/model/trace_decode.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define LOG_DOMAIN "trace"
+
+enum { CHUNK_WORDS = TRACE_CHUNK_BYTES / 8 };
+
+/* ---- what to trace ---- */
+
+/* The bytes that an argument points to, where the driver says that it is memory. Asking about anything else could be fatal. */
+static uint64_t argument_size(const struct kernel_twin *t, const struct kernel_arg *a, cl_uint index)
+{
+	cl_kernel_arg_address_qualifier space = CL_KERNEL_ARG_ADDRESS_PRIVATE;
+	cl_mem mem = NULL;
+	size_t bytes = 0;
+	if (a->kind == ARG_LOCAL)
+		return a->size;
+	if (a->kind != ARG_VALUE || a->size != sizeof mem || !cl.clGetKernelArgInfo ||
+	    cl.clGetKernelArgInfo(t->kernel, index, CL_KERNEL_ARG_ADDRESS_QUALIFIER, sizeof space, &space, NULL) != CL_SUCCESS ||
+	    (space != CL_KERNEL_ARG_ADDRESS_GLOBAL && space != CL_KERNEL_ARG_ADDRESS_CONSTANT))
+		return 0;
+	memcpy(&mem, a->value, sizeof mem);
+	if (mem)
+		cl.clGetMemObjectInfo(mem, CL_MEM_SIZE, sizeof bytes, &bytes, NULL);
+	return bytes;
+}
+
+static bool keep_argument_sizes(struct launch *l, const struct kernel *k, const struct kernel_twin *t)
+{
+	l->argument_bytes = calloc(l->record.argument_count + 1, sizeof *l->argument_bytes);
+	for (size_t i = 0; l->argument_bytes && i < l->record.argument_count; i++)
+		l->argument_bytes[i] = argument_size(t, &k->args[i], (cl_uint)i);
+	return l->argument_bytes;
+}
+
+/* The same for every run of a program. */
+static uint64_t seed_of(const struct launch *l)
+{
+	char hex[33];
+	gs_hash_hex(l->record.kernel_name, strlen(l->record.kernel_name), hex);
+	hex[16] = 0;
+	return strtoull(hex, NULL, 16) ^ l->record.global[0] ^ l->record.global[1] << 20 ^ l->record.global[2] << 40;
+}
+
+/* False: it is too large to be traced as a whole, and cannot be cut. */
+static bool choose_groups(const struct launch *l, struct trace_plan *p)
+{
+	enum { WHOLE = 4, OF = 16 };
+	uint64_t groups[3] = {1, 1, 1}, items = 1, group_items = 1, most = runtime.options.trace_items.number;
+	bool divides = true;
+	for (int d = 0; d < 3; d++) {
+		items *= l->record.global[d];
+		divides = divides && p->local[d] && l->record.global[d] % p->local[d] == 0;
+		group_items *= p->local[d];
+		groups[d] = divides ? l->record.global[d] / p->local[d] : 1;
+	}
+	if (!items)
+		return false;
+	if (divides) {
+		struct needed_groups needed = trace_needed(l->record.facts, l->record.global, l->record.local);
+		boxes_choose(groups, most / group_items ? most / group_items : 1, seed_of(l), &needed, &p->boxes);
+		return p->boxes.count == 1 || !(l->record.facts->hazards & HAZARD_WAITS); /* some groups alone may wait for the others for ever */
+	}
+	boxes_choose((const uint64_t[3]){1, 1, 1}, 1, 0, NULL, &p->boxes);
+	if (items > most) {
+		p->of = OF;
+		p->part = OF * most / items ? OF * most / items : 1;
+	}
+	return items <= WHOLE * most;
+}
+
+/* At most half of what there is, so that two launches in flight are traced. */
+static size_t buffer_words(const struct launch *l)
+{
+	enum { CHUNKS_PER_ITEM = 16, LEAST = 1024 }; /* chunks; some 4000 events of each work-item */
+	uint64_t room = TRACE_BUFFER_SHARE(runtime.options.trace_memory.number) / 2 / sizeof(uint64_t), items = 1, words = 1;
+	for (int d = 0; d < 3; d++)
+		items *= l->record.global[d];
+	items = items < runtime.options.trace_items.number ? items : runtime.options.trace_items.number;
+	uint64_t wanted = items * CHUNKS_PER_ITEM * CHUNK_WORDS;
+	wanted = wanted < LEAST * CHUNK_WORDS ? LEAST * CHUNK_WORDS : wanted;
+	while (words * 2 <= room && words < wanted)
+		words *= 2;
+	return words > TRACE_HEADER_WORDS + CHUNK_WORDS ? words : 0;
+}
+
+static bool is_wanted(const struct launch *l, struct trace_plan *p)
+{
+	/* What runs in place of its kernel prints, and nothing may print twice. */
+	if (runtime.options.twin.number == TWINS_DIRECT && l->record.facts->hazards & HAZARD_PRINTS)
+		return false;
+	if (!traces_wanted() || !l->record.artifact->traced_texts || !trace_due(l->record.facts, l->record.global, l->record.local))
+		return false;
+	trace_chosen(l->record.facts, l->record.global, l->record.local, p->local);
+	return choose_groups(l, p);
+}
+
+bool plan_trace(struct kernel *k, cl_device_id device, struct launch *l, struct trace_plan *p)
+{
+	struct gs_error why = {""};
+	memset(p, 0, sizeof *p);
+	if (!is_wanted(l, p))
+		return false;
+	p->twin = kernel_prepare_twin(k, device, true, &why);
+	size_t words = buffer_words(l);
+	if (!p->twin || p->twin->box_argument < 0 || !words) {
+		log_debug("%s is not traced: %s", l->record.kernel_name, p->twin ? "no memory for it" : why.text);
+		return false;
+	}
+	l->trace_buffer = buffer_take(k->build->pool, device, TRACE_BUFFER, words);
+	if (!l->trace_buffer)
+		tool_cost.untraced++;
+	if (l->trace_buffer && keep_argument_sizes(l, k, p->twin)) {
+		p->chunks = (l->trace_buffer->word_count - TRACE_HEADER_WORDS) / CHUNK_WORDS;
+		p->whole = p->boxes.count == 1;
+		return true;
+	}
+	return false;
+}
+
+/* ---- launching it ---- */
+
+/* One box as a command. */
+struct part {
+	struct request request;
+	size_t offset[3], global[3], local[3];
+	cl_ulong16 box;
+};
+
+/* Chunks are the boxes' in proportion to their groups, so that what does not fit is missing everywhere and not at the end. */
+static void make_part(const struct request *r, const struct launch *l, const struct trace_plan *p, size_t index,
+                      uint64_t traced_before, struct part *out)
+{
+	const struct box *b = &p->boxes.list[index];
+	*out = (struct part){.request = *r};
+	uint64_t traced = traced_before + box_groups(b);
+	out->box.s[9] = (cl_ulong)((double)p->chunks * (double)traced / (double)p->boxes.traced_groups);
+	out->box.s[10] = p->of;
+	out->box.s[11] = p->part;
+	if (p->boxes.count == 1)
+		return;
+	for (cl_uint d = 0; d < 3; d++) {
+		uint64_t offset = r->offset && d < r->dims ? r->offset[d] : 0;
+		out->box.s[d] = b->first[d];
+		out->box.s[3 + d] = l->record.global[d] / p->local[d] - b->count[d];
+		out->offset[d] = (size_t)(offset + b->first[d] * p->local[d]);
+		out->global[d] = (size_t)(b->count[d] * p->local[d]);
+		out->local[d] = (size_t)p->local[d];
+	}
+	out->request.offset = out->offset;
+	out->request.global = out->global;
+	out->request.local = out->local;
+}
+
+static cl_int set_trace_buffer(const struct kernel_twin *t, const struct launch *l)
+{
+	return cl.clSetKernelArg(t->kernel, (cl_uint)t->box_argument + 1, sizeof l->trace_buffer->mem, &l->trace_buffer->mem);
+}
+
+/* With the counters of the launch, where all its groups are traced; else what is counted here is counted again by the launch itself,
+ * and goes where nobody looks. */
+static struct counter_use counters_for(const struct launch *l, const struct trace_plan *p)
+{
+	return p->whole ? (struct counter_use){l->buffer, l->record.slots, l->record.places} : (struct counter_use){l->scratch, 1, 0};
+}
+
+static cl_int enqueue_part(struct commands *c, const struct launch *l, const struct trace_plan *plan, struct part *p)
+{
+	struct kernel_twin *t = plan->twin;
+	const struct counter_use counters = counters_for(l, plan);
+	cl_event event;
+	p->request.wait_count = commands_wait(c, &p->request.wait);
+	cl_int code = set_arguments(t, l->record.artifact, &counters, &p->box);
+	if (code == CL_SUCCESS)
+		code = set_trace_buffer(t, l);
+	if (code == CL_SUCCESS)
+		code = enqueue(&p->request, t->kernel, &event);
+	if (code == CL_SUCCESS)
+		commands_done(c, event);
+	return code;
+}
+
+cl_int enqueue_traced(struct commands *c, struct launch *l, const struct trace_plan *plan)
+{
+	uint64_t traced = 0;
+	cl_int code = CL_SUCCESS;
+	for (size_t i = 0; i < plan->boxes.count && code == CL_SUCCESS; i++) {
+		const struct box *b = &plan->boxes.list[i];
+		struct part p;
+		if (!b->traced)
+			continue;
+		make_part(c->request, l, plan, i, traced, &p);
+		traced += box_groups(b);
+		code = enqueue_part(c, l, plan, &p);
+	}
+	log_debug("%s: %llu groups traced: %d", l->record.kernel_name, (unsigned long long)plan->boxes.traced_groups, code);
+	if (code == CL_SUCCESS)
+		trace_taken(l->record.facts, l->record.global, l->record.local);
+	return code;
+}
+
+/* ---- after it has completed ---- */
+
+struct kept_trace *trace_bring_back(struct launch *l)
+{
+	struct counter_buffer *b = l->trace_buffer;
+	struct kept_trace *t = NULL;
+	size_t words = 0;
+	if (!buffer_fetch_trace(b, &words))
+		t = trace_pack(b->words, (words - TRACE_HEADER_WORDS) / (TRACE_CHUNK_BYTES / sizeof *b->words));
+	else
+		words = b->word_count;
+	buffer_give_back(b, words);
+	l->trace_buffer = NULL;
+	worker_moved();
+	if (t) {
+		t->argument_bytes = l->argument_bytes;
+		t->argument_count = l->record.argument_count;
+		l->argument_bytes = NULL;
+	}
+	return t;
+}

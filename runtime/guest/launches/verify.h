@@ -1,0 +1,24 @@
+/* verify: one launch on its way to a verdict on its twin. */
+#ifndef GPUSIM_RUNTIME_GUEST_LAUNCHES_VERIFY_H
+#define GPUSIM_RUNTIME_GUEST_LAUNCHES_VERIFY_H
+
+#include "runtime/guest/cl.h"
+
+#include <stdbool.h>
+
+struct kernel;
+struct proof;
+struct request;
+struct shadow;
+struct shadow_plan;
+struct verification;
+
+/* With the kernel's lock held: everything that the verdict may need. NULL when out of memory. Takes a reference to the shadow. */
+struct verification *verification_new(struct kernel *k, const struct request *r, struct shadow_plan *plan, struct shadow *s,
+                                      struct proof *p, unsigned hazards, cl_device_id device);
+/* The launch has completed, with success or not. Frees it. */
+void verification_end(struct verification *v, const char *kernel, bool completed);
+/* The application builds this program again: the driver refuses that while kernels of it exist. */
+void verifications_abandon(cl_program program);
+
+#endif

@@ -1,0 +1,553 @@
+/*
+ * The worker thread: what becomes of a launch once its event has completed. It takes the counters, models every
+ * target, adds to the statistics and the files, and gives the memory back, all behind the application's back.
+ *
+ * Modelling a launch may take long, and the next launches need the memory of traces and copies, and the verdicts on twins: so a second
+ * thread, the fetcher, goes ahead through the queue, brings traces to a smaller place, compares what was verified and lets copies go.
+ */
+#include "runtime/guest/launches/worker.h"
+
+#include "runtime/config/log.h"
+#include "runtime/guest/launches/launch.h"
+#include "runtime/guest/launches/shadow.h"
+#include "runtime/guest/launches/traced.h"
+#include "runtime/guest/launches/verify.h"
+#include "runtime/guest/timeline.h"
+#include "runtime/model/estimate.h"
+#include "runtime/model/profile.h"
+#include "runtime/model/trace_shapes.h"
+#include "runtime/process/signals.h"
+#include "runtime/process/thread.h"
+#include "runtime/report/progress.h"
+#include "runtime/report/record.h"
+#include "runtime/report/report.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#define LOG_DOMAIN "worker"
+
+static struct {
+	pthread_mutex_t lock;
+	pthread_cond_t work, progress, fetch;
+	struct launch *in_flight;              /* every launch that is not in the reports yet */
+	struct launch *completed, **completed_end; /* the queue, linked through `queued` */
+	uint64_t seq, done, moved, in_vain_at; /* moved: launches done and trace buffers given back */
+	bool in_vain;
+	size_t gathered_bytes; /* of counters, in the queue */
+	uint64_t brought_bytes; /* of traces, in the queue */
+	atomic_bool started;
+	bool failed, finish, finished;
+	uint64_t given_up; /* launches before this one are not waited for any more */
+	bool busy;   /* with a launch, or the files */
+	pid_t id;    /* of the worker's thread */
+	pthread_t thread;
+	bool dozing; /* the worker, who looks into the queue soon */
+	unsigned waiting; /* for progress */
+} w = {
+	.lock = PTHREAD_MUTEX_INITIALIZER,
+	.work = PTHREAD_COND_INITIALIZER,
+	.progress = PTHREAD_COND_INITIALIZER,
+	.fetch = PTHREAD_COND_INITIALIZER,
+	.completed_end = &w.completed,
+};
+
+void worker_launched(struct launch *l)
+{
+	lock_for_report(&w.lock);
+	l->record.seq = w.seq++;
+	l->next = w.in_flight;
+	if (l->next)
+		l->next->previous = l;
+	w.in_flight = l;
+	unlock_for_report(&w.lock);
+}
+
+/* Memory that others may want, and that modelling does not need. */
+static bool has_to_fetch(const struct launch *l)
+{
+	return l->trace_buffer || l->verification || l->shadow;
+}
+
+/* With the lock held. Waking the worker for each of thousands of launches costs their threads more than counting does; but memory
+ * that fits into a cache is better used again than left waiting. */
+static void queue_completed(struct launch *l)
+{
+	enum { MOST_GATHERED = 512 << 10 };
+	if (l->is_queued)
+		return;
+	l->is_queued = true;
+	*w.completed_end = l;
+	w.completed_end = &l->queued;
+	w.gathered_bytes += l->buffer->word_count * sizeof *l->buffer->words;
+	if (!w.dozing || w.waiting || w.gathered_bytes > MOST_GATHERED)
+		pthread_cond_signal(&w.work);
+	if (w.busy && has_to_fetch(l))
+		pthread_cond_signal(&w.fetch);
+}
+
+void worker_completed(struct launch *l)
+{
+	lock_for_report(&w.lock);
+	queue_completed(l);
+	unlock_for_report(&w.lock);
+}
+
+void worker_moved(void)
+{
+	lock_for_report(&w.lock);
+	w.moved++;
+	pthread_cond_broadcast(&w.progress);
+	unlock_for_report(&w.lock);
+}
+
+/* With the lock held: until something has moved since `before`; false when the time is over. */
+static bool wait_until_moved(uint64_t before, unsigned milliseconds)
+{
+	struct timespec deadline = deadline_in(milliseconds);
+	int late = 0;
+	while (w.moved == before && !late)
+		late = pthread_cond_timedwait(&w.progress, &w.lock, &deadline);
+	return w.moved != before;
+}
+
+/* With the lock held, free meanwhile: a thread that waits for it would seem to rest. So would one that pauses for a moment: it is
+ * looked at several times. */
+static bool others_will_move(void)
+{
+	enum { LOOKS = 50, EVERY_US = 10000 };
+	bool at_work = false;
+	if (w.busy || w.completed)
+		return true;
+	pthread_mutex_unlock(&w.lock);
+	for (int i = 0; i < LOOKS && !at_work; i++) {
+		if (i)
+			usleep(EVERY_US);
+		at_work = others_at_work();
+	}
+	pthread_mutex_lock(&w.lock);
+	return at_work || w.busy || w.completed;
+}
+
+uint64_t worker_moves(void)
+{
+	lock_for_report(&w.lock);
+	uint64_t moved = w.moved;
+	unlock_for_report(&w.lock);
+	return moved;
+}
+
+bool worker_wait_progress(uint64_t before, unsigned milliseconds, unsigned rounds)
+{
+	lock_for_report(&w.lock);
+	/* Who waited in vain once does not wait again before something has moved: a user event may hold all. */
+	bool in_vain = w.in_vain && w.in_vain_at == before;
+	w.waiting++;
+	pthread_cond_signal(&w.work);
+	for (unsigned i = 0; !in_vain && !wait_until_moved(before, milliseconds); i++)
+		in_vain = !w.busy && (i >= rounds || !others_will_move()) && w.moved == before;
+	w.waiting--;
+	w.in_vain = in_vain;
+	w.in_vain_at = before;
+	unlock_for_report(&w.lock);
+	return !in_vain;
+}
+
+/* ---- one launch ---- */
+
+/* The trace, and the verdict on the twin. The copies of memory go back. */
+static void fetch(struct launch *l)
+{
+	verification_end(l->verification, l->record.kernel_name, l->status >= 0);
+	l->verification = NULL;
+	if (l->trace_buffer && !l->void_trace && !l->uncounted && l->status >= 0)
+		l->brought = trace_bring_back(l);
+	shadow_release(l->shadow);
+	l->shadow = NULL;
+}
+
+/* With the lock held: whoever comes second waits for the first. */
+static void fetch_once(struct launch *l)
+{
+	while (l->fetched == FETCH_BUSY)
+		pthread_cond_wait(&w.progress, &w.lock);
+	if (l->fetched == FETCH_DONE)
+		return;
+	l->fetched = FETCH_BUSY;
+	pthread_mutex_unlock(&w.lock);
+	fetch(l);
+	pthread_mutex_lock(&w.lock);
+	l->fetched = FETCH_DONE;
+	pthread_cond_broadcast(&w.progress);
+}
+
+/* With the lock held: traces that wait to be modelled are bounded, too. */
+static void keep_brought(struct launch *l)
+{
+	if (!l->brought)
+		return;
+	if (w.brought_bytes + l->brought->length <= TRACE_KEPT_SHARE(runtime.options.trace_memory.number)) {
+		w.brought_bytes += l->brought->length;
+		return;
+	}
+	kept_trace_free(l->brought);
+	l->brought = NULL;
+	tool_cost.untraced++;
+}
+
+static struct launch *next_to_fetch(void)
+{
+	struct launch *l = w.completed;
+	while (l && (l->fetched != FETCH_NONE || !has_to_fetch(l)))
+		l = l->queued;
+	return l;
+}
+
+static void *fetcher(void *unused)
+{
+	(void)unused;
+	pthread_mutex_lock(&w.lock);
+	for (;;) {
+		struct launch *l = next_to_fetch();
+		if (l) {
+			fetch_once(l);
+			keep_brought(l);
+		} else {
+			pthread_cond_wait(&w.fetch, &w.lock);
+		}
+	}
+	return NULL;
+}
+
+static void model_and_report(struct launch_result *r)
+{
+	estimate_launch(r);
+	report_launch(r);
+	launch_result_clear(r);
+}
+
+/* What the counters and traces of a completed launch say. */
+static void take_counts(struct launch *l, struct launch_result *r)
+{
+	if (l->uncounted) {
+		launch_not_modelled(l->record.kernel_name, "the driver refused its annotated twin");
+	} else if (!r->counts || buffer_fetch(l->buffer, launch_words(&l->record))) {
+		launch_not_modelled(l->record.kernel_name, "its counters could not be read");
+	} else {
+		l->record.counters = l->buffer->words;
+		l->record.counter_words = launch_words(&l->record);
+		r->brought = l->brought;
+		l->brought = NULL;
+		record_launch(&l->record, r->brought);
+		if (report_wanted() || !record_wanted()) /* who records may leave the rest to replay */
+			model_and_report(r);
+		kept_trace_free(r->brought);
+	}
+	kept_trace_free(l->brought);
+}
+
+static void finish_launch(struct launch *l)
+{
+	struct launch_result r = {.launch = &l->record};
+	r.counts = calloc(l->record.artifact->block_count + 1, sizeof *r.counts);
+	uint64_t begin = clock_ns();
+	cost_add_launch(&l->times);
+	if (l->status < 0)
+		launch_not_modelled(l->record.kernel_name, "the driver ended it with an error");
+	else
+		take_counts(l, &r);
+	timeline_resolve(l->command, &r);
+	free(r.counts);
+	launch_give_back(l);
+	tool_cost.model_ns += clock_ns() - begin;
+}
+
+/* ---- the thread ---- */
+
+static struct launch *next_completed(void)
+{
+	struct launch *l = w.completed;
+	if (!l)
+		return NULL;
+	w.completed = l->queued;
+	w.gathered_bytes -= l->buffer->word_count * sizeof *l->buffer->words;
+	if (!w.completed)
+		w.completed_end = &w.completed;
+	return l;
+}
+
+static void leave_flight(struct launch *l)
+{
+	if (l->previous)
+		l->previous->next = l->next;
+	else
+		w.in_flight = l->next;
+	if (l->next)
+		l->next->previous = l->previous;
+}
+
+/* Launches that are not in the reports yet. */
+static unsigned long backlog(void)
+{
+	unsigned long count = 0;
+	for (const struct launch *l = w.in_flight; l; l = l->next)
+		count++;
+	return count;
+}
+
+/* With the lock held, free meanwhile. */
+static void work_on(struct launch *l)
+{
+	w.busy = true;
+	if (progress_due())
+		progress_show(l->record.kernel_name, w.done, backlog());
+	bool ahead = l->fetched != FETCH_NONE; /* by the fetcher */
+	fetch_once(l);
+	if (ahead && l->brought)
+		w.brought_bytes -= l->brought->length;
+	pthread_mutex_unlock(&w.lock);
+	finish_launch(l);
+	pthread_mutex_lock(&w.lock);
+	w.busy = false;
+	leave_flight(l);
+	launch_free(l);
+	w.done++;
+	w.moved++;
+	pthread_cond_broadcast(&w.progress);
+}
+
+static void do_unlocked(void (*what)(void))
+{
+	w.busy = true;
+	pthread_mutex_unlock(&w.lock);
+	what();
+	pthread_mutex_lock(&w.lock);
+	w.busy = false;
+	pthread_cond_broadcast(&w.progress);
+}
+
+/* When the files are written anew. As they grow that takes longer, and it comes less often: at most a fiftieth of the time goes into
+ * it. */
+struct flushes {
+	bool wanted;
+	uint64_t due_ns;
+};
+
+static void flush(struct flushes *f)
+{
+	enum { EVERY_NS = 200000000, SHARE = 50 };
+	uint64_t begin = clock_ns();
+	do_unlocked(report_flush);
+	uint64_t end = clock_ns(), pause = (end - begin) * SHARE;
+	f->due_ns = end + (pause > EVERY_NS ? pause : EVERY_NS);
+	f->wanted = false;
+}
+
+/* With the lock held, free meanwhile: until there is work, or files are to be written; right after some, until there may be more of
+ * it. */
+static void rest(bool worked, const struct flushes *f)
+{
+	enum { DOZE_MS = 2 };
+	uint64_t now = clock_ns(), left_ms = f->due_ns > now ? (f->due_ns - now) / 1000000 + 1 : 1;
+	progress_clear();
+	w.dozing = worked && !w.waiting;
+	if (w.dozing || f->wanted) {
+		struct timespec deadline = deadline_in(w.dozing ? DOZE_MS : (unsigned)left_ms);
+		pthread_cond_timedwait(&w.work, &w.lock, &deadline);
+	} else {
+		pthread_cond_wait(&w.work, &w.lock);
+	}
+	w.dozing = false;
+}
+
+/* It never ends: exit handlers of the application that run after ours may still launch kernels. */
+static void *worker(void *unused)
+{
+	struct flushes flushes = {0};
+	bool worked = false;
+	(void)unused;
+	pthread_mutex_lock(&w.lock);
+	w.id = gettid();
+	for (;;) {
+		struct launch *l = next_completed();
+		if (flushes.wanted && clock_ns() >= flushes.due_ns)
+			flush(&flushes);
+		if (l) {
+			work_on(l);
+			flushes.wanted = worked = true;
+		} else if (w.finish && !w.finished && !w.completed) {
+			progress_clear();
+			do_unlocked(report_finish);
+			w.finished = true;
+			pthread_cond_broadcast(&w.progress);
+		} else if (!w.completed) {
+			rest(worked, &flushes);
+			worked = false;
+		}
+	}
+	return NULL;
+}
+
+/* With the lock held. Not before there is something to do: an application whose address space is limited needs it to begin with. */
+static bool start(void)
+{
+	enum { STACK_BYTES = 2 << 20 };
+	if (w.started || w.failed)
+		return w.started;
+	w.failed = start_small_thread(&w.thread, STACK_BYTES, worker, NULL) != 0;
+	if (w.failed) {
+		log_error("no thread could be started: nothing is modelled");
+		return false;
+	}
+	pthread_detach(w.thread);
+	w.started = true;
+	pthread_t second; /* without it the worker does it all */
+	if (!start_small_thread(&second, STACK_BYTES, fetcher, NULL))
+		pthread_detach(second);
+	return true;
+}
+
+bool worker_ready(void)
+{
+	if (w.started)
+		return true;
+	lock_for_report(&w.lock);
+	bool ready = start();
+	unlock_for_report(&w.lock);
+	return ready;
+}
+
+/* With the lock held: the driver may be compiling for us. A program must not end meanwhile, because the compiler would lose its memory. */
+static bool twins_in_flight(void)
+{
+	for (const struct launch *l = w.in_flight; l; l = l->next)
+		if (l->beside_twins && !l->is_queued)
+			return true;
+	return false;
+}
+
+/*
+ * With the lock held: waits until nothing is in flight, or nothing has moved for a while in which the process ran: a kernel that nobody
+ * waited for may run for hours. Time in which others had the processors does not count, as long as there is an end to it.
+ */
+static void wait_while_moving(unsigned patience_ms)
+{
+	enum { ROUNDS = 20, ROUNDS_OF_COMPILERS = 300, MOST_STARVED = 10 };
+	unsigned in_vain = 0, waits = 0;
+	while (w.in_flight) {
+		unsigned rounds = twins_in_flight() ? ROUNDS_OF_COMPILERS : ROUNDS;
+		uint64_t ran_ns = process_ran_ns();
+		if (wait_until_moved(w.moved, patience_ms)) {
+			in_vain = waits = 0;
+			continue;
+		}
+		in_vain += process_ran_ns() - ran_ns > patience_ms * UINT64_C(500000);
+		if (in_vain > rounds || waits++ > MOST_STARVED * rounds || !others_will_move())
+			break;
+	}
+}
+
+/* With the lock held: what is still in flight is the application's own unfinished work. */
+static void give_up_in_flight(void)
+{
+	for (struct launch *l = w.in_flight; l; l = l->next)
+		if (!l->is_queued && l->record.seq >= w.given_up)
+			launch_not_modelled(l->record.kernel_name, "it had not finished when the program ended");
+}
+
+enum { REPORTS_MS = 5000, MOST_WAITS = 60 };
+
+/*
+ * With the lock held: waits until all is reported. Without any progress something is gone that we need, and the files hold what is
+ * known. How long that takes is counted in what the worker ran or slept, since others may have the processors for minutes.
+ */
+static void wait_for_reports(void)
+{
+	uint64_t done = w.done, ran_ns = thread_ran_ns(w.thread), seen_ns = ran_ns;
+	unsigned slept = 0;
+	bool told = false;
+	while (!w.finished) {
+		struct timespec deadline = deadline_in(REPORTS_MS);
+		int late = pthread_cond_timedwait(&w.progress, &w.lock, &deadline);
+		uint64_t now_ns = thread_ran_ns(w.thread);
+		if (w.done != done) {
+			done = w.done;
+			ran_ns = now_ns;
+			slept = 0;
+		} else if (late == ETIMEDOUT) {
+			bool sleeps = now_ns == seen_ns && !thread_at_work(w.id);
+			slept += sleeps;
+			if ((sleeps && !w.busy) || slept > MOST_WAITS || now_ns - ran_ns > MOST_WAITS * REPORTS_MS * UINT64_C(1000000))
+				break;
+			if (!told && !log_on_terminal())
+				log_warning("still modelling %lu launches", backlog());
+			told = true;
+		}
+		seen_ns = now_ns;
+	}
+}
+
+void worker_finish(void)
+{
+	enum { CALLBACKS_MS = 100 };
+	/* exit() in a signal handler may have interrupted this thread while it had the lock. */
+	if (!try_lock_for_report(&w.lock, REPORTS_MS))
+		return;
+	if (!start() || (w.finished && w.seq == w.given_up)) { /* the handler is registered more than once */
+		unlock_for_report(&w.lock);
+		return;
+	}
+	wait_while_moving(CALLBACKS_MS); /* a driver may tell of completed work late */
+	give_up_in_flight();
+	w.given_up = w.seq;
+	w.finish = true;
+	pthread_cond_signal(&w.work);
+	wait_for_reports();
+	unlock_for_report(&w.lock);
+}
+
+/* ---- a signal ends the program ---- */
+
+/* Modelling what has completed may take hours: it has a moment. */
+static void wait_a_moment(void)
+{
+	enum { LOCK_MS = 500, MOMENT_MS = 2000 };
+	struct timespec soon = deadline_in(LOCK_MS), deadline = deadline_in(MOMENT_MS);
+	int late = pthread_mutex_timedlock(&w.lock, &soon);
+	if (late)
+		return;
+	w.waiting++; /* so that the worker does not doze */
+	pthread_cond_signal(&w.work);
+	while ((w.completed || w.busy) && !late)
+		late = pthread_cond_timedwait(&w.progress, &w.lock, &deadline);
+	w.waiting--;
+	pthread_mutex_unlock(&w.lock);
+}
+
+/* With the reports' lock held: no launch can get into them any more. */
+static void count_lost(void)
+{
+	enum { LOCK_MS = 500 };
+	struct timespec soon = deadline_in(LOCK_MS);
+	if (pthread_mutex_timedlock(&w.lock, &soon))
+		return;
+	unsigned long lost = w.finished ? 0 : backlog();
+	for (const struct launch *l = w.finished ? NULL : w.in_flight; l; l = l->next)
+		launch_not_modelled(l->record.kernel_name, "the program was interrupted before that");
+	pthread_mutex_unlock(&w.lock);
+	if (lost && report_wanted())
+		log_warning("%lu launch%s not modelled when the program was interrupted", lost, lost == 1 ? " was" : "es were");
+}
+
+void worker_interrupted(void)
+{
+	enum { FLUSH_MS = 20000 };
+	wait_a_moment();
+	signals_extend(FLUSH_MS / 1000);
+	if (!report_lock_for_good(FLUSH_MS))
+		return;
+	signals_extend(FLUSH_MS / 1000);
+	count_lost();
+	report_interrupted();
+}

@@ -1,0 +1,583 @@
+/*
+ * Twin programs: built from annotated source, in the application's context, on a thread of ours. gpusim-cc works
+ * while the driver builds the application's own program; the driver builds the twin when that is done, because
+ * two builds at once would wait for each other in many drivers. A launch that needs a twin early makes it itself.
+ *
+ * Of a program with many kernels, most are never launched. The first kernels that are get a program of their own each, from the
+ * same text (ONLY_MACRO). When there are so many of those that one for all had cost no more, there is one for all others.
+ *
+ * Where launches will be traced, the text that traces is part of the same program, if its names can be told from the others':
+ * POCL takes 40 ms to see that it has built a program before, whatever its length, and ten times that to read its own headers when it
+ * has not.
+ */
+#include "runtime/guest/programs/twin.h"
+
+#include "runtime/config/log.h"
+#include "runtime/format/native.h"
+#include "runtime/format/protocol.h"
+#include "runtime/guest/buffers.h"
+#include "runtime/guest/programs/compile.h"
+#include "runtime/guest/start.h"
+#include "runtime/model/lines.h"
+#include "runtime/model/trace_shapes.h"
+#include "runtime/process/thread.h"
+#include "runtime/report/cost.h"
+#include "runtime/report/record.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define LOG_DOMAIN "twin"
+
+struct job {
+	struct job *next;
+	struct build *build;
+	cl_device_id device;
+};
+
+static pthread_mutex_t jobs_lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t jobs_added = PTHREAD_COND_INITIALIZER;
+static struct job *jobs, **jobs_end = &jobs;
+static bool builder_started;
+
+/* A driver that is building while the process ends crashes on what exit() takes away: so nothing of ours builds then. */
+static pthread_cond_t driver_left = PTHREAD_COND_INITIALIZER;
+static unsigned in_driver; /* under jobs_lock */
+static bool ending;
+static _Thread_local bool in_driver_here;
+
+/* Options that let a compiler round differently as soon as the code around an expression changes. */
+static bool options_relax(const char *options)
+{
+	static const char *const words[] = {"-cl-fast-relaxed-math", "-cl-unsafe-math", "-cl-mad-enable", "-cl-finite-math-only",
+	                                    "-cl-no-signed-zeros", "-cl-denorms-are-zero", "fast-math", "-ffp-"};
+	for (size_t i = 0; i < GS_ARRAY_LEN(words); i++)
+		if (strstr(options, words[i]))
+			return true;
+	return false;
+}
+
+struct build *build_new(cl_context context, const struct unit_list *units)
+{
+	struct build *b = calloc(1, sizeof *b);
+	if (!b)
+		return NULL;
+	b->refs = 1;
+	b->context = context;
+	pthread_mutex_init(&b->lock, NULL);
+	pthread_cond_init(&b->changed, NULL);
+	b->units.cwd = units->cwd ? strdup(units->cwd) : NULL;
+	b->units.units = calloc(units->count, sizeof *b->units.units);
+	for (size_t i = 0; b->units.units && i < units->count; i++) {
+		b->units.units[b->units.count++] = units->units[i];
+		b->relaxed = b->relaxed || options_relax(units->units[i]->options);
+		units->units[i]->refs++;
+	}
+	/* The twin is made later, perhaps after the application let go of its context. */
+	cl.clRetainContext(context);
+	b->pool = pool_for(context);
+	if (b->units.count == units->count && b->pool)
+		return b;
+	build_release(b);
+	return NULL;
+}
+
+struct build *build_retain(struct build *b)
+{
+	b->refs++;
+	return b;
+}
+
+static void free_programs(struct twin *t)
+{
+	while (t->programs) {
+		struct twin_program *p = t->programs;
+		t->programs = p->next;
+		if (p->counting)
+			cl.clReleaseProgram(p->counting);
+		if (p->tracing)
+			cl.clReleaseProgram(p->tracing);
+		free(p);
+	}
+}
+
+void build_release(struct build *b)
+{
+	if (!b || --b->refs)
+		return;
+	while (b->twins) {
+		struct twin *t = b->twins;
+		b->twins = t->next;
+		free_programs(t);
+		artifact_release(t->artifact);
+		free(t);
+	}
+	unit_list_free(&b->units);
+	if (b->pool)
+		pool_unref(b->pool);
+	cl.clReleaseContext(b->context);
+	pthread_mutex_destroy(&b->lock);
+	pthread_cond_destroy(&b->changed);
+	free(b);
+}
+
+/* ---- making a twin ---- */
+
+/* The first line of the build log that is an error, for the report. */
+static void explain_build_failure(cl_program program, cl_device_id device, cl_int code, struct gs_error *err)
+{
+	char log[4096] = "";
+	cl.clGetProgramBuildInfo(program, device, CL_PROGRAM_BUILD_LOG, sizeof log - 1, log, NULL);
+	char *line = strstr(log, "error:");
+	if (line)
+		line[strcspn(line, "\n")] = 0;
+	gs_fail(err, ENOTSUP, "the driver does not build the annotated source (%d)%s%s", code, line ? ": " : "",
+	        line ? line : "");
+}
+
+/* A program to build from an artifact's texts. */
+struct twin_text {
+	const struct build *build;
+	const struct artifact *artifact;
+	char *const *texts;
+	cl_device_id device;
+	long kernel; /* the only one that is wanted; -1: all are */
+};
+
+/* Whether kernels on a device can call functions of this library: they run in this process, and their loader finds its symbols. As a
+ * layer, the library was opened for the OpenCL loader alone. */
+static bool native_traces(cl_device_id device)
+{
+	cl_device_type type = 0;
+	cl.clGetDeviceInfo(device, CL_DEVICE_TYPE, sizeof type, &type, NULL);
+	if (!(type & CL_DEVICE_TYPE_CPU))
+		return false;
+	void *library = dlopen(runtime.library, RTLD_NOW | RTLD_GLOBAL | RTLD_NOLOAD), *all = dlopen(NULL, RTLD_NOW);
+	bool found = all && dlsym(all, NATIVE_PREFIX "begin");
+	if (all)
+		dlclose(all);
+	if (library)
+		dlclose(library);
+	return found;
+}
+
+/* Of what is traced we ask which arguments are memory. A twin in the shadow leaves printing to the kernel. */
+static char *twin_options(const struct twin_text *from, size_t unit)
+{
+	bool traced = from->texts != from->artifact->host_texts;
+	struct gs_buf options = {0};
+	gs_buf_puts(&options, from->artifact->host_options[unit]);
+	if (traced)
+		gs_buf_puts(&options, " -cl-kernel-arg-info");
+	if (traced && native_traces(from->device))
+		gs_buf_puts(&options, " -D" NATIVE_MACRO "=1");
+	if (runtime.options.twin.number != TWINS_DIRECT)
+		gs_buf_puts(&options, " -D" SILENT_MACRO "=1");
+	if (from->kernel >= 0)
+		gs_buf_printf(&options, " -D" ONLY_MACRO "=%ld", from->kernel);
+	if (!options.failed)
+		return options.data;
+	gs_buf_free(&options);
+	return NULL;
+}
+
+static cl_program compile_unit(const struct twin_text *from, size_t unit, bool whole, struct gs_error *err)
+{
+	const struct build *b = from->build;
+	cl_device_id device = from->device;
+	const char *text = from->texts[unit];
+	size_t length = strlen(text);
+	cl_int code;
+	cl_program p = cl.clCreateProgramWithSource(b->context, 1, &text, &length, &code);
+	if (!p) {
+		gs_fail(err, ENOTSUP, "the driver does not take the annotated source (%d)", code);
+		return NULL;
+	}
+	char *options = twin_options(from, unit);
+	if (!options) {
+		cl.clReleaseProgram(p);
+		gs_fail(err, ENOMEM, "out of memory");
+		return NULL;
+	}
+	code = whole ? cl.clBuildProgram(p, 1, &device, options, NULL, NULL)
+	             : cl.clCompileProgram(p, 1, &device, options, 0, NULL, NULL, NULL, NULL);
+	free(options);
+	if (code == CL_SUCCESS)
+		return p;
+	explain_build_failure(p, device, code, err);
+	cl.clReleaseProgram(p);
+	return NULL;
+}
+
+static cl_program link_units(const struct twin_text *from, struct gs_error *err)
+{
+	size_t count = from->artifact->host_count, made = 0;
+	cl_program *parts = calloc(count, sizeof *parts), whole = NULL;
+	while (parts && made < count && (parts[made] = compile_unit(from, made, false, err)))
+		made++;
+	if (parts && made == count) {
+		cl_int code;
+		whole = cl.clLinkProgram(from->build->context, 1, &from->device, NULL, (cl_uint)made, parts, NULL, NULL, &code);
+		if (!whole || code != CL_SUCCESS) {
+			gs_fail(err, ENOTSUP, "the driver does not link the annotated programs (%d)", code);
+			if (whole)
+				cl.clReleaseProgram(whole);
+			whole = NULL;
+		}
+	}
+	while (made)
+		cl.clReleaseProgram(parts[--made]);
+	free(parts);
+	return whole;
+}
+
+/* For reports that show the source; without them it is not shown. */
+static void keep_sources(struct artifact *a, const struct unit_list *units)
+{
+	a->sources = a->host_count == units->count ? calloc(a->host_count, sizeof *a->sources) : NULL;
+	for (size_t i = 0; i < a->host_count && a->sources; i++)
+		a->sources[i] = strdup(units->units[i]->source);
+}
+
+static void annotate_twin(struct build *b, struct twin *t)
+{
+	struct gs_pack result = {0};
+	char key[33] = "";
+	if (!compile_units(&b->units, t->device, &result, key, &t->why) && !artifact_read(&t->artifact, &result, &t->why)) {
+		memcpy(t->artifact->key, key, sizeof key);
+		record_program(t->artifact, &result);
+		if (lines_wanted())
+			keep_sources(t->artifact, &b->units);
+	}
+	gs_pack_free(&result);
+}
+
+static bool enter_driver(void)
+{
+	pthread_mutex_lock(&jobs_lock);
+	bool entered = !ending;
+	in_driver += entered;
+	pthread_mutex_unlock(&jobs_lock);
+	in_driver_here = entered;
+	return entered;
+}
+
+static void leave_driver(void)
+{
+	in_driver_here = false;
+	pthread_mutex_lock(&jobs_lock);
+	in_driver--;
+	pthread_cond_broadcast(&driver_left);
+	pthread_mutex_unlock(&jobs_lock);
+}
+
+void builder_finish(void)
+{
+	enum { PATIENCE_S = 30 };
+	struct timespec deadline;
+	clock_gettime(CLOCK_REALTIME, &deadline);
+	deadline.tv_sec += PATIENCE_S;
+	/* exit() in a signal handler may have interrupted anything on this thread, a build of ours among it. */
+	if (pthread_mutex_timedlock(&jobs_lock, &deadline))
+		return;
+	ending = true;
+	while (in_driver > in_driver_here)
+		if (pthread_cond_timedwait(&driver_left, &jobs_lock, &deadline))
+			break;
+	pthread_mutex_unlock(&jobs_lock);
+}
+
+static atomic_uint_fast64_t driver_busy_ns, driver_busy_since;
+
+uint64_t twin_builds_ns(void)
+{
+	uint64_t since = driver_busy_since;
+	return driver_busy_ns + (since ? clock_ns() - since : 0);
+}
+
+static cl_program build_texts(const struct build *b, const struct twin *t, long kernel, char *const *texts, struct gs_error *err)
+{
+	const struct twin_text from = {b, t->artifact, texts, t->device, kernel};
+	uint64_t begin = clock_ns();
+	if (!enter_driver()) {
+		gs_fail(err, ECANCELED, "the program was ending");
+		return NULL;
+	}
+	driver_busy_since = begin;
+	cl_program p = t->artifact->host_count == 1 ? compile_unit(&from, 0, true, err) : link_units(&from, err);
+	driver_busy_since = 0;
+	driver_busy_ns += clock_ns() - begin;
+	tool_cost.twin_build_ns += clock_ns() - begin;
+	run_first_at_exit();
+	leave_driver();
+	return p;
+}
+
+/* Elsewhere, a build costs what its text is long. */
+static bool together_is_cheaper(const struct twin *t)
+{
+	cl_device_type type = 0;
+	cl.clGetDeviceInfo(t->device, CL_DEVICE_TYPE, sizeof type, &type, NULL);
+	return (type & CL_DEVICE_TYPE_CPU) && t->artifact->renames && traces_wanted();
+}
+
+static void build_together(const struct build *b, const struct twin *t, struct twin_program *p)
+{
+	struct gs_buf text = {0};
+	struct gs_error why;
+	artifact_text_together(t->artifact, &text);
+	if (!text.failed && (p->counting = build_texts(b, t, p->kernel, &text.data, &why))) {
+		cl.clRetainProgram(p->counting);
+		p->tracing = p->counting;
+		p->traced_state = TWIN_READY;
+		p->together = true;
+	} else {
+		log_debug("the texts that count and that trace are built one by one: %s", text.failed ? "out of memory" : why.text);
+	}
+	gs_buf_free(&text);
+}
+
+static void build_counting(const struct build *b, const struct twin *t, struct twin_program *p)
+{
+	if (together_is_cheaper(t))
+		build_together(b, t, p);
+	if (!p->counting)
+		p->counting = build_texts(b, t, p->kernel, t->artifact->host_texts, &p->why);
+}
+
+/* With the build's lock held: the twin's record, made if missing. */
+static struct twin *find_twin(struct build *b, cl_device_id device)
+{
+	for (struct twin *t = b->twins; t; t = t->next)
+		if (t->device == device)
+			return t;
+	struct twin *t = calloc(1, sizeof *t);
+	if (!t)
+		return NULL;
+	t->device = device;
+	t->next = b->twins;
+	b->twins = t;
+	return t;
+}
+
+/* With the build's lock held, free meanwhile. */
+static void annotate_step(struct build *b, struct twin *t)
+{
+	t->state = TWIN_BUSY;
+	pthread_mutex_unlock(&b->lock);
+	annotate_twin(b, t);
+	if (!t->artifact)
+		log_info("kernels run as they are: %s", t->why.text);
+	pthread_mutex_lock(&b->lock);
+	t->state = t->artifact ? TWIN_READY : TWIN_FAILED;
+	pthread_cond_broadcast(&b->changed);
+}
+
+/* Likewise. */
+static void build_step(struct build *b, struct twin *t, struct twin_program *p)
+{
+	p->state = TWIN_BUSY;
+	pthread_mutex_unlock(&b->lock);
+	build_counting(b, t, p);
+	if (!p->counting)
+		log_info("kernels run as they are: %s", p->why.text);
+	pthread_mutex_lock(&b->lock);
+	p->state = p->counting ? TWIN_READY : TWIN_FAILED;
+	pthread_cond_broadcast(&b->changed);
+}
+
+/* With the build's lock held. Somebody at a terminal is told when it takes long. */
+static void wait_for_change(struct build *b)
+{
+	enum { PATIENCE_S = 3 };
+	struct timespec deadline;
+	clock_gettime(CLOCK_REALTIME, &deadline);
+	deadline.tv_sec += PATIENCE_S;
+	if (pthread_cond_timedwait(&b->changed, &b->lock, &deadline) != ETIMEDOUT)
+		return;
+	if (log_on_terminal() && !b->told_to_wait)
+		log_warning("a launch waits while its annotated kernel is compiled (once; the result is cached)");
+	b->told_to_wait = true;
+	pthread_cond_wait(&b->changed, &b->lock);
+}
+
+struct twin *build_twin(struct build *b, cl_device_id device)
+{
+	pthread_mutex_lock(&b->lock);
+	struct twin *t = find_twin(b, device);
+	while (t && t->state != TWIN_READY && t->state != TWIN_FAILED) {
+		if (t->state == TWIN_BUSY)
+			wait_for_change(b);
+		else
+			annotate_step(b, t);
+	}
+	pthread_mutex_unlock(&b->lock);
+	return t;
+}
+
+/* Few kernels are built at once. Building a program of one kernel takes POCL a quarter of a second, and each further kernel of
+ * the same text about a quarter of that. */
+static bool all_at_once(const struct twin *t)
+{
+	enum { FEW = 3, PER_SINGLE = 6 };
+	size_t count = t->artifact->kernel_count;
+	return count <= FEW || t->single_count >= (count < 2 * PER_SINGLE ? 2 : count / PER_SINGLE);
+}
+
+/* With the build's lock held: the program that has a kernel, made if missing. */
+static struct twin_program *find_program(struct twin *t, long kernel)
+{
+	struct twin_program *p = t->programs;
+	while (p && p->kernel != -1 && p->kernel != kernel)
+		p = p->next;
+	if (p || !(p = calloc(1, sizeof *p)))
+		return p;
+	p->kernel = all_at_once(t) ? -1 : kernel;
+	t->single_count += p->kernel >= 0;
+	struct twin_program **end = &t->programs; /* a kernel stays where it was first */
+	while (*end && (*end)->kernel >= 0)
+		end = &(*end)->next;
+	p->next = *end;
+	*end = p;
+	return p;
+}
+
+struct twin_program *build_program(struct build *b, struct twin *t, const struct artifact_kernel *k)
+{
+	pthread_mutex_lock(&b->lock);
+	struct twin_program *p = find_program(t, k - t->artifact->kernels);
+	while (p && p->state != TWIN_READY && p->state != TWIN_FAILED) {
+		if (p->state == TWIN_BUSY)
+			wait_for_change(b);
+		else
+			build_step(b, t, p);
+	}
+	pthread_mutex_unlock(&b->lock);
+	return p;
+}
+
+cl_program build_traced(struct build *b, struct twin *t, struct twin_program *p)
+{
+	if (!t->artifact->traced_texts)
+		return NULL;
+	pthread_mutex_lock(&b->lock);
+	while (p->traced_state == TWIN_BUSY)
+		wait_for_change(b);
+	if (p->traced_state == TWIN_NEW) {
+		struct gs_error why;
+		p->traced_state = TWIN_BUSY;
+		pthread_mutex_unlock(&b->lock);
+		cl_program tracing = build_texts(b, t, p->kernel, t->artifact->traced_texts, &why);
+		if (!tracing)
+			log_info("launches are not traced: %s", why.text);
+		pthread_mutex_lock(&b->lock);
+		p->tracing = tracing;
+		p->traced_state = tracing ? TWIN_READY : TWIN_FAILED;
+		pthread_cond_broadcast(&b->changed);
+	}
+	pthread_mutex_unlock(&b->lock);
+	return p->tracing;
+}
+
+/* As far as it goes now, and only what nobody else does already. Which of many kernels will be launched, nobody knows. */
+static void build_advance(struct build *b, cl_device_id device)
+{
+	pthread_mutex_lock(&b->lock);
+	struct twin *t = find_twin(b, device);
+	if (t && t->state == TWIN_NEW)
+		annotate_step(b, t);
+	if (t && t->state == TWIN_READY && b->confirmed && all_at_once(t)) {
+		struct twin_program *p = find_program(t, -1);
+		if (p && p->state == TWIN_NEW)
+			build_step(b, t, p);
+	}
+	pthread_mutex_unlock(&b->lock);
+}
+
+/* ---- the builder thread ---- */
+
+static void *builder(void *unused)
+{
+	(void)unused;
+	for (;;) {
+		pthread_mutex_lock(&jobs_lock);
+		while (!jobs)
+			pthread_cond_wait(&jobs_added, &jobs_lock);
+		struct job *j = jobs;
+		jobs = j->next;
+		if (!jobs)
+			jobs_end = &jobs;
+		pthread_mutex_unlock(&jobs_lock);
+		if (j->build->refs > 1) /* else nobody wants it any more */
+			build_advance(j->build, j->device);
+		build_release(j->build);
+		free(j);
+	}
+	return NULL;
+}
+
+void build_schedule(struct build *b, cl_device_id device)
+{
+	struct job *j = calloc(1, sizeof *j);
+	pthread_t thread;
+	if (!j)
+		return;
+	/* The record is there from now on, even if the thread takes its time: build_confirm looks for it. */
+	pthread_mutex_lock(&b->lock);
+	find_twin(b, device);
+	pthread_mutex_unlock(&b->lock);
+	*j = (struct job){.build = build_retain(b), .device = device};
+	pthread_mutex_lock(&jobs_lock);
+	if (!builder_started && !start_thread(&thread, builder, NULL)) {
+		pthread_detach(thread);
+		builder_started = true;
+	}
+	if (builder_started) {
+		*jobs_end = j;
+		jobs_end = &j->next;
+		pthread_cond_signal(&jobs_added);
+		j = NULL;
+	}
+	pthread_mutex_unlock(&jobs_lock);
+	if (j) { /* no thread: the first launch will make the twin */
+		build_release(j->build);
+		free(j);
+	}
+}
+
+void build_confirm(struct build *b)
+{
+	uint64_t begin = clock_ns();
+	pthread_mutex_lock(&b->lock);
+	struct twin *t = b->twins;
+	while (t && unit_list_includes(&b->units) && (t->state == TWIN_NEW || t->state == TWIN_BUSY)) {
+		if (t->state == TWIN_NEW)
+			annotate_step(b, t);
+		else
+			wait_for_change(b);
+		tool_cost.wait_ns += clock_ns() - begin;
+		begin = clock_ns();
+	}
+	b->confirmed = true;
+	/* Twins that are busy being annotated go on by themselves. */
+	while (t && t->state != TWIN_READY)
+		t = t->next;
+	cl_device_id device = t ? t->device : NULL;
+	pthread_mutex_unlock(&b->lock);
+	if (device)
+		build_schedule(b, device);
+}
+
+struct artifact *build_artifact(struct build *b)
+{
+	struct artifact *a = NULL;
+	pthread_mutex_lock(&b->lock);
+	for (struct twin *t = b->twins; t && !a; t = t->next)
+		a = t->state == TWIN_READY ? t->artifact : NULL;
+	pthread_mutex_unlock(&b->lock);
+	return a;
+}

@@ -1,0 +1,16 @@
+/* start: the runtime's beginning and end in the application's process. */
+#ifndef GPUSIM_RUNTIME_GUEST_START_H
+#define GPUSIM_RUNTIME_GUEST_START_H
+
+#include "runtime/guest/cl.h"
+
+#include <stdbool.h>
+
+/* Our exit handler runs before all that were registered up to now. */
+void run_first_at_exit(void);
+/* exit() has been called, and our handler has begun. */
+bool program_is_ending(void);
+/* Whether GPUSIM_DEVICE lets this device run twins. */
+bool device_wanted(cl_device_id device);
+
+#endif

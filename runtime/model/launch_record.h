@@ -1,0 +1,44 @@
+/* launch_record: a launch as the models and the reports see it. It needs no driver: gpusim replay reads it from a file. */
+#ifndef GPUSIM_RUNTIME_MODEL_LAUNCH_RECORD_H
+#define GPUSIM_RUNTIME_MODEL_LAUNCH_RECORD_H
+
+#include "runtime/model/artifact.h"
+
+/* What was launched, and what was counted. */
+struct launch_record {
+	uint64_t seq; /* its number in the run */
+	char *kernel_name;
+	struct artifact *artifact;
+	struct artifact_kernel *facts;
+	uint64_t global[3], local[3]; /* local is 0 where the driver chooses */
+	uint64_t local_bytes;
+	uint64_t *argument_values; /* the first 8 bytes of each argument; an address for buffers */
+	bool *arguments_known;
+	size_t argument_count;
+	size_t slots, places;     /* of its counters; places: item layout only */
+	const uint64_t *counters; /* the counter buffer (runtime/format/counters.h), once the launch has completed */
+	size_t counter_words;
+	uint64_t measured_ns;     /* 0: not known */
+	bool in_shadow;           /* its twin ran on copies, and the kernel itself on the application's memory */
+};
+
+/* One launch with everything that the reports say of it. */
+struct launch_result {
+	const struct launch_record *launch;
+	struct launch_profile profile;
+	struct estimate estimates[MAX_TARGETS];
+	bool estimated[MAX_TARGETS];
+	const char *failure[MAX_TARGETS];
+	struct instruction_count *instructions[MAX_TARGETS]; /* of the code, until launch_result_clear; NULL where no report wants them */
+	uint64_t *counts;     /* executions by block, over all work-items; the caller's */
+	struct group_place {  /* of the group that was looked at last: its work-items are asked for one after the other */
+		bool known;
+		uint64_t group, first, local[3]; /* where its first work-item's words are; its sizes */
+	} place;
+	struct kept_trace *brought; /* by the launch itself; NULL: it was not traced */
+	struct kept_trace *trace; /* the launch's own or one of a launch alike; NULL: none */
+	double traced_fraction;   /* of the groups, with such a trace */
+	flag_set flags; /* about the measurement, for every target */
+};
+
+#endif

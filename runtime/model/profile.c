@@ -1,0 +1,369 @@
+/* What a launch's counter buffer says: the counts of all blocks, of the launch and of single work-items. */
+#include "runtime/model/profile.h"
+
+#include "runtime/format/counters.h"
+
+#include <string.h>
+
+/* ---- the buffer ---- */
+
+/* Where groups have sums: how many. */
+size_t launch_columns(const struct launch_record *l)
+{
+	return l->artifact->counts_by_item ? l->facts->column_count : l->artifact->block_count;
+}
+
+/* Some group may have no place. */
+static bool lacks_places(const struct launch_record *l)
+{
+	uint64_t items = 1;
+	for (int d = 0; d < 3; d++)
+		if (__builtin_mul_overflow(items, l->global[d], &items))
+			return true;
+	return items > l->places;
+}
+
+size_t launch_words(const struct launch_record *l)
+{
+	if (!l->artifact->counts_by_item)
+		return COUNTER_HEADER_WORDS + l->slots * launch_columns(l);
+	if (l->facts->summed)
+		return COUNTER_HEADER_WORDS + l->slots + 1 + l->slots * launch_columns(l);
+	return COUNTER_HEADER_WORDS + l->slots + 1 + (l->places * l->facts->words + 1) / 2 +
+	       (l->facts->words && lacks_places(l) ? COUNTER_SPARE / 2 : 0);
+}
+
+/* Like launch_words, with one slot and no places. */
+size_t scratch_words(const struct launch_record *l)
+{
+	struct launch_record one = {.artifact = l->artifact, .facts = l->facts, .slots = 1, .global = {l->global[0], l->global[1], l->global[2]}};
+	return launch_words(&one);
+}
+
+/* ---- the launch ---- */
+
+/* Group layout: the sums over the slots. */
+static void sum_slots(const struct launch_record *l, uint64_t *counts)
+{
+	const uint64_t *slot = l->counters + COUNTER_HEADER_WORDS;
+	size_t blocks = l->artifact->block_count;
+	for (size_t s = 0; s < l->slots; s++)
+		for (size_t b = 0; b < blocks; b++)
+			counts[b] += slot[s * blocks + b];
+}
+
+/* Item layout: the local size that a group has left in its slot. */
+static uint64_t local_size_of(const struct launch_record *l, size_t slot, int dimension)
+{
+	uint64_t word = l->counters[COUNTER_HEADER_WORDS + slot];
+	return word >> dimension * COUNTER_SIZE_BITS & ((1u << COUNTER_SIZE_BITS) - 1);
+}
+
+/* Item layout: the work-items of all groups; most groups are as large as the one before them. */
+static uint64_t sum_sizes(const struct launch_record *l)
+{
+	const uint64_t *words = l->counters + COUNTER_HEADER_WORDS;
+	uint64_t sum = 0, size = 0;
+	for (size_t s = 0; s < l->slots; s++) {
+		if (!s || words[s] != words[s - 1])
+			size = local_size_of(l, s, 0) * local_size_of(l, s, 1) * local_size_of(l, s, 2);
+		sum += size;
+	}
+	return sum;
+}
+
+static uint64_t sum_flag(const uint32_t *column, size_t count, unsigned bit)
+{
+	uint64_t sum = 0;
+	for (size_t i = 0; i < count; i++)
+		sum += column[i] >> bit & 1;
+	return sum;
+}
+
+static uint64_t sum_column(const uint32_t *column, size_t count, uint32_t *most)
+{
+	uint64_t sum = 0;
+	for (size_t i = 0; i < count; i++) {
+		sum += column[i];
+		*most = column[i] > *most ? column[i] : *most;
+	}
+	return sum;
+}
+
+static uint64_t sum_trips(const struct computed_trips *t, const uint32_t *column, size_t count)
+{
+	uint64_t sum = 0;
+	for (size_t i = 0; i < count; i++)
+		sum += counter_trips(t->every, t->factor, t->residue, column[i]);
+	return sum;
+}
+
+/* Item layout: the sums of the groups, or the words of the work-items. */
+static const uint64_t *group_sums(const struct launch_record *l)
+{
+	return l->counters + COUNTER_HEADER_WORDS + l->slots + 1;
+}
+
+static const uint32_t *item_words(const struct launch_record *l)
+{
+	return (const uint32_t *)group_sums(l);
+}
+
+static bool sum_group_sums(const struct launch_record *l, uint64_t *counts)
+{
+	const struct artifact_kernel *k = l->facts;
+	const uint64_t *sums = group_sums(l);
+	bool full = false;
+	for (size_t s = 0; s < l->slots; s++)
+		for (size_t i = 0; i < k->column_count; i++, sums++) {
+			full |= *sums >= COUNTER_FULL_SUM;
+			counts[k->columns[i]] += *sums & ~COUNTER_FULL_SUM;
+		}
+	return !full;
+}
+
+/* Item layout: the sums over the work-items; false when a counter was full. */
+static bool sum_items(const struct launch_record *l, uint64_t *counts)
+{
+	const struct artifact_kernel *k = l->facts;
+	const uint32_t *words = item_words(l), *column = words;
+	uint32_t most = 0;
+	if (k->entry_block >= 0)
+		counts[k->entry_block] += sum_sizes(l);
+	if (k->summed)
+		return sum_group_sums(l, counts);
+	for (size_t i = 0; i < k->flag_count; i++)
+		counts[k->columns[i]] += sum_flag(column + i / COUNTER_FLAGS * l->places, l->places, i % COUNTER_FLAGS);
+	column += (k->words - (k->column_count - k->flag_count)) * l->places;
+	for (size_t i = k->flag_count; i < k->column_count; i++, column += l->places)
+		counts[k->columns[i]] += sum_column(column, l->places, &most);
+	for (size_t i = 0; i < k->computed_count; i++) {
+		const struct computed_trips *t = &k->computed[i];
+		counts[t->block] += sum_trips(t, words + t->word * l->places, l->places);
+	}
+	return most != COUNTER_FULL;
+}
+
+/* The counts that flow determines from the others; false when one would be negative, so that others must be wrong. It is
+ * 0 then: averages that are rounded can come to that. */
+static bool derive_counts(const struct artifact *a, uint64_t *counts)
+{
+	bool sound = true;
+	for (size_t i = 0; i < a->term_count; i++) {
+		const struct count_term *t = &a->terms[i];
+		counts[t->block] += (uint64_t)(int64_t)t->factor * counts[t->of];
+		if ((i + 1 == a->term_count || a->terms[i + 1].block != t->block) && (int64_t)counts[t->block] < 0) {
+			counts[t->block] = 0;
+			sound = false;
+		}
+	}
+	return sound;
+}
+
+/* Item layout: work-items of the groups that have places; groups are numbered one after the other. */
+static uint64_t items_with_places(const struct launch_result *r, uint64_t items)
+{
+	const struct launch_record *l = r->launch;
+	uint64_t size = r->profile.local[0] * r->profile.local[1] * r->profile.local[2];
+	if (!l->artifact->counts_by_item || !l->facts->words || items <= l->places)
+		return items;
+	return l->places / size * size;
+}
+
+/* Item layout: groups without a slot do not tell their size, but their work-items have places, and each entered once. */
+static uint64_t add_groups_without_slot(const struct launch_record *l, uint64_t entries, uint64_t items)
+{
+	return entries >= l->slots && entries < items ? items : entries;
+}
+
+static void fill_counts(struct launch_result *r, uint64_t items, uint64_t groups)
+{
+	const struct launch_record *l = r->launch;
+	uint64_t *counts = r->counts;
+	bool by_item = l->artifact->counts_by_item && !l->facts->summed;
+	if (groups > l->slots && !by_item)
+		flag_add(&r->flags, FLAG_groups_share_counters);
+	if (!l->artifact->counts_by_item)
+		sum_slots(l, counts);
+	else if (!sum_items(l, counts))
+		flag_add(&r->flags, FLAG_counters_full);
+	uint64_t entries = l->facts->entry_block >= 0 ? counts[l->facts->entry_block] : 0;
+	if (groups > l->slots && by_item && entries)
+		entries = counts[l->facts->entry_block] = add_groups_without_slot(l, entries, items);
+	uint64_t counted = items_with_places(r, items);
+	r->profile.scale = 1;
+	if (counted < items) { /* those that were counted stand for all */
+		flag_add(&r->flags, FLAG_items_not_counted);
+		r->profile.scale = counted ? (double)items / (double)counted : 1;
+		if (l->facts->entry_block >= 0)
+			counts[l->facts->entry_block] = counted;
+	}
+	if (!derive_counts(l->artifact, counts) || entries != items)
+		flag_add(&r->flags, FLAG_counts_disagree);
+}
+
+/* ---- single work-items ---- */
+
+/* Item layout: where the words of a group's first work-item are, as counters.h numbers them; its sizes in local. */
+static uint64_t first_item(const struct launch_profile *p, uint64_t group, uint64_t local[3])
+{
+	uint64_t at[3];
+	for (int d = 0; d < 3; d++) {
+		at[d] = group % p->groups[d] * p->local[d];
+		group /= p->groups[d];
+		local[d] = p->global[d] - at[d] < p->local[d] ? p->global[d] - at[d] : p->local[d];
+	}
+	return (at[2] * p->global[1] + at[1] * local[2]) * p->global[0] + at[0] * local[1] * local[2];
+}
+
+static const struct group_place *place_of(struct launch_result *r, uint64_t group)
+{
+	struct group_place *p = &r->place;
+	if (!p->known || p->group != group) {
+		p->first = first_item(&r->profile, group, p->local);
+		p->group = group;
+		p->known = true;
+	}
+	return p;
+}
+
+/* Item layout: the words of one work-item and, behind them, whether it exists: the last groups may be smaller. */
+static void gather_item(void *ctx, uint64_t group, uint32_t item, uint32_t *row)
+{
+	struct launch_result *r = ctx;
+	const struct launch_record *l = r->launch;
+	const uint32_t *words = item_words(l);
+	const struct group_place *p = place_of(r, group);
+	uint64_t size = p->local[0] * p->local[1] * p->local[2];
+	bool exists = item < size;
+	/* What has no place is taken to be like the first. */
+	uint64_t index = p->first + size <= l->places ? p->first + item : 0;
+	for (size_t w = 0; w < l->facts->words; w++)
+		row[w] = exists ? words[w * l->places + index] : 0;
+	row[l->facts->words] = exists;
+}
+
+static void expand_item(void *ctx, const uint32_t *row, uint64_t *counts)
+{
+	const struct launch_result *r = ctx;
+	const struct launch_record *l = r->launch;
+	const struct artifact_kernel *k = l->facts;
+	size_t flag_words = k->words - (k->column_count - k->flag_count);
+	memset(counts, 0, l->artifact->block_count * sizeof *counts);
+	for (size_t i = 0; i < k->flag_count; i++)
+		counts[k->columns[i]] += row[i / COUNTER_FLAGS] >> i % COUNTER_FLAGS & 1;
+	for (size_t i = k->flag_count; i < k->column_count; i++)
+		counts[k->columns[i]] += row[flag_words + i - k->flag_count];
+	for (size_t i = 0; i < k->computed_count; i++) {
+		const struct computed_trips *t = &k->computed[i];
+		counts[t->block] += counter_trips(t->every, t->factor, t->residue, row[t->word]);
+	}
+	if (k->entry_block >= 0)
+		counts[k->entry_block] = row[k->words];
+	derive_counts(l->artifact, counts);
+}
+
+/* Sums of groups: the average of each column, and whether the work-item exists. */
+static void gather_sums(void *ctx, uint64_t group, uint32_t item, uint32_t *row)
+{
+	struct launch_result *r = ctx;
+	const struct launch_record *l = r->launch;
+	size_t columns = l->facts->column_count;
+	const uint64_t *groups = r->profile.groups, *sums = group_sums(l) + group % l->slots * columns;
+	uint64_t all = groups[0] * groups[1] * groups[2];
+	const struct group_place *p = place_of(r, group);
+	uint64_t size = p->local[0] * p->local[1] * p->local[2], sharing = (all - group % l->slots + l->slots - 1) / l->slots;
+	bool exists = item < size;
+	for (size_t i = 0; i < columns; i++)
+		row[i] = exists ? (uint32_t)(((sums[i] & ~COUNTER_FULL_SUM) + size * sharing / 2) / (size * sharing)) : 0;
+	row[columns] = exists;
+}
+
+static void expand_sums(void *ctx, const uint32_t *row, uint64_t *counts)
+{
+	const struct launch_result *r = ctx;
+	const struct artifact_kernel *k = r->launch->facts;
+	memset(counts, 0, r->launch->artifact->block_count * sizeof *counts);
+	for (size_t i = 0; i < k->column_count; i++)
+		counts[k->columns[i]] += row[i];
+	if (k->entry_block >= 0)
+		counts[k->entry_block] = row[k->column_count];
+	derive_counts(r->launch->artifact, counts);
+}
+
+/* Group layout: nobody knows more of a work-item than its group's average, rounded. */
+static void gather_group(void *ctx, uint64_t group, uint32_t item, uint32_t *row)
+{
+	const struct launch_result *r = ctx;
+	const struct launch_record *l = r->launch;
+	size_t blocks = l->artifact->block_count;
+	const uint64_t *slot = l->counters + COUNTER_HEADER_WORDS + group % l->slots * blocks;
+	uint64_t items = l->facts->entry_block >= 0 ? slot[l->facts->entry_block] : 0;
+	(void)item;
+	for (size_t b = 0; b < blocks; b++)
+		row[b] = items ? (uint32_t)((slot[b] + items / 2) / items) : 0;
+}
+
+static void expand_group(void *ctx, const uint32_t *row, uint64_t *counts)
+{
+	const struct launch_result *r = ctx;
+	for (size_t b = 0; b < r->launch->artifact->block_count; b++)
+		counts[b] = row[b];
+	derive_counts(r->launch->artifact, counts);
+}
+
+static void fill_lanes(struct launch_result *r)
+{
+	const struct launch_record *l = r->launch;
+	if (l->artifact->counts_by_item && l->facts->summed)
+		r->profile.lanes = (struct lane_counts){(uint32_t)l->facts->column_count + 1, gather_sums, expand_sums, r};
+	else if (l->artifact->counts_by_item)
+		r->profile.lanes = (struct lane_counts){(uint32_t)l->facts->words + 1, gather_item, expand_item, r};
+	else
+		r->profile.lanes = (struct lane_counts){(uint32_t)l->artifact->block_count, gather_group, expand_group, r};
+}
+
+static uint64_t chosen_local_size(const struct launch_record *l, int dimension)
+{
+	uint64_t chosen =
+		l->artifact->counts_by_item ? local_size_of(l, 0, dimension) : l->counters[COUNTER_LOCAL + dimension];
+	uint64_t local = l->local[dimension] ? l->local[dimension] : chosen;
+	return local ? local : 1;
+}
+
+bool launch_is_sound(const struct launch_record *l)
+{
+	enum { MOST_SLOTS = 1 << 30, MOST_LOCAL = 1 << 20 };
+	bool by_item = l->artifact->counts_by_item && !l->facts->summed;
+	uint64_t items = 1, local = 1;
+	if (!l->slots || l->slots > MOST_SLOTS || l->places > l->counter_words * 2 ||
+	    (by_item && l->facts->words && !l->places) || l->counter_words != launch_words(l))
+		return false;
+	for (int d = 0; d < 3; d++)
+		if (!l->global[d] || __builtin_mul_overflow(items, l->global[d], &items) ||
+		    __builtin_mul_overflow(local, chosen_local_size(l, d), &local) || local > MOST_LOCAL)
+			return false;
+	return items < UINT64_MAX / MOST_LOCAL;
+}
+
+void profile_fill(struct launch_result *r)
+{
+	const struct launch_record *l = r->launch;
+	uint64_t items = 1, groups = 1;
+	for (int d = 0; d < 3; d++) {
+		r->profile.global[d] = l->global[d];
+		r->profile.local[d] = chosen_local_size(l, d);
+		r->profile.groups[d] = (l->global[d] + r->profile.local[d] - 1) / r->profile.local[d];
+		items *= l->global[d];
+		groups *= r->profile.groups[d];
+	}
+	r->place.known = false;
+	r->profile.local_bytes = l->local_bytes;
+	r->profile.counts = r->counts;
+	r->profile.argument_values = l->argument_values;
+	r->profile.arguments_known = l->arguments_known;
+	r->profile.argument_count = (uint32_t)l->argument_count;
+	fill_counts(r, items, groups);
+	fill_lanes(r);
+}
+

@@ -1,0 +1,15 @@
+/* profile: what a launch's counter buffer says, as the models take it. */
+#ifndef GPUSIM_RUNTIME_MODEL_PROFILE_H
+#define GPUSIM_RUNTIME_MODEL_PROFILE_H
+
+#include "runtime/model/launch_record.h"
+
+size_t launch_columns(const struct launch_record *l); /* where groups have sums: how many */
+size_t launch_words(const struct launch_record *l);   /* of its counter buffer */
+size_t scratch_words(const struct launch_record *l);  /* of a buffer for counts that nobody looks at */
+/* Whether the numbers of a launch that was read from a file fit its counters, and one another. */
+bool launch_is_sound(const struct launch_record *l);
+/* Fills the profile, counts and flags from the counters, which must outlive the profile. */
+void profile_fill(struct launch_result *r);
+
+#endif

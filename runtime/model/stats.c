@@ -1,0 +1,208 @@
+/* Sums over launches, for the reports; single launches are not kept. */
+#include "runtime/model/stats.h"
+
+#include "runtime/model/lines.h"
+#include "runtime/process/signals.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct stats stats = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static struct kernel_stats *kernel_stats(const char *name)
+{
+	for (struct kernel_stats *k = stats.kernels; k; k = k->next)
+		if (!strcmp(k->name, name))
+			return k;
+	struct kernel_stats *k = calloc(1, sizeof *k);
+	if (!k || !(k->name = strdup(name))) {
+		free(k);
+		return NULL;
+	}
+	k->next = stats.kernels;
+	stats.kernels = k;
+	return k;
+}
+
+static void add_limiter(struct target_stats *t, const char *name, double time_ns)
+{
+	for (size_t i = 0; i < GS_ARRAY_LEN(t->limiters); i++) {
+		if (t->limiters[i].name && strcmp(t->limiters[i].name, name))
+			continue;
+		t->limiters[i].name = name;
+		t->limiters[i].time_ns += time_ns;
+		return;
+	}
+}
+
+uint32_t launch_registers(const struct launch_result *r, size_t target)
+{
+	const struct target *t = &runtime.targets[target];
+	return gpu_thread_registers(&t->gpu, r->launch->facts->code[t->arch]->registers);
+}
+
+static void keep_longest(struct target_stats *t, const struct launch_result *r, size_t target)
+{
+	t->longest = r->estimates[target];
+	memcpy(t->longest_local, r->profile.local, sizeof t->longest_local);
+	memcpy(t->longest_global, r->profile.global, sizeof t->longest_global);
+	t->longest_local_bytes = r->profile.local_bytes;
+	t->registers = launch_registers(r, target);
+	t->shared_bytes = r->launch->facts->code[runtime.targets[target].arch]->shared_bytes;
+}
+
+static void add_estimate(struct target_stats *t, const struct launch_result *r, size_t target)
+{
+	const struct estimate *e = &r->estimates[target];
+	bool first = !t->launches++;
+	t->total_ns += e->time_ns;
+	t->low_ns += e->low_ns;
+	t->high_ns += e->high_ns;
+	t->cycles += e->cycles;
+	for (int k = 0; k < CYCLE_KIND_COUNT; k++)
+		t->by[k] += e->by[k];
+	t->thread_instructions += (double)e->thread_instructions;
+	t->warp_instructions += (double)e->warp_instructions;
+	t->active_lanes += e->lane_efficiency * (double)e->warp_instructions;
+	t->register_bank_conflicts += e->register_bank_conflicts;
+	t->occupancy_sum += e->occupancy.fraction;
+	if (first || e->time_ns < t->min_ns)
+		t->min_ns = e->time_ns;
+	if (first || e->time_ns > t->max_ns) {
+		t->max_ns = e->time_ns;
+		keep_longest(t, r, target);
+	}
+	add_limiter(t, e->limiter, e->time_ns);
+	t->sampling.sampled += e->sampled;
+	t->sampling.instructions += (double)e->warp_instructions;
+	t->sampling.simulated += (double)e->warp_instructions * e->simulated_fraction;
+	t->flags |= e->flags | r->flags;
+}
+
+void stats_add_launch(const struct launch_result *r)
+{
+	const char *failure = NULL;
+	pthread_mutex_lock(&stats.lock);
+	stats.launches++;
+	struct kernel_stats *k = kernel_stats(r->launch->kernel_name);
+	for (size_t t = 0; k && t < runtime.target_count; t++) {
+		struct target_stats *s = &k->by_target[t];
+		const char *library = r->launch->facts ? r->launch->facts->library[runtime.targets[t].arch] : NULL;
+		if (r->estimated[t])
+			add_estimate(s, r, t);
+		if (r->estimated[t] && library && !s->library)
+			s->library = strdup(library);
+		if (!r->estimated[t])
+			failure = r->failure[t];
+	}
+	if (k) {
+		lines_add_launch(&k->lines, r);
+		k->launches++;
+		k->in_shadow += r->launch->in_shadow;
+		k->measured += r->launch->measured_ns != 0;
+		k->measured_ns += (double)r->launch->measured_ns;
+	}
+	pthread_mutex_unlock(&stats.lock);
+	if (failure)
+		stats_add_not_modelled(r->launch->kernel_name, failure);
+}
+
+void stats_add_comparison(const char *kernel, enum twin_comparison result)
+{
+	lock_for_report(&stats.lock);
+	struct kernel_stats *k = kernel_stats(kernel);
+	if (k)
+		k->comparisons[result]++;
+	unlock_for_report(&stats.lock);
+}
+
+void stats_add_check(const char *kernel, size_t target, double error)
+{
+	pthread_mutex_lock(&stats.lock);
+	struct kernel_stats *k = kernel_stats(kernel);
+	struct sampling_stats *s = k ? &k->by_target[target].sampling : NULL;
+	if (s) {
+		s->checks++;
+		s->error_sum += error;
+		s->error_most = error > s->error_most ? error : s->error_most;
+	}
+	pthread_mutex_unlock(&stats.lock);
+}
+
+void stats_add_not_modelled(const char *kernel, const char *reason)
+{
+	lock_for_report(&stats.lock);
+	struct not_modelled **link = &stats.not_modelled;
+	while (*link && (strcmp((*link)->kernel, kernel) || strcmp((*link)->reason, reason)))
+		link = &(*link)->next;
+	if (!*link && (*link = calloc(1, sizeof **link))) {
+		(*link)->kernel = strdup(kernel);
+		(*link)->reason = strdup(reason);
+		if (!(*link)->kernel || !(*link)->reason) {
+			free((*link)->kernel);
+			free((*link)->reason);
+			free(*link);
+			*link = NULL;
+		}
+	}
+	if (*link)
+		(*link)->launches++;
+	unlock_for_report(&stats.lock);
+}
+
+void stats_add_transfer(enum transfer_kind kind, uint64_t size_bytes)
+{
+	lock_for_report(&stats.lock);
+	stats.transfers[kind].commands++;
+	stats.transfers[kind].size_bytes += size_bytes;
+	unlock_for_report(&stats.lock);
+}
+
+static int longest_first(const void *a, const void *b)
+{
+	const struct kernel_stats *x = *(struct kernel_stats *const *)a, *y = *(struct kernel_stats *const *)b;
+	for (size_t t = 0; t < runtime.target_count; t++)
+		if (x->by_target[t].total_ns != y->by_target[t].total_ns)
+			return x->by_target[t].total_ns < y->by_target[t].total_ns ? 1 : -1;
+	return strcmp(x->name, y->name);
+}
+
+const struct kernel_stats **stats_sorted(size_t *count)
+{
+	size_t n = 0;
+	for (struct kernel_stats *k = stats.kernels; k; k = k->next)
+		n++;
+	const struct kernel_stats **list = calloc(n + 1, sizeof *list);
+	*count = list ? n : 0;
+	n = 0;
+	for (struct kernel_stats *k = stats.kernels; k && list; k = k->next)
+		list[n++] = k;
+	if (list)
+		qsort(list, n, sizeof *list, longest_first);
+	return list;
+}
+
+const char *main_limiter(const struct target_stats *t)
+{
+	const struct limiter_share *best = &t->limiters[0];
+	for (size_t i = 1; i < GS_ARRAY_LEN(t->limiters); i++)
+		if (t->limiters[i].name && t->limiters[i].time_ns > best->time_ns)
+			best = &t->limiters[i];
+	return best->name ? best->name : "-";
+}
+
+double kernels_total_ns(size_t target)
+{
+	double sum = 0;
+	for (const struct kernel_stats *k = stats.kernels; k; k = k->next)
+		sum += k->by_target[target].total_ns;
+	return sum;
+}
+
+double transfers_total_ns(size_t target)
+{
+	double sum = 0;
+	for (int k = 0; k < TRANSFER_KINDS; k++)
+		sum += transfer_time_ns(&runtime.targets[target].gpu, k, &stats.transfers[k]);
+	return sum;
+}

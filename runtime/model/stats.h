@@ -1,0 +1,85 @@
+/* stats: sums over the launches of a run, for the reports. Single launches are not kept. */
+#ifndef GPUSIM_RUNTIME_MODEL_STATS_H
+#define GPUSIM_RUNTIME_MODEL_STATS_H
+
+#include "runtime/model/launch_record.h"
+#include "runtime/model/transfers.h"
+
+#include <pthread.h>
+
+struct limiter_share {
+	const char *name;
+	double time_ns;
+};
+
+/* Launches that took another's cycles per instruction, and what simulating some in full all the same gave. */
+struct sampling_stats {
+	uint64_t sampled, checks;
+	double instructions, simulated; /* of warps; those of them that were */
+	double error_sum, error_most; /* relative, of time */
+};
+
+/* The launches of a kernel with an estimate on one target. */
+struct target_stats {
+	struct sampling_stats sampling;
+	uint64_t launches;
+	double total_ns, min_ns, max_ns, low_ns, high_ns, cycles, occupancy_sum;
+	double by[CYCLE_KIND_COUNT];
+	double thread_instructions, warp_instructions, register_bank_conflicts;
+	double active_lanes; /* lane_efficiency, weighted by warp_instructions */
+	struct limiter_share limiters[CYCLE_KIND_COUNT];
+	flag_set flags;                 /* of some launch */
+	struct estimate longest;        /* the launch that takes longest */
+	uint64_t longest_local[3], longest_global[3], longest_local_bytes;
+	uint32_t registers, shared_bytes; /* of its code */
+	char *library; /* lines: library functions that a table costs, or NULL */
+};
+
+/* A twin that was compared with its kernel wrote the same, or not. Racy: the kernel itself does not write the same twice. */
+enum twin_comparison { TWIN_SAME, TWIN_DIFFERS, TWIN_RACY, TWIN_COMPARISONS };
+
+struct kernel_stats {
+	struct kernel_stats *next;
+	char *name;
+	struct kernel_lines *lines; /* one per program; NULL where no report wants them */
+	uint64_t launches; /* modelled */
+	double measured_ns;
+	uint64_t measured;
+	uint64_t in_shadow; /* launches whose twin ran on copies */
+	uint64_t comparisons[TWIN_COMPARISONS];
+	struct target_stats by_target[MAX_TARGETS];
+};
+
+struct not_modelled {
+	struct not_modelled *next;
+	char *kernel, *reason;
+	uint64_t launches;
+};
+
+struct stats {
+	pthread_mutex_t lock;
+	struct kernel_stats *kernels;
+	struct not_modelled *not_modelled;
+	struct transfer_stats transfers[TRANSFER_KINDS];
+	uint64_t launches;
+};
+
+extern struct stats stats; /* take stats.lock */
+
+void stats_add_launch(const struct launch_result *r);
+void stats_add_comparison(const char *kernel, enum twin_comparison result);
+/* A launch that was sampled has been simulated in full as well: how far off it was. */
+void stats_add_check(const char *kernel, size_t target, double error);
+/* A launch that ran and that is not modelled. */
+void stats_add_not_modelled(const char *kernel, const char *reason);
+void stats_add_transfer(enum transfer_kind kind, uint64_t size_bytes);
+
+uint32_t launch_registers(const struct launch_result *r, size_t target); /* of a work-item; 0: not known */
+const char *main_limiter(const struct target_stats *t);
+/* With stats.lock held: */
+double kernels_total_ns(size_t target); /* of all kernels */
+double transfers_total_ns(size_t target);
+/* The kernels, longest total on the first target first; count in *count; the caller frees the array. */
+const struct kernel_stats **stats_sorted(size_t *count);
+
+#endif

@@ -1,0 +1,219 @@
+/*
+ * Which launches are traced: the first of each kernel and shape, the 8th, the 64th and so on, because data may change what a
+ * kernel does. Of a kernel that is launched with ever new sizes, the first MANY_SHAPES are all traced, then every eighth. The
+ * others take the latest trace of their shape, or of one alike. Traces that were not used for the longest time go when there
+ * are too many bytes of them, and so do shapes when a kernel has too many.
+ */
+#include "runtime/model/trace_shapes.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_SHAPES = 256, MANY_SHAPES = 64, FURTHER = 8 };
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct kept_trace *newest, *oldest;
+static uint64_t kept_bytes;
+
+/* ---- kept traces; with the lock held ---- */
+
+static uint64_t size_of(const struct kept_trace *t)
+{
+	return sizeof *t + t->length + t->argument_count * sizeof *t->argument_bytes;
+}
+
+void kept_trace_free(struct kept_trace *t)
+{
+	if (!t)
+		return;
+	free(t->bytes);
+	free(t->argument_bytes);
+	free(t);
+}
+
+static void leave_order(struct kept_trace *t)
+{
+	*(t->newer ? &t->newer->older : &newest) = t->older;
+	*(t->older ? &t->older->newer : &oldest) = t->newer;
+}
+
+static void enter_order(struct kept_trace *t)
+{
+	t->newer = NULL;
+	t->older = newest;
+	*(newest ? &newest->newer : &oldest) = t;
+	newest = t;
+}
+
+static void drop(struct launches_alike *s)
+{
+	struct kept_trace *t = s->kept;
+	if (!t)
+		return;
+	s->kept = NULL;
+	leave_order(t);
+	kept_bytes -= size_of(t);
+	kept_trace_free(t);
+}
+
+/* ---- shapes; with the lock held ---- */
+
+static void remove_last(struct artifact_kernel *k)
+{
+	struct launches_alike **link = &k->shapes;
+	while ((*link)->next)
+		link = &(*link)->next;
+	drop(*link);
+	free(*link);
+	*link = NULL;
+}
+
+/* Moves it to the front; made if `make` says so. */
+static struct launches_alike *shape_of(struct artifact_kernel *k, const uint64_t global[3], const uint64_t local[3], bool make)
+{
+	struct launches_alike **link = &k->shapes;
+	size_t count = 0, size = sizeof(uint64_t[3]);
+	while (*link && (memcmp((*link)->global, global, size) || memcmp((*link)->local, local, size))) {
+		link = &(*link)->next;
+		count++;
+	}
+	struct launches_alike *s = *link;
+	if (s) {
+		*link = s->next;
+	} else if (!make || !(s = calloc(1, sizeof *s))) {
+		return NULL;
+	} else {
+		memcpy(s->global, global, size);
+		memcpy(s->local, local, size);
+		s->due = ++k->shape_count <= MANY_SHAPES || k->shape_count % FURTHER == 0 ? 1 : FURTHER;
+		if (count >= MOST_SHAPES)
+			remove_last(k);
+	}
+	s->next = k->shapes;
+	k->shapes = s;
+	return s;
+}
+
+bool traces_wanted(void)
+{
+	return runtime.model.hierarchy && runtime.options.trace.number != TRACE_NEVER;
+}
+
+bool trace_due(struct artifact_kernel *k, const uint64_t global[3], const uint64_t local[3])
+{
+	pthread_mutex_lock(&lock);
+	struct launches_alike *s = shape_of(k, global, local, true);
+	bool due = s && (++s->launches >= s->due || runtime.options.trace.number == TRACE_ALL);
+	pthread_mutex_unlock(&lock);
+	return due;
+}
+
+void trace_chosen(struct artifact_kernel *k, const uint64_t global[3], const uint64_t local[3], uint64_t chosen[3])
+{
+	pthread_mutex_lock(&lock);
+	const struct launches_alike *s = shape_of(k, global, local, false);
+	memcpy(chosen, s && !local[0] ? s->chosen : local, sizeof s->chosen);
+	pthread_mutex_unlock(&lock);
+}
+
+void trace_learn(struct artifact_kernel *k, const uint64_t global[3], const uint64_t local[3], const uint64_t chosen[3])
+{
+	pthread_mutex_lock(&lock);
+	struct launches_alike *s = shape_of(k, global, local, false);
+	if (s)
+		memcpy(s->chosen, chosen, sizeof s->chosen);
+	pthread_mutex_unlock(&lock);
+}
+
+void trace_taken(struct artifact_kernel *k, const uint64_t global[3], const uint64_t local[3])
+{
+	pthread_mutex_lock(&lock);
+	struct launches_alike *s = shape_of(k, global, local, false);
+	while (s && s->due <= s->launches)
+		s->due *= FURTHER;
+	pthread_mutex_unlock(&lock);
+}
+
+/* Unless it is among them. */
+static void add_needed(struct needed_groups *all, uint64_t id)
+{
+	for (uint32_t i = 0; i < all->count; i++)
+		if (all->ids[i] == id)
+			return;
+	if (all->count < MOST_NEEDED)
+		all->ids[all->count++] = id;
+}
+
+void trace_need(struct artifact_kernel *k, const uint64_t global[3], const uint64_t local[3], const struct needed_groups *needed)
+{
+	struct needed_groups all = *needed;
+	if (!needed->count)
+		return;
+	pthread_mutex_lock(&lock);
+	struct launches_alike *s = shape_of(k, global, local, false);
+	if (s) { /* what was needed before is not needed any more only because it was traced */
+		for (uint32_t i = 0; i < s->needed.count; i++)
+			add_needed(&all, s->needed.ids[i]);
+		s->needed = all;
+	}
+	pthread_mutex_unlock(&lock);
+}
+
+struct needed_groups trace_needed(struct artifact_kernel *k, const uint64_t global[3], const uint64_t local[3])
+{
+	pthread_mutex_lock(&lock);
+	const struct launches_alike *s = shape_of(k, global, local, false);
+	struct needed_groups all = s ? s->needed : (struct needed_groups){.count = 0};
+	pthread_mutex_unlock(&lock);
+	return all;
+}
+
+void trace_keep(struct artifact_kernel *k, const uint64_t global[3], const uint64_t local[3], struct kept_trace *t)
+{
+	pthread_mutex_lock(&lock);
+	struct launches_alike *s = shape_of(k, global, local, true);
+	if (s) {
+		drop(s);
+		t->shape = s;
+		s->kept = t;
+		kept_bytes += size_of(t);
+		enter_order(t);
+		/* A single one may be larger than all should be together. */
+		while (kept_bytes > TRACE_KEPT_SHARE(runtime.options.trace_memory.number) && oldest != t)
+			drop(oldest->shape);
+	}
+	pthread_mutex_unlock(&lock);
+	if (!s)
+		kept_trace_free(t);
+}
+
+/* Shapes that were used of late come first. */
+static struct kept_trace *trace_alike(const struct artifact_kernel *k, const uint64_t local[3])
+{
+	struct launches_alike *s = k->shapes;
+	while (s && (!s->kept || memcmp(s->local, local, sizeof s->local)))
+		s = s->next;
+	return s ? s->kept : NULL;
+}
+
+struct kept_trace *trace_find(struct artifact_kernel *k, const uint64_t global[3], const uint64_t local[3])
+{
+	pthread_mutex_lock(&lock);
+	struct launches_alike *s = shape_of(k, global, local, false);
+	struct kept_trace *t = s && s->kept ? s->kept : trace_alike(k, local);
+	if (t) {
+		leave_order(t);
+		enter_order(t);
+	}
+	pthread_mutex_unlock(&lock);
+	return t;
+}
+
+void trace_shapes_free(struct artifact_kernel *k)
+{
+	pthread_mutex_lock(&lock);
+	while (k->shapes)
+		remove_last(k);
+	pthread_mutex_unlock(&lock);
+}

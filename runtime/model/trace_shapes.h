@@ -1,0 +1,64 @@
+/*
+ * trace_shapes: which launches are traced, and which traces are kept. Launches of a kernel with the same sizes have the same shape.
+ * Nothing is traced unless the memory hierarchy is modelled.
+ */
+#ifndef GPUSIM_RUNTIME_MODEL_TRACE_SHAPES_H
+#define GPUSIM_RUNTIME_MODEL_TRACE_SHAPES_H
+
+#include "runtime/model/artifact.h"
+
+/* How GPUSIM_TRACE_MEMORY is divided: a trace is in buffers of the device, then kept as short as it goes, and made long again
+ * and decoded while a launch is modelled. Buffers may reserve as much as there is, since of most of them little is touched: launches that
+ * follow one another without a wait are traced only if each finds one. */
+#define TRACE_BUFFER_SHARE(bytes) (bytes)
+#define TRACE_KEPT_SHARE(bytes) ((bytes) / 8)
+#define TRACE_DECODED_SHARE(bytes) ((bytes) / 8 * 3)
+
+/* The launches of a kernel that are alike in their sizes. */
+struct launches_alike {
+	struct launches_alike *next;
+	uint64_t global[3], local[3]; /* as the application gave them */
+	uint64_t chosen[3];           /* the local size that the driver took where it was left to it; 0: not known yet */
+	uint64_t launches, due;       /* up to now; the number of the one to be traced next */
+	struct kept_trace *kept;      /* the latest, or NULL */
+	struct needed_groups needed;  /* that their traces should have, the latest first */
+};
+
+/* A trace as it is kept: its chunks, without what they do not use. */
+struct kept_trace {
+	struct kept_trace *older, *newer; /* in the order of their use */
+	struct launches_alike *shape;
+	char *bytes;
+	size_t length, chunks;
+	uint64_t *argument_bytes; /* of the launch (models/trace/read.h) */
+	size_t argument_count;
+	uint64_t groups[3];
+	uint32_t local[3];
+	uint64_t traced_groups;
+	char identity[33]; /* a hash of what the work-items did */
+};
+
+bool traces_wanted(void); /* of any launch */
+/* Counts a launch; whether it is to be traced. */
+bool trace_due(struct artifact_kernel *k, const uint64_t global[3], const uint64_t local[3]);
+/* Its local size, as far as that is known. */
+void trace_chosen(struct artifact_kernel *k, const uint64_t global[3], const uint64_t local[3], uint64_t chosen[3]);
+/* The local size that the driver has chosen, and will again. */
+void trace_learn(struct artifact_kernel *k, const uint64_t global[3], const uint64_t local[3], const uint64_t chosen[3]);
+/* It is traced: the next of its shape is eight times as far. */
+void trace_taken(struct artifact_kernel *k, const uint64_t global[3], const uint64_t local[3]);
+
+/* Adds groups that such a launch's trace should have had. */
+void trace_need(struct artifact_kernel *k, const uint64_t global[3], const uint64_t local[3], const struct needed_groups *needed);
+/* All groups that were needed up to now, for the next trace. */
+struct needed_groups trace_needed(struct artifact_kernel *k, const uint64_t global[3], const uint64_t local[3]);
+
+void kept_trace_free(struct kept_trace *t); /* one that is not in a shape */
+/* Keeps it, in place of the one that the shape had; others go while there are too many bytes. */
+void trace_keep(struct artifact_kernel *k, const uint64_t global[3], const uint64_t local[3], struct kept_trace *t);
+/* The trace of launches of these sizes, else of the latest that have the same local size, else NULL. Only the thread that models calls
+ * this and trace_keep, which makes traces go. */
+struct kept_trace *trace_find(struct artifact_kernel *k, const uint64_t global[3], const uint64_t local[3]);
+void trace_shapes_free(struct artifact_kernel *k);
+
+#endif

@@ -1,0 +1,53 @@
+/*
+ * One line on a terminal that shows how far the modelling is. It is written over itself and removed at the end. There is none
+ * where stderr is no terminal, with GPUSIM_TEXT=quiet and without the text report, nor before modelling has kept the
+ * worker busy for a second.
+ */
+#include "runtime/report/progress.h"
+
+#include "runtime/config/log.h"
+#include "runtime/config/show.h"
+#include "runtime/model/targets.h"
+#include "runtime/process/thread.h"
+
+enum { FIRST_NS = 1000000000, EVERY_NS = 100000000 };
+
+static uint64_t busy_since_ns, shown_ns; /* 0: rests, not shown; the worker's, but see progress_due */
+
+static bool is_wanted(void)
+{
+	static int wanted = -1;
+	if (wanted < 0)
+		wanted = (runtime.options.report.number & REPORT_TEXT) && runtime.options.text.number != TEXT_QUIET &&
+		         log_on_terminal();
+	return wanted;
+}
+
+bool progress_due(void)
+{
+	uint64_t now = clock_ns();
+	if (!busy_since_ns)
+		busy_since_ns = now;
+	return now - busy_since_ns >= FIRST_NS && now - shown_ns >= EVERY_NS && is_wanted();
+}
+
+void progress_show(const char *kernel, uint64_t done, unsigned long left)
+{
+	struct gs_buf line = {0};
+	char age[SHOW_CELL];
+	shown_ns = clock_ns();
+	gs_buf_printf(&line, "\r\033[Kgpusim: modelling, %s: launch %llu, %lu to go: ",
+	              show_time(age, (double)(shown_ns - busy_since_ns)), (unsigned long long)done + 1, left);
+	show_name(&line, kernel, 30);
+	if (!line.failed)
+		log_raw(line.data, line.len);
+	gs_buf_free(&line);
+}
+
+void progress_clear(void)
+{
+	static const char clear[] = "\r\033[K";
+	if (shown_ns)
+		log_raw(clear, sizeof clear - 1);
+	busy_since_ns = shown_ns = 0;
+}

@@ -1,0 +1,297 @@
+/* The report on stderr, in three lengths: what each GPU takes, a table of kernels, and what is behind each row. */
+#include "runtime/report/text.h"
+
+#include "runtime/config/accuracy.h"
+#include "runtime/config/log.h"
+#include "runtime/format/protocol.h"
+#include "runtime/report/cost.h"
+#include "runtime/report/formats.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+void text_line(struct text *t, int indent, const char *fmt, ...)
+{
+	struct gs_buf line = {0};
+	va_list ap;
+	va_start(ap, fmt);
+	gs_buf_vprintf(&line, fmt, ap);
+	va_end(ap);
+	if (line.len && !line.failed)
+		show_wrapped(&t->out, "gpusim: ", line.data, indent);
+	gs_buf_free(&line);
+}
+
+/* ---- the table ---- */
+
+/* Columns of a row before its GPU and kernel, and the most that the GPU takes of the others. */
+enum { BEFORE_NAMES = 66, GPU_MOST = 17 };
+
+static void add_header(struct text *t)
+{
+	gs_buf_printf(&t->out, "gpusim: %s%9s %6s %8s %9s ", show_style(t->colours, SHOW_DIM), "total", "share", "launches",
+	              "average");
+	gs_buf_printf(&t->out, "%-14s %5s  %*s", "limited by", "occup", -t->gpu_width, t->gpu_width ? "GPU" : "");
+	gs_buf_printf(&t->out, "kernel%s\n", show_style(t->colours, SHOW_PLAIN));
+}
+
+static void add_row(struct text *t, const struct kernel_stats *k, size_t target)
+{
+	const struct target_stats *s = &k->by_target[target];
+	double all = kernels_total_ns(target), share = all > 0 ? s->total_ns / all : 0;
+	char total[SHOW_CELL], average[SHOW_CELL];
+	if (!s->launches)
+		return;
+	gs_buf_printf(&t->out, "gpusim: %9s %s%5.1f%%%s %8llu %9s ", show_time(total, s->total_ns),
+	              show_style(t->colours, share >= 0.5 ? SHOW_HOT : share >= 0.1 ? SHOW_WARM : SHOW_PLAIN), 100 * share,
+	              show_style(t->colours, SHOW_PLAIN), (unsigned long long)s->launches,
+	              show_time(average, s->total_ns / (double)s->launches));
+	gs_buf_printf(&t->out, "%-14s %4.0f%%  ", main_limiter(s), 100 * s->occupancy_sum / (double)s->launches);
+	if (t->gpu_width)
+		gs_buf_printf(&t->out, "%-*.*s", t->gpu_width, t->gpu_width - 1, runtime.targets[target].gpu.name);
+	show_name(&t->out, k->name, (size_t)(SHOW_WIDTH - BEFORE_NAMES - t->gpu_width));
+	gs_buf_puts(&t->out, "\n");
+}
+
+/* Many kernels: those that matter; the files have them all. */
+static void add_table(struct text *t, const struct kernel_stats *const *kernels, size_t count)
+{
+	enum { MOST_ROWS = 40 };
+	size_t most = t->verbose ? count : MOST_ROWS / runtime.target_count;
+	bool any = false;
+	for (size_t i = 0; i < count; i++)
+		for (size_t g = 0; g < runtime.target_count; g++)
+			any |= kernels[i]->by_target[g].launches != 0;
+	if (any)
+		add_header(t);
+	for (size_t i = 0; i < count && i < most; i++)
+		for (size_t g = 0; g < runtime.target_count; g++)
+			add_row(t, kernels[i], g);
+	if (any && count > most)
+		text_line(t, 2, "and %zu kernels more (GPUSIM_TEXT=verbose shows all)", count - most);
+}
+
+/* ---- around it ---- */
+
+static void add_totals(struct text *t)
+{
+	for (size_t g = 0; g < runtime.target_count; g++) {
+		const struct gpu *gpu = &runtime.targets[g].gpu;
+		char kernels[SHOW_CELL], copies[SHOW_CELL];
+		text_line(t, 2, "%s (%s, %u SMs, %.0f MHz): kernels %s, copies %s", gpu->name, gpu->title, gpu->sm_count,
+		          gpu->clock_mhz, show_time(kernels, kernels_total_ns(g)), show_time(copies, transfers_total_ns(g)));
+	}
+}
+
+static void add_transfers(struct text *t)
+{
+	struct gs_buf line = {0};
+	for (int k = 0; k < TRANSFER_KINDS; k++) {
+		const struct transfer_stats *s = &stats.transfers[k];
+		char size[SHOW_CELL];
+		if (s->commands)
+			gs_buf_printf(&line, "%s%s %llux %s", line.len ? ", " : "copies: ", transfer_name(k),
+			              (unsigned long long)s->commands, show_bytes(size, (double)s->size_bytes));
+	}
+	if (line.len && !line.failed)
+		text_line(t, 2, "%s", line.data);
+	gs_buf_free(&line);
+}
+
+static void add_not_modelled(struct text *t)
+{
+	for (const struct not_modelled *n = stats.not_modelled; n; n = n->next) {
+		struct gs_buf name = {0};
+		show_name(&name, n->kernel, 60);
+		gs_buf_puts(&t->out, show_style(t->colours, SHOW_WARM));
+		text_line(t, 2, "not modelled: %llu launch%s of %s: %.300s", (unsigned long long)n->launches,
+		          n->launches == 1 ? "" : "es", name.data ? name.data : "", n->reason);
+		gs_buf_puts(&t->out, show_style(t->colours, SHOW_PLAIN));
+		gs_buf_free(&name);
+	}
+}
+
+/* Twins that do not do what their kernels do; the program's results are the kernels' own. */
+static void add_twins(struct text *t)
+{
+	for (const struct kernel_stats *k = stats.kernels; k; k = k->next) {
+		struct gs_buf name = {0};
+		show_name(&name, k->name, 60);
+		if (k->comparisons[TWIN_DIFFERS])
+			text_line(t, 2, "twin differs: what the annotated twin of %s wrote differs from what the kernel wrote: the kernel itself "
+			          "computed the program's results, and its counts may be wrong", name.data ? name.data : "");
+		else if (k->comparisons[TWIN_RACY] && t->verbose)
+			text_line(t, 2, "racy: %s does not write the same twice, so its annotated twin runs on copies only", name.data ? name.data : "");
+		gs_buf_free(&name);
+	}
+}
+
+static void add_new_names(struct gs_buf *list, const char *lines)
+{
+	for (const char *end; lines && (end = strchr(lines, '\n')); lines = end + 1) {
+		char name[128];
+		snprintf(name, sizeof name, "%.*s, ", (int)(end - lines), lines);
+		const char *at = list->data ? strstr(list->data, name) : NULL;
+		if (!at || (at > list->data && at[-1] != ' '))
+			gs_buf_puts(list, name);
+	}
+}
+
+/* Library functions whose code the targets' own compilers have and ours has not. */
+static void add_library(struct text *t)
+{
+	struct gs_buf list = {0};
+	for (const struct kernel_stats *k = stats.kernels; k; k = k->next)
+		for (size_t g = 0; g < runtime.target_count; g++)
+			add_new_names(&list, k->by_target[g].library);
+	if (list.len > 2)
+		text_line(t, 2, "costed by table: %.*s", (int)(list.len < 602 ? list.len - 2 : 600), list.data);
+	gs_buf_free(&list);
+}
+
+static struct sampling_stats sampling_of(size_t target)
+{
+	struct sampling_stats all = {0};
+	for (const struct kernel_stats *k = stats.kernels; k; k = k->next) {
+		const struct sampling_stats *s = &k->by_target[target].sampling;
+		all.sampled += s->sampled;
+		all.instructions += s->instructions;
+		all.simulated += s->simulated;
+		all.checks += s->checks;
+		all.error_sum += s->error_sum;
+		all.error_most = s->error_most > all.error_most ? s->error_most : all.error_most;
+	}
+	return all;
+}
+
+static void add_sampling(struct text *t)
+{
+	for (size_t g = 0; g < runtime.target_count; g++) {
+		struct sampling_stats all = sampling_of(g);
+		struct gs_buf line = {0};
+		if (!all.sampled && !all.checks)
+			continue;
+		gs_buf_printf(&line, "sampling on %s: %.2f%% of the warp instructions were simulated; %llu of %llu launches took the cycles "
+		              "per instruction of one like them", runtime.targets[g].gpu.name,
+		              all.instructions > 0 ? 100 * all.simulated / all.instructions : 0, (unsigned long long)all.sampled,
+		              (unsigned long long)stats.launches);
+		if (all.checks)
+			gs_buf_printf(&line, "; of %llu checked, the error is %.1f%% on average, %.1f%% at most",
+			              (unsigned long long)all.checks, 100 * all.error_sum / (double)all.checks, 100 * all.error_most);
+		if (!line.failed)
+			text_line(t, 2, "%s", line.data);
+		gs_buf_free(&line);
+	}
+}
+
+static void add_cost(struct text *t)
+{
+	char wall[SHOW_CELL], cell[SHOW_CELL], build[SHOW_CELL], count[SHOW_CELL], trace[SHOW_CELL], model[SHOW_CELL], without[100] = "";
+	struct run_cost c = cost_now();
+	if (c.without_ns > 0) /* else many threads waited at once, and a difference says nothing */
+		snprintf(without, sizeof without, ", about %s without gpusim (%.1fx)", show_time(cell, c.without_ns), c.wall_ns / c.without_ns);
+	text_line(t, 2, "cost: %s in all%s: building %s, counting %s, tracing %s, modelling %s", show_time(wall, c.wall_ns), without,
+	          show_time(build, c.building_ns), show_time(count, c.counting_ns), show_time(trace, c.tracing_ns),
+	          show_time(model, c.modelling_ns));
+	text_line(t, 2, "beside it: gpusim-cc %s (%llu programs, %llu from the cache), builds %s, modelling %s",
+	          show_time(wall, (double)tool_cost.compile_ns), (unsigned long long)tool_cost.compiles,
+	          (unsigned long long)tool_cost.cache_hits, show_time(build, (double)tool_cost.twin_build_ns),
+	          show_time(model, (double)tool_cost.model_ns));
+	if (tool_cost.untraced)
+		text_line(t, 2, "not traced: %llu launches found no room for a trace (GPUSIM_TRACE_MEMORY)",
+		          (unsigned long long)tool_cost.untraced);
+}
+
+static void add_trust_line(const char *text, void *data)
+{
+	text_line(data, 2, "accuracy: %s", text);
+}
+
+static void add_trust(struct text *t)
+{
+	struct accuracy_target list[MAX_TARGETS];
+	for (size_t g = 0; g < runtime.target_count; g++)
+		list[g] = (struct accuracy_target){runtime.targets[g].gpu.name, runtime.options.memory.text};
+	accuracy_tell(list, runtime.target_count, add_trust_line, t);
+}
+
+/* ---- the whole ---- */
+
+static void add_quiet(struct text *t, const struct kernel_stats *const *kernels, size_t count)
+{
+	uint64_t not_modelled = 0;
+	for (size_t g = 0; g < runtime.target_count; g++) {
+		char kernels_ns[SHOW_CELL], copies[SHOW_CELL];
+		struct gs_buf most = {0};
+		double all = kernels_total_ns(g);
+		for (size_t i = 0; i < count && all > 0 && !most.len; i++)
+			if (kernels[i]->by_target[g].total_ns >= all / 2) {
+				gs_buf_printf(&most, "; %.0f%% ", 100 * kernels[i]->by_target[g].total_ns / all);
+				show_name(&most, kernels[i]->name, 30);
+				gs_buf_printf(&most, ", limited by %s", main_limiter(&kernels[i]->by_target[g]));
+			}
+		text_line(t, 2, "%s: %llu launches of %zu kernels %s, copies %s%s", runtime.targets[g].gpu.name,
+		          (unsigned long long)stats.launches, count, show_time(kernels_ns, all),
+		          show_time(copies, transfers_total_ns(g)), most.data ? most.data : "");
+		gs_buf_free(&most);
+	}
+	for (const struct not_modelled *n = stats.not_modelled; n; n = n->next)
+		not_modelled += n->launches;
+	if (not_modelled)
+		text_line(t, 2, "not modelled: %llu launches", (unsigned long long)not_modelled);
+}
+
+static void add_all(struct text *t)
+{
+	size_t count;
+	const struct kernel_stats **kernels = stats_sorted(&count);
+	if (runtime.options.text.number == TEXT_QUIET) {
+		add_quiet(t, kernels, count);
+	} else {
+		gs_buf_printf(&t->out, "gpusim: %s---- gpusim " GPUSIM_VERSION ", model %s, memory %s ----%s\n",
+		              show_style(t->colours, SHOW_BOLD), runtime.options.model.text, runtime.options.memory.text,
+		              show_style(t->colours, SHOW_PLAIN));
+		if (t->verbose)
+			add_trust(t);
+		add_table(t, kernels, count);
+		for (size_t i = 0; i < count && t->verbose; i++)
+			text_kernel(t, kernels[i]);
+		add_totals(t);
+		add_transfers(t);
+		add_not_modelled(t);
+		add_twins(t);
+		add_library(t);
+		add_sampling(t);
+		if (tool_cost.launches) /* a replay launches nothing */
+			add_cost(t);
+	}
+	free(kernels);
+}
+
+static int widest_gpu(void)
+{
+	size_t width = 0;
+	for (size_t g = 0; g < runtime.target_count; g++) {
+		size_t length = strlen(runtime.targets[g].gpu.name);
+		width = length > width ? length : width;
+	}
+	return width < GPU_MOST ? (int)width + 1 : GPU_MOST;
+}
+
+void report_text(void)
+{
+	struct text t = {.colours = show_colours(STDERR_FILENO), .verbose = runtime.options.text.number == TEXT_VERBOSE};
+	t.gpu_width = runtime.target_count > 1 ? widest_gpu() : 0;
+	pthread_mutex_lock(&stats.lock);
+	bool transfers = false;
+	for (int k = 0; k < TRANSFER_KINDS; k++)
+		transfers |= stats.transfers[k].commands != 0;
+	if (stats.launches || stats.not_modelled || transfers)
+		add_all(&t);
+	pthread_mutex_unlock(&stats.lock);
+	if (t.out.len && !t.out.failed)
+		log_report(t.out.data, t.out.len);
+	gs_buf_free(&t.out);
+}

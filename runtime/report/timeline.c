@@ -1,0 +1,70 @@
+/* The timeline of the JSON report: when every command would run on each target. */
+#include "runtime/report/timeline.h"
+
+#include "runtime/report/json.h"
+
+#include <math.h>
+
+struct timeline timeline = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+void timeline_finish(void)
+{
+	pthread_mutex_lock(&timeline.lock);
+	for (struct schedule_command *c = timeline.schedule.next; c; c = c->next) {
+		for (size_t t = 0; t < timeline.schedule.target_count && !c->resolved; t++)
+			c->times[t].duration = NAN;
+		c->resolved = true;
+	}
+	schedule_replay(&timeline.schedule);
+	pthread_mutex_unlock(&timeline.lock);
+}
+
+static void add_times(struct gs_buf *b, const struct schedule_command *c)
+{
+	gs_buf_puts(b, "\"times\":[");
+	for (size_t t = 0; t < timeline.schedule.target_count; t++)
+		if (isnan(c->times[t].duration))
+			gs_buf_puts(b, "[null,null],");
+		else
+			gs_buf_printf(b, "[%.0f,%.0f],", c->times[t].start, c->times[t].end);
+	json_end(b, "],");
+}
+
+static void add_command(struct gs_buf *b, const struct schedule_command *c)
+{
+	gs_buf_puts(b, "{");
+	json_add_count(b, "id", c->id);
+	json_add_string(b, "kind", c->what);
+	json_add_string(b, "kernel", c->name ? c->name : "");
+	json_add_count(b, "queue", c->queue->index);
+	json_add_count(b, "thread", c->thread->index);
+	json_add_count(b, "size_bytes", c->size_bytes);
+	gs_buf_puts(b, "\"after\":[");
+	for (size_t i = 0; i < c->after_count; i++)
+		gs_buf_printf(b, "%llu,", (unsigned long long)c->after[i]->id);
+	json_end(b, "],");
+	add_times(b, c);
+	json_end(b, "},\n");
+}
+
+void json_timeline(struct gs_buf *b)
+{
+	enum { MOST_SHOWN = 20000 };
+	uint64_t shown = 0, omitted = timeline.omitted;
+	gs_buf_puts(b, "\"timeline\":{\"commands\":[");
+	pthread_mutex_lock(&timeline.lock);
+	for (const struct schedule_command *c = timeline.schedule.first; c; c = c->next) {
+		if (!c->engine || !c->queue || !c->replayed)
+			continue;
+		if (shown++ < MOST_SHOWN)
+			add_command(b, c);
+		else
+			omitted++;
+	}
+	pthread_mutex_unlock(&timeline.lock);
+	if (shown)
+		b->len--; /* the line's end, so that the comma goes */
+	json_end(b, "],");
+	json_add_count(b, "omitted", omitted);
+	json_end(b, "},\n");
+}

@@ -1,0 +1,110 @@
+/*
+ * The timeline in the trace event format of Chrome and Perfetto (PREFIX.trace.json): a process for each target, with a lane
+ * for each thread of the application and, for each queue, one per engine. Times are simulated, in microseconds. Arrows lead
+ * from a call to its command.
+ * Source: Google, Trace Event Format: complete events (X), metadata (M), flow events (s, f).
+ */
+#include "runtime/report/formats.h"
+
+#include "runtime/report/file.h"
+#include "runtime/report/json.h"
+#include "runtime/report/timeline.h"
+
+#include <math.h>
+#include <stdio.h>
+
+/* A lane with the number of its process would be taken for that process's main thread; viewers sort lanes by number. */
+enum { HOST_LANES = 1000, QUEUE_LANES = 1000000 };
+
+static struct report_file file = {.ending = ".trace.json", .fd = -1};
+
+static void add_metadata(struct gs_buf *b, size_t target, uint32_t lane, const char *what, const char *name)
+{
+	gs_buf_printf(b, "{\"ph\":\"M\",\"pid\":%zu,\"tid\":%u,\"name\":\"%s\",\"args\":{", target + 1, lane, what);
+	json_add_string(b, "name", name);
+	json_end(b, "}},\n");
+}
+
+static uint32_t lane_of(const struct schedule_command *c)
+{
+	return QUEUE_LANES + c->queue->index * ENGINE_COUNT + c->engine;
+}
+
+/* Events of a lane must not overlap, not even by a rounding error: a duration is the difference of two times that were rounded to
+ * nanoseconds. */
+static void add_time(struct gs_buf *b, const char *key, long long ns)
+{
+	gs_buf_printf(b, "\"%s\":%lld.%03lld,", key, ns / 1000, ns % 1000);
+}
+
+static void add_event(struct gs_buf *b, const struct schedule_command *c, size_t target, bool host)
+{
+	const struct command_times *t = &c->times[target];
+	long long begin = llround(host ? t->host_begin : t->start), end = llround(host ? t->host_end : t->end);
+	gs_buf_printf(b, "{\"ph\":\"X\",\"pid\":%zu,\"tid\":%u,", target + 1, host ? HOST_LANES + c->thread->index : lane_of(c));
+	add_time(b, "ts", begin);
+	add_time(b, "dur", end - begin);
+	gs_buf_printf(b, "\"cat\":\"%s\",", host ? "call" : c->what);
+	json_add_string(b, "name", c->name ? c->name : c->what);
+	gs_buf_printf(b, "\"args\":{\"command\":%llu,\"kind\":\"%s\",\"size_bytes\":%llu}},\n", (unsigned long long)c->id, c->what,
+	              (unsigned long long)c->size_bytes);
+}
+
+/* One end of an arrow: it belongs to the event around its time. */
+static void add_arrow_end(struct gs_buf *b, const char *phase, size_t target, uint32_t lane, double ns, unsigned long long id)
+{
+	gs_buf_printf(b, "{\"ph\":%s,\"pid\":%zu,\"tid\":%u,", phase, target + 1, lane);
+	add_time(b, "ts", llround(ns));
+	gs_buf_printf(b, "\"id\":%llu,\"cat\":\"flow\",\"name\":\"enqueue\"},\n", id);
+}
+
+static void add_arrow(struct gs_buf *b, const struct schedule_command *c, size_t target)
+{
+	const struct command_times *t = &c->times[target];
+	unsigned long long id = (unsigned long long)c->id * MAX_TARGETS + target;
+	add_arrow_end(b, "\"s\"", target, HOST_LANES + c->thread->index, t->host_begin, id);
+	add_arrow_end(b, "\"f\",\"bp\":\"e\"", target, lane_of(c), t->start, id);
+}
+
+static void add_lanes(struct gs_buf *b, size_t target)
+{
+	static const char *const engines[ENGINE_COUNT] = {"", "launches", "copies to the GPU", "copies from the GPU"};
+	char name[128];
+	snprintf(name, sizeof name, "%s (%s)", runtime.targets[target].gpu.name, runtime.targets[target].gpu.title);
+	add_metadata(b, target, 0, "process_name", name);
+	for (const struct schedule_thread *t = timeline.schedule.threads; t; t = t->next) {
+		snprintf(name, sizeof name, "host thread %u", t->index);
+		add_metadata(b, target, HOST_LANES + t->index, "thread_name", name);
+	}
+	for (const struct schedule_queue *q = timeline.schedule.queues; q; q = q->next)
+		for (uint32_t e = ENGINE_COMPUTE; e < ENGINE_COUNT; e++) {
+			snprintf(name, sizeof name, "queue %u: %s", q->index, engines[e]);
+			add_metadata(b, target, QUEUE_LANES + q->index * ENGINE_COUNT + e, "thread_name", name);
+		}
+}
+
+void report_trace(void)
+{
+	struct gs_buf b = {0};
+	/* highres-ticks: without it chrome://tracing warns that times are coarse. */
+	gs_buf_puts(&b, "{\"displayTimeUnit\":\"ns\",\"metadata\":{\"highres-ticks\":true},\"otherData\":{\"schema\":\"gpusim.trace/1\"},"
+	                "\"traceEvents\":[\n");
+	pthread_mutex_lock(&timeline.lock);
+	for (size_t t = 0; t < timeline.schedule.target_count; t++) {
+		add_lanes(&b, t);
+		for (const struct schedule_command *c = timeline.schedule.first; c && c->replayed; c = c->next) {
+			add_event(&b, c, t, true);
+			if (!c->engine || !c->queue || isnan(c->times[t].duration))
+				continue;
+			add_event(&b, c, t, false);
+			add_arrow(&b, c, t);
+		}
+	}
+	pthread_mutex_unlock(&timeline.lock);
+	if (b.len > 2 && b.data[b.len - 2] == ',')
+		b.len -= 2;
+	gs_buf_puts(&b, "]}\n");
+	if (!b.failed)
+		report_write(&file, b.data, b.len, 0);
+	gs_buf_free(&b);
+}
