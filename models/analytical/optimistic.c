@@ -10,6 +10,7 @@
  * Source: Gerum et al., probabilistic resource model, IV-A, Fig. 5; the drain is ours.
  */
 #include "models/analytical/optimistic.h"
+#include "models/util/minmax.h"
 
 #include <errno.h>
 #include <math.h>
@@ -22,16 +23,6 @@ const char *limit_name(int limit)
 	if (limit == LIMIT_l2 || limit == LIMIT_dram)
 		return limit == LIMIT_l2 ? "l2" : "dram";
 	return limit == LIMIT_none ? "none" : resource_name(limit);
-}
-
-static double larger(double a, double b)
-{
-	return a > b ? a : b;
-}
-
-static double smaller(double a, double b)
-{
-	return a < b ? a : b;
 }
 
 /* What an SM does, for one group of the launch on average. */
@@ -52,11 +43,11 @@ static double collector_cycles(const struct gpu *gpu, const struct usage *u, dou
 		double held = u->collectors[unit] + extra * u->readers[unit];
 		uint32_t count = gpu_collector_count(gpu, unit);
 		if (count != gpu->operand_collectors)
-			most = larger(most, held / count);
+			most = max_double(most, held / count);
 		else
 			shared += held;
 	}
-	return gpu->operand_collectors ? larger(most, shared / gpu->operand_collectors) : most;
+	return gpu->operand_collectors ? max_double(most, shared / gpu->operand_collectors) : most;
 }
 
 static void describe_sm(struct sm *sm, const struct gpu *gpu, const struct launch_warps *warps,
@@ -66,16 +57,16 @@ static void describe_sm(struct sm *sm, const struct gpu *gpu, const struct launc
 	*sm = (struct sm){.gpu = gpu, .warps = warps->warps_per_group};
 	for (int r = 0; r < RESOURCE_COUNT; r++) {
 		uint32_t units = gpu_unit_count(gpu, r);
-		sm->limits[r] = units ? larger(c->total.busy[r] / units, c->slot_cycles[r]) / groups : 0;
+		sm->limits[r] = units ? max_double(c->total.busy[r] / units, c->slot_cycles[r]) / groups : 0;
 	}
 	double writeback = sm->limits[RESOURCE_writeback];
 	sm->limits[RESOURCE_writeback] += extra->write_cycles * c->total.writers / gpu->result_buses / groups;
 	sm->limits[RESOURCE_collector] = collector_cycles(gpu, &c->total, extra->read_cycles) / groups;
-	sm->collectors_alone = larger(collector_cycles(gpu, &c->total, 0) / groups, writeback);
+	sm->collectors_alone = max_double(collector_cycles(gpu, &c->total, 0) / groups, writeback);
 	sm->limits[LIMIT_latency] = c->group_latency + delay * c->group_waits;
 	sm->warp_latency = c->warp_latency + delay * c->warp_waits;
 	sm->ldst_variation = c->ldst_variation;
-	sm->memory_share = c->group_latency > 0 ? smaller(c->group_memory_stall / c->group_latency, 1) : 0;
+	sm->memory_share = c->group_latency > 0 ? min_double(c->group_memory_stall / c->group_latency, 1) : 0;
 }
 
 /* A wave of so many groups. With fewer warps than schedulers, some have nothing to issue. */
@@ -84,7 +75,7 @@ static void wave_limits(const struct sm *sm, double groups, double limits[LIMIT_
 	for (int r = 0; r < LIMIT_COUNT; r++)
 		limits[r] = sm->limits[r] * (r == LIMIT_latency ? 1 : groups);
 	double idle = sm->gpu->schedulers_per_sm / (groups * sm->warps);
-	limits[RESOURCE_issue] *= larger(idle, 1);
+	limits[RESOURCE_issue] *= max_double(idle, 1);
 }
 
 static double contention(const struct sm *sm, double groups, const double limits[LIMIT_COUNT])
@@ -95,17 +86,17 @@ static double contention(const struct sm *sm, double groups, const double limits
 		demands[r] = limits[r] / (groups * sm->warps);
 	/* How long collectors and buses are held is part of the latency, not a service of its own. */
 	demands[RESOURCE_writeback] = 0;
-	return contention_cycles(demands, variation, RESOURCE_COUNT, sm->warp_latency, (uint32_t)smaller(warps, 1 << 16));
+	return contention_cycles(demands, variation, RESOURCE_COUNT, sm->warp_latency, (uint32_t)min_double(warps, 1 << 16));
 }
 
 static double drained(const struct sm *sm, double groups, const double limits[LIMIT_COUNT])
 {
 	bool oldest_first = sm->gpu->scheduler_policy == GPU_SCHEDULER_gto ||
 	                    sm->gpu->scheduler_policy == GPU_SCHEDULER_oldest;
-	double others = larger(1 - 1 / (groups * sm->warps), 0), cycles = limits[RESOURCE_fetch];
+	double others = max_double(1 - 1 / (groups * sm->warps), 0), cycles = limits[RESOURCE_fetch];
 	for (int r = 0; r < RESOURCE_COUNT; r++)
 		if (r != RESOURCE_fetch && limits[r] > 0)
-			cycles = larger(cycles, limits[r] + (oldest_first ? others * limits[LIMIT_latency] / 2 : 0));
+			cycles = max_double(cycles, limits[r] + (oldest_first ? others * limits[LIMIT_latency] / 2 : 0));
 	return cycles;
 }
 
@@ -134,11 +125,11 @@ static void explain_wave(const struct sm *sm, const double limits[LIMIT_COUNT], 
 		{CYCLES_unit_sfu, limits[RESOURCE_sfu]},
 		{CYCLES_unit_ldst, limits[RESOURCE_ldst]},
 		{CYCLES_collectors, sm->collectors_alone * groups},
-		{CYCLES_bank_conflicts, larger(limits[RESOURCE_collector], limits[RESOURCE_writeback])},
+		{CYCLES_bank_conflicts, max_double(limits[RESOURCE_collector], limits[RESOURCE_writeback])},
 	};
 	double reached = 0;
 	for (size_t i = 0; i < GS_ARRAY_LEN(steps); i++) {
-		double to = larger(reached, smaller(steps[i].cycles, cycles));
+		double to = max_double(reached, min_double(steps[i].cycles, cycles));
 		by[steps[i].kind] += times * (to - reached);
 		reached = to;
 	}
@@ -165,8 +156,8 @@ static void add_waves(const struct sm *sm, double groups, double times, bool las
 	wave_limits(sm, groups, limits);
 	cycles = limits[largest_limit(limits)];
 	if (sm->meeting == MEETING_by_chance)
-		cycles = larger(cycles, contention(sm, groups, limits));
-	end = last && sm->meeting == MEETING_by_chance ? larger(drained(sm, groups, limits), cycles) : cycles;
+		cycles = max_double(cycles, contention(sm, groups, limits));
+	end = last && sm->meeting == MEETING_by_chance ? max_double(drained(sm, groups, limits), cycles) : cycles;
 	for (int r = 0; r < LIMIT_COUNT; r++)
 		out->limits[r] += times * limits[r];
 	out->cycles += times * cycles + (end - cycles);
@@ -180,9 +171,9 @@ static void explain_tail(struct optimistic_timing *out, double before, double sh
 	double tail = out->cycles - before - share;
 	if (tail <= 0 || out->by[CYCLES_tail] >= tail)
 		return;
-	double move = tail - out->by[CYCLES_tail], from = smaller(move, out->by[CYCLES_dependency]);
+	double move = tail - out->by[CYCLES_tail], from = min_double(move, out->by[CYCLES_dependency]);
 	out->by[CYCLES_dependency] -= from;
-	double rest = smaller(move - from, out->by[CYCLES_memory]);
+	double rest = min_double(move - from, out->by[CYCLES_memory]);
 	out->by[CYCLES_memory] -= rest;
 	out->by[CYCLES_tail] += from + rest;
 }
@@ -199,7 +190,7 @@ void optimistic_time(const struct gpu *gpu, const struct launch_warps *warps, co
 	describe_sm(&sm, gpu, warps, costs, extra ? extra : &none);
 	sm.meeting = meeting;
 	double groups = ceil((double)warps->groups / gpu->sm_count), resident = blocks_per_sm ? blocks_per_sm : 1;
-	out->resident_groups = (uint32_t)smaller(resident, groups);
+	out->resident_groups = (uint32_t)min_double(resident, groups);
 	out->sm_groups = busiest_sm_groups(gpu, warps, costs, out->resident_groups);
 	out->waves = groups / out->resident_groups;
 	for (int r = 0; r < RESOURCE_COUNT; r++)

@@ -7,15 +7,11 @@
  */
 #include "models/analytical/path_costs.h"
 #include "models/analytical/path_latency.h"
+#include "models/util/minmax.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-
-static double larger(double a, double b)
-{
-	return a > b ? a : b;
-}
 
 void usage_add(struct usage *to, const struct usage *from, double times)
 {
@@ -152,7 +148,7 @@ static double variation(const struct access_counts *counts, uint32_t instruction
 	double sum = 0;
 	for (uint32_t i = 0; i < instructions; i++)
 		sum += counts->accesses[i];
-	return sum > 0 ? larger(counts->squares * counts->all / (sum * sum) - 1, 0) : 0;
+	return sum > 0 ? max_double(counts->squares * counts->all / (sum * sum) - 1, 0) : 0;
 }
 
 static int sum_accesses(const struct launch_warps *warps, struct pipeline *p, struct launch_costs *out)
@@ -212,7 +208,7 @@ static void average_groups(const struct launch_warps *warps, struct launch_costs
 			const struct path_cost *c = &out->paths[warps->path_of[g * warps->warps_per_group + w]];
 			out->warp_latency += share * c->latency / warps->warps_per_group;
 			out->warp_waits += share * c->waits / warps->warps_per_group;
-			out->longest_latency = larger(out->longest_latency, c->latency);
+			out->longest_latency = max_double(out->longest_latency, c->latency);
 			if (!slowest || c->latency > slowest->latency)
 				slowest = c;
 		}

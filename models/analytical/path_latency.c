@@ -6,6 +6,8 @@
  * state, and has the same cycles each time. Source: Gerum et al., probabilistic resource model, IV-A; the automaton is ours.
  */
 #include "models/analytical/path_latency.h"
+#include "models/util/hash.h"
+#include "models/util/minmax.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -32,11 +34,6 @@ struct state {
 };
 
 enum { HEAD_VALUES = 2 + RESOURCE_COUNT };
-
-static double larger(double a, double b)
-{
-	return a > b ? a : b;
-}
 
 int automaton_setup(struct automaton *a, const struct gpu *gpu, const struct kernel_code *code)
 {
@@ -79,18 +76,6 @@ static uint32_t describe_state(struct automaton *a, bool forget)
 	return n;
 }
 
-static uint64_t hash_values(const double *values, uint32_t count)
-{
-	uint64_t hash = 14695981039346656037u;
-	for (uint32_t i = 0; i < count; i++) {
-		uint64_t bits;
-		memcpy(&bits, &values[i], sizeof bits);
-		hash = (hash ^ bits) * 1099511628211u;
-		hash ^= hash >> 29;
-	}
-	return hash;
-}
-
 static int add_state(struct automaton *a, uint32_t n, uint32_t *slot)
 {
 	if ((a->state_count & (a->state_count - 1)) == 0) {
@@ -114,7 +99,7 @@ static int find_state(struct automaton *a, uint32_t *out)
 {
 	/* With too many states, what is under way at a block's end is forgotten. */
 	uint32_t n = describe_state(a, a->state_count >= AUTOMATON_STATES - 64);
-	uint32_t at = (uint32_t)(hash_values(a->scratch, n) % AUTOMATON_TABLE);
+	uint32_t at = (uint32_t)(hash_bytes(a->scratch, n * sizeof *a->scratch, 0) % AUTOMATON_TABLE);
 	for (; a->table[at] != NO_STATE; at = (at + 1) % AUTOMATON_TABLE) {
 		const struct state *s = &a->states[a->table[at]];
 		if (s->value_count == n && memcmp(s->values, a->scratch, n * sizeof *a->scratch) == 0) {
@@ -192,7 +177,7 @@ int path_latency(struct automaton *a, const struct warp_path *path, struct path_
 		rc = follow(a, state, path->blocks[b], b && path->blocks[b] != path->blocks[b - 1] + 1, &t);
 		if (rc)
 			break;
-		out->latency = larger(out->latency, now + t->done);
+		out->latency = max_double(out->latency, now + t->done);
 		now += t->cycles;
 		out->memory_stall += t->memory_stall;
 		out->waits += t->waits;

@@ -9,15 +9,11 @@
  * Source: Gerum et al., probabilistic resource model, IV-A, Figs. 1, 2 and 4; GPGPU-Sim's front end.
  */
 #include "models/analytical/pipeline.h"
+#include "models/util/minmax.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-
-static double larger(double a, double b)
-{
-	return a > b ? a : b;
-}
 
 /* Reads of one instruction that fall on a bank that it reads already. */
 static uint32_t own_conflicts(const struct gpu *gpu, const struct kernel_code *code, const struct code_instruction *i)
@@ -42,7 +38,7 @@ static struct pipeline_instruction describe(const struct gpu *gpu, const struct 
 	                                 .collect = gpu_collect_cycles(gpu, i),
 	                                 .bank_conflicts = own_conflicts(gpu, code, i),
 	                                 .accesses = code_has_accesses(i->class) ? accesses : 1};
-	d.after = larger(d.cost.distance - d.collect - d.cost.latency, 0);
+	d.after = max_double(d.cost.distance - d.collect - d.cost.latency, 0);
 	d.collector_cycles = i->reads ? 2 + d.bank_conflicts : 1;
 	return d;
 }
@@ -114,7 +110,7 @@ static void fetch_next(struct pipeline *p)
 {
 	if (p->fetch_slot == 0) {
 		p->busy[RESOURCE_fetch]++;
-		p->fetch = larger(p->next_issue - p->gpu->fetch_to_issue_cycles, 0);
+		p->fetch = max_double(p->next_issue - p->gpu->fetch_to_issue_cycles, 0);
 	}
 }
 
@@ -139,7 +135,7 @@ void pipeline_transfer(struct pipeline *p, bool jump)
 	} else if (!p->gpu->flush_at_branch) {
 		wrong = 1;
 	}
-	p->next_issue = larger(p->next_issue, p->issue + wrong + refill);
+	p->next_issue = max_double(p->next_issue, p->issue + wrong + refill);
 	p->fetch_slot = 0;
 }
 
@@ -161,13 +157,13 @@ struct pipeline_times pipeline_step(struct pipeline *p, uint32_t code)
 	t.issue = operands_ready(p, i);
 	if (gpu_collector_count(p->gpu, d->cost.unit)) {
 		double *collector = first_free(p->collector_free[d->cost.unit], gpu_collector_count(p->gpu, d->cost.unit));
-		t.issue = larger(t.issue, *collector - 1);
+		t.issue = max_double(t.issue, *collector - 1);
 		*collector = t.issue + 1 + d->collector_cycles;
 	}
 	t.collect = t.issue + 1;
 
 	double *unit = first_free(p->unit_free[d->cost.unit], gpu_unit_count(p->gpu, d->cost.unit));
-	t.execute = larger(t.issue + d->collect + d->bank_conflicts, *unit);
+	t.execute = max_double(t.issue + d->collect + d->bank_conflicts, *unit);
 	*unit = t.execute + d->cost.initiation * d->accesses;
 	t.done = t.execute + d->cost.latency + (d->accesses > 1 ? d->accesses - 1 : 0) + d->after;
 	for (uint32_t k = 0; k < i->writes; k++) {
@@ -177,11 +173,11 @@ struct pipeline_times pipeline_step(struct pipeline *p, uint32_t code)
 
 	p->issued_now = t.issue > p->issue ? 1 : p->issued_now + 1;
 	p->issue = t.issue;
-	p->done = larger(p->done, t.done);
+	p->done = max_double(p->done, t.done);
 	use_resources(p, i, d);
 	front_end_next(p);
 	if (i->class == CODE_barrier)
-		p->next_issue = larger(p->next_issue, t.issue + p->gpu->barrier_latency);
+		p->next_issue = max_double(p->next_issue, t.issue + p->gpu->barrier_latency);
 	if (i->class == CODE_atomic && p->gpu->atomics_stop_warp && t.done > p->next_issue) {
 		p->memory_stall += t.done - p->next_issue;
 		p->next_issue = t.done;

@@ -9,6 +9,8 @@
  */
 #include "models/analytical/path_costs.h"
 
+#include "models/util/random.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,20 +25,6 @@ struct sampled {
 	double initiation;
 	uint32_t latency;
 };
-
-/* xorshift64*: the seed is part of the model, so that equal launches have equal times. */
-static uint64_t next_random(uint64_t *state)
-{
-	*state ^= *state >> 12;
-	*state ^= *state << 25;
-	*state ^= *state >> 27;
-	return *state * 2685821657736338717u;
-}
-
-static uint32_t random_below(uint64_t *state, uint32_t bound)
-{
-	return (uint32_t)((next_random(state) >> 32) * bound >> 32);
-}
 
 /* The block of which executed instruction number `at` of all is. */
 static uint32_t block_at(const struct kernel_code *code, const double *sums, double at)
@@ -56,8 +44,8 @@ static uint32_t block_at(const struct kernel_code *code, const double *sums, dou
 static uint32_t take_fetch(const struct gpu *gpu, const struct kernel_code *code, enum pipeline_resource unit,
                            const struct code_block *b, uint64_t *random, struct sampled *out)
 {
-	uint32_t n = 0, width = gpu->fetch_width, before = random_below(random, width);
-	uint32_t fetch = random_below(random, (before + b->count + width - 1) / width);
+	uint32_t n = 0, width = gpu->fetch_width, before = random_below(random_sample(random), width);
+	uint32_t fetch = random_below(random_sample(random), (before + b->count + width - 1) / width);
 	for (uint32_t at = fetch * width; at < (fetch + 1) * width; at++) {
 		uint32_t i = at - before;
 		if (at < before || i >= b->count)
@@ -73,11 +61,11 @@ static uint32_t take_fetch(const struct gpu *gpu, const struct kernel_code *code
 static uint32_t draw_sample(const struct gpu *gpu, const struct kernel_code *code, const double *sums,
                             enum pipeline_resource unit, struct sampled *out)
 {
-	uint64_t random = 88172645463325252u;
+	uint64_t random = 88172645463325252u; /* the seed of Marsaglia's paper; part of the model */
 	uint32_t n = 0;
 	double all = sums[code->block_count - 1];
 	for (uint32_t draw = 0; draw < SAMPLE && n < SAMPLE; draw++) {
-		double at = (double)(next_random(&random) >> 11) / 9007199254740992.0 * all;
+		double at = random_share(random_sample(&random)) * all;
 		const struct code_block *b = &code->blocks[block_at(code, sums, at)];
 		n += take_fetch(gpu, code, unit, b, &random, &out[n]);
 	}

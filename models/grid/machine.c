@@ -6,6 +6,7 @@
  * Where latencies are whole (pipeline_latency is 0), the cycles before the start are part of them.
  */
 #include "models/sm/bmi.h"
+#include "models/util/minmax.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -19,11 +20,6 @@ static uint32_t to_cycles(double value)
 static uint32_t less(uint32_t a, uint32_t b)
 {
 	return a > b ? a - b : 0;
-}
-
-static uint32_t at_least(uint32_t a, uint32_t least)
-{
-	return a > least ? a : least;
 }
 
 static enum ov_memory_rule memory_rule(const struct code_instruction *i)
@@ -78,9 +74,9 @@ static struct ov_op make_op(const struct ov_machine *m, const struct code_instru
 	                   .latency = to_cycles(cost.latency),
 	                   .initiation = to_cycles(cost.initiation * OV_FRACTION)};
 	if (op.latency_rule == OV_NOT_MEMORY)
-		op.result = at_least(less(to_cycles(cost.distance), m->front[i->reads > 0]), m->collects ? 0 : 1);
+		op.result = max_u32(less(to_cycles(cost.distance), m->front[i->reads > 0]), m->collects ? 0 : 1);
 	else
-		op.result = at_least(memory_result(m, i, cost.distance), 1);
+		op.result = max_u32(memory_result(m, i, cost.distance), 1);
 	return op;
 }
 
@@ -128,7 +124,7 @@ static int make_ops(struct ov_machine *m)
 		find_registers(m, &m->ops[i]);
 		while (m->ops[i].kind != OV_LDST && m->bus_places <= m->ops[i].latency)
 			m->bus_places *= 2;
-		m->max_reads = at_least(code->code[i].reads, m->max_reads);
+		m->max_reads = max_u32(code->code[i].reads, m->max_reads);
 	}
 	return 0;
 }
@@ -146,12 +142,7 @@ static int make_read_ports(struct ov_machine *m)
 
 static uint32_t share(uint32_t total, uint32_t partitions)
 {
-	return total ? at_least(total / partitions, 1) : 0;
-}
-
-static uint32_t at_most(uint32_t a, uint32_t most)
-{
-	return a < most ? a : most;
+	return total ? max_u32(total / partitions, 1) : 0;
 }
 
 static void size_kinds(struct ov_machine *m)
@@ -166,15 +157,15 @@ static void size_kinds(struct ov_machine *m)
 		m->unit_count[k] = gpu_unit_count(g, (enum pipeline_resource)(RESOURCE_fp32 + k));
 		m->first_unit[k] = m->units;
 		m->units += m->unit_count[k];
-		m->collectors[k] = at_most(share(collectors[k], m->partitions), OV_MAX_BANKS);
+		m->collectors[k] = min_u32(share(collectors[k], m->partitions), OV_MAX_BANKS);
 		m->collector_total += m->collectors[k];
 		m->pool_kinds[m->collectors[k] ? k : OV_KINDS] |= 1u << k;
 	}
-	m->pool_collectors = at_most(share(g->operand_collectors, m->partitions), OV_MAX_BANKS);
+	m->pool_collectors = min_u32(share(g->operand_collectors, m->partitions), OV_MAX_BANKS);
 	m->collector_steps = g->collector_steps;
 	m->read_cycles = 2 / g->collector_steps ? 2 / g->collector_steps : 1;
 	m->collector_total += m->pool_collectors;
-	m->banks = at_most(share(g->register_banks, m->partitions), OV_MAX_BANKS);
+	m->banks = min_u32(share(g->register_banks, m->partitions), OV_MAX_BANKS);
 	m->all_banks = m->banks < 64 ? (1ULL << m->banks) - 1 : ~0ULL;
 	m->banks_rotate = 64 % m->banks == 0;
 	m->bank_bits = m->banks_rotate ? ~0ULL / m->all_banks : 1;
@@ -187,7 +178,7 @@ static void size_kinds(struct ov_machine *m)
 
 static uint32_t words(uint32_t bits)
 {
-	return at_least((bits + 63) / 64, 1);
+	return max_u32((bits + 63) / 64, 1);
 }
 
 static void choose_variant(struct ov_machine *m)
@@ -325,7 +316,7 @@ static uint32_t start_pool(struct ov_sm *sm, uint32_t partition, uint32_t pool, 
 	p->first = collectors;
 	p->size = one_kind ? m->collectors[pool] : m->pool_collectors;
 	sm->partitions[partition].free[pool] = p->size >= 64 ? ~0ULL : (1ULL << p->size) - 1;
-	p->dispatchers = one_kind ? at_most(m->ports[pool], OV_MAX_BANKS) : p->size;
+	p->dispatchers = one_kind ? min_u32(m->ports[pool], OV_MAX_BANKS) : p->size;
 	for (uint32_t n = 0; n < p->size; n++) {
 		struct ov_collector *c = &sm->collectors[collectors + n];
 		c->partition = (uint16_t)partition;
@@ -365,7 +356,8 @@ struct ov_sm *ov_sm_new(const struct ov_machine *m)
 	sm->ops = m->ops;
 	sm->limit = OV_NEVER;
 	sm->line_miss = m->gpu->icache_line_instructions ? m->gpu->icache_miss_cycles : 0;
-	sm->free_event = sm->results_head = sm->results_tail = OV_NONE;
+	sm->event_pool = (struct pool)POOL_EMPTY;
+	sm->results_head = sm->results_tail = OV_NONE;
 	memset(sm->wheel, 0xff, sizeof sm->wheel);
 	for (uint32_t i = 0; i < m->slots; i++)
 		sm->warps[i] = (struct ov_warp){.finished = true, .place = OV_NOWHERE};
@@ -384,7 +376,7 @@ struct ov_sm *ov_sm_clone(const struct ov_sm *sm)
 {
 	size_t bytes = sm_bytes(sm->m);
 	struct ov_sm *copy = aligned_alloc(ARENA_ALIGNMENT, bytes);
-	struct ov_event *events = malloc((sm->event_capacity + 1) * sizeof *events);
+	struct ov_event *events = malloc((sm->event_pool.capacity + 1) * sizeof *events);
 	if (!copy || !events) {
 		free(copy);
 		free(events);
@@ -393,8 +385,8 @@ struct ov_sm *ov_sm_clone(const struct ov_sm *sm)
 	memcpy(copy, sm, bytes);
 	struct arena a = {(char *)copy, 0};
 	lay_out(copy, sm->m, &a);
-	if (sm->event_capacity)
-		memcpy(events, sm->events, sm->event_capacity * sizeof *events);
+	if (sm->event_pool.capacity)
+		memcpy(events, sm->events, sm->event_pool.capacity * sizeof *events);
 	copy->events = events;
 	return copy;
 }

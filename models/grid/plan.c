@@ -5,6 +5,7 @@
  *   if even that is dear: some SMs, with their share of the groups, evenly from all of the launch; then fewer groups than that
  */
 #include "models/sampling/features.h"
+#include "models/util/hash.h"
 #include "models/util/limits.h"
 #include "models/grid/plan.h"
 
@@ -42,14 +43,6 @@ static const double exact_limit = 4e10;
 
 /* ---- the launch's work ---- */
 
-static uint64_t hash_paths(const uint32_t *paths, uint32_t count)
-{
-	uint64_t hash = 0xcbf29ce484222325; /* FNV-1a */
-	for (uint32_t i = 0; i < count; i++)
-		hash = (hash ^ paths[i]) * 0x100000001b3;
-	return hash ^ hash >> 32;
-}
-
 /* Groups by what their warps do. */
 static int find_kinds(struct ov_work *work)
 {
@@ -66,7 +59,7 @@ static int find_kinds(struct ov_work *work)
 	memset(table, 0xff, size * sizeof *table);
 	for (uint64_t g = 0; g < w->pattern_groups; g++) {
 		const uint32_t *paths = &w->path_of[g * w->warps_per_group];
-		uint64_t at = hash_paths(paths, w->warps_per_group) & (size - 1);
+		uint64_t at = hash_bytes(paths, bytes, 0) & (size - 1);
 		while (table[at] != OV_NONE && memcmp(&w->path_of[(uint64_t)table[at] * w->warps_per_group], paths, bytes) != 0)
 			at = (at + 1) & (size - 1);
 		if (table[at] == OV_NONE)

@@ -9,6 +9,7 @@
  * column CL, between_opens tRRD.
  */
 #include "models/memory/memory.h"
+#include "models/util/minmax.h"
 
 #include <errno.h>
 #include <math.h>
@@ -39,7 +40,7 @@ void dram_timing_init(struct dram_timing *t, const struct gpu *gpu, uint32_t cha
 
 int dram_init(struct dram_channel *c, const struct dram_timing *timing)
 {
-	*c = (struct dram_channel){.timing = timing, .free = MEMORY_NONE};
+	*c = (struct dram_channel){.timing = timing, .pool = POOL_EMPTY};
 	c->banks = calloc(timing->banks, sizeof *c->banks);
 	if (!c->banks)
 		return -ENOMEM;
@@ -59,30 +60,12 @@ bool dram_full(const struct dram_channel *c)
 	return c->waiting >= c->timing->queue;
 }
 
-static uint32_t take_access(struct dram_channel *c)
-{
-	if (c->free == MEMORY_NONE) {
-		uint32_t capacity = c->capacity ? 2 * c->capacity : 64;
-		struct dram_access *grown = realloc(c->accesses, capacity * sizeof *grown);
-		if (!grown)
-			return MEMORY_NONE;
-		c->accesses = grown;
-		for (uint32_t i = c->capacity; i < capacity; i++)
-			grown[i].next = i + 1 < capacity ? i + 1 : MEMORY_NONE;
-		c->free = c->capacity;
-		c->capacity = capacity;
-	}
-	uint32_t n = c->free;
-	c->free = c->accesses[n].next;
-	return n;
-}
-
 int dram_push(struct dram_channel *c, uint64_t time, uint64_t local, uint32_t slice, uint32_t slices, bool write,
               uint32_t bursts, uint32_t tag)
 {
-	uint32_t n = take_access(c), own = c->timing->banks / slices ? c->timing->banks / slices : 1;
+	uint32_t n = pool_take(&c->pool, c->accesses, next), own = c->timing->banks / slices ? c->timing->banks / slices : 1;
 	uint64_t unit = local / c->timing->row_bytes;
-	if (n == MEMORY_NONE)
+	if (n == POOL_NONE)
 		return -ENOMEM;
 	struct dram_access *a = &c->accesses[n];
 	*a = (struct dram_access){.time = time,
@@ -102,11 +85,6 @@ int dram_push(struct dram_channel *c, uint64_t time, uint64_t local, uint32_t sl
 	return 0;
 }
 
-static uint64_t later(uint64_t a, uint64_t b)
-{
-	return a > b ? a : b;
-}
-
 /* The oldest access to the open row that is there by now, else the oldest one: its row is opened. */
 static void choose(struct dram_channel *c, struct dram_bank *b, uint64_t now)
 {
@@ -123,11 +101,11 @@ static void choose(struct dram_channel *c, struct dram_bank *b, uint64_t now)
 	}
 	if (b->head == MEMORY_NONE || c->accesses[b->head].time > now)
 		return;
-	uint64_t start = later(now, b->ready);
+	uint64_t start = max_u64(now, b->ready);
 	if (b->open)
-		start = later(start + t->close, b->opened + t->cycle);
+		start = max_u64(start + t->close, b->opened + t->cycle);
 	if (c->used)
-		start = later(start, c->last_open + t->between_opens);
+		start = max_u64(start, c->last_open + t->between_opens);
 	b->current = b->head;
 	b->row = c->accesses[b->head].row;
 	b->open = true;
@@ -165,7 +143,7 @@ static uint32_t first_bank(struct dram_channel *c, uint64_t now, uint64_t *time)
 			continue;
 		}
 		const struct dram_access *a = &c->accesses[b->current];
-		uint64_t at = later(later(now, b->ready), later(c->bus_free, turn_time(c, a->write)));
+		uint64_t at = max_u64(max_u64(now, b->ready), max_u64(c->bus_free, turn_time(c, a->write)));
 		if (at < *time || (at == *time && best != MEMORY_NONE && a->time < arrival)) {
 			*time = at;
 			arrival = a->time;
@@ -208,13 +186,12 @@ uint64_t dram_serve(struct dram_channel *c, uint64_t now, struct dram_access *se
 	unlink_access(c, b, n);
 	b->current = MEMORY_NONE;
 	c->bus_free = now + length;
-	b->ready = later(b->ready, c->bus_free);
+	b->ready = max_u64(b->ready, c->bus_free);
 	c->last_column = now + length - c->timing->burst;
 	c->last_write = a->write;
 	c->busy += length;
 	*(a->write ? &c->writes : &c->reads) += a->bursts;
-	a->next = c->free;
-	c->free = n;
+	pool_give(&c->pool, c->accesses, next, n);
 	c->waiting--;
 	return now + c->timing->column + length;
 }

@@ -11,6 +11,7 @@
 #include "models/code/costs.h"
 #include "models/memory/memory.h"
 #include "models/memory/reuse.h"
+#include "models/util/hash.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -249,16 +250,9 @@ struct counting {
 	bool moves, failed;
 };
 
-uint64_t line_hash(uint64_t x)
-{
-	x ^= x >> 31;
-	x *= 0x9e3779b97f4a7c15u;
-	return x ^ x >> 29;
-}
-
 static bool put(uint64_t *seen, uint64_t room, uint64_t line)
 {
-	uint64_t at = line_hash(line) / SAMPLE & (room - 1);
+	uint64_t at = hash_number(line) / SAMPLE & (room - 1);
 	for (; seen[at]; at = (at + 1) & (room - 1))
 		if (seen[at] == line)
 			return false;
@@ -288,7 +282,7 @@ static bool count_part(void *ctx, uint32_t instruction, const struct memory_part
 		address = launch_address(c->warps, instruction, address, c->group, c->moved, c->line);
 	uint64_t line = address / c->line + 1;
 	c->parts++;
-	if (line_hash(line) % SAMPLE)
+	if (hash_number(line) % SAMPLE)
 		return true;
 	if (2 * c->count >= c->room && !grow(c)) {
 		c->failed = true;

@@ -13,9 +13,6 @@ bool launch_has_requests(const struct launch_warps *warps);
 /* What all groups touch, as ranges in the order of addresses that do not meet; the caller frees them. 0 or -ENOMEM. */
 int footprint_ranges(const struct gpu *gpu, const struct launch_warps *warps, struct memory_range **out, size_t *count);
 
-/* By which a sample of lines is taken, and where a table has one of them: its low bits say the first, the others the second. */
-uint64_t line_hash(uint64_t line);
-
 /* Of the lines that `all` groups from the midst of the launch touch, the share that the first `some` of them do; by a sample of lines. */
 int footprint_share(const struct gpu *gpu, const struct launch_warps *warps, uint64_t some, uint64_t all, double *out);
 

@@ -8,6 +8,9 @@
  */
 #include "models/memory/memory.h"
 
+#include "models/util/hash.h"
+#include "models/util/pool.h"
+
 #include <stdlib.h>
 
 enum { BUCKETS = 512 };
@@ -24,9 +27,9 @@ struct l1_cache {
 	struct l1_config config;
 	struct tag_store tags;
 	struct entry *entries;
-	uint32_t free_entry, used;
+	uint32_t free_entry;
 	struct waiter *waiters;
-	uint32_t waiter_capacity, free_waiter;
+	struct pool waiter_pool;
 	uint32_t buckets[BUCKETS];
 	bool failed;
 };
@@ -37,7 +40,7 @@ struct l1_cache *l1_new(const struct l1_config *config)
 	if (!c)
 		return NULL;
 	c->config = *config;
-	c->free_waiter = MEMORY_NONE;
+	c->waiter_pool = (struct pool)POOL_EMPTY;
 	c->entries = calloc(config->mshrs, sizeof *c->entries);
 	if (!c->entries || tags_init(&c->tags, config->bytes / config->line_bytes, config->ways)) {
 		l1_free(c);
@@ -67,7 +70,7 @@ bool l1_failed(const struct l1_cache *c)
 
 static uint32_t *bucket_of(struct l1_cache *c, uint64_t line)
 {
-	return &c->buckets[(line * 0x9e3779b97f4a7c15u) >> 55];
+	return &c->buckets[hash_high(line) >> 55];
 }
 
 static uint32_t set_of(const struct l1_cache *c, uint64_t line)
@@ -77,21 +80,11 @@ static uint32_t set_of(const struct l1_cache *c, uint64_t line)
 
 static void wait_for(struct l1_cache *c, struct entry *e, uint32_t who)
 {
-	if (c->free_waiter == MEMORY_NONE) {
-		uint32_t capacity = c->waiter_capacity ? 2 * c->waiter_capacity : 64;
-		struct waiter *grown = realloc(c->waiters, capacity * sizeof *grown);
-		if (!grown) {
-			c->failed = true;
-			return;
-		}
-		c->waiters = grown;
-		for (uint32_t i = c->waiter_capacity; i < capacity; i++)
-			grown[i].next = i + 1 < capacity ? i + 1 : MEMORY_NONE;
-		c->free_waiter = c->waiter_capacity;
-		c->waiter_capacity = capacity;
+	uint32_t n = pool_take(&c->waiter_pool, c->waiters, next);
+	if (n == POOL_NONE) {
+		c->failed = true;
+		return;
 	}
-	uint32_t n = c->free_waiter;
-	c->free_waiter = c->waiters[n].next;
 	c->waiters[n] = (struct waiter){.who = who, .next = MEMORY_NONE};
 	if (e->waiters == MEMORY_NONE)
 		e->waiters = n;
@@ -240,8 +233,7 @@ void l1_fill(struct l1_cache *c, uint32_t entry, l1_waiter_fn *tell, void *ctx)
 	for (uint32_t w = e->waiters; w != MEMORY_NONE; w = next) {
 		next = c->waiters[w].next;
 		tell(ctx, c->waiters[w].who);
-		c->waiters[w].next = c->free_waiter;
-		c->free_waiter = w;
+		pool_give(&c->waiter_pool, c->waiters, next, w);
 	}
 	e->chain = c->free_entry;
 	c->free_entry = entry;

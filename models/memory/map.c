@@ -8,6 +8,8 @@
  */
 #include "models/memory/memory.h"
 
+#include "models/util/hash.h"
+
 void memory_map_init(struct memory_map *m, uint32_t channels, uint32_t slices, uint64_t interleave_bytes, bool hash)
 {
 	/* x + 1, x^2 + x + 1, x^3 + x + 1 ...: Peterson's table, the first of each degree. */
@@ -52,7 +54,7 @@ struct memory_place memory_map_find(const struct memory_map *m, uint64_t address
 	if (m->hash && m->polynomial)
 		n = remainder_of(piece, m->polynomial, m->degree);
 	else if (m->hash)
-		n = (uint32_t)((n + ((piece / all) * 0x9e3779b97f4a7c15u >> 33)) % all);
+		n = (uint32_t)((n + (hash_high(piece / all) >> 33)) % all);
 	return (struct memory_place){.channel = n % m->channels,
 	                             .slice = n / m->channels,
 	                             .local = piece / all * m->interleave_bytes + address % m->interleave_bytes};
@@ -71,6 +73,6 @@ uint32_t memory_set(uint64_t line, uint32_t sets, bool hash)
 	if (!sets) /* shared memory takes all of L1 */
 		return 0;
 	if (hash)
-		line += line / sets * 0x9e3779b97f4a7c15u >> 33;
+		line += hash_high(line / sets) >> 33;
 	return (uint32_t)(line % sets);
 }

@@ -11,6 +11,7 @@
 
 #include "models/gpu/gpu.h"
 #include "models/accesses/requests.h"
+#include "models/util/pool.h"
 
 enum { MEMORY_TICKS = 256, MEMORY_SECTOR = 32 };
 #define MEMORY_NONE UINT32_MAX
@@ -89,7 +90,8 @@ struct dram_bank {
 struct dram_channel {
 	const struct dram_timing *timing;
 	struct dram_access *accesses;
-	uint32_t capacity, free, waiting;
+	struct pool pool; /* of them */
+	uint32_t waiting;
 	struct dram_bank *banks;
 	uint64_t bus_free, last_open, last_column;
 	bool last_write, used;

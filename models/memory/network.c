@@ -8,6 +8,7 @@
  *   else: packets queue at the outputs
  */
 #include "models/memory/memory.h"
+#include "models/util/minmax.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -28,7 +29,8 @@ struct network {
 	uint32_t turn_count;
 	uint64_t *outputs; /* when they are free */
 	struct network_packet *packets;
-	uint32_t input_count, capacity, free;
+	struct pool pool; /* of them */
+	uint32_t input_count;
 	uint64_t turn;
 	bool in_order;
 };
@@ -38,7 +40,7 @@ struct network *network_new(uint32_t inputs, uint32_t outputs, bool in_order)
 	struct network *n = calloc(1, sizeof *n);
 	if (!n)
 		return NULL;
-	*n = (struct network){.input_count = inputs, .free = MEMORY_NONE, .in_order = in_order};
+	*n = (struct network){.input_count = inputs, .pool = POOL_EMPTY, .in_order = in_order};
 	n->inputs = calloc(inputs, sizeof *n->inputs);
 	n->outputs = calloc(outputs, sizeof *n->outputs);
 	n->turns = calloc(inputs, sizeof *n->turns);
@@ -62,16 +64,11 @@ void network_free(struct network *n)
 	free(n);
 }
 
-static uint64_t later(uint64_t a, uint64_t b)
-{
-	return a > b ? a : b;
-}
-
 static uint64_t start_of(const struct network *n, const struct input *in)
 {
 	const struct network_packet *p = &n->packets[in->head];
-	uint64_t time = later(p->ready, in->free);
-	return n->in_order ? later(time, n->outputs[p->to]) : time;
+	uint64_t time = max_u64(p->ready, in->free);
+	return n->in_order ? max_u64(time, n->outputs[p->to]) : time;
 }
 
 /* Which of two inputs passes first. */
@@ -135,20 +132,10 @@ static void requeue_first(struct network *n, const struct input *in)
 
 int network_push(struct network *n, const struct network_packet *packet)
 {
-	if (n->free == MEMORY_NONE) {
-		uint32_t capacity = n->capacity ? 2 * n->capacity : 256;
-		struct network_packet *grown = realloc(n->packets, capacity * sizeof *grown);
-		if (!grown)
-			return -ENOMEM;
-		n->packets = grown;
-		for (uint32_t i = n->capacity; i < capacity; i++)
-			grown[i].next = i + 1 < capacity ? i + 1 : MEMORY_NONE;
-		n->free = n->capacity;
-		n->capacity = capacity;
-	}
-	uint32_t at = n->free;
+	uint32_t at = pool_take(&n->pool, n->packets, next);
+	if (at == POOL_NONE)
+		return -ENOMEM;
 	struct input *in = &n->inputs[packet->from];
-	n->free = n->packets[at].next;
 	n->packets[at] = *packet;
 	n->packets[at].next = MEMORY_NONE;
 	bool first = in->tail == MEMORY_NONE;
@@ -181,9 +168,8 @@ void network_advance(struct network *n, uint64_t until, network_fn *tell, void *
 		in->free = time + p.ticks;
 		in->served = ++n->turn;
 		in->waiting -= p.ticks;
-		n->packets[at].next = n->free;
-		n->free = at;
-		uint64_t start = later(time, n->outputs[p.to]);
+		pool_give(&n->pool, n->packets, next, at);
+		uint64_t start = max_u64(time, n->outputs[p.to]);
 		n->outputs[p.to] = start + p.ticks;
 		requeue_first(n, in);
 		tell(ctx, &p, start);

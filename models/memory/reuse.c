@@ -12,6 +12,7 @@
 
 #include "models/memory/footprint.h"
 #include "models/memory/request_walk.h"
+#include "models/util/hash.h"
 
 #include <errno.h>
 #include <math.h>
@@ -37,7 +38,7 @@ struct stream {
 
 static struct last *find_line(const struct stream *s, uint64_t line)
 {
-	uint64_t at = line_hash(line) / SAMPLE & (s->room - 1);
+	uint64_t at = hash_number(line) / SAMPLE & (s->room - 1);
 	while (s->seen[at].line && s->seen[at].line != line)
 		at = (at + 1) & (s->room - 1);
 	return &s->seen[at];
@@ -47,7 +48,7 @@ static struct last *find_line(const struct stream *s, uint64_t line)
 static void take_part(struct stream *s, uint64_t address)
 {
 	uint64_t line = address / s->line_bytes + 1, time = s->time++;
-	if (line_hash(line) % SAMPLE)
+	if (hash_number(line) % SAMPLE)
 		return;
 	struct last *l = find_line(s, line);
 	if (time >= s->window) {

@@ -9,6 +9,9 @@
  */
 #include "models/memory/memory.h"
 
+#include "models/util/hash.h"
+#include "models/util/pool.h"
+
 #include <errno.h>
 #include <stdlib.h>
 
@@ -42,11 +45,9 @@ struct partition {
 	struct dram_channel dram;
 	struct slice *slices;
 	struct memory_request *requests;
-	uint32_t request_capacity, free_request;
 	struct fetch *fetches;
-	uint32_t fetch_capacity, free_fetch;
 	struct waiter *waiters;
-	uint32_t waiter_capacity, free_waiter;
+	struct pool request_pool, fetch_pool, waiter_pool;
 	struct arrival *arrivals; /* a ring */
 	uint32_t arrival_capacity, arrival_head, arrival_count;
 	uint64_t now, dram_time;
@@ -58,28 +59,6 @@ struct partition {
 	int error;
 };
 
-/* Arrays of records with a list of free ones through `next` (a uint32_t at the offset). */
-static uint32_t take_record(struct partition *p, void **array, uint32_t *capacity, uint32_t *first_free, size_t size,
-                            size_t next)
-{
-	if (*first_free == MEMORY_NONE) {
-		uint32_t more = *capacity ? 2 * *capacity : 64;
-		char *grown = realloc(*array, more * size);
-		if (!grown) {
-			p->error = -ENOMEM;
-			return MEMORY_NONE;
-		}
-		*array = grown;
-		for (uint32_t i = *capacity; i < more; i++)
-			*(uint32_t *)(grown + i * size + next) = i + 1 < more ? i + 1 : MEMORY_NONE;
-		*first_free = *capacity;
-		*capacity = more;
-	}
-	uint32_t n = *first_free;
-	*first_free = *(uint32_t *)((char *)*array + n * size + next);
-	return n;
-}
-
 struct partition *partition_new(const struct memory_config *config)
 {
 	struct partition *p = calloc(1, sizeof *p);
@@ -88,7 +67,7 @@ struct partition *partition_new(const struct memory_config *config)
 	const struct gpu *gpu = config->gpu;
 	uint64_t lines = config->slice_bytes / gpu->l2_line_bytes;
 	p->config = config;
-	p->free_request = p->free_fetch = p->free_waiter = MEMORY_NONE;
+	p->request_pool = p->fetch_pool = p->waiter_pool = (struct pool)POOL_EMPTY;
 	p->dram_time = MEMORY_NEVER;
 	p->line_sectors = (uint32_t)(gpu->l2_line_bytes / MEMORY_SECTOR);
 	p->fetch_bytes = gpu->l2_fills_access && gpu->dram_access_bytes > MEMORY_SECTOR ? gpu->dram_access_bytes
@@ -145,10 +124,9 @@ void partition_warm(struct partition *p, uint32_t slice, uint64_t address, uint6
 
 int partition_push(struct partition *p, uint32_t slice, const struct memory_request *r)
 {
-	uint32_t n = take_record(p, (void **)&p->requests, &p->request_capacity, &p->free_request, sizeof *p->requests,
-	                         offsetof(struct memory_request, next));
-	if (n == MEMORY_NONE)
-		return p->error;
+	uint32_t n = pool_take(&p->request_pool, p->requests, next);
+	if (n == POOL_NONE)
+		return p->error = -ENOMEM;
 	struct slice *s = &p->slices[slice];
 	p->requests[n] = *r;
 	p->requests[n].asked = p->requests[n].left = (uint8_t)__builtin_popcount(r->sectors);
@@ -173,16 +151,16 @@ static void answer(struct partition *p, struct slice *s, uint32_t n, uint64_t ti
 	struct memory_reply reply = {.time = time, .sm = r->sm, .id = r->id, .kind = r->kind, .sectors = r->asked, .slice = (uint32_t)(s - p->slices),
 	                             .queued_l2 = r->queued_l2, .queued_dram = r->queued_dram};
 	p->tell(p->ctx, &reply);
-	r->next = p->free_request;
-	p->free_request = n;
+	pool_give(&p->request_pool, p->requests, next, n);
 }
 
 static void wait_for(struct partition *p, struct fetch *f, uint32_t request)
 {
-	uint32_t n = take_record(p, (void **)&p->waiters, &p->waiter_capacity, &p->free_waiter, sizeof *p->waiters,
-	                         offsetof(struct waiter, next));
-	if (n == MEMORY_NONE)
+	uint32_t n = pool_take(&p->waiter_pool, p->waiters, next);
+	if (n == POOL_NONE) {
+		p->error = -ENOMEM;
 		return;
+	}
 	p->waiters[n] = (struct waiter){.request = request, .next = MEMORY_NONE, .since = p->now};
 	if (f->waiters == MEMORY_NONE)
 		f->waiters = n;
@@ -194,7 +172,7 @@ static void wait_for(struct partition *p, struct fetch *f, uint32_t request)
 
 static uint32_t *bucket_of(struct slice *s, uint64_t address)
 {
-	return &s->buckets[(address * 0x9e3779b97f4a7c15u) >> 56];
+	return &s->buckets[hash_high(address) >> 56];
 }
 
 static uint32_t find_fetch(struct partition *p, struct slice *s, uint64_t address)
@@ -239,10 +217,11 @@ static bool start_fetch(struct partition *p, struct slice *s, uint32_t request, 
 		line = allocate(p, s, line_address, local);
 	if (line == MEMORY_NONE)
 		return false;
-	uint32_t n = take_record(p, (void **)&p->fetches, &p->fetch_capacity, &p->free_fetch, sizeof *p->fetches,
-	                         offsetof(struct fetch, chain));
-	if (n == MEMORY_NONE)
+	uint32_t n = pool_take(&p->fetch_pool, p->fetches, chain);
+	if (n == POOL_NONE) {
+		p->error = -ENOMEM;
 		return false;
+	}
 	uint32_t *bucket = bucket_of(s, address), first = (uint32_t)((address - line_address) / MEMORY_SECTOR);
 	uint32_t sectors = (uint32_t)((1ull << p->fetch_bytes / MEMORY_SECTOR) - 1) << first;
 	p->fetches[n] = (struct fetch){.address = address, .started = p->now, .line = line, .sectors = sectors,
@@ -360,11 +339,9 @@ static void finish_fetch(struct partition *p, const struct arrival *a)
 			l->dirty |= f->sectors;
 		r->queued_dram = waited > r->queued_dram ? waited : r->queued_dram;
 		answer(p, s, waiter->request, p->now);
-		waiter->next = p->free_waiter;
-		p->free_waiter = w;
+		pool_give(&p->waiter_pool, p->waiters, next, w);
 	}
-	f->chain = p->free_fetch;
-	p->free_fetch = a->fetch;
+	pool_give(&p->fetch_pool, p->fetches, chain, a->fetch);
 	s->fetch_count--;
 	unblock(p);
 }

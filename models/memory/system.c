@@ -31,10 +31,9 @@ struct memory_system {
 	struct memory_request *sent;
 	size_t sent_count, sent_room;
 	struct memory_request *passing; /* in the network */
-	uint32_t passing_room, free_passing;
+	struct pool passing_pool, coming_pool; /* linked through `id` */
 	struct memory_reply *replies, *coming, *told; /* of one step; in the network; that have come */
 	size_t reply_count, reply_room, told_count, told_room;
-	uint32_t coming_room, free_coming;
 	double waited_l2, waited_dram;
 	uint64_t advanced; /* ticks of L2 */
 	int error;
@@ -65,9 +64,10 @@ uint32_t memory_hit_cycles(const struct gpu *gpu, uint32_t front)
 	return rest < 1 ? 1 : (uint32_t)(rest + 0.5);
 }
 
-static uint32_t larger(double a, uint32_t least)
+/* In whole cycles. */
+static uint32_t round_at_least(double cycles, uint32_t least)
 {
-	return a > least ? (uint32_t)(a + 0.5) : least;
+	return cycles > least ? (uint32_t)(cycles + 0.5) : least;
 }
 
 /* An atomic is not looked up in L1 and is of one sector: what a load takes for that is not in its way. */
@@ -75,7 +75,7 @@ static void set_atomic_way(struct memory_system *m)
 {
 	const struct gpu *gpu = m->gpu;
 	double alone = gpu->l2_latency - gpu->l1_lookup_cycles - line_cycles(m);
-	m->atomic_back = larger(m->back + gpu->atomic_latency - alone, 1);
+	m->atomic_back = round_at_least(m->back + gpu->atomic_latency - alone, 1);
 }
 
 /* See models/sm/memory.h: a miss leaves the SM one cycle after its lookup and needs one more to be written. */
@@ -83,7 +83,7 @@ static void set_ways(struct memory_system *m)
 {
 	const struct gpu *gpu = m->gpu;
 	uint32_t hit = memory_hit_cycles(gpu, gpu->operand_collectors ? 1 + 2 / gpu->collector_steps : 0);
-	uint32_t way = larger(gpu->l2_latency - gpu->l1_latency + hit - 2 - line_cycles(m), 2);
+	uint32_t way = round_at_least(gpu->l2_latency - gpu->l1_latency + hit - 2 - line_cycles(m), 2);
 	m->forward = way / 2;
 	m->back = way - m->forward;
 	set_atomic_way(m);
@@ -133,7 +133,7 @@ struct memory_system *memory_new(const struct gpu *gpu, uint32_t sms, double cap
 	uint32_t slices = channels * m->config.map.slices;
 	m->requests = network_new(sms, slices, gpu->icnt_in_order);
 	m->answers = network_new(slices, sms, gpu->icnt_in_order);
-	m->free_passing = m->free_coming = MEMORY_NONE;
+	m->passing_pool = m->coming_pool = (struct pool)POOL_EMPTY;
 	m->partitions = calloc(channels, sizeof *m->partitions);
 	bool ok = m->from_sm && m->requests && m->answers && m->partitions;
 	for (uint32_t i = 0; ok && i < channels; i++)
@@ -244,33 +244,12 @@ static bool grow(struct memory_system *m, void **array, size_t *room, size_t cou
 	return true;
 }
 
-/* A place for a record in an array of records that are in the network; its `id` links the free ones. */
-#define TAKE_PLACE(m, array, room, first_free, index)                                                                  \
-	do {                                                                                                           \
-		if ((m)->first_free == MEMORY_NONE) {                                                                  \
-			uint32_t more_ = (m)->room ? 2 * (m)->room : 1024;                                             \
-			void *grown_ = realloc((m)->array, more_ * sizeof *(m)->array);                                \
-			if (!grown_) {                                                                                 \
-				(m)->error = -ENOMEM;                                                                  \
-				return;                                                                                \
-			}                                                                                              \
-			(m)->array = grown_;                                                                           \
-			for (uint32_t i_ = (m)->room; i_ < more_; i_++)                                                \
-				(m)->array[i_].id = i_ + 1 < more_ ? i_ + 1 : MEMORY_NONE;                             \
-			(m)->first_free = (m)->room;                                                                   \
-			(m)->room = more_;                                                                             \
-		}                                                                                                      \
-		(index) = (m)->first_free;                                                                             \
-		(m)->first_free = (m)->array[index].id;                                                                \
-	} while (0)
-
 static void request_passes(void *ctx, const struct network_packet *packet, uint64_t start)
 {
 	struct memory_system *m = ctx;
 	struct memory_request r = m->passing[packet->payload];
 	uint32_t slices = m->config.map.slices;
-	m->passing[packet->payload].id = m->free_passing;
-	m->free_passing = packet->payload;
+	pool_give(&m->passing_pool, m->passing, id, packet->payload);
 	r.queued_l2 = start - r.time;
 	r.time = start + (uint64_t)m->forward * MEMORY_TICKS;
 	int rc = partition_push(m->partitions[packet->to / slices], packet->to % slices, &r);
@@ -287,9 +266,12 @@ static uint32_t slice_ticks(const struct memory_system *m, const struct memory_r
 
 static void put_request(struct memory_system *m, const struct memory_request *r)
 {
-	uint32_t n;
 	struct memory_place at = memory_map_find(&m->config.map, r->address);
-	TAKE_PLACE(m, passing, passing_room, free_passing, n);
+	uint32_t n = pool_take(&m->passing_pool, m->passing, id);
+	if (n == POOL_NONE) {
+		m->error = -ENOMEM;
+		return;
+	}
 	m->passing[n] = *r;
 	struct network_packet packet = {.ready = r->time, .from = r->sm, .to = at.channel * m->config.map.slices + at.slice,
 	                                .payload = n};
@@ -343,8 +325,7 @@ static void reply_passes(void *ctx, const struct network_packet *packet, uint64_
 		return;
 	struct memory_reply *r = &m->told[m->told_count++];
 	*r = m->coming[packet->payload];
-	m->coming[packet->payload].id = m->free_coming;
-	m->free_coming = packet->payload;
+	pool_give(&m->coming_pool, m->coming, id, packet->payload);
 	r->queued_l2 += start - packet->ready;
 	if (r->kind != MEMORY_WRITE)
 		add_waits(m, r);
@@ -356,8 +337,11 @@ static void reply_passes(void *ctx, const struct network_packet *packet, uint64_
 
 static void put_reply(struct memory_system *m, const struct memory_reply *r)
 {
-	uint32_t n;
-	TAKE_PLACE(m, coming, coming_room, free_coming, n);
+	uint32_t n = pool_take(&m->coming_pool, m->coming, id);
+	if (n == POOL_NONE) {
+		m->error = -ENOMEM;
+		return;
+	}
 	m->coming[n] = *r;
 	/* Sector by sector; acknowledgements of writes have a header only. */
 	uint32_t count = r->sectors * flits(m->gpu, r->kind == MEMORY_WRITE ? 0 : MEMORY_SECTOR);

@@ -4,12 +4,14 @@
  */
 #include "models/memory/memory.h"
 
+#include "models/util/hash.h"
+
 #include <errno.h>
 #include <stdlib.h>
 
 static uint32_t bucket_of(const struct tag_store *t, uint64_t address)
 {
-	return (uint32_t)((address * 0x9e3779b97f4a7c15u) >> 40) & t->bucket_mask;
+	return (uint32_t)(hash_high(address) >> 40) & t->bucket_mask;
 }
 
 static void unlink_line(struct tag_store *t, uint32_t set, uint32_t n)

@@ -11,6 +11,7 @@
  * With memory behind L1, traffic per instruction likewise.
  */
 #include "models/sampling/regions.h"
+#include "models/util/minmax.h"
 
 #include "models/sampling/cluster.h"
 
@@ -56,11 +57,6 @@ static struct epoch epoch_of(const struct group_work *groups, uint64_t count)
 	                      instructions.sum / instructions.count, instructions.sum > 0 ? traffic / instructions.sum : 0};
 }
 
-static uint64_t at_most(uint64_t a, uint64_t b)
-{
-	return a < b ? a : b;
-}
-
 static bool is_mixed(const struct epoch *e, const struct region_limits *limits)
 {
 	return e->variation > limits->variation;
@@ -104,7 +100,7 @@ static size_t to_groups(struct region *r, size_t count, const struct epoch *epoc
 	for (size_t i = 0; i < count; i++) {
 		if (is_mixed(&epochs[r[i].first], limits) && r[i].end - r[i].first < MIXED_EPOCHS)
 			continue;
-		r[kept++] = (struct region){r[i].id, r[i].first * epoch, at_most(r[i].end * epoch, groups)};
+		r[kept++] = (struct region){r[i].id, r[i].first * epoch, min_u64(r[i].end * epoch, groups)};
 	}
 	return kept;
 }
@@ -119,7 +115,7 @@ int regions_build(const struct group_work *groups, uint64_t count, uint64_t epoc
 	struct region *found = calloc(number + 1, sizeof *found);
 	int result = epochs && stall && cluster && found ? 0 : -ENOMEM;
 	for (size_t e = 0; e < number && !result; e++) {
-		epochs[e] = epoch_of(groups + e * epoch, at_most(epoch, count - e * epoch));
+		epochs[e] = epoch_of(groups + e * epoch, min_u64(epoch, count - e * epoch));
 		stall[e] = epochs[e].stall;
 	}
 	if (!result && cluster_numbers(stall, number, limits->distance, cluster) < 0)

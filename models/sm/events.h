@@ -9,30 +9,15 @@
 #include <errno.h>
 #include <stdlib.h>
 
-static __attribute__((noinline, cold)) bool grow_events(struct ov_sm *sm)
-{
-	uint32_t capacity = sm->event_capacity ? sm->event_capacity * 2 : 256;
-	struct ov_event *events = realloc(sm->events, capacity * sizeof *events);
-	if (!events) {
-		sm->error = -ENOMEM;
-		return false;
-	}
-	sm->events = events;
-	for (uint32_t i = sm->event_capacity; i < capacity; i++)
-		events[i].next = i + 1 < capacity ? i + 1 : OV_NONE;
-	sm->free_event = sm->event_capacity;
-	sm->event_capacity = capacity;
-	return true;
-}
-
 /* Nothing of this cycle: its events are being dealt with, or have been. */
 static inline void ov_schedule(struct ov_sm *sm, uint64_t time, enum ov_event_kind kind, uint32_t slot, uint32_t op)
 {
-	if (__builtin_expect(sm->free_event == OV_NONE, 0) && !grow_events(sm))
+	uint32_t n = pool_take(&sm->event_pool, sm->events, next), place = time % OV_WHEEL;
+	if (__builtin_expect(n == POOL_NONE, 0)) {
+		sm->error = -ENOMEM;
 		return;
-	uint32_t n = sm->free_event, place = time % OV_WHEEL;
+	}
 	struct ov_event *e = &sm->events[n];
-	sm->free_event = e->next;
 	e->time = (uint32_t)time;
 	e->next = sm->wheel[place];
 	e->op = op;
@@ -44,8 +29,7 @@ static inline void ov_schedule(struct ov_sm *sm, uint64_t time, enum ov_event_ki
 
 static inline void free_event(struct ov_sm *sm, uint32_t n)
 {
-	sm->events[n].next = sm->free_event;
-	sm->free_event = n;
+	pool_give(&sm->event_pool, sm->events, next, n);
 }
 
 /* The earliest in a bucket. */

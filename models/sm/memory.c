@@ -40,7 +40,7 @@ int ov_memory_init(struct ov_sm *sm, struct memory_system *system, uint32_t inde
 		sm->line_miss = gpu->icache_cold_cycles;
 	o->system = system;
 	o->index = index;
-	o->free_access = OV_NONE;
+	o->access_pool = (struct pool)POOL_EMPTY;
 	o->next_step = OV_NEVER;
 	o->room = gpu->l1_lookup_cycles ? gpu->l1_lookup_cycles : 1;
 	o->l1 = l1_new(&config);

@@ -25,21 +25,11 @@ static inline const struct gpu *gpu_of(const struct ov_sm *sm)
 static uint32_t new_access(struct ov_sm *sm, const struct ov_flight *f, uint32_t parts)
 {
 	struct ov_memory *o = sm->memory;
-	if (o->free_access == OV_NONE) {
-		uint32_t capacity = o->access_capacity ? 2 * o->access_capacity : 64;
-		struct ov_access *grown = realloc(o->accesses, capacity * sizeof *grown);
-		if (!grown) {
-			sm->error = -ENOMEM;
-			return OV_NONE;
-		}
-		o->accesses = grown;
-		for (uint32_t i = o->access_capacity; i < capacity; i++)
-			grown[i].next = i + 1 < capacity ? i + 1 : OV_NONE;
-		o->free_access = o->access_capacity;
-		o->access_capacity = capacity;
+	uint32_t n = pool_take(&o->access_pool, o->accesses, next);
+	if (n == POOL_NONE) {
+		sm->error = -ENOMEM;
+		return OV_NONE;
 	}
-	uint32_t n = o->free_access;
-	o->free_access = o->accesses[n].next;
 	o->accesses[n] = (struct ov_access){.op = f->op, .slot = f->slot, .parts = (uint16_t)parts, .begun = sm->now};
 	return n;
 }
@@ -84,8 +74,7 @@ static void finish(struct ov_sm *sm, uint32_t n)
 		o->latency_sum += (double)(done - a->begun);
 		o->latency_count++;
 	}
-	a->next = o->free_access;
-	o->free_access = n;
+	pool_give(&o->access_pool, o->accesses, next, n);
 }
 
 /* Requests that wait to leave the SM. */

@@ -17,6 +17,7 @@
 #include "models/sm/read_ports.h"
 #include "models/sampling/regions.h"
 #include "models/sampling/runs.h"
+#include "models/util/pool.h"
 #include "models/warps/warps.h"
 
 enum {
@@ -255,7 +256,7 @@ struct ov_sm {
 	uint32_t wheel[OV_WHEEL];
 	uint64_t wheel_used[OV_WHEEL / 64];
 	struct ov_event *events; /* its own allocation: grows */
-	uint32_t event_capacity, free_event;
+	struct pool event_pool;
 	uint32_t results_head, results_tail; /* loaded from shared memory, not yet written */
 
 	uint64_t by[CYCLE_KIND_COUNT];
@@ -323,7 +324,7 @@ struct ov_memory {
 	struct l1_cache *l1;
 	struct tag_store constants, lines; /* lines: of instructions */
 	struct ov_access *accesses;
-	uint32_t access_capacity, free_access;
+	struct pool access_pool;
 	struct ov_part *parts; /* a ring */
 	uint32_t part_capacity, part_head, part_count, room;
 	uint64_t *leaving; /* a ring: when requests leave, of those that wait to */

@@ -10,6 +10,7 @@
  */
 #include "models/trace/lanes.h"
 
+#include "models/util/hash.h"
 #include "models/util/limits.h"
 #include "models/warps/walk.h"
 
@@ -248,7 +249,7 @@ static bool same_source(const struct traced_way *way, const uint32_t *source, si
 /* The same source blocks lead the same way. A slot whose way another lane of the warp has is not given away. */
 static int choose_way(struct trace_reader *r, struct traced_lane *l, size_t count, uint64_t group, uint32_t item)
 {
-	uint64_t hash = walk_hash(l->source, count);
+	uint64_t hash = hash_bytes(l->source, count * sizeof *l->source, 0);
 	struct kept_way *slot = &r->ways[hash % WAY_SLOTS];
 	if (slot->used && slot->hash == hash && same_source(&slot->way, l->source, count)) {
 		slot->warp = r->warp;

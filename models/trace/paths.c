@@ -1,5 +1,6 @@
 /* The paths of warps: each kept once, or, where every warp touches its own memory, at least the blocks of equal ones. */
 #include "models/trace/internal.h"
+#include "models/util/hash.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -22,14 +23,6 @@ static void *own(struct trace_store *s, const void *data, size_t bytes)
 	if (copy)
 		s->owned[s->owned_count++] = copy;
 	return copy;
-}
-
-static uint64_t hash_bytes(const struct gs_buf *b, uint64_t h)
-{
-	h ^= b->len * 0x9e3779b97f4a7c15u;
-	for (size_t i = 0; i < b->len; i++)
-		h = (h ^ (unsigned char)b->data[i]) * 0x100000001b3u;
-	return h ^ h >> 29;
 }
 
 /* The slot of a path with these blocks (and accesses, where there are no requests), or a free one. */
@@ -107,8 +100,8 @@ int trace_store_keep(struct trace_store *s, const struct recorded_path *r, bool 
 {
 	if (2 * s->path_count + 2 >= s->slot_count && !grow_slots(s))
 		return -ENOMEM;
-	uint64_t hash = hash_bytes(&r->blocks, 14695981039346656037u);
-	hash = requests ? hash : hash_bytes(&r->accesses, hash);
+	uint64_t hash = hash_bytes(r->blocks.data, r->blocks.len, 0);
+	hash = requests ? hash : hash_bytes(r->accesses.data, r->accesses.len, hash);
 	size_t slot = find_slot(s, r, requests, hash);
 	uint32_t known = s->slots[slot].path;
 	if (known && !requests) {

@@ -4,6 +4,7 @@
 #include "models/accesses/accesses.h"
 #include "models/warps/replay.h"
 #include "models/warps/walk.h"
+#include "models/util/hash.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -285,7 +286,7 @@ static int find_path(struct maker *m, uint32_t *out)
 	size_t words = 1 + m->lane_count * m->row_words;
 	if (2 * m->path_count >= m->slot_count && !grow_slots(m))
 		return -ENOMEM;
-	uint64_t hash = walk_hash(m->rows, words);
+	uint64_t hash = hash_bytes(m->rows, words * sizeof *m->rows, 0);
 	size_t s = hash & (m->slot_count - 1);
 	for (; m->slots[s]; s = (s + 1) & (m->slot_count - 1)) {
 		const struct kept_path *p = &m->paths[m->slots[s] - 1];

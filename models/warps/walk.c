@@ -10,6 +10,9 @@
  */
 #include "models/warps/walk.h"
 
+#include "models/util/hash.h"
+#include "models/util/random.h"
+
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -105,14 +108,6 @@ static uint32_t choose_exit(struct walk *w, uint32_t stays, uint32_t leaves, int
 	return w->trips[loop] > 0 ? stays : leaves;
 }
 
-static double next_random(struct walk *w)
-{
-	w->random ^= w->random << 13;
-	w->random ^= w->random >> 7;
-	w->random ^= w->random << 17;
-	return (double)(w->random >> 11) / 9007199254740992.0;
-}
-
 static uint32_t choose_way(struct walk *w, uint32_t block, uint32_t first, uint32_t second)
 {
 	if (w->edges[first] <= 0 || w->edges[second] <= 0)
@@ -121,7 +116,7 @@ static uint32_t choose_way(struct walk *w, uint32_t block, uint32_t first, uint3
 	if (has_flag(w->code, b, CODE_ORDERED)) /* whichever comes first, as long as it does for all lanes */
 		return first;
 	if (!has_flag(w->code, b, CODE_UNIFORM))
-		return next_random(w) * (double)(w->edges[first] + w->edges[second]) < (double)w->edges[first] ? first : second;
+		return random_share(random_walk(&w->random)) * (double)(w->edges[first] + w->edges[second]) < (double)w->edges[first] ? first : second;
 	w->shares[block] += w->counts[first] / (w->counts[first] + w->counts[second]);
 	if (w->shares[block] < 0.5)
 		return second;
@@ -194,19 +189,9 @@ static bool begin(struct walk *w, int64_t *wanted)
 	return true;
 }
 
-uint64_t walk_hash(const uint32_t *words, size_t count)
-{
-	uint64_t h = 0x9e3779b97f4a7c15u ^ count;
-	for (size_t i = 0; i < count; i++) {
-		h = (h ^ words[i]) * 0xff51afd7ed558ccdu;
-		h ^= h >> 32;
-	}
-	return h;
-}
-
 int64_t walk_lane(const struct kernel_code *code, const double *edges, uint64_t seed, uint64_t most, struct gs_buf *path)
 {
-	struct walk w = {.code = code, .counts = edges, .random = seed * 0x9e3779b97f4a7c15u | 1};
+	struct walk w = {.code = code, .counts = edges, .random = hash_high(seed) | 1};
 	int64_t wanted = 0;
 	int32_t at = (int32_t)code->functions[0];
 	w.failed = !begin(&w, &wanted);

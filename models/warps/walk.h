@@ -11,7 +11,4 @@ int64_t walk_lane(const struct kernel_code *code, const double *edges, uint64_t 
 /* Whether two lanes with the same counts may still go different ways at the same time. */
 bool walk_may_differ(const struct kernel_code *code, const double *edges);
 
-/* A hash of what a way follows from, counters or source blocks: equal ones are walked once. */
-uint64_t walk_hash(const uint32_t *words, size_t count);
-
 #endif
