@@ -81,8 +81,9 @@ static int count_instructions(const struct launch_profile *launch, struct estima
 		.edges = calloc(code->edge_count + 1, sizeof *c.edges), .blocks = calloc(code->block_count + 1, sizeof *c.blocks),
 	};
 	int result = c.edges && c.blocks ? 0 : -ENOMEM;
+	if (!result)
+		result = code_count(code, launch->counts, &c);
 	if (!result) {
-		code_count(code, launch->counts, &c);
 		keep_thread_executions(launch, c.blocks);
 		out->thread_instructions = as_count(c.thread_instructions * launch->scale);
 		*low = c.thread_instructions > 0 ? c.low / c.thread_instructions : 1;
@@ -186,10 +187,10 @@ static void take_optimistic(struct estimate *out, const struct optimistic_timing
 	out->register_bank_conflicts = conflicts;
 }
 
-static int run_optimistic(const struct gpu *gpu, const struct launch_warps *warps, struct estimate *out)
+static int run_optimistic(const struct gpu *gpu, const struct launch_warps *warps, struct estimate *out, struct gs_error *err)
 {
 	struct optimistic_timing t;
-	int result = model_optimistic(gpu, warps, resident_groups(out), NULL, &t);
+	int result = model_optimistic(gpu, warps, resident_groups(out), NULL, &t, err);
 	if (result)
 		return result;
 	take_optimistic(out, &t, 0);
@@ -198,10 +199,10 @@ static int run_optimistic(const struct gpu *gpu, const struct launch_warps *warp
 }
 
 static int run_probabilistic(const struct gpu *gpu, const struct launch_warps *warps,
-                             const struct fixed_point_options *options, struct estimate *out)
+                             const struct fixed_point_options *options, struct estimate *out, struct gs_error *err)
 {
 	struct probabilistic_timing t;
-	int result = model_probabilistic(gpu, warps, resident_groups(out), options, &t);
+	int result = model_probabilistic(gpu, warps, resident_groups(out), options, &t, err);
 	if (result)
 		return result;
 	take_optimistic(out, &t.timing, t.register_bank_conflicts);
@@ -210,10 +211,10 @@ static int run_probabilistic(const struct gpu *gpu, const struct launch_warps *w
 }
 
 static int run_full(const struct gpu *gpu, const struct launch_warps *warps, const struct full_options *options,
-                    struct estimate *out)
+                    struct estimate *out, struct gs_error *err)
 {
 	struct full_timing t;
-	int result = model_full(gpu, warps, resident_groups(out), options, &t);
+	int result = model_full(gpu, warps, resident_groups(out), options, &t, err);
 	if (result)
 		return result;
 	memcpy(out->by, t.by, sizeof out->by);
@@ -228,10 +229,10 @@ static int run_full(const struct gpu *gpu, const struct launch_warps *warps, con
 }
 
 static int run_occupancy(const struct gpu *gpu, const struct launch_warps *warps, const struct warp_options *options,
-                         struct estimate *out)
+                         struct estimate *out, struct gs_error *err)
 {
 	struct warp_timing t;
-	int result = model_occupancy_vector(gpu, warps, resident_groups(out), options, &t);
+	int result = model_occupancy_vector(gpu, warps, resident_groups(out), options, &t, err);
 	if (result)
 		return result;
 	memcpy(out->by, t.by, sizeof out->by);
@@ -248,7 +249,7 @@ static int run_occupancy(const struct gpu *gpu, const struct launch_warps *warps
 /* The analytical models take from memory what caches do with requests: how long a load takes on average, and what L2 and DRAM
  * need for all of them. */
 static int run_analytical(const struct gpu *gpu, const struct launch_warps *warps, uint64_t shared_bytes,
-                          const struct model_options *options, const struct full_options *full, struct estimate *out)
+                          const struct model_options *options, const struct full_options *full, struct estimate *out, struct gs_error *err)
 {
 	struct gpu seen = *gpu;
 	struct launch_warps own = *warps;
@@ -261,8 +262,8 @@ static int run_analytical(const struct gpu *gpu, const struct launch_warps *warp
 		own.l2_cycles = walk.l2_cycles;
 		own.dram_cycles = walk.dram_cycles;
 	}
-	int result = options->kind == MODEL_OPTIMISTIC ? run_optimistic(&seen, &own, out)
-	                                               : run_probabilistic(&seen, &own, &full->fixed_point, out);
+	int result = options->kind == MODEL_OPTIMISTIC ? run_optimistic(&seen, &own, out, err)
+	                                               : run_probabilistic(&seen, &own, &full->fixed_point, out, err);
 	if (result || !full->warps.hierarchy)
 		return result;
 	double cycles = 0;
@@ -277,7 +278,7 @@ static int run_analytical(const struct gpu *gpu, const struct launch_warps *warp
 /* The timing model proper; fills out->by, without the launch's own overhead. Where the description tells the banks of
  * registers, the occupancy vector looks at them; else they are left to chance. */
 static int run_model(const struct gpu *gpu, const struct launch_warps *warps, uint64_t shared_bytes,
-                     const struct model_options *options, struct estimate *out)
+                     const struct model_options *options, struct estimate *out, struct gs_error *err)
 {
 	struct full_options full = {.fixed_point.iterations = options->iterations,
 	                            .warps = {.exact = options->exact, .resolve_banks = gpu->banks_by_name,
@@ -289,13 +290,13 @@ static int run_model(const struct gpu *gpu, const struct launch_warps *warps, ui
 	switch (options->kind) {
 	case MODEL_OPTIMISTIC:
 	case MODEL_PROBABILISTIC:
-		return run_analytical(gpu, warps, shared_bytes, options, &full, out);
+		return run_analytical(gpu, warps, shared_bytes, options, &full, out, err);
 	case MODEL_OCCUPANCY:
-		return run_occupancy(gpu, warps, &full.warps, out);
+		return run_occupancy(gpu, warps, &full.warps, out, err);
 	case MODEL_FULL:
 		break;
 	}
-	return run_full(gpu, warps, &full, out);
+	return run_full(gpu, warps, &full, out, err);
 }
 
 /* Paths that were cut stand for longer ones. */
@@ -311,18 +312,18 @@ static void stretch(struct estimate *out, double factor)
 
 /* The same with what the chip executes of the paths, where that is another code. */
 static int run_machine(const struct gpu *gpu, const struct launch_warps *warps, uint64_t shared_bytes,
-                       const struct model_options *options, struct estimate *out)
+                       const struct model_options *options, struct estimate *out, struct gs_error *err)
 {
 	struct machine_paths m;
 	if (!machine_has(warps->code)) {
-		int result = run_model(gpu, warps, shared_bytes, options, out);
+		int result = run_model(gpu, warps, shared_bytes, options, out, err);
 		out->machine_instructions = out->warp_instructions;
 		return result;
 	}
 	int result = machine_paths_make(warps, &m);
 	if (result)
 		return result;
-	result = run_model(gpu, &m.warps, shared_bytes, options, out);
+	result = run_model(gpu, &m.warps, shared_bytes, options, out, err);
 	out->machine_instructions = out->warp_instructions;
 	out->warp_instructions = as_count((double)out->machine_instructions * m.ptx_per_instruction);
 	memcpy(out->by_pipe, m.by_pipe, sizeof out->by_pipe);
@@ -375,7 +376,7 @@ static void take_alike(const struct gpu *gpu, const struct estimate *like, doubl
 
 /* Timed, unless a launch like it has been. */
 static int time_warps(const struct gpu *gpu, const struct launch_profile *launch, const struct launch_warps *warps,
-                      const struct model_options *options, struct estimate *out)
+                      const struct model_options *options, struct estimate *out, struct gs_error *err)
 {
 	double distance = 0;
 	int result = warp_features(warps, &out->features);
@@ -387,7 +388,7 @@ static int time_warps(const struct gpu *gpu, const struct launch_profile *launch
 	if (like)
 		take_alike(gpu, like, distance, options->hierarchy, out);
 	else
-		result = run_machine(gpu, warps, add(launch->local_bytes, launch->code->shared_bytes), options, out);
+		result = run_machine(gpu, warps, add(launch->local_bytes, launch->code->shared_bytes), options, out, err);
 	return result;
 }
 
@@ -405,13 +406,13 @@ static double counted_of_traced(const struct launch_warps *w, double counted)
 
 /* From traces; -ENOENT where none of them can be used. */
 static int model_traced(const struct gpu *gpu, const struct launch_profile *launch, const struct model_options *options,
-                        struct estimate *out)
+                        struct estimate *out, struct gs_error *err)
 {
 	struct trace_shape shape = {.requests = options->hierarchy};
 	struct trace_warps t;
 	memcpy(shape.groups, launch->groups, sizeof shape.groups);
 	memcpy(shape.local, launch->local, sizeof shape.local);
-	int result = trace_warps(gpu, launch->code, launch->trace, &shape, &launch->lanes, launch->accesses, &t);
+	int result = trace_warps(gpu, launch->code, launch->trace, &shape, &launch->lanes, launch->accesses, &t, err);
 	if (result)
 		return result;
 	double times = t.represented;
@@ -419,7 +420,7 @@ static int model_traced(const struct gpu *gpu, const struct launch_profile *laun
 		times = counted_of_traced(&t.warps, (double)out->thread_instructions);
 	if (t.represented <= 0 && times < LIKE && times > 1 / LIKE)
 		times = 1;
-	result = time_warps(gpu, launch, &t.warps, options, out);
+	result = time_warps(gpu, launch, &t.warps, options, out, err);
 	if (!result)
 		result = count_accesses(&t.warps, times, &out->accesses);
 	if (!result && launch->instructions)
@@ -452,17 +453,17 @@ static const double *chances(const struct gpu *gpu, const struct launch_profile 
 
 /* From the counters of work-items. */
 static int model_counted(const struct gpu *gpu, const struct launch_profile *launch, const struct model_options *options,
-                         struct estimate *out)
+                         struct estimate *out, struct gs_error *err)
 {
 	enum { MOST_ITEMS = 1 << 16, MOST_BLOCKS = MODEL_MOST_BLOCKS };
 	struct launch_shape shape = {volume(launch->groups), (uint32_t)volume(launch->local), gpu->warp_size};
 	double chance[CHANCE_LANES + 1];
 	struct synthesis_limits limits = {MOST_ITEMS, MOST_BLOCKS, gpu->l1_access_bytes, chances(gpu, launch, chance)};
 	struct synthesis s;
-	int result = synthesise(launch->code, &shape, &launch->lanes, launch->accesses, &limits, &s);
+	int result = synthesise(launch->code, &shape, &launch->lanes, launch->accesses, &limits, &s, err);
 	if (result)
 		return result;
-	result = time_warps(gpu, launch, &s.warps, options, out);
+	result = time_warps(gpu, launch, &s.warps, options, out, err);
 	if (!result)
 		result = count_accesses(&s.warps, 1 / s.fraction, &out->accesses);
 	if (!result && launch->instructions)
@@ -483,18 +484,28 @@ static int model_counted(const struct gpu *gpu, const struct launch_profile *lau
 }
 
 static int model_warps(const struct gpu *gpu, const struct launch_profile *launch, const struct model_options *options,
-                       struct estimate *out)
+                       struct estimate *out, struct gs_error *err)
 {
-	int result = launch->trace && launch->trace->group_count ? model_traced(gpu, launch, options, out) : -ENOENT;
-	return result == -ENOENT ? model_counted(gpu, launch, options, out) : result;
+	int result = launch->trace && launch->trace->group_count ? model_traced(gpu, launch, options, out, err) : -ENOENT;
+	return result == -ENOENT ? model_counted(gpu, launch, options, out, err) : result;
+}
+
+/* Only those errors that say more than their number have a text by now. */
+static int explain_failure(int result, struct gs_error *err)
+{
+	if (result == -ENOMEM)
+		return gs_fail(err, ENOMEM, "out of memory");
+	return err && *err->text ? result : gs_fail(err, -result, "%s", strerror(-result));
 }
 
 int model_launch(const struct gpu *gpu, const struct launch_profile *launch, const struct model_options *options,
-                 struct estimate *out)
+                 struct estimate *out, struct gs_error *err)
 {
 	static const char *const names[] = {"full", "optimistic", "probabilistic", "occupancy"};
 	uint64_t groups = volume(launch->groups), threads = volume(launch->local);
 	double low = 1, high = 1;
+	if (err)
+		*err->text = 0;
 	*out = (struct estimate){.model = names[options->kind], .simulated_fraction = 1, .memory = memory_unknown,
 	                         .accesses = accesses_unknown};
 	out->warps = multiply(groups, (threads + gpu->warp_size - 1) / gpu->warp_size);
@@ -503,7 +514,7 @@ int model_launch(const struct gpu *gpu, const struct launch_profile *launch, con
 		flag_add(&out->flags, FLAG_does_not_fit);
 	int result = count_instructions(launch, out, &low, &high);
 	if (!result && out->warps && threads <= UINT32_MAX)
-		result = model_warps(gpu, launch, options, out);
+		result = model_warps(gpu, launch, options, out, err);
 	finish(gpu, out, low, high);
-	return result;
+	return result ? explain_failure(result, err) : 0;
 }

@@ -47,7 +47,7 @@ static void take_occupancy(struct full_timing *out)
 }
 
 static int iterate(const struct gpu *gpu, const struct launch_warps *warps, uint32_t blocks_per_sm,
-                   const struct full_options *options, const struct launch_costs *costs, struct full_timing *out)
+                   const struct full_options *options, const struct launch_costs *costs, struct full_timing *out, struct gs_error *err)
 {
 	struct warp_options w = options->warps;
 	struct search search;
@@ -72,7 +72,7 @@ static int iterate(const struct gpu *gpu, const struct launch_warps *warps, uint
 		}
 		w.extra_read_cycles = extra.read_cycles;
 		w.extra_write_cycles = extra.write_cycles;
-		rc = options->occupancy(gpu, warps, blocks_per_sm, &w, &out->occupancy);
+		rc = options->occupancy(gpu, warps, blocks_per_sm, &w, &out->occupancy, err);
 	} while (!rc && search_next(&search, &cycles, out->occupancy.cycles));
 	if (w.resolve_banks || gpu->read_window)
 		out->register_bank_conflicts = out->occupancy.bank_conflicts;
@@ -80,18 +80,18 @@ static int iterate(const struct gpu *gpu, const struct launch_warps *warps, uint
 }
 
 int model_full(const struct gpu *gpu, const struct launch_warps *warps, uint32_t blocks_per_sm,
-               const struct full_options *options, struct full_timing *out)
+               const struct full_options *options, struct full_timing *out, struct gs_error *err)
 {
 	struct launch_costs costs = {0};
 	memset(out, 0, sizeof *out);
 	out->limiter = limit_name(LIMIT_none);
-	int rc = model_probabilistic(gpu, warps, blocks_per_sm, &options->fixed_point, &out->probabilistic);
+	int rc = model_probabilistic(gpu, warps, blocks_per_sm, &options->fixed_point, &out->probabilistic, err);
 	if (!rc)
 		take_probabilistic(out);
 	if (!rc && options->occupancy && out->cycles > 0) {
-		rc = launch_costs(gpu, warps, &costs);
+		rc = launch_costs(gpu, warps, &costs, err);
 		if (!rc)
-			rc = iterate(gpu, warps, blocks_per_sm, options, &costs, out);
+			rc = iterate(gpu, warps, blocks_per_sm, options, &costs, out, err);
 		if (!rc)
 			take_occupancy(out);
 		launch_costs_free(&costs);

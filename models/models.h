@@ -87,9 +87,9 @@ struct estimate {
 /* The accesses of each instruction of launch->code, which the caller frees, and how many are not known. They are all
  * that a model takes of the arguments: launches whose counters and accesses are the same take the same time. */
 int launch_accesses(const struct gpu *gpu, const struct launch_profile *launch, uint16_t **out, uint32_t *unknown);
-/* Everything there is to say about a launch on a GPU. Returns 0 or a negative errno value. */
+/* Everything there is to say about a launch on a GPU. Returns 0, or a negative errno value with a sentence in *err. */
 int model_launch(const struct gpu *gpu, const struct launch_profile *launch, const struct model_options *options,
-                 struct estimate *out);
+                 struct estimate *out, struct gs_error *err);
 const char *cycle_kind_name(enum cycle_kind kind);
 
 #endif

@@ -265,6 +265,12 @@ broken_gpusim_cc_leaves_kernels_alone() {
 	done
 }
 
+# Warps of more than 64 lanes cannot be followed; the report says so, and not that memory ran out.
+models_say_why_they_fail() {
+	GPUSIM_SET=warp_size=128 preloaded "$demo" >out 2>err && cmp plain out || return 1
+	grep -q '^gpusim: not modelled: 4 launches of saxpy: it cannot be modelled: warps have 128 lanes' err || { cat err; return 1; }
+}
+
 damaged_cache_is_made_again() {
 	rm -rf cache
 	GPUSIM_CACHE_DIR=$work/cache preloaded "$demo" >/dev/null 2>err && [ -n "$(ls cache/results)" ] || return 1
@@ -456,6 +462,7 @@ check "GPUSIM_KERNELS chooses kernels" patterns_choose_kernels
 check "GPUSIM_DEVICE chooses the device" device_is_chosen
 check "a GPU is offered to programs that insist" gpu_is_offered_to_those_who_insist
 check "a gpusim-cc that crashes, hangs or lies leaves kernels alone" broken_gpusim_cc_leaves_kernels_alone
+check "a launch that the models refuse has their reason" models_say_why_they_fail
 check "a stopped gpusim-cc ends with the program" stopped_gpusim_cc_ends_with_the_program
 check "a damaged or impossible cache does no harm" damaged_cache_is_made_again
 check "a changed include file is noticed" changed_include_is_noticed

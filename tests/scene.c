@@ -41,7 +41,7 @@ double scene_run(struct scene *s)
 	                              .path_of = same,
 	                              .pattern_groups = 1};
 	s->issue_count = 0;
-	int rc = model_occupancy_vector(&s->gpu, &launch, s->resident, &s->options, &s->timing);
+	int rc = model_occupancy_vector(&s->gpu, &launch, s->resident, &s->options, &s->timing, NULL);
 	free(same);
 	CU_ASSERT_EQUAL_FATAL(rc, 0);
 	double sum = 0;
@@ -68,7 +68,7 @@ void scene_run_paths(struct scene *s, const struct warp_path *paths, uint32_t wa
 	struct launch_warps launch = {.code = &s->code.code, .paths = paths, .path_count = warps, .groups = 1,
 	                              .warps_per_group = warps, .path_of = path_of, .pattern_groups = 1};
 	s->issue_count = 0;
-	CU_ASSERT_EQUAL_FATAL(model_occupancy_vector(&s->gpu, &launch, 1, &s->options, &s->timing), 0);
+	CU_ASSERT_EQUAL_FATAL(model_occupancy_vector(&s->gpu, &launch, 1, &s->options, &s->timing, NULL), 0);
 }
 
 void scene_check(const struct scene *s, const struct issue *expected, size_t count)

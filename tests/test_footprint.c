@@ -180,10 +180,10 @@ static void bandwidth_limits_the_analytical_models(void)
 	static struct moving m;
 	struct optimistic_timing t;
 	make_moving(&m, "v100", NULL);
-	CU_ASSERT_EQUAL_FATAL(model_optimistic(&m.scene.gpu, &m.launch, 8, NULL, &t), 0);
+	CU_ASSERT_EQUAL_FATAL(model_optimistic(&m.scene.gpu, &m.launch, 8, NULL, &t, NULL), 0);
 	double before = t.cycles;
 	m.launch.dram_cycles = 1000 + before;
-	CU_ASSERT_EQUAL_FATAL(model_optimistic(&m.scene.gpu, &m.launch, 8, NULL, &t), 0);
+	CU_ASSERT_EQUAL_FATAL(model_optimistic(&m.scene.gpu, &m.launch, 8, NULL, &t, NULL), 0);
 	CU_ASSERT_DOUBLE_EQUAL(t.cycles, before + 1000, 1e-9);
 	CU_ASSERT_DOUBLE_EQUAL(t.by[CYCLES_dram], 1000, 1e-9);
 	CU_ASSERT_STRING_EQUAL(limit_name(t.limiter), "dram");
@@ -201,7 +201,7 @@ static void some_sms_stand_for_all(void)
 		m.scene.options.hierarchy = true;
 		m.scene.options.on_issue = NULL;
 		m.scene.options.exact = exact;
-		CU_ASSERT_EQUAL_FATAL(model_occupancy_vector(&m.scene.gpu, &m.launch, 32, &m.scene.options, &m.scene.timing), 0);
+		CU_ASSERT_EQUAL_FATAL(model_occupancy_vector(&m.scene.gpu, &m.launch, 32, &m.scene.options, &m.scene.timing, NULL), 0);
 		cycles[exact] = m.scene.timing.cycles;
 	}
 	CU_ASSERT_DOUBLE_EQUAL(cycles[0] / cycles[1], 1, 0.1);

@@ -299,7 +299,8 @@ static void hot_atomics_are_those_of_one_slice(void)
 	uint64_t step = memory_round_trip(m, false);
 	for (uint64_t end = step; arrivals.count < 94 && end < 1000000; end += step)
 		CU_ASSERT_EQUAL_FATAL(memory_advance(m, end, note_arrival, &arrivals), 0);
-	double hottest = memory_hottest_atomics(m);
+	double hottest;
+	CU_ASSERT_EQUAL_FATAL(memory_hottest_atomics(m, &hottest), 0);
 	CU_ASSERT_TRUE(hottest >= 30 * 3 && hottest <= (30 + 64 / 12 + 6) * 3);
 	memory_free(m);
 }
@@ -353,7 +354,7 @@ static void run_parts(struct scene *s, const struct memory_part *parts, uint32_t
 	                              .path_of = &zero, .pattern_groups = 1, .warm = warm, .warm_count = ranges};
 	s->options.hierarchy = true;
 	s->issue_count = 0;
-	CU_ASSERT_EQUAL_FATAL(model_occupancy_vector(&s->gpu, &launch, 1, &s->options, &s->timing), 0);
+	CU_ASSERT_EQUAL_FATAL(model_occupancy_vector(&s->gpu, &launch, 1, &s->options, &s->timing, NULL), 0);
 }
 
 /* An access and a user of its value, again and again; number n goes to addresses[n]. Loads are of a line, atomics of one lane. */

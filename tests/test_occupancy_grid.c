@@ -85,7 +85,7 @@ static void test_equal_sms_are_one(void)
 	                            {.blocks = s.path, .block_count = s.path_length}};
 	struct launch_warps launch = {.code = &s.code.code, .paths = paths, .path_count = 2, .groups = 150,
 	                              .warps_per_group = 4, .path_of = path_of, .pattern_groups = 2};
-	CU_ASSERT_EQUAL(model_occupancy_vector(&s.gpu, &launch, 5, &s.options, &s.timing), 0);
+	CU_ASSERT_EQUAL(model_occupancy_vector(&s.gpu, &launch, 5, &s.options, &s.timing, NULL), 0);
 	CU_ASSERT_EQUAL(s.timing.cycles, once);
 	CU_ASSERT_EQUAL(s.timing.warp_instructions, 150 * 4 * (2 + 3 * 11 + 3));
 }
@@ -112,11 +112,11 @@ static void test_sms_with_equal_groups_are_one(void)
 	                              .warps_per_group = WARPS, .path_of = path_of, .pattern_groups = 5};
 	for (uint32_t i = 0; i < 5 * WARPS; i++)
 		path_of[i] = pattern[i / WARPS];
-	CU_ASSERT_EQUAL(model_occupancy_vector(&s.gpu, &launch, 3, &s.options, &once), 0);
+	CU_ASSERT_EQUAL(model_occupancy_vector(&s.gpu, &launch, 3, &s.options, &once, NULL), 0);
 	for (uint32_t i = 0; i < GROUPS * WARPS; i++)
 		path_of[i] = i / WARPS;
 	launch.pattern_groups = GROUPS;
-	CU_ASSERT_EQUAL(model_occupancy_vector(&s.gpu, &launch, 3, &s.options, &s.timing), 0);
+	CU_ASSERT_EQUAL(model_occupancy_vector(&s.gpu, &launch, 3, &s.options, &s.timing, NULL), 0);
 	CU_ASSERT_EQUAL(s.timing.cycles, once.cycles);
 	CU_ASSERT_EQUAL(s.timing.warp_instructions, once.warp_instructions);
 	CU_ASSERT_EQUAL(s.timing.bank_conflicts, once.bank_conflicts);
@@ -138,7 +138,7 @@ static void check_variants(const char *overrides)
 	struct launch_warps launch = {.code = &s.code.code, .paths = paths, .path_count = 2, .groups = 40, .warps_per_group = 3,
 	                              .path_of = path_of, .pattern_groups = 2};
 	struct ov_plan plan = {.groups = launch.groups, .all = launch.groups, .sm_count = 3};
-	CU_ASSERT_EQUAL(ov_machine_init(&m, &s.gpu, &launch, 5, &options), 0);
+	CU_ASSERT_EQUAL(ov_machine_init(&m, &s.gpu, &launch, 5, &options, NULL), 0);
 	CU_ASSERT_TRUE(m.masks && m.run == (ov_has_bmi() ? ov_run_masks_bmi : ov_run_masks));
 	CU_ASSERT_EQUAL(ov_simulate(&m, &plan, &first), 0);
 	CU_ASSERT_TRUE(first.cycles > 0 && first.conflicts > 0);
@@ -181,11 +181,11 @@ static double extrapolation_error(uint64_t groups, uint32_t lengths, double *fra
 	                              .warps_per_group = 8, .path_of = path_of, .pattern_groups = lengths};
 	s.gpu.sm_count = 4;
 	s.options.on_issue = NULL;
-	CU_ASSERT_EQUAL(model_occupancy_vector(&s.gpu, &launch, 6, &s.options, &s.timing), 0);
+	CU_ASSERT_EQUAL(model_occupancy_vector(&s.gpu, &launch, 6, &s.options, &s.timing, NULL), 0);
 	double exact = s.timing.cycles;
 	CU_ASSERT_EQUAL(s.timing.spread, 0);
 	s.options.exact = false;
-	CU_ASSERT_EQUAL(model_occupancy_vector(&s.gpu, &launch, 6, &s.options, &s.timing), 0);
+	CU_ASSERT_EQUAL(model_occupancy_vector(&s.gpu, &launch, 6, &s.options, &s.timing, NULL), 0);
 	*fraction = s.timing.simulated_fraction;
 	CU_ASSERT_TRUE(s.timing.spread >= 0 && s.timing.spread < 0.1);
 	double sum = 0;
@@ -240,15 +240,15 @@ static void test_impossible_launches(void)
 	struct warp_path path = {.blocks = blocks, .block_count = 1};
 	struct launch_warps launch = {.code = &s.code.code, .paths = &path, .path_count = 1, .groups = 1, .warps_per_group = 1,
 	                              .path_of = path_of, .pattern_groups = 1};
-	CU_ASSERT_EQUAL(model_occupancy_vector(&s.gpu, &launch, 1, &s.options, &s.timing), 0);
-	CU_ASSERT_EQUAL(model_occupancy_vector(&s.gpu, &launch, 0, &s.options, &s.timing), -EINVAL);
+	CU_ASSERT_EQUAL(model_occupancy_vector(&s.gpu, &launch, 1, &s.options, &s.timing, NULL), 0);
+	CU_ASSERT_EQUAL(model_occupancy_vector(&s.gpu, &launch, 0, &s.options, &s.timing, NULL), -EINVAL);
 	launch.warps_per_group = 2; /* the second one's path is not there */
-	CU_ASSERT_EQUAL(model_occupancy_vector(&s.gpu, &launch, 1, &s.options, &s.timing), -EINVAL);
+	CU_ASSERT_EQUAL(model_occupancy_vector(&s.gpu, &launch, 1, &s.options, &s.timing, NULL), -EINVAL);
 	launch.warps_per_group = 1;
 	path.block_count = 2; /* nor is block 1 */
-	CU_ASSERT_EQUAL(model_occupancy_vector(&s.gpu, &launch, 1, &s.options, &s.timing), -EINVAL);
+	CU_ASSERT_EQUAL(model_occupancy_vector(&s.gpu, &launch, 1, &s.options, &s.timing, NULL), -EINVAL);
 	launch.path_count = 0;
-	CU_ASSERT_EQUAL(model_occupancy_vector(&s.gpu, &launch, 1, &s.options, &s.timing), -EINVAL);
+	CU_ASSERT_EQUAL(model_occupancy_vector(&s.gpu, &launch, 1, &s.options, &s.timing, NULL), -EINVAL);
 }
 
 static double starts_cycles(const char *overrides, uint64_t groups, uint32_t resident)

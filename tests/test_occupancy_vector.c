@@ -491,7 +491,7 @@ static void test_accesses_hold_the_unit(void)
 		                              .warps_per_group = 1, .path_of = &path_of, .pattern_groups = 1,
 		                              .usual_accesses = own ? NULL : usual};
 		s.issue_count = 0;
-		CU_ASSERT_EQUAL(model_occupancy_vector(&s.gpu, &launch, 1, &s.options, &s.timing), 0);
+		CU_ASSERT_EQUAL(model_occupancy_vector(&s.gpu, &launch, 1, &s.options, &s.timing, NULL), 0);
 		uint64_t t = s.issues[0].cycle;
 		CU_ASSERT_EQUAL(s.issues[1].cycle, t + 1);
 		CU_ASSERT_EQUAL(s.issues[2].cycle, t + 70);
@@ -521,7 +521,7 @@ static void test_late_accesses_write_their_bank(void)
 		struct launch_warps launch = {.code = &s.code.code, .paths = &path, .path_count = 1, .groups = 1,
 		                              .warps_per_group = 1, .path_of = &path_of, .pattern_groups = 1};
 		s.issue_count = 0;
-		CU_ASSERT_EQUAL(model_occupancy_vector(&s.gpu, &launch, 1, &s.options, &s.timing), 0);
+		CU_ASSERT_EQUAL(model_occupancy_vector(&s.gpu, &launch, 1, &s.options, &s.timing, NULL), 0);
 		CU_ASSERT_EQUAL(s.issues[1].cycle - s.issues[0].cycle, 1);
 		for (int i = 1; i < 9; i++)
 			CU_ASSERT_EQUAL(s.issues[i + 1].cycle - s.issues[i].cycle, late && i == 7 ? 7 + 14 : 7);

@@ -45,7 +45,7 @@ static void check_sum(const double by[CYCLE_KIND_COUNT], double cycles)
 static struct optimistic_timing optimistic(const struct gpu *gpu, const struct built_launch *l, uint32_t blocks_per_sm)
 {
 	struct optimistic_timing t;
-	CU_ASSERT_EQUAL_FATAL(model_optimistic(gpu, &l->warps, blocks_per_sm, NULL, &t), 0);
+	CU_ASSERT_EQUAL_FATAL(model_optimistic(gpu, &l->warps, blocks_per_sm, NULL, &t, NULL), 0);
 	check_sum(t.by, t.cycles);
 	return t;
 }
@@ -55,7 +55,7 @@ static struct probabilistic_timing probabilistic(const struct gpu *gpu, const st
 {
 	struct probabilistic_timing t;
 	const struct fixed_point_options options = {.start_cycles = start};
-	CU_ASSERT_EQUAL_FATAL(model_probabilistic(gpu, &l->warps, blocks_per_sm, &options, &t), 0);
+	CU_ASSERT_EQUAL_FATAL(model_probabilistic(gpu, &l->warps, blocks_per_sm, &options, &t, NULL), 0);
 	check_sum(t.timing.by, t.timing.cycles);
 	return t;
 }
@@ -255,7 +255,7 @@ static void test_accesses_occupy_the_load_store_unit(void)
 	CU_ASSERT_EQUAL(t.limits[LIMIT_latency], 10 + 35);
 	/* 4 and 1: mean 2.5, mean square 8.5, so 8.5 / 6.25 - 1. */
 	struct launch_costs costs;
-	CU_ASSERT_EQUAL_FATAL(launch_costs(&gpu, &l.warps, &costs), 0);
+	CU_ASSERT_EQUAL_FATAL(launch_costs(&gpu, &l.warps, &costs, NULL), 0);
 	CU_ASSERT_DOUBLE_EQUAL(costs.ldst_variation, 0.36, 1e-9);
 	launch_costs_free(&costs);
 	l.path.accesses = NULL;
@@ -275,14 +275,14 @@ static void test_busiest_sm(void)
 	build_independent(&b, CODE_sfu, 1);
 	struct launch_warps w = {.code = &b.code, .paths = paths, .path_count = 2, .groups = 4, .warps_per_group = 1,
 	                         .path_of = path_of, .pattern_groups = 2};
-	CU_ASSERT_EQUAL_FATAL(launch_costs(&gpu, &w, &c), 0);
+	CU_ASSERT_EQUAL_FATAL(launch_costs(&gpu, &w, &c, NULL), 0);
 	CU_ASSERT_EQUAL(c.path_warps[0], 2);
 	CU_ASSERT_EQUAL(c.total.instructions, 8);
 	CU_ASSERT_EQUAL(busiest_sm_groups(&gpu, &w, &c, 2), 3);
 	CU_ASSERT_EQUAL(busiest_sm_groups(&gpu, &w, &c, 1), 2);
 	w.groups = 3; /* the pattern's first group comes twice */
 	launch_costs_free(&c);
-	CU_ASSERT_EQUAL_FATAL(launch_costs(&gpu, &w, &c), 0);
+	CU_ASSERT_EQUAL_FATAL(launch_costs(&gpu, &w, &c, NULL), 0);
 	CU_ASSERT_EQUAL(c.path_warps[0], 2);
 	CU_ASSERT_EQUAL(c.path_warps[1], 1);
 	launch_costs_free(&c);
@@ -318,15 +318,17 @@ static void test_units_that_complete_one_per_cycle(void)
 		build(&b, CODE_int, "4 <- 4");
 		build(&b, CODE_move, "5 <- 4");
 		build(&b, CODE_branch, "? 5");
-		double cycles = unit_cycles_per_instruction(&gpu, &b.code, once, RESOURCE_fp32);
+		double cycles;
+		CU_ASSERT_EQUAL(unit_cycles_per_instruction(&gpu, &b.code, once, RESOURCE_fp32, &cycles), 0);
 		CU_ASSERT_DOUBLE_EQUAL(1 / cycles, cases[n].ipc, 0.04 * cases[n].ipc);
-		CU_ASSERT_EQUAL(unit_cycles_per_instruction(&other, &b.code, once, RESOURCE_fp32), 0);
-		CU_ASSERT_EQUAL(unit_cycles_per_instruction(&gpu, &b.code, once, RESOURCE_sfu), 0);
+		CU_ASSERT(!unit_cycles_per_instruction(&other, &b.code, once, RESOURCE_fp32, &cycles) && cycles == 0);
+		CU_ASSERT(!unit_cycles_per_instruction(&gpu, &b.code, once, RESOURCE_sfu, &cycles) && cycles == 0);
 	}
 	/* Equal latencies never meet. */
 	struct built_code b;
 	build_independent(&b, CODE_fp32_minmax, 8);
-	CU_ASSERT_EQUAL(unit_cycles_per_instruction(&gpu, &b.code, once, RESOURCE_fp32), 0);
+	double cycles;
+	CU_ASSERT(!unit_cycles_per_instruction(&gpu, &b.code, once, RESOURCE_fp32, &cycles) && cycles == 0);
 }
 
 /* One resource of 10 cycles and nothing else: n warps take 10 n. No resource: the latency. */
@@ -411,11 +413,11 @@ static void test_iteration_limit(void)
 	build_reader(&b);
 	launch_all(&l, &b, only_block, 1, 60, 8);
 	const struct fixed_point_options once = {.iterations = 1}, strict = {.tolerance = 1e-12, .iterations = 60};
-	CU_ASSERT_EQUAL(model_probabilistic(&gpu, &l.warps, 6, &once, &t), 0);
+	CU_ASSERT_EQUAL(model_probabilistic(&gpu, &l.warps, 6, &once, &t, NULL), 0);
 	CU_ASSERT(!t.fixed_point.converged);
 	CU_ASSERT_EQUAL(t.fixed_point.count, 2);
 	CU_ASSERT_EQUAL(t.fixed_point.history[1], t.timing.cycles);
-	CU_ASSERT_EQUAL(model_probabilistic(&gpu, &l.warps, 6, &strict, &t), 0);
+	CU_ASSERT_EQUAL(model_probabilistic(&gpu, &l.warps, 6, &strict, &t, NULL), 0);
 	CU_ASSERT(t.fixed_point.converged);
 }
 
@@ -481,13 +483,13 @@ static void check_nothing(const struct gpu *gpu, const struct launch_warps *w)
 	struct probabilistic_timing p;
 	struct full_timing f;
 	const struct full_options options = {0};
-	CU_ASSERT_EQUAL(model_optimistic(gpu, w, 1, NULL, &o), 0);
+	CU_ASSERT_EQUAL(model_optimistic(gpu, w, 1, NULL, &o, NULL), 0);
 	CU_ASSERT_EQUAL(o.cycles, 0);
 	CU_ASSERT_STRING_EQUAL(limit_name(o.limiter), "none");
-	CU_ASSERT_EQUAL(model_probabilistic(gpu, w, 1, NULL, &p), 0);
+	CU_ASSERT_EQUAL(model_probabilistic(gpu, w, 1, NULL, &p, NULL), 0);
 	CU_ASSERT_EQUAL(p.timing.cycles, 0);
 	CU_ASSERT(p.fixed_point.converged);
-	CU_ASSERT_EQUAL(model_full(gpu, w, 1, &options, &f), 0);
+	CU_ASSERT_EQUAL(model_full(gpu, w, 1, &options, &f, NULL), 0);
 	CU_ASSERT_EQUAL(f.cycles, 0);
 	CU_ASSERT_STRING_EQUAL(f.limiter, "none");
 }
@@ -524,22 +526,22 @@ static void test_paths_that_lead_nowhere(void)
 	const uint32_t outside[] = {0, 1};
 	build_independent(&b, CODE_sfu, 4);
 	launch_all(&l, &b, outside, 2, 5, 8);
-	CU_ASSERT_EQUAL(model_optimistic(&gpu, &l.warps, 1, NULL, &o), -EINVAL);
+	CU_ASSERT_EQUAL(model_optimistic(&gpu, &l.warps, 1, NULL, &o, NULL), -EINVAL);
 	CU_ASSERT_EQUAL(o.cycles, 0);
 	launch_all(&l, &b, outside, 1, 5, 8);
 	l.path_of[3] = 1;
-	CU_ASSERT_EQUAL(model_optimistic(&gpu, &l.warps, 1, NULL, &o), -EINVAL);
+	CU_ASSERT_EQUAL(model_optimistic(&gpu, &l.warps, 1, NULL, &o, NULL), -EINVAL);
 	/* Numbers as large as they come: finite. */
 	launch_all(&l, &b, outside, 1, UINT64_MAX, 8);
-	CU_ASSERT_EQUAL(model_optimistic(&gpu, &l.warps, UINT32_MAX, NULL, &o), 0);
+	CU_ASSERT_EQUAL(model_optimistic(&gpu, &l.warps, UINT32_MAX, NULL, &o, NULL), 0);
 	CU_ASSERT(isfinite(o.cycles) && o.cycles > 1e18);
 }
 
 /* An occupancy vector that takes 1000 cycles and 1000 for each cycle of delay. */
 static int delayed_model(const struct gpu *gpu, const struct launch_warps *warps, uint32_t blocks_per_sm,
-                         const struct warp_options *options, struct warp_timing *out)
+                         const struct warp_options *options, struct warp_timing *out, struct gs_error *err)
 {
-	(void)gpu, (void)warps, (void)blocks_per_sm;
+	(void)gpu, (void)warps, (void)blocks_per_sm, (void)err;
 	double delay = options->extra_read_cycles + options->extra_write_cycles;
 	*out = (struct warp_timing){.cycles = 1000 + 1000 * delay, .warp_instructions = 77, .bank_conflicts = 5};
 	out->by[CYCLES_unit_sfu] = 1000;
@@ -548,9 +550,9 @@ static int delayed_model(const struct gpu *gpu, const struct launch_warps *warps
 }
 
 static int failing_model(const struct gpu *gpu, const struct launch_warps *warps, uint32_t blocks_per_sm,
-                         const struct warp_options *options, struct warp_timing *out)
+                         const struct warp_options *options, struct warp_timing *out, struct gs_error *err)
 {
-	(void)gpu, (void)warps, (void)blocks_per_sm, (void)options, (void)out;
+	(void)gpu, (void)warps, (void)blocks_per_sm, (void)options, (void)out, (void)err;
 	return -ENOMEM;
 }
 
@@ -563,7 +565,7 @@ static void test_all_models_to_a_fixed_point(void)
 	struct full_options options = {.occupancy = delayed_model};
 	build_reader(&b);
 	launch_all(&l, &b, only_block, 1, 6, 8);
-	CU_ASSERT_EQUAL_FATAL(model_full(&gpu, &l.warps, 6, &options, &t), 0);
+	CU_ASSERT_EQUAL_FATAL(model_full(&gpu, &l.warps, 6, &options, &t, NULL), 0);
 	check_sum(t.by, t.cycles);
 	CU_ASSERT(t.fixed_point.converged && t.fixed_point.count >= 2);
 	CU_ASSERT_EQUAL(t.fixed_point.history[0], t.probabilistic.timing.cycles);
@@ -582,23 +584,23 @@ static void test_all_models_to_a_fixed_point(void)
 
 	options.fixed_point.start_cycles = 1e9;
 	struct full_timing above;
-	CU_ASSERT_EQUAL(model_full(&gpu, &l.warps, 6, &options, &above), 0);
+	CU_ASSERT_EQUAL(model_full(&gpu, &l.warps, 6, &options, &above, NULL), 0);
 	CU_ASSERT_DOUBLE_EQUAL(above.cycles, t.cycles, 0.002 * t.cycles);
 
 	/* Banks resolved by the engine: no delays on top, its own count, one run. */
 	options = (struct full_options){.occupancy = delayed_model, .warps.resolve_banks = true};
-	CU_ASSERT_EQUAL(model_full(&gpu, &l.warps, 6, &options, &t), 0);
+	CU_ASSERT_EQUAL(model_full(&gpu, &l.warps, 6, &options, &t, NULL), 0);
 	CU_ASSERT_EQUAL(t.cycles, 1000);
 	CU_ASSERT_EQUAL(t.register_bank_conflicts, 5);
 	CU_ASSERT_EQUAL(t.fixed_point.count, 2);
 	CU_ASSERT(t.fixed_point.converged);
 
 	options.occupancy = NULL;
-	CU_ASSERT_EQUAL(model_full(&gpu, &l.warps, 6, &options, &t), 0);
+	CU_ASSERT_EQUAL(model_full(&gpu, &l.warps, 6, &options, &t, NULL), 0);
 	CU_ASSERT_EQUAL(t.cycles, t.probabilistic.timing.cycles);
 	check_sum(t.by, t.cycles);
 	options.occupancy = failing_model;
-	CU_ASSERT_EQUAL(model_full(&gpu, &l.warps, 6, &options, &t), -ENOMEM);
+	CU_ASSERT_EQUAL(model_full(&gpu, &l.warps, 6, &options, &t, NULL), -ENOMEM);
 	CU_ASSERT_EQUAL(t.cycles, 0);
 }
 

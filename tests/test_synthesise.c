@@ -1,11 +1,14 @@
 /* Paths made from counts: the walk of a lane through loops, branches and calls, and the replay of lanes as a warp. */
+#include "tests/code_builder.h"
 #include "tests/tests.h"
 
 #include "models/accesses/accesses.h"
+#include "models/models.h"
 #include "models/warps/replay.h"
 #include "models/warps/synthesise.h"
 #include "models/warps/walk.h"
 
+#include <errno.h>
 #include <string.h>
 
 /* ---- the walk ---- */
@@ -232,7 +235,7 @@ static void warps_go_round_with_their_longest_lane(void)
 	struct lane_counts lanes = {.columns = 1, .gather = gather, .expand = expand};
 	struct synthesis s;
 	CU_ASSERT_EQUAL_FATAL(synthesise(&code, &(struct launch_shape){4, 12, 8}, &lanes, NULL,
-	                                 &(struct synthesis_limits){1000, 1000, 128, NULL}, &s), 0);
+	                                 &(struct synthesis_limits){1000, 1000, 128, NULL}, &s, NULL), 0);
 	CU_ASSERT_EQUAL(s.warps.warps_per_group, 2);
 	CU_ASSERT_EQUAL(s.sampled_groups, 4);
 	CU_ASSERT_EQUAL(s.warps.path_count, 5); /* 0 to 3 trips of 8 lanes, and 0 of 4 */
@@ -276,7 +279,7 @@ static void synthesise_loads(enum code_space space, uint16_t accesses, const dou
 	struct lane_counts lanes = {.columns = 1, .gather = gather_twelve, .expand = expand};
 	const uint16_t usual[3] = {1, accesses, 1};
 	CU_ASSERT_EQUAL_FATAL(synthesise(&code, &(struct launch_shape){1, 32, 32}, &lanes, usual,
-	                                 &(struct synthesis_limits){1000, 10000, 128, chance}, s), 0);
+	                                 &(struct synthesis_limits){1000, 10000, 128, chance}, s, NULL), 0);
 	CU_ASSERT_EQUAL_FATAL(s->paths[0].access_count, 12);
 }
 
@@ -305,6 +308,35 @@ static void chance_keeps_to_its_mean(void)
 	synthesis_free(&s);
 }
 
+static void gather_nothing(void *ctx, uint64_t group, uint32_t item, uint32_t *row)
+{
+	(void)ctx, (void)group, (void)item;
+	row[0] = 0;
+}
+
+/* A group of 2^18 work-items has 8192 warps of 32, and an SM is modelled with 4096. Lanes of a warp are followed in a word of 64 bits. */
+static void a_launch_that_cannot_be_modelled_says_why(void)
+{
+	struct synthesis s;
+	struct estimate e;
+	struct gs_error err = {"nothing"};
+	struct gpu gpu = test_gpu("gtx480", "");
+	uint64_t counts[2] = {0};
+	struct launch_profile launch = {.global = {1 << 18, 1, 1}, .local = {1 << 18, 1, 1}, .groups = {1, 1, 1}, .code = &code, .counts = counts,
+	                                .scale = 1, .lanes = {.columns = 1, .gather = gather_nothing, .expand = expand}};
+	struct model_options options = {.kind = MODEL_OCCUPANCY};
+	synthesise_loads(SPACE_global, 1, NULL, &s); /* makes the code */
+	synthesis_free(&s);
+	CU_ASSERT_EQUAL(model_launch(&gpu, &launch, &options, &e, &err), -EINVAL);
+	CU_ASSERT_STRING_EQUAL(err.text, "an SM would have 8192 warps at once, of 1 to 4096 that can be modelled");
+	launch.local[0] = 64;
+	CU_ASSERT_EQUAL(model_launch(&gpu, &launch, &options, &e, &err), 0);
+	CU_ASSERT_STRING_EQUAL(err.text, "");
+	gpu.warp_size = 128;
+	CU_ASSERT_EQUAL(model_launch(&gpu, &launch, &options, &e, &err), -EINVAL);
+	CU_ASSERT_STRING_EQUAL(err.text, "warps have 128 lanes, of 64 that can be followed");
+}
+
 void add_synthesise_tests(void)
 {
 	CU_pSuite suite = CU_add_suite("synthesise", NULL, NULL);
@@ -319,6 +351,7 @@ void add_synthesise_tests(void)
 	CU_add_test(suite, "chance keeps to its mean", chance_keeps_to_its_mean);
 	CU_add_test(suite, "lanes join where a function returns", lanes_join_where_a_function_returns);
 	CU_add_test(suite, "calls return", calls_return);
+	CU_add_test(suite, "a launch that cannot be modelled says why", a_launch_that_cannot_be_modelled_says_why);
 	CU_add_test(suite, "contradicting counts end", contradicting_counts_end);
 	CU_add_test(suite, "warps go round with their longest lane", warps_go_round_with_their_longest_lane);
 }

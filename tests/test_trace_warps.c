@@ -68,7 +68,7 @@ static int make_counted_warps(const char *gpu_name, uint64_t group_count, bool r
 {
 	struct gpu gpu = test_gpu(gpu_name, NULL);
 	struct trace_shape shape = {.groups = {group_count, 1, 1}, .local = {LANES, 1, 1}, .requests = requests};
-	return trace_warps(&gpu, traced.code, &trace, &shape, lanes, NULL, &made);
+	return trace_warps(&gpu, traced.code, &trace, &shape, lanes, NULL, &made, NULL);
 }
 
 static int make_warps(const char *gpu_name, uint64_t group_count, bool requests)

@@ -86,11 +86,11 @@ bool search_next(struct search *s, double *assumed, double found)
 }
 
 int model_probabilistic(const struct gpu *gpu, const struct launch_warps *warps, uint32_t blocks_per_sm,
-                        const struct fixed_point_options *options, struct probabilistic_timing *out)
+                        const struct fixed_point_options *options, struct probabilistic_timing *out, struct gs_error *err)
 {
 	struct launch_costs costs;
 	struct search search;
-	int rc = launch_costs(gpu, warps, &costs);
+	int rc = launch_costs(gpu, warps, &costs, err);
 	*out = (struct probabilistic_timing){.timing.limiter = LIMIT_none,
 	                                     .fixed_point = {.converged = !rc, .start = "optimistic", .model = "probabilistic"}};
 	if (!rc) {

@@ -216,10 +216,10 @@ void optimistic_time(const struct gpu *gpu, const struct launch_warps *warps, co
 }
 
 int model_optimistic(const struct gpu *gpu, const struct launch_warps *warps, uint32_t blocks_per_sm,
-                     const struct resource_extra *extra, struct optimistic_timing *out)
+                     const struct resource_extra *extra, struct optimistic_timing *out, struct gs_error *err)
 {
 	struct launch_costs costs;
-	int rc = launch_costs(gpu, warps, &costs);
+	int rc = launch_costs(gpu, warps, &costs, err);
 	*out = (struct optimistic_timing){.limiter = LIMIT_none};
 	if (!rc)
 		optimistic_time(gpu, warps, &costs, blocks_per_sm, extra, MEETING_planned, out);

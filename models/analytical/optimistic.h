@@ -35,7 +35,7 @@ struct optimistic_timing {
 
 /* extra may be NULL: none. */
 int model_optimistic(const struct gpu *gpu, const struct launch_warps *warps, uint32_t blocks_per_sm,
-                     const struct resource_extra *extra, struct optimistic_timing *out);
+                     const struct resource_extra *extra, struct optimistic_timing *out, struct gs_error *err);
 
 /* How warps meet at resources: never while one is free (the paper's optimism), or as they happen to come. */
 enum meeting { MEETING_planned, MEETING_by_chance };
@@ -88,11 +88,11 @@ struct probabilistic_timing {
 	struct fixed_point fixed_point;
 };
 int model_probabilistic(const struct gpu *gpu, const struct launch_warps *warps, uint32_t blocks_per_sm,
-                        const struct fixed_point_options *options, struct probabilistic_timing *out);
+                        const struct fixed_point_options *options, struct probabilistic_timing *out, struct gs_error *err);
 
 /* All three models; occupancy is model_occupancy_vector, or NULL: the others alone. */
 typedef int occupancy_model(const struct gpu *gpu, const struct launch_warps *warps, uint32_t blocks_per_sm,
-                            const struct warp_options *options, struct warp_timing *out);
+                            const struct warp_options *options, struct warp_timing *out, struct gs_error *err);
 struct full_options {
 	struct fixed_point_options fixed_point;
 	struct warp_options warps;
@@ -109,6 +109,6 @@ struct full_timing {
 	struct fixed_point fixed_point;
 };
 int model_full(const struct gpu *gpu, const struct launch_warps *warps, uint32_t blocks_per_sm,
-               const struct full_options *options, struct full_timing *out);
+               const struct full_options *options, struct full_timing *out, struct gs_error *err);
 
 #endif

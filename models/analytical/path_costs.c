@@ -219,7 +219,7 @@ static void average_groups(const struct launch_warps *warps, struct launch_costs
 }
 
 /* Instructions by unit, each with the mean time that the units need for one. */
-static void count_slots(const struct gpu *gpu, const struct launch_warps *warps, struct launch_costs *out)
+static int count_slots(const struct gpu *gpu, const struct launch_warps *warps, struct launch_costs *out)
 {
 	const struct kernel_code *code = warps->code;
 	double instructions[RESOURCE_COUNT] = {0};
@@ -228,10 +228,14 @@ static void count_slots(const struct gpu *gpu, const struct launch_warps *warps,
 			const struct code_instruction *x = &code->code[code->blocks[b].first + i];
 			instructions[gpu_instruction_cost(gpu, x).unit] += out->block_executions[b];
 		}
-	for (int unit = RESOURCE_fp32; unit < RESOURCE_ldst; unit++)
+	int rc = 0;
+	for (int unit = RESOURCE_fp32; unit < RESOURCE_ldst && !rc; unit++) {
+		double cycles = 0;
 		if (instructions[unit] > 0)
-			out->slot_cycles[unit] = instructions[unit] *
-				unit_cycles_per_instruction(gpu, code, out->block_executions, unit);
+			rc = unit_cycles_per_instruction(gpu, code, out->block_executions, unit, &cycles);
+		out->slot_cycles[unit] = instructions[unit] * cycles;
+	}
+	return rc;
 }
 
 /* By the resource that all of them together need longest. */
@@ -250,22 +254,23 @@ static void weigh_paths(const struct gpu *gpu, const struct launch_warps *warps,
 		out->paths[n].weight = out->paths[n].usage.busy[most];
 }
 
-static int allocate(const struct launch_warps *warps, struct launch_costs *out)
+static int allocate_costs(const struct gpu *gpu, const struct launch_warps *warps, struct launch_costs *out)
 {
 	out->paths = calloc((size_t)warps->path_count + 1, sizeof *out->paths);
 	out->path_warps = calloc((size_t)warps->path_count + 1, sizeof *out->path_warps);
 	out->block_executions = calloc((size_t)warps->code->block_count + 1, sizeof *out->block_executions);
-	return out->paths && out->path_warps && out->block_executions ? 0 : -ENOMEM;
+	out->sm_loads = calloc(gpu->sm_count, sizeof *out->sm_loads);
+	return out->paths && out->path_warps && out->block_executions && out->sm_loads ? 0 : -ENOMEM;
 }
 
-int launch_costs(const struct gpu *gpu, const struct launch_warps *warps, struct launch_costs *out)
+int launch_costs(const struct gpu *gpu, const struct launch_warps *warps, struct launch_costs *out, struct gs_error *err)
 {
 	*out = (struct launch_costs){0};
-	int rc = allocate(warps, out);
+	int rc = allocate_costs(gpu, warps, out);
 	if (rc || !warps->groups || !warps->warps_per_group || !warps->path_count || !warps->pattern_groups)
 		return rc;
 	if (!is_valid(warps))
-		return -EINVAL;
+		return gs_fail(err, EINVAL, "the path of a warp leads outside of the kernel's code");
 	struct automaton *a = malloc(sizeof *a);
 	if (!a)
 		return -ENOMEM;
@@ -282,7 +287,7 @@ int launch_costs(const struct gpu *gpu, const struct launch_warps *warps, struct
 	if (!rc) {
 		average_groups(warps, out);
 		weigh_paths(gpu, warps, out);
-		count_slots(gpu, warps, out);
+		rc = count_slots(gpu, warps, out);
 	}
 	automaton_finish(a);
 	free(a);
@@ -294,5 +299,6 @@ void launch_costs_free(struct launch_costs *c)
 	free(c->paths);
 	free(c->path_warps);
 	free(c->block_executions);
+	free(c->sm_loads);
 	*c = (struct launch_costs){0};
 }

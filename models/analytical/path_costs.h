@@ -29,6 +29,7 @@ struct launch_costs {
 	struct path_cost *paths;  /* path_count entries */
 	double *path_warps;       /* warps of the launch that take each path */
 	double *block_executions; /* by warps of the launch, block_count entries */
+	double *sm_loads;         /* room for a number per SM: busiest_sm_groups */
 	struct usage total;       /* of the launch */
 	double slot_cycles[RESOURCE_COUNT]; /* of units, if they complete one instruction per cycle; 0: no matter */
 	double ldst_variation;              /* of accesses per instruction: variance / mean^2 */
@@ -40,15 +41,15 @@ struct launch_costs {
 };
 
 /* Returns 0, -ENOMEM, or -EINVAL where a path leads outside of the code; the caller frees with launch_costs_free. */
-int launch_costs(const struct gpu *gpu, const struct launch_warps *warps, struct launch_costs *out);
+int launch_costs(const struct gpu *gpu, const struct launch_warps *warps, struct launch_costs *out, struct gs_error *err);
 void launch_costs_free(struct launch_costs *c);
 void usage_add(struct usage *to, const struct usage *from, double times);
 
 /*
  * Core cycles that an SM's units of a kind take for one instruction, in order of arrival, if they complete one per cycle
- * and unit (completion_slots). Taken from a sample of what the warps execute, a fetch at a time; the seed is fixed.
+ * and unit (completion_slots); 0: they never hold one up. Returns 0 or -ENOMEM. Taken from a sample of what the warps execute, a fetch at a time; the seed is fixed.
  */
-double unit_cycles_per_instruction(const struct gpu *gpu, const struct kernel_code *code, const double *block_executions,
-                                   enum pipeline_resource unit);
+int unit_cycles_per_instruction(const struct gpu *gpu, const struct kernel_code *code, const double *block_executions,
+                                enum pipeline_resource unit, double *out);
 
 #endif

@@ -8,6 +8,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* With more groups per SM than this, chance evens them out. */
 enum { MANY_GROUPS = 256 };
@@ -42,9 +43,11 @@ static int compare_loads(const void *a, const void *b)
 }
 
 static double most_loaded(const struct gpu *gpu, const struct launch_warps *warps, const struct launch_costs *costs,
-                          uint32_t resident, double *loads)
+                          uint32_t resident)
 {
+	double *loads = costs->sm_loads;
 	uint64_t first = (uint64_t)resident * gpu->sm_count < warps->groups ? (uint64_t)resident * gpu->sm_count : warps->groups;
+	memset(loads, 0, gpu->sm_count * sizeof *loads);
 	for (uint64_t g = 0; g < first; g++)
 		loads[g % gpu->sm_count] += group_work(warps, costs, g);
 	qsort(loads, gpu->sm_count, sizeof *loads, compare_loads);
@@ -66,10 +69,5 @@ double busiest_sm_groups(const struct gpu *gpu, const struct launch_warps *warps
 		work += group_work(warps, costs, g) / (double)warps->pattern_groups;
 	if (gpu->sm_count == 1 || even > MANY_GROUPS || warps->path_count == 1 || !(work > 0))
 		return even;
-	double *loads = calloc(gpu->sm_count, sizeof *loads);
-	if (!loads)
-		return even;
-	double most = most_loaded(gpu, warps, costs, resident, loads) / work;
-	free(loads);
-	return most;
+	return most_loaded(gpu, warps, costs, resident) / work;
 }

@@ -11,6 +11,7 @@
 
 #include "models/util/random.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -111,19 +112,21 @@ static double sum_blocks(const struct kernel_code *code, const double *block_exe
 	return sum;
 }
 
-double unit_cycles_per_instruction(const struct gpu *gpu, const struct kernel_code *code, const double *block_executions,
-                                   enum pipeline_resource unit)
+int unit_cycles_per_instruction(const struct gpu *gpu, const struct kernel_code *code, const double *block_executions,
+                                enum pipeline_resource unit, double *out)
 {
 	uint32_t units = gpu_unit_count(gpu, unit), n = 0;
-	double cycles = 0, *sums = calloc((size_t)code->block_count + 1, sizeof *sums);
+	double *sums = calloc((size_t)code->block_count + 1, sizeof *sums);
 	struct unit *state = calloc(MAX_UNITS, sizeof *state);
 	struct sampled *sample = calloc(SAMPLE + gpu->fetch_width, sizeof *sample);
-	if (gpu->completion_slots && units && sums && state && sample && sum_blocks(code, block_executions, sums) > 0)
+	int rc = sums && state && sample ? 0 : -ENOMEM;
+	*out = 0;
+	if (!rc && gpu->completion_slots && units && sum_blocks(code, block_executions, sums) > 0)
 		n = draw_sample(gpu, code, sums, unit, sample);
 	if (n && has_two_latencies(sample, n))
-		cycles = run_sample(state, units < MAX_UNITS ? units : MAX_UNITS, sample, n);
+		*out = run_sample(state, units < MAX_UNITS ? units : MAX_UNITS, sample, n);
 	free(sums);
 	free(state);
 	free(sample);
-	return cycles;
+	return rc;
 }

@@ -196,6 +196,6 @@ struct code_counts {
 	bool bounded;              /* some count was chosen between bounds */
 };
 /* counts has code->counter_count entries. */
-void code_count(const struct kernel_code *code, const uint64_t *counts, struct code_counts *out);
+int code_count(const struct kernel_code *code, const uint64_t *counts, struct code_counts *out); /* 0 or -ENOMEM */
 
 #endif

@@ -9,6 +9,7 @@
  */
 #include "models/code/code_estimate.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -130,21 +131,23 @@ static void sum_up(struct sums *s, struct code_counts *out)
 }
 
 /* Bounds of the instructions: the unknowns' share of all of them, each at its worst. */
-static void bound_instructions(const struct sums *s, struct code_counts *out)
+static int bound_instructions(const struct sums *s, struct code_counts *out)
 {
 	const struct kernel_code *c = s->code;
 	double *weight = calloc(c->unknown_count + 1, sizeof *weight);
+	if (!weight)
+		return -ENOMEM;
 	out->low = out->high = 0;
 	for (uint32_t i = 0; i < c->edge_count; i++) {
 		const struct code_edge *e = &c->edges[i];
 		double n = edge_instructions(c, e);
 		out->low += n * s->known[i];
-		for (uint32_t t = e->first_term; weight && t < e->first_term + e->term_count; t++)
+		for (uint32_t t = e->first_term; t < e->first_term + e->term_count; t++)
 			if (c->terms[t].of >= c->counter_count)
 				weight[c->terms[t].of - c->counter_count] += n * c->terms[t].factor / e->denominator;
 	}
 	out->high = out->low;
-	for (uint32_t i = 0; weight && i < c->unknown_count; i++) {
+	for (uint32_t i = 0; i < c->unknown_count; i++) {
 		const struct code_interval *b = &s->bounds[i];
 		double high = isfinite(b->high) ? b->high : b->low;
 		out->low += weight[i] * (weight[i] > 0 ? b->low : high);
@@ -152,6 +155,7 @@ static void bound_instructions(const struct sums *s, struct code_counts *out)
 		out->bounded |= high > b->low;
 	}
 	free(weight);
+	return 0;
 }
 
 static void check(const struct kernel_code *c, const uint64_t *counts, struct code_counts *out)
@@ -164,7 +168,34 @@ static void check(const struct kernel_code *c, const uint64_t *counts, struct co
 	}
 }
 
-void code_count(const struct kernel_code *code, const uint64_t *counts, struct code_counts *out)
+/* The counts, once there is room for all that is found on the way. */
+static int count_edges(struct sums *s, const uint64_t *counts, struct code_counts *out)
+{
+	const struct kernel_code *code = s->code;
+	for (uint32_t i = 0; i < code->unknown_count; i++)
+		s->bounds[i] = (struct code_interval){0, INFINITY};
+	for (uint32_t i = 0; i < code->edge_count; i++) {
+		const struct code_edge *e = &code->edges[i];
+		bool unknown;
+		if (!known_part(code, &code->terms[e->first_term], e->term_count, e->denominator, counts, &s->known[i],
+		                &unknown))
+			out->inconsistent = true;
+		if (unknown)
+			s->open[s->open_count++] = i;
+	}
+	narrow(s);
+	out->inconsistent |= s->contradicts;
+	int result = bound_instructions(s, out);
+	if (!result && code->unknown_count && !code_estimate(code, s->known, s->bounds, s->values))
+		result = -ENOMEM;
+	if (!result) {
+		sum_up(s, out);
+		check(code, counts, out);
+	}
+	return result;
+}
+
+int code_count(const struct kernel_code *code, const uint64_t *counts, struct code_counts *out)
 {
 	struct sums s = {.code = code};
 	out->low = out->high = out->thread_instructions = 0;
@@ -173,33 +204,10 @@ void code_count(const struct kernel_code *code, const uint64_t *counts, struct c
 	s.bounds = malloc((code->unknown_count + 1) * sizeof *s.bounds);
 	s.values = malloc((code->unknown_count + 1) * sizeof *s.values);
 	s.open = malloc((code->edge_count + 1) * sizeof *s.open);
-	if (!s.known || !s.bounds || !s.values || !s.open) {
-		out->inconsistent = true;
-		goto out;
-	}
-	for (uint32_t i = 0; i < code->unknown_count; i++)
-		s.bounds[i] = (struct code_interval){0, INFINITY};
-	for (uint32_t i = 0; i < code->edge_count; i++) {
-		const struct code_edge *e = &code->edges[i];
-		bool unknown;
-		if (!known_part(code, &code->terms[e->first_term], e->term_count, e->denominator, counts, &s.known[i],
-		                &unknown))
-			out->inconsistent = true;
-		if (unknown)
-			s.open[s.open_count++] = i;
-	}
-	narrow(&s);
-	out->inconsistent |= s.contradicts;
-	bound_instructions(&s, out);
-	if (code->unknown_count && !code_estimate(code, s.known, s.bounds, s.values)) {
-		out->inconsistent = true;
-		goto out;
-	}
-	sum_up(&s, out);
-	check(code, counts, out);
-out:
+	int result = s.known && s.bounds && s.values && s.open ? count_edges(&s, counts, out) : -ENOMEM;
 	free(s.known);
 	free(s.bounds);
 	free(s.values);
 	free(s.open);
+	return result;
 }

@@ -193,13 +193,13 @@ static void choose_variant(struct ov_machine *m)
 }
 
 int ov_machine_init(struct ov_machine *m, const struct gpu *gpu, const struct launch_warps *launch, uint32_t groups_per_sm,
-                    const struct warp_options *options)
+                    const struct warp_options *options, struct gs_error *err)
 {
 	uint64_t slots = (uint64_t)groups_per_sm * launch->warps_per_group;
 	*m = (struct ov_machine){.gpu = gpu, .launch = launch, .options = options, .groups_per_sm = groups_per_sm};
 	m->on_issue = options->on_issue;
 	if (slots == 0 || slots > OV_MAX_SLOTS)
-		return -EINVAL;
+		return gs_fail(err, EINVAL, "an SM would have %llu warps at once, of 1 to %d that can be modelled", (unsigned long long)slots, OV_MAX_SLOTS);
 	m->warps_per_group = launch->warps_per_group;
 	m->slots = (uint32_t)slots;
 	m->schedulers = gpu->schedulers_per_sm;

@@ -15,17 +15,17 @@
 #include <errno.h>
 #include <stdlib.h>
 
-static int check_launch(const struct launch_warps *w)
+static int check_launch(const struct launch_warps *w, struct gs_error *err)
 {
 	if (!w->code || !w->paths || !w->path_count || !w->path_of || !w->pattern_groups || !w->warps_per_group)
-		return -EINVAL;
+		return gs_fail(err, EINVAL, "the launch has no code, or no warps");
 	for (uint64_t i = 0; i < w->pattern_groups * w->warps_per_group; i++)
 		if (w->path_of[i] >= w->path_count)
-			return -EINVAL;
+			return gs_fail(err, EINVAL, "a warp takes path %u of %u", w->path_of[i], w->path_count);
 	for (uint32_t p = 0; p < w->path_count; p++)
 		for (size_t i = 0; i < w->paths[p].block_count; i++)
 			if (w->paths[p].blocks[i] >= w->code->block_count)
-				return -EINVAL;
+				return gs_fail(err, EINVAL, "the path of a warp leads outside of the kernel's code");
 	return 0;
 }
 
@@ -99,15 +99,17 @@ static int simulate(const struct ov_work *work, const struct ov_machine *m, stru
 }
 
 static int model(const struct gpu *gpu, const struct launch_warps *warps, const struct warp_options *options,
-                 struct warp_timing *out)
+                 struct warp_timing *out, struct gs_error *err)
 {
 	struct ov_machine machine;
 	struct ov_work work = {0};
-	int rc = ov_machine_init(&machine, gpu, warps, out->resident_groups, options);
+	int rc = ov_machine_init(&machine, gpu, warps, out->resident_groups, options, err);
 	if (!rc)
 		rc = ov_work_init(&work, gpu, warps, options);
 	if (!rc)
 		rc = simulate(&work, &machine, out);
+	if (rc == -EDEADLK)
+		gs_fail(err, EDEADLK, "its warps wait for one another for ever, as at a barrier that not all of them reach");
 	ov_machine_finish(&machine);
 	ov_work_free(&work);
 	return rc;
@@ -115,7 +117,7 @@ static int model(const struct gpu *gpu, const struct launch_warps *warps, const 
 
 /* L2 holds what the launch touches, where nobody knows better. */
 static int model_memory(const struct gpu *gpu, const struct launch_warps *warps, const struct warp_options *options,
-                        struct warp_timing *out)
+                        struct warp_timing *out, struct gs_error *err)
 {
 	struct launch_warps own = *warps;
 	struct memory_range *ranges = NULL;
@@ -123,22 +125,22 @@ static int model_memory(const struct gpu *gpu, const struct launch_warps *warps,
 	if (ranges)
 		own.warm = ranges;
 	if (!rc)
-		rc = model(gpu, &own, options, out);
+		rc = model(gpu, &own, options, out, err);
 	free(ranges);
 	return rc;
 }
 
 int model_occupancy_vector(const struct gpu *gpu, const struct launch_warps *warps, uint32_t blocks_per_sm,
-                           const struct warp_options *options, struct warp_timing *out)
+                           const struct warp_options *options, struct warp_timing *out, struct gs_error *err)
 {
 	*out = (struct warp_timing){.simulated_fraction = 1};
 	if (warps->groups == 0)
 		return 0;
-	int rc = blocks_per_sm ? check_launch(warps) : -EINVAL;
+	int rc = blocks_per_sm ? check_launch(warps, err) : gs_fail(err, EINVAL, "no work-group is resident");
 	if (rc)
 		return rc;
 	/* A grid that does not fill the GPU is spread evenly. */
 	uint64_t even = warps->groups / gpu->sm_count + (warps->groups % gpu->sm_count != 0);
 	out->resident_groups = even < blocks_per_sm ? (uint32_t)even : blocks_per_sm;
-	return (options->hierarchy ? model_memory : model)(gpu, warps, options, out);
+	return (options->hierarchy ? model_memory : model)(gpu, warps, options, out, err);
 }

@@ -150,7 +150,7 @@ static double rate(double part, double of)
 	return of > 0 ? part / of : NAN;
 }
 
-static void count_memory(const struct team *t, struct ov_outcome *out)
+static int count_memory(const struct team *t, struct ov_outcome *out)
 {
 	struct ov_memory_counts sum = {0};
 	for (uint32_t i = 0; i < t->count; i++) {
@@ -165,13 +165,13 @@ static void count_memory(const struct team *t, struct ov_outcome *out)
 		sum.latency_sum += c.latency_sum;
 	}
 	memory_count(t->memory, out->cycles, &out->memory);
-	out->hottest_atomics = memory_hottest_atomics(t->memory);
 	out->memory.requests = (double)sum.requests;
 	out->memory.transactions = (double)sum.parts;
 	out->memory.l1_hit = rate((double)sum.hits, (double)sum.looked_up);
 	out->memory.shared_factor = rate((double)sum.shared_accesses, (double)sum.shared);
 	out->memory.load_latency = rate(sum.latency_sum, (double)sum.latency_count);
 	explain_memory(t, sum.latency_sum, out);
+	return memory_hottest_atomics(t->memory, &out->hottest_atomics);
 }
 
 static int make_team(struct team *t, const struct ov_machine *m)
@@ -206,7 +206,7 @@ int ov_simulate_together(const struct ov_machine *m, const struct ov_plan *plan,
 	}
 	ov_dispatch_free(&t.queue, out);
 	if (!rc)
-		count_memory(&t, out);
+		rc = count_memory(&t, out);
 	for (uint32_t i = 0; t.sms && i < t.count; i++)
 		ov_sm_free(t.sms[i]);
 	free(t.sms);

@@ -230,7 +230,7 @@ int memory_advance(struct memory_system *m, uint64_t cycle, memory_reply_fn *tel
  * What the busiest slice of the whole GPU needs for the atomics that were done here, in cycles. Where some SMs are simulated,
  * their share of slices sees a share of the operations on each address; a counter that all groups add to sees all of them.
  */
-double memory_hottest_atomics(const struct memory_system *m);
+int memory_hottest_atomics(const struct memory_system *m, double *cycles); /* 0 or -ENOMEM */
 void memory_count(const struct memory_system *m, uint64_t cycles, struct memory_statistics *out);
 /* Cycles that loads and atomics waited in queues before L2 and before DRAM, all together. */
 struct memory_waits {

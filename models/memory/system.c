@@ -377,7 +377,7 @@ int memory_advance(struct memory_system *m, uint64_t cycle, memory_reply_fn *tel
 	return m->error;
 }
 
-double memory_hottest_atomics(const struct memory_system *m)
+int memory_hottest_atomics(const struct memory_system *m, double *cycles)
 {
 	const struct gpu *gpu = m->gpu;
 	struct memory_map whole;
@@ -385,14 +385,15 @@ double memory_hottest_atomics(const struct memory_system *m)
 	uint32_t slices = gpu->l2_slices / gpu->dram_channels ? gpu->l2_slices / gpu->dram_channels : 1;
 	uint64_t *operations = calloc((size_t)gpu->dram_channels * slices, sizeof *operations);
 	if (!operations)
-		return 0;
+		return -ENOMEM;
 	memory_map_init(&whole, gpu->dram_channels, slices, gpu->l2_interleave_bytes, gpu->l2_hash);
 	for (uint32_t c = 0; c < m->config.map.channels; c++)
 		partition_atomics(m->partitions[c], &whole, operations);
 	for (uint32_t s = 0; s < gpu->dram_channels * slices; s++)
 		most = operations[s] > most ? operations[s] : most;
 	free(operations);
-	return (double)most * gpu->l2_atomic_cycles;
+	*cycles = (double)most * gpu->l2_atomic_cycles;
+	return 0;
 }
 
 void memory_count(const struct memory_system *m, uint64_t cycles, struct memory_statistics *out)

@@ -272,7 +272,7 @@ struct ov_sm {
 
 /* models/grid/machine.c */
 int ov_machine_init(struct ov_machine *m, const struct gpu *gpu, const struct launch_warps *launch, uint32_t groups_per_sm,
-                    const struct warp_options *options);
+                    const struct warp_options *options, struct gs_error *err);
 void ov_machine_finish(struct ov_machine *m);
 struct ov_sm *ov_sm_new(const struct ov_machine *m);
 struct ov_sm *ov_sm_clone(const struct ov_sm *sm);

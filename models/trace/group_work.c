@@ -23,6 +23,7 @@ struct counter {
 	double *most; /* per block, of the warp under way */
 	struct code_counts result; /* of the work-item whose row is `last` */
 	bool any;                  /* `last` is one's */
+	bool failed;               /* out of memory */
 };
 
 /* So that all groups together stay below MOST_ITEMS; not a multiple of a warp's size, which would look at one lane only. */
@@ -43,7 +44,7 @@ static bool count_item(struct counter *c, uint64_t group, uint32_t item)
 	c->any = true;
 	memcpy(c->last, c->row, lanes->columns * sizeof *c->row);
 	lanes->expand(lanes->ctx, c->row, c->counts);
-	code_count(c->shape->code, c->counts, &c->result);
+	c->failed |= code_count(c->shape->code, c->counts, &c->result) != 0;
 	return false;
 }
 
@@ -77,7 +78,7 @@ static struct group_work work_of(struct counter *c, uint64_t group)
 	return w;
 }
 
-static int begin(struct counter *c)
+static int start_counting(struct counter *c)
 {
 	const struct kernel_code *code = c->shape->code;
 	uint32_t columns = c->shape->lanes->columns;
@@ -93,9 +94,11 @@ static int begin(struct counter *c)
 int group_work(const struct work_shape *shape, const uint64_t *ids, size_t count, struct group_work *out)
 {
 	struct counter c = {.shape = shape, .step = step_of(shape->items, shape->groups)};
-	int result = begin(&c);
+	int result = start_counting(&c);
 	for (size_t i = 0; i < count && !result; i++)
 		out[i] = work_of(&c, ids[i]);
+	if (!result && c.failed)
+		result = -ENOMEM;
 	free(c.row);
 	free(c.last);
 	free(c.counts);

@@ -43,6 +43,7 @@ struct trace_reader {
 	uint32_t *row;
 	uint64_t *counts;
 	struct code_counts sums;
+	bool failed; /* out of memory while counting */
 	struct gs_buf path; /* scratch */
 };
 
@@ -177,7 +178,7 @@ static const double *count_edges(struct trace_reader *r, uint64_t group, uint32_
 		return NULL;
 	r->lanes->gather(r->lanes->ctx, group, item, r->row);
 	r->lanes->expand(r->lanes->ctx, r->row, r->counts);
-	code_count(r->code, r->counts, &r->sums);
+	r->failed |= code_count(r->code, r->counts, &r->sums) != 0;
 	for (uint32_t i = 0; i < r->code->probe_count; i++)
 		if (!r->seen[r->code->probes[i]] && r->counts[r->code->probes[i]])
 			trace_walker_ignore(r->walker, r->code->probes[i]);
@@ -238,6 +239,8 @@ static int find_way(struct trace_reader *r, const struct traced_lane *l, size_t 
 	}
 	if (result == -ENOENT)
 		result = guess_way(r, edges, way);
+	if (r->failed)
+		return -ENOMEM;
 	return result ? result : keep_steps(r, way);
 }
 

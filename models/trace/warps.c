@@ -319,13 +319,15 @@ static void point(struct maker *m)
 
 /* ---- life ---- */
 
-static int begin(struct maker *m, const struct lane_counts *lanes)
+static int start_warps(struct maker *m, const struct lane_counts *lanes, struct gs_error *err)
 {
 	struct trace_warps *out = m->out;
 	const uint64_t *g = m->shape->groups, *l = m->shape->local;
 	m->items = l[0] * l[1] * l[2];
-	if (!m->items || !g[0] || !g[1] || !g[2] || m->gpu->warp_size > REPLAY_MOST_LANES)
-		return -EINVAL;
+	if (!m->items || !g[0] || !g[1] || !g[2])
+		return gs_fail(err, EINVAL, "the launch has no work-items");
+	if (m->gpu->warp_size > REPLAY_MOST_LANES)
+		return gs_fail(err, EINVAL, "warps have %u lanes, of %d that can be followed", m->gpu->warp_size, REPLAY_MOST_LANES);
 	out->warps = (struct launch_warps){.code = m->code, .groups = g[0] * g[1] * g[2],
 	                                   .warps_per_group = (uint32_t)((m->items + m->gpu->warp_size - 1) / m->gpu->warp_size)};
 	out->store = calloc(1, sizeof *out->store);
@@ -342,7 +344,7 @@ static int begin(struct maker *m, const struct lane_counts *lanes)
 	       m->reader && (m->shifts || !m->shape->requests) ? 0 : -ENOMEM;
 }
 
-static void end(struct maker *m)
+static void end_warps(struct maker *m)
 {
 	for (uint32_t i = 0; i < REPLAY_MOST_LANES; i++)
 		traced_lane_free(m->lanes[i]);
@@ -396,12 +398,12 @@ static void sum_up(struct maker *m)
 
 int trace_warps(const struct gpu *gpu, const struct kernel_code *code, const struct launch_trace *trace,
                 const struct trace_shape *shape, const struct lane_counts *lanes, const uint16_t *usual,
-                struct trace_warps *out)
+                struct trace_warps *out, struct gs_error *err)
 {
 	struct maker m = {.gpu = gpu, .code = code, .trace = trace, .shape = shape, .usual = usual, .out = out};
 	size_t used = 0;
 	*out = (struct trace_warps){0};
-	int result = begin(&m, lanes);
+	int result = start_warps(&m, lanes, err);
 	uint64_t *ids = calloc(trace->group_count + 1, sizeof *ids);
 	uint32_t *paths = calloc(trace->group_count * out->warps.warps_per_group + 1, sizeof *paths);
 	if (!result && (!ids || !paths))
@@ -421,7 +423,7 @@ int trace_warps(const struct gpu *gpu, const struct kernel_code *code, const str
 	}
 	free(ids);
 	free(paths);
-	end(&m);
+	end_warps(&m);
 	if (result)
 		trace_warps_free(out);
 	return result;

@@ -44,7 +44,7 @@ struct trace_warps {
  * -ENOENT where no group's trace can be used, or another negative errno value. The caller frees with trace_warps_free. */
 int trace_warps(const struct gpu *gpu, const struct kernel_code *code, const struct launch_trace *trace,
                 const struct trace_shape *shape, const struct lane_counts *lanes, const uint16_t *usual,
-                struct trace_warps *out);
+                struct trace_warps *out, struct gs_error *err);
 void trace_warps_free(struct trace_warps *t);
 
 /* Branches of one line of the source after which lanes of a warp went different ways. */

@@ -165,11 +165,12 @@ static const uint32_t *row_of(const struct maker *m, uint32_t lane)
 	return m->rows + 1 + lane * m->row_words;
 }
 
-static void count_lane(struct maker *m, uint32_t lane)
+static int count_lane(struct maker *m, uint32_t lane)
 {
 	m->lanes->expand(m->lanes->ctx, row_of(m, lane), m->counts);
-	code_count(m->code, m->counts, &m->sums);
+	int result = code_count(m->code, m->counts, &m->sums);
 	m->out->inconsistent |= m->sums.inconsistent;
+	return result;
 }
 
 /* The walks of all lanes; those of equal rows are shared where they cannot differ. */
@@ -179,8 +180,8 @@ static int walk_lanes(struct maker *m, struct gs_buf *walks, struct lane_path *p
 	uint32_t shared = 0;
 	for (uint32_t l = 0; l < m->lane_count; l++) {
 		bool same = l && !memcmp(row_of(m, l), row_of(m, l - 1), m->row_words * sizeof(uint32_t));
-		if (!same)
-			count_lane(m, l);
+		if (!same && count_lane(m, l))
+			return -ENOMEM;
 		if (!same)
 			differs = walk_may_differ(m->code, m->sums.edges);
 		if (!same || differs) {
@@ -335,12 +336,14 @@ static int make_all(struct maker *m)
 	return result;
 }
 
-static int begin(struct maker *m)
+static int start_synthesis(struct maker *m, struct gs_error *err)
 {
 	const struct launch_shape *shape = m->shape;
 	struct synthesis *out = m->out;
-	if (!shape->groups || !shape->threads_per_group || !shape->warp_size || shape->warp_size > REPLAY_MOST_LANES)
-		return -EINVAL;
+	if (!shape->groups || !shape->threads_per_group || !shape->warp_size)
+		return gs_fail(err, EINVAL, "the launch has no work-items, or the GPU no lanes");
+	if (shape->warp_size > REPLAY_MOST_LANES)
+		return gs_fail(err, EINVAL, "warps have %u lanes, of %d that can be followed", shape->warp_size, REPLAY_MOST_LANES);
 	uint64_t most = m->limits->most_items / shape->threads_per_group;
 	most = most ? most : 1;
 	out->sampled_groups = shape->groups < most ? shape->groups : most;
@@ -358,7 +361,7 @@ static int begin(struct maker *m)
 	return m->rows && m->counts && m->sums.edges && m->sums.blocks && out->path_of && out->store ? 0 : -ENOMEM;
 }
 
-static void end(struct maker *m)
+static void end_synthesis(struct maker *m)
 {
 	for (size_t i = 0; i < m->path_count; i++)
 		free(m->paths[i].key);
@@ -371,11 +374,11 @@ static void end(struct maker *m)
 }
 
 int synthesise(const struct kernel_code *code, const struct launch_shape *shape, const struct lane_counts *lanes,
-               const uint16_t *accesses, const struct synthesis_limits *limits, struct synthesis *out)
+               const uint16_t *accesses, const struct synthesis_limits *limits, struct synthesis *out, struct gs_error *err)
 {
 	struct maker m = {.code = code, .shape = shape, .lanes = lanes, .usual = accesses, .limits = limits, .out = out};
 	*out = (struct synthesis){.fraction = 1};
-	int result = begin(&m);
+	int result = start_synthesis(&m, err);
 	if (!result)
 		result = make_all(&m);
 	out->warps.paths = out->paths;
@@ -385,7 +388,7 @@ int synthesise(const struct kernel_code *code, const struct launch_shape *shape,
 		out->fraction = (double)m.kept / (double)m.wanted;
 	if (m.warp_instructions > 0)
 		out->lane_efficiency = m.lane_instructions / (m.warp_instructions * shape->warp_size);
-	end(&m);
+	end_synthesis(&m);
 	if (result)
 		synthesis_free(out);
 	return result;

@@ -44,7 +44,7 @@ struct synthesis {
 
 /* Returns 0 or a negative errno value. The caller frees with synthesis_free. */
 int synthesise(const struct kernel_code *code, const struct launch_shape *shape, const struct lane_counts *lanes,
-               const uint16_t *accesses, const struct synthesis_limits *limits, struct synthesis *out);
+               const uint16_t *accesses, const struct synthesis_limits *limits, struct synthesis *out, struct gs_error *err);
 void synthesis_free(struct synthesis *s);
 
 #endif

@@ -116,6 +116,6 @@ struct warp_timing {
  * blocks_per_sm: from gpu_occupancy. Returns 0 or a negative errno value.
  */
 int model_occupancy_vector(const struct gpu *gpu, const struct launch_warps *warps, uint32_t blocks_per_sm,
-                           const struct warp_options *options, struct warp_timing *out);
+                           const struct warp_options *options, struct warp_timing *out, struct gs_error *err);
 
 #endif

@@ -7,16 +7,17 @@
 #include "runtime/model/sampling.h"
 #include "runtime/model/trace_decode.h"
 
+#include <errno.h>
 #include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* Traces are decoded only for this, because most launches are like others. */
-static int model_target(struct launch_result *r, const struct gpu *gpu, size_t t)
+static int model_target(struct launch_result *r, const struct gpu *gpu, size_t t, struct gs_error *err)
 {
 	if (r->trace)
 		r->profile.trace = trace_decoded(r);
-	int result = sampling_model(gpu, r, t);
+	int result = sampling_model(gpu, r, t, err);
 	if (!result)
 		trace_need(r->launch->facts, r->launch->global, r->launch->local, &r->estimates[t].needed);
 	r->profile.trace = NULL;
@@ -24,7 +25,7 @@ static int model_target(struct launch_result *r, const struct gpu *gpu, size_t t
 }
 
 /* One target, whose code is in the profile. */
-static int estimate_target(struct launch_result *r, size_t t)
+static int estimate_target(struct launch_result *r, size_t t, struct gs_error *err)
 {
 	const struct gpu *gpu = &runtime.targets[t].gpu;
 	char key[33];
@@ -34,10 +35,17 @@ static int estimate_target(struct launch_result *r, size_t t)
 		if (lines_wanted())
 			r->instructions[t] = calloc(r->profile.code->code_count + 1, sizeof *r->instructions[t]);
 		r->profile.instructions = r->instructions[t];
-		if (!memo_find(r, t, key) && !(result = model_target(r, gpu, t)))
+		if (!memo_find(r, t, key) && !(result = model_target(r, gpu, t, err)))
 			memo_keep(r, t, key);
 	}
 	return result;
+}
+
+/* Why the models have no estimate, for the report. */
+static const char *model_failure(struct launch_result *r, size_t t, const struct gs_error *err)
+{
+	gs_fail(&r->model_error[t], EINVAL, "it cannot be modelled: %s", err->text);
+	return r->model_error[t].text;
 }
 
 static void estimate_targets(struct launch_result *r)
@@ -45,11 +53,12 @@ static void estimate_targets(struct launch_result *r)
 	const struct artifact_kernel *facts = r->launch->facts;
 	for (size_t t = 0; t < runtime.target_count; t++) {
 		unsigned arch = runtime.targets[t].arch;
+		struct gs_error err = {"out of memory"};
 		r->profile.code = facts->code[arch];
 		if (!r->profile.code)
 			r->failure[t] = facts->failure[arch] ? facts->failure[arch] : "no code for the target";
-		else if (estimate_target(r, t))
-			r->failure[t] = "it cannot be modelled: out of memory";
+		else if (estimate_target(r, t, &err))
+			r->failure[t] = model_failure(r, t, &err);
 		else
 			r->estimated[t] = true;
 	}

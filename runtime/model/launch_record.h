@@ -29,6 +29,7 @@ struct launch_result {
 	struct estimate estimates[MAX_TARGETS];
 	bool estimated[MAX_TARGETS];
 	const char *failure[MAX_TARGETS];
+	struct gs_error model_error[MAX_TARGETS]; /* what failure says, where a model failed */
 	struct instruction_count *instructions[MAX_TARGETS]; /* of the code, until launch_result_clear; NULL where no report wants them */
 	uint64_t *counts;     /* executions by block, over all work-items; the caller's */
 	struct group_place {  /* of the group that was looked at last: its work-items are asked for one after the other */

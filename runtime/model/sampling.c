@@ -39,12 +39,12 @@ static void check_error(const struct gpu *gpu, struct launch_result *r, size_t t
 	struct model_options full = runtime.model;
 	struct estimate e;
 	full.exact |= (double)r->estimates[t].warp_instructions <= most_checked;
-	if (model_launch(gpu, &r->profile, &full, &e) || !(e.time_ns > 0))
+	if (model_launch(gpu, &r->profile, &full, &e, NULL) || !(e.time_ns > 0))
 		return;
 	stats_add_check(r->launch->kernel_name, t, fabs(r->estimates[t].time_ns / e.time_ns - 1));
 }
 
-int sampling_model(const struct gpu *gpu, struct launch_result *r, size_t t)
+int sampling_model(const struct gpu *gpu, struct launch_result *r, size_t t, struct gs_error *err)
 {
 	struct sampling **at = &r->launch->facts->samplings[t];
 	struct model_options options = runtime.model;
@@ -55,7 +55,7 @@ int sampling_model(const struct gpu *gpu, struct launch_result *r, size_t t)
 		options.alike = known_estimate;
 		options.alike_ctx = *at;
 	}
-	int result = model_launch(gpu, &r->profile, &options, &r->estimates[t]);
+	int result = model_launch(gpu, &r->profile, &options, &r->estimates[t], err);
 	if (result || !options.alike)
 		return result;
 	if (!r->estimates[t].sampled)

@@ -11,7 +11,7 @@ struct sampling {
 };
 
 /* Fills the estimate of a target, whose code is in the profile; returns as model_launch does. */
-int sampling_model(const struct gpu *gpu, struct launch_result *r, size_t target);
+int sampling_model(const struct gpu *gpu, struct launch_result *r, size_t target, struct gs_error *err);
 void sampling_free(struct sampling *s);
 
 #endif

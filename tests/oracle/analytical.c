@@ -80,9 +80,9 @@ static int analytical_models(struct table *t, const struct gpu *gpu, const struc
 	struct optimistic_timing o;
 	struct probabilistic_timing p;
 	double start = cpu_ms();
-	int rc = model_optimistic(gpu, warps, groups, NULL, &o);
+	int rc = model_optimistic(gpu, warps, groups, NULL, &o, NULL);
 	if (!rc)
-		rc = model_probabilistic(gpu, warps, groups, NULL, &p);
+		rc = model_probabilistic(gpu, warps, groups, NULL, &p, NULL);
 	if (rc)
 		return rc;
 	t->slowest_ms = fmax(t->slowest_ms, cpu_ms() - start);
@@ -99,7 +99,7 @@ static int full_models(const struct gpu *gpu, const struct launch_warps *warps, 
 		struct full_timing f;
 		const struct full_options options = {.warps = {.exact = true, .resolve_banks = m == RESOLVED},
 		                                     .occupancy = model_occupancy_vector};
-		int rc = model_full(gpu, warps, groups, &options, &f);
+		int rc = model_full(gpu, warps, groups, &options, &f, NULL);
 		if (rc)
 			return rc;
 		results[m] = (struct result){f.cycles, f.register_bank_conflicts, 0, results[PROBABILISTIC].warps};

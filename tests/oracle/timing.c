@@ -81,7 +81,7 @@ static double model(struct table *t, size_t config, const struct suite_case *c, 
 	                                      shared);
 	double start = now();
 	int result =
-	    model_occupancy_vector(gpu, &trace->warps, fits.blocks_per_sm ? fits.blocks_per_sm : 1, &options, &timing);
+	    model_occupancy_vector(gpu, &trace->warps, fits.blocks_per_sm ? fits.blocks_per_sm : 1, &options, &timing, NULL);
 	t->seconds += now() - start;
 	t->thread_instructions += (double)trace->counts.thread_instructions;
 	return result ? -1 : timing.cycles;
