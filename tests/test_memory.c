@@ -1,7 +1,13 @@
 /* The memory hierarchy: tags, L1, addresses, DRAM, bandwidths and latencies. */
 #include "tests/tests.h"
 
-#include "models/memory/memory.h"
+#include "models/memory/dram.h"
+#include "models/memory/l1.h"
+#include "models/memory/map.h"
+#include "models/memory/network.h"
+#include "models/memory/slice.h"
+#include "models/memory/system.h"
+#include "models/memory/tags.h"
 #include "tests/scene.h"
 
 #include <stdlib.h>

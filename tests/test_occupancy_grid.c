@@ -1,6 +1,7 @@
 /* The occupancy-vector model: grids over SMs, extrapolation, odd launches. */
 #include "tests/tests.h"
 
+#include "models/grid/grid.h"
 #include "models/sm/bmi.h"
 #include "tests/scene.h"
 

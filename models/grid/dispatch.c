@@ -4,7 +4,7 @@
  * SMs run ahead of one another between the cycles in which they get groups: what they have executed at a time in between is
  * interpolated.
  */
-#include "models/sm/ov.h"
+#include "models/grid/dispatch.h"
 
 #include <errno.h>
 #include <math.h>

@@ -6,7 +6,9 @@
  * whose room came first is served first. SMs with the same history are one: it stands for all of them until they get
  * groups that do not do the same, or only some of them get one.
  */
-#include "models/sm/ov.h"
+#include "models/grid/grid.h"
+
+#include "models/grid/dispatch.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -3,14 +3,14 @@
  *
  *   l[s,p]: cycles after which warp p of SM s can issue again; a ready warp is chosen by policy, and when none is ready
  *   time advances to the first that will be. The launch takes as long as its slowest SM.
- * Source: GATSim, Algorithm 1, II-D and II-E. Here l follows from the pipeline of the GPU's description, see ov.h.
+ * Source: GATSim, Algorithm 1, II-D and II-E. Here l follows from the pipeline of the GPU's description, see models/sm/sm.h.
  *
  *   T = T' + sum over regions of W / r + (W - W') * T' / W'
  * T' is simulated; W / r are the groups that sampling skipped, at the rate of their region (TBPoint, Table IV); W - W' is what is
  * left where only a part of the launch was looked at (models/grid/plan.c).
  */
+#include "models/grid/grid.h"
 #include "models/memory/footprint.h"
-#include "models/grid/plan.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,8 +1,33 @@
-/* ov_plan: how much of a launch the occupancy vector simulates (ov.h). */
+/* plan: how much of a launch the occupancy vector simulates. */
 #ifndef GPUSIM_MODELS_GRID_PLAN_H
 #define GPUSIM_MODELS_GRID_PLAN_H
 
-#include "models/sm/ov.h"
+#include "models/grid/outcome.h"
+#include "models/sampling/regions.h"
+#include "models/sampling/runs.h"
+
+/* What is simulated of a launch: groups 0..groups-1 of the plan, of which the sampler may skip some. */
+struct ov_plan {
+	uint64_t groups, all; /* fewer than all of the launch's: ov_group_id tells which they are */
+	uint32_t sm_count;
+	/* By pattern group: those with the same number do the same, and SMs that got the same are simulated once. NULL: no two
+	 * groups do. */
+	const uint32_t *kinds;
+	const struct group_run *runs; /* of neighbours, because they meet in memory; NULL: evenly from all of the launch */
+	size_t run_count;
+	double unlike;   /* what the groups ask memory for per instruction, against all: by how much that differs */
+	double capacity; /* of L2, that the simulated SMs have */
+	/* Sampling within the launch; whole: groups that run at once. 0 regions: none is skipped. */
+	const struct region *regions;
+	size_t region_count;
+	struct region_limits limits;
+	uint64_t whole;
+	const double *work;  /* of the plan's groups before each one, groups + 1 entries; NULL: group_work each */
+	const double *asked; /* likewise: parts of requests, or with perfect memory requests */
+	double group_work;
+};
+/* The launch's group number n of the plan. */
+uint64_t ov_group_id(const struct ov_plan *plan, uint64_t n);
 
 /* What there is to do. */
 struct ov_work {

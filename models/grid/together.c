@@ -5,8 +5,8 @@
  * answered after it, so that the step of one does not depend on the others'. Groups go to SMs as in models/grid/grid.c. No two
  * SMs are alike here, because no two groups use the same addresses.
  */
-#include "models/memory/memory.h"
-#include "models/sm/ov.h"
+#include "models/grid/dispatch.h"
+#include "models/grid/grid.h"
 
 #include <errno.h>
 #include <math.h>

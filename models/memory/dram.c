@@ -8,7 +8,7 @@
  * Timing: that of a GDDR5 or HBM data sheet, as in GPGPU-Sim's -gpgpu_dram_timing_opt: open tRCD, close tRP, cycle tRC,
  * column CL, between_opens tRRD.
  */
-#include "models/memory/memory.h"
+#include "models/memory/dram.h"
 #include "models/util/minmax.h"
 
 #include <errno.h>

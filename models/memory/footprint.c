@@ -9,7 +9,7 @@
 #include "models/memory/footprint.h"
 
 #include "models/code/costs.h"
-#include "models/memory/memory.h"
+#include "models/memory/map.h"
 #include "models/memory/reuse.h"
 #include "models/util/hash.h"
 

@@ -6,8 +6,10 @@
  *   write-back (local memory): a line that is there keeps it until it is replaced
  * Source: GATSim, II-E.3; Accel-Sim, IV. Allocation on miss holds the line while it is waited for, on fill does not.
  */
-#include "models/memory/memory.h"
+#include "models/memory/l1.h"
 
+#include "models/memory/map.h"
+#include "models/memory/tags.h"
 #include "models/util/hash.h"
 #include "models/util/pool.h"
 

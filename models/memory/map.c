@@ -6,7 +6,7 @@
  *                       two go round all slices (Rau, "Pseudo-randomly interleaved memory", ISCA 1991; Accel-Sim, III)
  *   hashed, other S:    slice = (p + hash of p / S) mod S
  */
-#include "models/memory/memory.h"
+#include "models/memory/map.h"
 
 #include "models/util/hash.h"
 

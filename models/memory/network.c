@@ -7,8 +7,9 @@
  *   1987); of inputs that could pass at the same time, the one that waited longest for its turn goes first
  *   else: packets queue at the outputs
  */
-#include "models/memory/memory.h"
+#include "models/memory/network.h"
 #include "models/util/minmax.h"
+#include "models/util/pool.h"
 
 #include <errno.h>
 #include <stdlib.h>

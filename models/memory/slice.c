@@ -7,8 +7,9 @@
  * A fetch needs an entry, a line that is not waiting itself, and room in the channel's queue. Source: Accel-Sim, IV
  * (lazy fetch on read, write-back with masks); GPGPU-Sim 4's memory_sub_partition.
  */
-#include "models/memory/memory.h"
+#include "models/memory/slice.h"
 
+#include "models/memory/tags.h"
 #include "models/util/hash.h"
 #include "models/util/pool.h"
 

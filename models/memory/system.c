@@ -9,7 +9,10 @@
  * A part of the GPU's SMs gets that part of everything: channels with their slices as near as whole numbers go, with speeds
  * that make up for the rest.
  */
-#include "models/memory/memory.h"
+#include "models/memory/system.h"
+
+#include "models/memory/network.h"
+#include "models/memory/slice.h"
 #include "models/memory/warm.h"
 
 #include <errno.h>

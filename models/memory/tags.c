@@ -2,7 +2,7 @@
  * Tags of a cache: sets of ways, found by a hash of the line's address, because caches of today have hundreds of ways; each set a
  * list from its oldest to its newest line.
  */
-#include "models/memory/memory.h"
+#include "models/memory/tags.h"
 
 #include "models/util/hash.h"
 

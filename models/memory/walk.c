@@ -9,7 +9,11 @@
 #include "models/memory/walk.h"
 
 #include "models/memory/footprint.h"
-#include "models/memory/memory.h"
+#include "models/memory/dram.h"
+#include "models/memory/l1.h"
+#include "models/memory/map.h"
+#include "models/memory/system.h"
+#include "models/memory/tags.h"
 #include "models/memory/request_walk.h"
 #include "models/memory/warm.h"
 

@@ -2,7 +2,7 @@
 #ifndef GPUSIM_MODELS_SM_BMI_H
 #define GPUSIM_MODELS_SM_BMI_H
 
-#include "models/sm/ov.h"
+#include "models/sm/sm.h"
 
 #if defined __x86_64__ && defined __GNUC__ && !defined __clang__
 #define OV_BMI 1

@@ -9,7 +9,7 @@
 #ifndef GPUSIM_MODELS_SM_COLLECT_H
 #define GPUSIM_MODELS_SM_COLLECT_H
 
-#include "models/sm/stages.h"
+#include "models/sm/variant.h"
 
 /* The next behind the one served last, as the lowest bit of what is returned. */
 static inline uint64_t next_ready(uint64_t ready, uint32_t last)

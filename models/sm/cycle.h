@@ -2,7 +2,14 @@
 #ifndef GPUSIM_MODELS_SM_CYCLE_H
 #define GPUSIM_MODELS_SM_CYCLE_H
 
-#include "models/sm/stages.h"
+#include "models/sm/memory.h"
+#include "models/sm/units.h"
+#include "models/sm/collect.h"
+#include "models/sm/wheel.h"
+#include "models/sm/fetch.h"
+#include "models/sm/policies.h"
+#include "models/sm/issue.h"
+#include "models/sm/reason.h"
 
 /* The schedulers' turns begin with the first group. */
 static inline void advance_to(struct ov_sm *sm, uint64_t time)

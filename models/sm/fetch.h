@@ -6,7 +6,8 @@
 #ifndef GPUSIM_MODELS_SM_FETCH_H
 #define GPUSIM_MODELS_SM_FETCH_H
 
-#include "models/sm/stages.h"
+#include "models/sm/memory.h"
+#include "models/sm/variant.h"
 
 static void forget_reply(struct ov_sm *sm, uint32_t slot)
 {

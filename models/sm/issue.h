@@ -9,7 +9,10 @@
 #ifndef GPUSIM_MODELS_SM_ISSUE_H
 #define GPUSIM_MODELS_SM_ISSUE_H
 
-#include "models/sm/stages.h"
+#include "models/sm/policies.h"
+#include "models/sm/units.h"
+#include "models/sm/variant.h"
+#include "models/sm/wheel.h"
 
 #include <string.h>
 

@@ -1,6 +1,5 @@
 /* Occupancy vector: an SM's memory, its making and its end. What it does is in models/sm/memory.h. */
-#include "models/memory/memory.h"
-#include "models/sm/ov.h"
+#include "models/sm/sm.h"
 
 #include <errno.h>
 #include <stdlib.h>

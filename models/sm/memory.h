@@ -11,8 +11,8 @@
 #define GPUSIM_MODELS_SM_MEMORY_H
 
 #include "models/memory/footprint.h"
-#include "models/memory/memory.h"
-#include "models/sm/stages.h"
+#include "models/memory/map.h"
+#include "models/sm/variant.h"
 
 #include <errno.h>
 #include <stdlib.h>

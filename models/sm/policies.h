@@ -5,7 +5,7 @@
 #ifndef GPUSIM_MODELS_SM_POLICIES_H
 #define GPUSIM_MODELS_SM_POLICIES_H
 
-#include "models/sm/stages.h"
+#include "models/sm/variant.h"
 
 static inline uint32_t pick_after_last(const struct ov_machine *m, const struct ov_scheduler *s, const uint64_t *mask)
 {

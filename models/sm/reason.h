@@ -11,7 +11,9 @@
 #ifndef GPUSIM_MODELS_SM_REASON_H
 #define GPUSIM_MODELS_SM_REASON_H
 
-#include "models/sm/stages.h"
+#include "models/sm/memory.h"
+#include "models/sm/units.h"
+#include "models/sm/variant.h"
 
 static const enum cycle_kind unit_kinds[OV_KINDS] = {CYCLES_unit_fp32, CYCLES_unit_int, CYCLES_unit_fp64, CYCLES_unit_sfu,
                                                      CYCLES_unit_ldst};

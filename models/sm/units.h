@@ -8,7 +8,8 @@
 #ifndef GPUSIM_MODELS_SM_UNITS_H
 #define GPUSIM_MODELS_SM_UNITS_H
 
-#include "models/sm/stages.h"
+#include "models/sm/memory.h"
+#include "models/sm/variant.h"
 
 static inline bool is_idle(const struct ov_sm *sm, const struct ov_unit *u)
 {

@@ -1,10 +1,11 @@
 /*
  * Occupancy vector: what happens later. A wheel of OV_WHEEL cycles; an event further away stays in its place for more turns.
  */
-#ifndef GPUSIM_MODELS_SM_EVENTS_H
-#define GPUSIM_MODELS_SM_EVENTS_H
+#ifndef GPUSIM_MODELS_SM_WHEEL_H
+#define GPUSIM_MODELS_SM_WHEEL_H
 
-#include "models/sm/stages.h"
+#include "models/sm/memory.h"
+#include "models/sm/variant.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,15 +1,15 @@
 /*
- * Occupancy vector: the stages of an SM, and what a variant of them takes for granted.
+ * variant: what a variant of the stages takes for granted, and helpers of all stages.
  *
- * A .c file that includes this may define OV_ONE_WORD: an SM's warps, and the positions of a scheduler, fit into a word; and
+ * A .c file that includes cycle.h may define OV_ONE_WORD: an SM's warps, and the positions of a scheduler, fit into a word; and
  * OV_ONE_PARTITION: all schedulers share their units and collectors; and OV_PLAIN: memory is perfect, operands are collected
  * in one step per cycle from banks that are looked at, and one instruction per cycle is fetched, and issued by each scheduler;
  * and OV_MASKS: the registers of a warp fit into a word.
  */
-#ifndef GPUSIM_MODELS_SM_STAGES_H
-#define GPUSIM_MODELS_SM_STAGES_H
+#ifndef GPUSIM_MODELS_SM_VARIANT_H
+#define GPUSIM_MODELS_SM_VARIANT_H
 
-#include "models/sm/ov.h"
+#include "models/sm/sm.h"
 
 #ifndef OV_ONE_WORD
 #define OV_ONE_WORD 0
@@ -176,21 +176,5 @@ static inline void ov_update_blocked(struct ov_sm *sm, uint32_t slot);
 static void ov_flush_buffer(struct ov_sm *sm, uint32_t slot, uint32_t pc);
 static void ov_read_done(struct ov_sm *sm, uint32_t collector);
 static void ov_release_barrier(struct ov_sm *sm, uint32_t group);
-
-#include "models/sm/memory.h"
-
-#include "models/sm/units.h"
-
-#include "models/sm/collect.h"
-
-#include "models/sm/events.h"
-
-#include "models/sm/fetch.h"
-
-#include "models/sm/policies.h"
-
-#include "models/sm/issue.h"
-
-#include "models/sm/reason.h"
 
 #endif

@@ -1,0 +1,51 @@
+/* dram: one channel of DRAM. */
+#ifndef GPUSIM_MODELS_MEMORY_DRAM_H
+#define GPUSIM_MODELS_MEMORY_DRAM_H
+
+#include "models/gpu/gpu.h"
+#include "models/memory/ticks.h"
+#include "models/util/pool.h"
+
+struct dram_timing {
+	uint64_t burst;                     /* ticks of the data bus for an access */
+	uint64_t open, close, cycle, column; /* activate, precharge, between activations of a bank, to the data */
+	uint64_t between_opens;             /* of different banks */
+	uint64_t read_to_write, write_to_read; /* between the columns of an access and of one the other way */
+	uint32_t banks, queue;
+	uint64_t row_bytes;
+};
+void dram_timing_init(struct dram_timing *t, const struct gpu *gpu, uint32_t channels, double share);
+struct dram_access {
+	uint64_t time, row;
+	uint32_t bank, tag; /* tag: the caller's */
+	uint16_t bursts;
+	bool write;
+	uint32_t next; /* in its bank */
+};
+struct dram_bank {
+	uint64_t row, ready, opened;
+	uint32_t head, tail, current; /* accesses that wait, in their order; the one that the row is opened for */
+	bool open;
+};
+struct dram_channel {
+	const struct dram_timing *timing;
+	struct dram_access *accesses;
+	struct pool pool; /* of them */
+	uint32_t waiting;
+	struct dram_bank *banks;
+	uint64_t bus_free, last_open, last_column;
+	bool last_write, used;
+	uint64_t reads, writes, busy; /* bursts; ticks of the bus */
+};
+int dram_init(struct dram_channel *c, const struct dram_timing *timing);
+void dram_free(struct dram_channel *c);
+bool dram_full(const struct dram_channel *c);
+/* `local` is the address within one of `slices` slices, which have banks of their own. */
+int dram_push(struct dram_channel *c, uint64_t time, uint64_t local, uint32_t slice, uint32_t slices, bool write,
+              uint32_t bursts, uint32_t tag);
+/* When the next access can be served, not before `now`; MEMORY_NEVER: there is none. */
+uint64_t dram_next(struct dram_channel *c, uint64_t now);
+/* Serves it, at the time that dram_next told; returns when its data is there. */
+uint64_t dram_serve(struct dram_channel *c, uint64_t now, struct dram_access *served);
+
+#endif

@@ -1,0 +1,33 @@
+/* l1: the first-level cache of an SM. */
+#ifndef GPUSIM_MODELS_MEMORY_L1_H
+#define GPUSIM_MODELS_MEMORY_L1_H
+
+#include "models/memory/ticks.h"
+#include <stdbool.h>
+
+struct l1_config {
+	uint64_t bytes, line_bytes;
+	uint32_t ways, mshrs, merges;
+	bool hash, sectored, on_fill, store_evicts, store_allocates;
+};
+struct l1_cache;
+struct l1_cache *l1_new(const struct l1_config *config);
+void l1_free(struct l1_cache *c);
+enum l1_result { L1_HIT, L1_WAITS, L1_FULL };
+struct l1_request {
+	uint32_t entry, sectors; /* to be asked for; sectors 0: nothing */
+	uint64_t evicted;        /* line that is written back, with `dirty` sectors; 0: none */
+	uint32_t dirty;
+};
+/* A load of sectors of a line by `who`, who is told once for each of *waits entries. L1_FULL changes nothing. */
+enum l1_result l1_load(struct l1_cache *c, uint64_t line, uint32_t sectors, uint32_t who, uint32_t *waits,
+                       struct l1_request *ask);
+bool l1_has(const struct l1_cache *c, uint64_t line, uint32_t sectors);
+/* A store; write_back: kept here if the line is (then false: nothing to send). */
+bool l1_store(struct l1_cache *c, uint64_t line, uint32_t sectors, bool whole, bool write_back);
+/* The sectors of an entry have come. */
+typedef void l1_waiter_fn(void *ctx, uint32_t who);
+void l1_fill(struct l1_cache *c, uint32_t entry, l1_waiter_fn *tell, void *ctx);
+bool l1_failed(const struct l1_cache *c); /* out of memory */
+
+#endif

@@ -1,0 +1,37 @@
+/* slice: a channel of memory and its slices of L2. */
+#ifndef GPUSIM_MODELS_MEMORY_SLICE_H
+#define GPUSIM_MODELS_MEMORY_SLICE_H
+
+#include "models/memory/dram.h"
+#include "models/memory/map.h"
+#include "models/memory/request.h"
+
+struct partition;
+struct memory_config {
+	const struct gpu *gpu;
+	struct memory_map map;
+	struct dram_timing dram;
+	uint64_t slice_bytes; /* of L2 */
+	uint64_t lookup;      /* ticks of a slice for a sector */
+	uint64_t reply;       /* ticks of its port to the interconnect for one */
+	uint64_t atomic;      /* and for an operation of an atomic */
+	uint64_t dram_pipe;   /* what a miss takes beside DRAM's own timing */
+};
+struct partition_counts {
+	uint64_t reads, hits;       /* sectors */
+	uint64_t writes, atomics;   /* sectors, operations */
+	uint64_t busy, dram_busy;   /* ticks of slices' ports, of the DRAM's bus */
+	uint64_t dram_reads, dram_writes; /* bursts */
+};
+struct partition *partition_new(const struct memory_config *config);
+void partition_free(struct partition *p);
+/* What L2 holds before a launch: sectors of a line. */
+void partition_warm(struct partition *p, uint32_t slice, uint64_t address, uint64_t local, bool dirty);
+int partition_push(struct partition *p, uint32_t slice, const struct memory_request *r);
+/* Until the time; calls tell for every request that is answered. */
+int partition_advance(struct partition *p, uint64_t until, memory_reply_fn *tell, void *ctx);
+/* Adds the operations of atomics on the lines that are there to the slice that each is in by another map. */
+void partition_atomics(const struct partition *p, const struct memory_map *map, uint64_t *operations);
+struct partition_counts partition_counts(const struct partition *p);
+
+#endif

@@ -1,0 +1,46 @@
+/*
+ * system: the memory hierarchy after L1, for SMs that are simulated together: interconnect, L2 and DRAM.
+ *
+ *   SM: L1 (l1.h) -> interconnect (network.h) -> slices of L2 (slice.h) -> channels of DRAM (dram.h) -> back
+ * Caches are tags only. Everything is deterministic: requests that meet are served in the order of their times, then of SMs.
+ */
+#ifndef GPUSIM_MODELS_MEMORY_SYSTEM_H
+#define GPUSIM_MODELS_MEMORY_SYSTEM_H
+
+#include "models/accesses/requests.h"
+#include "models/gpu/gpu.h"
+#include "models/memory/request.h"
+
+struct memory_system;
+/*
+ * For `sms` of the GPU's SMs: as many of its channels and slices, and as much of their bandwidth; L2 holds `capacity` of
+ * the whole.
+ */
+struct memory_system *memory_new(const struct gpu *gpu, uint32_t sms, double capacity);
+void memory_free(struct memory_system *m);
+/* L2 holds these, the last ones where not all fit. */
+void memory_warm(struct memory_system *m, const struct memory_range *ranges, size_t count, bool steady);
+/* Cycles from when a request leaves an SM to when its answer can be there, at least; whether some requests are atomics. */
+uint32_t memory_round_trip(const struct memory_system *m, bool atomics);
+/* When a packet of the SM that is ready in `cycle` leaves it; packets take turns. */
+uint64_t memory_depart(struct memory_system *m, uint32_t sm, uint64_t cycle, enum memory_kind kind, uint32_t bytes);
+/* Requests must be sent in the order of their times by each SM; time is what memory_depart told. */
+int memory_send(struct memory_system *m, const struct memory_request *request);
+/* All SMs have sent what leaves before `cycle`: tells of all answers that follow, in the order of their times in cycles. */
+int memory_advance(struct memory_system *m, uint64_t cycle, memory_reply_fn *tell, void *ctx);
+/*
+ * What the busiest slice of the whole GPU needs for the atomics that were done here, in cycles. Where some SMs are simulated,
+ * their share of slices sees a share of the operations on each address; a counter that all groups add to sees all of them.
+ */
+int memory_hottest_atomics(const struct memory_system *m, double *cycles); /* 0 or -ENOMEM */
+/* Of what the simulated SMs did in so many cycles, scaled to all SMs: the fields of L2 and DRAM. */
+void memory_count(const struct memory_system *m, uint64_t cycles, struct memory_statistics *out);
+/* Cycles that loads and atomics waited in queues before L2 and before DRAM, all together. */
+struct memory_waits {
+	double l2, dram;
+};
+struct memory_waits memory_waits(const struct memory_system *m);
+/* From the lookup of a load that hits L1 to its value; front: cycles between issue and the load/store unit. */
+uint32_t memory_hit_cycles(const struct gpu *gpu, uint32_t front);
+
+#endif

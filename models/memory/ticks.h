@@ -1,0 +1,15 @@
+/*
+ * ticks: what all parts of memory share.
+ *
+ * Time is counted in ticks, MEMORY_TICKS of a core cycle, because ports and DRAM do not keep the core's step.
+ */
+#ifndef GPUSIM_MODELS_MEMORY_TICKS_H
+#define GPUSIM_MODELS_MEMORY_TICKS_H
+
+#include <stdint.h>
+
+enum { MEMORY_TICKS = 256, MEMORY_SECTOR = 32 }; /* ticks per cycle; bytes of a sector */
+#define MEMORY_NONE UINT32_MAX
+#define MEMORY_NEVER UINT64_MAX
+
+#endif

@@ -1,0 +1,112 @@
+/*
+ * sm: an SM of the occupancy-vector model (models/grid/occupancy_vector.c): its state, and its life.
+ *
+ * An SM is stepped cycle by cycle while something moves, and jumps to its next event when nothing does. Warps are
+ * never scanned: what a stage may take is kept in bit masks, and what happens later in a wheel of events. Within a
+ * cycle the stages run from the end of the pipeline to its beginning, so that a stage sees what the later ones have
+ * just freed: results, units, load results, operand collectors, load/store unit, issue, fetch; then blocks arrive.
+ *
+ * The stages are headers, cycle.h and what it includes, so that the compiler sees them as one and can fit them to the sizes of
+ * common machines: each sm_*.c is a variant that takes some of them for granted.
+ */
+#ifndef GPUSIM_MODELS_SM_SM_H
+#define GPUSIM_MODELS_SM_SM_H
+
+#include "models/sm/event.h"
+#include "models/sm/machine.h"
+#include "models/sm/memory_state.h"
+#include "models/sm/partition.h"
+#include "models/sm/scheduler.h"
+#include "models/util/pool.h"
+
+struct ov_sm {
+	const struct ov_machine *m;
+	const struct ov_op *ops; /* the machine's */
+	uint64_t now;
+	uint32_t turn; /* the scheduler that goes first */
+	uint32_t uid, last_fetched;
+	uint32_t live_groups, peak_groups, issued;
+	uint32_t coming_groups; /* of the live ones: those that have a place, and have not started */
+	uint64_t group_start;   /* of the last that did, or will */
+	uint32_t line_miss; /* cycles; 0: lines of instructions are always there */
+	bool moved, recheck, no_more, started;
+	bool settled, woken, skipped; /* no stage can do anything until it is woken, or wake_at has come; nor did */
+	uint64_t wake_at;
+	int error;
+	double read_debt, write_debt; /* fractions of extra cycles not yet given to an instruction */
+
+	struct ov_warp *warps;
+	uint16_t *registers;          /* register_count per warp: enum ov_register; without masks */
+	uint64_t *hungry, *retirable; /* by slot */
+	uint32_t retirable_count;
+	struct ov_group *groups;
+	struct ov_scheduler *schedulers;
+	struct ov_collector *collectors; /* collector_total per partition */
+	uint8_t *more;                   /* max_reads per collector */
+	uint32_t collected_kinds; /* of all partitions */
+	uint64_t start_at[OV_KINDS]; /* when the first unit of the kind is free */
+	struct ov_unit *units; /* all kinds, in order */
+	struct ov_bus *bus; /* by time modulo bus_places */
+	uint64_t *line_ready;
+	struct {
+		uint64_t time;
+		uint32_t slot;
+	} *replies; /* of the instruction cache, a ring */
+	uint32_t reply_head, reply_count;
+	struct ov_fill *fills; /* a ring, in the order of time */
+	uint32_t fill_head, fill_tail; /* of all there ever were */
+
+	uint32_t wheel[OV_WHEEL];
+	uint64_t wheel_used[OV_WHEEL / 64];
+	struct ov_event *events; /* its own allocation: grows */
+	struct pool event_pool;
+	uint32_t results_head, results_tail; /* loaded from shared memory, not yet written */
+
+	uint64_t by[CYCLE_KIND_COUNT];
+	uint64_t instructions, conflicts;
+
+	struct ov_memory *memory; /* its own allocation; NULL: perfect */
+	uint64_t limit;           /* cycle that it does not run yet: what comes from behind L1 is not known */
+	enum cycle_kind reason;   /* of the last cycle */
+	bool paused;
+
+	struct ov_partition partitions[]; /* not behind a pointer, which every stage would have to look up */
+};
+
+/* In layout.c. */
+struct ov_sm *ov_sm_new(const struct ov_machine *m);
+struct ov_sm *ov_sm_clone(const struct ov_sm *sm);
+void ov_sm_free(struct ov_sm *sm);
+
+/* An SM's life (sm.c). It starts having completed cycle 0. */
+bool ov_has_room(const struct ov_sm *sm);
+/* At the end of the cycle sm->now, into the lowest free place; its warps start not before the end of cycle `start`. */
+void ov_start_group(struct ov_sm *sm, uint64_t group, uint64_t start);
+/* What was asked of the memory comes back. */
+void ov_answer(struct ov_sm *sm, uint64_t time, uint32_t id);
+/* From the next cycle on, until the end of a cycle in which it has room and may get a group, or it is done, or it has come
+ * to its limit. For any machine; where schedulers' and SMs' warps fit into a word; where there is one partition, too; and where
+ * there is nothing behind the load/store unit and no stage does more than the least (variant.h); where registers fit, too. */
+ov_run_fn ov_run_any, ov_run_word, ov_run_single, ov_run_plain, ov_run_masks;
+/* A group that has its place starts. */
+void ov_group_comes(struct ov_sm *sm, uint32_t place);
+static inline enum ov_state ov_run(struct ov_sm *sm)
+{
+	return sm->m->run(sm);
+}
+
+/* What an SM had done when it ran last, so that what it has done at a time since then can be told. */
+struct ov_progress {
+	uint64_t time, instructions;
+};
+static inline struct ov_progress ov_progress_of(const struct ov_sm *sm)
+{
+	return (struct ov_progress){sm->now, sm->instructions};
+}
+
+static inline struct ov_lane *ov_lane_of(const struct ov_sm *sm, uint32_t partition, uint32_t kind)
+{
+	return (struct ov_lane *)&sm->partitions[partition].lanes[kind];
+}
+
+#endif
