@@ -19,7 +19,7 @@
 #include <string.h>
 
 /* Sizes come from applications: a product that does not fit stays at the largest number. */
-static uint64_t multiply(uint64_t a, uint64_t b)
+static uint64_t multiply_saturated(uint64_t a, uint64_t b)
 {
 	uint64_t product;
 	return __builtin_mul_overflow(a, b, &product) ? UINT64_MAX : product;
@@ -27,10 +27,10 @@ static uint64_t multiply(uint64_t a, uint64_t b)
 
 static uint64_t volume(const uint64_t size[3])
 {
-	return multiply(multiply(size[0], size[1]), size[2]);
+	return multiply_saturated(multiply_saturated(size[0], size[1]), size[2]);
 }
 
-static uint64_t add(uint64_t a, uint64_t b)
+static uint64_t add_saturated(uint64_t a, uint64_t b)
 {
 	return a > UINT64_MAX - b ? UINT64_MAX : a + b;
 }
@@ -59,7 +59,7 @@ static struct occupancy launch_occupancy(const struct gpu *gpu, const struct lau
 {
 	const struct kernel_code *code = launch->code;
 	struct occupancy o = gpu_occupancy(gpu, volume(launch->local), code->registers,
-	                                   add(launch->local_bytes, code->shared_bytes));
+	                                   add_saturated(launch->local_bytes, code->shared_bytes));
 	if (o.limit != OCCUPANCY_NONE && groups < (uint64_t)o.blocks_per_sm * gpu->sm_count)
 		o.limit = OCCUPANCY_GRID;
 	return o;
@@ -111,7 +111,7 @@ int launch_accesses(const struct gpu *gpu, const struct launch_profile *launch, 
 	return *out ? usual_accesses(gpu, launch->code, &arguments, *out, unknown) : -ENOMEM;
 }
 
-static enum cycle_kind largest(const struct estimate *e, const enum cycle_kind *kinds, size_t count)
+static enum cycle_kind largest_kind_of(const struct estimate *e, const enum cycle_kind *kinds, size_t count)
 {
 	enum cycle_kind most = kinds[0];
 	for (size_t i = 1; i < count; i++)
@@ -141,7 +141,7 @@ static const char *limiter_of(const struct estimate *e)
 		return cycle_kind_name(CYCLES_dram);
 	if (e->memory.l2_share > busy)
 		return cycle_kind_name(CYCLES_l2);
-	return cycle_kind_name(largest(e, memory, GS_ARRAY_LEN(memory)));
+	return cycle_kind_name(largest_kind_of(e, memory, GS_ARRAY_LEN(memory)));
 }
 
 static double launch_overhead_cycles(const struct gpu *gpu)
@@ -149,7 +149,7 @@ static double launch_overhead_cycles(const struct gpu *gpu)
 	return gpu->launch_overhead_ns * gpu->clock_mhz / 1000;
 }
 
-static void finish(const struct gpu *gpu, struct estimate *e, double low, double high)
+static void finish_estimate(const struct gpu *gpu, struct estimate *e, double low, double high)
 {
 	e->by[CYCLES_launch] += launch_overhead_cycles(gpu);
 	e->cycles = 0;
@@ -300,7 +300,7 @@ static int run_model(const struct gpu *gpu, const struct launch_warps *warps, ui
 }
 
 /* Paths that were cut stand for longer ones. */
-static void stretch(struct estimate *out, double factor)
+static void stretch_estimate(struct estimate *out, double factor)
 {
 	for (int k = 0; k < CYCLE_KIND_COUNT; k++)
 		out->by[k] *= factor;
@@ -363,7 +363,7 @@ static void take_alike(const struct gpu *gpu, const struct estimate *like, doubl
 	out->occupancy = occupancy;
 	out->features = features;
 	out->by[CYCLES_launch] -= launch_overhead_cycles(gpu);
-	stretch(out, times);
+	stretch_estimate(out, times);
 	out->warp_instructions = as_count((double)like->warp_instructions * times);
 	out->machine_instructions = as_count((double)like->machine_instructions * times);
 	out->register_bank_conflicts *= times;
@@ -388,7 +388,7 @@ static int time_warps(const struct gpu *gpu, const struct launch_profile *launch
 	if (like)
 		take_alike(gpu, like, distance, options->hierarchy, out);
 	else
-		result = run_machine(gpu, warps, add(launch->local_bytes, launch->code->shared_bytes), options, out, err);
+		result = run_machine(gpu, warps, add_saturated(launch->local_bytes, launch->code->shared_bytes), options, out, err);
 	return result;
 }
 
@@ -426,7 +426,7 @@ static int model_traced(const struct gpu *gpu, const struct launch_profile *laun
 	if (!result && launch->instructions)
 		result = count_warp_executions(&t.warps, times, launch->instructions);
 	if (fabs(times - 1) > 0.01 && !out->sampled) { /* less is what the traces' own guesses cost */
-		stretch(out, times);
+		stretch_estimate(out, times);
 		memory_scale(&out->memory, times);
 	}
 	out->lane_efficiency = t.lane_efficiency;
@@ -441,13 +441,13 @@ static int model_traced(const struct gpu *gpu, const struct launch_profile *laun
 }
 
 /* Of lanes that go anywhere in the group's shared memory; NULL: none do. */
-static const double *chances(const struct gpu *gpu, const struct launch_profile *launch, double *means)
+static const double *chance_means(const struct gpu *gpu, const struct launch_profile *launch, double *means)
 {
 	bool any = false;
 	for (uint32_t i = 0; i < launch->code->code_count && launch->accesses; i++)
 		any |= launch->accesses[i] == ACCESSES_BY_CHANCE;
 	if (any)
-		chance_fullest_bank(gpu->warp_size, gpu->shared_banks, add(launch->local_bytes, launch->code->shared_bytes) / 4, means);
+		chance_fullest_bank(gpu->warp_size, gpu->shared_banks, add_saturated(launch->local_bytes, launch->code->shared_bytes) / 4, means);
 	return any ? means : NULL;
 }
 
@@ -458,7 +458,7 @@ static int model_counted(const struct gpu *gpu, const struct launch_profile *lau
 	enum { MOST_ITEMS = 1 << 16, MOST_BLOCKS = MODEL_MOST_BLOCKS };
 	struct launch_shape shape = {volume(launch->groups), (uint32_t)volume(launch->local), gpu->warp_size};
 	double chance[CHANCE_LANES + 1];
-	struct synthesis_limits limits = {MOST_ITEMS, MOST_BLOCKS, gpu->l1_access_bytes, chances(gpu, launch, chance)};
+	struct synthesis_limits limits = {MOST_ITEMS, MOST_BLOCKS, gpu->l1_access_bytes, chance_means(gpu, launch, chance)};
 	struct synthesis s;
 	int result = synthesise(launch->code, &shape, &launch->lanes, launch->accesses, &limits, &s, err);
 	if (result)
@@ -469,7 +469,7 @@ static int model_counted(const struct gpu *gpu, const struct launch_profile *lau
 	if (!result && launch->instructions)
 		result = count_warp_executions(&s.warps, 1 / s.fraction, launch->instructions);
 	if (s.fraction < 1 && !out->sampled) /* whoever it is like was stretched */
-		stretch(out, 1 / s.fraction);
+		stretch_estimate(out, 1 / s.fraction);
 	if (s.fraction < 0.99) /* less is the rounding of counts that are not whole */
 		flag_add(&out->flags, FLAG_paths_cut);
 	if (s.reused)
@@ -508,13 +508,13 @@ int model_launch(const struct gpu *gpu, const struct launch_profile *launch, con
 		*err->text = 0;
 	*out = (struct estimate){.model = names[options->kind], .simulated_fraction = 1, .memory = memory_unknown,
 	                         .accesses = accesses_unknown};
-	out->warps = multiply(groups, (threads + gpu->warp_size - 1) / gpu->warp_size);
+	out->warps = multiply_saturated(groups, (threads + gpu->warp_size - 1) / gpu->warp_size);
 	out->occupancy = launch_occupancy(gpu, launch, groups);
 	if (out->warps && out->occupancy.limit == OCCUPANCY_NONE)
 		flag_add(&out->flags, FLAG_does_not_fit);
 	int result = count_instructions(launch, out, &low, &high);
 	if (!result && out->warps && threads <= UINT32_MAX)
 		result = model_warps(gpu, launch, options, out, err);
-	finish(gpu, out, low, high);
+	finish_estimate(gpu, out, low, high);
 	return result ? explain_failure(result, err) : 0;
 }

@@ -94,7 +94,7 @@ static uint64_t widen(uint64_t value, const struct code_node *n)
 	return value;
 }
 
-static bool less(uint64_t a, uint64_t b, const struct code_node *n)
+static bool is_less(uint64_t a, uint64_t b, const struct code_node *n)
 {
 	return n->signed_ ? (int64_t)a < (int64_t)b : a < b;
 }
@@ -139,17 +139,17 @@ static uint64_t compute(const struct code_node *n, uint64_t a, uint64_t b, uint6
 	case NODE_neg:
 		return 0 - a;
 	case NODE_min:
-		return less(a, b, n) ? a : b;
+		return is_less(a, b, n) ? a : b;
 	case NODE_max:
-		return less(a, b, n) ? b : a;
+		return is_less(a, b, n) ? b : a;
 	case NODE_div:
 		return divide(a, b, n);
 	case NODE_rem:
 		return b ? a - divide(a, b, n) * b : 0;
 	case NODE_lt:
-		return less(a, b, n);
+		return is_less(a, b, n);
 	case NODE_le:
-		return !less(b, a, n);
+		return !is_less(b, a, n);
 	case NODE_eq:
 		return a == b;
 	case NODE_ne:

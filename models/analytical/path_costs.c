@@ -52,7 +52,7 @@ static void block_usage(const struct pipeline *p, const struct code_block *b, st
 }
 
 /* Instructions with accesses, block by block, and what the launch does with them. */
-struct access_counts {
+struct access_sums {
 	uint32_t *first;    /* per block, and the end: where in `code` its instructions begin */
 	uint32_t *code;     /* instructions */
 	double *accesses, *executions; /* of the launch, by instruction */
@@ -60,7 +60,7 @@ struct access_counts {
 	double late, late_accesses;    /* see struct launch_costs */
 };
 
-static void list_accesses(const struct kernel_code *code, struct access_counts *counts)
+static void list_accesses(const struct kernel_code *code, struct access_sums *counts)
 {
 	uint32_t n = 0;
 	for (uint32_t b = 0; b < code->block_count; b++) {
@@ -90,7 +90,7 @@ static bool is_late(const struct launch_warps *warps, const struct warp_path *pa
 }
 
 static double path_accesses(const struct launch_warps *warps, const struct warp_path *path, double times,
-                            struct access_counts *counts)
+                            struct access_sums *counts)
 {
 	double sum = 0;
 	size_t next = 0;
@@ -112,7 +112,7 @@ static double path_accesses(const struct launch_warps *warps, const struct warp_
 }
 
 /* Latencies take the mean of an instruction's accesses, in whole numbers: few different states. */
-static void set_mean_accesses(struct pipeline *p, const struct access_counts *counts)
+static void set_mean_accesses(struct pipeline *p, const struct access_sums *counts)
 {
 	for (uint32_t i = 0; i < p->code->code_count; i++)
 		if (counts->executions[i] > 0)
@@ -143,7 +143,7 @@ static int sum_usage(const struct launch_warps *warps, const struct pipeline *p,
 }
 
 /* Of an instruction's accesses, squared and relative: 0 where all have the same. */
-static double variation(const struct access_counts *counts, uint32_t instructions)
+static double variation(const struct access_sums *counts, uint32_t instructions)
 {
 	double sum = 0;
 	for (uint32_t i = 0; i < instructions; i++)
@@ -154,7 +154,7 @@ static double variation(const struct access_counts *counts, uint32_t instruction
 static int sum_accesses(const struct launch_warps *warps, struct pipeline *p, struct launch_costs *out)
 {
 	size_t count = warps->code->code_count + (size_t)1, blocks = warps->code->block_count + (size_t)1;
-	struct access_counts counts = {.first = calloc(blocks, sizeof *counts.first),
+	struct access_sums counts = {.first = calloc(blocks, sizeof *counts.first),
 	                               .code = calloc(count, sizeof *counts.code),
 	                               .accesses = calloc(count, sizeof *counts.accesses),
 	                               .executions = calloc(count, sizeof *counts.executions)};

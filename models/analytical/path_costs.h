@@ -47,7 +47,8 @@ void usage_add(struct usage *to, const struct usage *from, double times);
 
 /*
  * Core cycles that an SM's units of a kind take for one instruction, in order of arrival, if they complete one per cycle
- * and unit (completion_slots); 0: they never hold one up. Returns 0 or -ENOMEM. Taken from a sample of what the warps execute, a fetch at a time; the seed is fixed.
+ * and unit (completion_slots); 0: they never hold one up. Returns 0 or -ENOMEM. The cycles are those of a sample of what the
+ * warps execute, a fetch at a time; its seed is fixed.
  */
 int unit_cycles_per_instruction(const struct gpu *gpu, const struct kernel_code *code, const double *block_executions,
                                 enum pipeline_resource unit, double *out);

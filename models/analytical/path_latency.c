@@ -26,7 +26,7 @@ struct transition {
 
 /* The pipeline at the end of a block: the fetch slot, then times since the latest issue: the next one by the front end,
  * busy units, registers under way (2 * register + loaded, time). */
-struct state {
+struct pipeline_state {
 	double *values;
 	uint32_t value_count;
 	struct transition *transitions;
@@ -80,7 +80,7 @@ static int add_state(struct automaton *a, uint32_t n, uint32_t *slot)
 {
 	if ((a->state_count & (a->state_count - 1)) == 0) {
 		size_t room = a->state_count ? 2 * (size_t)a->state_count : 1;
-		struct state *more = realloc(a->states, room * sizeof *more);
+		struct pipeline_state *more = realloc(a->states, room * sizeof *more);
 		if (!more)
 			return -ENOMEM;
 		a->states = more;
@@ -90,7 +90,7 @@ static int add_state(struct automaton *a, uint32_t n, uint32_t *slot)
 		return -ENOMEM;
 	memcpy(values, a->scratch, n * sizeof *values);
 	*slot = a->state_count;
-	a->states[a->state_count++] = (struct state){.values = values, .value_count = n};
+	a->states[a->state_count++] = (struct pipeline_state){.values = values, .value_count = n};
 	return 0;
 }
 
@@ -101,7 +101,7 @@ static int find_state(struct automaton *a, uint32_t *out)
 	uint32_t n = describe_state(a, a->state_count >= AUTOMATON_STATES - 64);
 	uint32_t at = (uint32_t)(hash_bytes(a->scratch, n * sizeof *a->scratch, 0) % AUTOMATON_TABLE);
 	for (; a->table[at] != NO_STATE; at = (at + 1) % AUTOMATON_TABLE) {
-		const struct state *s = &a->states[a->table[at]];
+		const struct pipeline_state *s = &a->states[a->table[at]];
 		if (s->value_count == n && memcmp(s->values, a->scratch, n * sizeof *a->scratch) == 0) {
 			*out = a->table[at];
 			return 0;
@@ -116,7 +116,7 @@ static int find_state(struct automaton *a, uint32_t *out)
 	return rc;
 }
 
-static void restore_state(struct automaton *a, const struct state *s)
+static void restore_state(struct automaton *a, const struct pipeline_state *s)
 {
 	struct pipeline *p = &a->pipeline;
 	pipeline_reset(p);
@@ -145,7 +145,7 @@ static int add_transition(struct automaton *a, uint32_t from, uint32_t block, bo
 	t.waits = p->waits;
 	t.fetches = (uint32_t)p->busy[RESOURCE_fetch];
 	int rc = find_state(a, &t.next);
-	struct state *s = &a->states[from];
+	struct pipeline_state *s = &a->states[from];
 	struct transition *more = rc ? NULL : realloc(s->transitions, (s->transition_count + 1) * sizeof *more);
 	if (!more)
 		return -ENOMEM;
@@ -155,9 +155,9 @@ static int add_transition(struct automaton *a, uint32_t from, uint32_t block, bo
 	return 0;
 }
 
-static int follow(struct automaton *a, uint32_t from, uint32_t block, bool jump, struct transition **out)
+static int follow_transition(struct automaton *a, uint32_t from, uint32_t block, bool jump, struct transition **out)
 {
-	struct state *s = &a->states[from];
+	struct pipeline_state *s = &a->states[from];
 	for (uint32_t i = 0; i < s->transition_count; i++)
 		if (s->transitions[i].block == block && s->transitions[i].jump == jump) {
 			*out = &s->transitions[i];
@@ -174,7 +174,7 @@ int path_latency(struct automaton *a, const struct warp_path *path, struct path_
 	int rc = find_state(a, &state);
 	for (size_t b = 0; b < path->block_count && !rc; b++) {
 		struct transition *t;
-		rc = follow(a, state, path->blocks[b], b && path->blocks[b] != path->blocks[b - 1] + 1, &t);
+		rc = follow_transition(a, state, path->blocks[b], b && path->blocks[b] != path->blocks[b - 1] + 1, &t);
 		if (rc)
 			break;
 		out->latency = max_double(out->latency, now + t->done);

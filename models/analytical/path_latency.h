@@ -7,12 +7,12 @@
 
 enum { AUTOMATON_STATES = 4096, AUTOMATON_TABLE = 2 * AUTOMATON_STATES };
 
-struct state;
+struct pipeline_state;
 
 /* The accesses of pipeline.instructions may be set before the first path. */
 struct automaton {
 	struct pipeline pipeline;
-	struct state *states;
+	struct pipeline_state *states;
 	uint32_t state_count, table[AUTOMATON_TABLE];
 	double *scratch; /* values of the state being made */
 };

@@ -13,7 +13,7 @@
 /* With more groups per SM than this, chance evens them out. */
 enum { MANY_GROUPS = 256 };
 
-static double group_work(const struct launch_warps *warps, const struct launch_costs *costs, uint64_t group)
+static double group_weight(const struct launch_warps *warps, const struct launch_costs *costs, uint64_t group)
 {
 	double work = 0;
 	const uint32_t *paths = &warps->path_of[warps_pattern(warps, group) * warps->warps_per_group];
@@ -23,7 +23,7 @@ static double group_work(const struct launch_warps *warps, const struct launch_c
 }
 
 /* Sinks the root of a heap of SMs, least load first. */
-static void sink(double *loads, uint32_t count)
+static void sink_root(double *loads, uint32_t count)
 {
 	for (uint32_t at = 0, child; (child = 2 * at + 1) < count; at = child) {
 		if (child + 1 < count && loads[child + 1] < loads[child])
@@ -49,11 +49,11 @@ static double most_loaded(const struct gpu *gpu, const struct launch_warps *warp
 	uint64_t first = (uint64_t)resident * gpu->sm_count < warps->groups ? (uint64_t)resident * gpu->sm_count : warps->groups;
 	memset(loads, 0, gpu->sm_count * sizeof *loads);
 	for (uint64_t g = 0; g < first; g++)
-		loads[g % gpu->sm_count] += group_work(warps, costs, g);
+		loads[g % gpu->sm_count] += group_weight(warps, costs, g);
 	qsort(loads, gpu->sm_count, sizeof *loads, compare_loads);
 	for (uint64_t g = first; g < warps->groups; g++) {
-		loads[0] += group_work(warps, costs, g);
-		sink(loads, gpu->sm_count);
+		loads[0] += group_weight(warps, costs, g);
+		sink_root(loads, gpu->sm_count);
 	}
 	double most = 0;
 	for (uint32_t s = 0; s < gpu->sm_count; s++)
@@ -66,7 +66,7 @@ double busiest_sm_groups(const struct gpu *gpu, const struct launch_warps *warps
 {
 	double even = ceil((double)warps->groups / gpu->sm_count), work = 0;
 	for (uint64_t g = 0; g < warps->pattern_groups; g++)
-		work += group_work(warps, costs, g) / (double)warps->pattern_groups;
+		work += group_weight(warps, costs, g) / (double)warps->pattern_groups;
 	if (gpu->sm_count == 1 || even > MANY_GROUPS || warps->path_count == 1 || !(work > 0))
 		return even;
 	return most_loaded(gpu, warps, costs, resident) / work;

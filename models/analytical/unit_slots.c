@@ -17,7 +17,7 @@
 
 enum { SAMPLE = 8192, SLOTS = 1024, MAX_UNITS = 16 };
 
-struct unit {
+struct slot_unit {
 	double free_at;
 	uint8_t taken[SLOTS]; /* completion in cycle t: taken[t % SLOTS] */
 };
@@ -73,7 +73,7 @@ static uint32_t draw_sample(const struct gpu *gpu, const struct kernel_code *cod
 	return n;
 }
 
-static bool start(struct unit *u, const struct sampled *s, uint64_t now)
+static bool start_in_unit(struct slot_unit *u, const struct sampled *s, uint64_t now)
 {
 	uint8_t *slot = &u->taken[(now + s->latency) % SLOTS];
 	if (u->free_at >= (double)now + 1 || *slot)
@@ -83,13 +83,13 @@ static bool start(struct unit *u, const struct sampled *s, uint64_t now)
 	return true;
 }
 
-static double run_sample(struct unit *units, uint32_t count, const struct sampled *sample, uint32_t n)
+static double run_sample(struct slot_unit *units, uint32_t count, const struct sampled *sample, uint32_t n)
 {
 	uint64_t now = 0;
 	for (uint32_t next = 0; next < n; now++)
 		for (uint32_t u = 0; u < count; u++) {
 			units[u].taken[(now + SLOTS - 1) % SLOTS] = 0;
-			if (next < n && start(&units[u], &sample[next], now))
+			if (next < n && start_in_unit(&units[u], &sample[next], now))
 				next++;
 		}
 	return (double)now / n;
@@ -117,7 +117,7 @@ int unit_cycles_per_instruction(const struct gpu *gpu, const struct kernel_code 
 {
 	uint32_t units = gpu_unit_count(gpu, unit), n = 0;
 	double *sums = calloc((size_t)code->block_count + 1, sizeof *sums);
-	struct unit *state = calloc(MAX_UNITS, sizeof *state);
+	struct slot_unit *state = calloc(MAX_UNITS, sizeof *state);
 	struct sampled *sample = calloc(SAMPLE + gpu->fetch_width, sizeof *sample);
 	int rc = sums && state && sample ? 0 : -ENOMEM;
 	*out = 0;

@@ -81,7 +81,7 @@ void code_write(const struct kernel_code *code, struct gs_buf *out)
 }
 
 /* An array of `count` elements, at least one byte so that it can be freed and pointed at. */
-static void *take(const char **at, uint32_t count, size_t size)
+static void *copy_array(const char **at, uint32_t count, size_t size)
 {
 	void *copy = malloc(count * size + 1);
 	if (copy)
@@ -261,7 +261,7 @@ static bool fill(struct kernel_code *c, const struct code_header *header, const 
 	c->site_count = header->site_count;
 #define TAKE_ARRAY(type, array, count)                                                                                 \
 	c->count = header->counts[i++];                                                                                \
-	c->array = take(&at, c->count, sizeof(type));                                                                  \
+	c->array = copy_array(&at, c->count, sizeof(type));                                                                  \
 	all = all && c->array;
 	CODE_ARRAYS(TAKE_ARRAY)
 #undef TAKE_ARRAY

@@ -14,7 +14,7 @@
 #include <stdlib.h>
 
 /* An edge with its known part summed up. */
-struct sums {
+struct edge_sums {
 	const struct kernel_code *code;
 	double *known;          /* per edge, already divided */
 	struct code_interval *bounds; /* per unknown */
@@ -41,7 +41,7 @@ static bool known_part(const struct kernel_code *c, const struct code_term *term
 }
 
 /* The largest that the other unknowns of an edge let its sum become. */
-static double largest_rest(const struct sums *s, const struct code_edge *e, uint32_t but)
+static double largest_rest(const struct edge_sums *s, const struct code_edge *e, uint32_t but)
 {
 	const struct kernel_code *c = s->code;
 	double rest = s->known[e - c->edges];
@@ -55,7 +55,7 @@ static double largest_rest(const struct sums *s, const struct code_edge *e, uint
 	return rest;
 }
 
-static bool narrow_edge(struct sums *s, const struct code_edge *e)
+static bool narrow_edge(struct edge_sums *s, const struct code_edge *e)
 {
 	const struct kernel_code *c = s->code;
 	bool changed = false;
@@ -81,7 +81,7 @@ static bool narrow_edge(struct sums *s, const struct code_edge *e)
 }
 
 /* Bounds that creep towards each other over a cycle of sums may take for ever; what is left then is still a bound. */
-static void narrow(struct sums *s)
+static void narrow_bounds(struct edge_sums *s)
 {
 	enum { ROUNDS = 20 };
 	bool changed = true;
@@ -93,7 +93,7 @@ static void narrow(struct sums *s)
 }
 
 /* With every unknown chosen. */
-static double edge_value(const struct sums *s, const struct code_edge *e)
+static double edge_value(const struct edge_sums *s, const struct code_edge *e)
 {
 	const struct kernel_code *c = s->code;
 	double value = s->known[e - c->edges];
@@ -113,7 +113,7 @@ static double edge_instructions(const struct kernel_code *c, const struct code_e
 	return (double)b->count - falls;
 }
 
-static void sum_up(struct sums *s, struct code_counts *out)
+static void sum_up(struct edge_sums *s, struct code_counts *out)
 {
 	const struct kernel_code *c = s->code;
 	for (uint32_t i = 0; i < c->block_count; i++)
@@ -131,7 +131,7 @@ static void sum_up(struct sums *s, struct code_counts *out)
 }
 
 /* Bounds of the instructions: the unknowns' share of all of them, each at its worst. */
-static int bound_instructions(const struct sums *s, struct code_counts *out)
+static int bound_instructions(const struct edge_sums *s, struct code_counts *out)
 {
 	const struct kernel_code *c = s->code;
 	double *weight = calloc(c->unknown_count + 1, sizeof *weight);
@@ -158,7 +158,7 @@ static int bound_instructions(const struct sums *s, struct code_counts *out)
 	return 0;
 }
 
-static void check(const struct kernel_code *c, const uint64_t *counts, struct code_counts *out)
+static void check_sums(const struct kernel_code *c, const uint64_t *counts, struct code_counts *out)
 {
 	for (uint32_t i = 0; i < c->check_count; i++) {
 		double sum;
@@ -169,7 +169,7 @@ static void check(const struct kernel_code *c, const uint64_t *counts, struct co
 }
 
 /* The counts, once there is room for all that is found on the way. */
-static int count_edges(struct sums *s, const uint64_t *counts, struct code_counts *out)
+static int count_edges(struct edge_sums *s, const uint64_t *counts, struct code_counts *out)
 {
 	const struct kernel_code *code = s->code;
 	for (uint32_t i = 0; i < code->unknown_count; i++)
@@ -183,21 +183,21 @@ static int count_edges(struct sums *s, const uint64_t *counts, struct code_count
 		if (unknown)
 			s->open[s->open_count++] = i;
 	}
-	narrow(s);
+	narrow_bounds(s);
 	out->inconsistent |= s->contradicts;
 	int result = bound_instructions(s, out);
 	if (!result && code->unknown_count && !code_estimate(code, s->known, s->bounds, s->values))
 		result = -ENOMEM;
 	if (!result) {
 		sum_up(s, out);
-		check(code, counts, out);
+		check_sums(code, counts, out);
 	}
 	return result;
 }
 
 int code_count(const struct kernel_code *code, const uint64_t *counts, struct code_counts *out)
 {
-	struct sums s = {.code = code};
+	struct edge_sums s = {.code = code};
 	out->low = out->high = out->thread_instructions = 0;
 	out->inconsistent = out->bounded = false;
 	s.known = malloc((code->edge_count + 1) * sizeof *s.known);

@@ -46,7 +46,7 @@ static double part_of(const struct kernel_code *c, uint32_t edge, const double *
 	return sum;
 }
 
-static double within(const struct code_interval *b, double value)
+static double clamp_to(const struct code_interval *b, double value)
 {
 	if (value > b->high)
 		value = b->high;
@@ -154,7 +154,7 @@ static bool lift_negative(struct estimate_work *w)
 	const struct kernel_code *c = w->code;
 	bool lifted = false;
 	for (uint32_t i = 0; i < c->unknown_count; i++)
-		w->values[i] = within(&w->bounds[i], w->values[i]);
+		w->values[i] = clamp_to(&w->bounds[i], w->values[i]);
 	for (uint32_t i = 0; i < c->edge_count; i++) {
 		const struct code_edge *e = &c->edges[i];
 		double value = is_open(c, i) ? w->known[i] + part_of(c, i, w->values) : 0, length = 0;
@@ -194,7 +194,7 @@ static void start_values(struct estimate_work *w)
 	for (uint32_t i = 0; i < c->unknown_count; i++) {
 		const struct code_interval *b = &w->bounds[i];
 		bool middle = !c->unknowns[i].least && isfinite(b->high);
-		w->values[i] = middle ? within(b, (b->low + b->high) / 2) : b->low;
+		w->values[i] = middle ? clamp_to(b, (b->low + b->high) / 2) : b->low;
 	}
 }
 

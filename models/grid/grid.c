@@ -73,7 +73,7 @@ static void give_groups(struct grid *g, uint64_t time)
 }
 
 /* SMs whose group is unlike `group` part from the member: another one stands for them. */
-static int split(struct grid *g, uint32_t n, uint64_t group)
+static int split_member(struct grid *g, uint32_t n, uint64_t group)
 {
 	struct member *member = &g->members[n], *rest = &g->members[g->count];
 	uint32_t unlike = 0;
@@ -93,14 +93,14 @@ static int split(struct grid *g, uint32_t n, uint64_t group)
 	return 0;
 }
 
-static int serve(struct grid *g, uint32_t n)
+static int serve_member(struct grid *g, uint32_t n)
 {
 	struct member *member = &g->members[n];
 	uint32_t first = 0;
 	while (g->member_of[first] != n)
 		first++;
 	uint64_t group = g->given[first];
-	int rc = split(g, n, group);
+	int rc = split_member(g, n, group);
 	if (rc)
 		return rc;
 	if (group == OV_NO_GROUP)
@@ -123,7 +123,7 @@ static bool first_time(const struct grid *g, uint64_t *time)
 	return any;
 }
 
-static int run(struct grid *g)
+static int run_grid(struct grid *g)
 {
 	uint64_t time = 0;
 	int rc = 0;
@@ -132,7 +132,7 @@ static int run(struct grid *g)
 		/* What parts from a member is served behind it. */
 		for (uint32_t n = 0; n < g->count && !rc; n++)
 			if (is_served(&g->members[n], time))
-				rc = serve(g, n);
+				rc = serve_member(g, n);
 	}
 	return rc;
 }
@@ -165,7 +165,7 @@ int ov_simulate(const struct ov_machine *m, const struct ov_plan *plan, struct o
 		rc = -ENOMEM;
 	if (!rc) {
 		g.members[g.count++] = (struct member){.sm = first, .stands_for = sms, .waits = true};
-		rc = run(&g);
+		rc = run_grid(&g);
 	} else {
 		ov_sm_free(first);
 	}

@@ -43,7 +43,7 @@ static void add_cycles(struct warp_timing *out, double cycles)
 }
 
 /* What the simulated SMs did stands for their share of the launch. */
-static void report(const struct ov_work *work, const struct ov_plan *plan, const struct ov_outcome *o, struct warp_timing *out)
+static void fill_timing(const struct ov_work *work, const struct ov_plan *plan, const struct ov_outcome *o, struct warp_timing *out)
 {
 	double share = work->instructions * plan->sm_count / work->gpu->sm_count;
 	double done = (double)o->instructions + o->skipped_instructions;
@@ -93,12 +93,12 @@ static int simulate(const struct ov_work *work, const struct ov_machine *m, stru
 	if (!rc)
 		rc = (work->hierarchy ? ov_simulate_together : ov_simulate)(m, &plan, &o);
 	if (!rc)
-		report(work, &plan, &o, out);
+		fill_timing(work, &plan, &o, out);
 	ov_plan_free(&plan);
 	return rc;
 }
 
-static int model(const struct gpu *gpu, const struct launch_warps *warps, const struct warp_options *options,
+static int model_machine(const struct gpu *gpu, const struct launch_warps *warps, const struct warp_options *options,
                  struct warp_timing *out, struct gs_error *err)
 {
 	struct ov_machine machine;
@@ -116,7 +116,7 @@ static int model(const struct gpu *gpu, const struct launch_warps *warps, const 
 }
 
 /* L2 holds what the launch touches, where nobody knows better. */
-static int model_memory(const struct gpu *gpu, const struct launch_warps *warps, const struct warp_options *options,
+static int model_with_memory(const struct gpu *gpu, const struct launch_warps *warps, const struct warp_options *options,
                         struct warp_timing *out, struct gs_error *err)
 {
 	struct launch_warps own = *warps;
@@ -125,7 +125,7 @@ static int model_memory(const struct gpu *gpu, const struct launch_warps *warps,
 	if (ranges)
 		own.warm = ranges;
 	if (!rc)
-		rc = model(gpu, &own, options, out, err);
+		rc = model_machine(gpu, &own, options, out, err);
 	free(ranges);
 	return rc;
 }
@@ -142,5 +142,5 @@ int model_occupancy_vector(const struct gpu *gpu, const struct launch_warps *war
 	/* A grid that does not fill the GPU is spread evenly. */
 	uint64_t even = warps->groups / gpu->sm_count + (warps->groups % gpu->sm_count != 0);
 	out->resident_groups = even < blocks_per_sm ? (uint32_t)even : blocks_per_sm;
-	return (options->hierarchy ? model_memory : model)(gpu, warps, options, out, err);
+	return (options->hierarchy ? model_with_memory : model_machine)(gpu, warps, options, out, err);
 }

@@ -30,7 +30,7 @@ static int run_sm(struct team *t, uint32_t n)
 	return t->sms[n]->error;
 }
 
-static double done_at(const struct team *t, uint64_t time)
+static double team_done_at(const struct team *t, uint64_t time)
 {
 	double sum = 0;
 	for (uint32_t i = 0; i < t->count; i++)
@@ -38,10 +38,10 @@ static double done_at(const struct team *t, uint64_t time)
 	return sum;
 }
 
-static int serve(struct team *t, uint32_t n)
+static int serve_sm(struct team *t, uint32_t n)
 {
 	struct ov_sm *sm = t->sms[n];
-	uint64_t group = ov_dispatch_next(&t->queue, n, sm, sm->now, done_at(t, sm->now));
+	uint64_t group = ov_dispatch_next(&t->queue, n, sm, sm->now, team_done_at(t, sm->now));
 	if (group == OV_NO_GROUP) {
 		sm->no_more = true;
 		t->states[n] = OV_DONE;
@@ -74,7 +74,7 @@ static int run_step(struct team *t)
 		for (uint32_t i = 0; i < t->count && !rc; i++) {
 			uint32_t n = (first + i) % t->count;
 			if (t->states[n] == OV_WANTS_GROUP && t->sms[n]->now == time)
-				rc = serve(t, n);
+				rc = serve_sm(t, n);
 		}
 	}
 	return rc;
@@ -95,7 +95,7 @@ static bool is_open(const struct team *t)
 	return false;
 }
 
-static uint64_t instructions(const struct team *t)
+static uint64_t team_instructions(const struct team *t)
 {
 	uint64_t sum = 0;
 	for (uint32_t i = 0; i < t->count; i++)
@@ -111,7 +111,7 @@ static bool has_atomics(const struct ov_machine *m)
 	return false;
 }
 
-static int run(struct team *t)
+static int run_team(struct team *t)
 {
 	enum { PATIENCE = 10000 }; /* steps in which nothing happens */
 	uint64_t step = memory_round_trip(t->memory, has_atomics(t->sms[0]->m)), done = 0;
@@ -125,8 +125,8 @@ static int run(struct team *t)
 		t->answers = 0;
 		if (!rc && open)
 			rc = memory_advance(t->memory, end, take_answer, t);
-		idle = t->answers || instructions(t) != done ? 0 : idle + 1;
-		done = instructions(t);
+		idle = t->answers || team_instructions(t) != done ? 0 : idle + 1;
+		done = team_instructions(t);
 		if (idle > PATIENCE)
 			rc = -EDEADLK;
 	}
@@ -145,7 +145,7 @@ static void explain_memory(const struct team *t, double latency, struct ov_outco
 	out->by[CYCLES_memory] -= (uint64_t)((double)memory * l2 * scale) + (uint64_t)((double)memory * dram * scale);
 }
 
-static double rate(double part, double of)
+static double ratio(double part, double of)
 {
 	return of > 0 ? part / of : NAN;
 }
@@ -167,9 +167,9 @@ static int count_memory(const struct team *t, struct ov_outcome *out)
 	memory_count(t->memory, out->cycles, &out->memory);
 	out->memory.requests = (double)sum.requests;
 	out->memory.transactions = (double)sum.parts;
-	out->memory.l1_hit = rate((double)sum.hits, (double)sum.looked_up);
-	out->memory.shared_factor = rate((double)sum.shared_accesses, (double)sum.shared);
-	out->memory.load_latency = rate(sum.latency_sum, (double)sum.latency_count);
+	out->memory.l1_hit = ratio((double)sum.hits, (double)sum.looked_up);
+	out->memory.shared_factor = ratio((double)sum.shared_accesses, (double)sum.shared);
+	out->memory.load_latency = ratio(sum.latency_sum, (double)sum.latency_count);
 	explain_memory(t, sum.latency_sum, out);
 	return memory_hottest_atomics(t->memory, &out->hottest_atomics);
 }
@@ -199,7 +199,7 @@ int ov_simulate_together(const struct ov_machine *m, const struct ov_plan *plan,
 	struct team t = {.plan = plan};
 	int rc = make_team(&t, m);
 	if (!rc)
-		rc = run(&t);
+		rc = run_team(&t);
 	for (uint32_t i = 0; i < t.count && !rc; i++) {
 		ov_add_up(t.sms[i], 1, out);
 		out->stepped += t.sms[i]->instructions;

@@ -86,7 +86,7 @@ int dram_push(struct dram_channel *c, uint64_t time, uint64_t local, uint32_t sl
 }
 
 /* The oldest access to the open row that is there by now, else the oldest one: its row is opened. */
-static void choose(struct dram_channel *c, struct dram_bank *b, uint64_t now)
+static void choose_access(struct dram_channel *c, struct dram_bank *b, uint64_t now)
 {
 	const struct dram_timing *t = c->timing;
 	uint32_t chosen = MEMORY_NONE;
@@ -132,7 +132,7 @@ static uint32_t first_bank(struct dram_channel *c, uint64_t now, uint64_t *time)
 		if (b->head == MEMORY_NONE)
 			continue;
 		if (b->current == MEMORY_NONE)
-			choose(c, b, now);
+			choose_access(c, b, now);
 		if (b->current == MEMORY_NONE) {
 			/* Its first access is still on its way. */
 			uint64_t there = c->accesses[b->head].time;

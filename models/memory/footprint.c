@@ -141,7 +141,7 @@ struct touched {
 	uint64_t *lines; /* their numbers, doubled, odd where one is written */
 };
 
-static bool touch(void *ctx, uint32_t instruction, const struct memory_part *part)
+static bool touch_part(void *ctx, uint32_t instruction, const struct memory_part *part)
 {
 	struct touched *t = ctx;
 	enum code_class class = t->code->code[instruction].class;
@@ -181,7 +181,7 @@ static int count_traffic(const struct gpu *gpu, const struct launch_warps *warps
 	uint64_t few = warps->pattern_groups < FEW_GROUPS ? warps->pattern_groups : FEW_GROUPS;
 	for (uint64_t i = 0; i < few; i++) {
 		t.count = 0;
-		footprint_visit(warps, (2 * i + 1) * warps->pattern_groups / (2 * few), touch, &t);
+		footprint_visit(warps, (2 * i + 1) * warps->pattern_groups / (2 * few), touch_part, &t);
 		count_lines(&t, ranges, count);
 	}
 	free(t.lines);
@@ -196,7 +196,7 @@ static int by_address(const void *a, const void *b)
 	return x->address < y->address ? -1 : x->address > y->address;
 }
 
-static size_t merge(struct memory_range *ranges, size_t count)
+static size_t merge_ranges(struct memory_range *ranges, size_t count)
 {
 	size_t kept = 0;
 	qsort(ranges, count, sizeof *ranges, by_address);
@@ -235,7 +235,7 @@ int footprint_ranges(const struct gpu *gpu, const struct launch_warps *warps, st
 		if (x.of[i].high > x.of[i].low)
 			(*out)[(*count)++] = (struct memory_range){.address = x.of[i].low, .bytes = x.of[i].high - x.of[i].low,
 			                                           .anywhere = warps->shifts && !warps->shifts[i].linear};
-	*count = merge(*out, *count);
+	*count = merge_ranges(*out, *count);
 	free(x.of);
 	return count_traffic(gpu, warps, *out, *count);
 }
@@ -250,7 +250,7 @@ struct counting {
 	bool moves, failed;
 };
 
-static bool put(uint64_t *seen, uint64_t room, uint64_t line)
+static bool add_line(uint64_t *seen, uint64_t room, uint64_t line)
 {
 	uint64_t at = hash_number(line) / SAMPLE & (room - 1);
 	for (; seen[at]; at = (at + 1) & (room - 1))
@@ -260,14 +260,14 @@ static bool put(uint64_t *seen, uint64_t room, uint64_t line)
 	return true;
 }
 
-static bool grow(struct counting *c)
+static bool grow_table(struct counting *c)
 {
 	uint64_t room = c->room ? 2 * c->room : 4096, *seen = calloc(room, sizeof *seen);
 	if (!seen)
 		return false;
 	for (uint64_t i = 0; i < c->room; i++)
 		if (c->seen[i])
-			put(seen, room, c->seen[i]);
+			add_line(seen, room, c->seen[i]);
 	free(c->seen);
 	c->seen = seen;
 	c->room = room;
@@ -284,11 +284,11 @@ static bool count_part(void *ctx, uint32_t instruction, const struct memory_part
 	c->parts++;
 	if (hash_number(line) % SAMPLE)
 		return true;
-	if (2 * c->count >= c->room && !grow(c)) {
+	if (2 * c->count >= c->room && !grow_table(c)) {
 		c->failed = true;
 		return false;
 	}
-	c->count += put(c->seen, c->room, line);
+	c->count += add_line(c->seen, c->room, line);
 	return true;
 }
 

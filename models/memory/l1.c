@@ -17,20 +17,20 @@
 
 enum { BUCKETS = 512 };
 
-struct entry {
+struct l1_entry {
 	uint64_t line;
 	uint32_t sectors, tag; /* tag: of the line, or MEMORY_NONE if on fill */
 	uint32_t waiters, last_waiter, count, chain;
 };
-struct waiter {
+struct l1_waiter {
 	uint32_t who, next;
 };
 struct l1_cache {
 	struct l1_config config;
 	struct tag_store tags;
-	struct entry *entries;
+	struct l1_entry *entries;
 	uint32_t free_entry;
-	struct waiter *waiters;
+	struct l1_waiter *waiters;
 	struct pool waiter_pool;
 	uint32_t buckets[BUCKETS];
 	bool failed;
@@ -80,14 +80,14 @@ static uint32_t set_of(const struct l1_cache *c, uint64_t line)
 	return memory_set(line / c->config.line_bytes, c->tags.sets, c->config.hash);
 }
 
-static void wait_for(struct l1_cache *c, struct entry *e, uint32_t who)
+static void wait_for(struct l1_cache *c, struct l1_entry *e, uint32_t who)
 {
 	uint32_t n = pool_take(&c->waiter_pool, c->waiters, next);
 	if (n == POOL_NONE) {
 		c->failed = true;
 		return;
 	}
-	c->waiters[n] = (struct waiter){.who = who, .next = MEMORY_NONE};
+	c->waiters[n] = (struct l1_waiter){.who = who, .next = MEMORY_NONE};
 	if (e->waiters == MEMORY_NONE)
 		e->waiters = n;
 	else
@@ -101,7 +101,7 @@ static bool find_asked(struct l1_cache *c, uint64_t line, uint32_t sectors, uint
 {
 	*asked = 0;
 	for (uint32_t n = *bucket_of(c, line); n != MEMORY_NONE; n = c->entries[n].chain) {
-		struct entry *e = &c->entries[n];
+		struct l1_entry *e = &c->entries[n];
 		if (e->line != line || !(e->sectors & sectors))
 			continue;
 		if (e->count >= c->config.merges)
@@ -111,10 +111,10 @@ static bool find_asked(struct l1_cache *c, uint64_t line, uint32_t sectors, uint
 	return true;
 }
 
-static void join(struct l1_cache *c, uint64_t line, uint32_t sectors, uint32_t who, uint32_t *waits)
+static void join_entries(struct l1_cache *c, uint64_t line, uint32_t sectors, uint32_t who, uint32_t *waits)
 {
 	for (uint32_t n = *bucket_of(c, line); n != MEMORY_NONE; n = c->entries[n].chain) {
-		struct entry *e = &c->entries[n];
+		struct l1_entry *e = &c->entries[n];
 		if (e->line != line || !(e->sectors & sectors))
 			continue;
 		wait_for(c, e, who);
@@ -145,7 +145,7 @@ static bool ask_for(struct l1_cache *c, uint64_t line, uint32_t tag, uint32_t se
 		return false;
 	uint32_t n = c->free_entry, *bucket = bucket_of(c, line);
 	c->free_entry = c->entries[n].chain;
-	c->entries[n] = (struct entry){.line = line, .sectors = sectors, .tag = keeps ? tag : MEMORY_NONE,
+	c->entries[n] = (struct l1_entry){.line = line, .sectors = sectors, .tag = keeps ? tag : MEMORY_NONE,
 	                               .waiters = MEMORY_NONE, .chain = *bucket};
 	*bucket = n;
 	if (keeps)
@@ -175,7 +175,7 @@ enum l1_result l1_load(struct l1_cache *c, uint64_t line, uint32_t sectors, uint
 		*waits = 1;
 	}
 	if (asked)
-		join(c, line, asked, who, waits);
+		join_entries(c, line, asked, who, waits);
 	if (tag != MEMORY_NONE)
 		tags_touch(&c->tags, set_of(c, line), tag);
 	return L1_WAITS;
@@ -217,7 +217,7 @@ bool l1_store(struct l1_cache *c, uint64_t line, uint32_t sectors, bool whole, b
 
 void l1_fill(struct l1_cache *c, uint32_t entry, l1_waiter_fn *tell, void *ctx)
 {
-	struct entry *e = &c->entries[entry];
+	struct l1_entry *e = &c->entries[entry];
 	uint32_t *at = bucket_of(c, e->line), tag = e->tag, next;
 	struct l1_request ask = {0};
 	while (*at != entry)

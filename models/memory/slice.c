@@ -24,7 +24,7 @@ struct fetch {
 	uint64_t started;
 	uint32_t line, sectors, waiters, last_waiter, count, chain;
 };
-struct waiter {
+struct fetch_waiter {
 	uint32_t request, next;
 	uint64_t since;
 };
@@ -47,7 +47,7 @@ struct partition {
 	struct slice *slices;
 	struct memory_request *requests;
 	struct fetch *fetches;
-	struct waiter *waiters;
+	struct fetch_waiter *waiters;
 	struct pool request_pool, fetch_pool, waiter_pool;
 	struct arrival *arrivals; /* a ring */
 	uint32_t arrival_capacity, arrival_head, arrival_count;
@@ -140,7 +140,7 @@ int partition_push(struct partition *p, uint32_t slice, const struct memory_requ
 	return 0;
 }
 
-static void answer(struct partition *p, struct slice *s, uint32_t n, uint64_t time)
+static void answer_sector(struct partition *p, struct slice *s, uint32_t n, uint64_t time)
 {
 	struct memory_request *r = &p->requests[n];
 	if (r->kind != MEMORY_WRITE) {
@@ -149,7 +149,8 @@ static void answer(struct partition *p, struct slice *s, uint32_t n, uint64_t ti
 	}
 	if (--r->left)
 		return;
-	struct memory_reply reply = {.time = time, .sm = r->sm, .id = r->id, .kind = r->kind, .sectors = r->asked, .slice = (uint32_t)(s - p->slices),
+	struct memory_reply reply = {.time = time, .sm = r->sm, .id = r->id, .kind = r->kind, .sectors = r->asked,
+	                             .slice = (uint32_t)(s - p->slices),
 	                             .queued_l2 = r->queued_l2, .queued_dram = r->queued_dram};
 	p->tell(p->ctx, &reply);
 	pool_give(&p->request_pool, p->requests, next, n);
@@ -162,7 +163,7 @@ static void wait_for(struct partition *p, struct fetch *f, uint32_t request)
 		p->error = -ENOMEM;
 		return;
 	}
-	p->waiters[n] = (struct waiter){.request = request, .next = MEMORY_NONE, .since = p->now};
+	p->waiters[n] = (struct fetch_waiter){.request = request, .next = MEMORY_NONE, .since = p->now};
 	if (f->waiters == MEMORY_NONE)
 		f->waiters = n;
 	else
@@ -245,7 +246,7 @@ static bool read_sector(struct partition *p, struct slice *s, uint32_t request, 
 		tags_touch(&s->tags, set_of(p, s, local), line);
 		if (r->kind == MEMORY_ATOMIC)
 			s->tags.lines[line].dirty |= bit;
-		answer(p, s, request, p->now);
+		answer_sector(p, s, request, p->now);
 		return true;
 	}
 	uint64_t at = (address + sector * MEMORY_SECTOR) / p->fetch_bytes * p->fetch_bytes;
@@ -277,7 +278,7 @@ static bool write_sector(struct partition *p, struct slice *s, uint32_t request,
 	if (whole)
 		l->valid |= bit;
 	p->counts.writes++;
-	answer(p, s, request, p->now);
+	answer_sector(p, s, request, p->now);
 	return true;
 }
 
@@ -332,14 +333,14 @@ static void finish_fetch(struct partition *p, const struct arrival *a)
 	l->valid |= f->sectors;
 	l->pending &= ~f->sectors;
 	for (uint32_t w = f->waiters; w != MEMORY_NONE; w = next) {
-		struct waiter *waiter = &p->waiters[w];
+		struct fetch_waiter *waiter = &p->waiters[w];
 		struct memory_request *r = &p->requests[waiter->request];
 		uint64_t waited = p->now - waiter->since;
 		next = waiter->next;
 		if (r->kind == MEMORY_ATOMIC)
 			l->dirty |= f->sectors;
 		r->queued_dram = waited > r->queued_dram ? waited : r->queued_dram;
-		answer(p, s, waiter->request, p->now);
+		answer_sector(p, s, waiter->request, p->now);
 		pool_give(&p->waiter_pool, p->waiters, next, w);
 	}
 	pool_give(&p->fetch_pool, p->fetches, chain, a->fetch);

@@ -183,7 +183,7 @@ uint32_t memory_round_trip(const struct memory_system *m, bool atomics)
 	return m->forward + (atomics && m->atomic_back < m->back ? m->atomic_back : m->back);
 }
 
-static uint64_t pass(struct port *p, uint64_t time, uint64_t ticks)
+static uint64_t pass_port(struct port *p, uint64_t time, uint64_t ticks)
 {
 	time = time > p->free ? time : p->free;
 	p->free = time + ticks;
@@ -193,7 +193,7 @@ static uint64_t pass(struct port *p, uint64_t time, uint64_t ticks)
 uint64_t memory_depart(struct memory_system *m, uint32_t sm, uint64_t cycle, enum memory_kind kind, uint32_t bytes)
 {
 	uint32_t n = flits(m->gpu, kind == MEMORY_READ ? 0 : bytes);
-	return pass(&m->from_sm[sm], cycle * MEMORY_TICKS, n * m->flit_ticks_sm);
+	return pass_port(&m->from_sm[sm], cycle * MEMORY_TICKS, n * m->flit_ticks_sm);
 }
 
 int memory_send(struct memory_system *m, const struct memory_request *request)
@@ -232,7 +232,7 @@ static int replies_by_time(const void *a, const void *b)
 	return x->id < y->id ? -1 : x->id > y->id;
 }
 
-static bool grow(struct memory_system *m, void **array, size_t *room, size_t count, size_t size)
+static bool grow_array(struct memory_system *m, void **array, size_t *room, size_t count, size_t size)
 {
 	if (count < *room)
 		return true;
@@ -267,7 +267,7 @@ static uint32_t slice_ticks(const struct memory_system *m, const struct memory_r
 	return (uint32_t)(flits(m->gpu, r->kind == MEMORY_READ ? 0 : r->bytes) * m->flit_ticks_slice);
 }
 
-static void put_request(struct memory_system *m, const struct memory_request *r)
+static void queue_request(struct memory_system *m, const struct memory_request *r)
 {
 	struct memory_place at = memory_map_find(&m->config.map, r->address);
 	uint32_t n = pool_take(&m->passing_pool, m->passing, id);
@@ -292,7 +292,7 @@ static void deliver_requests(struct memory_system *m, uint64_t before)
 	if (m->sent_count)
 		qsort(m->sent, m->sent_count, sizeof *m->sent, by_time);
 	for (; i < m->sent_count && m->sent[i].time < before && !m->error; i++)
-		put_request(m, &m->sent[i]);
+		queue_request(m, &m->sent[i]);
 	for (; i < m->sent_count; i++) {
 		m->sent[kept] = m->sent[i];
 		m->sent[kept].next = (uint32_t)kept;
@@ -310,7 +310,7 @@ static void deliver_requests(struct memory_system *m, uint64_t before)
 static void keep_reply(void *ctx, const struct memory_reply *reply)
 {
 	struct memory_system *m = ctx;
-	if (grow(m, (void **)&m->replies, &m->reply_room, m->reply_count, sizeof *m->replies))
+	if (grow_array(m, (void **)&m->replies, &m->reply_room, m->reply_count, sizeof *m->replies))
 		m->replies[m->reply_count++] = *reply;
 }
 
@@ -324,7 +324,7 @@ static void add_waits(struct memory_system *m, const struct memory_reply *r)
 static void reply_passes(void *ctx, const struct network_packet *packet, uint64_t start)
 {
 	struct memory_system *m = ctx;
-	if (!grow(m, (void **)&m->told, &m->told_room, m->told_count, sizeof *m->told))
+	if (!grow_array(m, (void **)&m->told, &m->told_room, m->told_count, sizeof *m->told))
 		return;
 	struct memory_reply *r = &m->told[m->told_count++];
 	*r = m->coming[packet->payload];
@@ -338,7 +338,7 @@ static void reply_passes(void *ctx, const struct network_packet *packet, uint64_
 	r->time = (last + MEMORY_TICKS - 1) / MEMORY_TICKS;
 }
 
-static void put_reply(struct memory_system *m, const struct memory_reply *r)
+static void queue_reply(struct memory_system *m, const struct memory_reply *r)
 {
 	uint32_t n = pool_take(&m->coming_pool, m->coming, id);
 	if (n == POOL_NONE) {
@@ -372,7 +372,7 @@ int memory_advance(struct memory_system *m, uint64_t cycle, memory_reply_fn *tel
 	if (m->reply_count)
 		qsort(m->replies, m->reply_count, sizeof *m->replies, replies_by_time);
 	for (size_t i = 0; i < m->reply_count && !m->error; i++)
-		put_reply(m, &m->replies[i]);
+		queue_reply(m, &m->replies[i]);
 	network_advance(m->answers, until, reply_passes, m);
 	m->advanced = until + 1;
 	for (size_t i = 0; i < m->told_count && !m->error; i++)

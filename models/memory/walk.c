@@ -23,7 +23,7 @@
 
 enum { MOST_SMS = 4, MOST_PARTS = 200000, MANY_WAVES = 8 };
 
-struct walk {
+struct cache_walk {
 	const struct gpu *gpu;
 	const struct launch_warps *warps;
 	struct l1_cache *l1[MOST_SMS];
@@ -42,7 +42,7 @@ static void nobody(void *ctx, uint32_t who)
 	(void)who;
 }
 
-static uint32_t l2_line(struct walk *w, uint64_t address)
+static uint32_t l2_line(struct cache_walk *w, uint64_t address)
 {
 	uint32_t line = tags_find(&w->l2, address), set = memory_set(address / w->gpu->l2_line_bytes, w->l2.sets, true);
 	if (line == MEMORY_NONE) {
@@ -56,7 +56,7 @@ static uint32_t l2_line(struct walk *w, uint64_t address)
 }
 
 /* True: all sectors were there. */
-static bool read_l2(struct walk *w, uint64_t address, uint32_t sectors)
+static bool read_l2(struct cache_walk *w, uint64_t address, uint32_t sectors)
 {
 	struct tag_line *l = &w->l2.lines[l2_line(w, address)];
 	uint32_t missing = sectors & ~l->valid;
@@ -72,7 +72,7 @@ static bool read_l2(struct walk *w, uint64_t address, uint32_t sectors)
 	return !missing;
 }
 
-static void write_l2(struct walk *w, uint64_t address, uint32_t sectors, bool whole)
+static void write_l2(struct cache_walk *w, uint64_t address, uint32_t sectors, bool whole)
 {
 	struct tag_line *l = &w->l2.lines[l2_line(w, address)];
 	l->dirty |= sectors;
@@ -81,7 +81,7 @@ static void write_l2(struct walk *w, uint64_t address, uint32_t sectors, bool wh
 }
 
 /* The level that a part of a load comes from: 0 is L1. */
-static int load_part(struct walk *w, uint32_t sm, uint64_t address, uint32_t sectors)
+static int load_part(struct cache_walk *w, uint32_t sm, uint64_t address, uint32_t sectors)
 {
 	struct l1_request ask = {.sectors = sectors};
 	uint32_t waits;
@@ -100,7 +100,7 @@ static int load_part(struct walk *w, uint32_t sm, uint64_t address, uint32_t sec
 	return read_l2(w, address, ask.sectors) ? 1 : 2;
 }
 
-static void take_request(struct walk *w, const struct request_walker *k, const struct walked_request *r)
+static void take_request(struct cache_walk *w, const struct request_walker *k, const struct walked_request *r)
 {
 	const struct code_instruction *in = &w->warps->code->code[r->instruction];
 	uint32_t sm = (uint32_t)(k->group % w->sms);
@@ -133,7 +133,7 @@ static void take_request(struct walk *w, const struct request_walker *k, const s
 }
 
 /* Groups from `first` on, all of them at once. */
-static void walk_together(struct walk *w, uint64_t first, uint64_t groups)
+static void walk_together(struct cache_walk *w, uint64_t first, uint64_t groups)
 {
 	const struct launch_warps *l = w->warps;
 	uint64_t count = groups * l->warps_per_group, left = count;
@@ -152,7 +152,7 @@ static void walk_together(struct walk *w, uint64_t first, uint64_t groups)
 		}
 }
 
-static int set_up(struct walk *w, uint32_t resident, uint64_t shared_bytes, double capacity)
+static int set_up(struct cache_walk *w, uint32_t resident, uint64_t shared_bytes, double capacity)
 {
 	const struct gpu *gpu = w->gpu;
 	uint64_t shared = gpu->l1_unified ? shared_bytes * resident : 0;
@@ -173,13 +173,13 @@ static int set_up(struct walk *w, uint32_t resident, uint64_t shared_bytes, doub
 
 static void warm_line(void *ctx, uint64_t address, bool dirty)
 {
-	struct walk *w = ctx;
+	struct cache_walk *w = ctx;
 	struct tag_line *l = &w->l2.lines[l2_line(w, address)];
 	l->valid = UINT32_MAX;
 	l->dirty = dirty ? (uint32_t)w->sector_mask : 0;
 }
 
-static void sum_up(const struct walk *w, double scale, struct memory_walk *out)
+static void sum_up(const struct cache_walk *w, double scale, struct memory_walk *out)
 {
 	const struct gpu *gpu = w->gpu;
 	double sectors = (double)(w->sectors + w->stores) * scale, access = w->fetch_sectors * (double)MEMORY_SECTOR;
@@ -206,7 +206,7 @@ static void sum_up(const struct walk *w, double scale, struct memory_walk *out)
 	};
 }
 
-static void clean_up(struct walk *w)
+static void clean_up(struct cache_walk *w)
 {
 	for (uint32_t s = 0; s < w->sms; s++)
 		l1_free(w->l1[s]);
@@ -217,7 +217,7 @@ static void clean_up(struct walk *w)
 int memory_walk(const struct gpu *gpu, const struct launch_warps *warps, uint32_t resident, uint64_t shared_bytes,
                 struct memory_walk *out)
 {
-	struct walk w = {.gpu = gpu, .warps = warps, .sms = gpu->sm_count < MOST_SMS ? gpu->sm_count : MOST_SMS};
+	struct cache_walk w = {.gpu = gpu, .warps = warps, .sms = gpu->sm_count < MOST_SMS ? gpu->sm_count : MOST_SMS};
 	struct memory_range *ranges = NULL;
 	size_t count = warps->warm_count;
 	double capacity = 1;

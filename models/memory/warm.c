@@ -14,7 +14,7 @@
 enum { MOST_RANGES = 64 };
 #define NOBODYS (1ull << 61) /* above all addresses of launches */
 
-struct part {
+struct warm_part {
 	const struct memory_range *range;
 	double lines;      /* of the capacity */
 	double told, step; /* lines told of; lines of the range between two of these */
@@ -22,7 +22,7 @@ struct part {
 };
 
 /* Ranges that fit leave the rest of their part to the others. */
-static void divide(struct part *parts, size_t count, double capacity, uint64_t line)
+static void divide(struct warm_part *parts, size_t count, double capacity, uint64_t line)
 {
 	for (bool again = true; again;) {
 		double traffic = 0, left = capacity;
@@ -46,7 +46,7 @@ static void divide(struct part *parts, size_t count, double capacity, uint64_t l
 		parts[i].step = parts[i].lines > 0 ? (double)(parts[i].range->bytes / line) / parts[i].lines : 1;
 }
 
-static void tell_of(struct part *p, size_t n, uint64_t line, warm_fn *tell, void *ctx)
+static void tell_of(struct warm_part *p, size_t n, uint64_t line, warm_fn *tell, void *ctx)
 {
 	uint64_t at = (uint64_t)(p->told * (p->settled || p->range->anywhere ? p->step : 1)) * line;
 	uint64_t base = p->settled || p->range->anywhere ? p->range->address / line * line : NOBODYS + ((uint64_t)n << 48);
@@ -55,7 +55,7 @@ static void tell_of(struct part *p, size_t n, uint64_t line, warm_fn *tell, void
 }
 
 /* In turn, as they would have come. */
-static void tell_steady(struct part *parts, size_t count, uint64_t line, warm_fn *tell, void *ctx)
+static void tell_steady(struct warm_part *parts, size_t count, uint64_t line, warm_fn *tell, void *ctx)
 {
 	for (;;) {
 		size_t next = count;
@@ -87,7 +87,7 @@ static void tell_last(const struct memory_range *ranges, size_t count, uint64_t 
 void warm_lines(const struct memory_range *ranges, size_t count, uint64_t capacity, uint64_t line, bool steady, warm_fn *tell,
                 void *ctx)
 {
-	struct part parts[MOST_RANGES] = {0};
+	struct warm_part parts[MOST_RANGES] = {0};
 	uint64_t all = 0;
 	for (size_t i = 0; i < count; i++)
 		all += ranges[i].bytes;

@@ -15,7 +15,7 @@
 
 /* ---- points ---- */
 
-static double distance(const double *a, const double *b, size_t dimensions)
+static double point_distance(const double *a, const double *b, size_t dimensions)
 {
 	double sum = 0;
 	for (size_t d = 0; d < dimensions; d++)
@@ -70,7 +70,7 @@ int64_t cluster_points(const double *points, size_t count, size_t dimensions, do
 	for (size_t i = 0; i < count; i++) {
 		cluster_of[i] = (uint32_t)i;
 		for (size_t j = 0; j < i; j++)
-			*table_at(table, i, j) = distance(points + i * dimensions, points + j * dimensions, dimensions);
+			*table_at(table, i, j) = point_distance(points + i * dimensions, points + j * dimensions, dimensions);
 	}
 	while (find_nearest(table, gone, count, threshold, &a, &b)) {
 		gone[b] = true;
@@ -102,28 +102,28 @@ static int by_value(const void *a, const void *b)
 }
 
 /* Neighbours of the sorted numbers, as runs [first, next): a run's next one begins where it ends. */
-struct run {
+struct number_run {
 	uint32_t last, previous, next; /* index of its last number; of runs, by their first numbers */
 	bool gone;
 };
 
 /* A pair of neighbouring runs, by the first number of each; stale once either has grown or gone. */
-struct pair {
+struct cluster_pair {
 	double width;
 	uint32_t left, right, right_last;
 };
 
 struct heap {
-	struct pair *pairs;
+	struct cluster_pair *pairs;
 	size_t count;
 };
 
-static bool nearer(const struct pair *a, const struct pair *b)
+static bool nearer(const struct cluster_pair *a, const struct cluster_pair *b)
 {
 	return a->width < b->width || (a->width == b->width && a->left < b->left);
 }
 
-static void heap_push(struct heap *h, struct pair p)
+static void heap_push(struct heap *h, struct cluster_pair p)
 {
 	size_t i = h->count++;
 	for (; i && nearer(&p, &h->pairs[(i - 1) / 2]); i = (i - 1) / 2)
@@ -131,9 +131,9 @@ static void heap_push(struct heap *h, struct pair p)
 	h->pairs[i] = p;
 }
 
-static struct pair heap_pop(struct heap *h)
+static struct cluster_pair heap_pop(struct heap *h)
 {
-	struct pair top = h->pairs[0], last = h->pairs[--h->count];
+	struct cluster_pair top = h->pairs[0], last = h->pairs[--h->count];
 	size_t i = 0, child;
 	while ((child = 2 * i + 1) < h->count) {
 		if (child + 1 < h->count && nearer(&h->pairs[child + 1], &h->pairs[child]))
@@ -147,16 +147,16 @@ static struct pair heap_pop(struct heap *h)
 	return top;
 }
 
-static void push_pair(struct heap *h, const struct number *n, const struct run *runs, uint32_t left, uint32_t right)
+static void push_pair(struct heap *h, const struct number *n, const struct number_run *runs, uint32_t left, uint32_t right)
 {
-	heap_push(h, (struct pair){n[runs[right].last].value - n[left].value, left, right, runs[right].last});
+	heap_push(h, (struct cluster_pair){n[runs[right].last].value - n[left].value, left, right, runs[right].last});
 }
 
-static void join_runs(struct heap *h, const struct number *n, struct run *runs, size_t count, double threshold)
+static void join_runs(struct heap *h, const struct number *n, struct number_run *runs, size_t count, double threshold)
 {
 	while (h->count) {
-		struct pair p = heap_pop(h);
-		struct run *l = &runs[p.left], *r = &runs[p.right];
+		struct cluster_pair p = heap_pop(h);
+		struct number_run *l = &runs[p.left], *r = &runs[p.right];
 		if (p.width > threshold)
 			return;
 		if (l->gone || r->gone || l->next != p.right || r->last != p.right_last)
@@ -176,14 +176,14 @@ static void join_runs(struct heap *h, const struct number *n, struct run *runs, 
 int64_t cluster_numbers(const double *numbers, size_t count, double threshold, uint32_t *cluster_of)
 {
 	struct number *n = calloc(count + 1, sizeof *n);
-	struct run *runs = calloc(count + 1, sizeof *runs);
+	struct number_run *runs = calloc(count + 1, sizeof *runs);
 	struct heap heap = {calloc(3 * count + 1, sizeof *heap.pairs), 0};
 	int64_t result = -ENOMEM;
 	if (!n || !runs || !heap.pairs)
 		goto out;
 	for (size_t i = 0; i < count; i++) {
 		n[i] = (struct number){numbers[i], (uint32_t)i};
-		runs[i] = (struct run){(uint32_t)i, i ? (uint32_t)i - 1 : UINT32_MAX, (uint32_t)i + 1, false};
+		runs[i] = (struct number_run){(uint32_t)i, i ? (uint32_t)i - 1 : UINT32_MAX, (uint32_t)i + 1, false};
 	}
 	qsort(n, count, sizeof *n, by_value);
 	for (uint32_t i = 0; i + 1 < count; i++)

@@ -27,7 +27,7 @@ static struct launch_features from_vector(const double v[LAUNCH_FEATURES])
 }
 
 /* To the corner of the box low..high that is furthest from the launch. */
-static double distance(const struct launch_clusters *c, const struct launch_features *f, const struct launch_features *low,
+static double feature_distance(const struct launch_clusters *c, const struct launch_features *f, const struct launch_features *low,
                        const struct launch_features *high)
 {
 	double x[LAUNCH_FEATURES], l[LAUNCH_FEATURES], h[LAUNCH_FEATURES], sum[LAUNCH_FEATURES], total = 0;
@@ -62,7 +62,7 @@ static void include(struct launch_cluster *k, const struct launch_features *f)
 
 double launch_clusters_distance(const struct launch_clusters *c, const struct launch_cluster *k, const struct launch_features *f)
 {
-	return distance(c, f, &k->representative, &k->representative);
+	return feature_distance(c, f, &k->representative, &k->representative);
 }
 
 struct launch_cluster *launch_clusters_find(struct launch_clusters *c, const struct launch_features *f, double threshold)
@@ -78,7 +78,7 @@ struct launch_cluster *launch_clusters_find(struct launch_clusters *c, const str
 		if (k->representative.kind != f->kind)
 			continue;
 		double to_representative = launch_clusters_distance(c, k, f);
-		if (to_representative < nearest && distance(c, f, &k->low, &k->high) <= threshold) {
+		if (to_representative < nearest && feature_distance(c, f, &k->low, &k->high) <= threshold) {
 			nearest = to_representative;
 			found = k;
 		}

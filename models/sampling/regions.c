@@ -19,11 +19,11 @@
 #include <math.h>
 #include <stdlib.h>
 
-struct sums {
+struct moments {
 	double count, sum, squares;
 };
 
-static void sums_add(struct sums *s, double x)
+static void sums_add(struct moments *s, double x)
 {
 	s->count++;
 	s->sum += x;
@@ -31,7 +31,7 @@ static void sums_add(struct sums *s, double x)
 }
 
 /* Standard deviation over mean. */
-static double variation(const struct sums *s)
+static double variation(const struct moments *s)
 {
 	double mean = s->sum / s->count, variance = s->squares / s->count - mean * mean;
 	return mean > 0 && variance > 0 ? sqrt(variance) / mean : 0;
@@ -44,7 +44,7 @@ struct epoch {
 
 static struct epoch epoch_of(const struct group_work *groups, uint64_t count)
 {
-	struct sums stall = {0}, requests = {0}, instructions = {0};
+	struct moments stall = {0}, requests = {0}, instructions = {0};
 	double traffic = 0;
 	for (uint64_t g = 0; g < count; g++) {
 		const struct group_work *w = &groups[g];

@@ -62,7 +62,7 @@ static inline void ov_fill_buffers(struct ov_sm *sm)
 	}
 }
 
-static inline void deliver(struct ov_sm *sm, uint32_t slot)
+static inline void deliver_instructions(struct ov_sm *sm, uint32_t slot)
 {
 	sm->fills[sm->fill_tail++ & (sm->m->fill_places - 1)] =
 		(struct ov_fill){sm->now + sm->m->fetch_cycles, (uint16_t)slot, sm->warps[slot].epoch};
@@ -105,7 +105,7 @@ static inline void fetch_for(struct ov_sm *sm, uint32_t slot)
 	sm->last_fetched = slot;
 	sm->moved = true;
 	if (!line_is_missing(sm, slot, pc))
-		deliver(sm, slot);
+		deliver_instructions(sm, slot);
 }
 
 static inline uint64_t ov_next_reply(const struct ov_sm *sm)
@@ -113,7 +113,7 @@ static inline uint64_t ov_next_reply(const struct ov_sm *sm)
 	return sm->reply_count ? sm->replies[sm->reply_head].time : OV_NEVER;
 }
 
-static void retire(struct ov_sm *sm, uint32_t slot)
+static void retire_warp(struct ov_sm *sm, uint32_t slot)
 {
 	struct ov_group *g = &sm->groups[sm->warps[slot].group];
 	ov_clear(sm->retirable, slot);
@@ -139,7 +139,7 @@ static void retire_warps(struct ov_sm *sm, uint32_t end)
 		for (uint64_t bits = sm->retirable[w]; bits; bits &= bits - 1) {
 			uint32_t slot = w * 64 + (uint32_t)__builtin_ctzll(bits);
 			if (all || round_place(sm, slot) < round_place(sm, end))
-				retire(sm, slot);
+				retire_warp(sm, slot);
 		}
 }
 
@@ -151,7 +151,7 @@ static inline void ov_fetch(struct ov_sm *sm)
 			uint32_t slot = sm->replies[sm->reply_head].slot;
 			sm->reply_head = (sm->reply_head + 1) % m->slots;
 			sm->reply_count--;
-			deliver(sm, slot);
+			deliver_instructions(sm, slot);
 			continue;
 		}
 		uint32_t slot = ov_next_bit_after(sm->hungry, ov_slot_words(m), sm->last_fetched);

@@ -13,7 +13,7 @@ struct arena {
 	size_t used;
 };
 
-static void *take(struct arena *a, size_t count, size_t size)
+static void *reserve(struct arena *a, size_t count, size_t size)
 {
 	size_t at = a->used;
 	a->used += (count * size + ARENA_ALIGNMENT - 1) / ARENA_ALIGNMENT * ARENA_ALIGNMENT;
@@ -22,14 +22,14 @@ static void *take(struct arena *a, size_t count, size_t size)
 
 static void lay_out_schedulers(struct ov_sm *sm, const struct ov_machine *m, struct arena *a)
 {
-	struct ov_scheduler *s = take(a, m->schedulers, sizeof *s), none;
+	struct ov_scheduler *s = reserve(a, m->schedulers, sizeof *s), none;
 	sm->schedulers = s;
 	for (uint32_t i = 0; i < m->schedulers; i++) {
 		struct ov_scheduler *one = s ? &s[i] : &none;
-		one->places = m->position_words == 1 ? one->word : take(a, (size_t)m->position_words * OV_PLACES, sizeof(uint64_t));
-		one->unfinished = take(a, m->position_words, sizeof(uint64_t));
-		one->active = take(a, m->position_words, sizeof(uint64_t));
-		one->slot_at = take(a, m->positions, sizeof(uint32_t));
+		one->places = m->position_words == 1 ? one->word : reserve(a, (size_t)m->position_words * OV_PLACES, sizeof(uint64_t));
+		one->unfinished = reserve(a, m->position_words, sizeof(uint64_t));
+		one->active = reserve(a, m->position_words, sizeof(uint64_t));
+		one->slot_at = reserve(a, m->positions, sizeof(uint32_t));
 	}
 }
 
@@ -38,31 +38,31 @@ static void lay_out_partitions(struct ov_sm *sm, const struct ov_machine *m, str
 	struct ov_partition none;
 	for (uint32_t i = 0; i < m->partitions; i++) {
 		struct ov_partition *one = a->base ? &sm->partitions[i] : &none;
-		one->reading = take(a, m->collector_total, sizeof *one->reading);
+		one->reading = reserve(a, m->collector_total, sizeof *one->reading);
 		for (uint32_t k = 0; k < OV_KINDS; k++) {
-			one->lanes[k].port = take(a, m->ports[k], sizeof *one->lanes[k].port);
-			one->lanes[k].collected = take(a, m->ports[k] + 1, sizeof *one->lanes[k].collected);
+			one->lanes[k].port = reserve(a, m->ports[k], sizeof *one->lanes[k].port);
+			one->lanes[k].collected = reserve(a, m->ports[k] + 1, sizeof *one->lanes[k].collected);
 		}
 	}
-	sm->collectors = take(a, (size_t)m->partitions * m->collector_total, sizeof *sm->collectors);
-	sm->more = take(a, (size_t)m->partitions * m->collector_total, m->max_reads);
+	sm->collectors = reserve(a, (size_t)m->partitions * m->collector_total, sizeof *sm->collectors);
+	sm->more = reserve(a, (size_t)m->partitions * m->collector_total, m->max_reads);
 }
 
 static void lay_out(struct ov_sm *sm, const struct ov_machine *m, struct arena *a)
 {
-	take(a, 1, sizeof *sm + m->partitions * sizeof *sm->partitions);
-	sm->warps = take(a, m->slots, sizeof *sm->warps);
-	sm->registers = take(a, (size_t)m->slots * m->register_count, sizeof *sm->registers);
-	sm->hungry = take(a, m->slot_words, sizeof(uint64_t));
-	sm->retirable = take(a, m->slot_words, sizeof(uint64_t));
-	sm->groups = take(a, m->groups_per_sm, sizeof *sm->groups);
+	reserve(a, 1, sizeof *sm + m->partitions * sizeof *sm->partitions);
+	sm->warps = reserve(a, m->slots, sizeof *sm->warps);
+	sm->registers = reserve(a, (size_t)m->slots * m->register_count, sizeof *sm->registers);
+	sm->hungry = reserve(a, m->slot_words, sizeof(uint64_t));
+	sm->retirable = reserve(a, m->slot_words, sizeof(uint64_t));
+	sm->groups = reserve(a, m->groups_per_sm, sizeof *sm->groups);
 	lay_out_schedulers(sm, m, a);
 	lay_out_partitions(sm, m, a);
-	sm->units = take(a, m->units, sizeof *sm->units);
-	sm->bus = take(a, m->bus_places, sizeof *sm->bus);
-	sm->line_ready = take(a, m->line_count, sizeof(uint64_t));
-	sm->replies = take(a, m->slots, sizeof *sm->replies);
-	sm->fills = take(a, m->fill_places, sizeof *sm->fills);
+	sm->units = reserve(a, m->units, sizeof *sm->units);
+	sm->bus = reserve(a, m->bus_places, sizeof *sm->bus);
+	sm->line_ready = reserve(a, m->line_count, sizeof(uint64_t));
+	sm->replies = reserve(a, m->slots, sizeof *sm->replies);
+	sm->fills = reserve(a, m->fill_places, sizeof *sm->fills);
 }
 
 static size_t sm_bytes(const struct ov_machine *m)

@@ -19,7 +19,7 @@ static uint32_t to_cycles(double value)
 	return value <= 0 ? 0 : value >= 1e9 ? 1000000000 : (uint32_t)(value + 0.5);
 }
 
-static uint32_t less(uint32_t a, uint32_t b)
+static uint32_t subtract(uint32_t a, uint32_t b)
 {
 	return a > b ? a - b : 0;
 }
@@ -39,15 +39,15 @@ static enum ov_memory_rule memory_rule(const struct code_instruction *i)
 static uint32_t memory_result(const struct ov_machine *m, const struct code_instruction *i, double distance)
 {
 	const struct gpu *gpu = m->gpu;
-	uint32_t front = less(m->front[1], 1), bare = less(m->front[0], 1);
+	uint32_t front = subtract(m->front[1], 1), bare = subtract(m->front[0], 1);
 	if (i->class == CODE_fence || (i->class == CODE_store && (i->space == SPACE_shared || gpu->store_latency <= 0)))
 		return 1;
 	if (i->class == CODE_store)
-		return less(to_cycles(gpu->store_latency), front);
+		return subtract(to_cycles(gpu->store_latency), front);
 	if (i->class == CODE_atomic && i->space != SPACE_shared && gpu->atomic_fast_latency > 0)
-		return less(to_cycles(gpu->atomic_fast_latency), bare);
+		return subtract(to_cycles(gpu->atomic_fast_latency), bare);
 	bool constant = i->space == SPACE_param || i->space == SPACE_const;
-	return less(to_cycles(distance), constant ? bare : front);
+	return subtract(to_cycles(distance), constant ? bare : front);
 }
 
 static enum ov_wait what_stops(const struct gpu *gpu, uint8_t class)
@@ -76,7 +76,7 @@ static struct ov_op make_op(const struct ov_machine *m, const struct code_instru
 	                   .latency = to_cycles(cost.latency),
 	                   .initiation = to_cycles(cost.initiation * OV_FRACTION)};
 	if (op.latency_rule == OV_NOT_MEMORY)
-		op.result = max_u32(less(to_cycles(cost.distance), m->front[i->reads > 0]), m->collects ? 0 : 1);
+		op.result = max_u32(subtract(to_cycles(cost.distance), m->front[i->reads > 0]), m->collects ? 0 : 1);
 	else
 		op.result = max_u32(memory_result(m, i, cost.distance), 1);
 	return op;
@@ -142,7 +142,7 @@ static int make_read_ports(struct ov_machine *m)
 	return read_ports_find(m->launch->code, m->banks < READ_PORT_BANKS ? m->banks : READ_PORT_BANKS, m->read_ports);
 }
 
-static uint32_t share(uint32_t total, uint32_t partitions)
+static uint32_t share_of(uint32_t total, uint32_t partitions)
 {
 	return total ? max_u32(total / partitions, 1) : 0;
 }
@@ -155,19 +155,19 @@ static void size_kinds(struct ov_machine *m)
 	                                       g->ldst_collectors};
 	uint32_t issue = m->schedulers * g->issue_per_scheduler;
 	for (uint32_t k = 0; k < OV_KINDS; k++) {
-		m->ports[k] = share(ports[k] ? ports[k] : issue, m->partitions);
+		m->ports[k] = share_of(ports[k] ? ports[k] : issue, m->partitions);
 		m->unit_count[k] = gpu_unit_count(g, (enum pipeline_resource)(RESOURCE_fp32 + k));
 		m->first_unit[k] = m->units;
 		m->units += m->unit_count[k];
-		m->collectors[k] = min_u32(share(collectors[k], m->partitions), OV_MAX_BANKS);
+		m->collectors[k] = min_u32(share_of(collectors[k], m->partitions), OV_MAX_BANKS);
 		m->collector_total += m->collectors[k];
 		m->pool_kinds[m->collectors[k] ? k : OV_KINDS] |= 1u << k;
 	}
-	m->pool_collectors = min_u32(share(g->operand_collectors, m->partitions), OV_MAX_BANKS);
+	m->pool_collectors = min_u32(share_of(g->operand_collectors, m->partitions), OV_MAX_BANKS);
 	m->collector_steps = g->collector_steps;
 	m->read_cycles = 2 / g->collector_steps ? 2 / g->collector_steps : 1;
 	m->collector_total += m->pool_collectors;
-	m->banks = min_u32(share(g->register_banks, m->partitions), OV_MAX_BANKS);
+	m->banks = min_u32(share_of(g->register_banks, m->partitions), OV_MAX_BANKS);
 	m->all_banks = m->banks < 64 ? (1ULL << m->banks) - 1 : ~0ULL;
 	m->banks_rotate = 64 % m->banks == 0;
 	m->bank_bits = m->banks_rotate ? ~0ULL / m->all_banks : 1;
@@ -178,7 +178,7 @@ static void size_kinds(struct ov_machine *m)
 	m->front[1] = m->collects ? 2 + 2 / g->collector_steps : 0;
 }
 
-static uint32_t words(uint32_t bits)
+static uint32_t words_for(uint32_t bits)
 {
 	return max_u32((bits + 63) / 64, 1);
 }
@@ -201,7 +201,8 @@ int ov_machine_init(struct ov_machine *m, const struct gpu *gpu, const struct la
 	*m = (struct ov_machine){.gpu = gpu, .launch = launch, .options = options, .groups_per_sm = groups_per_sm};
 	m->on_issue = options->on_issue;
 	if (slots == 0 || slots > OV_MAX_SLOTS)
-		return gs_fail(err, EINVAL, "an SM would have %llu warps at once, of 1 to %d that can be modelled", (unsigned long long)slots, OV_MAX_SLOTS);
+		return gs_fail(err, EINVAL, "an SM would have %llu warps at once, of 1 to %d that can be modelled",
+		               (unsigned long long)slots, OV_MAX_SLOTS);
 	m->warps_per_group = launch->warps_per_group;
 	m->slots = (uint32_t)slots;
 	m->schedulers = gpu->schedulers_per_sm;
@@ -210,9 +211,9 @@ int ov_machine_init(struct ov_machine *m, const struct gpu *gpu, const struct la
 	m->by_age = m->policy == GPU_SCHEDULER_gto || m->policy == GPU_SCHEDULER_oldest;
 	/* More room than warps, so that places need renumbering only now and then; but a word is enough where it has some. */
 	uint32_t own = m->slots / m->schedulers + 1;
-	m->position_words = own <= 56 ? 1 : words(2 * own);
+	m->position_words = own <= 56 ? 1 : words_for(2 * own);
 	m->positions = m->position_words * 64;
-	m->slot_words = words(m->slots);
+	m->slot_words = words_for(m->slots);
 	/* All that is fetched in the cycles until it may issue, flushed or not. */
 	m->fill_places = 1;
 	while (m->fill_places < gpu->fetches_per_cycle * (gpu->fetch_to_issue_cycles + 1))

@@ -56,7 +56,7 @@ static bool add_part(struct ov_sm *sm, const struct ov_part *part)
 }
 
 /* All parts are looked up and answered: its registers, or its acknowledgement. */
-static void finish(struct ov_sm *sm, uint32_t n)
+static void finish_access(struct ov_sm *sm, uint32_t n)
 {
 	struct ov_memory *o = sm->memory;
 	struct ov_access *a = &o->accesses[n];
@@ -89,7 +89,7 @@ static bool leaving_full(struct ov_sm *sm)
 	return o->leaving_count == size;
 }
 
-static void send(struct ov_sm *sm, enum memory_kind kind, uint64_t address, uint32_t sectors, uint32_t bytes, uint32_t lanes,
+static void send_request(struct ov_sm *sm, enum memory_kind kind, uint64_t address, uint32_t sectors, uint32_t bytes, uint32_t lanes,
                  uint32_t id, uint64_t cycle)
 {
 	struct ov_memory *o = sm->memory;
@@ -106,7 +106,7 @@ static void send(struct ov_sm *sm, enum memory_kind kind, uint64_t address, uint
 /* Answers tell whether they are for an entry of L1 or an access. */
 enum { FOR_ACCESS = 1u << 31 };
 
-static bool caches(const struct ov_sm *sm, const struct ov_part *p)
+static bool is_cached(const struct ov_sm *sm, const struct ov_part *p)
 {
 	return p->local || gpu_of(sm)->l1_caches_global;
 }
@@ -122,8 +122,8 @@ static bool look_up_load(struct ov_sm *sm, const struct ov_part *p)
 	struct ov_access *a = &o->accesses[p->access];
 	struct l1_request ask;
 	uint32_t waits, sectors = (uint32_t)__builtin_popcount(p->sectors);
-	if (!caches(sm, p)) {
-		send(sm, MEMORY_READ, p->address, p->sectors, bytes_of(p->sectors), 0, p->access | FOR_ACCESS, sm->now + 1);
+	if (!is_cached(sm, p)) {
+		send_request(sm, MEMORY_READ, p->address, p->sectors, bytes_of(p->sectors), 0, p->access | FOR_ACCESS, sm->now + 1);
 		a->waits++;
 		a->missed = true;
 		return true;
@@ -142,9 +142,9 @@ static bool look_up_load(struct ov_sm *sm, const struct ov_part *p)
 	a->waits += waits;
 	a->missed = true;
 	if (ask.dirty)
-		send(sm, MEMORY_WRITE, ask.evicted, ask.dirty, bytes_of(ask.dirty), 0, OV_NONE, sm->now + 1);
+		send_request(sm, MEMORY_WRITE, ask.evicted, ask.dirty, bytes_of(ask.dirty), 0, OV_NONE, sm->now + 1);
 	if (ask.sectors)
-		send(sm, MEMORY_READ, p->address, ask.sectors, bytes_of(ask.sectors), 0, ask.entry, sm->now + 1);
+		send_request(sm, MEMORY_READ, p->address, ask.sectors, bytes_of(ask.sectors), 0, ask.entry, sm->now + 1);
 	return true;
 }
 
@@ -152,13 +152,13 @@ static bool look_up_load(struct ov_sm *sm, const struct ov_part *p)
 static bool look_up(struct ov_sm *sm, const struct ov_part *p)
 {
 	struct ov_memory *o = sm->memory;
-	if (leaving_full(sm) && (p->store || !caches(sm, p) || !l1_has(o->l1, p->address, p->sectors)))
+	if (leaving_full(sm) && (p->store || !is_cached(sm, p) || !l1_has(o->l1, p->address, p->sectors)))
 		return false;
 	if (!p->store)
 		return look_up_load(sm, p);
 	bool whole = p->bytes >= bytes_of(p->sectors);
 	if (l1_store(o->l1, p->address, p->sectors, whole, p->local)) {
-		send(sm, MEMORY_WRITE, p->address, p->sectors, p->bytes, 0, p->access | FOR_ACCESS, sm->now + 1);
+		send_request(sm, MEMORY_WRITE, p->address, p->sectors, p->bytes, 0, p->access | FOR_ACCESS, sm->now + 1);
 		o->accesses[p->access].waits++;
 	}
 	return true;
@@ -197,7 +197,7 @@ static void ov_memory_step(struct ov_sm *sm)
 	o->part_head = (o->part_head + 1) % o->part_capacity;
 	o->part_count--;
 	o->accesses[p.access].parts--;
-	finish(sm, p.access);
+	finish_access(sm, p.access);
 	if (o->part_count)
 		plan_step(sm, o->parts[o->part_head].ready);
 }
@@ -209,7 +209,7 @@ static inline bool ov_memory_full(const struct ov_sm *sm)
 }
 
 /* Where the group's part is: see struct address_shift. */
-static uint64_t shifted(const struct ov_sm *sm, const struct ov_flight *f, uint64_t address)
+static uint64_t shifted_address(const struct ov_sm *sm, const struct ov_flight *f, uint64_t address)
 {
 	const struct launch_warps *launch = sm->m->launch;
 	const struct ov_group *g = &sm->groups[sm->warps[f->slot].group];
@@ -233,7 +233,7 @@ static void send_atomic(struct ov_sm *sm, const struct ov_flight *f, const struc
 	struct ov_memory *o = sm->memory;
 	uint32_t n = new_access(sm, f, 0);
 	for (uint32_t i = 0; i < count && n != OV_NONE; i++) {
-		send(sm, MEMORY_ATOMIC, shifted(sm, f, first[i].address), first[i].sectors | !first[i].sectors, first[i].bytes,
+		send_request(sm, MEMORY_ATOMIC, shifted_address(sm, f, first[i].address), first[i].sectors | !first[i].sectors, first[i].bytes,
 		     atomic_turns(sm, f, &first[i]), n | FOR_ACCESS, sm->now + i + 1);
 		o->accesses[n].waits++;
 		o->accesses[n].missed = true;
@@ -247,7 +247,7 @@ static void queue_parts(struct ov_sm *sm, const struct ov_flight *f, const struc
 	uint32_t n = new_access(sm, f, count);
 	for (uint32_t i = 0; i < count && n != OV_NONE; i++) {
 		struct ov_part p = {.ready = sm->now + gpu_of(sm)->l1_lookup_cycles + (uint64_t)i * op->initiation / OV_FRACTION,
-		                 .address = shifted(sm, f, first[i].address),
+		                 .address = shifted_address(sm, f, first[i].address),
 		                 .access = n,
 		                 .sectors = first[i].sectors | !first[i].sectors, /* at least one */
 		                 .bytes = first[i].bytes,
@@ -334,7 +334,7 @@ static bool ov_memory_takes(struct ov_sm *sm, const struct ov_flight *f, uint32_
 }
 
 /* One result per cycle is written. */
-static void answered(void *ctx, uint32_t n)
+static void access_answered(void *ctx, uint32_t n)
 {
 	struct ov_sm *sm = ctx;
 	struct ov_memory *o = sm->memory;
@@ -347,7 +347,7 @@ static void answered(void *ctx, uint32_t n)
 	}
 	a->last = at > a->last ? at : a->last;
 	a->waits--;
-	finish(sm, n);
+	finish_access(sm, n);
 }
 
 static void ov_memory_answer(struct ov_sm *sm, uint32_t id)
@@ -356,9 +356,9 @@ static void ov_memory_answer(struct ov_sm *sm, uint32_t id)
 	if (id == OV_NONE)
 		return;
 	if (id & FOR_ACCESS)
-		answered(sm, id & ~FOR_ACCESS);
+		access_answered(sm, id & ~FOR_ACCESS);
 	else
-		l1_fill(o->l1, id, answered, sm);
+		l1_fill(o->l1, id, access_answered, sm);
 	if (l1_failed(o->l1))
 		sm->error = -ENOMEM;
 	if (o->part_count && o->next_step == OV_NEVER)

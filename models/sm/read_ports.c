@@ -187,7 +187,8 @@ static void find_block(struct ports *p, const struct code_block *b, struct read_
 int read_ports_find(const struct kernel_code *code, uint32_t banks, struct read_ports *out)
 {
 	size_t registers = code->register_count + 1u;
-	struct ports p = {.code = code, .banks = banks, .bank_of = malloc(registers), .writes = calloc(registers, 1), .crosses = calloc(registers, sizeof(bool)),
+	struct ports p = {.code = code, .banks = banks, .bank_of = malloc(registers), .writes = calloc(registers, 1),
+	                  .crosses = calloc(registers, sizeof(bool)),
 	                  .from_parameters = calloc(registers, sizeof(bool))};
 	int rc = p.bank_of && p.writes && p.crosses && p.from_parameters ? 0 : -ENOMEM;
 	if (!rc) {

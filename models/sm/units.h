@@ -32,7 +32,7 @@ static inline bool reserve_finish(struct ov_sm *sm, struct ov_unit *u, const str
 	return true;
 }
 
-static inline void occupy(struct ov_sm *sm, struct ov_unit *u, uint64_t interval)
+static inline void occupy_unit(struct ov_sm *sm, struct ov_unit *u, uint64_t interval)
 {
 	uint64_t now = sm->now * OV_FRACTION;
 	u->free_at = (u->free_at > now ? u->free_at : now) + interval;
@@ -40,7 +40,7 @@ static inline void occupy(struct ov_sm *sm, struct ov_unit *u, uint64_t interval
 }
 
 /* Returns whether it could start. */
-static inline bool start(struct ov_sm *sm, struct ov_unit *u, const struct ov_flight *f)
+static inline bool start_instruction(struct ov_sm *sm, struct ov_unit *u, const struct ov_flight *f)
 {
 	const struct ov_op *op = &sm->ops[f->op];
 	uint32_t wait = op->result;
@@ -48,7 +48,7 @@ static inline bool start(struct ov_sm *sm, struct ov_unit *u, const struct ov_fl
 		return false;
 	if (!ov_resolves_banks(sm->m))
 		wait += ov_extra_cycles(&sm->write_debt, sm->m->options->extra_write_cycles);
-	occupy(sm, u, op->initiation);
+	occupy_unit(sm, u, op->initiation);
 	if (wait)
 		ov_schedule(sm, sm->now + wait, OV_WRITE, f->slot, f->op);
 	else
@@ -82,7 +82,7 @@ static void start_access(struct ov_sm *sm, struct ov_unit *u, const struct ov_fl
 	uint64_t done = sm->now + op->result + extra + (held - op->initiation) / OV_FRACTION;
 	if (!accesses && op->latency_rule != OV_SHARED)
 		done = sm->now + 1;
-	occupy(sm, u, held);
+	occupy_unit(sm, u, held);
 	if (ov_has_memory(sm) && ov_memory_takes(sm, f, accesses))
 		return;
 	if (op->class == CODE_atomic && sm->m->gpu->atomics_stop_warp)
@@ -118,7 +118,7 @@ static struct ov_lane *oldest_lane(struct ov_sm *sm, uint32_t kind, uint32_t uni
 static inline bool start_any(struct ov_sm *sm, struct ov_unit *u, const struct ov_flight *f, uint32_t kind)
 {
 	if (kind != OV_LDST)
-		return start(sm, u, f);
+		return start_instruction(sm, u, f);
 	if (ov_has_memory(sm) && ov_memory_full(sm))
 		return false;
 	start_access(sm, u, f);

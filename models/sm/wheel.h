@@ -63,7 +63,7 @@ static uint64_t ov_next_event(const struct ov_sm *sm)
 	return best;
 }
 
-static inline void complete(struct ov_sm *sm, uint32_t slot)
+static inline void complete_instruction(struct ov_sm *sm, uint32_t slot)
 {
 	struct ov_warp *w = &sm->warps[slot];
 	w->in_flight--;
@@ -72,7 +72,8 @@ static inline void complete(struct ov_sm *sm, uint32_t slot)
 }
 
 /* All that it writes, behind the first. */
-static __attribute__((noinline)) void mark_registers(const struct ov_machine *m, uint16_t *registers, const struct ov_op *op, enum ov_register state)
+static __attribute__((noinline)) void mark_registers(const struct ov_machine *m, uint16_t *registers, const struct ov_op *op,
+                                                     enum ov_register state)
 {
 	const uint16_t *operands = &m->operands[op->first_operand];
 	for (uint32_t i = 1; i < op->writes; i++)
@@ -127,7 +128,7 @@ static inline void write_result(struct ov_sm *sm, uint32_t slot, uint32_t n)
 	const struct ov_op *op = &sm->ops[n];
 	write_banks(sm, slot, op);
 	release_registers(sm, slot, op);
-	complete(sm, slot);
+	complete_instruction(sm, slot);
 }
 
 static void ov_complete_result(struct ov_sm *sm, uint32_t slot, uint32_t op)
@@ -150,7 +151,7 @@ static inline void ov_write_load_results(struct ov_sm *sm)
 		*written |= banks;
 		sm->results_head = e->next;
 		release_registers(sm, e->slot, op);
-		complete(sm, e->slot);
+		complete_instruction(sm, e->slot);
 		free_event(sm, n);
 		sm->moved = true;
 	}
@@ -176,7 +177,7 @@ static void process(struct ov_sm *sm, const struct ov_event *e)
 		break;
 	case OV_LOADED:
 		release_registers(sm, e->slot, &sm->ops[e->op]);
-		complete(sm, e->slot);
+		complete_instruction(sm, e->slot);
 		break;
 	case OV_ATOMIC_BACK:
 		sm->warps[e->slot].wait = OV_RUNS;
@@ -202,7 +203,7 @@ static void process(struct ov_sm *sm, const struct ov_event *e)
 		break;
 	case OV_STORED:
 	case OV_SHARED_RESULT:
-		complete(sm, e->slot);
+		complete_instruction(sm, e->slot);
 		break;
 	}
 }

@@ -60,10 +60,10 @@ static double warp_instructions(struct counter *c)
 	return sum;
 }
 
-static struct group_work work_of(struct counter *c, uint64_t group)
+static struct counted_work work_of(struct counter *c, uint64_t group)
 {
 	const struct work_shape *s = c->shape;
-	struct group_work w = {0, 0};
+	struct counted_work w = {0, 0};
 	uint32_t warp = UINT32_MAX;
 	for (uint32_t i = c->step / 2; i < s->items; i += c->step) {
 		bool first = i / s->warp_size != warp, same = count_item(c, group, i);
@@ -91,7 +91,7 @@ static int start_counting(struct counter *c)
 	return c->row && c->last && c->counts && c->most && c->result.edges && c->result.blocks ? 0 : -ENOMEM;
 }
 
-int group_work(const struct work_shape *shape, const uint64_t *ids, size_t count, struct group_work *out)
+int count_group_work(const struct work_shape *shape, const uint64_t *ids, size_t count, struct counted_work *out)
 {
 	struct counter c = {.shape = shape, .step = step_of(shape->items, shape->groups)};
 	int result = start_counting(&c);

@@ -28,22 +28,22 @@ static uint32_t borders(const uint64_t grid[3], uint64_t group)
 
 /* work has the groups of the launch first, then those that were traced. */
 static int fill_work(const struct kernel_code *code, const struct group_sample *sample, const struct lane_counts *lanes,
-                     const uint64_t *ids, size_t id_count, struct group_work *work)
+                     const uint64_t *ids, size_t id_count, struct counted_work *work)
 {
 	const uint64_t *local = sample->shape->local;
 	struct work_shape shape = {code, lanes, sample->count, (uint32_t)(local[0] * local[1] * local[2]), sample->warp_size};
 	uint64_t *groups = calloc(sample->count + 1, sizeof *groups);
 	for (uint64_t g = 0; g < sample->count && groups; g++)
 		groups[g] = group_of_sample(sample, g);
-	int result = groups ? group_work(&shape, groups, sample->count, work) : -ENOMEM;
+	int result = groups ? count_group_work(&shape, groups, sample->count, work) : -ENOMEM;
 	if (!result)
-		result = group_work(&shape, ids, id_count, work + sample->count);
+		result = count_group_work(&shape, ids, id_count, work + sample->count);
 	free(groups);
 	return result;
 }
 
 /* By how much more or less work differs, as a part of the second. */
-static double apart(const struct group_work *a, const struct group_work *b)
+static double apart(const struct counted_work *a, const struct counted_work *b)
 {
 	double threads = fabs(a->threads - b->threads) / fmax(b->threads, 1);
 	return fmax(threads, fabs(a->warps - b->warps) / fmax(b->warps, 1));
@@ -57,7 +57,7 @@ struct difference {
 	uint64_t distance;
 };
 
-static bool less(const struct difference *a, const struct difference *b)
+static bool is_more_alike(const struct difference *a, const struct difference *b)
 {
 	if (a->work < b->work || a->work > b->work)
 		return a->work < b->work;
@@ -74,7 +74,7 @@ struct candidates {
 	const uint64_t *ids;
 	uint32_t *borders;
 	size_t count;
-	const struct group_work *work; /* NULL: not known */
+	const struct counted_work *work; /* NULL: not known */
 	int64_t steps[MOST_STEPS][3]; /* bytes by which addresses move that are linear in the group's ids, as far as those are no lines */
 	uint32_t step_count;
 	int64_t line_bytes;
@@ -117,7 +117,7 @@ static uint32_t misaligned(const struct trace_shape *shape, const struct candida
 }
 
 static uint32_t most_alike(const struct trace_shape *shape, const struct candidates *c, uint64_t group,
-                           const struct group_work *work)
+                           const struct counted_work *work)
 {
 	struct difference least = {.border = true, .work = INFINITY, .misaligned = UINT32_MAX, .distance = UINT64_MAX};
 	uint32_t best = 0, own = borders(shape->groups, group);
@@ -132,7 +132,7 @@ static uint32_t most_alike(const struct trace_shape *shape, const struct candida
 		if (d.work > least.work)
 			continue;
 		d.misaligned = misaligned(shape, c, group, c->ids[i]);
-		if (less(&d, &least)) {
+		if (is_more_alike(&d, &least)) {
 			least = d;
 			best = (uint32_t)i;
 		}
@@ -149,7 +149,7 @@ uint64_t group_of_sample(const struct group_sample *s, uint64_t n)
 
 /* What warps of the groups did over what those that stand for them did: the same counters on both sides, so that what these get
  * wrong about the target's instructions does not matter. */
-static double share_represented(const struct group_work *work, const struct group_work *traced, const uint32_t *stands_for,
+static double share_represented(const struct counted_work *work, const struct counted_work *traced, const uint32_t *stands_for,
                                 uint64_t count)
 {
 	double all = 0, represented = 0;
@@ -161,7 +161,7 @@ static double share_represented(const struct group_work *work, const struct grou
 }
 
 /* By how much the nearest of those that stand for groups, and those that are to, is off. */
-static double missing(const struct group_work *work, const struct group_work *stands_for, const struct group_work *chosen,
+static double missing(const struct counted_work *work, const struct counted_work *stands_for, const struct counted_work *chosen,
                       uint32_t count)
 {
 	double least = apart(stands_for, work);
@@ -172,11 +172,11 @@ static double missing(const struct group_work *work, const struct group_work *st
 
 /* The group of which most instructions are missing, then the one of which most still are, and so on, as long as launches that
  * differ so much would not be taken for alike (TBPoint, V-A). */
-static void find_needed(const struct group_sample *sample, const struct group_work *work, const struct group_work *traced,
+static void find_needed(const struct group_sample *sample, const struct counted_work *work, const struct counted_work *traced,
                         const uint32_t *stands_for, struct needed_groups *out)
 {
 	static const double unlike = 0.1;
-	struct group_work chosen[MOST_NEEDED];
+	struct counted_work chosen[MOST_NEEDED];
 	for (bool found = true; found && out->count < MOST_NEEDED;) {
 		uint64_t worst = 0;
 		double most = 0;
@@ -201,7 +201,7 @@ int trace_groups(const struct kernel_code *code, const struct group_sample *samp
 	size_t id_count = traced->count;
 	struct candidates c = {.ids = ids, .borders = calloc(id_count + 1, sizeof *c.borders), .count = id_count,
 	                       .line_bytes = traced->line_bytes ? traced->line_bytes : 1};
-	struct group_work *work = NULL;
+	struct counted_work *work = NULL;
 	int result = c.borders ? 0 : -ENOMEM;
 	if (!result && lanes && lanes->gather && id_count < sample->count) {
 		work = calloc(sample->count + id_count, sizeof *work);

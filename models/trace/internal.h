@@ -20,7 +20,7 @@ struct trace_store {
 	struct address_shift *shifts;
 	void **owned; /* what paths point to */
 	size_t path_count, path_room, owned_count, owned_room;
-	struct kept_path {
+	struct path_slot {
 		uint64_t hash;
 		uint32_t path; /* + 1; 0: free */
 	} *slots;
@@ -50,11 +50,11 @@ struct work_shape {
 	uint64_t groups; /* that are asked for, about: where there are many, some work-items of each are looked at */
 	uint32_t items, warp_size; /* of a group */
 };
-struct group_work {
+struct counted_work {
 	double threads; /* instructions of work-items */
 	double warps;   /* of warps, by the lanes that do most */
 };
-int group_work(const struct work_shape *shape, const uint64_t *ids, size_t count, struct group_work *out);
+int count_group_work(const struct work_shape *shape, const uint64_t *ids, size_t count, struct counted_work *out);
 
 /* ---- models/trace/groups.c: which traced group stands for which ---- */
 

@@ -52,7 +52,7 @@ struct access {
 	uint64_t address;
 };
 
-struct cursor {
+struct stream_cursor {
 	uint32_t low;   /* accesses before it lie before the lane's place */
 	uint32_t taken; /* one more than the last that was taken */
 	size_t step;    /* at which it was */
@@ -66,7 +66,7 @@ struct traced_lane {
 	uint32_t item;
 	uint32_t *first;       /* per site: of accesses; one more than sites */
 	struct access *accesses;
-	struct cursor *cursors; /* per stream */
+	struct stream_cursor *cursors; /* per stream */
 	size_t access_room;
 	uint32_t *source; /* scratch: known source blocks */
 	size_t source_room;
@@ -391,7 +391,7 @@ static uint32_t place_of(const struct traced_lane *l, const struct code_instruct
 }
 
 /* Neighbours that were made one instruction are one access of the target. */
-static void take_neighbours(struct cursor *c, const struct access *list, uint32_t count, uint64_t begin, uint64_t bytes,
+static void take_neighbours(struct stream_cursor *c, const struct access *list, uint32_t count, uint64_t begin, uint64_t bytes,
                             uint32_t last_place)
 {
 	while (c->taken < count && list[c->taken].address - begin < bytes && list[c->taken].place <= last_place)
@@ -408,7 +408,7 @@ bool traced_lane_address(struct traced_lane *l, uint32_t instruction, uint64_t *
 	const struct trace_site *site = &r->trace->sites[in->site];
 	const struct access *list = l->accesses + l->first[in->site];
 	uint32_t count = l->first[in->site + 1] - l->first[in->site];
-	struct cursor *c = &l->cursors[stream];
+	struct stream_cursor *c = &l->cursors[stream];
 	bool begins;
 	uint32_t place = place_of(l, in, site->block, &begins);
 	if (!count)

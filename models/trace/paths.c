@@ -7,7 +7,7 @@
 #include <string.h>
 
 /* A copy that the store frees. NULL when memory runs out. */
-static void *own(struct trace_store *s, const void *data, size_t bytes)
+static void *keep_copy(struct trace_store *s, const void *data, size_t bytes)
 {
 	if (s->owned_count == s->owned_room) {
 		size_t room = s->owned_room ? 2 * s->owned_room : 256;
@@ -43,7 +43,7 @@ static size_t find_slot(const struct trace_store *s, const struct recorded_path 
 static bool grow_slots(struct trace_store *s)
 {
 	size_t count = s->slot_count ? 2 * s->slot_count : 1024;
-	struct kept_path *slots = calloc(count, sizeof *slots);
+	struct path_slot *slots = calloc(count, sizeof *slots);
 	if (!slots)
 		return false;
 	for (size_t i = 0; i < s->slot_count; i++) {
@@ -80,15 +80,15 @@ static int add_path(struct trace_store *s, const struct recorded_path *r, bool r
 	struct warp_path p = {.block_count = r->blocks.len / sizeof *p.blocks,
 	                      .access_count = r->accesses.len / sizeof *p.accesses,
 	                      .active_lanes = r->lane_instructions};
-	p.blocks = blocks ? blocks : own(s, r->blocks.data, r->blocks.len);
-	p.accesses = own(s, r->accesses.data, r->accesses.len);
+	p.blocks = blocks ? blocks : keep_copy(s, r->blocks.data, r->blocks.len);
+	p.accesses = keep_copy(s, r->accesses.data, r->accesses.len);
 	s->block_count += blocks ? 0 : p.block_count;
 	s->part_count += r->parts.len / sizeof(struct memory_part) + p.access_count / 2;
 	if (!p.blocks || !p.accesses)
 		return -ENOMEM;
 	if (requests) {
-		s->requests[s->path_count] = (struct path_requests){.first = own(s, r->first.data, r->first.len),
-		                                                    .parts = own(s, r->parts.data, r->parts.len)};
+		s->requests[s->path_count] = (struct path_requests){.first = keep_copy(s, r->first.data, r->first.len),
+		                                                    .parts = keep_copy(s, r->parts.data, r->parts.len)};
 		if (!s->requests[s->path_count].first || !s->requests[s->path_count].parts)
 			return -ENOMEM;
 	}
@@ -111,7 +111,7 @@ int trace_store_keep(struct trace_store *s, const struct recorded_path *r, bool 
 	int result = add_path(s, r, requests, known ? s->paths[known - 1].blocks : NULL);
 	*path = (uint32_t)s->path_count - 1;
 	if (!result && !known)
-		s->slots[slot] = (struct kept_path){hash, (uint32_t)s->path_count};
+		s->slots[slot] = (struct path_slot){hash, (uint32_t)s->path_count};
 	return result;
 }
 

@@ -56,7 +56,7 @@ struct group {
 	uint64_t told[TRACE_BASES]; /* addresses of the first bases */
 };
 
-struct reader {
+struct trace_decoder {
 	const struct trace_layout *layout;
 	struct chunk *chunks;
 	size_t chunk_count;
@@ -101,7 +101,7 @@ static bool has_group(const struct trace_layout *l, uint64_t group)
 	return group < count;
 }
 
-static int find_chunks(struct reader *r, const uint8_t *bytes, size_t word_count, struct gs_error *err)
+static int find_chunks(struct trace_decoder *r, const uint8_t *bytes, size_t word_count, struct gs_error *err)
 {
 	size_t room = (word_count - TRACE_HEADER_WORDS) / CHUNK_WORDS;
 	size_t taken = (uint32_t)word_at(bytes, 0);
@@ -124,12 +124,12 @@ static int find_chunks(struct reader *r, const uint8_t *bytes, size_t word_count
 
 /* ---- events ---- */
 
-struct cursor {
+struct byte_cursor {
 	const uint8_t *at, *end;
 	bool bad;
 };
 
-static inline uint64_t take(struct cursor *c)
+static inline uint64_t read_number(struct byte_cursor *c)
 {
 	uint64_t v = 0;
 	for (int shift = 0; c->at < c->end && shift < 64; shift += 7) {
@@ -153,7 +153,7 @@ static bool is_copy(const struct trace_site *s)
 	return s->kind == TRACE_copy_in || s->kind == TRACE_copy_out;
 }
 
-static bool charge(struct reader *r, size_t bytes)
+static bool charge(struct trace_decoder *r, size_t bytes)
 {
 	if (!r->layout->most_bytes)
 		return true;
@@ -163,7 +163,7 @@ static bool charge(struct reader *r, size_t bytes)
 	return !r->full;
 }
 
-static struct trace_event *add_event(struct reader *r)
+static struct trace_event *add_event(struct trace_decoder *r)
 {
 	if (r->event_count == r->event_room) {
 		size_t room = r->event_room ? r->event_room * 2 : 1024;
@@ -179,17 +179,17 @@ static struct trace_event *add_event(struct reader *r)
 }
 
 /* What the first work-item tells of its group. */
-static bool read_told(struct reader *r, struct cursor *c)
+static bool read_told(struct trace_decoder *r, struct byte_cursor *c)
 {
 	struct group *g = &r->group;
-	uint64_t what = take(c);
+	uint64_t what = read_number(c);
 	if (r->lane || what > 1)
 		return false;
 	if (what) {
 		struct base b = {0};
-		uint64_t number = take(c), kind = take(c);
-		b.what = take(c);
-		b.address = take(c);
+		uint64_t number = read_number(c), kind = read_number(c);
+		b.what = read_number(c);
+		b.address = read_number(c);
 		b.kind = (enum trace_base)kind;
 		if (c->bad || kind > TRACE_BASE_LOCAL_ARGUMENT || g->base_count == MOST_TOLD)
 			return false;
@@ -200,13 +200,13 @@ static bool read_told(struct reader *r, struct cursor *c)
 		g->bases[g->base_count++] = b;
 		return true;
 	}
-	uint64_t block = take(c), site = take(c);
+	uint64_t block = read_number(c), site = read_number(c);
 	for (int d = 0; d < 3; d++)
-		g->first[d] = take(c);
+		g->first[d] = read_number(c);
 	for (int d = 0; d < 3; d++)
-		g->local[d] = take(c);
-	g->global[0] = take(c);
-	g->global[1] = take(c);
+		g->local[d] = read_number(c);
+	g->global[0] = read_number(c);
+	g->global[1] = read_number(c);
 	g->begun = !c->bad && block < r->layout->block_count && site <= r->layout->site_count && g->local[0] < MOST_LANES &&
 	           g->local[1] < MOST_LANES && g->local[2] < MOST_LANES &&
 	           g->local[0] * g->local[1] * g->local[2] - 1 < MOST_LANES;
@@ -220,7 +220,7 @@ static inline uint64_t signed_difference(uint64_t z)
 	return z >> 1 ^ -(z & 1);
 }
 
-static bool read_access(struct reader *r, struct cursor *c, uint64_t code)
+static bool read_access(struct trace_decoder *r, struct byte_cursor *c, uint64_t code)
 {
 	const struct trace_layout *l = r->layout;
 	uint64_t site = (code >> 2) + r->group.first_site, address;
@@ -231,7 +231,7 @@ static bool read_access(struct reader *r, struct cursor *c, uint64_t code)
 	int class = class_of(s);
 	struct slot *q = &r->slots[site % TRACE_SLOTS];
 	bool fresh = q->tag != site + 1;
-	uint64_t z = code & 2 ? take(c) : 0;
+	uint64_t z = code & 2 ? read_number(c) : 0;
 	if (!fresh)
 		address = q->last + (uint64_t)(int64_t)q->stride + signed_difference(z);
 	else if (!(code & 2))
@@ -240,7 +240,7 @@ static bool read_access(struct reader *r, struct cursor *c, uint64_t code)
 		address = r->group.told[z & 7] + s->bytes * (class == 1 ? r->lane : r->item) + signed_difference(z >> 3);
 	else
 		address = r->near[class] + signed_difference(z >> 3);
-	uint64_t bytes = is_copy(s) ? take(c) : s->bytes;
+	uint64_t bytes = is_copy(s) ? read_number(c) : s->bytes;
 	int64_t stride = (int64_t)(address - q->last);
 	struct trace_event *e = c->bad ? NULL : add_event(r);
 	if (!e)
@@ -252,9 +252,9 @@ static bool read_access(struct reader *r, struct cursor *c, uint64_t code)
 	return true;
 }
 
-static bool read_event(struct reader *r, struct cursor *c)
+static bool read_event(struct trace_decoder *r, struct byte_cursor *c)
 {
-	uint64_t code = take(c);
+	uint64_t code = read_number(c);
 	if (c->bad)
 		return false;
 	if (code & 1)
@@ -272,7 +272,7 @@ static bool read_event(struct reader *r, struct cursor *c)
 }
 
 /* The chunks of one lane, as many as follow each other. True if the end is there. */
-static bool read_lane(struct reader *r, const struct chunk *chunks, size_t count)
+static bool read_lane(struct trace_decoder *r, const struct chunk *chunks, size_t count)
 {
 	const struct group *g = &r->group;
 	r->event_count = 0;
@@ -281,7 +281,7 @@ static bool read_lane(struct reader *r, const struct chunk *chunks, size_t count
 	r->near[TRACE_CLASSES - 1] = r->item * TRACE_TEXEL_BYTES << TRACE_IMAGE_BITS;
 	r->near[0] = g->base_count && g->bases[0].kind == TRACE_BASE_ARGUMENT ? g->told[0] : 0;
 	for (size_t i = 0; i < count; i++) {
-		struct cursor c = {.at = chunks[i].bytes, .end = chunks[i].bytes + chunks[i].used};
+		struct byte_cursor c = {.at = chunks[i].bytes, .end = chunks[i].bytes + chunks[i].used};
 		if (chunks[i].number != i)
 			return false;
 		while (c.at < c.end)
@@ -296,7 +296,7 @@ static bool read_lane(struct reader *r, const struct chunk *chunks, size_t count
 /* ---- addresses ---- */
 
 /* Variables of the kernel first, then arguments, as in the target's code. */
-static void place_bases(struct reader *r)
+static void place_bases(struct trace_decoder *r)
 {
 	struct group *g = &r->group;
 	uint64_t offset = 0;
@@ -336,7 +336,7 @@ static uint64_t in_bases(const struct group *g, uint64_t address, bool shared, u
  * Private arrays and constants of the program are told by their offset; private memory behind pointers by the device's
  * address, of which only the distance to the work-item's lowest is worth anything.
  */
-static void make_canonical(struct reader *r)
+static void make_canonical(struct trace_decoder *r)
 {
 	enum { BEHIND_ARRAYS = 1 << 24 };
 	const uint64_t constants = UINT64_C(1) << 39;
@@ -377,7 +377,7 @@ static void make_canonical(struct reader *r)
 
 /* ---- groups ---- */
 
-static size_t chunks_of_lane(const struct reader *r, size_t first)
+static size_t chunks_of_lane(const struct trace_decoder *r, size_t first)
 {
 	size_t n = 1;
 	while (first + n < r->chunk_count && r->chunks[first + n].group == r->chunks[first].group &&
@@ -392,7 +392,7 @@ static uint64_t item_of_lane(const struct group *g, uint64_t lane)
 	return ((g->first[2] + z) * g->global[1] + g->first[1] + y) * g->global[0] + g->first[0] + x;
 }
 
-static bool keep_lane(struct reader *r, struct lane_trace *lane, bool whole)
+static bool keep_lane(struct trace_decoder *r, struct lane_trace *lane, bool whole)
 {
 	make_canonical(r);
 	struct trace_event *copy = malloc((r->event_count + 1) * sizeof *copy);
@@ -404,7 +404,7 @@ static bool keep_lane(struct reader *r, struct lane_trace *lane, bool whole)
 }
 
 /* The first lane is read twice: only then is known where everything is. */
-static bool begin_group(struct reader *r, size_t first, size_t count)
+static bool begin_group(struct trace_decoder *r, size_t first, size_t count)
 {
 	uint64_t accesses = r->trace->accesses;
 	size_t left = r->bytes_left;
@@ -421,7 +421,7 @@ static bool begin_group(struct reader *r, size_t first, size_t count)
 	return r->group.begun;
 }
 
-static struct traced_group *add_group(struct reader *r, uint64_t id)
+static struct traced_group *add_group(struct trace_decoder *r, uint64_t id)
 {
 	struct launch_trace *t = r->trace;
 	uint32_t lanes = (uint32_t)(r->group.local[0] * r->group.local[1] * r->group.local[2]);
@@ -443,7 +443,7 @@ static struct traced_group *add_group(struct reader *r, uint64_t id)
 	return g;
 }
 
-static int read_group(struct reader *r, size_t first, size_t end, struct gs_error *err)
+static int read_group(struct trace_decoder *r, size_t first, size_t end, struct gs_error *err)
 {
 	if (!begin_group(r, first, chunks_of_lane(r, first)))
 		return 0;
@@ -468,7 +468,7 @@ static int read_group(struct reader *r, size_t first, size_t end, struct gs_erro
 }
 
 /* Where each group's chunks begin, and behind the last one their end. */
-static size_t *find_groups(const struct reader *r, size_t *count)
+static size_t *find_groups(const struct trace_decoder *r, size_t *count)
 {
 	size_t *first = calloc(r->chunk_count + 1, sizeof *first), n = 0;
 	for (size_t i = 0; first && i < r->chunk_count; i++)
@@ -481,7 +481,7 @@ static size_t *find_groups(const struct reader *r, size_t *count)
 }
 
 /* Groups that the memory for events lasts for, if all are as the first; each of them at least. */
-static size_t groups_that_fit(const struct reader *r, size_t count)
+static size_t groups_that_fit(const struct trace_decoder *r, size_t count)
 {
 	size_t used = r->layout->most_bytes - r->bytes_left;
 	size_t more = used ? r->bytes_left / used : count;
@@ -489,7 +489,7 @@ static size_t groups_that_fit(const struct reader *r, size_t count)
 }
 
 /* Of groups that do not all fit, those are read that lie as far apart as they can. */
-static int read_groups(struct reader *r, struct gs_error *err)
+static int read_groups(struct trace_decoder *r, struct gs_error *err)
 {
 	size_t count, *first = find_groups(r, &count);
 	if (!first)
@@ -507,7 +507,7 @@ static int read_groups(struct reader *r, struct gs_error *err)
 int trace_read(const void *words, size_t word_count, const struct trace_layout *layout, struct launch_trace **out,
                struct gs_error *err)
 {
-	struct reader r = {.layout = layout, .bytes_left = layout->most_bytes};
+	struct trace_decoder r = {.layout = layout, .bytes_left = layout->most_bytes};
 	if (word_count < TRACE_HEADER_WORDS || !layout->block_count)
 		return gs_fail(err, EBADMSG, "not a trace buffer");
 	r.trace = calloc(1, sizeof *r.trace);

@@ -26,7 +26,7 @@ enum {
 };
 #define PRIVATE_BASE (1ull << 62)
 
-struct maker {
+struct trace_maker {
 	const struct gpu *gpu;
 	const struct kernel_code *code;
 	const struct launch_trace *trace;
@@ -48,7 +48,7 @@ struct maker {
 
 /* ---- one request ---- */
 
-struct request {
+struct warp_request {
 	struct access_kind kind;
 	uint64_t addresses[REPLAY_MOST_LANES];
 	uint32_t lanes[REPLAY_MOST_LANES];
@@ -56,7 +56,7 @@ struct request {
 };
 
 /* What the compiler did not know of an address, the address itself tells. */
-static enum code_space space_of(const struct maker *m, const struct code_instruction *in, uint64_t address)
+static enum code_space space_of(const struct trace_maker *m, const struct code_instruction *in, uint64_t address)
 {
 	if (in->space != SPACE_generic)
 		return in->space == SPACE_texture ? SPACE_global : (enum code_space)in->space;
@@ -66,7 +66,7 @@ static enum code_space space_of(const struct maker *m, const struct code_instruc
 	return address >= 1ull << 40 ? SPACE_global : SPACE_shared;
 }
 
-static void gather(struct maker *m, uint32_t instruction, uint64_t mask, struct request *r)
+static void gather_addresses(struct trace_maker *m, uint32_t instruction, uint64_t mask, struct warp_request *r)
 {
 	const struct code_instruction *in = &m->code->code[instruction];
 	r->count = 0;
@@ -85,13 +85,13 @@ static void gather(struct maker *m, uint32_t instruction, uint64_t mask, struct 
 	m->out->statistics.unknown_addresses += (uint32_t)__builtin_popcountll(mask) - r->count;
 }
 
-static uint64_t place_private(const struct maker *m, uint64_t offset, uint32_t item)
+static uint64_t place_private(const struct trace_maker *m, uint64_t offset, uint32_t item)
 {
 	uint64_t per_group = ((uint64_t)m->code->local_bytes / 4 + 1) * 4 * m->items;
 	return PRIVATE_BASE + m->group * per_group + offset / 4 * 4 * m->items + (uint64_t)item * 4 + offset % 4;
 }
 
-static uint32_t coalesce_private(struct maker *m, struct request *r, struct memory_part *parts)
+static uint32_t coalesce_private(struct trace_maker *m, struct warp_request *r, struct memory_part *parts)
 {
 	struct access_kind word = {.space = SPACE_local, .bytes = r->kind.bytes < 4 ? r->kind.bytes : 4};
 	uint64_t placed[REPLAY_MOST_LANES];
@@ -109,12 +109,12 @@ static uint32_t coalesce_private(struct maker *m, struct request *r, struct memo
 	return count;
 }
 
-static uint16_t make_request(struct maker *m, uint32_t instruction, uint64_t mask)
+static uint16_t make_request(struct trace_maker *m, uint32_t instruction, uint64_t mask)
 {
 	struct memory_part parts[COALESCE_MOST_PARTS];
-	struct request r;
+	struct warp_request r;
 	uint32_t count = 0;
-	gather(m, instruction, mask, &r);
+	gather_addresses(m, instruction, mask, &r);
 	if (!r.count)
 		return accesses_of_lanes(m->usual ? m->usual[instruction] : 1, (uint32_t)__builtin_popcountll(mask), m->gpu->warp_size);
 	if (r.kind.space == SPACE_shared)
@@ -132,7 +132,7 @@ static uint16_t make_request(struct maker *m, uint32_t instruction, uint64_t mas
 
 /* ---- one warp ---- */
 
-static bool diverges(const struct maker *m, uint64_t mask)
+static bool diverges(const struct trace_maker *m, uint64_t mask)
 {
 	int32_t first = traced_lane_next(m->lanes[__builtin_ctzll(mask)]);
 	for (uint64_t left = mask & (mask - 1); left; left &= left - 1)
@@ -141,9 +141,9 @@ static bool diverges(const struct maker *m, uint64_t mask)
 	return false;
 }
 
-static bool record(void *ctx, uint32_t block, uint64_t mask)
+static bool record_block(void *ctx, uint32_t block, uint64_t mask)
 {
-	struct maker *m = ctx;
+	struct trace_maker *m = ctx;
 	const struct code_block *b = &m->code->blocks[block];
 	uint32_t active = (uint32_t)__builtin_popcountll(mask);
 	gs_buf_add(&m->path.blocks, &block, sizeof block);
@@ -167,7 +167,7 @@ static bool record(void *ctx, uint32_t block, uint64_t mask)
 	return !m->path.blocks.failed && !m->path.accesses.failed && !m->path.first.failed && !m->path.parts.failed;
 }
 
-static int begin_lanes(struct maker *m, const struct traced_group *group, struct lane_path *paths)
+static int begin_lanes(struct trace_maker *m, const struct traced_group *group, struct lane_path *paths)
 {
 	trace_reader_next_warp(m->reader);
 	for (uint32_t l = 0; l < m->lane_count; l++) {
@@ -190,14 +190,14 @@ static int begin_lanes(struct maker *m, const struct traced_group *group, struct
 	return 0;
 }
 
-static int run_warp(struct maker *m, const struct traced_group *group)
+static int run_warp(struct trace_maker *m, const struct traced_group *group)
 {
 	struct lane_path paths[REPLAY_MOST_LANES];
 	m->path.blocks.len = m->path.accesses.len = m->path.first.len = m->path.parts.len = 0;
 	m->path.lane_instructions = m->warp_instructions = 0;
 	int result = begin_lanes(m, group, paths);
 	if (!result)
-		result = replay_warp(m->code, paths, m->lane_count, record, m);
+		result = replay_warp(m->code, paths, m->lane_count, record_block, m);
 	uint32_t end = (uint32_t)(m->path.parts.len / sizeof(struct memory_part));
 	gs_buf_add(&m->path.first, &end, sizeof end);
 	if (m->path.blocks.failed || m->path.accesses.failed || m->path.first.failed || m->path.parts.failed)
@@ -219,7 +219,7 @@ static bool is_whole(const struct traced_group *g)
 }
 
 /* The paths of a group's warps, in paths. */
-static int run_group(struct maker *m, const struct traced_group *g, uint32_t *paths)
+static int run_group(struct trace_maker *m, const struct traced_group *g, uint32_t *paths)
 {
 	uint32_t size = m->gpu->warp_size;
 	int result = 0;
@@ -236,7 +236,7 @@ static int run_group(struct maker *m, const struct traced_group *g, uint32_t *pa
 }
 
 /* Every n-th of the groups, so that all fit into what may be kept. */
-static size_t stride(const struct maker *m, size_t done, size_t wanted)
+static size_t stride(const struct trace_maker *m, size_t done, size_t wanted)
 {
 	double parts = (double)m->out->store->part_count / (double)done * (double)wanted / MOST_PARTS;
 	double blocks = (double)m->out->store->block_count / (double)done * (double)wanted / MOST_BLOCKS;
@@ -245,7 +245,7 @@ static size_t stride(const struct maker *m, size_t done, size_t wanted)
 }
 
 /* Fills ids and paths (warps_per_group each) of the groups that are used. */
-static int run_groups(struct maker *m, uint64_t *ids, uint32_t *paths, size_t *used)
+static int run_groups(struct trace_maker *m, uint64_t *ids, uint32_t *paths, size_t *used)
 {
 	size_t step = 1, after = 0;
 	int result = 0;
@@ -267,7 +267,7 @@ static int run_groups(struct maker *m, uint64_t *ids, uint32_t *paths, size_t *u
 	return result ? result : *used ? 0 : -ENOENT;
 }
 
-static int fill_pattern(struct maker *m, const struct lane_counts *lanes, const uint64_t *ids, const uint32_t *paths,
+static int fill_pattern(struct trace_maker *m, const struct lane_counts *lanes, const uint64_t *ids, const uint32_t *paths,
                         size_t used)
 {
 	struct launch_warps *w = &m->out->warps;
@@ -291,7 +291,7 @@ static int fill_pattern(struct maker *m, const struct lane_counts *lanes, const 
 	return result;
 }
 
-static int fill_shifts(struct maker *m, const uint64_t *ids)
+static int fill_shifts(struct trace_maker *m, const uint64_t *ids)
 {
 	struct trace_store *s = m->out->store;
 	s->shifts = calloc(m->code->code_count + 1u, sizeof *s->shifts);
@@ -301,7 +301,7 @@ static int fill_shifts(struct maker *m, const uint64_t *ids)
 	return 0;
 }
 
-static void point(struct maker *m)
+static void point_to_store(struct trace_maker *m)
 {
 	struct launch_warps *w = &m->out->warps;
 	struct trace_store *s = m->out->store;
@@ -319,7 +319,7 @@ static void point(struct maker *m)
 
 /* ---- life ---- */
 
-static int start_warps(struct maker *m, const struct lane_counts *lanes, struct gs_error *err)
+static int start_warps(struct trace_maker *m, const struct lane_counts *lanes, struct gs_error *err)
 {
 	struct trace_warps *out = m->out;
 	const uint64_t *g = m->shape->groups, *l = m->shape->local;
@@ -344,7 +344,7 @@ static int start_warps(struct maker *m, const struct lane_counts *lanes, struct 
 	       m->reader && (m->shifts || !m->shape->requests) ? 0 : -ENOMEM;
 }
 
-static void end_warps(struct maker *m)
+static void end_warps(struct trace_maker *m)
 {
 	for (uint32_t i = 0; i < REPLAY_MOST_LANES; i++)
 		traced_lane_free(m->lanes[i]);
@@ -367,7 +367,7 @@ static uint64_t path_instructions(const struct kernel_code *code, const struct w
 }
 
 /* Of all groups: those that were traced stand for more or fewer others. */
-static int fill_efficiency(struct maker *m)
+static int fill_efficiency(struct trace_maker *m)
 {
 	const struct launch_warps *w = &m->out->warps;
 	const struct trace_store *s = m->out->store;
@@ -386,7 +386,7 @@ static int fill_efficiency(struct maker *m)
 	return 0;
 }
 
-static void sum_up(struct maker *m)
+static void sum_up(struct trace_maker *m)
 {
 	struct warp_statistics *s = &m->out->statistics;
 	for (uint32_t b = 0; b < m->code->block_count; b++)
@@ -400,7 +400,7 @@ int trace_warps(const struct gpu *gpu, const struct kernel_code *code, const str
                 const struct trace_shape *shape, const struct lane_counts *lanes, const uint16_t *usual,
                 struct trace_warps *out, struct gs_error *err)
 {
-	struct maker m = {.gpu = gpu, .code = code, .trace = trace, .shape = shape, .usual = usual, .out = out};
+	struct trace_maker m = {.gpu = gpu, .code = code, .trace = trace, .shape = shape, .usual = usual, .out = out};
 	size_t used = 0;
 	*out = (struct trace_warps){0};
 	int result = start_warps(&m, lanes, err);
@@ -419,7 +419,7 @@ int trace_warps(const struct gpu *gpu, const struct kernel_code *code, const str
 	if (!result) {
 		out->traced_groups = used;
 		sum_up(&m);
-		point(&m);
+		point_to_store(&m);
 	}
 	free(ids);
 	free(paths);

@@ -140,7 +140,7 @@ static int take_usual(const struct launch_warps *in, struct machine_store *s)
 
 /* ---- paths ---- */
 
-struct writer {
+struct machine_writer {
 	const struct launch_warps *in;
 	const struct machine_store *s;
 	const struct warp_path *path;
@@ -150,7 +150,7 @@ struct writer {
 
 /* The place in the path's accesses of one that belongs to this execution of a block, or to an arm of it that is executed
  * next; SIZE_MAX: no lane goes there. */
-static size_t find_access(const struct writer *w, size_t at, size_t first, const struct access_place *place)
+static size_t find_access(const struct machine_writer *w, size_t at, size_t first, const struct access_place *place)
 {
 	const struct kernel_code *c = w->in->code;
 	uint32_t block = w->path->blocks[at];
@@ -162,7 +162,7 @@ static size_t find_access(const struct writer *w, size_t at, size_t first, const
 	return first + place->rank;
 }
 
-static void write_access(struct writer *w, size_t from)
+static void write_access(struct machine_writer *w, size_t from)
 {
 	size_t n = w->access_count++;
 	if (w->to->accesses)
@@ -176,7 +176,7 @@ static void write_access(struct writer *w, size_t from)
 	w->to->first[n + 1] = from == SIZE_MAX ? w->to->first[n] : w->path->requests->first[from + 1];
 }
 
-static void write_accesses(struct writer *w, size_t at, size_t first)
+static void write_accesses(struct machine_writer *w, size_t at, size_t first)
 {
 	uint32_t block = w->path->blocks[at];
 	for (uint32_t i = w->s->first_place[block]; i < w->s->first_place[block + 1]; i++)
@@ -184,7 +184,7 @@ static void write_accesses(struct writer *w, size_t at, size_t first)
 }
 
 /* `run` executions of a block in a row, by the longest unrolled ones first. */
-static void write_run(struct writer *w, uint32_t block, uint64_t run)
+static void write_run(struct machine_writer *w, uint32_t block, uint64_t run)
 {
 	const struct kernel_code *c = w->in->code;
 	while (run) {
@@ -199,7 +199,7 @@ static void write_run(struct writer *w, uint32_t block, uint64_t run)
 	}
 }
 
-static void write_path(struct writer *w)
+static void write_path(struct machine_writer *w)
 {
 	const struct kernel_code *c = w->in->code;
 	bool accesses = w->to->accesses || w->to->waits || w->to->first;
@@ -244,7 +244,7 @@ static int make_path(const struct launch_warps *in, struct machine_store *s, uin
 	const struct warp_path *path = &in->paths[p];
 	struct written *to = &s->written[p];
 	size_t accesses = most_accesses(s, path);
-	struct writer w = {.in = in, .s = s, .path = path, .to = to};
+	struct machine_writer w = {.in = in, .s = s, .path = path, .to = to};
 	to->blocks = calloc(path->block_count + 1, sizeof *to->blocks);
 	to->accesses = path->accesses ? calloc(accesses + 1, sizeof *to->accesses) : NULL;
 	to->waits = path->waits ? calloc(accesses + 1, sizeof *to->waits) : NULL;

@@ -24,7 +24,7 @@ struct replay {
 	size_t count, room;
 };
 
-static bool push(struct replay *r, struct level level)
+static bool push_level(struct replay *r, struct level level)
 {
 	if (r->count == r->room) {
 		size_t room = r->room ? 2 * r->room : 16;
@@ -39,7 +39,7 @@ static bool push(struct replay *r, struct level level)
 }
 
 /* Where a lane goes next: -1 when its path has ended. */
-static int32_t step(struct replay *r, uint32_t lane)
+static int32_t next_block(struct replay *r, uint32_t lane)
 {
 	size_t at = ++r->cursor[lane];
 	return at < r->paths[lane].count ? (int32_t)r->paths[lane].blocks[at] : -1;
@@ -51,12 +51,12 @@ static bool falls_through(const struct kernel_code *c, uint32_t from, int32_t to
 }
 
 /* The lanes of the top level by where they go; those that are done are in none. Returns the number of ways. */
-static uint32_t divide(struct replay *r, uint64_t lanes, int32_t *to, uint64_t *groups)
+static uint32_t divide_lanes(struct replay *r, uint64_t lanes, int32_t *to, uint64_t *groups)
 {
 	uint32_t ways = 0;
 	for (; lanes; lanes &= lanes - 1) {
 		uint32_t lane = (uint32_t)__builtin_ctzll(lanes), w = 0;
-		int32_t next = step(r, lane);
+		int32_t next = next_block(r, lane);
 		if (next < 0)
 			continue;
 		while (w < ways && to[w] != next)
@@ -82,7 +82,7 @@ static bool diverge(struct replay *r, uint32_t block, const int32_t *to, const u
 	for (int taken = 0; taken < 2; taken++)
 		for (uint32_t w = 0; w < ways; w++)
 			if (to[w] != join && falls_through(r->code, block, to[w]) != taken &&
-			    !push(r, (struct level){to[w], join, back, groups[w]}))
+			    !push_level(r, (struct level){to[w], join, back, groups[w]}))
 				return false;
 	return true;
 }
@@ -94,7 +94,7 @@ static bool advance(struct replay *r, uint32_t block)
 	uint64_t groups[REPLAY_MOST_LANES];
 	struct level *top = &r->levels[r->count - 1];
 	const struct code_block *b = &r->code->blocks[block];
-	uint32_t ways = divide(r, top->lanes, to, groups);
+	uint32_t ways = divide_lanes(r, top->lanes, to, groups);
 	if (!ways) {
 		r->count--;
 		return true;
@@ -103,7 +103,7 @@ static bool advance(struct replay *r, uint32_t block)
 		int32_t back = r->code->edges[b->first_edge].to;
 		top->at = back;
 		top->lanes = groups[0];
-		return push(r, (struct level){to[0], back, back, groups[0]});
+		return push_level(r, (struct level){to[0], back, back, groups[0]});
 	}
 	if (ways > 1)
 		return diverge(r, block, to, groups, ways);
@@ -113,7 +113,7 @@ static bool advance(struct replay *r, uint32_t block)
 }
 
 /* Lanes that have ended meanwhile do not wait at a join. */
-static uint64_t alive(const struct replay *r, uint64_t lanes)
+static uint64_t lanes_alive(const struct replay *r, uint64_t lanes)
 {
 	for (uint64_t left = lanes; left; left &= left - 1) {
 		uint32_t lane = (uint32_t)__builtin_ctzll(left);
@@ -133,7 +133,7 @@ int replay_warp(const struct kernel_code *code, const struct lane_path *lanes, u
 		return -EINVAL;
 	for (uint32_t l = 0; l < lane_count; l++)
 		all |= lanes[l].count ? 1ull << l : 0;
-	if (all && !push(&r, (struct level){(int32_t)code->functions[0], -1, -1, all}))
+	if (all && !push_level(&r, (struct level){(int32_t)code->functions[0], -1, -1, all}))
 		return -ENOMEM;
 	while (r.count && !result) {
 		struct level *top = &r.levels[r.count - 1];
@@ -141,7 +141,7 @@ int replay_warp(const struct kernel_code *code, const struct lane_path *lanes, u
 			r.count--;
 			continue;
 		}
-		top->lanes = alive(&r, top->lanes);
+		top->lanes = lanes_alive(&r, top->lanes);
 		if (!top->lanes || top->at < 0) {
 			r.count--;
 			continue;

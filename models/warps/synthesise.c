@@ -22,7 +22,7 @@ struct path_store {
 	size_t count;
 };
 
-struct maker {
+struct path_maker {
 	const struct kernel_code *code;
 	const struct launch_shape *shape;
 	const struct lane_counts *lanes;
@@ -46,7 +46,7 @@ struct maker {
 
 /* What the replay of a warp leaves. */
 struct recording {
-	struct maker *m;
+	struct path_maker *m;
 	struct gs_buf blocks, accesses;
 	double lane_instructions;
 	uint64_t warp_instructions;
@@ -63,7 +63,7 @@ static uint16_t accesses_by_chance(struct recording *r, uint32_t active)
 	return n ? n : 1;
 }
 
-static bool record(void *ctx, uint32_t block, uint64_t lanes)
+static bool record_block(void *ctx, uint32_t block, uint64_t lanes)
 {
 	struct recording *r = ctx;
 	const struct kernel_code *c = r->m->code;
@@ -160,12 +160,12 @@ static int settle_lists(struct recording *r)
 	return result;
 }
 
-static const uint32_t *row_of(const struct maker *m, uint32_t lane)
+static const uint32_t *row_of(const struct path_maker *m, uint32_t lane)
 {
 	return m->rows + 1 + lane * m->row_words;
 }
 
-static int count_lane(struct maker *m, uint32_t lane)
+static int count_lane(struct path_maker *m, uint32_t lane)
 {
 	m->lanes->expand(m->lanes->ctx, row_of(m, lane), m->counts);
 	int result = code_count(m->code, m->counts, &m->sums);
@@ -174,7 +174,7 @@ static int count_lane(struct maker *m, uint32_t lane)
 }
 
 /* The walks of all lanes; those of equal rows are shared where they cannot differ. */
-static int walk_lanes(struct maker *m, struct gs_buf *walks, struct lane_path *paths)
+static int walk_lanes(struct path_maker *m, struct gs_buf *walks, struct lane_path *paths)
 {
 	bool differs = false;
 	uint32_t shared = 0;
@@ -199,13 +199,13 @@ static int walk_lanes(struct maker *m, struct gs_buf *walks, struct lane_path *p
 	return 0;
 }
 
-static int make_path(struct maker *m, struct recording *r)
+static int make_path(struct path_maker *m, struct recording *r)
 {
 	struct gs_buf walks[REPLAY_MOST_LANES] = {{0}};
 	struct lane_path paths[REPLAY_MOST_LANES];
 	int result = walk_lanes(m, walks, paths);
 	if (!result)
-		result = replay_warp(m->code, paths, m->lane_count, record, r);
+		result = replay_warp(m->code, paths, m->lane_count, record_block, r);
 	if (r->blocks.failed || r->accesses.failed)
 		result = -ENOMEM;
 	if (!result && r->lists)
@@ -217,7 +217,7 @@ static int make_path(struct maker *m, struct recording *r)
 
 /* ---- paths by their lanes ---- */
 
-static bool grow_slots(struct maker *m)
+static bool grow_slots(struct path_maker *m)
 {
 	size_t count = m->slot_count ? 2 * m->slot_count : 256;
 	uint32_t *slots = calloc(count, sizeof *slots);
@@ -235,28 +235,28 @@ static bool grow_slots(struct maker *m)
 	return true;
 }
 
-static void *grow(void *array, size_t count, size_t size)
+static void *grow_array(void *array, size_t count, size_t size)
 {
 	if (count & (count - 1)) /* doubled at the powers of two */
 		return array;
 	return reallocarray(array, count ? 2 * count : 1, size);
 }
 
-static bool room_for_path(struct maker *m)
+static bool room_for_path(struct path_maker *m)
 {
 	struct path_store *store = m->out->store;
-	struct kept_path *paths = grow(m->paths, m->path_count, sizeof *paths);
+	struct kept_path *paths = grow_array(m->paths, m->path_count, sizeof *paths);
 	m->paths = paths ? paths : m->paths;
-	struct warp_path *out = grow(m->out->paths, m->path_count, sizeof *out);
+	struct warp_path *out = grow_array(m->out->paths, m->path_count, sizeof *out);
 	m->out->paths = out ? out : m->out->paths;
-	void **blocks = grow(store->blocks, m->path_count, sizeof *blocks);
+	void **blocks = grow_array(store->blocks, m->path_count, sizeof *blocks);
 	store->blocks = blocks ? blocks : store->blocks;
-	void **accesses = grow(store->accesses, m->path_count, sizeof *accesses);
+	void **accesses = grow_array(store->accesses, m->path_count, sizeof *accesses);
 	store->accesses = accesses ? accesses : store->accesses;
 	return paths && out && blocks && accesses;
 }
 
-static int add_path(struct maker *m, uint64_t hash, size_t words, size_t slot)
+static int add_path(struct path_maker *m, uint64_t hash, size_t words, size_t slot)
 {
 	struct path_store *store = m->out->store;
 	struct recording r = {.m = m};
@@ -282,7 +282,7 @@ static int add_path(struct maker *m, uint64_t hash, size_t words, size_t slot)
 }
 
 /* The path of the warp whose rows are in m->rows. */
-static int find_path(struct maker *m, uint32_t *out)
+static int find_path(struct path_maker *m, uint32_t *out)
 {
 	size_t words = 1 + m->lane_count * m->row_words;
 	if (2 * m->path_count >= m->slot_count && !grow_slots(m))
@@ -306,7 +306,7 @@ static int find_path(struct maker *m, uint32_t *out)
 	return result;
 }
 
-static int make_warp(struct maker *m, uint64_t group, uint32_t warp, uint32_t *path)
+static int make_warp(struct path_maker *m, uint64_t group, uint32_t warp, uint32_t *path)
 {
 	uint32_t first = warp * m->shape->warp_size, end = first + m->shape->warp_size;
 	end = end < m->shape->threads_per_group ? end : m->shape->threads_per_group;
@@ -321,7 +321,7 @@ static int make_warp(struct maker *m, uint64_t group, uint32_t warp, uint32_t *p
 	return result;
 }
 
-static int make_all(struct maker *m)
+static int make_all(struct path_maker *m)
 {
 	struct synthesis *out = m->out;
 	uint32_t warps = out->warps.warps_per_group;
@@ -336,7 +336,7 @@ static int make_all(struct maker *m)
 	return result;
 }
 
-static int start_synthesis(struct maker *m, struct gs_error *err)
+static int start_synthesis(struct path_maker *m, struct gs_error *err)
 {
 	const struct launch_shape *shape = m->shape;
 	struct synthesis *out = m->out;
@@ -361,7 +361,7 @@ static int start_synthesis(struct maker *m, struct gs_error *err)
 	return m->rows && m->counts && m->sums.edges && m->sums.blocks && out->path_of && out->store ? 0 : -ENOMEM;
 }
 
-static void end_synthesis(struct maker *m)
+static void end_synthesis(struct path_maker *m)
 {
 	for (size_t i = 0; i < m->path_count; i++)
 		free(m->paths[i].key);
@@ -376,7 +376,7 @@ static void end_synthesis(struct maker *m)
 int synthesise(const struct kernel_code *code, const struct launch_shape *shape, const struct lane_counts *lanes,
                const uint16_t *accesses, const struct synthesis_limits *limits, struct synthesis *out, struct gs_error *err)
 {
-	struct maker m = {.code = code, .shape = shape, .lanes = lanes, .usual = accesses, .limits = limits, .out = out};
+	struct path_maker m = {.code = code, .shape = shape, .lanes = lanes, .usual = accesses, .limits = limits, .out = out};
 	*out = (struct synthesis){.fraction = 1};
 	int result = start_synthesis(&m, err);
 	if (!result)

@@ -17,7 +17,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-struct walk {
+struct lane_walk {
 	const struct kernel_code *code;
 	const double *counts;
 	int64_t *edges;            /* executions left */
@@ -64,7 +64,7 @@ bool walk_may_differ(const struct kernel_code *c, const double *edges)
 }
 
 /* Trips of this entry: an even share of what is left, all of it at the last entry. */
-static void enter_loop(struct walk *w, int32_t loop)
+static void enter_loop(struct lane_walk *w, int32_t loop)
 {
 	const struct kernel_code *c = w->code;
 	uint32_t header = c->loops[loop].header;
@@ -80,7 +80,7 @@ static void enter_loop(struct walk *w, int32_t loop)
 	w->trips[loop] = (back + entries / 2) / entries;
 }
 
-static int32_t cross(struct walk *w, uint32_t edge)
+static int32_t cross(struct lane_walk *w, uint32_t edge)
 {
 	const struct kernel_code *c = w->code;
 	const struct code_edge *e = &c->edges[edge];
@@ -99,7 +99,7 @@ static int32_t cross(struct walk *w, uint32_t edge)
 
 /* One of the edges leaves the innermost loop, the other stays. Leave when the trips of this entry are used up, by the
  * first way out that has executions left. */
-static uint32_t choose_exit(struct walk *w, uint32_t stays, uint32_t leaves, int32_t loop)
+static uint32_t choose_exit(struct lane_walk *w, uint32_t stays, uint32_t leaves, int32_t loop)
 {
 	if (w->edges[leaves] <= 0)
 		return stays;
@@ -108,7 +108,7 @@ static uint32_t choose_exit(struct walk *w, uint32_t stays, uint32_t leaves, int
 	return w->trips[loop] > 0 ? stays : leaves;
 }
 
-static uint32_t choose_way(struct walk *w, uint32_t block, uint32_t first, uint32_t second)
+static uint32_t choose_way(struct lane_walk *w, uint32_t block, uint32_t first, uint32_t second)
 {
 	if (w->edges[first] <= 0 || w->edges[second] <= 0)
 		return w->edges[second] > 0 ? second : first;
@@ -124,7 +124,7 @@ static uint32_t choose_way(struct walk *w, uint32_t block, uint32_t first, uint3
 	return first;
 }
 
-static uint32_t choose_edge(struct walk *w, uint32_t block)
+static uint32_t choose_edge(struct lane_walk *w, uint32_t block)
 {
 	const struct code_block *b = &w->code->blocks[block];
 	uint32_t first = b->first_edge, most = first;
@@ -140,7 +140,7 @@ static uint32_t choose_edge(struct walk *w, uint32_t block)
 	return most;
 }
 
-static bool push_return(struct walk *w, int32_t to)
+static bool push_return(struct lane_walk *w, int32_t to)
 {
 	if (w->return_count == w->return_room) {
 		size_t room = w->return_room ? 2 * w->return_room : 16;
@@ -156,7 +156,7 @@ static bool push_return(struct walk *w, int32_t to)
 	return true;
 }
 
-static int32_t leave_block(struct walk *w, uint32_t block)
+static int32_t leave_block(struct lane_walk *w, uint32_t block)
 {
 	int32_t next = cross(w, choose_edge(w, block)), callee = w->code->blocks[block].call;
 	if (callee >= 0 && push_return(w, next))
@@ -166,7 +166,7 @@ static int32_t leave_block(struct walk *w, uint32_t block)
 	return next;
 }
 
-static bool begin(struct walk *w, int64_t *wanted)
+static bool start_walk(struct lane_walk *w, int64_t *wanted)
 {
 	const struct kernel_code *c = w->code;
 	w->edges = malloc((c->edge_count + 1) * sizeof *w->edges);
@@ -191,10 +191,10 @@ static bool begin(struct walk *w, int64_t *wanted)
 
 int64_t walk_lane(const struct kernel_code *code, const double *edges, uint64_t seed, uint64_t most, struct gs_buf *path)
 {
-	struct walk w = {.code = code, .counts = edges, .random = hash_high(seed) | 1};
+	struct lane_walk w = {.code = code, .counts = edges, .random = hash_high(seed) | 1};
 	int64_t wanted = 0;
 	int32_t at = (int32_t)code->functions[0];
-	w.failed = !begin(&w, &wanted);
+	w.failed = !start_walk(&w, &wanted);
 	/* Counts that do not belong together could lead round for ever: no longer than they ask for. */
 	uint64_t room = (uint64_t)wanted < most ? (uint64_t)wanted : most;
 	for (uint64_t n = 0; at >= 0 && n < room && !w.failed && !path->failed; n++) {
