@@ -11,7 +11,7 @@
 #include "models/util/limits.h"
 #include "models/memory/walk.h"
 #include "models/models.h"
-#include "models/analytical/optimistic.h"
+#include "models/full.h"
 
 #include <errno.h>
 #include <math.h>

@@ -5,6 +5,8 @@
  * Where the occupancy vector resolves banks itself, it runs once: its time already has them.
  * Source: Gerum et al., probabilistic resource model, IV-B; Punniyamurthy et al., GATSim, Algorithm 1.
  */
+#include "models/full.h"
+
 #include "models/analytical/fixed_point.h"
 #include "models/models.h"
 

@@ -3,7 +3,7 @@
 #define GPUSIM_TESTS_SCENE_H
 
 #include "tests/code_builder.h"
-#include "models/warps/warps.h"
+#include "models/grid/occupancy_vector.h"
 
 enum { SCENE_PATH = 4096, SCENE_ISSUES = 4096 };
 

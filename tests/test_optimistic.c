@@ -2,7 +2,7 @@
 #include "tests/tests.h"
 
 #include "tests/code_builder.h"
-#include "models/analytical/optimistic.h"
+#include "models/full.h"
 
 #include <errno.h>
 #include <math.h>

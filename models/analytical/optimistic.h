@@ -90,25 +90,4 @@ struct probabilistic_timing {
 int model_probabilistic(const struct gpu *gpu, const struct launch_warps *warps, uint32_t blocks_per_sm,
                         const struct fixed_point_options *options, struct probabilistic_timing *out, struct gs_error *err);
 
-/* All three models; occupancy is model_occupancy_vector, or NULL: the others alone. */
-typedef int occupancy_model(const struct gpu *gpu, const struct launch_warps *warps, uint32_t blocks_per_sm,
-                            const struct warp_options *options, struct warp_timing *out, struct gs_error *err);
-struct full_options {
-	struct fixed_point_options fixed_point;
-	struct warp_options warps;
-	occupancy_model *occupancy;
-};
-struct full_timing {
-	double cycles;
-	double by[CYCLE_KIND_COUNT]; /* add up to cycles */
-	const char *limiter;         /* a resource, "latency", "barrier" ... */
-	double register_bank_conflicts;
-	double warp_instructions;
-	struct probabilistic_timing probabilistic;
-	struct warp_timing occupancy; /* of the last iteration */
-	struct fixed_point fixed_point;
-};
-int model_full(const struct gpu *gpu, const struct launch_warps *warps, uint32_t blocks_per_sm,
-               const struct full_options *options, struct full_timing *out, struct gs_error *err);
-
 #endif

@@ -9,6 +9,8 @@
  * T' is simulated; W / r are the groups that sampling skipped, at the rate of their region (TBPoint, Table IV); W - W' is what is
  * left where only a part of the launch was looked at (models/grid/plan.c).
  */
+#include "models/grid/occupancy_vector.h"
+
 #include "models/grid/grid.h"
 #include "models/memory/footprint.h"
 

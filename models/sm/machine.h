@@ -7,6 +7,7 @@
 #define GPUSIM_MODELS_SM_MACHINE_H
 
 #include "models/sm/instruction.h"
+#include "models/sm/options.h"
 #include "models/sm/read_ports.h"
 #include "models/warps/warps.h"
 

@@ -82,40 +82,4 @@ uint64_t warps_pattern_times(const struct launch_warps *warps, uint64_t pattern)
 enum cycle_kind { CYCLE_KINDS(CYCLE_KIND) CYCLE_KIND_COUNT };
 #undef CYCLE_KIND
 
-/* Told of every instruction that issues: in which cycle, by the warp in which slot of an SM, which of the code. SMs are
- * simulated one after the other, and those that do the same only once. */
-typedef void warp_issue_fn(void *ctx, uint64_t cycle, uint32_t slot, uint32_t instruction);
-
-struct warp_options {
-	bool exact;       /* simulate every group of the grid instead of extrapolating from the resident ones */
-	uint64_t seed;
-	/* Longer operand collection and write-back, from the bank-conflict model, in cycles per instruction; 0 where the
-	 * engine resolves banks itself. */
-	double extra_read_cycles, extra_write_cycles;
-	/* Banks register by register, instead of the two figures above, where names of registers tell them: banks_by_name. */
-	bool resolve_banks;
-	bool hierarchy; /* memory behind L1, where paths have requests; else it answers at once */
-	uint64_t shared_bytes; /* of a group, which L1 may have to do without */
-	warp_issue_fn *on_issue; /* NULL: nobody */
-	void *ctx;
-};
-
-struct warp_timing {
-	double cycles;               /* of the launch, without launch overhead */
-	double by[CYCLE_KIND_COUNT]; /* add up to cycles */
-	uint64_t warp_instructions;  /* of the launch, extrapolated if need be */
-	double simulated_fraction;   /* of the warp instructions; SMs that do the same are simulated once */
-	double spread;               /* by which cycles may be wrong, relative (ov_spread) */
-	double bank_conflicts;
-	uint32_t resident_groups;    /* per SM, at most */
-	struct memory_statistics memory;
-};
-
-/*
- * The occupancy-vector model (GATSim, Algorithm 1, II-D, II-E; PPT 3.2 for grids larger than the machine).
- * blocks_per_sm: from gpu_occupancy. Returns 0 or a negative errno value.
- */
-int model_occupancy_vector(const struct gpu *gpu, const struct launch_warps *warps, uint32_t blocks_per_sm,
-                           const struct warp_options *options, struct warp_timing *out, struct gs_error *err);
-
 #endif

@@ -8,7 +8,7 @@
  * above MEAN percent, or less than NEAR percent of the cases are within 10%. Registers are those of the reference.
  */
 #include "models/models.h"
-#include "models/analytical/optimistic.h"
+#include "models/full.h"
 #include "runtime/config/gpus.h"
 #include "tests/oracle/suite.h"
 

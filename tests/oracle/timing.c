@@ -9,6 +9,7 @@
  * fails when they are above the given percentages; configurations with their memory have limits of their own. Registers are
  * those of the reference. With -e, launches are extrapolated from a part of them where they are large.
  */
+#include "models/grid/occupancy_vector.h"
 #include "models/models.h"
 #include "runtime/config/gpus.h"
 #include "tests/oracle/suite.h"

@@ -1,0 +1,29 @@
+/* full: the model that takes the time of each model from the others. */
+#ifndef GPUSIM_MODELS_FULL_H
+#define GPUSIM_MODELS_FULL_H
+
+#include "models/analytical/optimistic.h"
+#include "models/grid/occupancy_vector.h"
+
+/* All three models; occupancy is model_occupancy_vector, or NULL: the others alone. */
+typedef int occupancy_model(const struct gpu *gpu, const struct launch_warps *warps, uint32_t blocks_per_sm,
+                            const struct warp_options *options, struct warp_timing *out, struct gs_error *err);
+struct full_options {
+	struct fixed_point_options fixed_point;
+	struct warp_options warps;
+	occupancy_model *occupancy;
+};
+struct full_timing {
+	double cycles;
+	double by[CYCLE_KIND_COUNT]; /* add up to cycles */
+	const char *limiter;         /* a resource, "latency", "barrier" ... */
+	double register_bank_conflicts;
+	double warp_instructions;
+	struct probabilistic_timing probabilistic;
+	struct warp_timing occupancy; /* of the last iteration */
+	struct fixed_point fixed_point;
+};
+int model_full(const struct gpu *gpu, const struct launch_warps *warps, uint32_t blocks_per_sm,
+               const struct full_options *options, struct full_timing *out, struct gs_error *err);
+
+#endif
