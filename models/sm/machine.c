@@ -7,7 +7,7 @@
  */
 #include "models/sm/machine.h"
 
-#include "models/sm/bmi.h"
+#include "models/sm/variants.h"
 #include "models/util/minmax.h"
 
 #include <errno.h>
@@ -188,10 +188,8 @@ static void choose_variant(struct ov_machine *m)
 	bool word = m->slot_words == 1 && m->position_words == 1, single = word && m->partitions == 1;
 	bool plain = single && !m->options->hierarchy && m->resolves_banks && m->banks_rotate && m->collector_steps == 1 &&
 	             m->issues == 1 && m->fetches == 1 && !m->on_issue && !m->gpu->read_window;
-	if (plain && ov_has_bmi())
-		m->run = m->masks ? ov_run_masks_bmi : ov_run_plain_bmi;
-	else
-		m->run = plain && m->masks ? ov_run_masks : plain ? ov_run_plain : single ? ov_run_single : word ? ov_run_word : ov_run_any;
+	bool masks = plain && m->masks && ov_has_bmi();
+	m->run = masks ? ov_run_masks : plain ? ov_run_plain : single ? ov_run_single : word ? ov_run_word : ov_run_any;
 }
 
 int ov_machine_init(struct ov_machine *m, const struct gpu *gpu, const struct launch_warps *launch, uint32_t groups_per_sm,

@@ -1,5 +1,6 @@
 /* Occupancy vector: the life of an SM, from its first group to its last. */
 #include "models/sm/cycle.h"
+#include "models/sm/variants.h"
 
 bool ov_has_room(const struct ov_sm *sm)
 {

@@ -84,12 +84,10 @@ bool ov_has_room(const struct ov_sm *sm);
 void ov_start_group(struct ov_sm *sm, uint64_t group, uint64_t start);
 /* What was asked of the memory comes back. */
 void ov_answer(struct ov_sm *sm, uint64_t time, uint32_t id);
-/* From the next cycle on, until the end of a cycle in which it has room and may get a group, or it is done, or it has come
- * to its limit. For any machine; where schedulers' and SMs' warps fit into a word; where there is one partition, too; and where
- * there is nothing behind the load/store unit and no stage does more than the least (variant.h); where registers fit, too. */
-ov_run_fn ov_run_any, ov_run_word, ov_run_single, ov_run_plain, ov_run_masks;
 /* A group that has its place starts. */
 void ov_group_comes(struct ov_sm *sm, uint32_t place);
+/* Runs from the next cycle on. It stops at the end of a cycle in which the SM has room and may get a group, or is done, or has come to its
+ * limit. */
 static inline enum ov_state ov_run(struct ov_sm *sm)
 {
 	return sm->m->run(sm);

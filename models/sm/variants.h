@@ -1,0 +1,35 @@
+/*
+ * variants: the stages of an SM, compiled for what common machines have in common. All give the same results.
+ *
+ * Each line has what the variant gains over the one above it: CPU time for the 81 launches of tests/bench/engine.sh (GTX 480, perfect
+ * memory), the least of seven runs, in turns with the other variants. A variant that gains less than 5% does not stay.
+ */
+#ifndef GPUSIM_MODELS_SM_VARIANTS_H
+#define GPUSIM_MODELS_SM_VARIANTS_H
+
+#include "models/sm/machine.h"
+
+ov_run_fn ov_run_any;    /* any machine */
+ov_run_fn ov_run_word;   /* an SM's warps fit into a word: 6%; on an H200 12%, on a Titan X 8% */
+ov_run_fn ov_run_single; /* and all schedulers share their units: 7%; with the memory hierarchy 6% */
+ov_run_fn ov_run_plain;  /* and memory is perfect, and each stage does one thing per cycle: 8% */
+
+/* And a warp's registers fit into a word, on x86 processors with instructions for bits in masks (BMI): 6%. Either alone gains 2 or 3%. */
+#if defined __x86_64__ && defined __GNUC__ && !defined __clang__
+#define OV_BMI 1
+ov_run_fn ov_run_masks;
+
+static inline bool ov_has_bmi(void) /* known only when it runs */
+{
+	return __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2");
+}
+#else
+#define ov_run_masks ov_run_plain
+
+static inline bool ov_has_bmi(void)
+{
+	return false;
+}
+#endif
+
+#endif
