@@ -127,7 +127,7 @@ static enum cycle_kind largest_kind_of(const struct estimate *e, const enum cycl
 static const char *limiter_of(const struct estimate *e)
 {
 	static const enum cycle_kind memory[] = {CYCLES_memory, CYCLES_l1, CYCLES_l2, CYCLES_dram};
-	static const double busy = 0.7; /* of peak: hardly anything is reached beyond it */
+	static const double busy = 0.7; /* of peak: DRAM hardly reaches more. Names the limiter only, changes no time */
 	enum cycle_kind most = CYCLES_issue;
 	double waited = 0;
 	for (size_t i = 0; i < GS_ARRAY_LEN(memory); i++)
@@ -402,6 +402,8 @@ static double counted_of_traced(const struct launch_warps *w, double counted)
 	return traced > 0 && counted > 0 ? counted / traced : 1;
 }
 
+/* Counters and traces of a launch that differ by less are taken for the same: unrolling, and branches that fall through, make as much. Above it,
+ * traces are of unusual groups. Twice as much: launches whose traced groups did half of the others' work are not corrected. */
 #define LIKE 1.5
 
 /* From traces; -ENOENT where none of them can be used. */
@@ -455,6 +457,7 @@ static const double *chance_means(const struct gpu *gpu, const struct launch_pro
 static int model_counted(const struct gpu *gpu, const struct launch_profile *launch, const struct model_options *options,
                          struct estimate *out, struct gs_error *err)
 {
+	/* Work-items whose counters make paths, which bounds time and memory. Of larger launches, groups that are spread evenly stand for all. */
 	enum { MOST_ITEMS = 1 << 16, MOST_BLOCKS = MODEL_MOST_BLOCKS };
 	struct launch_shape shape = {volume(launch->groups), (uint32_t)volume(launch->local), gpu->warp_size};
 	double chance[CHANCE_LANES + 1];

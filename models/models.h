@@ -58,7 +58,7 @@ struct model_options {
 	void *alike_ctx;
 };
 
-enum { ESTIMATE_MAX_LINES = 8 };
+enum { ESTIMATE_MAX_LINES = 8 }; /* what a report has room for */
 
 struct estimate {
 	const char *model;

@@ -8,7 +8,7 @@
 #include "models/accesses/accesses.h"
 #include "models/accesses/requests.h"
 
-enum { COALESCE_MOST_LANES = 128, COALESCE_MOST_PARTS = COALESCE_MOST_LANES * 10 };
+enum { COALESCE_MOST_LANES = 128, COALESCE_MOST_PARTS = COALESCE_MOST_LANES * 10 }; /* as MOST_LANES of accesses.c */
 
 /* Fills *parts, which has room for COALESCE_MOST_PARTS, and returns how many there are. For every space but shared and
  * param. What lies in private memory has been placed already (see models/trace/warps.c). */

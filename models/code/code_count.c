@@ -83,7 +83,7 @@ static bool narrow_edge(struct edge_sums *s, const struct code_edge *e)
 /* Bounds that creep towards each other over a cycle of sums may take for ever; what is left then is still a bound. */
 static void narrow_bounds(struct edge_sums *s)
 {
-	enum { ROUNDS = 20 };
+	enum { ROUNDS = 20 }; /* bounds the time. More of them may narrow what counters leave open, never widen it */
 	bool changed = true;
 	for (int round = 0; changed && round < ROUNDS; round++) {
 		changed = false;

@@ -14,31 +14,37 @@
 #include <stdlib.h>
 #include <string.h>
 
+/*
+ * Costs are counted in warp instructions; the engine simulates about four million of them per second. No number below changes an estimate
+ * of a launch that is simulated as a whole. How far sampled estimates are off with these numbers is in docs/models.md, Sampling.
+ */
 enum {
-	ALWAYS_WHOLE = 300000,  /* warp instructions that are not worth sampling */
-	BUDGET = MODEL_BUDGET,  /* warp instructions to simulate, about a second */
-	OVER_BUDGET = 2,        /* times so much, where sampling would save little */
-	/* The same with memory behind L1, where SMs do not stand for one another */
-	MEMORY_WHOLE = 1500000, /* of these, instructions and three times the parts of their requests */
-	MEMORY_BUDGET = MODEL_BUDGET / 8 * 3, /* most of a second */
-	PART_WEIGHT = 3,
-	LEAST_SMS = 2,          /* so that they meet */
-	SAME_RESIDUE = 4,       /* see fewer_sms */
-	LEAST_EPOCHS = 8,       /* that are left of a launch that is too large for anything else */
-	MOST_GROUPS = 1 << 21,  /* whose work is kept */
+	ALWAYS_WHOLE = 300000,  /* simulated as a whole, under 0.1 s. Twice as much: launches up to there lose their sampling error, and take 0.15 s */
+	BUDGET = MODEL_BUDGET,  /* a second. Twice as much: large launches take twice as long, with a longer part simulated */
+	OVER_BUDGET = 2,        /* budgets that a launch may take as a whole, where sampling would save little (worth_sampling) */
+	/* With the memory hierarchy no SM stands for another, and requests cost time, too. */
+	MEMORY_WHOLE = 1500000, /* as ALWAYS_WHOLE, most of a second: of a program of 40 such launches, 12% at least are simulated (docs/models.md) */
+	MEMORY_BUDGET = MODEL_BUDGET / 8 * 3, /* as BUDGET, most of a second */
+	PART_WEIGHT = 3,        /* instructions that a part of a request costs as much time as, about. Twice as much: less of launches that access
+	                         * much memory is simulated */
+	LEAST_SMS = 2,          /* simulated at least: with one, no two SMs would meet in memory */
+	SAME_RESIDUE = 4,       /* see fewer_sms: of 15 SMs, 3, 7 and 11 are alike, and 4 and 10 are not (docs/models.md) */
+	LEAST_EPOCHS = 8,       /* simulated at least of a launch that is over its budget: enough to sample a region (sampled_epochs) */
+	MOST_GROUPS = 1 << 21,  /* whose work is kept: 80 MB. Larger launches are judged by so many of their groups */
 };
 /* Epochs that sampling a region takes: it is entered, two units are measured, and what does not fill the GPU is left. */
 static const double sampled_epochs = 3.5;
-/* With memory behind L1, units differ by what caches hold by chance: what two of them say can be 5% off. */
+/* With the memory hierarchy, up to half of a region is simulated: units differ by what caches hold by chance, and what two of them say was
+ * 5% off (docs/models.md). */
 static const double memory_share = 0.5;
-/* A launch that can be simulated as a whole is, if sampling costs more than so much of that: it is not worth an error. */
+/* A launch that can be simulated as a whole is, if sampling costs more than two thirds of that: a third of the time is not worth an error. */
 static const double worth_sampling = 2.0 / 3;
-/* Of launches that were taken for alike, too (launch_clusters.c). */
+/* Epochs whose traffic per instruction differs by more are of different regions: the threshold at which TBPoint (V-A) calls launches alike. */
 static const double same_traffic = 0.1;
-/* Units of a large region are measured until they differ by less than 1%, while that takes no more than so much of it; of
- * uniform groups only one SM is simulated. */
+/* Units of a large region are measured until they differ by less than 1%, while that takes no more than 1/16 of it and 8 epochs. Of uniform
+ * groups only one SM is simulated: 64 epochs of it cost as much as 8 of eight SMs. Twice as much: that part is simulated longer. */
 static const double fine_difference = 0.01, fine_share = 1.0 / 16, fine_epochs = 8, uniform_epochs = 64;
-/* What even an exact simulation stops at: hours. */
+/* Even an exact simulation stops at so many instructions: three hours. */
 static const double exact_limit = 4e10;
 
 /* ---- the launch's work ---- */

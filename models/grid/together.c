@@ -113,7 +113,7 @@ static bool has_atomics(const struct ov_machine *m)
 
 static int run_team(struct team *t)
 {
-	enum { PATIENCE = 10000 }; /* steps in which nothing happens */
+	enum { PATIENCE = 10000 }; /* steps in which nothing happens, before warps are said to wait for ever: millions of cycles, longer than any wait */
 	uint64_t step = memory_round_trip(t->memory, has_atomics(t->sms[0]->m)), done = 0;
 	int rc = 0;
 	bool open = true;

@@ -15,7 +15,7 @@
 
 #include <stdlib.h>
 
-enum { BUCKETS = 512 };
+enum { BUCKETS = 512 }; /* of a table of entries, about as many as L1 has (l1_mshrs). Changes the simulation's speed only */
 
 struct l1_entry {
 	uint64_t line;

@@ -18,8 +18,10 @@
 #include <math.h>
 #include <stdlib.h>
 
+/* One of SAMPLE lines is followed. The window is TIMES_LINES times the lines of L2, as long as that is no more than MOST_REQUESTS, which bounds the time. A
+ * longer window finds lines again that come back later. */
 enum { SAMPLE = 4, MOST_REQUESTS = 1 << 22, TIMES_LINES = 4 };
-static const double same_misses = 0.002; /* what the sample can tell */
+static const double same_misses = 0.002; /* a difference of miss rates that the sample cannot see */
 
 /* ---- a stream of requests ---- */
 

@@ -9,7 +9,7 @@
 
 #include "models/warps/warps.h"
 
-enum { REUSE_BINS = 4096 };
+enum { REUSE_BINS = 4096 }; /* of times between requests for a line: steps of the histogram, 1/4096 of the window each */
 
 /* Of a stream of requests; time is counted in them. */
 struct reuse {

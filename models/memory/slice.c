@@ -16,7 +16,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-enum { BUCKETS = 256 };
+enum { BUCKETS = 256 }; /* of a table of fetches, about as many as a slice has (l2_mshrs). Changes the simulation's speed only */
 
 /* Sectors that are fetched together, and who waits for them. */
 struct fetch {

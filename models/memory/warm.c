@@ -11,7 +11,7 @@
  */
 #include "models/memory/warm.h"
 
-enum { MOST_RANGES = 64 };
+enum { MOST_RANGES = 64 }; /* of memory that are kept apart; a kernel has as many arguments at most, about. Further ones are left out */
 #define NOBODYS (1ull << 61) /* above all addresses of launches */
 
 struct warm_part {

@@ -13,7 +13,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { ENDS = 2 };
+enum { ENDS = 2 }; /* of what was measured: a group more or less at each */
 
 void sampler_start(struct region_sampler *s, const struct region *regions, size_t count, const struct region_limits *limits,
                    uint64_t whole)

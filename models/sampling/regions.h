@@ -42,7 +42,7 @@ struct region {
 int regions_build(const struct group_work *groups, uint64_t count, uint64_t epoch, const struct region_limits *limits,
                   struct region **out, size_t *out_count);
 
-enum { REGION_UNITS = 128 };
+enum { REGION_UNITS = 128 }; /* whose begins are kept: more than fine_epochs and uniform_epochs (models/grid/plan.c) let a region measure */
 
 /*
  * Goes along with the simulation of a launch. Every group is offered once, by ascending id, when there is room for it;

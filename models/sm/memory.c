@@ -7,7 +7,7 @@
 /* Shared memory in use is not L1's; it is cut off in steps, as drivers do (CUDA C programming guide, 7.x and later). */
 static uint64_t l1_bytes(const struct ov_machine *m)
 {
-	enum { STEP = 8192 };
+	enum { STEP = 8192 }; /* bytes, about: the sizes that the guide lists are 8 to 32 KB apart */
 	const struct gpu *gpu = m->gpu;
 	uint64_t shared = (m->options->shared_bytes * m->groups_per_sm + STEP - 1) / STEP * STEP;
 	if (!gpu->l1_unified)
@@ -45,7 +45,7 @@ int ov_memory_init(struct ov_sm *sm, struct memory_system *system, uint32_t inde
 	o->l1 = l1_new(&config);
 	o->leaving = calloc(gpu->l1_miss_queue, sizeof *o->leaving);
 	int rc = tags_init(&o->constants, gpu->const_bytes / gpu->const_access_bytes, gpu->const_ways);
-	enum { INSTRUCTION_BYTES = 8 };
+	enum { INSTRUCTION_BYTES = 8 }; /* of a PTX instruction in GPGPU-Sim */
 	if (!rc && gpu->icache_line_instructions)
 		rc = tags_init(&o->lines, gpu->icache_bytes / (gpu->icache_line_instructions * INSTRUCTION_BYTES), gpu->icache_ways);
 	return o->l1 && o->leaving ? rc : -ENOMEM;

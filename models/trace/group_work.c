@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_ITEMS = 1 << 18 }; /* whose counters are looked at; in larger launches, some of each group */
+enum { MOST_ITEMS = 1 << 18 }; /* whose counters are looked at, which bounds the time; in larger launches, some of each group */
 
 struct counter {
 	const struct work_shape *shape;

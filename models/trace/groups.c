@@ -68,7 +68,7 @@ static bool is_more_alike(const struct difference *a, const struct difference *b
 	return a->distance < b->distance;
 }
 
-enum { MOST_STEPS = 8 }; /* kernels have few different ones */
+enum { MOST_STEPS = 8 }; /* of addresses from group to group: kernels have few different ones; further ones are not compared */
 
 struct candidates {
 	const uint64_t *ids;
@@ -175,7 +175,7 @@ static double missing(const struct counted_work *work, const struct counted_work
 static void find_needed(const struct group_sample *sample, const struct counted_work *work, const struct counted_work *traced,
                         const uint32_t *stands_for, struct needed_groups *out)
 {
-	static const double unlike = 0.1;
+	static const double unlike = 0.1; /* TBPoint's threshold of launches */
 	struct counted_work chosen[MOST_NEEDED];
 	for (bool found = true; found && out->count < MOST_NEEDED;) {
 		uint64_t worst = 0;

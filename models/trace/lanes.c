@@ -19,7 +19,7 @@
 #include <string.h>
 
 enum {
-	WAY_SLOTS = 256,
+	WAY_SLOTS = 256,    /* ways that are found again: more save time, and change nothing */
 	COUNTED_FIRST = 64, /* lanes whose counters are looked at in any case: for source blocks that no trace has */
 };
 

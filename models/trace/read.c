@@ -24,7 +24,7 @@
 
 enum { CHUNK_WORDS = TRACE_CHUNK_BYTES / 8, CHUNK_ROOM = TRACE_CHUNK_BYTES - TRACE_CHUNK_HEADER_WORDS * 8, MOST_TOLD = 64 };
 
-enum { MOST_LANES = 1 << 16 };
+enum { MOST_LANES = 1 << 16 }; /* work-items of a group, at most: what comes from a file is bounded */
 
 struct chunk {
 	uint64_t group;

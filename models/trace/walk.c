@@ -18,10 +18,12 @@
 #include <string.h>
 
 enum {
+	/* Costs of a way that contradicts what is known. Ways are compared by instructions: each of these is longer than a detour in any
+	 * kernel, and one edge that was not taken outweighs ten lost probes. */
 	NEVER_TAKEN = 100000, /* instructions that an edge costs which the counters say was not taken */
 	LOST_PROBE = 10000,   /* and a source block whose probe must have been lost */
-	MOST_LEARNT = 32,     /* kinds of lost probes */
-	MOST_OPEN = 256,
+	MOST_LEARNT = 32,     /* source blocks whose probes may be lost; with more, the lane is walked by its counters (traces_disagree) */
+	MOST_OPEN = 256,      /* ways that a search keeps; of more, the most expensive is given up */
 	NO_NODE = -1,
 };
 #define AT_END UINT32_MAX /* block of the state that has left the kernel */

@@ -20,8 +20,8 @@
 
 enum {
 	MOST_PATTERN = 1 << 16, /* groups of the launch that have their own place in the pattern; of larger ones, MANY do */
-	MANY = 1 << 12,
-	MOST_PARTS = 1 << 22,   /* kept, of all paths; fewer groups are used if need be */
+	MANY = 1 << 12,         /* both bound memory (some MB) and the time to compare groups */
+	MOST_PARTS = 1 << 22,   /* kept, of all paths, 64 MB; fewer groups are used if need be */
 	MOST_BLOCKS = MODEL_MOST_BLOCKS,
 };
 #define PRIVATE_BASE (1ull << 62)

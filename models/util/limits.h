@@ -6,10 +6,10 @@
 #define GPUSIM_MODELS_UTIL_LIMITS_H
 
 #ifndef MODEL_MOST_BLOCKS
-#define MODEL_MOST_BLOCKS (1 << 24) /* executions of blocks, of all lanes or warps that are walked */
+#define MODEL_MOST_BLOCKS (1 << 24) /* executions of blocks, of all lanes or warps that are walked: 64 MB. Twice as much: longer paths before they are cut */
 #endif
 #ifndef MODEL_BUDGET
-#define MODEL_BUDGET 4000000 /* instructions of warps that are simulated one by one, about a second */
+#define MODEL_BUDGET 4000000 /* instructions of warps that are simulated one by one: about a second (docs/models.md, How fast they are) */
 #endif
 
 #endif

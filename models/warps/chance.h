@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-enum { CHANCE_LANES = 128 };
+enum { CHANCE_LANES = 128 }; /* the most that a description may say (warp_size) */
 
 /* For n = 0 to `lanes`, at most CHANCE_LANES, means[n]: how many different words the fullest bank is asked for, on average, when each of n
  * lanes takes one of `words` words by chance. */

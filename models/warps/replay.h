@@ -9,7 +9,7 @@
 
 #include "models/code/code.h"
 
-enum { REPLAY_MOST_LANES = 64 };
+enum { REPLAY_MOST_LANES = 64 }; /* bits of a mask of lanes */
 
 struct lane_path {
 	const uint32_t *blocks; /* the lane's own; calls are in it, one block after the other */

@@ -67,7 +67,7 @@ struct launch_warps {
  * WARPS_WINDOW of its groups repeat in the part of the launch that they are from. So a part keeps what it does, and neighbours are as
  * different as they were.
  */
-enum { WARPS_WINDOW = 32 };
+enum { WARPS_WINDOW = 32 }; /* about what an SM holds at once */
 uint64_t warps_pattern(const struct launch_warps *warps, uint64_t group);
 /* How many groups of the launch a group of the pattern stands for. */
 uint64_t warps_pattern_times(const struct launch_warps *warps, uint64_t pattern);
