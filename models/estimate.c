@@ -275,7 +275,7 @@ static int run_analytical(const struct gpu *gpu, const struct launch_warps *warp
 	return 0;
 }
 
-/* The timing model proper; fills out->by, without the launch's own overhead. Where the description tells the banks of
+/* The timing model proper; fills out->by, without the launch's own overhead. Where the description has the banks of
  * registers, the occupancy vector looks at them; else they are left to chance. */
 static int run_model(const struct gpu *gpu, const struct launch_warps *warps, uint64_t shared_bytes,
                      const struct model_options *options, struct estimate *out, struct gs_error *err)
@@ -392,7 +392,7 @@ static int time_warps(const struct gpu *gpu, const struct launch_profile *launch
 	return result;
 }
 
-/* Instructions of work-items, as the counters of all tell, over those of the groups that stand for them. */
+/* Instructions of work-items by the counters of all, over those of the groups that stand for them. */
 static double counted_of_traced(const struct launch_warps *w, double counted)
 {
 	double traced = 0;
@@ -471,7 +471,7 @@ static int model_counted(const struct gpu *gpu, const struct launch_profile *lau
 		result = count_accesses(&s.warps, 1 / s.fraction, &out->accesses);
 	if (!result && launch->instructions)
 		result = count_warp_executions(&s.warps, 1 / s.fraction, launch->instructions);
-	if (s.fraction < 1 && !out->sampled) /* whoever it is like was stretched */
+	if (s.fraction < 1 && !out->sampled) /* the launch that it is like was stretched */
 		stretch_estimate(out, 1 / s.fraction);
 	if (s.fraction < 0.99) /* less is the rounding of counts that are not whole */
 		flag_add(&out->flags, FLAG_paths_cut);

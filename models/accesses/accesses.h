@@ -25,15 +25,15 @@ struct launch_arguments {
 	uint32_t count;
 };
 
-/* What stands for a number of accesses that the code does not tell: as many as lanes are on; as many as parts of a
+/* What stands for a number of accesses that does not follow from the code: as many as lanes are on; as many as parts of a
  * list lie in, one part per lane; or, of shared memory at places that were loaded, what chance brings (chance.h). */
 enum { ACCESSES_BY_LANE = 0, ACCESSES_BY_CHANCE = UINT16_MAX - 1, ACCESSES_OF_LIST = UINT16_MAX };
 
 /* Those of a warp of which only some lanes are on; by chance: one. */
 uint16_t accesses_of_lanes(uint32_t usual, uint32_t active, uint32_t lanes);
 
-/* For every instruction of the code, the accesses of an average warp, as far as the code alone tells; `out` has
- * code_count entries. *unknown counts the memory instructions whose addresses it does not tell. Returns 0 or -ENOMEM. */
+/* For every instruction of the code, the accesses of an average warp, as far as they follow from the code alone; `out` has
+ * code_count entries. *unknown counts the memory instructions whose addresses do not follow from it. Returns 0 or -ENOMEM. */
 int usual_accesses(const struct gpu *gpu, const struct kernel_code *code, const struct launch_arguments *launch,
                    uint16_t *out, uint32_t *unknown);
 

@@ -37,7 +37,7 @@ struct memory_range {
 /*
  * What a launch asked of the memory system and what that did, for the report: the whole launch, extrapolated where it was
  * sampled. Requests and transactions are known with perfect memory, too; a rate that nothing was counted for is NAN, and
- * where the hierarchy was not modelled everything behind the load/store unit is.
+ * where the hierarchy was not modelled, everything after the load/store unit is NAN.
  */
 struct memory_statistics {
 	double requests;     /* global and local memory instructions executed by warps */

@@ -6,7 +6,7 @@
  * Usage is a mean over the launch's groups, and more on an SM whose groups have more to do than others; a group's latency
  * is that of its slowest warp, alone. By chance, a wave takes contention_cycles instead, and the last one drains: where
  * older warps go first, the youngest run alone at the end, and half of their latency is without company. Fetches go
- * round the warps, so that fetching leaves none behind.
+ * round the warps, so that all warps are fetched for equally often.
  * Source: Gerum et al., probabilistic resource model, IV-A, Fig. 5; the drain is ours.
  */
 #include "models/analytical/optimistic.h"

@@ -80,7 +80,7 @@ static uint16_t accesses_of(const struct launch_warps *warps, const struct warp_
 	return n ? n : 1;
 }
 
-/* Whether what it loads comes from behind L1, in several parts. */
+/* Whether its data comes from beyond L1, in several parts. */
 static bool is_late(const struct launch_warps *warps, const struct warp_path *path, size_t next, uint32_t i)
 {
 	uint16_t wait = warps->usual_waits ? warps->usual_waits[i] : 0;

@@ -33,7 +33,7 @@ struct launch_costs {
 	struct usage total;       /* of the launch */
 	double slot_cycles[RESOURCE_COUNT]; /* of units, if they complete one instruction per cycle; 0: no matter */
 	double ldst_variation;              /* of accesses per instruction: variance / mean^2 */
-	double late_loads, late_accesses;   /* of the launch: from behind L1 and in several parts; and their accesses */
+	double late_loads, late_accesses;   /* loads of the launch whose data comes from beyond L1 in several parts; their accesses */
 	/* Of a group, on average: its slowest warp. */
 	double group_latency, group_memory_stall, group_waits;
 	double warp_latency, warp_waits; /* on average */

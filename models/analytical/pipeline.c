@@ -5,7 +5,7 @@
  *   execute(i) = max(issue(i) + collection + conflicts among its own operands, a unit is free)
  *   done(i)    = execute(i) + latency + further accesses + write-back
  * Front end: a fetch brings fetch_width instructions, for a buffer that is empty, or in time (refill_when_empty); a jump
- * throws away what is buffered or being fetched behind it (flush_at_branch). Each time is the longest path to its node.
+ * throws away what is buffered or being fetched after it (flush_at_branch). Each time is the longest path to its node.
  * Source: Gerum et al., probabilistic resource model, IV-A, Figs. 1, 2 and 4; GPGPU-Sim's front end.
  */
 #include "models/analytical/pipeline.h"
@@ -216,7 +216,7 @@ int pipeline_block_cost(const struct gpu *gpu, const struct kernel_code *code, c
 		return 0;
 	int rc = pipeline_setup(&p, gpu, code, accesses);
 	if (!rc) {
-		/* The second execution may still differ from those behind it: the first left it another state. */
+		/* The second execution may still differ from later ones: the first left it another state. */
 		double done[3];
 		for (int round = 0; round < 3; round++) {
 			if (round)

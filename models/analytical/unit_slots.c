@@ -2,7 +2,7 @@
  * Units that complete one instruction per cycle.
  *
  * An instruction of latency L may start on a unit at t if the unit takes one (initiation intervals) and nothing else will
- * leave it at t + L; those behind it wait, also for the other units of the kind. So a short instruction behind long
+ * leave it at t + L; those after it wait, also for the other units of the kind. So a short instruction after long
  * ones stops all, and the rate follows from the mix. No formula covers it: a sample of the mix is run through the
  * units, in the order in which warps issue it, a fetch's instructions in a row.
  * Source: GPGPU-Sim's pipelined units; against it the rates of eleven mixes are within 4%.

@@ -31,7 +31,7 @@
 enum { ARRAY_COUNT = 0 CODE_ARRAYS(COUNT_ARRAY) };
 #undef COUNT_ARRAY
 
-/* What stands in front of the arrays. `size` tells a reader of another layout apart. */
+/* What stands in front of the arrays. `size` differs for another layout. */
 struct code_header {
 	uint32_t magic, size;
 	uint32_t instructions, registers, shared_bytes, local_bytes, counter_count, site_count;

@@ -60,7 +60,7 @@ struct code_instruction {
 	uint32_t opcode; /* offset in kernel_code.strings: the opcode with its modifiers */
 	int32_t address; /* of memory classes: the node that computes it, or -1: not known */
 	/* Of memory classes: the place of the source that it accesses memory for (struct trace_site), or -1: not known. An
-	 * access that the compiler took apart has several instructions; this one's bytes begin site_offset behind its first. */
+	 * access that the compiler took apart has several instructions; this one's bytes begin site_offset bytes after its first. */
 	int32_t site;
 	uint32_t site_offset;
 	uint32_t probes_before; /* of the probes of its block, those that stand before it */

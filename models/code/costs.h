@@ -38,7 +38,7 @@ uint32_t gpu_collector_count(const struct gpu *gpu, enum pipeline_resource unit)
  */
 struct block_cost {
 	double latency;               /* from the first fetch to the last write-back */
-	double steady_latency;        /* added by one more execution right behind a like one: what a loop's trip takes */
+	double steady_latency;        /* added by one more execution right after the same block: what a loop's trip takes */
 	double busy[RESOURCE_COUNT];  /* cycles that each resource is occupied, all units of a kind together */
 	uint32_t register_reads, register_writes;
 	uint32_t memory_instructions, barriers;

@@ -4,7 +4,7 @@
  * GPU_KEYS below says everything there is to say about a key once: the struct, the parser, its checks and the
  * listings are made from it. A description is text in lines of `key = value   # unit, source`; every key of
  * the table is required unless the table gives a value for its absence. Adding a key adds a row, adding a GPU adds a
- * file. Nothing here reads a file: whoever loads a GPU brings the text.
+ * file. Nothing here reads a file: the caller brings the text.
  */
 #ifndef GPUSIM_MODELS_GPU_GPU_H
 #define GPUSIM_MODELS_GPU_GPU_H
@@ -119,7 +119,7 @@ enum gpu_machine_code { GPU_MACHINE_CODES(GPU_CODE) GPU_MACHINE_CODE_COUNT };
 	  "store, issue to acknowledgement, which a warp needs to retire; 0: when it has left its unit")
 
 /*
- * The hierarchy behind the load/store unit (GPUSIM_MEMORY=hierarchy). What a description leaves out is that of a GPU of
+ * The hierarchy after the load/store unit (GPUSIM_MEMORY=hierarchy). What a description leaves out is that of a GPU of
  * today, as simulators have it.
  */
 #define GPU_MEMORY(X)                                                                                                  \

@@ -129,7 +129,7 @@ static int run_grid(struct grid *g)
 	int rc = 0;
 	while (!rc && first_time(g, &time)) {
 		give_groups(g, time);
-		/* What parts from a member is served behind it. */
+		/* What parts from a member is served after it. */
 		for (uint32_t n = 0; n < g->count && !rc; n++)
 			if (is_served(&g->members[n], time))
 				rc = serve_member(g, n);

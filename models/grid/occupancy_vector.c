@@ -67,7 +67,7 @@ static void fill_timing(const struct ov_work *work, const struct ov_plan *plan, 
 	out->spread = ov_spread(work, plan, o, out->cycles);
 	out->bank_conflicts = (double)o->conflicts * scale;
 	out->memory = o->memory;
-	/* What is behind SMs has been told for all of them; there, as many parts of requests count as all groups have. */
+	/* L2's and DRAM's numbers are for all SMs already; there, as many parts of requests count as all groups have. */
 	double parts = work->traffic > 0 && o->memory.transactions > 0 ? work->traffic / o->memory.transactions : scale;
 	double behind = o->instructions ? share / (double)o->instructions * parts / scale : 1;
 	out->memory.requests *= scale / behind;

@@ -8,7 +8,7 @@
 
 /* What is simulated of a launch: groups 0..groups-1 of the plan, of which the sampler may skip some. */
 struct ov_plan {
-	uint64_t groups, all; /* fewer than all of the launch's: ov_group_id tells which they are */
+	uint64_t groups, all; /* groups of the plan and of the launch. Where the plan has fewer, ov_group_id says which */
 	uint32_t sm_count;
 	/* By pattern group: those with the same number do the same, and SMs that got the same are simulated once. NULL: no two
 	 * groups do. */

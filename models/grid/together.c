@@ -1,5 +1,5 @@
 /*
- * Occupancy vector: SMs that meet behind L1.
+ * Occupancy vector: SMs that share L2 and DRAM.
  *
  * All advance together, in steps no longer than a request takes to be answered: what leaves them within a step is
  * answered after it, so that the step of one does not depend on the others'. Groups go to SMs as in models/grid/grid.c. No two

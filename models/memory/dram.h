@@ -45,7 +45,7 @@ int dram_push(struct dram_channel *c, uint64_t time, uint64_t local, uint32_t sl
               uint32_t bursts, uint32_t tag);
 /* When the next access can be served, not before `now`; MEMORY_NEVER: there is none. */
 uint64_t dram_next(struct dram_channel *c, uint64_t now);
-/* Serves it, at the time that dram_next told; returns when its data is there. */
+/* Serves it, at the time that dram_next returned; returns when its data is there. */
 uint64_t dram_serve(struct dram_channel *c, uint64_t now, struct dram_access *served);
 
 #endif

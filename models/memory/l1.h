@@ -19,7 +19,7 @@ struct l1_request {
 	uint64_t evicted;        /* line that is written back, with `dirty` sectors; 0: none */
 	uint32_t dirty;
 };
-/* A load of sectors of a line by `who`, who is told once for each of *waits entries. L1_FULL changes nothing. */
+/* A load of sectors of a line by `who`. l1_fill calls back with `who` once for each of *waits entries. L1_FULL changes nothing. */
 enum l1_result l1_load(struct l1_cache *c, uint64_t line, uint32_t sectors, uint32_t who, uint32_t *waits,
                        struct l1_request *ask);
 bool l1_has(const struct l1_cache *c, uint64_t line, uint32_t sectors);

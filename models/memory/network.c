@@ -2,7 +2,7 @@
  * One direction of the interconnect: a crossbar from ports to ports.
  *
  *   a packet passes when its input and its output are both free, and takes both for its flits
- *   in order: an input's packets pass one after the other, and one whose output is taken holds up those behind it, so that
+ *   in order: an input's packets pass one after the other, and one whose output is taken holds up those after it, so that
  *   random traffic gets about 60% through (Karol et al., "Input versus output queueing on a space-division packet switch",
  *   1987); of inputs that could pass at the same time, the one that waited longest for its turn goes first
  *   else: packets queue at the outputs

@@ -1,7 +1,7 @@
 /*
- * A channel of memory and its slices of L2: all that an address can meet behind the interconnect.
+ * A channel of memory and its slices of L2: all that an address can meet after the interconnect.
  *
- *   a slice takes requests in their order, a sector at a time; one that cannot go on holds up those behind it
+ *   a slice takes requests in their order, a sector at a time; one that cannot go on holds up those after it
  *   read: hit, or joins a fetch under way, or fetches; a sector that was written in part is fetched before it is read
  *   write: kept in L2, without fetching (written back when its line goes); atomic: a read that leaves its sector written
  * A fetch needs an entry, a line that is not waiting itself, and room in the channel's queue. Source: Accel-Sim, IV

@@ -8,7 +8,7 @@
  * and of the same mixture, the mixture is what is homogeneous:
  *   mixed region = consecutive epochs beyond the limit of variation whose stall probability and variation are within the
  *   distance of the first one's, and mean work likewise, relative to it
- * With memory behind L1, traffic per instruction likewise.
+ * With the memory hierarchy, traffic per instruction likewise.
  */
 #include "models/sampling/regions.h"
 #include "models/util/minmax.h"
@@ -73,7 +73,7 @@ static bool is_same_traffic(const struct epoch *a, const struct epoch *b, const 
 	return !limits->traffic || fabs(a->traffic - b->traffic) <= limits->traffic * a->traffic;
 }
 
-/* Regions of epochs whose clusters are known; those of a mixture have numbers behind the clusters'. */
+/* Regions of epochs whose clusters are known; those of a mixture have numbers after the clusters'. */
 static size_t join_epochs(const struct epoch *epochs, const uint32_t *cluster, size_t count, const struct region_limits *limits,
                           struct region *out)
 {

@@ -4,7 +4,7 @@
  * Groups that run at the same time have neighbouring ids. An epoch is as many as the GPU runs at once; consecutive epochs whose
  * groups ask as much of memory are a homogeneous region, in which all sampling units take as long. Epochs with an
  * outlier are in none, and simulated as usual. regions_build needs the counters of every group, no timing; the sampler goes
- * along with a simulation and tells which groups it may skip.
+ * along with a simulation and says which groups it may skip.
  */
 #ifndef GPUSIM_MODELS_SAMPLING_REGIONS_H
 #define GPUSIM_MODELS_SAMPLING_REGIONS_H
@@ -78,7 +78,7 @@ struct region_sampler {
  * about as long; or 1. */
 void sampler_start(struct region_sampler *s, const struct region *regions, size_t count, const struct region_limits *limits,
                    uint64_t whole);
-/* How many groups from this one on are skipped; the caller tells what they would have executed, and by how much they are unlike those that
+/* How many groups from this one on are skipped; the caller says what they would have executed, and by how much they are unlike those that
  * the rate is from, relative: the rate may be as far off. */
 uint64_t sampler_skips(struct region_sampler *s, uint64_t group);
 void sampler_skip(struct region_sampler *s, uint64_t groups, double instructions, double unlike);

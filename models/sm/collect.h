@@ -11,7 +11,7 @@
 
 #include "models/sm/variant.h"
 
-/* The next behind the one served last, as the lowest bit of what is returned. */
+/* The next after the one served last, as the lowest bit of what is returned. */
 static inline uint64_t next_ready(uint64_t ready, uint32_t last)
 {
 	uint64_t after = ready & (~1ULL << last);

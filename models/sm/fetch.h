@@ -1,7 +1,7 @@
 /*
  * Occupancy vector: fetching. A fetch brings consecutive instructions of one warp; which warp, goes round the slots.
  * What it brings is decoded and may issue fetch_to_issue_cycles later. After a taken branch, what was fetched
- * behind it is flushed: fetches wasted are cycles of the fetch stage.
+ * after it is flushed: fetches wasted are cycles of the fetch stage.
  */
 #ifndef GPUSIM_MODELS_SM_FETCH_H
 #define GPUSIM_MODELS_SM_FETCH_H
@@ -76,7 +76,7 @@ static inline uint32_t fetched_instructions(const struct ov_sm *sm, const struct
 	return sm->m->fetch_width < room ? sm->m->fetch_width : room;
 }
 
-/* The first touch of a line by the SM brings it; whoever needs it meanwhile waits too. */
+/* The first touch of a line by the SM brings it; warps that need it meanwhile wait too. */
 static inline bool line_is_missing(struct ov_sm *sm, uint32_t slot, uint32_t pc)
 {
 	if (!sm->line_miss || pc >= sm->m->op_count)
@@ -123,7 +123,7 @@ static void retire_warp(struct ov_sm *sm, uint32_t slot)
 		sm->live_groups--;
 }
 
-/* How far a slot is in the round that begins behind the warp fetched last. */
+/* How far a slot is in the round that begins after the warp fetched last. */
 static uint32_t round_place(const struct ov_sm *sm, uint32_t slot)
 {
 	uint32_t slots = sm->m->slots;

@@ -16,7 +16,7 @@ struct ov_op {
 	uint8_t stops;        /* enum ov_wait: what its warp then waits for */
 	bool accesses;        /* memory, as counted in paths */
 	bool repeats;         /* reads a bank more than once */
-	bool leaves;          /* its warp may not simply go on behind it */
+	bool leaves;          /* its warp may not simply go on after it */
 	uint32_t latency;     /* start to finish in the unit, for completion slots and result buses */
 	uint32_t result;      /* start to the release of its registers; of memory, with one access */
 	uint32_t initiation;  /* 1/OV_FRACTION cycles; of memory, per access */

@@ -1,10 +1,10 @@
 /*
- * Occupancy vector: memory behind the load/store unit, where it is not perfect (memory.h).
+ * Occupancy vector: memory after the load/store unit, where it is not perfect.
  *
  *   load/store unit -> l1_lookup_cycles in a queue -> tags -> hit: the value memory_hit_cycles later
  *                                                          -> miss: leaves the SM in the next cycle, comes back, is written
  * Parts of requests are looked up one per cycle and in order; one that finds no entry or no room to leave holds up those
- * behind it, and at last the unit. Atomics, and loads where L1 does not cache global memory, leave at once. Constants
+ * after it, and at last the unit. Atomics, and loads where L1 does not cache global memory, leave at once. Constants
  * and parameters have tags of their own, and a miss costs const_miss_cycles.
  */
 #ifndef GPUSIM_MODELS_SM_MEMORY_H
@@ -103,7 +103,7 @@ static void send_request(struct ov_sm *sm, enum memory_kind kind, uint64_t addre
 	sm->error = sm->error ? sm->error : rc;
 }
 
-/* Answers tell whether they are for an entry of L1 or an access. */
+/* A bit of an answer's id: it is for an access, not for an entry of L1. */
 enum { FOR_ACCESS = 1u << 31 };
 
 static bool is_cached(const struct ov_sm *sm, const struct ov_part *p)

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Told of every instruction that issues: in which cycle, by the warp in which slot of an SM, which of the code. SMs are
+/* Called for every instruction that issues: the cycle, the slot of its warp on the SM, and its place in the code. SMs are
  * simulated one after the other, and those that do the same only once. */
 typedef void warp_issue_fn(void *ctx, uint64_t cycle, uint32_t slot, uint32_t instruction);
 
@@ -14,9 +14,9 @@ struct warp_options {
 	/* Longer operand collection and write-back, from the bank-conflict model, in cycles per instruction; 0 where the
 	 * engine resolves banks itself. */
 	double extra_read_cycles, extra_write_cycles;
-	/* Banks register by register, instead of the two figures above, where names of registers tell them: banks_by_name. */
+	/* Banks register by register, instead of the two figures above, where they follow from the names of registers: banks_by_name. */
 	bool resolve_banks;
-	bool hierarchy; /* memory behind L1, where paths have requests; else it answers at once */
+	bool hierarchy; /* the memory hierarchy after L1, where paths have requests; else memory answers at once */
 	uint64_t shared_bytes; /* of a group, which L1 may have to do without */
 	warp_issue_fn *on_issue; /* NULL: nobody */
 	void *ctx;

@@ -12,7 +12,7 @@ static inline uint32_t pick_after_last(const struct ov_machine *m, const struct 
 	return ov_next_bit_after(mask, ov_position_words(m), s->last_position);
 }
 
-/* Loose round robin: from the one behind that which issued last. */
+/* Loose round robin: begins with the warp after the one that issued last. */
 static inline uint32_t pick_lrr(const struct ov_machine *m, struct ov_scheduler *s, const uint64_t *mask)
 {
 	return pick_after_last(m, s, mask);

@@ -134,7 +134,7 @@ static void find_crossing(struct ports *p)
 	}
 }
 
-/* Whether nobody reads the register behind instruction n of its block. */
+/* Whether nothing reads the register after instruction n of its block. */
 static bool ends_at(const struct ports *p, const struct code_block *b, uint32_t n, uint16_t reg)
 {
 	if (writes_it(p, &p->code->code[n], reg))

@@ -5,7 +5,7 @@
  *   banks: an assembler knows them, and spreads the operands of an instruction over them as far as others leave it free to
  *   reads: registers that are not the same, and of two words one from each of two banks; one operand may be a constant, which
  *          parameters are: it takes none; where there are two, they are loaded into registers
- *   after: the same behind the instruction before it, whose operands are still at hand
+ *   after: the same right after the instruction before it, whose operands are still at hand
  */
 #ifndef GPUSIM_MODELS_SM_READ_PORTS_H
 #define GPUSIM_MODELS_SM_READ_PORTS_H

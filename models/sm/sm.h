@@ -66,11 +66,11 @@ struct ov_sm {
 	uint64_t instructions, conflicts;
 
 	struct ov_memory *memory; /* its own allocation; NULL: perfect */
-	uint64_t limit;           /* cycle that it does not run yet: what comes from behind L1 is not known */
+	uint64_t limit;           /* the SM runs up to this cycle, not further: later answers of memory are not known yet */
 	enum cycle_kind reason;   /* of the last cycle */
 	bool paused;
 
-	struct ov_partition partitions[]; /* not behind a pointer, which every stage would have to look up */
+	struct ov_partition partitions[]; /* in place, because a pointer would be one more load in every stage */
 };
 
 /* In layout.c. */
@@ -93,7 +93,7 @@ static inline enum ov_state ov_run(struct ov_sm *sm)
 	return sm->m->run(sm);
 }
 
-/* What an SM had done when it ran last, so that what it has done at a time since then can be told. */
+/* What an SM had done when it ran last. What it has done by a later time follows from that (ov_done_at). */
 struct ov_progress {
 	uint64_t time, instructions;
 };

@@ -87,11 +87,11 @@ static void start_access(struct ov_sm *sm, struct ov_unit *u, const struct ov_fl
 		return;
 	if (op->class == CODE_atomic && sm->m->gpu->atomics_stop_warp)
 		ov_schedule(sm, done > sm->now + 1 ? done - 1 : done, OV_ATOMIC_BACK, f->slot, f->op);
-	/* What comes from behind L1 comes access by access, and each is a write of the register's bank. */
+	/* Data from beyond L1 comes access by access, and each is a write of the register's bank. */
 	if (op->latency_rule == OV_LOAD && extra && ov_resolves_banks(sm->m))
 		for (uint64_t i = 1; i < count; i++)
 			ov_schedule(sm, done - i * op->initiation / OV_FRACTION, OV_PART_WRITTEN, f->slot, f->op);
-	/* What comes from behind L1 is written like what comes from shared memory; a hit has its own way. */
+	/* Data from beyond L1 is written like data from shared memory; a hit has its own way. */
 	if (op->latency_rule == OV_SHARED || (op->latency_rule == OV_LOAD && extra))
 		ov_schedule(sm, done, OV_SHARED_RESULT, f->slot, f->op);
 	else

@@ -69,7 +69,7 @@ static inline uint32_t ov_fetches(const struct ov_machine *m)
 	return OV_PLAIN ? 1 : m->fetches;
 }
 
-/* Masks of registers tell all of them apart. */
+/* Each register has its own bit of a mask. */
 static inline bool ov_masks(const struct ov_machine *m)
 {
 	return OV_MASKS || m->masks;
@@ -117,7 +117,7 @@ static inline uint32_t ov_next_bit(const uint64_t *mask, uint32_t words, uint32_
 	return OV_NONE;
 }
 
-/* The first bit set behind i, cyclically; OV_NONE if none is. */
+/* The first bit set after i, cyclically; OV_NONE if none is. */
 static inline uint32_t ov_next_bit_after(const uint64_t *mask, uint32_t words, uint32_t i)
 {
 	if (!OV_ONE_WORD)

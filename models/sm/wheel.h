@@ -71,7 +71,7 @@ static inline void complete_instruction(struct ov_sm *sm, uint32_t slot)
 		ov_may_retire(sm, slot);
 }
 
-/* All that it writes, behind the first. */
+/* All registers that it writes but the first. */
 static __attribute__((noinline)) void mark_registers(const struct ov_machine *m, uint16_t *registers, const struct ov_op *op,
                                                      enum ov_register state)
 {

@@ -3,7 +3,7 @@
  *
  *   the one whose counters say that its work-items and its warps did most nearly as much, by percents; among equals, one at
  *   the same borders of the grid; among these, one whose addresses are as far into their lines; among these, the nearest by id
- * How much a group did is told by its counters, which every group has (group_work.c).
+ * How much a group did follows from its counters, which every group has (group_work.c).
  * Groups at a border differ from inner ones in the memory that they touch, too. And where addresses move from group to group by
  * other than whole lines, as those of stencils do, a warp of one group touches two lines and the same warp of the next one
  * three: the nearest group would stand for all of a part of the launch, and that part would seem to be unlike the others.

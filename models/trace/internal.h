@@ -36,7 +36,7 @@ void trace_store_free(struct trace_store *s); /* NULL is fine */
 struct shift_finder;
 struct shift_finder *shift_finder_new(const struct kernel_code *code, size_t groups, const uint64_t grid[3]);
 void shift_finder_free(struct shift_finder *f);
-/* An execution of an instruction by the n-th traced group: the address of its first lane. warp and lane tell which. */
+/* An execution of an instruction by the n-th traced group: the address of its first lane. warp and lane say which. */
 void shift_finder_add(struct shift_finder *f, uint32_t instruction, size_t n, uint32_t warp, uint32_t lane,
                       uint64_t address, uint64_t bytes);
 /* ids: of the traced groups. out has code_count entries. */

@@ -3,9 +3,9 @@
  *
  * An access of the trace belongs to the source block that began last before it; its place in the trace is the number of
  * source blocks that had begun. An instruction at some step of the way takes the first access of its site that lies where
- * the step is, or behind: at the source block of the site if that begins in this step, else after what has begun so far.
+ * the step is, or after it: at the source block of the site if that begins in this step, else after what has begun so far.
  * So copies in an unrolled loop take one after the other, one that was moved out of a loop takes the loop's first, and what
- * the compiler left out is passed over. Where there is none behind, the last one before is taken: a store that was moved
+ * the compiler left out is passed over. Where there is none after it, the last one before it is taken: a store that was moved
  * out of a loop. Parts of an access each go through the site's accesses by themselves.
  */
 #include "models/trace/lanes.h"
@@ -171,7 +171,7 @@ void trace_reader_next_warp(struct trace_reader *r)
 
 /* ---- ways ---- */
 
-/* How often the lane took each edge; NULL where counters do not tell. What counts but never is in a trace has no event. */
+/* How often the lane took each edge; NULL without counters. A source block that counts, but never is in a trace, has no event. */
 static const double *count_edges(struct trace_reader *r, uint64_t group, uint32_t item)
 {
 	if (!r->lanes)
@@ -319,7 +319,7 @@ static bool is_wanted(const struct trace_reader *r, uint32_t what)
 	return what >= TRACE_ACCESS && site < r->trace->site_count && r->wanted[site];
 }
 
-/* Accesses by site, each with its place, and the source blocks that the target's code tells of. */
+/* Accesses by site, each with its place, and the source blocks that the target's code has. */
 static int sort_events(struct traced_lane *l, const struct lane_trace *trace, size_t *source_count)
 {
 	const struct trace_reader *r = l->reader;
@@ -373,7 +373,7 @@ int32_t traced_lane_next(const struct traced_lane *l)
 /*
  * From which place on an access of the instruction's site belongs to the step; *begins: because the site's block begins in
  * it. Else the instruction is of a block that began earlier, or was moved here from one that will begin later: the probes
- * before it tell how far the step has come.
+ * before it show how far the step has come.
  */
 static uint32_t place_of(const struct traced_lane *l, const struct code_instruction *in, uint32_t source_block, bool *begins)
 {

@@ -11,7 +11,7 @@
 
 /* What all lanes of a launch share. */
 struct trace_reader;
-/* lanes: the counters of single work-items, which tell edges that were not taken; NULL: not known. Everything must outlive
+/* lanes: the counters of single work-items, which show edges that were not taken; NULL: not known. Everything must outlive
  * the reader. NULL when memory runs out. */
 struct trace_reader *trace_reader_new(const struct kernel_code *code, const struct launch_trace *trace,
                                       const struct lane_counts *lanes);
@@ -38,7 +38,7 @@ const struct traced_way *traced_lane_way(const struct traced_lane *l);
 
 /* The lane executes its next step, which is in this block of the target. */
 void traced_lane_step(struct traced_lane *l);
-/* Where an instruction of the step goes; false where the trace does not tell. Each is asked once per step, in order. */
+/* Where an instruction of the step goes; false where the trace does not have it. Each is asked once per step, in order. */
 bool traced_lane_address(struct traced_lane *l, uint32_t instruction, uint64_t *address);
 /* The block that follows the step, or -1 at the end. */
 int32_t traced_lane_next(const struct traced_lane *l);

@@ -7,7 +7,7 @@
  *                   work-item has no prediction for this site, 8 d + r: d is the difference to base r, plus the bytes of the
  *                   access for each work-item before this one in the launch (in the group, if shared), or, r being 7,
  *                   to the last address of the same class of spaces
- *   ..., n          behind either, if the site is a copy: the bytes that it moves
+ *   ..., n          after either, if the site is a copy: the bytes that it moves
  *   2 blocks, 0 ... begin of a group, by its first work-item: first block and site; global id of that work-item, without
  *                   offset, x y z; local sizes x y z; global sizes x y
  *   2 blocks, 1 ... a base: its number; its kind; argument or bytes; address. Likewise
@@ -178,7 +178,7 @@ static struct trace_event *add_event(struct trace_decoder *r)
 	return charge(r, sizeof *r->events) ? &r->events[r->event_count++] : NULL;
 }
 
-/* What the first work-item tells of its group. */
+/* What the first work-item records about its group. */
 static bool read_told(struct trace_decoder *r, struct byte_cursor *c)
 {
 	struct group *g = &r->group;
@@ -333,7 +333,7 @@ static uint64_t in_bases(const struct group *g, uint64_t address, bool shared, u
 }
 
 /*
- * Private arrays and constants of the program are told by their offset; private memory behind pointers by the device's
+ * Private arrays and constants of the program are recorded by their offset; private memory that pointers lead to, by the device's
  * address, of which only the distance to the work-item's lowest is worth anything.
  */
 static void make_canonical(struct trace_decoder *r)
@@ -458,7 +458,7 @@ static int read_group(struct trace_decoder *r, size_t first, size_t end, struct 
 			continue;
 		r->item = item_of_lane(&told, r->lane);
 		if (!r->lane)
-			r->group.base_count = 0; /* told again */
+			r->group.base_count = 0; /* recorded again */
 		bool whole = read_lane(r, &r->chunks[i], n);
 		r->group = told;
 		if (!keep_lane(r, &g->lanes[r->lane], whole))
@@ -467,7 +467,7 @@ static int read_group(struct trace_decoder *r, size_t first, size_t end, struct 
 	return 0;
 }
 
-/* Where each group's chunks begin, and behind the last one their end. */
+/* Where each group's chunks begin; one more entry has the end of the last. */
 static size_t *find_groups(const struct trace_decoder *r, size_t *count)
 {
 	size_t *first = calloc(r->chunk_count + 1, sizeof *first), n = 0;

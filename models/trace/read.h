@@ -12,7 +12,7 @@
 
 /* What the device's text (annotator/text/trace_text.c) and the reader have to agree on; see models/trace/read.c. */
 enum {
-	TRACE_BASES = 7,        /* places that addresses are told from */
+	TRACE_BASES = 7,        /* places that addresses are counted from */
 	TRACE_CLASSES = 5,      /* of spaces: global, shared, private, constant, images */
 	TRACE_SLOTS = 16,       /* predictions of a work-item */
 	TRACE_EVENT_BYTES = 32, /* no event is longer */

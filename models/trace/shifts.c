@@ -85,7 +85,7 @@ static void ids_of(const struct shift_finder *f, uint64_t group, double *id)
 	}
 }
 
-/* Rows of differences of ids, with that of the address behind them, made triangular: one per dimension at most. */
+/* Rows of differences of ids, followed by that of the address, made triangular: one per dimension at most. */
 struct system {
 	double row[3][4];
 	bool used[3];

@@ -65,7 +65,7 @@ struct launch_trace {
 	uint32_t site_count;
 	struct traced_group *groups; /* ascending ids */
 	size_t group_count;
-	uint64_t size_bytes, accesses; /* as the device wrote it, to tell bytes per access */
+	uint64_t size_bytes, accesses; /* as the device wrote it, for the report's bytes per access */
 };
 
 #endif

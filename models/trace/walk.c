@@ -2,7 +2,7 @@
  * The shortest way through the code whose probes are the trace.
  *
  *   a state is a block and how many of the trace's source blocks have begun; from it lead the edges whose own probes, and
- *   those of the block behind them, are what comes next in the trace
+ *   those of the block after them, are what comes next in the trace
  *   of all ways from the entry to the end that use up the trace, the one with the fewest instructions
  * Fewest, because what the probes leave open is mostly whether a copy of a loop's body is one of an unrolled loop or of its
  * remainder, whether a guard skips a loop that goes round no more, and whether a library's slow path was taken; edges that

@@ -18,7 +18,7 @@ struct trace_walker; /* what is known and learnt of one code, for all lanes */
 /* NULL when memory runs out. The code must outlive it. */
 struct trace_walker *trace_walker_new(const struct kernel_code *code);
 void trace_walker_free(struct trace_walker *w); /* NULL is fine */
-/* Whether the target's code tells of a source block. Others are left out of what trace_walk gets. */
+/* Whether the target's code has a source block. Others are left out of what trace_walk gets. */
 bool trace_walker_knows(const struct trace_walker *w, uint32_t source_block);
 /* A source block that begins without its trace saying so. */
 void trace_walker_ignore(struct trace_walker *w, uint32_t source_block);

@@ -55,7 +55,7 @@ struct warp_request {
 	uint32_t count;
 };
 
-/* What the compiler did not know of an address, the address itself tells. */
+/* The address itself shows what the compiler did not know of it. */
 static enum code_space space_of(const struct trace_maker *m, const struct code_instruction *in, uint64_t address)
 {
 	if (in->space != SPACE_generic)

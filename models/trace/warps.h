@@ -40,7 +40,7 @@ struct trace_warps {
 	struct trace_store *store;
 };
 
-/* usual: accesses by instruction where no trace tells (accesses.h). lanes: the counters of work-items, or NULL. Returns 0,
+/* usual: accesses by instruction, for instructions without a trace (accesses.h). lanes: the counters of work-items, or NULL. Returns 0,
  * -ENOENT where no group's trace can be used, or another negative errno value. The caller frees with trace_warps_free. */
 int trace_warps(const struct gpu *gpu, const struct kernel_code *code, const struct launch_trace *trace,
                 const struct trace_shape *shape, const struct lane_counts *lanes, const uint16_t *usual,

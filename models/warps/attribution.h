@@ -23,7 +23,7 @@ double path_accesses(const struct launch_warps *warps, const struct warp_path *p
 int count_warp_executions(const struct launch_warps *warps, double times, struct instruction_count *counts);
 
 /*
- * Shares out the cycles of a launch, or of many, over the instructions that can be behind them: issue and fetch over all
+ * Shares out the cycles of a launch, or of many, over the instructions that can cause them: issue and fetch over all
  * executions, a unit's over those that it ran, each by how long it keeps the unit; waits for results over what makes results,
  * by latency; barriers over barriers. What no instruction causes, the launch itself and the tail, is left out.
  * cycles: code_count entries.

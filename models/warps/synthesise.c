@@ -29,7 +29,7 @@ struct path_maker {
 	const uint16_t *usual;
 	const struct synthesis_limits *limits;
 	struct synthesis *out;
-	uint32_t *rows; /* of the warp's lanes, one after the other, behind their number */
+	uint32_t *rows; /* the number of the warp's lanes, then their rows */
 	size_t row_words;
 	uint32_t lane_count;
 	uint64_t *counts;
@@ -102,7 +102,7 @@ static void each_list_access(struct recording *r, void (*visit)(void *ctx, uint3
 	}
 }
 
-/* Copies of one access of the source, which an unrolled loop has many of, are told by their place. */
+/* Copies of one access of the source, which an unrolled loop has many of, are known by their place. */
 static bool same_place(const struct code_instruction *a, const struct code_instruction *b)
 {
 	return a->line == b->line && a->column == b->column && a->file == b->file && a->class == b->class;

@@ -25,7 +25,7 @@ struct warp_path {
 	uint64_t active_lanes;    /* sum over executed instructions of lanes that are on; 0: all of the warp */
 };
 
-/* Launches, groups and SMs that are alike in all that is counted still differ, with memory behind L1, by what caches hold and
+/* Launches, groups and SMs that are alike in all that is counted still differ, with the memory hierarchy, by what caches hold and
  * which channels they meet in. Measured: docs/models.md, Sampling. */
 #define MEMORY_CHANCE 0.04
 
@@ -73,7 +73,7 @@ uint64_t warps_pattern(const struct launch_warps *warps, uint64_t group);
 uint64_t warps_pattern_times(const struct launch_warps *warps, uint64_t pattern);
 
 /* Where the cycles of an SM go; each cycle is counted once, in this order of precedence. With the memory hierarchy,
- * unit_ldst is told apart (shared: bank conflicts; l1: parts of requests), and so is what warps wait for memory: memory
+ * unit_ldst is divided (shared: bank conflicts; l1: parts of requests), and so is what warps wait for memory: memory
  * is the latency alone, l2, dram and atomics are the queues in front of them. */
 #define CYCLE_KINDS(X)                                                                                                 \
 	X(issue) X(fetch) X(unit_fp32) X(unit_int) X(unit_fp64) X(unit_sfu) X(unit_ldst) X(collectors) X(bank_conflicts)    \
