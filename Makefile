@@ -61,8 +61,8 @@ PTX = $(wildcard analysis/ptx/*.c analysis/graph/*.c analysis/builtins/*.c)
 MODELLING = $(wildcard runtime/process/*.c runtime/model/*.c runtime/report/*.c)
 CMD = $(wildcard runtime/cmd/*.c runtime/cmd/*/*.c) $(COMMON) $(PTX) $(MODELLING) $(O)/builtin_page.c $(O)/builtin_micro.c
 PAGE = $(addprefix runtime/cmd/page/,util.js table.js charts.js source.js timeline.js main.js page.css page.html)
-TESTS = $(wildcard tests/*.c)
-ORACLE = $(filter-out $(addprefix tests/oracle/,run.c timing.c analytical.c),$(wildcard tests/oracle/*.c))
+TESTS = $(wildcard tests/*.c $(foreach part,models analysis annotator runtime,tests/$(part)/*.c tests/$(part)/*/*.c)) tests/oracle/test_oracle.c
+ORACLE = $(filter-out $(addprefix tests/oracle/,run.c timing.c analytical.c test_oracle.c),$(wildcard tests/oracle/*.c))
 # What the unit tests link of the guest's side.
 GUEST_TESTED = $(MODELLING) $(wildcard runtime/guest/support/*.c)
 PROGRAMS = $(patsubst %.c,$(O)/%,$(wildcard tests/guest/*.c tests/bench/*.c kernels/*.c) \
@@ -205,7 +205,7 @@ $(O)/fuzz/annotator: $(FUZZ_OBJ)
 	$(QUIET)clang-19 $(FUZZ_FLAGS) -fsanitize=fuzzer -o $@ $^ $(LLVM_LIBS)
 
 PTX_READER = $(wildcard analysis/ptx/*.c)
-FUZZ_PTX_OBJ = $(patsubst %.c,$(O)/fuzz/obj/%.o,tests/fuzz/ptx_reader.c tests/ptx_check.c $(PTX_READER) $(BASE))
+FUZZ_PTX_OBJ = $(patsubst %.c,$(O)/fuzz/obj/%.o,tests/fuzz/ptx_reader.c tests/analysis/ptx_check.c $(PTX_READER) $(BASE))
 
 $(O)/fuzz/obj/analysis/%.o: FUZZ_FLAGS += -fsanitize=fuzzer-no-link
 

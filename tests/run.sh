@@ -58,13 +58,13 @@ fuzz() {
 guests() { APPS_BUILD=$build/tests/guest "$root/tests/apps/run.sh" --list "$root/tests/apps/guests"; }
 
 # Promises to users.
-behaviour() { "$root/tests/behaviour.sh" "$build"; }
-reports() { "$root/tests/reports.sh" "$build"; }
-explain() { "$root/tests/explain.sh" "$build"; }
-profiles() { "$root/tests/profiles.sh" "$build"; }
-cache() { "$root/tests/cache.sh" "$build"; }
-correlate() { "$root/tests/correlate.sh" "$build"; }
-tuner() { "$root/tests/tune.sh" "$build" quick; }
+behaviour() { "$root/tests/command/behaviour.sh" "$build"; }
+reports() { "$root/tests/command/reports.sh" "$build"; }
+explain() { "$root/tests/command/explain.sh" "$build"; }
+profiles() { "$root/tests/command/profiles.sh" "$build"; }
+cache() { "$root/tests/command/cache.sh" "$build"; }
+correlate() { "$root/tests/command/correlate.sh" "$build"; }
+tuner() { "$root/tests/command/tune.sh" "$build" quick; }
 
 # A hundred random kernels.
 random() { "$root/tests/generate/run.sh" "$build" 92 1; }

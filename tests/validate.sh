@@ -97,7 +97,7 @@ accuracy() {
 # Sampling within launches and between them, beside simulating every group of every launch.
 sampling() {
 	echo "== sampling beside full simulation (table in $build/sampling-perfect.csv)"
-	"$root/tests/sampling.sh" "$build" 2>&1 | tee "$TMPDIR/sampling"
+	"$root/tests/command/sampling.sh" "$build" 2>&1 | tee "$TMPDIR/sampling"
 	set -- $(tail -1 "$TMPDIR/sampling" | tr -d ,)
 	passed=$((passed + $1)) failed=$((failed + $3))
 }
@@ -105,14 +105,14 @@ sampling() {
 # Models and microbenchmarks must agree.
 tuner() {
 	echo "== gpusim tune on simulated GPUs"
-	"$root/tests/tune.sh" "$build" 2>&1 | tee "$TMPDIR/tune"
+	"$root/tests/command/tune.sh" "$build" 2>&1 | tee "$TMPDIR/tune"
 	set -- $(tail -1 "$TMPDIR/tune" | tr -d ,)
 	passed=$((passed + $1)) failed=$((failed + $3))
 }
 
 html() {
 	echo "== the HTML report in Chromium (pictures in $build/html)"
-	"$root/tests/html.sh" "$build" 2>&1 | tee "$TMPDIR/html"
+	"$root/tests/command/html.sh" "$build" 2>&1 | tee "$TMPDIR/html"
 	set -- $(tail -1 "$TMPDIR/html" | tr -d ,)
 	passed=$((passed + $1)) failed=$((failed + $3))
 }
@@ -127,7 +127,7 @@ spreadsheet() {
 
 registers() {
 	echo "== registers per thread against NVIDIA's assembler"
-	"$root/tests/registers.sh" "$build" 2>&1 | tee "$TMPDIR/registers"
+	"$root/tests/command/registers.sh" "$build" 2>&1 | tee "$TMPDIR/registers"
 	set -- $(tail -1 "$TMPDIR/registers" | tr -d ,)
 	passed=$((passed + $1)) failed=$((failed + $3)) skipped=$((skipped + ${5:-0}))
 }

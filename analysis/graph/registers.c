@@ -12,7 +12,7 @@
  *     assembler spends registers on latency as long as they cost no occupancy.
  *
  * The rule was chosen on every other kernel of the suite (in the order of their names) for sm_75, sm_80 and sm_90;
- * tests/registers.sh compares it with ptxas on all of them, and tells both halves.
+ * tests/command/registers.sh compares it with ptxas on all of them, and tells both halves.
  */
 #include "analysis/graph/internal.h"
 

@@ -2,7 +2,7 @@
  * Fuzz target of the PTX reader: any bytes are read without a fault, and what comes of them is consistent. libFuzzer's
  * -timeout catches what takes too long for its length.
  */
-#include "tests/ptx_check.h"
+#include "tests/analysis/ptx_check.h"
 
 #include <stdio.h>
 #include <stdlib.h>

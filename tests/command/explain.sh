@@ -1,0 +1,209 @@
+#!/usr/bin/env bash
+# What `gpusim explain` promises, tried from outside: one check per promise.
+#   tests/command/explain.sh BUILD_DIR
+# Ends with "N passed, N failed". TMPDIR is the caller's (tests/run.sh).
+set -u
+here=$(cd "$(dirname "$0")" && pwd)
+build=$(cd "$1" && pwd)
+gpusim=$build/gpusim
+work=$(mktemp -d "${TMPDIR:-/tmp}/gpusim-explain.XXXXXX")
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+export LC_ALL=C
+unset NO_COLOR GPUSIM_GPU
+. "$here/../check.sh"
+
+mkdir source
+cat >source/header.h <<'CL'
+#define TIMES 2.0f
+CL
+cat >source/small.cl <<'CL'
+#include "header.h"
+float helper(float x)
+{
+    return x * TIMES;
+}
+
+__kernel void twice(__global float *p, __local float *t, int n) /* <b> & "quotes" */
+{
+    int i = get_local_id(0);
+    t[i] = helper(p[i]);
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (int k = 0; k < n; k++)
+        p[i * n + k] = native_sin(t[k]);
+    for (int k = 0; k < 4; k++)
+        p[k + 1000] = t[k + 8];
+}
+
+#ifdef MORE
+__kernel void more(__global int *q)
+{
+    q[0] = 1;
+}
+#endif
+
+__kernel void other(__read_only image2d_t in, __global float4 *out)
+{
+    out[0] = read_imagef(in, (int2)(1, 2));
+}
+CL
+
+# row LINE: the row of that line of the source.
+explained() { "$gpusim" explain source/small.cl --gpu gtx480 "$@"; }
+row() { explained --kernel twice | grep -E "^ *$1 "; }
+
+# An H200 executed 86016 warp instructions in 4096 warps of saxpy (tests/reference/h200-counters.csv): 21 each. A GTX 480 is a simulator of PTX.
+machine_instructions_where_there_are() {
+	"$gpusim" explain "$here/../../kernels/memory.cl" --gpu h200 --kernel saxpy >h200 && grep -q "^  21 instructions of the machine's (17 of PTX), " h200 &&
+		grep -Eq '^ +0 +21 .* all, every block once' h200 &&
+		"$gpusim" explain "$here/../../kernels/memory.cl" --gpu gtx480 --kernel saxpy | grep -q '^  17 instructions, 1 block' &&
+		"$gpusim" explain "$here/../../kernels/memory.cl" --gpu h200 --set machine_code=ptx --kernel saxpy | grep -q '^  17 instructions, 1 block'
+}
+
+# blocks PTX mix: the barrier is one instruction, and the local id one move.
+lines_have_their_instructions() {
+	row 11 | grep -Eq '^ +11 [0-9]+ +1 1X ' && row 9 | grep -Eq '^ +9 0 +1 1M ' && row 4 | grep -Eq ' 1 1F .*return x' &&
+		row 7 | grep -Eq '__kernel void twice' && row 13 | grep -q 'S'
+}
+
+rows_add_up() {
+	explained --kernel twice >out
+	# "N instructions" of the summary, the sum of the column (its place is fixed), and the row of all
+	awk '/ instructions, / { said = $1 } /^ line blocks/ { table = 1; next }
+		table && /all, every block once/ { all = substr($0, 15, 4) + 0; table = 0 }
+		table { sum += substr($0, 15, 4) }
+		END { print said, sum, all; exit !(said > 20 && sum == said && all == said) }' out
+}
+
+loops_are_marked() {
+	row 13 | grep -q '|  *p\[i' && row 15 | grep -q ':  *p\[k' && ! row 10 | grep -q '|'
+}
+
+only_what_a_kernel_uses_is_shown() {
+	explained --kernel other >out
+	grep -q read_imagef out && ! grep -q 'float helper' out && ! grep -q 'twice' out &&
+		grep -q 'read_imagef.* from the table of library functions' out
+}
+
+# 48 warps at most on an SM: 64 work-items are 2 warps, 8 groups at most; 1024 are 32, of which 48 hold one.
+occupancy_is_that_of_the_gpu() {
+	explained --kernel twice >out
+	grep -Eq '^ +64 +8 +16 +33%  #{8}\.{16}  blocks$' out && grep -Eq '^ +1024 +1 +32 +67%  #{16}\.{8}  warps$' out
+}
+
+# 24 KiB of 48: two groups.
+local_arguments_count() {
+	explained --kernel twice | grep -q 'tell its size with --shared' &&
+		explained --kernel twice --shared 24576 --local 16,16 >out &&
+		grep -Eq '^> +256 +2 +16 +33%  #{8}\.{16}  shared$' out && ! grep -q -- --shared out &&
+		explained --kernel twice --shared 100000 | grep -Eq '^ +256 +does not fit$'
+}
+
+fits_a_terminal() {
+	! explained | awk 'length > 100' | grep . && ! explained | grep -q "$(printf '\033')" &&
+		! explained | grep -q ' $'
+}
+
+on_terminal() { # COMMAND...: its output, written to a terminal
+	python3 -c 'import os, pty, sys; os.environ["TERM"] = "xterm"; sys.exit(pty.spawn(sys.argv[1:]) >> 8)' "$@" </dev/null
+}
+
+colours_on_a_terminal() {
+	on_terminal "$gpusim" explain source/small.cl >out && grep -q "$(printf '\033\\[1m')" out &&
+		NO_COLOR=1 on_terminal "$gpusim" explain source/small.cl >out && ! grep -q "$(printf '\033')" out
+}
+
+build_options_reach_the_compiler() {
+	! explained | grep -q '^more$' && explained -DMORE | grep -q '^more$' && explained -D MORE=1 | grep -q '^more$' &&
+		explained --options '-DMORE -cl-fast-relaxed-math' | grep -q '^more$'
+}
+
+includes_are_found() {
+	mkdir -p elsewhere
+	printf '#include "far.h"\n__kernel void k(__global int *p) { p[0] = FAR; }\n' >far.cl
+	printf '#define FAR 5\n' >elsewhere/far.h
+	! "$gpusim" explain far.cl && "$gpusim" explain far.cl -Ielsewhere && "$gpusim" explain far.cl -I elsewhere &&
+		(cd / && "$gpusim" explain "$work/source/small.cl" >/dev/null)
+}
+
+# refused TEXT ARGUMENTS...: exit code 2, nothing on stdout, one line on stderr that has the text
+refused() {
+	local text=$1 code
+	shift
+	"$gpusim" explain "$@" >out 2>err
+	code=$?
+	cat out err
+	[ $code = 2 ] && [ ! -s out ] && [ "$(wc -l <err)" = 1 ] && grep -qF -- "$text" err
+}
+
+errors_are_one_line() {
+	printf '__kernel void k(__global int *p)\n{\n    p[0] = missing;\n}\n' >bad.cl
+	printf 'int f(int x) { return x; }\n' >none.cl
+	refused 'cannot open nowhere.cl' nowhere.cl && refused "no GPU 'gtx48'" source/small.cl --gpu gtx48 &&
+		refused "did you mean 'twice'" source/small.cl --kernel twce &&
+		refused "bad.cl:3:12: use of undeclared identifier 'missing'" bad.cl && refused 'has no kernel' none.cl &&
+		refused 'must be N, N,M or N,M,K' source/small.cl --local 4,x &&
+		refused '1024 work-items at most' source/small.cl --local 64,64 && refused 'name a source file' &&
+		refused 'did you mean --kernel' source/small.cl --kernl x && refused 'needs a value' source/small.cl --gpu &&
+		refused "unknown key 'sm_cout'" source/small.cl --set sm_cout=3 &&
+		refused 'cannot write' source/small.cl --html nowhere/page.html
+}
+
+has_help() {
+	"$gpusim" explain --help >out && grep -q -- --html out && "$gpusim" --help | grep -q 'gpusim explain'
+}
+
+# balanced FILE: braces outside of quotes
+graphs_are_written() {
+	explained --dot graphs/here >/dev/null && [ -s graphs/here/other.dot ] && [ -s graphs/here/twice.block-0.dot ] &&
+		grep -q '^digraph "twice" {' graphs/here/twice.dot && grep -q 'cluster_0' graphs/here/twice.dot &&
+		grep -q 'bar.sync' graphs/here/twice.dot || return 1
+	for file in graphs/here/*.dot; do
+		sed 's/"[^"]*"//g' "$file" | awk -v RS= '{ open += gsub(/{/, ""); close_ += gsub(/}/, "") }
+			END { exit !(open == close_ && open > 0) }' || { echo "$file"; return 1; }
+		if command -v dot >/dev/null; then dot -Tsvg "$file" >/dev/null || return 1; fi
+	done
+}
+
+page_is_well_formed() {
+	explained --html page.html --local 96 >out && [ ! -s out ] && python3 - <<'PYTHON'
+from html.parser import HTMLParser
+class Page(HTMLParser):
+    stack, text, rows = [], "", 0
+    def handle_starttag(self, tag, attributes):
+        self.rows += tag == "tr"
+        for name, value in attributes:
+            assert name not in ("src", "onload") and not (value or "").startswith("http"), (name, value)
+        if tag != "meta":
+            self.stack.append(tag)
+    def handle_endtag(self, tag):
+        assert self.stack.pop() == tag, (tag, self.getpos())
+    def handle_data(self, data):
+        self.text += data
+text = open("page.html", encoding="utf-8").read()
+page = Page()
+page.feed(text)
+assert page.stack == [] and page.rows > 30, (page.stack, page.rows)
+assert '/* <b> & "quotes" */' in page.text
+assert "/* <b>" not in text
+assert "prefers-color-scheme:dark" in text
+PYTHON
+}
+
+check "instructions are those that the chip executes" machine_instructions_where_there_are
+check "a line has the instructions that come from it" lines_have_their_instructions
+check "the lines add up to the kernel" rows_add_up
+check "loops are marked, unrolled ones apart" loops_are_marked
+check "only functions that a kernel uses are shown" only_what_a_kernel_uses_is_shown
+check "occupancy by local size" occupancy_is_that_of_the_gpu
+check "local memory in arguments counts when it is told" local_arguments_count
+check "100 columns, no colours in a file" fits_a_terminal
+check "colours on a terminal, none with NO_COLOR" colours_on_a_terminal
+check "build options reach the compiler" build_options_reach_the_compiler
+check "includes are found beside the file and by -I" includes_are_found
+check "bad input is one line and exit code 2" errors_are_one_line
+check "--help" has_help
+check "--dot writes the graphs" graphs_are_written
+check "--html is one page, well formed and escaped" page_is_well_formed
+echo "$passed passed, $failed failed"
+[ $failed = 0 ]

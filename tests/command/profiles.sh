@@ -1,0 +1,123 @@
+#!/usr/bin/env bash
+# What gpusim record, replay and sweep promise, tried from outside: one check per promise.
+#   tests/command/profiles.sh BUILD_DIR
+# Ends with "N passed, N failed". TMPDIR is the caller's (tests/run.sh).
+set -u
+here=$(cd "$(dirname "$0")" && pwd)
+build=$(cd "$1" && pwd)
+gpusim=$build/gpusim
+work=$(mktemp -d "${TMPDIR:-/tmp}/gpusim-profiles.XXXXXX")
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+export LC_ALL=C
+. "$here/../check.sh"
+
+# estimates FILE.json: every number that the models made, and nothing of the run.
+estimates() { sed -n '/"launches":\[/,/^"transfers"/p' "$1" | sed 's/"measured_ns":[^,]*,//g'; }
+
+# A profile that nobody has the GPUs of yet: recorded for gtx480 alone.
+recorded() {
+	"$gpusim" record -o p --gpu gtx480 -- "$build/kernels/launches" -k "$here/../../kernels" collatz 4096 8 >out &&
+		grep -q '8 launches' out && [ "$(head -1 p)" = 'gpusim-profile 1' ] && tail -2 p | grep -aq '^end 0 0 '
+}
+
+# The same program, modelled at once and from the profile, has the same estimates.
+replayed_as_run() {
+	GPUSIM_REPORT=json GPUSIM_OUTPUT=run "$gpusim" run --gpu gtx480,h200 -- \
+		"$build/kernels/launches" -k "$here/../../kernels" collatz 4096 8 >out &&
+		GPUSIM_REPORT=json GPUSIM_OUTPUT=again "$gpusim" replay p --gpu gtx480,h200 && estimates run.json >a && estimates again.json >b &&
+		[ -s a ] && cmp a b
+}
+
+# collatz_some is the profile's only kernel.
+replay_kernels() {
+	"$gpusim" replay p --gpu v100 --kernels 'other*' 2>none && ! grep -q collatz_some none &&
+		"$gpusim" replay p --gpu v100 --kernels 'other*,coll*' 2>some && grep -q collatz_some some
+}
+
+replay_text() { "$gpusim" replay p --gpu v100 2>text && grep -q 'v100 (' text && grep -q collatz_some text && ! grep -q 'cost:' text; }
+
+# refused EXPECTED COMMAND...: exit code 2, and one line that says so.
+refused() {
+	local expected=$1 code
+	shift
+	"$@" >out 2>err
+	code=$?
+	cat err
+	[ $code = 2 ] && [ "$(wc -l <err)" = 1 ] && grep -q "$expected" err && [ ! -s out ]
+}
+
+cut_is_refused() {
+	head -c 5000 p >cut
+	refused 'ends early' "$gpusim" replay cut --gpu gtx480
+}
+
+cut_is_taken_in_part() {
+	head -c $(($(wc -c <p) - 100)) p >most
+	"$gpusim" replay most --partial --gpu gtx480 2>text && grep -q 'what comes before' text && grep -q 'collatz_some' text
+}
+
+damaged_is_refused() {
+	cp p bad
+	printf '\377' | dd of=bad bs=1 seek=3000 conv=notrunc 2>/dev/null
+	refused 'is damaged' "$gpusim" replay bad --gpu gtx480
+}
+
+# A pipe is read once, by replay; what never ends is no profile.
+pipes_and_devices() {
+	mkfifo pipe && { cat p >pipe & } && timeout 60 "$gpusim" replay pipe --gpu gtx480 2>text && grep -q 'collatz_some' text &&
+		refused 'not a regular file' timeout 20 "$gpusim" sweep pipe --gpu gtx480 --vary sm_count=4,8 &&
+		refused 'is not a profile' timeout 20 "$gpusim" replay /dev/zero --gpu gtx480
+}
+
+swept() {
+	"$gpusim" sweep p --gpu gtx480 --vary sm_count=4,8 --vary schedulers_per_sm=1,2 -o s >table 2>err &&
+		[ "$(grep -c collatz_some table)" = 4 ] && [ "$(grep -c ',\*,' s.csv)" = 4 ] && grep -q '</svg>' s.svg &&
+		[ "$(awk -F, '$4 == "*" && $2 == 4 && $3 == 2 { print $5 }' s.csv | cut -d. -f1)" -gt \
+			"$(awk -F, '$4 == "*" && $2 == 8 && $3 == 2 { print $5 }' s.csv | cut -d. -f1)" ]
+}
+
+# A shell's own background has SIGINT ignored.
+interrupted_sweep() {
+	local values i pid
+	values=$(seq -s, 1 64)
+	env --default-signal "$gpusim" sweep p --gpu gtx480 --vary sm_count="$values" --vary schedulers_per_sm=1,2 -j 1 -o i >table 2>err &
+	pid=$!
+	for i in $(seq 400); do
+		grep -q '16 of' err && break
+		sleep 0.02
+	done
+	kill -INT $pid
+	wait $pid
+	[ $? = 130 ] && grep -Eq '^gpusim: sweep: interrupted, [0-9]+ of 128 configurations are missing$' err &&
+		[ "$(grep -c ',\*,' i.csv)" -ge 16 ] && [ "$(grep -c ',\*,' i.csv)" = "$(grep -c collatz_some table)" ]
+}
+
+interrupted_replay() {
+	env --default-signal "$gpusim" replay p --gpu gtx480,v100,h200,a100,k40,titanx --report text,json --output r 2>text &
+	local pid=$! code
+	sleep 0.02
+	kill -TERM $pid
+	wait $pid
+	code=$?
+	[ $code = 0 ] || { [ $code = 143 ] && { [ ! -e r.json ] || python3 -c 'import json; json.load(open("r.json"))'; }; }
+}
+
+check 'a run is recorded' recorded
+check 'a replay has the estimates of the run' replayed_as_run
+check 'a replay has a text report' replay_text
+check 'a replay takes the kernels that are asked for' replay_kernels
+check 'a profile that was cut is refused' cut_is_refused
+check 'it is taken up to there with --partial' cut_is_taken_in_part
+check 'a damaged profile is refused' damaged_is_refused
+check 'another file is refused' refused 'is not a profile' "$gpusim" replay "$gpusim"
+check 'a profile that is missing is told' refused 'cannot read' "$gpusim" replay nowhere
+check 'a pipe is replayed, but not swept, and a device is neither' pipes_and_devices
+check 'a sweep has a row, a line of CSV and a point for every configuration' swept
+check 'a sweep that is interrupted has what is done' interrupted_sweep
+check 'a replay that is interrupted leaves valid reports' interrupted_replay
+check 'a key that is not known is told before anything runs' refused "unknown key 'nothing'" "$gpusim" sweep p --gpu gtx480 --vary nothing=1,2
+check 'a sweep of no configurations at once is told' refused 'j needs a number' "$gpusim" sweep p --vary sm_count=1,2 -j none
+check 'a sweep without keys is told' refused 'is missing' "$gpusim" sweep p --gpu gtx480
+echo "$passed passed, $failed failed"
+[ $failed = 0 ]

@@ -1,0 +1,186 @@
+#!/usr/bin/env bash
+# The reports, from outside: what they say, that it is valid, and that nobody can inject anything into them.
+#   tests/command/reports.sh BUILD_DIR
+# Ends with "N passed, N failed". POCL_CACHE_DIR and GPUSIM_CACHE_DIR are the caller's (tests/run.sh).
+set -u
+build=$(cd "$1" && pwd)
+root=$(cd "$(dirname "$0")/../.." && pwd)
+gpusim=$build/gpusim
+work=$(mktemp -d "${TMPDIR:-/tmp}/gpusim-reports.XXXXXX")
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+. "$root/tests/check.sh"
+export GPUSIM_MEMORY=perfect # what is looked at here does not depend on it, and it is quicker
+
+preloaded() { LD_PRELOAD=$build/libgpusim.so "$@"; }
+
+# holds FILE EXPRESSION: a Python expression over the report r must be true.
+holds() {
+	python3 - "$1" "$2" <<'PYTHON'
+import json, sys
+r = json.load(open(sys.argv[1]))
+sys.exit(0 if eval(sys.argv[2]) else print("not true:", sys.argv[2]) or 1)
+PYTHON
+}
+
+runs_with_all_reports() {
+	GPUSIM_REPORT=text,json,csv,html,trace GPUSIM_OUTPUT=run GPUSIM_GPU=gtx480,h200 GPUSIM_TEXT=verbose \
+		preloaded "$build/kernels/demo" 2 >/dev/null 2>err && ls run.json run.csv run.html run.trace.json
+}
+
+html_alone_leaves_no_json() {
+	GPUSIM_REPORT=html GPUSIM_OUTPUT=alone preloaded "$build/tests/guest/hostile" "<script>" >/dev/null 2>err &&
+		[ ! -s err ] && [ -s alone.html ] && ! ls alone*json 2>/dev/null
+}
+
+text_is_short_when_quiet() {
+	GPUSIM_TEXT=quiet preloaded "$build/kernels/demo" 1 2>&1 >/dev/null | awk '/./ { lines++ } END { exit lines != 1 }'
+}
+
+# Long names of GPUs and kernels, in all forms.
+text_fits_a_hundred_columns() {
+	local form
+	sed 's/saxpy/saxpy_with_a_name_that_no_table_of_a_hundred_columns_has_room_for_beside_its_numbers/' "$root/kernels/demo.c" >long.c
+	${CC:-cc} -I"$root" -o long long.c -lOpenCL -lm || return 1
+	for form in quiet normal verbose; do
+		GPUSIM_TEXT=$form GPUSIM_GPU=gtx480_card,pascal_projected,h200 preloaded ./long 1 2>text >/dev/null &&
+			awk 'length > 100 { print; bad = 1 } END { exit bad || !NR }' text || return 1
+	done
+	grep -q 'saxpy_with.*\.\.\.' text
+}
+
+# Under a terminal: colours, unless NO_COLOR says otherwise.
+colours_on_a_terminal_only() {
+	! grep -q "$(printf '\033')" err &&
+		script -qec "env LD_PRELOAD=$build/libgpusim.so $build/kernels/demo 1" /dev/null | grep -q "$(printf '\033')\[" &&
+		! NO_COLOR=1 script -qec "env LD_PRELOAD=$build/libgpusim.so $build/kernels/demo 1" /dev/null | grep 'matmul' | grep -q "$(printf '\033')\["
+}
+
+json_is_valid() { python3 "$root/tests/command/reports/schema.py" "$root/docs/report.schema.json" run.json; }
+
+# keeps_rules PROGRAM...: of many queues, in order and not, with waits, user events and threads; and in boxes.
+keeps_rules() {
+	GPUSIM_REPORT=trace GPUSIM_OUTPUT=rules GPUSIM_GPU=gtx480,h200 preloaded "$@" >/dev/null 2>err &&
+		python3 "$root/tests/command/reports/trace.py" rules.trace.json
+}
+
+trace_is_valid() {
+	python3 "$root/tests/command/reports/trace.py" run.trace.json && keeps_rules "$build/tests/guest/queues" &&
+		keeps_rules "$build/tests/guest/transfers" && GPUSIM_MEMORY=hierarchy keeps_rules "$build/tests/guest/boxes"
+}
+
+# A file with one event later, a name missing or an arrow without an end must not pass.
+trace_rules_can_fail() {
+	local change
+	for change in '[x for x in e if x["ph"] != "f"]' '[x for x in e if x["name"] != "process_name"]' \
+		'[dict(x, dur=x["dur"] + 1e6) if x["ph"] == "X" else x for x in e]' '[dict(x, id=1) if "id" in x else x for x in e]'; do
+		python3 -c 'import json, sys
+t = json.load(open("run.trace.json"))
+e = t["traceEvents"]
+t["traceEvents"] = eval(sys.argv[1])
+json.dump(t, open("broken.trace.json", "w"))' "$change" && ! python3 "$root/tests/command/reports/trace.py" broken.trace.json >/dev/null || return 1
+	done
+}
+
+# matmul: 65,536 work-items go 16 times around the outer loop, whose body is line 13.
+lines_tell_what_ran() {
+	holds run.json 'next(l for k in r["kernels"] if k["name"] == "matmul" for l in k["estimates"][0]["lines"]
+		if l["line"] == 13)["executions"] == 2 * 65536 * 16' &&
+		holds run.json 'all(abs(sum(l["cycles"] for l in e["lines"]) + e["cycles_by"]["launch"] + e["cycles_by"]["tail"] - e["cycles"])
+			< 1e-3 * e["cycles"] for k in r["kernels"] for e in k["estimates"])' &&
+		holds run.json '"__kernel void saxpy" in r["sources"][0]["text"]'
+}
+
+# In one queue no command begins before the one before has ended.
+timeline_keeps_the_order() {
+	holds run.json 'len(r["timeline"]["commands"]) == 6 + 8 and all(a["times"][t][1] <= b["times"][t][0] + 1 for t in (0, 1)
+		for a, b in zip(r["timeline"]["commands"], r["timeline"]["commands"][1:]))'
+}
+
+diff_says_why() {
+	GPUSIM_REPORT=json GPUSIM_OUTPUT=slow GPUSIM_GPU=gtx480 GPUSIM_SET=sm_count=5 preloaded "$build/kernels/demo" 2 >/dev/null 2>&1
+	"$gpusim" diff run.json slow.json >diff && grep -Eq '^ .*x slower +matmul$' diff && grep -q 'issue +' diff &&
+		"$gpusim" diff run.json --gpu gtx480 --against h200 | grep -Eq 'x faster +matmul$' &&
+		"$gpusim" diff run.json run.json | grep -Eq ' same +matmul$' && awk 'length > 104 { exit 1 }' diff
+}
+
+annotate_shows_heat() {
+	"$gpusim" annotate run.json --kernel matmul --gpu h200 >heat && grep -Eq '^ +[0-9.]+% #+ .* sum \+= ta' heat &&
+		awk 'length > 100 { exit 1 }' heat
+}
+
+page_of_hostile_text_is_text() {
+	GPUSIM_REPORT=json GPUSIM_OUTPUT=hostile preloaded "$build/tests/guest/hostile" '</script><script>x' >/dev/null 2>err &&
+		"$gpusim" report hostile.json && python3 - <<'PYTHON'
+import json, re
+page = open("hostile.html", encoding="utf-8").read()
+data = re.search(r'<script type="application/json" id="data">(.*?)</script>', page, re.S).group(1)
+assert not re.search(r"[<>&]", data), "markup in the data"
+assert page.count("<script") == 2 and page.count("</script") == 2, "another script"
+assert "</script><script>document.title" in json.loads(data)["sources"][0]["text"], "the source is there as it is"
+PYTHON
+}
+
+hostile_text_reaches_no_terminal() {
+	"$gpusim" annotate hostile.json --all >heat && ! grep -q "$(printf '\033\\|\007')" heat
+}
+
+# gtx480 runs 4096 work-items in a few microseconds, the second after the first.
+simulated_times_are_told() {
+	local told estimate
+	told=$(GPUSIM_PROFILING=simulated GPUSIM_REPORT=json GPUSIM_OUTPUT=sim preloaded "$build/tests/guest/hostile" 2>err) &&
+		[ "${told% *}" = 1 ] && holds sim.json "abs(r['launches'][0]['estimates'][0]['time_ns'] - ${told#* }) <= 1"
+}
+
+# peak GPU LEAST MOST [SETTING] ARGUMENT...: what a benchmark finds, in 10^9 per second.
+peak() {
+	local found
+	found=$(GPUSIM_PROFILING=simulated GPUSIM_MEMORY=hierarchy GPUSIM_REPORT=none GPUSIM_GPU=$1 GPUSIM_SET=$4 \
+		preloaded "$build/tests/guest/peak" "${@:5}") && echo "$1: $found" && awk "BEGIN { exit !($found >= $2 && $found <= $3) }"
+}
+
+# Peaks are the vendors': 1345 GFLOPS on 15 SMs and 177.4 GB/s, 15.7 TFLOPS on 80, 67 TFLOPS on 132.
+benchmarks_find_the_peaks() {
+	peak gtx480_card 76.2 89.7 sm_count=1 compute 48 && peak v100 166.8 196.3 sm_count=1 compute 48 &&
+		peak h200 431 508 sm_count=1 compute 48 && peak gtx480_card 150.8 177.4 '' read 960
+}
+
+target_speaks_for_the_device() {
+	GPUSIM_IDENTITY=target GPUSIM_GPU=v100 GPUSIM_REPORT=none preloaded clinfo >info 2>err
+	grep -q 'Device Name .*NVIDIA Tesla V100 SXM2' info && grep -Eq 'Max compute units +80' info &&
+		grep -Eq 'Max clock frequency +1530' info && grep -Eq 'Device Type +GPU' info && grep -Eq 'Max work group size +1024' info
+}
+
+# 10,000 launches: the page stays small.
+many_launches_make_a_small_page() {
+	GPUSIM_REPORT=json GPUSIM_OUTPUT=many GPUSIM_MODEL=optimistic preloaded "$build/tests/guest/many" 10000 >/dev/null 2>err &&
+		"$gpusim" report many.json && [ "$(wc -c <many.html)" -lt 5000000 ]
+}
+
+wrong_files_are_told() {
+	echo '{}' >empty.json
+	! "$gpusim" report empty.json 2>err && grep -q 'not a report of gpusim' err && ! "$gpusim" diff run.json 2>err &&
+		! "$gpusim" annotate missing.json 2>err && grep -q 'missing.json' err
+}
+
+check "all reports of a run are written" runs_with_all_reports
+check "html alone leaves no json" html_alone_leaves_no_json
+check "the quiet text is a line per GPU" text_is_short_when_quiet
+check "the text fits 100 columns" text_fits_a_hundred_columns
+check "colours on a terminal only" colours_on_a_terminal_only
+check "the json is as its schema says" json_is_valid
+check "the trace keeps the format's rules" trace_is_valid
+check "a trace that breaks them is found" trace_rules_can_fail
+check "lines tell what ran" lines_tell_what_ran
+check "the timeline keeps the queue's order" timeline_keeps_the_order
+check "diff says what and why" diff_says_why
+check "annotate shows heat in 100 columns" annotate_shows_heat
+check "hostile text stays text in the page" page_of_hostile_text_is_text
+check "hostile text reaches no terminal" hostile_text_reaches_no_terminal
+check "simulated times are told" simulated_times_are_told
+check "a benchmark finds the GPU's peaks" benchmarks_find_the_peaks
+check "the target speaks for the device" target_speaks_for_the_device
+check "10,000 launches make a small page" many_launches_make_a_small_page
+check "wrong files are told" wrong_files_are_told
+echo "$passed passed, $failed failed"
+[ $failed = 0 ]

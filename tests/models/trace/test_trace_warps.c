@@ -1,0 +1,465 @@
+/* Warps from traces, worked out by hand: divergence, addresses, shifts from group to group. */
+#include "tests/tests.h"
+
+#include "tests/models/code_builder.h"
+#include "models/trace/warps.h"
+#include "tests/analysis/traced_code.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_EVENTS = 64, MOST_GROUPS = 8, LANES = 32 };
+
+static struct traced_code traced;
+static struct trace_warps made;
+static struct trace_event events[MOST_GROUPS][LANES][MOST_EVENTS];
+static struct lane_trace lane_traces[MOST_GROUPS][LANES];
+static struct traced_group groups[MOST_GROUPS];
+static struct launch_trace trace;
+
+/* ---- traces ---- */
+
+static const struct source_site sites[] = {
+	{{.block = 1, .line = 5, .column = 8, .kind = TRACE_load, .space = SPACE_global, .bytes = 4}, "k.cl"},
+	{{.block = 1, .line = 6, .column = 8, .kind = TRACE_store, .space = SPACE_shared, .bytes = 4}, "k.cl"},
+	{{.block = 1, .line = 7, .column = 8, .kind = TRACE_load, .space = SPACE_local, .bytes = 8}, "k.cl"},
+};
+static struct trace_site plain_sites[GS_ARRAY_LEN(sites)];
+
+static void begin_trace(uint32_t group_count)
+{
+	for (size_t i = 0; i < GS_ARRAY_LEN(sites); i++)
+		plain_sites[i] = sites[i].site;
+	memset(lane_traces, 0, sizeof lane_traces);
+	for (uint32_t g = 0; g < group_count; g++) {
+		groups[g] = (struct traced_group){.group = g, .lane_count = LANES, .lanes = lane_traces[g]};
+		for (uint32_t l = 0; l < LANES; l++)
+			lane_traces[g][l].events = events[g][l];
+	}
+	trace = (struct launch_trace){.sites = plain_sites, .site_count = GS_ARRAY_LEN(sites), .groups = groups,
+	                              .group_count = group_count};
+}
+
+static void add_event(uint32_t group, uint32_t lane, struct trace_event e)
+{
+	events[group][lane][lane_traces[group][lane].count++] = e;
+}
+
+/* Source blocks as digits. */
+static void add_blocks(uint32_t group, uint32_t lane, const char *blocks)
+{
+	for (; *blocks; blocks++)
+		add_event(group, lane, (struct trace_event){.what = (uint32_t)(*blocks - '0')});
+}
+
+static void add_access(uint32_t group, uint32_t lane, uint32_t site, uint64_t address)
+{
+	add_event(group, lane, (struct trace_event){.what = TRACE_ACCESS + site, .bytes = 4, .address = address});
+}
+
+static void make_code(const char *body)
+{
+	traced_code_make(&traced, "", body,
+	                 &(struct mapping_source){.counter_count = 8, .entry = 0, .sites = sites, .site_count = GS_ARRAY_LEN(sites)});
+}
+
+static int make_counted_warps(const char *gpu_name, uint64_t group_count, bool requests, const struct lane_counts *lanes)
+{
+	struct gpu gpu = test_gpu(gpu_name, NULL);
+	struct trace_shape shape = {.groups = {group_count, 1, 1}, .local = {LANES, 1, 1}, .requests = requests};
+	return trace_warps(&gpu, traced.code, &trace, &shape, lanes, NULL, &made, NULL);
+}
+
+static int make_warps(const char *gpu_name, uint64_t group_count, bool requests)
+{
+	return make_counted_warps(gpu_name, group_count, requests, NULL);
+}
+
+static void check_path(uint32_t group, const char *expected)
+{
+	const struct warp_path *p = &made.warps.paths[made.warps.path_of[group]];
+	char text[64] = "";
+	for (size_t i = 0; i < p->block_count && i < sizeof text - 1; i++)
+		text[i] = (char)('0' + p->blocks[i]);
+	CU_ASSERT_STRING_EQUAL(text, expected);
+}
+
+static void finish(void)
+{
+	trace_warps_free(&made);
+	traced_code_free(&traced);
+}
+
+/* ---- divergence ---- */
+
+/* Source: if (a) { [1] if (b) [2]; } [3]. Blocks: 0, 1 (outer), 2 (inner), 3 the join of both. Lanes 0..15 go into the outer
+ * branch, 0..7 into the inner one. Each block runs once; lanes: 32 + 16 + 8 + 32. */
+static void nested_branches_join_one_after_the_other(void)
+{
+	make_code(P(0) LOC(8, 3) "@%p1 bra OUT;\n" P(1) "@%p2 bra INNER;\n" P(2) "add.u32 %r1, %r1, 1;\n"
+	          "INNER:\nadd.u32 %r1, %r1, 2;\n" "OUT:\n" P(3) "ret;\n");
+	begin_trace(1);
+	for (uint32_t l = 0; l < LANES; l++)
+		add_blocks(0, l, l < 8 ? "0123" : l < 16 ? "013" : "03");
+	CU_ASSERT_EQUAL_FATAL(make_warps("gtx480", 1, false), 0);
+	check_path(0, "01234");
+	CU_ASSERT_EQUAL(made.statistics.lane_instructions, 32 + 16 + 8 + 16 + 32);
+	CU_ASSERT_EQUAL(made.statistics.warp_instructions, 5);
+	CU_ASSERT_EQUAL(made.statistics.divergent[0], 1);
+	CU_ASSERT_EQUAL(made.statistics.divergent[1], 1);
+	CU_ASSERT_EQUAL(made.statistics.divergent[2], 0);
+	CU_ASSERT_DOUBLE_EQUAL(made.lane_efficiency, 104.0 / (5 * 32), 1e-12);
+	CU_ASSERT_EQUAL(made.statistics.instructions[2].active_lanes, 8);
+	struct line_divergence lines[3];
+	trace_divergence(traced.code, &made.statistics, 10, lines, 3);
+	CU_ASSERT_EQUAL(lines[0].line, 8);
+	CU_ASSERT_EQUAL(lines[0].divergent, 20); /* two branches, ten times what was traced */
+	CU_ASSERT_EQUAL(lines[0].executions, 20);
+	CU_ASSERT_EQUAL(lines[1].divergent, 0);
+	finish();
+}
+
+/* Lane l goes round l % 4 + 1 times: the warp four times, with 32, 24, 16 and 8 lanes. */
+static void a_loop_lasts_as_long_as_its_last_lane(void)
+{
+	make_code(P(0) "add.u32 %r1, %r1, 1;\nLOOP:\n" P(1) "@%p1 bra LOOP;\n" P(2) "ret;\n");
+	begin_trace(1);
+	for (uint32_t l = 0; l < LANES; l++)
+		add_blocks(0, l, (const char *[]){"012", "0112", "01112", "011112"}[l % 4]);
+	CU_ASSERT_EQUAL_FATAL(make_warps("gtx480", 1, false), 0);
+	check_path(0, "011112");
+	CU_ASSERT_EQUAL(made.statistics.instructions[1].active_lanes, 32 + 24 + 16 + 8);
+	CU_ASSERT_EQUAL(made.statistics.divergent[1], 3);
+	finish();
+}
+
+/* Odd lanes return at once, the others go on. */
+static void lanes_may_return_early(void)
+{
+	make_code(P(0) "@%p1 bra ON;\n" P(1) "ret;\nON:\n" P(2) "add.u32 %r1, %r1, 1;\nret;\n");
+	begin_trace(1);
+	for (uint32_t l = 0; l < LANES; l++)
+		add_blocks(0, l, l % 2 ? "01" : "02");
+	CU_ASSERT_EQUAL_FATAL(make_warps("gtx480", 1, false), 0);
+	check_path(0, "021");
+	CU_ASSERT_EQUAL(made.statistics.lane_instructions, 32 + 32 + 16);
+	finish();
+}
+
+/* A switch as compares in a row: lanes by their number modulo 3; all arms run once and join. */
+static void the_arms_of_a_switch_take_turns(void)
+{
+	make_code(P(0) "@%p1 bra ONE;\n@%p2 bra TWO;\n" P(1) "bra END;\nONE:\n" P(2) "bra END;\nTWO:\n" P(3)
+	          "add.u32 %r1, %r1, 1;\nEND:\n" P(4) "ret;\n");
+	begin_trace(1);
+	for (uint32_t l = 0; l < LANES; l++)
+		add_blocks(0, l, (const char *[]){"014", "024", "034"}[l % 3]);
+	CU_ASSERT_EQUAL_FATAL(make_warps("gtx480", 1, false), 0);
+	/* 0: taken to 3 first, then 1: taken to 4 (TWO), falls to 2; 5 is the join of all */
+	check_path(0, "031425");
+	CU_ASSERT_EQUAL(made.statistics.divergent[0] + made.statistics.divergent[1], 2);
+	finish();
+}
+
+/* ---- addresses ---- */
+
+/* A load in a loop that was unrolled twice, with two loads in its block; lane l reads word l + 32 * trip of a buffer. Four
+ * trips are four requests of a line each, one behind the other. */
+static void copies_take_one_access_after_the_other(void)
+{
+	make_code(P(0) "add.u32 %r1, %r1, 1;\nLOOP:\n" P(1) LOC(5, 8) "ld.global.f32 %f1, [%rd1];\n" P(1)
+	          "ld.global.f32 %f2, [%rd1+128];\n@%p1 bra LOOP;\n" P(2) "ret;\n");
+	begin_trace(1);
+	for (uint32_t l = 0; l < LANES; l++) {
+		add_blocks(0, l, "0");
+		for (uint32_t trip = 0; trip < 4; trip++) {
+			add_blocks(0, l, "1");
+			add_access(0, l, 0, (1ull << 40) + (l + 32 * trip) * 4);
+		}
+		add_blocks(0, l, "2");
+	}
+	CU_ASSERT_EQUAL_FATAL(make_warps("v100", 1, true), 0);
+	check_path(0, "0112");
+	const struct warp_path *p = &made.warps.paths[0];
+	CU_ASSERT_EQUAL_FATAL(p->access_count, 4);
+	for (uint32_t i = 0; i < 4; i++) {
+		CU_ASSERT_EQUAL(p->accesses[i], 1);
+		CU_ASSERT_EQUAL(p->requests->first[i], i);
+		CU_ASSERT_EQUAL(p->requests->parts[i].address, (1ull << 40) + i * 128);
+		CU_ASSERT_EQUAL(p->requests->parts[i].sectors, 0xf);
+	}
+	CU_ASSERT_EQUAL(p->requests->first[4], 4);
+	CU_ASSERT_EQUAL(made.statistics.unknown_addresses, 0);
+	finish();
+}
+
+/* The load was moved out of the inner loop: it takes the loop's first access, each time that the outer one goes round. */
+static void hoisted_accesses_take_the_first(void)
+{
+	make_code(P(0) "add.u32 %r1, %r1, 1;\nOUTER:\n" P(2) LOC(5, 8) "ld.global.f32 %f1, [%rd1];\nINNER:\n" P(1)
+	          "@%p1 bra INNER;\n@%p2 bra OUTER;\n" P(3) "ret;\n");
+	begin_trace(1);
+	for (uint32_t l = 0; l < LANES; l++) {
+		add_blocks(0, l, "0");
+		for (uint32_t outer = 0; outer < 2; outer++) {
+			add_blocks(0, l, "2");
+			for (uint32_t inner = 0; inner < 3; inner++) {
+				add_blocks(0, l, "1");
+				add_access(0, l, 0, (1ull << 40) + outer * 4096 + l * 4);
+			}
+		}
+		add_blocks(0, l, "3");
+	}
+	CU_ASSERT_EQUAL_FATAL(make_warps("gtx480", 1, true), 0);
+	const struct warp_path *p = &made.warps.paths[0];
+	CU_ASSERT_EQUAL_FATAL(p->access_count, 2);
+	CU_ASSERT_EQUAL(p->requests->parts[0].address, 1ull << 40);
+	CU_ASSERT_EQUAL(p->requests->parts[1].address, (1ull << 40) + 4096);
+	finish();
+}
+
+/* Four bodies became one vector load of 16 bytes each: two of them in a block of eight bodies. */
+static void vectors_take_the_first_of_their_elements(void)
+{
+	make_code(P(0) "add.u32 %r1, %r1, 1;\n" P(1) P(1) P(1) P(1) LOC(5, 8) "ld.global.v4.f32 {%f1,%f2,%f3,%f4}, [%rd1];\n"
+	          P(1) P(1) P(1) P(1) "ld.global.v4.f32 {%f1,%f2,%f3,%f4}, [%rd1+16];\n" P(2) "ret;\n");
+	begin_trace(1);
+	add_blocks(0, 0, "0");
+	for (uint32_t i = 0; i < 8; i++) {
+		add_blocks(0, 0, "1");
+		add_access(0, 0, 0, (1ull << 40) + 4 * i);
+	}
+	add_blocks(0, 0, "2");
+	CU_ASSERT_EQUAL_FATAL(make_warps("gtx480", 1, true), 0);
+	const struct path_requests *r = made.warps.paths[0].requests;
+	CU_ASSERT_EQUAL(made.warps.paths[0].access_count, 2);
+	CU_ASSERT_EQUAL(r->parts[r->first[0]].sectors, 1);
+	CU_ASSERT_EQUAL(r->parts[r->first[0]].bytes, 16);
+	CU_ASSERT_EQUAL(r->parts[r->first[1]].sectors, 1);
+	CU_ASSERT_EQUAL(r->parts[r->first[1]].bytes, 16);
+	finish();
+}
+
+/* A column of a tile 32 wide is one bank, 32 turns; padded to 33, no conflict. Lanes on one word share it. */
+static void tiles_conflict_unless_padded(void)
+{
+	static const uint32_t widths[] = {32, 33, 0}, turns[] = {32, 1, 1};
+	for (size_t i = 0; i < GS_ARRAY_LEN(widths); i++) {
+		make_code(P(0) P(1) LOC(6, 8) "st.shared.f32 [%rd1], %f1;\nret;\n");
+		begin_trace(1);
+		for (uint32_t l = 0; l < LANES; l++) {
+			add_blocks(0, l, "01");
+			add_access(0, l, 1, (uint64_t)l * widths[i] * 4);
+		}
+		CU_ASSERT_EQUAL_FATAL(make_warps("gtx480", 1, true), 0);
+		CU_ASSERT_EQUAL(made.warps.paths[0].accesses[0], turns[i]);
+		CU_ASSERT_EQUAL(made.warps.paths[0].requests->first[1], 0); /* no parts */
+		CU_ASSERT_EQUAL(made.statistics.instructions[0].accesses, turns[i]);
+		finish();
+	}
+}
+
+/* 8 bytes at offset 8 of private memory: words 2 and 3 of 32 work-items, 128 bytes each. */
+static void private_memory_is_interleaved(void)
+{
+	make_code(P(0) P(1) LOC(7, 8) "ld.local.f64 %rd1, [%rd2];\nret;\n");
+	traced.code->local_bytes = 16;
+	begin_trace(1);
+	for (uint32_t l = 0; l < LANES; l++) {
+		add_blocks(0, l, "01");
+		add_access(0, l, 2, 8);
+	}
+	CU_ASSERT_EQUAL_FATAL(make_warps("gtx480", 1, true), 0);
+	const struct path_requests *r = made.warps.paths[0].requests;
+	CU_ASSERT_EQUAL(made.warps.paths[0].accesses[0], 2);
+	CU_ASSERT_EQUAL(r->parts[0].bytes, 128);
+	CU_ASSERT_EQUAL(r->parts[1].address - r->parts[0].address, 128);
+	finish();
+}
+
+/* ---- groups ---- */
+
+static void one_load(void)
+{
+	make_code(P(0) P(1) LOC(5, 8) "ld.global.f32 %f1, [%rd1];\nret;\n");
+}
+
+/* Groups 0, 3 and 9 of ten were traced; each group's words follow the one's before. */
+static void addresses_move_with_the_group(void)
+{
+	static const uint64_t ids[] = {0, 3, 9};
+	one_load();
+	begin_trace(3);
+	for (uint32_t g = 0; g < 3; g++) {
+		groups[g].group = ids[g];
+		for (uint32_t l = 0; l < LANES; l++) {
+			add_blocks(g, l, "01");
+			add_access(g, l, 0, (1ull << 40) + (ids[g] * LANES + l) * 4);
+		}
+	}
+	CU_ASSERT_EQUAL_FATAL(make_warps("gtx480", 10, true), 0);
+	CU_ASSERT_TRUE(made.warps.shifts[0].linear);
+	CU_ASSERT_EQUAL(made.warps.shifts[0].step[0], LANES * 4);
+	CU_ASSERT_EQUAL(made.warps.pattern_groups, 10);
+	CU_ASSERT_EQUAL(made.warps.grid[0], 10);
+	/* inner groups take the inner one that was traced, those at the ends their own */
+	for (uint32_t g = 0; g < 10; g++)
+		CU_ASSERT_EQUAL(made.warps.pattern_ids[g], g == 0 ? 0 : g == 9 ? 9 : 3);
+	finish();
+}
+
+/* Groups 0, 2, 3 and 9 of ten were traced; each begins 96 bytes behind the one before, so that groups 4 apart are as far into their
+ * lines: 6 takes 2, and 7 takes 3. Of the other inner ones, each takes the nearest inner one. */
+static void groups_take_one_that_is_as_far_into_its_line(void)
+{
+	static const uint64_t ids[] = {0, 2, 3, 9}, expected[] = {0, 2, 2, 3, 3, 3, 2, 3, 3, 9};
+	one_load();
+	begin_trace(4);
+	for (uint32_t g = 0; g < 4; g++) {
+		groups[g].group = ids[g];
+		for (uint32_t l = 0; l < LANES; l++) {
+			add_blocks(g, l, "01");
+			add_access(g, l, 0, (1ull << 40) + ids[g] * 96 + l * 4);
+		}
+	}
+	CU_ASSERT_EQUAL_FATAL(make_warps("gtx480", 10, true), 0);
+	CU_ASSERT_EQUAL(made.warps.shifts[0].step[0], 96);
+	for (uint32_t g = 0; g < 10; g++)
+		CU_ASSERT_EQUAL(made.warps.pattern_ids[g], expected[g]);
+	finish();
+}
+
+/* The third group's address is not where the first two would have it: only the part of memory is known. */
+static void other_addresses_are_somewhere(void)
+{
+	one_load();
+	begin_trace(3);
+	for (uint32_t g = 0; g < 3; g++) {
+		add_blocks(g, 0, "01");
+		add_access(g, 0, 0, (1ull << 40) + (g == 2 ? 4096 : g * 128));
+	}
+	CU_ASSERT_EQUAL_FATAL(make_warps("gtx480", 3, true), 0);
+	CU_ASSERT_FALSE(made.warps.shifts[0].linear);
+	CU_ASSERT_EQUAL(made.warps.shifts[0].low, 1ull << 40);
+	CU_ASSERT_EQUAL(made.warps.shifts[0].bytes, 4096 + 4);
+	finish();
+}
+
+/* Without requests, warps that do the same share a path; with them, they share its blocks. Traces that were cut are not used. */
+static void equal_warps_share(void)
+{
+	for (int requests = 0; requests < 2; requests++) {
+		one_load();
+		begin_trace(4);
+		for (uint32_t g = 0; g < 4; g++) {
+			add_blocks(g, 0, "01");
+			add_access(g, 0, 0, (1ull << 40) + g * 128);
+		}
+		lane_traces[3][0].cut = true;
+		CU_ASSERT_EQUAL_FATAL(make_warps("gtx480", 4, requests), 0);
+		CU_ASSERT_EQUAL(made.traced_groups, 3);
+		CU_ASSERT_EQUAL(made.warps.path_count, requests ? 3 : 1);
+		CU_ASSERT_PTR_EQUAL(made.warps.paths[0].blocks, made.warps.paths[made.warps.path_count - 1].blocks);
+		CU_ASSERT_EQUAL(made.warps.pattern_ids != NULL, requests);
+		finish();
+	}
+	one_load();
+	begin_trace(1);
+	add_blocks(0, 0, "01");
+	lane_traces[0][0].cut = true;
+	CU_ASSERT_EQUAL(make_warps("gtx480", 4, true), -ENOENT);
+	finish();
+}
+
+static void gather_trips(void *ctx, uint64_t group, uint32_t item, uint32_t *row)
+{
+	(void)item;
+	row[0] = ((const uint32_t *)ctx)[group];
+}
+
+static void expand_trips(void *ctx, const uint32_t *row, uint64_t *counts)
+{
+	(void)ctx;
+	counts[0] = counts[2] = 1;
+	counts[1] = row[0];
+}
+
+/* Groups 0 and 1 are traced, which go round once. Nobody stands for 5, 9 and 12; 9 does most, and 5 nearly as much. */
+static void groups_that_nobody_stands_for_are_needed(void)
+{
+	uint32_t trips[16] = {1, 1, 1, 1, 1, 100, 1, 1, 1, 104, 1, 1, 20, 1, 1, 1};
+	struct lane_counts lanes = {.columns = 1, .gather = gather_trips, .expand = expand_trips, .ctx = trips};
+	make_code(P(0) "add.u32 %r1, %r1, 1;\nLOOP:\n" P(1) "@%p1 bra LOOP;\n" P(2) "ret;\n");
+	begin_trace(2);
+	for (uint32_t i = 0; i < 2 * LANES; i++)
+		add_blocks(i / LANES, i % LANES, "012");
+	CU_ASSERT_EQUAL_FATAL(make_counted_warps("gtx480", 16, false, &lanes), 0);
+	CU_ASSERT_EQUAL(made.needed.count, 2);
+	CU_ASSERT(made.needed.ids[0] == 9 && made.needed.ids[1] == 12);
+	trace_warps_free(&made);
+	trips[5] = trips[9] = trips[12] = 1;
+	CU_ASSERT_EQUAL_FATAL(make_counted_warps("gtx480", 16, false, &lanes), 0);
+	CU_ASSERT_EQUAL(made.needed.count, 0);
+	finish();
+}
+
+static void gather_lane_trips(void *ctx, uint64_t group, uint32_t item, uint32_t *row)
+{
+	row[0] = ((uint32_t(*)[LANES])ctx)[group][item];
+}
+
+/*
+ * Blocks have one instruction each. Groups 0 and 2: one lane goes round 33 times, the others once; group 1: all 32 lanes go round twice,
+ * as much in sum. Warps execute 1 + 33 + 1 and 1 + 2 + 1 blocks. Group 3: one lane 35 times. By sums of lanes, group 1 would
+ * stand for both that were not traced: it is nearer.
+ */
+static void a_group_is_like_one_whose_warps_do_as_much(void)
+{
+	uint32_t trips[4][LANES];
+	struct lane_counts lanes = {.columns = 1, .gather = gather_lane_trips, .expand = expand_trips, .ctx = trips};
+	char rounds[MOST_EVENTS] = "0";
+	for (uint32_t l = 0; l < LANES; l++) {
+		trips[0][l] = trips[2][l] = l ? 1 : 33;
+		trips[1][l] = 2;
+		trips[3][l] = l ? 1 : 35;
+	}
+	make_code(P(0) "add.u32 %r1, %r1, 1;\nLOOP:\n" P(1) "@%p1 bra LOOP;\n" P(2) "ret;\n");
+	begin_trace(2);
+	memset(rounds + 1, '1', 33);
+	rounds[34] = '2';
+	for (uint32_t l = 0; l < LANES; l++) {
+		add_blocks(0, l, l ? "012" : rounds);
+		add_blocks(1, l, "0112");
+	}
+	CU_ASSERT_EQUAL_FATAL(make_counted_warps("gtx480", 4, true, &lanes), 0);
+	for (uint32_t g = 0; g < 4; g++)
+		CU_ASSERT_EQUAL(made.warps.pattern_ids[g], g == 1 ? 1 : 0);
+	/* 4 + 3 * 35 blocks are simulated; group 3 takes 37. */
+	CU_ASSERT_DOUBLE_EQUAL(made.represented, 111.0 / 109, 1e-12);
+	/* Lanes that are on: 4 * 32, and 32 + (31 + 33) + 32 of each of the others. */
+	CU_ASSERT_DOUBLE_EQUAL(made.lane_efficiency, (128 + 3 * 128) / (109.0 * 32), 1e-12);
+	finish();
+}
+
+void add_trace_warps_tests(void)
+{
+	CU_pSuite suite = CU_add_suite("trace warps", NULL, NULL);
+#define TEST(name) CU_add_test(suite, #name, name)
+	TEST(nested_branches_join_one_after_the_other);
+	TEST(a_loop_lasts_as_long_as_its_last_lane);
+	TEST(lanes_may_return_early);
+	TEST(the_arms_of_a_switch_take_turns);
+	TEST(copies_take_one_access_after_the_other);
+	TEST(hoisted_accesses_take_the_first);
+	TEST(vectors_take_the_first_of_their_elements);
+	TEST(tiles_conflict_unless_padded);
+	TEST(private_memory_is_interleaved);
+	TEST(addresses_move_with_the_group);
+	TEST(groups_take_one_that_is_as_far_into_its_line);
+	TEST(other_addresses_are_somewhere);
+	TEST(equal_warps_share);
+	TEST(groups_that_nobody_stands_for_are_needed);
+	TEST(a_group_is_like_one_whose_warps_do_as_much);
+#undef TEST
+}

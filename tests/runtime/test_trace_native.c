@@ -1,0 +1,108 @@
+/* The functions that traced kernels call in the guest's process: the bytes of single work-items, by hand. */
+#include "models/trace/read.h"
+#include "runtime/format/native.h"
+#include "runtime/format/traces.h"
+#include "tests/tests.h"
+
+#include <string.h>
+
+struct native_trace;
+
+#define NATIVE(type, name, ...) type name(__VA_ARGS__) __asm__(NATIVE_PREFIX #name)
+NATIVE(struct native_trace *, begin, uint64_t *buffer, uint64_t chunks, uint64_t of, uint64_t part, uint64_t group, uint32_t block,
+       uint32_t site, uint64_t x, uint64_t y, uint64_t z, uint64_t size_x, uint64_t size_y, uint64_t lx, uint64_t ly, uint64_t lz,
+       uint64_t local_x, uint64_t local_y, uint64_t local_z, uint32_t blocks, uint32_t sites);
+NATIVE(void, end, struct native_trace *t);
+NATIVE(void, b, uint32_t block, struct native_trace *t);
+NATIVE(void, base_f, uint32_t base, uint32_t kind, uint64_t what, uint64_t address, struct native_trace *t);
+NATIVE(void *, a_g, int first, int second, uint32_t base, uint64_t bytes, void *p, struct native_trace *t);
+NATIVE(void *, v_g, uint32_t site, uint32_t base, uint64_t bytes, uint64_t apart, uint64_t offset, void *p, struct native_trace *t);
+NATIVE(void *, k_g, int which, void *p, struct native_trace *t);
+NATIVE(void *, k_l, int which, void *p, struct native_trace *t);
+NATIVE(uint64_t, copy, int to, int to_class, int from, int from_class, uint64_t bytes, uint64_t count, struct native_trace *t);
+
+enum { BLOCKS = 4, SITES = 6, CHUNKS = 4, CHUNK_WORDS = TRACE_CHUNK_BYTES / 8, TOLD = 2 * BLOCKS };
+
+static uint64_t words[TRACE_HEADER_WORDS + CHUNKS * CHUNK_WORDS];
+
+/* Work-item `lane` of group 1, of groups of two; the kernel's first block is 1. */
+static struct native_trace *work_item(uint64_t chunks, uint64_t lane)
+{
+	return begin(words, chunks, 0, 0, 1, 1, 0, 2, 0, 0, 8, 1, lane, 0, 0, 2, 1, 1, BLOCKS, SITES);
+}
+
+static void *at(uint64_t address)
+{
+	return (void *)address; /* never followed */
+}
+
+static void check_chunk(size_t index, uint64_t lane, uint64_t number, bool cut, const uint8_t *bytes, size_t count)
+{
+	const uint64_t *chunk = words + TRACE_HEADER_WORDS + index * CHUNK_WORDS;
+	CU_ASSERT_EQUAL(chunk[0], 1);
+	CU_ASSERT_EQUAL(chunk[1], lane | number << 32);
+	CU_ASSERT_EQUAL(chunk[2], count | (uint64_t)cut << 32);
+	CU_ASSERT_EQUAL(memcmp(chunk + TRACE_CHUNK_HEADER_WORDS, bytes, count), 0);
+}
+
+#define CHUNK(index, lane, number, cut, ...) \
+	check_chunk(index, lane, number, cut, (const uint8_t[]){__VA_ARGS__}, sizeof((const uint8_t[]){__VA_ARGS__}))
+
+/* The same bytes as in tests/models/trace/test_trace_read.c: an access where the base says, one 16 further, one more after the same stride. */
+static void blocks_and_strides(void)
+{
+	memset(words, 0, sizeof words);
+	struct native_trace *t = work_item(CHUNKS, 0);
+	base_f(0, TRACE_BASE_ARGUMENT, 0, 0x1000, t);
+	b(1, t);
+	CU_ASSERT_PTR_EQUAL(a_g(0, -1, 0, 4, at(0x1008), t), at(0x1008));
+	a_g(0, -1, 0, 4, at(0x1018), t);
+	a_g(0, -1, 0, 4, at(0x1028), t);
+	b(0, t);
+	end(t);
+	CHUNK(0, 0, 0, false, TOLD, 0, 1, 0, 2, 0, 0, 2, 1, 1, 8, 1, TOLD, 1, 0, TRACE_BASE_ARGUMENT, 0, 0x80, 0x20, 0, 3, 0, 3, 32, 1, 6);
+	t = work_item(CHUNKS, 1); /* not the first of its group: it tells no bases, and is the launch's fourth */
+	base_f(0, TRACE_BASE_ARGUMENT, 0, 0x1000, t);
+	CU_ASSERT_PTR_EQUAL(v_g(0, 0, 4, 4, 3, at(0x1000), t), at(0x100c));
+	end(t);
+	CHUNK(1, 1, 0, false, 3, 0);
+}
+
+/* Both operands of a copy are told by its count: from site 2, to site 1 in local memory. No base is known: 7. */
+static void copies(void)
+{
+	memset(words, 0, sizeof words);
+	struct native_trace *t = work_item(CHUNKS, 1);
+	k_l(0, at(2), t);
+	k_g(1, at(1), t);
+	CU_ASSERT_EQUAL(copy(1, 1, 2, 0, 4, 10, t), 10);
+	end(t);
+	CHUNK(0, 1, 0, false, 2 << 2 | 3, 1 << 4 | 7, 40, 1 << 2 | 3, 2 << 4 | 7, 40);
+}
+
+/* Without chunks nothing is traced, and all functions do without. What does not fit is cut, and the last chunk says so. */
+static void no_room(void)
+{
+	enum { MANY = 1000, ROOM = TRACE_CHUNK_BYTES - TRACE_CHUNK_HEADER_WORDS * 8 - TRACE_EVENT_BYTES + 1 };
+	memset(words, 0, sizeof words);
+	CU_ASSERT_PTR_NULL(work_item(0, 1));
+	CU_ASSERT_PTR_EQUAL(a_g(0, 1, 0, 4, at(8), NULL), at(8));
+	CU_ASSERT_EQUAL(copy(1, 1, 2, 0, 4, 10, NULL), 10);
+	b(1, NULL);
+	base_f(0, 0, 0, 0, NULL);
+	end(NULL);
+	struct native_trace *t = work_item(1, 1);
+	for (int i = 0; i < MANY; i++)
+		b(1, t);
+	end(t);
+	CU_ASSERT_EQUAL(words[TRACE_HEADER_WORDS + 2], ROOM | UINT64_C(1) << 32);
+	CU_ASSERT_EQUAL(words[TRACE_HEADER_WORDS + CHUNK_WORDS], 0);
+}
+
+void add_trace_native_tests(void)
+{
+	CU_pSuite s = CU_add_suite("compiled trace functions", NULL, NULL);
+	CU_add_test(s, "blocks, bases and strides", blocks_and_strides);
+	CU_add_test(s, "copies", copies);
+	CU_add_test(s, "no room", no_room);
+}
