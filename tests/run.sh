@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# make test: unit tests, golden tests, traces, the fuzz corpus, counts of PTX, guest programs with and without the library,
+# make test: directions of includes, unit tests, golden tests, traces, the fuzz corpus, counts of PTX, guest programs with and without the library,
 # promises to users, gpusim explain and tune, random programs, quick real programs.
 #   tests/run.sh BUILD_DIR [STEP...]
 # Steps run side by side, as many as there are processors (or JOBS); what a step says is shown when it has ended, and
@@ -20,7 +20,7 @@ declare -A running=() # steps by process
 set -m # a step is a process group: an interrupt ends all of it
 
 # Each step by its name, below. The longest come first, so that no processor waits long for another at the end.
-[ $# -gt 0 ] || set -- guests random behaviour real golden traced twins unit traces profiles reports explain tuner cache fuzz ptx correlate
+[ $# -gt 0 ] || set -- guests random behaviour real golden traced twins unit traces profiles reports explain tuner cache fuzz ptx correlate layers
 
 unit() {
 	"$build/unit-tests" >unit.out 2>unit.err
@@ -31,6 +31,9 @@ unit() {
 	case $code:$counts in 0:* | *\ [1-9]*) ;; *) counts="${counts% *} 1" ;; esac
 	echo "${counts% *} passed, ${counts#* } failed"
 }
+
+# Which folder includes which.
+layers() { "$root/tests/layers.sh"; }
 
 # Annotated text, block tables and counts.
 golden() { "$root/tests/golden/run.sh" "$build"; }
