@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# make test: directions of includes, unit tests, golden tests, traces, the fuzz corpus, counts of PTX, guest programs with and without the library,
+# make test: directions of includes, names in the documentation, unit tests, golden tests, traces, the fuzz corpus, counts of PTX, guest programs with and without the library,
 # promises to users, gpusim explain and tune, random programs, quick real programs.
 #   tests/run.sh BUILD_DIR [STEP...]
 # Steps run side by side, as many as there are processors (or JOBS); what a step says is shown when it has ended, and
@@ -20,7 +20,7 @@ declare -A running=() # steps by process
 set -m # a step is a process group: an interrupt ends all of it
 
 # Each step by its name, below. The longest come first, so that no processor waits long for another at the end.
-[ $# -gt 0 ] || set -- guests random behaviour real golden traced twins unit traces profiles reports explain tuner cache fuzz ptx correlate layers
+[ $# -gt 0 ] || set -- guests random behaviour real golden traced twins unit traces profiles reports explain tuner cache fuzz ptx correlate layers docs
 
 unit() {
 	"$build/unit-tests" >unit.out 2>unit.err
@@ -34,6 +34,9 @@ unit() {
 
 # Which folder includes which.
 layers() { "$root/tests/layers.sh"; }
+
+# Names in the documentation.
+docs() { "$root/tests/docs.sh"; }
 
 # Annotated text, block tables and counts.
 golden() { "$root/tests/golden/run.sh" "$build"; }

@@ -1,5 +1,5 @@
 /* Paths made from counts: the walk of a lane through loops, branches and calls, and the replay of lanes as a warp. */
-#include "tests/code_builder.h"
+#include "tests/models/code_builder.h"
 #include "tests/tests.h"
 
 #include "models/accesses/accesses.h"

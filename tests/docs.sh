@@ -1,0 +1,27 @@
+#!/usr/bin/env bash
+# Files and functions that the documentation names in backquotes are in the tree; so are all names in the pages that follow the code.
+#   tests/docs.sh
+# Ends with "N passed, N failed". TMPDIR is the caller's (tests/run.sh).
+set -u
+root=$(cd "$(dirname "$0")/.." && pwd)
+work=$(mktemp -d "${TMPDIR:-/tmp}/gpusim-docs.XXXXXX")
+trap 'rm -rf "$work"' EXIT
+cd "$root" || exit 1
+. tests/check.sh
+
+names_exist() { python3 tests/docs.py "$root" $(ls README.md CONTRIBUTING.md docs/*.md 2>/dev/null); }
+
+# Of these four names two are there. Their words are apart here, since this file is in the tree, too.
+missing_names_found() {
+	local absent=no_such
+	echo "See \`models/models.h\` and \`models/${absent}_file.c\`, \`main()\` and \`${absent}_function()\`." >"$work/page.md"
+	python3 tests/docs.py "$root" "$work/page.md" >"$work/said" && return 1
+	cat "$work/said"
+	[ "$(wc -l <"$work/said")" = 2 ] && grep -q "page.md:1: no file models/${absent}_file.c in" "$work/said" &&
+		grep -q "page.md:1: no function ${absent}_function() in" "$work/said"
+}
+
+check "README, CONTRIBUTING and docs name what there is" names_exist
+check "a missing file and a missing function are found" missing_names_found
+echo "$passed passed, $failed failed"
+[ $failed = 0 ]
