@@ -74,7 +74,7 @@ ifneq ($(filter . .. / ./,$(O))$(word 2,$(O)),)
 $(error O=$(O): name a folder of its own, without blanks)
 endif
 
-.PHONY: all demo test bench validate fuzz-annotator fuzz-ptx fuzz-profile fuzz-cache install uninstall clean help programs \
+.PHONY: all demo test bench validate sanitize fuzz-annotator fuzz-ptx fuzz-profile fuzz-cache install uninstall clean help programs \
 	setup-demo setup-test setup-validate setup-fuzz
 .DEFAULT_GOAL = all
 
@@ -295,6 +295,10 @@ validate: setup-validate
 	@$(MAKE) --no-print-directory -j$(JOBS) all programs $(O)/unit-tests
 	tests/validate.sh $(O)
 
+sanitize: setup-test
+	@$(MAKE) --no-print-directory -j$(JOBS) all programs
+	tests/sanitize.sh $(O)
+
 fuzz-annotator: setup-fuzz
 	@$(MAKE) --no-print-directory -j$(JOBS) $(O)/fuzz/annotator $(O)/tests/generate/generate
 	tests/fuzz/run.sh $(O) $(FUZZ_SECONDS)
@@ -339,7 +343,8 @@ help:
 	@echo 'make test        install what is missing, build, run the tests (minutes)'
 	@echo 'make all         build the library, gpusim-cc, the gpusim command and its manual page'
 	@echo 'make bench       measure what the library costs, side by side with plain POCL'
-	@echo 'make validate    the long tests: more real programs, sanitizers'
+	@echo 'make validate    the long tests: more real programs, random kernels, accuracy (an hour)'
+	@echo 'make sanitize    unit tests, guests and the suite under AddressSanitizer, UBSan and ThreadSanitizer (an hour)'
 	@echo 'make fuzz-annotator  feed random programs to the annotator, for FUZZ_SECONDS (an hour)'
 	@echo 'make fuzz-ptx    feed random text to the reader of PTX, for FUZZ_SECONDS'
 	@echo 'make fuzz-profile  feed crafted profiles to gpusim replay, for FUZZ_SECONDS'

@@ -1,9 +1,9 @@
 #!/bin/sh
 # run.sh - compares the programs of the list with and without gpusim.
 #
-#   run.sh [--list FILE] [--quick | --all] [--cold] [--plain] [name...]
+#   run.sh [--list FILE] [--quick | --long | --all] [--cold] [--plain] [name...]
 #
-# --quick (the default) takes the quick ones, --all every one, names just those; --list names another file of the
+# --quick (the default) takes the quick ones, --long the others, --all every one, names just those; --list names another file of the
 # list's form. --cold gives every run fresh caches where otherwise all share one. --plain runs each program alone twice,
 # which proves the tests themselves. GPUSIM_TEST_LIB and GPUSIM_TEST_BIN are the library and the command; APPS_BUILD is
 # where the programs that are ours are built (default: a temporary directory), CC and CXX the compilers.
@@ -18,10 +18,11 @@ while [ $# -gt 0 ]; do
 	case $1 in
 	--list) list=$2 && shift ;;
 	--quick) speed=QUICK ;;
+	--long) speed=LONG ;;
 	--all) speed=ALL ;;
 	--plain) plain=1 ;;
 	--cold) cold=1 ;;
-	-*) echo "usage: run.sh [--list FILE] [--quick | --all] [--cold] [--plain] [name...]" >&2 && exit 2 ;;
+	-*) echo "usage: run.sh [--list FILE] [--quick | --long | --all] [--cold] [--plain] [name...]" >&2 && exit 2 ;;
 	*) break ;;
 	esac
 	shift
