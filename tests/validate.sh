@@ -99,6 +99,9 @@ spreadsheet() {
 	verdict "the csv report opens in LibreOffice" $? "$TMPDIR/log"
 }
 
+# Code that is written twice.
+duplicates() { counted "equal lines in two places" "$root/tests/duplicates.py"; }
+
 registers() { counted "registers per thread against NVIDIA's assembler" "$root/tests/command/registers.sh" "$build"; }
 
 # $processors: the seconds of processor time of all that has ended here.
@@ -107,7 +110,7 @@ look_at_processors() {
 	processors=$(awk -F'[ms ]' '{ s += $1 * 60 + $2 + $4 * 60 + $5 } END { printf "%d", s }' "$TMPDIR/times")
 }
 
-[ $# -gt 0 ] || set -- registers html spreadsheet timing analytical accuracy sampling tuner real_programs annotated_kernels guest_programs \
+[ $# -gt 0 ] || set -- duplicates registers html spreadsheet timing analytical accuracy sampling tuner real_programs annotated_kernels guest_programs \
 	random_programs random_traced random_divided divided_kernels
 for step; do
 	look_at_processors

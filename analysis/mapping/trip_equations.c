@@ -22,38 +22,38 @@ struct trip_equation *new_equation(struct tracker *t)
 	return &e->items[e->count++];
 }
 
+/* The terms with room for one more, or NULL, and then the result has failed. */
+static void *with_room(struct tracker *t, void *terms, uint32_t count, uint32_t *room, size_t size)
+{
+	if (count < *room)
+		return terms;
+	uint32_t more = *room ? *room * 2 : 4;
+	void *grown = reallocarray(terms, more, size);
+	if (grown)
+		*room = more;
+	else
+		t->result->failed = true;
+	return grown;
+}
+
 void add_left(struct tracker *t, struct trip_equation *e, uint32_t variable, int32_t factor)
 {
-	if (e && e->left_count == e->left_room) {
-		uint32_t room = e->left_room ? e->left_room * 2 : 4;
-		struct linear_term *grown = reallocarray(e->left, room, sizeof *grown);
-		if (!grown) {
-			t->result->failed = true;
-			return;
-		}
-		e->left = grown;
-		e->left_room = room;
-	}
-	if (e)
-		e->left[e->left_count++] = (struct linear_term){variable, factor};
+	struct linear_term *left = e ? with_room(t, e->left, e->left_count, &e->left_room, sizeof *left) : NULL;
+	if (!left)
+		return;
+	e->left = left;
+	left[e->left_count++] = (struct linear_term){variable, factor};
 }
 
 static void add_right(struct tracker *t, struct trip_equation *e, enum trip_kind kind, uint32_t factor, uint32_t residue,
                       int32_t times)
 {
-	if (e && e->right_count == e->right_room) {
-		uint32_t room = e->right_room ? e->right_room * 2 : 4;
-		struct trip_term *grown = reallocarray(e->right, room, sizeof *grown);
-		if (!grown) {
-			t->result->failed = true;
-			return;
-		}
-		e->right = grown;
-		e->right_room = room;
-	}
-	if (e)
-		e->right[e->right_count++] = (struct trip_term){
-		    {.loop = t->loop, .block = t->block, .factor = factor, .residue = residue, .kind = kind}, times};
+	struct trip_term *right = e ? with_room(t, e->right, e->right_count, &e->right_room, sizeof *right) : NULL;
+	if (!right)
+		return;
+	e->right = right;
+	right[e->right_count++] = (struct trip_term){
+	    {.loop = t->loop, .block = t->block, .factor = factor, .residue = residue, .kind = kind}, times};
 }
 
 void trip_equations_free(struct trip_equations *e)

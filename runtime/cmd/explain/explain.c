@@ -48,21 +48,6 @@ static void add_option(struct gs_buf *options, const char *word)
 	gs_buf_puts(options, "\"");
 }
 
-/* "--name value" or "--name=value"; *i moves on to the value. */
-static bool take_value(int argc, char **argv, int *i, const char *name, const char **value)
-{
-	size_t length = strlen(name);
-	if (strncmp(argv[*i], name, length))
-		return false;
-	if (argv[*i][length] == '=')
-		*value = argv[*i] + length + 1;
-	else if (!argv[*i][length])
-		*value = *i + 1 < argc ? argv[++*i] : "";
-	else
-		return false;
-	return true;
-}
-
 /* -DX, -D X, -IX, -I X and -cl-... go to the compiler. */
 static bool take_build_option(int argc, char **argv, int *i, struct gs_buf *options)
 {
@@ -80,6 +65,8 @@ static int unknown_option(const char *word)
 	static const char *const names[] = {"--gpu", "--set", "--kernel", "--options", "--local", "--shared", "--dot",
 	                                    "--html", "--help", NULL};
 	const char *nearest = gs_nearest(word, names);
+	if (nearest && !strcmp(nearest, word))
+		return cmd_fail("explain: %s needs a value", word);
 	return cmd_fail("explain: there is no option %s%s%s%s", word, nearest ? "; did you mean " : "",
 	                nearest ? nearest : " (gpusim explain --help lists them)", nearest ? "?" : "");
 }
@@ -88,15 +75,10 @@ static int read_arguments(int argc, char **argv, struct arguments *a)
 {
 	for (int i = 1; i < argc; i++) {
 		const char *options = NULL, *flag = argv[i];
-		int before = i;
-		if (take_value(argc, argv, &i, "--gpu", &a->gpu) || take_value(argc, argv, &i, "--set", &a->set) ||
-		    take_value(argc, argv, &i, "--kernel", &a->kernel) ||
-		    take_value(argc, argv, &i, "--local", &a->local) ||
-		    take_value(argc, argv, &i, "--shared", &a->shared) ||
-		    take_value(argc, argv, &i, "--dot", &a->dot) || take_value(argc, argv, &i, "--html", &a->html) ||
-		    take_value(argc, argv, &i, "--options", &options)) {
-			if (i == before && !strchr(flag, '='))
-				return cmd_fail("explain: %s needs a value", flag);
+		if (cmd_value("--gpu", argc, argv, &i, &a->gpu) || cmd_value("--set", argc, argv, &i, &a->set) ||
+		    cmd_value("--kernel", argc, argv, &i, &a->kernel) || cmd_value("--local", argc, argv, &i, &a->local) ||
+		    cmd_value("--shared", argc, argv, &i, &a->shared) || cmd_value("--dot", argc, argv, &i, &a->dot) ||
+		    cmd_value("--html", argc, argv, &i, &a->html) || cmd_value("--options", argc, argv, &i, &options)) {
 			if (options)
 				gs_buf_printf(&a->options, " %s", options);
 		} else if (take_build_option(argc, argv, &i, &a->options)) {
