@@ -416,9 +416,9 @@ own_gpu_needs_no_c() {
 		json o.json 'r["targets"][0]["name"] == "mine" and r["targets"][0]["sm_count"] == 3'
 }
 
-readme_has_the_options() {
+page_has_the_options() {
 	"$gpusim" --help-markdown >table
-	sed -n '/^| variable/,/^$/p' "$root/README.md" | sed '/^$/d' | diff - table
+	sed -n '/^| variable/,/^$/p' "$root/docs/options.md" | sed '/^$/d' | diff - table
 }
 
 # One table (models/flags.def) has the flags; docs and schema follow it.
@@ -477,7 +477,7 @@ check "a twin that differs from its kernel is found and kept from the results" t
 check "the command's errors are one line and exit code 2" command_line_errors
 check "every GPU is listed and shown with sources" gpus_are_listed_and_shown
 check "a GPU of one's own needs no C" own_gpu_needs_no_c
-check "README's table of options is the program's" readme_has_the_options
+check "the table in docs/options.md is the program's" page_has_the_options
 check "docs and schema have the flags of estimates" flags_are_documented
 check "--help, --version and the manual page" help_is_there
 check "an installed copy works and uninstalls" installed_copy_works
