@@ -3,7 +3,7 @@
  *   count(block) = sum of the edges in (and entries of the function) = sum of the edges out
  *   entries(function) = sum of the counts of the blocks that call it
  *   sum of the counts of a probe's copies = count of its source block
- * DESIGN, contract 5.
+ * Counts are solved, not guessed: docs/architecture.md, Contracts.
  */
 #include "analysis/mapping/internal.h"
 

@@ -5,7 +5,7 @@
  * An unknown is what probes and flow leave open. That no count is negative bounds it: for every edge that it is part
  * of, factor * unknown >= -(the rest of the sum at its largest). The bounds are narrowed until they stay, then the
  * unknowns are estimated between them (code_estimate.c).
- * Source: flow conservation, DESIGN contract "PTX block counts are solved, not guessed".
+ * Source: flow conservation (docs/target-code.md).
  */
 #include "models/code/code_estimate.h"
 
