@@ -14,25 +14,25 @@ static const struct subcommand {
 	int (*run)(int argc, char **argv);
 } subcommands[] = {
 	{"run", "[OPTIONS] [--] PROGRAM [ARGUMENTS]", "run a program and report its kernels' times on stderr", cmd_run},
-	{"record", "[-o FILE] [OPTIONS] [--] PROGRAM [ARGUMENTS]", "run a program and keep a profile of it", cmd_record},
-	{"replay", "FILE [OPTIONS] [--partial]", "model a profile again, on any GPUs, without the program", cmd_replay},
+	{"record", "[-o FILE] [OPTIONS] [--] PROGRAM [ARGUMENTS]", "run a program and write a profile of it to a file", cmd_record},
+	{"replay", "FILE [OPTIONS] [--partial]", "model a profile on any GPUs, without the program", cmd_replay},
 	{"sweep", "FILE --gpu NAME --vary KEY=VALUE,... [--vary ...] [-o PREFIX] [-j JOBS]",
 	 "model a profile on every combination of values: a table, PREFIX.csv and the plot PREFIX.svg", cmd_sweep},
 	{"explain", "FILE.cl [--gpu NAME] [--kernel NAME] [-D...] [-I...] [--html FILE] ...",
 	 "show what each line of a source becomes on a GPU and costs there, without running it", cmd_explain},
-	{"report", "FILE.json [-o FILE.html]", "make a page of a report, to look at in a browser", cmd_report},
+	{"report", "FILE.json [-o FILE.html]", "make a page for a browser from a report", cmd_report},
 	{"annotate", "FILE.json [--kernel NAME] [--gpu NAME] [--all]",
 	 "show the source of a report's kernels with what each line cost", cmd_annotate},
 	{"diff", "BEFORE.json AFTER.json [--gpu NAME [--against NAME]]",
-	 "tell which kernels got faster or slower between two reports or two GPUs, and why", cmd_diff},
+	 "show which kernels got faster or slower between two reports or two GPUs, and why", cmd_diff},
 	{"correlate", "[TRUTH.csv ...] [--cases FILE] [--split] [--mean PERCENT] ... [-o PREFIX] REPORT.json|RESULTS.csv ...",
-	 "tell how far estimates are from what was measured, case by case and counter by counter", cmd_correlate},
+	 "compare estimates with measured values, case by case and counter by counter", cmd_correlate},
 	{"gpus", "", "list the GPUs that can be modelled", cmd_gpus},
 	{"show", "NAME|FILE.gpu [--set KEY=VALUE,...]", "print a GPU's description, each value with its source", cmd_show},
-	{"tune", "--base NAME|FILE.gpu [--device N] [-o FILE] ...", "measure the GPU that is there and write its description",
+	{"tune", "--base NAME|FILE.gpu [--device N] [-o FILE] ...", "measure the GPU of this machine and write its description",
 	 cmd_tune},
 	{"cache", "[clear | export FILE | import FILE | wanted FILE | fill [FILE]]",
-	 "tell where the cache is and how large, empty it, or carry it between machines with and without clang", cmd_cache},
+	 "show where the cache is and how large it is, empty it, or carry it between machines with and without clang", cmd_cache},
 };
 
 int cmd_fail(const char *fmt, ...)
@@ -84,12 +84,12 @@ static void print_help(void)
 {
 	const struct option_row *rows;
 	size_t count = options_rows(&rows);
-	puts("Usage: gpusim COMMAND ...\n\nRuns an unmodified OpenCL program and tells how long each kernel launch would take on "
+	puts("Usage: gpusim COMMAND ...\n\nRuns an unmodified OpenCL program and reports how long each kernel launch would take on "
 	     "a GPU\nthat you do not have.\n\nCommands:");
 	for (size_t i = 0; i < GS_ARRAY_LEN(subcommands); i++)
 		printf("  gpusim %s %s\n        %s\n", subcommands[i].name, subcommands[i].usage, subcommands[i].help);
-	puts("\nWithout the command: LD_PRELOAD=libgpusim.so PROGRAM, or OPENCL_LAYERS=libgpusim.so PROGRAM for programs\n"
-	     "that open the OpenCL library themselves.\n\nOptions of run; the variable in brackets does the same:");
+	puts("\nThe library also works without this command: LD_PRELOAD=libgpusim.so PROGRAM, or\nOPENCL_LAYERS=libgpusim.so PROGRAM for programs "
+	     "that open the OpenCL library themselves.\n\nOptions of run, record, replay and sweep; the environment variable in brackets does the same:");
 	for (size_t i = 0; i < count; i++) {
 		char flag[64];
 		options_flag_name(&rows[i], flag, sizeof flag);
@@ -119,7 +119,7 @@ static void print_man(void)
 	const struct option_row *rows;
 	size_t count = options_rows(&rows);
 	puts(".TH GPUSIM 1 \"\" \"gpusim " GPUSIM_VERSION "\" \"User Commands\"\n.SH NAME\n"
-	     "gpusim \\- tell how long OpenCL kernels would take on another GPU\n.SH SYNOPSIS");
+	     "gpusim \\- estimate how long OpenCL kernels would take on another GPU\n.SH SYNOPSIS");
 	for (size_t i = 0; i < GS_ARRAY_LEN(subcommands); i++) {
 		printf(".B gpusim %s\n", subcommands[i].name);
 		print_roff(subcommands[i].usage);

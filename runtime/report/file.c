@@ -261,7 +261,7 @@ static int write_beside(struct report_file *f, const char *data, size_t length, 
 	if (f->fresh)
 		open_named(f);
 	if (f->fd >= 0)
-		log_warning("no file can be made beside %s (%s): if the program is killed, it may be cut", f->path, strerror(failure));
+		log_warning("cannot make a temporary file beside %s (%s): if the program is killed, the report may be incomplete", f->path, strerror(failure));
 	errno = failure;
 	return -1;
 }

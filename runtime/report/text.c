@@ -70,7 +70,7 @@ static void add_table(struct text *t, const struct kernel_stats *const *kernels,
 		for (size_t g = 0; g < runtime.target_count; g++)
 			add_row(t, kernels[i], g);
 	if (any && count > most)
-		text_line(t, 2, "and %zu kernels more (GPUSIM_TEXT=verbose shows all)", count - most);
+		text_line(t, 2, "and %zu more kernels (GPUSIM_TEXT=verbose shows all)", count - most);
 }
 
 /* ---- around it ---- */
@@ -147,7 +147,7 @@ static void add_library(struct text *t)
 		for (size_t g = 0; g < runtime.target_count; g++)
 			add_new_names(&list, k->by_target[g].library);
 	if (list.len > 2)
-		text_line(t, 2, "costed by table: %.*s", (int)(list.len < 602 ? list.len - 2 : 600), list.data);
+		text_line(t, 2, "cost taken from a table: %.*s", (int)(list.len < 602 ? list.len - 2 : 600), list.data);
 	gs_buf_free(&list);
 }
 
@@ -173,12 +173,12 @@ static void add_sampling(struct text *t)
 		struct gs_buf line = {0};
 		if (!all.sampled && !all.checks)
 			continue;
-		gs_buf_printf(&line, "sampling on %s: %.2f%% of the warp instructions were simulated; %llu of %llu launches took the cycles "
-		              "per instruction of one like them", runtime.targets[g].gpu.name,
+		gs_buf_printf(&line, "sampling on %s: %.2f%% of the warp instructions were simulated; %llu of %llu launches were not simulated and have the "
+		              "cycles per instruction of a similar launch", runtime.targets[g].gpu.name,
 		              all.instructions > 0 ? 100 * all.simulated / all.instructions : 0, (unsigned long long)all.sampled,
 		              (unsigned long long)stats.launches);
 		if (all.checks)
-			gs_buf_printf(&line, "; of %llu checked, the error is %.1f%% on average, %.1f%% at most",
+			gs_buf_printf(&line, "; %llu launches were checked by full simulation: the error is %.1f%% on average, %.1f%% at most",
 			              (unsigned long long)all.checks, 100 * all.error_sum / (double)all.checks, 100 * all.error_most);
 		if (!line.failed)
 			text_line(t, 2, "%s", line.data);
@@ -195,7 +195,7 @@ static void add_cost(struct text *t)
 	text_line(t, 2, "cost: %s in all%s: building %s, counting %s, tracing %s, modelling %s", show_time(wall, c.wall_ns), without,
 	          show_time(build, c.building_ns), show_time(count, c.counting_ns), show_time(trace, c.tracing_ns),
 	          show_time(model, c.modelling_ns));
-	text_line(t, 2, "beside it: gpusim-cc %s (%llu programs, %llu from the cache), builds %s, modelling %s",
+	text_line(t, 2, "in the background: gpusim-cc %s (%llu programs, %llu from the cache), builds %s, modelling %s",
 	          show_time(wall, (double)tool_cost.compile_ns), (unsigned long long)tool_cost.compiles,
 	          (unsigned long long)tool_cost.cache_hits, show_time(build, (double)tool_cost.twin_build_ns),
 	          show_time(model, (double)tool_cost.model_ns));

@@ -103,7 +103,7 @@ static void add_model(struct text *t, const struct target_stats *s)
 	if (s->longest.simulated_fraction < 0.9995)
 		gs_buf_printf(&line, ", %.1f%% simulated", 100 * s->longest.simulated_fraction);
 	if (s->low_ns < s->high_ns)
-		gs_buf_printf(&line, ", between %s and %s by counts", show_time(low, s->low_ns), show_time(high, s->high_ns));
+		gs_buf_printf(&line, ", between %s and %s in all", show_time(low, s->low_ns), show_time(high, s->high_ns));
 	flag_set flags = s->flags;
 	const char *before = "; flags: ";
 	for (const char *name; (name = flag_take(&flags)); before = ", ")

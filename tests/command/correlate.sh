@@ -104,7 +104,7 @@ ends() {
 thresholds_decide() {
 	ends 0 --mean 10.01 --worst 20.01 --correlation 0.98 results.csv && ends 1 --mean 9.9 results.csv && grep -q 'mean error, %, at most 9.9: it is 10' err &&
 		ends 1 --worst 19 results.csv && ends 1 --correlation 0.99 results.csv && ends 0 --within cycles:10.1:2 results.csv &&
-		ends 1 --within cycles:10.1:3 results.csv && grep -q '3 cases are to be within 10.1%, and 2 are' err
+		ends 1 --within cycles:10.1:3 results.csv && grep -q '3 cases must be within 10.1%, but only 2 are' err
 }
 
 # What is written is read again, and gives the same.

@@ -128,7 +128,7 @@ static int fewer_than_demanded(const struct arguments *a)
 		size_t within = count_within(&a->c, &(struct selection){.metric = d->metric}, d->percent / 100);
 		printf("%s: %zu within %g%%\n", metrics[d->metric].name, within, d->percent);
 		if (within < d->count) {
-			cmd_fail("correlate: %s: %zu cases are to be within %g%%, and %zu are", metrics[d->metric].name, d->count, d->percent,
+			cmd_fail("correlate: %s: %zu cases must be within %g%%, but only %zu are", metrics[d->metric].name, d->count, d->percent,
 			         within);
 			broken = 1;
 		}
@@ -233,7 +233,7 @@ int cmd_correlate(int argc, char **argv)
 {
 	struct arguments a = {.metric = -1, .mean = NAN, .worst = NAN, .correlation = NAN};
 	struct gs_error err;
-	int code = argc > 1 ? 0 : cmd_fail("correlate: name reports, and tables of what was measured before them");
+	int code = argc > 1 ? 0 : cmd_fail("correlate: name reports, and before them tables of measured values: gpusim correlate TRUTH.csv REPORT.json");
 	for (int i = 1; i < argc && !code; i++) {
 		int taken = take_option(&a, argc, argv, &i);
 		if (taken < 0 && correlate_take(&a.c, argv[i], &err))

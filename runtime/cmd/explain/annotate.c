@@ -146,7 +146,7 @@ static int annotate(const struct annotation *a)
 	if (!shown)
 		return cmd_fail("annotate: the report has no such kernel on that GPU");
 	if (!doc_member(a->report, "sources"))
-		return cmd_fail("annotate: the report has no sources: its program was ended before its exit");
+		return cmd_fail("annotate: the report has no sources, because the program ended before it could write them");
 	return 0;
 }
 

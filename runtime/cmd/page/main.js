@@ -129,7 +129,7 @@ function memoryPanel(e) {
   if (m.load_sectors && m.load_requests) m.sectors_per_load = m.load_sectors / m.load_requests;
   for (const [key, name, format, help] of longest) if (m[key] !== null && m[key] !== undefined) add(name, format(m[key]), help);
   const panel = el('section', {class: 'card', 'aria-labelledby': 'memory-title'}, el('h2', {id: 'memory-title'}, 'Memory'));
-  if (m.l1_hit === null || m.l1_hit === undefined) panel.append(el('p', {class: 'lead'}, 'Memory behind L1 was not modelled in this run (GPUSIM_MEMORY=hierarchy does): hit rates and traffic are not known.'));
+  if (m.l1_hit === null || m.l1_hit === undefined) panel.append(el('p', {class: 'lead'}, 'Memory below L1 was not modelled in this run (GPUSIM_MEMORY=hierarchy does): hit rates and traffic are not known.'));
   panel.append(el('p', {class: 'lead'}, 'Of the longest launch, where nothing else is said.'), plain('Memory', ['what', 'how much', ''], rows));
   return panel;
 }

@@ -57,7 +57,7 @@ function sourcePanel(e) {
   const lines = (e.lines || []).filter(l => l.source !== null), panel = el('section', {class: 'card long', 'aria-labelledby': 'source-title'},
     el('h2', {id: 'source-title'}, 'Source'));
   if (!lines.length || !data.sources.length) {
-    panel.append(el('p', {class: 'lead'}, 'The report has no lines: its program was ended before its exit.'));
+    panel.append(el('p', {class: 'lead'}, 'The report has no lines, because the program ended before it could write them.'));
     return panel;
   }
   const hot = lines.slice().sort((a, b) => b.cycles - a.cycles).slice(0, 5).filter(l => l.cycles > 0.02 * e.cycles);

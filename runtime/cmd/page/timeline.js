@@ -3,7 +3,7 @@ function timelinePanel(name) {
   const line = data.timeline, panel = el('section', {class: 'card', 'aria-labelledby': 'timeline-title'}, el('h2', {id: 'timeline-title'}, 'Timeline'));
   const which = targets.findIndex(t => t.name === name);
   if (!line || !line.commands.length || which < 0) {
-    panel.append(el('p', {class: 'lead'}, 'The report has no timeline: its program was ended before its exit.'));
+    panel.append(el('p', {class: 'lead'}, 'The report has no timeline, because the program ended before it could write one.'));
     return panel;
   }
   /* [kind, name, queue, size, start of target 0, end of target 0, ...] */

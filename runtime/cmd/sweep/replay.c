@@ -213,7 +213,7 @@ static void take_transfers(const struct gs_pack *pack)
 int replay_record(const char *kind, const struct gs_pack *pack, struct gs_error *err)
 {
 	if (!strcmp(kind, "run") && !play.told && strcmp(gs_pack_text(pack, "version"), GPUSIM_CC_VERSION))
-		log_warning("%s was recorded by gpusim %.40s, which is not this one: if it cannot be read, record it again", play.path,
+		log_warning("%s was recorded by another version, gpusim %.40s: if it cannot be read, record it again", play.path,
 		            gs_pack_text(pack, "version"));
 	if (!strcmp(kind, "program"))
 		return take_program(pack, err);
@@ -263,7 +263,7 @@ int replay_profile(const char *path, bool partial, struct gs_error *err)
 	progress_clear();
 	profile_reader_free(reader);
 	if (result == -EBADMSG && partial && play.launches) {
-		log_warning("%s; what comes before it is modelled", err->text);
+		log_warning("%s; only what comes before it is modelled", err->text);
 		result = 0;
 	}
 	return result;
@@ -278,7 +278,7 @@ static void report_what_is_known(void)
 	if (!report_lock_for_good(PATIENCE_MS))
 		return;
 	if (report_wanted())
-		log_warning("interrupted: the reports are of the first %llu launches", (unsigned long long)play.launches);
+		log_warning("interrupted: the reports have the first %llu launches only", (unsigned long long)play.launches);
 	report_interrupted();
 }
 

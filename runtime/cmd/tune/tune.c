@@ -42,16 +42,16 @@ struct arguments {
 static int print_help(void)
 {
 	puts("Usage: gpusim tune --base NAME|FILE.gpu [OPTIONS] > my.gpu\n\n"
-	     "Measures a GPU with microbenchmarks and writes its description: what was measured with its spread and date, the\n"
-	     "rest, and what was too noisy, as the base has it. Takes a minute or two.\n\n"
-	     "  --base NAME|FILE.gpu   the description to start from: of the same architecture, if there is one\n"
+	     "Measures a GPU with microbenchmarks and writes its description. Each measured value has its spread and date. Values\n"
+	     "that cannot be measured, or were too noisy, stay as in the base. Takes a minute or two.\n\n"
+	     "  --base NAME|FILE.gpu   the description to start from; best one of the same architecture\n"
 	     "  --device N             the OpenCL device (--list has them); default: the first GPU\n"
-	     "  --list                 list the devices and end\n"
+	     "  --list                 list the devices and exit\n"
 	     "  --name NAME            name of the new description; default: tuned\n"
 	     "  --only LIST            only these benchmarks, with commas\n"
-	     "  --quick                small ones, for devices that are simulated or slow; the default where a CPU runs the kernels\n"
-	     "  --log FILE             every time that was measured; default: stderr\n"
-	     "  -o FILE                the description; default: stdout\n\nBenchmarks:");
+	     "  --quick                shorter benchmarks, for simulated or slow devices; the default where a CPU runs the kernels\n"
+	     "  --log FILE             write every measured time here; default: stderr\n"
+	     "  -o FILE                write the description here; default: stdout\n\nBenchmarks:");
 	for (size_t i = 0; i < GS_ARRAY_LEN(benchmarks); i++)
 		printf("  %-10s %s\n", benchmarks[i].name, benchmarks[i].help);
 	return 0;

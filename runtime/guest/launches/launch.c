@@ -592,7 +592,7 @@ cl_int kernel_launch(cl_command_queue queue, cl_kernel handle, cl_uint dims, con
 	saved = errno;
 	if (result == CL_SUCCESS) {
 		const char *name = k && k->name ? k->name : "(unknown)";
-		launch_not_modelled(name, k ? why.text : "a kernel that we do not know");
+		launch_not_modelled(name, k ? why.text : "gpusim does not know this kernel: it has not seen how it was created");
 		timeline_resolve(log_launch(&r, name, event), NULL);
 	}
 out:

@@ -75,7 +75,7 @@ static int plan_buffer(struct shadow_plan *p, cl_uint index, cl_mem buffer, stru
 		cl.clGetMemObjectInfo(buffer, CL_MEM_SIZE, sizeof a.region.size, &a.region.size, NULL);
 	}
 	if (cl.clGetMemObjectInfo(o.original, CL_MEM_SIZE, sizeof o.bytes, &o.bytes, NULL) != CL_SUCCESS)
-		return gs_fail(why, ENOTSUP, "the driver does not tell the size of a buffer");
+		return gs_fail(why, ENOTSUP, "the driver does not report the size of a buffer");
 	int result = add_object(p, &o, &a.object, why);
 	if (!result)
 		p->arguments[p->argument_count++] = a;

@@ -534,7 +534,7 @@ static void count_lost(void)
 		return;
 	unsigned long lost = w.finished ? 0 : backlog();
 	for (const struct launch *l = w.finished ? NULL : w.in_flight; l; l = l->next)
-		launch_not_modelled(l->record.kernel_name, "the program was interrupted before that");
+		launch_not_modelled(l->record.kernel_name, "the program was interrupted before it was modelled");
 	pthread_mutex_unlock(&w.lock);
 	if (lost && report_wanted())
 		log_warning("%lu launch%s not modelled when the program was interrupted", lost, lost == 1 ? " was" : "es were");

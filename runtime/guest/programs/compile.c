@@ -238,7 +238,7 @@ static void keep_wanted(const char *key, const struct gs_buf *request)
 {
 	struct gs_pack pack = {0};
 	if (!gs_pack_decode(&pack, request->data, request->len, NULL) && !cache_put_pack(CACHE_WANTED, key, &pack, NULL))
-		log_info("kept for another machine's clang: gpusim cache wanted FILE");
+		log_info("the request is kept for a machine with clang: gpusim cache wanted FILE writes it to a file");
 	gs_pack_free(&pack);
 }
 
