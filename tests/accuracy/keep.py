@@ -70,10 +70,10 @@ def write_page(folder, root, made):
     page = os.path.join(folder, "README.md")
     versions = kept_versions(page)
     out = ["# How far estimates are from what was measured", "",
-           "Made by `tests/accuracy/run.sh BUILD_DIR --keep`; `make validate` makes the same tables anew in its build folder. References are in",
-           "`tests/reference`, cases in `kernels/cases.txt`, which says what each measures. Errors are of estimates relative to truth, none is left",
-           "out of the mean unless the table says so, and the CSV files have every case with every counter that both sides have.",
-           "The last column is the commit that was measured.", "",
+           "`tests/accuracy/run.sh BUILD_DIR --keep` writes this page. `make validate` makes the same tables in its build folder.", "",
+           "The measured values (truth) are in `tests/reference`. The cases are in `kernels/cases.txt`, which says what each measures. An error is",
+           "(estimate - truth) / truth. No case is left out of the mean unless the table says so. The CSV files have every case, with every counter",
+           "that both sides have. The last column is the commit that was measured.", "",
            "| comparison | of what | cases | left out | mean | median | worst | correlation of logarithms | date | version |",
            "|---|---|---|---|---|---|---|---|---|---|"]
     for name, metric, what, *_ in ROWS:
@@ -85,8 +85,8 @@ def write_page(folder, root, made):
         by = version(root) if name in made else versions.get(name, "unknown")
         out.append(f"| [{name}]({name}.csv) | {what}, [plot]({name}.svg), [others]({name}-others.svg) | {f['cases']} | {f['left_out']} | "
                    f"{f['mean']} | {f['median']} | {f['signed']} {f['case']} | {f['correlation']} | {date} | {by} |")
-    out += ["", "An H200's counters were taken with cold caches, one launch each; times are medians of nine launches, so that caches were as warm",
-            "as the launch before left them, and an estimate's are. Sectors of L2 and DRAM of small cases therefore do not compare."]
+    out += ["", "An H200's counters were taken with cold caches, one launch each. Its times are medians of nine launches, so that caches were as warm",
+            "as the launch before left them. Estimates have warm caches. Sectors of L2 and DRAM of small cases therefore do not compare."]
     with open(page, "w") as f:
         f.write("\n".join(out) + "\n")
 

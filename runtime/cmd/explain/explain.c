@@ -26,10 +26,14 @@ static const char help[] =
     "                         execution graph of block N\n"
     "  --html FILE            write a page instead of printing\n"
     "\n"
-    "Columns: blocks, the basic blocks that the line's instructions are in; inst, how many there are; mix, of which\n"
-    "kinds; cycles, from the issue of each to that of the next, one warp alone, memory at its best, every block\n"
-    "run once. Instructions are those that the GPU executes: the machine's, or PTX's where the description says so\n"
-    "(machine_code). Colours are for terminals; NO_COLOR switches them off.\n";
+    "Columns:\n"
+    "  blocks   the basic blocks that the line's instructions are in\n"
+    "  inst     how many instructions\n"
+    "  mix      how many of each kind\n"
+    "  cycles   from the issue of each instruction to the issue of the next: one warp alone, memory at its best,\n"
+    "           every block runs once\n"
+    "Instructions are those that the GPU executes: machine instructions, or PTX where the description says so\n"
+    "(machine_code). NO_COLOR switches colours off.\n";
 
 struct arguments {
 	const char *file, *gpu, *set, *kernel, *local, *shared, *dot, *html;
