@@ -1,11 +1,10 @@
 /*
  * What twin kernels take beside their counters (counters.h): the box, and, if traced, the trace buffer.
  *
- * A launch of which only some groups are traced is run as several, each over a box of its groups: some by the counting
- * twin, some by the traced one, every group once. So that kernels do not see it, get_group_id, get_num_groups,
- * get_global_size, get_global_offset and all that is made of them (linear ids, enqueued sizes) are answered from the box,
- * which every twin takes as one ulong16 argument after the counters' own.
- * box.def has its slots. For the whole launch all slots of groups are 0.
+ * Where only some groups of a launch are traced, the traced twin runs several times before the launch itself, on copies of memory,
+ * each time over a box of groups. So that kernels do not see it, get_group_id, get_num_groups, get_global_size, get_global_offset
+ * and all that is made of them (linear ids, enqueued sizes) are answered from the box, which every twin takes as one ulong16
+ * argument after the counters' own. box.def has its slots. For the whole launch all slots of groups are 0.
  *
  * get_global_id is right by itself, because a box is launched with the launch's offset plus that of its first group. Boxes are
  * only made where local sizes divide global ones.
