@@ -1,8 +1,9 @@
 /*
- * One launch on one GPU: the profile reduced to warps, the chosen model run on them, and what the report needs.
+ * One launch on one GPU.
  *
- *   counts of source blocks -> counts of target blocks (code_count.c) -> paths of warps from traces (models/trace/warps.c), or
- *   from counters (synthesise.c), accesses (accesses.c) -> residency (occupancy.c) -> timing model -> cycles + launch overhead
+ *   counts of source blocks -> counts of target blocks (code_count.c)
+ *   -> paths of warps, from traces (models/trace/warps.c) or from counters (synthesise.c, accesses.c)
+ *   -> groups that an SM holds (occupancy.c) -> the timing model -> cycles, + the overhead of a launch
  */
 #include "models/accesses/accesses.h"
 #include "models/warps/chance.h"

@@ -1,8 +1,10 @@
 /*
- * Occupancy vector: what of a launch is simulated.
+ * How much of a launch the occupancy vector simulates.
  *
- *   all of it, if that is cheap or asked for; else homogeneous regions are sampled (TBPoint, IV: regions.c, region_sampler.c)
- *   if even that is dear: some SMs, with their share of the groups, evenly from all of the launch; then fewer groups than that
+ *   1. All of it, if that is cheap or asked for.
+ *   2. Else samples of its homogeneous regions (TBPoint, IV: regions.c, region_sampler.c).
+ *   3. If that costs too much: some of the SMs, with their share of the groups, taken evenly from all of the launch.
+ *   4. If that costs too much: fewer groups.
  */
 #include "models/sampling/features.h"
 #include "models/util/hash.h"

@@ -1,9 +1,9 @@
 /*
  * Occupancy vector: SMs that share L2 and DRAM.
  *
- * All advance together, in steps no longer than a request takes to be answered: what leaves them within a step is
- * answered after it, so that the step of one does not depend on the others'. Groups go to SMs as in models/grid/grid.c. No two
- * SMs are alike here, because no two groups use the same addresses.
+ * All SMs advance together, in steps that are no longer than the shortest answer of memory takes. Requests that leave within a step are
+ * answered after it, so no SM's step depends on another's. Groups go to SMs as in grid.c. No SM stands for another here, because no
+ * two groups use the same addresses.
  */
 #include "models/grid/dispatch.h"
 #include "models/grid/grid.h"

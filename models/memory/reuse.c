@@ -4,8 +4,8 @@
  *   P(t): share of requests to a line that none of the t requests before asked for
  *   under LRU, c lines keep what was asked for T requests ago:  c = integral of P from 0 to T;  misses = P(T)
  *   all groups: T from L2's lines;  some: T' such that P'(T') = P(T), then c' = integral of P' to T'
- * Where many T' would do (nothing is asked for twice), the one that lasts as long as T. Where all find whatever they come back to
- * within the window, the whole capacity: L2 has room for it, or the window is too short to see it.
+ * Where many T' would do (nothing is asked for twice), T' is as long as T. Where all groups find again what they come back to within the
+ * window, the capacity is the whole of L2: it has room for it, or the window is too short to see it.
  * Source: Hu et al., Kinetic Modeling of Data Eviction in Cache, USENIX ATC 2016. P is measured for one of SAMPLE lines.
  */
 #include "models/memory/reuse.h"

@@ -1,8 +1,8 @@
 /*
- * reuse: how large an L2 a few SMs need to miss as often as all of them do in a whole one.
+ * reuse: how large an L2 a few SMs need to miss as often as all SMs do in the whole L2.
  *
- * Groups come back to their own lines sooner, in requests, the fewer run beside them, but meet the others' no sooner; so the answer is
- * neither a share of L2 nor all of it.
+ * With fewer groups beside it, a group comes back to its own lines after fewer requests. Lines that others left it meets no sooner. So the
+ * answer is neither a share of L2 nor all of it.
  */
 #ifndef GPUSIM_MODELS_MEMORY_REUSE_H
 #define GPUSIM_MODELS_MEMORY_REUSE_H

@@ -1,9 +1,10 @@
 /*
- * A walk through the caches.
+ * A walk of requests through the caches, without time.
  *
- *   some SMs' residency of groups, warps taking turns request by request; each part is looked up in its SM's L1, what misses
- *   in L2's tags; everything is there at once
- *   latency of a load: that of the furthest level that one of its parts comes from; bandwidth: bytes / what a level moves
+ *   groups: as many as some SMs hold; their warps take turns, request by request
+ *   a part is looked up in its SM's L1; if it misses, in L2's tags; all data is there at once
+ *   latency of a load: that of the furthest level that one of its parts comes from
+ *   bandwidth: bytes / what a level moves per cycle
  * L2's capacity is the share of footprint.h, as in the occupancy vector.
  */
 #include "models/memory/walk.h"

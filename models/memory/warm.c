@@ -1,13 +1,14 @@
 /*
- * L2 before what is simulated.
+ * What L2 holds before what is simulated.
  *
- *   what fits is there whole: the host wrote it, or an earlier launch; of what does not fit, the last
- *   in the midst of a launch that does not fit, L2 is as the launch itself keeps it. Under LRU every range has the part of the capacity that it brings of all lines:
- *       a range that fits into its part is there whole;
- *       one that is asked for anywhere has as many of its lines, spread evenly;
- *       one that groups go through, each its own piece, has lines that nobody asks for again
- *   and lines of a range that is written are dirty, so that what comes in sends something out.
- * Only a part of a large launch is simulated, often less than L2 holds: without that it would find L2 empty, and write for free.
+ *   a launch that fits:  all of it. The host wrote it, or an earlier launch did
+ *   one that does not:   its last ranges, if it is simulated from its begin
+ *   a part from its midst: what the launch itself keeps there. Under LRU a range has a share of the capacity, its share of all lines:
+ *       a range that fits into its share is there whole;
+ *       a range that any group asks for anywhere has as many lines as its share, spread evenly;
+ *       a range that groups go through, each its own piece, has lines that nobody asks for again.
+ * Lines of a range that is written are dirty, so each line that comes in sends one out. Without this, a part of a large launch would find
+ * L2 empty, and its writes would cost nothing.
  */
 #include "models/memory/warm.h"
 

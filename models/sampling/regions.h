@@ -1,10 +1,10 @@
 /*
- * regions: the parts of a launch in which its groups behave alike, and how few of them need to be simulated (TBPoint IV).
+ * regions: the parts of a launch in which groups behave alike, and how few of their groups need to be simulated (TBPoint IV).
  *
- * Groups that run at the same time have neighbouring ids. An epoch is as many as the GPU runs at once; consecutive epochs whose
- * groups ask as much of memory are a homogeneous region, in which all sampling units take as long. Epochs with an
- * outlier are in none, and simulated as usual. regions_build needs the counters of every group, no timing; the sampler goes
- * along with a simulation and says which groups it may skip.
+ * Groups that run at the same time have neighbouring ids. An epoch is as many groups as the GPU runs at once. Consecutive epochs whose
+ * groups ask as much of memory are a homogeneous region: all its sampling units take as long. Epochs with an outlier are in no region and
+ * are simulated as usual. regions_build needs the counters of every group, and no timing. The sampler goes along with a simulation and says
+ * which groups it may skip.
  */
 #ifndef GPUSIM_MODELS_SAMPLING_REGIONS_H
 #define GPUSIM_MODELS_SAMPLING_REGIONS_H

@@ -1,9 +1,9 @@
 /*
  * runs: which groups of a launch are simulated, where not all of them can be.
  *
- * Neighbours stay neighbours, because they meet in caches: the chosen ones are runs of groups that follow one another. Each part of
- * the launch whose groups behave alike (regions.h), and what lies between two such parts, has as large a share of them as it
- * has of the launch: what is chosen does as much as all, and asks memory for as much.
+ * Neighbours meet in caches, so groups are chosen in runs of neighbours. A launch has parts whose groups behave alike (regions.h), and
+ * what lies between two such parts. Each part has the same share of the chosen groups as of the launch. So the chosen groups do as much as
+ * all, on average, and ask memory for as much.
  */
 #ifndef GPUSIM_MODELS_SAMPLING_RUNS_H
 #define GPUSIM_MODELS_SAMPLING_RUNS_H

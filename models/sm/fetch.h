@@ -1,7 +1,8 @@
 /*
- * Occupancy vector: fetching. A fetch brings consecutive instructions of one warp; which warp, goes round the slots.
- * What it brings is decoded and may issue fetch_to_issue_cycles later. After a taken branch, what was fetched
- * after it is flushed: fetches wasted are cycles of the fetch stage.
+ * Occupancy vector: fetching.
+ *
+ * A fetch brings consecutive instructions of one warp; warps take turns by slot. The instructions are decoded and may issue
+ * fetch_to_issue_cycles later. A taken branch flushes what was fetched after it: such fetches are wasted cycles of the stage.
  */
 #ifndef GPUSIM_MODELS_SM_FETCH_H
 #define GPUSIM_MODELS_SM_FETCH_H

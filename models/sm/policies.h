@@ -1,6 +1,7 @@
 /*
- * Occupancy vector: the orders in which schedulers look at warps. The masks of a scheduler are by position: for policies by
- * age a position is the order of arrival, for the others it is the warp's slot.
+ * Occupancy vector: the orders in which schedulers choose warps.
+ *
+ * A scheduler's masks are by position. For policies by age, a position is the order of arrival; for the others, it is the warp's slot.
  */
 #ifndef GPUSIM_MODELS_SM_POLICIES_H
 #define GPUSIM_MODELS_SM_POLICIES_H

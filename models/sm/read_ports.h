@@ -1,10 +1,10 @@
 /*
- * read_ports: how many registers each instruction reads from each bank, for GPUs whose schedulers have banks of their own
- * that give one register a cycle (read_window).
+ * read_ports: how many registers each instruction reads from each bank, for GPUs whose schedulers have banks of their own that give one
+ * register a cycle (read_window).
  *
- *   banks: an assembler knows them, and spreads the operands of an instruction over them as far as others leave it free to
- *   reads: registers that are not the same, and of two words one from each of two banks; one operand may be a constant, which
- *          parameters are: it takes none; where there are two, they are loaded into registers
+ *   banks: the assembler chooses them. It spreads the operands of an instruction over banks as far as other instructions leave it free to
+ *   reads: each register counts once, and a register of two words in two banks. One operand may be a constant, as parameters are, and
+ *          is not read; if there are two, they are loaded into registers
  *   after: the same right after the instruction before it, whose operands are still at hand
  */
 #ifndef GPUSIM_MODELS_SM_READ_PORTS_H

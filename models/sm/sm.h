@@ -1,13 +1,12 @@
 /*
- * sm: an SM of the occupancy-vector model (models/grid/occupancy_vector.c): its state, and its life.
+ * sm: an SM of the occupancy-vector model (models/grid/occupancy_vector.c): its state and its life.
  *
- * An SM is stepped cycle by cycle while something moves, and jumps to its next event when nothing does. Warps are
- * never scanned: what a stage may take is kept in bit masks, and what happens later in a wheel of events. Within a
- * cycle the stages run from the end of the pipeline to its beginning, so that a stage sees what the later ones have
- * just freed: results, units, load results, operand collectors, load/store unit, issue, fetch; then blocks arrive.
+ * An SM advances cycle by cycle while something moves, and jumps to its next event when nothing does. Stages never scan warps: bit masks
+ * say which warps a stage may take, and a wheel of events holds what happens later. Within a cycle the stages run from the end of the
+ * pipeline to its begin, so that a stage sees what later ones have just freed: results, units, load results, operand collectors,
+ * load/store unit, issue, fetch; then groups arrive.
  *
- * The stages are headers, cycle.h and what it includes, so that the compiler sees them as one and can fit them to the sizes of
- * common machines: each sm_*.c is a variant that takes some of them for granted.
+ * The stages are headers, so that the compiler sees all of them at once. Each sm_*.c is a variant for common machines (variants.h).
  */
 #ifndef GPUSIM_MODELS_SM_SM_H
 #define GPUSIM_MODELS_SM_SM_H

@@ -1,9 +1,9 @@
 /*
  * Occupancy vector: units (GATSim, II-D: FUFREE and the occupancy of functional units).
  *
- * A unit is busy for an instruction's initiation interval, the load/store unit for as many cycles as it makes accesses.
- * Units take the oldest instruction that waits for their kind, or none. With completion_slots, one that would finish
- * together with another of the unit does not start; nor does one for whose result no bus is free.
+ * A unit is busy for an instruction's initiation interval; the load/store unit for as many cycles as the instruction makes accesses. A unit
+ * takes the oldest instruction that waits for its kind, or none. With completion_slots, an instruction does not start if it would finish
+ * together with another one of the unit. Nor does it start if no bus is free for its result.
  */
 #ifndef GPUSIM_MODELS_SM_UNITS_H
 #define GPUSIM_MODELS_SM_UNITS_H

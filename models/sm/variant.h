@@ -1,10 +1,12 @@
 /*
  * variant: what a variant of the stages takes for granted, and helpers of all stages.
  *
- * A .c file that includes cycle.h may define OV_ONE_WORD: an SM's warps, and the positions of a scheduler, fit into a word; and
- * OV_ONE_PARTITION: all schedulers share their units and collectors; and OV_PLAIN: memory is perfect, operands are collected
- * in one step per cycle from banks that are looked at, and one instruction per cycle is fetched, and issued by each scheduler;
- * and OV_MASKS: the registers of a warp fit into a word.
+ * A .c file that includes cycle.h may define before it:
+ *   OV_ONE_WORD       an SM's warps, and the positions of a scheduler, fit into a word of 64 bits
+ *   OV_ONE_PARTITION  all schedulers share their units and collectors
+ *   OV_PLAIN          memory is perfect; operands are read from banks, one step per cycle; one instruction is fetched per cycle, and one
+ *                     issued by each scheduler
+ *   OV_MASKS          the registers of a warp fit into a word
  */
 #ifndef GPUSIM_MODELS_SM_VARIANT_H
 #define GPUSIM_MODELS_SM_VARIANT_H

@@ -1,12 +1,13 @@
 /*
  * Which traced group an untraced one is like.
  *
- *   the one whose counters say that its work-items and its warps did most nearly as much, by percents; among equals, one at
- *   the same borders of the grid; among these, one whose addresses are as far into their lines; among these, the nearest by id
- * How much a group did follows from its counters, which every group has (group_work.c).
- * Groups at a border differ from inner ones in the memory that they touch, too. And where addresses move from group to group by
- * other than whole lines, as those of stencils do, a warp of one group touches two lines and the same warp of the next one
- * three: the nearest group would stand for all of a part of the launch, and that part would seem to be unlike the others.
+ *   the one whose work-items and warps did most nearly as much, in percent, by their counters (group_work.c)
+ *   among equals, one at the same borders of the grid, because groups at a border touch other memory
+ *   among these, one whose addresses are as far into their lines
+ *   among these, the nearest by id
+ * Why lines: addresses may move from group to group by less than a line, as those of stencils do. Then a warp of one group touches two
+ * lines, and the same warp of the next group three. The nearest group would stand for a whole part of the launch, and that part would seem to
+ * be unlike the others.
  */
 #include "models/trace/internal.h"
 

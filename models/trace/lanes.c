@@ -1,12 +1,11 @@
 /*
  * Ways and addresses of traced work-items.
  *
- * An access of the trace belongs to the source block that began last before it; its place in the trace is the number of
- * source blocks that had begun. An instruction at some step of the way takes the first access of its site that lies where
- * the step is, or after it: at the source block of the site if that begins in this step, else after what has begun so far.
- * So copies in an unrolled loop take one after the other, one that was moved out of a loop takes the loop's first, and what
- * the compiler left out is passed over. Where there is none after it, the last one before it is taken: a store that was moved
- * out of a loop. Parts of an access each go through the site's accesses by themselves.
+ * The place of an access in the trace is the number of source blocks that had begun before it. An instruction takes the first access of its
+ * site that lies at its own place or after it. Its own place is the source block of the site, if that begins in this step of the way; else what
+ * has begun so far. So copies in an unrolled loop take one access after the other, an instruction that was moved out of a loop takes the
+ * loop's first, and accesses that the compiler left out are passed over. If there is none, it takes the last access before its place: a store
+ * that was moved out of a loop. Parts of an access each go through the site's accesses by themselves.
  */
 #include "models/trace/lanes.h"
 

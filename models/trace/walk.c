@@ -1,15 +1,14 @@
 /*
  * The shortest way through the code whose probes are the trace.
  *
- *   a state is a block and how many of the trace's source blocks have begun; from it lead the edges whose own probes, and
- *   those of the block after them, are what comes next in the trace
- *   of all ways from the entry to the end that use up the trace, the one with the fewest instructions
- * Fewest, because what the probes leave open is mostly whether a copy of a loop's body is one of an unrolled loop or of its
- * remainder, whether a guard skips a loop that goes round no more, and whether a library's slow path was taken; edges that
- * the lane's own counters say were never taken cost extra. States are expanded in the order of what they have used up, then
- * of cost (Dijkstra), and each once, so that the work is linear in the trace: mostly there is one state at a time. A compiler
- * may have lost the probe of a block in some copies: where no way leads on, the source block that would be next is marked
- * as one that may be missing, and the search begins again.
+ *   a state: a block, and how many of the trace's source blocks have begun
+ *   its edges: those whose own probes, and the probes of the block that they lead to, come next in the trace
+ *   the way: of all ways from the entry to the end that use up the trace, the one with the fewest instructions
+ * Probes leave little open: whether a copy of a loop's body is one of an unrolled loop or of its remainder, whether a guard skips a loop
+ * that goes round no more, whether a library's slow path was taken. In these cases the shorter way is mostly right. Edges that the lane's
+ * counters say were never taken cost extra. States are expanded in the order of what they have used up, then of cost (Dijkstra), each
+ * once: the work is linear in the trace, because mostly there is one state at a time. A compiler may have lost the probe of a block in
+ * some copies. Where no way leads on, the next source block is marked as one that may be missing, and the search begins again.
  */
 #include "models/trace/walk.h"
 

@@ -1,6 +1,6 @@
 /*
- * limits: how much work one launch may make the models do. Longer paths are cut, and what was walked stands for the rest. Fuzz
- * targets are compiled with less of it, so that they try more inputs in the same time.
+ * limits: how much work one launch may cost. Longer paths are cut, and what was walked stands for the rest. Fuzz targets are compiled with
+ * smaller limits, so that they try more inputs in the same time.
  */
 #ifndef GPUSIM_MODELS_UTIL_LIMITS_H
 #define GPUSIM_MODELS_UTIL_LIMITS_H
