@@ -250,7 +250,8 @@ static int run_occupancy(const struct gpu *gpu, const struct launch_warps *warps
 /* The analytical models take from memory what caches do with requests: how long a load takes on average, and what L2 and DRAM
  * need for all of them. */
 static int run_analytical(const struct gpu *gpu, const struct launch_warps *warps, uint64_t shared_bytes,
-                          const struct model_options *options, const struct full_options *full, struct estimate *out, struct gs_error *err)
+                          const struct model_options *options, const struct full_options *full, struct estimate *out,
+                          struct gs_error *err)
 {
 	struct gpu seen = *gpu;
 	struct launch_warps own = *warps;
@@ -403,8 +404,9 @@ static double counted_of_traced(const struct launch_warps *w, double counted)
 	return traced > 0 && counted > 0 ? counted / traced : 1;
 }
 
-/* Counters and traces of a launch that differ by less are taken for the same: unrolling, and branches that fall through, make as much. Above it,
- * traces are of unusual groups. Twice as much: launches whose traced groups did half of the others' work are not corrected. */
+/* Counters and traces of a launch that differ by less are taken for the same: unrolling, and branches that fall through, make as
+ * much. Above it, traces are of unusual groups. Twice as much: launches whose traced groups did half of the others' work are not
+ * corrected. */
 #define LIKE 1.5
 
 /* From traces; -ENOENT where none of them can be used. */
@@ -458,7 +460,7 @@ static const double *chance_means(const struct gpu *gpu, const struct launch_pro
 static int model_counted(const struct gpu *gpu, const struct launch_profile *launch, const struct model_options *options,
                          struct estimate *out, struct gs_error *err)
 {
-	/* Work-items whose counters make paths, which bounds time and memory. Of larger launches, groups that are spread evenly stand for all. */
+	/* Work-items whose counters make paths: bounds time and memory. Of larger launches, evenly spread groups stand for all. */
 	enum { MOST_ITEMS = 1 << 16, MOST_BLOCKS = MODEL_MOST_BLOCKS };
 	struct launch_shape shape = {volume(launch->groups), (uint32_t)volume(launch->local), gpu->warp_size};
 	double chance[CHANCE_LANES + 1];

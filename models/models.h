@@ -52,7 +52,9 @@ enum model_kind { MODEL_FULL, MODEL_OPTIMISTIC, MODEL_PROBABILISTIC, MODEL_OCCUP
 struct model_options {
 	enum model_kind kind;
 	bool exact;          /* simulate every work-group */
-	bool hierarchy;      /* the memory hierarchy after L1, for launches whose addresses are known; for others memory is perfect, and the estimate is flagged */
+	/* Model the memory hierarchy after L1, for launches whose addresses are known. For others memory is perfect, and the estimate
+	 * is flagged. */
+	bool hierarchy;
 	uint32_t iterations; /* of the fixed point, at most */
 	model_alike_fn *alike; /* NULL: every launch is timed */
 	void *alike_ctx;

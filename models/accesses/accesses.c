@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_LANES = 128, MOST_PIECES = MOST_LANES * 16 }; /* the most that a description may say (warp_size); 16 words of a lane, a vector */
+enum { MOST_LANES = 128, MOST_PIECES = MOST_LANES * 16 }; /* the most of a description (warp_size); 16 words of a lane */
 
 static int by_value(const void *a, const void *b)
 {
@@ -281,7 +281,7 @@ uint16_t accesses_of_lanes(uint32_t usual, uint32_t active, uint32_t lanes)
 int usual_accesses(const struct gpu *gpu, const struct kernel_code *code, const struct launch_arguments *launch,
                    uint16_t *out, uint32_t *unknown)
 {
-	enum { MOST_WARPS = 4 }; /* of a group, whose accesses are averaged: rows of a two-dimensional group differ, further warps repeat them */
+	enum { MOST_WARPS = 4 }; /* of a group, whose accesses are averaged: rows of a group differ, further warps repeat them */
 	uint64_t threads = launch->local[0] * launch->local[1] * launch->local[2];
 	uint64_t all = (threads + gpu->warp_size - 1) / gpu->warp_size;
 	uint32_t warps = all < 1 ? 1 : all < MOST_WARPS ? (uint32_t)all : MOST_WARPS;

@@ -37,7 +37,7 @@ double bank_conflicts_held(double arrivals)
 	return arrivals > 0 ? arrivals - 1 + exp(-arrivals) : 0;
 }
 
-/* A bank that is asked for more than it can give is taken to be this busy. */
+/* A bank that is asked for more than it can give is taken to be this busy. 0.99 changes none of the suite's small cases. */
 static const double saturation = 0.98;
 
 struct bank {

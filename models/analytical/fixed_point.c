@@ -11,7 +11,7 @@
 #include <math.h>
 
 enum { DEFAULT_ITERATIONS = 20 };
-static const double default_tolerance = 0.001;
+static const double default_tolerance = 0.001; /* the paper's 0.1%; half of it changes 36 of 324 times by 0.03% on average, 1.2% at most */
 
 struct resource_extra conflicts_at(const struct gpu *gpu, const struct launch_costs *costs, double share,
                                    double resident_warps, double cycles, double *conflicts)

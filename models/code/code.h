@@ -70,7 +70,8 @@ struct code_instruction {
  * How an address follows from the work-item's ids and the kernel's arguments: nodes of expressions, operands before
  * their users. A value that is not known but the same in all lanes of a warp is `uniform`; one that may be anything
  * is `varying`. What neighbouring lanes load from neighbouring places is `loaded`; where a loop begins with it, it is the
- * begin of each lane's part of a `list` of parts that follow one another, as in compressed sparse rows. Numbers are kept in 64 bits, cut to the width of their type; `signed_` says how operands widen.
+ * begin of each lane's part of a `list` of parts that follow one another, as in compressed sparse rows. Numbers are kept in 64 bits,
+ * cut to the width of their type; `signed_` says how operands widen.
  */
 #define CODE_NODE_OPS(X)                                                                                               	X(value) X(uniform) X(varying) X(param) X(tid) X(ntid) X(ctaid) X(nctaid) X(add) X(sub) X(mul) X(mad) X(shl) X(shr) 	X(and) X(or) X(xor) X(not) X(neg) X(min) X(max) X(div) X(rem) X(cvt) X(lt) X(le) X(eq) X(ne) X(select) \
 	X(loaded) X(list)

@@ -2,9 +2,9 @@
  * How often each edge and block of the target's code ran, from the counts of the source's blocks.
  *
  *   edge = (sum of factor * source count + sum of factor * unknown) / denominator
- * An unknown is what probes and flow leave open. It is bounded, because no count is negative: for every edge that it is part of,
- * factor * unknown >= -(the rest of the sum at its largest). The bounds are narrowed until they stay. Then the unknowns are estimated
- * between them (code_estimate.c). Source: flow conservation (docs/target-code.md).
+ * An unknown is what probes and flow leave open. It is bounded, because no count is negative: for every edge that it is part
+ * of, factor * unknown >= -(the rest of the sum at its largest). The bounds are narrowed until they stay. Then the unknowns
+ * are estimated between them (code_estimate.c). Source: flow conservation (docs/target-code.md).
  */
 #include "models/code/code_estimate.h"
 

@@ -123,7 +123,7 @@ static double square(const double *v, uint32_t count)
 
 static void minimise(struct estimate_work *w)
 {
-	enum { MOST_STEPS = 64 }; /* of conjugate gradients; fewer where the residual is small. Bounds the time of a kernel with many unknowns */
+	enum { MOST_STEPS = 64 }; /* of conjugate gradients; fewer where the residual is small. Bounds the time */
 	const struct kernel_code *c = w->code;
 	for (uint32_t i = 0; i < c->edge_count; i++)
 		w->residual[i] = w->weight[i] * (w->share[c->edges[i].alike] * w->blocks[c->edges[i].from] - w->edges[i]);

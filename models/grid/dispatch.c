@@ -1,7 +1,8 @@
 /*
  * Occupancy vector: the queue of groups, with sampling within the launch (TBPoint, IV-B2).
  *
- * SMs run ahead of one another between the cycles in which they get groups. What an SM has executed by a time in between is interpolated.
+ * SMs run ahead of one another between the cycles in which they get groups. What an SM has executed by a time in between is
+ * interpolated.
  */
 #include "models/grid/dispatch.h"
 

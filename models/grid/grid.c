@@ -1,9 +1,10 @@
 /*
  * Occupancy vector: groups over SMs, with perfect memory (GATSim, II-E).
  *
- * SMs meet only at the queue of groups. At the end of a cycle each SM with room gets one group, in turn, beginning after the SM that
- * got the last one. So each SM runs by itself until it has room, and the SM whose room came first is served first. SMs with the same
- * history are simulated once: one stands for all of them until they get groups that do not do the same, or only some get one.
+ * SMs meet only at the queue of groups. At the end of a cycle each SM with room gets one group, in turn, beginning after the
+ * SM that got the last one. So each SM runs by itself until it has room, and the SM whose room came first is served first.
+ * SMs with the same history are simulated once: one stands for all of them until they get groups that do not do the same, or
+ * only some get one.
  */
 #include "models/grid/grid.h"
 

@@ -17,34 +17,43 @@
 #include <string.h>
 
 /*
- * Costs are counted in warp instructions; the engine simulates about four million of them per second. No number below changes an estimate
- * of a launch that is simulated as a whole. How far sampled estimates are off with these numbers is in docs/models.md, Sampling.
+ * Costs are counted in warp instructions; the engine simulates about four million of them per second. None of these numbers
+ * changes the estimate of a launch that is simulated as a whole. How far sampled estimates are off with them is in
+ * docs/models.md, Sampling.
  */
 enum {
-	ALWAYS_WHOLE = 300000,  /* simulated as a whole, under 0.1 s. Twice as much: launches up to there lose their sampling error, and take 0.15 s */
-	BUDGET = MODEL_BUDGET,  /* a second. Twice as much: large launches take twice as long, with a longer part simulated */
-	OVER_BUDGET = 2,        /* budgets that a launch may take as a whole, where sampling would save little (worth_sampling) */
-	/* With the memory hierarchy no SM stands for another, and requests cost time, too. */
-	MEMORY_WHOLE = 1500000, /* as ALWAYS_WHOLE, most of a second: of a program of 40 such launches, 12% at least are simulated (docs/models.md) */
+	/* A launch of no more is simulated as a whole, in less than 0.1 s. Twice as much: launches up to there lose their sampling
+	 * error and take 0.15 s. */
+	ALWAYS_WHOLE = 300000,
+	/* A second. Twice as much: large launches take twice as long, and a longer part of them is simulated. */
+	BUDGET = MODEL_BUDGET,
+	/* Budgets that a launch may take as a whole, where sampling would save little (worth_sampling). */
+	OVER_BUDGET = 2,
+	/* As ALWAYS_WHOLE, with the memory hierarchy, where no SM stands for another and requests cost time, too: most of a second.
+	 * Of a program of 40 such launches, 12% at least are simulated (docs/models.md). */
+	MEMORY_WHOLE = 1500000,
 	MEMORY_BUDGET = MODEL_BUDGET / 8 * 3, /* as BUDGET, most of a second */
-	PART_WEIGHT = 3,        /* instructions that a part of a request costs as much time as, about. Twice as much: less of launches that access
-	                         * much memory is simulated */
-	LEAST_SMS = 2,          /* simulated at least: with one, no two SMs would meet in memory */
-	SAME_RESIDUE = 4,       /* see fewer_sms: of 15 SMs, 3, 7 and 11 are alike, and 4 and 10 are not (docs/models.md) */
-	LEAST_EPOCHS = 8,       /* simulated at least of a launch that is over its budget: enough to sample a region (sampled_epochs) */
-	MOST_GROUPS = 1 << 21,  /* whose work is kept: 80 MB. Larger launches are judged by so many of their groups */
+	/* A part of a request costs as much time as three instructions, about. Twice as much: less is simulated of launches that
+	 * access much memory. */
+	PART_WEIGHT = 3,
+	LEAST_SMS = 2, /* with one, no two SMs would meet in memory */
+	SAME_RESIDUE = 4, /* see fewer_sms: of 15 SMs, 3, 7 and 11 are alike, and 4 and 10 are not (docs/models.md) */
+	LEAST_EPOCHS = 8, /* of a launch that is over its budget: enough to sample a region (sampled_epochs) */
+	MOST_GROUPS = 1 << 21, /* whose work is kept: 80 MB. Larger launches are judged by so many of their groups */
 };
 /* Epochs that sampling a region takes: it is entered, two units are measured, and what does not fill the GPU is left. */
 static const double sampled_epochs = 3.5;
-/* With the memory hierarchy, up to half of a region is simulated: units differ by what caches hold by chance, and what two of them say was
- * 5% off (docs/models.md). */
+/* With the memory hierarchy, up to half of a region is simulated. Units differ by what caches hold by chance, and a rate from two
+ * of them was 5% off (docs/models.md). */
 static const double memory_share = 0.5;
-/* A launch that can be simulated as a whole is, if sampling costs more than two thirds of that: a third of the time is not worth an error. */
+/* A launch that can be simulated as a whole is, if sampling would cost more than two thirds of that: a third of the time is not
+ * worth an error. */
 static const double worth_sampling = 2.0 / 3;
-/* Epochs whose traffic per instruction differs by more are of different regions: the threshold at which TBPoint (V-A) calls launches alike. */
+/* Epochs whose traffic per instruction differs by more are of different regions. TBPoint (V-A) calls launches alike up to there. */
 static const double same_traffic = 0.1;
-/* Units of a large region are measured until they differ by less than 1%, while that takes no more than 1/16 of it and 8 epochs. Of uniform
- * groups only one SM is simulated: 64 epochs of it cost as much as 8 of eight SMs. Twice as much: that part is simulated longer. */
+/* Units of a large region are measured until they differ by less than 1%, while that takes no more than 1/16 of it and 8 epochs.
+ * Of uniform groups only one SM is simulated: 64 epochs of it cost as much as 8 of eight SMs. Twice as much: regions are simulated
+ * longer before the rest is skipped. */
 static const double fine_difference = 0.01, fine_share = 1.0 / 16, fine_epochs = 8, uniform_epochs = 64;
 /* Even an exact simulation stops at so many instructions: three hours. */
 static const double exact_limit = 4e10;

@@ -1,9 +1,9 @@
 /*
  * Occupancy vector: SMs that share L2 and DRAM.
  *
- * All SMs advance together, in steps that are no longer than the shortest answer of memory takes. Requests that leave within a step are
- * answered after it, so no SM's step depends on another's. Groups go to SMs as in grid.c. No SM stands for another here, because no
- * two groups use the same addresses.
+ * All SMs advance together, in steps that are no longer than the shortest answer of memory takes. Requests that leave within
+ * a step are answered after it, so no SM's step depends on another's. Groups go to SMs as in grid.c. No SM stands for another
+ * here, because no two groups use the same addresses.
  */
 #include "models/grid/dispatch.h"
 #include "models/grid/grid.h"
@@ -113,7 +113,7 @@ static bool has_atomics(const struct ov_machine *m)
 
 static int run_team(struct team *t)
 {
-	enum { PATIENCE = 10000 }; /* steps in which nothing happens, before warps are said to wait for ever: millions of cycles, longer than any wait */
+	enum { PATIENCE = 10000 }; /* steps without any progress until warps are said to wait for ever: millions of cycles */
 	uint64_t step = memory_round_trip(t->memory, has_atomics(t->sms[0]->m)), done = 0;
 	int rc = 0;
 	bool open = true;

@@ -16,8 +16,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* One of SAMPLE lines is counted, and no more than MOST_PARTS parts of requests are looked at, which bounds the time. Twice as large a sample halves the
- * variance of a share. */
+/* One of SAMPLE lines is counted, and no more than MOST_PARTS parts of requests: that bounds the time. Twice as large a sample
+ * halves the variance of a share. */
 enum { SAMPLE = 16, MOST_PARTS = 1 << 20 };
 
 bool launch_has_requests(const struct launch_warps *warps)
@@ -135,7 +135,7 @@ static bool extend(void *ctx, uint32_t instruction, const struct memory_part *pa
 
 /* ---- traffic ---- */
 
-/* Lines of a group that are told apart, which bounds memory, and groups, from all of the launch, whose traffic stands for that of all. */
+/* Lines that are kept of a group: bounds memory. Groups, from all of the launch, whose traffic stands for that of all. */
 enum { MOST_LINES = 1 << 16, FEW_GROUPS = 8 };
 
 struct touched {

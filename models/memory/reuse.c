@@ -4,9 +4,9 @@
  *   P(t): share of requests to a line that none of the t requests before asked for
  *   under LRU, c lines keep what was asked for T requests ago:  c = integral of P from 0 to T;  misses = P(T)
  *   all groups: T from L2's lines;  some: T' such that P'(T') = P(T), then c' = integral of P' to T'
- * Where many T' would do (nothing is asked for twice), T' is as long as T. Where all groups find again what they come back to within the
- * window, the capacity is the whole of L2: it has room for it, or the window is too short to see it.
- * Source: Hu et al., Kinetic Modeling of Data Eviction in Cache, USENIX ATC 2016. P is measured for one of SAMPLE lines.
+ * Where many T' would do (nothing is asked for twice), T' is as long as T. Where all groups find again what they come back to
+ * within the window, the capacity is the whole of L2: it has room for it, or the window is too short to see it. Source: Hu et
+ * al., Kinetic Modeling of Data Eviction in Cache, USENIX ATC 2016. P is measured for one of SAMPLE lines.
  */
 #include "models/memory/reuse.h"
 
@@ -18,8 +18,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* One of SAMPLE lines is followed. The window is TIMES_LINES times the lines of L2, as long as that is no more than MOST_REQUESTS, which bounds the time. A
- * longer window finds lines again that come back later. */
+/* One of SAMPLE lines is followed. The window is TIMES_LINES times the lines of L2, and no more than MOST_REQUESTS, which bounds the
+ * time. A longer window finds lines again that come back later. */
 enum { SAMPLE = 4, MOST_REQUESTS = 1 << 22, TIMES_LINES = 4 };
 static const double same_misses = 0.002; /* a difference of miss rates that the sample cannot see */
 

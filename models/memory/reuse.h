@@ -1,8 +1,8 @@
 /*
  * reuse: how large an L2 a few SMs need to miss as often as all SMs do in the whole L2.
  *
- * With fewer groups beside it, a group comes back to its own lines after fewer requests. Lines that others left it meets no sooner. So the
- * answer is neither a share of L2 nor all of it.
+ * With fewer groups beside it, a group comes back to its own lines after fewer requests. Lines that others left it meets no
+ * sooner. So the answer is neither a share of L2 nor all of it.
  */
 #ifndef GPUSIM_MODELS_MEMORY_REUSE_H
 #define GPUSIM_MODELS_MEMORY_REUSE_H

@@ -2,11 +2,13 @@
  * The interconnect and all partitions.
  *
  *   an SM's port -> half of the way -> the slice's port -> L2, DRAM -> the slice's port -> the other half -> the SM's port
- * Packets have a header and go in flits. A port moves so many flits per cycle, in the order of arrival. The way takes what ports and
- * lookups leave of l2_latency, for a load alone that hits L2; back from an atomic, what they leave of atomic_latency. No request is
- * answered before a round trip has passed: SMs run that long by themselves, and then all requests are served in the order of their times.
+ * Packets have a header and go in flits. A port moves so many flits per cycle, in the order of arrival. The way takes what
+ * ports and lookups leave of l2_latency, for a load alone that hits L2; back from an atomic, what they leave of
+ * atomic_latency. No request is answered before a round trip has passed: SMs run that long by themselves, and then all
+ * requests are served in the order of their times.
  *
- * A part of the GPU's SMs gets that part of everything. Channels and slices come in whole numbers; their speeds make up for the rest.
+ * A part of the GPU's SMs gets that part of everything. Channels and slices come in whole numbers; their speeds make up for
+ * the rest.
  */
 #include "models/memory/system.h"
 

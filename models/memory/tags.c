@@ -1,6 +1,6 @@
 /*
- * Tags of a cache. A line is found by a hash of its address, because today's caches have hundreds of ways. Each set is a list from
- * its oldest to its newest line.
+ * Tags of a cache. A line is found by a hash of its address, because today's caches have hundreds of ways. Each set is a list
+ * from its oldest to its newest line.
  */
 #include "models/memory/tags.h"
 

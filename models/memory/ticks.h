@@ -8,7 +8,7 @@
 
 #include <stdint.h>
 
-/* Ticks per cycle: ports and DRAM are off by 0.4% of a cycle at most. Bytes of a sector: the smallest piece that any GPU described here moves. */
+/* Ticks per cycle: ports and DRAM are off by 0.4% of a cycle at most. Bytes of a sector: the smallest piece that a GPU moves. */
 enum { MEMORY_TICKS = 256, MEMORY_SECTOR = 32 };
 #define MEMORY_NONE UINT32_MAX
 #define MEMORY_NEVER UINT64_MAX

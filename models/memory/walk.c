@@ -22,8 +22,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* SMs whose groups share L2, parts of requests that are walked, and waves of groups above which L2 is as the launch keeps it. They bound the time
- * of a walk; more of them make hit rates of large launches more certain. */
+/* SMs whose groups share L2; parts of requests that are walked; waves of groups above which L2 is as the launch keeps it. They
+ * bound the time of a walk; more of them make hit rates of large launches more certain. */
 enum { MOST_SMS = 4, MOST_PARTS = 200000, MANY_WAVES = 8 };
 
 struct cache_walk {

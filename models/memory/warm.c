@@ -7,12 +7,12 @@
  *       a range that fits into its share is there whole;
  *       a range that any group asks for anywhere has as many lines as its share, spread evenly;
  *       a range that groups go through, each its own piece, has lines that nobody asks for again.
- * Lines of a range that is written are dirty, so each line that comes in sends one out. Without this, a part of a large launch would find
- * L2 empty, and its writes would cost nothing.
+ * Lines of a range that is written are dirty, so each line that comes in sends one out. Without this, a part of a large
+ * launch would find L2 empty, and its writes would cost nothing.
  */
 #include "models/memory/warm.h"
 
-enum { MOST_RANGES = 64 }; /* of memory that are kept apart; a kernel has as many arguments at most, about. Further ones are left out */
+enum { MOST_RANGES = 64 }; /* of memory; kernels hardly have more arguments. Further ones are left out */
 #define NOBODYS (1ull << 61) /* above all addresses of launches */
 
 struct warm_part {

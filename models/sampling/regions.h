@@ -1,10 +1,10 @@
 /*
  * regions: the parts of a launch in which groups behave alike, and how few of their groups need to be simulated (TBPoint IV).
  *
- * Groups that run at the same time have neighbouring ids. An epoch is as many groups as the GPU runs at once. Consecutive epochs whose
- * groups ask as much of memory are a homogeneous region: all its sampling units take as long. Epochs with an outlier are in no region and
- * are simulated as usual. regions_build needs the counters of every group, and no timing. The sampler goes along with a simulation and says
- * which groups it may skip.
+ * Groups that run at the same time have neighbouring ids. An epoch is as many groups as the GPU runs at once. Consecutive
+ * epochs whose groups ask as much of memory are a homogeneous region: all its sampling units take as long. Epochs with an
+ * outlier are in no region and are simulated as usual. regions_build needs the counters of every group, and no timing. The
+ * sampler goes along with a simulation and says which groups it may skip.
  */
 #ifndef GPUSIM_MODELS_SAMPLING_REGIONS_H
 #define GPUSIM_MODELS_SAMPLING_REGIONS_H
@@ -42,7 +42,7 @@ struct region {
 int regions_build(const struct group_work *groups, uint64_t count, uint64_t epoch, const struct region_limits *limits,
                   struct region **out, size_t *out_count);
 
-enum { REGION_UNITS = 128 }; /* whose begins are kept: more than fine_epochs and uniform_epochs (models/grid/plan.c) let a region measure */
+enum { REGION_UNITS = 128 }; /* of a region, whose begins are kept: more than models/grid/plan.c measures */
 
 /*
  * Goes along with the simulation of a launch. Every group is offered once, by ascending id, when there is room for it;

@@ -11,8 +11,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* Runs of a part, at most, and epochs of one, at least: two units of sampling. More runs are more evenly from the launch; shorter ones leave fewer
- * neighbours that meet in caches. */
+/* Runs of a part, at most, and epochs of a run, at least: two units of sampling. More runs are spread more evenly; shorter ones have
+ * fewer neighbours that meet in caches. */
 enum { MOST_RUNS = 8, RUN_EPOCHS = 2 };
 
 struct chooser {

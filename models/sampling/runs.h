@@ -1,9 +1,9 @@
 /*
  * runs: which groups of a launch are simulated, where not all of them can be.
  *
- * Neighbours meet in caches, so groups are chosen in runs of neighbours. A launch has parts whose groups behave alike (regions.h), and
- * what lies between two such parts. Each part has the same share of the chosen groups as of the launch. So the chosen groups do as much as
- * all, on average, and ask memory for as much.
+ * Neighbours meet in caches, so groups are chosen in runs of neighbours. A launch has parts whose groups behave alike
+ * (regions.h), and what lies between two such parts. Each part has the same share of the chosen groups as of the launch. So
+ * the chosen groups do as much as all, on average, and ask memory for as much.
  */
 #ifndef GPUSIM_MODELS_SAMPLING_RUNS_H
 #define GPUSIM_MODELS_SAMPLING_RUNS_H

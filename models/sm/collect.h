@@ -1,10 +1,10 @@
 /*
  * Occupancy vector: operand collection.
  *
- * An issued instruction takes a collector, which asks the banks of its registers, in the order of collectors. A bank serves one read per
- * cycle, or none while a result is written to it. A collector with all its operands hands the instruction to its units when they have
- * room; collectors take turns. A register's bank is (register number + warp slot) mod banks. Without resolve_banks, reading takes a cycle,
- * and what the bank-conflict model adds.
+ * An issued instruction takes a collector, which asks the banks of its registers, in the order of collectors. A bank serves
+ * one read per cycle, or none while a result is written to it. A collector with all its operands hands the instruction to its
+ * units when they have room; collectors take turns. A register's bank is (register number + warp slot) mod banks. Without
+ * resolve_banks, reading takes a cycle, and what the bank-conflict model adds.
  */
 #ifndef GPUSIM_MODELS_SM_COLLECT_H
 #define GPUSIM_MODELS_SM_COLLECT_H

@@ -1,9 +1,10 @@
 /*
  * Occupancy vector: issue (GATSim, Algorithm 1, lines 6 to 20).
  *
- * The scheduler's policy chooses among warps that are ready and whose unit has a free entry. The chosen warp then goes on along its path. A
- * warp is ready when its buffer holds its next instruction and no register of it is pending. That replaces the algorithm's latency per
- * instruction, and equals it where a warp is alone, or where each instruction needs the one before.
+ * The scheduler's policy chooses among warps that are ready and whose unit has a free entry. The chosen warp then goes on
+ * along its path. A warp is ready when its buffer holds its next instruction and no register of it is pending. That replaces
+ * the algorithm's latency per instruction, and equals it where a warp is alone, or where each instruction needs the one
+ * before.
  */
 #ifndef GPUSIM_MODELS_SM_ISSUE_H
 #define GPUSIM_MODELS_SM_ISSUE_H

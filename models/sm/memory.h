@@ -3,9 +3,9 @@
  *
  *   load/store unit -> l1_lookup_cycles in a queue -> tags -> hit: the value memory_hit_cycles later
  *                                                          -> miss: leaves the SM in the next cycle, comes back, is written
- * Parts of requests are looked up in order, one per cycle. A part waits if L1 has no entry for it, or no room for it to leave; then those
- * after it wait, too, and at last the unit. Atomics leave at once. So do loads where L1 does not cache global memory. Constants and
- * parameters have tags of their own, and a miss costs const_miss_cycles.
+ * Parts of requests are looked up in order, one per cycle. A part waits if L1 has no entry for it, or no room for it to
+ * leave; then those after it wait, too, and at last the unit. Atomics leave at once. So do loads where L1 does not cache
+ * global memory. Constants and parameters have tags of their own, and a miss costs const_miss_cycles.
  */
 #ifndef GPUSIM_MODELS_SM_MEMORY_H
 #define GPUSIM_MODELS_SM_MEMORY_H

@@ -1,7 +1,8 @@
 /*
  * Occupancy vector: the orders in which schedulers choose warps.
  *
- * A scheduler's masks are by position. For policies by age, a position is the order of arrival; for the others, it is the warp's slot.
+ * A scheduler's masks are by position. For policies by age, a position is the order of arrival; for the others, it is the
+ * warp's slot.
  */
 #ifndef GPUSIM_MODELS_SM_POLICIES_H
 #define GPUSIM_MODELS_SM_POLICIES_H

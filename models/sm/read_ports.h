@@ -1,6 +1,6 @@
 /*
- * read_ports: how many registers each instruction reads from each bank, for GPUs whose schedulers have banks of their own that give one
- * register a cycle (read_window).
+ * read_ports: how many registers each instruction reads from each bank, for GPUs whose schedulers have banks of their own
+ * that give one register a cycle (read_window).
  *
  *   banks: the assembler chooses them. It spreads the operands of an instruction over banks as far as other instructions leave it free to
  *   reads: each register counts once, and a register of two words in two banks. One operand may be a constant, as parameters are, and

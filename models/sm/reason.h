@@ -1,11 +1,11 @@
 /*
  * Occupancy vector: where cycles go.
  *
- * A cycle in which an instruction issues is an issue cycle. In any other cycle each scheduler has a reason: what holds up its oldest warp that
- * still has instructions. The first of these reasons in the order of CYCLE_KINDS counts.
- * A latency (fetch, dependency, memory, barrier) becomes the tail, if the SM has fewer groups than it once had and gets no more: with more
- * groups it would have been hidden. Cycles in which all warps have ended, and wait for what is in flight, are the tail as well. Cycles before
- * the first issue, and cycles without any group that has started, are the launch's.
+ * A cycle in which an instruction issues is an issue cycle. In any other cycle each scheduler has a reason: what holds up its
+ * oldest warp that still has instructions. The first of these reasons in the order of CYCLE_KINDS counts. A latency (fetch,
+ * dependency, memory, barrier) becomes the tail, if the SM has fewer groups than it once had and gets no more: with more
+ * groups it would have been hidden. Cycles in which all warps have ended, and wait for what is in flight, are the tail as
+ * well. Cycles before the first issue, and cycles without any group that has started, are the launch's.
  */
 #ifndef GPUSIM_MODELS_SM_REASON_H
 #define GPUSIM_MODELS_SM_REASON_H

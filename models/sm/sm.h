@@ -1,12 +1,13 @@
 /*
  * sm: an SM of the occupancy-vector model (models/grid/occupancy_vector.c): its state and its life.
  *
- * An SM advances cycle by cycle while something moves, and jumps to its next event when nothing does. Stages never scan warps: bit masks
- * say which warps a stage may take, and a wheel of events holds what happens later. Within a cycle the stages run from the end of the
- * pipeline to its begin, so that a stage sees what later ones have just freed: results, units, load results, operand collectors,
- * load/store unit, issue, fetch; then groups arrive.
+ * An SM advances cycle by cycle while something moves, and jumps to its next event when nothing does. Stages never scan
+ * warps: bit masks say which warps a stage may take, and a wheel of events holds what happens later. Within a cycle the
+ * stages run from the end of the pipeline to its begin, so that a stage sees what later ones have just freed: results, units,
+ * load results, operand collectors, load/store unit, issue, fetch; then groups arrive.
  *
- * The stages are headers, so that the compiler sees all of them at once. Each sm_*.c is a variant for common machines (variants.h).
+ * The stages are headers, so that the compiler sees all of them at once. Each sm_*.c is a variant for common machines
+ * (variants.h).
  */
 #ifndef GPUSIM_MODELS_SM_SM_H
 #define GPUSIM_MODELS_SM_SM_H
@@ -85,8 +86,7 @@ void ov_start_group(struct ov_sm *sm, uint64_t group, uint64_t start);
 void ov_answer(struct ov_sm *sm, uint64_t time, uint32_t id);
 /* A group that has its place starts. */
 void ov_group_comes(struct ov_sm *sm, uint32_t place);
-/* Runs from the next cycle on. It stops at the end of a cycle in which the SM has room and may get a group, or is done, or has come to its
- * limit. */
+/* Runs from the next cycle on, to the end of a cycle in which the SM has room and may get a group, or is done, or is at its limit. */
 static inline enum ov_state ov_run(struct ov_sm *sm)
 {
 	return sm->m->run(sm);

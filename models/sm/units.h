@@ -1,9 +1,9 @@
 /*
  * Occupancy vector: units (GATSim, II-D: FUFREE and the occupancy of functional units).
  *
- * A unit is busy for an instruction's initiation interval; the load/store unit for as many cycles as the instruction makes accesses. A unit
- * takes the oldest instruction that waits for its kind, or none. With completion_slots, an instruction does not start if it would finish
- * together with another one of the unit. Nor does it start if no bus is free for its result.
+ * A unit is busy for an instruction's initiation interval; the load/store unit for as many cycles as the instruction makes
+ * accesses. A unit takes the oldest instruction that waits for its kind, or none. With completion_slots, an instruction does
+ * not start if it would finish together with another one of the unit. Nor does it start if no bus is free for its result.
  */
 #ifndef GPUSIM_MODELS_SM_UNITS_H
 #define GPUSIM_MODELS_SM_UNITS_H

@@ -10,11 +10,12 @@
 #include "models/sm/machine.h"
 
 ov_run_fn ov_run_any;    /* any machine */
-ov_run_fn ov_run_word;   /* an SM's warps fit into a word: 6%; on an H200 12%, on a Titan X 8% */
-ov_run_fn ov_run_single; /* and all schedulers share their units: 7%; with the memory hierarchy 6% */
+ov_run_fn ov_run_word;   /* an SM's warps fit into a word: 6%; H200 12%, Titan X 8%, with the memory hierarchy 7% */
+ov_run_fn ov_run_single; /* and all schedulers share their units: 7%; with the memory hierarchy 2%, less than the noise there */
 ov_run_fn ov_run_plain;  /* and memory is perfect, and each stage does one thing per cycle: 8% */
 
-/* And a warp's registers fit into a word, on x86 processors with instructions for bits in masks (BMI): 6%. Either alone gains 2 or 3%. */
+/* And a warp's registers fit into a word, on x86 processors with instructions for bits in masks (BMI): 6%. Either alone gains
+ * 2 to 4%. */
 #if defined __x86_64__ && defined __GNUC__ && !defined __clang__
 #define OV_BMI 1
 ov_run_fn ov_run_masks;

@@ -5,9 +5,9 @@
  *   among equals, one at the same borders of the grid, because groups at a border touch other memory
  *   among these, one whose addresses are as far into their lines
  *   among these, the nearest by id
- * Why lines: addresses may move from group to group by less than a line, as those of stencils do. Then a warp of one group touches two
- * lines, and the same warp of the next group three. The nearest group would stand for a whole part of the launch, and that part would seem to
- * be unlike the others.
+ * Why lines: addresses may move from group to group by less than a line, as those of stencils do. Then a warp of one group
+ * touches two lines, and the same warp of the next group three. The nearest group would stand for a whole part of the launch,
+ * and that part would seem to be unlike the others.
  */
 #include "models/trace/internal.h"
 

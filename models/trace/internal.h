@@ -74,7 +74,8 @@ struct traced_ids {
 };
 
 /* Fills stands_for[n] with the index of a traced group, for every group of the sample, and *represented with the instructions of
- * warps of the groups over those of the groups that stand for them, by counters; 0: not known. needed: what those that were traced do not tell. */
+ * warps of the groups over those of the groups that stand for them, by counters; 0: not known. needed: groups that no
+ * traced one stands for well. */
 int trace_groups(const struct kernel_code *code, const struct group_sample *sample, const struct lane_counts *lanes,
                  const struct traced_ids *traced, uint32_t *stands_for, double *represented, struct needed_groups *needed);
 

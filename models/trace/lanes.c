@@ -1,11 +1,12 @@
 /*
  * Ways and addresses of traced work-items.
  *
- * The place of an access in the trace is the number of source blocks that had begun before it. An instruction takes the first access of its
- * site that lies at its own place or after it. Its own place is the source block of the site, if that begins in this step of the way; else what
- * has begun so far. So copies in an unrolled loop take one access after the other, an instruction that was moved out of a loop takes the
- * loop's first, and accesses that the compiler left out are passed over. If there is none, it takes the last access before its place: a store
- * that was moved out of a loop. Parts of an access each go through the site's accesses by themselves.
+ * The place of an access in the trace is the number of source blocks that had begun before it. An instruction takes the first
+ * access of its site that lies at its own place or after it. Its own place is the source block of the site, if that begins in
+ * this step of the way; else what has begun so far. So copies in an unrolled loop take one access after the other, an
+ * instruction that was moved out of a loop takes the loop's first, and accesses that the compiler left out are passed over.
+ * If there is none, it takes the last access before its place: a store that was moved out of a loop. Parts of an access each
+ * go through the site's accesses by themselves.
  */
 #include "models/trace/lanes.h"
 

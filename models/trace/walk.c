@@ -4,11 +4,12 @@
  *   a state: a block, and how many of the trace's source blocks have begun
  *   its edges: those whose own probes, and the probes of the block that they lead to, come next in the trace
  *   the way: of all ways from the entry to the end that use up the trace, the one with the fewest instructions
- * Probes leave little open: whether a copy of a loop's body is one of an unrolled loop or of its remainder, whether a guard skips a loop
- * that goes round no more, whether a library's slow path was taken. In these cases the shorter way is mostly right. Edges that the lane's
- * counters say were never taken cost extra. States are expanded in the order of what they have used up, then of cost (Dijkstra), each
- * once: the work is linear in the trace, because mostly there is one state at a time. A compiler may have lost the probe of a block in
- * some copies. Where no way leads on, the next source block is marked as one that may be missing, and the search begins again.
+ * Probes leave little open: whether a copy of a loop's body is one of an unrolled loop or of its remainder, whether a guard
+ * skips a loop that goes round no more, whether a library's slow path was taken. In these cases the shorter way is mostly
+ * right. Edges that the lane's counters say were never taken cost extra. States are expanded in the order of what they have
+ * used up, then of cost (Dijkstra), each once: the work is linear in the trace, because mostly there is one state at a time.
+ * A compiler may have lost the probe of a block in some copies. Where no way leads on, the next source block is marked as one
+ * that may be missing, and the search begins again.
  */
 #include "models/trace/walk.h"
 

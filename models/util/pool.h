@@ -17,7 +17,7 @@ struct pool {
 };
 #define POOL_EMPTY {.capacity = 0, .first_free = POOL_NONE}
 
-/* More records of `size` bytes, whose link is `link` bytes from their begin. Returns the array, or NULL: out of memory, nothing changed. */
+/* Adds records of `size` bytes, whose link is `link` bytes from their begin. Returns the array, or NULL: out of memory. */
 void *pool_grow(struct pool *pool, void *records, size_t size, size_t link);
 
 /* The index of a record that nobody uses, or POOL_NONE: out of memory. */

@@ -1,6 +1,6 @@
 /*
- * access_counts: what the warps of a launch ask of memory, as hardware counters count it. That is before any cache, so it does not depend
- * on the model of memory.
+ * access_counts: what the warps of a launch ask of memory, as hardware counters count it. That is before any cache, so it
+ * does not depend on the model of memory.
  */
 #ifndef GPUSIM_MODELS_WARPS_ACCESS_COUNTS_H
 #define GPUSIM_MODELS_WARPS_ACCESS_COUNTS_H

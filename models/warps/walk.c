@@ -115,8 +115,10 @@ static uint32_t choose_way(struct lane_walk *w, uint32_t block, uint32_t first, 
 	const struct code_block *b = &w->code->blocks[block];
 	if (has_flag(w->code, b, CODE_ORDERED)) /* whichever comes first, as long as it does for all lanes */
 		return first;
-	if (!has_flag(w->code, b, CODE_UNIFORM))
-		return random_share(random_walk(&w->random)) * (double)(w->edges[first] + w->edges[second]) < (double)w->edges[first] ? first : second;
+	if (!has_flag(w->code, b, CODE_UNIFORM)) {
+		double at = random_share(random_walk(&w->random)) * (double)(w->edges[first] + w->edges[second]);
+		return at < (double)w->edges[first] ? first : second;
+	}
 	w->shares[block] += w->counts[first] / (w->counts[first] + w->counts[second]);
 	if (w->shares[block] < 0.5)
 		return second;
