@@ -215,7 +215,7 @@ bool l1_store(struct l1_cache *c, uint64_t line, uint32_t sectors, bool whole, b
 	return true;
 }
 
-void l1_fill(struct l1_cache *c, uint32_t entry, l1_waiter_fn *tell, void *ctx)
+void l1_fill(struct l1_cache *c, uint32_t entry, l1_waiter_fn *on_waiter, void *ctx)
 {
 	struct l1_entry *e = &c->entries[entry];
 	uint32_t *at = bucket_of(c, e->line), tag = e->tag, next;
@@ -234,7 +234,7 @@ void l1_fill(struct l1_cache *c, uint32_t entry, l1_waiter_fn *tell, void *ctx)
 	}
 	for (uint32_t w = e->waiters; w != MEMORY_NONE; w = next) {
 		next = c->waiters[w].next;
-		tell(ctx, c->waiters[w].who);
+		on_waiter(ctx, c->waiters[w].who);
 		pool_give(&c->waiter_pool, c->waiters, next, w);
 	}
 	e->chain = c->free_entry;

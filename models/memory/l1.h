@@ -27,7 +27,7 @@ bool l1_has(const struct l1_cache *c, uint64_t line, uint32_t sectors);
 bool l1_store(struct l1_cache *c, uint64_t line, uint32_t sectors, bool whole, bool write_back);
 /* The sectors of an entry have come. */
 typedef void l1_waiter_fn(void *ctx, uint32_t who);
-void l1_fill(struct l1_cache *c, uint32_t entry, l1_waiter_fn *tell, void *ctx);
+void l1_fill(struct l1_cache *c, uint32_t entry, l1_waiter_fn *on_waiter, void *ctx);
 bool l1_failed(const struct l1_cache *c); /* out of memory */
 
 #endif

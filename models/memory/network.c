@@ -156,7 +156,7 @@ uint64_t network_waiting(const struct network *n, uint32_t input)
 	return n->inputs[input].waiting;
 }
 
-void network_advance(struct network *n, uint64_t until, network_fn *tell, void *ctx)
+void network_advance(struct network *n, uint64_t until, network_fn *on_packet, void *ctx)
 {
 	uint64_t time;
 	struct input *in;
@@ -173,6 +173,6 @@ void network_advance(struct network *n, uint64_t until, network_fn *tell, void *
 		uint64_t start = max_u64(time, n->outputs[p.to]);
 		n->outputs[p.to] = start + p.ticks;
 		requeue_first(n, in);
-		tell(ctx, &p, start);
+		on_packet(ctx, &p, start);
 	}
 }

@@ -55,7 +55,7 @@ struct partition {
 	uint64_t fetch_bytes;
 	uint32_t line_sectors;
 	struct partition_counts counts;
-	memory_reply_fn *tell;
+	memory_reply_fn *on_reply;
 	void *ctx;
 	int error;
 };
@@ -152,7 +152,7 @@ static void answer_sector(struct partition *p, struct slice *s, uint32_t n, uint
 	struct memory_reply reply = {.time = time, .sm = r->sm, .id = r->id, .kind = r->kind, .sectors = r->asked,
 	                             .slice = (uint32_t)(s - p->slices),
 	                             .queued_l2 = r->queued_l2, .queued_dram = r->queued_dram};
-	p->tell(p->ctx, &reply);
+	p->on_reply(p->ctx, &reply);
 	pool_give(&p->request_pool, p->requests, next, n);
 }
 
@@ -388,9 +388,9 @@ static uint64_t slice_time(const struct partition *p, const struct slice *s)
 	return time > p->now ? time : p->now;
 }
 
-int partition_advance(struct partition *p, uint64_t until, memory_reply_fn *tell, void *ctx)
+int partition_advance(struct partition *p, uint64_t until, memory_reply_fn *on_reply, void *ctx)
 {
-	p->tell = tell;
+	p->on_reply = on_reply;
 	p->ctx = ctx;
 	while (!p->error) {
 		uint64_t arrival = p->arrival_count ? p->arrivals[p->arrival_head].time : MEMORY_NEVER;

@@ -28,8 +28,8 @@ void partition_free(struct partition *p);
 /* What L2 holds before a launch: sectors of a line. */
 void partition_warm(struct partition *p, uint32_t slice, uint64_t address, uint64_t local, bool dirty);
 int partition_push(struct partition *p, uint32_t slice, const struct memory_request *r);
-/* Until the time; calls tell for every request that is answered. */
-int partition_advance(struct partition *p, uint64_t until, memory_reply_fn *tell, void *ctx);
+/* Until the time; calls on_reply for every request that is answered. */
+int partition_advance(struct partition *p, uint64_t until, memory_reply_fn *on_reply, void *ctx);
 /* Adds the operations of atomics on the lines that are there to the slice that each is in by another map. */
 void partition_atomics(const struct partition *p, const struct memory_map *map, uint64_t *operations);
 struct partition_counts partition_counts(const struct partition *p);

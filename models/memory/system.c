@@ -36,8 +36,8 @@ struct memory_system {
 	size_t sent_count, sent_room;
 	struct memory_request *passing; /* in the network */
 	struct pool passing_pool, coming_pool; /* linked through `id` */
-	struct memory_reply *replies, *coming, *told; /* of one step; in the network; that have come */
-	size_t reply_count, reply_room, told_count, told_room;
+	struct memory_reply *replies, *coming, *arrived; /* of one step; in the network; that have come */
+	size_t reply_count, reply_room, arrived_count, arrived_room;
 	double waited_l2, waited_dram;
 	uint64_t advanced; /* ticks of L2 */
 	int error;
@@ -160,7 +160,7 @@ void memory_free(struct memory_system *m)
 	network_free(m->answers);
 	free(m->passing);
 	free(m->coming);
-	free(m->told);
+	free(m->arrived);
 	free(m->sent);
 	free(m->replies);
 	free(m);
@@ -325,9 +325,9 @@ static void add_waits(struct memory_system *m, const struct memory_reply *r)
 static void reply_passes(void *ctx, const struct network_packet *packet, uint64_t start)
 {
 	struct memory_system *m = ctx;
-	if (!grow_array(m, (void **)&m->told, &m->told_room, m->told_count, sizeof *m->told))
+	if (!grow_array(m, (void **)&m->arrived, &m->arrived_room, m->arrived_count, sizeof *m->arrived))
 		return;
-	struct memory_reply *r = &m->told[m->told_count++];
+	struct memory_reply *r = &m->arrived[m->arrived_count++];
 	*r = m->coming[packet->payload];
 	pool_give(&m->coming_pool, m->coming, id, packet->payload);
 	r->queued_l2 += start - packet->ready;
@@ -359,11 +359,11 @@ static void queue_reply(struct memory_system *m, const struct memory_reply *r)
 	m->error = m->error ? m->error : rc;
 }
 
-int memory_advance(struct memory_system *m, uint64_t cycle, memory_reply_fn *tell, void *ctx)
+int memory_advance(struct memory_system *m, uint64_t cycle, memory_reply_fn *on_reply, void *ctx)
 {
 	uint64_t before = cycle * MEMORY_TICKS, until = before + (uint64_t)m->forward * MEMORY_TICKS - 1;
 	deliver_requests(m, before);
-	m->reply_count = m->told_count = 0;
+	m->reply_count = m->arrived_count = 0;
 	for (uint32_t i = 0; i < m->config.map.channels && !m->error; i++) {
 		size_t first = m->reply_count;
 		m->error = partition_advance(m->partitions[i], until, keep_reply, m);
@@ -376,8 +376,8 @@ int memory_advance(struct memory_system *m, uint64_t cycle, memory_reply_fn *tel
 		queue_reply(m, &m->replies[i]);
 	network_advance(m->answers, until, reply_passes, m);
 	m->advanced = until + 1;
-	for (size_t i = 0; i < m->told_count && !m->error; i++)
-		tell(ctx, &m->told[i]);
+	for (size_t i = 0; i < m->arrived_count && !m->error; i++)
+		on_reply(ctx, &m->arrived[i]);
 	return m->error;
 }
 

@@ -26,8 +26,8 @@ uint32_t memory_round_trip(const struct memory_system *m, bool atomics);
 uint64_t memory_depart(struct memory_system *m, uint32_t sm, uint64_t cycle, enum memory_kind kind, uint32_t bytes);
 /* Requests must be sent in the order of their times by each SM; time is what memory_depart returned. */
 int memory_send(struct memory_system *m, const struct memory_request *request);
-/* All SMs have sent what leaves before `cycle`: calls tell for all answers that follow, in the order of their times in cycles. */
-int memory_advance(struct memory_system *m, uint64_t cycle, memory_reply_fn *tell, void *ctx);
+/* All SMs have sent what leaves before `cycle`: calls on_reply for all answers that follow, in the order of their times in cycles. */
+int memory_advance(struct memory_system *m, uint64_t cycle, memory_reply_fn *on_reply, void *ctx);
 /*
  * What the busiest slice of the whole GPU needs for the atomics that were done here, in cycles. Where some SMs are simulated,
  * their share of slices sees a share of the operations on each address; a counter that all groups add to sees all of them.

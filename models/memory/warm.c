@@ -18,7 +18,7 @@ enum { MOST_RANGES = 64 }; /* of memory; kernels hardly have more arguments. Fur
 struct warm_part {
 	const struct memory_range *range;
 	double lines;      /* of the capacity */
-	double told, step; /* lines told of; lines of the range between two of these */
+	double given, step; /* lines given so far; lines of the range between two of these */
 	bool settled;
 };
 
@@ -47,45 +47,45 @@ static void divide(struct warm_part *parts, size_t count, double capacity, uint6
 		parts[i].step = parts[i].lines > 0 ? (double)(parts[i].range->bytes / line) / parts[i].lines : 1;
 }
 
-static void tell_of(struct warm_part *p, size_t n, uint64_t line, warm_fn *tell, void *ctx)
+static void warm_next_line(struct warm_part *p, size_t n, uint64_t line, warm_fn *on_line, void *ctx)
 {
-	uint64_t at = (uint64_t)(p->told * (p->settled || p->range->anywhere ? p->step : 1)) * line;
+	uint64_t at = (uint64_t)(p->given * (p->settled || p->range->anywhere ? p->step : 1)) * line;
 	uint64_t base = p->settled || p->range->anywhere ? p->range->address / line * line : NOBODYS + ((uint64_t)n << 48);
-	tell(ctx, base + at, p->range->written);
-	p->told++;
+	on_line(ctx, base + at, p->range->written);
+	p->given++;
 }
 
 /* In turn, as they would have come. */
-static void tell_steady(struct warm_part *parts, size_t count, uint64_t line, warm_fn *tell, void *ctx)
+static void warm_steady(struct warm_part *parts, size_t count, uint64_t line, warm_fn *on_line, void *ctx)
 {
 	for (;;) {
 		size_t next = count;
 		double least = 1;
 		for (size_t i = 0; i < count; i++)
-			if (parts[i].told < parts[i].lines && parts[i].told / parts[i].lines < least) {
-				least = parts[i].told / parts[i].lines;
+			if (parts[i].given < parts[i].lines && parts[i].given / parts[i].lines < least) {
+				least = parts[i].given / parts[i].lines;
 				next = i;
 			}
 		if (next == count)
 			return;
-		tell_of(&parts[next], next, line, tell, ctx);
+		warm_next_line(&parts[next], next, line, on_line, ctx);
 	}
 }
 
 /* What is followed by more than the capacity is gone again. */
-static void tell_last(const struct memory_range *ranges, size_t count, uint64_t all, uint64_t capacity, uint64_t line,
-                      warm_fn *tell, void *ctx)
+static void warm_last(const struct memory_range *ranges, size_t count, uint64_t all, uint64_t capacity, uint64_t line,
+                      warm_fn *on_line, void *ctx)
 {
 	for (size_t i = 0; i < count; i++) {
 		uint64_t skip = all > 2 * capacity ? all - 2 * capacity : 0, end = ranges[i].address + ranges[i].bytes;
 		skip = skip < ranges[i].bytes ? skip : ranges[i].bytes;
 		all -= ranges[i].bytes;
 		for (uint64_t at = (ranges[i].address + skip) / line * line; at < end; at += line)
-			tell(ctx, at, false);
+			on_line(ctx, at, false);
 	}
 }
 
-void warm_lines(const struct memory_range *ranges, size_t count, uint64_t capacity, uint64_t line, bool steady, warm_fn *tell,
+void warm_lines(const struct memory_range *ranges, size_t count, uint64_t capacity, uint64_t line, bool steady, warm_fn *on_line,
                 void *ctx)
 {
 	struct warm_part parts[MOST_RANGES] = {0};
@@ -93,12 +93,12 @@ void warm_lines(const struct memory_range *ranges, size_t count, uint64_t capaci
 	for (size_t i = 0; i < count; i++)
 		all += ranges[i].bytes;
 	if (!steady || all <= capacity) {
-		tell_last(ranges, count, all, capacity, line, tell, ctx);
+		warm_last(ranges, count, all, capacity, line, on_line, ctx);
 		return;
 	}
 	count = count < MOST_RANGES ? count : MOST_RANGES;
 	for (size_t i = 0; i < count; i++)
 		parts[i].range = &ranges[i];
 	divide(parts, count, (double)(capacity / line), line);
-	tell_steady(parts, count, line, tell, ctx);
+	warm_steady(parts, count, line, on_line, ctx);
 }

@@ -11,7 +11,7 @@
 typedef void warm_fn(void *ctx, uint64_t address, bool dirty);
 
 /* ranges: what the launch touches; capacity and line in bytes. steady: what follows is a part of the launch, else its begin. */
-void warm_lines(const struct memory_range *ranges, size_t count, uint64_t capacity, uint64_t line, bool steady, warm_fn *tell,
+void warm_lines(const struct memory_range *ranges, size_t count, uint64_t capacity, uint64_t line, bool steady, warm_fn *on_line,
                 void *ctx);
 
 #endif

@@ -53,7 +53,7 @@ struct group {
 	uint64_t first[3], local[3], global[2];
 	struct base bases[MOST_TOLD];
 	uint32_t base_count;
-	uint64_t told[TRACE_BASES]; /* addresses of the first bases */
+	uint64_t recorded[TRACE_BASES]; /* addresses of the first bases */
 };
 
 struct trace_decoder {
@@ -194,7 +194,7 @@ static bool read_told(struct trace_decoder *r, struct byte_cursor *c)
 		if (c->bad || kind > TRACE_BASE_LOCAL_ARGUMENT || g->base_count == MOST_TOLD)
 			return false;
 		if (number < TRACE_BASES)
-			g->told[number] = b.address;
+			g->recorded[number] = b.address;
 		if (!number && kind == TRACE_BASE_ARGUMENT)
 			r->near[0] = b.address;
 		g->bases[g->base_count++] = b;
@@ -237,7 +237,7 @@ static bool read_access(struct trace_decoder *r, struct byte_cursor *c, uint64_t
 	else if (!(code & 2))
 		return false;
 	else if ((z & 7) < TRACE_BASES)
-		address = r->group.told[z & 7] + s->bytes * (class == 1 ? r->lane : r->item) + signed_difference(z >> 3);
+		address = r->group.recorded[z & 7] + s->bytes * (class == 1 ? r->lane : r->item) + signed_difference(z >> 3);
 	else
 		address = r->near[class] + signed_difference(z >> 3);
 	uint64_t bytes = is_copy(s) ? read_number(c) : s->bytes;
@@ -279,7 +279,7 @@ static bool read_lane(struct trace_decoder *r, const struct chunk *chunks, size_
 	memset(r->slots, 0, sizeof r->slots);
 	memset(r->near, 0, sizeof r->near);
 	r->near[TRACE_CLASSES - 1] = r->item * TRACE_TEXEL_BYTES << TRACE_IMAGE_BITS;
-	r->near[0] = g->base_count && g->bases[0].kind == TRACE_BASE_ARGUMENT ? g->told[0] : 0;
+	r->near[0] = g->base_count && g->bases[0].kind == TRACE_BASE_ARGUMENT ? g->recorded[0] : 0;
 	for (size_t i = 0; i < count; i++) {
 		struct byte_cursor c = {.at = chunks[i].bytes, .end = chunks[i].bytes + chunks[i].used};
 		if (chunks[i].number != i)
@@ -447,7 +447,7 @@ static int read_group(struct trace_decoder *r, size_t first, size_t end, struct 
 {
 	if (!begin_group(r, first, chunks_of_lane(r, first)))
 		return 0;
-	struct group told = r->group;
+	struct group kept = r->group;
 	struct traced_group *g = add_group(r, r->chunks[first].group);
 	if (!g)
 		return r->full ? 0 : gs_fail(err, ENOMEM, "out of memory");
@@ -456,11 +456,11 @@ static int read_group(struct trace_decoder *r, size_t first, size_t end, struct 
 		r->lane = r->chunks[i].lane;
 		if (r->lane >= g->lane_count || r->full)
 			continue;
-		r->item = item_of_lane(&told, r->lane);
+		r->item = item_of_lane(&kept, r->lane);
 		if (!r->lane)
 			r->group.base_count = 0; /* recorded again */
 		bool whole = read_lane(r, &r->chunks[i], n);
-		r->group = told;
+		r->group = kept;
 		if (!keep_lane(r, &g->lanes[r->lane], whole))
 			return gs_fail(err, ENOMEM, "out of memory");
 	}

@@ -124,7 +124,7 @@ static uint64_t lanes_alive(const struct replay *r, uint64_t lanes)
 }
 
 int replay_warp(const struct kernel_code *code, const struct lane_path *lanes, uint32_t lane_count,
-                replay_block_fn *tell, void *ctx)
+                replay_block_fn *on_block, void *ctx)
 {
 	struct replay r = {.code = code, .paths = lanes};
 	uint64_t all = 0;
@@ -147,7 +147,7 @@ int replay_warp(const struct kernel_code *code, const struct lane_path *lanes, u
 			continue;
 		}
 		uint32_t block = (uint32_t)top->at;
-		if (!tell(ctx, block, top->lanes))
+		if (!on_block(ctx, block, top->lanes))
 			break;
 		if (!advance(&r, block))
 			result = -ENOMEM;

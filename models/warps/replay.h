@@ -21,6 +21,6 @@ typedef bool replay_block_fn(void *ctx, uint32_t block, uint64_t lanes); /* fals
 
 /* Returns 0, or -ENOMEM, or -EINVAL for more lanes than can be. */
 int replay_warp(const struct kernel_code *code, const struct lane_path *lanes, uint32_t lane_count,
-                replay_block_fn *tell, void *ctx);
+                replay_block_fn *on_block, void *ctx);
 
 #endif
