@@ -199,7 +199,7 @@ int ov_machine_init(struct ov_machine *m, const struct gpu *gpu, const struct la
 	*m = (struct ov_machine){.gpu = gpu, .launch = launch, .options = options, .groups_per_sm = groups_per_sm};
 	m->on_issue = options->on_issue;
 	if (slots == 0 || slots > OV_MAX_SLOTS)
-		return gs_fail(err, EINVAL, "an SM would have %llu warps at once, of 1 to %d that can be modelled",
+		return gs_fail(err, EINVAL, "an SM would have %llu warps at once; from 1 to %d can be modelled",
 		               (unsigned long long)slots, OV_MAX_SLOTS);
 	m->warps_per_group = launch->warps_per_group;
 	m->slots = (uint32_t)slots;

@@ -327,7 +327,7 @@ static int start_warps(struct trace_maker *m, const struct lane_counts *lanes, s
 	if (!m->items || !g[0] || !g[1] || !g[2])
 		return gs_fail(err, EINVAL, "the launch has no work-items");
 	if (m->gpu->warp_size > REPLAY_MOST_LANES)
-		return gs_fail(err, EINVAL, "warps have %u lanes, of %d that can be followed", m->gpu->warp_size, REPLAY_MOST_LANES);
+		return gs_fail(err, EINVAL, "its warps have %u lanes; at most %d can be modelled", m->gpu->warp_size, REPLAY_MOST_LANES);
 	out->warps = (struct launch_warps){.code = m->code, .groups = g[0] * g[1] * g[2],
 	                                   .warps_per_group = (uint32_t)((m->items + m->gpu->warp_size - 1) / m->gpu->warp_size)};
 	out->store = calloc(1, sizeof *out->store);

@@ -343,7 +343,7 @@ static int start_synthesis(struct path_maker *m, struct gs_error *err)
 	if (!shape->groups || !shape->threads_per_group || !shape->warp_size)
 		return gs_fail(err, EINVAL, "the launch has no work-items, or the GPU no lanes");
 	if (shape->warp_size > REPLAY_MOST_LANES)
-		return gs_fail(err, EINVAL, "warps have %u lanes, of %d that can be followed", shape->warp_size, REPLAY_MOST_LANES);
+		return gs_fail(err, EINVAL, "its warps have %u lanes; at most %d can be modelled", shape->warp_size, REPLAY_MOST_LANES);
 	uint64_t most = m->limits->most_items / shape->threads_per_group;
 	most = most ? most : 1;
 	out->sampled_groups = shape->groups < most ? shape->groups : most;

@@ -328,13 +328,13 @@ static void a_launch_that_cannot_be_modelled_says_why(void)
 	synthesise_loads(SPACE_global, 1, NULL, &s); /* makes the code */
 	synthesis_free(&s);
 	CU_ASSERT_EQUAL(model_launch(&gpu, &launch, &options, &e, &err), -EINVAL);
-	CU_ASSERT_STRING_EQUAL(err.text, "an SM would have 8192 warps at once, of 1 to 4096 that can be modelled");
+	CU_ASSERT_STRING_EQUAL(err.text, "an SM would have 8192 warps at once; from 1 to 4096 can be modelled");
 	launch.local[0] = 64;
 	CU_ASSERT_EQUAL(model_launch(&gpu, &launch, &options, &e, &err), 0);
 	CU_ASSERT_STRING_EQUAL(err.text, "");
 	gpu.warp_size = 128;
 	CU_ASSERT_EQUAL(model_launch(&gpu, &launch, &options, &e, &err), -EINVAL);
-	CU_ASSERT_STRING_EQUAL(err.text, "warps have 128 lanes, of 64 that can be followed");
+	CU_ASSERT_STRING_EQUAL(err.text, "its warps have 128 lanes; at most 64 can be modelled");
 }
 
 void add_synthesise_tests(void)
