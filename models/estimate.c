@@ -333,7 +333,7 @@ static int run_machine(const struct gpu *gpu, const struct launch_warps *warps, 
 	return result;
 }
 
-/* What the traced warps did, for all warps. Where memory is perfect, nobody else has counted requests. */
+/* What the traced warps did, for all warps. With perfect memory, requests have not been counted yet. */
 static void take_statistics(const struct kernel_code *code, const struct warp_statistics *s, struct estimate *out)
 {
 	double scale = s->warps ? (double)out->warps / (double)s->warps : 1, requests, accesses;

@@ -29,7 +29,7 @@ struct launch_arguments {
  * list lie in, one part per lane; or, of shared memory at places that were loaded, what chance brings (chance.h). */
 enum { ACCESSES_BY_LANE = 0, ACCESSES_BY_CHANCE = UINT16_MAX - 1, ACCESSES_OF_LIST = UINT16_MAX };
 
-/* Those of a warp of which only some lanes are on; by chance: one. */
+/* The accesses of a warp with only some lanes on; by chance: one. */
 uint16_t accesses_of_lanes(uint32_t usual, uint32_t active, uint32_t lanes);
 
 /* For every instruction of the code, the accesses of an average warp, as far as they follow from the code alone; `out` has

@@ -1,7 +1,7 @@
 /*
  * Coalescing.
  *
- *   lanes are looked at in passes, as many as move coalesce_bytes together (0: all of the warp); of the lanes of a pass,
+ *   lanes are coalesced in passes, as many lanes as move coalesce_bytes together (0: all of the warp); of the lanes of a pass,
  *   those in one segment of l1_access_bytes share a part, and a part says which sectors of its line they touch; what is all
  *   in sectors that an earlier pass has brought needs no other part
  *   atomics: segments of atomic_access_bytes, and a lane whose bytes are taken already begins another part

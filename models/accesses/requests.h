@@ -52,7 +52,7 @@ struct memory_statistics {
 	double load_latency; /* cycles of a load from its start to its value, mean over those that missed L1 */
 };
 
-/* Of so many times as much. */
+/* The same statistics of a launch that did `times` as much. */
 void memory_scale(struct memory_statistics *m, double times);
 
 #endif

@@ -8,7 +8,7 @@
 
 #include "models/analytical/optimistic.h"
 
-/* The delays of registers if the busiest SM does `share` of the launch in so many cycles, and the launch's conflicts. */
+/* The delays of registers, if the busiest SM does `share` of the launch in `cycles`; and the launch's conflicts. */
 struct resource_extra conflicts_at(const struct gpu *gpu, const struct launch_costs *costs, double share,
                                    double resident_warps, double cycles, double *conflicts);
 

@@ -69,7 +69,7 @@ static void describe_sm(struct sm *sm, const struct gpu *gpu, const struct launc
 	sm->memory_share = c->group_latency > 0 ? min_double(c->group_memory_stall / c->group_latency, 1) : 0;
 }
 
-/* A wave of so many groups. With fewer warps than schedulers, some have nothing to issue. */
+/* A wave of groups. With fewer warps than schedulers, some schedulers have nothing to issue. */
 static void wave_limits(const struct sm *sm, double groups, double limits[LIMIT_COUNT])
 {
 	for (int r = 0; r < LIMIT_COUNT; r++)
@@ -147,7 +147,7 @@ static void limit_by(struct optimistic_timing *out, int limit, enum cycle_kind k
 	out->cycles = cycles;
 }
 
-/* `times` waves of so many groups; the last one of an SM ends the launch. */
+/* `times` waves of groups; the last one of an SM ends the launch. */
 static void add_waves(const struct sm *sm, double groups, double times, bool last, struct optimistic_timing *out)
 {
 	double limits[LIMIT_COUNT], cycles, end;

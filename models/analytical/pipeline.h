@@ -11,10 +11,10 @@
 /* A warp alone never keeps more units or collectors of a kind busy than this. */
 enum { PIPELINE_SERVERS = 16 };
 
-/* An instruction on a GPU, as far as it is the same at every execution. */
+/* What is the same at every execution of an instruction on a GPU. */
 struct pipeline_instruction {
 	struct instruction_cost cost;
-	double collect;          /* from issue to the start in the unit, nobody in the way */
+	double collect;          /* from issue to the start in the unit, if nothing is in the way */
 	double collector_cycles; /* that it holds its collector */
 	double after;            /* from the result to the issue of its user */
 	uint32_t bank_conflicts; /* among its own operands */

@@ -29,7 +29,7 @@ struct sampled {
 	uint32_t latency;
 };
 
-/* The block of which executed instruction number `at` of all is. */
+/* The block that the executed instruction number `at` belongs to. */
 static uint32_t block_at(const struct kernel_code *code, const double *sums, double at)
 {
 	uint32_t low = 0, high = code->block_count - 1;

@@ -19,7 +19,7 @@ struct instruction_cost {
 	uint8_t unit;      /* enum pipeline_resource: fp32 ... ldst */
 	double latency;    /* in the unit: from start to result; of a load, one access, from its start in the unit */
 	double initiation; /* cycles its unit is busy; of memory, per access */
-	double distance;   /* from its issue to the issue of one that needs its result, nobody in the way */
+	double distance;   /* from its issue to the issue of one that needs its result, if nothing is in the way */
 };
 struct instruction_cost gpu_instruction_cost(const struct gpu *gpu, const struct code_instruction *i);
 /* Of its distance, the part from issue to the start in the unit. */

@@ -24,7 +24,7 @@ struct occupancy {
 	uint32_t allowed[OCCUPANCY_GRID]; /* groups that each limit would, alone; UINT32_MAX where it is none */
 };
 
-/* Registers that a thread is given, whose code needs so many; 0, not known, stays 0. */
+/* The registers that a thread gets, if its code needs so many. 0, not known, stays 0. */
 uint32_t gpu_thread_registers(const struct gpu *gpu, uint32_t registers);
 /* Residency of work-groups of `threads` work-items on one SM. */
 struct occupancy gpu_occupancy(const struct gpu *gpu, uint64_t threads, uint32_t registers, uint64_t shared_bytes);

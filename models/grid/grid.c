@@ -137,7 +137,7 @@ static int run_grid(struct grid *g)
 	return rc;
 }
 
-/* Cycle 0, in which the first groups arrive, is nobody's. */
+/* Cycle 0, in which the first groups arrive, is not counted. */
 void ov_add_up(const struct ov_sm *sm, uint32_t stands_for, struct ov_outcome *out)
 {
 	out->instructions += sm->instructions * stands_for;

@@ -7,7 +7,7 @@
  *
  *   T = T' + sum over regions of W / r + (W - W') * T' / W'
  * T' is simulated; W / r are the groups that sampling skipped, at the rate of their region (TBPoint, Table IV); W - W' is what is
- * left where only a part of the launch was looked at (models/grid/plan.c).
+ * left where only a part of the launch is planned (models/grid/plan.c).
  */
 #include "models/grid/occupancy_vector.h"
 
@@ -117,7 +117,7 @@ static int model_machine(const struct gpu *gpu, const struct launch_warps *warps
 	return rc;
 }
 
-/* L2 holds what the launch touches, where nobody knows better. */
+/* Unless the launch says what L2 holds, L2 holds what the launch touches. */
 static int model_with_memory(const struct gpu *gpu, const struct launch_warps *warps, const struct warp_options *options,
                         struct warp_timing *out, struct gs_error *err)
 {

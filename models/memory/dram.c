@@ -4,7 +4,7 @@
  *   a bank serves accesses to its open row first, else its oldest one, for which it closes its row and opens another
  *   the bus takes the access that can move its data first; of equal ones, the oldest
  *   reads and writes that follow one another keep their distance
- * Rows are opened in one bank while others move data, so what of the peak is reached follows from how accesses are spread.
+ * Rows are opened in one bank while others move data, so the share of the peak that is reached follows from how accesses are spread.
  * Timing: that of a GDDR5 or HBM data sheet, as in GPGPU-Sim's -gpgpu_dram_timing_opt: open tRCD, close tRP, cycle tRC,
  * column CL, between_opens tRRD.
  */

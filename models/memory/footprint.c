@@ -334,7 +334,7 @@ int footprint_capacity(const struct gpu *gpu, const struct launch_warps *warps, 
 	}
 	if (some >= all || bytes <= gpu->l2_bytes / gpu->l2_partitions)
 		return 0;
-	/* What groups find that others left depends on how many lines there are, not on who else asks; what they find of their own, on that. */
+	/* How often groups find lines of others depends on the number of lines alone; how often they find their own, on who else asks. */
 	if (anywhere > traffic / 2) {
 		int rc = reuse_share(gpu, warps, some, all, out);
 		return rc < 0 ? rc : 0;

@@ -13,7 +13,8 @@ bool launch_has_requests(const struct launch_warps *warps);
 /* What all groups touch, as ranges in the order of addresses that do not meet; the caller frees them. 0 or -ENOMEM. */
 int footprint_ranges(const struct gpu *gpu, const struct launch_warps *warps, struct memory_range **out, size_t *count);
 
-/* Of the lines that `all` groups from the midst of the launch touch, the share that the first `some` of them do; by a sample of lines. */
+/* The share of lines that the first `some` of `all` groups touch, of the lines that all of these touch; by a sample of lines. The
+ * groups are from the middle of the launch. */
 int footprint_share(const struct gpu *gpu, const struct launch_warps *warps, uint64_t some, uint64_t all, double *out);
 
 /*
@@ -24,7 +25,7 @@ int footprint_share(const struct gpu *gpu, const struct launch_warps *warps, uin
 int footprint_capacity(const struct gpu *gpu, const struct launch_warps *warps, const struct memory_range *ranges, size_t count,
                        uint64_t some, uint64_t all, double *out);
 
-/* How a group lies to the one whose requests it has, by dimension; false: it is that one, or nobody knows. */
+/* How far a group is from the one whose requests it has, by dimension. False: it is that one, or it is not known. */
 bool launch_move(const struct launch_warps *warps, uint64_t group, int64_t moved[3]);
 /* Where a part of an instruction's request is for such a group; a multiple of line_bytes. */
 uint64_t launch_address(const struct launch_warps *warps, uint32_t instruction, uint64_t address, uint64_t group,

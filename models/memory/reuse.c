@@ -151,7 +151,7 @@ int reuse_measure(const struct gpu *gpu, const struct launch_warps *warps, uint6
 
 /* ---- capacities ---- */
 
-/* Lines that are asked for within so many bins, on average. */
+/* Lines that are asked for within `bins`, on average. */
 static double lines_within(const struct reuse *r, uint32_t bins)
 {
 	double sum = 0;

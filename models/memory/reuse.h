@@ -13,7 +13,7 @@ enum { REUSE_BINS = 4096 }; /* of times between requests for a line: steps of th
 
 /* Of a stream of requests; time is counted in them. */
 struct reuse {
-	double window;                 /* the longest time that is looked at */
+	double window;                 /* the longest time that is measured */
 	double longer[REUSE_BINS + 1]; /* share of requests whose line was not asked for within that many bins of the window */
 };
 

@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Told of each line, the one that goes first from a cache first. An address that no launch has: a line nobody asks for again. */
+/* Called for each line; the line that leaves a cache first comes first. An address that no launch has is a line that is not asked for again. */
 typedef void warm_fn(void *ctx, uint64_t address, bool dirty);
 
 /* ranges: what the launch touches; capacity and line in bytes. steady: what follows is a part of the launch, else its begin. */

@@ -44,7 +44,7 @@ struct launch_clusters {
 };
 
 /*
- * The cluster that a launch belongs to: the nearest of those of which no member is further away than the threshold;
+ * The cluster that a launch belongs to: the nearest cluster that has no member further away than the threshold;
  * the launch is then counted as a member. NULL: it is far from all, and to be simulated. Features are normalised by the mean of
  * all launches up to this one or, where the two compared are smaller than that, by the larger of the two: a launch is
  * never near another only because both are small.

@@ -111,11 +111,11 @@ static double rate_since(const struct region_sampler *s, uint32_t unit, double c
 	return cycles > 0 ? (instructions - s->begins[unit].instructions) / cycles : 0;
 }
 
-/* The units from first_unit on, of which the last one ends now. */
+/* The units from first_unit on. The last one ends now. */
 static double spread_of(const struct region_sampler *s, double cycle, double instructions)
 {
 	double measured = (double)(s->dispatched - s->begins[first_unit(s)].dispatched);
-	double spread = fmax(s->difference, s->limits.fine); /* nearer than that nobody looked */
+	double spread = fmax(s->difference, s->limits.fine); /* nothing finer was measured */
 	spread = fmax(spread, ENDS / measured); /* a group more or less at either end of what was measured */
 	for (uint32_t i = first_unit(s); i <= s->units; i++) {
 		bool last = i == s->units;

@@ -15,7 +15,7 @@
 
 struct group_work {
 	double memory_requests, warp_instructions;
-	double traffic; /* parts of requests that go to caches (requests.h); 0: nobody asks */
+	double traffic; /* parts of requests that go to caches (requests.h); 0: not used */
 };
 
 struct region_limits {
@@ -27,7 +27,7 @@ struct region_limits {
 	 * error counts, is known better. */
 	double fine, fine_share, fine_epochs;
 	/* And where caches and DRAM are simulated, the rate of groups depends on their traffic: epochs whose traffic per instruction
-	 * differs by more than that, relative to the region's first one, are of another region. 0: it is not looked at. */
+	 * differs by more than that, relative to the region's first one, are of another region. 0: traffic does not matter. */
 	double traffic;
 };
 #define REGION_LIMITS_OF_PAPER ((struct region_limits){0.2, 0.3, 0.1, 0.1, 0, 0, 0})
@@ -52,7 +52,7 @@ struct region_sampler {
 	const struct region *regions;
 	size_t count, at;        /* the region that the next group is in, or that comes next */
 	struct region_limits limits;
-	uint64_t whole;          /* groups are skipped in multiples of so many; 1: to the region's end */
+	uint64_t whole;          /* groups are skipped in multiples of this number; 1: to the region's end */
 	uint64_t running, inside; /* groups in flight; of them, those in regions[at] */
 	bool entered, forward;   /* all of them are in one region; its rate is known, and groups are skipped: */
 	uint64_t skip_end;       /* up to this one */

@@ -18,7 +18,7 @@ static inline uint64_t next_ready(uint64_t ready, uint32_t last)
 	return after ? after : ready;
 }
 
-/* In the order of issue: the units take the oldest. Of one or two, without a branch that nobody could foresee. */
+/* In the order of issue: the units take the oldest. Of one or two, without a branch, which could not be predicted. */
 static inline void insert_collected(struct ov_lane *l, const struct ov_flight *f)
 {
 	uint32_t count = l->collected_count++;
@@ -131,7 +131,7 @@ static inline void read_banks(struct ov_sm *sm, struct ov_partition *p)
 			need = ask_again(sm, r->collector, r->need & idle, need);
 		idle &= ~r->need;
 		waiting |= need;
-		uint64_t done = -(uint64_t)!need; /* no branch: nobody could foresee it */
+		uint64_t done = -(uint64_t)!need; /* no branch: it could not be predicted */
 		*kept = (struct ov_reading){need, r->collector};
 		kept += need != 0;
 		p->ready[c->pool] |= c->bit & done;

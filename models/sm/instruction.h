@@ -20,7 +20,7 @@ struct ov_op {
 	uint32_t latency;     /* start to finish in the unit, for completion slots and result buses */
 	uint32_t result;      /* start to the release of its registers; of memory, with one access */
 	uint32_t initiation;  /* 1/OV_FRACTION cycles; of memory, per access */
-	uint16_t target;      /* the first register that it writes; without any, one that nobody waits for */
+	uint16_t target;      /* the first register that it writes; without any, one that nothing waits for */
 	uint8_t marks;        /* enum ov_register: what those are until they are written */
 	uint64_t read_banks, write_banks; /* of warp slot 0 */
 	uint64_t uses, sets;  /* registers to wait for, to be written: a bit for the register's index mod 64 */

@@ -27,7 +27,7 @@ struct ov_machine {
 	uint32_t groups_per_sm, warps_per_group, slots;
 	uint32_t schedulers, partitions, positions;
 	enum gpu_scheduler_policy policy;
-	uint32_t position_words, slot_words, register_count, line_count; /* registers: with one that nobody waits for */
+	uint32_t position_words, slot_words, register_count, line_count; /* registers: one more than the code has, which nothing waits for */
 	uint32_t ports[OV_KINDS];      /* of a partition */
 	uint32_t unit_count[OV_KINDS]; /* of an SM */
 	uint32_t units, first_unit[OV_KINDS + 1];
@@ -38,7 +38,7 @@ struct ov_machine {
 	uint32_t fetches, fetch_width, buffer_entries, fetch_cycles; /* per cycle; instructions; from fetch to issue */
 	uint32_t collector_steps, issues, result_buses;
 	uint32_t barrier_cycles; /* from the last warp's issue to the next of those that wait; at most 1: in the same cycle */
-	uint32_t read_cycles; /* from a collector to its operands, where banks are not looked at */
+	uint32_t read_cycles; /* from a collector to its operands, without resolves_banks */
 	bool collects, by_age, resolves_banks;
 	bool masks; /* bits of ov_op's masks stand for one register each */
 	uint32_t read_window;           /* cycles in which an instruction's registers are read; 0: whenever that is */

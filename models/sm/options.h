@@ -18,7 +18,7 @@ struct warp_options {
 	bool resolve_banks;
 	bool hierarchy; /* the memory hierarchy after L1, where paths have requests; else memory answers at once */
 	uint64_t shared_bytes; /* of a group, which L1 may have to do without */
-	warp_issue_fn *on_issue; /* NULL: nobody */
+	warp_issue_fn *on_issue; /* NULL: none is called */
 	void *ctx;
 };
 

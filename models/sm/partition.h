@@ -25,7 +25,7 @@ struct ov_lane {
 
 struct ov_collector {
 	struct ov_flight flight;
-	uint16_t more; /* banks to be read once more, after those that it needs: so many of its max_reads places */
+	uint16_t more; /* how many of its max_reads places are in use: banks to be read once more */
 	uint16_t partition;
 	uint32_t pool; /* of the partition */
 	uint64_t bit;  /* in its pool */
@@ -44,7 +44,7 @@ struct ov_pool {
 
 struct ov_partition {
 	_Alignas(64) uint64_t waiting_banks, written_banks;
-	/* Kinds of units, or pools, that have something to do, and those that cannot, so that the rest is not looked at: kinds
+	/* Kinds of units, or pools, that have something to do, and those that cannot, so that stages skip the rest: kinds
 	 * with something in the port, without a free collector, that cannot take what is collected. */
 	uint32_t port_kinds, starved_kinds, choked_kinds, ready_pools;
 	uint64_t open[OV_KINDS]; /* all bits, where the port has room */

@@ -148,7 +148,7 @@ static bool ends_at(const struct ports *p, const struct code_block *b, uint32_t 
 	return !p->crosses[reg];
 }
 
-/* A result takes the register of an operand that nobody needs afterwards: sums stay where they are. */
+/* A result takes the register of an operand that is not needed afterwards: sums stay where they are. */
 static void place_result(struct ports *p, const struct code_block *b, uint32_t n)
 {
 	const struct code_instruction *i = &p->code->code[n];

@@ -13,11 +13,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_ITEMS = 1 << 18 }; /* whose counters are looked at, which bounds the time; in larger launches, some of each group */
+enum { MOST_ITEMS = 1 << 18 }; /* whose counters are read: bounds the time. In larger launches, some work-items of each group */
 
 struct counter {
 	const struct work_shape *shape;
-	uint32_t step; /* every step-th work-item is looked at */
+	uint32_t step; /* every step-th work-item is read */
 	uint32_t *row, *last;
 	uint64_t *counts;
 	double *most; /* per block, of the warp under way */

@@ -171,7 +171,7 @@ static double missing(const struct counted_work *work, const struct counted_work
 	return least;
 }
 
-/* The group of which most instructions are missing, then the one of which most still are, and so on, as long as launches that
+/* The group with the most instructions that no traced group stands for, then the next, and so on, as long as launches that
  * differ so much would not be taken for alike (TBPoint, V-A). */
 static void find_needed(const struct group_sample *sample, const struct counted_work *work, const struct counted_work *traced,
                         const uint32_t *stands_for, struct needed_groups *out)

@@ -47,7 +47,7 @@ void shift_finder_finish(const struct shift_finder *f, const uint64_t *ids, stru
 struct work_shape {
 	const struct kernel_code *code;
 	const struct lane_counts *lanes;
-	uint64_t groups; /* that are asked for, about: where there are many, some work-items of each are looked at */
+	uint64_t groups; /* that are asked for, about. Of many groups, only some work-items are read */
 	uint32_t items, warp_size; /* of a group */
 };
 struct counted_work {

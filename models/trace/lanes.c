@@ -20,7 +20,7 @@
 
 enum {
 	WAY_SLOTS = 256,    /* ways that are found again: more save time, and change nothing */
-	COUNTED_FIRST = 64, /* lanes whose counters are looked at in any case: for source blocks that no trace has */
+	COUNTED_FIRST = 64, /* lanes whose counters are used in any case, to find source blocks that no trace has */
 };
 
 struct kept_way {

@@ -27,7 +27,7 @@ struct trace_layout {
 	uint32_t site_count;
 	uint32_t block_count;           /* lines of the block table */
 	uint32_t local[3];              /* work-items of a group */
-	uint64_t groups[3];             /* groups of the launch, of which the traced ones are some */
+	uint64_t groups[3];             /* groups of the launch, traced or not */
 	/* For each of the kernel's own arguments: the bytes of the buffer, sub-buffer or __local memory that was given; 0 for
 	 * everything else, and where they are not known. */
 	const uint64_t *argument_bytes;
@@ -35,7 +35,7 @@ struct trace_layout {
 	size_t most_bytes;              /* of memory for the events; those past it are cut. 0: no bound */
 };
 
-/* -EBADMSG: not a trace buffer at all; -ENOMEM. Groups of which nothing can be read are left out. *out is freed by
+/* -EBADMSG: not a trace buffer at all; -ENOMEM. Groups that cannot be read are left out. *out is freed by
  * trace_free; the layout's sites have to outlive it. */
 int trace_read(const void *words, size_t word_count, const struct trace_layout *layout, struct launch_trace **out,
                struct gs_error *err);

@@ -1,4 +1,4 @@
-/* chance: conflicts of lanes whose words in shared memory nobody knows. */
+/* chance: bank conflicts of lanes whose addresses in shared memory are not known. */
 #ifndef GPUSIM_MODELS_WARPS_CHANCE_H
 #define GPUSIM_MODELS_WARPS_CHANCE_H
 

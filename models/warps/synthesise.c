@@ -122,7 +122,7 @@ static void sum_list(void *ctx, uint32_t instruction, uint16_t *n)
 	s->most_lanes[first] = *n > s->most_lanes[first] ? *n : s->most_lanes[first];
 }
 
-/* Lanes are a part's length apart: so many of them share a line. */
+/* Lanes are a part's length apart, so several of them share a line. *n: lanes that are on; then lines. */
 static void settle_list(void *ctx, uint32_t instruction, uint16_t *n)
 {
 	struct list_sums *s = ctx;

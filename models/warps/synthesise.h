@@ -1,5 +1,5 @@
 /*
- * synthesise: the paths of warps where nobody traced them, from the counters that every work-item left.
+ * synthesise: the paths of warps that were not traced, from the counters that every work-item left.
  *
  * Every lane's own counts become its way through the code (walk.c), and the ways of a warp's lanes the warp's
  * (replay.c). Where all lanes count the same and their branches agree, one lane stands for all.
@@ -24,7 +24,7 @@ struct launch_shape {
 
 /* accesses, below: the usual ones, per instruction of the code (accesses.h). */
 struct synthesis_limits {
-	uint64_t most_items;  /* whose counters are looked at; groups are taken evenly over the launch */
+	uint64_t most_items;  /* whose counters are used; groups are taken evenly over the launch */
 	uint64_t most_blocks; /* of all lanes walked; then warps take paths that others have, or are cut */
 	uint64_t line_bytes;  /* that one access takes in */
 	const double *chance; /* accesses that chance brings, by lanes that are on (chance.h); NULL: one */
