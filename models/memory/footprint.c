@@ -55,7 +55,7 @@ uint64_t launch_address(const struct launch_warps *warps, uint32_t instruction, 
 	}
 	if (s->bytes <= line_bytes)
 		return address;
-	uint64_t by = (group * 0x9e3779b97f4a7c15u >> 16) % s->bytes;
+	uint64_t by = (hash_high(group) >> 16) % s->bytes;
 	return (s->low + (address - s->low + by) % s->bytes) / line_bytes * line_bytes;
 }
 

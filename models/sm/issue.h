@@ -201,7 +201,7 @@ static void stop_warp(struct ov_sm *sm, struct ov_warp *w, enum ov_wait wait)
 		w->wait = (uint16_t)wait;
 }
 
-/* Behind an instruction that ends a block or stops its warp. */
+/* After an instruction that ends a block or stops its warp. */
 static __attribute__((noinline)) void leave_block(struct ov_sm *sm, struct ov_warp *w, uint32_t slot, const struct ov_op *op)
 {
 	uint32_t next = w->pc;
