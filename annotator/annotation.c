@@ -1,4 +1,7 @@
-/* The life of an annotation: parse every unit, then functions, then edits, then only the text is needed. */
+/*
+ * The passes of an annotation, in their order: parse every unit, collect functions, collect edits, find hazards, choose columns, find
+ * places. After that only the text of the units is needed.
+ */
 #include "annotator/blocks/blocks.h"
 #include "annotator/edits/functions.h"
 #include "annotator/sites/hazards.h"
@@ -26,7 +29,7 @@ static void dispose_parser(struct annotation *a)
 
 static void keep_node(void *node)
 {
-	(void)node; /* the array owns the functions */
+	(void)node; /* the array of functions owns it */
 }
 
 void annotation_free(struct annotation *a)

@@ -1,13 +1,16 @@
 /*
  * The blocks of a function's statements.
  *
- * Every place where control may arrive by a jump or a branch gets a marker: behind the bracket of a header, `else`,
- * `do` or the colon of a label. Bodies without braces get braces there, so that a marker is a statement of a list,
- * and pragmas and attributes stay where they are, before their loop; `else if` alone has its marker in the condition.
- * What follows a statement that may leave is a block of its own ("after"). Where nothing jumps in from outside, its
- * count is that of the block before less those of the jumps that leave; likewise `else` is what `then` is not, `then`
- * what it was when the same was asked before, and the body of do ... while (0) what is around it. These need no
- * counter.
+ * Every place where control may arrive by a jump or a branch gets a marker: after the bracket of a header, after `else` or `do`, or
+ * after the colon of a label. A body without braces gets braces there, so that the marker is a statement of a list. Pragmas and
+ * attributes stay where they are, before their loop. Only `else if` has its marker in the condition.
+ *
+ * What follows a statement that may leave is a block of its own ("after"). Some blocks need no counter, because flow determines
+ * their count, unless something jumps in from outside:
+ *   after   the count of the block before it, minus the counts of the jumps that leave
+ *   else    the count of the block around it, minus that of `then`
+ *   then    that of an earlier `then` with the same condition
+ *   the body of do ... while (0)   that of the block around it
  */
 #include "annotator/blocks/walk.h"
 #include "annotator/sites/sites.h"
@@ -26,7 +29,7 @@ int walk_branch(struct block_walk *w, CXCursor s, const char *kind, struct place
 	bool braces = clang_getCursorKind(s) == CXCursor_CompoundStmt;
 	if (!braces)
 		add_text(w, at, "{");
-	at = braces ? behind_brace(w, s) : at;
+	at = braces ? after_brace(w, s) : at;
 	flow.loop = loop;
 	if (kind && add_marked_block(w, clang_getCursorExtent(s), kind, flow, at, id))
 		return w->pass->result;
@@ -52,7 +55,7 @@ static int add_jump(struct block_walk *w, unsigned block, size_t target, size_t 
 	return 0;
 }
 
-/* What follows the statement that made the jumps from `first` on, in a list of statements at the walk's depth. */
+/* Marks what follows a statement in a list. The jumps from `first` on are those of the statement. */
 static int mark_after(struct block_walk *w, CXCursor before, CXCursor next, size_t first, size_t at,
                       struct place_in_flow *flow)
 {
@@ -98,7 +101,7 @@ int walk_header_expression(struct block_walk *w, CXCursor expression, struct pla
 
 static int walk_list(struct block_walk *w, CXCursor s, const struct children *c, struct place_in_flow flow, size_t *end)
 {
-	size_t after = behind_brace(w, s);
+	size_t after = after_brace(w, s);
 	for (size_t i = 0; i < c->count; i++) {
 		size_t first = w->jump_count;
 		w->start = after;
@@ -113,13 +116,13 @@ static int walk_list(struct block_walk *w, CXCursor s, const struct children *c,
 	return 0;
 }
 
-/* The condition of an `if` whose bracket ends at `at`. It begins a block of its own where the `if` is all of an `else`. */
+/* Visits the condition of an `if` whose bracket ends at `at`. In `else if` it begins a block of its own. */
 static int walk_condition(struct block_walk *w, CXCursor s, CXCursor condition, struct place_in_flow flow, size_t at, bool is_else)
 {
 	const struct parsed_unit *u = w->pass->unit;
 	struct edit *e = NULL;
 	if (is_else) {
-		size_t open = scan_blanks(u->text, u->length, behind_word(w, s, start_of(s), "if"));
+		size_t open = scan_blanks(u->text, u->length, after_word(w, s, start_of(s), "if"));
 		e = w->pass->result ? NULL : add_edit(w->pass, EDIT_WRAP, open + 1, 0);
 		if (e)
 			e->block = flow.block;
@@ -137,7 +140,7 @@ static int walk_else(struct block_walk *w, CXCursor s, struct place_in_flow flow
 static int walk_if(struct block_walk *w, CXCursor s, const struct children *c, struct place_in_flow flow, bool is_else, size_t *end)
 {
 	unsigned then = 0, otherwise = 0;
-	size_t at = behind_header(w, s, start_of(s), "if");
+	size_t at = after_header(w, s, start_of(s), "if");
 	int same = w->pass->result ? -1 : same_condition(w, c->items[0], flow);
 	if (w->pass->result || walk_condition(w, s, c->items[0], flow, at, is_else) ||
 	    walk_branch(w, c->items[1], "then", flow, at, flow.loop, &then, end))
@@ -148,7 +151,7 @@ static int walk_if(struct block_walk *w, CXCursor s, const struct children *c, s
 		remember_condition(w, c->items[0], flow, then);
 	if (w->pass->result || c->count < 3)
 		return w->pass->result;
-	at = behind_word(w, s, *end, "else");
+	at = after_word(w, s, *end, "else");
 	if (w->pass->result || walk_else(w, c->items[2], flow, at, &otherwise, end) || !flow.exact ||
 	    may_jump_out(w, c->items[0]))
 		return w->pass->result;
@@ -158,7 +161,7 @@ static int walk_if(struct block_walk *w, CXCursor s, const struct children *c, s
 	return w->pass->result;
 }
 
-/* In `else if` the marker goes into the condition: in braces, a long chain of these would nest too deeply for compilers. */
+/* In `else if` the marker goes into the condition. With braces, a long chain would nest too deeply for compilers. */
 static int walk_else(struct block_walk *w, CXCursor s, struct place_in_flow flow, size_t at, unsigned *id, size_t *end)
 {
 	if (clang_getCursorKind(s) != CXCursor_IfStmt)
@@ -182,7 +185,7 @@ static int walk_else(struct block_walk *w, CXCursor s, struct place_in_flow flow
 
 static int walk_switch(struct block_walk *w, CXCursor s, const struct children *c, struct place_in_flow flow, size_t *end)
 {
-	size_t at = behind_header(w, s, start_of(s), "switch");
+	size_t at = after_header(w, s, start_of(s), "switch");
 	if (w->pass->result || walk_header_expression(w, c->items[0], flow))
 		return w->pass->result;
 	w->depth++;
@@ -206,7 +209,7 @@ static int walk_return(struct block_walk *w, CXCursor s, const struct children *
 	size_t first = w->jump_count;
 	if (c->count && walk_expression(w, c->items[0], flow))
 		return w->pass->result;
-	/* Whoever comes here leaves, once: a return in the expression is not one more. */
+	/* Every execution leaves once. A return in the expression is not a further one. */
 	for (size_t i = first; i < w->jump_count; i++) {
 		if (w->jumps[i].target <= w->depth && w->jumps[i].target)
 			return fail_at(w, s, "a jump out of statements in an expression");
@@ -216,13 +219,13 @@ static int walk_return(struct block_walk *w, CXCursor s, const struct children *
 	return add_jump(w, flow.block, 0, 0);
 }
 
-/* Or a continue. Where no loop is around it, it stands in the header of one. */
+/* Visits break or continue. If no loop is around it, it stands in the header of one. */
 static int walk_break(struct block_walk *w, CXCursor s, struct place_in_flow flow, size_t target)
 {
 	return target ? add_jump(w, flow.block, target, 0) : fail_at(w, s, "a jump out of statements in an expression");
 }
 
-/* Statements that end with a semicolon, which libclang leaves out of all but declarations and empty ones. */
+/* Visits a statement that ends with a semicolon. libclang leaves it out, except for declarations and empty statements. */
 static int walk_simple(struct block_walk *w, CXCursor s, enum CXCursorKind kind, const struct children *c,
                        struct place_in_flow flow, size_t *end)
 {
@@ -240,7 +243,8 @@ static int walk_simple(struct block_walk *w, CXCursor s, enum CXCursorKind kind,
 		walk_expression(w, s, flow);
 	if (w->pass->result)
 		return w->pass->result;
-	bool nothing = kind == CXCursor_NullStmt && at && text[at - 1] == ':'; /* between a label and the end of its block */
+	/* There is no text between a label and the end of its block. */
+	bool nothing = kind == CXCursor_NullStmt && at && text[at - 1] == ':';
 	if (nothing || ((kind == CXCursor_DeclStmt || kind == CXCursor_NullStmt) && at && text[at - 1] == ';')) {
 		*end = at;
 		for (size_t i = 0; i < c->count && kind == CXCursor_DeclStmt && !w->pass->result; i++)
@@ -248,14 +252,14 @@ static int walk_simple(struct block_walk *w, CXCursor s, enum CXCursorKind kind,
 				place_variable(w->pass, c->items[i], at);
 		return w->pass->result;
 	}
-	if (behind_character(w, s, at, ';', end))
+	if (after_character(w, s, at, ';', end))
 		return w->pass->result;
 	if (kind == CXCursor_ReturnStmt && w->pass->function->kernel)
 		edit_return(w, *end, c->count ? EDIT_RETURN_CALL_END : EDIT_RETURN_END);
 	return w->pass->result;
 }
 
-/* A statement with attributes, among them those that #pragma unroll makes: the statement is the last child. */
+/* A statement with attributes, such as those of #pragma unroll. The statement itself is the last child. */
 static bool is_attributed(enum CXCursorKind kind, const struct children *c)
 {
 	return kind == CXCursor_UnexposedStmt && c->count && clang_isStatement(clang_getCursorKind(c->items[c->count - 1]));
@@ -306,7 +310,7 @@ static int walk_inner(struct block_walk *w, CXCursor body, struct place_in_flow 
 	size_t first = w->jump_count, start = w->start, end;
 	bool may_leave = w->may_leave;
 	struct place_in_flow inside = {.loop = flow.loop, .exact = true};
-	if (add_marked_block(w, clang_getCursorExtent(body), "inner", inside, behind_brace(w, body), &inside.block))
+	if (add_marked_block(w, clang_getCursorExtent(body), "inner", inside, after_brace(w, body), &inside.block))
 		return w->pass->result;
 	if (flow.exact && add_term(w, inside.block, flow.block, 1))
 		return w->pass->result;
@@ -324,7 +328,7 @@ static int walk_inner(struct block_walk *w, CXCursor body, struct place_in_flow 
 	return 0;
 }
 
-/* Nothing can jump into them. */
+/* Nothing can jump into these statements. */
 int collect_inner_blocks(struct block_walk *w, CXCursor expression, struct place_in_flow flow)
 {
 	struct children c = children_of(expression);
@@ -347,7 +351,7 @@ int collect_blocks(struct edit_pass *pass, CXCursor function, CXCursor body)
 	flow.bound = w.irregular ? BOUND_NONE : BOUND_ONCE;
 	CXSourceRange range = clang_getRange(clang_getCursorLocation(function),
 	                                     clang_getRangeEnd(clang_getCursorExtent(body)));
-	if (add_marked_block(&w, range, "entry", flow, behind_brace(&w, body), &flow.block))
+	if (add_marked_block(&w, range, "entry", flow, after_brace(&w, body), &flow.block))
 		return pass->result;
 	pass->a->blocks[flow.block].bound = BOUND_NONE;
 	pass->unit->edits[pass->unit->edit_count - 1].entry = true;

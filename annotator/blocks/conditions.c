@@ -1,7 +1,11 @@
 /*
- * Conditions that are asked twice, like `if (inside)` before and behind a barrier: the second has the answer of the first,
- * so what it guards needs no counter. That is certain when both are asked in one execution of a block, are written alike,
- * have no effects, read numbers of the work-item only, and nothing that is written between the two changes one of these.
+ * Conditions that are tested twice, like `if (inside)` before and after a barrier. The second test has the result of the first, so
+ * what it guards needs no counter. That is certain if all of these hold:
+ *   - both are tested in one execution of a block;
+ *   - both have the same text;
+ *   - they have no effects;
+ *   - they read numbers of the work-item only;
+ *   - nothing between the two changes one of these numbers.
  */
 #include "annotator/blocks/walk.h"
 #include "annotator/source/array.h"
@@ -10,25 +14,26 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* `variable` is changed at a place in the text; or its address is taken, and then it may change anywhere. */
-struct change {
+/* The text at `at` changes `variable`, or takes its address, and then it may change anywhere. */
+struct variable_change {
 	CXCursor variable;
 	size_t at;
 	bool anywhere;
 };
 
-struct asked {
+/* A condition that was tested, in a block, and the block that runs if it is true. */
+struct tested_condition {
 	CXCursor condition;
 	size_t at;
 	unsigned block, then;
 };
 
 struct conditions {
-	struct change *changes;
+	struct variable_change *changes;
 	size_t change_count;
-	struct asked *asked;
+	struct tested_condition *asked;
 	size_t asked_count;
-	bool unknown; /* what changes, because there is inline assembly or no memory to keep it */
+	bool unknown; /* the changes are not known: there is inline assembly, or no memory to keep them */
 };
 
 static bool changes_operand(CXCursor cursor, bool *anywhere)
@@ -44,7 +49,7 @@ static bool changes_operand(CXCursor cursor, bool *anywhere)
 	       operator == CXUnaryOperator_PreInc || operator == CXUnaryOperator_PreDec;
 }
 
-/* What is in brackets; for the left side of an assignment, the variable if it is one as a whole. */
+/* The expression inside of brackets and implicit conversions. */
 static CXCursor inside_brackets(CXCursor cursor)
 {
 	enum CXCursorKind kind = clang_getCursorKind(cursor);
@@ -61,7 +66,7 @@ static CXCursor inside_brackets(CXCursor cursor)
 	return cursor;
 }
 
-static enum CXChildVisitResult take_changes(CXCursor cursor, CXCursor parent, CXClientData data)
+static enum CXChildVisitResult collect_changes(CXCursor cursor, CXCursor parent, CXClientData data)
 {
 	struct conditions *k = data;
 	enum CXCursorKind kind = clang_getCursorKind(cursor);
@@ -76,10 +81,10 @@ static enum CXChildVisitResult take_changes(CXCursor cursor, CXCursor parent, CX
 	free(c.items);
 	if (clang_getCursorKind(operand) != CXCursor_DeclRefExpr)
 		return CXChildVisit_Recurse;
-	struct change *change = array_grow(&k->changes, &k->change_count, sizeof *change);
+	struct variable_change *change = array_grow(&k->changes, &k->change_count, sizeof *change);
 	k->unknown |= !change;
 	if (change)
-		*change = (struct change){clang_getCursorReferenced(operand), start_of(cursor), anywhere};
+		*change = (struct variable_change){clang_getCursorReferenced(operand), start_of(cursor), anywhere};
 	return CXChildVisit_Recurse;
 }
 
@@ -87,7 +92,7 @@ struct conditions *conditions_new(CXCursor body)
 {
 	struct conditions *k = calloc(1, sizeof *k);
 	if (k)
-		clang_visitChildren(body, take_changes, k);
+		clang_visitChildren(body, collect_changes, k);
 	return k;
 }
 
@@ -102,14 +107,14 @@ void conditions_free(struct conditions *k)
 
 /* ---- what a condition depends on ---- */
 
-struct question {
+struct condition_check {
 	const struct conditions *k;
 	const struct annotation *a;
 	size_t from, to; /* nothing may change between these places of the text */
 	bool same;
 };
 
-/* A number that only the work-item itself sees. */
+/* A number that only one work-item sees. */
 static bool is_private_number(CXCursor variable)
 {
 	enum CXCursorKind kind = clang_getCursorKind(variable);
@@ -125,17 +130,17 @@ static bool is_private_number(CXCursor variable)
 	return !shared && canonical.kind >= CXType_Bool && canonical.kind <= CXType_Double;
 }
 
-static bool changes(const struct question *q, CXCursor variable)
+static bool changes(const struct condition_check *q, CXCursor variable)
 {
 	for (size_t i = 0; i < q->k->change_count; i++) {
-		const struct change *c = &q->k->changes[i];
+		const struct variable_change *c = &q->k->changes[i];
 		if ((c->anywhere || (c->at >= q->from && c->at < q->to)) && clang_equalCursors(c->variable, variable))
 			return true;
 	}
 	return false;
 }
 
-/* Builtins that answer the same whenever a work-item asks. */
+/* Calls of builtins that always return the same value to a work-item. */
 static bool is_constant_call(const struct annotation *a, CXCursor call)
 {
 	static const char *const names[] = {"get_local_id",   "get_global_id",  "get_group_id",      "get_local_size",
@@ -155,9 +160,9 @@ static bool is_steady_operator(CXCursor cursor)
 	                                               clang_getCursorUnaryOperatorKind(cursor) != CXUnaryOperator_Deref);
 }
 
-static enum CXChildVisitResult ask(CXCursor cursor, CXCursor parent, CXClientData data)
+static enum CXChildVisitResult check_operand(CXCursor cursor, CXCursor parent, CXClientData data)
 {
-	struct question *q = data;
+	struct condition_check *q = data;
 	CXCursor referenced = clang_getCursorReferenced(cursor);
 	(void)parent;
 	switch (clang_getCursorKind(cursor)) {
@@ -193,15 +198,15 @@ static enum CXChildVisitResult ask(CXCursor cursor, CXCursor parent, CXClientDat
 
 /* ---- whether two are the same ---- */
 
-struct names {
+struct referenced_names {
 	CXCursor *items;
 	size_t count;
 	bool failed;
 };
 
-static enum CXChildVisitResult take_names(CXCursor cursor, CXCursor parent, CXClientData data)
+static enum CXChildVisitResult collect_names(CXCursor cursor, CXCursor parent, CXClientData data)
 {
-	struct names *n = data;
+	struct referenced_names *n = data;
 	(void)parent;
 	if (clang_getCursorKind(cursor) == CXCursor_DeclRefExpr) {
 		CXCursor *slot = array_grow(&n->items, &n->count, sizeof *slot);
@@ -212,15 +217,15 @@ static enum CXChildVisitResult take_names(CXCursor cursor, CXCursor parent, CXCl
 	return CXChildVisit_Recurse;
 }
 
-static struct names names_in(CXCursor condition)
+static struct referenced_names names_in(CXCursor condition)
 {
-	struct names n = {0};
-	take_names(condition, condition, &n);
-	clang_visitChildren(condition, take_names, &n);
+	struct referenced_names n = {0};
+	collect_names(condition, condition, &n);
+	clang_visitChildren(condition, collect_names, &n);
 	return n;
 }
 
-/* The same words, and every name means the same. */
+/* The texts are equal, and every name refers to the same declaration. */
 static bool written_alike(const struct parsed_unit *u, CXCursor x, CXCursor y)
 {
 	size_t from = start_of(x), length = offset_of(clang_getRangeEnd(clang_getCursorExtent(x))) - from;
@@ -228,7 +233,7 @@ static bool written_alike(const struct parsed_unit *u, CXCursor x, CXCursor y)
 	if (length != other_length || from + length > u->length || other + length > u->length ||
 	    memcmp(u->text + from, u->text + other, length))
 		return false;
-	struct names a = names_in(x), b = names_in(y);
+	struct referenced_names a = names_in(x), b = names_in(y);
 	bool same = !a.failed && !b.failed && a.count == b.count;
 	for (size_t i = 0; i < a.count && same; i++)
 		same = clang_equalCursors(a.items[i], b.items[i]);
@@ -243,12 +248,12 @@ int same_condition(struct block_walk *w, CXCursor condition, struct place_in_flo
 	if (!k || k->unknown || w->irregular || !flow.exact)
 		return -1;
 	for (size_t i = k->asked_count; i-- > 0;) {
-		const struct asked *before = &k->asked[i];
-		struct question q = {.k = k, .a = w->pass->a, .from = before->at, .to = start_of(condition), .same = true};
+		const struct tested_condition *before = &k->asked[i];
+		struct condition_check q = {.k = k, .a = w->pass->a, .from = before->at, .to = start_of(condition), .same = true};
 		if (before->block != flow.block || !written_alike(w->pass->unit, before->condition, condition))
 			continue;
-		if (ask(condition, condition, &q) == CXChildVisit_Recurse)
-			clang_visitChildren(condition, ask, &q);
+		if (check_operand(condition, condition, &q) == CXChildVisit_Recurse)
+			clang_visitChildren(condition, check_operand, &q);
 		return q.same ? (int)before->then : -1;
 	}
 	return -1;
@@ -257,7 +262,7 @@ int same_condition(struct block_walk *w, CXCursor condition, struct place_in_flo
 void remember_condition(struct block_walk *w, CXCursor condition, struct place_in_flow flow, unsigned then)
 {
 	struct conditions *k = w->conditions;
-	struct asked *a = k ? array_grow(&k->asked, &k->asked_count, sizeof *a) : NULL;
+	struct tested_condition *a = k ? array_grow(&k->asked, &k->asked_count, sizeof *a) : NULL;
 	if (a)
-		*a = (struct asked){.condition = condition, .at = start_of(condition), .block = flow.block, .then = then};
+		*a = (struct tested_condition){.condition = condition, .at = start_of(condition), .block = flow.block, .then = then};
 }

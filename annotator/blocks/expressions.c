@@ -1,7 +1,7 @@
 /*
- * Blocks inside expressions: the arms of ?: and the right sides of && and ||, where they call something, access memory,
- * have effects or compute a lot. Others are cheaper than a branch, and compilers make none of them. Operators on
- * vectors evaluate everything and are no branches.
+ * Blocks inside of expressions: the arms of ?: and the right sides of && and ||. They are blocks only if they call something, access
+ * memory, have effects or compute a lot. Others are cheaper than a branch, and compilers make no branch for them. Operators on
+ * vectors evaluate all operands and are no branches.
  */
 #include "annotator/blocks/walk.h"
 #include "annotator/edits/calls.h"
@@ -45,11 +45,11 @@ static bool is_costly(CXCursor cursor)
 	}
 }
 
-/* Operations that LLVM computes in vain rather than branching over them: before a comparison whose branch is folded
+/* How many operations LLVM computes speculatively instead of branching over them: before a comparison whose branch is folded
  * into another (-bonus-inst-threshold), and in the arms of a select (-two-entry-phi-node-folding-threshold). */
 enum { MOST_SPECULATED_RIGHT = 1, MOST_SPECULATED_ARM = 4 };
 
-struct cost {
+struct operand_cost {
 	bool high;
 	unsigned operations;
 };
@@ -66,7 +66,7 @@ static unsigned operations_of(CXCursor cursor)
 	       operator == CXBinaryOperator_Xor || operator == CXBinaryOperator_Or;
 }
 
-/* p->member reads memory, s.member need not */
+/* p->member reads memory; s.member need not. */
 static bool is_arrow(CXCursor cursor)
 {
 	bool arrow = clang_getCursorKind(cursor) == CXCursor_MemberRefExpr;
@@ -107,7 +107,7 @@ static bool is_solid(CXCursor cursor)
 
 static enum CXChildVisitResult find_costly(CXCursor cursor, CXCursor parent, CXClientData data)
 {
-	struct cost *cost = data;
+	struct operand_cost *cost = data;
 	(void)parent;
 	cost->high |= is_arrow(cursor) || is_costly(cursor);
 	cost->operations += operations_of(cursor);
@@ -116,7 +116,7 @@ static enum CXChildVisitResult find_costly(CXCursor cursor, CXCursor parent, CXC
 
 static bool deserves_block(CXCursor cursor, bool arm)
 {
-	struct cost cost = {0};
+	struct operand_cost cost = {0};
 	find_costly(cursor, cursor, &cost);
 	if (!cost.high)
 		clang_visitChildren(cursor, find_costly, &cost);
@@ -133,8 +133,8 @@ static bool is_branch(CXCursor cursor, enum CXCursorKind kind, const struct chil
 	return operator == CXBinaryOperator_LAnd || operator == CXBinaryOperator_LOr;
 }
 
-/* What of an operand the marker goes around. Of a ?: it is the condition: around all, a long chain of these would nest
- * too deeply for compilers. */
+/* The part of an operand that the marker encloses. For ?: it is the condition: around all of it, a long chain would nest too deeply
+ * for compilers. */
 static CXSourceRange marked_part(CXCursor operand)
 {
 	enum CXCursorKind kind = clang_getCursorKind(operand);
@@ -148,11 +148,11 @@ static CXSourceRange marked_part(CXCursor operand)
 	return clang_getCursorExtent(part);
 }
 
-/* An operand that may or may not be evaluated. Returns its block, or -1 when it is none of its own. */
+/* Visits an operand that may or may not be evaluated. Returns its block, or -1 if it has no block of its own. */
 static int visit_operand(struct block_walk *w, CXCursor operand, struct place_in_flow flow, bool arm, int sibling)
 {
 	if (flow.quiet || !deserves_block(operand, arm)) {
-		/* A part of it is not evaluated as often as the block around runs. */
+		/* Parts of it may run less often than the block around it. */
 		flow.exact = false;
 		collect_expression(w, operand, flow);
 		return -1;
@@ -186,7 +186,7 @@ static int visit_all(struct block_walk *w, CXCursor cursor, const struct childre
 	return w->pass->result;
 }
 
-/* With what traced text has around them. The first child is the function. */
+/* Visits the arguments of a call, with the marks around them. The first child is the function. */
 static int visit_arguments(struct block_walk *w, CXCursor call, const struct children *c, struct place_in_flow flow)
 {
 	struct call_marks marks = {0};
@@ -198,7 +198,7 @@ static int visit_arguments(struct block_walk *w, CXCursor call, const struct chi
 			add_mark(w->pass, m->from, m->before);
 		collect_expression(w, c->items[i], flow);
 		if (m && !w->pass->result)
-			add_mark(w->pass, m->to, m->behind);
+			add_mark(w->pass, m->to, m->after);
 	}
 	return w->pass->result;
 }
@@ -213,7 +213,7 @@ static int visit_call(struct block_walk *w, CXCursor call, const struct children
 	return w->pass->result;
 }
 
-/* libclang visits the first operand of a ?: b again where its value is used. */
+/* libclang visits the first operand of a ?: b a second time, where its value is used. */
 static void drop_repeated(struct children *c)
 {
 	size_t kept = 0;
@@ -252,7 +252,7 @@ static int visit_branch(struct block_walk *w, const struct children *c, struct p
 	return w->pass->result;
 }
 
-/* Calls that do not evaluate what is in their brackets. */
+/* Calls that do not evaluate their arguments. */
 static bool evaluates_nothing(CXCursor call)
 {
 	static const char *const names[] = {"__builtin_constant_p", "__builtin_object_size", "__builtin_dynamic_object_size",
@@ -274,7 +274,7 @@ static bool is_static(CXCursor variable)
 	return constant || clang_Cursor_getStorageClass(variable) == CX_SC_Static;
 }
 
-/* What is not evaluated where it stands: operands of sizeof, types, declarations of types, static initialisers. */
+/* Not evaluated where it stands: an operand of sizeof, a type, the declaration of a type, a static initialiser. */
 static bool is_quiet(CXCursor cursor, enum CXCursorKind kind)
 {
 	switch (kind) {
@@ -294,14 +294,15 @@ static bool is_quiet(CXCursor cursor, enum CXCursorKind kind)
 	}
 }
 
-/* [1 ... 3] = x in an initialiser: compilers take x several times, and only if it has no effects. */
+/* [1 ... 3] = x in an initialiser: compilers copy x, and refuse it if it has effects. */
 static bool is_range(const struct parsed_unit *u, CXCursor cursor, enum CXCursorKind kind)
 {
 	return kind == CXCursor_UnexposedExpr &&
 	       scan_has_range(u->text, u->length, offset_of(clang_getRangeStart(clang_getCursorExtent(cursor))));
 }
 
-/* The type of a variable, a cast or a literal may contain a typeof; the value comes last, behind the variable's name. */
+/* The type of a variable, a cast or a literal may contain a typeof, which is not evaluated. The value comes last, after the
+ * variable's name. */
 static int visit_typed(struct block_walk *w, CXCursor cursor, const struct children *c, struct place_in_flow flow)
 {
 	bool variable = clang_getCursorKind(cursor) == CXCursor_VarDecl;
@@ -325,7 +326,7 @@ static int visit_kind(struct block_walk *w, CXCursor cursor, enum CXCursorKind k
 {
 	enum value_use use = flow.use;
 	flow.quiet |= is_quiet(cursor, kind) || is_range(w->pass->unit, cursor, kind);
-	flow.use = USE_LOAD; /* what is not visited by visit_all */
+	flow.use = USE_LOAD; /* for what visit_all does not visit */
 	if (kind == CXCursor_UnexposedExpr)
 		drop_repeated(c);
 	if (kind == CXCursor_CallExpr)
@@ -335,7 +336,7 @@ static int visit_kind(struct block_walk *w, CXCursor cursor, enum CXCursorKind k
 	bool short_form = is_short_conditional(w->pass->unit, kind, c);
 	if (short_form || is_branch(cursor, kind, c))
 		return visit_branch(w, c, flow, short_form);
-	/* Of _Generic and __builtin_choose_expr, only one part is evaluated. */
+	/* _Generic and __builtin_choose_expr evaluate only one part. */
 	if (kind == CXCursor_GenericSelectionExpr || (kind == CXCursor_UnexposedExpr && c->count > 1))
 		flow.exact = false;
 	flow.use = use;

@@ -1,5 +1,5 @@
 /*
- * Labels: case, default and those of goto. Control arrives there from elsewhere, so each chain of them begins a block.
+ * Labels: case, default, and labels of goto. Control arrives there from elsewhere, so each chain of labels begins a block.
  */
 #include "annotator/blocks/walk.h"
 #include "annotator/source/parse.h"
@@ -32,7 +32,7 @@ bool contains_label(CXCursor s)
 	return found;
 }
 
-/* Labels, and cases that are not statements of their switch's own list: control enters in the middle. */
+/* Finds labels, and cases that are not in the list of their own switch: control enters in the middle of other statements. */
 static enum CXChildVisitResult find_irregular(CXCursor cursor, CXCursor parent, CXClientData data)
 {
 	enum CXCursorKind kind = clang_getCursorKind(cursor), above = clang_getCursorKind(parent);
@@ -75,7 +75,7 @@ bool is_irregular(CXCursor body)
 /* ---- jumps out of expressions ---- */
 
 struct leaving_search {
-	size_t from, to; /* of the statements in an expression */
+	size_t from, to; /* the place of the statements in an expression */
 	bool in_loop, in_switch, found;
 };
 
@@ -146,7 +146,7 @@ bool may_jump_out(const struct block_walk *w, CXCursor expression)
 
 /* ---- labels ---- */
 
-/* They may have calls, of which only the type is asked: sizeof(f(1)). */
+/* Visits the constants of a case. They may contain calls that are not evaluated: sizeof(f(1)). */
 static void walk_constants(struct block_walk *w, const struct children *c, struct place_in_flow flow)
 {
 	flow.quiet = true;
@@ -154,7 +154,7 @@ static void walk_constants(struct block_walk *w, const struct children *c, struc
 		collect_expression(w, c->items[i], flow);
 }
 
-/* The statement under a label: behind the colon, which is where the last of a chain of labels gets its marker. */
+/* The marker stands after the colon of the last label of a chain. */
 int walk_labelled(struct block_walk *w, CXCursor s, struct place_in_flow *flow, size_t *end)
 {
 	struct children c = children_of(s);
@@ -174,13 +174,13 @@ int walk_labelled(struct block_walk *w, CXCursor s, struct place_in_flow *flow, 
 	free(c.items);
 	if (w->pass->result)
 		return w->pass->result;
-	/* A constant in brackets or a __attribute__ would stand between. */
+	/* Skips the closing brackets of a constant. */
 	if (kind == CXCursor_CaseStmt)
 		while (w->pass->unit->text[scan_blanks(w->pass->unit->text, w->pass->unit->length, from)] == ')')
 			from = scan_blanks(w->pass->unit->text, w->pass->unit->length, from) + 1;
-	if (behind_character(w, s, from, ':', &colon))
+	if (after_character(w, s, from, ':', &colon))
 		return w->pass->result;
-	if (kind == CXCursor_LabelStmt) /* attributes behind its colon are the label's, and nothing may stand between */
+	if (kind == CXCursor_LabelStmt) /* attributes after its colon belong to the label, and nothing may stand between them */
 		colon = scan_attributes(w->pass->unit->text, w->pass->unit->length, colon);
 	if (is_label(clang_getCursorKind(sub)))
 		return walk_labelled(w, sub, flow, end);

@@ -27,7 +27,7 @@ static bool contains_barrier(struct block_walk *w, CXCursor s)
 	return b.found;
 }
 
-/* The parts of a loop's header run another number of times than any block. */
+/* The parts of a loop's header run a number of times that no block has. */
 static int walk_header(struct block_walk *w, const CXCursor *parts, size_t count, struct place_in_flow flow, unsigned loop)
 {
 	flow.exact = false;
@@ -50,8 +50,8 @@ static int add_loop(struct block_walk *w, struct place_in_flow flow, CXCursor s,
 	return 0;
 }
 
-/* The body of a loop that does not go round runs as often as what is around it. */
-static int bind_body(struct block_walk *w, unsigned id, unsigned around, bool once)
+/* The body of a loop with one trip runs as often as the block around it. */
+static int set_body_bound(struct block_walk *w, unsigned id, unsigned around, bool once)
 {
 	struct block *b = &w->pass->a->blocks[id];
 	if (once)
@@ -74,10 +74,10 @@ static int walk_loop_body(struct block_walk *w, CXCursor body, struct place_in_f
 	w->depth--;
 	w->loop_depth = outer;
 	w->pass->a->loops[loop].body = id;
-	return w->pass->result ? w->pass->result : bind_body(w, id, around, once);
+	return w->pass->result ? w->pass->result : set_body_bound(w, id, around, once);
 }
 
-/* Macros that are to be one statement are wrapped in do ... while (0). */
+/* Macros often wrap their statements in do ... while (0). */
 static bool is_zero(CXCursor condition)
 {
 	CXEvalResult value = clang_Cursor_Evaluate(condition);
@@ -90,27 +90,27 @@ static bool is_zero(CXCursor condition)
 static int walk_do(struct block_walk *w, CXCursor s, const struct children *c, struct place_in_flow flow, unsigned loop,
                    size_t *end)
 {
-	size_t at = behind_word(w, s, start_of(s), "do");
+	size_t at = after_word(w, s, start_of(s), "do");
 	bool once = !w->irregular && !may_jump_out(w, c->items[1]) && is_zero(c->items[1]);
 	if (w->pass->result || walk_loop_body(w, c->items[0], flow, at, loop, once, end))
 		return w->pass->result;
-	at = behind_header(w, s, *end, "while");
+	at = after_header(w, s, *end, "while");
 	if (w->pass->result || walk_header(w, &c->items[1], 1, flow, loop))
 		return w->pass->result;
-	return behind_character(w, s, at, ';', end);
+	return after_character(w, s, at, ';', end);
 }
 
 static int walk_header_first(struct block_walk *w, CXCursor s, const struct children *c, struct place_in_flow flow,
                              unsigned loop, size_t *end)
 {
 	const char *word = clang_getCursorKind(s) == CXCursor_ForStmt ? "for" : "while";
-	size_t at = behind_header(w, s, start_of(s), word);
+	size_t at = after_header(w, s, start_of(s), word);
 	if (w->pass->result || walk_header(w, c->items, c->count - 1, flow, loop))
 		return w->pass->result;
 	return walk_loop_body(w, c->items[c->count - 1], flow, at, loop, false, end);
 }
 
-/* A second marker of the block around a loop, for the target's text only: its count is known. */
+/* Adds a second marker of the block around a loop, after the loop. Host text does not count there, because the count is known. */
 static int mark_next(struct block_walk *w, CXCursor s, struct place_in_flow flow, unsigned loop, size_t at)
 {
 	CXSourceLocation end = clang_getRangeEnd(clang_getCursorExtent(s));

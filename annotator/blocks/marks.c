@@ -1,5 +1,5 @@
 /*
- * Where in the text of a statement something may be put, which libclang does not tell, and the markers put there.
+ * Finds places in the text of a statement that libclang does not report, and adds markers there.
  */
 #include "annotator/blocks/walk.h"
 #include "annotator/source/parse.h"
@@ -22,7 +22,7 @@ size_t start_of(CXCursor s)
 	return offset_of(clang_getRangeStart(clang_getCursorExtent(s)));
 }
 
-size_t behind_brace(const struct block_walk *w, CXCursor s)
+size_t after_brace(const struct block_walk *w, CXCursor s)
 {
 	return scan_block_start(w->pass->unit->text, w->pass->unit->length, start_of(s));
 }
@@ -34,7 +34,7 @@ void add_text(struct block_walk *w, size_t at, const char *fixed)
 		e->fixed = fixed;
 }
 
-size_t behind_word(struct block_walk *w, CXCursor s, size_t at, const char *word)
+size_t after_word(struct block_walk *w, CXCursor s, size_t at, const char *word)
 {
 	const struct parsed_unit *u = w->pass->unit;
 	size_t from = scan_blanks(u->text, u->length, at), to = scan_word(u->text, u->length, from);
@@ -44,10 +44,10 @@ size_t behind_word(struct block_walk *w, CXCursor s, size_t at, const char *word
 	return 0;
 }
 
-size_t behind_header(struct block_walk *w, CXCursor s, size_t at, const char *word)
+size_t after_header(struct block_walk *w, CXCursor s, size_t at, const char *word)
 {
 	const struct parsed_unit *u = w->pass->unit;
-	size_t open = behind_word(w, s, at, word), close = u->length;
+	size_t open = after_word(w, s, at, word), close = u->length;
 	if (w->pass->result)
 		return 0;
 	open = scan_blanks(u->text, u->length, open);
@@ -59,7 +59,7 @@ size_t behind_header(struct block_walk *w, CXCursor s, size_t at, const char *wo
 	return 0;
 }
 
-int behind_character(struct block_walk *w, CXCursor s, size_t at, char c, size_t *end)
+int after_character(struct block_walk *w, CXCursor s, size_t at, char c, size_t *end)
 {
 	const struct parsed_unit *u = w->pass->unit;
 	at = scan_blanks(u->text, u->length, at);

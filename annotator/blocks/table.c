@@ -16,7 +16,7 @@ struct block *add_block(struct block_walk *w, CXSourceRange range, const char *k
 			.function = w->pass->function->name,
 			.kind = kind,
 			.at = offset_of(clang_getRangeStart(range)),
-			.behind = offset_of(clang_getRangeEnd(range)),
+			.end_at = offset_of(clang_getRangeEnd(range)),
 			.loop = flow.loop,
 			.bound = flow.bound,
 			.between_barriers = flow.between_barriers,

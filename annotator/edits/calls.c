@@ -18,7 +18,7 @@ static bool is_printf(CXCursor call)
 	return found;
 }
 
-/* A builtin whose answer depends on the box, or that prints. */
+/* Edits the call of a builtin that depends on the box, or that prints. */
 static int edit_builtin_call(struct edit_pass *pass, CXCursor call)
 {
 	struct parsed_unit *u = pass->unit;
@@ -41,7 +41,6 @@ static int edit_builtin_call(struct edit_pass *pass, CXCursor call)
 	return pass->result;
 }
 
-/* What precedes the arguments; edit_argument, called after the edits inside the arguments, adds the last one. */
 int edit_callee(struct edit_pass *pass, CXCursor call)
 {
 	const struct parsed_unit *u = pass->unit;
@@ -53,7 +52,7 @@ int edit_callee(struct edit_pass *pass, CXCursor call)
 	if (!scan_is_word(u->text, name, scan_word(u->text, u->length, name), target->name) || close >= u->length ||
 	    u->text[close] != ')')
 		return refuse(clang_getRangeStart(extent), pass->err, "a call that does not name its function");
-	if (target->kernel && target == pass->function) /* its clone comes behind it */
+	if (target->kernel && target == pass->function) /* its clone is declared after it */
 		return refuse(clang_getRangeStart(extent), pass->err, "a kernel that calls itself");
 	if (target->kernel)
 		add_edit(pass, EDIT_CALLEE, name, 0);

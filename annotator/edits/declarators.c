@@ -1,6 +1,6 @@
 /*
- * Declarations and definitions of our functions: each gets one more parameter. Those whose parameters are not written in the
- * brackets behind the name (typedefs of functions, identifier lists) are written anew, as a prototype has them.
+ * The edits where functions are declared or defined: each function gets one more parameter. If the parameters are not written in
+ * brackets after the name (a typedef of a function, a list of identifiers), the declaration is written anew as a prototype.
  */
 #include "annotator/edits/declarators.h"
 
@@ -15,7 +15,7 @@
 
 /* ---- parameters, and the clones of kernels ---- */
 
-/* The parameter list in the brackets open..close gets one more parameter. In a list of none there may be `void`. */
+/* Adds a parameter to the list in the brackets open..close. An empty list may contain `void`. */
 static int edit_parameters(struct edit_pass *pass, CXCursor function, size_t open, size_t close)
 {
 	const char *text = pass->unit->text;
@@ -29,7 +29,7 @@ static int edit_parameters(struct edit_pass *pass, CXCursor function, size_t ope
 	return pass->result;
 }
 
-/* In the clone of a kernel, the words between from and to that only a kernel may have are left out. */
+/* Leaves out of the clone the words between from and to that only a kernel may have. */
 static int edit_kernel_words(struct edit_pass *pass, size_t from, size_t to)
 {
 	const char *text = pass->unit->text;
@@ -47,7 +47,7 @@ static int edit_kernel_words(struct edit_pass *pass, size_t from, size_t to)
 	return pass->result;
 }
 
-/* A kernel that is called has a second life as a plain function, declared wherever the kernel is. */
+/* Makes a clone of a kernel that is called. It is declared wherever the kernel is. */
 static int edit_clone(struct edit_pass *pass, CXCursor cursor, size_t name, size_t close)
 {
 	const struct parsed_unit *u = pass->unit;
@@ -77,7 +77,7 @@ static int edit_clone(struct edit_pass *pass, CXCursor cursor, size_t name, size
 
 /* ---- typedefs of functions ---- */
 
-static int add_fixed(struct edit_pass *pass, size_t at, size_t drop, const char *text)
+static int add_fixed_text(struct edit_pass *pass, size_t at, size_t drop, const char *text)
 {
 	const char *kept = keep_string(pass->a, text);
 	struct edit *e = kept ? add_edit(pass, EDIT_TEXT, at, drop) : NULL;
@@ -88,8 +88,8 @@ static int add_fixed(struct edit_pass *pass, size_t at, size_t drop, const char 
 	return pass->result;
 }
 
-/* False if the type has no name. */
-static bool spell(CXType type, struct gs_buf *out)
+/* Appends the text of a type. Returns false if the type has no name. */
+static bool append_type(CXType type, struct gs_buf *out)
 {
 	char *s = spell_type(type);
 	bool good = s && *s;
@@ -108,31 +108,31 @@ static enum CXChildVisitResult find_type_name(CXCursor cursor, CXCursor parent, 
 }
 
 /* The parameters of a function type, without the closing bracket. */
-static bool spell_parameters(CXType type, struct gs_buf *out)
+static bool append_parameters(CXType type, struct gs_buf *out)
 {
 	bool good = !clang_isFunctionTypeVariadic(type);
 	gs_buf_puts(out, "(");
 	for (int i = 0; i < clang_getNumArgTypes(type) && good; i++) {
 		gs_buf_puts(out, i ? ", " : "");
-		good = spell(clang_getArgType(type, (unsigned)i), out);
+		good = append_type(clang_getArgType(type, (unsigned)i), out);
 	}
 	return good;
 }
 
-/* Text that may stand before a name, or before each of a list: what is behind the names of arrays and the asterisks of
- * pointers are in the brackets. */
-static bool spell_typeof(CXType type, struct gs_buf *out)
+/* Appends a type as text that may stand before a name, or before a list of names. Brackets enclose what would follow the name of an
+ * array, and the asterisks of pointers. */
+static bool append_typeof(CXType type, struct gs_buf *out)
 {
 	gs_buf_puts(out, "__typeof__(");
-	bool good = spell(type, out);
+	bool good = append_type(type, out);
 	gs_buf_puts(out, ")");
 	return good;
 }
 
 /*
  * typedef float fn(float); fn f, g; becomes __typeof__(float) f(float), g(float), to which parameters can be added. The name of
- * the type is at `at`, that of the function at `name`. All others of the list are functions, too; those without a definition
- * get no more than their own parameters.
+ * the type is at `at`, that of the function at `name`. All others of the list are functions, too. Those without a definition
+ * get only their own parameters.
  */
 static int edit_typedef_declarator(struct edit_pass *pass, CXCursor cursor, size_t name, size_t name_end)
 {
@@ -141,16 +141,16 @@ static int edit_typedef_declarator(struct edit_pass *pass, CXCursor cursor, size
 	size_t at = name;
 	clang_visitChildren(cursor, find_type_name, &at);
 	size_t end = scan_word(pass->unit->text, name, at);
-	if (at >= name || !spell_typeof(clang_getResultType(type), &result) || !spell_parameters(type, &parameters))
+	if (at >= name || !append_typeof(clang_getResultType(type), &result) || !append_parameters(type, &parameters))
 		pass->result = refuse(clang_getCursorLocation(cursor), pass->err, "a function declared without a parameter list");
-	else if (pass->type_name == at || !add_fixed(pass, at, end - at, result.data))
-		add_fixed(pass, name_end, 0, parameters.data);
+	else if (pass->type_name == at || !add_fixed_text(pass, at, end - at, result.data))
+		add_fixed_text(pass, name_end, 0, parameters.data);
 	pass->type_name = at;
 	struct edit *e = pass->result || !pass->function ? NULL : add_edit(pass, EDIT_PARAMETER, name_end, 0);
 	if (e)
 		e->alone = clang_getNumArgTypes(type) <= 0;
 	if (!pass->result)
-		add_fixed(pass, name_end, 0, ")");
+		add_fixed_text(pass, name_end, 0, ")");
 	gs_buf_free(&result);
 	gs_buf_free(&parameters);
 	return pass->result;
@@ -158,14 +158,14 @@ static int edit_typedef_declarator(struct edit_pass *pass, CXCursor cursor, size
 
 /* ---- int f(a, b) int a, b; { ... } ---- */
 
-/* Everything but ends of lines, which keep their numbers, and line markers. */
+/* Removes text, but no ends of lines and no line markers: line numbers stay right. */
 static int drop_text(struct edit_pass *pass, size_t from, size_t to)
 {
 	const char *text = pass->unit->text;
 	for (size_t at = scan_blanks(text, to, from); at < to && !pass->result; at = scan_blanks(text, to, at)) {
 		size_t length = strcspn(text + at, "\n");
 		length = length > to - at ? to - at : length;
-		add_fixed(pass, at, length, "");
+		add_fixed_text(pass, at, length, "");
 		at += length;
 	}
 	return pass->result;
@@ -191,13 +191,13 @@ static int edit_identifier_list(struct edit_pass *pass, CXCursor function, size_
 		CXCursor parameter = clang_Cursor_getArgument(function, (unsigned)i);
 		CXString name = clang_getCursorSpelling(parameter);
 		gs_buf_puts(&parameters, i ? ", " : "");
-		good = spell_typeof(clang_getCursorType(parameter), &parameters);
+		good = append_typeof(clang_getCursorType(parameter), &parameters);
 		gs_buf_printf(&parameters, " %s", clang_getCString(name));
 		clang_disposeString(name);
 	}
 	if (!good)
 		pass->result = refuse(clang_getCursorLocation(function), pass->err, "a function without a prototype");
-	else if (!drop_text(pass, open + 1, close) && !add_fixed(pass, close, 0, parameters.data))
+	else if (!drop_text(pass, open + 1, close) && !add_fixed_text(pass, close, 0, parameters.data))
 		drop_text(pass, close + 1, body);
 	if (!pass->result)
 		add_edit(pass, EDIT_PARAMETER, close, 0);
@@ -205,7 +205,7 @@ static int edit_identifier_list(struct edit_pass *pass, CXCursor function, size_
 	return pass->result;
 }
 
-/* Names without a type before them, and types perhaps behind the list. */
+/* Whether the parameters are names without types. Their types may follow the list. */
 static bool has_identifier_list(CXCursor function, size_t close)
 {
 	for (int i = 0; i < clang_Cursor_getNumArguments(function); i++) {
@@ -223,8 +223,8 @@ static bool has_identifier_list(CXCursor function, size_t close)
 
 /* ---- declarators ---- */
 
-/* Behind the name at `name` and the brackets that may be around it: int (f)(int). */
-static size_t behind_name(const struct parsed_unit *u, size_t name)
+/* The place after the name at `name` and the brackets that may be around it: int (f)(int). */
+static size_t after_name(const struct parsed_unit *u, size_t name)
 {
 	size_t at = scan_blanks(u->text, u->length, scan_word(u->text, u->length, name));
 	while (at < u->length && u->text[at] == ')')
@@ -232,7 +232,7 @@ static size_t behind_name(const struct parsed_unit *u, size_t name)
 	return at;
 }
 
-/* Whether the definition, if it is in this unit, says itself that it is a kernel. */
+/* Whether the definition itself says that it is a kernel. True if it is not in this unit. */
 static bool defined_as_kernel(const struct parsed_unit *u, CXCursor cursor)
 {
 	CXCursor definition = clang_getCursorDefinition(cursor);
@@ -249,8 +249,8 @@ static bool defined_as_kernel(const struct parsed_unit *u, CXCursor cursor)
 }
 
 /*
- * A declaration of a kernel that cannot be written twice, because it is one of a list, in a function or by a typedef: the edits
- * from `first` on make it that of the clone alone. Nobody else needs it, since calls go to the clone.
+ * Declares only the clone of a kernel: the declaration cannot be written twice, because it is one of a list, in a function, or by a
+ * typedef. The edits from `first` on become those of the clone. Nothing else needs the declaration, since calls go to the clone.
  */
 static int declare_clone(struct edit_pass *pass, CXCursor cursor, size_t name, size_t first)
 {
@@ -271,7 +271,7 @@ static int declare_clone(struct edit_pass *pass, CXCursor cursor, size_t name, s
 	return pass->result;
 }
 
-/* A comma follows the declaration, or came before it. */
+/* Whether a comma follows the declaration, or stands before it. */
 static bool is_listed(struct edit_pass *pass, CXCursor cursor)
 {
 	const struct parsed_unit *u = pass->unit;
@@ -307,7 +307,7 @@ int edit_declarator(struct edit_pass *pass, CXCursor cursor)
 	const struct parsed_unit *u = pass->unit;
 	const struct function *f = pass->function;
 	size_t name = offset_of(clang_getCursorLocation(cursor)), end = scan_word(u->text, u->length, name);
-	size_t next = behind_name(u, name);
+	size_t next = after_name(u, name);
 	if (next < u->length && scan_is_word(u->text, name, end, f->name)) {
 		if (u->text[next] == '(')
 			return edit_prototype(pass, cursor, name, next);
@@ -324,7 +324,7 @@ int edit_foreign_declarator(struct edit_pass *pass, CXCursor cursor)
 	const struct parsed_unit *u = pass->unit;
 	if (!clang_Location_isFromMainFile(clang_getCursorLocation(cursor)))
 		return 0;
-	size_t name = offset_of(clang_getCursorLocation(cursor)), next = behind_name(u, name), at = name;
+	size_t name = offset_of(clang_getCursorLocation(cursor)), next = after_name(u, name), at = name;
 	clang_visitChildren(cursor, find_type_name, &at);
 	if (next >= u->length || u->text[next] == '(' || (u->text[next] != ',' && pass->type_name != at))
 		return 0;
@@ -342,9 +342,9 @@ int edit_inner_declaration(struct edit_pass *pass, CXCursor cursor)
 	return pass->result;
 }
 
-/* ---- what a function knows of its name ---- */
+/* ---- __func__ ---- */
 
-/* Twins of kernels, and what they call, go by other names and have more parameters; what they print is the application's. */
+/* In a twin, functions have other names. What they print has to be what the application prints, so __func__ becomes the name. */
 int edit_own_name(struct edit_pass *pass, CXCursor definition)
 {
 	const struct parsed_unit *u = pass->unit;
@@ -362,7 +362,7 @@ int edit_own_name(struct edit_pass *pass, CXCursor definition)
 		if (literal.failed)
 			pass->result = gs_fail(pass->err, ENOMEM, "out of memory");
 		else
-			add_fixed(pass, at, end - at, literal.data);
+			add_fixed_text(pass, at, end - at, literal.data);
 		gs_buf_free(&literal);
 		clang_disposeString(name);
 	}

@@ -26,7 +26,7 @@ static int compare_edits(const void *a, const void *b)
 	return x->order < y->order ? -1 : x->order > y->order;
 }
 
-/* The type of several variables, which may be the typeof of a call, is visited with each of them. */
+/* Whether an edit was made already. libclang visits the type of several variables with each of them, and it may contain calls. */
 static bool is_repeated(const struct edit *kept, size_t count, const struct edit *e)
 {
 	if (e->kind != EDIT_ARGUMENT && e->kind != EDIT_CALLEE && e->kind != EDIT_BOX && e->kind != EDIT_BOX_END &&

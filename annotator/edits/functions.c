@@ -1,6 +1,6 @@
 /*
- * First pass over all units: which functions are defined, which are kernels, which kernels are called.
- * Only then is it known, for any declaration or call in any unit, whether it is one of ours.
+ * The first pass over all units finds which functions are defined, which of them are kernels, and which kernels are called.
+ * Only then is it known whether a declaration or call, in any unit, is one of these.
  */
 #include "annotator/edits/functions.h"
 
@@ -19,7 +19,7 @@
 struct function_pass {
 	struct annotation *a;
 	struct parsed_unit *unit;
-	struct function *inside; /* the function whose body is being visited */
+	struct function *inside; /* the function whose body is visited */
 	bool failed;
 	struct gs_error *err;
 	int result;
@@ -113,7 +113,7 @@ static enum CXChildVisitResult visit_definition(CXCursor cursor, CXCursor parent
 	return pass->result ? CXChildVisit_Break : CXChildVisit_Continue;
 }
 
-/* Anything that all work-items of a group have to reach, by its name: drivers add some of their own. */
+/* Goes by the name, because drivers add barriers of their own. */
 bool is_barrier(CXCursor call)
 {
 	CXString name = clang_getCursorSpelling(call);
@@ -158,7 +158,7 @@ static bool is_one_of(CXCursor cursor, const char *const *names, size_t count)
 	return found;
 }
 
-/* What the markers call in a kernel has to mean the same everywhere in the text. */
+/* Finds declarations that hide a builtin which markers call: markers need the builtin everywhere in the text. */
 static enum CXChildVisitResult find_hidden_builtin(CXCursor cursor, CXCursor parent, CXClientData data)
 {
 	static const char *const called[] = {"get_global_id", "get_local_id", "get_local_size", "atomic_inc", "atomic_add",
@@ -173,7 +173,7 @@ static enum CXChildVisitResult find_hidden_builtin(CXCursor cursor, CXCursor par
 	return CXChildVisit_Recurse;
 }
 
-/* Top level of the second half: attributes may stand on any declaration of a function. */
+/* Visits all declarations of a function, because attributes may stand on any of them. */
 static enum CXChildVisitResult visit_declaration(CXCursor cursor, CXCursor parent, CXClientData data)
 {
 	struct function_pass *pass = data;
@@ -192,8 +192,8 @@ static enum CXChildVisitResult visit_declaration(CXCursor cursor, CXCursor paren
 	return CXChildVisit_Continue;
 }
 
-/* To the callers of functions with barriers, and to theirs; chains of calls are short. Likewise for the rest. */
-static void pass_uses_up(struct annotation *a)
+/* Gives callers the properties of the functions that they call, until nothing changes. Chains of calls are short. */
+static void propagate_to_callers(struct annotation *a)
 {
 	for (bool changed = true; changed;) {
 		changed = false;
@@ -220,19 +220,19 @@ static bool names_function(const struct annotation *a, const char *text, size_t 
 	return false;
 }
 
-/* In attributes and assertions: libclang does not visit all of these, and a call that it does not see stays as it is. */
+/* Refuses calls in attributes and assertions. libclang does not visit all of them, so they would not be edited. */
 static int refuse_unseen_calls(const struct annotation *a, const struct parsed_unit *u, struct gs_error *err)
 {
-	size_t close = 0, arguments = 0; /* the ends of what stands behind __attribute__, and behind an attribute's own name */
+	size_t close = 0, arguments = 0; /* ends of the brackets after __attribute__, and after the name of an attribute */
 	for (size_t from = 0, to; (from = scan_next_word(u->text, u->length, from)) < u->length; from = to) {
 		to = scan_word(u->text, u->length, from);
-		size_t behind = scan_blanks(u->text, u->length, to);
-		if (behind == u->length || u->text[behind] != '(')
+		size_t open = scan_blanks(u->text, u->length, to);
+		if (open == u->length || u->text[open] != '(')
 			continue;
 		if (scan_is_attribute(u->text, from, to))
-			close = scan_closing(u->text, u->length, behind);
+			close = scan_closing(u->text, u->length, open);
 		else if ((from < close && from >= arguments) || scan_is_word(u->text, from, to, "_Static_assert"))
-			arguments = scan_closing(u->text, u->length, behind);
+			arguments = scan_closing(u->text, u->length, open);
 		else if (from < arguments && names_function(a, u->text, from, to))
 			return refuse(clang_getLocationForOffset(u->tu, u->file, (unsigned)from), err,
 			              "a call in an attribute or an assertion");
@@ -258,7 +258,7 @@ int collect_functions(struct annotation *a, struct gs_error *err)
 	int result = 0;
 	for (size_t i = 0; i < a->unit_count && !result; i++)
 		result = refuse_unseen_calls(a, &a->units[i], err);
-	pass_uses_up(a);
+	propagate_to_callers(a);
 	place_locals(a);
 	return result;
 }

@@ -1,12 +1,12 @@
 /*
- * __local variables of a kernel that is called like a function. Its clone is a plain function, which may have none, so
- * whoever is launched has room for those of all kernels that are called, and hands it down as a pointer. In the clone
+ * __local variables of a kernel that is called like a function. Its clone is a plain function, which may have no such variables. So
+ * every kernel that reaches it declares room for the variables of all kernels that are called, and passes a pointer. In the clone
  *
  *   __local int a[4], b;   becomes   struct __gpusim_s0 {int a[4], b;};
  *                                    __local struct __gpusim_s0 *__gpusim_v0 = ... (__gpusim_l + 0);
  *
- * and every b is (__gpusim_v0->b). Types and sizes stay where they are and need not be known here. Where the list has something
- * else in it, or __local does not stand once and before all names, each variable becomes a pointer by itself:
+ * and every b is (__gpusim_v0->b). Types and sizes stay in the text and need not be known here. Sometimes the list contains
+ * something else, or __local does not stand once and before all names. Then each variable becomes a pointer by itself:
  *
  *   __local int a[4], *p = a;   becomes   __local int (*a)[4] = (__local void *)(__gpusim_l + 0), *p = (*a);
  */
@@ -21,19 +21,19 @@
 #include <errno.h>
 #include <stdlib.h>
 
-enum { ALIGNMENT = 128 }; /* that of the largest vectors */
+enum { ALIGNMENT = 128 }; /* alignment of the largest vectors */
 
 struct moved_variable {
 	CXCursor declaration;
-	int number; /* of its struct; -1: it is a pointer */
+	int number; /* number of its struct; -1: it is a pointer */
 };
 
-struct move {
+struct locals_move {
 	struct edit_pass *pass;
 	struct moved_variable *variables;
 	size_t variable_count;
 	unsigned structs;
-	uint64_t at; /* where the next ones go */
+	uint64_t at; /* where the next variable lies */
 };
 
 bool is_local_variable(CXCursor cursor)
@@ -80,8 +80,8 @@ static int add_clone_text(struct edit_pass *pass, size_t at, size_t drop, struct
 	return pass->result;
 }
 
-/* The only __local between from and to; `to` if there is none, or another. */
-static size_t local_word(const char *text, size_t from, size_t to)
+/* The only __local between from and to; `to` if there is none, or several. */
+static size_t find_local_word(const char *text, size_t from, size_t to)
 {
 	size_t found = to;
 	for (size_t at = from, end; at < to; at = end == at ? at + 1 : end) {
@@ -95,12 +95,12 @@ static size_t local_word(const char *text, size_t from, size_t to)
 	return found;
 }
 
-/* A list of variables and nothing else, such as a pointer to local memory; the word is before the first of them. */
+/* Whether the statement declares __local variables and nothing else, and the word stands before the first of them. */
 static bool can_be_members(const struct parsed_unit *u, CXCursor statement, const struct children *c)
 {
 	CXSourceRange extent = clang_getCursorExtent(statement);
 	size_t from = offset_of(clang_getRangeStart(extent)), end = offset_of(clang_getRangeEnd(extent));
-	size_t word = local_word(u->text, from, end);
+	size_t word = find_local_word(u->text, from, end);
 	bool good = end > from && u->text[end - 1] == ';' && word < end;
 	for (size_t i = 0; i < c->count; i++)
 		good &= clang_getCursorKind(c->items[i]) != CXCursor_VarDecl ||
@@ -109,7 +109,7 @@ static bool can_be_members(const struct parsed_unit *u, CXCursor statement, cons
 	return good;
 }
 
-static int keep_variable(struct move *m, CXCursor declaration, int number)
+static int keep_variable(struct locals_move *m, CXCursor declaration, int number)
 {
 	struct moved_variable *v = array_grow(&m->variables, &m->variable_count, sizeof *v);
 	if (!v)
@@ -119,28 +119,28 @@ static int keep_variable(struct move *m, CXCursor declaration, int number)
 	return 0;
 }
 
-static int make_members(struct move *m, CXCursor statement, const struct children *c)
+static int make_members(struct locals_move *m, CXCursor statement, const struct children *c)
 {
 	struct edit_pass *pass = m->pass;
 	CXSourceRange extent = clang_getCursorExtent(statement);
 	size_t from = offset_of(clang_getRangeStart(extent)), end = offset_of(clang_getRangeEnd(extent));
 	unsigned n = m->structs++;
-	struct gs_buf before = {0}, behind = {0}, nothing = {0};
+	struct gs_buf before = {0}, after = {0}, nothing = {0};
 	gs_buf_puts(&nothing, "");
 	gs_buf_printf(&before, "struct __gpusim_s%u {", n);
-	gs_buf_printf(&behind, ";};__local struct __gpusim_s%u *__gpusim_v%u = ", n, n);
-	gs_buf_printf(&behind, "(__local struct __gpusim_s%u *)(__gpusim_l + %zu);", n, (size_t)m->at);
-	size_t word = local_word(pass->unit->text, from, end);
+	gs_buf_printf(&after, ";};__local struct __gpusim_s%u *__gpusim_v%u = ", n, n);
+	gs_buf_printf(&after, "(__local struct __gpusim_s%u *)(__gpusim_l + %zu);", n, (size_t)m->at);
+	size_t word = find_local_word(pass->unit->text, from, end);
 	add_clone_text(pass, from, 0, &before);
 	add_clone_text(pass, word, scan_word(pass->unit->text, end, word) - word, &nothing);
-	add_clone_text(pass, end - 1, 1, &behind);
+	add_clone_text(pass, end - 1, 1, &after);
 	for (size_t i = 0; i < c->count && !pass->result; i++)
 		if (clang_getCursorKind(c->items[i]) == CXCursor_VarDecl)
 			keep_variable(m, c->items[i], (int)n);
 	return pass->result;
 }
 
-static int make_pointer(struct move *m, CXCursor variable)
+static int make_pointer(struct locals_move *m, CXCursor variable)
 {
 	struct edit_pass *pass = m->pass;
 	const struct parsed_unit *u = pass->unit;
@@ -158,7 +158,7 @@ static int make_pointer(struct move *m, CXCursor variable)
 	return pass->result ? pass->result : keep_variable(m, variable, -1);
 }
 
-static int move_variables(struct move *m, CXCursor statement, const struct children *c)
+static int move_variables(struct locals_move *m, CXCursor statement, const struct children *c)
 {
 	if (can_be_members(m->pass->unit, statement, c))
 		return make_members(m, statement, c);
@@ -168,7 +168,7 @@ static int move_variables(struct move *m, CXCursor statement, const struct child
 	return m->pass->result;
 }
 
-static int rename_use(struct move *m, CXCursor use)
+static int rename_use(struct locals_move *m, CXCursor use)
 {
 	CXCursor variable = clang_getCursorReferenced(use);
 	for (size_t i = 0; i < m->variable_count; i++) {
@@ -186,9 +186,9 @@ static int rename_use(struct move *m, CXCursor use)
 	return 0;
 }
 
-static enum CXChildVisitResult visit(CXCursor cursor, CXCursor parent, CXClientData data)
+static enum CXChildVisitResult visit_declaration_or_use(CXCursor cursor, CXCursor parent, CXClientData data)
 {
-	struct move *m = data;
+	struct locals_move *m = data;
 	(void)parent;
 	if (clang_getCursorKind(cursor) == CXCursor_DeclRefExpr)
 		rename_use(m, cursor);
@@ -206,8 +206,8 @@ static enum CXChildVisitResult visit(CXCursor cursor, CXCursor parent, CXClientD
 
 int edit_locals(struct edit_pass *pass, CXCursor kernel)
 {
-	struct move m = {.pass = pass, .at = pass->function->locals_at};
-	clang_visitChildren(kernel, visit, &m);
+	struct locals_move m = {.pass = pass, .at = pass->function->locals_at};
+	clang_visitChildren(kernel, visit_declaration_or_use, &m);
 	free(m.variables);
 	return pass->result;
 }

@@ -1,6 +1,6 @@
 /*
- * What may make a kernel's twin behave unlike the kernel (runtime/format/facts.h). A wrong "yes" costs time, a wrong "no" may cost
- * somebody his results: whatever is not certain is a yes.
+ * Finds what may make a twin behave unlike its kernel (runtime/format/facts.h). A wrong "yes" costs time. A wrong "no" may give the
+ * application wrong results. So whatever is not certain is a yes.
  */
 #include "annotator/sites/hazards.h"
 
@@ -16,12 +16,12 @@
 
 /* ---- barriers ---- */
 
-/* POCL's treatment of a barrier depends on the shape of the code, unless all work-items get to it by one straight way: through the
- * kernel's statements, or those of loops that only their own conditions end. */
+/* What POCL does at a barrier depends on the shape of the code, unless all work-items reach it on one straight way: through the
+ * kernel's statements, or through loops that only their own conditions end. */
 struct barrier_walk {
 	const struct annotation *a;
-	unsigned conditions; /* around what is visited */
-	bool left;           /* there was a return before */
+	unsigned conditions; /* how many are around what is visited */
+	bool left;           /* a return came before */
 	bool irregular;      /* the function has labels */
 	bool found;
 	unsigned barriers, divisions; /* barriers up to here; conditions that have some inside of them */
@@ -32,7 +32,7 @@ static bool is_loop(enum CXCursorKind kind)
 	return kind == CXCursor_ForStmt || kind == CXCursor_WhileStmt || kind == CXCursor_DoStmt;
 }
 
-/* Data: how many loops and switches there are between the statement that is visited and the loop that is asked about. */
+/* How many loops and switches are between the visited statement and the loop that may be left. */
 struct loop_exit_search {
 	unsigned loops, switches;
 	bool found;
@@ -74,7 +74,7 @@ static enum CXChildVisitResult find_label(CXCursor cursor, CXCursor parent, CXCl
 	return CXChildVisit_Break;
 }
 
-/* Something that libclang has no word for, but no implicit conversion: a ?: b, for one. */
+/* An unexposed cursor that is no implicit conversion, such as a ?: b. */
 static bool has_parts(CXCursor cursor)
 {
 	struct children c = children_of(cursor);
@@ -109,7 +109,7 @@ static bool has_barrier(const struct annotation *a, CXCursor call)
 
 static enum CXChildVisitResult visit_for_barriers(CXCursor cursor, CXCursor parent, CXClientData data);
 
-/* What is in the header of a loop is conditional, the body need not be. */
+/* The header of a loop is conditional. Its body need not be. */
 static void visit_loop(struct barrier_walk *w, CXCursor loop)
 {
 	struct children c = children_of(loop);
@@ -170,7 +170,7 @@ static CXType without_arrays(CXType type)
 	return type;
 }
 
-/* What a type has in it: pointers, and such as share their place with something else. */
+/* What a type contains: pointers, and pointers that share their place with something else. */
 enum { HOLDS_POINTER = 1, HOLDS_PUNNED = 2 };
 
 static unsigned contents_of(CXType type);
@@ -201,13 +201,13 @@ static bool is_pointer(CXType type)
 	return clang_getCanonicalType(type).kind == CXType_Pointer;
 }
 
-/* An array is where it points to. libclang gives parameters the types that they are written with. */
+/* What a pointer points to. For an array, the array itself: libclang gives parameters the types that they are written with. */
 static CXType pointee_of(CXType type)
 {
 	return is_array(type) ? clang_getCanonicalType(type) : clang_getPointeeType(clang_getCanonicalType(type));
 }
 
-/* The space is a qualifier of the element where it is one of an array. */
+/* The space of a type. In an array, it is a qualifier of the element. */
 static enum code_space space_of_memory(CXType type)
 {
 	enum code_space space = space_of(type);
@@ -229,7 +229,7 @@ static bool is_integer(CXType type)
 
 struct fact_walk {
 	const struct annotation *a;
-	unsigned facts;        /* of the declaration that is visited */
+	unsigned facts; /* about the declaration that is visited */
 };
 
 static bool is_zero(CXCursor expression)
@@ -241,14 +241,14 @@ static bool is_zero(CXCursor expression)
 	return zero;
 }
 
-/* Memory behind a pointer that is const for some, and written by others. */
+/* Memory that one pointer declares const may be written through another. */
 static bool drops_const(CXType from, CXType to)
 {
 	enum code_space space = space_of_memory(pointee_of(from));
 	return (space == SPACE_global || space == SPACE_generic) && is_const(pointee_of(from)) && !is_const(pointee_of(to));
 }
 
-/* An explicit or implicit conversion from `child`. */
+/* Facts about an explicit or implicit conversion from `child`. */
 static unsigned facts_of_cast(CXCursor cast, CXCursor child)
 {
 	CXType to = clang_getCursorType(cast), from = clang_getCursorType(child);
@@ -259,13 +259,13 @@ static unsigned facts_of_cast(CXCursor cast, CXCursor child)
 	if (!is_pointer(from) && !is_array(from))
 		return 0;
 	unsigned facts = drops_const(from, to) ? HAZARD_UNCONST : 0;
-	/* Bits of some other type are taken for a pointer. */
+	/* Bits of some other type become a pointer. */
 	if (contents_of(pointee_of(to)) && !contents_of(pointee_of(from)))
 		facts |= HAZARD_ADDRESSES;
 	return facts;
 }
 
-/* Memory that others see too, with pointers in it: as an lvalue, or where a pointer points to. */
+/* Facts about memory that others see, too, and that contains pointers. The type is that of an lvalue, or of a pointer to it. */
 static unsigned facts_of_type(CXType type)
 {
 	if (type.kind == CXType_Invalid)
@@ -280,7 +280,7 @@ static unsigned facts_of_type(CXType type)
 	return 0;
 }
 
-/* A variable that outlives the launch, and may change. */
+/* A variable that outlives the launch and may change. */
 static bool is_state(CXCursor variable)
 {
 	CXType type = clang_getCursorType(variable);
@@ -322,7 +322,7 @@ static enum CXChildVisitResult visit_for_facts(CXCursor cursor, CXCursor parent,
 	if (clang_isExpression(kind) || kind == CXCursor_VarDecl || kind == CXCursor_ParmDecl)
 		w->facts |= facts_of_type(clang_getCursorType(cursor));
 	if (clang_isExpression(kind)) {
-		/* A cast that is written has its type among its children, if that has a name: the operand is the last. */
+		/* The operand of a cast is its last child. The type comes before it, if it has a name. */
 		struct children c = children_of(cursor);
 		if (c.count && (kind == CXCursor_UnexposedExpr || kind == CXCursor_CStyleCastExpr))
 			w->facts |= facts_of_cast(cursor, c.items[c.count - 1]);
@@ -334,7 +334,7 @@ static enum CXChildVisitResult visit_for_facts(CXCursor cursor, CXCursor parent,
 
 /* ---- waiting ---- */
 
-/* Looks at memory that other work-groups change: an atomic operation whose result somebody wants, or a volatile access. */
+/* An atomic operation on memory that other work-groups may change. */
 static bool is_atomic_on_global(const struct annotation *a, CXCursor call)
 {
 	CXString name = clang_getCursorSpelling(call);
@@ -345,7 +345,7 @@ static bool is_atomic_on_global(const struct annotation *a, CXCursor call)
 	       space_of_memory(pointee_of(clang_getCursorType(clang_Cursor_getArgument(call, 0)))) != SPACE_shared;
 }
 
-/* A statement of its own, or all that an if or a loop does: nobody wants its result. */
+/* Whether a call is a statement of its own, or all that an if or a loop does: nothing uses its result. */
 static bool is_statement(CXCursor call, CXCursor parent)
 {
 	enum CXCursorKind kind = clang_getCursorKind(parent);
@@ -354,8 +354,9 @@ static bool is_statement(CXCursor call, CXCursor parent)
 	if (kind != CXCursor_IfStmt && !is_loop(kind))
 		return false;
 	struct children c = children_of(parent);
-	size_t body = kind == CXCursor_DoStmt ? 0 : c.count - 1; /* or an else, which is none of the conditions either */
-	bool statement = c.count && (clang_equalCursors(c.items[body], call) || (kind == CXCursor_IfStmt && !clang_equalCursors(c.items[0], call)));
+	size_t body = kind == CXCursor_DoStmt ? 0 : c.count - 1; /* or an else, which is no condition either */
+	bool statement = c.count && (clang_equalCursors(c.items[body], call) ||
+	                             (kind == CXCursor_IfStmt && !clang_equalCursors(c.items[0], call)));
 	free(c.items);
 	return statement;
 }
@@ -372,8 +373,8 @@ static bool is_volatile_access(CXCursor cursor)
 
 struct wait_walk {
 	const struct annotation *a;
-	bool helper;    /* it may be called in a loop */
-	unsigned loops; /* around what is visited */
+	bool helper;    /* the function may be called in a loop */
+	unsigned loops; /* how many are around what is visited */
 	bool found;
 };
 
@@ -394,7 +395,7 @@ static enum CXChildVisitResult visit_for_waits(CXCursor cursor, CXCursor parent,
 static bool may_wait(const struct annotation *a, const struct function *f, CXCursor function)
 {
 	struct wait_walk w = {.a = a, .helper = !f->kernel || f->called};
-	clang_visitChildren(function, find_label, &w.helper); /* a way back, too */
+	clang_visitChildren(function, find_label, &w.helper); /* a label is a way back, too */
 	clang_visitChildren(function, visit_for_waits, &w);
 	return w.found;
 }
@@ -421,7 +422,7 @@ static enum argument_kind kind_of_argument(CXType type)
 	switch (type.kind) {
 	case CXType_Pointer:
 		return kind_of_pointer(clang_getPointeeType(type));
-	case CXType_ConstantArray: /* as it is written: it is a pointer */
+	case CXType_ConstantArray: /* written as an array, but a pointer */
 	case CXType_IncompleteArray:
 	case CXType_VariableArray:
 		return kind_of_pointer(type);
@@ -451,7 +452,7 @@ int find_argument_kinds(struct kernel_entry *k, CXCursor kernel)
 	return k->kinds ? 0 : -ENOMEM;
 }
 
-/* A structure that is handed over as it is may bring addresses with it. */
+/* A structure that is passed by value may contain addresses. */
 static unsigned facts_of_arguments(CXCursor kernel)
 {
 	unsigned facts = 0;

@@ -1,10 +1,10 @@
 /*
- * Library functions that access memory. Their arguments get wrappers in traced text, each of which gives back the value that it
- * was given, so that the call itself stays as it was:
+ * Library functions that access memory. In traced text, marks make each of their arguments the argument of a function that returns the
+ * same value, so that the call itself stays as it was:
  *
  *   vloadN(OFFSET, P)            vloadN(0, (T *)__gpusim_v_g(SITE, BASE, BYTES, OFFSET, P, __gpusim_t))
  *   atomic_add(P, V)             atomic_add((T *)__gpusim_a_g(SITE, -1, BASE, BYTES, P, __gpusim_t), V)
- *   async_work_group_copy(D, S, N, E)   D and S are kept, and N tells both: __gpusim_copy(..., N, __gpusim_t)
+ *   async_work_group_copy(D, S, N, E)   D and S are kept, and N reports both: __gpusim_copy(..., N, __gpusim_t)
  *   read_imagef(I, S, C)         C is __gpusim_i_TYPE(SITE, ARGUMENT, NORMALISED, WIDTH, HEIGHT, C, __gpusim_t)
  */
 #include "annotator/sites/site_calls.h"
@@ -33,7 +33,7 @@ static bool starts_with(const char *s, const char *prefix)
 	return !strncmp(s, prefix, strlen(prefix));
 }
 
-/* Behind an argument: at the comma or bracket that follows. libclang ends a vector literal before its last bracket. */
+/* The comma or bracket after an argument. libclang ends a vector literal before its last bracket. */
 static size_t end_of_argument(const struct site_call *c, int i)
 {
 	const struct parsed_unit *u = c->pass->unit;
@@ -47,20 +47,20 @@ static size_t end_of_argument(const struct site_call *c, int i)
 	return at < close && u->text[at] == ',' ? at : 0;
 }
 
-/* What stands before argument `first` and behind argument `last`. */
-static int mark_arguments(struct site_call *c, int first, int last, struct gs_buf *before, const char *behind)
+/* Sets the marks before argument `first` and after argument `last`. */
+static int mark_arguments(struct site_call *c, int first, int last, struct gs_buf *before, const char *after)
 {
 	struct site_marks *from = &c->marks->arguments[first], *to = &c->marks->arguments[last];
 	if (before->failed || !(from->before = keep_string(c->pass->a, before->data ? before->data : "")))
 		c->pass->result = gs_fail(c->pass->err, ENOMEM, "out of memory");
 	from->from = offset_of(clang_getRangeStart(clang_getCursorExtent(clang_Cursor_getArgument(c->cursor, (unsigned)first))));
-	to->behind = behind;
+	to->after = after;
 	to->to = end_of_argument(c, last);
 	gs_buf_free(before);
 	return c->pass->result;
 }
 
-/* The type of what a pointer argument points to, as it was before conversions to the parameter's, unless it is an array. */
+/* The type that a pointer argument points to, before it was converted to the parameter's type, unless it is an array. */
 static CXType pointee(const struct site_call *c, int i)
 {
 	CXCursor argument = clang_Cursor_getArgument(c->cursor, (unsigned)i);
@@ -72,7 +72,7 @@ static CXType pointee(const struct site_call *c, int i)
 	return clang_getPointeeType(type.kind == CXType_Pointer ? type : clang_getCanonicalType(type));
 }
 
-/* Its text: what a pointer that a wrapper gives back is cast to; false: it cannot be told. */
+/* Appends the text of this type, to cast the returned pointer to. Returns false if it has no such text. */
 static bool write_pointee(const struct site_call *c, int i, struct gs_buf *out)
 {
 	CXType type = pointee(c, i);
@@ -86,7 +86,6 @@ static bool write_pointee(const struct site_call *c, int i, struct gs_buf *out)
 	return known;
 }
 
-
 static bool can_mark(const struct site_call *c, int last)
 {
 	for (int i = 0; i <= last; i++)
@@ -97,7 +96,7 @@ static bool can_mark(const struct site_call *c, int last)
 
 /* ---- vectors ---- */
 
-/* vload4, vstore_half4_rte, vloada_half3: how many elements, and how many lie between two vectors. */
+/* For vload4, vstore_half4_rte, vloada_half3: the number of elements, and the distance of two vectors in elements. */
 static bool vector_shape(const char *name, unsigned *elements, unsigned *apart)
 {
 	bool aligned = starts_with(name, "vloada_half") || starts_with(name, "vstorea_half");
@@ -189,7 +188,7 @@ static int mark_copy(struct site_call *c)
 
 /* ---- images ---- */
 
-/* The application's argument that an image is, plus 1; 0: not known. */
+/* The number of the kernel's argument that the image is, plus 1; 0: not known. */
 static unsigned image_argument(const struct site_call *c, CXCursor image)
 {
 	CXCursor parameter = clang_getCursorReferenced(image), function = clang_getCursorSemanticParent(parameter);
@@ -201,8 +200,8 @@ static unsigned image_argument(const struct site_call *c, CXCursor image)
 	return 0;
 }
 
-/* A sampler that is written down as a constant says whether coordinates are fractions of the image; others are taken not
- * to be. */
+/* Whether coordinates are fractions of the image. Only a sampler that is a constant of the source says so; others are assumed not
+ * to. */
 static bool is_normalised(CXCursor sampler)
 {
 	CXCursor value = without_conversions(sampler), variable = clang_getCursorReferenced(value);
@@ -237,7 +236,7 @@ static bool coordinate_type(CXType type, char name[16])
 	return true;
 }
 
-/* Whether the image has a height, by the name of its type: image2d_t and more, but not image1d_array_t. */
+/* Whether the image has a height. Goes by the name of its type: image2d_t and image3d_t have one, image1d_array_t has none. */
 static bool has_height(CXCursor image)
 {
 	CXString spelling = clang_getTypeSpelling(clang_getCanonicalType(clang_getCursorType(image)));

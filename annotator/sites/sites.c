@@ -3,11 +3,11 @@
  *
  *   (*(T *)__gpusim_a_g(SITE, SECOND, BASE, BYTES, &(E), __gpusim_t))
  *
- * a call that tells the address and gives it back, so that E is evaluated once, in its place, and everything around it
- * stays as it was. SECOND is the site of the store where E is loaded and stored. Of a chain like p->a[i].f only the whole
- * is an access; pointers that are loaded on the way are accesses of their own. Vectors are told as a whole, because their
- * elements have no address. Scalars in private memory are registers, so of private memory only arrays with an index
- * that is not constant are told. What cannot be told with certainty is left as it is.
+ * a call that reports the address and returns it. So E is evaluated once, in its place, and everything around it stays as it was.
+ * SECOND is the site of the store if E is both loaded and stored. In a chain like p->a[i].f only the whole chain is an access.
+ * Pointers that are loaded on the way are accesses of their own. Vectors are reported as a whole, because their elements have no
+ * address. Scalars in private memory are registers, so only private arrays with an index that is not constant are reported. If
+ * an access cannot be reported with certainty, it is left as it is.
  */
 #include "annotator/sites/sites.h"
 
@@ -41,7 +41,7 @@ static bool is_vector_type(CXType type)
 	return kind == CXType_Vector || kind == CXType_ExtVector;
 }
 
-/* Something that a load or a store moves. */
+/* Whether a load or a store can move a value of this type. */
 static bool is_data(CXType type)
 {
 	switch (clang_getCanonicalType(type).kind) {
@@ -75,7 +75,7 @@ CXCursor without_conversions(CXCursor cursor)
 		CXCursor child = clang_getNullCursor();
 		if (kind == CXCursor_ParenExpr || kind == CXCursor_UnexposedExpr)
 			child = only_child(cursor);
-		/* a swizzle is an unexposed expression, too, but longer than the vector */
+		/* a swizzle is an unexposed expression, too, but its text is longer than the vector's */
 		if (clang_Cursor_isNull(child) || (kind == CXCursor_UnexposedExpr &&
 		                                   !clang_equalRanges(clang_getCursorExtent(cursor), clang_getCursorExtent(child))))
 			return cursor;
@@ -89,7 +89,7 @@ static bool is_unary(CXCursor cursor, enum CXUnaryOperatorKind operator)
 	       clang_getCursorUnaryOperatorKind(cursor) == operator;
 }
 
-/* Of the two children of a subscript, the one that is indexed; i[a] is a[i]. */
+/* Which of the two children of a subscript is the array or pointer: i[a] is a[i]. */
 static size_t indexed_child(const struct children *c)
 {
 	if (c->count != 2)
@@ -98,8 +98,6 @@ static size_t indexed_child(const struct children *c)
 	return is_array(type) || is_vector_type(type) || clang_getCanonicalType(type).kind == CXType_Pointer ? 0 : 1;
 }
 
-/* What an lvalue is a part of: the variable, pointer dereference, call ... that it starts from. *indexed: some array on the
- * way has an index that is not constant. */
 static bool is_constant(CXCursor index)
 {
 	CXEvalResult value = clang_Cursor_Evaluate(index);
@@ -109,6 +107,7 @@ static bool is_constant(CXCursor index)
 	return constant;
 }
 
+/* The variable, dereference or call that an lvalue is a part of. *indexed: an array on the way has an index that is not constant. */
 static CXCursor start_of_chain(CXCursor cursor, bool *indexed)
 {
 	for (bool going = true; going;) {
@@ -256,7 +255,7 @@ int add_mark(struct edit_pass *pass, size_t at, const char *text)
 	return pass->result;
 }
 
-/* Where the target's code has the operator that stores: behind the left side and brackets around it. */
+/* The place that the store has in the target's code: that of the operator, after the left side and the brackets around it. */
 static CXSourceLocation operator_location(const struct edit_pass *pass, CXCursor lvalue)
 {
 	const struct parsed_unit *u = pass->unit;
@@ -264,7 +263,7 @@ static CXSourceLocation operator_location(const struct edit_pass *pass, CXCursor
 	do
 		at = scan_blanks(u->text, u->length, at);
 	while (at < u->length && u->text[at] == ')' && ++at);
-	/* a swizzle */
+	/* skips a swizzle */
 	while (at < u->length && u->text[at] == '.')
 		at = scan_blanks(u->text, u->length, scan_word(u->text, u->length, scan_blanks(u->text, u->length, at + 1)));
 	if (at < u->length && strchr("=+-*/%&|^<>", u->text[at]))
@@ -283,7 +282,7 @@ static bool is_variable_of(CXCursor start, enum code_space space, enum code_spac
 	return space == wanted && clang_getCursorKind(start) == CXCursor_DeclRefExpr;
 }
 
-/* The space of an lvalue that is an access of its own; SPACE_none: it is not. */
+/* The space of an lvalue that is an access of its own; SPACE_none: it is none. */
 static enum code_space accessed_space(const struct edit_pass *pass, CXCursor cursor, const struct children *c,
                                       CXCursor *start)
 {
@@ -307,16 +306,16 @@ static enum code_space accessed_space(const struct edit_pass *pass, CXCursor cur
 	}
 	if (!is_memory_start(*start) || (space == SPACE_local && !indexed))
 		return SPACE_none;
-	/* parameters that are structures have no place of their own */
+	/* a parameter that is a structure has no place of its own */
 	if (is_variable_of(*start, space, SPACE_local) && !find_variable(pass, clang_getCursorReferenced(*start)))
 		return SPACE_none;
-	/* compilers know what is in a constant */
+	/* compilers know the values of constants */
 	if (is_variable_of(*start, space, SPACE_const) && !indexed)
 		return SPACE_none;
 	return space;
 }
 
-/* Constants of the program get their places when they are first met. */
+/* The place of a variable. A constant of the program gets its place at its first access. */
 static const struct place_of_variable *place_constant(struct edit_pass *pass, CXCursor start, enum code_space space)
 {
 	CXCursor declaration = clang_getCursorReferenced(start);
@@ -345,7 +344,8 @@ static int write_marks(struct edit_pass *pass, CXCursor cursor, CXCursor start, 
 		free(type);
 		return pass->result = gs_fail(pass->err, ENOMEM, "out of memory");
 	}
-	gs_buf_printf(&text, "(*(%s *)__gpusim_a_%c(%d, %d, %u, %lld, ", type, array && space == SPACE_const ? 'd' : array ? 'f' : letter_of(space), first, second,
+	char letter = !array ? letter_of(space) : space == SPACE_const ? 'd' : 'f';
+	gs_buf_printf(&text, "(*(%s *)__gpusim_a_%c(%d, %d, %u, %lld, ", type, letter, first, second,
 	              base_of(pass, start), clang_Type_getSizeOf(clang_getCursorType(cursor)));
 	if (array) {
 		CXString name = clang_getCursorSpelling(start);
@@ -356,7 +356,7 @@ static int write_marks(struct edit_pass *pass, CXCursor cursor, CXCursor start, 
 	marks->from = offset_of(clang_getRangeStart(extent));
 	marks->to = offset_of(clang_getRangeEnd(extent));
 	marks->before = text.failed ? NULL : keep_string(pass->a, text.data);
-	marks->behind = "), __gpusim_t))";
+	marks->after = "), __gpusim_t))";
 	gs_buf_free(&text);
 	free(type);
 	return marks->before ? 0 : (pass->result = gs_fail(pass->err, ENOMEM, "out of memory"));
@@ -388,7 +388,7 @@ int add_access_sites(struct edit_pass *pass, CXCursor cursor, const struct child
 
 int add_closing_mark(struct edit_pass *pass, const struct site_marks *marks)
 {
-	return add_mark(pass, marks->to, marks->behind);
+	return add_mark(pass, marks->to, marks->after);
 }
 
 /* ---- variables and arguments ---- */
@@ -399,7 +399,7 @@ int place_variable(struct edit_pass *pass, CXCursor variable, size_t end)
 	enum code_space space = space_of(type);
 	long long bytes = clang_Type_getSizeOf(type);
 	if (bytes <= 0 || (space != SPACE_shared && space != SPACE_local) ||
-	    clang_Cursor_getStorageClass(variable) == CX_SC_Register) /* without an address */
+	    clang_Cursor_getStorageClass(variable) == CX_SC_Register) /* it has no address */
 		return 0;
 	struct place_of_variable *v = add_variable(pass, variable);
 	if (!v)
@@ -422,7 +422,6 @@ int place_variable(struct edit_pass *pass, CXCursor variable, size_t end)
 	return pass->result;
 }
 
-/* The pointers among a kernel's arguments, which its first work-item tells. */
 int place_arguments(struct edit_pass *pass, CXCursor kernel)
 {
 	struct gs_buf text = {0};

@@ -19,7 +19,7 @@ enum { NO_BASE = 7 }; /* TRACE_BASES (models/trace/read.h) */
 
 /* The text before and after an expression. NULL: none. */
 struct site_marks {
-	const char *before, *behind;
+	const char *before, *after;
 	size_t from, to; /* where they go */
 };
 

@@ -1,10 +1,10 @@
 /*
- * Names that a text declares at file scope, so that a second text which declares them too can follow it in one program, under other
- * names: every identifier of the second that is among them is renamed by a macro, wherever it is.
+ * The names that a text declares at file scope. A second text that declares the same names can follow it in one program: macros
+ * rename every identifier of the second that is one of them.
  *
- * That keeps the meaning if no such identifier also names something of the language: a function of the library, of which the text
- * defines an overload, or a part of a vector. Whether it does, the parser tells: a name that a text of its own does not declare is
- * undeclared, or else the language's.
+ * That keeps the meaning unless such an identifier also names something of the language: a function of the library, of which the
+ * text defines an overload, or an element of a vector. The parser finds that out: in a text that declares nothing, a name is
+ * undeclared, or else it belongs to the language.
  */
 #include "annotator/annotator.h"
 #include "annotator/source/scan.h"
@@ -23,7 +23,7 @@ struct name_list {
 
 static void add_name(struct name_list *list, const char *name)
 {
-	if (!*name || name[scan_word(name, strlen(name), 0)]) /* what has no name is described */
+	if (!*name || name[scan_word(name, strlen(name), 0)]) /* libclang describes what has no name */
 		return;
 	for (size_t i = 0; i < list->count; i++)
 		if (!strcmp(list->names[i], name))
@@ -44,7 +44,7 @@ static void free_names(struct name_list *list)
 	free(list->names);
 }
 
-/* Tags and constants that are declared inside of a type are of the file, too. */
+/* Tags and constants that are declared inside of a type have file scope, too. */
 static enum CXChildVisitResult visit_declaration(CXCursor c, CXCursor parent, CXClientData data)
 {
 	(void)parent;
@@ -70,7 +70,7 @@ static bool is_part_of_vector(const char *name)
 	return !name[strspn(name, "xyzwrgba")] || ((*name == 's' || *name == 'S') && !name[1 + strspn(name + 1, "0123456789abcdefABCDEF")]);
 }
 
-static int parse(const struct annotator_unit *source, CXTranslationUnit *tu, CXIndex index)
+static int parse_text(const struct annotator_unit *source, CXTranslationUnit *tu, CXIndex index)
 {
 	static const char name[] = "__gpusim_names.cl";
 	struct CXUnsavedFile unsaved = {.Filename = name, .Contents = source->text, .Length = source->length};
@@ -89,7 +89,7 @@ static int parse(const struct annotator_unit *source, CXTranslationUnit *tu, CXI
 static int find_names(const struct annotator_unit *source, CXIndex index, struct name_list *list)
 {
 	CXTranslationUnit tu = NULL;
-	int result = parse(source, &tu, index);
+	int result = parse_text(source, &tu, index);
 	for (unsigned i = 0; !result && i < clang_getNumDiagnostics(tu); i++) {
 		CXDiagnostic d = clang_getDiagnostic(tu, i);
 		if (clang_getDiagnosticSeverity(d) >= CXDiagnostic_Error)
@@ -103,7 +103,7 @@ static int find_names(const struct annotator_unit *source, CXIndex index, struct
 	return result ? result : list->failed ? -ENOMEM : 0;
 }
 
-/* Lines with such an error. */
+/* The number of lines with a name that is not declared. */
 static size_t count_undeclared(CXTranslationUnit tu)
 {
 	static const char undeclared[] = "use of undeclared identifier";
@@ -124,7 +124,7 @@ static size_t count_undeclared(CXTranslationUnit tu)
 	return count;
 }
 
-/* A line for each name, with an error where the language does not have it. */
+/* Writes a line for each name. There has to be an error in each: else the language has the name. */
 static int check_language(const struct annotator_unit *like, CXIndex index, const struct name_list *list)
 {
 	struct gs_buf text = {0};
@@ -132,7 +132,7 @@ static int check_language(const struct annotator_unit *like, CXIndex index, cons
 	for (size_t i = 0; i < list->count; i++)
 		gs_buf_printf(&text, "void __gpusim_name_%zu(void) { (void)(%s); }\n", i, list->names[i]);
 	struct annotator_unit lines = {.text = text.data, .length = text.len, .clang_args = like->clang_args};
-	int result = text.failed ? -ENOMEM : parse(&lines, &tu, index);
+	int result = text.failed ? -ENOMEM : parse_text(&lines, &tu, index);
 	if (!result && count_undeclared(tu) != list->count)
 		result = -ENOTSUP;
 	if (tu)

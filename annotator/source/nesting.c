@@ -1,6 +1,6 @@
 /*
- * What nests too deeply is refused with its place: statements and expressions that the parser got through but our own
- * recursion might not, and brackets, to which markers add, beyond the limit of the host's compiler.
+ * Refuses what nests too deeply, with its place. Statements and expressions: the parser can deal with them, but our own
+ * recursion might not. Brackets: markers add some, and the driver's compiler has a limit.
  */
 #include "annotator/source/nesting.h"
 
@@ -12,7 +12,7 @@
 /* The stack that gpusim-cc asks for (runtime/cc/main.c) was enough for 40,000 terms of a sum. */
 enum { MOST_LEVELS = 25000 };
 
-/* Clang's -fbracket-depth, less what the markers' macros have. */
+/* Clang's -fbracket-depth, minus the brackets in the markers' macros. */
 enum { MOST_BRACKETS = 256 - 8 };
 
 struct descent {

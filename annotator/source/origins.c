@@ -1,10 +1,10 @@
 /*
- * Places of blocks as the user's editor has them.
+ * Places of blocks in the files that the user wrote.
  *
- * Preprocessing keeps most lines but few columns: macros have other lengths than what they become, comments and rows of blanks
- * go. So where a block's line is not what the user wrote, the user's own files are parsed, too, and both trees, which are of
- * the same tokens, are walked side by side. What came out of a macro is where its name is; what came out of a macro's argument is
- * where the argument is; and what ends inside of a macro ends with its name or arguments.
+ * Preprocessing keeps most lines but few columns: macros are replaced, comments and rows of blanks disappear. So if the line of some
+ * block is not what the user wrote, the user's files are parsed, too. Both trees have the same tokens, and are walked side by side.
+ * What a macro produced is at the macro's name. What came from a macro's argument is at the argument. What ends inside of a macro
+ * ends where the macro's name or arguments end.
  */
 #include "annotator/source/origins.h"
 
@@ -17,15 +17,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A cursor begins or ends at `at` in the unit's text, and at `origin` in the user's. */
-struct point {
+/* A cursor begins or ends at `at` in the unit's text, and at `origin` in the user's file. */
+struct origin_point {
 	size_t at;
 	bool end;
 	CXSourceLocation origin;
 };
 
 struct origins {
-	struct point *points;
+	struct origin_point *points;
 	size_t count;
 	bool failed;
 };
@@ -37,7 +37,7 @@ static bool is_blank(char c)
 	return c == ' ' || c == '\t';
 }
 
-/* Both end at the same column; what the compiler writes for any blank is a space. */
+/* Whether the lines are the same up to a column. The preprocessor writes a space for any blank. */
 static bool is_same_line(const char *ours, const char *theirs, size_t length, size_t left)
 {
 	if (length > left)
@@ -62,7 +62,7 @@ static bool is_as_written(const struct parsed_unit *u, size_t at, unsigned line,
 	return line < line_count && is_same_line(u->text + begin, written->data + lines[line], at - begin, written->len - lines[line]);
 }
 
-/* Where the lines of the user's source begin, from 1 on: the first of the file is not the user's. */
+/* Where the lines of the user's source begin, from 1 on. The first line of the file is not the user's. */
 static size_t *find_lines(const struct gs_buf *written, size_t *count)
 {
 	size_t *lines = NULL, *line = array_grow(&lines, count, sizeof *lines);
@@ -75,7 +75,7 @@ static size_t *find_lines(const struct gs_buf *written, size_t *count)
 	return NULL;
 }
 
-/* Blocks of other files than the source, too, are compared with it: they differ. */
+/* Whether some block has another place in the user's source. Blocks of other files are compared with it, too: they differ. */
 static bool moves_blocks(const struct annotation *a, size_t unit, const struct gs_buf *written)
 {
 	size_t count = 0, *lines = find_lines(written, &count);
@@ -83,7 +83,7 @@ static bool moves_blocks(const struct annotation *a, size_t unit, const struct g
 	for (size_t i = 0; i < a->block_count && same; i++) {
 		const struct block *b = &a->blocks[i];
 		same = b->unit != unit || (is_as_written(&a->units[unit], b->at, b->place.line, lines, count, written) &&
-		                           is_as_written(&a->units[unit], b->behind, b->end.line, lines, count, written));
+		                           is_as_written(&a->units[unit], b->end_at, b->end.line, lines, count, written));
 	}
 	free(lines);
 	return !same;
@@ -93,9 +93,9 @@ static bool moves_blocks(const struct annotation *a, size_t unit, const struct g
 
 static void add_point(struct origins *o, CXSourceLocation ours, CXSourceLocation theirs, bool end)
 {
-	struct point *p = array_grow(&o->points, &o->count, sizeof *p);
+	struct origin_point *p = array_grow(&o->points, &o->count, sizeof *p);
 	if (p)
-		*p = (struct point){.at = offset_of(ours), .end = end, .origin = theirs};
+		*p = (struct origin_point){.at = offset_of(ours), .end = end, .origin = theirs};
 	o->failed |= !p;
 }
 
@@ -144,25 +144,25 @@ static void walk_units(struct origins *o, CXTranslationUnit ours, CXTranslationU
 	free(d.items);
 }
 
-/* ---- what they tell ---- */
+/* ---- places from points ---- */
 
 static int compare_points(const void *a, const void *b)
 {
-	const struct point *x = a, *y = b;
+	const struct origin_point *x = a, *y = b;
 	return x->at != y->at ? (x->at > y->at) - (x->at < y->at) : x->end - y->end;
 }
 
-/* Where one thing ends and another begins, what is asked for. */
-static const struct point *find_point(const struct origins *o, size_t at, bool end)
+/* The point at `at`. There may be two, where one thing ends and another begins: prefers the one that is asked for. */
+static const struct origin_point *find_point(const struct origins *o, size_t at, bool end)
 {
-	struct point key = {.at = at, .end = end};
-	const struct point *p = bsearch(&key, o->points, o->count, sizeof *o->points, compare_points);
+	struct origin_point key = {.at = at, .end = end};
+	const struct origin_point *p = bsearch(&key, o->points, o->count, sizeof *o->points, compare_points);
 	key.end = !end;
 	return p ? p : bsearch(&key, o->points, o->count, sizeof *o->points, compare_points);
 }
 
-/* The name and the arguments, if any, of the macro at `at`. */
-static unsigned behind_macro(CXTranslationUnit tu, CXFile file, unsigned at)
+/* The place after the name of the macro at `at`, and after its arguments if there are some. */
+static unsigned after_macro(CXTranslationUnit tu, CXFile file, unsigned at)
 {
 	size_t length;
 	const char *text = clang_getFileContents(tu, file, &length);
@@ -171,8 +171,8 @@ static unsigned behind_macro(CXTranslationUnit tu, CXFile file, unsigned at)
 	return (unsigned)(close < length ? close + 1 : end);
 }
 
-/* libclang takes what is written in a macro for being where the macro's name begins, even its end. */
-static CXSourceLocation origin_of(CXTranslationUnit tu, const struct point *p)
+/* libclang puts everything inside of a macro where the macro's name begins, even its end. */
+static CXSourceLocation origin_of(CXTranslationUnit tu, const struct origin_point *p)
 {
 	CXFile file, spelled, expanded;
 	unsigned at, spelled_at, expanded_at;
@@ -182,11 +182,12 @@ static CXSourceLocation origin_of(CXTranslationUnit tu, const struct point *p)
 	if (!file)
 		return clang_getNullLocation();
 	if (p->end && clang_File_isEqual(file, expanded) && at == expanded_at && (!clang_File_isEqual(file, spelled) || at != spelled_at))
-		at = behind_macro(tu, file, at);
+		at = after_macro(tu, file, at);
 	return clang_getLocationForOffset(tu, file, at);
 }
 
-static int take_place(struct annotation *a, CXTranslationUnit tu, const struct point *p, const char *folder, struct source_place *out)
+static int set_place(struct annotation *a, CXTranslationUnit tu, const struct origin_point *p, const char *folder,
+                     struct source_place *out)
 {
 	CXSourceLocation origin = p ? origin_of(tu, p) : clang_getNullLocation();
 	size_t length = strlen(folder);
@@ -201,15 +202,15 @@ static int take_place(struct annotation *a, CXTranslationUnit tu, const struct p
 	return 0;
 }
 
-static int take_places(struct annotation *a, size_t unit, struct origins *o, CXTranslationUnit tu, const char *folder)
+static int set_places(struct annotation *a, size_t unit, struct origins *o, CXTranslationUnit tu, const char *folder)
 {
 	int result = 0;
 	if (o->count)
 		qsort(o->points, o->count, sizeof *o->points, compare_points);
 	for (size_t i = 0; i < a->block_count && o->count && !result; i++) {
 		struct block *b = &a->blocks[i];
-		if (b->unit == unit && (take_place(a, tu, find_point(o, b->at, false), folder, &b->place) ||
-		                        take_place(a, tu, find_point(o, b->behind, true), folder, &b->end)))
+		if (b->unit == unit && (set_place(a, tu, find_point(o, b->at, false), folder, &b->place) ||
+		                        set_place(a, tu, find_point(o, b->end_at, true), folder, &b->end)))
 			result = -ENOMEM;
 	}
 	return result;
@@ -226,7 +227,7 @@ int find_origins(struct annotation *a, size_t unit, const struct annotator_origi
 	if (!gs_read_file(original->path, &written, NULL) && moves_blocks(a, unit, &written) &&
 	    !clang_parseTranslationUnit2(a->index, original->path, original->clang_args, count, NULL, 0, CXTranslationUnit_KeepGoing, &tu)) {
 		walk_units(&o, a->units[unit].tu, tu);
-		result = o.failed ? -ENOMEM : take_places(a, unit, &o, tu, original->folder);
+		result = o.failed ? -ENOMEM : set_places(a, unit, &o, tu, original->folder);
 	}
 	if (tu)
 		clang_disposeTranslationUnit(tu);

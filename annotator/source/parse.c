@@ -1,4 +1,4 @@
-/* Parsing with libclang, its complaints, and places in the user's own files. */
+/* Parsing with libclang, its errors, and places in the user's files. */
 #include "annotator/source/parse.h"
 
 #include "annotator/source/scan.h"
@@ -36,7 +36,7 @@ int refuse(CXSourceLocation location, struct gs_error *err, const char *what)
 	return result;
 }
 
-/* The first error of the compiler, if any, becomes ours. */
+/* Reports the first error of the compiler, if there is one. */
 static int check_diagnostics(CXTranslationUnit tu, struct gs_error *err)
 {
 	int result = 0;
@@ -54,8 +54,8 @@ static int check_diagnostics(CXTranslationUnit tu, struct gs_error *err)
 }
 
 /*
- * The units get different file names, because that is how libclang tells the static functions of one
- * unit from those of another. Recursion of the parser is bounded by clang itself.
+ * The units get different file names: by these libclang distinguishes the static functions of one unit from those of another.
+ * Clang itself limits the recursion of the parser.
  */
 int parse_unit(struct annotation *a, const struct annotator_unit *source, size_t index, struct gs_error *err)
 {

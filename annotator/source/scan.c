@@ -1,6 +1,6 @@
 /*
- * A reader of preprocessed text just good enough to find brackets and words. There are no comments, macros
- * or continued lines any more; strings, character constants and # lines may contain anything.
+ * Reads preprocessed text well enough to find brackets and words. Such text has no comments, macros or continued lines. Strings,
+ * character constants and # lines may contain anything.
  */
 #include "annotator/source/scan.h"
 
@@ -92,7 +92,7 @@ size_t scan_closing(const char *text, size_t length, size_t open)
 	return closing_of(text, length, open, '(', ')');
 }
 
-/* In a word, that is: compilers take a $ and other languages' letters, too. */
+/* Compilers accept $ and letters of other languages in a word, too. */
 static bool is_letter(char c)
 {
 	return isalnum((unsigned char)c) || c == '_' || c == '$' || (unsigned char)c >= 0x80;
@@ -135,7 +135,7 @@ size_t scan_attributes(const char *text, size_t length, size_t at)
 	}
 }
 
-/* Whether the line at `at`, a #, is a pragma, and the two words behind that. */
+/* Whether the line that begins with the # at `at` is a pragma. from and to become the places of its first three words. */
 static bool is_pragma(const char *text, size_t length, size_t at, size_t from[3], size_t to[3])
 {
 	at++;
@@ -148,7 +148,7 @@ static bool is_pragma(const char *text, size_t length, size_t at, size_t from[3]
 	return scan_is_word(text, from[0], to[0], "pragma");
 }
 
-/* A pragma before which nothing may stand in a block: those about floating point. */
+/* A pragma about floating point: nothing may stand before it in a block. */
 static bool is_first_pragma(const char *text, size_t length, size_t at)
 {
 	size_t from[3], to[3];
@@ -159,7 +159,7 @@ static bool is_first_pragma(const char *text, size_t length, size_t at)
 	       (scan_is_word(text, from[1], to[1], "clang") && scan_is_word(text, from[2], to[2], "fp"));
 }
 
-/* What the pragmas of one line let arithmetic be. FP_CONTRACT OFF is the strict one. */
+/* Whether a pragma allows inexact arithmetic. FP_CONTRACT OFF forbids it. */
 static bool is_rounding_pragma(const char *text, size_t length, size_t at)
 {
 	static const char off[] = "OFF";
@@ -255,7 +255,7 @@ void scan_replace_digraphs(char *text, size_t length)
 	static const char pairs[][3] = {"<%{", "%>}", "<:[", ":>]"};
 	for (size_t at = 0; (at = scan_significant(text, length, at)) + 1 < length; at++) {
 		if (text[at] == '<' && text[at + 1] == '<') {
-			at++; /* << is the longer word */
+			at++; /* << is one token */
 			continue;
 		}
 		for (size_t i = 0; i < GS_ARRAY_LEN(pairs); i++)

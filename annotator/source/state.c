@@ -7,7 +7,7 @@
 
 const char *keep_string(struct annotation *a, const char *s)
 {
-	/* The same file name comes again and again. */
+	/* The same file name comes many times in a row. */
 	if (a->string_count && !strcmp(a->strings[a->string_count - 1], s))
 		return a->strings[a->string_count - 1];
 	char *copy = strdup(s);

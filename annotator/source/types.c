@@ -6,8 +6,8 @@
 #include <string.h>
 
 /*
- * Pointers that name no address space are generic where there is such a space. The parser takes OpenCL C 2.0 to have it, but a
- * device of version 3.0 need not, and then does not know the word: for its compiler they are private.
+ * A pointer that names no address space is generic if the device has a generic space, else private. The parser assumes that OpenCL C
+ * 2.0 has it. A device of version 3.0 need not have it, and then does not know the word.
  */
 static void leave_out_generic(char *type)
 {
@@ -34,7 +34,7 @@ char *spell_type(CXType type)
 	return copy;
 }
 
-/* libclang gives the language's own numbers (enum LangAS), of which 0 is private in OpenCL C. */
+/* libclang returns clang's own numbers of address spaces (enum LangAS). In OpenCL C, 0 is private. */
 enum code_space space_of(CXType type)
 {
 	enum { AS_DEFAULT, AS_GLOBAL, AS_LOCAL, AS_CONSTANT, AS_PRIVATE, AS_GENERIC };

@@ -1,7 +1,8 @@
 /*
- * Which counters a kernel's work-items have: those of the blocks of the kernel and of all that it calls, unless flow
- * determines them. Its own entry is not among them: every work-item enters once. Blocks of its own that run once at most
- * come first: they are bits of shared words. Nor are trips that whoever reads the columns can compute.
+ * Chooses the columns of each kernel: the counters that its work-items store. These are the counters of the blocks of the kernel and
+ * of all functions that it calls. Left out are blocks with a formula, trips that the reader of the columns can compute, and the
+ * kernel's own entry, because every work-item enters once. Blocks of the kernel itself that run at most once come first: they are
+ * bits of shared words.
  */
 #include "annotator/text/columns.h"
 
@@ -14,9 +15,9 @@
 #include <string.h>
 
 enum {
-	MOST_WORDS = 64,          /* 4 bytes each per work-item */
-	MOST_VARIABLES = 1024,    /* compilers become slow */
-	MOST_INLINED = 4000,      /* blocks, of all kernels together: compilers take their time with each */
+	MOST_WORDS = 64,            /* 4 bytes each per work-item */
+	MOST_VARIABLES = 1024,      /* with more, compilers become slow */
+	MOST_INLINED = 4000,        /* blocks of all kernels together: compilers take time for each */
 	MOST_ACROSS_BARRIERS = 128, /* POCL has up to 4096 of each on a thread's stack */
 };
 
@@ -28,8 +29,8 @@ static struct function *function_of_block(const struct annotation *a, const stru
 	return NULL;
 }
 
-/* Marks what the kernel reaches. True if that is the kernel itself: then its clone is entered too. */
-static bool reach_from(struct annotation *a, struct kernel_entry *k, struct function *self)
+/* Marks the functions that the kernel reaches. Returns whether it reaches itself: then its clone is entered, too. */
+static bool mark_reached_from(struct annotation *a, struct kernel_entry *k, struct function *self)
 {
 	bool called = false;
 	unmark_reached(a);
@@ -44,7 +45,7 @@ static bool reach_from(struct annotation *a, struct kernel_entry *k, struct func
 	return called;
 }
 
-/* The loop's executions are numbered once: the last number is the count of the block, which the work-item stores. */
+/* The loop is entered at most once: its last trip number is the count of the block, which the work-item stores. */
 static bool is_computable(const struct annotation *a, const struct kernel_entry *k, const struct block *b)
 {
 	if (!b->trips.kind)
@@ -61,14 +62,14 @@ static int add_column(unsigned **list, size_t *count, size_t block)
 	return slot ? 0 : -ENOMEM;
 }
 
-static int choose_for(struct annotation *a, struct kernel_entry *k, struct function *const *owners, bool compute)
+static int choose_columns_of(struct annotation *a, struct kernel_entry *k, struct function *const *owners, bool compute)
 {
 	const struct function *self = owners[k->entry];
 	free(k->columns);
 	free(k->computed);
 	k->columns = k->computed = NULL;
 	k->column_count = k->flag_count = k->computed_count = 0;
-	bool called = reach_from(a, k, owners[k->entry]);
+	bool called = mark_reached_from(a, k, owners[k->entry]);
 	for (int flags = 1; flags >= 0; flags--) {
 		for (size_t i = 0; i < a->block_count; i++) {
 			if (!owners[i] || !owners[i]->reached || a->blocks[i].term_count || (i == k->entry && !called))
@@ -87,10 +88,10 @@ static int choose_for(struct annotation *a, struct kernel_entry *k, struct funct
 	k->summed = flag_words + k->column_count - k->flag_count > MOST_WORDS;
 	k->flag_count = k->summed ? 0 : k->flag_count;
 	/* Nothing can be computed from sums. */
-	return k->summed && k->computed_count ? choose_for(a, k, owners, false) : 0;
+	return k->summed && k->computed_count ? choose_columns_of(a, k, owners, false) : 0;
 }
 
-/* The blocks of a function with those of all that it calls, or `most` if there are more or it calls itself. */
+/* The number of blocks of a function and of all that it calls; `most` if there are more or it calls itself. */
 static size_t inlined_blocks(const struct annotation *a, struct function *f, size_t most)
 {
 	size_t count = 0;
@@ -115,7 +116,7 @@ bool inlines_all(const struct annotation *a)
 	return left > 0;
 }
 
-/* Counters that live across barriers, two by two: such values cost by their number. */
+/* Puts two counters that live across barriers into one word: such values cost by their number. */
 static void choose_halves(struct annotation *a)
 {
 	a->half_count = 0;
@@ -137,7 +138,7 @@ int choose_columns(struct annotation *a, struct gs_error *err)
 		owners[i] = i && a->blocks[i].function == a->blocks[i - 1].function ? owners[i - 1]
 		                                                                    : function_of_block(a, &a->blocks[i]);
 	for (size_t i = 0; i < a->kernel_count && !result; i++)
-		result = choose_for(a, &a->kernels[i], owners, true);
+		result = choose_columns_of(a, &a->kernels[i], owners, true);
 	free(owners);
 	return result ? gs_fail(err, ENOMEM, "out of memory") : 0;
 }

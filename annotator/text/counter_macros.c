@@ -1,15 +1,18 @@
 /*
- * The macros that markers of the host's text are (annotator/text/write.c has the list).
+ * Chooses the macros that the markers of host text use (counters.cl).
  *
- * POCL 3.1 keeps what lives across a barrier once for each work-item, but what it takes for the same in all of them only once
- * for the group. Basic blocks that it takes for executed by all work-items or none make it wrong there: it follows them from the
- * entry on, and one branch with the same outcome for all is enough, even where others lead to the same block. Of
+ * Why kernels with barriers begin with __gpusim_begin_divided: POCL 3.1 keeps a value that lives across a barrier once for each
+ * work-item, or only once for the group if it takes the value to be uniform, that is, the same in all work-items. Its
+ * uniformity analysis is unsound: it takes a basic block to be executed by all work-items or none if one incoming branch has
+ * the same outcome for all, even if other branches lead to the same block. After
  *     if (same_for_all || p[i] > 3) { n = 1; p[i] = 0; } barrier(CLK_LOCAL_MEM_FENCE);
- * all work-items then have the n of one. That may happen to counters, and to the kernel's own variables where POCL alone computes
- * them rightly, because the block was none before it counted. So the entry of a kernel with barriers divides (begin_divided):
- * work-items go two ways, as far as a compiler can see that does not know their number yet, neither is where both meet, and
- * POCL takes no block behind for one that all execute. Once it knows the size of a group, one way goes, and nothing is left of it.
- * Without that, 2 of 4,000 random kernels are miscounted (tests/generate/run.sh BUILD 10 1162, and 1182).
+ * all work-items then have the n of one. That may happen to counters. It may also happen to variables of the kernel that POCL
+ * computes rightly without counters, because the block did not exist before it counted.
+ *
+ * So the entry of such a kernel divides. Work-items go two ways, as far as a compiler can see that does not know the local size
+ * yet. Neither way is the place where both meet, so POCL takes no block after it as executed by all. Once the compiler knows the
+ * local size, it removes one way, and nothing is left of the division. Without it, 2 of 4,000 random kernels are miscounted
+ * (tests/generate/run.sh BUILD 10 1162, and 1182).
  */
 #include "annotator/text/counter_macros.h"
 

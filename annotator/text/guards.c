@@ -1,13 +1,13 @@
 /*
- * Host text of which a driver compiles only what is needed. A program may have dozens of kernels and launch two of them, and a header may
- * define hundreds of functions that no kernel calls; drivers compile them all, for a minute or more. So a definition that not every
- * kernel needs stands between
+ * Host text of which a driver compiles only what one kernel needs. A program may have dozens of kernels and launch two of them. A
+ * header may define hundreds of functions that no kernel calls. Drivers compile them all, for a minute or more. So a definition that
+ * not every kernel needs stands between
  *
  *   #if !defined ONLY_MACRO || ONLY_MACRO == INDEX || (ONLY_MACRO >= FIRST && ONLY_MACRO <= LAST)
  *   #endif
  *
- * with the kernels that need it, as annotation_kernels counts them: a kernel itself alone, a function those that reach it by calls. What
- * no kernel needs is never compiled.
+ * with the indices of the kernels that need it (annotation_kernels). A kernel's definition is needed by that kernel. A function is
+ * needed by the kernels that reach it by calls. A definition that no kernel needs is never compiled.
  */
 #include "annotator/edits/edits.h"
 #include "annotator/source/array.h"
@@ -22,8 +22,8 @@
 struct file_declaration {
 	size_t begin, end;
 	bool kernel;
-	bool rest;             /* begins behind a brace that ended no function: struct s { int n; } f(void) */
-	size_t name, name_end; /* the word before its parameters; empty: they have not come yet */
+	bool rest;             /* follows a brace that ended no function: struct s { int n; } f(void) */
+	size_t name, name_end; /* the word before its parameters; empty: none were read yet */
 	size_t last_word, last_word_end;
 };
 
@@ -104,7 +104,7 @@ static bool defines(const char *text, const struct file_declaration *d, const st
 	return scan_is_word(text, from, d->name_end, f->name);
 }
 
-/* Of a function whose definition is not found, what it calls is always needed. */
+/* If the definition of a function is not found, everything that it calls is needed always. */
 static bool is_found(const char *text, const struct definitions *all, const struct function *f)
 {
 	for (size_t i = 0; i < all->count; i++)
@@ -140,8 +140,9 @@ static struct needs find_needs(const struct annotation *a, const char *text, con
 	return n;
 }
 
-/* By kernel, whether it needs the definition. False: it is not a function's that we know. */
-static bool users_of(const struct annotation *a, const struct needs *n, const char *text, const struct file_declaration *d, bool *users)
+/* users[k]: kernel k needs the definition. Returns false if it defines no function of the table. */
+static bool find_users(const struct annotation *a, const struct needs *n, const char *text, const struct file_declaration *d,
+                       bool *users)
 {
 	bool known = false;
 	memset(users, 0, n->kernels * sizeof *users);
@@ -197,7 +198,8 @@ static void write_guarded(const char *text, const struct file_declaration *d, co
 		gs_buf_puts(out, "\n#endif\n");
 }
 
-int annotation_guard_definitions(const struct annotation *a, const char *text, size_t length, struct gs_buf *out, struct gs_error *err)
+int annotation_guard_definitions(const struct annotation *a, const char *text, size_t length, struct gs_buf *out,
+                                 struct gs_error *err)
 {
 	struct definitions all = find_definitions(text, length);
 	struct needs n = find_needs(a, text, &all);
@@ -205,7 +207,7 @@ int annotation_guard_definitions(const struct annotation *a, const char *text, s
 	size_t written = 0;
 	for (size_t i = 0; i < all.count && n.kernels && !failed; i++) {
 		const struct file_declaration *d = &all.items[i];
-		if (d->rest || !users_of(a, &n, text, d, users))
+		if (d->rest || !find_users(a, &n, text, d, users))
 			continue;
 		gs_buf_add(out, text + written, d->begin - written);
 		write_guarded(text, d, users, n.kernels, out);

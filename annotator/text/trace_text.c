@@ -1,19 +1,16 @@
 /*
- * The functions that traced text calls, in OpenCL C. The form of what they write is told where it is read, in
- * models/trace/read.c, which predicts addresses as __gpusim_e does. A work-item has its cursor in a chunk of the trace
- * buffer and its predictions in a private structure, which helpers get as their last argument. Nothing is static, because
- * that came with OpenCL C 1.2: every name is a macro that adds the unit's number.
+ * Chooses the functions that traced text calls (tracer.cl).
  *
- * Where kernels run in the guest's own process (POCL's CPU devices), the functions are compiled C there (runtime/guest/trace_native.c),
- * and the text has only their declarations: NATIVE_MACRO asks for that. POCL takes calls of functions that it does not know for errors,
- * unless their names are those of LLVM's intrinsics (NATIVE_PREFIX); what is no intrinsic after all is left to the linker. The
- * first traced kernel of a program then compiles several times faster.
+ * Where kernels run in the guest's own process (POCL's CPU devices), the functions are native code (runtime/guest/trace_native.c).
+ * The text then has only their declarations; NATIVE_MACRO asks for that. POCL reports calls of unknown functions as errors, unless
+ * their names are those of LLVM's intrinsics (NATIVE_PREFIX). What is no intrinsic after all is left to the linker. The first
+ * traced kernel of a program then compiles several times faster.
  *
- * Elsewhere they are text. POCL inlines every function wherever it is called, and its passes take more than linear time: a program of CLBlast with 346
- * events was built for 65 s, and one of its kernels for 17 s more. LLVM never inlines a function that calls va_start, so those
- * that write events do, where that is never reached: 8 s and 2 s. OpenCL C knows no other way to say so that POCL
- * respects. LLVM 19 and later do not take it. What is inlined has no branches: where a kernel has barriers under conditions, each
- * branch more may be the one that makes POCL 3.1 compute something else (counter_macros.c).
+ * Elsewhere the functions are text. POCL inlines every function wherever it is called, and its passes take more than linear time:
+ * a program of CLBlast with 346 events took 65 s to build, and one of its kernels 17 s more. LLVM never inlines a function that
+ * calls va_start, so the functions that write events do (__gpusim_apart), in a branch that is never taken: 8 s and 2 s. OpenCL C has
+ * no other way to say so that POCL respects. LLVM 19 and later do not accept it. What is inlined has no branches. If a kernel has
+ * barriers under conditions, any further branch may make POCL 3.1 compute something else (counter_macros.c).
  */
 #include "annotator/text/trace_text.h"
 
@@ -63,7 +60,8 @@ static void write_spaces(const struct annotation *a, size_t unit, const char *of
 }
 
 /* Everything that is native code elsewhere. */
-static void write_own(const struct annotation *a, size_t unit, enum marker_form form, const struct text_value *values, struct gs_buf *out)
+static void write_own(const struct annotation *a, size_t unit, enum marker_form form, const struct text_value *values,
+                      struct gs_buf *out)
 {
 	write_template(tracer_state, NULL, out);
 	if (form == MARK_COUNT_PLAIN)

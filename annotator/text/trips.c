@@ -1,12 +1,12 @@
 /*
- * Host text that counts trips. All counts of one block in one loop share a number, a private variable that starts at
- * each entry of the loop. What is wanted follows from its last value, behind the loop, where compilers often know it
- * without going round; only a loop that may be left by return or goto counts at each trip:
+ * Host text that counts trips. All counts of one block in one loop share a private variable, the trip number. It is set to 0 before
+ * the loop. The counts follow from its last value, after the loop, where compilers often know it without running the loop.
+ * Only a loop that return or goto may leave counts at each trip. With n the last number, u the factor and r the residue:
  *   #{i in 1..n : i mod u = r} = floor((n + u - r) / u) for r > 0, floor(n / u) for r = 0
  */
 #include "annotator/text/trips.h"
 
-/* Counted in the host's text: not what its reader computes. */
+/* Host text counts it. If not, the reader of the counters computes it. */
 static bool is_counted(const struct annotation *a, const struct block *b)
 {
 	return b->trips.kind && !(b->computed && annotation_layout(a) == COUNTERS_BY_ITEM);
@@ -17,7 +17,7 @@ static bool same_number(const struct annotation *a, const struct block *x, const
 	return is_counted(a, x) && x->trips.loop == y->trips.loop && x->trips.block == y->trips.block;
 }
 
-/* The number is named after the first counter that takes it. */
+/* The trip number is named after the first counter that uses it. */
 static unsigned number_of(const struct annotation *a, const struct block *b)
 {
 	const struct block *first = a->blocks;
@@ -45,7 +45,7 @@ static void count_at_once(const struct block *b, unsigned number, const char *se
 		              separator);
 }
 
-/* At the marker of a block. */
+/* Written at the marker of a block. */
 void write_trip_numbers(const struct annotation *a, unsigned block, const char *separator, struct gs_buf *out)
 {
 	for (size_t i = 0; i < a->block_count; i++) {
@@ -70,7 +70,7 @@ static void count_at_end(const struct block *b, unsigned number, struct gs_buf *
 		              t->residue ? t->factor - t->residue : 0, t->factor);
 }
 
-/* Before and behind a loop: a block around it has the numbers. */
+/* Written before and after a loop. Braces around both hold the trip numbers. */
 void write_trips(const struct annotation *a, const struct edit *loop, struct gs_buf *out)
 {
 	bool any = false;

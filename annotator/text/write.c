@@ -1,38 +1,37 @@
 /*
- * Renders a unit's edits. Host text starts with a few macros (counter_macros.c), so that the markers themselves stay short:
+ * Writes a unit's text with its edits. Host text starts with macros (counters.cl), so that the markers themselves stay short:
  *
- *   __gpusim_begin          at the entry of a kernel: this work-group's place
+ *   __gpusim_begin          at the entry of a kernel: finds the place of this work-group
  *   __gpusim_begin_divided  the same for a kernel with barriers
- *   __gpusim_block(ID)      one more execution of a block
- *   __gpusim_part(ID)       the same for a block that runs at most as often as another that has a counter
- *   __gpusim_half(PAIR, SHIFT)  the same for one that shares a word with another
+ *   __gpusim_block(ID)      counts one more execution of a block
+ *   __gpusim_part(ID)       the same for a block that runs at most as often as another block that has a counter
+ *   __gpusim_half(PAIR, SHIFT)  the same for a block that shares a word with another
  *   __gpusim_flag(WORD, BIT)  the same for a block that runs at most once
  *   __gpusim_round(ID)      the same for the body of a loop with a barrier: stops when it is full
- *   __gpusim_trips(ID, N)   N more of what a counter of trips counts
- *   __gpusim_place(WORDS)   at the end of a kernel: where the work-item stores that many words
- *   __gpusim_put(WORD, VALUE)
- *   __gpusim_sums, __gpusim_add(COLUMN, VALUE)  instead of these two: where the group's sums are
+ *   __gpusim_trips(ID, N)   adds N to a counter of trips
+ *   __gpusim_place(WORDS)   at the end of a kernel: finds where the work-item stores that many words
+ *   __gpusim_put(WORD, VALUE)  stores one of them
+ *   __gpusim_sums, __gpusim_add(COLUMN, VALUE)  instead of these two: for sums of the group
+ *   __gpusim_inline         before a function: the compiler inlines it before it optimises anything
  *
- *   __gpusim_inline         before a function: it is to be part of its kernel before anything is optimised
+ * Item layout. Counters are private variables, and each work-item stores its own when it ends. Compilers keep them in registers,
+ * compute those of plain loops from the trip count, and vectorise the stores. Nothing is shared. On POCL this form takes 1.0 to
+ * 1.3 times as long as the kernel. Two other forms were measured. A volatile increment at the entry alone made a copying kernel 18
+ * times slower, because nothing was vectorised any more. A barrier with a sum by one work-item made a stencil 3 times slower.
+ * All work-items of a group store the same sizes in the same place; compilers take that out of the loop.
+ * Stores cost most in short kernels. Values that live across barriers cost most in kernels with barriers. So blocks that run once
+ * have bits, and counters have 32 bits, two in a word, wherever an overflow shows in another counter. A kernel with more counters
+ * than its work-items can store adds them to sums of the group when it ends. Such kernels are long.
  *
- * By item, counters are private variables, and each work-item stores its own at the end. Compilers keep them in
- * registers, compute those of plain loops from the trip count and vectorise the stores; there is nothing to share.
- * On POCL, a volatile increment at the entry alone made a copying kernel 18 times slower, because nothing is
- * vectorised any more, and a barrier with a sum by one work-item made a stencil 3 times slower; this form, 1.0 to 1.3.
- * All work-items of a group store the same sizes in the same place, which compilers take out of the loop.
- * What is stored costs most in short kernels, and what lives across barriers in those that have them: hence bits for what
- * runs once, and 32-bit counters, two in a word, wherever another tells of an overflow. A kernel with more counters than
- * its work-items can store adds them to sums of the group, once, when it ends: such kernels are long.
+ * Functions count through a pointer to these variables. They have to be inlined first. LLVM, optimising such a function by itself,
+ * merges two increments at the ends of branches that meet into one, with a choice of addresses. Then the variables stay in memory
+ * for good. POCL 3.1 takes its loops over work-items as parallel, and vectorises accesses of what all of them share: the counts were
+ * garbage.
  *
- * Functions count through a pointer to these variables. LLVM, optimising such a function by itself, makes one increment of two
- * that end branches that meet, with a choice of addresses; then the variables stay in memory for good, and POCL 3.1, which
- * takes its loops over work-items for parallel, vectorises accesses of what all of them share: counts came out as garbage.
- * Inlined first, every counter is a register before that.
- *
- * By group, where there are too many counters even for variables, each is counted in memory, 2 to 17 times slower in
- * short kernels. Sums and counters of the plain form are volatile. POCL marks its work-item loops as parallel, and
- * then the vectoriser turns `count[i]++` of sixteen work-items into one: counts were lost by up to 8 times wherever
- * other stores may alias. The atomic form costs 2 to 5 times more again.
+ * Group layout, where there are too many counters even for variables. Each is counted in memory, which makes short kernels 2 to 17
+ * times slower. Sums and counters of the plain form are volatile. POCL marks its work-item loops as parallel, and then the
+ * vectoriser turns `count[i]++` of sixteen work-items into one: counts were up to 8 times too low wherever other stores may alias.
+ * The atomic form takes 2 to 5 times longer again.
  */
 #include "annotator/text/write.h"
 
@@ -67,6 +66,7 @@ static const char *const argument[] = {[COUNTERS_BY_ITEM] = "__gpusim_n", [COUNT
 #define BOX_PARAMETER "ulong16 __gpusim_box"
 #define BOX_ARGUMENT "__gpusim_box"
 
+/* Where a byte of the unit's text is in the written text. */
 struct shift {
 	size_t from, to;
 };
@@ -78,11 +78,11 @@ struct text_writer {
 	bool traced;
 	enum counter_layout layout;
 	struct gs_buf *out;
-	struct shift *shifts; /* where bytes of the unit's text are in the written one; NULL: nobody wants to know */
+	struct shift *shifts; /* one for each edit; NULL: not wanted */
 	size_t shift_count;
 };
 
-/* The variables of all kernels and helpers; what a kernel does not reach is dropped by the host's compiler. */
+/* The variables of all kernels and functions. The driver's compiler drops those that a kernel does not reach. */
 static void write_counts(struct text_writer *w)
 {
 	gs_buf_puts(w->out, "struct __gpusim_counts { int none;");
@@ -145,7 +145,7 @@ static size_t flag_words(const struct kernel_entry *k)
 	return (k->flag_count + COUNTER_FLAGS - 1) / COUNTER_FLAGS;
 }
 
-/* Where a block's counter is, as a part of __gpusim_counts. */
+/* The variable of a block's counter, as a member of __gpusim_counts. */
 static void write_counter(struct text_writer *w, unsigned block)
 {
 	const struct block *b = &w->a->blocks[block];
@@ -155,8 +155,8 @@ static void write_counter(struct text_writer *w, unsigned block)
 		gs_buf_printf(w->out, "__gpusim_n->%s%u", b->bound == BOUND_NONE ? "all" : "part", block);
 }
 
-/* The entry of a kernel. By item, it declares the counters; that the kernel was entered needs none. */
-static void write_begin(struct text_writer *w, const struct edit *e)
+/* The entry of a kernel. In the item layout it declares the counters. The entry itself needs no counter. */
+static void write_kernel_begin(struct text_writer *w, const struct edit *e)
 {
 	const struct kernel_entry *k = kernel_of_entry(w->a, e->block);
 	gs_buf_puts(w->out, k && k->has_barrier && w->form == MARK_COUNT_PLAIN ? "__gpusim_begin_divided;" : "__gpusim_begin;");
@@ -180,7 +180,8 @@ static void write_begin(struct text_writer *w, const struct edit *e)
 	gs_buf_puts(w->out, "0;");
 }
 
-static void write_puts(struct text_writer *w, const struct kernel_entry *k)
+/* Stores all columns of a kernel. */
+static void write_stores(struct text_writer *w, const struct kernel_entry *k)
 {
 	size_t flags = flag_words(k);
 	const char *store = k->summed ? "add" : "put";
@@ -200,8 +201,8 @@ static void write_puts(struct text_writer *w, const struct kernel_entry *k)
 }
 
 /*
- * At every way out. One exit for all by goto would be shorter, but POCL 3.1 does not end on a kernel that may leave
- * before a barrier and has code behind the place where both ways meet.
+ * Written at every way out. One exit for all, by goto, would be shorter. But POCL 3.1 does not terminate on a kernel that may leave
+ * before a barrier and has code after the place where both ways meet.
  */
 static void write_kernel_end(struct text_writer *w, const struct edit *e)
 {
@@ -217,14 +218,14 @@ static void write_kernel_end(struct text_writer *w, const struct edit *e)
 			gs_buf_printf(w->out, "{__gpusim_sums(%zu) {", k->column_count);
 		else
 			gs_buf_printf(w->out, "{__gpusim_place(%zu) {", flag_words(k) + k->column_count - k->flag_count);
-		write_puts(w, k);
+		write_stores(w, k);
 		gs_buf_puts(w->out, "}");
 	}
 	if (e->kind != EDIT_RETURN)
 		gs_buf_puts(w->out, "}");
 }
 
-/* return f(); becomes { f(); ... return;}: what f counts has to be stored, too. */
+/* return f(); becomes { f(); ... return;}, because what f counts has to be stored, too. */
 static void write_return_call(struct text_writer *w, const struct edit *e)
 {
 	if (e->kind == EDIT_RETURN_CALL) {
@@ -235,7 +236,7 @@ static void write_return_call(struct text_writer *w, const struct edit *e)
 	gs_buf_puts(w->out, "return;}");
 }
 
-/* The index of a flag of the kernel whose text it is, or -1. */
+/* The index of the block's flag in the kernel that contains it, or -1. */
 static int flag_of(const struct text_writer *w, const struct edit *e, bool clone)
 {
 	const struct kernel_entry *k = NULL;
@@ -248,7 +249,7 @@ static int flag_of(const struct text_writer *w, const struct edit *e, bool clone
 	return -1;
 }
 
-/* One more execution of the edit's block, as an expression. */
+/* An expression that counts one more execution of the edit's block. */
 static void write_count(struct text_writer *w, const struct edit *e, bool clone)
 {
 	static const char *const counters[] = {[BOUND_NONE] = "block", [BOUND_BARRIERS] = "round", [BOUND_ROUND] = "part",
@@ -276,7 +277,7 @@ static void write_marker(struct text_writer *w, const struct edit *e, bool clone
 		return;
 	}
 	if (e->entry && e->function->kernel && !clone)
-		write_begin(w, e);
+		write_kernel_begin(w, e);
 	else if (!w->a->blocks[e->block].term_count) {
 		write_count(w, e, clone);
 		gs_buf_puts(w->out, ";");
@@ -321,7 +322,7 @@ static void write_line_marker(struct gs_buf *out, const struct source_place *pla
 
 static void write_range(struct text_writer *w, size_t from, size_t to, bool clone);
 
-/* The clone stands on lines of its own; line markers before and after it keep everybody's line numbers. */
+/* The clone stands on lines of its own. Line markers before and after it keep all line numbers right. */
 static void write_clone(struct text_writer *w, const struct edit *e)
 {
 	write_line_marker(w->out, &e->place);
@@ -329,7 +330,7 @@ static void write_clone(struct text_writer *w, const struct edit *e)
 	write_line_marker(w->out, &e->end);
 }
 
-/* What a function or a kernel takes, and what calls give it. */
+/* The parameters that a function or a kernel takes in addition. */
 static void write_parameters(struct text_writer *w, const struct edit *e, bool clone)
 {
 	bool kernel = e->function->kernel && !clone && !e->of_clone;
@@ -344,6 +345,7 @@ static void write_parameters(struct text_writer *w, const struct edit *e, bool c
 		                           : ", __private struct __gpusim_trace *__gpusim_t");
 }
 
+/* The arguments for them. */
 static void write_arguments(struct text_writer *w, const struct edit *e)
 {
 	gs_buf_printf(w->out, e->alone ? "%s" : ", %s", argument[w->layout]);
@@ -355,7 +357,7 @@ static void write_arguments(struct text_writer *w, const struct edit *e)
 		gs_buf_puts(w->out, ", __gpusim_t");
 }
 
-/* The edits of the host's text. True when the bytes that it replaces are to be left out. */
+/* Edits of host text. Returns whether the bytes that the edit replaces are left out. */
 static bool write_host_edit(struct text_writer *w, const struct edit *e, bool clone)
 {
 	switch (e->kind) {
@@ -438,8 +440,8 @@ static size_t first_edit_from(const struct parsed_unit *u, size_t from)
 	return low;
 }
 
-/* Behind what is no directive, one that begins at `at` gets a line of its own, and keeps its number. */
-static void begin_directive(struct text_writer *w, size_t at)
+/* If a directive begins at `at` and something else was written before it, starts a new line with the right number. */
+static void start_directive_line(struct text_writer *w, size_t at)
 {
 	const char *text = w->unit->text, *name;
 	size_t length;
@@ -459,12 +461,12 @@ static void write_range(struct text_writer *w, size_t from, size_t to, bool clon
 		if (e->at > to || (clone && e->at == to))
 			break;
 		if (e->at < at || (e->at == from && e->kind == EDIT_CLONE && clone))
-			continue; /* inside bytes that are left out; or the clone of the declaration before */
+			continue; /* it is inside of bytes that are left out, or it is the clone of the declaration before */
 		gs_buf_add(w->out, u->text + at, e->at - at);
 		at = e->at;
 		if (write_edit(w, e, clone))
 			at += e->drop;
-		begin_directive(w, at);
+		start_directive_line(w, at);
 		if (w->shifts)
 			w->shifts[w->shift_count++] = (struct shift){.from = at, .to = w->out->len};
 	}
@@ -481,13 +483,13 @@ int annotation_write(const struct annotation *a, size_t unit, enum marker_form f
 	size_t start = out->len;
 	write_range(&w, 0, w.unit->length, false);
 	if (w.traced && !out->failed)
-		scan_blank_unrolls(out->data + start, out->len - start); /* drivers take long for events, the more for many */
+		scan_blank_unrolls(out->data + start, out->len - start); /* drivers compile slowly if there are many events */
 	if (out->failed)
 		return gs_fail(err, ENOMEM, "out of memory");
 	return form == MARK_PROBE ? 0 : refuse_deep_brackets(out->data + start, out->len - start, err);
 }
 
-/* The column in the target's text of what is at `at` in the unit's. */
+/* The column in target text of the byte `at` of the unit's text. */
 static unsigned column_in(const struct text_writer *w, size_t at)
 {
 	size_t low = 0, high = w->shift_count;
