@@ -81,7 +81,7 @@ static const struct step_letter {
 	{'W', CODE_store, SPACE_texture, 16},
 };
 
-static const struct builtin_cost *find(const struct builtin_cost *rows, size_t count, const char *name)
+static const struct builtin_cost *find_cost(const struct builtin_cost *rows, size_t count, const char *name)
 {
 	for (size_t i = 0; i < count; i++)
 		if (!strcmp(rows[i].name, name))
@@ -107,14 +107,14 @@ static const struct builtin_cost *find_mangled_function(const char *name, size_t
 	if (!strncmp(types, "Dv", 2) && strchr(types, '_'))
 		types = strchr(types, '_') + 1;
 	snprintf(key, sizeof key, "%.*s_%s", (int)(length < 40 ? length : 40), name, *types == 'd' ? "f64" : "f32");
-	return find(functions, GS_ARRAY_LEN(functions), key);
+	return find_cost(functions, GS_ARRAY_LEN(functions), key);
 }
 
 const struct builtin_cost *builtin_find(const char *function_name)
 {
 	size_t length;
 	if (!strncmp(function_name, PREFIX, strlen(PREFIX)))
-		return find(functions, GS_ARRAY_LEN(functions), function_name + strlen(PREFIX));
+		return find_cost(functions, GS_ARRAY_LEN(functions), function_name + strlen(PREFIX));
 	const char *name = read_mangled(function_name, &length);
 	const struct builtin_cost *row = name ? find_mangled_function(name, length) : NULL;
 	/* The last pattern takes all that is a builtin by its mangled name; others must be known by name. */
@@ -128,7 +128,7 @@ const struct builtin_cost *builtin_find(const char *function_name)
 
 const struct builtin_cost *builtin_find_opcode(const char *opcode)
 {
-	return find(opcodes, GS_ARRAY_LEN(opcodes), opcode);
+	return find_cost(opcodes, GS_ARRAY_LEN(opcodes), opcode);
 }
 
 static const struct step_letter *find_letter(char letter)

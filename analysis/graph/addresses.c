@@ -83,7 +83,8 @@ static int32_t node_of_special(struct finder *s, const char *name)
 	return strncmp(name, "%lane", 5) ? UNIFORM_NODE : VARYING_NODE;
 }
 
-/* Symbols are addresses of variables: far apart from one another, and aligned. */
+/* Symbols are addresses of variables: far apart from one another, and aligned. Estimates depend on these addresses, so this hash stays
+ * as it is. */
 static int32_t node_of_symbol(struct finder *s, const char *name, int64_t offset)
 {
 	uint64_t hash = 5381;

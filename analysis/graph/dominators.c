@@ -174,7 +174,7 @@ static int32_t parent_block(const struct graph *g, const struct flow_tree *t, ui
 	return parent == NONE || parent >= g->block_count || block == t->root ? -1 : (int32_t)parent;
 }
 
-static int take_results(struct graph *g, const struct flow_tree *down, const struct flow_tree *up)
+static int store_results(struct graph *g, const struct flow_tree *down, const struct flow_tree *up)
 {
 	g->order = calloc(g->block_count, sizeof *g->order);
 	if (!g->order)
@@ -207,7 +207,7 @@ int graph_find_dominators(struct graph *g, struct gs_error *err)
 	if (!result)
 		result = flow_tree_make(&up, to, from, g->edge_count);
 	if (!result)
-		result = take_results(g, &down, &up);
+		result = store_results(g, &down, &up);
 	flow_tree_free(&down);
 	flow_tree_free(&up);
 	free(from);

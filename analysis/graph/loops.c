@@ -40,8 +40,8 @@ static uint32_t mark_back_edges(struct graph *g, int32_t *is_header)
 	return headers;
 }
 
-/* Takes a node into the loop: a block, or a loop inside. */
-static void take(struct loop_finder *f, uint32_t node, uint32_t header, uint32_t *depth)
+/* Adds a node to the loop: a block, or a loop inside of it. */
+static void add_to_loop(struct loop_finder *f, uint32_t node, uint32_t header, uint32_t *depth)
 {
 	int32_t loop = f->loop_of[header];
 	f->merged[node] = header;
@@ -68,7 +68,7 @@ static void collect(struct loop_finder *f, uint32_t header)
 				continue;
 			uint32_t from = outermost(f, edge->from);
 			if (from != header)
-				take(f, from, header, &depth);
+				add_to_loop(f, from, header, &depth);
 		}
 	}
 }

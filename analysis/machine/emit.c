@@ -33,7 +33,7 @@ struct emitter {
 	bool failed, counting; /* counting: nothing is written, only the room that it takes is found */
 };
 
-struct sources {
+struct source_registers {
 	uint16_t list[PTX_MAX_REGISTERS];
 	uint32_t count;
 };
@@ -57,8 +57,8 @@ static void add_operand(struct emitter *e, uint8_t *count, uint16_t reg)
 	++*count;
 }
 
-/* Begins an instruction that looks like one of the PTX's; its operands follow. */
-static struct code_instruction begin(const struct emitter *e, uint32_t like, enum code_class class)
+/* A new instruction that is like one of the PTX. Its operands are added next. */
+static struct code_instruction new_instruction(const struct emitter *e, uint32_t like, enum code_class class)
 {
 	struct code_instruction in = e->code->code[like];
 	in.class = (uint8_t)class;
@@ -84,7 +84,7 @@ static void end(struct emitter *e, struct code_instruction in, uint32_t origin)
 static void add_plain(struct emitter *e, uint32_t like, enum code_class class, uint32_t count)
 {
 	for (uint32_t i = 0; i < count; i++)
-		end(e, begin(e, like, class), UINT32_MAX);
+		end(e, new_instruction(e, like, class), UINT32_MAX);
 }
 
 /* ---- registers ---- */
@@ -94,7 +94,7 @@ static uint16_t number_of(const struct emitter *e, uint16_t reg)
 	return (uint16_t)(e->reached->functions[e->function].first_register + reg);
 }
 
-static void add_source(const struct emitter *e, uint16_t number, struct sources *out)
+static void add_source(const struct emitter *e, uint16_t number, struct source_registers *out)
 {
 	const struct stand_in *s = &e->stand_ins[number];
 	for (uint8_t i = 0; s->set && i < s->count && out->count < MOST_SOURCES; i++)
@@ -103,8 +103,8 @@ static void add_source(const struct emitter *e, uint16_t number, struct sources 
 		out->list[out->count++] = e->names[number];
 }
 
-static void find_sources(const struct emitter *e, const struct ptx_instruction *i, struct sources *reads,
-                         struct sources *waits)
+static void find_sources(const struct emitter *e, const struct ptx_instruction *i, struct source_registers *reads,
+                         struct source_registers *waits)
 {
 	struct ptx_uses uses;
 	ptx_uses(i, &uses);
@@ -116,7 +116,7 @@ static void find_sources(const struct emitter *e, const struct ptx_instruction *
 
 static void stand_in_for(struct emitter *e, const struct ptx_instruction *i)
 {
-	struct sources reads = {.count = 0}, waits = {.count = 0};
+	struct source_registers reads = {.count = 0}, waits = {.count = 0};
 	int32_t result = machine_result(i);
 	if (result < 0 || e->functions[e->function].values[result].def < 0)
 		return;
@@ -141,11 +141,11 @@ static void add_results(struct emitter *e, const struct ptx_instruction *i, stru
 static void add_steps(struct emitter *e, const struct ptx_instruction *i, uint32_t like, const struct builtin_step *steps,
                       uint32_t count)
 {
-	struct sources reads = {.count = 0}, waits = {.count = 0};
+	struct source_registers reads = {.count = 0}, waits = {.count = 0};
 	uint16_t values[BUILTIN_MAX_STEPS];
 	find_sources(e, i, &reads, &waits);
 	for (uint32_t k = 0; k < count; k++) {
-		struct code_instruction in = begin(e, like, (enum code_class)steps[k].class);
+		struct code_instruction in = new_instruction(e, like, (enum code_class)steps[k].class);
 		int32_t from = steps[k].depends_on;
 		if (k + 1 == count)
 			add_results(e, i, &in);
@@ -184,7 +184,7 @@ static void copy(struct emitter *e, uint32_t index)
 	const struct kernel_code *c = e->code;
 	struct code_instruction in = c->code[index];
 	const uint16_t *operands = &c->operands[in.first_operand];
-	struct sources reads = {.count = 0};
+	struct source_registers reads = {.count = 0};
 	uint8_t writes = in.writes, old_reads = in.reads, waits = in.waits;
 	for (uint32_t k = 0; k < old_reads; k++)
 		add_source(e, operands[writes + k], &reads);

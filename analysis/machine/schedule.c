@@ -107,14 +107,14 @@ static bool depends(const struct scheduler *s, const struct code_instruction *la
 	return false;
 }
 
-/* Puts an instruction, and before it what it needs. */
-static void put(struct scheduler *s, uint32_t *done, uint32_t i)
+/* Places an instruction, after all that it depends on. */
+static void place_instruction(struct scheduler *s, uint32_t *done, uint32_t i)
 {
 	if (s->place[i] != UINT32_MAX)
 		return;
 	for (uint32_t k = 0; k < i; k++)
 		if (s->place[k] == UINT32_MAX && depends(s, instruction(s, i), instruction(s, k)))
-			put(s, done, k);
+			place_instruction(s, done, k);
 	s->place[i] = *done;
 	s->order[(*done)++] = i;
 }
@@ -127,9 +127,9 @@ static int reorder(struct scheduler *s)
 	memset(s->place, 0xff, s->count * sizeof *s->place);
 	for (uint32_t i = 0; i < s->count && !result; i++)
 		if (is_load(instruction(s, i)))
-			put(s, &done, i);
+			place_instruction(s, &done, i);
 	for (uint32_t i = 0; i < s->count && !result; i++)
-		put(s, &done, i);
+		place_instruction(s, &done, i);
 	for (uint32_t i = 0; i < s->count && !result; i++) {
 		code[i] = *instruction(s, s->order[i]);
 		origins[i] = s->code->machine_origins[s->first + s->order[i]];

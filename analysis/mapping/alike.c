@@ -169,7 +169,7 @@ static struct branch_edge describe(const struct alike *a, uint32_t function, uin
 	return e;
 }
 
-static void take_edges(const struct alike *a, struct branch_edge *edges, uint32_t *count)
+static void collect_edges(const struct alike *a, struct branch_edge *edges, uint32_t *count)
 {
 	for (uint32_t f = 0; f < a->m->reached.count; f++) {
 		const struct graph *g = a->m->reached.functions[f].graph;
@@ -204,7 +204,7 @@ int find_alike(const struct mapping *m, const struct mapping_source *source, uin
 	for (uint32_t f = 0; f < m->reached.count && !failed; f++)
 		find_next(&a, f);
 	if (!failed) {
-		take_edges(&a, edges, &count);
+		collect_edges(&a, edges, &count);
 		number_edges(edges, count, out);
 	}
 	free(a.first);

@@ -14,7 +14,7 @@ struct filler {
 	struct gs_buf strings;
 };
 
-static uint32_t keep(struct filler *f, const char *text)
+static uint32_t append_string(struct filler *f, const char *text)
 {
 	uint32_t offset = (uint32_t)f->strings.len;
 	gs_buf_add(&f->strings, text, strlen(text) + 1);
@@ -23,22 +23,20 @@ static uint32_t keep(struct filler *f, const char *text)
 
 /* ---- instructions ---- */
 
-/* Opcodes that have a place in the strings, by their hash; a full table only costs space. */
+/* The strings have each opcode once. Where they are is found by a hash. If the table is full, an opcode may be there twice. */
 enum { OPCODE_SLOTS = 1024 };
 
 static uint32_t opcode_offset(struct filler *f, uint32_t *slots, const char *opcode)
 {
-	uint32_t hash = 5381;
-	for (const char *p = opcode; *p; p++)
-		hash = hash * 33 + (unsigned char)*p;
+	uint64_t hash = gs_hash(opcode, strlen(opcode));
 	for (uint32_t i = 0; i < 16; i++) {
 		uint32_t *slot = &slots[(hash + i) % OPCODE_SLOTS];
 		if (!*slot)
-			return (*slot = keep(f, opcode) + 1) - 1;
+			return (*slot = append_string(f, opcode) + 1) - 1;
 		if (!f->strings.failed && !strcmp(f->strings.data + *slot - 1, opcode))
 			return *slot - 1;
 	}
-	return keep(f, opcode);
+	return append_string(f, opcode);
 }
 
 static uint16_t file_index(const struct mapping *m, uint32_t number)
@@ -206,7 +204,7 @@ static int fill_files(struct filler *f)
 	if (!c->files)
 		return -ENOMEM;
 	while (c->file_count < f->m->module->file_count && c->file_count < UINT16_MAX) {
-		c->files[c->file_count] = keep(f, f->m->module->files[c->file_count].name);
+		c->files[c->file_count] = append_string(f, f->m->module->files[c->file_count].name);
 		c->file_count++;
 	}
 	return 0;
@@ -273,7 +271,7 @@ int mapping_code(const struct mapping *m, const struct mapping_source *source, c
 		return gs_fail(err, ERANGE, "%u registers are named, more than %d", m->register_count, UINT16_MAX);
 	}
 	int result = f.code ? 0 : -ENOMEM;
-	keep(&f, "");
+	append_string(&f, "");
 	if (!result)
 		result = fill_files(&f);
 	if (!result)

@@ -237,7 +237,7 @@ static void rebuild(struct expander *e)
 	}
 }
 
-static void take_arrays(struct kernel_code *c, struct kernel_code *grown)
+static void exchange_arrays(struct kernel_code *c, struct kernel_code *grown)
 {
 	struct kernel_code old = *c;
 	c->code = grown->code;
@@ -284,7 +284,7 @@ int mapping_expand(const struct mapping *m, const char *arch, struct kernel_code
 		keep_blocks(&e);
 		uint32_t count = code->code_count;
 		rebuild(&e);
-		take_arrays(code, &grown);
+		exchange_arrays(code, &grown);
 		starts[count] = code->code_count;
 	}
 	free(grown.code);

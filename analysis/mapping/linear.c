@@ -14,7 +14,7 @@
 
 enum row_state { ROW_PENDING, ROW_VALUE, ROW_GONE };
 
-struct row {
+struct linear_row {
 	struct linear_sum sum;
 	enum row_state state;
 	uint32_t solves;     /* ROW_VALUE: the unknown */
@@ -32,7 +32,7 @@ struct linear {
 	uint8_t *rank;
 	int64_t *row_of; /* of a solved unknown, or -1 */
 	struct list *users; /* rows that have had the unknown; some may not any more */
-	struct row *rows;
+	struct linear_row *rows;
 	uint32_t row_count;
 	struct list *waiting; /* pending rows by their number of unknowns, some outdated; the last list has all above */
 	struct linear_sum *checks;
@@ -207,7 +207,7 @@ int linear_create(uint32_t unknowns, const uint8_t *rank, struct linear **out, s
 	return 0;
 }
 
-static void count_free(const struct linear *l, struct row *r)
+static void count_free(const struct linear *l, struct linear_row *r)
 {
 	r->free_count = 0;
 	while (r->free_count < r->sum.count && r->sum.terms[r->free_count].of < l->unknowns)
@@ -217,7 +217,7 @@ static void count_free(const struct linear *l, struct row *r)
 /* A row whose sum is new, by terms that were added to it: those who look for it find it. */
 static int enter_row(struct linear *l, uint32_t index, const struct linear_sum *added)
 {
-	struct row *r = &l->rows[index];
+	struct linear_row *r = &l->rows[index];
 	count_free(l, r);
 	for (uint32_t i = 0; i < added->count && added->terms[i].of < l->unknowns; i++)
 		if (list_add(&l->users[added->terms[i].of], index))
@@ -262,13 +262,13 @@ static int normalise(const struct linear *l, const struct linear_term *terms, ui
 
 int linear_add(struct linear *l, const struct linear_term *terms, uint32_t count, struct gs_error *err)
 {
-	struct row row = {0};
+	struct linear_row row = {0};
 	int result = normalise(l, terms, count, &row.sum);
 	if (result == -ERANGE) {
 		l->dropped++;
 		return 0;
 	}
-	struct row *slot = result ? NULL : grow(&l->rows, l->row_count, sizeof *slot);
+	struct linear_row *slot = result ? NULL : grow(&l->rows, l->row_count, sizeof *slot);
 	if (!slot) {
 		free(row.sum.terms);
 		return gs_fail(err, ENOMEM, "out of memory");
@@ -288,7 +288,7 @@ int linear_is_open(struct linear *l, const struct linear_term *terms, uint32_t c
 }
 
 /* Low rank first, then factors of 1, then what the fewest rows have. */
-static uint32_t choose_pivot(const struct linear *l, const struct row *r)
+static uint32_t choose_pivot(const struct linear *l, const struct linear_row *r)
 {
 	uint32_t best = 0;
 	for (uint32_t i = 1; i < r->free_count; i++) {
@@ -326,7 +326,7 @@ static int prepare(struct linear *l, uint32_t pivot, uint32_t but, const struct 
 		return -ENOMEM;
 	for (uint32_t i = 0; i < users->count && !result; i++) {
 		uint32_t index = users->items[i];
-		struct row *r = &l->rows[index];
+		struct linear_row *r = &l->rows[index];
 		if (index == but || r->state == ROW_GONE || r->seen == l->eliminations || !factor_of(&r->sum, pivot))
 			continue;
 		r->seen = l->eliminations;
@@ -346,7 +346,7 @@ static int eliminate(struct linear *l, uint32_t index, uint32_t pivot)
 	if (!result)
 		result = prepare(l, pivot, index, &value, &rows, &sums);
 	for (uint32_t i = 0; i < rows.count; i++) {
-		struct row *r = &l->rows[rows.items[i]];
+		struct linear_row *r = &l->rows[rows.items[i]];
 		if (result) {
 			free(sums[i].terms);
 			continue;
@@ -375,7 +375,7 @@ static int eliminate(struct linear *l, uint32_t index, uint32_t pivot)
 	return enter_row(l, index, &value);
 }
 
-static int add_check(struct linear *l, struct row *r)
+static int add_check(struct linear *l, struct linear_row *r)
 {
 	if (!r->sum.count)
 		return 0;
@@ -389,9 +389,9 @@ static int add_check(struct linear *l, struct row *r)
 	return 0;
 }
 
-static int take_row(struct linear *l, uint32_t index)
+static int solve_row(struct linear *l, uint32_t index)
 {
-	struct row *r = &l->rows[index];
+	struct linear_row *r = &l->rows[index];
 	int result = r->free_count ? eliminate(l, index, r->sum.terms[choose_pivot(l, r)].of) : add_check(l, r);
 	if (result == -ERANGE) {
 		l->dropped++;
@@ -407,7 +407,7 @@ static int take_row(struct linear *l, uint32_t index)
 static int exchange(struct linear *l, uint32_t unknown)
 {
 	uint32_t index = (uint32_t)l->row_of[unknown];
-	struct row *r = &l->rows[index];
+	struct linear_row *r = &l->rows[index];
 	uint32_t best = choose_pivot(l, r), pivot = r->sum.terms[best].of;
 	if (!r->free_count || l->rank[pivot] >= l->rank[unknown])
 		return 0;
@@ -444,11 +444,11 @@ int linear_solve(struct linear *l, struct gs_error *err)
 			continue;
 		}
 		uint32_t index = list->items[--list->count];
-		struct row *r = &l->rows[index];
+		struct linear_row *r = &l->rows[index];
 		/* One that has become shorter or longer waits in another list too. */
 		if (r->state != ROW_PENDING || (n < WAITING_LISTS - 1 ? r->free_count != n : r->free_count < n))
 			continue;
-		result = take_row(l, index);
+		result = solve_row(l, index);
 		n = 0;
 	}
 	for (uint32_t i = 0; i < l->unknowns && !result; i++)

@@ -78,7 +78,7 @@ static int reach_functions(struct mapping *m, const struct ptx_function *kernel,
 
 /* ---- variables ---- */
 
-static uint32_t find(uint32_t *of, uint32_t thing)
+static uint32_t find_root(uint32_t *of, uint32_t thing)
 {
 	while (of[thing] != thing)
 		thing = of[thing] = of[of[thing]];
@@ -87,7 +87,7 @@ static uint32_t find(uint32_t *of, uint32_t thing)
 
 static void unite(uint32_t *of, uint32_t a, uint32_t b)
 {
-	of[find(of, a)] = find(of, b);
+	of[find_root(of, a)] = find_root(of, b);
 }
 
 static uint32_t block_thing(const struct mapping *m, uint32_t function, uint32_t block)
@@ -144,12 +144,12 @@ static int number_variables(struct mapping *m, struct gs_error *err)
 	for (uint32_t f = 0; f < m->reached.count; f++)
 		unite_function(m, f);
 	for (uint32_t i = 0; i < things; i++) {
-		uint32_t root = find(m->variable_of, i);
+		uint32_t root = find_root(m->variable_of, i);
 		if (!number[root])
 			number[root] = ++m->variable_count;
 	}
 	for (uint32_t i = 0; i < things; i++)
-		m->variable_of[i] = find(m->variable_of, i);
+		m->variable_of[i] = find_root(m->variable_of, i);
 	for (uint32_t i = 0; i < things; i++)
 		m->variable_of[i] = number[m->variable_of[i]] - 1;
 	free(number);
@@ -288,7 +288,7 @@ struct equation {
 	uint32_t count;
 };
 
-static void add(struct equation *e, uint32_t of, int64_t factor)
+static void append_term(struct equation *e, uint32_t of, int64_t factor)
 {
 	e->terms[e->count++] = (struct linear_term){of, factor};
 }
@@ -302,17 +302,17 @@ static int add_flow(const struct mapping *m, uint32_t function, struct linear *l
 		const struct graph_block *block = &g->blocks[b];
 		uint32_t count = variable_of_block(m, function, b);
 		e->count = 0;
-		add(e, count, -1);
+		append_term(e, count, -1);
 		for (uint32_t i = 0; i < block->edge_count && block->reachable; i++)
-			add(e, variable_of_edge(m, function, block->first_edge + i), 1);
+			append_term(e, variable_of_edge(m, function, block->first_edge + i), 1);
 		if (!block->reachable || block->edge_count > 1)
 			result = linear_add(l, e->terms, e->count, err);
 		e->count = 0;
-		add(e, count, -1);
+		append_term(e, count, -1);
 		for (uint32_t i = 0; i < block->in_count; i++)
-			add(e, variable_of_edge(m, function, g->in[block->first_in + i]), 1);
+			append_term(e, variable_of_edge(m, function, g->in[block->first_in + i]), 1);
 		if (b == 0)
-			add(e, m->variable_of[entry_thing(m, function)], 1);
+			append_term(e, m->variable_of[entry_thing(m, function)], 1);
 		if (!result && block->reachable && e->count > 2)
 			result = linear_add(l, e->terms, e->count, err);
 	}
@@ -326,13 +326,13 @@ static int add_entries(const struct mapping *m, const struct mapping_source *sou
 	int result = 0;
 	for (uint32_t f = 0; f < m->reached.count && !result; f++) {
 		e->count = 0;
-		add(e, m->variable_of[entry_thing(m, f)], -1);
+		append_term(e, m->variable_of[entry_thing(m, f)], -1);
 		for (uint32_t caller = 0; f && caller < m->reached.count; caller++)
 			for (uint32_t b = 0; b < m->reached.functions[caller].graph->block_count; b++)
 				if (mapped_callee(m, caller, b) == (int32_t)f)
-					add(e, variable_of_block(m, caller, b), 1);
+					append_term(e, variable_of_block(m, caller, b), 1);
 		if (!f && source->entry < source->counter_count)
-			add(e, m->variable_count + source->entry, 1);
+			append_term(e, m->variable_count + source->entry, 1);
 		if (f || e->count > 1)
 			result = linear_add(l, e->terms, e->count, err);
 	}
@@ -344,9 +344,9 @@ static void probe_equation(const struct mapping *m, uint32_t id, struct equation
 	uint32_t first, end = copies_of(m, id, &first);
 	e->count = 0;
 	for (uint32_t i = first; i < end; i++)
-		add(e, m->copies[m->order[i]].variable, 1);
+		append_term(e, m->copies[m->order[i]].variable, 1);
 	if (end > first)
-		add(e, m->variable_count + id, -1);
+		append_term(e, m->variable_count + id, -1);
 }
 
 static bool is_solid(const struct mapping_source *source, uint32_t id)

@@ -137,7 +137,7 @@ static int close_with_trips(const struct mapping *m, const struct mapping_source
 
 /* ---- sums ---- */
 
-struct sums {
+struct sum_writer {
 	const struct mapping *m;
 	const struct linear *l;
 	struct kernel_code *code;
@@ -145,7 +145,7 @@ struct sums {
 	uint32_t term_room;
 };
 
-static int add_term(struct sums *s, uint32_t of, int64_t factor, struct gs_error *err)
+static int add_term(struct sum_writer *s, uint32_t of, int64_t factor, struct gs_error *err)
 {
 	struct kernel_code *c = s->code;
 	if (factor < INT32_MIN || factor > INT32_MAX)
@@ -163,7 +163,7 @@ static int add_term(struct sums *s, uint32_t of, int64_t factor, struct gs_error
 }
 
 /* Every free variable has an edge: blocks are never left free (see slow_paths.c). */
-static int add_unknowns(struct sums *s, struct gs_error *err)
+static int add_unknowns(struct sum_writer *s, struct gs_error *err)
 {
 	struct kernel_code *c = s->code;
 	s->unknown_of = calloc(s->m->variable_count + 1u, sizeof *s->unknown_of);
@@ -185,7 +185,7 @@ static int add_unknowns(struct sums *s, struct gs_error *err)
 	return 0;
 }
 
-static int add_sum(struct sums *s, const struct linear_sum *sum, struct gs_error *err)
+static int add_sum(struct sum_writer *s, const struct linear_sum *sum, struct gs_error *err)
 {
 	struct kernel_code *c = s->code;
 	int result = 0;
@@ -202,7 +202,7 @@ static int add_sum(struct sums *s, const struct linear_sum *sum, struct gs_error
 	return result;
 }
 
-static int add_edge_sum(struct sums *s, uint32_t edge, struct gs_error *err)
+static int add_edge_sum(struct sum_writer *s, uint32_t edge, struct gs_error *err)
 {
 	struct code_edge *e = &s->code->edges[edge];
 	uint32_t variable = s->m->variable_of[s->m->block_count + edge];
@@ -222,7 +222,7 @@ static int add_edge_sum(struct sums *s, uint32_t edge, struct gs_error *err)
 	return result;
 }
 
-static int add_checks(struct sums *s, struct gs_error *err)
+static int add_checks(struct sum_writer *s, struct gs_error *err)
 {
 	const struct linear_sum *checks;
 	uint32_t count = linear_checks(s->l, &checks);
@@ -255,7 +255,7 @@ static int add_likes(const struct mapping *m, const struct mapping_source *sourc
 
 static int add_sums(const struct mapping *m, const struct linear *l, struct kernel_code *code, struct gs_error *err)
 {
-	struct sums s = {.m = m, .l = l, .code = code};
+	struct sum_writer s = {.m = m, .l = l, .code = code};
 	int result = add_unknowns(&s, err);
 	for (uint32_t e = 0; e < m->edge_count && !result; e++)
 		result = add_edge_sum(&s, e, err);

@@ -18,7 +18,7 @@ struct main_loop {
 };
 
 /* The first piece of a remainder is a loop or a block. */
-struct piece {
+struct remainder_piece {
 	uint32_t function, block; /* header of the loop, or the block */
 	int32_t loop;             /* or -1 */
 	uint32_t place;           /* j: from 1 */
@@ -27,7 +27,7 @@ struct piece {
 struct unrolled {
 	struct tracker *t;
 	struct main_loop *mains;
-	struct piece *pieces;
+	struct remainder_piece *pieces;
 	uint32_t main_count, piece_count;
 };
 
@@ -190,7 +190,7 @@ static bool add_piece(struct unrolled *u, const struct probe_copy *c)
 		return true;
 	if (!n.step && n.first + u->t->blocks[index].copies <= u->mains->peeled)
 		return true;
-	struct piece p = {c->function, c->block, remainder_loop(u, c->function, c->block), 0};
+	struct remainder_piece p = {c->function, c->block, remainder_loop(u, c->function, c->block), 0};
 	p.place = p.loop < 0 ? place_of(u, n) : place_of_loop(u, c->function, (uint32_t)p.loop);
 	if (p.loop >= 0)
 		p.block = graph_of(u, c->function)->loops[p.loop].header;
@@ -251,7 +251,7 @@ static void add_remainders(struct unrolled *u, uint32_t place)
 	struct trip_equation *e = new_equation(u->t);
 	uint32_t copies = u->mains->copies, p = u->mains->peeled;
 	for (uint32_t i = 0; e && i < u->piece_count; i++) {
-		const struct piece *piece = &u->pieces[i];
+		const struct remainder_piece *piece = &u->pieces[i];
 		if (piece->place != place)
 			continue;
 		if (piece->loop < 0)

@@ -6,13 +6,13 @@
 
 enum { BLOCK_BYTES = 64 * 1024, ALIGNMENT = 16 };
 
-struct block {
-	struct block *next;
+struct arena_block {
+	struct arena_block *next;
 	_Alignas(ALIGNMENT) char data[];
 };
 
 struct ptx_arena {
-	struct block *blocks; /* the first is being filled */
+	struct arena_block *blocks; /* the first is being filled */
 	size_t used, room;
 };
 
@@ -23,7 +23,7 @@ struct ptx_arena *ptx_arena_create(void)
 
 void ptx_arena_free(struct ptx_arena *a)
 {
-	for (struct block *b = a ? a->blocks : NULL, *next; b; b = next) {
+	for (struct arena_block *b = a ? a->blocks : NULL, *next; b; b = next) {
 		next = b->next;
 		free(b);
 	}
@@ -37,7 +37,7 @@ void *ptx_arena_alloc(struct ptx_arena *a, size_t bytes)
 	bytes = (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
 	if (!a->blocks || bytes > a->room - a->used) {
 		size_t room = bytes > BLOCK_BYTES ? bytes : BLOCK_BYTES;
-		struct block *b = calloc(1, sizeof *b + room);
+		struct arena_block *b = calloc(1, sizeof *b + room);
 		if (!b)
 			return NULL;
 		b->next = a->blocks;
@@ -76,15 +76,7 @@ void *ptx_keep(struct ptx_reader *r, struct ptx_vector *v, size_t size)
 	return kept;
 }
 
-static uint32_t hash_of(struct ptx_span text)
-{
-	uint32_t hash = 2166136261u; /* FNV-1a */
-	for (size_t i = 0; i < text.length; i++)
-		hash = (hash ^ (unsigned char)text.at[i]) * 16777619u;
-	return hash ^ hash >> 15;
-}
-
-static struct ptx_name *find(const struct ptx_names *names, struct ptx_span text, uint32_t hash)
+static struct ptx_name *find_name(const struct ptx_names *names, struct ptx_span text, uint32_t hash)
 {
 	struct ptx_name *n = names->slot_count ? names->slots[hash & (names->slot_count - 1)] : NULL;
 	while (n && (n->hash != hash || n->length != text.length || memcmp(n->text, text.at, text.length)))
@@ -92,7 +84,7 @@ static struct ptx_name *find(const struct ptx_names *names, struct ptx_span text
 	return n;
 }
 
-static bool grow(struct ptx_names *names)
+static bool grow_names(struct ptx_names *names)
 {
 	uint32_t count = names->slot_count ? names->slot_count * 2 : 256;
 	struct ptx_name **slots = calloc(count, sizeof(struct ptx_name *));
@@ -113,16 +105,16 @@ static bool grow(struct ptx_names *names)
 
 struct ptx_name *ptx_name_find(const struct ptx_reader *r, struct ptx_span text)
 {
-	return find(&r->names, text, hash_of(text));
+	return find_name(&r->names, text, (uint32_t)gs_hash(text.at, text.length));
 }
 
 struct ptx_name *ptx_name_of(struct ptx_reader *r, struct ptx_span text)
 {
-	uint32_t hash = hash_of(text);
-	struct ptx_name *n = find(&r->names, text, hash);
+	uint32_t hash = (uint32_t)gs_hash(text.at, text.length);
+	struct ptx_name *n = find_name(&r->names, text, hash);
 	if (n)
 		return n;
-	if (!r->failed && (r->names.count < r->names.slot_count || grow(&r->names)))
+	if (!r->failed && (r->names.count < r->names.slot_count || grow_names(&r->names)))
 		n = ptx_arena_alloc(r->arena, sizeof *n + text.length + 1);
 	if (!n) {
 		r->failed = true;

@@ -5,7 +5,7 @@
 #include <string.h>
 
 /* A number of a line directive; false where the line ends. */
-static bool take_field(struct ptx_cursor *c, int64_t *value)
+static bool read_field(struct ptx_cursor *c, int64_t *value)
 {
 	while (c->at < c->end && (*c->at == ' ' || *c->at == '\t'))
 		c->at++;
@@ -15,7 +15,7 @@ static bool take_field(struct ptx_cursor *c, int64_t *value)
 static void read_loc(struct ptx_reader *r)
 {
 	int64_t file = 0, line = 0, column = 0;
-	if (take_field(&r->in, &file) && take_field(&r->in, &line) && take_field(&r->in, &column)) {
+	if (read_field(&r->in, &file) && read_field(&r->in, &line) && read_field(&r->in, &column)) {
 		r->file = (uint32_t)file;
 		r->line = (uint32_t)line;
 		r->column = (uint32_t)column;
@@ -25,7 +25,7 @@ static void read_loc(struct ptx_reader *r)
 static void read_file(struct ptx_reader *r)
 {
 	int64_t number = 0;
-	if (!take_field(&r->in, &number))
+	if (!read_field(&r->in, &number))
 		return;
 	/* Paths may have quotes and backslashes of their own, so the name is up to the last quote of the line. */
 	struct ptx_cursor rest = r->in;
@@ -43,7 +43,7 @@ static void read_file(struct ptx_reader *r)
 static void read_probe(struct ptx_reader *r)
 {
 	int64_t guid, id;
-	if (!r->function || !take_field(&r->in, &guid) || !take_field(&r->in, &id))
+	if (!r->function || !read_field(&r->in, &guid) || !read_field(&r->in, &id))
 		return;
 	struct ptx_probe *p = ptx_push(r, &r->probes, sizeof *p);
 	*p = (struct ptx_probe){.guid = (uint64_t)guid, .id = (uint32_t)id, .at = r->instructions.count,
@@ -129,7 +129,7 @@ static void read_label(struct ptx_reader *r, struct ptx_name *name)
 }
 
 /* The opcode with its modifiers; blanks between them are dropped. */
-static struct ptx_name *take_opcode(struct ptx_reader *r, struct ptx_span first)
+static struct ptx_name *read_opcode(struct ptx_reader *r, struct ptx_span first)
 {
 	struct ptx_cursor *in = &r->in;
 	char text[256];
@@ -215,7 +215,7 @@ static uint8_t flags_of(const struct ptx_reader *r, const struct ptx_form *form,
 static void read_instruction(struct ptx_reader *r, struct ptx_span first, int32_t guard, bool negated)
 {
 	uint32_t line = ptx_line_here(&r->in);
-	struct ptx_name *opcode = take_opcode(r, first);
+	struct ptx_name *opcode = read_opcode(r, first);
 	struct ptx_form form = ptx_form_of(opcode->text);
 	r->operands.count = 0;
 	if (!ptx_read_operands(r, &form) || r->failed)
@@ -244,7 +244,7 @@ static void read_instruction(struct ptx_reader *r, struct ptx_span first, int32_
 }
 
 /* A guard, if there is one; the register, or -1. */
-static int32_t take_guard(struct ptx_reader *r, bool *negated)
+static int32_t read_guard(struct ptx_reader *r, bool *negated)
 {
 	*negated = false;
 	if (!ptx_take_char(&r->in, '@'))
@@ -321,7 +321,7 @@ void ptx_read_body(struct ptx_reader *r)
 				return;
 			read_directive(r);
 		} else {
-			int32_t guard = take_guard(r, &negated);
+			int32_t guard = read_guard(r, &negated);
 			struct ptx_span word = ptx_take_name(in, false);
 			if (word.length)
 				read_word(r, word, guard, negated);

@@ -17,7 +17,7 @@ enum extra {
 	BY_LIST = 8, /* as many bytes as its list of registers has */
 };
 
-struct row {
+struct opcode_row {
 	const char *words;
 	uint8_t integer, real, real64; /* class by type */
 	uint8_t space;                 /* where no modifier says it; SPACE_none: it accesses no memory */
@@ -34,7 +34,7 @@ struct row {
 
 /* In the order of strcmp. */
 /* clang-format off */
-static const struct row rows[] = {
+static const struct opcode_row rows[] = {
 	ONE("abs", move) ONE("activemask", move) TYPED("add", int, fp32, fp64, 0) TYPED("add.cc", int, fp32, fp64, 0)
 	TYPED("addc", int, fp32, fp64, 0) ONE("alloca", move) ONE("and", logic)
 	SHAPED("applypriority", nop, READS, 0) MEMORY("atom", atomic, generic, PLAIN, 0)
@@ -109,11 +109,11 @@ struct modifiers {
 
 static int compare_words(const void *key, const void *row)
 {
-	return strcmp(key, ((const struct row *)row)->words);
+	return strcmp(key, ((const struct opcode_row *)row)->words);
 }
 
 /* The row of the longest beginning, cut at dots, that has one. */
-static const struct row *find_row(const char *opcode)
+static const struct opcode_row *find_row(const char *opcode)
 {
 	enum { MOST_WORDS = 4 };
 	char words[64];
@@ -128,7 +128,7 @@ static const struct row *find_row(const char *opcode)
 	}
 	while (count--) {
 		words[ends[count]] = 0;
-		const struct row *row = bsearch(words, rows, GS_ARRAY_LEN(rows), sizeof rows[0], compare_words);
+		const struct opcode_row *row = bsearch(words, rows, GS_ARRAY_LEN(rows), sizeof rows[0], compare_words);
 		if (row)
 			return row;
 	}
@@ -145,7 +145,7 @@ static bool is_small_real(struct ptx_span word)
 	return false;
 }
 
-static void take_modifier(struct modifiers *m, struct ptx_span word, bool first_type)
+static void apply_modifier(struct modifiers *m, struct ptx_span word, bool first_type)
 {
 	uint32_t bits = ptx_type_bits(word);
 	int space = ptx_space_of(word);
@@ -177,14 +177,14 @@ static struct modifiers read_modifiers(const char *opcode, bool first_type)
 	while (c.at < c.end) {
 		struct ptx_span word = ptx_take_directive(&c);
 		if (word.length > 1)
-			take_modifier(&m, word, first_type);
+			apply_modifier(&m, word, first_type);
 		else if (!word.length)
 			c.at++;
 	}
 	return m;
 }
 
-static void set_memory(struct ptx_form *f, const struct row *row, const struct modifiers *m)
+static void set_memory(struct ptx_form *f, const struct opcode_row *row, const struct modifiers *m)
 {
 	uint32_t bytes = m->bits >= 8 ? m->bits / 8 * m->elements : 4;
 	if (m->warp_matrices && row->space == SPACE_shared) /* each lane has a word of each matrix */
@@ -203,16 +203,16 @@ static void set_memory(struct ptx_form *f, const struct row *row, const struct m
 	f->sized_by_list = row->extra & BY_LIST;
 }
 
-static const struct row *default_row(const char *opcode)
+static const struct opcode_row *default_row(const char *opcode)
 {
-	static const struct row defaults[] = {MEMORY("ld", load, generic, PLAIN, 0)
+	static const struct opcode_row defaults[] = {MEMORY("ld", load, generic, PLAIN, 0)
 						  MEMORY("st", store, generic, READS, 0) TYPED("", int, fp32, fp64, 0)};
 	return !strncmp(opcode, "ld", 2) ? &defaults[0] : !strncmp(opcode, "st", 2) ? &defaults[1] : &defaults[2];
 }
 
 struct ptx_form ptx_form_of(const char *opcode)
 {
-	const struct row *row = find_row(opcode);
+	const struct opcode_row *row = find_row(opcode);
 	struct ptx_form f = {.known = row, .elements = 1};
 	if (!row)
 		row = default_row(opcode);

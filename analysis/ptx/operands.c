@@ -9,7 +9,7 @@
 #include <ctype.h>
 #include <string.h>
 
-struct state {
+struct operand_state {
 	const struct ptx_form *form;
 	uint32_t position; /* commas outside of brackets so far */
 	uint32_t braces, parentheses;
@@ -30,7 +30,7 @@ static int element_of(struct ptx_span suffix)
 	return a ? (int)(a - xyzw) : b ? (int)(b - rgba) : -1;
 }
 
-static struct ptx_operand *add(struct ptx_reader *r, struct state *s, enum ptx_operand_kind kind)
+static struct ptx_operand *add_operand(struct ptx_reader *r, struct operand_state *s, enum ptx_operand_kind kind)
 {
 	struct ptx_operand *o = ptx_push(r, &r->operands, sizeof *o);
 	bool result = s->form->shape == PTX_CALL ? s->parentheses && !s->called
@@ -51,7 +51,7 @@ static struct ptx_operand *last_operand(struct ptx_reader *r)
 }
 
 /* A number, or an offset to the name or address before it. */
-static void add_number(struct ptx_reader *r, struct state *s, int64_t value)
+static void add_number(struct ptx_reader *r, struct operand_state *s, int64_t value)
 {
 	struct ptx_operand *before = last_operand(r);
 	if (s->minus)
@@ -62,7 +62,7 @@ static void add_number(struct ptx_reader *r, struct state *s, int64_t value)
 		s->minus = s->plus = false;
 		return;
 	}
-	add(r, s, PTX_IMMEDIATE)->value = value;
+	add_operand(r, s, PTX_IMMEDIATE)->value = value;
 }
 
 static bool is_special(struct ptx_span text)
@@ -70,11 +70,11 @@ static bool is_special(struct ptx_span text)
 	return *text.at == '%' || ptx_span_is(text, "_");
 }
 
-static void add_registers(struct ptx_reader *r, struct state *s, const struct ptx_binding *b, int element)
+static void add_registers(struct ptx_reader *r, struct operand_state *s, const struct ptx_binding *b, int element)
 {
 	int32_t first = element < 0 ? 0 : element % b->elements, count = element < 0 ? b->elements : 1;
 	for (int32_t i = 0; i < count; i++)
-		add(r, s, PTX_REGISTER)->reg = b->reg + first + i;
+		add_operand(r, s, PTX_REGISTER)->reg = b->reg + first + i;
 }
 
 /* The register of this text, or of the vector that it is an element of. */
@@ -90,12 +90,12 @@ static const struct ptx_binding *find_register(struct ptx_reader *r, struct ptx_
 	return ptx_find_register(r, ptx_name_of(r, base)); /* %r1.h0 of video instructions is all of %r1 */
 }
 
-static void add_name(struct ptx_reader *r, struct state *s, struct ptx_span text)
+static void add_name(struct ptx_reader *r, struct operand_state *s, struct ptx_span text)
 {
 	int element;
 	const struct ptx_form *form = s->form;
 	if (form->shape == PTX_BRANCH || (form->shape == PTX_TABLE && s->position)) {
-		add(r, s, PTX_LABEL)->text = ptx_name_of(r, text)->text;
+		add_operand(r, s, PTX_LABEL)->text = ptx_name_of(r, text)->text;
 		return;
 	}
 	const struct ptx_binding *b = find_register(r, text, &element);
@@ -107,12 +107,12 @@ static void add_name(struct ptx_reader *r, struct state *s, struct ptx_span text
 	if (b)
 		add_registers(r, s, b, element);
 	else if (ptx_span_is(text, "WARP_SZ"))
-		add(r, s, PTX_IMMEDIATE)->value = 32;
+		add_operand(r, s, PTX_IMMEDIATE)->value = 32;
 	else
-		add(r, s, is_special(text) ? PTX_SPECIAL : PTX_SYMBOL)->text = ptx_name_of(r, text)->text;
+		add_operand(r, s, is_special(text) ? PTX_SPECIAL : PTX_SYMBOL)->text = ptx_name_of(r, text)->text;
 }
 
-static void read_mark(struct state *s, char c)
+static void read_mark(struct operand_state *s, char c)
 {
 	s->behind &= c == '+' || c == '-';
 	switch (c) {
@@ -136,7 +136,7 @@ static void read_mark(struct state *s, char c)
 bool ptx_read_operands(struct ptx_reader *r, const struct ptx_form *form)
 {
 	struct ptx_cursor *in = &r->in;
-	struct state s = {.form = form};
+	struct operand_state s = {.form = form};
 	int64_t value;
 	for (ptx_skip_blanks(in); in->at < in->end && !r->failed; ptx_skip_blanks(in)) {
 		if (ptx_take_char(in, ';') || (*in->at == '}' && !s.braces))

@@ -138,7 +138,7 @@ static unsigned digit_of(char c)
 	return isxdigit((unsigned char)c) ? (unsigned)(tolower((unsigned char)c) - 'a' + 10) : 16;
 }
 
-static uint64_t take_digits(struct ptx_cursor *c, unsigned base, unsigned most)
+static uint64_t read_digits(struct ptx_cursor *c, unsigned base, unsigned most)
 {
 	uint64_t value = 0;
 	for (unsigned i = 0; i < most && c->at < c->end && digit_of(*c->at) < base; i++)
@@ -147,7 +147,7 @@ static uint64_t take_digits(struct ptx_cursor *c, unsigned base, unsigned most)
 }
 
 /* 1.5, 1e-3: a double, whatever the instruction's type. */
-static bool take_real(struct ptx_cursor *c, int64_t *value)
+static bool read_real(struct ptx_cursor *c, int64_t *value)
 {
 	const char *p = c->at;
 	char copy[64];
@@ -173,11 +173,11 @@ bool ptx_take_number(struct ptx_cursor *c, int64_t *value)
 	char kind = c->end - c->at > 1 && *c->at == '0' ? (char)tolower((unsigned char)c->at[1]) : 0;
 	if (kind && strchr("xbfd", kind)) {
 		c->at += 2;
-		*value = (int64_t)take_digits(c, kind == 'b' ? 2 : 16, kind == 'f' ? 8 : kind == 'd' ? 16 : NO_LIMIT);
-	} else if (take_real(c, value)) {
+		*value = (int64_t)read_digits(c, kind == 'b' ? 2 : 16, kind == 'f' ? 8 : kind == 'd' ? 16 : NO_LIMIT);
+	} else if (read_real(c, value)) {
 		return true;
 	} else {
-		*value = (int64_t)take_digits(c, isdigit((unsigned char)kind) ? 8 : 10, NO_LIMIT);
+		*value = (int64_t)read_digits(c, isdigit((unsigned char)kind) ? 8 : 10, NO_LIMIT);
 	}
 	while (c->at < c->end && isalnum((unsigned char)*c->at)) /* U, and digits beyond the base of garbage */
 		c->at++;

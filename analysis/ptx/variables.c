@@ -40,7 +40,7 @@ uint32_t ptx_type_bits(struct ptx_span type)
 	return p == end && bits <= 128 ? bits : 0;
 }
 
-struct declaration {
+struct ptx_declaration {
 	uint64_t element_bytes;
 	uint32_t align;
 	bool pointer; /* behind .ptr come the space and alignment of what it points to */
@@ -53,7 +53,7 @@ static uint64_t times(uint64_t a, uint64_t b)
 	return __builtin_mul_overflow(a, b, &product) ? UINT64_MAX : product;
 }
 
-static void read_attribute(struct ptx_reader *r, struct declaration *d)
+static void read_attribute(struct ptx_reader *r, struct ptx_declaration *d)
 {
 	struct ptx_span word = ptx_take_directive(&r->in);
 	int64_t value;
@@ -116,7 +116,7 @@ static void add_variable(struct ptx_reader *r, struct ptx_variable v, enum ptx_w
 }
 
 /* One name with its dimensions and initialiser, to the comma or the end behind it. */
-static void read_declarator(struct ptx_reader *r, const struct declaration *d, uint8_t space, enum ptx_where where,
+static void read_declarator(struct ptx_reader *r, const struct ptx_declaration *d, uint8_t space, enum ptx_where where,
                             bool external)
 {
 	bool open;
@@ -136,7 +136,7 @@ static void read_declarator(struct ptx_reader *r, const struct declaration *d, u
 
 void ptx_read_variable(struct ptx_reader *r, uint8_t space, enum ptx_where where, bool external)
 {
-	struct declaration d = {.element_bytes = 1};
+	struct ptx_declaration d = {.element_bytes = 1};
 	struct ptx_cursor *in = &r->in;
 	for (ptx_skip_blanks(in); in->at < in->end; ptx_skip_blanks(in)) {
 		const char *before = in->at;

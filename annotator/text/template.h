@@ -23,7 +23,8 @@ extern const char counters_atomics[], counters_hidden_atomics[], counters_begin[
     counters_add_plain[], counters_add_atomic[], counters_by_group[], counters_count_plain[], counters_count_atomic[];
 /* prelude.cl */
 extern const char prelude_print[], prelude_probe[], prelude_ids[], prelude_hidden_ids[];
-extern const char box_group_id[], box_num_groups[], box_global_size[], box_global_offset[], box_global_linear_id[], box_macro[];
+extern const char box_group_id[], box_num_groups[], box_global_size[], box_global_offset[], box_global_linear_id[],
+    box_macro[];
 /* tracer.cl */
 extern const char tracer_names[], tracer_from[], tracer_if_native[], tracer_native[], tracer_native_accesses[],
     tracer_native_arrays[], tracer_else[], tracer_state[], tracer_apart_plain[], tracer_apart[], tracer_bytes[], tracer_events[], tracer_ends[],

@@ -357,8 +357,8 @@ static void write_arguments(struct text_writer *w, const struct edit *e)
 		gs_buf_puts(w->out, ", __gpusim_t");
 }
 
-/* Edits of host text. Returns whether the bytes that the edit replaces are left out. */
-static bool write_host_edit(struct text_writer *w, const struct edit *e, bool clone)
+/* Edits of declarations and calls. Returns whether it is one. */
+static bool write_call_edit(struct text_writer *w, const struct edit *e, bool clone)
 {
 	switch (e->kind) {
 	case EDIT_INLINE:
@@ -384,6 +384,17 @@ static bool write_host_edit(struct text_writer *w, const struct edit *e, bool cl
 		if (clone || e->kind == EDIT_CALLEE)
 			gs_buf_puts(w->out, CLONE_PREFIX);
 		return true;
+	default:
+		return false;
+	}
+}
+
+/* Edits of host text. Returns whether the bytes that the edit replaces are left out. */
+static bool write_host_edit(struct text_writer *w, const struct edit *e, bool clone)
+{
+	if (write_call_edit(w, e, clone))
+		return true;
+	switch (e->kind) {
 	case EDIT_CLONE:
 		write_clone(w, e);
 		return true;

@@ -130,6 +130,11 @@ void gs_buf_html(struct gs_buf *b, const char *s)
 	}
 }
 
+uint64_t gs_hash(const void *data, size_t len)
+{
+	return XXH3_64bits(data, len);
+}
+
 void gs_hash_hex(const void *data, size_t len, char hex[33])
 {
 	XXH128_hash_t h = XXH3_128bits(data, len);

@@ -57,6 +57,8 @@ int gs_write_file(const char *path, const void *data, size_t len, struct gs_erro
 int gs_write_file_at(int folder, const char *path, unsigned mode, const void *data, size_t len, struct gs_error *err);
 int gs_make_dirs(const char *path, unsigned mode, struct gs_error *err); /* like mkdir -p -m; the umask counts */
 
+/* 64 bits of XXH3, for tables in memory. */
+uint64_t gs_hash(const void *data, size_t len);
 /* 128 bits of XXH3 as 32 hexadecimal digits. */
 void gs_hash_hex(const void *data, size_t len, char hex[33]);
 

@@ -1,6 +1,6 @@
 /*
  * Functions that traced text calls and that are compiled C in the guest's process: runtime/guest/support/trace_native.c has them, and
- * annotator/text/trace_text.c declares them. Built with NATIVE_MACRO defined, traced text has declarations only.
+ * annotator/text/tracer.cl declares them. Built with NATIVE_MACRO defined, traced text has declarations only.
  */
 #ifndef GPUSIM_RUNTIME_FORMAT_NATIVE_H
 #define GPUSIM_RUNTIME_FORMAT_NATIVE_H
