@@ -11,6 +11,7 @@
 
 #include "runtime/format/counters.h"
 #include "runtime/format/traces.h"
+#include "runtime/guest/start.h"
 #include "runtime/model/trace_shapes.h"
 #include "runtime/runtime.h"
 
@@ -277,11 +278,11 @@ static uint64_t bound_of(enum buffer_kind kind)
 {
 	switch (kind) {
 	case TRACE_BUFFER:
-		return TRACE_BUFFER_SHARE(runtime.options.trace_memory.number);
+		return TRACE_BUFFER_SHARE(simulation.options.trace_memory.number);
 	case SHADOW_BUFFER:
-		return runtime.options.shadow_memory.number;
+		return simulation.options.shadow_memory.number;
 	default:
-		return runtime.options.counter_memory.number;
+		return simulation.options.counter_memory.number;
 	}
 }
 

@@ -2,13 +2,13 @@
  * promised that the host device does not have. */
 #include "runtime/runtime.h"
 
-#include "runtime/model/targets.h"
+#include "runtime/guest/start.h"
 
 const char *runtime_target_text(cl_device_info what)
 {
 	switch (what) {
 	case CL_DEVICE_NAME:
-		return runtime.targets[0].gpu.title;
+		return simulation.targets[0].gpu.title;
 	case CL_DEVICE_VENDOR:
 		return "NVIDIA Corporation"; /* whose GPUs all descriptions are */
 	default:
@@ -18,7 +18,7 @@ const char *runtime_target_text(cl_device_info what)
 
 uint64_t runtime_target_number(cl_device_info what)
 {
-	const struct gpu *g = &runtime.targets[0].gpu;
+	const struct gpu *g = &simulation.targets[0].gpu;
 	switch (what) {
 	case CL_DEVICE_TYPE:
 		return CL_DEVICE_TYPE_GPU;

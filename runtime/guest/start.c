@@ -8,7 +8,6 @@
 #include "runtime/guest/programs/twin.h"
 #include "runtime/process/signals.h"
 #include "runtime/process/thread.h"
-#include "runtime/report/cost.h"
 #include "runtime/report/record.h"
 #include "runtime/runtime.h"
 
@@ -23,6 +22,8 @@
 
 #define LOG_DOMAIN "start"
 
+struct simulation simulation = SIMULATION_INIT;
+
 static atomic_bool active;
 static pid_t owner; /* the process that started us; a fork of it is not */
 
@@ -33,15 +34,15 @@ bool runtime_active(void)
 
 const struct gs_options *runtime_options(void)
 {
-	return &runtime.options;
+	return &simulation.options;
 }
 
 size_t runtime_work_group_limit(void)
 {
 	size_t limit = 0;
-	for (size_t i = 0; i < runtime.target_count; i++)
-		if (!limit || runtime.targets[i].gpu.max_threads_per_block < limit)
-			limit = runtime.targets[i].gpu.max_threads_per_block;
+	for (size_t i = 0; i < simulation.target_count; i++)
+		if (!limit || simulation.targets[i].gpu.max_threads_per_block < limit)
+			limit = simulation.targets[i].gpu.max_threads_per_block;
 	return limit;
 }
 
@@ -73,7 +74,7 @@ static bool device_name_contains(cl_device_id device, const char *part)
 
 bool device_wanted(cl_device_id device)
 {
-	const char *wanted = runtime.options.device.text;
+	const char *wanted = simulation.options.device.text;
 	unsigned platform_index, device_index;
 	char rest;
 	if (!*wanted)
@@ -95,7 +96,7 @@ static void make_absolute(const char *option, const struct option_value *value)
 {
 	char *cwd = *value->text && *value->text != '/' ? getcwd(NULL, 0) : NULL, *path;
 	if (cwd && asprintf(&path, "%s/%s", cwd, value->text) >= 0) {
-		options_set(&runtime.options, options_find(option), option, path, NULL);
+		options_set(&simulation.options, options_find(option), option, path, NULL);
 		free(path);
 	}
 	free(cwd);
@@ -105,21 +106,21 @@ static void read_options(void)
 {
 	extern char **environ;
 	struct gs_error err;
-	options_defaults(&runtime.options);
+	options_defaults(&simulation.options);
 	/* The log's own setting first: it decides about the complaints. */
 	const char *log = getenv("GPUSIM_LOG");
 	if (log && *log && log_setup(log, &err))
 		complain(err.text);
-	options_from_environment(&runtime.options, environ, complain);
-	make_absolute("OUTPUT", &runtime.options.output);
-	make_absolute("RECORD", &runtime.options.record);
-	make_absolute("CACHE_DIR", &runtime.options.cache_dir);
-	make_absolute("CC", &runtime.options.cc);
-	make_absolute("CLANG", &runtime.options.clang);
-	make_absolute("LIBCLC", &runtime.options.libclc);
+	options_from_environment(&simulation.options, environ, complain);
+	make_absolute("OUTPUT", &simulation.options.output);
+	make_absolute("RECORD", &simulation.options.record);
+	make_absolute("CACHE_DIR", &simulation.options.cache_dir);
+	make_absolute("CC", &simulation.options.cc);
+	make_absolute("CLANG", &simulation.options.clang);
+	make_absolute("LIBCLC", &simulation.options.libclc);
 	const char *temporary = getenv("TMPDIR");
-	snprintf(runtime.temporary, sizeof runtime.temporary, "%s", temporary && *temporary == '/' ? temporary : "/tmp");
-	runtime.cc_environment = make_cc_environment();
+	snprintf(simulation.temporary, sizeof simulation.temporary, "%s", temporary && *temporary == '/' ? temporary : "/tmp");
+	simulation.cc_environment = make_cc_environment();
 }
 
 /* ---- fork and exit ---- */
@@ -135,8 +136,8 @@ static void at_exit(void)
 {
 	int saved = errno;
 	if (getpid() == owner) {
-		if (!tool_cost.exit_begin_ns)
-			tool_cost.exit_begin_ns = clock_ns();
+		if (!simulation.cost.exit_begin_ns)
+			simulation.cost.exit_begin_ns = clock_ns();
 		builder_finish();
 		worker_finish();
 	}
@@ -145,7 +146,7 @@ static void at_exit(void)
 
 bool program_is_ending(void)
 {
-	return tool_cost.exit_begin_ns;
+	return simulation.cost.exit_begin_ns;
 }
 
 /*
@@ -170,15 +171,15 @@ void runtime_start(void)
 		return;
 	locale_t before = use_c_locale();
 	read_options();
-	load_targets();
-	choose_model();
-	record_all_targets();
-	cache_setup(runtime.options.cache_dir.text, runtime.options.cache_size.number);
+	load_targets(&simulation);
+	choose_model(&simulation);
+	record_all_targets(&simulation);
+	cache_setup(simulation.options.cache_dir.text, simulation.options.cache_size.number);
 	if (before)
 		uselocale(before);
-	runtime.start_ns = clock_ns();
+	simulation.start_ns = clock_ns();
 	owner = getpid();
-	if (!runtime.target_count || !runtime.cc_environment)
+	if (!simulation.target_count || !simulation.cc_environment)
 		return;
 	save_address_space();
 	run_first_at_exit();
@@ -214,8 +215,8 @@ __attribute__((constructor)) static void when_loaded(void)
 	int saved = errno;
 	Dl_info info;
 	/* Now, while a relative path still means what it did to the loader. */
-	if (dladdr(&runtime, &info) && info.dli_fname && !realpath(info.dli_fname, runtime.library))
-		snprintf(runtime.library, sizeof runtime.library, "%s", info.dli_fname);
+	if (dladdr(&simulation, &info) && info.dli_fname && !realpath(info.dli_fname, simulation.library))
+		snprintf(simulation.library, sizeof simulation.library, "%s", info.dli_fname);
 	const char *follow = getenv("GPUSIM_FOLLOW");
 	if (follow && !strcmp(follow, "0")) {
 		leave_list("LD_PRELOAD", ": ");

@@ -3,8 +3,12 @@
 #define GPUSIM_RUNTIME_GUEST_START_H
 
 #include "runtime/guest/cl.h"
+#include "runtime/model/simulation.h"
 
 #include <stdbool.h>
+
+/* The one of this process: OpenCL's entry points have no parameter for it. */
+extern struct simulation simulation;
 
 /* Our exit handler runs before all that were registered up to now. */
 void run_first_at_exit(void);

@@ -2,10 +2,10 @@
 #include "runtime/guest/timeline.h"
 
 #include "runtime/guest/launches/worker.h"
+#include "runtime/guest/start.h"
 #include "runtime/guest/support/table.h"
 #include "runtime/process/signals.h"
 #include "runtime/process/thread.h"
-#include "runtime/report/cost.h"
 #include "runtime/report/timeline.h"
 
 #include <errno.h>
@@ -20,9 +20,9 @@ static struct table by_event; /* the latest command of each event; under timelin
 
 static bool timeline_wanted(void)
 {
-	uint64_t formats = runtime.options.report.number;
+	uint64_t formats = simulation.options.report.number;
 	return ((formats & (REPORT_JSON | REPORT_HTML | REPORT_TRACE)) && !(formats & REPORT_NONE)) ||
-	       runtime.options.profiling.number == PROFILING_SIMULATED;
+	       simulation.options.profiling.number == PROFILING_SIMULATED;
 }
 
 uint64_t call_begins(void)
@@ -41,7 +41,7 @@ static bool is_in_order(cl_command_queue queue)
 
 static uint64_t since_start(uint64_t ns)
 {
-	return ns > runtime.start_ns ? ns - runtime.start_ns : 0;
+	return ns > simulation.start_ns ? ns - simulation.start_ns : 0;
 }
 
 static void keep_wait_list(struct schedule_command *c, cl_uint count, const cl_event *events)
@@ -57,7 +57,7 @@ static void keep_wait_list(struct schedule_command *c, cl_uint count, const cl_e
 static struct schedule_command *add_command(const char *what, const char *name, const struct command_call *call, bool in_order)
 {
 	struct schedule *s = &timeline.schedule;
-	if (!timeline.started && !(timeline.started = !schedule_start(s, runtime.target_count)))
+	if (!timeline.started && !(timeline.started = !schedule_start(s, simulation.target_count)))
 		return NULL;
 	if (s->count >= MOST_COMMANDS) {
 		timeline.omitted++;
@@ -120,7 +120,7 @@ void timeline_resolve(struct schedule_command *c, const struct launch_result *r)
 	if (!c)
 		return;
 	lock_for_report(&timeline.lock);
-	for (size_t t = 0; t < runtime.target_count; t++)
+	for (size_t t = 0; t < simulation.target_count; t++)
 		c->times[t].duration = r && r->estimated[t] ? r->estimates[t].time_ns : NAN;
 	resolve(c);
 	unlock_for_report(&timeline.lock);
@@ -136,8 +136,8 @@ void timeline_transfer(enum transfer_kind kind, uint64_t size_bytes, const struc
 	if (c) {
 		c->size_bytes = size_bytes;
 		c->engine = engines[kind];
-		for (size_t t = 0; t < runtime.target_count; t++)
-			c->times[t].duration = transfer_time_ns(&runtime.targets[t].gpu, kind, &(struct transfer_stats){1, size_bytes});
+		for (size_t t = 0; t < simulation.target_count; t++)
+			c->times[t].duration = transfer_time_ns(&simulation.targets[t].gpu, kind, &(struct transfer_stats){1, size_bytes});
 		resolve(c);
 		log_ends();
 	}
@@ -181,7 +181,7 @@ static bool simulated_time(cl_event event, cl_profiling_info what, cl_ulong *tim
 	enum { PATIENCE_MS = 2000, EPOCH_NS = 1000000000 }; /* 0 could be taken for no time at all */
 	uint64_t begin = clock_ns();
 	bool known = false, moving = true;
-	if (runtime.options.profiling.number != PROFILING_SIMULATED)
+	if (simulation.options.profiling.number != PROFILING_SIMULATED)
 		return false;
 	int saved = errno;
 	lock_for_report(&timeline.lock);
@@ -200,7 +200,7 @@ static bool simulated_time(cl_event event, cl_profiling_info what, cl_ulong *tim
 	}
 	if (c) {
 		leave_out_time(begin);
-		tool_cost.profiling_ns += clock_ns() - begin;
+		simulation.cost.profiling_ns += clock_ns() - begin;
 	}
 	unlock_for_report(&timeline.lock);
 	errno = saved;

@@ -1,7 +1,7 @@
 /* Copies between host and device that the application asks for. */
 #include "runtime/runtime.h"
 
-#include "runtime/model/stats.h"
+#include "runtime/guest/start.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -18,7 +18,7 @@ static struct mapping *mappings; /* under the lock */
 
 void transfer_enqueued(enum transfer_kind kind, uint64_t size_bytes)
 {
-	stats_add_transfer(kind, size_bytes);
+	stats_add_transfer(&simulation.stats, kind, size_bytes);
 }
 
 uint64_t transfer_mapped(const void *pointer, cl_map_flags flags, uint64_t size_bytes)

@@ -5,6 +5,7 @@
 #include "runtime/format/protocol.h"
 #include "runtime/model/proof.h"
 #include "runtime/model/sampling.h"
+#include "runtime/model/simulation.h"
 #include "runtime/model/trace_shapes.h"
 
 #include <errno.h>
@@ -270,10 +271,10 @@ static int take_facts(struct artifact *a, const struct gs_pack *result)
 }
 
 /* The index of an architecture among ours, or -1. */
-static int find_arch(const char *name, size_t length)
+static int find_arch(const struct simulation *sim, const char *name, size_t length)
 {
-	for (size_t i = 0; i < runtime.arch_count; i++)
-		if (strlen(runtime.archs[i]) == length && !memcmp(runtime.archs[i], name, length))
+	for (size_t i = 0; i < sim->arch_count; i++)
+		if (strlen(sim->archs[i]) == length && !memcmp(sim->archs[i], name, length))
 			return (int)i;
 	return -1;
 }
@@ -313,10 +314,10 @@ static void take_library(struct artifact *a, int arch, char *line)
 	k->library[arch] = grown;
 }
 
-static void take_target(struct artifact *a, char *text)
+static void take_target(const struct simulation *sim, struct artifact *a, char *text)
 {
 	char *save, *line = strtok_r(text, "\n", &save);
-	int arch = line ? find_arch(line, strlen(line)) : -1;
+	int arch = line ? find_arch(sim, line, strlen(line)) : -1;
 	while (arch >= 0 && (line = strtok_r(NULL, "\n", &save))) {
 		take_failure(a, arch, line);
 		take_library(a, arch, line);
@@ -324,10 +325,10 @@ static void take_target(struct artifact *a, char *text)
 }
 
 /* "ARCHITECTURE NAME", a new line, and the code's bytes. */
-static void take_code(struct artifact *a, const struct gs_section *s)
+static void take_code(const struct simulation *sim, struct artifact *a, const struct gs_section *s)
 {
 	char *end = memchr(s->data, '\n', s->len), *space = memchr(s->data, ' ', s->len);
-	int arch = end && space && space < end ? find_arch(s->data, (size_t)(space - s->data)) : -1;
+	int arch = end && space && space < end ? find_arch(sim, s->data, (size_t)(space - s->data)) : -1;
 	if (arch < 0)
 		return;
 	struct gs_error err;
@@ -345,16 +346,16 @@ static void take_code(struct artifact *a, const struct gs_section *s)
 	}
 }
 
-static void take_targets(struct artifact *a, const struct gs_pack *result)
+static void take_targets(const struct simulation *sim, struct artifact *a, const struct gs_pack *result)
 {
 	for (size_t i = 0; i < result->count; i++) {
 		const struct gs_section *s = &result->sections[i];
 		char *text = strcmp(s->name, "target") ? NULL : strdup(s->data);
 		if (text)
-			take_target(a, text);
+			take_target(sim, a, text);
 		free(text);
 		if (!strcmp(s->name, "code"))
-			take_code(a, s);
+			take_code(sim, a, s);
 	}
 }
 
@@ -464,7 +465,7 @@ void artifact_text_together(const struct artifact *a, struct gs_buf *out)
 	gs_buf_puts(out, a->traced_texts[0]);
 }
 
-int artifact_read(struct artifact **out, const struct gs_pack *result, struct gs_error *err)
+int artifact_read(const struct simulation *sim, struct artifact **out, const struct gs_pack *result, struct gs_error *err)
 {
 	const struct gs_section *failure = gs_pack_find(result, "failure");
 	if (failure)
@@ -480,7 +481,7 @@ int artifact_read(struct artifact **out, const struct gs_pack *result, struct gs
 		         take_table(a, result, "block-details", take_details) || take_host_texts(a, result) || check_units(a);
 	}
 	if (!failed) {
-		take_targets(a, result);
+		take_targets(sim, a, result);
 		take_traced(a, result);
 	}
 	if (failed) {

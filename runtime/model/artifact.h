@@ -73,8 +73,8 @@ struct artifact {
 	char **sources; /* the application's own texts, host_count of them; NULL where no report wants them */
 };
 
-/* On failure *err says why in one sentence. */
-int artifact_read(struct artifact **out, const struct gs_pack *result, struct gs_error *err);
+/* Keeps the code for the architectures of the simulation. On failure *err says why in one sentence. */
+int artifact_read(const struct simulation *sim, struct artifact **out, const struct gs_pack *result, struct gs_error *err);
 void artifact_release(struct artifact *a);
 struct artifact_kernel *artifact_kernel(struct artifact *a, const char *name);
 /* The text that counts, followed by the one that traces, with TRACED_PREFIX before its names. The artifact must have renames. */

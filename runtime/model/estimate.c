@@ -5,6 +5,7 @@
 #include "runtime/model/memo.h"
 #include "runtime/model/profile.h"
 #include "runtime/model/sampling.h"
+#include "runtime/model/simulation.h"
 #include "runtime/model/trace_decode.h"
 
 #include <errno.h>
@@ -27,12 +28,12 @@ static int model_target(struct launch_result *r, const struct gpu *gpu, size_t t
 /* One target, whose code is in the profile. */
 static int estimate_target(struct launch_result *r, size_t t, struct gs_error *err)
 {
-	const struct gpu *gpu = &runtime.targets[t].gpu;
+	const struct gpu *gpu = &r->sim->targets[t].gpu;
 	char key[33];
 	int result = memo_accesses(r, gpu, t);
 	if (!result) {
 		memo_key(r, key);
-		if (lines_wanted())
+		if (lines_wanted(r->sim))
 			r->instructions[t] = calloc(r->profile.code->code_count + 1, sizeof *r->instructions[t]);
 		r->profile.instructions = r->instructions[t];
 		if (!memo_find(r, t, key) && !(result = model_target(r, gpu, t, err)))
@@ -51,8 +52,8 @@ static const char *model_failure(struct launch_result *r, size_t t, const struct
 static void estimate_targets(struct launch_result *r)
 {
 	const struct artifact_kernel *facts = r->launch->facts;
-	for (size_t t = 0; t < runtime.target_count; t++) {
-		unsigned arch = runtime.targets[t].arch;
+	for (size_t t = 0; t < r->sim->target_count; t++) {
+		unsigned arch = r->sim->targets[t].arch;
 		struct gs_error err = {"out of memory"};
 		r->profile.code = facts->code[arch];
 		if (!r->profile.code)
@@ -74,23 +75,23 @@ static void find_trace(struct launch_result *r)
 void estimate_launch(struct launch_result *r)
 {
 	profile_fill(r);
-	if (runtime.model.hierarchy)
+	if (r->sim->model.hierarchy)
 		find_trace(r);
 	estimate_targets(r);
 }
 
 void launch_result_clear(struct launch_result *r)
 {
-	for (size_t t = 0; t < runtime.target_count; t++) {
+	for (size_t t = 0; t < r->sim->target_count; t++) {
 		free(r->instructions[t]);
 		r->instructions[t] = NULL;
 	}
 }
 
-bool kernel_wanted(const char *name)
+bool kernel_wanted(const struct simulation *sim, const char *name)
 {
 	char patterns[1024];
-	strncpy(patterns, runtime.options.kernels.text, sizeof patterns - 1);
+	strncpy(patterns, sim->options.kernels.text, sizeof patterns - 1);
 	patterns[sizeof patterns - 1] = 0;
 	for (char *save, *p = strtok_r(patterns, ",", &save); p; p = strtok_r(NULL, ",", &save))
 		if (!fnmatch(p, name, 0))

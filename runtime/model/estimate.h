@@ -8,6 +8,6 @@
 void estimate_launch(struct launch_result *r);
 /* Frees what only the reports of this launch need. */
 void launch_result_clear(struct launch_result *r);
-bool kernel_wanted(const char *name); /* GPUSIM_KERNELS */
+bool kernel_wanted(const struct simulation *sim, const char *name); /* GPUSIM_KERNELS */
 
 #endif

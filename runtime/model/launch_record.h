@@ -24,6 +24,7 @@ struct launch_record {
 
 /* One launch with everything that the reports say of it. */
 struct launch_result {
+	struct simulation *sim;
 	const struct launch_record *launch;
 	struct launch_profile profile;
 	struct estimate estimates[MAX_TARGETS];

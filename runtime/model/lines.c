@@ -1,12 +1,14 @@
 /* What the lines of kernels' sources did: sums over launches per instruction, put together by lines when a report asks. */
 #include "runtime/model/lines.h"
 
+#include "runtime/model/simulation.h"
+
 #include <stdlib.h>
 #include <string.h>
 
-bool lines_wanted(void)
+bool lines_wanted(const struct simulation *sim)
 {
-	uint64_t formats = runtime.options.report.number;
+	uint64_t formats = sim->options.report.number;
 	return (formats & (REPORT_JSON | REPORT_HTML)) && !(formats & REPORT_NONE);
 }
 
@@ -30,7 +32,7 @@ static struct kernel_lines *lines_for(struct kernel_lines **list, const struct l
 
 static void add_target(struct kernel_lines *lines, const struct launch_result *r, size_t t)
 {
-	size_t count = r->launch->facts->code[runtime.targets[t].arch]->code_count;
+	size_t count = r->launch->facts->code[r->sim->targets[t].arch]->code_count;
 	if (!lines->sums[t] && !(lines->sums[t] = calloc(count + 1, sizeof *lines->sums[t])))
 		return;
 	for (size_t i = 0; i < count; i++) {
@@ -44,11 +46,11 @@ static void add_target(struct kernel_lines *lines, const struct launch_result *r
 
 void lines_add_launch(struct kernel_lines **list, const struct launch_result *r)
 {
-	struct kernel_lines *lines = lines_wanted() ? lines_for(list, r->launch) : NULL;
+	struct kernel_lines *lines = lines_wanted(r->sim) ? lines_for(list, r->launch) : NULL;
 	if (!lines)
 		return;
 	lines->launches++;
-	for (size_t t = 0; t < runtime.target_count; t++)
+	for (size_t t = 0; t < r->sim->target_count; t++)
 		if (r->estimated[t] && r->instructions[t])
 			add_target(lines, r, t);
 }
@@ -93,16 +95,16 @@ static size_t join_lines(struct line_sum *lines, size_t count)
 	return n;
 }
 
-struct line_sum *lines_of(const struct kernel_lines *l, size_t target, size_t *count)
+struct line_sum *lines_of(const struct simulation *sim, const struct kernel_lines *l, size_t target, size_t *count)
 {
-	const struct kernel_code *code = l->facts->code[runtime.targets[target].arch];
+	const struct kernel_code *code = l->facts->code[sim->targets[target].arch];
 	const struct instruction_count *sums = l->sums[target];
 	size_t instructions = code && sums ? code->code_count : 0;
 	struct line_sum *lines = calloc(instructions + 1, sizeof *lines);
 	double *cycles = calloc(instructions + 1, sizeof *cycles);
 	*count = 0;
 	if (lines && cycles && instructions) {
-		attribute_cycles(&runtime.targets[target].gpu, code, sums, l->by[target], cycles);
+		attribute_cycles(&sim->targets[target].gpu, code, sums, l->by[target], cycles);
 		for (size_t i = 0; i < instructions; i++) {
 			place_of(code, &code->code[i], &lines[i]);
 			lines[i].executions = lines[i].instructions = sums[i].threads;

@@ -25,11 +25,11 @@ struct line_sum {
 	bool accesses_memory;
 };
 
-bool lines_wanted(void); /* by some report */
+bool lines_wanted(const struct simulation *sim); /* by some report */
 /* Adds a launch to the list of a kernel; with the lock of the statistics held. */
 void lines_add_launch(struct kernel_lines **list, const struct launch_result *r);
 /* The lines of a kernel on a target by file and line; count in *count; the caller frees. */
-struct line_sum *lines_of(const struct kernel_lines *l, size_t target, size_t *count);
+struct line_sum *lines_of(const struct simulation *sim, const struct kernel_lines *l, size_t target, size_t *count);
 bool is_own_source(const char *file); /* the text that the program was created with, not what it includes */
 
 #endif

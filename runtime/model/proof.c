@@ -125,10 +125,10 @@ static bool stays_in_shadow(bool relaxed, const struct artifact_kernel *facts)
 	return rounds_freely(relaxed, facts) || facts->hazards & (HAZARD_BARRIERS | HAZARD_PRINTS | HAZARD_VARIABLES);
 }
 
-enum twin_way proof_way(struct proof *p, bool relaxed, const struct artifact_kernel *facts)
+enum twin_way proof_way(const struct gs_options *options, struct proof *p, bool relaxed, const struct artifact_kernel *facts)
 {
 	enum twin_way way = WAY_SHADOW;
-	switch (runtime.options.twin.number) {
+	switch (options->twin.number) {
 	case TWINS_DIRECT:
 		return WAY_DIRECT;
 	case TWINS_SHADOW:

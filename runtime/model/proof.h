@@ -2,6 +2,7 @@
 #ifndef GPUSIM_RUNTIME_MODEL_PROOF_H
 #define GPUSIM_RUNTIME_MODEL_PROOF_H
 
+#include "runtime/config/options.h"
 #include "runtime/model/launch_record.h"
 
 /*
@@ -30,7 +31,7 @@ struct proof *proof_of(const struct launch_record *l, bool offset);
 bool proof_is_news(struct proof *p);
 /* The way of the next launch; WAY_VERIFY makes the proof pending until proof_end. Relaxed: the program's options let the driver round
  * as it likes. */
-enum twin_way proof_way(struct proof *p, bool relaxed, const struct artifact_kernel *facts);
+enum twin_way proof_way(const struct gs_options *options, struct proof *p, bool relaxed, const struct artifact_kernel *facts);
 void proof_end(struct proof *p, enum verdict verdict);
 void proofs_free(struct artifact_kernel *k);
 

@@ -5,7 +5,7 @@
  */
 #include "runtime/model/sampling.h"
 
-#include "runtime/model/stats.h"
+#include "runtime/model/simulation.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -36,22 +36,22 @@ static void keep_estimate(struct sampling *s, const struct estimate *e)
 
 static void check_error(const struct gpu *gpu, struct launch_result *r, size_t t)
 {
-	struct model_options full = runtime.model;
+	struct model_options full = r->sim->model;
 	struct estimate e;
 	full.exact |= (double)r->estimates[t].warp_instructions <= most_checked;
 	if (model_launch(gpu, &r->profile, &full, &e, NULL) || !(e.time_ns > 0))
 		return;
-	stats_add_check(r->launch->kernel_name, t, fabs(r->estimates[t].time_ns / e.time_ns - 1));
+	stats_add_check(&r->sim->stats, r->launch->kernel_name, t, fabs(r->estimates[t].time_ns / e.time_ns - 1));
 }
 
 int sampling_model(const struct gpu *gpu, struct launch_result *r, size_t t, struct gs_error *err)
 {
 	struct sampling **at = &r->launch->facts->samplings[t];
-	struct model_options options = runtime.model;
-	uint64_t every = runtime.options.check.number;
-	if (runtime.options.sampling.number != SAMPLING_OFF && !*at)
+	struct model_options options = r->sim->model;
+	uint64_t every = r->sim->options.check.number;
+	if (r->sim->options.sampling.number != SAMPLING_OFF && !*at)
 		*at = calloc(1, sizeof **at);
-	if (runtime.options.sampling.number != SAMPLING_OFF && *at) {
+	if (r->sim->options.sampling.number != SAMPLING_OFF && *at) {
 		options.alike = known_estimate;
 		options.alike_ctx = *at;
 	}

@@ -2,16 +2,15 @@
 #include "runtime/model/stats.h"
 
 #include "runtime/model/lines.h"
+#include "runtime/model/simulation.h"
 #include "runtime/process/signals.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-struct stats stats = {.lock = PTHREAD_MUTEX_INITIALIZER};
-
-static struct kernel_stats *kernel_stats(const char *name)
+static struct kernel_stats *kernel_stats(struct stats *stats, const char *name)
 {
-	for (struct kernel_stats *k = stats.kernels; k; k = k->next)
+	for (struct kernel_stats *k = stats->kernels; k; k = k->next)
 		if (!strcmp(k->name, name))
 			return k;
 	struct kernel_stats *k = calloc(1, sizeof *k);
@@ -19,8 +18,8 @@ static struct kernel_stats *kernel_stats(const char *name)
 		free(k);
 		return NULL;
 	}
-	k->next = stats.kernels;
-	stats.kernels = k;
+	k->next = stats->kernels;
+	stats->kernels = k;
 	return k;
 }
 
@@ -37,7 +36,7 @@ static void add_limiter(struct target_stats *t, const char *name, double time_ns
 
 uint32_t launch_registers(const struct launch_result *r, size_t target)
 {
-	const struct target *t = &runtime.targets[target];
+	const struct target *t = &r->sim->targets[target];
 	return gpu_thread_registers(&t->gpu, r->launch->facts->code[t->arch]->registers);
 }
 
@@ -48,7 +47,7 @@ static void keep_longest(struct target_stats *t, const struct launch_result *r, 
 	memcpy(t->longest_global, r->profile.global, sizeof t->longest_global);
 	t->longest_local_bytes = r->profile.local_bytes;
 	t->registers = launch_registers(r, target);
-	t->shared_bytes = r->launch->facts->code[runtime.targets[target].arch]->shared_bytes;
+	t->shared_bytes = r->launch->facts->code[r->sim->targets[target].arch]->shared_bytes;
 }
 
 static void add_estimate(struct target_stats *t, const struct launch_result *r, size_t target)
@@ -81,13 +80,14 @@ static void add_estimate(struct target_stats *t, const struct launch_result *r, 
 
 void stats_add_launch(const struct launch_result *r)
 {
+	struct stats *stats = &r->sim->stats;
 	const char *failure = NULL;
-	pthread_mutex_lock(&stats.lock);
-	stats.launches++;
-	struct kernel_stats *k = kernel_stats(r->launch->kernel_name);
-	for (size_t t = 0; k && t < runtime.target_count; t++) {
+	pthread_mutex_lock(&stats->lock);
+	stats->launches++;
+	struct kernel_stats *k = kernel_stats(stats, r->launch->kernel_name);
+	for (size_t t = 0; k && t < r->sim->target_count; t++) {
 		struct target_stats *s = &k->by_target[t];
-		const char *library = r->launch->facts ? r->launch->facts->library[runtime.targets[t].arch] : NULL;
+		const char *library = r->launch->facts ? r->launch->facts->library[r->sim->targets[t].arch] : NULL;
 		if (r->estimated[t])
 			add_estimate(s, r, t);
 		if (r->estimated[t] && library && !s->library)
@@ -102,37 +102,37 @@ void stats_add_launch(const struct launch_result *r)
 		k->measured += r->launch->measured_ns != 0;
 		k->measured_ns += (double)r->launch->measured_ns;
 	}
-	pthread_mutex_unlock(&stats.lock);
+	pthread_mutex_unlock(&stats->lock);
 	if (failure)
-		stats_add_not_modelled(r->launch->kernel_name, failure);
+		stats_add_not_modelled(stats, r->launch->kernel_name, failure);
 }
 
-void stats_add_comparison(const char *kernel, enum twin_comparison result)
+void stats_add_comparison(struct stats *stats, const char *kernel, enum twin_comparison result)
 {
-	lock_for_report(&stats.lock);
-	struct kernel_stats *k = kernel_stats(kernel);
+	lock_for_report(&stats->lock);
+	struct kernel_stats *k = kernel_stats(stats, kernel);
 	if (k)
 		k->comparisons[result]++;
-	unlock_for_report(&stats.lock);
+	unlock_for_report(&stats->lock);
 }
 
-void stats_add_check(const char *kernel, size_t target, double error)
+void stats_add_check(struct stats *stats, const char *kernel, size_t target, double error)
 {
-	pthread_mutex_lock(&stats.lock);
-	struct kernel_stats *k = kernel_stats(kernel);
+	pthread_mutex_lock(&stats->lock);
+	struct kernel_stats *k = kernel_stats(stats, kernel);
 	struct sampling_stats *s = k ? &k->by_target[target].sampling : NULL;
 	if (s) {
 		s->checks++;
 		s->error_sum += error;
 		s->error_most = error > s->error_most ? error : s->error_most;
 	}
-	pthread_mutex_unlock(&stats.lock);
+	pthread_mutex_unlock(&stats->lock);
 }
 
-void stats_add_not_modelled(const char *kernel, const char *reason)
+void stats_add_not_modelled(struct stats *stats, const char *kernel, const char *reason)
 {
-	lock_for_report(&stats.lock);
-	struct not_modelled **link = &stats.not_modelled;
+	lock_for_report(&stats->lock);
+	struct not_modelled **link = &stats->not_modelled;
 	while (*link && (strcmp((*link)->kernel, kernel) || strcmp((*link)->reason, reason)))
 		link = &(*link)->next;
 	if (!*link && (*link = calloc(1, sizeof **link))) {
@@ -147,38 +147,39 @@ void stats_add_not_modelled(const char *kernel, const char *reason)
 	}
 	if (*link)
 		(*link)->launches++;
-	unlock_for_report(&stats.lock);
+	unlock_for_report(&stats->lock);
 }
 
-void stats_add_transfer(enum transfer_kind kind, uint64_t size_bytes)
+void stats_add_transfer(struct stats *stats, enum transfer_kind kind, uint64_t size_bytes)
 {
-	lock_for_report(&stats.lock);
-	stats.transfers[kind].commands++;
-	stats.transfers[kind].size_bytes += size_bytes;
-	unlock_for_report(&stats.lock);
+	lock_for_report(&stats->lock);
+	stats->transfers[kind].commands++;
+	stats->transfers[kind].size_bytes += size_bytes;
+	unlock_for_report(&stats->lock);
 }
 
-static int longest_first(const void *a, const void *b)
+static int longest_first(const void *a, const void *b, void *data)
 {
+	const struct simulation *sim = data;
 	const struct kernel_stats *x = *(struct kernel_stats *const *)a, *y = *(struct kernel_stats *const *)b;
-	for (size_t t = 0; t < runtime.target_count; t++)
+	for (size_t t = 0; t < sim->target_count; t++)
 		if (x->by_target[t].total_ns != y->by_target[t].total_ns)
 			return x->by_target[t].total_ns < y->by_target[t].total_ns ? 1 : -1;
 	return strcmp(x->name, y->name);
 }
 
-const struct kernel_stats **stats_sorted(size_t *count)
+const struct kernel_stats **stats_sorted(const struct simulation *sim, size_t *count)
 {
 	size_t n = 0;
-	for (struct kernel_stats *k = stats.kernels; k; k = k->next)
+	for (struct kernel_stats *k = sim->stats.kernels; k; k = k->next)
 		n++;
 	const struct kernel_stats **list = calloc(n + 1, sizeof *list);
 	*count = list ? n : 0;
 	n = 0;
-	for (struct kernel_stats *k = stats.kernels; k && list; k = k->next)
+	for (struct kernel_stats *k = sim->stats.kernels; k && list; k = k->next)
 		list[n++] = k;
 	if (list)
-		qsort(list, n, sizeof *list, longest_first);
+		qsort_r(list, n, sizeof *list, longest_first, (void *)sim);
 	return list;
 }
 
@@ -191,18 +192,18 @@ const char *main_limiter(const struct target_stats *t)
 	return best->name ? best->name : "-";
 }
 
-double kernels_total_ns(size_t target)
+double kernels_total_ns(const struct stats *stats, size_t target)
 {
 	double sum = 0;
-	for (const struct kernel_stats *k = stats.kernels; k; k = k->next)
+	for (const struct kernel_stats *k = stats->kernels; k; k = k->next)
 		sum += k->by_target[target].total_ns;
 	return sum;
 }
 
-double transfers_total_ns(size_t target)
+double transfers_total_ns(const struct simulation *sim, size_t target)
 {
 	double sum = 0;
 	for (int k = 0; k < TRANSFER_KINDS; k++)
-		sum += transfer_time_ns(&runtime.targets[target].gpu, k, &stats.transfers[k]);
+		sum += transfer_time_ns(&sim->targets[target].gpu, k, &sim->stats.transfers[k]);
 	return sum;
 }

@@ -64,22 +64,20 @@ struct stats {
 	uint64_t launches;
 };
 
-extern struct stats stats; /* take stats.lock */
-
 void stats_add_launch(const struct launch_result *r);
-void stats_add_comparison(const char *kernel, enum twin_comparison result);
+void stats_add_comparison(struct stats *stats, const char *kernel, enum twin_comparison result);
 /* A launch that was sampled has been simulated in full as well: how far off it was. */
-void stats_add_check(const char *kernel, size_t target, double error);
+void stats_add_check(struct stats *stats, const char *kernel, size_t target, double error);
 /* A launch that ran and that is not modelled. */
-void stats_add_not_modelled(const char *kernel, const char *reason);
-void stats_add_transfer(enum transfer_kind kind, uint64_t size_bytes);
+void stats_add_not_modelled(struct stats *stats, const char *kernel, const char *reason);
+void stats_add_transfer(struct stats *stats, enum transfer_kind kind, uint64_t size_bytes);
 
 uint32_t launch_registers(const struct launch_result *r, size_t target); /* of a work-item; 0: not known */
 const char *main_limiter(const struct target_stats *t);
-/* With stats.lock held: */
-double kernels_total_ns(size_t target); /* of all kernels */
-double transfers_total_ns(size_t target);
+/* With the lock held: */
+double kernels_total_ns(const struct stats *stats, size_t target); /* of all kernels */
+double transfers_total_ns(const struct simulation *sim, size_t target);
 /* The kernels, longest total on the first target first; count in *count; the caller frees the array. */
-const struct kernel_stats **stats_sorted(size_t *count);
+const struct kernel_stats **stats_sorted(const struct simulation *sim, size_t *count);
 
 #endif

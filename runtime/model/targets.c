@@ -3,6 +3,7 @@
 
 #include "runtime/config/gpus.h"
 #include "runtime/config/log.h"
+#include "runtime/model/simulation.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -10,59 +11,57 @@
 
 #define LOG_DOMAIN "start"
 
-struct runtime_state runtime;
-
 /* Targets of one architecture, library and assembler share a compile. */
-unsigned target_arch(const struct gpu *gpu)
+unsigned target_arch(struct simulation *sim, const struct gpu *gpu)
 {
-	char name[sizeof runtime.archs[0]];
+	char name[sizeof sim->archs[0]];
 	gpu_target_name(gpu, name);
-	for (unsigned i = 0; i < runtime.arch_count; i++)
-		if (!strcmp(runtime.archs[i], name))
+	for (unsigned i = 0; i < sim->arch_count; i++)
+		if (!strcmp(sim->archs[i], name))
 			return i;
-	strcpy(runtime.archs[runtime.arch_count], name);
-	return (unsigned)runtime.arch_count++;
+	strcpy(sim->archs[sim->arch_count], name);
+	return (unsigned)sim->arch_count++;
 }
 
-static int add_target(const char *name, struct gs_error *err)
+static int add_target(struct simulation *sim, const char *name, struct gs_error *err)
 {
-	if (runtime.target_count == MAX_TARGETS)
+	if (sim->target_count == MAX_TARGETS)
 		return gs_fail(err, E2BIG, "'%s' is one too many: at most %d GPUs at once", name, MAX_TARGETS);
-	struct target *t = &runtime.targets[runtime.target_count];
-	int failed = gpu_load(&t->gpu, name, gpus_read, NULL, runtime.options.set.text, NULL, err);
+	struct target *t = &sim->targets[sim->target_count];
+	int failed = gpu_load(&t->gpu, name, gpus_read, NULL, sim->options.set.text, NULL, err);
 	if (failed && !strncmp(err->text, "GPUSIM_SET", 10)) {
 		log_warning("%s; nothing is overridden", err->text);
-		options_set(&runtime.options, options_find("SET"), "GPUSIM_SET", "", NULL);
+		options_set(&sim->options, options_find("SET"), "GPUSIM_SET", "", NULL);
 		failed = gpu_load(&t->gpu, name, gpus_read, NULL, NULL, NULL, err);
 	}
 	if (failed)
 		return failed;
-	t->arch = target_arch(&t->gpu);
-	runtime.target_count++;
+	t->arch = target_arch(sim, &t->gpu);
+	sim->target_count++;
 	return 0;
 }
 
 /* Of several names the good ones count; without any, the default. */
-void load_targets(void)
+void load_targets(struct simulation *sim)
 {
 	const char *fallback = options_find("GPU")->fallback;
-	char *names = strdup(runtime.options.gpu.text);
+	char *names = strdup(sim->options.gpu.text);
 	struct gs_error err, first = {"no GPU is named"};
 	size_t bad = 0;
 	for (char *save, *name = names ? strtok_r(names, ",", &save) : NULL; name; name = strtok_r(NULL, ",", &save))
-		if (add_target(name, &err) && !bad++)
+		if (add_target(sim, name, &err) && !bad++)
 			first = err;
 	free(names);
-	if (!runtime.target_count && add_target(fallback, &err))
+	if (!sim->target_count && add_target(sim, fallback, &err))
 		log_error("%s", err.text);
-	if (bad || !*runtime.options.gpu.text)
-		log_warning("GPUSIM_GPU: %s; using '%s'", first.text, runtime.targets[0].gpu.name);
+	if (bad || !*sim->options.gpu.text)
+		log_warning("GPUSIM_GPU: %s; using '%s'", first.text, sim->targets[0].gpu.name);
 }
 
-void choose_model(void)
+void choose_model(struct simulation *sim)
 {
-	runtime.model.kind = (enum model_kind)runtime.options.model.number; /* the words are in this order */
-	runtime.model.hierarchy = runtime.options.memory.number == MEMORY_HIERARCHY;
-	runtime.model.exact = runtime.options.exact.number != 0;
-	runtime.model.iterations = (uint32_t)runtime.options.iterations.number;
+	sim->model.kind = (enum model_kind)sim->options.model.number; /* the words are in this order */
+	sim->model.hierarchy = sim->options.memory.number == MEMORY_HIERARCHY;
+	sim->model.exact = sim->options.exact.number != 0;
+	sim->model.iterations = (uint32_t)sim->options.iterations.number;
 }

@@ -4,6 +4,7 @@
 #include "models/trace/read.h"
 #include "runtime/config/log.h"
 #include "runtime/format/traces.h"
+#include "runtime/model/simulation.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -105,7 +106,7 @@ static void forget_latest(void)
 	memset(&latest, 0, sizeof latest);
 }
 
-static struct launch_trace *decode(const struct artifact *a, const struct kept_trace *t)
+static struct launch_trace *decode(const struct simulation *sim, const struct artifact *a, const struct kept_trace *t)
 {
 	struct trace_layout layout = {
 		.sites = a->sites,
@@ -113,7 +114,7 @@ static struct launch_trace *decode(const struct artifact *a, const struct kept_t
 		.block_count = (uint32_t)a->block_count,
 		.argument_bytes = t->argument_bytes,
 		.argument_count = t->argument_count,
-		.most_bytes = TRACE_DECODED_SHARE(runtime.options.trace_memory.number),
+		.most_bytes = TRACE_DECODED_SHARE(sim->options.trace_memory.number),
 	};
 	struct launch_trace *out = NULL;
 	struct gs_error err = {"out of memory"};
@@ -168,7 +169,7 @@ const struct launch_trace *trace_decoded(const struct launch_result *r)
 	struct artifact *a = r->launch->artifact;
 	if (!latest.trace || latest.artifact != a || strcmp(latest.identity, r->trace->identity)) {
 		forget_latest();
-		struct launch_trace *trace = decode(a, r->trace);
+		struct launch_trace *trace = decode(r->sim, a, r->trace);
 		if (!trace)
 			return NULL;
 		remember(a, r->trace, trace);
@@ -187,7 +188,7 @@ static bool complete(const struct launch_result *r, struct kept_trace *t)
 		t->local[d] = (uint32_t)r->profile.local[d];
 	}
 	forget_latest(); /* not both at once */
-	struct launch_trace *trace = decode(a, t);
+	struct launch_trace *trace = decode(r->sim, a, t);
 	if (!trace)
 		return false;
 	identify(trace, t->identity);
@@ -209,7 +210,7 @@ void trace_of(struct launch_result *r)
 	struct kept_trace *t = r->brought;
 	r->brought = NULL;
 	if (t && complete(r, t))
-		trace_keep(l->facts, l->global, l->local, t);
+		trace_keep(r->sim, l->facts, l->global, l->local, t);
 	else
 		kept_trace_free(t);
 	if (!l->local[0])

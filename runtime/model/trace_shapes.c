@@ -6,6 +6,8 @@
  */
 #include "runtime/model/trace_shapes.h"
 
+#include "runtime/model/simulation.h"
+
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -95,16 +97,16 @@ static struct launches_alike *shape_of(struct artifact_kernel *k, const uint64_t
 	return s;
 }
 
-bool traces_wanted(void)
+bool traces_wanted(const struct simulation *sim)
 {
-	return runtime.model.hierarchy && runtime.options.trace.number != TRACE_NEVER;
+	return sim->model.hierarchy && sim->options.trace.number != TRACE_NEVER;
 }
 
-bool trace_due(struct artifact_kernel *k, const uint64_t global[3], const uint64_t local[3])
+bool trace_due(const struct simulation *sim, struct artifact_kernel *k, const uint64_t global[3], const uint64_t local[3])
 {
 	pthread_mutex_lock(&lock);
 	struct launches_alike *s = shape_of(k, global, local, true);
-	bool due = s && (++s->launches >= s->due || runtime.options.trace.number == TRACE_ALL);
+	bool due = s && (++s->launches >= s->due || sim->options.trace.number == TRACE_ALL);
 	pthread_mutex_unlock(&lock);
 	return due;
 }
@@ -169,7 +171,8 @@ struct needed_groups trace_needed(struct artifact_kernel *k, const uint64_t glob
 	return all;
 }
 
-void trace_keep(struct artifact_kernel *k, const uint64_t global[3], const uint64_t local[3], struct kept_trace *t)
+void trace_keep(const struct simulation *sim, struct artifact_kernel *k, const uint64_t global[3], const uint64_t local[3],
+                struct kept_trace *t)
 {
 	pthread_mutex_lock(&lock);
 	struct launches_alike *s = shape_of(k, global, local, true);
@@ -180,7 +183,7 @@ void trace_keep(struct artifact_kernel *k, const uint64_t global[3], const uint6
 		kept_bytes += size_of(t);
 		enter_order(t);
 		/* A single one may be larger than all should be together. */
-		while (kept_bytes > TRACE_KEPT_SHARE(runtime.options.trace_memory.number) && oldest != t)
+		while (kept_bytes > TRACE_KEPT_SHARE(sim->options.trace_memory.number) && oldest != t)
 			drop(oldest->shape);
 	}
 	pthread_mutex_unlock(&lock);

@@ -38,9 +38,9 @@ struct kept_trace {
 	char identity[33]; /* a hash of what the work-items did */
 };
 
-bool traces_wanted(void); /* of any launch */
+bool traces_wanted(const struct simulation *sim); /* of any launch */
 /* Counts a launch; whether it is to be traced. */
-bool trace_due(struct artifact_kernel *k, const uint64_t global[3], const uint64_t local[3]);
+bool trace_due(const struct simulation *sim, struct artifact_kernel *k, const uint64_t global[3], const uint64_t local[3]);
 /* Its local size, as far as that is known. */
 void trace_chosen(struct artifact_kernel *k, const uint64_t global[3], const uint64_t local[3], uint64_t chosen[3]);
 /* The local size that the driver has chosen, and will again. */
@@ -55,7 +55,8 @@ struct needed_groups trace_needed(struct artifact_kernel *k, const uint64_t glob
 
 void kept_trace_free(struct kept_trace *t); /* one that is not in a shape */
 /* Keeps it, in place of the one that the shape had; others go while there are too many bytes. */
-void trace_keep(struct artifact_kernel *k, const uint64_t global[3], const uint64_t local[3], struct kept_trace *t);
+void trace_keep(const struct simulation *sim, struct artifact_kernel *k, const uint64_t global[3], const uint64_t local[3],
+                struct kept_trace *t);
 /* The trace of launches of these sizes, else of the latest that have the same local size, else NULL. Only the thread that models calls
  * this and trace_keep, which makes traces go. */
 struct kept_trace *trace_find(struct artifact_kernel *k, const uint64_t global[3], const uint64_t local[3]);

@@ -12,7 +12,7 @@
  */
 #include "runtime/report/cost.h"
 
-#include "runtime/model/targets.h"
+#include "runtime/model/simulation.h"
 #include "runtime/process/thread.h"
 
 #include <fcntl.h>
@@ -21,15 +21,13 @@
 #include <string.h>
 #include <unistd.h>
 
-struct tool_cost tool_cost;
-
 /* Since the process began, from the kernel's clock ticks; else since our own start. */
-static uint64_t process_age_ns(void)
+static uint64_t process_age_ns(const struct simulation *sim)
 {
 	char text[1024];
 	unsigned long long ticks = 0;
 	struct timespec now;
-	uint64_t age = clock_ns() - runtime.start_ns;
+	uint64_t age = clock_ns() - sim->start_ns;
 	int fd = open("/proc/self/stat", O_RDONLY | O_CLOEXEC);
 	ssize_t length = fd >= 0 ? read(fd, text, sizeof text - 1) : -1;
 	if (fd >= 0)
@@ -44,22 +42,20 @@ static uint64_t process_age_ns(void)
 	return now_ns > began_ns && now_ns - began_ns > age ? now_ns - began_ns : age;
 }
 
-struct run_cost cost_now(void)
+struct run_cost cost_now(const struct simulation *sim)
 {
-	struct run_cost c = {.wall_ns = (double)process_age_ns()};
-	uint64_t exit_ns = tool_cost.exit_begin_ns;
-	c.building_ns = (double)(tool_cost.wait_ns + tool_cost.overlap_ns + tool_cost.first_launch_ns);
-	c.counting_ns = (double)(tool_cost.launch_ns + tool_cost.counting_ns);
-	c.tracing_ns = (double)tool_cost.tracing_ns;
-	c.modelling_ns = (double)tool_cost.profiling_ns + (exit_ns ? (double)(clock_ns() - exit_ns) : 0);
+	const struct tool_cost *cost = &sim->cost;
+	struct run_cost c = {.wall_ns = (double)process_age_ns(sim)};
+	uint64_t exit_ns = cost->exit_begin_ns;
+	c.building_ns = (double)(cost->wait_ns + cost->overlap_ns + cost->first_launch_ns);
+	c.counting_ns = (double)(cost->launch_ns + cost->counting_ns);
+	c.tracing_ns = (double)cost->tracing_ns;
+	c.modelling_ns = (double)cost->profiling_ns + (exit_ns ? (double)(clock_ns() - exit_ns) : 0);
 	double ours_ns = c.building_ns + c.counting_ns + c.tracing_ns + c.modelling_ns;
 	/* Threads and queues that waited at once make the sum too large. */
 	c.without_ns = c.wall_ns > ours_ns ? c.wall_ns - ours_ns : 0;
 	return c;
 }
-
-/* When the last launch ended, of those that the worker has seen. */
-static uint64_t last_end_ns;
 
 static uint64_t later(uint64_t a, uint64_t b)
 {
@@ -67,22 +63,22 @@ static uint64_t later(uint64_t a, uint64_t b)
 }
 
 /* Commands of one queue follow one another: each began when it was enqueued, or when the one before it ended. */
-void cost_add_launch(const struct launch_times *l)
+void cost_add_launch(struct tool_cost *cost, const struct launch_times *l)
 {
 	/* Counting makes kernels 1.10 to 1.18 times slower (make bench): an eighth of the twin's time. */
 	enum { DIRECT_SHARE = 8 };
-	uint64_t at = later(l->enqueued_ns, last_end_ns);
+	uint64_t at = later(l->enqueued_ns, cost->last_end_ns);
 	if (l->traces_end_ns > at) {
-		*(l->first_traced ? &tool_cost.first_launch_ns : &tool_cost.tracing_ns) += l->traces_end_ns - at;
+		*(l->first_traced ? &cost->first_launch_ns : &cost->tracing_ns) += l->traces_end_ns - at;
 		at = l->traces_end_ns;
 	}
 	if (l->twin_end_ns > at) {
-		*(l->first_counted ? &tool_cost.first_launch_ns : &tool_cost.counting_ns) += l->twin_end_ns - at;
+		*(l->first_counted ? &cost->first_launch_ns : &cost->counting_ns) += l->twin_end_ns - at;
 		at = l->twin_end_ns;
 	}
 	if (!l->in_shadow && l->own_end_ns > at)
-		tool_cost.counting_ns += (l->own_end_ns - at) / DIRECT_SHARE;
+		cost->counting_ns += (l->own_end_ns - at) / DIRECT_SHARE;
 	if (l->copies_end_ns > l->own_end_ns)
-		tool_cost.counting_ns += l->copies_end_ns - l->own_end_ns;
-	last_end_ns = later(last_end_ns, later(l->own_end_ns, l->copies_end_ns));
+		cost->counting_ns += l->copies_end_ns - l->own_end_ns;
+	cost->last_end_ns = later(cost->last_end_ns, later(l->own_end_ns, l->copies_end_ns));
 }

@@ -2,22 +2,12 @@
 #ifndef GPUSIM_RUNTIME_REPORT_COST_H
 #define GPUSIM_RUNTIME_REPORT_COST_H
 
-#include <stdatomic.h>
+#include "runtime/model/tool_cost.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Counted by whoever does the work. */
-struct tool_cost {
-	atomic_uint_fast64_t compiles, cache_hits, compile_ns, twin_build_ns, wait_ns, launch_ns, launches, model_ns;
-	atomic_uint_fast64_t untraced; /* launches without a trace, because there was no room */
-	atomic_uint_fast64_t overlap_ns;      /* builds of the application, while the driver built a twin */
-	atomic_uint_fast64_t first_launch_ns; /* of twins: the driver compiles them */
-	atomic_uint_fast64_t counting_ns, tracing_ns; /* commands of ours in the application's queues */
-	atomic_uint_fast64_t profiling_ns;    /* waiting for simulated times */
-	atomic_uint_fast64_t exit_begin_ns;   /* when the program ended; 0: it has not */
-};
-
-extern struct tool_cost tool_cost;
+struct simulation;
 
 /* Of the whole run, up to now. */
 struct run_cost {
@@ -25,7 +15,7 @@ struct run_cost {
 	double without_ns; /* that, less all that follows: what the run would take without us, about */
 	double building_ns, counting_ns, tracing_ns, modelling_ns;
 };
-struct run_cost cost_now(void);
+struct run_cost cost_now(const struct simulation *sim);
 
 /* When the commands of a launch ended; 0: there are none. */
 struct launch_times {
@@ -37,6 +27,6 @@ struct launch_times {
 	bool in_shadow;                      /* as in the launch's record */
 };
 /* The launch has completed. One thread at a time. */
-void cost_add_launch(const struct launch_times *l);
+void cost_add_launch(struct tool_cost *cost, const struct launch_times *l);
 
 #endif

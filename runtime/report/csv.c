@@ -1,7 +1,7 @@
 /* CSV: a line per launch and target, as launches complete. */
 #include "runtime/report/formats.h"
 
-#include "runtime/model/stats.h"
+#include "runtime/model/simulation.h"
 #include "runtime/report/file.h"
 
 static struct gs_buf pending; /* not written yet */
@@ -27,9 +27,9 @@ static void add_text(const char *s)
 void report_csv_launch(const struct launch_result *r)
 {
 	const struct launch_profile *p = &r->profile;
-	for (size_t t = 0; t < runtime.target_count; t++) {
+	for (size_t t = 0; t < r->sim->target_count; t++) {
 		const struct estimate *e = &r->estimates[t];
-		const struct gpu *gpu = &runtime.targets[t].gpu;
+		const struct gpu *gpu = &r->sim->targets[t].gpu;
 		if (!r->estimated[t])
 			continue;
 		gs_buf_printf(&pending, "%llu,", (unsigned long long)r->launch->seq);
@@ -55,9 +55,10 @@ void report_csv_launch(const struct launch_result *r)
 	}
 }
 
-void report_csv_flush(void)
+void report_csv_flush(const struct simulation *sim)
 {
 	struct gs_buf out = {0};
+	file.prefix = sim->options.output.text;
 	if (!written)
 		gs_buf_puts(&out, header);
 	gs_buf_add(&out, pending.data, pending.len);

@@ -6,7 +6,6 @@
 #include "runtime/report/file.h"
 
 #include "runtime/config/log.h"
-#include "runtime/model/targets.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -25,7 +24,7 @@ enum { FIRST_MODE = 0644 }; /* less the umask */
 
 static void output_path(struct gs_buf *path, const struct report_file *f)
 {
-	for (const char *p = f->prefix ? f->prefix : runtime.options.output.text; *p; p++) {
+	for (const char *p = f->prefix; *p; p++) {
 		if (p[0] == '%' && p[1] == 'p') {
 			gs_buf_printf(path, "%ld", (long)getpid());
 			p++;

@@ -9,7 +9,7 @@
 /* The application may close our descriptor and get its number for a file of its own. So the descriptor is looked at before each write,
  * and the file is opened anew if it is not ours any more. */
 struct report_file {
-	const char *prefix, *ending; /* prefix NULL: GPUSIM_OUTPUT's */
+	const char *prefix, *ending; /* its name; %p in the prefix becomes the number of the process */
 	bool grows;   /* nothing that is written changes: it is added to in place */
 	char *path;
 	char *target; /* the file itself, links followed */

@@ -3,6 +3,7 @@
 #include "runtime/report/formats.h"
 
 #include "runtime/config/log.h"
+#include "runtime/model/simulation.h"
 #include "runtime/process/spawn.h"
 
 #include <limits.h>
@@ -13,19 +14,19 @@
 #define LOG_DOMAIN "report"
 
 /* Beside the library, or where `make install` puts it. */
-static bool find_command(char path[PATH_MAX])
+static bool find_command(const struct simulation *sim, char path[PATH_MAX])
 {
 	static const char *const places[] = {"%.*s/gpusim", "%.*s/../bin/gpusim"};
-	const char *slash = strrchr(runtime.library, '/');
+	const char *slash = strrchr(sim->library, '/');
 	for (size_t i = 0; i < GS_ARRAY_LEN(places); i++) {
-		snprintf(path, PATH_MAX, places[i], slash ? (int)(slash - runtime.library) : 0, runtime.library);
+		snprintf(path, PATH_MAX, places[i], slash ? (int)(slash - sim->library) : 0, sim->library);
 		if (!access(path, X_OK))
 			return true;
 	}
 	return false;
 }
 
-void report_html(const char *json, const char *ending, bool keep_json)
+void report_html(const struct simulation *sim, const char *json, const char *ending, bool keep_json)
 {
 	enum { TIMEOUT_S = 120 };
 	char command[PATH_MAX], html[PATH_MAX];
@@ -36,10 +37,10 @@ void report_html(const char *json, const char *ending, bool keep_json)
 		return;
 	snprintf(html, sizeof html, "%.*s.html", (int)length, json);
 	unlink(html); /* so that an old one is not taken for ours */
-	if (!find_command(command))
-		gs_fail(&err, 0, "the command gpusim was not found beside %s", runtime.library);
+	if (!find_command(sim, command))
+		gs_fail(&err, 0, "the command gpusim was not found beside %s", sim->library);
 	else
-		run_apart(command, (char *const[]){command, "report", (char *)json, "-o", html, NULL}, runtime.cc_environment,
+		run_apart(command, (char *const[]){command, "report", (char *)json, "-o", html, NULL}, sim->cc_environment,
 		          TIMEOUT_S, &said, &err);
 	bool made = !access(html, R_OK);
 	if (!made)

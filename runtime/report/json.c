@@ -6,6 +6,7 @@
 
 #include "models/code/costs.h"
 #include "runtime/format/protocol.h"
+#include "runtime/model/simulation.h"
 #include "runtime/report/cost.h"
 #include "runtime/report/file.h"
 #include "runtime/report/formats.h"
@@ -87,20 +88,20 @@ static double peak_gflops(const struct gpu *g, enum code_class fma)
 }
 
 /* What the user chose, so that the run can be repeated. */
-static void add_options(struct gs_buf *b)
+static void add_options(struct gs_buf *b, const struct gs_options *options)
 {
 	const struct option_row *rows;
 	size_t count = options_rows(&rows);
 	gs_buf_puts(b, "\"options\":{");
 	for (size_t i = 0; i < count; i++) {
-		const struct option_value *v = (const void *)((const char *)&runtime.options + rows[i].offset);
+		const struct option_value *v = (const void *)((const char *)options + rows[i].offset);
 		if (v->text && strcmp(v->text, rows[i].fallback))
 			json_add_string(b, rows[i].name, v->text);
 	}
 	json_end(b, "},");
 }
 
-static void add_target(struct gs_buf *b, const struct gpu *g)
+static void add_target(struct gs_buf *b, const struct gs_options *options, const struct gpu *g)
 {
 	gs_buf_puts(b, "{");
 	json_add_string(b, "name", g->name);
@@ -108,8 +109,8 @@ static void add_target(struct gs_buf *b, const struct gpu *g)
 	json_add_string(b, "arch", g->arch);
 	json_add_count(b, "sm_count", g->sm_count);
 	json_add_number(b, "clock_mhz", g->clock_mhz);
-	json_add_string(b, "model", runtime.options.model.text);
-	json_add_string(b, "memory", runtime.options.memory.text);
+	json_add_string(b, "model", options->model.text);
+	json_add_string(b, "memory", options->memory.text);
 	json_add_count(b, "warp_size", g->warp_size);
 	json_add_count(b, "max_warps_per_sm", g->max_warps_per_sm);
 	json_add_count(b, "max_threads_per_block", g->max_threads_per_block);
@@ -121,7 +122,7 @@ static void add_target(struct gs_buf *b, const struct gpu *g)
 	json_end(b, "},");
 }
 
-static void add_opening(struct gs_buf *b)
+static void add_opening(struct gs_buf *b, const struct simulation *sim)
 {
 	char when[32];
 	time_t now = time(NULL);
@@ -132,14 +133,14 @@ static void add_opening(struct gs_buf *b)
 	add_command(b);
 	json_add_count(b, "pid", (uint64_t)getpid());
 	json_add_string(b, "started", when);
-	json_add_string(b, "set", runtime.options.set.text);
-	add_options(b);
+	json_add_string(b, "set", sim->options.set.text);
+	add_options(b, &sim->options);
 	char *cwd = getcwd(NULL, 0);
 	json_add_string(b, "cwd", cwd ? cwd : "");
 	free(cwd);
 	json_end(b, "},\n\"targets\":[");
-	for (size_t t = 0; t < runtime.target_count; t++)
-		add_target(b, &runtime.targets[t].gpu);
+	for (size_t t = 0; t < sim->target_count; t++)
+		add_target(b, &sim->options, &sim->targets[t].gpu);
 	json_end(b, "],\n\"launches\":[");
 }
 
@@ -215,7 +216,7 @@ static void add_estimate(struct gs_buf *b, const struct launch_result *r, size_t
 	const struct estimate *e = &r->estimates[t];
 	uint32_t registers = launch_registers(r, t);
 	gs_buf_puts(b, "{");
-	json_add_string(b, "target", runtime.targets[t].gpu.name);
+	json_add_string(b, "target", r->sim->targets[t].gpu.name);
 	json_add_string(b, "model", e->model);
 	json_add_number(b, "cycles", e->cycles);
 	json_add_number(b, "time_ns", e->time_ns);
@@ -243,7 +244,7 @@ static void add_estimate(struct gs_buf *b, const struct launch_result *r, size_t
 	json_cycles_by(b, e->by);
 	json_memory(b, e);
 	json_add_number(b, "lane_efficiency", e->lane_efficiency);
-	add_divergence(b, r->launch->facts->code[runtime.targets[t].arch], e);
+	add_divergence(b, r->launch->facts->code[r->sim->targets[t].arch], e);
 	json_flags(b, e->flags | r->flags);
 	json_end(b, "},");
 }
@@ -279,7 +280,7 @@ void report_json_launch(const struct launch_result *r)
 	struct gs_buf *b = &launches;
 	const struct launch_profile *p = &r->profile;
 	uint64_t warps = 0;
-	for (size_t t = 0; t < runtime.target_count && !warps; t++)
+	for (size_t t = 0; t < r->sim->target_count && !warps; t++)
 		warps = r->estimated[t] ? r->estimates[t].warps : 0;
 	gs_buf_puts(b, any_launch ? ",\n{" : "\n{");
 	any_launch = true;
@@ -294,10 +295,10 @@ void report_json_launch(const struct launch_result *r)
 		json_add_count(b, "measured_ns", r->launch->measured_ns);
 	else
 		gs_buf_puts(b, "\"measured_ns\":null,");
-	if (runtime.options.blocks.number)
+	if (r->sim->options.blocks.number)
 		add_blocks(b, r);
 	gs_buf_puts(b, "\"estimates\":[");
-	for (size_t t = 0; t < runtime.target_count; t++)
+	for (size_t t = 0; t < r->sim->target_count; t++)
 		if (r->estimated[t])
 			add_estimate(b, r, t);
 	json_end(b, "]}");
@@ -305,11 +306,11 @@ void report_json_launch(const struct launch_result *r)
 
 /* ---- the closing part; with the lock of stats held ---- */
 
-static void add_transfers(struct gs_buf *b)
+static void add_transfers(struct gs_buf *b, const struct simulation *sim)
 {
 	gs_buf_puts(b, "\"transfers\":[");
 	for (int k = 0; k < TRANSFER_KINDS; k++) {
-		const struct transfer_stats *s = &stats.transfers[k];
+		const struct transfer_stats *s = &sim->stats.transfers[k];
 		if (!s->commands)
 			continue;
 		gs_buf_puts(b, "{");
@@ -317,10 +318,10 @@ static void add_transfers(struct gs_buf *b)
 		json_add_count(b, "commands", s->commands);
 		json_add_count(b, "size_bytes", s->size_bytes);
 		gs_buf_puts(b, "\"estimates\":[");
-		for (size_t t = 0; t < runtime.target_count; t++) {
+		for (size_t t = 0; t < sim->target_count; t++) {
 			gs_buf_puts(b, "{");
-			json_add_string(b, "target", runtime.targets[t].gpu.name);
-			json_add_number(b, "time_ns", transfer_time_ns(&runtime.targets[t].gpu, k, s));
+			json_add_string(b, "target", sim->targets[t].gpu.name);
+			json_add_number(b, "time_ns", transfer_time_ns(&sim->targets[t].gpu, k, s));
 			json_end(b, "},");
 		}
 		json_end(b, "]},");
@@ -328,27 +329,27 @@ static void add_transfers(struct gs_buf *b)
 	json_end(b, "],\n");
 }
 
-static void add_summary(struct gs_buf *b)
+static void add_summary(struct gs_buf *b, const struct simulation *sim)
 {
 	gs_buf_puts(b, "\"summary\":[");
-	for (size_t t = 0; t < runtime.target_count; t++) {
+	for (size_t t = 0; t < sim->target_count; t++) {
 		uint64_t modelled = 0;
-		for (const struct kernel_stats *k = stats.kernels; k; k = k->next)
+		for (const struct kernel_stats *k = sim->stats.kernels; k; k = k->next)
 			modelled += k->by_target[t].launches;
 		gs_buf_puts(b, "{");
-		json_add_string(b, "target", runtime.targets[t].gpu.name);
+		json_add_string(b, "target", sim->targets[t].gpu.name);
 		json_add_count(b, "launches", modelled);
-		json_add_number(b, "kernels_ns", kernels_total_ns(t));
-		json_add_number(b, "transfers_ns", transfers_total_ns(t));
+		json_add_number(b, "kernels_ns", kernels_total_ns(&sim->stats, t));
+		json_add_number(b, "transfers_ns", transfers_total_ns(sim, t));
 		json_end(b, "},");
 	}
 	json_end(b, "],\n");
 }
 
-static void add_not_modelled(struct gs_buf *b)
+static void add_not_modelled(struct gs_buf *b, const struct simulation *sim)
 {
 	gs_buf_puts(b, "\"not_modelled\":[");
-	for (const struct not_modelled *n = stats.not_modelled; n; n = n->next) {
+	for (const struct not_modelled *n = sim->stats.not_modelled; n; n = n->next) {
 		gs_buf_puts(b, "{");
 		json_add_string(b, "kernel", n->kernel);
 		json_add_count(b, "launches", n->launches);
@@ -358,9 +359,9 @@ static void add_not_modelled(struct gs_buf *b)
 	json_end(b, "],\n");
 }
 
-static void add_cost(struct gs_buf *b)
+static void add_cost(struct gs_buf *b, const struct simulation *sim)
 {
-	struct run_cost c = cost_now();
+	struct run_cost c = cost_now(sim);
 	gs_buf_puts(b, "\"cost\":{");
 	json_add_number(b, "wall_ns", c.wall_ns);
 	json_add_number(b, "without_ns", c.without_ns);
@@ -368,29 +369,29 @@ static void add_cost(struct gs_buf *b)
 	json_add_number(b, "counting_ns", c.counting_ns);
 	json_add_number(b, "tracing_ns", c.tracing_ns);
 	json_add_number(b, "modelling_ns", c.modelling_ns);
-	json_add_count(b, "untraced_launches", tool_cost.untraced);
-	json_add_count(b, "programs", tool_cost.compiles);
-	json_add_count(b, "cache_hits", tool_cost.cache_hits);
-	json_add_count(b, "compile_ns", tool_cost.compile_ns);
-	json_add_count(b, "twin_build_ns", tool_cost.twin_build_ns);
-	json_add_count(b, "wait_ns", tool_cost.wait_ns);
-	json_add_count(b, "launch_ns", tool_cost.launch_ns);
-	json_add_count(b, "model_ns", tool_cost.model_ns);
+	json_add_count(b, "untraced_launches", sim->cost.untraced);
+	json_add_count(b, "programs", sim->cost.compiles);
+	json_add_count(b, "cache_hits", sim->cost.cache_hits);
+	json_add_count(b, "compile_ns", sim->cost.compile_ns);
+	json_add_count(b, "twin_build_ns", sim->cost.twin_build_ns);
+	json_add_count(b, "wait_ns", sim->cost.wait_ns);
+	json_add_count(b, "launch_ns", sim->cost.launch_ns);
+	json_add_count(b, "model_ns", sim->cost.model_ns);
 	json_end(b, "}");
 }
 
-static void add_closing(struct gs_buf *b, bool whole)
+static void add_closing(struct gs_buf *b, struct simulation *sim, bool whole)
 {
 	gs_buf_puts(b, "],\n");
-	pthread_mutex_lock(&stats.lock);
-	add_transfers(b);
-	json_kernels(b, whole);
-	add_summary(b);
-	add_not_modelled(b);
-	pthread_mutex_unlock(&stats.lock);
+	pthread_mutex_lock(&sim->stats.lock);
+	add_transfers(b, sim);
+	json_kernels(b, sim, whole);
+	add_summary(b, sim);
+	add_not_modelled(b, sim);
+	pthread_mutex_unlock(&sim->stats.lock);
 	if (whole)
 		json_timeline(b);
-	add_cost(b);
+	add_cost(b, sim);
 	gs_buf_puts(b, "}\n");
 }
 
@@ -402,16 +403,17 @@ const char *report_json_path(const char **ending)
 	return file.path;
 }
 
-void report_json_flush(bool whole)
+void report_json_flush(struct simulation *sim, bool whole)
 {
 	struct gs_buf out = {0};
-	if (!(runtime.options.report.number & REPORT_JSON)) /* for the page alone */
+	file.prefix = sim->options.output.text;
+	if (!(sim->options.report.number & REPORT_JSON)) /* for the page alone */
 		file.ending = ".html.json";
 	if (!closing_at)
-		add_opening(&out);
+		add_opening(&out, sim);
 	gs_buf_add(&out, launches.data, launches.len);
 	size_t kept = out.len;
-	add_closing(&out, whole);
+	add_closing(&out, sim, whole);
 	if (out.failed || launches.failed) {
 		gs_buf_free(&out);
 		return;

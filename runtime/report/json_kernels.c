@@ -2,6 +2,7 @@
 #include "runtime/report/json.h"
 
 #include "runtime/model/lines.h"
+#include "runtime/model/simulation.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -92,28 +93,28 @@ static void add_line(struct gs_buf *b, const struct line_sum *l, size_t source, 
 	json_end(b, "},");
 }
 
-static void add_lines(struct gs_buf *b, const struct kernel_stats *k, size_t t, struct sources *sources)
+static void add_lines(struct gs_buf *b, const struct simulation *sim, const struct kernel_stats *k, size_t t, struct sources *sources)
 {
 	gs_buf_puts(b, "\"lines\":[");
 	for (const struct kernel_lines *p = k->lines; p; p = p->next) {
 		size_t count;
-		struct line_sum *lines = lines_of(p, t, &count);
+		struct line_sum *lines = lines_of(sim, p, t, &count);
 		unsigned unit = p->facts->entry_block >= 0 ? p->artifact->blocks[p->facts->entry_block].unit : 0;
 		for (size_t i = 0; i < count; i++)
 			if (lines[i].instructions > 0)
 				add_line(b, &lines[i], lines[i].line ? source_index(sources, p->artifact, unit, lines[i].file) : 0,
-				         runtime.targets[t].gpu.warp_size);
+				         sim->targets[t].gpu.warp_size);
 		free(lines);
 	}
 	json_end(b, "],");
 }
 
 /* Operations and bytes of work-items, for the roofline. */
-static void add_work(struct gs_buf *b, const struct kernel_stats *k, size_t t)
+static void add_work(struct gs_buf *b, const struct simulation *sim, const struct kernel_stats *k, size_t t)
 {
 	double flops[2] = {0, 0}, loaded = 0, stored = 0;
 	for (const struct kernel_lines *p = k->lines; p; p = p->next) {
-		const struct kernel_code *code = p->facts->code[runtime.targets[t].arch];
+		const struct kernel_code *code = p->facts->code[sim->targets[t].arch];
 		for (uint32_t i = 0; code && p->sums[t] && i < code->code_count; i++) {
 			const struct code_instruction *in = &code->code[i];
 			bool global = in->space == SPACE_global || in->space == SPACE_generic || in->space == SPACE_texture;
@@ -197,11 +198,11 @@ static void add_times(struct gs_buf *b, const struct target_stats *s)
 	json_add_number(b, "occupancy", s->occupancy_sum / (double)s->launches);
 }
 
-static void add_estimate(struct gs_buf *b, const struct kernel_stats *k, size_t t, struct sources *sources)
+static void add_estimate(struct gs_buf *b, const struct simulation *sim, const struct kernel_stats *k, size_t t, struct sources *sources)
 {
 	const struct target_stats *s = &k->by_target[t];
 	gs_buf_puts(b, "{");
-	json_add_string(b, "target", runtime.targets[t].gpu.name);
+	json_add_string(b, "target", sim->targets[t].gpu.name);
 	add_times(b, s);
 	json_add_number(b, "thread_instructions", s->thread_instructions);
 	json_add_number(b, "warp_instructions", s->warp_instructions);
@@ -216,14 +217,14 @@ static void add_estimate(struct gs_buf *b, const struct kernel_stats *k, size_t 
 	add_texts(b, "library", s->library);
 	if (sources) {
 		add_longest(b, s);
-		add_work(b, k, t);
-		add_occupancy_curve(b, &runtime.targets[t].gpu, s);
-		add_lines(b, k, t, sources);
+		add_work(b, sim, k, t);
+		add_occupancy_curve(b, &sim->targets[t].gpu, s);
+		add_lines(b, sim, k, t, sources);
 	}
 	json_end(b, "},");
 }
 
-static void add_kernel(struct gs_buf *b, const struct kernel_stats *k, struct sources *sources)
+static void add_kernel(struct gs_buf *b, const struct simulation *sim, const struct kernel_stats *k, struct sources *sources)
 {
 	gs_buf_puts(b, "{");
 	json_add_string(b, "name", k->name);
@@ -239,20 +240,20 @@ static void add_kernel(struct gs_buf *b, const struct kernel_stats *k, struct so
 	json_add_count(b, "racy", k->comparisons[TWIN_RACY]);
 	json_end(b, "},");
 	gs_buf_puts(b, "\"estimates\":[");
-	for (size_t t = 0; t < runtime.target_count; t++)
+	for (size_t t = 0; t < sim->target_count; t++)
 		if (k->by_target[t].launches)
-			add_estimate(b, k, t, sources);
+			add_estimate(b, sim, k, t, sources);
 	json_end(b, "]},");
 }
 
-void json_kernels(struct gs_buf *b, bool whole)
+void json_kernels(struct gs_buf *b, const struct simulation *sim, bool whole)
 {
 	size_t count;
 	struct sources sources = {0};
-	const struct kernel_stats **kernels = stats_sorted(&count);
+	const struct kernel_stats **kernels = stats_sorted(sim, &count);
 	gs_buf_puts(b, "\"kernels\":[");
 	for (size_t i = 0; i < count; i++)
-		add_kernel(b, kernels[i], whole ? &sources : NULL);
+		add_kernel(b, sim, kernels[i], whole ? &sources : NULL);
 	json_end(b, "],\n");
 	if (whole)
 		add_sources(b, &sources);

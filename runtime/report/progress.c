@@ -7,28 +7,28 @@
 
 #include "runtime/config/log.h"
 #include "runtime/config/show.h"
-#include "runtime/model/targets.h"
+#include "runtime/model/simulation.h"
 #include "runtime/process/thread.h"
 
 enum { FIRST_NS = 1000000000, EVERY_NS = 100000000 };
 
 static uint64_t busy_since_ns, shown_ns; /* 0: rests, not shown; the worker's, but see progress_due */
 
-static bool is_wanted(void)
+static bool is_wanted(const struct simulation *sim)
 {
 	static int wanted = -1;
 	if (wanted < 0)
-		wanted = (runtime.options.report.number & REPORT_TEXT) && runtime.options.text.number != TEXT_QUIET &&
+		wanted = (sim->options.report.number & REPORT_TEXT) && sim->options.text.number != TEXT_QUIET &&
 		         log_on_terminal();
 	return wanted;
 }
 
-bool progress_due(void)
+bool progress_due(const struct simulation *sim)
 {
 	uint64_t now = clock_ns();
 	if (!busy_since_ns)
 		busy_since_ns = now;
-	return now - busy_since_ns >= FIRST_NS && now - shown_ns >= EVERY_NS && is_wanted();
+	return now - busy_since_ns >= FIRST_NS && now - shown_ns >= EVERY_NS && is_wanted(sim);
 }
 
 void progress_show(const char *kernel, uint64_t done, unsigned long left)

@@ -5,7 +5,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-bool progress_due(void); /* modelling has taken a while, and the line is not of just now */
+struct simulation;
+
+bool progress_due(const struct simulation *sim); /* modelling has taken a while, and the line is not of just now */
 void progress_show(const char *kernel, uint64_t done, unsigned long left);
 void progress_clear(void); /* the thread rests, or something else is printed */
 

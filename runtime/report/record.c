@@ -9,7 +9,7 @@
 #include "runtime/format/profile_file.h"
 #include "runtime/format/protocol.h"
 #include "runtime/model/profile.h"
-#include "runtime/model/stats.h"
+#include "runtime/model/simulation.h"
 #include "runtime/model/trace_shapes.h"
 #include "runtime/process/signals.h"
 #include "runtime/report/file.h"
@@ -35,9 +35,9 @@ static struct {
 	bool began, failed;
 } rec = {.lock = PTHREAD_MUTEX_INITIALIZER, .file = {.ending = "", .grows = true, .fd = -1}};
 
-bool record_wanted(void)
+bool record_wanted(const struct simulation *sim)
 {
-	return *runtime.options.record.text;
+	return *sim->options.record.text;
 }
 
 /* With the lock held. */
@@ -59,12 +59,12 @@ static void add_record(const char *kind, struct gs_pack *pack, struct gs_buf *by
 	gs_pack_free(pack);
 }
 
-static void begin_profile(struct gs_buf *bytes)
+static void begin_profile(const struct simulation *sim, struct gs_buf *bytes)
 {
 	struct gs_pack run = {0};
 	struct gs_buf words = {0};
 	rec.began = true;
-	rec.file.prefix = runtime.options.record.text;
+	rec.file.prefix = sim->options.record.text;
 	rec.known = calloc(KNOWN, sizeof *rec.known);
 	profile_begin(bytes);
 	gs_pack_puts(&run, "version", GPUSIM_CC_VERSION);
@@ -75,12 +75,12 @@ static void begin_profile(struct gs_buf *bytes)
 }
 
 /* One record, after what every file begins with. */
-static void write_record(const char *kind, struct gs_pack *pack)
+static void write_record(const struct simulation *sim, const char *kind, struct gs_pack *pack)
 {
 	struct gs_buf bytes = {0};
 	lock_for_report(&rec.lock);
 	if (!rec.began)
-		begin_profile(&bytes);
+		begin_profile(sim, &bytes);
 	add_record(kind, pack, &bytes);
 	if (!rec.failed)
 		append_bytes(&bytes);
@@ -88,11 +88,11 @@ static void write_record(const char *kind, struct gs_pack *pack)
 	gs_buf_free(&bytes);
 }
 
-void record_program(struct artifact *a, const struct gs_pack *result)
+void record_program(const struct simulation *sim, struct artifact *a, const struct gs_pack *result)
 {
 	struct gs_pack pack = {0};
 	char number[24];
-	if (!record_wanted() || !a)
+	if (!record_wanted(sim) || !a)
 		return;
 	lock_for_report(&rec.lock);
 	a->record_number = ++rec.programs;
@@ -101,7 +101,7 @@ void record_program(struct artifact *a, const struct gs_pack *result)
 	gs_pack_puts(&pack, "number", number);
 	for (size_t i = 0; i < result->count; i++)
 		gs_pack_add(&pack, result->sections[i].name, result->sections[i].data, result->sections[i].len);
-	write_record("program", &pack);
+	write_record(sim, "program", &pack);
 }
 
 /* Whether an earlier launch had the same counters; else this one is what later ones are compared with. */
@@ -134,14 +134,14 @@ static void add_facts(const struct launch_record *l, struct gs_buf *out)
 		gs_buf_printf(out, "argument=%d,%" PRIu64 "\n", l->arguments_known[i], l->argument_values[i]);
 }
 
-void record_launch(const struct launch_record *l, const struct kept_trace *trace)
+void record_launch(const struct simulation *sim, const struct launch_record *l, const struct kept_trace *trace)
 {
 	struct gs_pack pack = {0};
 	struct gs_buf facts = {0};
 	char hash[33];
 	uint64_t same;
 	size_t bytes = launch_words(l) * sizeof *l->counters;
-	if (!record_wanted() || !l->artifact->record_number)
+	if (!record_wanted(sim) || !l->artifact->record_number)
 		return;
 	add_facts(l, &facts);
 	gs_hash_hex(l->counters, bytes, hash);
@@ -155,64 +155,64 @@ void record_launch(const struct launch_record *l, const struct kept_trace *trace
 		gs_pack_add(&pack, "trace", trace->bytes, trace->length);
 		gs_pack_add(&pack, "memory", trace->argument_bytes, trace->argument_count * sizeof *trace->argument_bytes);
 	}
-	write_record("launch", &pack);
+	write_record(sim, "launch", &pack);
 }
 
-static void record_notes(void)
+static void record_notes(struct simulation *sim)
 {
-	pthread_mutex_lock(&stats.lock);
-	for (const struct not_modelled *n = stats.not_modelled; n; n = n->next) {
+	pthread_mutex_lock(&sim->stats.lock);
+	for (const struct not_modelled *n = sim->stats.not_modelled; n; n = n->next) {
 		struct gs_pack pack = {0};
 		char launches[24];
 		snprintf(launches, sizeof launches, "%" PRIu64, n->launches);
 		gs_pack_puts(&pack, "kernel", n->kernel);
 		gs_pack_puts(&pack, "reason", n->reason);
 		gs_pack_puts(&pack, "launches", launches);
-		write_record("note", &pack);
+		write_record(sim, "note", &pack);
 	}
-	pthread_mutex_unlock(&stats.lock);
+	pthread_mutex_unlock(&sim->stats.lock);
 }
 
-static void record_transfers(void)
+static void record_transfers(struct simulation *sim)
 {
 	struct gs_pack pack = {0};
 	struct gs_buf lines = {0};
-	pthread_mutex_lock(&stats.lock);
+	pthread_mutex_lock(&sim->stats.lock);
 	for (int k = 0; k < TRANSFER_KINDS; k++)
-		gs_buf_printf(&lines, "%d %" PRIu64 " %" PRIu64 "\n", k, stats.transfers[k].commands, stats.transfers[k].size_bytes);
-	pthread_mutex_unlock(&stats.lock);
+		gs_buf_printf(&lines, "%d %" PRIu64 " %" PRIu64 "\n", k, sim->stats.transfers[k].commands, sim->stats.transfers[k].size_bytes);
+	pthread_mutex_unlock(&sim->stats.lock);
 	gs_pack_add(&pack, "transfers", lines.data, lines.len);
 	gs_buf_free(&lines);
-	write_record("transfers", &pack);
+	write_record(sim, "transfers", &pack);
 }
 
-void record_finish(void)
+void record_finish(struct simulation *sim)
 {
 	struct gs_buf bytes = {0};
-	if (!record_wanted())
+	if (!record_wanted(sim))
 		return;
-	record_notes();
-	record_transfers();
+	record_notes(sim);
+	record_transfers(sim);
 	lock_for_report(&rec.lock);
 	profile_end(&bytes);
 	if (!rec.failed)
 		append_bytes(&bytes);
 	if (rec.failed)
-		log_warning("%s is not complete", runtime.options.record.text);
+		log_warning("%s is not complete", sim->options.record.text);
 	rec.failed = true; /* nothing comes after the end */
 	unlock_for_report(&rec.lock);
 	gs_buf_free(&bytes);
 }
 
 /* So that a profile can be modelled on any GPU that we know, its programs are compiled for all of them. */
-void record_all_targets(void)
+void record_all_targets(struct simulation *sim)
 {
-	char **names = record_wanted() ? gpus_names() : NULL;
+	char **names = record_wanted(sim) ? gpus_names() : NULL;
 	for (char **n = names; n && *n; n++) {
 		struct gpu gpu;
 		struct gs_error err;
-		if (runtime.arch_count < MAX_TARGETS && !gpu_load(&gpu, *n, gpus_read, NULL, NULL, NULL, &err))
-			target_arch(&gpu);
+		if (sim->arch_count < MAX_TARGETS && !gpu_load(&gpu, *n, gpus_read, NULL, NULL, NULL, &err))
+			target_arch(sim, &gpu);
 		free(*n);
 	}
 	free(names);

@@ -6,10 +6,11 @@
 
 struct kept_trace;
 
-bool record_wanted(void);
-void record_all_targets(void); /* after the targets are loaded */
-void record_program(struct artifact *a, const struct gs_pack *result);
-void record_launch(const struct launch_record *l, const struct kept_trace *trace); /* trace: its own, or NULL */
-void record_finish(void);
+bool record_wanted(const struct simulation *sim);
+void record_all_targets(struct simulation *sim); /* after the targets are loaded */
+void record_program(const struct simulation *sim, struct artifact *a, const struct gs_pack *result);
+/* trace: the launch's own, or NULL */
+void record_launch(const struct simulation *sim, const struct launch_record *l, const struct kept_trace *trace);
+void record_finish(struct simulation *sim);
 
 #endif

@@ -1,7 +1,7 @@
 /* The reports: which are wanted, and when they are written. */
 #include "runtime/report/report.h"
 
-#include "runtime/model/stats.h"
+#include "runtime/model/simulation.h"
 #include "runtime/process/signals.h"
 #include "runtime/process/thread.h"
 #include "runtime/report/formats.h"
@@ -17,80 +17,80 @@ bool report_lock_for_good(unsigned milliseconds)
 	return !pthread_mutex_timedlock(&lock, &deadline);
 }
 
-static bool wanted(uint64_t format)
+static bool wanted(const struct simulation *sim, uint64_t format)
 {
-	uint64_t formats = runtime.options.report.number;
+	uint64_t formats = sim->options.report.number;
 	return (formats & format) && !(formats & REPORT_NONE);
 }
 
-bool report_wanted(void)
+bool report_wanted(const struct simulation *sim)
 {
-	return !(runtime.options.report.number & REPORT_NONE);
+	return !(sim->options.report.number & REPORT_NONE);
 }
 
 void report_launch(const struct launch_result *r)
 {
 	pthread_mutex_lock(&lock);
 	stats_add_launch(r);
-	if (wanted(REPORT_JSON | REPORT_HTML))
+	if (wanted(r->sim, REPORT_JSON | REPORT_HTML))
 		report_json_launch(r);
-	if (wanted(REPORT_CSV))
+	if (wanted(r->sim, REPORT_CSV))
 		report_csv_launch(r);
 	pthread_mutex_unlock(&lock);
 }
 
-static void write_files(bool whole)
+static void write_files(struct simulation *sim, bool whole)
 {
-	if (wanted(REPORT_JSON | REPORT_HTML))
-		report_json_flush(whole);
-	if (wanted(REPORT_CSV))
-		report_csv_flush();
+	if (wanted(sim, REPORT_JSON | REPORT_HTML))
+		report_json_flush(sim, whole);
+	if (wanted(sim, REPORT_CSV))
+		report_csv_flush(sim);
 }
 
-void report_flush(void)
+void report_flush(struct simulation *sim)
 {
 	pthread_mutex_lock(&lock);
-	write_files(false);
+	write_files(sim, false);
 	pthread_mutex_unlock(&lock);
 }
 
-static void make_html(void)
+static void make_html(const struct simulation *sim)
 {
 	const char *ending, *path = report_json_path(&ending);
-	if (wanted(REPORT_HTML))
-		report_html(path, ending, runtime.options.report.number & REPORT_JSON);
+	if (wanted(sim, REPORT_HTML))
+		report_html(sim, path, ending, sim->options.report.number & REPORT_JSON);
 }
 
-void report_finish(void)
+void report_finish(struct simulation *sim)
 {
 	pthread_mutex_lock(&lock);
 	if (!finished) {
 		timeline_finish();
-		write_files(true);
-		record_finish();
-		make_html();
-		if (wanted(REPORT_TRACE))
-			report_trace();
-		if (wanted(REPORT_TEXT))
-			report_text();
+		write_files(sim, true);
+		record_finish(sim);
+		make_html(sim);
+		if (wanted(sim, REPORT_TRACE))
+			report_trace(sim);
+		if (wanted(sim, REPORT_TEXT))
+			report_text(sim);
 	}
 	finished = true;
 	pthread_mutex_unlock(&lock);
 }
 
-void report_interrupted(void)
+void report_interrupted(struct simulation *sim)
 {
 	enum { FILES_S = 20, HTML_S = 30 };
 	if (finished)
 		return;
-	if (wanted(REPORT_TEXT))
-		report_text();
+	if (wanted(sim, REPORT_TEXT))
+		report_text(sim);
 	signals_extend(FILES_S);
 	timeline_finish();
-	write_files(true);
-	record_finish();
-	if (wanted(REPORT_TRACE))
-		report_trace();
+	write_files(sim, true);
+	record_finish(sim);
+	if (wanted(sim, REPORT_TRACE))
+		report_trace(sim);
 	signals_extend(HTML_S);
-	make_html();
+	make_html(sim);
 }

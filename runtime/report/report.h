@@ -4,14 +4,14 @@
 
 #include "runtime/model/launch_record.h"
 
-bool report_wanted(void); /* any */
+bool report_wanted(const struct simulation *sim); /* any */
 /* Adds a launch to the statistics and to the files. A file is valid after each of these calls. */
 void report_launch(const struct launch_result *r);
-void report_flush(void);
-void report_finish(void); /* the last flush, and the text on stderr; once */
+void report_flush(struct simulation *sim);
+void report_finish(struct simulation *sim); /* the last flush, and the text on stderr; once */
 /* When a signal ends the program: no launch is added any more. False: that cannot be had within the time. */
 bool report_lock_for_good(unsigned milliseconds);
 /* With that lock held: the same as report_finish, the quickest first. */
-void report_interrupted(void);
+void report_interrupted(struct simulation *sim);
 
 #endif

@@ -4,6 +4,7 @@
 #include "runtime/config/accuracy.h"
 #include "runtime/config/log.h"
 #include "runtime/format/protocol.h"
+#include "runtime/model/simulation.h"
 #include "runtime/report/cost.h"
 #include "runtime/report/formats.h"
 
@@ -40,7 +41,7 @@ static void add_header(struct text *t)
 static void add_row(struct text *t, const struct kernel_stats *k, size_t target)
 {
 	const struct target_stats *s = &k->by_target[target];
-	double all = kernels_total_ns(target), share = all > 0 ? s->total_ns / all : 0;
+	double all = kernels_total_ns(&t->sim->stats, target), share = all > 0 ? s->total_ns / all : 0;
 	char total[SHOW_CELL], average[SHOW_CELL];
 	if (!s->launches)
 		return;
@@ -50,7 +51,7 @@ static void add_row(struct text *t, const struct kernel_stats *k, size_t target)
 	              show_time(average, s->total_ns / (double)s->launches));
 	gs_buf_printf(&t->out, "%-14s %4.0f%%  ", main_limiter(s), 100 * s->occupancy_sum / (double)s->launches);
 	if (t->gpu_width)
-		gs_buf_printf(&t->out, "%-*.*s", t->gpu_width, t->gpu_width - 1, runtime.targets[target].gpu.name);
+		gs_buf_printf(&t->out, "%-*.*s", t->gpu_width, t->gpu_width - 1, t->sim->targets[target].gpu.name);
 	show_name(&t->out, k->name, (size_t)(SHOW_WIDTH - BEFORE_NAMES - t->gpu_width));
 	gs_buf_puts(&t->out, "\n");
 }
@@ -59,15 +60,15 @@ static void add_row(struct text *t, const struct kernel_stats *k, size_t target)
 static void add_table(struct text *t, const struct kernel_stats *const *kernels, size_t count)
 {
 	enum { MOST_ROWS = 40 };
-	size_t most = t->verbose ? count : MOST_ROWS / runtime.target_count;
+	size_t most = t->verbose ? count : MOST_ROWS / t->sim->target_count;
 	bool any = false;
 	for (size_t i = 0; i < count; i++)
-		for (size_t g = 0; g < runtime.target_count; g++)
+		for (size_t g = 0; g < t->sim->target_count; g++)
 			any |= kernels[i]->by_target[g].launches != 0;
 	if (any)
 		add_header(t);
 	for (size_t i = 0; i < count && i < most; i++)
-		for (size_t g = 0; g < runtime.target_count; g++)
+		for (size_t g = 0; g < t->sim->target_count; g++)
 			add_row(t, kernels[i], g);
 	if (any && count > most)
 		text_line(t, 2, "and %zu more kernels (GPUSIM_TEXT=verbose shows all)", count - most);
@@ -77,11 +78,12 @@ static void add_table(struct text *t, const struct kernel_stats *const *kernels,
 
 static void add_totals(struct text *t)
 {
-	for (size_t g = 0; g < runtime.target_count; g++) {
-		const struct gpu *gpu = &runtime.targets[g].gpu;
+	for (size_t g = 0; g < t->sim->target_count; g++) {
+		const struct gpu *gpu = &t->sim->targets[g].gpu;
 		char kernels[SHOW_CELL], copies[SHOW_CELL];
 		text_line(t, 2, "%s (%s, %u SMs, %.0f MHz): kernels %s, copies %s", gpu->name, gpu->title, gpu->sm_count,
-		          gpu->clock_mhz, show_time(kernels, kernels_total_ns(g)), show_time(copies, transfers_total_ns(g)));
+		          gpu->clock_mhz, show_time(kernels, kernels_total_ns(&t->sim->stats, g)),
+		          show_time(copies, transfers_total_ns(t->sim, g)));
 	}
 }
 
@@ -89,7 +91,7 @@ static void add_transfers(struct text *t)
 {
 	struct gs_buf line = {0};
 	for (int k = 0; k < TRANSFER_KINDS; k++) {
-		const struct transfer_stats *s = &stats.transfers[k];
+		const struct transfer_stats *s = &t->sim->stats.transfers[k];
 		char size[SHOW_CELL];
 		if (s->commands)
 			gs_buf_printf(&line, "%s%s %llux %s", line.len ? ", " : "copies: ", transfer_name(k),
@@ -102,7 +104,7 @@ static void add_transfers(struct text *t)
 
 static void add_not_modelled(struct text *t)
 {
-	for (const struct not_modelled *n = stats.not_modelled; n; n = n->next) {
+	for (const struct not_modelled *n = t->sim->stats.not_modelled; n; n = n->next) {
 		struct gs_buf name = {0};
 		show_name(&name, n->kernel, 60);
 		gs_buf_puts(&t->out, show_style(t->colours, SHOW_WARM));
@@ -116,7 +118,7 @@ static void add_not_modelled(struct text *t)
 /* Twins that do not do what their kernels do; the program's results are the kernels' own. */
 static void add_twins(struct text *t)
 {
-	for (const struct kernel_stats *k = stats.kernels; k; k = k->next) {
+	for (const struct kernel_stats *k = t->sim->stats.kernels; k; k = k->next) {
 		struct gs_buf name = {0};
 		show_name(&name, k->name, 60);
 		if (k->comparisons[TWIN_DIFFERS])
@@ -143,18 +145,18 @@ static void add_new_names(struct gs_buf *list, const char *lines)
 static void add_library(struct text *t)
 {
 	struct gs_buf list = {0};
-	for (const struct kernel_stats *k = stats.kernels; k; k = k->next)
-		for (size_t g = 0; g < runtime.target_count; g++)
+	for (const struct kernel_stats *k = t->sim->stats.kernels; k; k = k->next)
+		for (size_t g = 0; g < t->sim->target_count; g++)
 			add_new_names(&list, k->by_target[g].library);
 	if (list.len > 2)
 		text_line(t, 2, "cost taken from a table: %.*s", (int)(list.len < 602 ? list.len - 2 : 600), list.data);
 	gs_buf_free(&list);
 }
 
-static struct sampling_stats sampling_of(size_t target)
+static struct sampling_stats sampling_of(const struct stats *stats, size_t target)
 {
 	struct sampling_stats all = {0};
-	for (const struct kernel_stats *k = stats.kernels; k; k = k->next) {
+	for (const struct kernel_stats *k = stats->kernels; k; k = k->next) {
 		const struct sampling_stats *s = &k->by_target[target].sampling;
 		all.sampled += s->sampled;
 		all.instructions += s->instructions;
@@ -168,15 +170,15 @@ static struct sampling_stats sampling_of(size_t target)
 
 static void add_sampling(struct text *t)
 {
-	for (size_t g = 0; g < runtime.target_count; g++) {
-		struct sampling_stats all = sampling_of(g);
+	for (size_t g = 0; g < t->sim->target_count; g++) {
+		struct sampling_stats all = sampling_of(&t->sim->stats, g);
 		struct gs_buf line = {0};
 		if (!all.sampled && !all.checks)
 			continue;
 		gs_buf_printf(&line, "sampling on %s: %.2f%% of the warp instructions were simulated; %llu of %llu launches were not simulated and have the "
-		              "cycles per instruction of a similar launch", runtime.targets[g].gpu.name,
+		              "cycles per instruction of a similar launch", t->sim->targets[g].gpu.name,
 		              all.instructions > 0 ? 100 * all.simulated / all.instructions : 0, (unsigned long long)all.sampled,
-		              (unsigned long long)stats.launches);
+		              (unsigned long long)t->sim->stats.launches);
 		if (all.checks)
 			gs_buf_printf(&line, "; %llu launches were checked by full simulation: the error is %.1f%% on average, %.1f%% at most",
 			              (unsigned long long)all.checks, 100 * all.error_sum / (double)all.checks, 100 * all.error_most);
@@ -189,19 +191,19 @@ static void add_sampling(struct text *t)
 static void add_cost(struct text *t)
 {
 	char wall[SHOW_CELL], cell[SHOW_CELL], build[SHOW_CELL], count[SHOW_CELL], trace[SHOW_CELL], model[SHOW_CELL], without[100] = "";
-	struct run_cost c = cost_now();
+	struct run_cost c = cost_now(t->sim);
 	if (c.without_ns > 0) /* else many threads waited at once, and a difference says nothing */
 		snprintf(without, sizeof without, ", about %s without gpusim (%.1fx)", show_time(cell, c.without_ns), c.wall_ns / c.without_ns);
 	text_line(t, 2, "cost: %s in all%s: building %s, counting %s, tracing %s, modelling %s", show_time(wall, c.wall_ns), without,
 	          show_time(build, c.building_ns), show_time(count, c.counting_ns), show_time(trace, c.tracing_ns),
 	          show_time(model, c.modelling_ns));
 	text_line(t, 2, "in the background: gpusim-cc %s (%llu programs, %llu from the cache), builds %s, modelling %s",
-	          show_time(wall, (double)tool_cost.compile_ns), (unsigned long long)tool_cost.compiles,
-	          (unsigned long long)tool_cost.cache_hits, show_time(build, (double)tool_cost.twin_build_ns),
-	          show_time(model, (double)tool_cost.model_ns));
-	if (tool_cost.untraced)
+	          show_time(wall, (double)t->sim->cost.compile_ns), (unsigned long long)t->sim->cost.compiles,
+	          (unsigned long long)t->sim->cost.cache_hits, show_time(build, (double)t->sim->cost.twin_build_ns),
+	          show_time(model, (double)t->sim->cost.model_ns));
+	if (t->sim->cost.untraced)
 		text_line(t, 2, "not traced: %llu launches found no room for a trace (GPUSIM_TRACE_MEMORY)",
-		          (unsigned long long)tool_cost.untraced);
+		          (unsigned long long)t->sim->cost.untraced);
 }
 
 static void add_trust_line(const char *text, void *data)
@@ -212,9 +214,9 @@ static void add_trust_line(const char *text, void *data)
 static void add_trust(struct text *t)
 {
 	struct accuracy_target list[MAX_TARGETS];
-	for (size_t g = 0; g < runtime.target_count; g++)
-		list[g] = (struct accuracy_target){runtime.targets[g].gpu.name, runtime.options.memory.text};
-	accuracy_tell(list, runtime.target_count, add_trust_line, t);
+	for (size_t g = 0; g < t->sim->target_count; g++)
+		list[g] = (struct accuracy_target){t->sim->targets[g].gpu.name, t->sim->options.memory.text};
+	accuracy_tell(list, t->sim->target_count, add_trust_line, t);
 }
 
 /* ---- the whole ---- */
@@ -222,22 +224,22 @@ static void add_trust(struct text *t)
 static void add_quiet(struct text *t, const struct kernel_stats *const *kernels, size_t count)
 {
 	uint64_t not_modelled = 0;
-	for (size_t g = 0; g < runtime.target_count; g++) {
+	for (size_t g = 0; g < t->sim->target_count; g++) {
 		char kernels_ns[SHOW_CELL], copies[SHOW_CELL];
 		struct gs_buf most = {0};
-		double all = kernels_total_ns(g);
+		double all = kernels_total_ns(&t->sim->stats, g);
 		for (size_t i = 0; i < count && all > 0 && !most.len; i++)
 			if (kernels[i]->by_target[g].total_ns >= all / 2) {
 				gs_buf_printf(&most, "; %.0f%% ", 100 * kernels[i]->by_target[g].total_ns / all);
 				show_name(&most, kernels[i]->name, 30);
 				gs_buf_printf(&most, ", limited by %s", main_limiter(&kernels[i]->by_target[g]));
 			}
-		text_line(t, 2, "%s: %llu launches of %zu kernels %s, copies %s%s", runtime.targets[g].gpu.name,
-		          (unsigned long long)stats.launches, count, show_time(kernels_ns, all),
-		          show_time(copies, transfers_total_ns(g)), most.data ? most.data : "");
+		text_line(t, 2, "%s: %llu launches of %zu kernels %s, copies %s%s", t->sim->targets[g].gpu.name,
+		          (unsigned long long)t->sim->stats.launches, count, show_time(kernels_ns, all),
+		          show_time(copies, transfers_total_ns(t->sim, g)), most.data ? most.data : "");
 		gs_buf_free(&most);
 	}
-	for (const struct not_modelled *n = stats.not_modelled; n; n = n->next)
+	for (const struct not_modelled *n = t->sim->stats.not_modelled; n; n = n->next)
 		not_modelled += n->launches;
 	if (not_modelled)
 		text_line(t, 2, "not modelled: %llu launches", (unsigned long long)not_modelled);
@@ -246,12 +248,12 @@ static void add_quiet(struct text *t, const struct kernel_stats *const *kernels,
 static void add_all(struct text *t)
 {
 	size_t count;
-	const struct kernel_stats **kernels = stats_sorted(&count);
-	if (runtime.options.text.number == TEXT_QUIET) {
+	const struct kernel_stats **kernels = stats_sorted(t->sim, &count);
+	if (t->sim->options.text.number == TEXT_QUIET) {
 		add_quiet(t, kernels, count);
 	} else {
 		gs_buf_printf(&t->out, "gpusim: %s---- gpusim " GPUSIM_VERSION ", model %s, memory %s ----%s\n",
-		              show_style(t->colours, SHOW_BOLD), runtime.options.model.text, runtime.options.memory.text,
+		              show_style(t->colours, SHOW_BOLD), t->sim->options.model.text, t->sim->options.memory.text,
 		              show_style(t->colours, SHOW_PLAIN));
 		if (t->verbose)
 			add_trust(t);
@@ -264,33 +266,33 @@ static void add_all(struct text *t)
 		add_twins(t);
 		add_library(t);
 		add_sampling(t);
-		if (tool_cost.launches) /* a replay launches nothing */
+		if (t->sim->cost.launches) /* a replay launches nothing */
 			add_cost(t);
 	}
 	free(kernels);
 }
 
-static int widest_gpu(void)
+static int widest_gpu(const struct simulation *sim)
 {
 	size_t width = 0;
-	for (size_t g = 0; g < runtime.target_count; g++) {
-		size_t length = strlen(runtime.targets[g].gpu.name);
+	for (size_t g = 0; g < sim->target_count; g++) {
+		size_t length = strlen(sim->targets[g].gpu.name);
 		width = length > width ? length : width;
 	}
 	return width < GPU_MOST ? (int)width + 1 : GPU_MOST;
 }
 
-void report_text(void)
+void report_text(struct simulation *sim)
 {
-	struct text t = {.colours = show_colours(STDERR_FILENO), .verbose = runtime.options.text.number == TEXT_VERBOSE};
-	t.gpu_width = runtime.target_count > 1 ? widest_gpu() : 0;
-	pthread_mutex_lock(&stats.lock);
+	struct text t = {.sim = sim, .colours = show_colours(STDERR_FILENO), .verbose = sim->options.text.number == TEXT_VERBOSE};
+	t.gpu_width = sim->target_count > 1 ? widest_gpu(sim) : 0;
+	pthread_mutex_lock(&sim->stats.lock);
 	bool transfers = false;
 	for (int k = 0; k < TRANSFER_KINDS; k++)
-		transfers |= stats.transfers[k].commands != 0;
-	if (stats.launches || stats.not_modelled || transfers)
+		transfers |= sim->stats.transfers[k].commands != 0;
+	if (sim->stats.launches || sim->stats.not_modelled || transfers)
 		add_all(&t);
-	pthread_mutex_unlock(&stats.lock);
+	pthread_mutex_unlock(&sim->stats.lock);
 	if (t.out.len && !t.out.failed)
 		log_report(t.out.data, t.out.len);
 	gs_buf_free(&t.out);

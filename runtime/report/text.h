@@ -6,6 +6,7 @@
 #include "runtime/model/stats.h"
 
 struct text {
+	struct simulation *sim;
 	struct gs_buf out;
 	bool colours, verbose;
 	int gpu_width; /* of the column of GPUs, its blank included; 0: there is only one */
@@ -13,7 +14,7 @@ struct text {
 
 /* A line of the report, wrapped; `indent` blanks before what follows its first line. */
 void text_line(struct text *t, int indent, const char *fmt, ...) GS_PRINTF(3, 4);
-/* With stats.lock held: where a kernel's cycles go on each GPU, what it executes, what limits its occupancy, how the models
+/* With the lock of the statistics held: where a kernel's cycles go on each GPU, what it executes, what limits its occupancy, how the models
  * came to it. */
 void text_kernel(struct text *t, const struct kernel_stats *k);
 

@@ -1,6 +1,8 @@
 /* What the verbose report says of a kernel on each GPU, beyond its row of the table. */
 #include "runtime/report/text.h"
 
+#include "runtime/model/simulation.h"
+
 #include <stdio.h>
 
 static void add_times(struct text *t, const struct target_stats *s)
@@ -115,13 +117,13 @@ static void add_model(struct text *t, const struct target_stats *s)
 
 void text_kernel(struct text *t, const struct kernel_stats *k)
 {
-	for (size_t g = 0; g < runtime.target_count; g++) {
+	for (size_t g = 0; g < t->sim->target_count; g++) {
 		const struct target_stats *s = &k->by_target[g];
 		struct gs_buf name = {0};
 		if (!s->launches)
 			continue;
 		show_name(&name, k->name, 60);
-		text_line(t, 2, "%s on %s:", name.data ? name.data : "", runtime.targets[g].gpu.name);
+		text_line(t, 2, "%s on %s:", name.data ? name.data : "", t->sim->targets[g].gpu.name);
 		add_times(t, s);
 		add_cycles(t, s);
 		add_instructions(t, s);

@@ -6,6 +6,7 @@
  */
 #include "runtime/report/formats.h"
 
+#include "runtime/model/simulation.h"
 #include "runtime/report/file.h"
 #include "runtime/report/json.h"
 #include "runtime/report/timeline.h"
@@ -66,11 +67,11 @@ static void add_arrow(struct gs_buf *b, const struct schedule_command *c, size_t
 	add_arrow_end(b, "\"f\",\"bp\":\"e\"", target, lane_of(c), t->start, id);
 }
 
-static void add_lanes(struct gs_buf *b, size_t target)
+static void add_lanes(struct gs_buf *b, const struct gpu *gpu, size_t target)
 {
 	static const char *const engines[ENGINE_COUNT] = {"", "launches", "copies to the GPU", "copies from the GPU"};
 	char name[128];
-	snprintf(name, sizeof name, "%s (%s)", runtime.targets[target].gpu.name, runtime.targets[target].gpu.title);
+	snprintf(name, sizeof name, "%s (%s)", gpu->name, gpu->title);
 	add_metadata(b, target, 0, "process_name", name);
 	for (const struct schedule_thread *t = timeline.schedule.threads; t; t = t->next) {
 		snprintf(name, sizeof name, "host thread %u", t->index);
@@ -83,7 +84,7 @@ static void add_lanes(struct gs_buf *b, size_t target)
 		}
 }
 
-void report_trace(void)
+void report_trace(const struct simulation *sim)
 {
 	struct gs_buf b = {0};
 	/* highres-ticks: without it chrome://tracing warns that times are coarse. */
@@ -91,7 +92,7 @@ void report_trace(void)
 	                "\"traceEvents\":[\n");
 	pthread_mutex_lock(&timeline.lock);
 	for (size_t t = 0; t < timeline.schedule.target_count; t++) {
-		add_lanes(&b, t);
+		add_lanes(&b, &sim->targets[t].gpu, t);
 		for (const struct schedule_command *c = timeline.schedule.first; c && c->replayed; c = c->next) {
 			add_event(&b, c, t, true);
 			if (!c->engine || !c->queue || isnan(c->times[t].duration))
@@ -104,6 +105,7 @@ void report_trace(void)
 	if (b.len > 2 && b.data[b.len - 2] == ',')
 		b.len -= 2;
 	gs_buf_puts(&b, "]}\n");
+	file.prefix = sim->options.output.text;
 	if (!b.failed)
 		report_write(&file, b.data, b.len, 0);
 	gs_buf_free(&b);

@@ -105,7 +105,7 @@ static void launch(struct artifact *a, struct artifact_kernel *k)
 	struct launch_record l = {.kernel_name = k->name, .artifact = a, .facts = k, .slots = 2, .places = 128, .seq = 1,
 	                          .global = {128, 1, 1}, .local = {64, 1, 1}, .argument_values = values, .arguments_known = known,
 	                          .argument_count = GS_ARRAY_LEN(values)};
-	struct launch_result r = {.launch = &l};
+	struct launch_result r = {.sim = &fuzz_simulation, .launch = &l};
 	l.counter_words = launch_words(&l);
 	if (l.counter_words > 1 << 20)
 		return;
@@ -133,7 +133,7 @@ static void use_result(const struct gs_pack *pack)
 	struct gs_error err;
 	struct gs_buf text = {0};
 	cache_worth_keeping(pack);
-	if (artifact_read(&a, pack, &err))
+	if (artifact_read(&fuzz_simulation, &a, pack, &err))
 		return;
 	if (a->renames && a->traced_texts)
 		artifact_text_together(a, &text);

@@ -1,33 +1,35 @@
 /* What fuzz targets that model launches have in common: the targets, the model, and seeds that are small. */
-#include "runtime/model/targets.h"
+#include "runtime/model/simulation.h"
 #include "tests/fuzz/packs.h"
 
 #include <string.h>
 
+struct simulation fuzz_simulation = SIMULATION_INIT;
+
 void fuzz_models_setup(void)
 {
-	options_defaults(&runtime.options);
+	options_defaults(&fuzz_simulation.options);
 	/* One that executes PTX, and one with machine code. */
-	options_set(&runtime.options, options_find("GPU"), "", "gtx480,h200", NULL);
-	options_set(&runtime.options, options_find("ITERATIONS"), "", "2", NULL);
-	options_set(&runtime.options, options_find("REPORT"), "", "none", NULL);
-	options_set(&runtime.options, options_find("LOG"), "", "error", NULL);
-	load_targets();
-	choose_model();
+	options_set(&fuzz_simulation.options, options_find("GPU"), "", "gtx480,h200", NULL);
+	options_set(&fuzz_simulation.options, options_find("ITERATIONS"), "", "2", NULL);
+	options_set(&fuzz_simulation.options, options_find("REPORT"), "", "none", NULL);
+	options_set(&fuzz_simulation.options, options_find("LOG"), "", "error", NULL);
+	load_targets(&fuzz_simulation);
+	choose_model(&fuzz_simulation);
 }
 
 void fuzz_choose_model(size_t number)
 {
-	runtime.model.kind = number % 32 ? MODEL_OPTIMISTIC : MODEL_FULL;
+	fuzz_simulation.model.kind = number % 32 ? MODEL_OPTIMISTIC : MODEL_FULL;
 }
 
 static bool wanted(const struct gs_section *s)
 {
 	if (strcmp(s->name, "code") && strcmp(s->name, "target"))
 		return strcmp(s->name, "ptx");
-	for (size_t i = 0; i < runtime.arch_count; i++) {
-		size_t length = strlen(runtime.archs[i]);
-		if (!strncmp(s->data, runtime.archs[i], length) && strchr(" \n", s->data[length]))
+	for (size_t i = 0; i < fuzz_simulation.arch_count; i++) {
+		size_t length = strlen(fuzz_simulation.archs[i]);
+		if (!strncmp(s->data, fuzz_simulation.archs[i], length) && strchr(" \n", s->data[length]))
 			return true;
 	}
 	return false;

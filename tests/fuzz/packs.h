@@ -7,6 +7,7 @@
 #define FUZZ_PACKS_H
 
 #include "runtime/base/base.h"
+#include "runtime/model/simulation.h"
 
 struct fuzz_record {
 	char kind;
@@ -24,6 +25,8 @@ void fuzz_input_free(struct fuzz_input *in);
 void fuzz_record_write(struct gs_buf *out, char kind, const struct gs_pack *pack);
 
 /* ---- modelling.c ---- */
+
+extern struct simulation fuzz_simulation;
 
 void fuzz_models_setup(void);
 /* The one that takes least time most often: it reads everything, too. */

@@ -104,11 +104,12 @@ static void read_as_file(const uint8_t *data, size_t size)
 /* As replay does: the first record that cannot be read ends it. */
 static void replay(const struct fuzz_input *in)
 {
+	struct replay play = {.sim = &fuzz_simulation};
 	struct gs_error err;
 	for (size_t i = 0; i < in->count; i++)
-		if (replay_record(kind_of(in->records[i].kind), &in->records[i].pack, &err))
+		if (replay_record(&play, kind_of(in->records[i].kind), &in->records[i].pack, &err))
 			break;
-	replay_reset();
+	replay_reset(&play);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

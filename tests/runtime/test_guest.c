@@ -4,6 +4,7 @@
 #include "runtime/format/counters.h"
 #include "runtime/guest/support/table.h"
 #include "runtime/model/profile.h"
+#include "runtime/model/simulation.h"
 #include "runtime/process/spawn.h"
 #include "runtime/process/thread.h"
 
@@ -15,6 +16,8 @@
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+static struct simulation simulation = SIMULATION_INIT;
 
 /* ---- table ---- */
 
@@ -199,9 +202,9 @@ static void missing_program_is_told(void)
 
 static void read_targets(void)
 {
-	strcpy(runtime.archs[0], "sm_20");
-	strcpy(runtime.archs[1], "sm_90");
-	runtime.arch_count = 2;
+	strcpy(simulation.archs[0], "sm_20");
+	strcpy(simulation.archs[1], "sm_90");
+	simulation.arch_count = 2;
 }
 
 /* The section of a kernel of one instruction. */
@@ -241,7 +244,7 @@ static void result_is_read(void)
 	gs_pack_puts(&p, "target", "sm_20\nfailure no such thing\n");
 	add_code(&p, "sm_90 f\n", 3);
 	add_code(&p, "sm_20 g\n", 2); /* of another source */
-	CU_ASSERT_EQUAL_FATAL(artifact_read(&a, &p, &err), 0);
+	CU_ASSERT_EQUAL_FATAL(artifact_read(&simulation, &a, &p, &err), 0);
 	CU_ASSERT_EQUAL(a->block_count, 3);
 	CU_ASSERT_STRING_EQUAL(a->blocks[2].file, "a b.cl");
 	struct artifact_kernel *f = artifact_kernel(a, "f"), *g = artifact_kernel(a, "g");
@@ -278,7 +281,7 @@ static void texts_can_be_one_program(void)
 	gs_pack_puts(&p, "traced", "void f() { g(); }\n");
 	gs_pack_puts(&p, "renames", "f\ng\n");
 	gs_pack_puts(&p, "sites", "");
-	CU_ASSERT_EQUAL_FATAL(artifact_read(&a, &p, NULL), 0);
+	CU_ASSERT_EQUAL_FATAL(artifact_read(&simulation, &a, &p, NULL), 0);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(a->renames);
 	artifact_text_together(a, &text);
 	CU_ASSERT_STRING_EQUAL(text.data, "void f() {}\n"
@@ -304,7 +307,7 @@ static int read_with(const char *name, const char *text)
 		gs_pack_puts(&p, sections[i][0], strcmp(sections[i][0], name) ? sections[i][1] : text);
 	if (!strcmp(name, "more options"))
 		gs_pack_puts(&p, "host-options", text);
-	int result = artifact_read(&a, &p, NULL);
+	int result = artifact_read(&simulation, &a, &p, NULL);
 	if (!result)
 		artifact_release(a);
 	gs_pack_free(&p);
@@ -338,7 +341,7 @@ static int read_counting(const char *columns, const char *details, struct artifa
 	gs_pack_puts(&p, "columns", columns);
 	gs_pack_puts(&p, "blocks", "0 0 f entry 1 1 a\n1 0 f then 5 1 a\n2 0 f else 9 1 a\n");
 	gs_pack_puts(&p, "block-details", details);
-	int result = artifact_read(a, &p, NULL);
+	int result = artifact_read(&simulation, a, &p, NULL);
 	gs_pack_free(&p);
 	return result;
 }
@@ -387,7 +390,7 @@ static int read_facts(const char *arguments, const char *safety, struct artifact
 	if (safety)
 		gs_pack_puts(&p, "safety", safety);
 	gs_pack_puts(&p, "blocks", "0 0 f entry 1 1 a\n");
-	int result = artifact_read(a, &p, NULL);
+	int result = artifact_read(&simulation, a, &p, NULL);
 	gs_pack_free(&p);
 	return result;
 }
@@ -490,7 +493,7 @@ static void failure_becomes_the_reason(void)
 	struct artifact *a = NULL;
 	struct gs_error err;
 	gs_pack_puts(&p, "failure", "annotate: program.cl:3:1: a construct");
-	CU_ASSERT(artifact_read(&a, &p, &err) < 0);
+	CU_ASSERT(artifact_read(&simulation, &a, &p, &err) < 0);
 	CU_ASSERT_STRING_EQUAL(err.text, "annotate: program.cl:3:1: a construct");
 	gs_pack_free(&p);
 }
@@ -506,7 +509,7 @@ static void nonsense_is_refused(void)
 		gs_pack_puts(&p, "host-options", "");
 		gs_pack_puts(&p, "kernels", "f 1\n");
 		gs_pack_puts(&p, "blocks", blocks[i]);
-		CU_ASSERT(artifact_read(&a, &p, &err) < 0);
+		CU_ASSERT(artifact_read(&simulation, &a, &p, &err) < 0);
 		gs_pack_free(&p);
 	}
 }

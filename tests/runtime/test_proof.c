@@ -6,6 +6,7 @@
 #include <string.h>
 
 static struct artifact artifact; /* without a key: nothing goes into a cache */
+static struct gs_options options;
 static bool relaxed;
 
 /* The way of the next launch of `k` with a local size, and what follows from it if it is verified. */
@@ -14,7 +15,7 @@ static enum twin_way launch(struct artifact_kernel *k, size_t local, size_t offs
 	const struct launch_record l = {.artifact = &artifact, .facts = k, .global = {1024, 1, 1}, .local = {local, 1, 1}};
 	struct proof *p = proof_of(&l, offset != 0);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(p);
-	enum twin_way way = proof_way(p, relaxed, k);
+	enum twin_way way = proof_way(&options, p, relaxed, k);
 	if (way == WAY_VERIFY)
 		proof_end(p, verdict);
 	return way;
@@ -22,7 +23,7 @@ static enum twin_way launch(struct artifact_kernel *k, size_t local, size_t offs
 
 static void use(unsigned long option)
 {
-	runtime.options.twin.number = option;
+	options.twin.number = option;
 	relaxed = false;
 }
 

@@ -2,11 +2,13 @@
 #include "tests/tests.h"
 
 #include "runtime/format/traces.h"
+#include "runtime/model/simulation.h"
 #include "runtime/model/trace_decode.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+static struct simulation simulation = SIMULATION_INIT;
 static const uint64_t small[3] = {64, 1, 1}, large[3] = {4096, 1, 1}, local[3] = {64, 1, 1}, open[3] = {0, 0, 0};
 
 /* The numbers of those of `count` launches that are traced, as far as they are below 64, as bits. */
@@ -14,7 +16,7 @@ static uint64_t traced_of(struct artifact_kernel *k, const uint64_t global[3], u
 {
 	uint64_t bits = 0;
 	for (unsigned i = 1; i <= count; i++)
-		if (trace_due(k, global, local)) {
+		if (trace_due(&simulation, k, global, local)) {
 			bits |= i < 64 ? UINT64_C(1) << i : 0;
 			if (taken)
 				trace_taken(k, global, local);
@@ -25,16 +27,16 @@ static uint64_t traced_of(struct artifact_kernel *k, const uint64_t global[3], u
 static void launches_1_8_and_64_of_a_shape_are_traced(void)
 {
 	struct artifact_kernel k = {0};
-	runtime.options.trace.number = TRACE_AUTO;
+	simulation.options.trace.number = TRACE_AUTO;
 	CU_ASSERT_EQUAL(traced_of(&k, small, 63, true), 1u << 1 | 1u << 8);
-	CU_ASSERT(trace_due(&k, small, local)); /* the 64th */
+	CU_ASSERT(trace_due(&simulation, &k, small, local)); /* the 64th */
 	CU_ASSERT_EQUAL(traced_of(&k, large, 5, true), 1u << 1);
 	/* One that could not be traced leaves it to the next. */
 	trace_shapes_free(&k);
 	CU_ASSERT_EQUAL(traced_of(&k, small, 3, false), 1u << 1 | 1u << 2 | 1u << 3);
-	runtime.options.trace.number = TRACE_ALL;
+	simulation.options.trace.number = TRACE_ALL;
 	CU_ASSERT_EQUAL(traced_of(&k, small, 3, true), 1u << 1 | 1u << 2 | 1u << 3);
-	runtime.options.trace.number = TRACE_AUTO;
+	simulation.options.trace.number = TRACE_AUTO;
 	trace_shapes_free(&k);
 	CU_ASSERT_PTR_NULL(k.shapes);
 }
@@ -54,13 +56,13 @@ static void the_drivers_choice_of_a_local_size_is_known_at_the_next_launch(void)
 {
 	struct artifact_kernel k = {0};
 	uint64_t chosen[3];
-	CU_ASSERT(trace_due(&k, large, open));
+	CU_ASSERT(trace_due(&simulation, &k, large, open));
 	trace_chosen(&k, large, open, chosen);
 	CU_ASSERT_EQUAL(chosen[0], 0);
 	trace_learn(&k, large, open, local);
 	trace_chosen(&k, large, open, chosen);
 	CU_ASSERT_EQUAL(chosen[0], 64);
-	CU_ASSERT(trace_due(&k, large, small)); /* the application's own is what it says */
+	CU_ASSERT(trace_due(&simulation, &k, large, small)); /* the application's own is what it says */
 	trace_chosen(&k, large, small, chosen);
 	CU_ASSERT_EQUAL(chosen[0], small[0]);
 	trace_shapes_free(&k);
@@ -70,8 +72,8 @@ static void the_drivers_choice_of_a_local_size_is_known_at_the_next_launch(void)
 static void what_launches_needed_is_known_at_the_next_one(void)
 {
 	struct artifact_kernel k = {0};
-	trace_due(&k, large, local);
-	trace_due(&k, small, local);
+	trace_due(&simulation, &k, large, local);
+	trace_due(&simulation, &k, small, local);
 	trace_need(&k, large, local, &(struct needed_groups){{7, 9}, 2});
 	trace_need(&k, large, local, &(struct needed_groups){.count = 0});
 	trace_need(&k, large, local, &(struct needed_groups){{1, 9, 2, 3, 4}, 5});
@@ -94,21 +96,21 @@ static struct kept_trace *trace_of_length(size_t length)
 static void the_trace_that_was_not_used_for_longest_goes(void)
 {
 	struct artifact_kernel k = {0};
-	runtime.options.trace_memory.number = 8192;
+	simulation.options.trace_memory.number = 8192;
 	CU_ASSERT_PTR_NULL(trace_find(&k, small, local));
 	struct kept_trace *first = trace_of_length(300), *second = trace_of_length(700), *third = trace_of_length(5000);
-	trace_keep(&k, small, local, first);
+	trace_keep(&simulation, &k, small, local, first);
 	CU_ASSERT_PTR_EQUAL(trace_find(&k, small, local), first);
 	CU_ASSERT_PTR_EQUAL(trace_find(&k, large, local), first); /* the same local size */
 	CU_ASSERT_PTR_NULL(trace_find(&k, small, open));
-	trace_keep(&k, large, local, second);
+	trace_keep(&simulation, &k, large, local, second);
 	CU_ASSERT_PTR_EQUAL(trace_find(&k, large, local), second);
 	CU_ASSERT_PTR_EQUAL(trace_find(&k, small, local), second); /* the first is gone */
 	/* One that is too large alone is kept until there is another. */
-	trace_keep(&k, small, local, third);
+	trace_keep(&simulation, &k, small, local, third);
 	CU_ASSERT_PTR_EQUAL(trace_find(&k, large, local), third);
 	trace_shapes_free(&k);
-	runtime.options.trace_memory.number = 0;
+	simulation.options.trace_memory.number = 0;
 }
 
 /* Three chunks were taken, of which the second was not used. */

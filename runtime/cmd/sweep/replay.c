@@ -9,7 +9,7 @@
 #include "runtime/format/protocol.h"
 #include "runtime/model/estimate.h"
 #include "runtime/model/profile.h"
-#include "runtime/model/stats.h"
+#include "runtime/model/simulation.h"
 #include "runtime/model/trace_decode.h"
 #include "runtime/process/signals.h"
 #include "runtime/process/thread.h"
@@ -51,79 +51,68 @@ static bool sizes_of(const char *facts, const char *key, uint64_t out[3])
 
 /* ---- launches ---- */
 
-struct recorded_counters {
-	uint64_t seq, *words;
-	size_t count;
-};
-
-static struct {
-	const char *path;
-	struct artifact **programs; /* by number - 1 */
-	size_t program_count;
-	struct recorded_counters *counters;
-	size_t counter_sets, counter_room;
-	uint64_t counter_bytes; /* of all sets */
-	uint64_t launches;
-	bool told; /* who recorded it */
-} play = {.path = "the profile"};
-
-static int bad_record(struct gs_error *err)
+static const char *path_of(const struct replay *play)
 {
-	return gs_fail(err, EBADMSG, "%s has a record that cannot be read, after %" PRIu64 " launches", play.path, play.launches);
+	return play->path ? play->path : "the profile";
 }
 
-static int take_program(const struct gs_pack *pack, struct gs_error *err)
+static int bad_record(const struct replay *play, struct gs_error *err)
+{
+	return gs_fail(err, EBADMSG, "%s has a record that cannot be read, after %" PRIu64 " launches", path_of(play), play->launches);
+}
+
+static int take_program(struct replay *play, const struct gs_pack *pack, struct gs_error *err)
 {
 	struct gs_error inner;
 	uint64_t number = strtoull(gs_pack_text(pack, "number"), NULL, 10);
-	struct artifact **grown = reallocarray(play.programs, play.program_count + 1, sizeof *grown);
+	struct artifact **grown = reallocarray(play->programs, play->program_count + 1, sizeof *grown);
 	if (!grown)
 		return gs_fail(err, ENOMEM, "out of memory");
-	play.programs = grown;
-	if (number != play.program_count + 1 || artifact_read(&grown[play.program_count], pack, &inner))
-		return bad_record(err);
-	play.program_count++;
+	play->programs = grown;
+	if (number != play->program_count + 1 || artifact_read(play->sim, &grown[play->program_count], pack, &inner))
+		return bad_record(play, err);
+	play->program_count++;
 	return 0;
 }
 
 /* Later launches may refer to any counters before. A file of some kilobytes could unpack to more of them than there is memory. */
-static int charge_counters(uint64_t bytes, struct gs_error *err)
+static int charge_counters(struct replay *play, uint64_t bytes, struct gs_error *err)
 {
 	uint64_t memory = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
-	play.counter_bytes += bytes;
-	return play.counter_bytes <= memory / 2 ? 0
-	       : gs_fail(err, EFBIG, "%s has counters that take more than half of the memory", play.path);
+	play->counter_bytes += bytes;
+	return play->counter_bytes <= memory / 2 ? 0
+	       : gs_fail(err, EFBIG, "%s has counters that take more than half of the memory", path_of(play));
 }
 
-static int keep_counters(uint64_t seq, const struct gs_section *s, struct gs_error *err)
+static int keep_counters(struct replay *play, uint64_t seq, const struct gs_section *s, struct gs_error *err)
 {
-	if (play.counter_sets == play.counter_room) {
-		size_t room = play.counter_room ? 2 * play.counter_room : 16;
-		struct recorded_counters *grown = reallocarray(play.counters, room, sizeof *grown);
+	if (play->counter_sets == play->counter_room) {
+		size_t room = play->counter_room ? 2 * play->counter_room : 16;
+		struct recorded_counters *grown = reallocarray(play->counters, room, sizeof *grown);
 		if (!grown)
 			return gs_fail(err, ENOMEM, "out of memory");
-		play.counters = grown;
-		play.counter_room = room;
+		play->counters = grown;
+		play->counter_room = room;
 	}
-	if (charge_counters(s->len, err))
+	if (charge_counters(play, s->len, err))
 		return -EFBIG;
 	struct recorded_counters c = {seq, malloc(s->len + 1), s->len / sizeof(uint64_t)};
 	if (!c.words)
 		return gs_fail(err, ENOMEM, "out of memory");
 	memcpy(c.words, s->data, s->len);
-	play.counters[play.counter_sets++] = c;
+	play->counters[play->counter_sets++] = c;
 	return 0;
 }
 
-static const struct recorded_counters *find_counters(uint64_t seq)
+static const struct recorded_counters *find_counters(const struct replay *play, uint64_t seq)
 {
-	for (size_t i = play.counter_sets; i--;)
-		if (play.counters[i].seq == seq)
-			return &play.counters[i];
+	for (size_t i = play->counter_sets; i--;)
+		if (play->counters[i].seq == seq)
+			return &play->counters[i];
 	return NULL;
 }
 
-static struct launch_record *new_launch(const char *facts)
+static struct launch_record *new_launch(const struct replay *play, const char *facts)
 {
 	size_t arguments = 0;
 	while (fact(facts, "argument", arguments))
@@ -131,7 +120,7 @@ static struct launch_record *new_launch(const char *facts)
 	struct launch_record *l = calloc(1, sizeof *l + arguments * (sizeof(uint64_t) + sizeof(bool)));
 	const char *name = fact(facts, "kernel", 0);
 	uint64_t program = number_of(facts, "program");
-	if (!l || !name || !program || program > play.program_count || !sizes_of(facts, "global", l->global) ||
+	if (!l || !name || !program || program > play->program_count || !sizes_of(facts, "global", l->global) ||
 	    !sizes_of(facts, "local", l->local) || !(l->kernel_name = strndup(name, strcspn(name, "\n")))) {
 		free(l);
 		return NULL;
@@ -148,7 +137,7 @@ static struct launch_record *new_launch(const char *facts)
 	l->slots = number_of(facts, "slots");
 	l->places = number_of(facts, "places");
 	l->measured_ns = number_of(facts, "measured_ns");
-	l->artifact = play.programs[program - 1];
+	l->artifact = play->programs[program - 1];
 	l->facts = artifact_kernel(l->artifact, l->kernel_name);
 	return l;
 }
@@ -159,32 +148,32 @@ static struct kept_trace *trace_in(const struct gs_pack *pack)
 	return trace && memory ? trace_from_bytes(trace->data, trace->len, memory->data, memory->len / sizeof(uint64_t)) : NULL;
 }
 
-static int take_launch(const struct gs_pack *pack, struct gs_error *err)
+static int take_launch(struct replay *play, const struct gs_pack *pack, struct gs_error *err)
 {
 	const char *facts = gs_pack_text(pack, "facts");
 	const struct gs_section *counters = gs_pack_find(pack, "counters");
-	struct launch_record *l = new_launch(facts);
-	struct launch_result r = {.launch = l};
+	struct launch_record *l = new_launch(play, facts);
+	struct launch_result r = {.sim = play->sim, .launch = l};
 	if (!l)
-		return bad_record(err);
-	int result = counters ? keep_counters(l->seq, counters, err) : 0;
+		return bad_record(play, err);
+	int result = counters ? keep_counters(play, l->seq, counters, err) : 0;
 	const struct recorded_counters *c =
-		result ? NULL : find_counters(fact(facts, "counters_of", 0) ? number_of(facts, "counters_of") : l->seq);
+		result ? NULL : find_counters(play, fact(facts, "counters_of", 0) ? number_of(facts, "counters_of") : l->seq);
 	if (!result && c) {
 		l->counters = c->words;
 		l->counter_words = c->count;
 	}
 	if (!result && (!c || !l->facts || !launch_is_sound(l)))
-		result = bad_record(err);
+		result = bad_record(play, err);
 	if (!result && !(r.counts = calloc(l->artifact->block_count + 1, sizeof *r.counts)))
 		result = gs_fail(err, ENOMEM, "out of memory");
-	if (!result && kernel_wanted(l->kernel_name)) {
+	if (!result && kernel_wanted(play->sim, l->kernel_name)) {
 		r.brought = trace_in(pack);
 		estimate_launch(&r);
 		report_launch(&r);
 		launch_result_clear(&r);
 		kept_trace_free(r.brought);
-		play.launches++;
+		play->launches++;
 	}
 	free(r.counts);
 	free(l->kernel_name);
@@ -192,14 +181,14 @@ static int take_launch(const struct gs_pack *pack, struct gs_error *err)
 	return result;
 }
 
-static void take_note(const struct gs_pack *pack)
+static void take_note(struct simulation *sim, const struct gs_pack *pack)
 {
 	uint64_t launches = strtoull(gs_pack_text(pack, "launches"), NULL, 10);
 	for (uint64_t i = 0; i < launches && i < 1000000; i++)
-		stats_add_not_modelled(gs_pack_text(pack, "kernel"), gs_pack_text(pack, "reason"));
+		stats_add_not_modelled(&sim->stats, gs_pack_text(pack, "kernel"), gs_pack_text(pack, "reason"));
 }
 
-static void take_transfers(const struct gs_pack *pack)
+static void take_transfers(struct simulation *sim, const struct gs_pack *pack)
 {
 	unsigned kind;
 	struct transfer_stats t;
@@ -207,43 +196,37 @@ static void take_transfers(const struct gs_pack *pack)
 	for (const char *at = gs_pack_text(pack, "transfers");
 	     sscanf(at, "%u %" SCNu64 " %" SCNu64 " %n", &kind, &t.commands, &t.size_bytes, &skip) == 3; at += skip)
 		if (kind < TRANSFER_KINDS)
-			stats.transfers[kind] = t;
+			sim->stats.transfers[kind] = t;
 }
 
-int replay_record(const char *kind, const struct gs_pack *pack, struct gs_error *err)
+int replay_record(struct replay *play, const char *kind, const struct gs_pack *pack, struct gs_error *err)
 {
-	if (!strcmp(kind, "run") && !play.told && strcmp(gs_pack_text(pack, "version"), GPUSIM_CC_VERSION))
-		log_warning("%s was recorded by another version, gpusim %.40s: if it cannot be read, record it again", play.path,
+	if (!strcmp(kind, "run") && !play->quiet && strcmp(gs_pack_text(pack, "version"), GPUSIM_CC_VERSION))
+		log_warning("%s was recorded by another version, gpusim %.40s: if it cannot be read, record it again", path_of(play),
 		            gs_pack_text(pack, "version"));
 	if (!strcmp(kind, "program"))
-		return take_program(pack, err);
+		return take_program(play, pack, err);
 	if (!strcmp(kind, "launch"))
-		return take_launch(pack, err);
+		return take_launch(play, pack, err);
 	if (!strcmp(kind, "note"))
-		take_note(pack);
+		take_note(play->sim, pack);
 	if (!strcmp(kind, "transfers"))
-		take_transfers(pack);
+		take_transfers(play->sim, pack);
 	return 0;
 }
 
-void replay_quietly(void)
+void replay_reset(struct replay *play)
 {
-	play.told = true;
+	for (size_t i = 0; i < play->program_count; i++)
+		artifact_release(play->programs[i]);
+	for (size_t i = 0; i < play->counter_sets; i++)
+		free(play->counters[i].words);
+	free(play->programs);
+	free(play->counters);
+	*play = (struct replay){.sim = play->sim};
 }
 
-void replay_reset(void)
-{
-	for (size_t i = 0; i < play.program_count; i++)
-		artifact_release(play.programs[i]);
-	for (size_t i = 0; i < play.counter_sets; i++)
-		free(play.counters[i].words);
-	free(play.programs);
-	free(play.counters);
-	memset(&play, 0, sizeof play);
-	play.path = "the profile";
-}
-
-int replay_profile(const char *path, bool partial, struct gs_error *err)
+int replay_profile(struct replay *play, const char *path, bool partial, struct gs_error *err)
 {
 	struct profile_reader *reader;
 	char kind[PROFILE_KIND_SIZE];
@@ -251,18 +234,18 @@ int replay_profile(const char *path, bool partial, struct gs_error *err)
 	int result = profile_open(path, &reader, err);
 	if (result)
 		return result;
-	play.path = path;
+	play->path = path;
 	while ((result = profile_next(reader, kind, &pack, err)) > 0) {
-		result = replay_record(kind, &pack, err);
+		result = replay_record(play, kind, &pack, err);
 		gs_pack_free(&pack);
 		if (result)
 			break;
-		if (progress_due())
-			progress_show(kind, play.launches, 0);
+		if (progress_due(play->sim))
+			progress_show(kind, play->launches, 0);
 	}
 	progress_clear();
 	profile_reader_free(reader);
-	if (result == -EBADMSG && partial && play.launches) {
+	if (result == -EBADMSG && partial && play->launches) {
 		log_warning("%s; only what comes before it is modelled", err->text);
 		result = 0;
 	}
@@ -271,15 +254,18 @@ int replay_profile(const char *path, bool partial, struct gs_error *err)
 
 /* ---- the command ---- */
 
+static struct simulation simulation = SIMULATION_INIT;
+static struct replay replay = {.sim = &simulation}; /* the handler of signals has no parameter for it */
+
 /* A signal ends it: what is modelled is reported. */
 static void report_what_is_known(void)
 {
 	enum { PATIENCE_MS = 4000 };
 	if (!report_lock_for_good(PATIENCE_MS))
 		return;
-	if (report_wanted())
-		log_warning("interrupted: the reports have the first %llu launches only", (unsigned long long)play.launches);
-	report_interrupted();
+	if (report_wanted(&simulation))
+		log_warning("interrupted: the reports have the first %llu launches only", (unsigned long long)replay.launches);
+	report_interrupted(&simulation);
 }
 
 int cmd_replay(int argc, char **argv)
@@ -287,13 +273,13 @@ int cmd_replay(int argc, char **argv)
 	const char *path = NULL;
 	struct gs_error err;
 	bool partial = false;
-	cmd_options(&runtime.options);
+	cmd_options(&simulation.options);
 	for (int i = 1; i < argc;) {
 		int words = 1;
 		if (!strcmp(argv[i], "--partial"))
 			partial = true;
 		else if (!strncmp(argv[i], "--", 2))
-			words = cmd_take_flag(&runtime.options, "replay", argc - i, argv + i);
+			words = cmd_take_flag(&simulation.options, "replay", argc - i, argv + i);
 		else if (path)
 			return cmd_fail("replay: one profile at a time, not '%s' too", argv[i]);
 		else
@@ -304,15 +290,15 @@ int cmd_replay(int argc, char **argv)
 	}
 	if (!path)
 		return cmd_fail("replay: no profile given: gpusim replay FILE [OPTIONS]");
-	if (cmd_check_gpus(&runtime.options, "replay"))
+	if (cmd_check_gpus(&simulation.options, "replay"))
 		return EXIT_USAGE;
-	options_set(&runtime.options, options_find("RECORD"), "", "", &err);
-	load_targets();
-	choose_model();
-	runtime.start_ns = clock_ns();
+	options_set(&simulation.options, options_find("RECORD"), "", "", &err);
+	load_targets(&simulation);
+	choose_model(&simulation);
+	simulation.start_ns = clock_ns();
 	signals_start(report_what_is_known);
-	if (replay_profile(path, partial, &err))
+	if (replay_profile(&replay, path, partial, &err))
 		return cmd_fail("replay: %s", err.text);
-	report_finish();
+	report_finish(&simulation);
 	return 0;
 }

@@ -3,15 +3,31 @@
 #define GPUSIM_RUNTIME_CMD_SWEEP_REPLAY_H
 
 #include "runtime/base/base.h"
+#include "runtime/model/simulation.h"
 
-/* Models every launch of a profile on the targets of `runtime`, into its statistics and reports. With `partial`, a file that
- * ends early is taken up to there. Once per process. */
-int replay_profile(const char *path, bool partial, struct gs_error *err);
+struct recorded_counters {
+	uint64_t seq, *words;
+	size_t count;
+};
+
+/* A profile that is being modelled. Only `sim` and `quiet` are set by the caller. */
+struct replay {
+	struct simulation *sim; /* its targets, statistics and reports */
+	bool quiet;             /* nothing is said of who recorded the profile */
+	const char *path;
+	struct artifact **programs; /* by number - 1 */
+	size_t program_count;
+	struct recorded_counters *counters;
+	size_t counter_sets, counter_room;
+	uint64_t counter_bytes; /* of all sets */
+	uint64_t launches;
+};
+
+/* Models every launch of a profile. With `partial`, a file that ends early is taken up to there. */
+int replay_profile(struct replay *play, const char *path, bool partial, struct gs_error *err);
 /* One record of it; -EBADMSG for one that cannot be read. */
-int replay_record(const char *kind, const struct gs_pack *pack, struct gs_error *err);
-/* From now on nothing is said of who recorded a profile. */
-void replay_quietly(void);
+int replay_record(struct replay *play, const char *kind, const struct gs_pack *pack, struct gs_error *err);
 /* Forgets the programs and counters that records brought. */
-void replay_reset(void);
+void replay_reset(struct replay *play);
 
 #endif

@@ -1,11 +1,11 @@
 /*
- * The configurations of a sweep, each replayed by a process of its own, as many at once as there are cores: a replay keeps its
- * state in globals, and what one configuration does wrong must not harm the others.
+ * The configurations of a sweep, each replayed by a process of its own, as many at once as there are cores: the files
+ * of reports and the traces that are kept are global, and what one configuration does wrong must not harm the others.
  */
 #include "runtime/cmd/cmd.h"
 #include "runtime/cmd/sweep/replay.h"
 #include "runtime/cmd/sweep/sweep.h"
-#include "runtime/model/stats.h"
+#include "runtime/model/simulation.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -52,11 +52,11 @@ static void watch_signals(bool on)
 /* ---- the child ---- */
 
 /* "time_ns limiter kernel", then a line "NAME TIME_NS" for each kernel; or "! why". */
-static void write_result(FILE *to)
+static void write_result(const struct simulation *sim, FILE *to)
 {
 	size_t count;
 	double total = 0;
-	const struct kernel_stats **list = stats_sorted(&count);
+	const struct kernel_stats **list = stats_sorted(sim, &count);
 	for (size_t i = 0; i < count; i++)
 		total += list[i]->by_target[0].total_ns;
 	fprintf(to, "%.17g %s %s\n", total, count ? main_limiter(&list[0]->by_target[0]) : "-", count ? list[0]->name : "-");
@@ -67,25 +67,25 @@ static void write_result(FILE *to)
 
 static void child(const struct sweep *s, size_t configuration, int fd)
 {
+	static struct simulation sim = SIMULATION_INIT;
 	watch_signals(false);
 	struct gs_buf set = {0};
 	struct gs_error err;
 	FILE *to = fdopen(fd, "w");
-	cmd_options(&runtime.options);
+	cmd_options(&sim.options);
 	sweep_overrides(s, configuration, &set);
-	options_set(&runtime.options, options_find("GPU"), "", s->gpu, &err);
-	options_set(&runtime.options, options_find("SET"), "", set.data, &err);
-	options_set(&runtime.options, options_find("REPORT"), "", "none", &err);
-	options_set(&runtime.options, options_find("RECORD"), "", "", &err);
-	options_set(&runtime.options, options_find("CHECK"), "", "0", &err); /* nobody would see what checks find */
-	load_targets();
-	choose_model();
-	if (configuration) /* the first one tells it for all */
-		replay_quietly();
-	if (replay_profile(s->profile, false, &err))
+	options_set(&sim.options, options_find("GPU"), "", s->gpu, &err);
+	options_set(&sim.options, options_find("SET"), "", set.data, &err);
+	options_set(&sim.options, options_find("REPORT"), "", "none", &err);
+	options_set(&sim.options, options_find("RECORD"), "", "", &err);
+	options_set(&sim.options, options_find("CHECK"), "", "0", &err); /* nobody would see what checks find */
+	load_targets(&sim);
+	choose_model(&sim);
+	struct replay play = {.sim = &sim, .quiet = configuration > 0}; /* the first one says it for all */
+	if (replay_profile(&play, s->profile, false, &err))
 		fprintf(to, "! %s\n", err.text);
 	else
-		write_result(to);
+		write_result(&sim, to);
 	fclose(to);
 	_exit(0);
 }

@@ -17,7 +17,6 @@
 #include "runtime/model/profile.h"
 #include "runtime/model/proof.h"
 #include "runtime/model/schedule.h"
-#include "runtime/model/stats.h"
 #include "runtime/process/thread.h"
 
 #include <errno.h>
@@ -92,7 +91,7 @@ static size_t at_most(uint64_t wanted, uint64_t room)
 static void choose_size(struct launch *l)
 {
 	const struct artifact *a = l->record.artifact;
-	uint64_t room = runtime.options.counter_memory.number / 4 / sizeof(uint64_t), items = 1;
+	uint64_t room = simulation.options.counter_memory.number / 4 / sizeof(uint64_t), items = 1;
 	if (!a->counts_by_item || l->record.facts->summed) {
 		l->record.slots = at_most(upper_group_count(l), room / (launch_columns(&l->record) + 1));
 		return;
@@ -279,7 +278,7 @@ static void choose_trace(struct attempt *a)
 	a->traced = plan_trace(a->kernel, a->device, a->launch, &a->trace);
 	if (!a->traced)
 		do_not_trace(a);
-	if (a->traced && a->trace.whole && a->way != WAY_SHADOW && runtime.options.twin.number == TWINS_AUTO) {
+	if (a->traced && a->trace.whole && a->way != WAY_SHADOW && simulation.options.twin.number == TWINS_AUTO) {
 		no_verdict(a);
 		a->way = WAY_SHADOW;
 	}
@@ -293,7 +292,7 @@ static void choose_trace(struct attempt *a)
 /* A kernel that cannot run on copies is traced where GPUSIM_TWIN=direct lets its traced twin run in its place, if that runs all groups. */
 static void trace_in_place(struct attempt *a)
 {
-	a->traced_in_place = runtime.options.twin.number == TWINS_DIRECT && plan_trace(a->kernel, a->device, a->launch, &a->trace) &&
+	a->traced_in_place = simulation.options.twin.number == TWINS_DIRECT && plan_trace(a->kernel, a->device, a->launch, &a->trace) &&
 	                     a->trace.whole;
 	if (!a->traced_in_place)
 		do_not_trace(a);
@@ -313,7 +312,7 @@ static int choose_last_way(struct attempt *a, struct gs_error *why)
 static bool compiles_for_minutes(const struct attempt *a)
 {
 	cl_device_type type = 0;
-	if (!(a->launch->record.facts->hazards & HAZARD_EXPLODES) || runtime.options.twin.number != TWINS_AUTO)
+	if (!(a->launch->record.facts->hazards & HAZARD_EXPLODES) || simulation.options.twin.number != TWINS_AUTO)
 		return false;
 	cl.clGetDeviceInfo(a->device, CL_DEVICE_TYPE, sizeof type, &type, NULL);
 	return type & CL_DEVICE_TYPE_CPU;
@@ -335,8 +334,8 @@ static int choose_way(struct attempt *a, struct gs_error *why)
 	if (!a->proof)
 		return gs_fail(why, ENOMEM, "out of memory");
 	if (proof_is_news(a->proof))
-		stats_add_comparison(a->launch->record.kernel_name, TWIN_DIFFERS);
-	a->way = proof_way(a->proof, a->kernel->build->relaxed, a->launch->record.facts);
+		stats_add_comparison(&simulation.stats, a->launch->record.kernel_name, TWIN_DIFFERS);
+	a->way = proof_way(&simulation.options, a->proof, a->kernel->build->relaxed, a->launch->record.facts);
 	if (program_is_ending())
 		return choose_last_way(a, why);
 	if (compiles_for_minutes(a)) {
@@ -569,7 +568,7 @@ static bool launch_twin(struct kernel *k, struct request *r, cl_int *result, cl_
 
 void launch_not_modelled(const char *kernel, const char *reason)
 {
-	stats_add_not_modelled(kernel, reason);
+	stats_add_not_modelled(&simulation.stats, kernel, reason);
 }
 
 cl_int kernel_launch(cl_command_queue queue, cl_kernel handle, cl_uint dims, const size_t *offset, const size_t *global,
@@ -598,8 +597,8 @@ cl_int kernel_launch(cl_command_queue queue, cl_kernel handle, cl_uint dims, con
 out:
 	if (k)
 		kernel_unref(k);
-	tool_cost.launches++;
-	tool_cost.launch_ns += clock_ns() - begin - r.not_ours_ns - (thread_waited_ns - waited_ns); /* which is building */
+	simulation.cost.launches++;
+	simulation.cost.launch_ns += clock_ns() - begin - r.not_ours_ns - (thread_waited_ns - waited_ns); /* which is building */
 	errno = saved;
 	return result;
 }

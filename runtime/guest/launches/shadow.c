@@ -9,6 +9,7 @@
 
 #include "runtime/guest/launches/commands.h"
 #include "runtime/guest/launches/launch.h"
+#include "runtime/guest/start.h"
 #include "runtime/process/thread.h"
 
 #include <errno.h>
@@ -370,7 +371,7 @@ bool shadow_affordable(uint64_t bytes)
 	static atomic_uint_fast64_t copied_bytes;
 	enum { BYTES_PER_NS = 4 };
 	const uint64_t free_ns = UINT64_C(2000000000);
-	if (copied_bytes / BYTES_PER_NS > free_ns + (clock_ns() - runtime.start_ns) / 3)
+	if (copied_bytes / BYTES_PER_NS > free_ns + (clock_ns() - simulation.start_ns) / 3)
 		return false;
 	copied_bytes += bytes;
 	return true;

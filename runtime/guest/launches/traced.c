@@ -10,6 +10,7 @@
 #include "runtime/guest/launches/commands.h"
 #include "runtime/guest/launches/launch.h"
 #include "runtime/guest/launches/worker.h"
+#include "runtime/guest/start.h"
 #include "runtime/model/trace_decode.h"
 
 #include <stdlib.h>
@@ -60,7 +61,7 @@ static uint64_t seed_of(const struct launch *l)
 static bool choose_groups(const struct launch *l, struct trace_plan *p)
 {
 	enum { WHOLE = 4, OF = 16 };
-	uint64_t groups[3] = {1, 1, 1}, items = 1, group_items = 1, most = runtime.options.trace_items.number;
+	uint64_t groups[3] = {1, 1, 1}, items = 1, group_items = 1, most = simulation.options.trace_items.number;
 	bool divides = true;
 	for (int d = 0; d < 3; d++) {
 		items *= l->record.global[d];
@@ -87,10 +88,10 @@ static bool choose_groups(const struct launch *l, struct trace_plan *p)
 static size_t buffer_words(const struct launch *l)
 {
 	enum { CHUNKS_PER_ITEM = 16, LEAST = 1024 }; /* chunks; some 4000 events of each work-item */
-	uint64_t room = TRACE_BUFFER_SHARE(runtime.options.trace_memory.number) / 2 / sizeof(uint64_t), items = 1, words = 1;
+	uint64_t room = TRACE_BUFFER_SHARE(simulation.options.trace_memory.number) / 2 / sizeof(uint64_t), items = 1, words = 1;
 	for (int d = 0; d < 3; d++)
 		items *= l->record.global[d];
-	items = items < runtime.options.trace_items.number ? items : runtime.options.trace_items.number;
+	items = items < simulation.options.trace_items.number ? items : simulation.options.trace_items.number;
 	uint64_t wanted = items * CHUNKS_PER_ITEM * CHUNK_WORDS;
 	wanted = wanted < LEAST * CHUNK_WORDS ? LEAST * CHUNK_WORDS : wanted;
 	while (words * 2 <= room && words < wanted)
@@ -101,9 +102,10 @@ static size_t buffer_words(const struct launch *l)
 static bool is_wanted(const struct launch *l, struct trace_plan *p)
 {
 	/* What runs in place of its kernel prints, and nothing may print twice. */
-	if (runtime.options.twin.number == TWINS_DIRECT && l->record.facts->hazards & HAZARD_PRINTS)
+	if (simulation.options.twin.number == TWINS_DIRECT && l->record.facts->hazards & HAZARD_PRINTS)
 		return false;
-	if (!traces_wanted() || !l->record.artifact->traced_texts || !trace_due(l->record.facts, l->record.global, l->record.local))
+	if (!traces_wanted(&simulation) || !l->record.artifact->traced_texts ||
+	    !trace_due(&simulation, l->record.facts, l->record.global, l->record.local))
 		return false;
 	trace_chosen(l->record.facts, l->record.global, l->record.local, p->local);
 	return choose_groups(l, p);
@@ -123,7 +125,7 @@ bool plan_trace(struct kernel *k, cl_device_id device, struct launch *l, struct 
 	}
 	l->trace_buffer = buffer_take(k->build->pool, device, TRACE_BUFFER, words);
 	if (!l->trace_buffer)
-		tool_cost.untraced++;
+		simulation.cost.untraced++;
 	if (l->trace_buffer && keep_argument_sizes(l, k, p->twin)) {
 		p->chunks = (l->trace_buffer->word_count - TRACE_HEADER_WORDS) / CHUNK_WORDS;
 		p->whole = p->boxes.count == 1;

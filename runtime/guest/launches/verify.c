@@ -9,8 +9,8 @@
 #include "runtime/guest/launches/launch.h"
 #include "runtime/guest/launches/shadow.h"
 #include "runtime/guest/programs/programs.h"
+#include "runtime/guest/start.h"
 #include "runtime/model/proof.h"
-#include "runtime/model/stats.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -140,7 +140,8 @@ void verification_end(struct verification *v, const char *kernel, bool completed
 	enum verdict verdict = completed ? judge(v) : VERDICT_NONE;
 	proof_end(v->proof, verdict);
 	if (verdict >= VERDICT_SAME)
-		stats_add_comparison(kernel, verdict == VERDICT_SAME ? TWIN_SAME : verdict == VERDICT_RACY ? TWIN_RACY : TWIN_DIFFERS);
+		stats_add_comparison(&simulation.stats, kernel,
+		                     verdict == VERDICT_SAME ? TWIN_SAME : verdict == VERDICT_RACY ? TWIN_RACY : TWIN_DIFFERS);
 	if (v->kernel)
 		cl.clReleaseKernel(v->kernel);
 	shadow_release(v->shadow);

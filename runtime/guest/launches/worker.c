@@ -12,6 +12,7 @@
 #include "runtime/guest/launches/shadow.h"
 #include "runtime/guest/launches/traced.h"
 #include "runtime/guest/launches/verify.h"
+#include "runtime/guest/start.h"
 #include "runtime/guest/timeline.h"
 #include "runtime/model/estimate.h"
 #include "runtime/model/profile.h"
@@ -187,13 +188,13 @@ static void keep_brought(struct launch *l)
 {
 	if (!l->brought)
 		return;
-	if (w.brought_bytes + l->brought->length <= TRACE_KEPT_SHARE(runtime.options.trace_memory.number)) {
+	if (w.brought_bytes + l->brought->length <= TRACE_KEPT_SHARE(simulation.options.trace_memory.number)) {
 		w.brought_bytes += l->brought->length;
 		return;
 	}
 	kept_trace_free(l->brought);
 	l->brought = NULL;
-	tool_cost.untraced++;
+	simulation.cost.untraced++;
 }
 
 static struct launch *next_to_fetch(void)
@@ -239,8 +240,8 @@ static void take_counts(struct launch *l, struct launch_result *r)
 		l->record.counter_words = launch_words(&l->record);
 		r->brought = l->brought;
 		l->brought = NULL;
-		record_launch(&l->record, r->brought);
-		if (report_wanted() || !record_wanted()) /* who records may leave the rest to replay */
+		record_launch(&simulation, &l->record, r->brought);
+		if (report_wanted(&simulation) || !record_wanted(&simulation)) /* who records may leave the rest to replay */
 			model_and_report(r);
 		kept_trace_free(r->brought);
 	}
@@ -249,10 +250,10 @@ static void take_counts(struct launch *l, struct launch_result *r)
 
 static void finish_launch(struct launch *l)
 {
-	struct launch_result r = {.launch = &l->record};
+	struct launch_result r = {.sim = &simulation, .launch = &l->record};
 	r.counts = calloc(l->record.artifact->block_count + 1, sizeof *r.counts);
 	uint64_t begin = clock_ns();
-	cost_add_launch(&l->times);
+	cost_add_launch(&simulation.cost, &l->times);
 	if (l->status < 0)
 		launch_not_modelled(l->record.kernel_name, "the driver ended it with an error");
 	else
@@ -260,7 +261,7 @@ static void finish_launch(struct launch *l)
 	timeline_resolve(l->command, &r);
 	free(r.counts);
 	launch_give_back(l);
-	tool_cost.model_ns += clock_ns() - begin;
+	simulation.cost.model_ns += clock_ns() - begin;
 }
 
 /* ---- the thread ---- */
@@ -300,7 +301,7 @@ static unsigned long backlog(void)
 static void work_on(struct launch *l)
 {
 	w.busy = true;
-	if (progress_due())
+	if (progress_due(&simulation))
 		progress_show(l->record.kernel_name, w.done, backlog());
 	bool ahead = l->fetched != FETCH_NONE; /* by the fetcher */
 	fetch_once(l);
@@ -317,11 +318,11 @@ static void work_on(struct launch *l)
 	pthread_cond_broadcast(&w.progress);
 }
 
-static void do_unlocked(void (*what)(void))
+static void do_unlocked(void (*what)(struct simulation *))
 {
 	w.busy = true;
 	pthread_mutex_unlock(&w.lock);
-	what();
+	what(&simulation);
 	pthread_mutex_lock(&w.lock);
 	w.busy = false;
 	pthread_cond_broadcast(&w.progress);
@@ -536,7 +537,7 @@ static void count_lost(void)
 	for (const struct launch *l = w.finished ? NULL : w.in_flight; l; l = l->next)
 		launch_not_modelled(l->record.kernel_name, "the program was interrupted before it was modelled");
 	pthread_mutex_unlock(&w.lock);
-	if (lost && report_wanted())
+	if (lost && report_wanted(&simulation))
 		log_warning("%lu launch%s not modelled when the program was interrupted", lost, lost == 1 ? " was" : "es were");
 }
 
@@ -549,5 +550,5 @@ void worker_interrupted(void)
 		return;
 	signals_extend(FLUSH_MS / 1000);
 	count_lost();
-	report_interrupted();
+	report_interrupted(&simulation);
 }

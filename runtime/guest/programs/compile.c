@@ -5,10 +5,9 @@
 #include "runtime/config/cc_path.h"
 #include "runtime/config/log.h"
 #include "runtime/format/protocol.h"
-#include "runtime/model/targets.h"
+#include "runtime/guest/start.h"
 #include "runtime/process/spawn.h"
 #include "runtime/process/thread.h"
-#include "runtime/report/cost.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -112,8 +111,8 @@ static int make_request(const struct unit_list *units, cl_device_id device, stru
 	describe_device(device, &text);
 	gs_pack_add(&pack, "device", text.data, text.len);
 	text.len = 0;
-	for (size_t i = 0; i < runtime.arch_count; i++)
-		gs_buf_printf(&text, "%s\n", runtime.archs[i]);
+	for (size_t i = 0; i < simulation.arch_count; i++)
+		gs_buf_printf(&text, "%s\n", simulation.archs[i]);
 	gs_pack_add(&pack, "targets", text.data, text.len);
 	unit_list_encode(units, &pack);
 	int result = text.failed ? gs_fail(err, ENOMEM, "out of memory") : gs_pack_encode(&pack, out, err);
@@ -168,8 +167,8 @@ char **make_cc_environment(void)
 {
 	extern char **environ;
 	const struct { const char *name, *value; } own[] = {
-		{"GPUSIM_CLANG", runtime.options.clang.text},
-		{"GPUSIM_LIBCLC", runtime.options.libclc.text},
+		{"GPUSIM_CLANG", simulation.options.clang.text},
+		{"GPUSIM_LIBCLC", simulation.options.libclc.text},
 	};
 	size_t count = 0, kept = 0;
 	while (environ && environ[count])
@@ -204,12 +203,12 @@ static int run_cc_in(const char *folder, const struct gs_buf *request, struct gs
 	struct gs_buf said = {0};
 	snprintf(in, sizeof in, "%s/request", folder);
 	snprintf(out, sizeof out, "%s/result", folder);
-	int failed = cc_path(runtime.options.cc.text, runtime.library, cc, err);
+	int failed = cc_path(simulation.options.cc.text, simulation.library, cc, err);
 	if (!failed)
 		failed = gs_write_file(in, request->data, request->len, err);
 	if (!failed)
-		failed = run_apart(cc, (char *const[]){cc, in, out, NULL}, runtime.cc_environment,
-		                   (unsigned)runtime.options.cc_timeout.number, &said, err);
+		failed = run_apart(cc, (char *const[]){cc, in, out, NULL}, simulation.cc_environment,
+		                   (unsigned)simulation.options.cc_timeout.number, &said, err);
 	if (!failed) {
 		for (char *p = said.data; p && *p; p++)
 			if (*p == '\n')
@@ -225,7 +224,7 @@ static int run_cc_in(const char *folder, const struct gs_buf *request, struct gs
 static int run_cc(const struct gs_buf *request, struct gs_pack *result, struct gs_error *err)
 {
 	char folder[PATH_MAX - 16];
-	snprintf(folder, sizeof folder, "%s/gpusim.XXXXXX", runtime.temporary);
+	snprintf(folder, sizeof folder, "%s/gpusim.XXXXXX", simulation.temporary);
 	if (!mkdtemp(folder))
 		return gs_fail(err, errno, "cannot make %s: %s", folder, strerror(errno));
 	int result_code = run_cc_in(folder, request, result, err);
@@ -254,7 +253,7 @@ int compile_units(const struct unit_list *units, cl_device_id device, struct gs_
 		goto out;
 	gs_hash_hex(request.data, request.len, key);
 	if (from_cache(key, result)) {
-		tool_cost.cache_hits++;
+		simulation.cost.cache_hits++;
 		goto out;
 	}
 	failed = run_cc(&request, result, err);
@@ -265,8 +264,8 @@ int compile_units(const struct unit_list *units, cl_device_id device, struct gs_
 	else
 		cache_remove(CACHE_WANTED, key);
 out:
-	tool_cost.compiles++;
-	tool_cost.compile_ns += clock_ns() - begin;
+	simulation.cost.compiles++;
+	simulation.cost.compile_ns += clock_ns() - begin;
 	gs_buf_free(&request);
 	return failed;
 }

@@ -7,10 +7,10 @@
 #include "runtime/format/protocol.h"
 #include "runtime/guest/launches/shadow.h"
 #include "runtime/guest/programs/programs.h"
+#include "runtime/guest/start.h"
 #include "runtime/guest/support/table.h"
 #include "runtime/model/estimate.h"
 #include "runtime/process/thread.h"
-#include "runtime/report/cost.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -101,7 +101,7 @@ static struct kernel *kernel_new(cl_kernel handle, struct program *p, struct bui
 	k->name = kernel_name(handle);
 	k->build = build ? build_retain(build) : NULL;
 	k->why = build ? NULL : why_not(p);
-	k->wanted = k->name && kernel_wanted(k->name);
+	k->wanted = k->name && kernel_wanted(&simulation, k->name);
 	pthread_mutex_init(&k->lock, NULL);
 	return k;
 }
@@ -330,7 +330,7 @@ struct kernel_twin *kernel_prepare_twin(struct kernel *k, cl_device_id device, b
 		struct twin *twin = build_twin(k->build, device);
 		t = twin ? kernel_twin_new(k, twin, traces) : NULL;
 		uint64_t waited_ns = clock_ns() - begin;
-		tool_cost.wait_ns += waited_ns;
+		simulation.cost.wait_ns += waited_ns;
 		thread_waited_ns += waited_ns;
 	}
 	if (!t) {

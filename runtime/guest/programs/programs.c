@@ -14,7 +14,6 @@
 #include "runtime/guest/start.h"
 #include "runtime/guest/support/table.h"
 #include "runtime/process/thread.h"
-#include "runtime/report/cost.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -170,7 +169,7 @@ void program_built(cl_program handle, struct build *token, bool succeeded)
 	struct unit_list units = {0};
 	run_first_at_exit(); /* the driver's compiler has just been at work */
 	if (token) { /* drivers build one program at a time */
-		tool_cost.overlap_ns += twin_builds_ns() - token->builds_ns;
+		simulation.cost.overlap_ns += twin_builds_ns() - token->builds_ns;
 		build_confirm(token);
 		if (!unit_list_join(&units, &token->units))
 			program_set_units(p, &units);

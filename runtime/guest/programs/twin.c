@@ -21,7 +21,6 @@
 #include "runtime/model/lines.h"
 #include "runtime/model/trace_shapes.h"
 #include "runtime/process/thread.h"
-#include "runtime/report/cost.h"
 #include "runtime/report/record.h"
 
 #include <dlfcn.h>
@@ -156,7 +155,7 @@ static bool native_traces(cl_device_id device)
 	cl.clGetDeviceInfo(device, CL_DEVICE_TYPE, sizeof type, &type, NULL);
 	if (!(type & CL_DEVICE_TYPE_CPU))
 		return false;
-	void *library = dlopen(runtime.library, RTLD_NOW | RTLD_GLOBAL | RTLD_NOLOAD), *all = dlopen(NULL, RTLD_NOW);
+	void *library = dlopen(simulation.library, RTLD_NOW | RTLD_GLOBAL | RTLD_NOLOAD), *all = dlopen(NULL, RTLD_NOW);
 	bool found = all && dlsym(all, NATIVE_PREFIX "begin");
 	if (all)
 		dlclose(all);
@@ -175,7 +174,7 @@ static char *twin_options(const struct twin_text *from, size_t unit)
 		gs_buf_puts(&options, " -cl-kernel-arg-info");
 	if (traced && native_traces(from->device))
 		gs_buf_puts(&options, " -D" NATIVE_MACRO "=1");
-	if (runtime.options.twin.number != TWINS_DIRECT)
+	if (simulation.options.twin.number != TWINS_DIRECT)
 		gs_buf_puts(&options, " -D" SILENT_MACRO "=1");
 	if (from->kernel >= 0)
 		gs_buf_printf(&options, " -D" ONLY_MACRO "=%ld", from->kernel);
@@ -247,10 +246,10 @@ static void annotate_twin(struct build *b, struct twin *t)
 {
 	struct gs_pack result = {0};
 	char key[33] = "";
-	if (!compile_units(&b->units, t->device, &result, key, &t->why) && !artifact_read(&t->artifact, &result, &t->why)) {
+	if (!compile_units(&b->units, t->device, &result, key, &t->why) && !artifact_read(&simulation, &t->artifact, &result, &t->why)) {
 		memcpy(t->artifact->key, key, sizeof key);
-		record_program(t->artifact, &result);
-		if (lines_wanted())
+		record_program(&simulation, t->artifact, &result);
+		if (lines_wanted(&simulation))
 			keep_sources(t->artifact, &b->units);
 	}
 	gs_pack_free(&result);
@@ -311,7 +310,7 @@ static cl_program build_texts(const struct build *b, const struct twin *t, long 
 	cl_program p = t->artifact->host_count == 1 ? compile_unit(&from, 0, true, err) : link_units(&from, err);
 	driver_busy_since = 0;
 	driver_busy_ns += clock_ns() - begin;
-	tool_cost.twin_build_ns += clock_ns() - begin;
+	simulation.cost.twin_build_ns += clock_ns() - begin;
 	run_first_at_exit();
 	leave_driver();
 	return p;
@@ -322,7 +321,7 @@ static bool together_is_cheaper(const struct twin *t)
 {
 	cl_device_type type = 0;
 	cl.clGetDeviceInfo(t->device, CL_DEVICE_TYPE, sizeof type, &type, NULL);
-	return (type & CL_DEVICE_TYPE_CPU) && t->artifact->renames && traces_wanted();
+	return (type & CL_DEVICE_TYPE_CPU) && t->artifact->renames && traces_wanted(&simulation);
 }
 
 static void build_together(const struct build *b, const struct twin *t, struct twin_program *p)
@@ -559,7 +558,7 @@ void build_confirm(struct build *b)
 			annotate_step(b, t);
 		else
 			wait_for_change(b);
-		tool_cost.wait_ns += clock_ns() - begin;
+		simulation.cost.wait_ns += clock_ns() - begin;
 		begin = clock_ns();
 	}
 	b->confirmed = true;

@@ -1,0 +1,32 @@
+/*
+ * simulation: the run of one program on the targets, with its options and its sums. The library has one for its process, and
+ * gpusim replay has one for a profile.
+ */
+#ifndef GPUSIM_RUNTIME_MODEL_SIMULATION_H
+#define GPUSIM_RUNTIME_MODEL_SIMULATION_H
+
+#include "runtime/config/options.h"
+#include "runtime/model/stats.h"
+#include "runtime/model/targets.h"
+#include "runtime/model/tool_cost.h"
+
+struct simulation {
+	/* Written once at the start, then read by all: */
+	struct gs_options options;
+	struct model_options model; /* from the options */
+	struct target targets[MAX_TARGETS];
+	size_t target_count;
+	char archs[MAX_TARGETS][GPU_TARGET_SIZE]; /* the different names of gpu_target_name */
+	size_t arch_count;
+	char library[4096];    /* the path of this library */
+	char **cc_environment; /* of gpusim-cc; a copy: the application may change its own at any time */
+	char temporary[1024];  /* where files between us and gpusim-cc are */
+	uint64_t start_ns;     /* monotonic */
+	/* What is known up to now: */
+	struct stats stats; /* take its lock */
+	struct tool_cost cost;
+};
+
+#define SIMULATION_INIT {.stats = {.lock = PTHREAD_MUTEX_INITIALIZER}}
+
+#endif
