@@ -1,11 +1,10 @@
 /*
- * runtime: what the interposer tells about the application's OpenCL objects, and everything done with it:
- * twins, counters, modelling, reports.
+ * runtime: what the interposer reports about the application's OpenCL objects. Twins, counters, modelling and reports follow from it.
  *
- * It lives in somebody else's process: it never ends or aborts it, writes nothing to stdout, and its threads take none of the
+ * The runtime lives in somebody else's process. It never ends or aborts it, writes nothing to stdout, and its threads take none of the
  * application's signals. Where a signal would end the process, reports are written first; a handler of the application's replaces
  * that. It parses neither C nor PTX.
- * Every function here may be called by any thread at any time.
+ * Any thread may call every function here at any time.
  */
 #ifndef GPUSIM_RUNTIME_RUNTIME_H
 #define GPUSIM_RUNTIME_RUNTIME_H

@@ -1,5 +1,5 @@
-/* What the first target would answer to clGetDeviceInfo (GPUSIM_IDENTITY=target); the interposer sees to it that nothing is
- * promised that the host device does not have. */
+/* What the first target would answer to clGetDeviceInfo (GPUSIM_IDENTITY=target). The interposer makes sure that nothing is promised that
+ * the host device does not have. */
 #include "runtime/runtime.h"
 
 #include "runtime/guest/start.h"

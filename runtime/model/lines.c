@@ -1,4 +1,4 @@
-/* What the lines of kernels' sources did: sums over launches per instruction, put together by lines when a report asks. */
+/* What the lines of kernels' sources did. Sums over launches are kept per instruction; a report adds them up by line. */
 #include "runtime/model/lines.h"
 
 #include "runtime/model/simulation.h"

@@ -1,6 +1,6 @@
 /*
- * Launches that are alike are modelled once: the same counters of every work-item, shape, accesses and trace on
- * the same target give the same estimate. Only the worker thread comes here.
+ * Launches that are alike are modelled once. Launches are alike if they have the same counters of every work-item, shape, accesses and
+ * trace; on the same target they get the same estimate. Only the thread that models calls this.
  */
 #include "runtime/model/memo.h"
 

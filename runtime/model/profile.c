@@ -170,7 +170,7 @@ static uint64_t items_with_places(const struct launch_result *r, uint64_t items)
 	return l->places / size * size;
 }
 
-/* Item layout: groups without a slot do not tell their size, but their work-items have places, and each entered once. */
+/* Item layout: groups without a slot do not store their size, but their work-items have places, and each entered once. */
 static uint64_t add_groups_without_slot(const struct launch_record *l, uint64_t entries, uint64_t items)
 {
 	return entries >= l->slots && entries < items ? items : entries;
@@ -227,7 +227,7 @@ static const struct group_place *place_of(struct launch_result *r, uint64_t grou
 	return p;
 }
 
-/* Item layout: the words of one work-item and, behind them, whether it exists: the last groups may be smaller. */
+/* Item layout: the words of one work-item and, after them, whether it exists: the last groups may be smaller. */
 static void gather_item(void *ctx, uint64_t group, uint32_t item, uint32_t *row)
 {
 	struct launch_result *r = ctx;

@@ -30,7 +30,7 @@ struct proof {
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-static void describe(const struct launch_record *l, bool offset, struct proof *out)
+static void describe_compile(const struct launch_record *l, bool offset, struct proof *out)
 {
 	enum { MANY = 65535 };
 	*out = (struct proof){.verdict = VERDICT_NONE, .offset = offset};
@@ -41,7 +41,7 @@ static void describe(const struct launch_record *l, bool offset, struct proof *o
 	}
 }
 
-static bool is_like(const struct proof *a, const struct proof *b)
+static bool is_same_compile(const struct proof *a, const struct proof *b)
 {
 	return !memcmp(a->local, b->local, sizeof a->local) && !memcmp(a->global, b->global, sizeof a->global) &&
 	       a->offset == b->offset && a->many_groups == b->many_groups;
@@ -80,9 +80,9 @@ struct proof *proof_of(const struct launch_record *l, bool offset)
 {
 	struct artifact_kernel *k = l->facts;
 	struct proof wanted, *p;
-	describe(l, offset, &wanted);
+	describe_compile(l, offset, &wanted);
 	pthread_mutex_lock(&lock);
-	for (p = k->proofs; p && !is_like(p, &wanted); p = p->next)
+	for (p = k->proofs; p && !is_same_compile(p, &wanted); p = p->next)
 		;
 	if (!p && (p = malloc(sizeof *p))) {
 		*p = wanted;

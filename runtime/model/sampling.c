@@ -1,7 +1,7 @@
 /*
- * Launches that behave like one that was simulated take its cycles per instruction (TBPoint, III). Clusters are a kernel's own, on
- * each target. To know the error, every n-th launch of which not all was simulated is simulated in full all the same, and both are
- * compared. Only the thread that models comes here.
+ * Launches that behave like one that was simulated take its cycles per instruction (TBPoint, III). Each kernel has clusters of its own
+ * on each target. To measure the sampling error, every n-th sampled launch is simulated in full as well. Only the thread that models
+ * calls this.
  */
 #include "runtime/model/sampling.h"
 

@@ -9,7 +9,7 @@
  *                           queue the command before it), and when its engine is free
  *   engines of a GPU:       one runs launches and copies within its memory, one copies to it, one from it
  *
- * No driver, no clock: everything is told. Not locked: its user does that.
+ * It asks no driver and no clock: its user fills in everything. It is not locked: its user does that.
  */
 #ifndef GPUSIM_RUNTIME_MODEL_SCHEDULE_H
 #define GPUSIM_RUNTIME_MODEL_SCHEDULE_H
@@ -24,7 +24,7 @@ enum command_engine { ENGINE_NONE, ENGINE_COMPUTE, ENGINE_TO_GPU, ENGINE_FROM_GP
 
 /* On one target, in ns since the application's first call. */
 struct command_times {
-	double duration;              /* told; NAN: not known, and never will be */
+	double duration;              /* filled in by the user; NAN: not known, and never will be */
 	double host_begin, host_end;  /* of the call */
 	double start, end;            /* of the command */
 };

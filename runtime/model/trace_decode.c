@@ -1,4 +1,4 @@
-/* A launch's trace on its way to the models. All of it runs on the worker thread, and needs no driver. */
+/* Packs, decodes and identifies the traces of launches. Only the thread that models calls this, except for trace_pack. */
 #include "runtime/model/trace_decode.h"
 
 #include "models/trace/read.h"
@@ -106,7 +106,7 @@ static void forget_latest(void)
 	memset(&latest, 0, sizeof latest);
 }
 
-static struct launch_trace *decode(const struct simulation *sim, const struct artifact *a, const struct kept_trace *t)
+static struct launch_trace *decode_trace(const struct simulation *sim, const struct artifact *a, const struct kept_trace *t)
 {
 	struct trace_layout layout = {
 		.sites = a->sites,
@@ -129,7 +129,7 @@ static struct launch_trace *decode(const struct simulation *sim, const struct ar
 }
 
 /* Of what was done by whom; in which order the device took its chunks does not matter. */
-static void identify(const struct launch_trace *trace, char identity[33])
+static void identify_trace(const struct launch_trace *trace, char identity[33])
 {
 	struct gs_buf all = {0};
 	char hex[33];
@@ -145,7 +145,7 @@ static void identify(const struct launch_trace *trace, char identity[33])
 	gs_buf_free(&all);
 }
 
-static void remember(struct artifact *a, const struct kept_trace *t, struct launch_trace *trace)
+static void keep_as_latest(struct artifact *a, const struct kept_trace *t, struct launch_trace *trace)
 {
 	a->refs++; /* before the one that goes, which may be the same */
 	forget_latest();
@@ -169,10 +169,10 @@ const struct launch_trace *trace_decoded(const struct launch_result *r)
 	struct artifact *a = r->launch->artifact;
 	if (!latest.trace || latest.artifact != a || strcmp(latest.identity, r->trace->identity)) {
 		forget_latest();
-		struct launch_trace *trace = decode(r->sim, a, r->trace);
+		struct launch_trace *trace = decode_trace(r->sim, a, r->trace);
 		if (!trace)
 			return NULL;
-		remember(a, r->trace, trace);
+		keep_as_latest(a, r->trace, trace);
 	}
 	return those_of(r, latest.trace);
 }
@@ -180,7 +180,7 @@ const struct launch_trace *trace_decoded(const struct launch_result *r)
 /* ---- a launch ---- */
 
 /* Fills in what is known besides; false when there is nothing in it. */
-static bool complete(const struct launch_result *r, struct kept_trace *t)
+static bool complete_trace(const struct launch_result *r, struct kept_trace *t)
 {
 	struct artifact *a = r->launch->artifact;
 	for (int d = 0; d < 3; d++) {
@@ -188,12 +188,12 @@ static bool complete(const struct launch_result *r, struct kept_trace *t)
 		t->local[d] = (uint32_t)r->profile.local[d];
 	}
 	forget_latest(); /* not both at once */
-	struct launch_trace *trace = decode(r->sim, a, t);
+	struct launch_trace *trace = decode_trace(r->sim, a, t);
 	if (!trace)
 		return false;
-	identify(trace, t->identity);
+	identify_trace(trace, t->identity);
 	t->traced_groups = trace->group_count;
-	remember(a, t, trace);
+	keep_as_latest(a, t, trace);
 	log_debug("%s: %zu groups traced in %zu chunks, %llu bytes, %llu accesses", r->launch->kernel_name, trace->group_count,
 	          t->chunks, (unsigned long long)trace->size_bytes, (unsigned long long)trace->accesses);
 	return trace->group_count;
@@ -209,7 +209,7 @@ void trace_of(struct launch_result *r)
 	const struct launch_record *l = r->launch;
 	struct kept_trace *t = r->brought;
 	r->brought = NULL;
-	if (t && complete(r, t))
+	if (t && complete_trace(r, t))
 		trace_keep(r->sim, l->facts, l->global, l->local, t);
 	else
 		kept_trace_free(t);

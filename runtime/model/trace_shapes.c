@@ -1,8 +1,8 @@
 /*
- * Which launches are traced: the first of each kernel and shape, the 8th, the 64th and so on, because data may change what a
- * kernel does. Of a kernel that is launched with ever new sizes, the first MANY_SHAPES are all traced, then every eighth. The
- * others take the latest trace of their shape, or of one alike. Traces that were not used for the longest time go when there
- * are too many bytes of them, and so do shapes when a kernel has too many.
+ * Which launches are traced: the 1st, 8th, 64th and so on of each kernel and shape, because data may change what a kernel does. Where a
+ * kernel is launched with ever new sizes, the first MANY_SHAPES are all traced, then every eighth. The other launches take the latest
+ * trace of their shape, or of one alike. When there are too many bytes of traces, the least recently used ones go; when a kernel has too
+ * many shapes, so do they.
  */
 #include "runtime/model/trace_shapes.h"
 
@@ -48,7 +48,7 @@ static void enter_order(struct kept_trace *t)
 	newest = t;
 }
 
-static void drop(struct launches_alike *s)
+static void drop_kept_trace(struct launches_alike *s)
 {
 	struct kept_trace *t = s->kept;
 	if (!t)
@@ -66,7 +66,7 @@ static void remove_last(struct artifact_kernel *k)
 	struct launches_alike **link = &k->shapes;
 	while ((*link)->next)
 		link = &(*link)->next;
-	drop(*link);
+	drop_kept_trace(*link);
 	free(*link);
 	*link = NULL;
 }
@@ -177,21 +177,21 @@ void trace_keep(const struct simulation *sim, struct artifact_kernel *k, const u
 	pthread_mutex_lock(&lock);
 	struct launches_alike *s = shape_of(k, global, local, true);
 	if (s) {
-		drop(s);
+		drop_kept_trace(s);
 		t->shape = s;
 		s->kept = t;
 		kept_bytes += size_of(t);
 		enter_order(t);
 		/* A single one may be larger than all should be together. */
 		while (kept_bytes > TRACE_KEPT_SHARE(sim->options.trace_memory.number) && oldest != t)
-			drop(oldest->shape);
+			drop_kept_trace(oldest->shape);
 	}
 	pthread_mutex_unlock(&lock);
 	if (!s)
 		kept_trace_free(t);
 }
 
-/* Shapes that were used of late come first. */
+/* Recently used shapes come first. */
 static struct kept_trace *trace_alike(const struct artifact_kernel *k, const uint64_t local[3])
 {
 	struct launches_alike *s = k->shapes;

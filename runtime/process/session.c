@@ -1,6 +1,6 @@
 /*
- * The processes of a session, which a program that we have started leads: whether they work, and how long processors have worked for
- * them. A limit in seconds of a clock alone would make results depend on what else the machine does.
+ * The processes of a session that a program of ours leads: whether they work, and how long processors have worked for them. A limit in
+ * seconds of a clock alone would make results depend on what else the machine does.
  */
 #include "runtime/process/session.h"
 

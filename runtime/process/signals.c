@@ -1,8 +1,8 @@
 /*
- * Reports when a signal ends the program. SIGINT, SIGTERM and SIGHUP have a handler of ours where they would have had none. It wakes a
- * thread of ours, which writes the reports of what is known, waits for it for some seconds at most, and lets the signal do what it
- * does without a handler. The thread that it runs on may hold any lock of anybody's: so it does nothing but wait, and bare system
- * calls. What the application sets or asks for (interposer/opencl/signals.c) is as if there were no handler.
+ * Reports when a signal ends the program. SIGINT, SIGTERM and SIGHUP get a handler of ours where they have none. The handler wakes a
+ * thread of ours, which writes the reports of what is known. The handler waits for it for some seconds at most, then the signal does
+ * what it does without a handler. The interrupted thread may hold any lock, so the handler only waits, and makes bare system calls.
+ * The application sets and finds handlers as if ours were not there (interposer/opencl/signals.c).
  */
 #include "runtime/process/signals.h"
 
@@ -155,7 +155,7 @@ static int index_of(int sig)
 	return -1;
 }
 
-static void install(int sig)
+static void install_handler(int sig)
 {
 	struct sigaction a = {.sa_handler = interrupted, .sa_flags = SA_RESTART | SA_ONSTACK};
 	for (size_t i = 0; i < GS_ARRAY_LEN(ours); i++)
@@ -175,7 +175,7 @@ void signals_start(void (*report)(void))
 	s.owner = getpid();
 	for (size_t i = 0; i < GS_ARRAY_LEN(ours); i++)
 		if (!s.sigaction(ours[i], NULL, &s.shown[i]) && s.shown[i].sa_handler == SIG_DFL)
-			install(ours[i]);
+			install_handler(ours[i]);
 }
 
 bool signals_hide(int sig, struct sigaction *a)
@@ -198,5 +198,5 @@ void signals_default_set(int sig, const struct sigaction *a)
 	if (i < 0 || !s.owner || getpid() != s.owner)
 		return;
 	s.shown[i] = *a;
-	install(sig);
+	install_handler(sig);
 }

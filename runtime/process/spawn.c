@@ -1,12 +1,12 @@
 /*
- * Running gpusim-cc so that the guest cannot notice.
+ * Runs a program so that the application does not notice.
  *
- * A child from posix_spawn would send SIGCHLD to the application and turn up in its wait(). So the child is
- * a grandchild: a first process, which shares our memory and has no exit signal, starts the second one, which runs the program and
- * is known to have ended when the pipe on its stderr closes. The first, the keeper, waits for it. The kernel ends the keeper with the
- * thread that started it, and the program with the keeper: so it never outlives the application, not even when it is stopped and the
- * application is killed. Until exec both make bare system calls only: a function of the C library, or a sanitizer's version of it,
- * would change the state of the thread whose memory they share.
+ * A child from posix_spawn would send SIGCHLD to the application and turn up in its wait(). So the program is a grandchild. A first
+ * process, the keeper, shares our memory and has no exit signal. It starts the second one, which runs the program, and waits for it. The
+ * program has ended when the pipe on its stderr closes. The kernel ends the keeper with the thread that started it, and the program with
+ * the keeper: so the program never outlives the application, not even when it is stopped and the application is killed. Until exec both
+ * processes make bare system calls only. A function of the C library, or a sanitizer's version of it, would change the state of the
+ * thread whose memory they share.
  */
 #include "runtime/process/spawn.h"
 

@@ -154,7 +154,7 @@ static void read_thread_file(const char *id, const char *name, char *text)
 	text[length > 0 ? length : 0] = 0;
 }
 
-/* The letter behind the name, which is in parentheses and may have some. */
+/* The letter after the name, which is in parentheses and may contain some. */
 static char thread_state(const char *id)
 {
 	char text[THREAD_TEXT];

@@ -1,14 +1,14 @@
 /*
  * What the tool costs the program's user: the time of the whole run, and the part of it that would not have passed without us.
  *
- * Counted as ours is the time in which the program, or its queue, could not go on because of us:
+ * The time in which the program, or its queue, could not go on because of us counts as ours:
  *   building    threads waited for annotated kernels, or for a driver that was building one; first launches of twins, in which drivers
- *               compile them; and at exit, for the driver
- *   counting    our part of launches; copies of memory and twins that count, in the program's queue; and a share of the
- *               time of kernels whose twin ran in their place
+ *               compile them; at exit, waiting for the driver
+ *   counting    our part of launches; copies of memory and twins that count, in the program's queue; a share of the time of kernels
+ *               whose twin ran in their place
  *   tracing     the same for traced twins
  *   modelling   waiting at exit, or for simulated times
- * Not counted is that our threads, and gpusim-cc, take processors which the program could use.
+ * That our threads and gpusim-cc take processors which the program could use is not counted.
  */
 #include "runtime/report/cost.h"
 

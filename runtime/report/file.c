@@ -1,7 +1,7 @@
 /*
  * Files of reports. A report is replaced as a whole: what stays of it and what is new go into a file beside it, which then takes its
- * name. Whenever the program ends, and however, there is a whole report. Where no file can be made beside it, and for files that only
- * grow, it is written in place.
+ * name. So there is a whole report whenever and however the program ends. A report is written in place where no file can be made beside
+ * it, and where files only grow.
  */
 #include "runtime/report/file.h"
 
@@ -70,7 +70,7 @@ static bool is_ours(const struct report_file *f)
 	return f->fd >= 0 && !fstat(f->fd, &s) && s.st_dev == f->device && s.st_ino == f->inode;
 }
 
-static void adopt(struct report_file *f, int fd)
+static void adopt_descriptor(struct report_file *f, int fd)
 {
 	struct stat s;
 	if (is_ours(f))
@@ -100,7 +100,7 @@ static void open_named(struct report_file *f)
 		return;
 	int fd = open_and_lock(f->path, O_CREAT);
 	if (fd >= 0) {
-		adopt(f, fd);
+		adopt_descriptor(f, fd);
 		f->target = realpath(f->path, NULL);
 		f->in_place |= !f->target;
 	}
@@ -138,7 +138,7 @@ static void open_again(struct report_file *f)
 	struct stat s;
 	f->fd = -1; /* its number is somebody else's */
 	if (fd >= 0 && !fstat(fd, &s) && s.st_dev == f->device && s.st_ino == f->inode) {
-		adopt(f, fd);
+		adopt_descriptor(f, fd);
 	} else if (fd >= 0) {
 		close(fd);
 		errno = ESTALE;
@@ -222,8 +222,8 @@ static int copy_beginning(int from, int to, off_t length)
 	return 0;
 }
 
-/* Keeps `offset` bytes and puts `length` behind them. On failure the report is what it was. */
-static int replace(struct report_file *f, const char *data, size_t length, off_t offset)
+/* Keeps `offset` bytes and writes `length` after them. On failure the report is what it was. */
+static int replace_file(struct report_file *f, const char *data, size_t length, off_t offset)
 {
 	const char *target = f->fresh ? f->path : f->target;
 	struct beside b = {.fd = -1};
@@ -232,7 +232,7 @@ static int replace(struct report_file *f, const char *data, size_t length, off_t
 		if (f->fresh)
 			f->target = realpath(f->path, NULL);
 		f->fresh = false;
-		adopt(f, b.fd);
+		adopt_descriptor(f, b.fd);
 		return 0;
 	}
 	int failure = errno;
@@ -248,11 +248,11 @@ static int replace(struct report_file *f, const char *data, size_t length, off_t
 
 static int write_beside(struct report_file *f, const char *data, size_t length, off_t offset)
 {
-	int failure = replace(f, data, length, offset) ? errno : 0;
+	int failure = replace_file(f, data, length, offset) ? errno : 0;
 	if (failure == EEXIST && f->fresh) { /* another process was faster, and the name is its own */
 		free(f->path);
 		open_first(f);
-		failure = (f->fd < 0 && !f->fresh) || replace(f, data, length, offset) ? errno : 0;
+		failure = (f->fd < 0 && !f->fresh) || replace_file(f, data, length, offset) ? errno : 0;
 	}
 	if (!failure)
 		return 0;

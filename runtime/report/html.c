@@ -1,5 +1,5 @@
-/* The HTML report: the JSON report is complete, and `gpusim report` makes the page of it, a process of its own like
- * gpusim-cc. What the guest's process cannot write at its end is there in the JSON. */
+/* The HTML report. When the JSON report is complete, `gpusim report` makes the page of it, in a process of its own. If the application's
+ * process ends before that, the JSON report has everything. */
 #include "runtime/report/formats.h"
 
 #include "runtime/config/log.h"

@@ -1,6 +1,6 @@
 /*
- * JSON, schema gpusim.report/1. The file is a valid document at any time: a flush keeps the launches that it has, puts new ones and
- * the closing part behind them, and replaces it as a whole (file.c), so that a program killed at any time leaves what was known.
+ * JSON, schema gpusim.report/1. The file is a valid document at any time. A flush keeps the launches that it has, adds new ones and the
+ * closing part, and replaces the file as a whole (file.c). So a program killed at any time leaves what was known.
  */
 #include "runtime/report/json.h"
 

@@ -1,7 +1,6 @@
 /*
- * One line on a terminal that shows how far the modelling is. It is written over itself and removed at the end. There is none
- * where stderr is no terminal, with GPUSIM_TEXT=quiet and without the text report, nor before modelling has kept the
- * worker busy for a second.
+ * One line on a terminal that shows how far the modelling is. It is written over itself and removed at the end. It appears after modelling
+ * has taken a second. There is none where stderr is no terminal, with GPUSIM_TEXT=quiet, or without the text report.
  */
 #include "runtime/report/progress.h"
 

@@ -1,6 +1,6 @@
 /*
- * GPUSIM_RECORD: what the models need of a run, kept in a profile (runtime/format/profile_file.h) as it comes, for gpusim replay.
- * Counters that a launch has in common with an earlier one are not written again.
+ * GPUSIM_RECORD: writes what the models need of a run into a profile (runtime/format/profile_file.h), for gpusim replay. Counters that are
+ * equal to those of an earlier launch are not written again.
  */
 #include "runtime/report/record.h"
 

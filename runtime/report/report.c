@@ -17,7 +17,7 @@ bool report_lock_for_good(unsigned milliseconds)
 	return !pthread_mutex_timedlock(&lock, &deadline);
 }
 
-static bool wanted(const struct simulation *sim, uint64_t format)
+static bool format_wanted(const struct simulation *sim, uint64_t format)
 {
 	uint64_t formats = sim->options.report.number;
 	return (formats & format) && !(formats & REPORT_NONE);
@@ -32,18 +32,18 @@ void report_launch(const struct launch_result *r)
 {
 	pthread_mutex_lock(&lock);
 	stats_add_launch(r);
-	if (wanted(r->sim, REPORT_JSON | REPORT_HTML))
+	if (format_wanted(r->sim, REPORT_JSON | REPORT_HTML))
 		report_json_launch(r);
-	if (wanted(r->sim, REPORT_CSV))
+	if (format_wanted(r->sim, REPORT_CSV))
 		report_csv_launch(r);
 	pthread_mutex_unlock(&lock);
 }
 
 static void write_files(struct simulation *sim, bool whole)
 {
-	if (wanted(sim, REPORT_JSON | REPORT_HTML))
+	if (format_wanted(sim, REPORT_JSON | REPORT_HTML))
 		report_json_flush(sim, whole);
-	if (wanted(sim, REPORT_CSV))
+	if (format_wanted(sim, REPORT_CSV))
 		report_csv_flush(sim);
 }
 
@@ -57,7 +57,7 @@ void report_flush(struct simulation *sim)
 static void make_html(const struct simulation *sim)
 {
 	const char *ending, *path = report_json_path(&ending);
-	if (wanted(sim, REPORT_HTML))
+	if (format_wanted(sim, REPORT_HTML))
 		report_html(sim, path, ending, sim->options.report.number & REPORT_JSON);
 }
 
@@ -69,9 +69,9 @@ void report_finish(struct simulation *sim)
 		write_files(sim, true);
 		record_finish(sim);
 		make_html(sim);
-		if (wanted(sim, REPORT_TRACE))
+		if (format_wanted(sim, REPORT_TRACE))
 			report_trace(sim);
-		if (wanted(sim, REPORT_TEXT))
+		if (format_wanted(sim, REPORT_TEXT))
 			report_text(sim);
 	}
 	finished = true;
@@ -83,13 +83,13 @@ void report_interrupted(struct simulation *sim)
 	enum { FILES_S = 20, HTML_S = 30 };
 	if (finished)
 		return;
-	if (wanted(sim, REPORT_TEXT))
+	if (format_wanted(sim, REPORT_TEXT))
 		report_text(sim);
 	signals_extend(FILES_S);
 	timeline_finish();
 	write_files(sim, true);
 	record_finish(sim);
-	if (wanted(sim, REPORT_TRACE))
+	if (format_wanted(sim, REPORT_TRACE))
 		report_trace(sim);
 	signals_extend(HTML_S);
 	make_html(sim);

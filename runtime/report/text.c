@@ -1,4 +1,4 @@
-/* The report on stderr, in three lengths: what each GPU takes, a table of kernels, and what is behind each row. */
+/* The report on stderr, in three lengths: the time on each GPU, a table of kernels, and details of each row. */
 #include "runtime/report/text.h"
 
 #include "runtime/config/accuracy.h"

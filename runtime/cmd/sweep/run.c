@@ -29,7 +29,7 @@ struct worker {
 
 static volatile sig_atomic_t stopped_by;
 
-static void stop(int sig)
+static void note_signal(int sig)
 {
 	stopped_by = sig;
 }
@@ -41,7 +41,7 @@ static void watch_signals(bool on)
 	sigset_t set;
 	sigemptyset(&set);
 	for (size_t i = 0; i < GS_ARRAY_LEN(signals); i++) {
-		struct sigaction before, a = {.sa_handler = on ? stop : SIG_DFL};
+		struct sigaction before, a = {.sa_handler = on ? note_signal : SIG_DFL};
 		if (!sigaction(signals[i], NULL, &before) && before.sa_handler != SIG_IGN)
 			sigaction(signals[i], &a, NULL);
 		sigaddset(&set, signals[i]);
@@ -65,7 +65,7 @@ static void write_result(const struct simulation *sim, FILE *to)
 	free(list);
 }
 
-static void child(const struct sweep *s, size_t configuration, int fd)
+static void run_configuration(const struct sweep *s, size_t configuration, int fd)
 {
 	static struct simulation sim = SIMULATION_INIT;
 	watch_signals(false);
@@ -90,7 +90,7 @@ static void child(const struct sweep *s, size_t configuration, int fd)
 	_exit(0);
 }
 
-static bool start(const struct sweep *s, struct worker *w, size_t configuration)
+static bool start_worker(const struct sweep *s, struct worker *w, size_t configuration)
 {
 	int ends[2];
 	if (pipe(ends))
@@ -99,7 +99,7 @@ static bool start(const struct sweep *s, struct worker *w, size_t configuration)
 	w->pid = fork();
 	if (w->pid == 0) {
 		close(ends[0]);
-		child(s, configuration, ends[1]);
+		run_configuration(s, configuration, ends[1]);
 	}
 	close(ends[1]);
 	if (w->pid < 0) {
@@ -138,7 +138,7 @@ static int take_result(struct sweep *s, struct worker *w)
 	return code;
 }
 
-static void progress(size_t done, size_t all)
+static void show_progress(size_t done, size_t all)
 {
 	if (isatty(STDERR_FILENO))
 		fprintf(stderr, "\r\033[Kgpusim: sweep: %zu of %zu configurations%s", done, all, done == all ? "\n" : "");
@@ -179,7 +179,7 @@ int sweep_run(struct sweep *s)
 	watch_signals(true);
 	while (s->done < s->configurations && !code && !stopped_by) {
 		for (size_t i = 0; i < count && next < s->configurations && !code; i++)
-			if (!workers[i].pid && !start(s, &workers[i], next++))
+			if (!workers[i].pid && !start_worker(s, &workers[i], next++))
 				code = cmd_fail("sweep: no process could be started: %s", strerror(errno));
 		for (size_t i = 0; i < count; i++)
 			polls[i] = (struct pollfd){.fd = workers[i].pid > 0 ? workers[i].from : -1, .events = POLLIN};
@@ -190,7 +190,7 @@ int sweep_run(struct sweep *s)
 			if (workers[i].pid > 0 && polls[i].revents && read_some(&workers[i])) {
 				code = take_result(s, &workers[i]);
 				if (!code && !stopped_by)
-					progress(s->done, s->configurations);
+					show_progress(s->done, s->configurations);
 			}
 	}
 	stop_all(workers, count);

@@ -1,4 +1,4 @@
-/* Several commands of ours around one launch of the application; see shadow.h. */
+/* Several commands of ours around one launch of the application; see commands.h. */
 #include "runtime/guest/launches/commands.h"
 
 #include "runtime/guest/launches/launch.h"

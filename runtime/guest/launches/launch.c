@@ -1,5 +1,5 @@
 /*
- * The application's launch. Depending on what is known of the twin (shadow.h), the twin runs in place of the kernel, or on copies
+ * The application's launch. Depending on what is known of the twin (runtime/model/proof.h), the twin runs in place of the kernel, or on copies
  * before it, or not at all. The command that the application gets an event of has its own wait list, range and arguments.
  */
 #include "runtime/guest/launches/launch.h"

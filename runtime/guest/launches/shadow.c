@@ -277,7 +277,7 @@ static struct shadow *find_recent(const struct request *r, cl_device_id device, 
 	return found;
 }
 
-static void remember(struct shadow *s)
+static void keep_for_next(struct shadow *s)
 {
 	pthread_mutex_lock(&recent_lock);
 	struct shadow *oldest = recent[GS_ARRAY_LEN(recent) - 1];
@@ -313,7 +313,7 @@ struct shadow *shadow_take(struct context_pool *pool, const struct request *r, c
 		s = shadow_new(pool, r, device, plan, verify);
 	}
 	if (s && !verify)
-		remember(s);
+		keep_for_next(s);
 	return s;
 }
 

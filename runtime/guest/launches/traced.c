@@ -99,7 +99,7 @@ static size_t buffer_words(const struct launch *l)
 	return words > TRACE_HEADER_WORDS + CHUNK_WORDS ? words : 0;
 }
 
-static bool is_wanted(const struct launch *l, struct trace_plan *p)
+static bool should_trace(const struct launch *l, struct trace_plan *p)
 {
 	/* What runs in place of its kernel prints, and nothing may print twice. */
 	if (simulation.options.twin.number == TWINS_DIRECT && l->record.facts->hazards & HAZARD_PRINTS)
@@ -115,7 +115,7 @@ bool plan_trace(struct kernel *k, cl_device_id device, struct launch *l, struct 
 {
 	struct gs_error why = {""};
 	memset(p, 0, sizeof *p);
-	if (!is_wanted(l, p))
+	if (!should_trace(l, p))
 		return false;
 	p->twin = kernel_prepare_twin(k, device, true, &why);
 	size_t words = buffer_words(l);

@@ -1,9 +1,9 @@
 /*
- * The worker thread: what becomes of a launch once its event has completed. It takes the counters, models every
- * target, adds to the statistics and the files, and gives the memory back, all behind the application's back.
+ * The worker thread: what becomes of a launch once its event has completed. It takes the counters, models every target, adds to the
+ * statistics and the files, and gives the memory back. The application does not wait for it.
  *
- * Modelling a launch may take long, and the next launches need the memory of traces and copies, and the verdicts on twins: so a second
- * thread, the fetcher, goes ahead through the queue, brings traces to a smaller place, compares what was verified and lets copies go.
+ * Modelling a launch may take long, and the next launches need the memory of traces and copies, and the verdicts on twins. So a second
+ * thread, the fetcher, goes ahead through the queue: it brings traces to a smaller place, compares what was verified and lets copies go.
  */
 #include "runtime/guest/launches/worker.h"
 
@@ -335,7 +335,7 @@ struct flushes {
 	uint64_t due_ns;
 };
 
-static void flush(struct flushes *f)
+static void flush_files(struct flushes *f)
 {
 	enum { EVERY_NS = 200000000, SHARE = 50 };
 	uint64_t begin = clock_ns();
@@ -347,7 +347,7 @@ static void flush(struct flushes *f)
 
 /* With the lock held, free meanwhile: until there is work, or files are to be written; right after some, until there may be more of
  * it. */
-static void rest(bool worked, const struct flushes *f)
+static void wait_for_work(bool worked, const struct flushes *f)
 {
 	enum { DOZE_MS = 2 };
 	uint64_t now = clock_ns(), left_ms = f->due_ns > now ? (f->due_ns - now) / 1000000 + 1 : 1;
@@ -373,7 +373,7 @@ static void *worker(void *unused)
 	for (;;) {
 		struct launch *l = next_completed();
 		if (flushes.wanted && clock_ns() >= flushes.due_ns)
-			flush(&flushes);
+			flush_files(&flushes);
 		if (l) {
 			work_on(l);
 			flushes.wanted = worked = true;
@@ -383,7 +383,7 @@ static void *worker(void *unused)
 			w.finished = true;
 			pthread_cond_broadcast(&w.progress);
 		} else if (!w.completed) {
-			rest(worked, &flushes);
+			wait_for_work(worked, &flushes);
 			worked = false;
 		}
 	}
@@ -391,7 +391,7 @@ static void *worker(void *unused)
 }
 
 /* With the lock held. Not before there is something to do: an application whose address space is limited needs it to begin with. */
-static bool start(void)
+static bool start_threads(void)
 {
 	enum { STACK_BYTES = 2 << 20 };
 	if (w.started || w.failed)
@@ -414,7 +414,7 @@ bool worker_ready(void)
 	if (w.started)
 		return true;
 	lock_for_report(&w.lock);
-	bool ready = start();
+	bool ready = start_threads();
 	unlock_for_report(&w.lock);
 	return ready;
 }
@@ -495,11 +495,11 @@ void worker_finish(void)
 	/* exit() in a signal handler may have interrupted this thread while it had the lock. */
 	if (!try_lock_for_report(&w.lock, REPORTS_MS))
 		return;
-	if (!start() || (w.finished && w.seq == w.given_up)) { /* the handler is registered more than once */
+	if (!start_threads() || (w.finished && w.seq == w.given_up)) { /* the handler is registered more than once */
 		unlock_for_report(&w.lock);
 		return;
 	}
-	wait_while_moving(CALLBACKS_MS); /* a driver may tell of completed work late */
+	wait_while_moving(CALLBACKS_MS); /* a driver may report completed work late */
 	give_up_in_flight();
 	w.given_up = w.seq;
 	w.finish = true;

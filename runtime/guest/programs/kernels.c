@@ -127,7 +127,7 @@ void kernel_created(cl_kernel handle, cl_program program)
 
 /* ---- arguments; with the kernel's lock held ---- */
 
-static int remember(void **slot, const void *value, size_t size)
+static int keep_value(void **slot, const void *value, size_t size)
 {
 	void *copy = NULL;
 	if (value && !(copy = malloc(size ? size : 1)))
@@ -159,7 +159,7 @@ static void set_arg(struct kernel *k, cl_uint index, int kind, size_t size, cons
 	bool in_place = bytes && a->value && a->size == length;
 	if (in_place)
 		memcpy(a->value, bytes, length);
-	else if (remember(&a->value, bytes, length))
+	else if (keep_value(&a->value, bytes, length))
 		return;
 	a->kind = kind;
 	a->size = length;
@@ -178,7 +178,7 @@ static void set_info(struct kernel *k, cl_kernel_exec_info what, size_t size, co
 		k->infos = grown;
 		k->infos[k->info_count++] = (struct exec_info){.what = what};
 	}
-	if (remember(&k->infos[i].value, value, size))
+	if (keep_value(&k->infos[i].value, value, size))
 		return;
 	k->infos[i].size = size;
 	k->infos[i].version = ++k->clock;
@@ -287,7 +287,7 @@ static int apply_settings(struct kernel *k, struct kernel_twin *t)
 	return 0;
 }
 
-/* The box comes behind the counters' own arguments, where the text has one. */
+/* The box comes after the arguments for counters, where the text has one. */
 static cl_int box_argument(const struct kernel_twin *t)
 {
 	cl_uint first = t->facts->arguments + (t->twin->artifact->counts_by_item ? 3 : 1), count = 0;

@@ -28,7 +28,7 @@ static struct table programs;
 
 /* Releasing the driver's objects may call the application's callbacks, so it is never done under the lock: `drop`
  * with the lock held says what `program_free` is to free after it. */
-static struct program *drop(struct program *p, int references)
+static struct program *drop_references(struct program *p, int references)
 {
 	p->refs -= references;
 	return p->refs ? NULL : p;
@@ -47,7 +47,7 @@ static void program_free(struct program *p)
 void program_unref(struct program *p)
 {
 	pthread_mutex_lock(&programs_lock);
-	struct program *dead = drop(p, 1);
+	struct program *dead = drop_references(p, 1);
 	pthread_mutex_unlock(&programs_lock);
 	program_free(dead);
 }
@@ -74,7 +74,7 @@ void program_created(cl_program handle, cl_context context, enum program_origin 
 	pthread_mutex_lock(&programs_lock);
 	struct program *before = table_put(&programs, handle, p);
 	/* A stale record, or `p` itself when memory is short. */
-	struct program *dead = before ? drop(before, 1) : NULL;
+	struct program *dead = before ? drop_references(before, 1) : NULL;
 	pthread_mutex_unlock(&programs_lock);
 	program_free(dead);
 }
@@ -310,7 +310,7 @@ void program_released(cl_program handle)
 	/* With kernels left the driver keeps the program, and its handle can be had from them. */
 	if (p && !--p->app_refs && !p->kernels) {
 		table_remove(&programs, handle);
-		dead = drop(p, 1);
+		dead = drop_references(p, 1);
 	}
 	pthread_mutex_unlock(&programs_lock);
 	program_free(dead);
@@ -336,7 +336,7 @@ void program_kernel_gone(struct program *p)
 		table_remove(&programs, p->handle);
 		references++;
 	}
-	struct program *dead = drop(p, references);
+	struct program *dead = drop_references(p, references);
 	pthread_mutex_unlock(&programs_lock);
 	program_free(dead);
 }

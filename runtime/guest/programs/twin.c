@@ -6,7 +6,7 @@
  * Of a program with many kernels, most are never launched. The first kernels that are get a program of their own each, from the
  * same text (ONLY_MACRO). When there are so many of those that one for all had cost no more, there is one for all others.
  *
- * Where launches will be traced, the text that traces is part of the same program, if its names can be told from the others':
+ * Where launches will be traced, the text that traces is part of the same program, if its names differ from the others':
  * POCL takes 40 ms to see that it has built a program before, whatever its length, and ten times that to read its own headers when it
  * has not.
  */
@@ -389,7 +389,7 @@ static void build_step(struct build *b, struct twin *t, struct twin_program *p)
 	pthread_cond_broadcast(&b->changed);
 }
 
-/* With the build's lock held. Somebody at a terminal is told when it takes long. */
+/* With the build's lock held. Reports on a terminal when it takes long. */
 static void wait_for_change(struct build *b)
 {
 	enum { PATIENCE_S = 3 };

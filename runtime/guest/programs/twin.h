@@ -41,7 +41,7 @@ struct build {
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
 	bool confirmed;    /* the application's own build has succeeded */
-	bool told_to_wait; /* a user was told that it takes long */
+	bool told_to_wait; /* it was reported that this takes long */
 	uint64_t builds_ns; /* twin_builds_ns when the driver began with the application's program */
 	bool relaxed;      /* its options let the driver round as it likes */
 	struct twin *twins;

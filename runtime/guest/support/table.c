@@ -11,7 +11,7 @@ static size_t home(const struct table *t, const void *key)
 	return (size_t)(h >> 32) & (t->capacity - 1);
 }
 
-static size_t find(const struct table *t, const void *key)
+static size_t find_slot(const struct table *t, const void *key)
 {
 	size_t i = home(t, key);
 	while (t->slots[i].key && t->slots[i].key != key)
@@ -21,7 +21,7 @@ static size_t find(const struct table *t, const void *key)
 
 void *table_get(const struct table *t, const void *key)
 {
-	return t->capacity ? t->slots[find(t, key)].value : NULL;
+	return t->capacity ? t->slots[find_slot(t, key)].value : NULL;
 }
 
 static int grow(struct table *t)
@@ -32,7 +32,7 @@ static int grow(struct table *t)
 		return -1;
 	for (size_t i = 0; i < t->capacity; i++)
 		if (t->slots[i].key)
-			bigger.slots[find(&bigger, t->slots[i].key)] = t->slots[i];
+			bigger.slots[find_slot(&bigger, t->slots[i].key)] = t->slots[i];
 	bigger.count = t->count;
 	free(t->slots);
 	*t = bigger;
@@ -43,7 +43,7 @@ void *table_put(struct table *t, const void *key, void *value)
 {
 	if ((!t->capacity || t->count * 2 >= t->capacity) && grow(t))
 		return value;
-	struct table_slot *s = &t->slots[find(t, key)];
+	struct table_slot *s = &t->slots[find_slot(t, key)];
 	void *before = s->value;
 	t->count += !s->key;
 	*s = (struct table_slot){key, value};
@@ -54,7 +54,7 @@ void *table_remove(struct table *t, const void *key)
 {
 	if (!t->capacity)
 		return NULL;
-	size_t hole = find(t, key), mask = t->capacity - 1;
+	size_t hole = find_slot(t, key), mask = t->capacity - 1;
 	void *value = t->slots[hole].value;
 	if (!t->slots[hole].key)
 		return NULL;

@@ -1,7 +1,7 @@
 /*
- * What traced text calls (annotator/text/trace_text.c) where kernels run in this process: a work-item's events, written into the chunks of
- * the trace buffer (runtime/format/traces.h). The form of what is written is told where it is read, in models/trace/read.c, which
- * predicts addresses as access_event does.
+ * The functions that traced kernels call (annotator/text/trace_text.c) where they run in this process. They write a work-item's events into
+ * the chunks of the trace buffer (runtime/format/traces.h). models/trace/read.c reads them, and says what form they have; it predicts
+ * addresses as access_event does.
  *
  * A kernel calls these from threads of the driver. They touch nothing but the buffer and the work-item's own state, and call nothing
  * but the allocator.
@@ -66,7 +66,7 @@ static bool make_room(struct native_trace *t, int bytes)
 	return t && t->on;
 }
 
-static void put(struct native_trace *t, uint64_t value)
+static void put_number(struct native_trace *t, uint64_t value)
 {
 	for (; value > 127; value >>= 7)
 		*t->at++ = (uint8_t)(value | 128);
@@ -90,11 +90,11 @@ static void access_event(struct native_trace *t, uint32_t site, int class, uint3
 	if (fresh)
 		folded = folded << 3 | base;
 	bool more = fresh || folded;
-	put(t, (uint64_t)(site >= t->first_site ? site - t->first_site : site + t->sites - t->first_site) << 2 | (more ? 3 : 1));
+	put_number(t, (uint64_t)(site >= t->first_site ? site - t->first_site : site + t->sites - t->first_site) << 2 | (more ? 3 : 1));
 	if (more)
-		put(t, folded);
+		put_number(t, folded);
 	if (copied)
-		put(t, copied);
+		put_number(t, copied);
 	p->stride = fresh || (int32_t)stride != stride ? 0 : (int32_t)stride;
 	p->last = address;
 	p->tag = site + 1;
@@ -113,12 +113,12 @@ static void tell_group(struct native_trace *t, const uint64_t *values, size_t co
 {
 	if (t->lane || !make_room(t, 128))
 		return;
-	put(t, t->blocks * 2ull);
-	put(t, 0);
-	put(t, t->first_block);
-	put(t, t->first_site);
+	put_number(t, t->blocks * 2ull);
+	put_number(t, 0);
+	put_number(t, t->first_block);
+	put_number(t, t->first_site);
 	for (size_t i = 0; i < count; i++)
-		put(t, values[i]);
+		put_number(t, values[i]);
 }
 
 /* NULL: the work-item is not traced. The last four tell sizes of the program, the others are those of the text's own begin_trace. */
@@ -156,7 +156,7 @@ NATIVE(void, end, struct native_trace *t)
 NATIVE(void, b, uint32_t block, struct native_trace *t)
 {
 	if (make_room(t, TRACE_EVENT_BYTES))
-		put(t, (block >= t->first_block ? block - t->first_block : block + t->blocks - t->first_block) * 2ull);
+		put_number(t, (block >= t->first_block ? block - t->first_block : block + t->blocks - t->first_block) * 2ull);
 }
 
 NATIVE(void, base_f, uint32_t base, uint32_t kind, uint64_t what, uint64_t address, struct native_trace *t)
@@ -169,12 +169,12 @@ NATIVE(void, base_f, uint32_t base, uint32_t kind, uint64_t what, uint64_t addre
 		t->near[GLOBAL_CLASS] = address;
 	if (t->lane || !make_room(t, 64))
 		return;
-	put(t, t->blocks * 2ull);
-	put(t, 1);
-	put(t, base);
-	put(t, kind);
-	put(t, what);
-	put(t, address);
+	put_number(t, t->blocks * 2ull);
+	put_number(t, 1);
+	put_number(t, base);
+	put_number(t, kind);
+	put_number(t, what);
+	put_number(t, address);
 }
 
 NATIVE(uint64_t, copy, int to, int to_class, int from, int from_class, uint64_t bytes, uint64_t count, struct native_trace *t)
