@@ -6,7 +6,6 @@
 #include "runtime/guest/support/table.h"
 #include "runtime/process/signals.h"
 #include "runtime/process/thread.h"
-#include "runtime/report/timeline.h"
 
 #include <errno.h>
 #include <math.h>
@@ -16,7 +15,7 @@
 
 enum { MOST_COMMANDS = 1 << 20 };
 
-static struct table by_event; /* the latest command of each event; under timeline.lock */
+static struct table by_event; /* the latest command of each event; under the timeline's lock */
 
 static bool timeline_wanted(void)
 {
@@ -56,11 +55,11 @@ static void keep_wait_list(struct schedule_command *c, cl_uint count, const cl_e
 
 static struct schedule_command *add_command(const char *what, const char *name, const struct command_call *call, bool in_order)
 {
-	struct schedule *s = &timeline.schedule;
-	if (!timeline.started && !(timeline.started = !schedule_start(s, simulation.target_count)))
+	struct schedule *s = &simulation.timeline.schedule;
+	if (!simulation.timeline.started && !(simulation.timeline.started = !schedule_start(s, simulation.target_count)))
 		return NULL;
 	if (s->count >= MOST_COMMANDS) {
-		timeline.omitted++;
+		simulation.timeline.omitted++;
 		return NULL;
 	}
 	struct schedule_thread *thread = schedule_thread(s, (uint64_t)gettid());
@@ -82,7 +81,7 @@ static struct schedule_command *add_command(const char *what, const char *name, 
 static void resolve(struct schedule_command *c)
 {
 	c->resolved = true;
-	schedule_replay(&timeline.schedule);
+	schedule_replay(&simulation.timeline.schedule);
 }
 
 /* A new command; unless it is NULL, the lock is held until log_ends. */
@@ -91,16 +90,16 @@ static struct schedule_command *log_begins(const char *what, const char *name, c
 	if (!timeline_wanted())
 		return NULL;
 	bool in_order = call->queue && is_in_order(call->queue); /* the driver is asked without a lock */
-	lock_for_report(&timeline.lock);
+	lock_for_report(&simulation.timeline.lock);
 	struct schedule_command *c = add_command(what, name, call, in_order);
 	if (!c)
-		unlock_for_report(&timeline.lock);
+		unlock_for_report(&simulation.timeline.lock);
 	return c;
 }
 
 static void log_ends(void)
 {
-	unlock_for_report(&timeline.lock);
+	unlock_for_report(&simulation.timeline.lock);
 }
 
 /* ---- what happened ---- */
@@ -119,11 +118,11 @@ void timeline_resolve(struct schedule_command *c, const struct launch_result *r)
 {
 	if (!c)
 		return;
-	lock_for_report(&timeline.lock);
+	lock_for_report(&simulation.timeline.lock);
 	for (size_t t = 0; t < simulation.target_count; t++)
 		c->times[t].duration = r && r->estimated[t] ? r->estimates[t].time_ns : NAN;
 	resolve(c);
-	unlock_for_report(&timeline.lock);
+	unlock_for_report(&simulation.timeline.lock);
 }
 
 void timeline_transfer(enum transfer_kind kind, uint64_t size_bytes, const struct command_call *call)
@@ -170,7 +169,7 @@ void timeline_wait(const char *name, const struct command_call *call)
 /* What we wait for is not the application's own time: its next call comes right after. */
 static void leave_out_time(uint64_t begin_ns)
 {
-	struct schedule_thread *thread = schedule_thread(&timeline.schedule, (uint64_t)gettid());
+	struct schedule_thread *thread = schedule_thread(&simulation.timeline.schedule, (uint64_t)gettid());
 	if (thread && thread->called)
 		thread->returned_ns += clock_ns() - begin_ns;
 }
@@ -184,13 +183,13 @@ static bool simulated_time(cl_event event, cl_profiling_info what, cl_ulong *tim
 	if (simulation.options.profiling.number != PROFILING_SIMULATED)
 		return false;
 	int saved = errno;
-	lock_for_report(&timeline.lock);
-	const struct schedule_command *c = timeline.started ? table_get(&by_event, event) : NULL;
+	lock_for_report(&simulation.timeline.lock);
+	const struct schedule_command *c = simulation.timeline.started ? table_get(&by_event, event) : NULL;
 	while (c && !c->replayed && moving) {
 		uint64_t moves = worker_moves();
-		unlock_for_report(&timeline.lock);
+		unlock_for_report(&simulation.timeline.lock);
 		moving = worker_wait_progress(moves, PATIENCE_MS, 0);
-		lock_for_report(&timeline.lock);
+		lock_for_report(&simulation.timeline.lock);
 	}
 	if (c && c->replayed && !isnan(c->times[0].duration)) {
 		const struct command_times *t = &c->times[0];
@@ -202,7 +201,7 @@ static bool simulated_time(cl_event event, cl_profiling_info what, cl_ulong *tim
 		leave_out_time(begin);
 		simulation.cost.profiling_ns += clock_ns() - begin;
 	}
-	unlock_for_report(&timeline.lock);
+	unlock_for_report(&simulation.timeline.lock);
 	errno = saved;
 	return known;
 }

@@ -14,6 +14,7 @@
 #ifndef GPUSIM_RUNTIME_MODEL_SCHEDULE_H
 #define GPUSIM_RUNTIME_MODEL_SCHEDULE_H
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -71,6 +72,14 @@ struct schedule {
 	struct schedule_thread *threads;
 	size_t count;
 	double *engine_free; /* target_count * ENGINE_COUNT */
+};
+
+/* The schedule of a run; the guest's side logs commands in it (runtime/guest/timeline.c). */
+struct timeline {
+	pthread_mutex_t lock;
+	struct schedule schedule;
+	bool started;
+	uint64_t omitted; /* commands beyond those that are kept */
 };
 
 int schedule_start(struct schedule *s, size_t target_count);

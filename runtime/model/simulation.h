@@ -6,6 +6,7 @@
 #define GPUSIM_RUNTIME_MODEL_SIMULATION_H
 
 #include "runtime/config/options.h"
+#include "runtime/model/schedule.h"
 #include "runtime/model/stats.h"
 #include "runtime/model/targets.h"
 #include "runtime/model/tool_cost.h"
@@ -25,8 +26,9 @@ struct simulation {
 	/* What is known up to now: */
 	struct stats stats; /* take its lock */
 	struct tool_cost cost;
+	struct timeline timeline; /* take its lock */
 };
 
-#define SIMULATION_INIT {.stats = {.lock = PTHREAD_MUTEX_INITIALIZER}}
+#define SIMULATION_INIT {.stats = {.lock = PTHREAD_MUTEX_INITIALIZER}, .timeline = {.lock = PTHREAD_MUTEX_INITIALIZER}}
 
 #endif

@@ -21,6 +21,6 @@ void report_csv_launch(const struct launch_result *r);
 void report_csv_flush(const struct simulation *sim);
 
 /* trace_events.c */
-void report_trace(const struct simulation *sim);
+void report_trace(struct simulation *sim);
 
 #endif

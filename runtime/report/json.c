@@ -390,7 +390,7 @@ static void add_closing(struct gs_buf *b, struct simulation *sim, bool whole)
 	add_not_modelled(b, sim);
 	pthread_mutex_unlock(&sim->stats.lock);
 	if (whole)
-		json_timeline(b);
+		json_timeline(b, &sim->timeline);
 	add_cost(b, sim);
 	gs_buf_puts(b, "}\n");
 }

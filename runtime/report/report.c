@@ -65,7 +65,7 @@ void report_finish(struct simulation *sim)
 {
 	pthread_mutex_lock(&lock);
 	if (!finished) {
-		timeline_finish();
+		timeline_finish(&sim->timeline);
 		write_files(sim, true);
 		record_finish(sim);
 		make_html(sim);
@@ -86,7 +86,7 @@ void report_interrupted(struct simulation *sim)
 	if (format_wanted(sim, REPORT_TEXT))
 		report_text(sim);
 	signals_extend(FILES_S);
-	timeline_finish();
+	timeline_finish(&sim->timeline);
 	write_files(sim, true);
 	record_finish(sim);
 	if (format_wanted(sim, REPORT_TRACE))

@@ -5,24 +5,22 @@
 
 #include <math.h>
 
-struct timeline timeline = {.lock = PTHREAD_MUTEX_INITIALIZER};
-
-void timeline_finish(void)
+void timeline_finish(struct timeline *timeline)
 {
-	pthread_mutex_lock(&timeline.lock);
-	for (struct schedule_command *c = timeline.schedule.next; c; c = c->next) {
-		for (size_t t = 0; t < timeline.schedule.target_count && !c->resolved; t++)
+	pthread_mutex_lock(&timeline->lock);
+	for (struct schedule_command *c = timeline->schedule.next; c; c = c->next) {
+		for (size_t t = 0; t < timeline->schedule.target_count && !c->resolved; t++)
 			c->times[t].duration = NAN;
 		c->resolved = true;
 	}
-	schedule_replay(&timeline.schedule);
-	pthread_mutex_unlock(&timeline.lock);
+	schedule_replay(&timeline->schedule);
+	pthread_mutex_unlock(&timeline->lock);
 }
 
-static void add_times(struct gs_buf *b, const struct schedule_command *c)
+static void add_times(struct gs_buf *b, const struct schedule_command *c, size_t target_count)
 {
 	gs_buf_puts(b, "\"times\":[");
-	for (size_t t = 0; t < timeline.schedule.target_count; t++)
+	for (size_t t = 0; t < target_count; t++)
 		if (isnan(c->times[t].duration))
 			gs_buf_puts(b, "[null,null],");
 		else
@@ -30,7 +28,7 @@ static void add_times(struct gs_buf *b, const struct schedule_command *c)
 	json_end(b, "],");
 }
 
-static void add_command(struct gs_buf *b, const struct schedule_command *c)
+static void add_command(struct gs_buf *b, const struct schedule_command *c, size_t target_count)
 {
 	gs_buf_puts(b, "{");
 	json_add_count(b, "id", c->id);
@@ -43,25 +41,25 @@ static void add_command(struct gs_buf *b, const struct schedule_command *c)
 	for (size_t i = 0; i < c->after_count; i++)
 		gs_buf_printf(b, "%llu,", (unsigned long long)c->after[i]->id);
 	json_end(b, "],");
-	add_times(b, c);
+	add_times(b, c, target_count);
 	json_end(b, "},\n");
 }
 
-void json_timeline(struct gs_buf *b)
+void json_timeline(struct gs_buf *b, struct timeline *timeline)
 {
 	enum { MOST_SHOWN = 20000 };
-	uint64_t shown = 0, omitted = timeline.omitted;
+	uint64_t shown = 0, omitted = timeline->omitted;
 	gs_buf_puts(b, "\"timeline\":{\"commands\":[");
-	pthread_mutex_lock(&timeline.lock);
-	for (const struct schedule_command *c = timeline.schedule.first; c; c = c->next) {
+	pthread_mutex_lock(&timeline->lock);
+	for (const struct schedule_command *c = timeline->schedule.first; c; c = c->next) {
 		if (!c->engine || !c->queue || !c->replayed)
 			continue;
 		if (shown++ < MOST_SHOWN)
-			add_command(b, c);
+			add_command(b, c, timeline->schedule.target_count);
 		else
 			omitted++;
 	}
-	pthread_mutex_unlock(&timeline.lock);
+	pthread_mutex_unlock(&timeline->lock);
 	if (shown)
 		b->len--; /* the line's end, so that the comma goes */
 	json_end(b, "],");

@@ -5,20 +5,8 @@
 #include "runtime/base/base.h"
 #include "runtime/model/schedule.h"
 
-#include <pthread.h>
-
-/* The guest logs commands in it (runtime/guest/timeline.c). */
-struct timeline {
-	pthread_mutex_t lock;
-	struct schedule schedule;
-	bool started;
-	uint64_t omitted; /* commands beyond those that are kept */
-};
-
-extern struct timeline timeline;
-
 /* At the end: what is still open has no times, and everything is replayed. */
-void timeline_finish(void);
-void json_timeline(struct gs_buf *b);
+void timeline_finish(struct timeline *timeline);
+void json_timeline(struct gs_buf *b, struct timeline *timeline);
 
 #endif

@@ -9,7 +9,6 @@
 #include "runtime/model/simulation.h"
 #include "runtime/report/file.h"
 #include "runtime/report/json.h"
-#include "runtime/report/timeline.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -67,33 +66,34 @@ static void add_arrow(struct gs_buf *b, const struct schedule_command *c, size_t
 	add_arrow_end(b, "\"f\",\"bp\":\"e\"", target, lane_of(c), t->start, id);
 }
 
-static void add_lanes(struct gs_buf *b, const struct gpu *gpu, size_t target)
+static void add_lanes(struct gs_buf *b, const struct schedule *schedule, const struct gpu *gpu, size_t target)
 {
 	static const char *const engines[ENGINE_COUNT] = {"", "launches", "copies to the GPU", "copies from the GPU"};
 	char name[128];
 	snprintf(name, sizeof name, "%s (%s)", gpu->name, gpu->title);
 	add_metadata(b, target, 0, "process_name", name);
-	for (const struct schedule_thread *t = timeline.schedule.threads; t; t = t->next) {
+	for (const struct schedule_thread *t = schedule->threads; t; t = t->next) {
 		snprintf(name, sizeof name, "host thread %u", t->index);
 		add_metadata(b, target, HOST_LANES + t->index, "thread_name", name);
 	}
-	for (const struct schedule_queue *q = timeline.schedule.queues; q; q = q->next)
+	for (const struct schedule_queue *q = schedule->queues; q; q = q->next)
 		for (uint32_t e = ENGINE_COMPUTE; e < ENGINE_COUNT; e++) {
 			snprintf(name, sizeof name, "queue %u: %s", q->index, engines[e]);
 			add_metadata(b, target, QUEUE_LANES + q->index * ENGINE_COUNT + e, "thread_name", name);
 		}
 }
 
-void report_trace(const struct simulation *sim)
+void report_trace(struct simulation *sim)
 {
+	struct timeline *timeline = &sim->timeline;
 	struct gs_buf b = {0};
 	/* highres-ticks: without it chrome://tracing warns that times are coarse. */
 	gs_buf_puts(&b, "{\"displayTimeUnit\":\"ns\",\"metadata\":{\"highres-ticks\":true},\"otherData\":{\"schema\":\"gpusim.trace/1\"},"
 	                "\"traceEvents\":[\n");
-	pthread_mutex_lock(&timeline.lock);
-	for (size_t t = 0; t < timeline.schedule.target_count; t++) {
-		add_lanes(&b, &sim->targets[t].gpu, t);
-		for (const struct schedule_command *c = timeline.schedule.first; c && c->replayed; c = c->next) {
+	pthread_mutex_lock(&timeline->lock);
+	for (size_t t = 0; t < timeline->schedule.target_count; t++) {
+		add_lanes(&b, &timeline->schedule, &sim->targets[t].gpu, t);
+		for (const struct schedule_command *c = timeline->schedule.first; c && c->replayed; c = c->next) {
 			add_event(&b, c, t, true);
 			if (!c->engine || !c->queue || isnan(c->times[t].duration))
 				continue;
@@ -101,7 +101,7 @@ void report_trace(const struct simulation *sim)
 			add_arrow(&b, c, t);
 		}
 	}
-	pthread_mutex_unlock(&timeline.lock);
+	pthread_mutex_unlock(&timeline->lock);
 	if (b.len > 2 && b.data[b.len - 2] == ',')
 		b.len -= 2;
 	gs_buf_puts(&b, "]}\n");
