@@ -12,18 +12,18 @@
 /* ---- sources ---- */
 
 /* A text that kernels are from: a unit of a program, or a file that it includes. */
-struct source {
+struct named_source {
 	const struct artifact *artifact; /* of a unit; else NULL */
 	unsigned unit;
 	const char *file;
 };
 
-struct sources {
-	struct source *list;
+struct source_list {
+	struct named_source *list;
 	size_t count;
 };
 
-static bool is_source(const struct source *s, const struct artifact *a, unsigned unit, const char *file)
+static bool is_source(const struct named_source *s, const struct artifact *a, unsigned unit, const char *file)
 {
 	if (!is_own_source(file))
 		return !s->artifact && !strcmp(s->file, file);
@@ -32,25 +32,25 @@ static bool is_source(const struct source *s, const struct artifact *a, unsigned
 	                       s->artifact->sources[s->unit] && !strcmp(a->sources[unit], s->artifact->sources[s->unit])));
 }
 
-static size_t source_index(struct sources *sources, const struct artifact *a, unsigned unit, const char *file)
+static size_t source_index(struct source_list *sources, const struct artifact *a, unsigned unit, const char *file)
 {
 	for (size_t i = 0; i < sources->count; i++)
 		if (is_source(&sources->list[i], a, unit, file))
 			return i;
-	struct source *grown = realloc(sources->list, (sources->count + 1) * sizeof *grown);
+	struct named_source *grown = realloc(sources->list, (sources->count + 1) * sizeof *grown);
 	if (!grown)
 		return 0;
 	sources->list = grown;
-	grown[sources->count] = (struct source){is_own_source(file) ? a : NULL, unit, file};
+	grown[sources->count] = (struct named_source){is_own_source(file) ? a : NULL, unit, file};
 	return sources->count++;
 }
 
-static void add_sources(struct gs_buf *b, const struct sources *sources)
+static void add_sources(struct gs_buf *b, const struct source_list *sources)
 {
 	enum { MOST_BYTES = 4 << 20 };
 	gs_buf_puts(b, "\"sources\":[");
 	for (size_t i = 0; i < sources->count; i++) {
-		const struct source *s = &sources->list[i];
+		const struct named_source *s = &sources->list[i];
 		struct gs_buf file = {0};
 		const char *text = s->artifact && s->artifact->sources ? s->artifact->sources[s->unit] : NULL;
 		char name[64];
@@ -93,7 +93,7 @@ static void add_line(struct gs_buf *b, const struct line_sum *l, size_t source, 
 	json_end(b, "},");
 }
 
-static void add_lines(struct gs_buf *b, const struct simulation *sim, const struct kernel_stats *k, size_t t, struct sources *sources)
+static void add_lines(struct gs_buf *b, const struct simulation *sim, const struct kernel_stats *k, size_t t, struct source_list *sources)
 {
 	gs_buf_puts(b, "\"lines\":[");
 	for (const struct kernel_lines *p = k->lines; p; p = p->next) {
@@ -198,7 +198,7 @@ static void add_times(struct gs_buf *b, const struct target_stats *s)
 	json_add_number(b, "occupancy", s->occupancy_sum / (double)s->launches);
 }
 
-static void add_estimate(struct gs_buf *b, const struct simulation *sim, const struct kernel_stats *k, size_t t, struct sources *sources)
+static void add_estimate(struct gs_buf *b, const struct simulation *sim, const struct kernel_stats *k, size_t t, struct source_list *sources)
 {
 	const struct target_stats *s = &k->by_target[t];
 	gs_buf_puts(b, "{");
@@ -224,7 +224,7 @@ static void add_estimate(struct gs_buf *b, const struct simulation *sim, const s
 	json_end(b, "},");
 }
 
-static void add_kernel(struct gs_buf *b, const struct simulation *sim, const struct kernel_stats *k, struct sources *sources)
+static void add_kernel(struct gs_buf *b, const struct simulation *sim, const struct kernel_stats *k, struct source_list *sources)
 {
 	gs_buf_puts(b, "{");
 	json_add_string(b, "name", k->name);
@@ -249,7 +249,7 @@ static void add_kernel(struct gs_buf *b, const struct simulation *sim, const str
 void json_kernels(struct gs_buf *b, const struct simulation *sim, bool whole)
 {
 	size_t count;
-	struct sources sources = {0};
+	struct source_list sources = {0};
 	const struct kernel_stats **kernels = stats_sorted(sim, &count);
 	gs_buf_puts(b, "\"kernels\":[");
 	for (size_t i = 0; i < count; i++)
