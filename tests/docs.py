@@ -24,7 +24,7 @@ class Tree:
                 self.paths.append(path)
                 if name.endswith(CODE) and not path.startswith("tests/golden/"):
                     words.add(path)
-        self.top = set(os.listdir(root))
+        self.top = {name for name in os.listdir(root) if not name.startswith("build")}
         text = "\n".join(open(os.path.join(root, path), errors="replace").read() for path in sorted(words))
         self.words = set(re.findall(r"\w+", text))
         self.functions = set(re.findall(r"\b(\w+)\s*\(", text))
