@@ -48,7 +48,7 @@ LLVM_LIBDIR = $(shell $(LLVM_CONFIG) --libdir 2>/dev/null)
 LLVM_LIBS = -L$(LLVM_LIBDIR) -lclang-19 -lLLVM-19
 
 BASE = $(wildcard runtime/base/*.c)
-MODELS = $(wildcard models/*.c models/*/*.c)
+MODELS = $(wildcard models/*.c models/*/*.c models/*/*/*.c)
 COMMON = $(BASE) $(MODELS) $(wildcard runtime/config/*.c runtime/format/*.c) $(O)/builtin_gpus.c
 GUEST = $(wildcard interposer/opencl/*.c runtime/guest/*.c runtime/guest/*/*.c) $(MODELLING) $(COMMON)
 ANNOTATOR = $(wildcard annotator/*.c annotator/*/*.c) $(O)/builtin_annotator.c
@@ -58,10 +58,10 @@ CC_HEADERS = $(wildcard annotator/*.h annotator/*/*.h annotator/*/*.def annotato
 # The part of the analysis that needs no LLVM: reading PTX, and its graphs.
 PTX = $(wildcard analysis/ptx/*.c analysis/graph/*.c analysis/builtins/*.c)
 # What models and reports launches. It needs no driver.
-MODELLING = $(wildcard runtime/process/*.c runtime/model/*.c runtime/report/*.c)
+MODELLING = $(wildcard runtime/process/*.c runtime/timeline/*.c runtime/model/*.c runtime/report/*.c)
 CMD = $(wildcard runtime/cmd/*.c runtime/cmd/*/*.c) $(COMMON) $(PTX) $(MODELLING) $(O)/builtin_page.c $(O)/builtin_micro.c
 PAGE = $(addprefix runtime/cmd/page/,util.js table.js charts.js source.js timeline.js main.js page.css page.html)
-TESTS = $(wildcard tests/*.c $(foreach part,models analysis annotator runtime,tests/$(part)/*.c tests/$(part)/*/*.c)) tests/oracle/test_oracle.c
+TESTS = $(wildcard tests/*.c $(foreach part,models analysis annotator runtime,tests/$(part)/*.c tests/$(part)/*/*.c tests/$(part)/*/*/*.c)) tests/oracle/test_oracle.c
 ORACLE = $(filter-out $(addprefix tests/oracle/,run.c timing.c analytical.c test_oracle.c),$(wildcard tests/oracle/*.c))
 # What the unit tests link of the guest's side.
 GUEST_TESTED = $(MODELLING) $(wildcard runtime/guest/support/*.c)

@@ -8,9 +8,9 @@
 #include "models/accesses/accesses.h"
 #include "models/warps/chance.h"
 #include "models/sampling/features.h"
-#include "models/memory/footprint.h"
+#include "models/traffic/footprint.h"
 #include "models/util/limits.h"
-#include "models/memory/walk.h"
+#include "models/traffic/walk.h"
 #include "models/models.h"
 #include "models/full.h"
 

@@ -10,8 +10,8 @@
 #define GPUSIM_RUNTIME_RUNTIME_H
 
 #include "runtime/config/options.h"
-#include "runtime/guest/cl.h"
-#include "runtime/model/transfers.h"
+#include "runtime/guest/driver/cl.h"
+#include "runtime/timeline/transfers.h"
 
 #include <stdbool.h>
 

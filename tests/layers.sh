@@ -24,7 +24,7 @@ found() {
 
 many_found() {
 	mkdir -p "$work/tree/models/gpu"
-	touch "$work/tree/models/gpu/"{1..23}.c
+	touch "$work/tree/models/gpu/"{1..26}.c
 	layers "$work/tree" sizes | grep 'models/gpu: 2[3-9] source files'
 }
 

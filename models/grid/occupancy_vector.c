@@ -3,7 +3,7 @@
  *
  *   l[s,p]: cycles after which warp p of SM s can issue again; a ready warp is chosen by policy, and when none is ready
  *   time advances to the first that will be. The launch takes as long as its slowest SM.
- * Source: GATSim, Algorithm 1, II-D and II-E. Here l follows from the pipeline of the GPU's description, see models/sm/sm.h.
+ * Source: GATSim, Algorithm 1, II-D and II-E. Here l follows from the pipeline of the GPU's description, see models/sm/state/sm.h.
  *
  *   T = T' + sum over regions of W / r + (W - W') * T' / W'
  * T' is simulated; W / r are the groups that sampling skipped, at the rate of their region (TBPoint, Table IV); W - W' is what is
@@ -12,7 +12,7 @@
 #include "models/grid/occupancy_vector.h"
 
 #include "models/grid/grid.h"
-#include "models/memory/footprint.h"
+#include "models/traffic/footprint.h"
 
 #include <errno.h>
 #include <stdlib.h>

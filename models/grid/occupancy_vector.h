@@ -2,7 +2,7 @@
 #ifndef GPUSIM_MODELS_GRID_OCCUPANCY_VECTOR_H
 #define GPUSIM_MODELS_GRID_OCCUPANCY_VECTOR_H
 
-#include "models/sm/options.h"
+#include "models/sm/state/options.h"
 #include "models/warps/warps.h"
 
 struct warp_timing {

@@ -2,7 +2,7 @@
 #ifndef GPUSIM_MODELS_GRID_OUTCOME_H
 #define GPUSIM_MODELS_GRID_OUTCOME_H
 
-#include "models/sm/sm.h"
+#include "models/sm/state/sm.h"
 
 struct ov_outcome {
 	uint64_t cycles, instructions, conflicts; /* of all SMs; cycles without skipped ones */

@@ -5,7 +5,7 @@
  *   result: released when distance (costs.h) has passed since issue, if nothing was in the way
  * Where latencies are whole (pipeline_latency is 0), the cycles before the start are part of them.
  */
-#include "models/sm/machine.h"
+#include "models/sm/state/machine.h"
 
 #include "models/sm/variants.h"
 #include "models/util/minmax.h"

@@ -1,5 +1,5 @@
 /* Occupancy vector: an SM's memory, its making and its end. What it does is in models/sm/memory.h. */
-#include "models/sm/sm.h"
+#include "models/sm/state/sm.h"
 
 #include <errno.h>
 #include <stdlib.h>

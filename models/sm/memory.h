@@ -10,7 +10,7 @@
 #ifndef GPUSIM_MODELS_SM_MEMORY_H
 #define GPUSIM_MODELS_SM_MEMORY_H
 
-#include "models/memory/footprint.h"
+#include "models/traffic/footprint.h"
 #include "models/memory/map.h"
 #include "models/sm/variant.h"
 

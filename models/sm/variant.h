@@ -11,7 +11,7 @@
 #ifndef GPUSIM_MODELS_SM_VARIANT_H
 #define GPUSIM_MODELS_SM_VARIANT_H
 
-#include "models/sm/sm.h"
+#include "models/sm/state/sm.h"
 
 #ifndef OV_ONE_WORD
 #define OV_ONE_WORD 0

@@ -8,7 +8,7 @@
 #ifndef GPUSIM_MODELS_SM_VARIANTS_H
 #define GPUSIM_MODELS_SM_VARIANTS_H
 
-#include "models/sm/machine.h"
+#include "models/sm/state/machine.h"
 
 ov_run_fn ov_run_any;    /* any machine */
 ov_run_fn ov_run_word;   /* an SM's warps fit into a word: 6 to 8%; H200 12%, Titan X 8%, with the memory hierarchy 7% */

@@ -2,7 +2,7 @@
  * the host device does not have. */
 #include "runtime/runtime.h"
 
-#include "runtime/guest/start.h"
+#include "runtime/guest/driver/simulation.h"
 
 const char *runtime_target_text(cl_device_info what)
 {

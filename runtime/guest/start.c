@@ -1,10 +1,13 @@
 /* The runtime's beginning and end in the guest's process: options, targets, threads, fork, exit. */
-#include "runtime/guest/start.h"
-
 #include "runtime/config/cache.h"
 #include "runtime/config/log.h"
+#include "runtime/guest/driver/ending.h"
+#include "runtime/guest/driver/simulation.h"
+#include "runtime/guest/launches/shadow.h"
+#include "runtime/guest/launches/verify.h"
 #include "runtime/guest/launches/worker.h"
 #include "runtime/guest/programs/compile.h"
+#include "runtime/guest/programs/programs.h"
 #include "runtime/guest/programs/twin.h"
 #include "runtime/process/signals.h"
 #include "runtime/process/thread.h"
@@ -21,8 +24,6 @@
 #include <unistd.h>
 
 #define LOG_DOMAIN "start"
-
-struct simulation simulation = SIMULATION_INIT;
 
 static atomic_bool active;
 static pid_t owner; /* the process that started us; a fork of it is not */
@@ -44,44 +45,6 @@ size_t runtime_work_group_limit(void)
 		if (!limit || simulation.targets[i].gpu.max_threads_per_block < limit)
 			limit = simulation.targets[i].gpu.max_threads_per_block;
 	return limit;
-}
-
-/* ---- which device runs twins ---- */
-
-static bool device_has_indices(cl_device_id device, unsigned platform_index, unsigned device_index)
-{
-	enum { MOST = 64 };
-	cl_platform_id platforms[MOST];
-	cl_device_id devices[MOST];
-	cl_uint count = 0;
-	if (cl.clGetPlatformIDs(MOST, platforms, &count) != CL_SUCCESS || platform_index >= count || platform_index >= MOST)
-		return false;
-	if (cl.clGetDeviceIDs(platforms[platform_index], CL_DEVICE_TYPE_ALL, MOST, devices, &count) != CL_SUCCESS)
-		return false;
-	return device_index < count && device_index < MOST && devices[device_index] == device;
-}
-
-static bool device_name_contains(cl_device_id device, const char *part)
-{
-	char device_name[512] = "", platform_name[512] = "";
-	cl_platform_id platform = NULL;
-	cl.clGetDeviceInfo(device, CL_DEVICE_NAME, sizeof device_name - 1, device_name, NULL);
-	cl.clGetDeviceInfo(device, CL_DEVICE_PLATFORM, sizeof platform, &platform, NULL);
-	if (platform)
-		cl.clGetPlatformInfo(platform, CL_PLATFORM_NAME, sizeof platform_name - 1, platform_name, NULL);
-	return strcasestr(device_name, part) || strcasestr(platform_name, part);
-}
-
-bool device_wanted(cl_device_id device)
-{
-	const char *wanted = simulation.options.device.text;
-	unsigned platform_index, device_index;
-	char rest;
-	if (!*wanted)
-		return true;
-	if (sscanf(wanted, "%u.%u%c", &platform_index, &device_index, &rest) == 2)
-		return device_has_indices(device, platform_index, device_index);
-	return device_name_contains(device, wanted);
 }
 
 /* ---- options and targets ---- */
@@ -144,26 +107,6 @@ static void at_exit(void)
 	errno = saved;
 }
 
-bool program_is_ending(void)
-{
-	return simulation.cost.exit_begin_ns;
-}
-
-/*
- * Handlers run in reverse order, and ours must run while the driver still works. What a driver registers when it is
- * loaded is before us, but compilers register more at their first use (destructors of C++ statics): so whoever
- * saw one at work registers our handler again. The list only grows, and a compiler that has worked often has nothing new to
- * register: later only the 256th, 512th, 1024th ... time counts.
- */
-void run_first_at_exit(void)
-{
-	enum { ALWAYS = 128 };
-	static atomic_uint times;
-	unsigned n = ++times;
-	if (n < ALWAYS || !(n & (n - 1)))
-		atexit(at_exit);
-}
-
 void runtime_start(void)
 {
 	const char *off = getenv("GPUSIM_OFF");
@@ -182,7 +125,8 @@ void runtime_start(void)
 	if (!simulation.target_count || !simulation.cc_environment)
 		return;
 	save_address_space();
-	run_first_at_exit();
+	ending_start(at_exit);
+	program_listeners = (struct program_listeners){.program_changes = verifications_abandon, .kernel_gone = shadow_forget};
 	signals_start(worker_interrupted);
 	pthread_atfork(NULL, NULL, after_fork_in_child);
 	active = true;

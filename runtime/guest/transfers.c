@@ -1,7 +1,7 @@
 /* Copies between host and device that the application asks for. */
 #include "runtime/runtime.h"
 
-#include "runtime/guest/start.h"
+#include "runtime/guest/driver/simulation.h"
 
 #include <pthread.h>
 #include <stdlib.h>

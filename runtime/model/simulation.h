@@ -6,7 +6,7 @@
 #define GPUSIM_RUNTIME_MODEL_SIMULATION_H
 
 #include "runtime/config/options.h"
-#include "runtime/model/schedule.h"
+#include "runtime/timeline/schedule.h"
 #include "runtime/model/stats.h"
 #include "runtime/model/targets.h"
 #include "runtime/model/tool_cost.h"

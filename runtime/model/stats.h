@@ -3,7 +3,7 @@
 #define GPUSIM_RUNTIME_MODEL_STATS_H
 
 #include "runtime/model/launch_record.h"
-#include "runtime/model/transfers.h"
+#include "runtime/timeline/transfers.h"
 
 #include <pthread.h>
 

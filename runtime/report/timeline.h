@@ -3,7 +3,7 @@
 #define GPUSIM_RUNTIME_REPORT_TIMELINE_H
 
 #include "runtime/base/base.h"
-#include "runtime/model/schedule.h"
+#include "runtime/timeline/schedule.h"
 
 /* At the end: what is still open has no times, and everything is replayed. */
 void timeline_finish(struct timeline *timeline);

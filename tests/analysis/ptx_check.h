@@ -1,6 +1,6 @@
 /* What must hold for everything that ptx_read makes, of good text and of garbage. */
-#ifndef GPUSIM_TESTS_PTX_CHECK_H
-#define GPUSIM_TESTS_PTX_CHECK_H
+#ifndef GPUSIM_TESTS_ANALYSIS_PTX_CHECK_H
+#define GPUSIM_TESTS_ANALYSIS_PTX_CHECK_H
 
 #include "analysis/ptx/ptx.h"
 

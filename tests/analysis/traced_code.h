@@ -1,6 +1,6 @@
 /* A kernel's code from a few lines of PTX with probes, and traces of work-items written as text, for tests. */
-#ifndef GPUSIM_TESTS_TRACED_CODE_H
-#define GPUSIM_TESTS_TRACED_CODE_H
+#ifndef GPUSIM_TESTS_ANALYSIS_TRACED_CODE_H
+#define GPUSIM_TESTS_ANALYSIS_TRACED_CODE_H
 
 #include "analysis/mapping/mapping.h"
 

@@ -1,6 +1,6 @@
 /* Kernel code for the models' tests, written instruction by instruction. */
-#ifndef GPUSIM_TESTS_CODE_BUILDER_H
-#define GPUSIM_TESTS_CODE_BUILDER_H
+#ifndef GPUSIM_TESTS_MODELS_CODE_BUILDER_H
+#define GPUSIM_TESTS_MODELS_CODE_BUILDER_H
 
 #include "models/code/code.h"
 #include "models/gpu/gpu.h"

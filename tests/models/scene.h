@@ -1,6 +1,6 @@
 /* Small launches for the tests of the occupancy-vector model. */
-#ifndef GPUSIM_TESTS_SCENE_H
-#define GPUSIM_TESTS_SCENE_H
+#ifndef GPUSIM_TESTS_MODELS_SCENE_H
+#define GPUSIM_TESTS_MODELS_SCENE_H
 
 #include "tests/models/code_builder.h"
 #include "models/grid/occupancy_vector.h"

@@ -2,7 +2,7 @@
 #include "tests/tests.h"
 
 #include "runtime/base/base.h"
-#include "runtime/model/boxes.h"
+#include "runtime/guest/support/boxes.h"
 
 #include <string.h>
 

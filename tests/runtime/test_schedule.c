@@ -1,7 +1,7 @@
 /* When commands would run on a target; times are worked out by hand, in ns. */
 #include "tests/tests.h"
 
-#include "runtime/model/schedule.h"
+#include "runtime/timeline/schedule.h"
 
 #include <stdlib.h>
 

@@ -2,7 +2,7 @@
 #ifndef GPUSIM_RUNTIME_GUEST_LAUNCHES_COMMANDS_H
 #define GPUSIM_RUNTIME_GUEST_LAUNCHES_COMMANDS_H
 
-#include "runtime/guest/cl.h"
+#include "runtime/guest/driver/cl.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -12,11 +12,13 @@
 #include "runtime/guest/launches/traced.h"
 #include "runtime/guest/launches/verify.h"
 #include "runtime/guest/launches/worker.h"
-#include "runtime/guest/start.h"
-#include "runtime/guest/timeline.h"
+#include "runtime/guest/driver/device.h"
+#include "runtime/guest/driver/ending.h"
+#include "runtime/guest/driver/simulation.h"
+#include "runtime/guest/launches/timeline.h"
 #include "runtime/model/profile.h"
 #include "runtime/model/proof.h"
-#include "runtime/model/schedule.h"
+#include "runtime/timeline/schedule.h"
 #include "runtime/process/thread.h"
 
 #include <errno.h>
@@ -311,11 +313,7 @@ static int choose_last_way(struct attempt *a, struct gs_error *why)
 /* Nobody asked for a twin whatever it takes, and a driver for CPUs would compile it for minutes (HAZARD_EXPLODES). */
 static bool compiles_for_minutes(const struct attempt *a)
 {
-	cl_device_type type = 0;
-	if (!(a->launch->record.facts->hazards & HAZARD_EXPLODES) || simulation.options.twin.number != TWINS_AUTO)
-		return false;
-	cl.clGetDeviceInfo(a->device, CL_DEVICE_TYPE, sizeof type, &type, NULL);
-	return type & CL_DEVICE_TYPE_CPU;
+	return a->launch->record.facts->hazards & HAZARD_EXPLODES && simulation.options.twin.number == TWINS_AUTO && device_is_cpu(a->device);
 }
 
 static bool has_offset(const struct request *r)

@@ -2,7 +2,7 @@
 #ifndef GPUSIM_RUNTIME_GUEST_LAUNCHES_LAUNCH_H
 #define GPUSIM_RUNTIME_GUEST_LAUNCHES_LAUNCH_H
 
-#include "runtime/guest/buffers.h"
+#include "runtime/guest/driver/buffers.h"
 #include "runtime/guest/programs/kernels.h"
 #include "runtime/model/launch_record.h"
 #include "runtime/report/cost.h"

@@ -9,7 +9,7 @@
 
 #include "runtime/guest/launches/commands.h"
 #include "runtime/guest/launches/launch.h"
-#include "runtime/guest/start.h"
+#include "runtime/guest/driver/simulation.h"
 #include "runtime/process/thread.h"
 
 #include <errno.h>

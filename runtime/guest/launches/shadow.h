@@ -11,7 +11,7 @@
 #define GPUSIM_RUNTIME_GUEST_LAUNCHES_SHADOW_H
 
 #include "runtime/base/base.h"
-#include "runtime/guest/cl.h"
+#include "runtime/guest/driver/cl.h"
 
 struct artifact_kernel;
 struct commands;

@@ -10,7 +10,7 @@
 #include "runtime/guest/launches/commands.h"
 #include "runtime/guest/launches/launch.h"
 #include "runtime/guest/launches/worker.h"
-#include "runtime/guest/start.h"
+#include "runtime/guest/driver/simulation.h"
 #include "runtime/model/trace_decode.h"
 
 #include <stdlib.h>

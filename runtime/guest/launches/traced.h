@@ -2,8 +2,8 @@
 #ifndef GPUSIM_RUNTIME_GUEST_LAUNCHES_TRACED_H
 #define GPUSIM_RUNTIME_GUEST_LAUNCHES_TRACED_H
 
-#include "runtime/guest/cl.h"
-#include "runtime/model/boxes.h"
+#include "runtime/guest/driver/cl.h"
+#include "runtime/guest/support/boxes.h"
 
 struct commands;
 struct kernel;

@@ -9,7 +9,7 @@
 #include "runtime/guest/launches/launch.h"
 #include "runtime/guest/launches/shadow.h"
 #include "runtime/guest/programs/programs.h"
-#include "runtime/guest/start.h"
+#include "runtime/guest/driver/simulation.h"
 #include "runtime/model/proof.h"
 
 #include <stdlib.h>

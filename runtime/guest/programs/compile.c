@@ -5,7 +5,7 @@
 #include "runtime/config/cc_path.h"
 #include "runtime/config/log.h"
 #include "runtime/format/protocol.h"
-#include "runtime/guest/start.h"
+#include "runtime/guest/driver/simulation.h"
 #include "runtime/process/spawn.h"
 #include "runtime/process/thread.h"
 

@@ -2,7 +2,7 @@
 #ifndef GPUSIM_RUNTIME_GUEST_PROGRAMS_COMPILE_H
 #define GPUSIM_RUNTIME_GUEST_PROGRAMS_COMPILE_H
 
-#include "runtime/guest/cl.h"
+#include "runtime/guest/driver/cl.h"
 #include "runtime/guest/support/units.h"
 
 /* Whether files still are what "HASH PATH" lines say. */

@@ -5,9 +5,8 @@
 #include "runtime/guest/programs/kernels.h"
 
 #include "runtime/format/protocol.h"
-#include "runtime/guest/launches/shadow.h"
 #include "runtime/guest/programs/programs.h"
-#include "runtime/guest/start.h"
+#include "runtime/guest/driver/simulation.h"
 #include "runtime/guest/support/table.h"
 #include "runtime/model/estimate.h"
 #include "runtime/process/thread.h"
@@ -31,7 +30,7 @@ static void kernel_free(struct kernel *k)
 		free(t);
 	}
 	if (k->build)
-		shadow_forget(k->build->pool);
+		program_listeners.kernel_gone(k->build->pool);
 	for (size_t i = 0; i < k->arg_count; i++)
 		free(k->args[i].value);
 	for (size_t i = 0; i < k->info_count; i++)

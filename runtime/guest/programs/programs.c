@@ -8,10 +8,11 @@
 
 #include "runtime/config/cache.h"
 #include "runtime/config/log.h"
-#include "runtime/guest/launches/verify.h"
 #include "runtime/guest/programs/compile.h"
 #include "runtime/guest/programs/twin.h"
-#include "runtime/guest/start.h"
+#include "runtime/guest/driver/device.h"
+#include "runtime/guest/driver/ending.h"
+#include "runtime/guest/driver/simulation.h"
 #include "runtime/guest/support/table.h"
 #include "runtime/process/thread.h"
 
@@ -20,6 +21,8 @@
 #include <unistd.h>
 
 #define LOG_DOMAIN "program"
+
+struct program_listeners program_listeners;
 
 static pthread_mutex_t programs_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct table programs;
@@ -141,7 +144,7 @@ struct build *program_build_begins(cl_program handle, const char *options, cl_ui
 	struct program *p = program_find(handle);
 	struct unit_list units = {0};
 	struct build *b = NULL;
-	verifications_abandon(handle);
+	program_listeners.program_changes(handle);
 	if (!p)
 		return NULL;
 	/* A binary that we know has its units already, with the options of its own build. */
@@ -194,7 +197,7 @@ void program_compile_begins(cl_program handle, const char *options, cl_uint coun
 	struct unit_list units = {0};
 	struct unit *u = p && p->source ? unit_new(p->source, p->source_length, options) : NULL;
 	bool complete = u != NULL;
-	verifications_abandon(handle);
+	program_listeners.program_changes(handle);
 	for (cl_uint i = 0; complete && headers && header_names && i < header_count; i++) {
 		struct program *h = program_find(headers[i]);
 		complete = h && h->source && !unit_add_header(u, header_names[i], h->source);

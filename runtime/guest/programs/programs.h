@@ -2,6 +2,7 @@
 #ifndef GPUSIM_RUNTIME_GUEST_PROGRAMS_PROGRAMS_H
 #define GPUSIM_RUNTIME_GUEST_PROGRAMS_PROGRAMS_H
 
+#include "runtime/guest/driver/buffers.h"
 #include "runtime/guest/support/units.h"
 #include "runtime/runtime.h"
 
@@ -17,6 +18,14 @@ struct program {
 	struct unit_list units; /* what was compiled; empty while nothing is known */
 	struct build *build;    /* of the last build or link */
 };
+
+/* Who wants to know, once for the process: that the driver is about to change a program, and that a kernel of a build is gone,
+ * whose pool of memory may hold something for it. */
+struct program_listeners {
+	void (*program_changes)(cl_program handle);
+	void (*kernel_gone)(const struct context_pool *pool);
+};
+extern struct program_listeners program_listeners;
 
 struct program *program_find(cl_program handle); /* a reference, or NULL */
 void program_unref(struct program *p);

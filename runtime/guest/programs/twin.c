@@ -15,9 +15,11 @@
 #include "runtime/config/log.h"
 #include "runtime/format/native.h"
 #include "runtime/format/protocol.h"
-#include "runtime/guest/buffers.h"
+#include "runtime/guest/driver/buffers.h"
 #include "runtime/guest/programs/compile.h"
-#include "runtime/guest/start.h"
+#include "runtime/guest/driver/device.h"
+#include "runtime/guest/driver/ending.h"
+#include "runtime/guest/driver/simulation.h"
 #include "runtime/model/lines.h"
 #include "runtime/model/trace_shapes.h"
 #include "runtime/process/thread.h"
@@ -151,9 +153,7 @@ struct twin_text {
  * layer, the library was opened for the OpenCL loader alone. */
 static bool native_traces(cl_device_id device)
 {
-	cl_device_type type = 0;
-	cl.clGetDeviceInfo(device, CL_DEVICE_TYPE, sizeof type, &type, NULL);
-	if (!(type & CL_DEVICE_TYPE_CPU))
+	if (!device_is_cpu(device))
 		return false;
 	void *library = dlopen(simulation.library, RTLD_NOW | RTLD_GLOBAL | RTLD_NOLOAD), *all = dlopen(NULL, RTLD_NOW);
 	bool found = all && dlsym(all, NATIVE_PREFIX "begin");
@@ -319,9 +319,7 @@ static cl_program build_texts(const struct build *b, const struct twin *t, long 
 /* Elsewhere, a build costs what its text is long. */
 static bool together_is_cheaper(const struct twin *t)
 {
-	cl_device_type type = 0;
-	cl.clGetDeviceInfo(t->device, CL_DEVICE_TYPE, sizeof type, &type, NULL);
-	return (type & CL_DEVICE_TYPE_CPU) && t->artifact->renames && traces_wanted(&simulation);
+	return device_is_cpu(t->device) && t->artifact->renames && traces_wanted(&simulation);
 }
 
 static void build_together(const struct build *b, const struct twin *t, struct twin_program *p)

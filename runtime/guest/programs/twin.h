@@ -2,7 +2,7 @@
 #ifndef GPUSIM_RUNTIME_GUEST_PROGRAMS_TWIN_H
 #define GPUSIM_RUNTIME_GUEST_PROGRAMS_TWIN_H
 
-#include "runtime/guest/cl.h"
+#include "runtime/guest/driver/cl.h"
 #include "runtime/guest/support/units.h"
 #include "runtime/model/artifact.h"
 

@@ -1,0 +1,56 @@
+/* memory_state: what an SM has of memory: its L1, and instructions that wait for it. The stage is memory.h. */
+#ifndef GPUSIM_MODELS_SM_STATE_MEMORY_STATE_H
+#define GPUSIM_MODELS_SM_STATE_MEMORY_STATE_H
+
+#include "models/memory/l1.h"
+#include "models/memory/system.h"
+#include "models/memory/tags.h"
+#include "models/sm/state/sizes.h"
+#include "models/util/pool.h"
+
+struct ov_memory_counts { /* looked_up, hits: sectors of loads, in L1; a hit is not asked for, because it is there or on its way */
+	uint64_t requests, parts, looked_up, hits, shared, shared_accesses, latency_count;
+	double latency_sum;
+};
+
+/* An instruction under way. */
+struct ov_access {
+	uint32_t op, next;
+	uint16_t slot, parts; /* parts: not yet looked up */
+	uint32_t waits;       /* answers to come */
+	uint64_t last;        /* when its last part is done, of those that are */
+	uint64_t begun;
+	bool missed;
+};
+
+struct ov_part {
+	uint64_t ready, address;
+	uint32_t access, sectors;
+	uint16_t bytes;
+	bool store, local;
+};
+
+struct ov_memory {
+	struct memory_system *system;
+	uint32_t index; /* of the SM */
+	struct l1_cache *l1;
+	struct tag_store constants, lines; /* lines: of instructions */
+	struct ov_access *accesses;
+	struct pool access_pool;
+	struct ov_part *parts; /* a ring */
+	uint32_t part_capacity, part_head, part_count, room;
+	uint64_t *leaving; /* a ring: when requests leave, of those that wait to */
+	uint32_t leaving_head, leaving_count;
+	uint64_t next_step, written; /* when the queue's first is looked up; when the last result was written */
+	uint32_t unit_op, unit_accesses; /* what the unit was given last */
+	struct ov_memory_counts counts;
+	double latency_sum;
+	uint64_t latency_count;
+};
+
+struct ov_sm;
+int ov_memory_init(struct ov_sm *sm, struct memory_system *system, uint32_t index);
+void ov_memory_free(struct ov_sm *sm);
+struct ov_memory_counts ov_memory_counts(const struct ov_sm *sm);
+
+#endif

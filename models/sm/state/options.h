@@ -1,0 +1,25 @@
+/* options: how an SM is simulated. */
+#ifndef GPUSIM_MODELS_SM_STATE_OPTIONS_H
+#define GPUSIM_MODELS_SM_STATE_OPTIONS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Called for every instruction that issues: the cycle, the slot of its warp on the SM, and its place in the code. SMs are
+ * simulated one after the other, and those that do the same only once. */
+typedef void warp_issue_fn(void *ctx, uint64_t cycle, uint32_t slot, uint32_t instruction);
+
+struct warp_options {
+	bool exact;       /* simulate every group of the grid instead of extrapolating from the resident ones */
+	/* Longer operand collection and write-back, from the bank-conflict model, in cycles per instruction; 0 where the
+	 * engine resolves banks itself. */
+	double extra_read_cycles, extra_write_cycles;
+	/* Banks register by register, instead of the two figures above, where they follow from the names of registers: banks_by_name. */
+	bool resolve_banks;
+	bool hierarchy; /* the memory hierarchy after L1, where paths have requests; else memory answers at once */
+	uint64_t shared_bytes; /* of a group, which L1 may have to do without */
+	warp_issue_fn *on_issue; /* NULL: none is called */
+	void *ctx;
+};
+
+#endif

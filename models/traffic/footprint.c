@@ -1,0 +1,343 @@
+/*
+ * Footprints: addresses of groups that were not traced, and what they come to.
+ *
+ *   linear: address + sum over dimensions of step * (group's place - place of the traced group)
+ *   else: turned by a hash of the group within the memory that the instruction was seen to touch
+ * Distinct lines are counted for one of SAMPLE lines, chosen by a hash of its address, so that a line is counted for all
+ * groups or for none.
+ */
+#include "models/traffic/footprint.h"
+
+#include "models/code/costs.h"
+#include "models/memory/map.h"
+#include "models/traffic/reuse.h"
+#include "models/util/hash.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+/* One of SAMPLE lines is counted, and no more than MOST_PARTS parts of requests: that bounds the time. Twice as large a sample
+ * halves the variance of a share. */
+enum { SAMPLE = 16, MOST_PARTS = 1 << 20 };
+
+bool launch_has_requests(const struct launch_warps *warps)
+{
+	for (uint32_t p = 0; p < warps->path_count; p++)
+		if (warps->paths[p].requests)
+			return true;
+	return false;
+}
+
+bool launch_move(const struct launch_warps *warps, uint64_t group, int64_t moved[3])
+{
+	moved[0] = moved[1] = moved[2] = 0;
+	if (!warps->pattern_ids || !warps->grid[0] || !warps->grid[1])
+		return false;
+	uint64_t from = warps->pattern_ids[warps_pattern(warps, group)], to = group;
+	for (int d = 0; d < 3; d++) {
+		uint64_t size = d < 2 ? warps->grid[d] : UINT64_MAX;
+		moved[d] = (int64_t)(to % size) - (int64_t)(from % size);
+		to /= size;
+		from /= size;
+	}
+	return moved[0] || moved[1] || moved[2];
+}
+
+uint64_t launch_address(const struct launch_warps *warps, uint32_t instruction, uint64_t address, uint64_t group,
+                        const int64_t moved[3], uint64_t line_bytes)
+{
+	if (!warps->shifts)
+		return address;
+	const struct address_shift *s = &warps->shifts[instruction];
+	if (s->linear) {
+		int64_t by = s->step[0] * moved[0] + s->step[1] * moved[1] + s->step[2] * moved[2];
+		return (address + (uint64_t)by) / line_bytes * line_bytes;
+	}
+	if (s->bytes <= line_bytes)
+		return address;
+	uint64_t by = (hash_high(group) >> 16) % s->bytes;
+	return (s->low + (address - s->low + by) % s->bytes) / line_bytes * line_bytes;
+}
+
+static bool visit_path(const struct launch_warps *warps, const struct warp_path *path, footprint_fn *visit, void *ctx)
+{
+	const struct kernel_code *code = warps->code;
+	size_t n = 0;
+	for (size_t b = 0; b < path->block_count && path->requests; b++) {
+		const struct code_block *block = &code->blocks[path->blocks[b]];
+		for (uint32_t i = block->first; i < block->first + block->count; i++) {
+			const struct code_instruction *in = &code->code[i];
+			if (!code_has_accesses(in->class))
+				continue;
+			size_t request = n++;
+			if (request >= path->access_count)
+				return true;
+			if (in->space != SPACE_global && in->space != SPACE_generic && in->space != SPACE_texture)
+				continue;
+			for (uint32_t p = path->requests->first[request]; p < path->requests->first[request + 1]; p++)
+				if (!visit(ctx, i, &path->requests->parts[p]))
+					return false;
+		}
+	}
+	return true;
+}
+
+bool footprint_visit(const struct launch_warps *warps, uint64_t pattern_group, footprint_fn *visit, void *ctx)
+{
+	for (uint32_t w = 0; w < warps->warps_per_group; w++) {
+		uint32_t path = warps->path_of[pattern_group * warps->warps_per_group + w];
+		if (!visit_path(warps, &warps->paths[path], visit, ctx))
+			return false;
+	}
+	return true;
+}
+
+/* ---- ranges ---- */
+
+struct extent {
+	uint64_t low, high; /* high 0: nothing yet */
+};
+struct extents {
+	const struct launch_warps *warps;
+	uint64_t line;
+	uint64_t from[3];
+	struct extent *of; /* per instruction */
+};
+
+static void widen(struct extent *e, uint64_t low, uint64_t high)
+{
+	if (!e->high || low < e->low)
+		e->low = low;
+	if (high > e->high)
+		e->high = high;
+}
+
+static bool extend(void *ctx, uint32_t instruction, const struct memory_part *part)
+{
+	struct extents *x = ctx;
+	const struct address_shift *s = x->warps->shifts ? &x->warps->shifts[instruction] : NULL;
+	uint64_t low = part->address, high = part->address + x->line;
+	if (s && s->linear) {
+		/* From the first group's to the last one's, in each dimension. */
+		for (int d = 0; d < 3; d++) {
+			int64_t first = -s->step[d] * (int64_t)x->from[d];
+			int64_t last = s->step[d] * ((int64_t)(x->warps->grid[d] ? x->warps->grid[d] - 1 : 0) - (int64_t)x->from[d]);
+			low += (uint64_t)(first < last ? first : last);
+			high += (uint64_t)(first < last ? last : first);
+		}
+	} else if (s && s->bytes) {
+		low = s->low;
+		high = s->low + s->bytes;
+	}
+	widen(&x->of[instruction], low, high);
+	return true;
+}
+
+/* ---- traffic ---- */
+
+/* Lines that are kept of a group: bounds memory. Groups, from all of the launch, whose traffic stands for that of all. */
+enum { MOST_LINES = 1 << 16, FEW_GROUPS = 8 };
+
+struct touched {
+	uint64_t line_bytes, count;
+	const struct kernel_code *code;
+	uint64_t *lines; /* their numbers, doubled, odd where one is written */
+};
+
+static bool touch_part(void *ctx, uint32_t instruction, const struct memory_part *part)
+{
+	struct touched *t = ctx;
+	enum code_class class = t->code->code[instruction].class;
+	if (t->count < MOST_LINES)
+		t->lines[t->count++] = part->address / t->line_bytes * 2 + (class == CODE_store || class == CODE_atomic);
+	return t->count < MOST_LINES;
+}
+
+static int by_number(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+	return x < y ? -1 : x > y;
+}
+
+/* Lines of a group are counted once; ranges are in order. */
+static void count_lines(struct touched *t, struct memory_range *ranges, size_t count)
+{
+	size_t r = 0;
+	qsort(t->lines, t->count, sizeof *t->lines, by_number);
+	for (uint64_t i = 0; i < t->count; i++) {
+		uint64_t address = t->lines[i] / 2 * t->line_bytes;
+		while (r < count && address >= ranges[r].address + ranges[r].bytes)
+			r++;
+		if (r == count)
+			return;
+		ranges[r].written |= t->lines[i] & 1;
+		ranges[r].traffic += i == 0 || t->lines[i - 1] / 2 != t->lines[i] / 2;
+	}
+}
+
+static int count_traffic(const struct gpu *gpu, const struct launch_warps *warps, struct memory_range *ranges, size_t count)
+{
+	struct touched t = {.line_bytes = gpu->l2_line_bytes, .code = warps->code, .lines = calloc(MOST_LINES, sizeof *t.lines)};
+	if (!t.lines)
+		return -ENOMEM;
+	/* From all of the launch: its first groups may have nothing to do. */
+	uint64_t few = warps->pattern_groups < FEW_GROUPS ? warps->pattern_groups : FEW_GROUPS;
+	for (uint64_t i = 0; i < few; i++) {
+		t.count = 0;
+		footprint_visit(warps, (2 * i + 1) * warps->pattern_groups / (2 * few), touch_part, &t);
+		count_lines(&t, ranges, count);
+	}
+	free(t.lines);
+	return 0;
+}
+
+/* ---- all of it ---- */
+
+static int by_address(const void *a, const void *b)
+{
+	const struct memory_range *x = a, *y = b;
+	return x->address < y->address ? -1 : x->address > y->address;
+}
+
+static size_t merge_ranges(struct memory_range *ranges, size_t count)
+{
+	size_t kept = 0;
+	qsort(ranges, count, sizeof *ranges, by_address);
+	for (size_t i = 0; i < count; i++) {
+		struct memory_range *last = kept ? &ranges[kept - 1] : NULL;
+		uint64_t end = ranges[i].address + ranges[i].bytes;
+		if (!last || ranges[i].address > last->address + last->bytes)
+			ranges[kept++] = ranges[i];
+		else {
+			last->bytes = end > last->address + last->bytes ? end - last->address : last->bytes;
+			last->anywhere |= ranges[i].anywhere;
+		}
+	}
+	return kept;
+}
+
+int footprint_ranges(const struct gpu *gpu, const struct launch_warps *warps, struct memory_range **out, size_t *count)
+{
+	struct extents x = {.warps = warps, .line = gpu->l1_line_bytes};
+	x.of = calloc(warps->code->code_count + 1, sizeof *x.of);
+	*out = calloc(warps->code->code_count + 1, sizeof **out);
+	*count = 0;
+	if (!x.of || !*out) {
+		free(x.of);
+		return -ENOMEM;
+	}
+	for (uint64_t g = 0; g < warps->pattern_groups; g++) {
+		uint64_t id = warps->pattern_ids ? warps->pattern_ids[g] : g;
+		for (int d = 0; d < 3; d++) {
+			x.from[d] = warps->grid[d] ? id % warps->grid[d] : 0;
+			id = warps->grid[d] ? id / warps->grid[d] : 0;
+		}
+		footprint_visit(warps, g, extend, &x);
+	}
+	for (uint32_t i = 0; i < warps->code->code_count; i++)
+		if (x.of[i].high > x.of[i].low)
+			(*out)[(*count)++] = (struct memory_range){.address = x.of[i].low, .bytes = x.of[i].high - x.of[i].low,
+			                                           .anywhere = warps->shifts && !warps->shifts[i].linear};
+	*count = merge_ranges(*out, *count);
+	free(x.of);
+	return count_traffic(gpu, warps, *out, *count);
+}
+
+/* ---- shares ---- */
+
+struct counting {
+	const struct launch_warps *warps;
+	uint64_t line, group, count, parts, room;
+	uint64_t *seen; /* a hash table of lines; 0: none */
+	int64_t moved[3];
+	bool moves, failed;
+};
+
+static bool add_line(uint64_t *seen, uint64_t room, uint64_t line)
+{
+	uint64_t at = hash_number(line) / SAMPLE & (room - 1);
+	for (; seen[at]; at = (at + 1) & (room - 1))
+		if (seen[at] == line)
+			return false;
+	seen[at] = line;
+	return true;
+}
+
+static bool grow_table(struct counting *c)
+{
+	uint64_t room = c->room ? 2 * c->room : 4096, *seen = calloc(room, sizeof *seen);
+	if (!seen)
+		return false;
+	for (uint64_t i = 0; i < c->room; i++)
+		if (c->seen[i])
+			add_line(seen, room, c->seen[i]);
+	free(c->seen);
+	c->seen = seen;
+	c->room = room;
+	return true;
+}
+
+static bool count_part(void *ctx, uint32_t instruction, const struct memory_part *part)
+{
+	struct counting *c = ctx;
+	uint64_t address = part->address;
+	if (c->moves)
+		address = launch_address(c->warps, instruction, address, c->group, c->moved, c->line);
+	uint64_t line = address / c->line + 1;
+	c->parts++;
+	if (hash_number(line) % SAMPLE)
+		return true;
+	if (2 * c->count >= c->room && !grow_table(c)) {
+		c->failed = true;
+		return false;
+	}
+	c->count += add_line(c->seen, c->room, line);
+	return true;
+}
+
+int footprint_share(const struct gpu *gpu, const struct launch_warps *warps, uint64_t some, uint64_t all, double *out)
+{
+	struct counting c = {.warps = warps, .line = gpu->l1_line_bytes};
+	double at_some = 0, halfway = 0;
+	uint64_t n = 0, half = 0, before = all < warps->groups ? (warps->groups - all) / 2 : 0;
+	for (; n < all && !c.failed && (c.parts < MOST_PARTS || n < 2); n++) {
+		if (n == some)
+			at_some = (double)c.count;
+		if (c.parts < MOST_PARTS / 2) {
+			half = n;
+			halfway = (double)c.count;
+		}
+		c.group = before + n;
+		c.moves = launch_move(warps, c.group, c.moved);
+		footprint_visit(warps, warps_pattern(warps, c.group), count_part, &c);
+	}
+	/* The rest goes on as the second half did. */
+	double slope = n > half ? ((double)c.count - halfway) / (double)(n - half) : 0, counted = (double)c.count;
+	double total = counted + slope * (double)(all - n);
+	if (some >= n)
+		at_some = counted + slope * (double)(some - n);
+	*out = total > 0 && at_some < total ? at_some / total : 1;
+	free(c.seen);
+	return c.failed ? -ENOMEM : 0;
+}
+
+int footprint_capacity(const struct gpu *gpu, const struct launch_warps *warps, const struct memory_range *ranges, size_t count,
+                       uint64_t some, uint64_t all, double *out)
+{
+	uint64_t bytes = 0;
+	double anywhere = 0, traffic = 0;
+	*out = 1;
+	for (size_t i = 0; i < count; i++) {
+		bytes += ranges[i].bytes;
+		traffic += ranges[i].traffic;
+		anywhere += ranges[i].anywhere ? ranges[i].traffic : 0;
+	}
+	if (some >= all || bytes <= gpu->l2_bytes / gpu->l2_partitions)
+		return 0;
+	/* How often groups find lines of others depends on the number of lines alone; how often they find their own, on who else asks. */
+	if (anywhere > traffic / 2) {
+		int rc = reuse_share(gpu, warps, some, all, out);
+		return rc < 0 ? rc : 0;
+	}
+	return footprint_share(gpu, warps, some, all < warps->groups ? all : warps->groups, out);
+}

@@ -1,0 +1,445 @@
+/*
+ * Memory for counters, traces and copies of the application's buffers: a pool per context. Buffers for counters and traces are
+ * zeroed; their sizes are powers of two, those of copies the next eighth of one.
+ *
+ * A CPU device works in the host's memory: the buffer is memory of ours that the device uses in place, and
+ * reading counters costs no command. For other devices a queue of ours reads and clears them. Of a buffer for traces, which is
+ * large because nobody knows before how long they get, only what is used is touched, and of it only the chunks' headers
+ * are cleared.
+ */
+#include "runtime/guest/driver/buffers.h"
+
+#include "runtime/format/counters.h"
+#include "runtime/format/traces.h"
+#include "runtime/guest/driver/device.h"
+#include "runtime/guest/driver/simulation.h"
+#include "runtime/model/trace_shapes.h"
+#include "runtime/runtime.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23 /* Linux 5.14; where it is not known, pages come when they are touched */
+#endif
+
+struct pool_queue {
+	struct pool_queue *next;
+	cl_device_id device;
+	cl_command_queue queue;
+};
+
+/* A device that buffers were made for. */
+struct pool_device {
+	struct pool_device *next;
+	cl_device_id device;
+	bool kept; /* the application has let go of it, and we have not */
+};
+
+struct context_pool {
+	struct context_pool *next;
+	cl_context context;
+	int refs;        /* builds in this context, and buffers in use */
+	struct counter_buffer *idle;
+	struct pool_queue *queues;
+	struct pool_device *devices;
+};
+
+static pthread_mutex_t pools_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct context_pool *pools;
+static uint64_t allocated_bytes[BUFFER_KINDS]; /* under pools_lock; idle buffers too */
+
+/* ---- the host's memory ---- */
+
+enum { HUGE_PAGE_BITS = 21, HUGE_PAGE = 1 << HUGE_PAGE_BITS };
+
+/* Of huge pages where the system has them. Who touches memory first waits for it, and that is a kernel: in virtual machines half
+ * a megabyte took 0.17 to 0.38 ms in pages of 4 KiB, more than the short kernel itself, and as a part of a huge page 0.04 to 0.06 ms. */
+static void *zero_pages(size_t bytes, int flags)
+{
+	char *pages = mmap(NULL, bytes + HUGE_PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | flags, -1, 0);
+	if (pages == MAP_FAILED)
+		return NULL;
+	size_t before = -(uintptr_t)pages % HUGE_PAGE;
+	if (before)
+		munmap(pages, before);
+	munmap(pages + before + bytes, HUGE_PAGE - before);
+	madvise(pages + before, bytes, MADV_HUGEPAGE);
+	return pages + before;
+}
+
+struct piece {
+	char *at;
+	size_t left;
+};
+
+/* One for all that is small, and one for each larger power of two: such a piece is used up. What is cut off a huge page and given
+ * back takes memory until the rest of the page goes, too. */
+static struct piece *piece_for(size_t bytes)
+{
+	enum { SMALL_BITS = 16 };
+	static struct piece pieces[HUGE_PAGE_BITS - SMALL_BITS];
+	size_t larger = 0;
+	while (bytes > (size_t)1 << (SMALL_BITS + larger))
+		larger++;
+	return &pieces[larger];
+}
+
+/* Buffers of up to half a huge page come out of one: thousands of launches may be in flight, and a fault or a call for each costs
+ * more than all else that we do for it. Under pools_lock. */
+static void *cut_from_piece(size_t bytes)
+{
+	struct piece *p = piece_for(bytes);
+	if (p->left < bytes) {
+		if (p->left)
+			munmap(p->at, p->left);
+		p->at = zero_pages(HUGE_PAGE, 0);
+		p->left = p->at ? HUGE_PAGE : 0;
+		if (p->at)
+			madvise(p->at, p->left, MADV_POPULATE_WRITE);
+	}
+	if (!p->left)
+		return NULL;
+	char *cut = p->at;
+	p->at += bytes;
+	p->left -= bytes;
+	return cut;
+}
+
+/* For traces these are pages that do not exist before they are used, from the first on. */
+static uint64_t *host_memory(enum buffer_kind kind, size_t bytes)
+{
+	if (kind != COUNTER_BUFFER)
+		return zero_pages(bytes, MAP_NORESERVE);
+	return bytes <= HUGE_PAGE / 2 ? cut_from_piece(bytes) : zero_pages(bytes, 0);
+}
+
+static void free_host_memory(struct counter_buffer *b)
+{
+	if (b->words)
+		munmap(b->words, b->word_count * sizeof *b->words);
+	b->words = NULL;
+}
+
+static void buffer_free(struct counter_buffer *b)
+{
+	allocated_bytes[b->kind] -= b->word_count * sizeof *b->words;
+	if (b->mem)
+		cl.clReleaseMemObject(b->mem);
+	free_host_memory(b);
+	free(b);
+}
+
+/* ---- pools ---- */
+
+static void pool_free_idle(struct context_pool *pool)
+{
+	while (pool->idle) {
+		struct counter_buffer *b = pool->idle;
+		pool->idle = b->next;
+		buffer_free(b);
+	}
+}
+
+struct context_pool *pool_for(cl_context context)
+{
+	pthread_mutex_lock(&pools_lock);
+	struct context_pool *p = pools;
+	while (p && p->context != context)
+		p = p->next;
+	if (!p && (p = calloc(1, sizeof *p))) {
+		p->context = context;
+		p->next = pools;
+		pools = p;
+	}
+	if (p)
+		p->refs++;
+	pthread_mutex_unlock(&pools_lock);
+	return p;
+}
+
+struct context_pool *pool_retain(struct context_pool *pool)
+{
+	pthread_mutex_lock(&pools_lock);
+	pool->refs++;
+	pthread_mutex_unlock(&pools_lock);
+	return pool;
+}
+
+cl_context pool_context(const struct context_pool *pool)
+{
+	return pool->context;
+}
+
+static void pool_unref_locked(struct context_pool *pool)
+{
+	if (--pool->refs)
+		return;
+	struct context_pool **link = &pools;
+	while (*link != pool)
+		link = &(*link)->next;
+	*link = pool->next;
+	pool_free_idle(pool);
+	while (pool->queues) {
+		struct pool_queue *q = pool->queues;
+		pool->queues = q->next;
+		cl.clReleaseCommandQueue(q->queue);
+		free(q);
+	}
+	while (pool->devices) {
+		struct pool_device *d = pool->devices;
+		pool->devices = d->next;
+		if (d->kept)
+			cl.clReleaseDevice(d->device);
+		free(d);
+	}
+	free(pool);
+}
+
+static struct pool_device *find_device(const struct context_pool *pool, cl_device_id device)
+{
+	struct pool_device *d = pool->devices;
+	while (d && d->device != device)
+		d = d->next;
+	return d;
+}
+
+static void note_device(struct context_pool *pool, cl_device_id device)
+{
+	struct pool_device *d = find_device(pool, device) ? NULL : calloc(1, sizeof *d);
+	if (!d)
+		return;
+	*d = (struct pool_device){.next = pool->devices, .device = device};
+	pool->devices = d;
+}
+
+/* POCL 3.1 looks at the device of a buffer's last command when the buffer is released, and a part of a device is gone by then if the
+ * application has released it. */
+void device_released(cl_device_id device)
+{
+	cl_device_id parent = NULL;
+	cl_uint references = 0;
+	if (!cl.clRetainDevice || cl.clGetDeviceInfo(device, CL_DEVICE_PARENT_DEVICE, sizeof parent, &parent, NULL) != CL_SUCCESS || !parent ||
+	    cl.clGetDeviceInfo(device, CL_DEVICE_REFERENCE_COUNT, sizeof references, &references, NULL) != CL_SUCCESS || references != 1)
+		return;
+	pthread_mutex_lock(&pools_lock);
+	for (struct context_pool *p = pools; p; p = p->next) {
+		struct pool_device *d = find_device(p, device);
+		if (d && !d->kept)
+			d->kept = cl.clRetainDevice(device) == CL_SUCCESS;
+	}
+	pthread_mutex_unlock(&pools_lock);
+}
+
+void pool_unref(struct context_pool *pool)
+{
+	pthread_mutex_lock(&pools_lock);
+	pool_unref_locked(pool);
+	pthread_mutex_unlock(&pools_lock);
+}
+
+cl_command_queue pool_queue(struct context_pool *pool, cl_device_id device)
+{
+	pthread_mutex_lock(&pools_lock);
+	struct pool_queue *q = pool->queues;
+	while (q && q->device != device)
+		q = q->next;
+	if (!q && (q = calloc(1, sizeof *q))) {
+		cl_int code;
+		q->device = device;
+		q->queue = cl.clCreateCommandQueue(pool->context, device, 0, &code);
+		q->next = pool->queues;
+		pool->queues = q;
+	}
+	pthread_mutex_unlock(&pools_lock);
+	return q ? q->queue : NULL;
+}
+
+/* Of a buffer of the device's own. */
+static int zero_words(struct counter_buffer *b, size_t words)
+{
+	const cl_ulong zero = 0;
+	cl_command_queue queue = pool_queue(b->pool, b->device);
+	/* The write comes after the fill, and we wait for it. */
+	return queue && cl.clEnqueueFillBuffer && cl.clEnqueueFillBuffer(queue, b->mem, &zero, sizeof zero, 0,
+	                                          words * sizeof zero, 0, NULL, NULL) == CL_SUCCESS &&
+	       cl.clEnqueueWriteBuffer(queue, b->mem, CL_TRUE, 0, sizeof zero, &zero, 0, NULL, NULL) == CL_SUCCESS ? 0 : -1;
+}
+
+static uint64_t bound_of(enum buffer_kind kind)
+{
+	switch (kind) {
+	case TRACE_BUFFER:
+		return TRACE_BUFFER_SHARE(simulation.options.trace_memory.number);
+	case SHADOW_BUFFER:
+		return simulation.options.shadow_memory.number;
+	default:
+		return simulation.options.counter_memory.number;
+	}
+}
+
+/* Room for `bytes` more within the bound, at the price of idle buffers if need be. */
+static bool make_room(enum buffer_kind kind, uint64_t bytes)
+{
+	for (struct context_pool *p = pools; p && allocated_bytes[kind] + bytes > bound_of(kind); p = p->next)
+		pool_free_idle(p);
+	return allocated_bytes[kind] + bytes <= bound_of(kind);
+}
+
+bool shadow_memory_take(uint64_t bytes)
+{
+	pthread_mutex_lock(&pools_lock);
+	bool room = make_room(SHADOW_BUFFER, bytes);
+	allocated_bytes[SHADOW_BUFFER] += room ? bytes : 0;
+	pthread_mutex_unlock(&pools_lock);
+	return room;
+}
+
+void shadow_memory_back(uint64_t bytes)
+{
+	pthread_mutex_lock(&pools_lock);
+	allocated_bytes[SHADOW_BUFFER] -= bytes;
+	pthread_mutex_unlock(&pools_lock);
+}
+
+static struct counter_buffer *buffer_new(struct context_pool *pool, cl_device_id device, enum buffer_kind kind, size_t words)
+{
+	size_t bytes = words * sizeof(uint64_t);
+	struct counter_buffer *b = make_room(kind, bytes) ? calloc(1, sizeof *b) : NULL;
+	cl_int code;
+	if (!b)
+		return NULL;
+	allocated_bytes[kind] += bytes;
+	*b = (struct counter_buffer){.pool = pool, .kind = kind, .word_count = words, .device = device};
+	b->shared = device_is_cpu(device);
+	bool ours = b->shared || kind == COUNTER_BUFFER;
+	cl_mem_flags from = b->shared ? CL_MEM_USE_HOST_PTR : kind == COUNTER_BUFFER ? CL_MEM_COPY_HOST_PTR : 0;
+	if (!ours || (b->words = host_memory(kind, bytes)))
+		b->mem = cl.clCreateBuffer(pool->context, CL_MEM_READ_WRITE | from, bytes, b->words, &code);
+	if (b->mem)
+		return b;
+	buffer_free(b);
+	return NULL;
+}
+
+/* In words: a page at least, a power of two, or between two of them in eighths. */
+static size_t size_class(enum buffer_kind kind, size_t words)
+{
+	enum { LEAST = 512, STEPS = 8 };
+	size_t size = LEAST;
+	while (size < words)
+		size *= 2;
+	if (kind != SHADOW_BUFFER || size < LEAST * STEPS)
+		return size;
+	size_t step = size / 2 / STEPS;
+	return (words + step - 1) / step * step;
+}
+
+struct counter_buffer *buffer_take(struct context_pool *pool, cl_device_id device, enum buffer_kind kind, size_t words)
+{
+	size_t size = size_class(kind, words);
+	pthread_mutex_lock(&pools_lock);
+	struct counter_buffer **link = &pool->idle;
+	while (*link && ((*link)->word_count != size || (*link)->device != device || (*link)->kind != kind))
+		link = &(*link)->next;
+	struct counter_buffer *b = *link;
+	bool is_new = !b;
+	if (b)
+		*link = b->next;
+	else
+		b = buffer_new(pool, device, kind, size);
+	if (b) {
+		pool->refs++;
+		note_device(pool, device);
+	}
+	pthread_mutex_unlock(&pools_lock);
+	if (b && is_new && !b->words && kind != SHADOW_BUFFER && zero_words(b, size)) {
+		buffer_give_back(b, 0);
+		return NULL;
+	}
+	return b;
+}
+
+static int write_words(struct counter_buffer *b, size_t count)
+{
+	cl_command_queue queue = pool_queue(b->pool, b->device);
+	return queue && cl.clEnqueueWriteBuffer(queue, b->mem, CL_TRUE, 0, count * sizeof *b->words, b->words, 0, NULL,
+	                                        NULL) == CL_SUCCESS ? 0 : -1;
+}
+
+int buffer_set_slots(struct counter_buffer *b, uint64_t slots)
+{
+	b->words[COUNTER_SLOTS] = slots;
+	if (b->shared || b->device_slots == slots)
+		return 0;
+	b->device_slots = slots;
+	return write_words(b, 1);
+}
+
+static int read_words(struct counter_buffer *b, size_t words)
+{
+	cl_command_queue queue = pool_queue(b->pool, b->device);
+	return queue && cl.clEnqueueReadBuffer(queue, b->mem, CL_TRUE, 0, words * sizeof *b->words, b->words, 0, NULL,
+	                                       NULL) == CL_SUCCESS ? 0 : -1;
+}
+
+int buffer_read(struct counter_buffer *b, size_t offset, size_t bytes, void *to)
+{
+	cl_command_queue queue = pool_queue(b->pool, b->device);
+	return queue && cl.clEnqueueReadBuffer(queue, b->mem, CL_TRUE, offset, bytes, to, 0, NULL, NULL) == CL_SUCCESS ? 0 : -1;
+}
+
+int buffer_fetch(struct counter_buffer *b, size_t words)
+{
+	return b->shared ? 0 : read_words(b, words);
+}
+
+int buffer_fetch_trace(struct counter_buffer *b, size_t *words)
+{
+	const size_t chunk_words = TRACE_CHUNK_BYTES / sizeof *b->words, room = (b->word_count - TRACE_HEADER_WORDS) / chunk_words;
+	if (!b->words && !(b->words = host_memory(b->kind, b->word_count * sizeof *b->words)))
+		return -1;
+	if (buffer_fetch(b, 1))
+		return -1;
+	size_t taken = (uint32_t)b->words[0];
+	*words = TRACE_HEADER_WORDS + (taken < room ? taken : room) * chunk_words;
+	return buffer_fetch(b, *words);
+}
+
+/* Host memory that is a copy of a trace goes as a whole. */
+static bool clear(struct counter_buffer *b, size_t words_used)
+{
+	const size_t chunk_words = TRACE_CHUNK_BYTES / sizeof *b->words;
+	if (b->kind == SHADOW_BUFFER)
+		return true;
+	if (b->kind == COUNTER_BUFFER) {
+		memset(b->words, 0, words_used * sizeof *b->words);
+		return b->shared || !write_words(b, words_used);
+	}
+	if (!b->shared) {
+		free_host_memory(b);
+		return words_used && !zero_words(b, words_used);
+	}
+	memset(b->words, 0, TRACE_HEADER_WORDS * sizeof *b->words);
+	for (size_t at = TRACE_HEADER_WORDS; at + chunk_words <= words_used; at += chunk_words)
+		memset(b->words + at, 0, TRACE_CHUNK_HEADER_WORDS * sizeof *b->words);
+	return true;
+}
+
+void buffer_give_back(struct counter_buffer *b, size_t words_used)
+{
+	struct context_pool *pool = b->pool;
+	bool clean = clear(b, words_used);
+	b->device_slots = 0;
+	pthread_mutex_lock(&pools_lock);
+	if (clean) {
+		b->next = pool->idle;
+		pool->idle = b;
+	} else {
+		buffer_free(b);
+	}
+	pool_unref_locked(pool);
+	pthread_mutex_unlock(&pools_lock);
+}

@@ -1,0 +1,3 @@
+#include "runtime/guest/driver/simulation.h"
+
+struct simulation simulation = SIMULATION_INIT;

@@ -1,0 +1,216 @@
+/* Logging of calls and commands, and the times that applications ask for; see timeline.h. */
+#include "runtime/guest/launches/timeline.h"
+
+#include "runtime/guest/launches/worker.h"
+#include "runtime/guest/driver/simulation.h"
+#include "runtime/guest/support/table.h"
+#include "runtime/process/signals.h"
+#include "runtime/process/thread.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { MOST_COMMANDS = 1 << 20 };
+
+static struct table by_event; /* the latest command of each event; under the timeline's lock */
+
+static bool timeline_wanted(void)
+{
+	uint64_t formats = simulation.options.report.number;
+	return ((formats & (REPORT_JSON | REPORT_HTML | REPORT_TRACE)) && !(formats & REPORT_NONE)) ||
+	       simulation.options.profiling.number == PROFILING_SIMULATED;
+}
+
+uint64_t call_begins(void)
+{
+	return timeline_wanted() ? clock_ns() : 0;
+}
+
+/* ---- logging, with the lock held ---- */
+
+static bool is_in_order(cl_command_queue queue)
+{
+	cl_command_queue_properties properties = 0;
+	cl.clGetCommandQueueInfo(queue, CL_QUEUE_PROPERTIES, sizeof properties, &properties, NULL);
+	return !(properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
+}
+
+static uint64_t since_start(uint64_t ns)
+{
+	return ns > simulation.start_ns ? ns - simulation.start_ns : 0;
+}
+
+static void keep_wait_list(struct schedule_command *c, cl_uint count, const cl_event *events)
+{
+	c->after = count && events ? calloc(count, sizeof *c->after) : NULL;
+	for (cl_uint i = 0; i < count && c->after; i++) {
+		const struct schedule_command *before = table_get(&by_event, events[i]);
+		if (before) /* else a user's event, say */
+			c->after[c->after_count++] = before;
+	}
+}
+
+static struct schedule_command *add_command(const char *what, const char *name, const struct command_call *call, bool in_order)
+{
+	struct schedule *s = &simulation.timeline.schedule;
+	if (!simulation.timeline.started && !(simulation.timeline.started = !schedule_start(s, simulation.target_count)))
+		return NULL;
+	if (s->count >= MOST_COMMANDS) {
+		simulation.timeline.omitted++;
+		return NULL;
+	}
+	struct schedule_thread *thread = schedule_thread(s, (uint64_t)gettid());
+	struct schedule_queue *queue = call->queue ? schedule_queue(s, call->queue, in_order) : NULL;
+	struct schedule_command *c = thread && (queue || !call->queue) ? schedule_add(s, what, name) : NULL;
+	if (!c)
+		return NULL;
+	c->thread = thread;
+	c->queue = queue;
+	c->waits = call->blocking;
+	c->call_ns = since_start(call->begin_ns);
+	c->return_ns = since_start(clock_ns());
+	keep_wait_list(c, call->wait_count, call->wait);
+	if (call->event && *call->event)
+		table_put(&by_event, *call->event, c);
+	return c;
+}
+
+static void resolve(struct schedule_command *c)
+{
+	c->resolved = true;
+	schedule_replay(&simulation.timeline.schedule);
+}
+
+/* A new command; unless it is NULL, the lock is held until log_ends. */
+static struct schedule_command *log_begins(const char *what, const char *name, const struct command_call *call)
+{
+	if (!timeline_wanted())
+		return NULL;
+	bool in_order = call->queue && is_in_order(call->queue); /* the driver is asked without a lock */
+	lock_for_report(&simulation.timeline.lock);
+	struct schedule_command *c = add_command(what, name, call, in_order);
+	if (!c)
+		unlock_for_report(&simulation.timeline.lock);
+	return c;
+}
+
+static void log_ends(void)
+{
+	unlock_for_report(&simulation.timeline.lock);
+}
+
+/* ---- what happened ---- */
+
+struct schedule_command *timeline_launch(const char *kernel, const struct command_call *call)
+{
+	struct schedule_command *c = log_begins("launch", kernel, call);
+	if (c) {
+		c->engine = ENGINE_COMPUTE;
+		log_ends();
+	}
+	return c;
+}
+
+void timeline_resolve(struct schedule_command *c, const struct launch_result *r)
+{
+	if (!c)
+		return;
+	lock_for_report(&simulation.timeline.lock);
+	for (size_t t = 0; t < simulation.target_count; t++)
+		c->times[t].duration = r && r->estimated[t] ? r->estimates[t].time_ns : NAN;
+	resolve(c);
+	unlock_for_report(&simulation.timeline.lock);
+}
+
+void timeline_transfer(enum transfer_kind kind, uint64_t size_bytes, const struct command_call *call)
+{
+	static const enum command_engine engines[TRANSFER_KINDS] = {
+		[TRANSFER_READ] = ENGINE_FROM_GPU, [TRANSFER_MAP] = ENGINE_FROM_GPU,   [TRANSFER_WRITE] = ENGINE_TO_GPU,
+		[TRANSFER_UNMAP] = ENGINE_TO_GPU,  [TRANSFER_COPY] = ENGINE_COMPUTE, [TRANSFER_FILL] = ENGINE_COMPUTE,
+	};
+	struct schedule_command *c = log_begins(transfer_name(kind), NULL, call);
+	if (c) {
+		c->size_bytes = size_bytes;
+		c->engine = engines[kind];
+		for (size_t t = 0; t < simulation.target_count; t++)
+			c->times[t].duration = transfer_time_ns(&simulation.targets[t].gpu, kind, &(struct transfer_stats){1, size_bytes});
+		resolve(c);
+		log_ends();
+	}
+}
+
+void timeline_marker(const struct command_call *call, bool barrier)
+{
+	struct schedule_command *c = log_begins(barrier ? "barrier" : "marker", NULL, call);
+	if (c) {
+		c->waits_all = !c->after_count;
+		c->barrier = barrier;
+		resolve(c);
+		log_ends();
+	}
+}
+
+void timeline_wait(const char *name, const struct command_call *call)
+{
+	struct schedule_command *c = log_begins("wait", name, call);
+	if (c) {
+		c->waits_all = call->queue;
+		c->waits = true;
+		resolve(c);
+		log_ends();
+	}
+}
+
+/* ---- what the application asks ---- */
+
+/* What we wait for is not the application's own time: its next call comes right after. */
+static void leave_out_time(uint64_t begin_ns)
+{
+	struct schedule_thread *thread = schedule_thread(&simulation.timeline.schedule, (uint64_t)gettid());
+	if (thread && thread->called)
+		thread->returned_ns += clock_ns() - begin_ns;
+}
+
+/* With simulated profiling: the answer to clGetEventProfilingInfo. Waits until the launch is modelled. */
+static bool simulated_time(cl_event event, cl_profiling_info what, cl_ulong *time)
+{
+	enum { PATIENCE_MS = 2000, EPOCH_NS = 1000000000 }; /* 0 could be taken for no time at all */
+	uint64_t begin = clock_ns();
+	bool known = false, moving = true;
+	if (simulation.options.profiling.number != PROFILING_SIMULATED)
+		return false;
+	int saved = errno;
+	lock_for_report(&simulation.timeline.lock);
+	const struct schedule_command *c = simulation.timeline.started ? table_get(&by_event, event) : NULL;
+	while (c && !c->replayed && moving) {
+		uint64_t moves = worker_moves();
+		unlock_for_report(&simulation.timeline.lock);
+		moving = worker_wait_progress(moves, PATIENCE_MS, 0);
+		lock_for_report(&simulation.timeline.lock);
+	}
+	if (c && c->replayed && !isnan(c->times[0].duration)) {
+		const struct command_times *t = &c->times[0];
+		bool ended = what == CL_PROFILING_COMMAND_END || what == CL_PROFILING_COMMAND_COMPLETE;
+		*time = EPOCH_NS + (cl_ulong)(ended ? t->end : what == CL_PROFILING_COMMAND_START ? t->start : t->host_begin);
+		known = true;
+	}
+	if (c) {
+		leave_out_time(begin);
+		simulation.cost.profiling_ns += clock_ns() - begin;
+	}
+	unlock_for_report(&simulation.timeline.lock);
+	errno = saved;
+	return known;
+}
+
+cl_int event_profiling_info(cl_event event, cl_profiling_info what, size_t room, void *value, size_t *size)
+{
+	cl_int result = cl.clGetEventProfilingInfo(event, what, room, value, size);
+	cl_ulong simulated;
+	if (result == CL_SUCCESS && value && room >= sizeof simulated && simulated_time(event, what, &simulated))
+		memcpy(value, &simulated, sizeof simulated); /* value may lie anywhere */
+	return result;
+}

@@ -1,0 +1,219 @@
+/*
+ * The sample of a launch (boxes.h). Neighbouring groups share lines of memory and are on SMs at the same time, so a few runs
+ * of several say more than as many single groups; the first run is the longest, because with it a GPU's first wave begins.
+ *
+ * Each box is a command for the driver: where a grid is a row of groups, or of rows or planes that are short enough to be
+ * taken whole, there are eight runs in at most 17 boxes, else four, in at most 25.
+ */
+#include "runtime/guest/support/boxes.h"
+
+enum { MOST_RUNS = 8, FEW_RUNS = 4 };
+
+struct group_run {
+	uint64_t first, count; /* in units, along the grid */
+};
+
+/* The grid as lines of units: a unit is all groups of the axes below `axis`. */
+struct lines {
+	int axis;
+	uint64_t unit, length, count; /* groups of a unit, units of a line, lines */
+};
+
+uint64_t box_groups(const struct box *b)
+{
+	return b->count[0] * b->count[1] * b->count[2];
+}
+
+static uint64_t next_random(uint64_t *state)
+{
+	uint64_t z = *state += UINT64_C(0x9e3779b97f4a7c15); /* splitmix64 */
+	z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+	z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
+	return z ^ z >> 31;
+}
+
+/* Rows and planes that would fit into one of few runs are units. */
+static struct lines make_lines(const uint64_t groups[3], uint64_t most)
+{
+	struct lines l = {0, 1, groups[0], groups[1] * groups[2]};
+	while (l.axis < 2 && l.count > 1 && l.unit * l.length <= most / (FEW_RUNS + 1)) {
+		l.unit *= l.length;
+		l.axis++;
+		l.length = groups[l.axis];
+		l.count /= l.length;
+	}
+	return l;
+}
+
+/* Where part i of `parts` equal ones begins: all * i / parts, rounded up. */
+static uint64_t part_begin(uint64_t all, size_t i, size_t parts)
+{
+	return all / parts * i + (all % parts * i + parts - 1) / parts;
+}
+
+/* A run in a part, where `place` says; it does not cross a line's end. */
+static struct group_run run_in(const struct lines *l, size_t i, size_t parts, uint64_t count, uint64_t place)
+{
+	uint64_t all = l->length * l->count, from = part_begin(all, i, parts), to = part_begin(all, i + 1, parts);
+	struct group_run r = {from, count < to - from ? count : to - from};
+	r.count = r.count < l->length ? r.count : l->length;
+	if (i)
+		r.first += i + 1 == parts ? to - from - r.count : place % (to - from - r.count + 1);
+	uint64_t left = l->length - r.first % l->length; /* on its line */
+	if (r.count <= left)
+		return r;
+	if (r.first - (r.count - left) >= from)
+		r.first -= r.count - left;
+	else if (r.first + left + r.count <= to)
+		r.first += left;
+	else
+		r.count = left;
+	return r;
+}
+
+/* The first run is at the begin and the last one at the end. */
+static size_t choose_runs(const struct lines *l, uint64_t most, uint64_t seed, struct group_run *runs)
+{
+	uint64_t wanted = most / l->unit ? most / l->unit : 1;
+	size_t parts = l->count == 1 && wanted >= MOST_RUNS * 2 ? MOST_RUNS : FEW_RUNS, count = 0;
+	parts = wanted < parts ? wanted : parts;
+	uint64_t share = wanted / (parts + 1) ? wanted / (parts + 1) : 1;
+	for (size_t i = 0; i < parts; i++) {
+		struct group_run r = run_in(l, i, parts, i ? share : wanted - share * (parts - 1), next_random(&seed));
+		if (r.count)
+			runs[count++] = r;
+	}
+	return count;
+}
+
+static uint64_t apart(uint64_t a, uint64_t b)
+{
+	return a > b ? a - b : b - a;
+}
+
+static bool has(const struct group_run *r, uint64_t unit)
+{
+	return unit >= r->first && unit - r->first < r->count;
+}
+
+/* The run that has a unit, else the nearest between the first and the last that may be moved; NULL: there is none. */
+static struct group_run *run_for(struct group_run *runs, size_t count, const bool *stays, uint64_t unit)
+{
+	struct group_run *nearest = NULL;
+	for (size_t i = 0; i < count; i++) {
+		if (has(&runs[i], unit))
+			return &runs[i];
+		if (i && i + 1 < count && !stays[i] && (!nearest || apart(runs[i].first, unit) < apart(nearest->first, unit)))
+			nearest = &runs[i];
+	}
+	return nearest;
+}
+
+/* Around a unit, on its line. */
+static uint64_t centred(const struct lines *l, uint64_t unit, uint64_t count)
+{
+	uint64_t line = unit / l->length * l->length, at = unit - line, begin = at > count / 2 ? at - count / 2 : 0;
+	return line + (begin + count <= l->length ? begin : l->length - count);
+}
+
+/* By their begins; what two have in common is the first one's. */
+static size_t put_in_order(struct group_run *runs, size_t count)
+{
+	uint64_t done = 0;
+	size_t kept = 0;
+	for (size_t i = 1; i < count; i++)
+		for (size_t j = i; j && runs[j].first < runs[j - 1].first; j--) {
+			struct group_run r = runs[j];
+			runs[j] = runs[j - 1];
+			runs[j - 1] = r;
+		}
+	for (size_t i = 0; i < count; i++) {
+		uint64_t first = runs[i].first > done ? runs[i].first : done, end = runs[i].first + runs[i].count;
+		if (end > first)
+			runs[kept++] = (struct group_run){first, end - first};
+		done = end > done ? end : done;
+	}
+	return kept;
+}
+
+static size_t steer(const struct lines *l, const struct needed_groups *needed, struct group_run *runs, size_t count)
+{
+	bool stays[MOST_RUNS] = {false};
+	for (uint32_t i = 0; needed && i < needed->count; i++) {
+		uint64_t unit = needed->ids[i] / l->unit;
+		struct group_run *r = unit < l->length * l->count ? run_for(runs, count, stays, unit) : NULL;
+		if (r && !has(r, unit))
+			r->first = centred(l, unit, r->count);
+		if (r)
+			stays[r - runs] = true;
+	}
+	return put_in_order(runs, count);
+}
+
+static void add_box(struct boxes *out, const uint64_t first[3], const uint64_t count[3], bool traced)
+{
+	struct box *b = &out->list[out->count];
+	*b = (struct box){.traced = traced};
+	for (int d = 0; d < 3; d++) {
+		b->first[d] = first[d];
+		b->count[d] = count[d];
+	}
+	if (!box_groups(b))
+		return;
+	out->count++;
+	out->traced_groups += traced ? box_groups(b) : 0;
+}
+
+/* The units below one of `axis`. */
+static uint64_t units_below(const struct lines *l, const uint64_t groups[3], int axis)
+{
+	uint64_t n = 1;
+	for (int d = l->axis; d < axis; d++)
+		n *= groups[d];
+	return n;
+}
+
+/*
+ * Cuts a region that is whole in the axes up to `axis`: what is between the runs, and what they are in, which is a run
+ * itself or one plane or row to cut further. `base` is the region's first unit.
+ */
+static void cut(const struct lines *l, const uint64_t groups[3], int axis, const uint64_t at[3], uint64_t base,
+                const struct group_run *runs, size_t count, struct boxes *out)
+{
+	uint64_t first[3] = {at[0], at[1], at[2]}, size[3] = {1, 1, 1}, done = 0;
+	uint64_t below = units_below(l, groups, axis);
+	for (int d = 0; d <= axis; d++)
+		size[d] = groups[d];
+	for (size_t i = 0, next; i < count; i = next) {
+		uint64_t place = (runs[i].first - base) / below, thick = axis == l->axis ? runs[i].count : 1;
+		for (next = i + 1; axis > l->axis && next < count && (runs[next].first - base) / below == place;)
+			next++;
+		first[axis] = done;
+		size[axis] = place - done;
+		add_box(out, first, size, false);
+		first[axis] = place;
+		size[axis] = thick;
+		if (axis == l->axis)
+			add_box(out, first, size, true);
+		else
+			cut(l, groups, axis - 1, first, base + place * below, runs + i, next - i, out);
+		done = place + thick;
+	}
+	first[axis] = done;
+	size[axis] = groups[axis] - done;
+	add_box(out, first, size, false);
+}
+
+void boxes_choose(const uint64_t groups[3], uint64_t most, uint64_t seed, const struct needed_groups *needed, struct boxes *out)
+{
+	const uint64_t origin[3] = {0, 0, 0};
+	struct group_run runs[MOST_RUNS];
+	*out = (struct boxes){.count = 0};
+	if (groups[0] * groups[1] * groups[2] <= most) {
+		add_box(out, origin, groups, true);
+		return;
+	}
+	struct lines l = make_lines(groups, most);
+	size_t count = steer(&l, needed, runs, choose_runs(&l, most, seed, runs));
+	cut(&l, groups, 2, origin, 0, runs, count, out);
+}

@@ -1,0 +1,258 @@
+/* What a launch's requests come to as a whole: footprints, reuse, a walk through the levels, what part stands for all. */
+#include "tests/tests.h"
+
+#include "models/traffic/footprint.h"
+#include "models/traffic/walk.h"
+#include "models/analytical/optimistic.h"
+#include "models/traffic/reuse.h"
+#include "models/memory/warm.h"
+#include "tests/models/scene.h"
+
+#include <stdlib.h>
+
+/* 4096 groups of a warp: a load that moves a line per group, and one that is the same for all. */
+struct moving {
+	struct scene scene;
+	struct memory_part parts[2];
+	uint32_t first[3], zero;
+	uint16_t accesses[2];
+	uint64_t id;
+	struct address_shift shifts[3];
+	struct path_requests requests;
+	struct warp_path path;
+	struct launch_warps launch;
+};
+
+static void make_moving(struct moving *m, const char *gpu, const char *overrides)
+{
+	scene_start(&m->scene, gpu, overrides);
+	m->scene.gpu.sm_count = 80;
+	build_memory(&m->scene.code, CODE_load, SPACE_global, "2 <- 1");
+	build_memory(&m->scene.code, CODE_load, SPACE_global, "3 <- 1");
+	scene_exit(&m->scene);
+	m->parts[0] = (struct memory_part){.address = 4096, .sectors = 15, .bytes = 128};
+	m->parts[1] = (struct memory_part){.address = 1 << 20, .sectors = 15, .bytes = 128};
+	for (uint32_t i = 0; i < 3; i++)
+		m->first[i] = i;
+	m->accesses[0] = m->accesses[1] = 1;
+	m->id = 2;
+	m->zero = 0;
+	m->shifts[0] = (struct address_shift){.linear = true, .step = {128, 0, 0}};
+	m->shifts[1] = m->shifts[2] = (struct address_shift){.linear = true};
+	m->requests = (struct path_requests){m->first, m->parts};
+	m->path = (struct warp_path){.blocks = &m->zero, .block_count = 1, .accesses = m->accesses, .access_count = 2, .requests = &m->requests};
+	m->launch = (struct launch_warps){.code = &m->scene.code.code, .paths = &m->path, .path_count = 1, .groups = 4096,
+	                                  .warps_per_group = 1, .path_of = &m->zero, .pattern_groups = 1, .grid = {4096, 1, 1},
+	                                  .pattern_ids = &m->id, .shifts = m->shifts};
+}
+
+static void footprints_follow_the_groups(void)
+{
+	static struct moving m;
+	struct memory_range *ranges;
+	size_t count;
+	int64_t moved[3];
+	make_moving(&m, "gtx480", NULL);
+	CU_ASSERT_TRUE(launch_has_requests(&m.launch));
+	CU_ASSERT_TRUE(launch_move(&m.launch, 7, moved));
+	CU_ASSERT_EQUAL(launch_address(&m.launch, 0, 4096, 7, moved, 128), 4096 + 5 * 128);
+	CU_ASSERT_EQUAL_FATAL(footprint_ranges(&m.scene.gpu, &m.launch, &ranges, &count), 0);
+	CU_ASSERT_EQUAL_FATAL(count, 2);
+	CU_ASSERT_EQUAL(ranges[0].address, 4096 - 2 * 128);
+	CU_ASSERT_EQUAL(ranges[0].bytes, 4096 * 128);
+	CU_ASSERT_EQUAL(ranges[1].address, 1 << 20);
+	CU_ASSERT_EQUAL(ranges[1].bytes, 128);
+	free(ranges);
+	double share;
+	CU_ASSERT_EQUAL(footprint_share(&m.scene.gpu, &m.launch, 1024, 4096, &share), 0);
+	CU_ASSERT_DOUBLE_EQUAL(share, 0.25, 0.05); /* one line in 16 is counted */
+}
+
+/* Of 64 groups only the latter half ask for anything: 8 of all are looked at, 4 of these among them, with a line of their own each and one in
+ * common. Of 65536 groups, 8192 around the midst are counted: their first half asks for nothing, half of the others for half of the lines. */
+static void idle_first_groups_do_not_hide_traffic(void)
+{
+	static struct moving m;
+	static uint32_t path_of[64];
+	static uint64_t ids[64];
+	struct memory_range *ranges;
+	size_t count;
+	double share;
+	make_moving(&m, "gtx480", NULL);
+	struct warp_path paths[2] = {{.blocks = &m.zero, .block_count = 0, .requests = &m.requests}, m.path};
+	for (uint32_t g = 0; g < 64; g++) {
+		path_of[g] = g >= 32;
+		ids[g] = 2;
+	}
+	m.launch.paths = paths;
+	m.launch.path_count = 2;
+	m.launch.path_of = path_of;
+	m.launch.pattern_ids = ids;
+	m.launch.groups = m.launch.grid[0] = m.launch.pattern_groups = 64;
+	CU_ASSERT_EQUAL_FATAL(footprint_ranges(&m.scene.gpu, &m.launch, &ranges, &count), 0);
+	CU_ASSERT_EQUAL_FATAL(count, 2);
+	CU_ASSERT_EQUAL(ranges[0].traffic, 4);
+	CU_ASSERT_EQUAL(ranges[1].traffic, 4);
+	free(ranges);
+	m.launch.groups = m.launch.grid[0] = m.launch.pattern_groups * 1024;
+	m.launch.pattern_in_order = true;
+	CU_ASSERT_EQUAL(footprint_share(&m.scene.gpu, &m.launch, 6144, 8192, &share), 0);
+	CU_ASSERT_DOUBLE_EQUAL(share, 0.5, 0.05); /* one line in 16 is counted */
+}
+
+/* A stream of a window of REUSE_BINS requests, a bin each, of which `rest` are for lines that were asked for more than `apart` requests ago. */
+static void fill_reuse(struct reuse *r, uint32_t apart, double rest)
+{
+	r->window = REUSE_BINS;
+	for (uint32_t i = 0; i <= REUSE_BINS; i++)
+		r->longer[i] = i < apart ? 1 : rest;
+}
+
+/*
+ * A fifth of the groups. Nobody comes back: a fifth of 1000 lines. Each comes back to half of its lines after 500 requests of all
+ * groups, 100 of its own and its neighbours': all of them find these in 1000 lines, which are left whole, and with 400 lines neither do, nor some
+ * with a fifth of them. At random, every request asks for one of 1000 lines: the rest falls by a thousandth each time,
+ * and as many are there whoever asks.
+ */
+static void fewer_groups_need_a_smaller_cache(void)
+{
+	static struct reuse all, some;
+	fill_reuse(&all, REUSE_BINS, 1);
+	CU_ASSERT_DOUBLE_EQUAL(reuse_capacity(&all, &all, 0.2, 1000), 0.2, 0.001);
+	fill_reuse(&all, 500, 0.5);
+	fill_reuse(&some, 100, 0.5);
+	CU_ASSERT_EQUAL(reuse_capacity(&some, &all, 0.2, 1000), 1);
+	CU_ASSERT_DOUBLE_EQUAL(reuse_capacity(&some, &all, 0.2, 400), 0.2, 0.002);
+	all.longer[0] = 1;
+	for (uint32_t i = 0; i < REUSE_BINS; i++)
+		all.longer[i + 1] = all.longer[i] * 0.999;
+	CU_ASSERT_DOUBLE_EQUAL(reuse_capacity(&all, &all, 0.2, 300), 1, 0.01);
+	/* Both at once: some find a tenth of their lines in any cache of more than 100, so that less than all of it is enough. */
+	for (uint32_t i = 0; i <= REUSE_BINS; i++)
+		some.longer[i] = all.longer[i] * (i < 100 ? 1 : 0.9);
+	double part = reuse_capacity(&some, &all, 0.2, 300);
+	/* All: T = -ln(0.7) / 0.001 = 357 requests, 0.7 of them miss. Some: 0.9 exp(-T / 1000) = 0.7, T = 251; 95 + 0.9 (905 - 778) = 209 lines. */
+	CU_ASSERT_DOUBLE_EQUAL(part, 209.0 / 300, 0.01);
+}
+
+/* Each group asks twice for its own line: 8 groups that take turns do so 8 requests apart, 4 groups 4. A bin is two requests, and half
+ * of all are for lines that nobody has asked for. 4096 groups have only 8192 requests. */
+static void groups_come_back_after_a_round(void)
+{
+	static struct moving m;
+	static struct reuse r;
+	make_moving(&m, "gtx480", NULL);
+	m.parts[1] = m.parts[0];
+	m.shifts[1] = m.shifts[0];
+	CU_ASSERT_EQUAL(reuse_measure(&m.scene.gpu, &m.launch, 8, 2 * REUSE_BINS, &r), 1);
+	m.launch.groups = m.launch.grid[0] = 65536;
+	CU_ASSERT_EQUAL_FATAL(reuse_measure(&m.scene.gpu, &m.launch, 8, 2 * REUSE_BINS, &r), 0);
+	CU_ASSERT_DOUBLE_EQUAL(r.longer[4], 1, 1e-9);
+	CU_ASSERT_DOUBLE_EQUAL(r.longer[5], 0.5, 0.01);
+	CU_ASSERT_DOUBLE_EQUAL(r.longer[REUSE_BINS], 0.5, 0.01);
+	CU_ASSERT_EQUAL_FATAL(reuse_measure(&m.scene.gpu, &m.launch, 4, 2 * REUSE_BINS, &r), 0);
+	CU_ASSERT_DOUBLE_EQUAL(r.longer[2], 1, 1e-9);
+	CU_ASSERT_DOUBLE_EQUAL(r.longer[3], 0.5, 0.01);
+}
+
+static void a_walk_counts_what_each_level_serves(void)
+{
+	static struct moving m;
+	struct memory_walk walk;
+	make_moving(&m, "v100", "l2_warm=0");
+	CU_ASSERT_EQUAL_FATAL(memory_walk(&m.scene.gpu, &m.launch, 8, 0, &walk), 0);
+	/* 4 SMs are walked: of 8192 parts, each has the common line once from L2, and that has it once from memory. */
+	CU_ASSERT_EQUAL(walk.memory.requests, 8192);
+	CU_ASSERT_DOUBLE_EQUAL(walk.memory.l1_hit, (4096.0 - 4) / 8192, 1e-9);
+	CU_ASSERT_DOUBLE_EQUAL(walk.memory.l2_hit, 3.0 / 4100, 1e-9);
+	CU_ASSERT_DOUBLE_EQUAL(walk.memory.dram_read_bytes, 4097 * 128, 0.5);
+	CU_ASSERT_DOUBLE_EQUAL(walk.dram_cycles, 4097 * 128 / (900.0 / 1.53), 1e-6);
+	CU_ASSERT_DOUBLE_EQUAL(walk.load_latency, (4092.0 * 28 + 3 * 212 + 4097 * 302.0) / 8192, 1e-6);
+	/* All of it is in L2 from before. */
+	make_moving(&m, "v100", NULL);
+	CU_ASSERT_EQUAL_FATAL(memory_walk(&m.scene.gpu, &m.launch, 8, 0, &walk), 0);
+	CU_ASSERT_EQUAL(walk.memory.dram_read_bytes, 0);
+	CU_ASSERT_DOUBLE_EQUAL(walk.memory.l2_hit, 1, 1e-9);
+}
+
+static void bandwidth_limits_the_analytical_models(void)
+{
+	static struct moving m;
+	struct optimistic_timing t;
+	make_moving(&m, "v100", NULL);
+	CU_ASSERT_EQUAL_FATAL(model_optimistic(&m.scene.gpu, &m.launch, 8, NULL, &t, NULL), 0);
+	double before = t.cycles;
+	m.launch.dram_cycles = 1000 + before;
+	CU_ASSERT_EQUAL_FATAL(model_optimistic(&m.scene.gpu, &m.launch, 8, NULL, &t, NULL), 0);
+	CU_ASSERT_DOUBLE_EQUAL(t.cycles, before + 1000, 1e-9);
+	CU_ASSERT_DOUBLE_EQUAL(t.by[CYCLES_dram], 1000, 1e-9);
+	CU_ASSERT_STRING_EQUAL(limit_name(t.limiter), "dram");
+}
+
+/* A part of the SMs with that part of everything behind them takes about as long as all of them. */
+static void some_sms_stand_for_all(void)
+{
+	static struct moving m;
+	double cycles[2];
+	for (int exact = 0; exact < 2; exact++) {
+		make_moving(&m, "v100", "l2_bytes=192Ki");
+		m.launch.groups = 100000;
+		m.launch.grid[0] = 100000;
+		m.scene.options.hierarchy = true;
+		m.scene.options.on_issue = NULL;
+		m.scene.options.exact = exact;
+		CU_ASSERT_EQUAL_FATAL(model_occupancy_vector(&m.scene.gpu, &m.launch, 32, &m.scene.options, &m.scene.timing, NULL), 0);
+		cycles[exact] = m.scene.timing.cycles;
+	}
+	CU_ASSERT_DOUBLE_EQUAL(cycles[0] / cycles[1], 1, 0.1);
+	/* 12.8 MB at 900 GB/s: 21,760 cycles at least. */
+	CU_ASSERT_TRUE(cycles[1] > 21760);
+}
+
+struct told_lines {
+	uint64_t lines, dirty, inside, highest;
+};
+
+static void tell_line(void *ctx, uint64_t address, bool dirty)
+{
+	struct told_lines *t = ctx;
+	t->lines++;
+	t->dirty += dirty;
+	t->inside += address >= 1 << 20 && address < 2 << 20;
+	t->highest = address > t->highest ? address : t->highest;
+}
+
+/* Half of a table that any group may ask for, every second line; of what groups go through, lines that nobody has, and dirty. */
+static void l2_in_the_midst_of_a_launch(void)
+{
+	const struct memory_range ranges[] = {
+		{.address = 1 << 20, .bytes = 1 << 20, .traffic = 3, .anywhere = true},
+		{.address = 4 << 20, .bytes = 1 << 20, .traffic = 3, .written = true},
+		{.address = 8 << 20, .bytes = 1280, .traffic = 2},
+	};
+	struct told_lines t = {0}, begin = {0}, whole = {0};
+	warm_lines(ranges, 3, (1 << 20) + 1280, 128, true, tell_line, &t);
+	CU_ASSERT_EQUAL(t.lines, 8192 + 10);
+	CU_ASSERT_EQUAL(t.inside, 4096);
+	CU_ASSERT_EQUAL(t.dirty, 4096);
+	CU_ASSERT_TRUE(t.highest > UINT64_C(1) << 60);
+	/* At its begin there is what came last; what fits is there whole. */
+	warm_lines(ranges, 3, 1 << 19, 128, false, tell_line, &begin);
+	CU_ASSERT_EQUAL(begin.inside + begin.dirty, 0);
+	CU_ASSERT_EQUAL(begin.lines, 8192);
+	warm_lines(ranges, 3, 4 << 20, 128, true, tell_line, &whole);
+	CU_ASSERT_EQUAL(whole.lines, 2 * 8192 + 10);
+}
+
+void add_footprint_tests(void)
+{
+	CU_pSuite s = CU_add_suite("footprints", NULL, NULL);
+	CU_ADD_TEST(s, l2_in_the_midst_of_a_launch);
+	CU_ADD_TEST(s, footprints_follow_the_groups);
+	CU_ADD_TEST(s, idle_first_groups_do_not_hide_traffic);
+	CU_ADD_TEST(s, fewer_groups_need_a_smaller_cache);
+	CU_ADD_TEST(s, groups_come_back_after_a_round);
+	CU_ADD_TEST(s, a_walk_counts_what_each_level_serves);
+	CU_ADD_TEST(s, bandwidth_limits_the_analytical_models);
+	CU_ADD_TEST(s, some_sms_stand_for_all);
+}
