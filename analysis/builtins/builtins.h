@@ -24,7 +24,7 @@ enum { BUILTIN_MAX_STEPS = 512 };
 struct builtin_cost;
 
 /* The row of a function that PTX calls, or NULL: then it is a function of the program, or nobody knows it. The call is
- * all steps together: neither `call` nor the st.param before and ld.param behind it are instructions of the machine. */
+ * all steps together: neither `call` nor the st.param before and ld.param after it are instructions of the machine. */
 const struct builtin_cost *builtin_find(const char *function_name);
 /* The row of an instruction by its opcode with modifiers ("div.rn.f32"), or NULL: it is one machine instruction. Meant
  * for GPUs whose math_library is vendor: others have the costs of their *_div and sfu classes. */

@@ -1,5 +1,5 @@
 /*
- * addresses: how the address of each load and store follows from ids and arguments, as far as the code tells.
+ * addresses: how the address of each load and store follows from ids and arguments, as far as the code shows it.
  *
  * A register with one definition is its expression; one with several (a loop's variable) is taken as it enters the loop,
  * because what a loop adds is the same for all lanes unless the code says otherwise.

@@ -84,7 +84,7 @@ static void add_registers(struct early *e, uint32_t i)
 	}
 }
 
-/* Loads before it need not be named: they are taken in their order, so they are there before anything that one behind
+/* Loads before it need not be named: they are taken in their order, so they are there before anything that one after
  * it needs. */
 static void write_memory(struct early *e, uint32_t i, uint32_t *writer)
 {
@@ -118,7 +118,7 @@ static void add_memory(struct early *e, uint32_t i)
 	}
 }
 
-/* An instruction behind all that it depends on, without recursion. */
+/* An instruction after all that it depends on, without recursion. */
 static void emit(struct early *e, uint32_t i)
 {
 	uint32_t depth = 0;

@@ -41,7 +41,7 @@ struct graph {
 	uint32_t block_count, edge_count, loop_count, order_count;
 };
 
-/* A block begins at the entry, at a label that is jumped to and behind a branch or call; it ends there too. A guarded
+/* A block begins at the entry, at a label that is jumped to and after a branch or call; it ends there too. A guarded
  * ret or exit ends its block with two edges. A label that is missing or at the end leads out. A function without
  * instructions has one empty block. Irreducible flow gives loops only where a header dominates. */
 int graph_build(const struct ptx_function *function, struct graph **out, struct gs_error *err);

@@ -20,7 +20,7 @@ struct pressure {
 int pressure_create(struct pressure *p, const struct ptx_function *function); /* 0 or -ENOMEM */
 void pressure_free(struct pressure *p);
 void pressure_end_of(struct pressure *p, const struct liveness *l, uint32_t block);
-/* To the point right behind an instruction, where its results are there even if nobody wants them, and from there
+/* To the point right after an instruction, where its results are there even if nobody wants them, and from there
  * to the point before it. */
 void pressure_behind(struct pressure *p, uint32_t instruction);
 void pressure_before(struct pressure *p, uint32_t instruction);
@@ -35,7 +35,7 @@ int graph_early_loads(const struct graph *g, uint32_t *order);
 uint32_t register_temporaries(const struct ptx_instruction *i, uint32_t of_functions);
 
 bool opcode_ends(const char *opcode, const char *end);
-/* Whether `opcode` is `word`, with or without modifiers behind it. */
+/* Whether `opcode` is `word`, with or without modifiers after it. */
 bool opcode_is(const char *opcode, const char *word);
 
 #endif

@@ -20,7 +20,7 @@ static void set_remove(uint64_t *set, uint32_t i)
 	set[i / 64] &= ~(UINT64_C(1) << i % 64);
 }
 
-/* One instruction backwards: from what is live behind it to what is live before it. */
+/* One instruction backwards: from what is live after it to what is live before it. */
 static void step_back(const struct ptx_instruction *i, const struct ptx_uses *u, uint64_t *set)
 {
 	for (uint32_t k = 0; k < u->writes && i->guard < 0; k++)

@@ -1,14 +1,14 @@
 /*
  * What becomes of branches.
  *
- *   A branch whose arms are short and without barriers, calls and further branches is none: their instructions are
- *   executed under a predicate, by every warp.
- *   A branch to the end of the kernel is an EXIT under a predicate; whoever comes there otherwise has its EXIT at its end.
- *   `@p bra A; bra B` is one branch. An unconditional branch costs nothing where its target can be laid behind it: it is
- *   the first to come there, and nobody falls through to it.
+ *   A branch disappears if its arms are short and have no barriers, calls and further branches. Their instructions are executed under
+ *   a predicate, by every warp.
+ *   A branch to the end of the kernel is an EXIT under a predicate. Other ways to the end have an EXIT there.
+ *   `@p bra A; bra B` is one branch. An unconditional branch costs nothing if its target can be laid after it: it is the first
+ *   to come there, and no block falls through to it.
  *   Lanes that return early are not waited for: a join is where the others meet.
- *   A branch that may divide a warp has BSSY before it and BSYNC at its join; a loop that lanes leave at different times,
- *   before and behind it. Not where the join is the end.
+ *   A branch that may divide a warp has BSSY before it and BSYNC at its join. A loop that lanes leave at different times has them
+ *   before and after it. There are none if the join is the end.
  * Source: ptxas 13.0, sm_90; the longest arm that was seen under a predicate has ten instructions.
  */
 #include "analysis/machine/machine.h"
@@ -81,7 +81,7 @@ static bool is_short_arm(const struct machine_function *f, uint32_t block)
 	return machine_block_size(f, block) <= MOST_ARM + is_jump(last_of(f, block));
 }
 
-/* Where a way out leads behind pads; they are written to pads[0..1]. */
+/* Where a way out leads after pads; they are written to pads[0..1]. */
 static int32_t behind_pads(const struct machine_function *f, int32_t block, int32_t *pad)
 {
 	*pad = -1;
@@ -179,7 +179,7 @@ static void move_ends(struct machine_function *f, uint32_t block)
 
 /* ---- joins ---- */
 
-/* Whether a way to the end is taken early: by a condition, or a pad behind one. */
+/* Whether a way to the end is taken early: by a condition, or a pad after one. */
 static bool returns_early(const struct machine_function *f, const struct graph_edge *e)
 {
 	return e->to >= 0 && is_end(f, e->to) && (is_conditional(f, e->from) || is_pad(f, e->from));
@@ -267,7 +267,7 @@ static void keep_together(struct machine_function *f, uint32_t block)
 			return;
 	if (leaves_loop(f, block)) {
 		guard_loop(f, (uint32_t)f->graph->blocks[block].loop, join);
-	} else if (!f->flow[join].arrives) { /* those behind it that meet there too need no other */
+	} else if (!f->flow[join].arrives) { /* those after it that meet there too need no other */
 		f->flow[block].before++;
 		arrive(f, (uint32_t)join);
 	}

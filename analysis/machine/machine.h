@@ -38,7 +38,7 @@ enum { MACHINE_MOST_OPS = 8 };
 struct machine_plan {
 	uint8_t count;                    /* machine instructions; 0: it is a part of others, or gone */
 	uint8_t classes[MACHINE_MOST_OPS]; /* enum code_class of each, the last makes the result */
-	bool kept;                        /* the instruction itself, behind the `count` others: accesses, barriers */
+	bool kept;                        /* the instruction itself, after the `count` others: accesses, barriers */
 	bool planned;
 	const struct builtin_cost *cost;  /* a sequence instead */
 	uint32_t wider;                   /* the load, + 1, that brings its result too; 0: none */

@@ -92,7 +92,7 @@ static void give_names(struct scheduler *s)
 
 /* ---- order ---- */
 
-/* Whether `later` must stay behind `earlier`. */
+/* Whether `later` must stay after `earlier`. */
 static bool depends(const struct scheduler *s, const struct code_instruction *later, const struct code_instruction *earlier)
 {
 	const uint16_t *a = &s->code->machine_operands[earlier->first_operand], *b = &s->code->machine_operands[later->first_operand];

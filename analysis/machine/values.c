@@ -3,7 +3,7 @@
  *
  *   the upper half of 64 bits is not needed where every reader cuts it off: cvt.u32.u64, cvt.s64.s32, a shift by 32 or
  *   more, addresses of shared and local memory (32 bits wide), or arithmetic whose own upper half is not needed
- *   it is zero behind cvt.u64.u32 and after and.b64 with a constant of 32 bits
+ *   it is zero after cvt.u64.u32 and after and.b64 with a constant of 32 bits
  * Source: ptxas 13.0, sm_90: get_global_id in 64 bits that becomes an int is one IMAD; see machine.h.
  */
 #include "analysis/machine/machine.h"

@@ -68,7 +68,7 @@ static bool ends_group(const struct ptx_instruction *i, int32_t base)
 	return writes || i->class == CODE_barrier || machine_result(i) == base;
 }
 
-/* The load of the word at `offset` behind `from`, before the group ends; -1: there is none. */
+/* The load of the word at `offset` after `from`, before the group ends; -1: there is none. */
 static int64_t find_load(const struct machine_function *f, uint32_t from, uint32_t end, int32_t base, int64_t offset)
 {
 	for (uint32_t i = from; i < end; i++) {

@@ -1,7 +1,7 @@
 /*
- * Branches that are copies of one branch of the source: the last probe before them is the same, with the same number in
- * its loop as far as that is known (trips.c), and so are the probes that each way out leads to first. What the counters leave open is estimated as if each copy went each way as
- * often, per execution, as the others do (models/code/code_estimate.c).
+ * Finds branches that are copies of one branch of the source. The last probe before them is the same, with the same number in its
+ * loop as far as that is known (trips.c). The first probes on each way out are the same, too. What the counters leave open is
+ * estimated as if each copy went each way as often, per execution, as the others do (models/code/code_estimate.c).
  */
 #include "analysis/mapping/trips_internal.h"
 

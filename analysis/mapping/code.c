@@ -107,7 +107,7 @@ static int fill_registers(struct filler *f)
 	return c->register_table ? 0 : -ENOMEM;
 }
 
-/* The addresses of one function, its nodes behind those of the others. */
+/* The addresses of one function, its nodes after those of the others. */
 static int add_addresses(struct filler *f, const struct reached_function *function, struct gs_error *err)
 {
 	struct kernel_code *c = f->code;

@@ -1,10 +1,9 @@
 /*
- * Calls of library functions without code become the machine instructions that the table of builtins has for them.
+ * Replaces calls of library functions without code by the machine instructions that the table of builtins lists.
  *
- * A call in PTX is st.param of the arguments, the call, and ld.param of the results, which are in the next block. None of
- * them is an instruction of the machine: the steps take their place in the call's block, the first ones reading the
- * arguments' registers and the last one that has a result writing the results'. In between each step has a register of
- * its own.
+ * A call in PTX is st.param of the arguments, the call, and ld.param of the results in the next block. None of them is a machine
+ * instruction. The listed steps take their place in the call's block. The first ones read the registers of the arguments. The last
+ * one that has a result writes the registers of the results. Each step in between has a register of its own.
  */
 #include "analysis/builtins/builtins.h"
 #include "analysis/mapping/internal.h"
@@ -99,7 +98,7 @@ static void add_registers(const struct kernel_code *c, uint32_t first, uint32_t 
 		out->list[out->count++] = c->operands[first + i];
 }
 
-/* What the dropped instructions next to a call read before it and write behind it. */
+/* What the dropped instructions next to a call read before it and write after it. */
 static void registers_around(const struct expander *e, uint32_t call, struct operands *arguments, struct operands *results)
 {
 	const struct kernel_code *c = e->from;

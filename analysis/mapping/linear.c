@@ -1,10 +1,10 @@
 /*
  * Gauss-Jordan elimination on sparse rows of integers.
  *
- * Rows are equations that wait and values of solved unknowns, -denominator * x + sum = 0. An equation is chosen by its
- * number of free unknowns, fewest first, because control flow is nearly a tree: most equations have one
- * unknown by the time they are looked at. Its pivot is replaced everywhere else at once. Rows are divided by the greatest
- * common divisor of their factors; an equation for which a factor does not fit 63 bits is dropped as a whole.
+ * A row is an equation that waits, or the value of a solved unknown: -denominator * x + sum = 0. The equation with the fewest free
+ * unknowns is solved next. Control flow is nearly a tree, so most equations have one unknown by then. The pivot is replaced
+ * in all other rows at once. Rows are divided by the greatest common divisor of their factors. An equation is dropped if one of its
+ * factors does not fit 63 bits.
  */
 #include "analysis/mapping/linear.h"
 

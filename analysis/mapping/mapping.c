@@ -194,8 +194,8 @@ static int32_t falling_edge(const struct graph *g, uint32_t block)
 }
 
 /*
- * A probe alone in a block of its own has no instruction there: behind it come a label and the next block. It is
- * then on the edge that falls through; between two labels, or behind the last instruction, its place is not certain.
+ * A probe alone in a block of its own has no instruction there: after it come a label and the next block. It is
+ * then on the edge that falls through; between two labels, or after the last instruction, its place is not certain.
  */
 static bool place_probe(const struct mapping *m, uint32_t function, const bool *targets, const struct ptx_probe *p,
                         struct probe_copy *out)

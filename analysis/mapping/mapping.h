@@ -15,7 +15,7 @@
 /* The source side, from the annotator's tables. Counter i is the count of source block i; rows of kind "trips" too. */
 struct source_loop {
 	uint32_t parent, body; /* blocks */
-	uint32_t next;         /* block that runs behind it, as often as the parent; UINT32_MAX: none */
+	uint32_t next;         /* block that runs after it, as often as the parent; UINT32_MAX: none */
 	bool has_trips;
 };
 

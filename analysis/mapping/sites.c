@@ -1,12 +1,12 @@
 /*
- * Which source blocks begin where in the target's code, and which place of the source each of its accesses is for.
+ * Finds which source blocks begin where in the target's code, and which site of the source each of its accesses belongs to.
  *
- * Blocks are told by their probes. Accesses are told by .loc: line and column, beside kind, space and size. A compiler may
- * have taken one access apart (a structure, vload4), which makes several instructions for a site, or have made one of
- * several (neighbours of an unrolled loop), which is then that of the first. Where the column is no site's, the line
- * still tells if there is just one access on it that the instruction can be. Some lose their place, or take that of a use of
- * their value: these may still be the only one that fits among the sites of the source blocks that begin around them, or
- * among those of the kernel that no other instruction is for.
+ * Blocks are found by their probes. Accesses are found by .loc: line and column, and also by kind, space and size. A compiler may have
+ * split one access (a structure, vload4): then several instructions belong to a site. It may have merged several (neighbours of an
+ * unrolled loop): then the instruction belongs to the first site. If no site has the column, the line is enough, provided that only
+ * one access on it fits the instruction. Some instructions lose their place, or take that of a use of their value. They may still be
+ * the only one that fits among the sites of the source blocks that begin around them, or among the sites of the kernel that have no
+ * instruction yet.
  */
 #include "analysis/mapping/internal.h"
 
@@ -241,7 +241,7 @@ static bool same_base(const struct ptx_operand *a, const struct ptx_operand *b)
 }
 
 /* Parts of a site lie where the constants in their addresses say, counted from the first of them; where an unrolled loop
- * has many, one element lies behind the other. */
+ * has many, one element lies after the other. */
 static uint32_t offset_in_site(const struct tie *t, const struct reached_function *f, const struct graph_block *b, uint32_t at)
 {
 	const struct code_instruction *code = t->code->code + f->first_instruction;

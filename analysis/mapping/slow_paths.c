@@ -1,10 +1,10 @@
 /*
- * Which way out of a branch to leave open where the counters do not tell: the expensive one.
+ * Chooses which way out of a branch to leave open where the counters do not determine it: the expensive one.
  *
- * Library functions have a short way for usual arguments and a long one for the others, without probes. An arm of a
- * branch is what can be reached by one of its edges before the ways meet again (the immediate post-dominator). The edge
- * into the dearest arm becomes the unknown; it is a library's when no arm has a probe, and then it is taken as seldom
- * as the known counts allow.
+ * Library functions have a short way for usual arguments and a long way for others, without probes. An arm of a branch is what one of
+ * its edges can reach before the ways meet again (the immediate post-dominator). The edge into the most expensive arm becomes the
+ * unknown. If no arm has a probe, the branch is in a library function. Then the unknown is assumed to be as small as the known
+ * counts allow.
  */
 #include "analysis/mapping/internal.h"
 

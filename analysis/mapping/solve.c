@@ -51,7 +51,7 @@ static int is_useful(const struct trip_equation *e, struct linear *l, bool *usef
 	return linear_is_open(l, e->left, e->left_count, useful, err);
 }
 
-/* left - counts of trips = 0; trips that have no counter yet are symbols behind the counters. */
+/* left - counts of trips = 0; trips that have no counter yet are symbols after the counters. */
 static int add_equation(const struct mapping *m, const struct trip_equation *e, const struct trip_count *trips,
                         uint32_t trip_count, uint32_t counter_count, struct linear *l, struct gs_error *err)
 {

@@ -1,11 +1,11 @@
 /*
- * Equations from counts of a loop's trips, where the copies of its body outnumber what flow can tell apart.
+ * Equations from counts of a loop's trips. They are needed where the loop's body has more copies than flow can distinguish.
  *
- * The executions of a source block in a source loop are numbered from 1 at each entry of the loop; the probes of the
- * blocks before and behind the loop tell that it has not been entered. Walking through the target's graph tells which numbers a copy of the block can have:
- * a set first, first + step, first + 2 step, ... (step 0: only one number; where ways join, the step is the common
- * divisor of the steps and the distance). Copies behind a join are taken edge by edge, so that the first
- * trip of a rotated loop is told from the others: it comes by the loop's guard.
+ * The executions of a source block in a source loop are numbered from 1 at each entry of the loop. The probes of the blocks before
+ * and after the loop show that the loop has not been entered yet. A walk through the target's graph finds which numbers a copy of the
+ * block can have: a set first, first + step, first + 2 step, ... With step 0 there is only one number. Where ways join, the step is
+ * the common divisor of the steps and of the distance. Copies after a join are treated edge by edge, so that the first trip of a
+ * rotated loop is distinguished from the others: it comes by the loop's guard.
  *
  *   Copies whose sets do not meet those of others run together as often as trips had a number of the set:
  *     peeled and fully unrolled:  the k-th copy as often as k trips were reached
@@ -78,7 +78,7 @@ uint32_t tracked_block(const struct tracker *t, uint32_t function, uint32_t bloc
 static struct numbers through(const struct tracked_place *place, struct numbers n)
 {
 	if (place->resets)
-		return (struct numbers){true, place->behind, 0};
+		return (struct numbers){true, place->copies_after, 0};
 	return n.any ? later(n, place->copies) : n;
 }
 
@@ -166,7 +166,7 @@ static struct numbers numbers_of_copy(const struct tracker *t, uint32_t index, u
 {
 	if (!t->blocks[index].resets)
 		return later(t->in[index], k);
-	return t->blocks[index].behind == t->blocks[index].copies ? (struct numbers){true, k, 0} : (struct numbers){true, 1, 1};
+	return t->blocks[index].copies_after == t->blocks[index].copies ? (struct numbers){true, k, 0} : (struct numbers){true, 1, 1};
 }
 
 static void add_block_items(struct tracker *t, uint32_t function, uint32_t block)
@@ -254,10 +254,10 @@ static void mark_probes(struct tracker *t)
 		    c->edge < 0 ? &t->blocks[f->first_block + c->block] : &t->edges[f->first_edge + (uint32_t)c->edge];
 		if (c->id == t->parent || c->id == t->next) {
 			place->resets++;
-			place->behind = 0;
+			place->copies_after = 0;
 		} else if (c->id == t->block) {
 			place->copies++;
-			place->behind++;
+			place->copies_after++;
 		}
 	}
 }

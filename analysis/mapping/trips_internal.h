@@ -10,7 +10,7 @@ struct numbers {
 	uint32_t first, step;
 };
 
-/* How the copies of one block lie: an edge or a block, with the numbers that a copy behind it has. */
+/* How the copies of one block lie: an edge or a block, with the numbers that a copy after it has. */
 struct item {
 	uint32_t variable;
 	struct numbers numbers;
@@ -18,14 +18,14 @@ struct item {
 
 /* Probes in a block or on an edge. */
 struct tracked_place {
-	uint32_t copies, resets; /* of the block, and of those before and behind the loop */
-	uint32_t behind;         /* copies behind the last of those */
+	uint32_t copies, resets; /* of the block, and of those before and after the loop */
+	uint32_t copies_after;   /* copies after the last of those */
 };
 
 struct tracker {
 	const struct mapping *m;
 	uint32_t loop, block;
-	uint32_t parent, next; /* blocks before and behind the loop */
+	uint32_t parent, next; /* blocks before and after the loop */
 	struct numbers *in, *out; /* per block of all functions: at its begin and at its end */
 	struct tracked_place *blocks, *edges; /* of all functions */
 	struct item *items;

@@ -1,10 +1,10 @@
 /*
- * Loops that are unrolled by u with a remainder: u copies without an exit between them, after p peeled trips, run each
- * floor((trips - p) / u) times. Such a main loop is entered by whoever reaches p + u trips. The remainder comes behind it or
- * before it, as a loop that is entered where (trips - p) mod u > 0, or as copies in a row, the j-th where it is >= j. Both
- * are behind a branch that divides them, which is reached with p + 1 trips, for only a loop that is known to go round
- * is unrolled like that. When a source loop became several of them (inlined or unswitched), the equations are
- * about their sums, and hold only if all of them are alike.
+ * Loops that are unrolled by u with a remainder. After p peeled trips, the main loop has u copies without an exit between them; each
+ * runs floor((trips - p) / u) times. The main loop is entered if p + u trips are reached. The remainder comes after it or before it.
+ * It is a loop that is entered if (trips - p) mod u > 0, or copies in a row, the j-th of which runs if that is >= j. Main loop and
+ * remainder follow a branch that divides them. It is reached with p + 1 trips, because only a loop that is known to run is unrolled
+ * like that. If a source loop became several of them (inlined or unswitched), the equations are about their sums, and hold only if
+ * all of them are alike.
  */
 #include "analysis/mapping/trips_internal.h"
 
@@ -13,7 +13,7 @@
 struct main_loop {
 	uint32_t function, loop, copies, peeled;
 	uint32_t first; /* block of the first copy */
-	bool behind;    /* the remainder comes before it */
+	bool remainder_first; /* the remainder comes before it */
 	bool tests;     /* it may be left before the first copy */
 };
 
@@ -103,7 +103,7 @@ static bool is_main_loop(const struct tracker *t, uint32_t function, uint32_t lo
 	                          .copies = copies,
 	                          .peeled = entry.step ? 0 : entry.first,
 	                          .first = first,
-	                          .behind = entry.step != 0,
+	                          .remainder_first = entry.step != 0,
 	                          .tests = tests};
 	return entry.any && entry.first < copies && entry.step < 2;
 }
@@ -116,7 +116,7 @@ static bool find_main_loops(struct unrolled *u)
 			struct main_loop *m = &u->mains[u->main_count];
 			if (!is_main_loop(u->t, f, l, m))
 				continue;
-			if (m->copies != u->mains->copies || m->peeled != u->mains->peeled || m->behind != u->mains->behind)
+			if (m->copies != u->mains->copies || m->peeled != u->mains->peeled || m->remainder_first != u->mains->remainder_first)
 				return false;
 			u->main_count++;
 		}
@@ -159,13 +159,13 @@ static int32_t remainder_loop(const struct unrolled *u, uint32_t function, uint3
 static uint32_t place_of(const struct unrolled *u, struct numbers n)
 {
 	uint32_t p = u->mains->peeled, copies = u->mains->copies;
-	if (!n.any || n.first < p || n.step != (u->mains->behind ? 0 : copies))
+	if (!n.any || n.first < p || n.step != (u->mains->remainder_first ? 0 : copies))
 		return 0;
-	uint32_t rest = u->mains->behind ? n.first - p : (n.first - p) % copies;
+	uint32_t rest = u->mains->remainder_first ? n.first - p : (n.first - p) % copies;
 	return rest + 1 < copies ? rest + 1 : 0;
 }
 
-/* The entry of a loop behind main loops: by some of its ways, with the others coming around the main loop. */
+/* The entry of a loop after main loops: by some of its ways, with the others coming around the main loop. */
 static uint32_t place_of_loop(const struct unrolled *u, uint32_t function, uint32_t loop)
 {
 	const struct graph *g = graph_of(u, function);
@@ -222,7 +222,7 @@ static bool find_peeled(struct unrolled *u)
 static bool find_pieces(struct unrolled *u)
 {
 	uint32_t first, end = copies_of(u->t->m, u->t->block, &first), starts = 0;
-	if (u->mains->behind && !find_peeled(u))
+	if (u->mains->remainder_first && !find_peeled(u))
 		return false;
 	for (uint32_t i = first; i < end; i++)
 		if (!add_piece(u, &u->t->m->copies[u->t->m->order[i]]))

@@ -161,7 +161,7 @@ static void count_unknown(struct ptx_reader *r, struct ptx_name *opcode, uint32_
 		((struct ptx_unknown *)r->unknown.data)[opcode->unknown - 1].count++;
 }
 
-/* Registers of a matrix fragment: of a store, the stride behind them is not one, and fragments are powers of two. */
+/* Registers of a matrix fragment: of a store, the stride after them is not one, and fragments are powers of two. */
 static uint64_t fragment_bytes(const struct ptx_instruction *i)
 {
 	uint64_t written = 0, read = 0, words = 1;
@@ -258,7 +258,7 @@ static int32_t read_guard(struct ptx_reader *r, bool *negated)
 	return b ? b->reg : -1;
 }
 
-/* .pragma "nounroll"; behind the label of a loop */
+/* .pragma "nounroll"; after the label of a loop */
 static void read_pragma(struct ptx_reader *r)
 {
 	ptx_skip_blanks(&r->in);

@@ -21,9 +21,9 @@ bool ptx_is_name(char c); /* of identifiers and of opcodes without their dots */
 /* Blanks, line ends and comments. */
 void ptx_skip_blanks(struct ptx_cursor *c);
 void ptx_skip_line(struct ptx_cursor *c);
-/* Behind the next semicolon, or to a brace that closes more than was opened on the way. */
+/* After the next semicolon, or to a brace that closes more than was opened on the way. */
 void ptx_skip_statement(struct ptx_cursor *c);
-/* Behind what the bracket here closes: ( ) or { }. */
+/* After what the bracket here closes: ( ) or { }. */
 void ptx_skip_group(struct ptx_cursor *c);
 /* A name, with the dots in it when `dots`; empty when there is none. */
 struct ptx_span ptx_take_name(struct ptx_cursor *c, bool dots);
@@ -151,7 +151,7 @@ void ptx_read_body(struct ptx_reader *r);
 /* Directives that end with their line; false when it is another. */
 bool ptx_read_line_directive(struct ptx_reader *r, struct ptx_span directive);
 
-/* analysis/ptx/variables.c: one declaration, behind its first directive (a space), up to `;`, or to `,` or `)` in a list of
+/* analysis/ptx/variables.c: one declaration, after its first directive (a space), up to `;`, or to `,` or `)` in a list of
  * parameters. */
 enum ptx_where { PTX_IN_MODULE, PTX_IN_BODY, PTX_IN_PARAMETERS };
 void ptx_read_variable(struct ptx_reader *r, uint8_t space, enum ptx_where where, bool external);

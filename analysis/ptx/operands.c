@@ -16,7 +16,7 @@ struct operand_state {
 	bool address;      /* inside of [ ] */
 	bool based;        /* the address has its base */
 	bool called;       /* the function's name has been read */
-	bool behind;       /* nothing but signs since the last operand */
+	bool after_operand;       /* nothing but signs since the last operand */
 	bool minus, negated, plus; /* before what comes next */
 };
 
@@ -40,7 +40,7 @@ static struct ptx_operand *add_operand(struct ptx_reader *r, struct operand_stat
 		o->kind = PTX_ADDRESS;
 	o->write = result && (o->kind == PTX_REGISTER || o->kind == PTX_SPECIAL || o->kind == PTX_SYMBOL);
 	s->based |= s->address;
-	s->behind = true;
+	s->after_operand = true;
 	s->minus = s->negated = s->plus = false;
 	return o;
 }
@@ -56,7 +56,7 @@ static void add_number(struct ptx_reader *r, struct operand_state *s, int64_t va
 	struct ptx_operand *before = last_operand(r);
 	if (s->minus)
 		value = (int64_t)(0 - (uint64_t)value);
-	if (s->behind && (s->plus || s->minus) && before &&
+	if (s->after_operand && (s->plus || s->minus) && before &&
 	    (before->kind == PTX_ADDRESS || before->kind == PTX_SYMBOL)) {
 		before->value = (int64_t)((uint64_t)before->value + (uint64_t)value);
 		s->minus = s->plus = false;
@@ -114,7 +114,7 @@ static void add_name(struct ptx_reader *r, struct operand_state *s, struct ptx_s
 
 static void read_mark(struct operand_state *s, char c)
 {
-	s->behind &= c == '+' || c == '-';
+	s->after_operand &= c == '+' || c == '-';
 	switch (c) {
 	case '{': s->braces++; break;
 	case '}': s->braces--; break;

@@ -1,5 +1,5 @@
 /*
- * ptx: PTX text as data, whoever made it: clang, NVIDIA's OpenCL or nvcc.
+ * ptx: PTX text as data. It may come from clang, NVIDIA's OpenCL or nvcc.
  *
  * The reader never fails on an opcode that it does not know: it lists it and takes a default class. It fails
  * only when memory runs out; a text that is no PTX has no functions.

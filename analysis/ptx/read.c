@@ -120,7 +120,7 @@ static void end_function(struct ptx_reader *r)
 	r->function = NULL;
 }
 
-/* The results stand before the parameters in the text, behind them in the list. */
+/* The results stand before the parameters in the text, after them in the list. */
 static void move_behind(struct ptx_reader *r, uint32_t results)
 {
 	struct ptx_variable *list = r->function_variables.data;
@@ -136,7 +136,7 @@ static void move_behind(struct ptx_reader *r, uint32_t results)
 	free(copy);
 }
 
-/* Behind .entry or .func. */
+/* After .entry or .func. */
 static void read_function(struct ptx_reader *r, bool entry)
 {
 	struct ptx_cursor *in = &r->in;

@@ -62,7 +62,7 @@ struct ptx_span ptx_take_string(struct ptx_cursor *c)
 	return s;
 }
 
-/* Up to and behind `stop` outside of brackets, or to a bracket that closes more than was opened. */
+/* Up to and after `stop` outside of brackets, or to a bracket that closes more than was opened. */
 static void skip_to(struct ptx_cursor *c, char stop)
 {
 	size_t open = 0;

@@ -43,7 +43,7 @@ uint32_t ptx_type_bits(struct ptx_span type)
 struct ptx_declaration {
 	uint64_t element_bytes;
 	uint32_t align;
-	bool pointer; /* behind .ptr come the space and alignment of what it points to */
+	bool pointer; /* after .ptr come the space and alignment of what it points to */
 	struct ptx_span name, type;
 };
 
@@ -115,7 +115,7 @@ static void add_variable(struct ptx_reader *r, struct ptx_variable v, enum ptx_w
 	}
 }
 
-/* One name with its dimensions and initialiser, to the comma or the end behind it. */
+/* One name with its dimensions and initialiser, to the comma or the end after it. */
 static void read_declarator(struct ptx_reader *r, const struct ptx_declaration *d, uint8_t space, enum ptx_where where,
                             bool external)
 {
