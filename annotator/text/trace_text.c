@@ -1,7 +1,7 @@
 /*
  * Chooses the functions that traced text calls (tracer.cl).
  *
- * Where kernels run in the guest's own process (POCL's CPU devices), the functions are native code (runtime/guest/trace_native.c).
+ * Where kernels run in the guest's own process (POCL's CPU devices), the functions are native code (runtime/guest/support/trace_native.c).
  * The text then has only their declarations; NATIVE_MACRO asks for that. POCL reports calls of unknown functions as errors, unless
  * their names are those of LLVM's intrinsics (NATIVE_PREFIX). What is no intrinsic after all is left to the linker. The first
  * traced kernel of a program then compiles several times faster.
