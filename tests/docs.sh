@@ -11,6 +11,8 @@ cd "$root" || exit 1
 
 names_exist() { python3 tests/docs.py "$root" $(ls README.md CONTRIBUTING.md docs/*.md 2>/dev/null); }
 
+figures_agree() { python3 tests/accuracy/keep.py --check "$root"; }
+
 # Of these four names two are there. Their words are apart here, since this file is in the tree, too.
 missing_names_found() {
 	local absent=no_such
@@ -23,5 +25,6 @@ missing_names_found() {
 
 check "README, CONTRIBUTING and docs name what there is" names_exist
 check "a missing file and a missing function are found" missing_names_found
+check "README and reports have the figures of docs/accuracy" figures_agree
 echo "$passed passed, $failed failed"
 [ $failed = 0 ]

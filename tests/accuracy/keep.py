@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""Takes the comparisons of a build into the repository: docs/accuracy, and what reports say about accuracy.
+"""Takes the comparisons of a build into the repository: docs/accuracy, and what README and reports say about accuracy.
 
   keep.py BUILD_DIR/accuracy REPOSITORY NAME...
+  keep.py --check REPOSITORY    whether README and reports say what docs/accuracy has
 
 The names are of the comparisons that were made now; others stay as they are.
 """
@@ -91,18 +92,52 @@ def write_page(folder, root, made):
         f.write("\n".join(out) + "\n")
 
 
-def write_definitions(folder, root):
+README_BEGIN = "<!-- Written by tests/accuracy/keep.py. -->\n"
+README_END = "<!-- Until here. -->\n"
+
+
+def readme(folder, root):
+    """README with the figures of docs/accuracy."""
+    f = {name: figures(summary(os.path.join(folder, name + "-summary.csv"), metric)[0]) for name, metric, *_ in ROWS}
+    full, perfect, h200 = f["gtx480-full"], f["gtx480-15sm"], f["h200-large"]
+    text = (f"On {full['cases']} reference kernels for a GTX 480, cycles are within {full['mean']} of GPGPU-Sim's in the mean, {full['worst']} at "
+            f"worst (perfect memory: {perfect['mean']} and {perfect['worst']}).\n"
+            f"On {h200['cases']} large cases, times are {h200['mean']} off those of a real H200 in the mean, {h200['worst']} at worst; "
+            "[docs/accuracy](docs/accuracy/README.md) has every case.\n")
+    with open(os.path.join(root, "README.md")) as page:
+        before, _, rest = page.read().partition(README_BEGIN)
+    return before + README_BEGIN + text + README_END + rest.partition(README_END)[2]
+
+
+def definitions(folder):
     lines = ["/* What docs/accuracy says, for readers of a report; written by tests/accuracy/keep.py. */"]
     for name, metric, _, targets, memory, text in ROWS:
         path = os.path.join(folder, name + "-summary.csv")
         if text and os.path.exists(path):
             row, date = summary(path, metric)
             lines.append(f'ACCURACY("{targets}", "{memory}",\n         "{text.format(**figures(row))} (measured {date})")')
-    with open(os.path.join(root, "runtime/config/accuracy_measured.def"), "w") as f:
-        f.write("\n".join(lines) + "\n")
+    return "\n".join(lines) + "\n"
+
+
+def followers(folder, root):
+    """Files that say what docs/accuracy has: path, text."""
+    return [(os.path.join(root, "runtime/config/accuracy_measured.def"), definitions(folder)),
+            (os.path.join(root, "README.md"), readme(folder, root))]
+
+
+def check(root):
+    wrong = []
+    for path, text in followers(os.path.join(root, "docs/accuracy"), root):
+        with open(path) as f:
+            if f.read() != text:
+                wrong.append(os.path.relpath(path, root))
+    if wrong:
+        sys.exit(f"keep.py: other figures than in docs/accuracy: {', '.join(wrong)}")
 
 
 def main():
+    if sys.argv[1] == "--check":
+        return check(sys.argv[2])
     made_in, root, *made = sys.argv[1:]
     folder = os.path.join(root, "docs/accuracy")
     os.makedirs(folder, exist_ok=True)
@@ -113,7 +148,9 @@ def main():
         for ending in ENDINGS:
             shutil.copy(os.path.join(made_in, name + ending), os.path.join(folder, name + ending))
     write_page(folder, root, made)
-    write_definitions(folder, root)
+    for path, text in followers(folder, root):
+        with open(path, "w") as f:
+            f.write(text)
     print("kept:", ", ".join(made))
 
 
