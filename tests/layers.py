@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Which folder includes which, against the table in tests/layers.txt; for layers.sh.
-   layers.py ROOT TABLE directions|rooted|circles|sizes|exceptions"""
+   layers.py ROOT TABLE directions|rooted|circles|sizes|structs|exceptions"""
 import os
 import re
 import sys
@@ -9,6 +9,7 @@ TREES = ("models", "analysis", "annotator", "runtime", "interposer")
 TESTS = ("tests/models", "tests/analysis", "tests/annotator", "tests/runtime", "tests/oracle", "tests/fuzz")
 SOURCE = (".c", ".h", ".cl", ".def")
 MOST_FILES = 25
+STRUCT = re.compile(r'(?:static )?(?:const )?struct (\w+) \{')
 INCLUDE = re.compile(r'\s*#\s*include\s+"([^"]+)"')
 
 
@@ -172,6 +173,16 @@ class Tree:
                 else:
                     yield f"{folder}: {count} source files; at most {MOST_FILES} are easy to find one's way in"
 
+    def repeated_structs(self):
+        first = {}
+        for path in self.files:
+            if path.endswith((".c", ".h")) and path.split("/")[0] in TREES:
+                with open(os.path.join(self.root, path)) as f:
+                    for number, line in enumerate(f, 1):
+                        match = STRUCT.match(line)
+                        if match and first.setdefault(match.group(1), path) != path:
+                            yield f"{path}:{number}: {first[match.group(1)]} has another struct {match.group(1)}"
+
     def vain_exceptions(self):
         for check in (self.wrong_directions, self.circles, self.large_folders):
             for _ in check():
@@ -184,7 +195,7 @@ class Tree:
 def main(root, path, check):
     tree = Tree(root, Table(path))
     checks = {"directions": tree.wrong_directions, "rooted": tree.unrooted, "circles": tree.circles,
-              "sizes": tree.large_folders, "exceptions": tree.vain_exceptions}
+              "sizes": tree.large_folders, "structs": tree.repeated_structs, "exceptions": tree.vain_exceptions}
     wrong = list(checks[check]())
     for line in wrong:
         print(line)

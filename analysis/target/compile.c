@@ -23,7 +23,7 @@ struct target_job {
 
 static int result_fd; /* of the child; LLVM's fatal error handler has no argument of its own */
 
-static void say(char outcome, const char *data, size_t length)
+static void send_outcome(char outcome, const char *data, size_t length)
 {
 	if (write(result_fd, &outcome, 1) != 1)
 		_exit(1);
@@ -42,7 +42,7 @@ static void on_fatal_error(const char *reason)
 {
 	char text[300];
 	size_t length = (size_t)snprintf(text, sizeof text, "LLVM: %s", reason);
-	say('e', text, strcspn(text, "\n") < length ? strcspn(text, "\n") : strlen(text));
+	send_outcome('e', text, strcspn(text, "\n") < length ? strcspn(text, "\n") : strlen(text));
 	_exit(0);
 }
 
@@ -56,9 +56,9 @@ static void run_child(const struct target_bitcode *bitcode, const struct target_
 		dup2(null, 2); /* LLVM writes a stack trace when it crashes; the guest's user need not see it */
 	LLVMInstallFatalErrorHandler(on_fatal_error);
 	if (target_module_ptx(bitcode->files.items, bitcode->files.count, arch, &bitcode->settings, &ptx, &err))
-		say('e', err.text, strlen(err.text));
+		send_outcome('e', err.text, strlen(err.text));
 	else
-		say('p', ptx.data, ptx.len);
+		send_outcome('p', ptx.data, ptx.len);
 	_exit(0);
 }
 

@@ -16,7 +16,7 @@ struct level {
 	uint64_t lanes;
 };
 
-struct replay {
+struct path_replay {
 	const struct kernel_code *code;
 	const struct lane_path *paths;
 	size_t cursor[REPLAY_MOST_LANES];
@@ -24,7 +24,7 @@ struct replay {
 	size_t count, room;
 };
 
-static bool push_level(struct replay *r, struct level level)
+static bool push_level(struct path_replay *r, struct level level)
 {
 	if (r->count == r->room) {
 		size_t room = r->room ? 2 * r->room : 16;
@@ -39,7 +39,7 @@ static bool push_level(struct replay *r, struct level level)
 }
 
 /* Where a lane goes next: -1 when its path has ended. */
-static int32_t next_block(struct replay *r, uint32_t lane)
+static int32_t next_block(struct path_replay *r, uint32_t lane)
 {
 	size_t at = ++r->cursor[lane];
 	return at < r->paths[lane].count ? (int32_t)r->paths[lane].blocks[at] : -1;
@@ -51,7 +51,7 @@ static bool falls_through(const struct kernel_code *c, uint32_t from, int32_t to
 }
 
 /* The lanes of the top level by where they go; those that are done are in none. Returns the number of ways. */
-static uint32_t divide_lanes(struct replay *r, uint64_t lanes, int32_t *to, uint64_t *groups)
+static uint32_t divide_lanes(struct path_replay *r, uint64_t lanes, int32_t *to, uint64_t *groups)
 {
 	uint32_t ways = 0;
 	for (; lanes; lanes &= lanes - 1) {
@@ -71,7 +71,7 @@ static uint32_t divide_lanes(struct replay *r, uint64_t lanes, int32_t *to, uint
 }
 
 /* One way that falls through comes last, so that branches that were taken are on top of the stack. */
-static bool diverge(struct replay *r, uint32_t block, const int32_t *to, const uint64_t *groups, uint32_t ways)
+static bool diverge(struct path_replay *r, uint32_t block, const int32_t *to, const uint64_t *groups, uint32_t ways)
 {
 	struct level *top = &r->levels[r->count - 1];
 	int32_t join = r->code->blocks[block].join >= 0 ? r->code->blocks[block].join : top->back, back = top->back;
@@ -88,7 +88,7 @@ static bool diverge(struct replay *r, uint32_t block, const int32_t *to, const u
 }
 
 /* After the top level executed a block. */
-static bool advance(struct replay *r, uint32_t block)
+static bool advance(struct path_replay *r, uint32_t block)
 {
 	int32_t to[REPLAY_MOST_LANES];
 	uint64_t groups[REPLAY_MOST_LANES];
@@ -113,7 +113,7 @@ static bool advance(struct replay *r, uint32_t block)
 }
 
 /* Lanes that have ended meanwhile do not wait at a join. */
-static uint64_t lanes_alive(const struct replay *r, uint64_t lanes)
+static uint64_t lanes_alive(const struct path_replay *r, uint64_t lanes)
 {
 	for (uint64_t left = lanes; left; left &= left - 1) {
 		uint32_t lane = (uint32_t)__builtin_ctzll(left);
@@ -126,7 +126,7 @@ static uint64_t lanes_alive(const struct replay *r, uint64_t lanes)
 int replay_warp(const struct kernel_code *code, const struct lane_path *lanes, uint32_t lane_count,
                 replay_block_fn *on_block, void *ctx)
 {
-	struct replay r = {.code = code, .paths = lanes};
+	struct path_replay r = {.code = code, .paths = lanes};
 	uint64_t all = 0;
 	int result = 0;
 	if (lane_count > REPLAY_MOST_LANES)

@@ -12,7 +12,7 @@
 #include <string.h>
 #include <strings.h>
 
-struct unit {
+struct requested_unit {
 	struct build_options options;
 	struct preprocess_unit source;
 	char *folder; /* of the files of preprocessing */
@@ -26,7 +26,7 @@ struct work {
 	const struct gs_pack *request;
 	struct gs_pack *result;
 	struct host_device device;
-	struct unit *units;
+	struct requested_unit *units;
 	size_t unit_count;
 	struct annotation *annotation;
 	struct words archs;
@@ -63,7 +63,7 @@ static int preprocess_all(struct work *w)
 			options = sections[i].data;
 			first_header = i + 1;
 		} else if (!strcmp(sections[i].name, "source")) {
-			struct unit *u = &w->units[unit++];
+			struct requested_unit *u = &w->units[unit++];
 			u->source = (struct preprocess_unit){
 			    .options = &u->options,
 			    .headers = &sections[first_header],
@@ -85,7 +85,7 @@ static int preprocess_all(struct work *w)
 }
 
 /* With the builtins that clang declares by itself, or with all of the big header. */
-static void make_parse_args(struct work *w, struct unit *u, bool full_header, struct words *args)
+static void make_parse_args(struct work *w, struct requested_unit *u, bool full_header, struct words *args)
 {
 	words_free(args);
 	device_language_args(&w->device, &u->options, args);
@@ -100,7 +100,7 @@ static void make_parse_args(struct work *w, struct unit *u, bool full_header, st
 	}
 }
 
-static void make_original(struct work *w, struct unit *u, bool full_header)
+static void make_original(struct work *w, struct requested_unit *u, bool full_header)
 {
 	make_parse_args(w, u, full_header, &u->original_args);
 	preprocess_source_args(&w->device, &u->source, u->pre.headers, &u->original_args);
@@ -115,7 +115,7 @@ static int parse_all(struct work *w, bool full_header)
 	struct annotator_unit *sources = calloc(w->unit_count, sizeof *sources);
 	bool failed = !sources;
 	for (size_t i = 0; i < w->unit_count && !failed; i++) {
-		struct unit *u = &w->units[i];
+		struct requested_unit *u = &w->units[i];
 		make_parse_args(w, u, full_header, &u->parse_args);
 		make_original(w, u, full_header);
 		failed = u->parse_args.failed || u->original_args.failed;
@@ -422,7 +422,7 @@ static int probe_all(struct work *w, struct target_unit *targets)
 {
 	int result = 0;
 	for (size_t i = 0; i < w->unit_count && !result; i++) {
-		struct unit *u = &w->units[i];
+		struct requested_unit *u = &w->units[i];
 		result = annotation_write(w->annotation, i, MARK_PROBE, &u->probed, &w->err);
 		gs_buf_printf(&u->target_options, "-cl-std=%s ", target_standard(&w->device, &u->options));
 		device_extensions_option(&w->device, &u->target_options);

@@ -19,7 +19,7 @@ bool targets_only_read(const struct targets *t, const char *kernel, unsigned par
 	return false;
 }
 
-static void take_ptx(struct target *t, struct target_job *job)
+static void take_ptx(struct compile_target *t, struct target_job *job)
 {
 	if (!job || target_compile_finish(job, &t->ptx, &t->err) ||
 	    ptx_read(t->ptx.data ? t->ptx.data : "", t->ptx.len, &t->module, &t->err))
@@ -171,7 +171,7 @@ static int want_all(struct annotation *a, const struct trip_count *wanted, uint3
 }
 
 /* Code that cannot be analysed needs no trips; targets_write says why. */
-static int want_for_kernel(const struct target *t, const struct kernel_entry *k, struct source *s,
+static int want_for_kernel(const struct compile_target *t, const struct kernel_entry *k, struct source *s,
                            struct trip_count **wanted, uint32_t *count)
 {
 	struct mapping *m = NULL;
@@ -213,7 +213,7 @@ int targets_want_trips(const struct targets *t, struct annotation *a, struct gs_
 
 /* ---- code ---- */
 
-static int make_code(const struct target *t, const struct kernel_entry *k, struct source *s, struct kernel_code **code,
+static int make_code(const struct compile_target *t, const struct kernel_entry *k, struct source *s, struct kernel_code **code,
                      struct gs_error *err)
 {
 	struct mapping *m = NULL;
@@ -229,7 +229,7 @@ static int make_code(const struct target *t, const struct kernel_entry *k, struc
 }
 
 /* The library functions of a kernel whose cost is from a table. */
-static void write_library(const struct target *t, const struct kernel_entry *k, struct gs_buf *section)
+static void write_library(const struct compile_target *t, const struct kernel_entry *k, struct gs_buf *section)
 {
 	const struct ptx_function *function = ptx_find(t->module, k->name);
 	struct gs_buf list = {0};
@@ -241,7 +241,7 @@ static void write_library(const struct target *t, const struct kernel_entry *k, 
 	gs_buf_free(&list);
 }
 
-static void write_kernel(const struct target *t, const struct kernel_entry *k, struct source *s, struct gs_buf *section,
+static void write_kernel(const struct compile_target *t, const struct kernel_entry *k, struct source *s, struct gs_buf *section,
                          struct gs_pack *result)
 {
 	struct kernel_code *code = NULL;
@@ -262,7 +262,7 @@ static void write_kernel(const struct target *t, const struct kernel_entry *k, s
 	code_free(code);
 }
 
-static void write_target(const struct target *t, const struct annotation *a, struct gs_pack *result)
+static void write_target(const struct compile_target *t, const struct annotation *a, struct gs_pack *result)
 {
 	const struct kernel_entry *kernels;
 	size_t count = annotation_kernels(a, &kernels);

@@ -6,7 +6,7 @@
 #include "analysis/mapping/mapping.h"
 #include "annotator/annotator.h"
 
-struct target {
+struct compile_target {
 	const char *arch; /* the caller's */
 	struct gs_buf ptx; /* with probes */
 	struct ptx_module *module;
@@ -15,7 +15,7 @@ struct target {
 };
 
 struct targets {
-	struct target *items;
+	struct compile_target *items;
 	size_t count;
 };
 

@@ -7,14 +7,14 @@
 #include <stdlib.h>
 
 /* A mapping that is still there; writable ones go back to the device when they are unmapped. */
-struct mapping {
-	struct mapping *next;
+struct mapped_region {
+	struct mapped_region *next;
 	const void *pointer;
 	uint64_t size_bytes;
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct mapping *mappings; /* under the lock */
+static struct mapped_region *mappings; /* under the lock */
 
 void transfer_enqueued(enum transfer_kind kind, uint64_t size_bytes)
 {
@@ -26,11 +26,11 @@ uint64_t transfer_mapped(const void *pointer, cl_map_flags flags, uint64_t size_
 	bool invalidated = flags & CL_MAP_WRITE_INVALIDATE_REGION;
 	uint64_t moved = invalidated ? 0 : size_bytes;
 	transfer_enqueued(TRANSFER_MAP, moved);
-	struct mapping *m = flags & CL_MAP_WRITE || invalidated ? malloc(sizeof *m) : NULL;
+	struct mapped_region *m = flags & CL_MAP_WRITE || invalidated ? malloc(sizeof *m) : NULL;
 	if (!m)
 		return moved;
 	pthread_mutex_lock(&lock);
-	*m = (struct mapping){mappings, pointer, size_bytes};
+	*m = (struct mapped_region){mappings, pointer, size_bytes};
 	mappings = m;
 	pthread_mutex_unlock(&lock);
 	return moved;
@@ -39,7 +39,7 @@ uint64_t transfer_mapped(const void *pointer, cl_map_flags flags, uint64_t size_
 uint64_t transfer_unmapped(const void *pointer)
 {
 	pthread_mutex_lock(&lock);
-	struct mapping **link = &mappings, *m;
+	struct mapped_region **link = &mappings, *m;
 	while (*link && (*link)->pointer != pointer)
 		link = &(*link)->next;
 	m = *link;

@@ -7,7 +7,7 @@
  *   // run KERNEL GLOBAL LOCAL      the first argument is `__global int *p`, 256 ints, p[i] = i
  *   // chunks N                     of the trace buffer; 1000 unless it is said
  *   // box FIRST GROUPS traced|counted   the launch is cut into these boxes of groups
- *   // every A B                    .sa and .sb of the box (runtime/format/traces.h)
+ *   // every A B                    TRACED_OF and TRACED_BELOW (runtime/format/box.def) of the box (runtime/format/traces.h)
  *   // lane GROUP.ITEM EVENT...     LINE:KIND of a block; LINE:KIND:PLACE:BYTES of an access, PLACE being a0+16 in the buffer
  *                                   that is argument 0, s+16 in shared and p+16 in private memory, c+16 in constants of the program;
  *                                   `cut` last if it was. A line that ends with \ goes on with the next // line

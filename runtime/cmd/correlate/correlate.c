@@ -18,7 +18,7 @@ struct demand {
 
 enum { MOST_DEMANDS = 16 };
 
-struct arguments {
+struct correlate_arguments {
 	struct correlation c;
 	const char *prefix;
 	bool split;
@@ -38,7 +38,7 @@ static int find_metric(const char *name, size_t length)
 	return -1;
 }
 
-static int take_metric(struct arguments *a, const char *value)
+static int take_metric(struct correlate_arguments *a, const char *value)
 {
 	const char *names[METRIC_COUNT + 1] = {NULL};
 	for (int m = 0; m < METRIC_COUNT; m++)
@@ -50,7 +50,7 @@ static int take_metric(struct arguments *a, const char *value)
 }
 
 /* METRIC:PERCENT:COUNT */
-static int take_within(struct arguments *a, const char *value)
+static int take_within(struct correlate_arguments *a, const char *value)
 {
 	struct demand d;
 	size_t length = strcspn(value, ":");
@@ -71,7 +71,7 @@ static int take_number(const char *name, const char *value, double *out)
 }
 
 /* PATTERN[=REASON] */
-static int take_without(struct arguments *a, char *value)
+static int take_without(struct correlate_arguments *a, char *value)
 {
 	struct left_out *grown = reallocarray(a->c.without, a->c.without_count + 1, sizeof *grown);
 	if (!grown)
@@ -84,14 +84,14 @@ static int take_without(struct arguments *a, char *value)
 	return 0;
 }
 
-static int take_cases(struct arguments *a, const char *path, struct case_list *list)
+static int take_cases(struct correlate_arguments *a, const char *path, struct case_list *list)
 {
 	struct gs_error err;
 	return correlate_cases(&a->c, path, list, &err) ? cmd_fail("correlate: %s", err.text) : 0;
 }
 
 /* An option at argv[*i], and its value behind it: 0 or an exit code; -1: it is none. */
-static int take_option(struct arguments *a, int argc, char **argv, int *i)
+static int take_option(struct correlate_arguments *a, int argc, char **argv, int *i)
 {
 	const char *value;
 	if (!strcmp(argv[*i], "--split"))
@@ -120,7 +120,7 @@ static int take_option(struct arguments *a, int argc, char **argv, int *i)
 
 /* ---- thresholds ---- */
 
-static int fewer_than_demanded(const struct arguments *a)
+static int fewer_than_demanded(const struct correlate_arguments *a)
 {
 	int broken = 0;
 	for (size_t i = 0; i < a->demand_count; i++) {
@@ -136,7 +136,7 @@ static int fewer_than_demanded(const struct arguments *a)
 	return broken;
 }
 
-static int check_thresholds(const struct arguments *a, enum metric_id metric)
+static int check_thresholds(const struct correlate_arguments *a, enum metric_id metric)
 {
 	struct statistics s;
 	struct gs_error err;
@@ -172,7 +172,7 @@ static int write_file(const char *prefix, const char *ending, struct gs_buf *tex
 	return failed ? cmd_fail("correlate: %s", err.text) : 0;
 }
 
-static int write_files(const struct arguments *a, enum metric_id metric)
+static int write_files(const struct correlate_arguments *a, enum metric_id metric)
 {
 	struct gs_buf text = {0};
 	struct gs_error err;
@@ -200,7 +200,7 @@ static bool is_there(const struct correlation *c, enum metric_id metric)
 	return false;
 }
 
-static int show(const struct arguments *a, enum metric_id metric)
+static int show(const struct correlate_arguments *a, enum metric_id metric)
 {
 	struct gs_buf text = {0};
 	struct gs_error err;
@@ -215,7 +215,7 @@ static int show(const struct arguments *a, enum metric_id metric)
 	return code;
 }
 
-static int correlate(struct arguments *a)
+static int correlate(struct correlate_arguments *a)
 {
 	struct gs_error err;
 	int metric = a->metric < 0 ? 0 : a->metric;
@@ -231,7 +231,7 @@ static int correlate(struct arguments *a)
 
 int cmd_correlate(int argc, char **argv)
 {
-	struct arguments a = {.metric = -1, .mean = NAN, .worst = NAN, .correlation = NAN};
+	struct correlate_arguments a = {.metric = -1, .mean = NAN, .worst = NAN, .correlation = NAN};
 	struct gs_error err;
 	int code = argc > 1 ? 0 : cmd_fail("correlate: name reports, and before them tables of measured values: gpusim correlate TRUTH.csv REPORT.json");
 	for (int i = 1; i < argc && !code; i++) {

@@ -12,7 +12,7 @@
 
 /* ---- observations ---- */
 
-static struct observation *add(struct correlation *c, const struct observation *o, struct gs_error *err)
+static struct observation *add_observation(struct correlation *c, const struct observation *o, struct gs_error *err)
 {
 	if (c->count == c->room) {
 		size_t room = c->room ? 2 * c->room : 64;
@@ -111,7 +111,7 @@ static int compare_with(struct correlation *c, struct truth_table *t, struct tab
 		if (m == METRIC_thread_instructions && is_machine(estimate))
 			leave_out(&own, "ours are PTX's");
 		judge(&own, scale);
-		if (!add(c, &own, err))
+		if (!add_observation(c, &own, err))
 			return -ENOMEM;
 	}
 	return 0;
@@ -142,7 +142,7 @@ static int compare_measured(struct correlation *c, struct run *r, struct gs_erro
 	if (!(o.truth > 0))
 		leave_out(&o, "the queue did not measure");
 	judge(&o, 1);
-	return add(c, &o, err) ? 0 : -ENOMEM;
+	return add_observation(c, &o, err) ? 0 : -ENOMEM;
 }
 
 static int compare_run(struct correlation *c, struct run *r, struct gs_error *err)
@@ -161,7 +161,7 @@ static int compare_run(struct correlation *c, struct run *r, struct gs_error *er
 	o.metric = METRIC_COUNT;
 	o.truth = o.estimate = NAN;
 	leave_out(&o, "ran, but truth has no such case");
-	return add(c, &o, err) ? 0 : -ENOMEM;
+	return add_observation(c, &o, err) ? 0 : -ENOMEM;
 }
 
 /* ---- reports ---- */
@@ -191,7 +191,7 @@ static void name_launch(const json_t *launch, struct observation *o)
 	snprintf(o->name, sizeof o->name, "%.80s %.20s/%.20s", o->kernel, global, local);
 }
 
-struct reading {
+struct report_reading {
 	struct correlation *c;
 	const char *path, *gpu;
 	const json_t *not_modelled;
@@ -201,7 +201,7 @@ struct reading {
 	size_t run_count;
 };
 
-static int add_launch(struct reading *r, const struct observation *named, const json_t *launch, struct gs_error *err)
+static int add_launch(struct report_reading *r, const struct observation *named, const json_t *launch, struct gs_error *err)
 {
 	struct run *run = NULL;
 	for (size_t i = 0; i < r->run_count && !run; i++)
@@ -226,7 +226,7 @@ static bool is_wanted(const struct correlation *c, const struct listed_case *k)
 
 /* The list's cases in their order, each with `repeats` launches; a case whose kernel is not next was not modelled. Returns how many
  * launches that takes; `visit` may be NULL. */
-static size_t assign(struct reading *r, size_t repeats, int (*visit)(struct reading *, const struct listed_case *, size_t, struct gs_error *),
+static size_t assign(struct report_reading *r, size_t repeats, int (*visit)(struct report_reading *, const struct listed_case *, size_t, struct gs_error *),
                      struct gs_error *err, int *result)
 {
 	const struct case_list *cases = &r->c->cases;
@@ -239,7 +239,7 @@ static size_t assign(struct reading *r, size_t repeats, int (*visit)(struct read
 	return next;
 }
 
-static int add_of_case(struct reading *r, const struct listed_case *k, size_t launch, struct gs_error *err)
+static int add_of_case(struct report_reading *r, const struct listed_case *k, size_t launch, struct gs_error *err)
 {
 	struct observation o = {.half = '-'};
 	snprintf(o.name, sizeof o.name, "%s", k->name);
@@ -252,7 +252,7 @@ static int add_of_case(struct reading *r, const struct listed_case *k, size_t la
 }
 
 /* Every case ran as often as any other: the least number that fits. */
-static int match_cases(struct reading *r, struct gs_error *err)
+static int match_cases(struct report_reading *r, struct gs_error *err)
 {
 	size_t repeats = 1, taken = 0;
 	int result = 0;
@@ -269,7 +269,7 @@ static int match_cases(struct reading *r, struct gs_error *err)
 	return result;
 }
 
-static int match_launches(struct reading *r, struct gs_error *err)
+static int match_launches(struct report_reading *r, struct gs_error *err)
 {
 	int result = 0;
 	for (size_t i = 0; i < r->count && !result; i++) {
@@ -280,7 +280,7 @@ static int match_launches(struct reading *r, struct gs_error *err)
 	return result;
 }
 
-static void describe_report(struct reading *r, const json_t *report)
+static void describe_report(struct report_reading *r, const json_t *report)
 {
 	const json_t *target = doc_find(doc_member(report, "targets"), "name", r->gpu), *run = doc_member(report, "run");
 	struct gs_buf *about = &r->c->about;
@@ -289,7 +289,7 @@ static void describe_report(struct reading *r, const json_t *report)
 	gs_buf_printf(about, *doc_text(run, "set") ? ", set %s\n" : "%s\n", doc_text(run, "set"));
 }
 
-static int read_launches(struct reading *r, const json_t *report, struct gs_error *err)
+static int read_launches(struct report_reading *r, const json_t *report, struct gs_error *err)
 {
 	const json_t *list = doc_member(report, "launches");
 	r->count = json_array_size(list);
@@ -312,7 +312,7 @@ static int take_report(struct correlation *c, const char *path, struct gs_error 
 	json_t *report = doc_read_report(path, err);
 	if (!report)
 		return -EINVAL;
-	struct reading r = {.c = c, .path = path};
+	struct report_reading r = {.c = c, .path = path};
 	const json_t *targets = doc_member(report, "targets");
 	r.gpu = c->gpu ? c->gpu : doc_text(json_array_get(targets, 0), "name");
 	int result = doc_find(targets, "name", r.gpu) ? 0 : gs_fail(err, EINVAL, "%s: no estimates for '%s'", path, r.gpu);
@@ -358,7 +358,7 @@ static int take_results(struct correlation *c, const struct truth_table *t, stru
 		leave_out(&o, table_cell(t, r, "left_out"));
 		if (m >= 0)
 			judge(&o, 1);
-		if (!add(c, &o, err))
+		if (!add_observation(c, &o, err))
 			return -ENOMEM;
 	}
 	return 0;
@@ -430,7 +430,7 @@ static int add_unused_rows(struct correlation *c, const struct truth_table *t, s
 		bool known = false;
 		for (size_t k = 0; k < c->count && !known; k++)
 			known = c->list[k].metric == METRIC_COUNT && !strcmp(c->list[k].name, o.name);
-		if (!known && !add(c, &o, err))
+		if (!known && !add_observation(c, &o, err))
 			return -ENOMEM;
 	}
 	return 0;

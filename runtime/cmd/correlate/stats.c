@@ -45,7 +45,7 @@ static double correlation_of(const double *x, const double *y, size_t n)
 	return n < 3 || xx <= 0 || yy <= 0 ? NAN : xy / sqrt(xx * yy);
 }
 
-static void take(const struct observation *o, double *x, double *y, double *errors, struct statistics *s)
+static void add_error(const struct observation *o, double *x, double *y, double *errors, struct statistics *s)
 {
 	bool rate = metrics[o->metric].kind == METRIC_RATE;
 	double error = observation_error(o);
@@ -72,7 +72,7 @@ int statistics_of(const struct correlation *c, const struct selection *sel, stru
 		if (selected(&c->list[i], sel) && c->list[i].why[0])
 			out->left_out++;
 		else if (selected(&c->list[i], sel))
-			take(&c->list[i], x, y, errors, out);
+			add_error(&c->list[i], x, y, errors, out);
 	if (out->count) {
 		size_t n = out->count;
 		out->mean /= (double)n;

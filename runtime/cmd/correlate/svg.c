@@ -121,23 +121,23 @@ static void add_diagonals(const struct plot *p, struct gs_buf *out)
 
 enum { MOST_BOXES = 1024, LETTER = 5, LINE = 10 };
 
-struct box {
+struct plot_box {
 	double left, top, right, bottom;
 };
 
 /* What names must not lie over. */
-struct boxes {
-	struct box list[MOST_BOXES];
+struct plot_boxes {
+	struct plot_box list[MOST_BOXES];
 	size_t count;
 };
 
-static void take_room(struct boxes *b, struct box box)
+static void take_room(struct plot_boxes *b, struct plot_box box)
 {
 	if (b->count < MOST_BOXES)
 		b->list[b->count++] = box;
 }
 
-static bool is_free(const struct boxes *b, const struct plot *p, struct box box)
+static bool is_free(const struct plot_boxes *b, const struct plot *p, struct plot_box box)
 {
 	if (box.left < p->x + p->edge || box.right > p->x + p->size || box.top < p->y + p->edge || box.bottom > p->y + p->size - p->edge)
 		return false;
@@ -168,7 +168,7 @@ static void add_point(const struct plot *p, const struct observation *o, struct 
 }
 
 /* The nearest free place around the point, with a line to it where that is far. */
-static void add_name(const struct plot *p, const struct observation *o, struct boxes *taken, struct gs_buf *out)
+static void add_name(const struct plot *p, const struct observation *o, struct plot_boxes *taken, struct gs_buf *out)
 {
 	static const double distances[] = {8, 16, 26, 38, 54, 74};
 	enum { DIRECTIONS = 16 };
@@ -177,7 +177,7 @@ static void add_name(const struct plot *p, const struct observation *o, struct b
 		for (int k = 0; k < DIRECTIONS; k++) {
 			double angle = 2 * M_PI * k / DIRECTIONS, cx = x + distances[d] * cos(angle), cy = y - distances[d] * sin(angle);
 			double left = cos(angle) < -0.1 ? cx - width : cos(angle) > 0.1 ? cx : cx - width / 2;
-			struct box box = {left, cy - LINE / 2.0, left + width, cy + LINE / 2.0};
+			struct plot_box box = {left, cy - LINE / 2.0, left + width, cy + LINE / 2.0};
 			if (!is_free(taken, p, box))
 				continue;
 			take_room(taken, box);
@@ -192,11 +192,11 @@ static void add_name(const struct plot *p, const struct observation *o, struct b
 
 static void add_points(const struct correlation *c, const struct plot *p, struct gs_buf *out)
 {
-	struct boxes taken = {.count = 0};
+	struct plot_boxes taken = {.count = 0};
 	for (size_t i = 0; i < c->count; i++)
 		if (is_shown(p, &c->list[i])) {
 			double x = x_of(p, c->list[i].truth), y = point_y(p, &c->list[i]);
-			take_room(&taken, (struct box){x - 4, y - 4, x + 4, y + 4});
+			take_room(&taken, (struct plot_box){x - 4, y - 4, x + 4, y + 4});
 			add_point(p, &c->list[i], out);
 		}
 	for (size_t i = 0; i < c->count; i++)
@@ -222,7 +222,7 @@ static void add_plot(const struct correlation *c, const struct plot *p, struct g
 	              p->y + p->size / 2, p->x + 12, p->y + p->size / 2);
 }
 
-static void begin(struct gs_buf *out, const struct correlation *c, double width, double height)
+static void begin_picture(struct gs_buf *out, const struct correlation *c, double width, double height)
 {
 	gs_buf_printf(out, "<svg xmlns='http://www.w3.org/2000/svg' width='%.0f' height='%.0f' viewBox='0 0 %.0f %.0f' role='img' "
 	              "font-family='sans-serif' font-size='11'>\n<desc>", width, height, width, height);
@@ -242,7 +242,7 @@ static void add_legend(const struct correlation *c, double y, struct gs_buf *out
 void correlate_svg(const struct correlation *c, enum metric_id metric, struct gs_buf *out)
 {
 	struct plot p = {.metric = metric, .y = 0, .size = LARGE, .edge = 50, .named = true};
-	begin(out, c, LARGE, LARGE + TITLE);
+	begin_picture(out, c, LARGE, LARGE + TITLE);
 	if (set_axis(c, &p))
 		add_plot(c, &p, out);
 	add_legend(c, LARGE + 10, out);
@@ -259,7 +259,7 @@ void correlate_panels_svg(const struct correlation *c, enum metric_id but, struc
 			plots[count++] = p;
 	}
 	int lines = (count + PER_LINE - 1) / PER_LINE;
-	begin(out, c, PER_LINE * SMALL, lines * SMALL + TITLE);
+	begin_picture(out, c, PER_LINE * SMALL, lines * SMALL + TITLE);
 	for (int i = 0; i < count; i++)
 		add_plot(c, &plots[i], out);
 	add_legend(c, lines * SMALL + 10, out);

@@ -11,7 +11,7 @@
 
 enum { BAR = 8, CONTEXT = 1 };
 
-struct annotation {
+struct annotated_source {
 	const json_t *report;
 	const char *kernel, *gpu; /* NULL: all */
 	bool colours, whole;
@@ -27,7 +27,7 @@ static const json_t *line_at(const json_t *lines, size_t source, size_t number)
 	return NULL;
 }
 
-static void print_cost(const struct annotation *a, const json_t *line, double all)
+static void print_cost(const struct annotated_source *a, const json_t *line, double all)
 {
 	char executions[SHOW_CELL], transactions[SHOW_CELL] = "";
 	double share = all > 0 ? doc_number(line, "cycles") / all : 0;
@@ -65,7 +65,7 @@ static void print_text(const char *text, size_t length)
 	putchar('\n');
 }
 
-static bool is_shown(const struct annotation *a, const json_t *lines, size_t source, size_t number)
+static bool is_shown(const struct annotated_source *a, const json_t *lines, size_t source, size_t number)
 {
 	for (size_t n = number > CONTEXT ? number - CONTEXT : 1; n <= number + CONTEXT; n++)
 		if (line_at(lines, source, n))
@@ -73,7 +73,7 @@ static bool is_shown(const struct annotation *a, const json_t *lines, size_t sou
 	return a->whole;
 }
 
-static void print_source(const struct annotation *a, const json_t *lines, size_t source, double all)
+static void print_source(const struct annotated_source *a, const json_t *lines, size_t source, double all)
 {
 	const json_t *s = json_array_get(doc_member(a->report, "sources"), source);
 	const char *text = doc_text(s, "text");
@@ -99,7 +99,7 @@ static void print_source(const struct annotation *a, const json_t *lines, size_t
 	gs_buf_free(&name);
 }
 
-static void print_kernel(const struct annotation *a, const char *kernel, const json_t *estimate)
+static void print_kernel(const struct annotated_source *a, const char *kernel, const json_t *estimate)
 {
 	const json_t *lines = doc_member(estimate, "lines");
 	double all = doc_number(estimate, "cycles"), elsewhere = 0;
@@ -128,7 +128,7 @@ static void print_kernel(const struct annotation *a, const char *kernel, const j
 		              doc_number(doc_member(estimate, "cycles_by"), "tail")) / all);
 }
 
-static int annotate(const struct annotation *a)
+static int annotate(const struct annotated_source *a)
 {
 	size_t i, n, shown = 0;
 	json_t *kernel, *estimate;
@@ -152,7 +152,7 @@ static int annotate(const struct annotation *a)
 
 int cmd_annotate(int argc, char **argv)
 {
-	struct annotation a = {.colours = show_colours(STDOUT_FILENO)};
+	struct annotated_source a = {.colours = show_colours(STDOUT_FILENO)};
 	const char *file = NULL;
 	struct gs_error err;
 	for (int i = 1; i < argc; i++) {

@@ -35,7 +35,7 @@ static const char help[] =
     "Instructions are those that the GPU executes: machine instructions, or PTX where the description says so\n"
     "(machine_code). NO_COLOR switches colours off.\n";
 
-struct arguments {
+struct explain_arguments {
 	const char *file, *gpu, *set, *kernel, *local, *shared, *dot, *html;
 	struct gs_buf options;
 };
@@ -75,7 +75,7 @@ static int unknown_option(const char *word)
 	                nearest ? nearest : " (gpusim explain --help lists them)", nearest ? "?" : "");
 }
 
-static int read_arguments(int argc, char **argv, struct arguments *a)
+static int read_arguments(int argc, char **argv, struct explain_arguments *a)
 {
 	for (int i = 1; i < argc; i++) {
 		const char *options = NULL, *flag = argv[i];
@@ -133,7 +133,7 @@ static void complain(const char *line)
 }
 
 /* The first GPU of GPUSIM_GPU, unless one is named. */
-static int read_gpu(const struct arguments *a, struct explain *e)
+static int read_gpu(const struct explain_arguments *a, struct explain *e)
 {
 	extern char **environ;
 	struct gs_options options;
@@ -166,7 +166,7 @@ static bool wants_unicode(void)
 	return false;
 }
 
-static int show(const struct arguments *a, const struct explain *e, struct gs_error *err)
+static int show(const struct explain_arguments *a, const struct explain *e, struct gs_error *err)
 {
 	struct gs_buf out = {0};
 	int result = a->dot ? explain_dot(e, a->dot, err) : 0;
@@ -181,7 +181,7 @@ static int show(const struct arguments *a, const struct explain *e, struct gs_er
 	return result;
 }
 
-static int explain(const struct arguments *a, struct explain *e, struct gs_error *err)
+static int explain(const struct explain_arguments *a, struct explain *e, struct gs_error *err)
 {
 	struct gs_pack answer = {0};
 	char target[GPU_TARGET_SIZE];
@@ -204,7 +204,7 @@ static int explain(const struct arguments *a, struct explain *e, struct gs_error
 
 int cmd_explain(int argc, char **argv)
 {
-	struct arguments a = {0};
+	struct explain_arguments a = {0};
 	struct explain *e = calloc(1, sizeof *e);
 	struct gs_error err = {"out of memory"};
 	for (int i = 1; i < argc; i++)

@@ -18,7 +18,7 @@ enum { MOST_DEVICES = 64, MOST_REPEATS = 32 };
 /* cl_nv_device_attribute_query */
 enum { DEVICE_COMPUTE_CAPABILITY_MAJOR_NV = 0x4000, DEVICE_COMPUTE_CAPABILITY_MINOR_NV = 0x4001 };
 
-struct program {
+struct micro_program {
 	char key[160]; /* file and options */
 	cl_program program;
 };
@@ -31,7 +31,7 @@ struct tune_cl {
 	cl_device_id device;
 	cl_context context;
 	cl_command_queue queue;
-	struct program programs[TUNE_PROGRAMS];
+	struct micro_program programs[TUNE_PROGRAMS];
 	size_t program_count;
 };
 

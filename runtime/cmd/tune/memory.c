@@ -162,14 +162,14 @@ static uint32_t power_below(double value)
 }
 
 /* Groups that read an area whose size is a power of two. */
-struct reading {
+struct memory_reading {
 	size_t groups, items, bytes;
 	size_t place, hop; /* bytes from group to group, and from round to round */
 	uint32_t low, high;
 };
 
 /* In bytes per ns. */
-static int read_rate(struct tuner *t, const struct reading *r, struct tune_sample *s)
+static int read_rate(struct tuner *t, const struct memory_reading *r, struct tune_sample *s)
 {
 	enum { LANE = 16, LOADS = 4 };
 	cl_mem area = tune_buffer(t, r->bytes, NULL);
@@ -195,7 +195,7 @@ static double dram_moved(const struct tuner *t)
 static int dram_rate(struct tuner *t)
 {
 	struct tune_sample s;
-	struct reading r = {.groups = t->device.units * (t->quick ? 1 : 4), .items = 512, .place = 512 * 64};
+	struct memory_reading r = {.groups = t->device.units * (t->quick ? 1 : 4), .items = 512, .place = 512 * 64};
 	r.hop = r.groups * r.place;
 	r.bytes = 2 * power_below(8.0 * (double)t->base.l2_bytes);
 	r.low = (uint32_t)(r.bytes / r.hop) + 1;
@@ -233,7 +233,7 @@ static void put_sm_rate(struct tuner *t, double rate, double spread)
 static int l2_rate(struct tuner *t)
 {
 	struct tune_sample one, all;
-	struct reading r = {.groups = 1, .items = 1024, .hop = 1024 * 64, .low = t->quick ? 2 : 64, .high = t->quick ? 5 : 512};
+	struct memory_reading r = {.groups = 1, .items = 1024, .hop = 1024 * 64, .low = t->quick ? 2 : 64, .high = t->quick ? 5 : 512};
 	r.bytes = power_below((double)t->base.l2_bytes / 2);
 	int result = read_rate(t, &r, &one);
 	r.groups = t->device.units;

@@ -33,7 +33,7 @@ static const struct benchmark {
 	{"link", tune_link, "copies from the host"},
 };
 
-struct arguments {
+struct tune_arguments {
 	const char *base, *name, *output, *log, *only;
 	int device;
 	bool quick, list;
@@ -87,7 +87,7 @@ static int check_only(const char *only)
 	return 0;
 }
 
-static int take_arguments(int argc, char **argv, struct arguments *a)
+static int take_arguments(int argc, char **argv, struct tune_arguments *a)
 {
 	for (int i = 1; i < argc; i++) {
 		const char *number = NULL;
@@ -134,7 +134,7 @@ static void check_arch(const struct tuner *t)
 		cmd_fail("tune: the device is %s, the base %s: a base of the same architecture would be better", arch, t->base.arch);
 }
 
-static int set_up(struct tuner *t, const struct arguments *a)
+static int set_up(struct tuner *t, const struct tune_arguments *a)
 {
 	time_t now = time(NULL);
 	struct tm day;
@@ -178,7 +178,7 @@ static void run_benchmarks(struct tuner *t, const char *only)
 	}
 }
 
-static int write_out(struct tuner *t, const struct arguments *a)
+static int write_out(struct tuner *t, const struct tune_arguments *a)
 {
 	struct gs_buf text = {0};
 	int result = tune_describe(t, a->name, &text);
@@ -190,7 +190,7 @@ static int write_out(struct tuner *t, const struct arguments *a)
 	return result;
 }
 
-static int tune(struct tuner *t, const struct arguments *a)
+static int tune(struct tuner *t, const struct tune_arguments *a)
 {
 	int result = set_up(t, a);
 	if (result)
@@ -203,7 +203,7 @@ static int tune(struct tuner *t, const struct arguments *a)
 
 int cmd_tune(int argc, char **argv)
 {
-	struct arguments a = {.device = -1, .name = "tuned"};
+	struct tune_arguments a = {.device = -1, .name = "tuned"};
 	struct tuner t = {.log = stderr};
 	if (argc > 1 && (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h")))
 		return print_help();

@@ -48,7 +48,7 @@ double tune_value(const struct tuner *t, const char *key)
 	return t->values[i].measured ? t->values[i].value : number_of(&t->base, i);
 }
 
-static void tell(struct tuner *t, const char *key, struct tune_value *v)
+static void print_value(struct tuner *t, const char *key, struct tune_value *v)
 {
 	size_t i = key_index(key);
 	v->told = true;
@@ -66,7 +66,7 @@ void tune_keep(struct tuner *t, const char *key, const char *fmt, ...)
 	vsnprintf(v->how, sizeof v->how, fmt, ap);
 	va_end(ap);
 	v->measured = false;
-	tell(t, key, v);
+	print_value(t, key, v);
 }
 
 void tune_put(struct tuner *t, const char *key, double value, double spread, double least, double most, const char *fmt, ...)
@@ -87,7 +87,7 @@ void tune_put(struct tuner *t, const char *key, double value, double spread, dou
 	v->measured = true;
 	v->value = value;
 	v->spread = spread;
-	tell(t, key, v);
+	print_value(t, key, v);
 }
 
 /* ---- the description ---- */

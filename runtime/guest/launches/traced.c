@@ -150,15 +150,15 @@ static void make_part(const struct request *r, const struct launch *l, const str
 	const struct box *b = &p->boxes.list[index];
 	*out = (struct part){.request = *r};
 	uint64_t traced = traced_before + box_groups(b);
-	out->box.s[9] = (cl_ulong)((double)p->chunks * (double)traced / (double)p->boxes.traced_groups);
-	out->box.s[10] = p->of;
-	out->box.s[11] = p->part;
+	out->box.s[BOX_CHUNKS] = (cl_ulong)((double)p->chunks * (double)traced / (double)p->boxes.traced_groups);
+	out->box.s[BOX_TRACED_OF] = p->of;
+	out->box.s[BOX_TRACED_BELOW] = p->part;
 	if (p->boxes.count == 1)
 		return;
 	for (cl_uint d = 0; d < 3; d++) {
 		uint64_t offset = r->offset && d < r->dims ? r->offset[d] : 0;
-		out->box.s[d] = b->first[d];
-		out->box.s[3 + d] = l->record.global[d] / p->local[d] - b->count[d];
+		out->box.s[BOX_FIRST_X + d] = b->first[d];
+		out->box.s[BOX_OTHERS_X + d] = l->record.global[d] / p->local[d] - b->count[d];
 		out->offset[d] = (size_t)(offset + b->first[d] * p->local[d]);
 		out->global[d] = (size_t)(b->count[d] * p->local[d]);
 		out->local[d] = (size_t)p->local[d];

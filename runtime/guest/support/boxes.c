@@ -9,7 +9,7 @@
 
 enum { MOST_RUNS = 8, FEW_RUNS = 4 };
 
-struct group_run {
+struct box_run {
 	uint64_t first, count; /* in units, along the grid */
 };
 
@@ -52,10 +52,10 @@ static uint64_t part_begin(uint64_t all, size_t i, size_t parts)
 }
 
 /* A run in a part, where `place` says; it does not cross a line's end. */
-static struct group_run run_in(const struct lines *l, size_t i, size_t parts, uint64_t count, uint64_t place)
+static struct box_run run_in(const struct lines *l, size_t i, size_t parts, uint64_t count, uint64_t place)
 {
 	uint64_t all = l->length * l->count, from = part_begin(all, i, parts), to = part_begin(all, i + 1, parts);
-	struct group_run r = {from, count < to - from ? count : to - from};
+	struct box_run r = {from, count < to - from ? count : to - from};
 	r.count = r.count < l->length ? r.count : l->length;
 	if (i)
 		r.first += i + 1 == parts ? to - from - r.count : place % (to - from - r.count + 1);
@@ -72,14 +72,14 @@ static struct group_run run_in(const struct lines *l, size_t i, size_t parts, ui
 }
 
 /* The first run is at the begin and the last one at the end. */
-static size_t choose_runs(const struct lines *l, uint64_t most, uint64_t seed, struct group_run *runs)
+static size_t choose_runs(const struct lines *l, uint64_t most, uint64_t seed, struct box_run *runs)
 {
 	uint64_t wanted = most / l->unit ? most / l->unit : 1;
 	size_t parts = l->count == 1 && wanted >= MOST_RUNS * 2 ? MOST_RUNS : FEW_RUNS, count = 0;
 	parts = wanted < parts ? wanted : parts;
 	uint64_t share = wanted / (parts + 1) ? wanted / (parts + 1) : 1;
 	for (size_t i = 0; i < parts; i++) {
-		struct group_run r = run_in(l, i, parts, i ? share : wanted - share * (parts - 1), next_random(&seed));
+		struct box_run r = run_in(l, i, parts, i ? share : wanted - share * (parts - 1), next_random(&seed));
 		if (r.count)
 			runs[count++] = r;
 	}
@@ -91,15 +91,15 @@ static uint64_t apart(uint64_t a, uint64_t b)
 	return a > b ? a - b : b - a;
 }
 
-static bool has(const struct group_run *r, uint64_t unit)
+static bool has(const struct box_run *r, uint64_t unit)
 {
 	return unit >= r->first && unit - r->first < r->count;
 }
 
 /* The run that has a unit, else the nearest between the first and the last that may be moved; NULL: there is none. */
-static struct group_run *run_for(struct group_run *runs, size_t count, const bool *stays, uint64_t unit)
+static struct box_run *run_for(struct box_run *runs, size_t count, const bool *stays, uint64_t unit)
 {
-	struct group_run *nearest = NULL;
+	struct box_run *nearest = NULL;
 	for (size_t i = 0; i < count; i++) {
 		if (has(&runs[i], unit))
 			return &runs[i];
@@ -117,31 +117,31 @@ static uint64_t centred(const struct lines *l, uint64_t unit, uint64_t count)
 }
 
 /* By their begins; what two have in common is the first one's. */
-static size_t put_in_order(struct group_run *runs, size_t count)
+static size_t put_in_order(struct box_run *runs, size_t count)
 {
 	uint64_t done = 0;
 	size_t kept = 0;
 	for (size_t i = 1; i < count; i++)
 		for (size_t j = i; j && runs[j].first < runs[j - 1].first; j--) {
-			struct group_run r = runs[j];
+			struct box_run r = runs[j];
 			runs[j] = runs[j - 1];
 			runs[j - 1] = r;
 		}
 	for (size_t i = 0; i < count; i++) {
 		uint64_t first = runs[i].first > done ? runs[i].first : done, end = runs[i].first + runs[i].count;
 		if (end > first)
-			runs[kept++] = (struct group_run){first, end - first};
+			runs[kept++] = (struct box_run){first, end - first};
 		done = end > done ? end : done;
 	}
 	return kept;
 }
 
-static size_t steer(const struct lines *l, const struct needed_groups *needed, struct group_run *runs, size_t count)
+static size_t steer(const struct lines *l, const struct needed_groups *needed, struct box_run *runs, size_t count)
 {
 	bool stays[MOST_RUNS] = {false};
 	for (uint32_t i = 0; needed && i < needed->count; i++) {
 		uint64_t unit = needed->ids[i] / l->unit;
-		struct group_run *r = unit < l->length * l->count ? run_for(runs, count, stays, unit) : NULL;
+		struct box_run *r = unit < l->length * l->count ? run_for(runs, count, stays, unit) : NULL;
 		if (r && !has(r, unit))
 			r->first = centred(l, unit, r->count);
 		if (r)
@@ -178,7 +178,7 @@ static uint64_t units_below(const struct lines *l, const uint64_t groups[3], int
  * itself or one plane or row to cut further. `base` is the region's first unit.
  */
 static void cut(const struct lines *l, const uint64_t groups[3], int axis, const uint64_t at[3], uint64_t base,
-                const struct group_run *runs, size_t count, struct boxes *out)
+                const struct box_run *runs, size_t count, struct boxes *out)
 {
 	uint64_t first[3] = {at[0], at[1], at[2]}, size[3] = {1, 1, 1}, done = 0;
 	uint64_t below = units_below(l, groups, axis);
@@ -207,7 +207,7 @@ static void cut(const struct lines *l, const uint64_t groups[3], int axis, const
 void boxes_choose(const uint64_t groups[3], uint64_t most, uint64_t seed, const struct needed_groups *needed, struct boxes *out)
 {
 	const uint64_t origin[3] = {0, 0, 0};
-	struct group_run runs[MOST_RUNS];
+	struct box_run runs[MOST_RUNS];
 	*out = (struct boxes){.count = 0};
 	if (groups[0] * groups[1] * groups[2] <= most) {
 		add_box(out, origin, groups, true);
