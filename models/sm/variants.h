@@ -1,9 +1,9 @@
 /*
  * variants: the stages of an SM, compiled for what common machines have in common. All give the same results.
  *
- * Each line has what the variant gains over the one above it: CPU time for the 81 launches of tests/bench/engine.sh (GTX 480, perfect
- * memory), the least of seven runs, in turns with the other variants. A variant
- * that gains less than about 5% does not stay. Two measurements on a busy machine differ by as much as the ranges.
+ * Each line has what the variant gains over the one above it in CPU time, in turns with the other variants, GTX 480 with perfect
+ * memory. Ranges are of two measurements on a busy machine: the 81 launches of tests/bench/engine.sh, the least of seven runs; and 14 of its
+ * launches on one SM, the least of fifteen. A variant that gains less than about 5% does not stay.
  */
 #ifndef GPUSIM_MODELS_SM_VARIANTS_H
 #define GPUSIM_MODELS_SM_VARIANTS_H
