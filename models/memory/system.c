@@ -199,14 +199,8 @@ uint64_t memory_depart(struct memory_system *m, uint32_t sm, uint64_t cycle, enu
 
 int memory_send(struct memory_system *m, const struct memory_request *request)
 {
-	if (m->sent_count == m->sent_room) {
-		size_t room = m->sent_room ? 2 * m->sent_room : 1024;
-		struct memory_request *grown = realloc(m->sent, room * sizeof *grown);
-		if (!grown)
-			return -ENOMEM;
-		m->sent = grown;
-		m->sent_room = room;
-	}
+	if (!gs_reserve(&m->sent, m->sent_count, &m->sent_room, sizeof *m->sent))
+		return -ENOMEM;
 	m->sent[m->sent_count] = *request;
 	m->sent[m->sent_count].next = (uint32_t)m->sent_count;
 	m->sent_count++;
@@ -235,17 +229,10 @@ static int replies_by_time(const void *a, const void *b)
 
 static bool grow_array(struct memory_system *m, void **array, size_t *room, size_t count, size_t size)
 {
-	if (count < *room)
+	if (gs_reserve(array, count, room, size))
 		return true;
-	size_t more = *room ? 2 * *room : 1024;
-	void *grown = realloc(*array, more * size);
-	if (!grown) {
-		m->error = -ENOMEM;
-		return false;
-	}
-	*array = grown;
-	*room = more;
-	return true;
+	m->error = -ENOMEM;
+	return false;
 }
 
 static void request_passes(void *ctx, const struct network_packet *packet, uint64_t start)

@@ -9,6 +9,8 @@
  */
 #include "models/sampling/cluster.h"
 
+#include "runtime/base/base.h"
+
 #include <math.h>
 #include <stdlib.h>
 
@@ -90,14 +92,8 @@ struct launch_cluster *launch_clusters_find(struct launch_clusters *c, const str
 
 struct launch_cluster *launch_clusters_add(struct launch_clusters *c, const struct launch_features *f, void *data)
 {
-	if (c->count == c->room) {
-		size_t room = c->room ? 2 * c->room : 8;
-		struct launch_cluster *grown = reallocarray(c->clusters, room, sizeof *grown);
-		if (!grown)
-			return NULL;
-		c->clusters = grown;
-		c->room = room;
-	}
+	if (!gs_reserve(&c->clusters, c->count, &c->room, sizeof *c->clusters))
+		return NULL;
 	c->clusters[c->count] = (struct launch_cluster){*f, *f, *f, 1, data};
 	return &c->clusters[c->count++];
 }

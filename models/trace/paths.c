@@ -9,14 +9,8 @@
 /* A copy that the store frees. NULL when memory runs out. */
 static void *keep_copy(struct trace_store *s, const void *data, size_t bytes)
 {
-	if (s->owned_count == s->owned_room) {
-		size_t room = s->owned_room ? 2 * s->owned_room : 256;
-		void **grown = reallocarray(s->owned, room, sizeof *grown);
-		if (!grown)
-			return NULL;
-		s->owned = grown;
-		s->owned_room = room;
-	}
+	if (!gs_reserve(&s->owned, s->owned_count, &s->owned_room, sizeof *s->owned))
+		return NULL;
 	void *copy = malloc(bytes + 1);
 	if (copy && bytes)
 		memcpy(copy, data, bytes);

@@ -26,14 +26,8 @@ struct path_replay {
 
 static bool push_level(struct path_replay *r, struct level level)
 {
-	if (r->count == r->room) {
-		size_t room = r->room ? 2 * r->room : 16;
-		struct level *grown = reallocarray(r->levels, room, sizeof *grown);
-		if (!grown)
-			return false;
-		r->levels = grown;
-		r->room = room;
-	}
+	if (!gs_reserve(&r->levels, r->count, &r->room, sizeof *r->levels))
+		return false;
 	r->levels[r->count++] = level;
 	return true;
 }

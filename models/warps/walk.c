@@ -144,15 +144,9 @@ static uint32_t choose_edge(struct lane_walk *w, uint32_t block)
 
 static bool push_return(struct lane_walk *w, int32_t to)
 {
-	if (w->return_count == w->return_room) {
-		size_t room = w->return_room ? 2 * w->return_room : 16;
-		int32_t *grown = reallocarray(w->returns, room, sizeof *grown);
-		if (!grown) {
-			w->failed = true;
-			return false;
-		}
-		w->returns = grown;
-		w->return_room = room;
+	if (!gs_reserve(&w->returns, w->return_count, &w->return_room, sizeof *w->returns)) {
+		w->failed = true;
+		return false;
 	}
 	w->returns[w->return_count++] = to;
 	return true;

@@ -182,3 +182,19 @@ const char *gs_nearest(const char *word, const char *const *candidates)
 	}
 	return found;
 }
+
+bool gs_reserve(void *array_pointer, size_t count, size_t *room, size_t size)
+{
+	enum { FIRST = 16 };
+	void *array;
+	if (count < *room)
+		return true;
+	size_t more = *room ? 2 * *room : FIRST;
+	memcpy(&array, array_pointer, sizeof array); /* pointers to anything else are not void * to the compiler */
+	array = reallocarray(array, more, size);
+	if (!array)
+		return false;
+	memcpy(array_pointer, &array, sizeof array);
+	*room = more;
+	return true;
+}

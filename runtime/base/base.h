@@ -94,4 +94,8 @@ int gs_pack_encode(const struct gs_pack *p, struct gs_buf *out, struct gs_error 
 /* Adds to *p, which is empty after a failure. */
 int gs_pack_decode(struct gs_pack *p, const void *data, size_t len, struct gs_error *err);
 
+/* Room for one more than `count` elements in the array that *array_pointer points to, which grows by doubling and has room for *room.
+ * False: out of memory, and nothing has changed. */
+bool gs_reserve(void *array_pointer, size_t count, size_t *room, size_t size);
+
 #endif

@@ -50,7 +50,7 @@ missing_package() {
 build_program() {
 	program=$(printf '%s\n' "$1" | sed -n 's/.*\$build\/\([a-z_]*\).*/\1/p')
 	[ -n "$program" ] || return 0
-	compiler="${CC:-cc} -std=c11 -O1 -DCL_TARGET_OPENCL_VERSION=300"
+	compiler="${CC:-cc} -std=c11 -O1 -I$apps/../.. -DCL_TARGET_OPENCL_VERSION=300"
 	source=$apps/$program.c
 	case $program in
 	clblast) libraries='-lclblast -lOpenCL -lm' ;;

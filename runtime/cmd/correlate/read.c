@@ -14,15 +14,9 @@
 
 static struct observation *add_observation(struct correlation *c, const struct observation *o, struct gs_error *err)
 {
-	if (c->count == c->room) {
-		size_t room = c->room ? 2 * c->room : 64;
-		struct observation *grown = reallocarray(c->list, room, sizeof *grown);
-		if (!grown) {
-			gs_fail(err, ENOMEM, "out of memory");
-			return NULL;
-		}
-		c->list = grown;
-		c->room = room;
+	if (!gs_reserve(&c->list, c->count, &c->room, sizeof *c->list)) {
+		gs_fail(err, ENOMEM, "out of memory");
+		return NULL;
 	}
 	c->list[c->count] = *o;
 	return &c->list[c->count++];

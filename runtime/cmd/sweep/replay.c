@@ -86,14 +86,8 @@ static int charge_counters(struct replay *play, uint64_t bytes, struct gs_error 
 
 static int keep_counters(struct replay *play, uint64_t seq, const struct gs_section *s, struct gs_error *err)
 {
-	if (play->counter_sets == play->counter_room) {
-		size_t room = play->counter_room ? 2 * play->counter_room : 16;
-		struct recorded_counters *grown = reallocarray(play->counters, room, sizeof *grown);
-		if (!grown)
-			return gs_fail(err, ENOMEM, "out of memory");
-		play->counters = grown;
-		play->counter_room = room;
-	}
+	if (!gs_reserve(&play->counters, play->counter_sets, &play->counter_room, sizeof *play->counters))
+		return gs_fail(err, ENOMEM, "out of memory");
 	if (charge_counters(play, s->len, err))
 		return -EFBIG;
 	struct recorded_counters c = {seq, malloc(s->len + 1), s->len / sizeof(uint64_t)};
