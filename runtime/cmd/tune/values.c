@@ -100,7 +100,7 @@ static void add_override(struct tuner *t, struct gs_buf *all, size_t key)
 }
 
 /* Adds one value, or two that need one another, to those taken, unless they do not fit. */
-static bool takes(struct tuner *t, struct gs_buf *taken, size_t one, size_t other, struct gpu *gpu, struct gs_error *why)
+static bool takes(struct tuner *t, struct gs_buf *taken, size_t one, size_t other, struct gpu *gpu, struct gs_error *err)
 {
 	size_t before = taken->len;
 	struct gpu with;
@@ -109,7 +109,7 @@ static bool takes(struct tuner *t, struct gs_buf *taken, size_t one, size_t othe
 		add_override(t, taken, other);
 	if (taken->failed)
 		return false;
-	if (!gpu_load(&with, t->base_name, gpus_read, NULL, taken->data, NULL, why)) {
+	if (!gpu_load(&with, t->base_name, gpus_read, NULL, taken->data, NULL, err)) {
 		*gpu = with;
 		return true;
 	}
@@ -121,16 +121,16 @@ static bool takes(struct tuner *t, struct gs_buf *taken, size_t one, size_t othe
 static int apply(struct tuner *t, struct gpu *gpu)
 {
 	struct gs_buf taken = {0};
-	struct gs_error why;
+	struct gs_error err;
 	*gpu = t->base;
 	for (size_t i = 0; i < gpu_key_count() && !taken.failed; i++) {
 		struct tune_value *v = &t->values[i];
-		if (!v->measured || v->taken || takes(t, &taken, i, i, gpu, &why) || taken.failed)
+		if (!v->measured || v->taken || takes(t, &taken, i, i, gpu, &err) || taken.failed)
 			continue;
-		struct gs_error alone = why;
+		struct gs_error alone = err;
 		for (size_t k = i + 1; k < gpu_key_count() && !v->taken; k++)
 			if (t->values[k].measured && !t->values[k].taken)
-				v->taken = t->values[k].taken = takes(t, &taken, i, k, gpu, &why);
+				v->taken = t->values[k].taken = takes(t, &taken, i, k, gpu, &err);
 		if (!v->taken && !taken.failed)
 			tune_keep(t, gpu_key(i)->name, "measured %g, which does not fit: %.70s", v->value, alone.text);
 	}

@@ -235,11 +235,11 @@ static void no_verdict(struct attempt *a)
 		proof_end(a->proof, VERDICT_NONE);
 }
 
-static int run_alone(struct attempt *a, const struct gs_error *reason, struct gs_error *why)
+static int run_alone(struct attempt *a, const struct gs_error *reason, struct gs_error *err)
 {
 	no_verdict(a);
 	a->way = WAY_ALONE;
-	return gs_fail(why, ENOTSUP, "%s", reason->text);
+	return gs_fail(err, ENOTSUP, "%s", reason->text);
 }
 
 static void do_not_trace(struct attempt *a)
@@ -301,13 +301,13 @@ static void trace_in_place(struct attempt *a)
 }
 
 /* In exit handlers, and in threads that go on meanwhile: the driver's compiler may be gone, so only what has run before can run. */
-static int choose_last_way(struct attempt *a, struct gs_error *why)
+static int choose_last_way(struct attempt *a, struct gs_error *err)
 {
 	do_not_trace(a);
 	if (a->way == WAY_DIRECT && a->twin->launched)
 		return 0;
 	no_verdict(a);
-	return gs_fail(why, ECANCELED, "the program was ending");
+	return gs_fail(err, ECANCELED, "the program was ending");
 }
 
 /* Nobody asked for a twin whatever it takes, and a driver for CPUs would compile it for minutes (HAZARD_EXPLODES). */
@@ -324,28 +324,28 @@ static bool has_offset(const struct request *r)
 	return false;
 }
 
-/* -1: the kernel is to run alone, and *why says why. */
-static int choose_way(struct attempt *a, struct gs_error *why)
+/* -1: the kernel is to run alone, and *err says why. */
+static int choose_way(struct attempt *a, struct gs_error *err)
 {
 	struct gs_error cannot = {""};
 	a->proof = proof_of(&a->launch->record, has_offset(a->request));
 	if (!a->proof)
-		return gs_fail(why, ENOMEM, "out of memory");
+		return gs_fail(err, ENOMEM, "out of memory");
 	if (proof_is_news(a->proof))
 		stats_add_comparison(&simulation.stats, a->launch->record.kernel_name, TWIN_DIFFERS);
 	a->way = proof_way(&simulation.options, a->proof, a->kernel->build->relaxed, a->launch->record.facts);
 	if (program_is_ending())
-		return choose_last_way(a, why);
+		return choose_last_way(a, err);
 	if (compiles_for_minutes(a)) {
 		gs_fail(&cannot, ENOTSUP, "it has many barriers under conditions: the driver would compile its annotated twin for minutes "
 		                          "(GPUSIM_TWIN=shadow has it do so)");
-		return run_alone(a, &cannot, why);
+		return run_alone(a, &cannot, err);
 	}
 	bool direct = a->way == WAY_DIRECT;
 	if (shadow_plan(a->kernel, a->launch->record.facts, &a->plan, &cannot)) {
 		if (direct)
 			trace_in_place(a);
-		return direct ? 0 : run_alone(a, &cannot, why);
+		return direct ? 0 : run_alone(a, &cannot, err);
 	}
 	choose_trace(a);
 	if ((a->way == WAY_DIRECT && !a->traced) || take_copies(a))
@@ -353,7 +353,7 @@ static int choose_way(struct attempt *a, struct gs_error *why)
 	do_not_trace(a);
 	a->way = direct ? WAY_DIRECT : a->way;
 	gs_fail(&cannot, ENOMEM, "its memory is too large to be copied for the annotated twin (GPUSIM_SHADOW_MEMORY)");
-	return direct ? 0 : run_alone(a, &cannot, why);
+	return direct ? 0 : run_alone(a, &cannot, err);
 }
 
 /* ---- enqueueing ---- */
@@ -495,7 +495,7 @@ static void hand_over(struct attempt *a, cl_event mine, cl_event *event)
 }
 
 /* True: the driver has been asked, and *result is what it says. */
-static bool enqueue_all(struct attempt *a, cl_int *result, cl_event *event, struct gs_error *why)
+static bool enqueue_all(struct attempt *a, cl_int *result, cl_event *event, struct gs_error *err)
 {
 	struct launch *l = a->launch;
 	cl_event mine = NULL;
@@ -517,7 +517,7 @@ static bool enqueue_all(struct attempt *a, cl_int *result, cl_event *event, stru
 	events_release(a->commands.events, a->commands.count);
 	if (ours) /* some of it may run, with our memory: it is lost */
 		log_debug("%s: the driver refuses the launch (%d) after it has taken commands of ours", l->record.kernel_name, *result);
-	gs_fail(why, EIO, "the driver refuses to launch the annotated kernel (%d)", *result);
+	gs_fail(err, EIO, "the driver refuses to launch the annotated kernel (%d)", *result);
 	if (ours)
 		a->launch = NULL;
 	return ours && a->way != WAY_DIRECT;
@@ -525,16 +525,16 @@ static bool enqueue_all(struct attempt *a, cl_int *result, cl_event *event, stru
 
 /* With the kernel's lock held, so that nobody sets other arguments before the twin is enqueued. The launch is given away. */
 static bool launch_with(struct kernel *k, struct request *r, struct kernel_twin *t, cl_device_id device, struct launch *l,
-                        cl_int *result, cl_event *event, struct gs_error *why)
+                        cl_int *result, cl_event *event, struct gs_error *err)
 {
 	struct attempt a = {.kernel = k, .request = r, .twin = t, .device = device, .launch = l};
 	bool asked = false;
 	choose_size(l);
 	l->buffer = buffer_take(k->build->pool, device, COUNTER_BUFFER, launch_words(&l->record));
 	if (!l->buffer)
-		gs_fail(why, ENOMEM, "there was no room for its counters (GPUSIM_COUNTER_MEMORY)");
-	else if (!choose_way(&a, why))
-		asked = enqueue_all(&a, result, event, why);
+		gs_fail(err, ENOMEM, "there was no room for its counters (GPUSIM_COUNTER_MEMORY)");
+	else if (!choose_way(&a, err))
+		asked = enqueue_all(&a, result, event, err);
 	t->launched = t->launched || (asked && a.way == WAY_DIRECT);
 	if (!asked && a.launch) {
 		launch_give_back(l);
@@ -543,23 +543,23 @@ static bool launch_with(struct kernel *k, struct request *r, struct kernel_twin 
 	return asked;
 }
 
-static bool launch_twin(struct kernel *k, struct request *r, cl_int *result, cl_event *event, struct gs_error *why)
+static bool launch_twin(struct kernel *k, struct request *r, cl_int *result, cl_event *event, struct gs_error *err)
 {
 	cl_device_id device = NULL;
 	if (cl.clGetCommandQueueInfo(r->queue, CL_QUEUE_DEVICE, sizeof device, &device, NULL) != CL_SUCCESS ||
 	    r->dims < 1 || r->dims > 3)
-		return gs_fail(why, EINVAL, "the launch is not valid"), false;
+		return gs_fail(err, EINVAL, "the launch is not valid"), false;
 	if (!worker_ready())
-		return gs_fail(why, EAGAIN, "no thread could be started"), false;
+		return gs_fail(err, EAGAIN, "no thread could be started"), false;
 	if (!device_wanted(device))
-		return gs_fail(why, ENOTSUP, "its device is not the one of GPUSIM_DEVICE"), false;
+		return gs_fail(err, ENOTSUP, "its device is not the one of GPUSIM_DEVICE"), false;
 	cl.clGetCommandQueueInfo(r->queue, CL_QUEUE_PROPERTIES, sizeof r->properties, &r->properties, NULL);
 	pthread_mutex_lock(&k->lock);
-	struct kernel_twin *t = kernel_prepare_twin(k, device, false, why);
+	struct kernel_twin *t = kernel_prepare_twin(k, device, false, err);
 	struct launch *l = t ? launch_new(k, r, t) : NULL;
 	if (t && !l)
-		gs_fail(why, ENOMEM, "out of memory");
-	bool launched = l && launch_with(k, r, t, device, l, result, event, why);
+		gs_fail(err, ENOMEM, "out of memory");
+	bool launched = l && launch_with(k, r, t, device, l, result, event, err);
 	pthread_mutex_unlock(&k->lock);
 	return launched;
 }
@@ -574,22 +574,22 @@ cl_int kernel_launch(cl_command_queue queue, cl_kernel handle, cl_uint dims, con
 {
 	uint64_t begin = clock_ns(), waited_ns = thread_waited_ns;
 	struct request r = {queue, dims, offset, global, local, wait_count, wait, 0, begin, 0};
-	struct gs_error why = {""};
+	struct gs_error err = {""};
 	struct kernel *k = kernel_find(handle);
 	int saved = errno;
 	cl_int result = CL_SUCCESS;
 	if (k && !k->wanted)
-		gs_fail(&why, 0, "not among GPUSIM_KERNELS");
+		gs_fail(&err, 0, "not among GPUSIM_KERNELS");
 	else if (k && k->why)
-		gs_fail(&why, 0, "%s", k->why);
-	else if (k && launch_twin(k, &r, &result, event, &why))
+		gs_fail(&err, 0, "%s", k->why);
+	else if (k && launch_twin(k, &r, &result, event, &err))
 		goto out;
 	errno = saved;
 	result = enqueue(&r, handle, event);
 	saved = errno;
 	if (result == CL_SUCCESS) {
 		const char *name = k && k->name ? k->name : "(unknown)";
-		launch_not_modelled(name, k ? why.text : "gpusim does not know this kernel: it has not seen how it was created");
+		launch_not_modelled(name, k ? err.text : "gpusim does not know this kernel: it has not seen how it was created");
 		timeline_resolve(log_launch(&r, name, event), NULL);
 	}
 out:

@@ -19,13 +19,13 @@
 /* ---- what a launch may write ---- */
 
 /* The object of a memory handle, found or added. */
-static int add_object(struct shadow_plan *p, const struct shadowed_object *o, size_t *index, struct gs_error *why)
+static int add_object(struct shadow_plan *p, const struct shadowed_object *o, size_t *index, struct gs_error *err)
 {
 	for (*index = 0; *index < p->object_count; ++*index)
 		if (p->objects[*index].original == o->original)
 			return 0;
 	if (p->object_count == MOST_OBJECTS)
-		return gs_fail(why, ENOTSUP, "it takes more memory objects than we copy");
+		return gs_fail(err, ENOTSUP, "it takes more memory objects than we copy");
 	p->objects[p->object_count++] = *o;
 	p->bytes += o->bytes;
 	return 0;
@@ -44,7 +44,7 @@ static size_t at_least_one(size_t value)
 }
 
 /* Images are copied whole; of arrays, the last dimension is the number of their images. */
-static int plan_image(struct shadow_plan *p, cl_uint index, cl_mem image, cl_mem_object_type type, struct gs_error *why)
+static int plan_image(struct shadow_plan *p, cl_uint index, cl_mem image, cl_mem_object_type type, struct gs_error *err)
 {
 	struct shadowed_argument a = {.index = index};
 	struct shadowed_object o = {.original = image, .image = true};
@@ -52,18 +52,18 @@ static int plan_image(struct shadow_plan *p, cl_uint index, cl_mem image, cl_mem
 	cl_mem parent = NULL;
 	cl.clGetMemObjectInfo(image, CL_MEM_ASSOCIATED_MEMOBJECT, sizeof parent, &parent, NULL);
 	if (type == CL_MEM_OBJECT_IMAGE1D_BUFFER || parent)
-		return gs_fail(why, ENOTSUP, "it writes an image that shares the memory of a buffer");
+		return gs_fail(err, ENOTSUP, "it writes an image that shares the memory of a buffer");
 	o.region[0] = image_number(image, CL_IMAGE_WIDTH);
 	o.region[1] = type == CL_MEM_OBJECT_IMAGE1D_ARRAY ? layers : at_least_one(image_number(image, CL_IMAGE_HEIGHT));
 	o.region[2] = type == CL_MEM_OBJECT_IMAGE2D_ARRAY ? layers : at_least_one(image_number(image, CL_IMAGE_DEPTH));
 	o.bytes = image_number(image, CL_IMAGE_ELEMENT_SIZE) * o.region[0] * o.region[1] * o.region[2];
-	int result = add_object(p, &o, &a.object, why);
+	int result = add_object(p, &o, &a.object, err);
 	if (!result)
 		p->arguments[p->argument_count++] = a;
 	return result;
 }
 
-static int plan_buffer(struct shadow_plan *p, cl_uint index, cl_mem buffer, struct gs_error *why)
+static int plan_buffer(struct shadow_plan *p, cl_uint index, cl_mem buffer, struct gs_error *err)
 {
 	struct shadowed_argument a = {.index = index};
 	struct shadowed_object o = {.original = buffer};
@@ -76,8 +76,8 @@ static int plan_buffer(struct shadow_plan *p, cl_uint index, cl_mem buffer, stru
 		cl.clGetMemObjectInfo(buffer, CL_MEM_SIZE, sizeof a.region.size, &a.region.size, NULL);
 	}
 	if (cl.clGetMemObjectInfo(o.original, CL_MEM_SIZE, sizeof o.bytes, &o.bytes, NULL) != CL_SUCCESS)
-		return gs_fail(why, ENOTSUP, "the driver does not report the size of a buffer");
-	int result = add_object(p, &o, &a.object, why);
+		return gs_fail(err, ENOTSUP, "the driver does not report the size of a buffer");
+	int result = add_object(p, &o, &a.object, err);
 	if (!result)
 		p->arguments[p->argument_count++] = a;
 	return result;
@@ -89,21 +89,21 @@ static bool may_write(const struct artifact_kernel *facts, size_t index)
 	return kind == ARGUMENT_GLOBAL || kind == ARGUMENT_WRITE || (kind == ARGUMENT_CONST && facts->hazards & HAZARD_UNCONST);
 }
 
-static int plan_argument(struct shadow_plan *p, const struct kernel_arg *a, cl_uint index, struct gs_error *why)
+static int plan_argument(struct shadow_plan *p, const struct kernel_arg *a, cl_uint index, struct gs_error *err)
 {
 	cl_mem mem = NULL;
 	cl_mem_object_type type = CL_MEM_OBJECT_BUFFER;
 	if (a->kind == ARG_SVM)
-		return gs_fail(why, ENOTSUP, "it takes a pointer to shared virtual memory");
+		return gs_fail(err, ENOTSUP, "it takes a pointer to shared virtual memory");
 	if (a->kind != ARG_VALUE || a->size != sizeof mem)
 		return 0;
 	memcpy(&mem, a->value, sizeof mem);
 	if (!mem)
 		return 0;
 	if (p->argument_count == MOST_OBJECTS)
-		return gs_fail(why, ENOTSUP, "it takes more memory objects than we copy");
+		return gs_fail(err, ENOTSUP, "it takes more memory objects than we copy");
 	cl.clGetMemObjectInfo(mem, CL_MEM_TYPE, sizeof type, &type, NULL);
-	return type == CL_MEM_OBJECT_BUFFER ? plan_buffer(p, index, mem, why) : plan_image(p, index, mem, type, why);
+	return type == CL_MEM_OBJECT_BUFFER ? plan_buffer(p, index, mem, err) : plan_image(p, index, mem, type, err);
 }
 
 /* Memory that the kernel only reads through this argument, but writes through another. */
@@ -122,35 +122,35 @@ static bool is_planned(const struct shadow_plan *p, const struct kernel_arg *a)
 	return false;
 }
 
-static int plan_read_arguments(struct shadow_plan *p, const struct kernel *k, const struct artifact_kernel *facts, struct gs_error *why)
+static int plan_read_arguments(struct shadow_plan *p, const struct kernel *k, const struct artifact_kernel *facts, struct gs_error *err)
 {
 	int result = 0;
 	for (size_t i = 0; i < k->arg_count && !result; i++) {
 		enum argument_kind kind = facts->argument_kinds[i];
 		if ((kind == ARGUMENT_CONST || kind == ARGUMENT_UNWRITTEN) && !may_write(facts, i) && is_planned(p, &k->args[i]))
-			result = plan_argument(p, &k->args[i], (cl_uint)i, why);
+			result = plan_argument(p, &k->args[i], (cl_uint)i, err);
 	}
 	return result;
 }
 
-int shadow_plan(const struct kernel *k, const struct artifact_kernel *facts, struct shadow_plan *p, struct gs_error *why)
+int shadow_plan(const struct kernel *k, const struct artifact_kernel *facts, struct shadow_plan *p, struct gs_error *err)
 {
 	p->object_count = p->argument_count = p->part_count = 0;
 	p->bytes = 0;
 	if (facts->hazards & HAZARD_ADDRESSES)
-		return gs_fail(why, ENOTSUP, "its memory may hold addresses, so it cannot run on copies");
+		return gs_fail(err, ENOTSUP, "its memory may hold addresses, so it cannot run on copies");
 	if (k->info_count)
-		return gs_fail(why, ENOTSUP, "it may follow pointers to shared virtual memory");
+		return gs_fail(err, ENOTSUP, "it may follow pointers to shared virtual memory");
 	for (size_t i = 0; i < k->arg_count; i++) {
 		if (i >= facts->arguments || facts->argument_kinds[i] == ARGUMENT_OTHER)
-			return gs_fail(why, ENOTSUP, "it takes an argument that we cannot copy");
+			return gs_fail(err, ENOTSUP, "it takes an argument that we cannot copy");
 		if (k->args[i].kind == ARG_SVM || may_write(facts, i)) {
-			int result = plan_argument(p, &k->args[i], (cl_uint)i, why);
+			int result = plan_argument(p, &k->args[i], (cl_uint)i, err);
 			if (result)
 				return result;
 		}
 	}
-	return plan_read_arguments(p, k, facts, why);
+	return plan_read_arguments(p, k, facts, err);
 }
 
 /* ---- the copies ---- */

@@ -54,7 +54,7 @@ struct shadow_plan {
 };
 
 /* With the kernel's lock held. Fails with the reason why the launch cannot be run on copies. */
-int shadow_plan(const struct kernel *k, const struct artifact_kernel *facts, struct shadow_plan *plan, struct gs_error *why);
+int shadow_plan(const struct kernel *k, const struct artifact_kernel *facts, struct shadow_plan *plan, struct gs_error *err);
 
 struct shadow; /* counted */
 

@@ -113,14 +113,14 @@ static bool should_trace(const struct launch *l, struct trace_plan *p)
 
 bool plan_trace(struct kernel *k, cl_device_id device, struct launch *l, struct trace_plan *p)
 {
-	struct gs_error why = {""};
+	struct gs_error err = {""};
 	memset(p, 0, sizeof *p);
 	if (!should_trace(l, p))
 		return false;
-	p->twin = kernel_prepare_twin(k, device, true, &why);
+	p->twin = kernel_prepare_twin(k, device, true, &err);
 	size_t words = buffer_words(l);
 	if (!p->twin || p->twin->box_argument < 0 || !words) {
-		log_debug("%s is not traced: %s", l->record.kernel_name, p->twin ? "no memory for it" : why.text);
+		log_debug("%s is not traced: %s", l->record.kernel_name, p->twin ? "no memory for it" : err.text);
 		return false;
 	}
 	l->trace_buffer = buffer_take(k->build->pool, device, TRACE_BUFFER, words);

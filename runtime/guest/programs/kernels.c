@@ -319,7 +319,7 @@ static struct kernel_twin *kernel_twin_new(struct kernel *k, struct twin *twin, 
 	return t;
 }
 
-struct kernel_twin *kernel_prepare_twin(struct kernel *k, cl_device_id device, bool traces, struct gs_error *why)
+struct kernel_twin *kernel_prepare_twin(struct kernel *k, cl_device_id device, bool traces, struct gs_error *err)
 {
 	struct kernel_twin *t = k->twins;
 	while (t && (t->twin->device != device || t->traces != traces))
@@ -333,16 +333,16 @@ struct kernel_twin *kernel_prepare_twin(struct kernel *k, cl_device_id device, b
 		thread_waited_ns += waited_ns;
 	}
 	if (!t) {
-		gs_fail(why, ENOMEM, "out of memory");
+		gs_fail(err, ENOMEM, "out of memory");
 		return NULL;
 	}
 	if (!t->kernel) {
-		gs_fail(why, ENOTSUP, "%s", t->twin->state == TWIN_FAILED ? t->twin->why.text :
+		gs_fail(err, ENOTSUP, "%s", t->twin->state == TWIN_FAILED ? t->twin->why.text :
 		        t->program && t->program->state == TWIN_FAILED ? t->program->why.text : t->why);
 		return NULL;
 	}
 	if (apply_settings(k, t)) {
-		gs_fail(why, ENOTSUP, "the driver refuses an argument of the annotated kernel");
+		gs_fail(err, ENOTSUP, "the driver refuses an argument of the annotated kernel");
 		return NULL;
 	}
 	return t;

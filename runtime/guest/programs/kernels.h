@@ -58,7 +58,7 @@ extern _Thread_local uint64_t thread_waited_ns;
 
 struct kernel *kernel_find(cl_kernel handle); /* a reference, or NULL */
 void kernel_unref(struct kernel *k);
-/* With the kernel's lock held: its twin on the device with all arguments set, or NULL and *why. */
-struct kernel_twin *kernel_prepare_twin(struct kernel *k, cl_device_id device, bool traces, struct gs_error *why);
+/* With the kernel's lock held: its twin on the device with all arguments set, or NULL and *err. */
+struct kernel_twin *kernel_prepare_twin(struct kernel *k, cl_device_id device, bool traces, struct gs_error *err);
 
 #endif

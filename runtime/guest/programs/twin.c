@@ -325,15 +325,15 @@ static bool together_is_cheaper(const struct twin *t)
 static void build_together(const struct build *b, const struct twin *t, struct twin_program *p)
 {
 	struct gs_buf text = {0};
-	struct gs_error why;
+	struct gs_error err;
 	artifact_text_together(t->artifact, &text);
-	if (!text.failed && (p->counting = build_texts(b, t, p->kernel, &text.data, &why))) {
+	if (!text.failed && (p->counting = build_texts(b, t, p->kernel, &text.data, &err))) {
 		cl.clRetainProgram(p->counting);
 		p->tracing = p->counting;
 		p->traced_state = TWIN_READY;
 		p->together = true;
 	} else {
-		log_debug("the texts that count and that trace are built one by one: %s", text.failed ? "out of memory" : why.text);
+		log_debug("the texts that count and that trace are built one by one: %s", text.failed ? "out of memory" : err.text);
 	}
 	gs_buf_free(&text);
 }
@@ -465,12 +465,12 @@ cl_program build_traced(struct build *b, struct twin *t, struct twin_program *p)
 	while (p->traced_state == TWIN_BUSY)
 		wait_for_change(b);
 	if (p->traced_state == TWIN_NEW) {
-		struct gs_error why;
+		struct gs_error err;
 		p->traced_state = TWIN_BUSY;
 		pthread_mutex_unlock(&b->lock);
-		cl_program tracing = build_texts(b, t, p->kernel, t->artifact->traced_texts, &why);
+		cl_program tracing = build_texts(b, t, p->kernel, t->artifact->traced_texts, &err);
 		if (!tracing)
-			log_info("launches are not traced: %s", why.text);
+			log_info("launches are not traced: %s", err.text);
 		pthread_mutex_lock(&b->lock);
 		p->tracing = tracing;
 		p->traced_state = tracing ? TWIN_READY : TWIN_FAILED;
