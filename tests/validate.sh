@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# make validate: the long tests. Registers against NVIDIA's assembler, accuracy, sampling, every real program with cold caches, 2000 random
+# make validate: the long tests. Registers against NVIDIA's assembler, accuracy, sampling, every real program with cold caches, 1000 random
 # kernels, code that is written twice. About an hour on two processors. Sanitizers have a target of their own, make sanitize.
 #   tests/validate.sh BUILD_DIR [STEP...]
 # Steps are the functions below; without any named, all of them are done. Ends with how long each took, and
@@ -53,8 +53,8 @@ annotated_kernels() {
 }
 
 # Other seeds than those of make test.
-random_programs() { counted_cold "random programs" "$root/tests/generate/run.sh" "$build" 2000 1001; }
-random_traced() { counted_cold "random programs, traced" "$root/tests/generate/run.sh" "$build" 200 3001 traced; }
+random_programs() { counted_cold "random programs" "$root/tests/generate/run.sh" "$build" 1000 1001; }
+random_traced() { counted_cold "random programs, traced" "$root/tests/generate/run.sh" "$build" 100 3001 traced; }
 random_divided() {
 	counted_cold "random programs with barriers under conditions" "$root/tests/generate/run.sh" "$build" 60 5001 divided 1
 	counted_cold "the same with inexact arithmetic" "$root/tests/generate/run.sh" "$build" 40 6001 divided,relaxed 1
