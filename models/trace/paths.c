@@ -19,16 +19,20 @@ static void *keep_copy(struct trace_store *s, const void *data, size_t bytes)
 	return copy;
 }
 
+/* memcmp takes no NULL, which a buffer without bytes may have. */
+static bool same_bytes(const void *a, size_t length, const struct gs_buf *b)
+{
+	return length == b->len && (!length || !memcmp(a, b->data, length));
+}
+
 /* The slot of a path with these blocks (and accesses, where there are no requests), or a free one. */
 static size_t find_slot(const struct trace_store *s, const struct recorded_path *r, bool requests, uint64_t hash)
 {
 	size_t at = hash & (s->slot_count - 1);
 	for (; s->slots[at].path; at = (at + 1) & (s->slot_count - 1)) {
 		const struct warp_path *p = &s->paths[s->slots[at].path - 1];
-		if (s->slots[at].hash == hash && p->block_count * sizeof *p->blocks == r->blocks.len &&
-		    !memcmp(p->blocks, r->blocks.data, r->blocks.len) &&
-		    (requests || (p->access_count * sizeof *p->accesses == r->accesses.len &&
-		                            !memcmp(p->accesses, r->accesses.data, r->accesses.len))))
+		if (s->slots[at].hash == hash && same_bytes(p->blocks, p->block_count * sizeof *p->blocks, &r->blocks) &&
+		    (requests || same_bytes(p->accesses, p->access_count * sizeof *p->accesses, &r->accesses)))
 			break;
 	}
 	return at;

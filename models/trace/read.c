@@ -398,7 +398,8 @@ static bool keep_lane(struct trace_decoder *r, struct lane_trace *lane, bool who
 	struct trace_event *copy = malloc((r->event_count + 1) * sizeof *copy);
 	if (!copy)
 		return false;
-	memcpy(copy, r->events, r->event_count * sizeof *copy);
+	if (r->event_count)
+		memcpy(copy, r->events, r->event_count * sizeof *copy);
 	*lane = (struct lane_trace){.events = copy, .count = r->event_count, .cut = !whole};
 	return true;
 }
