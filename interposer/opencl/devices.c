@@ -1,9 +1,9 @@
 /*
- * A GPU for programs that insist on one.
+ * A GPU for programs that require one.
  *
- * Where no platform has a GPU, a request for CL_DEVICE_TYPE_GPU is answered with the host device, which from
- * then on says of itself that it is a GPU, with the work-group limits of the first target. A program that
- * has asked for a CPU by type does not insist: it is told the truth.
+ * A program may ask for a device of the type CL_DEVICE_TYPE_GPU where no platform has a GPU. It then gets the host device. From
+ * then on the host device reports that it is a GPU, with the work-group limits of the first target. A program that has asked
+ * for a CPU by type does not need this. It gets the true answers.
  */
 #include "interposer/opencl/interposer.h"
 
@@ -62,8 +62,8 @@ cl_context hook_clCreateContextFromType(const cl_context_properties *properties,
 	cl_int result = CL_SUCCESS;
 	note_request(type);
 	cl_context context = cl.clCreateContextFromType(properties, type, notify, data, &result);
-	/* POCL 3.1 returns something that is not NULL with the error, and aborts in clReleaseContext when a program
-	 * (clinfo) takes it for a context while there is another, perhaps ours. The standard's answer is NULL. */
+	/* With an error, POCL 3.1 returns a pointer that is not NULL. A program (clinfo) takes it for a context and releases
+	 * it. If another context exists, perhaps ours, POCL then aborts in clReleaseContext. The standard says NULL. */
 	if (result != CL_SUCCESS)
 		context = NULL;
 	if (result == CL_DEVICE_NOT_FOUND && (type & CL_DEVICE_TYPE_GPU) && may_offer()) {
@@ -80,7 +80,7 @@ cl_context hook_clCreateContextFromType(const cl_context_properties *properties,
 	return context;
 }
 
-/* Whether the application takes `device` for a GPU although it is none. */
+/* Whether the application takes `device` for a GPU although it is not one. */
 static bool is_offered(cl_device_id device)
 {
 	cl_device_type type;
@@ -118,8 +118,8 @@ static bool is_promise(cl_device_info what)
 	       what == CL_DEVICE_GLOBAL_MEM_SIZE || what == CL_DEVICE_MAX_MEM_ALLOC_SIZE;
 }
 
-/* The target's number in place of the host's, which has 4 or 8 bytes, once or for each dimension. What a program may use up
- * stays at what the host device has, where that is less. */
+/* Replaces the host's number by the target's. It has 4 or 8 bytes, once or for each dimension. For resources that a program may
+ * use up, the host device's number stays if it is smaller. */
 static void answer_number(cl_device_info what, uint64_t number, void *value, size_t written)
 {
 	size_t width = written % 8 ? 4 : 8;
@@ -168,7 +168,7 @@ cl_int hook_clGetKernelWorkGroupInfo(cl_kernel kernel, cl_device_id device, cl_k
                                      void *value, size_t *size)
 {
 	cl_int result = cl.clGetKernelWorkGroupInfo(kernel, device, what, room, value, size);
-	/* Without a device the kernel has one, and that is the one we may have offered. */
+	/* A call without a device is about the kernel's only device. That may be the one that we offered as a GPU. */
 	bool as_target = runtime_options()->identity.number == IDENTITY_TARGET;
 	if (result == CL_SUCCESS && value && what == CL_KERNEL_WORK_GROUP_SIZE &&
 	    (as_target || (offered && runtime_options()->limits.number == LIMITS_TARGET && (!device || is_offered(device)))))

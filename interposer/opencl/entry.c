@@ -1,4 +1,4 @@
-/* The two ways in (interposer.h): exported functions and the layer's dispatch table. */
+/* The two ways in (interposer.h): exported functions, and the dispatch table of a layer. */
 #include "interposer/opencl/interposer.h"
 
 #include <CL/cl_layer.h>
@@ -11,12 +11,12 @@
 
 struct cl_calls cl;
 
-static struct cl_calls loader; /* libOpenCL's own functions; the exported functions' way on */
+static struct cl_calls loader; /* libOpenCL's own functions; the exported functions call them */
 static bool is_layer;          /* the loader has called clInitLayer */
 static pthread_once_t start_once = PTHREAD_ONCE_INIT;
 
-/* RTLD_NEXT finds nothing when libOpenCL came later than we did, as the dependency of a module that was
- * opened locally (Python's); its soname then names the copy that is already there. */
+/* RTLD_NEXT finds nothing when libOpenCL was loaded after this library, as a dependency of a module that was opened locally
+ * (Python does that). The soname then finds the copy that is already loaded. */
 static void *find_function(const char *name)
 {
 	static void *library;
@@ -43,7 +43,7 @@ static void start(void)
 	int saved = errno;
 	if (!is_layer) {
 		find_loader();
-		/* The loader initialises its layers at its first call: only then is it known whether we are one. */
+		/* The loader initialises its layers at its first call. Before that we cannot know whether we are one of them. */
 		cl_uint platforms;
 		if (loader.clGetPlatformIDs)
 			loader.clGetPlatformIDs(0, NULL, &platforms);
@@ -114,7 +114,7 @@ EXPORT cl_int CL_API_CALL clInitLayer(cl_uint count, const cl_icd_dispatch *targ
 #define X(name) cl.name = known.name;
 	CL_PLAIN_CALLS(X)
 #undef X
-	/* Preloaded as well: the exported functions pass calls on to the loader. */
+	/* The library may be preloaded as well. The exported functions then pass calls on to the loader. */
 	if (!loader.clGetPlatformIDs)
 		find_loader();
 	is_layer = true;

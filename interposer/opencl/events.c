@@ -1,4 +1,4 @@
-/* Events: their times, what waits for them, and what is enqueued for their sake alone. */
+/* Events: their times, waiting for them, and commands that only make events (markers, barriers). */
 #include "interposer/opencl/interposer.h"
 
 cl_int hook_clGetEventProfilingInfo(cl_event event, cl_profiling_info what, size_t room, void *value, size_t *size)
@@ -24,7 +24,7 @@ cl_int hook_clWaitForEvents(cl_uint count, const cl_event *events)
 	return result;
 }
 
-/* The shape of what follows: pass the call on and log it. */
+/* The common form of the hooks below: pass the call on and log it. */
 #define MARKER(name, params, args, wait_count, wait, event, barrier) \
 	cl_int hook_##name params \
 	{ \

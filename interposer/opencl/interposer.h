@@ -1,12 +1,12 @@
 /*
  * interposer: the OpenCL entry points, as the application calls them.
  *
- * Each hook passes the call to the driver, gives the application the driver's own answer and tells the
- * runtime what happened. It models nothing, keeps no records of objects, and links no LLVM.
+ * A hook is our function for one entry point. It passes the call to the driver, gives the application the driver's own answer,
+ * and reports the call to the runtime. It models nothing, keeps no records of objects, and links no LLVM.
  *
- * There are two ways in, and both end in the hooks: the functions exported under OpenCL's own names
- * (LD_PRELOAD), and the dispatch table of a layer (OPENCL_LAYERS). With both at once, the exported
- * functions pass every call to the loader, which comes back through the layer: nothing is seen twice.
+ * There are two ways into the hooks. With LD_PRELOAD, applications call functions that are exported under OpenCL's own names.
+ * With OPENCL_LAYERS, the loader calls the dispatch table of a layer. With both at once, the exported functions pass every call
+ * to the loader, and the loader calls the layer. So no call is seen twice.
  */
 #ifndef GPUSIM_INTERPOSER_OPENCL_INTERPOSER_H
 #define GPUSIM_INTERPOSER_OPENCL_INTERPOSER_H
@@ -15,7 +15,7 @@
 
 #include <errno.h>
 
-/* What a hook tells the runtime; the application's errno stays what the driver left. */
+/* Reports something to the runtime. The application's errno stays as the driver left it. */
 #define TELL(...) \
 	do { \
 		int saved_errno = errno; \

@@ -38,7 +38,7 @@ cl_int hook_clRetainKernel(cl_kernel kernel)
 
 cl_int hook_clReleaseKernel(cl_kernel kernel)
 {
-	TELL(kernel_released(kernel)); /* before the driver's: the handle may be reused at once */
+	TELL(kernel_released(kernel)); /* before the driver's release: the handle may be reused at once */
 	return cl.clReleaseKernel(kernel);
 }
 
@@ -70,7 +70,7 @@ cl_int hook_clEnqueueNDRangeKernel(cl_command_queue queue, cl_kernel kernel, cl_
                                    const size_t *global, const size_t *local, cl_uint wait_count, const cl_event *wait,
                                    cl_event *event)
 {
-	/* Without a global size the call is an error (or, since OpenCL 2.1, nothing): the driver's to judge. */
+	/* A call without a global size is an error. Since OpenCL 2.1 it is a launch that does nothing. The driver decides. */
 	if (!global)
 		return cl.clEnqueueNDRangeKernel(queue, kernel, dims, offset, global, local, wait_count, wait, event);
 	return kernel_launch(queue, kernel, dims, offset, global, local, wait_count, wait, event);

@@ -1,4 +1,4 @@
-/* Programs: what they are made of and when they are built. */
+/* Programs: their sources, and their builds. */
 #include "interposer/opencl/interposer.h"
 
 #include <stdlib.h>
@@ -42,8 +42,8 @@ cl_program hook_clCreateProgramWithIL(cl_context context, const void *il, size_t
 }
 
 /*
- * A build with a callback may end on another thread. The ticket carries what we need until then; the
- * callback of ours tells the runtime first, so that the application's may already create kernels.
+ * A build with a callback may end on another thread. The ticket carries what we need until then. Our own callback reports the
+ * build to the runtime first, so that the application's callback can already create kernels.
  */
 struct build_ticket {
 	void(CL_CALLBACK *notify)(cl_program, void *);
@@ -66,7 +66,7 @@ static void ticket_free(struct build_ticket *t)
 	free(t);
 }
 
-/* Copy of `size` bytes; NULL for none. */
+/* A copy of `size` bytes; NULL if there are none. */
 static void *copy_of(const void *from, size_t size)
 {
 	void *to = from && size ? malloc(size) : NULL;
@@ -117,7 +117,7 @@ cl_int hook_clBuildProgram(cl_program program, cl_uint count, const cl_device_id
 	struct build_ticket *t = notify ? ticket_new(notify, data, 0, NULL) : NULL;
 	struct build *build;
 	TELL(build = program_build_begins(program, options, count, devices));
-	if (t) { /* nothing of the ticket may be touched after the call: the callback frees it */
+	if (t) { /* the callback frees the ticket, so nothing here may use it after the call */
 		t->build = build;
 		return cl.clBuildProgram(program, count, devices, options, build_finished, t);
 	}
@@ -130,7 +130,8 @@ cl_int hook_clCompileProgram(cl_program program, cl_uint count, const cl_device_
                              cl_uint header_count, const cl_program *headers, const char **header_names,
                              void(CL_CALLBACK *notify)(cl_program, void *), void *data)
 {
-	/* What was compiled matters only when it is linked, and by then it has succeeded: so it is told at once. */
+	/* A compile matters only once it is linked, and a link needs a compile that succeeded. So the runtime hears of it at
+	 * once. */
 	TELL(program_compile_begins(program, options, count, devices, header_count, headers, header_names));
 	return cl.clCompileProgram(program, count, devices, options, header_count, headers, header_names, notify, data);
 }
@@ -171,12 +172,12 @@ cl_int hook_clRetainProgram(cl_program program)
 
 cl_int hook_clReleaseProgram(cl_program program)
 {
-	/* Before the driver's: afterwards the handle may already be another thread's new program. */
+	/* Before the driver's release: after it, another thread may get the same handle for a new program. */
 	TELL(program_released(program));
 	return cl.clReleaseProgram(program);
 }
 
-/* An application that keeps binaries will come back with them (clCreateProgramWithBinary). */
+/* An application that keeps binaries will later create programs from them (clCreateProgramWithBinary). */
 static void tell_binaries(cl_program program, unsigned char *const *binaries, size_t room)
 {
 	enum { MAX_DEVICES = 64 };

@@ -1,7 +1,8 @@
 /*
- * The C library's functions that set what a signal does. They are passed on. Where the runtime has a handler the application sees
- * SIG_DFL, and where it sets SIG_DFL the runtime's handler comes back, which ends in the same (runtime/process/signals.c).
- * ThreadSanitizer calls them before anything that it has instrumented may run: tests with it do without them.
+ * The functions of the C library that set what a signal does. Calls are passed on. Where the runtime has its own handler, the
+ * application sees SIG_DFL. Where the application sets SIG_DFL, the runtime's handler is set again; it ends the process in the
+ * same way (runtime/process/signals.c). ThreadSanitizer calls these functions before any instrumented code may run, so tests
+ * with it leave them out.
  */
 #ifndef __SANITIZE_THREAD__
 #include "interposer/opencl/interposer.h"
@@ -32,7 +33,7 @@ ACTION_NAMES(X)
 HANDLER_NAMES(X)
 #undef X
 
-/* When we are loaded: a signal handler may call these functions, but dlsym it may not. */
+/* Runs when the library is loaded. A signal handler may call the functions below, but it may not call dlsym. */
 __attribute__((constructor)) static void find_next(void)
 {
 #define X(name) *(void **)&next_##name = dlsym(RTLD_NEXT, #name);

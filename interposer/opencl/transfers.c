@@ -1,4 +1,4 @@
-/* Copies between host and device: passed on, and their bytes noted when the driver took them. */
+/* Copies between host and device. Calls are passed on. The bytes are noted if the driver accepted the command. */
 #include "interposer/opencl/interposer.h"
 
 static cl_int note(cl_int result, enum transfer_kind kind, uint64_t size_bytes, const struct command_call *call)
@@ -8,7 +8,7 @@ static cl_int note(cl_int result, enum transfer_kind kind, uint64_t size_bytes, 
 	return result;
 }
 
-/* The call of a hook below, which names its parameters alike. */
+/* The call of a hook below. All of them have the same names for their parameters. */
 #define CALL(blocking) (&(struct command_call){queue, wait_count, wait, event, blocking, begin})
 
 static uint64_t region_bytes(const size_t *region, uint64_t element_bytes)
@@ -23,7 +23,7 @@ static uint64_t image_bytes(cl_mem image, const size_t *region)
 	return region_bytes(region, element);
 }
 
-/* The shape of every hook below: pass the call on, note its kind and size. */
+/* The common form of every hook below: pass the call on, note its kind and size. */
 #define TRANSFER(name, params, args, kind, size, blocking) \
 	cl_int hook_##name params \
 	{ \
@@ -108,7 +108,7 @@ TRANSFER(clEnqueueCopyBufferToImage,
           cl_uint wait_count, const cl_event *wait, cl_event *event),
          (queue, from, to, offset, origin, region, wait_count, wait, event), TRANSFER_COPY, image_bytes(to, region), false)
 
-/* Neither pointer of an SVM copy says which side it is on: as in memory of the device. */
+/* The pointers of an SVM copy do not show which side they are on. It counts as a copy within the device's memory. */
 TRANSFER(clEnqueueSVMMemcpy,
          (cl_command_queue queue, cl_bool blocking, void *to, const void *from, size_t size, cl_uint wait_count,
           const cl_event *wait, cl_event *event),
@@ -148,7 +148,7 @@ cl_int hook_clEnqueueUnmapMemObject(cl_command_queue queue, cl_mem mem, void *ho
                                     const cl_event *wait, cl_event *event)
 {
 	uint64_t bytes = 0, begin = call_begins();
-	TELL(bytes = transfer_unmapped(host)); /* before the driver's: the address may be mapped again at once */
+	TELL(bytes = transfer_unmapped(host)); /* before the driver's unmap: the address may be mapped again at once */
 	cl_int result = cl.clEnqueueUnmapMemObject(queue, mem, host, wait_count, wait, event);
 	if (result == CL_SUCCESS)
 		TELL(timeline_transfer(TRANSFER_UNMAP, bytes, CALL(false)));
@@ -176,7 +176,7 @@ cl_int hook_clEnqueueSVMUnmap(cl_command_queue queue, void *pointer, cl_uint wai
 	return result;
 }
 
-/* To the host, or to the queue's device. Contents that need not be kept are not moved. */
+/* A migration goes to the host, or to the queue's device. Contents that need not be kept are not moved. */
 cl_int hook_clEnqueueMigrateMemObjects(cl_command_queue queue, cl_uint count, const cl_mem *mems,
                                        cl_mem_migration_flags flags, cl_uint wait_count, const cl_event *wait,
                                        cl_event *event)

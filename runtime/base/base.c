@@ -1,4 +1,4 @@
-/* Errors, growing text and near matches of base.h. */
+/* Errors, growing text and near matches; see base.h. */
 #include "runtime/base/base.h"
 
 #include <errno.h>
@@ -85,7 +85,7 @@ void gs_buf_printf(struct gs_buf *b, const char *fmt, ...)
 	va_end(ap);
 }
 
-/* Length of the well-formed UTF-8 sequence at s, or 0. */
+/* Length of the well-formed UTF-8 sequence at s; 0 if there is none. */
 static size_t utf8_length(const unsigned char *s)
 {
 	size_t n = s[0] < 0x80 ? 1 : s[0] >= 0xc2 && s[0] < 0xe0 ? 2 : s[0] >= 0xe0 && s[0] < 0xf0 ? 3 :
@@ -138,7 +138,7 @@ uint64_t gs_hash(const void *data, size_t len)
 void gs_hash_hex(const void *data, size_t len, char hex[33])
 {
 	XXH128_hash_t h = XXH3_128bits(data, len);
-	for (int i = 0; i < 16; i++) { /* by hand: there are some of these for every launch */
+	for (int i = 0; i < 16; i++) { /* without printf: every launch makes several of these */
 		hex[i] = "0123456789abcdef"[h.high64 >> (60 - 4 * i) & 15];
 		hex[16 + i] = "0123456789abcdef"[h.low64 >> (60 - 4 * i) & 15];
 	}
@@ -190,7 +190,7 @@ bool gs_reserve(void *array_pointer, size_t count, size_t *room, size_t size)
 	if (count < *room)
 		return true;
 	size_t more = *room ? 2 * *room : FIRST;
-	memcpy(&array, array_pointer, sizeof array); /* pointers to anything else are not void * to the compiler */
+	memcpy(&array, array_pointer, sizeof array); /* memcpy, because the caller's pointer has another type than void ** */
 	array = reallocarray(array, more, size);
 	if (!array)
 		return false;

@@ -1,4 +1,4 @@
-/* Whole files and folders of base.h. */
+/* Whole files and folders; see base.h. */
 #include "runtime/base/base.h"
 
 #include <errno.h>
@@ -33,7 +33,7 @@ int gs_read_fd(int fd, const char *name, uint64_t most, struct gs_buf *out, stru
 	int failure = n < 0 ? errno : 0;
 	if (failure)
 		return gs_fail(err, failure, "cannot read %s: %s", name, strerror(failure));
-	gs_buf_add(out, "", 0); /* an empty file still gives a string */
+	gs_buf_add(out, "", 0); /* so that an empty file gives an empty string, not NULL */
 	return out->failed ? gs_fail(err, ENOMEM, "cannot read %s: out of memory", name) : 0;
 }
 
@@ -47,7 +47,7 @@ int gs_read_file(const char *path, struct gs_buf *out, struct gs_error *err)
 	return result;
 }
 
-/* Without O_NONBLOCK, opening a FIFO would wait for somebody to write into it. */
+/* Without O_NONBLOCK, opening a FIFO would wait for a writer. */
 int gs_open_regular(int folder, const char *path, int flags, struct gs_error *err)
 {
 	struct stat s;
@@ -87,7 +87,7 @@ static int write_all(int fd, const char *data, size_t len)
 	return 0;
 }
 
-/* Makes a file of a name that nobody has, behind `path`. mkostemp would leave it to its owner alone, whatever the umask. */
+/* Creates a file with a new name: `path` and an ending. mkostemp would give it to its owner alone, whatever the umask says. */
 static int open_temporary(int folder, const char *path, unsigned mode, struct gs_buf *name)
 {
 	enum { TRIES = 100 };

@@ -1,4 +1,4 @@
-/* Named sections with a closing hash; the format is told in base.h. */
+/* Named sections with a closing hash. base.h describes the format. */
 #include "runtime/base/base.h"
 
 #include <errno.h>

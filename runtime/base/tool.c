@@ -96,7 +96,7 @@ static int prepare(posix_spawn_file_actions_t *actions, posix_spawnattr_t *attri
 		  posix_spawn_file_actions_addopen(actions, 1, run->output ? run->output : "/dev/null",
 						   O_WRONLY | O_CREAT | O_TRUNC, 0600) ||
 		  posix_spawn_file_actions_addopen(actions, 2, run->messages, O_WRONLY | O_CREAT | O_TRUNC, 0600);
-	/* Last, because the files above may be named relative to where we are. */
+	/* Last, because the paths above may be relative to the present directory. */
 	if (run->cwd)
 		failed |= posix_spawn_file_actions_addchdir_np(actions, run->cwd);
 	return failed ? -ENOMEM : 0;

@@ -1,31 +1,32 @@
 /*
- * Running clang: where it is, a private folder for its files, one run of it.
+ * Running clang: finding it, a private folder for its files, and one run of it.
  *
- * Used by gpusim-cc and by what it links (analysis), never in the guest's process.
+ * gpusim-cc and the folder analysis, which it links, use this. The guest's process never does.
  */
 #ifndef GPUSIM_RUNTIME_BASE_TOOL_H
 #define GPUSIM_RUNTIME_BASE_TOOL_H
 
 #include "runtime/base/base.h"
 
-/* $GPUSIM_CLANG, else clang-19 of $PATH, else where distributions put it. */
+/* $GPUSIM_CLANG, or clang-19 in $PATH, or the place where distributions put it: the first that there is. */
 const char *clang_path(void);
 
 struct clang_run {
 	const char *const *args;      /* NULL-terminated, without the program's name */
-	const char *cwd;              /* or NULL: ours */
+	const char *cwd;              /* NULL: the present one */
 	const char *output;           /* file for stdout, or NULL */
 	const char *messages;         /* file for stderr */
 };
 
-/* Runs clang and waits. A program that clang rejects is -EINVAL with its first error as FILE:LINE:COLUMN: TEXT. */
+/* Runs clang and waits for it. Returns -EINVAL where clang rejects the program; *err is then its first error as
+ * FILE:LINE:COLUMN: TEXT. */
 int clang_run(const struct clang_run *run, struct gs_error *err);
 
-/* A new folder of our own below $TMPDIR; the caller frees *path after folder_remove. */
+/* Creates a private folder below $TMPDIR. The caller frees *path after folder_remove. */
 int folder_create(char **path, struct gs_error *err);
-void folder_remove(const char *path); /* with all that is in it; path may be NULL */
+void folder_remove(const char *path); /* with everything in it; path may be NULL */
 
-/* A growing list of words that can be given to exec: NULL-terminated whenever it is not empty. */
+/* A growing list of words for exec. It is NULL-terminated whenever it is not empty. */
 struct words {
 	char **items;
 	size_t count;
