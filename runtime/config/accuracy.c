@@ -28,7 +28,7 @@ static bool is_about(const struct row *r, const struct accuracy_target *t)
 	return in_list(r->targets, t->name) && in_list(r->memory, t->memory);
 }
 
-/* "gtx480, v100: TEXT"; without names where it is about any GPU. */
+/* Makes "gtx480, v100: TEXT", or TEXT alone where it applies to any GPU. */
 static void make_sentence(const struct row *r, const struct accuracy_target *targets, size_t count, struct gs_buf *out)
 {
 	bool any = false, all = !strcmp(r->targets, "*");

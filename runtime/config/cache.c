@@ -1,4 +1,4 @@
-/* The cache of cache.h. */
+/* The cache on disk; see cache.h. */
 #include "runtime/config/cache.h"
 
 #include "runtime/config/log.h"
@@ -21,7 +21,7 @@ static const uint64_t most_entry_bytes = UINT64_C(256) << 20;
 
 static char root[PATH_MAX - 128]; /* set once by cache_setup */
 static uint64_t bound;
-static atomic_bool told; /* why there is no cache */
+static atomic_bool told; /* a message has said why there is no cache */
 
 static const char *const kind_names[CACHE_KINDS] = {"results", "binaries", "wanted", "twins"};
 
@@ -41,21 +41,21 @@ void cache_setup(const char *directory, uint64_t bound_bytes)
 		snprintf(root, sizeof root, "%s/.cache/gpusim", home);
 }
 
-/* ---- folders that are ours alone ---- */
+/* ---- private folders ---- */
 
-/* Nobody else can change what is in it. Only the effective user counts: root's files may be as wrong as anybody's. */
+/* Whether no other user can change what is in it. Only files of the effective user count: files of root may be wrong, too. */
 static bool is_private(const struct stat *s)
 {
 	return s->st_uid == geteuid() && !(s->st_mode & (S_IWGRP | S_IWOTH));
 }
 
-/* Where others can write, each user has a folder of this name. */
+/* Where other users can write, each user has a folder of this name. */
 static void private_name(char name[32])
 {
 	snprintf(name, 32, "user-%lu", (unsigned long)geteuid());
 }
 
-/* A folder in `parent` that is ours and no link, made if need be; else an error. */
+/* Opens a private folder in `parent`, and creates it if `make` says so. A link is an error. */
 static int open_private(int parent, const char *name, bool make, struct gs_error *err)
 {
 	struct stat s;
@@ -70,7 +70,8 @@ static int open_private(int parent, const char *name, bool make, struct gs_error
 	return gs_fail(err, EPERM, "%s in %s is not this user's own, or others can write into it", name, root);
 }
 
-/* The cache's folder: `root`, or the user's own in it where others can write. It may be a link; what counts is where it leads. */
+/* Opens the cache's folder: `root`, or the user's own folder in it where others can write. `root` may be a link; the folder
+ * that it leads to is checked. */
 static int open_root(bool make, struct gs_error *err)
 {
 	struct stat s;
@@ -88,7 +89,7 @@ static int open_root(bool make, struct gs_error *err)
 	private_name(name);
 	result = open_private(fd, name, make, err);
 	close(fd);
-	return make && result < 0 ? -EPERM : result; /* the user named a directory that is of no use: open_kind says so */
+	return make && result < 0 ? -EPERM : result; /* the user named a directory that cannot be used: open_kind reports that */
 }
 
 static int open_kind(enum cache_kind kind, bool make, struct gs_error *err)
@@ -132,7 +133,7 @@ static void remove_own(int folder, const char *name)
 }
 
 struct entry {
-	char name[MOST_KEY + 16]; /* a key, or one with the ending of a file that is being written */
+	char name[MOST_KEY + 16]; /* a key, perhaps with the ending of a file that is being written */
 	enum cache_kind kind;
 	struct timespec used;
 	uint64_t size_bytes;
@@ -221,7 +222,7 @@ void cache_trim(uint64_t bound_bytes)
 
 /* ---- packs ---- */
 
-/* The first section of an entry says what it is for, so that one cannot stand in another's place. */
+/* The first section of an entry has its kind and key, so that one entry cannot stand in another's place. */
 static const char label_name[] = "entry";
 
 static void make_label(enum cache_kind kind, const char *key, char label[MOST_KEY + 16])
@@ -240,7 +241,7 @@ static int encode_entry(enum cache_kind kind, const char *key, const struct gs_p
 	if (pack->count)
 		memcpy(all.sections + 1, pack->sections, pack->count * sizeof *all.sections);
 	int result = gs_pack_encode(&all, out, err);
-	free(all.sections); /* what they point to is not ours */
+	free(all.sections); /* the names and data belong to the caller */
 	if (!result && out->len > most_entry_bytes)
 		result = gs_fail(err, EFBIG, "%zu bytes are too many for an entry of the cache", out->len);
 	return result;
@@ -279,7 +280,8 @@ int cache_put_pack(enum cache_kind kind, const char *key, const struct gs_pack *
 	return result;
 }
 
-/* What is not a file of ours that only we can write is as good as missing. It is never waited for, and stays where it is. */
+/* A file counts as missing unless it is a regular file of this user that no other user can write. Opening it never waits. The
+ * file stays where it is. */
 static int open_entry(int folder, const char *key, struct gs_error *err)
 {
 	struct stat s;

@@ -1,14 +1,15 @@
 /*
- * The cache on disk: packs by key, in folders by kind, under $GPUSIM_CACHE_DIR or $XDG_CACHE_HOME/gpusim.
+ * The cache on disk. It keeps packs by key, in one folder for each kind, under $GPUSIM_CACHE_DIR or $XDG_CACHE_HOME/gpusim.
  *
- * Files are written by rename, so that concurrent processes see whole ones; a damaged file counts as
- * missing. A hit renews the file's time, and when a store brings the sum over the bound, the files that were
- * not used for longest go first.
+ * A file is written under another name and renamed, so that other processes see whole files only. A damaged file counts as
+ * missing. Each use of a file renews its time. When a new file makes the cache larger than its bound, the files that were not
+ * used for longest are removed first.
  *
- * What is in the cache is compiled and run in the application's process, so nobody else may have written it. Only folders and
- * regular files count that the effective user owns and that nobody else can write into; links are not followed. Where the
- * directory itself is somebody else's, or others can write into it, its folder user-UID takes its place. Without that there is
- * no cache, and one warning says why. An entry begins with a section "entry", its kind and key, and is good for no other.
+ * The contents are compiled and run in the application's process, so no other user may have written them. Folders and regular
+ * files count only if the effective user owns them and no other user can write to them. Links are not followed. If the
+ * directory itself belongs to another user, or others can write into it, its folder user-UID is used instead. Where that is not
+ * possible either, there is no cache, and one warning says why. An entry begins with a section "entry" that has its kind and
+ * key. It is valid for these only.
  */
 #ifndef GPUSIM_RUNTIME_CONFIG_CACHE_H
 #define GPUSIM_RUNTIME_CONFIG_CACHE_H
@@ -17,23 +18,24 @@
 
 enum cache_kind {
 	CACHE_RESULTS,  /* what gpusim-cc made of a request */
-	CACHE_BINARIES, /* the units behind a program's binary */
+	CACHE_BINARIES, /* the units that a program's binary was built from */
 	CACHE_WANTED,   /* requests that no gpusim-cc answered, for `gpusim cache fill` on another machine */
-	CACHE_TWINS,    /* twins that wrote other values than their kernels */
+	CACHE_TWINS,    /* twins that wrote other values than their kernels did */
 	CACHE_KINDS
 };
 
-/* Before any other call; `directory` may be empty for the default, `bound_bytes` 0 for no cache at all. */
+/* Must be called before any other function here. `directory` may be empty for the default. `bound_bytes` 0 means no cache at
+ * all. */
 void cache_setup(const char *directory, uint64_t bound_bytes);
-const char *cache_directory(void); /* "" when there is none. Not for several threads at once. */
+const char *cache_directory(void); /* "" when there is none. Only one thread at a time may call it. */
 int cache_put_pack(enum cache_kind kind, const char *key, const struct gs_pack *pack, struct gs_error *err);
 int cache_get_pack(enum cache_kind kind, const char *key, struct gs_pack *pack, struct gs_error *err);
 void cache_remove(enum cache_kind kind, const char *key);
-/* Calls `visit` with the key of each entry until it returns other than 0, and returns that. */
+/* Calls `visit` with the key of each entry until it returns something other than 0, and returns that. */
 int cache_each(enum cache_kind kind, int (*visit)(const char *key, void *data), void *data);
 
-/* Whether a result of gpusim-cc is true of its source: a clang that was missing or killed may be there next time, and so
- * may a header. Others are asked for again. */
+/* Whether a result of gpusim-cc would be the same next time. A failure may not be: a clang or a header that was missing may be
+ * there, and a clang that was killed may end. Such requests are made again. */
 bool cache_worth_keeping(const struct gs_pack *result);
 
 struct cache_usage {

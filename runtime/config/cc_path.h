@@ -4,8 +4,8 @@
 
 #include "runtime/base/base.h"
 
-/* `chosen` (GPUSIM_CC) unless it is empty, else the one beside the file `own`, or where `make install` puts it. path
- * has PATH_MAX bytes. */
+/* `chosen` (GPUSIM_CC) if it is not empty. Otherwise the gpusim-cc beside the file `own`, or the one where `make install` puts
+ * it. `path` has PATH_MAX bytes. */
 int cc_path(const char *chosen, const char *own, char *path, struct gs_error *err);
 
 #endif

@@ -1,4 +1,4 @@
-/* Finding GPU descriptions (gpus.h). */
+/* Finding GPU descriptions; see gpus.h. */
 #include "runtime/config/gpus.h"
 
 #include <dirent.h>

@@ -1,4 +1,4 @@
-/* Messages of log.h. The setting is written once at start, before any other thread of ours runs. */
+/* Messages; see log.h. The setting is written once at start, before any other thread of ours runs. */
 #include "runtime/config/log.h"
 
 #include <errno.h>
@@ -16,7 +16,7 @@ static bool have_stderr, is_shared = true;
 
 static const char *const level_names[] = {"error", "warning", "info", "debug"};
 
-/* At load time, before the application can open a file that takes the number 2. */
+/* Runs when the library is loaded. Later, the application may have opened a file that got the number 2. */
 __attribute__((constructor)) static void check_stderr(void)
 {
 	int saved = errno;
@@ -51,7 +51,7 @@ bool log_wanted(enum log_level level, const char *domain)
 	return strstr(wanted_domains, key) != NULL;
 }
 
-/* A reader of stderr that went away must not end the application: its SIGPIPE is held back and taken. */
+/* The reader of stderr may have gone. Its SIGPIPE must not end the application: it is blocked and then removed. */
 static ssize_t write_without_sigpipe(const char *text, size_t length)
 {
 	sigset_t pipe_only, before, pending;
@@ -81,7 +81,7 @@ void log_raw(const char *text, size_t length)
 	}
 }
 
-/* How stderr ends: where it is a file, its last byte says it. */
+/* Whether the last line on stderr has ended. If stderr is a file, its last byte shows that. */
 static enum { LINE_ENDED, LINE_OPEN, LINE_UNKNOWN } stderr_line(void)
 {
 	struct stat s;
@@ -123,7 +123,7 @@ void log_write(enum log_level level, const char *domain, const char *fmt, ...)
 	size_t length = (size_t)n + (m < 0 ? 0 : (size_t)m);
 	if (length > sizeof line - 2)
 		length = sizeof line - 2;
-	/* One message is one line, whatever the text brought along. */
+	/* One message is one line, even if the text has line ends. */
 	for (size_t i = 0; i < length; i++)
 		if ((unsigned char)line[i] < ' ' && line[i] != '\t')
 			line[i] = ' ';

@@ -1,8 +1,8 @@
 /*
- * log: messages on stderr, level x domain. Each .c that logs names its domain once:
+ * log: messages on stderr. Each has a level and a domain. Each .c file that logs names its domain once:
  *     #define LOG_DOMAIN "twin"
- * A message is one write of one line that begins with "gpusim: ". It never goes to stdout, and nowhere
- * when the process started without a stderr (its number may be the application's file by now).
+ * A message is written at once, as one line that begins with "gpusim: ". It never goes to stdout. If the process started
+ * without a stderr, messages go nowhere, because the number of stderr may by now be a file of the application.
  */
 #ifndef GPUSIM_RUNTIME_CONFIG_LOG_H
 #define GPUSIM_RUNTIME_CONFIG_LOG_H
@@ -11,16 +11,16 @@
 
 enum log_level { LOG_ERROR, LOG_WARNING, LOG_INFO, LOG_DEBUG };
 
-/* "LEVEL[:DOMAIN,...]" as in GPUSIM_LOG; on a bad one the setting stays as it was. */
+/* Takes "LEVEL[:DOMAIN,...]" as in GPUSIM_LOG. After an error the setting stays as it was. */
 int log_setup(const char *setting, struct gs_error *err);
 bool log_wanted(enum log_level level, const char *domain);
 void log_write(enum log_level level, const char *domain, const char *fmt, ...) GS_PRINTF(3, 4);
-/* Bytes to stderr as they are. */
+/* Writes bytes to stderr as they are. */
 void log_raw(const char *text, size_t length);
-/* The report, from the beginning of a line on: the application may have left one open. Where that cannot be seen, on a terminal or a
- * pipe, an empty line may come before it. */
+/* Writes the report, which begins on a new line: the application may have written a line without its end. On a terminal or a
+ * pipe that cannot be seen, so an empty line may come before the report. */
 void log_report(const char *text, size_t length);
-/* Nobody else writes to it: the command's. */
+/* Only the gpusim command calls this: nothing else writes to its stderr. */
 void log_stderr_is_ours(void);
 bool log_on_terminal(void);
 

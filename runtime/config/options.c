@@ -1,4 +1,4 @@
-/* Parsing of the one table of options. */
+/* Reads options, all of which are in the table options.def. */
 #include "runtime/config/options.h"
 
 #include <ctype.h>

@@ -1,4 +1,4 @@
-/* The options of options.def, parsed. */
+/* The options of options.def, read from the environment or from flags. */
 #ifndef GPUSIM_RUNTIME_CONFIG_OPTIONS_H
 #define GPUSIM_RUNTIME_CONFIG_OPTIONS_H
 
@@ -31,20 +31,20 @@ enum { IDENTITY_HOST, IDENTITY_TARGET };
 struct option_row {
 	const char *name, *fallback, *allowed, *help;
 	enum option_type type;
-	size_t offset; /* of the option_value in struct gs_options */
+	size_t offset; /* where the option_value is in struct gs_options */
 };
 
 size_t options_rows(const struct option_row **rows);
-/* NAME as in GPUSIM_NAME, or a flag's spelling (lower case, '-'); NULL when there is none. */
+/* `name` is NAME of GPUSIM_NAME, or a flag (lower case, '-'). NULL when there is no such option. */
 const struct option_row *options_find(const char *name);
 const char *options_nearest(const char *name); /* "GPUSIM_..." close to a full variable name, or NULL */
 void options_flag_name(const struct option_row *row, char *out, size_t size); /* "--cache-dir" */
 
 void options_defaults(struct gs_options *o);
-/* On a bad value the old one stays and *err says what is allowed; `who` names the variable or the flag. */
+/* After a bad value the old one stays, and *err says what is allowed. `who` is the name of the variable or flag, for messages. */
 int options_set(struct gs_options *o, const struct option_row *row, const char *who, const char *value,
                 struct gs_error *err);
-/* Takes GPUSIM_* from the environment; each complaint is one line, and the default is used. */
+/* Takes GPUSIM_* from the environment. Each complaint is one line; that option keeps its default. */
 void options_from_environment(struct gs_options *o, char *const *environment, void (*complain)(const char *line));
 void options_free(struct gs_options *o);
 

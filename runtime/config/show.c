@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Steps of `step` through the units, of which there are `count`. */
+/* Divides n by `step` until it fits one of the `count` units. */
 static const char *show_scaled(char cell[SHOW_CELL], double n, double step, const char *const *units, size_t count)
 {
 	size_t u = 0;
@@ -96,7 +96,7 @@ static bool is_unit(const char *text)
 	return false;
 }
 
-/* Of what stays on one line: a word, or a number and its unit. */
+/* The length of what must stay on one line: a word, or a number and its unit. */
 static size_t word_length(const char *text)
 {
 	size_t n = strcspn(text, " ");
@@ -110,7 +110,7 @@ void show_wrapped(struct gs_buf *b, const char *prefix, const char *text, int in
 	gs_buf_puts(b, prefix);
 	gs_buf_add(b, text, column);
 	text += column;
-	bool begun = false; /* a word is on this line */
+	bool begun = false; /* this line has a word */
 	while (*text) {
 		size_t n = word_length(text), blank = begun;
 		if (begun && column + blank + n > width) {

@@ -6,28 +6,29 @@
  *   words 4..6       number of groups (likewise)
  *   word 7           reserved, 0
  *
- * Item layout. Two more arguments follow the buffer, both ulong: slots, and places. A work-item stores its counters when
- * it ends:
+ * Item layout. Two more arguments follow the buffer, both ulong: slots, and places. A work-item stores its counters when it
+ * ends:
  *   then slots + 1 words         the local sizes of each work-group, COUNTER_SIZE_BITS each, the first lowest, at its
  *                                linear id; the last word is for all groups that have no slot
  *   then, as 32-bit words        word c of work-item i at c * places + i
- * The work-items of a group are numbered one after the other, as are groups: with x, y, z the global id, without offset, of
- * the group's first work-item, its number i is (z * GY + y * lz) * GX + x * ly * lz, where G are global and l the
- * group's local sizes; where local sizes divide the global ones that is the group's linear id times its size.
- * Where there are fewer places than work-items, there is room for COUNTER_SPARE more 32-bit words behind them. A group whose
- * work-items do not all have a number below places stores all its words there, each work-item in its place of the group.
- * The first words hold flags, COUNTER_FLAGS each, the first lowest: blocks that a work-item runs at most once. Then there
- * is a word for each counter; one that does not fit 32 bits is COUNTER_FULL, so that nothing overflows silently.
+ * The work-items of a group have consecutive numbers, and so have the groups. Let x, y, z be the global id, without offset, of
+ * a group's first work-item. Its number i is (z * GY + y * lz) * GX + x * ly * lz, where G are the global sizes and l the
+ * group's local sizes. Where local sizes divide the global ones, that is the group's linear id times its size.
+ * Where there are fewer places than work-items, COUNTER_SPARE more 32-bit words follow. A group uses them if not all its
+ * work-items have a number below places. It then stores all its words there, each work-item in its place of the group.
+ * The first words hold flags, COUNTER_FLAGS each, the first lowest: one flag for each block that a work-item runs at most once.
+ * Then there is a word for each counter. A counter that does not fit 32 bits is COUNTER_FULL, so that nothing overflows
+ * silently.
  *
- * A kernel with too many counters for that has sums of the group instead; there are no flags and no places:
+ * A kernel with too many counters for that has sums of the group instead. There are no flags and no places:
  *   then slot s at   8 + slots + 1 + s * columns, one word per column, COUNTER_FULL_SUM if a work-item's was full
  *
  * Group layout, for programs with too many counters even to keep in variables:
  *   then slot s at   8 + s * blocks, one word per block
- * A work-group with linear id g adds or counts in slot g mod slots. On a device that runs a group on one thread
- * the increments are plain memory accesses (volatile, see annotator/text/write.c), and groups that share a slot lose
- * counts when they run at the same time: give every group its own slot there, or take the atomic form. Elsewhere
- * they are atomic on the low 32-bit half, and the high half takes the carry, so that nothing overflows silently.
+ * A work-group with linear id g adds or counts in slot g mod slots. On a device that runs a group on one thread, the increments
+ * are plain memory accesses (volatile, see annotator/text/write.c). Groups that share a slot then lose counts when they run at
+ * the same time. So give every group its own slot there, or take the atomic form. On other devices the increments are atomic on
+ * the low 32-bit half, and the high half takes the carry, so that nothing overflows silently.
  */
 #ifndef GPUSIM_RUNTIME_FORMAT_COUNTERS_H
 #define GPUSIM_RUNTIME_FORMAT_COUNTERS_H
@@ -39,9 +40,9 @@ enum {
 	COUNTER_HEADER_WORDS = 8,
 	COUNTER_SIZE_BITS = 21,
 	COUNTER_FLAGS = 32,
-	COUNTER_SPARE = 1 << 16, /* no device has larger groups */
+	COUNTER_SPARE = 1 << 16, /* no device has larger work-groups */
 };
-/* Of the numbers 1 to n, how many modulo factor are residue (every), or are factor. */
+/* How many of the numbers 1 to n equal residue modulo factor (every), or equal factor (not every). */
 static inline unsigned long counter_trips(int every, unsigned factor, unsigned residue, unsigned long n)
 {
 	return every ? (n + (residue ? factor - residue : 0)) / factor : n >= factor;

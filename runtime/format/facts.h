@@ -1,11 +1,11 @@
 /*
- * What is known of a kernel before it runs, for whoever decides how its twin may run: on the application's own memory, or
- * on copies of it, beside the kernel itself (protocol.h: safety, arguments).
+ * What is known of a kernel before it runs. From it the guest decides how the kernel's twin may run: on the application's own
+ * memory, or on copies of it, beside the kernel itself (protocol.h: safety, arguments).
  */
 #ifndef GPUSIM_RUNTIME_FORMAT_FACTS_H
 #define GPUSIM_RUNTIME_FORMAT_FACTS_H
 
-/* Of a kernel, or of anything that it calls: HAZARD_name, bit, word. */
+/* Each applies to a kernel or to anything that it calls: HAZARD_name, bit, word. */
 #define KERNEL_HAZARDS(X) \
 	X(BARRIERS, 1, "barriers") \
 	X(PRINTS, 2, "prints") \
@@ -21,18 +21,19 @@
 	X(OTHER, "other")       /* a pipe, a queue, an event ... */ \
 	X(VALUE, "value") \
 	X(LOCAL, "local")       /* a pointer to __local */ \
-	X(CONSTANT, "constant") /* to __constant */ \
-	X(CONST, "const")       /* to const __global */ \
-	X(UNWRITTEN, "unwritten") /* to __global memory, through which the compiler has found that nothing is written */ \
-	X(GLOBAL, "global")     /* to any other __global memory */ \
+	X(CONSTANT, "constant") /* a pointer to __constant */ \
+	X(CONST, "const")       /* a pointer to const __global */ \
+	X(UNWRITTEN, "unwritten") /* a pointer to __global; the compiler has found no write through it */ \
+	X(GLOBAL, "global")     /* any other pointer to __global */ \
 	X(READ, "read")         /* an image that is only read */ \
 	X(WRITE, "write")       /* any other image */ \
 	X(SAMPLER, "sampler")
 
-/* With -D SILENT_MACRO, host texts evaluate the arguments of printf and print nothing. */
+/* Built with -D SILENT_MACRO, host text evaluates the arguments of printf and prints nothing. */
 #define SILENT_MACRO "__GPUSIM_SILENT"
 
-/* With -D ONLY_MACRO=INDEX, they have one kernel only: the one in that line of "kernels" (protocol.h), counted from 0. */
+/* Built with -D ONLY_MACRO=INDEX, host text has only one kernel: line INDEX of the section "kernels" (protocol.h), counted from
+ * 0. */
 #define ONLY_MACRO "__GPUSIM_ONLY"
 
 #define HAZARD(name, bit, word) HAZARD_##name = bit,

@@ -1,4 +1,4 @@
-/* Profiles on disk: records of compressed packs, one after the other. */
+/* Profiles on disk: records, each a compressed pack. */
 #include "runtime/format/profile_file.h"
 
 #include <errno.h>
@@ -12,7 +12,7 @@ static const struct record_format profile_format = {"gpusim-profile", "a profile
 const struct record_format cache_format = {"gpusim-cache", "a cache file of gpusim"};
 
 enum { LEVEL = 1, MOST_HEADER = 128 };
-static const uint64_t most_bytes = UINT64_C(1) << 30; /* of a record: what it unpacks to must not take all memory */
+static const uint64_t most_bytes = UINT64_C(1) << 30; /* of one unpacked record: a damaged file must not take all memory */
 
 /* ---- writing ---- */
 
@@ -115,7 +115,7 @@ struct record {
 	uint64_t raw, length;
 };
 
-/* 1, or an error. */
+/* Returns 1 or an error. */
 static int read_header(struct profile_reader *r, struct record *out, struct gs_error *err)
 {
 	char line[MOST_HEADER], newline = 0;
@@ -131,7 +131,7 @@ static int read_header(struct profile_reader *r, struct record *out, struct gs_e
 	return 1;
 }
 
-/* In pieces: a size that is not true costs no more than what is there. */
+/* Reads in pieces. If the size in the header is wrong, memory is taken only for what the file really has. */
 static int read_bytes(struct profile_reader *r, const struct record *h, struct gs_buf *out, struct gs_error *err)
 {
 	static const size_t piece = 1 << 20;
@@ -158,7 +158,7 @@ static int read_bytes(struct profile_reader *r, const struct record *h, struct g
 static int unpack(struct profile_reader *r, const struct record *h, const struct gs_buf *stored, struct gs_pack *pack,
                   struct gs_error *err)
 {
-	/* The frame tells its size too: both must agree before memory is asked for. */
+	/* The compressed frame has its size, too. Both sizes must agree before memory is allocated. */
 	if (ZSTD_getFrameContentSize(stored->data, stored->len) != h->raw)
 		return damaged(r, "is damaged", err);
 	char *raw = malloc(h->raw + 1);

@@ -1,22 +1,23 @@
 /*
- * profile_file: what a run left for later, on disk: programs as gpusim-cc compiled them, and launches with their counters.
+ * profile_file: what a run leaves on disk for later: programs as gpusim-cc compiled them, and launches with their counters.
  *
- * The format, version 1. First the line "gpusim-profile 1", then records, each
+ * The format, version 1. The first line is "gpusim-profile 1". Then come records, each
  *     KIND RAW STORED HASH\n     a word of lower-case letters; two byte counts; 32 hexadecimal digits, of the stored bytes
  *     STORED bytes               a pack (base.h) of RAW bytes, compressed by Zstandard
  *     \n
- * and last the record "end", without bytes. Records are appended and never changed, so that a file whose program was
- * killed has all that was written before, and no end. Kinds and their sections:
+ * The last record is "end", without bytes. Records are appended and never changed. If the program was killed, the file still
+ * has all that was written before, but no end. Kinds and their sections:
  *
  *   run      first: version (GPUSIM_CC_VERSION), command, device
  *   program  number, and the sections of gpusim-cc's result (runtime/format/protocol.h)
- *   launch   facts: lines of key=value; arguments; counters, or the line counters_of=SEQ among the facts; if it was traced, trace: its
- *            chunks (runtime/format/traces.h), each without what it does not use, and memory: the bytes behind each argument
+ *   launch   facts: lines of key=value; arguments; counters, or the line counters_of=SEQ among the facts. If it was traced,
+ *            also trace: its chunks (runtime/format/traces.h), each without its unused bytes; and memory: for each argument,
+ *            the bytes that it points to
  *   note     kernel, reason: launches that were not modelled
  *
- * A reader that meets a kind that it does not know skips it; other versions are refused.
+ * A reader skips a kind that it does not know. It refuses other versions.
  *
- * What `gpusim cache` exports is in the same format, with the first line "gpusim-cache 1":
+ * The files of `gpusim cache export` have the same format, with the first line "gpusim-cache 1":
  *
  *   about    first: version (GPUSIM_CC_VERSION)
  *   wanted   the sections of a request that no gpusim-cc answered (runtime/format/protocol.h)
@@ -30,23 +31,23 @@
 
 enum { PROFILE_KIND_SIZE = 16 };
 
-/* The bytes of a file, piece by piece, appended to *out: its beginning, a record, its end. */
+/* Each appends bytes of a file to *out: its beginning, a record, its end. */
 void profile_begin(struct gs_buf *out);
 int profile_add(struct gs_buf *out, const char *kind, const struct gs_pack *pack, struct gs_error *err);
 void profile_end(struct gs_buf *out);
 
 struct record_format {
-	const char *name, *what; /* the first line's word; the kind of file, for messages */
+	const char *name, *what; /* the first word of the file; the kind of file, for messages */
 };
 extern const struct record_format cache_format;
 void records_begin(struct gs_buf *out, const struct record_format *format);
 
 struct profile_reader;
-/* A file that is no profile, or of another version, is -EINVAL. */
+/* Returns -EINVAL for a file that is not a profile or has another version. */
 int profile_open(const char *path, struct profile_reader **out, struct gs_error *err);
 int records_open(const char *path, const struct record_format *format, struct profile_reader **out, struct gs_error *err);
-/* The next record: returns 1 and fills kind and *pack, which the caller frees; 0 at the end. -EBADMSG: the file is damaged here,
- * or ends without its end, and *err says where. */
+/* Reads the next record. Returns 1 and fills kind and *pack, which the caller frees; 0 at the end. Returns -EBADMSG if the file
+ * is damaged here or has no end; *err says where. */
 int profile_next(struct profile_reader *r, char kind[PROFILE_KIND_SIZE], struct gs_pack *pack, struct gs_error *err);
 void profile_reader_free(struct profile_reader *r); /* may be NULL */
 
