@@ -15,11 +15,11 @@
 struct requested_unit {
 	struct build_options options;
 	struct preprocess_unit source;
-	char *folder; /* of the files of preprocessing */
+	char *folder; /* has the files of preprocessing */
 	struct preprocessed pre;
 	struct words parse_args, original_args;
 	struct annotator_original original;
-	struct gs_buf probed, target_options; /* for the target compile */
+	struct gs_buf probed, target_options; /* what compiling for targets takes */
 };
 
 struct work {
@@ -84,7 +84,7 @@ static int preprocess_all(struct work *w)
 	return result;
 }
 
-/* With the builtins that clang declares by itself, or with all of the big header. */
+/* With the builtin functions that clang declares by itself, or with the complete header of OpenCL C. */
 static void make_parse_args(struct work *w, struct requested_unit *u, bool full_header, struct words *args)
 {
 	words_free(args);
@@ -178,7 +178,7 @@ static void choose_variables(struct work *w)
 				annotation_without_variables(w->annotation);
 }
 
-/* A unit's text in one of the host's forms. */
+/* Writes a unit's text in one of the forms for the host. */
 static int write_form(struct work *w, size_t unit, enum marker_form form, struct gs_buf *out)
 {
 	struct gs_buf text = {0};
@@ -201,7 +201,7 @@ static int write_host(struct work *w)
 	for (size_t i = 0; i < w->unit_count && !result; i++) {
 		struct gs_buf text = {0};
 		build_options_join(&w->units[i].options.host, &text);
-		/* Drivers tell of warnings on stderr; the application's own build has told of them already. */
+		/* Drivers print warnings on stderr. The application's own build has already printed them. */
 		gs_buf_puts(&text, text.len ? " -w" : "-w");
 		gs_pack_add(w->result, "host-options", text.data, text.len);
 		gs_buf_free(&text);
@@ -209,10 +209,10 @@ static int write_host(struct work *w)
 	return result;
 }
 
-/* Text that traces costs the driver's compiler a lot for each event; such a program would take minutes. */
+/* The driver's compiler needs much time for each event of traced text. A program with more events would take minutes. */
 enum { MOST_EVENTS = 1500 };
 
-/* Building one program takes drivers less than building two. */
+/* Renamed, traced text can be in the same program as host text. Drivers build one program faster than two. */
 static void write_renames(struct work *w, const struct gs_buf *traced)
 {
 	struct gs_buf names = {0};
@@ -231,7 +231,7 @@ static void write_not_traced(struct work *w, const char *why)
 	gs_buf_free(&text);
 }
 
-/* All units, or nothing. */
+/* Writes all units, or nothing. */
 static int write_traced_units(struct work *w, enum marker_form form)
 {
 	struct gs_buf *texts = calloc(w->unit_count, sizeof *texts);
@@ -307,7 +307,7 @@ static enum argument_kind kind_of_argument(const struct work *w, const struct ke
 	return may_write && targets_only_read(&w->targets, k->name, index) ? ARGUMENT_UNWRITTEN : kind;
 }
 
-/* What runs of a twin depend on: sections safety and arguments. */
+/* The sections safety and arguments, from which the guest decides how a twin may run. */
 static void write_fact_tables(struct work *w)
 {
 #define HAZARD(name, bit, word) {bit, word},
@@ -411,7 +411,7 @@ static void write_dependencies(struct work *w)
 	gs_buf_free(&text);
 }
 
-/* The target's prelude has static functions, which came with OpenCL C 1.2; it takes all that 1.1 does. */
+/* The target's prelude has static functions, which are new in OpenCL C 1.2. Programs in 1.1 are valid in 1.2, too. */
 static const char *target_standard(const struct host_device *d, const struct build_options *options)
 {
 	const char *standard = device_standard(d, options);
@@ -510,7 +510,7 @@ void compile_request(const struct gs_pack *request, struct gs_pack *result)
 		gs_pack_add(result, "failure", text.data, text.len);
 		gs_buf_free(&text);
 	}
-	/* Also after a failure: a changed header may be what makes it go away. */
+	/* After a failure, too: if one of these headers changes, the program may compile. */
 	write_dependencies(&w);
 	work_free(&w);
 }

@@ -1,4 +1,4 @@
-/* The host device as clang's arguments; see device.h. What POCL does was read from its own log (POCL_DEBUG=llvm). */
+/* The host device as arguments for clang; see device.h. POCL's own log (POCL_DEBUG=llvm) shows what POCL does. */
 #include "runtime/cc/device.h"
 
 #include <errno.h>
@@ -100,7 +100,7 @@ static bool has(const struct words *w, const char *word)
 
 void device_extensions_option(const struct host_device *d, struct gs_buf *out)
 {
-	/* The same ability under two names; clang insists that both are on or off. */
+	/* The same ability under two names. clang requires that both are on or both are off. */
 	static const char *const pairs[][2] = {
 		{"cl_khr_fp64", "__opencl_c_fp64"},
 		{"cl_khr_3d_image_writes", "__opencl_c_3d_image_writes"},
@@ -128,13 +128,13 @@ void device_language_args(const struct host_device *d, const struct build_option
 #ifdef __x86_64__
 	else
 		words_add(args,
-		          "-march=native"); /* POCL compiles for the very CPU and so defines __AVX2__ and the like */
+		          "-march=native"); /* POCL compiles for the CPU that it runs on, and so defines __AVX2__ and the like */
 #endif
 	words_add(args, "-Xclang");
 	words_add(args, extensions.data ? extensions.data : "");
 	for (size_t i = 0; i < options->code.count; i++)
 		words_add(args, options->code.items[i]);
-	/* Warnings that a newer clang made errors of: the device's own compiler accepted them. */
+	/* A newer clang makes errors of these warnings. The device's own compiler accepted the program. */
 	words_add(args, "-w");
 	words_add(args, "-Wno-int-conversion");
 	words_add(args, "-Wno-incompatible-pointer-types");
@@ -144,8 +144,8 @@ void device_language_args(const struct host_device *d, const struct build_option
 	gs_buf_free(&extensions);
 }
 
-/* What clang's driver defines and POCL, which has none, does not, and what POCL defines besides. Not its empty `inline`: targets
- * want to know which functions are. */
+/* clang's driver defines some macros that POCL does not, because POCL does not use that driver. POCL defines some others. Its
+ * empty `inline` is left out, because the target's compiler needs to see which functions are inline. */
 static void pocl_macro_args(const struct host_device *d, struct words *args)
 {
 	words_add(args, "-fgnuc-version=0");

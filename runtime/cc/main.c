@@ -1,9 +1,9 @@
 /*
- * gpusim-cc: see protocol.h.
+ * gpusim-cc: makes results from requests; see protocol.h.
  *
- * The work is done by a child, so that a crash of the parser still gives a result. Everything that is written
- * meanwhile lies in one folder, $TMPDIR to that child and to every compiler it starts. A second child outlives
- * us if we are killed: it then ends the others and removes the folder.
+ * A child process does the work, so that a crash of the parser still gives a result. All temporary files are in one folder,
+ * which is $TMPDIR for that child and for every compiler that it starts. A second child, the cleaner, outlives this process if
+ * this process is killed. It then ends the others and removes the folder.
  */
 #include "runtime/cc/compile.h"
 #include "runtime/format/protocol.h"
@@ -73,7 +73,7 @@ static int work(const char *request_path, const char *result_path)
 	return status;
 }
 
-/* Parsers recurse, and the soft limit is made for programs that do not. Where the hard one is lower, that has to do. */
+/* Parsers recurse deeply, and the usual soft limit is too small for that. If the hard limit is lower, it is used. */
 static void raise_stack_limit(void)
 {
 	enum { STACK_BYTES = 64 << 20 }; /* Linux keeps 128 MB free below a stack */
@@ -86,18 +86,18 @@ static void raise_stack_limit(void)
 
 static void run_worker(char *const *files, const char *folder)
 {
-	setpgid(0, 0); /* the compilers it starts end with it */
+	setpgid(0, 0); /* a group of its own, so that the compilers that it starts can be ended with it */
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	setenv("TMPDIR", folder, 1);
 	raise_stack_limit();
-	setenv("LIBCLANG_NOTHREADS", "1", 1); /* else it parses on threads with stacks of its own choice */
+	setenv("LIBCLANG_NOTHREADS", "1", 1); /* otherwise it parses on threads, whose stacks have a size of its own choice */
 	int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
 	if (null >= 0)
-		dup2(null, 2); /* libclang tells of its crashes there */
+		dup2(null, 2); /* libclang reports its crashes there */
 	exit(work(files[0], files[1]));
 }
 
-/* The guest listens on our stderr. When it has gone, nobody will take the files and their folder away. */
+/* The guest reads our stderr. If the guest has ended, it cannot remove the files and their folder, so we do. */
 static void remove_if_alone(char *const *files, int wait_ms)
 {
 	struct pollfd p = {.fd = 2};
@@ -109,17 +109,17 @@ static void remove_if_alone(char *const *files, int wait_ms)
 	if (!slash)
 		return;
 	*slash = 0;
-	rmdir(files[0]); /* fails, as it should, where there is anything else */
+	rmdir(files[0]); /* fails if the folder has other files; that is right */
 }
 
-/* Waits for a byte (all went well) or for the end of the pipe (we were killed, perhaps with the guest). */
+/* Waits for a byte (all went well) or for the end of the pipe (gpusim-cc was killed, perhaps with the guest). */
 static void run_cleaner(int fd, pid_t worker, const char *folder, char *const *files)
 {
 	enum { MOMENT_MS = 2000 };
 	char byte;
 	ssize_t n;
-	setsid(); /* whoever kills our group does not mean this process */
-	prctl(PR_SET_PDEATHSIG, SIGCONT); /* whoever stopped us all may have gone */
+	setsid(); /* a signal to our process group must not end the cleaner */
+	prctl(PR_SET_PDEATHSIG, SIGCONT); /* if all of us were stopped, the process that would continue us may have ended */
 	signal(SIGTERM, SIG_IGN);
 	signal(SIGINT, SIG_IGN);
 	signal(SIGHUP, SIG_IGN);
@@ -135,7 +135,7 @@ static void run_cleaner(int fd, pid_t worker, const char *folder, char *const *f
 	_exit(0);
 }
 
-/* The end of the cleaner's pipe that must stay open while we live, or -1. */
+/* Returns the end of the cleaner's pipe that must stay open while we live, or -1. */
 static int start_cleaner(pid_t worker, const char *folder, char *const *files)
 {
 	int ends[2];

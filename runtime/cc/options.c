@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* One word at *at, unquoted, appended to `word`. */
+/* Reads one word at *at, without its quotes, and appends it to `word`. */
 static void read_word(const char **at, struct gs_buf *word)
 {
 	char quote = 0;
@@ -24,7 +24,7 @@ static void read_word(const char **at, struct gs_buf *word)
 	*at = p;
 }
 
-/* The same as POCL 3.1 does it, where -DC='x' makes a character of C. */
+/* The same as POCL 3.1 does it. There, -DC='x' defines C as a character. */
 static void read_pocl_word(const char **at, struct gs_buf *word)
 {
 	bool quoted = false;
@@ -58,7 +58,7 @@ void build_options_split(const char *text, enum option_quotes quotes, struct wor
 	}
 }
 
-/* What clang knows under the same name and what makes a difference to code or to macros. */
+/* Whether clang has an option of the same name, and it changes code or macros. */
 static bool changes_code(const char *word)
 {
 	static const char *const names[] = {
@@ -72,7 +72,7 @@ static bool changes_code(const char *word)
 	return false;
 }
 
-/* Words [i] and, where the value is a word of its own, [i + 1]; returns the index of the last one used. */
+/* Takes word i and, where its value is a separate word, word i + 1. Returns the index of the last word that it used. */
 static size_t sort_word(const struct words *all, size_t i, struct build_options *out)
 {
 	const char *word = all->items[i];
@@ -83,7 +83,7 @@ static size_t sort_word(const struct words *all, size_t i, struct build_options 
 			words_printf(&out->macros, "%s%s", word, all->items[++i]);
 		return i;
 	}
-	/* What it is for is not wanted of the twin. POCL's compiler prints complaints of its own where -g is given. */
+	/* The twin needs neither. With -g, POCL's compiler also prints complaints of its own. */
 	if (!strcmp(word, "-Werror") || !strcmp(word, "-g"))
 		return i;
 	if (!strncmp(word, "-cl-std=", 8)) {

@@ -1,10 +1,9 @@
 /*
- * clang -E on the application's source; see preprocess.h.
+ * Runs clang -E on the application's source; see preprocess.h.
  *
- * The source lies among its embedded headers, so that they are found first, behind a #line directive that names
- * it. What stands before that line in the output belongs to the headers whose macros must be visible (-imacros),
- * and is cut away. Markers of embedded headers lose the name of our temporary folder, so that the same program
- * always gives the same text.
+ * The source is in the same folder as its embedded headers, so that clang finds them first. A #line directive at its beginning
+ * gives it a name. The output before that line comes from headers whose macros must be visible (-imacros), and is cut away.
+ * Line markers of embedded headers lose the name of our temporary folder, so that the same program always gives the same text.
  */
 #include "runtime/cc/preprocess.h"
 
@@ -52,9 +51,9 @@ static int write_inputs(const struct preprocess_unit *unit, const struct words *
 			result = write_header(paths->items[PATH_HEADERS], &unit->headers[i], err);
 	gs_buf_puts(&source, "#line 1 \"" SOURCE_NAME "\"\n");
 	size_t start = source.len, mark = unit->source_length >= 3 && !memcmp(unit->source, "\xef\xbb\xbf", 3) ? 3 : 0;
-	/* A byte order mark is white space at the begin of a file only. */
+	/* A byte order mark is white space only at the beginning of a file. */
 	gs_buf_add(&source, unit->source + mark, unit->source_length - mark);
-	/* Applications pass lengths that include the terminator; to a compiler a NUL is white space. */
+	/* Some applications pass lengths that include the terminating NUL. For compilers a NUL is white space. */
 	for (size_t i = start; i < source.len; i++)
 		if (!source.data[i])
 			source.data[i] = ' ';
@@ -92,7 +91,7 @@ static void add_arguments(const struct host_device *d, const struct preprocess_u
 	words_add(args, "opencl-c-base.h");
 }
 
-/* The quoted name of a line marker `# LINE "NAME" FLAGS`; *flags points behind the closing quote. */
+/* Reads the quoted name in a line marker `# LINE "NAME" FLAGS`. *flags then points after the closing quote. */
 static bool read_marker(const char *line, const char *end, struct gs_buf *name, const char **flags)
 {
 	if (end - line < 5 || line[0] != '#' || line[1] != ' ')
@@ -137,7 +136,7 @@ static void keep_resource_folder(struct marker_reader *r, const char *name)
 		r->out->resource_folder = strndup(name, (size_t)(base - name));
 }
 
-/* One line of clang's output goes into the text, if it is the application's. */
+/* Appends one line of clang's output to the text, if it belongs to the application. */
 static void take_line(struct marker_reader *r, const char *line, const char *end)
 {
 	struct gs_buf name = {0};

@@ -1,4 +1,5 @@
-/* See targets.h. The target's code decides what the host has to count, so it is compiled before host text is written. */
+/* Compiling for targets; see targets.h. The target's code decides what the host has to count, so this comes before host text is
+ * written. */
 #include "runtime/cc/targets.h"
 
 #include "analysis/builtins/builtins.h"
@@ -26,7 +27,7 @@ static void take_ptx(struct compile_target *t, struct target_job *job)
 		t->failed = true;
 }
 
-/* A few at a time. */
+/* Compiles for AT_ONCE architectures at a time. */
 int targets_compile(struct targets *t, char *const *archs, size_t count, const struct target_unit *units,
                     size_t unit_count, struct gs_error *err)
 {
@@ -170,7 +171,7 @@ static int want_all(struct annotation *a, const struct trip_count *wanted, uint3
 	return result;
 }
 
-/* Code that cannot be analysed needs no trips; targets_write says why. */
+/* If code cannot be analysed, no trips are wanted for it. targets_write reports why. */
 static int want_for_kernel(const struct compile_target *t, const struct kernel_entry *k, struct source *s,
                            struct trip_count **wanted, uint32_t *count)
 {
@@ -228,7 +229,7 @@ static int make_code(const struct compile_target *t, const struct kernel_entry *
 	return result;
 }
 
-/* The library functions of a kernel whose cost is from a table. */
+/* Lists the library functions of a kernel whose cost comes from a table. */
 static void write_library(const struct compile_target *t, const struct kernel_entry *k, struct gs_buf *section)
 {
 	const struct ptx_function *function = ptx_find(t->module, k->name);

@@ -7,11 +7,11 @@
 #include "annotator/annotator.h"
 
 struct compile_target {
-	const char *arch; /* the caller's */
+	const char *arch; /* belongs to the caller */
 	struct gs_buf ptx; /* with probes */
 	struct ptx_module *module;
 	bool failed;
-	struct gs_error err; /* why */
+	struct gs_error err; /* why it failed */
 };
 
 struct targets {
@@ -19,14 +19,14 @@ struct targets {
 	size_t count;
 };
 
-/* Compiles the units for every architecture. One that fails says so in its err; the others go on. */
+/* Compiles the units for every architecture. If one fails, its err says why, and the others go on. */
 int targets_compile(struct targets *t, char *const *archs, size_t count, const struct target_unit *units,
                     size_t unit_count, struct gs_error *err);
-/* Asks the annotation for the trips that the targets' loops need, as far as there is room. `notes` gets remarks. */
+/* Asks the annotation for the trips that the targets' loops need, as far as there is room. Adds remarks to `notes`. */
 int targets_want_trips(const struct targets *t, struct annotation *a, struct gs_pack *notes, struct gs_error *err);
-/* Whether some target has found that a kernel never writes through its parameter, a pointer. */
+/* Whether the code of some target shows that a kernel never writes through this parameter, a pointer. */
 bool targets_only_read(const struct targets *t, const char *kernel, unsigned parameter);
-/* The sections target, code and ptx of protocol.h. */
+/* Writes the sections target, code and ptx of protocol.h. */
 void targets_write(const struct targets *t, const struct annotation *a, struct gs_pack *result);
 void targets_free(struct targets *t);
 
