@@ -1,5 +1,5 @@
-/* What the first target would answer to clGetDeviceInfo (GPUSIM_IDENTITY=target). The interposer makes sure that nothing is promised that
- * the host device does not have. */
+/* What the first target would answer to clGetDeviceInfo (GPUSIM_IDENTITY=target). The interposer makes sure that the answers do
+ * not promise more than the host device has. */
 #include "runtime/runtime.h"
 
 #include "runtime/guest/driver/simulation.h"
@@ -10,7 +10,7 @@ const char *runtime_target_text(cl_device_info what)
 	case CL_DEVICE_NAME:
 		return simulation.targets[0].gpu.title;
 	case CL_DEVICE_VENDOR:
-		return "NVIDIA Corporation"; /* whose GPUs all descriptions are */
+		return "NVIDIA Corporation"; /* all descriptions are of NVIDIA's GPUs */
 	default:
 		return NULL;
 	}

@@ -26,7 +26,7 @@
 #define LOG_DOMAIN "start"
 
 static atomic_bool active;
-static pid_t owner; /* the process that started us; a fork of it is not */
+static pid_t owner; /* the process that started us; not its forks */
 
 bool runtime_active(void)
 {
@@ -54,7 +54,7 @@ static void complain(const char *line)
 	log_warning("%s", line);
 }
 
-/* A path is meant from where the program started, wherever it goes. */
+/* A relative path is relative to the directory where the program started, even if the program changes its directory. */
 static void make_absolute(const char *option, const struct option_value *value)
 {
 	char *cwd = *value->text && *value->text != '/' ? getcwd(NULL, 0) : NULL, *path;
@@ -70,7 +70,7 @@ static void read_options(void)
 	extern char **environ;
 	struct gs_error err;
 	options_defaults(&simulation.options);
-	/* The log's own setting first: it decides about the complaints. */
+	/* The setting of the log comes first, because it decides whether complaints are shown. */
 	const char *log = getenv("GPUSIM_LOG");
 	if (log && *log && log_setup(log, &err))
 		complain(err.text);
@@ -88,13 +88,13 @@ static void read_options(void)
 
 /* ---- fork and exit ---- */
 
-/* A child has none of our threads and none of the driver's: it passes calls on and reports nothing. */
+/* A child has none of our threads and none of the driver's. It passes calls on and reports nothing. */
 static void after_fork_in_child(void)
 {
 	active = false;
 }
 
-/* Idempotent: it is registered more than once. */
+/* It is registered more than once, so it may run more than once. */
 static void at_exit(void)
 {
 	int saved = errno;
@@ -132,7 +132,7 @@ void runtime_start(void)
 	active = true;
 }
 
-/* ---- children that are not to be followed ---- */
+/* ---- children that do not load the library ---- */
 
 /* Takes this library out of a list of paths in the environment, so that programs started from here do not load it. */
 static void leave_list(const char *variable, const char *separators)
@@ -158,7 +158,7 @@ __attribute__((constructor)) static void when_loaded(void)
 {
 	int saved = errno;
 	Dl_info info;
-	/* Now, while a relative path still means what it did to the loader. */
+	/* Now, while a relative path still means the same as for the loader. */
 	if (dladdr(&simulation, &info) && info.dli_fname && !realpath(info.dli_fname, simulation.library))
 		snprintf(simulation.library, sizeof simulation.library, "%s", info.dli_fname);
 	const char *follow = getenv("GPUSIM_FOLLOW");

@@ -6,7 +6,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-/* A mapping that is still there; writable ones go back to the device when they are unmapped. */
+/* A mapping that still exists. If it is writable, its bytes go back to the device when it is unmapped. */
 struct mapped_region {
 	struct mapped_region *next;
 	const void *pointer;

@@ -1,11 +1,10 @@
 /*
- * Memory for counters, traces and copies of the application's buffers: a pool per context. Buffers for counters and traces are
- * zeroed; their sizes are powers of two, those of copies the next eighth of one.
+ * Memory for counters, for traces, and for copies of the application's buffers. Each context has a pool. Buffers for counters
+ * and traces are zeroed. Their sizes are powers of two. Sizes of copies are rounded up to an eighth of a power of two.
  *
- * A CPU device works in the host's memory: the buffer is memory of ours that the device uses in place, and
- * reading counters costs no command. For other devices a queue of ours reads and clears them. Of a buffer for traces, which is
- * large because nobody knows before how long they get, only what is used is touched, and of it only the chunks' headers
- * are cleared.
+ * A CPU device works in the host's memory. Its buffers are memory of ours that the device uses in place, so reading counters
+ * needs no command. For other devices a queue of ours reads and clears them. Buffers for traces are large, because the length
+ * of a trace is not known before. Only the part that was used is touched, and only the headers of its chunks are cleared.
  */
 #include "runtime/guest/driver/buffers.h"
 
@@ -22,7 +21,7 @@
 #include <sys/mman.h>
 
 #ifndef MADV_POPULATE_WRITE
-#define MADV_POPULATE_WRITE 23 /* Linux 5.14; where it is not known, pages come when they are touched */
+#define MADV_POPULATE_WRITE 23 /* since Linux 5.14; older systems make pages when they are touched */
 #endif
 
 struct pool_queue {
@@ -35,7 +34,7 @@ struct pool_queue {
 struct pool_device {
 	struct pool_device *next;
 	cl_device_id device;
-	bool kept; /* the application has let go of it, and we have not */
+	bool kept; /* the application has released it, and we hold a reference */
 };
 
 struct context_pool {
@@ -49,14 +48,15 @@ struct context_pool {
 
 static pthread_mutex_t pools_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct context_pool *pools;
-static uint64_t allocated_bytes[BUFFER_KINDS]; /* under pools_lock; idle buffers too */
+static uint64_t allocated_bytes[BUFFER_KINDS]; /* including idle buffers; under pools_lock */
 
 /* ---- the host's memory ---- */
 
 enum { HUGE_PAGE_BITS = 21, HUGE_PAGE = 1 << HUGE_PAGE_BITS };
 
-/* Of huge pages where the system has them. Who touches memory first waits for it, and that is a kernel: in virtual machines half
- * a megabyte took 0.17 to 0.38 ms in pages of 4 KiB, more than the short kernel itself, and as a part of a huge page 0.04 to 0.06 ms. */
+/* Uses huge pages where the system has them. The first access to a page waits for it, and that access is a kernel's. In virtual
+ * machines, half a megabyte took 0.17 to 0.38 ms in pages of 4 KiB, more than the short kernel itself. As a part of a huge page
+ * it took 0.04 to 0.06 ms. */
 static void *zero_pages(size_t bytes, int flags)
 {
 	char *pages = mmap(NULL, bytes + HUGE_PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | flags, -1, 0);
@@ -75,8 +75,9 @@ struct piece {
 	size_t left;
 };
 
-/* One for all that is small, and one for each larger power of two: such a piece is used up. What is cut off a huge page and given
- * back takes memory until the rest of the page goes, too. */
+/* A piece is a huge page from which buffers are cut. There is one piece for all small buffers, and one for each larger power of
+ * two, so that each is used completely. If a part of a huge page is given back, its memory stays taken until the rest is given
+ * back, too. */
 static struct piece *piece_for(size_t bytes)
 {
 	enum { SMALL_BITS = 16 };
@@ -87,8 +88,8 @@ static struct piece *piece_for(size_t bytes)
 	return &pieces[larger];
 }
 
-/* Buffers of up to half a huge page come out of one: thousands of launches may be in flight, and a fault or a call for each costs
- * more than all else that we do for it. Under pools_lock. */
+/* Buffers of up to half a huge page are cut from one. Thousands of launches may be in flight, and a page fault or a system call
+ * for each would cost more than all else that we do for it. Under pools_lock. */
 static void *cut_from_piece(size_t bytes)
 {
 	struct piece *p = piece_for(bytes);
@@ -108,7 +109,7 @@ static void *cut_from_piece(size_t bytes)
 	return cut;
 }
 
-/* For traces these are pages that do not exist before they are used, from the first on. */
+/* For traces, the pages do not exist before they are used. */
 static uint64_t *host_memory(enum buffer_kind kind, size_t bytes)
 {
 	if (kind != COUNTER_BUFFER)
@@ -215,8 +216,8 @@ static void note_device(struct context_pool *pool, cl_device_id device)
 	pool->devices = d;
 }
 
-/* POCL 3.1 looks at the device of a buffer's last command when the buffer is released, and a part of a device is gone by then if the
- * application has released it. */
+/* When a buffer is released, POCL 3.1 looks at the device of the buffer's last command. If that was a sub-device that the
+ * application has released, it is gone by then. So we keep a reference to it. */
 void device_released(cl_device_id device)
 {
 	cl_device_id parent = NULL;
@@ -257,7 +258,7 @@ cl_command_queue pool_queue(struct context_pool *pool, cl_device_id device)
 	return q ? q->queue : NULL;
 }
 
-/* Of a buffer of the device's own. */
+/* Clears a buffer in the device's own memory. */
 static int zero_words(struct counter_buffer *b, size_t words)
 {
 	const cl_ulong zero = 0;
@@ -280,7 +281,7 @@ static uint64_t bound_of(enum buffer_kind kind)
 	}
 }
 
-/* Room for `bytes` more within the bound, at the price of idle buffers if need be. */
+/* Makes room for `bytes` more within the bound. Frees idle buffers if need be. */
 static bool make_room(enum buffer_kind kind, uint64_t bytes)
 {
 	for (struct context_pool *p = pools; p && allocated_bytes[kind] + bytes > bound_of(kind); p = p->next)
@@ -324,7 +325,7 @@ static struct counter_buffer *buffer_new(struct context_pool *pool, cl_device_id
 	return NULL;
 }
 
-/* In words: a page at least, a power of two, or between two of them in eighths. */
+/* Rounds up a number of words: to a power of two, at least a page; for copies, to an eighth between two powers of two. */
 static size_t size_class(enum buffer_kind kind, size_t words)
 {
 	enum { LEAST = 512, STEPS = 8 };
@@ -408,7 +409,7 @@ int buffer_fetch_trace(struct counter_buffer *b, size_t *words)
 	return buffer_fetch(b, *words);
 }
 
-/* Host memory that is a copy of a trace goes as a whole. */
+/* Clears a used buffer. If host memory is only a copy of a trace, all of it is freed. */
 static bool clear(struct counter_buffer *b, size_t words_used)
 {
 	const size_t chunk_words = TRACE_CHUNK_BYTES / sizeof *b->words;

@@ -1,7 +1,7 @@
 /*
- * The driver below us, as a table of its functions. The interposer fills it once, from the next library
- * in the search order or from the dispatch table that the loader hands to a layer; nobody here needs to
- * know which. Our own calls all go through it and so never come back to us.
+ * The driver, as a table of its functions. The interposer fills it once: from the next library in the search order, or from the
+ * dispatch table that the loader gives to a layer. Code that calls the driver need not know which. All our own calls go through
+ * this table, so they never come back to our hooks.
  */
 #ifndef GPUSIM_RUNTIME_GUEST_DRIVER_CL_H
 #define GPUSIM_RUNTIME_GUEST_DRIVER_CL_H

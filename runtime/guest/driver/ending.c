@@ -19,10 +19,10 @@ bool program_is_ending(void)
 }
 
 /*
- * Handlers run in reverse order, and ours must run while the driver still works. A driver registers handlers when it is loaded,
- * which is before us. Compilers register more at their first use (destructors of C++ statics). So whoever saw a compiler at work
- * registers our handler again. The list only grows, and a compiler that has worked often registers nothing new: after
- * the first 128 times, only the 256th, 512th, 1024th ... counts.
+ * Exit handlers run in reverse order, and ours must run while the driver still works. A driver registers handlers when it is
+ * loaded, which is before us. Compilers register more at their first use (destructors of C++ statics). So our handler is
+ * registered again whenever a compiler has been at work. The list of handlers only grows, and a compiler that has worked often
+ * registers nothing new. So after the first 128 times, only the 256th, 512th, 1024th ... time counts.
  */
 void run_first_at_exit(void)
 {

@@ -4,11 +4,11 @@
 
 #include <stdbool.h>
 
-/* Once: the handler, which may run more than once. */
+/* Sets the handler, once. The handler may run more than once. */
 void ending_start(void (*handler)(void));
-/* The handler runs before all that were registered up to now. */
+/* Makes the handler run before all exit handlers that were registered up to now. */
 void run_first_at_exit(void);
-/* exit() has been called, and the handler has begun. */
+/* Whether exit() has been called and the handler has begun. */
 bool program_is_ending(void);
 
 #endif

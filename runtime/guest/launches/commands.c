@@ -16,8 +16,8 @@ cl_uint commands_wait(const struct commands *c, const cl_event **list)
 	return !c->count ? c->request->wait_count : !c->in_order;
 }
 
-/* Without memory for it, the next command waits for an earlier one, or the driver is left alone with its event: for nothing else is
- * left to do. */
+/* If there is no memory to keep the event, the next command waits for an earlier one, or the event is released early. Nothing
+ * else can be done. */
 void commands_done(struct commands *c, cl_event event)
 {
 	if (c->count == c->room) {

@@ -10,21 +10,22 @@
 struct request;
 
 /*
- * The first of them waits for what the launch waits for. In a queue that keeps order the others need to wait for nothing, else each
- * waits for the one before it. POCL 3.1 does not survive a wait that fails where a command waits in two ways for one thing, or where
- * nobody holds the event of a command that fails: so neither happens, and events are held until the launch has completed.
+ * The first command waits for what the launch waits for. In a queue that keeps order, the others need not wait for anything. In
+ * other queues, each waits for the one before it. POCL 3.1 crashes after a failed wait in two cases: if a command waits in two
+ * ways for the same thing, or if the event of the command that failed has been released. So we avoid both, and hold events
+ * until the launch has completed.
  */
 struct commands {
 	const struct request *request;
 	bool in_order;
-	cl_event *events; /* of all commands so far */
+	cl_event *events; /* events of all commands so far */
 	size_t count, room;
 };
 
 void commands_begin(struct commands *c, const struct request *r);
-/* What the next command waits for. */
+/* The list of events that the next command waits for. */
 cl_uint commands_wait(const struct commands *c, const cl_event **list);
-/* Takes over the event of a command that the driver has taken. */
+/* Takes over the event of a command that the driver has accepted. */
 void commands_done(struct commands *c, cl_event event);
 void events_release(cl_event *events, size_t count);
 

@@ -1,6 +1,7 @@
 /*
- * The application's launch. Depending on what is known of the twin (runtime/model/proof.h), the twin runs in place of the kernel, or on copies
- * before it, or not at all. The command that the application gets an event of has its own wait list, range and arguments.
+ * The application's launch. The twin runs in place of the kernel, or on copies before it, or not at all. What is known of the
+ * twin (runtime/model/proof.h) decides that. The application gets the event of one command. That command has the wait list,
+ * range and arguments of the application's call.
  */
 #include "runtime/guest/launches/launch.h"
 
@@ -59,7 +60,7 @@ static void CL_CALLBACK launch_completed(cl_event event, cl_int status, void *da
 	one_event_completed(l);
 }
 
-/* The status does not matter: the launch itself depends on its parts, or they on it. */
+/* The status does not matter: the launch depends on its parts, or they depend on it. */
 static void CL_CALLBACK part_completed(cl_event event, cl_int status, void *data)
 {
 	struct launch_part *part = data;
@@ -69,8 +70,9 @@ static void CL_CALLBACK part_completed(cl_event event, cl_int status, void *data
 	one_event_completed(part->launch);
 }
 
-/* Work-groups, as far as the local size is known. Where the driver chooses it there could be as many as work-items: POCL has
- * groups of one where their number is prime. Where work-items have places, groups need no slot. */
+/* The number of work-groups, or the most that there can be. If the driver chooses the local size, there could be as many groups
+ * as work-items: POCL makes groups of one work-item if their number is prime. Where work-items have places, groups need no
+ * slot. */
 static uint64_t upper_group_count(const struct launch *l)
 {
 	enum { MOST_OF_UNKNOWN = 65536 };
@@ -87,7 +89,7 @@ static size_t at_most(uint64_t wanted, uint64_t room)
 }
 
 /*
- * A slot for every group and a place for every work-item where that fits a quarter of the bound; else groups share slots
+ * Gives a slot to every group and a place to every work-item, if that fits a quarter of the bound. Otherwise groups share slots
  * and may lose counts, or only the first work-items are counted.
  */
 static void choose_size(struct launch *l)
@@ -105,8 +107,8 @@ static void choose_size(struct launch *l)
 	l->record.places = words ? at_most(items, (room - room / 2) * 2 / words) : 0;
 }
 
-/* What addresses may be computed from. A number of 8 bytes that could be a handle is taken for a buffer, which drivers
- * align. */
+/* Keeps the arguments from which addresses may be computed. A number of 8 bytes may be a handle. It is then taken for a buffer,
+ * and drivers align buffers. */
 static void keep_arguments(struct launch *l, const struct kernel *k)
 {
 	l->record.argument_count = k->arg_count;
@@ -189,7 +191,7 @@ cl_int set_arguments(struct kernel_twin *t, const struct artifact *a, const stru
 
 void launch_give_back(struct launch *l)
 {
-	/* Before the memory, with whose pool the device may go that events look at. */
+	/* Events first: releasing an event may need its device, and the device may go with the pool of the memory. */
 	events_release(l->events, l->event_count);
 	if (l->buffer)
 		buffer_give_back(l->buffer, launch_words(&l->record));
@@ -209,26 +211,26 @@ static struct schedule_command *log_launch(const struct request *r, const char *
 	return timeline_launch(kernel, &(struct command_call){r->queue, r->wait_count, r->wait, event, false, r->begin_ns});
 }
 
-/* One launch and all that is done for it. */
+/* One launch, and all that we do for it. */
 struct attempt {
 	struct kernel *kernel;
 	struct request *request;
-	struct kernel_twin *twin; /* that counts */
+	struct kernel_twin *twin; /* the one that counts */
 	cl_device_id device;
 	struct launch *launch;
 	enum twin_way way;
 	struct proof *proof;
 	struct shadow_plan plan;
 	bool traced;
-	bool traced_in_place; /* by the command that the application gets the event of */
+	bool traced_in_place; /* the traced twin runs in place of the kernel, and the application gets its event */
 	struct trace_plan trace;
 	struct commands commands;
-	size_t traces_end, twin_end; /* commands up to the last one of the traced twin, and of the twin that counts */
+	size_t traces_end, twin_end; /* number of commands up to the last one of the traced twin, and of the twin that counts */
 };
 
-/* ---- which way ---- */
+/* ---- which way the twin runs ---- */
 
-/* A verification that does not take place leaves no verdict. */
+/* If a verification does not take place, there is no verdict. */
 static void no_verdict(struct attempt *a)
 {
 	if (a->way == WAY_VERIFY)
@@ -250,13 +252,14 @@ static void do_not_trace(struct attempt *a)
 	a->traced = false;
 }
 
-/* A traced twin that runs all groups counts as well: there is no need for the other one, nor to compile it. */
+/* A traced twin that runs all groups also counts. The twin that only counts is then not needed, and need not be compiled. */
 static bool traced_twin_counts(const struct attempt *a)
 {
 	return a->traced && a->trace.whole && a->way == WAY_SHADOW;
 }
 
-/* A verification takes three copies of everything; without room for them, the twin stays in the shadow. */
+/* A verification takes three copies of everything. If there is no room for them, the twin runs in the shadow, without a
+ * verdict. */
 static bool take_copies(struct attempt *a)
 {
 	struct launch *l = a->launch;
@@ -274,7 +277,7 @@ static bool take_copies(struct attempt *a)
 	return l->shadow;
 }
 
-/* Small launches that are traced are not verified: the next one will be. */
+/* A small launch is traced as a whole and then not verified. The next launch will be. */
 static void choose_trace(struct attempt *a)
 {
 	a->traced = plan_trace(a->kernel, a->device, a->launch, &a->trace);
@@ -291,7 +294,8 @@ static void choose_trace(struct attempt *a)
 	}
 }
 
-/* A kernel that cannot run on copies is traced where GPUSIM_TWIN=direct lets its traced twin run in its place, if that runs all groups. */
+/* A kernel that cannot run on copies can still be traced with GPUSIM_TWIN=direct, if the traced twin runs all groups in its
+ * place. */
 static void trace_in_place(struct attempt *a)
 {
 	a->traced_in_place = simulation.options.twin.number == TWINS_DIRECT && plan_trace(a->kernel, a->device, a->launch, &a->trace) &&
@@ -300,7 +304,8 @@ static void trace_in_place(struct attempt *a)
 		do_not_trace(a);
 }
 
-/* In exit handlers, and in threads that go on meanwhile: the driver's compiler may be gone, so only what has run before can run. */
+/* For exit handlers, and for threads that go on meanwhile. The driver's compiler may be gone, so only twins that have run
+ * before can run. */
 static int choose_last_way(struct attempt *a, struct gs_error *err)
 {
 	do_not_trace(a);
@@ -310,7 +315,7 @@ static int choose_last_way(struct attempt *a, struct gs_error *err)
 	return gs_fail(err, ECANCELED, "the program was ending");
 }
 
-/* Nobody asked for a twin whatever it takes, and a driver for CPUs would compile it for minutes (HAZARD_EXPLODES). */
+/* Whether a driver for CPUs would compile the twin for minutes (HAZARD_EXPLODES). GPUSIM_TWIN can ask for twins even so. */
 static bool compiles_for_minutes(const struct attempt *a)
 {
 	return a->launch->record.facts->hazards & HAZARD_EXPLODES && simulation.options.twin.number == TWINS_AUTO && device_is_cpu(a->device);
@@ -324,7 +329,7 @@ static bool has_offset(const struct request *r)
 	return false;
 }
 
-/* -1: the kernel is to run alone, and *err says why. */
+/* Returns a negative number if the kernel is to run alone; *err says why. */
 static int choose_way(struct attempt *a, struct gs_error *err)
 {
 	struct gs_error cannot = {""};
@@ -358,7 +363,7 @@ static int choose_way(struct attempt *a, struct gs_error *err)
 
 /* ---- enqueueing ---- */
 
-/* In the shadow: the twin gets copies as arguments, and its own again at its next launch. */
+/* In the shadow, the twin gets copies as arguments. Its next launch sets all of its arguments again. */
 static cl_int set_copies(struct attempt *a, struct kernel_twin *t)
 {
 	t->applied = 0;
@@ -384,7 +389,7 @@ static void enqueue_traces(struct attempt *a)
 	l->uncounted = l->uncounted || traced_twin_counts(a);
 }
 
-/* The twin that counts, with the arguments that it has. */
+/* Enqueues the twin that counts, with the arguments that are set on it. */
 static cl_int enqueue_counting(struct attempt *a, cl_event *event)
 {
 	const struct launch *l = a->launch;
@@ -421,7 +426,7 @@ static void enqueue_in_shadow(struct attempt *a)
 	l->uncounted = true;
 }
 
-/* What the application gets the event of. */
+/* Enqueues the command whose event the application gets. */
 static cl_int enqueue_own(struct attempt *a, cl_event *event)
 {
 	struct request r = *a->request;
@@ -438,7 +443,7 @@ static cl_int enqueue_own(struct attempt *a, cl_event *event)
 	return code;
 }
 
-/* The kernel is on its way: what it leaves is copied, and compared later. */
+/* The kernel is enqueued. What it writes is copied after it, and compared later. */
 static void enqueue_snapshot(struct attempt *a, cl_event own)
 {
 	struct launch *l = a->launch;
@@ -458,7 +463,7 @@ static void call_back(cl_event event, void (CL_CALLBACK *what)(cl_event, cl_int,
 		log_info("the driver takes no callback for an event: the launch will not be modelled");
 }
 
-/* Commands of ours up to `last`; NULL: there are none. */
+/* Notes when our commands up to `last` have ended. NULL: there are none. */
 static void follow_part(struct launch *l, struct launch_part *part, uint64_t *end_ns, cl_event last)
 {
 	*part = (struct launch_part){l, end_ns};
@@ -466,8 +471,8 @@ static void follow_part(struct launch *l, struct launch_part *part, uint64_t *en
 		call_back(last, part_completed, part);
 }
 
-/* The launch is the worker's from here on, and may be gone. The driver keeps an event until its callbacks have run, so we
- * keep no reference: the application finds its objects with the counts that it expects. */
+/* From here on the launch belongs to the worker, and may already be freed. The driver keeps an event until its callbacks have
+ * run, so we keep no reference. The application thus finds the reference counts that it expects. */
 static void hand_over(struct attempt *a, cl_event mine, cl_event *event)
 {
 	struct launch *l = a->launch;
@@ -494,7 +499,7 @@ static void hand_over(struct attempt *a, cl_event mine, cl_event *event)
 		cl.clReleaseEvent(mine);
 }
 
-/* True: the driver has been asked, and *result is what it says. */
+/* Returns true if the driver was asked. *result is its answer. */
 static bool enqueue_all(struct attempt *a, cl_int *result, cl_event *event, struct gs_error *err)
 {
 	struct launch *l = a->launch;
@@ -515,7 +520,7 @@ static bool enqueue_all(struct attempt *a, cl_int *result, cl_event *event, stru
 		return true;
 	}
 	events_release(a->commands.events, a->commands.count);
-	if (ours) /* some of it may run, with our memory: it is lost */
+	if (ours) /* some of these commands may still run and use our memory, so it is never freed */
 		log_debug("%s: the driver refuses the launch (%d) after it has taken commands of ours", l->record.kernel_name, *result);
 	gs_fail(err, EIO, "the driver refuses to launch the annotated kernel (%d)", *result);
 	if (ours)
@@ -523,7 +528,7 @@ static bool enqueue_all(struct attempt *a, cl_int *result, cl_event *event, stru
 	return ours && a->way != WAY_DIRECT;
 }
 
-/* With the kernel's lock held, so that nobody sets other arguments before the twin is enqueued. The launch is given away. */
+/* With the kernel's lock held, so that no other thread sets arguments before the twin is enqueued. Takes the launch over. */
 static bool launch_with(struct kernel *k, struct request *r, struct kernel_twin *t, cl_device_id device, struct launch *l,
                         cl_int *result, cl_event *event, struct gs_error *err)
 {
@@ -596,7 +601,7 @@ out:
 	if (k)
 		kernel_unref(k);
 	simulation.cost.launches++;
-	simulation.cost.launch_ns += clock_ns() - begin - r.not_ours_ns - (thread_waited_ns - waited_ns); /* which is building */
+	simulation.cost.launch_ns += clock_ns() - begin - r.not_ours_ns - (thread_waited_ns - waited_ns); /* without builds */
 	errno = saved;
 	return result;
 }

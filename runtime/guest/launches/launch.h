@@ -17,13 +17,13 @@ struct request {
 	cl_uint wait_count;
 	const cl_event *wait;
 	cl_command_queue_properties properties; /* of the queue */
-	uint64_t begin_ns;    /* of the call */
-	uint64_t not_ours_ns; /* time spent in the driver's own enqueue and waiting for the twin's build */
+	uint64_t begin_ns;    /* of the application's call */
+	uint64_t not_ours_ns; /* time in the driver's own enqueue, and waiting for the twin's build */
 };
 
 cl_int enqueue(struct request *r, cl_kernel kernel, cl_event *event);
 
-/* Where a twin counts. */
+/* Where a twin stores its counts. */
 struct counter_use {
 	struct counter_buffer *buffer;
 	size_t slots, places;
@@ -35,37 +35,37 @@ cl_int set_arguments(struct kernel_twin *t, const struct artifact *a, const stru
 /* Commands of ours for a launch. */
 struct launch_part {
 	struct launch *launch;
-	uint64_t *end_ns; /* where the time of their end goes */
+	uint64_t *end_ns; /* set to the time when they have ended */
 };
 
 /* A launch from the enqueue until it is in the reports. */
 struct launch {
 	struct launch_record record;
 	struct launch_times times;
-	struct launch *previous, *next; /* in flight */
-	struct launch *queued;          /* the next one that has completed */
+	struct launch *previous, *next; /* the list of launches in flight */
+	struct launch *queued;          /* the next launch in the queue of those that have completed */
 	bool is_queued;
 	struct counter_buffer *buffer;
 	struct counter_buffer *trace_buffer; /* NULL: it is not traced */
-	struct counter_buffer *scratch;      /* for counts that nobody looks at, or NULL */
+	struct counter_buffer *scratch;      /* for counts that are not used, or NULL */
 	struct shadow *shadow;               /* the copies that its twins run on, or NULL */
 	struct verification *verification;   /* NULL: its twin is not compared with the kernel */
-	cl_event *events;                    /* of commands of ours for it, held until it has completed */
+	cl_event *events;                    /* of our commands for it; held until it has completed */
 	size_t event_count;
 	atomic_int pending;                  /* events to wait for */
 	struct launch_part traces, twin, copies;
-	bool beside_twins;                   /* twins run in the queue besides it, which the driver may have to compile */
-	bool uncounted;                      /* the driver refused its twin after it took some other command of ours */
-	bool void_trace;                     /* likewise, of the traced twin */
+	bool beside_twins;                   /* twins run beside it, and the driver may have to compile them */
+	bool uncounted;                      /* the driver refused its twin after it had accepted another command of ours */
+	bool void_trace;                     /* the same for the traced twin */
 	enum { FETCH_NONE, FETCH_BUSY, FETCH_DONE } fetched; /* its trace and its verdict (worker.c) */
-	struct kept_trace *brought;          /* once fetched: its trace, or NULL */
+	struct kept_trace *brought;          /* its trace, after it was fetched, or NULL */
 	bool profiled;
-	cl_int status;                       /* with which it completed */
-	struct schedule_command *command;    /* of the timeline; NULL: none */
-	uint64_t *argument_bytes; /* of a traced launch: of the memory that each argument points to, 0 where that is not known */
+	cl_int status;                       /* the status with which it completed */
+	struct schedule_command *command;    /* its entry in the timeline; NULL: it has none */
+	uint64_t *argument_bytes; /* of a traced launch: the size of the memory that each argument points to; 0: not known */
 };
 
 void launch_free(struct launch *l);
-void launch_give_back(struct launch *l); /* all memory that it holds; its commands have completed */
+void launch_give_back(struct launch *l); /* gives back all memory that it holds; its commands must have completed */
 
 #endif

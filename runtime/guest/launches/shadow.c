@@ -1,9 +1,9 @@
 /*
  * Copies of the memory that a launch may write; see shadow.h.
  *
- * Copied are the buffers behind pointers to __global memory that is not const, and the images that a kernel may write. What the
- * application says of a buffer when it creates it (CL_MEM_READ_ONLY) is not trusted: drivers do not hold kernels to it. A
- * sub-buffer shares bytes with others, so the whole buffer is copied, and the copy gets the same sub-buffers.
+ * Two kinds of memory are copied: buffers that a kernel gets through pointers to __global memory that is not const, and images
+ * that a kernel may write. The flag CL_MEM_READ_ONLY of a buffer is not trusted, because drivers let kernels write such
+ * buffers. A sub-buffer shares bytes with others, so the whole buffer is copied, and the copy gets the same sub-buffers.
  */
 #include "runtime/guest/launches/shadow.h"
 
@@ -18,7 +18,7 @@
 
 /* ---- what a launch may write ---- */
 
-/* The object of a memory handle, found or added. */
+/* Finds the object of a memory handle, or adds it. */
 static int add_object(struct shadow_plan *p, const struct shadowed_object *o, size_t *index, struct gs_error *err)
 {
 	for (*index = 0; *index < p->object_count; ++*index)
@@ -43,7 +43,7 @@ static size_t at_least_one(size_t value)
 	return value ? value : 1;
 }
 
-/* Images are copied whole; of arrays, the last dimension is the number of their images. */
+/* Images are copied whole. The last dimension of an array of images is the number of its images. */
 static int plan_image(struct shadow_plan *p, cl_uint index, cl_mem image, cl_mem_object_type type, struct gs_error *err)
 {
 	struct shadowed_argument a = {.index = index};
@@ -106,7 +106,8 @@ static int plan_argument(struct shadow_plan *p, const struct kernel_arg *a, cl_u
 	return type == CL_MEM_OBJECT_BUFFER ? plan_buffer(p, index, mem, err) : plan_image(p, index, mem, type, err);
 }
 
-/* Memory that the kernel only reads through this argument, but writes through another. */
+/* Whether this memory is among the objects to copy: the kernel only reads it through this argument, but writes it through
+ * another. */
 static bool is_planned(const struct shadow_plan *p, const struct kernel_arg *a)
 {
 	cl_mem mem = NULL, parent = NULL;
@@ -159,17 +160,17 @@ struct copy {
 	size_t bytes;
 	bool image;
 	size_t region[3];
-	struct counter_buffer *buffers[COPY_KINDS]; /* of a buffer */
-	cl_mem images[COPY_KINDS];                  /* of an image */
+	struct counter_buffer *buffers[COPY_KINDS]; /* for a buffer */
+	cl_mem images[COPY_KINDS];                  /* for an image */
 };
 
 struct shadow {
 	atomic_int refs;
 	struct context_pool *pool;
 	cl_device_id device;
-	cl_command_queue queue; /* only compared */
+	cl_command_queue queue; /* only compared, never used */
 	bool in_order, verify;
-	uint64_t image_bytes; /* taken of the bound */
+	uint64_t image_bytes; /* of its images, within the bound */
 	size_t count;
 	struct copy copies[];
 };
@@ -212,7 +213,7 @@ static cl_mem image_like(cl_context context, cl_mem original)
 	return cl.clCreateImage(context, CL_MEM_READ_WRITE, &format, &desc, NULL, &code);
 }
 
-/* One kind of copy of one object. */
+/* Makes one kind of copy of one object. */
 static bool take_copy(struct shadow *s, struct copy *c, const struct shadowed_object *o, int which)
 {
 	if (!o->image) {
@@ -264,7 +265,7 @@ static struct shadow *shadow_new(struct context_pool *pool, const struct request
 /* ---- copies that the next launches may share ---- */
 
 static pthread_mutex_t recent_lock = PTHREAD_MUTEX_INITIALIZER;
-static struct shadow *recent[4]; /* the last one first; counted */
+static struct shadow *recent[4]; /* the latest first; each holds a reference */
 
 static struct shadow *find_recent(const struct request *r, cl_device_id device, const struct shadow_plan *plan)
 {
@@ -308,7 +309,7 @@ struct shadow *shadow_take(struct context_pool *pool, const struct request *r, c
 	if (s)
 		return s;
 	s = shadow_new(pool, r, device, plan, verify);
-	if (!s) { /* others may only be kept for launches to come */
+	if (!s) { /* make room: other copies may be kept only for later launches */
 		shadow_forget(NULL);
 		s = shadow_new(pool, r, device, plan, verify);
 	}
@@ -365,7 +366,7 @@ void shadow_enqueued(struct shadow_plan *plan)
 		cl.clReleaseMemObject(plan->parts[--plan->part_count]);
 }
 
-/* Copying 4 bytes takes about a nanosecond. Copies may take two seconds, and a third of the time that the program has run. */
+/* Copying 4 bytes takes about a nanosecond. Copies may take two seconds plus a third of the time that the program has run. */
 bool shadow_affordable(uint64_t bytes)
 {
 	static atomic_uint_fast64_t copied_bytes;
@@ -381,7 +382,7 @@ bool shadow_affordable(uint64_t bytes)
 
 enum { PIECE_BYTES = 16 << 20 };
 
-/* A range of bytes of a buffer, in `room` unless they are in our memory already. */
+/* A range of a buffer's bytes. They are read into `room` unless they already are in our memory. */
 static const void *buffer_bytes(struct counter_buffer *b, size_t offset, size_t bytes, void *room)
 {
 	if (b->shared)

@@ -1,4 +1,4 @@
-/* Logging of calls and commands, and the times that applications ask for; see timeline.h. */
+/* Logs calls and commands, and answers with their times when applications ask; see timeline.h. */
 #include "runtime/guest/launches/timeline.h"
 
 #include "runtime/guest/launches/worker.h"
@@ -48,7 +48,7 @@ static void keep_wait_list(struct schedule_command *c, cl_uint count, const cl_e
 	c->after = count && events ? calloc(count, sizeof *c->after) : NULL;
 	for (cl_uint i = 0; i < count && c->after; i++) {
 		const struct schedule_command *before = table_get(&by_event, events[i]);
-		if (before) /* else a user's event, say */
+		if (before) /* otherwise it may be a user event */
 			c->after[c->after_count++] = before;
 	}
 }
@@ -84,12 +84,12 @@ static void resolve(struct schedule_command *c)
 	schedule_replay(&simulation.timeline.schedule);
 }
 
-/* A new command; unless it is NULL, the lock is held until log_ends. */
+/* Makes a new command. Unless it is NULL, the lock is held until log_ends. */
 static struct schedule_command *log_begins(const char *what, const char *name, const struct command_call *call)
 {
 	if (!timeline_wanted())
 		return NULL;
-	bool in_order = call->queue && is_in_order(call->queue); /* the driver is asked without a lock */
+	bool in_order = call->queue && is_in_order(call->queue); /* asks the driver before the lock is taken */
 	lock_for_report(&simulation.timeline.lock);
 	struct schedule_command *c = add_command(what, name, call, in_order);
 	if (!c)
@@ -164,9 +164,9 @@ void timeline_wait(const char *name, const struct command_call *call)
 	}
 }
 
-/* ---- what the application asks ---- */
+/* ---- what the application asks for ---- */
 
-/* What we wait for is not the application's own time: its next call comes right after. */
+/* The time in which we wait is not the application's own. Its next call comes right after, as if we had not waited. */
 static void leave_out_time(uint64_t begin_ns)
 {
 	struct schedule_thread *thread = schedule_thread(&simulation.timeline.schedule, (uint64_t)gettid());
@@ -174,10 +174,10 @@ static void leave_out_time(uint64_t begin_ns)
 		thread->returned_ns += clock_ns() - begin_ns;
 }
 
-/* With simulated profiling: the answer to clGetEventProfilingInfo. Waits until the launch is modelled. */
+/* With simulated profiling, the answer to clGetEventProfilingInfo. Waits until the launch is modelled. */
 static bool simulated_time(cl_event event, cl_profiling_info what, cl_ulong *time)
 {
-	enum { PATIENCE_MS = 2000, EPOCH_NS = 1000000000 }; /* 0 could be taken for no time at all */
+	enum { PATIENCE_MS = 2000, EPOCH_NS = 1000000000 }; /* not 0, which could mean no time */
 	uint64_t begin = clock_ns();
 	bool known = false, moving = true;
 	if (simulation.options.profiling.number != PROFILING_SIMULATED)
@@ -211,6 +211,6 @@ cl_int event_profiling_info(cl_event event, cl_profiling_info what, size_t room,
 	cl_int result = cl.clGetEventProfilingInfo(event, what, room, value, size);
 	cl_ulong simulated;
 	if (result == CL_SUCCESS && value && room >= sizeof simulated && simulated_time(event, what, &simulated))
-		memcpy(value, &simulated, sizeof simulated); /* value may lie anywhere */
+		memcpy(value, &simulated, sizeof simulated); /* memcpy, because value may not be aligned */
 	return result;
 }

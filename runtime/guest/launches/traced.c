@@ -1,7 +1,7 @@
 /*
- * The groups of a launch that are traced. The traced twin runs them in the shadow (shadow.h), before the launch itself, on copies of
- * what the kernel may write. Of a small launch these are all groups, else runs of neighbours: each run is a box (boxes.h), and each
- * box is a command.
+ * Traces some groups of a launch. The traced twin runs them in the shadow (shadow.h), before the launch itself, on copies of
+ * the memory that the kernel may write. All groups of a small launch are traced. Of a larger one, runs of neighbouring groups
+ * are. Each run is a box (boxes.h), and each box is a command.
  */
 #include "runtime/guest/launches/traced.h"
 
@@ -22,7 +22,7 @@ enum { CHUNK_WORDS = TRACE_CHUNK_BYTES / 8 };
 
 /* ---- what to trace ---- */
 
-/* The bytes that an argument points to, where the driver says that it is memory. Asking about anything else could be fatal. */
+/* The number of bytes that an argument points to, if the driver says that it is memory. To ask about anything else could crash. */
 static uint64_t argument_size(const struct kernel_twin *t, const struct kernel_arg *a, cl_uint index)
 {
 	cl_kernel_arg_address_qualifier space = CL_KERNEL_ARG_ADDRESS_PRIVATE;
@@ -48,7 +48,7 @@ static bool keep_argument_sizes(struct launch *l, const struct kernel *k, const 
 	return l->argument_bytes;
 }
 
-/* The same for every run of a program. */
+/* The same number in every run of a program. */
 static uint64_t seed_of(const struct launch *l)
 {
 	char hex[33];
@@ -57,7 +57,7 @@ static uint64_t seed_of(const struct launch *l)
 	return strtoull(hex, NULL, 16) ^ l->record.global[0] ^ l->record.global[1] << 20 ^ l->record.global[2] << 40;
 }
 
-/* False: it is too large to be traced as a whole, and cannot be cut. */
+/* False: the launch is too large to be traced as a whole, and cannot be divided. */
 static bool choose_groups(const struct launch *l, struct trace_plan *p)
 {
 	enum { WHOLE = 4, OF = 16 };
@@ -74,7 +74,7 @@ static bool choose_groups(const struct launch *l, struct trace_plan *p)
 	if (divides) {
 		struct needed_groups needed = trace_needed(l->record.facts, l->record.global, l->record.local);
 		boxes_choose(groups, most / group_items ? most / group_items : 1, seed_of(l), &needed, &p->boxes);
-		return p->boxes.count == 1 || !(l->record.facts->hazards & HAZARD_WAITS); /* some groups alone may wait for the others for ever */
+		return p->boxes.count == 1 || !(l->record.facts->hazards & HAZARD_WAITS); /* or groups may wait for others for ever */
 	}
 	boxes_choose((const uint64_t[3]){1, 1, 1}, 1, 0, NULL, &p->boxes);
 	if (items > most) {
@@ -84,10 +84,10 @@ static bool choose_groups(const struct launch *l, struct trace_plan *p)
 	return items <= WHOLE * most;
 }
 
-/* At most half of what there is, so that two launches in flight are traced. */
+/* At most half of the memory for traces, so that two launches in flight can be traced. */
 static size_t buffer_words(const struct launch *l)
 {
-	enum { CHUNKS_PER_ITEM = 16, LEAST = 1024 }; /* chunks; some 4000 events of each work-item */
+	enum { CHUNKS_PER_ITEM = 16, LEAST = 1024 }; /* LEAST: chunks in all. 16 chunks are some 4000 events of a work-item */
 	uint64_t room = TRACE_BUFFER_SHARE(simulation.options.trace_memory.number) / 2 / sizeof(uint64_t), items = 1, words = 1;
 	for (int d = 0; d < 3; d++)
 		items *= l->record.global[d];
@@ -101,7 +101,7 @@ static size_t buffer_words(const struct launch *l)
 
 static bool should_trace(const struct launch *l, struct trace_plan *p)
 {
-	/* What runs in place of its kernel prints, and nothing may print twice. */
+	/* A twin that runs in place of its kernel prints. Nothing may be printed twice. */
 	if (simulation.options.twin.number == TWINS_DIRECT && l->record.facts->hazards & HAZARD_PRINTS)
 		return false;
 	if (!traces_wanted(&simulation) || !l->record.artifact->traced_texts ||
@@ -143,7 +143,7 @@ struct part {
 	cl_ulong16 box;
 };
 
-/* Chunks are the boxes' in proportion to their groups, so that what does not fit is missing everywhere and not at the end. */
+/* Each box gets chunks in proportion to its groups. If they are too few, every box loses events, not only the last ones. */
 static void make_part(const struct request *r, const struct launch *l, const struct trace_plan *p, size_t index,
                       uint64_t traced_before, struct part *out)
 {
@@ -173,8 +173,8 @@ static cl_int set_trace_buffer(const struct kernel_twin *t, const struct launch 
 	return cl.clSetKernelArg(t->kernel, (cl_uint)t->box_argument + 1, sizeof l->trace_buffer->mem, &l->trace_buffer->mem);
 }
 
-/* With the counters of the launch, where all its groups are traced; else what is counted here is counted again by the launch itself,
- * and goes where nobody looks. */
+/* If all groups are traced, the twin uses the counters of the launch. Otherwise the launch counts these groups again, so the
+ * counts of the traced twin go into a scratch buffer. */
 static struct counter_use counters_for(const struct launch *l, const struct trace_plan *p)
 {
 	return p->whole ? (struct counter_use){l->buffer, l->record.slots, l->record.places} : (struct counter_use){l->scratch, 1, 0};

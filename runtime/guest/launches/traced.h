@@ -10,21 +10,21 @@ struct kernel;
 struct kernel_twin;
 struct launch;
 
-/* What a launch is traced with. */
+/* How a launch is traced. */
 struct trace_plan {
 	struct kernel_twin *twin;
 	uint64_t local[3];  /* 0: not known */
-	struct boxes boxes; /* one: the whole launch */
+	struct boxes boxes; /* one box: the whole launch */
 	bool whole;         /* the traced twin runs all groups */
 	uint64_t chunks;    /* of the buffer */
-	uint64_t part, of;  /* where groups are not known before: of each `of` groups the first `part` */
+	uint64_t part, of;  /* if groups are not known before: the first `part` of every `of` groups are traced */
 };
 
-/* With the kernel's lock held: whether the launch is to be traced, how, and with which buffer, which is the launch's. */
+/* With the kernel's lock held: whether to trace the launch, and how. Also takes a trace buffer for the launch. */
 bool plan_trace(struct kernel *k, cl_device_id device, struct launch *l, struct trace_plan *plan);
-/* Enqueues the traced groups, on what is set as the twin's arguments. */
+/* Enqueues the traced groups, with the arguments that are set on the twin. */
 cl_int enqueue_traced(struct commands *c, struct launch *l, const struct trace_plan *plan);
-/* The trace of a launch that has completed, from its buffer, which goes back to the pool. NULL: it cannot be read. */
+/* The trace of a launch that has completed. Its buffer goes back to the pool. NULL: the trace cannot be read. */
 struct kept_trace *trace_bring_back(struct launch *l);
 
 #endif

@@ -1,7 +1,7 @@
 /*
- * One launch whose twin is compared with its kernel. Copies hold what the memory was before, what the twin made of it and what the
- * kernel made of it. Where the last two differ, the kernel runs once more, on the first: a kernel that differs from itself proves
- * nothing against its twin.
+ * Compares a twin with its kernel in one launch. Three copies hold the memory before the launch, the memory after the twin, and
+ * the memory after the kernel. If the last two differ, the kernel runs again on the first. If it then differs from itself, the
+ * launch says nothing against its twin.
  */
 #include "runtime/guest/launches/verify.h"
 
@@ -24,16 +24,16 @@ struct verification {
 	struct context_pool *pool;
 	cl_device_id device;
 	cl_program program;
-	cl_kernel kernel; /* the application's, once more, on the copies of before; NULL: there is none */
+	cl_kernel kernel; /* the application's kernel, to run again on the copies from before the launch; NULL: it cannot */
 	cl_uint dims;
 	bool is_task, has_offset, has_local;
 	size_t offset[3], global[3], local[3];
 };
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of the list and of all `kernel`s in it */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of the list, and of the member `kernel` in each */
 static struct verification *all;
 
-/* A kernel that prints or remembers does not run once more. */
+/* A kernel does not run again if it prints, or has variables that outlive a launch. */
 static cl_kernel kernel_again(struct kernel *k, unsigned hazards, struct shadow_plan *plan, struct shadow *s)
 {
 	cl_int code = CL_SUCCESS;
@@ -85,7 +85,7 @@ struct verification *verification_new(struct kernel *k, const struct request *r,
 	return v;
 }
 
-/* Nobody else has it from now on. */
+/* After this, no other thread uses it. */
 static void leave_list(struct verification *v)
 {
 	pthread_mutex_lock(&lock);
@@ -111,7 +111,7 @@ void verifications_abandon(cl_program program)
 		cl.clReleaseKernel(kernels[--count]);
 }
 
-/* Runs the kernel on what was before. */
+/* Runs the kernel again on the memory from before the launch. */
 static bool run_again(const struct verification *v)
 {
 	cl_command_queue queue = pool_queue(v->pool, v->device);

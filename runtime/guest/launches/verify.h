@@ -13,12 +13,13 @@ struct shadow;
 struct shadow_plan;
 struct verification;
 
-/* With the kernel's lock held: everything that the verdict may need. NULL when out of memory. Takes a reference to the shadow. */
+/* With the kernel's lock held: keeps everything that the verdict may need. NULL when out of memory. Takes a reference to the
+ * shadow. */
 struct verification *verification_new(struct kernel *k, const struct request *r, struct shadow_plan *plan, struct shadow *s,
                                       struct proof *p, unsigned hazards, cl_device_id device);
-/* The launch has completed, with success or not. Frees it. */
+/* The launch has completed, with success or without. Gives the verdict and frees *v. */
 void verification_end(struct verification *v, const char *kernel, bool completed);
-/* The application builds this program again: the driver refuses that while kernels of it exist. */
+/* The application builds this program again. Drivers refuse that while kernels of the program exist, so ours are released. */
 void verifications_abandon(cl_program program);
 
 #endif

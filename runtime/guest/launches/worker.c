@@ -1,9 +1,10 @@
 /*
- * The worker thread: what becomes of a launch once its event has completed. It takes the counters, models every target, adds to the
+ * The worker thread deals with a launch once its event has completed. It reads the counters, models every target, adds to the
  * statistics and the files, and gives the memory back. The application does not wait for it.
  *
- * Modelling a launch may take long, and the next launches need the memory of traces and copies, and the verdicts on twins. So a second
- * thread, the fetcher, goes ahead through the queue: it brings traces to a smaller place, compares what was verified and lets copies go.
+ * Modelling a launch may take long. The next launches meanwhile need the memory of traces and copies, and the verdicts on
+ * twins. So a second thread, the fetcher, goes through the queue ahead of the worker. It packs traces into less memory,
+ * compares what is to be verified, and releases copies.
  */
 #include "runtime/guest/launches/worker.h"
 
@@ -34,18 +35,18 @@ static struct {
 	pthread_cond_t work, progress, fetch;
 	struct launch *in_flight;              /* every launch that is not in the reports yet */
 	struct launch *completed, **completed_end; /* the queue, linked through `queued` */
-	uint64_t seq, done, moved, in_vain_at; /* moved: launches done and trace buffers given back */
+	uint64_t seq, done, moved, in_vain_at; /* moved: counts launches done and trace buffers given back */
 	bool in_vain;
-	size_t gathered_bytes; /* of counters, in the queue */
-	uint64_t brought_bytes; /* of traces, in the queue */
+	size_t gathered_bytes; /* counters of launches in the queue */
+	uint64_t brought_bytes; /* traces of launches in the queue */
 	atomic_bool started;
 	bool failed, finish, finished;
-	uint64_t given_up; /* launches before this one are not waited for any more */
-	bool busy;   /* with a launch, or the files */
-	pid_t id;    /* of the worker's thread */
+	uint64_t given_up; /* launches with a lower number are no longer waited for */
+	bool busy;   /* the worker works on a launch, or on the files */
+	pid_t id;    /* the worker's thread */
 	pthread_t thread;
-	bool dozing; /* the worker, who looks into the queue soon */
-	unsigned waiting; /* for progress */
+	bool dozing; /* the worker sleeps shortly and will soon look into the queue */
+	unsigned waiting; /* threads that wait for progress */
 } w = {
 	.lock = PTHREAD_MUTEX_INITIALIZER,
 	.work = PTHREAD_COND_INITIALIZER,
@@ -65,14 +66,14 @@ void worker_launched(struct launch *l)
 	unlock_for_report(&w.lock);
 }
 
-/* Memory that others may want, and that modelling does not need. */
+/* Whether a launch has memory that others may need and modelling does not. */
 static bool has_to_fetch(const struct launch *l)
 {
 	return l->trace_buffer || l->verification || l->shadow;
 }
 
-/* With the lock held. Waking the worker for each of thousands of launches costs their threads more than counting does; but memory
- * that fits into a cache is better used again than left waiting. */
+/* With the lock held. To wake the worker for each of thousands of launches costs their threads more than counting does. But
+ * memory that is used again soon is still in a cache. So the worker is woken after some launches. */
 static void queue_completed(struct launch *l)
 {
 	enum { MOST_GATHERED = 512 << 10 };
@@ -103,7 +104,7 @@ void worker_moved(void)
 	unlock_for_report(&w.lock);
 }
 
-/* With the lock held: until something has moved since `before`; false when the time is over. */
+/* With the lock held: waits until something has moved since `before`. False when the time is over. */
 static bool wait_until_moved(uint64_t before, unsigned milliseconds)
 {
 	struct timespec deadline = deadline_in(milliseconds);
@@ -113,8 +114,8 @@ static bool wait_until_moved(uint64_t before, unsigned milliseconds)
 	return w.moved != before;
 }
 
-/* With the lock held, free meanwhile: a thread that waits for it would seem to rest. So would one that pauses for a moment: it is
- * looked at several times. */
+/* With the lock held; it is released meanwhile, because a thread that waits for it would seem to rest. A thread that pauses for
+ * a moment would seem to rest, too, so this looks several times. */
 static bool others_will_move(void)
 {
 	enum { LOOKS = 50, EVERY_US = 10000 };
@@ -142,7 +143,7 @@ uint64_t worker_moves(void)
 bool worker_wait_progress(uint64_t before, unsigned milliseconds, unsigned rounds)
 {
 	lock_for_report(&w.lock);
-	/* Who waited in vain once does not wait again before something has moved: a user event may hold all. */
+	/* A thread that waited in vain does not wait again before something has moved. A user event may hold everything up. */
 	bool in_vain = w.in_vain && w.in_vain_at == before;
 	w.waiting++;
 	pthread_cond_signal(&w.work);
@@ -157,7 +158,7 @@ bool worker_wait_progress(uint64_t before, unsigned milliseconds, unsigned round
 
 /* ---- one launch ---- */
 
-/* The trace, and the verdict on the twin. The copies of memory go back. */
+/* Fetches the trace and the verdict on the twin. The copies of memory are released. */
 static void fetch(struct launch *l)
 {
 	verification_end(l->verification, l->record.kernel_name, l->status >= 0);
@@ -168,7 +169,7 @@ static void fetch(struct launch *l)
 	l->shadow = NULL;
 }
 
-/* With the lock held: whoever comes second waits for the first. */
+/* With the lock held. If two threads come here, the second waits for the first. */
 static void fetch_once(struct launch *l)
 {
 	while (l->fetched == FETCH_BUSY)
@@ -183,7 +184,7 @@ static void fetch_once(struct launch *l)
 	pthread_cond_broadcast(&w.progress);
 }
 
-/* With the lock held: traces that wait to be modelled are bounded, too. */
+/* With the lock held. The memory of traces that wait to be modelled has a bound, too. */
 static void keep_brought(struct launch *l)
 {
 	if (!l->brought)
@@ -228,7 +229,7 @@ static void model_and_report(struct launch_result *r)
 	launch_result_clear(r);
 }
 
-/* What the counters and traces of a completed launch say. */
+/* Takes the counters and the trace of a completed launch. */
 static void take_counts(struct launch *l, struct launch_result *r)
 {
 	if (l->uncounted) {
@@ -241,7 +242,7 @@ static void take_counts(struct launch *l, struct launch_result *r)
 		r->brought = l->brought;
 		l->brought = NULL;
 		record_launch(&simulation, &l->record, r->brought);
-		if (report_wanted(&simulation) || !record_wanted(&simulation)) /* who records may leave the rest to replay */
+		if (report_wanted(&simulation) || !record_wanted(&simulation)) /* a user who records may leave the rest to replay */
 			model_and_report(r);
 		kept_trace_free(r->brought);
 	}
@@ -288,7 +289,7 @@ static void leave_flight(struct launch *l)
 		l->next->previous = l->previous;
 }
 
-/* Launches that are not in the reports yet. */
+/* The number of launches that are not in the reports yet. */
 static unsigned long backlog(void)
 {
 	unsigned long count = 0;
@@ -297,13 +298,13 @@ static unsigned long backlog(void)
 	return count;
 }
 
-/* With the lock held, free meanwhile. */
+/* With the lock held; it is released meanwhile. */
 static void work_on(struct launch *l)
 {
 	w.busy = true;
 	if (progress_due(&simulation))
 		progress_show(l->record.kernel_name, w.done, backlog());
-	bool ahead = l->fetched != FETCH_NONE; /* by the fetcher */
+	bool ahead = l->fetched != FETCH_NONE; /* the fetcher has already fetched it */
 	fetch_once(l);
 	if (ahead && l->brought)
 		w.brought_bytes -= l->brought->length;
@@ -328,8 +329,8 @@ static void do_unlocked(void (*what)(struct simulation *))
 	pthread_cond_broadcast(&w.progress);
 }
 
-/* When the files are written anew. As they grow that takes longer, and it comes less often: at most a fiftieth of the time goes into
- * it. */
+/* When to write the files again. As they grow, writing takes longer, so it is done less often. It takes at most a fiftieth of
+ * the time. */
 struct flushes {
 	bool wanted;
 	uint64_t due_ns;
@@ -345,8 +346,8 @@ static void flush_files(struct flushes *f)
 	f->wanted = false;
 }
 
-/* With the lock held, free meanwhile: until there is work, or files are to be written; right after some, until there may be more of
- * it. */
+/* With the lock held; it is released meanwhile. Waits until there is work, or until files are to be written. Right after some
+ * work it waits only shortly, because more may come. */
 static void wait_for_work(bool worked, const struct flushes *f)
 {
 	enum { DOZE_MS = 2 };
@@ -362,7 +363,7 @@ static void wait_for_work(bool worked, const struct flushes *f)
 	w.dozing = false;
 }
 
-/* It never ends: exit handlers of the application that run after ours may still launch kernels. */
+/* Never ends, because exit handlers of the application that run after ours may still launch kernels. */
 static void *worker(void *unused)
 {
 	struct flushes flushes = {0};
@@ -390,7 +391,8 @@ static void *worker(void *unused)
 	return NULL;
 }
 
-/* With the lock held. Not before there is something to do: an application whose address space is limited needs it to begin with. */
+/* With the lock held. Threads are started only when there is work. An application with limited address space may need all of it
+ * before. */
 static bool start_threads(void)
 {
 	enum { STACK_BYTES = 2 << 20 };
@@ -403,7 +405,7 @@ static bool start_threads(void)
 	}
 	pthread_detach(w.thread);
 	w.started = true;
-	pthread_t second; /* without it the worker does it all */
+	pthread_t second; /* without this thread the worker does everything */
 	if (!start_small_thread(&second, STACK_BYTES, fetcher, NULL))
 		pthread_detach(second);
 	return true;
@@ -419,7 +421,8 @@ bool worker_ready(void)
 	return ready;
 }
 
-/* With the lock held: the driver may be compiling for us. A program must not end meanwhile, because the compiler would lose its memory. */
+/* With the lock held: whether the driver may be compiling for us. The program must not end then, because the compiler would
+ * lose its memory. */
 static bool twins_in_flight(void)
 {
 	for (const struct launch *l = w.in_flight; l; l = l->next)
@@ -429,8 +432,9 @@ static bool twins_in_flight(void)
 }
 
 /*
- * With the lock held: waits until nothing is in flight, or nothing has moved for a while in which the process ran: a kernel that nobody
- * waited for may run for hours. Time in which others had the processors does not count, as long as there is an end to it.
+ * With the lock held. Waits until nothing is in flight, or until nothing has moved for a while. A kernel that the application
+ * did not wait for may run for hours. Only time in which this process ran counts. Time in which other processes had the
+ * processors does not, up to a limit.
  */
 static void wait_while_moving(unsigned patience_ms)
 {
@@ -449,7 +453,7 @@ static void wait_while_moving(unsigned patience_ms)
 	}
 }
 
-/* With the lock held: what is still in flight is the application's own unfinished work. */
+/* With the lock held. The launches that are still in flight are unfinished work of the application. */
 static void give_up_in_flight(void)
 {
 	for (struct launch *l = w.in_flight; l; l = l->next)
@@ -460,8 +464,9 @@ static void give_up_in_flight(void)
 enum { REPORTS_MS = 5000, MOST_WAITS = 60 };
 
 /*
- * With the lock held: waits until all is reported. Without any progress something is gone that we need, and the files hold what is
- * known. How long that takes is counted in what the worker ran or slept, since others may have the processors for minutes.
+ * With the lock held. Waits until everything is reported. If there is no progress, something that we need is gone; the files
+ * then have what is known. Patience is counted in the time that the worker ran or slept, because other processes may have the
+ * processors for minutes.
  */
 static void wait_for_reports(void)
 {
@@ -495,7 +500,7 @@ void worker_finish(void)
 	/* exit() in a signal handler may have interrupted this thread while it had the lock. */
 	if (!try_lock_for_report(&w.lock, REPORTS_MS))
 		return;
-	if (!start_threads() || (w.finished && w.seq == w.given_up)) { /* the handler is registered more than once */
+	if (!start_threads() || (w.finished && w.seq == w.given_up)) { /* the exit handler may run more than once */
 		unlock_for_report(&w.lock);
 		return;
 	}
@@ -510,7 +515,7 @@ void worker_finish(void)
 
 /* ---- a signal ends the program ---- */
 
-/* Modelling what has completed may take hours: it has a moment. */
+/* Modelling all completed launches may take hours, so this waits for a moment only. */
 static void wait_a_moment(void)
 {
 	enum { LOCK_MS = 500, MOMENT_MS = 2000 };
@@ -526,7 +531,7 @@ static void wait_a_moment(void)
 	pthread_mutex_unlock(&w.lock);
 }
 
-/* With the reports' lock held: no launch can get into them any more. */
+/* With the reports' lock held: no more launches can get into the reports. */
 static void count_lost(void)
 {
 	enum { LOCK_MS = 500 };

@@ -1,4 +1,4 @@
-/* From the units of a program to gpusim-cc's result, through the cache. */
+/* Gets gpusim-cc's result for the units of a program, from the cache or from gpusim-cc. */
 #include "runtime/guest/programs/compile.h"
 
 #include "runtime/config/cache.h"
@@ -20,7 +20,7 @@
 
 /* ---- the request ---- */
 
-/* A device's text answer, "" when it has none; the caller frees. */
+/* A device's answer as text, "" when it has none. The caller frees it. */
 static char *device_text(cl_device_id device, cl_device_info what)
 {
 	size_t size = 0;
@@ -59,7 +59,7 @@ static void add_features(cl_device_id device, struct gs_buf *out)
 	gs_buf_puts(out, "\n");
 }
 
-/* POCL's is "OpenCL 3.0 PoCL 3.1 ..., LLVM 15.0.6, ...". */
+/* POCL's text is "OpenCL 3.0 PoCL 3.1 ..., LLVM 15.0.6, ...". */
 static void add_clang(cl_platform_id platform, struct gs_buf *out)
 {
 	char version[1024] = "";
@@ -86,10 +86,10 @@ static void describe_device(cl_device_id device, struct gs_buf *out)
 	gs_buf_printf(out, "type=%s\naddress_bits=%u\nc_version=%u\ncl_version=%u\nimage_support=%u\nlittle_endian=%u\n",
 	              cpu ? "cpu" : type & CL_DEVICE_TYPE_GPU ? "gpu" : "accelerator",
 	              device_number(device, CL_DEVICE_ADDRESS_BITS),
-	              c > 120 ? 120 : c, /* without -cl-std, OpenCL C 1.2 at most */
+	              c > 120 ? 120 : c, /* without -cl-std, at most OpenCL C 1.2 */
 	              version_number(version ? version : ""), device_number(device, CL_DEVICE_IMAGE_SUPPORT) != 0,
 	              device_number(device, CL_DEVICE_ENDIAN_LITTLE) != 0);
-	/* The name tells CPUs apart, whose macros are in the text, and the driver's version its own. */
+	/* Macros in the text depend on the CPU, which has a name, and on the version of the driver. */
 	cl.clGetDeviceInfo(device, CL_DEVICE_NAME, sizeof name - 1, name, NULL);
 	cl.clGetDeviceInfo(device, CL_DRIVER_VERSION, sizeof driver - 1, driver, NULL);
 	gs_buf_printf(out, "platform=%s\nname=%s\ndriver=%s\nextensions=%s\n", platform_name, name, driver,
@@ -162,7 +162,7 @@ static bool from_cache(const char *key, struct gs_pack *result)
 
 /* ---- gpusim-cc ---- */
 
-/* Without what would make gpusim-cc or its clang load us, and with what the options say of them. */
+/* Leaves out variables that would load this library into gpusim-cc or its clang. Adds what the options say about both. */
 char **make_cc_environment(void)
 {
 	extern char **environ;
@@ -177,7 +177,7 @@ char **make_cc_environment(void)
 	for (size_t i = 0; list && i < count; i++)
 		if (strncmp(environ[i], "GPUSIM_", 7) && strncmp(environ[i], "LD_PRELOAD=", 11) &&
 		    strncmp(environ[i], "OPENCL_LAYERS=", 14) && !(list[kept++] = strdup(environ[i])))
-			return list; /* memory is short: what is there ends here */
+			return list; /* memory is short: the list ends here */
 	for (size_t i = 0; list && i < GS_ARRAY_LEN(own); i++)
 		if (*own[i].value && asprintf(&list[kept], "%s=%s", own[i].name, own[i].value) > 0)
 			kept++;
@@ -232,7 +232,7 @@ static int run_cc(const struct gs_buf *request, struct gs_pack *result, struct g
 	return result_code;
 }
 
-/* A machine without clang asks another one: `gpusim cache wanted` carries what was not answered there. */
+/* A machine without clang can ask another one. `gpusim cache wanted` carries the requests that had no answer. */
 static void keep_wanted(const char *key, const struct gs_buf *request)
 {
 	struct gs_pack pack = {0};

@@ -1,15 +1,15 @@
-/* compile: gpusim-cc and its cache. */
+/* compile: runs gpusim-cc, and uses its cache. */
 #ifndef GPUSIM_RUNTIME_GUEST_PROGRAMS_COMPILE_H
 #define GPUSIM_RUNTIME_GUEST_PROGRAMS_COMPILE_H
 
 #include "runtime/guest/driver/cl.h"
 #include "runtime/guest/support/units.h"
 
-/* Whether files still are what "HASH PATH" lines say. */
+/* Whether each file still has the hash that its line "HASH PATH" says. */
 bool dependencies_hold(const char *lines);
-/* The result pack for the units on a device, from the cache or from gpusim-cc. `key` is that of the request. */
+/* The result pack for the units on a device, from the cache or from gpusim-cc. `key` becomes the key of the request. */
 int compile_units(const struct unit_list *units, cl_device_id device, struct gs_pack *result, char key[33], struct gs_error *err);
-/* The environment for gpusim-cc, from the present one. */
+/* The environment for gpusim-cc, made from the present one. */
 char **make_cc_environment(void);
 
 #endif

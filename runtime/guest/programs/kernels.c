@@ -1,6 +1,6 @@
 /*
- * The application's kernels and their arguments. An argument is remembered when the driver took it and set on
- * the twin only when that is launched: a twin may not exist yet, and most settings are replaced unused.
+ * The application's kernels and their arguments. An argument is remembered when the driver has accepted it. It is set on the
+ * twin only when the twin is launched: the twin may not exist yet, and most arguments are replaced before they are used.
  */
 #include "runtime/guest/programs/kernels.h"
 
@@ -111,7 +111,7 @@ static void kernel_register(struct kernel *k)
 	struct kernel *before = table_put(&kernels, k->handle, k);
 	pthread_mutex_unlock(&kernels_lock);
 	if (before)
-		kernel_unref(before); /* a stale record, or `k` itself when memory is short */
+		kernel_unref(before); /* an old record, or `k` itself when memory is short */
 }
 
 void kernel_created(cl_kernel handle, cl_program program)
@@ -152,7 +152,7 @@ static void set_arg(struct kernel *k, cl_uint index, int kind, size_t size, cons
 		k->arg_count = index + 1;
 	}
 	struct kernel_arg *a = &k->args[index];
-	/* An SVM pointer is the value itself. */
+	/* The value of an SVM argument is the pointer itself. */
 	const void *bytes = kind == ARG_SVM ? (const void *)&value : value;
 	size_t length = kind == ARG_SVM ? sizeof value : size;
 	bool in_place = bytes && a->value && a->size == length;
@@ -286,7 +286,7 @@ static int apply_settings(struct kernel *k, struct kernel_twin *t)
 	return 0;
 }
 
-/* The box comes after the arguments for counters, where the text has one. */
+/* The index of the box, which comes after the arguments for counters. Some texts have none. */
 static cl_int box_argument(const struct kernel_twin *t)
 {
 	cl_uint first = t->facts->arguments + (t->twin->artifact->counts_by_item ? 3 : 1), count = 0;

@@ -6,7 +6,7 @@
 
 struct kernel_arg {
 	enum { ARG_UNSET, ARG_VALUE, ARG_LOCAL, ARG_SVM } kind;
-	uint64_t version; /* of the kernel's clock, when it was last set */
+	uint64_t version; /* time on the kernel's clock when it was last set */
 	size_t size;
 	void *value;
 };
@@ -22,16 +22,16 @@ struct exec_info {
 struct kernel_twin {
 	struct kernel_twin *next;
 	struct twin *twin;
-	struct twin_program *program; /* NULL when there is none */
-	cl_kernel kernel; /* NULL when it could not be made */
+	struct twin_program *program; /* NULL: there is none */
+	cl_kernel kernel; /* NULL: it could not be made */
 	struct artifact_kernel *facts;
-	bool traces;      /* it is of the program that traces */
+	bool traces;      /* it belongs to the program that traces */
 	uint64_t applied; /* arguments up to this version are set on it */
-	const char *why;  /* static; when kernel is NULL */
-	bool launched;    /* at least once */
+	const char *why;  /* why kernel is NULL; a static text */
+	bool launched;    /* it was launched at least once */
 	cl_int box_argument; /* index of the box (runtime/format/traces.h); -1: it takes none */
 	bool whole;          /* the box that is set on it is the whole launch */
-	cl_ulong sizes[2];   /* slots and places that are set on it; launches are mostly like the one before */
+	cl_ulong sizes[2];   /* slots and places that are set on it; most launches have the same as the one before */
 	bool sizes_set;
 };
 
@@ -39,10 +39,10 @@ struct kernel {
 	atomic_int refs;
 	int app_refs; /* under the table's lock */
 	cl_kernel handle;
-	struct program *program; /* NULL when not known */
+	struct program *program; /* NULL: not known */
 	char *name;
-	struct build *build; /* NULL when the program is not ours to model: */
-	const char *why;     /* a static text says why */
+	struct build *build; /* NULL: the program cannot be modelled */
+	const char *why;     /* why build is NULL; a static text */
 	bool wanted;         /* its name matches GPUSIM_KERNELS */
 	pthread_mutex_t lock;
 	uint64_t clock;

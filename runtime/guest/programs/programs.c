@@ -1,8 +1,8 @@
 /*
- * The application's programs: their sources, and what was compiled, linked or read back as a binary.
+ * The application's programs: their sources, and what was compiled, linked, or read from a binary.
  *
- * A handle that the driver returns anew replaces whatever was recorded under it, so a release that we did not
- * see cannot lead to a wrong program; it only leaves a record behind.
+ * When the driver returns a handle that we already have, the new program replaces the old record. So a release that we did not
+ * see cannot lead to a wrong program. It only keeps a record too long.
  */
 #include "runtime/guest/programs/programs.h"
 
@@ -29,8 +29,8 @@ static struct table programs;
 
 /* ---- records ---- */
 
-/* Releasing the driver's objects may call the application's callbacks, so it is never done under the lock: `drop`
- * with the lock held says what `program_free` is to free after it. */
+/* Releasing objects of the driver may call callbacks of the application, so it is never done under the lock. With the lock
+ * held, drop_references returns what program_free has to free after the lock is released. */
 static struct program *drop_references(struct program *p, int references)
 {
 	p->refs -= references;
@@ -76,7 +76,7 @@ void program_created(cl_program handle, cl_context context, enum program_origin 
 	p->origin = origin;
 	pthread_mutex_lock(&programs_lock);
 	struct program *before = table_put(&programs, handle, p);
-	/* A stale record, or `p` itself when memory is short. */
+	/* An old record, or `p` itself when memory is short. */
 	struct program *dead = before ? drop_references(before, 1) : NULL;
 	pthread_mutex_unlock(&programs_lock);
 	program_free(dead);
@@ -112,7 +112,7 @@ static void schedule_builds(struct build *b, cl_program handle, cl_uint count, c
 	enum { MAX_DEVICES = 64 };
 	cl_device_id all[MAX_DEVICES];
 	size_t size = 0;
-	if (address_space_is_short()) /* for the builder's thread, too; a launch finds out why */
+	if (address_space_is_short()) /* the builder's thread needs some, too; a launch will report why */
 		return;
 	if (!count || !devices) {
 		if (cl.clGetProgramInfo(handle, CL_PROGRAM_DEVICES, sizeof all, all, &size) != CL_SUCCESS)
@@ -123,13 +123,13 @@ static void schedule_builds(struct build *b, cl_program handle, cl_uint count, c
 	for (cl_uint i = 0; i < count; i++) {
 		if (!device_wanted(devices[i]))
 			continue;
-		/* Only the first: a launch on another device makes the twin it needs. */
+		/* Only for the first device. A launch on another one makes the twin that it needs. */
 		build_schedule(b, devices[i]);
 		return;
 	}
 }
 
-/* Takes the reference to `b`, which may be NULL, over. */
+/* Takes over the reference to `b`, which may be NULL. */
 static void program_set_build(struct program *p, struct build *b)
 {
 	pthread_mutex_lock(&programs_lock);
@@ -147,7 +147,7 @@ struct build *program_build_begins(cl_program handle, const char *options, cl_ui
 	program_listeners.program_changes(handle);
 	if (!p)
 		return NULL;
-	/* A binary that we know has its units already, with the options of its own build. */
+	/* A program from a known binary already has its units, with the options of its own build. */
 	if (p->source)
 		unit_list_append(&units, unit_new(p->source, p->source_length, options));
 	else
@@ -181,7 +181,7 @@ void program_built(cl_program handle, struct build *token, bool succeeded)
 	program_unref(p);
 }
 
-/* A compiled program is mostly linked alone: its twin is annotated while the driver compiles it. */
+/* Most compiled programs are linked alone. So the twin is annotated while the driver compiles the program. */
 static void annotate_early(struct program *p, cl_uint count, const cl_device_id *devices)
 {
 	struct build *b = strstr(p->source, "kernel") ? build_new(p->context, &p->units) : NULL;
@@ -257,7 +257,7 @@ void program_binary_read(cl_program handle, const void *binary, size_t length)
 	int failed = p->units.count ? unit_list_encode(&p->units, &pack) : -1;
 	struct build *b = p->build ? build_retain(p->build) : NULL;
 	pthread_mutex_unlock(&programs_lock);
-	/* The binary has what the files had then; without knowing that it is not recognised. */
+	/* The binary was made from the files as they were then. If their hashes are not known, the binary is not kept. */
 	if (b && unit_list_includes(&b->units)) {
 		struct artifact *a = build_artifact(b);
 		if (a && a->dependencies)
@@ -310,7 +310,7 @@ void program_released(cl_program handle)
 {
 	pthread_mutex_lock(&programs_lock);
 	struct program *p = table_get(&programs, handle), *dead = NULL;
-	/* With kernels left the driver keeps the program, and its handle can be had from them. */
+	/* While kernels exist, the driver keeps the program, and the application can get its handle from them. */
 	if (p && !--p->app_refs && !p->kernels) {
 		table_remove(&programs, handle);
 		dead = drop_references(p, 1);
@@ -334,7 +334,7 @@ struct program *program_of_new_kernel(cl_program handle)
 void program_kernel_gone(struct program *p)
 {
 	pthread_mutex_lock(&programs_lock);
-	int references = 1; /* the kernel's own */
+	int references = 1; /* the kernel's reference */
 	if (!--p->kernels && p->app_refs <= 0 && table_get(&programs, p->handle) == p) {
 		table_remove(&programs, p->handle);
 		references++;

@@ -7,29 +7,29 @@
 #include "runtime/runtime.h"
 
 struct program {
-	int refs;     /* the table's one, kernels', and callers' */
-	int app_refs; /* the application's */
+	int refs;     /* of the table, of kernels, and of callers */
+	int app_refs; /* references of the application */
 	int kernels;
 	cl_program handle;
 	cl_context context;
 	enum program_origin origin;
-	char *source; /* NULL unless created from source */
+	char *source; /* NULL: it was not created from source */
 	size_t source_length;
-	struct unit_list units; /* what was compiled; empty while nothing is known */
-	struct build *build;    /* of the last build or link */
+	struct unit_list units; /* what was compiled; empty if nothing is known */
+	struct build *build;    /* of the latest build or link */
 };
 
-/* Who wants to know, once for the process: that the driver is about to change a program, and that a kernel of a build is gone,
- * whose pool of memory may hold something for it. */
+/* Functions to call, set once for the process: when the driver is about to change a program, and when a kernel of a build is
+ * gone. The pool of its build may still hold memory for that kernel. */
 struct program_listeners {
 	void (*program_changes)(cl_program handle);
 	void (*kernel_gone)(const struct context_pool *pool);
 };
 extern struct program_listeners program_listeners;
 
-struct program *program_find(cl_program handle); /* a reference, or NULL */
+struct program *program_find(cl_program handle); /* with a reference; or NULL */
 void program_unref(struct program *p);
-struct program *program_of_new_kernel(cl_program handle); /* a reference that counts as a kernel */
+struct program *program_of_new_kernel(cl_program handle); /* with a reference that counts as a kernel */
 void program_kernel_gone(struct program *p);
 
 #endif

@@ -1,14 +1,15 @@
 /*
- * Twin programs: built from annotated source, in the application's context, on a thread of ours. gpusim-cc works
- * while the driver builds the application's own program; the driver builds the twin when that is done, because
- * two builds at once would wait for each other in many drivers. A launch that needs a twin early makes it itself.
+ * Twin programs. They are built from annotated source, in the application's context, on a thread of ours. gpusim-cc works while
+ * the driver builds the application's own program. The driver builds the twin after that, because in many drivers two builds at
+ * once would wait for each other. A launch that needs a twin earlier builds it itself.
  *
- * Of a program with many kernels, most are never launched. The first kernels that are get a program of their own each, from the
- * same text (ONLY_MACRO). When there are so many of those that one for all had cost no more, there is one for all others.
+ * Most kernels of a program with many kernels are never launched. So each of the first kernels that are launched gets a program
+ * of its own, from the same text (ONLY_MACRO). When these have cost as much as one program for all kernels, one program is
+ * built for all others.
  *
- * Where launches will be traced, the text that traces is part of the same program, if its names differ from the others':
- * POCL takes 40 ms to see that it has built a program before, whatever its length, and ten times that to read its own headers when it
- * has not.
+ * If launches will be traced, the traced text is part of the same program, provided that its names differ from the others. POCL
+ * needs 40 ms to find that it has built a program before, whatever its length. It needs ten times that to read its own headers
+ * when it has not.
  */
 #include "runtime/guest/programs/twin.h"
 
@@ -45,13 +46,14 @@ static pthread_cond_t jobs_added = PTHREAD_COND_INITIALIZER;
 static struct job *jobs, **jobs_end = &jobs;
 static bool builder_started;
 
-/* A driver that is building while the process ends crashes on what exit() takes away: so nothing of ours builds then. */
+/* If the process ends while the driver is building, the driver crashes, because exit() takes away what it needs. So nothing of
+ * ours is built then. */
 static pthread_cond_t driver_left = PTHREAD_COND_INITIALIZER;
 static unsigned in_driver; /* under jobs_lock */
 static bool ending;
 static _Thread_local bool in_driver_here;
 
-/* Options that let a compiler round differently as soon as the code around an expression changes. */
+/* Whether the options let a compiler round differently when the code around an expression changes. */
 static bool options_relax(const char *options)
 {
 	static const char *const words[] = {"-cl-fast-relaxed-math", "-cl-unsafe-math", "-cl-mad-enable", "-cl-finite-math-only",
@@ -78,7 +80,7 @@ struct build *build_new(cl_context context, const struct unit_list *units)
 		b->relaxed = b->relaxed || options_relax(units->units[i]->options);
 		units->units[i]->refs++;
 	}
-	/* The twin is made later, perhaps after the application let go of its context. */
+	/* The twin is made later. The application may have released its context by then. */
 	cl.clRetainContext(context);
 	b->pool = pool_for(context);
 	if (b->units.count == units->count && b->pool)
@@ -140,17 +142,17 @@ static void explain_build_failure(cl_program program, cl_device_id device, cl_in
 	        line ? line : "");
 }
 
-/* A program to build from an artifact's texts. */
+/* A program to build from the texts of an artifact. */
 struct twin_text {
 	const struct build *build;
 	const struct artifact *artifact;
 	char *const *texts;
 	cl_device_id device;
-	long kernel; /* the only one that is wanted; -1: all are */
+	long kernel; /* the only kernel that is wanted; -1: all are */
 };
 
-/* Whether kernels on a device can call functions of this library: they run in this process, and their loader finds its symbols. As a
- * layer, the library was opened for the OpenCL loader alone. */
+/* Whether kernels on a device can call functions of this library. They must run in this process, and their loader must find the
+ * library's symbols. As a layer, the library was opened for the OpenCL loader alone. */
 static bool native_traces(cl_device_id device)
 {
 	if (!device_is_cpu(device))
@@ -164,7 +166,8 @@ static bool native_traces(cl_device_id device)
 	return found;
 }
 
-/* Of what is traced we ask which arguments are memory. A twin in the shadow leaves printing to the kernel. */
+/* For a traced twin, the driver must be able to say which arguments are memory. A twin in the shadow does not print: the kernel
+ * does. */
 static char *twin_options(const struct twin_text *from, size_t unit)
 {
 	bool traced = from->texts != from->artifact->host_texts;
@@ -234,7 +237,7 @@ static cl_program link_units(const struct twin_text *from, struct gs_error *err)
 	return whole;
 }
 
-/* For reports that show the source; without them it is not shown. */
+/* For reports that show the source. If there is no memory for it, they do not show it. */
 static void keep_sources(struct artifact *a, const struct unit_list *units)
 {
 	a->sources = a->host_count == units->count ? calloc(a->host_count, sizeof *a->sources) : NULL;
@@ -280,7 +283,7 @@ void builder_finish(void)
 	struct timespec deadline;
 	clock_gettime(CLOCK_REALTIME, &deadline);
 	deadline.tv_sec += PATIENCE_S;
-	/* exit() in a signal handler may have interrupted anything on this thread, a build of ours among it. */
+	/* exit() in a signal handler may have interrupted anything on this thread, even a build of ours. */
 	if (pthread_mutex_timedlock(&jobs_lock, &deadline))
 		return;
 	ending = true;
@@ -316,7 +319,8 @@ static cl_program build_texts(const struct build *b, const struct twin *t, long 
 	return p;
 }
 
-/* Elsewhere, a build costs what its text is long. */
+/* Building counting and traced text as one program is cheaper on CPUs. On other devices the time grows with the length of the
+ * text. */
 static bool together_is_cheaper(const struct twin *t)
 {
 	return device_is_cpu(t->device) && t->artifact->renames && traces_wanted(&simulation);
@@ -346,7 +350,7 @@ static void build_counting(const struct build *b, const struct twin *t, struct t
 		p->counting = build_texts(b, t, p->kernel, t->artifact->host_texts, &p->why);
 }
 
-/* With the build's lock held: the twin's record, made if missing. */
+/* With the build's lock held: finds the twin's record, or makes it. */
 static struct twin *find_twin(struct build *b, cl_device_id device)
 {
 	for (struct twin *t = b->twins; t; t = t->next)
@@ -361,7 +365,7 @@ static struct twin *find_twin(struct build *b, cl_device_id device)
 	return t;
 }
 
-/* With the build's lock held, free meanwhile. */
+/* With the build's lock held; it is released meanwhile. */
 static void annotate_step(struct build *b, struct twin *t)
 {
 	t->state = TWIN_BUSY;
@@ -374,7 +378,7 @@ static void annotate_step(struct build *b, struct twin *t)
 	pthread_cond_broadcast(&b->changed);
 }
 
-/* Likewise. */
+/* With the build's lock held; it is released meanwhile. */
 static void build_step(struct build *b, struct twin *t, struct twin_program *p)
 {
 	p->state = TWIN_BUSY;
@@ -387,7 +391,7 @@ static void build_step(struct build *b, struct twin *t, struct twin_program *p)
 	pthread_cond_broadcast(&b->changed);
 }
 
-/* With the build's lock held. Reports on a terminal when it takes long. */
+/* With the build's lock held. If it takes long, says so on a terminal. */
 static void wait_for_change(struct build *b)
 {
 	enum { PATIENCE_S = 3 };
@@ -416,8 +420,8 @@ struct twin *build_twin(struct build *b, cl_device_id device)
 	return t;
 }
 
-/* Few kernels are built at once. Building a program of one kernel takes POCL a quarter of a second, and each further kernel of
- * the same text about a quarter of that. */
+/* A few kernels are built at once. POCL needs a quarter of a second to build a program with one kernel, and about a quarter of
+ * that for each further kernel of the same text. */
 static bool all_at_once(const struct twin *t)
 {
 	enum { FEW = 3, PER_SINGLE = 6 };
@@ -425,7 +429,7 @@ static bool all_at_once(const struct twin *t)
 	return count <= FEW || t->single_count >= (count < 2 * PER_SINGLE ? 2 : count / PER_SINGLE);
 }
 
-/* With the build's lock held: the program that has a kernel, made if missing. */
+/* With the build's lock held: finds the program that has a kernel, or makes its record. */
 static struct twin_program *find_program(struct twin *t, long kernel)
 {
 	struct twin_program *p = t->programs;
@@ -435,7 +439,7 @@ static struct twin_program *find_program(struct twin *t, long kernel)
 		return p;
 	p->kernel = all_at_once(t) ? -1 : kernel;
 	t->single_count += p->kernel >= 0;
-	struct twin_program **end = &t->programs; /* a kernel stays where it was first */
+	struct twin_program **end = &t->programs; /* so that a kernel stays in its first program */
 	while (*end && (*end)->kernel >= 0)
 		end = &(*end)->next;
 	p->next = *end;
@@ -480,7 +484,7 @@ cl_program build_traced(struct build *b, struct twin *t, struct twin_program *p)
 	return p->tracing;
 }
 
-/* As far as it goes now, and only what nobody else does already. Which of many kernels will be launched, nobody knows. */
+/* Does what can be done now and is not being done by another thread. It is not known which of many kernels will be launched. */
 static void build_advance(struct build *b, cl_device_id device)
 {
 	pthread_mutex_lock(&b->lock);
@@ -509,7 +513,7 @@ static void *builder(void *unused)
 		if (!jobs)
 			jobs_end = &jobs;
 		pthread_mutex_unlock(&jobs_lock);
-		if (j->build->refs > 1) /* else nobody wants it any more */
+		if (j->build->refs > 1) /* otherwise no one else uses the build any more */
 			build_advance(j->build, j->device);
 		build_release(j->build);
 		free(j);
@@ -523,7 +527,7 @@ void build_schedule(struct build *b, cl_device_id device)
 	pthread_t thread;
 	if (!j)
 		return;
-	/* The record is there from now on, even if the thread takes its time: build_confirm looks for it. */
+	/* Makes the record now, because build_confirm looks for it. The thread may start later. */
 	pthread_mutex_lock(&b->lock);
 	find_twin(b, device);
 	pthread_mutex_unlock(&b->lock);
@@ -540,7 +544,7 @@ void build_schedule(struct build *b, cl_device_id device)
 		j = NULL;
 	}
 	pthread_mutex_unlock(&jobs_lock);
-	if (j) { /* no thread: the first launch will make the twin */
+	if (j) { /* there is no thread: the first launch will make the twin */
 		build_release(j->build);
 		free(j);
 	}
@@ -560,7 +564,7 @@ void build_confirm(struct build *b)
 		begin = clock_ns();
 	}
 	b->confirmed = true;
-	/* Twins that are busy being annotated go on by themselves. */
+	/* The thread that annotates a twin goes on with it by itself. */
 	while (t && t->state != TWIN_READY)
 		t = t->next;
 	cl_device_id device = t ? t->device : NULL;

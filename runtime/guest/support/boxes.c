@@ -1,22 +1,23 @@
 /*
- * The sample of a launch (boxes.h). Neighbouring groups share lines of memory and are on SMs at the same time, so a few runs
- * of several say more than as many single groups; the first run is the longest, because with it a GPU's first wave begins.
+ * Chooses the sample of a launch (boxes.h). Neighbouring groups share lines of memory and are on SMs at the same time. So a few
+ * runs of neighbours say more than the same number of single groups. The first run is the longest, because the first wave of a
+ * GPU begins with it.
  *
- * Each box is a command for the driver: where a grid is a row of groups, or of rows or planes that are short enough to be
- * taken whole, there are eight runs in at most 17 boxes, else four, in at most 25.
+ * Each box is a command for the driver. If the grid is one row of units, there are eight runs in at most 17 boxes. A unit is a
+ * group, or a whole row or plane if these are short enough. For other grids there are four runs, in at most 25 boxes.
  */
 #include "runtime/guest/support/boxes.h"
 
 enum { MOST_RUNS = 8, FEW_RUNS = 4 };
 
 struct box_run {
-	uint64_t first, count; /* in units, along the grid */
+	uint64_t first, count; /* in units, in the order of the grid */
 };
 
-/* The grid as lines of units: a unit is all groups of the axes below `axis`. */
+/* The grid as lines of units. A unit is all groups of the axes below `axis`. */
 struct lines {
 	int axis;
-	uint64_t unit, length, count; /* groups of a unit, units of a line, lines */
+	uint64_t unit, length, count; /* groups in a unit, units in a line, number of lines */
 };
 
 uint64_t box_groups(const struct box *b)
@@ -26,13 +27,13 @@ uint64_t box_groups(const struct box *b)
 
 static uint64_t next_random(uint64_t *state)
 {
-	uint64_t z = *state += UINT64_C(0x9e3779b97f4a7c15); /* splitmix64 */
+	uint64_t z = *state += UINT64_C(0x9e3779b97f4a7c15); /* the random number generator splitmix64 */
 	z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
 	z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
 	return z ^ z >> 31;
 }
 
-/* Rows and planes that would fit into one of few runs are units. */
+/* A row or plane is a unit if it would fit into one of FEW_RUNS runs. */
 static struct lines make_lines(const uint64_t groups[3], uint64_t most)
 {
 	struct lines l = {0, 1, groups[0], groups[1] * groups[2]};
@@ -51,7 +52,7 @@ static uint64_t part_begin(uint64_t all, size_t i, size_t parts)
 	return all / parts * i + (all % parts * i + parts - 1) / parts;
 }
 
-/* A run in a part, where `place` says; it does not cross a line's end. */
+/* A run in a part, at a position that `place` decides. It does not cross the end of a line. */
 static struct box_run run_in(const struct lines *l, size_t i, size_t parts, uint64_t count, uint64_t place)
 {
 	uint64_t all = l->length * l->count, from = part_begin(all, i, parts), to = part_begin(all, i + 1, parts);
@@ -59,7 +60,7 @@ static struct box_run run_in(const struct lines *l, size_t i, size_t parts, uint
 	r.count = r.count < l->length ? r.count : l->length;
 	if (i)
 		r.first += i + 1 == parts ? to - from - r.count : place % (to - from - r.count + 1);
-	uint64_t left = l->length - r.first % l->length; /* on its line */
+	uint64_t left = l->length - r.first % l->length; /* units up to the end of the line */
 	if (r.count <= left)
 		return r;
 	if (r.first - (r.count - left) >= from)
@@ -71,7 +72,7 @@ static struct box_run run_in(const struct lines *l, size_t i, size_t parts, uint
 	return r;
 }
 
-/* The first run is at the begin and the last one at the end. */
+/* The first run is at the beginning, and the last one at the end. */
 static size_t choose_runs(const struct lines *l, uint64_t most, uint64_t seed, struct box_run *runs)
 {
 	uint64_t wanted = most / l->unit ? most / l->unit : 1;
@@ -96,7 +97,8 @@ static bool has(const struct box_run *r, uint64_t unit)
 	return unit >= r->first && unit - r->first < r->count;
 }
 
-/* The run that has a unit, else the nearest between the first and the last that may be moved; NULL: there is none. */
+/* The run that has a unit. If none has it, the nearest run that may be moved; the first and the last may not. NULL: there is
+ * none. */
 static struct box_run *run_for(struct box_run *runs, size_t count, const bool *stays, uint64_t unit)
 {
 	struct box_run *nearest = NULL;
@@ -109,14 +111,14 @@ static struct box_run *run_for(struct box_run *runs, size_t count, const bool *s
 	return nearest;
 }
 
-/* Around a unit, on its line. */
+/* Where a run of `count` units begins that has this unit in its middle, on the same line. */
 static uint64_t centred(const struct lines *l, uint64_t unit, uint64_t count)
 {
 	uint64_t line = unit / l->length * l->length, at = unit - line, begin = at > count / 2 ? at - count / 2 : 0;
 	return line + (begin + count <= l->length ? begin : l->length - count);
 }
 
-/* By their begins; what two have in common is the first one's. */
+/* Sorts runs by their beginnings. If two overlap, the first keeps the common part. */
 static size_t put_in_order(struct box_run *runs, size_t count)
 {
 	uint64_t done = 0;
@@ -164,7 +166,7 @@ static void add_box(struct boxes *out, const uint64_t first[3], const uint64_t c
 	out->traced_groups += traced ? box_groups(b) : 0;
 }
 
-/* The units below one of `axis`. */
+/* The number of units in one step along `axis`. */
 static uint64_t units_below(const struct lines *l, const uint64_t groups[3], int axis)
 {
 	uint64_t n = 1;
@@ -174,8 +176,8 @@ static uint64_t units_below(const struct lines *l, const uint64_t groups[3], int
 }
 
 /*
- * Cuts a region that is whole in the axes up to `axis`: what is between the runs, and what they are in, which is a run
- * itself or one plane or row to cut further. `base` is the region's first unit.
+ * Cuts a region that is whole in the axes up to `axis`. Between the runs it makes boxes that are not traced. A run itself
+ * becomes a box. A plane or row that has runs in it is cut further. `base` is the region's first unit.
  */
 static void cut(const struct lines *l, const uint64_t groups[3], int axis, const uint64_t at[3], uint64_t base,
                 const struct box_run *runs, size_t count, struct boxes *out)

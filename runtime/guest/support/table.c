@@ -1,4 +1,4 @@
-/* Open addressing with linear probing; removal shifts the run back, so there are no tombstones. */
+/* A hash table with open addressing and linear probing. Removal shifts the following entries back, so there are no tombstones. */
 #include "runtime/guest/support/table.h"
 
 #include <stdint.h>

@@ -1,4 +1,4 @@
-/* A hash table from the driver's handles to our records. Not locked: its user does that. */
+/* A hash table from the driver's handles to our records. It has no lock; its users have one. */
 #ifndef GPUSIM_RUNTIME_GUEST_SUPPORT_TABLE_H
 #define GPUSIM_RUNTIME_GUEST_SUPPORT_TABLE_H
 
@@ -15,7 +15,7 @@ struct table {
 };
 
 void *table_get(const struct table *t, const void *key);
-/* Returns what the key had before (NULL if nothing); on failure sets nothing and returns `value` itself. */
+/* Returns the former value of the key (NULL if there was none). If memory is short, sets nothing and returns `value` itself. */
 void *table_put(struct table *t, const void *key, void *value);
 void *table_remove(struct table *t, const void *key);
 

@@ -1,10 +1,10 @@
 /*
- * The functions that traced kernels call (annotator/text/trace_text.c) where they run in this process. They write a work-item's events into
- * the chunks of the trace buffer (runtime/format/traces.h). models/trace/read.c reads them, and says what form they have; it predicts
- * addresses as access_event does.
+ * The functions that traced kernels call (annotator/text/trace_text.c) if they run in this process. They write the events of a
+ * work-item into the chunks of the trace buffer (runtime/format/traces.h). models/trace/read.c reads the events and describes
+ * their form. It predicts addresses in the same way as access_event.
  *
- * A kernel calls these from threads of the driver. They touch nothing but the buffer and the work-item's own state, and call nothing
- * but the allocator.
+ * A kernel calls these functions from threads of the driver. They touch only the buffer and the state of the work-item, and
+ * call only the allocator.
  */
 #include "models/trace/read.h"
 #include "runtime/format/native.h"
@@ -21,7 +21,7 @@ struct prediction {
 	uint32_t tag;
 };
 
-/* One work-item. */
+/* The state of one work-item. */
 struct native_trace {
 	bool on; /* there is room left */
 	uint8_t *at, *end;
@@ -58,7 +58,7 @@ static void next_chunk(struct native_trace *t)
 	t->end = (uint8_t *)(t->chunk + TRACE_CHUNK_BYTES / 8);
 }
 
-/* Room for `bytes` more: an event is never cut in two. */
+/* Makes room for `bytes` more, so that an event is never divided. */
 static bool make_room(struct native_trace *t, int bytes)
 {
 	if (t && t->on && t->end - t->at < bytes)
@@ -108,7 +108,7 @@ static void accesses(struct native_trace *t, int first, int second, int class, u
 		access_event(t, (uint32_t)second, class, base, bytes, address, 0);
 }
 
-/* The first work-item of a group says what is the same for all of them. */
+/* The first work-item of a group records what is the same for all of them. */
 static void tell_group(struct native_trace *t, const uint64_t *values, size_t count)
 {
 	if (t->lane || !make_room(t, 128))
@@ -121,7 +121,8 @@ static void tell_group(struct native_trace *t, const uint64_t *values, size_t co
 		put_number(t, values[i]);
 }
 
-/* NULL: the work-item is not traced. The last four tell sizes of the program, the others are those of the text's own begin_trace. */
+/* NULL: the work-item is not traced. The last two parameters are sizes of the program. The others are as in the text's own
+ * begin_trace. */
 NATIVE(void *, begin, uint64_t *buffer, uint64_t chunks, uint64_t of, uint64_t part, uint64_t group, uint32_t block, uint32_t site,
        uint64_t x, uint64_t y, uint64_t z, uint64_t size_x, uint64_t size_y, uint64_t lx, uint64_t ly, uint64_t lz, uint64_t local_x,
        uint64_t local_y, uint64_t local_z, uint32_t blocks, uint32_t sites)
@@ -186,7 +187,7 @@ NATIVE(uint64_t, copy, int to, int to_class, int from, int from_class, uint64_t 
 	return count;
 }
 
-/* A position in an image is that of its texel, row after row, with the argument's number below it. */
+/* A position in an image is the position of its texel, row after row. The number of the argument is in the low bits. */
 NATIVE(void, i_at, uint32_t site, uint32_t argument, uint64_t width, uint64_t height, uint64_t x, uint64_t y, uint64_t z,
        struct native_trace *t)
 {
@@ -222,7 +223,7 @@ SPACE_FUNCTIONS(c, CONSTANT_CLASS)
 SPACE_FUNCTIONS(p, PRIVATE_CLASS)
 SPACE_FUNCTIONS(n, GLOBAL_CLASS)
 
-/* Of variables whose place in the kernel's own order is known. */
+/* Accesses to variables whose place in the kernel's own order is known. */
 #define ARRAY_FUNCTION(letter, class) \
 	NATIVE(void *, a_##letter, int first, int second, uint32_t base, uint64_t bytes, uint64_t offset, uint64_t origin, void *p, \
 	       struct native_trace *t) \

@@ -1,6 +1,6 @@
 /*
- * Units: a source with the options and headers that it was compiled with. A program is a list of them. Lists are written into
- * requests of gpusim-cc, and into the cache beside a program's binary.
+ * Units: a unit is a source with the options and headers that it was compiled with. A program is a list of units. Lists are
+ * written into requests for gpusim-cc, and into the cache beside a program's binary.
  */
 #include "runtime/guest/support/units.h"
 
@@ -84,7 +84,7 @@ void unit_list_free(struct unit_list *list)
 	*list = (struct unit_list){0};
 }
 
-/* Too often rather than too seldom: the word may stand in a comment. */
+/* May be true where nothing is included: the word may be in a comment. Never false where something is. */
 bool unit_list_includes(const struct unit_list *list)
 {
 	for (size_t i = 0; i < list->count; i++)
@@ -118,7 +118,7 @@ int unit_list_encode(const struct unit_list *list, struct gs_pack *pack)
 	return pack->failed ? -1 : 0;
 }
 
-/* `from` up to `end` of a pack's sections are one unit, and `end` is its source. */
+/* Makes a unit of the sections from `from` up to `end`, which is its source. */
 static struct unit *unit_decode(const struct gs_section *from, const struct gs_section *end)
 {
 	const char *options = "";

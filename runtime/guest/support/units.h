@@ -10,7 +10,7 @@ struct header {
 	char *name, *text;
 };
 
-/* It never changes once it is made. */
+/* A unit never changes after it is made. */
 struct unit {
 	atomic_int refs;
 	char *options, *source;
@@ -22,15 +22,15 @@ struct unit {
 struct unit_list {
 	struct unit **units;
 	size_t count;
-	char *cwd; /* where includes are looked up from; NULL when there are none */
+	char *cwd; /* the directory for looking up includes; NULL: it has no includes */
 };
 
-/* NULL when out of memory; one reference is the caller's. */
+/* NULL when out of memory. The caller gets one reference. */
 struct unit *unit_new(const char *source, size_t length, const char *options);
-void unit_release(struct unit *u); /* NULL is fine */
+void unit_release(struct unit *u); /* u may be NULL */
 int unit_add_header(struct unit *u, const char *name, const char *text);
 
-/* Takes the reference over, also on failure. */
+/* Takes over the reference, also on failure. */
 int unit_list_append(struct unit_list *list, struct unit *u);
 int unit_list_join(struct unit_list *list, const struct unit_list *more);
 /* Remembers the working directory if the units need it. */
@@ -39,7 +39,7 @@ void unit_list_set_cwd(struct unit_list *list);
 bool unit_list_includes(const struct unit_list *list);
 void unit_list_free(struct unit_list *list);
 int unit_list_encode(const struct unit_list *list, struct gs_pack *pack);
-/* What unit_list_encode made of a list; on failure *list still has to be freed. */
+/* Reads what unit_list_encode has written. After a failure *list still has to be freed. */
 int unit_list_decode(struct unit_list *list, const struct gs_pack *pack);
 
 #endif
