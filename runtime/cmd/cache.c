@@ -1,4 +1,4 @@
-/* gpusim cache: where it is, how large, emptying it; carrying it between machines is cache_carry.c. */
+/* gpusim cache: shows where the cache is and how large it is, and empties it. cache_carry.c carries it between machines. */
 #include "runtime/cmd/cmd.h"
 
 #include "runtime/cmd/cache_carry.h"
@@ -24,7 +24,7 @@ static int clear(const char *file)
 
 static const struct action {
 	const char *name;
-	int least, most; /* words behind the name */
+	int least, most; /* number of words after the name */
 	int (*run)(const char *file);
 } actions[] = {
 	{"clear", 0, 0, clear},

@@ -1,4 +1,4 @@
-/* Cache files; see cache_carry.h. */
+/* Files that carry a cache between machines; see cache_carry.h. */
 #include "runtime/cmd/cache_carry.h"
 
 #include "runtime/cmd/cmd.h"
@@ -26,14 +26,15 @@ static const char *plural(unsigned long count)
 
 /* ---- packs ---- */
 
-/* Sections of `from` behind those that *to has. */
+/* Appends the sections of `from`, beginning with the section `first`, to *to. */
 static void add_sections(struct gs_pack *to, const struct gs_pack *from, size_t first)
 {
 	for (size_t i = first; i < from->count; i++)
 		gs_pack_add(to, from->sections[i].name, from->sections[i].data, from->sections[i].len);
 }
 
-/* A request as this version would make it, and its key: what another version of the library asked for is answered for ours. */
+/* Makes a request as this version would make it, and its key. So a request of another version of the library is answered for
+ * this version. */
 static int renew_request(const struct gs_pack *wanted, struct gs_buf *request, char key[KEY_DIGITS + 1], struct gs_error *err)
 {
 	struct gs_pack own = {0};
@@ -54,7 +55,7 @@ static int renew_request(const struct gs_pack *wanted, struct gs_buf *request, c
 struct writer {
 	struct gs_buf bytes;
 	const struct kind *kind;
-	unsigned long written, old; /* old: of another version, never to be found again */
+	unsigned long written, old; /* old: entries of another version, which would never be found again */
 	struct gs_error err;
 };
 
@@ -63,7 +64,7 @@ static int write_entry(const char *key, void *data)
 	struct writer *w = data;
 	struct gs_pack pack = {0}, record = {0};
 	if (strlen(key) != KEY_DIGITS || cache_get_pack(w->kind->kind, key, &pack, NULL))
-		return 0; /* a file that is being written, or was damaged and is gone now */
+		return 0; /* the file is being written, or was damaged and has been removed */
 	int result = 0;
 	if (w->kind->kind == CACHE_RESULTS && strcmp(gs_pack_text(&pack, "version"), GPUSIM_CC_VERSION)) {
 		w->old++;
@@ -170,7 +171,7 @@ static int check_record(const char *kind, const struct gs_pack *pack, void *data
 	return 0;
 }
 
-/* What is answered is no longer wanted. */
+/* A request that is answered is no longer wanted. */
 static int keep_record(enum cache_kind kind, const char *key, const struct gs_pack *pack, struct gs_error *err)
 {
 	int result = cache_put_pack(kind, key, pack, err);
@@ -209,7 +210,7 @@ int cache_import(const char *file)
 {
 	struct reader r = {.file = file};
 	struct gs_error err;
-	/* All of it is read once before any of it is kept. */
+	/* Reads the whole file once before anything is kept. */
 	if (read_records(file, check_record, &r, &err) || read_records(file, take_record, &r, &err))
 		return cmd_fail("cache import: %s", err.text);
 	printf("%s: %lu entr%s for %s\n", file, r.taken, r.taken == 1 ? "y" : "ies", cache_directory());
@@ -218,7 +219,8 @@ int cache_import(const char *file)
 
 /* ---- filling ---- */
 
-/* POCL compiles for the very CPU that it runs on, and clang takes the macros of the one that it runs on. */
+/* POCL compiles for the CPU that it runs on. clang takes the macros of the CPU that it runs on. So both must be the same
+ * machine. */
 static bool is_for_this_machine(const char *device)
 {
 	struct gs_buf cpus = {0};
@@ -260,7 +262,7 @@ static int fill_record(const char *kind, const struct gs_pack *pack, void *data,
 		return 0;
 	int failed = renew_request(pack, &request, key, err);
 	if (failed) {
-		/* damaged: the caller tells */
+		/* damaged: the caller reports it */
 	} else if (!cache_get_pack(CACHE_RESULTS, key, &result, NULL)) {
 		r->there++;
 	} else if (answer(pack, &request, &result, &why)) {

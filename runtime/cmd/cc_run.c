@@ -24,7 +24,7 @@ static int spawn_cc(const char *in, const char *out, struct gs_error *err)
 	int result = cc_path(chosen ? chosen : "", own, cc, err);
 	if (result)
 		return result;
-	/* In a shell where programs are traced, clang is none of them. */
+	/* The shell may load this library into every program. It must not be loaded into clang. */
 	unsetenv("LD_PRELOAD");
 	unsetenv("OPENCL_LAYERS");
 	int failure = posix_spawn(&pid, cc, NULL, NULL, (char *const[]){cc, (char *)in, (char *)out, NULL}, environ);

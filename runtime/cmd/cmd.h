@@ -1,4 +1,4 @@
-/* The `gpusim` command: one file per subcommand, one row per subcommand in main.c. */
+/* The `gpusim` command. Each subcommand has one file, and one row in main.c. */
 #ifndef GPUSIM_RUNTIME_CMD_CMD_H
 #define GPUSIM_RUNTIME_CMD_CMD_H
 
@@ -19,19 +19,20 @@ int cmd_correlate(int argc, char **argv);
 int cmd_annotate(int argc, char **argv);
 int cmd_report(int argc, char **argv);
 int cmd_explain(int argc, char **argv); /* has a --help of its own */
-int cmd_tune(int argc, char **argv);    /* likewise */
+int cmd_tune(int argc, char **argv);    /* has a --help of its own */
 
-/* flags.c: options from their defaults and the environment; then one "--name=value", "--name value" or, for switches,
- * "--name", which also goes into the environment: returns how many words it took, or -1 after a complaint. */
+/* flags.c. cmd_options sets options from their defaults and the environment. The next function takes one "--name=value",
+ * "--name value" or, for switches, "--name", and also puts it into the environment. It returns how many words it took, or -1
+ * after a complaint. */
 void cmd_options(struct gs_options *options);
 int cmd_take_flag(struct gs_options *options, const char *command, int argc, char **argv);
-/* 0 if all GPUs that the options name can be loaded, else after a complaint. */
+/* Returns 0 if all GPUs that the options name can be loaded. Otherwise complains first. */
 int cmd_check_gpus(const struct gs_options *options, const char *command);
 
-/* One line on stderr; returns EXIT_USAGE. */
+/* Prints one line on stderr and returns EXIT_USAGE. */
 int cmd_fail(const char *fmt, ...) GS_PRINTF(1, 2);
 
-/* Takes "NAME VALUE" or "NAME=VALUE" at argv[*i], going on to the value; false when that is another option. */
+/* Takes "NAME VALUE" or "NAME=VALUE" at argv[*i] and moves *i to the value. False if argv[*i] is another option. */
 bool cmd_value(const char *name, int argc, char **argv, int *i, const char **value);
 
 #endif

@@ -12,16 +12,16 @@
 
 struct diff {
 	const json_t *reports[2];
-	const char *gpus[2]; /* of the pair that is compared */
+	const char *gpus[2]; /* of the pair of GPUs that is compared */
 	double clock_mhz[2];
 	bool colours;
 };
 
-/* A kernel on the GPUs of the pair; NULL on the side that does not have it. */
+/* A kernel on both GPUs of the pair. NULL: that side does not have it. */
 struct pair {
 	const char *kernel;
 	const json_t *estimates[2];
-	double ns[2]; /* all launches */
+	double ns[2]; /* of all launches */
 };
 
 static const json_t *estimate_of(const json_t *report, const char *kernel, const char *gpu)
@@ -44,14 +44,14 @@ static void add_reason(struct gs_buf *out, const char *fmt, ...)
 	va_end(ap);
 }
 
-/* Time per launch that a kind of cycles takes. */
+/* The time per launch that a kind of cycles takes. */
 static double kind_ns(const struct diff *d, const struct pair *p, int side, const char *kind)
 {
 	double cycles = doc_number(doc_member(p->estimates[side], "cycles_by"), kind);
 	return cycles * 1000 / d->clock_mhz[side] / doc_number(p->estimates[side], "launches");
 }
 
-/* The kinds of cycles that changed most. */
+/* Adds the kinds of cycles that changed most. */
 static void add_kinds(const struct diff *d, const struct pair *p, struct gs_buf *out)
 {
 	const json_t *kinds = doc_member(p->estimates[1], "cycles_by");
@@ -145,7 +145,7 @@ static void print_pair(const struct diff *d, const struct pair *p)
 	gs_buf_free(&name);
 }
 
-/* Those that change the sum most first. */
+/* Sorts by the change of the sum, the largest first. */
 static int by_change(const void *a, const void *b)
 {
 	const struct pair *x = a, *y = b;
@@ -162,7 +162,7 @@ static size_t collect_pairs(const struct diff *d, struct pair *pairs)
 		json_array_foreach((json_t *)doc_member(d->reports[s], "kernels"), i, k) {
 			struct pair p = {.kernel = doc_text(k, "name")};
 			if (s && estimate_of(d->reports[0], p.kernel, d->gpus[0]))
-				continue; /* it was the first report's */
+				continue; /* the first report had it, too */
 			for (int side = 0; side < 2; side++) {
 				p.estimates[side] = estimate_of(d->reports[side], p.kernel, d->gpus[side]);
 				p.ns[side] = doc_number(p.estimates[side], "total_ns");
@@ -202,7 +202,7 @@ static int compare(struct diff *d)
 
 /* ---- which GPUs ---- */
 
-/* Those that both have; where there is none, one of each if they have one each. */
+/* Compares the GPUs that both reports have. If there is none and each report has one GPU, compares these two. */
 static int compare_common(struct diff *d)
 {
 	const json_t *targets[2] = {doc_member(d->reports[0], "targets"), doc_member(d->reports[1], "targets")};

@@ -1,4 +1,4 @@
-/* gpusim gpus, gpusim show: the GPU descriptions. */
+/* gpusim gpus, gpusim show: list and show GPU descriptions. */
 #include "runtime/cmd/cmd.h"
 
 #include "runtime/config/gpus.h"

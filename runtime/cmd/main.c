@@ -1,4 +1,4 @@
-/* gpusim: how long would this program's OpenCL kernels take on another GPU? */
+/* gpusim: estimates how long a program's OpenCL kernels would take on another GPU. */
 #include "runtime/cmd/cmd.h"
 
 #include "models/flags.h"
@@ -60,7 +60,7 @@ bool cmd_value(const char *name, int argc, char **argv, int *i, const char **val
 	return true;
 }
 
-/* Text in lines of at most `width` columns, each after the first begun with `indent` blanks. */
+/* Prints text in lines of at most `width` columns. All lines but the first begin with `indent` blanks. */
 static void print_wrapped(const char *text, int indent, int width)
 {
 	int column = indent;

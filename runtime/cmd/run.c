@@ -1,4 +1,4 @@
-/* gpusim run: sets the environment that brings the library into a program, and becomes that program. */
+/* gpusim run: sets the environment that loads the library into a program, and becomes that program. */
 #include "runtime/cmd/cmd.h"
 
 #include "runtime/config/options.h"
@@ -29,7 +29,7 @@ static int find_library(char *path)
 	return -1;
 }
 
-/* Puts the library before what the list has already. */
+/* Puts the library before the entries of the list. */
 static void prepend(const char *variable, const char *path)
 {
 	const char *before = getenv(variable);
@@ -44,7 +44,7 @@ static void prepend(const char *variable, const char *path)
 	gs_buf_free(&list);
 }
 
-/* Runs argv[0] with the library in it; returns only if that fails. */
+/* Runs argv[0] with the library loaded. Returns only if that fails. */
 static int become_program(char **argv)
 {
 	char library[PATH_MAX];
@@ -52,8 +52,8 @@ static int become_program(char **argv)
 		cmd_fail("run: libgpusim.so was not found beside this command");
 		return EXIT_NOT_RUN;
 	}
-	/* Both ways in; the library sees to it that nothing is counted twice. */
-	if (!strpbrk(library, " :")) /* the dynamic loader would take it for two */
+	/* Both ways in (interposer/opencl/interposer.h). The library makes sure that nothing is counted twice. */
+	if (!strpbrk(library, " :")) /* the dynamic loader would read two paths */
 		prepend("LD_PRELOAD", library);
 	prepend("OPENCL_LAYERS", library);
 	execvp(argv[0], argv);
@@ -61,7 +61,7 @@ static int become_program(char **argv)
 	return EXIT_NOT_RUN;
 }
 
-/* The words of the program, with what comes before them taken as options; NULL after a complaint. */
+/* Takes the options before the program, and returns the words of the program. NULL after a complaint. */
 static char **take_options(const char *command, int argc, char **argv)
 {
 	struct gs_options options;
@@ -86,7 +86,7 @@ int cmd_run(int argc, char **argv)
 	return program ? become_program(program) : EXIT_USAGE;
 }
 
-/* -o FILE is short for --record FILE; the report is left to replay unless asked for. */
+/* -o FILE is short for --record FILE. Without a report option, the report is left to `gpusim replay`. */
 int cmd_record(int argc, char **argv)
 {
 	if (!getenv("GPUSIM_REPORT"))

@@ -1,4 +1,4 @@
-/* gpusim correlate: how far estimates are from truth, over a set of cases; see correlate.h. */
+/* gpusim correlate: how far estimates are from truth (measured values), over a set of cases; see correlate.h. */
 #include "runtime/cmd/correlate/correlate.h"
 
 #include "runtime/cmd/cmd.h"
@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* At least `count` cases of a metric within `percent`. */
+/* Demands that at least `count` cases of a metric are within `percent`. */
 struct demand {
 	enum metric_id metric;
 	double percent;
@@ -22,8 +22,8 @@ struct correlate_arguments {
 	struct correlation c;
 	const char *prefix;
 	bool split;
-	int metric; /* -1: the first that there is */
-	double mean, worst, correlation; /* NAN: any */
+	int metric; /* -1: the first metric that both sides have */
+	double mean, worst, correlation; /* NAN: no limit */
 	struct demand demands[MOST_DEMANDS];
 	size_t demand_count;
 };
@@ -49,7 +49,7 @@ static int take_metric(struct correlate_arguments *a, const char *value)
 	                                     nearest ? nearest : "", nearest ? "'?" : "");
 }
 
-/* METRIC:PERCENT:COUNT */
+/* Reads METRIC:PERCENT:COUNT. */
 static int take_within(struct correlate_arguments *a, const char *value)
 {
 	struct demand d;
@@ -70,7 +70,7 @@ static int take_number(const char *name, const char *value, double *out)
 	return end == value || *end ? cmd_fail("correlate: %s %s: not a number", name, value) : 0;
 }
 
-/* PATTERN[=REASON] */
+/* Reads PATTERN[=REASON]. */
 static int take_without(struct correlate_arguments *a, char *value)
 {
 	struct left_out *grown = reallocarray(a->c.without, a->c.without_count + 1, sizeof *grown);
@@ -90,7 +90,7 @@ static int take_cases(struct correlate_arguments *a, const char *path, struct ca
 	return correlate_cases(&a->c, path, list, &err) ? cmd_fail("correlate: %s", err.text) : 0;
 }
 
-/* An option at argv[*i], and its value behind it: 0 or an exit code; -1: it is none. */
+/* Takes an option at argv[*i] and its value after it. Returns 0 or an exit code; -1: it is not an option. */
 static int take_option(struct correlate_arguments *a, int argc, char **argv, int *i)
 {
 	const char *value;

@@ -53,7 +53,7 @@ static int print_row(const struct correlation *c, const char *name, const struct
 	return 0;
 }
 
-/* A row for each text that the metric's observations have in the member at `offset`. */
+/* Prints a row for each text that the metric's observations have in the member at `offset`. */
 static int each_text(const struct correlation *c, enum metric_id metric, size_t offset, const char *what, struct gs_buf *out,
                      struct gs_error *err)
 {
@@ -101,7 +101,8 @@ static bool is_first(const struct correlation *c, size_t i)
 	return true;
 }
 
-/* Those that have the metric and the reason of `o`; "all 27" where no case of the metric is compared. */
+/* Adds the names of observations that have the metric and the reason of `o`. Adds "all 27" if no case of the metric is
+ * compared. */
 static void add_names(const struct correlation *c, const struct observation *o, struct gs_buf *out)
 {
 	size_t others = 0, alike = 0, begin = out->len;

@@ -1,4 +1,4 @@
-/* Reports, tables of truth and lists of cases as observations; see correlate.h. */
+/* Makes observations from reports, tables of truth and lists of cases; see correlate.h. */
 #include "runtime/cmd/correlate/correlate.h"
 
 #include "runtime/cmd/doc.h"
@@ -28,7 +28,7 @@ static void leave_out(struct observation *o, const char *why)
 		snprintf(o->why, sizeof o->why, "%s", why);
 }
 
-/* What keeps two numbers from being compared. */
+/* Notes why two numbers cannot be compared. */
 static void judge(struct observation *o, double scale)
 {
 	enum metric_kind kind = metrics[o->metric].kind;
@@ -55,14 +55,15 @@ static struct table_row *find_row(const struct correlation *c, struct truth_tabl
 	return NULL;
 }
 
-/* The share of a launch's cycles that is the kernel's own, not the launch's: what hardware counters see. */
+/* The share of a launch's cycles that is the kernel's own. Hardware counters see only these, not the overhead of the launch. */
 static double kernel_share(const json_t *estimate)
 {
 	double cycles = doc_number(estimate, "cycles");
 	return cycles > 0 ? 1 - doc_number(doc_member(estimate, "cycles_by"), "launch") / cycles : NAN;
 }
 
-/* "memory/l2_hit" of an estimate, "kernel/cycles" without those of the launch; NAN where it is null or missing. */
+/* The value of "memory/l2_hit" in an estimate, for example. "kernel/cycles" leaves out the launch's own. NAN if it is null or
+ * missing. */
 static double member_of(const json_t *estimate, const char *path)
 {
 	if (!strncmp(path, "kernel/", 7))
@@ -77,7 +78,7 @@ static double member_of(const json_t *estimate, const char *path)
 	return doc_has(estimate, path) ? doc_number(estimate, path) : NAN;
 }
 
-/* What the chip executes is another code than PTX, whose threads are counted. */
+/* Whether the estimate is of machine code. The chip then executes other code than PTX, and the threads counted are PTX's. */
 static bool is_machine(const json_t *estimate)
 {
 	const json_t *by = doc_member(estimate, "machine_by");
@@ -111,10 +112,10 @@ static int compare_with(struct correlation *c, struct truth_table *t, struct tab
 	return 0;
 }
 
-/* One case of a report: its launches are alike but for their time. */
+/* One case of a report. Its launches differ only in their time. */
 struct run {
 	struct observation named; /* name, kernel, group */
-	const json_t *estimate;   /* of the first launch */
+	const json_t *estimate;   /* the estimate of the first launch */
 	double *measured;
 	size_t launches;
 };
@@ -175,7 +176,7 @@ static void size_text(const json_t *launch, const char *key, char *out, size_t r
 		out[n - 2] = 0;
 }
 
-/* Without a list of cases a launch is named after its kernel and sizes. */
+/* Without a list of cases, a launch gets its name from its kernel and sizes. */
 static void name_launch(const json_t *launch, struct observation *o)
 {
 	char global[64], local[64];
@@ -218,8 +219,8 @@ static bool is_wanted(const struct correlation *c, const struct listed_case *k)
 	return !c->only || !fnmatch(c->only, k->name, 0);
 }
 
-/* The list's cases in their order, each with `repeats` launches; a case whose kernel is not next was not modelled. Returns how many
- * launches that takes; `visit` may be NULL. */
+/* Goes through the cases of the list in order, each with `repeats` launches. If the next launch has another kernel, the case
+ * was not modelled. Returns how many launches that takes. `visit` may be NULL. */
 static size_t assign(struct report_reading *r, size_t repeats, int (*visit)(struct report_reading *, const struct listed_case *, size_t, struct gs_error *),
                      struct gs_error *err, int *result)
 {
@@ -239,13 +240,13 @@ static int add_of_case(struct report_reading *r, const struct listed_case *k, si
 	snprintf(o.name, sizeof o.name, "%s", k->name);
 	snprintf(o.kernel, sizeof o.kernel, "%s", k->kernel);
 	snprintf(o.group, sizeof o.group, "%s", k->group);
-	/* Cases of one kernel cannot be told apart where one of them is missing. */
+	/* If one case of a kernel is missing, it is not known which of its cases the others are. */
 	if (doc_find(r->not_modelled, "kernel", k->kernel))
 		leave_out(&o, "some launches of the kernel were not modelled");
 	return add_launch(r, &o, r->launches[launch], err);
 }
 
-/* Every case ran as often as any other: the least number that fits. */
+/* Every case ran equally often. Finds the smallest number of repeats that fits. */
 static int match_cases(struct report_reading *r, struct gs_error *err)
 {
 	size_t repeats = 1, taken = 0;
@@ -322,7 +323,7 @@ static int take_report(struct correlation *c, const char *path, struct gs_error 
 	return result;
 }
 
-/* ---- results of before ---- */
+/* ---- results of earlier runs ---- */
 
 static int metric_named(const char *name)
 {
@@ -335,7 +336,7 @@ static int metric_named(const char *name)
 static int take_results(struct correlation *c, const struct truth_table *t, struct gs_error *err)
 {
 	if (t->comments.len)
-		gs_buf_puts(&c->about, t->comments.data); /* what was compared with what, then */
+		gs_buf_puts(&c->about, t->comments.data); /* what was compared with what, at that time */
 	else
 		gs_buf_printf(&c->about, "results: %s\n", t->path);
 	for (size_t i = 0; i < t->row_count; i++) {
@@ -400,7 +401,7 @@ static int by_name(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* Kernels ranked by name: every other one is of half A. */
+/* Ranks kernels by name. Every other one is in half A. */
 static void split_halves(struct correlation *c)
 {
 	if (c->kernel_count)

@@ -29,7 +29,7 @@ static int ascending(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Pearson's, of n points. */
+/* Pearson's correlation of n points. */
 static double correlation_of(const double *x, const double *y, size_t n)
 {
 	double mx = 0, my = 0, xx = 0, yy = 0, xy = 0;
@@ -50,7 +50,7 @@ static void add_error(const struct observation *o, double *x, double *y, double 
 	bool rate = metrics[o->metric].kind == METRIC_RATE;
 	double error = observation_error(o);
 	x[s->count] = rate ? o->truth : log(o->truth);
-	/* An estimate of 0 has no logarithm: as if it were the least that there is. */
+	/* An estimate of 0 has no logarithm, so it is taken as 1. */
 	y[s->count] = rate ? o->estimate : log(o->estimate > 0 ? o->estimate : 1);
 	errors[s->count++] = fabs(error);
 	s->mean += fabs(error);

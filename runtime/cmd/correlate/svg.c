@@ -1,4 +1,4 @@
-/* Estimate over truth as plots, both axes logarithmic but for rates; see correlate.h. */
+/* Plots estimates over truth. Both axes are logarithmic, except for rates; see correlate.h. */
 #include "runtime/cmd/correlate/correlate.h"
 
 #include "runtime/config/show.h"
@@ -9,12 +9,12 @@
 
 enum { LARGE = 720, SMALL = 320, PER_LINE = 3, TITLE = 30 };
 
-/* A square with the same axis both ways. */
+/* A square plot whose two axes are the same. */
 struct plot {
 	enum metric_id metric;
-	double x, y, size, edge; /* in the picture; edge: room for the axes */
-	double low, high;        /* of the axis: logarithms to base 10, but for rates */
-	bool named;              /* every point has its name, else those that are far off */
+	double x, y, size, edge; /* position in the picture; edge: room for the axes */
+	double low, high;        /* of the axis: logarithms to base 10, except for rates */
+	bool named;              /* every point has its name; otherwise only points that are far off */
 };
 
 static double scale_of(const struct plot *p, double value)
@@ -71,7 +71,7 @@ static void add_tick(const struct plot *p, double value, const char *text, struc
 	              y_of(p, value) + 4, text);
 }
 
-/* "20 K"; the value is a digit and noughts. */
+/* "20 K", for example. The value is one digit and zeros. */
 static const char *power_text(char text[SHOW_CELL], double value)
 {
 	static const char *const units[] = {"", " K", " M", " G", " T"};
@@ -82,7 +82,7 @@ static const char *power_text(char text[SHOW_CELL], double value)
 	return text;
 }
 
-/* 1, 2 and 5 of every decade, or every so many decades. */
+/* Marks at 1, 2 and 5 of every decade, or at every n-th decade. */
 static void add_axes(const struct plot *p, struct gs_buf *out)
 {
 	static const int steps[] = {1, 2, 5};
@@ -102,7 +102,7 @@ static void add_axes(const struct plot *p, struct gs_buf *out)
 		}
 }
 
-/* The diagonal, and 10% (rates: 10 points) on either side. */
+/* The diagonal, and a line at 10% (rates: 10 points) on either side. */
 static void add_diagonals(const struct plot *p, struct gs_buf *out)
 {
 	bool rate = metrics[p->metric].kind == METRIC_RATE;
@@ -125,7 +125,7 @@ struct plot_box {
 	double left, top, right, bottom;
 };
 
-/* What names must not lie over. */
+/* Boxes that names must not cover. */
 struct plot_boxes {
 	struct plot_box list[MOST_BOXES];
 	size_t count;
@@ -153,7 +153,7 @@ static double point_y(const struct plot *p, const struct observation *o)
 	return y_of(p, none ? pow(10, p->low) : o->estimate);
 }
 
-/* Half B is a square, so that it is told apart without a colour. */
+/* A point of half B is a square, so that it can be seen without a colour. */
 static void add_point(const struct plot *p, const struct observation *o, struct gs_buf *out)
 {
 	double x = x_of(p, o->truth), y = point_y(p, o);
@@ -167,7 +167,7 @@ static void add_point(const struct plot *p, const struct observation *o, struct 
 	              o->half == 'B' ? "</rect>" : "</circle>");
 }
 
-/* The nearest free place around the point, with a line to it where that is far. */
+/* Puts a name at the nearest free place around the point, with a line to it if that is far. */
 static void add_name(const struct plot *p, const struct observation *o, struct plot_boxes *taken, struct gs_buf *out)
 {
 	static const double distances[] = {8, 16, 26, 38, 54, 74};
@@ -215,7 +215,7 @@ static void add_plot(const struct correlation *c, const struct plot *p, struct g
 	add_axes(p, out);
 	add_diagonals(p, out);
 	add_points(c, p, out);
-	if (!p->named) /* the legend has it */
+	if (!p->named) /* small plots have it in the legend */
 		return;
 	gs_buf_printf(out, "<text x='%.1f' y='%.1f' text-anchor='middle'>truth</text><text x='%.1f' y='%.1f' text-anchor='middle' "
 	              "transform='rotate(-90 %.1f %.1f)'>estimate</text>\n", p->x + p->size / 2, p->y + p->size - p->edge + 28, p->x + 12,

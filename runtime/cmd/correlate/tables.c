@@ -9,7 +9,7 @@
 
 /* ---- tables ---- */
 
-/* Takes the cells of a line, which becomes strings; a cell in quotes may have commas, and quotes doubled. */
+/* Splits a line into cells, which become strings. A cell in quotes may have commas, and doubled quotes. */
 static size_t split_line(char *line, char **cells)
 {
 	size_t count = 0;
@@ -46,7 +46,6 @@ const char *table_cell(const struct truth_table *t, const struct table_row *r, c
 	return i < 0 ? "" : r->cells[i];
 }
 
-/* NAN where the cell is no number. */
 double table_number(const struct truth_table *t, const struct table_row *r, const char *column)
 {
 	const char *cell = table_cell(t, r, column);
@@ -84,7 +83,6 @@ void table_free(struct truth_table *t)
 	free(t);
 }
 
-/* Takes *text over. */
 int table_read(const char *path, struct gs_buf *text, struct truth_table **out, struct gs_error *err)
 {
 	struct truth_table *t = calloc(1, sizeof *t);

@@ -1,4 +1,4 @@
-/* gpusim annotate: the source of a report's kernels with what each line cost. */
+/* gpusim annotate: prints the source of a report's kernels with the cost of each line. */
 #include "runtime/cmd/cmd.h"
 #include "runtime/cmd/doc.h"
 
@@ -45,7 +45,7 @@ static void print_cost(const struct annotated_source *a, const json_t *line, dou
 	       100 * doc_number(line, "lane_efficiency"), transactions);
 }
 
-/* Tabs as blanks, control characters as '?', what is left of the line's columns. */
+/* Prints what fits into the rest of the line. Tabs become blanks, control characters '?'. */
 static void print_text(const char *text, size_t length)
 {
 	enum { COLUMNS = SHOW_WIDTH - 54, TAB = 4 };

@@ -1,4 +1,4 @@
-/* The code of every kernel of gpusim-cc's answer; see explain.h. */
+/* Reads the code of every kernel from gpusim-cc's answer; see explain.h. */
 #include "runtime/cmd/explain/explain.h"
 
 #include <errno.h>
@@ -10,7 +10,7 @@ static int out_of_memory(struct gs_error *err)
 	return gs_fail(err, ENOMEM, "out of memory");
 }
 
-/* The section "code" of a kernel: its first line is ARCHITECTURE NAME. */
+/* Finds the section "code" of a kernel. Its first line is ARCHITECTURE NAME. */
 static const struct gs_section *code_section(const struct gs_pack *answer, const char *kernel, size_t *header)
 {
 	for (size_t i = 0; i < answer->count; i++) {
@@ -25,7 +25,7 @@ static const struct gs_section *code_section(const struct gs_pack *answer, const
 	return NULL;
 }
 
-/* ".entry NAME( ... )": how many of its parameters are ".ptr .shared", which the reader does not keep. */
+/* Counts the parameters in ".entry NAME( ... )" that are ".ptr .shared". The PTX reader does not keep that. */
 static uint32_t count_local_pointers(const char *ptx, const char *kernel)
 {
 	static const char entry[] = ".entry ", pointer[] = ".ptr .shared";
@@ -66,7 +66,7 @@ static int read_kernel(struct explain *e, struct explain_kernel *k, const struct
 	return result;
 }
 
-/* "kernel NAME failure TEXT" of the section "target": its code could not be analysed. */
+/* Notes the text of "kernel NAME failure TEXT" in the section "target": the code of that kernel could not be analysed. */
 static void note_failure(struct explain *e, const struct gs_pack *answer, const char *kernel)
 {
 	struct gs_buf line = {0};

@@ -1,4 +1,4 @@
-/* Running gpusim-cc on a source file, for a device that stands in for the host's; see explain.h. */
+/* Runs gpusim-cc on a source file, for a device in place of the host's; see explain.h. */
 #include "runtime/cmd/explain/explain.h"
 
 #include "runtime/format/protocol.h"
@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* What programs meet on POCL, without the macros of a CPU. */
+/* A device like POCL's, without the macros of a CPU. */
 static const char device[] =
     "type=gpu\naddress_bits=64\nc_version=120\ncl_version=300\nimage_support=1\nlittle_endian=1\n"
     "platform=Portable Computing Language\nname=gpusim\ndriver=gpusim\nquotes=shell\n"
@@ -21,7 +21,7 @@ static const char device[] =
     "__opencl_c_fp64\n"
     "counters=atomic\n";
 
-/* "-IFOLDER" in quotes, as build options have words with blanks. */
+/* Adds "-IFOLDER" in quotes, because a folder's name may have blanks. */
 static void add_folder(struct gs_buf *options, const char *file)
 {
 	const char *slash = strrchr(file, '/');
@@ -54,7 +54,8 @@ static int make_request(const char *file, const struct gs_buf *source, const cha
 	return result;
 }
 
-/* "STAGE: program.cl:LINE:COLUMN: what" with the user's file in its place, or what the target's compile says. */
+/* The error is "STAGE: program.cl:LINE:COLUMN: what", with the user's file in place of program.cl, or the message of the
+ * target's compile. */
 static int check_result(const struct gs_pack *result, const char *file, struct gs_error *err)
 {
 	static const char own_name[] = "program.cl";

@@ -40,7 +40,7 @@ struct explain_arguments {
 	struct gs_buf options;
 };
 
-/* A word of build options in quotes. */
+/* Adds a word to the build options, in quotes. */
 static void add_option(struct gs_buf *options, const char *word)
 {
 	gs_buf_puts(options, " \"");
@@ -52,7 +52,7 @@ static void add_option(struct gs_buf *options, const char *word)
 	gs_buf_puts(options, "\"");
 }
 
-/* -DX, -D X, -IX, -I X and -cl-... go to the compiler. */
+/* Takes -DX, -D X, -IX, -I X and -cl-..., which go to the compiler. */
 static bool take_build_option(int argc, char **argv, int *i, struct gs_buf *options)
 {
 	const char *word = argv[*i];
@@ -107,7 +107,7 @@ static int read_local(const char *text, struct explain *e)
 		unsigned long long value = strtoull(at, &end, 10);
 		if (*at < '0' || *at > '9' || !value || (*end && (*end != ',' || i == 2)))
 			return cmd_fail("explain: --local %s: must be N, N,M or N,M,K", text);
-		/* No product of two numbers below the limit overflows. */
+		/* The limit is so low that no product of two numbers below it overflows. */
 		if (value <= e->gpu.max_threads_per_block)
 			e->local_threads *= value;
 		if (value > e->gpu.max_threads_per_block || e->local_threads > e->gpu.max_threads_per_block)
@@ -132,7 +132,7 @@ static void complain(const char *line)
 	cmd_fail("%s", line);
 }
 
-/* The first GPU of GPUSIM_GPU, unless one is named. */
+/* Reads the GPU that the user named, or else the first one of GPUSIM_GPU. */
 static int read_gpu(const struct explain_arguments *a, struct explain *e)
 {
 	extern char **environ;

@@ -1,4 +1,4 @@
-/* The page of `gpusim explain --html`: one file that needs nothing else; see explain.h. */
+/* The page of `gpusim explain --html`, one file that needs no other; see explain.h. */
 #include "runtime/cmd/explain/explain.h"
 
 #include <string.h>
@@ -46,7 +46,7 @@ static void put_mix(struct gs_buf *out, const struct explain_line *l)
 	gs_buf_puts(out, "</td>");
 }
 
-/* The darker, the larger its share of all cycles. */
+/* The larger a line's share of all cycles, the darker it is. */
 static void put_gutter(struct gs_buf *out, const struct explain_kernel *k, const struct explain_line *l)
 {
 	struct gs_buf blocks = {0};
@@ -178,7 +178,7 @@ static void put_kernel(const struct explain *e, const struct explain_kernel *k, 
 {
 	struct gs_buf summary = {0};
 	explain_summary(e, k, &summary);
-	gs_buf_printf(out, "<h2 id=\"%s\">%s</h2>\n<p>", k->name, k->name); /* an identifier */
+	gs_buf_printf(out, "<h2 id=\"%s\">%s</h2>\n<p>", k->name, k->name); /* an identifier needs no escapes */
 	gs_buf_html(out, summary.data ? summary.data : "");
 	gs_buf_puts(out, "</p>\n");
 	put_source(e, k, out);

@@ -108,7 +108,7 @@ static struct explain_line *place_of(struct explain_kernel *k, const char *file,
 	return &more[k->place_count++].line;
 }
 
-/* The prelude is ours: what the compiler put in is of no line. */
+/* The line of an instruction. Code from our own prelude, and code that the compiler added, belongs to no line. */
 static struct explain_line *line_of(struct explain *e, struct explain_kernel *k, const struct code_instruction *i)
 {
 	const char *file = i->line && i->file < k->code->file_count ? k->code->strings + k->code->files[i->file] : NULL;
@@ -170,8 +170,7 @@ static int attribute_block(struct explain *e, struct explain_kernel *k, uint32_t
 	return result;
 }
 
-/* A loop of the source is gone when its lines are in fewer loops of the target's than there are around them in the
- * source. */
+/* A loop of the source was unrolled if fewer loops of the target are around its lines than loops of the source. */
 static int find_unrolled(const struct explain_source *s, struct explain_kernel *k)
 {
 	k->unrolled = calloc(s->loop_count + 1, sizeof *k->unrolled);
@@ -199,7 +198,7 @@ static int choose_code(struct explain_kernel *k)
 	return 0;
 }
 
-/* Copies of unrolled loops, which come behind the blocks, are the same lines again. */
+/* Looks at the first `block_count` blocks only. After them come copies of unrolled loops, which are the same lines again. */
 int explain_attribute(struct explain *e, struct explain_kernel *k, struct gs_error *err)
 {
 	k->lines = calloc(e->source.line_count + 1u, sizeof *k->lines);

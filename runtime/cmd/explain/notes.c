@@ -1,4 +1,4 @@
-/* What is said of a kernel as a whole: occupancy, a summary, notes; see explain.h. */
+/* Remarks about a kernel as a whole: occupancy, a summary, notes; see explain.h. */
 #include "runtime/cmd/explain/explain.h"
 
 #include "analysis/builtins/builtins.h"
@@ -42,7 +42,7 @@ void explain_summary(const struct explain *e, const struct explain_kernel *k, st
 		gs_buf_printf(out, "does not fit with %llu work-items", (unsigned long long)threads);
 }
 
-/* The name of the function that an instruction calls; else NULL. */
+/* The name of the function that an instruction calls, or NULL. */
 static const char *called_by(const struct ptx_instruction *i)
 {
 	for (uint32_t o = 0; o < i->operand_count && !strncmp(i->opcode, "call", 4); o++)
@@ -51,7 +51,7 @@ static const char *called_by(const struct ptx_instruction *i)
 	return NULL;
 }
 
-/* Every library function once. */
+/* Notes every library function once. */
 static void note_call(const char *function, struct gs_buf *out)
 {
 	char name[128], line[256];
@@ -63,7 +63,7 @@ static void note_call(const char *function, struct gs_buf *out)
 		gs_buf_puts(out, line);
 }
 
-/* Of a function and of those that it calls; `seen` is one flag per function of the module. */
+/* Notes the calls of a function and of the functions that it calls. `seen` has one flag per function of the module. */
 static void note_calls(const struct ptx_module *m, const struct ptx_function *f, bool *seen, struct gs_buf *out)
 {
 	seen[f - m->functions] = true;
@@ -85,7 +85,7 @@ static void note_library(const struct explain *e, const struct explain_kernel *k
 	free(seen);
 }
 
-/* What the machine's assembler does beyond single instructions. */
+/* Notes what the machine's assembler does besides single instructions. */
 static void note_machine(const struct kernel_code *c, struct gs_buf *out)
 {
 	uint32_t merged = 0, unrolled = 0;

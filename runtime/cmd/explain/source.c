@@ -17,7 +17,7 @@ int explain_read_source(struct explain_source *s, const char *file, struct gs_er
 	return 0;
 }
 
-/* Line ends become NULs; what the text was is not needed any more. */
+/* Replaces line ends by NULs. The original text is not needed any more. */
 static int split_lines(struct explain_source *s, struct gs_error *err)
 {
 	char *at = s->text.data;
@@ -45,7 +45,7 @@ struct source_block {
 	bool own; /* in the user's file */
 };
 
-/* The tables "blocks" and "block-details", which have a line for every block in the same order. */
+/* Reads the tables "blocks" and "block-details". Both have a line for every block, in the same order. */
 static struct source_block *read_blocks(const struct gs_pack *answer, size_t *count)
 {
 	const char *at = gs_pack_text(answer, "blocks"), *details = gs_pack_text(answer, "block-details");

@@ -1,4 +1,4 @@
-/* What `gpusim explain` prints: at most 100 columns, colours only where they are wanted; see explain.h. */
+/* What `gpusim explain` prints: at most 100 columns, and colours only if they are wanted; see explain.h. */
 #include "runtime/cmd/explain/explain.h"
 
 #include <stdio.h>
@@ -41,7 +41,7 @@ static void put_blanks(const struct page *p, int count)
 	gs_buf_printf(p->out, "%*s", count > 0 ? count : 0, "");
 }
 
-/* A line ends without the blanks that its columns may have left. */
+/* Ends a line without the blanks that its columns may have left. */
 static void end_line(const struct page *p)
 {
 	while (p->out->len && p->out->data[p->out->len - 1] == ' ')
@@ -49,7 +49,7 @@ static void end_line(const struct page *p)
 	gs_buf_puts(p->out, "\n");
 }
 
-/* Text in lines of WIDTH, those after the first indented. */
+/* Prints text in lines of WIDTH. All lines but the first are indented. */
 static void put_wrapped(const struct page *p, const char *text, size_t length, int indent)
 {
 	int column = indent;
@@ -97,7 +97,7 @@ static enum style family_style(enum explain_family f)
 	}
 }
 
-/* "12I 4G 2M", as much of it as fits. */
+/* Prints "12I 4G 2M", as much of it as fits. */
 static void put_mix(const struct page *p, const struct explain_line *l)
 {
 	enum explain_family order[FAMILY_COUNT];
@@ -130,7 +130,7 @@ static void put_block_list(const struct page *p, const struct explain_line *l)
 	gs_buf_free(&text);
 }
 
-/* Red for a quarter of all cycles and more, yellow for a tenth. */
+/* Red for a quarter of all cycles or more, yellow for a tenth. */
 static void put_cycles(const struct page *p, const struct explain_kernel *k, const struct explain_line *l)
 {
 	double share = k->all.cycles > 0 ? l->cycles / k->all.cycles : 0;
@@ -168,8 +168,8 @@ static void put_loop_marks(const struct page *p, const struct explain_kernel *k,
 	put_blanks(p, LOOP_MARKS - (int)marks);
 }
 
-/* One line with its tabs as blanks, nothing that could move the cursor, cut at the right edge. UTF-8 counts by its
- * first bytes. */
+/* Prints one line, cut at the right edge. Tabs become blanks, and nothing is printed that could move the cursor. Columns are
+ * the first bytes of UTF-8 sequences. */
 static void put_source(const struct page *p, const char *text)
 {
 	int column = 0;
@@ -237,7 +237,7 @@ static void put_lines(const struct page *p, const struct explain_kernel *k)
 	put_place(p, k, "all, every block once", 0, &k->all);
 }
 
-/* An entry of the legend; a new line where it does not fit. `width` counts columns, not bytes. */
+/* Prints an entry of the legend, on a new line if it does not fit. `width` counts columns, not bytes. */
 static void put_entry(const struct page *p, const char *text, int width, int *column)
 {
 	if (*column + 3 + width > WIDTH) {

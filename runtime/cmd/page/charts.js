@@ -1,6 +1,6 @@
-/* Pictures, each with its numbers in text beside it. */
+/* Pictures. Each has its numbers in text beside it. */
 
-/* Where the cycles go: a bar, wide parts with their names. */
+/* Where the cycles go: a bar. Wide parts have their names in them. */
 function stack(by, small) {
   const parts = shares(by);
   const label = parts.slice(0, 5).map(p => `${kindName(p.kind)} ${percent(p.share)}`).join(', ');
@@ -68,7 +68,7 @@ function roofline(name) {
   return {picture: el('div', {class: 'chart'}, g), points};
 }
 
-/* A line of text above all of these points, or below them where there is no room. */
+/* Finds a line for text above all of these points, or below them if there is no room. */
 function spaceFor(points, Y) {
   const highest = Math.min(...points.map(p => Y(p[1]))), lowest = Math.max(...points.map(p => Y(p[1])));
   return highest - 10 > Y(1) - 4 ? highest - 10 : Math.min(lowest + 20, Y(0) - 6);

@@ -134,7 +134,7 @@ function memoryPanel(e) {
   return panel;
 }
 
-/* What each limit of an SM would allow alone, and which of them it is. */
+/* How much each limit of an SM would allow alone, and which limit applies. */
 function occupancyLimits(e) {
   const names = {warps: ['Warps', 'an SM has places for'], blocks: ['Work-groups', 'an SM has places for'], registers: ['Registers', 'its register file holds'], shared: ['Local memory', 'its shared memory holds']};
   const o = e.longest, most = targetOf(e.target).max_warps_per_sm;
@@ -196,7 +196,7 @@ function theme() {
 function show() {
   const main = document.getElementById('main'), route = decodeURIComponent(location.hash.replace(/^#\/?/, ''));
   const kernel = route.startsWith('kernel/') ? data.kernels.find(k => k.name === route.slice(7)) : null;
-  if (location.hash && !location.hash.startsWith('#/')) return; /* a place of this page */
+  if (location.hash && !location.hash.startsWith('#/')) return; /* a link within this page */
   document.title = (kernel ? visible(kernel.name) + ' \u2013 ' : '') + 'gpusim report \u2013 ' + visible(data.run.command[0] || '');
   const parts = kernel ? kernelPage(kernel) : [summaryCards(), kernelTable(), comparison(), rooflinePanel(), timelinePanel(state.target), notes(), about()];
   main.replaceChildren(...parts.flat().filter(Boolean));

@@ -1,18 +1,18 @@
 /*
- * page: the HTML report. report.c reads a report and writes the page, page_data.c makes the document that the page
- * carries: the report, with launches and commands put together so that it stays small. page/ has the page itself.
+ * page: the HTML report. report.c reads a report and writes the page. page_data.c makes the document in the page: the report,
+ * with launches and commands combined so that it stays small. The folder page/ has the page itself.
  */
 #ifndef GPUSIM_RUNTIME_CMD_PAGE_PAGE_H
 #define GPUSIM_RUNTIME_CMD_PAGE_PAGE_H
 
 #include "runtime/cmd/doc.h"
 
-/* page/page.html with its style and its script, made by the Makefile. */
+/* page/page.html, its style and its script. The Makefile makes these texts. */
 extern const char page_html[], page_css[], page_js[];
 
-/* The document for the page; the caller frees it. NULL: out of memory. */
+/* Makes the document for the page. The caller frees it. NULL: out of memory. */
 json_t *page_data(const json_t *report);
-/* A document as text for a <script> element: nothing in it ends the element or begins a comment. */
+/* Writes a document as text for a <script> element. Nothing in it ends the element or begins a comment. */
 int page_embed(struct gs_buf *out, const json_t *data);
 
 #endif

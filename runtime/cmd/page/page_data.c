@@ -1,6 +1,6 @@
 /*
- * The document that a page carries. Launches of a kernel with the same sizes become one row, commands of the timeline become
- * short arrays, and what is too much is left out and said so: a page of any run stays below 5 MB.
+ * Makes the document in a page. Launches of a kernel with the same sizes become one row. Commands of the timeline become short
+ * arrays. What is too much is left out, and the page says so. The page of any run stays below 5 MB.
  */
 #include "runtime/cmd/page/page.h"
 
@@ -31,7 +31,7 @@ static void add_note(struct aggregation *a, const char *fmt, ...)
 
 /* ---- launches ---- */
 
-/* An empty row for launches like this one. */
+/* Makes an empty row for launches like this one. */
 static json_t *new_group(const json_t *launch)
 {
 	json_t *row = json_object();
@@ -44,7 +44,7 @@ static json_t *new_group(const json_t *launch)
 	return row;
 }
 
-/* Per target: launches, total, least and most time. */
+/* For each target: number of launches, total, least and most time. */
 static void add_to_group(json_t *row, const json_t *launch)
 {
 	size_t i;
@@ -125,7 +125,7 @@ static void add_sources(struct aggregation *a)
 	json_object_set_new(a->page, "sources", sources);
 }
 
-/* Kernels come longest first: those at the end lose their lines. */
+/* Kernels come longest first. If there is too much, those at the end lose their lines. */
 static void add_kernels(struct aggregation *a)
 {
 	json_t *kernels = json_array(), *k, *e;
@@ -153,7 +153,7 @@ static void add_kernels(struct aggregation *a)
 
 /* ---- the timeline ---- */
 
-/* The place of a text in a list of them; it is added if it is new. `index` remembers places. */
+/* The index of a text in a list. A new text is added. `index` remembers the positions. */
 static json_int_t place_in(json_t *list, json_t *index, const char *text)
 {
 	json_t *known = json_object_get(index, text);

@@ -1,4 +1,4 @@
-/* gpusim report: a page of a JSON report, in one file that needs no other. */
+/* gpusim report: makes a page from a JSON report, in one file that needs no other. */
 #include "runtime/cmd/cmd.h"
 #include "runtime/cmd/page/page.h"
 
@@ -11,7 +11,7 @@ int page_embed(struct gs_buf *out, const json_t *data)
 	char *text = json_dumps(data, JSON_COMPACT | JSON_REAL_PRECISION(10));
 	if (!text)
 		return -1;
-	/* Inside of strings these may be written as escapes; outside they do not occur. */
+	/* In JSON these characters occur only inside strings, where escapes may stand for them. */
 	for (const char *p = text; *p; p++)
 		if (*p == '<' || *p == '>' || *p == '&')
 			gs_buf_printf(out, "\\u%04x", *p);
@@ -21,7 +21,7 @@ int page_embed(struct gs_buf *out, const json_t *data)
 	return out->failed ? -1 : 0;
 }
 
-/* The page with its three places filled. */
+/* Makes the page: fills its three places. */
 static int make_page(struct gs_buf *out, const json_t *data)
 {
 	for (const char *p = page_html; *p;) {

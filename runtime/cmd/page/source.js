@@ -1,10 +1,10 @@
-/* The user's source with what each line cost. */
+/* The user's source with the cost of each line. */
 const KEYWORDS = new Set(('__kernel kernel __global global __local local __constant constant __private private void if else for while do ' +
   'switch case default break continue return goto struct union enum typedef const volatile restrict unsigned signed static inline sizeof ' +
   'bool char short int long half float double size_t uchar ushort uint ulong').split(' '));
 const TOKEN = /(\/\/.*|\/\*.*?(?:\*\/|$))|("(?:[^"\\]|\\.)*"?)|\b(0x[\da-fA-F]+|\d[\w.]*)|([A-Za-z_]\w*)|[^\w"/]+|\//g;
 
-/* Control characters as their pictures: what is there can be seen. */
+/* Shows control characters as pictures, so that they can be seen. */
 const visible = text => text.replace(/[\u0000-\u0008\u000b-\u001f\u007f]/g, c => c === '\u007f' ? '\u2421' : String.fromCharCode(0x2400 + c.charCodeAt(0)))
   .replace(/[\u202a-\u202e\u2066-\u2069]/g, '\ufffd');
 

@@ -1,9 +1,9 @@
-/* Tables that sort by their columns' buttons, and filter. */
+/* Tables that can be filtered, and sorted by buttons in their columns. */
 let tables = 0;
 
 /*
- * columns: {title, value (sorts; a number or a text), show (what a cell has; default the value), left, head}
- * The rows come sorted by `first`, largest first if it is a number.
+ * columns: {title, value (sorts; a number or a text), show (the content of a cell; default: the value), left, head}
+ * The rows are first sorted by the column `first`, largest first if it is a number.
  */
 function sortable(caption, columns, rows, first) {
   const body = el('tbody'), id = 'table-' + ++tables;

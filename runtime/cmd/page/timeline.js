@@ -1,4 +1,4 @@
-/* Copies and launches over simulated time, a lane for each queue; what is narrower than a pixel is drawn together. */
+/* Copies and launches over simulated time, with a lane for each queue. Commands narrower than a pixel are drawn together. */
 function timelinePanel(name) {
   const line = data.timeline, panel = el('section', {class: 'card', 'aria-labelledby': 'timeline-title'}, el('h2', {id: 'timeline-title'}, 'Timeline'));
   const which = targets.findIndex(t => t.name === name);

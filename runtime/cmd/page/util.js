@@ -1,5 +1,5 @@
 'use strict';
-/* Everything that the user's program brought along reaches the page as text nodes and attributes, never as HTML. */
+/* All text that comes from the user's program gets into the page as text nodes and attributes, never as HTML. */
 const data = JSON.parse(document.getElementById('data').textContent);
 const SVG = 'http://www.w3.org/2000/svg';
 
@@ -16,7 +16,7 @@ function fill(node, attributes, children) {
 const el = (name, attributes, ...children) => fill(document.createElement(name), attributes, children);
 const svg = (name, attributes, ...children) => fill(document.createElementNS(SVG, name), attributes, children);
 
-/* Three digits that matter, and a unit. */
+/* Three significant digits, and a unit. */
 function scaled(n, step, units) {
   let u = 0;
   while (Math.abs(n) >= step - 0.5 && u + 1 < units.length) { n /= step; u++; }

@@ -41,7 +41,7 @@ void sweep_table(const struct sweep *s, struct gs_buf *out)
 	}
 }
 
-/* A line for the whole of each configuration, then one for each of its kernels. */
+/* Writes a line for each configuration as a whole, then one line for each of its kernels. */
 void sweep_csv(const struct sweep *s, struct gs_buf *out)
 {
 	gs_buf_puts(out, "gpu");
@@ -69,12 +69,12 @@ void sweep_csv(const struct sweep *s, struct gs_buf *out)
 
 enum { LEFT = 90, TOP = 40, WIDTH = 560, HEIGHT = 320, LINES = 16 };
 
-/* Dashes tell lines apart without colours. */
+/* Dashes distinguish lines without colours. */
 static const char *const colours[] = {"#1f5fa8", "#b5472c", "#3c7d3c", "#7a4ea3", "#8a6d1b", "#2b7f8a", "#a33a6e", "#555555"};
 static const char *const dashes[] = {"", "6 3", "2 3", "8 3 2 3"};
 
 struct axis {
-	double low, high; /* of log10 of the time */
+	double low, high; /* logarithms (base 10) of the time */
 };
 
 static double y_of(const struct axis *a, double ns)
@@ -99,7 +99,7 @@ static struct axis time_axis(const struct sweep *s)
 	return (struct axis){a.low - room, a.high + room};
 }
 
-/* 1, 2 and 5 of every decade that is shown. */
+/* Marks at 1, 2 and 5 of every decade that is shown. */
 static void add_grid(const struct sweep *s, const struct axis *a, struct gs_buf *out)
 {
 	for (int decade = (int)floor(a->low); decade <= (int)ceil(a->high); decade++)

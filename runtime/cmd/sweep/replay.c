@@ -1,6 +1,6 @@
 /*
- * gpusim replay: models a recorded run again, without the application, on any GPUs. What the library does with a launch when
- * its counters are there, this does with the counters of a profile; the reports are the same.
+ * gpusim replay: models a recorded run again, without the application, on any GPUs. The library models a launch when its
+ * counters are there. This command does the same with the counters of a profile, and the reports are the same.
  */
 #include "runtime/cmd/cmd.h"
 #include "runtime/cmd/sweep/replay.h"
@@ -75,7 +75,8 @@ static int take_program(struct replay *play, const struct gs_pack *pack, struct 
 	return 0;
 }
 
-/* Later launches may refer to any counters before. A file of some kilobytes could unpack to more of them than there is memory. */
+/* Later launches may refer to the counters of any earlier one. A file of some kilobytes could unpack to more counters than
+ * there is memory. */
 static int charge_counters(struct replay *play, uint64_t bytes, struct gs_error *err)
 {
 	uint64_t memory = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
@@ -249,9 +250,9 @@ int replay_profile(struct replay *play, const char *path, bool partial, struct g
 /* ---- the command ---- */
 
 static struct simulation simulation = SIMULATION_INIT;
-static struct replay replay = {.sim = &simulation}; /* the handler of signals has no parameter for it */
+static struct replay replay = {.sim = &simulation}; /* a variable, because signal handlers have no parameter for it */
 
-/* A signal ends it: what is modelled is reported. */
+/* A signal ends the command. What is modelled by then is reported. */
 static void report_what_is_known(void)
 {
 	enum { PATIENCE_MS = 4000 };

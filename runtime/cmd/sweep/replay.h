@@ -10,24 +10,24 @@ struct recorded_counters {
 	size_t count;
 };
 
-/* A profile that is being modelled. Only `sim` and `quiet` are set by the caller. */
+/* A profile that is being modelled. The caller sets only `sim` and `quiet`. */
 struct replay {
 	struct simulation *sim; /* its targets, statistics and reports */
-	bool quiet;             /* nothing is said of who recorded the profile */
+	bool quiet;             /* do not say who recorded the profile */
 	const char *path;
-	struct artifact **programs; /* by number - 1 */
+	struct artifact **programs; /* the index is the program's number - 1 */
 	size_t program_count;
 	struct recorded_counters *counters;
 	size_t counter_sets, counter_room;
-	uint64_t counter_bytes; /* of all sets */
+	uint64_t counter_bytes; /* of all sets of counters */
 	uint64_t launches;
 };
 
-/* Models every launch of a profile. With `partial`, a file that ends early is taken up to there. */
+/* Models every launch of a profile. With `partial`, a file without its end is modelled as far as it goes. */
 int replay_profile(struct replay *play, const char *path, bool partial, struct gs_error *err);
-/* One record of it; -EBADMSG for one that cannot be read. */
+/* Takes one record. Returns -EBADMSG if it cannot be read. */
 int replay_record(struct replay *play, const char *kind, const struct gs_pack *pack, struct gs_error *err);
-/* Forgets the programs and counters that records brought. */
+/* Frees the programs and counters that came from records. */
 void replay_reset(struct replay *play);
 
 #endif

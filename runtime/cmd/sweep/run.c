@@ -1,6 +1,7 @@
 /*
- * The configurations of a sweep, each replayed by a process of its own, as many at once as there are cores: the files
- * of reports and the traces that are kept are global, and what one configuration does wrong must not harm the others.
+ * Replays the configurations of a sweep. Each has a process of its own, and as many run at once as there are cores. Processes
+ * are needed because the files of reports and the kept traces are global. Also, a failure of one configuration must not harm
+ * the others.
  */
 #include "runtime/cmd/cmd.h"
 #include "runtime/cmd/sweep/replay.h"
@@ -34,7 +35,7 @@ static void note_signal(int sig)
 	stopped_by = sig;
 }
 
-/* They are noticed while the results are waited for. What is ignored stays ignored. */
+/* Signals are noticed while we wait for results. Ignored signals stay ignored. */
 static void watch_signals(bool on)
 {
 	static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
@@ -51,7 +52,7 @@ static void watch_signals(bool on)
 
 /* ---- the child ---- */
 
-/* "time_ns limiter kernel", then a line "NAME TIME_NS" for each kernel; or "! why". */
+/* Writes "time_ns limiter kernel", then a line "NAME TIME_NS" for each kernel. After a failure, writes "! why". */
 static void write_result(const struct simulation *sim, FILE *to)
 {
 	size_t count;
@@ -78,10 +79,10 @@ static void run_configuration(const struct sweep *s, size_t configuration, int f
 	options_set(&sim.options, options_find("SET"), "", set.data, &err);
 	options_set(&sim.options, options_find("REPORT"), "", "none", &err);
 	options_set(&sim.options, options_find("RECORD"), "", "", &err);
-	options_set(&sim.options, options_find("CHECK"), "", "0", &err); /* nobody would see what checks find */
+	options_set(&sim.options, options_find("CHECK"), "", "0", &err); /* the results of checks would not be shown */
 	load_targets(&sim);
 	choose_model(&sim);
-	struct replay play = {.sim = &sim, .quiet = configuration > 0}; /* the first one says it for all */
+	struct replay play = {.sim = &sim, .quiet = configuration > 0}; /* the first configuration says it for all */
 	if (replay_profile(&play, s->profile, false, &err))
 		fprintf(to, "! %s\n", err.text);
 	else
@@ -122,7 +123,7 @@ static int take_result(struct sweep *s, struct worker *w)
 	waitpid(w->pid, &status, 0);
 	close(w->from);
 	if (WIFSIGNALED(status) && (WTERMSIG(status) == SIGINT || WTERMSIG(status) == SIGTERM || WTERMSIG(status) == SIGHUP)) {
-		stopped_by = WTERMSIG(status); /* the whole group has it */
+		stopped_by = WTERMSIG(status); /* every process of the group got the signal */
 	} else if (text && *text == '!') {
 		text[strcspn(text, "\n")] = 0;
 		code = cmd_fail("sweep: %s", text + 2);
@@ -146,7 +147,7 @@ static void show_progress(size_t done, size_t all)
 		fprintf(stderr, "gpusim: sweep: %zu of %zu configurations\n", done, all);
 }
 
-/* Reads what there is; true when the worker has closed its end. */
+/* Reads what there is. True when the worker has closed its end. */
 static bool read_some(struct worker *w)
 {
 	char piece[4096];

@@ -1,4 +1,4 @@
-/* gpusim sweep: what a profile takes on every point of a design space. */
+/* gpusim sweep: the time of a profile at every point of a design space. */
 #include "runtime/cmd/sweep/sweep.h"
 
 #include "runtime/cmd/cmd.h"
@@ -29,7 +29,7 @@ void sweep_overrides(const struct sweep *s, size_t configuration, struct gs_buf 
 
 static const char usage[] = "gpusim sweep FILE --gpu NAME --vary KEY=VALUE,... [--vary ...] [--set ...] [-o PREFIX] [-j JOBS]";
 
-/* "key=1,2,4" */
+/* Reads "key=1,2,4". */
 static int take_vary(struct sweep *s, char *text)
 {
 	char *values = strchr(text, '=');
@@ -48,7 +48,7 @@ static int take_vary(struct sweep *s, char *text)
 	return k->count ? 0 : cmd_fail("sweep: --vary %s has no values", k->name);
 }
 
-/* Before anything runs: every configuration must be a GPU. */
+/* Before anything runs, checks that every configuration is a valid GPU. */
 static int check_configurations(struct sweep *s)
 {
 	struct gpu gpu;
@@ -91,7 +91,7 @@ static int print_results(const struct sweep *s, const char *prefix)
 	if (*prefix) {
 		sweep_csv(s, &text);
 		code = write_file(prefix, ".csv", &text);
-		if (!code && s->done == s->configurations) { /* a plot would have holes */
+		if (!code && s->done == s->configurations) { /* otherwise the plot would have holes */
 			sweep_svg(s, &text);
 			code = write_file(prefix, ".svg", &text);
 			if (!code)
@@ -134,7 +134,7 @@ int cmd_sweep(int argc, char **argv)
 	}
 	if (!s.profile || !s.key_count)
 		return cmd_fail("sweep: %s is missing: %s", s.profile ? "--vary" : "the profile", usage);
-	/* Each configuration reads it anew, and would wait for a pipe that has been emptied. */
+	/* Each configuration reads the profile again. A pipe would be empty by then. */
 	if (!stat(s.profile, &file) && !S_ISREG(file.st_mode))
 		return cmd_fail("sweep: %s is read several times, but is not a regular file", s.profile);
 	s.gpu = options.gpu.text;

@@ -1,4 +1,4 @@
-/* A design space: every combination of some keys' values, and what a profile takes on each. */
+/* A design space: every combination of the values of some keys, and the time of a profile on each. */
 #ifndef GPUSIM_RUNTIME_CMD_SWEEP_SWEEP_H
 #define GPUSIM_RUNTIME_CMD_SWEEP_SWEEP_H
 
@@ -11,36 +11,36 @@ struct sweep_key {
 	size_t count;
 };
 
-/* What one configuration gave. */
+/* The result of one configuration. */
 struct sweep_result {
 	bool done;
-	double time_ns;     /* all kernels of the profile */
+	double time_ns;     /* of all kernels of the profile */
 	char limiter[32];   /* of the kernel that takes longest */
-	char kernel[64];    /* which that is */
+	char kernel[64];    /* the kernel that takes longest */
 	char *by_kernel;    /* lines NAME TIME_NS; owned */
 };
 
 struct sweep {
-	const char *profile, *gpu, *set; /* set: overrides that all have */
+	const char *profile, *gpu, *set; /* set: overrides for all configurations */
 	struct sweep_key keys[SWEEP_KEYS];
 	size_t key_count, configurations;
-	size_t jobs; /* configurations at once; 0: as many as cores */
+	size_t jobs; /* how many configurations run at once; 0: as many as there are cores */
 	size_t done;
-	int stopped_by; /* a signal; 0: none */
-	struct sweep_result *results; /* by number; the last key's values change fastest */
+	int stopped_by; /* the number of a signal; 0: none */
+	struct sweep_result *results; /* by the configuration's number; the values of the last key change fastest */
 };
 
-/* Which value of a key a configuration has. */
+/* The index of the value that a configuration has for a key. */
 size_t sweep_value(const struct sweep *s, size_t configuration, size_t key);
-/* "sm_count=8,clock_mhz=700", after what all have. */
+/* "sm_count=8,clock_mhz=700", after the overrides for all configurations. */
 void sweep_overrides(const struct sweep *s, size_t configuration, struct gs_buf *out);
-/* Time over the values of the first key, a line for each combination of the others. */
+/* Plots time over the values of the first key, with a line for each combination of the others. */
 void sweep_svg(const struct sweep *s, struct gs_buf *out);
 void sweep_csv(const struct sweep *s, struct gs_buf *out);
 void sweep_table(const struct sweep *s, struct gs_buf *out);
 /* Runs all configurations, until a signal comes. Returns an exit code. */
 int sweep_run(struct sweep *s);
-/* Ends the process by the signal. */
+/* Ends the process by the signal that stopped the sweep. */
 void sweep_stop(const struct sweep *s);
 
 #endif

@@ -1,11 +1,11 @@
 /*
- * Latencies, sizes and lines of caches, by chases.
+ * Measures latencies, sizes and lines of caches by chases. In a chase, each node in memory has the address of the next node.
  *
- *   latency: cycles of a load whose address is what the load before brought; nodes lie where L1, L2 or only DRAM has them
- *   size: the most bytes that are gone round in without missing, by halving
- *   sector: the shortest stride at which every load of a way straight on misses
- *   ways: the most nodes so far from one another that they fall into one set, unless its number is a hash of all bits
- *   line: pairs of nodes. As long as both are in one line they need half as many lines as when they are not
+ *   latency: cycles of a load whose address comes from the load before. The nodes are where L1, L2 or only DRAM has them
+ *   size: the most bytes that a chase can repeat without misses, found by halving
+ *   sector: the shortest stride at which every load of a chase straight ahead misses
+ *   ways: the most nodes at a large distance that fit into one set, unless the number of a set is a hash of all bits
+ *   line: pairs of nodes. If both nodes of a pair are in one line, they need half as many lines as when they are not
  */
 #include "runtime/cmd/tune/tune.h"
 
@@ -13,7 +13,6 @@
 
 enum { ROUND = 16, LINE = 128, QUICK_LOW = 2, QUICK_HIGH = 10, LOW = 32, HIGH = 512 };
 
-/* A step that visits all nodes and goes far each time. */
 uint32_t tune_golden_step(uint32_t count)
 {
 	uint32_t step = (uint32_t)(count * 0.6180339887) | 1;
@@ -49,7 +48,7 @@ int tune_touch(struct tuner *t, cl_mem area, size_t from, size_t to)
 	unsigned repeats = t->repeats;
 	struct tune_job job = {"memory.cl", NULL, "touch", items, 64,
 	                       {MEM(area), MEM(t->out), UINT(from / 16), UINT(to / 16), UINT(0xfffffff1)}};
-	/* Simulated caches begin with what a launch touches. */
+	/* A simulated launch begins with caches that hold what it touches. */
 	if (t->quick)
 		return 0;
 	t->repeats = 1;
@@ -78,7 +77,7 @@ int tune_chase_cycles(struct tuner *t, const struct tune_chase *c, struct tune_s
 
 /* ---- L1 ---- */
 
-/* Bytes that are gone round in, twice before it counts. */
+/* Cycles of a load in a chase that repeats the same bytes. It goes round twice before it is measured. */
 static int round_cycles(struct tuner *t, cl_mem area, size_t bytes, struct tune_sample *s)
 {
 	uint32_t count = (uint32_t)(bytes / LINE), rounds = (count + ROUND - 1) / ROUND;
@@ -87,7 +86,7 @@ static int round_cycles(struct tuner *t, cl_mem area, size_t bytes, struct tune_
 	return tune_chase_cycles(t, &c, s);
 }
 
-/* The most bytes with loads below `limit` cycles, to one part in 32; 0 in *high: none is above. */
+/* Finds the most bytes with loads below `limit` cycles, to one part in 32. 0 in *high: no size is above the limit. */
 static int largest(struct tuner *t, cl_mem area, int (*cycles)(struct tuner *, cl_mem, size_t, struct tune_sample *),
                    size_t from, size_t most, double limit, size_t *low, size_t *high)
 {
@@ -110,14 +109,14 @@ static int largest(struct tuner *t, cl_mem area, int (*cycles)(struct tuner *, c
 	return 0;
 }
 
-/* Whether a size is between what fits and what does not, as near as that can be told. */
+/* Whether a size is between one that fits and one that does not, as exactly as that can be measured. */
 static bool is_between(double size, size_t low, size_t high)
 {
 	const double near = 0.06;
 	return size >= (1 - near) * (double)low && size <= (1 + near) * (double)high;
 }
 
-/* The base's size if that agrees. seen: how much of it one SM sees. */
+/* Keeps the base's size if it agrees with the measurement. `seen` is how much of it one SM sees. */
 static void put_size(struct tuner *t, const char *key, double base, double seen, size_t low, size_t high, double grain)
 {
 	double apart = low ? (double)(high - low) / (double)low / 2 : 1;
@@ -181,7 +180,7 @@ static int l2_latency(struct tuner *t)
 	return result;
 }
 
-/* Straight on through an area that was just read. */
+/* Cycles of a load straight ahead through an area that was just read. */
 static int l2_cycles(struct tuner *t, cl_mem area, size_t bytes, struct tune_sample *s)
 {
 	struct tune_chase c = {.area = area, .slot = bytes, .stride = LINE, .count = (uint32_t)(bytes / LINE), .step = 1};
@@ -206,12 +205,12 @@ int tune_l2(struct tuner *t)
 
 /* ---- DRAM ---- */
 
-/* An area of four times L2; nodes in the first half, and what was touched last, which L2 has, at the end. */
+/* Uses an area of four times L2. The nodes are in its first half. Its second half is touched last, so L2 has that instead. */
 static int dram_cycles(struct tuner *t, cl_mem area, size_t stride, bool straight, struct tune_sample *s)
 {
 	size_t bytes = 4 * (size_t)t->base.l2_bytes;
 	uint32_t count = (uint32_t)(bytes / 2 / stride);
-	/* Not so many that linking them takes long where it is simulated. */
+	/* Where it is simulated, linking too many nodes takes long. */
 	if (t->quick && count > 4096)
 		count = 4096;
 	struct tune_chase c = {.area = area, .slot = bytes, .stride = t->quick && !straight ? bytes / 2 / count / LINE * LINE : stride,
@@ -239,7 +238,7 @@ enum { SHORTEST = 16, LONGEST = 512, FAR = 1 << 20, MOST_WAYS = 32 };
 
 typedef int straight_fn(struct tuner *t, cl_mem area, size_t stride, struct tune_sample *s);
 
-/* The shortest stride, going straight on, at which loads take as long as at the longest, where each of them misses. */
+/* Finds the shortest stride, straight ahead, at which loads take as long as at the longest stride. There, every load misses. */
 static int shortest_miss(struct tuner *t, straight_fn *straight, cl_mem area, double fast, size_t *stride, struct tune_sample *s)
 {
 	struct tune_sample all;
@@ -294,7 +293,8 @@ static int dram_access(struct tuner *t)
 	return result;
 }
 
-/* Pairs that fill 3/4 of L1 if both of each are in one line of `line` bytes, and are `apart`. */
+/* Makes pairs of nodes that are `apart` bytes from each other. They fill 3/4 of L1 if both of a pair are in one line of `line`
+ * bytes. */
 static int pair_misses(struct tuner *t, cl_mem area, size_t line, size_t apart, bool *misses)
 {
 	const size_t stride = 9 * LINE;
@@ -303,7 +303,8 @@ static int pair_misses(struct tuner *t, cl_mem area, size_t line, size_t apart, 
 	                       .low = 2 * rounds, .high = 3 * rounds};
 	struct tune_sample s;
 	int result = tune_chase_cycles(t, &c, &s);
-	/* The second of a pair finds the line of the first, if it is one; sectors do not matter, being all there. */
+	/* If both are in one line, the second finds the line of the first. Sectors do not matter, because all of them are
+	 * filled by now. */
 	*misses = s.ns > tune_value(t, "l1_latency") + 0.35 * (tune_value(t, "l2_latency") - tune_value(t, "l1_latency"));
 	return result;
 }
@@ -338,7 +339,7 @@ static int ways_fit(struct tuner *t, cl_mem area, size_t apart, uint32_t count, 
 	return result;
 }
 
-/* The most lines so far apart that fit; MOST_WAYS: or more. */
+/* Finds the most lines at this distance that fit; MOST_WAYS: that many or more. */
 static int most_ways(struct tuner *t, cl_mem area, size_t apart, uint32_t *ways)
 {
 	uint32_t low = 1, high = MOST_WAYS;
@@ -356,7 +357,8 @@ static int most_ways(struct tuner *t, cl_mem area, size_t apart, uint32_t *ways)
 	return result;
 }
 
-/* Sets cannot be told apart. Where the base's ways do not make the size, there are as many sets as in the base. */
+/* The sets cannot be measured. If the base's number of ways does not divide the size, the number of sets is taken from the
+ * base. */
 static void keep_ways(struct tuner *t)
 {
 	double size = tune_value(t, "l1_bytes"), ways = size / ((double)t->base.l1_bytes / t->base.l1_ways);
@@ -366,7 +368,7 @@ static void keep_ways(struct tuner *t)
 		tune_put(t, "l1_ways", ways, 0, 1, 65536, "sets by a hash of all bits: as many as the base has, for this size");
 }
 
-/* Lines in one set are so at any multiple of their distance; those that a hash has brought together are not. */
+/* Lines in one set stay in one set at any multiple of their distance. Lines that a hash has put into one set do not. */
 static int l1_ways(struct tuner *t)
 {
 	enum { DISTANCES = 3 };

@@ -1,4 +1,4 @@
-/* The device that is tuned, by way of an OpenCL library that is opened when it is needed. */
+/* The device that is measured. The OpenCL library is opened only when it is needed. */
 #include "runtime/cmd/tune/tune.h"
 
 #include <dlfcn.h>
@@ -15,7 +15,7 @@
 	X(clEnqueueUnmapMemObject)
 
 enum { MOST_DEVICES = 64, MOST_REPEATS = 32 };
-/* cl_nv_device_attribute_query */
+/* Numbers of the extension cl_nv_device_attribute_query. */
 enum { DEVICE_COMPUTE_CAPABILITY_MAJOR_NV = 0x4000, DEVICE_COMPUTE_CAPABILITY_MINOR_NV = 0x4001 };
 
 struct micro_program {
@@ -207,7 +207,7 @@ static const char *source_text(const char *file)
 	return NULL;
 }
 
-/* The first line of the build's log that says something. */
+/* Fails with the first line of the build's log that has text. */
 static int build_failed(struct tuner *t, cl_program program, const char *key, cl_int code)
 {
 	char text[4096] = "";
@@ -271,7 +271,7 @@ static int set_arguments(struct tuner *t, cl_kernel kernel, const struct tune_jo
 	return 0;
 }
 
-/* Waits for it, and releases it. */
+/* Waits for an event, and releases it. */
 static int event_ns(struct tuner *t, cl_event event, double *ns)
 {
 	cl_ulong start = 0, end = 0;
@@ -320,7 +320,7 @@ int tune_run(struct tuner *t, const struct tune_job *job, struct tune_sample *s)
 	if (!kernel)
 		return fail(t, job->kernel, code);
 	result = set_arguments(t, kernel, job);
-	/* The first run brings code to the device and is not counted, where time is real. */
+	/* On real hardware, the first run copies the code to the device and is not counted. */
 	for (unsigned i = t->quick ? 1 : 0; i <= t->repeats && !result; i++)
 		result = run_once(t, kernel, job, &samples[i ? i - 1 : 0]);
 	t->cl->clReleaseKernel(kernel);

@@ -1,5 +1,5 @@
 /*
- * Instruction classes: latency and initiation interval, from the chains of compute.cl.
+ * Measures classes of instructions: latency and initiation interval, from the chains of dependent instructions in compute.cl.
  *
  *   step(warps) = (slope(MANY steps) - slope(FEW steps)) / (MANY - FEW), slope: ns per round of the loop
  *   latency = step(one warp), less the other instructions of the step, less pipeline_latency each
@@ -10,22 +10,22 @@
 #include <math.h>
 #include <string.h>
 
-/* Steps of a round, or four times the steps of a wide one. */
+/* Steps in a round. A round with wide steps has a quarter of them. */
 enum { FEW = 16, MANY = 48, ROUNDS_ARGUMENT = 1 };
 
-/* A chain, and what a step of it has beside `count` of the class. */
+/* A chain. Each step has `count` instructions of the class, and perhaps others. */
 struct chain {
 	const char *class, *kernel;
 	unsigned count;
 	uint32_t first, second; /* operands */
-	const char *units;      /* that the class runs on, unless the description says otherwise */
-	const char *other;      /* another class, one of which is in a step */
-	bool beside;            /* that runs on units of its own */
-	bool sequence;          /* in machine code it is not one instruction */
-	const char *also;       /* another chain of the class: the mean counts */
-	const char *pure;       /* a chain for machine code, and for many warps, that is without the other class */
-	const char *lone;       /* the same, for one warp of machine code only */
-	const char *file;       /* compute.cl, unless this says another */
+	const char *units;      /* units that the class runs on, unless the description names others */
+	const char *other;      /* another class; each step has one instruction of it */
+	bool beside;            /* the other class runs on units of its own */
+	bool sequence;          /* in machine code it is a sequence of instructions */
+	const char *also;       /* another chain of the class; the mean of both is used */
+	const char *pure;       /* a chain without the other class, for machine code and for many warps */
+	const char *lone;       /* the same, only for one warp of machine code */
+	const char *file;       /* NULL: compute.cl */
 	bool ptx;               /* the file has lines of PTX */
 };
 
@@ -58,7 +58,7 @@ static const struct chain chains[] = {
 	{.class = "fp64_div", .kernel = "fp64_div", .count = 1, .first = 3, .second = 2, .units = "sfu_units", .sequence = true},
 };
 
-/* What one step takes, in cycles, of a group of so many work-items. */
+/* Measures the cycles of one step in a group of so many work-items. */
 static int measure_step(struct tuner *t, const char *file, const char *kernel, uint32_t first, uint32_t second, size_t items,
                         bool wide, struct tune_sample *s)
 {
@@ -85,7 +85,7 @@ static double unit_count(const struct tuner *t, const char *units)
 	return tune_value(t, strcmp(units, "fp64_units") ? "fp32_units" : "sfu_units");
 }
 
-/* The units that a description moves a class to. */
+/* The number of units that a class runs on. A description may move some classes to other units. */
 static double class_units(const struct tuner *t, const struct chain *c)
 {
 	enum gpu_unit_choice choice = !strcmp(c->class, "fp32_fma") ? t->base.fp32_fma_unit :
@@ -112,7 +112,7 @@ static double other_cost(const struct tuner *t, const char *class, const char *w
 	return tune_value(t, key);
 }
 
-/* A unit that is busy for longer than a result takes hides how long that is. */
+/* If a unit is busy for longer than the latency, the latency cannot be seen. */
 static bool is_hidden(double cycles, double initiation, double base)
 {
 	return base < initiation && cycles < 1.05 * initiation;
@@ -133,7 +133,8 @@ static void put_latency(struct tuner *t, const struct chain *c, const struct tun
 	         c->kernel);
 }
 
-/* Units that take instructions as fast as they come are not seen: schedulers, fetch or operands bound the rate. */
+/* If units take instructions as fast as they come, their own speed cannot be seen: schedulers, fetch or operands bound the
+ * rate. */
 static bool is_front_bound(const struct tuner *t, double rate, double units, double base)
 {
 	double issue = (double)t->base.schedulers_per_sm * t->base.issue_per_scheduler;
@@ -166,7 +167,7 @@ static void keep_class(struct tuner *t, const struct chain *c, const char *why)
 	tune_keep(t, key, "%s", why);
 }
 
-/* Of a chain, or the mean of two. */
+/* Measures a chain, or the mean of two. */
 static int measure_chain(struct tuner *t, const struct chain *c, bool wide, struct tune_sample *s)
 {
 	size_t items = wide ? t->device.group_size : t->base.warp_size;
@@ -192,7 +193,7 @@ static void measure_class(struct tuner *t, struct chain c)
 		keep_class(t, &c, "needs a line of PTX");
 		return;
 	}
-	/* The multiplication before a special function is in machine code only. */
+	/* Only in machine code is there a multiplication before a special function. */
 	if (!machine && !strcmp(c.class, "sfu"))
 		c.other = NULL;
 	struct chain many = c, lone = c, *one = &c;
@@ -201,7 +202,8 @@ static void measure_class(struct tuner *t, struct chain c)
 		many.other = NULL;
 		one = machine ? &many : &c;
 	}
-	/* What takes turns with a class on other units waits longer for it than for its own. */
+	/* If another class on other units takes turns with this class, it waits longer for a result than this class itself
+	 * would. */
 	if (c.lone && machine) {
 		lone.kernel = c.lone;
 		lone.other = NULL;
@@ -222,7 +224,7 @@ int tune_compute(struct tuner *t)
 	return 0;
 }
 
-/* The most that comes out of all schedulers: multiply-adds alone, or with integer work beside them. */
+/* Measures the most instructions that all schedulers issue: multiply-adds alone, or with integer work beside them. */
 int tune_issue(struct tuner *t)
 {
 	size_t warps = t->device.group_size / t->base.warp_size;
@@ -238,7 +240,7 @@ int tune_issue(struct tuner *t)
 	return 0;
 }
 
-/* The shortest run of lanes that go the same way and take no longer than long ones. */
+/* Finds the shortest run of lanes that take the same branch and need no longer than long runs. */
 int tune_warp(struct tuner *t)
 {
 	enum { RUN_ARGUMENT = 5, LONGEST = 128 };
@@ -273,7 +275,7 @@ int tune_barrier(struct tuner *t)
 		result = measure_step(t, NULL, "barriers", 3, 5, t->device.group_size, false, &full);
 	if (result)
 		return result;
-	/* The latency follows the last warp, or is over while units are busy with the others. */
+	/* The latency comes after the last warp, or it is over while units are still busy with other warps. */
 	double units = unit_count(t, "int_units"), more = (full.ns - alone.ns) / (double)(warps - 1) * units;
 	if (!is_power(more) && is_power(full.ns / (double)warps * units))
 		more = full.ns / (double)warps * units;

@@ -1,5 +1,5 @@
 /*
- * From times to what one step costs.
+ * Computes the cost of one step from times.
  *
  *   median of repeats; slope = (time(high) - time(low)) / (high - low), so that what does not grow with the argument cancels
  *   spread of a slope = the two times' spreads, in ns, over their difference
@@ -19,7 +19,7 @@ static int by_size(const void *a, const void *b)
 void tune_median(double *samples, size_t count, struct tune_sample *s)
 {
 	qsort(samples, count, sizeof *samples, by_size);
-	/* One of several may have met something else on the machine. */
+	/* Something else on the machine may have disturbed one of several runs. */
 	size_t last = count > 3 ? count - 2 : count - 1;
 	s->ns = samples[count / 2];
 	s->spread = s->ns > 0 ? (samples[last] - samples[0]) / s->ns : 0;

@@ -1,7 +1,8 @@
 /*
- * What a device says, its clock, what is resident on an SM, and what launches and copies cost.
+ * Measures what a device reports about itself, its clock, how much can be resident on an SM, and the cost of launches and
+ * copies.
  *
- *   residents: groups that wait for memory all the time. Up to as many as fit they take as long as one; one more for each SM
+ *   residents: groups that wait for memory all the time. As long as they fit, they take as long as one. One more for each SM
  *   takes as long again.
  */
 #include "runtime/cmd/tune/tune.h"
@@ -58,7 +59,7 @@ int tune_clock(struct tuner *t)
 	if (result)
 		return result;
 	tune_put(t, "clock_mhz", floor(load.ns + 0.5), load.spread, 100, 5000, "all SMs at work; %.0f MHz with one", idle.ns);
-	/* What takes one SM runs at the clock that one SM has. */
+	/* Benchmarks that use one SM run at the clock of one SM. */
 	if (idle.ns > 100 && idle.ns < 5000)
 		t->clock_mhz = idle.ns;
 	return 0;
@@ -71,9 +72,9 @@ enum { NODE_BYTES = 256, LOCAL_ARGUMENT = 6 };
 struct crowd {
 	cl_mem area;
 	uint32_t nodes;
-	size_t items;        /* of a group */
-	size_t local;        /* bytes of a group */
-	const char *options; /* of registers.cl; NULL: not that one */
+	size_t items;        /* in a group */
+	size_t local;        /* local memory of a group */
+	const char *options; /* build options of registers.cl; NULL: another file is used */
 };
 
 static int crowd_ns(struct tuner *t, const struct crowd *c, size_t groups_per_sm, double *ns)
@@ -102,7 +103,7 @@ static int fits(struct tuner *t, const struct crowd *c, size_t groups, double on
 	return result;
 }
 
-/* Most groups of an SM that take no longer than one. `guess`, which is looked at first, mostly ends the search. */
+/* Finds the most groups on an SM that take no longer than one. `guess` is tried first, which mostly ends the search. */
 static int residents(struct tuner *t, const struct crowd *c, size_t guess, size_t most, size_t *found)
 {
 	double one;
@@ -133,7 +134,7 @@ static int limit_blocks(struct tuner *t, struct crowd c)
 
 static int limit_warps(struct tuner *t, struct crowd c)
 {
-	/* Groups of so many warps that their number is no limit. */
+	/* Groups have so many warps that the number of groups is not the limit. */
 	size_t found, most = 16, warps = 8;
 	c.items = warps * t->base.warp_size;
 	int result = residents(t, &c, t->base.max_warps_per_sm / warps, most, &found);
@@ -145,7 +146,7 @@ static int limit_warps(struct tuner *t, struct crowd c)
 	return 0;
 }
 
-/* What holds when `found` groups fit that take `each`, and one more does not, unless it is for another reason. */
+/* What follows if `found` groups of size `each` fit, and one more does not. The latter may have another reason. */
 struct bounds {
 	double least, most;
 };
@@ -163,14 +164,14 @@ static bool is_inside(double value, const struct bounds *b)
 	return value >= b->least && value < b->most;
 }
 
-/* The base's value if it is within the bounds, else the roundest that is. */
+/* Takes the base's value if it is within the bounds, and otherwise the roundest number that is. */
 static void put_bounded(struct tuner *t, const char *key, double base, const struct bounds *b)
 {
 	double value = is_inside(base, b) ? base : b->least < b->most ? tune_roundest(b->least, b->most - 1) : b->least;
 	tune_put(t, key, value, b->most > b->least ? 0 : 1, 1024, 1 << 24, "groups that fit tell %.0f up to %.0f", b->least, b->most);
 }
 
-/* Groups of one warp that fit, by their local memory. */
+/* How many groups of one warp fit, for one size of local memory. */
 struct fitting {
 	size_t local, found;
 };
@@ -185,8 +186,8 @@ static struct bounds shared_bounds(const struct tuner *t, const struct fitting *
 	return b;
 }
 
-/* What a driver takes of each group may be more than the base has: as much as brings all that was seen, and the base's size if
- * possible, together. */
+/* A driver may reserve more for each group than the base says. Finds the amount with which all measurements agree, and, if
+ * possible, also agree with the base's size. */
 static double reserved_bytes(const struct tuner *t, const struct fitting *f)
 {
 	double base = (double)t->base.shared_reserved_per_block, step = fmax((double)t->base.shared_allocation_unit, 64), possible = base;
@@ -212,7 +213,7 @@ static void put_shared(struct tuner *t, const struct fitting *f)
 	put_bounded(t, "shared_bytes_per_sm", (double)t->base.shared_bytes_per_sm, &b);
 }
 
-/* Small enough that many groups show what is taken of each, and not so small that their number is what limits. */
+/* So small that many groups show how much is reserved for each, but not so small that the number of groups is the limit. */
 static size_t small_group(const struct tuner *t)
 {
 	double blocks = tune_value(t, "max_blocks_per_sm"), many = blocks > 8 ? blocks - 4 : 4;
@@ -238,7 +239,7 @@ static int limit_shared(struct tuner *t, struct crowd c)
 	return 0;
 }
 
-/* Of a work-item, as NVIDIA's assembler says in the build's log; 0: it does not. */
+/* Registers of a work-item, from the lines of NVIDIA's assembler in the build's log. 0: the log does not have them. */
 static unsigned registers_used(struct tuner *t, const char *options)
 {
 	char text[4096];

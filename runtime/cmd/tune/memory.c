@@ -1,7 +1,7 @@
 /*
- * Local memory, constants, atomics, and bandwidths.
+ * Measures local memory, constants, atomics, and bandwidths.
  *
- *   turns: cycles that a load of a warp keeps the load/store unit, with as many warps as a group has and two loads each
+ *   turns: cycles for which a load of a warp occupies the load/store unit, with as many warps as a group has and two loads each
  *   bandwidth: bytes of all SMs per round of a loop, over the slope of its time
  */
 #include "runtime/cmd/tune/tune.h"
@@ -25,7 +25,7 @@ static int local_latency(struct tuner *t)
 	return result;
 }
 
-/* Cycles of a load and warp, lanes `stride` words apart. */
+/* Cycles of one load of one warp, with lanes `stride` words apart. */
 static int turns(struct tuner *t, struct tune_job *job, unsigned rounds_argument, struct tune_sample *s)
 {
 	enum { ROUND = 16 };
@@ -47,7 +47,8 @@ static int local_banks(struct tuner *t)
 	return result;
 }
 
-/* 16 bytes per lane are 4 turns of 32 banks where parts of a warp take turns, or one where lanes at one place are served together. */
+/* All lanes load the same 16 bytes. If parts of a warp take turns, that is 4 turns of 32 banks. If lanes at one place are
+ * served together, it is one. */
 static int local_width(struct tuner *t)
 {
 	struct tune_sample s;
@@ -95,8 +96,8 @@ static int constants(struct tuner *t)
 		struct tune_job job = {"constant.cl", options[i], "chase_constant", 1, 1, {MEM(mem), MEM(t->out), UINT(0), ULONG(NEVER)}};
 		result = mem ? tune_slope(t, &job, 2, t->quick ? 8 : 64, t->quick ? 16 : 1024, &slopes[i]) : -1;
 	}
-	/* A step also adds the start of the list, in 64 bits, which are two additions in machine code; and what the description
-	 * means is a load without an address in a register, which collectors need not read. */
+	/* A step also adds the start of the list, in 64 bits. In machine code, these are two additions. The description means a
+	 * load without an address in a register, which operand collectors need not read. */
 	double cycles = tune_cycles(t, (slopes[1].ns - slopes[0].ns) / (MANY - FEW));
 	double sum = (gpu_times_machine_code(&t->base) ? 2 : 1) * (tune_value(t, "int_latency") + t->base.pipeline_latency) +
 		     (t->base.operand_collectors > 0);
@@ -137,7 +138,7 @@ static int exchange_cycles(struct tuner *t, size_t groups, size_t lanes, struct 
 	return 0;
 }
 
-/* One lane waits for each answer. Four groups, on SMs of their own, so that none of these is what all wait for. */
+/* One lane waits for each answer. Four groups then run on SMs of their own, so that no single SM is the bottleneck. */
 int tune_atomics(struct tuner *t)
 {
 	struct tune_sample one, all;
@@ -168,7 +169,7 @@ struct memory_reading {
 	uint32_t low, high;
 };
 
-/* In bytes per ns. */
+/* Measures the rate in bytes per ns. */
 static int read_rate(struct tuner *t, const struct memory_reading *r, struct tune_sample *s)
 {
 	enum { LANE = 16, LOADS = 4 };
@@ -184,14 +185,15 @@ static int read_rate(struct tuner *t, const struct memory_reading *r, struct tun
 	return result;
 }
 
-/* Bytes that DRAM moves for one that L2 takes. */
+/* How many bytes DRAM moves for each byte that L2 takes. */
 static double dram_moved(const struct tuner *t)
 {
 	double moved = (double)t->base.dram_access_bytes / (double)t->base.l2_sector_bytes;
 	return t->base.l2_fills_access || moved < 1 ? 1 : moved;
 }
 
-/* One after the other, all groups, through an area that L2 does not have. Quick: once, which is not in L2 when the launch begins. */
+/* All groups read through an area that is larger than L2, one after the other. Quick: they read it once, and L2 does not have
+ * it when the launch begins. */
 static int dram_rate(struct tuner *t)
 {
 	struct tune_sample s;
@@ -213,7 +215,7 @@ static int dram_rate(struct tuner *t)
 	return result;
 }
 
-/* All that L1 may wait for at once, over how long it waits. */
+/* Compares the rate with the most that L1's misses allow: all bytes that L1 can wait for at once, over the time that it waits. */
 static bool is_bound_by_misses(const struct tuner *t, double rate)
 {
 	double most = (double)t->base.l1_mshrs * tune_value(t, "l1_sector_bytes") / tune_value(t, "l2_latency");
@@ -222,14 +224,14 @@ static bool is_bound_by_misses(const struct tuner *t, double rate)
 
 static void put_sm_rate(struct tuner *t, double rate, double spread)
 {
-	const double flit = 32; /* of data, beside the header */
+	const double flit = 32; /* bytes of data; the header is not counted */
 	if (is_bound_by_misses(t, rate))
 		tune_keep(t, "icnt_sm_flits", "one SM reads %.1f bytes a cycle, which l1_mshrs may bound", rate);
 	else
 		tune_put(t, "icnt_sm_flits", tune_power(rate / flit, 0.15), spread, 0.1, 64, "one SM reads %.1f bytes a cycle from L2", rate);
 }
 
-/* One SM, then all, which read the same at different times: whichever is less for each says what bounds them. */
+/* Measures one SM, then all of them. They read the same area at different times. The lower rate per SM shows what limits them. */
 static int l2_rate(struct tuner *t)
 {
 	struct tune_sample one, all;
@@ -238,7 +240,7 @@ static int l2_rate(struct tuner *t)
 	int result = read_rate(t, &r, &one);
 	r.groups = t->device.units;
 	r.place = r.bytes / r.groups / 128 * 128;
-	/* Quick: nobody comes round, so that L1 never has it. */
+	/* Quick: the groups do not reach the same bytes again, so that L1 never has them. */
 	r.bytes *= t->quick ? 4 : 1;
 	if (!result)
 		result = read_rate(t, &r, &all);

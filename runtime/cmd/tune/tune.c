@@ -1,4 +1,4 @@
-/* gpusim tune: a description of the GPU that is there, by measuring it (tune.h). */
+/* gpusim tune: measures the GPU of this machine and writes a description of it (tune.h). */
 #include "runtime/cmd/cmd.h"
 
 #include "runtime/config/gpus.h"
@@ -9,7 +9,7 @@
 #include <string.h>
 #include <time.h>
 
-/* In the order in which they run: later ones use what earlier ones found. */
+/* In the order in which they run. Later benchmarks use what earlier ones have found. */
 static const struct benchmark {
 	const char *name;
 	int (*run)(struct tuner *t);
@@ -120,7 +120,7 @@ static int load_base(struct tuner *t, const char *name)
 	return gpu_load(&t->base, name, gpus_read, NULL, NULL, t->origins, &t->error);
 }
 
-/* A CPU runs the kernels, whatever it calls itself. */
+/* Whether a CPU runs the kernels, even if it reports that it is a GPU. */
 static bool is_slow(const struct tuner *t)
 {
 	return strstr(t->device.platform, "Portable Computing Language") || t->device.memory_bytes < 1u << 28;
@@ -164,7 +164,7 @@ static double seconds(void)
 	return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-/* One that fails leaves its keys as they are; the others go on. */
+/* If a benchmark fails, its keys stay as they are, and the others go on. */
 static void run_benchmarks(struct tuner *t, const char *only)
 {
 	for (size_t i = 0; i < GS_ARRAY_LEN(benchmarks); i++) {

@@ -1,8 +1,9 @@
 /*
  * gpusim tune: measures a GPU with the kernels of kernels/micro and describes it (docs/tuning.md).
  *
- * A benchmark runs launches (runtime/cmd/tune/cl.c), takes slopes of their times (runtime/cmd/tune/fit.c) and tells values of keys (runtime/cmd/tune/values.c), which
- * are checked there; what cannot be measured stays as the base has it, with the reason. Nothing here is linked with OpenCL.
+ * A benchmark runs launches (runtime/cmd/tune/cl.c), takes slopes of their times (runtime/cmd/tune/fit.c) and reports values of
+ * keys (runtime/cmd/tune/values.c), where they are checked. The base is the description to start from. A value that cannot be
+ * measured stays as in the base, with the reason. Nothing here is linked with OpenCL.
  */
 #ifndef GPUSIM_RUNTIME_CMD_TUNE_TUNE_H
 #define GPUSIM_RUNTIME_CMD_TUNE_TUNE_H
@@ -37,12 +38,12 @@ struct tune_argument {
 #define LOCAL(n) {.kind = TUNE_LOCAL, .bytes = (n)}
 
 struct tune_job {
-	const char *file, *options, *kernel; /* options: of the build; NULL: none */
+	const char *file, *options, *kernel; /* options of the build; NULL: none */
 	size_t global, local;
 	struct tune_argument arguments[TUNE_ARGUMENTS + 1];
 };
 
-/* A median of repeats, and how far apart they were: (largest - smallest) / median, without the worst. */
+/* A median of repeats, and their spread: (largest - smallest) / median, without the worst. */
 struct tune_sample {
 	double ns, spread;
 };
@@ -54,8 +55,8 @@ struct tune_device {
 	cl_uint units, clock_mhz;
 	size_t group_size;
 	cl_ulong memory_bytes, most_bytes, local_bytes;
-	bool is_nvidia;       /* its OpenCL: PTX in the source, registers in the build's log */
-	cl_uint major, minor; /* compute capability, there */
+	bool is_nvidia;       /* NVIDIA's OpenCL: it takes PTX in the source, and reports registers in the build's log */
+	cl_uint major, minor; /* compute capability, if is_nvidia */
 };
 
 struct tuner {
@@ -63,41 +64,42 @@ struct tuner {
 	struct tune_device device;
 	const char *base_name;
 	struct gpu base;
-	struct gpu_origin *origins; /* of base */
-	struct tune_value *values;  /* by key */
-	cl_mem out;                 /* where results would be stored */
-	size_t out_items;           /* global sizes are at most this */
-	double clock_mhz;           /* that turns times into cycles */
+	struct gpu_origin *origins; /* where the values of base come from */
+	struct tune_value *values;  /* one for each key */
+	cl_mem out;                 /* where kernels would store results */
+	size_t out_items;           /* the largest global size */
+	double clock_mhz;           /* used to turn times into cycles */
 	unsigned repeats;
-	bool quick;  /* small: every work-item is executed by a CPU */
-	FILE *log;   /* every time that was measured */
+	bool quick;  /* a CPU executes every work-item, so launches are small */
+	FILE *log;   /* gets every time that was measured */
 	struct gs_error error;
 	char date[16];
 };
 
-/* The index-th device over all platforms, -1: the first GPU, else the first. Queue with profiling. */
+/* Opens a device: number `index` over all platforms. -1: the first GPU, or the first device if there is no GPU. Its queue has
+ * profiling. */
 int tune_open(struct tuner *t, int index);
 void tune_close(struct tuner *t);
-/* One line per device on stdout. */
+/* Prints one line per device on stdout. */
 int tune_list(struct tuner *t);
-/* What the compiler said; "" where it said nothing. */
+/* The messages of the compiler; "" if there are none. */
 int tune_build_log(struct tuner *t, const char *file, const char *options, char *text, size_t size);
 /* Runs a job 1 + repeats times. */
 int tune_run(struct tuner *t, const struct tune_job *job, struct tune_sample *s);
-/* NULL after an error. Of device memory, freed by tune_free. `data` may be NULL. */
+/* Allocates device memory. tune_free frees it. `data` may be NULL. Returns NULL after an error. */
 cl_mem tune_buffer(struct tuner *t, size_t bytes, const void *data);
 void tune_free(struct tuner *t, cl_mem mem);
 int tune_read(struct tuner *t, cl_mem mem, void *data, size_t bytes);
-/* A copy from memory that the driver has pinned, if it does. */
+/* Measures a copy from pinned memory, if the driver pins memory. */
 int tune_copy(struct tuner *t, size_t bytes, struct tune_sample *s);
-void tune_say(struct tuner *t, const char *fmt, ...) GS_PRINTF(2, 3); /* a line of the log */
+void tune_say(struct tuner *t, const char *fmt, ...) GS_PRINTF(2, 3); /* writes a line to the log */
 
 /* ---- runtime/cmd/tune/fit.c ---- */
 
 void tune_median(double *samples, size_t count, struct tune_sample *s);
-/* Cycles, in `ns`, of a step, of which the second loop has so many more than the first. */
+/* Cycles (in the member `ns`) of one step. The second loop has `steps` more of them than the first. */
 struct tune_sample tune_step(const struct tuner *t, const struct tune_sample slopes[2], unsigned steps);
-/* How much longer a job takes for each step of its argument from `low` to `high`. */
+/* Measures how much longer a job takes for each step of its argument from `low` to `high`. */
 int tune_slope(struct tuner *t, struct tune_job *job, unsigned argument, uint32_t low, uint32_t high, struct tune_sample *s);
 double tune_cycles(const struct tuner *t, double ns);
 
@@ -106,12 +108,12 @@ double tune_cycles(const struct tuner *t, double ns);
 enum { TUNE_HOW_SIZE = 112 };
 
 struct tune_value {
-	bool measured, told, taken; /* taken: into the description already, with another */
+	bool measured, told, taken; /* told: the log has it; taken: in the description already, with another */
 	double value, spread;
-	char how[TUNE_HOW_SIZE]; /* or why not */
+	char how[TUNE_HOW_SIZE]; /* how it was measured, or why it was not */
 };
 
-/* The last value told counts. least and most: what is physically plausible. */
+/* Reports a value. The latest one counts. least and most are the limits of what is physically plausible. */
 void tune_put(struct tuner *t, const char *key, double value, double spread, double least, double most, const char *fmt, ...)
 	GS_PRINTF(7, 8);
 void tune_keep(struct tuner *t, const char *key, const char *fmt, ...) GS_PRINTF(3, 4);
@@ -120,31 +122,32 @@ double tune_value(const struct tuner *t, const char *key);
 /* The whole description as text. */
 int tune_describe(struct tuner *t, const char *name, struct gs_buf *out);
 
-/* Latencies are whole cycles where that is near, initiation intervals powers of two: lanes are. */
+/* Rounds cycles. Latencies are whole cycles if one is near. Initiation intervals are powers of two, because numbers of lanes
+ * are. */
 double tune_whole(double cycles);
 double tune_power(double value, double tolerance);
-/* Sizes are round: the multiple of the largest power of two between the two, which are whole. */
+/* Sizes are round. Returns the multiple of the largest power of two between the two, which are whole. */
 double tune_roundest(double least, double most);
 
 /* ---- runtime/cmd/tune/chase.c ---- */
 
-/* Nodes in memory, each with the address of the next (kernels/micro/memory.cl). */
+/* A chase: nodes in memory, each with the address of the next (kernels/micro/memory.cl). */
 struct tune_chase {
 	cl_mem area;
-	size_t slot;          /* the byte of one more node, behind all others, at which chases begin */
-	size_t stride, apart; /* bytes from node to node, or from pair to pair and within one */
-	uint32_t count, step; /* nodes; how many further the next is */
-	uint32_t low, high;   /* rounds of 16 loads, between which the slope is taken */
+	size_t slot;          /* offset of one more node, after all others, at which chases begin */
+	size_t stride, apart; /* bytes from node to node; for pairs, from pair to pair and within a pair */
+	uint32_t count, step; /* number of nodes; how many nodes further the next one is */
+	uint32_t low, high;   /* rounds of 16 loads; the slope is taken between the two */
 };
 
 /* A step that visits all nodes and goes far each time. */
 uint32_t tune_golden_step(uint32_t count);
 int tune_link_nodes(struct tuner *t, const struct tune_chase *c);
-/* Links them and takes the cycles of a load. */
+/* Links the nodes and measures the cycles of a load. */
 int tune_chase_cycles(struct tuner *t, const struct tune_chase *c, struct tune_sample *s);
-/* Bytes that L1 does not have and L2 does: between the two, far from both. */
+/* A number of bytes that do not fit into L1 but fit into L2, far from both sizes. */
 size_t tune_l2_room(const struct tuner *t);
-/* Reads bytes from..to of the area, which then are what L2 has. */
+/* Reads the bytes of the area from `from` to `to`. L2 has them afterwards. */
 int tune_touch(struct tuner *t, cl_mem area, size_t from, size_t to);
 
 /* ---- benchmarks ---- */

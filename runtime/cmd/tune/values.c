@@ -1,4 +1,4 @@
-/* What was measured, checked for noise and plausibility, and the description made of it. */
+/* Checks measured values for noise and plausibility, and makes the description from them. */
 #include "runtime/cmd/tune/tune.h"
 
 #include "runtime/config/gpus.h"
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* More noise than this, and the base's value is the better one. */
+/* With more noise than this, the base's value is the better one. */
 static const double most_spread = 0.10;
 
 static size_t key_index(const char *name)
@@ -99,7 +99,7 @@ static void add_override(struct tuner *t, struct gs_buf *all, size_t key)
 	gs_buf_printf(all, whole ? "%s%s=%.0f" : "%s%s=%.10g", all->len ? "," : "", gpu_key(key)->name, value);
 }
 
-/* Adds one value, or two that need one another, to those taken, unless they do not fit. */
+/* Adds one value, or two that need each other, to the values that are taken. False if they do not fit. */
 static bool takes(struct tuner *t, struct gs_buf *taken, size_t one, size_t other, struct gpu *gpu, struct gs_error *err)
 {
 	size_t before = taken->len;
@@ -117,7 +117,8 @@ static bool takes(struct tuner *t, struct gs_buf *taken, size_t one, size_t othe
 	return false;
 }
 
-/* Takes the values one after the other. One that does not fit those before it, not even with a later one, is not taken. */
+/* Takes the values one after the other. A value is not taken if it does not fit the ones before it, not even together with a
+ * later one. */
 static int apply(struct tuner *t, struct gpu *gpu)
 {
 	struct gs_buf taken = {0};
