@@ -83,7 +83,7 @@ static size_t sort_word(const struct words *all, size_t i, struct build_options 
 			words_printf(&out->macros, "%s%s", word, all->items[++i]);
 		return i;
 	}
-	/* The twin needs neither. With -g, POCL's compiler also prints complaints of its own. */
+	/* The twin needs neither option. With -g, POCL's compiler also prints complaints of its own. */
 	if (!strcmp(word, "-Werror") || !strcmp(word, "-g"))
 		return i;
 	if (!strncmp(word, "-cl-std=", 8)) {

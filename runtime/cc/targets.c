@@ -229,7 +229,7 @@ static int make_code(const struct compile_target *t, const struct kernel_entry *
 	return result;
 }
 
-/* Lists the library functions of a kernel whose cost comes from a table. */
+/* Lists the library functions that a kernel calls and that have their cost in a table. */
 static void write_library(const struct compile_target *t, const struct kernel_entry *k, struct gs_buf *section)
 {
 	const struct ptx_function *function = ptx_find(t->module, k->name);

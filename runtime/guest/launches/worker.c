@@ -73,7 +73,7 @@ static bool has_to_fetch(const struct launch *l)
 }
 
 /* With the lock held. To wake the worker for each of thousands of launches costs their threads more than counting does. But
- * memory that is used again soon is still in a cache. So the worker is woken after some launches. */
+ * memory that is used again soon is still in a cache. So the worker is woken once enough has gathered. */
 static void queue_completed(struct launch *l)
 {
 	enum { MOST_GATHERED = 512 << 10 };
@@ -304,7 +304,7 @@ static void work_on(struct launch *l)
 	w.busy = true;
 	if (progress_due(&simulation))
 		progress_show(l->record.kernel_name, w.done, backlog());
-	bool ahead = l->fetched != FETCH_NONE; /* the fetcher has already fetched it */
+	bool ahead = l->fetched != FETCH_NONE; /* the fetcher has it already */
 	fetch_once(l);
 	if (ahead && l->brought)
 		w.brought_bytes -= l->brought->length;

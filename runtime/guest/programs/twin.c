@@ -513,7 +513,7 @@ static void *builder(void *unused)
 		if (!jobs)
 			jobs_end = &jobs;
 		pthread_mutex_unlock(&jobs_lock);
-		if (j->build->refs > 1) /* otherwise no one else uses the build any more */
+		if (j->build->refs > 1) /* otherwise only this job still uses the build */
 			build_advance(j->build, j->device);
 		build_release(j->build);
 		free(j);
