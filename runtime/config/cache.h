@@ -35,7 +35,7 @@ void cache_remove(enum cache_kind kind, const char *key);
 int cache_each(enum cache_kind kind, int (*visit)(const char *key, void *data), void *data);
 
 /* Whether a result of gpusim-cc would be the same next time. A failure may not be: a clang or a header that was missing may be
- * there, and a clang that was killed may end. Such requests are made again. */
+ * there, and a clang that was killed may succeed. Such requests are made again. */
 bool cache_worth_keeping(const struct gs_pack *result);
 
 struct cache_usage {

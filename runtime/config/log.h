@@ -1,7 +1,7 @@
 /*
  * log: messages on stderr. Each has a level and a domain. Each .c file that logs names its domain once:
  *     #define LOG_DOMAIN "twin"
- * A message is written at once, as one line that begins with "gpusim: ". It never goes to stdout. If the process started
+ * A message is one line that begins with "gpusim: ", in one write. It never goes to stdout. If the process started
  * without a stderr, messages go nowhere, because the number of stderr may by now be a file of the application.
  */
 #ifndef GPUSIM_RUNTIME_CONFIG_LOG_H
