@@ -1,4 +1,4 @@
-/* The memory of a module, which is freed at once, and its names, which are there once each. */
+/* The memory of a module, which is freed all at once, and its names. Each name is stored once. */
 #include "analysis/ptx/internal.h"
 
 #include <stdlib.h>
@@ -12,7 +12,7 @@ struct arena_block {
 };
 
 struct ptx_arena {
-	struct arena_block *blocks; /* the first is being filled */
+	struct arena_block *blocks; /* the first one is being filled */
 	size_t used, room;
 };
 

@@ -4,7 +4,7 @@
 #include <ctype.h>
 #include <string.h>
 
-/* A number of a line directive; false where the line ends. */
+/* Reads a number of a line directive. False: the line ended. */
 static bool read_field(struct ptx_cursor *c, int64_t *value)
 {
 	while (c->at < c->end && (*c->at == ' ' || *c->at == '\t'))
@@ -27,7 +27,7 @@ static void read_file(struct ptx_reader *r)
 	int64_t number = 0;
 	if (!read_field(&r->in, &number))
 		return;
-	/* Paths may have quotes and backslashes of their own, so the name is up to the last quote of the line. */
+	/* Paths may contain quotes and backslashes, so the name ends at the last quote of the line. */
 	struct ptx_cursor rest = r->in;
 	ptx_skip_line(&rest);
 	size_t length = (size_t)(rest.at - r->in.at);
@@ -109,7 +109,7 @@ static void read_table(struct ptx_reader *r, struct ptx_name *name)
 	ptx_vector_free(&labels);
 }
 
-/* The name has been taken: its colon follows. Tables and prototypes have names like labels. */
+/* Reads on after the name of a label: its colon follows. Tables and prototypes have names like labels. */
 static void read_label(struct ptx_reader *r, struct ptx_name *name)
 {
 	struct ptx_cursor *in = &r->in;
@@ -128,7 +128,7 @@ static void read_label(struct ptx_reader *r, struct ptx_name *name)
 	}
 }
 
-/* The opcode with its modifiers; blanks between them are dropped. */
+/* Reads an opcode with its modifiers. Blanks between them are dropped. */
 static struct ptx_name *read_opcode(struct ptx_reader *r, struct ptx_span first)
 {
 	struct ptx_cursor *in = &r->in;
@@ -161,7 +161,8 @@ static void count_unknown(struct ptx_reader *r, struct ptx_name *opcode, uint32_
 		((struct ptx_unknown *)r->unknown.data)[opcode->unknown - 1].count++;
 }
 
-/* Registers of a matrix fragment: of a store, the stride after them is not one, and fragments are powers of two. */
+/* The bytes of a matrix fragment, from its registers. A store also has a stride after them, which is not part of the fragment.
+ * The number of registers in a fragment is a power of two. */
 static uint64_t fragment_bytes(const struct ptx_instruction *i)
 {
 	uint64_t written = 0, read = 0, words = 1;
@@ -184,7 +185,7 @@ static void size_by_operands(struct ptx_instruction *i, const struct ptx_form *f
 		i->bytes = bytes < UINT8_MAX ? (uint8_t)bytes : UINT8_MAX;
 }
 
-/* Labels and tables are resolved later, once the operands lie where they stay. */
+/* Remembers labels and tables. They are resolved later, when the operands do not move any more. */
 static void refer(struct ptx_reader *r, const struct ptx_instruction *i, const struct ptx_form *form)
 {
 	for (uint32_t o = 0; o < i->operand_count; o++) {
@@ -243,7 +244,7 @@ static void read_instruction(struct ptx_reader *r, struct ptx_span first, int32_
 	*(struct ptx_instruction *)ptx_push(r, &r->instructions, sizeof i) = i;
 }
 
-/* A guard, if there is one; the register, or -1. */
+/* Reads a guard if there is one. Returns its register, or -1. */
 static int32_t read_guard(struct ptx_reader *r, bool *negated)
 {
 	*negated = false;
@@ -258,7 +259,7 @@ static int32_t read_guard(struct ptx_reader *r, bool *negated)
 	return b ? b->reg : -1;
 }
 
-/* .pragma "nounroll"; after the label of a loop */
+/* .pragma "nounroll"; it follows the label of a loop. */
 static void read_pragma(struct ptx_reader *r)
 {
 	ptx_skip_blanks(&r->in);
@@ -282,7 +283,7 @@ static void read_directive(struct ptx_reader *r)
 		ptx_skip_statement(&r->in);
 }
 
-/* A name: of a label when a single colon follows, else of an opcode. */
+/* Reads a name. If a single colon follows, it is a label. Otherwise it is an opcode. */
 static void read_word(struct ptx_reader *r, struct ptx_span word, int32_t guard, bool negated)
 {
 	struct ptx_cursor next = r->in;
@@ -294,7 +295,7 @@ static void read_word(struct ptx_reader *r, struct ptx_span word, int32_t guard,
 		read_instruction(r, word, guard, negated);
 }
 
-/* A directive that no body has: a brace was lost. */
+/* Whether the next directive cannot stand in a body. Then a closing brace is missing. */
 static bool at_function(const struct ptx_reader *r)
 {
 	struct ptx_cursor look = r->in;

@@ -1,8 +1,8 @@
 /*
- * What an opcode is: its class, the memory it goes to, how many bytes, and which of its operands it writes.
+ * Describes an opcode: its class, its memory space, how many bytes it accesses, and which of its operands it writes.
  *
- * A row is for every opcode that begins with these words; the longest row counts. Modifiers then decide between integer
- * and floating point, and name the space, the type and the length of a vector.
+ * A row holds for every opcode that begins with its words. The longest row that fits is used. Modifiers then decide between
+ * integer and floating point. They also name the space, the type and the length of a vector.
  */
 #include "analysis/ptx/internal.h"
 
@@ -13,14 +13,14 @@
 enum extra {
 	REM = 1,
 	CALLS = 2,
-	COPIES = 4,  /* from one space to another; the first constant is how many bytes */
-	BY_LIST = 8, /* as many bytes as its list of registers has */
+	COPIES = 4,  /* copies from one space to another; the first constant is the number of bytes */
+	BY_LIST = 8, /* the number of bytes follows from its list of registers */
 };
 
 struct opcode_row {
 	const char *words;
-	uint8_t integer, real, real64; /* class by type */
-	uint8_t space;                 /* where no modifier says it; SPACE_none: it accesses no memory */
+	uint8_t integer, real, real64; /* class for each kind of type */
+	uint8_t space;                 /* if no modifier names it; SPACE_none: it accesses no memory */
 	uint8_t shape, extra;
 };
 
@@ -32,7 +32,7 @@ struct opcode_row {
 	{words, CODE_##class, CODE_##class, CODE_##class, SPACE_##space, PTX_##shape, extra},
 #define ONE(words, class) SHAPED(words, class, PLAIN, 0)
 
-/* In the order of strcmp. */
+/* Sorted in the order of strcmp. */
 /* clang-format off */
 static const struct opcode_row rows[] = {
 	ONE("abs", move) ONE("activemask", move) TYPED("add", int, fp32, fp64, 0) TYPED("add.cc", int, fp32, fp64, 0)
@@ -100,7 +100,7 @@ static const struct opcode_row rows[] = {
 /* What the modifiers say. */
 struct modifiers {
 	bool real, real64;
-	uint32_t bits;     /* of the last type, of textures the first */
+	uint32_t bits;     /* of the last type; for textures, of the first type */
 	uint32_t elements; /* .v4 */
 	uint32_t matrices; /* .x4 of ldmatrix and stmatrix */
 	int first_space;   /* -1: none is named */
@@ -112,7 +112,7 @@ static int compare_words(const void *key, const void *row)
 	return strcmp(key, ((const struct opcode_row *)row)->words);
 }
 
-/* The row of the longest beginning, cut at dots, that has one. */
+/* Finds the row of the longest beginning, cut at a dot. */
 static const struct opcode_row *find_row(const char *opcode)
 {
 	enum { MOST_WORDS = 4 };
@@ -135,7 +135,7 @@ static const struct opcode_row *find_row(const char *opcode)
 	return NULL;
 }
 
-/* Types that only tensor cores and conversions have, of 4 to 19 bits. */
+/* Types of 4 to 19 bits that only tensor cores and conversions use. */
 static bool is_small_real(struct ptx_span word)
 {
 	static const char *const names[] = {".tf32", ".e4m3", ".e5m2", ".e2m1", ".e2m3", ".e3m2", ".ue8m0"};
@@ -192,7 +192,7 @@ static void set_memory(struct ptx_form *f, const struct opcode_row *row, const s
 	f->space = row->space;
 	if (m->first_space >= 0 && row->space != SPACE_texture)
 		f->space = (uint8_t)m->first_space;
-	if (row->extra & COPIES) { /* to shared memory from global, or the other way round: the far side counts */
+	if (row->extra & COPIES) { /* between shared and global memory: the access to global memory counts */
 		if (f->class == CODE_load && m->first_space == SPACE_global)
 			f->class = CODE_store;
 		f->space = SPACE_global;

@@ -1,8 +1,8 @@
 /*
  * Operands: registers, constants, names, [addresses], {vectors}, pairs d|p, and the lists of calls.
  *
- * One pass over the text without recursion: an operand's place among commas, and the brackets around it, say
- * whether it is written and whether it is an address.
+ * The reader makes one pass over the text, without recursion. The number of commas before an operand and the brackets around it
+ * decide whether it is written, and whether it is an address.
  */
 #include "analysis/ptx/internal.h"
 
@@ -11,16 +11,16 @@
 
 struct operand_state {
 	const struct ptx_form *form;
-	uint32_t position; /* commas outside of brackets so far */
+	uint32_t position; /* number of commas so far, outside of brackets */
 	uint32_t braces, parentheses;
 	bool address;      /* inside of [ ] */
-	bool based;        /* the address has its base */
+	bool based;        /* the base of the address has been read */
 	bool called;       /* the function's name has been read */
-	bool after_operand;       /* nothing but signs since the last operand */
-	bool minus, negated, plus; /* before what comes next */
+	bool after_operand;       /* only signs have come since the last operand */
+	bool minus, negated, plus; /* signs before the next operand */
 };
 
-/* What it is as an element of `base` (.x, .g ...), or -1. */
+/* The index of an element of a vector (.x, .g ...), or -1. */
 static int element_of(struct ptx_span suffix)
 {
 	static const char xyzw[] = "xyzw", rgba[] = "rgba";
@@ -50,7 +50,7 @@ static struct ptx_operand *last_operand(struct ptx_reader *r)
 	return r->operands.count ? (struct ptx_operand *)r->operands.data + r->operands.count - 1 : NULL;
 }
 
-/* A number, or an offset to the name or address before it. */
+/* Adds a number. It is an operand, or an offset to the name or address before it. */
 static void add_number(struct ptx_reader *r, struct operand_state *s, int64_t value)
 {
 	struct ptx_operand *before = last_operand(r);
@@ -77,7 +77,7 @@ static void add_registers(struct ptx_reader *r, struct operand_state *s, const s
 		add_operand(r, s, PTX_REGISTER)->reg = b->reg + first + i;
 }
 
-/* The register of this text, or of the vector that it is an element of. */
+/* The register with this name, or the vector register that it is an element of. */
 static const struct ptx_binding *find_register(struct ptx_reader *r, struct ptx_span text, int *element)
 {
 	const struct ptx_binding *b = ptx_find_register(r, ptx_name_of(r, text));
@@ -87,7 +87,7 @@ static const struct ptx_binding *find_register(struct ptx_reader *r, struct ptx_
 		return b;
 	struct ptx_span base = {text.at, (size_t)(dot - text.at)};
 	*element = element_of((struct ptx_span){dot, text.length - base.length});
-	return ptx_find_register(r, ptx_name_of(r, base)); /* %r1.h0 of video instructions is all of %r1 */
+	return ptx_find_register(r, ptx_name_of(r, base)); /* %r1.h0 of video instructions counts as all of %r1 */
 }
 
 static void add_name(struct ptx_reader *r, struct operand_state *s, struct ptx_span text)
@@ -100,7 +100,7 @@ static void add_name(struct ptx_reader *r, struct operand_state *s, struct ptx_s
 	}
 	const struct ptx_binding *b = find_register(r, text, &element);
 	if (form->shape == PTX_CALL && !s->parentheses) {
-		if (s->called) /* the prototype */
+		if (s->called) /* this is the prototype */
 			return;
 		s->called = true;
 	}

@@ -1,8 +1,8 @@
 /*
- * ptx: PTX text as data. It may come from clang, NVIDIA's OpenCL or nvcc.
+ * ptx: PTX text as data. The text may come from clang, NVIDIA's OpenCL or nvcc.
  *
- * The reader never fails on an opcode that it does not know: it lists it and takes a default class. It fails
- * only when memory runs out; a text that is no PTX has no functions.
+ * An unknown opcode is not an error: the reader lists it and gives it a default class. The reader fails only when memory runs
+ * out. A text that is not PTX has no functions.
  */
 #ifndef GPUSIM_ANALYSIS_PTX_PTX_H
 #define GPUSIM_ANALYSIS_PTX_PTX_H
@@ -13,9 +13,9 @@ enum ptx_operand_kind {
 	PTX_REGISTER,  /* .reg */
 	PTX_SPECIAL,   /* %tid.x and the like: .text */
 	PTX_IMMEDIATE, /* .value (integers), or its bits where the text is 0f... or 0d... */
-	PTX_SYMBOL,    /* a variable's or function's name as a value: .text, + .value */
+	PTX_SYMBOL,    /* the name of a variable or function as a value: .text, + .value */
 	PTX_ADDRESS,   /* [base + value]: .reg, or .text when reg is -1, or only .value */
-	PTX_LABEL,     /* .label: index of the function's labels, or -1 when it is not there */
+	PTX_LABEL,     /* .label: index in the function's labels; -1: the label does not exist */
 };
 
 struct ptx_operand {
@@ -31,12 +31,13 @@ struct ptx_instruction {
 	uint8_t class, space, bytes, elements, flags; /* as in struct code_instruction */
 	int32_t guard; /* register, or -1 */
 	bool guard_negated;
-	/* Elements of a {vector} are operands of their own, in order; so are d|p pairs. Calls: the function is the first
-	 * PTX_SYMBOL that is not a write, its parameters follow. brx.idx: index register, then its table's labels. */
+	/* Elements of a {vector} are separate operands, in order. So are the parts of a d|p pair. In a call, the function is the
+	 * first PTX_SYMBOL that is not a write, and its parameters follow. In brx.idx, the labels of its table follow the index
+	 * register. */
 	struct ptx_operand *operands;
 	uint32_t operand_count;
 	uint32_t ptx_line;
-	uint32_t file, line, column; /* of the last .loc; file is the number in .file, 0: none */
+	uint32_t file, line, column; /* from the last .loc; file is its number in .file, 0: none */
 };
 
 struct ptx_register {
@@ -48,14 +49,14 @@ struct ptx_register {
 
 struct ptx_label {
 	const char *name;
-	uint32_t at; /* the instruction it stands before; instruction_count at the end */
-	bool nounroll; /* the loop that begins here is left as it is: .pragma "nounroll" */
+	uint32_t at; /* the instruction that it stands before; instruction_count: at the end */
+	bool nounroll; /* .pragma "nounroll": the loop that begins here must not be unrolled */
 };
 
 struct ptx_probe {
 	uint64_t guid;
-	uint32_t id, at; /* the instruction it stands before */
-	uint32_t labels; /* of the function that stand before it */
+	uint32_t id, at; /* at: the instruction that it stands before */
+	uint32_t labels; /* number of the function's labels before it */
 };
 
 struct ptx_variable {
@@ -72,10 +73,10 @@ struct ptx_function {
 	struct ptx_register *registers;
 	struct ptx_label *labels;
 	struct ptx_probe *probes;
-	struct ptx_variable *variables; /* .shared, .local and .param of the body; parameters first */
+	struct ptx_variable *variables; /* .shared, .local and .param variables of the body; parameters first */
 	uint32_t instruction_count, register_count, label_count, probe_count, variable_count, parameter_count;
 	uint32_t reqntid[3], maxntid[3], minnctapersm; /* 0: not given */
-	uint64_t shared_bytes; /* what ptx_shared_bytes answers */
+	uint64_t shared_bytes; /* the result of ptx_shared_bytes() */
 	uint32_t ptx_line;
 };
 
@@ -86,11 +87,11 @@ struct ptx_file {
 
 struct ptx_unknown {
 	const char *opcode;
-	uint32_t ptx_line, count; /* first line; how often */
+	uint32_t ptx_line, count; /* line of its first use; number of uses */
 };
 
 struct ptx_module {
-	const char *version, *target; /* "8.0", "sm_90"; "" when the text does not say */
+	const char *version, *target; /* "8.0", "sm_90"; "" if the text does not say it */
 	struct ptx_function *functions;
 	struct ptx_variable *variables;
 	struct ptx_file *files;
@@ -103,14 +104,15 @@ int ptx_read(const char *text, size_t length, struct ptx_module **out, struct gs
 void ptx_free(struct ptx_module *module);
 const struct ptx_function *ptx_find(const struct ptx_module *module, const char *name);
 
-/* What an opcode with its modifiers is; false when it is not known and the answer is a default. */
+/* Describes an opcode with its modifiers. False: the opcode is not known, and the result is a default. */
 bool ptx_classify(const char *opcode, struct ptx_instruction *out);
 
-/* Shared memory of a function: its own variables and the module's that it mentions. Extern arrays count 0. */
+/* Bytes of shared memory that a function uses: its own variables, and the module's variables that it mentions. Extern arrays
+ * count 0. */
 uint64_t ptx_shared_bytes(const struct ptx_module *module, const struct ptx_function *function);
 
-/* The registers of an instruction in the order of struct code_instruction (writes, reads, waits), each list at most
- * `room` long; returns how many in all. */
+/* The registers of an instruction, in the order of struct code_instruction (writes, reads, waits). Each list has at most `room`
+ * elements. Returns how many there are in all. */
 enum { PTX_MAX_REGISTERS = 64 };
 struct ptx_uses {
 	uint16_t list[PTX_MAX_REGISTERS];
@@ -118,7 +120,7 @@ struct ptx_uses {
 };
 void ptx_uses(const struct ptx_instruction *instruction, struct ptx_uses *out);
 
-/* Drops the .pseudoprobe lines, which no assembler of PTX knows. */
+/* Drops the .pseudoprobe lines. No assembler of PTX knows them. */
 void ptx_without_probes(const char *ptx, size_t length, struct gs_buf *out);
 
 #endif

@@ -1,4 +1,4 @@
-/* A module of PTX: its directives, variables and functions. */
+/* Reads a PTX module: its directives, variables and functions. */
 #include "analysis/ptx/internal.h"
 
 #include <errno.h>
@@ -25,7 +25,7 @@ static void read_sizes(struct ptx_reader *r, uint32_t *out, uint32_t most)
 	}
 }
 
-/* One directive between the parameters and the body. */
+/* Reads one directive between the parameters and the body. */
 static void read_attribute(struct ptx_reader *r)
 {
 	struct ptx_function *f = r->function;
@@ -45,7 +45,7 @@ static void read_attribute(struct ptx_reader *r)
 		read_sizes(r, ignored, GS_ARRAY_LEN(ignored));
 }
 
-/* (.param .u64 .ptr .global .align 4 a, .param .b8 b[16]) or, of old, (.reg .u32 %a) */
+/* (.param .u64 .ptr .global .align 4 a, .param .b8 b[16]), or in old PTX (.reg .u32 %a) */
 static void read_parameters(struct ptx_reader *r)
 {
 	struct ptx_cursor *in = &r->in;
@@ -65,7 +65,7 @@ static void read_parameters(struct ptx_reader *r)
 	}
 }
 
-/* What brx jumps to is in tables, which may follow it. */
+/* Adds the labels of jump tables to brx instructions. A table may stand after its brx. */
 static void expand_tables(struct ptx_reader *r)
 {
 	struct ptx_instruction *instructions = r->instructions.data;
@@ -120,7 +120,7 @@ static void end_function(struct ptx_reader *r)
 	r->function = NULL;
 }
 
-/* The results stand before the parameters in the text, after them in the list. */
+/* Moves the results after the parameters. In the text they stand before them. */
 static void move_behind(struct ptx_reader *r, uint32_t results)
 {
 	struct ptx_variable *list = r->function_variables.data;
@@ -136,7 +136,7 @@ static void move_behind(struct ptx_reader *r, uint32_t results)
 	free(copy);
 }
 
-/* After .entry or .func. */
+/* Reads a function, after .entry or .func. */
 static void read_function(struct ptx_reader *r, bool entry)
 {
 	struct ptx_cursor *in = &r->in;
@@ -173,7 +173,7 @@ static const char *take_line_word(struct ptx_reader *r)
 	return ptx_name_of(r, ptx_take_name(in, true))->text;
 }
 
-/* A statement of the module that begins with a directive; *external holds from .extern to its end. */
+/* Reads a statement of the module that begins with a directive. *external is true from .extern to the end of its statement. */
 static void read_directive(struct ptx_reader *r, bool *external)
 {
 	struct ptx_span word = ptx_take_directive(&r->in);
@@ -210,7 +210,7 @@ static void read_module(struct ptx_reader *r)
 	}
 }
 
-/* What ptx_shared_bytes answers. */
+/* Computes the result of ptx_shared_bytes(). */
 static void count_shared(struct ptx_reader *r, struct ptx_function *f, uint32_t number)
 {
 	const struct ptx_variable *variables = r->module->variables;

@@ -1,9 +1,9 @@
 /*
- * Registers and labels and where they are valid: inline assembly brings braces with registers and labels of their
- * own, whose names repeat.
+ * Registers and labels, and where they are valid. Inline assembly has braces, with registers and labels that are valid only
+ * inside them. Their names may repeat.
  *
- * Registers are made when they are first mentioned, as a declaration may be of millions. A label may follow its use, so
- * uses wait until their scope closes, and go on to the scope around it when the label was not there.
+ * A declaration may name millions of registers, so a register is made when it is first mentioned. A label may follow its use. So
+ * each use waits until its scope closes. If the scope has no such label, the use moves to the scope around it.
  */
 #include "analysis/ptx/internal.h"
 
@@ -124,7 +124,7 @@ static void set_type(struct ptx_binding *b, struct ptx_span type)
 	}
 }
 
-/* name, or name<count> at the cursor. */
+/* Declares a name, or name<count>, at the cursor. */
 static void declare(struct ptx_reader *r, struct ptx_span text, struct ptx_binding with)
 {
 	int64_t count = 0;
@@ -163,13 +163,13 @@ void ptx_declare_registers(struct ptx_reader *r)
 			declare(r, name, with);
 		else
 			in->at++;
-		if (type.length && name.length) /* .v4.f32 is two directives; a name glued to one is garbage */
+		if (type.length && name.length) /* .v4.f32 is two directives; a name directly after one is garbage */
 			declare(r, name, with);
 	}
 	ptx_take_char(in, ';');
 }
 
-/* A range that holds this name, more deeply than `than`. */
+/* The range that contains this name and whose scope is deeper than that of `than`. */
 static struct ptx_binding *range_of(struct ptx_reader *r, struct ptx_name *name, const struct ptx_binding *than)
 {
 	enum { MOST_DIGITS = 10 };
@@ -177,7 +177,7 @@ static struct ptx_binding *range_of(struct ptx_reader *r, struct ptx_name *name,
 	const char *end = name->text + name->length, *p = end;
 	while (p > name->text && end - p < MOST_DIGITS && isdigit((unsigned char)p[-1])) {
 		p--;
-		if (*p == '0' && end - p > 1) /* %r01 is not of %r<9> */
+		if (*p == '0' && end - p > 1) /* %r01 does not belong to %r<9> */
 			continue;
 		struct ptx_name *prefix = ptx_name_find(r, (struct ptx_span){name->text, (size_t)(p - name->text)});
 		struct ptx_binding *b = prefix ? prefix->range : NULL;

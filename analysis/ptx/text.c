@@ -1,4 +1,4 @@
-/* The words of PTX: blanks and comments, names, numbers, strings. Every function moves forward or not at all. */
+/* The words of PTX: blanks and comments, names, numbers, strings. No function moves the cursor backwards. */
 #include "analysis/ptx/internal.h"
 
 #include <ctype.h>
@@ -62,7 +62,7 @@ struct ptx_span ptx_take_string(struct ptx_cursor *c)
 	return s;
 }
 
-/* Up to and after `stop` outside of brackets, or to a bracket that closes more than was opened. */
+/* Skips to the point after `stop`, ignoring what is in brackets, or to a bracket that closes more than was opened. */
 static void skip_to(struct ptx_cursor *c, char stop)
 {
 	size_t open = 0;
@@ -146,7 +146,7 @@ static uint64_t read_digits(struct ptx_cursor *c, unsigned base, unsigned most)
 	return value;
 }
 
-/* 1.5, 1e-3: a double, whatever the instruction's type. */
+/* 1.5, 1e-3: such a constant is a double for every type of instruction. */
 static bool read_real(struct ptx_cursor *c, int64_t *value)
 {
 	const char *p = c->at;
@@ -179,7 +179,7 @@ bool ptx_take_number(struct ptx_cursor *c, int64_t *value)
 	} else {
 		*value = (int64_t)read_digits(c, isdigit((unsigned char)kind) ? 8 : 10, NO_LIMIT);
 	}
-	while (c->at < c->end && isalnum((unsigned char)*c->at)) /* U, and digits beyond the base of garbage */
+	while (c->at < c->end && isalnum((unsigned char)*c->at)) /* U, and digits that do not fit the base */
 		c->at++;
 	return true;
 }

@@ -1,9 +1,10 @@
-/* The registers that an instruction writes, reads through the operand collectors, and only waits for. */
+/* The registers of an instruction: those that it writes, those that it reads through the operand collectors, and those that it
+ * only waits for. */
 #include "analysis/ptx/internal.h"
 
 #include <string.h>
 
-/* Matrix instructions write up to 128; room for what they read is kept. */
+/* Matrix instructions write up to 128 registers. These limits keep room for the registers that they read. */
 enum { MOST_WRITES = PTX_MAX_REGISTERS - 24, MOST_READS = PTX_MAX_REGISTERS - 1 };
 
 static bool is_listed(const struct ptx_operand *o)

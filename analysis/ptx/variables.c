@@ -43,7 +43,7 @@ uint32_t ptx_type_bits(struct ptx_span type)
 struct ptx_declaration {
 	uint64_t element_bytes;
 	uint32_t align;
-	bool pointer; /* after .ptr come the space and alignment of what it points to */
+	bool pointer; /* .ptr was read: the space and alignment that follow describe the memory that it points to */
 	struct ptx_span name, type;
 };
 
@@ -72,7 +72,7 @@ static void read_attribute(struct ptx_reader *r, struct ptx_declaration *d)
 		ptx_skip_group(&r->in);
 }
 
-/* How many elements the initialiser here has. */
+/* Counts the elements of the initialiser at the cursor. */
 static uint64_t count_elements(struct ptx_cursor in)
 {
 	struct ptx_cursor rest = in;
@@ -86,7 +86,7 @@ static uint64_t count_elements(struct ptx_cursor in)
 	return commas + 1;
 }
 
-/* [4][8], or nothing. *open: an array without a size. */
+/* Reads [4][8], or nothing. *open: an array has no size. */
 static uint64_t read_dimensions(struct ptx_reader *r, bool *open)
 {
 	uint64_t product = 1;
@@ -115,7 +115,7 @@ static void add_variable(struct ptx_reader *r, struct ptx_variable v, enum ptx_w
 	}
 }
 
-/* One name with its dimensions and initialiser, to the comma or the end after it. */
+/* Reads one name with its dimensions and initialiser, up to the comma or the end after it. */
 static void read_declarator(struct ptx_reader *r, const struct ptx_declaration *d, uint8_t space, enum ptx_where where,
                             bool external)
 {
