@@ -1,4 +1,4 @@
-/* Expressions of addresses (addresses.h), made by following registers back to their definitions. */
+/* Builds expressions of addresses (addresses.h). It follows registers back to their definitions. */
 #include "analysis/graph/addresses.h"
 
 #include <errno.h>
@@ -9,8 +9,8 @@ enum { NOT_YET = -1, IN_PROGRESS = -2, MOST_DEPTH = 400, MOST_NODES = 20000 };
 
 struct finder {
 	const struct ptx_function *f;
-	int32_t *first_def, *next_def; /* definitions of each register as a list of instructions, in order; -1 ends it */
-	int32_t *def_of;               /* scratch: last definition while the lists are made */
+	int32_t *first_def, *next_def; /* per register: a list of the instructions that define it, in order; -1 ends it */
+	int32_t *def_of;               /* scratch: the latest definition, while the lists are made */
 	int32_t *register_node;
 	int32_t *instruction_node;
 	struct code_node *nodes;
@@ -55,10 +55,10 @@ static int32_t leaf(struct finder *s, enum code_node_op op, uint8_t bits, int64_
 	                                      .value = value});
 }
 
-/* No more than unknown: two fixed nodes that every table begins with. */
+/* Every table begins with two fixed nodes for unknown values: one is the same in all lanes, the other is not. */
 enum { UNIFORM_NODE, VARYING_NODE };
 
-/* What the operands leave of a result that is not computed. */
+/* The node of a result that is not computed. It is uniform if all operands are. */
 static int32_t unknown_of(struct finder *s, const int32_t *operands, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
@@ -83,8 +83,8 @@ static int32_t node_of_special(struct finder *s, const char *name)
 	return strncmp(name, "%lane", 5) ? UNIFORM_NODE : VARYING_NODE;
 }
 
-/* Symbols are addresses of variables: far apart from one another, and aligned. Estimates depend on these addresses, so this hash stays
- * as it is. */
+/* Symbols are addresses of variables. They are aligned and far apart from one another. Estimates depend on these addresses, so
+ * this hash must not change. */
 static int32_t node_of_symbol(struct finder *s, const char *name, int64_t offset)
 {
 	uint64_t hash = 5381;
@@ -145,7 +145,7 @@ static bool contains(const struct finder *s, int32_t node, enum code_node_op op,
 	       (n->c >= 0 && contains(s, n->c, op, depth + 1));
 }
 
-/* Nothing loaded, nothing that we do not follow. */
+/* Whether the value is fully known: nothing in it is loaded, and nothing in it is an operation that we do not follow. */
 static bool is_known(const struct finder *s, int32_t node, int depth)
 {
 	return !contains(s, node, NODE_varying, depth) && !contains(s, node, NODE_loaded, depth);
@@ -221,7 +221,7 @@ static enum code_node_op comparison(const char *opcode, bool *swap)
 	return strstr(opcode, ".ne.") ? NODE_ne : NODE_eq;
 }
 
-/* The widths that an operation works in; false for what is not integer. */
+/* Finds the widths that an operation works in. Returns false if it is not an integer operation. */
 static bool find_widths(const char *opcode, struct code_node *n)
 {
 	char kind;
@@ -233,7 +233,7 @@ static bool find_widths(const char *opcode, struct code_node *n)
 	if (strstr(opcode, ".wide."))
 		n->to_bits = (uint8_t)(2 * bits);
 	else if (strstr(opcode, ".hi."))
-		return !strncmp(opcode, "set", 3); /* the upper half of a product is not followed */
+		return !strncmp(opcode, "set", 3); /* we do not follow the upper half of a product */
 	if (!strncmp(opcode, "cvt.", 4) && !type_from_end(opcode, 1, &kind, &n->to_bits))
 		return false;
 	return n->from_bits <= 64 && n->to_bits <= 64;
@@ -265,7 +265,7 @@ static int32_t node_of_definition(struct finder *s, uint32_t at)
 	int32_t sources[PTX_MAX_REGISTERS];
 	size_t count = 0, writes = 0;
 	if (s->instruction_node[at] == IN_PROGRESS)
-		return UNIFORM_NODE; /* what a loop adds */
+		return UNIFORM_NODE; /* the amount that a loop adds */
 	if (s->instruction_node[at] >= 0)
 		return s->instruction_node[at];
 	if (i->class == CODE_load)
@@ -287,7 +287,7 @@ static int32_t node_of_definition(struct finder *s, uint32_t at)
 	return s->instruction_node[at] = node;
 }
 
-/* Several definitions: as it is first set, unless one of them differs from lane to lane by more than that. */
+/* A register with several definitions takes the first one that differs between lanes. It is unknown if one of them is. */
 static int32_t node_of_definitions(struct finder *s, int32_t reg)
 {
 	int32_t node = NOT_YET;
@@ -316,7 +316,7 @@ static int32_t node_of_register(struct finder *s, int32_t reg)
 		return UNIFORM_NODE;
 	if (s->register_node[reg] >= 0)
 		return s->register_node[reg];
-	if (s->first_def[reg] < 0) /* a parameter of a function, say */
+	if (s->first_def[reg] < 0) /* for example, a parameter of a function */
 		return s->register_node[reg] = VARYING_NODE;
 	if (s->depth > MOST_DEPTH)
 		return VARYING_NODE;
@@ -336,8 +336,8 @@ static void list_definitions(struct finder *s)
 		ptx_uses(&s->f->instructions[i], &uses);
 		s->next_def[i] = -1;
 		s->instruction_node[i] = NOT_YET;
-		/* A second register of one instruction (a vector load) shares its place in the list; loads of vectors are not
-		 * followed, so only the first is listed. */
+		/* A vector load writes several registers, and they share one place in the list. Loads of vectors are not followed, so
+		 * only the first register is listed. */
 		for (uint8_t w = 0; w < uses.writes; w++) {
 			int32_t r = uses.list[w];
 			if (w && s->first_def[r] < 0)

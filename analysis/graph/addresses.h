@@ -1,8 +1,8 @@
 /*
  * addresses: how the address of each load and store follows from ids and arguments, as far as the code shows it.
  *
- * A register with one definition is its expression; one with several (a loop's variable) is taken as it enters the loop,
- * because what a loop adds is the same for all lanes unless the code says otherwise.
+ * If a register has one definition, its value is that expression. If it has several (a loop's variable), its value is the one at
+ * the entry of the loop. A loop adds the same amount in all lanes, unless the code shows otherwise.
  */
 #ifndef GPUSIM_ANALYSIS_GRAPH_ADDRESSES_H
 #define GPUSIM_ANALYSIS_GRAPH_ADDRESSES_H

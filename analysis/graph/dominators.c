@@ -1,10 +1,10 @@
 /*
  * Dominators and post-dominators.
  *
- * Blocks in reverse postorder; idom(b) is the nearest common ancestor of b's predecessors in the tree so far, repeated
- * until nothing changes (Cooper, Harvey, Kennedy, "A Simple, Fast Dominance Algorithm", 2001). Post-dominators are the
- * same on the reversed edges, from a virtual exit that every way out leads to; what cannot reach it (an endless loop)
- * is in no tree and has none.
+ * Blocks are visited in reverse postorder. idom(b) is the nearest common ancestor of b's predecessors in the tree so far. This
+ * repeats until nothing changes (Cooper, Harvey, Kennedy, "A Simple, Fast Dominance Algorithm", 2001). Post-dominators are
+ * computed in the same way on the reversed edges. The root is then a virtual exit, and every way out of the function leads to
+ * it. A block that cannot reach the exit (an endless loop) is in no tree and has no post-dominator.
  */
 #include "analysis/graph/internal.h"
 
@@ -21,7 +21,7 @@ struct neighbours {
 struct flow_tree {
 	uint32_t count, root;
 	struct neighbours next, before;
-	uint32_t *order, *number, order_count; /* reverse postorder from the root; number: place in it, or NONE */
+	uint32_t *order, *number, order_count; /* reverse postorder from the root; number: index in it, or NONE */
 	uint32_t *parent;
 	struct graph_span *spans;
 };
@@ -37,7 +37,7 @@ static int neighbours_make(struct neighbours *n, uint32_t count, const uint32_t 
 		n->first[from[e]]++;
 	for (uint32_t i = 1; i <= count; i++)
 		n->first[i] += n->first[i - 1];
-	/* first[n] is the end of n's part and runs down to its begin */
+	/* first[n] begins as the end of n's part. It counts down to the beginning of that part. */
 	for (uint32_t e = edges; e-- > 0;)
 		n->list[--n->first[from[e]]] = to[e];
 	return 0;
@@ -55,7 +55,8 @@ static void flow_tree_free(struct flow_tree *t)
 	free(t->spans);
 }
 
-/* Postorder by depth-first search without recursion: `stack` has the way down, `at` how far each node has got. */
+/* Finds the postorder by depth-first search without recursion. `stack` holds the path. `at` says how many neighbours of each
+ * node are done. */
 static int find_order(struct flow_tree *t)
 {
 	uint32_t *stack = calloc(t->count, sizeof *stack), *at = calloc(t->count, sizeof *at);
@@ -123,10 +124,10 @@ static void find_parents(struct flow_tree *t)
 	}
 }
 
-/* Preorder numbers from 1: a parent comes before its children in the order, so sizes add up backwards. */
+/* Gives preorder numbers from 1. Parents stand before their children in the order, so a backward walk can add up the sizes. */
 static void find_spans(struct flow_tree *t)
 {
-	uint32_t *next = t->number; /* free number under a node; places in the order are not needed any more */
+	uint32_t *next = t->number; /* per node: the next free number below it; overwrites the indices, which are not needed any more */
 	for (uint32_t i = t->order_count; i-- > 0;) {
 		uint32_t node = t->order[i];
 		t->spans[node].last++;

@@ -1,4 +1,4 @@
-/* A control-flow graph as DOT text: loops are nested boxes, edges back are bold, fall-through edges dashed. */
+/* Writes a control-flow graph as DOT text. Loops are nested boxes. Back edges are bold. Fall-through edges are dashed. */
 #include "analysis/graph/internal.h"
 
 #include <inttypes.h>
@@ -60,7 +60,7 @@ static void add_block(struct gs_buf *out, const struct graph *g, uint32_t block,
 	gs_buf_printf(out, "\"%s];\n", b->reachable ? "" : ", style=dotted");
 }
 
-/* The blocks of a loop, -1 being none, and the loops directly inside of it. */
+/* Adds the blocks of a loop and the loops directly inside it. Loop -1 stands for the function itself. */
 static void add_loop(struct gs_buf *out, const struct graph *g, int32_t loop, bool instructions)
 {
 	if (loop >= 0)

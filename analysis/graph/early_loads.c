@@ -1,10 +1,11 @@
 /*
- * A block as an assembler schedules it: every load, with what its address needs, before everything else, as far as
- * dependences let it. Assemblers issue loads early because a warp waits for them the longest; what that costs is
- * registers, since all the loaded values are there at once.
+ * Orders the instructions of a block as an assembler does. Every load comes as early as dependences allow. The instructions that
+ * compute its address come before it. Assemblers issue loads early because a warp waits for them the longest. This costs
+ * registers, since all loaded values are live at once.
  *
- * Dependences: through registers, and through memory where two instructions go to the same space and one of them
- * writes. Read-only loads (.nc) wait for no store. Barriers, fences and calls hold all of memory.
+ * There are two kinds of dependences. One is through registers. The other is through memory: two instructions access the same
+ * space and at least one of them writes. Read-only loads (.nc) wait for no store. Barriers, fences and calls depend on all of
+ * memory.
  */
 #include "analysis/graph/internal.h"
 
@@ -14,14 +15,15 @@
 
 static const uint32_t NONE = UINT32_MAX;
 
-/* Instructions are counted from the block's first. Those that one depends on are a list: `first` of it, then `next`. */
+/* Instructions are numbered from the block's first. Each has a list of the instructions that it depends on: `first`, then
+ * `next`. */
 struct link {
 	uint32_t on, next;
 };
 
 struct register_state {
-	uint32_t writer;  /* last one, or NONE */
-	uint32_t readers; /* since then: a list */
+	uint32_t writer;  /* the last writer, or NONE */
+	uint32_t readers; /* a list of the readers after that writer */
 };
 
 struct early {
@@ -32,7 +34,7 @@ struct early {
 	uint32_t *first, *stack;
 	bool *done;
 	struct register_state *registers;
-	uint32_t memory[CODE_SPACE_COUNT]; /* the last one that wrote to a space, or NONE */
+	uint32_t memory[CODE_SPACE_COUNT]; /* per space: the last instruction that wrote to it, or NONE */
 	uint32_t *order, ordered;
 	bool failed;
 };
@@ -84,8 +86,7 @@ static void add_registers(struct early *e, uint32_t i)
 	}
 }
 
-/* Loads before it need not be named: they are taken in their order, so they are there before anything that one after
- * it needs. */
+/* Earlier loads need no entry here. Loads are taken in their order, so they come before everything that a later load needs. */
 static void write_memory(struct early *e, uint32_t i, uint32_t *writer)
 {
 	depend(e, i, *writer);
@@ -97,7 +98,7 @@ static bool reads_memory(const struct ptx_instruction *i)
 	return (i->class == CODE_load || i->class == CODE_texture) && i->space != SPACE_none;
 }
 
-/* Parameters are not waited for. */
+/* Loads of parameters do not count, because nothing waits for them. */
 static bool is_load(const struct ptx_instruction *i)
 {
 	return reads_memory(i) && i->space != SPACE_param;
@@ -106,7 +107,7 @@ static bool is_load(const struct ptx_instruction *i)
 static void add_memory(struct early *e, uint32_t i)
 {
 	const struct ptx_instruction *in = &e->code[i];
-	/* A generic address is nearly always a global one. */
+	/* A generic address is nearly always a global address. */
 	uint32_t *writer = &e->memory[in->space == SPACE_generic ? SPACE_global : in->space];
 	if (in->class == CODE_barrier || in->class == CODE_fence || opcode_is(in->opcode, "call")) {
 		for (int s = 0; s < CODE_SPACE_COUNT; s++)
@@ -118,7 +119,7 @@ static void add_memory(struct early *e, uint32_t i)
 	}
 }
 
-/* An instruction after all that it depends on, without recursion. */
+/* Emits an instruction after all instructions that it depends on, without recursion. */
 static void emit(struct early *e, uint32_t i)
 {
 	uint32_t depth = 0;
@@ -174,7 +175,7 @@ static void begin_block(struct early *e, const struct ptx_instruction *code, uin
 		e->memory[s] = NONE;
 }
 
-/* Only what the block touched: functions have many blocks and many registers. */
+/* Resets only the registers that the block used. Functions have many blocks and many registers. */
 static void forget_registers(struct early *e)
 {
 	struct ptx_uses u;

@@ -1,4 +1,4 @@
-/* Blocks and edges of a PTX function; what else a graph has comes from dominators.c and loops.c. */
+/* Finds the blocks and edges of a PTX function. dominators.c and loops.c fill the rest of the graph. */
 #include "analysis/graph/internal.h"
 
 #include <errno.h>
@@ -29,7 +29,7 @@ static enum flow flow_of(const struct ptx_instruction *i)
 												  : FLOW_NEXT;
 }
 
-/* The instruction that a label operand leads to; instruction_count: out of the function. */
+/* The instruction that a label operand leads to. instruction_count: the label leads out of the function. */
 static uint32_t target_of(const struct ptx_function *f, const struct ptx_operand *o)
 {
 	bool known = o->label >= 0 && (uint32_t)o->label < f->label_count;
@@ -37,8 +37,8 @@ static uint32_t target_of(const struct ptx_function *f, const struct ptx_operand
 	return at < f->instruction_count ? at : f->instruction_count;
 }
 
-/* Building: block_of has the block of every instruction and, at instruction_count, -1; seen the last block that has an
- * edge to a block, so that a jump table with the same label twice is one edge. */
+/* State while a graph is built. block_of[i] is the block of instruction i, and -1 for i == instruction_count. seen[b] is the
+ * last block with an edge to b. With it, a jump table that names a label twice makes one edge. */
 struct builder {
 	const struct ptx_function *function;
 	struct graph *graph;
@@ -122,7 +122,7 @@ static int add_edges(struct builder *b, uint32_t block)
 	for (uint32_t o = 0; flow == FLOW_JUMP && o < last->operand_count && !result; o++)
 		if (last->operands[o].kind == PTX_LABEL)
 			result = add_edge(b, block, target_of(f, &last->operands[o]), true);
-	/* A jump table that was not found, too, leads somewhere. */
+	/* A jump table that was not found must still lead somewhere. */
 	if (!result && (flow == FLOW_END || (flow == FLOW_JUMP && b->graph->edge_count == own->first_edge)))
 		result = add_edge(b, block, f->instruction_count, true);
 	if (!result && (flow == FLOW_NEXT || flow == FLOW_CALL || last->guard >= 0))

@@ -1,8 +1,9 @@
 /*
- * Liveness of registers: backwards data flow over bitsets, blocks in postorder until nothing changes.
+ * Liveness of registers: backwards data flow on bitsets. It visits the blocks in postorder until nothing changes.
  *
- *   out(b) = union of in(s) over what follows b;  in(b) = reads before any write (b) + (out(b) - writes (b))
- * A write under a guard may not happen, so it ends nothing.
+ *   out(b) = union of in(s) over the successors s of b;  in(b) = reads before any write (b) + (out(b) - writes (b))
+ *
+ * A write under a guard may not happen, so the old value stays live before it.
  */
 #include "analysis/graph/internal.h"
 
@@ -20,7 +21,7 @@ static void set_remove(uint64_t *set, uint32_t i)
 	set[i / 64] &= ~(UINT64_C(1) << i % 64);
 }
 
-/* One instruction backwards: from what is live after it to what is live before it. */
+/* Goes back over one instruction: from the registers that are live after it to those that are live before it. */
 static void step_back(const struct ptx_instruction *i, const struct ptx_uses *u, uint64_t *set)
 {
 	for (uint32_t k = 0; k < u->writes && i->guard < 0; k++)
@@ -29,7 +30,7 @@ static void step_back(const struct ptx_instruction *i, const struct ptx_uses *u,
 		set_add(set, u->list[k]);
 }
 
-/* What a block reads before it writes, and what it writes for certain. */
+/* Finds the registers that a block reads before it writes them, and the registers that it certainly writes. */
 static void find_effects(const struct graph *g, uint32_t block, uint64_t *reads, uint64_t *writes)
 {
 	const struct graph_block *b = &g->blocks[block];
@@ -113,7 +114,7 @@ static void pressure_mark(struct pressure *p, uint32_t reg, bool live)
 	int32_t twin = p->twins ? p->twins[reg] : -1;
 	if (twin >= 0 && p->set[twin / 64] >> twin % 64 & 1)
 		return;
-	uint32_t sign = live ? 1 : -1u; /* modulo 2^32; sums stay positive */
+	uint32_t sign = live ? 1 : -1u; /* arithmetic modulo 2^32; the sums never become negative */
 	p->words += sign * p->weights[reg];
 	p->predicates += sign * (p->function->registers[reg].bits == 1);
 }

@@ -1,10 +1,10 @@
 /*
- * Natural loops: the header of an edge back, which dominates where the edge comes from, and all that reaches that edge
- * without going through the header.
+ * Natural loops. A back edge leads to a header that dominates the edge's source. The loop contains the header and every block
+ * that can reach the back edge without going through the header.
  *
- * Headers are taken from the last in reverse postorder to the first, so inner loops come before outer ones; a loop that
- * is found is from then on one node, its header (union-find), and every block is walked over once (Havlak, "Nesting of
- * Reducible and Irreducible Loops", 1997, of which this is the reducible part).
+ * Headers are taken in reverse postorder from last to first, so inner loops come before outer loops. Once a loop is found,
+ * union-find merges it into one node, its header. So every block is visited once. This is the reducible part of Havlak, "Nesting
+ * of Reducible and Irreducible Loops", 1997.
  */
 #include "analysis/graph/internal.h"
 
@@ -13,9 +13,9 @@
 
 struct loop_finder {
 	struct graph *graph;
-	uint32_t *merged; /* union-find: the header that a block has become a part of */
+	uint32_t *merged; /* union-find: the header of the loop that a block was merged into */
 	uint32_t *stack;
-	int32_t *loop_of; /* header's loop, or -1 */
+	int32_t *loop_of; /* per header: its loop, or -1 */
 };
 
 static uint32_t outermost(struct loop_finder *f, uint32_t block)
@@ -40,7 +40,7 @@ static uint32_t mark_back_edges(struct graph *g, int32_t *is_header)
 	return headers;
 }
 
-/* Adds a node to the loop: a block, or a loop inside of it. */
+/* Adds a node to the loop. The node is a block, or a loop inside it. */
 static void add_to_loop(struct loop_finder *f, uint32_t node, uint32_t header, uint32_t *depth)
 {
 	int32_t loop = f->loop_of[header];
@@ -52,7 +52,7 @@ static void add_to_loop(struct loop_finder *f, uint32_t node, uint32_t header, u
 	f->stack[(*depth)++] = node;
 }
 
-/* Nodes on the stack are in the loop; what leads to them is too. */
+/* Nodes on the stack are in the loop. Their predecessors are in the loop, too. */
 static void collect(struct loop_finder *f, uint32_t header)
 {
 	const struct graph *g = f->graph;

@@ -1,10 +1,10 @@
-/* The functions that a kernel reaches by calls, with their graphs and their place among all of them. */
+/* The functions that a kernel reaches by calls, with their graphs and their offsets in common arrays. */
 #ifndef GPUSIM_ANALYSIS_GRAPH_REACHED_H
 #define GPUSIM_ANALYSIS_GRAPH_REACHED_H
 
 #include "analysis/graph/graph.h"
 
-/* Blocks, edges, instructions, registers and loops are numbered through all functions; those of this one begin here. */
+/* Blocks, edges, instructions, registers and loops are numbered across all functions. The numbers of this function begin here. */
 struct reached_function {
 	const struct ptx_function *ptx;
 	struct graph *graph;

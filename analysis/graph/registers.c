@@ -1,25 +1,26 @@
 /*
- * Registers per thread as NVIDIA's assembler takes them, from the liveness of PTX.
+ * Registers per thread as NVIDIA's assembler allocates them, from the liveness of PTX.
  *
- *   registers = BASE + pressure, pressure being the most 32-bit words that are live at once, where
- *   - parameters, constants and the sizes of the launch take none: instructions read them from constant memory;
- *   - a 64-bit value of which nobody reads the upper half takes one: addresses of shared memory have 32 bits; so does one
- *     whose upper half is zero, because it was 32 bits without a sign or the id of a work-item: the machine has a
- *     register that is zero; and where the 32 bits are still needed, the two are one;
- *   - division, square root, functions of the library take those of the instructions that they become;
- *   - from sm_80 on, a memory instruction keeps its operands until its result is there;
- *   - loads are as early as they can be, unless that would take more than a full SM has for each of its threads: the
- *     assembler spends registers on latency as long as they cost no occupancy.
+ *   registers = BASE + pressure, where pressure is the most 32-bit words that are live at once, with these rules:
+ *   - Parameters, constants and the sizes of the launch take no register. Instructions read them from constant memory.
+ *   - A 64-bit value takes one register if no instruction reads its upper half. Addresses of shared memory have 32 bits.
+ *   - A 64-bit value also takes one register if its upper half is zero: it was an unsigned 32-bit value, or the id of a work-item.
+ *     The machine has a register that is always zero. If the 32-bit value is still needed, both share a register.
+ *   - Division, square root and library functions take the registers of the instructions that replace them.
+ *   - From sm_80 on, a memory instruction keeps its operands until its result arrives.
+ *   - Loads come as early as possible, unless that takes more registers than each thread of a full SM can have. The assembler
+ *     spends registers to hide latency as long as they cost no occupancy.
  *
- * The rule was chosen on every other kernel of the suite (in the order of their names) for sm_75, sm_80 and sm_90;
- * tests/command/registers.sh compares it with ptxas on all of them, and tells both halves.
+ * The rule was chosen on every other kernel of the suite (in the order of their names) for sm_75, sm_80 and sm_90.
+ * tests/command/registers.sh compares it with ptxas on all kernels, and reports both halves.
  */
 #include "analysis/graph/internal.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* What ptxas 13 takes for a kernel without instructions: the stack pointer, and room for results on their way. */
+/* The registers that ptxas 13 gives a kernel without instructions: the stack pointer, and room for results that are on their
+ * way. */
 enum { BASE = 4 };
 
 static uint32_t arch_number(const char *arch)
@@ -27,13 +28,13 @@ static uint32_t arch_number(const char *arch)
 	return (uint32_t)strtoul(arch + strcspn(arch, "0123456789"), NULL, 10);
 }
 
-/* What an instruction can name. CUDA C programming guide, technical specifications per compute capability. */
+/* The most registers that an instruction can name. CUDA C programming guide, technical specifications per compute capability. */
 static uint32_t most_registers(uint32_t arch)
 {
 	return arch < 32 ? 63 : 255;
 }
 
-/* Registers of an SM over its threads, in the unit of allocation. Same source. */
+/* The registers of an SM divided by its threads, rounded to the unit of allocation. Same source. */
 static uint32_t registers_at_full_occupancy(uint32_t arch)
 {
 	if (arch < 30)
@@ -43,7 +44,7 @@ static uint32_t registers_at_full_occupancy(uint32_t arch)
 	return arch == 86 || arch == 87 || arch == 89 ? 40 : 32; /* 64 Ki / 1536, 64 Ki / 2048 */
 }
 
-/* Whether a load's result may take the place of its address. Measured with ptxas 13: n loads in a row, all live. */
+/* Whether the result of a load may reuse the register of its address. Measured with ptxas 13: n loads in a row, all live. */
 static bool reuses_operands_of(uint32_t arch, const struct ptx_instruction *i)
 {
 	return arch < 80 || (i->class != CODE_load && i->class != CODE_store && i->class != CODE_atomic);
@@ -64,7 +65,7 @@ static bool is_constant_operand(const struct ptx_operand *o, const bool *constan
 	return false;
 }
 
-/* A kernel's parameters are in constant memory. Those of other functions, and what a call returns, are in registers. */
+/* The parameters of a kernel are in constant memory. Parameters of other functions, and results of calls, are in registers. */
 static bool reads_parameter(const struct ptx_function *f, const struct ptx_instruction *i)
 {
 	const char *name = NULL;
@@ -79,14 +80,14 @@ static bool reads_parameter(const struct ptx_function *f, const struct ptx_instr
 	return false;
 }
 
-/* Copies, or cuts or widens integers by zeros: the halves are there already. */
+/* Whether the instruction copies, or truncates, or widens an integer with zeros. The halves of the result exist already. */
 static bool copies(const struct ptx_instruction *i)
 {
 	return opcode_is(i->opcode, "mov") || opcode_is(i->opcode, "cvta") || opcode_is(i->opcode, "cvt.u64.u32") ||
 	       opcode_is(i->opcode, "cvt.u32.u64");
 }
 
-/* Reads a parameter, or copies what is constant. */
+/* Whether the instruction reads a parameter, or copies a constant value. */
 static bool makes_constant(const struct ptx_function *f, const struct ptx_instruction *i, const bool *constant)
 {
 	if (reads_parameter(f, i))
@@ -101,7 +102,7 @@ static bool makes_constant(const struct ptx_function *f, const struct ptx_instru
 
 enum { NEVER = -1, OFTEN = -2 };
 
-/* The only instruction that writes a register, NEVER or OFTEN. */
+/* Per register: the only instruction that writes it, or NEVER, or OFTEN. */
 static void find_writers(const struct ptx_function *f, int32_t *writer)
 {
 	struct ptx_uses u;
@@ -114,8 +115,8 @@ static void find_writers(const struct ptx_function *f, int32_t *writer)
 	}
 }
 
-/* Registers that are written once, with what is in constant memory anyway. Copies of copies take another pass only
- * where the text has them before what they copy. */
+/* Finds registers that are written once, with a value that is in constant memory anyway. A copy of a copy needs another pass
+ * only if it stands before its source in the text. */
 static void find_constants(const struct ptx_function *f, const int32_t *writer, bool *constant)
 {
 	struct ptx_uses u;
@@ -136,7 +137,7 @@ static void find_constants(const struct ptx_function *f, const int32_t *writer, 
 
 /* ---- values of which one half is enough ---- */
 
-/* The lower half of the result needs only the lower halves of the operands. */
+/* Whether the lower half of the result needs only the lower halves of the operands. */
 static bool keeps_halves_apart(const struct ptx_instruction *i)
 {
 	static const char *const words[] = {"add", "sub", "mul.lo", "mad.lo", "shl", "and", "or", "xor",
@@ -147,7 +148,7 @@ static bool keeps_halves_apart(const struct ptx_instruction *i)
 	return false;
 }
 
-/* cvt.TO.FROM: whether it makes one integer of another. */
+/* cvt.TO.FROM: whether both types are integers. */
 static bool converts_integers(const struct ptx_instruction *i)
 {
 	return opcode_is(i->opcode, "cvt") && !strstr(i->opcode, ".f") && !strstr(i->opcode, ".bf");
@@ -170,7 +171,7 @@ static bool reads_upper_half(const struct ptx_function *f, const struct ptx_inst
 			results++;
 			wanted |= f->registers[i->operands[k].reg].bits == 64 && upper[i->operands[k].reg];
 		}
-	return wanted || results != 1; /* mov.b64 {a, b}, c takes c apart */
+	return wanted || results != 1; /* mov.b64 {a, b}, c splits c */
 }
 
 static bool find_upper_in(const struct ptx_function *f, const struct ptx_instruction *i, bool *upper)
@@ -194,8 +195,8 @@ static void find_upper_halves(const struct ptx_function *f, bool *upper)
 	}
 }
 
-/* The instruction that makes the value which another one reads, as far as a look back in its block tells, or the only one
- * that writes the register at all; NULL: not known. */
+/* The instruction that makes a value that another instruction reads. It is found in the same block before the reader, or it is
+ * the only instruction that writes the register. NULL: not known. */
 static const struct ptx_instruction *maker_of(const struct graph *g, uint32_t reader, int32_t reg, const int32_t *writer)
 {
 	const struct graph_block *b = &g->blocks[graph_block_of(g, reader)];
@@ -206,7 +207,7 @@ static const struct ptx_instruction *maker_of(const struct graph *g, uint32_t re
 	return writer[reg] >= 0 ? &g->function->instructions[writer[reg]] : NULL;
 }
 
-/* How many bits the unsigned value of an operand has at most. A work-group has up to 1024 work-items. */
+/* The most bits that the unsigned value of an operand can have. A work-group has up to 1024 work-items. */
 static uint32_t bits_of(const struct graph *g, uint32_t reader, const struct ptx_operand *o, const int32_t *writer,
                         uint32_t depth)
 {
@@ -227,7 +228,7 @@ static uint32_t bits_of(const struct graph *g, uint32_t reader, const struct ptx
 	return bits < all ? bits : all;
 }
 
-/* 64 bits of which the upper half is zero. */
+/* Finds 64-bit values whose upper half is zero. */
 static void find_short(const struct graph *g, const int32_t *writer, bool *upper)
 {
 	for (uint32_t r = 0; r < g->function->register_count; r++) {
@@ -244,7 +245,7 @@ static bool is_live(const uint64_t *sets, uint32_t words, uint32_t block, int32_
 	return sets[(size_t)block * words + (uint32_t)reg / 64] >> reg % 64 & 1;
 }
 
-/* Whether nobody writes to the source while the copy is needed. */
+/* Whether no instruction writes to the source while the copy is needed. */
 static bool may_share(const struct graph *g, const struct liveness *l, uint32_t copy, int32_t to, int32_t from)
 {
 	const struct ptx_function *f = g->function;
@@ -261,7 +262,7 @@ static bool may_share(const struct graph *g, const struct liveness *l, uint32_t 
 	return true;
 }
 
-/* Where a value of 32 bits and the same with zeros in front of it are both live, there is one of them. */
+/* If a 32-bit value and its copy widened with zeros are both live, they share a register. */
 static void find_twins(const struct graph *g, const struct liveness *l, const uint8_t *weights, const int32_t *writer,
                        int32_t *twins)
 {
@@ -286,7 +287,7 @@ static uint32_t larger(uint32_t a, uint32_t b)
 	return a > b ? a : b;
 }
 
-/* Over all blocks, in the order given or, where it is NULL, in that of the text. */
+/* The most pressure in any block. `order` is the order of instructions; NULL: the order of the text. */
 static uint32_t most_pressure(const struct graph *g, const struct liveness *l, struct pressure *p,
 			      const uint32_t *order, uint32_t arch, uint32_t call_temporaries)
 {

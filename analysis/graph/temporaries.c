@@ -1,8 +1,9 @@
 /*
- * Registers that an instruction takes while it is computed, because the machine has several in its place.
+ * Registers that one PTX instruction needs while it runs, because the machine executes several instructions for it.
  *
- * Measured with ptxas 13 for sm_75: a kernel with 2 to 24 other values live, against the same kernel with an addition
- * there; the difference does not depend on how many are live. Functions: CUDA 13's, compiled by nvcc, likewise.
+ * Measured with ptxas 13 for sm_75. A kernel with 2 to 24 other live values was compared with the same kernel with an addition
+ * instead. The difference does not depend on the number of live values. Library functions were measured in the same way: CUDA
+ * 13's, compiled by nvcc.
  */
 #include "analysis/graph/internal.h"
 
@@ -32,8 +33,9 @@ static uint32_t of_opcode(const char *opcode)
 	return 0;
 }
 
-/* The names are those of builtins.h, without prefix and type. sincos, exp10, powr and, in double, exp2, log2, log10,
- * atan2, asin, acos, sinh, tgamma, log1p and expm1 are as their nearest relative; the defaults are medians. */
+/* The names are those of builtins.h, without prefix and type. Some functions take the value of the most similar function:
+ * sincos, exp10, powr and, in double, exp2, log2, log10, atan2, asin, acos, sinh, tgamma, log1p and expm1. The defaults are
+ * medians. */
 static uint32_t of_library_function(const char *name)
 {
 	enum { DEFAULT_F32 = 5, DEFAULT_F64 = 12, RELAXED = 2 };
