@@ -89,7 +89,7 @@ static const struct builtin_cost *find_cost(const struct builtin_cost *rows, siz
 	return NULL;
 }
 
-/* _Z11read_imagef14ocl_image2d_ro...: the name's begin and length; what follows it are the types. */
+/* _Z11read_imagef14ocl_image2d_ro...: returns where the name begins, and its length. The types follow the name. */
 static const char *read_mangled(const char *symbol, size_t *length)
 {
 	if (strncmp(symbol, "_Z", 2) || !isdigit((unsigned char)symbol[2]))
@@ -99,7 +99,7 @@ static const char *read_mangled(const char *symbol, size_t *length)
 	return strlen(name) >= *length ? name : NULL;
 }
 
-/* The row of a function of mathematics by its mangled name: what libclc lacks, half precision above all. */
+/* Finds the row of a function of mathematics by its mangled name. libclc lacks these functions; most are of half precision. */
 static const struct builtin_cost *find_mangled_function(const char *name, size_t length)
 {
 	char key[64];
@@ -117,7 +117,7 @@ const struct builtin_cost *builtin_find(const char *function_name)
 		return find_cost(functions, GS_ARRAY_LEN(functions), function_name + strlen(PREFIX));
 	const char *name = read_mangled(function_name, &length);
 	const struct builtin_cost *row = name ? find_mangled_function(name, length) : NULL;
-	/* The last pattern takes all that is a builtin by its mangled name; others must be known by name. */
+	/* The last pattern fits every mangled name. Functions without a mangled name must match one of the other patterns. */
 	size_t count = name ? GS_ARRAY_LEN(patterns) : GS_ARRAY_LEN(patterns) - 1;
 	for (size_t i = 0; i < count && !row; i++)
 		if (!fnmatch(patterns[i].name, name ? name : function_name, 0) &&
@@ -139,7 +139,7 @@ static const struct step_letter *find_letter(char letter)
 	return &letters[0];
 }
 
-/* Reads where a step's operand is from: distance 0 is an argument. */
+/* Reads the distance from a step back to the step that makes its operand. Distance 0 is an argument. */
 static const char *read_distance(const char *text, size_t *distance)
 {
 	*distance = 1;
@@ -158,7 +158,7 @@ size_t builtin_expand(const struct builtin_cost *cost, const char *arch, struct 
 {
 	unsigned long number = strtoul(arch + (strncmp(arch, "sm_", 3) ? 0 : 3), NULL, 10);
 	bool reduces = number < FIRST_WITHOUT_RANGE_REDUCTION;
-	int16_t place[BUILTIN_MAX_STEPS]; /* where the steps of the text are among those written */
+	int16_t place[BUILTIN_MAX_STEPS]; /* for each step of the text: its index among the written steps */
 	size_t written = 0, read = 0, distance;
 	for (const char *p = cost->steps; *p && written + 2 <= BUILTIN_MAX_STEPS; read++) {
 		const struct step_letter *letter = find_letter(*p);
@@ -217,7 +217,7 @@ static const struct ptx_function *called_by(const struct ptx_module *module, con
 	return NULL;
 }
 
-/* depth ends recursion, which GPUs hardly have. */
+/* depth limits recursion. GPU code hardly ever has any. */
 static void list_calls(const struct ptx_module *module, const struct ptx_function *f, unsigned depth, size_t from,
                        struct gs_buf *out)
 {

@@ -4,8 +4,9 @@
 
 #include <stdbool.h>
 
-/* Names of targets are ARCH:LIBRARY, then :ASSEMBLER_ARCH where that is another, then :sass where machine instructions
- * are wanted. The architecture whose assembler's registers a target has, with what follows it. */
+/* A target's name is ARCH:LIBRARY. :ASSEMBLER_ARCH follows if the assembler's architecture is another one. :sass follows if
+ * machine instructions are wanted. Returns a pointer to the architecture whose assembler decides the registers, and to the text
+ * after it. */
 const char *target_assembler(const char *name);
 bool target_is_machine(const char *name);
 

@@ -1,9 +1,9 @@
 /*
- * Machine instructions as the models read them: classes and registers.
+ * Writes machine instructions as the models read them: classes and registers.
  *
- * A value that is part of its users has no register: they read what it reads. A copy that is gone is its source's
- * register under another name. Instructions in between have registers of their own, used in turn. Every access stays
- * one instruction, in its order.
+ * A value that becomes part of its users has no register. Its users read its operands instead. A removed copy is another name
+ * for its source's register. Instructions in the middle of a sequence have registers of their own, which are reused in turn.
+ * Every memory access stays one instruction. Their order stays as it is.
  */
 #include "analysis/machine/machine.h"
 
@@ -13,7 +13,7 @@
 
 enum { STEP_REGISTERS = 512, MOST_SOURCES = 4, MOST_OPERANDS = 2 * PTX_MAX_REGISTERS };
 
-/* What a register that no instruction writes stands for. */
+/* Describes a register that no machine instruction writes, and what to read instead. */
 struct stand_in {
 	uint16_t list[MOST_SOURCES];
 	uint8_t count;
@@ -27,10 +27,10 @@ struct emitter {
 	const char *arch;
 	struct kernel_code *code;
 	struct stand_in *stand_ins; /* by register of all functions */
-	uint16_t *names;            /* by register: the one it is a copy of, or itself */
+	uint16_t *names;            /* by register: the register that it is a copy of, or itself */
 	uint32_t room, operand_room, steps;
 	uint32_t function;
-	bool failed, counting; /* counting: nothing is written, only the room that it takes is found */
+	bool failed, counting; /* counting: nothing is written; only the needed room is counted */
 };
 
 struct source_registers {
@@ -57,7 +57,7 @@ static void add_operand(struct emitter *e, uint8_t *count, uint16_t reg)
 	++*count;
 }
 
-/* A new instruction that is like one of the PTX. Its operands are added next. */
+/* A new instruction with the properties of one PTX instruction. The caller adds its operands next. */
 static struct code_instruction new_instruction(const struct emitter *e, uint32_t like, enum code_class class)
 {
 	struct code_instruction in = e->code->code[like];
@@ -137,7 +137,7 @@ static void add_results(struct emitter *e, const struct ptx_instruction *i, stru
 		add_operand(e, &in->writes, e->names[number_of(e, uses.list[k])]);
 }
 
-/* One after the other: the first reads the sources, the last makes the result. */
+/* Adds the steps as a chain: the first reads the sources, the last makes the result. */
 static void add_steps(struct emitter *e, const struct ptx_instruction *i, uint32_t like, const struct builtin_step *steps,
                       uint32_t count)
 {
@@ -178,7 +178,7 @@ static void add_plan(struct emitter *e, const struct ptx_instruction *i, const s
 		stand_in_for(e, i);
 }
 
-/* An instruction of the code as it is, with registers under their names. */
+/* Copies an instruction of the code, with its registers renamed. */
 static void copy(struct emitter *e, uint32_t index)
 {
 	const struct kernel_code *c = e->code;
@@ -214,7 +214,7 @@ static void add_instruction(struct emitter *e, uint32_t at)
 
 /* ---- blocks ---- */
 
-/* Of a block or an arm: without the branch at its end. */
+/* Adds the instructions of a block or an arm. With without_control, the branch at its end is left out. */
 static void add_body(struct emitter *e, uint32_t block, bool without_control)
 {
 	const struct machine_function *f = &e->functions[e->function];
@@ -252,7 +252,7 @@ static void add_end(struct emitter *e, uint32_t block)
 		copy(e, e->starts[e->reached->functions[e->function].first_instruction + last]);
 }
 
-/* The stack's begin, and the descriptor of global memory from sm_80 on. */
+/* Adds the start of a kernel: setting up the stack and, from sm_80 on, the descriptor of global memory. */
 static void add_entry(struct emitter *e, uint32_t like)
 {
 	const struct machine_function *f = &e->functions[e->function];
@@ -328,8 +328,8 @@ static void add_all(struct emitter *e)
 	}
 }
 
-/* Copies that are gone, to a register that others write too: their source is that register. Loads that are part of a wider
- * one: their result comes with its. */
+/* A copy was removed, and other instructions write its result, too: its source gets that register's name. A load became part of
+ * a wider load: its result gets the name of the wider load's result. */
 static void name_copies(struct emitter *e)
 {
 	for (uint32_t r = 0; r < e->code->register_count; r++)

@@ -1,15 +1,16 @@
 /*
- * What becomes of branches.
+ * Decides what the assembler makes of branches.
  *
- *   A branch disappears if its arms are short and have no barriers, calls and further branches. Their instructions are executed under
- *   a predicate, by every warp.
- *   A branch to the end of the kernel is an EXIT under a predicate. Other ways to the end have an EXIT there.
- *   `@p bra A; bra B` is one branch. An unconditional branch costs nothing if its target can be laid after it: it is the first
- *   to come there, and no block falls through to it.
- *   Lanes that return early are not waited for: a join is where the others meet.
- *   A branch that may divide a warp has BSSY before it and BSYNC at its join. A loop that lanes leave at different times has them
- *   before and after it. There are none if the join is the end.
- * Source: ptxas 13.0, sm_90; the longest arm that was seen under a predicate has ten instructions.
+ *   - A branch disappears if its arms are short and contain no barrier, call or further branch. Every warp then executes the arms under
+ *     a predicate.
+ *   - A branch to the end of the kernel is an EXIT under a predicate. Other ways to the end have an EXIT there.
+ *   - `@p bra A; bra B` is one branch. An unconditional branch costs nothing if its target can be placed after it. This needs two
+ *     conditions: it is the first branch to that target, and no block falls through to the target.
+ *   - Other lanes do not wait for lanes that return early. The join is where the other lanes meet.
+ *   - A branch that may divide a warp has BSSY before it and BSYNC at its join. A loop that lanes leave at different times has BSSY
+ *     before it and BSYNC after it. There are none if the join is the end.
+ *
+ * Source: ptxas 13.0, sm_90. The longest arm that was seen under a predicate has ten instructions.
  */
 #include "analysis/machine/machine.h"
 
@@ -35,14 +36,14 @@ static bool is_conditional(const struct machine_function *f, uint32_t block)
 	return is_jump(last) && last->guard >= 0 && f->graph->blocks[block].edge_count == 2;
 }
 
-/* Nothing but a jump. */
+/* Whether the block is only a jump (a pad). */
 static bool is_pad(const struct machine_function *f, uint32_t block)
 {
 	const struct ptx_instruction *last = last_of(f, block);
 	return f->graph->blocks[block].count == 1 && is_jump(last) && last->guard < 0;
 }
 
-/* Nothing but the end of the kernel. */
+/* Whether the block is only the end of the kernel. */
 static bool is_end(const struct machine_function *f, int32_t block)
 {
 	if (block < 0)
@@ -81,7 +82,7 @@ static bool is_short_arm(const struct machine_function *f, uint32_t block)
 	return machine_block_size(f, block) <= MOST_ARM + is_jump(last_of(f, block));
 }
 
-/* Where a way out leads after pads; they are written to pads[0..1]. */
+/* Where a way out leads after its pads. The pads are written to pads[0..1]. */
 static int32_t behind_pads(const struct machine_function *f, int32_t block, int32_t *pad)
 {
 	*pad = -1;
@@ -100,7 +101,7 @@ static int32_t merge(struct machine_function *f, uint32_t into, int32_t pad, int
 	return arm;
 }
 
-/* One arm that joins where the other way leads, or two that join. */
+/* Finds one arm that joins the other way, or two arms that join each other. */
 static void find_arms(struct machine_function *f, uint32_t block)
 {
 	int32_t pads[2], ways[2], joins[2];
@@ -135,7 +136,7 @@ static bool falls_into(const struct machine_function *f, const struct graph_edge
 	return !e->taken && !f->flow[e->from].drops_branch && f->flow[e->from].merged < 0;
 }
 
-/* Of the ways into a block, those that jump but need not. */
+/* Drops the jumps into a block that are not needed (see the top of this file). */
 static void drop_jumps(struct machine_function *f, uint32_t block)
 {
 	const struct graph_block *b = &f->graph->blocks[block];
@@ -156,7 +157,7 @@ static void drop_jumps(struct machine_function *f, uint32_t block)
 	}
 }
 
-/* The end of the kernel is executed where a block leads there without a condition. */
+/* A block that leads to the end of the kernel without a condition executes the EXIT itself. */
 static void move_ends(struct machine_function *f, uint32_t block)
 {
 	const struct graph_block *b = &f->graph->blocks[block];
@@ -179,7 +180,7 @@ static void move_ends(struct machine_function *f, uint32_t block)
 
 /* ---- joins ---- */
 
-/* Whether a way to the end is taken early: by a condition, or a pad after one. */
+/* Whether an edge leads to the end early: under a condition, or through a pad after one. */
 static bool returns_early(const struct machine_function *f, const struct graph_edge *e)
 {
 	return e->to >= 0 && is_end(f, e->to) && (is_conditional(f, e->from) || is_pad(f, e->from));
@@ -205,7 +206,7 @@ static int find_joins(struct machine_function *f, struct gs_error *err)
 			if (without[e] && (!early++ || place[f->graph->edges[e].from] > place[f->graph->edges[last].from]))
 				last = e;
 		}
-		if (early && early == end->in_count) /* the last one is the usual way */
+		if (early && early == end->in_count) /* every way is early: the last one counts as the usual way */
 			without[last] = false;
 	}
 	int result = graph_find_joins(f->graph, without, f->joins, err);
@@ -232,7 +233,7 @@ static bool leaves_loop(const struct machine_function *f, uint32_t block)
 	return false;
 }
 
-/* Before the loop: in the blocks that lead to its header from outside. */
+/* Adds BSSY before the loop: in the blocks that lead to its header from outside. */
 static void guard_loop(struct machine_function *f, uint32_t loop, int32_t join)
 {
 	const struct graph_block *header = &f->graph->blocks[f->graph->loops[loop].header];
@@ -244,7 +245,7 @@ static void guard_loop(struct machine_function *f, uint32_t loop, int32_t join)
 	f->flow[join].before++;
 }
 
-/* BSYNC is executed by those who arrive, each time: at the end of the blocks that lead there. */
+/* Lanes execute BSYNC each time they arrive: at the end of the blocks that lead to the join. */
 static void arrive(struct machine_function *f, uint32_t join)
 {
 	const struct graph_block *b = &f->graph->blocks[join];
@@ -267,7 +268,7 @@ static void keep_together(struct machine_function *f, uint32_t block)
 			return;
 	if (leaves_loop(f, block)) {
 		guard_loop(f, (uint32_t)f->graph->blocks[block].loop, join);
-	} else if (!f->flow[join].arrives) { /* those after it that meet there too need no other */
+	} else if (!f->flow[join].arrives) { /* later branches with the same join need no other one */
 		f->flow[block].before++;
 		arrive(f, (uint32_t)join);
 	}

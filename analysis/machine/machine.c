@@ -42,7 +42,7 @@ static unsigned arch_number(const char *arch)
 	return strncmp(arch, "sm_", 3) ? 0 : (unsigned)strtoul(arch + 3, NULL, 10);
 }
 
-/* Warps wait where the chip lets them. */
+/* Sets the joins where the machine makes warps wait. */
 static void set_joins(const struct machine_function *f, uint32_t first_block, struct kernel_code *code)
 {
 	for (uint32_t b = 0; b < f->graph->block_count; b++)

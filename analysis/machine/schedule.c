@@ -1,12 +1,13 @@
 /*
- * Machine instructions in an assembler's order: in every block each load, with what its address needs, before everything else.
- * A warp waits longest for loads, and the more of them are on their way the less.
+ * Orders machine instructions as an assembler does. In every block, each load comes before everything else. The instructions
+ * that compute its address come before it. A warp waits longest for loads. It waits less if more of them are on their way at
+ * once.
  *
- *   names      a register that is written several times in a block, as in the copies of an unrolled loop, gets a name of its own
- *              for each value but the last, so that only true dependences are left
- *   order      accesses, barriers and whatever else holds memory stay in theirs; the rest follows the last load as it was
- *              and nothing passes an instruction without operands (CODE_nop), which stands for a parameter or an id
- * Guarded instructions may leave a register's old value: such registers keep their name.
+ *   names   A register may be written several times in a block, as in the copies of an unrolled loop. Then each value except the last
+ *           gets a name of its own, so that only true dependences are left. A guarded instruction may leave a register's old
+ *           value, so such registers keep their name.
+ *   order   Accesses, barriers and everything else that depends on memory keep their order. The rest follows the last load in its old
+ *           order. No instruction moves past one without operands (CODE_nop), which stands for a parameter or an id.
  */
 #include "analysis/machine/machine.h"
 
@@ -14,15 +15,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_INSTRUCTIONS = 2048 }; /* of a block; longer ones stay as they are */
+enum { MOST_INSTRUCTIONS = 2048 }; /* a longer block keeps its order */
 
 struct scheduler {
 	struct kernel_code *code;
 	uint32_t first, count; /* the block */
-	uint32_t *writes;      /* per register: in the block, those still to come */
+	uint32_t *writes;      /* per register: the writes in the block that are still to come */
 	uint8_t *kept;         /* per register: keeps its name */
-	uint16_t *name;        /* per register: of the value that is current */
-	uint32_t fresh, most_fresh, named; /* names of the block's own values; the most of any block; registers with a name of the PTX */
+	uint16_t *name;        /* per register: the name of its current value */
+	uint32_t fresh, most_fresh, named; /* names of the block's own values; the most in any block; registers that are named as in PTX */
 	uint32_t *order, *place; /* instructions of the block, counted from its first: as they come; UINT32_MAX: not yet */
 };
 
@@ -68,7 +69,7 @@ static void clear_writes(struct scheduler *s)
 	}
 }
 
-/* Reads come first: an instruction may read the value before its own. */
+/* Reads come first, because an instruction may read the old value of the register that it writes. */
 static void give_names(struct scheduler *s)
 {
 	s->fresh = 0;
@@ -107,7 +108,7 @@ static bool depends(const struct scheduler *s, const struct code_instruction *la
 	return false;
 }
 
-/* Places an instruction, after all that it depends on. */
+/* Places an instruction after all instructions that it depends on. */
 static void place_instruction(struct scheduler *s, uint32_t *done, uint32_t i)
 {
 	if (s->place[i] != UINT32_MAX)
@@ -158,7 +159,8 @@ static int schedule_block(struct scheduler *s, const struct code_machine_block *
 	return reorder(s);
 }
 
-/* Of one word each: blocks share them, for values of any width. Ports of registers then see one word of those that have two. */
+/* The new registers have one word each. Blocks share them, for values of any width. So for values of two words, the ports of
+ * registers see only one word. */
 static int add_registers(struct kernel_code *c, uint32_t count)
 {
 	struct code_register *grown = reallocarray(c->machine_registers, (size_t)c->machine_register_count + count + 1, sizeof *grown);

@@ -1,24 +1,26 @@
 /*
- * Which machine instructions the PTX instructions of a block become.
+ * Decides which machine instructions the PTX instructions of a block become.
  *
- * Free: copies whose source ends there, cvta, cvt between halves and of equal width, constants (immediate operands), abs
- *   and neg of floats and neg of integers in sums (operand modifiers), not in logic, and.pred and the like of a setp.
- * Moves that are left, and shifts to the left by a constant, are on the multipliers (IMAD.MOV, HFMA2, IMAD.SHL).
- * One ULDC or LDC brings a parameter or a size of the launch, one S2R an id (that of a work-item comes by way of the
- *   load/store unit: Nsight Compute counts it there); the address of a __shared__ variable takes
- *   three on sm_90 (the window begins at its place in the cluster), none before.
- * 64 bits: add and sub are two (IADD3, IADD3.X), also with three operands; shl two, nothing where the lower half becomes 0
- *   or only the lower half counts; a shl that one addition uses is part of it (LEA, LEA.HI.X), one that two use is not.
- *   mul.wide is part of every addition that uses it (IMAD.WIDE), but not of an index under a mask, which NVIDIA's front
- *   end shifts in 32 bits and adds in halves.
- * 32 bits: mul into add (IMAD), shl into add (LEA), add into add (IADD3), logic into logic (LOP3, three operands), a
- *   comparison of a logic result with 0 into the logic, add into min and max.
- * Floats: mul into add (FFMA: NVIDIA's OpenCL contracts), div.full by a constant is a mul.
- * Loops: what only the way out needs is copied there; the sum of a counter and something from outside, as an index, is
- *   not computed: the front end lets the address move on.
- * Sequences come from builtins.def.
- * A value goes into its user only within a block, and only if it has no other.
- * Source: ptxas 13.0, sm_90, observed on NVIDIA's and clang's PTX of the suite.
+ *   free       These need no instruction: copies whose source is not used afterwards; cvta; cvt between halves and between equal widths;
+ *              constants (immediate operands); abs and neg of floats, and neg of integers in sums (operand modifiers); `not` in logic;
+ *              and.pred and the like after a setp.
+ *   moves      Moves that remain, and left shifts by a constant, run on the multipliers (IMAD.MOV, HFMA2, IMAD.SHL).
+ *   values     One ULDC or LDC reads a parameter or a size of the launch. One S2R reads an id. The id of a work-item comes through
+ *              the load/store unit: Nsight Compute counts it there. The address of a __shared__ variable takes three instructions on
+ *              sm_90, because the window begins at the block's place in the cluster. It takes none before sm_90.
+ *   64 bits    add and sub are two instructions (IADD3, IADD3.X), also with three operands. shl is two. It is none if the lower half
+ *              becomes 0 or if only the lower half counts. A shl with one user becomes part of it if that is an addition (LEA,
+ *              LEA.HI.X). A shl with two users does not. mul.wide becomes part of every addition that uses it (IMAD.WIDE). The
+ *              exception is an index under a mask: NVIDIA's front end shifts it in 32 bits and adds halves.
+ *   32 bits    mul joins add (IMAD), shl joins add (LEA), add joins add (IADD3), logic joins logic (LOP3, three operands), a
+ *              comparison of a logic result with 0 joins the logic, add joins min and max.
+ *   floats     mul joins add (FFMA: NVIDIA's OpenCL contracts). div.full by a constant is a mul.
+ *   loops      A value that only the way out needs is copied there. An index that is a loop's counter plus a value from outside is
+ *              not computed, because the front end advances the address instead.
+ *   sequences  They come from builtins.def.
+ *
+ * A value joins its user only within a block, and only if it has no other user. Source: ptxas 13.0, sm_90, observed on NVIDIA's
+ * and clang's PTX of the suite.
  */
 #include "analysis/machine/machine.h"
 
@@ -51,14 +53,14 @@ static const struct machine_value *result_value(const struct machine_function *f
 	return result < 0 ? NULL : &f->values[result];
 }
 
-/* Of 64 bits whose upper half nobody needs, 32 are computed. */
+/* The width that is computed. It is 32 bits for a 64-bit result whose upper half is not needed. */
 static unsigned width(const struct machine_function *f, const struct ptx_instruction *i)
 {
 	const struct machine_value *v = result_value(f, i);
 	return machine_bits(i) == 64 && v && v->high_unused ? 32 : machine_bits(i);
 }
 
-/* The only user of an instruction's result, if it is in the same block; else NULL. */
+/* The only user of an instruction's result, if that user is in the same block. Otherwise NULL. */
 static const struct ptx_instruction *only_user(const struct machine_function *f, const struct ptx_instruction *i)
 {
 	const struct machine_value *v = result_value(f, i);
@@ -75,7 +77,7 @@ static bool is_part(const struct machine_function *f, const struct ptx_instructi
 	return p->planned && !p->count && !p->kept && !p->cost;
 }
 
-/* Operands of an instruction that were computed by others that are part of it: how many of them already. */
+/* Counts the operands whose instructions have already become part of this instruction. */
 static uint32_t parts_of(const struct machine_function *f, const struct ptx_instruction *i)
 {
 	uint32_t parts = 0;
@@ -92,7 +94,7 @@ static bool is_addition(const struct ptx_instruction *i)
 	return (machine_is(i, "add") || machine_is(i, "sub")) && !machine_is_real(i);
 }
 
-/* mul.wide, or a mul.lo of 64 bits made of 32, whose users are all additions. */
+/* Whether all users of a result are additions. The result is that of mul.wide, or of a 64-bit mul.lo of 32-bit values. */
 static bool all_users_add(const struct machine_function *f, const struct ptx_instruction *i)
 {
 	const struct machine_value *v = result_value(f, i);
@@ -115,7 +117,7 @@ static bool is_wide_part(const struct machine_function *f, const struct ptx_oper
 	return is_wide(f, o) && is_part(f, machine_def(f, o));
 }
 
-/* Whether one of its operands is a product that is part of it. */
+/* Whether one of its operands is a product that has become part of it. */
 static bool has_product(const struct machine_function *f, const struct ptx_instruction *i)
 {
 	for (uint32_t n = 0; n < 2; n++) {
@@ -128,14 +130,14 @@ static bool has_product(const struct machine_function *f, const struct ptx_instr
 
 /* ---- integers ---- */
 
-/* Whether it goes into the addition that alone uses it. */
+/* Whether the instruction becomes part of an addition that is its only user. */
 static bool joins_addition(const struct machine_function *f, const struct ptx_instruction *i)
 {
 	const struct ptx_instruction *user = only_user(f, i);
 	return user && is_addition(user) && width(f, user) <= 32 && !parts_of(f, user);
 }
 
-/* Whether a register is written in the innermost loop around a block, or (reads) read there. */
+/* Whether the innermost loop around a block writes a register or, with `reads`, reads it. */
 static bool is_in_loop(const struct machine_function *f, int32_t reg, int32_t loop, bool reads)
 {
 	for (uint32_t i = 0; i < f->ptx->instruction_count; i++) {
@@ -152,7 +154,7 @@ static bool is_in_loop(const struct machine_function *f, int32_t reg, int32_t lo
 	return false;
 }
 
-/* Grows in the loop: add r, r, ... */
+/* Whether the register only grows in the loop: add r, r, ... */
 static bool is_counter(const struct machine_function *f, int32_t reg, int32_t loop)
 {
 	bool grows = false;
@@ -168,7 +170,7 @@ static bool is_counter(const struct machine_function *f, int32_t reg, int32_t lo
 	return grows;
 }
 
-/* An index that is a counter of the loop and something from outside: the address of what it indexes is kept and moves on. */
+/* Whether an index is the sum of a loop's counter and a value from outside. Then the machine advances the address instead. */
 static bool is_moving_index(const struct machine_function *f, const struct ptx_instruction *i)
 {
 	const struct ptx_operand *a = machine_source(i, 0), *b = machine_source(i, 1);
@@ -206,7 +208,7 @@ static void select_addition(struct machine_function *f, const struct ptx_instruc
 	plan(p, joins ? 0 : 2, CODE_int);
 }
 
-/* An index under a mask times a size: NVIDIA's front end shifts first, in 32 bits, and adds halves. */
+/* Whether the product is an index under a mask, times a size. NVIDIA's front end shifts it first, in 32 bits, and adds halves. */
 static bool is_masked_index(const struct machine_function *f, const struct ptx_instruction *i)
 {
 	const struct ptx_operand *size = machine_source(i, 1), *mask;
@@ -249,7 +251,7 @@ static void select_shift(struct machine_function *f, const struct ptx_instructio
 		plan(p, 0, CODE_logic);
 	else if (left && fixed && user && is_addition(user) && width(f, user) == 64 && !parts_of(f, user))
 		plan(p, 0, CODE_logic);
-	else if (!left && def && machine_is(def, "shl")) /* of what was an int: one half is shifted, the addition takes the rest */
+	else if (!left && def && machine_is(def, "shl")) /* of a former int: one half is shifted, the addition does the rest */
 		plan(p, result_value(f, i) && result_value(f, i)->uses > 1 ? 2 : 1, CODE_logic);
 	else
 		plan(p, fixed ? 2 : 3, CODE_logic);
@@ -309,7 +311,7 @@ static void select_float(struct machine_function *f, const struct ptx_instructio
 	}
 }
 
-/* Modifiers of the operands of arithmetic. */
+/* Whether all users accept signs as modifiers of their operands. Instructions of arithmetic do. */
 static bool users_take_signs(const struct machine_function *f, const struct ptx_instruction *i)
 {
 	static const char *const names[] = {"add", "sub", "mul", "fma", "mad", "setp", "rcp", "rsqrt", "sqrt", "div", "min",
@@ -332,13 +334,13 @@ static uint8_t words_of(const struct machine_function *f, int32_t reg)
 	return f->values[reg].bits == 64 && !f->values[reg].high_unused ? 2 : 1;
 }
 
-/* The window of shared memory of a block of a cluster: S2UR, UMOV, ULEA, once in a block. */
+/* Whether a variable is in shared memory. A cluster gives each block a window of it: S2UR, UMOV, ULEA, once in a block. */
 static bool is_shared(const struct machine_function *f, const char *name)
 {
 	for (uint32_t v = 0; v < f->ptx->variable_count; v++)
 		if (!strcmp(f->ptx->variables[v].name, name))
 			return f->ptx->variables[v].space == SPACE_shared;
-	return true; /* the module's own: constant arrays are addressed by ld.const */
+	return true; /* a variable of the module; constant arrays do not come here, ld.const addresses them */
 }
 
 static void select_address(struct machine_function *f, uint32_t at, const struct ptx_operand *symbol,
@@ -365,7 +367,7 @@ static void select_copy(struct machine_function *f, const struct ptx_instruction
 		return;
 	bool once = f->values[to].def >= 0;
 	int32_t loop = f->graph->blocks[f->block_of[at]].loop;
-	if (loop >= 0 && !once && !is_in_loop(f, to, loop, true)) /* for the way out, and made there */
+	if (loop >= 0 && !once && !is_in_loop(f, to, loop, true)) /* only the way out needs it, so it is made there */
 		plan(p, 0, CODE_move);
 	else if (source->kind == PTX_SPECIAL)
 		plan(p, 1, strncmp(source->text, "%tid", 4) ? CODE_nop : CODE_shuffle);
@@ -392,7 +394,7 @@ static void select_conversion(struct machine_function *f, const struct ptx_instr
 	} else if (t.to_bits >= 32 && t.from_bits < 32) {
 		plan(p, !(def && def->class == CODE_load), CODE_logic); /* loads widen by themselves */
 	} else {
-		/* A half that is 0 must be in a register where the sum of a product takes it. */
+		/* If the sum with a product reads a half that is 0, that half must be in a register. */
 		const struct ptx_instruction *user = only_user(f, i);
 		bool joins_product = t.to_bits == 64 && t.from_bits == 32 && user && machine_is(user, "add") &&
 		                     width(f, user) == 64 &&
@@ -424,7 +426,8 @@ static void select_other(struct machine_function *f, const struct ptx_instructio
 
 /* ---- all ---- */
 
-/* st.param and ld.param around calls are moves of registers, or gone with a library function (analysis/mapping/expand.c). */
+/* st.param and ld.param around a call are moves of registers. Around a library function they disappear
+ * (analysis/mapping/expand.c). */
 static void select_parameter(const struct machine_function *f, const struct ptx_instruction *i, struct machine_plan *p)
 {
 	const struct machine_value *v = result_value(f, i);

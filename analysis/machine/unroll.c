@@ -1,14 +1,16 @@
 /*
  * Loops that the assembler unrolls.
  *
- *   A loop of one block, without .pragma "nounroll", without atomics and calls, whose counter grows by a constant until
- *   it meets a value from outside, is unrolled by 4, with copies of 2 and 1 for the rest, if it is short: up to 32
- *   instructions, 64 if it loads from global memory. The counter, its comparison and the branch are there once per copy of
- *   4; so are other registers that grow by a constant, which become offsets. Choosing between the copies takes
- *   about ten instructions each time the loop is entered.
- * Source: ptxas 13.0, sm_90, on NVIDIA's PTX of the suite: loops of 7 (fma_chain), 20 (int_hash), 25 (matmul), 26 (spmv)
- * and 44 instructions with loads (matmul_tiled) are unrolled by 4, of 35 without (fma_wide, sfu_mix) and 78 with loads
- * (nbody) are not, nor is one with atomics (histogram).
+ * The assembler unrolls a loop by 4, with copies of 2 and 1 for the rest, if all of these hold:
+ *   - It is one block, without .pragma "nounroll", without atomics and without calls.
+ *   - Its counter grows by a constant until it meets a value from outside.
+ *   - It has up to 32 instructions, or up to 64 if it loads from global memory.
+ * Each copy of 4 has the counter, its comparison and the branch once. The same holds for other registers that grow by a
+ * constant: they become offsets. Each entry of the loop takes about ten instructions to choose between the copies.
+ *
+ * Source: ptxas 13.0, sm_90, on NVIDIA's PTX of the suite. It unrolls loops of 7 (fma_chain), 20 (int_hash), 25 (matmul) and 26
+ * (spmv) instructions by 4, and one of 44 instructions with loads (matmul_tiled). It does not unroll loops of 35 instructions
+ * without loads (fma_wide, sfu_mix), one of 78 with loads (nbody), and one with atomics (histogram).
  */
 #include "analysis/machine/machine.h"
 
@@ -20,7 +22,7 @@ static bool is_jump_pad(const struct machine_function *f, uint32_t block)
 	return b->count == 1 && machine_is(&f->ptx->instructions[b->first], "bra");
 }
 
-/* The loop is this block, and pads that only jump back to it. */
+/* Whether the loop has only one block, besides pads that only jump back to it. */
 static bool is_alone(const struct machine_function *f, uint32_t loop)
 {
 	uint32_t header = f->graph->loops[loop].header;

@@ -1,10 +1,11 @@
 /*
- * What is known of a function's registers before machine instructions are chosen.
+ * Finds facts about a function's registers before machine instructions are chosen.
  *
- *   the upper half of 64 bits is not needed where every reader cuts it off: cvt.u32.u64, cvt.s64.s32, a shift by 32 or
- *   more, addresses of shared and local memory (32 bits wide), or arithmetic whose own upper half is not needed
- *   it is zero after cvt.u64.u32 and after and.b64 with a constant of 32 bits
- * Source: ptxas 13.0, sm_90: get_global_id in 64 bits that becomes an int is one IMAD; see machine.h.
+ *   - The upper half of a 64-bit value is not needed if every reader drops it. Such readers are cvt.u32.u64, cvt.s64.s32, a shift by 32
+ *     or more, addresses of shared and local memory (32 bits wide), and arithmetic whose own upper half is not needed.
+ *   - The upper half is zero after cvt.u64.u32, and after and.b64 with a constant of 32 bits.
+ *
+ * Source: ptxas 13.0, sm_90: a 64-bit get_global_id that becomes an int is one IMAD; see machine.h.
  */
 #include "analysis/machine/machine.h"
 
@@ -150,7 +151,7 @@ static bool needs_high(const struct machine_function *f, const struct ptx_instru
 	return is_arithmetic(i) && result >= 0 && f->ptx->registers[result].bits == 64 ? result_needs : true;
 }
 
-/* Starts from "nobody needs it" and takes back what a reader contradicts, until nothing changes. */
+/* Starts from the assumption that no upper half is needed. Corrects it for each reader that needs one, until nothing changes. */
 static void find_unused_halves(struct machine_function *f)
 {
 	for (uint32_t r = 0; r < f->ptx->register_count; r++)

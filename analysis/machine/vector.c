@@ -1,13 +1,17 @@
 /*
  * Loads from shared memory that the assembler makes wider.
  *
- *   Loads of 4 bytes in one block, from the same register and offsets that follow one another, become one of 16 or 8 where
- *   the address is known to be a multiple of that, and nothing between them writes to shared memory or waits at a barrier.
- *   What an address is a multiple of follows from constants that it is multiplied with or shifted by, and from the alignment
- *   that variables of shared memory are declared with.
- * Source: ptxas 13.0 -c, sm_90, on NVIDIA's PTX of matmul_tiled: 16 loads along a row of a tile that is aligned to 16 are 4
- * LDS.128, of one that is aligned to 4 they stay 16. Without -c ptxas places variables itself, and joins them in either case;
- * NVIDIA's OpenCL does not: matmul_tiled-l takes 352 us on an H200, and 283 us with tiles declared to be aligned to 16.
+ * Several loads of 4 bytes become one load of 16 or 8 bytes if all of these hold:
+ *   - They are in one block. They have the same base register and offsets that follow one another.
+ *   - The address is known to be a multiple of the new size.
+ *   - No instruction between them writes to shared memory or waits at a barrier.
+ * What an address is a multiple of follows from the constants that it is multiplied with or shifted by. It also follows from the
+ * alignment that variables of shared memory are declared with.
+ *
+ * Source: ptxas 13.0 -c, sm_90, on NVIDIA's PTX of matmul_tiled. It has 16 loads along a row of a tile. If the tile is aligned
+ * to 16, they become 4 LDS.128. If it is aligned to 4, they stay 16. Without -c, ptxas places variables itself and joins the
+ * loads in either case. NVIDIA's OpenCL does not: matmul_tiled-l takes 352 us on an H200, and 283 us with tiles declared to be
+ * aligned to 16.
  */
 #include "analysis/machine/machine.h"
 
@@ -28,7 +32,7 @@ static uint64_t alignment(const struct ptx_function *f, const char *variable)
 	return WORD;
 }
 
-/* The largest power of two up to MOST_BYTES that divides a value for certain. */
+/* The largest power of two, up to MOST_BYTES, that certainly divides a value. */
 static uint64_t multiple(const struct machine_function *f, const struct ptx_operand *o, unsigned depth)
 {
 	if (!o)
@@ -68,7 +72,7 @@ static bool ends_group(const struct ptx_instruction *i, int32_t base)
 	return writes || i->class == CODE_barrier || machine_result(i) == base;
 }
 
-/* The load of the word at `offset` after `from`, before the group ends; -1: there is none. */
+/* The load of the word at `offset`, after `from` and before `end`. -1: there is none. */
 static int64_t find_load(const struct machine_function *f, uint32_t from, uint32_t end, int32_t base, int64_t offset)
 {
 	for (uint32_t i = from; i < end; i++) {
@@ -82,7 +86,7 @@ static int64_t find_load(const struct machine_function *f, uint32_t from, uint32
 	return -1;
 }
 
-/* Takes `words` loads from the one at `at` on together, if all are there. */
+/* Joins `words` loads, beginning with the one at `at`, if all of them exist. */
 static bool join_words(struct machine_function *f, uint32_t at, uint32_t end, uint32_t words)
 {
 	const struct ptx_operand *o = address_of(&f->ptx->instructions[at]);
