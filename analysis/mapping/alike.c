@@ -1,7 +1,8 @@
 /*
- * Finds branches that are copies of one branch of the source. The last probe before them is the same, with the same number in its
- * loop as far as that is known (trips.c). The first probes on each way out are the same, too. What the counters leave open is
- * estimated as if each copy went each way as often, per execution, as the others do (models/code/code_estimate.c).
+ * Finds branches that are copies of one branch of the source. Two branches are copies if the last probe before them is the same,
+ * and if the first probes on each way out are the same. If that probe's number in its loop is known (trips.c), it must be the
+ * same, too. If the counters do not determine how often a copy goes each way, the estimate takes the ratio of the other copies
+ * (models/code/code_estimate.c).
  */
 #include "analysis/mapping/trips_internal.h"
 
@@ -9,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The first probes that can come, in order; more than fit are one more number. */
+/* How many of the first probes are kept, in order. If there are more, they count as one more number. */
 enum { MOST_PROBES = 6 };
 enum { PROBE_NONE = UINT32_MAX, PROBE_MANY = UINT32_MAX - 1, PROBE_END = UINT32_MAX - 2 };
 
@@ -20,9 +21,9 @@ struct probe_set {
 
 struct alike {
 	const struct mapping *m;
-	uint32_t *first, *last;  /* per block of all functions: copies of probes that stand in it, or PROBE_NONE */
+	uint32_t *first, *last;  /* per block of all functions: the first and last probe copy in it, or PROBE_NONE */
 	struct numbers *numbers; /* per copy */
-	struct probe_set *next;  /* per block: what comes first from its begin on */
+	struct probe_set *next;  /* per block: the probes that can come first from its begin on */
 };
 
 static void add_id(struct probe_set *s, uint32_t id)
@@ -89,7 +90,7 @@ static void find_next(struct alike *a, uint32_t function)
 	}
 }
 
-/* The last probe before the end of a block, on every way to it that its dominators are on. */
+/* The last probe before the end of a block. It is looked for in the block and in its dominators. */
 static uint32_t last_probe(const struct alike *a, uint32_t function, uint32_t block)
 {
 	const struct graph *g = a->m->reached.functions[function].graph;
@@ -102,7 +103,7 @@ static uint32_t last_probe(const struct alike *a, uint32_t function, uint32_t bl
 struct branch_edge {
 	uint32_t edge; /* of all functions */
 	uint32_t last, number, step;
-	uint32_t others; /* a hash of what all ways out of the block lead to: && makes branches that share one way */
+	uint32_t others; /* a hash of the probes on all ways out; branches made from && share one way, so one way alone is not enough */
 	struct probe_set next;
 };
 
@@ -122,7 +123,7 @@ static int compare(const void *a, const void *b)
 	return memcmp(x->next.ids, y->next.ids, x->next.count * sizeof *x->next.ids);
 }
 
-/* Numbers from 1 for those that are not alone. */
+/* Gives a number, from 1, to each class that has more than one edge. */
 static void number_edges(struct branch_edge *edges, uint32_t count, uint32_t *out)
 {
 	uint32_t number = 0;
@@ -139,7 +140,7 @@ static void number_edges(struct branch_edge *edges, uint32_t count, uint32_t *ou
 static uint32_t hash_ways(const struct alike *a, uint32_t function, uint32_t block)
 {
 	const struct graph_block *b = &a->m->reached.functions[function].graph->blocks[block];
-	uint32_t hash = 0; /* the same in any order of the ways */
+	uint32_t hash = 0; /* does not depend on the order of the ways */
 	for (uint32_t i = 0; i < b->edge_count; i++) {
 		struct probe_set next = next_on_edge(a, function, b->first_edge + i);
 		uint32_t one = 2166136261u; /* FNV-1a */
@@ -161,7 +162,7 @@ static struct branch_edge describe(const struct alike *a, uint32_t function, uin
 		return e;
 	const struct numbers *n = &a->numbers[e.last];
 	e.last = a->m->copies[e.last].id;
-	/* One number, or one of a loop's turns. */
+	/* A single number, or one of the loop's turns. */
 	if (n->any && n->step != 1) {
 		e.number = n->step ? n->first % n->step : n->first;
 		e.step = n->step;

@@ -1,4 +1,4 @@
-/* A kernel's code as the models read it, from PTX and graphs; the sums of its edges are analysis/mapping/solve.c's. */
+/* Fills a kernel's code as the models read it, from PTX and graphs. analysis/mapping/solve.c adds the sums of its edges. */
 #include "analysis/builtins/target_name.h"
 #include "analysis/graph/addresses.h"
 #include "analysis/machine/machine.h"
@@ -23,7 +23,7 @@ static uint32_t append_string(struct filler *f, const char *text)
 
 /* ---- instructions ---- */
 
-/* The strings have each opcode once. Where they are is found by a hash. If the table is full, an opcode may be there twice. */
+/* Each opcode is stored once in the strings. A hash table finds it. If the table is full, an opcode may be stored twice. */
 enum { OPCODE_SLOTS = 1024 };
 
 static uint32_t opcode_offset(struct filler *f, uint32_t *slots, const char *opcode)
@@ -107,7 +107,7 @@ static int fill_registers(struct filler *f)
 	return c->register_table ? 0 : -ENOMEM;
 }
 
-/* The addresses of one function, its nodes after those of the others. */
+/* Adds the addresses of one function. Its nodes follow the nodes of the functions before it. */
 static int add_addresses(struct filler *f, const struct reached_function *function, struct gs_error *err)
 {
 	struct kernel_code *c = f->code;
@@ -219,7 +219,7 @@ static uint32_t local_bytes_of(const struct ptx_function *function)
 	return bytes < UINT32_MAX ? (uint32_t)bytes : UINT32_MAX;
 }
 
-/* Registers of the kernel with the deepest of the functions that it calls, which take theirs on top. */
+/* The registers of the kernel, plus the most that any chain of called functions takes on top of them. */
 static int fill_resources(struct filler *f, const char *arch, struct gs_error *err)
 {
 	struct kernel_code *c = f->code;
@@ -245,7 +245,7 @@ static int fill_resources(struct filler *f, const char *arch, struct gs_error *e
 	return 0;
 }
 
-/* Library functions in place of their calls, and what the assembler makes of it all where the target wants that. */
+/* Replaces calls of library functions by their code. If the target wants machine instructions, makes them. */
 static int expand(const struct mapping *m, const char *arch, struct kernel_code *code, struct gs_error *err)
 {
 	uint32_t *starts = calloc(code->code_count + 2u, sizeof *starts);

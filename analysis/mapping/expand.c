@@ -14,28 +14,28 @@
 
 enum {
 	MOST_OPERANDS = 16,    /* arguments that a step needs, or results that the last one writes */
-	MOST_READS = 3,        /* of a machine instruction; the others it only waits for */
-	STEP_REGISTERS = 1024, /* used in turn, so that the next calls need not wait */
+	MOST_READS = 3,        /* of a machine instruction; it only waits for the others */
+	STEP_REGISTERS = 1024, /* used in turn, so that the next calls do not wait for them */
 };
 
-/* What becomes of an instruction. MOVED: an ld.param that is kept because its block would have no instruction else. */
+/* What happens to an instruction. MOVED: an ld.param that is kept, because its block would be empty without it. */
 enum fate { COPIED, DROPPED, MOVED };
 
 struct operands {
 	uint16_t list[MOST_OPERANDS];
 	uint8_t count;
-	bool moved; /* of results: an instruction of its own moves one */
+	bool moved; /* results only: an instruction of its own moves a result */
 };
 
 struct expander {
 	const char *arch;
 	struct kernel_code *from, *to; /* `to` has the arrays that change */
-	const struct builtin_cost **costs; /* by instruction: of a call that is expanded, or NULL */
+	const struct builtin_cost **costs; /* by instruction: the row of a call that is expanded, or NULL */
 	uint8_t *fates;                    /* by instruction: enum fate */
 	struct builtin_step *steps;
 	uint32_t *starts;      /* by instruction: where it begins in `to` */
 	uint32_t step_count;   /* registers of steps so far */
-	uint16_t last_result;  /* of the call before */
+	uint16_t last_result;  /* the result register of the previous call */
 };
 
 static bool accesses_parameter(const struct ptx_instruction *i, enum code_class class, const char *prefix)
@@ -58,7 +58,7 @@ static const struct builtin_cost *cost_of_call(const struct ptx_module *module, 
 	return NULL;
 }
 
-/* Marks what goes, and returns how many instructions come. */
+/* Marks the instructions that are removed. Returns how many instructions are added. */
 static uint32_t mark_calls(struct expander *e, const struct mapping *m)
 {
 	uint32_t added = 0;
@@ -98,7 +98,7 @@ static void add_registers(const struct kernel_code *c, uint32_t first, uint32_t 
 		out->list[out->count++] = c->operands[first + i];
 }
 
-/* What the dropped instructions next to a call read before it and write after it. */
+/* Finds the registers that the dropped instructions next to a call read before it and write after it. */
 static void registers_around(const struct expander *e, uint32_t call, struct operands *arguments, struct operands *results)
 {
 	const struct kernel_code *c = e->from;
@@ -122,7 +122,7 @@ static bool has_result(const struct builtin_step *step)
 	return step->class != CODE_store && step->class != CODE_branch && step->class != CODE_barrier;
 }
 
-/* The step that makes the call's result: the last that makes any. */
+/* The step that makes the call's result: the last step that has a result. */
 static size_t result_step(const struct builtin_step *steps, size_t count)
 {
 	for (size_t i = count; i-- > 0;)
@@ -146,7 +146,8 @@ static uint16_t new_register(struct expander *e, const struct builtin_step *step
 	return (uint16_t)reg;
 }
 
-/* Writes what the step leaves; `results` is NULL but for the one that makes them. Returns what later steps wait for. */
+/* Writes the results of a step. `results` is NULL for all steps but the one that makes the call's results. Returns the register
+ * that later steps wait for. */
 static int32_t add_results(struct expander *e, const struct builtin_step *step, struct code_instruction *in, int32_t from,
                            const struct operands *results)
 {
@@ -179,7 +180,7 @@ static struct code_instruction *add_step(struct expander *e, uint32_t call, cons
 static void expand_call(struct expander *e, uint32_t call)
 {
 	struct operands arguments = {.count = 0}, results = {.count = 0};
-	int32_t value[BUILTIN_MAX_STEPS]; /* the register that a step, or what it waits for, leaves; -1: an argument */
+	int32_t value[BUILTIN_MAX_STEPS]; /* per step: the register with its result, or the one that it waits for; -1: an argument */
 	registers_around(e, call, &arguments, &results);
 	size_t count = builtin_expand(e->costs[call], e->arch, e->steps, BUILTIN_MAX_STEPS);
 	size_t maker = result_step(e->steps, count);
@@ -249,7 +250,7 @@ static void exchange_arrays(struct kernel_code *c, struct kernel_code *grown)
 		.code = old.code, .operands = old.operands, .register_table = old.register_table};
 }
 
-/* The arrays with room for `added` instructions and what they need. */
+/* Allocates the arrays, with room for `added` more instructions and their operands. */
 static bool make_room(struct expander *e, uint32_t added)
 {
 	const struct kernel_code *c = e->from;

@@ -6,18 +6,18 @@
 #include "analysis/mapping/linear.h"
 #include "analysis/mapping/mapping.h"
 
-/* One copy of a probe: at the begin of a block, or on the edge that falls through to it. */
+/* One copy of a probe. It is at the begin of a block, or on the edge that falls through to the block. */
 struct probe_copy {
 	uint32_t id, function;
-	uint32_t block;  /* of the function */
-	uint32_t at;     /* instruction of the function that it stands before */
-	int32_t edge;    /* of the function, or -1: in the block */
+	uint32_t block;  /* in the function */
+	uint32_t at;     /* the instruction of the function that it stands before */
+	int32_t edge;    /* an edge of the function; -1: it is in the block */
 	uint32_t variable;
 };
 
 /*
- * Blocks and edges that run equally often because nothing divides or joins between them share a variable. Numbers of
- * things: blocks, then edges, then entries of functions.
+ * Blocks and edges share a variable if they always run equally often, because control flow neither divides nor joins between
+ * them. Things are numbered in this order: blocks, then edges, then entries of functions.
  */
 struct mapping {
 	const struct ptx_module *module;
@@ -25,12 +25,12 @@ struct mapping {
 	uint32_t block_count, edge_count, instruction_count, register_count, loop_count;
 	uint32_t *variable_of;
 	uint32_t variable_count;
-	uint8_t *rank;           /* of variables, see linear.h */
-	bool *library;           /* of edges: into a part without probes that ends where the other way out joins it */
+	uint8_t *rank;           /* per variable, see linear.h */
+	bool *library;           /* per edge: it leads into a part without probes, and the other way out joins at the end of that part */
 	struct probe_copy *copies; /* by function, then in the order of the text */
 	uint32_t copy_count;
-	uint32_t *order;         /* copies by id, then as they are */
-	bool *ambiguous;         /* per id up to id_count: some copy has no certain place */
+	uint32_t *order;         /* indices of copies, sorted by probe id */
+	bool *ambiguous;         /* per id up to id_count: the place of some copy is not certain */
 	uint32_t id_count;
 };
 
@@ -40,7 +40,7 @@ uint32_t variable_of_edge(const struct mapping *m, uint32_t function, uint32_t e
 uint32_t copies_of(const struct mapping *m, uint32_t id, uint32_t *first);
 /* The function that a block's last instruction calls, or -1. */
 int32_t mapped_callee(const struct mapping *m, uint32_t function, uint32_t block);
-/* The system of flow and probes; its symbols are the counters. */
+/* Makes the system of equations of flow and probes. Its symbols are the counters. */
 int mapping_system(const struct mapping *m, const struct mapping_source *source, struct linear **out,
                    struct gs_error *err);
 
@@ -48,14 +48,15 @@ int mapping_system(const struct mapping *m, const struct mapping_source *source,
 int mapping_code(const struct mapping *m, const struct mapping_source *source, const char *arch, struct kernel_code **out,
                  struct gs_error *err);
 
-/* analysis/mapping/sites.c: the source blocks of blocks and edges, and the sites of instructions, before any is expanded. */
+/* analysis/mapping/sites.c: finds the source blocks of blocks and edges, and the sites of instructions. Call it before
+ * mapping_expand. */
 int mapping_probes(const struct mapping *m, const struct mapping_source *source, struct kernel_code *code,
                    struct gs_error *err);
 int mapping_sites(const struct mapping *m, const struct mapping_source *source, struct kernel_code *code,
                   struct gs_error *err);
 
-/* analysis/mapping/expand.c: calls of library functions without code become their machine instructions (builtins.h). starts, with
- * room for code->code_count + 1: where each instruction begins then. */
+/* analysis/mapping/expand.c: replaces calls of library functions without code by their machine instructions (builtins.h).
+ * starts[i] is then where instruction i begins. It needs room for code->code_count + 1. */
 int mapping_expand(const struct mapping *m, const char *arch, struct kernel_code *code, uint32_t *starts,
                    struct gs_error *err);
 
@@ -65,14 +66,14 @@ int find_slow_paths(struct mapping *m, struct gs_error *err);
 /* alike.c: for every edge of all functions, the number of its class (struct code_edge). */
 int find_alike(const struct mapping *m, const struct mapping_source *source, uint32_t *out, struct gs_error *err);
 
-/* trips.c: equations that hold if trips are counted. */
+/* trips.c: equations that hold if the annotated source counts trips. */
 struct trip_term {
 	struct trip_count count;
 	int32_t factor;
 };
 struct trip_equation {
 	struct linear_term *left; /* variables */
-	struct trip_term *right;  /* what the left side sums up to */
+	struct trip_term *right;  /* the sum that equals the left side */
 	uint32_t left_count, right_count, left_room, right_room;
 };
 struct trip_equations {

@@ -1,10 +1,10 @@
 /*
  * Gauss-Jordan elimination on sparse rows of integers.
  *
- * A row is an equation that waits, or the value of a solved unknown: -denominator * x + sum = 0. The equation with the fewest free
- * unknowns is solved next. Control flow is nearly a tree, so most equations have one unknown by then. The pivot is replaced
- * in all other rows at once. Rows are divided by the greatest common divisor of their factors. An equation is dropped if one of its
- * factors does not fit 63 bits.
+ * A row is an equation that waits, or the value of a solved unknown: -denominator * x + sum = 0. The equation with the fewest
+ * free unknowns is solved next. Control flow is nearly a tree, so most equations have one unknown left when they are solved. The
+ * unknown that an equation is solved for is the pivot. All other rows replace the pivot at once. Rows are divided by the
+ * greatest common divisor of their factors. An equation is dropped if one of its factors does not fit 63 bits.
  */
 #include "analysis/mapping/linear.h"
 
@@ -17,9 +17,9 @@ enum row_state { ROW_PENDING, ROW_VALUE, ROW_GONE };
 struct linear_row {
 	struct linear_sum sum;
 	enum row_state state;
-	uint32_t solves;     /* ROW_VALUE: the unknown */
-	uint32_t free_count; /* terms that are unknowns: all of them are free */
-	uint32_t seen;       /* by the elimination of that number */
+	uint32_t solves;     /* ROW_VALUE: the unknown that it is the value of */
+	uint32_t free_count; /* number of terms that are unknowns; all of them are free */
+	uint32_t seen;       /* the number of the last elimination that saw the row */
 };
 
 struct list {
@@ -30,11 +30,11 @@ struct list {
 struct linear {
 	uint32_t unknowns;
 	uint8_t *rank;
-	int64_t *row_of; /* of a solved unknown, or -1 */
-	struct list *users; /* rows that have had the unknown; some may not any more */
+	int64_t *row_of; /* per solved unknown: its row; else -1 */
+	struct list *users; /* per unknown: rows that have had it; some may not have it any more */
 	struct linear_row *rows;
 	uint32_t row_count;
-	struct list *waiting; /* pending rows by their number of unknowns, some outdated; the last list has all above */
+	struct list *waiting; /* pending rows by their number of unknowns; some entries are outdated; the last list has all larger numbers */
 	struct linear_sum *checks;
 	uint32_t check_count, dropped, eliminations;
 };
@@ -90,7 +90,7 @@ static uint64_t common_divisor(uint64_t a, uint64_t b)
 	return a;
 }
 
-/* By the common divisor of all factors and the denominator, which a value has (with_denominator). */
+/* Divides all factors by their common divisor. with_denominator: the sum is a value, so its denominator is included. */
 static void shorten(struct linear_sum *s, bool with_denominator)
 {
 	uint64_t divisor = with_denominator ? magnitude(s->denominator) : 0;
@@ -109,7 +109,7 @@ static bool fits(__int128 x)
 	return x > INT64_MIN && x <= INT64_MAX;
 }
 
-/* x * a + y * b, without the term `without`; -ERANGE when a factor does not fit. The caller frees out->terms. */
+/* x * a + y * b, without the term `without`. -ERANGE: a factor does not fit. The caller frees out->terms. */
 static int combine(const struct linear_sum *x, int64_t a, const struct linear_sum *y, int64_t b, uint32_t without,
                    struct linear_sum *out)
 {
@@ -143,7 +143,7 @@ static int64_t factor_of(const struct linear_sum *s, uint32_t of)
 	return found ? found->factor : 0;
 }
 
-/* In *s, pivot = value: factor * value.sum / value.denominator in its place. -ERANGE leaves *out without terms. */
+/* Replaces the pivot in *s by its value: factor * value.sum / value.denominator. After -ERANGE, *out has no terms. */
 static int substitute(const struct linear_sum *s, uint32_t pivot, const struct linear_sum *value, bool with_denominator,
                       struct linear_sum *out)
 {
@@ -214,7 +214,7 @@ static void count_free(const struct linear *l, struct linear_row *r)
 		r->free_count++;
 }
 
-/* A row whose sum is new, by terms that were added to it: those who look for it find it. */
+/* Registers a row that has a new sum, so that searches for the added terms find it. */
 static int enter_row(struct linear *l, uint32_t index, const struct linear_sum *added)
 {
 	struct linear_row *r = &l->rows[index];
@@ -227,7 +227,7 @@ static int enter_row(struct linear *l, uint32_t index, const struct linear_sum *
 	return 0;
 }
 
-/* Sorted, with every index once, and with the solved unknowns replaced. */
+/* Sorts the terms, merges equal indices and replaces the solved unknowns. */
 static int normalise(const struct linear *l, const struct linear_term *terms, uint32_t count, struct linear_sum *out)
 {
 	*out = (struct linear_sum){.terms = malloc((count + 1u) * sizeof *terms), .count = 0, .denominator = 1};
@@ -287,7 +287,7 @@ int linear_is_open(struct linear *l, const struct linear_term *terms, uint32_t c
 	return result == -ENOMEM ? gs_fail(err, ENOMEM, "out of memory") : 0;
 }
 
-/* Low rank first, then factors of 1, then what the fewest rows have. */
+/* Prefers low rank, then factors of 1, then the unknown that is in the fewest rows. */
 static uint32_t choose_pivot(const struct linear *l, const struct linear_row *r)
 {
 	uint32_t best = 0;
@@ -302,7 +302,7 @@ static uint32_t choose_pivot(const struct linear *l, const struct linear_row *r)
 	return best;
 }
 
-/* What the pivot equals: sum / denominator. */
+/* The value of the pivot: sum / denominator. */
 static int solve_for(const struct linear_sum *equation, uint32_t pivot, struct linear_sum *out)
 {
 	const struct linear_sum nothing = {0};
@@ -314,7 +314,7 @@ static int solve_for(const struct linear_sum *equation, uint32_t pivot, struct l
 	return result;
 }
 
-/* The rows that have the pivot now, each once, with their next sums; nothing is changed yet. */
+/* Lists each row that contains the pivot once, with its next sum. Nothing is changed yet. */
 static int prepare(struct linear *l, uint32_t pivot, uint32_t but, const struct linear_sum *value, struct list *rows,
                    struct linear_sum **sums)
 {
@@ -337,7 +337,7 @@ static int prepare(struct linear *l, uint32_t pivot, uint32_t but, const struct 
 	return result;
 }
 
-/* Takes one equation in: its pivot becomes solved, and disappears from all other rows. */
+/* Solves one equation for its pivot. The pivot disappears from all other rows. */
 static int eliminate(struct linear *l, uint32_t index, uint32_t pivot)
 {
 	struct linear_sum value = {0}, *sums = NULL;
@@ -403,7 +403,7 @@ static int solve_row(struct linear *l, uint32_t index)
 	return result;
 }
 
-/* A solved unknown of high rank changes places with a free one of low rank. */
+/* Exchanges a solved unknown of high rank with a free one of low rank: the free one becomes solved. */
 static int exchange(struct linear *l, uint32_t unknown)
 {
 	uint32_t index = (uint32_t)l->row_of[unknown];
@@ -445,7 +445,7 @@ int linear_solve(struct linear *l, struct gs_error *err)
 		}
 		uint32_t index = list->items[--list->count];
 		struct linear_row *r = &l->rows[index];
-		/* One that has become shorter or longer waits in another list too. */
+		/* A row that became shorter or longer is also in another list. */
 		if (r->state != ROW_PENDING || (n < WAITING_LISTS - 1 ? r->free_count != n : r->free_count < n))
 			continue;
 		result = solve_row(l, index);

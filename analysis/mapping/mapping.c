@@ -158,7 +158,7 @@ static int number_variables(struct mapping *m, struct gs_error *err)
 
 /* ---- probes ---- */
 
-/* The labels of a function that something jumps to; the others are for debuggers. The caller frees it. */
+/* Marks the labels of a function that are jumped to. The other labels are for debuggers. The caller frees the array. */
 static bool *jump_targets(const struct ptx_function *f)
 {
 	bool *targets = calloc(f->label_count + 1u, sizeof *targets);
@@ -171,7 +171,7 @@ static bool *jump_targets(const struct ptx_function *f)
 	return targets;
 }
 
-/* Whether a label that is jumped to stands between the probe and its instruction, and whether one stands before it. */
+/* Whether a label that is jumped to stands between the probe and its instruction, and whether one stands before the probe. */
 static void labels_around(const struct ptx_function *f, const bool *targets, const struct ptx_probe *p, bool *before,
                           bool *behind)
 {
@@ -194,8 +194,9 @@ static int32_t falling_edge(const struct graph *g, uint32_t block)
 }
 
 /*
- * A probe alone in a block of its own has no instruction there: after it come a label and the next block. It is
- * then on the edge that falls through; between two labels, or after the last instruction, its place is not certain.
+ * Finds the place of a probe. If a probe is alone in a block, it has no instruction there: a label and the next block follow it.
+ * Then it is on the edge that falls through. If it stands between two labels, or after the last instruction, its place is not
+ * certain.
  */
 static bool place_probe(const struct mapping *m, uint32_t function, const bool *targets, const struct ptx_probe *p,
                         struct probe_copy *out)
@@ -319,7 +320,7 @@ static int add_flow(const struct mapping *m, uint32_t function, struct linear *l
 	return result;
 }
 
-/* The kernel's entries are its source block's, those of other functions their calls. */
+/* The kernel is entered as often as its source block counts. Another function is entered as often as it is called. */
 static int add_entries(const struct mapping *m, const struct mapping_source *source, struct linear *l,
                        struct equation *e, struct gs_error *err)
 {
@@ -366,7 +367,7 @@ static int compare_copies(const void *a, const void *b)
 	return (x->id > y->id) - (x->id < y->id);
 }
 
-/* Every copy of the block around it leads to a copy of this one: none of them is seen to have lost its own. */
+/* Whether every copy of the surrounding block leads to a copy of this block. Then no copy is known to be lost. */
 static bool is_complete(const struct mapping *m, const struct mapping_source *source, uint32_t id)
 {
 	uint32_t first = 0, end = 0, own_first, own_end = copies_of(m, id, &own_first);
@@ -390,9 +391,9 @@ static bool is_complete(const struct mapping *m, const struct mapping_source *so
 }
 
 /*
- * A block that only computes may have been computed in vain, or not at all, in one copy of the code around it, and its
- * probe lost there, while other copies have it. So these equations are used only where no copy is missing and where
- * they say something new, and those with the most copies come first.
+ * A block that only computes may be removed, or computed without need, in one copy of the surrounding code. Its probe is then
+ * lost there, while other copies keep it. So these equations are used under two conditions: no copy is missing, and the equation
+ * says something new. Equations with the most copies come first.
  */
 static int add_weak_probes(const struct mapping *m, const struct mapping_source *source, struct linear *l,
                            struct equation *e, struct gs_error *err)

@@ -31,7 +31,7 @@ static void list_of(const struct mapping *m, struct kernel_code *c, const struct
 	}
 }
 
-/* Everything from its place to the end of its block. */
+/* The probe covers everything from its place to the end of its block. */
 static void stands_before(const struct mapping *m, struct kernel_code *c, const struct probe_copy *copy)
 {
 	const struct reached_function *f = &m->reached.functions[copy->function];
@@ -51,12 +51,12 @@ int mapping_probes(const struct mapping *m, const struct mapping_source *source,
 		list_of(m, code, &m->copies[i], &first, &count);
 		*count += m->copies[i].id < source->counter_count;
 	}
-	/* Copies are in the order of the text; those of an edge may lie between those of a block. */
+	/* Copies are in the order of the text. Copies on an edge may lie between copies in a block. */
 	for (uint32_t i = 0; i < m->copy_count; i++) {
 		list_of(m, code, &m->copies[i], &first, &count);
 		if (m->copies[i].id >= source->counter_count)
 			continue;
-		if (!*first) { /* one higher until all are placed: 0 is not placed yet */
+		if (!*first) { /* 0 means not placed yet, so numbers are one higher until all are placed */
 			*first = code->probe_count + 1;
 			code->probe_count += *count;
 			*count = 0;
@@ -78,9 +78,9 @@ struct tie {
 	const struct mapping *m;
 	const struct mapping_source *source;
 	struct kernel_code *code;
-	int32_t *file_of; /* per site: of the module's files, or -1: none */
+	int32_t *file_of; /* per site: its file among the module's files; -1: none */
 	bool *in_kernel;  /* per source block: the kernel's code has its probe */
-	bool *has_some;   /* per site: some instruction is for it */
+	bool *has_some;   /* per site: some instruction belongs to it */
 };
 
 static const char *last_part(const char *path)
@@ -89,7 +89,7 @@ static const char *last_part(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-/* The very name, else one that ends alike: a compiler may put its folder before it. */
+/* Looks for the same name first, then for a name with the same ending: a compiler may put its folder before it. */
 static int32_t file_of_site(const struct ptx_module *module, const char *name)
 {
 	for (uint32_t i = 0; i < module->file_count; i++)
@@ -131,14 +131,14 @@ static bool is_image(const struct trace_site *s)
 	return s->kind == TRACE_image_read || s->kind == TRACE_image_write;
 }
 
-/* Constants may lie in global memory, and what the compiler does not know is generic. A copy has two spaces. */
+/* Constants may lie in global memory. If the compiler does not know the space, it is generic. A copy has two spaces. */
 static bool space_fits(const struct code_instruction *in, const struct trace_site *s)
 {
 	return in->space == s->space || in->space == SPACE_generic || s->space == SPACE_generic || is_copy(s) || is_image(s) ||
 	       (in->space == SPACE_const && s->space == SPACE_global) || (in->space == SPACE_global && s->space == SPACE_const);
 }
 
-/* All of it, a part of it, or it and its neighbours. */
+/* The instruction accesses all of the site, a part of it, or the site and its neighbours. */
 static bool bytes_fit(const struct code_instruction *in, const struct trace_site *s)
 {
 	if (in->bytes <= s->bytes || is_copy(s) || is_image(s))
@@ -157,7 +157,7 @@ static int agreement(const struct code_instruction *in, const struct trace_site 
 	return 1 + (in->bytes == s->bytes) + 2 * (in->space == s->space) + 4 * (in->column == s->column);
 }
 
-/* The site that agrees best; -1 where none does, or two do and none has the instruction's column. */
+/* The site that agrees best. -1: none agrees, or two agree and neither has the instruction's column. */
 static int32_t find_site(const struct tie *t, const struct code_instruction *in)
 {
 	int32_t best = -1;
@@ -194,7 +194,8 @@ static bool begins_in(const struct kernel_code *c, const struct code_block *b, u
 	return false;
 }
 
-/* The only site that fits exactly, of the source blocks that begin in the block; NULL: of those that nothing is for yet. */
+/* The only site that fits exactly, among the source blocks that begin in block `b`. If `b` is NULL: among the sites without
+ * instructions. */
 static int32_t only_site(const struct tie *t, const struct code_instruction *in, const struct code_block *b)
 {
 	int32_t found = -1;
@@ -240,8 +241,8 @@ static bool same_base(const struct ptx_operand *a, const struct ptx_operand *b)
 	return a->reg >= 0 || (a->text && b->text && !strcmp(a->text, b->text));
 }
 
-/* Parts of a site lie where the constants in their addresses say, counted from the first of them; where an unrolled loop
- * has many, one element lies after the other. */
+/* The offset of a part of a site. The constants in the addresses give it, counted from the first part. If an unrolled loop has
+ * many parts, its elements lie one after the other. */
 static uint32_t offset_in_site(const struct tie *t, const struct reached_function *f, const struct graph_block *b, uint32_t at)
 {
 	const struct code_instruction *code = t->code->code + f->first_instruction;

@@ -1,10 +1,10 @@
 /*
- * Chooses which way out of a branch to leave open where the counters do not determine it: the expensive one.
+ * Chooses which way out of a branch stays unknown if the counters do not determine it: the expensive one.
  *
- * Library functions have a short way for usual arguments and a long way for others, without probes. An arm of a branch is what one of
- * its edges can reach before the ways meet again (the immediate post-dominator). The edge into the most expensive arm becomes the
- * unknown. If no arm has a probe, the branch is in a library function. Then the unknown is assumed to be as small as the known
- * counts allow.
+ * Library functions have a short way for usual arguments and a long way for others, without probes. An arm of a branch is what
+ * one of its edges can reach before the ways meet again (the immediate post-dominator). The edge into the most expensive arm
+ * becomes the unknown. If no arm has a probe, the branch is in a library function. Then the unknown is assumed to be as small as
+ * the known counts allow.
  */
 #include "analysis/mapping/internal.h"
 
@@ -14,7 +14,7 @@
 
 enum rank { RANK_BLOCK, RANK_EDGE, RANK_DEAR_EDGE };
 
-/* Rough costs in instructions: only their order matters. 64-bit divisions are called or expanded by the assembler. */
+/* Rough costs in instructions. Only their order matters. The assembler calls or expands 64-bit divisions. */
 static uint32_t weight_of(const struct ptx_instruction *i)
 {
 	switch (i->class) {
@@ -39,7 +39,7 @@ struct arms {
 	uint32_t walk;
 };
 
-/* Blocks that can be reached from the edge without passing the join. */
+/* Walks over the blocks that the edge can reach without passing the join. */
 static uint64_t walk_arm(struct arms *a, const struct graph_edge *edge, int32_t join, bool *has_probe)
 {
 	const struct graph *g = a->m->reached.functions[a->function].graph;

@@ -1,4 +1,4 @@
-/* What the counters leave open, which trips would close it, and the sums of all edges. */
+/* Finds what the counters leave open and which trip counts would determine it, and writes the sums of all edges. */
 #include "analysis/mapping/internal.h"
 
 #include <errno.h>
@@ -16,7 +16,8 @@ static bool has_open_variable(const struct mapping *m, const struct linear *l)
 	return false;
 }
 
-/* Of all loops by their bodies, and then by the other blocks in them, which tell apart what was unswitched. */
+/* Makes the equations of all loops, first for their bodies, then for the other blocks in them. The other blocks distinguish the
+ * copies of a loop that the compiler unswitched (made once per outcome of a condition). */
 static int all_trip_equations(const struct mapping *m, const struct mapping_source *source, struct trip_equations *out,
                               struct gs_error *err)
 {
@@ -51,7 +52,7 @@ static int is_useful(const struct trip_equation *e, struct linear *l, bool *usef
 	return linear_is_open(l, e->left, e->left_count, useful, err);
 }
 
-/* left - counts of trips = 0; trips that have no counter yet are symbols after the counters. */
+/* Adds left - counts of trips = 0. Trips without a counter are symbols after the counters. */
 static int add_equation(const struct mapping *m, const struct trip_equation *e, const struct trip_count *trips,
                         uint32_t trip_count, uint32_t counter_count, struct linear *l, struct gs_error *err)
 {
@@ -115,7 +116,7 @@ int mapping_wants(const struct mapping *m, const struct mapping_source *source, 
 	return 0;
 }
 
-/* With the trips that are counted. */
+/* Adds the equations whose trips are counted. */
 static int close_with_trips(const struct mapping *m, const struct mapping_source *source, struct linear *l,
                             struct gs_error *err)
 {
@@ -141,7 +142,7 @@ struct sum_writer {
 	const struct mapping *m;
 	const struct linear *l;
 	struct kernel_code *code;
-	uint32_t *unknown_of; /* free variables: index of code->unknowns */
+	uint32_t *unknown_of; /* per free variable: its index in code->unknowns */
 	uint32_t term_room;
 };
 
@@ -162,7 +163,7 @@ static int add_term(struct sum_writer *s, uint32_t of, int64_t factor, struct gs
 	return 0;
 }
 
-/* Every free variable has an edge: blocks are never left free (see slow_paths.c). */
+/* Every free variable has an edge. Blocks are never left free (see slow_paths.c). */
 static int add_unknowns(struct sum_writer *s, struct gs_error *err)
 {
 	struct kernel_code *c = s->code;
@@ -239,7 +240,7 @@ static int add_checks(struct sum_writer *s, struct gs_error *err)
 	return result;
 }
 
-/* Only what is estimated needs to know its likes. */
+/* Only estimated edges need to know which edges are like them. */
 static int add_likes(const struct mapping *m, const struct mapping_source *source, struct kernel_code *code,
                      struct gs_error *err)
 {

@@ -1,9 +1,9 @@
-/* Making equations of trips: sums of variables that equal sums of counts of trips. */
+/* Makes equations of trips: sums of variables that equal sums of counts of trips. */
 #include "analysis/mapping/trips_internal.h"
 
 #include <stdlib.h>
 
-enum { MOST_REACHED = 16 }; /* counters that one equation may need for the numbers before a set */
+enum { MOST_REACHED = 16 }; /* most counters that one equation may need for the numbers before a set */
 
 struct trip_equation *new_equation(struct tracker *t)
 {
@@ -22,7 +22,7 @@ struct trip_equation *new_equation(struct tracker *t)
 	return &e->items[e->count++];
 }
 
-/* The terms with room for one more, or NULL, and then the result has failed. */
+/* The terms, with room for one more. NULL: out of memory; the result is then marked as failed. */
 static void *with_room(struct tracker *t, void *terms, uint32_t count, uint32_t *room, size_t size)
 {
 	if (count < *room)
@@ -73,7 +73,7 @@ bool add_set(struct tracker *t, struct trip_equation *e, struct numbers set, int
 			add_right(t, e, TRIPS_REACHED, set.first, 0, times);
 		return true;
 	}
-	/* All numbers from one on: what the other copies leave of the block's own count. */
+	/* All numbers from the first on: the block's own count minus the other copies. */
 	if (set.step == 1 || (set.first && (set.first - 1) / set.step > MOST_REACHED))
 		return false;
 	add_right(t, e, TRIPS_EVERY, set.step, set.first % set.step, times);

@@ -1,13 +1,13 @@
 /*
- * Equations from counts of a loop's trips. They are needed where the loop's body has more copies than flow can distinguish.
+ * Equations from counts of a loop's trips. They are needed if the loop's body has more copies than flow can distinguish.
  *
- * The executions of a source block in a source loop are numbered from 1 at each entry of the loop. The probes of the blocks before
- * and after the loop show that the loop has not been entered yet. A walk through the target's graph finds which numbers a copy of the
- * block can have: a set first, first + step, first + 2 step, ... With step 0 there is only one number. Where ways join, the step is
- * the common divisor of the steps and of the distance. Copies after a join are treated edge by edge, so that the first trip of a
- * rotated loop is distinguished from the others: it comes by the loop's guard.
+ * The executions of a source block in a source loop are numbered from 1 at each entry of the loop. The probes of the blocks
+ * before and after the loop show that the numbers begin anew. A walk through the target's graph finds which numbers a copy of
+ * the block can have: a set first, first + step, first + 2 step, ... With step 0 there is only one number. Where ways join, the
+ * step is the greatest common divisor of the steps and of the distance. Copies after a join are treated edge by edge. This
+ * distinguishes the first trip of a rotated loop, which comes from the loop's guard, from the other trips.
  *
- *   Copies whose sets do not meet those of others run together as often as trips had a number of the set:
+ *   If the sets of some copies do not meet the sets of others, these copies together run as often as trips had a number of their sets:
  *     peeled and fully unrolled:  the k-th copy as often as k trips were reached
  *     unrolled by u with all its exits:  the j-th copy as often as trips were congruent to j modulo u
  */
@@ -97,7 +97,7 @@ static void walk_function(struct tracker *t, uint32_t function)
 		changed = false;
 		for (uint32_t i = 0; i < g->order_count; i++) {
 			uint32_t b = g->order[i], index = tracked_block(t, function, b);
-			/* A call of the source's function that is still running would be a recursion. */
+			/* The source's function cannot be running already: that would be a recursion. */
 			struct numbers n = {.any = b == 0, .first = 0, .step = 0};
 			for (uint32_t e = 0; e < g->blocks[b].in_count; e++)
 				n = numbers_join(n, numbers_on_edge(t, function, g->in[g->blocks[b].first_in + e]));
@@ -126,7 +126,7 @@ static void add_item(struct tracker *t, uint32_t variable, struct numbers number
 	t->items[t->item_count++] = (struct item){variable, numbers};
 }
 
-/* Every way from `top`, which dominates the block, leads to the block once, and on none of them is a probe of ours. */
+/* Whether every way from `top`, which dominates the block, leads to the block once and passes no probe of ours. */
 static bool leads_to(const struct tracker *t, uint32_t function, uint32_t top, uint32_t block)
 {
 	const struct graph *g = t->m->reached.functions[function].graph;
@@ -145,7 +145,7 @@ static bool leads_to(const struct tracker *t, uint32_t function, uint32_t top, u
 	return true;
 }
 
-/* The farthest block above where ways join from which all ways lead to this one; loops on the way are passed over. */
+/* The farthest join above the block from which all ways lead to the block. Loops on the way are skipped. */
 static uint32_t join_before(const struct tracker *t, uint32_t function, uint32_t block)
 {
 	const struct graph *g = t->m->reached.functions[function].graph;
@@ -161,7 +161,7 @@ static uint32_t join_before(const struct tracker *t, uint32_t function, uint32_t
 	return found;
 }
 
-/* The k-th copy in a block. Copies before a parent's probe in it belong to an entry before: any number. */
+/* The numbers of the k-th copy in a block. A copy before the parent's probe belongs to an earlier entry: it may have any number. */
 static struct numbers numbers_of_copy(const struct tracker *t, uint32_t index, uint32_t k)
 {
 	if (!t->blocks[index].resets)
@@ -202,7 +202,7 @@ static void collect_items(struct tracker *t)
 	}
 }
 
-/* The items of one group, which no others meet: their sets' union must be one set. */
+/* Adds the equation of one group of items. Their sets meet no other set. The union of their sets must be one set. */
 static void add_group(struct tracker *t, const uint32_t *group, uint32_t number)
 {
 	struct numbers all = {0};
@@ -292,7 +292,7 @@ static void tracker_free(struct tracker *t)
 	free(t->items);
 }
 
-/* False: it has no copies, or the entries of the loop cannot be seen. */
+/* False: the block has no copies, or the probes do not show the entries of the loop. */
 static bool prepare(struct tracker *t, const struct mapping *m, const struct mapping_source *source, uint32_t loop,
                     uint32_t block)
 {

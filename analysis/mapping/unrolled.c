@@ -1,10 +1,14 @@
 /*
- * Loops that are unrolled by u with a remainder. After p peeled trips, the main loop has u copies without an exit between them; each
- * runs floor((trips - p) / u) times. The main loop is entered if p + u trips are reached. The remainder comes after it or before it.
- * It is a loop that is entered if (trips - p) mod u > 0, or copies in a row, the j-th of which runs if that is >= j. Main loop and
- * remainder follow a branch that divides them. It is reached with p + 1 trips, because only a loop that is known to run is unrolled
- * like that. If a source loop became several of them (inlined or unswitched), the equations are about their sums, and hold only if
- * all of them are alike.
+ * Loops that are unrolled by u with a remainder.
+ *
+ * After p peeled trips, the main loop has u copies without an exit between them. Each copy runs floor((trips - p) / u) times.
+ * The main loop is entered if p + u trips are reached. The remainder comes after the main loop or before it. It has one of two
+ * forms:
+ *   - a loop that is entered if (trips - p) mod u > 0
+ *   - copies in a row, where the j-th copy runs if (trips - p) mod u >= j
+ * A branch before them divides main loop and remainder. It is reached with p + 1 trips, because the compiler unrolls in this way
+ * only a loop that is known to run. If a source loop became several such loops (inlined or unswitched), the equations are about
+ * their sums. Then they hold only if all these loops are alike.
  */
 #include "analysis/mapping/trips_internal.h"
 
@@ -12,16 +16,16 @@
 
 struct main_loop {
 	uint32_t function, loop, copies, peeled;
-	uint32_t first; /* block of the first copy */
-	bool remainder_first; /* the remainder comes before it */
+	uint32_t first; /* the block of the first copy */
+	bool remainder_first; /* the remainder comes before the main loop */
 	bool tests;     /* it may be left before the first copy */
 };
 
 /* The first piece of a remainder is a loop or a block. */
 struct remainder_piece {
-	uint32_t function, block; /* header of the loop, or the block */
+	uint32_t function, block; /* the block, or the header of the loop */
 	int32_t loop;             /* or -1 */
-	uint32_t place;           /* j: from 1 */
+	uint32_t place;           /* j, from 1 */
 };
 
 struct unrolled {
@@ -38,7 +42,7 @@ static const struct graph *graph_of(const struct unrolled *u, uint32_t function)
 
 /* ---- main loops ---- */
 
-/* Copies in all blocks of a loop, if each dominates the next; *first and *last are where the ends are. */
+/* Counts the copies in a loop, if each one dominates the next. *first and *last are the blocks of the first and the last copy. */
 static uint32_t copies_in_loop(const struct tracker *t, uint32_t function, uint32_t loop, uint32_t *first, uint32_t *last)
 {
 	const struct graph *g = t->m->reached.functions[function].graph;
@@ -59,7 +63,7 @@ static uint32_t copies_in_loop(const struct tracker *t, uint32_t function, uint3
 	return copies;
 }
 
-/* Between the first and the last copy, control neither leaves the loop nor goes back. *tests: it leaves before them. */
+/* Whether control neither leaves the loop nor goes back between the first and the last copy. *tests: it may leave before them. */
 static bool is_closed(const struct graph *g, uint32_t loop, uint32_t first, uint32_t last, bool *tests)
 {
 	*tests = false;
@@ -108,7 +112,7 @@ static bool is_main_loop(const struct tracker *t, uint32_t function, uint32_t lo
 	return entry.any && entry.first < copies && entry.step < 2;
 }
 
-/* All main loops. False: there are none, or they are not unrolled alike. */
+/* Finds all main loops. False: there are none, or they are not unrolled alike. */
 static bool find_main_loops(struct unrolled *u)
 {
 	for (uint32_t f = 0; f < u->t->m->reached.count; f++)
@@ -145,7 +149,7 @@ static bool is_around(const struct unrolled *u, uint32_t function, uint32_t loop
 	return false;
 }
 
-/* The outermost loop around the block that has neither a main loop nor the parent's probe in it; or -1. */
+/* The outermost loop around the block that contains neither a main loop nor the parent's probe. -1: none. */
 static int32_t remainder_loop(const struct unrolled *u, uint32_t function, uint32_t block)
 {
 	const struct graph *g = graph_of(u, function);
@@ -155,7 +159,7 @@ static int32_t remainder_loop(const struct unrolled *u, uint32_t function, uint3
 	return found;
 }
 
-/* Which trip of the remainder comes with these numbers, from 1; 0: it is no remainder of such main loops. */
+/* Which trip of the remainder has these numbers, from 1. 0: it is no remainder of such main loops. */
 static uint32_t place_of(const struct unrolled *u, struct numbers n)
 {
 	uint32_t p = u->mains->peeled, copies = u->mains->copies;
@@ -165,7 +169,7 @@ static uint32_t place_of(const struct unrolled *u, struct numbers n)
 	return rest + 1 < copies ? rest + 1 : 0;
 }
 
-/* The entry of a loop after main loops: by some of its ways, with the others coming around the main loop. */
+/* The place of a loop after main loops. Some ways into it come from a main loop, the others go around it. */
 static uint32_t place_of_loop(const struct unrolled *u, uint32_t function, uint32_t loop)
 {
 	const struct graph *g = graph_of(u, function);
@@ -179,7 +183,7 @@ static uint32_t place_of_loop(const struct unrolled *u, uint32_t function, uint3
 	return found;
 }
 
-/* False: a copy that is neither in a main loop nor peeled nor a remainder: not every entry goes through a main loop. */
+/* False: a copy is neither in a main loop nor peeled nor in a remainder. Then not every entry goes through a main loop. */
 static bool add_piece(struct unrolled *u, const struct probe_copy *c)
 {
 	uint32_t index = tracked_block(u->t, c->function, c->block);
@@ -198,7 +202,7 @@ static bool add_piece(struct unrolled *u, const struct probe_copy *c)
 	return u->t->blocks[index].copies == 1 && p.place;
 }
 
-/* Before a remainder that comes first, the peeled trips are those that its loop is entered with. False: not certain. */
+/* If the remainder comes first, its loop's entry shows the number of peeled trips. False: not certain. */
 static bool find_peeled(struct unrolled *u)
 {
 	uint32_t first, end = copies_of(u->t->m, u->t->block, &first);
@@ -245,7 +249,7 @@ static void add_entries(struct unrolled *u, struct trip_equation *e, uint32_t fu
 	}
 }
 
-/* As often as (trips - p) mod u >= place: trips with the number p + place modulo u, less those that end a round. */
+/* Adds how often (trips - p) mod u >= place. It is the trips with a number p + place modulo u, less those that end a round. */
 static void add_remainders(struct unrolled *u, uint32_t place)
 {
 	struct trip_equation *e = new_equation(u->t);
@@ -301,7 +305,7 @@ static uint32_t common_dominator(const struct graph *g, uint32_t a, uint32_t b)
 	return a;
 }
 
-/* The branch that divides a main loop from its remainder: of all remainders, the one with the nearest. -1: none. */
+/* The branch that divides a main loop from its remainder. Among all remainders, it takes the nearest branch. -1: none. */
 static int64_t dividing_block(const struct unrolled *u, const struct main_loop *m)
 {
 	const struct graph *g = graph_of(u, m->function);
