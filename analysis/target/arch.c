@@ -1,4 +1,4 @@
-/* Names of NVIDIA architectures and the PTX version each needs, as LLVM 19's NVPTX back end has them. */
+/* Names of NVIDIA architectures and the PTX version that each needs, as in LLVM 19's NVPTX back end. */
 #include "analysis/builtins/target_name.h"
 #include "analysis/target/internal.h"
 
@@ -18,7 +18,7 @@ static const struct {
 	{86, "sm_86", "+ptx71"}, {87, "sm_87", "+ptx74"}, {89, "sm_89", "+ptx78"}, {90, "sm_90", "+ptx78"},
 };
 
-/* Takes the library from a target's name; returns the length of what is before it, or 0 for another word. */
+/* Reads the library in a target's name. Returns the length of the text before it. 0: the word is not a library. */
 static size_t read_library(const char *name, bool *vendor)
 {
 	size_t length = strcspn(name, ":");

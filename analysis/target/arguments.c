@@ -1,6 +1,6 @@
 /*
- * Which pointers a kernel only reads through, as the optimiser has found it. The compile for a target ends in a process of its own that
- * returns PTX, so it is said there, one comment for each kernel: // only read by NAME: 0 2
+ * Finds the pointers that a kernel only reads through, as the optimiser knows them. The compile for a target ends in a child
+ * process that returns only PTX. So this knowledge goes into the PTX, as one comment for each kernel: // only read by NAME: 0 2
  */
 #include "analysis/target/internal.h"
 

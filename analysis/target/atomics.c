@@ -1,9 +1,10 @@
 /*
- * Atomics, fences and barriers that libclc has not: 64-bit ones and those of OpenCL C 2.0, as LLVM's own instructions,
- * so that they are memory accesses in the PTX as any other.
+ * Makes atomics, fences and barriers that libclc lacks: those of 64 bits and those of OpenCL C 2.0. They become LLVM's own
+ * instructions, so that the PTX shows them as memory accesses like any other.
  *
- * Orders are taken as relaxed, with a fence before what is sequentially consistent by name: atomic_fetch_add, but not
- * atomic_fetch_add_explicit, whose order is mostly relaxed and is no constant before optimisation.
+ * Memory orders are treated as relaxed. Functions that are sequentially consistent by name get a fence before them:
+ * atomic_fetch_add, but not atomic_fetch_add_explicit. The order of the latter is mostly relaxed, and it is not a constant
+ * before optimisation.
  */
 #include "analysis/target/internal.h"
 
@@ -16,7 +17,7 @@ struct atomic {
 	LLVMContextRef context;
 	LLVMBuilderRef builder;
 	LLVMValueRef body;
-	LLVMTypeRef type, result; /* of the value; of the function */
+	LLVMTypeRef type, result; /* type of the value; type that the function returns */
 	bool real, is_unsigned, fences;
 };
 
@@ -25,7 +26,7 @@ static LLVMValueRef build_rmw(const struct atomic *a, LLVMAtomicRMWBinOp op, LLV
 	return LLVMBuildAtomicRMW(a->builder, op, LLVMGetParam(a->body, 0), value, LLVMAtomicOrderingMonotonic, false);
 }
 
-/* The exchange works on integers: floating-point values go through their bits. */
+/* The exchange works on integers, so a floating-point value is converted to its bits. */
 static LLVMValueRef build_compare_exchange(const struct atomic *a, LLVMValueRef expected, LLVMValueRef desired)
 {
 	LLVMTypeRef bits = a->type;
@@ -37,14 +38,14 @@ static LLVMValueRef build_compare_exchange(const struct atomic *a, LLVMValueRef 
 	                              LLVMAtomicOrderingMonotonic, false);
 }
 
-/* OpenCL C 1.x: returns what was there. */
+/* OpenCL C 1.x: returns the old value. */
 static LLVMValueRef build_cmpxchg(const struct atomic *a)
 {
 	LLVMValueRef pair = build_compare_exchange(a, LLVMGetParam(a->body, 1), LLVMGetParam(a->body, 2));
 	return LLVMBuildExtractValue(a->builder, pair, 0, "");
 }
 
-/* OpenCL C 2.0: stores what was there to *expected and returns whether it was expected. */
+/* OpenCL C 2.0: stores the old value to *expected and returns whether it was the expected one. */
 static LLVMValueRef build_compare_exchange_2(const struct atomic *a)
 {
 	LLVMValueRef expected = LLVMGetParam(a->body, 1);
@@ -97,13 +98,14 @@ static void build_intrinsic(const struct atomic *a, const char *name)
 	LLVMBuildCall2(a->builder, type, LLVMGetIntrinsicDeclaration(a->module, id, NULL, 0), NULL, 0, "");
 }
 
-/* LLVM's own fence is not to be had of the back end. */
+/* LLVM's back end does not support LLVM's own fence. */
 static void build_fence(const struct atomic *a)
 {
 	build_intrinsic(a, "llvm.nvvm.membar.gl");
 }
 
-/* The value that the function returns, or NULL when it is not known here. *known is set for those without a value. */
+/* The value that the function returns. NULL: the function is not known here, or it returns no value. *known is set for the
+ * latter. */
 static LLVMValueRef build(const struct atomic *a, const char *name, bool *known)
 {
 	LLVMTypeRef int32 = LLVMInt32TypeInContext(a->context);
@@ -137,7 +139,7 @@ static LLVMValueRef build(const struct atomic *a, const char *name, bool *known)
 	return NULL;
 }
 
-/* "add" of atom_add, atomic_fetch_add and atomic_fetch_add_explicit; false when it is none of these. */
+/* "add" for atom_add, atomic_fetch_add and atomic_fetch_add_explicit. False: none of these. */
 static bool base_name(const char *name, char *out, size_t size)
 {
 	snprintf(out, size, "%s", name);
@@ -153,7 +155,7 @@ static bool base_name(const char *name, char *out, size_t size)
 	return true;
 }
 
-/* The type of the value is the last that is not an order or a scope: j and m are uint and ulong. */
+/* The last type that is not an order or a scope is the type of the value. j and m are uint and ulong. */
 static bool is_unsigned(const char *symbol)
 {
 	const char *end = strstr(symbol, "12memory_order");
@@ -174,14 +176,14 @@ static bool describe(struct atomic *a, LLVMValueRef function, const char *symbol
 	LLVMTypeKind kind = LLVMGetTypeKind(a->type);
 	a->real = kind == LLVMFloatTypeKind || kind == LLVMDoubleTypeKind;
 	a->is_unsigned = is_unsigned(symbol);
-	/* The old names are relaxed; of the new ones, those that name no order are sequentially consistent. */
+	/* The old names are relaxed. The new names are sequentially consistent if they do not take an order. */
 	a->fences = (strstr(name, "_fetch_") || strstr(name, "exchange") || !strncmp(name, "atomic_flag_", 12) ||
 	             !strcmp(name, "atomic_load") || !strcmp(name, "atomic_store")) &&
 	            !strstr(name, "_explicit");
 	return kind != LLVMHalfTypeKind;
 }
 
-/* 64-bit addition and exchange came with compute capability 1.2, but LLVM makes loops of them before sm_32. */
+/* 64-bit addition and exchange exist since compute capability 1.2, but LLVM makes loops of them before sm_32. */
 static bool would_loop(const struct atomic *a, const char *base, const struct target_arch *arch)
 {
 	static const char *const names[] = {"add", "sub", "inc", "dec", "xchg", "exchange"};

@@ -1,7 +1,7 @@
 /*
- * clang's front end: unoptimised bitcode of every unit, with libclc's builtins linked in.
+ * Runs clang's front end: it makes unoptimised bitcode of every unit, with libclc's builtins linked in.
  *
- * The bitcode is the same for all architectures: NVPTX takes the processor from the target machine alone, so that one run
+ * The bitcode is the same for all architectures, because NVPTX takes the processor from the target machine alone. So one run
  * serves every target.
  */
 #include "analysis/target/internal.h"
@@ -29,14 +29,14 @@ static const char *builtins_path(void)
 	return NULL;
 }
 
-/* clang marks functions as free of strict arithmetic only when contraction is free too. */
+/* clang marks functions for relaxed arithmetic only if contraction is allowed, too. */
 static bool relaxes_arithmetic(const char *word)
 {
 	return !strcmp(word, "-cl-fast-relaxed-math") || !strcmp(word, "-cl-unsafe-math-optimizations") ||
 	       !strcmp(word, "-cl-mad-enable");
 }
 
-/* Options that change code, one word each; -cl-ext is only known to clang's own front end. */
+/* Adds the options that change code. Each is one word. Only clang's own front end (-cc1) knows -cl-ext. */
 static void add_options(struct words *args, const char *options)
 {
 	char *copy = strdup(options ? options : ""), *rest = copy, *word;
@@ -64,7 +64,7 @@ static bool has_word(const char *options, const char *word)
 	return false;
 }
 
-/* A program is not optimised when one of its units must not be, and as accurate as the strictest of them. */
+/* A program is not optimised if one of its units must not be. It is as accurate as its strictest unit demands. */
 static struct target_settings settings_of(const struct target_unit *units, size_t count)
 {
 	struct target_settings s = {.optimise = true, .relaxed = true};
@@ -83,15 +83,15 @@ static void add_arguments(struct words *args, const struct target_unit *unit, bo
 {
 	static const char *const fixed[] = {
 		"-x", "cl", "-target", TARGET_TRIPLE, "-c", "-emit-llvm", "-w", "-fno-crash-diagnostics",
-		/* An inline function is also a function: OpenCL programs call it without an external definition. */
+		/* OpenCL programs call an inline function without an external definition, so it must also be a function. */
 		"-fgnu89-inline",
-		/* The host's driver accepted the program; newer complaints are not worth losing it. */
+		/* The host's driver accepted the program. Errors that newer compilers report must not reject it. */
 		"-Wno-int-conversion", "-Wno-incompatible-pointer-types", "-Wno-implicit-int",
 		"-Xclang", "-disable-llvm-passes", "-nogpulib",
-		/* .loc lines, which tell the source of an instruction; PTX with whole line tables is another: marked debug,
-		 * and not to be had of every program. The folder is another one each time. */
+		/* .loc lines say which source line an instruction comes from. Full line tables would mark the PTX as debug code, and
+		 * they do not work for every program. The folder changes with each run, so it is left out. */
 		"-gline-directives-only", "-fdebug-compilation-dir=.",
-		/* Probes are in brackets. */
+		/* Probes add brackets. */
 		"-fbracket-depth=4096",
 	};
 	for (size_t i = 0; i < GS_ARRAY_LEN(fixed); i++)
@@ -136,7 +136,7 @@ static int run_clang(const struct target_unit *unit, const struct target_bitcode
 	return result;
 }
 
-/* With the builtins that clang declares by itself; a program it rejects may need the whole of its header. */
+/* First tries the builtins that clang declares by itself. If clang rejects the program, it may need clang's full header. */
 static int compile_unit(const struct target_unit *unit, struct target_bitcode *b, size_t index, struct gs_error *err)
 {
 	words_printf(&b->files, "%s/unit%zu.bc", b->folder, index);

@@ -1,7 +1,7 @@
 /*
- * The target compile: clang makes bitcode of a program (analysis/target/bitcode.c), of which analysis/target/module.c makes PTX for one
- * target. The latter happens in a child process, because LLVM ends the process when it meets code that it cannot
- * select, and because several targets then compile at the same time.
+ * The target compile. clang makes bitcode of a program (analysis/target/bitcode.c). Then analysis/target/module.c makes PTX of
+ * it for one target, in a child process. There are two reasons for the child: LLVM ends the process if it cannot compile some
+ * code, and several targets can compile at the same time.
  */
 #include "analysis/target/internal.h"
 
@@ -18,10 +18,10 @@
 
 struct target_job {
 	pid_t pid;
-	int fd; /* what the child says: one byte for the outcome, then the PTX or the error */
+	int fd; /* the child writes here: one byte for the outcome, then the PTX or the error */
 };
 
-static int result_fd; /* of the child; LLVM's fatal error handler has no argument of its own */
+static int result_fd; /* the child's end; LLVM's fatal error handler has no argument that could pass it */
 
 static void send_outcome(char outcome, const char *data, size_t length)
 {
@@ -53,7 +53,7 @@ static void run_child(const struct target_bitcode *bitcode, const struct target_
 	int null = open("/dev/null", O_WRONLY);
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (null >= 0)
-		dup2(null, 2); /* LLVM writes a stack trace when it crashes; the guest's user need not see it */
+		dup2(null, 2); /* LLVM writes a stack trace when it crashes; the user should not see it */
 	LLVMInstallFatalErrorHandler(on_fatal_error);
 	if (target_module_ptx(bitcode->files.items, bitcode->files.count, arch, &bitcode->settings, &ptx, &err))
 		send_outcome('e', err.text, strlen(err.text));
@@ -141,7 +141,7 @@ int target_compile(const struct target_unit *units, size_t count, const char *ar
 	struct target_arch known;
 	struct target_bitcode *bitcode;
 	struct target_job *job;
-	int result = target_arch_find(arch, &known, err); /* before clang is run in vain */
+	int result = target_arch_find(arch, &known, err); /* checked first, so that clang does not run for nothing */
 	if (!result)
 		result = target_bitcode_create(units, count, &bitcode, err);
 	if (result)

@@ -7,54 +7,54 @@
 
 #include <llvm-c/Types.h>
 
-/* The triple whose PTX has OpenCL's kernel parameters (.ptr .global) and texture mode. */
+/* The PTX of this triple has OpenCL's kernel parameters (.ptr .global) and texture mode. */
 #define TARGET_TRIPLE "nvptx64-nvidia-nvcl"
 
 struct target_arch {
 	unsigned number;
 	const char *cpu;     /* as LLVM names it */
-	const char *feature; /* the oldest PTX version that has it */
-	bool vendor;         /* the vendor's library, not libclc's */
-	bool machine;        /* machine instructions will be made of the PTX */
+	const char *feature; /* the oldest PTX version that supports it */
+	bool vendor;         /* use the vendor's library instead of libclc */
+	bool machine;        /* the PTX will be turned into machine instructions */
 };
 
-/* The newest architecture that LLVM knows and that is not newer than `name`: PTX runs on later ones too. A colon
- * and the library may follow: "sm_70:vendor"; it is libclc when none does. */
+/* The newest architecture that LLVM knows and that is not newer than `name`. This works because PTX also runs on later
+ * architectures. A colon and the library may follow: "sm_70:vendor". Without them, the library is libclc. */
 int target_arch_find(const char *name, struct target_arch *out, struct gs_error *err);
 
-/* analysis/target/prelude.c: OpenCL C put in front of every unit; builtins that NVPTX or libclc lack. */
+/* analysis/target/prelude.c: OpenCL C text that is put before every unit. It has builtins that NVPTX or libclc lack. */
 extern const char target_prelude[];
 
-/* What the options of a program's units ask of the code, beyond what clang's front end does about them. */
+/* What a program's options demand of the code, beyond what clang's front end does for them. */
 struct target_settings {
 	bool optimise;
 	bool relaxed;           /* functions may be less accurate: -cl-fast-relaxed-math, -cl-unsafe-math-optimizations */
-	bool flushes_denormals; /* of single precision: -cl-denorms-are-zero */
+	bool flushes_denormals; /* in single precision: -cl-denorms-are-zero */
 	bool correctly_rounded; /* single-precision division and square root */
 };
 
 /* analysis/target/bitcode.c */
 struct target_bitcode {
-	char *folder; /* of its files */
+	char *folder; /* the folder of its files */
 	struct words files;
 	struct target_settings settings;
 };
 
-/* analysis/target/module.c: links bitcode files, optimises them and writes PTX. May end the process: LLVM's fatal errors. */
+/* analysis/target/module.c: links bitcode files, optimises them and writes PTX. LLVM's fatal errors end the process. */
 int target_module_ptx(char *const *files, size_t count, const struct target_arch *arch,
                       const struct target_settings *settings, struct gs_buf *ptx, struct gs_error *err);
 
-/* analysis/target/arguments.c: comments for target_only_reads, of a module that has been optimised. */
+/* analysis/target/arguments.c: writes the comments that target_only_reads() looks for. The module must be optimised. */
 void target_write_only_read(LLVMModuleRef module, struct gs_buf *ptx);
 
-/* analysis/target/library.c: gives library functions the form they have on the target. */
+/* analysis/target/library.c: gives library functions their form on the target. */
 void target_library(LLVMModuleRef module, const struct target_arch *arch, bool relaxed);
-/* A function with an empty block to take the place of `function` in all its uses. */
+/* A function with an empty block. It replaces `function` in all its uses. */
 LLVMValueRef target_replacement(LLVMModuleRef module, LLVMValueRef function);
-/* "sin" of _Z3sinf; false when the symbol is not mangled. */
+/* "sin" for _Z3sinf. False: the symbol is not mangled. */
 bool target_mangled_name(const char *symbol, char *out, size_t size);
 
-/* analysis/target/atomics.c: replaces the declared `function` when it is an atomic, a fence or a barrier. */
+/* analysis/target/atomics.c: replaces the declared `function` if it is an atomic, a fence or a barrier. */
 bool target_atomic(LLVMModuleRef module, LLVMValueRef function, const char *symbol, const char *name,
                    const struct target_arch *arch);
 

@@ -1,11 +1,13 @@
 /*
- * Library functions as the target's vendor has them, in place of libclc's.
+ * Replaces libclc's library functions by the target vendor's.
  *
- * Where the vendor's library is asked for, a function of mathematics in the table (builtins.def) becomes a call of
- * __gpusim_fn_NAME_TYPE for each element of its arguments: a function without a body, which LLVM may merge, hoist and
- * speculate as it would the vendor's own code. A second result that OpenCL C returns through a pointer is the second
- * element of a structure. Builtins that neither has stay calls; they lose clang's `convergent`, which would keep loops
- * around them from being unrolled, unless they exchange values between work-items.
+ * If the vendor's library is wanted, a function of mathematics in the table (builtins.def) becomes a call of
+ * __gpusim_fn_NAME_TYPE for each element of its arguments. This function has no body. LLVM may merge, hoist and speculate it, as
+ * it would do with the vendor's own code. OpenCL C may return a second result through a pointer. It becomes the second element
+ * of a structure.
+ *
+ * Builtins that neither the table nor libclc has stay calls. They lose clang's attribute `convergent`, which would prevent
+ * unrolling of the loops around them. Builtins that exchange values between work-items keep it.
  */
 #include "analysis/builtins/builtins.h"
 #include "analysis/target/internal.h"
@@ -23,7 +25,8 @@ static LLVMAttributeRef enum_attribute(LLVMContextRef context, const char *name)
 	return LLVMCreateEnumAttribute(context, LLVMGetEnumAttributeKindForName(name, strlen(name)), 0);
 }
 
-/* Arithmetic relaxed by options is a string attribute, and inlining a function without it would take it away. */
+/* Options that relax arithmetic become string attributes. A function without them would lose them for its caller when it is
+ * inlined. */
 static void copy_string_attributes(LLVMValueRef from, LLVMValueRef to)
 {
 	unsigned count = LLVMGetAttributeCountAtIndex(from, LLVMAttributeFunctionIndex);
@@ -64,15 +67,15 @@ bool target_mangled_name(const char *symbol, char *out, size_t size)
 	return true;
 }
 
-/* A function of mathematics that is to be replaced. */
+/* A function of mathematics that will be replaced. */
 struct math {
 	LLVMContextRef context;
-	LLVMValueRef function;             /* that is replaced */
+	LLVMValueRef function;             /* the function that is replaced */
 	LLVMTypeRef parameters[MAX_PARAMETERS];
-	unsigned parameter_count, width;   /* elements of vectors, or 1 */
+	unsigned parameter_count, width;   /* width: elements of vectors, or 1 */
 	bool half, has_pointer;            /* the pointer is the last parameter */
-	LLVMTypeRef real, second;          /* elements of results; second: what the pointer points to, or NULL */
-	LLVMTypeRef result;                /* element of what it returns */
+	LLVMTypeRef real, second;          /* real: element type of results; second: the type that the pointer points to, or NULL */
+	LLVMTypeRef result;                /* element type of the returned value */
 	char external[160];
 };
 
@@ -86,7 +89,7 @@ static bool points_to_int(const char *name)
 	return !strcmp(name, "frexp") || !strcmp(name, "remquo") || !strcmp(name, "lgamma_r");
 }
 
-/* The table's row: half_sin is sin in NVIDIA's library, and half precision computes in single. */
+/* Chooses the table's row. half_sin is sin in NVIDIA's library. Half precision is computed in single precision. */
 static bool choose_external(struct math *m, const char *name, const char *type, bool relaxed)
 {
 	if (!strncmp(name, "half_", 5))
@@ -136,7 +139,7 @@ static LLVMTypeRef external_type(const struct math *m)
 	return LLVMFunctionType(result, list, count, false);
 }
 
-/* memory(none), which is attribute value 0, makes it pure; speculatable lets it be hoisted. */
+/* memory(none), which is attribute value 0, makes the function pure. speculatable allows hoisting. */
 static LLVMValueRef external_function(const struct math *m, LLVMModuleRef module)
 {
 	static const char *const attributes[] = {"nounwind", "willreturn", "speculatable", "nosync", "nofree", "memory"};
@@ -159,7 +162,7 @@ static LLVMValueRef argument(const struct math *m, LLVMBuilderRef b, LLVMValueRe
 	return LLVMTypeOf(value) == wanted ? value : LLVMBuildFPExt(b, value, wanted, "");
 }
 
-/* *all with `value` as its element `lane`, or `value` itself where there are no vectors. */
+/* Sets element `lane` of *all to `value`. Without vectors, *all becomes `value`. */
 static void set_lane(const struct math *m, LLVMBuilderRef b, LLVMValueRef *all, LLVMValueRef value, unsigned lane,
                      bool narrow)
 {
@@ -215,13 +218,14 @@ static void forget_convergence(LLVMValueRef function)
 			LLVMRemoveCallSiteEnumAttribute(LLVMGetUser(use), LLVMAttributeFunctionIndex, convergent);
 }
 
-/* clang makes what it takes from libclc internal; a program's own function of such a name can be called from elsewhere. */
+/* Whether a function comes from libclc. clang makes these functions internal. A program's own function of the same name is
+ * external. */
 static bool is_of_library(LLVMValueRef function)
 {
 	return LLVMIsDeclaration(function) || LLVMGetLinkage(function) == LLVMInternalLinkage;
 }
 
-/* Two bytes as a short, any other type as it is. */
+/* The type as which a value can be passed. Two bytes become a short. Other types stay. */
 static LLVMTypeRef passable(LLVMTypeRef type)
 {
 	LLVMContextRef context = LLVMGetTypeContext(type);
@@ -230,7 +234,7 @@ static LLVMTypeRef passable(LLVMTypeRef type)
 	return two_bytes ? LLVMInt16TypeInContext(context) : type;
 }
 
-/* The type of a function as its calls can be compiled; the very type where they can be as they are. */
+/* The type of a function with parameters that LLVM can pass. It is the same type if nothing needs to change. */
 static LLVMTypeRef passable_function(LLVMTypeRef type, LLVMTypeRef *parameters, unsigned count)
 {
 	LLVMTypeRef result = passable(LLVMGetReturnType(type));
@@ -243,7 +247,7 @@ static LLVMTypeRef passable_function(LLVMTypeRef type, LLVMTypeRef *parameters, 
 	return same ? type : LLVMFunctionType(result, parameters, count, false);
 }
 
-/* LLVM's back end cannot pass a char2 to a function: such calls take its bits. */
+/* LLVM's back end cannot pass a char2 to a function. Such calls pass its bits instead. */
 static void pass_bytes_as_shorts(LLVMModuleRef module, LLVMValueRef function)
 {
 	LLVMTypeRef type = LLVMGlobalGetValueType(function), parameters[MAX_PARAMETERS];

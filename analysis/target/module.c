@@ -1,9 +1,9 @@
 /*
- * Bitcode to PTX through the LLVM-C API, with the probes alive.
+ * Turns bitcode into PTX through the LLVM-C API, and keeps the probes.
  *
- * clang marks every call in OpenCL C as convergent, and that alone keeps loops around a probe from being
- * unrolled; the probe calls lose it here. The descriptors in llvm.pseudo_probe_desc make the back end write
- * the probes. The pipeline is clang's own -O3.
+ * clang marks every call in OpenCL C as convergent. That alone would prevent unrolling of loops around a probe, so the probe
+ * calls lose this mark here. The descriptors in llvm.pseudo_probe_desc make the back end write the probes. The pipeline is
+ * clang's own -O3.
  */
 #include "analysis/target/internal.h"
 
@@ -60,9 +60,9 @@ static bool is_kernel_note(LLVMValueRef node, LLVMValueRef function)
 	return parts[0] == function && word && length == 6 && !memcmp(word, "kernel", 6);
 }
 
-/* The program is whole: what is not a kernel is only there to be called, and goes away when nobody does. Large
- * programs bring hundreds of functions of which a kernel uses ten. clang forbids to inline kernels, but one that
- * another kernel calls cannot be called on a GPU. */
+/* The program is complete, so functions that are not kernels become internal. They are removed if no function calls them. Large
+ * programs have hundreds of functions, of which a kernel uses ten. clang forbids inlining of kernels. If a kernel calls another
+ * kernel, that one must be inlined anyway, because a GPU cannot call a kernel. */
 static int hide_helpers(LLVMModuleRef module, bool optimise, struct gs_error *err)
 {
 	unsigned count = LLVMGetNamedMetadataNumOperands(module, "nvvm.annotations");
@@ -93,7 +93,7 @@ static void describe_probe(LLVMModuleRef module, LLVMValueRef call)
 	LLVMTypeRef i64 = LLVMInt64TypeInContext(context);
 	LLVMMetadataRef parts[] = {
 		LLVMValueAsMetadata(LLVMGetOperand(call, 0)),
-		LLVMValueAsMetadata(LLVMConstInt(i64, 0, false)), /* hash of the control flow; nobody compares it */
+		LLVMValueAsMetadata(LLVMConstInt(i64, 0, false)), /* hash of the control flow; it is never compared */
 		LLVMMDStringInContext2(context, name, length),
 	};
 	LLVMMetadataRef node = LLVMMDNodeInContext2(context, parts, 3);
@@ -114,7 +114,7 @@ static void prepare_probes(LLVMModuleRef module)
 			continue;
 		LLVMRemoveCallSiteEnumAttribute(call, LLVMAttributeFunctionIndex, convergent);
 		uint64_t guid = LLVMConstIntGetZExtValue(LLVMGetOperand(call, 0));
-		if (guid != last) /* uses come function by function; a second descriptor does no harm */
+		if (guid != last) /* uses are sorted by function; a second descriptor is harmless */
 			describe_probe(module, call);
 		last = guid;
 	}
@@ -154,8 +154,8 @@ static int optimise_module(LLVMModuleRef module, LLVMTargetMachineRef machine, b
 	return result;
 }
 
-/* Labels for a debugger, $L__tmp1:, which LLVM also writes into the middle of a call, where no assembler takes them.
- * The same holds for .loc there. */
+/* Removes labels for a debugger ($L__tmp1:). LLVM also writes them into the middle of a call, where assemblers reject them. The
+ * same holds for .loc there. */
 static void add_without_labels(struct gs_buf *out, const char *text, size_t length)
 {
 	bool in_call = false;
@@ -186,9 +186,9 @@ static int emit_ptx(LLVMModuleRef module, LLVMTargetMachineRef machine, struct g
 }
 
 /*
- * NVIDIA's OpenCL divides and takes roots in single precision with div.full and sqrt.approx, within the 2.5 and 3 ulp that
- * OpenCL C allows, unless correct rounding is asked for; LLVM rounds correctly unless told otherwise. Where
- * arithmetic is relaxed, LLVM divides by div.approx by itself.
+ * Chooses the precision of division and square root. In single precision, NVIDIA's OpenCL uses div.full and sqrt.approx, unless
+ * the program asks for correct rounding. They stay within the 2.5 and 3 ulp that OpenCL C allows. LLVM rounds correctly by
+ * default. If arithmetic is relaxed, LLVM itself uses div.approx.
  */
 static void choose_precision(LLVMModuleRef module, const struct target_arch *arch,
                              const struct target_settings *settings)
@@ -205,7 +205,7 @@ static void choose_precision(LLVMModuleRef module, const struct target_arch *arc
 		LLVMReplaceAllUsesWith(root, LLVMGetIntrinsicDeclaration(module, id, NULL, 0));
 }
 
-/* clang does nothing about -cl-denorms-are-zero for NVPTX. NVIDIA's OpenCL flushes where arithmetic is relaxed, too. */
+/* clang ignores -cl-denorms-are-zero for NVPTX. NVIDIA's OpenCL flushes denormals also if arithmetic is relaxed. */
 static void choose_denormals(LLVMModuleRef module, const struct target_arch *arch,
                              const struct target_settings *settings)
 {
@@ -218,9 +218,10 @@ static void choose_denormals(LLVMModuleRef module, const struct target_arch *arc
 }
 
 /*
- * NVIDIA's front end unrolls loops whose length is not known by 4, if that is not too long, and leaves the rest to the
- * assembler (its PTX of the suite: every countable loop up to nbody's, of 25 instructions, but not matmul_tiled's, of
- * 70). LLVM for NVPTX goes by size alone, up to 8 times and a quarter of clang's usual threshold.
+ * Chooses how loops are unrolled. If the length of a loop is not known, NVIDIA's front end unrolls it by 4, unless the result is
+ * too long. It leaves the rest to the assembler. In its PTX of the suite, it unrolls every countable loop up to nbody's (25
+ * instructions), but not matmul_tiled's (70 instructions). LLVM for NVPTX decides by size alone: up to 8 times, and up to a
+ * quarter of clang's usual threshold.
  */
 static void choose_unrolling(LLVMModuleRef module, const struct target_arch *arch)
 {

@@ -1,6 +1,6 @@
 /*
- * The native_ functions as the approximate instructions they mean: with libclc they become intrinsics that
- * the NVPTX back end cannot select. Macros, because clang has builtins of these names already.
+ * The native_ functions, written as the approximate instructions that they stand for. With libclc they would become intrinsics
+ * that the NVPTX back end cannot compile. They are macros, because clang already has builtins of these names.
  */
 #include "analysis/target/internal.h"
 
@@ -14,7 +14,7 @@
 			      "#define " name " __gpusim_" name "\n"
 
 const char target_prelude[] =
-	/* OpenCL C 1.0 and 1.1 have no `static` */
+	/* OpenCL C 1.0 and 1.1 have no `static`. */
 	"#define __gpusim_fn(type) inline type __attribute__((overloadable, always_inline, internal_linkage, nodebug))\n"
 	"#define __gpusim_vec2(f) __gpusim_fn(float2) __gpusim_##f(float2 x) "
 	"{ return (float2)(__gpusim_##f(x.x), __gpusim_##f(x.y)); }\n"
