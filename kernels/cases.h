@@ -1,11 +1,13 @@
 /*
  * cases: the lines of cases.txt as data, for every program that runs them.
  *
- * name  file  kernel  global  local  arguments. Arguments: f (float), d (double) and i (int) buffers,
- * kind:count:how[:value] with how one of rand (floats in [0,1), ints in [0,value)), zero, and for ints fill (value) and
- * ramp (element e is e*value); m an image to read of RGBA floats, m:WIDTHxHEIGHT:rand; F:value and I:value scalars;
- * L:bytes local memory. Buffers are filled from a generator that starts anew with every case, so that all programs run
- * the same.
+ * A line is: name  file  kernel  global  local  arguments. An argument is one of:
+ *   f, d, i   a buffer of float, double or int: kind:count:how[:value]. `how` is rand (floats in [0,1), ints in [0,value)) or
+ *             zero. For ints it may also be fill (value) or ramp (element e is e*value).
+ *   m         an image of RGBA floats that is read: m:WIDTHxHEIGHT:rand
+ *   F, I      a scalar: F:value, I:value
+ *   L         local memory: L:bytes
+ * The generator that fills buffers starts anew with every case, so all programs run with the same data.
  */
 #ifndef GPUSIM_CASES_H
 #define GPUSIM_CASES_H
@@ -21,7 +23,7 @@ enum { MAX_ARGS = 16 };
 struct arg {
 	char kind; /* 'f', 'd' or 'i' buffer, 'm' image, 'F' or 'I' scalar, 'L' local memory */
 	size_t count, size_bytes, width, height;
-	int32_t *init; /* buffers and images: the contents every repeat starts from */
+	int32_t *init; /* buffers and images: the contents at the start of every repeat */
 	float f;
 	int32_t i;
 };
@@ -143,7 +145,7 @@ static char *read_file(const char *path, size_t *size)
 	return text;
 }
 
-/* Whether a line's name matches one of the shell patterns, or there are none. */
+/* Whether a line's name matches one of the shell patterns. Without patterns, every name matches. */
 static int wanted(const char *line, int argc, char **argv)
 {
 	char name[128];

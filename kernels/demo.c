@@ -1,10 +1,10 @@
 /*
- * demo - a small OpenCL program as anybody would write it: saxpy, a tiled matrix product and a
- * reduction, several launches each, with copies to and from the device, all results checked.
+ * demo - a small, ordinary OpenCL program: saxpy, a tiled matrix product and a reduction. It launches each several times, copies
+ * data to and from the device, and checks all results.
  *
  *   demo [repeats]
  *
- * It knows nothing of gpusim. Prints one line and exits 0 when every result is right.
+ * It does not know about gpusim. It prints one line, and exits 0 if every result is right.
  */
 #ifndef CL_TARGET_OPENCL_VERSION
 #define CL_TARGET_OPENCL_VERSION 120
@@ -145,7 +145,7 @@ static float *vector(size_t count, unsigned step)
 	return v;
 }
 
-/* All values are small integers, so that the sums are exact in any order. */
+/* All values are small integers, so the sums are exact in any order. */
 static void run_saxpy(int repeats)
 {
 	float a = 2.0f, *x = vector(VECTOR, 3), *y = vector(VECTOR, 1), *got = vector(VECTOR, 0);

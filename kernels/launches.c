@@ -1,20 +1,20 @@
 /*
- * launches - programs of many launches, as ordinary OpenCL applications have them.
+ * launches - programs with many launches, as ordinary OpenCL applications have them.
  *
  *   launches [-k kernel directory] PROGRAM [SIZE [STEPS]]
  *
- * bfs       breadth-first search to its end, a launch per level: a million nodes, as in Rodinia's largest input, some 40 levels
- * kmeans    iterations of k-means; the host moves the centres: 262144 points, 30 iterations, as TBPoint's
- * lu        elimination, two launches per column, each smaller than the one before: 512 columns, as Rodinia's gaussian and lud
- * align     Needleman-Wunsch, a launch per anti-diagonal: they grow, then shrink: 2048 cells a side, as Rodinia's nw
- * heat      time steps of a stencil, all alike: 512 x 512 cells in 1849 groups, as Rodinia's hotspot
- * collatz   irregular: the numbers of the first million that have not reached 1 yet, ever fewer
- * same      one small kernel, STEPS (10000) times
+ *   bfs       complete breadth-first search, one launch per level: a million nodes, as in Rodinia's largest input, some 40 levels
+ *   kmeans    iterations of k-means; the host moves the centres: 262144 points, 30 iterations, as TBPoint's
+ *   lu        elimination, two launches per column, each smaller than the previous one: 512 columns, as Rodinia's gaussian and lud
+ *   align     Needleman-Wunsch, one launch per anti-diagonal; launches grow, then shrink: 2048 cells a side, as Rodinia's nw
+ *   heat      time steps of a stencil, all alike: 512 x 512 cells in 1849 groups, as Rodinia's hotspot
+ *   collatz   irregular: works on those of the first million numbers that have not reached 1 yet; they become fewer with each launch
+ *   same      one small kernel, STEPS (10000) times
  *
- * Sizes are those that such programs are usually run with, so that a launch fills a GPU many times over; where the algorithm's
- * launches are smaller than a GPU (align), they stay so.
+ * The sizes are the usual ones for such programs, so most launches fill a GPU many times over. Some algorithms have launches
+ * that are smaller than a GPU (align). They stay small.
  *
- * Prints one line with the number of launches and a checksum, the same on every device.
+ * Prints one line with the number of launches and a checksum. The line is the same on every device.
  */
 #ifndef CL_TARGET_OPENCL_VERSION
 #define CL_TARGET_OPENCL_VERSION 120
@@ -176,7 +176,7 @@ static unsigned long sum_of_buffer(cl_mem m, size_t bytes)
 
 /* ---- programs ---- */
 
-/* Neighbours are near, as on maps, so that it takes many levels. */
+/* Neighbours are near each other, as on maps, so the search takes many levels. */
 static unsigned long run_bfs(int nodes, int steps)
 {
 	enum { DEGREE = 4 };
@@ -232,7 +232,7 @@ static unsigned long run_kmeans(int n, int steps)
 {
 	enum { LOCAL = 256 };
 	int k = 8, dims = 8;
-	n = (n + LOCAL - 1) / LOCAL * LOCAL; /* the kernel takes all that it is launched with */
+	n = (n + LOCAL - 1) / LOCAL * LOCAL; /* the kernel has no bounds check */
 	cl_kernel assign = kernel(build("linear.cl"), "kmeans_assign");
 	float *feature = random_floats((size_t)(n * dims)), *centre = random_floats((size_t)(k * dims));
 	int *member = allocate((size_t)n, sizeof *member);

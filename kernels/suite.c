@@ -1,13 +1,16 @@
 /*
- * suite - runs the cases of cases.txt as an ordinary OpenCL 1.1 program would.
+ * suite - runs the cases of cases.txt as an ordinary OpenCL 1.1 program.
  *
  *   suite [-k kernel directory] [-r repeats] [-n] [-b] cases.txt [name...]     (shell patterns: '*-s')
  *
- * The kernels are looked for beside the cases file unless -k names another directory. Prints one line
- * per case: name,kernel,global,local,checksum,median_ns,min_ns where the times are the device's own
- * (profiling events); -n: no profiling. Every repeat starts from freshly written buffers. With -b two more, of the
- * host's clock: build_ns, of clBuildProgram, and first_ns, of the first launch, which is when drivers compile a kernel; a
- * build of nothing comes before all, so that a driver's own start is in none of them.
+ * It looks for the kernels in the folder of the cases file, unless -k names another directory. It prints one line per case:
+ * name,kernel,global,local,checksum,median_ns,min_ns. The times are the device's own (profiling events). -n: no profiling. Every
+ * repeat starts from freshly written buffers.
+ *
+ * -b adds two times of the host's clock: build_ns for clBuildProgram, and first_ns for the first launch. Drivers compile a
+ * kernel at its first launch. An empty program is built before all cases, so that these times do not contain the start of the
+ * driver.
+ *
  * cases.h says what a line of the cases file means.
  */
 #ifndef _GNU_SOURCE
@@ -33,7 +36,7 @@ struct suite {
 	cl_command_queue queue;
 	const char *kernel_dir;
 	int repeats, profile, builds;
-	cl_mem mem[MAX_ARGS]; /* of the case that runs */
+	cl_mem mem[MAX_ARGS]; /* of the current case */
 };
 
 static void check(cl_int err, const char *what)
@@ -116,7 +119,7 @@ static void set_arg(struct suite *s, cl_kernel kernel, cl_uint index, const stru
 	}
 }
 
-/* Returns the device's time in ns, 0 without profiling. */
+/* Returns the device's time in ns. 0: without profiling. */
 static cl_ulong launch(const struct suite *s, cl_kernel kernel, const struct test_case *c)
 {
 	cl_event event;
@@ -135,7 +138,7 @@ static cl_ulong launch(const struct suite *s, cl_kernel kernel, const struct tes
 
 static uint32_t checksum(const struct suite *s, struct arg *a, cl_mem mem, uint32_t sum)
 {
-	if (a->kind != 'm') /* kernels do not write images, so what was given still is what they hold */
+	if (a->kind != 'm') /* kernels do not write images, so an image still has its first contents */
 		check(clEnqueueReadBuffer(s->queue, mem, CL_TRUE, 0, a->size_bytes, a->init, 0, NULL, NULL),
 		      "clEnqueueReadBuffer");
 	for (size_t e = 0; e < a->size_bytes / 4; e++)
@@ -157,7 +160,7 @@ static void print_range(const size_t *range, cl_uint dims)
 	putchar(',');
 }
 
-/* Releases what the case holds. */
+/* Adds up the checksums and releases the memory of the case. */
 static uint32_t checksum_all(struct suite *s, struct test_case *c)
 {
 	uint32_t sum = 0;
