@@ -85,7 +85,7 @@ const char *ptx_check(const char *text, size_t length)
 		return "out of memory";
 	memcpy(exact, text, length);
 	int code = ptx_read(exact, length, &module, &err);
-	free(exact); /* nothing of the text is needed any more */
+	free(exact); /* the module must not refer to the text any more */
 	const char *wrong = code ? "it could not be read" : check_module(module, length);
 	if (!code)
 		ptx_free(module);

@@ -1,4 +1,4 @@
-/* Costs of library functions, and that no builtin of OpenCL C keeps a program from being compiled. */
+/* Costs of library functions. Also checks that every builtin of OpenCL C can be compiled. */
 #include "tests/tests.h"
 
 #include "analysis/target/target.h"
@@ -26,8 +26,8 @@ static void check_step(const struct builtin_step *step, enum code_class class, i
 	CU_ASSERT_EQUAL(step->depends_on, depends_on);
 }
 
-/* expf: two constants; x * log2(e) rounded to an integer (two FFMA, FADD) and shifted into the exponent; what is left
- * of x (two FFMA) through EX2, times that power of two. */
+/* expf needs two constants. x * log2(e) is rounded to an integer (two FFMA, FADD) and shifted into the exponent. The rest of x
+ * (two FFMA) goes through EX2 and is multiplied by that power of two. */
 static void a_function_is_a_sequence_of_instructions(void)
 {
 	static const struct {
@@ -43,7 +43,7 @@ static void a_function_is_a_sequence_of_instructions(void)
 		check_step(&steps[i], expected[i].class, expected[i].depends_on);
 }
 
-/* sin(x) relaxed: x times 1/(2 pi), then SIN; up to Pascal a range reduction between them. */
+/* Relaxed sin(x) is x times 1/(2 pi), then SIN. GPUs up to Pascal have a range reduction between them. */
 static void older_gpus_reduce_the_range_first(void)
 {
 	struct builtin_step steps[BUILTIN_MAX_STEPS];
@@ -53,14 +53,14 @@ static void older_gpus_reduce_the_range_first(void)
 	CU_ASSERT_EQUAL_FATAL(expand("__gpusim_fn_relaxed_sin_f32", "sm_61:vendor", steps), 3);
 	check_step(&steps[1], CODE_conv, 0);
 	check_step(&steps[2], CODE_sfu, 1);
-	/* exp: 10 steps, of which the one before the last is EX2; steps after it move by one */
+	/* exp has 10 steps. The step before the last one is EX2. The steps after it move by one. */
 	CU_ASSERT_EQUAL_FATAL(expand("__gpusim_fn_exp_f32", "sm_35", steps), 11);
 	check_step(&steps[8], CODE_conv, 7);
 	check_step(&steps[9], CODE_sfu, 8);
 	check_step(&steps[10], CODE_fp32, 9);
 }
 
-/* log(x) has one conversion, of the exponent: on integer units from Hopper on. */
+/* log(x) has one conversion, of the exponent. From Hopper on, it runs on the integer units. */
 static void newer_gpus_convert_where_they_add(void)
 {
 	static const char *const archs[] = {"sm_80", "sm_90"};
@@ -126,14 +126,14 @@ static void all_functions_of_mathematics_are_there(void)
 static void builtins_are_found_by_mangled_name(void)
 {
 	struct builtin_step steps[BUILTIN_MAX_STEPS];
-	/* a level of detail, two coordinates from integers, the access */
+	/* a level of detail, two coordinates converted from integers, the access */
 	CU_ASSERT_EQUAL_FATAL(expand("_Z11read_imagef14ocl_image2d_ro11ocl_samplerDv2_i", "sm_70", steps), 4);
 	CU_ASSERT(steps[3].class == CODE_texture && steps[3].space == SPACE_texture && steps[3].bytes == 16);
 	CU_ASSERT_EQUAL(expand("_Z11read_imagef14ocl_image2d_ro11ocl_samplerDv2_f", "sm_70", steps), 2);
 	/* five exchanges, each with an addition */
 	CU_ASSERT_EQUAL_FATAL(expand("_Z20sub_group_reduce_addf", "sm_70", steps), 10);
 	CU_ASSERT_EQUAL(steps[8].class, CODE_shuffle);
-	/* half precision costs what single does */
+	/* half precision costs the same as single precision */
 	CU_ASSERT_PTR_EQUAL(builtin_find("_Z3expDh"), builtin_find("__gpusim_fn_exp_f32"));
 	CU_ASSERT_PTR_EQUAL(builtin_find("_Z3expDv4_Dh"), builtin_find("__gpusim_fn_exp_f32"));
 	CU_ASSERT_PTR_EQUAL(builtin_find("_Z3expd"), builtin_find("__gpusim_fn_exp_f64"));
@@ -184,7 +184,7 @@ static void the_functions_of_a_text_are_listed(void)
 	ptx_free(module);
 }
 
-/* The relaxed sine: a product and SIN, in place of st.param, call and ld.param. */
+/* The relaxed sine becomes a product and SIN. They replace st.param, call and ld.param. */
 static void a_call_becomes_its_instructions(void)
 {
 	static const char ptx[] =
@@ -214,13 +214,13 @@ static void a_call_becomes_its_instructions(void)
 	for (unsigned i = 0; i < store->reads; i++)
 		stored |= code->operands[store->first_operand + i] == code->operands[sine->first_operand];
 	CU_ASSERT(stored);
-	/* the call ends its block; the load of its result is gone from the next */
+	/* The call ends its block. The next block does not load its result any more. */
 	CU_ASSERT_EQUAL_FATAL(code->block_count, 2);
 	CU_ASSERT(code->blocks[0].count == 4 && code->blocks[1].first == 4 && code->blocks[1].count == 2);
 	struct gs_buf bytes = {0};
 	struct kernel_code *again = NULL;
 	code_write(code, &bytes);
-	CU_ASSERT_EQUAL(code_read(bytes.data, bytes.len, &again, &error), 0); /* every index is good */
+	CU_ASSERT_EQUAL(code_read(bytes.data, bytes.len, &again, &error), 0); /* every index is valid */
 	code_free(again);
 	gs_buf_free(&bytes);
 	code_free(code);
@@ -243,7 +243,7 @@ static void a_call_becomes_its_instructions(void)
 	"+__opencl_c_ext_fp32_global_atomic_add,+__opencl_c_ext_fp32_local_atomic_add,"                                \
 	"+__opencl_c_ext_fp32_global_atomic_min_max,+__opencl_c_ext_fp64_global_atomic_add"
 
-/* clang's own header, preprocessed: a declaration per line. */
+/* clang's own header, preprocessed: one declaration per line. */
 static void read_header(const char *standard, struct gs_buf *out)
 {
 	struct words args = {0}, files = {0};
@@ -262,7 +262,8 @@ static void read_header(const char *standard, struct gs_buf *out)
 	words_free(&files);
 }
 
-/* Types of bytes, shorts and halves and vectors of other than four elements take the ways of those that are tried. */
+/* Leaves out bytes, shorts, halves, and vectors that do not have four elements. The compiler treats them like the types that are
+ * tried. */
 static bool is_wanted_type(const char *word, size_t length)
 {
 	static const char *const skipped[] = {"char", "uchar", "short", "ushort", "half"};
@@ -290,7 +291,7 @@ static bool is_wanted(const char *line)
 			return false;
 		p += length ? length : 1;
 	}
-	/* the 400 conversions are one pattern */
+	/* The 400 conversions follow one pattern, so two are enough. */
 	return !strstr(line, "convert_") || strstr(line, "convert_int_sat_rte") || strstr(line, "convert_float4_rtz");
 }
 
@@ -307,7 +308,7 @@ static void drop_attributes(char *line)
 	}
 }
 
-/* The header names some parameters; a name follows a blank or star and is no type. */
+/* The header names some parameters. A name follows a blank or star, and it is not a type. */
 static void drop_name(char *parameter)
 {
 	static const char *const words[] = {"int", "uint", "long", "ulong", "float", "double", "void", "bool", "const",
@@ -326,7 +327,7 @@ static void drop_name(char *parameter)
 	*name = 0;
 }
 
-/* "R name(T, U);" becomes a function of the same parameters that calls it and is kept. */
+/* Turns "R name(T, U);" into a function with the same parameters that calls it and is not removed. */
 static void add_caller(char *line, unsigned number, struct gs_buf *out)
 {
 	drop_attributes(line);

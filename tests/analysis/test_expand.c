@@ -1,4 +1,4 @@
-/* Calls of library functions become the machine instructions that stand for them. */
+/* Calls of library functions become machine instructions. */
 #include "tests/tests.h"
 
 #include "analysis/mapping/mapping.h"
@@ -9,7 +9,7 @@
 
 static struct gs_error error;
 
-static uint32_t first_step; /* register: behind those of the PTX */
+static uint32_t first_step; /* the first register of a step; it follows the registers of the PTX */
 
 #define DECLARE(name) ".func (.param .b32 func_retval0) " name "(.param .b32 param0)\n;\n"
 #define STORE "st.param.f32 [param0], %f1;\n"
@@ -38,7 +38,8 @@ static struct kernel_code *make(const char *declarations, const char *body, cons
 	return code;
 }
 
-/* "fp32 s1 < s0 f1": class, registers written, "<", read, "?" and only waited for; s0 is the first of a step. */
+/* "fp32 s1 < s0 f1": class, written registers, "<", read registers, "?", registers that are only waited for. s0 is the first
+ * register of a step. */
 static void describe(const struct kernel_code *c, uint32_t i, struct gs_buf *out)
 {
 	const struct code_instruction *in = &c->code[i];
@@ -65,8 +66,9 @@ static void check_block(const struct kernel_code *c, uint32_t block, const char 
 }
 
 /*
- * exp2 is "m.frf": a move and a multiplication of the argument, the special function, a multiplication. Before it an
- * ld.param of the kernel's own, which stays; behind it the sum that needs the result. 4 work-items run 7 instructions.
+ * exp2 is "m.frf": a move and a multiplication of the argument, the special function, a multiplication. An ld.param of the
+ * kernel's own parameter stands before the call and stays. The sum that needs the result follows the call. 4 work-items run 7
+ * instructions.
  */
 static void a_call_becomes_its_steps(void)
 {
@@ -93,7 +95,7 @@ static void a_call_becomes_its_steps(void)
 	code_free(c);
 }
 
-/* Fermi reduces the range first: one conversion more. */
+/* Fermi reduces the range first, so it has one conversion more. */
 static void the_steps_are_those_of_the_architecture(void)
 {
 	struct kernel_code *c = make(DECLARE("__gpusim_fn_exp2_f32"),
@@ -102,7 +104,8 @@ static void the_steps_are_those_of_the_architecture(void)
 	code_free(c);
 }
 
-/* "m.wBvB": what follows a store or barrier waits for what that read; the load makes the result. */
+/* "m.wBvB": an instruction after a store or barrier waits for the values that the store or barrier read. The load makes the
+ * result. */
 static void steps_without_a_result_write_nothing(void)
 {
 	struct kernel_code *c = make(DECLARE("_Z20work_group_broadcastfm"),
@@ -111,7 +114,7 @@ static void steps_without_a_result_write_nothing(void)
 	code_free(c);
 }
 
-/* Two calls in a row, the second with the first one's result: four steps each, registers of their own. */
+/* Two calls in a row. The second one takes the first one's result. Each has four steps, with registers of their own. */
 static void calls_follow_one_another(void)
 {
 	struct kernel_code *c = make(DECLARE("__gpusim_fn_exp2_f32"),
@@ -124,7 +127,7 @@ static void calls_follow_one_another(void)
 	code_free(c);
 }
 
-/* One step, five registers passed, nothing taken back. */
+/* One step. Five registers are passed, and there is no result. */
 static void more_than_three_arguments_are_waited_for(void)
 {
 	struct kernel_code *c = make(".func _Z6mad_hiiii(.param .b32 param0)\n;\n",
@@ -135,7 +138,7 @@ static void more_than_three_arguments_are_waited_for(void)
 	code_free(c);
 }
 
-/* Behind the ld.param comes a label: its block keeps one instruction. */
+/* A label follows the ld.param, so the block of the ld.param must keep one instruction. */
 static void a_block_of_only_the_result_moves_it(void)
 {
 	struct kernel_code *c = make(DECLARE("__gpusim_fn_exp2_f32"),
@@ -146,7 +149,7 @@ static void a_block_of_only_the_result_moves_it(void)
 	code_free(c);
 }
 
-/* Nobody knows this one: st.param, call, ld.param and ret stay. */
+/* The table does not have this function, so st.param, call, ld.param and ret stay. */
 static void a_function_without_a_row_stays_a_call(void)
 {
 	struct kernel_code *c = make(DECLARE("mystery"), "{\n" SCOPE STORE CALL("mystery") LOAD "}\nret;\n", "sm_90");
@@ -157,7 +160,7 @@ static void a_function_without_a_row_stays_a_call(void)
 	code_free(c);
 }
 
-/* 1,100 calls of 3 new registers each share 1,024; what is written can be read again. */
+/* 1,100 calls with 3 new registers each share 1,024 registers. The code can be written and read again. */
 static void many_calls_share_registers(void)
 {
 	struct gs_buf body = {0}, packed = {0};

@@ -9,8 +9,9 @@
 #include <string.h>
 
 /*
- * A function from lines like PTX: "L1: @!%p1 add %r1, %r2, %d3". %r are of 32 bits, %d of 64, %p predicates; each kind
- * has KIND_REGISTERS of them. Operands that begin with L are labels; the first one is written, but by st and bra.
+ * Makes a function from lines like PTX: "L1: @!%p1 add %r1, %r2, %d3". %r registers have 32 bits, %d have 64, %p are predicates.
+ * Each kind has KIND_REGISTERS registers. Operands that begin with L are labels. The first operand is written, except by st and
+ * bra.
  */
 enum { KIND_REGISTERS = 64, MAX_OPERANDS = 8, MAX_LABELS = 64 };
 
@@ -146,7 +147,7 @@ static void expect_numbers(const char *what, const int32_t *expected, const int3
 		}
 }
 
-/* idom, ipdom and loop of every block, in order. */
+/* Expects idom, ipdom and loop of every block, in order. */
 static void expect_blocks(const struct graph *g, const int32_t (*expected)[3], size_t count)
 {
 	CU_ASSERT_EQUAL_FATAL(g->block_count, count);
@@ -169,7 +170,7 @@ static const char diamond[] = "setp %p1, %r1, 0\n"
 static void test_diamond(void)
 {
 	struct made m = make(diamond);
-	/* Both arms are dominated by the branch, the join too; all three are post-dominated by the join. */
+	/* The branch dominates both arms and the join. The join post-dominates the other three. */
 	const int32_t expected[][3] = {{-1, 3, -1}, {0, 3, -1}, {0, 3, -1}, {0, -1, -1}};
 	expect_blocks(m.graph, expected, 4);
 	/* 0->2 taken, 0->1, 1->3 taken, 2->3, 3->out taken */
@@ -201,7 +202,7 @@ static void test_diamond(void)
 
 static void test_guarded_return(void)
 {
-	/* The return under a guard has a way out and a way on; nothing of the function is certain to run. */
+	/* A guarded return has a way out and a way on. No other block is certain to run. */
 	struct made m = make("@%p1 ret\nmov %r1, 1\nret\n");
 	const int32_t expected[][3] = {{-1, -1, -1}, {0, -1, -1}};
 	expect_blocks(m.graph, expected, 2);
@@ -218,7 +219,7 @@ static void test_calls_end_blocks(void)
 	struct made m = make("mov %r1, 1\ncall.uni %r2\nmov %r3, 1\n@%p1 call.uni %r2\nmov %r1, 2\n");
 	CU_ASSERT_EQUAL_FATAL(m.graph->block_count, 3);
 	CU_ASSERT_TRUE(m.graph->blocks[0].calls && m.graph->blocks[1].calls && !m.graph->blocks[2].calls);
-	/* A call comes back, also under a guard: one way on. The end without ret leads out. */
+	/* A call comes back, also under a guard, so it has one way on. An end without ret leads out of the function. */
 	for (uint32_t b = 0; b < 3; b++) {
 		CU_ASSERT_EQUAL(m.graph->blocks[b].edge_count, 1);
 		CU_ASSERT_EQUAL(m.graph->edges[m.graph->blocks[b].first_edge].to, b < 2 ? (int32_t)b + 1 : -1);
@@ -228,7 +229,7 @@ static void test_calls_end_blocks(void)
 
 static void test_jump_table(void)
 {
-	/* Label L1 stands twice in the table: one edge. L9 is not there and leads out. */
+	/* Label L1 stands twice in the table, which makes one edge. L9 does not exist and leads out. */
 	struct made m = make("brx.idx %r1, L1, L2, L1, L9\nL1: mov %r1, 1\nL2: ret\n");
 	const int32_t expected[][3] = {{-1, -1, -1}, {0, 2, -1}, {0, -1, -1}};
 	expect_blocks(m.graph, expected, 3);
@@ -288,7 +289,7 @@ static void test_nested_loops(void)
 
 static void test_two_back_edges_to_one_header(void)
 {
-	/* `continue`: two ways back to one header are one loop. */
+	/* `continue`: two back edges to one header make one loop. */
 	struct made m = make("mov %r1, 0\n"     /* 0 */
 	                     "L1: @%p1 bra L3\n" /* 1 */
 	                     "@%p2 bra L1\n"     /* 2: continue */
@@ -328,7 +329,7 @@ static void test_two_loops_in_a_loop(void)
 
 static void test_irreducible(void)
 {
-	/* 1 and 2 lead to each other, and 0 into both: neither dominates the other, so there is no natural loop. */
+	/* 1 and 2 lead to each other, and 0 leads to both. Neither dominates the other, so there is no natural loop. */
 	struct made m = make("@%p1 bra L2\n"     /* 0 */
 	                     "L1: mov %r1, 0\n"  /* 1 */
 	                     "L2: @%p2 bra L1\n" /* 2 */
@@ -341,7 +342,7 @@ static void test_irreducible(void)
 
 static void test_irreducible_inside_of_a_loop(void)
 {
-	/* The same inside of a loop around it, whose header 0 dominates everything. */
+	/* The same, with a loop around it. Its header 0 dominates everything. */
 	struct made m = make("L0: @%p1 bra L2\n" /* 0 */
 	                     "L1: mov %r1, 0\n"  /* 1 */
 	                     "L2: @%p2 bra L1\n" /* 2 */
@@ -355,8 +356,8 @@ static void test_irreducible_inside_of_a_loop(void)
 
 static void test_dominators_that_take_several_passes(void)
 {
-	/* Cooper, Harvey and Kennedy, Figure 4: 0 leads to 1 and 2; 1 to 3; 2 to 4 and 5; 3 and 4 to each other, 4 and
-	 * 5 too. Two ways lead to each of 3, 4 and 5, so 0 alone dominates them, which one pass does not find. */
+	/* Cooper, Harvey and Kennedy, Figure 4: 0 leads to 1 and 2; 1 to 3; 2 to 4 and 5; 3 and 4 lead to each other, and so do 4
+	 * and 5. Two ways lead to each of 3, 4 and 5, so only 0 dominates them. One pass does not find this. */
 	struct made m = make("@%p1 bra L2\n"          /* 0 */
 	                     "L1: bra L3\n"           /* 1 */
 	                     "L2: @%p2 bra L4\n"      /* 2 */
@@ -374,7 +375,7 @@ static void test_dominators_that_take_several_passes(void)
 
 static void test_endless_loop(void)
 {
-	/* From 2 there is no way out: it has no post-dominator, and that of 0 is the other arm alone. */
+	/* There is no way out of 2, so it has no post-dominator. The post-dominator of 0 is the other arm. */
 	struct made m = make("@%p1 bra L2\n"          /* 0 */
 	                     "ret\n"                  /* 1 */
 	                     "L2: add %r1, %r1, 1\n"
@@ -401,7 +402,7 @@ static void test_endless_function(void)
 
 static void test_unreachable_way_into_a_loop(void)
 {
-	/* Block 1 is dead code that leads into the loop: the loop's header 2 still dominates the loop. */
+	/* Block 1 is dead code that leads into the loop. The loop's header 2 still dominates the loop. */
 	struct made m = make("bra L1\n"              /* 0 */
 	                     "bra L2\n"              /* 1: dead */
 	                     "L1: mov %r1, 0\n"      /* 2: header */
@@ -419,7 +420,7 @@ static void test_unreachable_blocks_dominate_only_themselves(void)
 	CU_ASSERT_TRUE(graph_dominates(m.graph, 1, 1));
 	CU_ASSERT_FALSE(graph_dominates(m.graph, 1, 2));
 	CU_ASSERT_FALSE(graph_dominates(m.graph, 2, 1));
-	CU_ASSERT_FALSE(graph_post_dominates(m.graph, 3, 2)); /* 3 never ends */
+	CU_ASSERT_FALSE(graph_post_dominates(m.graph, 3, 2)); /* block 3 is in an endless loop */
 	unmake(&m);
 }
 
@@ -446,7 +447,7 @@ static void test_liveness_of_a_diamond(void)
 {
 	struct made m = make(diamond);
 	struct liveness l = live(&m);
-	/* %r1 is read at the end and first in the entry; %r2 is made by both arms. */
+	/* The entry and the end read %r1. Both arms make %r2. */
 	expect_set(&l, l.in, 0, "%r1");
 	expect_set(&l, l.out, 0, "%r1");
 	expect_set(&l, l.in, 1, "%r1");
@@ -472,14 +473,14 @@ static void test_liveness_around_a_loop(void)
 	                     "st %d3, %r1\n"           /* 2 */
 	                     "ret\n");
 	struct liveness l = live(&m);
-	/* The pointer, its end, where the sum goes to and the sum live around the loop: 2 + 2 + 2 + 1 words. */
+	/* Live around the loop: the pointer, its end, the sum and its destination: 2 + 2 + 1 + 2 words. */
 	expect_set(&l, l.in, 0, "%d2 %d3 %d9");
 	expect_set(&l, l.in, 1, "%d1 %d2 %d3 %r1");
 	expect_set(&l, l.out, 1, "%d1 %d2 %d3 %r1");
 	expect_set(&l, l.in, 2, "%d3 %r1");
-	/* Behind the load the loaded value, too. */
+	/* After the load, the loaded value is live, too. */
 	CU_ASSERT_EQUAL(l.most, 8);
-	CU_ASSERT_EQUAL(l.most_at, 3); /* found backwards: still so before the addition */
+	CU_ASSERT_EQUAL(l.most_at, 3); /* the walk is backwards, so it finds the point before the addition */
 	CU_ASSERT_EQUAL(l.most_predicates, 1);
 	liveness_free(&l);
 	unmake(&m);
@@ -487,7 +488,7 @@ static void test_liveness_around_a_loop(void)
 
 static void test_liveness_of_guarded_writes(void)
 {
-	/* The guarded move may not happen, so %r1 is live before it; the unguarded one ends that. */
+	/* The guarded move may not happen, so %r1 is live before it. %r1 is not live before the move without a guard. */
 	struct made m = make("@%p1 mov %r1, 1\nst %d1, %r1\nmov %r1, 2\nst %d1, %r1\nret\n");
 	struct liveness l = live(&m);
 	expect_set(&l, l.in, 0, "%p1 %r1 %d1");
@@ -495,7 +496,7 @@ static void test_liveness_of_guarded_writes(void)
 	CU_ASSERT_EQUAL(l.most_predicates, 1);
 	liveness_free(&l);
 	unmake(&m);
-	/* Nor does it end the life of what a later block reads. */
+	/* A guarded write in one block also does not end the life of a value that a later block reads. */
 	m = make("@%p1 mov %r1, 1\n@%p2 bra L1\nL1: st %d1, %r1\nret\n");
 	l = live(&m);
 	expect_set(&l, l.in, 0, "%p1 %p2 %r1 %d1");
@@ -505,7 +506,7 @@ static void test_liveness_of_guarded_writes(void)
 
 static void test_liveness_of_unused_results(void)
 {
-	/* Nobody reads %d1 and %r2, but each takes its place when it is written: 2 beside nothing, 1 beside %r1. */
+	/* No instruction reads %d1 and %r2, but each takes a register when it is written: 2 words alone, 1 word beside %r1. */
 	struct made m = make("mov %r1, 1\nmov %r2, 1\nst %r1\nmov %d1, 5\nret\n");
 	struct liveness l = live(&m);
 	expect_set(&l, l.in, 0, "");
@@ -523,13 +524,13 @@ static void test_unreachable_code_takes_no_registers(void)
 	unmake(&m);
 }
 
-/* 3,000 blocks of seven instructions, a loop around every hundred of them, all inside of one. */
+/* 3,000 blocks of seven instructions. Every hundred blocks are in a loop, and one loop contains all of them. */
 static void test_large_functions(void)
 {
 	enum { BLOCKS = 3000 };
 	struct gs_buf text = {0};
 	gs_buf_puts(&text, "L0: mov %r0, 0\n");
-	/* Calls end blocks without a label, of which the lines have few. */
+	/* Calls end blocks without a label. The lines can have only few labels. */
 	for (uint32_t i = 0; i < BLOCKS; i++) {
 		if (i % 100 == 0)
 			gs_buf_printf(&text, "L%u: ", i / 100 + 1);

@@ -1,4 +1,4 @@
-/* What an assembler makes of PTX: each rule on a few lines, counted by hand; and paths in the machine's blocks. */
+/* Machine instructions made from PTX: each rule on a few lines, counted by hand. Also paths in the machine's blocks. */
 #include "tests/tests.h"
 
 #include "analysis/mapping/mapping.h"
@@ -11,8 +11,8 @@
 
 static struct gs_error error;
 
-/* A kernel of these lines for sm_90. Two instructions are in every kernel's first block: the stack's begin and, as the kernel
- * accesses global memory, its descriptor. */
+/* A kernel with these lines for sm_90. The first block of every kernel has two more instructions: setting up the stack, and the
+ * descriptor of global memory, because the kernel accesses it. */
 enum { ENTRY = 2 };
 
 static struct kernel_code *make(const char *body, const char *arch)
@@ -37,7 +37,7 @@ static struct kernel_code *make(const char *body, const char *arch)
 	return code;
 }
 
-/* The classes of a machine block, without what every first block begins with. */
+/* Checks the classes of a machine block, without the instructions that every first block begins with. */
 static void check_machine(const struct kernel_code *c, uint32_t block, const char *expected)
 {
 	struct gs_buf text = {0};
@@ -77,7 +77,7 @@ static void copy_is_what_the_chip_executes(void)
 	           "nop nop nop nop shuffle int_mul int_mad int_mul logic int int load int int store branch");
 }
 
-/* The upper half of an index that becomes an int is not computed: one IMAD; an address in shared memory has 32 bits. */
+/* An index that becomes an int needs no upper half: one IMAD. An address in shared memory has 32 bits. */
 static void halves_that_nobody_needs_are_not_computed(void)
 {
 	check_body("ld.param.u64 %d1, [k_param_0];\nmov.u32 %r1, %ctaid.x;\nmov.u32 %r2, %ntid.x;\nmov.u32 %r3, %tid.x;\n"
@@ -89,7 +89,7 @@ static void halves_that_nobody_needs_are_not_computed(void)
 	           "nop shuffle nop nop nop int_mad load store branch");
 }
 
-/* A shift that one sum uses is part of it (LEA, LEA.HI.X); a product is part of every sum (IMAD.WIDE). */
+/* A shift with one user becomes part of that sum (LEA, LEA.HI.X). A product becomes part of every sum (IMAD.WIDE). */
 static void shifts_and_products_go_into_sums(void)
 {
 	check_body("ld.param.u64 %d1, [k_param_0];\nld.global.u64 %d2, [%d1];\nshl.b64 %d3, %d2, 2;\nadd.s64 %d4, %d1, %d3;\n"
@@ -102,11 +102,12 @@ static void shifts_and_products_go_into_sums(void)
 	check_body("ld.param.u64 %d1, [k_param_0];\nld.global.u32 %r1, [%d1];\nmul.lo.s32 %r2, %r1, %r1;\n"
 	           "add.s32 %r3, %r2, %r1;\nadd.s32 %r4, %r3, 7;\nadd.s32 %r5, %r4, %r1;\nadd.s32 %r6, %r5, %r1;\n"
 	           "st.global.u32 [%d1], %r6;\nret;\n",
-	           /* IMAD; r4 goes into r5 (IADD3), r6 alone */
+	           /* IMAD; r4 becomes part of r5 (IADD3); r6 stays alone */
 	           "nop load int_mad int int store branch");
 }
 
-/* Loads come first, with what their addresses need, also where the same register takes both values; but not before a store. */
+/* Loads come first, with the instructions for their addresses, even if one register holds both values. But loads do not pass a
+ * store. */
 static void loads_come_early(void)
 {
 	struct kernel_code *c = make("ld.param.u64 %d1, [k_param_0];\nld.global.f32 %f1, [%d1];\nfma.rn.f32 %f2, %f1, %f1, %f2;\n"
@@ -120,7 +121,7 @@ static void loads_come_early(void)
 			names[found++] = c->machine_operands[c->machine[i].first_operand];
 	CU_ASSERT_EQUAL_FATAL(found, 2);
 	CU_ASSERT_NOT_EQUAL(names[0], names[1]);
-	/* The first sum reads what the first load wrote. */
+	/* The first sum reads the result of the first load. */
 	CU_ASSERT_EQUAL(c->machine_operands[c->machine[first + 5].first_operand + 1], names[0]);
 	code_free(c);
 }
@@ -136,7 +137,7 @@ static void logic_and_comparisons_merge(void)
 	           "nop load logic int logic store branch");
 }
 
-/* Products go into sums of floats, signs into operands, division by a constant is a product. */
+/* Products become part of float sums. Signs become part of operands. Division by a constant becomes a product. */
 static void floats_are_contracted(void)
 {
 	check_body("ld.param.u64 %d1, [k_param_0];\nld.global.f32 %f1, [%d1];\nmul.rn.f32 %f2, %f1, %f1;\nneg.f32 %f3, %f1;\n"
@@ -148,7 +149,8 @@ static void floats_are_contracted(void)
 	           "nop load move fp32 sfu fp32 store branch");
 }
 
-/* Four words of a row of 64 bytes come at once where the rows begin at multiples of 16; not where they begin at any word. */
+/* Four words of a row of 64 bytes are loaded at once if rows begin at multiples of 16. They are not if rows may begin at any
+ * word. */
 static void loads_of_a_row_become_wider(void)
 {
 #define ROW(variable)                                                                                                  \
@@ -164,7 +166,7 @@ static void loads_of_a_row_become_wider(void)
 	           "nop nop load load fp32 store branch");
 }
 
-/* The arm is executed under a predicate where the branch was; its block has nothing left. */
+/* The arm runs under a predicate in place of the branch. Its own block is empty. */
 static void short_arms_become_predicates(void)
 {
 	struct kernel_code *c = make("ld.param.u64 %d1, [k_param_0];\nld.global.u32 %r1, [%d1];\nsetp.gt.s32 %p1, %r1, 5;\n"
@@ -178,7 +180,7 @@ static void short_arms_become_predicates(void)
 	code_free(c);
 }
 
-/* A branch to the end is EXIT under a predicate; whoever comes there has an EXIT of its own. */
+/* A branch to the end is EXIT under a predicate. Each block that leads to the end has an EXIT of its own. */
 static void returns_are_predicated_exits(void)
 {
 	struct kernel_code *c = make("ld.param.u64 %d1, [k_param_0];\nld.global.u32 %r1, [%d1];\nsetp.gt.s32 %p1, %r1, 5;\n"
@@ -186,7 +188,7 @@ static void returns_are_predicated_exits(void)
 	check_machine(c, 0, "nop load int branch");
 	check_machine(c, 1, "store branch");
 	check_machine(c, 2, "");
-	CU_ASSERT_EQUAL(c->blocks[0].join, 1); /* nobody waits for those that return */
+	CU_ASSERT_EQUAL(c->blocks[0].join, 1); /* other lanes do not wait for lanes that return */
 	code_free(c);
 }
 
@@ -222,7 +224,7 @@ static void short_loops_are_unrolled(void)
 	code_free(c);
 }
 
-/* 7 executions of the loop are 4 + 2 + 1; PTX instructions per machine instruction: (3 + 7 * 4 + 2) / (14 + 6 + 4 + 2 + 7). */
+/* 7 executions of the loop are 4 + 2 + 1. PTX instructions per machine instruction: (3 + 7 * 4 + 2) / (14 + 6 + 4 + 2 + 7). */
 static void paths_are_written_in_the_blocks_of_the_machine(void)
 {
 	struct kernel_code *c = make_loop("");
@@ -249,7 +251,7 @@ static void paths_are_written_in_the_blocks_of_the_machine(void)
 	code_free(c);
 }
 
-/* Of an arm whose lanes are all off, one access remains. */
+/* If all lanes of an arm are off, one access remains. */
 static void predicated_accesses_are_there_without_lanes(void)
 {
 	struct kernel_code *c = make("ld.param.u64 %d1, [k_param_0];\nld.global.u32 %r1, [%d1];\nsetp.gt.s32 %p1, %r1, 5;\n"
@@ -273,7 +275,7 @@ static void predicated_accesses_are_there_without_lanes(void)
 	code_free(c);
 }
 
-/* What is written is read back; a machine block that points outside is not. */
+/* Written code can be read back. A machine block that points outside is refused. */
 static void machine_code_is_written_and_checked(void)
 {
 	struct kernel_code *c = make_loop(""), *back = NULL;

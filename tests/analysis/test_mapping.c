@@ -1,4 +1,4 @@
-/* Counts of the target's blocks from those of the source's, for small graphs worked out by hand. */
+/* Counts of target blocks from counts of source blocks, for small graphs, computed by hand. */
 #include "tests/tests.h"
 
 #include "analysis/mapping/linear.h"
@@ -10,7 +10,7 @@
 
 static struct gs_error error;
 
-/* One kernel with the text of its body, and what stands behind it. P(3) is a probe of source block 3. */
+/* A kernel with this body, and text after the kernel. P(3) is a probe of source block 3. */
 #define P(id) ".pseudoprobe 1 " #id " 0 0\n"
 struct program {
 	struct ptx_module *module;
@@ -61,7 +61,7 @@ static void finish(struct program *p)
 	free(p->counts.blocks);
 }
 
-/* Fills in where each of the trips that are wanted is counted: from `first` on. The caller frees it. */
+/* Gives each wanted trip count its counter, from `first` on. The caller frees the result. */
 static struct trip_count *wanted_trips(const struct program *p, struct mapping_source *source, uint32_t first)
 {
 	struct trip_count *trips = NULL;
@@ -83,7 +83,7 @@ static bool is_wanted(const struct mapping_source *s, uint32_t block, enum trip_
 	return false;
 }
 
-/* The counts of blocks, then of the trips that are wanted, for entries with these numbers of trips. */
+/* Fills the counts of blocks, then of the wanted trips, for entries with these numbers of trips. */
 static void fill_trips(const struct mapping_source *s, uint64_t *counts, const unsigned *trips, size_t entries)
 {
 	for (uint32_t i = 0; i < s->trip_count; i++) {
@@ -105,7 +105,7 @@ static void the_other_arm_runs_where_the_first_does_not(void)
 	CHECK_BLOCKS(&p, 10, 3, 7, 10);
 	CU_ASSERT_EQUAL(p.code->unknown_count, 0);
 	CU_ASSERT_FALSE(p.counts.bounded || p.counts.inconsistent);
-	/* 10 ret; 3 add and bra; 7 add; the branch counts only where it is taken: 7 */
+	/* 10 ret; 3 add and bra; 7 add; the branch counts only if it is taken: 7 */
 	CU_ASSERT_EQUAL(p.counts.thread_instructions, 10 + 6 + 7 + 7);
 	finish(&p);
 }
@@ -122,7 +122,7 @@ static void the_test_of_a_loop_runs_once_more_than_its_body(void)
 	finish(&p);
 }
 
-/* 5 calls from the entry, 2 from the branch: 7 entries, and the branch in the function knows 3 of them. */
+/* 5 calls from the entry and 2 from the branch make 7 entries. The branch in the function has a counter: 3 of them. */
 static void a_function_is_entered_as_often_as_it_is_called(void)
 {
 	struct program p;
@@ -135,12 +135,12 @@ static void a_function_is_entered_as_often_as_it_is_called(void)
 	CU_ASSERT_EQUAL(p.code->blocks[0].call, 4);
 	CU_ASSERT_EQUAL(p.code->blocks[2].call, 4);
 	CU_ASSERT_EQUAL(p.code->blocks[5].function, 1);
-	CU_ASSERT_EQUAL(p.code->instructions, 4); /* without the function's */
+	CU_ASSERT_EQUAL(p.code->instructions, 4); /* without the function's instructions */
 	finish(&p);
 }
 
-/* Inlined in both arms, which are entered 4 and 6 times: 6 of 10 went on from there. Whose they were stays open, and is
- * estimated as the same share of both: 0.6 * 4 and 0.6 * 6. */
+/* The function is inlined in both arms, which are entered 4 and 6 times. 6 of 10 went on from there. The counters do not say
+ * from which arm. The estimate takes the same share of both: 0.6 * 4 and 0.6 * 6. */
 static void copies_of_a_probe_share_its_count(void)
 {
 	struct program p;
@@ -159,8 +159,8 @@ static void copies_of_a_probe_share_its_count(void)
 }
 
 /*
- * A goto makes the loop, so no trips are known; it is unrolled by 2 and left behind either copy. 10 entries and 40 trips:
- * behind each trip 1/4 leave, so of x trips in the first copy 3/4 x go to the second, x + 3/4 x = 40.
+ * A goto makes the loop, so no trips are known. It is unrolled by 2, with an exit after either copy. There are 10 entries and 40
+ * trips. After each trip 1/4 leave. So of x trips in the first copy, 3/4 x go to the second: x + 3/4 x = 40.
  */
 static void copies_of_a_branch_are_taken_alike(void)
 {
@@ -173,7 +173,7 @@ static void copies_of_a_branch_are_taken_alike(void)
 	finish(&p);
 }
 
-/* No probe, and the longer way: not taken. */
+/* The longer way has no probe, so it is assumed not to be taken. */
 static void the_slow_path_of_a_library_is_not_taken(void)
 {
 	struct program p;
@@ -184,7 +184,7 @@ static void the_slow_path_of_a_library_is_not_taken(void)
 	CHECK_BLOCKS(&p, 8, 8, 0, 8);
 	CU_ASSERT_EQUAL(p.code->unknown_count, 1);
 	CU_ASSERT_TRUE(p.code->unknowns[0].least);
-	/* 8 of setp, add, bra, ret; or else setp, bra, mul, 2 add, ret */
+	/* 8 times setp, add, bra, ret; the other way would be setp, bra, mul, 2 add, ret */
 	CU_ASSERT_EQUAL(p.counts.thread_instructions, 32);
 	CU_ASSERT_EQUAL(p.counts.low, 32);
 	CU_ASSERT_EQUAL(p.counts.high, 48);
@@ -202,7 +202,7 @@ static void a_division_of_64_bits_is_the_slow_one(void)
 	finish(&p);
 }
 
-/* Two blocks of the source in one of the target: their counts have to be the same. */
+/* Two source blocks are in one target block, so their counts must be the same. */
 static void counts_that_contradict_are_told(void)
 {
 	struct program p;
@@ -211,13 +211,13 @@ static void counts_that_contradict_are_told(void)
 	CU_ASSERT_TRUE(p.counts.inconsistent);
 	code_count(p.code, (const uint64_t[]){5, 3, 3}, &p.counts);
 	CU_ASSERT_FALSE(p.counts.inconsistent);
-	code_count(p.code, (const uint64_t[]){5, 6, 6}, &p.counts); /* 6 of 5 */
+	code_count(p.code, (const uint64_t[]){5, 6, 6}, &p.counts); /* 6 of 5 is a contradiction */
 	CU_ASSERT_TRUE(p.counts.inconsistent);
 	finish(&p);
 }
 
-/* Two copies of a loop's test; the block 2 only computes, and was computed in vain in the second copy. Block 1 tells
- * all: of 10 entries 4 went to the second copy. */
+/* There are two copies of a loop's test. Block 2 only computes. The second copy always computes it and selects the result, so its
+ * probe was lost there. Block 1 determines everything: of 10 entries, 4 went to the second copy. */
 static void a_probe_that_lost_a_copy_is_not_believed(void)
 {
 	static const bool solid[] = {true, true, false};
@@ -230,7 +230,7 @@ static void a_probe_that_lost_a_copy_is_not_believed(void)
 	finish(&p);
 }
 
-/* A probe before a label is in a block of its own, without instructions: on the way that falls through to the label. */
+/* A probe before a label is in a block of its own, without instructions. It is on the edge that falls through to the label. */
 static void a_probe_alone_in_its_block_is_on_an_edge(void)
 {
 	struct program p;
@@ -247,7 +247,7 @@ static void a_probe_alone_in_its_block_is_on_an_edge(void)
 
 static const struct source_loop one_loop = {.parent = 0, .body = 1, .next = UINT32_MAX, .has_trips = true};
 
-/* Entries with 0, 3 and 4 trips: two pass the guard. */
+/* Entries with 0, 3 and 4 trips: two of them pass the guard. */
 static void a_guarded_loop_is_entered_by_those_that_go_round(void)
 {
 	struct program p;
@@ -266,7 +266,7 @@ static void a_guarded_loop_is_entered_by_those_that_go_round(void)
 	finish(&p);
 }
 
-/* Nothing is wanted where flow tells everything. */
+/* No trip counts are wanted if flow determines everything. */
 static void a_loop_that_tests_first_needs_no_trips(void)
 {
 	struct program p;
@@ -283,8 +283,8 @@ static void a_loop_that_tests_first_needs_no_trips(void)
 	"R: @%p4 bra E;\nL: " P(1) ADD "@%p5 bra L;\nE: ret;\n"
 
 /*
- * Trips 0, 5 and 11, 16 in all: the main loop goes round 0 + 1 + 2 = 3 times, for two entries; both leave a remainder,
- * together 16 - 4 * 3 = 4 trips. Blocks: test; test of the main loop; main; test of the remainder; remainder; end.
+ * Trips 0, 5 and 11, 16 in all. The main loop goes round 0 + 1 + 2 = 3 times, for two entries. Both leave a remainder, together
+ * 16 - 4 * 3 = 4 trips. Blocks: test; test of the main loop; main; test of the remainder; remainder; end.
  */
 static void an_unrolled_loop_divides_its_trips(void)
 {
@@ -300,7 +300,7 @@ static void an_unrolled_loop_divides_its_trips(void)
 	count(&p, &s, counts);
 	CHECK_BLOCKS(&p, 3, 2, 3, 2, 4, 3);
 	CU_ASSERT_EQUAL(p.code->unknown_count, 0);
-	/* Trips 3 and 8: 11; the main loop twice, for one; the remainder 3 times, for the other. */
+	/* Trips 3 and 8: 11 in all. The main loop runs twice, for one entry. The remainder runs 3 times, for the other entry. */
 	counts[0] = 2;
 	counts[1] = 11;
 	fill_trips(&s, counts, (const unsigned[]){3, 8}, 2);
@@ -310,7 +310,7 @@ static void an_unrolled_loop_divides_its_trips(void)
 	finish(&p);
 }
 
-/* The same without the trips: open, but within what is possible. */
+/* The same without counts of trips: the counts are open, but bounded. */
 static void what_is_not_counted_is_bounded(void)
 {
 	struct program p;
@@ -319,7 +319,8 @@ static void what_is_not_counted_is_bounded(void)
 	count(&p, &s, (const uint64_t[]){3, 16});
 	CU_ASSERT_TRUE(p.code->unknown_count > 0);
 	CU_ASSERT_TRUE(p.counts.bounded && !p.counts.inconsistent);
-	/* All 16 trips in the main loop: 4 * (4 add + bra); or in the remainder: 16 * (add + bra), each less what falls */
+	/* All 16 trips in the main loop: 4 * (4 add + bra). All in the remainder: 16 * (add + bra). Each is less the branches that
+	 * fall through. */
 	CU_ASSERT_TRUE(p.counts.low <= 16 + 3 && p.counts.high >= 16 * 2);
 	CU_ASSERT_EQUAL(4 * p.counts.blocks[2] + p.counts.blocks[4], 16);
 	finish(&p);
@@ -343,7 +344,8 @@ static void a_remainder_may_come_first(void)
 	finish(&p);
 }
 
-/* By 2 with one trip peeled: trips 0, 1, 4, 6. Beyond the first: 3 and 5; the main loop 1 + 2, the rest 1 + 1. */
+/* Unrolled by 2 with one trip peeled. Trips 0, 1, 4, 6. After the first trip, 3 and 5 are left: the main loop 1 + 2, the rest 1
+ * + 1. */
 static void a_peeled_trip_is_not_in_the_rounds(void)
 {
 	struct program p;
@@ -361,7 +363,7 @@ static void a_peeled_trip_is_not_in_the_rounds(void)
 	finish(&p);
 }
 
-/* Three copies with an exit behind each, entries with 1, 2, 2 and 3 trips: they run 4, 3 and 1 times. */
+/* Three copies with an exit after each. Entries with 1, 2, 2 and 3 trips: the copies run 4, 3 and 1 times. */
 static void copies_in_a_row_are_reached_by_those_that_come_so_far(void)
 {
 	struct program p;
@@ -377,7 +379,8 @@ static void copies_in_a_row_are_reached_by_those_that_come_so_far(void)
 	finish(&p);
 }
 
-/* By 2 with an exit in the middle, trips 1, 4 and 5: the first copy has trips 1, 3, 5: 1 + 2 + 3, the second 0 + 2 + 2. */
+/* Unrolled by 2 with an exit in the middle, trips 1, 4 and 5. The first copy has trips 1, 3, 5: 1 + 2 + 3. The second has 0 + 2
+ * + 2. */
 static void copies_with_exits_take_turns(void)
 {
 	struct program p;
@@ -394,8 +397,8 @@ static void copies_with_exits_take_turns(void)
 }
 
 /*
- * `if (invariant)` in a loop made two loops of it; block 2 is only in the first. Entries with 2 and 3 trips go there,
- * those with 0, 4 and 1 elsewhere: guards are passed by 2 and 2, and the trips are 5 and 5.
+ * `if (invariant)` in a loop made two loops of it. Block 2 is only in the first one. Entries with 2 and 3 trips go there.
+ * Entries with 0, 4 and 1 trips go to the second. So 2 entries pass each guard, and each loop has 5 trips.
  */
 static void unswitched_loops_are_told_apart_by_a_block_of_one(void)
 {
@@ -418,7 +421,7 @@ static void unswitched_loops_are_told_apart_by_a_block_of_one(void)
 	finish(&p);
 }
 
-/* One copy unrolled by 2, another not: sums over both would be wrong, so nothing is asked for them. */
+/* One copy is unrolled by 2, another is not. Sums over both would be wrong, so no trip counts are wanted. */
 static void loops_that_are_unrolled_differently_stay_open(void)
 {
 	struct program p;
@@ -432,8 +435,8 @@ static void loops_that_are_unrolled_differently_stay_open(void)
 
 /* ---- size ---- */
 
-/* 1,000 times a branch, a rotated loop and what joins them: 5,001 blocks. The i-th block of each is source block
- * 2 i + 1 and 2 i + 2; entries are 8, the branch is taken in 3 of them, the loop goes round 5 times for each. */
+/* 1,000 times a branch, a rotated loop and their join: 5,001 blocks. The blocks of number i are source blocks 2 i + 1 and 2 i +
+ * 2. There are 8 entries. The branch is taken in 3 of them. The loop goes round 5 times for each. */
 static void large_kernels_are_solved(void)
 {
 	enum { PARTS = 1000 };
@@ -497,8 +500,8 @@ static void sums_are_exact(void)
 }
 
 /*
- * With x = (s - p y) / q put into u x + v y, p, q near 10^9 and u, v near 10^18, the factor of y is near 10^27: it does
- * not fit, the second equation is left out, and the first still holds.
+ * Put x = (s - p y) / q into u x + v y, with p, q near 10^9 and u, v near 10^18. The factor of y is then near 10^27. It does not
+ * fit, so the second equation is left out. The first still holds.
  */
 static void equations_with_numbers_too_large_are_left_out(void)
 {
@@ -516,7 +519,7 @@ static void equations_with_numbers_too_large_are_left_out(void)
 	linear_free(l);
 }
 
-/* x + y = a: the one of higher rank stays free, whichever order they come in. */
+/* x + y = a: the unknown of higher rank stays free, in any order of the terms. */
 static void unknowns_of_high_rank_stay_free(void)
 {
 	for (int i = 0; i < 2; i++) {

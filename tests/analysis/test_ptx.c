@@ -1,4 +1,4 @@
-/* The reader of PTX: classes, operands, directives, scopes, tables, and text that is none. */
+/* The reader of PTX: classes, operands, directives, scopes, tables, and text that is not PTX. */
 #include "tests/tests.h"
 
 #include "tests/analysis/ptx_check.h"
@@ -18,7 +18,7 @@ static const struct ptx_function *read_text(const char *text)
 	return module->function_count ? &module->functions[0] : NULL;
 }
 
-/* The body of a kernel with registers of every kind. */
+/* Reads the body of a kernel that has registers of every kind. */
 static const struct ptx_function *read_body(const char *statements)
 {
 	static char text[16384];
@@ -163,10 +163,10 @@ static void unknown_opcodes_are_listed_and_classed_by_their_type(void)
 	CU_ASSERT_EQUAL_FATAL(module->unknown_count, 5);
 	CU_ASSERT_STRING_EQUAL(module->unknown[1].opcode, "frob.f32");
 	CU_ASSERT_EQUAL(module->unknown[1].count, 2);
-	CU_ASSERT_EQUAL(module->unknown[1].ptx_line, 12); /* ten lines before the statements */
+	CU_ASSERT_EQUAL(module->unknown[1].ptx_line, 12); /* there are ten lines before the statements */
 }
 
-/* Names of an instruction's registers: writes = reads, waits. */
+/* The names of an instruction's registers: writes = reads, waits. */
 static void check_uses(const char *statement, const char *expected)
 {
 	const struct ptx_instruction *i = read_one(statement);
@@ -275,7 +275,7 @@ static void guards_and_exits_have_flags(void)
 	CU_ASSERT_STRING_EQUAL(register_name(f, f->instructions[1].guard), "%p2");
 	CU_ASSERT_EQUAL(f->labels[f->instructions[0].operands[0].label].at, 3);
 	f = read_text(".func f()\n{\nret;\n}\n");
-	CU_ASSERT_EQUAL(f->instructions[0].flags, 0); /* returns to the caller */
+	CU_ASSERT_EQUAL(f->instructions[0].flags, 0); /* it returns to the caller, so it is no exit */
 }
 
 static void calls_have_results_function_and_parameters(void)
@@ -299,7 +299,7 @@ static void calls_have_results_function_and_parameters(void)
 	CU_ASSERT_EQUAL(f->instructions[3].operands[1].kind, PTX_REGISTER);
 	CU_ASSERT_EQUAL(f->instructions[4].operands[0].kind, PTX_SYMBOL);
 	CU_ASSERT_EQUAL(f->instructions[4].flags, CODE_CALL);
-	CU_ASSERT_EQUAL(f->variable_count, 4); /* its own parameter first */
+	CU_ASSERT_EQUAL(f->variable_count, 4); /* the function's own parameter comes first */
 	CU_ASSERT_STRING_EQUAL(f->variables[0].name, "a");
 	CU_ASSERT_EQUAL(f->variables[2].bytes, 24);
 }
@@ -373,7 +373,7 @@ static void registers_have_numbers_and_widths(void)
 		CU_ASSERT_EQUAL(r->real, expected[i].real);
 		CU_ASSERT_EQUAL(r->number, expected[i].number);
 	}
-	CU_ASSERT_EQUAL(f->instructions[1].operands[0].kind, PTX_SPECIAL); /* not of %r<99> */
+	CU_ASSERT_EQUAL(f->instructions[1].operands[0].kind, PTX_SPECIAL); /* it does not belong to %r<99> */
 	CU_ASSERT_EQUAL(f->instructions[1].operands[1].kind, PTX_SPECIAL);
 }
 

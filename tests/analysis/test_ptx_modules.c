@@ -1,4 +1,4 @@
-/* The reader of PTX: directives, variables and functions of a module, and text that is no PTX. */
+/* The reader of PTX: directives, variables and functions of a module, and text that is not PTX. */
 #include "tests/tests.h"
 
 #include "tests/analysis/ptx_check.h"
@@ -91,7 +91,7 @@ static void functions_have_parameters_and_limits(void)
 	CU_ASSERT_STRING_EQUAL(helper->variables[3].name, "s");
 	CU_ASSERT_TRUE(kernel->entry);
 	CU_ASSERT_EQUAL(kernel->parameter_count, 2);
-	CU_ASSERT_EQUAL(kernel->variables[0].align, 8); /* the pointer's own, not that of what it points to */
+	CU_ASSERT_EQUAL(kernel->variables[0].align, 8); /* the alignment of the pointer itself, not of its target */
 	CU_ASSERT_EQUAL(kernel->variables[1].bytes, 32);
 	CU_ASSERT_EQUAL(kernel->maxntid[0] * 100 + kernel->maxntid[1] * 10 + kernel->maxntid[2], 25621);
 	CU_ASSERT_EQUAL(kernel->reqntid[0], 128);
@@ -103,7 +103,7 @@ static void functions_have_parameters_and_limits(void)
 static void shared_memory_is_what_a_kernel_declares_and_mentions(void)
 {
 	read_text(whole);
-	/* tile 64, own 4 * 8 * 4 = 128, more 4; dynamic and unused are not mentioned */
+	/* tile 64, own 4 * 8 * 4 = 128, more 4; the kernel does not mention `dynamic` and `unused` */
 	CU_ASSERT_EQUAL(ptx_shared_bytes(module, ptx_find(module, "kernel")), 196);
 	CU_ASSERT_EQUAL(ptx_shared_bytes(module, ptx_find(module, "last")), 0);
 }
@@ -176,7 +176,7 @@ static void every_beginning_of_a_text_is_read(void)
 	}
 }
 
-/* Any byte of the text replaced by one that could mislead the reader. */
+/* Replaces every byte of the text in turn by bytes that could mislead the reader. */
 static void every_changed_byte_is_survived(void)
 {
 	static const char bytes[] = "{}()[];:.@\"/*%,<=\0\n9a";
@@ -188,7 +188,7 @@ static void every_changed_byte_is_survived(void)
 	}
 }
 
-/* Seconds to read `count` copies of a text behind the beginning of a kernel. */
+/* Seconds to read the beginning of a kernel and `count` copies of a text. */
 static double seconds_for(const char *piece, size_t count)
 {
 	struct gs_buf text = {0};
@@ -203,7 +203,7 @@ static double seconds_for(const char *piece, size_t count)
 	return (double)(after.tv_sec - before.tv_sec) + 1e-9 * (double)(after.tv_nsec - before.tv_nsec);
 }
 
-/* Whatever is repeated, eight times as much takes about eight times as long, and not 64 times. */
+/* For each piece: eight times as much text takes about eight times as long, not 64 times. */
 static void time_grows_with_the_length(void)
 {
 	static const char *const pieces[] = {"{",
@@ -243,7 +243,7 @@ static void time_grows_with_the_length(void)
 	}
 }
 
-/* What the fuzzer has found, and what it started from. */
+/* Inputs that the fuzzer found, and those that it started from. */
 static void the_corpus_of_the_fuzzer_is_read(void)
 {
 	char path[4096];

@@ -1,4 +1,4 @@
-/* Registers per thread of small kernels, worked out by hand; 4 is what a kernel takes without any instruction. */
+/* Registers per thread of small kernels, computed by hand. A kernel without instructions takes 4. */
 #include "tests/tests.h"
 
 #include "analysis/graph/internal.h"
@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A kernel, or a function, whose body is these lines; it may use %r0 to %r299, %f, %rd and %p to 59. */
+/* A kernel or function with these lines as its body. It may use %r0 to %r299, and %f, %rd and %p up to 59. */
 static struct ptx_module *read_body(const char *body, const char *arch, const char *kind)
 {
 	struct gs_buf text = {0};
@@ -57,16 +57,16 @@ static void test_registers_of_an_empty_kernel(void)
 
 static void test_constants_take_no_register(void)
 {
-	/* The pointer, the number and the copy of them are in constant memory; the sum and nothing else is live. */
+	/* The pointer, the number and their copies are in constant memory. Only the sum is live. */
 	CU_ASSERT_EQUAL(registers("ld.param.u64 %rd1, [a];\ncvta.to.global.u64 %rd2, %rd1;\nld.param.u32 %r1, [n];\n"
 				  "mov.u32 %r2, %ntid.x;\nadd.s32 %r3, %r1, %r2;\nst.global.u32 [%rd2], %r3;\nret;\n",
 				  "sm_75"),
 			4 + 1);
-	/* The work-item's own id is in a register, beside the sum's operand. */
+	/* The id of the work-item is in a register, beside the operand of the sum. */
 	CU_ASSERT_EQUAL(registers("ld.param.u64 %rd1, [a];\nmov.u32 %r1, %tid.x;\nmov.u32 %r2, %laneid;\n"
 	                          "add.s32 %r3, %r1, %r2;\nst.global.u32 [%rd1], %r3;\nret;\n", "sm_75"),
 	                4 + 2);
-	/* Written twice, a constant is a variable: %r1 and the other %r2 are live together. */
+	/* A constant that is written twice is a variable: %r1 and the other %r2 are live together. */
 	CU_ASSERT_EQUAL(registers("mov.u32 %r1, 0;\nmov.u32 %r2, %tid.x;\nL:\nadd.s32 %r1, %r1, 1;\n"
 	                          "setp.lt.s32 %p1, %r1, %r2;\n@%p1 bra L;\nret;\n", "sm_75"),
 	                4 + 2);
@@ -74,15 +74,15 @@ static void test_constants_take_no_register(void)
 
 static void test_widened_values_take_one_register(void)
 {
-	/* An unsigned value with zeros in front of it is the value itself: one register for both. */
+	/* An unsigned value, widened with zeros, shares the register of the value. */
 	CU_ASSERT_EQUAL(registers("ld.param.u64 %rd9, [a];\nmov.u32 %r1, %laneid;\ncvt.u64.u32 %rd1, %r1;\n"
 	                          "st.global.u32 [%rd9], %r1;\nst.global.u64 [%rd9+8], %rd1;\nret;\n", "sm_75"), 4 + 1);
-	/* The id of a work-item has 10 bits, and 12 when it is shifted; the upper half of another value may be needed. */
+	/* The id of a work-item has 10 bits, and 12 after the shift. The upper half of another value may be needed. */
 	CU_ASSERT_EQUAL(registers("ld.param.u64 %rd9, [a];\nmov.u32 %r1, %tid.x;\ncvt.u64.u32 %rd1, %r1;\n"
 	                          "shl.b64 %rd2, %rd1, 2;\nst.global.u64 [%rd9], %rd2;\nret;\n", "sm_75"), 4 + 1);
 	CU_ASSERT_EQUAL(registers("ld.param.u64 %rd9, [a];\nmov.u32 %r1, %laneid;\ncvt.u64.u32 %rd1, %r1;\n"
 	                          "shl.b64 %rd2, %rd1, 2;\nst.global.u64 [%rd9], %rd2;\nret;\n", "sm_75"), 4 + 2);
-	/* Not one where the source changes while the wide value is needed. */
+	/* They do not share a register if the source changes while the wide value is needed. */
 	CU_ASSERT_EQUAL(registers("ld.param.u64 %rd9, [a];\nmov.u32 %r1, %laneid;\ncvt.u64.u32 %rd1, %r1;\n"
 	                          "add.s32 %r1, %r1, 1;\nst.global.u32 [%rd9], %r1;\nst.global.u64 [%rd9+8], %rd1;\nret;\n",
 	                          "sm_75"), 4 + 2);
@@ -99,8 +99,7 @@ static void test_parameters_of_functions_are_in_registers(void)
 
 static void test_values_taken_apart_keep_both_halves(void)
 {
-	/* Nobody adds or addresses with it, but mov takes both halves: 2 words, beside the id that is stored meanwhile.
-	 */
+	/* It is used in no sum and no address, but mov reads both halves: 2 words, beside the id that is stored meanwhile. */
 	static const char body[] = "mov.u32 %r1, %tid.x;\nmul.wide.u32 %rd1, %r1, 4;\nst.shared.u32 [tile], %r1;\n"
 	                           "mov.b64 {%r2, %r3}, %rd1;\nst.shared.u32 [tile], %r2;\nret;\n";
 	/* A conversion to 32 bits reads one half only. */
@@ -110,7 +109,7 @@ static void test_values_taken_apart_keep_both_halves(void)
 	CU_ASSERT_EQUAL(registers(half, "sm_75"), 4 + 2);
 }
 
-/* The order of a body that is one block, as digits. */
+/* Expects this order of a body with one block. Each instruction is a digit. */
 static void expect_order(const char *body, const char *expected)
 {
 	struct ptx_module *module = read_body(body, "sm_75", ".entry");
@@ -130,32 +129,32 @@ static void expect_order(const char *body, const char *expected)
 
 static void test_order_of_early_loads(void)
 {
-	/* Both loads come before the addition between them, with the address that the second one needs. */
+	/* Both loads come before the addition between them. The address that the second load needs comes before it, too. */
 	expect_order(
 	    "ld.param.u64 %rd1, [a];\nld.global.u32 %r1, [%rd1];\nadd.s32 %r2, %r1, 1;\nadd.s64 %rd2, %rd1, 8;\n"
 	    "ld.global.u32 %r3, [%rd2];\nret;\n",
 	    "013425");
-	/* The second load writes the register that the addition still reads. */
+	/* The second load must wait: it writes the register that the addition reads. */
 	expect_order("ld.param.u64 %rd1, [a];\nld.global.u32 %r1, [%rd1];\nadd.s32 %r2, %r1, 1;\n"
 	             "ld.global.u32 %r1, [%rd1+8];\nret;\n", "01234");
-	/* A store to global memory holds back the load behind it, a store to shared memory does not. */
+	/* A load waits for an earlier store to global memory. It does not wait for a store to shared memory. */
 	expect_order("ld.param.u64 %rd1, [a];\nmov.u32 %r1, 5;\nst.global.u32 [%rd1], %r1;\nld.global.u32 %r2, "
 		     "[%rd1+8];\nret;\n",
 		     "10234");
 	expect_order("ld.param.u64 %rd1, [a];\nmov.u32 %r1, 5;\nst.shared.u32 [tile], %r1;\nld.global.u32 %r2, "
 		     "[%rd1+8];\nret;\n",
 		     "03124");
-	/* A barrier holds everything. */
+	/* No load passes a barrier. */
 	expect_order("ld.param.u64 %rd1, [a];\nmov.u32 %r1, 5;\nbar.sync 0;\nld.global.u32 %r2, [%rd1+8];\nret;\n",
 		     "20314");
 }
 
 static void test_shared_addresses_have_32_bits(void)
 {
-	/* The address is of 64 bits, but only shared memory reads it: 1, beside the value of the id. */
+	/* The address has 64 bits, but only shared memory uses it: 1 word, beside the value of the id. */
 	static const char shared[] = "mov.u32 %r1, %tid.x;\nmul.wide.u32 %rd1, %r1, 4;\nmov.u64 %rd2, tile;\n"
 				     "add.s64 %rd3, %rd2, %rd1;\nst.shared.u32 [%rd3], %r1;\nret;\n";
-	/* The same to global memory needs both halves: 2 beside the id. */
+	/* The same access to global memory needs both halves: 2 words beside the id. */
 	static const char global[] = "mov.u32 %r1, %tid.x;\nmul.wide.u32 %rd1, %r1, 4;\nld.param.u64 %rd2, [a];\n"
 				     "add.s64 %rd3, %rd2, %rd1;\nst.global.u32 [%rd3], %r1;\nret;\n";
 	CU_ASSERT_EQUAL(registers(shared, "sm_75"), 4 + 2);
@@ -164,7 +163,7 @@ static void test_shared_addresses_have_32_bits(void)
 
 static void test_division_takes_more(void)
 {
-	/* Two operands, of which the result takes one's place: 2. Division to nearest: 1 + 9 at its end. */
+	/* Two operands, and the result reuses one of them: 2 words. Division rounded to nearest takes 1 + 9 at its end. */
 	static const char format[] =
 	    "mov.u32 %%r1, %%tid.x;\nmov.u32 %%r2, %%laneid;\nmov.b32 %%f1, %%r1;\nmov.b32 %%f2, %%r2;\n"
 	    "%s.f32 %%f3, %%f1, %%f2;\nld.param.u64 %%rd1, [a];\nst.global.f32 [%%rd1], %%f3;\nret;\n";
@@ -179,8 +178,8 @@ static void test_division_takes_more(void)
 
 static void test_loads_come_early(void)
 {
-	/* In the order of the text 2 words are live, the sum and one loaded value. With the four loads first there are
-	 * four values at once; a store to the same space holds back the two loads behind it. */
+	/* In the order of the text, 2 words are live: the sum and one loaded value. With the four loads first, four values are live
+	 * at once. A store to the same space makes the two loads after it wait. */
 	static const char together[] =
 	    "ld.param.u64 %rd1, [a];\nld.global.u32 %r1, [%rd1];\nld.global.u32 %r2, [%rd1+4];\n"
 	    "add.s32 %r5, %r1, %r2;\nld.global.u32 %r3, [%rd1+8];\nadd.s32 %r6, %r5, %r3;\n"
@@ -198,7 +197,7 @@ static void test_loads_come_early(void)
 	CU_ASSERT_EQUAL(registers(read_only, "sm_75"), 4 + 3);
 }
 
-/* `count` values loaded, each by an address of its own, and stored in pairs of add and store afterwards. */
+/* Loads `count` values, each from an address of its own. Then adds and stores each one. */
 static void many_loads(struct gs_buf *out, uint32_t count)
 {
 	gs_buf_puts(out, "ld.param.u64 %rd1, [a];\nmov.u32 %r0, 0;\n");
@@ -209,8 +208,8 @@ static void many_loads(struct gs_buf *out, uint32_t count)
 
 static void test_early_loads_cost_no_occupancy(void)
 {
-	/* 50 loads at once and the sum, which is written often: 51 words. sm_75 has 64 registers for each thread of a
-	 * full SM, sm_70 has 32 and takes those; in the order of the text 4 + 2 would do. */
+	/* 50 loads at once and the sum, which is written often: 51 words. sm_75 has 64 registers for each thread of a full SM. sm_70
+	 * has 32, and takes 32. In the order of the text, 4 + 2 would be enough. */
 	struct gs_buf body = {0};
 	many_loads(&body, 50);
 	CU_ASSERT_EQUAL(registers(body.data, "sm_75"), 4 + 51);
@@ -222,8 +221,8 @@ static void test_early_loads_cost_no_occupancy(void)
 
 static void test_memory_operands_stay_on_later_architectures(void)
 {
-	/* mul.wide makes an address of two words; the load's result may take its place before sm_80, not from then on.
-	 */
+	/* mul.wide makes an address of two words. Before sm_80, the result of the load may reuse its register. From sm_80 on, it may
+	 * not. */
 	static const char body[] = "mov.u32 %r1, %tid.x;\nmul.wide.u32 %rd1, %r1, 4;\nld.global.u32 %r2, [%rd1];\n"
 				   "ld.param.u64 %rd2, [a];\nst.global.u32 [%rd2], %r2;\nret;\n";
 	CU_ASSERT_EQUAL(registers(body, "sm_75"), 4 + 2);
@@ -232,7 +231,7 @@ static void test_memory_operands_stay_on_later_architectures(void)
 
 static void test_spills(void)
 {
-	/* 100 values that are all made before any is stored. */
+	/* All 100 values are made before the first is stored. */
 	struct gs_buf body = {0};
 	uint32_t spilled;
 	gs_buf_puts(&body, "ld.param.u64 %rd1, [a];\nmov.u32 %r0, %tid.x;\n");
@@ -250,14 +249,14 @@ static void test_spills(void)
 
 static void test_calls_need_the_registers_of_both(void)
 {
-	/* One value lives across the call; the function called takes 20, of which 4 are everybody's. */
+	/* One value is live across the call. The called function takes 20, and 4 of these are the 4 that every kernel takes. */
 	static const char body[] = "mov.u32 %r1, %tid.x;\ncall.uni f, ();\nld.param.u64 %rd1, [a];\n"
 				   "st.global.u32 [%rd1], %r1;\nret;\n";
 	uint32_t spilled;
 	CU_ASSERT_EQUAL(registers_of(body, "sm_75", 20, &spilled), 4 + 1 + 16);
 	CU_ASSERT_EQUAL(registers_of(body, "sm_75", 0, &spilled), 4 + 1);
-	/* What a call returns is no constant, though ld.param reads it: two of them are live at the store. Nor can it
-	 * be read before the call, beside %r3 and %r4, although the load's address needs it. */
+	/* The result of a call is not a constant, although ld.param reads it. Two results are live at the store. A result also
+	 * cannot be read before the call, beside %r3 and %r4, although the address of the load needs it. */
 	static const char returns[] =
 		"{\n.param .b32 back;\ncall.uni (back), f, ();\nld.param.u32 %r1, [back];\n}\n"
 		"{\n.param .b32 back;\ncall.uni (back), f, ();\nld.param.u32 %r2, [back];\n}\nadd.s32 %r4, %r1, %r2;\n"
@@ -272,7 +271,7 @@ static void test_calls_need_the_registers_of_both(void)
 
 static void test_library_functions_take_what_they_become(void)
 {
-	/* sin of float takes 14 beside its result, exp 2; another function those that the caller tells: 20 - 4. */
+	/* sin of float takes 14 besides its result, exp takes 2. Another function takes the number that the caller gives: 20 - 4. */
 	static const char format[] =
 		"{\n.param .b32 back;\n.param .b32 in;\ncall.uni (back), %s, (in);\nld.param.f32 %%f1, [back];\n}\n"
 		"ld.param.u64 %%rd1, [a];\nst.global.f32 [%%rd1], %%f1;\nret;\n";

@@ -1,4 +1,4 @@
-/* Where source blocks begin in the target's code, and which of the source's accesses its own are for. */
+/* Where source blocks begin in the target's code, and which accesses of the source its accesses belong to. */
 #include "tests/tests.h"
 
 #include "tests/analysis/traced_code.h"
@@ -20,8 +20,8 @@ static void finish(void)
 	traced_code_free(&traced);
 }
 
-/* The probe of source block 1 has no instruction of its own: it is on the edge that falls through. Block 2 begins twice
- * in the loop, which was unrolled. */
+/* The probe of source block 1 has no instruction of its own: it is on the edge that falls through. Block 2 begins twice in the
+ * loop, which was unrolled. */
 static void blocks_and_edges_have_their_probes(void)
 {
 	solve(P(0) "@%p1 bra B;\n" P(1) "B: add.u32 %r1, %r1, 1;\n" P(2) "add.u32 %r1, %r1, 1;\n" P(3) P(2)
@@ -37,7 +37,7 @@ static void blocks_and_edges_have_their_probes(void)
 	CU_ASSERT_EQUAL(code->probes[falls->first_probe], 1);
 	CU_ASSERT_EQUAL_FATAL(code->blocks[1].probe_count, 3);
 	CU_ASSERT_FALSE(memcmp(&code->probes[code->blocks[1].first_probe], (uint32_t[]){2, 3, 2}, 3 * sizeof(uint32_t)));
-	CU_ASSERT_EQUAL(code->blocks[2].probe_count, 0); /* 9 is no source block */
+	CU_ASSERT_EQUAL(code->blocks[2].probe_count, 0); /* there is no source block 9 */
 	CU_ASSERT_EQUAL(code->code[1].probes_before, 0);
 	CU_ASSERT_EQUAL(code->code[2].probes_before, 1);
 	CU_ASSERT_EQUAL(code->code[3].probes_before, 3);
@@ -79,8 +79,8 @@ static void accesses_are_tied_by_place_kind_and_size(void)
 	finish();
 }
 
-/* A site of 16 bytes in parts: by one register at 16, 20 and 28, that is 0, 4 and 12 into it, and its next copy at 32. By
- * another register there is only one, which is taken to be the first. */
+/* A site of 16 bytes was split. One base register has parts at 16, 20 and 28, which are 0, 4 and 12 bytes into the site, and its
+ * next copy at 32. Another base register has only one part. It counts as the first. */
 static void parts_of_an_access_have_offsets(void)
 {
 	const struct mapping_source source = {.counter_count = 1, .entry = 0, .sites = sites, .site_count = 7};
@@ -94,7 +94,7 @@ static void parts_of_an_access_have_offsets(void)
 	finish();
 }
 
-/* A load of 16 bytes with the place of a use of its value, and a store without any. */
+/* A load of 16 bytes has the place of a use of its value. A store has no place. */
 static void accesses_without_a_place_are_the_only_ones_that_fit(void)
 {
 	static const struct source_site some[] = {
@@ -108,8 +108,8 @@ static void accesses_without_a_place_are_the_only_ones_that_fit(void)
 	      "ld.global.v4.f32 {%f1,%f2,%f3,%f4}, [%rd1];\n@%p1 bra LOOP;\n" P(2) LOC(0, 0)
 	      "st.global.f32 [%rd2], %f1;\nret;\n", &source);
 	CU_ASSERT_EQUAL(site_of(0), 1);
-	CU_ASSERT_EQUAL(site_of(1), 0); /* of the block that begins there */
-	CU_ASSERT_EQUAL(site_of(3), 2); /* of the kernel's own: source block 3 is in another */
+	CU_ASSERT_EQUAL(site_of(1), 0); /* a site of the block that begins there */
+	CU_ASSERT_EQUAL(site_of(3), 2); /* a site of this kernel: source block 3 is in another kernel */
 	finish();
 }
 
@@ -126,7 +126,7 @@ static void code_keeps_probes_and_sites(void)
 	CU_ASSERT_EQUAL(back->probe_count, 1);
 	CU_ASSERT_EQUAL(back->blocks[0].probe_count, 1);
 	code_free(back);
-	/* Indices past their arrays are told. */
+	/* Indices beyond their arrays are errors. */
 	code->code[0].site = 7;
 	bytes.len = 0;
 	code_write(code, &bytes);

@@ -1,4 +1,4 @@
-/* The target compile: what options, architectures and libraries make of a program. */
+/* The target compile: how options, architectures and libraries change the code of a program. */
 #include "tests/tests.h"
 
 #include "analysis/target/target.h"
@@ -10,7 +10,7 @@
 
 static struct gs_error error;
 
-/* PTX of one text; the caller frees it. Empty after a failure. */
+/* The PTX of one text. The caller frees it. It is empty after a failure. */
 static struct gs_buf compile(const char *text, const char *options, const char *arch)
 {
 	struct gs_buf ptx = {0};
@@ -41,7 +41,7 @@ static size_t count(const char *text, const char *options, const char *arch, con
 
 static void contraction_across_statements_needs_mad_enable(void)
 {
-	/* OpenCL C contracts within an expression by default, as NVIDIA's compiler does. */
+	/* By default, OpenCL C contracts within an expression. NVIDIA's compiler does so, too. */
 	static const char within[] = KERNEL("p[0] = p[1] * p[2] + p[3];");
 	static const char across[] = KERNEL("float t = p[1] * p[2]; p[0] = t + p[3];");
 	HAS(within, "", "sm_70", "fma.rn.f32");
@@ -90,7 +90,7 @@ static void constants_may_be_single(void)
 	LACKS(text, "-cl-single-precision-constant -cl-ext=+cl_khr_fp64,+__opencl_c_fp64", "sm_70", "f64");
 }
 
-/* 2.5 and 3 ulp are enough for OpenCL C, and NVIDIA's compiler makes use of that; the reference's clang does not. */
+/* OpenCL C allows 2.5 and 3 ulp, and NVIDIA's compiler uses this freedom. The reference's clang does not. */
 static void rounding_of_division_and_root(void)
 {
 	static const char text[] = KERNEL("p[0] = p[1] / p[2]; p[3] = sqrt(p[4]);");
@@ -160,7 +160,7 @@ static void unknown_libraries_are_errors(void)
 	gs_buf_free(&ptx);
 }
 
-/* Each call has its name in one line by itself; the declaration has it with its parameters. */
+/* Counts calls: the name stands alone in a line. In a declaration, parameters follow the name. */
 static size_t calls_of(const char *text, const char *options, const char *name)
 {
 	char line[96];
@@ -170,7 +170,7 @@ static size_t calls_of(const char *text, const char *options, const char *name)
 
 static void functions_of_the_vendor_are_pure(void)
 {
-	/* merged: the same argument twice; hoisted: a loop that does not change it; dropped: nobody needs it */
+	/* merged: the same argument twice; hoisted: a loop does not change it; dropped: the result is not needed */
 	CU_ASSERT_EQUAL(calls_of(KERNEL("float x = p[1]; p[0] = sin(x) + 2 * sin(x);"), "", "__gpusim_fn_sin_f32"), 1);
 	CU_ASSERT_EQUAL(calls_of("__kernel void k(__global float *p, float x, int n) {\n"
 	                         "for (int i = 0; i < n; i++) p[i] *= log(x); }\n",
@@ -199,7 +199,7 @@ static void every_unit_has_the_vendors_functions(void)
 	const char *first = strstr(ptx.data, "\t__gpusim_fn_cos_f32, \n");
 	CU_ASSERT_PTR_NOT_NULL_FATAL(first);
 	CU_ASSERT_PTR_NOT_NULL(strstr(first + 1, "\t__gpusim_fn_cos_f32, \n"));
-	CU_ASSERT_PTR_NULL(strstr(ptx.data, "fma")); /* nothing is left of libclc's */
+	CU_ASSERT_PTR_NULL(strstr(ptx.data, "fma")); /* no code of libclc is left */
 	gs_buf_free(&ptx);
 }
 
@@ -270,7 +270,7 @@ static void what_has_no_code_stays_a_call(void)
 	HAS("__kernel void k(__global char2 *p) { p[0] = ctz(p[1]); }\n", "-cl-std=CL2.0", "sm_20", "_Z3ctzDv2_c");
 }
 
-/* A call that exchanges nothing must not keep a loop from being unrolled, one that does must. */
+/* A call that exchanges nothing must allow unrolling. A call that exchanges values must prevent it. */
 static void only_exchanges_hold_loops_together(void)
 {
 	static const char image[] =
@@ -310,12 +310,12 @@ static void lines_are_the_users(void)
 	HAS(text, "", "sm_70", "\"./dir/user.cl\"");
 	HAS(text, "", "sm_70", ".loc\t1 8 ");
 	LACKS(text, "", "sm_70", ", debug");
-	/* nothing stands between a call and the function's name */
+	/* no line stands between a call and the name of its function */
 	HAS("# 1 \"a.cl\"\n" KERNEL("p[0] = sin(p[1]);"), "", "sm_70:vendor", "call.uni (retval0), \n\t__gpusim_fn_sin_f32");
 }
 
-/* Read: a by way of another pointer and a function, d by vload4, e by a member. Written: b by a function, c by an atomic, f by +=. What is
- * not used is not written. */
+/* Only read: `a` through another pointer and a function, `d` by vload4, `e` through a member. Written: `b` by a function, `c` by
+ * an atomic, `f` by +=. A pointer that is not used is not written. */
 static void pointers_that_are_only_read_are_found(void)
 {
 	static const char text[] =
@@ -341,7 +341,7 @@ static void pointers_that_are_only_read_are_found(void)
 		gs_buf_free(&ptx);
 	}
 	struct gs_buf plain = compile(text, "-cl-opt-disable", "sm_20");
-	CU_ASSERT(!target_only_reads(plain.data, "k", 0)); /* nobody has looked */
+	CU_ASSERT(!target_only_reads(plain.data, "k", 0)); /* no comment says it, so it is not known */
 	gs_buf_free(&plain);
 }
 

@@ -13,7 +13,7 @@ struct traced_code {
 	struct kernel_code *code;
 };
 
-/* Registers are %p, %r, %rd, %f, 1 to 8; `functions` stands before the kernel. Sites are of the file k.cl. */
+/* Registers are %p, %r, %rd and %f, numbered 1 to 8. `functions` stands before the kernel. Sites are in the file k.cl. */
 void traced_code_make(struct traced_code *t, const char *functions, const char *body, const struct mapping_source *source);
 void traced_code_free(struct traced_code *t);
 
