@@ -96,7 +96,7 @@ static void test_scalars(void)
 	launch_and_show(kernel, "scalars");
 	float first;
 	memcpy(&first, result, sizeof first);
-	/* in float arithmetic the two large ones swallow what is small, then cancel each other */
+	/* in float arithmetic, the two large ones absorb the small ones and then cancel each other */
 	EXPECT(first > 66000.0f && first < 68000.0f, "scalars: %f", (double)first);
 	OK(clReleaseKernel(kernel));
 }
@@ -205,7 +205,7 @@ static void test_images(void)
 	show("image and sampler");
 	OK(clEnqueueReadImage(g.queue, to, CL_TRUE, zero, whole, 0, 0, back, 0, NULL, NULL));
 	printf("image written %08x\n", guest_sum(back, sizeof back));
-	/* the pixel at 12,3 sees itself reversed and, clamped, the last of its row */
+	/* the pixel at 12,3 sees itself reversed and, clamped, the last pixel of its row */
 	for (int c = 0; c < 4; c++)
 		EXPECT(back[(3 * 16 + 12) * 4 + c] == pixels[(3 * 16 + 12) * 4 + 3 - c] + pixels[(3 * 16 + 15) * 4 + c],
 		       "images: component %d", c);
@@ -230,7 +230,7 @@ static void test_sub_buffer(void)
 	set_buffer(kernel, 0, out);
 	set_buffer(kernel, 1, part);
 	set_buffer(kernel, 2, whole);
-	OK(clReleaseMemObject(whole)); /* the part keeps it alive */
+	OK(clReleaseMemObject(whole)); /* the sub-buffer keeps it alive */
 	launch_and_show(kernel, "sub-buffer");
 	EXPECT(result[20] == 1024 + 20 + 4, "sub-buffer: %d", result[20]);
 	OK(clReleaseMemObject(part));
@@ -247,7 +247,7 @@ static const char svm_source[] =
 	"	out[get_global_id(0)] = sum + (int)get_global_id(0);\n"
 	"}\n";
 
-/* A list whose head alone is an argument: the kernel is told of the other node by clSetKernelExecInfo. */
+/* A list. Only its head is an argument. clSetKernelExecInfo names the other node to the kernel. */
 static void test_svm(void)
 {
 	struct node { cl_int value; struct node *next; } *head, *tail;
@@ -345,7 +345,7 @@ static void test_all_in_program(cl_program life)
 	}
 }
 
-/* What is set counts for launches enqueued after it, not for those before. */
+/* A new argument counts for launches enqueued after it was set, not for earlier ones. */
 static void test_reuse(cl_program life)
 {
 	cl_kernel kernel = guest_kernel(life, "add");
@@ -377,7 +377,7 @@ static void test_reuse(cl_program life)
 	OK(clReleaseKernel(kernel));
 }
 
-/* Whatever was enqueued works, though the application's own references are gone. */
+/* Enqueued commands work, even though the application has released its own references. */
 static void test_releases(void)
 {
 	cl_int value = 11, err;

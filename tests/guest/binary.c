@@ -61,7 +61,7 @@ static void use_binary(struct binary b, const char *what)
 	EXPECT(!err && !status, "%s: clCreateProgramWithBinary gave %d, status %d", what, err, status);
 	OK(clBuildProgram(program, 1, &g.device, NULL, NULL, NULL));
 	run(program, what);
-	/* a binary of what came from a binary */
+	/* a binary of a program that was made from a binary */
 	struct binary again = read_binary(program);
 	OK(clReleaseProgram(program));
 	bytes = again.bytes;

@@ -1,7 +1,7 @@
 /*
- * boxes - launches of many work-groups whose kernels look at everything that they are told about themselves: what would differ
- * if a launch were run in parts. In queues that are in order and not, with wait lists, events, profiling, atomics, local
- * memory, and from eight threads at once.
+ * boxes - launches of many work-groups whose kernels read everything about themselves: ids, sizes, offsets. This shows whether a
+ * launch was run in parts. The queues are in order and out of order, with wait lists, events, profiling, atomics, local memory,
+ * and eight threads at once.
  *
  *   boxes [launches per thread, default 20]
  */
@@ -150,7 +150,7 @@ static cl_event launch_tiles(cl_command_queue queue, cl_kernel kernel, const str
 	return event;
 }
 
-/* Sums of groups, times 3 plus what is new: any other order of the launches gives others. */
+/* Each sum is the old sum times 3 plus a new value, so another order of the launches gives other sums. */
 static void check_sums(const struct shape *s, cl_uint launches)
 {
 	cl_uint n = 1;
@@ -215,7 +215,7 @@ static void test_order(const char *name, cl_command_queue_properties properties,
 		EXPECT(err > CL_COMPLETE, "%s: launch %d did not wait", name, i);
 	}
 	OK(clSetUserEventStatus(gate, CL_COMPLETE));
-	/* The last event is all that a reader has to wait for. */
+	/* It is enough for a reader to wait for the last event. */
 	OK(clEnqueueReadBuffer(queue, mem, CL_TRUE, 0, sizeof sums, sums, 1, &events[LAUNCHES - 1], NULL));
 	check_sums(s, LAUNCHES);
 	for (int i = 0; i < LAUNCHES; i++) {
@@ -231,7 +231,7 @@ static void test_order(const char *name, cl_command_queue_properties properties,
 	OK(clReleaseCommandQueue(queue));
 }
 
-/* Of a launch that waits for something that fails no part may run. */
+/* If a launch waits for something that fails, no part of it may run. */
 static void test_failed_wait(const char *name, cl_command_queue_properties properties)
 {
 	cl_command_queue queue = create_queue(properties);

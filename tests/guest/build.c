@@ -46,7 +46,7 @@ static void build_and_run(const char *what, const char *source, const char *opti
 	OK(clReleaseProgram(program));
 }
 
-/* How quotes and spaces in options are read is the driver's affair: whatever it does must stay so. */
+/* The driver decides how quotes and spaces in options are read. Its behaviour must not change. */
 static void try_build(const char *what, const char *source, const char *options)
 {
 	cl_program program = guest_program(&g, source);
@@ -117,7 +117,7 @@ static void test_options(void)
 	rmdir(dir);
 }
 
-/* The driver may let go of a kernel a moment after its launch has completed. */
+/* The driver may release a kernel a moment after its launch has completed. */
 static cl_uint settled_references(cl_program program)
 {
 	enum { MOST_MS = 2000 };
@@ -234,7 +234,7 @@ static void print_type(cl_program program, const char *what)
 	printf("%s: type %u, status %d\n", what, type, status);
 }
 
-/* main.cl uses two headers and a function of another program, which is made a library first. */
+/* main.cl uses two headers and a function of another program, which becomes a library first. */
 static void test_compile_and_link(void)
 {
 	cl_program headers[2] = {
@@ -291,7 +291,7 @@ static void test_one_linked(void)
 	OK(clReleaseProgram(linked));
 }
 
-/* The driver names its temporary file in the log: that name is different in every run. */
+/* The driver names its temporary file in the log. That name is different in every run. */
 static void print_log(const char *log)
 {
 	while (*log) {

@@ -25,7 +25,7 @@ static void test_builtin(void)
 	CREATED(err);
 	printf("build of built-in kernels: %d\n", clBuildProgram(program, 1, &g.device, NULL, NULL, NULL));
 	cl_kernel kernel = clCreateKernel(program, "pocl.add.i8", &err);
-	if (err) { /* Debian's POCL 3.1 names the kernels but does not bring their source */
+	if (err) { /* Debian's POCL 3.1 names the kernels but does not contain their source */
 		printf("built-in kernel: %d\n", err);
 		OK(clReleaseProgram(program));
 		return;

@@ -1,6 +1,6 @@
 /*
- * dlopen - an application that is not linked with libOpenCL: it opens the library itself and looks up
- * every function of OpenCL 3.0 by name, as hashcat, OpenCV and Python's bindings do.
+ * dlopen - an application that is not linked with libOpenCL. It opens the library itself and looks up every function of OpenCL
+ * 3.0 by name, as hashcat, OpenCV and Python's bindings do.
  */
 #include "guest.h"
 

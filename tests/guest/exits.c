@@ -1,9 +1,9 @@
 /*
- * exits - the ways a program can end after it used OpenCL, none of which releases anything.
+ * exits - the ways in which a program can end after it used OpenCL. None of them releases anything.
  *
  *   exits return        returns from main
  *   exits thread        calls exit() in a second thread while main waits
- *   exits _exit         leaves without any handler
+ *   exits _exit         ends without any exit handler
  *   exits quick         quick_exit()
  *   exits unfinished    exit() with work that was enqueued but neither flushed nor waited for
  *   exits abort         abort() while a kernel runs

@@ -1,7 +1,7 @@
 /*
- * fork - processes that split before and after they used OpenCL.
+ * fork - processes that fork before and after they used OpenCL.
  *
- *   fork after     uses OpenCL, forks a child that does not and exits normally, runs a shell, goes on
+ *   fork after     uses OpenCL, forks a child that does not use it and exits normally, runs a shell, goes on
  *   fork before    forks first; parent and child use OpenCL, each for itself
  *   fork exec      forks first; the child executes this program again, both use OpenCL
  *   fork child     what that child does
@@ -43,7 +43,7 @@ static void use_opencl(cl_int value, const char *who)
 	guest_close(&g);
 }
 
-/* Returns 0 in the child. Whatever is buffered is written once only. */
+/* Returns 0 in the child. Buffered output is written only once. */
 static pid_t split(void)
 {
 	fflush(stdout);

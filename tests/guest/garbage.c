@@ -1,6 +1,6 @@
 /*
- * garbage - wrong handles and values wherever the loader and the driver answer with an error code, and
- * program texts that no compiler likes. Prints the codes.
+ * garbage - wrong handles and values for which the loader and the driver return an error code, and program texts that do not
+ * compile. Prints the codes.
  */
 #include "guest.h"
 
@@ -13,7 +13,7 @@ static const char source[] =
 	"__kernel void add(__global int *out, int value) { out[get_global_id(0)] += value; }\n";
 
 #define CODE(call) printf("%d: %s\n", (int)(call), #call)
-/* for calls that return an object: err is theirs to write */
+/* for calls that return an object and write err */
 #define MADE(call) \
 	do { \
 		cl_int err = 12345; \
@@ -91,11 +91,11 @@ static void test_null_creators(void)
 	MADE(clCreateBuffer(g.context, CL_MEM_READ_WRITE, 0, NULL, &err));
 	MADE(clCreateBuffer(NULL, CL_MEM_READ_WRITE, 4, NULL, &err));
 	MADE(clEnqueueMapBuffer(g.queue, NULL, CL_TRUE, CL_MAP_READ, 0, 4, 0, NULL, NULL, &err));
-	/* only the code: what POCL 3.1 returns beside it is neither NULL nor a context */
+	/* only the code is checked: POCL 3.1 returns an object that is neither NULL nor a context */
 	cl_int code = 12345;
 	(void)clCreateContextFromType(NULL, 0, NULL, NULL, &code);
 	printf("%d: clCreateContextFromType(NULL, 0, NULL, NULL, &code)\n", code);
-	/* an application may not care for the code */
+	/* an application may not ask for the code */
 	printf("%s: kernel, no code\n", clCreateKernel(program, "absent", NULL) ? "object" : "NULL");
 	printf("%s: program, no code\n", clCreateProgramWithSource(g.context, 0, NULL, NULL, NULL) ? "object" : "NULL");
 }

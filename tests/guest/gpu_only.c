@@ -1,10 +1,10 @@
 /*
- * gpu_only - insists on a GPU. Where there is none it ends with exit code 3.
+ * gpu_only - needs a GPU. Without one, it ends with exit code 3.
  *
  *   gpu_only            asks with clGetDeviceIDs
  *   gpu_only context    asks with clCreateContextFromType
  *
- * Unlike the other guests it is meant to behave differently with gpusim on a machine without a GPU.
+ * Unlike the other guests, it should behave differently with gpusim on a machine without a GPU.
  */
 #include "guest.h"
 

@@ -1,9 +1,9 @@
 /*
- * guest.h - what the guest programs share.
+ * guest.h - shared code of the guest programs.
  *
- * A guest is an ordinary OpenCL application that checks its own results: stdout and the exit code are
- * the same in every run, exit 1 with a line on stderr means a wrong result. Guests know nothing of
- * gpusim; tests run them with and without it and compare.
+ * A guest is an ordinary OpenCL application that checks its own results. Its stdout and exit code are the same in every run.
+ * Exit code 1 with a line on stderr means a wrong result. Guests do not know about gpusim. Tests run them with and without it
+ * and compare.
  */
 #ifndef GUEST_H
 #define GUEST_H
@@ -48,7 +48,7 @@ __attribute__((noreturn, format(printf, 1, 2))) static inline void guest_fail(co
 	exit(1);
 }
 
-/* A call that must succeed, and one that hands its error out through a variable named err. */
+/* OK: a call that must succeed. CREATED: the error that a call wrote through its last argument; it must be 0. */
 #define OK(call) \
 	do { \
 		cl_int ok_err = (call); \

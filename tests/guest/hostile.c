@@ -1,5 +1,5 @@
-/* A program whose source, names and command line would do harm in a report that took them for anything but text. Its event's
- * times are told, so that simulated ones can be looked at: "SECOND_AFTER_FIRST NANOSECONDS". */
+/* A program whose source, names and command line would do harm in a report that does not treat them as text. It prints the times
+ * of its event, so that tests can look at simulated ones: "SECOND_AFTER_FIRST NANOSECONDS". */
 #include "guest.h"
 
 static const char source[] =

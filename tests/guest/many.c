@@ -1,11 +1,11 @@
 /*
- * many - a great number of launches of a tiny kernel with nothing to wait for in between.
+ * many - many launches of a tiny kernel, without waiting between them.
  *
  *   many [launches, default 20000 [work-items of one more, default none]]
  */
 #include "guest.h"
 
-/* The kernel adds its argument, so that a lost, repeated or mixed-up launch shows in the sum. */
+/* The kernel adds its argument. A lost, repeated or confused launch changes the sum. */
 static const char source[] =
 	"__kernel void add(__global uint *out, uint value)\n"
 	"{\n"

@@ -1,4 +1,4 @@
-/* no - never uses OpenCL: nobody may notice that anything was preloaded. */
+/* no - never uses OpenCL. The preloaded library must have no effect that can be seen. */
 #include <stdio.h>
 
 int main(void)

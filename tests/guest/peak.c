@@ -1,10 +1,10 @@
 /*
- * peak - what a benchmark of peaks does: multiply-adds and reads, timed by the events of their launches.
+ * peak - a benchmark of peak rates: multiply-adds and reads, timed by the events of their launches.
  *
  *   peak compute|read GROUPS
  *
- * Prints 10^9 operations or bytes per second. The launches are of 256 work-items to a group, each with 8192 operations or
- * 256 bytes.
+ * Prints 10^9 operations or bytes per second. A group has 256 work-items. Each work-item does 8192 operations or reads 256
+ * bytes.
  */
 #include "guest.h"
 
@@ -27,7 +27,7 @@ static const char source[] =
 	"	if (sum.x + sum.y + sum.z + sum.w == 0.5f) in[0] = sum;\n"
 	"}\n";
 
-/* A second launch is timed, the first may find cold caches. */
+/* Times the second launch, because the first one may have cold caches. */
 static double seconds_of(const struct guest *g, cl_kernel kernel, size_t global)
 {
 	size_t local = LOCAL;

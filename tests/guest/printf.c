@@ -1,4 +1,4 @@
-/* printf - kernels that print: every line once, in the order of the driver. */
+/* printf - kernels that print. Every line appears once, in the driver's order. */
 #include "guest.h"
 
 static const char source[] =

@@ -1,6 +1,6 @@
 /*
- * queues - out-of-order queues with wait lists and user events, markers and barriers, several contexts
- * and queues, event callbacks and profiling: the order of things, and what events say of themselves.
+ * queues - out-of-order queues with wait lists and user events, markers and barriers, several contexts and queues, event
+ * callbacks and profiling. It checks the order of commands, and what events report about themselves.
  */
 #include "guest.h"
 
@@ -67,8 +67,8 @@ static cl_int status_of(cl_event event)
 }
 
 /*
- * Out of order, held together by events alone and held back by a user event. Multiplications and
- * additions do not commute, so any other order gives another number.
+ * Out-of-order commands. Only events order them, and a user event holds them back. Multiplications and additions do not commute,
+ * so any other order gives another number.
  */
 static void test_chain(void)
 {
@@ -229,7 +229,7 @@ static void test_callbacks(void)
 	OK(clReleaseKernel(kernel));
 }
 
-/* The count is the affair of the driver, whose queue holds the last event, but it must be plausible. */
+/* The driver decides the count, because its queue holds the last event. But the count must be plausible. */
 static void check_references(cl_event event)
 {
 	cl_uint references;
@@ -276,7 +276,7 @@ static void test_event_info(void)
 	OK(clReleaseCommandQueue(queue));
 }
 
-/* A command that waits for one that failed never runs and says why. */
+/* A command that waits for a failed command never runs, and its event says why. */
 static void test_failed_wait(void)
 {
 	cl_command_queue queue = create_queue(g.context, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);

@@ -1,8 +1,8 @@
 /*
- * ranges - launches of 1 to 3 dimensions with and without offsets and local sizes.
+ * ranges - launches of 1 to 3 dimensions, with and without offsets and local sizes.
  *
- * Every work-item writes down what it is told about itself, so that the checksums tell when a launch
- * was split in another way than the driver alone would split it.
+ * Every work-item writes down its ids and sizes. So the checksums change if a launch is split in another way than the driver
+ * alone would split it.
  */
 #include "guest.h"
 
@@ -42,7 +42,7 @@ static void clear(void)
 	OK(clEnqueueFillBuffer(g.queue, out, &zero, sizeof zero, 0, sizeof noted, 0, NULL, NULL));
 }
 
-/* Each item must have run once and be where its group and its place in the group say. */
+/* Each item must have run once, at the place that its group and its position in the group give. */
 static void check_items(const char *name, size_t items, cl_uint dims, const size_t *offset, const size_t *local)
 {
 	for (size_t i = 0; i < items; i++) {
@@ -153,7 +153,7 @@ static void test_non_uniform(cl_kernel where)
 			cl_kernel kernel = guest_kernel(program, "where");
 			OK(clSetKernelArg(kernel, 0, sizeof out, &out));
 			range(kernel, "uniform", 1, NULL, R(96), R(32));
-			/* the last group is smaller, so its items do not fit what check_items() asks: only the sum */
+			/* The last group is smaller, so check_items() does not hold for it. Only the sum is checked. */
 			size_t global = 100, local = 32;
 			clear();
 			err = clEnqueueNDRangeKernel(g.queue, kernel, 1, NULL, &global, &local, 0, NULL, NULL);

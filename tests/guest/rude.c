@@ -1,12 +1,12 @@
 /*
- * rude - things that programs may do, and that somebody who lives in their process must not trip over.
+ * rude - things that programs may do. A library in their process must cope with them.
  *
  *   rude includes       changes an include file between builds of the same source
  *   rude binary         changes an include file after reading a binary, then runs the binary
  *   rude binary-kept    the same without changing it
  *   rude environment    changes its environment all the time while it builds
  *   rude descriptors    closes every descriptor that it does not know, and opens files of its own
- *   rude event          launches many times behind a user event before it lets them go
+ *   rude event          launches many times after a user event before it sets the event
  *   rude huge           launches a million work-items without a local size
  */
 #include "guest.h"
@@ -103,8 +103,7 @@ static void *change_environment(void *unused)
 	return NULL;
 }
 
-/* POCL reads its own variables while it builds, so the builds are done before the changes begin: what happens
- * after them is ours. */
+/* POCL reads its own variables while it builds. So the builds are done before the changes begin. Only we build after that. */
 static void environment(void)
 {
 	cl_program programs[4];

@@ -1,7 +1,7 @@
 /*
- * shadow - memory in all the ways in which a kernel may get hold of it, for whoever runs kernels on copies: buffers that are one
- * another's parts, one buffer twice, images, nothing at all, a kernel that differs from itself, one that prints, one whose program is
- * built again right after its launch, and queues in and out of order.
+ * shadow - all ways in which a kernel may access memory. It tests a library that runs kernels on copies. There are buffers that
+ * are parts of one another, one buffer twice, images, no memory at all, a kernel whose results differ between runs, one that
+ * prints, one whose program is built again right after its launch, and queues in and out of order.
  */
 #include "guest.h"
 
@@ -96,7 +96,7 @@ static void parts(const struct guest *g, cl_program program)
 	for (int i = 0; i < TIMES; i++)
 		run(g->queue, kernel, N / 4);
 	tell(g, "parts", whole, N * sizeof(int));
-	set(kernel, 0, whole); /* and one that is a part of the other: work-items do not touch what others do */
+	set(kernel, 0, whole); /* and a buffer that is part of the other one: work-items do not touch the same elements */
 	set(kernel, 1, part(whole, N * 2, N * 2));
 	for (int i = 0; i < TIMES; i++)
 		run(g->queue, kernel, N / 4);
@@ -116,7 +116,7 @@ static void twice(const struct guest *g, cl_program program)
 	for (int i = 0; i < TIMES; i++)
 		run(g->queue, kernel, N);
 	tell(g, "one buffer twice", mem, N * sizeof(int));
-	for (int i = 0; i < 20; i++) { /* to and fro */
+	for (int i = 0; i < 20; i++) { /* back and forth */
 		set(kernel, i & 1, mem);
 		set(kernel, !(i & 1), other);
 		run(g->queue, kernel, N);
@@ -169,7 +169,7 @@ static int by_value(const void *a, const void *b)
 	return *(const int *)a - *(const int *)b;
 }
 
-/* Which work-item gets which slot differs from run to run; that each gets one does not. */
+/* Each work-item gets a slot, but which one differs from run to run. */
 static void racy(const struct guest *g, cl_program program)
 {
 	cl_kernel kernel = guest_kernel(program, "slots");
@@ -202,7 +202,7 @@ static void prints(const struct guest *g, cl_program program)
 	OK(clReleaseKernel(kernel));
 }
 
-/* No kernel of ours is left: so the program may be built again. */
+/* None of our kernels may be left, so the program can be built again. */
 static void rebuilt(const struct guest *g)
 {
 	cl_program program = guest_build(g, source, NULL);

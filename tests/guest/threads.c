@@ -1,6 +1,6 @@
 /*
- * threads - eight threads launch at once, on queues that two threads share each: with kernel objects of
- * their own, and with one that all share under a lock.
+ * threads - eight threads launch at once. Two threads share each queue. The threads use their own kernel objects, and one that
+ * all share under a lock.
  *
  *   threads [launches per thread, default 1000]
  */
@@ -44,7 +44,7 @@ static void check_sum(struct worker *w, cl_mem mem)
 		EXPECT(out[i] == w->sum * (i + 1), "thread %u: element %u is %u", w->index, i, out[i]);
 }
 
-/* Every fourth launch is by the shared kernel, every hundredth by a kernel that lives for it alone. */
+/* Every fourth launch uses the shared kernel. Every hundredth uses a kernel that is made only for it. */
 static void *work(void *data)
 {
 	struct worker *w = data;

@@ -1,6 +1,6 @@
 /*
- * transfers - every way to move data, once each, with byte counts of its own: no two are the same, so
- * that a report of them can be compared with what is printed here.
+ * transfers - every way to move data, once each. All byte counts are different, so a report of the transfers can be compared
+ * with the output of this program.
  */
 #include "guest.h"
 

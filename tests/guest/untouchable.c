@@ -1,12 +1,12 @@
 /*
- * untouchable - kernels that the driver takes and that other compilers have reason to refuse: they must
- * run as they are and give the right result.
+ * untouchable - kernels that the driver accepts and that other compilers refuse for good reasons. They must run unchanged and
+ * give the right result.
  */
 #include "guest.h"
 
 enum { COUNT = 200 };
 
-/* An error since clang 16, a warning in the clang 15 that POCL 3.1 and others carry. */
+/* This is an error since clang 16. It is a warning in clang 15, which POCL 3.1 and others use. */
 static const char implicit_int[] =
 	"static twice(int x) { return 2 * x; }\n"
 	"__kernel void run(__global int *out) { out[get_global_id(0)] = twice((int)get_global_id(0)) + 5; }\n";
