@@ -1,7 +1,7 @@
-/* expressions.c - values, conditions and vectors. Nothing in them depends on an order of evaluation. */
+/* expressions.c - values, conditions and vectors. They do not depend on an order of evaluation. */
 #include "generate.h"
 
-/* ---- values: they have no effects, and only fx, which they never read, is changed beside one ---- */
+/* ---- values: they have no effects; only fx, which they never read, may change beside one ---- */
 
 static void constant(void)
 {
@@ -109,7 +109,7 @@ void expression(int depth)
 		put(") >> %u)", chance(33));
 		break;
 	case 14:
-		h = percent(50) ? may_call(HELPER_VALUE) : -1; /* every call is inlined somewhere: few keep programs small */
+		h = percent(50) ? may_call(HELPER_VALUE) : -1; /* every call is inlined somewhere, so few calls keep programs small */
 		if (h >= 0) {
 			put("h%d(", h);
 			expression(depth - 2);
@@ -130,7 +130,7 @@ void expression(int depth)
 	}
 }
 
-/* Few bits of something that differs between work-items, so that both ways of a branch are taken. */
+/* A few bits of a value that differs between work-items, so that both ways of a branch are taken. */
 void own_value(int depth, unsigned int mask)
 {
 	if (percent(60))
@@ -141,7 +141,7 @@ void own_value(int depth, unsigned int mask)
 	put(") & %uu", mask);
 }
 
-/* Multiples of 1/16 below 128, so that sums and products of two are exact and no compiler can round them otherwise. */
+/* Multiples of 1/16 below 128. Sums and products of two are exact, so every compiler computes the same result. */
 static void float_operand(int depth)
 {
 	static const char *constants[] = {"0.5f", "3.0f", "1.0625f", "127.9375f"};
@@ -236,7 +236,7 @@ const char *compound_op(void)
 	return op[chance(5)];
 }
 
-/* (fx op= e): an effect, for where only one of them can stand in a full expression's path. */
+/* (fx op= e): an effect. It is used where only one effect can stand on each path of a full expression. */
 void effect(void)
 {
 	put("(fx %s ", compound_op());
@@ -244,7 +244,7 @@ void effect(void)
 	put(")");
 }
 
-/* A condition of a statement: may change fx on the way. */
+/* The condition of a statement. It may change fx. */
 void decision(void)
 {
 	switch (chance(8)) {

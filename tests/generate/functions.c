@@ -66,7 +66,7 @@ void helper(int h)
 	int no_buffer = kind == HELPER_VECTOR || kind == HELPER_LOCAL;
 
 	start_function();
-	g.callable = no_buffer ? 0 : h; /* it has none to hand on */
+	g.callable = no_buffer ? 0 : h; /* it has no buffer to pass on */
 	g.budget = 4;
 	put("\n");
 	helper_head(h);
@@ -74,7 +74,7 @@ void helper(int h)
 	declare_values("a", kind == HELPER_VALUE ? "b" : "9u");
 	declare("a", 0);
 	line();
-	if (no_buffer) { /* it reads the constant table in its place */
+	if (no_buffer) { /* it reads the constant table instead */
 		put("__constant const uint *in = table_of_256;");
 		line();
 	}
@@ -103,7 +103,7 @@ static void barrier_here(void)
 	put("barrier(CLK_LOCAL_MEM_FENCE);");
 }
 
-/* Every work-item leaves a value in local memory and takes others'. */
+/* Every work-item writes a value to local memory and reads values of others. */
 static void exchange(void)
 {
 	line();
@@ -118,7 +118,7 @@ static void exchange(void)
 	barrier_here();
 }
 
-/* In the header of a loop with barriers: every work-item evaluates it, and it may count. */
+/* An effect in the header of a loop with barriers. Every work-item evaluates it, and it may count. */
 static void header_effect(void)
 {
 	if (!percent(35))
@@ -165,7 +165,7 @@ static void uniform_loop(struct place p)
 	}
 }
 
-/* The same for all work-items of a group, though compilers need not see that. */
+/* A condition that is the same for all work-items of a group. Compilers need not see this. */
 static void uniform_condition(void)
 {
 	if (g.divided && percent(40))
@@ -174,7 +174,7 @@ static void uniform_condition(void)
 		put("%s & %uu", percent(50) ? "n" : "(uint)get_group_id(0)", 1u << chance(3));
 }
 
-/* The whole group leaves the loop or the kernel, or goes round once more. */
+/* The whole group leaves the loop or the kernel, or starts the next trip. */
 static void uniform_jump(struct place p)
 {
 	line();
@@ -193,7 +193,7 @@ static void uniform_jump(struct place p)
 	g.indent--;
 }
 
-/* Behind the last barrier any work-item may leave. */
+/* After the last barrier, any work-item may return. */
 static void item_return(void)
 {
 	line();
@@ -207,7 +207,7 @@ static void item_return(void)
 	g.indent--;
 }
 
-/* As many cases as a group may choose among; some have barriers. */
+/* A switch with as many cases as a group may choose from. Some cases have barriers. */
 static void uniform_switch(struct place p)
 {
 	line();
@@ -261,7 +261,7 @@ static void divided_statement(struct place p)
 	} else if (kind == 3 && p.loops < 2 && p.depth < 3) {
 		uniform_loop(p);
 	} else if (kind == 4 && p.depth < 2) {
-		p.may_break = p.may_continue = 0; /* continue in a switch is of the loop around it, break is not */
+		p.may_break = p.may_continue = 0; /* in a switch, continue belongs to the loop around it, but break does not */
 		uniform_switch(p);
 	} else if (kind == 5 && (p.may_continue || p.returns != RETURNS_NOT)) {
 		uniform_jump(p);
@@ -273,7 +273,7 @@ static void divided_statement(struct place p)
 	}
 }
 
-/* All work-items of a group take the same way here: what decides is the argument, a counter or the group's number. */
+/* All work-items of a group take the same way here. An argument, a counter or the number of the group decides. */
 static void uniform_statements(struct place p, int count)
 {
 	for (int s = 0; s < count; s++) {
@@ -305,7 +305,7 @@ static void uniform_statements(struct place p, int count)
 	}
 }
 
-/* POCL 3.1 runs the first work-item twice where a group is one wide and a barrier stands behind an if: none is. */
+/* POCL 3.1 runs the first work-item twice if a group is one wide and a barrier follows an if. So no group is one wide. */
 struct range choose_range(void)
 {
 	static const struct range ranges[] = {
@@ -332,7 +332,7 @@ void kernel(int number, const struct kernel *k, int calls)
 	start_function();
 	g.in_kernel = 1;
 	g.callable = g.helper_count;
-	g.budget = g.divided ? 2 : 7; /* drivers take minutes for more of it */
+	g.budget = g.divided ? 2 : 7; /* with more, drivers take minutes */
 	put("\n__kernel ");
 	if (k->required_size)
 		put(ALT("__attribute__((reqd_work_group_size(%u, %u, %u)))\n", ""), k->range.local[0], k->range.local[1],
@@ -359,7 +359,7 @@ void kernel(int number, const struct kernel *k, int calls)
 	line();
 	put(ALT("uint4 v0 = (uint4)(gid)", "uint4 v0 = make4(gid, gid, gid, gid)"));
 	put(", v1 = vload4(gid & 63u, in);");
-	/* one call at least, as most helpers would otherwise never run */
+	/* at least one call, because most helpers would never run otherwise */
 	int h = (int)chance((uint32_t)g.helper_count);
 	if (g.helpers[h].kind != HELPER_LOCAL || k->barriers) {
 		line();

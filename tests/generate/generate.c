@@ -3,18 +3,19 @@
  *
  *   generate SEED KERNELS PREFIX [divided] [relaxed]     makes PREFIX.cl and PREFIX.c, always the same ones for a seed
  *
- * divided: every kernel has barriers, most under conditions that are the same for a group, with breaks, returns and divergent
- * branches around them. relaxed: the program is built with options that let arithmetic be inexact; this one's is exact.
+ * divided: every kernel has barriers. Most are under conditions that are the same for a group, with breaks, returns and
+ * divergent branches around them. relaxed: the program is built with options that allow inexact arithmetic. The arithmetic of
+ * these programs is exact anyway.
  *
- * A block is a place where a counter would stand: a function's entry, a then, an else that is written, a loop's body,
- * a case or default, a label. In PREFIX.cl block k stands right behind a comment that is the first on its line,
- * as slash-star B k star-slash; PREFIX.c counts it in count_[k]. Lines "// kernel NAME GLOBAL_X GLOBAL_Y GLOBAL_Z
- * LOCAL_X LOCAL_Y LOCAL_Z LOCAL_BYTES" at the top of PREFIX.cl say how each kernel is launched, "// options" how the
- * program is built.
+ * A block is a place where a counter would stand: the entry of a function, a then, a written else, the body of a loop, a case or
+ * default, a label. In PREFIX.cl, block k follows a comment that is the first one on its line: slash-star B k star-slash.
+ * PREFIX.c counts it in count_[k]. At the top of PREFIX.cl, lines "// kernel NAME GLOBAL_X GLOBAL_Y GLOBAL_Z LOCAL_X LOCAL_Y
+ * LOCAL_Z LOCAL_BYTES" say how each kernel is launched, and "// options" says how the program is built.
  *
- * The programs have one meaning only: unsigned arithmetic, floats that are always exact, no order of evaluation that
- * matters, no races (a work-item writes its own elements, and shared ones by atomics whose result is not used),
- * barriers in uniform flow only, loops with few trips. Both texts are written at once: what differs is a pair of alternatives in the text.
+ * Every program has only one meaning. It has unsigned arithmetic, floats that are always exact, no dependence on the order of
+ * evaluation, no races, barriers in uniform flow only, and loops with few trips. A work-item writes its own elements. It writes
+ * shared ones by atomics whose result is not used. Both texts are written at once. Where they differ, the text has a pair of
+ * alternatives.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
@@ -136,7 +137,7 @@ static void program(struct kernel *kernels, int count)
 	for (int k = 0; k < count; k++) {
 		int calls = percent(20) ? callee : -1;
 		kernel(k, &kernels[k], calls);
-		/* POCL 3.1 cannot link a kernel that calls one that calls another where it does not optimise */
+		/* without optimisation, POCL 3.1 cannot link a kernel that calls a kernel that calls another one */
 		if (kernels[k].plain && (calls < 0 || !disable_optimisation()))
 			callee = k;
 	}

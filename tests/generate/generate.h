@@ -1,16 +1,16 @@
-/* generate.h - what the parts of the generator share: the text so far, chance, and the kinds of text they add. */
+/* generate.h - declarations that the parts of the generator share: the text so far, chance, and the kinds of text that they add. */
 #ifndef GENERATE_H
 #define GENERATE_H
 
 #include <stdint.h>
 #include <stdio.h>
 
-/* An alternative: the OpenCL C text, then the C text. They hold only fixed words, so they never nest. */
+/* A pair of alternatives: the OpenCL C text, then the C text. They hold only fixed words, so they never nest. */
 #define ALT(cl, c) "\1" cl "\2" c "\3"
 
 enum { MAX_NAMES = 64, MAX_HELPERS = 6, PER_ITEM = 4 };
 
-/* The last one has barriers: it is called where all work-items of a group do. */
+/* The last kind has barriers. It is called only where all work-items of a group call it. */
 enum helper_kind { HELPER_VALUE, HELPER_VECTOR, HELPER_POINTER, HELPER_STRUCT, HELPER_LOCAL, HELPER_KINDS };
 
 enum returns { RETURNS_NOT, RETURNS_VOID, RETURNS_VALUE, RETURNS_VECTOR, RETURNS_STRUCT };
@@ -22,17 +22,17 @@ struct name {
 
 struct helper {
 	enum helper_kind kind;
-	int late; /* defined after the kernels, known by its prototype */
+	int late; /* defined after the kernels, declared by a prototype */
 	int is_static;
 };
 
-/* What a statement may do, by where it stands. */
+/* What a statement may do at its place. */
 struct place {
 	int loops; /* loops around it in this function */
 	int depth; /* statements around it */
 	int may_break, may_continue;
 	enum returns returns;
-	int label; /* one that is yet to come in an enclosing list, or -1 */
+	int label; /* a label that follows later in an enclosing list, or -1 */
 };
 
 struct generator {
@@ -44,11 +44,11 @@ struct generator {
 	int name_count;
 	struct helper helpers[MAX_HELPERS];
 	int helper_count;
-	int callable; /* helpers below this number may be called: no recursion */
+	int callable; /* helpers below this number may be called; this prevents recursion */
 	int in_kernel;
-	int budget; /* statements that may still hold others */
+	int budget; /* how many more statements may contain others */
 	int divided; /* every kernel has barriers, most of them under conditions, with jumps around them */
-	int relaxed; /* the program is built with options that let arithmetic be inexact */
+	int relaxed; /* the program is built with options that allow inexact arithmetic */
 };
 
 extern struct generator g;
@@ -71,7 +71,7 @@ void open_block(void);
 void close_brace(void);
 void declare(const char *text, int assignable);
 
-/* expressions.c: all without effects, but those that say so; depth bounds how far they nest */
+/* expressions.c: all without effects, unless they say otherwise; depth limits how far they nest */
 void expression(int depth);
 void condition(int depth);
 void decision(void);

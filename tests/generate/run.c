@@ -1,14 +1,14 @@
 /*
- * run - runs generated programs (generate.c) on an OpenCL device and compares what came out.
+ * run - runs generated programs (generate.c) on an OpenCL device and compares the results.
  *
- *   run launch ENDING PREFIX    builds PREFIX.cl, launches each of its kernels once and writes their output buffers to
- *                               PREFIX.ENDING: an ordinary OpenCL program, with the library or without; the ending
- *                               "unoptimised" has it built with -cl-opt-disable
- *   run compare PREFIX...       executes PREFIX.so, the C translation, and compares its output buffers with those of
- *                               PREFIX.plain and PREFIX.library, and its counts with PREFIX.json, the library's report
+ *   run launch ENDING PREFIX    Builds PREFIX.cl, launches each of its kernels once and writes their output buffers to PREFIX.ENDING. It
+ *                               is an ordinary OpenCL program, and runs with the library or without. With the ending
+ *                               "unoptimised", it builds with -cl-opt-disable.
+ *   run compare PREFIX...       Executes PREFIX.so, the C translation. Compares its output buffers with those of PREFIX.plain and
+ *                               PREFIX.library, and its counts with PREFIX.json, the library's report.
  *
- * compare ends with "N passed, N failed, N skipped" over the kernels; a failure says how the program is made again.
- * Skipped is what the driver alone gets wrong: its result differs, that of PREFIX.unoptimised, if there, does not.
+ * compare ends with "N passed, N failed, N skipped" over the kernels. A failure says how to make the program again. A kernel is
+ * skipped if the driver alone computes it wrongly: its result is wrong, but that of PREFIX.unoptimised, if it exists, is right.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
@@ -185,15 +185,15 @@ static int launch(const char *ending, const char *prefix)
 
 /* ---- counts ---- */
 
-/* Where the blocks of a program stand: behind the marker comments, at most one in a line. */
+/* Where the blocks of a program stand: after the marker comments, at most one in a line. */
 struct markers {
 	int by_line[1 << 16]; /* block + 1, 0: none */
 	int columns[MOST_BLOCKS];
-	bool stacked[MOST_BLOCKS]; /* a case right before another case: both are one block, that of the last */
-	bool macro[MOST_BLOCKS];   /* begins with the programs' macro, whose own blocks are in the same place */
+	bool stacked[MOST_BLOCKS]; /* a case directly before another case: both are one block, that of the last case */
+	bool macro[MOST_BLOCKS];   /* begins with the programs' macro, whose own blocks have the same place */
 };
 
-/* "case 3:" or "default:" and then, on the next line, another marker of one. */
+/* "case 3:" or "default:", and on the next line the marker of another one. */
 static bool is_stacked(const char *text)
 {
 	int length = 0, block, next = 0;
@@ -221,7 +221,7 @@ static void find_markers(struct markers *m, const char *text)
 			column = 0;
 		} else if (*text == '/' && sscanf(text, "/*B%d*/%n", &block, &length) == 1 && block < MOST_BLOCKS &&
 		           at_line + 1 < sizeof m->by_line / sizeof m->by_line[0]) {
-			/* a loop with a pragma before it begins there */
+			/* a loop with a pragma before it begins at the pragma */
 			bool pragma = !strncmp(text + length, "\n#pragma", 8);
 			m->by_line[at_line + pragma] = block + 1;
 			m->columns[block] = pragma ? 1 : column + length;
@@ -231,7 +231,7 @@ static void find_markers(struct markers *m, const char *text)
 	}
 }
 
-/* The part of the report that is about a kernel's one launch: *end is behind it. */
+/* The part of the report about the only launch of a kernel. *end is after it. */
 static const char *find_launch(const char *report, const char *kernel, const char **end)
 {
 	char key[64];
@@ -246,7 +246,7 @@ static const char *find_launch(const char *report, const char *kernel, const cha
 	return at;
 }
 
-/* A number of the object that starts at `at`. */
+/* A number in the object that starts at `at`. */
 static int number(const char *at, const char *key, uint64_t *value)
 {
 	const char *end = strchr(at, '}'), *found = strstr(at, key);
@@ -255,11 +255,11 @@ static int number(const char *at, const char *key, uint64_t *value)
 }
 
 /*
- * Compares the launch's blocks[] = [{"line":..,"column":..,"count":..}] with the translation's counts. Line and column
- * are those of the block's first token in the user's file: the brace or statement that an if, an else, a loop or a
- * function governs, the word case or default, a label's name. Of those that a macro made in one place, the first is
- * around the others. Blocks of the library's that stand at no marker are its own affair; every marked block that ran must
- * be there. Returns 1 where the report has no blocks, -1 (with *why) where they differ.
+ * Compares the launch's blocks[] = [{"line":..,"column":..,"count":..}] with the counts of the translation. Line and column are
+ * those of the block's first token in the user's file: the brace or statement after an if, an else, a loop or a function, the
+ * word case or default, the name of a label. If a macro made several blocks in one place, the first contains the others. The
+ * library may have further blocks at places without markers. Every marked block that ran must be in the report. Returns 1 if the
+ * report has no blocks, -1 (with *why) if they differ.
  */
 static int compare_counts(const char *report, const char *kernel, const struct markers *m, const uint64_t *expected,
                           int block_count, char *why, size_t why_size)
@@ -278,7 +278,7 @@ static int compare_counts(const char *report, const char *kernel, const struct m
 		}
 		const char *kind = strstr(at, "\"kind\":\"entry\"");
 		bool entry = kind && kind < strchr(at, '}');
-		/* A function's place is its name; its marker is at the brace, which begins the next line. */
+		/* The place of a function is its name. Its marker is at the brace, which begins the next line. */
 		at_line += entry;
 		int block = at_line < 1 << 16 ? m->by_line[at_line] - 1 : -1;
 		if (block >= 0 && !(counted[block] && m->macro[block]) && (entry || (int)column == m->columns[block])) {
@@ -296,13 +296,13 @@ static int compare_counts(const char *report, const char *kernel, const struct m
 	return 0;
 }
 
-/* Whether the report has an estimate for the kernel's launch; *why where not. */
+/* Whether the report has an estimate for the launch of the kernel. If not, *why says why. */
 static int modelled(const char *report, const char *kernel, char *why, size_t why_size)
 {
 	char key[96];
 	const char *end, *at = find_launch(report, kernel, &end), *untouched = strstr(report, "\"not_modelled\":[");
 
-	/* The commands of the timeline, which come later, have kernels too. */
+	/* The commands of the timeline come later and have kernels, too. */
 	snprintf(key, sizeof key, "\"kernel\":\"%s\",\"launches\":", kernel);
 	untouched = untouched ? strstr(untouched, key) : NULL;
 	if (untouched)
@@ -318,7 +318,7 @@ static struct {
 	int passed, failed, skipped, uncounted;
 } totals;
 
-/* The output buffers that a run left, kernel after kernel. */
+/* The output buffers of a run, one kernel after the other. */
 struct results {
 	const char *how;
 	char *data;

@@ -1,4 +1,4 @@
-/* statements.c - what bodies are made of: assignments, ifs, loops, switches, jumps. */
+/* statements.c - the parts of bodies: assignments, ifs, loops, switches, jumps. */
 #include "generate.h"
 
 const char *target(void)
@@ -18,7 +18,7 @@ static void assignment(void)
 	put(";");
 }
 
-/* One that needs no braces anywhere and leaves no if open. */
+/* A statement that needs no braces anywhere and leaves no if open. */
 static void simple_statement(void)
 {
 	int h = may_call(HELPER_POINTER), s = may_call(HELPER_STRUCT);
@@ -98,8 +98,8 @@ static void simple_statement(void)
 }
 
 /*
- * What an if or a loop governs, with its marker: in braces, or not. A bare one that an else follows must not end with
- * an if that could take it.
+ * The body of an if or a loop, with its marker, in braces or without. If an else follows a body without braces, the body must
+ * not end with an if that could take the else.
  */
 static void body(struct place p, int else_follows)
 {
@@ -144,7 +144,7 @@ static void if_statement(struct place p)
 		body(p, 0);
 		return;
 	}
-	/* "else if": the else's block is the second if */
+	/* "else if": the block of the else is the second if */
 	int k = g.blocks++;
 	line();
 	put(ALT("/*B%d*/", "{ count_[%d]++; "), k, k);
@@ -162,7 +162,7 @@ static unsigned int trips(struct place p)
 	return most[p.loops < 3 ? p.loops : 3];
 }
 
-/* An upper bound of a loop: a constant, or something of the work-item's. */
+/* The upper bound of a loop: a constant, or a value of the work-item. */
 static void bound(unsigned int mask)
 {
 	if (percent(30)) {
@@ -186,7 +186,7 @@ static void loop_body(struct place p)
 	g.callable = callable;
 }
 
-/* for (;;), left by a break. */
+/* for (;;) with a break. */
 static void endless_for(struct place p, const char *counter, unsigned int mask)
 {
 	put("{ uint %s = ", counter);
@@ -229,11 +229,11 @@ static void for_statement(struct place p)
 		g.name_count = names;
 		return;
 	}
-	if (kind == 1) { /* two counters, and the bound is made once */
+	if (kind == 1) { /* two counters; the bound is computed once */
 		put("for (uint %s = 0u, e%s = ", i, i);
 		bound(mask);
 		put("; %s < e%s; %s++, fx += %s)", i, i, i, i);
-	} else if (kind == 2) { /* downwards, without the third part */
+	} else if (kind == 2) { /* counts down, without the third part */
 		put("for (uint %s = ", i);
 		bound(mask);
 		put("; %s--;)", i);
@@ -303,7 +303,7 @@ static void switch_statement(struct place p)
 		g.indent++;
 		if (braces) {
 			put(" {");
-		} else { /* no declaration may follow a label */
+		} else { /* a declaration must not follow a label */
 			line();
 			simple_statement();
 		}
@@ -321,7 +321,7 @@ static void switch_statement(struct place p)
 	put("}");
 }
 
-/* A way out, taken sometimes. */
+/* A jump that is taken sometimes. */
 static void jump(struct place p)
 {
 	char what[32] = "";
@@ -369,7 +369,7 @@ static void jump(struct place p)
 	g.indent--;
 }
 
-/* A goto back to where it has been, a few times at most. */
+/* A goto back to an earlier place, a few times at most. */
 static void again(struct place p)
 {
 	int label = g.labels++, names = g.name_count, k = g.blocks++, counter = g.temporaries++;
@@ -434,7 +434,7 @@ void statement(struct place p)
 	}
 }
 
-/* A list: declarations first, so that no goto passes one; then statements, among them perhaps a label to jump to. */
+/* A list: declarations first, so that no goto skips one; then statements, and sometimes a label to jump to. */
 void statements(struct place p, int count)
 {
 	int label_at = percent(20) && count > 1 ? 1 + (int)chance((uint32_t)count - 1) : -1, label = -1;
@@ -454,7 +454,7 @@ void statements(struct place p, int count)
 	for (int s = 0; s < count; s++) {
 		if (s == label_at) {
 			int k = g.blocks++;
-			/* always jumped to, so that no compiler finds it unused */
+			/* always jumped to, so that no compiler reports it as unused */
 			line();
 			put("if (");
 			condition(1);

@@ -1,8 +1,8 @@
 /*
- * translation.h - what a generated program's C translation stands on: OpenCL C's words in plain C (GNU vectors),
- * and the work-items of a group, which wait at barriers as coroutines.
+ * translation.h - the basis of the C translation of a generated program: OpenCL C's words in plain C (GNU vectors), and the
+ * work-items of a group, which are coroutines that wait at barriers.
  *
- * BLOCKS is the program's number of blocks. The translation exports block_count, count_ and execute.
+ * BLOCKS is the number of blocks in the program. The translation exports block_count, count_ and execute.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -82,7 +82,8 @@ static void start_item(void)
 	run_.done[run_.current] = 1;
 }
 
-/* Rounds from barrier to barrier: all of a group reach the same one or none does, or the generator is wrong. */
+/* Runs a group from barrier to barrier. All work-items must reach the same barrier, or none does. Otherwise the generator is
+ * wrong. */
 static void run_with_barriers(int items)
 {
 	int left = items;

@@ -1,4 +1,4 @@
-/* work.h - one launch of a generated kernel, as the test hands it to the C translation. */
+/* work.h - one launch of a generated kernel, as the test passes it to the C translation. */
 #ifndef WORK_H
 #define WORK_H
 
