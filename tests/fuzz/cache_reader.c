@@ -1,7 +1,8 @@
 /*
- * Fuzz target of the cache: bytes that begin as a pack does are taken for the file of an entry; others are records (packs.h): r,
- * what gpusim-cc made of a program, which is read and of which every kernel is launched and modelled; b, the units of a
- * binary. None may do harm.
+ * Fuzz target of the cache. Bytes that begin like a pack are treated as the file of an entry. Other bytes are records (packs.h):
+ *   r   a result of gpusim-cc for a program; it is read, and every kernel in it is launched and modelled
+ *   b   the units of a binary
+ * No input may do harm.
  *     fuzz/cache --seed PROFILE FILE      writes the programs of a profile in that form
  */
 #include "runtime/config/cache.h"
@@ -97,7 +98,7 @@ static void read_as_entry(const uint8_t *data, size_t size)
 		gs_pack_free(&pack);
 }
 
-/* Two groups whose work-items did everything once. */
+/* Two groups whose work-items ran everything once. */
 static void launch(struct artifact *a, struct artifact_kernel *k)
 {
 	uint64_t values[4] = {1 << 20, 2 << 20, 7, 0};

@@ -1,6 +1,6 @@
 /*
- * clean.c - the annotator is promised preprocessed text: no comments, no joined lines, no directives but line markers
- * and pragmas. A fuzzer's bytes are made so here, which is much faster than a run of the preprocessor.
+ * clean.c - turns a fuzzer's bytes into preprocessed text, which the annotator expects: no comments, no joined lines, and no
+ * directives except line markers and pragmas. This is much faster than a run of the preprocessor.
  */
 #include "tests/fuzz/fuzz.h"
 
@@ -10,10 +10,10 @@
 struct cleaner {
 	const char *at, *end;
 	struct gs_buf *out;
-	bool line_start; /* nothing but blanks in this line so far */
+	bool line_start; /* only blanks so far in this line */
 };
 
-/* Over lines that a backslash joins, as the very first step of a compiler does. */
+/* Skips line ends after a backslash, as the first step of a compiler does. */
 static void join_lines(struct cleaner *c)
 {
 	while (c->at < c->end && *c->at == '\\') {

@@ -1,7 +1,7 @@
 /*
- * grammar.c - random OpenCL C in the corners of the language: templates with holes. $e is an expression, $v a vector,
- * $s a statement, $l a label of its own, $n a small number; the other names are those of the prelude and of the
- * functions that are made here.
+ * grammar.c - random OpenCL C for rare parts of the language, made from templates with holes. $e is an expression, $v a vector,
+ * $s a statement, $l a new label, $n a small number. The other names are those of the prelude and of the functions that are made
+ * here.
  */
 #include "tests/fuzz/fuzz.h"
 
@@ -74,7 +74,7 @@ static const char *const statements[] = {
 	"{ __label__ $l; goto $l; $l: ; }",
 };
 
-/* Whole declarations; $N is a number that no other function has. */
+/* Whole declarations. $N is a number that no other function has. */
 static const char *const functions[] = {
 	"int f$N(int a, __global int *p) { int x = a, y = 1; int4 v = (int4)(a); struct st s = {1}; $s $s"
 	    " return x; }\n",
@@ -151,7 +151,7 @@ uint32_t grammar_chance(uint32_t below)
 
 static void fill(struct gs_buf *out, const char *template, int depth);
 
-/* One of the list; when deep enough, one of the first, which have no holes. */
+/* One template of the list. If the depth is large enough, it takes one of the first, which have no holes. */
 static void any_of(struct gs_buf *out, const char *const *list, size_t count, size_t leaves, int depth)
 {
 	fill(out, list[grammar_chance((uint32_t)(depth > 0 ? count : leaves))], depth - 1);

@@ -1,4 +1,4 @@
-/* What fuzz targets that model launches have in common: the targets, the model, and seeds that are small. */
+/* Shared code of fuzz targets that model launches: the targets, the model, and small seeds. */
 #include "runtime/model/simulation.h"
 #include "tests/fuzz/packs.h"
 
@@ -9,7 +9,7 @@ struct simulation fuzz_simulation = SIMULATION_INIT;
 void fuzz_models_setup(void)
 {
 	options_defaults(&fuzz_simulation.options);
-	/* One that executes PTX, and one with machine code. */
+	/* One GPU executes PTX, the other has machine code. */
 	options_set(&fuzz_simulation.options, options_find("GPU"), "", "gtx480,h200", NULL);
 	options_set(&fuzz_simulation.options, options_find("ITERATIONS"), "", "2", NULL);
 	options_set(&fuzz_simulation.options, options_find("REPORT"), "", "none", NULL);

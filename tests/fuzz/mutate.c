@@ -1,6 +1,6 @@
 /*
- * mutate.c - changes that most often leave a program that parses: statements and expressions are put in, taken out,
- * moved and wrapped; functions are added; blanks and line markers appear between words. Sometimes only bytes change.
+ * mutate.c - changes that mostly leave a program that parses. Statements and expressions are inserted, removed, moved and
+ * wrapped. Functions are added. Blanks and line markers are inserted between words. Sometimes only bytes change.
  */
 #include "tests/fuzz/fuzz.h"
 
@@ -11,7 +11,7 @@ struct span {
 	size_t from, to;
 };
 
-/* Places where a statement may begin: behind ; { or }, inside of some braces. One of them, or `size`. */
+/* A random place where a statement may begin: after ; { or }, inside braces. `size`: there is none. */
 static size_t any_start(const char *text, size_t size)
 {
 	size_t chosen = size, braces = 0, round = 0;
@@ -49,7 +49,7 @@ static struct span any_statement(const char *text, size_t size)
 	return (struct span){from, from < size ? end_of(text, size, from) : size};
 }
 
-/* What stands between a pair of brackets. */
+/* The text between a random pair of brackets. */
 static struct span any_brackets(const char *text, size_t size)
 {
 	size_t from = size, depth = 0;
@@ -81,7 +81,7 @@ static void wrap(const char *text, struct span s, struct gs_buf *by)
 	gs_buf_puts(by, behind);
 }
 
-/* Between two words, or anywhere that is no part of one. */
+/* A random place between two words, or outside of words. */
 static struct span any_gap(const char *text, size_t size, struct gs_buf *by)
 {
 	static const char *const blanks[] = {" ", "\n", "\t", "\n# 3 \"b.h\"\n", "\n#pragma x )\n", "\n\n",
@@ -97,7 +97,7 @@ static void add_function(const char *text, size_t size, struct gs_buf *out)
 {
 	bool in_front = grammar_chance(2);
 	bool known = memmem(text, size, "struct st {", 11) != NULL;
-	if (!known && size > 8 && !memcmp(text, "// CL", 5)) { /* the language version stays in front */
+	if (!known && size > 8 && !memcmp(text, "// CL", 5)) { /* the language version stays at the front */
 		const char *line = memchr(text, '\n', size);
 		size_t length = line ? (size_t)(line - text) + 1 : 0;
 		gs_buf_add(out, text, length);
@@ -127,7 +127,7 @@ static void mutate(const char *text, size_t size, struct gs_buf *out)
 	} else if (kind < 7) {
 		s = any_statement(text, size);
 		wrap(text, s, &by);
-	} else if (kind == 7) { /* taken out */
+	} else if (kind == 7) { /* remove one */
 		s = any_statement(text, size);
 	} else if (kind == 8) { /* copied to another place */
 		s.from = s.to = any_start(text, size);
@@ -158,7 +158,7 @@ size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t most, unsigned
 	return size;
 }
 
-/* A statement of the second program takes the place of one of the first; or both programs follow each other. */
+/* Replaces a statement of the first program by one of the second, or appends the second program to the first. */
 size_t LLVMFuzzerCustomCrossOver(const uint8_t *first, size_t first_size, const uint8_t *second, size_t second_size,
                                  uint8_t *out, size_t most, unsigned int seed)
 {

@@ -1,7 +1,7 @@
 /*
- * pack_mutate.c - changes to records, sections, lines, numbers and words of packs that leave packs: sections are dropped,
- * doubled, renamed and moved; lines likewise; numbers become others that programs stumble over; words of 32 and 64 bits
- * of binary sections likewise; a kernel's code loses elements of its arrays and is written anew.
+ * pack_mutate.c - changes to records, sections, lines, numbers and words of packs. The result is still a pack. Sections and
+ * lines are dropped, doubled, renamed and moved. Numbers, and words of 32 and 64 bits in binary sections, become values that
+ * often cause errors. A kernel's code loses elements of its arrays and is written anew.
  */
 #include "tests/fuzz/packs.h"
 
@@ -47,7 +47,7 @@ static void set_bytes(struct gs_section *s, const void *data, size_t length)
 	s->len = length;
 }
 
-/* `length` bytes at `at` become those of `by`. */
+/* Replaces the `length` bytes at `at` by `by`. */
 static void replace(struct gs_section *s, size_t at, size_t length, const char *by, size_t by_length)
 {
 	struct gs_buf out = {0};
@@ -69,7 +69,7 @@ static void change_word(struct gs_section *s)
 	size_t size = chance(4) ? 4 : chance(2) ? 8 : 1, offset = s->len % 4 && chance(2) ? s->len % 4 : 0;
 	if (s->len < offset + size)
 		return;
-	/* The arrays of code begin behind a line. */
+	/* The arrays of code begin after a line. */
 	const char *newline = memchr(s->data, '\n', s->len);
 	if (!strcmp(s->name, "code") && newline && s->len - (size_t)(newline + 1 - s->data) >= size)
 		offset = (size_t)(newline + 1 - s->data);
@@ -125,13 +125,13 @@ static void change_line(struct gs_section *s)
 	struct span line = any_line(s), other = any_line(s);
 	char *copy = strndup(s->data + line.from, line.to - line.from);
 	uint64_t kind = chance(4);
-	if (kind == 0) /* gone */
+	if (kind == 0) /* remove */
 		replace(s, line.from, line.to - line.from, "", 0);
-	else if (kind == 1) /* twice */
+	else if (kind == 1) /* double */
 		replace(s, line.from, 0, copy, strlen(copy));
-	else if (kind == 2) /* in another place, too */
+	else if (kind == 2) /* copy to another place */
 		replace(s, other.from, 0, copy, strlen(copy));
-	else /* in place of another */
+	else /* replace another line */
 		replace(s, other.from, other.to - other.from, copy, strlen(copy));
 	free(copy);
 }
@@ -152,7 +152,7 @@ static void change_number(struct gs_section *s)
 	replace(s, begin, end - begin, text, (size_t)length);
 }
 
-/* A word of the text: its end, another word of it, or blanks. */
+/* Changes a word of the text: its end is cut off, or another word or blanks replace it. */
 static void change_words(struct gs_section *s)
 {
 	static const char *const texts[] = {" ", "\n", "=", ":", "*", "sums", "entry", "every:1:0:0", "%n%s", "kernel", "failure ", "\n\n",
@@ -164,7 +164,7 @@ static void change_words(struct gs_section *s)
 
 /* ---- a kernel's code ---- */
 
-/* One of its arrays loses its end, or one of its numbers is another. */
+/* One of its arrays loses its end, or one of its numbers changes. */
 static void change_code(struct gs_section *s)
 {
 	char *line = memchr(s->data, '\n', s->len);
@@ -192,7 +192,7 @@ static void change_code(struct gs_section *s)
 	code_free(c);
 }
 
-/* One field of the code, kept sound: what passes code_read is what the models see. */
+/* Changes one field of the code, but keeps it valid. The models see only code that code_read() accepts. */
 static void change_soundly(struct gs_section *s)
 {
 	struct kernel_code *c;
@@ -286,7 +286,7 @@ static void change_records(struct fuzz_input *in)
 	}
 }
 
-/* Large sections are not chosen more often than small ones: every section is as likely, but those of the same name share. */
+/* Every section is equally likely, whatever its size. Sections of the same name share their chance. */
 static struct gs_section *any_section(struct gs_pack *p)
 {
 	struct gs_section *s = &p->sections[chance(p->count)];

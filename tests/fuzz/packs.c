@@ -1,4 +1,4 @@
-/* Records of packs to bytes and back; see packs.h. */
+/* Converts records of packs to bytes and back; see packs.h. */
 #include "tests/fuzz/packs.h"
 
 #include <stdlib.h>

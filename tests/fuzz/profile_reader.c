@@ -1,8 +1,8 @@
 /*
- * Fuzz target of profiles: any bytes are taken for a file, and, past hashes and compression, for the records of one (packs.h; p:
- * program, l: launch, n: note, t: transfers), which are replayed. None may do harm.
+ * Fuzz target of profiles. Any bytes are treated as a file. They are also treated as the records of a profile, without hashes
+ * and compression (packs.h; p: program, l: launch, n: note, t: transfers). These are replayed. No input may do harm.
  *     fuzz/profile --seed PROFILE FILE      writes a profile in that form
- *     fuzz/profile --profile INPUT FILE     and back, for gpusim replay
+ *     fuzz/profile --profile INPUT FILE     converts it back, for gpusim replay
  */
 #include "runtime/cmd/cmd.h"
 #include "runtime/cmd/sweep/replay.h"
@@ -101,7 +101,7 @@ static void read_as_file(const uint8_t *data, size_t size)
 	unlink(path);
 }
 
-/* As replay does: the first record that cannot be read ends it. */
+/* As in `gpusim replay`, the first record that cannot be read ends it. */
 static void replay(const struct fuzz_input *in)
 {
 	struct replay play = {.sim = &fuzz_simulation};

@@ -1,6 +1,6 @@
 /*
- * Fuzz target of the PTX reader: any bytes are read without a fault, and what comes of them is consistent. libFuzzer's
- * -timeout catches what takes too long for its length.
+ * Fuzz target of the PTX reader. Any bytes must be read without a fault, and the result must be consistent. libFuzzer's -timeout
+ * finds inputs that take too long for their length.
  */
 #include "tests/analysis/ptx_check.h"
 

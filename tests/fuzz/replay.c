@@ -3,7 +3,7 @@
  *
  *   replay FILE...
  *
- * Says which file it is at, so that the last line of a run that ended early names the one to blame.
+ * It prints the name of each file before it runs it. If a run ends early, the last line names the file that caused it.
  */
 #include "tests/fuzz/fuzz.h"
 

@@ -1,8 +1,8 @@
 /*
- * target.c - the fuzz target: the annotator must take any text, and what it writes must still be a program.
+ * target.c - the fuzz target. The annotator must accept any text, and its output must still be a program.
  *
- * Beyond crashes, leaks and undefined behaviour it finds rewritten text that clang rejects though it took the original,
- * blocks without a counter, and tables that point nowhere.
+ * It finds crashes, leaks and undefined behaviour. It also finds annotated text that clang rejects although it accepted the
+ * original, blocks without a counter, and tables with indices that are out of range.
  */
 #include "annotator/annotator.h"
 #include "runtime/cc/device.h"
@@ -85,7 +85,7 @@ static enum CXChildVisitResult find_macro(CXCursor cursor, CXCursor parent, CXCl
 	return CXChildVisit_Continue;
 }
 
-/* The first error in a text, or 0; with `macros`, also whether it uses any. */
+/* Whether a text has no errors; `message` is the first error. With `macros`, also says whether it uses macros. */
 static bool parses(const struct input *in, const struct gs_buf *text, bool *macros, char *message, size_t size)
 {
 	CXIndex index = clang_createIndex(0, 0);
@@ -96,7 +96,7 @@ static bool parses(const struct input *in, const struct gs_buf *text, bool *macr
 	                                CXTranslationUnit_KeepGoing |
 	                                    (macros ? CXTranslationUnit_DetailedPreprocessingRecord : 0), &tu)) {
 		clang_disposeIndex(index);
-		return true; /* the parser's own crash */
+		return true; /* the parser itself crashed */
 	}
 	for (unsigned i = 0; i < clang_getNumDiagnostics(tu) && good; i++) {
 		CXDiagnostic d = clang_getDiagnostic(tu, i);
@@ -113,7 +113,7 @@ static bool parses(const struct input *in, const struct gs_buf *text, bool *macr
 	return good;
 }
 
-/* Text with macros in it, or with a trigraph, is not what a preprocessor leaves: nothing is promised for it. */
+/* Text with macros or with a trigraph in it does not come from a preprocessor. The annotator promises nothing for it. */
 static bool is_preprocessed(const struct input *in)
 {
 	char unused[8];
@@ -126,7 +126,7 @@ static bool is_preprocessed(const struct input *in)
 	return true;
 }
 
-/* Ends the process if the input is one that the annotator has to cope with. */
+/* Ends the process if the input is one that the annotator must handle. */
 static void complain(const struct input *in, const char *what, const struct gs_buf *text)
 {
 	if (!is_preprocessed(in))
@@ -193,8 +193,8 @@ static bool is_kernel_entry(const struct annotation *a, unsigned block)
 }
 
 /*
- * A counter of its own, in one of the forms; blocks that run once, or share a word, are not told by their number, and
- * computed trips have none where work-items store their counters.
+ * Whether a block has a counter of its own in one of the forms. Blocks that run once, or that share a word, cannot be found by
+ * their number. Computed trips have no counter if work-items store their counters.
  */
 static bool is_counted(const struct annotation *a, const struct block *b, const char *text)
 {
@@ -229,7 +229,7 @@ static const char *check_markers(const struct annotation *a, size_t unit, enum m
 
 static void check_text(const struct annotation *a, const struct input *in, size_t unit, enum marker_form form)
 {
-	static struct gs_buf last; /* by item, both host forms are the same */
+	static struct gs_buf last; /* in the item layout, both host forms are the same */
 	struct gs_buf text = {0};
 	struct gs_error err;
 	char message[600];
@@ -291,5 +291,5 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	}
 	annotation_free(a);
 	free_input(&in);
-	return result == -EINVAL ? -1 : 0; /* not worth keeping */
+	return result == -EINVAL ? -1 : 0; /* libFuzzer need not keep the input */
 }
