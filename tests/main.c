@@ -1,4 +1,5 @@
-/* Runs all suites, or those that are named; exits 1 when a test fails. GPUSIM_TEST_ROOT is the repository, GPUSIM_TEST_CC the gpusim-cc to try. */
+/* Runs all suites, or the named ones. Exits 1 if a test fails. GPUSIM_TEST_ROOT is the repository, GPUSIM_TEST_CC the gpusim-cc
+ * to test. */
 #include "tests/tests.h"
 
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* The annotator: exact text for small programs, the block table, and what is refused. */
+/* The annotator: exact text for small programs, the block table, and programs that it refuses. */
 #include "tests/tests.h"
 
 #include "annotator/annotator.h"
@@ -11,7 +11,7 @@
 #define P "__private struct __gpusim_counts *__gpusim_n" /* parameter of a helper */
 #define K "__global unsigned long *__gpusim_counters, unsigned long __gpusim_slots, unsigned long __gpusim_places, " \
 	"ulong16 __gpusim_box"
-/* A kernel whose work-items have the counters of one block. */
+/* A kernel whose work-items have the counter of one block. */
 #define COUNTS "__gpusim_begin;struct __gpusim_counts __gpusim_c;__private struct __gpusim_counts *__gpusim_n = &__gpusim_c;"
 #define BEGIN COUNTS "__gpusim_n->all0 = 0;"
 #define SAVE(words) "{__gpusim_place(" #words ") {"
@@ -33,7 +33,7 @@ static struct annotation *create(const char *const *texts, size_t count, const c
 	return a;
 }
 
-/* The text of a unit behind the macros or declarations that we put in front: from its first line marker. */
+/* Compares the text of a unit, from its first line marker on. The macros or declarations that we put before it are left out. */
 static void check_text(const struct annotation *a, size_t unit, enum marker_form form, const char *expected)
 {
 	struct gs_buf out = {0};
@@ -99,7 +99,7 @@ static void helpers_and_their_prototypes_pass_the_counters_on(void)
 	          "p[0] = f(f(p[1], __gpusim_n) + g(__gpusim_n), __gpusim_n); " SAVE(2) "__gpusim_put(0, __gpusim_total(0))__gpusim_put(1, __gpusim_total(1))}}}\n");
 }
 
-/* Only who asks for it, or calls who does, gets it. */
+/* Only functions that ask for the box, or call a function that does, get it as an argument. */
 static void what_depends_on_the_box_is_asked_of_it(void)
 {
 	check_one("int f(int x) { return x + get_num_groups(x++); }\nint g(int x) { return f(x); }\n"
@@ -201,7 +201,7 @@ static void helper_of_another_unit_gets_the_counters(void)
 	CU_ASSERT_PTR_NOT_NULL_FATAL(a);
 	check_text(a, 0, MARK_COUNT_PLAIN, "__gpusim_inline int f(int x, " P ") {__gpusim_block(0); return x; }\n"
 	                                   "__gpusim_inline static int s(" P ") {__gpusim_block(1); return 1; }\n");
-	/* s of the second unit is not the static one of the first. */
+	/* s of the second unit is not the static s of the first. */
 	check_text(a, 1, MARK_COUNT_PLAIN,
 	           "int f(int, " P ");\nint s(void);\n"
 	           "__kernel void k(__global int *p, " K ") {" BEGIN " "
@@ -215,7 +215,8 @@ static void helper_of_another_unit_gets_the_counters(void)
 	annotation_free(a);
 }
 
-/* Where a work-item stores is computed without a branch: POCL 3.1 goes wrong with one behind a barrier under a condition. */
+/* The place where a work-item stores is computed without a branch. POCL 3.1 miscompiles a branch after a barrier under a
+ * condition. */
 static void nothing_branches_where_counters_are_stored(void)
 {
 	static const char *const macros[] = {"place(words)", "put(word, value)", "total(id)", "begin_with(first)", "sums(columns)",
@@ -254,7 +255,7 @@ static void places_follow_the_line_markers(void)
 	annotation_free(a);
 }
 
-/* Lines of the user's text neither move nor change in number, whatever is inserted. */
+/* Insertions neither move the lines of the user's text nor change their number. */
 static void lines_stay_where_they_are(void)
 {
 	const char *body = "float f(float x,\n        float y)\n{\n  return x\n    + y;\n}\n\n"
@@ -307,7 +308,7 @@ static struct annotation *create_with_trips(const char *text, const struct trips
 	return a;
 }
 
-/* Both counts and a second request for one of them share a number; the last value gives them behind the loop. */
+/* Both counts, and a second request for one of them, share one trip number. Its last value gives the counts after the loop. */
 static void trips_are_counted_where_wanted(void)
 {
 	const char *const text = "# 1 \"program.cl\"\nvoid f(int n) { while (n--) ; L: for (;n;) goto L; }\n";
@@ -333,7 +334,7 @@ static void trips_are_counted_where_wanted(void)
 	annotation_free(a);
 }
 
-/* Behind such a loop is not everybody's way; an expression is numbered where it is evaluated. */
+/* Not every work-item comes to the place after such a loop. An expression is numbered where it is evaluated. */
 static void trips_of_a_loop_that_returns_are_counted_at_once(void)
 {
 	const char *const text = "# 1 \"program.cl\"\nint f(int *p, int n) { while (n--) if (n & 1 && p[n]) return 1; return 0; }\n";
@@ -348,8 +349,8 @@ static void trips_of_a_loop_that_returns_are_counted_at_once(void)
 	annotation_free(a);
 }
 
-/* 64 counters beside the entry are the most; the 65th is refused and the table is as before. Trips of a loop that is entered
- * once follow from another counter. */
+/* At most 64 counters besides the entry are allowed. The 65th is refused, and the table stays as before. If a loop is entered
+ * once, its trips follow from another counter. */
 static void trips_never_cost_the_item_layout(void)
 {
 	struct gs_buf text = {0};
@@ -443,7 +444,7 @@ static bool is_inlined(int functions)
 	return inlined;
 }
 
-/* f11 is 2^12 - 1 = 4095 blocks with all that it calls, more than 4000; f10 is 2047. */
+/* f11 has 2^12 - 1 = 4095 blocks with all functions that it calls, more than 4000. f10 has 2047. */
 static void functions_are_inlined_unless_kernels_become_huge(void)
 {
 	CU_ASSERT(is_inlined(1));
@@ -467,7 +468,7 @@ static int names_of(const char *text, struct gs_buf *out)
 	return annotator_file_names(&(struct annotator_unit){.text = text, .length = strlen(text), .clang_args = args}, out);
 }
 
-/* Names of the file, not those of parameters, members and variables; a tag inside of a type is the file's. */
+/* Finds names of the file, but not names of parameters, members and variables. A tag inside a type belongs to the file. */
 static void names_of_the_file_are_found(void)
 {
 	struct gs_buf names = {0};
@@ -483,7 +484,7 @@ static void names_of_the_file_are_found(void)
 	gs_buf_free(&names);
 }
 
-/* A macro would rename the library's functions and the parts of vectors, too. */
+/* A macro would also rename library functions and the components of vectors. */
 static void names_of_the_language_are_not_to_be_renamed(void)
 {
 	static const char *const texts[] = {
@@ -501,7 +502,7 @@ static void names_of_the_language_are_not_to_be_renamed(void)
 	}
 }
 
-/* Only what the driver's compiler makes of the text that traces; what is counted and the target's loops stay as they are. */
+/* Only the driver's compile of the tracing text is affected. The counting text and the target's loops stay as they are. */
 static void traced_loops_are_not_unrolled(void)
 {
 	const char *source = "# 1 \"program.cl\"\n# pragma OPENCL FP_CONTRACT ON\n__kernel void k(__global int *p) {\n"
@@ -522,8 +523,9 @@ static void traced_loops_are_not_unrolled(void)
 	annotation_free(a);
 }
 
-/* Attributes before a kernel are the kernel's; pragmas, structures and declarations are always there. A function is there for the kernels
- * that reach it: inner for a and c by way of helper. What cannot be cut out without its type stays, and so does what it calls. */
+/* Attributes before a kernel belong to the kernel. Pragmas, structures and declarations are always there. A function is there
+ * for the kernels that reach it: a and c reach `inner` through `helper`. A definition that cannot be cut out without its type
+ * stays, and so do the functions that it calls. */
 static void definitions_stand_between_guards(void)
 {
 #define GUARD(condition, text) "\n#if " condition "\n" text "\n#endif\n"

@@ -1,4 +1,4 @@
-/* What is said of kernels before they run: hazards, and the kinds of their arguments. Every program has a kernel k. */
+/* Facts about kernels before they run: hazards, and the kinds of their arguments. Every program has a kernel k. */
 #include "tests/tests.h"
 
 #include "annotator/annotator.h"
@@ -34,7 +34,7 @@ static struct annotation *parse(const char *text, const char *standard, const st
 	return a;
 }
 
-/* Of the hazards in `mask`, each program has just those that are expected. */
+/* Checks that each program has exactly the expected hazards among those in `mask`. */
 static void check(const struct program *programs, size_t count, const char *standard, unsigned mask)
 {
 	for (size_t i = 0; i < count; i++) {
@@ -52,7 +52,7 @@ static void kernels_that_may_wait_for_other_groups_are_told(void)
 {
 	enum { W = HAZARD_WAITS };
 	static const struct program programs[] = {
-		{0, K "for (int i = 0; i < n; i++) atomic_inc(p + i); }"}, /* nobody wants the result */
+		{0, K "for (int i = 0; i < n; i++) atomic_inc(p + i); }"}, /* the result is not used */
 		{0, K "for (int i = 0; i < n; i++) { if (i & 1) atomic_add(p + i, 2); p[i] = 3; } }"},
 		{0, K "int at = atomic_inc(p); p[at] = 1; }"}, /* no loop */
 		{0, K "__local int l; while (atomic_inc(&l) < n) p[0]++; }"}, /* within the group */
@@ -112,7 +112,7 @@ static void barriers_off_the_straight_way_are_told(void)
 	check(modern, GS_ARRAY_LEN(modern), "-cl-std=CL2.0", HAZARD_BARRIERS);
 }
 
-/* A barrier of a kernel that this one neither is nor calls says nothing of it. */
+/* A barrier in a kernel that is not this one, and that this one does not call, has no effect on it. */
 #define IF_BARRIER "if (n > 1) {" BARRIER "}"
 
 static void many_conditions_with_barriers_explode(void)
@@ -265,7 +265,7 @@ static void kinds_of_arguments_are_told(void)
 	check_kinds("", "void", "-cl-std=CL1.2", values, 0);
 }
 
-/* The text compiles where there is no printf. */
+/* Checks that the text compiles without printf. */
 static void check_silent(const char *text)
 {
 	static const char *const args[] = {"-xcl", "-cl-std=CL1.2", "-w", "-D" SILENT_MACRO "=1"};
@@ -281,7 +281,7 @@ static void check_silent(const char *text)
 	gs_buf_free(&all);
 }
 
-/* The prelude of a text, and how often it calls what stands for printf. */
+/* Checks the prelude of a text, and how often it calls the substitute for printf. */
 static void check_silence(const char *text, enum marker_form form, bool macro, size_t calls)
 {
 	const struct kernel_entry *k;

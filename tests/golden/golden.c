@@ -1,17 +1,17 @@
 /*
- * golden - annotates a kernel file, runs it, and prints what came of it.
+ * golden - annotates a kernel file, runs it, and prints the result.
  *
  *   golden GPUSIM_CC FILE.cl
  *
- * Prints the annotated text without the macros before it, and the block table with counts. Comments of the file say
- * what to run and what has been counted by hand:
+ * Prints the annotated text without the macros before it, and the block table with counts. Comments in the file say what to run,
+ * and which counts are expected. The counts were made by hand.
  *   // run KERNEL GLOBAL LOCAL        the kernel's only argument is `__global int *p`, 256 ints, p[i] = i
  *   // trips LOOP TRIPS COUNT        a count of trips is wanted; TRIPS as in block-details (protocol.h)
  *   //= KIND COUNT...                 at the end of a line: the blocks that begin in it, in their order
- *   // options OPTIONS                of the build; files are included from where the file is
+ *   // options OPTIONS                options of the build; files are included from the folder of the file
  *   // arguments KIND...              further arguments: image (2 x 2 pixels: 0 1 2 3, 4 5 6 7, ...), sampler, local
- *   // unit                           a line of its own: what follows is compiled by itself and then linked
- * Exits 1 when a hand-made count differs, the original kernel leaves another buffer, or nothing could be run.
+ *   // unit                           alone in a line: the text after it is compiled by itself and then linked
+ * Exits 1 if an expected count differs, if the original kernel leaves another buffer, or if nothing could be run.
  */
 #include "common.h"
 
@@ -34,7 +34,7 @@ static void print_text(const char *host)
 
 /* ---- running ---- */
 
-/* The kernel on fresh ints, which come back changed; more than the ints is set by the caller. */
+/* Runs the kernel on fresh ints and returns them changed. The caller sets all arguments after the ints. */
 static void run(cl_kernel kernel, size_t global, size_t local, int *ints)
 {
 	for (int i = 0; i < INTS; i++)
@@ -84,7 +84,7 @@ static const char *line_of(const char *table, size_t number)
 	return table && *table ? table : NULL;
 }
 
-/* IDs: the columns of the group's sums. */
+/* `ids` lists the columns of the group's sums. */
 static void sum_groups(const struct launch *l, const char *ids, long long *counts)
 {
 	size_t columns = 0, column = 0;
@@ -97,7 +97,7 @@ static void sum_groups(const struct launch *l, const char *ids, long long *count
 	}
 }
 
-/* The word of a work-item that has a block's counter. */
+/* The word of a work-item that has the counter of a block. */
 static size_t word_of(const char *ids, int flags, unsigned block)
 {
 	for (int column = 0; *ids == ' '; column++)
@@ -107,7 +107,7 @@ static size_t word_of(const char *ids, int flags, unsigned block)
 	return 0;
 }
 
-/* =KIND:FACTOR:RESIDUE:BLOCK behind the number of a block: it is computed from what a work-item counted. */
+/* =KIND:FACTOR:RESIDUE:BLOCK after the number of a block: the count is computed from what a work-item counted. */
 static const char *sum_computed(const struct launch *l, const char *ids, int flags, const char *at, long long *count)
 {
 	const cl_uint *words = (const cl_uint *)(l->data + COUNTER_HEADER_WORDS + l->slots + 1);
@@ -155,7 +155,7 @@ static void sum(const struct launch *l, const struct gs_pack *result, size_t blo
 	}
 }
 
-/* Compares with the next KIND COUNT that the source has for the line; nothing is said where it has none. */
+/* Compares with the next KIND COUNT that the source has for the line. If it has none, nothing is checked. */
 static void compare(const char *source, unsigned line, const char *kind, long long count)
 {
 	static unsigned last, taken;
@@ -186,7 +186,7 @@ static void compare_trips(const char *source, int loop, const char *trips, long 
 		printf("FAILED: other trips counted by hand\n");
 }
 
-/* The rows of both tables, with the counts: those of the kernel's entry and those that flow determines are made here. */
+/* Prints the rows of both tables with their counts. It computes the counts of the kernel's entry and those that flow determines. */
 static void print_blocks(const struct launch *l, const struct gs_pack *result, long long *counts, const char *source)
 {
 	const char *row, *details;
