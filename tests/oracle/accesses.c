@@ -1,4 +1,4 @@
-/* How often a memory instruction occupies the load/store unit: GPGPU-Sim 4's rules for a GTX 480. */
+/* How often a memory instruction occupies the load/store unit, by GPGPU-Sim 4's rules for a GTX 480. */
 #include "tests/oracle/oracle.h"
 
 #include <stdlib.h>
@@ -20,7 +20,7 @@ static void add(struct set *s, uint64_t member)
 		s->members[s->count++] = member;
 }
 
-/* Distinct pieces of `size` bytes that the lanes touch. */
+/* The number of distinct pieces of `size` bytes that the lanes touch. */
 static uint32_t pieces(const struct oracle_access *a, uint64_t size)
 {
 	struct set touched;
@@ -48,7 +48,7 @@ static uint32_t bank_conflicts(const struct oracle_access *a)
 	return most;
 }
 
-/* Lanes that update one address take turns; those of a segment that do not share one go together. */
+/* Lanes that update one address take turns. Lanes of a segment with different addresses go together. */
 static uint32_t atomic_segments(const struct oracle_access *a)
 {
 	enum { SEGMENT = 32 };
@@ -72,7 +72,7 @@ static uint32_t atomic_segments(const struct oracle_access *a)
 	return sum;
 }
 
-/* A word of all lanes lies together, so lines are distinct words. */
+/* The words of all lanes lie together, so distinct words are distinct lines. */
 static uint32_t local_lines(const struct oracle_access *a)
 {
 	return pieces(a, 4);
@@ -92,7 +92,7 @@ uint32_t oracle_gtx480_accesses(const struct oracle_access *a)
 	return pieces(a, a->bytes == 1 ? 32 : a->bytes == 2 ? 64 : 128);
 }
 
-/* The set of a line: GPGPU-Sim mixes higher bits of the address into it. */
+/* The set of a line. GPGPU-Sim mixes higher bits of the address into it. */
 static uint32_t set_of(uint64_t line)
 {
 	static const uint8_t bits[] = {13, 14, 15, 17, 19};
@@ -102,7 +102,7 @@ static uint32_t set_of(uint64_t line)
 	return (uint32_t)((line ^ mixed) % ORACLE_L1_SETS);
 }
 
-/* Whether the line is there; after a load it is, after a store it is not. */
+/* Whether the line is cached. After a load it is cached, after a store it is not. */
 static bool look_up(struct oracle_l1 *cache, uint64_t line, bool store)
 {
 	uint64_t *ways = cache->lines[set_of(line)];
@@ -157,7 +157,7 @@ static int highest_first(const void *a, const void *b)
 	return at < other ? 1 : at > other ? -1 : 0;
 }
 
-/* Lanes that write to one address count once; accesses of a lane are cut at sectors. */
+/* Lanes that write to one address count once. The accesses of a lane are split at sectors. */
 static void add_lane(const struct oracle_access *a, uint32_t lane, uint64_t part_bytes, uint64_t line_bytes,
                      struct memory_part *parts, uint32_t *count)
 {

@@ -1,11 +1,11 @@
 /*
- * analytical - what the optimistic, the probabilistic and the full model make of the suite's cases when they are given
- * exactly what their warps execute, beside the cycles and the operand collectors' bank conflicts of GPGPU-Sim.
+ * analytical - runs the optimistic, the probabilistic and the full model on the suite's cases, with exactly what their warps
+ * execute. It prints their results beside the cycles and the operand collectors' bank conflicts of GPGPU-Sim.
  *
  *   analytical [-o CSV] [-m MEAN] [-n NEAR] CASES PTX_FOLDER GPGPUSIM_CSV [PATTERN...]
  *
- * Prints a line per case and a summary by configuration. Fails when the probabilistic model's mean error with one SM is
- * above MEAN percent, or less than NEAR percent of the cases are within 10%. Registers are those of the reference.
+ * Prints a line per case and a summary by configuration. Fails if the probabilistic model's mean error with one SM is above MEAN
+ * percent, or if fewer than NEAR percent of the cases are within 10%. The numbers of registers are those of the reference.
  */
 #include "models/models.h"
 #include "models/full.h"
@@ -26,7 +26,7 @@ static const struct {
 	{"gtx480_pm_15sm_2sched", "", "15 SMs, 2 schedulers"},
 };
 
-/* By chance: the fixed point of all models. Resolved: banks register by register, what GPUSIM_MODEL=full does here. */
+/* BY_CHANCE: the fixed point of all models. RESOLVED: banks register by register, as GPUSIM_MODEL=full does here. */
 enum { OPTIMISTIC, PROBABILISTIC, BY_CHANCE, RESOLVED, MODEL_COUNT };
 static const char *const model_names[] = {"optimistic", "probabilistic", "full by chance", "full resolved"};
 
@@ -34,7 +34,7 @@ struct errors {
 	double sum, worst;
 	int count, near;                          /* near: within 10% */
 	int conflicts_near, conflicts_count;      /* with 32 warps or more: within a factor of 0.75 to 1.35 */
-	int at_once_near;                         /* the same of the paper's formula, with reads and writes */
+	int at_once_near;                         /* the same for the paper's formula, with reads and writes */
 };
 
 struct table {
@@ -48,7 +48,7 @@ struct table {
 
 struct result {
 	double cycles, conflicts, at_once;
-	uint32_t warps; /* resident */
+	uint32_t warps; /* resident warps */
 };
 
 static double cpu_ms(void)
@@ -66,7 +66,7 @@ static uint64_t local_bytes(const struct oracle_launch *launch)
 	return bytes;
 }
 
-/* The paper's own way: accesses per cycle rounded down, all of them at once. */
+/* As in the paper: accesses per cycle are rounded down, and all of them come at once. */
 static double paper_conflicts(const struct gpu *gpu, const struct probabilistic_timing *p)
 {
 	double sms = gpu->sm_count, accesses = p->timing.register_reads + p->timing.register_writes;
@@ -192,7 +192,7 @@ static bool print_summary(const struct table *t)
 	return bad;
 }
 
-/* The index of the first argument that is no option, or -1. */
+/* The index of the first argument that is not an option, or -1. */
 static int read_options(struct table *t, int argc, char **argv)
 {
 	t->most_mean = INFINITY;

@@ -3,9 +3,9 @@
 
 #include "tests/oracle/values.h"
 
-#pragma GCC diagnostic ignored "-Wtype-limits" /* a < 0, of unsigned types too */
+#pragma GCC diagnostic ignored "-Wtype-limits" /* a < 0 is also compiled for unsigned types */
 
-/* d = expression of a, b and c, all of one type; sums and products are taken of their 64 bits and cut by the result. */
+/* d = expression of a, b and c, all of one type. Sums and products are computed in 64 bits and cut to the width of the result. */
 #define THREE(name, type, expression)                                                                                  \
 	static void name##_##type(struct warp *w, const struct oracle_op *o, uint32_t mask)                            \
 	{                                                                                                              \
@@ -73,7 +73,7 @@ static void mul_wide_s16(struct warp *w, const struct oracle_op *o, uint32_t mas
 	LANES(mask, d[l] = (uint32_t)((int32_t)(int16_t)a[l] * (int16_t)b[l] + (int64_t)c[l]););
 }
 
-/* Bits b to b + c - 1 of a, signed ones extended. */
+/* Bits b to b + c - 1 of a. Signed values are extended. */
 #define EXTRACT(type, wide)                                                                                            \
 	static void bfe_##type(struct warp *w, const struct oracle_op *o, uint32_t mask)                               \
 	{                                                                                                              \
@@ -90,7 +90,7 @@ EXTRACT(s32, __int128)
 EXTRACT(u64, unsigned __int128)
 EXTRACT(s64, __int128)
 
-/* a's low c bits at bit b of what the fourth row has. */
+/* Puts the low c bits of a at bit b of the fourth row's value. */
 static void bfi_u32(struct warp *w, const struct oracle_op *o, uint32_t mask)
 {
 	uint64_t *d = oracle_row(w, o->d);
@@ -165,7 +165,7 @@ static void nothing(struct warp *w, const struct oracle_op *o, uint32_t mask)
 	(void)mask;
 }
 
-/* A row of handlers by type, TYPE_u16 to TYPE_s64. */
+/* A row of handlers, one for each type from TYPE_u16 to TYPE_s64. */
 #define ROW(words, name) {words, {name##_u16, name##_s16, name##_u32, name##_s32, name##_u64, name##_s64}, NULL},
 #define WORD(words, handler) {words, {NULL}, handler},
 static const struct {
@@ -207,7 +207,7 @@ oracle_handler oracle_integer_handler(const char *opcode, enum oracle_type type)
 	return NULL;
 }
 
-/* Comparisons: the result, then what .and, .or or .xor makes of it with a predicate. */
+/* Comparisons: the result, then its combination with a predicate by .and, .or or .xor. */
 static void combine(struct warp *w, const struct oracle_op *o, uint32_t mask)
 {
 	uint64_t *d = oracle_row(w, o->d), *d2 = o->d2 == NO_ROW ? NULL : oracle_row(w, o->d2);

@@ -1,4 +1,4 @@
-/* The kernel as the timing models take it: classes, registers, blocks and edges. */
+/* The kernel as the timing models read it: classes, registers, blocks and edges. */
 #include "tests/oracle/internal.h"
 
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* cvt between all types. A value passes through a double, or, between integers, through 64 bits. */
+/* cvt between all types. A value is converted through a double. Between integers it is converted through 64 bits. */
 #include "tests/oracle/internal.h"
 
 #include "tests/oracle/values.h"
@@ -31,7 +31,7 @@ static double to_integral(double x, uint8_t rounding)
 	}
 }
 
-/* To an integer, with everything beyond its range cut to its ends; not a number gives 0. */
+/* To an integer. Values beyond its range become its least or largest value. Not a number becomes 0. */
 static uint64_t real_to_integer(double x, const struct oracle_op *o)
 {
 	uint32_t bits = 8 * oracle_type_bytes(o->type);
@@ -69,7 +69,7 @@ static uint64_t from_integer(uint64_t row, const struct oracle_op *o)
 		return put_f32(is_signed(o->from) ? (float)(int64_t)x : (float)x);
 	if (o->type == TYPE_f64)
 		return put_f64(is_signed(o->from) ? (double)(int64_t)x : (double)x);
-	/* narrowing cuts; to a wider register the value keeps its sign */
+	/* narrowing drops upper bits; in a wider register the value keeps its sign */
 	uint64_t cut = extend(x, o->type);
 	return o->register_bits < 64 ? cut & ((UINT64_C(1) << o->register_bits) - 1) : cut;
 }

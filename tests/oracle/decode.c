@@ -1,4 +1,4 @@
-/* From instructions of PTX to handlers with rows. */
+/* Turns PTX instructions into handlers with rows. */
 #include "tests/oracle/internal.h"
 
 #include <errno.h>
@@ -69,7 +69,7 @@ static int32_t special_row(struct oracle *o, const char *name)
 	return (int32_t)(o->function->register_count + s);
 }
 
-/* An integer constant in the width of its type: -1 is 0xffffffff where the type has 32 bits. */
+/* An integer constant, cut to the width of its type. -1 is 0xffffffff if the type has 32 bits. */
 static uint64_t cut(int64_t value, enum oracle_type type)
 {
 	uint32_t bytes = oracle_type_bytes(type);
@@ -157,7 +157,7 @@ static void decode_operands(struct oracle *o, struct oracle_op *op, const struct
 static void decode_modifiers(struct oracle_op *op, const char *opcode)
 {
 	static const struct {
-		const char *words[2]; /* of values, and of values that become integers */
+		const char *words[2]; /* for values, and for values that become integers */
 		enum oracle_rounding rounding;
 	} roundings[] = {{{"rn", "rni"}, ROUND_NEAREST},
 			 {{"rz", "rzi"}, ROUND_ZERO},
@@ -180,7 +180,7 @@ static void decode_modifiers(struct oracle_op *op, const char *opcode)
 	                  : COMBINE_NONE;
 }
 
-/* cvta.to.shared and the like: between a window of all addresses and its own space. */
+/* cvta.to.shared and the like: converts between generic addresses and addresses of a space. */
 static bool decode_cvta(struct oracle *o, struct oracle_op *op, const char *opcode)
 {
 	uint64_t base = oracle_has(opcode, "shared") ? SHARED_BASE : oracle_has(opcode, "local") ? LOCAL_BASE : 0;

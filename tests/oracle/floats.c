@@ -1,6 +1,6 @@
 /*
- * Floating point: C's float and double with one rounding each, fma as in C; functions of the special units by libm, as
- * counts do not depend on their last bits. Other roundings than to nearest are taken as that, except to an integer.
+ * Floating point: C's float and double with one rounding each, and fma as in C. Functions of the special units use libm, because
+ * counts do not depend on their last bits. All roundings are treated as to nearest, except when the result is an integer.
  */
 #include "tests/oracle/internal.h"
 

@@ -1,6 +1,6 @@
 /*
- * Basic blocks, and their immediate post-dominators by the definition: sets of blocks that lie on every way to the end,
- * shrunk until nothing changes. Slow and plain on purpose, as other code is checked against it.
+ * Finds basic blocks and their immediate post-dominators, by the definition: the set of blocks that lie on every way to the end.
+ * The sets shrink until nothing changes. The code is slow and simple on purpose, because other code is checked against it.
  */
 #include "tests/oracle/internal.h"
 

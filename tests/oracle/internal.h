@@ -1,4 +1,4 @@
-/* What the files of the oracle share. */
+/* Declarations that the files of the oracle share. */
 #ifndef GPUSIM_TESTS_ORACLE_INTERNAL_H
 #define GPUSIM_TESTS_ORACLE_INTERNAL_H
 
@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-/* Where addresses lie that do not name their space. Global memory begins where GPGPU-Sim has it. */
+/* Where each space lies among generic addresses. Global memory begins where GPGPU-Sim has it. */
 #define GLOBAL_BASE UINT64_C(0xC0000000)
 #define SHARED_BASE UINT64_C(0x10000000)
 #define LOCAL_BASE UINT64_C(0x20000000)
@@ -14,8 +14,8 @@
 enum { BUFFER_ALIGN = 256 };
 
 /*
- * A row is a value of each of the 32 lanes, as bits of the value's width with zeros above. Registers and special
- * registers are rows of the warp, numbered from 0; constants are rows of the program: row ~i is constant i.
+ * A row has one value for each of the 32 lanes. A value has the bits of its width, with zeros above. Registers and special
+ * registers are rows of the warp, numbered from 0. Constants are rows of the program: row ~i is constant i.
  */
 struct warp;
 struct oracle_op;
@@ -35,16 +35,16 @@ enum oracle_combine { COMBINE_NONE, COMBINE_AND, COMBINE_OR, COMBINE_XOR };
 
 struct oracle_op {
 	oracle_handler run;
-	int32_t d, d2, a, b, c; /* rows; NO_ROW where there is none */
+	int32_t d, d2, a, b, c; /* rows; NO_ROW: none */
 	int32_t guard;
 	bool guard_negated;
 	uint8_t kind;           /* enum oracle_kind */
-	uint8_t type, from;     /* enum oracle_type; from: of conversions */
+	uint8_t type, from;     /* enum oracle_type; from: source type of a conversion */
 	uint8_t rounding;
 	bool to_integer, saturate;
-	uint8_t combine;        /* of setp */
+	uint8_t combine;        /* for setp */
 	uint8_t space, element_bytes, elements, register_bits;
-	int32_t rows[MAX_ELEMENTS]; /* of memory instructions: what is loaded or stored */
+	int32_t rows[MAX_ELEMENTS]; /* memory instructions: the rows that are loaded or stored */
 	int64_t offset;
 	uint32_t target;        /* block */
 };
@@ -61,10 +61,10 @@ struct oracle {
 	const char *specials[32];
 	uint32_t special_count;
 	uint32_t row_count; /* registers, then special registers */
-	uint64_t *variable_at; /* of the function's variables, in their space */
-	uint64_t *module_at;   /* of the module's */
+	uint64_t *variable_at; /* per variable of the function: its place in its space */
+	uint64_t *module_at;   /* the same for the variables of the module */
 	uint64_t parameter_bytes, shared_bytes, local_bytes, static_bytes;
-	uint8_t *statics; /* the module's constant and global variables with what they begin with */
+	uint8_t *statics; /* the module's constant and global variables with their initial values */
 };
 
 struct stack_entry {
@@ -109,7 +109,7 @@ static inline uint64_t oracle_align(uint64_t at)
 	return (at + BUFFER_ALIGN - 1) / BUFFER_ALIGN * BUFFER_ALIGN;
 }
 
-/* The body for every lane l of the mask; whole warps in a loop that the compiler can turn into vectors. */
+/* Runs the body for every lane l of the mask. Whole warps run in a loop that the compiler can vectorise. */
 #define LANES(mask, ...)                                                                                               \
 	do {                                                                                                           \
 		if ((mask) == UINT32_MAX) {                                                                            \
@@ -128,8 +128,8 @@ static inline uint64_t oracle_align(uint64_t at)
 int oracle_find_blocks(struct oracle *o);
 /* decode.c */
 int oracle_decode(struct oracle *o, struct gs_error *err);
-bool oracle_has(const char *opcode, const char *modifier); /* one of the words between its dots */
-enum oracle_type oracle_type_of(const char *opcode, uint32_t which); /* the which-th type among them */
+bool oracle_has(const char *opcode, const char *modifier); /* whether it is one of the words between the dots */
+enum oracle_type oracle_type_of(const char *opcode, uint32_t which); /* the which-th type among the words */
 uint32_t oracle_type_bytes(enum oracle_type type);
 /* arithmetic.c, floats.c, convert.c, memory.c: the handler of an opcode, or NULL */
 oracle_handler oracle_integer_handler(const char *opcode, enum oracle_type type);

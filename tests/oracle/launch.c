@@ -13,7 +13,7 @@ void oracle_fail(struct run *r, const char *what, uint32_t instruction)
 	r->failed = true;
 }
 
-/* The module's variables, then every buffer on a boundary of its own, as an allocator would place them. */
+/* Places the module's variables, then every buffer at a boundary of its own, as an allocator would do. */
 static int set_up_memory(struct run *r)
 {
 	const struct oracle *o = r->program;
@@ -35,7 +35,7 @@ static int set_up_memory(struct run *r)
 	return 0;
 }
 
-/* Arguments into the parameters; with `back`, buffers back to the caller. */
+/* Copies arguments to the parameters. With `back`, copies buffers back to the caller. */
 static void pass_arguments(struct run *r, bool back)
 {
 	const struct oracle *o = r->program;
@@ -97,7 +97,7 @@ static void begin_warp(struct run *r, struct warp *w, uint32_t number)
 	warp_begin(w, count == ORACLE_WARP ? UINT32_MAX : (1u << count) - 1);
 }
 
-/* Every warp runs to its next barrier, until none is left: those that have returned are not waited for. */
+/* Every warp runs to its next barrier, until none is left. Other warps do not wait for warps that have returned. */
 static void run_group(struct run *r)
 {
 	uint32_t alive = r->warp_count;

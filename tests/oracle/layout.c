@@ -1,4 +1,4 @@
-/* Where variables lie, and what the module's begin with, which is read from the text itself. */
+/* Places variables, and reads the initial values of the module's variables from the PTX text itself. */
 #include "tests/oracle/internal.h"
 
 #include <ctype.h>
@@ -28,7 +28,7 @@ static uint64_t *space_end(struct oracle *o, uint8_t space)
 	}
 }
 
-/* ".const .align 4 .b8 NAME[516] = {1, 2};": the elements, whose width the last type before the name says. */
+/* ".const .align 4 .b8 NAME[516] = {1, 2};": reads the elements. The last type before the name gives their width. */
 static void read_initialiser(const char *text, const char *end, const char *name, uint8_t *out, uint64_t bytes)
 {
 	char mark[300];
@@ -66,7 +66,7 @@ int oracle_layout(struct oracle *o, const char *ptx, size_t length, struct gs_er
 		o->variable_at[v] = place(space_end(o, f->variables[v].space), &f->variables[v]);
 	for (uint32_t v = 0; v < m->variable_count; v++) {
 		struct ptx_variable placed = m->variables[v];
-		if (placed.space != SPACE_shared) /* on lines of their own, as GPGPU-Sim has them */
+		if (placed.space != SPACE_shared) /* on lines of their own, as in GPGPU-Sim */
 			placed.align = BUFFER_ALIGN;
 		o->module_at[v] = place(space_end(o, placed.space), &placed);
 	}

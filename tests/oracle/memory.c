@@ -1,4 +1,4 @@
-/* Loads, stores and atomics. The lanes of an atomic instruction take their turns from lane 0 up. */
+/* Loads, stores and atomics. The lanes of an atomic instruction take turns, from lane 0 up. */
 #include "tests/oracle/internal.h"
 
 #include "tests/oracle/values.h"
@@ -9,7 +9,7 @@ struct place {
 	uint8_t space;
 };
 
-/* What a space is to a lane; generic addresses say by their window which they mean. */
+/* The memory of a space as a lane sees it. A generic address belongs to the space whose window contains it. */
 static struct place place_of(const struct warp *w, uint8_t space, uint64_t address, uint32_t lane)
 {
 	const struct run *r = w->run;

@@ -1,10 +1,11 @@
 /*
- * run - counts instructions of the suite's cases by running their PTX, beside what GPGPU-Sim counted on the same PTX.
+ * run - counts instructions of the suite's cases by running their PTX, and compares them with GPGPU-Sim's counts on the same
+ * PTX.
  *
  *   run CASES PTX_FOLDER [-r GPGPUSIM_CSV] [PATTERN...]
  *
- * Prints one line per case: thread and warp instructions, the reference's, accesses of the load/store unit, different
- * paths of warps, and the checksum that kernels/suite prints. Exits 1 when a count differs that should not.
+ * Prints one line per case: thread and warp instructions, those of the reference, accesses of the load/store unit, different
+ * paths of warps, and the checksum that kernels/suite prints. Exits 1 if a count differs that should not.
  */
 #include "tests/oracle/suite.h"
 
@@ -19,7 +20,7 @@ struct table {
 	double seconds, instructions;
 };
 
-/* Their counts in GPGPU-Sim depend on its configuration: nbody's vector loads that hit count once for each register,
+/* Cases whose counts in GPGPU-Sim depend on its configuration. nbody's vector loads that hit count once for each register.
  * frontier's work-items race. */
 static bool is_loose(const char *name)
 {

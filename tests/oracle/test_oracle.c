@@ -1,4 +1,5 @@
-/* The oracle that runs PTX: joins, counts and accesses worked out by hand, and the analysis' graph against its own. */
+/* The oracle that runs PTX: joins, counts and accesses, computed by hand. Also compares the graphs of the analysis with the
+ * oracle's own. */
 #include "tests/tests.h"
 
 #include "analysis/graph/graph.h"
@@ -23,7 +24,7 @@ static struct oracle *create(const char *text, const char *kernel)
 	".version 8.0\n.target sm_20\n.entry k(.param .u64 out)\n{\n.reg .pred %p<9>;\n.reg .b32 %r<9>;\n.reg .b64 "   \
 	"%rd<9>;\n"
 
-/* Lanes below 8 go around the loop lane + 1 times, the others not at all; all store. */
+/* Lanes below 8 go around the loop lane + 1 times, the others not at all. All lanes store. */
 static const char loop_text[] = HEAD
 	"ld.param.u64 %rd1, [out];\n"      /* block 0: 5 instructions */
 	"mov.u32 %r1, %tid.x;\n"
@@ -55,11 +56,11 @@ static void divergent_lanes_join_at_the_post_dominator(void)
 	    .arguments = &argument, .argument_count = 1, .global = {40, 1, 1}, .local = {40, 1, 1}};
 	struct oracle_counts counts = {.block_warps = warps, .block_threads = threads};
 	CU_ASSERT_EQUAL_FATAL(oracle_run(o, &launch, &counts, &error), 0);
-	/* Warp 0 goes round 8 times with 8, 7, ... 1 lanes, 36 in all; warp 1 of 8 lanes takes the branch. */
+	/* Warp 0 goes round 8 times with 8, 7, ... 1 lanes, 36 in all. Warp 1 has 8 lanes and takes the branch. */
 	CU_ASSERT_EQUAL(warps[0] * 10000 + warps[1] * 100 + warps[2], 20802);
 	CU_ASSERT_EQUAL(threads[1], 36);
 	CU_ASSERT_EQUAL(counts.warp_instructions, 2 * 5 + 8 * 3 + 2 * 4);
-	/* Branches count the lanes that take them: 24 + 8 of the first, 36 - 8 of the second. */
+	/* A branch counts the lanes that take it: 24 + 8 for the first branch, 36 - 8 for the second. */
 	CU_ASSERT_EQUAL(counts.thread_instructions, 40 * 4 + 32 + 36 * 2 + 28 + 40 * 4);
 	for (uint32_t i = 0; i < 40; i++)
 		CU_ASSERT_EQUAL(out[i], i < 8 ? i + 1 : 0);
@@ -87,7 +88,7 @@ static void paths_are_kept_once(void)
 	oracle_free(o);
 }
 
-/* The other warps wait for the last: each stores what its neighbour put into shared memory before the barrier. */
+/* The warps wait for the last one: each stores a value that its neighbour wrote to shared memory before the barrier. */
 static void barriers_hold_the_warps_of_a_group(void)
 {
 	static const char text[] = HEAD
@@ -170,12 +171,12 @@ static void loads_wait_for_lines_that_are_not_in_l1(void)
 		CU_ASSERT_EQUAL(oracle_gtx480_wait(&cache, &load), 4);
 	}
 	address = 4096;
-	CU_ASSERT_EQUAL(oracle_gtx480_wait(&cache, &load), 4); /* four others have come since */
+	CU_ASSERT_EQUAL(oracle_gtx480_wait(&cache, &load), 4); /* four other lines came after it */
 	store.space = load.space = SPACE_shared;
 	CU_ASSERT_EQUAL(oracle_gtx480_wait(&cache, &load), 0);
 }
 
-/* Blocks and joins of every kernel of a file, as the analysis and the oracle see them. */
+/* Compares blocks and joins of every kernel of a file between the analysis and the oracle. */
 static void compare_graphs(const struct ptx_module *module, const char *text)
 {
 	for (uint32_t f = 0; f < module->function_count; f++) {

@@ -1,13 +1,12 @@
 /*
- * timing - what the occupancy-vector model makes of the suite's cases when it is given exactly what their warps
- * execute, beside the cycles of GPGPU-Sim: the error of the timing rules alone, without that of counts, paths or
- * addresses.
+ * timing - runs the occupancy-vector model on the suite's cases, with exactly what their warps execute. It compares the result
+ * with the cycles of GPGPU-Sim. So it shows the error of the timing rules alone, without errors of counts, paths or addresses.
  *
  *   timing [-c CONFIGURATIONS] [-e] [-o CSV] [-m MEAN] [-w WORST] CASES PTX_FOLDER GPGPUSIM_CSV [PATTERN...]
  *
- * Prints a line per case and the mean and worst error of each configuration (or of those that match a pattern), which
- * fails when they are above the given percentages; configurations with their memory have limits of their own. Registers are
- * those of the reference. With -e, launches are extrapolated from a part of them where they are large.
+ * Prints a line per case, and the mean and worst error of each configuration (or of those that match a pattern). It fails if an
+ * error is above the given percentages. Configurations with a memory hierarchy have limits of their own. The numbers of
+ * registers are those of the reference. With -e, large launches are extrapolated from a part of them.
  */
 #include "models/grid/occupancy_vector.h"
 #include "models/models.h"
@@ -25,7 +24,7 @@
 static const struct {
 	const char *config, *gpu, *overrides, *title;
 	bool hierarchy;
-	double mean, worst; /* percent, at most; 0: as the options say */
+	double mean, worst; /* in percent, at most; 0: as the options say */
 } configs[] = {
 	{"gtx480_pm_1sm", "gtx480", "sm_count=1", "1 SM, 2 schedulers", false, 0, 0},
 	{"gtx480_pm_15sm_1sched", "gtx480", "schedulers_per_sm=1", "15 SMs, 1 scheduler", false, 0, 0},
@@ -36,7 +35,7 @@ static const struct {
 
 struct table {
 	const char *reference;
-	const char *pattern; /* of configurations; NULL: all */
+	const char *pattern; /* chooses configurations; NULL: all */
 	bool extrapolated;
 	FILE *csv;
 	struct gpu gpus[GS_ARRAY_LEN(configs)];
@@ -45,7 +44,7 @@ struct table {
 	int count[GS_ARRAY_LEN(configs)];
 	int failures;
 	double most_mean, most_worst; /* percent */
-	double seconds, reference_seconds, thread_instructions; /* CPU seconds, of the model and of GPGPU-Sim */
+	double seconds, reference_seconds, thread_instructions; /* CPU seconds of the model and of GPGPU-Sim */
 	struct {
 		char name[64];
 		double seconds;
@@ -98,7 +97,7 @@ static void add_error(struct table *t, size_t config, const char *name, double e
 	}
 }
 
-/* The oracle leaves in buffers what the kernel wrote: each run begins with what the first one began with. */
+/* The oracle leaves the kernel's output in the buffers. This restores the first contents, so that every run begins with them. */
 static void keep_buffers(const struct suite_case *c, void **copies, bool restore)
 {
 	for (uint32_t i = 0; i < c->launch.argument_count; i++) {
@@ -112,7 +111,7 @@ static void keep_buffers(const struct suite_case *c, void **copies, bool restore
 	}
 }
 
-/* What the configuration is given: with its memory, where every warp goes. */
+/* The trace for a configuration. With a memory hierarchy, it has the addresses of every warp. */
 static int trace_case(const struct table *t, size_t config, const struct suite_case *c, struct oracle_trace *trace)
 {
 	struct gs_error err;
@@ -216,7 +215,7 @@ static int print_summary(const struct table *t)
 	return bad;
 }
 
-/* The index of the first argument that is no option, or -1. */
+/* The index of the first argument that is not an option, or -1. */
 static int read_options(struct table *t, int argc, char **argv)
 {
 	t->most_mean = t->most_worst = INFINITY;

@@ -1,4 +1,4 @@
-/* What every warp of a launch executes: blocks and accesses, kept once where warps do the same. */
+/* Records what every warp of a launch executes: blocks and accesses. Warps that do the same share one record. */
 #include "tests/oracle/internal.h"
 
 #include <errno.h>
@@ -9,11 +9,11 @@ struct list {
 	size_t count, room;
 };
 
-/* What a warp of the group that is running has done so far. */
+/* What a warp of the current group has done so far. */
 struct record {
 	struct list blocks;          /* uint32_t */
 	struct list accesses, waits; /* uint16_t */
-	struct list first, parts;    /* uint32_t, struct memory_part: where there is a GPU */
+	struct list first, parts;    /* uint32_t, struct memory_part: only if there is a GPU */
 	uint64_t lanes;
 };
 
@@ -27,7 +27,7 @@ struct recorder {
 	struct list paths;       /* struct warp_path */
 	struct list path_of;     /* uint32_t */
 	struct list path_hashes; /* uint64_t */
-	uint32_t *slots;         /* of a hash table: index + 1 of a path */
+	uint32_t *slots;         /* hash table: 1 + index of a path */
 	size_t slot_count;
 	uint64_t sum;
 	bool failed;
@@ -100,11 +100,11 @@ static uint32_t add_path(struct recorder *r, struct record *w)
 		path.requests = requests;
 	}
 	*(struct warp_path *)add(r, &r->paths, sizeof path) = path;
-	*w = (struct record){0}; /* the path has its lists now */
+	*w = (struct record){0}; /* the path owns the lists now */
 	return (uint32_t)r->paths.count - 1;
 }
 
-/* The path of this warp, an old one or a new one. */
+/* The path of this warp. If no equal path exists, it makes a new one. */
 static uint32_t find_path(struct recorder *r, struct record *w)
 {
 	if (r->gpu)
@@ -149,7 +149,7 @@ static void on_block(void *user, uint64_t group, uint32_t warp, uint32_t block, 
 	r->warps[warp].lanes += (uint64_t)__builtin_popcount(mask) * r->program->blocks[block].count;
 }
 
-/* Returns the accesses by the GPU's rule. */
+/* Returns the number of accesses by the GPU's rules. */
 static uint32_t add_parts(struct recorder *r, struct record *w, const struct oracle_access *access, uint32_t accesses)
 {
 	static struct memory_part parts[ORACLE_PARTS];
@@ -194,7 +194,7 @@ static uint32_t instructions_before(const struct oracle *o)
 	return count;
 }
 
-/* Buffers, as the host has written them one after the other. */
+/* The buffers in the order in which the host wrote them. */
 static struct memory_range *find_buffers(const struct oracle *o, const struct oracle_launch *launch, size_t *count)
 {
 	struct memory_range *ranges = calloc(launch->argument_count + 1, sizeof *ranges);

@@ -1,4 +1,4 @@
-/* Values in rows: bits of their width, zeros above. */
+/* Values in rows: the bits of their width, with zeros above. */
 #ifndef GPUSIM_TESTS_ORACLE_VALUES_H
 #define GPUSIM_TESTS_ORACLE_VALUES_H
 

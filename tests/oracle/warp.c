@@ -1,9 +1,9 @@
 /*
- * A warp: its stack of ways that still have to be run, and one instruction after the other.
+ * A warp: a stack of ways that still have to run, and the execution of its instructions.
  *
- * The rules are GPGPU-Sim's (simt_stack::update): where lanes part, the entry on top becomes the place where they join,
- * and the ways go on top of it, the taken one last so that it runs first; a way that begins at the join is not run at
- * all, and an entry whose block is its join is dropped.
+ * The rules are GPGPU-Sim's (simt_stack::update). If lanes diverge, the entry on top becomes the place where they join. The ways
+ * go on top of it. The taken way is pushed last, so it runs first. A way that begins at the join is not pushed. An entry whose
+ * block is its join is dropped.
  */
 #include "tests/oracle/internal.h"
 #include "tests/oracle/warp.h"
@@ -33,7 +33,7 @@ void warp_begin(struct warp *w, uint32_t lanes)
 	push(w, 0, end, lanes);
 }
 
-/* Lanes `taken` of the block on top go to `target`, the others to the block behind it. */
+/* Lanes `taken` of the top block go to `target`. The others go to the next block. */
 static void leave_block(struct warp *w, uint32_t target, uint32_t taken, uint32_t others)
 {
 	const struct oracle *o = w->program;
@@ -54,7 +54,7 @@ static void leave_block(struct warp *w, uint32_t target, uint32_t taken, uint32_
 	w->begun = false;
 }
 
-/* The block on top, or none when the warp is done. */
+/* Enters the block on top. False: the warp is done. */
 static bool enter_block(struct warp *w)
 {
 	const struct oracle_events *events = &w->run->launch->events;

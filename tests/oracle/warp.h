@@ -4,9 +4,9 @@
 
 struct warp;
 
-/* At the first instruction, with these lanes. */
+/* Starts at the first instruction, with these lanes. */
 void warp_begin(struct warp *w, uint32_t lanes);
-/* To its next barrier or its end; false at the end. */
+/* Runs to the next barrier or to the end. False: the end. */
 bool warp_run(struct warp *w);
 
 #endif

@@ -1,11 +1,11 @@
 /*
- * registers - our registers per thread beside those of NVIDIA's assembler, for every kernel of some OpenCL files.
+ * registers - compares our registers per thread with those of NVIDIA's assembler, for every kernel of some OpenCL files.
  *
  *   registers PTXAS FOLDER FILE.cl...
  *
- * FOLDER is for the PTX files. Kernels that ptxas takes are ranked by name, and every other one is of the half that the
- * rule was chosen on (chosen), the rest being of the half that it never saw (held out). Exits 1 when the median error
- * over all is above 15%, or fewer than 80% have the same number of work-groups of 256 on an SM.
+ * FOLDER is for the PTX files. Kernels that ptxas accepts are sorted by name. Every other one belongs to the half that the rule
+ * was chosen on (chosen). The rest belongs to the half that was not used for it (held out). Exits 1 if the median error over all
+ * is above 15%, or if fewer than 80% have the same number of work-groups of 256 on an SM.
  */
 #include "analysis/graph/graph.h"
 #include "models/models.h"
@@ -64,7 +64,7 @@ static uint32_t our_registers(const struct ptx_function *f, const char *arch)
 	return registers;
 }
 
-/* What the assembler says: "Compiling entry function 'NAME' ...", then "Used N registers". */
+/* Reads the assembler's output: "Compiling entry function 'NAME' ...", then "Used N registers". */
 static void read_ptxas(const char *ptxas, const char *file, size_t target)
 {
 	char command[8192], line[1024], kernel[NAME_SIZE] = "";
@@ -119,7 +119,7 @@ static int by_value(const void *a, const void *b)
 	return (*(const double *)a > *(const double *)b) - (*(const double *)a < *(const double *)b);
 }
 
-/* Kernels that the assembler does not take (images stay calls) are not ranked. */
+/* Kernels that the assembler rejects are left out (images stay calls in them). */
 static void drop_unknown(void)
 {
 	size_t kept = 0;
@@ -164,7 +164,7 @@ static void print_table(void)
 	printf("\n* another number of work-groups of %d on an SM\n", LOCAL_SIZE);
 }
 
-/* Of rows first, first + step, ...; returns whether both aims are met. */
+/* Sums up rows first, first + step, ... Returns whether both aims are met. */
 static bool print_summary(const char *name, size_t first, size_t step)
 {
 	static double errors[MOST_ROWS * GS_ARRAY_LEN(targets)];
