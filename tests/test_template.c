@@ -1,4 +1,5 @@
-/* Kernel code with values in it: substitution, the names of vector slots, and that no annotated text has a value left out. */
+/* Kernel code with values in it: substitution, the names of vector slots, and a check that annotated text has a value in every
+ * place. */
 #include "tests/tests.h"
 
 #include "annotator/annotator.h"

@@ -1,4 +1,5 @@
-/* Small things that models share. Estimates depend on hashes and random numbers: their values are those of the definitions, by hand. */
+/* Helpers that models share. Estimates depend on hashes and random numbers, so their values are checked against the definitions,
+ * by hand. */
 #include "tests/tests.h"
 
 #include "models/util/hash.h"
@@ -9,7 +10,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* 100 records are more than the first allocation has. What is given back last is taken first, and then what was never taken. */
+/* 100 records are more than the first allocation has. The record that was freed last is used first. Then come unused records. */
 static void pool_gives_free_records(void)
 {
 	struct record {

@@ -19,10 +19,10 @@
 TEST_SUITES(X)
 #undef X
 
-/* The next of a sequence of pseudo-random numbers, 24 bits each; the same for the same *state. */
+/* The next pseudo-random number of 24 bits. The same *state gives the same number. */
 uint32_t next_random(uint32_t *state);
 
-/* A new folder for a test's files, under $TMPDIR; it stays until tests/run.sh removes it. */
+/* A new folder under $TMPDIR for a test's files. tests/run.sh removes it. */
 const char *test_folder(void);
 
 #endif

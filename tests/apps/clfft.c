@@ -1,4 +1,4 @@
-/* clfft - a complex transform there and back by clFFT, in one and in two dimensions. */
+/* clfft - a complex transform and its inverse by clFFT, in one and in two dimensions. */
 #include "tests/guest/guest.h"
 
 #include <clFFT.h>

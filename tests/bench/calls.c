@@ -1,8 +1,8 @@
 /*
- * calls - what OpenCL calls cost their caller, in microseconds: an ordinary program that times itself.
+ * calls - measures how long OpenCL calls take, in microseconds. It is an ordinary program that times itself.
  *
- *   calls           prints "NAME MEDIAN_US" for a call that is only passed on (clGetPlatformInfo is not even that, it
- *                   shows the floor), for an argument, and for a launch
+ *   calls           prints "NAME MEDIAN_US" for a call that is only passed on, for an argument, and for a launch
+ *                   (clGetPlatformInfo is not even passed on; it shows the lower limit)
  *   calls build N   prints the median of N builds of different programs, with and without their first launch
  *
  * tests/bench.sh runs it without the library, with GPUSIM_OFF=1 and with the library, and shows the ratios.
@@ -98,7 +98,7 @@ static void launch(cl_kernel kernel)
 	must(clEnqueueNDRangeKernel(queue, kernel, 1, NULL, &global, &local, 0, NULL, NULL), "clEnqueueNDRangeKernel");
 }
 
-/* Microseconds of one call, the median over batches; `what` picks the call. */
+/* Microseconds of one call, the median over batches. `what` chooses the call. */
 static double time_call(cl_kernel kernel, char what)
 {
 	double samples[BATCHES];

@@ -1,4 +1,4 @@
-/* The sample of a launch and the boxes it is launched in. */
+/* The sample of a launch, and the boxes that it is launched in. */
 #include "tests/tests.h"
 
 #include "runtime/base/base.h"
@@ -22,7 +22,8 @@ static bool disjoint(const struct box *a, const struct box *b)
 	return false;
 }
 
-/* Boxes inside of the grid that do not overlap and hold as many groups as it has hold every group once. */
+/* Whether the boxes hold every group once. They do if they are inside the grid, do not overlap, and hold as many groups as the
+ * grid. */
 static bool cover(const struct boxes *b, const uint64_t groups[3])
 {
 	uint64_t sum = 0;
@@ -38,7 +39,7 @@ static bool cover(const struct boxes *b, const uint64_t groups[3])
 	return sum == groups[0] * groups[1] * groups[2];
 }
 
-/* Quarters of the groups by linear id in which some are traced, as bits. */
+/* The quarters of the groups, by linear id, that contain traced groups, as bits. */
 static unsigned quarters(const struct boxes *b, const uint64_t groups[3])
 {
 	unsigned found = 0;
@@ -87,7 +88,8 @@ static void every_group_is_in_one_box(void)
 	CU_ASSERT(most_boxes <= 25);
 }
 
-/* Four work-groups of 4096 could be traced whole, a fifth not: with one run in each quarter, the longest first. */
+/* Four work-groups of 4096 could be traced whole, but not five. So there is one run in each quarter, and the longest run is
+ * first. */
 static void a_row_of_groups_is_cut_into_runs(void)
 {
 	struct boxes b;
@@ -95,7 +97,7 @@ static void a_row_of_groups_is_cut_into_runs(void)
 	CU_ASSERT_EQUAL(b.count, 1);
 	CU_ASSERT(b.list[0].traced && b.list[0].count[0] == 64);
 	boxes_choose((const uint64_t[3]){1024, 1, 1}, 10, 1, NULL, &b);
-	/* 10 / (4 + 1) = 2 each; the first has the 4 that are left; three gaps */
+	/* 10 / (4 + 1) = 2 each; the first run has the 4 that are left; three gaps */
 	CU_ASSERT_EQUAL_FATAL(b.count, 7);
 	CU_ASSERT_EQUAL(b.traced_groups, 10);
 	CU_ASSERT(b.list[0].first[0] == 0 && b.list[0].count[0] == 4 && b.list[0].traced);
@@ -107,7 +109,7 @@ static void a_row_of_groups_is_cut_into_runs(void)
 	CU_ASSERT_EQUAL(b.traced_groups, 64);
 }
 
-/* Rows of 8 fit into a run of 64 / 5 = 12: they are taken whole, 8 of them, and no box has a part of a row. */
+/* Rows of 8 fit into a run of 64 / 5 = 12. So 8 whole rows are taken, and no box has a part of a row. */
 static void short_rows_are_taken_whole(void)
 {
 	struct boxes b;
@@ -136,7 +138,7 @@ static bool traces(const struct boxes *b, const uint64_t at[3])
 	return false;
 }
 
-/* Of 1024 groups 64 are traced: eight runs, of which six can move. */
+/* Of 1024 groups, 64 are traced, in eight runs. Six of them can move. */
 static void needed_groups_are_in_the_sample(void)
 {
 	static const struct needed_groups six = {{700, 701, 130, 5, 1000, 512}, 6};
@@ -146,7 +148,7 @@ static void needed_groups_are_in_the_sample(void)
 	CU_ASSERT(sound(&b, groups, 64));
 	for (uint32_t i = 0; i < six.count; i++)
 		CU_ASSERT(traces(&b, (const uint64_t[3]){six.ids[i], 0, 0}));
-	/* One that is in no such grid draws nothing. */
+	/* A needed group outside of the grid has no effect. */
 	struct boxes usual;
 	boxes_choose(groups, 64, 1, NULL, &usual);
 	boxes_choose(groups, 64, 1, &(struct needed_groups){{1024}, 1}, &b);

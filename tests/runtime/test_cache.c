@@ -28,7 +28,7 @@ static bool has(const char *key)
 	return found;
 }
 
-/* As if the entry had last been used at `seconds`. */
+/* Makes the entry look as if it was last used at `seconds`. */
 static void set_time(const char *folder, const char *key, time_t seconds)
 {
 	char path[4300];
@@ -47,8 +47,8 @@ static void what_was_put_is_found(void)
 	CU_ASSERT_FALSE(has("a"));
 }
 
-/* Entries of about 1000 bytes and a bound of 2500: the third store must drop the one unused for longest, which is b,
- * because a was read again. */
+/* Entries have about 1000 bytes, and the limit is 2500. The third store must drop the entry that was not used for longest. This
+ * is b, because a was read again. */
 static void longest_unused_goes_first(void)
 {
 	const char *folder = test_folder();
@@ -113,7 +113,7 @@ static void files_are_the_users_alone(void)
 	umask(before);
 }
 
-/* None of them is waited for, read, or removed. */
+/* The cache does not wait for them, read them or remove them. */
 static void what_is_no_file_counts_as_missing(void)
 {
 	const char *folder = test_folder();
@@ -129,7 +129,7 @@ static void what_is_no_file_counts_as_missing(void)
 		CU_ASSERT_EQUAL(lstat(path_of(folder, *key), &s), 0);
 	}
 	CU_ASSERT_TRUE(has("good"));
-	CU_ASSERT_EQUAL(put("fifo", 10), 0); /* an entry takes its place */
+	CU_ASSERT_EQUAL(put("fifo", 10), 0); /* an entry replaces it */
 	CU_ASSERT_TRUE(has("fifo"));
 }
 
@@ -142,7 +142,7 @@ static void what_others_can_write_counts_as_missing(void)
 	CU_ASSERT_FALSE(has("a"));
 	CU_ASSERT_EQUAL(chmod(path_of(folder, "a"), 0600), 0);
 	CU_ASSERT_TRUE(has("a"));
-	if (!geteuid()) { /* only root can give files away */
+	if (!geteuid()) { /* only root can change the owner of a file */
 		CU_ASSERT_EQUAL(chown(path_of(folder, "a"), 12345, (gid_t)-1), 0);
 		CU_ASSERT_FALSE(has("a"));
 		cache_remove(CACHE_RESULTS, "a");
@@ -151,7 +151,7 @@ static void what_others_can_write_counts_as_missing(void)
 	}
 }
 
-/* An entry says itself what it is for. */
+/* An entry contains its own key. */
 static void an_entry_cannot_stand_for_another(void)
 {
 	char other[4300];
@@ -169,7 +169,7 @@ static void an_entry_cannot_stand_for_another(void)
 	CU_ASSERT(cache_put_pack(CACHE_RESULTS, "../a", &p, NULL) < 0);
 }
 
-/* In a folder that others can write into, each user has an own one. */
+/* In a folder that others can write to, each user has a folder of their own. */
 static void a_shared_folder_has_one_of_our_own(void)
 {
 	char own[4200], kept[4300];
@@ -182,7 +182,7 @@ static void a_shared_folder_has_one_of_our_own(void)
 	CU_ASSERT_STRING_EQUAL(cache_directory(), own);
 	CU_ASSERT_EQUAL(mode_of(own), 0700);
 	CU_ASSERT_NOT_EQUAL(access(path_of(folder, ""), F_OK), 0);
-	/* Somebody was faster, and it leads elsewhere: no cache at all. */
+	/* Another user was faster and made a link to elsewhere. Then there is no cache at all. */
 	snprintf(kept, sizeof kept, "%s/kept", folder);
 	CU_ASSERT_EQUAL(rename(own, kept), 0);
 	CU_ASSERT_EQUAL(symlink("kept", own), 0);

@@ -1,4 +1,4 @@
-/* gpusim cache fill and import, on files that this machine would not have written itself. */
+/* gpusim cache fill and import, with files that this machine would not have written itself. */
 #include "tests/tests.h"
 
 #include "runtime/format/protocol.h"
@@ -10,7 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static char folder[2000]; /* of the test: the cache and what the command said */
+static char folder[2000]; /* the test's folder: the cache and the output of the command */
 
 static const char gpu_device[] = "type=gpu\naddress_bits=64\nc_version=120\ncl_version=300\nimage_support=1\nlittle_endian=1\n"
                                  "platform=NVIDIA CUDA\nname=NVIDIA H200\ndriver=550.1\n"
@@ -42,7 +42,7 @@ static void write_file(const char *kind, const struct gs_pack *record)
 	gs_buf_free(&bytes);
 }
 
-/* The exit code of "gpusim cache ACTION file", in the test's folder; what it complained is in *said. */
+/* Runs "gpusim cache ACTION file" in the test's folder and returns its exit code. *said gets its error messages. */
 static int run_cache(const char *action, struct gs_buf *said)
 {
 	const char *command = getenv("GPUSIM_TEST_BIN"), *cc = getenv("GPUSIM_TEST_CC");
@@ -63,7 +63,7 @@ static bool cached(const char *key)
 	return !access(path, R_OK);
 }
 
-/* The library of this version will ask with its own version in the request, and so with another key. */
+/* The library of this version has its own version in its requests, so it asks with another key. */
 static void request_of_another_version_is_answered_for_ours(void)
 {
 	struct gs_pack old = {0}, own = {0};
@@ -95,7 +95,7 @@ static void request_of_another_cpu_is_refused(void)
 	gs_pack_free(&request);
 }
 
-/* A record of one section with this key, and of this version. */
+/* Imports a record of one section with this key and version. */
 static int import_result(const char *key, const char *version, const char *complaint)
 {
 	struct gs_pack result = {0};

@@ -81,7 +81,7 @@ static size_t files_in(const char *path)
 	return count;
 }
 
-/* Runs the request and frees it; whatever happens, a result is there and no temporary file is. */
+/* Runs the request and frees it. In any case there must be a result, and no temporary file may be left. */
 static void run(struct gs_pack *request, struct gs_pack *result)
 {
 	struct gs_buf bytes = {0}, answer = {0};
@@ -120,7 +120,7 @@ static const struct gs_section *nth(const struct gs_pack *p, const char *name, s
 	return &none;
 }
 
-/* The host text contains `text`, and nothing failed. */
+/* Checks that nothing failed and that the host text contains `text`. */
 static void check_host(const char *device, const char *options, const char *source, const char *text)
 {
 	struct gs_pack result = run_one(device, "", options, source);
@@ -158,7 +158,7 @@ static void options_are_split_like_a_shell_does(void)
 	CU_ASSERT_EQUAL(w.count, 0);
 }
 
-/* What POCL 3.1 made of these, told by a string of the macro's text. */
+/* How POCL 3.1 splits these options. A string of the macro's text shows it. */
 static void options_are_split_like_pocl_does(void)
 {
 	static const char *const expected[] = {"-DA='4'", "-D", "B=x y ", "-DC= p q ", "-DE= x y  z w", "-DF=\\ x\\ "};
@@ -195,7 +195,7 @@ static void result_describes_host_kernels_blocks_and_targets(void)
 		struct kernel_code *code = NULL;
 		CU_ASSERT_EQUAL_FATAL(strncmp(bytes->data, i ? "sm_70 k\n" : "sm_20 k\n", 8), 0);
 		CU_ASSERT_EQUAL_FATAL(code_read(bytes->data + 8, bytes->len - 8, &code, NULL), 0);
-		CU_ASSERT_EQUAL(code->counter_count, 2); /* the lines of blocks */
+		CU_ASSERT_EQUAL(code->counter_count, 2); /* one for each line of `blocks` */
 		CU_ASSERT_EQUAL(code->instructions, instructions);
 		CU_ASSERT_EQUAL(code->unknown_count, 0);
 		code_free(code);
@@ -250,7 +250,7 @@ static void macros_are_those_of_the_host_device(void)
 	check_host(PLAIN, "-cl-std=CL2.0", source, "int all_there;");
 	check_host(PLAIN, "-cl-std=CL2.0 -cl-fast-relaxed-math", source, "int fast;");
 	check_host(PLAIN, "-cl-std=CL2.0", source, "int fence = 0x01;");
-	/* Another kind of device goes through another machine of clang's, and shows none of it either. */
+	/* Another kind of device uses another target of clang. The text must not show that either. */
 	check_host("type=gpu\nimage_support=1\ncl_version=120\nc_version=120\nextensions=cl_khr_fp64 "
 	           "cl_test_extension\ncounters=atomic\n",
 	           "-cl-std=CL2.0", source, "int all_there;");
@@ -276,7 +276,7 @@ static void pocl_of_version_3_compiles_opencl_c_3(void)
 	check_host(device, "-cl-std=CL1.2", "__constant int v = __OPENCL_C_VERSION__;\n", "int v = 120;");
 }
 
-/* It has clang without the driver of clang, and macros of its own. */
+/* POCL uses clang without clang's driver, and has macros of its own. */
 static void macros_are_those_of_pocl(void)
 {
 	static const char device[] = "type=cpu\nc_version=120\ncl_version=300\nplatform=Portable Computing Language\n"
@@ -383,7 +383,7 @@ static void helpers_of_other_units_are_counted(void)
 	gs_pack_free(&r);
 }
 
-/* A struct of counters for each of 4096 work-items would not fit the stack of the driver's thread. */
+/* The driver's thread has not enough stack for a struct of counters for each of 4096 work-items. */
 static void without_the_optimiser_counters_are_no_variables(void)
 {
 	struct gs_pack r = run_one(PLAIN, "", "-cl-opt-disable", KERNEL);
@@ -427,7 +427,8 @@ static void odd_sources_do_no_harm(void)
 	gs_pack_free(&r);
 }
 
-/* A kernel with `first`, `count` times `again` and then `last` in it, each on a line; gives how gpusim-cc fails with it, or "". */
+/* Makes a kernel of `first`, `count` times `again`, and `last`, each on a line. Checks the error of gpusim-cc; "": there is
+ * none. */
 static void check_long(const char *first, const char *again, size_t count, const char *last, const char *failure)
 {
 	struct gs_buf text = {0};
@@ -450,7 +451,7 @@ static void long_chains_do_not_nest(void)
 	check_long("p[i] = ", "- ", 4000, "s;", "");
 }
 
-/* Each access gets brackets in the text that traces, and none in the one that counts. */
+/* In the tracing text, each access gets brackets. In the counting text, it does not. */
 static void what_would_nest_too_deeply_only_if_traced_is_counted(void)
 {
 	struct gs_buf text = {0};
@@ -573,7 +574,7 @@ static bool has_line(const char *text, const char *line)
 	return false;
 }
 
-/* Ours are among them: both texts have the counters. */
+/* Our own names are among them: both texts have the counters. */
 static void text_that_traces_says_which_names_it_has(void)
 {
 	struct gs_pack result = run_one(PLAIN, "", "", KERNEL), request = {0};
@@ -588,7 +589,7 @@ static void text_that_traces_says_which_names_it_has(void)
 	add_unit(&request, "", "int other(int a) { return a; }\n");
 	run(&request, &result);
 	CU_ASSERT_PTR_NOT_NULL(gs_pack_find(&result, "traced"));
-	CU_ASSERT_PTR_NULL(gs_pack_find(&result, "renames")); /* they are compiled one by one */
+	CU_ASSERT_PTR_NULL(gs_pack_find(&result, "renames")); /* the texts are compiled one by one */
 	gs_pack_free(&result);
 }
 

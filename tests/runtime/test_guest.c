@@ -1,4 +1,4 @@
-/* The parts of the guest's side that need no driver: the handle table, programs run apart, results read in. */
+/* The parts of the guest that need no driver: the handle table, child programs, reading results. */
 #include "tests/tests.h"
 
 #include "runtime/format/counters.h"
@@ -56,7 +56,7 @@ static void *work_then_sleep(void *unused)
 	return unused;
 }
 
-/* A machine that is busy with other things leaves it runnable, which counts. */
+/* On a busy machine, the thread may be runnable without running. This counts as work, too. */
 static void thread_that_runs_is_at_work(void)
 {
 	pthread_t thread;
@@ -81,7 +81,7 @@ static void *wait_for_child(void *child)
 	return NULL;
 }
 
-/* A driver that has started a linker waits for it, and so do we. */
+/* A driver that has started a linker waits for it. We wait, too. */
 static void thread_that_waits_for_a_child_is_at_work(void)
 {
 	pthread_t thread;
@@ -103,7 +103,7 @@ static void thread_that_waits_for_a_child_is_at_work(void)
 
 /* ---- spawn ---- */
 
-/* Under ThreadSanitizer programs are ordinary children without a session of their own (runtime/process/spawn.c). */
+/* Under ThreadSanitizer, programs are ordinary children without a session of their own (runtime/process/spawn.c). */
 #ifdef __SANITIZE_THREAD__
 enum { STARTS_PROGRAMS_APART = false };
 #else
@@ -164,7 +164,8 @@ static pid_t start_spinning(void)
 	return child;
 }
 
-/* A fifth of a second of work, beside eight others on the same processor: more than a second of the clock, and less of its own. */
+/* The program works for a fifth of a second, beside eight others on the same processor. It takes more than a second of the
+ * clock, and less of its own processor time. */
 static void program_that_may_not_run_has_longer(void)
 {
 	enum { OTHERS = 8 };
@@ -214,7 +215,7 @@ static void read_targets(void)
 	simulation.arch_count = 2;
 }
 
-/* The section of a kernel of one instruction. */
+/* The section of a kernel with one instruction. */
 static void add_code(struct gs_pack *p, const char *head, uint32_t counters)
 {
 	struct code_instruction instruction = {.class = CODE_branch, .flags = CODE_EXIT, .address = -1, .site = -1};
@@ -250,7 +251,7 @@ static void result_is_read(void)
 	                           "library f sin (f32)\nlibrary f ?other\nlibrary none exp (f32)\n");
 	gs_pack_puts(&p, "target", "sm_20\nfailure no such thing\n");
 	add_code(&p, "sm_90 f\n", 3);
-	add_code(&p, "sm_20 g\n", 2); /* of another source */
+	add_code(&p, "sm_20 g\n", 2); /* from another source */
 	CU_ASSERT_EQUAL_FATAL(artifact_read(&simulation, &a, &p, &err), 0);
 	CU_ASSERT_EQUAL(a->block_count, 3);
 	CU_ASSERT_STRING_EQUAL(a->blocks[2].file, "a b.cl");
@@ -273,7 +274,7 @@ static void result_is_read(void)
 	gs_pack_free(&p);
 }
 
-/* The text that counts, then macros, then the text that traces. */
+/* The counting text, then macros, then the tracing text. */
 static void texts_can_be_one_program(void)
 {
 	struct gs_pack p = {0};
@@ -300,7 +301,7 @@ static void texts_can_be_one_program(void)
 	gs_pack_free(&p);
 }
 
-/* A result that is sound but for one section, which `text` takes the place of. */
+/* Reads a result that is valid except for one section, which has `text` instead. */
 static int read_with(const char *name, const char *text)
 {
 	static const char *const sections[][2] = {
@@ -321,7 +322,7 @@ static int read_with(const char *name, const char *text)
 	return result;
 }
 
-/* Each made the reader free what it had freed, leak, or leave an index that others trust. */
+/* Each of these once made the reader free memory twice, leak, or keep an index that other code trusts. */
 static void crafted_results_are_refused(void)
 {
 	CU_ASSERT_EQUAL(read_with("", ""), 0);
@@ -332,7 +333,7 @@ static void crafted_results_are_refused(void)
 	CU_ASSERT_EQUAL(read_with("kernels", "f 2\ng 0\nh 0\ni 0\nj 0\nk 0\nl 0\nm 0\nn\n"), -EBADMSG);
 	CU_ASSERT_EQUAL(read_with("more options", "-w"), -EBADMSG);
 	CU_ASSERT_EQUAL(read_with("blocks", "0 0 f entry 1 1 a\n1 1 f then 5 1 a\n2 0 f else 9 1 a\n"), -EBADMSG); /* no unit 1 */
-	CU_ASSERT_EQUAL(read_with("columns", "f 0 1 2 0 1\n"), -EBADMSG); /* more than there are blocks */
+	CU_ASSERT_EQUAL(read_with("columns", "f 0 1 2 0 1\n"), -EBADMSG); /* more columns than blocks */
 	CU_ASSERT_EQUAL(read_with("block-details", "2 1 1 -1 - 1*2\n"), -EBADMSG);
 }
 
@@ -364,7 +365,7 @@ static void layout_columns_and_formulas_are_read(void)
 	CU_ASSERT_EQUAL_FATAL(a->term_count, 2);
 	CU_ASSERT(a->terms[1].block == 2 && a->terms[1].of == 1 && a->terms[1].factor == -2);
 	artifact_release(a);
-	/* Of 11 trips, numbers 1, 5 and 9 are 1 modulo 4, 4 and 8 are 0, and the fourth was reached. */
+	/* Of 11 trips, 1, 5 and 9 are 1 modulo 4, 4 and 8 are 0 modulo 4, and the fourth trip was reached. */
 	CU_ASSERT_EQUAL_FATAL(read_counting("f 0 1 2=every:4:1:1\n", "", &a), 0);
 	CU_ASSERT_EQUAL_FATAL(artifact_kernel(a, "f")->computed_count, 1);
 	const struct computed_trips *t = artifact_kernel(a, "f")->computed;
@@ -381,7 +382,7 @@ static void layout_columns_and_formulas_are_read(void)
 	CU_ASSERT_EQUAL(artifact_kernel(a, "f")->column_count, 2);
 	CU_ASSERT_EQUAL(artifact_kernel(a, "f")->words, 0);
 	artifact_release(a);
-	/* A column of a block that there is not; a formula that refers to itself. */
+	/* A column of a block that does not exist. A formula that refers to itself. */
 	CU_ASSERT(read_counting("f 0 1 3\n", "", &a) < 0);
 	CU_ASSERT(read_counting("f 0 1\n", "1 1 1 -1 - +1*1\n", &a) < 0);
 }
@@ -422,9 +423,9 @@ static void hazards_and_kinds_of_arguments_are_read(void)
 }
 
 /*
- * 5 work-items in groups of 3 and 2 that sum up block 1: once in the first group, 5 times in the second. Block 2 ran twice
- * per work-item less what block 1 did: 10 - 6. Of a work-item the rounded average is known: 1/3 and 5/2, so 0 and 3;
- * 2 - 3 is less than can be. The third of the second group does not exist.
+ * 5 work-items in groups of 3 and 2. The groups sum up block 1: it ran once in the first group, 5 times in the second. Block 2
+ * ran twice per work-item, less the runs of block 1: 10 - 6. For a work-item, only the rounded average is known: 1/3 and 5/2, so
+ * 0 and 3. 2 - 3 would be negative, which cannot be. The third work-item of the second group does not exist.
  */
 static void a_work_item_of_a_group_that_sums_up_is_its_average(void)
 {
@@ -451,14 +452,14 @@ static void a_work_item_of_a_group_that_sums_up_is_its_average(void)
 		r.profile.lanes.expand(r.profile.lanes.ctx, row, one);
 		CU_ASSERT_EQUAL(memcmp(one, expected[i], sizeof one), 0);
 	}
-	/* A counter that was full. */
+	/* A counter that overflowed. */
 	words[SUMS] |= COUNTER_FULL_SUM;
 	memset(counts, 0, sizeof counts);
 	profile_fill(&r);
 	CU_ASSERT_EQUAL(r.flags, 1u << FLAG_counters_full);
 }
 
-/* 5 work-items that are groups of their own, with slots for two of them and places for all: block 1 ran 0 to 4 times. */
+/* 5 work-items, each of which is a group. There are slots for two of them and places for all. Block 1 ran 0 to 4 times. */
 static void groups_without_a_slot_are_counted(void)
 {
 	enum { SIZES = COUNTER_HEADER_WORDS, ITEMS = SIZES + 2 + 1 };
@@ -474,14 +475,14 @@ static void groups_without_a_slot_are_counted(void)
 	profile_fill(&r);
 	CU_ASSERT(counts[0] == 5 && counts[1] == 10);
 	CU_ASSERT_EQUAL(r.flags, 0);
-	/* One that has a slot did not run. */
+	/* A work-item with a slot did not run. */
 	words[SIZES + 1] = 0;
 	memset(counts, 0, sizeof counts);
 	profile_fill(&r);
 	CU_ASSERT_EQUAL(r.flags, 1u << FLAG_counts_disagree);
 }
 
-/* 3 words of 10 work-items are 15 words of 64 bits. Where only 8 have a place, 12 words and room for a group that has none. */
+/* 3 words of 10 work-items are 15 words of 64 bits. If only 8 have a place: 12 words, and room for a group without places. */
 static void groups_without_places_have_room_to_store(void)
 {
 	struct artifact_kernel k = {.words = 3};

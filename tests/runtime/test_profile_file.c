@@ -1,4 +1,4 @@
-/* Profiles on disk: what is written is read, and nothing else is taken for it. */
+/* Profiles on disk: a written profile can be read, and no other file is accepted. */
 #include "tests/tests.h"
 
 #include "runtime/format/profile_file.h"
@@ -33,7 +33,7 @@ static void make_profile(struct gs_buf *out)
 	gs_pack_free(&launch);
 }
 
-/* Reads all records; returns what the last call did, and how many there were. */
+/* Reads all records. Returns the result of the last call, and the number of records. */
 static int read_all(uint64_t *records, struct gs_error *err)
 {
 	struct profile_reader *r;
@@ -77,7 +77,7 @@ static void test_what_is_written_is_read(void)
 	gs_buf_free(&file);
 }
 
-/* Cut anywhere, it is told that the end is missing; what was whole before can be read. */
+/* A file that was cut anywhere is reported as incomplete. The whole records before the cut can be read. */
 static void test_a_file_that_was_cut_says_so(void)
 {
 	struct gs_buf file = {0};
@@ -94,7 +94,7 @@ static void test_a_file_that_was_cut_says_so(void)
 	gs_buf_free(&file);
 }
 
-/* A changed byte anywhere behind the first line is found, unless it makes a kind into another word. */
+/* A changed byte after the first line is found, unless it turns a kind into another word. */
 static void test_a_damaged_file_is_found_out(void)
 {
 	struct gs_buf file = {0};
@@ -121,7 +121,7 @@ static void test_other_files_are_refused(void)
 	write_bytes("gpusim-profile 2\n", 17);
 	CU_ASSERT_EQUAL(read_all(&records, &err), -EINVAL);
 	CU_ASSERT_PTR_NOT_NULL(strstr(err.text, "another version"));
-	/* Sizes that nothing stands behind: no memory is taken for them. */
+	/* The file does not have as many bytes as its sizes say. No memory is allocated for them. */
 	write_bytes("gpusim-profile 1\nlaunch 4000000000 4000000000 00000000000000000000000000000000\nx\n", 80);
 	CU_ASSERT_EQUAL(read_all(&records, &err), -EBADMSG);
 	CU_ASSERT_PTR_NOT_NULL(strstr(err.text, "more than 1 GiB"));

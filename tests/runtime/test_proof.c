@@ -1,4 +1,4 @@
-/* Which twins may stand for their kernels. */
+/* Which twins may run in place of their kernels. */
 #include "tests/tests.h"
 
 #include "runtime/model/proof.h"
@@ -9,7 +9,7 @@ static struct artifact artifact; /* without a key: nothing goes into a cache */
 static struct gs_options options;
 static bool relaxed;
 
-/* The way of the next launch of `k` with a local size, and what follows from it if it is verified. */
+/* The way of the next launch of `k` with this local size. If it is verified, `verdict` is the outcome. */
 static enum twin_way launch(struct artifact_kernel *k, size_t local, size_t offset, enum verdict verdict)
 {
 	const struct launch_record l = {.artifact = &artifact, .facts = k, .global = {1024, 1, 1}, .local = {local, 1, 1}};
@@ -35,7 +35,7 @@ static void the_first_launch_is_verified(void)
 	CU_ASSERT_EQUAL(launch(&k, 64, 0, VERDICT_SAME), WAY_DIRECT);
 	CU_ASSERT_EQUAL(launch(&k, 32, 0, VERDICT_PENDING), WAY_VERIFY); /* another compile */
 	CU_ASSERT_EQUAL(launch(&k, 32, 0, VERDICT_SAME), WAY_SHADOW);    /* no verdict yet */
-	CU_ASSERT_EQUAL(launch(&k, 64, 8, VERDICT_SAME), WAY_VERIFY);    /* with an offset: another one, too */
+	CU_ASSERT_EQUAL(launch(&k, 64, 8, VERDICT_SAME), WAY_VERIFY);    /* an offset makes another compile, too */
 	CU_ASSERT_EQUAL(launch(&k, 64, 0, VERDICT_SAME), WAY_DIRECT);
 	proofs_free(&k);
 }
@@ -48,7 +48,7 @@ static void a_twin_that_differs_stays_in_the_shadow(void)
 	CU_ASSERT_EQUAL(launch(&k, 64, 0, VERDICT_SAME), WAY_SHADOW);
 	CU_ASSERT_EQUAL(launch(&k, 32, 0, VERDICT_RACY), WAY_VERIFY);
 	CU_ASSERT_EQUAL(launch(&k, 32, 0, VERDICT_SAME), WAY_SHADOW);
-	CU_ASSERT_EQUAL(launch(&k, 16, 0, VERDICT_NONE), WAY_VERIFY); /* it could not be compared */
+	CU_ASSERT_EQUAL(launch(&k, 16, 0, VERDICT_NONE), WAY_VERIFY); /* the results could not be compared */
 	CU_ASSERT_EQUAL(launch(&k, 16, 0, VERDICT_SAME), WAY_VERIFY);
 	proofs_free(&k);
 }
@@ -59,12 +59,12 @@ static void kernels_at_risk_stay_in_the_shadow(void)
 	use(TWINS_AUTO);
 	for (size_t i = 0; i < GS_ARRAY_LEN(hazards); i++) {
 		struct artifact_kernel k = {.name = "k", .hazards = hazards[i]};
-		CU_ASSERT_EQUAL(launch(&k, 64, 0, VERDICT_SAME), WAY_VERIFY); /* the report is to say whether its counts are right */
+		CU_ASSERT_EQUAL(launch(&k, 64, 0, VERDICT_SAME), WAY_VERIFY); /* the report must say whether its counts are right */
 		CU_ASSERT_EQUAL(launch(&k, 64, 0, VERDICT_SAME), WAY_SHADOW);
 		proofs_free(&k);
 	}
 	struct artifact_kernel rounds = {.name = "k", .hazards = HAZARD_ROUNDING}, plain = {.name = "k"};
-	CU_ASSERT_EQUAL(launch(&rounds, 64, 0, VERDICT_SAME), WAY_SHADOW); /* other bits say nothing */
+	CU_ASSERT_EQUAL(launch(&rounds, 64, 0, VERDICT_SAME), WAY_SHADOW); /* different bits prove nothing */
 	relaxed = true;
 	CU_ASSERT_EQUAL(launch(&plain, 64, 0, VERDICT_SAME), WAY_SHADOW);
 	proofs_free(&rounds);
@@ -81,7 +81,7 @@ static void options_choose_the_way(void)
 	use(TWINS_VERIFY);
 	CU_ASSERT_EQUAL(launch(&k, 64, 0, VERDICT_DIFFERS), WAY_VERIFY);
 	CU_ASSERT_EQUAL(launch(&k, 64, 0, VERDICT_SAME), WAY_VERIFY);
-	use(TWINS_AUTO); /* one launch that was the same does not make up for one that was not */
+	use(TWINS_AUTO); /* one equal launch does not outweigh one that differed */
 	CU_ASSERT_EQUAL(launch(&k, 64, 0, VERDICT_SAME), WAY_SHADOW);
 	proofs_free(&k);
 }

@@ -1,4 +1,4 @@
-/* When commands would run on a target; times are worked out by hand, in ns. */
+/* When commands would run on a target. Times are computed by hand, in ns. */
 #include "tests/tests.h"
 
 #include "runtime/timeline/schedule.h"
@@ -51,8 +51,8 @@ static void check(const struct call *calls, size_t count)
 	schedule_free(&s);
 }
 
-/* The write is at 1000 and takes 9000. The launch is called 500 after the write's call returned (1000 + 2000 + 500), starts when
- * the write has ended, and the blocking read gives the host back at 35000; the second launch is 1000 later. */
+/* The write is called at 1000 and takes 9000. The launch is called 500 after the call of the write returned (1000 + 2000 + 500).
+ * It starts when the write has ended. The blocking read returns to the host at 35000. The second launch is called 1000 later. */
 static void a_queue_runs_in_order_and_a_blocking_read_holds_the_host(void)
 {
 	static const struct call calls[] = {
@@ -64,8 +64,8 @@ static void a_queue_runs_in_order_and_a_blocking_read_holds_the_host(void)
 	check(calls, 4);
 }
 
-/* Two queues: their launches share one engine, the copy of the second runs beside the first's launch. An event makes the second
- * launch of queue 0 wait for the copy. */
+/* Two queues. Their launches share one engine. The copy of the second queue runs beside the launch of the first. An event makes
+ * the second launch of queue 0 wait for the copy. */
 static void queues_share_engines_and_events_hold_commands(void)
 {
 	static const struct call calls[] = {
@@ -77,7 +77,7 @@ static void queues_share_engines_and_events_hold_commands(void)
 	check(calls, 4);
 }
 
-/* Out of order nobody waits but for the engine; a marker waits for all. A call that we slow down costs CALL_NS. */
+/* In an out-of-order queue, commands wait only for the engine. A marker waits for all. A call that we slow down costs CALL_NS. */
 static void markers_wait_for_all_of_an_unordered_queue(void)
 {
 	static const struct call calls[] = {

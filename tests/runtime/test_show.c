@@ -36,7 +36,7 @@ static void name_is(const char *name, size_t most, const char *expected)
 	gs_buf_free(&b);
 }
 
-/* Of 11 columns 3 are dots, and of the other 8 two thirds are the head: 5 and 3. */
+/* Of 11 columns, 3 are dots. Two thirds of the other 8 are the head: 5 and 3. */
 static void names_lose_their_middle_and_control_characters(void)
 {
 	name_is("saxpy", 11, "saxpy");
@@ -63,8 +63,8 @@ static void lines_end_before_column_100(void)
 	gs_buf_free(&out);
 }
 
-/* 92 columns after the prefix: 87 of x, a blank and "303" would end at 91, but " us," would
- * not fit. Then 2 + 81 columns and " 2 of" leave four for " them"; "of" is no unit. */
+/* There are 92 columns after the prefix. 87 of x, a blank and "303" would end at 91, but " us," would not fit. Then 2 + 81
+ * columns and " 2 of" leave four for " them". "of" is not a unit. */
 static void numbers_keep_their_units(void)
 {
 	struct gs_buf text = {0}, out = {0};

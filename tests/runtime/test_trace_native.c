@@ -1,4 +1,4 @@
-/* The functions that traced kernels call in the guest's process: the bytes of single work-items, by hand. */
+/* The functions that traced kernels call in the guest's process. The bytes of single work-items were computed by hand. */
 #include "models/trace/read.h"
 #include "runtime/format/native.h"
 #include "runtime/format/traces.h"
@@ -25,7 +25,7 @@ enum { BLOCKS = 4, SITES = 6, CHUNKS = 4, CHUNK_WORDS = TRACE_CHUNK_BYTES / 8, T
 
 static uint64_t words[TRACE_HEADER_WORDS + CHUNKS * CHUNK_WORDS];
 
-/* Work-item `lane` of group 1, of groups of two; the kernel's first block is 1. */
+/* Work-item `lane` of group 1. A group has two work-items. The kernel's first block is 1. */
 static struct native_trace *work_item(uint64_t chunks, uint64_t lane)
 {
 	return begin(words, chunks, 0, 0, 1, 1, 0, 2, 0, 0, 8, 1, lane, 0, 0, 2, 1, 1, BLOCKS, SITES);
@@ -33,7 +33,7 @@ static struct native_trace *work_item(uint64_t chunks, uint64_t lane)
 
 static void *at(uint64_t address)
 {
-	return (void *)address; /* never followed */
+	return (void *)address; /* never dereferenced */
 }
 
 static void check_chunk(size_t index, uint64_t lane, uint64_t number, bool cut, const uint8_t *bytes, size_t count)
@@ -48,7 +48,8 @@ static void check_chunk(size_t index, uint64_t lane, uint64_t number, bool cut, 
 #define CHUNK(index, lane, number, cut, ...) \
 	check_chunk(index, lane, number, cut, (const uint8_t[]){__VA_ARGS__}, sizeof((const uint8_t[]){__VA_ARGS__}))
 
-/* The same bytes as in tests/models/trace/test_trace_read.c: an access where the base says, one 16 further, one more after the same stride. */
+/* The same bytes as in tests/models/trace/test_trace_read.c: an access at the base, one 16 further, one more after the same
+ * stride. */
 static void blocks_and_strides(void)
 {
 	memset(words, 0, sizeof words);
@@ -61,14 +62,14 @@ static void blocks_and_strides(void)
 	b(0, t);
 	end(t);
 	CHUNK(0, 0, 0, false, TOLD, 0, 1, 0, 2, 0, 0, 2, 1, 1, 8, 1, TOLD, 1, 0, TRACE_BASE_ARGUMENT, 0, 0x80, 0x20, 0, 3, 0, 3, 32, 1, 6);
-	t = work_item(CHUNKS, 1); /* not the first of its group: it tells no bases, and is the launch's fourth */
+	t = work_item(CHUNKS, 1); /* not the first of its group, so it writes no bases; it is the launch's fourth */
 	base_f(0, TRACE_BASE_ARGUMENT, 0, 0x1000, t);
 	CU_ASSERT_PTR_EQUAL(v_g(0, 0, 4, 4, 3, at(0x1000), t), at(0x100c));
 	end(t);
 	CHUNK(1, 1, 0, false, 3, 0);
 }
 
-/* Both operands of a copy are told by its count: from site 2, to site 1 in local memory. No base is known: 7. */
+/* The count of a copy describes both of its operands: from site 2, to site 1 in local memory. No base is known: 7. */
 static void copies(void)
 {
 	memset(words, 0, sizeof words);
@@ -80,7 +81,7 @@ static void copies(void)
 	CHUNK(0, 1, 0, false, 2 << 2 | 3, 1 << 4 | 7, 40, 1 << 2 | 3, 2 << 4 | 7, 40);
 }
 
-/* Without chunks nothing is traced, and all functions do without. What does not fit is cut, and the last chunk says so. */
+/* Without chunks nothing is traced, and no function fails. Events that do not fit are cut off, and the last chunk says so. */
 static void no_room(void)
 {
 	enum { MANY = 1000, ROOM = TRACE_CHUNK_BYTES - TRACE_CHUNK_HEADER_WORDS * 8 - TRACE_EVENT_BYTES + 1 };

@@ -11,7 +11,7 @@
 static struct simulation simulation = SIMULATION_INIT;
 static const uint64_t small[3] = {64, 1, 1}, large[3] = {4096, 1, 1}, local[3] = {64, 1, 1}, open[3] = {0, 0, 0};
 
-/* The numbers of those of `count` launches that are traced, as far as they are below 64, as bits. */
+/* The numbers, below 64, of the traced ones among `count` launches, as bits. */
 static uint64_t traced_of(struct artifact_kernel *k, const uint64_t global[3], unsigned count, bool taken)
 {
 	uint64_t bits = 0;
@@ -31,7 +31,7 @@ static void launches_1_8_and_64_of_a_shape_are_traced(void)
 	CU_ASSERT_EQUAL(traced_of(&k, small, 63, true), 1u << 1 | 1u << 8);
 	CU_ASSERT(trace_due(&simulation, &k, small, local)); /* the 64th */
 	CU_ASSERT_EQUAL(traced_of(&k, large, 5, true), 1u << 1);
-	/* One that could not be traced leaves it to the next. */
+	/* If a launch could not be traced, the next one is traced instead. */
 	trace_shapes_free(&k);
 	CU_ASSERT_EQUAL(traced_of(&k, small, 3, false), 1u << 1 | 1u << 2 | 1u << 3);
 	simulation.options.trace.number = TRACE_ALL;
@@ -41,7 +41,7 @@ static void launches_1_8_and_64_of_a_shape_are_traced(void)
 	CU_ASSERT_PTR_NULL(k.shapes);
 }
 
-/* 64 sizes, and of 800 that follow every eighth. */
+/* 64 sizes are traced, and then every eighth of the 800 that follow. */
 static void not_every_new_size_is_traced_when_there_are_many(void)
 {
 	struct artifact_kernel k = {0};
@@ -62,13 +62,13 @@ static void the_drivers_choice_of_a_local_size_is_known_at_the_next_launch(void)
 	trace_learn(&k, large, open, local);
 	trace_chosen(&k, large, open, chosen);
 	CU_ASSERT_EQUAL(chosen[0], 64);
-	CU_ASSERT(trace_due(&simulation, &k, large, small)); /* the application's own is what it says */
+	CU_ASSERT(trace_due(&simulation, &k, large, small)); /* the application asked for this local size */
 	trace_chosen(&k, large, small, chosen);
 	CU_ASSERT_EQUAL(chosen[0], small[0]);
 	trace_shapes_free(&k);
 }
 
-/* By launches of the same sizes only; those of before stay, behind the latest, as long as there is room. */
+/* Only launches of the same sizes count. Earlier needs stay after the latest one while there is room. */
 static void what_launches_needed_is_known_at_the_next_one(void)
 {
 	struct artifact_kernel k = {0};
@@ -92,7 +92,7 @@ static struct kept_trace *trace_of_length(size_t length)
 	return t;
 }
 
-/* Of 8192 bytes an eighth is for traces that are kept: one of 700 bytes, but not two. */
+/* An eighth of 8192 bytes is for kept traces: one of 700 bytes, but not two. */
 static void the_trace_that_was_not_used_for_longest_goes(void)
 {
 	struct artifact_kernel k = {0};
@@ -106,14 +106,14 @@ static void the_trace_that_was_not_used_for_longest_goes(void)
 	trace_keep(&simulation, &k, large, local, second);
 	CU_ASSERT_PTR_EQUAL(trace_find(&k, large, local), second);
 	CU_ASSERT_PTR_EQUAL(trace_find(&k, small, local), second); /* the first is gone */
-	/* One that is too large alone is kept until there is another. */
+	/* A trace that is too large by itself is kept until there is another. */
 	trace_keep(&simulation, &k, small, local, third);
 	CU_ASSERT_PTR_EQUAL(trace_find(&k, large, local), third);
 	trace_shapes_free(&k);
 	simulation.options.trace_memory.number = 0;
 }
 
-/* Three chunks were taken, of which the second was not used. */
+/* Three chunks were taken. The second was not used. */
 static void a_trace_is_kept_without_what_it_does_not_use(void)
 {
 	enum { CHUNK = TRACE_CHUNK_BYTES / 8 };
@@ -127,7 +127,7 @@ static void a_trace_is_kept_without_what_it_does_not_use(void)
 	CU_ASSERT_EQUAL(t->length, 24 + 5 + 24 + 2);
 	CU_ASSERT_EQUAL(memcmp(t->bytes, one, 29), 0);
 	CU_ASSERT_EQUAL(memcmp(t->bytes + 29, three, 26), 0);
-	/* What was kept on disk comes back, or not at all. */
+	/* A trace that was kept on disk comes back complete, or not at all. */
 	const uint64_t sizes[2] = {4096, 0};
 	struct kept_trace *again = trace_from_bytes(t->bytes, t->length, sizes, 2);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(again);

@@ -90,7 +90,7 @@ static unsigned number_in(const char *source, const char *key, unsigned otherwis
 	return at ? (unsigned)strtoul(at + strlen(key), NULL, 10) : otherwise;
 }
 
-/* One of the two twins over a box; first group and groups of the box, or 0 groups: all. */
+/* Runs one of the two twins on a box. 0 groups: the whole launch. */
 static void run_box(const struct launch *l, cl_kernel kernel, bool traced, size_t first, size_t groups, const cl_mem *mems)
 {
 	cl_ulong sizes[2] = {l->global / l->local, l->global};
@@ -134,7 +134,7 @@ struct outcome {
 	size_t word_count;
 };
 
-/* Whole by the counting text, or as the file says. */
+/* Runs the whole launch with the counting text, or the boxes that the file names. */
 static void run_twins(const struct launch *l, bool traced, struct outcome *o)
 {
 	cl_mem mems[3];
@@ -214,7 +214,7 @@ static const struct traced_group *find_group(const struct launch_trace *t, unsig
 	return NULL;
 }
 
-/* The rest of a comment, with the lines that it goes on in. */
+/* The rest of a comment, with the lines that continue it. */
 static void read_expected(const char *at, struct gs_buf *out)
 {
 	for (;;) {
@@ -251,7 +251,7 @@ static void compare_lane(const struct launch_trace *t, const char *line)
 	gs_buf_free(&got);
 }
 
-/* Some of its events are there, and that there were more. */
+/* Checks that some of the events are there, and that the trace says that there were more. */
 static void compare_cut(const struct launch_trace *t, const char *line)
 {
 	unsigned long group, lane, count;

@@ -1,10 +1,11 @@
 /*
- * Runs every kernel of the files that it is given and prints a checksum of each of its buffers:
+ * Runs every kernel of the given files and prints a checksum of each of its buffers:
  *
  *     twins [-o BUILD_OPTIONS] [-l LOCAL_SIZE]... [-k NAME]... COMMON FILE...
  *
- * NAMEs are those of the kernels to run, if not all. Data are the same in every run. A kernel is launched twice on its buffers, so that a launch that is traced and one that only
- * counts both have a say. The program knows nothing of gpusim: with it and without it, it must print the same.
+ * -k chooses kernels by name. The data are the same in every run. A kernel is launched twice on its buffers, so that a traced
+ * launch and a launch that only counts both matter. The program does not know about gpusim. It must print the same with and
+ * without it.
  */
 #include "tests/guest/guest.h"
 
@@ -27,7 +28,8 @@ static uint32_t next_number(uint32_t *state)
 	return (*state = *state * 1664525u + 1013904223u) >> 8;
 }
 
-/* a: floats from -2 to 2, b: numbers from 0 to 9, o and q: what their kernel leaves as it was can be told from 0. */
+/* a: floats from -2 to 2, b: numbers from 0 to 9. o and q: not 0, so that elements that a kernel does not write can be
+ * recognised. */
 static void fill(uint32_t *words[BUFFERS], size_t count)
 {
 	uint32_t state = 7;
@@ -56,7 +58,7 @@ static void launch(struct guest *g, cl_kernel kernel, size_t local, const char *
 	OK(clSetKernelArg(kernel, BUFFERS, sizeof n, &n));
 	OK(clSetKernelArg(kernel, BUFFERS + 1, sizeof m, &m));
 	OK(clSetKernelArg(kernel, BUFFERS + 2, 2 * local * sizeof(float), NULL));
-	for (int i = 0; i < LAUNCHES; i++) { /* with time between them: who looks at the first ones may treat the last ones differently */
+	for (int i = 0; i < LAUNCHES; i++) { /* with pauses: a library may treat later launches differently once it has looked at the first */
 		OK(clEnqueueNDRangeKernel(g->queue, kernel, 1, NULL, &global, &local, 0, NULL, NULL));
 		OK(clFinish(g->queue));
 		usleep(3000);
