@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# make bench: what the library costs, side by side in one run: ratios count, times are this machine's.
+# make bench: measures what the library costs, side by side in one run. Only the ratios matter: the times depend on this
+# machine.
 #   tests/bench.sh BUILD_DIR [ROUNDS]
-# Prints tables; the same numbers are left in BUILD_DIR/bench.csv. About ten minutes.
+# Prints tables. The same numbers go to BUILD_DIR/bench.csv. Takes about ten minutes.
 set -eu
 build=$(cd "$1" && pwd)
 rounds=${2:-5}
@@ -30,7 +31,7 @@ value() {
 		awk '{ v[NR] = $1 } END { print v[int((NR + 1) / 2)] }'
 }
 
-# row TITLE NAME UNIT WAY...: the values of a measurement by way, the first one being what the others are compared with.
+# row TITLE NAME UNIT WAY...: the values of a measurement for each way. The others are compared with the first.
 row() {
 	local title=$1 name=$2 unit=$3 base way
 	shift 3
@@ -53,7 +54,7 @@ for round in $(seq "$rounds"); do
 	echo "calls and builds: round $round of $rounds" >&2
 	export POCL_CACHE_DIR=$work/pocl-calls GPUSIM_CACHE_DIR=$work/cache-calls
 	for way in plain off on; do run $way "$calls"; done
-	# cold: neither POCL's cache nor ours has anything; warm: both have everything
+	# cold: POCL's cache and ours are empty; warm: both have everything
 	for way in plain on; do
 		export POCL_CACHE_DIR=$work/pocl-$way-$round GPUSIM_CACHE_DIR=$work/cache-$round
 		mkdir -p "$POCL_CACHE_DIR"

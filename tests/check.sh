@@ -1,7 +1,7 @@
-# For test scripts, to be sourced: counts in $passed and $failed; $work is the script's own folder.
+# For test scripts, which source this file. Counts in $passed and $failed. $work is the script's own folder.
 passed=0 failed=0
 
-# check NAME COMMAND...: the command must succeed; what it printed is shown when it does not.
+# check NAME COMMAND...: the command must succeed. If it does not, its output is shown.
 check() {
 	local name=$1
 	shift

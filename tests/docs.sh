@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# Files and functions that the documentation names in backquotes are in the tree; so are all names in the pages that follow the code.
+# Checks that the tree has the files and functions that the documentation names in backquotes. In the pages that follow the
+# code, it checks all names.
 #   tests/docs.sh
-# Ends with "N passed, N failed". TMPDIR is the caller's (tests/run.sh).
+# Ends with "N passed, N failed". The caller sets TMPDIR (tests/run.sh).
 set -u
 root=$(cd "$(dirname "$0")/.." && pwd)
 work=$(mktemp -d "${TMPDIR:-/tmp}/gpusim-docs.XXXXXX")
@@ -13,7 +14,7 @@ names_exist() { python3 tests/docs.py "$root" $(ls README.md CONTRIBUTING.md doc
 
 figures_agree() { python3 tests/accuracy/keep.py --check "$root"; }
 
-# Of these four names two are there. Their words are apart here, since this file is in the tree, too.
+# Two of these four names exist. Their words are separated here, because this file is in the tree, too.
 missing_names_found() {
 	local absent=no_such
 	echo "See \`models/models.h\` and \`models/${absent}_file.c\`, \`main()\` and \`${absent}_function()\`." >"$work/page.md"

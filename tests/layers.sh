@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# Which folder includes which: the directions of tests/layers.txt hold, includes are rooted, folders are not in circles and not large.
+# Checks which folder includes which: the directions of tests/layers.txt hold, paths of includes begin at the root, folders do
+# not include each other in circles, and folders are not too large.
 #   tests/layers.sh
-# Ends with "N passed, N failed". TMPDIR is the caller's (tests/run.sh).
+# Ends with "N passed, N failed". The caller sets TMPDIR (tests/run.sh).
 set -u
 root=$(cd "$(dirname "$0")/.." && pwd)
 work=$(mktemp -d "${TMPDIR:-/tmp}/gpusim-layers.XXXXXX")
@@ -10,7 +11,7 @@ trap 'rm -rf "$work"' EXIT
 
 layers() { python3 "$root/tests/layers.py" "$1" "$root/tests/layers.txt" "$2"; }
 
-# found CHECK FILE LINE EXPECTED: with that line in it, the file is complained about, in a tree of its own.
+# found CHECK FILE LINE EXPECTED: in a separate tree, adds that line to the file. The check must then complain about the file.
 found() {
 	rm -rf "$work/tree"
 	mkdir -p "$work/tree/models/sm" "$work/tree/models/gpu"

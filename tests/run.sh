@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
-# make test: directions of includes, names in the documentation, unit tests, golden tests, traces, the fuzz corpus, counts of PTX, guest programs with and without the library,
-# promises to users, gpusim explain and tune, random programs, quick real programs.
+# make test: directions of includes, names in the documentation, unit tests, golden tests, traces, the fuzz corpus, counts of
+# PTX, guest programs with and without the library, promises to users, gpusim explain and tune, random programs, quick real
+# programs.
 #   tests/run.sh BUILD_DIR [STEP...]
-# Steps run side by side, as many as there are processors (or JOBS); what a step says is shown when it has ended, and
-# the last line is "N passed, N failed, N skipped" over all of them.
+# Steps run in parallel, as many as there are processors (or JOBS). The output of a step is shown when it has ended. The last
+# line is "N passed, N failed, N skipped" over all steps.
 set -u
 build=$(cd "$1" && pwd)
 shift
@@ -17,9 +18,9 @@ unset LD_PRELOAD OPENCL_LAYERS
 export GPUSIM_TEST_ROOT=$root GPUSIM_TEST_CC=$build/gpusim-cc GPUSIM_TEST_LIB=$build/libgpusim.so GPUSIM_TEST_BIN=$build/gpusim
 passed=0 failed=0 skipped=0
 declare -A running=() # steps by process
-set -m # a step is a process group: an interrupt ends all of it
+set -m # a step is a process group, so an interrupt ends all of it
 
-# Each step by its name, below. The longest come first, so that no processor waits long for another at the end.
+# The steps, by the names of the functions below. The longest come first, so that processors are busy until the end.
 [ $# -gt 0 ] || set -- guests random behaviour real golden traced twins unit traces profiles reports explain tuner cache fuzz ptx correlate layers docs
 
 unit() {
@@ -32,7 +33,7 @@ unit() {
 	echo "${counts% *} passed, ${counts#* } failed"
 }
 
-# Which folder includes which.
+# The directions of includes.
 layers() { "$root/tests/layers.sh"; }
 
 # Names in the documentation.
@@ -44,10 +45,10 @@ golden() { "$root/tests/golden/run.sh" "$build"; }
 # Events of single work-items.
 traces() { "$root/tests/traces/run.sh" "$build"; }
 
-# What runs the kernels' PTX for the tests must count as GPGPU-Sim did on the same PTX.
+# The oracle, which runs the kernels' PTX for tests, must count as GPGPU-Sim did on the same PTX.
 ptx() { "$build/tests/oracle/run" "$root/kernels/cases.txt" "$root/tests/reference" -r "$root/tests/reference/gpgpusim.csv" '*-s'; }
 
-# What fuzzing has found worth keeping, once through the fuzz target.
+# Inputs that fuzzing found and that were kept, once each through the fuzz target.
 fuzz() {
 	local before
 	if "$build/tests/fuzz/replay" "$root"/tests/fuzz/corpus/* >fuzz.log 2>&1; then
@@ -60,7 +61,7 @@ fuzz() {
 	fi
 }
 
-# Guest programs: the same with and without us.
+# Guest programs must behave the same with and without us.
 guests() { APPS_BUILD=$build/tests/guest "$root/tests/apps/run.sh" --list "$root/tests/apps/guests"; }
 
 # Promises to users.
@@ -76,14 +77,14 @@ tuner() { "$root/tests/command/tune.sh" "$build" quick; }
 random() { "$root/tests/generate/run.sh" "$build" 92 1; }
 traced() { "$root/tests/generate/run.sh" "$build" 8 101 traced 2; }
 
-# Kernels with barriers in all sorts of places.
+# Kernels with barriers in many different places.
 twins() { "$root/tests/twins/run.sh" "$build" quick; }
 
 # Real programs.
 real() { "$root/tests/apps/run.sh" --quick; }
 
-# step NAME: in a folder of its own, since programs leave files; .log is what it says. Those that run the same programs share
-# their caches.
+# step NAME: runs in a folder of its own, because programs leave files. Its output goes to .log. Steps that run the same
+# programs share their caches.
 step() {
 	local caches=$TMPDIR/$1
 	case $1 in behaviour | reports | profiles | cache | tuner) caches=$TMPDIR/shared ;; esac
@@ -92,7 +93,7 @@ step() {
 	TMPDIR=$PWD POCL_CACHE_DIR=$caches/pocl GPUSIM_CACHE_DIR=$caches/cache "$1" >"../$1.log" 2>&1 </dev/null
 }
 
-# Shows what a step said and takes its last "N passed, N failed[, N skipped]" line into the sums.
+# Shows the output of a step. Adds its last "N passed, N failed[, N skipped]" line to the sums.
 finish() {
 	local line
 	echo "== $1 (at $SECONDS s)"

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# make sanitize: unit tests, guest programs, cases of the suite and the command under AddressSanitizer with UBSan (asan) and under
-# ThreadSanitizer (tsan): our code and the guests'; the driver is what the system has.
+# make sanitize: runs unit tests, guest programs, cases of the suite and the command under AddressSanitizer with UBSan (asan)
+# and under ThreadSanitizer (tsan). Our code and the guests are instrumented. The driver is the system's.
 #   tests/sanitize.sh BUILD_DIR [asan|tsan...]
-# Each variant is built in a folder of its own below BUILD_DIR, which has the plain programs. Both are done at once. Ends with
-# "N passed, N failed, N skipped" over all. Within an hour on two processors.
+# Each variant is built in its own folder below BUILD_DIR, which has the plain programs. Both variants run at the same time.
+# Ends with "N passed, N failed, N skipped" over all. Takes up to an hour on two processors.
 set -u
 build=$(cd "$1" && pwd)
 shift
@@ -14,7 +14,7 @@ trap 'rm -rf "$TMPDIR"' EXIT
 for variable in $(env | sed -n 's/^\(GPUSIM_[A-Z_]*\)=.*/\1/p'); do unset "$variable"; done
 export GPUSIM_TEST_ROOT=$root GPUSIM_TEST_LIB=$build/libgpusim.so GPUSIM_TEST_BIN=$build/gpusim
 export ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1
-# Small cases of different sorts: arithmetic, memory, barriers, branches.
+# Small cases of different kinds: arithmetic, memory, barriers, branches.
 cases=(mandelbrot-s saxpy-s gather-s matmul_tiled-s reduce-s histogram-s four_way-s price-s)
 [ $# -gt 0 ] || set -- asan tsan
 
@@ -29,7 +29,7 @@ verdict() { # NAME CODE
 	fi
 }
 
-# quiet NAME CODE [EXPECTED]: the exit code must be the expected one, and the sanitizer must have said nothing in log.
+# quiet NAME CODE [EXPECTED]: the exit code must be the expected one, and log must not have a message of the sanitizer.
 quiet() {
 	local code=$2 expected=${3:-0}
 	grep -Eq 'Sanitizer|runtime error:' log && code="$code, and the sanitizer says something"
@@ -37,8 +37,8 @@ quiet() {
 	verdict "$1" "$code"
 }
 
-# under COMMAND...: with the library of this variant. gpusim-cc is the plain one: a process of its own, which the unit tests try.
-# The sanitizers want addresses where they are used to have them (setarch -R).
+# under COMMAND...: runs with the library of this variant. gpusim-cc is the plain one: it is a separate process, and the unit
+# tests test it. The sanitizers need addresses at their usual places (setarch -R).
 under() { LD_PRELOAD="$runtime:$build/$kind/libgpusim.so" GPUSIM_CC=$build/gpusim-cc setarch -R timeout 900 "$@"; }
 
 guest() { # NAME ARGUMENT...
@@ -60,10 +60,10 @@ guests() {
 	guest many 20000
 }
 
-# checksums FILE: of what the suite prints, all but the times.
+# checksums FILE: the suite's output without the times.
 checksums() { cut -d, -f1-5 "$1"; }
 
-# Every model, with and without the memory hierarchy; results as without the library.
+# Every model, with and without the memory hierarchy. The results must be the same as without the library.
 suite() {
 	local memory model
 	"$build/kernels/suite" -r 1 "$root/kernels/cases.txt" "${cases[@]}" >plain.csv 2>log || { verdict "suite, plain" $?; return; }
@@ -78,7 +78,7 @@ suite() {
 	done
 }
 
-# The command: what it reads again, and what it makes of a source.
+# The command: it reads files again, and compiles a source.
 commands() {
 	GPUSIM_RECORD=profile GPUSIM_REPORT=none under "$build/$kind/kernels/launches" -k "$root/kernels" collatz 4096 8 >log 2>&1
 	quiet "record" $?
@@ -90,7 +90,7 @@ commands() {
 	quiet "explain" $?
 }
 
-# gpusim-cc has one thread, and LLVM needs more than 10 GB under ThreadSanitizer.
+# gpusim-cc has one thread. Under ThreadSanitizer, LLVM needs more than 10 GB.
 unit() {
 	local cc=$build/$kind/gpusim-cc
 	[ "$kind" = tsan ] && cc=$build/gpusim-cc
@@ -98,7 +98,7 @@ unit() {
 	quiet "unit tests" $?
 }
 
-# variant KIND: builds and runs one; what it says is in KIND.log.
+# variant KIND: builds and runs one variant. Its output goes to KIND.log.
 variant() {
 	local kind=$1 runtime passed=0 failed=0 switch targets begin=$SECONDS
 	runtime=$(gcc -print-file-name="lib$kind.so")

@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
-# make validate: the long tests. Registers against NVIDIA's assembler, accuracy, sampling, every real program with cold caches, 1000 random
-# kernels, code that is written twice. About an hour on two processors. Sanitizers have a target of their own, make sanitize.
+# make validate: the long tests. Registers against NVIDIA's assembler, accuracy, sampling, every real program with cold caches,
+# 1000 random kernels, duplicated code. Takes about an hour on two processors. Sanitizers have a target of their own, make
+# sanitize.
 #   tests/validate.sh BUILD_DIR [STEP...]
-# Steps are the functions below; without any named, all of them are done. Ends with how long each took, and
-# "N passed, N failed, N skipped" over all of them.
+# Steps are the functions below. Without names, all of them run. Ends with the time of each step, and "N passed, N failed, N
+# skipped" over all.
 set -u
 build=$(cd "$1" && pwd)
 shift
@@ -36,15 +37,16 @@ counted() {
 	passed=$((passed + $1)) failed=$((failed + $3)) skipped=$((skipped + ${5:-0}))
 }
 
-# The same with caches of the command's own.
+# The same with fresh caches for the command.
 counted_cold() { counted "$1" env -u POCL_CACHE_DIR -u GPUSIM_CACHE_DIR "${@:2}"; }
 
 real_programs() { counted_cold "real programs" env GPUSIM_TEST_KEEP="$TMPDIR/kept" "$root/tests/apps/run.sh" --all --cold; }
 
-# Those that make test has not run.
+# The guest programs that make test does not run.
 guest_programs() { counted_cold "guest programs" env APPS_BUILD="$build/tests/guest" "$root/tests/apps/run.sh" --list "$root/tests/apps/guests" --long; }
 
-# Kernels of the real programs by name. Those that run untouched must be known to (tests/apps/annotated.txt has what was last looked at).
+# Kernels of the real programs by name. Kernels that run untouched must be known (tests/apps/annotated.txt has the last list
+# that was checked).
 annotated_kernels() {
 	echo "== kernels of real programs"
 	"$root/tests/apps/annotated.sh" "$TMPDIR/kept" | tee "$TMPDIR/annotated"
@@ -60,16 +62,16 @@ random_divided() {
 	counted_cold "the same with inexact arithmetic" "$root/tests/generate/run.sh" "$build" 40 6001 divided,relaxed 1
 }
 
-# Kernels with barriers in all sorts of places.
+# Kernels with barriers in many different places.
 divided_kernels() { counted_cold "twins" "$root/tests/twins/run.sh" "$build" all; }
 
-# The timing model alone: given exactly what every warp executes.
+# The timing model alone, with exactly what every warp executes.
 timing() {
 	counted "timing of exact warps: GPGPU-Sim's cycles (all in $build/timing.csv)" "$build/tests/oracle/timing" -o "$build/timing.csv" \
 		-m 2 -w 6 "$root/kernels/cases.txt" "$root/tests/reference" "$root/tests/reference/gpgpusim.csv" '*-s'
 }
 
-# The analytical models on the same: no worse than their paper says.
+# The analytical models on the same input. They must not be worse than their paper says.
 analytical() {
 	counted "analytical models of exact warps: GPGPU-Sim's cycles and bank conflicts (all in $build/analytical.csv)" \
 		"$build/tests/oracle/analytical" -o "$build/analytical.csv" -m 6 -n 80 "$root/kernels/cases.txt" \
@@ -82,7 +84,7 @@ accuracy() {
 		"$root/tests/accuracy/run.sh" "$build"
 }
 
-# Sampling within launches and between them, beside simulating every group of every launch.
+# Sampling within launches and between them, compared with the simulation of every group of every launch.
 sampling() { counted "sampling beside full simulation (table in $build/sampling-perfect.csv)" "$root/tests/command/sampling.sh" "$build"; }
 
 # Models and microbenchmarks must agree.
@@ -99,12 +101,12 @@ spreadsheet() {
 	verdict "the csv report opens in LibreOffice" $? "$TMPDIR/log"
 }
 
-# Code that is written twice.
+# Code that occurs twice.
 duplicates() { counted "equal lines in two places" "$root/tests/duplicates.py"; }
 
 registers() { counted "registers per thread against NVIDIA's assembler" "$root/tests/command/registers.sh" "$build"; }
 
-# $processors: the seconds of processor time of all that has ended here.
+# $processors: the processor time, in seconds, of all child processes that have ended.
 look_at_processors() {
 	times >"$TMPDIR/times"
 	processors=$(awk -F'[ms ]' '{ s += $1 * 60 + $2 + $4 * 60 + $5 } END { printf "%d", s }' "$TMPDIR/times")

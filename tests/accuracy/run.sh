@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# The suite under the library against what was measured: GPGPU-Sim on the same kernels, and a real H200. Tables and plots in BUILD_DIR/accuracy.
+# Compares the suite under the library with measured values: GPGPU-Sim on the same kernels, and a real H200. Tables and plots go
+# to BUILD_DIR/accuracy.
 #   tests/accuracy/run.sh BUILD_DIR [--keep] [NAME...]
-# NAME: only these comparisons. --keep: what was made goes to docs/accuracy, and what reports say about accuracy into
+# NAME: only these comparisons. --keep: the results go to docs/accuracy, and the text of reports about accuracy goes to
 # runtime/config/accuracy_measured.def (tests/accuracy/keep.py).
 set -u
 build=$(cd "$1" && pwd)
@@ -18,12 +19,12 @@ wanted=" $* "
 mkdir -p "$build/accuracy"
 cd "$root" || exit 1 # the tables name their files
 
-# run NAME CASES PATTERN...: a report of the suite under the library; settings are the caller's variables.
+# run NAME CASES PATTERN...: makes a report of the suite under the library. The caller's variables are the settings.
 run() {
 	GPUSIM_REPORT=json GPUSIM_OUTPUT=$work/$1 LD_PRELOAD=$build/libgpusim.so "$build/kernels/suite" -r 1 "${@:2}" >"$work/out"
 }
 
-# compare NAME OPTION...: the report of that name with truth, and the thresholds.
+# compare NAME OPTION...: compares the report of that name with truth, and checks the thresholds.
 compare() {
 	echo "-- $1"
 	made+=("$1")
@@ -53,7 +54,8 @@ h200() { # NAME ONLY OPTION... -- PATTERN...
 		compare "$name" "$reference/h200.csv" "$reference/h200-counters.csv" --cases "$cases" --only "$only" "${options[@]}" "$work/$name.json"
 }
 
-# Machine instructions: the large cases with fewer work-groups (kernels/large-cases.txt), scaled by their number.
+# Machine instructions: the large cases with fewer work-groups (kernels/large-cases.txt). Counts are scaled by the number of
+# groups.
 h200_machine() {
 	is_wanted h200-machine || return
 	export GPUSIM_GPU=h200 GPUSIM_MODEL=optimistic GPUSIM_MEMORY=perfect
@@ -76,7 +78,7 @@ GPUSIM_MEMORY=hierarchy GPUSIM_TRACE=all gpgpusim gtx480-warps full sm_count=15 
 	--without "nbody-s=$order" --without "frontier-s=$order" --within warp_instructions:1:23
 h200_machine
 h200 h200-small '*-s' -- '*-s'
-# The two largest would take a CPU many minutes; they are among what is not run.
+# The two largest would take a CPU many minutes. They are among the cases that are not run.
 h200 h200-large '*-[lm]' --within load_requests:5:20 --within warp_instructions:10:26 -- '*-l' '*-m'
 [ -z "$keep" ] || "$here/keep.py" "$build/accuracy" "$root" "${made[@]}" || failed=$((failed + 1))
 echo "$passed passed, $failed failed"

@@ -1,15 +1,15 @@
 #!/bin/sh
-# annotated.sh - which kernels of real programs ran annotated, from the reports that compare.sh kept.
+# annotated.sh - lists which kernels of real programs ran annotated, from the reports that compare.sh kept.
 #
 #   annotated.sh FOLDER     (GPUSIM_TEST_KEEP of run.sh: FOLDER/NAME/report.*.json)
 #
-# Prints a line per program and kernel that was launched, "PROGRAM KERNEL annotated", with a reason if some launches were
-# not, or "PROGRAM KERNEL untouched: REASON", sorted, and how many of each program's there are. The program is NAME up
-# to a hyphen.
+# Prints one line per program and launched kernel, sorted. The line is "PROGRAM KERNEL annotated", with a reason if some
+# launches were not, or "PROGRAM KERNEL untouched: REASON". Also prints how many of each there are in each program. The program
+# is NAME up to a hyphen.
 set -eu
 export LC_ALL=C
 
-# A report has a line per launch, and one with all reasons.
+# A report has one line per launch, and one line with all reasons.
 kernels_of() {
 	sed -n "s/^{\"seq\":[0-9]*,\"kernel\":\"\([^\"]*\)\".*/$1 \1 annotated/p" "$2"
 	sed -n 's/^"not_modelled":\[\(.*\)\],*$/\1/p' "$2" | sed 's/},{/}\n{/g' |

@@ -1,5 +1,5 @@
 #!/bin/sh
-# binary.sh PROGRAM - the guest program `binary` in two processes: one saves a binary, a later one loads it.
+# binary.sh PROGRAM - runs the guest program `binary` in two processes: one saves a binary, a later one loads it.
 set -eu
 file=$(mktemp)
 trap 'rm -f "$file"' EXIT

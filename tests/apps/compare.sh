@@ -1,17 +1,18 @@
 #!/bin/sh
-# compare.sh - runs a command alone and under gpusim and says whether anybody could tell the difference.
+# compare.sh - runs a command alone and under gpusim, and says whether there is a visible difference.
 #
 #   compare.sh [--way preload|layer|run|none] [--name NAME] [--exact | --filter SED] [--seen N] [--timeout SECONDS]
 #              [--cache DIR] [--] command...
 #
-# Compared are stdout, stderr less our own lines, and the exit code. --filter applies a sed -E script (or, with a
-# leading @, a file of them) to stdout and stderr of both runs, for times and rates. --seen asks that at least N
-# launches and reasons for not modelling stand in the JSON reports. --way none runs the command alone both times, which
-# proves the test itself. The library is GPUSIM_TEST_LIB, the command (for --way run) GPUSIM_TEST_BIN;
-# GPUSIM_TEST_KEEP names a directory in which to leave the outputs.
+# It compares stdout, stderr without our own lines, and the exit code.
+#   --filter  applies a sed -E script (or, with a leading @, a file of them) to stdout and stderr of both runs, for times and rates.
+#   --seen    demands that the JSON reports have at least N launches and reasons for not modelling.
+#   --way none  runs the command alone both times, which tests the test itself.
+# The library is GPUSIM_TEST_LIB. The command (for --way run) is GPUSIM_TEST_BIN. GPUSIM_TEST_KEEP names a directory that keeps
+# the outputs.
 #
-# Each run has fresh caches, POCL's among them. With --cache both share those in DIR, which is much faster; lines in
-# which POCL counts warnings, seen only when its cache is cold, are then not compared.
+# Each run has fresh caches, POCL's among them. With --cache, both runs share the caches in DIR, which is much faster. Then
+# lines in which POCL counts warnings are not compared, because POCL prints them only with a cold cache.
 #
 # Prints one line, PASS or FAIL, and the differences. Exits 0, 1, or 2 for a wrong call.
 set -eu
@@ -59,8 +60,8 @@ trap 'rm -rf "$work"' EXIT
 trap 'exit 130' INT TERM
 keep=${GPUSIM_TEST_KEEP:-}
 
-# run_one NAME command...: leaves NAME.out, NAME.err and NAME.code. The inner shell takes what a shell says of a
-# command killed by a signal away from the command's own stderr.
+# run_one NAME command...: leaves NAME.out, NAME.err and NAME.code. A shell prints a message if a signal kills the command. The
+# inner shell keeps this message out of the command's own stderr.
 run_one() {
 	run=$1
 	shift
@@ -72,7 +73,7 @@ run_one() {
 	echo "$code" >"$work/$run.code"
 }
 
-# env is the last to start before the command, so that nothing else runs under the library
+# env starts last before the command, so that nothing else runs under the library
 run_under() {
 	case $way in
 	preload) set -- LD_PRELOAD="${LD_PRELOAD:+$LD_PRELOAD:}$GPUSIM_TEST_LIB" "$@" ;;
@@ -91,7 +92,7 @@ apply_filter() {
 	esac
 }
 
-# count KEY: how many elements the arrays of that name in all reports have together
+# count KEY: the number of elements in all arrays of that name in all reports
 count() {
 	cat "$work"/report.*.json 2>/dev/null | jq -s --arg key "$1" 'map(.[$key] // [] | length) | add // 0'
 }

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Finds the word behind a known MD5 hash, with hashcat's kernel cache cold and then warm.
+# Finds the word that has a known MD5 hash, with hashcat's kernel cache cold and then warm.
 set -eu
 home=$(mktemp -d)
 trap 'rm -rf "$home"' EXIT

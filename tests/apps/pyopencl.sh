@@ -1,6 +1,6 @@
 #!/bin/sh
-# pyopencl.sh [elementwise|reduction|scan|program]... - runs the PyOpenCL script twice with one cache of its own:
-# the second run takes its programs from binaries. The Python is the one that the packages are for.
+# pyopencl.sh [elementwise|reduction|scan|program]... - runs the PyOpenCL script twice with a cache of its own. The second run
+# takes its programs from binaries. It uses the Python that the packages are installed for.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 home=$(mktemp -d)

@@ -3,10 +3,12 @@
 #
 #   run.sh [--list FILE] [--quick | --long | --all] [--cold] [--plain] [name...]
 #
-# --quick (the default) takes the quick ones, --long the others, --all every one, names just those; --list names another file of the
-# list's form. --cold gives every run fresh caches where otherwise all share one. --plain runs each program alone twice,
-# which proves the tests themselves. GPUSIM_TEST_LIB and GPUSIM_TEST_BIN are the library and the command; APPS_BUILD is
-# where the programs that are ours are built (default: a temporary directory), CC and CXX the compilers.
+#   --quick   the quick programs (the default); --long: the others; --all: every one; names: only those
+#   --list    another file in the form of the list
+#   --cold    gives every run fresh caches; otherwise all runs share one
+#   --plain   runs each program alone twice, which tests the tests themselves
+# GPUSIM_TEST_LIB and GPUSIM_TEST_BIN are the library and the command. Our own programs are built in APPS_BUILD (default: a
+# temporary directory). CC and CXX are the compilers.
 set -eu
 
 apps=$(cd "$(dirname "$0")" && pwd)
@@ -45,8 +47,8 @@ missing_package() {
 	done
 }
 
-# Builds what the command names under $build, unless it is there and newer than its source. The compiler's words are
-# shown only when it fails.
+# Builds the program that the command names under $build, unless it exists and is newer than its source. The compiler's output
+# is shown only if it fails.
 build_program() {
 	program=$(printf '%s\n' "$1" | sed -n 's/.*\$build\/\([a-z_]*\).*/\1/p')
 	[ -n "$program" ] || return 0
@@ -91,7 +93,7 @@ while read -r name way class packages command; do
 	fi
 	[ -z "$plain" ] || way=none
 	start=$(date +%s)
-	# the shell reads the list's words: their variables (not split: IFS is empty), quotes and comments
+	# the shell evaluates the list's words: their variables (not split, because IFS is empty), quotes and comments
 	options="--name $name --way $way --cache '$cache'"
 	if (IFS='' && eval "\"\$apps/compare.sh\" $options $command") </dev/null >"$work/said" 2>&1; then
 		passed=$((passed + 1))

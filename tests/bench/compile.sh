@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# What gpusim-cc takes for a source, against what the driver takes to build it and to compile its kernels.
+# Compares the time of gpusim-cc for a source with the driver's time to build it and to compile its kernels.
 #   tests/bench/compile.sh BUILD_DIR CSV [ROUNDS]
-# Wall times with cold caches, each running alone; the minimum over the rounds. The driver compiles a kernel at
-# its first launch, so its time is that of clBuildProgram, in a process that has built before, and of the first launch
-# of each of the source's kernels. gpusim-cc is a process from start to end, for the default target. Appends to CSV.
+# The times are wall times with cold caches. Each runs alone. The minimum over the rounds counts. The driver compiles a kernel
+# at its first launch. So its time is that of clBuildProgram, in a process that has built before, plus the first launch of each
+# of the source's kernels. The time of gpusim-cc is that of a whole process, for the default target. Appends to CSV.
 set -eu
 build=$(cd "$1" && pwd)
 csv=$2 rounds=${3:-5}
@@ -12,13 +12,13 @@ work=$(mktemp -d "${TMPDIR:-/tmp}/gpusim-bench.XXXXXX")
 trap 'rm -rf "$work"' EXIT
 mkdir "$work/requests"
 
-# cases FILE: its small cases, one per kernel.
+# cases FILE: the small cases of this file, one per kernel.
 cases() {
 	cat "$kernels/cases.txt" "$kernels/more-cases.txt" | awk -v file="$1" '$2 == file && $1 ~ /-s$/ && !seen[$3]++' >"$work/cases"
 }
 
-# driver: BUILD_NS,KERNELS_NS of those cases, with a cache of its own. Builds after the first come from it: a program with
-# several kernels builds once.
+# driver: BUILD_NS,KERNELS_NS of those cases, with a cache of its own. Later builds of a program come from the cache, so a
+# program with several kernels is built once.
 driver() {
 	rm -rf "$work/pocl"
 	mkdir "$work/pocl"
@@ -26,7 +26,7 @@ driver() {
 		awk -F, 'NR == 1 { build = $8 } { kernels += $9 } END { printf "%.0f,%.0f\n", build, kernels }'
 }
 
-# A gpusim-cc that keeps the request that it was given.
+# A gpusim-cc that keeps its request.
 cat >"$work/keep" <<END
 #!/bin/sh
 [ \$# = 2 ] && cp "\$1" "$work/requests/\$(cat "$work/file")"

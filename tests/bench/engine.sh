@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# How fast the occupancy vector is, with perfect memory: the suite's small cases, every group simulated, beside what GPGPU-Sim took for
-# the same cases on the machine that the reference was made on.
+# Measures the speed of the occupancy vector with perfect memory: the suite's small cases, with every group simulated. The time
+# of GPGPU-Sim for the same cases stands beside it, measured on the machine that made the reference.
 #   tests/bench/engine.sh BUILD_DIR CSV [ROUNDS]
-# CPU seconds of the model alone; the least of all rounds counts. Appends to CSV.
+# CPU seconds of the model alone. The least of all rounds counts. Appends to CSV.
 set -eu
 build=$(cd "$1" && pwd)
 csv=$2 rounds=${3:-5}

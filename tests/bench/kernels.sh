@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# How much longer kernels run because they count, and because they are traced: every small case of the suite, annotated and as
-# it is, on one device.
+# Measures how much longer kernels run because they count, and because they are traced: every small case of the suite, annotated
+# and plain, on one device.
 #   tests/bench/kernels.sh BUILD_DIR CSV [ROUNDS [REPEATS]]
-# Times are the device's own (profiling events) of one launch; plain and annotated runs of a case alternate, and the minimum
-# over all repeats counts, because whatever else the machine does only adds to a time. POCL works with one thread: two of
-# them, on a machine that does other things too, wait for each other. The model is the one that takes no time: where two
-# processors share a core, kernels took twice as long while our own thread simulated an earlier launch on the other one, and
-# that is no cost of counting. With traces on, launches 1 and 8 of 20 are traced and the others count: all launches of a run
-# are traced here, and the two times weighed accordingly. Appends to CSV.
+# The times are the device's own (profiling events) for one launch. Plain and annotated runs of a case alternate. The minimum
+# over all repeats counts, because other work of the machine can only add to a time. POCL works with one thread: two threads
+# wait for each other on a busy machine. The model is the one that takes no time. If two processors share a core, kernels took
+# twice as long while our own thread simulated an earlier launch on the other processor. That is not a cost of counting. With
+# traces on, launches 1 and 8 of 20 are traced and the others count. Here all launches of a run are traced, and the two times
+# are weighted accordingly. Appends to CSV.
 set -eu
 build=$(cd "$1" && pwd)
 csv=$2 rounds=${3:-5} repeats=${4:-20}
@@ -26,7 +26,7 @@ suite() {
 	}
 }
 
-# ways CASES_FILE NAME: all three, one after the other.
+# ways CASES_FILE NAME: all three ways, one after the other.
 ways() {
 	suite "$repeats" "$@" | sed 's/^/plain,/' >>"$work/results"
 	GPUSIM_MEMORY=perfect LD_PRELOAD=$build/libgpusim.so suite "$repeats" "$@" | sed 's/^/annotated,/' >>"$work/results"

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
-# Many launches, and many configurations: a program that launches one kernel 10,000 times, with us (perfect memory, and the
-# hierarchy) and without, from its start to its end; and a sweep over 64 configurations of a profile of the suite, with one job and with as many as there are cores.
+# Measures many launches and many configurations:
+#   - a program that launches one kernel 10,000 times, from start to end: without us, with perfect memory, with the hierarchy
+#   - a sweep over 64 configurations of a profile of the suite, with one job and with one job per core
 #   tests/bench/sampling.sh BUILD_DIR CSV [ROUNDS]
-# Runs alternate, and the least time of each counts. Appends to CSV.
+# Runs alternate. The least time of each counts. Appends to CSV.
 set -eu
 build=$(cd "$1" && pwd)
 csv=$2 rounds=${3:-5}
@@ -30,7 +31,7 @@ sweep() {
 }
 
 program=("$build/kernels/launches" -k "$kernels" same)
-"${program[@]}" 65536 1 >/dev/null # what is measured has warm caches
+"${program[@]}" 65536 1 >/dev/null # warms the caches before the measurement
 for memory in perfect hierarchy; do
 	GPUSIM_MEMORY=$memory LD_PRELOAD=$build/libgpusim.so "${program[@]}" 65536 1 >/dev/null 2>&1
 done

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# What the library and the command promise to users, tried from outside: one check per promise.
+# Tests what the library and the command promise to users, from outside: one check per promise.
 #   tests/command/behaviour.sh BUILD_DIR
-# Ends with "N passed, N failed". TMPDIR, POCL_CACHE_DIR and GPUSIM_CACHE_DIR are the caller's (tests/run.sh).
+# Ends with "N passed, N failed". The caller sets TMPDIR, POCL_CACHE_DIR and GPUSIM_CACHE_DIR (tests/run.sh).
 set -u
 build=$(cd "$1" && pwd)
 root=$(cd "$(dirname "$0")/../.." && pwd)
@@ -72,7 +72,7 @@ process_id_in_the_name() {
 	ls x.*.y.json | grep -Eq '^x\.[0-9]+\.y\.json$'
 }
 
-# matmul's work-items count one entry each; the counters of every group must add up.
+# Each work-item of matmul counts one entry. The counters of every group must add up.
 counts_agree_with_the_range() {
 	json a.json 'not any("counts_disagree" in e["flags"] for l in r["launches"] for e in l["estimates"])'
 }
@@ -90,7 +90,7 @@ killed_program_leaves_its_reports() {
 	json k.json 'len(r["launches"]) >= 1' && [ "$(wc -l <k.csv)" -ge 2 ]
 }
 
-# until_ready FILE: a program in the background has printed "ready" into it, so that its launches have ended.
+# until_ready FILE: waits until a program in the background has printed "ready" into the file. Then its launches have ended.
 until_ready() {
 	local i
 	for i in $(seq 600); do
@@ -100,7 +100,8 @@ until_ready() {
 	return 1
 }
 
-# interrupted SIGNAL NUMBER MODE [html]: the signal ends it, and what is known is in all reports. A shell's own background has SIGINT ignored.
+# interrupted SIGNAL NUMBER MODE [html]: the signal ends the program, and all reports have what is known. Shells ignore SIGINT
+# in background jobs.
 interrupted() {
 	rm -f i.* ready
 	GPUSIM_REPORT=text,json,csv${4:+,html} GPUSIM_OUTPUT=i env --default-signal LD_PRELOAD=$lib "$guest/signals" "$3" >ready 2>err &
@@ -150,14 +151,14 @@ report_follows_a_link() {
 		[ "$(ls links | wc -l)" = 3 ]
 }
 
-# The driver needs what is left for its own start; a twin is made where there is enough for it.
+# The driver needs the rest for its own start. A twin is made if there is enough memory for it.
 limited_address_space() {
-	(ulimit -v 400000 && "$guest/killed" 0 >out 2>&1) || return 0 # not even without us
+	(ulimit -v 400000 && "$guest/killed" 0 >out 2>&1) || return 0 # it fails even without us
 	(ulimit -v 400000 && preloaded "$guest/killed" 0 >out2 2>err) && cmp out out2 && grep -q ' fill$\|not modelled.*ulimit' err &&
 		(ulimit -v 1000000 && preloaded "$guest/killed" 0 >out2 2>err) && cmp out out2 && grep -q ' fill$' err
 }
 
-# gone PID: within two seconds.
+# gone PID: the process ends within two seconds.
 gone() {
 	local i
 	for i in $(seq 40); do
@@ -169,7 +170,7 @@ gone() {
 	return 1
 }
 
-# A gpusim-cc that is stopped, as by a debugger, while the application is killed or interrupted.
+# gpusim-cc is stopped, as by a debugger, while the application is killed or interrupted.
 stopped_gpusim_cc_ends_with_the_program() {
 	printf '#!/bin/sh\necho $$ >%s/stopped.new\nmv %s/stopped.new %s/stopped\nkill -STOP $$\nsleep 60\n' "$work" "$work" "$work" >stop
 	chmod +x stop
@@ -265,7 +266,7 @@ broken_gpusim_cc_leaves_kernels_alone() {
 	done
 }
 
-# Warps of more than 64 lanes cannot be modelled; the report says so, and not that memory ran out.
+# Warps of more than 64 lanes cannot be modelled. The report says this, and not that memory ran out.
 models_say_why_they_fail() {
 	GPUSIM_SET=warp_size=128 preloaded "$demo" >out 2>err && cmp plain out || return 1
 	grep -q '^gpusim: not modelled: 4 launches of saxpy: it cannot be modelled: its warps' err || { cat err; return 1; }
@@ -364,13 +365,14 @@ reader_of_stderr_goes_away() {
 	[ "$(cat code)" = 0 ] && cmp plain out
 }
 
-# 2000 launches at once in room for four: the program waits for none of them.
+# 2000 launches at once, with room for four. The program waits for none of them.
 counters_are_bounded() {
 	GPUSIM_COUNTER_MEMORY=16K GPUSIM_REPORT=json GPUSIM_OUTPUT=m preloaded "$guest/many" 2000 >out 2>err &&
 		json m.json '(len(r["launches"]) > 3 and len(r["launches"]) + sum(n["launches"] for n in r["not_modelled"]) == 2000 and
 			all("GPUSIM_COUNTER_MEMORY" in n["reason"] for n in r["not_modelled"]))'
 }
-# A clang that changes what a kernel computes makes a twin that differs: it is found, and the program's results are the kernel's.
+# A clang that changes what a kernel computes makes a twin that differs. This is found, and the program gets the kernel's own
+# results.
 twin_that_differs_is_found() {
 	cat >liar <<-'END'
 		#!/bin/sh
@@ -421,7 +423,7 @@ page_has_the_options() {
 	sed -n '/^| variable/,/^$/p' "$root/docs/options.md" | sed '/^$/d' | diff - table
 }
 
-# One table (models/flags.def) has the flags; docs and schema follow it.
+# One table (models/flags.def) has the flags. Documentation and schema follow it.
 flags_are_documented() {
 	"$gpusim" --help-flags >flags
 	grep '^|' "$root/docs/flags.md" | diff - flags &&

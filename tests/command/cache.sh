@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# A cache filled on one machine serves another without clang, tried from outside: one check per promise.
+# A cache that one machine filled serves another machine without clang. Tested from outside: one check per promise.
 #   tests/command/cache.sh BUILD_DIR
-# Ends with "N passed, N failed". TMPDIR and POCL_CACHE_DIR are the caller's (tests/run.sh).
+# Ends with "N passed, N failed". The caller sets TMPDIR and POCL_CACHE_DIR (tests/run.sh).
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 build=$(cd "$1" && pwd)
@@ -13,12 +13,12 @@ cd "$work" || exit 1
 export LC_ALL=C POCL_CACHE_DIR=${POCL_CACHE_DIR:-$work/pocl} GPUSIM_GPU=gtx480,h200
 . "$here/../check.sh"
 
-# Two machines: one has a gpusim-cc, the other has none.
+# Two machines: one has a gpusim-cc, the other does not.
 with_clang() { GPUSIM_CACHE_DIR=$work/with "$@"; }
 without_clang() { GPUSIM_CACHE_DIR=$work/without GPUSIM_CC=$work/absent "$@"; }
 run_demo() { LD_PRELOAD=$build/libgpusim.so "$demo" >out 2>err; }
 
-# refused EXPECTED COMMAND...: exit code 2, and one line that says so.
+# refused EXPECTED COMMAND...: the exit code is 2, and one line says why.
 refused() {
 	local expected=$1 code
 	shift
@@ -46,7 +46,7 @@ filled_serves() {
 		[ -z "$(ls without/wanted)" ]
 }
 
-# The same numbers as with a gpusim-cc of its own.
+# The same numbers as with its own gpusim-cc.
 same_estimates() {
 	local name
 	for name in with without; do
@@ -62,7 +62,7 @@ own_wanted_is_filled() {
 		GPUSIM_CACHE_DIR=$work/own GPUSIM_CC=$work/absent run_demo && ! grep -q 'not modelled' err
 }
 
-# Without clang nothing can be filled: that is said, and the request stays.
+# Without clang, no request can be filled. A message says this, and the request stays.
 fill_without_clang() {
 	mkdir -p nowhere
 	GPUSIM_CACHE_DIR=$work/nowhere GPUSIM_CC=$work/absent "$gpusim" cache fill list >said 2>complaint
@@ -100,7 +100,7 @@ files_are_private() {
 }
 without_clang_in() { GPUSIM_CACHE_DIR=$work/$1 GPUSIM_CC=$work/absent run_demo; }
 
-# Others could have put everything there that a folder has which they can write into: our own is beside it.
+# In a folder that others can write to, others could have put any file. So our own folder is beside it.
 shared_folder_is_not_trusted() {
 	local own
 	own=open/user-$(id -u)
@@ -109,7 +109,7 @@ shared_folder_is_not_trusted() {
 		without_clang_in open && grep -q '1 from the cache' err && GPUSIM_CACHE_DIR=$work/open "$gpusim" cache | grep -q "^$work/$own: 1 files"
 }
 
-# No cache is better than one of others, and a line says so.
+# It is better to have no cache than another user's. A line says so.
 occupied_folder_is_told() {
 	mkdir taken elsewhere && chmod 1777 taken && ln -s ../elsewhere "taken/user-$(id -u)" && takes_nothing_from taken &&
 		[ "$(grep -c 'nothing is cached: ' err)" = 1 ] && [ -z "$(ls elsewhere)" ]
@@ -122,13 +122,13 @@ what_is_no_file_is_missing() {
 		[ -L "odd/results/$entry" ]
 }
 
-# Another user's entry, in a folder of ours and in one of theirs. Only root can try that.
+# Another user's entry, in our folder and in theirs. Only root can test this.
 entries_of_others_are_not_used() {
 	cp -r with theirs && chown -R 12345 theirs/results/* && takes_nothing_from theirs && [ "$(ls theirs/results | wc -l)" = 1 ] &&
 		chown 0 theirs/results/* && without_clang_in theirs && grep -q '1 from the cache' err &&
 		chown -R 12345 theirs && takes_nothing_from theirs && [ "$(ls theirs/results | wc -l)" = 1 ] && [ -d theirs/user-0 ]
 }
-# Two users in one folder: each has an own one, which the other cannot look into.
+# Two users in one folder: each has a folder of their own, which the other cannot read.
 users_do_not_meet() {
 	local stranger='setpriv --reuid 12345 --clear-groups' both result=1
 	both=$(mktemp -d /tmp/gpusim-both.XXXXXX) && chmod 1777 "$both" && cp carried "$gpusim" "$both" && chmod 644 "$both/carried" &&

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# gpusim correlate on numbers made up by hand: one check per promise.
+# gpusim correlate on invented numbers: one check per promise.
 #   tests/command/correlate.sh BUILD_DIR
-# Ends with "N passed, N failed". TMPDIR is the caller's (tests/run.sh).
+# Ends with "N passed, N failed". The caller sets TMPDIR (tests/run.sh).
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 build=$(cd "$1" && pwd)
@@ -12,8 +12,8 @@ cd "$work" || exit 1
 export LC_ALL=C
 . "$here/../check.sh"
 
-# Errors +10%, -20% and 0: mean and median 10%, bias -3.33%. Logarithms, less their means: truth -.4621 -.4621 .9242, estimates -.3242 -.6426
-# .9668; products 1.3403, squares 1.2812 and 1.4528: correlation 1.3403 / sqrt(1.2812 * 1.4528) = 0.982.
+# Errors +10%, -20% and 0: mean and median 10%, bias -3.33%. Logarithms, minus their means: truth -.4621 -.4621 .9242, estimates
+# -.3242 -.6426 .9668. Products 1.3403, squares 1.2812 and 1.4528: correlation 1.3403 / sqrt(1.2812 * 1.4528) = 0.982.
 cat >results.csv <<'CSV'
 case,kernel,group,half,metric,estimate,truth,error,left_out
 a-s,one,first,A,cycles,110,100,,
@@ -22,7 +22,8 @@ c-s,two,second,B,cycles,400,400,,
 d-s,two,second,B,cycles,1000,10,,"a reason, with a comma"
 CSV
 
-# Three cases; the report has the launches of two, each twice, the later one first in the file. Case y ran with a quarter of its work-items.
+# Three cases. The report has the launches of two, each twice. The later one is first in the file. Case y ran with a quarter of
+# its work-items.
 cat >cases.txt <<'CASES'
 # comment
 x-s f.cl kx 64 32 f:64:zero
@@ -68,7 +69,7 @@ compared_with_truth() {
 		has 'x-s 250 200 +25.0% A f'
 }
 
-# kx, ky and kz by name: A, B, A. Every case and every number that is not compared is named.
+# Sorted by name, kx, ky and kz are in the halves A, B and A. Every case and every number that is not compared is named.
 nothing_is_dropped() {
 	"$gpusim" correlate --config one truth.csv --cases cases.txt --split report.json >out && has ' inst_xu: 0 in both: x-s' &&
 		has ' l2_hit: truth has no number: y-s' && has ' dram_read_bytes: truth is 0: x-s' && has ' dram_read_bytes: not modelled: y-s' &&
@@ -76,14 +77,14 @@ nothing_is_dropped() {
 		has 'B 1 10.00% 10.00% -10.00% - -10.0% y-s'
 }
 
-# 110 and 3 of a quarter of the work-items are 440 and 12 of all; cycles of a part say nothing about the whole.
+# 110 and 3 for a quarter of the work-items are 440 and 12 for all. Cycles of a part say nothing about the whole.
 fewer_work_items_are_scaled() {
 	"$gpusim" correlate --config one truth.csv --full full.txt --cases cases.txt report.json >out &&
 		has 'warp_instructions 2 10.00% 10.00% +10.00% - +10.0% x-s' && has 'inst_xu 1 50.00% 50.00% +50.00% - +50.0% y-s (1 left out)' &&
 		has ' cycles: ran with fewer work-items than measured: y-s'
 }
 
-# Without truth, what the host device took: the median of 500 and 700 beside 500.
+# Without truth, the times of the host device are used: the median of 500 and 700 beside 500.
 measured_is_truth() {
 	"$gpusim" correlate report.json >out && has 'kx 64/32 500 600 -16.7% -' && has ' measured_ns: the queue did not measure: ky 64/32'
 }
@@ -107,7 +108,7 @@ thresholds_decide() {
 		ends 1 --within cycles:10.1:3 results.csv && grep -q '3 cases must be within 10.1%, but only 2 are' err
 }
 
-# What is written is read again, and gives the same.
+# A written file can be read again, and gives the same result.
 files_are_written() {
 	"$gpusim" correlate --config one truth.csv --cases cases.txt --split -o p report.json >first && "$gpusim" correlate --split -o q p.csv >second && cmp p.csv q.csv && cmp p.svg q.svg &&
 		sed -n '/^metric/,/^left/p' first >a && sed -n '/^metric/,/^left/p' second >b && [ -s a ] && cmp a b &&

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# What `gpusim explain` promises, tried from outside: one check per promise.
+# Tests what `gpusim explain` promises, from outside: one check per promise.
 #   tests/command/explain.sh BUILD_DIR
-# Ends with "N passed, N failed". TMPDIR is the caller's (tests/run.sh).
+# Ends with "N passed, N failed". The caller sets TMPDIR (tests/run.sh).
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 build=$(cd "$1" && pwd)
@@ -52,7 +52,8 @@ CL
 explained() { "$gpusim" explain source/small.cl --gpu gtx480 "$@"; }
 row() { explained --kernel twice | grep -E "^ *$1 "; }
 
-# An H200 executed 86016 warp instructions in 4096 warps of saxpy (tests/reference/h200-counters.csv): 21 each. A GTX 480 is a simulator of PTX.
+# An H200 executed 86016 warp instructions in 4096 warps of saxpy (tests/reference/h200-counters.csv): 21 each. The GTX 480 here
+# is a simulator of PTX.
 machine_instructions_where_there_are() {
 	"$gpusim" explain "$here/../../kernels/memory.cl" --gpu h200 --kernel saxpy >h200 && grep -q "^  21 instructions of the machine's (17 of PTX), " h200 &&
 		grep -Eq '^ +0 +21 .* all, every block once' h200 &&
@@ -85,13 +86,13 @@ only_what_a_kernel_uses_is_shown() {
 		grep -q 'read_imagef.* from the table of library functions' out
 }
 
-# 48 warps at most on an SM: 64 work-items are 2 warps, 8 groups at most; 1024 are 32, of which 48 hold one.
+# An SM has at most 48 warps. 64 work-items are 2 warps; at most 8 groups. 1024 work-items are 32 warps; one group fits into 48.
 occupancy_is_that_of_the_gpu() {
 	explained --kernel twice >out
 	grep -Eq '^ +64 +8 +16 +33%  #{8}\.{16}  blocks$' out && grep -Eq '^ +1024 +1 +32 +67%  #{16}\.{8}  warps$' out
 }
 
-# 24 KiB of 48: two groups.
+# 24 KiB of 48 KiB: two groups.
 local_arguments_count() {
 	explained --kernel twice | grep -q 'tell its size with --shared' &&
 		explained --kernel twice --shared 24576 --local 16,16 >out &&

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# The library on a machine whose OpenCL device is a real GPU (or any other: it runs on POCL too).
+# Tests the library on a machine whose OpenCL device is a real GPU (or any other device: it runs on POCL, too).
 #   tests/command/host-gpu.sh BUILD_DIR RESULTS_DIR [GPU] [PATTERN...]
-# Runs the suite's cases as they are and under the library, and leaves in RESULTS_DIR
-#   plain.csv, twin.csv, traced.csv   what the suite printed as it is, with counters, and with traces: checksums and device times
+# Runs the suite's cases plain and under the library, and leaves these files in RESULTS_DIR:
+#   plain.csv, twin.csv, traced.csv   the suite's output plain, with counters, and with traces: checksums and device times
 #   twin.profile, traced.profile      the runs under the library, for gpusim replay
-# Fails where a checksum differs. A case whose checksum differs between two runs without the library has a race and is left out
-# (frontier: work-items write one cell). The last line counts "N passed, N failed, N skipped".
+# Fails if a checksum differs. If the checksum of a case differs between two runs without the library, the case has a race and
+# is left out (frontier: several work-items write one cell). The last line counts "N passed, N failed, N skipped".
 set -u
 build=$(cd "$1" && pwd)
 results=$2

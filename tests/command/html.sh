@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The HTML report in headless Chromium: no console error, the table sorts, a kernel's page opens, heat is in the source; on a
-# small run, a hostile one and one of 10,000 launches. Pictures of them, light and dark, go to BUILD_DIR/html.
+# Tests the HTML report in headless Chromium: no console error, the table sorts, the page of a kernel opens, the source shows
+# heat. It uses a small run, a hostile one and one of 10,000 launches. Pictures of them, light and dark, go to BUILD_DIR/html.
 #   tests/command/html.sh BUILD_DIR
 # Ends with "N passed, N failed".
 set -u
@@ -27,7 +27,7 @@ hierarchy() { GPUSIM_MEMORY=hierarchy GPUSIM_GPU=gtx480,h200 report hierarchy "$
 hostile() { GPUSIM_MEMORY=perfect report hostile "$build/tests/guest/hostile" '</script><script>document.title="HARM"</script>'; }
 large() { GPUSIM_MEMORY=perfect GPUSIM_MODEL=optimistic GPUSIM_GPU=gtx480,h200 report large "$build/tests/guest/many" 10000; }
 
-# used NAME: the page with a reader's steps behind its own script.
+# used NAME: the page, with the steps of a reader after its own script.
 used() {
 	python3 - "$1.html" "$root/tests/command/reports/page.js" >"$1-used.html" <<'PYTHON'
 import sys
@@ -41,7 +41,7 @@ PYTHON
 	grep -q '<title>TESTED OK' dom && ! grep -qi 'CONSOLE' browser.log
 }
 
-# Milliseconds from the start of navigation until everything has its place.
+# Milliseconds from the start of navigation until the layout is complete.
 opens_in_two_seconds() {
 	sed 's|</body>|<script>document.title = "DRAWN " + document.body.offsetHeight + " " + Math.round(performance.now());</script></body>|' \
 		large.html >timed.html

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# What gpusim record, replay and sweep promise, tried from outside: one check per promise.
+# Tests what gpusim record, replay and sweep promise, from outside: one check per promise.
 #   tests/command/profiles.sh BUILD_DIR
-# Ends with "N passed, N failed". TMPDIR is the caller's (tests/run.sh).
+# Ends with "N passed, N failed". The caller sets TMPDIR (tests/run.sh).
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 build=$(cd "$1" && pwd)
@@ -12,16 +12,16 @@ cd "$work" || exit 1
 export LC_ALL=C
 . "$here/../check.sh"
 
-# estimates FILE.json: every number that the models made, and nothing of the run.
+# estimates FILE.json: every number that the models made, and nothing that depends on the run.
 estimates() { sed -n '/"launches":\[/,/^"transfers"/p' "$1" | sed 's/"measured_ns":[^,]*,//g'; }
 
-# A profile that nobody has the GPUs of yet: recorded for gtx480 alone.
+# A profile that was recorded for gtx480 alone.
 recorded() {
 	"$gpusim" record -o p --gpu gtx480 -- "$build/kernels/launches" -k "$here/../../kernels" collatz 4096 8 >out &&
 		grep -q '8 launches' out && [ "$(head -1 p)" = 'gpusim-profile 1' ] && tail -2 p | grep -aq '^end 0 0 '
 }
 
-# The same program, modelled at once and from the profile, has the same estimates.
+# The same program has the same estimates if it is modelled at once and if it is modelled from the profile.
 replayed_as_run() {
 	GPUSIM_REPORT=json GPUSIM_OUTPUT=run "$gpusim" run --gpu gtx480,h200 -- \
 		"$build/kernels/launches" -k "$here/../../kernels" collatz 4096 8 >out &&
@@ -37,7 +37,7 @@ replay_kernels() {
 
 replay_text() { "$gpusim" replay p --gpu v100 2>text && grep -q 'v100 (' text && grep -q collatz_some text && ! grep -q 'cost:' text; }
 
-# refused EXPECTED COMMAND...: exit code 2, and one line that says so.
+# refused EXPECTED COMMAND...: the exit code is 2, and one line says why.
 refused() {
 	local expected=$1 code
 	shift
@@ -63,7 +63,7 @@ damaged_is_refused() {
 	refused 'is damaged' "$gpusim" replay bad --gpu gtx480
 }
 
-# A pipe is read once, by replay; what never ends is no profile.
+# replay reads a pipe once. An endless file is not a profile.
 pipes_and_devices() {
 	mkfifo pipe && { cat p >pipe & } && timeout 60 "$gpusim" replay pipe --gpu gtx480 2>text && grep -q 'collatz_some' text &&
 		refused 'not a regular file' timeout 20 "$gpusim" sweep pipe --gpu gtx480 --vary sm_count=4,8 &&
@@ -77,7 +77,7 @@ swept() {
 			"$(awk -F, '$4 == "*" && $2 == 8 && $3 == 2 { print $5 }' s.csv | cut -d. -f1)" ]
 }
 
-# A shell's own background has SIGINT ignored.
+# Shells ignore SIGINT in background jobs.
 interrupted_sweep() {
 	local values i pid
 	values=$(seq -s, 1 64)

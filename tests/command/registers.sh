@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# make validate: registers per thread against NVIDIA's assembler, where it is found.
+# make validate: compares registers per thread with NVIDIA's assembler, if it is installed.
 #   tests/command/registers.sh BUILD_DIR
 set -u
 build=$(cd "$1" && pwd)

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# The reports, from outside: what they say, that it is valid, and that nobody can inject anything into them.
+# Tests the reports from outside: their content, their validity, and that no text from a program can inject anything into them.
 #   tests/command/reports.sh BUILD_DIR
-# Ends with "N passed, N failed". POCL_CACHE_DIR and GPUSIM_CACHE_DIR are the caller's (tests/run.sh).
+# Ends with "N passed, N failed". The caller sets POCL_CACHE_DIR and GPUSIM_CACHE_DIR (tests/run.sh).
 set -u
 build=$(cd "$1" && pwd)
 root=$(cd "$(dirname "$0")/../.." && pwd)
@@ -10,7 +10,7 @@ work=$(mktemp -d "${TMPDIR:-/tmp}/gpusim-reports.XXXXXX")
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 1
 . "$root/tests/check.sh"
-export GPUSIM_MEMORY=perfect # what is looked at here does not depend on it, and it is quicker
+export GPUSIM_MEMORY=perfect # quicker, and these tests do not depend on it
 
 preloaded() { LD_PRELOAD=$build/libgpusim.so "$@"; }
 
@@ -49,7 +49,7 @@ text_fits_a_hundred_columns() {
 	grep -q 'saxpy_with.*\.\.\.' text
 }
 
-# Under a terminal: colours, unless NO_COLOR says otherwise.
+# On a terminal there are colours, unless NO_COLOR says otherwise.
 colours_on_a_terminal_only() {
 	! grep -q "$(printf '\033')" err &&
 		script -qec "env LD_PRELOAD=$build/libgpusim.so $build/kernels/demo 1" /dev/null | grep -q "$(printf '\033')\[" &&
@@ -58,7 +58,8 @@ colours_on_a_terminal_only() {
 
 json_is_valid() { python3 "$root/tests/command/reports/schema.py" "$root/docs/report.schema.json" run.json; }
 
-# keeps_rules PROGRAM...: of many queues, in order and not, with waits, user events and threads; and in boxes.
+# keeps_rules PROGRAM...: programs with many queues, in order and out of order, with waits, user events and threads; and in
+# boxes.
 keeps_rules() {
 	GPUSIM_REPORT=trace GPUSIM_OUTPUT=rules GPUSIM_GPU=gtx480,h200 preloaded "$@" >/dev/null 2>err &&
 		python3 "$root/tests/command/reports/trace.py" rules.trace.json
@@ -69,7 +70,7 @@ trace_is_valid() {
 		keeps_rules "$build/tests/guest/transfers" && GPUSIM_MEMORY=hierarchy keeps_rules "$build/tests/guest/boxes"
 }
 
-# A file with one event later, a name missing or an arrow without an end must not pass.
+# A file in which one event is late, a name is missing or an arrow has no end must not pass.
 trace_rules_can_fail() {
 	local change
 	for change in '[x for x in e if x["ph"] != "f"]' '[x for x in e if x["name"] != "process_name"]' \
@@ -82,7 +83,7 @@ json.dump(t, open("broken.trace.json", "w"))' "$change" && ! python3 "$root/test
 	done
 }
 
-# matmul: 65,536 work-items go 16 times around the outer loop, whose body is line 13.
+# matmul: 65,536 work-items go 16 times around the outer loop. Its body is line 13.
 lines_tell_what_ran() {
 	holds run.json 'next(l for k in r["kernels"] if k["name"] == "matmul" for l in k["estimates"][0]["lines"]
 		if l["line"] == 13)["executions"] == 2 * 65536 * 16' &&
@@ -91,7 +92,7 @@ lines_tell_what_ran() {
 		holds run.json '"__kernel void saxpy" in r["sources"][0]["text"]'
 }
 
-# In one queue no command begins before the one before has ended.
+# In one queue, no command begins before the previous one has ended.
 timeline_keeps_the_order() {
 	holds run.json 'len(r["timeline"]["commands"]) == 6 + 8 and all(a["times"][t][1] <= b["times"][t][0] + 1 for t in (0, 1)
 		for a, b in zip(r["timeline"]["commands"], r["timeline"]["commands"][1:]))'
@@ -125,21 +126,21 @@ hostile_text_reaches_no_terminal() {
 	"$gpusim" annotate hostile.json --all >heat && ! grep -q "$(printf '\033\\|\007')" heat
 }
 
-# gtx480 runs 4096 work-items in a few microseconds, the second after the first.
+# gtx480 runs 4096 work-items in a few microseconds. The second launch follows the first.
 simulated_times_are_told() {
 	local told estimate
 	told=$(GPUSIM_PROFILING=simulated GPUSIM_REPORT=json GPUSIM_OUTPUT=sim preloaded "$build/tests/guest/hostile" 2>err) &&
 		[ "${told% *}" = 1 ] && holds sim.json "abs(r['launches'][0]['estimates'][0]['time_ns'] - ${told#* }) <= 1"
 }
 
-# peak GPU LEAST MOST [SETTING] ARGUMENT...: what a benchmark finds, in 10^9 per second.
+# peak GPU LEAST MOST [SETTING] ARGUMENT...: the result of a benchmark, in 10^9 per second.
 peak() {
 	local found
 	found=$(GPUSIM_PROFILING=simulated GPUSIM_MEMORY=hierarchy GPUSIM_REPORT=none GPUSIM_GPU=$1 GPUSIM_SET=$4 \
 		preloaded "$build/tests/guest/peak" "${@:5}") && echo "$1: $found" && awk "BEGIN { exit !($found >= $2 && $found <= $3) }"
 }
 
-# Peaks are the vendors': 1345 GFLOPS on 15 SMs and 177.4 GB/s, 15.7 TFLOPS on 80, 67 TFLOPS on 132.
+# The peaks are those of the vendors: 1345 GFLOPS on 15 SMs and 177.4 GB/s, 15.7 TFLOPS on 80, 67 TFLOPS on 132.
 benchmarks_find_the_peaks() {
 	peak gtx480_card 76.2 89.7 sm_count=1 compute 48 && peak v100 166.8 196.3 sm_count=1 compute 48 &&
 		peak h200 431 508 sm_count=1 compute 48 && peak gtx480_card 150.8 177.4 '' read 960

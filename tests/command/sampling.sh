@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Sampling against full simulation: programs of many launches, each recorded once and replayed both ways.
+# Compares sampling with full simulation: programs with many launches, each recorded once and replayed both ways.
 #   tests/command/sampling.sh BUILD_DIR [MEMORY]
-# Prints a table and its geometric means, keeps it in BUILD_DIR/sampling-MEMORY.csv, and ends with "N passed, N failed" over the
-# verdicts: error in the geometric mean at most 0.5% and 5% at worst, at most 3% of the warp instructions simulated, and
-# at most 5% of a program's launches outside of the band that their estimates have.
+# Prints a table and its geometric means, and keeps it in BUILD_DIR/sampling-MEMORY.csv. Ends with "N passed, N failed" over
+# these verdicts: the error is at most 0.5% in the geometric mean and at most 5% at worst; at most 3% of the warp instructions
+# are simulated; at most 5% of a program's launches are outside of the band of their estimates.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 build=$(cd "$1" && pwd)
@@ -12,7 +12,7 @@ work=$(mktemp -d "${TMPDIR:-/tmp}/gpusim-sampling.XXXXXX")
 trap 'rm -rf "$work"' EXIT
 export POCL_CACHE_DIR=${POCL_CACHE_DIR:-$work/pocl} GPUSIM_CACHE_DIR=${GPUSIM_CACHE_DIR:-$work/cache}
 export GPUSIM_GPU=${GPUSIM_GPU:-gtx480} GPUSIM_REPORT=json GPUSIM_CHECK=1000000
-export GPUSIM_COUNTER_MEMORY=2G # no launch goes uncounted because the machine has other things to do
+export GPUSIM_COUNTER_MEMORY=2G # so that every launch is counted, even if the machine is busy
 
 for program in bfs kmeans lu align heat collatz; do
 	GPUSIM_REPORT=none GPUSIM_MEMORY=$memory "$build/gpusim" record -o "$work/profile" -- \

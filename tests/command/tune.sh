@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# gpusim tune on GPUs that are simulated: what it measures must be what the simulation was told, within 10%.
+# gpusim tune on simulated GPUs: it must measure the values that the simulation has, within 10%.
 #   tests/command/tune.sh BUILD_DIR [quick]
-# Each key that it can measure: wanted, got, verdict. The simulated GPU differs from the base that the tuner is given, so that a value
-# that was merely kept is not taken for one that was found. quick: caches and copies of one GPU, and what is refused.
-# Ends with "N passed, N failed". TMPDIR is the caller's.
+# Prints for each key that it can measure: wanted, got, verdict. The simulated GPU differs from the base that the tuner is
+# given. So a value that was only copied from the base does not pass as measured. quick: caches and copies of one GPU, and
+# refused calls. Ends with "N passed, N failed". The caller sets TMPDIR.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 build=$(cd "$1" && pwd)
@@ -14,7 +14,7 @@ cd "$work" || exit 1
 export LC_ALL=C POCL_CACHE_DIR=${POCL_CACHE_DIR:-$work/pocl} GPUSIM_CACHE_DIR=${GPUSIM_CACHE_DIR:-$work/cache}
 . "$here/../check.sh"
 
-# tuned GPU SET ARGUMENTS...: the tuner on a GPU with some values set, which it does not know, in $GPU.gpu.
+# tuned GPU SET ARGUMENTS...: runs the tuner on a GPU with some values set that it does not know. The result is in $GPU.gpu.
 tuned() {
 	local gpu=$1 set=$2
 	shift 2
@@ -22,7 +22,8 @@ tuned() {
 		--sampling off -- "$gpusim" tune --base "$gpu" --log "$gpu.log" -o "$gpu.gpu" "$@"
 }
 
-# compared GPU SET KEY...: the keys must have been measured, and be as the simulation had them. What else was measured is compared too.
+# compared GPU SET KEY...: the keys must have been measured, with the simulation's values. Other measured keys are compared,
+# too.
 compared() {
 	local gpu=$1 set=$2
 	shift 2
@@ -54,7 +55,7 @@ sys.exit(bad > 0 or not measured)
 PYTHON
 }
 
-# all_of NAME GPU SET KEY...: as two checks, with the table shown.
+# all_of NAME GPU SET KEY...: does this as two checks, and shows the table.
 all_of() {
 	local name=$1 gpu=$2 set=$3
 	shift 3
@@ -66,7 +67,7 @@ all_of() {
 	check "$name: it is a description" "$gpusim" show "./$gpu.gpu"
 }
 
-# refused EXPECTED CODE COMMAND...: one line that says so.
+# refused EXPECTED CODE COMMAND...: the exit code is CODE, and one line says why.
 refused() {
 	local expected=$1 code=$2
 	shift 2
@@ -99,13 +100,13 @@ else
 		fp64_minmax_initiation fp64_div_initiation barrier_initiation l1_ways
 	all_of v100 v100 clock_mhz=1530 $memory $(latencies) $(for c in $classes conv barrier; do echo "${c}_initiation"; done) \
 		dram_access_bytes icnt_sm_flits l2_slice_bytes
-	# Values that the base has not, in every part of the machine.
+	# Values that the base does not have, in every part of the machine.
 	all_of "another GTX 480" gtx480 \
 		fp32_latency=9,fp64_latency=14,sfu_latency=20,sfu_initiation=16,int_mad_latency=8,fp32_div_latency=60,shared_latency=50,l1_latency=60,l1_bytes=32Ki,l2_latency=260,l2_bytes=384Ki,dram_latency=420,dram_gbps=120,max_blocks_per_sm=6,max_warps_per_sm=40,shared_bytes_per_sm=64Ki,link_gbps=4,link_latency_ns=7000,barrier_latency=20,atomic_latency=200,l2_atomic_cycles=3,shared_wide_splits=1 \
 		fp32_latency fp64_latency sfu_latency sfu_initiation int_mad_latency fp32_div_latency shared_latency l1_latency l1_bytes l2_latency \
 		l2_bytes dram_latency dram_gbps max_blocks_per_sm max_warps_per_sm shared_bytes_per_sm link_gbps link_latency_ns barrier_latency atomic_latency \
 		l2_atomic_cycles shared_wide_splits
-	# Sizes that need one another, and what a driver takes of each group.
+	# Sizes that depend on one another, and the memory that a driver takes for each group.
 	only=barrier,atomics,l2,l1,lines,limits
 	all_of "another V100" v100 \
 		l1_bytes=112Ki,l1_ways=224,shared_reserved_per_block=1280,barrier_latency=14,atomic_latency=300,l2_atomic_cycles=2 \

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Fuzzes the annotator for a while.
+# Fuzzes the annotator for some time.
 #   tests/fuzz/run.sh BUILD_DIR SECONDS
-# Starts from tests/fuzz/corpus, from the kernels of the project and of the golden tests, and from random programs. What
-# it learns stays in BUILD_DIR/fuzz/corpus, what it finds in BUILD_DIR/fuzz/found. A crash inside of libclang is noted,
-# and the run goes on: gpusim-cc does its work in a child and survives it. Exits 1 for anything of ours.
+# Starts from tests/fuzz/corpus, from the kernels of the project and of the golden tests, and from random programs. New inputs
+# stay in BUILD_DIR/fuzz/corpus, failures in BUILD_DIR/fuzz/found. A crash inside libclang is noted and the run goes on, because
+# gpusim-cc does its work in a child process and survives it. Exits 1 for any failure of our own code.
 set -u
 build=$(cd "$1" && pwd)
 seconds=$2
@@ -13,7 +13,7 @@ theirs=0 ours=0 runs=0
 mkdir -p "$work/corpus" "$work/found" "$work/seeds"
 rm -f "$work"/log.*
 
-# What gpusim-cc would hand to the annotator.
+# The text that gpusim-cc would give to the annotator.
 preprocess() { # FILE
 	{ echo '#line 1 "program.cl"'; cat "$1"; } >"$work/source.cl"
 	clang-19 -xcl -cl-std=CL1.2 -E -cl-no-stdinc -nostdlibinc -imacros opencl-c-base.h "$work/source.cl" 2>/dev/null |
@@ -32,8 +32,8 @@ make_seeds() {
 	done
 }
 
-# Whose the innermost frame is that has a name: sanitizers' own are passed over. Where libclang crashed and went on, what it
-# held is leaked.
+# Whether the failure is libclang's or LLVM's: the innermost frame with a name decides. Frames of the sanitizers do not count.
+# If libclang crashed and went on, it leaks memory.
 is_theirs() { # LOG
 	grep -q '^annotator: ' "$1" && return 1
 	grep -q 'ERROR: LeakSanitizer' "$1" && grep -q '^libclang: crash detected' "$1" && return 0

@@ -1,27 +1,30 @@
 #!/usr/bin/env bash
-# Random OpenCL programs: the same buffers plain, with the library and from an instrumented C translation, which also
-# says how often each block ran.
+# Random OpenCL programs. The buffers must be the same plain, with the library, and from a C translation, which also counts how
+# often each block ran.
 #   tests/generate/run.sh BUILD_DIR KERNELS [SEED [WORD,... [PER_PROGRAM]]]
-# Programs are numbered from SEED (1), with PER_PROGRAM (10) kernels in each. Ends with "N passed, N failed, N skipped" over
-# the kernels; with the word traced, the library traces every work-item, and the driver compiles for minutes if a program has
-# many kernels; with divided, most barriers are under conditions; with relaxed, programs are built with options that let
-# arithmetic be inexact. Skipped are those that the driver alone computes wrongly, which without its optimiser it does not, and those that it never ends to compile.
+# Programs are numbered from SEED (1). Each has PER_PROGRAM (10) kernels. Ends with "N passed, N failed, N skipped" over the
+# kernels. The words:
+#   traced    the library traces every work-item; the driver compiles for minutes if a program has many kernels
+#   divided   most barriers are under conditions
+#   relaxed   programs are built with options that allow inexact arithmetic
+# A kernel is skipped if the driver alone computes it wrongly but computes it correctly without its optimiser, or if the driver
+# never finishes compiling it.
 set -u
 build=$(cd "$1" && pwd)
 here=$(cd "$(dirname "$0")" && pwd)
 kernels=$2
 seed=${3:-1}
-export GPUSIM_MEMORY=perfect # the text that only counts
+export GPUSIM_MEMORY=perfect # makes the library use the text that only counts
 words=,${4:-},
 [[ $words == *,traced,* ]] && export GPUSIM_MEMORY=hierarchy GPUSIM_TRACE=all GPUSIM_TRACE_ITEMS=1000000 GPUSIM_MODEL=optimistic
 per_program=${5:-10} per_round=20 limit=600
-# POCL 3.1 does not end on some kernels of this sort, plain or not.
+# POCL 3.1 never finishes some kernels of this kind, plain or annotated.
 [[ $words == *,divided,* ]] && limit=${GENERATE_LIMIT:-120}
 work=$(mktemp -d "${TMPDIR:-/tmp}/gpusim-generate.XXXXXX")
 trap 'rm -rf "$work"' EXIT
 passed=0 failed=0 skipped=0
 
-# launches ENDING PREFIX...: a process for each program, so that one that fails or never ends takes no other with it.
+# launches ENDING PREFIX...: one process for each program, so that a program that fails or hangs does not affect the others.
 launches() {
 	local ending=$1 prefix
 	shift
@@ -35,7 +38,7 @@ launches() {
 	done
 }
 
-# round PREFIX...: both runs at once, each with a cache of its own, so that neither finds the other's kernels.
+# round PREFIX...: both runs at once. Each has a cache of its own, so that neither finds the other's kernels.
 round() {
 	local suspects prefix
 	launches plain "$@" &

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Annotated text, block table and counts of small kernels against what is expected, and against counts made by hand.
+# Compares annotated text, block table and counts of small kernels with the expected ones, and with counts made by hand.
 #   tests/golden/run.sh BUILD_DIR [--update] [NAME...]
-# With --update the .expected files are written anew: look at the difference before you keep them.
+# --update writes the .expected files anew. Look at the difference before you keep them.
 set -u
 build=$(cd "$1" && pwd)
 here=$(cd "$(dirname "$0")" && pwd)

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Events of small kernels against those written by hand, two kernels at a time.
+# Compares events of small kernels with events written by hand, two kernels at a time.
 #   tests/traces/run.sh BUILD_DIR [NAME...]
 set -u
 build=$(cd "$1" && pwd)

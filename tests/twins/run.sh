@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Kernels with barriers in all sorts of places: their results with the library must be the driver's own, bit by bit.
+# Kernels with barriers in many different places. Their results with the library must be the driver's own, bit by bit.
 #   tests/twins/run.sh BUILD_DIR quick|all
-# Every kernel runs plain and with the library: as it is, with every group traced, and with none. quick: some of the kernels, one local
-# size. all: all of them, two sizes, and with one size build options that let the driver compute inexactly.
-# Ends with "N passed, N failed, N skipped" over kernels, sizes, options and ways.
+# Every kernel runs plain and with the library: by default, with every group traced, and with none. quick: some of the kernels,
+# one local size. all: all kernels, two sizes, and with one size also build options that let the driver compute inexactly. Ends
+# with "N passed, N failed, N skipped" over kernels, sizes, options and ways.
 set -u
 build=$(cd "$1" && pwd)
 here=$(cd "$(dirname "$0")" && pwd)
@@ -11,7 +11,7 @@ what=$2
 work=$(mktemp -d "${TMPDIR:-/tmp}/gpusim-twins.XXXXXX")
 trap 'rm -rf "$work"' EXIT
 passed=0 failed=0
-# run OUT ARGUMENT...: the driver's own kernels, or, with variables set, twins.
+# run OUT ARGUMENT...: runs the driver's own kernels or, with variables set, twins.
 run() {
 	local out=$1
 	shift
@@ -30,7 +30,7 @@ with() {
 		run "$out" "$@"
 }
 
-# compare WAY OPTIONS: the lines of both runs, one for each kernel and size.
+# compare WAY OPTIONS: compares the lines of both runs, one for each kernel and size.
 compare() {
 	local different line
 	different=$(diff "$work/plain" "$work/twins" | sed -n 's/^< \([^ ]* [0-9]*\) .*/\1/p')
