@@ -7,7 +7,8 @@
 
 enum { BUILD_MAX = 256, BUILD_REGISTERS = 64 };
 
-/* One kernel; register n has the number n, and a word. Block ends are edges to the next block, the last one's is out. */
+/* One kernel. Register n has the number n and one word. Each block has an edge to the next block. The last block's edge leads
+ * out. */
 struct built_code {
 	struct kernel_code code;
 	struct code_instruction instructions[BUILD_MAX];
@@ -22,13 +23,13 @@ void build_start(struct built_code *b);
 /* Begins another block. */
 void build_block(struct built_code *b);
 /*
- * Appends an instruction to the last block: operands is "written <- read read ? waited", for example "3 <- 1 2 2 ? 7"; ""
- * where there are none. Returns it, for what else is to be set.
+ * Appends an instruction to the last block. `operands` is "written <- read read ? waited", for example "3 <- 1 2 2 ? 7"; "" if
+ * there are none. Returns the instruction, so that the caller can set the rest.
  */
 struct code_instruction *build(struct built_code *b, enum code_class class, const char *operands);
 struct code_instruction *build_memory(struct built_code *b, enum code_class class, enum code_space space,
                                       const char *operands);
-/* A shipped description. */
+/* One of the shipped descriptions. */
 struct gpu test_gpu(const char *name, const char *overrides);
 
 #endif

@@ -7,7 +7,7 @@
 
 enum { SCENE_PATH = 4096, SCENE_ISSUES = 4096 };
 
-/* A launch whose warps all go the same way, and what came of it. */
+/* A launch whose warps all take the same path, and its result. */
 struct scene {
 	struct gpu gpu;
 	struct built_code code;
@@ -24,7 +24,7 @@ struct scene {
 	size_t issue_count;
 };
 
-/* A pipeline without limits but its latencies: Algorithm 1. */
+/* A pipeline that is limited only by its latencies: Algorithm 1. */
 #define IDEAL                                                                                                          \
 	"operand_collectors=0,fetches_per_cycle=64,fetch_width=16,instruction_buffer_entries=64,refill_when_empty=0,"     \
 	"fetch_to_issue_cycles=1,flush_at_branch=1,retire_in_fetch=0,icache_line_instructions=0,completion_slots=0,"        \
@@ -35,13 +35,13 @@ struct scene {
 void scene_start(struct scene *s, const char *gpu, const char *overrides);
 /* The instruction that ends a kernel. */
 void scene_exit(struct scene *s);
-/* The cycles; they must add up. */
+/* Runs it and returns the cycles. Checks that they add up. */
 double scene_run(struct scene *s);
-/* `count` times block 1, then block 2, after block 0. */
+/* The path is block 0, `count` times block 1, then block 2. */
 void scene_loop(struct scene *s, size_t count);
-/* Warps of one group that go different ways: warp w goes paths[w]. */
+/* Warps of one group that take different paths: warp w takes paths[w]. */
 void scene_run_paths(struct scene *s, const struct warp_path *paths, uint32_t warps);
-/* That exactly these were issued, in this order. */
+/* Checks that exactly these were issued, in this order. */
 void scene_check(const struct scene *s, const struct issue *expected, size_t count);
 
 #endif

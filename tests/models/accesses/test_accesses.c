@@ -1,4 +1,4 @@
-/* Accesses of a warp's memory instructions, worked out by hand. */
+/* Accesses of a warp's memory instructions, computed by hand. */
 #include "tests/tests.h"
 
 #include "models/accesses/accesses.h"
@@ -12,7 +12,7 @@ static struct gpu fermi(void)
 	                    .atomic_access_bytes = 32, .shared_wide_splits = true};
 }
 
-/* Lane i at base + i * stride. */
+/* Lane i accesses base + i * stride. */
 static uint32_t strided(enum code_space space, uint64_t base, uint64_t stride, uint32_t bytes)
 {
 	struct gpu gpu = fermi();
@@ -22,14 +22,14 @@ static uint32_t strided(enum code_space space, uint64_t base, uint64_t stride, u
 	return gpu_accesses(&gpu, &(struct access_kind){.space = space, .bytes = bytes}, addresses, 32);
 }
 
-/* 32 lanes of 4 bytes: stride 4 is 128 bytes, one line; 8 is two; 32 is eight; 128 a line each. */
+/* 32 lanes of 4 bytes. Stride 4 is 128 bytes, one line. Stride 8 is two lines, 32 is eight, 128 is a line for each lane. */
 static void lines_follow_the_stride(void)
 {
 	CU_ASSERT_EQUAL(strided(SPACE_global, 4096, 4, 4), 1);
 	CU_ASSERT_EQUAL(strided(SPACE_global, 4096, 8, 4), 2);
 	CU_ASSERT_EQUAL(strided(SPACE_global, 4096, 32, 4), 8);
 	CU_ASSERT_EQUAL(strided(SPACE_global, 4096, 128, 4), 32);
-	CU_ASSERT_EQUAL(strided(SPACE_global, 4096, 0, 4), 1);   /* all at one place */
+	CU_ASSERT_EQUAL(strided(SPACE_global, 4096, 0, 4), 1);   /* all at one address */
 	CU_ASSERT_EQUAL(strided(SPACE_global, 4100, 4, 4), 2);   /* off by one element: two lines */
 	CU_ASSERT_EQUAL(strided(SPACE_global, 4096, 16, 16), 4); /* float4: 512 bytes */
 	CU_ASSERT_EQUAL(strided(SPACE_global, 4096 + 120, 16, 16), 5);
@@ -44,8 +44,8 @@ static void order_of_lanes_does_not_matter(void)
 	CU_ASSERT_EQUAL(gpu_accesses(&gpu, &(struct access_kind){.space = SPACE_global, .bytes = 4}, addresses, 32), 1);
 }
 
-/* A column of a 32 x 32 tile of floats is in one bank; of a 32 x 33 tile, in 32 banks. Stride of 2 words: two to a
- * bank. One word for all is a broadcast. */
+/* A column of a 32 x 32 tile of floats is in one bank. A column of a 32 x 33 tile is in 32 banks. With a stride of 2 words, two
+ * lanes share a bank. One word for all lanes is a broadcast. */
 static void banks_conflict_without_padding(void)
 {
 	CU_ASSERT_EQUAL(strided(SPACE_shared, 0, 4, 4), 1);
@@ -55,7 +55,7 @@ static void banks_conflict_without_padding(void)
 	CU_ASSERT_EQUAL(strided(SPACE_shared, 64, 0, 4), 1);
 }
 
-/* 8 bytes per lane: two halves of the warp, each without conflict; where a GPU does not split, only words count. */
+/* 8 bytes per lane: two halves of the warp, each without conflict. If a GPU does not split the warp, only words count. */
 static void wide_shared_accesses_take_turns(void)
 {
 	struct gpu gpu = fermi();
@@ -70,7 +70,7 @@ static void wide_shared_accesses_take_turns(void)
 	CU_ASSERT_EQUAL(gpu_accesses(&gpu, &(struct access_kind){.space = SPACE_shared, .bytes = 16}, addresses, 32), 4);
 }
 
-/* Atomics: 32 lanes on one counter are one segment and 31 more turns; on 32 neighbours, 128 bytes are 4 segments. */
+/* Atomics: 32 lanes on one counter are one segment and 31 more turns. On 32 neighbours, 128 bytes are 4 segments. */
 static void atomics_on_one_address_are_serial(void)
 {
 	struct gpu gpu = fermi();
@@ -86,8 +86,8 @@ static void atomics_on_one_address_are_serial(void)
 
 /* ---- from the code ---- */
 
-/* p[tid.y * width + tid.x]: nodes 0 tid.x, 1 tid.y, 2 width, 3 mad, 4 times 4 in 64 bits, 5 buffer, 6 sum; and a load
- * from where a loaded number says, node 8. */
+/* p[tid.y * width + tid.x]: nodes 0 tid.x, 1 tid.y, 2 width, 3 mad, 4 times 4 in 64 bits, 5 buffer, 6 sum. Also a load whose
+ * address is a loaded number, node 8. */
 static void accesses_follow_from_arguments_and_shape(void)
 {
 	static struct code_node nodes[] = {
@@ -110,7 +110,7 @@ static void accesses_follow_from_arguments_and_shape(void)
 	/* A warp is two rows of 16 floats, 4096 bytes apart: two lines. */
 	CU_ASSERT_EQUAL(usual_accesses(&gpu, &code, &launch, accesses, &unknown), 0);
 	CU_ASSERT_EQUAL(accesses[0], 2);
-	CU_ASSERT_EQUAL(accesses[1], 0); /* a lane each */
+	CU_ASSERT_EQUAL(accesses[1], 0); /* one access for each lane */
 	CU_ASSERT_EQUAL(accesses[2], 1);
 	CU_ASSERT_EQUAL(unknown, 1);
 	/* One row of 32 lanes: one line. */
@@ -118,15 +118,16 @@ static void accesses_follow_from_arguments_and_shape(void)
 	launch.local[1] = 1;
 	CU_ASSERT_EQUAL(usual_accesses(&gpu, &code, &launch, accesses, &unknown), 0);
 	CU_ASSERT_EQUAL(accesses[0], 1);
-	/* A width of 16 joins the two rows. */
+	/* With a width of 16, the two rows are adjacent. */
 	launch.local[0] = launch.local[1] = 16;
 	values[1] = 16;
 	CU_ASSERT_EQUAL(usual_accesses(&gpu, &code, &launch, accesses, &unknown), 0);
 	CU_ASSERT_EQUAL(accesses[0], 1);
 }
 
-/* Node 0 is what neighbours load from an array of begins, node 1 a loop's variable that starts with it: elements 2 of
- * that list are as many accesses as its parts lie in; 3 is used without a loop, 4 is scrambled: a lane each. */
+/* Node 0 is what neighbours load from an array of begins. Node 1 is the variable of a loop that starts with it. Node 2 accesses
+ * elements of that list: as many accesses as its parts lie in. Node 3 is used without a loop and node 4 is scrambled: one access
+ * for each lane. */
 static void lists_are_told_from_scattered_loads(void)
 {
 	static struct code_node nodes[] = {
@@ -149,7 +150,7 @@ static void lists_are_told_from_scattered_loads(void)
 	CU_ASSERT_EQUAL(unknown, 3);
 }
 
-/* Node 0 is loaded, 2 a part of it, 3 that part scaled, 5 the sum of it and of what nobody follows. */
+/* Node 0 is loaded, 2 is a part of it, 3 is that part scaled. 5 is the sum of it and of a value that is not followed. */
 static void data_scatters_in_shared_memory(void)
 {
 	static struct code_node nodes[] = {
@@ -173,9 +174,11 @@ static void data_scatters_in_shared_memory(void)
 }
 
 /*
- * Two lanes, two banks of two words: in the same bank but not on the same word one time of four. Of 32 banks of many words, the
- * same bank one time of 32. Three lanes, two banks of many words: all in one bank one time of four, else two of them.
- * Of banks of one word, no two different words are in one.
+ * The chance that lanes meet in a bank:
+ *   two lanes, two banks of two words       the same bank but different words one time in four
+ *   two lanes, 32 banks of many words       the same bank one time in 32
+ *   three lanes, two banks of many words    all in one bank one time in four, else two of them
+ *   banks of one word                       two different words are never in one bank
  */
 static void lanes_meet_by_chance(void)
 {
@@ -186,7 +189,7 @@ static void lanes_meet_by_chance(void)
 	CU_ASSERT_DOUBLE_EQUAL(means[2], 1.25, 1e-9);
 	chance_fullest_bank(32, 32, 1ull << 40, means);
 	CU_ASSERT_DOUBLE_EQUAL(means[2], 1 + 1.0 / 32, 1e-5);
-	CU_ASSERT_DOUBLE_EQUAL(means[32], 3.53, 0.01); /* 20,000 throws: 3.527 */
+	CU_ASSERT_DOUBLE_EQUAL(means[32], 3.53, 0.01); /* 20,000 random trials: 3.527 */
 	chance_fullest_bank(3, 2, 1ull << 40, means);
 	CU_ASSERT_DOUBLE_EQUAL(means[3], 2.25, 1e-5);
 	chance_fullest_bank(CHANCE_LANES, 32, 32, means);

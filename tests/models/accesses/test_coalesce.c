@@ -1,4 +1,4 @@
-/* Parts of a warp's accesses, worked out by hand, for GPUs with lines and for those with sectors. */
+/* Parts of a warp's accesses, computed by hand, for GPUs with lines and for GPUs with sectors. */
 #include "tests/tests.h"
 
 #include "tests/models/code_builder.h"
@@ -16,7 +16,7 @@ static struct gpu sectors(void)
 	return test_gpu("v100", NULL);
 }
 
-/* Lane i at base + i * stride. */
+/* Lane i accesses base + i * stride. */
 static uint32_t strided(struct gpu gpu, uint64_t base, uint64_t stride, uint32_t bytes)
 {
 	uint64_t addresses[32];
@@ -33,14 +33,14 @@ static uint32_t sector_count(uint32_t count)
 	return sum;
 }
 
-/* 32 lanes of 4 bytes. Stride of 1 element: 128 bytes, 4 sectors; of 2: 256 bytes, 8 sectors of 4 lanes each; of 8: 1024
- * bytes, a sector for each lane; of 32: a line for each lane. */
+/* 32 lanes of 4 bytes. A stride of 1 element is 128 bytes, 4 sectors. 2 is 256 bytes, 8 sectors of 4 lanes each. 8 is 1024
+ * bytes, a sector for each lane. 32 is a line for each lane. */
 static void strides_touch_lines_and_sectors(void)
 {
 	static const struct {
 		uint64_t stride;
 		uint32_t parts, sectors;
-		uint32_t mask; /* of the first part */
+		uint32_t mask; /* mask of the first part */
 	} rows[] = {{1, 1, 4, 0xf}, {2, 2, 8, 0xf}, {8, 8, 32, 0xf}, {32, 32, 32, 1}};
 	for (size_t i = 0; i < GS_ARRAY_LEN(rows); i++)
 		for (int sectored = 0; sectored < 2; sectored++) {
@@ -53,7 +53,7 @@ static void strides_touch_lines_and_sectors(void)
 		}
 }
 
-/* One element further: 124 bytes of a line and 4 of the next: 4 sectors, and 1. */
+/* One element further: 124 bytes of a line and 4 bytes of the next one. This is 4 sectors, and 1. */
 static void misaligned_lanes_touch_one_more(void)
 {
 	for (int sectored = 0; sectored < 2; sectored++) {
@@ -88,9 +88,9 @@ static void order_of_lanes_does_not_matter(void)
 	}
 }
 
-/* 16 bytes per lane: 4 lines of 4 sectors. Lanes that read the same 16 bytes: one part. Where 8 lanes are looked at together, a
- * line that others have brought sectors of is another part for other sectors: lanes 64 bytes apart, 16 lines of 2 lanes, and
- * two turns of 1024 bytes, the second 32 bytes further on, which are 8 lines and 2 sectors each time. */
+/* 16 bytes per lane: 4 lines of 4 sectors. Lanes that read the same 16 bytes make one part. Some GPUs look at 8 lanes together.
+ * Then a line is a separate part for each group of 8 lanes that reads other sectors of it. Lanes 64 bytes apart: 16 lines of 2
+ * lanes. Two turns of 1024 bytes, the second 32 bytes further on: 8 lines and 2 sectors each time. */
 static void wide_accesses_go_in_parts_of_the_warp(void)
 {
 	CU_ASSERT_EQUAL(strided(lines(), 4096, 16, 16), 4);
@@ -109,7 +109,7 @@ static void wide_accesses_go_in_parts_of_the_warp(void)
 	CU_ASSERT_EQUAL(sector_count(16), 32);
 }
 
-/* GPGPU-Sim's GTX 480: 32 bytes of chars are one segment; chars 32 bytes apart one each. Shorts: 64 bytes. */
+/* GPGPU-Sim's GTX 480: 32 bytes of chars are one segment. Chars that are 32 bytes apart have one segment each. Shorts: 64 bytes. */
 static void narrow_accesses_have_narrow_segments(void)
 {
 	CU_ASSERT_EQUAL(strided(lines(), 4096, 1, 1), 1);
@@ -119,7 +119,7 @@ static void narrow_accesses_have_narrow_segments(void)
 	CU_ASSERT_EQUAL(strided(sectors(), 4096, 4, 1), 1);
 }
 
-/* Lanes at two addresses in turn: 16 rounds of a segment, two lanes each. 32 counters: 4 segments of 8 lanes. */
+/* Lanes alternate between two addresses: 16 rounds of a segment with two lanes each. 32 counters: 4 segments of 8 lanes. */
 static void atomics_meet_at_addresses(void)
 {
 	struct gpu gpu = lines();
@@ -137,7 +137,7 @@ static void atomics_meet_at_addresses(void)
 	CU_ASSERT_EQUAL(parts[1].address, 4096);
 }
 
-/* 2 bytes before the end of all addresses: like any other that straddles two lines. */
+/* 2 bytes before the end of the address range: like any other access that spans two lines. */
 static void addresses_do_not_go_round(void)
 {
 	CU_ASSERT_EQUAL(strided(lines(), UINT64_MAX - 1, 0, 4), 2);

@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-/* 2 accesses to 2 banks meet with probability 1/2; 4 to 16: 16 * (4/16 - 1 + (15/16)^4) = 0.35962. */
+/* 2 accesses to 2 banks meet with probability 1/2. 4 to 16: 16 * (4/16 - 1 + (15/16)^4) = 0.35962. */
 static void test_formulas_of_the_paper(void)
 {
 	CU_ASSERT_DOUBLE_EQUAL(bank_conflicts_at_once(2, 2), 0.5, 1e-12);
@@ -15,17 +15,17 @@ static void test_formulas_of_the_paper(void)
 	CU_ASSERT_EQUAL(bank_conflicts_at_once(1, 16), 0);
 	CU_ASSERT_EQUAL(bank_conflicts_at_once(0.5, 16), 0);
 	CU_ASSERT_DOUBLE_EQUAL(bank_conflicts_at_once(5, 1), 4, 1e-12);
-	/* As printed: of 4 accesses to 16 banks minus 12 conflicts. Table II has positive numbers throughout, where an SM of
-	 * two schedulers has at most 2 * (3 reads + 1 write) accesses per cycle: only the maximum with 0 can have made them. */
+	/* As printed: 4 accesses to 16 banks have minus 12 conflicts. Table II has only positive numbers, although an SM with two
+	 * schedulers has at most 2 * (3 reads + 1 write) accesses per cycle. So the paper must have used the maximum with 0. */
 	CU_ASSERT_EQUAL(bank_conflicts_printed(4, 16), -12);
 	for (double m = 0; m <= 8; m += 0.5)
 		CU_ASSERT(bank_conflicts_printed(m, 16) < 0 && bank_conflicts_at_once(m, 16) >= 0);
-	/* They agree where no bank is left without access. */
+	/* They agree if every bank has an access. */
 	CU_ASSERT_DOUBLE_EQUAL(bank_conflicts_at_once(1000, 16), bank_conflicts_printed(1000, 16), 1e-9);
 }
 
-/* One bank, two instructions a cycle that read it with 1/4 each: l = 1/2, a = 9/16, p = 8/9, conflicts 1/2 - 7/16 * 8/9 = 1/9,
- * E[A^2] = 5/8, E[Q] = (5/8 + 1/2 - 1) / 1 = 1/8, delay 1/4. */
+/* One bank. Two instructions a cycle read it with probability 1/4 each: l = 1/2, a = 9/16, p = 8/9, conflicts 1/2 - 7/16 * 8/9 =
+ * 1/9, E[A^2] = 5/8, E[Q] = (5/8 + 1/2 - 1) / 1 = 1/8, delay 1/4. */
 static void test_bank_as_a_queue(void)
 {
 	struct bank_traffic t = {.reads = 0.5, .read_width = 2, .write_width = 2, .banks = 1};
@@ -34,12 +34,12 @@ static void test_bank_as_a_queue(void)
 	CU_ASSERT_DOUBLE_EQUAL(q.read_delay, 0.25, 1e-12);
 	CU_ASSERT_EQUAL(q.write_delay, 0);
 	CU_ASSERT_DOUBLE_EQUAL(q.delayed, 2 / 9.0, 1e-12);
-	/* 16 banks, 16 times as many reads: 16 times as many conflicts, the same delay. */
+	/* 16 banks and 16 times as many reads: 16 times as many conflicts, the same delay. */
 	t.reads = 8;
 	t.banks = 16;
 	CU_ASSERT_DOUBLE_EQUAL(bank_queue(&t).conflicts, 16 / 9.0, 1e-12);
 	CU_ASSERT_DOUBLE_EQUAL(bank_queue(&t).read_delay, 0.25, 1e-12);
-	/* One operand: P[delay >= k] sums up to the delay; of two, the later comes later, but before the sum of both. */
+	/* One operand: P[delay >= k] sums up to the delay. With two operands, the later one comes later, but before the sum of both. */
 	CU_ASSERT_DOUBLE_EQUAL(bank_collect_delay(&q, 1), 0.25, 1e-6);
 	CU_ASSERT(bank_collect_delay(&q, 2) > 0.25 && bank_collect_delay(&q, 2) < 0.5);
 	CU_ASSERT_EQUAL(bank_collect_delay(&q, 0), 0);
@@ -95,7 +95,7 @@ static void test_conflicts_grow_with_accesses(void)
 		at_once = bank_conflicts_at_once(m, 16);
 	}
 	CU_ASSERT(before > 20);
-	/* Fewer in more banks. */
+	/* Fewer accesses in more banks. */
 	const struct bank_traffic few = {.reads = 4, .writes = 2, .read_width = 2, .write_width = 2, .banks = 8};
 	const struct bank_traffic more = {.reads = 4, .writes = 2, .read_width = 2, .write_width = 2, .banks = 9};
 	CU_ASSERT(bank_queue(&more).conflicts < bank_queue(&few).conflicts);
@@ -119,8 +119,8 @@ static void test_absurd_traffic(void)
 }
 
 /*
- * Of N reads that find a bank held, all but the first wait behind another. N is Poisson's: with 2 on average N - 1 is
- * 2 - 1, and -1 with e^-2 = 0.1353 of no read at all, which is none.
+ * N reads find a bank held. All but the first wait for another read. N has a Poisson distribution. With a mean of 2, the mean of
+ * N - 1 is 2 - 1. The case of no read at all has probability e^-2 = 0.1353 and would count -1, but it has no conflict.
  */
 static void test_bank_held_by_writes(void)
 {

@@ -73,7 +73,8 @@ static void build_fma_loop(struct built_code *b)
 	build(b, CODE_branch, "");
 }
 
-/* 77 cycles the first time, 73 each further one (tests/models/code/test_costs.c); 6 fetches each, and one in vain at each jump back. */
+/* 77 cycles the first time, 73 each further time (tests/models/code/test_costs.c). 6 fetches each time, and one useless fetch at
+ * each jump back. */
 static void test_one_warp_takes_its_path(void)
 {
 	struct gpu gpu = test_gpu("gtx480", "sm_count=1,completion_slots=0");
@@ -126,7 +127,7 @@ static void random_code(struct built_code *b, uint32_t *random)
 	}
 }
 
-/* The automaton of states at the blocks' ends must not change the longest path of the whole. */
+/* States at the ends of blocks form an automaton. It must not change the longest path of the whole. */
 static void test_path_is_the_graph_of_all_its_blocks(void)
 {
 	struct gpu gpu = test_gpu("gtx480", "sm_count=1");
@@ -147,8 +148,8 @@ static void test_path_is_the_graph_of_all_its_blocks(void)
 	}
 }
 
-/* 40 blocks in any order, each with a result that is long under way: more states than are kept. Those beyond forget what
- * is under way, and so do not wait for it. */
+/* 40 blocks in any order, each with a result that takes long. These are more states than are kept. States beyond the limit
+ * forget the results that are on their way, so they do not wait for them. */
 static void test_path_with_too_many_states(void)
 {
 	struct gpu gpu = test_gpu("gtx480", "sm_count=1,fp32_latency=100");
@@ -182,8 +183,8 @@ static void build_independent(struct built_code *b, enum code_class class, int c
 }
 
 /*
- * 4 special functions of 8 cycles, 8 warps: 256 cycles a group, 1536 a wave of 6. Alone, the warp issues them at 2, 3, 5,
- * 6 and the unit starts them at 6, 14, 22, 30; done at 40.
+ * 4 special functions of 8 cycles, 8 warps: 256 cycles a group, 1536 a wave of 6. A warp alone issues them at 2, 3, 5, 6. The
+ * unit starts them at 6, 14, 22, 30. They are done at 40.
  */
 static void test_resource_limits_full_waves(void)
 {
@@ -200,10 +201,10 @@ static void test_resource_limits_full_waves(void)
 	CU_ASSERT_EQUAL(t.resident_groups, 6);
 	CU_ASSERT_EQUAL(t.limits[RESOURCE_issue], 60 * 8 * 4 / 2);
 	CU_ASSERT_EQUAL(t.limits[RESOURCE_fetch], 60 * 8 * 2);
-	CU_ASSERT_EQUAL(t.limits[RESOURCE_collector], 60 * 8 * 4 * 2 / 8.0); /* 8 of them for special functions */
+	CU_ASSERT_EQUAL(t.limits[RESOURCE_collector], 60 * 8 * 4 * 2 / 8.0); /* 8 collectors are for special functions */
 	CU_ASSERT_EQUAL(t.limits[RESOURCE_writeback], 60 * 8 * 4 / 2);
 	CU_ASSERT_EQUAL(t.limits[LIMIT_latency], 10 * 40);
-	/* Issue 960, fetch as much again; the unit takes the rest. */
+	/* Issue takes 960, and fetch the same. The unit takes the rest. */
 	CU_ASSERT_EQUAL(t.by[CYCLES_issue], 960);
 	CU_ASSERT_EQUAL(t.by[CYCLES_fetch], 0);
 	CU_ASSERT_EQUAL(t.by[CYCLES_unit_sfu], 15360 - 960);
@@ -212,7 +213,7 @@ static void test_resource_limits_full_waves(void)
 	CU_ASSERT_EQUAL(optimistic(&gpu, &l, 6).cycles, 4 * 256);
 }
 
-/* Groups of one warp, 40 cycles alone, 32 of the unit: 2 at once take 64. Of 5 the last is alone: 64 + 64 + 40. */
+/* Groups of one warp: 40 cycles alone, 32 of the unit. 2 at once take 64. The last of 5 is alone: 64 + 64 + 40. */
 static void test_last_wave_has_fewer_warps(void)
 {
 	struct gpu gpu = test_gpu("gtx480", "sm_count=1");
@@ -224,7 +225,7 @@ static void test_last_wave_has_fewer_warps(void)
 	CU_ASSERT_EQUAL(t.cycles, 2 * 64 + 40);
 	CU_ASSERT_EQUAL(t.waves, 2.5);
 	CU_ASSERT_EQUAL(t.by[CYCLES_tail], 40 - 32); /* its share of a full wave would be 32 */
-	/* One at a time: latency all the way. A group that does not fit runs like that, too. */
+	/* One at a time: only latency counts. The same holds for a group that does not fit. */
 	CU_ASSERT_EQUAL(optimistic(&gpu, &l, 1).cycles, 5 * 40);
 	CU_ASSERT_EQUAL(optimistic(&gpu, &l, 0).cycles, 5 * 40);
 	/* 3 SMs: two of them get 2 groups. 5 SMs or more: one each. */
@@ -234,7 +235,7 @@ static void test_last_wave_has_fewer_warps(void)
 	CU_ASSERT_EQUAL(optimistic(&gpu, &l, 2).cycles, 40);
 }
 
-/* Accesses of the path: 4 + 1 for each of 8 warps in 6 groups; a load that the description has no number for takes 1. */
+/* Accesses of the path: 4 + 1 for each of 8 warps in 6 groups. If the description has no number for a load, it takes 1. */
 static void test_accesses_occupy_the_load_store_unit(void)
 {
 	struct gpu gpu = test_gpu("gtx480", "sm_count=1");
@@ -251,7 +252,7 @@ static void test_accesses_occupy_the_load_store_unit(void)
 	struct optimistic_timing t = optimistic(&gpu, &l, 6);
 	CU_ASSERT_EQUAL(t.limits[RESOURCE_ldst], 5 * 48);
 	CU_ASSERT_EQUAL(t.cycles, 5 * 48);
-	/* Alone: issued at 2 and 3; the second starts when the first has left the unit, at 6 + 4, and takes 35. */
+	/* Alone: issued at 2 and 3. The second starts when the first has left the unit, at 6 + 4, and takes 35. */
 	CU_ASSERT_EQUAL(t.limits[LIMIT_latency], 10 + 35);
 	/* 4 and 1: mean 2.5, mean square 8.5, so 8.5 / 6.25 - 1. */
 	struct launch_costs costs;
@@ -263,8 +264,8 @@ static void test_accesses_occupy_the_load_store_unit(void)
 	CU_ASSERT_EQUAL(optimistic(&gpu, &l, 6).limits[RESOURCE_ldst], 8 * 48);
 }
 
-/* Groups of 3, 1, 3, 1 instructions on 2 SMs: round the SMs, SM 0 gets 6 of 8, that is 3 average groups. One at a time,
- * the third goes to SM 1, which has done 1, and the fourth to SM 0: 4 each, 2 average groups. */
+/* Groups of 3, 1, 3, 1 instructions on 2 SMs. If groups go round the SMs, SM 0 gets 6 of 8, which is 3 average groups. If an SM
+ * takes one at a time, the third goes to SM 1, which has done 1, and the fourth to SM 0: 4 each, 2 average groups. */
 static void test_busiest_sm(void)
 {
 	struct gpu gpu = test_gpu("gtx480", "sm_count=2");
@@ -331,16 +332,17 @@ static void test_units_that_complete_one_per_cycle(void)
 	CU_ASSERT(!unit_cycles_per_instruction(&gpu, &b.code, once, RESOURCE_fp32, &cycles) && cycles == 0);
 }
 
-/* One resource of 10 cycles and nothing else: n warps take 10 n. No resource: the latency. */
+/* One resource of 10 cycles and nothing else: n warps take 10 n. Without a resource: the latency. */
 static void test_contention(void)
 {
 	const double ten = 10, none = 0, one = 1, balanced[] = {10, 10};
 	CU_ASSERT_DOUBLE_EQUAL(contention_cycles(&ten, NULL, 1, 10, 7), 70, 1e-9);
 	CU_ASSERT_DOUBLE_EQUAL(contention_cycles(&none, NULL, 1, 25, 7), 25, 1e-9);
 	CU_ASSERT_DOUBLE_EQUAL(contention_cycles(&ten, NULL, 1, 100, 1), 100, 1e-9);
-	/* Two warps, latency 100, 10 of it at the resource, which the other holds a tenth of the time, for 5 more. */
+	/* Two warps, latency 100. 10 of it are at the resource. The other warp holds the resource a tenth of the time, for 5 more
+	 * cycles. */
 	CU_ASSERT_DOUBLE_EQUAL(contention_cycles(&ten, NULL, 1, 100, 2), 100.5, 1e-9);
-	/* Services of all lengths, variance = mean^2: whoever comes meets long ones more often, 10 are left. */
+	/* Services of different lengths, variance = mean^2. A warp that comes meets long services more often: 10 cycles are left. */
 	CU_ASSERT_DOUBLE_EQUAL(contention_cycles(&ten, &one, 1, 100, 2), 101, 1e-9);
 	/* Many warps: the busiest resource. */
 	CU_ASSERT_DOUBLE_EQUAL(contention_cycles(&ten, NULL, 1, 100, 1000), 10000, 1e-6);
@@ -349,7 +351,7 @@ static void test_contention(void)
 	CU_ASSERT_EQUAL(contention_cycles(&ten, NULL, 1, 10, 0), 0);
 }
 
-/* Three distinct operands each, all of them independent: many reads per cycle, and two collectors to wait in. */
+/* Three different operands each, all independent: many reads per cycle, and two collectors to wait in. */
 static void build_reader(struct built_code *b)
 {
 	static const char *const operands[] = {"20 <- 1 2 3", "21 <- 4 5 6", "22 <- 7 8 9", "23 <- 10 11 12"};
@@ -366,7 +368,7 @@ static void test_fixed_point_from_below_and_above(void)
 	build_reader(&b);
 	launch_all(&l, &b, only_block, 1, 60, 8);
 	struct probabilistic_timing t = probabilistic(&gpu, &l, 6, 0);
-	/* Collectors: 2 cycles for each of 480 * 32 instructions in 4 of them; conflicts make it more. */
+	/* Collectors: 2 cycles for each of 480 * 32 instructions, in 4 collectors. Conflicts add to this. */
 	CU_ASSERT_EQUAL(t.optimistic_cycles, 480 * 32 * 2 / 4.0);
 	CU_ASSERT(t.timing.cycles > 1.05 * t.optimistic_cycles);
 	CU_ASSERT_EQUAL(t.timing.limiter, RESOURCE_collector);
@@ -383,7 +385,7 @@ static void test_fixed_point_from_below_and_above(void)
 	}
 }
 
-/* 3 reads and a write each, of one bank: 4 cycles an instruction at least, and no more than twice that by waiting. */
+/* Each has 3 reads and a write, all in one bank: at least 4 cycles per instruction. Waiting at most doubles this. */
 static void test_saturated_banks(void)
 {
 	struct gpu gpu = test_gpu("gtx480", "sm_count=1,register_banks=1,banks_by_name=0");
@@ -421,7 +423,7 @@ static void test_iteration_limit(void)
 	CU_ASSERT(t.fixed_point.converged);
 }
 
-/* One warp meets nobody: only x * x and the like are conflicts, and the optimistic time stays. */
+/* One warp meets no other warp. Only x * x and the like are conflicts, and the optimistic time stays. */
 static void test_one_warp_has_no_conflicts_by_chance(void)
 {
 	struct gpu gpu = test_gpu("gtx480", "sm_count=1");
@@ -531,13 +533,13 @@ static void test_paths_that_lead_nowhere(void)
 	launch_all(&l, &b, outside, 1, 5, 8);
 	l.path_of[3] = 1;
 	CU_ASSERT_EQUAL(model_optimistic(&gpu, &l.warps, 1, NULL, &o, NULL), -EINVAL);
-	/* Numbers as large as they come: finite. */
+	/* The largest possible numbers: the result is finite. */
 	launch_all(&l, &b, outside, 1, UINT64_MAX, 8);
 	CU_ASSERT_EQUAL(model_optimistic(&gpu, &l.warps, UINT32_MAX, NULL, &o, NULL), 0);
 	CU_ASSERT(isfinite(o.cycles) && o.cycles > 1e18);
 }
 
-/* An occupancy vector that takes 1000 cycles and 1000 for each cycle of delay. */
+/* An occupancy vector that takes 1000 cycles, plus 1000 for each cycle of delay. */
 static int delayed_model(const struct gpu *gpu, const struct launch_warps *warps, uint32_t blocks_per_sm,
                          const struct warp_options *options, struct warp_timing *out, struct gs_error *err)
 {
@@ -575,7 +577,7 @@ static void test_all_models_to_a_fixed_point(void)
 	CU_ASSERT_STRING_EQUAL(t.limiter, "sfu");
 	CU_ASSERT_EQUAL(t.warp_instructions, 77);
 	CU_ASSERT(t.cycles > 1000 && t.register_bank_conflicts > 0);
-	/* 48 warps, 32 instructions of 3 reads: in t.cycles that many reads per cycle; its delays are what was assumed. */
+	/* 48 warps, 32 instructions of 3 reads: so many reads per cycle of t.cycles. Their delays are what was assumed. */
 	double assumed = (t.cycles - 1000) / 1000;
 	const struct bank_traffic traffic = {.reads = 48 * 32 * 3 / t.cycles, .writes = 48 * 32 / t.cycles,
 	                                     .read_width = 2, .write_width = 2, .banks = 16};
@@ -587,7 +589,7 @@ static void test_all_models_to_a_fixed_point(void)
 	CU_ASSERT_EQUAL(model_full(&gpu, &l.warps, 6, &options, &above, NULL), 0);
 	CU_ASSERT_DOUBLE_EQUAL(above.cycles, t.cycles, 0.002 * t.cycles);
 
-	/* Banks resolved by the engine: no delays on top, its own count, one run. */
+	/* The engine resolves banks: no delays are added, it has its own count, and runs once. */
 	options = (struct full_options){.occupancy = delayed_model, .warps.resolve_banks = true};
 	CU_ASSERT_EQUAL(model_full(&gpu, &l.warps, 6, &options, &t, NULL), 0);
 	CU_ASSERT_EQUAL(t.cycles, 1000);

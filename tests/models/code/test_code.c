@@ -12,8 +12,8 @@
  *
  *   block 0 (3 instructions, the last a conditional branch) -> 1 taken, -> 3 falls
  *   block 1 (4, conditional) -> 2 taken (the slow path), -> 1 again is edge 3, -> 3
- * Kept simple: edges 0: 0->1, 1: 0->2, 2: 1->2; block 1 is inside of an if, block 2 the end (2 instructions).
- * Source counters: 0 = entries, 1 = the then branch. One unknown u: whether 1 goes on by its taken edge or falls.
+ * The test simplifies this: edges 0: 0->1, 1: 0->2, 2: 1->2. Block 1 is inside an if. Block 2 is the end (2 instructions).
+ * Source counters: 0 = entries, 1 = the then branch. There is one unknown u: how often block 1 takes its branch.
  *   edge 0 = c1, edge 1 = c0 - c1, edge 2 = u (taken), edge 3 = c1 - u (falls), edge 4 = c0: out of block 2
  */
 static struct code_instruction instructions[9] = {
@@ -63,7 +63,7 @@ static struct code_counts count(const struct kernel_code *code, uint64_t entries
 	return out;
 }
 
-/* 10 entries, 6 of them in the branch. u is between 0 and 6, the middle is 3. Instructions: block 0 taken 6*3, falling
+/* 10 entries, 6 of them in the branch. u is between 0 and 6, and the middle is 3. Instructions: block 0 taken 6*3, falling
  * through 4*2; block 1: 3*4 taken, 3*3 falling; block 2: 10*2: 18 + 8 + 12 + 9 + 20 = 67. u = 0: 64, u = 6: 70. */
 static void open_counts_are_bounded_and_taken_in_the_middle(void)
 {
@@ -123,7 +123,7 @@ static void code_comes_back_from_its_bytes(void)
 	gs_buf_free(&bytes);
 }
 
-/* Every byte changed in turn, and every shorter length: an error or code whose indices are all good. */
+/* Every byte is changed in turn, and every shorter length is tried. The result is an error, or code whose indices are all valid. */
 static void damaged_code_is_refused_or_harmless(void)
 {
 	struct kernel_code code = sample(), *back;
@@ -159,7 +159,7 @@ static int read_back(const struct kernel_code *code)
 	return result;
 }
 
-/* Indices that are all good, and would still keep the models busy for ever, or for far longer than the file is long. */
+/* The indices are all valid. But the models would still run forever, or far longer than the length of the file justifies. */
 static void code_that_goes_round_is_refused(void)
 {
 	struct code_loop loops[2] = {{.header = 1, .outer = -1}, {.header = 1, .outer = 0}};
@@ -172,12 +172,12 @@ static void code_that_goes_round_is_refused(void)
 	loops[0].outer = 0;
 	CU_ASSERT_EQUAL(read_back(&code), -EINVAL);
 	loops[0].outer = -1;
-	blocks[2].first = 0; /* the instructions of the others, too */
+	blocks[2].first = 0; /* includes the instructions of the others */
 	blocks[2].count = 9;
 	CU_ASSERT_EQUAL(read_back(&code), -EINVAL);
 	blocks[2].first = 7;
 	blocks[2].count = 2;
-	edges[4].first_term = 0; /* the terms of others, too */
+	edges[4].first_term = 0; /* includes the terms of others */
 	edges[4].term_count = 9;
 	CU_ASSERT_EQUAL(read_back(&code), -EINVAL);
 	edges[4].first_term = 6;

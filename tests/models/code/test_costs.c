@@ -1,4 +1,4 @@
-/* What instructions and blocks take of a pipeline, warp alone. */
+/* What instructions and blocks take of a pipeline, for a warp alone. */
 #include "tests/tests.h"
 
 #include "tests/models/code_builder.h"
@@ -26,7 +26,7 @@ static void check_costs(const struct gpu *gpu, const struct expected_cost *expec
 	}
 }
 
-/* GPGPU-Sim: no integer and no 64-bit units; distance = latency + 6. */
+/* GPGPU-Sim has no integer and no 64-bit units. distance = latency + 6. */
 static void test_every_class_on_gtx480(void)
 {
 	static const struct expected_cost expected[] = {
@@ -56,12 +56,12 @@ static void test_every_class_on_gtx480(void)
 	};
 	struct gpu gpu = test_gpu("gtx480", NULL);
 	check_costs(&gpu, expected, GS_ARRAY_LEN(expected));
-	/* Without a register to read, a cycle less. */
+	/* Without a register to read, it takes a cycle less. */
 	struct code_instruction move = {.class = CODE_move, .writes = 1};
 	CU_ASSERT_EQUAL(gpu_instruction_cost(&gpu, &move).distance, 6);
 }
 
-/* Whole latencies, and units of every kind; remainders are as divisions unless the description says otherwise. */
+/* Whole latencies, and units of every kind. Remainders cost the same as divisions, unless the description says otherwise. */
 static void test_classes_on_a_gpu_with_all_units(void)
 {
 	struct gpu gpu = test_gpu("v100", NULL);
@@ -103,7 +103,7 @@ static void test_memory_on_gtx480(void)
 	check_memory(&gpu, CODE_texture, SPACE_texture, 39);
 	check_memory(&gpu, CODE_atomic, SPACE_shared, 31);
 	check_memory(&gpu, CODE_atomic, SPACE_global, 6); /* not 144: perfect memory */
-	/* Acknowledged; shared memory: leaves the unit a cycle after it came, at 4. */
+	/* A store to global memory is acknowledged. A store to shared memory leaves the unit a cycle after it came, at 4. */
 	check_memory(&gpu, CODE_store, SPACE_global, 41);
 	check_memory(&gpu, CODE_store, SPACE_shared, 5);
 	check_memory(&gpu, CODE_fence, SPACE_none, 5);
@@ -149,7 +149,7 @@ static void check_issue_latencies(const struct gpu *gpu, const struct built_code
 }
 
 /*
- * As Fig. 4 of the paper: two loads, a sum, a special function, a store.
+ * As in Fig. 4 of the paper: two loads, a sum, a special function, a store.
  *            fetch  issue  unit  done   why
  *   ld.global  0      2      6     41   39 from issue to user
  *   ld.global  0      3      7     42
@@ -180,17 +180,17 @@ static void test_longest_path_of_a_block(void)
 	CU_ASSERT_EQUAL(c.register_writes, 4);
 	CU_ASSERT_EQUAL(c.memory_instructions, 3);
 	CU_ASSERT_EQUAL(c.barriers, 0);
-	/* 1 to the second of a fetch, 39 for the load, 10, 14; the store is first of a fetch of its own: 1 behind it. */
+	/* 1 to the second of a fetch, 39 for the load, 10, 14. The store is the first of a new fetch: 1 after it. */
 	check_issue_latencies(&gpu, &b, (const double[]){1, 39, 10, 14, 1});
 
-	/* 4 accesses of the second load: 3 cycles more for all that follows, and in the unit. */
+	/* The second load has 4 accesses: 3 cycles more for everything after it, and in the unit. */
 	const uint16_t accesses[] = {1, 4, 1, 1, 1};
 	CU_ASSERT_EQUAL(pipeline_block_cost(&gpu, &b.code, (const uint32_t[]){0}, 1, accesses, &c), 0);
 	CU_ASSERT_EQUAL(c.latency, 110);
 	CU_ASSERT_EQUAL(c.busy[RESOURCE_ldst], 6);
 }
 
-/* A fetch brings two, a refill takes 2 cycles: issues at 2, 3, 5, 6, the last is done 7 later. */
+/* A fetch brings two instructions, a refill takes 2 cycles. Issues at 2, 3, 5, 6. The last is done 7 later. */
 static void test_independent_instructions_go_at_the_fetches_pace(void)
 {
 	struct gpu gpu = test_gpu("gtx480", NULL);
@@ -202,7 +202,7 @@ static void test_independent_instructions_go_at_the_fetches_pace(void)
 	build(&b, CODE_fp32_fma, "13 <- 1 2 3");
 	CU_ASSERT_EQUAL(cost_of(&gpu, &b, (const uint32_t[]){0}, 1).latency, 6 + 7);
 	check_issue_latencies(&gpu, &b, (const double[]){1, 2, 1, 2});
-	/* A buffer that is not emptied first is refilled in time. */
+	/* A buffer that need not be empty first is refilled in time. */
 	gpu = test_gpu("gtx480", "refill_when_empty=0");
 	check_issue_latencies(&gpu, &b, (const double[]){1, 1, 1, 1});
 	/* Two at a time: 0 within a pair. */
@@ -223,7 +223,7 @@ static void test_dependent_instructions_wait(void)
 	CU_ASSERT_EQUAL(cost_of(&gpu, &b, (const uint32_t[]){0}, 1).latency, 25 + 6);
 }
 
-/* A register is written again only when the first result is there: 14 for the sine. */
+/* A register is written again only after the first result has arrived: 14 for the sine. */
 static void test_second_write_waits_for_the_first(void)
 {
 	struct gpu gpu = test_gpu("gtx480", NULL);
@@ -234,7 +234,7 @@ static void test_second_write_waits_for_the_first(void)
 	check_issue_latencies(&gpu, &b, (const double[]){14, 2});
 }
 
-/* One special-function unit, 8 cycles each: the second starts at 6 + 8 = 14, issued at 3; done 8 + 2 later. */
+/* One special-function unit, 8 cycles each. The second one is issued at 3 and starts at 6 + 8 = 14. It is done 8 + 2 later. */
 static void test_unit_is_busy_for_the_initiation_interval(void)
 {
 	struct gpu gpu = test_gpu("gtx480", NULL);
@@ -247,7 +247,7 @@ static void test_unit_is_busy_for_the_initiation_interval(void)
 	CU_ASSERT_EQUAL(cost_of(&gpu, &b, (const uint32_t[]){0}, 1).latency, 7 + 10);
 }
 
-/* Registers 1 and 17 are in bank 1 of 16, and x * x reads one bank twice: a cycle more, for the collector as well. */
+/* Registers 1 and 17 are in bank 1 of 16, and x * x reads one bank twice: a cycle more, for the collector, too. */
 static void test_operands_in_one_bank(void)
 {
 	struct gpu gpu = test_gpu("gtx480", NULL);
@@ -262,7 +262,8 @@ static void test_operands_in_one_bank(void)
 	CU_ASSERT_EQUAL(cost_of(&gpu, &b, (const uint32_t[]){0}, 1).busy[RESOURCE_collector], 2 + 2);
 }
 
-/* With two collectors, held from the cycle after issue for 2 cycles, nobody waits; with one, every second cycle. */
+/* A collector is held from the cycle after issue for 2 cycles. With two collectors there is no wait. With one, there is an issue
+ * every second cycle. */
 static void test_collectors_hold_back_issue(void)
 {
 	struct built_code b;
@@ -289,8 +290,8 @@ static void build_fma_loop(struct built_code *b)
 }
 
 /*
- * GPGPU-Sim: 7 * 7 for the fma chain, 2 to the add in a new fetch, 10 to setp, 7 to bra, 1 to bra.uni, 4 for the jump out
- * of the second slot: 73. Fetches: 6 for 12 instructions and one in vain, but not behind the last time around.
+ * GPGPU-Sim: 7 * 7 for the fma chain, 2 to the add in a new fetch, 10 to setp, 7 to bra, 1 to bra.uni, 4 for the jump out of the
+ * second slot: 73. There are 6 fetches for 12 instructions and one useless fetch, but not after the last time around.
  */
 static void test_loop_of_two_blocks_takes_what_the_simulator_says(void)
 {
@@ -302,13 +303,13 @@ static void test_loop_of_two_blocks_takes_what_the_simulator_says(void)
 	CU_ASSERT_EQUAL(cost_of(&gpu, &b, twice, 4).steady_latency, 2 * 73);
 	CU_ASSERT_EQUAL(cost_of(&gpu, &b, twice, 2).busy[RESOURCE_fetch], 6);
 	CU_ASSERT_EQUAL(cost_of(&gpu, &b, twice, 4).busy[RESOURCE_fetch], 13);
-	/* Alone: fma at 2, 9 ... 51; add 53, setp 63, bra 70, bra.uni 71 and done 6 later. */
+	/* Alone: fma at 2, 9 ... 51; add 53, setp 63, bra 70, bra.uni 71; done 6 later. */
 	CU_ASSERT_EQUAL(cost_of(&gpu, &b, twice, 2).latency, 77);
 	/* Two executions in a row: the second begins 73 later. */
 	CU_ASSERT_EQUAL(cost_of(&gpu, &b, twice, 4).latency, 77 + 73);
 }
 
-/* A jump out of the first slot: 3, half a fetch wasted; a straight way: the fetch's other instruction, 1. */
+/* A jump out of the first slot takes 3, and half a fetch is wasted. Without a jump, the fetch has another instruction: 1. */
 static void test_chain_of_two_blocks_keeps_the_fetch(void)
 {
 	struct gpu gpu = test_gpu("gtx480", NULL);
@@ -329,14 +330,14 @@ static void test_chain_of_two_blocks_keeps_the_fetch(void)
 	CU_ASSERT_EQUAL(c.busy[RESOURCE_fetch], 2);
 	/* The loop of block 0 alone: 3 each. */
 	CU_ASSERT_EQUAL(cost_of(&gpu, &b, (const uint32_t[]){0}, 1).steady_latency, 3);
-	/* Where fetch and decode take one cycle, 2 from either slot; where the branch flushes at once, 1. */
+	/* If fetch and decode take one cycle, it is 2 from either slot. If the branch flushes at once, it is 1. */
 	gpu = test_gpu("gtx480", "fetch_to_issue_cycles=1");
 	CU_ASSERT_EQUAL(cost_of(&gpu, &b, (const uint32_t[]){0}, 1).steady_latency, 2);
 	gpu = test_gpu("gtx480", "fetch_to_issue_cycles=1,flush_at_branch=1");
 	CU_ASSERT_EQUAL(cost_of(&gpu, &b, (const uint32_t[]){0}, 1).steady_latency, 1);
 }
 
-/* A load in one block, its user in the next: 2 + 39, and 10 for the sum; the pipeline is not empty in between. */
+/* A load in one block, its user in the next: 2 + 39, and 10 for the sum. The pipeline is not empty in between. */
 static void test_chain_of_two_blocks_keeps_dependences(void)
 {
 	struct gpu gpu = test_gpu("gtx480", NULL);
@@ -352,7 +353,7 @@ static void test_chain_of_two_blocks_keeps_dependences(void)
 	CU_ASSERT_EQUAL(nothing.busy[RESOURCE_issue], 0);
 }
 
-/* An atomic on shared memory takes 31; what follows waits for it although it needs nothing of it. */
+/* An atomic on shared memory takes 31. The next instructions wait for it, although they do not need its result. */
 static void test_atomic_stops_its_warp(void)
 {
 	struct gpu gpu = test_gpu("gtx480", NULL);
@@ -365,7 +366,7 @@ static void test_atomic_stops_its_warp(void)
 	check_issue_latencies(&gpu, &b, (const double[]){1, 2});
 }
 
-/* What follows a barrier issues barrier_latency after it, and no earlier than the next fetch brings it. */
+/* Instructions after a barrier issue barrier_latency after it, but not before the next fetch brings them. */
 static void test_barrier_takes_its_latency(void)
 {
 	struct gpu gpu = test_gpu("gtx480", "barrier_latency=14");
@@ -389,7 +390,7 @@ static void test_graph_as_text(void)
 	CU_ASSERT_EQUAL_FATAL(pipeline_dot(&gpu, &b.code, 0, &text), 0);
 	CU_ASSERT_PTR_NOT_NULL(strstr(text.data, "digraph block0 {"));
 	CU_ASSERT_PTR_NOT_NULL(strstr(text.data, "execute1 [label = \"sfu\\n16\"]"));
-	/* The sum is done at 12, when the sine issues: a longest path. */
+	/* The sum is done at 12, when the sine issues. This is on the longest path. */
 	CU_ASSERT_PTR_NOT_NULL(strstr(text.data, "done0 -> issue1 [color = red, style = bold]"));
 	CU_ASSERT_PTR_NOT_NULL(strstr(text.data, "block 0: 26 cycles"));
 	gs_buf_free(&text);

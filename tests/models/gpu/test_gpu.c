@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A reader that knows a few texts and finds the rest among the shipped descriptions. */
+/* A reader that knows a few texts. It finds the others among the shipped descriptions. */
 struct text {
 	const char *name, *text;
 };
@@ -46,7 +46,7 @@ static struct gpu shipped(const char *name)
 	return gpu;
 }
 
-/* What loading "x" says when x has this text and `overrides` are set; "" when it loads. */
+/* The error of loading "x" if x has this text and `overrides` are set. "": it loads. */
 static const char *load_error(const char *text, const char *overrides)
 {
 	static struct gs_error err;
@@ -212,7 +212,7 @@ static void test_origin(void)
 	free(origin);
 }
 
-/* Every value of a shipped description has a comment: its unit, then where it comes from. What may be absent may be. */
+/* Every value of a shipped description has a comment: its unit, then its source. Optional values may be absent. */
 static void check_comments(const struct gpu_origin *origin)
 {
 	for (size_t i = 0; i < gpu_key_count(); i++) {
@@ -275,7 +275,7 @@ static void test_format(void)
 	CU_ASSERT_PTR_NULL(gpu_key(gpu_key_count()));
 }
 
-/* Applications set their locale; a comma for the decimal point must change nothing (where one is installed). */
+/* Applications set their locale. A decimal comma must change nothing (tested if such a locale is installed). */
 static void test_locale(void)
 {
 	static const char *const commas[] = {"de_DE.UTF-8", "de_DE.utf8", "fr_FR.UTF-8", "nl_NL.UTF-8"};
@@ -304,7 +304,7 @@ static void test_occupancy(void)
 	struct gpu g = shipped("gtx480");
 	/* 8 warps a block: 48 / 8 = 6. Registers: 20 * 32 = 640 a warp, 32768 / 640 = 51 warps, 51 / 8 = 6 as well. */
 	check_occupancy(&g, 256, 20, 0, 6, 48, OCCUPANCY_WARPS);
-	/* 225 threads take 8 warps, too. */
+	/* 225 threads also take 8 warps. */
 	check_occupancy(&g, 225, 20, 0, 6, 48, OCCUPANCY_WARPS);
 	/* 1 warp a block: 8 blocks, though 48 warps would fit. */
 	check_occupancy(&g, 32, 20, 0, 8, 8, OCCUPANCY_BLOCKS);
@@ -322,7 +322,7 @@ static void test_occupancy(void)
 	check_occupancy(&g, 1025, 20, 0, 0, 0, OCCUPANCY_NONE);
 	check_occupancy(&g, 0, 20, 0, 0, 0, OCCUPANCY_NONE);
 	check_occupancy(&g, UINT64_MAX, UINT32_MAX, UINT64_MAX, 0, 0, OCCUPANCY_NONE);
-	/* 32 warps of 63 registers: 2016, in units of 128 it is 2048: 16 warps, not 32. What is above 63 is spilled. */
+	/* 32 warps of 63 registers: 2016, in units of 128 it is 2048: 16 warps, not 32. Registers above 63 are spilled. */
 	check_occupancy(&g, 1024, 63, 0, 0, 0, OCCUPANCY_NONE);
 	check_occupancy(&g, 512, 200, 0, 1, 16, OCCUPANCY_REGISTERS);
 }
@@ -345,7 +345,8 @@ static void test_occupancy_limits(void)
 	CU_ASSERT_EQUAL(o.allowed[OCCUPANCY_WARPS], 1);
 }
 
-/* An H200 gives a thread 16 at least: 512 a warp, of 65536: 128 warps, which is not what limits; a GTX 480 what it needs. */
+/* An H200 gives a thread at least 16: 512 a warp. 65536 hold 128 warps, so registers do not limit. A GTX 480 gives a thread what
+ * it needs. */
 static void test_registers_of_a_thread(void)
 {
 	struct gpu h200 = shipped("h200"), gtx480 = shipped("gtx480");
@@ -354,7 +355,7 @@ static void test_registers_of_a_thread(void)
 	CU_ASSERT_EQUAL(gpu_thread_registers(&h200, 300), 255);
 	CU_ASSERT_EQUAL(gpu_thread_registers(&h200, 0), 0);
 	CU_ASSERT_EQUAL(gpu_thread_registers(&gtx480, 9), 9);
-	/* With 128 at least, 4096 a warp: 16 warps, in blocks of 8. */
+	/* With at least 128, 4096 a warp: 16 warps, in blocks of 8. */
 	h200.min_registers_per_thread = 128;
 	check_occupancy(&h200, 256, 9, 0, 2, 16, OCCUPANCY_REGISTERS);
 }

@@ -1,4 +1,4 @@
-/* The occupancy-vector model: grids over SMs, extrapolation, odd launches. */
+/* The occupancy-vector model: grids on several SMs, extrapolation, unusual launches. */
 #include "tests/tests.h"
 
 #include "models/grid/grid.h"
@@ -8,7 +8,7 @@
 #include <errno.h>
 #include <math.h>
 
-/* A kernel with a bit of everything: 15 instructions around a loop of 12. */
+/* A kernel with many kinds of instructions: 15 instructions around a loop of 12. */
 static void build_mixture(struct scene *s)
 {
 	build(&s->code, CODE_move, "1 <-");
@@ -42,7 +42,7 @@ static void test_more_sms_are_not_slower(void)
 		CU_ASSERT_TRUE(scene_run(&s) <= before);
 		before = s.timing.cycles;
 	}
-	/* With an SM for each of them, more do not help. */
+	/* If each group has an SM, more SMs do not help. */
 	s.gpu.sm_count = 128;
 	CU_ASSERT_EQUAL(scene_run(&s), before);
 }
@@ -69,7 +69,7 @@ static void test_more_hardware_is_not_slower(void)
 	CU_ASSERT_TRUE(mixture_cycles("fetches_per_cycle=4,sfu_units=4,sfu_ports=4,schedulers_per_sm=4") < usual);
 }
 
-/* All groups the same, and SMs that get 21 or 22 of them: one SM stands for the others until they part. */
+/* All groups are the same, and SMs get 21 or 22 of them. One SM represents the others until they differ. */
 static void test_equal_sms_are_one(void)
 {
 	static struct scene s;
@@ -92,8 +92,8 @@ static void test_equal_sms_are_one(void)
 }
 
 /*
- * Groups of two kinds in a pattern of five, on SMs that get 15 to 17 of them: whether SMs that got the same are simulated once, or
- * every group's paths have numbers of their own, so that no two are the same.
+ * Groups of two kinds in a pattern of five, on SMs that get 15 to 17 of them. SMs that got the same groups are simulated once.
+ * In the other run, every group's paths have numbers of their own, so that no two SMs are the same. The results must agree.
  */
 static void test_sms_with_equal_groups_are_one(void)
 {
@@ -123,7 +123,7 @@ static void test_sms_with_equal_groups_are_one(void)
 	CU_ASSERT_EQUAL(s.timing.bank_conflicts, once.bank_conflicts);
 }
 
-/* What an SM does is the same whatever the variant takes for granted. */
+/* The result for an SM must not depend on the simplifications that a variant makes. */
 static void check_variants(const char *overrides)
 {
 	static ov_run_fn *const others[] = {ov_run_plain, ov_run_single, ov_run_word, ov_run_any};
@@ -165,7 +165,7 @@ static void test_variants_agree(void)
 	check_variants("scheduler_policy=oldest,completion_slots=0,fp32_collectors=0");
 }
 
-/* Groups of 1 to 16 lengths, from 4 to 19 blocks: what extrapolation loses. */
+/* Groups of 1 to 16 lengths, from 4 to 19 blocks. Measures the error of extrapolation. */
 static double extrapolation_error(uint64_t groups, uint32_t lengths, double *fraction)
 {
 	static struct scene s;
@@ -219,7 +219,7 @@ static void test_odd_launches(void)
 	scene_exit(&s);
 	s.groups = 0;
 	CU_ASSERT_EQUAL(scene_run(&s), 0);
-	/* A path without a block: the group comes in cycle 0 and goes in cycle 1. */
+	/* A path without a block: the group arrives in cycle 0 and leaves in cycle 1. */
 	s.groups = 1;
 	s.path_length = 0;
 	CU_ASSERT_EQUAL(scene_run(&s), 2);
@@ -243,10 +243,10 @@ static void test_impossible_launches(void)
 	                              .path_of = path_of, .pattern_groups = 1};
 	CU_ASSERT_EQUAL(model_occupancy_vector(&s.gpu, &launch, 1, &s.options, &s.timing, NULL), 0);
 	CU_ASSERT_EQUAL(model_occupancy_vector(&s.gpu, &launch, 0, &s.options, &s.timing, NULL), -EINVAL);
-	launch.warps_per_group = 2; /* the second one's path is not there */
+	launch.warps_per_group = 2; /* the second one has no path */
 	CU_ASSERT_EQUAL(model_occupancy_vector(&s.gpu, &launch, 1, &s.options, &s.timing, NULL), -EINVAL);
 	launch.warps_per_group = 1;
-	path.block_count = 2; /* nor is block 1 */
+	path.block_count = 2; /* block 1 does not exist either */
 	CU_ASSERT_EQUAL(model_occupancy_vector(&s.gpu, &launch, 1, &s.options, &s.timing, NULL), -EINVAL);
 	launch.path_count = 0;
 	CU_ASSERT_EQUAL(model_occupancy_vector(&s.gpu, &launch, 1, &s.options, &s.timing, NULL), -EINVAL);
@@ -267,21 +267,21 @@ static double starts_cycles(const char *overrides, uint64_t groups, uint32_t res
 
 static void test_groups_start_when_they_may(void)
 {
-	/* One place: each of the two groups behind the first starts so much later. */
+	/* There is one place. Each of the two groups after the first starts so much later. */
 	double plain = starts_cycles(NULL, 3, 1);
 	CU_ASSERT_EQUAL(starts_cycles("group_turnaround=100", 3, 1) - plain, 200);
 	CU_ASSERT_EQUAL(starts_cycles("group_turnaround=5000", 3, 1) - plain, 10000);
-	/* Two places, so that the distributor has to begin with the third of ten: the last is the eighth, whatever those before it
-	 * took, and takes what one alone takes. */
+	/* There are two places, so the distributor starts with the third of ten. The last group is its eighth. It starts at this
+	 * time whatever the earlier ones took, and takes as long as one alone. */
 	double alone = starts_cycles(NULL, 1, 1);
 	CU_ASSERT_DOUBLE_EQUAL(starts_cycles("grid_interval=20000", 10, 2), 8 * 20000 + alone, 2); /* instructions are cached by then */
-	/* An SM starts the second of two not before that. */
+	/* An SM does not start the second of two before that. */
 	CU_ASSERT_DOUBLE_EQUAL(starts_cycles("group_interval=30000", 2, 2), 30000 + alone, 2);
-	/* Without all that, two that fit run side by side. */
+	/* Without these limits, two groups that fit run side by side. */
 	CU_ASSERT_TRUE(starts_cycles(NULL, 2, 2) < 2 * alone);
 }
 
-/* What an H200 does in the same case, in brackets: cycles per instruction of a scheduler with 16 warps. */
+/* Cycles per instruction of a scheduler with 16 warps. The numbers in brackets are those of an H200 in the same case. */
 static double cycles_per_fma(const char *a, const char *b, double *conflicts)
 {
 	static struct scene s;
@@ -310,7 +310,7 @@ static void test_registers_are_read_through_ports(void)
 	CU_ASSERT_DOUBLE_EQUAL(cycles_per_fma("3 <- 3 4 5", "3 <- 3 4 5", &conflicts), 2, 0.1); /* a chain, three registers (1.99) */
 	CU_ASSERT_TRUE(conflicts > 4 * 16 * 16 * 300); /* nearly each of the 4 * 16 * 16 * 400 waits a cycle */
 	CU_ASSERT_DOUBLE_EQUAL(cycles_per_fma("3 <- 3 3 5", "3 <- 3 3 5", &conflicts), 1, 0.1); /* two, of both banks (1.04) */
-	CU_ASSERT_DOUBLE_EQUAL(cycles_per_fma("3 <- 3 4 5", "6 <- 6 4 5", &conflicts), 1, 0.15); /* two chains: two of three are at hand (1.03) */
+	CU_ASSERT_DOUBLE_EQUAL(cycles_per_fma("3 <- 3 4 5", "6 <- 6 4 5", &conflicts), 1, 0.15); /* two chains: two operands are there (1.03) */
 }
 
 void add_occupancy_grid_tests(void)

@@ -1,6 +1,6 @@
 /*
- * The occupancy-vector model: exact cycles of small launches. Where a test speaks of GPGPU-Sim, the number was measured there
- * (GTX 480, perfect memory); the others are worked out by hand.
+ * The occupancy-vector model: exact cycles of small launches. Numbers marked with GPGPU-Sim were measured there (GTX 480,
+ * perfect memory). The others were computed by hand.
  */
 #include "tests/tests.h"
 
@@ -8,7 +8,7 @@
 
 #include <stdio.h>
 
-/* What each further execution of block 1 costs, in the long run. */
+/* The cost of each further execution of block 1, in the long run. */
 static double loop_cycles(struct scene *s)
 {
 	scene_loop(s, 60);
@@ -18,13 +18,13 @@ static double loop_cycles(struct scene *s)
 }
 
 /*
- * As GATSim's Fig. 3: four warps on one SM, two blocks of code each, every instruction needing the one before. Block A has
- * latencies 2 and 6, block B has 3; loose round robin. Time here is two cycles ahead of Algorithm 1's: one in
- * which the group arrives, one in which it is fetched for.
+ * As in GATSim's Fig. 3: four warps on one SM, two blocks of code each. Every instruction needs the previous one. Block A has
+ * latencies 2 and 6, block B has 3. The scheduler is loose round robin. Time here is two cycles ahead of Algorithm 1's: one in
+ * which the group arrives, and one in which its instructions are fetched.
  *
- *   cycle 0 1 2 3: warps 0 1 2 3 issue A1; warp 0 is ready again at 2, but it is its turn at 4
+ *   cycle 0 1 2 3: warps 0 1 2 3 issue A1; warp 0 is ready again at 2, but its turn is at 4
  *   cycle 4 5 6 7: warps 0 1 2 3 issue A2; l = (10, 11, 12, 13) - time
- *   cycle 8: nobody is ready, and the first will be at 10: time advances by 2
+ *   cycle 8: no warp is ready, and the first will be ready at 10: time advances by 2
  *   cycle 10 11 12 13: warps 0 1 2 3 issue B1; the last is complete at 16
  */
 static void test_walk_through(void)
@@ -39,14 +39,14 @@ static void test_walk_through(void)
 	s.warps = 4;
 	const struct issue expected[] = {{2, 0, 0}, {3, 1, 0}, {4, 2, 0}, {5, 3, 0}, {6, 0, 1}, {7, 1, 1},
 	                                 {8, 2, 1}, {9, 3, 1}, {12, 0, 2}, {13, 1, 2}, {14, 2, 2}, {15, 3, 2}};
-	/* Complete in cycle 2 + 16, which is the 19th. */
+	/* It is complete in cycle 2 + 16, which is the 19th. */
 	CU_ASSERT_EQUAL(scene_run(&s), 19);
 	scene_check(&s, expected, GS_ARRAY_LEN(expected));
 }
 
 /*
- * Three instructions of latency 2, each needing the one before. A warp alone issues in cycles 2, 4 and 6 and is complete in
- * 8, the ninth; the second one issues in between, in 3, 5 and 7.
+ * Three instructions of latency 2, each of which needs the previous one. A warp alone issues in cycles 2, 4 and 6 and is
+ * complete in 8, the ninth cycle. The second warp issues in between, in 3, 5 and 7.
  */
 static void test_two_warps(void)
 {
@@ -122,7 +122,7 @@ static void test_empty_kernels(void)
 	}
 }
 
-/* GPGPU-Sim: cycles from issue to dependent issue, one warp. Twelve in a row, so fetching hides. */
+/* GPGPU-Sim: cycles from issue to dependent issue, one warp. There are twelve in a row, so fetching is hidden. */
 static void test_distances(void)
 {
 	static const struct {
@@ -132,7 +132,7 @@ static void test_distances(void)
 	} cases[] = {{CODE_fp32_fma, 0, 7},   {CODE_int, 0, 10},     {CODE_int_mul, 0, 10}, {CODE_int_mad, 0, 11},
 	             {CODE_fp32_minmax, 0, 19}, {CODE_sfu, 0, 14},     {CODE_fp32_div, 0, 45}, {CODE_int_div, 0, 151},
 	             {CODE_load, SPACE_shared, 31}, {CODE_load, SPACE_global, 39},
-	             /* 3 with the address in the instruction; here it is in a register */
+	             /* 3 if the address is in the instruction; here it is in a register */
 	             {CODE_load, SPACE_const, 4}};
 	static struct scene s;
 	for (size_t i = 0; i < GS_ARRAY_LEN(cases); i++) {
@@ -156,7 +156,7 @@ static void test_no_operand_to_read(void)
 	CU_ASSERT_EQUAL(s.issues[1].cycle - s.issues[0].cycle, 6);
 }
 
-/* Three reads of one bank take two cycles more than of three: 7 + 2. Registers 1, 17 and 33 share bank 1 of 16. */
+/* Three reads of one bank take two cycles more than reads of three banks: 7 + 2. Registers 1, 17 and 33 share bank 1 of 16. */
 static void test_bank_conflict(void)
 {
 	static struct scene s;
@@ -170,7 +170,7 @@ static void test_bank_conflict(void)
 	}
 }
 
-/* Instead of banks, what a model of them says: 1.5 cycles more in the mean. */
+/* A model of the banks gives the delay instead of the banks themselves: 1.5 cycles more on average. */
 static void test_extra_read_cycles(void)
 {
 	static struct scene s;
@@ -184,9 +184,9 @@ static void test_extra_read_cycles(void)
 }
 
 /*
- * GPGPU-Sim: an instruction of a warp alone issues 1 cycle after the first of a fetched pair, 2 after the second; behind a
- * taken branch 3 after the first (the second is flushed when the scheduler looks), 4 after the second (what follows
- * it has been fetched by then).
+ * GPGPU-Sim: an instruction of a warp alone issues 1 cycle after the first of a fetched pair, 2 after the second. After a taken
+ * branch it issues 3 after the first, because the second is flushed when the scheduler looks. It issues 4 after the second,
+ * because the next instructions have been fetched by then.
  */
 static void test_taken_branches(void)
 {
@@ -211,7 +211,7 @@ static void test_taken_branches(void)
 	}
 }
 
-/* What is fetched with the last instruction of the code is flushed like anything else: 3 after the first of a pair. */
+/* An instruction that is fetched with the last one of the code is flushed like any other: 3 after the first of a pair. */
 static void test_branch_at_the_end_of_the_code(void)
 {
 	static struct scene s;
@@ -225,7 +225,7 @@ static void test_branch_at_the_end_of_the_code(void)
 	CU_ASSERT_EQUAL(s.issues[1].cycle - s.issues[0].cycle, 3);
 }
 
-/* A front end that sees the branch: its target is fetched for in the same cycle, and issues in the next. */
+/* A front end that sees the branch fetches its target in the same cycle. The target issues in the next cycle. */
 static void test_flush_at_branch(void)
 {
 	static struct scene s;
@@ -263,7 +263,7 @@ static void test_loop_of_one_warp(void)
 	CU_ASSERT_EQUAL(loop_cycles(&s), 73);
 }
 
-/* One sfu unit that takes 8 cycles for each: two warps with 10 sine each that need nothing of one another. */
+/* One sfu unit takes 8 cycles for each. Two warps have 10 independent sines each. */
 static void test_sfu_contention(void)
 {
 	static struct scene s;
@@ -274,7 +274,7 @@ static void test_sfu_contention(void)
 	double alone = s.timing.cycles;
 	s.warps = 2;
 	CU_ASSERT_EQUAL(scene_run(&s) - alone, 80);
-	/* Ten wait in port, collectors and unit; the other ten for them, less the cycles that they issue in. */
+	/* Ten wait in port, collectors and unit. The other ten wait for them, less the cycles in which they issue. */
 	CU_ASSERT_TRUE(s.timing.by[CYCLES_unit_sfu] > 40);
 	scene_start(&s, "gtx480", "sfu_units=2,sfu_ports=2");
 	for (int i = 0; i < 10; i++)
@@ -283,8 +283,8 @@ static void test_sfu_contention(void)
 	CU_ASSERT_TRUE(scene_run(&s) < alone + 8);
 }
 
-/* 48 warps that issue independent instructions of a mix; GPGPU-Sim's rate of them, which is below 2 per cycle
- * because a unit cannot finish two instructions at once. Registers are spread over the banks. */
+/* 48 warps issue independent instructions of a mix. Returns their rate. GPGPU-Sim's is below 2 per cycle, because a unit cannot
+ * finish two instructions at once. Registers are spread over the banks. */
 static double rate(const char *overrides, const enum code_class *mix, size_t kinds)
 {
 	static struct scene s;
@@ -338,9 +338,9 @@ static const uint32_t all_blocks[] = {0, 1, 2};
 #define BLOCKS(first, count) {.blocks = all_blocks + (first), .block_count = (count)}
 
 /*
- * Two warps with a scheduler each, of which warp 0 is held up by a division before the barrier. Which scheduler goes
- * first alternates, warp 0's in odd cycles. When warp 0 arrives in an odd cycle, warp 1 goes on in the same; in an
- * even one its scheduler has looked already. Warp 0 goes on in the next cycle.
+ * Two warps with a scheduler each. A division before the barrier delays warp 0. The scheduler that goes first alternates: it is
+ * warp 0's in odd cycles. If warp 0 arrives in an odd cycle, warp 1 goes on in the same cycle. In an even cycle, warp 1's
+ * scheduler has looked already. Warp 0 goes on in the next cycle.
  */
 static void test_barrier(void)
 {
@@ -362,7 +362,7 @@ static void test_barrier(void)
 	}
 }
 
-/* As above, with a barrier that takes 14 cycles of its own: the last arrives in cycle 47, and both go on in 61. */
+/* As above, with a barrier that takes 14 cycles itself. The last warp arrives in cycle 47, and both go on in 61. */
 static void test_barrier_takes_its_latency(void)
 {
 	static struct scene s;
@@ -396,7 +396,7 @@ static void test_barrier_without_the_ended(void)
 	CU_ASSERT_TRUE(s.timing.cycles < 100);
 }
 
-/* Two per cycle of a warp where the second needs nothing of the first. */
+/* A warp issues two per cycle if the second does not need the first. */
 static void test_dual_issue(void)
 {
 	static struct scene s;
@@ -411,7 +411,7 @@ static void test_dual_issue(void)
 	scene_check(&s, expected, GS_ARRAY_LEN(expected));
 }
 
-/* Three warps with three instructions that need nothing: in turn, or one after the other. */
+/* Three warps with three independent instructions: in turn, or one warp after the other. */
 static void test_turns(void)
 {
 	static struct scene s;
@@ -431,7 +431,7 @@ static void test_turns(void)
 	}
 }
 
-/* Warp 0 has to wait until cycle 6; warp 1 never has to. Greedy stays with warp 1 to its end, oldest first goes back. */
+/* Warp 0 must wait until cycle 6. Warp 1 never waits. Greedy stays with warp 1 to its end, oldest first goes back. */
 static void test_greedy_against_oldest(void)
 {
 	static struct scene s;
@@ -451,7 +451,7 @@ static void test_greedy_against_oldest(void)
 	}
 }
 
-/* One active warp: it gives way when it waits for memory, not when it waits for a unit. */
+/* One active warp. It gives way if it waits for memory, but not if it waits for a unit. */
 static void test_two_levels(void)
 {
 	static struct scene s;
@@ -471,8 +471,8 @@ static void test_two_levels(void)
 }
 
 /*
- * A load of 32 accesses holds the unit for as long. It is issued at t, starts at t + 3 and is there at t + 38 + 32. The next,
- * issued at t + 1, starts when the unit is free, at t + 35, and is there 36 later.
+ * A load of 32 accesses holds the unit for 32 cycles. It is issued at t, starts at t + 3 and arrives at t + 38 + 32. The next
+ * load is issued at t + 1 and starts when the unit is free, at t + 35. It arrives 36 later.
  */
 static void test_accesses_hold_the_unit(void)
 {
@@ -555,7 +555,7 @@ static void test_atomics_stop_a_warp(void)
 	}
 }
 
-/* A warp at a fence goes on when its loads are there. */
+/* A warp at a fence goes on when its loads have arrived. */
 static void test_fence(void)
 {
 	static struct scene s;
@@ -568,7 +568,7 @@ static void test_fence(void)
 	CU_ASSERT_EQUAL(s.issues[3].cycle - s.issues[0].cycle, 39);
 }
 
-/* Four warps of scheduler 0 alone, with arithmetic that takes a unit 2 cycles: four units, or one of four. */
+/* Four warps of scheduler 0 alone, with arithmetic that takes 2 cycles of a unit: four units, or one of four. */
 static void test_sub_cores(void)
 {
 	static struct scene s;

@@ -64,11 +64,11 @@ static void loads_merge_and_sectors_are_asked_for_one_by_one(void)
 	CU_ASSERT_EQUAL(l1_load(c, 0, 1, 10, &waits, &ask), L1_WAITS);
 	CU_ASSERT_EQUAL(ask.sectors, 1);
 	uint32_t first = ask.entry;
-	/* The same sector again: nothing to ask for. Then no room among its loads. */
+	/* The same sector again needs no request. Then there is no room for more of its loads. */
 	CU_ASSERT_EQUAL(l1_load(c, 0, 1, 11, &waits, &ask), L1_WAITS);
 	CU_ASSERT_EQUAL(ask.sectors, 0);
 	CU_ASSERT_EQUAL(l1_load(c, 0, 1, 12, &waits, &ask), L1_FULL);
-	/* Another sector of the line is another entry; a third one has none. */
+	/* Another sector of the line takes another entry. There is no entry for a third one. */
 	CU_ASSERT_EQUAL(l1_load(c, 0, 2, 13, &waits, &ask), L1_WAITS);
 	CU_ASSERT_EQUAL(ask.sectors, 2);
 	CU_ASSERT_EQUAL(l1_load(c, 512, 1, 14, &waits, &ask), L1_FULL);
@@ -96,7 +96,7 @@ static void stores_drop_update_or_stay(void)
 	struct l1_config config = {.bytes = 1024, .ways = 2, .mshrs = 4, .merges = 4, .store_evicts = true};
 	struct l1_cache *c = make_l1(config);
 	load_now(c, 0);
-	CU_ASSERT_TRUE(l1_store(c, 0, 1, true, false)); /* written through, and gone: Fermi */
+	CU_ASSERT_TRUE(l1_store(c, 0, 1, true, false)); /* written through and dropped: Fermi */
 	CU_ASSERT_FALSE(l1_has(c, 0, 15));
 	l1_free(c);
 	config.store_evicts = false;
@@ -104,9 +104,9 @@ static void stores_drop_update_or_stay(void)
 	load_now(c, 0);
 	CU_ASSERT_TRUE(l1_store(c, 0, 1, true, false));
 	CU_ASSERT_TRUE(l1_has(c, 0, 15));
-	CU_ASSERT_TRUE(l1_store(c, 4096, 1, true, false)); /* not there: not made */
+	CU_ASSERT_TRUE(l1_store(c, 4096, 1, true, false)); /* not cached, so no line is made */
 	CU_ASSERT_FALSE(l1_has(c, 4096, 1));
-	/* Local memory stays, and is written when its line goes: the set of 0 has 2 ways, 0 is the oldest. */
+	/* Local memory stays, and is written when its line is evicted. The set of 0 has 2 ways, and 0 is the oldest. */
 	CU_ASSERT_FALSE(l1_store(c, 0, 3, true, true));
 	struct l1_request ask;
 	uint32_t waits;
@@ -126,14 +126,15 @@ static void lines_that_wait_are_not_given_away(void)
 	for (uint64_t n = 0; n < 3; n++)
 		CU_ASSERT_EQUAL(l1_load(c, n * 128, 1, 0, &waits, &ask), n < 2 ? L1_WAITS : L1_FULL);
 	l1_free(c);
-	config.on_fill = true; /* takes a line only when data comes */
+	config.on_fill = true; /* takes a line only when data arrives */
 	c = make_l1(config);
 	for (uint64_t n = 0; n < 3; n++)
 		CU_ASSERT_EQUAL(l1_load(c, n * 128, 1, 0, &waits, &ask), L1_WAITS);
 	l1_free(c);
 }
 
-/* 11 of 15 SMs have 4.4 of 6 channels. 4 have two factors of two, where 6 have one: 5 are nearer than 3. With a hash 4 will do. */
+/* 11 of 15 SMs get 4.4 of 6 channels. 4 has two factors of two, but 6 has one. So 5 is nearer than 3. With a hash, 4 is good
+ * enough. */
 static void a_part_of_the_channels_has_no_more_conflicts_than_all(void)
 {
 	struct gpu gpu = {.dram_channels = 6, .l2_hash = false};
@@ -248,7 +249,7 @@ static void note_arrival(void *ctx, const struct memory_reply *r)
 	a->last = r->time > a->last ? r->time : a->last;
 }
 
-/* Cycles until all lines of `bytes` have been asked for once, `sectors` of each, every SM asking as fast as it can. */
+/* Cycles until every line of `bytes` was requested once, `sectors` of each. Every SM asks as fast as it can. */
 static double ask_all(const struct gpu *gpu, uint64_t bytes, bool warm, enum memory_kind kind, uint32_t sectors)
 {
 	struct memory_system *m = memory_new(gpu, gpu->sm_count, 1);
@@ -278,7 +279,7 @@ static double read_all(const struct gpu *gpu, uint64_t bytes, bool warm)
 	return ask_all(gpu, bytes, warm, MEMORY_READ, (uint32_t)(gpu->l2_line_bytes / 32));
 }
 
-/* 12 slices that take half a flit a cycle: a line of 4 sectors is 5 flits, 10 cycles; a sector alone is 2 flits, 4 cycles. */
+/* 12 slices that take half a flit a cycle. A line of 4 sectors is 5 flits, 10 cycles. A single sector is 2 flits, 4 cycles. */
 static void stores_have_headers(void)
 {
 	struct gpu gpu = test_gpu("gtx480", "icnt_in_order=0,icnt_sm_flits=64,icnt_slice_flits=64,icnt_store_flits=0.5");
@@ -287,8 +288,8 @@ static void stores_have_headers(void)
 	CU_ASSERT_DOUBLE_EQUAL((ask_all(&gpu, bytes, true, MEMORY_WRITE, 1) - gpu.l2_latency) / ((double)lines * 4 / 12), 1, 0.05);
 }
 
-/* A third of the SMs adds to one line 30 times, and to 64 others once: 3 cycles each, 90 of the slice with the one line, and
- * what it has of the others. */
+/* A third of the SMs add to one line 30 times, and to 64 others once. Each takes 3 cycles. The slice with the one line needs 90
+ * cycles, and time for its share of the others. */
 static void hot_atomics_are_those_of_one_slice(void)
 {
 	struct gpu gpu = test_gpu("gtx480", "l2_atomic_cycles=3");
@@ -327,13 +328,13 @@ static void memory_moves_what_its_description_says(void)
 
 static void slices_read_what_they_can(void)
 {
-	/* 12 slices of 32 bytes per cycle, where nothing else is in the way. */
+	/* 12 slices of 32 bytes per cycle, without any other limit. */
 	struct gpu gpu = test_gpu("gtx480", "icnt_in_order=0,icnt_sm_flits=64,icnt_slice_flits=64");
 	uint64_t bytes = 600 << 10;
 	double cycles = read_all(&gpu, bytes, true) - gpu.l2_latency;
 	CU_ASSERT_DOUBLE_EQUAL((double)bytes / cycles / (12 * 32), 1, 0.05);
-	/* One flit a cycle and SM: 15 * 32 bytes are more than 12 * 32, so that SMs that share a slice wait for it. In order, a
-	 * packet holds up others: about 60% get through. */
+	/* One flit per cycle and SM: 15 * 32 bytes are more than 12 * 32, so SMs that share a slice wait for it. In order, a packet
+	 * delays others: about 60% get through. */
 	gpu = test_gpu("gtx480", NULL);
 	double ratio = (double)bytes / (read_all(&gpu, bytes, true) - gpu.l2_latency) / (12 * 32);
 	CU_ASSERT_TRUE(ratio > 0.5 && ratio < 1);
@@ -343,7 +344,7 @@ static void slices_read_what_they_can(void)
 
 enum { PARTS = 64 };
 
-/* One warp, whose code is built and has so many accesses, of the given parts. */
+/* One warp with this code and so many accesses, which have the given parts. */
 static void run_parts(struct scene *s, const struct memory_part *parts, uint32_t count, const struct memory_range *warm, size_t ranges)
 {
 	uint32_t first[PARTS + 1], zero = 0;
@@ -363,7 +364,7 @@ static void run_parts(struct scene *s, const struct memory_part *parts, uint32_t
 	CU_ASSERT_EQUAL_FATAL(model_occupancy_vector(&s->gpu, &launch, 1, &s->options, &s->timing, NULL), 0);
 }
 
-/* An access and a user of its value, again and again; number n goes to addresses[n]. Loads are of a line, atomics of one lane. */
+/* An access and a user of its value, again and again. Number n goes to addresses[n]. A load is of a line, an atomic of one lane. */
 static void run_accesses(struct scene *s, const char *gpu, const char *overrides, enum code_class class, const uint64_t *addresses,
                          uint32_t count, const struct memory_range *warm, size_t ranges)
 {
@@ -385,7 +386,7 @@ static void run_loads(struct scene *s, const char *gpu, const char *overrides, c
 	run_accesses(s, gpu, overrides, CODE_load, addresses, count, warm, ranges);
 }
 
-/* Cycles from the issue of access n to that of its user. */
+/* Cycles from the issue of access n to the issue of its user. */
 static double distance(const struct scene *s, uint32_t n)
 {
 	return (double)(s->issues[2 * n + 1].cycle - s->issues[2 * n].cycle);
@@ -410,7 +411,7 @@ static void latencies_are_those_of_the_description(void)
 	}
 }
 
-/* One lane, on a word that L2 has: issue to user, whatever a load takes to L2 and back. */
+/* One lane, on a word that is in L2: the time from issue to user does not depend on a load's time to L2 and back. */
 static void atomics_take_their_latency(void)
 {
 	static const char *const names[] = {"gtx480", "qv100", "v100", "h200"};
@@ -430,8 +431,8 @@ static void atomics_take_their_latency(void)
 }
 
 /*
- * Three loads before the first is answered: two sectors of a line; one of these and another; all four. L2 is asked for 2, 1 and 1 of
- * 2 + 2 + 4 sectors, so that a half hit. An H200's counters say the same: sectors on their way are hits.
+ * Three loads before the first is answered: two sectors of a line; one of these and another; all four. L2 gets requests for 2, 1
+ * and 1 of 2 + 2 + 4 sectors, so half of them hit. An H200's counters show the same: sectors on their way count as hits.
  */
 static void sectors_on_their_way_are_hits(void)
 {
@@ -463,7 +464,7 @@ static void a_larger_l2_is_not_slower(void)
 		CU_ASSERT_TRUE(s.timing.cycles <= before);
 		before = s.timing.cycles;
 	}
-	/* 8 ways do not keep 16 lines of a set; more sets do. */
+	/* 8 ways do not hold 16 lines of a set. More sets do. */
 	CU_ASSERT_TRUE(s.timing.memory.l2_hit > 0.7);
 }
 
@@ -482,7 +483,7 @@ static void without_requests_memory_is_perfect(void)
 	CU_ASSERT_EQUAL(cycles[0], cycles[1]);
 }
 
-/* A group that takes all of the memory that L1 and shared memory divide leaves no set of L1. */
+/* A group takes all of the memory that L1 and shared memory divide. Then L1 has no set left. */
 static void a_cache_without_sets_has_a_place(void)
 {
 	CU_ASSERT_EQUAL(memory_set(1000, 0, true), 0);

@@ -1,4 +1,4 @@
-/* Which banks registers are read from. */
+/* The banks that registers are read from. */
 #include "tests/tests.h"
 
 #include "tests/models/code_builder.h"
@@ -18,14 +18,14 @@ static void test_operands_are_spread_over_banks(void)
 	struct read_ports ports[8];
 	build_start(&b);
 	build(&b, CODE_fp32_fma, "1 <- 1 2 3"); /* three in two banks */
-	build(&b, CODE_fp32_fma, "4 <- 4 2 3"); /* behind the first, only 4 is new; whatever its bank, it is not with both */
+	build(&b, CODE_fp32_fma, "4 <- 4 2 3"); /* after the first, only 4 is new; in either bank it does not meet both */
 	build(&b, CODE_fp32, "5 <- 6 7");       /* two, in different banks */
-	build(&b, CODE_fp32, "5 <- 5 5");       /* one; written by the one before */
-	build(&b, CODE_fp32, "8 <- 5 5");       /* it is new once more */
+	build(&b, CODE_fp32, "5 <- 5 5");       /* one; the previous instruction wrote it */
+	build(&b, CODE_fp32, "8 <- 5 5");       /* it is new again */
 	b.registers[9].words = 2;
 	build(&b, CODE_int, "10 <- 9 6"); /* a pair is in both banks */
 	b.registers[11].words = 0;
-	build(&b, CODE_int, "12 <- 11 6"); /* predicates are elsewhere, and 6 is at hand */
+	build(&b, CODE_int, "12 <- 11 6"); /* predicates are elsewhere, and 6 is already there */
 	CU_ASSERT_EQUAL_FATAL(read_ports_find(&b.code, 2, ports), 0);
 	check(&ports[0], 3, 2, 3);
 	check(&ports[1], 3, 2, 1);
@@ -50,7 +50,8 @@ static void test_one_operand_may_be_a_parameter(void)
 	check(&ports[3], 3, 2, 3);
 }
 
-/* A sum goes from 3 to 4 to 5 and back to 3: one register for an assembler, so that all read from the same banks. */
+/* A sum moves from register 3 to 4 to 5 and back to 3. An assembler uses one register for it, so all reads are from the same
+ * banks. */
 static void test_sums_stay_where_they_are(void)
 {
 	static struct built_code b;
