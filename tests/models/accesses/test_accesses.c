@@ -125,9 +125,9 @@ static void accesses_follow_from_arguments_and_shape(void)
 	CU_ASSERT_EQUAL(accesses[0], 1);
 }
 
-/* Node 0 is what neighbours load from an array of begins. Node 1 is the variable of a loop that starts with it. Node 2 accesses
- * elements of that list: as many accesses as its parts lie in. Node 3 is used without a loop and node 4 is scrambled: one access
- * for each lane. */
+/* Node 0 is what neighbours load from an array of begins. Node 1 is the variable of a loop that starts with it. Node 3 addresses
+ * elements of that list: as many accesses as its parts lie in. Node 4 uses the loaded value without a loop, and node 5 is
+ * scrambled: one access for each lane. */
 static void lists_are_told_from_scattered_loads(void)
 {
 	static struct code_node nodes[] = {

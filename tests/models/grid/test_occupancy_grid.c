@@ -271,7 +271,7 @@ static void test_groups_start_when_they_may(void)
 	double plain = starts_cycles(NULL, 3, 1);
 	CU_ASSERT_EQUAL(starts_cycles("group_turnaround=100", 3, 1) - plain, 200);
 	CU_ASSERT_EQUAL(starts_cycles("group_turnaround=5000", 3, 1) - plain, 10000);
-	/* There are two places, so the distributor starts with the third of ten. The last group is its eighth. It starts at this
+	/* There are two places, so the distributor starts only the third to the tenth group. The last one is its eighth. It starts at this
 	 * time whatever the earlier ones took, and takes as long as one alone. */
 	double alone = starts_cycles(NULL, 1, 1);
 	CU_ASSERT_DOUBLE_EQUAL(starts_cycles("grid_interval=20000", 10, 2), 8 * 20000 + alone, 2); /* instructions are cached by then */

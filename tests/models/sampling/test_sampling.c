@@ -10,14 +10,14 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Two pairs within 0.1 of each other, and one point between them that is too far from both ends of either. */
+/* Two pairs of points within 0.1 of each other, and one point between them that is too far from both ends of either pair. */
 static void test_points_by_furthest_members(void)
 {
 	const double points[] = {0, 0, 0.06, 0.08, 1, 1, 1, 1.05, 0.5, 0.5};
 	uint32_t of[5];
 	CU_ASSERT_EQUAL(cluster_points(points, 5, 2, 0.1, of), 3);
 	CU_ASSERT(of[0] == 0 && of[1] == 0 && of[2] == 1 && of[3] == 1 && of[4] == 2);
-	/* Single linkage would chain 0, 0.08, 0.17: complete linkage joins the first two, and the third is 0.17 from the first. */
+	/* Single linkage would chain 0, 0.08, 0.17. Complete linkage joins the first two. The third is 0.17 from the first. */
 	const double chain[] = {0, 0.08, 0.17};
 	CU_ASSERT_EQUAL(cluster_points(chain, 3, 1, 0.1, of), 2);
 	CU_ASSERT(of[0] == of[1] && of[1] != of[2]);
@@ -53,16 +53,16 @@ static void test_launches_join_what_is_near(void)
 	CU_ASSERT_EQUAL(k->high.thread_instructions, 1040);
 	/* twice the warp instructions: divergence */
 	CU_ASSERT_PTR_NULL(launch_clusters_find(&c, &other, 0.1));
-	/* Each is within 0.1 of the first, but they are not of each other: the box keeps the cluster complete. */
+	/* Each is within 0.1 of the first, but they are not within 0.1 of each other. The box keeps the cluster complete. */
 	struct launch_features low = {920, 40, 10, 0.1, 0};
 	CU_ASSERT_PTR_NULL(launch_clusters_find(&c, &low, 0.1));
-	/* Another work-group size is another kind, however much alike the rest is. */
+	/* Another work-group size is another kind, even if everything else is alike. */
 	f.kind = 1;
 	CU_ASSERT_PTR_NULL(launch_clusters_find(&c, &f, 0.1));
 	launch_clusters_free(&c);
 }
 
-/* A launch a hundred times smaller than the mean is not near one that is twice as small, though both are near 0. */
+/* A launch a hundred times smaller than the mean is not near one that is twice as small, although both are near 0. */
 static void test_small_launches_are_not_alike(void)
 {
 	struct launch_clusters c = {0};
@@ -77,8 +77,8 @@ static void test_small_launches_are_not_alike(void)
 
 enum { EPOCH = 4, GROUPS = 8 * EPOCH };
 
-/* TBPoint, Fig. 6: eight epochs of four groups, stall probability 0.2 in the first four and 0.5 in the others; the third and
- * the fourth have a group with five times the work. */
+/* TBPoint, Fig. 6: eight epochs of four groups. The stall probability is 0.2 in the first four epochs and 0.5 in the others. The
+ * third and the fourth epoch have a group with five times the work. */
 static void fill_figure_6(struct group_work *g)
 {
 	for (int i = 0; i < GROUPS; i++) {
@@ -99,14 +99,14 @@ static void test_regions_of_figure_6(void)
 	CU_ASSERT(r[1].first == 4 * EPOCH && r[1].end == GROUPS);
 	CU_ASSERT_NOT_EQUAL(r[0].id, r[1].id);
 	free(r);
-	/* Twice as many groups at once: the second epoch has outliers only, and the third begins the other region. */
+	/* With twice as many groups at once, the second epoch has only outliers, and the third begins the other region. */
 	CU_ASSERT_EQUAL_FATAL(regions_build(g, GROUPS, 2 * EPOCH, &REGION_LIMITS_OF_PAPER, &r, &count), 0);
 	CU_ASSERT(count == 2 && r[0].end == 8 && r[1].first == 16);
 	free(r);
 }
 
-/* Every other group has three times the work: variation 0.5 in each epoch. Eight such epochs are a region; one of them with twice as
- * much of all is not like the others. */
+/* Every other group has three times the work: variation 0.5 in each epoch. Eight such epochs are a region. If one of them has
+ * twice as much of everything, it is not like the others. */
 static void test_mixtures_are_homogeneous(void)
 {
 	struct group_work g[GROUPS];
@@ -124,8 +124,8 @@ static void test_mixtures_are_homogeneous(void)
 	free(r);
 }
 
-/* Eight epochs alike but for their traffic: 1 per instruction, in the fifth and sixth 1.5. They are a region of their own only
- * where that is looked at, and 1.05 is not another region. */
+/* Eight epochs differ only in their traffic: 1 per instruction, and 1.5 in the fifth and sixth. These are a region of their own
+ * only if traffic counts. A traffic of 1.05 is not another region. */
 static void test_traffic_divides_regions(void)
 {
 	struct region_limits limits = REGION_LIMITS_OF_PAPER;
@@ -156,7 +156,8 @@ static uint64_t nth(const struct region *regions, size_t count, uint64_t groups,
 	return id;
 }
 
-/* 320 of 3200 groups, 10 at a time: eight runs of 40, with 2880 / 7 left out between two; 30 of them: two runs. One is from the middle. */
+/* 320 of 3200 groups, 10 at a time: eight runs of 40, with gaps of 2880 / 7 groups. 30 of them: two runs. One run is from the
+ * middle. */
 static void test_runs_are_from_all_of_the_launch(void)
 {
 	const struct region all = {0, 0, 3200};
@@ -172,9 +173,9 @@ static void test_runs_are_from_all_of_the_launch(void)
 }
 
 /*
- * A tenth of a launch: its first 60 groups, which are a region, give 6, as 2 runs of 3; the 40 between them and the next region give 4; so
- * number 10 is the first of that region, whose 3100 give 310: eight runs of 38 or 39. Without regions, 40 of the first 60 would be
- * chosen. Twenty regions are too many for 320 groups in runs of 20: then there are none.
+ * A tenth of a launch. Its first 60 groups are a region and give 6 groups, as 2 runs of 3. The 40 groups between them and the
+ * next region give 4. So number 10 is the first of that region. Its 3100 groups give 310: eight runs of 38 or 39. Without
+ * regions, 40 of the first 60 would be chosen. Twenty regions are too many for 320 groups in runs of 20, so then there are none.
  */
 static void test_parts_have_their_share_of_runs(void)
 {
@@ -200,8 +201,8 @@ static void test_parts_have_their_share_of_runs(void)
 }
 
 /*
- * TBPoint, Fig. 7: two groups at a time, one region of groups 2 to 99, each group 10 instructions and 10 cycles. Groups 0 and 1 are
- * outside. Group 2 starts when nothing else runs: the region is entered, and groups 3 and 4 are the sampling units, both at 20
+ * TBPoint, Fig. 7: two groups at a time, one region of groups 2 to 99, each group 10 instructions and 10 cycles. Groups 0 and 1
+ * are outside. Group 2 starts when nothing else runs: the region is entered. Groups 3 and 4 are the sampling units, both at 20
  * instructions in 10 cycles. So groups 6 to 99 are skipped, and 100 and 101 are simulated.
  */
 static void test_sampler_warms_up_and_skips(void)
@@ -233,7 +234,8 @@ static void test_sampler_warms_up_and_skips(void)
 	CU_ASSERT_DOUBLE_EQUAL(s.skipped_cycles, 94 * 10 / 2.0, 1e-9);
 }
 
-/* Ten at once of 95, each 10 cycles: two units are groups 0 to 19, and 20 to 89 are skipped, so that the last five run alone. */
+/* Ten of 95 groups run at once, 10 cycles each. Two units are groups 0 to 19. Groups 20 to 89 are skipped, so the last five run
+ * alone. */
 static void test_sampler_leaves_the_last_wave(void)
 {
 	const struct region r = {0, 0, 95};
@@ -259,7 +261,7 @@ static void test_sampler_leaves_the_last_wave(void)
 	CU_ASSERT_DOUBLE_EQUAL(cycle + s.skipped_cycles, 100, 1e-9); /* 95 groups are ten waves */
 }
 
-/* Rates that keep changing by a half never let it skip. */
+/* If rates keep changing by a half, the sampler never skips. */
 static void test_sampler_waits_for_equal_rates(void)
 {
 	const struct region r = {0, 0, 50};
@@ -276,7 +278,7 @@ static void test_sampler_waits_for_equal_rates(void)
 	CU_ASSERT_EQUAL(s.skipped_groups, 0);
 }
 
-/* One group at a time, of 10 instructions, of a region of 50; the first unit is group 1. */
+/* One group at a time, of 10 instructions, in a region of 50. The first unit is group 1. */
 static void run_eight(struct region_sampler *s, const struct region *r, const double *cycles)
 {
 	const struct region_limits limits = {0.2, 0.3, 0.1, 0.01, 1, 8, 0};
@@ -291,9 +293,9 @@ static void run_eight(struct region_sampler *s, const struct region *r, const do
 	CU_ASSERT_EQUAL(sampler_skips(s, 8), 42);
 }
 
-/* Eight groups are enough: units are groups 1 to 7, and the rate is that of groups 4 to 7, 40 / 43.1. The last two differ by 1%, and group 4's
- * rate is off by 1 - 43.1 / 48; but with four groups measured, one at either end is half of them. Where group 4 takes 40 cycles the
- * rate is 40 / 71.1, and group 7's is off by 71.1 / 40 - 1. What else is unlike adds by squares. */
+/* Eight groups are enough. Units are groups 1 to 7. The rate is that of groups 4 to 7, 40 / 43.1. The last two differ by 1%.
+ * Group 4's rate is off by 1 - 43.1 / 48. But with four measured groups, one at either end is half of them. If group 4 takes 40
+ * cycles, the rate is 40 / 71.1, and group 7's is off by 71.1 / 40 - 1. Other differences are added by squares. */
 static void test_sampler_tells_how_units_differ(void)
 {
 	static const double even[] = {10, 10, 10, 10, 12, 11, 10.1, 10}, uneven[] = {10, 10, 10, 10, 40, 11, 10.1, 10};
@@ -312,7 +314,7 @@ static void test_sampler_tells_how_units_differ(void)
 	CU_ASSERT_DOUBLE_EQUAL(s.spread_cycles, s.skipped_cycles * 1.3, 1e-9);
 }
 
-/* 70 groups of a pattern for 700 of a launch, in windows of 32, 32 and 6: each stands for ten, in its own part. */
+/* 70 groups of a pattern represent 700 of a launch, in windows of 32, 32 and 6. Each represents ten, in its own part. */
 static void test_patterns_in_order(void)
 {
 	struct launch_warps w = {.groups = 700, .pattern_groups = 70, .pattern_in_order = true};
@@ -322,7 +324,7 @@ static void test_patterns_in_order(void)
 	CU_ASSERT_EQUAL(warps_pattern(&w, 319), 31);
 	CU_ASSERT_EQUAL(warps_pattern(&w, 320), 32);
 	CU_ASSERT_EQUAL(warps_pattern(&w, 699), 69);
-	w.groups = 997; /* not a multiple: 14 or 15 each, and as many as are told */
+	w.groups = 997; /* not a multiple: 14 or 15 each, which must agree with the reported numbers */
 	for (uint64_t g = 0; g < w.groups; g++)
 		times[warps_pattern(&w, g)]++;
 	for (uint64_t p = 0; p < w.pattern_groups; p++) {
@@ -335,8 +337,8 @@ static void test_patterns_in_order(void)
 	CU_ASSERT_EQUAL(warps_pattern(&w, 71), 1);
 }
 
-/* 3 of 15 SMs with 300 of 1500 groups: a hundredth; regions are off by 20 of 1000 cycles, traffic by 3%, and caches by 4%: the root of 1 + 4 + 9
- * + 16 hundredths of a percent. All groups on all SMs, of which some are skipped, have no share that may be wrong. */
+/* 3 of 15 SMs with 300 of 1500 groups: a hundredth. Regions are off by 20 of 1000 cycles, traffic by 3%, and caches by 4%: the
+ * root of 1 + 4 + 9 + 16 hundredths of a percent. If all groups run on all SMs and some are skipped, no share can be wrong. */
 static void test_spreads_add_up_by_squares(void)
 {
 	struct gpu gpu = {.sm_count = 15};

@@ -1,4 +1,4 @@
-/* Reading traces: bytes made by hand, and bytes that nobody made. */
+/* Reading traces: bytes made by hand, and random bytes. */
 #include "tests/tests.h"
 
 #include "models/trace/read.h"
@@ -44,7 +44,7 @@ static void add_chunk(uint64_t group, uint64_t lane, uint64_t number, bool cut, 
 
 #define CHUNK(group, lane, number, cut, ...) \
 	add_chunk(group, lane, number, cut, (const uint8_t[]){__VA_ARGS__}, sizeof((const uint8_t[]){__VA_ARGS__}))
-/* Group 1 of two work-items, of eight in the launch; blocks are counted from 1. Argument 0 is at 0x1000. */
+/* Group 1 with two work-items, of eight in the launch. Blocks are counted from 1. Argument 0 is at 0x1000. */
 #define BEGIN TOLD, 0, 1, 0, 2, 0, 0, 2, 1, 1, 8, 1, TOLD, 1, 0, TRACE_BASE_ARGUMENT, 0, 0x80, 0x20
 /* A __local variable of 16 bytes at 0x2000 is base 1. */
 #define SHARED TOLD, 1, 1, TRACE_BASE_LOCAL, 16, 0x80, 0x40
@@ -69,8 +69,8 @@ static void check_event(const struct lane_trace *l, size_t i, uint32_t what, uin
 	CU_ASSERT_EQUAL(l->events[i].address, address);
 }
 
-/* Block 0 + 1; site 0 at 0x1000 + 4 * 2 (the first work-item of the group is the launch's third); then 16 further, which
- * is the stride of the next. Block 3 + 1 modulo 4 is 0. The other work-item is the launch's fourth. */
+/* Block 0 + 1. Site 0 at 0x1000 + 4 * 2, because the first work-item of the group is the launch's third. Then 16 further, which
+ * is the stride of the next access. Block 3 + 1 modulo 4 is 0. The other work-item is the launch's fourth. */
 static void blocks_and_strides(void)
 {
 	start();
@@ -95,15 +95,16 @@ static void blocks_and_strides(void)
 	trace_free(t.trace);
 }
 
-/* Shared memory is told from its variable: the second work-item 4 bytes behind the first. A copy tells its bytes; its address
- * is 8 behind the last global one: zigzag 16, times 8, and 7 for no base, is 135. Private memory behind pointers counts
- * from its lowest, private arrays and constants from their own begin; images from their argument. */
+/* Addresses in shared memory count from their variable. The second work-item is 4 bytes after the first. A copy writes its
+ * number of bytes. Its address is 8 after the last global one: zigzag 16, times 8, plus 7 for no base, is 135. Private memory
+ * behind pointers counts from its lowest address. Private arrays and constants count from their own begin. Images count from
+ * their argument. */
 static void each_space_has_its_own_places(void)
 {
 	const uint64_t pointers = 1 << 24;
 	start();
 	CHUNK(1, 0, 0, false, BEGIN, SHARED, 7, 1, 11, 0x87, 0x01, 32);
-	/* 2^40 + 8 behind 0: zigzag 2^41 + 16, times 8: 2^44 + 128, and 7. Then 8 less: zigzag 15 */
+	/* 2^40 + 8 after 0: zigzag 2^41 + 16, times 8: 2^44 + 128, plus 7. Then 8 less: zigzag 15 */
 	CHUNK(1, 1, 0, false, 7, 1, 15, 0x87, 0x81, 0x80, 0x80, 0x80, 0x80, 0x04, 15, 15, 19, (7 + 16) | 0x80, 0, 23, (7 + 64));
 	read_it();
 	check_event(lane(0, 0), 0, TRACE_ACCESS + 1, 4, 0);
@@ -112,7 +113,7 @@ static void each_space_has_its_own_places(void)
 	check_event(lane(0, 1), 0, TRACE_ACCESS + 1, 4, 4);
 	check_event(lane(0, 1), 1, TRACE_ACCESS + 3, 8, pointers + 8);
 	check_event(lane(0, 1), 2, TRACE_ACCESS + 3, 8, pointers);
-	/* The image's first guess is texel 3 (4 bytes each, 64 values per byte for arguments); 1 more is argument 0 */
+	/* The image's first guess is texel 3 (4 bytes each, 64 values per byte for arguments). 1 more is argument 0. */
 	check_event(lane(0, 1), 3, TRACE_ACCESS + 4, 4, (1ul << 40) + 12);
 	check_event(lane(0, 1), 4, TRACE_ACCESS + 5, 2, (1ul << 39) + 4);
 	trace_free(t.trace);
@@ -169,7 +170,7 @@ static void memory_is_bounded(void)
 	trace_free(t.trace);
 }
 
-/* Bytes at random, of which half begin as a group does. */
+/* Random bytes. Half of them begin like a group. */
 static void garbage_does_no_harm(void)
 {
 	uint64_t seed = 1;

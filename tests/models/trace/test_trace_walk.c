@@ -1,4 +1,4 @@
-/* The way of a work-item from its trace, for small graphs. */
+/* The path of a work-item from its trace, for small graphs. */
 #include "tests/tests.h"
 
 #include "models/trace/walk.h"
@@ -80,8 +80,8 @@ static void a_remainder_may_come_first(void)
 	finish(w);
 }
 
-/* if (a) then [1] else [2]; while (c) { if (d) continue; } ... a switch of three ways, one without a probe of its own, and an
- * early return. */
+/* if (a) then [1] else [2]; while (c) { if (d) continue; } ... a switch of three ways, one of which has no probe, and an early
+ * return. */
 static void branches_follow_the_trace(void)
 {
 	struct trace_walker *w = begin("",
@@ -98,7 +98,7 @@ static void branches_follow_the_trace(void)
 	finish(w);
 }
 
-/* Nothing tells whether block 1 ran but the counts of edges: it is skipped unless the other way was never taken. */
+/* Only the counts of edges say whether block 1 ran. It is skipped, unless the other way was never taken. */
 static void counts_tell_what_probes_do_not(void)
 {
 	char path[64];
@@ -125,7 +125,7 @@ static void calls_return_to_their_callers(void)
 	finish(w);
 }
 
-/* One of the two copies of the body has lost its probe; the trace has more bodies than the probes tell of. */
+/* One of the two copies of the body has lost its probe. The trace has more bodies than the probes show. */
 static void lost_probes_are_passed_over(void)
 {
 	struct trace_walker *w = begin("", P(0) "add.u32 %r1, %r1, 1;\n" "LOOP:\n" P(1) "add.u32 %r1, %r1, 3;\n"

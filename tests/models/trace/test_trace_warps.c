@@ -1,4 +1,4 @@
-/* Warps from traces, worked out by hand: divergence, addresses, shifts from group to group. */
+/* Warps from traces, computed by hand: divergence, addresses, shifts from group to group. */
 #include "tests/tests.h"
 
 #include "tests/models/code_builder.h"
@@ -93,8 +93,8 @@ static void finish(void)
 
 /* ---- divergence ---- */
 
-/* Source: if (a) { [1] if (b) [2]; } [3]. Blocks: 0, 1 (outer), 2 (inner), 3 the join of both. Lanes 0..15 go into the outer
- * branch, 0..7 into the inner one. Each block runs once; lanes: 32 + 16 + 8 + 32. */
+/* Source: if (a) { [1] if (b) [2]; } [3]. Blocks: 0, 1 (outer), 2 (inner), 3 the join of both. Lanes 0..15 enter the outer
+ * branch, 0..7 the inner one. Each block runs once. Lanes: 32 + 16 + 8 + 32. */
 static void nested_branches_join_one_after_the_other(void)
 {
 	make_code(P(0) LOC(8, 3) "@%p1 bra OUT;\n" P(1) "@%p2 bra INNER;\n" P(2) "add.u32 %r1, %r1, 1;\n"
@@ -114,13 +114,13 @@ static void nested_branches_join_one_after_the_other(void)
 	struct line_divergence lines[3];
 	trace_divergence(traced.code, &made.statistics, 10, lines, 3);
 	CU_ASSERT_EQUAL(lines[0].line, 8);
-	CU_ASSERT_EQUAL(lines[0].divergent, 20); /* two branches, ten times what was traced */
+	CU_ASSERT_EQUAL(lines[0].divergent, 20); /* two branches, times ten, because a tenth was traced */
 	CU_ASSERT_EQUAL(lines[0].executions, 20);
 	CU_ASSERT_EQUAL(lines[1].divergent, 0);
 	finish();
 }
 
-/* Lane l goes round l % 4 + 1 times: the warp four times, with 32, 24, 16 and 8 lanes. */
+/* Lane l goes round l % 4 + 1 times. The warp goes round four times, with 32, 24, 16 and 8 lanes. */
 static void a_loop_lasts_as_long_as_its_last_lane(void)
 {
 	make_code(P(0) "add.u32 %r1, %r1, 1;\nLOOP:\n" P(1) "@%p1 bra LOOP;\n" P(2) "ret;\n");
@@ -147,7 +147,7 @@ static void lanes_may_return_early(void)
 	finish();
 }
 
-/* A switch as compares in a row: lanes by their number modulo 3; all arms run once and join. */
+/* A switch as a row of comparisons. Lanes go by their number modulo 3. All arms run once and join. */
 static void the_arms_of_a_switch_take_turns(void)
 {
 	make_code(P(0) "@%p1 bra ONE;\n@%p2 bra TWO;\n" P(1) "bra END;\nONE:\n" P(2) "bra END;\nTWO:\n" P(3)
@@ -164,8 +164,8 @@ static void the_arms_of_a_switch_take_turns(void)
 
 /* ---- addresses ---- */
 
-/* A load in a loop that was unrolled twice, with two loads in its block; lane l reads word l + 32 * trip of a buffer. Four
- * trips are four requests of a line each, one behind the other. */
+/* A load in a loop that was unrolled twice, with two loads in its block. Lane l reads word l + 32 * trip of a buffer. Four trips
+ * are four requests of a line each, one after the other. */
 static void copies_take_one_access_after_the_other(void)
 {
 	make_code(P(0) "add.u32 %r1, %r1, 1;\nLOOP:\n" P(1) LOC(5, 8) "ld.global.f32 %f1, [%rd1];\n" P(1)
@@ -194,7 +194,7 @@ static void copies_take_one_access_after_the_other(void)
 	finish();
 }
 
-/* The load was moved out of the inner loop: it takes the loop's first access, each time that the outer one goes round. */
+/* The load was moved out of the inner loop. It takes the inner loop's first access, each time that the outer loop goes round. */
 static void hoisted_accesses_take_the_first(void)
 {
 	make_code(P(0) "add.u32 %r1, %r1, 1;\nOUTER:\n" P(2) LOC(5, 8) "ld.global.f32 %f1, [%rd1];\nINNER:\n" P(1)
@@ -219,7 +219,7 @@ static void hoisted_accesses_take_the_first(void)
 	finish();
 }
 
-/* Four bodies became one vector load of 16 bytes each: two of them in a block of eight bodies. */
+/* Four bodies became one vector load of 16 bytes. A block of eight bodies has two such loads. */
 static void vectors_take_the_first_of_their_elements(void)
 {
 	make_code(P(0) "add.u32 %r1, %r1, 1;\n" P(1) P(1) P(1) P(1) LOC(5, 8) "ld.global.v4.f32 {%f1,%f2,%f3,%f4}, [%rd1];\n"
@@ -241,7 +241,7 @@ static void vectors_take_the_first_of_their_elements(void)
 	finish();
 }
 
-/* A column of a tile 32 wide is one bank, 32 turns; padded to 33, no conflict. Lanes on one word share it. */
+/* A column of a tile 32 wide is in one bank: 32 turns. Padded to 33, it has no conflict. Lanes on one word share it. */
 static void tiles_conflict_unless_padded(void)
 {
 	static const uint32_t widths[] = {32, 33, 0}, turns[] = {32, 1, 1};
@@ -285,7 +285,7 @@ static void one_load(void)
 	make_code(P(0) P(1) LOC(5, 8) "ld.global.f32 %f1, [%rd1];\nret;\n");
 }
 
-/* Groups 0, 3 and 9 of ten were traced; each group's words follow the one's before. */
+/* Groups 0, 3 and 9 of ten were traced. The words of each group follow those of the previous group. */
 static void addresses_move_with_the_group(void)
 {
 	static const uint64_t ids[] = {0, 3, 9};
@@ -303,14 +303,14 @@ static void addresses_move_with_the_group(void)
 	CU_ASSERT_EQUAL(made.warps.shifts[0].step[0], LANES * 4);
 	CU_ASSERT_EQUAL(made.warps.pattern_groups, 10);
 	CU_ASSERT_EQUAL(made.warps.grid[0], 10);
-	/* inner groups take the inner one that was traced, those at the ends their own */
+	/* inner groups use the inner group that was traced; groups at the ends use their own trace */
 	for (uint32_t g = 0; g < 10; g++)
 		CU_ASSERT_EQUAL(made.warps.pattern_ids[g], g == 0 ? 0 : g == 9 ? 9 : 3);
 	finish();
 }
 
-/* Groups 0, 2, 3 and 9 of ten were traced; each begins 96 bytes behind the one before, so that groups 4 apart are as far into their
- * lines: 6 takes 2, and 7 takes 3. Of the other inner ones, each takes the nearest inner one. */
+/* Groups 0, 2, 3 and 9 of ten were traced. Each begins 96 bytes after the previous one. So groups that are 4 apart begin at the
+ * same offset in a line: 6 uses 2, and 7 uses 3. The other inner groups use the nearest inner one. */
 static void groups_take_one_that_is_as_far_into_its_line(void)
 {
 	static const uint64_t ids[] = {0, 2, 3, 9}, expected[] = {0, 2, 2, 3, 3, 3, 2, 3, 3, 9};
@@ -330,7 +330,7 @@ static void groups_take_one_that_is_as_far_into_its_line(void)
 	finish();
 }
 
-/* The third group's address is not where the first two would have it: only the part of memory is known. */
+/* The third group's address does not follow from the first two. So only the part of memory is known. */
 static void other_addresses_are_somewhere(void)
 {
 	one_load();
@@ -346,7 +346,8 @@ static void other_addresses_are_somewhere(void)
 	finish();
 }
 
-/* Without requests, warps that do the same share a path; with them, they share its blocks. Traces that were cut are not used. */
+/* Without requests, warps that do the same share a path. With requests, they share its blocks. Traces that were cut are not
+ * used. */
 static void equal_warps_share(void)
 {
 	for (int requests = 0; requests < 2; requests++) {
@@ -385,7 +386,7 @@ static void expand_trips(void *ctx, const uint32_t *row, uint64_t *counts)
 	counts[1] = row[0];
 }
 
-/* Groups 0 and 1 are traced, which go round once. Nobody stands for 5, 9 and 12; 9 does most, and 5 nearly as much. */
+/* Groups 0 and 1 are traced. They go round once. No traced group is like 5, 9 and 12. 9 does most, and 5 nearly as much. */
 static void groups_that_nobody_stands_for_are_needed(void)
 {
 	uint32_t trips[16] = {1, 1, 1, 1, 1, 100, 1, 1, 1, 104, 1, 1, 20, 1, 1, 1};
@@ -410,9 +411,9 @@ static void gather_lane_trips(void *ctx, uint64_t group, uint32_t item, uint32_t
 }
 
 /*
- * Blocks have one instruction each. Groups 0 and 2: one lane goes round 33 times, the others once; group 1: all 32 lanes go round twice,
- * as much in sum. Warps execute 1 + 33 + 1 and 1 + 2 + 1 blocks. Group 3: one lane 35 times. By sums of lanes, group 1 would
- * stand for both that were not traced: it is nearer.
+ * Blocks have one instruction each. Groups 0 and 2: one lane goes round 33 times, the others once. Group 1: all 32 lanes go
+ * round twice, which is the same sum. Warps execute 1 + 33 + 1 and 1 + 2 + 1 blocks. Group 3: one lane goes round 35 times. By
+ * sums of lanes, group 1 would represent both groups that were not traced, because it is nearer.
  */
 static void a_group_is_like_one_whose_warps_do_as_much(void)
 {
@@ -437,7 +438,7 @@ static void a_group_is_like_one_whose_warps_do_as_much(void)
 		CU_ASSERT_EQUAL(made.warps.pattern_ids[g], g == 1 ? 1 : 0);
 	/* 4 + 3 * 35 blocks are simulated; group 3 takes 37. */
 	CU_ASSERT_DOUBLE_EQUAL(made.represented, 111.0 / 109, 1e-12);
-	/* Lanes that are on: 4 * 32, and 32 + (31 + 33) + 32 of each of the others. */
+	/* Active lanes: 4 * 32, and 32 + (31 + 33) + 32 for each of the others. */
 	CU_ASSERT_DOUBLE_EQUAL(made.lane_efficiency, (128 + 3 * 128) / (109.0 * 32), 1e-12);
 	finish();
 }

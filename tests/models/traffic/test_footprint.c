@@ -1,4 +1,4 @@
-/* What a launch's requests come to as a whole: footprints, reuse, a walk through the levels, what part stands for all. */
+/* All requests of a launch together: footprints, reuse, a walk through the levels, and which part represents the whole. */
 #include "tests/tests.h"
 
 #include "models/traffic/footprint.h"
@@ -10,7 +10,7 @@
 
 #include <stdlib.h>
 
-/* 4096 groups of a warp: a load that moves a line per group, and one that is the same for all. */
+/* 4096 groups of one warp: a load that moves by a line per group, and a load that is the same for all. */
 struct moving {
 	struct scene scene;
 	struct memory_part parts[2];
@@ -68,8 +68,9 @@ static void footprints_follow_the_groups(void)
 	CU_ASSERT_DOUBLE_EQUAL(share, 0.25, 0.05); /* one line in 16 is counted */
 }
 
-/* Of 64 groups only the latter half ask for anything: 8 of all are looked at, 4 of these among them, with a line of their own each and one in
- * common. Of 65536 groups, 8192 around the midst are counted: their first half asks for nothing, half of the others for half of the lines. */
+/* Of 64 groups, only the second half requests anything. 8 of all are looked at. 4 of these make requests, for one line of their
+ * own each and one in common. Of 65536 groups, 8192 around the middle are counted. Their first half requests nothing, half of
+ * the others request half of the lines. */
 static void idle_first_groups_do_not_hide_traffic(void)
 {
 	static struct moving m;
@@ -100,7 +101,8 @@ static void idle_first_groups_do_not_hide_traffic(void)
 	CU_ASSERT_DOUBLE_EQUAL(share, 0.5, 0.05); /* one line in 16 is counted */
 }
 
-/* A stream of a window of REUSE_BINS requests, a bin each, of which `rest` are for lines that were asked for more than `apart` requests ago. */
+/* A stream with a window of REUSE_BINS requests, one per bin. `rest` of them are for lines that were last requested more than
+ * `apart` requests ago. */
 static void fill_reuse(struct reuse *r, uint32_t apart, double rest)
 {
 	r->window = REUSE_BINS;
@@ -109,10 +111,13 @@ static void fill_reuse(struct reuse *r, uint32_t apart, double rest)
 }
 
 /*
- * A fifth of the groups. Nobody comes back: a fifth of 1000 lines. Each comes back to half of its lines after 500 requests of all
- * groups, 100 of its own and its neighbours': all of them find these in 1000 lines, which are left whole, and with 400 lines neither do, nor some
- * with a fifth of them. At random, every request asks for one of 1000 lines: the rest falls by a thousandth each time,
- * and as many are there whoever asks.
+ * A fifth of the groups. Three cases:
+ *   - No group returns to a line: a fifth of 1000 lines is enough.
+ *   - Each group returns to half of its lines after 500 requests of all groups. In the fifth, this is 100 requests. With 1000
+ *     lines, all groups find their lines again, so the fifth needs the whole cache. With 400 lines they do not find them, and
+ *     neither does the fifth with a fifth of the cache.
+ *   - At random, every request asks for one of 1000 lines. The rest falls by a thousandth each time. The hits do not depend on
+ *     the number of groups.
  */
 static void fewer_groups_need_a_smaller_cache(void)
 {
@@ -127,7 +132,8 @@ static void fewer_groups_need_a_smaller_cache(void)
 	for (uint32_t i = 0; i < REUSE_BINS; i++)
 		all.longer[i + 1] = all.longer[i] * 0.999;
 	CU_ASSERT_DOUBLE_EQUAL(reuse_capacity(&all, &all, 0.2, 300), 1, 0.01);
-	/* Both at once: some find a tenth of their lines in any cache of more than 100, so that less than all of it is enough. */
+	/* Both at once: a part of the groups finds a tenth of its lines in any cache of more than 100 lines. So less than the whole
+	 * cache is enough. */
 	for (uint32_t i = 0; i <= REUSE_BINS; i++)
 		some.longer[i] = all.longer[i] * (i < 100 ? 1 : 0.9);
 	double part = reuse_capacity(&some, &all, 0.2, 300);
@@ -135,8 +141,8 @@ static void fewer_groups_need_a_smaller_cache(void)
 	CU_ASSERT_DOUBLE_EQUAL(part, 209.0 / 300, 0.01);
 }
 
-/* Each group asks twice for its own line: 8 groups that take turns do so 8 requests apart, 4 groups 4. A bin is two requests, and half
- * of all are for lines that nobody has asked for. 4096 groups have only 8192 requests. */
+/* Each group requests its own line twice. 8 groups that take turns do so 8 requests apart, 4 groups 4 requests apart. A bin is
+ * two requests. Half of all requests are for lines that were not requested before. 4096 groups have only 8192 requests. */
 static void groups_come_back_after_a_round(void)
 {
 	static struct moving m;
@@ -161,14 +167,14 @@ static void a_walk_counts_what_each_level_serves(void)
 	struct memory_walk walk;
 	make_moving(&m, "v100", "l2_warm=0");
 	CU_ASSERT_EQUAL_FATAL(memory_walk(&m.scene.gpu, &m.launch, 8, 0, &walk), 0);
-	/* 4 SMs are walked: of 8192 parts, each has the common line once from L2, and that has it once from memory. */
+	/* 4 SMs are walked. Of 8192 parts, each SM gets the common line once from L2, and L2 gets it once from memory. */
 	CU_ASSERT_EQUAL(walk.memory.requests, 8192);
 	CU_ASSERT_DOUBLE_EQUAL(walk.memory.l1_hit, (4096.0 - 4) / 8192, 1e-9);
 	CU_ASSERT_DOUBLE_EQUAL(walk.memory.l2_hit, 3.0 / 4100, 1e-9);
 	CU_ASSERT_DOUBLE_EQUAL(walk.memory.dram_read_bytes, 4097 * 128, 0.5);
 	CU_ASSERT_DOUBLE_EQUAL(walk.dram_cycles, 4097 * 128 / (900.0 / 1.53), 1e-6);
 	CU_ASSERT_DOUBLE_EQUAL(walk.load_latency, (4092.0 * 28 + 3 * 212 + 4097 * 302.0) / 8192, 1e-6);
-	/* All of it is in L2 from before. */
+	/* All of it is already in L2. */
 	make_moving(&m, "v100", NULL);
 	CU_ASSERT_EQUAL_FATAL(memory_walk(&m.scene.gpu, &m.launch, 8, 0, &walk), 0);
 	CU_ASSERT_EQUAL(walk.memory.dram_read_bytes, 0);
@@ -189,7 +195,7 @@ static void bandwidth_limits_the_analytical_models(void)
 	CU_ASSERT_STRING_EQUAL(limit_name(t.limiter), "dram");
 }
 
-/* A part of the SMs with that part of everything behind them takes about as long as all of them. */
+/* A part of the SMs, with the same part of everything behind them, takes about as long as all SMs. */
 static void some_sms_stand_for_all(void)
 {
 	static struct moving m;
@@ -222,7 +228,8 @@ static void tell_line(void *ctx, uint64_t address, bool dirty)
 	t->highest = address > t->highest ? address : t->highest;
 }
 
-/* Half of a table that any group may ask for, every second line; of what groups go through, lines that nobody has, and dirty. */
+/* L2 holds half of a table that any group may read: every second line. For data that groups pass through, it holds dirty lines
+ * that no group reads. */
 static void l2_in_the_midst_of_a_launch(void)
 {
 	const struct memory_range ranges[] = {
@@ -236,7 +243,7 @@ static void l2_in_the_midst_of_a_launch(void)
 	CU_ASSERT_EQUAL(t.inside, 4096);
 	CU_ASSERT_EQUAL(t.dirty, 4096);
 	CU_ASSERT_TRUE(t.highest > UINT64_C(1) << 60);
-	/* At its begin there is what came last; what fits is there whole. */
+	/* At the begin of the launch, L2 holds what came last. Data that fits is there completely. */
 	warm_lines(ranges, 3, 1 << 19, 128, false, tell_line, &begin);
 	CU_ASSERT_EQUAL(begin.inside + begin.dirty, 0);
 	CU_ASSERT_EQUAL(begin.lines, 8192);

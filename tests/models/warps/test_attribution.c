@@ -20,8 +20,9 @@ static void two_blocks(struct built_code *b)
 }
 
 /*
- * Two paths: 0 1 1, whose load takes 4 accesses, and 0, whose takes 1. Three groups of two warps, in a pattern of two
- * groups: group 0 has both paths, group 1 the second twice. Group 0 comes twice: 2 warps of the first path, 4 of the second.
+ * Two paths: 0 1 1, whose load takes 4 accesses, and 0, whose load takes 1. Three groups of two warps, in a pattern of two
+ * groups. Group 0 has both paths. Group 1 has the second path twice. Group 0 comes twice: 2 warps of the first path, 4 of the
+ * second.
  */
 static void executions_follow_the_paths(void)
 {
@@ -45,8 +46,9 @@ static void executions_follow_the_paths(void)
 }
 
 /*
- * On a GTX 480: 30 cycles of issue over 10, 10, 20, 20 executions; 8 of barriers to the barrier; 12 of dependency by
- * latency, 10 * 10 for the addition and 20 * 7 for the multiply-add: 5 and 7; the tail to nobody.
+ * On a GTX 480: 30 cycles of issue are divided among 10, 10, 20, 20 executions. 8 cycles of barriers go to the barrier. 12
+ * cycles of dependency are divided by latency, 10 * 10 for the addition and 20 * 7 for the multiply-add: 5 and 7. The tail goes
+ * to no instruction.
  */
 static void cycles_go_to_what_is_behind_them(void)
 {
@@ -64,8 +66,9 @@ static void cycles_go_to_what_is_behind_them(void)
 }
 
 /*
- * A load, a store and a load of shared memory. Path 0: the load touches 4 + 1 sectors in two parts, the store 2, shared memory takes 3
- * turns; path 1: 4, 1 and 1 turn. Two warps each: 2 * 5 + 2 * 4 sectors of loads, 2 * 2 + 2 * 1 of stores, 2 * 2 conflicts.
+ * A load, a store and a load of shared memory. Path 0: the load touches 4 + 1 sectors in two parts, the store 2, shared memory
+ * takes 3 turns. Path 1: 4, 1 and 1 turn. Two warps each: 2 * 5 + 2 * 4 sectors of loads, 2 * 2 + 2 * 1 of stores, 2 * 2
+ * conflicts.
  */
 static void accesses_are_counted_as_hardware_does(void)
 {
@@ -88,7 +91,7 @@ static void accesses_are_counted_as_hardware_does(void)
 	CU_ASSERT_EQUAL(n.load_sectors, 18);
 	CU_ASSERT_EQUAL(n.store_sectors, 6);
 	CU_ASSERT_EQUAL(n.shared_conflicts, 4);
-	/* Without addresses the sectors are not known; what else there is, is. */
+	/* Without addresses the sectors are not known. Everything else is. */
 	paths[0].requests = paths[1].requests = NULL;
 	CU_ASSERT_EQUAL(count_accesses(&w, 2, &n), 0);
 	CU_ASSERT_EQUAL(n.load_requests, 8);

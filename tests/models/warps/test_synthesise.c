@@ -28,7 +28,7 @@ static struct code_loop loops[2];
 static uint32_t functions[2];
 static struct kernel_code code;
 
-/* Blocks of one instruction each, whose branches are the same in all lanes; ways sorted by their block. */
+/* Makes blocks of one instruction each. Their branches are the same in all lanes. Ways are sorted by their block. */
 static void make_code(uint32_t block_count, const struct way *ways, uint32_t way_count)
 {
 	code = (struct kernel_code){.blocks = blocks, .block_count = block_count, .edges = edges, .edge_count = way_count,
@@ -59,8 +59,8 @@ static void check_path(const char *expected)
 	gs_buf_free(&path);
 }
 
-/* 0 -> 1 (outer header) -> 2 (inner, itself) -> 3 (latch of the outer) -> 4. The outer runs twice, the inner 5 times in
- * all: 4 entries of back and 1 ... its 3 back edges over 2 entries are 2 at the first (3 / 2 rounded), 1 at the second. */
+/* 0 -> 1 (outer header) -> 2 (inner, itself) -> 3 (latch of the outer) -> 4. The outer loop runs twice, the inner one 5 times in
+ * all. Its 3 back edges are divided between 2 entries: 2 at the first (3 / 2 rounded), 1 at the second. */
 static void trips_are_shared_among_entries(void)
 {
 	make_code(5, (struct way[]){{0, 1, 0, 1}, {1, 2, 0, 2}, {2, 2, 1, 3}, {2, 3, 0, 2}, {3, 1, 1, 1}, {3, 4, 0, 1},
@@ -73,7 +73,7 @@ static void trips_are_shared_among_entries(void)
 	check_path("01222312234");
 }
 
-/* A branch in a loop of four trips that is taken every second time. */
+/* A branch in a loop of four trips. It is taken every second time. */
 static void branches_alternate(void)
 {
 	make_code(5, (struct way[]){{0, 1, 0, 1}, {1, 2, 1, 2}, {1, 3, 0, 2}, {2, 3, 0, 2}, {3, 1, 1, 3}, {3, 4, 0, 1},
@@ -85,8 +85,8 @@ static void branches_alternate(void)
 	check_path("0123131231" "34");
 }
 
-/* A branch taken in 500 of 1000 trips by each of two lanes that do not agree: in the same number of trips, but not in
- * the same ones. With order, lane by lane the taken ones come first. */
+/* Each of two lanes takes a branch in 500 of 1000 trips. The lanes need not agree, so they take it in the same number of trips,
+ * but not in the same trips. With order, each lane takes its taken trips first. */
 static void lanes_that_need_not_agree_do_not(void)
 {
 	struct gs_buf paths[3] = {{0}};
@@ -120,7 +120,7 @@ static void calls_return(void)
 	check_path("02123");
 }
 
-/* Counts of a loop that nothing leaves: the walk ends all the same. */
+/* Counts of a loop that is never left. The walk must end anyway. */
 static void contradicting_counts_end(void)
 {
 	struct gs_buf path = {0};
@@ -171,7 +171,7 @@ static void nested_divergence_joins_inside_out(void)
 	check_replay(paths, 4, "0:f 5:4 1:b 3:2 2:9 4:b 6:f ");
 }
 
-/* A loop of one block, 1: lanes go round 1, 3 and 2 times; who is done waits at 2. */
+/* A loop of one block, 1. Lanes go round 1, 3 and 2 times. A lane that is done waits at 2. */
 static void lanes_wait_behind_a_loop(void)
 {
 	make_code(3, (struct way[]){{0, 1, 0, 1}, {1, 1, 1, 1}, {1, 2, 0, 1}, {2, -1, 1, 1}}, 4);
@@ -181,7 +181,7 @@ static void lanes_wait_behind_a_loop(void)
 	check_replay(paths, 3, "0:7 1:7 1:6 1:2 2:7 ");
 }
 
-/* Lane 1 returns at 0, lane 2 at 1; nobody waits for them. */
+/* Lane 1 returns at 0, lane 2 at 1. The others do not wait for them. */
 static void lanes_that_have_left_are_not_waited_for(void)
 {
 	make_code(3, (struct way[]){{0, -1, 1, 1}, {0, 1, 0, 1}, {1, -1, 1, 1}, {1, 2, 0, 1}, {2, -1, 1, 1}}, 5);
@@ -189,7 +189,7 @@ static void lanes_that_have_left_are_not_waited_for(void)
 	check_replay(paths, 3, "0:7 1:5 2:1 ");
 }
 
-/* 0 calls 2, in which lanes part (to 3 and 4) until it returns to 1. */
+/* 0 calls 2. There, lanes diverge (to 3 and 4) until the function returns to 1. */
 static void lanes_join_where_a_function_returns(void)
 {
 	make_code(5, (struct way[]){{0, 1, 0, 1}, {1, -1, 1, 1}, {2, 4, 1, 1}, {2, 3, 0, 1}, {3, -1, 1, 1}, {4, -1, 1, 1}}, 6);
@@ -201,7 +201,7 @@ static void lanes_join_where_a_function_returns(void)
 
 /* ---- warps ---- */
 
-/* Counter 0 is 1 in every lane, counter 1 the trips: of group g, lane i, it is g for i < 2, else 0. */
+/* Counter 0 is 1 in every lane. Counter 1 is the trips: in group g, it is g for lanes i < 2, else 0. */
 static void gather(void *ctx, uint64_t group, uint32_t item, uint32_t *row)
 {
 	(void)ctx;
@@ -215,8 +215,8 @@ static void expand(void *ctx, const uint32_t *row, uint64_t *counts)
 	counts[1] = row[0];
 }
 
-/* 0 enters a loop 1 or goes to 2: `while`. Edges: 0->1 is c0; 1->1 back c1, 1->2 leaves c0. 8 lanes a warp, 12 a group: two
- * warps, the second of 4 lanes. Group g: its first warp goes round g times, its second 0 times. */
+/* 0 enters a loop 1 or goes to 2: `while`. Edges: 0->1 is c0; 1->1 back c1, 1->2 leaves c0. A warp has 8 lanes, a group has 12:
+ * two warps, the second with 4 lanes. The first warp of group g goes round g times, the second 0 times. */
 static void warps_go_round_with_their_longest_lane(void)
 {
 	static struct code_term terms[] = {{0, 1}, {1, 1}, {0, 1}, {0, 1}};
@@ -257,7 +257,7 @@ static void gather_twelve(void *ctx, uint64_t group, uint32_t item, uint32_t *ro
 	row[0] = 11;
 }
 
-/* 32 lanes go 12 times through block 1, which loads 4 bytes. The caller frees. */
+/* 32 lanes go 12 times through block 1, which loads 4 bytes. The caller frees the result. */
 static void synthesise_loads(enum code_space space, uint16_t accesses, const double *chance, struct synthesis *s)
 {
 	static struct code_term terms[] = {{0, 1}, {1, 1}, {0, 1}, {0, 1}};
@@ -293,7 +293,7 @@ static void parts_of_a_list_share_lines(void)
 	synthesis_free(&s);
 }
 
-/* 3.25 accesses on average: every fourth is one more, 39 in all. */
+/* 3.25 accesses on average: every fourth has one more, 39 in all. */
 static void chance_keeps_to_its_mean(void)
 {
 	double chance[33] = {[32] = 3.25};
@@ -314,7 +314,8 @@ static void gather_nothing(void *ctx, uint64_t group, uint32_t item, uint32_t *r
 	row[0] = 0;
 }
 
-/* A group of 2^18 work-items has 8192 warps of 32, and an SM is modelled with 4096. Lanes of a warp are followed in a word of 64 bits. */
+/* A group of 2^18 work-items has 8192 warps of 32. An SM is modelled with up to 4096. The lanes of a warp are bits of a 64-bit
+ * word. */
 static void a_launch_that_cannot_be_modelled_says_why(void)
 {
 	struct synthesis s;
