@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Prints the estimated cycles of every case of the suite on every GPU: one line per launch and GPU. Two builds whose models agree print the same.
+# Prints the estimated cycles of every case of the suite on every GPU: one line per launch and GPU. If the models of two builds agree,
+# their outputs are the same.
 #   tests/cycles.sh BUILD_DIR [PATTERN] > before
 #   ... change the code, build ...
 #   tests/cycles.sh BUILD_DIR [PATTERN] | diff before - && echo "no estimate changed"

@@ -135,7 +135,7 @@ static void find_constants(const struct ptx_function *f, const int32_t *writer, 
 	}
 }
 
-/* ---- values of which one half is enough ---- */
+/* ---- 64-bit values that need only one half ---- */
 
 /* Whether the lower half of the result needs only the lower halves of the operands. */
 static bool keeps_halves_apart(const struct ptx_instruction *i)

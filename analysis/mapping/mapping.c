@@ -458,7 +458,7 @@ int mapping_system(const struct mapping *m, const struct mapping_source *source,
 	return result;
 }
 
-/* ---- life ---- */
+/* ---- creating and freeing ---- */
 
 void mapping_free(struct mapping *m)
 {

@@ -184,7 +184,7 @@ static bool may_have_site(const struct code_instruction *in)
 	       in->flags & CODE_CALL;
 }
 
-/* ---- without a place ---- */
+/* ---- instructions without a source line ---- */
 
 static bool begins_in(const struct kernel_code *c, const struct code_block *b, uint32_t source_block)
 {

@@ -243,7 +243,7 @@ static void group_items(struct tracker *t)
 	free(group);
 }
 
-/* ---- all of it ---- */
+/* ---- all loops ---- */
 
 static void mark_probes(struct tracker *t)
 {

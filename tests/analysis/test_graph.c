@@ -1,4 +1,4 @@
-/* Control flow, dominators, loops and liveness of small functions, worked out by hand. */
+/* Control flow, dominators, loops and liveness of small functions, computed by hand. */
 #include "tests/tests.h"
 
 #include "analysis/graph/graph.h"
@@ -380,7 +380,7 @@ static void test_endless_loop(void)
 	                     "ret\n"                  /* 1 */
 	                     "L2: add %r1, %r1, 1\n"
 	                     "bra L2\n"               /* 2 */
-	                     "mov %r2, 0\n"           /* 3: nobody gets here */
+	                     "mov %r2, 0\n"           /* 3: not reachable */
 	                     "ret\n");
 	const int32_t expected[][3] = {{-1, 1, -1}, {0, -1, -1}, {0, -1, 0}, {-1, -1, -1}};
 	expect_blocks(m.graph, expected, 4);

@@ -433,7 +433,7 @@ static void loops_that_are_unrolled_differently_stay_open(void)
 	finish(&p);
 }
 
-/* ---- size ---- */
+/* ---- large kernels ---- */
 
 /* 1,000 times a branch, a rotated loop and their join: 5,001 blocks. The blocks of number i are source blocks 2 i + 1 and 2 i +
  * 2. There are 8 entries. The branch is taken in 3 of them. The loop goes round 5 times for each. */

@@ -73,7 +73,7 @@ static void free_input(struct input *in)
 	words_free(&in->args);
 }
 
-/* ---- what may be said against a text ---- */
+/* ---- reasons to reject a text ---- */
 
 static enum CXChildVisitResult find_macro(CXCursor cursor, CXCursor parent, CXClientData data)
 {
@@ -140,7 +140,7 @@ static void complain(const struct input *in, const char *what, const struct gs_b
 	abort();
 }
 
-/* ---- what the annotator hands out ---- */
+/* ---- results of the annotator ---- */
 
 static const char *check_blocks(const struct annotation *a, const struct input *in)
 {

@@ -95,7 +95,7 @@ static size_t groups_of(const struct shape *s)
 	return groups;
 }
 
-/* ---- what work-items are told ---- */
+/* ---- ids and sizes that work-items see ---- */
 
 static void check_item(const struct shape *s, size_t index)
 {

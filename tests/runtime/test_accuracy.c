@@ -25,7 +25,7 @@ static void sentences_are_about_the_targets(void)
 	accuracy_tell(&measured, 1, hear, &s);
 	CU_ASSERT_EQUAL(s.count, 1);
 	CU_ASSERT_EQUAL(strncmp(s.text, "gtx480: With the memory hierarchy, cycles are within ", 53), 0);
-	/* One that is measured, one whose name is a part of it and is not; caches are left out of both. */
+	/* One GPU is measured. The name of the other is a part of its name, but it is not measured. Perfect memory leaves out caches. */
 	accuracy_tell(two, 2, hear, &t);
 	CU_ASSERT_PTR_NOT_NULL(strstr(t.text, "gtx480: With perfect memory"));
 	CU_ASSERT_PTR_NULL(strstr(t.text, "gtx480, 480:"));

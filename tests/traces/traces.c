@@ -1,20 +1,21 @@
 /*
- * traces - traces a kernel file and compares the events of single work-items with those that the file has.
+ * traces - traces a kernel file and compares the events of single work-items with the events that the file expects.
  *
  *   traces GPUSIM_CC FILE.cl [--print]
  *
- * Comments of the file say what to run and what has to come of it, beside those of tests/golden/golden.c:
+ * Comments in the file say what to run and what the result must be. They extend the comments of tests/golden/golden.c:
  *   // run KERNEL GLOBAL LOCAL      the first argument is `__global int *p`, 256 ints, p[i] = i
- *   // chunks N                     of the trace buffer; 1000 unless it is said
+ *   // chunks N                     size of the trace buffer in chunks; default: 1000
  *   // box FIRST GROUPS traced|counted   the launch is cut into these boxes of groups
  *   // every A B                    TRACED_OF and TRACED_BELOW (runtime/format/box.def) of the box (runtime/format/traces.h)
- *   // lane GROUP.ITEM EVENT...     LINE:KIND of a block; LINE:KIND:PLACE:BYTES of an access, PLACE being a0+16 in the buffer
- *                                   that is argument 0, s+16 in shared and p+16 in private memory, c+16 in constants of the program;
- *                                   `cut` last if it was. A line that ends with \ goes on with the next // line
- *   // cut GROUP.ITEM N             of its N events at least half are there, but not all
+ *   // lane GROUP.ITEM EVENT...     LINE:KIND for a block; LINE:KIND:PLACE:BYTES for an access. PLACE is a0+16 in the buffer of
+ *                                   argument 0, s+16 in shared and p+16 in private memory, c+16 in constants of the program.
+ *                                   The last word is `cut` if the trace was cut. A \ at the end of a line continues it
+ *                                   in the next // line
+ *   // cut GROUP.ITEM N             the trace has at least half of its N events, but not all
  *   // absent GROUP                 the group must not be traced
- * With --print, all events are printed. Exits 1 when events differ, when the buffer is not as the original kernel leaves it, or
- * the counters are not those of the text that only counts.
+ * --print prints all events. Exits 1 if events differ, if the buffer differs from that of the original kernel, or if the counters
+ * differ from those of the text that only counts.
  */
 #include "common.h"
 

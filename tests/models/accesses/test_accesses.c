@@ -84,7 +84,7 @@ static void atomics_on_one_address_are_serial(void)
 	CU_ASSERT_EQUAL(gpu_accesses(&gpu, &kind, addresses, 32), 4);
 }
 
-/* ---- from the code ---- */
+/* ---- accesses from the code's addresses ---- */
 
 /* p[tid.y * width + tid.x]: nodes 0 tid.x, 1 tid.y, 2 width, 3 mad, 4 times 4 in 64 bits, 5 buffer, 6 sum. Also a load whose
  * address is a loaded number, node 8. */

@@ -500,10 +500,10 @@ static void test_accesses_hold_the_unit(void)
 }
 
 /*
- * A load of 16 accesses, issued in cycle t, whose value comes from behind L1 in 4 cycles more than a hit: complete in
- * t + 39 + 15 + 4 = t + 58. Its accesses write register 1 in cycles t + 43 to t + 58, and bank 1 is held. The chain of fmas on
- * register 17, in that bank too, issues in t + 1 and every 7 cycles, and reads 2 cycles later: the seventh, issued
- * in t + 43, reads in t + 59 instead of t + 45. Hits in L1 do not take the way through the banks.
+ * A load of 16 accesses is issued in cycle t. It misses L1, so its value comes 4 cycles later than a hit: complete in
+ * t + 39 + 15 + 4 = t + 58. Its accesses write register 1 in cycles t + 43 to t + 58, and hold bank 1 for that time. A chain of
+ * fmas uses register 17, which is in the same bank. It issues in t + 1 and every 7 cycles, and reads 2 cycles later. The seventh
+ * is issued in t + 43 and reads in t + 59 instead of t + 45. Hits in L1 do not write through the banks.
  */
 static void test_late_accesses_write_their_bank(void)
 {
@@ -528,7 +528,7 @@ static void test_late_accesses_write_their_bank(void)
 	}
 }
 
-/* GPGPU-Sim: a store to global memory is acknowledged 41 cycles after issue; one to shared memory leaves after 4. */
+/* GPGPU-Sim: a store to global memory is acknowledged 41 cycles after issue. A store to shared memory leaves after 4. */
 static void test_stores_end_a_warp(void)
 {
 	static struct scene s;
@@ -540,7 +540,7 @@ static void test_stores_end_a_warp(void)
 	}
 }
 
-/* GPGPU-Sim: an atomic of one access without a register to read is back after 6; its warp issues nothing before 5. */
+/* GPGPU-Sim: an atomic of one access, without a register to read, returns after 6. Its warp issues nothing before 5. */
 static void test_atomics_stop_a_warp(void)
 {
 	static struct scene s;

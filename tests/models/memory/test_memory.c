@@ -236,7 +236,7 @@ static void banks_open_side_by_side_and_the_bus_turns(void)
 	dram_free(&c);
 }
 
-/* ---- the whole, at its limits ---- */
+/* ---- the whole hierarchy at its limits ---- */
 
 struct arrivals {
 	uint64_t count, last;
