@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Which folder includes which, against the table in tests/layers.txt; for layers.sh.
-   layers.py ROOT TABLE directions|rooted|circles|sizes|structs|exceptions"""
+   layers.py ROOT TABLE directions|rooted|circles|sizes|structs"""
 import os
 import re
 import sys
@@ -21,8 +21,6 @@ class Table:
     def __init__(self, path):
         self.uses, self.added, self.belongs = {}, {}, {}
         self.generated, self.cases = set(), set()
-        self.exceptions, self.many = {}, {}  # by what they excuse; the line of the table
-        self.needed = set()  # lines of exceptions that something needed
         for number, line in enumerate(open(path), 1):
             line = line.split("#")[0].strip()
             if line:
@@ -30,13 +28,7 @@ class Table:
 
     def read(self, line, number, path):
         left, arrow, right = (part.strip() for part in line.partition("->"))
-        if left.startswith("not yet:"):
-            left = left[len("not yet:"):].strip()
-            if arrow:
-                self.exceptions[left, right] = number
-            else:
-                self.many[left.replace(" has many files", "")] = number
-        elif arrow and left.endswith("/**"):
+        if arrow and left.endswith("/**"):
             self.added[left[:-3]] = right.split()
         elif arrow:
             self.uses[left] = right.split()
@@ -81,13 +73,6 @@ class Table:
             return True
         return any(within(target, use) or within(self.folder(target), use) for use in self.allowed(rule))
 
-    def excused(self, path, target):
-        for (source, wanted), number in self.exceptions.items():
-            if within(path, source) and wanted in (target, self.folder(target)):
-                self.needed.add(number)
-                return True
-        return False
-
 
 class Tree:
     def __init__(self, root, table):
@@ -130,7 +115,7 @@ class Tree:
             rule = table.rule(path)
             if not rule:
                 yield f"{path}:{line}: tests/layers.txt has no line for {os.path.dirname(path)}"
-            elif not table.may(path, target) and not table.excused(path, target):
+            elif not table.may(path, target):
                 allowed = sorted(table.allowed(rule))
                 yield f"{path}:{line}: {rule} must not include {target}: {rule} may use {' '.join(allowed) or 'nothing'}, nothing else"
 
@@ -138,7 +123,7 @@ class Tree:
         edges = {}  # folder: {folder it includes: first place}
         for path, line, target in self.includes(TREES):
             source, goal = self.table.folder(path), self.table.folder(target)
-            if source != goal and self.rooted(target) and not self.table.excused(path, target):
+            if source != goal and self.rooted(target):
                 edges.setdefault(source, {}).setdefault(goal, f"{path}:{line}")
         seen = set()
         for start in sorted(edges):
@@ -168,10 +153,7 @@ class Tree:
             counts[folder] = counts.get(folder, 0) + 1
         for folder, count in sorted(counts.items()):
             if count > MOST_FILES and folder not in self.table.cases:
-                if folder in self.table.many:
-                    self.table.needed.add(self.table.many[folder])
-                else:
-                    yield f"{folder}: {count} source files; at most {MOST_FILES} are easy to find one's way in"
+                yield f"{folder}: {count} source files; at most {MOST_FILES} are easy to find one's way in"
 
     def repeated_structs(self):
         first = {}
@@ -183,19 +165,11 @@ class Tree:
                         if match and first.setdefault(match.group(1), path) != path:
                             yield f"{path}:{number}: {first[match.group(1)]} has another struct {match.group(1)}"
 
-    def vain_exceptions(self):
-        for check in (self.wrong_directions, self.circles, self.large_folders):
-            for _ in check():
-                pass
-        numbers = set(self.table.exceptions.values()) | set(self.table.many.values())
-        for number in sorted(numbers - self.table.needed):
-            yield f"tests/layers.txt:{number}: nothing needs this exception"
-
 
 def main(root, path, check):
     tree = Tree(root, Table(path))
     checks = {"directions": tree.wrong_directions, "rooted": tree.unrooted, "circles": tree.circles,
-              "sizes": tree.large_folders, "structs": tree.repeated_structs, "exceptions": tree.vain_exceptions}
+              "sizes": tree.large_folders, "structs": tree.repeated_structs}
     wrong = list(checks[check]())
     for line in wrong:
         print(line)

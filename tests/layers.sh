@@ -34,7 +34,6 @@ check "includes are paths from the root" layers "$root" rooted
 check "folders do not include each other in circles" layers "$root" circles
 check "no folder has many files" layers "$root" sizes
 check "no two structs have one name" layers "$root" structs
-check "exceptions are needed" layers "$root" exceptions
 check "an include against the direction is found" found directions models/gpu/gpu.h '#include "models/sm/ov.h"' \
 	'models/gpu/gpu.h:2: models/gpu must not include models/sm/ov.h: models/gpu may use models/util '
 check "an include that is not rooted is found" found rooted models/gpu/gpu.h '#include "ov.h"' 'models/gpu/gpu.h:2: "ov.h" '
