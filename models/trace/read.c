@@ -11,6 +11,7 @@
  *   2 blocks, 0 ... begin of a group, by its first work-item: first block and site; global id of that work-item, without
  *                   offset, x y z; local sizes x y z; global sizes x y
  *   2 blocks, 1 ... a base: its number; its kind; argument or bytes; address. Likewise
+ *   2 blocks, 2 ... a gap: the body's block, counted as in an event; iterations kept before it; iterations left out
  *
  * A site's prediction is in slot s modulo slots: the last address plus the last stride, both of this site only.
  */

@@ -41,9 +41,22 @@ struct trace_event {
 	uint64_t address; /* of an access */
 };
 
+/*
+ * Iterations of a loop that the work-item made and its trace leaves out: long loops are traced in windows. What is left is still a
+ * way through the code, a shorter one: after the gap either the loop's body begins again or what follows the loop does.
+ */
+struct trace_gap {
+	uint32_t before;     /* events of the lane that come before it */
+	uint32_t body;       /* source block: the loop's body */
+	uint32_t kept;       /* iterations in the window before it: the last so many begins of the body */
+	uint64_t iterations; /* left out */
+};
+
 struct lane_trace {
 	const struct trace_event *events;
 	size_t count;
+	const struct trace_gap *gaps; /* in order; an inner loop's before the outer's where they are at the same place */
+	size_t gap_count;
 	bool cut; /* its end is missing: there was no room */
 };
 
