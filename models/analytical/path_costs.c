@@ -94,20 +94,22 @@ static double path_accesses(const struct launch_warps *warps, const struct warp_
 {
 	double sum = 0;
 	size_t next = 0;
-	for (size_t b = 0; b < path->block_count; b++)
+	for (size_t b = 0; b < path->block_count; b++) {
+		double weight = path_weight(path, b), executed = times * weight;
 		for (uint32_t a = counts->first[path->blocks[b]]; a < counts->first[path->blocks[b] + 1]; a++, next++) {
 			uint32_t i = counts->code[a];
 			uint16_t n = accesses_of(warps, path, next, i);
-			sum += n;
-			counts->accesses[i] += times * n;
-			counts->executions[i] += times;
-			counts->all += times;
-			counts->squares += times * n * n;
+			sum += weight * n;
+			counts->accesses[i] += executed * n;
+			counts->executions[i] += executed;
+			counts->all += executed;
+			counts->squares += executed * n * n;
 			if (n > 1 && is_late(warps, path, next, i)) {
-				counts->late += times;
-				counts->late_accesses += times * n;
+				counts->late += executed;
+				counts->late_accesses += executed * n;
 			}
 		}
+	}
 	return sum;
 }
 
@@ -130,7 +132,7 @@ static int sum_usage(const struct launch_warps *warps, const struct pipeline *p,
 	for (uint32_t n = 0; n < warps->path_count && !rc; n++) {
 		memset(executions, 0, code->block_count * sizeof *executions);
 		for (size_t b = 0; b < warps->paths[n].block_count; b++)
-			executions[warps->paths[n].blocks[b]]++;
+			executions[warps->paths[n].blocks[b]] += path_weight(&warps->paths[n], b);
 		for (uint32_t b = 0; b < code->block_count; b++)
 			if (executions[b] > 0) {
 				usage_add(&out->paths[n].usage, &blocks[b], executions[b]);

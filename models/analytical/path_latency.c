@@ -177,11 +177,12 @@ int path_latency(struct automaton *a, const struct warp_path *path, struct path_
 		rc = follow_transition(a, state, path->blocks[b], b && path->blocks[b] != path->blocks[b - 1] + 1, &t);
 		if (rc)
 			break;
+		double times = path_weight(path, b);
 		out->latency = max_double(out->latency, now + t->done);
-		now += t->cycles;
-		out->memory_stall += t->memory_stall;
-		out->waits += t->waits;
-		out->usage.busy[RESOURCE_fetch] += t->fetches;
+		now += times * t->cycles;
+		out->memory_stall += times * t->memory_stall;
+		out->waits += times * t->waits;
+		out->usage.busy[RESOURCE_fetch] += times * t->fetches;
 		state = t->next;
 	}
 	return rc;

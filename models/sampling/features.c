@@ -10,6 +10,9 @@
 #include <math.h>
 #include <stdlib.h>
 
+/* Rounds of a window that are simulated until its rate is known (models/grid/rates.c), about. */
+static const double MOST_ROUNDS = 4;
+
 /* Accesses of a block where paths do not have their own. */
 static double usual_accesses_of(const struct launch_warps *w, const struct code_block *b)
 {
@@ -20,18 +23,39 @@ static double usual_accesses_of(const struct launch_warps *w, const struct code_
 	return sum;
 }
 
+/* Of one execution of a block, which is done `times`. Returns how many of the path's accesses it has. */
+static size_t add_accesses(const struct launch_warps *w, const struct warp_path *p, const struct code_block *b, size_t first,
+                           double times, struct group_work *s)
+{
+	size_t n = first;
+	for (uint32_t i = b->first; i < b->first + b->count && n < p->access_count; i++) {
+		if (!code_has_accesses((enum code_class)w->code->code[i].class))
+			continue;
+		s->memory_requests += times * p->accesses[n];
+		s->traffic += p->requests ? times * (p->requests->first[n + 1] - p->requests->first[n]) : 0;
+		n++;
+	}
+	return n - first;
+}
+
 static struct group_work path_work(const struct launch_warps *w, const struct warp_path *p)
 {
 	struct group_work s = {0};
+	size_t next = 0;
 	for (size_t i = 0; i < p->block_count; i++) {
 		const struct code_block *b = &w->code->blocks[p->blocks[i]];
-		s.warp_instructions += b->count;
+		double times = path_weight(p, i);
+		s.warp_instructions += times * b->count;
+		s.stepped += (times < MOST_ROUNDS ? times : MOST_ROUNDS) * b->count;
 		if (!p->accesses)
-			s.memory_requests += usual_accesses_of(w, b);
+			s.memory_requests += times * usual_accesses_of(w, b);
+		else if (p->weights)
+			next += add_accesses(w, p, b, next, times, &s);
 	}
-	for (size_t i = 0; p->accesses && i < p->access_count; i++)
+	for (size_t i = 0; p->accesses && !p->weights && i < p->access_count; i++)
 		s.memory_requests += p->accesses[i];
-	s.traffic = p->requests && p->access_count ? p->requests->first[p->access_count] : 0;
+	if (!p->weights)
+		s.traffic = p->requests && p->access_count ? p->requests->first[p->access_count] : 0;
 	return s;
 }
 
@@ -47,6 +71,7 @@ struct group_work *pattern_work(const struct launch_warps *warps)
 			out[g].warp_instructions += p->warp_instructions;
 			out[g].memory_requests += p->memory_requests;
 			out[g].traffic += p->traffic;
+			out[g].stepped += p->stepped;
 		}
 	if (!paths) {
 		free(out);

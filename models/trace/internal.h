@@ -9,8 +9,38 @@
 /* What one warp did, as it is written down. */
 struct recorded_path {
 	struct gs_buf blocks, accesses, first, parts; /* as in struct warp_path and struct path_requests */
+	struct gs_buf lanes;    /* uint8_t per block: lanes that are on, less one, and DIVERGES where they part after it */
+	struct gs_buf before;   /* uint32_t per block: accesses before it */
+	struct gs_buf firsts;   /* struct first_lane per access */
+	struct gs_buf gaps;     /* struct recorded_gap, until gaps_finish; then struct path_gap */
+	struct gs_buf shifts;   /* struct round_shift, of all gaps */
+	struct gs_buf weights;  /* double per block, where there are gaps */
 	uint64_t lane_instructions;
 };
+enum { DIVERGES = 128 };
+
+/* Where the first lane of an access goes. */
+struct first_lane {
+	uint32_t instruction;
+	bool known;
+	uint64_t address;
+};
+
+/* ---- models/trace/gaps.c: what paths leave out ---- */
+
+/* A gap of some lanes, as it is found: of lanes that went through one window together, the longest counts. */
+struct recorded_gap {
+	uint32_t from, at, body;
+	double rounds, iterations; /* as in struct path_gap */
+};
+/* Notes a gap before block `at` of the path. Returns 0 or -ENOMEM. */
+int gaps_add(struct recorded_path *r, const struct recorded_gap *gap);
+/* The path is complete: its gaps in order, nested, with the shifts of their accesses and the weights of blocks. What its accesses move
+ * to by chance is filled in later, by gaps_place. Returns 0 or -ENOMEM. */
+int gaps_finish(struct recorded_path *r, bool requests);
+/* low, bytes: what an instruction was seen to touch. */
+typedef void gaps_range_fn(void *ctx, uint32_t instruction, uint64_t *low, uint64_t *bytes);
+void gaps_place(struct round_shift *shifts, size_t count, gaps_range_fn *range, void *ctx);
 
 struct trace_store {
 	struct warp_path *paths;
@@ -26,6 +56,11 @@ struct trace_store {
 	} *slots;
 	size_t slot_count;
 	uint64_t part_count, block_count; /* of all paths */
+	struct shift_list {
+		struct round_shift *shifts;
+		size_t count;
+	} *lists; /* of paths with gaps */
+	size_t list_count, list_room;
 };
 /* Keeps a path. With requests each has its own, but for its blocks; else one that is the same is found again. */
 int trace_store_keep(struct trace_store *s, const struct recorded_path *r, bool requests, uint32_t *path);
@@ -39,6 +74,8 @@ void shift_finder_free(struct shift_finder *f);
 /* An execution of an instruction by the n-th traced group: the address of its first lane. warp and lane say which. */
 void shift_finder_add(struct shift_finder *f, uint32_t instruction, size_t n, uint32_t warp, uint32_t lane,
                       uint64_t address, uint64_t bytes);
+/* The part of memory that an instruction was seen to touch; bytes 0: none. */
+void shift_finder_range(const struct shift_finder *f, uint32_t instruction, uint64_t *low, uint64_t *bytes);
 /* ids: of the traced groups. out has code_count entries. */
 void shift_finder_finish(const struct shift_finder *f, const uint64_t *ids, struct address_shift *out);
 

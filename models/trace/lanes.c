@@ -70,6 +70,8 @@ struct traced_lane {
 	size_t access_room;
 	uint32_t *source; /* scratch: known source blocks */
 	size_t source_room;
+	struct way_gap *gaps;
+	size_t gap_count, gap_room;
 };
 
 /* ---- the reader ---- */
@@ -219,7 +221,7 @@ static int guess_way(struct trace_reader *r, const double *edges, struct traced_
 	return wanted < 0 ? (int)wanted : r->path.failed ? -ENOMEM : 0;
 }
 
-static int find_way(struct trace_reader *r, const struct traced_lane *l, size_t count, uint64_t group, uint32_t item,
+static int find_way(struct trace_reader *r, const struct traced_lane *l, size_t count, bool cut, uint64_t group, uint32_t item,
                     struct traced_way *way)
 {
 	way_free(way);
@@ -228,14 +230,15 @@ static int find_way(struct trace_reader *r, const struct traced_lane *l, size_t 
 		return -ENOMEM;
 	memcpy(way->source, l->source, count * sizeof *way->source);
 	way->source_count = count;
+	way->cut = cut;
 	/* What a lane's counters say is known late: most traces leave no choice. */
 	const double *edges = r->counted++ < COUNTED_FIRST ? count_edges(r, group, item) : NULL;
 	r->path.len = 0;
-	int result = trace_walk(r->walker, way->source, count, edges, &r->path);
+	int result = trace_walk(r->walker, way->source, count, cut, edges, &r->path);
 	if (!edges && r->lanes && (result == -ENOENT || (!result && trace_walk_had_choice(r->walker)))) {
 		edges = count_edges(r, group, item);
 		r->path.len = 0;
-		result = trace_walk(r->walker, way->source, count, edges, &r->path);
+		result = trace_walk(r->walker, way->source, count, cut, edges, &r->path);
 	}
 	if (result == -ENOENT)
 		result = guess_way(r, edges, way);
@@ -244,17 +247,17 @@ static int find_way(struct trace_reader *r, const struct traced_lane *l, size_t 
 	return result ? result : keep_steps(r, way);
 }
 
-static bool same_source(const struct traced_way *way, const uint32_t *source, size_t count)
+static bool same_source(const struct traced_way *way, const uint32_t *source, size_t count, bool cut)
 {
-	return way->source_count == count && !memcmp(way->source, source, count * sizeof *source);
+	return way->source_count == count && way->cut == cut && !memcmp(way->source, source, count * sizeof *source);
 }
 
 /* The same source blocks lead the same way. A slot whose way another lane of the warp has is not given away. */
-static int choose_way(struct trace_reader *r, struct traced_lane *l, size_t count, uint64_t group, uint32_t item)
+static int choose_way(struct trace_reader *r, struct traced_lane *l, size_t count, bool cut, uint64_t group, uint32_t item)
 {
 	uint64_t hash = hash_bytes(l->source, count * sizeof *l->source, 0);
 	struct kept_way *slot = &r->ways[hash % WAY_SLOTS];
-	if (slot->used && slot->hash == hash && same_source(&slot->way, l->source, count)) {
+	if (slot->used && slot->hash == hash && same_source(&slot->way, l->source, count, cut)) {
 		slot->warp = r->warp;
 		l->way = &slot->way;
 		return 0;
@@ -262,7 +265,7 @@ static int choose_way(struct trace_reader *r, struct traced_lane *l, size_t coun
 	bool take = !slot->used || slot->warp != r->warp;
 	struct traced_way *way = take ? &slot->way : &l->own;
 	slot->used &= !take;
-	int result = find_way(r, l, count, group, item, way);
+	int result = find_way(r, l, count, cut, group, item, way);
 	if (take && !result) {
 		slot->used = true;
 		slot->hash = hash;
@@ -298,6 +301,7 @@ void traced_lane_free(struct traced_lane *l)
 	free(l->accesses);
 	free(l->cursors);
 	free(l->source);
+	free(l->gaps);
 	free(l);
 }
 
@@ -344,6 +348,55 @@ static int sort_events(struct traced_lane *l, const struct lane_trace *trace, si
 	return 0;
 }
 
+/* The step in which a source block of the way began, by its number there. */
+static size_t step_of_source(const struct traced_way *way, uint32_t number)
+{
+	size_t low = 0, high = way->steps;
+	while (low < high) { /* the first step after which it had begun */
+		size_t middle = (low + high) / 2;
+		if (way->before[middle + 1] > number)
+			high = middle;
+		else
+			low = middle + 1;
+	}
+	return low;
+}
+
+/* Where the window of a gap begins, of whose source blocks `begun` come before it; false where its loop is not in the way. */
+static bool find_window(const struct traced_way *way, const struct trace_gap *gap, uint32_t begun, size_t *from)
+{
+	uint32_t left = gap->kept;
+	for (uint32_t i = begun; i-- > 0 && left;)
+		if (way->source[i] == gap->body && !--left) {
+			*from = step_of_source(way, i);
+			return true;
+		}
+	return false;
+}
+
+/* The gaps of the trace as steps of the way that was found. */
+static int place_gaps(struct traced_lane *l, const struct lane_trace *trace)
+{
+	const struct trace_reader *r = l->reader;
+	uint32_t begun = 0;
+	size_t event = 0;
+	l->gap_count = 0;
+	if (!trace->gap_count || l->way->guessed)
+		return 0;
+	if (!make_room((void **)&l->gaps, &l->gap_room, trace->gap_count, sizeof *l->gaps))
+		return -ENOMEM;
+	for (size_t g = 0; g < trace->gap_count; g++) {
+		const struct trace_gap *gap = &trace->gaps[g];
+		struct way_gap to = {.body = gap->body, .kept = gap->kept, .iterations = gap->iterations};
+		for (; event < gap->before && event < trace->count; event++)
+			begun += trace->events[event].what < TRACE_ACCESS && trace_walker_knows(r->walker, trace->events[event].what);
+		to.at = step_of_source(l->way, begun);
+		if (find_window(l->way, gap, begun, &to.from) && to.from < to.at)
+			l->gaps[l->gap_count++] = to;
+	}
+	return 0;
+}
+
 int traced_lane_begin(struct trace_reader *r, struct traced_lane *l, const struct traced_group *group, uint32_t item)
 {
 	size_t source_count;
@@ -352,7 +405,16 @@ int traced_lane_begin(struct trace_reader *r, struct traced_lane *l, const struc
 	l->at = 0;
 	l->item = item;
 	l->way = NULL;
-	return result ? result : choose_way(r, l, source_count, group->group, item);
+	l->gap_count = 0;
+	if (!result)
+		result = choose_way(r, l, source_count, group->lanes[item].cut, group->group, item);
+	return result ? result : place_gaps(l, &group->lanes[item]);
+}
+
+const struct way_gap *traced_lane_gaps(const struct traced_lane *l, size_t *count)
+{
+	*count = l->gap_count;
+	return l->gaps;
 }
 
 const struct traced_way *traced_lane_way(const struct traced_lane *l)

@@ -24,17 +24,28 @@ struct traced_way {
 	uint32_t *source; /* the source blocks */
 	size_t steps, source_count;
 	bool guessed; /* no way agreed with the trace: made from counts */
+	bool cut;     /* the trace ends before the work-item did */
 };
 
 struct traced_lane; /* filled anew for every work-item */
 struct traced_lane *traced_lane_new(const struct trace_reader *r);
 void traced_lane_free(struct traced_lane *l);
 
+/* Iterations that the trace of a lane leaves out (struct trace_gap), as steps of its way. */
+struct way_gap {
+	size_t from, at; /* steps from..at-1 are the iterations of the window; at == steps: at the end of the way */
+	uint32_t body;   /* source block */
+	uint32_t kept;
+	uint64_t iterations;
+};
+
 /* A new warp begins: ways that were handed out before may go. */
 void trace_reader_next_warp(struct trace_reader *r);
 /* Finds the way of a work-item. Returns 0, -ENOMEM, or -ENOENT where there is none. */
 int traced_lane_begin(struct trace_reader *r, struct traced_lane *l, const struct traced_group *group, uint32_t item);
 const struct traced_way *traced_lane_way(const struct traced_lane *l);
+/* In the order of `at`. A gap in a loop that the target's code does not have is not among them. */
+const struct way_gap *traced_lane_gaps(const struct traced_lane *l, size_t *count);
 
 /* The lane executes its next step, which is in this block of the target. */
 void traced_lane_step(struct traced_lane *l);

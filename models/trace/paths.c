@@ -32,7 +32,8 @@ static size_t find_slot(const struct trace_store *s, const struct recorded_path 
 	for (; s->slots[at].path; at = (at + 1) & (s->slot_count - 1)) {
 		const struct warp_path *p = &s->paths[s->slots[at].path - 1];
 		if (s->slots[at].hash == hash && same_bytes(p->blocks, p->block_count * sizeof *p->blocks, &r->blocks) &&
-		    (requests || same_bytes(p->accesses, p->access_count * sizeof *p->accesses, &r->accesses)))
+		    (requests || (same_bytes(p->accesses, p->access_count * sizeof *p->accesses, &r->accesses) &&
+		                  same_bytes(p->gaps, p->gap_count * sizeof *p->gaps, &r->gaps))))
 			break;
 	}
 	return at;
@@ -70,6 +71,26 @@ static bool room_for_path(struct trace_store *s)
 	return paths && requests;
 }
 
+/* The gaps of a path, with their shifts and weights. */
+static int add_gaps(struct trace_store *s, const struct recorded_path *r, struct warp_path *p)
+{
+	struct path_gap *gaps = keep_copy(s, r->gaps.data, r->gaps.len);
+	p->weights = keep_copy(s, r->weights.data, r->weights.len);
+	struct round_shift *shifts = r->shifts.len ? keep_copy(s, r->shifts.data, r->shifts.len) : NULL;
+	if (!gaps || !p->weights || (r->shifts.len && !shifts) ||
+	    !gs_reserve(&s->lists, s->list_count, &s->list_room, sizeof *s->lists))
+		return -ENOMEM;
+	p->gaps = gaps;
+	p->gap_count = r->gaps.len / sizeof *gaps;
+	if (shifts)
+		s->lists[s->list_count++] = (struct shift_list){shifts, r->shifts.len / sizeof *shifts};
+	for (size_t g = 0; g < p->gap_count && shifts; g++) {
+		gaps[g].shifts = shifts;
+		shifts += gaps[g].access_count;
+	}
+	return 0;
+}
+
 /* Blocks of a path that is the same but for its addresses are shared. */
 static int add_path(struct trace_store *s, const struct recorded_path *r, bool requests, const uint32_t *blocks)
 {
@@ -90,8 +111,10 @@ static int add_path(struct trace_store *s, const struct recorded_path *r, bool r
 		if (!s->requests[s->path_count].first || !s->requests[s->path_count].parts)
 			return -ENOMEM;
 	}
-	s->paths[s->path_count++] = p;
-	return 0;
+	int result = r->gaps.len ? add_gaps(s, r, &p) : 0;
+	if (!result)
+		s->paths[s->path_count++] = p;
+	return result;
 }
 
 int trace_store_keep(struct trace_store *s, const struct recorded_path *r, bool requests, uint32_t *path)
@@ -125,6 +148,7 @@ void trace_store_free(struct trace_store *s)
 	free(s->path_of);
 	free(s->pattern_ids);
 	free(s->shifts);
+	free(s->lists);
 	free(s->slots);
 	free(s);
 }

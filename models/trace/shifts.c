@@ -154,6 +154,13 @@ static bool is_linear(const struct shift_finder *f, uint32_t instruction, const 
 	return true;
 }
 
+void shift_finder_range(const struct shift_finder *f, uint32_t instruction, uint64_t *low, uint64_t *bytes)
+{
+	const struct whose *w = &f->whose[instruction];
+	*low = w->low;
+	*bytes = w->used ? w->high - w->low : 0;
+}
+
 void shift_finder_finish(const struct shift_finder *f, const uint64_t *ids, struct address_shift *out)
 {
 	for (uint32_t i = 0; i < f->code->code_count; i++) {

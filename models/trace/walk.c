@@ -65,6 +65,7 @@ struct trace_walker {
 	const uint32_t *blocks;
 	uint32_t count, furthest;
 	const double *edges;
+	bool cut; /* the way may end anywhere, once the trace is used up */
 	bool failed, had_choice;
 };
 
@@ -273,6 +274,8 @@ static int32_t search(struct trace_walker *w)
 			w->had_choice |= w->open_count > 0;
 			return n->parent;
 		}
+		if (w->cut && s.used == w->count)
+			return s.node;
 		const struct visit *v = &w->visits[n->block];
 		if (v->used != (uint64_t)s.used + 1 || v->calls != n->calls)
 			expand(w, s);
@@ -304,13 +307,14 @@ bool trace_walk_had_choice(const struct trace_walker *w)
 	return w->had_choice;
 }
 
-int trace_walk(struct trace_walker *w, const uint32_t *blocks, size_t count, const double *edges, struct gs_buf *path)
+int trace_walk(struct trace_walker *w, const uint32_t *blocks, size_t count, bool cut, const double *edges, struct gs_buf *path)
 {
 	if (count >= UINT32_MAX)
 		return -ENOENT;
 	w->blocks = blocks;
 	w->count = (uint32_t)count;
 	w->edges = edges;
+	w->cut = cut;
 	w->failed = w->had_choice = false;
 	for (;;) {
 		int32_t last = search(w);

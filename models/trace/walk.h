@@ -25,10 +25,10 @@ void trace_walker_ignore(struct trace_walker *w, uint32_t source_block);
 
 /*
  * Appends the steps to *path. blocks: the source blocks that began, in order, known ones only. edges: how often the lane
- * took each edge, where that is known, or NULL; what has 0 is avoided. -ENOENT: no way agrees with the trace, and *path is
+ * took each edge, where that is known, or NULL; what has 0 is avoided. cut: the trace is only the begin, and so is the way. -ENOENT: no way agrees with the trace, and *path is
  * as it was; -ENOMEM.
  */
-int trace_walk(struct trace_walker *w, const uint32_t *blocks, size_t count, const double *edges, struct gs_buf *path);
+int trace_walk(struct trace_walker *w, const uint32_t *blocks, size_t count, bool cut, const double *edges, struct gs_buf *path);
 /* Whether the last walk had a choice: there may have been another way that agrees. */
 bool trace_walk_had_choice(const struct trace_walker *w);
 

@@ -36,14 +36,17 @@ struct trace_maker {
 	struct trace_reader *reader;
 	struct traced_lane *lanes[REPLAY_MOST_LANES];
 	struct shift_finder *shifts;
-	uint64_t *executions, *active; /* per block of the code */
+	double *executions, *active, *divergent; /* per block of the code */
+	double *accesses;              /* per instruction */
+	uint32_t *places[REPLAY_MOST_LANES]; /* of lanes with gaps: by step, the block of the path */
+	size_t place_room[REPLAY_MOST_LANES], next_gap[REPLAY_MOST_LANES], steps[REPLAY_MOST_LANES];
 	uint64_t items;                /* of a group */
 	/* The warp under way. */
 	size_t number; /* of its group among those that are used */
 	uint64_t group;
 	uint32_t warp, lane_count;
 	struct recorded_path path;
-	uint64_t warp_instructions;
+	uint64_t with_gaps; /* lanes */
 };
 
 /* ---- one request ---- */
@@ -115,14 +118,22 @@ static uint16_t make_request(struct trace_maker *m, uint32_t instruction, uint64
 	struct warp_request r;
 	uint32_t count = 0;
 	gather_addresses(m, instruction, mask, &r);
-	if (!r.count)
+	struct first_lane first = {.instruction = instruction};
+	if (!r.count) {
+		gs_buf_add(&m->path.firsts, &first, sizeof first);
 		return accesses_of_lanes(m->usual ? m->usual[instruction] : 1, (uint32_t)__builtin_popcountll(mask), m->gpu->warp_size);
-	if (r.kind.space == SPACE_shared)
+	}
+	if (r.kind.space == SPACE_shared) {
+		gs_buf_add(&m->path.firsts, &first, sizeof first);
 		return (uint16_t)gpu_accesses(m->gpu, &r.kind, r.addresses, r.count);
+	}
 	if (r.kind.space == SPACE_local)
 		count = coalesce_private(m, &r, parts);
 	else
 		count = coalesce(m->gpu, &r.kind, r.addresses, r.count, parts);
+	first.known = true;
+	first.address = r.addresses[0];
+	gs_buf_add(&m->path.firsts, &first, sizeof first);
 	if (m->shape->requests) {
 		gs_buf_add(&m->path.parts, parts, count * sizeof *parts);
 		shift_finder_add(m->shifts, instruction, m->number, m->warp, r.lanes[0], r.addresses[0], r.kind.bytes);
@@ -131,6 +142,12 @@ static uint16_t make_request(struct trace_maker *m, uint32_t instruction, uint64
 }
 
 /* ---- one warp ---- */
+
+static bool path_failed(const struct recorded_path *p)
+{
+	return p->blocks.failed || p->accesses.failed || p->first.failed || p->parts.failed || p->lanes.failed || p->before.failed ||
+	       p->firsts.failed || p->gaps.failed;
+}
 
 static bool diverges(const struct trace_maker *m, uint64_t mask)
 {
@@ -141,12 +158,44 @@ static bool diverges(const struct trace_maker *m, uint64_t mask)
 	return false;
 }
 
+/* The lane comes to a step of its way, before which iterations may be missing. */
+static int note_step(struct trace_maker *m, uint32_t lane, size_t step)
+{
+	size_t count;
+	const struct way_gap *gaps = traced_lane_gaps(m->lanes[lane], &count);
+	uint32_t at = (uint32_t)(m->path.blocks.len / sizeof(uint32_t));
+	int result = 0;
+	for (; m->next_gap[lane] < count && gaps[m->next_gap[lane]].at <= step && !result; m->next_gap[lane]++) {
+		const struct way_gap *g = &gaps[m->next_gap[lane]];
+		struct recorded_gap found = {.from = m->places[lane][g->from], .at = at, .body = g->body,
+		                             .rounds = (double)g->iterations / g->kept, .iterations = g->kept};
+		result = gaps_add(&m->path, &found);
+	}
+	if (step < traced_lane_way(m->lanes[lane])->steps)
+		m->places[lane][step] = at;
+	return result;
+}
+
+static bool record_gaps(struct trace_maker *m, uint64_t mask)
+{
+	for (uint64_t left = mask & m->with_gaps; left; left &= left - 1) {
+		uint32_t lane = (uint32_t)__builtin_ctzll(left);
+		if (note_step(m, lane, m->steps[lane]++))
+			return false;
+	}
+	return true;
+}
+
 static bool record_block(void *ctx, uint32_t block, uint64_t mask)
 {
 	struct trace_maker *m = ctx;
 	const struct code_block *b = &m->code->blocks[block];
-	uint32_t active = (uint32_t)__builtin_popcountll(mask);
+	uint8_t lanes = (uint8_t)(__builtin_popcountll(mask) - 1);
+	uint32_t before = (uint32_t)(m->path.accesses.len / sizeof(uint16_t));
+	if (!record_gaps(m, mask))
+		m->path.gaps.failed = true;
 	gs_buf_add(&m->path.blocks, &block, sizeof block);
+	gs_buf_add(&m->path.before, &before, sizeof before);
 	for (uint64_t left = mask; left; left &= left - 1)
 		traced_lane_step(m->lanes[__builtin_ctzll(left)]);
 	for (uint32_t i = b->first; i < b->first + b->count; i++) {
@@ -156,19 +205,35 @@ static bool record_block(void *ctx, uint32_t block, uint64_t mask)
 		gs_buf_add(&m->path.first, &first, sizeof first);
 		uint16_t n = make_request(m, i, mask);
 		gs_buf_add(&m->path.accesses, &n, sizeof n);
-		m->out->statistics.instructions[i].accesses += n;
 	}
-	m->executions[block]++;
-	m->active[block] += active;
-	m->warp_instructions += b->count;
-	m->path.lane_instructions += (uint64_t)b->count * active;
 	if (b->edge_count > 1 && diverges(m, mask))
-		m->out->statistics.divergent[block]++;
-	return !m->path.blocks.failed && !m->path.accesses.failed && !m->path.first.failed && !m->path.parts.failed;
+		lanes |= DIVERGES;
+	gs_buf_add(&m->path.lanes, &lanes, sizeof lanes);
+	return !path_failed(&m->path);
+}
+
+/* Where the lane's steps are in the path is kept if iterations are missing. */
+static int begin_gaps(struct trace_maker *m, uint32_t lane)
+{
+	size_t count, steps = traced_lane_way(m->lanes[lane])->steps;
+	traced_lane_gaps(m->lanes[lane], &count);
+	if (!count)
+		return 0;
+	if (steps > m->place_room[lane]) {
+		uint32_t *more = reallocarray(m->places[lane], steps, sizeof *more);
+		if (!more)
+			return -ENOMEM;
+		m->places[lane] = more;
+		m->place_room[lane] = steps;
+	}
+	m->next_gap[lane] = m->steps[lane] = 0;
+	m->with_gaps |= 1ull << lane;
+	return 0;
 }
 
 static int begin_lanes(struct trace_maker *m, const struct traced_group *group, struct lane_path *paths)
 {
+	m->with_gaps = 0;
 	trace_reader_next_warp(m->reader);
 	for (uint32_t l = 0; l < m->lane_count; l++) {
 		uint32_t item = m->warp * m->gpu->warp_size + l;
@@ -186,25 +251,76 @@ static int begin_lanes(struct trace_maker *m, const struct traced_group *group, 
 		const struct traced_way *way = traced_lane_way(m->lanes[l]);
 		m->out->statistics.guessed_lanes += way->guessed;
 		paths[l] = (struct lane_path){way->blocks, way->steps};
+		result = begin_gaps(m, l);
+		if (result)
+			return result;
 	}
 	return 0;
+}
+
+/* Gaps at the end of a lane's way: its last loop is what it ends with. */
+static int end_lanes(struct trace_maker *m)
+{
+	int result = 0;
+	for (uint64_t left = m->with_gaps; left && !result; left &= left - 1) {
+		uint32_t lane = (uint32_t)__builtin_ctzll(left);
+		if (m->steps[lane] == traced_lane_way(m->lanes[lane])->steps)
+			result = note_step(m, lane, m->steps[lane]);
+	}
+	return result;
+}
+
+/* What the warp did, with what its path leaves out. */
+static void add_statistics(struct trace_maker *m)
+{
+	const uint32_t *blocks = (const uint32_t *)(const void *)m->path.blocks.data;
+	const uint16_t *accesses = (const uint16_t *)(const void *)m->path.accesses.data;
+	const double *weights = m->path.weights.len ? (const double *)(const void *)m->path.weights.data : NULL;
+	double warp_instructions = 0, lane_instructions = 0;
+	size_t next = 0;
+	for (size_t n = 0; n < m->path.blocks.len / sizeof *blocks; n++) {
+		const struct code_block *b = &m->code->blocks[blocks[n]];
+		uint8_t lanes = (uint8_t)m->path.lanes.data[n];
+		double times = weights ? weights[n] : 1, active = times * (1 + (lanes & ~DIVERGES));
+		m->executions[blocks[n]] += times;
+		m->active[blocks[n]] += active;
+		m->divergent[blocks[n]] += lanes & DIVERGES ? times : 0;
+		warp_instructions += times * b->count;
+		lane_instructions += active * b->count;
+		for (uint32_t i = b->first; i < b->first + b->count; i++)
+			if (code_accesses_memory(&m->code->code[i]))
+				m->accesses[i] += times * accesses[next++];
+	}
+	m->path.lane_instructions = (uint64_t)(lane_instructions + 0.5);
+	m->out->statistics.warps++;
+	m->out->statistics.warp_instructions += (uint64_t)(warp_instructions + 0.5);
+	m->out->statistics.lane_instructions += m->path.lane_instructions;
+}
+
+static void clear_path(struct recorded_path *p)
+{
+	p->blocks.len = p->accesses.len = p->first.len = p->parts.len = p->lanes.len = p->before.len = p->firsts.len = p->gaps.len = 0;
+	p->shifts.len = p->weights.len = 0;
+	p->lane_instructions = 0;
 }
 
 static int run_warp(struct trace_maker *m, const struct traced_group *group)
 {
 	struct lane_path paths[REPLAY_MOST_LANES];
-	m->path.blocks.len = m->path.accesses.len = m->path.first.len = m->path.parts.len = 0;
-	m->path.lane_instructions = m->warp_instructions = 0;
+	clear_path(&m->path);
 	int result = begin_lanes(m, group, paths);
 	if (!result)
 		result = replay_warp(m->code, paths, m->lane_count, record_block, m);
+	if (!result)
+		result = end_lanes(m);
 	uint32_t end = (uint32_t)(m->path.parts.len / sizeof(struct memory_part));
 	gs_buf_add(&m->path.first, &end, sizeof end);
-	if (m->path.blocks.failed || m->path.accesses.failed || m->path.first.failed || m->path.parts.failed)
+	if (path_failed(&m->path))
 		result = -ENOMEM;
-	m->out->statistics.warps++;
-	m->out->statistics.warp_instructions += m->warp_instructions;
-	m->out->statistics.lane_instructions += m->path.lane_instructions;
+	if (!result)
+		result = gaps_finish(&m->path, m->shape->requests);
+	if (!result)
+		add_statistics(m);
 	return result;
 }
 
@@ -214,6 +330,23 @@ static bool is_whole(const struct traced_group *g)
 {
 	for (uint32_t i = 0; i < g->lane_count; i++)
 		if (g->lanes[i].cut)
+			return false;
+	return g->lane_count > 0;
+}
+
+static bool any_whole(const struct launch_trace *t)
+{
+	for (size_t i = 0; i < t->group_count; i++)
+		if (is_whole(&t->groups[i]))
+			return true;
+	return false;
+}
+
+/* Of a group that is not whole, all work-items have a begin. */
+static bool is_begun(const struct traced_group *g)
+{
+	for (uint32_t i = 0; i < g->lane_count; i++)
+		if (!g->lanes[i].count)
 			return false;
 	return g->lane_count > 0;
 }
@@ -248,10 +381,11 @@ static size_t stride(const struct trace_maker *m, size_t done, size_t wanted)
 static int run_groups(struct trace_maker *m, uint64_t *ids, uint32_t *paths, size_t *used)
 {
 	size_t step = 1, after = 0;
+	bool whole = any_whole(m->trace);
 	int result = 0;
 	for (size_t i = 0; i < m->trace->group_count && !result; i++) {
 		const struct traced_group *g = &m->trace->groups[i];
-		if (!is_whole(g) || after++ % step)
+		if ((whole ? !is_whole(g) : !is_begun(g)) || after++ % step)
 			continue;
 		m->number = *used;
 		ids[*used] = g->group;
@@ -291,6 +425,18 @@ static int fill_pattern(struct trace_maker *m, const struct lane_counts *lanes, 
 	return result;
 }
 
+static void range_of(void *ctx, uint32_t instruction, uint64_t *low, uint64_t *bytes)
+{
+	shift_finder_range(ctx, instruction, low, bytes);
+}
+
+static void place_gaps(struct trace_maker *m)
+{
+	const struct trace_store *s = m->out->store;
+	for (size_t i = 0; i < s->list_count; i++)
+		gaps_place(s->lists[i].shifts, s->lists[i].count, range_of, m->shifts);
+}
+
 static int fill_shifts(struct trace_maker *m, const uint64_t *ids)
 {
 	struct trace_store *s = m->out->store;
@@ -298,6 +444,7 @@ static int fill_shifts(struct trace_maker *m, const uint64_t *ids)
 	if (!s->shifts)
 		return -ENOMEM;
 	shift_finder_finish(m->shifts, ids, s->shifts);
+	place_gaps(m);
 	return 0;
 }
 
@@ -335,34 +482,46 @@ static int start_warps(struct trace_maker *m, const struct lane_counts *lanes, s
 	out->statistics.divergent = calloc(m->code->block_count + 1u, sizeof *out->statistics.divergent);
 	m->executions = calloc(m->code->block_count + 1u, sizeof *m->executions);
 	m->active = calloc(m->code->block_count + 1u, sizeof *m->active);
+	m->divergent = calloc(m->code->block_count + 1u, sizeof *m->divergent);
+	m->accesses = calloc(m->code->code_count + 1u, sizeof *m->accesses);
 	m->reader = trace_reader_new(m->code, m->trace, lanes);
 	m->shifts = m->shape->requests ? shift_finder_new(m->code, m->trace->group_count, g) : NULL;
 	for (uint32_t i = 0; i < m->gpu->warp_size && m->reader; i++)
 		if (!(m->lanes[i] = traced_lane_new(m->reader)))
 			return -ENOMEM;
 	return out->store && out->statistics.instructions && out->statistics.divergent && m->executions && m->active &&
-	       m->reader && (m->shifts || !m->shape->requests) ? 0 : -ENOMEM;
+	       m->divergent && m->accesses && m->reader && (m->shifts || !m->shape->requests) ? 0 : -ENOMEM;
 }
 
 static void end_warps(struct trace_maker *m)
 {
-	for (uint32_t i = 0; i < REPLAY_MOST_LANES; i++)
+	for (uint32_t i = 0; i < REPLAY_MOST_LANES; i++) {
 		traced_lane_free(m->lanes[i]);
+		free(m->places[i]);
+	}
 	trace_reader_free(m->reader);
 	shift_finder_free(m->shifts);
 	free(m->executions);
 	free(m->active);
+	free(m->divergent);
+	free(m->accesses);
 	gs_buf_free(&m->path.blocks);
 	gs_buf_free(&m->path.accesses);
 	gs_buf_free(&m->path.first);
 	gs_buf_free(&m->path.parts);
+	gs_buf_free(&m->path.lanes);
+	gs_buf_free(&m->path.before);
+	gs_buf_free(&m->path.firsts);
+	gs_buf_free(&m->path.gaps);
+	gs_buf_free(&m->path.shifts);
+	gs_buf_free(&m->path.weights);
 }
 
-static uint64_t path_instructions(const struct kernel_code *code, const struct warp_path *p)
+static double path_instructions(const struct kernel_code *code, const struct warp_path *p)
 {
-	uint64_t sum = 0;
+	double sum = 0;
 	for (size_t i = 0; i < p->block_count; i++)
-		sum += code->blocks[p->blocks[i]].count;
+		sum += path_weight(p, i) * code->blocks[p->blocks[i]].count;
 	return sum;
 }
 
@@ -379,7 +538,7 @@ static int fill_efficiency(struct trace_maker *m)
 		times[s->path_of[i]]++;
 	for (size_t p = 0; p < s->path_count; p++) {
 		active += (double)times[p] * (double)s->paths[p].active_lanes;
-		lanes += (double)times[p] * (double)path_instructions(m->code, &s->paths[p]) * m->gpu->warp_size;
+		lanes += (double)times[p] * path_instructions(m->code, &s->paths[p]) * m->gpu->warp_size;
 	}
 	m->out->lane_efficiency = lanes > 0 ? active / lanes : 0;
 	free(times);
@@ -389,11 +548,14 @@ static int fill_efficiency(struct trace_maker *m)
 static void sum_up(struct trace_maker *m)
 {
 	struct warp_statistics *s = &m->out->statistics;
-	for (uint32_t b = 0; b < m->code->block_count; b++)
-		for (uint32_t i = 0; i < m->code->blocks[b].count; i++) {
-			s->instructions[m->code->blocks[b].first + i].executions = m->executions[b];
-			s->instructions[m->code->blocks[b].first + i].active_lanes = m->active[b];
+	for (uint32_t b = 0; b < m->code->block_count; b++) {
+		s->divergent[b] = (uint64_t)(m->divergent[b] + 0.5);
+		for (uint32_t i = m->code->blocks[b].first; i < m->code->blocks[b].first + m->code->blocks[b].count; i++) {
+			s->instructions[i].executions = (uint64_t)(m->executions[b] + 0.5);
+			s->instructions[i].active_lanes = (uint64_t)(m->active[b] + 0.5);
+			s->instructions[i].accesses = (uint64_t)(m->accesses[i] + 0.5);
 		}
+	}
 }
 
 int trace_warps(const struct gpu *gpu, const struct kernel_code *code, const struct launch_trace *trace,

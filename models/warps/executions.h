@@ -23,8 +23,9 @@ static inline int each_execution_of(const struct launch_warps *w, const struct w
 		if (path->blocks[b] >= w->code->block_count)
 			return -EINVAL;
 		const struct code_block *block = &w->code->blocks[path->blocks[b]];
+		double executed = times * path_weight(path, b);
 		for (uint32_t i = block->first; i < block->first + block->count; i++) {
-			visit(w, path, next, i, times, data);
+			visit(w, path, next, i, executed, data);
 			next += code_has_accesses(w->code->code[i].class);
 		}
 	}

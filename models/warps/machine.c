@@ -18,6 +18,10 @@ struct written {
 	uint16_t *accesses, *waits;
 	uint32_t *first; /* of requests */
 	struct path_requests requests;
+	/* Of a path with gaps: */
+	struct path_gap *gaps;
+	struct round_shift *shifts; /* of all gaps, one after the other */
+	double *weights;
 };
 
 struct machine_store {
@@ -146,6 +150,12 @@ struct machine_writer {
 	const struct warp_path *path;
 	struct written *to;
 	size_t block_count, access_count;
+	/* Of a path with gaps, NULL otherwise: by block of the path, whether a window begins or ends before it, and where that is now. */
+	struct place_now {
+		bool border;
+		uint32_t block, access;
+	} *now;
+	uint32_t *origins; /* by access that is written: that of the path; UINT32_MAX: none */
 };
 
 /* The place in the path's accesses of one that belongs to this execution of a block, or to an arm of it that is executed
@@ -165,6 +175,8 @@ static size_t find_access(const struct machine_writer *w, size_t at, size_t firs
 static void write_access(struct machine_writer *w, size_t from)
 {
 	size_t n = w->access_count++;
+	if (w->origins)
+		w->origins[n] = from == SIZE_MAX ? UINT32_MAX : (uint32_t)from;
 	if (w->to->accesses)
 		w->to->accesses[n] = from == SIZE_MAX ? 1 : w->path->accesses[from];
 	if (w->to->waits)
@@ -208,6 +220,12 @@ static void write_path(struct machine_writer *w)
 	size_t first = 0;
 	for (size_t at = 0; at < w->path->block_count; at++) {
 		uint32_t block = w->path->blocks[at];
+		if (w->now && w->now[at].border) {
+			write_run(w, last, run);
+			run = 0;
+			w->now[at].block = (uint32_t)w->block_count;
+			w->now[at].access = (uint32_t)w->access_count;
+		}
 		if (c->machine_blocks[block].count) {
 			if (run && block != last) {
 				write_run(w, last, run);
@@ -221,13 +239,17 @@ static void write_path(struct machine_writer *w)
 		first += w->s->block_accesses[block];
 	}
 	write_run(w, last, run);
+	if (w->now) {
+		w->now[w->path->block_count].block = (uint32_t)w->block_count;
+		w->now[w->path->block_count].access = (uint32_t)w->access_count;
+	}
 }
 
-static uint64_t path_instructions(const struct kernel_code *c, const uint32_t *blocks, size_t count)
+static double path_instructions(const struct kernel_code *c, const struct warp_path *path)
 {
-	uint64_t sum = 0;
-	for (size_t i = 0; i < count; i++)
-		sum += c->blocks[blocks[i]].count;
+	double sum = 0;
+	for (size_t i = 0; i < path->block_count; i++)
+		sum += path_weight(path, i) * c->blocks[path->blocks[i]].count;
 	return sum;
 }
 
@@ -237,6 +259,72 @@ static size_t most_accesses(const struct machine_store *s, const struct warp_pat
 	for (size_t i = 0; i < path->block_count; i++)
 		count += s->first_place[path->blocks[i] + 1] - s->first_place[path->blocks[i]];
 	return count;
+}
+
+/* ---- gaps ---- */
+
+static int start_gaps(struct machine_writer *w, size_t accesses)
+{
+	const struct warp_path *path = w->path;
+	if (!path->gap_count)
+		return 0;
+	w->now = calloc(path->block_count + 1, sizeof *w->now);
+	w->origins = calloc(accesses + 1, sizeof *w->origins);
+	if (!w->now || !w->origins)
+		return -ENOMEM;
+	for (size_t g = 0; g < path->gap_count; g++)
+		w->now[path->gaps[g].from].border = w->now[path->gaps[g].at].border = true;
+	return 0;
+}
+
+static void end_gaps(struct machine_writer *w)
+{
+	free(w->now);
+	free(w->origins);
+}
+
+/* The shifts of a window's accesses, for those that were written. */
+static void write_shifts(const struct machine_writer *w, const struct path_gap *from, const struct path_gap *to,
+                         struct round_shift *shifts)
+{
+	for (uint32_t i = 0; i < to->access_count; i++) {
+		uint32_t origin = w->origins[to->first_access + i] - from->first_access;
+		if (w->origins[to->first_access + i] != UINT32_MAX && origin < from->access_count)
+			shifts[i] = from->shifts[origin];
+	}
+}
+
+static int write_gaps(struct machine_writer *w)
+{
+	const struct warp_path *path = w->path;
+	struct written *to = w->to;
+	size_t count = 0, used = 0;
+	if (!path->gap_count)
+		return 0;
+	to->gaps = calloc(path->gap_count, sizeof *to->gaps);
+	to->weights = calloc(w->block_count + 1, sizeof *to->weights);
+	for (size_t g = 0; g < path->gap_count && to->gaps; g++) {
+		const struct place_now *from = &w->now[path->gaps[g].from], *at = &w->now[path->gaps[g].at];
+		to->gaps[g] = path->gaps[g];
+		to->gaps[g].from = from->block;
+		to->gaps[g].at = at->block;
+		to->gaps[g].first_access = from->access;
+		to->gaps[g].access_count = at->access - from->access;
+		to->gaps[g].shifts = NULL;
+		count += to->gaps[g].access_count;
+	}
+	to->shifts = calloc(count + 1, sizeof *to->shifts);
+	if (!to->gaps || !to->weights || !to->shifts)
+		return -ENOMEM;
+	for (size_t g = 0; g < path->gap_count; g++) {
+		if (path->gaps[g].shifts) {
+			write_shifts(w, &path->gaps[g], &to->gaps[g], to->shifts + used);
+			to->gaps[g].shifts = to->shifts + used;
+		}
+		used += to->gaps[g].access_count;
+	}
+	path_weigh(to->gaps, path->gap_count, to->weights, w->block_count);
+	return 0;
 }
 
 static int make_path(const struct launch_warps *in, struct machine_store *s, uint32_t p)
@@ -251,17 +339,24 @@ static int make_path(const struct launch_warps *in, struct machine_store *s, uin
 	to->first = path->requests ? calloc(accesses + 2, sizeof *to->first) : NULL;
 	if (!to->blocks || (path->accesses && !to->accesses) || (path->waits && !to->waits) || (path->requests && !to->first))
 		return -ENOMEM;
-	write_path(&w);
+	int result = start_gaps(&w, accesses);
+	if (!result) {
+		write_path(&w);
+		result = write_gaps(&w);
+	}
+	end_gaps(&w);
+	if (result)
+		return result;
 	s->paths[p] = (struct warp_path){.blocks = to->blocks, .block_count = w.block_count, .accesses = to->accesses,
-	                                 .waits = to->waits, .access_count = w.access_count};
+	                                 .waits = to->waits, .access_count = w.access_count, .gaps = to->gaps,
+	                                 .gap_count = path->gap_count, .weights = to->weights};
 	if (path->requests) {
 		to->requests = (struct path_requests){to->first, path->requests->parts};
 		s->paths[p].requests = &to->requests;
 	}
-	uint64_t before = path_instructions(in->code, path->blocks, path->block_count);
-	if (path->active_lanes && before)
-		s->paths[p].active_lanes = (uint64_t)((double)path->active_lanes / (double)before *
-		                                      (double)path_instructions(&s->view, to->blocks, w.block_count));
+	double before = path_instructions(in->code, path);
+	if (path->active_lanes && before > 0)
+		s->paths[p].active_lanes = (uint64_t)((double)path->active_lanes / before * path_instructions(&s->view, &s->paths[p]));
 	return 0;
 }
 
@@ -272,7 +367,7 @@ static void count_pipes(const struct machine_store *s, const struct warp_path *p
 	for (size_t i = 0; i < path->block_count; i++) {
 		const struct code_block *b = &s->blocks[path->blocks[i]];
 		for (uint32_t k = b->first; k < b->first + b->count; k++)
-			by_pipe[machine_pipe_of(&s->view.code[k])]++;
+			by_pipe[machine_pipe_of(&s->view.code[k])] += path_weight(path, i);
 	}
 }
 
@@ -293,7 +388,7 @@ static int sum_up(const struct launch_warps *in, struct machine_paths *out)
 			out->by_pipe[k] += pipes[k] * (double)uses[p];
 			machine += pipes[k] * (double)uses[p];
 		}
-		ptx += (double)path_instructions(in->code, in->paths[p].blocks, in->paths[p].block_count) * (double)uses[p];
+		ptx += path_instructions(in->code, &in->paths[p]) * (double)uses[p];
 	}
 	for (int k = 0; k < MACHINE_PIPE_COUNT && machine > 0; k++)
 		out->by_pipe[k] /= machine;
@@ -354,6 +449,9 @@ void machine_paths_free(struct machine_paths *m)
 		free(s->written[p].accesses);
 		free(s->written[p].waits);
 		free(s->written[p].first);
+		free(s->written[p].gaps);
+		free(s->written[p].shifts);
+		free(s->written[p].weights);
 	}
 	if (s) {
 		free(s->blocks);

@@ -33,3 +33,12 @@ uint64_t warps_pattern_times(const struct launch_warps *w, uint64_t pattern)
 	uint64_t groups = first_of_window(w, window + 1) - first_of_window(w, window);
 	return groups / size + (pattern % WARPS_WINDOW < groups % size);
 }
+
+void path_weigh(const struct path_gap *gaps, size_t gap_count, double *weights, size_t block_count)
+{
+	for (size_t b = 0; b < block_count; b++)
+		weights[b] = 1;
+	for (size_t g = 0; g < gap_count; g++)
+		for (size_t b = gaps[g].from; b < gaps[g].at && b < block_count; b++)
+			weights[b] *= 1 + gaps[g].rounds;
+}

@@ -5,6 +5,8 @@
  * the other. Warps that do the same share a path. Where a path has accesses, they say for each executed memory
  * instruction into how many accesses (lines, sectors, bank conflicts: cycles of the load/store unit) it falls apart;
  * else every execution of an instruction takes `usual_accesses` of it.
+ *
+ * Long loops are in a path for some of their iterations only (windows); gaps say how many more there were.
  */
 #ifndef GPUSIM_MODELS_WARPS_WARPS_H
 #define GPUSIM_MODELS_WARPS_WARPS_H
@@ -13,17 +15,46 @@
 #include "models/gpu/gpu.h"
 #include "models/accesses/requests.h"
 
+/* How the address of an access moves from one round of a window to the next. */
+struct round_shift {
+	int64_t step;        /* bytes per round, where it moves evenly */
+	uint64_t low, bytes; /* else: the part of memory that it goes to by chance; bytes 0: it moves evenly */
+};
+
+/* Iterations of a loop that a path leaves out: after block at - 1 the warp does blocks from..at-1, its window, so many rounds more.
+ * Windows of inner loops lie within those of outer ones, and are done as often as these say. */
+struct path_gap {
+	uint32_t from, at;     /* indices into the blocks of the path */
+	uint32_t first_access; /* accesses of the path before block `from` */
+	uint32_t access_count; /* accesses of the window */
+	int32_t outer;         /* the gap whose window is the next one around this; -1: none */
+	double rounds;         /* need not be whole */
+	double iterations;     /* of the loop, in a round */
+	const struct round_shift *shifts; /* per access of the window; NULL: without requests */
+};
+
 struct warp_path {
 	const uint32_t *blocks;
 	size_t block_count;
+	const struct path_gap *gaps; /* by `at`, inner ones first where they end at the same block */
+	size_t gap_count;
+	const double *weights;    /* per block: how often the warp does it, with the rounds of gaps; NULL: once each */
 	const uint16_t *accesses; /* one for each executed CODE_load, store, atomic, texture; NULL: the usual ones */
 	/* Cycles that each of these takes beyond a hit in L1 until its value is there, or its store acknowledged; NULL: the
 	 * usual ones. */
 	const uint16_t *waits;
 	size_t access_count;
 	const struct path_requests *requests; /* where they go, as the group of the pattern had them; NULL: not known */
-	uint64_t active_lanes;    /* sum over executed instructions of lanes that are on; 0: all of the warp */
+	uint64_t active_lanes;    /* sum over executed instructions of lanes that are on, with gaps; 0: all of the warp */
 };
+
+/* How often a warp does a block of its path. */
+static inline double path_weight(const struct warp_path *path, size_t block)
+{
+	return path->weights ? path->weights[block] : 1;
+}
+/* Fills weights, an entry per block, from gaps. */
+void path_weigh(const struct path_gap *gaps, size_t gap_count, double *weights, size_t block_count);
 
 /* Launches, groups and SMs that are alike in all that is counted still differ, with the memory hierarchy, by what caches hold and
  * which channels they meet in. Measured: docs/models.md, Sampling. */

@@ -83,7 +83,7 @@ static void fill_figure_6(struct group_work *g)
 {
 	for (int i = 0; i < GROUPS; i++) {
 		double stall = i < 4 * EPOCH ? 0.2 : 0.5, work = i / EPOCH == 2 || i / EPOCH == 3 ? (i % EPOCH ? 100 : 500) : 100;
-		g[i] = (struct group_work){stall * work, work, 0};
+		g[i] = (struct group_work){.memory_requests = stall * work, .warp_instructions = work};
 	}
 }
 
@@ -113,12 +113,12 @@ static void test_mixtures_are_homogeneous(void)
 	struct region *r;
 	size_t count;
 	for (int i = 0; i < GROUPS; i++)
-		g[i] = (struct group_work){i % 2 ? 30 : 10, i % 2 ? 300 : 100, 0};
+		g[i] = (struct group_work){.memory_requests = i % 2 ? 30 : 10, .warp_instructions = i % 2 ? 300 : 100};
 	CU_ASSERT_EQUAL_FATAL(regions_build(g, GROUPS, EPOCH, &REGION_LIMITS_OF_PAPER, &r, &count), 0);
 	CU_ASSERT(count == 1 && r[0].first == 0 && r[0].end == GROUPS);
 	free(r);
 	for (int i = 2 * EPOCH; i < 3 * EPOCH; i++)
-		g[i] = (struct group_work){2 * g[i].memory_requests, 2 * g[i].warp_instructions, 0};
+		g[i] = (struct group_work){.memory_requests = 2 * g[i].memory_requests, .warp_instructions = 2 * g[i].warp_instructions};
 	CU_ASSERT_EQUAL_FATAL(regions_build(g, GROUPS, EPOCH, &REGION_LIMITS_OF_PAPER, &r, &count), 0);
 	CU_ASSERT(count == 1 && r[0].first == 3 * EPOCH && r[0].end == GROUPS);
 	free(r);
@@ -133,7 +133,7 @@ static void test_traffic_divides_regions(void)
 	struct region *r;
 	size_t count;
 	for (int i = 0; i < GROUPS; i++)
-		g[i] = (struct group_work){10, 100, i / EPOCH == 4 || i / EPOCH == 5 ? 150 : i / EPOCH == 1 ? 105 : 100};
+		g[i] = (struct group_work){.memory_requests = 10, .warp_instructions = 100, .traffic = i / EPOCH == 4 || i / EPOCH == 5 ? 150 : i / EPOCH == 1 ? 105 : 100};
 	CU_ASSERT_EQUAL_FATAL(regions_build(g, GROUPS, EPOCH, &limits, &r, &count), 0);
 	CU_ASSERT(count == 1 && r[0].first == 0 && r[0].end == GROUPS);
 	free(r);

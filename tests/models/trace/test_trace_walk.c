@@ -17,7 +17,7 @@ static int walk(struct trace_walker *w, const char *source, const double *edges,
 	size_t count = strlen(source);
 	for (size_t i = 0; i < count; i++)
 		blocks[i] = (uint32_t)(source[i] - '0');
-	int result = trace_walk(w, blocks, count, edges, &steps);
+	int result = trace_walk(w, blocks, count, false, edges, &steps);
 	memset(path, 0, size);
 	for (size_t i = 0; i < steps.len / sizeof(struct trace_step) && i < size - 1; i++)
 		path[i] = (char)('0' + ((struct trace_step *)(void *)steps.data)[i].block);

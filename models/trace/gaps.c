@@ -1,0 +1,178 @@
+/*
+ * Iterations that a path leaves out: its windows, and how the addresses of their accesses move from round to round.
+ *
+ *   an instruction is executed n times in a window of k iterations, so n / k times in each: p, at least 1
+ *   evenly: address(e + p) - address(e) = d for nearly all of its executions e; a round then moves it by d n / p
+ *   else by chance: anywhere in the part of memory that the instruction was seen to touch
+ */
+#include "models/trace/internal.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const double NEARLY_ALL = 0.8; /* borders of rows and the like may differ */
+#define BY_CHANCE UINT64_MAX /* bytes of a shift until gaps_place; low: the instruction */
+
+int gaps_add(struct recorded_path *r, const struct recorded_gap *gap)
+{
+	struct recorded_gap *known = (struct recorded_gap *)(void *)r->gaps.data;
+	for (size_t i = r->gaps.len / sizeof *known; i-- > 0;)
+		if (known[i].from == gap->from && known[i].body == gap->body) {
+			known[i].rounds = fmax(known[i].rounds, gap->rounds);
+			return 0;
+		}
+	gs_buf_add(&r->gaps, gap, sizeof *gap);
+	return r->gaps.failed ? -ENOMEM : 0;
+}
+
+/* ---- shifts ---- */
+
+struct executions {
+	const struct first_lane *firsts; /* of the window */
+	uint32_t count;
+	bool *done;
+};
+
+/* Steps of p executions that lead by the same distance as the one in the middle do. */
+static bool moves_evenly(const uint64_t *addresses, uint32_t count, uint32_t period, int64_t *distance)
+{
+	uint32_t steps = count - period, same = 0;
+	*distance = (int64_t)(addresses[steps / 2 + period] - addresses[steps / 2]);
+	for (uint32_t i = 0; i < steps; i++)
+		same += (int64_t)(addresses[i + period] - addresses[i]) == *distance;
+	return same >= NEARLY_ALL * steps;
+}
+
+static struct round_shift shift_of(const uint64_t *addresses, uint32_t count, double iterations, uint32_t instruction)
+{
+	uint32_t period = count > iterations ? (uint32_t)(count / iterations + 0.5) : 1;
+	int64_t distance;
+	if (count > period && moves_evenly(addresses, count, period, &distance))
+		return (struct round_shift){.step = (int64_t)((double)distance * count / period)};
+	return (struct round_shift){.low = instruction, .bytes = BY_CHANCE};
+}
+
+/* All executions of one instruction in the window. */
+static void shift_instruction(const struct executions *e, uint32_t first, double iterations, uint64_t *addresses,
+                              struct round_shift *out)
+{
+	uint32_t instruction = e->firsts[first].instruction, count = 0;
+	for (uint32_t i = first; i < e->count; i++)
+		if (e->firsts[i].known && e->firsts[i].instruction == instruction)
+			addresses[count++] = e->firsts[i].address;
+	struct round_shift shift = shift_of(addresses, count, iterations, instruction);
+	for (uint32_t i = first; i < e->count; i++)
+		if (e->firsts[i].instruction == instruction) {
+			out[i] = shift;
+			e->done[i] = true;
+		}
+}
+
+static int add_shifts(struct recorded_path *r, const struct path_gap *gap)
+{
+	struct executions e = {.firsts = (const struct first_lane *)(const void *)r->firsts.data + gap->first_access,
+	                       .count = gap->access_count};
+	struct round_shift *out = calloc(e.count + 1u, sizeof *out);
+	uint64_t *addresses = calloc(e.count + 1u, sizeof *addresses);
+	e.done = calloc(e.count + 1u, sizeof *e.done);
+	int result = out && addresses && e.done ? 0 : -ENOMEM;
+	for (uint32_t i = 0; i < e.count && !result; i++)
+		if (e.firsts[i].known && !e.done[i])
+			shift_instruction(&e, i, gap->iterations, addresses, out);
+	if (!result)
+		gs_buf_add(&r->shifts, out, e.count * sizeof *out);
+	free(out);
+	free(addresses);
+	free(e.done);
+	return result ? result : r->shifts.failed ? -ENOMEM : 0;
+}
+
+void gaps_place(struct round_shift *shifts, size_t count, gaps_range_fn *range, void *ctx)
+{
+	for (size_t i = 0; i < count; i++)
+		if (shifts[i].bytes == BY_CHANCE)
+			range(ctx, (uint32_t)shifts[i].low, &shifts[i].low, &shifts[i].bytes);
+}
+
+/* ---- the path ---- */
+
+static int compare_gaps(const void *a, const void *b)
+{
+	const struct recorded_gap *x = a, *y = b;
+	if (x->at != y->at)
+		return x->at < y->at ? -1 : 1;
+	return x->from > y->from ? -1 : x->from < y->from;
+}
+
+/* Windows lie within one another, or apart. What does not is dropped: lanes that part in odd ways can come to that. Returns how many are left. */
+static size_t keep_nested(struct recorded_gap *gaps, size_t count)
+{
+	size_t kept = 0;
+	for (size_t i = 0; i < count; i++) {
+		bool fits = true;
+		for (size_t k = kept; k-- > 0 && gaps[k].at > gaps[i].from && fits;)
+			fits = gaps[k].from >= gaps[i].from;
+		if (fits)
+			gaps[kept++] = gaps[i];
+	}
+	return kept;
+}
+
+static uint32_t accesses_before(const struct recorded_path *r, uint32_t block)
+{
+	uint32_t blocks = (uint32_t)(r->blocks.len / sizeof(uint32_t));
+	return block < blocks ? ((const uint32_t *)(const void *)r->before.data)[block]
+	                      : (uint32_t)(r->accesses.len / sizeof(uint16_t));
+}
+
+static void find_outer(struct path_gap *gaps, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		gaps[i].outer = -1;
+		for (size_t k = i + 1; k < count && gaps[i].outer < 0; k++)
+			if (gaps[k].from <= gaps[i].from)
+				gaps[i].outer = (int32_t)k;
+	}
+}
+
+/* The windows in the order of struct warp_path. */
+static int write_gaps(struct recorded_path *r, const struct recorded_gap *found, size_t count, bool requests)
+{
+	int result = 0;
+	r->gaps.len = 0;
+	for (size_t i = 0; i < count && !result; i++) {
+		struct path_gap gap = {.from = found[i].from, .at = found[i].at, .rounds = found[i].rounds, .iterations = found[i].iterations};
+		gap.first_access = accesses_before(r, gap.from);
+		gap.access_count = accesses_before(r, gap.at) - gap.first_access;
+		gs_buf_add(&r->gaps, &gap, sizeof gap);
+		if (requests)
+			result = add_shifts(r, &gap);
+	}
+	find_outer((struct path_gap *)(void *)r->gaps.data, r->gaps.len / sizeof(struct path_gap));
+	return r->gaps.failed ? -ENOMEM : result;
+}
+
+int gaps_finish(struct recorded_path *r, bool requests)
+{
+	size_t count = r->gaps.len / sizeof(struct recorded_gap), blocks = r->blocks.len / sizeof(uint32_t);
+	r->shifts.len = r->weights.len = 0;
+	if (!count)
+		return 0;
+	struct recorded_gap *found = malloc(count * sizeof *found);
+	double *weights = malloc(blocks * sizeof *weights);
+	int result = found && weights ? 0 : -ENOMEM;
+	if (!result) {
+		memcpy(found, r->gaps.data, count * sizeof *found);
+		qsort(found, count, sizeof *found, compare_gaps);
+		result = write_gaps(r, found, keep_nested(found, count), requests);
+	}
+	if (!result) {
+		path_weigh((const struct path_gap *)(const void *)r->gaps.data, r->gaps.len / sizeof(struct path_gap), weights, blocks);
+		gs_buf_add(&r->weights, weights, blocks * sizeof *weights);
+	}
+	free(found);
+	free(weights);
+	return r->weights.failed ? -ENOMEM : result;
+}
