@@ -22,10 +22,11 @@ uint64_t ov_group_id(const struct ov_plan *plan, uint64_t n)
 
 double ov_done_at(const struct ov_sm *sm, struct ov_progress before, uint64_t time)
 {
-	double cycles = (double)(sm->now - before.time), share = time >= sm->now ? 1 : (double)(time - before.time) / cycles;
+	uint64_t now = ov_time(sm);
+	double cycles = (double)(now - before.time), share = time >= now ? 1 : (double)(time - before.time) / cycles;
 	if (time <= before.time)
-		return (double)before.instructions;
-	return (double)before.instructions + share * (double)(sm->instructions - before.instructions);
+		return before.instructions;
+	return before.instructions + share * (ov_done(sm) - before.instructions);
 }
 
 static double work_before(const struct ov_plan *plan, uint64_t n)
@@ -79,7 +80,7 @@ uint64_t ov_dispatch_start(const struct ov_dispatch *d, uint64_t given, const st
 {
 	double start = (double)sm->now;
 	if (given >= d->fit)
-		start = fmax(start + d->turnaround, d->interval * (double)(given - d->fit + 1));
+		start = fmax(start + d->turnaround, d->interval * (double)(given - d->fit + 1) - (double)sm->jumped);
 	if (sm->started)
 		start = fmax(start, (double)sm->group_start + d->sm_interval);
 	return (uint64_t)(start + 0.5);

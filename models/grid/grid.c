@@ -9,8 +9,10 @@
 #include "models/grid/grid.h"
 
 #include "models/grid/dispatch.h"
+#include "models/grid/rates.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 
 struct member {
@@ -19,6 +21,7 @@ struct member {
 	uint64_t inherited;  /* instructions that the one did that it parted from */
 	struct ov_progress before; /* its last run */
 	bool waits;
+	double spread_cycles; /* of what it jumped over (rates.h) */
 };
 
 struct grid {
@@ -45,7 +48,7 @@ static bool are_alike(const struct grid *g, uint64_t a, uint64_t b)
 
 static bool is_served(const struct member *member, uint64_t time)
 {
-	return member->waits && member->sm->now == time;
+	return member->waits && ov_time(member->sm) == time;
 }
 
 static double done_at(const struct grid *g, uint64_t time)
@@ -93,6 +96,26 @@ static int split_member(struct grid *g, uint32_t n, uint64_t group)
 	return 0;
 }
 
+/* Until it has room or is done. Long loops are not stepped through to their end. */
+static int run_member(struct member *member)
+{
+	enum { STEP = 256 }; /* cycles between looks at the rates of loops */
+	struct ov_sm *sm = member->sm;
+	struct rates rates;
+	enum ov_state state;
+	int rc = rates_init(&rates, &member->sm, 1, STEP);
+	do {
+		sm->limit = rates.slots ? sm->now + STEP : OV_NEVER;
+		state = ov_run(sm);
+		if (state == OV_PAUSED)
+			rates_look(&rates);
+	} while (!rc && state == OV_PAUSED && !sm->error);
+	member->waits = state == OV_WANTS_GROUP;
+	member->spread_cycles += rates.spread_cycles;
+	rates_free(&rates);
+	return rc ? rc : sm->error;
+}
+
 static int serve_member(struct grid *g, uint32_t n)
 {
 	struct member *member = &g->members[n];
@@ -108,17 +131,17 @@ static int serve_member(struct grid *g, uint32_t n)
 	else
 		ov_start_group(member->sm, ov_group_id(g->plan, group), ov_dispatch_start(&g->queue, g->given_before, member->sm));
 	member->before = ov_progress_of(member->sm);
-	member->waits = member->sm->live_groups && ov_run(member->sm) == OV_WANTS_GROUP;
-	return member->sm->error;
+	member->waits = false;
+	return member->sm->live_groups ? run_member(member) : 0;
 }
 
 static bool first_time(const struct grid *g, uint64_t *time)
 {
 	bool any = false;
 	for (uint32_t i = 0; i < g->count; i++)
-		if (g->members[i].waits && (!any || g->members[i].sm->now < *time)) {
+		if (g->members[i].waits && (!any || ov_time(g->members[i].sm) < *time)) {
 			any = true;
-			*time = g->members[i].sm->now;
+			*time = ov_time(g->members[i].sm);
 		}
 	return any;
 }
@@ -140,13 +163,15 @@ static int run_grid(struct grid *g)
 /* Cycle 0, in which the first groups arrive, is not counted. */
 void ov_add_up(const struct ov_sm *sm, uint32_t stands_for, struct ov_outcome *out)
 {
-	out->instructions += sm->instructions * stands_for;
-	out->conflicts += sm->conflicts * stands_for;
-	if (!sm->started || sm->now + 1 <= out->cycles)
+	double jumped = sm->instructions ? ov_done(sm) / (double)sm->instructions : 1;
+	out->instructions += (sm->instructions + (uint64_t)(sm->jumped_instructions + 0.5)) * stands_for;
+	out->conflicts += (uint64_t)((double)sm->conflicts * jumped + 0.5) * stands_for;
+	out->stepped_cycles = sm->started && sm->now + 1 > out->stepped_cycles ? sm->now + 1 : out->stepped_cycles;
+	if (!sm->started || ov_time(sm) + 1 <= out->cycles)
 		return;
-	out->cycles = sm->now + 1;
+	out->cycles = ov_time(sm) + 1;
 	for (uint32_t k = 0; k < CYCLE_KIND_COUNT; k++)
-		out->by[k] = sm->by[k];
+		out->by[k] = sm->by[k] + (uint64_t)(sm->jumped_by[k] + 0.5);
 	out->by[CYCLES_launch]++;
 }
 
@@ -171,6 +196,7 @@ int ov_simulate(const struct ov_machine *m, const struct ov_plan *plan, struct o
 	}
 	for (uint32_t i = 0; i < g.count && !rc; i++) {
 		ov_add_up(g.members[i].sm, g.members[i].stands_for, out);
+		out->spread_cycles = fmax(out->spread_cycles, g.members[i].spread_cycles);
 		out->stepped += g.members[i].sm->instructions - g.members[i].inherited;
 	}
 	ov_dispatch_free(&g.queue, out);

@@ -6,7 +6,8 @@
 
 struct ov_outcome {
 	uint64_t cycles, instructions, conflicts; /* of all SMs; cycles without skipped ones */
-	uint64_t stepped;              /* instructions, where an SM stands for others once */
+	uint64_t stepped;              /* instructions, where an SM stands for others once; without those that were jumped over */
+	uint64_t stepped_cycles;       /* likewise */
 	uint64_t by[CYCLE_KIND_COUNT]; /* of the SM that ends last */
 	struct memory_statistics memory;
 	double hottest_atomics; /* cycles, see memory.h */

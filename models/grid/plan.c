@@ -111,8 +111,10 @@ int ov_work_init(struct ov_work *work, const struct gpu *gpu, const struct launc
 		uint64_t times = warps_pattern_times(w, g);
 		work->instructions += work->pattern[g].warp_instructions * (double)times;
 		work->traffic += work->pattern[g].traffic * (double)times;
+		work->stepped += work->pattern[g].stepped * (double)times;
 		work->uniform &= !times || work->kinds[g] == 0;
 	}
+	work->stepped = work->instructions > 0 ? work->stepped / work->instructions : 1;
 	return 0;
 }
 
@@ -124,9 +126,10 @@ void ov_work_free(struct ov_work *work)
 
 /* ---- plans ---- */
 
-/* Of uniform groups, one SM is simulated, and what it parts with at the end. */
+/* Of uniform groups, one SM is simulated, and what it parts with at the end. Of long loops, a part is stepped through. */
 static double cost_of(const struct ov_work *work, double instructions)
 {
+	instructions *= work->stepped;
 	return work->uniform ? instructions / work->gpu->sm_count * 2 : instructions * work->weight;
 }
 

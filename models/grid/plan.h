@@ -36,6 +36,7 @@ struct ov_work {
 	struct group_work *pattern; /* of each of its groups */
 	uint32_t *kinds;     /* of the pattern's groups: the first that has the same paths */
 	double instructions, traffic; /* of the launch */
+	double stepped;      /* the share of the instructions that a simulation steps through */
 	double weight;       /* of an instruction: with its requests, of what it is without */
 	bool uniform;        /* all groups do the same */
 	bool exact, hierarchy;

@@ -7,6 +7,7 @@
  */
 #include "models/grid/dispatch.h"
 #include "models/grid/grid.h"
+#include "models/grid/rates.h"
 
 #include <errno.h>
 #include <math.h>
@@ -20,6 +21,7 @@ struct team {
 	struct ov_progress *before; /* of their last runs */
 	uint32_t count, last; /* last: SM that got the last group */
 	struct memory_system *memory;
+	struct rates rates;
 	uint64_t answers;
 };
 
@@ -41,7 +43,7 @@ static double team_done_at(const struct team *t, uint64_t time)
 static int serve_sm(struct team *t, uint32_t n)
 {
 	struct ov_sm *sm = t->sms[n];
-	uint64_t group = ov_dispatch_next(&t->queue, n, sm, sm->now, team_done_at(t, sm->now));
+	uint64_t group = ov_dispatch_next(&t->queue, n, sm, ov_time(sm), team_done_at(t, ov_time(sm)));
 	if (group == OV_NO_GROUP) {
 		sm->no_more = true;
 		t->states[n] = OV_DONE;
@@ -115,7 +117,7 @@ static int run_team(struct team *t)
 {
 	enum { PATIENCE = 10000 }; /* steps without any progress until warps are said to wait for ever: millions of cycles */
 	uint64_t step = memory_round_trip(t->memory, has_atomics(t->sms[0]->m)), done = 0;
-	int rc = 0;
+	int rc = rates_init(&t->rates, t->sms, t->count, step);
 	bool open = true;
 	for (uint64_t end = step, idle = 0; open && !rc; end += step) {
 		for (uint32_t i = 0; i < t->count; i++)
@@ -125,6 +127,8 @@ static int run_team(struct team *t)
 		t->answers = 0;
 		if (!rc && open)
 			rc = memory_advance(t->memory, end, take_answer, t);
+		if (!rc && open)
+			rates_look(&t->rates);
 		idle = t->answers || team_instructions(t) != done ? 0 : idle + 1;
 		done = team_instructions(t);
 		if (idle > PATIENCE)
@@ -164,14 +168,21 @@ static int count_memory(const struct team *t, struct ov_outcome *out)
 		sum.latency_count += c.latency_count;
 		sum.latency_sum += c.latency_sum;
 	}
-	memory_count(t->memory, out->cycles, &out->memory);
+	memory_count(t->memory, out->stepped_cycles, &out->memory);
 	out->memory.requests = (double)sum.requests;
 	out->memory.transactions = (double)sum.parts;
 	out->memory.l1_hit = ratio((double)sum.hits, (double)sum.looked_up);
 	out->memory.shared_factor = ratio((double)sum.shared_accesses, (double)sum.shared);
 	out->memory.load_latency = ratio(sum.latency_sum, (double)sum.latency_count);
 	explain_memory(t, sum.latency_sum, out);
-	return memory_hottest_atomics(t->memory, &out->hottest_atomics);
+	int rc = memory_hottest_atomics(t->memory, &out->hottest_atomics);
+	/* What was jumped over did as what was stepped through. */
+	double jumped = out->stepped ? (double)out->instructions / (double)out->stepped : 1;
+	if (jumped > 1) {
+		memory_scale(&out->memory, jumped);
+		out->hottest_atomics *= jumped;
+	}
+	return rc;
 }
 
 static int make_team(struct team *t, const struct ov_machine *m)
@@ -205,6 +216,8 @@ int ov_simulate_together(const struct ov_machine *m, const struct ov_plan *plan,
 		out->stepped += t.sms[i]->instructions;
 	}
 	ov_dispatch_free(&t.queue, out);
+	out->spread_cycles += t.rates.spread_cycles;
+	rates_free(&t.rates);
 	if (!rc)
 		rc = count_memory(&t, out);
 	for (uint32_t i = 0; t.sms && i < t.count; i++)

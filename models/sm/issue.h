@@ -9,6 +9,7 @@
 #ifndef GPUSIM_MODELS_SM_ISSUE_H
 #define GPUSIM_MODELS_SM_ISSUE_H
 
+#include "models/sm/gaps.h"
 #include "models/sm/policies.h"
 #include "models/sm/units.h"
 #include "models/sm/variant.h"
@@ -185,7 +186,7 @@ static inline void reserve_registers(struct ov_sm *sm, struct ov_warp *w, uint32
 
 static inline bool ov_next_block(const struct ov_sm *sm, struct ov_warp *w)
 {
-	while (!w->left && w->block != w->block_end) {
+	while (!w->left && (w->block != w->block_end || ov_pass_gap(sm, w))) {
 		const struct code_block *b = &sm->m->launch->code->blocks[*w->block++];
 		w->pc = b->first;
 		w->left = b->count;

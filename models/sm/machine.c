@@ -228,6 +228,8 @@ int ov_machine_init(struct ov_machine *m, const struct gpu *gpu, const struct la
 	m->masks = launch->code->register_count <= 64;
 	if (gpu->icache_line_instructions)
 		m->line_count = launch->code->code_count / gpu->icache_line_instructions + 2;
+	for (uint32_t p = 0; p < launch->path_count; p++)
+		m->gap_room = max_u32(m->gap_room, (uint32_t)launch->paths[p].gap_count);
 	size_kinds(m);
 	choose_variant(m);
 	int rc = make_ops(m);

@@ -12,6 +12,7 @@
 
 #include "models/traffic/footprint.h"
 #include "models/memory/map.h"
+#include "models/sm/gaps.h"
 #include "models/sm/variant.h"
 
 #include <errno.h>
@@ -218,7 +219,11 @@ static uint64_t shifted_address(const struct ov_sm *sm, const struct ov_flight *
 		uint64_t bytes = ((uint64_t)launch->code->local_bytes * gpu_of(sm)->warp_size / line + 1) * line;
 		return (1ull << 44) + ((uint64_t)sm->memory->index * sm->m->slots + f->slot) * bytes + address % bytes;
 	}
-	return g->moves ? launch_address(launch, f->op, address, g->id, g->moved, line) : address;
+	if (g->moves)
+		address = launch_address(launch, f->op, address, g->id, g->moved, line);
+	if (sm->m->gap_room && f->request != OV_NONE)
+		address = ov_round_address(sm, &sm->warps[f->slot], f->request, address, line);
+	return address;
 }
 
 /* How many of a part's operations follow one another: those on one address. */

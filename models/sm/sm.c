@@ -11,7 +11,7 @@ static void start_warp(struct ov_sm *sm, uint32_t slot, uint32_t group, const st
 {
 	struct ov_warp *w = &sm->warps[slot];
 	*w = (struct ov_warp){.block = path->blocks,
-	                      .block_end = path->blocks + path->block_count,
+	                      .path = path,
 	                      .access_count = path->accesses ? (uint32_t)path->access_count : 0,
 	                      .accesses = path->accesses,
 	                      .memory_waits = path->waits,
@@ -21,6 +21,9 @@ static void start_warp(struct ov_sm *sm, uint32_t slot, uint32_t group, const st
 	                      .group = (uint16_t)group,
 	                      .bank = (uint16_t)(slot % sm->m->banks),
 	                      .epoch = (uint16_t)(w->epoch + 1)};
+	for (size_t g = 0; g < path->gap_count; g++)
+		ov_rounds(sm, w)[g] = path->gaps[g].rounds;
+	ov_stop_at_gap(w);
 	bool runs = ov_next_block(sm, w);
 	w->buffer_pc = w->fetch_pc = w->pc;
 	ov_add_warp(sm, slot);

@@ -154,7 +154,7 @@ static int write_gaps(struct recorded_path *r, const struct recorded_gap *found,
 	return r->gaps.failed ? -ENOMEM : result;
 }
 
-int gaps_finish(struct recorded_path *r, bool requests)
+int gaps_finish(const struct kernel_code *code, struct recorded_path *r, bool requests)
 {
 	size_t count = r->gaps.len / sizeof(struct recorded_gap), blocks = r->blocks.len / sizeof(uint32_t);
 	r->shifts.len = r->weights.len = 0;
@@ -169,7 +169,8 @@ int gaps_finish(struct recorded_path *r, bool requests)
 		result = write_gaps(r, found, keep_nested(found, count), requests);
 	}
 	if (!result) {
-		path_weigh((const struct path_gap *)(const void *)r->gaps.data, r->gaps.len / sizeof(struct path_gap), weights, blocks);
+		path_weigh(code, (const uint32_t *)(const void *)r->blocks.data, blocks, (struct path_gap *)(void *)r->gaps.data,
+		           r->gaps.len / sizeof(struct path_gap), weights);
 		gs_buf_add(&r->weights, weights, blocks * sizeof *weights);
 	}
 	free(found);

@@ -37,7 +37,7 @@ struct recorded_gap {
 int gaps_add(struct recorded_path *r, const struct recorded_gap *gap);
 /* The path is complete: its gaps in order, nested, with the shifts of their accesses and the weights of blocks. What its accesses move
  * to by chance is filled in later, by gaps_place. Returns 0 or -ENOMEM. */
-int gaps_finish(struct recorded_path *r, bool requests);
+int gaps_finish(const struct kernel_code *code, struct recorded_path *r, bool requests);
 /* low, bytes: what an instruction was seen to touch. */
 typedef void gaps_range_fn(void *ctx, uint32_t instruction, uint64_t *low, uint64_t *bytes);
 void gaps_place(struct round_shift *shifts, size_t count, gaps_range_fn *range, void *ctx);

@@ -318,7 +318,7 @@ static int run_warp(struct trace_maker *m, const struct traced_group *group)
 	if (path_failed(&m->path))
 		result = -ENOMEM;
 	if (!result)
-		result = gaps_finish(&m->path, m->shape->requests);
+		result = gaps_finish(m->code, &m->path, m->shape->requests);
 	if (!result)
 		add_statistics(m);
 	return result;

@@ -323,7 +323,7 @@ static int write_gaps(struct machine_writer *w)
 		}
 		used += to->gaps[g].access_count;
 	}
-	path_weigh(to->gaps, path->gap_count, to->weights, w->block_count);
+	path_weigh(&w->s->view, to->blocks, w->block_count, to->gaps, path->gap_count, to->weights);
 	return 0;
 }
 

@@ -34,11 +34,32 @@ uint64_t warps_pattern_times(const struct launch_warps *w, uint64_t pattern)
 	return groups / size + (pattern % WARPS_WINDOW < groups % size);
 }
 
-void path_weigh(const struct path_gap *gaps, size_t gap_count, double *weights, size_t block_count)
+/* How often a round is done in all. */
+static double times_of(const struct path_gap *gaps, int32_t g)
+{
+	double times = 1;
+	for (; g >= 0; g = gaps[g].outer)
+		times *= 1 + gaps[g].rounds;
+	return times;
+}
+
+void path_weigh(const struct kernel_code *code, const uint32_t *blocks, size_t block_count, struct path_gap *gaps, size_t gap_count,
+                double *weights)
 {
 	for (size_t b = 0; b < block_count; b++)
 		weights[b] = 1;
-	for (size_t g = 0; g < gap_count; g++)
+	for (size_t g = 0; g < gap_count; g++) {
+		uint64_t instructions = 0;
+		for (size_t b = gaps[g].from; b < gaps[g].at && b < block_count; b++)
+			instructions += code->blocks[blocks[b]].count;
+		gaps[g].rounds = instructions ? gaps[g].rounds : 0;
 		for (size_t b = gaps[g].from; b < gaps[g].at && b < block_count; b++)
 			weights[b] *= 1 + gaps[g].rounds;
+	}
+	for (size_t g = 0; g < gap_count; g++) {
+		gaps[g].work = 0;
+		for (size_t b = gaps[g].from; b < gaps[g].at && b < block_count; b++)
+			gaps[g].work += weights[b] * code->blocks[blocks[b]].count;
+		gaps[g].work /= times_of(gaps, (int32_t)g);
+	}
 }

@@ -29,6 +29,7 @@ struct path_gap {
 	uint32_t access_count; /* accesses of the window */
 	int32_t outer;         /* the gap whose window is the next one around this; -1: none */
 	double rounds;         /* need not be whole */
+	double work;           /* instructions of a round, with those of inner windows' rounds; path_weigh fills it */
 	double iterations;     /* of the loop, in a round */
 	const struct round_shift *shifts; /* per access of the window; NULL: without requests */
 };
@@ -53,8 +54,9 @@ static inline double path_weight(const struct warp_path *path, size_t block)
 {
 	return path->weights ? path->weights[block] : 1;
 }
-/* Fills weights, an entry per block, from gaps. */
-void path_weigh(const struct path_gap *gaps, size_t gap_count, double *weights, size_t block_count);
+/* Fills weights, an entry per block, and the work of gaps, which have all the rest. A window without instructions has no rounds. */
+void path_weigh(const struct kernel_code *code, const uint32_t *blocks, size_t block_count, struct path_gap *gaps, size_t gap_count,
+                double *weights);
 
 /* Launches, groups and SMs that are alike in all that is counted still differ, with the memory hierarchy, by what caches hold and
  * which channels they meet in. Measured: docs/models.md, Sampling. */

@@ -52,6 +52,7 @@ static void lay_out(struct ov_sm *sm, const struct ov_machine *m, struct arena *
 {
 	reserve(a, 1, sizeof *sm + m->partitions * sizeof *sm->partitions);
 	sm->warps = reserve(a, m->slots, sizeof *sm->warps);
+	sm->rounds = reserve(a, (size_t)m->slots * m->gap_room, sizeof *sm->rounds);
 	sm->registers = reserve(a, (size_t)m->slots * m->register_count, sizeof *sm->registers);
 	sm->hungry = reserve(a, m->slot_words, sizeof(uint64_t));
 	sm->retirable = reserve(a, m->slot_words, sizeof(uint64_t));

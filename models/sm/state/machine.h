@@ -25,6 +25,7 @@ struct ov_machine {
 	uint32_t *lines; /* of the instruction cache, by instruction */
 	const uint16_t *operands; /* registers */
 	uint32_t groups_per_sm, warps_per_group, slots;
+	uint32_t gap_room; /* gaps of a path, at most; 0: no path has any */
 	uint32_t schedulers, partitions, positions;
 	enum gpu_scheduler_policy policy;
 	uint32_t position_words, slot_words, register_count, line_count; /* registers: one more than the code has, which nothing waits for */

@@ -36,6 +36,7 @@ struct ov_sm {
 	double read_debt, write_debt; /* fractions of extra cycles not yet given to an instruction */
 
 	struct ov_warp *warps;
+	double *rounds; /* gap_room per warp: those that are left, by gap of its path */
 	uint16_t *registers;          /* register_count per warp: enum ov_register; without masks */
 	uint64_t *hungry, *retirable; /* by slot */
 	uint32_t retirable_count;
@@ -64,6 +65,9 @@ struct ov_sm {
 
 	uint64_t by[CYCLE_KIND_COUNT];
 	uint64_t instructions, conflicts;
+	/* What was not stepped through, because loops went on at a known rate (models/grid/rates.h). The SM's own time, now, is without. */
+	uint64_t jumped;
+	double jumped_instructions, jumped_by[CYCLE_KIND_COUNT];
 
 	struct ov_memory *memory; /* its own allocation; NULL: perfect */
 	uint64_t limit;           /* the SM runs up to this cycle, not further: later answers of memory are not known yet */
@@ -92,13 +96,24 @@ static inline enum ov_state ov_run(struct ov_sm *sm)
 	return sm->m->run(sm);
 }
 
+/* The time of the launch, and what was done in it, with what was not stepped through. */
+static inline uint64_t ov_time(const struct ov_sm *sm)
+{
+	return sm->now + sm->jumped;
+}
+static inline double ov_done(const struct ov_sm *sm)
+{
+	return (double)sm->instructions + sm->jumped_instructions;
+}
+
 /* What an SM had done when it ran last. What it has done by a later time follows from that (ov_done_at). */
 struct ov_progress {
-	uint64_t time, instructions;
+	uint64_t time;
+	double instructions;
 };
 static inline struct ov_progress ov_progress_of(const struct ov_sm *sm)
 {
-	return (struct ov_progress){sm->now, sm->instructions};
+	return (struct ov_progress){ov_time(sm), ov_done(sm)};
 }
 
 static inline struct ov_lane *ov_lane_of(const struct ov_sm *sm, uint32_t partition, uint32_t kind)

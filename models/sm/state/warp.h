@@ -4,6 +4,7 @@
 
 #include "models/accesses/requests.h"
 #include "models/sm/state/instruction.h"
+#include "models/warps/warps.h"
 
 /* The mask of its scheduler that a warp is in; below OV_KINDS: it is ready for a unit of that kind. */
 enum ov_place { OV_FLUSHES = OV_KINDS, OV_BLOCKED, OV_LOAD_BLOCKED, OV_WAITS, OV_NOWHERE, OV_PLACES };
@@ -22,10 +23,12 @@ struct ov_warp {
 	bool finished;
 	uint16_t epoch;                /* fetches begun before a flush are void */
 	uint32_t pending, blocked_on;  /* without masks: registers not written; one of them, if blocked */
-	const uint32_t *block, *block_end; /* the rest of its path */
+	const uint32_t *block, *block_end; /* the rest of its path, up to the next gap */
 	uint32_t access, access_count;     /* of those of its path: done, and all */
 	const uint16_t *accesses, *memory_waits;
 	const struct path_requests *requests; /* NULL: not known */
+	const struct warp_path *path;
+	uint32_t next_gap; /* of the path: the first that ends at its place or after it; block_end is there */
 };
 
 struct ov_group {

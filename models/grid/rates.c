@@ -1,0 +1,358 @@
+/*
+ * The rates of loops, and jumps.
+ *
+ *   level n: the n-th loop of those that a warp is in, from the outside
+ *   unit:    at least MORE_STEPS steps, in which warps do on average LEAST_ITERATIONS of an innermost loop, or LEAST_OUTER of one
+ *            that has loops inside
+ *   stable:  the unit's instructions per cycle differ from those of the unit before by less than `tolerance`
+ *   jump:    the least of rounds left / rounds per cycle over all warps; at least `merged` of the time up to now, so that warps which
+ *            leave one soon after the other are one phase. The more jumps there were, the more are merged: their number is bounded
+ * Units that do not agree are followed by longer ones, because what differs by chance then averages out; after MOST_UNITS the last is
+ * taken as it is, and the difference goes into the estimate's bounds.
+ */
+#include "models/grid/rates.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MORE_STEPS = 8, LEAST_ITERATIONS = 8, LEAST_OUTER = 2, MOST_UNITS = 8, MOST_DEPTH = 16 };
+static const double tolerance = 0.01, merged = 0.005;
+
+struct rate_place {
+	int32_t gap; /* -1: the slot has no warp */
+	double rounds; /* done of it */
+};
+
+/* Of a warp, in rounds per cycle. */
+struct warp_rate {
+	double mean;        /* of its SM's warps that are in the same loop */
+	double off, before; /* its own over that, less 1, in the last unit and in the one before */
+	double rate;        /* that it is taken to go on with */
+};
+
+struct rate_sums {
+	double instructions, by[CYCLE_KIND_COUNT];
+};
+
+int rates_init(struct rates *r, struct ov_sm **sms, uint32_t count, uint64_t step)
+{
+	*r = (struct rates){.sms = sms, .count = count, .step = step};
+	if (!count || !sms[0]->m->gap_room)
+		return 0;
+	r->slots = sms[0]->m->slots;
+	for (uint32_t l = 0; l < RATE_LEVELS; l++) {
+		r->levels[l].from = calloc((size_t)count * r->slots, sizeof *r->levels[l].from);
+		r->levels[l].sums = calloc(count, sizeof *r->levels[l].sums);
+		r->levels[l].rates = calloc((size_t)count * r->slots, sizeof *r->levels[l].rates);
+		if (!r->levels[l].from || !r->levels[l].sums || !r->levels[l].rates)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+void rates_free(struct rates *r)
+{
+	for (uint32_t l = 0; l < RATE_LEVELS; l++) {
+		free(r->levels[l].from);
+		free(r->levels[l].sums);
+		free(r->levels[l].rates);
+	}
+}
+
+static bool has_warp(const struct ov_sm *sm, uint32_t slot)
+{
+	return !sm->warps[slot].finished && sm->groups[sm->warps[slot].group].live;
+}
+
+/* The gaps whose windows a warp is in, the innermost first. Returns how many. */
+static uint32_t find_gaps(const struct ov_warp *w, int32_t out[MOST_DEPTH])
+{
+	const struct warp_path *p = w->path;
+	uint32_t depth = 0, at = (uint32_t)(w->block - p->blocks);
+	at = at ? at - 1 : 0; /* the block that it is in */
+	if (w->next_gap >= p->gap_count)
+		return 0;
+	for (int32_t g = (int32_t)w->next_gap; g >= 0 && depth < MOST_DEPTH; g = p->gaps[g].outer)
+		if (p->gaps[g].from <= at)
+			out[depth++] = g;
+	return depth;
+}
+
+static double rounds_left(const struct ov_sm *sm, uint32_t slot, int32_t gap)
+{
+	return sm->rounds[(size_t)slot * sm->m->gap_room + (size_t)gap];
+}
+
+/* Rounds that a warp has done of gaps[n], the first of which are the innermost: where it is in an inner window counts as a place in the
+ * outer one by how much of the inner one's rounds is done. */
+static double rounds_done(const struct ov_sm *sm, uint32_t slot, const int32_t *gaps, uint32_t n)
+{
+	const struct ov_warp *w = &sm->warps[slot];
+	double at = (double)(w->block - w->path->blocks), done = 0;
+	for (uint32_t i = 0; i <= n; i++) {
+		const struct path_gap *g = &w->path->gaps[gaps[i]];
+		double length = (double)g->at - g->from;
+		done = g->rounds - rounds_left(sm, slot, gaps[i]) + (at - g->from) / length;
+		at = g->from + length * done / (1 + g->rounds);
+	}
+	return done;
+}
+
+/* The gap of a warp that counts at a level; -1: it is in none that goes on. *depth: of all that it is in. */
+static struct rate_place find_place(const struct ov_sm *sm, uint32_t slot, uint32_t level, uint32_t *depth)
+{
+	int32_t gaps[MOST_DEPTH];
+	*depth = find_gaps(&sm->warps[slot], gaps);
+	if (!*depth)
+		return (struct rate_place){.gap = -1};
+	uint32_t n = level < *depth ? *depth - 1 - level : 0;
+	return rounds_left(sm, slot, gaps[n]) > 0 ? (struct rate_place){gaps[n], rounds_done(sm, slot, gaps, n)}
+	                                          : (struct rate_place){.gap = -1};
+}
+
+/* Where all warps are. False: one is in no loop of this level that goes on. *deepest: levels that there are. */
+static bool find_places(const struct rates *r, uint32_t level, struct rate_place *out, uint32_t *deepest)
+{
+	bool any = false;
+	*deepest = 0;
+	for (uint32_t i = 0; i < r->count; i++) {
+		const struct ov_sm *sm = r->sms[i];
+		if (sm->coming_groups)
+			return false;
+		for (uint32_t slot = 0; slot < r->slots; slot++) {
+			struct rate_place *p = &out[(size_t)i * r->slots + slot];
+			uint32_t depth = 0;
+			*p = (struct rate_place){.gap = -1};
+			if (!has_warp(sm, slot))
+				continue;
+			*p = find_place(sm, slot, level, &depth);
+			*deepest = depth > *deepest ? depth : *deepest;
+			if (p->gap < 0)
+				return false;
+			any = true;
+		}
+	}
+	return any;
+}
+
+static void begin_unit(struct rates *r, struct rate_level *l, const struct rate_place *places)
+{
+	l->open = true;
+	l->time = ov_time(r->sms[0]);
+	memcpy(l->from, places, (size_t)r->count * r->slots * sizeof *places);
+	for (uint32_t i = 0; i < r->count; i++) {
+		const struct ov_sm *sm = r->sms[i];
+		l->sums[i].instructions = ov_done(sm);
+		for (int k = 0; k < CYCLE_KIND_COUNT; k++)
+			l->sums[i].by[k] = (double)sm->by[k] + sm->jumped_by[k];
+	}
+}
+
+/* Whether every warp is still in the loop that it was in; *iterations: that warps have done, on average; *wanted: how many make a unit. */
+static bool goes_on(const struct rates *r, const struct rate_level *l, const struct rate_place *places, double *iterations, double *wanted)
+{
+	double sum = 0, need = 0, warps = 0;
+	for (uint32_t i = 0; i < r->count; i++)
+		for (uint32_t slot = 0; slot < r->slots; slot++) {
+			size_t n = (size_t)i * r->slots + slot;
+			if (places[n].gap != l->from[n].gap)
+				return false;
+			if (places[n].gap < 0)
+				continue;
+			if (places[n].rounds < l->from[n].rounds - 1e-9)
+				return false;
+			const struct path_gap *gaps = r->sms[i]->warps[slot].path->gaps, *g = &gaps[places[n].gap];
+			bool inner = places[n].gap > 0 && gaps[places[n].gap - 1].from >= g->from;
+			sum += (places[n].rounds - l->from[n].rounds) * g->iterations;
+			need += inner ? LEAST_OUTER : LEAST_ITERATIONS;
+			warps++;
+		}
+	*iterations = sum / warps;
+	*wanted = need / warps;
+	return true;
+}
+
+static double done_in_unit(const struct rates *r, const struct rate_level *l)
+{
+	double sum = 0;
+	for (uint32_t i = 0; i < r->count; i++)
+		sum += ov_done(r->sms[i]) - l->sums[i].instructions;
+	return sum;
+}
+
+/* Two warps of an SM that are in the same loop. */
+static bool are_alike(const struct ov_sm *sm, const struct rate_place *places, uint32_t a, uint32_t b)
+{
+	if (places[a].gap != places[b].gap || places[a].gap < 0)
+		return false;
+	const struct path_gap *x = &sm->warps[a].path->gaps[places[a].gap], *y = &sm->warps[b].path->gaps[places[b].gap];
+	return x->from == y->from && x->at == y->at;
+}
+
+/* Rounds per cycle of a unit's warps, those of one loop on average, and by how much each differs from that. */
+static void mean_rates(const struct rates *r, const struct rate_level *l, const struct rate_place *places, double cycles)
+{
+	for (uint32_t i = 0; i < r->count; i++)
+		for (uint32_t slot = 0; slot < r->slots; slot++) {
+			const struct rate_place *own = &places[(size_t)i * r->slots], *from = &l->from[(size_t)i * r->slots];
+			struct warp_rate *rate = &l->rates[(size_t)i * r->slots + slot];
+			double sum = 0, count = 0;
+			for (uint32_t k = 0; k < r->slots; k++)
+				if (are_alike(r->sms[i], own, slot, k)) {
+					sum += own[k].rounds - from[k].rounds;
+					count++;
+				}
+			rate->before = rate->off;
+			rate->mean = count > 0 ? sum / count / cycles : 0;
+			rate->off = count > 0 && rate->mean > 0 ? (own[slot].rounds - from[slot].rounds) / cycles / rate->mean - 1 : 0;
+		}
+}
+
+/* How much of what warps differ by stays from unit to unit: 0 if that is chance, 1 if some are always served first. */
+static double persistence(const struct rates *r, const struct rate_level *l)
+{
+	double product = 0, square = 0;
+	for (size_t n = 0; n < (size_t)r->count * r->slots; n++) {
+		product += l->rates[n].off * l->rates[n].before;
+		square += l->rates[n].before * l->rates[n].before;
+	}
+	return square > 0 ? fmax(0, fmin(product / square, 1)) : 0;
+}
+
+static void set_rates(const struct rates *r, const struct rate_level *l)
+{
+	double stays = persistence(r, l);
+	for (size_t n = 0; n < (size_t)r->count * r->slots; n++)
+		l->rates[n].rate = l->rates[n].mean * (1 + stays * l->rates[n].off);
+}
+
+/* Cycles until the first warp leaves its loop, and until the last does. */
+static double cycles_left(const struct rates *r, const struct rate_level *l, const struct rate_place *places, double *last)
+{
+	double first = INFINITY;
+	*last = 0;
+	for (uint32_t i = 0; i < r->count; i++)
+		for (uint32_t slot = 0; slot < r->slots; slot++) {
+			size_t n = (size_t)i * r->slots + slot;
+			if (places[n].gap < 0 || l->rates[n].rate <= 0)
+				continue;
+			double left = rounds_left(r->sms[i], slot, places[n].gap) / l->rates[n].rate;
+			first = fmin(first, left);
+			*last = fmax(*last, left);
+		}
+	return first;
+}
+
+/* Of what warps would do in so many cycles, what there is to do: some leave their loops before. */
+static double share_done(const struct rates *r, const struct rate_level *l, const struct rate_place *places, double by)
+{
+	double all = 0, done = 0;
+	for (uint32_t i = 0; i < r->count; i++)
+		for (uint32_t slot = 0; slot < r->slots; slot++) {
+			size_t n = (size_t)i * r->slots + slot;
+			if (places[n].gap < 0)
+				continue;
+			double work = r->sms[i]->warps[slot].path->gaps[places[n].gap].work, rounds = l->rates[n].rate * by;
+			all += work * rounds;
+			done += work * fmin(rounds, rounds_left(r->sms[i], slot, places[n].gap));
+		}
+	return all > 0 ? done / all : 1;
+}
+
+/* Time goes on by `by` cycles, in which warps do what they would do in `reach`. */
+static void jump(struct rates *r, const struct rate_level *l, const struct rate_place *places, double cycles, double reach, double by)
+{
+	for (uint32_t i = 0; i < r->count; i++) {
+		struct ov_sm *sm = r->sms[i];
+		for (uint32_t slot = 0; slot < r->slots; slot++) {
+			size_t n = (size_t)i * r->slots + slot;
+			if (places[n].gap < 0)
+				continue;
+			double *left = &sm->rounds[(size_t)slot * sm->m->gap_room + (size_t)places[n].gap];
+			*left = fmax(*left - l->rates[n].rate * reach, 0);
+		}
+		sm->jumped_instructions += (ov_done(sm) - l->sums[i].instructions) / cycles * by;
+		for (int k = 0; k < CYCLE_KIND_COUNT; k++)
+			sm->jumped_by[k] += ((double)sm->by[k] + sm->jumped_by[k] - l->sums[i].by[k]) / cycles * by;
+		sm->jumped += (uint64_t)by;
+	}
+}
+
+/* A unit of a level has ended. True: the SMs have jumped. */
+static bool end_unit(struct rates *r, struct rate_level *l, const struct rate_place *places)
+{
+	double cycles = (double)(ov_time(r->sms[0]) - l->time), rate = done_in_unit(r, l) / cycles, last;
+	double difference = l->rate > 0 ? fabs(rate / l->rate - 1) : 1;
+	l->rate = rate;
+	l->units++;
+	mean_rates(r, l, places, cycles);
+	if (difference < tolerance || l->units >= MOST_UNITS) {
+		set_rates(r, l);
+		double first = cycles_left(r, l, places, &last), elapsed = (double)ov_time(r->sms[0]);
+		double reach = fmin(fmax(first, merged * (1 + r->jumps / 32.0) * elapsed), last);
+		/* Where a unit is the limit, the others do what those that leave would have done; where each warp's own latency is, not. */
+		double by = floor(reach * (1 + share_done(r, l, places, reach)) / 2);
+		if (by > 2 * cycles && isfinite(by)) {
+			r->spread_cycles += by * fmax(fmin(difference, 1), tolerance / 2) + (reach - by) / 2;
+			r->jumps++;
+			jump(r, l, places, cycles, reach, by);
+			return true;
+		}
+	}
+	begin_unit(r, l, places);
+	return false;
+}
+
+/* After a jump, units of this level and of inner ones begin anew. Those of outer loops go on: they count what was jumped over. */
+static void close_levels(struct rates *r, uint32_t from)
+{
+	for (uint32_t l = from; l < RATE_LEVELS; l++) {
+		r->levels[l].open = false;
+		r->levels[l].rate = 0;
+		r->levels[l].units = 0;
+	}
+}
+
+/* Units get longer until two agree. */
+static double longer(const struct rate_level *l)
+{
+	return ldexp(1, l->units > 2 ? (int)(l->units - 2) : 0);
+}
+
+static bool look_at_level(struct rates *r, uint32_t level, struct rate_place *places, uint32_t *deepest)
+{
+	struct rate_level *l = &r->levels[level];
+	double iterations, wanted;
+	if (!find_places(r, level, places, deepest)) {
+		l->open = false;
+		l->rate = 0;
+		l->units = 0;
+		return false;
+	}
+	if (!l->open || !goes_on(r, l, places, &iterations, &wanted)) {
+		begin_unit(r, l, places);
+		return false;
+	}
+	double cycles = (double)(ov_time(r->sms[0]) - l->time);
+	if (iterations < wanted * longer(l) || cycles < MORE_STEPS * (double)r->step * longer(l))
+		return false;
+	return end_unit(r, l, places);
+}
+
+void rates_look(struct rates *r)
+{
+	uint32_t levels = 1, deepest = 0;
+	if (!r->slots)
+		return;
+	struct rate_place *places = malloc((size_t)r->count * r->slots * sizeof *places);
+	for (uint32_t level = 0; places && level < levels && level < RATE_LEVELS; level++) {
+		if (look_at_level(r, level, places, &deepest)) {
+			close_levels(r, level);
+			break;
+		}
+		levels = deepest > levels ? deepest : levels;
+	}
+	free(places); /* without memory for it, everything is stepped through */
+}

@@ -1,0 +1,40 @@
+/*
+ * rates: loops that go on as they do are not stepped through to their end.
+ *
+ * Paths have windows of long loops, which warps do for many rounds (struct path_gap). While all warps of some SMs are in windows,
+ * what they do is the same all the time, but for chance. So two units of time are measured. If they agree, the rounds that are
+ * left are charged at the rate of the second, up to the first warp that leaves its loop: then begins another phase. An SM's own time
+ * stands still meanwhile, with all that is under way in it.
+ * Source: Liu et al., Photon, MICRO 2023; Baddouh et al., Principal Kernel Analysis, MICRO 2021: stable rates recur, equal states do not.
+ */
+#ifndef GPUSIM_MODELS_GRID_RATES_H
+#define GPUSIM_MODELS_GRID_RATES_H
+
+#include "models/sm/state/sm.h"
+
+enum { RATE_LEVELS = 4 }; /* of loops in one another that have rates of their own; further ones are stepped through */
+
+struct rates {
+	struct ov_sm **sms;
+	uint32_t count, slots;
+	uint64_t step; /* cycles after which rates_look is called, about */
+	struct rate_level {
+		bool open;
+		uint32_t units;
+		uint64_t time;            /* the unit's begin */
+		double rate;              /* instructions per cycle of the unit before; 0: there was none */
+		struct rate_place *from;  /* by SM and slot: where its warp was */
+		struct rate_sums *sums;   /* by SM: what it had done */
+		struct warp_rate *rates;  /* by SM and slot */
+	} levels[RATE_LEVELS];
+	uint32_t jumps;
+	double spread_cycles; /* by which the cycles that were jumped may be wrong, added up */
+};
+
+/* For SMs that run in step. Returns 0 or -ENOMEM; rates_free in any case. sms stays the caller's. */
+int rates_init(struct rates *r, struct ov_sm **sms, uint32_t count, uint64_t step);
+void rates_free(struct rates *r);
+/* The SMs have run up to the same cycle and pause. Where their loops have a rate, they jump. */
+void rates_look(struct rates *r);
+
+#endif

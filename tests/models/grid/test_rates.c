@@ -1,0 +1,287 @@
+/* Loops that paths have in windows: their rounds, and the jumps over what goes on at a known rate. */
+#include "tests/tests.h"
+
+#include "tests/models/scene.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_BLOCKS = 1 << 17, LOOP = 1, AFTER = 2, INNER = 3, WINDOW = 64, MOST_GAPS = 64 };
+
+/* A path that is written block by block, with gaps, and what memory its loads touch. */
+struct written_path {
+	uint32_t blocks[MOST_BLOCKS];
+	double weights[MOST_BLOCKS];
+	struct path_gap gaps[MOST_GAPS];
+	struct round_shift shifts[MOST_GAPS * 256];
+	uint32_t first[MOST_BLOCKS];
+	struct memory_part parts[MOST_BLOCKS];
+	uint16_t accesses[MOST_BLOCKS];
+	struct path_requests requests;
+	struct warp_path path;
+};
+
+static void write_block(struct written_path *p, uint32_t block)
+{
+	p->blocks[p->path.block_count++] = block;
+}
+
+static void finish_path(const struct scene *s, struct written_path *p)
+{
+	p->path.blocks = p->blocks;
+	p->path.gaps = p->gaps;
+	for (size_t i = 0; i < p->path.gap_count; i++) {
+		p->gaps[i].outer = -1;
+		for (size_t k = i + 1; k < p->path.gap_count && p->gaps[i].outer < 0; k++)
+			if (p->gaps[k].from <= p->gaps[i].from)
+				p->gaps[i].outer = (int32_t)k;
+	}
+	path_weigh(&s->code.code, p->blocks, p->path.block_count, p->gaps, p->path.gap_count, p->weights);
+	p->path.weights = p->path.gap_count ? p->weights : NULL;
+}
+
+/* `count` times a block, all of them, or a window of at most `window` and a gap. */
+static void write_loop(struct written_path *p, uint32_t block, size_t count, size_t window)
+{
+	size_t kept = count < window ? count : window, from = p->path.block_count;
+	for (size_t i = 0; i < kept; i++)
+		write_block(p, block);
+	if (kept < count)
+		p->gaps[p->path.gap_count++] = (struct path_gap){.from = (uint32_t)from, .at = (uint32_t)p->path.block_count, .iterations = (double)kept,
+		                                                 .rounds = (double)(count - kept) / (double)kept};
+}
+
+/* Blocks: begin, a loop's body, end, an inner loop's body. */
+static void build_loops(struct scene *s)
+{
+	build(&s->code, CODE_move, "1 <-");
+	build_block(&s->code);
+	for (int i = 0; i < 3; i++)
+		build(&s->code, CODE_fp32_fma, "3 <- 3 2 4");
+	build(&s->code, CODE_sfu, "6 <- 3");
+	build(&s->code, CODE_branch, "? 6");
+	build_block(&s->code);
+	scene_exit(s);
+	build_block(&s->code);
+	build(&s->code, CODE_int, "7 <- 7");
+	build(&s->code, CODE_fp32, "8 <- 7 8");
+}
+
+static double run_path(struct scene *s, const struct written_path *p)
+{
+	uint32_t same[64] = {0};
+	struct launch_warps launch = {.code = &s->code.code, .paths = &p->path, .path_count = 1, .groups = s->groups,
+	                              .warps_per_group = s->warps, .path_of = same, .pattern_groups = 1};
+	CU_ASSERT_EQUAL_FATAL(model_occupancy_vector(&s->gpu, &launch, s->resident, &s->options, &s->timing, NULL), 0);
+	double sum = 0;
+	for (int k = 0; k < CYCLE_KIND_COUNT; k++)
+		sum += s->timing.by[k];
+	CU_ASSERT_DOUBLE_EQUAL(sum, s->timing.cycles, 1e-4 * sum);
+	return s->timing.cycles;
+}
+
+static void start(struct scene *s, const char *gpu, uint64_t groups, uint32_t warps, uint32_t resident)
+{
+	scene_start(s, gpu, NULL);
+	s->options.on_issue = NULL;
+	build_loops(s);
+	s->groups = groups;
+	s->warps = warps;
+	s->resident = resident;
+}
+
+static double loop_cycles(struct scene *s, size_t count, size_t window)
+{
+	struct written_path *p = calloc(1, sizeof *p);
+	write_block(p, 0);
+	write_loop(p, LOOP, count, window);
+	write_block(p, AFTER);
+	finish_path(s, p);
+	double cycles = run_path(s, p);
+	free(p);
+	return cycles;
+}
+
+/* Rounds that are not worth a jump are stepped through, the last one in part: not one instruction is lost. */
+static void test_rounds_are_done(void)
+{
+	static struct scene s;
+	start(&s, "gtx480", 1, 4, 1);
+	for (size_t count = WINDOW; count < 3 * WINDOW; count += 13)
+		CU_ASSERT_EQUAL(loop_cycles(&s, count, WINDOW), loop_cycles(&s, count, count));
+	CU_ASSERT_EQUAL(s.timing.simulated_fraction, 1);
+}
+
+static void test_long_loops_are_jumped_over(void)
+{
+	static struct scene s;
+	static const char *const gpus[] = {"gtx480", "v100", "h200"};
+	for (size_t i = 0; i < GS_ARRAY_LEN(gpus); i++) {
+		start(&s, gpus[i], 12, 8, 6);
+		double whole = loop_cycles(&s, 20000, 20000);
+		uint64_t instructions = s.timing.warp_instructions;
+		/* The last warps of the last groups do not leave as they did: 2% on an H200. */
+		CU_ASSERT_DOUBLE_EQUAL(loop_cycles(&s, 20000, WINDOW), whole, 0.03 * whole);
+		CU_ASSERT_DOUBLE_EQUAL((double)s.timing.warp_instructions, (double)instructions, 1);
+		CU_ASSERT_TRUE(s.timing.simulated_fraction < 0.1);
+		CU_ASSERT_TRUE(s.timing.spread > 0 && s.timing.spread < 0.02);
+	}
+}
+
+/* The cost does not grow with the loop. */
+static void test_cost_is_bounded(void)
+{
+	static struct scene s;
+	start(&s, "gtx480", 12, 8, 6);
+	double some = loop_cycles(&s, 100000, WINDOW), stepped = s.timing.simulated_fraction * 1e5;
+	double more = loop_cycles(&s, 100000000, WINDOW);
+	CU_ASSERT_DOUBLE_EQUAL(more, 1000 * some, 0.01 * more);
+	CU_ASSERT_TRUE(s.timing.simulated_fraction * 1e8 < 1.5 * stepped);
+}
+
+/* Warps whose loops are of different length leave one after the other. */
+static void test_imbalance_stays(void)
+{
+	static struct scene s;
+	struct warp_path whole[8], windows[8];
+	struct written_path *p = calloc(16, sizeof *p);
+	start(&s, "gtx480", 1, 8, 1);
+	for (uint32_t w = 0; w < 8; w++)
+		for (int window = 0; window < 2; window++) {
+			struct written_path *q = &p[2 * w + (uint32_t)window];
+			write_block(q, 0);
+			write_loop(q, LOOP, 1000 + 2000 * w, window ? WINDOW : MOST_BLOCKS);
+			write_block(q, AFTER);
+			finish_path(&s, q);
+			*(window ? &windows[w] : &whole[w]) = q->path;
+		}
+	scene_run_paths(&s, whole, 8);
+	double cycles = s.timing.cycles;
+	scene_run_paths(&s, windows, 8);
+	CU_ASSERT_DOUBLE_EQUAL(s.timing.cycles, cycles, 0.02 * cycles);
+	free(p);
+}
+
+/* 200 times a loop of 1000: 8 times, of which the loop has a window. */
+static double nested_cycles(struct scene *s, bool windows)
+{
+	struct written_path *p = calloc(1, sizeof *p);
+	size_t outer = windows ? 8 : 200, from;
+	write_block(p, 0);
+	from = p->path.block_count;
+	for (size_t i = 0; i < outer; i++) {
+		write_block(p, LOOP);
+		write_loop(p, INNER, 500, windows ? 32 : 500);
+	}
+	if (windows)
+		p->gaps[p->path.gap_count++] = (struct path_gap){.from = (uint32_t)from, .at = (uint32_t)p->path.block_count, .iterations = 8,
+		                                                 .rounds = (200 - 8) / 8.0};
+	write_block(p, AFTER);
+	finish_path(s, p);
+	double cycles = run_path(s, p);
+	free(p);
+	return cycles;
+}
+
+static void test_loops_in_loops(void)
+{
+	static struct scene s;
+	start(&s, "gtx480", 2, 8, 2);
+	double whole = nested_cycles(&s, false);
+	double instructions = (double)s.timing.warp_instructions;
+	CU_ASSERT_DOUBLE_EQUAL(nested_cycles(&s, true), whole, 0.02 * whole);
+	CU_ASSERT_DOUBLE_EQUAL((double)s.timing.warp_instructions, instructions, 1e-6 * instructions);
+	CU_ASSERT_TRUE(s.timing.simulated_fraction < 0.1);
+}
+
+/* ---- with memory ---- */
+
+/* A loop that loads a line in each iteration, `step` bytes after the last one, and uses it. */
+static void build_loads(struct scene *s, const char *gpu)
+{
+	scene_start(s, gpu, NULL);
+	s->options.on_issue = NULL;
+	s->options.hierarchy = true;
+	build(&s->code, CODE_move, "1 <-");
+	build_block(&s->code);
+	build_memory(&s->code, CODE_load, SPACE_global, "2 <- 1");
+	build(&s->code, CODE_fp32_fma, "3 <- 3 2 4");
+	build(&s->code, CODE_branch, "? 3");
+	build_block(&s->code);
+	scene_exit(s);
+}
+
+static void write_loads(struct scene *s, struct written_path *p, size_t count, size_t window, uint64_t base, int64_t step)
+{
+	write_block(p, 0);
+	write_loop(p, LOOP, count, window);
+	write_block(p, AFTER);
+	size_t loads = p->path.block_count - 2;
+	for (size_t i = 0; i <= loads; i++) {
+		p->first[i] = (uint32_t)i;
+		p->accesses[i] = 1;
+		p->parts[i] = (struct memory_part){.address = base + (uint64_t)((int64_t)i * step) / 128 * 128, .sectors = 15, .bytes = 128};
+	}
+	for (size_t i = 0; i < window && p->path.gap_count; i++)
+		p->shifts[i].step = step * (int64_t)window;
+	p->requests = (struct path_requests){p->first, p->parts};
+	p->path.requests = &p->requests;
+	p->path.accesses = p->accesses;
+	p->path.access_count = loads;
+	p->gaps[0].access_count = (uint32_t)loads;
+	p->gaps[0].shifts = p->shifts;
+	finish_path(s, p);
+}
+
+/* `warps` warps in each of `groups` groups, each with its own row. */
+static void run_loads(struct scene *s, uint32_t groups, uint32_t warps, size_t count, size_t window, int64_t step)
+{
+	uint32_t all = groups * warps, path_of[64];
+	struct written_path *p = calloc(all, sizeof *p);
+	struct warp_path paths[64];
+	const struct memory_range warm = {.address = 1ull << 40, .bytes = 1 << 20, .traffic = 1};
+	for (uint32_t w = 0; w < all; w++) {
+		write_loads(s, &p[w], count, window, (1ull << 40) + ((uint64_t)w << 24), step);
+		paths[w] = p[w].path;
+		path_of[w] = w;
+	}
+	struct launch_warps launch = {.code = &s->code.code, .paths = paths, .path_count = all, .groups = groups, .warps_per_group = warps,
+	                              .path_of = path_of, .pattern_groups = groups, .warm = &warm, .warm_count = 1};
+	CU_ASSERT_EQUAL_FATAL(model_occupancy_vector(&s->gpu, &launch, 1, &s->options, &s->timing, NULL), 0);
+	free(p);
+}
+
+/* Loops that stream through memory, and loops that stay in a line. */
+static void test_addresses_move(void)
+{
+	static struct scene s;
+	static const char *const gpus[] = {"gtx480", "v100", "h200"};
+	static const int64_t steps[] = {0, 4, 128, 4096};
+	for (size_t g = 0; g < GS_ARRAY_LEN(gpus); g++)
+		for (size_t i = 0; i < GS_ARRAY_LEN(steps); i++) {
+			build_loads(&s, gpus[g]);
+			s.gpu.sm_count = 4;
+			run_loads(&s, 4, 4, 12000, 12000, steps[i]);
+			struct warp_timing whole = s.timing;
+			run_loads(&s, 4, 4, 12000, WINDOW, steps[i]);
+			CU_ASSERT_DOUBLE_EQUAL(s.timing.cycles, whole.cycles, 0.03 * whole.cycles);
+			CU_ASSERT_DOUBLE_EQUAL(s.timing.memory.transactions, whole.memory.transactions, 0.01 * whole.memory.transactions);
+			CU_ASSERT_DOUBLE_EQUAL(s.timing.memory.l1_hit, whole.memory.l1_hit, 0.03);
+			if (steps[i] >= 128) /* of what is loaded once, before the loop has its rate, too much is counted */
+				CU_ASSERT_DOUBLE_EQUAL(s.timing.memory.dram_read_bytes, whole.memory.dram_read_bytes,
+				                       0.15 * whole.memory.dram_read_bytes);
+			CU_ASSERT_TRUE(s.timing.simulated_fraction < 0.5);
+		}
+}
+
+void add_rates_tests(void)
+{
+	CU_pSuite s = CU_add_suite("rates", NULL, NULL);
+	CU_add_test(s, "rounds of windows are done as often as they say", test_rounds_are_done);
+	CU_add_test(s, "long loops go on at their rate", test_long_loops_are_jumped_over);
+	CU_add_test(s, "the cost of a loop is bounded", test_cost_is_bounded);
+	CU_add_test(s, "warps leave their loops when they are through", test_imbalance_stays);
+	CU_add_test(s, "loops in loops", test_loops_in_loops);
+	CU_add_test(s, "addresses move with the rounds", test_addresses_move);
+}
