@@ -177,3 +177,43 @@ int gaps_finish(const struct kernel_code *code, struct recorded_path *r, bool re
 	free(weights);
 	return r->weights.failed ? -ENOMEM : result;
 }
+
+/* ---- what counters say of them ---- */
+
+static bool has_loops_inside(const struct warp_path *p, size_t gap)
+{
+	return p->gaps[gap].outer < 0 && gap > 0 && p->gaps[gap - 1].from >= p->gaps[gap].from;
+}
+
+static double instructions_of(const struct kernel_code *code, const struct warp_path *p)
+{
+	double sum = 0;
+	for (size_t b = 0; b < p->block_count; b++)
+		sum += path_weight(p, b) * code->blocks[p->blocks[b]].count;
+	return sum;
+}
+
+void gaps_fit(const struct kernel_code *code, struct warp_path *const *paths, size_t count, double counted)
+{
+	static const double same = 0.05; /* unrolling and branches that fall through make as much */
+	static const double least = 0.1, most = 20; /* what is beyond is no loop that changes: the counters are of something else */
+	double all = 0, rounds = 0;
+	for (size_t i = 0; i < count; i++) {
+		all += instructions_of(code, paths[i]);
+		for (size_t g = 0; g < paths[i]->gap_count; g++)
+			rounds += has_loops_inside(paths[i], g) ? paths[i]->gaps[g].rounds * paths[i]->gaps[g].work : 0;
+	}
+	double factor = rounds > 0 ? (counted - (all - rounds)) / rounds : 1;
+	if (!(rounds > 0) || fabs(counted / all - 1) < same || factor < least || factor > most)
+		return;
+	for (size_t i = 0; i < count; i++) {
+		struct path_gap *gaps = (struct path_gap *)paths[i]->gaps; /* the store's own */
+		double before = instructions_of(code, paths[i]);
+		for (size_t g = 0; g < paths[i]->gap_count; g++)
+			gaps[g].rounds *= has_loops_inside(paths[i], g) ? factor : 1;
+		if (paths[i]->gap_count)
+			path_weigh(code, paths[i]->blocks, paths[i]->block_count, gaps, paths[i]->gap_count, (double *)paths[i]->weights);
+		paths[i]->active_lanes = before > 0 ? (uint64_t)((double)paths[i]->active_lanes * instructions_of(code, paths[i]) / before)
+		                                    : paths[i]->active_lanes;
+	}
+}

@@ -38,6 +38,12 @@ int gaps_add(struct recorded_path *r, const struct recorded_gap *gap);
 /* The path is complete: its gaps in order, nested, with the shifts of their accesses and the weights of blocks. What its accesses move
  * to by chance is filled in later, by gaps_place. Returns 0 or -ENOMEM. */
 int gaps_finish(const struct kernel_code *code, struct recorded_path *r, bool requests);
+/*
+ * Iterations that were left out need not have done as much as those of the window before them, if there are loops in them. `counted`: the
+ * instructions of all these paths' warps, by counters. The rounds of outermost gaps with loops inside become more or fewer, so that the
+ * paths come to that.
+ */
+void gaps_fit(const struct kernel_code *code, struct warp_path *const *paths, size_t count, double counted);
 /* low, bytes: what an instruction was seen to touch. */
 typedef void gaps_range_fn(void *ctx, uint32_t instruction, uint64_t *low, uint64_t *bytes);
 void gaps_place(struct round_shift *shifts, size_t count, gaps_range_fn *range, void *ctx);

@@ -401,6 +401,27 @@ static int run_groups(struct trace_maker *m, uint64_t *ids, uint32_t *paths, siz
 	return result ? result : *used ? 0 : -ENOENT;
 }
 
+/* Loops in loops that change from iteration to iteration: counters know how much they did. */
+static int fit_gaps(struct trace_maker *m, const struct lane_counts *lanes, const uint64_t *ids, const uint32_t *paths, size_t used)
+{
+	struct trace_store *s = m->out->store;
+	uint32_t per_group = m->out->warps.warps_per_group;
+	if (!s->list_count || !lanes || !lanes->gather) /* no gaps */
+		return 0;
+	struct work_shape shape = {m->code, lanes, used, (uint32_t)m->items, m->gpu->warp_size};
+	struct counted_work *work = calloc(used + 1, sizeof *work);
+	struct warp_path **own = calloc(per_group + 1u, sizeof *own);
+	int result = work && own ? count_group_work(&shape, ids, used, work) : -ENOMEM;
+	for (size_t i = 0; i < used && !result; i++) {
+		for (uint32_t w = 0; w < per_group; w++)
+			own[w] = &s->paths[paths[i * per_group + w]];
+		gaps_fit(m->code, own, per_group, work[i].warps);
+	}
+	free(work);
+	free(own);
+	return result;
+}
+
 static int fill_pattern(struct trace_maker *m, const struct lane_counts *lanes, const uint64_t *ids, const uint32_t *paths,
                         size_t used)
 {
@@ -574,6 +595,8 @@ int trace_warps(const struct gpu *gpu, const struct kernel_code *code, const str
 		result = run_groups(&m, ids, paths, &used);
 	if (!result && shape->requests)
 		result = fill_shifts(&m, ids);
+	if (!result && shape->requests)
+		result = fit_gaps(&m, lanes, ids, paths, used);
 	if (!result)
 		result = fill_pattern(&m, lanes, ids, paths, used);
 	if (!result)
