@@ -11,7 +11,8 @@
  *   2 blocks, 0 ... begin of a group, by its first work-item: first block and site; global id of that work-item, without
  *                   offset, x y z; local sizes x y z; global sizes x y
  *   2 blocks, 1 ... a base: its number; its kind; argument or bytes; address. Likewise
- *   2 blocks, 2 ... a gap: the body's block, counted as in an event; iterations kept before it; iterations left out
+ *   2 blocks, 2 ... a gap: the body's block, counted as in an event; iterations kept before it; iterations left out.
+ *                   A number may be longer than it has to be, with zeros on top: what is filled in later has its room
  *
  * A site's prediction is in slot s modulo slots: the last address plus the last stride, both of this site only.
  */
@@ -67,6 +68,8 @@ struct trace_decoder {
 	/* of the lane that is being read */
 	struct trace_event *events;
 	size_t event_count, event_room;
+	struct trace_gap *gaps;
+	size_t gap_count, gap_room;
 	struct slot slots[TRACE_SLOTS];
 	uint64_t near[TRACE_CLASSES];
 	uint64_t item;
@@ -164,26 +167,71 @@ static bool charge(struct trace_decoder *r, size_t bytes)
 	return !r->full;
 }
 
-static struct trace_event *add_event(struct trace_decoder *r)
+/* Room for one more item of an array. */
+static bool make_room(struct trace_decoder *r, void **items, size_t count, size_t *room, size_t size)
 {
-	if (r->event_count == r->event_room) {
-		size_t room = r->event_room ? r->event_room * 2 : 1024;
-		struct trace_event *grown = reallocarray(r->events, room, sizeof *grown);
+	if (count == *room) {
+		size_t more = *room ? *room * 2 : 1024;
+		void *grown = reallocarray(*items, more, size);
 		if (!grown) {
 			r->full = true;
-			return NULL;
+			return false;
 		}
-		r->events = grown;
-		r->event_room = room;
+		*items = grown;
+		*room = more;
 	}
-	return charge(r, sizeof *r->events) ? &r->events[r->event_count++] : NULL;
+	return charge(r, size);
 }
 
-/* What the first work-item records about its group. */
+static struct trace_event *add_event(struct trace_decoder *r)
+{
+	void *items = r->events;
+	bool fits = make_room(r, &items, r->event_count, &r->event_room, sizeof *r->events);
+	r->events = items;
+	return fits ? &r->events[r->event_count++] : NULL;
+}
+
+static struct trace_gap *add_gap(struct trace_decoder *r)
+{
+	void *items = r->gaps;
+	bool fits = make_room(r, &items, r->gap_count, &r->gap_room, sizeof *r->gaps);
+	r->gaps = items;
+	return fits ? &r->gaps[r->gap_count++] : NULL;
+}
+
+/* The number of a block in the table, of one that is counted from the kernel's first. */
+static uint32_t block_of(const struct trace_decoder *r, uint64_t counted)
+{
+	uint64_t block = counted + r->group.first_block;
+	return (uint32_t)(block >= r->layout->block_count ? block - r->layout->block_count : block);
+}
+
+/* A gap of no iterations is none: the device wrote it before it knew. */
+static bool read_gap(struct trace_decoder *r, struct byte_cursor *c)
+{
+	uint64_t body = read_number(c), kept = read_number(c), iterations = read_number(c);
+	if (c->bad || !r->group.begun || body >= r->layout->block_count || !kept || r->event_count >= UINT32_MAX)
+		return false;
+	if (!iterations)
+		return true;
+	struct trace_gap *g = add_gap(r);
+	if (!g)
+		return false;
+	memset(g, 0, sizeof *g); /* its bytes identify the trace */
+	g->before = (uint32_t)r->event_count;
+	g->body = block_of(r, body);
+	g->kept = kept < UINT32_MAX ? (uint32_t)kept : UINT32_MAX;
+	g->iterations = iterations;
+	return true;
+}
+
+/* What is neither a block nor an access: a gap, and what the first work-item records about its group. */
 static bool read_told(struct trace_decoder *r, struct byte_cursor *c)
 {
 	struct group *g = &r->group;
 	uint64_t what = read_number(c);
+	if (what == 2)
+		return read_gap(r, c);
 	if (r->lane || what > 1)
 		return false;
 	if (what) {
@@ -262,13 +310,12 @@ static bool read_event(struct trace_decoder *r, struct byte_cursor *c)
 		return r->group.begun && read_access(r, c, code);
 	if (code >> 1 == r->layout->block_count)
 		return read_told(r, c);
-	uint64_t block = (code >> 1) + r->group.first_block;
 	if (code >> 1 > r->layout->block_count || !r->group.begun)
 		return false;
 	struct trace_event *e = add_event(r);
 	if (!e)
 		return false;
-	*e = (struct trace_event){.what = (uint32_t)(block >= r->layout->block_count ? block - r->layout->block_count : block)};
+	*e = (struct trace_event){.what = block_of(r, code >> 1)};
 	return true;
 }
 
@@ -276,7 +323,7 @@ static bool read_event(struct trace_decoder *r, struct byte_cursor *c)
 static bool read_lane(struct trace_decoder *r, const struct chunk *chunks, size_t count)
 {
 	const struct group *g = &r->group;
-	r->event_count = 0;
+	r->event_count = r->gap_count = 0;
 	memset(r->slots, 0, sizeof r->slots);
 	memset(r->near, 0, sizeof r->near);
 	r->near[TRACE_CLASSES - 1] = r->item * TRACE_TEXEL_BYTES << TRACE_IMAGE_BITS;
@@ -397,11 +444,17 @@ static bool keep_lane(struct trace_decoder *r, struct lane_trace *lane, bool who
 {
 	make_canonical(r);
 	struct trace_event *copy = malloc((r->event_count + 1) * sizeof *copy);
-	if (!copy)
+	struct trace_gap *gaps = r->gap_count ? malloc(r->gap_count * sizeof *gaps) : NULL;
+	if (!copy || (r->gap_count && !gaps)) {
+		free(copy);
+		free(gaps);
 		return false;
+	}
 	if (r->event_count)
 		memcpy(copy, r->events, r->event_count * sizeof *copy);
-	*lane = (struct lane_trace){.events = copy, .count = r->event_count, .cut = !whole};
+	if (gaps)
+		memcpy(gaps, r->gaps, r->gap_count * sizeof *gaps);
+	*lane = (struct lane_trace){.events = copy, .count = r->event_count, .gaps = gaps, .gap_count = r->gap_count, .cut = !whole};
 	return true;
 }
 
@@ -522,6 +575,7 @@ int trace_read(const void *words, size_t word_count, const struct trace_layout *
 		result = read_groups(&r, err);
 	free(r.chunks);
 	free(r.events);
+	free(r.gaps);
 	if (result) {
 		trace_free(r.trace);
 		return result;
@@ -533,8 +587,10 @@ int trace_read(const void *words, size_t word_count, const struct trace_layout *
 void trace_free(struct launch_trace *t)
 {
 	for (size_t i = 0; t && i < t->group_count; i++) {
-		for (uint32_t j = 0; j < t->groups[i].lane_count; j++)
+		for (uint32_t j = 0; j < t->groups[i].lane_count; j++) {
 			free((void *)t->groups[i].lanes[j].events);
+			free((void *)t->groups[i].lanes[j].gaps);
+		}
 		free(t->groups[i].lanes);
 	}
 	if (t)

@@ -139,6 +139,10 @@ static void identify_trace(const struct launch_trace *trace, char identity[33])
 		for (uint32_t i = 0; i < group->lane_count; i++) {
 			gs_hash_hex(group->lanes[i].events, group->lanes[i].count * sizeof *group->lanes[i].events, hex);
 			gs_buf_add(&all, hex, sizeof hex);
+			if (!group->lanes[i].gap_count)
+				continue;
+			gs_hash_hex(group->lanes[i].gaps, group->lanes[i].gap_count * sizeof *group->lanes[i].gaps, hex);
+			gs_buf_add(&all, hex, sizeof hex);
 		}
 	}
 	gs_hash_hex(all.data, all.len, identity);

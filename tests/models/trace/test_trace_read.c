@@ -170,6 +170,73 @@ static void memory_is_bounded(void)
 	trace_free(t.trace);
 }
 
+static void check_gap(const struct lane_trace *l, size_t i, uint32_t before, uint32_t body, uint32_t kept, uint64_t iterations)
+{
+	CU_ASSERT_FATAL(i < l->gap_count);
+	CU_ASSERT_EQUAL(l->gaps[i].before, before);
+	CU_ASSERT_EQUAL(l->gaps[i].body, body);
+	CU_ASSERT_EQUAL(l->gaps[i].kept, kept);
+	CU_ASSERT_EQUAL(l->gaps[i].iterations, iterations);
+}
+
+/* Blocks are counted from 1, so body 3 is block 0. 300 is 44 + 2 * 128, in six bytes 0xac 0x82 0x80 0x80 0x80 0. A gap of no iterations is
+ * none. Numbers that do not fit are full: 2^35 kept. The prediction of site 0 goes on after a gap. */
+static void gaps_are_kept_apart_from_events(void)
+{
+	start();
+	CHUNK(1, 0, 0, false, BEGIN, 0, 2, 3, 0, TOLD, 2, 1, 2, 0xac, 0x82, 0x80, 0x80, 0x80, 0, TOLD, 2, 3, 4, 7, 2, 3, 16, TOLD, 2, 1, 1, 0x80, 0,
+	      4);
+	CHUNK(1, 1, 0, false, 0, TOLD, 2, 0, 0x80, 0x80, 0x80, 0x80, 0x80, 1, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1);
+	read_it();
+	CU_ASSERT_FALSE(lane(0, 0)->cut);
+	CU_ASSERT_EQUAL(lane(0, 0)->count, 6);
+	CU_ASSERT_EQUAL(lane(0, 0)->gap_count, 2);
+	check_gap(lane(0, 0), 0, 3, 2, 2, 300);
+	check_gap(lane(0, 0), 1, 3, 0, 4, 7);
+	check_event(lane(0, 0), 3, 2, 0, 0);
+	check_event(lane(0, 0), 4, TRACE_ACCESS, 4, (1ul << 40) + 16);
+	check_event(lane(0, 0), 5, 3, 0, 0);
+	CU_ASSERT_FALSE(lane(0, 1)->cut);
+	CU_ASSERT_EQUAL(lane(0, 1)->gap_count, 1);
+	check_gap(lane(0, 1), 0, 1, 1, UINT32_MAX, UINT64_MAX);
+	trace_free(t.trace);
+}
+
+/* Every one of them ends its work-item's events. */
+static void wrong_gaps_are_cut(void)
+{
+	start();
+	CHUNK(0, 0, 0, false, BEGIN, 0, TOLD, 2, BLOCKS, 1, 1, 0); /* a body that is not in the table */
+	CHUNK(0, 1, 0, false, 0, TOLD, 2, 1, 0, 1, 0);             /* none kept */
+	CHUNK(1, 0, 0, false, TOLD, 2, 1, 1, 1, BEGIN, 0);         /* before the group begins */
+	CHUNK(2, 0, 0, false, BEGIN, 0, TOLD, 2, 1, 1);            /* without its end */
+	CHUNK(2, 1, 0, false, 0, TOLD, 3, 1, 1, 1);                /* not known */
+	read_it();
+	CU_ASSERT_EQUAL_FATAL(t.trace->group_count, 2);
+	for (size_t i = 0; i < 4; i++) {
+		const struct lane_trace *l = lane(i / 2, i % 2);
+		CU_ASSERT_TRUE(l->cut);
+		CU_ASSERT_EQUAL(l->count, 1);
+		CU_ASSERT_EQUAL(l->gap_count, 0);
+		CU_ASSERT_PTR_NULL(l->gaps);
+	}
+	trace_free(t.trace);
+}
+
+static void gaps_count_against_the_memory(void)
+{
+	start();
+	t.layout.most_bytes = sizeof(struct traced_group) + 2 * sizeof(struct lane_trace) + sizeof(struct trace_event) +
+	                      sizeof(struct trace_gap);
+	CHUNK(0, 0, 0, false, BEGIN, 0, TOLD, 2, 1, 1, 1, TOLD, 2, 1, 1, 1, 0);
+	read_it();
+	CU_ASSERT_EQUAL(t.trace->group_count, 1);
+	CU_ASSERT_EQUAL(lane(0, 0)->count, 1);
+	CU_ASSERT_EQUAL(lane(0, 0)->gap_count, 1);
+	CU_ASSERT_TRUE(lane(0, 0)->cut);
+	trace_free(t.trace);
+}
+
 /* Random bytes. Half of them begin like a group. */
 static void garbage_does_no_harm(void)
 {
@@ -196,6 +263,12 @@ static void garbage_does_no_harm(void)
 					uint32_t what = t.trace->groups[i].lanes[j].events[k].what;
 					CU_ASSERT_TRUE(what & TRACE_ACCESS ? (what & ~TRACE_ACCESS) < GS_ARRAY_LEN(sites) : what < BLOCKS);
 				}
+		for (size_t i = 0; !result && i < t.trace->group_count; i++)
+			for (uint32_t j = 0; j < t.trace->groups[i].lane_count; j++)
+				for (size_t k = 0; k < t.trace->groups[i].lanes[j].gap_count; k++) {
+					const struct trace_gap *g = &t.trace->groups[i].lanes[j].gaps[k];
+					CU_ASSERT_TRUE(g->body < BLOCKS && g->kept && g->before <= t.trace->groups[i].lanes[j].count);
+				}
 		if (!result)
 			trace_free(t.trace);
 	}
@@ -211,6 +284,9 @@ void add_trace_read_tests(void)
 	TEST(chunks_are_put_in_order);
 	TEST(what_cannot_be_read_is_cut);
 	TEST(memory_is_bounded);
+	TEST(gaps_are_kept_apart_from_events);
+	TEST(wrong_gaps_are_cut);
+	TEST(gaps_count_against_the_memory);
 	TEST(garbage_does_no_harm);
 #undef TEST
 }
