@@ -166,11 +166,12 @@ $(O)/kernels/% $(O)/tests/bench/% $(O)/tests/generate/% $(O)/tests/twins/%:
 
 # Talks to gpusim-cc, and runs what it makes.
 $(O)/tests/golden/golden: tests/golden/golden.c
-$(O)/tests/traces/traces: tests/traces/traces.c $(call OBJ,models/trace/read.c)
+# Kernels call what trace_native.c exports.
+$(O)/tests/traces/traces: tests/traces/traces.c $(call OBJ,models/trace/read.c) runtime/guest/support/trace_native.c
 $(O)/tests/golden/golden $(O)/tests/traces/traces: tests/golden/common.c tests/golden/common.h $(call OBJ,$(BASE)) $(O)/cc_id.h
 	$(SAY) CC $<
 	$(QUIET)mkdir -p $(@D)
-	$(QUIET)$(CC) -O1 -g -D_GNU_SOURCE -I. -I$(O) -Itests/golden -Wall -Wextra $(SANITIZE) -o $@ $(filter %.c %.o,$^) -lOpenCL -lm
+	$(QUIET)$(CC) -O1 -g -D_GNU_SOURCE -I. -I$(O) -Itests/golden -Wall -Wextra $(SANITIZE) -rdynamic -o $@ $(filter %.c %.o,$^) -lOpenCL -lm
 
 $(O)/tests/registers/registers: tests/registers/registers.c $(call OBJ,$(COMMON) $(PTX) runtime/cmd/explain/compile.c runtime/cmd/cc_run.c)
 	$(SAY) CC $<

@@ -60,6 +60,7 @@ void annotation_free(struct annotation *a)
 	free(a->units);
 	free(a->functions);
 	free(a->loops);
+	free(a->calls);
 	free(a->sites);
 	free(a->variables);
 	free(a->strings);
@@ -88,6 +89,8 @@ int annotation_create(const struct annotator_unit *units, size_t count, struct a
 		result = collect_edits(a, i, err);
 	if (!result)
 		find_hazards(a);
+	if (!result)
+		result = choose_windows(a, err);
 	if (!result)
 		result = choose_columns(a, err);
 	if (!result)

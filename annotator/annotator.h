@@ -103,6 +103,10 @@ struct loop {
 	int outer;     /* id of the loop around it, or -1 */
 	bool has_trips; /* trips per entry can be counted: nothing jumps into it */
 	bool leaves;    /* return or goto may leave it: what follows it may not run after the last trip */
+	unsigned trips; /* how often it goes round, if its header says so by constants; else 0 */
+	/* Traced text traces that many iterations, then only some of those that follow (blocks/windows.c); 0: it traces all. */
+	unsigned window;
+	bool needs_last; /* what follows the loop depends on the way that its last iteration or its last condition took */
 	/* The block of kind "next" after it, or -1. It runs as often as `parent`. Compilers lose the marker of `parent` if nothing is
 	 * computed between that marker and the loop. */
 	int next;

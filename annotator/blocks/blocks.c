@@ -195,6 +195,16 @@ static int walk_switch(struct block_walk *w, CXCursor s, const struct children *
 	return w->pass->result;
 }
 
+/* A jump leaves all loops around it. Loops in which a goto stays have labels, and then no windows (loops.c: has_trips). */
+static void leave_loops(struct block_walk *w, CXCursor s, struct place_in_flow flow)
+{
+	struct edit *e = flow.loop >= 0 ? add_edit(w->pass, EDIT_LEAVE, start_of(s), 0) : NULL;
+	if (e)
+		e->block = (unsigned)flow.loop;
+	for (int l = flow.loop; l >= 0; l = w->pass->a->loops[l].outer)
+		w->pass->a->loops[l].needs_last = true;
+}
+
 static void edit_return(struct block_walk *w, size_t at, enum edit_kind kind)
 {
 	struct edit *e = add_edit(w->pass, kind, at, kind == EDIT_RETURN_CALL ? strlen("return") : 0);
@@ -204,6 +214,7 @@ static void edit_return(struct block_walk *w, size_t at, enum edit_kind kind)
 
 static int walk_return(struct block_walk *w, CXCursor s, const struct children *c, struct place_in_flow flow)
 {
+	leave_loops(w, s, flow);
 	if (w->pass->function->kernel)
 		edit_return(w, start_of(s), c->count ? EDIT_RETURN_CALL : EDIT_RETURN);
 	size_t first = w->jump_count;
@@ -222,7 +233,15 @@ static int walk_return(struct block_walk *w, CXCursor s, const struct children *
 /* Visits break or continue. If no loop is around it, it stands in the header of one. */
 static int walk_break(struct block_walk *w, CXCursor s, struct place_in_flow flow, size_t target)
 {
+	if (clang_getCursorKind(s) == CXCursor_BreakStmt && target == w->loop_depth && flow.loop >= 0)
+		w->pass->a->loops[flow.loop].needs_last = true;
 	return target ? add_jump(w, flow.block, target, 0) : fail_at(w, s, "a jump out of statements in an expression");
+}
+
+static void walk_goto(struct block_walk *w, CXCursor s, struct place_in_flow flow, size_t label)
+{
+	leave_loops(w, s, flow);
+	add_jump(w, flow.block, 0, label);
 }
 
 /* Visits a statement that ends with a semicolon. libclang leaves it out, except for declarations and empty statements. */
@@ -238,7 +257,7 @@ static int walk_simple(struct block_walk *w, CXCursor s, enum CXCursorKind kind,
 	else if (kind == CXCursor_ContinueStmt)
 		walk_break(w, s, flow, w->loop_depth);
 	else if (kind == CXCursor_GotoStmt || kind == CXCursor_IndirectGotoStmt)
-		add_jump(w, flow.block, 0, kind == CXCursor_GotoStmt ? label_of(s) : 0);
+		walk_goto(w, s, flow, kind == CXCursor_GotoStmt ? label_of(s) : 0);
 	else
 		walk_expression(w, s, flow);
 	if (w->pass->result)

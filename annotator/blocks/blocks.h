@@ -8,5 +8,7 @@
 
 /* The second pass: collects the blocks, sites, kernels and edits of a unit. */
 int collect_edits(struct annotation *a, size_t unit, struct gs_error *err);
+/* After all units: fills in the windows of loops. */
+int choose_windows(struct annotation *a, struct gs_error *err);
 
 #endif

@@ -7,6 +7,7 @@
 #include "annotator/edits/calls.h"
 #include "annotator/edits/declarators.h"
 #include "annotator/sites/site_calls.h"
+#include "annotator/source/array.h"
 #include "annotator/source/parse.h"
 #include "annotator/source/scan.h"
 
@@ -203,9 +204,22 @@ static int visit_arguments(struct block_walk *w, CXCursor call, const struct chi
 	return w->pass->result;
 }
 
+/* Remembers in which loop a function is called. */
+static void add_call(struct block_walk *w, CXCursor call, struct place_in_flow flow)
+{
+	struct function *to = flow.quiet ? NULL : called_function(w->pass->a, call);
+	struct loop_call *c = to ? array_grow(&w->pass->a->calls, &w->pass->a->call_count, sizeof *c) : NULL;
+	if (c)
+		*c = (struct loop_call){w->pass->function, to, flow.loop};
+	else if (to)
+		no_memory(w);
+}
+
 static int visit_call(struct block_walk *w, CXCursor call, const struct children *c, struct place_in_flow flow)
 {
 	w->pass->result = edit_callee(w->pass, call);
+	if (!w->pass->result)
+		add_call(w, call, flow);
 	if (!w->pass->result)
 		visit_arguments(w, call, c, flow);
 	if (!w->pass->result)

@@ -30,11 +30,15 @@ static bool contains_barrier(struct block_walk *w, CXCursor s)
 /* The parts of a loop's header run a number of times that no block has. */
 static int walk_header(struct block_walk *w, const CXCursor *parts, size_t count, struct place_in_flow flow, unsigned loop)
 {
+	struct annotation *a = w->pass->a;
+	size_t blocks = a->block_count, calls = a->call_count;
 	flow.exact = false;
 	flow.bound = BOUND_NONE;
 	flow.loop = (int)loop;
 	for (size_t i = 0; i < count && !w->pass->result; i++)
 		walk_header_expression(w, parts[i], flow);
+	/* With && alone, the way of a condition that was true may also be that of one which was false. */
+	a->loops[loop].needs_last |= a->call_count > calls || (a->block_count > blocks && !only_ands(parts, count));
 	return w->pass->result;
 }
 
@@ -92,6 +96,8 @@ static int walk_do(struct block_walk *w, CXCursor s, const struct children *c, s
 {
 	size_t at = after_word(w, s, start_of(s), "do");
 	bool once = !w->irregular && !may_jump_out(w, c->items[1]) && is_zero(c->items[1]);
+	if (once)
+		w->pass->a->loops[loop].trips = 1;
 	if (w->pass->result || walk_loop_body(w, c->items[0], flow, at, loop, once, end))
 		return w->pass->result;
 	at = after_header(w, s, *end, "while");
@@ -133,6 +139,7 @@ int walk_loop(struct block_walk *w, CXCursor s, const struct children *c, struct
 	if (!e || add_loop(w, flow, s, &loop))
 		return w->pass->result;
 	e->block = loop;
+	w->pass->a->loops[loop].trips = constant_trips(s, c);
 	if (clang_getCursorKind(s) == CXCursor_DoStmt)
 		walk_do(w, s, c, flow, loop, end);
 	else

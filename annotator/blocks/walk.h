@@ -57,6 +57,9 @@ struct block *add_block(struct block_walk *w, CXSourceRange range, const char *k
 int add_term(struct block_walk *w, unsigned block, unsigned of, int factor);
 
 /* loops.c: a for, while or do whose children are `c` */
+/* headers.c: the trips of a loop, if they are a constant, else 0; whether no branches but those of && are in a header. */
+unsigned constant_trips(CXCursor s, const struct children *c);
+bool only_ands(const CXCursor *parts, size_t count);
 int walk_loop(struct block_walk *w, CXCursor s, const struct children *c, struct place_in_flow flow, size_t *end);
 
 /* labels.c */

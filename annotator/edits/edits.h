@@ -31,6 +31,7 @@ enum edit_kind {
 	EDIT_KERNEL_END,      /* before the closing brace of a kernel */
 	EDIT_LOOP,            /* before a loop ... */
 	EDIT_LOOP_END,        /* ... and after it: where its trips are counted, if that is wanted */
+	EDIT_LEAVE,           /* before a return or goto that leaves loops; `block` is the innermost */
 	EDIT_DROP,            /* removes an attribute that is not true any more once the function counts */
 	EDIT_CLONE,           /* a copy of the bytes from..at as a plain function, for the callers of a kernel */
 	EDIT_CLONE_NAME,      /* inside of the clone only: its name ... */

@@ -6,6 +6,12 @@
 
 #include "annotator/source/state.h"
 
+/* What runs in one execution of something: levels of loops that are traced in windows, and iterations of loops that are not. */
+struct loop_nest {
+	unsigned levels;
+	unsigned long constant;
+};
+
 /* A function that some unit defines. A function without a definition is a builtin, and is left alone. */
 struct function {
 	char *usr; /* libclang's name of the function in all units; it differs for overloads and for static functions */
@@ -19,6 +25,8 @@ struct function {
 	struct function **callees; /* only functions with a definition; one may be listed twice */
 	size_t callee_count;
 	bool reached;     /* used by mark_reached */
+	struct loop_nest inside; /* blocks/windows.c: of its own loops and of functions that it calls */
+	unsigned levels_around;  /* and of loops that it is called in */
 	unsigned divisions; /* conditions in its own text that have barriers inside of them */
 	unsigned hazards; /* enum kernel_hazard (runtime/format/facts.h) of its own text */
 	/* Only in kernels (sites/): text that reports the bases of its pointers to the trace, the number of these bases, and the

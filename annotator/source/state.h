@@ -15,6 +15,12 @@ struct edit;
 struct function;
 struct place_of_variable;
 
+/* A call of one of the units' functions, and the innermost loop around it, or -1. */
+struct loop_call {
+	struct function *from, *to;
+	int loop;
+};
+
 struct parsed_unit {
 	char *text; /* NUL-terminated copy */
 	size_t length;
@@ -52,6 +58,8 @@ struct annotation {
 	size_t block_count;
 	struct loop *loops;
 	size_t loop_count;
+	struct loop_call *calls;
+	size_t call_count;
 	struct kernel_entry *kernels;
 	size_t kernel_count;
 	/* text/ */

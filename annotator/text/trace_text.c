@@ -15,6 +15,7 @@
 #include "annotator/text/trace_text.h"
 
 #include "annotator/text/template.h"
+#include "annotator/text/windows.h"
 
 /* Address spaces: the letter in the names of functions, the word of the language, and the class of the reader (models/trace/read.h).
  * Without a word a pointer is generic, or private if the device has no generic space; see spell_type. */
@@ -69,6 +70,8 @@ static void write_own(const struct annotation *a, size_t unit, enum marker_form 
 	write_template(tracer_apart, NULL, out);
 	write_template(tracer_bytes, NULL, out);
 	write_template(tracer_events, values, out);
+	if (has_windows(a, unit))
+		write_template(tracer_windows, values, out);
 	if (a->units[unit].has_kernels)
 		write_template(tracer_ends, values, out);
 	write_spaces(a, unit, tracer_accesses, tracer_arrays, out);
@@ -84,6 +87,7 @@ void write_trace_functions(const struct annotation *a, size_t unit, enum marker_
 		{"UNIT", NULL, unit},
 		{"BLOCKS", NULL, a->block_count},
 		{"SITES", NULL, a->site_count},
+		{"LOOPS", NULL, a->loop_count},
 		{"NO_BLOCK", NULL, a->block_count * 2}, /* no block's event has this number: it is one of the others */
 		{0},
 	};

@@ -6,6 +6,8 @@
  * argument. trace_text.c chooses the sections of a unit, and says why there are two forms: where kernels run in the guest's
  * own process, native code does the same, and the text only declares it.
  *
+ * Long loops are traced in windows (struct __gpusim_window). `on` is 0 if nothing is recorded, 1 if everything is, and 2 if blocks are.
+ *
  * Letters in the names: a_ an access, v_ a vector access, k_ a pointer that a copy keeps for later, i_ an image;
  * g global, l local, c constant, p private, n generic, f a private array, d a constant of the program.
  */
@@ -16,6 +18,11 @@
 #define __gpusim_number __gpusim_number_${UNIT}
 #define __gpusim_b __gpusim_b_${UNIT}
 #define __gpusim_event __gpusim_event_${UNIT}
+#define __gpusim_loop_f __gpusim_loop_${UNIT}
+#define __gpusim_body_f __gpusim_body_${UNIT}
+#define __gpusim_loop_end_f __gpusim_loop_end_${UNIT}
+#define __gpusim_gap __gpusim_gap_${UNIT}
+#define __gpusim_wide __gpusim_wide_${UNIT}
 #define __gpusim_e __gpusim_e_${UNIT}
 #define __gpusim_begin_trace __gpusim_begin_trace_${UNIT}
 #define __gpusim_end_trace __gpusim_end_trace_${UNIT}
@@ -56,21 +63,30 @@
 #if defined ${NATIVE_MACRO} && defined POCL_DEVICE_ADDRESS_BITS && __clang_major__ < 19
 
 //@ tracer_native
-struct __gpusim_trace;
+struct __gpusim_trace { unsigned int on, closed; unsigned long skip; };
 __private struct __gpusim_trace *__gpusim_begin_native(__global unsigned long *buffer, unsigned long chunks,
 	unsigned long of, unsigned long part, unsigned long group, unsigned int block, unsigned int site, unsigned long x,
 	unsigned long y, unsigned long z, unsigned long sx, unsigned long sy, unsigned long lx, unsigned long ly,
-	unsigned long lz, unsigned long wx, unsigned long wy, unsigned long wz, unsigned int blocks, unsigned int sites)
+	unsigned long lz, unsigned long wx, unsigned long wy, unsigned long wz, unsigned long whole, unsigned int blocks,
+	unsigned int sites, unsigned int loops)
 	__asm__("${NATIVE_PREFIX}begin");
 #define __gpusim_trace_begins(block, site) __private struct __gpusim_trace *__gpusim_t = __gpusim_begin_native( \
 	__gpusim_traces, __gpusim_box.${BOX_CHUNKS}, __gpusim_box.${BOX_TRACED_OF}, __gpusim_box.${BOX_TRACED_BELOW}, \
 	__gpusim_group, block, site, __gpusim_from(0), \
 	__gpusim_from(1), __gpusim_from(2), __gpusim_global_size(0), __gpusim_global_size(1), __gpusim_local_id(0), \
 	__gpusim_local_id(1), __gpusim_local_id(2), __gpusim_local_size(0), __gpusim_local_size(1), __gpusim_local_size(2), \
-	${BLOCKS}, ${SITES})
+	__gpusim_box.${BOX_TRACED_WHOLE}, ${BLOCKS}, ${SITES}, ${LOOPS})
 void __gpusim_end_trace(__private struct __gpusim_trace *t) __asm__("${NATIVE_PREFIX}end");
 #define __gpusim_base(base, kind, what, p) __gpusim_base_f(base, kind, what, (unsigned long)(p), __gpusim_t)
 void __gpusim_b(unsigned int block, __private struct __gpusim_trace *t) __asm__("${NATIVE_PREFIX}b");
+void __gpusim_loop_f(unsigned int loop, unsigned int size, unsigned int last, __private struct __gpusim_trace *t)
+	__asm__("${NATIVE_PREFIX}loop");
+void __gpusim_body_f(unsigned int loop, unsigned int block, __private struct __gpusim_trace *t) __asm__("${NATIVE_PREFIX}body");
+void __gpusim_loop_end_f(unsigned int loop, unsigned int block, __private struct __gpusim_trace *t)
+	__asm__("${NATIVE_PREFIX}loop_end");
+#define __gpusim_loop(loop, size, last) __gpusim_loop_f(loop, size, last, __gpusim_t);
+#define __gpusim_body(loop, block) __gpusim_body_f(loop, block, __gpusim_t);
+#define __gpusim_loop_end(loop, block) __gpusim_loop_end_f(loop, block, __gpusim_t);
 void __gpusim_base_f(unsigned int base, unsigned int kind, unsigned long what, unsigned long address,
 	__private struct __gpusim_trace *t) __asm__("${NATIVE_PREFIX}base_f");
 void __gpusim_i_at(unsigned int site, unsigned int argument, unsigned long w, unsigned long h, unsigned long x,
@@ -106,10 +122,13 @@ ${WORD} void * __gpusim_a_${LETTER}(int first, int second, unsigned int base, un
 	__gpusim_local_size(1), __gpusim_local_size(2), 0, 0, 0, 0, 0), __gpusim_t)
 struct __gpusim_slot { unsigned long last; int stride; unsigned int tag; };
 struct __gpusim_trace {
+	unsigned int on, closed;
+	unsigned long skip;
+	unsigned int whole, spilled;
 	__global unsigned char *at, *end;
 	__global unsigned long *chunk, *buffer;
 	unsigned long group, item, base[${TRACE_BASES}], near[${TRACE_CLASSES}], kept[2];
-	unsigned int on, chunks, number, lane, first_block, first_site;
+	unsigned int chunks, number, lane, first_block, first_site;
 	struct __gpusim_slot slots[${TRACE_SLOTS}];
 };
 
@@ -117,7 +136,7 @@ struct __gpusim_trace {
 //@ tracer_apart_plain
 #if defined POCL_DEVICE_ADDRESS_BITS && __clang_major__ < 19
 void __gpusim_list(__private void *) __asm__("llvm.va_start");
-#define __gpusim_apart(t) if (t->on > 1) { unsigned long l[8]; __gpusim_list(l); t->on = (unsigned int)l[0]; }
+#define __gpusim_apart(t) if (t->on > 2) { unsigned long l[8]; __gpusim_list(l); t->on = (unsigned int)l[0]; }
 #endif
 
 //@ tracer_apart
@@ -135,7 +154,7 @@ void __gpusim_more(__private struct __gpusim_trace *t)
 		if (t->chunk)
 			t->chunk[2] = used | 1ul << 32;
 		t->chunk = 0;
-		t->on = 0;
+		t->on = t->closed = 0;
 		return;
 	}
 	if (t->chunk)
@@ -156,7 +175,8 @@ void __gpusim_number(unsigned long v, __private struct __gpusim_trace *t)
 	}
 	*t->at++ = (unsigned char)v;
 }
-#define __gpusim_room(t, n) if (t->on && t->end - t->at < n) __gpusim_more(t); if (!t->on) return
+#define __gpusim_room(t, n) if (t->on == 1 && t->end - t->at < n) __gpusim_more(t); \
+	if (t->on == 2 && t->end - t->at < n) t->spilled = 1; if (!t->on || t->spilled) return
 
 /* The execution of a block, and the access of a site. */
 //@ tracer_events
@@ -169,6 +189,8 @@ void __gpusim_b(unsigned int block, __private struct __gpusim_trace *t)
 void __gpusim_event(unsigned int site, unsigned int kind, unsigned int base, unsigned long bytes, unsigned long address,
 	unsigned long copied, __private struct __gpusim_trace *t)
 {
+	if (t->on != 1)
+		return;
 	__gpusim_room(t, ${TRACE_EVENT_BYTES});
 	__private struct __gpusim_slot *q = &t->slots[site % ${TRACE_SLOTS}];
 	int fresh = q->tag != site + 1;
@@ -200,6 +222,121 @@ void __gpusim_e(int first, int second, unsigned int kind, unsigned int base, uns
 }
 
 /*
+ * A loop that is traced in windows. Its first iterations are recorded, then some at other places, and gaps say how many are not. If
+ * what follows the loop depends on the way of its last iteration (`last`), the blocks of every iteration between windows are recorded, and
+ * forgotten when another iteration begins; the number of the gap before it is filled in at the end. trace_native.c has the same
+ * functions with more names.
+ */
+//@ tracer_windows
+struct __gpusim_window {
+	unsigned long trip, first, edge, next, outer_skip;
+	unsigned int size, mode, outer, last, spilled;
+	__global unsigned char *mark;
+};
+#define __gpusim_loop(loop, size, last) struct __gpusim_window __gpusim_w##loop; \
+	__gpusim_loop_f(size, last, &__gpusim_w##loop, __gpusim_t);
+#define __gpusim_body(loop, block) __gpusim_body_f(loop, block, &__gpusim_w##loop, __gpusim_t);
+#define __gpusim_loop_end(loop, block) __gpusim_loop_end_f(loop, block, &__gpusim_w##loop, __gpusim_t);
+void __gpusim_gap(unsigned int block, __private struct __gpusim_window *w, __private struct __gpusim_trace *t)
+{
+	__gpusim_room(t, ${TRACE_EVENT_BYTES});
+	__gpusim_number(${NO_BLOCK}ul, t);
+	__gpusim_number(2, t);
+	__gpusim_number(block >= t->first_block ? block - t->first_block : block + ${BLOCKS}u - t->first_block, t);
+	__gpusim_number(w->edge - w->first, t);
+}
+void __gpusim_wide(__global unsigned char *at, unsigned long v)
+{
+	for (int i = 0; i < ${TRACE_WIDE_BYTES}; i++) {
+		at[i] = (unsigned char)(v & 127 | (i < ${TRACE_WIDE_BYTES} - 1 ? 128 : 0));
+		v >>= 7;
+	}
+}
+void __gpusim_loop_f(unsigned int size, unsigned int last, __private struct __gpusim_window *w,
+	__private struct __gpusim_trace *t)
+{
+	if (!t->on)
+		return;
+	size = t->on == 2 ? ${TRACE_BRIEF_WINDOW} : size;
+	w->trip = w->first = 0;
+	w->edge = t->whole ? 1ul << 63 : size;
+	w->next = t->on == 2 ? 1ul << 61 : (unsigned long)size * ${TRACE_WINDOWS_APART};
+	w->size = size / 2;
+	w->mode = t->on;
+	w->outer = t->closed;
+	w->outer_skip = t->skip;
+	w->last = last;
+	__gpusim_apart(t);
+}
+void __gpusim_body_f(unsigned int loop, unsigned int block, __private struct __gpusim_window *w,
+	__private struct __gpusim_trace *t)
+{
+	if (!t->on && (t->closed != loop || --t->skip))
+		return;
+	if (t->closed == loop && w->last) {
+		t->spilled = w->spilled;
+		t->at = w->spilled ? t->at : w->mark;
+	}
+	if (t->closed == loop && (!w->last || w->trip >= w->next)) {
+		t->on = w->mode;
+		t->closed = w->outer;
+		t->skip = w->outer_skip;
+		if (!w->last) {
+			__gpusim_gap(block, w, t);
+			if (t->on && !t->spilled)
+				__gpusim_number(w->next - w->edge, t);
+		} else if (!w->spilled) {
+			__gpusim_wide(w->mark - ${TRACE_WIDE_BYTES}, w->next - w->edge);
+		}
+		w->trip = w->first = w->next;
+		w->edge = w->first + w->size;
+		w->next *= ${TRACE_WINDOWS_APART};
+	} else if (t->closed != loop && w->trip == w->edge) {
+		if (w->last && t->on == 1 && t->end - t->at < ${TRACE_LAST_BYTES})
+			__gpusim_more(t);
+		if (!t->on)
+			return;
+		t->closed = loop;
+		if (!w->last) {
+			t->on = 0;
+			t->skip = w->next - w->edge;
+			return;
+		}
+		__gpusim_gap(block, w, t);
+		t->on = 2;
+		w->spilled = t->spilled;
+		if (!t->spilled) {
+			__gpusim_wide(t->at, 0);
+			t->at += ${TRACE_WIDE_BYTES};
+			w->mark = t->at;
+		}
+	}
+	w->trip++;
+	__gpusim_b(block, t);
+	__gpusim_apart(t);
+}
+void __gpusim_loop_end_f(unsigned int loop, unsigned int block, __private struct __gpusim_window *w,
+	__private struct __gpusim_trace *t)
+{
+	if (t->closed != loop)
+		return;
+	unsigned long left_out = w->next - w->edge - t->skip + 1;
+	t->on = w->mode;
+	t->closed = w->outer;
+	t->skip = w->outer_skip;
+	if (!w->last) {
+		__gpusim_gap(block, w, t);
+		if (t->on && !t->spilled)
+			__gpusim_number(left_out, t);
+	} else if (!w->spilled) {
+		__gpusim_wide(w->mark - ${TRACE_WIDE_BYTES}, w->trip - w->edge - (t->spilled ? 0 : 1));
+		t->at = t->spilled ? w->mark : t->at;
+		t->spilled = 0;
+	}
+	__gpusim_apart(t);
+}
+
+/*
  * Where a kernel begins and ends. Functions that are not inlined cannot ask for ids, so they get them. The first work-item of a
  * group reports what is the same for all of them. There are no loops: with loops compilers leave all of the state in memory, and
  * an event took 14.5 ns instead of 8.5 ns.
@@ -210,8 +347,11 @@ void __gpusim_begin_trace(__global unsigned long *buffer, ulong16 b, unsigned lo
 {
 	t->on = b.${BOX_CHUNKS} && (!b.${BOX_TRACED_OF} || group % b.${BOX_TRACED_OF} < b.${BOX_TRACED_BELOW});
 	t->chunk = 0;
+	t->closed = 0;
 	if (!t->on)
 		return;
+	t->whole = (unsigned int)b.${BOX_TRACED_WHOLE};
+	t->spilled = 0;
 	unsigned long x = w.${ITEM_FROM_X}, y = w.${ITEM_FROM_Y}, z = w.${ITEM_FROM_Z}, sx = w.${ITEM_SIZE_X}, sy = w.${ITEM_SIZE_Y},
 		lx = w.${ITEM_LOCAL_X}, ly = w.${ITEM_LOCAL_Y}, lz = w.${ITEM_LOCAL_Z};
 	t->at = t->end = 0;
@@ -316,7 +456,7 @@ void __gpusim_i_at(unsigned int site, unsigned int argument, unsigned long w, un
 size_t __gpusim_copy(int to, int to_kind, int from, int from_kind, unsigned long bytes, size_t count,
 	__private struct __gpusim_trace *t)
 {
-	if (t->on && count) {
+	if (t->on == 1 && count) {
 		__gpusim_event(from, from_kind, 7, bytes, t->kept[1], count * bytes, t);
 		__gpusim_event(to, to_kind, 7, bytes, t->kept[0], count * bytes, t);
 	}

@@ -46,6 +46,7 @@
 #include "annotator/text/template.h"
 #include "annotator/text/trace_text.h"
 #include "annotator/text/trips.h"
+#include "annotator/text/windows.h"
 #include "runtime/format/counters.h"
 
 #include <errno.h>
@@ -282,7 +283,7 @@ static void write_marker(struct text_writer *w, const struct edit *e, bool clone
 		write_count(w, e, clone);
 		gs_buf_puts(w->out, ";");
 	}
-	if (w->traced)
+	if (w->traced && !write_body(w->a, e->block, w->out))
 		gs_buf_printf(w->out, "__gpusim_b(%u, __gpusim_t);", e->block);
 	write_trip_numbers(w->a, e->block, ";", w->out);
 }
@@ -411,7 +412,16 @@ static bool write_host_edit(struct text_writer *w, const struct edit *e, bool cl
 		return !clone;
 	case EDIT_LOOP:
 	case EDIT_LOOP_END:
-		write_trips(w->a, e, w->out);
+		if (e->kind == EDIT_LOOP)
+			write_trips(w->a, e, w->out);
+		if (w->traced)
+			write_window(w->a, e, w->out);
+		if (e->kind == EDIT_LOOP_END)
+			write_trips(w->a, e, w->out);
+		return true;
+	case EDIT_LEAVE:
+		if (w->traced)
+			write_leave(w->a, e, w->out);
 		return true;
 	case EDIT_TRACED:
 		gs_buf_puts(w->out, w->traced ? e->fixed : "");

@@ -18,6 +18,12 @@ enum {
 	TRACE_EVENT_BYTES = 32, /* no event is longer */
 	TRACE_TEXEL_BYTES = 4,  /* what an image has the kernel does not know; RGBA8 and one float are both usual */
 	TRACE_IMAGE_BITS = 6,   /* the argument that an image is */
+	/* Windows of loops. The first begins with the loop and has a size of its own. Others have half of that, and begin where the
+	 * iteration is 4, 16, 64 ... times it: their number grows with the logarithm of the loop's length, which nobody knows before. */
+	TRACE_WINDOWS_APART = 4,
+	TRACE_BRIEF_WINDOW = 4, /* in iterations that may be forgotten again */
+	TRACE_LAST_BYTES = 240, /* room for one of these */
+	TRACE_WIDE_BYTES = 6,   /* a number that is filled in later */
 };
 enum trace_base { TRACE_BASE_ARGUMENT, TRACE_BASE_LOCAL, TRACE_BASE_LOCAL_ARGUMENT };
 

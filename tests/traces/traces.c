@@ -14,6 +14,11 @@
  *                                   in the next // line
  *   // cut GROUP.ITEM N             the trace has at least half of its N events, but not all
  *   // absent GROUP                 the group must not be traced
+ *   // whole                        loops have no windows
+ *   // gaps GROUP.ITEM LINE:KEPT:LEFT...   the gaps of the lane, by the line of the loop's body
+ *   // tail GROUP.ITEM EVENT...     the last events of the lane, as in `lane`
+ *   // most GROUP.ITEM N            the lane has at most N events
+ * Both forms of the text are run: that with functions of its own, and that which calls native code.
  * --print prints all events. Exits 1 if events differ, if the buffer differs from that of the original kernel, or if the counters
  * differ from those of the text that only counts.
  */
@@ -21,6 +26,7 @@
 
 #include "models/trace/read.h"
 #include "runtime/format/counters.h"
+#include "runtime/format/native.h"
 #include "runtime/format/traces.h"
 
 #include <stdio.h>
@@ -51,7 +57,7 @@ struct launch {
 	char kernel[64];
 	size_t global, local;
 	unsigned chunks, every[2];
-	bool by_item;
+	bool by_item, whole, native;
 };
 
 static int failures;
@@ -109,6 +115,7 @@ static void run_box(const struct launch *l, cl_kernel kernel, bool traced, size_
 	box.s[9] = l->chunks;
 	box.s[10] = l->every[0];
 	box.s[11] = l->every[1];
+	box.s[BOX_TRACED_WHOLE] = l->whole;
 	check(!clSetKernelArg(kernel, next++, sizeof box, &box), "the box");
 	if (traced)
 		check(!clSetKernelArg(kernel, next, sizeof mems[2], &mems[2]), "the trace buffer");
@@ -120,7 +127,9 @@ static cl_kernel build_twin(const struct launch *l, const char *section)
 	const char *texts[MOST_UNITS];
 	size_t count = texts_of(l->result, section, texts);
 	check(count > 0, "no such text");
-	return build(texts, count, gs_pack_text(l->result, "host-options"), l->kernel);
+	char options[256];
+	snprintf(options, sizeof options, "%s%s", gs_pack_text(l->result, "host-options"), l->native ? " -D" NATIVE_MACRO "=1" : "");
+	return build(texts, count, options, l->kernel);
 }
 
 static void fetch(cl_mem m, void *to, size_t bytes)
@@ -149,7 +158,7 @@ static void run_twins(const struct launch *l, bool traced, struct outcome *o)
 	mems[1] = clCreateBuffer(context, CL_MEM_COPY_HOST_PTR, sizeof o->counters, o->counters, NULL);
 	mems[2] = clCreateBuffer(context, CL_MEM_COPY_HOST_PTR, o->word_count * 8, o->words, NULL);
 	const char *boxes = traced ? strstr(l->source->all.data, "// box ") : NULL;
-	cl_kernel counting = build_twin(l, "host"), tracing = build_twin(l, "traced");
+	cl_kernel counting = build_twin(l, "host"), tracing = traced ? build_twin(l, "traced") : NULL;
 	if (!boxes)
 		run_box(l, traced ? tracing : counting, traced, 0, 0, mems);
 	for (size_t first, groups; boxes; boxes = strstr(boxes + 1, "// box ")) {
@@ -263,6 +272,56 @@ static void compare_cut(const struct launch_trace *t, const char *line)
 		printf("FAILED: lane %lu.%lu has %zu events%s\n", group, lane, l ? l->count : 0, l && l->cut ? ", cut" : "");
 }
 
+static const struct lane_trace *find_lane(const struct launch_trace *t, const char *line, int *skip)
+{
+	unsigned long group, lane;
+	check(sscanf(line, "// %*s %lu.%lu%n", &group, &lane, skip) == 2, "a line of a lane");
+	const struct traced_group *g = find_group(t, group);
+	check(g && lane < g->lane_count, "no such lane");
+	return &g->lanes[lane];
+}
+
+static void compare_texts(const char *line, const char *got, const char *expected)
+{
+	if (strcmp(got, expected) && ++failures)
+		printf("FAILED: %.16s\n  %s\ninstead of\n  %s\n", line, got, expected);
+}
+
+static void compare_gaps(const struct launch_trace *t, const char *line)
+{
+	int skip = 0;
+	struct gs_buf expected = {0}, got = {0};
+	const struct lane_trace *l = find_lane(t, line, &skip);
+	read_expected(line + skip, &expected);
+	for (size_t i = 0; i < l->gap_count; i++)
+		gs_buf_printf(&got, " %u:%u:%llu", tables.blocks[l->gaps[i].body].line, l->gaps[i].kept,
+		              (unsigned long long)l->gaps[i].iterations);
+	compare_texts(line, got.data ? got.data + 1 : "", expected.data ? expected.data : "");
+	gs_buf_free(&expected);
+	gs_buf_free(&got);
+}
+
+static void compare_tail(const struct launch_trace *t, const char *line)
+{
+	int skip = 0;
+	struct gs_buf expected = {0}, got = {0};
+	const struct lane_trace *l = find_lane(t, line, &skip);
+	read_expected(line + skip, &expected);
+	write_lane(l, &got);
+	const char *tail = got.len > expected.len ? got.data + got.len - expected.len : "";
+	compare_texts(line, tail, expected.data ? expected.data : "");
+	gs_buf_free(&expected);
+	gs_buf_free(&got);
+}
+
+static void compare_most(const struct launch_trace *t, const char *line)
+{
+	int skip = 0;
+	const struct lane_trace *l = find_lane(t, line, &skip);
+	if ((l->cut || l->count > strtoul(line + skip, NULL, 10)) && ++failures)
+		printf("FAILED: %.16s: %zu events%s\n", line, l->count, l->cut ? ", cut" : "");
+}
+
 static void print_all(const struct launch_trace *t)
 {
 	for (size_t i = 0; i < t->group_count; i++)
@@ -288,9 +347,16 @@ static void compare(const struct launch *l, const struct outcome *o, bool print)
 	check(!trace_read(o->words, o->word_count, &layout, &t, &err), "reading the trace");
 	if (print)
 		print_all(t);
+	printf("%s:\n", l->native ? "native" : "text");
 	const char *source = l->source->all.data, *at = source;
 	while ((at = strstr(at, "// lane ")))
 		compare_lane(t, at++);
+	for (at = source; (at = strstr(at, "// gaps ")); at++)
+		compare_gaps(t, at);
+	for (at = source; (at = strstr(at, "// tail ")); at++)
+		compare_tail(t, at);
+	for (at = source; (at = strstr(at, "// most ")); at++)
+		compare_most(t, at);
 	for (at = source; (at = strstr(at, "// cut ")); at++)
 		compare_cut(t, at);
 	for (at = source; (at = strstr(at, "// absent ")); at++)
@@ -315,16 +381,20 @@ int main(int argc, char **argv)
 	check(wanted && sscanf(wanted, "// run %63s %zu %zu", l.kernel, &l.global, &l.local) == 3, "no run line");
 	check(!every || sscanf(every, "// every %u %u", &l.every[0], &l.every[1]) == 2, "an every line");
 	l.chunks = number_in(source.all.data, "// chunks ", 1000);
+	l.whole = strstr(source.all.data, "// whole");
 	l.by_item = !strcmp(gs_pack_text(&result, "layout"), "item");
 	read_tables(&result);
 	open_device();
 	run_original(&l, ints);
 	run_twins(&l, false, &counted);
-	run_twins(&l, true, &traced);
 	check(!memcmp(ints, counted.ints, sizeof ints), "another result of the counting text");
-	check(!memcmp(ints, traced.ints, sizeof ints), "another result of the traced text");
-	check(!memcmp(counted.counters, traced.counters, sizeof counted.counters), "other counts in the traced text");
-	compare(&l, &traced, print);
+	for (int native = 0; native < 2; native++) {
+		l.native = native;
+		run_twins(&l, true, &traced);
+		check(!memcmp(ints, traced.ints, sizeof ints), "another result of the traced text");
+		check(!memcmp(counted.counters, traced.counters, sizeof counted.counters), "other counts in the traced text");
+		compare(&l, &traced, print);
+	}
 	fflush(stdout);
 	_exit(failures ? 1 : 0);
 }

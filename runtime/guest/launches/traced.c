@@ -153,6 +153,7 @@ static void make_part(const struct request *r, const struct launch *l, const str
 	out->box.s[BOX_CHUNKS] = (cl_ulong)((double)p->chunks * (double)traced / (double)p->boxes.traced_groups);
 	out->box.s[BOX_TRACED_OF] = p->of;
 	out->box.s[BOX_TRACED_BELOW] = p->part;
+	out->box.s[BOX_TRACED_WHOLE] = simulation.options.exact.number;
 	if (p->boxes.count == 1)
 		return;
 	for (cl_uint d = 0; d < 3; d++) {

@@ -21,15 +21,36 @@ struct prediction {
 	uint32_t tag;
 };
 
-/* The state of one work-item. */
+/* What the state `on` of a work-item says: nothing is recorded, everything is, or blocks are. Kernels see it. */
+enum { OFF, ON, BLOCKS_ONLY };
+
+/* A loop that is traced in windows. Iterations are numbered from 0 at each entry. */
+struct window {
+	uint64_t trip;        /* the next iteration */
+	uint64_t first, edge; /* of the window: its first iteration, and the first after it */
+	uint64_t next;        /* the first iteration of the next window */
+	uint64_t outer_skip;
+	uint32_t size, mode, outer; /* of further windows; what `on`, `closed` and `skip` were at its entry */
+	bool needs_last, spilled; /* see body_event; there was no room for the gap */
+	uint8_t *mark;        /* needs_last, between windows: where the iteration begins, after the gap */
+};
+
+/* The state of one work-item. Kernels know the first three members (annotator/text/tracer.cl). */
 struct native_trace {
-	bool on; /* there is room left */
+	uint32_t on;     /* OFF if there is no room left, too */
+	uint32_t closed; /* the innermost loop that is between two windows; 0: none */
+	uint64_t skip;   /* between windows: iterations until the next begins */
+	bool whole;      /* there are no windows */
+	bool spilled;    /* BLOCKS_ONLY: there was no room for a block */
 	uint8_t *at, *end;
 	uint64_t *chunk, *buffer;
 	uint64_t group, item, base[TRACE_BASES], near[TRACE_CLASSES], kept[2];
 	uint32_t chunks, number, lane, first_block, first_site, blocks, sites;
 	struct prediction predictions[TRACE_SLOTS];
+	struct window windows[]; /* by loop */
 };
+
+static struct native_trace untraced;
 
 #define NATIVE(type, name, ...) \
 	__attribute__((visibility("default"))) type native_##name(__VA_ARGS__) __asm__(NATIVE_PREFIX #name); \
@@ -47,7 +68,8 @@ static void next_chunk(struct native_trace *t)
 {
 	uint32_t index = atomic_fetch_add((_Atomic uint32_t *)t->buffer, 1);
 	close_chunk(t, index >= t->chunks);
-	t->on = index < t->chunks;
+	if (index >= t->chunks)
+		t->on = t->closed = OFF;
 	t->chunk = t->on ? t->buffer + TRACE_HEADER_WORDS + (uint64_t)index * (TRACE_CHUNK_BYTES / 8) : NULL;
 	if (!t->on)
 		return;
@@ -61,9 +83,10 @@ static void next_chunk(struct native_trace *t)
 /* Makes room for `bytes` more, so that an event is never divided. */
 static bool make_room(struct native_trace *t, int bytes)
 {
-	if (t && t->on && t->end - t->at < bytes)
+	if (t->on == ON && t->end - t->at < bytes)
 		next_chunk(t);
-	return t && t->on;
+	t->spilled |= t->on == BLOCKS_ONLY && t->end - t->at < bytes;
+	return t->on && !t->spilled;
 }
 
 static void put_number(struct native_trace *t, uint64_t value)
@@ -78,7 +101,7 @@ static void put_number(struct native_trace *t, uint64_t value)
 static void access_event(struct native_trace *t, uint32_t site, int class, uint32_t base, uint64_t bytes, uint64_t address,
                          uint64_t copied)
 {
-	if (!make_room(t, TRACE_EVENT_BYTES))
+	if (t->on != ON || !make_room(t, TRACE_EVENT_BYTES))
 		return;
 	struct prediction *p = &t->predictions[site % TRACE_SLOTS];
 	bool fresh = p->tag != site + 1;
@@ -121,18 +144,166 @@ static void tell_group(struct native_trace *t, const uint64_t *values, size_t co
 		put_number(t, values[i]);
 }
 
-/* NULL: the work-item is not traced. The last two parameters are sizes of the program. The others are as in the text's own
+static uint64_t counted(const struct native_trace *t, uint32_t block)
+{
+	return block >= t->first_block ? block - t->first_block : block + t->blocks - t->first_block;
+}
+
+static void block_event(struct native_trace *t, uint32_t block)
+{
+	if (make_room(t, TRACE_EVENT_BYTES))
+		put_number(t, counted(t, block) * 2);
+}
+
+/* ---- windows ---- */
+
+static bool put_gap(struct native_trace *t, const struct window *w, uint32_t body)
+{
+	if (!make_room(t, TRACE_EVENT_BYTES))
+		return false;
+	put_number(t, t->blocks * 2ull);
+	put_number(t, 2);
+	put_number(t, counted(t, body));
+	put_number(t, w->edge - w->first);
+	return true;
+}
+
+/* Iterations that a gap leaves out, with room for any number. */
+static void put_wide(uint8_t *at, uint64_t iterations)
+{
+	const uint64_t most = (UINT64_C(1) << 7 * TRACE_WIDE_BYTES) - 1;
+	iterations = iterations < most ? iterations : most;
+	for (int i = 0; i < TRACE_WIDE_BYTES; i++, iterations >>= 7)
+		*at++ = (uint8_t)((iterations & 127) | (i < TRACE_WIDE_BYTES - 1 ? 128 : 0));
+}
+
+/* Forgets what was recorded of an iteration. */
+static void rewind_to_mark(struct native_trace *t, const struct window *w)
+{
+	t->spilled = w->spilled;
+	if (!w->spilled)
+		t->at = w->mark;
+}
+
+static void close_window(struct native_trace *t, struct window *w, uint32_t loop, uint32_t body)
+{
+	if (w->needs_last && t->on == ON && t->end - t->at < TRACE_LAST_BYTES)
+		next_chunk(t); /* the iterations that are forgotten again stay in one chunk */
+	if (!t->on)
+		return;
+	t->closed = loop;
+	if (!w->needs_last) {
+		t->on = OFF;
+		t->skip = w->next - w->edge;
+		return;
+	}
+	w->spilled = !put_gap(t, w, body);
+	t->on = BLOCKS_ONLY;
+	if (w->spilled)
+		return;
+	put_wide(t->at, 0);
+	w->mark = t->at += TRACE_WIDE_BYTES;
+}
+
+static void leave_closed(struct native_trace *t, const struct window *w)
+{
+	t->on = w->mode;
+	t->closed = w->outer;
+	t->skip = w->outer_skip;
+}
+
+static void open_window(struct native_trace *t, struct window *w, uint32_t body)
+{
+	if (w->needs_last) {
+		rewind_to_mark(t, w);
+		if (!w->spilled)
+			put_wide(w->mark - TRACE_WIDE_BYTES, w->next - w->edge);
+	}
+	leave_closed(t, w);
+	if (!w->needs_last && put_gap(t, w, body))
+		put_number(t, w->next - w->edge);
+	w->trip = w->first = w->next;
+	w->edge = w->first + w->size;
+	w->next *= TRACE_WINDOWS_APART;
+}
+
+/* A loop begins. In an iteration that may be forgotten again, what it contains has to be short. */
+NATIVE(void, loop, uint32_t loop, uint32_t size, uint32_t needs_last, struct native_trace *t)
+{
+	if (!t->on)
+		return;
+	bool brief = t->on == BLOCKS_ONLY;
+	size = brief ? TRACE_BRIEF_WINDOW : size;
+	t->windows[loop] = (struct window){
+		.edge = t->whole ? UINT64_MAX : size,
+		.next = brief ? UINT64_MAX / TRACE_WINDOWS_APART : (uint64_t)size * TRACE_WINDOWS_APART,
+		.size = size / 2,
+		.mode = t->on,
+		.outer = t->closed,
+		.outer_skip = t->skip,
+		.needs_last = needs_last,
+	};
+}
+
+/*
+ * An iteration begins, and something may have to be recorded. Between windows nothing is, up to the next window. If the loop needs its
+ * last iteration, blocks are recorded even so, and forgotten when another iteration begins.
+ */
+NATIVE(void, body_on, uint32_t loop, uint32_t body, struct native_trace *t)
+{
+	struct window *w = &t->windows[loop];
+	if (t->closed == loop) {
+		if (w->needs_last && w->trip < w->next)
+			rewind_to_mark(t, w);
+		else
+			open_window(t, w, body);
+	} else if (t->on && w->trip == w->edge) {
+		close_window(t, w, loop, body);
+	}
+	if (!t->on)
+		return;
+	w->trip++;
+	block_event(t, body);
+}
+
+/* The same for kernels that do not look whether that is so. */
+NATIVE(void, body, uint32_t loop, uint32_t body, struct native_trace *t)
+{
+	if (t->on || (t->closed == loop && !--t->skip))
+		native_body_on(loop, body, t);
+}
+
+NATIVE(void, loop_end, uint32_t loop, uint32_t body, struct native_trace *t)
+{
+	if (t->closed != loop)
+		return;
+	struct window *w = &t->windows[loop];
+	bool lost = w->needs_last && t->spilled && !w->spilled;
+	if (lost)
+		rewind_to_mark(t, w);
+	if (w->needs_last && !w->spilled)
+		put_wide(w->mark - TRACE_WIDE_BYTES, w->trip - w->edge - !lost);
+	uint64_t left_out = w->next - w->edge - t->skip + 1;
+	leave_closed(t, w);
+	if (!w->needs_last && put_gap(t, w, body))
+		put_number(t, left_out);
+}
+
+/* ---- what kernels call ---- */
+
+/* The last three parameters are sizes of the program. The others are as in the text's own
  * begin_trace. */
 NATIVE(void *, begin, uint64_t *buffer, uint64_t chunks, uint64_t of, uint64_t part, uint64_t group, uint32_t block, uint32_t site,
        uint64_t x, uint64_t y, uint64_t z, uint64_t size_x, uint64_t size_y, uint64_t lx, uint64_t ly, uint64_t lz, uint64_t local_x,
-       uint64_t local_y, uint64_t local_z, uint32_t blocks, uint32_t sites)
+       uint64_t local_y, uint64_t local_z, uint64_t whole, uint32_t blocks, uint32_t sites, uint32_t loops)
 {
 	if (!chunks || (of && group % of >= part))
-		return NULL;
-	struct native_trace *t = calloc(1, sizeof *t);
+		return &untraced;
+	struct native_trace *t = calloc(1, sizeof *t + (loops + 1ul) * sizeof *t->windows);
 	if (!t)
-		return NULL;
-	t->on = true;
+		return &untraced;
+	t->on = ON;
+	t->whole = whole;
 	t->buffer = buffer;
 	t->chunks = chunks < UINT32_MAX ? (uint32_t)chunks : UINT32_MAX;
 	t->group = group;
@@ -149,20 +320,20 @@ NATIVE(void *, begin, uint64_t *buffer, uint64_t chunks, uint64_t of, uint64_t p
 
 NATIVE(void, end, struct native_trace *t)
 {
-	if (t)
-		close_chunk(t, 0);
+	if (t == &untraced)
+		return;
+	close_chunk(t, 0);
 	free(t);
 }
 
 NATIVE(void, b, uint32_t block, struct native_trace *t)
 {
-	if (make_room(t, TRACE_EVENT_BYTES))
-		put_number(t, (block >= t->first_block ? block - t->first_block : block + t->blocks - t->first_block) * 2ull);
+	block_event(t, block);
 }
 
 NATIVE(void, base_f, uint32_t base, uint32_t kind, uint64_t what, uint64_t address, struct native_trace *t)
 {
-	if (!t || !t->on)
+	if (!t->on)
 		return;
 	if (base < TRACE_BASES)
 		t->base[base] = address;
@@ -180,7 +351,7 @@ NATIVE(void, base_f, uint32_t base, uint32_t kind, uint64_t what, uint64_t addre
 
 NATIVE(uint64_t, copy, int to, int to_class, int from, int from_class, uint64_t bytes, uint64_t count, struct native_trace *t)
 {
-	if (t && count) {
+	if (count) {
 		access_event(t, (uint32_t)from, from_class, NO_BASE, bytes, t->kept[1], count * bytes);
 		access_event(t, (uint32_t)to, to_class, NO_BASE, bytes, t->kept[0], count * bytes);
 	}
@@ -212,7 +383,7 @@ NATIVE(void, i_at, uint32_t site, uint32_t argument, uint64_t width, uint64_t he
 	} \
 	NATIVE(void *, k_##letter, int which, void *p, struct native_trace *t) \
 	{ \
-		if (t) \
+		if (t->on) \
 			t->kept[which & 1] = (uint64_t)p; \
 		return p; \
 	}
