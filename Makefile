@@ -162,7 +162,7 @@ $(O)/tests/guest/%: tests/guest/%.c tests/guest/guest.h
 $(O)/kernels/% $(O)/tests/bench/% $(O)/tests/generate/% $(O)/tests/twins/%:
 	$(SAY) CC $<
 	$(QUIET)mkdir -p $(@D)
-	$(QUIET)$(CC) -O2 -g -I. -Wall -Wextra $(SANITIZE) -o $@ $(filter %.c,$^) -lOpenCL -ldl -lm
+	$(QUIET)$(CC) -O2 -g -I. -Wall -Wextra -ffp-contract=off $(SANITIZE) -o $@ $(filter %.c,$^) -lOpenCL -ldl -lm
 
 # Talks to gpusim-cc, and runs what it makes.
 $(O)/tests/golden/golden: tests/golden/golden.c
@@ -179,6 +179,8 @@ $(O)/tests/registers/registers: tests/registers/registers.c $(call OBJ,$(COMMON)
 	$(QUIET)$(CC) -O1 -g -D_GNU_SOURCE -I. -I$(O) -Wall -Wextra $(SANITIZE) -o $@ $^ -pthread -lzstd -lm
 
 $(foreach p,$(filter-out $(O)/tests/guest/%,$(PROGRAMS)),$(eval $(p): $(patsubst $(O)/%,%.c,$(p))))
+$(O)/kernels/launches: $(addprefix kernels/shapes/,host.c host.h)
+$(O)/kernels/shapes: $(wildcard kernels/shapes/*.c kernels/shapes/*.h)
 $(O)/tests/generate/generate: $(addprefix tests/generate/,expressions.c statements.c functions.c generate.h)
 $(O)/tests/generate/run: tests/generate/work.h
 $(O)/tests/twins/twins: tests/guest/guest.h

@@ -16,163 +16,12 @@
  *
  * Prints one line with the number of launches and a checksum. The line is the same on every device.
  */
-#ifndef CL_TARGET_OPENCL_VERSION
-#define CL_TARGET_OPENCL_VERSION 120
-#endif
-#define CL_USE_DEPRECATED_OPENCL_1_2_APIS
-#include <CL/cl.h>
+#include "kernels/shapes/host.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-static cl_device_id device;
-static cl_context context;
-static cl_command_queue queue;
-static const char *kernel_dir;
-static unsigned long launches;
-
-static void fail(const char *what, long code)
-{
-	fprintf(stderr, "launches: %s failed (%ld)\n", what, code);
-	exit(1);
-}
-
-static void check(cl_int code, const char *what)
-{
-	if (code)
-		fail(what, code);
-}
-
-static void *allocate(size_t count, size_t size)
-{
-	void *p = calloc(count ? count : 1, size);
-	if (!p)
-		fail("calloc", (long)count);
-	return p;
-}
-
-/* ---- the device ---- */
-
-static void open_device(void)
-{
-	cl_platform_id platform;
-	cl_int code;
-	check(clGetPlatformIDs(1, &platform, NULL), "clGetPlatformIDs");
-	check(clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 1, &device, NULL), "clGetDeviceIDs");
-	context = clCreateContext(NULL, 1, &device, NULL, NULL, &code);
-	check(code, "clCreateContext");
-	queue = clCreateCommandQueue(context, device, 0, &code);
-	check(code, "clCreateCommandQueue");
-}
-
-static char *read_source(const char *file, size_t *size)
-{
-	char path[4096];
-	snprintf(path, sizeof path, "%s/%s", kernel_dir, file);
-	FILE *f = fopen(path, "rb");
-	if (!f || fseek(f, 0, SEEK_END))
-		fail(path, 0);
-	long length = ftell(f);
-	rewind(f);
-	char *text = allocate((size_t)length + 1, 1);
-	*size = fread(text, 1, (size_t)length, f);
-	fclose(f);
-	return text;
-}
-
-static cl_program build(const char *file)
-{
-	size_t size;
-	cl_int code;
-	char *text = read_source(file, &size);
-	cl_program program = clCreateProgramWithSource(context, 1, (const char **)&text, &size, &code);
-	check(code, "clCreateProgramWithSource");
-	check(clBuildProgram(program, 1, &device, "", NULL, NULL), "clBuildProgram");
-	free(text);
-	return program;
-}
-
-static cl_kernel kernel(cl_program program, const char *name)
-{
-	cl_int code;
-	cl_kernel k = clCreateKernel(program, name, &code);
-	check(code, name);
-	return k;
-}
-
-static cl_mem buffer(size_t bytes, const void *from)
-{
-	cl_int code;
-	cl_mem m = clCreateBuffer(context, CL_MEM_READ_WRITE | (from ? CL_MEM_COPY_HOST_PTR : 0), bytes, (void *)from, &code);
-	check(code, "clCreateBuffer");
-	return m;
-}
-
-static void put(cl_mem m, size_t bytes, const void *from)
-{
-	check(clEnqueueWriteBuffer(queue, m, CL_TRUE, 0, bytes, from, 0, NULL, NULL), "clEnqueueWriteBuffer");
-}
-
-static void get(cl_mem m, size_t bytes, void *to)
-{
-	check(clEnqueueReadBuffer(queue, m, CL_TRUE, 0, bytes, to, 0, NULL, NULL), "clEnqueueReadBuffer");
-}
-
-static void arg(cl_kernel k, cl_uint index, size_t size, const void *value)
-{
-	check(clSetKernelArg(k, index, size, value), "clSetKernelArg");
-}
-
-static void mem_args(cl_kernel k, const cl_mem *mems, cl_uint count)
-{
-	for (cl_uint i = 0; i < count; i++)
-		arg(k, i, sizeof mems[i], &mems[i]);
-}
-
-static void launch(cl_kernel k, size_t x, size_t y, size_t local_x, size_t local_y)
-{
-	size_t global[2] = {(x + local_x - 1) / local_x * local_x, (y + local_y - 1) / local_y * local_y};
-	size_t local[2] = {local_x, local_y};
-	check(clEnqueueNDRangeKernel(queue, k, y > 1 ? 2 : 1, NULL, global, local, 0, NULL, NULL), "clEnqueueNDRangeKernel");
-	launches++;
-}
-
-/* ---- data ---- */
-
-static unsigned seed = 1;
-
-static unsigned next_random(void)
-{
-	seed = seed * 1664525u + 1013904223u;
-	return seed >> 8;
-}
-
-static float *random_floats(size_t count)
-{
-	float *f = allocate(count, sizeof *f);
-	for (size_t i = 0; i < count; i++)
-		f[i] = (float)next_random() / 16777216.0f;
-	return f;
-}
-
-static unsigned long sum_of(const void *data, size_t bytes)
-{
-	const unsigned char *p = data;
-	unsigned long sum = 1469598103934665603ul;
-	for (size_t i = 0; i < bytes; i++)
-		sum = (sum ^ p[i]) * 1099511628211ul;
-	return sum & 0xffffffff;
-}
-
-static unsigned long sum_of_buffer(cl_mem m, size_t bytes)
-{
-	void *data = allocate(bytes, 1);
-	get(m, bytes, data);
-	unsigned long sum = sum_of(data, bytes);
-	free(data);
-	return sum;
-}
 
 /* ---- programs ---- */
 
@@ -181,7 +30,7 @@ static unsigned long run_bfs(int nodes, int steps)
 {
 	enum { DEGREE = 4 };
 	int reach = nodes / 32 > 8 ? nodes / 32 : 8;
-	cl_kernel k = kernel(build("launches.cl"), "bfs_level");
+	cl_kernel k = kernel(build("launches.cl", ""), "bfs_level");
 	int *first = allocate((size_t)nodes + 1, sizeof *first), *edge = allocate((size_t)nodes * DEGREE, sizeof *edge);
 	int *level = allocate((size_t)nodes, sizeof *level), *reached = allocate((size_t)nodes, sizeof *reached), any = 1;
 	for (int v = 0; v <= nodes; v++)
@@ -205,9 +54,7 @@ static unsigned long run_bfs(int nodes, int steps)
 		any = 0;
 		for (int v = 0; v < nodes; v++)
 			any |= reached[v];
-		cl_mem in = mems[2];
-		mems[2] = mems[3];
-		mems[3] = in;
+		swap_mem(&mems[2], &mems[3]);
 	}
 	return sum_of_buffer(mems[2], bytes);
 }
@@ -233,7 +80,7 @@ static unsigned long run_kmeans(int n, int steps)
 	enum { LOCAL = 256 };
 	int k = 8, dims = 8;
 	n = (n + LOCAL - 1) / LOCAL * LOCAL; /* the kernel has no bounds check */
-	cl_kernel assign = kernel(build("linear.cl"), "kmeans_assign");
+	cl_kernel assign = kernel(build("linear.cl", ""), "kmeans_assign");
 	float *feature = random_floats((size_t)(n * dims)), *centre = random_floats((size_t)(k * dims));
 	int *member = allocate((size_t)n, sizeof *member);
 	cl_mem mems[3] = {buffer((size_t)(n * dims) * sizeof *feature, feature), buffer((size_t)(k * dims) * sizeof *centre, centre),
@@ -253,7 +100,7 @@ static unsigned long run_kmeans(int n, int steps)
 
 static unsigned long run_lu(int n, int steps)
 {
-	cl_program program = build("linear.cl");
+	cl_program program = build("linear.cl", "");
 	cl_kernel multipliers = kernel(program, "gauss_multipliers"), update = kernel(program, "gauss_update");
 	float *a = random_floats((size_t)n * (size_t)n), *b = random_floats((size_t)n);
 	for (int i = 0; i < n; i++)
@@ -277,7 +124,7 @@ static unsigned long run_align(int n, int steps)
 {
 	int gap = 10;
 	size_t width = (size_t)n + 1, bytes = width * width * sizeof(int), cells = (size_t)n * (size_t)n;
-	cl_kernel k = kernel(build("launches.cl"), "align_cells");
+	cl_kernel k = kernel(build("launches.cl", ""), "align_cells");
 	int *score = allocate(width * width, sizeof *score), *match = allocate(cells, sizeof *match);
 	for (size_t i = 0; i < width; i++)
 		score[i] = score[i * width] = -(int)i * gap;
@@ -301,7 +148,7 @@ static unsigned long run_heat(int n, int steps)
 {
 	enum { BLOCK = 16 };
 	int inner_steps = 2, inner = BLOCK - 2 * inner_steps, groups = (n + inner - 1) / inner;
-	cl_kernel k = kernel(build("physics.cl"), "hotspot");
+	cl_kernel k = kernel(build("physics.cl", ""), "hotspot");
 	size_t bytes = (size_t)n * (size_t)n * sizeof(float);
 	float *power = random_floats((size_t)n * (size_t)n), *heat = random_floats((size_t)n * (size_t)n);
 	cl_mem mems[3] = {buffer(bytes, power), buffer(bytes, heat), buffer(bytes, heat)};
@@ -311,16 +158,14 @@ static unsigned long run_heat(int n, int steps)
 	for (int s = 0; s < steps; s++) {
 		mem_args(k, mems, 3);
 		launch(k, (size_t)groups * BLOCK, (size_t)groups * BLOCK, BLOCK, BLOCK);
-		cl_mem in = mems[1];
-		mems[1] = mems[2];
-		mems[2] = in;
+		swap_mem(&mems[1], &mems[2]);
 	}
 	return sum_of_buffer(mems[1], bytes);
 }
 
 static unsigned long run_collatz(int n, int steps)
 {
-	cl_kernel k = kernel(build("launches.cl"), "collatz_some");
+	cl_kernel k = kernel(build("launches.cl", ""), "collatz_some");
 	size_t bytes = (size_t)n * sizeof(int);
 	int *alive = allocate((size_t)n, sizeof *alive), *taken = allocate((size_t)n, sizeof *taken), count = n, most = 8;
 	unsigned *number = allocate((size_t)n, sizeof *number);
@@ -347,7 +192,7 @@ static unsigned long run_collatz(int n, int steps)
 
 static unsigned long run_same(int n, int steps)
 {
-	cl_kernel k = kernel(build("launches.cl"), "saxpy_again");
+	cl_kernel k = kernel(build("launches.cl", ""), "saxpy_again");
 	size_t bytes = (size_t)n * sizeof(float);
 	float *x = random_floats((size_t)n), a = 0.5f;
 	cl_mem mems[2] = {buffer(bytes, x), buffer(bytes, x)};
@@ -381,7 +226,7 @@ static int usage(void)
 int main(int argc, char **argv)
 {
 	int option, size, steps;
-	kernel_dir = "kernels";
+	const char *kernel_dir = "kernels";
 	while ((option = getopt(argc, argv, "k:")) != -1) {
 		if (option != 'k')
 			return usage();
@@ -395,7 +240,7 @@ int main(int argc, char **argv)
 		steps = optind + 2 < argc ? atoi(argv[optind + 2]) : p->steps;
 		if (size < 1 || steps < 1)
 			return usage();
-		open_device();
+		open_device(kernel_dir, false);
 		unsigned long sum = p->run(size, steps);
 		printf("%s: %lu launches, checksum %08lx\n", p->name, launches, sum);
 		return 0;

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # make test: directions of includes, names in the documentation, unit tests, golden tests, traces, the fuzz corpus, counts of
-# PTX, guest programs with and without the library, promises to users, gpusim explain and tune, random programs, quick real
-# programs.
+# PTX, guest programs with and without the library, promises to users, gpusim explain and tune, random programs, programs with
+# long loops and many launches, quick real programs.
 #   tests/run.sh BUILD_DIR [STEP...]
 # Steps run in parallel, as many as there are processors (or JOBS). The output of a step is shown when it has ended. The last
 # line is "N passed, N failed, N skipped" over all steps.
@@ -21,7 +21,7 @@ declare -A running=() # steps by process
 set -m # a step is a process group, so an interrupt ends all of it
 
 # The steps, by the names of the functions below. The longest come first, so that processors are busy until the end.
-[ $# -gt 0 ] || set -- guests random behaviour real golden traced twins unit traces profiles reports explain tuner cache fuzz ptx correlate layers docs
+[ $# -gt 0 ] || set -- guests random behaviour real golden traced twins unit traces shapes profiles reports explain tuner cache fuzz ptx correlate layers docs
 
 unit() {
 	"$build/unit-tests" >unit.out 2>unit.err
@@ -79,6 +79,9 @@ traced() { "$root/tests/generate/run.sh" "$build" 8 101 traced 2; }
 
 # Kernels with barriers in many different places.
 twins() { "$root/tests/twins/run.sh" "$build" quick; }
+
+# Programs with long loops and many launches.
+shapes() { "$root/tests/shapes.sh" "$build"; }
 
 # Real programs.
 real() { "$root/tests/apps/run.sh" --quick; }
