@@ -7,6 +7,7 @@
 #include "runtime/model/sampling.h"
 #include "runtime/model/simulation.h"
 #include "runtime/model/trace_decode.h"
+#include "runtime/process/thread.h"
 
 #include <errno.h>
 #include <fnmatch.h>
@@ -74,10 +75,12 @@ static void find_trace(struct launch_result *r)
 
 void estimate_launch(struct launch_result *r)
 {
+	uint64_t begin = thread_ran_ns(pthread_self());
 	profile_fill(r);
 	if (r->sim->model.hierarchy)
 		find_trace(r);
 	estimate_targets(r);
+	r->modelled_ns = thread_ran_ns(pthread_self()) - begin;
 }
 
 void launch_result_clear(struct launch_result *r)

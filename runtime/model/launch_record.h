@@ -39,6 +39,7 @@ struct launch_result {
 	} place;
 	struct kept_trace *brought; /* by the launch itself; NULL: it was not traced */
 	struct kept_trace *trace; /* the launch's own or one of a launch alike; NULL: none */
+	uint64_t modelled_ns;     /* processor time of its modelling, on all targets */
 	double traced_fraction;   /* of the groups, with such a trace */
 	flag_set flags; /* about the measurement, for every target */
 };

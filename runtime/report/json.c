@@ -295,6 +295,7 @@ void report_json_launch(const struct launch_result *r)
 		json_add_count(b, "measured_ns", r->launch->measured_ns);
 	else
 		gs_buf_puts(b, "\"measured_ns\":null,");
+	json_add_count(b, "modelled_ns", r->modelled_ns);
 	if (r->sim->options.blocks.number)
 		add_blocks(b, r);
 	gs_buf_puts(b, "\"estimates\":[");

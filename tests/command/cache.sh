@@ -51,7 +51,7 @@ same_estimates() {
 	local name
 	for name in with without; do
 		GPUSIM_REPORT=json GPUSIM_OUTPUT=$name "${name}_clang" run_demo || return 1
-		sed -n '/"launches":\[/,/^"transfers"/p' $name.json | sed 's/"measured_ns":[^,]*,//g' >$name.estimates
+		sed -n '/"launches":\[/,/^"transfers"/p' $name.json | sed 's/"\(measured\|modelled\)_ns":[^,]*,//g' >$name.estimates
 	done
 	[ -s with.estimates ] && cmp with.estimates without.estimates
 }

@@ -13,7 +13,7 @@ export LC_ALL=C
 . "$here/../check.sh"
 
 # estimates FILE.json: every number that the models made, and nothing that depends on the run.
-estimates() { sed -n '/"launches":\[/,/^"transfers"/p' "$1" | sed 's/"measured_ns":[^,]*,//g'; }
+estimates() { sed -n '/"launches":\[/,/^"transfers"/p' "$1" | sed 's/"\(measured\|modelled\)_ns":[^,]*,//g'; }
 
 # A profile that was recorded for gtx480 alone.
 recorded() {
