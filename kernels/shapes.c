@@ -32,7 +32,7 @@ static const struct shape {
 	{"lu", run_lu, {{64, 1000}, {384, 10000}, {1024, 10000}}, "columns"},
 	{"gramschmidt", run_gramschmidt, {{32, 64}, {128, 512}, {256, 1024}}, "rows"},
 	{"tiles", run_tiles, {{128, 64}, {512, 128}, {768, 256}}, "rows"},
-	{"correlation", run_correlation, {{64, 64}, {512, 96}, {512, 512}}, "samples"},
+	{"correlation", run_correlation, {{512, 8}, {512, 96}, {512, 512}}, "samples"},
 	{"series", run_series, {{512, 1000}, {512, 100000}, {512, 1500000}}, "trips"},
 	{"mixed", run_mixed, {{8192, 1024}, {65536, 16384}, {262144, 65536}}, "trips"},
 	{"phases", run_phases, {{512, 1024}, {4096, 16384}, {16384, 65536}}, "trips"},

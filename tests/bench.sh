@@ -2,7 +2,7 @@
 # make bench: measures what the library costs, side by side in one run. Only the ratios matter: the times depend on this
 # machine.
 #   tests/bench.sh BUILD_DIR [ROUNDS]
-# Prints tables. The same numbers go to BUILD_DIR/bench.csv. Takes about ten minutes.
+# Prints tables. The same numbers go to BUILD_DIR/bench.csv. Takes about twenty minutes.
 set -eu
 build=$(cd "$1" && pwd)
 rounds=${2:-5}
@@ -84,4 +84,6 @@ echo
 echo
 "$here/sampling.sh" "$build" "$csv" "$rounds"
 echo
-echo "The same as CSV: $csv"
+"$here/modelling.py" "$build" "$csv"
+echo
+echo "The same as CSV: $csv; every program that was modelled: $build/modelling.csv"

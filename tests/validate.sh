@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# make validate: the long tests. Registers against NVIDIA's assembler, accuracy, sampling, every real program with cold caches,
-# 1000 random kernels, duplicated code. Takes about an hour on two processors. Sanitizers have a target of their own, make
-# sanitize.
+# make validate: the long tests. Registers against NVIDIA's assembler, accuracy, sampling, long loops and many launches, every
+# real program with cold caches, 1000 random kernels, duplicated code. Takes an hour or two on two processors. Sanitizers have a
+# target of their own, make sanitize.
 #   tests/validate.sh BUILD_DIR [STEP...]
 # Steps are the functions below. Without names, all of them run. Ends with the time of each step, and "N passed, N failed, N
 # skipped" over all.
@@ -87,6 +87,9 @@ accuracy() {
 # Sampling within launches and between them, compared with the simulation of every group of every launch.
 sampling() { counted "sampling beside full simulation (table in $build/sampling-perfect.csv)" "$root/tests/command/sampling.sh" "$build"; }
 
+# Default options compared with the simulation of every group and all of time, for long loops and many launches, too.
+bounded() { counted "estimates at a bounded cost beside full simulation (table in $build/accuracy/bounded.csv)" "$root/tests/accuracy/bounded.py" "$build"; }
+
 # Models and microbenchmarks must agree.
 tuner() { counted "gpusim tune on simulated GPUs" "$root/tests/command/tune.sh" "$build"; }
 
@@ -112,7 +115,7 @@ look_at_processors() {
 	processors=$(awk -F'[ms ]' '{ s += $1 * 60 + $2 + $4 * 60 + $5 } END { printf "%d", s }' "$TMPDIR/times")
 }
 
-[ $# -gt 0 ] || set -- duplicates registers html spreadsheet timing analytical accuracy sampling tuner real_programs annotated_kernels guest_programs \
+[ $# -gt 0 ] || set -- duplicates registers html spreadsheet timing analytical accuracy sampling bounded tuner real_programs annotated_kernels guest_programs \
 	random_programs random_traced random_divided divided_kernels
 for step; do
 	look_at_processors

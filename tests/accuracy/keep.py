@@ -88,6 +88,8 @@ def write_page(folder, root, made):
                    f"{f['mean']} | {f['median']} | {f['signed']} {f['case']} | {f['correlation']} | {date} | {by} |")
     out += ["", "An H200's counters were taken with cold caches, one launch each. Its times are medians of nine launches, so that caches were as warm",
             "as the launch before left them. Estimates have warm caches. Sectors of L2 and DRAM of small cases therefore do not compare."]
+    if os.path.exists(os.path.join(folder, "bounded.csv")):
+        out += ["", "[bounded](bounded.csv) compares default options with `GPUSIM_EXACT=1`, by program (`tests/accuracy/bounded.py --keep`)."]
     with open(page, "w") as f:
         f.write("\n".join(out) + "\n")
 
