@@ -2,14 +2,14 @@
 """Default options against GPUSIM_EXACT=1: how far each launch's time on an H200 is from that of a full simulation, for the suite,
 programs of many launches, and the programs of kernels/shapes in their small and medium sizes.
    tests/accuracy/bounded.py BUILD_DIR [--keep] [--limit SECONDS] [PATTERN...]
-Every program runs twice, because its traces differ. PATTERN: only programs with such names. LIMIT (240) bounds one run; of a program
-that is interrupted, the launches count that both runs had. Prints a row per program, which BUILD_DIR/accuracy/bounded.csv has, too;
-bounded-launches.csv has every launch. --keep: the rows go to docs/accuracy/bounded.csv. Ends with "N passed, N failed" over the aims below.
+Every program runs twice, because its traces differ. PATTERN: only programs with such names, or names and sizes ("* small"). LIMIT
+(240) bounds one run; of a program that is interrupted, the launches count that both runs had. Prints a row per program, which
+BUILD_DIR/accuracy/bounded.csv has, too; bounded-launches.csv has every launch. --keep: the rows go to docs/accuracy/bounded.csv. Ends
+with "N passed, N failed" over the aims below.
 
 A launch that has no memory model in the full simulation either has no truth, and is left out; the table says how many. Programs
 in KNOWN are worse than the aims for a reason that is given. They are shown, and count for nothing."""
 import csv
-import fnmatch
 import os
 import statistics
 import sys
@@ -22,7 +22,8 @@ from programs import Runner, say, shapes, suites  # noqa: E402
 AIMS = {"kernels/": (0.01, 0.05), "set": (0.02, 0.08)}  # mean and worst error of times
 INSIDE = 0.95  # share of launches with the truth in low_ns..high_ns
 ROUNDING = 0.001  # of times in reports
-EXACT = {"GPUSIM_EXACT": "1", "GPUSIM_SAMPLING": "off", "GPUSIM_TRACE": "all", "GPUSIM_TRACE_MEMORY": "4G", "GPUSIM_COUNTER_MEMORY": "2G"}
+EXACT = {"GPUSIM_EXACT": "1", "GPUSIM_SAMPLING": "off", "GPUSIM_TRACE": "all", "GPUSIM_TRACE_ITEMS": "1000000", "GPUSIM_TRACE_MEMORY": "4G",
+         "GPUSIM_COUNTER_MEMORY": "2G"}
 # Program or kernel: why its launches have no single truth, or which error is known.
 KNOWN = {
     "frontier": "its work-items race, and execute another number of instructions each time",
@@ -54,12 +55,13 @@ class Launch:
         return KNOWN.get(self.kernel) or KNOWN.get(self.program.name)
 
     def row(self):
-        return [self.program.group, self.program.name, self.program.size, self.seq, self.kernel, f"{self.e['time_ns']:.1f}",
-                f"{self.e['low_ns']:.1f}", f"{self.e['high_ns']:.1f}", f"{self.truth['time_ns']:.1f}", f"{self.error():.5f}", int(self.inside()),
-                int(self.has_truth), " ".join(self.e["flags"])]
+        times = (self.e["time_ns"], self.e["low_ns"], self.e["high_ns"], self.truth["time_ns"])
+        return [self.program.group, self.program.name, self.program.size, self.seq, self.kernel, *(f"{t:.1f}" for t in times),
+                f"{self.error():.5f}", int(self.inside()), int(self.has_truth), " ".join(self.e["flags"])]
 
 
-LAUNCHES_HEADER = ["group", "program", "size", "launch", "kernel", "time_ns", "low_ns", "high_ns", "exact_ns", "error", "inside", "has_truth", "flags"]
+LAUNCHES_HEADER = ["group", "program", "size", "launch", "kernel", "time_ns", "low_ns", "high_ns", "exact_ns", "error", "inside",
+                   "has_truth", "flags"]
 
 
 PROGRAMS_HEADER = ["group", "program", "size", "launches", "left_out", "mean_error", "worst_error", "worst_kernel", "inside"]
@@ -71,8 +73,8 @@ def compare(runner, program):
     default, exact = runner.under(program), runner.under(program, EXACT)
     by_seq = {l["seq"]: l for l in exact.launches}
     launches = [Launch(program, l, by_seq[l["seq"]]) for l in default.launches if l["seq"] in by_seq]
-    say(f"bounded: {program}: {len(default.launches)} launches, {len(exact.launches)} in full, {default.cpu:.1f} and {exact.cpu:.1f} s of processors"
-        + ("" if default.ended and exact.ended else ", interrupted"))
+    say(f"bounded: {program}: {len(default.launches)} launches, {len(exact.launches)} in full, {default.cpu:.1f} and {exact.cpu:.1f} s "
+        f"of processors{'' if default.ended and exact.ended else ', interrupted'}")
     return launches
 
 
@@ -94,8 +96,10 @@ def program_row(program, found):
         print(f"{str(program):34} {0:8} {'-':>8} {'-':>9} {'-':22} {'-':>8} {left_out:9}", flush=True)
         return [program.group, program.name, program.size, 0, left_out, "", "", "", ""]
     mean, worst, inside = figures(launches)
-    print(f"{str(program):34} {len(launches):8} {mean:8.2%} {worst.error():+9.2%} {worst.kernel[:22]:22} {inside:8.1%} {left_out:9}", flush=True)
-    return [program.group, program.name, program.size, len(launches), left_out, f"{mean:.5f}", f"{worst.error():.5f}", worst.kernel, f"{inside:.4f}"]
+    print(f"{str(program):34} {len(launches):8} {mean:8.2%} {worst.error():+9.2%} {worst.kernel[:22]:22} {inside:8.1%} {left_out:9}",
+          flush=True)
+    return [program.group, program.name, program.size, len(launches), left_out, f"{mean:.5f}", f"{worst.error():.5f}", worst.kernel,
+            f"{inside:.4f}"]
 
 
 def verdicts(launches):
@@ -105,8 +109,9 @@ def verdicts(launches):
         if not counted:
             continue
         mean, worst, inside = figures(counted)
+        where = f"{worst.kernel} of {worst.program}"
         for text, good in ((f"mean error {mean:.2%}, aim {mean_aim:.0%}", mean <= mean_aim),
-                           (f"worst {worst.error():+.2%} ({worst.kernel} of {worst.program}), aim {worst_aim:.0%}", abs(worst.error()) <= worst_aim),
+                           (f"worst {worst.error():+.2%} ({where}), aim {worst_aim:.0%}", abs(worst.error()) <= worst_aim),
                            (f"{inside:.1%} of launches inside of the band, aim {INSIDE:.0%}", inside >= INSIDE)):
             print("PASS" if good else "FAIL", f"{group}: {text}")
             passed, failed = passed + good, failed + (not good)
@@ -137,7 +142,7 @@ def main(build, *options):
     print(f"{'program':34} {'launches':>8} {'mean':>8} {'worst':>9} {'of':22} {'inside':>8} {'left out':>9}")
     try:
         for program in suites(build, ROOT) + shapes(build, ROOT, ("small", "medium")):
-            if any(fnmatch.fnmatch(program.name, p) for p in patterns):
+            if program.matches(*patterns):
                 found = compare(runner, program)
                 rows.append(program_row(program, found))
                 launches += found

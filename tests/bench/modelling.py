@@ -1,13 +1,12 @@
 #!/usr/bin/env python3
 """What modelling costs on an H200: the suite, programs of many launches, and the programs of kernels/shapes in three sizes.
    tests/bench/modelling.py BUILD_DIR CSV [SECONDS [LIMIT [PATTERN]]]
-Prints rows with a value and the aim. Appends them to CSV; BUILD_DIR/modelling.csv has every program. SECONDS (600) bounds the whole: what
-does not fit is not run, and the last row says how much that was. LIMIT (60) bounds one run; a program that takes longer is
-interrupted, and counts with what it took until then. PATTERN: only programs whose name matches.
+Prints rows with a value and the aim. Appends them to CSV; BUILD_DIR/modelling.csv has every program. SECONDS (600) bounds the whole:
+what does not fit is not run, and the last row says how much that was. LIMIT (60) bounds one run; a program that takes longer is
+interrupted, and counts with what it took until then. PATTERN: only programs whose name matches, or name and size ("* small").
 Processor time is that of the threads that model (modelled_ns of the JSON report), and "not seen before" means the first launch of a
 kernel with these sizes and this number of instructions in a process that found no results of earlier ones."""
 import csv
-import fnmatch
 import math
 import os
 import statistics
@@ -51,13 +50,13 @@ class Measured:
     def row(self):
         p = self.program
         worst = max(self.new, default=(0, 0, ""))
-        return [p.group, p.name, p.size, f"{self.plain.wall:.3f}", f"{self.under.wall:.3f}", f"{self.ratio():.2f}", int(self.under.ended),
-                f"{self.plain.cpu:.3f}", f"{self.under.cpu:.3f}", len(self.under.launches), len(self.new), self.unmodelled, self.perfect, f"{self.modelled_s:.4f}",
-                f"{worst[0]:.4f}", worst[2], self.instructions]
+        seconds = [f"{s:.3f}" for s in (self.plain.wall, self.under.wall, self.plain.cpu, self.under.cpu)]
+        return [p.group, p.name, p.size, *seconds, f"{self.ratio():.2f}", int(self.under.ended), len(self.under.launches), len(self.new),
+                self.unmodelled, self.perfect, f"{self.modelled_s:.4f}", f"{worst[0]:.4f}", worst[2], self.instructions]
 
 
-HEADER = ["group", "program", "size", "plain_s", "under_s", "ratio", "ended", "plain_cpu_s", "under_cpu_s", "launches", "new_launches", "not_modelled",
-          "perfect_memory", "modelled_cpu_s", "worst_cpu_s", "worst_kernel", "thread_instructions"]
+HEADER = ["group", "program", "size", "plain_s", "under_s", "plain_cpu_s", "under_cpu_s", "ratio", "ended", "launches", "new_launches",
+          "not_modelled", "perfect_memory", "modelled_cpu_s", "worst_cpu_s", "worst_kernel", "thread_instructions"]
 
 
 class Table:
@@ -68,11 +67,12 @@ class Table:
     def add(self, title, value, unit, aim=None, most=True, note=""):
         """A row. aim: the most that is wanted, or the least. None: there is no aim."""
         good = aim is None or (value <= aim if most else value >= aim)
-        sign = "" if aim is None else "<= " if most else ">= "
-        print(f"| {title} | {'' if good else '**'}{value:.4g} {unit}{'' if good else '**'}{note} | {sign}{'' if aim is None else f'{aim:g} {unit}'} |",
-              flush=True)
-        with open(self.path, "a", newline="") as f:
-            f.write(f"modelling,{title.replace(',', ';')},{unit},{'' if aim is None else f'{aim:g}'},{value:.6g},{'' if not aim else f'{value / aim:.4f}'}\n")
+        bold = "" if good else "**"
+        wanted = "" if aim is None else f"{'<=' if most else '>='} {aim:g} {unit}"
+        print(f"| {title} | {bold}{value:.4g} {unit}{bold}{note} | {wanted} |", flush=True)
+        ratio = f"{value / aim:.4f}" if aim else ""
+        with open(self.path, "a") as f:
+            f.write(f"modelling,{title.replace(',', ';')},{unit},{'' if aim is None else f'{aim:g}'},{value:.6g},{ratio}\n")
 
 
 def geometric(values):
@@ -106,14 +106,16 @@ def whole_programs(table, measured):
     short = [m for m in measured if not m.is_long() and m.kernels]
     cut = lambda of: f" ({sum(not m.under.ended for m in of)} interrupted)" if any(not m.under.ended for m in of) else ""
     if long:
-        worst = max(long, key=Measured.ratio)
-        table.add(f"{len(long)} programs of a second or more, against plain, geometric mean", geometric([m.ratio() for m in long]), "x", 1.5, note=cut(long))
+        worst, mean = max(long, key=Measured.ratio), geometric([m.ratio() for m in long])
+        table.add(f"{len(long)} programs of a second or more, against plain, geometric mean", mean, "x", 1.5, note=cut(long))
         table.add(f"the worst, {worst.program}", worst.ratio(), "x", 3, note=cut([worst]))
-        table.add("the same in processor time, geometric mean", geometric([m.under.cpu / m.plain.cpu for m in long]), "x", note=cut(long))
+        mean = geometric([m.under.cpu / m.plain.cpu for m in long])
+        table.add("the same in processor time, geometric mean", mean, "x", note=cut(long))
     if short:
         extra = {m: (m.under.wall - m.plain.wall) / m.kernels for m in short}
         worst = max(extra, key=extra.get)
-        table.add(f"{len(short)} shorter programs, additional time per kernel, median", statistics.median(extra.values()), "s", 0.5, note=cut(short))
+        median = statistics.median(extra.values())
+        table.add(f"{len(short)} shorter programs, additional time per kernel, median", median, "s", 0.5, note=cut(short))
         table.add(f"the worst, {worst.program}", extra[worst], "s", 0.5, note=cut([worst]))
 
 
@@ -122,9 +124,9 @@ def loop_lengths(table, flat):
         times = ", ".join(f"{'' if by_length[n][1] else '>'}{by_length[n][0]:.2f}" for n in LENGTHS if n in by_length)
         if 10000 in by_length and len(by_length) > 2:
             longest = max(by_length)
-            note = "" if by_length[longest][1] else " at least"
-            table.add(f"{name}: CPU s with 10^3; 10^4 ... trips: {times}; the longest against 10^4", by_length[longest][0] / by_length[10000][0], "x", 1.5,
-                      note=note)
+            ratio = by_length[longest][0] / by_length[10000][0]
+            table.add(f"{name}: CPU s with 10^3; 10^4 ... trips: {times}; the longest against 10^4", ratio, "x", 1.5,
+                      note="" if by_length[longest][1] else " at least")
 
 
 class Bench:
@@ -136,7 +138,7 @@ class Bench:
 
     def fits(self, program):
         """Whether there is time for it, and somebody asked for it."""
-        if not fnmatch.fnmatch(program.name, self.pattern):
+        if not program.matches(self.pattern):
             return False
         if time.monotonic() < self.deadline:
             return True
@@ -180,12 +182,14 @@ class Bench:
         for group in ("kernels/", "set"):
             of = [m for m in self.measured if m.program.group == group]
             single_launches(table, group, of)
-            speed(table, f"{group}: thread instructions of launches over CPU time of modelling", [(m.modelled_s, m.instructions) for m in of], 100)
+            pairs = [(m.modelled_s, m.instructions) for m in of]
+            speed(table, f"{group}: thread instructions of launches over CPU time of modelling", pairs, 100)
             launches = sum(len(m.under.launches) for m in of)
             if launches:
                 table.add(f"{group}: launches whose memory is perfect, of {launches}", sum(m.perfect for m in of), "", 0)
                 table.add(f"{group}: launches without an estimate", sum(m.unmodelled for m in of), "", 0)
-        speed(table, "launches of 100 million thread instructions or more", [n[:2] for m in self.measured for n in m.new if n[1] >= 1e8], GPGPUSIM * 1000 / 1e6)
+        large = [n[:2] for m in self.measured for n in m.new if n[1] >= 1e8]
+        speed(table, "launches of 100 million thread instructions or more", large, GPGPUSIM * 1000 / 1e6)
         whole_programs(table, [m for m in self.measured if "suite" not in m.program.command[0]])
         loop_lengths(table, self.flat)
         if self.left_out:

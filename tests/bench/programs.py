@@ -1,4 +1,5 @@
 """Programs that modelling is measured with, and how they run; for modelling.py and tests/accuracy/bounded.py."""
+import fnmatch
 import json
 import os
 import resource
@@ -29,6 +30,10 @@ class Program:
     def __str__(self):
         return f"{self.name} {self.size}"
 
+    def matches(self, *patterns):
+        """Shell patterns of its name, or of its name and size."""
+        return any(fnmatch.fnmatch(text, p) for p in patterns for text in (self.name, str(self)))
+
 
 def shape(build, root, name, size, length=None):
     command = [build + "/kernels/shapes", "-k", root + "/kernels/shapes", name, size]
@@ -44,7 +49,8 @@ def shapes(build, root, sizes):
 
 def suites(build, root):
     """kernels/: all cases of a file in one process, each one launch; then programs of many launches."""
-    found = [Program(file.removesuffix(".txt"), size, "kernels/", [build + "/kernels/suite", "-r", "1", f"{root}/kernels/{file}", pattern], 3)
+    suite = [build + "/kernels/suite", "-r", "1"]
+    found = [Program(file.removesuffix(".txt"), size, "kernels/", [*suite, f"{root}/kernels/{file}", pattern], 3)
              for file, pattern, size in CASES]
     return found + [Program("launches", name, "kernels/", [build + "/kernels/launches", "-k", root + "/kernels", name, str(size)])
                     for name, size in LAUNCHES]
@@ -67,7 +73,8 @@ class Runner:
         self.build, self.limit_s = build, limit_s
         self.work = tempfile.mkdtemp(prefix="gpusim-programs.")
         self.compiled, self.caches = self.work + "/compiled", self.work + "/cache"
-        self.environment = {k: v for k, v in os.environ.items() if not k.startswith("GPUSIM_") and k not in ("LD_PRELOAD", "OPENCL_LAYERS")}
+        ours = ("LD_PRELOAD", "OPENCL_LAYERS")
+        self.environment = {k: v for k, v in os.environ.items() if not k.startswith("GPUSIM_") and k not in ours}
         self.environment["POCL_CACHE_DIR"] = self.work + "/pocl"
         for folder in ("/pocl", "/compiled"):
             os.mkdir(self.work + folder)
@@ -106,7 +113,8 @@ class Runner:
 
     def warm(self, program, settings=None):
         """Compiles everything. The optimistic model takes no time."""
-        self._under(program, {**(settings or {}), "GPUSIM_CACHE_DIR": self.compiled, "GPUSIM_REPORT": "none", "GPUSIM_MODEL": "optimistic"})
+        ours = {"GPUSIM_CACHE_DIR": self.compiled, "GPUSIM_REPORT": "none", "GPUSIM_MODEL": "optimistic"}
+        self._under(program, {**(settings or {}), **ours})
 
     def under(self, program, settings=None):
         report = self.work + "/report"
@@ -114,7 +122,8 @@ class Runner:
             if os.path.exists(path):
                 shutil.rmtree(path) if os.path.isdir(path) else os.unlink(path)
         shutil.copytree(self.compiled, self.caches)
-        run = self._under(program, {**(settings or {}), "GPUSIM_CACHE_DIR": self.caches, "GPUSIM_REPORT": "json", "GPUSIM_OUTPUT": report})
+        ours = {"GPUSIM_CACHE_DIR": self.caches, "GPUSIM_REPORT": "json", "GPUSIM_OUTPUT": report}
+        run = self._under(program, {**(settings or {}), **ours})
         if os.path.exists(report + ".json"):
             with open(report + ".json") as f:
                 report = json.load(f)

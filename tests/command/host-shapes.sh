@@ -64,7 +64,9 @@ $10 == "FAILED" { printf "%-16s %-7s failed, or took too long\n", $1, $2; failed
 	if (device > 0) { logs += log(device); host_logs += log(host); rows++ }
 }
 END {
-	if (rows) printf "counting and tracing, geometric means: %.2fx of the device time (aim: 2x), %.2fx of the host time\n", exp(logs / rows), exp(host_logs / rows)
+	if (rows)
+		printf "counting and tracing, geometric means: %.2fx of the device time (aim: 2x), %.2fx of the host time\n", \
+			exp(logs / rows), exp(host_logs / rows)
 	if (skipped) print "skipped: nothing was modelled; see shapes.wanted"
 	printf "%d passed, %d failed, %d skipped\n", passed, failed, skipped
 	exit failed > 0 }' "$results/shapes.csv"
