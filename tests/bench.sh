@@ -2,7 +2,7 @@
 # make bench: measures what the library costs, side by side in one run. Only the ratios matter: the times depend on this
 # machine.
 #   tests/bench.sh BUILD_DIR [ROUNDS]
-# Prints tables. The same numbers go to BUILD_DIR/bench.csv. Takes about twenty minutes.
+# Prints tables. The same numbers go to BUILD_DIR/bench.csv. Takes about half an hour.
 set -eu
 build=$(cd "$1" && pwd)
 rounds=${2:-5}
