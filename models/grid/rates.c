@@ -7,6 +7,9 @@
  *   stable:  the unit's instructions per cycle differ from those of the unit before by less than `tolerance`
  *   jump:    the least of rounds left / rounds per cycle over all warps; at least `merged` of the time up to now, so that warps which
  *            leave one soon after the other are one phase. The more jumps there were, the more are merged: their number is bounded
+ * What was jumped over leaves its lines in caches, the last MOST_TOUCHED parts of requests at least. Loops that come to know their data
+ * get faster by that. So the first jump is no longer than FIRST units, and each further one FARTHER times as long, as long as the rate
+ * after a jump is that before it.
  * Units that do not agree are followed by longer ones, because what differs by chance then averages out; after MOST_UNITS the last is
  * taken as it is, and the difference goes into the estimate's bounds.
  */
@@ -17,7 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MORE_STEPS = 8, LEAST_ITERATIONS = 8, LEAST_OUTER = 2, MOST_UNITS = 8, MOST_DEPTH = 16 };
+enum { FIRST = 3, FARTHER = 4, MOST_TOUCHED = 1 << 16, MORE_STEPS = 8, LEAST_ITERATIONS = 8, LEAST_OUTER = 2, MOST_UNITS = 8, MOST_DEPTH = 16 };
 static const double tolerance = 0.01, merged = 0.005;
 
 struct rate_place {
@@ -261,6 +264,38 @@ static double share_done(const struct rates *r, const struct rate_level *l, cons
 	return all > 0 ? done / all : 1;
 }
 
+/* Parts of requests in a round of all warps. */
+static uint64_t parts_of_round(const struct rates *r, const struct rate_place *places)
+{
+	uint64_t parts = 0;
+	for (uint32_t i = 0; i < r->count; i++)
+		for (uint32_t slot = 0; slot < r->slots; slot++) {
+			const struct rate_place *p = &places[(size_t)i * r->slots + slot];
+			const struct warp_path *path = r->sms[i]->warps[slot].path;
+			if (p->gap < 0 || !path->requests)
+				continue;
+			const struct path_gap *g = &path->gaps[p->gap];
+			parts += path->requests->first[g->first_access + g->access_count] - path->requests->first[g->first_access];
+		}
+	return parts;
+}
+
+/* The last of the rounds that were jumped over, as caches see them, the oldest first. The round that a warp is in is not among them. */
+static void touch_rounds(const struct rates *r, const struct rate_place *places)
+{
+	uint64_t parts = parts_of_round(r, places);
+	for (uint64_t back = parts ? MOST_TOUCHED / parts + 1 : 0; back; back--)
+		for (uint32_t i = 0; i < r->count; i++)
+			for (uint32_t slot = 0; slot < r->slots; slot++) {
+				const struct rate_place *p = &places[(size_t)i * r->slots + slot];
+				if (p->gap < 0)
+					continue;
+				double now = r->sms[i]->warps[slot].path->gaps[p->gap].rounds - rounds_left(r->sms[i], slot, p->gap);
+				if (now - (double)back > p->rounds)
+					ov_memory_touch(r->sms[i], slot, (uint32_t)p->gap, (uint64_t)(now - (double)back + 0.5));
+			}
+}
+
 /* Time goes on by `by` cycles, in which warps do what they would do in `reach`. */
 static void jump(struct rates *r, const struct rate_level *l, const struct rate_place *places, double cycles, double reach, double by)
 {
@@ -278,6 +313,8 @@ static void jump(struct rates *r, const struct rate_level *l, const struct rate_
 			sm->jumped_by[k] += ((double)sm->by[k] + sm->jumped_by[k] - l->sums[i].by[k]) / cycles * by;
 		sm->jumped += (uint64_t)by;
 	}
+	if (r->sms[0]->memory)
+		touch_rounds(r, places);
 }
 
 /* A unit of a level has ended. True: the SMs have jumped. */
@@ -292,11 +329,16 @@ static bool end_unit(struct rates *r, struct rate_level *l, const struct rate_pl
 		set_rates(r, l);
 		double first = cycles_left(r, l, places, &last), elapsed = (double)ov_time(r->sms[0]);
 		double reach = fmin(fmax(first, merged * (1 + r->jumps / 32.0) * elapsed), last);
+		bool drifts = l->capped && fabs(rate / l->jump_rate - 1) > 2 * tolerance;
+		l->cap = l->cap > 0 && !drifts ? l->cap * FARTHER : FIRST * cycles;
+		l->capped = l->cap < reach;
+		l->jump_rate = rate;
+		reach = fmin(reach, l->cap);
 		/* Where a unit is the limit, the others do what those that leave would have done; where each warp's own latency is, not. */
 		double by = floor(reach * (1 + share_done(r, l, places, reach)) / 2);
-		if (by > 2 * cycles && isfinite(by)) {
+		if (by > 1.5 * cycles && isfinite(by)) {
 			r->spread_cycles += by * fmax(fmin(difference, 1), tolerance / 2) + (reach - by) / 2;
-			r->jumps++;
+			r->jumps += !l->capped;
 			jump(r, l, places, cycles, reach, by);
 			return true;
 		}

@@ -181,6 +181,20 @@ enum l1_result l1_load(struct l1_cache *c, uint64_t line, uint32_t sectors, uint
 	return L1_WAITS;
 }
 
+bool l1_touch(struct l1_cache *c, uint64_t line, uint32_t sectors)
+{
+	uint32_t tag = tags_find(&c->tags, line);
+	struct l1_request ask = {0};
+	bool was = tag != MEMORY_NONE && !(sectors & ~c->tags.lines[tag].valid);
+	if (tag == MEMORY_NONE && c->tags.sets)
+		tag = allocate(c, line, &ask);
+	if (tag == MEMORY_NONE)
+		return false;
+	c->tags.lines[tag].valid |= sectors & ~c->tags.lines[tag].pending;
+	tags_touch(&c->tags, set_of(c, line), tag);
+	return was;
+}
+
 bool l1_has(const struct l1_cache *c, uint64_t line, uint32_t sectors)
 {
 	uint32_t tag = tags_find(&c->tags, line);

@@ -123,6 +123,21 @@ void partition_warm(struct partition *p, uint32_t slice, uint64_t address, uint6
 	tags_touch(&s->tags, set, line);
 }
 
+void partition_touch(struct partition *p, uint32_t slice, uint64_t address, uint64_t local, bool dirty)
+{
+	struct slice *s = &p->slices[slice];
+	uint32_t set = set_of(p, s, local), line = tags_find(&s->tags, address);
+	if (line == MEMORY_NONE) {
+		line = tags_victim(&s->tags, set);
+		if (line == MEMORY_NONE)
+			return;
+		tags_replace(&s->tags, set, line, address);
+		s->tags.lines[line].valid = p->line_sectors < 32 ? (1u << p->line_sectors) - 1 : UINT32_MAX;
+	}
+	s->tags.lines[line].dirty |= dirty ? s->tags.lines[line].valid : 0;
+	tags_touch(&s->tags, set, line);
+}
+
 int partition_push(struct partition *p, uint32_t slice, const struct memory_request *r)
 {
 	uint32_t n = pool_take(&p->request_pool, p->requests, next);

@@ -27,6 +27,8 @@ struct partition *partition_new(const struct memory_config *config);
 void partition_free(struct partition *p);
 /* What L2 holds before a launch: sectors of a line. */
 void partition_warm(struct partition *p, uint32_t slice, uint64_t address, uint64_t local, bool dirty);
+/* A line is used, without time: what comes in while a simulation jumps. */
+void partition_touch(struct partition *p, uint32_t slice, uint64_t address, uint64_t local, bool dirty);
 int partition_push(struct partition *p, uint32_t slice, const struct memory_request *r);
 /* Until the time; calls on_reply for every request that is answered. */
 int partition_advance(struct partition *p, uint64_t until, memory_reply_fn *on_reply, void *ctx);

@@ -179,6 +179,13 @@ void memory_warm(struct memory_system *m, const struct memory_range *ranges, siz
 	warm_lines(ranges, count, c->slice_bytes * c->map.channels * c->map.slices, m->gpu->l2_line_bytes, steady, warm_line, m);
 }
 
+void memory_touch(struct memory_system *m, uint64_t address, bool dirty)
+{
+	address -= address % m->gpu->l2_line_bytes;
+	struct memory_place p = memory_map_find(&m->config.map, address);
+	partition_touch(m->partitions[p.channel], p.slice, address, p.local, dirty);
+}
+
 uint32_t memory_round_trip(const struct memory_system *m, bool atomics)
 {
 	return m->forward + (atomics && m->atomic_back < m->back ? m->atomic_back : m->back);

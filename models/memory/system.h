@@ -20,6 +20,8 @@ struct memory_system *memory_new(const struct gpu *gpu, uint32_t sms, double cap
 void memory_free(struct memory_system *m);
 /* L2 holds these, the last ones where not all fit. */
 void memory_warm(struct memory_system *m, const struct memory_range *ranges, size_t count, bool steady);
+/* L2 is asked for a line, or given one, without time. */
+void memory_touch(struct memory_system *m, uint64_t address, bool dirty);
 /* Cycles from when a request leaves an SM to when its answer can be there, at least; whether some requests are atomics. */
 uint32_t memory_round_trip(const struct memory_system *m, bool atomics);
 /* When a packet of the SM that is ready in `cycle` leaves it; packets take turns. */

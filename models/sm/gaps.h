@@ -3,7 +3,6 @@
 #define GPUSIM_MODELS_SM_GAPS_H
 
 #include "models/sm/state/sm.h"
-#include "models/util/hash.h"
 
 /* The rounds that are left of a warp's gaps. */
 static inline double *ov_rounds(const struct ov_sm *sm, const struct ov_warp *w)
@@ -81,6 +80,7 @@ static inline int32_t gap_of_access(const struct warp_path *p, uint32_t access)
 static inline uint64_t ov_round_address(const struct ov_sm *sm, const struct ov_warp *w, uint32_t access, uint64_t address,
                                         uint64_t line_bytes)
 {
+	uint64_t who = (sm->groups[w->group].id * sm->m->warps_per_group + (uint64_t)(w - sm->warps)) << 20;
 	const struct warp_path *p = w->path;
 	const double *rounds = ov_rounds(sm, w);
 	for (int32_t g = gap_of_access(p, access); g >= 0; g = p->gaps[g].outer) {
@@ -88,12 +88,7 @@ static inline uint64_t ov_round_address(const struct ov_sm *sm, const struct ov_
 		uint64_t round = (uint64_t)(gap->rounds - rounds[g] + 0.5);
 		if (access < gap->first_access || !gap->shifts || !round)
 			continue;
-		const struct round_shift *s = &gap->shifts[access - gap->first_access];
-		if (!s->bytes)
-			address = (address + (uint64_t)s->step * round) / line_bytes * line_bytes;
-		else if (s->bytes > line_bytes)
-			address = (s->low + (address - s->low + (hash_high(round * 1000003 + access) >> 16) % s->bytes) % s->bytes) / line_bytes *
-			          line_bytes;
+		address = round_address(&gap->shifts[access - gap->first_access], address, round, who + access, line_bytes);
 	}
 	return address;
 }

@@ -1,5 +1,6 @@
 /* Occupancy vector: an SM's memory, its making and its end. What it does is in models/sm/memory.h. */
 #include "models/sm/state/sm.h"
+#include "models/traffic/footprint.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -64,6 +65,44 @@ void ov_memory_free(struct ov_sm *sm)
 	free(o->leaving);
 	free(o);
 	sm->memory = NULL;
+}
+
+static void touch_part(struct ov_sm *sm, const struct ov_op *op, uint64_t address, uint32_t sectors)
+{
+	const struct gpu *gpu = sm->m->gpu;
+	bool store = op->latency_rule == OV_STORE || op->class == CODE_atomic;
+	if (gpu->l1_sector_bytes >= gpu->l1_line_bytes && !store)
+		sectors = (uint32_t)((1ull << gpu->l1_line_bytes / MEMORY_SECTOR) - 1);
+	if (store || !l1_touch(sm->memory->l1, address, sectors | !sectors))
+		memory_touch(sm->memory->system, address, store);
+}
+
+void ov_memory_touch(struct ov_sm *sm, uint32_t slot, uint32_t gap, uint64_t round)
+{
+	const struct launch_warps *launch = sm->m->launch;
+	const struct ov_warp *w = &sm->warps[slot];
+	const struct path_gap *g = &w->path->gaps[gap];
+	const struct ov_group *group = &sm->groups[w->group];
+	const struct path_requests *r = w->path->requests;
+	uint64_t line = sm->m->gpu->l1_line_bytes;
+	uint32_t n = 0;
+	for (uint32_t b = g->from; b < g->at && r && g->shifts; b++) {
+		const struct code_block *block = &launch->code->blocks[w->path->blocks[b]];
+		for (uint32_t i = block->first; i < block->first + block->count; i++) {
+			const struct ov_op *op = &sm->ops[i];
+			if (!op->accesses)
+				continue;
+			uint32_t access = n++;
+			bool global = op->space == SPACE_global || op->space == SPACE_generic || op->space == SPACE_texture;
+			for (uint32_t p = r->first[g->first_access + access]; global && p < r->first[g->first_access + access + 1]; p++) {
+				uint64_t address = r->parts[p].address;
+				if (group->moves)
+					address = launch_address(launch, i, address, group->id, group->moved, line);
+				address = round_address(&g->shifts[access], address, round, (uint64_t)slot << 20, line);
+				touch_part(sm, op, address, r->parts[p].sectors);
+			}
+		}
+	}
 }
 
 struct ov_memory_counts ov_memory_counts(const struct ov_sm *sm)

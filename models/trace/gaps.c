@@ -3,6 +3,7 @@
  *
  *   an instruction is executed n times in a window of k iterations, so n / k times in each: p, at least 1
  *   evenly: address(e + p) - address(e) = d for nearly all of its executions e; a round then moves it by d n / p
+ *            At the end of a buffer it begins again: indices are masked, or taken modulo a size
  *   else by chance: anywhere in the part of memory that the instruction was seen to touch
  */
 #include "models/trace/internal.h"
@@ -13,7 +14,7 @@
 #include <string.h>
 
 static const double NEARLY_ALL = 0.8; /* borders of rows and the like may differ */
-#define BY_CHANCE UINT64_MAX /* bytes of a shift until gaps_place; low: the instruction */
+#define UNPLACED UINT64_MAX /* bytes of a shift until gaps_place; low: an address, or, by chance, the instruction */
 
 int gaps_add(struct recorded_path *r, const struct recorded_gap *gap)
 {
@@ -50,19 +51,43 @@ static struct round_shift shift_of(const uint64_t *addresses, uint32_t count, do
 	uint32_t period = count > iterations ? (uint32_t)(count / iterations + 0.5) : 1;
 	int64_t distance;
 	if (count > period && moves_evenly(addresses, count, period, &distance))
-		return (struct round_shift){.step = (int64_t)((double)distance * count / period)};
-	return (struct round_shift){.low = instruction, .bytes = BY_CHANCE};
+		return (struct round_shift){.step = (int64_t)((double)distance * count / period), .low = addresses[0], .bytes = UNPLACED};
+	return (struct round_shift){.chance = true, .low = instruction, .bytes = UNPLACED};
+}
+
+/* The buffer that an address is in (trace.h); bytes 0: it is in none. */
+static void find_buffer(const struct launch_trace *trace, uint64_t address, uint64_t *low, uint64_t *bytes)
+{
+	uint64_t argument = (address >> 40) - 1;
+	bool known = address >> 40 && argument < trace->argument_count;
+	*low = known ? (argument + 1) << 40 : 0;
+	*bytes = known ? trace->argument_bytes[argument] : 0;
+}
+
+/* What an instruction touches in the rounds that were left out: from its address on, no further than its buffer. */
+static void widen_range(const struct launch_trace *trace, struct shift_finder *ranges, uint32_t instruction, uint64_t address, double by)
+{
+	uint64_t low, bytes;
+	find_buffer(trace, address, &low, &bytes);
+	double end = (double)address + by;
+	if (bytes && (end < (double)low || end > (double)low + (double)bytes)) {
+		shift_finder_widen(ranges, instruction, low, low + bytes);
+		return;
+	}
+	shift_finder_widen(ranges, instruction, by < 0 ? address - (uint64_t)-by : address, by < 0 ? address : address + (uint64_t)by);
 }
 
 /* All executions of one instruction in the window. */
-static void shift_instruction(const struct executions *e, uint32_t first, double iterations, uint64_t *addresses,
-                              struct round_shift *out)
+static void shift_instruction(const struct gap_finish *f, const struct executions *e, uint32_t first, const struct path_gap *gap,
+                              uint64_t *addresses, struct round_shift *out)
 {
 	uint32_t instruction = e->firsts[first].instruction, count = 0;
 	for (uint32_t i = first; i < e->count; i++)
 		if (e->firsts[i].known && e->firsts[i].instruction == instruction)
 			addresses[count++] = e->firsts[i].address;
-	struct round_shift shift = shift_of(addresses, count, iterations, instruction);
+	struct round_shift shift = shift_of(addresses, count, gap->iterations, instruction);
+	if (!shift.chance)
+		widen_range(f->trace, f->ranges, instruction, addresses[0], (double)shift.step * gap->rounds);
 	for (uint32_t i = first; i < e->count; i++)
 		if (e->firsts[i].instruction == instruction) {
 			out[i] = shift;
@@ -70,7 +95,7 @@ static void shift_instruction(const struct executions *e, uint32_t first, double
 		}
 }
 
-static int add_shifts(struct recorded_path *r, const struct path_gap *gap)
+static int add_shifts(const struct gap_finish *f, struct recorded_path *r, const struct path_gap *gap)
 {
 	struct executions e = {.firsts = (const struct first_lane *)(const void *)r->firsts.data + gap->first_access,
 	                       .count = gap->access_count};
@@ -80,7 +105,7 @@ static int add_shifts(struct recorded_path *r, const struct path_gap *gap)
 	int result = out && addresses && e.done ? 0 : -ENOMEM;
 	for (uint32_t i = 0; i < e.count && !result; i++)
 		if (e.firsts[i].known && !e.done[i])
-			shift_instruction(&e, i, gap->iterations, addresses, out);
+			shift_instruction(f, &e, i, gap, addresses, out);
 	if (!result)
 		gs_buf_add(&r->shifts, out, e.count * sizeof *out);
 	free(out);
@@ -89,11 +114,16 @@ static int add_shifts(struct recorded_path *r, const struct path_gap *gap)
 	return result ? result : r->shifts.failed ? -ENOMEM : 0;
 }
 
-void gaps_place(struct round_shift *shifts, size_t count, gaps_range_fn *range, void *ctx)
+void gaps_place(const struct launch_trace *trace, struct round_shift *shifts, size_t count, gaps_range_fn *range, void *ctx)
 {
-	for (size_t i = 0; i < count; i++)
-		if (shifts[i].bytes == BY_CHANCE)
+	for (size_t i = 0; i < count; i++) {
+		if (shifts[i].bytes != UNPLACED)
+			continue;
+		if (shifts[i].chance)
 			range(ctx, (uint32_t)shifts[i].low, &shifts[i].low, &shifts[i].bytes);
+		else
+			find_buffer(trace, shifts[i].low, &shifts[i].low, &shifts[i].bytes);
+	}
 }
 
 /* ---- the path ---- */
@@ -138,7 +168,7 @@ static void find_outer(struct path_gap *gaps, size_t count)
 }
 
 /* The windows in the order of struct warp_path. */
-static int write_gaps(struct recorded_path *r, const struct recorded_gap *found, size_t count, bool requests)
+static int write_gaps(const struct gap_finish *f, struct recorded_path *r, const struct recorded_gap *found, size_t count)
 {
 	int result = 0;
 	r->gaps.len = 0;
@@ -147,14 +177,14 @@ static int write_gaps(struct recorded_path *r, const struct recorded_gap *found,
 		gap.first_access = accesses_before(r, gap.from);
 		gap.access_count = accesses_before(r, gap.at) - gap.first_access;
 		gs_buf_add(&r->gaps, &gap, sizeof gap);
-		if (requests)
-			result = add_shifts(r, &gap);
+		if (f->ranges)
+			result = add_shifts(f, r, &gap);
 	}
 	find_outer((struct path_gap *)(void *)r->gaps.data, r->gaps.len / sizeof(struct path_gap));
 	return r->gaps.failed ? -ENOMEM : result;
 }
 
-int gaps_finish(const struct kernel_code *code, struct recorded_path *r, bool requests)
+int gaps_finish(const struct gap_finish *f, struct recorded_path *r)
 {
 	size_t count = r->gaps.len / sizeof(struct recorded_gap), blocks = r->blocks.len / sizeof(uint32_t);
 	r->shifts.len = r->weights.len = 0;
@@ -166,10 +196,10 @@ int gaps_finish(const struct kernel_code *code, struct recorded_path *r, bool re
 	if (!result) {
 		memcpy(found, r->gaps.data, count * sizeof *found);
 		qsort(found, count, sizeof *found, compare_gaps);
-		result = write_gaps(r, found, keep_nested(found, count), requests);
+		result = write_gaps(f, r, found, keep_nested(found, count));
 	}
 	if (!result) {
-		path_weigh(code, (const uint32_t *)(const void *)r->blocks.data, blocks, (struct path_gap *)(void *)r->gaps.data,
+		path_weigh(f->code, (const uint32_t *)(const void *)r->blocks.data, blocks, (struct path_gap *)(void *)r->gaps.data,
 		           r->gaps.len / sizeof(struct path_gap), weights);
 		gs_buf_add(&r->weights, weights, blocks * sizeof *weights);
 	}

@@ -37,7 +37,13 @@ struct recorded_gap {
 int gaps_add(struct recorded_path *r, const struct recorded_gap *gap);
 /* The path is complete: its gaps in order, nested, with the shifts of their accesses and the weights of blocks. What its accesses move
  * to by chance is filled in later, by gaps_place. Returns 0 or -ENOMEM. */
-int gaps_finish(const struct kernel_code *code, struct recorded_path *r, bool requests);
+struct shift_finder;
+struct gap_finish {
+	const struct kernel_code *code;
+	const struct launch_trace *trace;
+	struct shift_finder *ranges; /* gets what instructions touch in gaps; NULL: requests are not kept */
+};
+int gaps_finish(const struct gap_finish *f, struct recorded_path *r);
 /*
  * Iterations that were left out need not have done as much as those of the window before them, if there are loops in them. `counted`: the
  * instructions of all these paths' warps, by counters. The rounds of outermost gaps with loops inside become more or fewer, so that the
@@ -46,7 +52,7 @@ int gaps_finish(const struct kernel_code *code, struct recorded_path *r, bool re
 void gaps_fit(const struct kernel_code *code, struct warp_path *const *paths, size_t count, double counted);
 /* low, bytes: what an instruction was seen to touch. */
 typedef void gaps_range_fn(void *ctx, uint32_t instruction, uint64_t *low, uint64_t *bytes);
-void gaps_place(struct round_shift *shifts, size_t count, gaps_range_fn *range, void *ctx);
+void gaps_place(const struct launch_trace *trace, struct round_shift *shifts, size_t count, gaps_range_fn *range, void *ctx);
 
 struct trace_store {
 	struct warp_path *paths;
@@ -80,6 +86,8 @@ void shift_finder_free(struct shift_finder *f);
 /* An execution of an instruction by the n-th traced group: the address of its first lane. warp and lane say which. */
 void shift_finder_add(struct shift_finder *f, uint32_t instruction, size_t n, uint32_t warp, uint32_t lane,
                       uint64_t address, uint64_t bytes);
+/* An instruction touches all of this, too. */
+void shift_finder_widen(struct shift_finder *f, uint32_t instruction, uint64_t low, uint64_t high);
 /* The part of memory that an instruction was seen to touch; bytes 0: none. */
 void shift_finder_range(const struct shift_finder *f, uint32_t instruction, uint64_t *low, uint64_t *bytes);
 /* ids: of the traced groups. out has code_count entries. */

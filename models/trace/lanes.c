@@ -362,39 +362,70 @@ static size_t step_of_source(const struct traced_way *way, uint32_t number)
 	return low;
 }
 
-/* Where the window of a gap begins, of whose source blocks `begun` come before it; false where its loop is not in the way. */
-static bool find_window(const struct traced_way *way, const struct trace_gap *gap, uint32_t begun, size_t *from)
+/* The event with which the window of a gap begins; SIZE_MAX: it is not in the trace. */
+static size_t find_window(const struct lane_trace *trace, const struct trace_gap *gap)
 {
 	uint32_t left = gap->kept;
-	for (uint32_t i = begun; i-- > 0 && left;)
-		if (way->source[i] == gap->body && !--left) {
-			*from = step_of_source(way, i);
+	for (size_t i = gap->before < trace->count ? gap->before : trace->count; i-- > 0 && left;)
+		if (trace->events[i].what == gap->body && !--left)
+			return i;
+	return SIZE_MAX;
+}
+
+static bool is_in_window(const struct traced_way *way, size_t from, size_t end, uint32_t block)
+{
+	for (size_t s = end; s-- > from;)
+		if (way->blocks[s] == block)
 			return true;
-		}
 	return false;
+}
+
+/* A window ends before the first block that its iterations do not have: what follows the loop may have no probe of its own. */
+static size_t end_of_window(const struct traced_way *way, size_t from, uint32_t begun, size_t at)
+{
+	size_t end = begun ? step_of_source(way, begun - 1) + 1 : at;
+	while (end < at && is_in_window(way, from, end, way->blocks[end]))
+		end++;
+	return end < at ? end : at;
+}
+
+/* For each event, how many of the way's source blocks had begun before it. The target's code may have lost the block of a loop's body,
+ * so that events say where windows are. */
+static uint32_t *count_begun(const struct traced_lane *l, const struct lane_trace *trace)
+{
+	uint32_t *begun = malloc((trace->count + 1) * sizeof *begun);
+	if (!begun)
+		return NULL;
+	begun[0] = 0;
+	for (size_t i = 0; i < trace->count; i++)
+		begun[i + 1] = begun[i] + (trace->events[i].what < TRACE_ACCESS && trace_walker_knows(l->reader->walker, trace->events[i].what));
+	return begun;
 }
 
 /* The gaps of the trace as steps of the way that was found. */
 static int place_gaps(struct traced_lane *l, const struct lane_trace *trace)
 {
-	const struct trace_reader *r = l->reader;
-	uint32_t begun = 0;
-	size_t event = 0;
 	l->gap_count = 0;
 	if (!trace->gap_count || l->way->guessed)
 		return 0;
 	if (!make_room((void **)&l->gaps, &l->gap_room, trace->gap_count, sizeof *l->gaps))
 		return -ENOMEM;
-	for (size_t g = 0; g < trace->gap_count; g++) {
+	uint32_t *begun = count_begun(l, trace);
+	for (size_t g = 0; g < trace->gap_count && begun; g++) {
 		const struct trace_gap *gap = &trace->gaps[g];
+		size_t first = find_window(trace, gap), before = gap->before < trace->count ? gap->before : trace->count;
 		struct way_gap to = {.body = gap->body, .kept = gap->kept, .iterations = gap->iterations};
-		for (; event < gap->before && event < trace->count; event++)
-			begun += trace->events[event].what < TRACE_ACCESS && trace_walker_knows(r->walker, trace->events[event].what);
-		to.at = step_of_source(l->way, begun);
-		if (find_window(l->way, gap, begun, &to.from) && to.from < to.at)
-			l->gaps[l->gap_count++] = to;
+		if (first == SIZE_MAX)
+			continue;
+		to.from = step_of_source(l->way, begun[first]);
+		to.at = step_of_source(l->way, begun[before]);
+		if (to.from >= to.at)
+			continue;
+		to.at = end_of_window(l->way, to.from, begun[before], to.at);
+		l->gaps[l->gap_count++] = to;
 	}
-	return 0;
+	free(begun);
+	return begun ? 0 : -ENOMEM;
 }
 
 int traced_lane_begin(struct trace_reader *r, struct traced_lane *l, const struct traced_group *group, uint32_t item)

@@ -559,6 +559,18 @@ static int read_groups(struct trace_decoder *r, struct gs_error *err)
 	return result;
 }
 
+static bool keep_sizes(struct trace_decoder *r)
+{
+	size_t count = r->layout->argument_count;
+	r->trace->argument_bytes = calloc(count + 1, sizeof *r->trace->argument_bytes);
+	if (!r->trace->argument_bytes)
+		return false;
+	if (count)
+		memcpy(r->trace->argument_bytes, r->layout->argument_bytes, count * sizeof *r->trace->argument_bytes);
+	r->trace->argument_count = count;
+	return true;
+}
+
 int trace_read(const void *words, size_t word_count, const struct trace_layout *layout, struct launch_trace **out,
                struct gs_error *err)
 {
@@ -570,7 +582,7 @@ int trace_read(const void *words, size_t word_count, const struct trace_layout *
 		return gs_fail(err, ENOMEM, "out of memory");
 	r.trace->sites = layout->sites;
 	r.trace->site_count = layout->site_count;
-	int result = find_chunks(&r, words, word_count, err);
+	int result = keep_sizes(&r) ? find_chunks(&r, words, word_count, err) : gs_fail(err, ENOMEM, "out of memory");
 	if (!result)
 		result = read_groups(&r, err);
 	free(r.chunks);
@@ -593,7 +605,9 @@ void trace_free(struct launch_trace *t)
 		}
 		free(t->groups[i].lanes);
 	}
-	if (t)
+	if (t) {
 		free(t->groups);
+		free(t->argument_bytes);
+	}
 	free(t);
 }

@@ -154,6 +154,13 @@ static bool is_linear(const struct shift_finder *f, uint32_t instruction, const 
 	return true;
 }
 
+void shift_finder_widen(struct shift_finder *f, uint32_t instruction, uint64_t low, uint64_t high)
+{
+	struct whose *w = &f->whose[instruction];
+	w->low = w->used && low < w->low ? low : w->low;
+	w->high = w->used && high > w->high ? high : w->high;
+}
+
 void shift_finder_range(const struct shift_finder *f, uint32_t instruction, uint64_t *low, uint64_t *bytes)
 {
 	const struct whose *w = &f->whose[instruction];

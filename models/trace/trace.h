@@ -79,6 +79,8 @@ struct launch_trace {
 	struct traced_group *groups; /* ascending ids */
 	size_t group_count;
 	uint64_t size_bytes, accesses; /* as the device wrote it, for the report's bytes per access */
+	uint64_t *argument_bytes; /* of the buffers that arguments are; 0: not known, or no buffer */
+	size_t argument_count;
 };
 
 #endif

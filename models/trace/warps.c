@@ -318,7 +318,7 @@ static int run_warp(struct trace_maker *m, const struct traced_group *group)
 	if (path_failed(&m->path))
 		result = -ENOMEM;
 	if (!result)
-		result = gaps_finish(m->code, &m->path, m->shape->requests);
+		result = gaps_finish(&(struct gap_finish){m->code, m->trace, m->shifts}, &m->path);
 	if (!result)
 		add_statistics(m);
 	return result;
@@ -455,7 +455,7 @@ static void place_gaps(struct trace_maker *m)
 {
 	const struct trace_store *s = m->out->store;
 	for (size_t i = 0; i < s->list_count; i++)
-		gaps_place(s->lists[i].shifts, s->lists[i].count, range_of, m->shifts);
+		gaps_place(m->trace, s->lists[i].shifts, s->lists[i].count, range_of, m->shifts);
 }
 
 static int fill_shifts(struct trace_maker *m, const uint64_t *ids)

@@ -14,6 +14,7 @@
 #include "models/util/hash.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 
 /* One of SAMPLE lines is counted, and no more than MOST_PARTS parts of requests: that bounds the time. Twice as large a sample
@@ -59,6 +60,39 @@ uint64_t launch_address(const struct launch_warps *warps, uint32_t instruction, 
 	return (s->low + (address - s->low + by) % s->bytes) / line_bytes * line_bytes;
 }
 
+/* Where an access comes to in the rounds of a gap: its last, or both ends of the buffer that it goes round in. */
+static uint32_t ends_of(const struct path_gap *gap, uint32_t n, uint64_t address, uint64_t out[2])
+{
+	const struct round_shift *s = &gap->shifts[n];
+	double end = (double)(int64_t)(address - s->low) + (double)s->step * gap->rounds;
+	if (s->bytes && (s->chance || end < 0 || end >= (double)s->bytes)) {
+		out[0] = s->low;
+		out[1] = s->low + s->bytes - 1;
+		return 2;
+	}
+	out[0] = round_address(s, address, (uint64_t)(gap->rounds + 0.5), 0, 1);
+	return s->step != 0;
+}
+
+static bool visit_rounds(const struct warp_path *path, size_t request, uint32_t instruction, const struct memory_part *part,
+                         footprint_fn *visit, void *ctx)
+{
+	for (size_t g = 0; g < path->gap_count; g++) {
+		const struct path_gap *gap = &path->gaps[g];
+		uint64_t ends[2];
+		struct memory_part moved = *part;
+		if (!gap->shifts || request - gap->first_access >= gap->access_count)
+			continue;
+		uint32_t count = ends_of(gap, (uint32_t)(request - gap->first_access), part->address, ends);
+		for (uint32_t i = 0; i < count; i++) {
+			moved.address = ends[i];
+			if (!visit(ctx, instruction, &moved))
+				return false;
+		}
+	}
+	return true;
+}
+
 static bool visit_path(const struct launch_warps *warps, const struct warp_path *path, footprint_fn *visit, void *ctx)
 {
 	const struct kernel_code *code = warps->code;
@@ -75,7 +109,8 @@ static bool visit_path(const struct launch_warps *warps, const struct warp_path 
 			if (in->space != SPACE_global && in->space != SPACE_generic && in->space != SPACE_texture)
 				continue;
 			for (uint32_t p = path->requests->first[request]; p < path->requests->first[request + 1]; p++)
-				if (!visit(ctx, i, &path->requests->parts[p]))
+				if (!visit(ctx, i, &path->requests->parts[p]) ||
+				    (path->gap_count && !visit_rounds(path, request, i, &path->requests->parts[p], visit, ctx)))
 					return false;
 		}
 	}
@@ -126,8 +161,8 @@ static bool extend(void *ctx, uint32_t instruction, const struct memory_part *pa
 			high += (uint64_t)(first < last ? last : first);
 		}
 	} else if (s && s->bytes) {
-		low = s->low;
-		high = s->low + s->bytes;
+		low = s->low < low ? s->low : low;
+		high = s->low + s->bytes > high ? s->low + s->bytes : high;
 	}
 	widen(&x->of[instruction], low, high);
 	return true;

@@ -5,6 +5,8 @@
  */
 #include "models/warps/warps.h"
 
+#include "models/util/hash.h"
+
 static uint64_t first_of_window(const struct launch_warps *w, uint64_t window)
 {
 	__uint128_t at = (__uint128_t)window * WARPS_WINDOW, pattern = w->pattern_groups;
@@ -32,6 +34,17 @@ uint64_t warps_pattern_times(const struct launch_warps *w, uint64_t pattern)
 	uint64_t window = pattern / WARPS_WINDOW, size = window_size(w, window);
 	uint64_t groups = first_of_window(w, window + 1) - first_of_window(w, window);
 	return groups / size + (pattern % WARPS_WINDOW < groups % size);
+}
+
+uint64_t round_address(const struct round_shift *s, uint64_t address, uint64_t round, uint64_t who, uint64_t line_bytes)
+{
+	uint64_t by = s->chance ? hash_high(round * 1000003 + who) >> 16 : (uint64_t)s->step * round;
+	if (!round || (s->chance && s->bytes <= line_bytes))
+		return address;
+	if (!s->bytes)
+		return (address + by) / line_bytes * line_bytes;
+	int64_t at = (int64_t)(address - s->low + (s->chance ? by % s->bytes : by)) % (int64_t)s->bytes;
+	return (s->low + (uint64_t)(at < 0 ? at + (int64_t)s->bytes : at)) / line_bytes * line_bytes;
 }
 
 /* How often a round is done in all. */

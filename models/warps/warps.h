@@ -15,11 +15,14 @@
 #include "models/gpu/gpu.h"
 #include "models/accesses/requests.h"
 
-/* How the address of an access moves from one round of a window to the next. */
+/* How the address of an access moves from one round of a window to the next: evenly, or by chance. */
 struct round_shift {
+	bool chance;
 	int64_t step;        /* bytes per round, where it moves evenly */
-	uint64_t low, bytes; /* else: the part of memory that it goes to by chance; bytes 0: it moves evenly */
+	uint64_t low, bytes; /* the memory that it stays in: at the end it begins again; bytes 0: not known */
 };
+/* Where it is after so many rounds; `who` makes chances different. A multiple of line_bytes, as the address is. */
+uint64_t round_address(const struct round_shift *s, uint64_t address, uint64_t round, uint64_t who, uint64_t line_bytes);
 
 /* Iterations of a loop that a path leaves out: after block at - 1 the warp does blocks from..at-1, its window, so many rounds more.
  * Windows of inner loops lie within those of outer ones, and are done as often as these say. */
