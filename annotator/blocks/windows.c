@@ -11,6 +11,7 @@
 #include "annotator/blocks/blocks.h"
 
 #include "annotator/edits/functions.h"
+#include "runtime/format/facts.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -18,6 +19,7 @@
 enum {
 	MOST_CONSTANT = 128,  /* iterations of loops without windows, inner ones included */
 	SOME_CONSTANT = 16,   /* with more than this, such loops count as one more level of the nest */
+	NESTED = 3,           /* levels that make a long trace */
 	MOST_CALLS_DEEP = 32,
 };
 
@@ -90,8 +92,10 @@ static unsigned window_of(const struct loop *l, struct loop_nest inside, unsigne
 	struct loop_nest n = with_loop(l, inside);
 	if (!n.levels || !l->has_trips)
 		return 0;
-	size_t levels = around + n.levels - 1 + (n.constant > SOME_CONSTANT), last = GS_ARRAY_LEN(sizes) - 1;
-	return n.levels == 1 ? sizes[levels < last ? levels : last].innermost : sizes[levels < last ? levels : last].outer;
+	unsigned within = n.levels - 1 + (n.constant > SOME_CONSTANT);
+	size_t levels = around + within, last = GS_ARRAY_LEN(sizes) - 1;
+	levels = levels < last ? levels : last;
+	return within ? sizes[levels].outer : sizes[levels].innermost;
 }
 
 /* Functions that call each other in a circle are no OpenCL C, but they end here, too. */
@@ -111,6 +115,10 @@ int choose_windows(struct annotation *a, struct gs_error *err)
 			break;
 	for (size_t i = 0; i < a->loop_count && !failed; i++)
 		a->loops[i].window = window_of(&a->loops[i], inside[i], around[i]);
+	for (size_t i = 0; i < a->kernel_count && !failed; i++)
+		for (size_t j = 0; j < a->function_count; j++)
+			if (a->functions[j]->name == a->kernels[i].name && a->functions[j]->inside.levels >= NESTED)
+				a->kernels[i].hazards |= HAZARD_NESTS;
 	free(inside);
 	free(around);
 	free(functions);

@@ -26,7 +26,8 @@ extern const char prelude_print[], prelude_probe[], prelude_ids[], prelude_hidde
 extern const char box_group_id[], box_num_groups[], box_global_size[], box_global_offset[], box_global_linear_id[],
     box_macro[];
 /* tracer.cl */
-extern const char tracer_names[], tracer_from[], tracer_if_native[], tracer_native[], tracer_native_accesses[],
+extern const char tracer_names[], tracer_from[], tracer_if_native[], tracer_native[], tracer_native_calls[], tracer_guarded_calls[],
+    tracer_guarded_accesses[], tracer_guarded_arrays[], tracer_native_accesses[],
     tracer_native_arrays[], tracer_else[], tracer_state[], tracer_apart_plain[], tracer_apart[], tracer_bytes[], tracer_events[], tracer_ends[],
     tracer_windows[], tracer_accesses[], tracer_arrays[], tracer_image_place[], tracer_copy[], tracer_endif[], tracer_images[];
 

@@ -16,6 +16,7 @@
 
 #include "annotator/text/template.h"
 #include "annotator/text/windows.h"
+#include "runtime/format/facts.h"
 
 /* Address spaces: the letter in the names of functions, the word of the language, and the class of the reader (models/trace/read.h).
  * Without a word a pointer is generic, or private if the device has no generic space; see spell_type. */
@@ -81,6 +82,19 @@ static void write_own(const struct annotation *a, size_t unit, enum marker_form 
 		write_template(tracer_copy, NULL, out);
 }
 
+/*
+ * Whether markers may look for themselves if anything is recorded. Most of a long launch is not, and a call takes several times as long as
+ * a look. But it is a branch: see above for barriers, and each takes the driver time to compile.
+ */
+static bool may_branch(const struct annotation *a)
+{
+	enum { MOST_BRANCHES = 200 };
+	for (size_t i = 0; i < a->kernel_count; i++)
+		if (a->kernels[i].hazards & HAZARD_BARRIERS)
+			return false;
+	return a->block_count + a->site_count <= MOST_BRANCHES;
+}
+
 void write_trace_functions(const struct annotation *a, size_t unit, enum marker_form form, struct gs_buf *out)
 {
 	const struct text_value values[] = {
@@ -91,11 +105,14 @@ void write_trace_functions(const struct annotation *a, size_t unit, enum marker_
 		{"NO_BLOCK", NULL, a->block_count * 2}, /* no block's event has this number: it is one of the others */
 		{0},
 	};
+	bool guarded = may_branch(a);
 	write_template(tracer_from, NULL, out);
 	write_template(tracer_names, values, out);
 	write_template(tracer_if_native, NULL, out);
 	write_template(tracer_native, values, out);
-	write_spaces(a, unit, tracer_native_accesses, tracer_native_arrays, out);
+	write_template(guarded ? tracer_guarded_calls : tracer_native_calls, values, out);
+	write_spaces(a, unit, guarded ? tracer_guarded_accesses : tracer_native_accesses,
+	             guarded ? tracer_guarded_arrays : tracer_native_arrays, out);
 	write_template(tracer_else, NULL, out);
 	write_own(a, unit, form, values, out);
 	write_template(tracer_endif, NULL, out);

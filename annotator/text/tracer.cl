@@ -78,15 +78,10 @@ __private struct __gpusim_trace *__gpusim_begin_native(__global unsigned long *b
 	__gpusim_box.${BOX_TRACED_WHOLE}, ${BLOCKS}, ${SITES}, ${LOOPS})
 void __gpusim_end_trace(__private struct __gpusim_trace *t) __asm__("${NATIVE_PREFIX}end");
 #define __gpusim_base(base, kind, what, p) __gpusim_base_f(base, kind, what, (unsigned long)(p), __gpusim_t)
-void __gpusim_b(unsigned int block, __private struct __gpusim_trace *t) __asm__("${NATIVE_PREFIX}b");
 void __gpusim_loop_f(unsigned int loop, unsigned int size, unsigned int last, __private struct __gpusim_trace *t)
 	__asm__("${NATIVE_PREFIX}loop");
-void __gpusim_body_f(unsigned int loop, unsigned int block, __private struct __gpusim_trace *t) __asm__("${NATIVE_PREFIX}body");
 void __gpusim_loop_end_f(unsigned int loop, unsigned int block, __private struct __gpusim_trace *t)
 	__asm__("${NATIVE_PREFIX}loop_end");
-#define __gpusim_loop(loop, size, last) __gpusim_loop_f(loop, size, last, __gpusim_t);
-#define __gpusim_body(loop, block) __gpusim_body_f(loop, block, __gpusim_t);
-#define __gpusim_loop_end(loop, block) __gpusim_loop_end_f(loop, block, __gpusim_t);
 void __gpusim_base_f(unsigned int base, unsigned int kind, unsigned long what, unsigned long address,
 	__private struct __gpusim_trace *t) __asm__("${NATIVE_PREFIX}base_f");
 void __gpusim_i_at(unsigned int site, unsigned int argument, unsigned long w, unsigned long h, unsigned long x,
@@ -94,7 +89,66 @@ void __gpusim_i_at(unsigned int site, unsigned int argument, unsigned long w, un
 unsigned long __gpusim_copy(int to, int to_kind, int from, int from_kind, unsigned long bytes, unsigned long count,
 	__private struct __gpusim_trace *t) __asm__("${NATIVE_PREFIX}copy");
 
+/* Calls whatever happens: the native code looks whether anything is recorded. */
+//@ tracer_native_calls
+void __gpusim_b(unsigned int block, __private struct __gpusim_trace *t) __asm__("${NATIVE_PREFIX}b");
+void __gpusim_body_f(unsigned int loop, unsigned int block, __private struct __gpusim_trace *t) __asm__("${NATIVE_PREFIX}body");
+#define __gpusim_loop(loop, size, last) __gpusim_loop_f(loop, size, last, __gpusim_t);
+#define __gpusim_body(loop, block) __gpusim_body_f(loop, block, __gpusim_t);
+#define __gpusim_loop_end(loop, block) __gpusim_loop_end_f(loop, block, __gpusim_t);
+
+/* Calls only if something is recorded. */
+//@ tracer_guarded_calls
+#define __gpusim_rarely(c) __builtin_expect(!!(c), 0)
+void __gpusim_native_b(unsigned int block, __private struct __gpusim_trace *t) __asm__("${NATIVE_PREFIX}b");
+void __gpusim_b(unsigned int block, __private struct __gpusim_trace *t)
+{
+	if (__gpusim_rarely(t->on))
+		__gpusim_native_b(block, t);
+}
+void __gpusim_body_f(unsigned int loop, unsigned int block, __private struct __gpusim_trace *t) __asm__("${NATIVE_PREFIX}body_on");
+#define __gpusim_loop(loop, size, last) if (__gpusim_rarely(__gpusim_t->on)) __gpusim_loop_f(loop, size, last, __gpusim_t);
+#define __gpusim_body(loop, block) if (__gpusim_rarely(__gpusim_t->on || (__gpusim_t->closed == loop && !--__gpusim_t->skip))) \
+	__gpusim_body_f(loop, block, __gpusim_t);
+#define __gpusim_loop_end(loop, block) if (__gpusim_rarely(__gpusim_t->closed == loop)) \
+	__gpusim_loop_end_f(loop, block, __gpusim_t);
+
 /* Accesses of one address space. */
+//@ tracer_guarded_accesses
+${WORD} void * __gpusim_native_a_${LETTER}(int first, int second, unsigned int base, unsigned long bytes,
+	const volatile ${WORD} void *p, __private struct __gpusim_trace *t) __asm__("${NATIVE_PREFIX}a_${LETTER}");
+${WORD} void * __gpusim_a_${LETTER}(int first, int second, unsigned int base, unsigned long bytes,
+	const volatile ${WORD} void *p, __private struct __gpusim_trace *t)
+{
+	if (__gpusim_rarely(t->on == 1))
+		__gpusim_native_a_${LETTER}(first, second, base, bytes, p, t);
+	return (${WORD} void *)p;
+}
+${WORD} void * __gpusim_native_v_${LETTER}(unsigned int site, unsigned int base, unsigned long bytes, unsigned long apart,
+	unsigned long offset, const volatile ${WORD} void *p, __private struct __gpusim_trace *t) __asm__("${NATIVE_PREFIX}v_${LETTER}");
+${WORD} void * __gpusim_v_${LETTER}(unsigned int site, unsigned int base, unsigned long bytes, unsigned long apart,
+	unsigned long offset, const volatile ${WORD} void *p, __private struct __gpusim_trace *t)
+{
+	if (__gpusim_rarely(t->on == 1))
+		__gpusim_native_v_${LETTER}(site, base, bytes, apart, offset, p, t);
+	return (${WORD} void *)((const volatile ${WORD} char *)p + apart * offset);
+}
+${WORD} void * __gpusim_k_${LETTER}(int which, const volatile ${WORD} void *p,
+	__private struct __gpusim_trace *t) __asm__("${NATIVE_PREFIX}k_${LETTER}");
+
+/* Accesses of arrays. */
+//@ tracer_guarded_arrays
+${WORD} void * __gpusim_native_a_${LETTER}(int first, int second, unsigned int base, unsigned long bytes, unsigned long offset,
+	unsigned long origin, const volatile ${WORD} void *p, __private struct __gpusim_trace *t) __asm__("${NATIVE_PREFIX}a_${LETTER}");
+${WORD} void * __gpusim_a_${LETTER}(int first, int second, unsigned int base, unsigned long bytes, unsigned long offset,
+	unsigned long origin, const volatile ${WORD} void *p, __private struct __gpusim_trace *t)
+{
+	if (__gpusim_rarely(t->on == 1))
+		__gpusim_native_a_${LETTER}(first, second, base, bytes, offset, origin, p, t);
+	return (${WORD} void *)p;
+}
+
+/* Accesses of one address space, without a look at what is recorded. */
 //@ tracer_native_accesses
 ${WORD} void * __gpusim_a_${LETTER}(int first, int second, unsigned int base, unsigned long bytes,
 	const volatile ${WORD} void *p, __private struct __gpusim_trace *t) __asm__("${NATIVE_PREFIX}a_${LETTER}");

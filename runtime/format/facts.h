@@ -14,7 +14,8 @@
 	X(VARIABLES, 16, "variables") \
 	X(ROUNDING, 32, "rounds") \
 	X(WAITS, 64, "waits") \
-	X(EXPLODES, 128, "explodes")
+	X(EXPLODES, 128, "explodes") \
+	X(NESTS, 256, "nests") /* no hazard: three loops or more in each other are traced in windows */
 
 /* ARGUMENT_name, word. */
 #define ARGUMENT_KINDS(X) \

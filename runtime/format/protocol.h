@@ -57,6 +57,7 @@
  *                          launch may not end without the others
  *               explodes   so many conditions have barriers inside of them that POCL would compile the twin for minutes. This word
  *                          is there only if that is certain
+ *               nests      no hazard: so many loops are in each other that traces in windows are long even so
  *   arguments   one line per kernel, in the same order: NAME KIND...; the kind of each argument (facts.h): value, local, constant,
  *               const (a pointer to const __global), unwritten (a pointer to __global; the compiler has found no write through it),
  *               global (any other pointer to __global), read (a read_only image), write (any other image),

@@ -36,6 +36,7 @@ struct artifact_kernel {
 	struct proof *proofs;                    /* proof.h */
 	struct launches_alike *shapes;           /* of its launches (trace_shapes.h), those in use first */
 	uint64_t shape_count;                  /* that there ever were */
+	uint32_t trace_room;                   /* chunks for the trace of a work-item (trace_shapes.h); 0: not known yet */
 };
 
 /* One term of a count: `factor` times the count of `of`, which is a lower block. */

@@ -40,11 +40,14 @@ struct kept_trace *trace_pack(const uint64_t *words, size_t chunks)
 	}
 	for (size_t i = 0; i < chunks; i++, chunk += CHUNK_WORDS) {
 		size_t used = bytes_used(chunk);
-		if (!used) /* counted, but past what its box was given (traced.c) */
+		if (!used) { /* counted, but past what its box was given (traced.c) */
+			t->cut = true;
 			continue;
+		}
 		memcpy(t->bytes + t->length, chunk, CHUNK_HEADER + used);
 		t->length += CHUNK_HEADER + used;
 		t->chunks++;
+		t->cut |= chunk[2] >> 32 & 1;
 	}
 	return t;
 }

@@ -137,6 +137,36 @@ void trace_taken(struct artifact_kernel *k, const uint64_t global[3], const uint
 	pthread_mutex_unlock(&lock);
 }
 
+/*
+ * Loops are traced in windows, so that 16 chunks, some 4,000 events, are enough for one or two nested loops. Three have up to 16 x 16 x 64
+ * iterations in windows. What needs more than 1,024 has so many loops one after another that it stays cut.
+ */
+enum { ROOM = 16, ROOM_OF_NESTS = 64, MORE_ROOM = 4, MOST_ROOM = 1024 };
+
+static uint32_t room_of(const struct artifact_kernel *k)
+{
+	return k->trace_room ? k->trace_room : k->hazards & HAZARD_NESTS ? ROOM_OF_NESTS : ROOM;
+}
+
+uint64_t trace_room(struct artifact_kernel *k)
+{
+	pthread_mutex_lock(&lock);
+	uint32_t room = room_of(k);
+	pthread_mutex_unlock(&lock);
+	return room;
+}
+
+void trace_was_cut(struct artifact_kernel *k, const uint64_t global[3], const uint64_t local[3])
+{
+	pthread_mutex_lock(&lock);
+	struct launches_alike *s = shape_of(k, global, local, false);
+	uint32_t room = room_of(k);
+	if (s && room < MOST_ROOM)
+		s->due = s->launches + 1;
+	k->trace_room = room * MORE_ROOM < MOST_ROOM ? room * MORE_ROOM : MOST_ROOM;
+	pthread_mutex_unlock(&lock);
+}
+
 /* Unless it is among them. */
 static void add_needed(struct needed_groups *all, uint64_t id)
 {

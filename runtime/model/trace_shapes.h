@@ -30,6 +30,7 @@ struct kept_trace {
 	struct launches_alike *shape;
 	char *bytes;
 	size_t length, chunks;
+	bool cut; /* there was no room for all of it */
 	uint64_t *argument_bytes; /* of the launch (models/trace/read.h) */
 	size_t argument_count;
 	uint64_t groups[3];
@@ -45,6 +46,10 @@ bool trace_due(const struct simulation *sim, struct artifact_kernel *k, const ui
 void trace_chosen(struct artifact_kernel *k, const uint64_t global[3], const uint64_t local[3], uint64_t chosen[3]);
 /* The local size that the driver has chosen, and will again. */
 void trace_learn(struct artifact_kernel *k, const uint64_t global[3], const uint64_t local[3], const uint64_t chosen[3]);
+/* Chunks of a trace buffer that one of its work-items may need. */
+uint64_t trace_room(struct artifact_kernel *k);
+/* There were too few: the next launch of the shape is traced again, with more for each work-item. */
+void trace_was_cut(struct artifact_kernel *k, const uint64_t global[3], const uint64_t local[3]);
 /* It is traced: the next of its shape is eight times as far. */
 void trace_taken(struct artifact_kernel *k, const uint64_t global[3], const uint64_t local[3]);
 

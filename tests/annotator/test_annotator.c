@@ -572,10 +572,68 @@ static void definitions_stand_between_guards(void)
 #undef LAST
 }
 
+/* A loop alone has windows of 64; two have 16 and 32, three 8, 8 and 32, through calls, too. Loops of few iterations by constants have none,
+ * but more than 16 in all are one more level. */
+static void windows_depend_on_the_nest(void)
+{
+	const struct loop *l;
+	struct annotation *a = create((const char *const[]){
+		"void g(int n) { for (int i = 0; i < n; i++) ; }\n"                                          /* 0: called in two loops */
+		"kernel void a(int n) { while (n > 3) n--; for (int i = 0; i < n; i++) for (int j = 0; j < 8; j++) ; }\n" /* 1, 2, 3 */
+		"kernel void b(int n) { for (int i = 0; i < n; i++) for (int j = n; j; j--) g(n); }\n"       /* 4, 5 */
+		"kernel void c(int n) { for (int i = 0; i < n; i++) for (int j = 1; j <= 9; j += 2) for (int k = 8; k > 0; k--) ; }\n" /* 6 to 8 */
+		"kernel void d(int n) { for (int i = 0; i < 1000; i++) do { } while (0); }\n"                /* 9, 10 */}, 1, "-cl-std=CL1.2");
+	CU_ASSERT_EQUAL_FATAL(annotation_loops(a, &l), 11);
+	const unsigned windows[] = {32, 64, 64, 0, 8, 8, 16, 0, 0, 64, 0}, trips[] = {0, 0, 0, 8, 0, 0, 0, 5, 8, 1000, 1};
+	for (size_t i = 0; i < GS_ARRAY_LEN(windows); i++) {
+		CU_ASSERT_EQUAL(l[i].window, windows[i]);
+		CU_ASSERT_EQUAL(l[i].trips, trips[i]);
+		CU_ASSERT_FALSE(l[i].needs_last);
+	}
+	annotation_free(a);
+}
+
+/* break, return, goto, a condition with ||, one that calls a function; not continue, a break of a switch, or &&. */
+static void some_loops_need_their_last_iteration(void)
+{
+	const struct loop *l;
+	struct annotation *a = create((const char *const[]){
+		"int g(int n) { for (;;) if (n++ > 7) return n; }\n"
+		"kernel void k(global int *p, int n) {\n"
+		"for (int i = 0; i < n; i++) { if (p[i]) continue; switch (n) { case 1: break; } }\n"
+		"while (n-- > 0 && p[n] > 3) ; while (n-- > 0 || p[n] > 3) ; while (g(n)) ;\n"
+		"for (int i = 0; i < n; i++) for (int j = 0; j < n; j++) if (p[j]) break;\n"
+		"for (int i = 0; i < n; i++) for (int j = 0; j < n; j++) if (p[j]) return; }\n"
+		"kernel void m(global int *p, int n) { for (int i = 0; i < n; i++) { if (p[i]) goto out; } out:; }\n"}, 1, "-cl-std=CL1.2");
+	CU_ASSERT_EQUAL_FATAL(annotation_loops(a, &l), 10);
+	const bool needs[] = {true, false, false, true, true, false, true, true, true, true};
+	for (size_t i = 0; i < GS_ARRAY_LEN(needs); i++) {
+		CU_ASSERT_EQUAL(l[i].needs_last, needs[i]);
+		CU_ASSERT(l[i].window > 0);
+	}
+	annotation_free(a);
+}
+
+/* A return ends the loops that it leaves. */
+static void traced_loops_say_where_they_begin_and_end(void)
+{
+	check_one("kernel void k(global int *p, int n) { while (n--) if (p) return; }\n", MARK_TRACE_PLAIN,
+	          "kernel void k(global int *p, int n, " K ", __global unsigned long *__gpusim_traces) {__gpusim_begin;__gpusim_trace_begins(0, 0);"
+	          "__gpusim_base(0, 0, 0, p);struct __gpusim_counts __gpusim_c;__private struct __gpusim_counts *__gpusim_n = &__gpusim_c;"
+	          "__gpusim_n->all1 = __gpusim_n->part2 = 0;__gpusim_b(0, __gpusim_t);{__gpusim_loop(1, 64, 1) while (n--){__gpusim_block(1);"
+	          "__gpusim_body(1, 1) if (p){__gpusim_part(2);__gpusim_b(2, __gpusim_t); __gpusim_loop_end(1, 1){"
+	          "__gpusim_end_trace(__gpusim_t);" SAVE(2) "__gpusim_put(0, __gpusim_total(1))__gpusim_put(1, __gpusim_n->part2)}return;}}}}"
+	          "__gpusim_loop_end(1, 1)} __gpusim_end_trace(__gpusim_t);" SAVE(2)
+	          "__gpusim_put(0, __gpusim_total(1))__gpusim_put(1, __gpusim_n->part2)}}}\n");
+}
+
 void add_annotator_tests(void)
 {
 	CU_pSuite suite = CU_add_suite("annotator", NULL, NULL);
 #define TEST(name) CU_add_test(suite, #name, name)
+	TEST(windows_depend_on_the_nest);
+	TEST(some_loops_need_their_last_iteration);
+	TEST(traced_loops_say_where_they_begin_and_end);
 	TEST(kernel_gets_counters_as_last_parameter);
 	TEST(helpers_and_their_prototypes_pass_the_counters_on);
 	TEST(functions_defined_nowhere_are_left_alone);

@@ -11,7 +11,10 @@ struct native_trace;
 #define NATIVE(type, name, ...) type name(__VA_ARGS__) __asm__(NATIVE_PREFIX #name)
 NATIVE(struct native_trace *, begin, uint64_t *buffer, uint64_t chunks, uint64_t of, uint64_t part, uint64_t group, uint32_t block,
        uint32_t site, uint64_t x, uint64_t y, uint64_t z, uint64_t size_x, uint64_t size_y, uint64_t lx, uint64_t ly, uint64_t lz,
-       uint64_t local_x, uint64_t local_y, uint64_t local_z, uint32_t blocks, uint32_t sites);
+       uint64_t local_x, uint64_t local_y, uint64_t local_z, uint64_t whole, uint32_t blocks, uint32_t sites, uint32_t loops);
+NATIVE(void, loop, uint32_t loop, uint32_t size, uint32_t needs_last, struct native_trace *t);
+NATIVE(void, body, uint32_t loop, uint32_t block, struct native_trace *t);
+NATIVE(void, loop_end, uint32_t loop, uint32_t block, struct native_trace *t);
 NATIVE(void, end, struct native_trace *t);
 NATIVE(void, b, uint32_t block, struct native_trace *t);
 NATIVE(void, base_f, uint32_t base, uint32_t kind, uint64_t what, uint64_t address, struct native_trace *t);
@@ -21,14 +24,14 @@ NATIVE(void *, k_g, int which, void *p, struct native_trace *t);
 NATIVE(void *, k_l, int which, void *p, struct native_trace *t);
 NATIVE(uint64_t, copy, int to, int to_class, int from, int from_class, uint64_t bytes, uint64_t count, struct native_trace *t);
 
-enum { BLOCKS = 4, SITES = 6, CHUNKS = 4, CHUNK_WORDS = TRACE_CHUNK_BYTES / 8, TOLD = 2 * BLOCKS };
+enum { BLOCKS = 4, SITES = 6, LOOPS = 2, CHUNKS = 4, CHUNK_WORDS = TRACE_CHUNK_BYTES / 8, TOLD = 2 * BLOCKS };
 
 static uint64_t words[TRACE_HEADER_WORDS + CHUNKS * CHUNK_WORDS];
 
 /* Work-item `lane` of group 1. A group has two work-items. The kernel's first block is 1. */
 static struct native_trace *work_item(uint64_t chunks, uint64_t lane)
 {
-	return begin(words, chunks, 0, 0, 1, 1, 0, 2, 0, 0, 8, 1, lane, 0, 0, 2, 1, 1, BLOCKS, SITES);
+	return begin(words, chunks, 0, 0, 1, 1, 0, 2, 0, 0, 8, 1, lane, 0, 0, 2, 1, 1, 0, BLOCKS, SITES, LOOPS);
 }
 
 static void *at(uint64_t address)
@@ -81,18 +84,86 @@ static void copies(void)
 	CHUNK(0, 1, 0, false, 2 << 2 | 3, 1 << 4 | 7, 40, 1 << 2 | 3, 2 << 4 | 7, 40);
 }
 
+/* A loop of n iterations whose body is block 2: 1 after the kernel's first, so its event is 2. Each stores at site 0. */
+static void go_round(struct native_trace *t, uint32_t number, uint32_t size, bool needs_last, int n)
+{
+	loop(number, size, needs_last, t);
+	for (int i = 0; i < n; i++) {
+		body(number, 2, t);
+		a_g(0, -1, 7, 4, at(0), t);
+	}
+	loop_end(number, 2, t);
+}
+
+/* Of 18 iterations, 0 to 3 are recorded and 16 to 17: gaps of 12 after 4, and, after 2, of none. 1 is an access that was predicted. */
+static void loops_have_windows(void)
+{
+	memset(words, 0, sizeof words);
+	struct native_trace *t = work_item(CHUNKS, 1);
+	go_round(t, 1, 4, false, 18);
+	b(1, t);
+	go_round(t, 2, 4, false, 4);
+	b(1, t);
+	go_round(t, 1, 4, false, 5);
+	b(1, t);
+	end(t);
+	CHUNK(0, 1, 0, false, 2, 3, 7, 2, 1, 2, 1, 2, 1, TOLD, 2, 1, 4, 12, 2, 1, 2, 1, 0, 2, 1, 2, 1, 2, 1, 2, 1, 0, 2, 1, 2, 1, 2, 1, 2, 1,
+	      TOLD, 2, 1, 4, 1, 0);
+}
+
+/* Of 7 iterations, 4 are recorded, 2 are not, and the last is, without its access. A loop in an iteration that may be the last has
+ * only one window, here of 4 in 6. */
+static void last_iterations_are_kept(void)
+{
+	memset(words, 0, sizeof words);
+	struct native_trace *t = work_item(CHUNKS, 1);
+	loop(1, 4, 1, t);
+	for (int i = 0; i < 7; i++) {
+		body(1, 2, t);
+		if (i > 4) {
+			loop(2, 32, 0, t);
+			for (int j = 0; j < 6; j++)
+				body(2, 3, t);
+			loop_end(2, 3, t);
+		}
+	}
+	b(0, t);
+	loop_end(1, 2, t);
+	a_g(0, -1, 7, 4, at(0), t);
+	end(t);
+	CHUNK(0, 1, 0, false, 2, 2, 2, 2, TOLD, 2, 1, 4, 0x82, 0x80, 0x80, 0x80, 0x80, 0, 2, 4, 4, 4, 4, TOLD, 2, 2, 4, 2, 6, 3, 7);
+}
+
+/* A last iteration that is too long is left out as well. */
+static void long_last_iterations_are_left_out(void)
+{
+	memset(words, 0, sizeof words);
+	struct native_trace *t = work_item(CHUNKS, 1);
+	loop(1, 4, 1, t);
+	for (int i = 0; i < 6; i++)
+		body(1, 2, t);
+	for (int i = 0; i < 1000; i++)
+		b(3, t);
+	loop_end(1, 2, t);
+	b(0, t);
+	end(t);
+	CHUNK(0, 1, 0, false, 2, 2, 2, 2, TOLD, 2, 1, 4, 0x82, 0x80, 0x80, 0x80, 0x80, 0, 6);
+}
+
 /* Without chunks nothing is traced, and no function fails. Events that do not fit are cut off, and the last chunk says so. */
 static void no_room(void)
 {
 	enum { MANY = 1000, ROOM = TRACE_CHUNK_BYTES - TRACE_CHUNK_HEADER_WORDS * 8 - TRACE_EVENT_BYTES + 1 };
 	memset(words, 0, sizeof words);
-	CU_ASSERT_PTR_NULL(work_item(0, 1));
-	CU_ASSERT_PTR_EQUAL(a_g(0, 1, 0, 4, at(8), NULL), at(8));
-	CU_ASSERT_EQUAL(copy(1, 1, 2, 0, 4, 10, NULL), 10);
-	b(1, NULL);
-	base_f(0, 0, 0, 0, NULL);
-	end(NULL);
-	struct native_trace *t = work_item(1, 1);
+	struct native_trace *t = work_item(0, 1);
+	CU_ASSERT_PTR_EQUAL(a_g(0, 1, 0, 4, at(8), t), at(8));
+	CU_ASSERT_EQUAL(copy(1, 1, 2, 0, 4, 10, t), 10);
+	b(1, t);
+	base_f(0, 0, 0, 0, t);
+	go_round(t, 1, 4, true, 10);
+	end(t);
+	CU_ASSERT_EQUAL(words[0], 0);
+	t = work_item(1, 1);
 	for (int i = 0; i < MANY; i++)
 		b(1, t);
 	end(t);
@@ -105,5 +176,8 @@ void add_trace_native_tests(void)
 	CU_pSuite s = CU_add_suite("compiled trace functions", NULL, NULL);
 	CU_add_test(s, "blocks, bases and strides", blocks_and_strides);
 	CU_add_test(s, "copies", copies);
+	CU_add_test(s, "loops have windows", loops_have_windows);
+	CU_add_test(s, "last iterations are kept", last_iterations_are_kept);
+	CU_add_test(s, "long last iterations are left out", long_last_iterations_are_left_out);
 	CU_add_test(s, "no room", no_room);
 }

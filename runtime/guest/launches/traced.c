@@ -57,11 +57,24 @@ static uint64_t seed_of(const struct launch *l)
 	return strtoull(hex, NULL, 16) ^ l->record.global[0] ^ l->record.global[1] << 20 ^ l->record.global[2] << 40;
 }
 
+/* Words of the largest buffer. At most half of the memory for traces, so that two launches in flight can be traced. */
+static uint64_t most_words(void)
+{
+	return TRACE_BUFFER_SHARE(simulation.options.trace_memory.number) / 2 / sizeof(uint64_t);
+}
+
+/* Work-items to trace. Rather fewer of them than none whole: on a GPU those of a box run out of room together. */
+static uint64_t most_items(const struct launch *l)
+{
+	uint64_t fit = most_words() / CHUNK_WORDS / trace_room(l->record.facts), most = simulation.options.trace_items.number;
+	return fit < most ? fit : most;
+}
+
 /* False: the launch is too large to be traced as a whole, and cannot be divided. */
 static bool choose_groups(const struct launch *l, struct trace_plan *p)
 {
 	enum { WHOLE = 4, OF = 16 };
-	uint64_t groups[3] = {1, 1, 1}, items = 1, group_items = 1, most = simulation.options.trace_items.number;
+	uint64_t groups[3] = {1, 1, 1}, items = 1, group_items = 1, most = most_items(l);
 	bool divides = true;
 	for (int d = 0; d < 3; d++) {
 		items *= l->record.global[d];
@@ -84,15 +97,14 @@ static bool choose_groups(const struct launch *l, struct trace_plan *p)
 	return items <= WHOLE * most;
 }
 
-/* At most half of the memory for traces, so that two launches in flight can be traced. */
 static size_t buffer_words(const struct launch *l)
 {
-	enum { CHUNKS_PER_ITEM = 16, LEAST = 1024 }; /* LEAST: chunks in all. 16 chunks are some 4000 events of a work-item */
-	uint64_t room = TRACE_BUFFER_SHARE(simulation.options.trace_memory.number) / 2 / sizeof(uint64_t), items = 1, words = 1;
+	enum { LEAST = 1024 }; /* chunks in all */
+	uint64_t room = most_words(), items = 1, most = most_items(l), words = 1;
 	for (int d = 0; d < 3; d++)
 		items *= l->record.global[d];
-	items = items < simulation.options.trace_items.number ? items : simulation.options.trace_items.number;
-	uint64_t wanted = items * CHUNKS_PER_ITEM * CHUNK_WORDS;
+	items = items < most ? items : most;
+	uint64_t wanted = items * trace_room(l->record.facts) * CHUNK_WORDS;
 	wanted = wanted < LEAST * CHUNK_WORDS ? LEAST * CHUNK_WORDS : wanted;
 	while (words * 2 <= room && words < wanted)
 		words *= 2;
@@ -223,10 +235,13 @@ struct kept_trace *trace_bring_back(struct launch *l)
 	struct counter_buffer *b = l->trace_buffer;
 	struct kept_trace *t = NULL;
 	size_t words = 0;
-	if (!buffer_fetch_trace(b, &words))
-		t = trace_pack(b->words, (words - TRACE_HEADER_WORDS) / (TRACE_CHUNK_BYTES / sizeof *b->words));
-	else
+	if (!buffer_fetch_trace(b, &words)) {
+		t = trace_pack(b->words, (words - TRACE_HEADER_WORDS) / CHUNK_WORDS);
+		if (t && t->cut)
+			trace_was_cut(l->record.facts, l->record.global, l->record.local);
+	} else {
 		words = b->word_count;
+	}
 	buffer_give_back(b, words);
 	l->trace_buffer = NULL;
 	worker_moved();
