@@ -23,6 +23,7 @@
 #define __gpusim_loop_end_f __gpusim_loop_end_${UNIT}
 #define __gpusim_gap __gpusim_gap_${UNIT}
 #define __gpusim_wide __gpusim_wide_${UNIT}
+#define __gpusim_go_on __gpusim_go_on_${UNIT}
 #define __gpusim_e __gpusim_e_${UNIT}
 #define __gpusim_begin_trace __gpusim_begin_trace_${UNIT}
 #define __gpusim_end_trace __gpusim_end_trace_${UNIT}
@@ -306,6 +307,19 @@ void __gpusim_wide(__global unsigned char *at, unsigned long v)
 		v >>= 7;
 	}
 }
+void __gpusim_go_on(unsigned int block, unsigned long left_out, __private struct __gpusim_window *w,
+	__private struct __gpusim_trace *t)
+{
+	t->on = w->mode;
+	t->closed = w->outer;
+	t->skip = w->outer_skip;
+	if (!w->last)
+		__gpusim_gap(block, w, t);
+	if (!w->last && t->on && !t->spilled)
+		__gpusim_number(left_out, t);
+	if (w->last && !w->spilled)
+		__gpusim_wide(w->mark - ${TRACE_WIDE_BYTES}, left_out);
+}
 void __gpusim_loop_f(unsigned int size, unsigned int last, __private struct __gpusim_window *w,
 	__private struct __gpusim_trace *t)
 {
@@ -332,16 +346,7 @@ void __gpusim_body_f(unsigned int loop, unsigned int block, __private struct __g
 		t->at = w->spilled ? t->at : w->mark;
 	}
 	if (t->closed == loop && (!w->last || w->trip >= w->next)) {
-		t->on = w->mode;
-		t->closed = w->outer;
-		t->skip = w->outer_skip;
-		if (!w->last) {
-			__gpusim_gap(block, w, t);
-			if (t->on && !t->spilled)
-				__gpusim_number(w->next - w->edge, t);
-		} else if (!w->spilled) {
-			__gpusim_wide(w->mark - ${TRACE_WIDE_BYTES}, w->next - w->edge);
-		}
+		__gpusim_go_on(block, w->next - w->edge, w, t);
 		w->trip = w->first = w->next;
 		w->edge = w->first + w->size;
 		w->next *= ${TRACE_WINDOWS_APART};
@@ -374,19 +379,12 @@ void __gpusim_loop_end_f(unsigned int loop, unsigned int block, __private struct
 {
 	if (t->closed != loop)
 		return;
-	unsigned long left_out = w->next - w->edge - t->skip + 1;
-	t->on = w->mode;
-	t->closed = w->outer;
-	t->skip = w->outer_skip;
-	if (!w->last) {
-		__gpusim_gap(block, w, t);
-		if (t->on && !t->spilled)
-			__gpusim_number(left_out, t);
-	} else if (!w->spilled) {
-		__gpusim_wide(w->mark - ${TRACE_WIDE_BYTES}, w->trip - w->edge - (t->spilled ? 0 : 1));
-		t->at = t->spilled ? w->mark : t->at;
+	int lost = w->last && t->spilled && !w->spilled;
+	if (lost) {
+		t->at = w->mark;
 		t->spilled = 0;
 	}
+	__gpusim_go_on(block, w->last ? w->trip - w->edge - !lost : w->next - w->edge - t->skip + 1, w, t);
 	__gpusim_apart(t);
 }
 
