@@ -124,7 +124,7 @@ static void test_long_loops_are_jumped_over(void)
 		/* The last warps of the last groups do not leave as they did: 2% on an H200. */
 		CU_ASSERT_DOUBLE_EQUAL(loop_cycles(&s, 20000, WINDOW), whole, 0.03 * whole);
 		CU_ASSERT_DOUBLE_EQUAL((double)s.timing.warp_instructions, (double)instructions, 1);
-		CU_ASSERT_TRUE(s.timing.simulated_fraction < 0.1);
+		CU_ASSERT_TRUE(s.timing.simulated_fraction < 0.3);
 		CU_ASSERT_TRUE(s.timing.spread > 0 && s.timing.spread < 0.02);
 	}
 }
