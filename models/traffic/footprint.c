@@ -11,11 +11,13 @@
 #include "models/code/costs.h"
 #include "models/memory/map.h"
 #include "models/traffic/reuse.h"
+#include "models/util/divide.h"
 #include "models/util/hash.h"
 
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* One of SAMPLE lines is counted, and no more than MOST_PARTS parts of requests: that bounds the time. Twice as large a sample
  * halves the variance of a share. */
@@ -52,12 +54,12 @@ uint64_t launch_address(const struct launch_warps *warps, uint32_t instruction, 
 	const struct address_shift *s = &warps->shifts[instruction];
 	if (s->linear) {
 		int64_t by = s->step[0] * moved[0] + s->step[1] * moved[1] + s->step[2] * moved[2];
-		return (address + (uint64_t)by) / line_bytes * line_bytes;
+		return quotient(address + (uint64_t)by, line_bytes) * line_bytes;
 	}
 	if (s->bytes <= line_bytes)
 		return address;
 	uint64_t by = (hash_high(group) >> 16) % s->bytes;
-	return (s->low + (address - s->low + by) % s->bytes) / line_bytes * line_bytes;
+	return quotient(s->low + (address - s->low + by) % s->bytes, line_bytes) * line_bytes;
 }
 
 /* Where an access comes to in the rounds of a gap: its last, or both ends of the buffer that it goes round in. */
@@ -132,11 +134,12 @@ bool footprint_visit(const struct launch_warps *warps, uint64_t pattern_group, f
 struct extent {
 	uint64_t low, high; /* high 0: nothing yet */
 };
+/* What instructions touch: of all groups, and of one path, as it was traced. */
 struct extents {
 	const struct launch_warps *warps;
 	uint64_t line;
-	uint64_t from[3];
-	struct extent *of; /* per instruction */
+	struct extent *of, *own;   /* per instruction */
+	uint32_t *touched, count;  /* instructions that have an own one */
 };
 
 static void widen(struct extent *e, uint64_t low, uint64_t high)
@@ -150,13 +153,23 @@ static void widen(struct extent *e, uint64_t low, uint64_t high)
 static bool extend(void *ctx, uint32_t instruction, const struct memory_part *part)
 {
 	struct extents *x = ctx;
+	struct extent *e = &x->own[instruction];
+	if (!e->high)
+		x->touched[x->count++] = instruction;
+	widen(e, part->address, part->address + x->line);
+	return true;
+}
+
+/* Of one instruction of the path, in a traced group at this place of the grid. */
+static void extend_to_grid(struct extents *x, uint32_t instruction, const uint64_t from[3])
+{
 	const struct address_shift *s = x->warps->shifts ? &x->warps->shifts[instruction] : NULL;
-	uint64_t low = part->address, high = part->address + x->line;
+	uint64_t low = x->own[instruction].low, high = x->own[instruction].high;
 	if (s && s->linear) {
 		/* From the first group's to the last one's, in each dimension. */
 		for (int d = 0; d < 3; d++) {
-			int64_t first = -s->step[d] * (int64_t)x->from[d];
-			int64_t last = s->step[d] * ((int64_t)(x->warps->grid[d] ? x->warps->grid[d] - 1 : 0) - (int64_t)x->from[d]);
+			int64_t first = -s->step[d] * (int64_t)from[d];
+			int64_t last = s->step[d] * ((int64_t)(x->warps->grid[d] ? x->warps->grid[d] - 1 : 0) - (int64_t)from[d]);
 			low += (uint64_t)(first < last ? first : last);
 			high += (uint64_t)(first < last ? last : first);
 		}
@@ -165,7 +178,55 @@ static bool extend(void *ctx, uint32_t instruction, const struct memory_part *pa
 		high = s->low + s->bytes > high ? s->low + s->bytes : high;
 	}
 	widen(&x->of[instruction], low, high);
-	return true;
+}
+
+static void find_place(const struct launch_warps *warps, uint64_t pattern_group, uint64_t from[3])
+{
+	uint64_t id = warps->pattern_ids ? warps->pattern_ids[pattern_group] : pattern_group;
+	for (int d = 0; d < 3; d++) {
+		from[d] = warps->grid[d] ? id % warps->grid[d] : 0;
+		id = warps->grid[d] ? id / warps->grid[d] : 0;
+	}
+}
+
+/* Warps in the order of their paths: first[p] to first[p + 1] of `warps` are those with path p. */
+static void sort_by_path(const struct launch_warps *warps, uint64_t count, uint64_t *first, uint64_t *sorted)
+{
+	for (uint64_t w = 0; w < count; w++)
+		first[warps->path_of[w] + 1]++;
+	for (uint32_t p = 0; p < warps->path_count; p++)
+		first[p + 1] += first[p];
+	for (uint64_t w = count; w-- > 0;)
+		sorted[--first[warps->path_of[w] + 1]] = w;
+}
+
+/* Paths are long and many groups have the same: each is walked once, and what it touches is moved to its groups. */
+static int find_extents(struct extents *x)
+{
+	const struct launch_warps *warps = x->warps;
+	uint64_t count = warps->pattern_groups * warps->warps_per_group, from[3];
+	uint64_t *first = calloc(warps->path_count + 2, sizeof *first), *sorted = calloc(count + 1, sizeof *sorted);
+	int rc = first && sorted ? 0 : -ENOMEM;
+	if (!rc)
+		sort_by_path(warps, count, first, sorted);
+	for (uint32_t p = 0; p < warps->path_count && !rc; p++) {
+		uint64_t begin = first[p + 1], end = p + 1 < warps->path_count ? first[p + 2] : count;
+		if (begin < end)
+			visit_path(warps, &warps->paths[p], extend, x);
+		for (uint64_t w = begin; w < end && x->count; w++) {
+			uint64_t group = sorted[w] / warps->warps_per_group;
+			if (w > begin && sorted[w - 1] / warps->warps_per_group == group)
+				continue;
+			find_place(warps, group, from);
+			for (uint32_t i = 0; i < x->count; i++)
+				extend_to_grid(x, x->touched[i], from);
+		}
+		while (x->count)
+			x->own[x->touched[--x->count]] = (struct extent){0};
+	}
+	free(first);
+	free(sorted);
+	return rc;
 }
 
 /* ---- traffic ---- */
@@ -184,7 +245,7 @@ static bool touch_part(void *ctx, uint32_t instruction, const struct memory_part
 	struct touched *t = ctx;
 	enum code_class class = t->code->code[instruction].class;
 	if (t->count < MOST_LINES)
-		t->lines[t->count++] = part->address / t->line_bytes * 2 + (class == CODE_store || class == CODE_atomic);
+		t->lines[t->count++] = quotient(part->address, t->line_bytes) * 2 + (class == CODE_store || class == CODE_atomic);
 	return t->count < MOST_LINES;
 }
 
@@ -194,11 +255,10 @@ static int by_number(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* Lines of a group are counted once; ranges are in order. */
-static void count_lines(struct touched *t, struct memory_range *ranges, size_t count)
+/* Lines of a group are counted once; they and the ranges are in order. */
+static void count_lines(const struct touched *t, struct memory_range *ranges, size_t count)
 {
 	size_t r = 0;
-	qsort(t->lines, t->count, sizeof *t->lines, by_number);
 	for (uint64_t i = 0; i < t->count; i++) {
 		uint64_t address = t->lines[i] / 2 * t->line_bytes;
 		while (r < count && address >= ranges[r].address + ranges[r].bytes)
@@ -217,9 +277,16 @@ static int count_traffic(const struct gpu *gpu, const struct launch_warps *warps
 		return -ENOMEM;
 	/* From all of the launch: its first groups may have nothing to do. */
 	uint64_t few = warps->pattern_groups < FEW_GROUPS ? warps->pattern_groups : FEW_GROUPS;
+	const uint32_t *before = NULL;
 	for (uint64_t i = 0; i < few; i++) {
-		t.count = 0;
-		footprint_visit(warps, (2 * i + 1) * warps->pattern_groups / (2 * few), touch_part, &t);
+		uint64_t group = (2 * i + 1) * warps->pattern_groups / (2 * few);
+		const uint32_t *paths = &warps->path_of[group * warps->warps_per_group];
+		if (!before || memcmp(before, paths, warps->warps_per_group * sizeof *paths)) {
+			t.count = 0;
+			footprint_visit(warps, group, touch_part, &t);
+			qsort(t.lines, t.count, sizeof *t.lines, by_number);
+		}
+		before = paths;
 		count_lines(&t, ranges, count);
 	}
 	free(t.lines);
@@ -251,30 +318,37 @@ static size_t merge_ranges(struct memory_range *ranges, size_t count)
 	return kept;
 }
 
+static int extents_init(struct extents *x, uint32_t instructions)
+{
+	x->of = calloc(instructions + 1, sizeof *x->of);
+	x->own = calloc(instructions + 1, sizeof *x->own);
+	x->touched = calloc(instructions + 1, sizeof *x->touched);
+	return x->of && x->own && x->touched ? 0 : -ENOMEM;
+}
+
+static void extents_free(struct extents *x)
+{
+	free(x->of);
+	free(x->own);
+	free(x->touched);
+}
+
 int footprint_ranges(const struct gpu *gpu, const struct launch_warps *warps, struct memory_range **out, size_t *count)
 {
 	struct extents x = {.warps = warps, .line = gpu->l1_line_bytes};
-	x.of = calloc(warps->code->code_count + 1, sizeof *x.of);
 	*out = calloc(warps->code->code_count + 1, sizeof **out);
 	*count = 0;
-	if (!x.of || !*out) {
-		free(x.of);
-		return -ENOMEM;
-	}
-	for (uint64_t g = 0; g < warps->pattern_groups; g++) {
-		uint64_t id = warps->pattern_ids ? warps->pattern_ids[g] : g;
-		for (int d = 0; d < 3; d++) {
-			x.from[d] = warps->grid[d] ? id % warps->grid[d] : 0;
-			id = warps->grid[d] ? id / warps->grid[d] : 0;
-		}
-		footprint_visit(warps, g, extend, &x);
-	}
-	for (uint32_t i = 0; i < warps->code->code_count; i++)
+	int rc = extents_init(&x, warps->code->code_count);
+	if (!rc)
+		rc = *out ? find_extents(&x) : -ENOMEM;
+	for (uint32_t i = 0; i < warps->code->code_count && !rc; i++)
 		if (x.of[i].high > x.of[i].low)
 			(*out)[(*count)++] = (struct memory_range){.address = x.of[i].low, .bytes = x.of[i].high - x.of[i].low,
 			                                           .anywhere = warps->shifts && !warps->shifts[i].linear};
+	extents_free(&x);
+	if (rc)
+		return rc;
 	*count = merge_ranges(*out, *count);
-	free(x.of);
 	return count_traffic(gpu, warps, *out, *count);
 }
 
@@ -318,7 +392,7 @@ static bool count_part(void *ctx, uint32_t instruction, const struct memory_part
 	uint64_t address = part->address;
 	if (c->moves)
 		address = launch_address(c->warps, instruction, address, c->group, c->moved, c->line);
-	uint64_t line = address / c->line + 1;
+	uint64_t line = quotient(address, c->line) + 1;
 	c->parts++;
 	if (hash_number(line) % SAMPLE)
 		return true;
