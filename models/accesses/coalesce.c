@@ -13,6 +13,10 @@
  */
 #include "models/accesses/coalesce.h"
 
+#include "models/util/bits.h"
+#include "models/util/divide.h"
+#include "models/util/minmax.h"
+
 #include <string.h>
 
 enum { SECTOR_BYTES = 32, MASK_WORDS = 2 };
@@ -24,16 +28,27 @@ struct pass {
 	struct memory_part *parts;
 	uint64_t (*masks)[MASK_WORDS]; /* bytes of the segment that are touched, as far as the mask goes */
 	uint64_t *segments;
+	uint64_t low, high; /* of the segments */
 	uint32_t first, count;
 };
 
+/* The first `count` bits. */
+static uint64_t low_bits(uint64_t count)
+{
+	return count ? ~0ull >> (64 - count) : 0;
+}
+
 static void set_bits(uint64_t *mask, uint64_t first, uint64_t count)
 {
+	if (first + count <= 64) {
+		mask[0] |= low_bits(count) << first;
+		return;
+	}
 	for (uint64_t w = 0; w < MASK_WORDS; w++) {
 		uint64_t low = first > w * 64 ? first - w * 64 : 0, high = first + count > w * 64 ? first + count - w * 64 : 0;
 		high = high < 64 ? high : 64;
 		if (low < high)
-			mask[w] |= ~0ull >> (64 - (high - low)) << low;
+			mask[w] |= low_bits(high - low) << low;
 	}
 }
 
@@ -44,9 +59,10 @@ static bool meets(const uint64_t *a, const uint64_t *b)
 
 static uint32_t sectors_of(const struct memory_part *part, uint64_t from, uint64_t to)
 {
+	uint64_t first = (from - part->address) / SECTOR_BYTES, last = (to - 1 - part->address) / SECTOR_BYTES;
 	uint32_t sectors = 0;
-	for (uint64_t s = (from - part->address) / SECTOR_BYTES; s <= (to - 1 - part->address) / SECTOR_BYTES; s++)
-		sectors |= s < 32 ? 1u << s : 0;
+	for (uint64_t s = first; s <= last && s < 32; s++)
+		sectors |= 1u << s;
 	return sectors;
 }
 
@@ -60,16 +76,20 @@ static bool takes(const struct pass *p, uint32_t i, uint64_t from, uint64_t to, 
 
 static uint32_t find_part(struct pass *p, uint64_t segment, uint64_t from, uint64_t to, const uint64_t *bytes)
 {
-	for (uint32_t i = p->count; i-- > 0;)
-		if (p->segments[i] == segment && takes(p, i, from, to, bytes))
-			return i;
+	/* Lanes mostly go up or down: one beyond all before has no part. */
+	if (segment >= p->low && segment <= p->high)
+		for (uint32_t i = p->count; i-- > 0;)
+			if (p->segments[i] == segment && takes(p, i, from, to, bytes))
+				return i;
 	if (p->count == COALESCE_MOST_PARTS)
 		return p->count - 1;
 	uint32_t n = p->count++;
 	uint64_t address = segment * p->segment_bytes;
 	p->segments[n] = segment;
+	p->low = min_u64(p->low, segment);
+	p->high = max_u64(p->high, segment);
 	memset(p->masks[n], 0, sizeof p->masks[n]);
-	p->parts[n] = (struct memory_part){.address = address - address % p->line_bytes};
+	p->parts[n] = (struct memory_part){.address = address - remainder_by(address, p->line_bytes)};
 	return n;
 }
 
@@ -79,7 +99,7 @@ static void add_lane(struct pass *p, uint64_t address, uint64_t bytes)
 	address &= UINT64_MAX / 2;
 	uint64_t end = address + (bytes ? bytes : 1);
 	for (uint64_t at = address; at < end;) {
-		uint64_t segment = at / p->segment_bytes, begin = segment * p->segment_bytes;
+		uint64_t segment = quotient(at, p->segment_bytes), begin = segment * p->segment_bytes;
 		uint64_t stop = end < begin + p->segment_bytes ? end : begin + p->segment_bytes, mask[MASK_WORDS] = {0};
 		set_bits(mask, at - begin, stop - at);
 		uint32_t n = find_part(p, segment, at, stop, mask);
@@ -117,7 +137,8 @@ uint32_t coalesce(const struct gpu *gpu, const struct access_kind *kind, const u
                   struct memory_part *parts)
 {
 	uint64_t masks[COALESCE_MOST_PARTS][MASK_WORDS], segments[COALESCE_MOST_PARTS];
-	struct pass p = {.gpu = gpu, .atomic = kind->atomic, .parts = parts, .masks = masks, .segments = segments};
+	struct pass p = {.gpu = gpu, .atomic = kind->atomic, .parts = parts, .masks = masks, .segments = segments,
+	                 .low = UINT64_MAX};
 	p.segment_bytes = segment_of(gpu, kind);
 	p.line_bytes = kind->space == SPACE_const ? p.segment_bytes : or_else(gpu->l1_line_bytes, p.segment_bytes);
 	lanes = lanes < COALESCE_MOST_LANES ? lanes : COALESCE_MOST_LANES;
@@ -128,7 +149,7 @@ uint32_t coalesce(const struct gpu *gpu, const struct access_kind *kind, const u
 		add_lane(&p, addresses[i], kind->bytes);
 	}
 	for (uint32_t i = 0; i < p.count; i++) {
-		uint32_t touched = (uint32_t)(__builtin_popcountll(masks[i][0]) + __builtin_popcountll(masks[i][1]));
+		uint32_t touched = count_bits(masks[i][0]) + count_bits(masks[i][1]);
 		parts[i].bytes = (uint16_t)touched;
 		parts[i].lanes = kind->atomic ? parts[i].lanes : 0;
 	}
