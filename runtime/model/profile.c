@@ -72,12 +72,58 @@ static uint64_t sum_sizes(const struct launch_record *l)
 	return sum;
 }
 
-static uint64_t sum_flag(const uint32_t *column, size_t count, unsigned bit)
+/* Item layout: the sums of the groups, or the words of the work-items. */
+static const uint64_t *group_sums(const struct launch_record *l)
 {
-	uint64_t sum = 0;
-	for (size_t i = 0; i < count; i++)
-		sum += column[i] >> bit & 1;
-	return sum;
+	return l->counters + COUNTER_HEADER_WORDS + l->slots + 1;
+}
+
+static const uint32_t *item_words(const struct launch_record *l)
+{
+	return (const uint32_t *)group_sums(l);
+}
+
+enum { FLAG_PLANES = 8 };
+
+/* Adds the planes up, and clears them. */
+static void flush_planes(uint64_t planes[FLAG_PLANES], uint64_t sums[COUNTER_FLAGS])
+{
+	for (int p = 0; p < FLAG_PLANES; p++) {
+		for (int bit = 0; bit < COUNTER_FLAGS; bit++)
+			sums[bit] += ((planes[p] >> bit & 1) + (planes[p] >> (bit + COUNTER_FLAGS) & 1)) << p;
+		planes[p] = 0;
+	}
+}
+
+/* How many words have each flag, in one pass: two words at a time, a counter for each bit, whose digits are the planes. */
+static void sum_flags(const uint32_t *column, size_t count, uint64_t sums[COUNTER_FLAGS])
+{
+	uint64_t planes[FLAG_PLANES] = {0};
+	memset(sums, 0, COUNTER_FLAGS * sizeof *sums);
+	for (size_t i = 0, added = 0; i < count; i += 2) {
+		uint64_t carry = column[i] | (i + 1 < count ? (uint64_t)column[i + 1] << COUNTER_FLAGS : 0);
+		for (int p = 0; carry; p++) {
+			uint64_t next = planes[p] & carry;
+			planes[p] ^= carry;
+			carry = next;
+		}
+		if (++added == (1u << FLAG_PLANES) - 1) {
+			flush_planes(planes, sums);
+			added = 0;
+		}
+	}
+	flush_planes(planes, sums);
+}
+
+static void add_flags(const struct launch_record *l, uint64_t *counts)
+{
+	const struct artifact_kernel *k = l->facts;
+	uint64_t sums[COUNTER_FLAGS];
+	for (size_t i = 0; i < k->flag_count; i++) {
+		if (i % COUNTER_FLAGS == 0)
+			sum_flags(item_words(l) + i / COUNTER_FLAGS * l->places, l->places, sums);
+		counts[k->columns[i]] += sums[i % COUNTER_FLAGS];
+	}
 }
 
 static uint64_t sum_column(const uint32_t *column, size_t count, uint32_t *most)
@@ -96,17 +142,6 @@ static uint64_t sum_trips(const struct computed_trips *t, const uint32_t *column
 	for (size_t i = 0; i < count; i++)
 		sum += counter_trips(t->every, t->factor, t->residue, column[i]);
 	return sum;
-}
-
-/* Item layout: the sums of the groups, or the words of the work-items. */
-static const uint64_t *group_sums(const struct launch_record *l)
-{
-	return l->counters + COUNTER_HEADER_WORDS + l->slots + 1;
-}
-
-static const uint32_t *item_words(const struct launch_record *l)
-{
-	return (const uint32_t *)group_sums(l);
 }
 
 static bool sum_group_sums(const struct launch_record *l, uint64_t *counts)
@@ -132,8 +167,7 @@ static bool sum_items(const struct launch_record *l, uint64_t *counts)
 		counts[k->entry_block] += sum_sizes(l);
 	if (k->summed)
 		return sum_group_sums(l, counts);
-	for (size_t i = 0; i < k->flag_count; i++)
-		counts[k->columns[i]] += sum_flag(column + i / COUNTER_FLAGS * l->places, l->places, i % COUNTER_FLAGS);
+	add_flags(l, counts);
 	column += (k->words - (k->column_count - k->flag_count)) * l->places;
 	for (size_t i = k->flag_count; i < k->column_count; i++, column += l->places)
 		counts[k->columns[i]] += sum_column(column, l->places, &most);
