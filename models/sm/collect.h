@@ -70,7 +70,7 @@ static void dispatch_pool(struct ov_sm *sm, struct ov_partition *p, uint32_t n)
 {
 	struct ov_pool *pool = &p->pools[n];
 	const struct ov_collector *collectors = &sm->collectors[pool->first];
-	uint64_t ready = p->ready[n], taken = 0;
+	uint64_t ready = p->ready[n] & ~p->refused, taken = 0;
 	for (uint32_t d = 0, dispatchers = pool->dispatchers; d < dispatchers && ready;) {
 		uint32_t unit = (uint32_t)__builtin_ctzll(next_ready(ready, pool->last[d]));
 		const struct ov_flight *f = &collectors[unit].flight;
@@ -83,6 +83,8 @@ static void dispatch_pool(struct ov_sm *sm, struct ov_partition *p, uint32_t n)
 			sm->collected_kinds |= 1u << f->kind;
 			if (l->collected_count == l->size)
 				p->choked_kinds |= 1u << f->kind;
+		} else {
+			p->refused |= 1ULL << unit; /* until a unit takes something from the lane */
 		}
 	}
 	if (taken)

@@ -134,7 +134,9 @@ static inline bool start_first(struct ov_sm *sm, struct ov_unit *u, struct ov_la
 	f[0] = f[1];
 	for (uint32_t i = 1; i < left; i++)
 		f[i] = f[i + 1];
-	sm->partitions[OV_ONE_PARTITION ? 0 : l->partition].choked_kinds &= ~(1u << kind);
+	struct ov_partition *p = &sm->partitions[OV_ONE_PARTITION ? 0 : l->partition];
+	p->choked_kinds &= ~(1u << kind);
+	p->refused = 0;
 	return true;
 }
 

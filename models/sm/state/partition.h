@@ -47,6 +47,7 @@ struct ov_partition {
 	/* Kinds of units, or pools, that have something to do, and those that cannot, so that stages skip the rest: kinds
 	 * with something in the port, without a free collector, that cannot take what is collected. */
 	uint32_t port_kinds, starved_kinds, choked_kinds, ready_pools;
+	uint64_t refused; /* of the last pool: ready collectors that no lane had room for */
 	uint64_t open[OV_KINDS]; /* all bits, where the port has room */
 	uint64_t read_until[READ_PORT_BANKS]; /* cycle from which on nothing is read from the bank */
 	/* Collectors that are reading, in the order of their allocation, which is that of the banks' queues. */
