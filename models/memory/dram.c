@@ -40,9 +40,12 @@ void dram_timing_init(struct dram_timing *t, const struct gpu *gpu, uint32_t cha
 
 int dram_init(struct dram_channel *c, const struct dram_timing *timing)
 {
-	*c = (struct dram_channel){.timing = timing, .pool = POOL_EMPTY};
+	*c = (struct dram_channel){.timing = timing, .pool = POOL_EMPTY, .words = (timing->banks + 63) / 64};
+	c->turn.bank = MEMORY_NONE;
 	c->banks = calloc(timing->banks, sizeof *c->banks);
-	if (!c->banks)
+	c->idle = calloc(2 * c->words, sizeof *c->idle);
+	c->chosen = c->idle + c->words;
+	if (!c->banks || !c->idle)
 		return -ENOMEM;
 	for (uint32_t b = 0; b < timing->banks; b++)
 		c->banks[b].head = c->banks[b].tail = c->banks[b].current = MEMORY_NONE;
@@ -53,6 +56,7 @@ void dram_free(struct dram_channel *c)
 {
 	free(c->accesses);
 	free(c->banks);
+	free(c->idle);
 }
 
 bool dram_full(const struct dram_channel *c)
@@ -76,42 +80,61 @@ int dram_push(struct dram_channel *c, uint64_t time, uint64_t local, uint32_t sl
 	                          .write = write,
 	                          .next = MEMORY_NONE};
 	struct dram_bank *b = &c->banks[a->bank];
-	if (b->tail == MEMORY_NONE)
+	if (b->tail == MEMORY_NONE) {
 		b->head = n;
-	else
+		c->idle[a->bank / 64] |= 1ULL << a->bank % 64;
+	} else {
 		c->accesses[b->tail].next = n;
+	}
 	b->tail = n;
 	c->waiting++;
+	if (time <= c->turn.time)
+		c->turn.bank = MEMORY_NONE;
 	return 0;
 }
 
-/* The oldest access to the open row that is there by now, else the oldest one: its row is opened. */
-static void choose_access(struct dram_channel *c, struct dram_bank *b, uint64_t now)
+static void make_current(struct dram_channel *c, uint32_t bank, uint32_t n)
+{
+	struct dram_bank *b = &c->banks[bank];
+	b->current = n;
+	b->since = c->accesses[n].time;
+	b->write = c->accesses[n].write;
+	c->idle[bank / 64] &= ~(1ULL << bank % 64);
+	c->chosen[bank / 64] |= 1ULL << bank % 64;
+}
+
+/* The oldest access to the open row that is there by now, else the oldest one: its row is opened. False: none is there;
+ * *until: no later than when that changes. */
+static bool choose_access(struct dram_channel *c, uint32_t bank, uint64_t now, uint64_t *until)
 {
 	const struct dram_timing *t = c->timing;
-	uint32_t chosen = MEMORY_NONE;
-	for (uint32_t n = b->head; n != MEMORY_NONE && b->open; n = c->accesses[n].next)
-		if (c->accesses[n].row == b->row && c->accesses[n].time <= now) {
-			chosen = n;
-			break;
+	struct dram_bank *b = &c->banks[bank];
+	uint64_t first = c->accesses[b->head].time;
+	for (uint32_t n = b->head; n != MEMORY_NONE && b->open; n = c->accesses[n].next) {
+		if (c->accesses[n].row != b->row)
+			continue;
+		if (c->accesses[n].time <= now) {
+			make_current(c, bank, n);
+			return true;
 		}
-	if (chosen != MEMORY_NONE) {
-		b->current = chosen;
-		return;
+		first = min_u64(first, c->accesses[n].time);
 	}
-	if (b->head == MEMORY_NONE || c->accesses[b->head].time > now)
-		return;
+	if (c->accesses[b->head].time > now) {
+		*until = min_u64(*until, first);
+		return false;
+	}
 	uint64_t start = max_u64(now, b->ready);
 	if (b->open)
 		start = max_u64(start + t->close, b->opened + t->cycle);
 	if (c->used)
 		start = max_u64(start, c->last_open + t->between_opens);
-	b->current = b->head;
+	make_current(c, bank, b->head);
 	b->row = c->accesses[b->head].row;
 	b->open = true;
 	b->opened = c->last_open = start;
 	b->ready = start + t->open;
 	c->used = true;
+	return true;
 }
 
 /* When a column of this kind can follow the last one. */
@@ -122,42 +145,50 @@ static uint64_t turn_time(const struct dram_channel *c, bool write)
 	return c->last_column + (write ? c->timing->read_to_write : c->timing->write_to_read);
 }
 
-static uint32_t first_bank(struct dram_channel *c, uint64_t now, uint64_t *time)
+/* Banks without a current access get one, in their order, if it is there by now. Returns when the first of the others has one;
+ * *until: no later than when one of them could have another. */
+static uint64_t choose_accesses(struct dram_channel *c, uint64_t now, uint64_t *until)
 {
-	uint32_t best = MEMORY_NONE;
-	uint64_t arrival = 0;
-	*time = MEMORY_NEVER;
-	for (uint32_t i = 0; i < c->timing->banks && c->waiting; i++) {
-		struct dram_bank *b = &c->banks[i];
-		if (b->head == MEMORY_NONE)
-			continue;
-		if (b->current == MEMORY_NONE)
-			choose_access(c, b, now);
-		if (b->current == MEMORY_NONE) {
-			/* Its first access is still on its way. */
-			uint64_t there = c->accesses[b->head].time;
-			if (there < *time) {
-				*time = there;
-				best = MEMORY_NONE;
+	uint64_t first = MEMORY_NEVER;
+	for (uint32_t w = 0; w < c->words; w++)
+		for (uint64_t bits = c->idle[w]; bits; bits &= bits - 1) {
+			uint32_t bank = w * 64 + (uint32_t)__builtin_ctzll(bits);
+			if (!choose_access(c, bank, now, until))
+				first = min_u64(first, c->accesses[c->banks[bank].head].time);
+		}
+	return first;
+}
+
+/* Of banks with a current access, the one whose data moves first: of equal ones, the oldest access. */
+static struct dram_turn first_bank(const struct dram_channel *c, uint64_t now)
+{
+	struct dram_turn best = {MEMORY_NEVER, MEMORY_NONE};
+	uint64_t since = MEMORY_NEVER, bus = max_u64(now, c->bus_free);
+	const uint64_t least[] = {max_u64(bus, turn_time(c, false)), max_u64(bus, turn_time(c, true))};
+	for (uint32_t w = 0; w < c->words; w++)
+		for (uint64_t bits = c->chosen[w]; bits; bits &= bits - 1) {
+			uint32_t bank = w * 64 + (uint32_t)__builtin_ctzll(bits);
+			const struct dram_bank *b = &c->banks[bank];
+			uint64_t at = max_u64(b->ready, least[b->write]);
+			if (at < best.time || (at == best.time && b->since < since)) {
+				best = (struct dram_turn){at, bank};
+				since = b->since;
 			}
-			continue;
 		}
-		const struct dram_access *a = &c->accesses[b->current];
-		uint64_t at = max_u64(max_u64(now, b->ready), max_u64(c->bus_free, turn_time(c, a->write)));
-		if (at < *time || (at == *time && best != MEMORY_NONE && a->time < arrival)) {
-			*time = at;
-			arrival = a->time;
-			best = i;
-		}
-	}
 	return best;
 }
 
 uint64_t dram_next(struct dram_channel *c, uint64_t now)
 {
-	uint64_t time;
-	first_bank(c, now, &time);
-	return time;
+	uint64_t until = MEMORY_NEVER;
+	if (c->turn.bank != MEMORY_NONE && now <= c->turn.time)
+		return c->turn.time;
+	uint64_t coming = choose_accesses(c, now, &until);
+	c->turn = first_bank(c, now);
+	uint64_t next = min_u64(coming, c->turn.time);
+	if (until <= c->turn.time)
+		c->turn.bank = MEMORY_NONE;
+	return next;
 }
 
 static void unlink_access(struct dram_channel *c, struct dram_bank *b, uint32_t n)
@@ -174,8 +205,8 @@ static void unlink_access(struct dram_channel *c, struct dram_bank *b, uint32_t 
 
 uint64_t dram_serve(struct dram_channel *c, uint64_t now, struct dram_access *served)
 {
-	uint64_t time;
-	uint32_t bank = first_bank(c, now, &time);
+	uint64_t time = dram_next(c, now);
+	uint32_t bank = c->turn.bank;
 	if (bank == MEMORY_NONE || time > now)
 		return MEMORY_NEVER;
 	struct dram_bank *b = &c->banks[bank];
@@ -185,6 +216,10 @@ uint64_t dram_serve(struct dram_channel *c, uint64_t now, struct dram_access *se
 	*served = *a;
 	unlink_access(c, b, n);
 	b->current = MEMORY_NONE;
+	c->turn.bank = MEMORY_NONE;
+	c->chosen[bank / 64] &= ~(1ULL << bank % 64);
+	if (b->head != MEMORY_NONE)
+		c->idle[bank / 64] |= 1ULL << bank % 64;
 	c->bus_free = now + length;
 	b->ready = max_u64(b->ready, c->bus_free);
 	c->last_column = now + length - c->timing->burst;

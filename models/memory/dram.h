@@ -23,9 +23,14 @@ struct dram_access {
 	uint32_t next; /* in its bank */
 };
 struct dram_bank {
-	uint64_t row, ready, opened;
+	uint64_t row, ready, opened, since; /* since: when the current access came */
 	uint32_t head, tail, current; /* accesses that wait, in their order; the one that the row is opened for */
-	bool open;
+	bool open, write; /* write: the current access is one */
+};
+/* What dram_next found, until an access that came before that time may change it. */
+struct dram_turn {
+	uint64_t time;
+	uint32_t bank; /* MEMORY_NONE: look again */
 };
 struct dram_channel {
 	const struct dram_timing *timing;
@@ -33,6 +38,9 @@ struct dram_channel {
 	struct pool pool; /* of them */
 	uint32_t waiting;
 	struct dram_bank *banks;
+	uint64_t *idle, *chosen; /* of banks with accesses, a bit each: those without a current one, and with one */
+	uint32_t words;
+	struct dram_turn turn;
 	uint64_t bus_free, last_open, last_column;
 	bool last_write, used;
 	uint64_t reads, writes, busy; /* bursts; ticks of the bus */

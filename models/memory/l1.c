@@ -10,6 +10,7 @@
 
 #include "models/memory/map.h"
 #include "models/memory/tags.h"
+#include "models/util/divide.h"
 #include "models/util/hash.h"
 #include "models/util/pool.h"
 
@@ -77,7 +78,7 @@ static uint32_t *bucket_of(struct l1_cache *c, uint64_t line)
 
 static uint32_t set_of(const struct l1_cache *c, uint64_t line)
 {
-	return memory_set(line / c->config.line_bytes, c->tags.sets, c->config.hash);
+	return memory_set(quotient(line, c->config.line_bytes), c->tags.sets, c->config.hash);
 }
 
 static void wait_for(struct l1_cache *c, struct l1_entry *e, uint32_t who)
@@ -123,25 +124,26 @@ static void join_entries(struct l1_cache *c, uint64_t line, uint32_t sectors, ui
 }
 
 /* A line for `line`, what it held before being written back; MEMORY_NONE: all of its set wait. */
-static uint32_t allocate(struct l1_cache *c, uint64_t line, struct l1_request *ask)
+static uint32_t allocate(struct l1_cache *c, uint32_t set, uint64_t line, struct l1_request *ask)
 {
-	uint32_t set = set_of(c, line), tag = tags_victim(&c->tags, set);
+	uint32_t tag = tags_victim(&c->tags, set);
 	if (tag == MEMORY_NONE)
 		return MEMORY_NONE;
 	if (c->tags.lines[tag].dirty) {
-		ask->evicted = c->tags.lines[tag].address;
+		ask->evicted = tags_address(&c->tags, tag);
 		ask->dirty = c->tags.lines[tag].dirty;
 	}
 	tags_replace(&c->tags, set, tag, line);
 	return tag;
 }
 
-static bool ask_for(struct l1_cache *c, uint64_t line, uint32_t tag, uint32_t sectors, uint32_t who, struct l1_request *ask)
+static bool ask_for(struct l1_cache *c, uint32_t set, uint64_t line, uint32_t tag, uint32_t sectors, uint32_t who,
+                    struct l1_request *ask)
 {
 	if (c->free_entry == MEMORY_NONE)
 		return false;
 	bool keeps = c->tags.sets && !c->config.on_fill;
-	if (keeps && tag == MEMORY_NONE && (tag = allocate(c, line, ask)) == MEMORY_NONE)
+	if (keeps && tag == MEMORY_NONE && (tag = allocate(c, set, line, ask)) == MEMORY_NONE)
 		return false;
 	uint32_t n = c->free_entry, *bucket = bucket_of(c, line);
 	c->free_entry = c->entries[n].chain;
@@ -159,54 +161,54 @@ static bool ask_for(struct l1_cache *c, uint64_t line, uint32_t tag, uint32_t se
 enum l1_result l1_load(struct l1_cache *c, uint64_t line, uint32_t sectors, uint32_t who, uint32_t *waits,
                        struct l1_request *ask)
 {
-	uint32_t tag = tags_find(&c->tags, line), asked;
+	uint32_t set = set_of(c, line), tag = tags_find(&c->tags, set, line), asked;
 	uint32_t missing = sectors & ~(tag == MEMORY_NONE ? 0 : c->tags.lines[tag].valid);
 	*ask = (struct l1_request){.entry = MEMORY_NONE};
 	*waits = 0;
 	if (!missing) {
-		tags_touch(&c->tags, set_of(c, line), tag);
+		tags_touch(&c->tags, set, tag);
 		return L1_HIT;
 	}
 	if (!find_asked(c, line, missing, &asked))
 		return L1_FULL;
 	if (missing & ~asked) {
-		if (!ask_for(c, line, tag, missing & ~asked, who, ask))
+		if (!ask_for(c, set, line, tag, missing & ~asked, who, ask))
 			return L1_FULL;
 		*waits = 1;
 	}
 	if (asked)
 		join_entries(c, line, asked, who, waits);
 	if (tag != MEMORY_NONE)
-		tags_touch(&c->tags, set_of(c, line), tag);
+		tags_touch(&c->tags, set, tag);
 	return L1_WAITS;
 }
 
 bool l1_touch(struct l1_cache *c, uint64_t line, uint32_t sectors)
 {
-	uint32_t tag = tags_find(&c->tags, line);
+	uint32_t set = set_of(c, line), tag = tags_find(&c->tags, set, line);
 	struct l1_request ask = {0};
 	bool was = tag != MEMORY_NONE && !(sectors & ~c->tags.lines[tag].valid);
 	if (tag == MEMORY_NONE && c->tags.sets)
-		tag = allocate(c, line, &ask);
+		tag = allocate(c, set, line, &ask);
 	if (tag == MEMORY_NONE)
 		return false;
 	c->tags.lines[tag].valid |= sectors & ~c->tags.lines[tag].pending;
-	tags_touch(&c->tags, set_of(c, line), tag);
+	tags_touch(&c->tags, set, tag);
 	return was;
 }
 
 bool l1_has(const struct l1_cache *c, uint64_t line, uint32_t sectors)
 {
-	uint32_t tag = tags_find(&c->tags, line);
+	uint32_t tag = tags_find(&c->tags, set_of(c, line), line);
 	return tag != MEMORY_NONE && !(sectors & ~c->tags.lines[tag].valid);
 }
 
 bool l1_store(struct l1_cache *c, uint64_t line, uint32_t sectors, bool whole, bool write_back)
 {
-	uint32_t tag = tags_find(&c->tags, line), set = set_of(c, line);
+	uint32_t set = set_of(c, line), tag = tags_find(&c->tags, set, line);
 	struct l1_request ask = {0};
 	if (tag == MEMORY_NONE && !write_back && c->config.store_allocates && whole)
-		tag = allocate(c, line, &ask);
+		tag = allocate(c, set, line, &ask);
 	if (tag == MEMORY_NONE)
 		return true;
 	struct tag_line *l = &c->tags.lines[tag];
@@ -238,9 +240,10 @@ void l1_fill(struct l1_cache *c, uint32_t entry, l1_waiter_fn *on_waiter, void *
 		at = &c->entries[*at].chain;
 	*at = e->chain;
 	if (c->config.on_fill && c->tags.sets) {
-		tag = tags_find(&c->tags, e->line);
+		uint32_t set = set_of(c, e->line);
+		tag = tags_find(&c->tags, set, e->line);
 		if (tag == MEMORY_NONE)
-			tag = allocate(c, e->line, &ask);
+			tag = allocate(c, set, e->line, &ask);
 	}
 	if (tag != MEMORY_NONE) {
 		c->tags.lines[tag].valid |= e->sectors;

@@ -8,7 +8,18 @@
  */
 #include "models/memory/map.h"
 
+#include "models/util/divide.h"
 #include "models/util/hash.h"
+
+/* Bit by bit. */
+static uint32_t divide_slowly(uint64_t piece, uint32_t polynomial, uint32_t degree)
+{
+	while (piece >> degree) {
+		uint32_t top = 63 - (uint32_t)__builtin_clzll(piece);
+		piece ^= (uint64_t)polynomial << (top - degree);
+	}
+	return (uint32_t)piece;
+}
 
 void memory_map_init(struct memory_map *m, uint32_t channels, uint32_t slices, uint64_t interleave_bytes, bool hash)
 {
@@ -21,6 +32,8 @@ void memory_map_init(struct memory_map *m, uint32_t channels, uint32_t slices, u
 	if (1u << degree == all && degree < GS_ARRAY_LEN(polynomials)) {
 		m->degree = degree;
 		m->polynomial = polynomials[degree];
+		for (uint64_t byte = 0; degree && byte < GS_ARRAY_LEN(m->remainders); byte++)
+			m->remainders[byte] = (uint16_t)divide_slowly(byte << degree, m->polynomial, degree);
 	}
 }
 
@@ -36,28 +49,36 @@ uint32_t memory_channels(const struct gpu *gpu, double share)
 	return wanted - low < high - wanted ? low : high;
 }
 
-static uint32_t remainder_of(uint64_t piece, uint32_t polynomial, uint32_t degree)
+/* Byte by byte, from the top: of what was before, the remainder is left. */
+static uint32_t remainder_of(const struct memory_map *m, uint64_t piece)
 {
-	if (!degree)
+	uint32_t left = 0, mask = (1u << m->degree) - 1;
+	if (!m->degree || !piece)
 		return 0;
-	while (piece >> degree) {
-		uint32_t top = 63 - (uint32_t)__builtin_clzll(piece);
-		piece ^= (uint64_t)polynomial << (top - degree);
+	for (int shift = (63 - __builtin_clzll(piece)) / 8 * 8; shift >= 0; shift -= 8) {
+		uint32_t next = left << 8 | (uint32_t)(piece >> shift & 255);
+		left = (next & mask) ^ m->remainders[next >> m->degree];
 	}
-	return (uint32_t)piece;
+	return left;
+}
+
+uint64_t memory_map_local(const struct memory_map *m, uint64_t address)
+{
+	uint64_t row = quotient(quotient(address, m->interleave_bytes), (uint64_t)m->channels * m->slices);
+	return row * m->interleave_bytes + remainder_by(address, m->interleave_bytes);
 }
 
 struct memory_place memory_map_find(const struct memory_map *m, uint64_t address)
 {
-	uint64_t piece = address / m->interleave_bytes;
-	uint32_t all = m->channels * m->slices, n = (uint32_t)(piece % all);
+	uint64_t piece = quotient(address, m->interleave_bytes), all = (uint64_t)m->channels * m->slices, row = quotient(piece, all);
+	uint32_t n = (uint32_t)(piece - row * all);
 	if (m->hash && m->polynomial)
-		n = remainder_of(piece, m->polynomial, m->degree);
+		n = remainder_of(m, piece);
 	else if (m->hash)
-		n = (uint32_t)((n + (hash_high(piece / all) >> 33)) % all);
+		n = (uint32_t)((n + (hash_high(row) >> 33)) % all);
 	return (struct memory_place){.channel = n % m->channels,
 	                             .slice = n / m->channels,
-	                             .local = piece / all * m->interleave_bytes + address % m->interleave_bytes};
+	                             .local = row * m->interleave_bytes + remainder_by(address, m->interleave_bytes)};
 }
 
 uint32_t memory_set(uint64_t line, uint32_t sets, bool hash)
@@ -73,6 +94,6 @@ uint32_t memory_set(uint64_t line, uint32_t sets, bool hash)
 	if (!sets) /* shared memory takes all of L1 */
 		return 0;
 	if (hash)
-		line += hash_high(line / sets) >> 33;
-	return (uint32_t)(line % sets);
+		line += hash_high(quotient(line, sets)) >> 33;
+	return (uint32_t)remainder_by(line, sets);
 }

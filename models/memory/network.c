@@ -9,48 +9,48 @@
  */
 #include "models/memory/network.h"
 #include "models/util/minmax.h"
-#include "models/util/pool.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
 struct input {
-	uint64_t free, served;
+	uint64_t free, order;
 	uint32_t head, tail; /* packets */
 	uint64_t waiting;    /* ticks of them */
 };
-/* When an input's first packet may pass. */
+/* When an input's first packet may pass. order: of its last turn, and the input in the low bits, so that no two are equal. */
 struct turn {
-	uint64_t start, served;
-	uint32_t input;
+	uint64_t start, order;
 };
+enum { INPUT_BITS = 16 };
 struct network {
+	const struct memory_requests *requests;
 	struct input *inputs;
 	struct turn *turns; /* a heap, of inputs that have packets */
 	uint32_t turn_count;
 	uint64_t *outputs; /* when they are free */
-	struct network_packet *packets;
-	struct pool pool; /* of them */
-	uint32_t input_count;
 	uint64_t turn;
-	bool in_order;
+	bool back, in_order;
 };
 
-struct network *network_new(uint32_t inputs, uint32_t outputs, bool in_order)
+struct network *network_new(const struct memory_requests *requests, uint32_t sms, uint32_t slices, bool back, bool in_order)
 {
+	uint32_t inputs = back ? slices : sms, outputs = back ? sms : slices;
 	struct network *n = calloc(1, sizeof *n);
 	if (!n)
 		return NULL;
-	*n = (struct network){.input_count = inputs, .pool = POOL_EMPTY, .in_order = in_order};
+	*n = (struct network){.requests = requests, .back = back, .in_order = in_order};
 	n->inputs = calloc(inputs, sizeof *n->inputs);
 	n->outputs = calloc(outputs, sizeof *n->outputs);
-	n->turns = calloc(inputs, sizeof *n->turns);
+	n->turns = calloc(inputs + 1, sizeof *n->turns);
 	if (!n->inputs || !n->outputs || !n->turns) {
 		network_free(n);
 		return NULL;
 	}
-	for (uint32_t i = 0; i < inputs; i++)
+	for (uint32_t i = 0; i < inputs; i++) {
 		n->inputs[i].head = n->inputs[i].tail = MEMORY_NONE;
+		n->inputs[i].order = i;
+	}
 	return n;
 }
 
@@ -61,44 +61,51 @@ void network_free(struct network *n)
 	free(n->inputs);
 	free(n->outputs);
 	free(n->turns);
-	free(n->packets);
 	free(n);
+}
+
+static uint32_t output_of(const struct network *n, const struct memory_request *r)
+{
+	return n->back ? r->sm : r->slice;
+}
+
+static struct input *input_of(const struct network *n, const struct turn *t)
+{
+	return &n->inputs[t->order & ((1u << INPUT_BITS) - 1)];
 }
 
 static uint64_t start_of(const struct network *n, const struct input *in)
 {
-	const struct network_packet *p = &n->packets[in->head];
-	uint64_t time = max_u64(p->ready, in->free);
-	return n->in_order ? max_u64(time, n->outputs[p->to]) : time;
+	const struct memory_request *r = &n->requests->all[in->head];
+	uint64_t time = max_u64(r->time, in->free);
+	return n->in_order ? max_u64(time, n->outputs[output_of(n, r)]) : time;
 }
 
-/* Which of two inputs passes first. */
+/* Which of two inputs passes first. Without a branch, which could not be predicted. */
 static bool precedes(const struct turn *a, const struct turn *b)
 {
-	if (a->start != b->start)
-		return a->start < b->start;
-	return a->served != b->served ? a->served < b->served : a->input < b->input;
+	return (a->start < b->start) | ((a->start == b->start) & (a->order < b->order));
 }
 
-static void sift_down(struct network *n)
+static void sift_down(struct network *n, struct turn moving)
 {
-	struct turn moving = n->turns[0];
-	uint32_t at = 0, child;
-	while ((child = 2 * at + 1) < n->turn_count) {
-		child += child + 1 < n->turn_count && precedes(&n->turns[child + 1], &n->turns[child]);
-		if (!precedes(&n->turns[child], &moving))
+	struct turn *turns = n->turns;
+	uint32_t at = 0, child, count = n->turn_count;
+	turns[count] = (struct turn){UINT64_MAX, UINT64_MAX}; /* the second child of the last parent may be no one */
+	while ((child = 2 * at + 1) < count) {
+		child += precedes(&turns[child + 1], &turns[child]);
+		if (!precedes(&turns[child], &moving))
 			break;
-		n->turns[at] = n->turns[child];
+		turns[at] = turns[child];
 		at = child;
 	}
-	n->turns[at] = moving;
+	turns[at] = moving;
 }
 
 /* An input that has got its first packet. */
-static void queue_input(struct network *n, uint32_t input)
+static void queue_input(struct network *n, const struct input *in)
 {
-	const struct input *in = &n->inputs[input];
-	struct turn turn = {start_of(n, in), in->served, input};
+	struct turn turn = {start_of(n, in), in->order};
 	uint32_t at = n->turn_count++;
 	for (; at && precedes(&turn, &n->turns[(at - 1) / 2]); at = (at - 1) / 2)
 		n->turns[at] = n->turns[(at - 1) / 2];
@@ -110,12 +117,11 @@ static void queue_input(struct network *n, uint32_t input)
 static struct input *first_input(struct network *n, uint64_t until, uint64_t *time)
 {
 	while (n->turn_count && n->turns[0].start <= until) {
-		struct input *in = &n->inputs[n->turns[0].input];
-		*time = start_of(n, in);
+		struct input *in = input_of(n, &n->turns[0]);
+		*time = n->in_order ? start_of(n, in) : n->turns[0].start;
 		if (*time == n->turns[0].start)
 			return in;
-		n->turns[0].start = *time;
-		sift_down(n);
+		sift_down(n, (struct turn){*time, n->turns[0].order});
 	}
 	return NULL;
 }
@@ -123,32 +129,30 @@ static struct input *first_input(struct network *n, uint64_t until, uint64_t *ti
 /* The first input has sent its packet. */
 static void requeue_first(struct network *n, const struct input *in)
 {
-	if (in->head == MEMORY_NONE)
-		n->turns[0] = n->turns[--n->turn_count];
-	else
-		n->turns[0] = (struct turn){start_of(n, in), in->served, n->turns[0].input};
-	if (n->turn_count)
-		sift_down(n);
+	if (in->head != MEMORY_NONE) {
+		sift_down(n, (struct turn){start_of(n, in), in->order});
+		/* Packets are far from one another in the host's memory. */
+		uint32_t next = n->requests->all[in->head].next;
+		__builtin_prefetch(&n->requests->all[next != MEMORY_NONE ? next : in->head], 1);
+	} else if (--n->turn_count) {
+		sift_down(n, n->turns[n->turn_count]);
+	}
 }
 
-int network_push(struct network *n, const struct network_packet *packet)
+void network_push(struct network *n, uint32_t request)
 {
-	uint32_t at = pool_take(&n->pool, n->packets, next);
-	if (at == POOL_NONE)
-		return -ENOMEM;
-	struct input *in = &n->inputs[packet->from];
-	n->packets[at] = *packet;
-	n->packets[at].next = MEMORY_NONE;
+	struct memory_request *all = n->requests->all, *r = &all[request];
+	struct input *in = &n->inputs[n->back ? r->slice : r->sm];
 	bool first = in->tail == MEMORY_NONE;
+	r->next = MEMORY_NONE;
 	if (first)
-		in->head = at;
+		in->head = request;
 	else
-		n->packets[in->tail].next = at;
-	in->tail = at;
-	in->waiting += packet->ticks;
+		all[in->tail].next = request;
+	in->tail = request;
+	in->waiting += r->ticks;
 	if (first)
-		queue_input(n, packet->from);
-	return 0;
+		queue_input(n, in);
 }
 
 uint64_t network_waiting(const struct network *n, uint32_t input)
@@ -161,18 +165,17 @@ void network_advance(struct network *n, uint64_t until, network_fn *on_packet, v
 	uint64_t time;
 	struct input *in;
 	while ((in = first_input(n, until, &time))) {
-		uint32_t at = in->head;
-		struct network_packet p = n->packets[at];
-		in->head = p.next;
+		uint32_t request = in->head;
+		const struct memory_request *r = &n->requests->all[request];
+		in->head = r->next;
 		if (in->head == MEMORY_NONE)
 			in->tail = MEMORY_NONE;
-		in->free = time + p.ticks;
-		in->served = ++n->turn;
-		in->waiting -= p.ticks;
-		pool_give(&n->pool, n->packets, next, at);
-		uint64_t start = max_u64(time, n->outputs[p.to]);
-		n->outputs[p.to] = start + p.ticks;
+		in->free = time + r->ticks;
+		in->order = ++n->turn << INPUT_BITS | (uint64_t)(in - n->inputs);
+		in->waiting -= r->ticks;
+		uint64_t *output = &n->outputs[output_of(n, r)], start = max_u64(time, *output);
+		*output = start + r->ticks;
 		requeue_first(n, in);
-		on_packet(ctx, &p, start);
+		on_packet(ctx, request, start);
 	}
 }

@@ -10,12 +10,15 @@
 #include "models/memory/slice.h"
 
 #include "models/memory/tags.h"
+#include "models/util/divide.h"
 #include "models/util/hash.h"
+#include "models/util/minmax.h"
 #include "models/util/pool.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
+enum { MOST_SLICES = 16 }; /* of a channel: a tag of DRAM has four bits for them (set_config) */
 enum { BUCKETS = 256 }; /* of a table of fetches, about as many as a slice has (l2_mshrs). Changes the simulation's speed only */
 
 /* Sectors that are fetched together, and who waits for them. */
@@ -31,10 +34,11 @@ struct fetch_waiter {
 struct slice {
 	struct tag_store tags;
 	uint32_t head, tail; /* requests */
+	uint32_t line;       /* of the first of them; no other takes it away */
 	uint64_t free, out_free;
 	bool blocked;
 	uint32_t fetch_count;
-	uint32_t buckets[BUCKETS];
+	uint32_t buckets[BUCKETS]; /* fetch + 1 */
 };
 struct arrival {
 	uint64_t time;
@@ -43,24 +47,26 @@ struct arrival {
 
 struct partition {
 	const struct memory_config *config;
+	const struct memory_requests *shared;
+	struct memory_request *requests; /* of `shared`, while it advances */
+	uint64_t next[MOST_SLICES];      /* when a slice can serve its first request; MEMORY_NEVER: it has none, or is blocked */
 	struct dram_channel dram;
 	struct slice *slices;
-	struct memory_request *requests;
 	struct fetch *fetches;
 	struct fetch_waiter *waiters;
-	struct pool request_pool, fetch_pool, waiter_pool;
-	struct arrival *arrivals; /* a ring */
+	struct pool fetch_pool, waiter_pool;
+	struct arrival *arrivals; /* a ring, of a power of two */
 	uint32_t arrival_capacity, arrival_head, arrival_count;
 	uint64_t now, dram_time;
 	uint64_t fetch_bytes;
 	uint32_t line_sectors;
 	struct partition_counts counts;
-	memory_reply_fn *on_reply;
+	partition_answer_fn *on_answer;
 	void *ctx;
 	int error;
 };
 
-struct partition *partition_new(const struct memory_config *config)
+struct partition *partition_new(const struct memory_config *config, const struct memory_requests *requests)
 {
 	struct partition *p = calloc(1, sizeof *p);
 	if (!p)
@@ -68,7 +74,8 @@ struct partition *partition_new(const struct memory_config *config)
 	const struct gpu *gpu = config->gpu;
 	uint64_t lines = config->slice_bytes / gpu->l2_line_bytes;
 	p->config = config;
-	p->request_pool = p->fetch_pool = p->waiter_pool = (struct pool)POOL_EMPTY;
+	p->shared = requests;
+	p->fetch_pool = p->waiter_pool = (struct pool)POOL_EMPTY;
 	p->dram_time = MEMORY_NEVER;
 	p->line_sectors = (uint32_t)(gpu->l2_line_bytes / MEMORY_SECTOR);
 	p->fetch_bytes = gpu->l2_fills_access && gpu->dram_access_bytes > MEMORY_SECTOR ? gpu->dram_access_bytes
@@ -79,8 +86,7 @@ struct partition *partition_new(const struct memory_config *config)
 	int rc = p->slices ? dram_init(&p->dram, &config->dram) : -ENOMEM;
 	for (uint32_t s = 0; s < config->map.slices && !rc; s++) {
 		p->slices[s].head = p->slices[s].tail = MEMORY_NONE;
-		for (uint32_t b = 0; b < BUCKETS; b++)
-			p->slices[s].buckets[b] = MEMORY_NONE;
+		p->next[s] = MEMORY_NEVER;
 		rc = tags_init(&p->slices[s].tags, lines ? lines : 1, gpu->l2_ways);
 	}
 	if (rc) {
@@ -98,22 +104,27 @@ void partition_free(struct partition *p)
 		tags_free(&p->slices[s].tags);
 	dram_free(&p->dram);
 	free(p->slices);
-	free(p->requests);
 	free(p->fetches);
 	free(p->waiters);
 	free(p->arrivals);
 	free(p);
 }
 
-static uint32_t set_of(const struct partition *p, const struct slice *s, uint64_t local)
+uint32_t partition_set(const struct partition *p, uint32_t slice, uint64_t local)
 {
-	return memory_set(local / p->config->gpu->l2_line_bytes, s->tags.sets, p->config->gpu->l2_set_hash);
+	const struct gpu *gpu = p->config->gpu;
+	return memory_set(quotient(local, gpu->l2_line_bytes), p->slices[slice].tags.sets, gpu->l2_set_hash);
 }
 
-void partition_warm(struct partition *p, uint32_t slice, uint64_t address, uint64_t local, bool dirty)
+void partition_prefetch(const struct partition *p, uint32_t slice, uint32_t set)
+{
+	tags_prefetch(&p->slices[slice].tags, set);
+}
+
+void partition_warm(struct partition *p, uint32_t slice, uint64_t address, uint32_t set, bool dirty)
 {
 	struct slice *s = &p->slices[slice];
-	uint32_t set = set_of(p, s, local), line = tags_find(&s->tags, address);
+	uint32_t line = tags_find(&s->tags, set, address);
 	if (line == MEMORY_NONE) {
 		line = tags_victim(&s->tags, set);
 		tags_replace(&s->tags, set, line, address);
@@ -123,10 +134,25 @@ void partition_warm(struct partition *p, uint32_t slice, uint64_t address, uint6
 	tags_touch(&s->tags, set, line);
 }
 
-void partition_touch(struct partition *p, uint32_t slice, uint64_t address, uint64_t local, bool dirty)
+/* When it can serve its first request. */
+static void note_next(struct partition *p, const struct slice *s, const struct memory_request *requests)
+{
+	uint64_t *next = &p->next[s - p->slices];
+	*next = s->head == MEMORY_NONE || s->blocked ? MEMORY_NEVER : max_u64(requests[s->head].time, s->free);
+}
+
+/* Where the line of the slice's first request is: before it is served, so that the host can fetch what is known of it. */
+static void find_line(struct slice *s, const struct memory_request *r)
+{
+	s->line = tags_find(&s->tags, r->set, r->address);
+	if (s->line != MEMORY_NONE)
+		__builtin_prefetch(&s->tags.lines[s->line], 1);
+}
+
+void partition_touch(struct partition *p, uint32_t slice, uint64_t address, uint32_t set, bool dirty)
 {
 	struct slice *s = &p->slices[slice];
-	uint32_t set = set_of(p, s, local), line = tags_find(&s->tags, address);
+	uint32_t line = tags_find(&s->tags, set, address);
 	if (line == MEMORY_NONE) {
 		line = tags_victim(&s->tags, set);
 		if (line == MEMORY_NONE)
@@ -136,39 +162,39 @@ void partition_touch(struct partition *p, uint32_t slice, uint64_t address, uint
 	}
 	s->tags.lines[line].dirty |= dirty ? s->tags.lines[line].valid : 0;
 	tags_touch(&s->tags, set, line);
+	if (s->head != MEMORY_NONE) /* its line may be another now */
+		find_line(s, &p->shared->all[s->head]);
 }
 
-int partition_push(struct partition *p, uint32_t slice, const struct memory_request *r)
+void partition_push(struct partition *p, uint32_t slice, uint32_t request)
 {
-	uint32_t n = pool_take(&p->request_pool, p->requests, next);
-	if (n == POOL_NONE)
-		return p->error = -ENOMEM;
 	struct slice *s = &p->slices[slice];
-	p->requests[n] = *r;
-	p->requests[n].asked = p->requests[n].left = (uint8_t)__builtin_popcount(r->sectors);
-	p->requests[n].next = MEMORY_NONE;
+	struct memory_request *all = p->shared->all, *r = &all[request];
+	r->asked = r->left = (uint8_t)__builtin_popcount(r->sectors);
+	r->next = MEMORY_NONE;
 	if (s->tail == MEMORY_NONE)
-		s->head = n;
+		s->head = request;
 	else
-		p->requests[s->tail].next = n;
-	s->tail = n;
-	return 0;
+		all[s->tail].next = request;
+	s->tail = request;
+	tags_prefetch(&s->tags, r->set);
+	if (s->head == request) {
+		find_line(s, r);
+		note_next(p, s, all);
+	}
 }
 
 static void answer_sector(struct partition *p, struct slice *s, uint32_t n, uint64_t time)
 {
 	struct memory_request *r = &p->requests[n];
 	if (r->kind != MEMORY_WRITE) {
-		time = time > s->out_free ? time : s->out_free;
+		time = max_u64(time, s->out_free);
 		s->out_free = time + p->config->reply;
 	}
 	if (--r->left)
 		return;
-	struct memory_reply reply = {.time = time, .sm = r->sm, .id = r->id, .kind = r->kind, .sectors = r->asked,
-	                             .slice = (uint32_t)(s - p->slices),
-	                             .queued_l2 = r->queued_l2, .queued_dram = r->queued_dram};
-	p->on_reply(p->ctx, &reply);
-	pool_give(&p->request_pool, p->requests, next, n);
+	r->time = time;
+	p->on_answer(p->ctx, n);
 }
 
 static void wait_for(struct partition *p, struct fetch *f, uint32_t request)
@@ -195,43 +221,44 @@ static uint32_t *bucket_of(struct slice *s, uint64_t address)
 static uint32_t find_fetch(struct partition *p, struct slice *s, uint64_t address)
 {
 	uint32_t n = *bucket_of(s, address);
-	while (n != MEMORY_NONE && p->fetches[n].address != address)
-		n = p->fetches[n].chain;
-	return n;
+	while (n && p->fetches[n - 1].address != address)
+		n = p->fetches[n - 1].chain;
+	return n - 1; /* or MEMORY_NONE */
 }
 
-static void push_dram(struct partition *p, uint64_t address, bool write, uint32_t bytes, uint32_t tag)
+static void push_dram(struct partition *p, const struct slice *s, uint64_t address, bool write, uint32_t bytes, uint32_t tag)
 {
-	struct memory_place at = memory_map_find(&p->config->map, address);
 	uint64_t access = p->config->gpu->dram_access_bytes, time = p->now + (write ? 0 : p->config->dram_pipe);
-	uint32_t bursts = (uint32_t)((bytes + access - 1) / access);
-	int rc = dram_push(&p->dram, time, at.local, at.slice, p->config->map.slices, write, bursts, tag);
+	uint64_t local = memory_map_local(&p->config->map, address);
+	uint32_t bursts = (uint32_t)quotient(bytes + access - 1, access);
+	int rc = dram_push(&p->dram, time, local, (uint32_t)(s - p->slices), p->config->map.slices, write, bursts, tag);
 	p->error = p->error ? p->error : rc;
 	p->dram_time = time < p->dram_time ? time : p->dram_time;
 }
 
-/* A line for the address, its old content written back; MEMORY_NONE: not now. */
-static uint32_t allocate(struct partition *p, struct slice *s, uint64_t address, uint64_t local)
+/* A line for the request's, its old content written back; MEMORY_NONE: not now. */
+static uint32_t allocate(struct partition *p, struct slice *s, const struct memory_request *r)
 {
-	uint32_t set = set_of(p, s, local), line = tags_victim(&s->tags, set);
+	uint32_t line = tags_victim(&s->tags, r->set);
 	if (line == MEMORY_NONE || dram_full(&p->dram))
 		return MEMORY_NONE;
-	const struct tag_line *l = &s->tags.lines[line];
-	if (l->dirty)
-		push_dram(p, l->address, true, (uint32_t)__builtin_popcount(l->dirty) * MEMORY_SECTOR, MEMORY_NONE);
-	tags_replace(&s->tags, set, line, address);
-	return line;
+	uint32_t dirty = s->tags.lines[line].dirty;
+	if (dirty)
+		push_dram(p, s, tags_address(&s->tags, line), true, (uint32_t)__builtin_popcount(dirty) * MEMORY_SECTOR, MEMORY_NONE);
+	tags_replace(&s->tags, r->set, line, r->address);
+	return s->line = line;
 }
 
 /* The sectors of the fetch that are not there. */
-static bool start_fetch(struct partition *p, struct slice *s, uint32_t request, uint64_t line_address, uint64_t local,
-                        uint32_t line, uint64_t address)
+static bool start_fetch(struct partition *p, struct slice *s, uint32_t request, uint64_t address)
 {
 	const struct gpu *gpu = p->config->gpu;
+	const struct memory_request *r = &p->requests[request];
+	uint32_t line = s->line;
 	if (s->fetch_count >= gpu->l2_mshrs || dram_full(&p->dram))
 		return false;
 	if (line == MEMORY_NONE)
-		line = allocate(p, s, line_address, local);
+		line = allocate(p, s, r);
 	if (line == MEMORY_NONE)
 		return false;
 	uint32_t n = pool_take(&p->fetch_pool, p->fetches, chain);
@@ -239,56 +266,53 @@ static bool start_fetch(struct partition *p, struct slice *s, uint32_t request, 
 		p->error = -ENOMEM;
 		return false;
 	}
-	uint32_t *bucket = bucket_of(s, address), first = (uint32_t)((address - line_address) / MEMORY_SECTOR);
+	uint32_t *bucket = bucket_of(s, address), first = (uint32_t)((address - r->address) / MEMORY_SECTOR);
 	uint32_t sectors = (uint32_t)((1ull << p->fetch_bytes / MEMORY_SECTOR) - 1) << first;
 	p->fetches[n] = (struct fetch){.address = address, .started = p->now, .line = line, .sectors = sectors,
 	                               .waiters = MEMORY_NONE, .chain = *bucket};
-	*bucket = n;
+	*bucket = n + 1;
 	s->fetch_count++;
 	s->tags.lines[line].pending |= sectors;
 	wait_for(p, &p->fetches[n], request);
-	push_dram(p, address, false, (uint32_t)p->fetch_bytes, n << 4 | (uint32_t)(s - p->slices));
+	push_dram(p, s, address, false, (uint32_t)p->fetch_bytes, n << 4 | (uint32_t)(s - p->slices));
 	return true;
 }
 
-static bool read_sector(struct partition *p, struct slice *s, uint32_t request, uint64_t address, uint64_t local, uint32_t sector)
+static bool read_sector(struct partition *p, struct slice *s, uint32_t request, uint32_t sector)
 {
-	struct memory_request *r = &p->requests[request];
-	uint32_t line = tags_find(&s->tags, address), bit = 1u << sector;
-	p->counts.reads++;
-	if (line != MEMORY_NONE && s->tags.lines[line].valid & bit) {
+	const struct memory_request *r = &p->requests[request];
+	uint32_t bit = 1u << sector;
+	if (s->line != MEMORY_NONE && s->tags.lines[s->line].valid & bit) {
+		p->counts.reads++;
 		p->counts.hits++;
-		tags_touch(&s->tags, set_of(p, s, local), line);
+		tags_touch(&s->tags, r->set, s->line);
 		if (r->kind == MEMORY_ATOMIC)
-			s->tags.lines[line].dirty |= bit;
+			s->tags.lines[s->line].dirty |= bit;
 		answer_sector(p, s, request, p->now);
 		return true;
 	}
-	uint64_t at = (address + sector * MEMORY_SECTOR) / p->fetch_bytes * p->fetch_bytes;
+	uint64_t address = r->address + sector * MEMORY_SECTOR, at = address - remainder_by(address, p->fetch_bytes);
 	uint32_t fetch = find_fetch(p, s, at);
 	bool done = false;
 	if (fetch != MEMORY_NONE && p->fetches[fetch].count < p->config->gpu->l2_mshr_merges) {
 		wait_for(p, &p->fetches[fetch], request);
 		done = true;
 	} else if (fetch == MEMORY_NONE) {
-		done = start_fetch(p, s, request, address, local, line, at);
+		done = start_fetch(p, s, request, at);
 	}
-	if (!done)
-		p->counts.reads--;
+	p->counts.reads += done;
 	return done;
 }
 
-static bool write_sector(struct partition *p, struct slice *s, uint32_t request, uint64_t address, uint64_t local, uint32_t sector)
+static bool write_sector(struct partition *p, struct slice *s, uint32_t request, uint32_t sector)
 {
 	const struct memory_request *r = &p->requests[request];
-	uint32_t line = tags_find(&s->tags, address), bit = 1u << sector;
-	if (line == MEMORY_NONE)
-		line = allocate(p, s, address, local);
-	if (line == MEMORY_NONE)
+	uint32_t bit = 1u << sector;
+	if (s->line == MEMORY_NONE && allocate(p, s, r) == MEMORY_NONE)
 		return false;
-	struct tag_line *l = &s->tags.lines[line];
+	struct tag_line *l = &s->tags.lines[s->line];
 	bool whole = r->bytes >= r->asked * MEMORY_SECTOR;
-	tags_touch(&s->tags, set_of(p, s, local), line);
+	tags_touch(&s->tags, r->set, s->line);
 	l->dirty |= bit;
 	if (whole)
 		l->valid |= bit;
@@ -297,43 +321,57 @@ static bool write_sector(struct partition *p, struct slice *s, uint32_t request,
 	return true;
 }
 
+/* What the sector keeps the slice busy for. */
+static uint64_t lookup_ticks(struct partition *p, struct slice *s, const struct memory_request *r)
+{
+	if (r->kind != MEMORY_ATOMIC)
+		return p->config->lookup;
+	uint32_t operations = r->lanes ? r->lanes : 1;
+	p->counts.atomics += operations;
+	if (s->line != MEMORY_NONE)
+		s->tags.lines[s->line].atomics += operations;
+	return max_u64(p->config->atomic * operations, p->config->lookup);
+}
+
 /* The next sector of the slice's first request. */
 static void serve_slice(struct partition *p, struct slice *s)
 {
 	uint32_t n = s->head;
 	struct memory_request *r = &p->requests[n];
 	uint32_t sector = (uint32_t)__builtin_ctz(r->sectors), next = r->next, left = r->sectors & (r->sectors - 1);
-	uint64_t waited = p->now - r->time, local = memory_map_find(&p->config->map, r->address).local;
-	uint64_t busy = p->config->lookup;
-	if (r->kind == MEMORY_ATOMIC) {
-		uint32_t operations = r->lanes ? r->lanes : 1, line = tags_find(&s->tags, r->address);
-		p->counts.atomics += operations;
-		if (line != MEMORY_NONE)
-			s->tags.lines[line].atomics += operations;
-		busy = p->config->atomic * operations;
-		busy = busy > p->config->lookup ? busy : p->config->lookup;
-	}
-	r->queued_l2 = waited > r->queued_l2 ? waited : r->queued_l2;
+	uint64_t busy = lookup_ticks(p, s, r);
+	r->queued_l2 = max_u64(r->queued_l2, p->now - r->time);
 	r->sectors = left;
-	bool done = (r->kind == MEMORY_WRITE ? write_sector : read_sector)(p, s, n, r->address, local, sector);
+	bool done = r->kind == MEMORY_WRITE ? write_sector(p, s, n, sector) : read_sector(p, s, n, sector);
 	if (!done) {
-		p->requests[n].sectors = left | 1u << sector;
+		r->sectors = left | 1u << sector;
 		s->blocked = true;
+		note_next(p, s, p->requests);
 		return;
 	}
 	s->free = p->now + busy;
 	p->counts.busy += busy;
-	if (left)
-		return;
-	s->head = next;
-	if (s->head == MEMORY_NONE)
-		s->tail = MEMORY_NONE;
+	if (!left) {
+		s->head = next;
+		if (s->head == MEMORY_NONE) {
+			s->tail = MEMORY_NONE;
+		} else {
+			uint32_t after = p->requests[next].next;
+			__builtin_prefetch(&p->requests[after != MEMORY_NONE ? after : next], 1);
+			find_line(s, &p->requests[next]);
+		}
+	}
+	note_next(p, s, p->requests);
 }
 
 static void unblock(struct partition *p)
 {
-	for (uint32_t s = 0; s < p->config->map.slices; s++)
+	for (uint32_t s = 0; s < p->config->map.slices; s++) {
+		if (!p->slices[s].blocked)
+			continue;
 		p->slices[s].blocked = false;
+		note_next(p, &p->slices[s], p->requests);
+	}
 }
 
 static void finish_fetch(struct partition *p, const struct arrival *a)
@@ -341,8 +379,8 @@ static void finish_fetch(struct partition *p, const struct arrival *a)
 	struct slice *s = &p->slices[a->slice];
 	struct fetch *f = &p->fetches[a->fetch];
 	uint32_t *at = bucket_of(s, f->address), next;
-	while (*at != a->fetch)
-		at = &p->fetches[*at].chain;
+	while (*at != a->fetch + 1)
+		at = &p->fetches[*at - 1].chain;
 	*at = f->chain;
 	struct tag_line *l = &s->tags.lines[f->line];
 	l->valid |= f->sectors;
@@ -373,13 +411,13 @@ static void push_arrival(struct partition *p, struct arrival a)
 			return;
 		}
 		for (uint32_t i = 0; i < p->arrival_count; i++)
-			grown[i] = p->arrivals[(p->arrival_head + i) % p->arrival_capacity];
+			grown[i] = p->arrivals[(p->arrival_head + i) & (p->arrival_capacity - 1)];
 		free(p->arrivals);
 		p->arrivals = grown;
 		p->arrival_capacity = capacity;
 		p->arrival_head = 0;
 	}
-	p->arrivals[(p->arrival_head + p->arrival_count++) % p->arrival_capacity] = a;
+	p->arrivals[(p->arrival_head + p->arrival_count++) & (p->arrival_capacity - 1)] = a;
 }
 
 static void serve_dram(struct partition *p)
@@ -394,25 +432,17 @@ static void serve_dram(struct partition *p)
 	p->dram_time = dram_next(&p->dram, p->now);
 }
 
-static uint64_t slice_time(const struct partition *p, const struct slice *s)
+int partition_advance(struct partition *p, uint64_t until, partition_answer_fn *on_answer, void *ctx)
 {
-	if (s->head == MEMORY_NONE || s->blocked)
-		return MEMORY_NEVER;
-	uint64_t time = p->requests[s->head].time;
-	time = time > s->free ? time : s->free;
-	return time > p->now ? time : p->now;
-}
-
-int partition_advance(struct partition *p, uint64_t until, memory_reply_fn *on_reply, void *ctx)
-{
-	p->on_reply = on_reply;
+	p->on_answer = on_answer;
 	p->ctx = ctx;
+	p->requests = p->shared->all;
 	while (!p->error) {
 		uint64_t arrival = p->arrival_count ? p->arrivals[p->arrival_head].time : MEMORY_NEVER;
 		uint64_t best = arrival < p->dram_time ? arrival : p->dram_time;
 		struct slice *first = NULL;
 		for (uint32_t s = 0; s < p->config->map.slices; s++) {
-			uint64_t time = slice_time(p, &p->slices[s]);
+			uint64_t time = max_u64(p->next[s], p->now);
 			if (time < best) {
 				best = time;
 				first = &p->slices[s];
@@ -425,7 +455,7 @@ int partition_advance(struct partition *p, uint64_t until, memory_reply_fn *on_r
 			serve_slice(p, first);
 		} else if (arrival == best) {
 			struct arrival a = p->arrivals[p->arrival_head];
-			p->arrival_head = (p->arrival_head + 1) % p->arrival_capacity;
+			p->arrival_head = (p->arrival_head + 1) & (p->arrival_capacity - 1);
 			p->arrival_count--;
 			finish_fetch(p, &a);
 		} else {
@@ -437,12 +467,12 @@ int partition_advance(struct partition *p, uint64_t until, memory_reply_fn *on_r
 
 void partition_atomics(const struct partition *p, const struct memory_map *map, uint64_t *operations)
 {
-	for (uint32_t s = 0; s < p->config->map.slices; s++) {
+	for (uint32_t s = 0; s < p->config->map.slices && p->counts.atomics; s++) {
 		const struct tag_store *t = &p->slices[s].tags;
 		for (uint64_t i = 0; i < (uint64_t)t->sets * t->ways; i++) {
 			if (!t->lines[i].atomics)
 				continue;
-			struct memory_place at = memory_map_find(map, t->lines[i].address);
+			struct memory_place at = memory_map_find(map, tags_address(t, (uint32_t)i));
 			operations[at.channel * map->slices + at.slice] += t->lines[i].atomics;
 		}
 	}

@@ -23,15 +23,21 @@ struct partition_counts {
 	uint64_t busy, dram_busy;   /* ticks of slices' ports, of the DRAM's bus */
 	uint64_t dram_reads, dram_writes; /* bursts */
 };
-struct partition *partition_new(const struct memory_config *config);
+/* The requests are those of the whole system. */
+struct partition *partition_new(const struct memory_config *config, const struct memory_requests *requests);
 void partition_free(struct partition *p);
+/* The set of an address within the slice; and that it will be asked for soon. */
+uint32_t partition_set(const struct partition *p, uint32_t slice, uint64_t local);
+void partition_prefetch(const struct partition *p, uint32_t slice, uint32_t set);
 /* What L2 holds before a launch: sectors of a line. */
-void partition_warm(struct partition *p, uint32_t slice, uint64_t address, uint64_t local, bool dirty);
+void partition_warm(struct partition *p, uint32_t slice, uint64_t address, uint32_t set, bool dirty);
 /* A line is used, without time: what comes in while a simulation jumps. */
-void partition_touch(struct partition *p, uint32_t slice, uint64_t address, uint64_t local, bool dirty);
-int partition_push(struct partition *p, uint32_t slice, const struct memory_request *r);
-/* Until the time; calls on_reply for every request that is answered. */
-int partition_advance(struct partition *p, uint64_t until, memory_reply_fn *on_reply, void *ctx);
+void partition_touch(struct partition *p, uint32_t slice, uint64_t address, uint32_t set, bool dirty);
+/* A request comes to one of its slices. */
+void partition_push(struct partition *p, uint32_t slice, uint32_t request);
+/* Until the time; calls on_answer for every request that is answered, with its time set to that. */
+typedef void partition_answer_fn(void *ctx, uint32_t request);
+int partition_advance(struct partition *p, uint64_t until, partition_answer_fn *on_answer, void *ctx);
 /* Adds the operations of atomics on the lines that are there to the slice that each is in by another map. */
 void partition_atomics(const struct partition *p, const struct memory_map *map, uint64_t *operations);
 struct partition_counts partition_counts(const struct partition *p);

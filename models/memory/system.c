@@ -20,8 +20,23 @@
 #include <math.h>
 #include <stdlib.h>
 
+/* How many requests ahead the host's memory is asked for them. Changes the simulation's speed only. */
+enum { AHEAD = 8 };
+
 struct port {
 	uint64_t free;
+};
+
+/* Requests that a slice has answered, in the order of their times. */
+struct answer_list {
+	uint32_t *requests;
+	size_t count, room;
+};
+
+/* What an SM is told, in the order of the network: all of it at once, while the host has the SM in its caches. */
+struct reply_list {
+	struct memory_reply *replies;
+	size_t count, room;
 };
 
 struct memory_system {
@@ -32,12 +47,11 @@ struct memory_system {
 	struct port *from_sm;
 	struct network *requests, *answers;
 	struct partition **partitions;
-	struct memory_request *sent;
+	struct memory_requests flying; /* all requests, from when they are sent until they are answered */
+	uint32_t *sent; /* those that have not left yet; of an SM, in their order */
 	size_t sent_count, sent_room;
-	struct memory_request *passing; /* in the network */
-	struct pool passing_pool, coming_pool; /* linked through `id` */
-	struct memory_reply *replies, *coming, *arrived; /* of one step; in the network; that have come */
-	size_t reply_count, reply_room, arrived_count, arrived_room;
+	struct answer_list *answered; /* of a step, per slice */
+	struct reply_list *replies; /* of a step, per SM */
 	double waited_l2, waited_dram;
 	uint64_t advanced; /* ticks of L2 */
 	int error;
@@ -135,13 +149,15 @@ struct memory_system *memory_new(const struct gpu *gpu, uint32_t sms, double cap
 	uint32_t channels = m->config.map.channels;
 	m->from_sm = calloc(sms, sizeof *m->from_sm);
 	uint32_t slices = channels * m->config.map.slices;
-	m->requests = network_new(sms, slices, gpu->icnt_in_order);
-	m->answers = network_new(slices, sms, gpu->icnt_in_order);
-	m->passing_pool = m->coming_pool = (struct pool)POOL_EMPTY;
+	m->requests = network_new(&m->flying, sms, slices, false, gpu->icnt_in_order);
+	m->answers = network_new(&m->flying, sms, slices, true, gpu->icnt_in_order);
+	m->flying.pool = (struct pool)POOL_EMPTY;
+	m->answered = calloc(slices, sizeof *m->answered);
+	m->replies = calloc(sms, sizeof *m->replies);
 	m->partitions = calloc(channels, sizeof *m->partitions);
-	bool ok = m->from_sm && m->requests && m->answers && m->partitions;
+	bool ok = m->from_sm && m->requests && m->answers && m->answered && m->replies && m->partitions;
 	for (uint32_t i = 0; ok && i < channels; i++)
-		ok = (m->partitions[i] = partition_new(&m->config)) != NULL;
+		ok = (m->partitions[i] = partition_new(&m->config, &m->flying)) != NULL;
 	if (ok)
 		return m;
 	memory_free(m);
@@ -158,32 +174,61 @@ void memory_free(struct memory_system *m)
 	free(m->from_sm);
 	network_free(m->requests);
 	network_free(m->answers);
-	free(m->passing);
-	free(m->coming);
-	free(m->arrived);
-	free(m->sent);
+	for (uint32_t i = 0; m->answered && i < m->config.map.channels * m->config.map.slices; i++)
+		free(m->answered[i].requests);
+	free(m->answered);
+	for (uint32_t i = 0; m->replies && i < m->sms; i++)
+		free(m->replies[i].replies);
 	free(m->replies);
+	free(m->flying.all);
+	free(m->sent);
 	free(m);
+}
+
+/* Lines that L2 will hold, on their way there: AHEAD of them. */
+struct warming {
+	struct memory_system *m;
+	struct warm_place {
+		uint64_t address;
+		uint32_t channel, slice, set;
+		bool dirty;
+	} lines[AHEAD];
+	uint64_t given, done;
+};
+
+static void warm_first(struct warming *w)
+{
+	const struct warm_place *l = &w->lines[w->done++ % AHEAD];
+	partition_warm(w->m->partitions[l->channel], l->slice, l->address, l->set, l->dirty);
 }
 
 static void warm_line(void *ctx, uint64_t address, bool dirty)
 {
-	struct memory_system *m = ctx;
-	struct memory_place p = memory_map_find(&m->config.map, address);
-	partition_warm(m->partitions[p.channel], p.slice, address, p.local, dirty);
+	struct warming *w = ctx;
+	struct memory_place at = memory_map_find(&w->m->config.map, address);
+	const struct partition *p = w->m->partitions[at.channel];
+	uint32_t set = partition_set(p, at.slice, at.local);
+	partition_prefetch(p, at.slice, set);
+	if (w->given - w->done == AHEAD)
+		warm_first(w);
+	w->lines[w->given++ % AHEAD] = (struct warm_place){address, at.channel, at.slice, set, dirty};
 }
 
 void memory_warm(struct memory_system *m, const struct memory_range *ranges, size_t count, bool steady)
 {
 	const struct memory_config *c = &m->config;
-	warm_lines(ranges, count, c->slice_bytes * c->map.channels * c->map.slices, m->gpu->l2_line_bytes, steady, warm_line, m);
+	struct warming w = {.m = m};
+	warm_lines(ranges, count, c->slice_bytes * c->map.channels * c->map.slices, m->gpu->l2_line_bytes, steady, warm_line, &w);
+	while (w.done < w.given)
+		warm_first(&w);
 }
 
 void memory_touch(struct memory_system *m, uint64_t address, bool dirty)
 {
 	address -= address % m->gpu->l2_line_bytes;
 	struct memory_place p = memory_map_find(&m->config.map, address);
-	partition_touch(m->partitions[p.channel], p.slice, address, p.local, dirty);
+	uint32_t set = partition_set(m->partitions[p.channel], p.slice, p.local);
+	partition_touch(m->partitions[p.channel], p.slice, address, set, dirty);
 }
 
 uint32_t memory_round_trip(const struct memory_system *m, bool atomics)
@@ -206,52 +251,24 @@ uint64_t memory_depart(struct memory_system *m, uint32_t sm, uint64_t cycle, enu
 
 int memory_send(struct memory_system *m, const struct memory_request *request)
 {
-	if (!gs_reserve(&m->sent, m->sent_count, &m->sent_room, sizeof *m->sent))
+	uint32_t n = pool_take(&m->flying.pool, m->flying.all, next);
+	if (n == POOL_NONE || !gs_reserve(&m->sent, m->sent_count, &m->sent_room, sizeof *m->sent))
 		return -ENOMEM;
-	m->sent[m->sent_count] = *request;
-	m->sent[m->sent_count].next = (uint32_t)m->sent_count;
-	m->sent_count++;
+	m->flying.all[n] = *request;
+	m->sent[m->sent_count++] = n;
+	if (m->flying.pool.first_free != POOL_NONE)
+		__builtin_prefetch(&m->flying.all[m->flying.pool.first_free], 1);
 	return 0;
 }
 
-static int by_time(const void *a, const void *b)
-{
-	const struct memory_request *x = a, *y = b;
-	if (x->time != y->time)
-		return x->time < y->time ? -1 : 1;
-	if (x->sm != y->sm)
-		return x->sm < y->sm ? -1 : 1;
-	return x->next < y->next ? -1 : 1;
-}
-
-static int replies_by_time(const void *a, const void *b)
-{
-	const struct memory_reply *x = a, *y = b;
-	if (x->time != y->time)
-		return x->time < y->time ? -1 : 1;
-	if (x->sm != y->sm)
-		return x->sm < y->sm ? -1 : 1;
-	return x->id < y->id ? -1 : x->id > y->id;
-}
-
-static bool grow_array(struct memory_system *m, void **array, size_t *room, size_t count, size_t size)
-{
-	if (gs_reserve(array, count, room, size))
-		return true;
-	m->error = -ENOMEM;
-	return false;
-}
-
-static void request_passes(void *ctx, const struct network_packet *packet, uint64_t start)
+static void request_passes(void *ctx, uint32_t n, uint64_t start)
 {
 	struct memory_system *m = ctx;
-	struct memory_request r = m->passing[packet->payload];
+	struct memory_request *r = &m->flying.all[n];
 	uint32_t slices = m->config.map.slices;
-	pool_give(&m->passing_pool, m->passing, id, packet->payload);
-	r.queued_l2 = start - r.time;
-	r.time = start + (uint64_t)m->forward * MEMORY_TICKS;
-	int rc = partition_push(m->partitions[packet->to / slices], packet->to % slices, &r);
-	m->error = m->error ? m->error : rc;
+	r->queued_l2 = start - r->time;
+	r->time = start + (uint64_t)m->forward * MEMORY_TICKS;
+	partition_push(m->partitions[r->slice / slices], r->slice % slices, n);
 }
 
 /* Of a slice's port. */
@@ -262,36 +279,30 @@ static uint32_t slice_ticks(const struct memory_system *m, const struct memory_r
 	return (uint32_t)(flits(m->gpu, r->kind == MEMORY_READ ? 0 : r->bytes) * m->flit_ticks_slice);
 }
 
-static void queue_request(struct memory_system *m, const struct memory_request *r)
+static void queue_request(struct memory_system *m, uint32_t n)
 {
+	struct memory_request *r = &m->flying.all[n];
 	struct memory_place at = memory_map_find(&m->config.map, r->address);
-	uint32_t n = pool_take(&m->passing_pool, m->passing, id);
-	if (n == POOL_NONE) {
-		m->error = -ENOMEM;
-		return;
-	}
-	m->passing[n] = *r;
-	struct network_packet packet = {.ready = r->time, .from = r->sm, .to = at.channel * m->config.map.slices + at.slice,
-	                                .payload = n};
-	packet.ticks = slice_ticks(m, r);
-	int rc = network_push(m->requests, &packet);
-	m->error = m->error ? m->error : rc;
+	r->set = partition_set(m->partitions[at.channel], at.slice, at.local);
+	r->slice = (uint16_t)(at.channel * m->config.map.slices + at.slice);
+	r->ticks = slice_ticks(m, r);
+	network_push(m->requests, n);
 }
 
-/* What leaves before `before`, to its partition; the rest stays. An SM whose packets wait in too great a number sends no
- * more until they have gone. */
+/* What leaves before `before`, to its partition; the rest stays. The network asks for the order of each SM's requests only, and
+ * they were sent in it. An SM whose packets wait in too great a number sends no more until they have gone. */
 static void deliver_requests(struct memory_system *m, uint64_t before)
 {
-	size_t kept = 0, i = 0;
+	size_t kept = 0;
 	uint64_t most = (uint64_t)m->gpu->icnt_queue_flits * m->flit_ticks_slice;
-	if (m->sent_count)
-		qsort(m->sent, m->sent_count, sizeof *m->sent, by_time);
-	for (; i < m->sent_count && m->sent[i].time < before && !m->error; i++)
-		queue_request(m, &m->sent[i]);
-	for (; i < m->sent_count; i++) {
-		m->sent[kept] = m->sent[i];
-		m->sent[kept].next = (uint32_t)kept;
-		kept++;
+	for (size_t i = 0; i < m->sent_count; i++) {
+		uint32_t n = m->sent[i];
+		if (i + AHEAD < m->sent_count)
+			__builtin_prefetch(&m->flying.all[m->sent[i + AHEAD]], 1);
+		if (m->flying.all[n].time < before)
+			queue_request(m, n);
+		else
+			m->sent[kept++] = n;
 	}
 	m->sent_count = kept;
 	network_advance(m->requests, before - 1, request_passes, m);
@@ -302,76 +313,105 @@ static void deliver_requests(struct memory_system *m, uint64_t before)
 	}
 }
 
-static void keep_reply(void *ctx, const struct memory_reply *reply)
+/* Of answers of one slice: the order of the network, which hardly ever is not that in which they come. */
+static bool answered_before(const struct memory_request *a, const struct memory_request *b)
 {
-	struct memory_system *m = ctx;
-	if (grow_array(m, (void **)&m->replies, &m->reply_room, m->reply_count, sizeof *m->replies))
-		m->replies[m->reply_count++] = *reply;
+	if (a->time != b->time)
+		return a->time < b->time;
+	return a->sm != b->sm ? a->sm < b->sm : a->id < b->id;
 }
 
-static void add_waits(struct memory_system *m, const struct memory_reply *r)
+static void keep_answer(void *ctx, uint32_t n)
+{
+	struct memory_system *m = ctx;
+	const struct memory_request *all = m->flying.all;
+	struct answer_list *list = &m->answered[all[n].slice];
+	if (!gs_reserve(&list->requests, list->count, &list->room, sizeof *list->requests)) {
+		m->error = -ENOMEM;
+		return;
+	}
+	size_t at = list->count++;
+	for (; at && answered_before(&all[n], &all[list->requests[at - 1]]); at--)
+		list->requests[at] = list->requests[at - 1];
+	list->requests[at] = n;
+}
+
+static void add_waits(struct memory_system *m, const struct memory_request *r)
 {
 	double least = m->gpu->dram_latency - m->gpu->l2_latency, dram = (double)r->queued_dram / MEMORY_TICKS;
 	m->waited_l2 += (double)r->queued_l2 / MEMORY_TICKS;
 	m->waited_dram += dram > least ? dram - least : 0;
 }
 
-static void reply_passes(void *ctx, const struct network_packet *packet, uint64_t start)
+static void answer_passes(void *ctx, uint32_t n, uint64_t start)
 {
 	struct memory_system *m = ctx;
-	if (!grow_array(m, (void **)&m->arrived, &m->arrived_room, m->arrived_count, sizeof *m->arrived))
-		return;
-	struct memory_reply *r = &m->arrived[m->arrived_count++];
-	*r = m->coming[packet->payload];
-	pool_give(&m->coming_pool, m->coming, id, packet->payload);
-	r->queued_l2 += start - packet->ready;
+	struct memory_request *r = &m->flying.all[n];
+	r->queued_l2 += start - r->time;
 	if (r->kind != MEMORY_WRITE)
 		add_waits(m, r);
 	/* The last flit arrives. */
 	uint64_t way = r->kind == MEMORY_ATOMIC ? m->atomic_back : m->back;
-	uint64_t last = start + packet->ticks - m->flit_ticks_sm + way * MEMORY_TICKS;
-	r->time = (last + MEMORY_TICKS - 1) / MEMORY_TICKS;
+	uint64_t last = start + r->ticks - m->flit_ticks_sm + way * MEMORY_TICKS;
+	struct memory_reply reply = {.time = (last + MEMORY_TICKS - 1) / MEMORY_TICKS, .sm = r->sm, .id = r->id};
+	struct reply_list *list = &m->replies[r->sm];
+	if (gs_reserve(&list->replies, list->count, &list->room, sizeof *list->replies))
+		list->replies[list->count++] = reply;
+	else
+		m->error = -ENOMEM;
+	pool_give(&m->flying.pool, m->flying.all, next, n);
 }
 
-static void queue_reply(struct memory_system *m, const struct memory_reply *r)
+static void tell_sms(struct memory_system *m, memory_reply_fn *on_reply, void *ctx)
 {
-	uint32_t n = pool_take(&m->coming_pool, m->coming, id);
-	if (n == POOL_NONE) {
-		m->error = -ENOMEM;
-		return;
+	for (uint32_t s = 0; s < m->sms; s++) {
+		for (size_t i = 0; i < m->replies[s].count; i++)
+			on_reply(ctx, &m->replies[s].replies[i]);
+		m->replies[s].count = 0;
 	}
-	m->coming[n] = *r;
+}
+
+static void queue_answer(struct memory_system *m, uint32_t n)
+{
+	struct memory_request *r = &m->flying.all[n];
 	/* Sector by sector; acknowledgements of writes have a header only. */
-	uint32_t count = r->sectors * flits(m->gpu, r->kind == MEMORY_WRITE ? 0 : MEMORY_SECTOR);
-	struct network_packet packet = {.from = r->slice, .to = r->sm, .payload = n,
-	                                .ticks = (uint32_t)(count * m->flit_ticks_sm)};
+	uint32_t count = r->asked * flits(m->gpu, r->kind == MEMORY_WRITE ? 0 : MEMORY_SECTOR);
+	r->ticks = (uint32_t)(count * m->flit_ticks_sm);
 	/* Its first flits have come while the slice was at the last. */
-	uint64_t ahead = packet.ticks - m->flit_ticks_sm;
-	packet.ready = r->time > ahead ? r->time - ahead : 0;
-	packet.ready = packet.ready > m->advanced ? packet.ready : m->advanced;
-	int rc = network_push(m->answers, &packet);
-	m->error = m->error ? m->error : rc;
+	uint64_t ahead = r->ticks - m->flit_ticks_sm;
+	r->time = r->time > ahead ? r->time - ahead : 0;
+	r->time = r->time > m->advanced ? r->time : m->advanced;
+	network_push(m->answers, n);
+}
+
+static void queue_answers(struct memory_system *m)
+{
+	uint32_t slices = m->config.map.channels * m->config.map.slices;
+	for (uint32_t s = 0; s < slices; s++) {
+		const struct answer_list *list = &m->answered[s];
+		for (size_t i = 0; i < list->count; i++) {
+			if (i + AHEAD < list->count)
+				__builtin_prefetch(&m->flying.all[list->requests[i + AHEAD]], 1);
+			queue_answer(m, list->requests[i]);
+		}
+		m->answered[s].count = 0;
+	}
 }
 
 int memory_advance(struct memory_system *m, uint64_t cycle, memory_reply_fn *on_reply, void *ctx)
 {
 	uint64_t before = cycle * MEMORY_TICKS, until = before + (uint64_t)m->forward * MEMORY_TICKS - 1;
 	deliver_requests(m, before);
-	m->reply_count = m->arrived_count = 0;
 	for (uint32_t i = 0; i < m->config.map.channels && !m->error; i++) {
-		size_t first = m->reply_count;
-		m->error = partition_advance(m->partitions[i], until, keep_reply, m);
-		for (; first < m->reply_count; first++)
-			m->replies[first].slice += i * m->config.map.slices;
+		int rc = partition_advance(m->partitions[i], until, keep_answer, m);
+		m->error = m->error ? m->error : rc;
 	}
-	if (m->reply_count)
-		qsort(m->replies, m->reply_count, sizeof *m->replies, replies_by_time);
-	for (size_t i = 0; i < m->reply_count && !m->error; i++)
-		queue_reply(m, &m->replies[i]);
-	network_advance(m->answers, until, reply_passes, m);
+	queue_answers(m);
+	if (!m->error)
+		network_advance(m->answers, until, answer_passes, m);
 	m->advanced = until + 1;
-	for (size_t i = 0; i < m->arrived_count && !m->error; i++)
-		on_reply(ctx, &m->arrived[i]);
+	if (!m->error)
+		tell_sms(m, on_reply, ctx);
 	return m->error;
 }
 

@@ -28,7 +28,8 @@ uint32_t memory_round_trip(const struct memory_system *m, bool atomics);
 uint64_t memory_depart(struct memory_system *m, uint32_t sm, uint64_t cycle, enum memory_kind kind, uint32_t bytes);
 /* Requests must be sent in the order of their times by each SM; time is what memory_depart returned. */
 int memory_send(struct memory_system *m, const struct memory_request *request);
-/* All SMs have sent what leaves before `cycle`: calls on_reply for all answers that follow, in the order of their times in cycles. */
+/* All SMs have sent what leaves before `cycle`: calls on_reply for all answers that follow, SM by SM, each SM's
+ * in the order of the network. */
 int memory_advance(struct memory_system *m, uint64_t cycle, memory_reply_fn *on_reply, void *ctx);
 /*
  * What the busiest slice of the whole GPU needs for the atomics that were done here, in cycles. Where some SMs are simulated,

@@ -6,22 +6,26 @@
 #include <stdbool.h>
 
 struct tag_line {
-	uint64_t address;
 	uint32_t valid, pending, dirty; /* sectors; pending: asked for, the line cannot go; dirty alone: to be fetched before it is read */
-	uint32_t older, newer, chain;
 	uint32_t atomics; /* operations, since the line came */
 };
+struct tag_links;
+/* Few ways: a set's tags and stamps are searched. Many: lines are found by a hash of their address, and are in lists by age. */
 struct tag_store {
+	uint64_t *tags; /* per line, its address + 1; 0: it has none */
 	struct tag_line *lines;
+	int64_t *stamps; /* few ways: when lines were used; the least goes first, then the first way */
+	int64_t used, dropped;
+	struct tag_links *links; /* many ways */
 	uint32_t *oldest, *newest; /* per set */
-	uint32_t *buckets;         /* of a hash of addresses */
+	uint32_t *buckets;         /* of a hash of addresses: line + 1 */
 	uint32_t sets, ways, bucket_mask;
 };
 /* Returns 0 or -ENOMEM. Without room for a line, it never has one. */
 int tags_init(struct tag_store *t, uint64_t lines, uint32_t ways);
 void tags_free(struct tag_store *t);
-/* The line's index, or MEMORY_NONE. */
-uint32_t tags_find(const struct tag_store *t, uint64_t address);
+/* The index of the set's line with the address, or MEMORY_NONE. */
+uint32_t tags_find(const struct tag_store *t, uint32_t set, uint64_t address);
 void tags_touch(struct tag_store *t, uint32_t set, uint32_t line);
 /* The line of the set that goes next: the least recently used of those that nothing is pending for. MEMORY_NONE: all wait. */
 uint32_t tags_victim(const struct tag_store *t, uint32_t set);
@@ -29,5 +33,22 @@ uint32_t tags_victim(const struct tag_store *t, uint32_t set);
 void tags_replace(struct tag_store *t, uint32_t set, uint32_t line, uint64_t address);
 /* The line is the next to go. */
 void tags_drop(struct tag_store *t, uint32_t set, uint32_t line);
+
+/* Its set will be searched soon. */
+static inline void tags_prefetch(const struct tag_store *t, uint32_t set)
+{
+	if (t->links)
+		return;
+	__builtin_prefetch(&t->stamps[set * t->ways]);
+	const char *first = (const char *)&t->tags[set * t->ways];
+	for (uint32_t at = 0; at < t->ways * sizeof *t->tags; at += 64)
+		__builtin_prefetch(first + at);
+}
+
+/* Of a line that has one. */
+static inline uint64_t tags_address(const struct tag_store *t, uint32_t line)
+{
+	return t->tags[line] - 1;
+}
 
 #endif

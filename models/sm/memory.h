@@ -14,6 +14,7 @@
 #include "models/memory/map.h"
 #include "models/sm/gaps.h"
 #include "models/sm/variant.h"
+#include "models/util/divide.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -278,7 +279,7 @@ static uint64_t constant_cycles(struct ov_sm *sm, const struct memory_part *firs
 		first = &parameters;
 	for (uint32_t i = 0; i < (count ? count : 1); i++) {
 		uint64_t address = first[i].address + 1; /* parameters and constants are not the same memory */
-		uint32_t set = memory_set(first[i].address / gpu->const_access_bytes, t->sets, false), line = tags_find(t, address);
+		uint32_t set = memory_set(quotient(first[i].address, gpu->const_access_bytes), t->sets, false), line = tags_find(t, set, address);
 		if (line != MEMORY_NONE) {
 			tags_touch(t, set, line);
 			uint64_t there = (uint64_t)t->lines[line].valid << 32 | t->lines[line].dirty;
@@ -379,7 +380,7 @@ static void ov_memory_line(struct ov_sm *sm, uint32_t line, uint64_t *ready)
 	double again = gpu->icache_cold_cycles - (gpu->dram_latency - gpu->l2_latency);
 	if (!t->sets)
 		return;
-	uint32_t set = line % t->sets, at = tags_find(t, line);
+	uint32_t set = line % t->sets, at = tags_find(t, set, line);
 	if (at != MEMORY_NONE) {
 		tags_touch(t, set, at);
 		return;

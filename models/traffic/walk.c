@@ -15,6 +15,7 @@
 #include "models/memory/map.h"
 #include "models/memory/system.h"
 #include "models/memory/tags.h"
+#include "models/util/divide.h"
 #include "models/traffic/request_walk.h"
 #include "models/memory/warm.h"
 
@@ -47,7 +48,7 @@ static void nobody(void *ctx, uint32_t who)
 
 static uint32_t l2_line(struct cache_walk *w, uint64_t address)
 {
-	uint32_t line = tags_find(&w->l2, address), set = memory_set(address / w->gpu->l2_line_bytes, w->l2.sets, true);
+	uint32_t set = memory_set(quotient(address, w->gpu->l2_line_bytes), w->l2.sets, true), line = tags_find(&w->l2, set, address);
 	if (line == MEMORY_NONE) {
 		line = tags_victim(&w->l2, set);
 		w->written += (uint64_t)__builtin_popcount(w->l2.lines[line].dirty);

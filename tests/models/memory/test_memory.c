@@ -21,16 +21,48 @@ static void least_recently_used_goes_first(void)
 	CU_ASSERT_EQUAL_FATAL(tags_init(&t, 2, 2), 0); /* one set of two ways */
 	for (uint64_t a = 0; a < 2; a++)
 		tags_replace(&t, 0, tags_victim(&t, 0), a * 128);
-	tags_touch(&t, 0, tags_find(&t, 0)); /* 0 1 0: 1 is the older */
-	CU_ASSERT_EQUAL(tags_victim(&t, 0), tags_find(&t, 128));
-	t.lines[tags_find(&t, 128)].pending = 1;
-	CU_ASSERT_EQUAL(tags_victim(&t, 0), tags_find(&t, 0));
-	t.lines[tags_find(&t, 0)].pending = 1;
+	tags_touch(&t, 0, tags_find(&t, 0, 0)); /* 0 1 0: 1 is the older */
+	CU_ASSERT_EQUAL(tags_victim(&t, 0), tags_find(&t, 0, 128));
+	t.lines[tags_find(&t, 0, 128)].pending = 1;
+	CU_ASSERT_EQUAL(tags_victim(&t, 0), tags_find(&t, 0, 0));
+	t.lines[tags_find(&t, 0, 0)].pending = 1;
 	CU_ASSERT_EQUAL(tags_victim(&t, 0), MEMORY_NONE);
-	t.lines[tags_find(&t, 0)].pending = 0;
-	tags_drop(&t, 0, tags_find(&t, 0));
-	CU_ASSERT_EQUAL(tags_find(&t, 0), MEMORY_NONE);
+	t.lines[tags_find(&t, 0, 0)].pending = 0;
+	tags_drop(&t, 0, tags_find(&t, 0, 0));
+	CU_ASSERT_EQUAL(tags_find(&t, 0, 0), MEMORY_NONE);
 	tags_free(&t);
+}
+
+/* Of as many lines as it has: which line goes, after each address, is the oldest that was used. The same numbers by hand for few
+ * ways, which are searched, and for many, which are in lists: 40 is more than are searched. */
+static void lines_go_in_the_order_of_their_use(void)
+{
+	static const uint32_t sizes[] = {4, 40};
+	for (size_t i = 0; i < GS_ARRAY_LEN(sizes); i++) {
+		struct tag_store t;
+		uint32_t ways = sizes[i];
+		CU_ASSERT_EQUAL_FATAL(tags_init(&t, 2 * (uint64_t)ways, ways), 0);
+		for (uint64_t a = 0; a < ways; a++) {
+			CU_ASSERT_EQUAL(tags_victim(&t, 1), ways + a); /* the ways in their order: set 1 comes after set 0 */
+			tags_replace(&t, 1, tags_victim(&t, 1), a);
+		}
+		CU_ASSERT_EQUAL(tags_find(&t, 0, UINT64_MAX - 1), MEMORY_NONE); /* set 0 is still empty */
+		CU_ASSERT_EQUAL(tags_victim(&t, 0), 0);
+		tags_touch(&t, 1, tags_find(&t, 1, 0));
+		CU_ASSERT_EQUAL(tags_address(&t, tags_victim(&t, 1)), 1);
+		/* Dropped ones go before all others, the last first, and cannot be found. */
+		tags_drop(&t, 1, tags_find(&t, 1, 2));
+		tags_drop(&t, 1, tags_find(&t, 1, 0));
+		CU_ASSERT_EQUAL(tags_find(&t, 1, 0), MEMORY_NONE);
+		CU_ASSERT_EQUAL(tags_victim(&t, 1), ways + 0);
+		tags_replace(&t, 1, tags_victim(&t, 1), 100);
+		CU_ASSERT_EQUAL(tags_victim(&t, 1), ways + 2);
+		tags_replace(&t, 1, tags_victim(&t, 1), 101);
+		CU_ASSERT_EQUAL(tags_address(&t, tags_victim(&t, 1)), 1);
+		CU_ASSERT_EQUAL(tags_find(&t, 1, 3), ways + 3); /* behind those that were dropped */
+		CU_ASSERT_EQUAL(tags_find(&t, 1, 100), ways + 0);
+		tags_free(&t);
+	}
 }
 
 /* ---- L1 ---- */
@@ -184,6 +216,19 @@ static void addresses_go_round_the_slices(void)
 
 /* ---- DRAM ---- */
 
+/* By x^6 + x + 1: x^6 is x + 1, and x^63 is 1, because the polynomial is primitive. */
+static void hashes_are_remainders_of_polynomials(void)
+{
+	struct memory_map m;
+	memory_map_init(&m, 64, 1, 1, true);
+	CU_ASSERT_EQUAL(memory_map_find(&m, 1ull << 63 | 1ull << 3).channel, 1 + 8);
+	CU_ASSERT_EQUAL(memory_map_find(&m, 1 << 6).channel, 3);
+	CU_ASSERT_EQUAL(memory_map_find(&m, 37).channel, 37);
+	memory_map_init(&m, 3, 1, 256, false);
+	CU_ASSERT_EQUAL(memory_map_local(&m, 7 * 256 + 5), 2 * 256 + 5);
+	CU_ASSERT_EQUAL(memory_map_find(&m, 7 * 256 + 5).local, 2 * 256 + 5);
+}
+
 static const struct dram_timing test_timing = {.burst = 2, .open = 12, .close = 10, .cycle = 40, .column = 14,
                                                .between_opens = 4, .read_to_write = 9, .write_to_read = 7, .banks = 4,
                                                .queue = 64, .row_bytes = 1024};
@@ -216,6 +261,30 @@ static void open_rows_first(void)
 	CU_ASSERT_EQUAL(serve_next(&c, &now, &a), 40 + 12 + 14 + 2); /* 40 after the first opening: more than 16 + 10 */
 	CU_ASSERT_EQUAL(a.tag, 2);
 	CU_ASSERT_EQUAL(dram_next(&c, now), MEMORY_NEVER);
+	dram_free(&c);
+}
+
+/* What dram_next has found holds until something comes that could go first. */
+static void a_hit_that_comes_in_time_goes_first(void)
+{
+	struct dram_channel c;
+	struct dram_access a;
+	uint64_t now = 0;
+	CU_ASSERT_EQUAL_FATAL(dram_init(&c, &test_timing), 0);
+	dram_push(&c, 0, 0, 0, 1, false, 1, 1); /* bank 0: open at 12 */
+	serve_next(&c, &now, &a);
+	CU_ASSERT_EQUAL(a.tag, 1); /* 12, the bus is free at 14 */
+	dram_push(&c, 12, 1024, 0, 1, false, 1, 2); /* bank 1: opened at 12, open at 24 */
+	CU_ASSERT_EQUAL(dram_next(&c, 12), 24);
+	dram_push(&c, 20, 32, 0, 1, false, 1, 3); /* bank 0, whose row is open: at 20 */
+	CU_ASSERT_EQUAL(dram_next(&c, 12), 20);
+	CU_ASSERT_EQUAL(dram_serve(&c, 20, &a), 20 + 14 + 2);
+	CU_ASSERT_EQUAL(a.tag, 3);
+	dram_push(&c, 30, 64, 0, 1, false, 1, 4); /* too late */
+	CU_ASSERT_EQUAL(dram_next(&c, 20), 24);
+	CU_ASSERT_EQUAL(dram_serve(&c, 24, &a), 24 + 14 + 2);
+	CU_ASSERT_EQUAL(a.tag, 2);
+	CU_ASSERT_EQUAL(dram_next(&c, 24), 30);
 	dram_free(&c);
 }
 
@@ -496,12 +565,15 @@ void add_memory_tests(void)
 	CU_pSuite s = CU_add_suite("memory", NULL, NULL);
 	CU_add_test(s, "a cache without sets has a place for lines", a_cache_without_sets_has_a_place);
 	CU_ADD_TEST(s, least_recently_used_goes_first);
+	CU_ADD_TEST(s, lines_go_in_the_order_of_their_use);
 	CU_ADD_TEST(s, loads_merge_and_sectors_are_asked_for_one_by_one);
 	CU_ADD_TEST(s, stores_drop_update_or_stay);
 	CU_ADD_TEST(s, lines_that_wait_are_not_given_away);
 	CU_ADD_TEST(s, a_part_of_the_channels_has_no_more_conflicts_than_all);
 	CU_ADD_TEST(s, addresses_go_round_the_slices);
+	CU_ADD_TEST(s, hashes_are_remainders_of_polynomials);
 	CU_ADD_TEST(s, open_rows_first);
+	CU_ADD_TEST(s, a_hit_that_comes_in_time_goes_first);
 	CU_ADD_TEST(s, banks_open_side_by_side_and_the_bus_turns);
 	CU_ADD_TEST(s, memory_moves_what_its_description_says);
 	CU_ADD_TEST(s, slices_read_what_they_can);
