@@ -149,7 +149,7 @@ uint32_t coalesce(const struct gpu *gpu, const struct access_kind *kind, const u
 		add_lane(&p, addresses[i], kind->bytes);
 	}
 	for (uint32_t i = 0; i < p.count; i++) {
-		uint32_t touched = count_bits(masks[i][0]) + count_bits(masks[i][1]);
+		uint32_t touched = bits_set(masks[i][0]) + bits_set(masks[i][1]);
 		parts[i].bytes = (uint16_t)touched;
 		parts[i].lanes = kind->atomic ? parts[i].lanes : 0;
 	}

@@ -43,9 +43,10 @@ int dram_init(struct dram_channel *c, const struct dram_timing *timing)
 	*c = (struct dram_channel){.timing = timing, .pool = POOL_EMPTY, .words = (timing->banks + 63) / 64};
 	c->turn.bank = MEMORY_NONE;
 	c->banks = calloc(timing->banks, sizeof *c->banks);
+	c->ready = calloc(timing->banks, sizeof *c->ready);
 	c->idle = calloc(2 * c->words, sizeof *c->idle);
 	c->chosen = c->idle + c->words;
-	if (!c->banks || !c->idle)
+	if (!c->banks || !c->ready || !c->idle)
 		return -ENOMEM;
 	for (uint32_t b = 0; b < timing->banks; b++)
 		c->banks[b].head = c->banks[b].tail = c->banks[b].current = MEMORY_NONE;
@@ -56,6 +57,7 @@ void dram_free(struct dram_channel *c)
 {
 	free(c->accesses);
 	free(c->banks);
+	free(c->ready);
 	free(c->idle);
 }
 
@@ -95,10 +97,8 @@ int dram_push(struct dram_channel *c, uint64_t time, uint64_t local, uint32_t sl
 
 static void make_current(struct dram_channel *c, uint32_t bank, uint32_t n)
 {
-	struct dram_bank *b = &c->banks[bank];
-	b->current = n;
-	b->since = c->accesses[n].time;
-	b->write = c->accesses[n].write;
+	c->banks[bank].current = n;
+	c->ready[bank].since = c->accesses[n].time << 1 | c->accesses[n].write;
 	c->idle[bank / 64] &= ~(1ULL << bank % 64);
 	c->chosen[bank / 64] |= 1ULL << bank % 64;
 }
@@ -123,7 +123,7 @@ static bool choose_access(struct dram_channel *c, uint32_t bank, uint64_t now, u
 		*until = min_u64(*until, first);
 		return false;
 	}
-	uint64_t start = max_u64(now, b->ready);
+	uint64_t start = max_u64(now, c->ready[bank].ready);
 	if (b->open)
 		start = max_u64(start + t->close, b->opened + t->cycle);
 	if (c->used)
@@ -132,7 +132,7 @@ static bool choose_access(struct dram_channel *c, uint32_t bank, uint64_t now, u
 	b->row = c->accesses[b->head].row;
 	b->open = true;
 	b->opened = c->last_open = start;
-	b->ready = start + t->open;
+	c->ready[bank].ready = start + t->open;
 	c->used = true;
 	return true;
 }
@@ -168,11 +168,11 @@ static struct dram_turn first_bank(const struct dram_channel *c, uint64_t now)
 	for (uint32_t w = 0; w < c->words; w++)
 		for (uint64_t bits = c->chosen[w]; bits; bits &= bits - 1) {
 			uint32_t bank = w * 64 + (uint32_t)__builtin_ctzll(bits);
-			const struct dram_bank *b = &c->banks[bank];
-			uint64_t at = max_u64(b->ready, least[b->write]);
-			if (at < best.time || (at == best.time && b->since < since)) {
+			const struct dram_ready *b = &c->ready[bank];
+			uint64_t at = max_u64(b->ready, least[b->since & 1]);
+			if (at < best.time || (at == best.time && b->since >> 1 < since)) {
 				best = (struct dram_turn){at, bank};
-				since = b->since;
+				since = b->since >> 1;
 			}
 		}
 	return best;
@@ -221,7 +221,7 @@ uint64_t dram_serve(struct dram_channel *c, uint64_t now, struct dram_access *se
 	if (b->head != MEMORY_NONE)
 		c->idle[bank / 64] |= 1ULL << bank % 64;
 	c->bus_free = now + length;
-	b->ready = max_u64(b->ready, c->bus_free);
+	c->ready[bank].ready = max_u64(c->ready[bank].ready, c->bus_free);
 	c->last_column = now + length - c->timing->burst;
 	c->last_write = a->write;
 	c->busy += length;

@@ -23,9 +23,14 @@ struct dram_access {
 	uint32_t next; /* in its bank */
 };
 struct dram_bank {
-	uint64_t row, ready, opened, since; /* since: when the current access came */
+	uint64_t row, opened;
 	uint32_t head, tail, current; /* accesses that wait, in their order; the one that the row is opened for */
-	bool open, write; /* write: the current access is one */
+	bool open;
+};
+/* What decides which bank is next, next to one another. */
+struct dram_ready {
+	uint64_t ready; /* the bank */
+	uint64_t since; /* when its current access came, doubled; odd: a write */
 };
 /* What dram_next found, until an access that came before that time may change it. */
 struct dram_turn {
@@ -38,6 +43,7 @@ struct dram_channel {
 	struct pool pool; /* of them */
 	uint32_t waiting;
 	struct dram_bank *banks;
+	struct dram_ready *ready;
 	uint64_t *idle, *chosen; /* of banks with accesses, a bit each: those without a current one, and with one */
 	uint32_t words;
 	struct dram_turn turn;

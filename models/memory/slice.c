@@ -10,6 +10,7 @@
 #include "models/memory/slice.h"
 
 #include "models/memory/tags.h"
+#include "models/util/bits.h"
 #include "models/util/divide.h"
 #include "models/util/hash.h"
 #include "models/util/minmax.h"
@@ -57,7 +58,7 @@ struct partition {
 	struct pool fetch_pool, waiter_pool;
 	struct arrival *arrivals; /* a ring, of a power of two */
 	uint32_t arrival_capacity, arrival_head, arrival_count;
-	uint64_t now, dram_time;
+	uint64_t now, until, dram_time;
 	uint64_t fetch_bytes;
 	uint32_t line_sectors;
 	struct partition_counts counts;
@@ -170,7 +171,7 @@ void partition_push(struct partition *p, uint32_t slice, uint32_t request)
 {
 	struct slice *s = &p->slices[slice];
 	struct memory_request *all = p->shared->all, *r = &all[request];
-	r->asked = r->left = (uint8_t)__builtin_popcount(r->sectors);
+	r->asked = r->left = (uint8_t)bits_set(r->sectors);
 	r->next = MEMORY_NONE;
 	if (s->tail == MEMORY_NONE)
 		s->head = request;
@@ -244,7 +245,7 @@ static uint32_t allocate(struct partition *p, struct slice *s, const struct memo
 		return MEMORY_NONE;
 	uint32_t dirty = s->tags.lines[line].dirty;
 	if (dirty)
-		push_dram(p, s, tags_address(&s->tags, line), true, (uint32_t)__builtin_popcount(dirty) * MEMORY_SECTOR, MEMORY_NONE);
+		push_dram(p, s, tags_address(&s->tags, line), true, bits_set(dirty) * MEMORY_SECTOR, MEMORY_NONE);
 	tags_replace(&s->tags, r->set, line, r->address);
 	return s->line = line;
 }
@@ -333,12 +334,65 @@ static uint64_t lookup_ticks(struct partition *p, struct slice *s, const struct 
 	return max_u64(p->config->atomic * operations, p->config->lookup);
 }
 
+/* The slice has looked up all sectors of its first request. */
+static void take_next(struct partition *p, struct slice *s)
+{
+	s->head = p->requests[s->head].next;
+	if (s->head == MEMORY_NONE) {
+		s->tail = MEMORY_NONE;
+		return;
+	}
+	const struct memory_request *r = &p->requests[s->head];
+	__builtin_prefetch(&p->requests[r->next != MEMORY_NONE ? r->next : s->head], 1);
+	find_line(s, r);
+}
+
+/* Whether all sectors of the request that are left hit, and nothing else can happen to the slice while they are looked up. */
+static bool hits_alone(const struct partition *p, const struct slice *s, const struct memory_request *r, uint64_t last)
+{
+	if (s->line == MEMORY_NONE || r->kind == MEMORY_ATOMIC || last > p->until)
+		return false;
+	uint64_t arrival = p->now + p->config->dram.column; /* of what is not served yet, at least */
+	if (p->arrival_count)
+		arrival = min_u64(arrival, p->arrivals[p->arrival_head].time);
+	return last < arrival && (r->kind == MEMORY_WRITE || !(r->sectors & ~s->tags.lines[s->line].valid));
+}
+
+/* All its sectors at once, as if they were served one by one. */
+static void serve_hits(struct partition *p, struct slice *s, struct memory_request *r, uint32_t count, uint64_t last)
+{
+	struct tag_line *l = &s->tags.lines[s->line];
+	tags_touch(&s->tags, r->set, s->line);
+	r->queued_l2 = max_u64(r->queued_l2, last - r->time);
+	if (r->kind == MEMORY_WRITE) {
+		l->dirty |= r->sectors;
+		l->valid |= r->bytes >= r->asked * MEMORY_SECTOR ? r->sectors : 0;
+		p->counts.writes += count;
+	} else {
+		p->counts.reads += count;
+		p->counts.hits += count;
+	}
+	r->sectors = 0;
+	for (uint32_t i = 0; i < count; i++)
+		answer_sector(p, s, s->head, p->now + i * p->config->lookup);
+	s->free = last + p->config->lookup;
+	p->counts.busy += count * p->config->lookup;
+	take_next(p, s);
+	note_next(p, s, p->requests);
+}
+
 /* The next sector of the slice's first request. */
 static void serve_slice(struct partition *p, struct slice *s)
 {
 	uint32_t n = s->head;
 	struct memory_request *r = &p->requests[n];
-	uint32_t sector = (uint32_t)__builtin_ctz(r->sectors), next = r->next, left = r->sectors & (r->sectors - 1);
+	uint32_t sector = (uint32_t)__builtin_ctz(r->sectors), left = r->sectors & (r->sectors - 1);
+	uint32_t count = bits_set(r->sectors);
+	uint64_t last = p->now + (count - 1) * p->config->lookup;
+	if (hits_alone(p, s, r, last)) {
+		serve_hits(p, s, r, count, last);
+		return;
+	}
 	uint64_t busy = lookup_ticks(p, s, r);
 	r->queued_l2 = max_u64(r->queued_l2, p->now - r->time);
 	r->sectors = left;
@@ -351,16 +405,8 @@ static void serve_slice(struct partition *p, struct slice *s)
 	}
 	s->free = p->now + busy;
 	p->counts.busy += busy;
-	if (!left) {
-		s->head = next;
-		if (s->head == MEMORY_NONE) {
-			s->tail = MEMORY_NONE;
-		} else {
-			uint32_t after = p->requests[next].next;
-			__builtin_prefetch(&p->requests[after != MEMORY_NONE ? after : next], 1);
-			find_line(s, &p->requests[next]);
-		}
-	}
+	if (!left)
+		take_next(p, s);
 	note_next(p, s, p->requests);
 }
 
@@ -437,6 +483,7 @@ int partition_advance(struct partition *p, uint64_t until, partition_answer_fn *
 	p->on_answer = on_answer;
 	p->ctx = ctx;
 	p->requests = p->shared->all;
+	p->until = until;
 	while (!p->error) {
 		uint64_t arrival = p->arrival_count ? p->arrivals[p->arrival_head].time : MEMORY_NEVER;
 		uint64_t best = arrival < p->dram_time ? arrival : p->dram_time;

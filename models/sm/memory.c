@@ -43,6 +43,7 @@ int ov_memory_init(struct ov_sm *sm, struct memory_system *system, uint32_t inde
 	o->access_pool = (struct pool)POOL_EMPTY;
 	o->next_step = OV_NEVER;
 	o->room = gpu->l1_lookup_cycles ? gpu->l1_lookup_cycles : 1;
+	o->hit_cycles = memory_hit_cycles(gpu, sm->m->front[1] ? sm->m->front[1] - 1 : 0);
 	o->l1 = l1_new(&config);
 	o->leaving = calloc(gpu->l1_miss_queue, sizeof *o->leaving);
 	int rc = tags_init(&o->constants, gpu->const_bytes / gpu->const_access_bytes, gpu->const_ways);

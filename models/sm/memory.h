@@ -14,6 +14,7 @@
 #include "models/memory/map.h"
 #include "models/sm/gaps.h"
 #include "models/sm/variant.h"
+#include "models/util/bits.h"
 #include "models/util/divide.h"
 
 #include <errno.h>
@@ -47,13 +48,13 @@ static bool add_part(struct ov_sm *sm, const struct ov_part *part)
 			return false;
 		}
 		for (uint32_t i = 0; i < o->part_count; i++)
-			grown[i] = o->parts[(o->part_head + i) % o->part_capacity];
+			grown[i] = o->parts[(o->part_head + i) & (o->part_capacity - 1)];
 		free(o->parts);
 		o->parts = grown;
 		o->part_capacity = capacity;
 		o->part_head = 0;
 	}
-	o->parts[(o->part_head + o->part_count++) % o->part_capacity] = *part;
+	o->parts[(o->part_head + o->part_count++) & (o->part_capacity - 1)] = *part;
 	return true;
 }
 
@@ -85,7 +86,7 @@ static bool leaving_full(struct ov_sm *sm)
 	struct ov_memory *o = sm->memory;
 	uint32_t size = gpu_of(sm)->l1_miss_queue;
 	while (o->leaving_count && o->leaving[o->leaving_head] <= sm->now) {
-		o->leaving_head = (o->leaving_head + 1) % size;
+		o->leaving_head = o->leaving_head + 1 < size ? o->leaving_head + 1 : 0;
 		o->leaving_count--;
 	}
 	return o->leaving_count == size;
@@ -99,8 +100,10 @@ static void send_request(struct ov_sm *sm, enum memory_kind kind, uint64_t addre
 	                           .lanes = (uint16_t)lanes, .kind = (uint8_t)kind};
 	uint32_t size = gpu_of(sm)->l1_miss_queue;
 	r.time = memory_depart(o->system, o->index, cycle, kind, bytes);
-	if (o->leaving_count < size)
-		o->leaving[(o->leaving_head + o->leaving_count++) % size] = r.time / MEMORY_TICKS;
+	if (o->leaving_count < size) {
+		uint32_t at = o->leaving_head + o->leaving_count++;
+		o->leaving[at < size ? at : at - size] = r.time / MEMORY_TICKS;
+	}
 	int rc = memory_send(o->system, &r);
 	sm->error = sm->error ? sm->error : rc;
 }
@@ -115,7 +118,7 @@ static bool is_cached(const struct ov_sm *sm, const struct ov_part *p)
 
 static uint32_t bytes_of(uint32_t sectors)
 {
-	return (uint32_t)__builtin_popcount(sectors) * MEMORY_SECTOR;
+	return bits_set(sectors) * MEMORY_SECTOR;
 }
 
 static bool look_up_load(struct ov_sm *sm, const struct ov_part *p)
@@ -123,7 +126,7 @@ static bool look_up_load(struct ov_sm *sm, const struct ov_part *p)
 	struct ov_memory *o = sm->memory;
 	struct ov_access *a = &o->accesses[p->access];
 	struct l1_request ask;
-	uint32_t waits, sectors = (uint32_t)__builtin_popcount(p->sectors);
+	uint32_t waits, sectors = bits_set(p->sectors);
 	if (!is_cached(sm, p)) {
 		send_request(sm, MEMORY_READ, p->address, p->sectors, bytes_of(p->sectors), 0, p->access | FOR_ACCESS, sm->now + 1);
 		a->waits++;
@@ -134,10 +137,9 @@ static bool look_up_load(struct ov_sm *sm, const struct ov_part *p)
 	if (result == L1_FULL)
 		return false;
 	o->counts.looked_up += sectors;
-	o->counts.hits += sectors - (result == L1_HIT ? 0 : (uint32_t)__builtin_popcount(ask.sectors));
+	o->counts.hits += sectors - (result == L1_HIT ? 0 : bits_set(ask.sectors));
 	if (result == L1_HIT) {
-		uint32_t front = sm->m->front[1] ? sm->m->front[1] - 1 : 0;
-		uint64_t done = sm->now + memory_hit_cycles(gpu_of(sm), front);
+		uint64_t done = sm->now + o->hit_cycles;
 		a->last = done > a->last ? done : a->last;
 		return true;
 	}
@@ -196,7 +198,7 @@ static void ov_memory_step(struct ov_sm *sm)
 			plan_step(sm, o->leaving[o->leaving_head]);
 		return;
 	}
-	o->part_head = (o->part_head + 1) % o->part_capacity;
+	o->part_head = (o->part_head + 1) & (o->part_capacity - 1);
 	o->part_count--;
 	o->accesses[p.access].parts--;
 	finish_access(sm, p.access);

@@ -5,7 +5,7 @@
 #include <stdint.h>
 
 /* Sums of neighbours, of 2, 4 and 8 bits; a multiplication adds up the bytes (Warren, Hacker's Delight, 5-1). */
-static inline uint32_t count_bits(uint64_t word)
+static inline uint32_t bits_set(uint64_t word)
 {
 	word -= word >> 1 & 0x5555555555555555u;
 	word = (word & 0x3333333333333333u) + (word >> 2 & 0x3333333333333333u);

@@ -37,11 +37,12 @@ struct ov_memory {
 	struct tag_store constants, lines; /* lines: of instructions */
 	struct ov_access *accesses;
 	struct pool access_pool;
-	struct ov_part *parts; /* a ring */
+	struct ov_part *parts; /* a ring, of a power of two */
 	uint32_t part_capacity, part_head, part_count, room;
 	uint64_t *leaving; /* a ring: when requests leave, of those that wait to */
 	uint32_t leaving_head, leaving_count;
 	uint64_t next_step, written; /* when the queue's first is looked up; when the last result was written */
+	uint32_t hit_cycles; /* from the lookup of a load that hits to its value */
 	uint32_t unit_op, unit_accesses; /* what the unit was given last */
 	struct ov_memory_counts counts;
 	double latency_sum;
