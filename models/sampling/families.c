@@ -1,0 +1,579 @@
+/*
+ * Families of launches, by bisection.
+ *
+ *   time(x) = time(a) + (x - a) / (b - a) * (time(b) - time(a))    for sizes x between those of simulated launches a and b
+ *
+ * A span is what lies between two simulated launches, the nodes, or beyond the last of them. Its waiting launches are decided if a test
+ * has shown that they may be interpolated. A test is a launch of the span that is simulated; it becomes a node and divides the
+ * span. Spans have nothing to do with one another, so their tests may end in any order. A family takes its next batch of waiting
+ * launches when all of the batch before are decided.
+ */
+#include "models/sampling/families.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum {
+	MOST_FAMILIES = 256, /* of one kernel on one target: with more, nothing changes slowly */
+	OUTLINE = 32,        /* points of a curve that tell what belongs to it */
+};
+
+/* How gradually things change along a curve. Launches with another mix of instructions behave otherwise; the simulated middle finds
+ * what these leave in, so they may be wide. */
+static const double mix_apart = 0.1;    /* share of the instructions that are in other blocks */
+static const double warps_apart = 0.25; /* instructions per warp, relative */
+/* Times of the ends of a span that is accepted. One test in the middle of a larger one would say nothing of its short launches. */
+static const double most_apart = 4;
+
+struct span {
+	struct family_member *low, *high; /* nodes; NULL: there is none beyond */
+	struct family_member *waiting;    /* by size */
+	bool tested, accepted;            /* a test is under way; one has shown that interpolation is good enough */
+	double error;                     /* of that test */
+};
+
+struct family_member {
+	struct family_member *next;
+	struct family *family;
+	struct family_features x;
+	void *launch;
+	uint64_t bytes, batch;
+	struct span *span; /* that it is a test of */
+	/* Of a node: */
+	struct span after; /* up to the next one */
+	double time_ns;
+	void *estimate;
+	uint64_t used; /* the batch that it was used for last */
+	uint32_t refs;
+	/* Of one that is decided: */
+	struct family_decision decision;
+	struct family_member *a, *b;
+};
+
+struct family {
+	struct family *next;
+	uint64_t kind;
+	struct family_features outline[OUTLINE]; /* by size */
+	uint32_t outline_count;
+	struct family_member *open;   /* by size: of the batch to come */
+	struct family_member *closed; /* of batches that wait for their turn, in order; each by size */
+	uint64_t open_count, open_bytes, batch, window;
+	struct span below; /* up to the first node */
+	uint32_t nodes;
+	uint64_t active; /* launches of the batch that is being decided, and the first launch of all */
+};
+
+struct member_queue {
+	struct family_member *first, **end;
+};
+
+struct families {
+	struct family_limits limits;
+	struct family *list, **list_end;
+	size_t count;
+	struct member_queue next, decided;
+	struct family_member *given[2]; /* nodes that the last decision named */
+	uint64_t open_count, open_bytes, waiting;
+};
+
+/* ---- lists ---- */
+
+static void queue_add(struct member_queue *q, struct family_member *m)
+{
+	m->next = NULL;
+	*q->end = m;
+	q->end = &m->next;
+}
+
+static struct family_member *queue_take(struct member_queue *q)
+{
+	struct family_member *m = q->first;
+	if (m && !(q->first = m->next))
+		q->end = &q->first;
+	return m;
+}
+
+/* After those of the same size, so that the first that came is the first. */
+static void insert_by_size(struct family_member **list, struct family_member *m)
+{
+	while (*list && (*list)->x.size <= m->x.size)
+		list = &(*list)->next;
+	m->next = *list;
+	*list = m;
+}
+
+static void unlink_member(struct family_member **list, struct family_member *m)
+{
+	while (*list != m)
+		list = &(*list)->next;
+	*list = m->next;
+}
+
+/* ---- nodes ---- */
+
+static void release_node(struct families *f, struct family_member *m)
+{
+	if (!m || --m->refs)
+		return;
+	if (f->limits.free_estimate)
+		f->limits.free_estimate(m->estimate);
+	free(m);
+}
+
+static void release_given(struct families *f)
+{
+	for (int i = 0; i < 2; i++) {
+		release_node(f, f->given[i]);
+		f->given[i] = NULL;
+	}
+}
+
+/* The span that a size is in. */
+static struct span *span_of(struct family *y, double size)
+{
+	struct span *s = &y->below;
+	while (s->high && s->high->x.size < size)
+		s = &s->high->after;
+	return s;
+}
+
+/* Nodes that were of no use for the longest time go, but for the first and the last. */
+static void forget_nodes(struct families *f, struct family *y)
+{
+	while (y->nodes > f->limits.nodes) {
+		struct span *oldest = NULL; /* the one before it */
+		for (struct span *s = &y->below.high->after; s->high && s->high->after.high; s = &s->high->after)
+			if (!oldest || s->high->used < oldest->high->used)
+				oldest = s;
+		if (!oldest)
+			return;
+		struct family_member *gone = oldest->high;
+		oldest->high = gone->after.high;
+		oldest->accepted = false;
+		y->nodes--;
+		release_node(f, gone);
+	}
+}
+
+/* ---- decisions ---- */
+
+static double weight_between(const struct family_member *a, const struct family_member *b, double size)
+{
+	return b->x.size > a->x.size ? (size - a->x.size) / (b->x.size - a->x.size) : 0;
+}
+
+static void decide(struct families *f, struct family_member *m, struct family_member *a, struct family_member *b, double error)
+{
+	m->decision = (struct family_decision){.launch = m->launch, .a = a->estimate, .b = b->estimate, .a_size = a->x.size,
+	                                       .b_size = b->x.size, .weight = weight_between(a, b, m->x.size), .error = error};
+	m->a = a;
+	m->b = b;
+	a->refs++;
+	b->refs++;
+	a->used = b->used = m->batch;
+	m->family->active--;
+	f->waiting--;
+	queue_add(&f->decided, m);
+}
+
+/* The node that a launch may take its cycles per instruction from. */
+static struct family_member *near_node(const struct families *f, const struct span *s, const struct family_member *m, double *apart)
+{
+	struct family_member *ends[2] = {s->low, s->high}, *found = NULL;
+	for (int i = 0; i < 2; i++) {
+		if (!ends[i])
+			continue;
+		double d = fabs(m->x.size - ends[i]->x.size) / fmax(m->x.size, ends[i]->x.size);
+		if (!(m->x.size != ends[i]->x.size)) /* both may be 0 */
+			d = 0;
+		if (d > f->limits.near || (d > 0 && m->x.steps != ends[i]->x.steps) || (found && d >= *apart))
+			continue;
+		found = ends[i];
+		*apart = d;
+	}
+	return found;
+}
+
+/* Decides the waiting launches of a span that are near a node or, where it is accepted, all. */
+static void decide_span(struct families *f, struct span *s)
+{
+	struct family_member *m = s->waiting, *next, **kept = &s->waiting;
+	for (; m; m = next) {
+		double apart = 0;
+		next = m->next;
+		struct family_member *near = s->accepted ? NULL : near_node(f, s, m, &apart);
+		if (s->accepted) {
+			decide(f, m, s->low, s->high, s->error);
+		} else if (near) {
+			decide(f, m, near, near, apart);
+		} else {
+			*kept = m;
+			kept = &m->next;
+		}
+	}
+	*kept = NULL;
+}
+
+/* ---- tests ---- */
+
+/* Where a launch says most of how good interpolation is: at the geometric mean of the times of both ends. */
+static double best_weight(const struct span *s)
+{
+	return 1 / (1 + sqrt(s->high->time_ns / s->low->time_ns));
+}
+
+/* An end beyond the nodes, else the waiting launch that says most. */
+static struct family_member *choose_test(const struct span *s)
+{
+	struct family_member *best = s->waiting;
+	if (!s->low)
+		return best;
+	if (!s->high) {
+		while (best->next)
+			best = best->next;
+		return best;
+	}
+	double wanted = best_weight(s);
+	for (struct family_member *m = best; m; m = m->next)
+		if (fabs(weight_between(s->low, s->high, m->x.size) - wanted) < fabs(weight_between(s->low, s->high, best->x.size) - wanted))
+			best = m;
+	return best;
+}
+
+static void step_span(struct families *f, struct span *s)
+{
+	if (s->tested)
+		return;
+	decide_span(f, s);
+	if (!s->waiting)
+		return;
+	struct family_member *m = choose_test(s);
+	unlink_member(&s->waiting, m);
+	s->tested = true;
+	m->span = s;
+	queue_add(&f->next, m);
+}
+
+/* Whether the test shows that its span may be interpolated. */
+static void judge(const struct families *f, struct span *s, const struct family_member *m)
+{
+	if (!s->low || !s->high)
+		return;
+	double low = s->low->time_ns, high = s->high->time_ns, wanted = best_weight(s), weight = weight_between(s->low, s->high, m->x.size);
+	s->error = fabs((low + weight * (high - low)) / m->time_ns - 1);
+	s->accepted = s->error <= f->limits.tolerance && fmax(low / high, high / low) <= most_apart &&
+	              weight >= wanted / 2 && weight <= (1 + wanted) / 2;
+}
+
+/* The test becomes a node; its span ends there. */
+static void divide(struct span *s, struct family_member *m)
+{
+	struct family_member **rest = &s->waiting;
+	while (*rest && (*rest)->x.size <= m->x.size)
+		rest = &(*rest)->next;
+	m->after = (struct span){.low = m, .high = s->high, .waiting = *rest, .accepted = s->accepted, .error = s->error};
+	*rest = NULL;
+	s->high = m;
+	m->refs = 1;
+	m->used = m->batch;
+	m->family->nodes++;
+}
+
+/* ---- batches ---- */
+
+static void start_batch(struct families *f, struct family *y)
+{
+	if (y->active || !y->closed)
+		return;
+	forget_nodes(f, y);
+	uint64_t batch = y->closed->batch;
+	for (struct family_member *m = y->closed; m && m->batch == batch; m = y->closed) {
+		y->closed = m->next;
+		insert_by_size(&span_of(y, m->x.size)->waiting, m);
+		y->active++;
+	}
+	struct span *next;
+	for (struct span *s = &y->below; s; s = next) {
+		next = s->high ? &s->high->after : NULL;
+		step_span(f, s);
+	}
+}
+
+/* All may have been decided at once. */
+static void start_batches(struct families *f, struct family *y)
+{
+	while (!y->active && y->closed)
+		start_batch(f, y);
+}
+
+static void close_batch(struct families *f, struct family *y)
+{
+	struct family_member **end = &y->closed;
+	while (*end)
+		end = &(*end)->next;
+	*end = y->open;
+	for (struct family_member *m = y->open; m; m = m->next)
+		m->batch = y->batch;
+	f->open_count -= y->open_count;
+	f->open_bytes -= y->open_bytes;
+	y->open = NULL;
+	y->open_count = y->open_bytes = 0;
+	y->batch++;
+	y->window = y->window * 2 < f->limits.most ? y->window * 2 : f->limits.most;
+	start_batches(f, y);
+}
+
+/* ---- what belongs to a family ---- */
+
+/* Features of a size on the straight line through two points; beyond them, those of the nearer one in proportion. */
+static struct family_features features_at(const struct family_features *a, const struct family_features *b, double size)
+{
+	struct family_features out = *a;
+	double weight = b->size > a->size ? (size - a->size) / (b->size - a->size) : 0;
+	const struct family_features *end = weight <= 0 ? a : weight >= 1 ? b : NULL;
+	double times = end && end->size > 0 ? size / end->size : 1;
+	out.warps = end ? end->warps * times : a->warps + weight * (b->warps - a->warps);
+	for (int i = 0; i < FAMILY_PARTS; i++)
+		out.parts[i] = end ? end->parts[i] * times : a->parts[i] + weight * (b->parts[i] - a->parts[i]);
+	return out;
+}
+
+/* Up to 1: it belongs to the curve. *at: the outline's points below its size. */
+static double apart_from(const struct family *y, const struct family_features *x, uint32_t *at)
+{
+	uint32_t above = 0;
+	while (above < y->outline_count && y->outline[above].size < x->size)
+		above++;
+	*at = above;
+	const struct family_features *a = &y->outline[above ? above - 1 : 0];
+	const struct family_features *b = above < y->outline_count ? &y->outline[above] : a;
+	struct family_features there = features_at(a, b, x->size);
+	double moved = 0, warps = fmax(there.warps, x->warps) > 0 ? fabs(there.warps - x->warps) / fmax(there.warps, x->warps) : 0;
+	for (int i = 0; i < FAMILY_PARTS; i++)
+		moved += fabs(there.parts[i] - x->parts[i]) / 2;
+	return fmax(x->size > 0 ? moved / x->size / mix_apart : 0, warps / warps_apart);
+}
+
+/* Every second point but for the ends goes. */
+static void thin_outline(struct family *y)
+{
+	uint32_t kept = 1;
+	for (uint32_t i = 2; i + 1 < y->outline_count; i += 2)
+		y->outline[kept++] = y->outline[i];
+	y->outline[kept++] = y->outline[y->outline_count - 1];
+	y->outline_count = kept;
+}
+
+/* The curve goes through it, too, if it has not been known as far or as well. */
+static void extend_outline(struct family *y, const struct family_features *x)
+{
+	uint32_t at;
+	double apart = apart_from(y, x, &at);
+	bool beyond = !at || at == y->outline_count;
+	if ((!beyond && apart <= 0.5) || (at < y->outline_count && !(y->outline[at].size != x->size)))
+		return;
+	if (y->outline_count == OUTLINE)
+		thin_outline(y);
+	for (at = y->outline_count++; at && y->outline[at - 1].size > x->size; at--)
+		y->outline[at] = y->outline[at - 1];
+	y->outline[at] = *x;
+}
+
+static struct family *find_family(const struct families *f, const struct family_features *x)
+{
+	struct family *found = NULL;
+	double nearest = 1;
+	uint32_t at;
+	for (struct family *y = f->list; y; y = y->next) {
+		double apart = y->kind == x->kind ? apart_from(y, x, &at) : INFINITY;
+		if (apart < nearest) {
+			nearest = apart;
+			found = y;
+		}
+	}
+	return found;
+}
+
+static struct family *add_family(struct families *f, const struct family_features *x)
+{
+	struct family *y = f->count < MOST_FAMILIES ? calloc(1, sizeof *y) : NULL;
+	if (!y)
+		return NULL;
+	y->kind = x->kind;
+	y->outline[y->outline_count++] = *x;
+	y->window = f->limits.least;
+	*f->list_end = y;
+	f->list_end = &y->next;
+	f->count++;
+	return y;
+}
+
+/* ---- launches ---- */
+
+/* The oldest of those with most bytes. */
+static void close_largest(struct families *f)
+{
+	struct family *largest = NULL;
+	for (struct family *y = f->list; y; y = y->next)
+		if (y->open && (!largest || y->open_bytes > largest->open_bytes))
+			largest = y;
+	if (largest)
+		close_batch(f, largest);
+}
+
+static void wait_in(struct families *f, struct family *y, struct family_member *m)
+{
+	extend_outline(y, &m->x);
+	insert_by_size(&y->open, m);
+	y->open_count++;
+	y->open_bytes += m->bytes;
+	f->open_count++;
+	f->open_bytes += m->bytes;
+	f->waiting++;
+	if (y->open_count >= y->window)
+		close_batch(f, y);
+	while (f->open_count > f->limits.waiting || f->open_bytes > f->limits.bytes)
+		close_largest(f);
+}
+
+enum family_answer family_enter(struct families *f, const struct family_features *x, void *launch, uint64_t bytes,
+                                struct family_member **member)
+{
+	release_given(f);
+	struct family *y = find_family(f, x);
+	struct family_member *m = calloc(1, sizeof *m);
+	bool first = m && !y;
+	if (first)
+		y = add_family(f, x);
+	*member = NULL;
+	if (!m || !y) {
+		free(m);
+		return FAMILY_SIMULATE;
+	}
+	m->x = *x;
+	m->family = y;
+	m->launch = launch;
+	m->bytes = bytes;
+	*member = m;
+	if (!first) {
+		wait_in(f, y, m);
+		return FAMILY_WAIT;
+	}
+	m->span = &y->below;
+	y->below.tested = true;
+	y->active++;
+	f->waiting++;
+	return FAMILY_SIMULATE;
+}
+
+struct family_member *family_next(struct families *f)
+{
+	release_given(f);
+	return queue_take(&f->next);
+}
+
+void *family_launch(const struct family_member *m)
+{
+	return m->launch;
+}
+
+void family_simulated(struct families *f, struct family_member *m, double time_ns, void *estimate)
+{
+	struct span *s = m->span;
+	struct family *y = m->family;
+	release_given(f);
+	s->tested = false;
+	y->active--;
+	f->waiting--;
+	if (estimate && time_ns > 0) {
+		m->time_ns = time_ns;
+		m->estimate = estimate;
+		judge(f, s, m);
+		divide(s, m);
+		step_span(f, &m->after);
+	} else {
+		if (estimate && f->limits.free_estimate)
+			f->limits.free_estimate(estimate);
+		free(m);
+	}
+	step_span(f, s);
+	start_batches(f, y);
+}
+
+bool family_decided(struct families *f, struct family_decision *out)
+{
+	struct family_member *m = queue_take(&f->decided);
+	release_given(f);
+	if (!m)
+		return false;
+	f->given[0] = m->a;
+	f->given[1] = m->b;
+	*out = m->decision;
+	free(m);
+	return true;
+}
+
+void family_flush(struct families *f)
+{
+	release_given(f);
+	for (struct family *y = f->list; y; y = y->next)
+		if (y->open)
+			close_batch(f, y);
+}
+
+uint64_t family_waiting(const struct families *f)
+{
+	return f->waiting;
+}
+
+/* ---- all ---- */
+
+struct families *families_new(const struct family_limits *limits)
+{
+	struct families *f = calloc(1, sizeof *f);
+	if (f) {
+		f->limits = *limits;
+		f->list_end = &f->list;
+		f->next.end = &f->next.first;
+		f->decided.end = &f->decided.first;
+	}
+	return f;
+}
+
+static void free_list(struct family_member *m)
+{
+	for (struct family_member *next; m; m = next) {
+		next = m->next;
+		free(m);
+	}
+}
+
+static void free_family(struct families *f, struct family *y)
+{
+	struct family_member *next;
+	free_list(y->open);
+	free_list(y->closed);
+	free_list(y->below.waiting);
+	for (struct family_member *m = y->below.high; m; m = next) {
+		next = m->after.high;
+		free_list(m->after.waiting);
+		release_node(f, m);
+	}
+	free(y);
+}
+
+void families_free(struct families *f)
+{
+	struct family_decision d;
+	struct family *next;
+	if (!f)
+		return;
+	while (family_decided(f, &d))
+		;
+	free_list(f->next.first);
+	for (struct family *y = f->list; y; y = next) {
+		next = y->next;
+		free_family(f, y);
+	}
+	free(f);
+}

@@ -1,0 +1,328 @@
+/* Families: how many launches of a curve are simulated, and how far off the others are. */
+#include "tests/tests.h"
+
+#include "models/sampling/families.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum { MOST = 12000 };
+
+/* Launches of a curve that is known. What is "simulated" is looked up. */
+struct curve {
+	struct families *families;
+	double time[MOST], size[MOST], given[MOST]; /* given: what the launch got */
+	double error[MOST]; /* what its decision says; simulated: 0 */
+	int count, simulated;
+	bool backwards; /* simulations end in the reverse order */
+	struct family_limits limits;
+};
+
+static struct family_features features(double size)
+{
+	struct family_features x = {.kind = 1, .steps = 1, .size = size, .warps = size / 320};
+	x.parts[0] = 0.25 * size;
+	x.parts[3] = 0.75 * size;
+	return x;
+}
+
+static double *slot(struct curve *c, double *array, void *launch)
+{
+	return array + ((double *)launch - c->time);
+}
+
+static void simulate(struct curve *c, struct family_member *m)
+{
+	double *time = family_launch(m), *estimate = malloc(sizeof *estimate);
+	*slot(c, c->given, time) = *estimate = *time;
+	c->simulated++;
+	family_simulated(c->families, m, *time, estimate);
+}
+
+static void take_decided(struct curve *c)
+{
+	struct family_decision d;
+	while (family_decided(c->families, &d)) {
+		double a = *(const double *)d.a, b = *(const double *)d.b, *given = slot(c, c->given, d.launch);
+		CU_ASSERT(d.weight >= 0 && d.weight <= 1);
+		*given = a == b && d.a_size == d.b_size ? a : a + d.weight * (b - a);
+		*slot(c, c->error, d.launch) = d.error;
+	}
+}
+
+static void settle(struct curve *c)
+{
+	struct family_member *all[MOST];
+	int count;
+	do {
+		for (count = 0; (all[count] = family_next(c->families)); count++)
+			;
+		for (int i = 0; i < count; i++)
+			simulate(c, all[c->backwards ? count - 1 - i : i]);
+		take_decided(c);
+	} while (count);
+}
+
+static void enter(struct curve *c, const struct family_features *x, double time)
+{
+	int at = c->count++;
+	struct family_member *m;
+	c->time[at] = time;
+	c->size[at] = x->size;
+	c->given[at] = NAN;
+	if (family_enter(c->families, x, &c->time[at], 1000, &m) == FAMILY_SIMULATE) {
+		if (m)
+			simulate(c, m);
+		else
+			c->given[at] = time, c->simulated++;
+	}
+	settle(c);
+}
+
+static struct curve *curve_new(void)
+{
+	struct curve *c = calloc(1, sizeof *c);
+	c->limits = FAMILY_LIMITS;
+	c->limits.free_estimate = free;
+	c->families = families_new(&c->limits);
+	return c;
+}
+
+static double worst(const struct curve *c)
+{
+	double most = 0;
+	for (int i = 0; i < c->count; i++)
+		most = fmax(most, isnan(c->given[i]) ? INFINITY : fabs(c->given[i] / c->time[i] - 1));
+	return most;
+}
+
+static void curve_end(struct curve *c)
+{
+	family_flush(c->families);
+	settle(c);
+	CU_ASSERT_EQUAL(family_waiting(c->families), 0);
+}
+
+static void curve_free(struct curve *c)
+{
+	families_free(c->families);
+	free(c);
+}
+
+/* 5 us of overhead, and 1 ns for every 1000 instructions. The first launch is simulated at once. Of the launches after it, the first 1016 are
+ * in 7 batches, each twice the one before, and the rest in 9. Of a batch, the smallest is simulated and one in the middle, or none where
+ * all are near what was simulated: at most 1 + 2 * 16, and some more at the end, where the times of a batch are far apart. */
+static void test_line(void)
+{
+	struct curve *c = curve_new();
+	for (int i = 0; i < 10000; i++) {
+		struct family_features x = features(1e4 * (10000 - i));
+		enter(c, &x, 5000 + x.size / 1000);
+	}
+	curve_end(c);
+	CU_ASSERT(c->simulated >= 20 && c->simulated <= 40);
+	CU_ASSERT(worst(c) < 0.02); /* nodes that are near are not scaled here */
+	curve_free(c);
+}
+
+/* The same line up and down again: the way down is known. */
+static void test_known_curve(void)
+{
+	struct curve *c = curve_new();
+	for (int i = 1; i <= 1000; i++) {
+		struct family_features x = features(1e4 * i);
+		enter(c, &x, 5000 + x.size / 1000);
+	}
+	curve_end(c);
+	int before = c->simulated;
+	for (int i = 1000; i >= 1; i--) {
+		struct family_features x = features(1e4 * i + 5e3);
+		enter(c, &x, 5000 + x.size / 1000);
+	}
+	curve_end(c);
+	CU_ASSERT(before <= 30);
+	CU_ASSERT(c->simulated - before <= 2); /* one is beyond the end */
+	curve_free(c);
+}
+
+/* Time does not fall below a floor where the machine is no longer full. One batch: 1000 launches. The kink is between two nodes that
+ * come nearer and nearer, until the middle is within 2%. */
+static void test_kink(void)
+{
+	struct curve *c = curve_new();
+	c->limits.least = 2000;
+	families_free(c->families);
+	c->families = families_new(&c->limits);
+	for (int i = 0; i < 1000; i++) {
+		struct family_features x = features(1e4 * (1000 - i));
+		enter(c, &x, 2000 + fmax(1000, x.size / 1000));
+	}
+	curve_end(c);
+	CU_ASSERT(c->simulated <= 16);
+	CU_ASSERT(worst(c) < 0.03);
+	curve_free(c);
+}
+
+/* A second wave of groups: time jumps by a half at one size. Bisection of 500 sizes finds it in 9 steps. */
+static void test_step(void)
+{
+	struct curve *c = curve_new();
+	c->limits.least = 2000;
+	families_free(c->families);
+	c->families = families_new(&c->limits);
+	for (int i = 0; i < 500; i++) {
+		struct family_features x = features(1e6 + 1e4 * i);
+		x.steps = i < 321 ? 1 : 2;
+		enter(c, &x, i < 321 ? 10000 : 15000);
+	}
+	curve_end(c);
+	CU_ASSERT(c->simulated >= 8 && c->simulated <= 20);
+	CU_ASSERT(worst(c) < 0.021);
+	curve_free(c);
+}
+
+/* Chance moves times by up to 1%: a middle is off by 2% at most, and all is accepted. */
+static void test_noise(void)
+{
+	struct curve *c = curve_new();
+	uint32_t seed = 5;
+	for (int i = 0; i < 1016; i++) {
+		struct family_features x = features(1e6 + 1e4 * i);
+		enter(c, &x, (5000 + x.size / 1000) * (1 + 0.02 * (next_random(&seed) / 16777216.0 - 0.5)));
+	}
+	curve_end(c);
+	CU_ASSERT(c->simulated <= 24);
+	CU_ASSERT(worst(c) < 0.04);
+	curve_free(c);
+}
+
+/* Launches of two kinds, and those with another mix of instructions, are never between one another. */
+static void test_families_are_apart(void)
+{
+	struct curve *c = curve_new();
+	for (int i = 0; i < 300; i++) {
+		struct family_features x = features(1e6 + 1e4 * i);
+		if (i % 3 == 1)
+			x.kind = 2;
+		if (i % 3 == 2) { /* a third of its instructions are in another block */
+			x.parts[7] = x.parts[3] * 4 / 9;
+			x.parts[3] -= x.parts[7];
+		}
+		enter(c, &x, (10000 + i) * (1 + i % 3));
+	}
+	curve_end(c);
+	CU_ASSERT(c->simulated <= 3 * 12);
+	CU_ASSERT(worst(c) < 0.02);
+	curve_free(c);
+}
+
+/* The mix changes slowly along the way: from one block to another. It is one family. */
+static void test_slow_change(void)
+{
+	struct curve *c = curve_new();
+	for (int i = 0; i < 500; i++) {
+		struct family_features x = features(1e6 + 1e4 * i);
+		x.parts[0] = x.size * (500 - i) / 500;
+		x.parts[3] = x.size * i / 500;
+		enter(c, &x, 10000 + i);
+	}
+	curve_end(c);
+	CU_ASSERT(c->simulated <= 16);
+	CU_ASSERT(worst(c) < 0.02);
+	curve_free(c);
+}
+
+/* What every launch gets does not depend on which simulation ends first. */
+static void test_order_of_simulations(void)
+{
+	struct curve *both[2];
+	for (int k = 0; k < 2; k++) {
+		struct curve *c = both[k] = curve_new();
+		uint32_t seed = 9;
+		c->backwards = k;
+		for (int i = 0; i < 2000; i++) {
+			struct family_features x = features(1e4 * (1 + next_random(&seed) % 1000));
+			x.steps = x.size > 7e6 ? 2 : 1;
+			enter(c, &x, 3000 + fmax(2000, x.size / 1000) + (x.size > 7e6 ? 1500 : 0));
+		}
+		curve_end(c);
+		CU_ASSERT(worst(c) < 0.04);
+	}
+	CU_ASSERT_EQUAL(both[0]->simulated, both[1]->simulated);
+	for (int i = 0; i < both[0]->count; i++)
+		CU_ASSERT(both[0]->given[i] == both[1]->given[i]);
+	curve_free(both[0]);
+	curve_free(both[1]);
+}
+
+/* At most 100 launches wait; those beyond are decided early. */
+static void test_bound_on_waiting(void)
+{
+	struct curve *c = curve_new();
+	c->limits.least = c->limits.most = 100000;
+	c->limits.bytes = 100 * 1000;
+	families_free(c->families);
+	c->families = families_new(&c->limits);
+	for (int i = 0; i < 1000; i++) {
+		struct family_features x = features(1e6 + 1e4 * i);
+		enter(c, &x, 10000 + i);
+		CU_ASSERT(family_waiting(c->families) <= 100);
+	}
+	curve_end(c);
+	CU_ASSERT(c->simulated <= 24);
+	CU_ASSERT(worst(c) < 0.02);
+	curve_free(c);
+}
+
+/* With room for 8 nodes, old ones go; all launches are decided all the same. */
+static void test_bound_on_nodes(void)
+{
+	struct curve *c = curve_new();
+	c->limits.nodes = 8;
+	families_free(c->families);
+	c->families = families_new(&c->limits);
+	for (int i = 0; i < 3000; i++) {
+		struct family_features x = features(1e6 + 1e4 * (i % 1500));
+		enter(c, &x, 10000 + 20 * (i % 1500));
+	}
+	curve_end(c);
+	CU_ASSERT(worst(c) < 0.02);
+	curve_free(c);
+}
+
+/* A launch whose simulation fails has no part in the curve. Those that wait are left behind with the families. */
+static void test_failures(void)
+{
+	struct curve *c = curve_new();
+	struct family_member *m;
+	struct family_features x = features(1e6);
+	CU_ASSERT_EQUAL(family_enter(c->families, &x, c->time, 0, &m), FAMILY_SIMULATE);
+	family_simulated(c->families, m, 0, NULL);
+	CU_ASSERT_EQUAL(family_waiting(c->families), 0);
+	CU_ASSERT_EQUAL(family_enter(c->families, &x, c->time, 0, &m), FAMILY_WAIT);
+	CU_ASSERT_PTR_NULL(family_next(c->families));
+	family_flush(c->families);
+	m = family_next(c->families);
+	CU_ASSERT_PTR_EQUAL(family_launch(m), c->time);
+	family_simulated(c->families, m, 0, NULL);
+	x = features(2e6);
+	CU_ASSERT_EQUAL(family_enter(c->families, &x, c->time, 0, &m), FAMILY_WAIT);
+	CU_ASSERT_EQUAL(family_waiting(c->families), 1);
+	curve_free(c);
+}
+
+void add_families_tests(void)
+{
+	CU_pSuite suite = CU_add_suite("families", NULL, NULL);
+	CU_add_test(suite, "10,000 launches of a line cost a few dozen simulations", test_line);
+	CU_add_test(suite, "launches of a curve that is known cost none", test_known_curve);
+	CU_add_test(suite, "a kink is found", test_kink);
+	CU_add_test(suite, "a step is found", test_step);
+	CU_add_test(suite, "noise within the tolerance is accepted", test_noise);
+	CU_add_test(suite, "kinds and mixes of instructions are families of their own", test_families_are_apart);
+	CU_add_test(suite, "what changes slowly is one family", test_slow_change);
+	CU_add_test(suite, "the order in which simulations end changes nothing", test_order_of_simulations);
+	CU_add_test(suite, "the number of waiting launches is bounded", test_bound_on_waiting);
+	CU_add_test(suite, "the number of simulated launches that are kept is bounded", test_bound_on_nodes);
+	CU_add_test(suite, "simulations may fail", test_failures);
+}
