@@ -11,6 +11,7 @@
 #include "models/traffic/footprint.h"
 #include "models/util/limits.h"
 #include "models/traffic/walk.h"
+#include "models/family.h"
 #include "models/models.h"
 #include "models/full.h"
 
@@ -504,23 +505,47 @@ static int explain_failure(int result, struct gs_error *err)
 	return err && *err->text ? result : gs_fail(err, -result, "%s", strerror(-result));
 }
 
-int model_launch(const struct gpu *gpu, const struct launch_profile *launch, const struct model_options *options,
-                 struct estimate *out, struct gs_error *err)
+/* What follows from sizes and counters alone. */
+static int start_estimate(const struct gpu *gpu, const struct launch_profile *launch, const struct model_options *options,
+                          struct estimate *out, double *low, double *high)
 {
 	static const char *const names[] = {"full", "optimistic", "probabilistic", "occupancy"};
 	uint64_t groups = volume(launch->groups), threads = volume(launch->local);
-	double low = 1, high = 1;
-	if (err)
-		*err->text = 0;
+	*low = *high = 1;
 	*out = (struct estimate){.model = names[options->kind], .simulated_fraction = 1, .memory = memory_unknown,
 	                         .accesses = accesses_unknown};
 	out->warps = multiply_saturated(groups, (threads + gpu->warp_size - 1) / gpu->warp_size);
 	out->occupancy = launch_occupancy(gpu, launch, groups);
 	if (out->warps && out->occupancy.limit == OCCUPANCY_NONE)
 		flag_add(&out->flags, FLAG_does_not_fit);
-	int result = count_instructions(launch, out, &low, &high);
-	if (!result && out->warps && threads <= UINT32_MAX)
+	return count_instructions(launch, out, low, high);
+}
+
+int model_launch(const struct gpu *gpu, const struct launch_profile *launch, const struct model_options *options,
+                 struct estimate *out, struct gs_error *err)
+{
+	double low, high;
+	if (err)
+		*err->text = 0;
+	int result = start_estimate(gpu, launch, options, out, &low, &high);
+	if (!result && out->warps && volume(launch->local) <= UINT32_MAX)
 		result = model_warps(gpu, launch, options, out, err);
 	finish_estimate(gpu, out, low, high);
 	return result ? explain_failure(result, err) : 0;
+}
+
+int model_between(const struct gpu *gpu, const struct launch_profile *launch, const struct model_options *options,
+                  const struct family_between *between, struct estimate *out, struct gs_error *err)
+{
+	double low, high;
+	if (err)
+		*err->text = 0;
+	int result = start_estimate(gpu, launch, options, out, &low, &high);
+	if (result)
+		return explain_failure(result, err);
+	estimate_between(between, launch_overhead_cycles(gpu), options->hierarchy ? MEMORY_CHANCE : 0, out);
+	if (launch->instructions)
+		instructions_between(between, launch->instructions, launch->code->code_count);
+	finish_estimate(gpu, out, low, high);
+	return 0;
 }

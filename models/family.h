@@ -1,0 +1,27 @@
+/* family: a launch among others of its kernel, by its counters alone. */
+#ifndef GPUSIM_MODELS_FAMILY_H
+#define GPUSIM_MODELS_FAMILY_H
+
+#include "models/models.h"
+#include "models/sampling/families.h"
+
+/* The launches that an estimate follows from, which were simulated, and where between them it is: struct family_decision. */
+struct family_between {
+	const struct estimate *a, *b; /* the same: it is near a */
+	const struct instruction_count *a_instructions, *b_instructions; /* NULL where nobody wants them */
+	double size, a_size, b_size, weight, error;
+};
+
+/* Features of a launch whose counts, accesses and code are in the profile; no trace is looked at. trace: launches with different numbers
+ * are modelled from traces that have nothing to do with one another. Returns 0 or -ENOMEM. */
+int launch_family(const struct gpu *gpu, const struct launch_profile *launch, uint64_t trace, struct family_features *out);
+/* Fills what follows from the launches that it is between: everything but its own thread_instructions, warps, occupancy and flags,
+ * which are there, and its total. least_spread: of a launch that was not simulated. */
+void estimate_between(const struct family_between *between, double overhead_cycles, double least_spread, struct estimate *out);
+/* Executions by warps, and transactions; those by threads follow from the launch's own counters. */
+void instructions_between(const struct family_between *between, struct instruction_count *out, size_t instructions);
+/* Everything there is to say about a launch that is between others: as model_launch, without its trace. */
+int model_between(const struct gpu *gpu, const struct launch_profile *launch, const struct model_options *options,
+                  const struct family_between *between, struct estimate *out, struct gs_error *err);
+
+#endif
