@@ -15,12 +15,12 @@
 #include <string.h>
 
 /* What must be equal in a family. Launches that fall apart into other accesses, because they begin elsewhere in a line, take other times
- * though they are as large. */
-static uint64_t family_kind(const struct launch_profile *launch, uint64_t trace)
+ * though they are as large. Of those that are traced, sectors says as much. */
+static uint64_t family_kind(const struct launch_profile *launch, bool traced)
 {
-	uint64_t words[] = {launch->local[0], launch->local[1], launch->local[2], launch->local_bytes, trace};
+	uint64_t words[] = {launch->local[0], launch->local[1], launch->local[2], launch->local_bytes, traced};
 	uint64_t hash = hash_bytes(words, sizeof words, 0);
-	return launch->accesses ? hash_bytes(launch->accesses, launch->code->code_count * sizeof *launch->accesses, hash) : hash;
+	return launch->accesses && !traced ? hash_bytes(launch->accesses, launch->code->code_count * sizeof *launch->accesses, hash) : hash;
 }
 
 /* Work-groups of the SM that has most; where one more is less than the rest may be apart, there is no step. */
@@ -30,7 +30,7 @@ static uint64_t steps_of(const struct gpu *gpu, double groups)
 	return (uint64_t)fmin(ceil(groups / (double)(gpu->sm_count ? gpu->sm_count : 1)), most);
 }
 
-int launch_family(const struct gpu *gpu, const struct launch_profile *launch, uint64_t trace, struct family_features *out)
+int launch_family(const struct gpu *gpu, const struct launch_profile *launch, double sectors, struct family_features *out)
 {
 	const struct kernel_code *code = launch->code;
 	struct code_counts c = {
@@ -39,9 +39,9 @@ int launch_family(const struct gpu *gpu, const struct launch_profile *launch, ui
 	double groups = (double)launch->groups[0] * (double)launch->groups[1] * (double)launch->groups[2];
 	double items = (double)launch->local[0] * (double)launch->local[1] * (double)launch->local[2];
 	int result = c.edges && c.blocks ? code_count(code, launch->counts, &c) : -ENOMEM;
-	*out = (struct family_features){.kind = family_kind(launch, trace), .steps = steps_of(gpu, groups),
+	*out = (struct family_features){.kind = family_kind(launch, sectors > 0), .steps = steps_of(gpu, groups),
 	                                .size = c.thread_instructions * launch->scale,
-	                                .warps = groups * ceil(items / gpu->warp_size)};
+	                                .sectors = sectors, .warps = groups * ceil(items / gpu->warp_size)};
 	for (uint32_t b = 0; !result && b < code->block_count; b++)
 		out->parts[b % FAMILY_PARTS] += fmax(c.blocks[b], 0) * code->blocks[b].count * launch->scale;
 	free(c.edges);

@@ -12,9 +12,9 @@ struct family_between {
 	double size, a_size, b_size, weight, error;
 };
 
-/* Features of a launch whose counts, accesses and code are in the profile; no trace is looked at. trace: launches with different numbers
- * are modelled from traces that have nothing to do with one another. Returns 0 or -ENOMEM. */
-int launch_family(const struct gpu *gpu, const struct launch_profile *launch, uint64_t trace, struct family_features *out);
+/* Features of a launch whose counts, accesses and code are in the profile; no trace is looked at. sectors: trace_sectors of the trace that
+ * it is modelled from; 0: there is none. Returns 0 or -ENOMEM. */
+int launch_family(const struct gpu *gpu, const struct launch_profile *launch, double sectors, struct family_features *out);
 /* Fills what follows from the launches that it is between: everything but its own thread_instructions, warps, occupancy and flags,
  * which are there, and its total. least_spread: of a launch that was not simulated. */
 void estimate_between(const struct family_between *between, double overhead_cycles, double least_spread, struct estimate *out);

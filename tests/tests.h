@@ -9,7 +9,7 @@
 /* Every suite, once: tests/main.c runs them in this order. */
 #define TEST_SUITES(X) \
 	X(boxes) X(traces_kept) X(proof) X(trace_native) \
-	X(sites) X(coalesce) X(trace_walk) X(trace_warps) X(trace_read) \
+	X(sites) X(coalesce) X(trace_walk) X(trace_warps) X(trace_read) X(trace_sectors) \
 	X(base) X(show) X(options) X(cache) X(guest) X(gpu) X(code) X(synthesise) X(util) X(accesses) X(costs) X(occupancy_vector) \
 	X(attribution) X(schedule) \
 	X(bank_conflicts) X(optimistic) X(ptx) X(ptx_modules) X(graph) X(registers) X(mapping) X(expand) X(machine) X(target) X(builtins) X(oracle) \

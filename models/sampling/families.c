@@ -22,6 +22,7 @@ enum {
  * what these leave in, so they may be wide. */
 static const double mix_apart = 0.1;    /* share of the instructions that are in other blocks */
 static const double warps_apart = 0.25; /* instructions per warp, relative */
+static const double sectors_apart = 0.1; /* of memory per access, relative: one sector more where accesses begin elsewhere is a quarter */
 /* Times of the ends of a span that is accepted. One test in the middle of a larger one would say nothing of its short launches. */
 static const double most_apart = 4;
 
@@ -75,6 +76,11 @@ struct families {
 	struct family_member *given[2]; /* nodes that the last decision named */
 	uint64_t open_count, open_bytes, waiting;
 };
+
+static double relative(double a, double b)
+{
+	return fmax(a, b) > 0 ? fabs(a - b) / fmax(a, b) : 0;
+}
 
 /* ---- lists ---- */
 
@@ -183,9 +189,7 @@ static struct family_member *near_node(const struct families *f, const struct sp
 	for (int i = 0; i < 2; i++) {
 		if (!ends[i])
 			continue;
-		double d = fabs(m->x.size - ends[i]->x.size) / fmax(m->x.size, ends[i]->x.size);
-		if (!(m->x.size != ends[i]->x.size)) /* both may be 0 */
-			d = 0;
+		double d = relative(m->x.size, ends[i]->x.size);
 		if (d > f->limits.near || (d > 0 && m->x.steps != ends[i]->x.steps) || (found && d >= *apart))
 			continue;
 		found = ends[i];
@@ -333,6 +337,7 @@ static struct family_features features_at(const struct family_features *a, const
 	const struct family_features *end = weight <= 0 ? a : weight >= 1 ? b : NULL;
 	double times = end && end->size > 0 ? size / end->size : 1;
 	out.warps = end ? end->warps * times : a->warps + weight * (b->warps - a->warps);
+	out.sectors = end ? end->sectors : a->sectors + weight * (b->sectors - a->sectors);
 	for (int i = 0; i < FAMILY_PARTS; i++)
 		out.parts[i] = end ? end->parts[i] * times : a->parts[i] + weight * (b->parts[i] - a->parts[i]);
 	return out;
@@ -348,10 +353,10 @@ static double apart_from(const struct family *y, const struct family_features *x
 	const struct family_features *a = &y->outline[above ? above - 1 : 0];
 	const struct family_features *b = above < y->outline_count ? &y->outline[above] : a;
 	struct family_features there = features_at(a, b, x->size);
-	double moved = 0, warps = fmax(there.warps, x->warps) > 0 ? fabs(there.warps - x->warps) / fmax(there.warps, x->warps) : 0;
+	double moved = 0, most = fmax(relative(there.warps, x->warps) / warps_apart, relative(there.sectors, x->sectors) / sectors_apart);
 	for (int i = 0; i < FAMILY_PARTS; i++)
 		moved += fabs(there.parts[i] - x->parts[i]) / 2;
-	return fmax(x->size > 0 ? moved / x->size / mix_apart : 0, warps / warps_apart);
+	return fmax(x->size > 0 ? moved / x->size / mix_apart : 0, most);
 }
 
 /* Every second point but for the ends goes. */

@@ -51,8 +51,9 @@ static void test_features(void)
 	launch_family(&gpu, &launch, 0, &y);
 	CU_ASSERT_EQUAL(y.kind, x.kind);
 	CU_ASSERT_EQUAL(y.steps, 1);
-	launch_family(&gpu, &launch, 1, &y);
+	launch_family(&gpu, &launch, 0.125, &y); /* it is traced */
 	CU_ASSERT_NOT_EQUAL(y.kind, x.kind);
+	CU_ASSERT_EQUAL(y.sectors, 0.125);
 	accesses[3] = 4;
 	launch_family(&gpu, &launch, 0, &y);
 	CU_ASSERT_NOT_EQUAL(y.kind, x.kind);

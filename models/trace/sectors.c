@@ -1,0 +1,76 @@
+/*
+ * Sectors per access, of a few warps of a trace:
+ *
+ *   different (site, n, sector) / accesses, where n is which of its executions of the site a lane makes
+ *
+ * Lanes of a warp that execute a site together touch as many sectors as this says. It is the same for every GPU, and needs no
+ * way through the code, so it costs little.
+ */
+#include "models/trace/sectors.h"
+
+#include "models/util/hash.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { LANES = 32, GROUPS = 8, ACCESSES = 64, SECTOR = 32, TABLE = 8 * LANES * ACCESSES }; /* ACCESSES: of a lane, the first */
+
+struct sample {
+	uint64_t *table;      /* of TABLE hashes; 0: free */
+	uint32_t *executions; /* of a lane, by site */
+	uint64_t accesses, sectors;
+};
+
+static void add_sector(struct sample *s, uint32_t site, uint32_t n, uint64_t sector)
+{
+	uint64_t hash = hash_number(hash_number(sector) ^ hash_high((uint64_t)site << 32 | n)) | 1;
+	size_t at = (size_t)(hash >> 20) % TABLE;
+	while (s->table[at] && s->table[at] != hash)
+		at = (at + 1) % TABLE;
+	s->sectors += !s->table[at];
+	s->table[at] = hash;
+}
+
+static bool goes_to_memory(const struct trace_site *site)
+{
+	return site->space == SPACE_global || site->space == SPACE_generic || site->space == SPACE_const;
+}
+
+static void add_lane(struct sample *s, const struct launch_trace *trace, const struct lane_trace *lane)
+{
+	uint32_t accesses = 0;
+	memset(s->executions, 0, trace->site_count * sizeof *s->executions);
+	for (size_t i = 0; i < lane->count && accesses < ACCESSES; i++) {
+		const struct trace_event *event = &lane->events[i];
+		uint32_t site = event->what - TRACE_ACCESS;
+		if (event->what < TRACE_ACCESS || site >= trace->site_count || !goes_to_memory(&trace->sites[site]))
+			continue;
+		uint64_t first = event->address / SECTOR, last = (event->address + (event->bytes ? event->bytes - 1 : 0)) / SECTOR;
+		uint32_t n = s->executions[site]++;
+		add_sector(s, site, n, first);
+		if (last != first)
+			add_sector(s, site, n, last);
+		accesses++;
+	}
+	s->accesses += accesses;
+}
+
+/* One warp of a group; not always the same one. */
+static void add_group(struct sample *s, const struct launch_trace *trace, const struct traced_group *group, size_t number)
+{
+	uint32_t warps = (group->lane_count + LANES - 1) / LANES, first = warps ? (uint32_t)(number % warps) * LANES : 0;
+	memset(s->table, 0, TABLE * sizeof *s->table);
+	for (uint32_t i = first; i < group->lane_count && i < first + LANES; i++)
+		add_lane(s, trace, &group->lanes[i]);
+}
+
+double trace_sectors(const struct launch_trace *trace)
+{
+	struct sample s = {.table = calloc(TABLE, sizeof *s.table), .executions = calloc(trace->site_count + 1, sizeof *s.executions)};
+	size_t count = trace->group_count < GROUPS ? trace->group_count : GROUPS;
+	for (size_t i = 0; s.table && s.executions && i < count; i++)
+		add_group(&s, trace, &trace->groups[i * trace->group_count / count], i);
+	free(s.table);
+	free(s.executions);
+	return s.accesses ? (double)s.sectors / (double)s.accesses : 0;
+}

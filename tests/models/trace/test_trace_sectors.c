@@ -1,0 +1,46 @@
+/* Sectors per access of a trace. */
+#include "tests/tests.h"
+
+#include "models/trace/sectors.h"
+
+enum { ITEMS = 32, EVENTS = 3 };
+
+/* One group of 32 work-items. Each begins a block, accesses global memory at base + item * stride, and then shared memory. */
+static double sectors(uint64_t base, uint64_t stride, uint32_t bytes)
+{
+	static const struct trace_site sites[] = {{.kind = TRACE_load, .space = SPACE_global, .bytes = 4},
+	                                          {.kind = TRACE_load, .space = SPACE_shared, .bytes = 4}};
+	struct trace_event events[ITEMS][EVENTS];
+	struct lane_trace lanes[ITEMS];
+	struct traced_group group = {.group = 0, .lane_count = ITEMS, .lanes = lanes};
+	struct launch_trace trace = {.sites = sites, .site_count = 2, .groups = &group, .group_count = 1};
+	for (uint64_t i = 0; i < ITEMS; i++) {
+		events[i][0] = (struct trace_event){.what = 0};
+		events[i][1] = (struct trace_event){.what = TRACE_ACCESS, .bytes = bytes, .address = base + i * stride};
+		events[i][2] = (struct trace_event){.what = TRACE_ACCESS + 1, .bytes = 4, .address = i * 128};
+		lanes[i] = (struct lane_trace){.events = events[i], .count = EVENTS};
+	}
+	return trace_sectors(&trace);
+}
+
+static void neighbours_share_sectors(void)
+{
+	CU_ASSERT_EQUAL(sectors(1 << 20, 4, 4), 4 / 32.0);
+	CU_ASSERT_EQUAL(sectors((1 << 20) + 4, 4, 4), 5 / 32.0); /* one sector more where it begins between two */
+	CU_ASSERT_EQUAL(sectors(1 << 20, 0, 4), 1 / 32.0);
+	CU_ASSERT_EQUAL(sectors(1 << 20, 128, 4), 1);
+	CU_ASSERT_EQUAL(sectors((1 << 20) + 30, 128, 4), 2); /* each lies in two */
+}
+
+static void nothing_to_access(void)
+{
+	struct launch_trace trace = {.group_count = 0};
+	CU_ASSERT_EQUAL(trace_sectors(&trace), 0);
+}
+
+void add_trace_sectors_tests(void)
+{
+	CU_pSuite suite = CU_add_suite("trace_sectors", NULL, NULL);
+	CU_add_test(suite, "lanes that go to the same sector share it", neighbours_share_sectors);
+	CU_add_test(suite, "a trace without accesses", nothing_to_access);
+}
