@@ -44,7 +44,7 @@ struct family_limits {
 	void (*free_estimate)(void *estimate); /* of estimates that family_simulated was given */
 };
 /* tolerance: the accuracy that sampling is asked for; near: a fifth of TBPoint's 0.1, because nothing tests it. */
-#define FAMILY_LIMITS ((struct family_limits){0.02, 0.02, 8, 1024, 4096, 64 << 20, 64, NULL})
+#define FAMILY_LIMITS ((struct family_limits){0.02, 0.02, 32, 1024, 4096, 64 << 20, 64, NULL})
 
 struct families;      /* of one kernel on one target */
 struct family_member; /* a launch that waits or is being simulated */
