@@ -124,6 +124,8 @@ static bool parse_value(const struct option_row *row, const char *value, uint64_
 		return parse_number(value, false, number) && *number >= 1 && *number <= 86400;
 	case OPTION_COUNT:
 		return parse_number(value, false, number) && *number >= 1 && *number <= UINT32_MAX;
+	case OPTION_NUMBER:
+		return parse_number(value, false, number) && *number <= UINT32_MAX;
 	}
 	return false;
 }

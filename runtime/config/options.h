@@ -4,11 +4,11 @@
 
 #include "runtime/base/base.h"
 
-enum option_type { OPTION_TEXT, OPTION_FLAG, OPTION_CHOICE, OPTION_LIST, OPTION_SIZE, OPTION_SECONDS, OPTION_COUNT };
+enum option_type { OPTION_TEXT, OPTION_FLAG, OPTION_CHOICE, OPTION_LIST, OPTION_SIZE, OPTION_SECONDS, OPTION_COUNT, OPTION_NUMBER };
 
 struct option_value {
 	char *text;      /* as written; owned */
-	uint64_t number; /* FLAG, SIZE, SECONDS, COUNT; CHOICE: index of the word; LIST: bit i for word i */
+	uint64_t number; /* FLAG, SIZE, SECONDS, COUNT, NUMBER; CHOICE: index of the word; LIST: bit i for word i */
 };
 
 struct gs_options {

@@ -4,7 +4,6 @@
 #include "runtime/format/counters.h"
 #include "runtime/format/protocol.h"
 #include "runtime/model/proof.h"
-#include "runtime/model/sampling.h"
 #include "runtime/model/simulation.h"
 #include "runtime/model/trace_shapes.h"
 
@@ -28,9 +27,8 @@ void artifact_release(struct artifact *a)
 		for (size_t t = 0; t < MAX_TARGETS; t++) {
 			code_free(a->kernels[i].code[t]);
 			free(a->kernels[i].failure[t]);
-			free(a->kernels[i].memos[t]);
-			free(a->kernels[i].accesses[t]);
-			sampling_free(a->kernels[i].samplings[t]);
+			if (a->kernels[i].estimates[t])
+				a->free_estimates(a->kernels[i].estimates[t]);
 			free(a->kernels[i].library[t]);
 		}
 	}

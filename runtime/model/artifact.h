@@ -29,14 +29,13 @@ struct artifact_kernel {
 	unsigned char *argument_kinds; /* `arguments` of them: enum argument_kind */
 	struct kernel_code *code[MAX_TARGETS]; /* by architecture; NULL when there is none: */
 	char *failure[MAX_TARGETS];            /* why */
-	struct memo *memos[MAX_TARGETS];       /* memo.h, by target; for the thread that models */
-	struct known_accesses *accesses[MAX_TARGETS]; /* likewise */
-	struct sampling *samplings[MAX_TARGETS]; /* sampling.h, likewise */
+	struct kernel_estimates *estimates[MAX_TARGETS]; /* runtime/estimates, by target */
 	char *library[MAX_TARGETS];            /* lines: functions that a table costs; NULL when there are none */
 	struct proof *proofs;                    /* proof.h */
 	struct launches_alike *shapes;           /* of its launches (trace_shapes.h), those in use first */
 	uint64_t shape_count;                  /* that there ever were */
 	uint32_t trace_room;                   /* chunks for the trace of a work-item (trace_shapes.h); 0: not known yet */
+	struct kept_trace *traces;               /* of its launches, those in use first */
 };
 
 /* One term of a count: `factor` times the count of `of`, which is a lower block. */
@@ -52,6 +51,7 @@ struct artifact_block {
 
 struct artifact {
 	atomic_int refs;
+	void (*free_estimates)(struct kernel_estimates *k); /* of its kernels; set by whoever makes some */
 	char key[33]; /* of the request that it answers; "": not known */
 	struct artifact_kernel *kernels;
 	size_t kernel_count;

@@ -22,6 +22,16 @@ struct launch_record {
 	bool in_shadow;           /* its twin ran on copies, and the kernel itself on the application's memory */
 };
 
+/* Reads the counters of single work-items. Each thread that does so needs its own. */
+struct lane_reader {
+	const struct launch_record *launch;
+	uint64_t global[3], local[3], groups[3];
+	struct group_place {  /* of the group that was looked at last: its work-items are asked for one after the other */
+		bool known;
+		uint64_t group, first, local[3]; /* where its first work-item's words are; its sizes */
+	} place;
+};
+
 /* One launch with everything that the reports say of it. */
 struct launch_result {
 	struct simulation *sim;
@@ -31,14 +41,11 @@ struct launch_result {
 	bool estimated[MAX_TARGETS];
 	const char *failure[MAX_TARGETS];
 	struct gs_error model_error[MAX_TARGETS]; /* what failure says, where a model failed */
-	struct instruction_count *instructions[MAX_TARGETS]; /* of the code, until launch_result_clear; NULL where no report wants them */
+	const struct instruction_count *instructions[MAX_TARGETS]; /* of the code; NULL where no report wants them */
 	uint64_t *counts;     /* executions by block, over all work-items; the caller's */
-	struct group_place {  /* of the group that was looked at last: its work-items are asked for one after the other */
-		bool known;
-		uint64_t group, first, local[3]; /* where its first work-item's words are; its sizes */
-	} place;
+	struct lane_reader reader; /* of the profile's lanes */
 	struct kept_trace *brought; /* by the launch itself; NULL: it was not traced */
-	struct kept_trace *trace; /* the launch's own or one of a launch alike; NULL: none */
+	struct kept_trace *trace; /* the launch's own or one of a launch alike, held (trace_shapes.h); NULL: none */
 	uint64_t modelled_ns;     /* processor time of its modelling, on all targets */
 	double traced_fraction;   /* of the groups, with such a trace */
 	flag_set flags; /* about the measurement, for every target */

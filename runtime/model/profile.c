@@ -239,7 +239,7 @@ static void fill_counts(struct launch_result *r, uint64_t items, uint64_t groups
 /* ---- single work-items ---- */
 
 /* Item layout: where the words of a group's first work-item are, as counters.h numbers them; its sizes in local. */
-static uint64_t first_item(const struct launch_profile *p, uint64_t group, uint64_t local[3])
+static uint64_t first_item(const struct lane_reader *p, uint64_t group, uint64_t local[3])
 {
 	uint64_t at[3];
 	for (int d = 0; d < 3; d++) {
@@ -250,11 +250,11 @@ static uint64_t first_item(const struct launch_profile *p, uint64_t group, uint6
 	return (at[2] * p->global[1] + at[1] * local[2]) * p->global[0] + at[0] * local[1] * local[2];
 }
 
-static const struct group_place *place_of(struct launch_result *r, uint64_t group)
+static const struct group_place *place_of(struct lane_reader *r, uint64_t group)
 {
 	struct group_place *p = &r->place;
 	if (!p->known || p->group != group) {
-		p->first = first_item(&r->profile, group, p->local);
+		p->first = first_item(r, group, p->local);
 		p->group = group;
 		p->known = true;
 	}
@@ -264,7 +264,7 @@ static const struct group_place *place_of(struct launch_result *r, uint64_t grou
 /* Item layout: the words of one work-item and, after them, whether it exists: the last groups may be smaller. */
 static void gather_item(void *ctx, uint64_t group, uint32_t item, uint32_t *row)
 {
-	struct launch_result *r = ctx;
+	struct lane_reader *r = ctx;
 	const struct launch_record *l = r->launch;
 	const uint32_t *words = item_words(l);
 	const struct group_place *p = place_of(r, group);
@@ -279,7 +279,7 @@ static void gather_item(void *ctx, uint64_t group, uint32_t item, uint32_t *row)
 
 static void expand_item(void *ctx, const uint32_t *row, uint64_t *counts)
 {
-	const struct launch_result *r = ctx;
+	const struct lane_reader *r = ctx;
 	const struct launch_record *l = r->launch;
 	const struct artifact_kernel *k = l->facts;
 	size_t flag_words = k->words - (k->column_count - k->flag_count);
@@ -300,10 +300,10 @@ static void expand_item(void *ctx, const uint32_t *row, uint64_t *counts)
 /* Sums of groups: the average of each column, and whether the work-item exists. */
 static void gather_sums(void *ctx, uint64_t group, uint32_t item, uint32_t *row)
 {
-	struct launch_result *r = ctx;
+	struct lane_reader *r = ctx;
 	const struct launch_record *l = r->launch;
 	size_t columns = l->facts->column_count;
-	const uint64_t *groups = r->profile.groups, *sums = group_sums(l) + group % l->slots * columns;
+	const uint64_t *groups = r->groups, *sums = group_sums(l) + group % l->slots * columns;
 	uint64_t all = groups[0] * groups[1] * groups[2];
 	const struct group_place *p = place_of(r, group);
 	uint64_t size = p->local[0] * p->local[1] * p->local[2], sharing = (all - group % l->slots + l->slots - 1) / l->slots;
@@ -315,7 +315,7 @@ static void gather_sums(void *ctx, uint64_t group, uint32_t item, uint32_t *row)
 
 static void expand_sums(void *ctx, const uint32_t *row, uint64_t *counts)
 {
-	const struct launch_result *r = ctx;
+	const struct lane_reader *r = ctx;
 	const struct artifact_kernel *k = r->launch->facts;
 	memset(counts, 0, r->launch->artifact->block_count * sizeof *counts);
 	for (size_t i = 0; i < k->column_count; i++)
@@ -328,7 +328,7 @@ static void expand_sums(void *ctx, const uint32_t *row, uint64_t *counts)
 /* Group layout: nobody knows more of a work-item than its group's average, rounded. */
 static void gather_group(void *ctx, uint64_t group, uint32_t item, uint32_t *row)
 {
-	const struct launch_result *r = ctx;
+	const struct lane_reader *r = ctx;
 	const struct launch_record *l = r->launch;
 	size_t blocks = l->artifact->block_count;
 	const uint64_t *slot = l->counters + COUNTER_HEADER_WORDS + group % l->slots * blocks;
@@ -340,21 +340,24 @@ static void gather_group(void *ctx, uint64_t group, uint32_t item, uint32_t *row
 
 static void expand_group(void *ctx, const uint32_t *row, uint64_t *counts)
 {
-	const struct launch_result *r = ctx;
+	const struct lane_reader *r = ctx;
 	for (size_t b = 0; b < r->launch->artifact->block_count; b++)
 		counts[b] = row[b];
 	derive_counts(r->launch->artifact, counts);
 }
 
-static void fill_lanes(struct launch_result *r)
+void profile_lanes(struct launch_profile *p, const struct launch_record *l, struct lane_reader *r)
 {
-	const struct launch_record *l = r->launch;
+	*r = (struct lane_reader){.launch = l};
+	memcpy(r->global, p->global, sizeof r->global);
+	memcpy(r->local, p->local, sizeof r->local);
+	memcpy(r->groups, p->groups, sizeof r->groups);
 	if (l->artifact->counts_by_item && l->facts->summed)
-		r->profile.lanes = (struct lane_counts){(uint32_t)l->facts->column_count + 1, gather_sums, expand_sums, r};
+		p->lanes = (struct lane_counts){(uint32_t)l->facts->column_count + 1, gather_sums, expand_sums, r};
 	else if (l->artifact->counts_by_item)
-		r->profile.lanes = (struct lane_counts){(uint32_t)l->facts->words + 1, gather_item, expand_item, r};
+		p->lanes = (struct lane_counts){(uint32_t)l->facts->words + 1, gather_item, expand_item, r};
 	else
-		r->profile.lanes = (struct lane_counts){(uint32_t)l->artifact->block_count, gather_group, expand_group, r};
+		p->lanes = (struct lane_counts){(uint32_t)l->artifact->block_count, gather_group, expand_group, r};
 }
 
 static uint64_t chosen_local_size(const struct launch_record *l, int dimension)
@@ -391,13 +394,12 @@ void profile_fill(struct launch_result *r)
 		items *= l->global[d];
 		groups *= r->profile.groups[d];
 	}
-	r->place.known = false;
 	r->profile.local_bytes = l->local_bytes;
 	r->profile.counts = r->counts;
 	r->profile.argument_values = l->argument_values;
 	r->profile.arguments_known = l->arguments_known;
 	r->profile.argument_count = (uint32_t)l->argument_count;
 	fill_counts(r, items, groups);
-	fill_lanes(r);
+	profile_lanes(&r->profile, l, &r->reader);
 }
 

@@ -1,4 +1,4 @@
-/* The targets: which GPUs are modelled, and by which model. */
+/* The targets: which GPUs are modelled, by which model, and which kernels. */
 #include "runtime/model/targets.h"
 
 #include "runtime/config/gpus.h"
@@ -6,6 +6,7 @@
 #include "runtime/model/simulation.h"
 
 #include <errno.h>
+#include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -64,4 +65,15 @@ void choose_model(struct simulation *sim)
 	sim->model.hierarchy = sim->options.memory.number == MEMORY_HIERARCHY;
 	sim->model.exact = sim->options.exact.number != 0;
 	sim->model.iterations = (uint32_t)sim->options.iterations.number;
+}
+
+bool kernel_wanted(const struct simulation *sim, const char *name)
+{
+	char patterns[1024];
+	strncpy(patterns, sim->options.kernels.text, sizeof patterns - 1);
+	patterns[sizeof patterns - 1] = 0;
+	for (char *save, *p = strtok_r(patterns, ",", &save); p; p = strtok_r(NULL, ",", &save))
+		if (!fnmatch(p, name, 0))
+			return true;
+	return false;
 }

@@ -17,5 +17,6 @@ struct target {
 void load_targets(struct simulation *sim);
 unsigned target_arch(struct simulation *sim, const struct gpu *gpu); /* the index of its architecture, added if it is new */
 void choose_model(struct simulation *sim);
+bool kernel_wanted(const struct simulation *sim, const char *name); /* GPUSIM_KERNELS */
 
 #endif

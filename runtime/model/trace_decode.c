@@ -1,4 +1,4 @@
-/* Packs, decodes and identifies the traces of launches. Only the thread that models calls this, except for trace_pack. */
+/* Packs, decodes and identifies the traces of launches. Decoded traces are kept for the launches that come next, which often need the same. */
 #include "runtime/model/trace_decode.h"
 
 #include "models/trace/read.h"
@@ -6,6 +6,7 @@
 #include "runtime/format/traces.h"
 #include "runtime/model/simulation.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -95,20 +96,6 @@ static uint64_t *unpack(const struct kept_trace *t, size_t *word_count)
 
 /* ---- decoding ---- */
 
-static struct {
-	char identity[33]; /* "": of none */
-	struct artifact *artifact; /* whose sites it has */
-	struct launch_trace *trace;
-	struct launch_trace part; /* of it: see trace_decoded */
-} latest;
-
-static void forget_latest(void)
-{
-	trace_free(latest.trace);
-	artifact_release(latest.artifact);
-	memset(&latest, 0, sizeof latest);
-}
-
 static struct launch_trace *decode_trace(const struct simulation *sim, const struct artifact *a, const struct kept_trace *t)
 {
 	struct trace_layout layout = {
@@ -152,36 +139,145 @@ static void identify_trace(const struct launch_trace *trace, char identity[33])
 	gs_buf_free(&all);
 }
 
-static void keep_as_latest(struct artifact *a, const struct kept_trace *t, struct launch_trace *trace)
+/* ---- decoded traces ---- */
+
+struct decoded_trace {
+	struct decoded_trace *next; /* in the order of their use, the latest first */
+	unsigned users;
+	char identity[33];
+	struct artifact *artifact; /* whose sites it has */
+	struct launch_trace *trace;
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct decoded_trace *decoded;
+
+static uint64_t room_for(const struct simulation *sim)
 {
-	a->refs++; /* before the one that goes, which may be the same */
-	forget_latest();
-	latest.artifact = a;
-	latest.trace = trace;
-	memcpy(latest.identity, t->identity, sizeof latest.identity);
+	return TRACE_DECODED_SHARE(sim->options.trace_memory.number) / 2; /* the other half is for the one that comes next */
 }
 
-/* The trace of a launch with other sizes may have groups that this one has not; they are the last. */
-static const struct launch_trace *those_of(const struct launch_result *r, const struct launch_trace *t)
+/* With the lock held: the bytes of all, or of those in use. */
+static uint64_t decoded_bytes(bool in_use)
 {
-	uint64_t groups = r->profile.groups[0] * r->profile.groups[1] * r->profile.groups[2];
-	latest.part = *t;
-	while (latest.part.group_count && latest.part.groups[latest.part.group_count - 1].group >= groups)
-		latest.part.group_count--;
-	return latest.part.group_count ? &latest.part : NULL;
+	uint64_t sum = 0;
+	for (const struct decoded_trace *d = decoded; d; d = d->next)
+		sum += !in_use || d->users ? d->trace->size_bytes : 0;
+	return sum;
 }
 
-const struct launch_trace *trace_decoded(const struct launch_result *r)
+/* With the lock held. Each keeps its program, too. */
+static bool are_too_many(const struct simulation *sim)
 {
-	struct artifact *a = r->launch->artifact;
-	if (!latest.trace || latest.artifact != a || strcmp(latest.identity, r->trace->identity)) {
-		forget_latest();
-		struct launch_trace *trace = decode_trace(r->sim, a, r->trace);
-		if (!trace)
-			return NULL;
-		keep_as_latest(a, r->trace, trace);
+	enum { MOST_DECODED = 16 };
+	size_t count = 0;
+	for (const struct decoded_trace *d = decoded; d; d = d->next)
+		count++;
+	return count >= MOST_DECODED || decoded_bytes(false) > room_for(sim);
+}
+
+/* With the lock held: takes the one of the longest unused out of the list. NULL: all are in use. */
+static struct decoded_trace *take_unused(void)
+{
+	struct decoded_trace **unused = NULL, *d = NULL;
+	for (struct decoded_trace **at = &decoded; *at; at = &(*at)->next)
+		if (!(*at)->users)
+			unused = at;
+	if (unused) {
+		d = *unused;
+		*unused = d->next;
 	}
-	return those_of(r, latest.trace);
+	return d;
+}
+
+static void forget_trace(struct decoded_trace *d)
+{
+	trace_free(d->trace);
+	artifact_release(d->artifact);
+	free(d);
+}
+
+/* Before another one is decoded. */
+static void make_room(const struct simulation *sim)
+{
+	for (struct decoded_trace *d;;) {
+		pthread_mutex_lock(&lock);
+		d = are_too_many(sim) ? take_unused() : NULL;
+		pthread_mutex_unlock(&lock);
+		if (!d)
+			return;
+		forget_trace(d); /* not with the lock held, because the artifact may go, too */
+	}
+}
+
+bool trace_decode_has_room(const struct simulation *sim)
+{
+	pthread_mutex_lock(&lock);
+	bool room = decoded_bytes(true) <= room_for(sim);
+	pthread_mutex_unlock(&lock);
+	return room;
+}
+
+/* Takes the trace over. The result is in use. */
+static struct decoded_trace *keep_decoded(struct artifact *a, const char identity[33], struct launch_trace *trace)
+{
+	struct decoded_trace *d = trace ? calloc(1, sizeof *d) : NULL;
+	if (!d) {
+		trace_free(trace);
+		return NULL;
+	}
+	d->users = 1;
+	d->artifact = a;
+	a->refs++;
+	d->trace = trace;
+	memcpy(d->identity, identity, sizeof d->identity);
+	pthread_mutex_lock(&lock);
+	d->next = decoded;
+	decoded = d;
+	pthread_mutex_unlock(&lock);
+	return d;
+}
+
+static struct decoded_trace *find_decoded(const struct artifact *a, const char identity[33])
+{
+	pthread_mutex_lock(&lock);
+	struct decoded_trace **at = &decoded, *d;
+	while (*at && ((*at)->artifact != a || strcmp((*at)->identity, identity)))
+		at = &(*at)->next;
+	if ((d = *at)) {
+		d->users++;
+		*at = d->next;
+		d->next = decoded;
+		decoded = d;
+	}
+	pthread_mutex_unlock(&lock);
+	return d;
+}
+
+struct decoded_trace *trace_decode(const struct simulation *sim, struct artifact *a, const struct kept_trace *t)
+{
+	struct decoded_trace *d = find_decoded(a, t->identity);
+	if (d)
+		return d;
+	make_room(sim);
+	return keep_decoded(a, t->identity, decode_trace(sim, a, t));
+}
+
+void decoded_trace_release(struct decoded_trace *d)
+{
+	if (!d)
+		return;
+	pthread_mutex_lock(&lock);
+	d->users--;
+	pthread_mutex_unlock(&lock);
+}
+
+bool decoded_trace_part(const struct decoded_trace *d, uint64_t groups, struct launch_trace *out)
+{
+	*out = *d->trace;
+	while (out->group_count && out->groups[out->group_count - 1].group >= groups) /* they are the last */
+		out->group_count--;
+	return out->group_count;
 }
 
 /* ---- a launch ---- */
@@ -194,16 +290,16 @@ static bool complete_trace(const struct launch_result *r, struct kept_trace *t)
 		t->groups[d] = r->profile.groups[d];
 		t->local[d] = (uint32_t)r->profile.local[d];
 	}
-	forget_latest(); /* not both at once */
+	make_room(r->sim);
 	struct launch_trace *trace = decode_trace(r->sim, a, t);
 	if (!trace)
 		return false;
 	identify_trace(trace, t->identity);
 	t->traced_groups = trace->group_count;
-	keep_as_latest(a, t, trace);
 	log_debug("%s: %zu groups traced in %zu chunks, %llu bytes, %llu accesses", r->launch->kernel_name, trace->group_count,
 	          t->chunks, (unsigned long long)trace->size_bytes, (unsigned long long)trace->accesses);
-	return trace->group_count;
+	decoded_trace_release(keep_decoded(a, t->identity, trace));
+	return t->traced_groups;
 }
 
 static bool same_local(const struct kept_trace *t, const struct launch_profile *p)
@@ -223,8 +319,10 @@ void trace_of(struct launch_result *r)
 	if (!l->local[0])
 		trace_learn(l->facts, l->global, l->local, r->profile.local);
 	r->trace = trace_find(l->facts, l->global, l->local);
-	if (r->trace && !same_local(r->trace, &r->profile))
-		r->trace = NULL; /* the driver chose otherwise */
+	if (r->trace && !same_local(r->trace, &r->profile)) { /* the driver chose otherwise */
+		trace_let_go(r->trace);
+		r->trace = NULL;
+	}
 	double groups = (double)(r->profile.groups[0] * r->profile.groups[1] * r->profile.groups[2]);
 	if (r->trace)
 		r->traced_fraction = (double)r->trace->traced_groups / groups;

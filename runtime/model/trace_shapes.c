@@ -2,7 +2,8 @@
  * Which launches are traced: the 1st, 8th, 64th and so on of each kernel and shape, because data may change what a kernel does. Where a
  * kernel is launched with ever new sizes, the first MANY_SHAPES are all traced, then every eighth. The other launches take the latest
  * trace of their shape, or of one alike. When there are too many bytes of traces, the least recently used ones go; when a kernel has too
- * many shapes, so do they.
+ * many shapes, or traces, so do they. Shapes are of launches as the application makes them, traces are used as launches are modelled:
+ * which trace a launch finds does not depend on how far the application is ahead.
  */
 #include "runtime/model/trace_shapes.h"
 
@@ -48,15 +49,34 @@ static void enter_order(struct kept_trace *t)
 	newest = t;
 }
 
-static void drop_kept_trace(struct launches_alike *s)
+/* Takes it out of its kernel's list. */
+static void leave_kernel(struct kept_trace *t)
 {
-	struct kept_trace *t = s->kept;
+	struct kept_trace **link = &t->kernel->traces;
+	while (*link != t)
+		link = &(*link)->next;
+	*link = t->next;
+}
+
+static void drop_kept_trace(struct kept_trace *t)
+{
+	leave_order(t);
+	leave_kernel(t);
+	kept_bytes -= size_of(t);
+	t->gone = true;
+	if (!t->holders)
+		kept_trace_free(t);
+}
+
+void trace_let_go(struct kept_trace *t)
+{
 	if (!t)
 		return;
-	s->kept = NULL;
-	leave_order(t);
-	kept_bytes -= size_of(t);
-	kept_trace_free(t);
+	pthread_mutex_lock(&lock);
+	bool last = !--t->holders && t->gone;
+	pthread_mutex_unlock(&lock);
+	if (last)
+		kept_trace_free(t);
 }
 
 /* ---- shapes; with the lock held ---- */
@@ -66,7 +86,6 @@ static void remove_last(struct artifact_kernel *k)
 	struct launches_alike **link = &k->shapes;
 	while ((*link)->next)
 		link = &(*link)->next;
-	drop_kept_trace(*link);
 	free(*link);
 	*link = NULL;
 }
@@ -201,43 +220,64 @@ struct needed_groups trace_needed(struct artifact_kernel *k, const uint64_t glob
 	return all;
 }
 
+static bool has_sizes(const struct kept_trace *t, const uint64_t global[3], const uint64_t local[3])
+{
+	return (!global || !memcmp(t->global, global, sizeof t->global)) && !memcmp(t->given_local, local, sizeof t->given_local);
+}
+
+/* The latest of these sizes; of any global size where that is NULL. */
+static struct kept_trace *latest_of(const struct artifact_kernel *k, const uint64_t global[3], const uint64_t local[3])
+{
+	struct kept_trace *t = k->traces;
+	while (t && !has_sizes(t, global, local))
+		t = t->next;
+	return t;
+}
+
+static void enter_kernel(struct artifact_kernel *k, struct kept_trace *t)
+{
+	size_t count = 0;
+	struct kept_trace *last = NULL;
+	t->kernel = k;
+	t->next = k->traces;
+	k->traces = t;
+	for (struct kept_trace *at = t; at; at = at->next, count++)
+		last = at;
+	if (count > MOST_SHAPES)
+		drop_kept_trace(last);
+}
+
 void trace_keep(const struct simulation *sim, struct artifact_kernel *k, const uint64_t global[3], const uint64_t local[3],
                 struct kept_trace *t)
 {
 	pthread_mutex_lock(&lock);
-	struct launches_alike *s = shape_of(k, global, local, true);
-	if (s) {
-		drop_kept_trace(s);
-		t->shape = s;
-		s->kept = t;
-		kept_bytes += size_of(t);
-		enter_order(t);
-		/* A single one may be larger than all should be together. */
-		while (kept_bytes > TRACE_KEPT_SHARE(sim->options.trace_memory.number) && oldest != t)
-			drop_kept_trace(oldest->shape);
-	}
+	struct kept_trace *before = latest_of(k, global, local);
+	if (before)
+		drop_kept_trace(before);
+	memcpy(t->global, global, sizeof t->global);
+	memcpy(t->given_local, local, sizeof t->given_local);
+	kept_bytes += size_of(t);
+	enter_order(t);
+	enter_kernel(k, t);
+	/* A single one may be larger than all should be together. */
+	while (kept_bytes > TRACE_KEPT_SHARE(sim->options.trace_memory.number) && oldest != t)
+		drop_kept_trace(oldest);
 	pthread_mutex_unlock(&lock);
-	if (!s)
-		kept_trace_free(t);
-}
-
-/* Recently used shapes come first. */
-static struct kept_trace *trace_alike(const struct artifact_kernel *k, const uint64_t local[3])
-{
-	struct launches_alike *s = k->shapes;
-	while (s && (!s->kept || memcmp(s->local, local, sizeof s->local)))
-		s = s->next;
-	return s ? s->kept : NULL;
 }
 
 struct kept_trace *trace_find(struct artifact_kernel *k, const uint64_t global[3], const uint64_t local[3])
 {
 	pthread_mutex_lock(&lock);
-	struct launches_alike *s = shape_of(k, global, local, false);
-	struct kept_trace *t = s && s->kept ? s->kept : trace_alike(k, local);
+	struct kept_trace *t = latest_of(k, global, local);
+	if (!t)
+		t = latest_of(k, NULL, local);
 	if (t) {
 		leave_order(t);
 		enter_order(t);
+		leave_kernel(t);
+		t->next = k->traces;
+		k->traces = t;
+		t->holders++;
 	}
 	pthread_mutex_unlock(&lock);
 	return t;
@@ -248,5 +288,7 @@ void trace_shapes_free(struct artifact_kernel *k)
 	pthread_mutex_lock(&lock);
 	while (k->shapes)
 		remove_last(k);
+	while (k->traces)
+		drop_kept_trace(k->traces);
 	pthread_mutex_unlock(&lock);
 }

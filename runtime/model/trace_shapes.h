@@ -20,14 +20,15 @@ struct launches_alike {
 	uint64_t global[3], local[3]; /* as the application gave them */
 	uint64_t chosen[3];           /* the local size that the driver took where it was left to it; 0: not known yet */
 	uint64_t launches, due;       /* up to now; the number of the one to be traced next */
-	struct kept_trace *kept;      /* the latest, or NULL */
 	struct needed_groups needed;  /* that their traces should have, the latest first */
 };
 
 /* A trace as it is kept: its chunks, without what they do not use. */
 struct kept_trace {
 	struct kept_trace *older, *newer; /* in the order of their use */
-	struct launches_alike *shape;
+	struct kept_trace *next;          /* of the kernel's, in the same order */
+	struct artifact_kernel *kernel;
+	uint64_t global[3], given_local[3]; /* as the application gave them */
 	char *bytes;
 	size_t length, chunks;
 	bool cut; /* there was no room for all of it */
@@ -37,6 +38,8 @@ struct kept_trace {
 	uint32_t local[3];
 	uint64_t traced_groups;
 	char identity[33]; /* a hash of what the work-items did */
+	unsigned holders;  /* launches under way that need it */
+	bool gone;         /* no longer kept: the last holder frees it */
 };
 
 bool traces_wanted(const struct simulation *sim); /* of any launch */
@@ -58,13 +61,13 @@ void trace_need(struct artifact_kernel *k, const uint64_t global[3], const uint6
 /* All groups that were needed up to now, for the next trace. */
 struct needed_groups trace_needed(struct artifact_kernel *k, const uint64_t global[3], const uint64_t local[3]);
 
-void kept_trace_free(struct kept_trace *t); /* one that is not in a shape */
-/* Keeps it, in place of the one that the shape had; others go while there are too many bytes. */
+void kept_trace_free(struct kept_trace *t); /* one that is not kept, and that nobody holds */
+/* Keeps it, in place of the one of the same sizes; others go while there are too many bytes. */
 void trace_keep(const struct simulation *sim, struct artifact_kernel *k, const uint64_t global[3], const uint64_t local[3],
                 struct kept_trace *t);
-/* The trace of launches of these sizes, else of the latest that have the same local size, else NULL. Only the thread that models calls
- * this and trace_keep, which makes traces go. */
+/* The trace of launches of these sizes, else of the latest that have the same local size, else NULL. It is held until trace_let_go. */
 struct kept_trace *trace_find(struct artifact_kernel *k, const uint64_t global[3], const uint64_t local[3]);
+void trace_let_go(struct kept_trace *t); /* NULL: nothing */
 void trace_shapes_free(struct artifact_kernel *k);
 
 #endif

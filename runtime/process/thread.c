@@ -130,9 +130,14 @@ static uint64_t address_space_left(void)
 	return limit.rlim_cur > used ? limit.rlim_cur - used : 0;
 }
 
+bool address_space_is_limited(void)
+{
+	return address_space_left() != UINT64_MAX;
+}
+
 void save_address_space(void)
 {
-	if (address_space_left() != UINT64_MAX)
+	if (address_space_is_limited())
 		mallopt(M_ARENA_MAX, 1);
 }
 

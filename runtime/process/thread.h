@@ -23,6 +23,7 @@ int start_thread(pthread_t *thread, void *(*run)(void *), void *data);
 int start_small_thread(pthread_t *thread, size_t stack_bytes, void *(*run)(void *), void *data);
 /* Where the address space is limited (ulimit -v), threads get no heap of their own: one takes 64 MiB or more. */
 void save_address_space(void);
+bool address_space_is_limited(void);
 /* Too little address space is left for a twin. */
 bool address_space_is_short(void);
 /* Some thread of this process other than the caller runs, would run if the machine let it, or waits for a disk. */

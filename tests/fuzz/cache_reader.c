@@ -9,7 +9,7 @@
 #include "runtime/format/counters.h"
 #include "runtime/format/profile_file.h"
 #include "runtime/guest/support/units.h"
-#include "runtime/model/estimate.h"
+#include "runtime/estimates/estimates.h"
 #include "runtime/model/profile.h"
 #include "runtime/report/report.h"
 #include "tests/fuzz/packs.h"
@@ -98,6 +98,12 @@ static void read_as_entry(const uint8_t *data, size_t size)
 		gs_pack_free(&pack);
 }
 
+static void report(const struct launch_result *r, void *owner)
+{
+	(void)owner;
+	report_launch(r);
+}
+
 /* Two groups whose work-items ran everything once. */
 static void launch(struct artifact *a, struct artifact_kernel *k)
 {
@@ -106,26 +112,20 @@ static void launch(struct artifact *a, struct artifact_kernel *k)
 	struct launch_record l = {.kernel_name = k->name, .artifact = a, .facts = k, .slots = 2, .places = 128, .seq = 1,
 	                          .global = {128, 1, 1}, .local = {64, 1, 1}, .argument_values = values, .arguments_known = known,
 	                          .argument_count = GS_ARRAY_LEN(values)};
-	struct launch_result r = {.sim = &fuzz_simulation, .launch = &l};
 	l.counter_words = launch_words(&l);
 	if (l.counter_words > 1 << 20)
 		return;
 	uint64_t *words = calloc(l.counter_words + 1, sizeof *words);
-	r.counts = calloc(a->block_count + 1, sizeof *r.counts);
-	if (!words || !r.counts)
+	if (!words)
 		abort();
 	for (size_t i = COUNTER_HEADER_WORDS + l.slots + 1; i < l.counter_words; i++)
 		words[i] = a->counts_by_item && !k->summed ? UINT64_C(0x100000001) : 64;
 	for (size_t s = 0; s < l.slots && a->counts_by_item; s++)
 		words[COUNTER_HEADER_WORDS + s] = 64 | UINT64_C(1) << COUNTER_SIZE_BITS | UINT64_C(1) << 2 * COUNTER_SIZE_BITS;
 	l.counters = words;
-	if (launch_is_sound(&l)) {
-		estimate_launch(&r);
-		report_launch(&r);
-		launch_result_clear(&r);
-	}
+	if (launch_is_sound(&l))
+		estimate_launch(&fuzz_simulation, &l, report);
 	free(words);
-	free(r.counts);
 }
 
 static void use_result(const struct gs_pack *pack)

@@ -92,23 +92,31 @@ static struct kept_trace *trace_of_length(size_t length)
 	return t;
 }
 
+/* Finds a trace, and does not hold it. */
+static const struct kept_trace *found(struct artifact_kernel *k, const uint64_t global[3], const uint64_t local_size[3])
+{
+	struct kept_trace *t = trace_find(k, global, local_size);
+	trace_let_go(t);
+	return t;
+}
+
 /* An eighth of 8192 bytes is for kept traces: one of 700 bytes, but not two. */
 static void the_trace_that_was_not_used_for_longest_goes(void)
 {
 	struct artifact_kernel k = {0};
 	simulation.options.trace_memory.number = 8192;
-	CU_ASSERT_PTR_NULL(trace_find(&k, small, local));
+	CU_ASSERT_PTR_NULL(found(&k, small, local));
 	struct kept_trace *first = trace_of_length(300), *second = trace_of_length(700), *third = trace_of_length(5000);
 	trace_keep(&simulation, &k, small, local, first);
-	CU_ASSERT_PTR_EQUAL(trace_find(&k, small, local), first);
-	CU_ASSERT_PTR_EQUAL(trace_find(&k, large, local), first); /* the same local size */
-	CU_ASSERT_PTR_NULL(trace_find(&k, small, open));
+	CU_ASSERT_PTR_EQUAL(found(&k, small, local), first);
+	CU_ASSERT_PTR_EQUAL(found(&k, large, local), first); /* the same local size */
+	CU_ASSERT_PTR_NULL(found(&k, small, open));
 	trace_keep(&simulation, &k, large, local, second);
-	CU_ASSERT_PTR_EQUAL(trace_find(&k, large, local), second);
-	CU_ASSERT_PTR_EQUAL(trace_find(&k, small, local), second); /* the first is gone */
+	CU_ASSERT_PTR_EQUAL(found(&k, large, local), second);
+	CU_ASSERT_PTR_EQUAL(found(&k, small, local), second); /* the first is gone */
 	/* A trace that is too large by itself is kept until there is another. */
 	trace_keep(&simulation, &k, small, local, third);
-	CU_ASSERT_PTR_EQUAL(trace_find(&k, large, local), third);
+	CU_ASSERT_PTR_EQUAL(found(&k, large, local), third);
 	trace_shapes_free(&k);
 	simulation.options.trace_memory.number = 0;
 }

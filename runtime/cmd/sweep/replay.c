@@ -5,9 +5,9 @@
 #include "runtime/cmd/cmd.h"
 #include "runtime/cmd/sweep/replay.h"
 #include "runtime/config/log.h"
+#include "runtime/estimates/estimates.h"
 #include "runtime/format/profile_file.h"
 #include "runtime/format/protocol.h"
-#include "runtime/model/estimate.h"
 #include "runtime/model/profile.h"
 #include "runtime/model/simulation.h"
 #include "runtime/model/trace_decode.h"
@@ -143,12 +143,78 @@ static struct kept_trace *trace_in(const struct gs_pack *pack)
 	return trace && memory ? trace_from_bytes(trace->data, trace->len, memory->data, memory->len / sizeof(uint64_t)) : NULL;
 }
 
+/* ---- modelling ---- */
+
+static void commit_launch(const struct launch_result *r, void *owner)
+{
+	(void)owner;
+	report_launch(r);
+}
+
+static void release_launch(void *owner)
+{
+	struct launch_record *l = owner;
+	free(l->kernel_name);
+	free(l);
+}
+
+static struct {
+	pthread_mutex_t lock;
+	pthread_cond_t changed;
+	bool moved;
+} jobs = {.lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
+
+static void note_moved(void)
+{
+	pthread_mutex_lock(&jobs.lock);
+	jobs.moved = true;
+	pthread_cond_signal(&jobs.changed);
+	pthread_mutex_unlock(&jobs.lock);
+}
+
+/* Hands over what is done. With `least` launches or more under way, waits until some are. */
+static void commit_launches(struct replay *play, size_t least)
+{
+	struct estimates *e = play->estimates;
+	for (;;) {
+		pthread_mutex_lock(&jobs.lock);
+		jobs.moved = false;
+		pthread_mutex_unlock(&jobs.lock);
+		estimates_commit(e);
+		if (progress_due(play->sim))
+			progress_show("launch", play->launches - estimates_under_way(e), estimates_under_way(e));
+		if (estimates_under_way(e) < least)
+			return;
+		pthread_mutex_lock(&jobs.lock);
+		struct timespec deadline = deadline_in(500);
+		if (!jobs.moved)
+			pthread_cond_timedwait(&jobs.changed, &jobs.lock, &deadline);
+		pthread_mutex_unlock(&jobs.lock);
+	}
+}
+
+/* Takes the record over. */
+static int model_launch_record(struct replay *play, struct launch_record *l, struct kept_trace *trace, struct gs_error *err)
+{
+	static const struct estimates_calls calls = {.commit = commit_launch, .release = release_launch, .moved = note_moved};
+	if (!play->estimates && (play->estimates = estimates_new(play->sim, &calls, (unsigned)play->sim->options.jobs.number)))
+		estimates_hurry(play->estimates); /* there is no program beside it */
+	if (!play->estimates || estimates_take(play->estimates, l, trace, l)) {
+		release_launch(l);
+		return gs_fail(err, ENOMEM, "out of memory");
+	}
+	play->launches++;
+	commit_launches(play, SIZE_MAX);
+	while (!estimates_has_room(play->estimates))
+		commit_launches(play, estimates_under_way(play->estimates));
+	return 0;
+}
+
 static int take_launch(struct replay *play, const struct gs_pack *pack, struct gs_error *err)
 {
 	const char *facts = gs_pack_text(pack, "facts");
 	const struct gs_section *counters = gs_pack_find(pack, "counters");
 	struct launch_record *l = new_launch(play, facts);
-	struct launch_result r = {.sim = play->sim, .launch = l};
 	if (!l)
 		return bad_record(play, err);
 	int result = counters ? keep_counters(play, l->seq, counters, err) : 0;
@@ -160,19 +226,9 @@ static int take_launch(struct replay *play, const struct gs_pack *pack, struct g
 	}
 	if (!result && (!c || !l->facts || !launch_is_sound(l)))
 		result = bad_record(play, err);
-	if (!result && !(r.counts = calloc(l->artifact->block_count + 1, sizeof *r.counts)))
-		result = gs_fail(err, ENOMEM, "out of memory");
-	if (!result && kernel_wanted(play->sim, l->kernel_name)) {
-		r.brought = trace_in(pack);
-		estimate_launch(&r);
-		report_launch(&r);
-		launch_result_clear(&r);
-		kept_trace_free(r.brought);
-		play->launches++;
-	}
-	free(r.counts);
-	free(l->kernel_name);
-	free(l);
+	if (!result && kernel_wanted(play->sim, l->kernel_name))
+		return model_launch_record(play, l, trace_in(pack), err);
+	release_launch(l);
 	return result;
 }
 
@@ -212,6 +268,7 @@ int replay_record(struct replay *play, const char *kind, const struct gs_pack *p
 
 void replay_reset(struct replay *play)
 {
+	estimates_free(play->estimates);
 	for (size_t i = 0; i < play->program_count; i++)
 		artifact_release(play->programs[i]);
 	for (size_t i = 0; i < play->counter_sets; i++)
@@ -235,9 +292,9 @@ int replay_profile(struct replay *play, const char *path, bool partial, struct g
 		gs_pack_free(&pack);
 		if (result)
 			break;
-		if (progress_due(play->sim))
-			progress_show(kind, play->launches, 0);
 	}
+	if (play->estimates)
+		commit_launches(play, 1);
 	progress_clear();
 	profile_reader_free(reader);
 	if (result == -EBADMSG && partial && play->launches) {

@@ -20,7 +20,8 @@ struct replay {
 	struct recorded_counters *counters;
 	size_t counter_sets, counter_room;
 	uint64_t counter_bytes; /* of all sets of counters */
-	uint64_t launches;
+	struct estimates *estimates; /* NULL: there was no launch yet */
+	uint64_t launches; /* that were taken in */
 };
 
 /* Models every launch of a profile. With `partial`, a file without its end is modelled as far as it goes. */

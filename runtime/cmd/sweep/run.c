@@ -66,7 +66,7 @@ static void write_result(const struct simulation *sim, FILE *to)
 	free(list);
 }
 
-static void run_configuration(const struct sweep *s, size_t configuration, int fd)
+static void run_configuration(const struct sweep *s, size_t configuration, int fd, unsigned jobs)
 {
 	static struct simulation sim = SIMULATION_INIT;
 	watch_signals(false);
@@ -80,6 +80,7 @@ static void run_configuration(const struct sweep *s, size_t configuration, int f
 	options_set(&sim.options, options_find("REPORT"), "", "none", &err);
 	options_set(&sim.options, options_find("RECORD"), "", "", &err);
 	options_set(&sim.options, options_find("CHECK"), "", "0", &err); /* the results of checks would not be shown */
+	sim.options.jobs.number = jobs;
 	load_targets(&sim);
 	choose_model(&sim);
 	struct replay play = {.sim = &sim, .quiet = configuration > 0}; /* the first configuration says it for all */
@@ -91,7 +92,7 @@ static void run_configuration(const struct sweep *s, size_t configuration, int f
 	_exit(0);
 }
 
-static bool start_worker(const struct sweep *s, struct worker *w, size_t configuration)
+static bool start_worker(const struct sweep *s, struct worker *w, size_t configuration, unsigned jobs)
 {
 	int ends[2];
 	if (pipe(ends))
@@ -100,7 +101,7 @@ static bool start_worker(const struct sweep *s, struct worker *w, size_t configu
 	w->pid = fork();
 	if (w->pid == 0) {
 		close(ends[0]);
-		run_configuration(s, configuration, ends[1]);
+		run_configuration(s, configuration, ends[1], jobs);
 	}
 	close(ends[1]);
 	if (w->pid < 0) {
@@ -174,13 +175,15 @@ int sweep_run(struct sweep *s)
 	struct pollfd polls[MOST_WORKERS];
 	long cores = s->jobs ? (long)s->jobs : sysconf(_SC_NPROCESSORS_ONLN);
 	size_t count = cores < 1 ? 1 : cores > MOST_WORKERS ? MOST_WORKERS : (size_t)cores, next = 0;
+	/* A process for each configuration; those that there are share the cores. */
+	unsigned jobs = (unsigned)(s->configurations < count ? count / s->configurations : 1);
 	sigset_t none;
 	int code = 0;
 	sigemptyset(&none);
 	watch_signals(true);
 	while (s->done < s->configurations && !code && !stopped_by) {
 		for (size_t i = 0; i < count && next < s->configurations && !code; i++)
-			if (!workers[i].pid && !start_worker(s, &workers[i], next++))
+			if (!workers[i].pid && !start_worker(s, &workers[i], next++, jobs))
 				code = cmd_fail("sweep: no process could be started: %s", strerror(errno));
 		for (size_t i = 0; i < count; i++)
 			polls[i] = (struct pollfd){.fd = workers[i].pid > 0 ? workers[i].from : -1, .events = POLLIN};

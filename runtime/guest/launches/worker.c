@@ -1,21 +1,22 @@
 /*
- * The worker thread deals with a launch once its event has completed. It reads the counters, models every target, adds to the
- * statistics and the files, and gives the memory back. The application does not wait for it.
+ * The worker thread deals with a launch once its event has completed. It reads the counters and hands the launch to a crew of threads,
+ * which model it on every target (runtime/estimates). When that is done, and so are all launches before it, the worker adds it to the
+ * statistics and the files. The application does not wait for it.
  *
  * Modelling a launch may take long. The next launches meanwhile need the memory of traces and copies, and the verdicts on
- * twins. So a second thread, the fetcher, goes through the queue ahead of the worker. It packs traces into less memory,
+ * twins. So another thread, the fetcher, goes through the queue ahead of the worker. It packs traces into less memory,
  * compares what is to be verified, and releases copies.
  */
 #include "runtime/guest/launches/worker.h"
 
 #include "runtime/config/log.h"
+#include "runtime/estimates/estimates.h"
 #include "runtime/guest/launches/launch.h"
 #include "runtime/guest/launches/shadow.h"
 #include "runtime/guest/launches/traced.h"
 #include "runtime/guest/launches/verify.h"
 #include "runtime/guest/driver/simulation.h"
 #include "runtime/guest/launches/timeline.h"
-#include "runtime/model/estimate.h"
 #include "runtime/model/profile.h"
 #include "runtime/model/trace_shapes.h"
 #include "runtime/process/signals.h"
@@ -43,6 +44,9 @@ static struct {
 	bool failed, finish, finished;
 	uint64_t given_up; /* launches with a lower number are no longer waited for */
 	bool busy;   /* the worker works on a launch, or on the files */
+	bool job_ended; /* since the worker looked last */
+	size_t under_way; /* launches that are being modelled */
+	struct estimates *estimates; /* the worker's */
 	pid_t id;    /* the worker's thread */
 	pthread_t thread;
 	bool dozing; /* the worker sleeps shortly and will soon look into the queue */
@@ -66,6 +70,12 @@ void worker_launched(struct launch *l)
 	unlock_for_report(&w.lock);
 }
 
+/* With the lock held: the worker, or the crew. */
+static bool is_busy(void)
+{
+	return w.busy || w.under_way;
+}
+
 /* Whether a launch has memory that others may need and modelling does not. */
 static bool has_to_fetch(const struct launch *l)
 {
@@ -85,7 +95,7 @@ static void queue_completed(struct launch *l)
 	w.gathered_bytes += l->buffer->word_count * sizeof *l->buffer->words;
 	if (!w.dozing || w.waiting || w.gathered_bytes > MOST_GATHERED)
 		pthread_cond_signal(&w.work);
-	if (w.busy && has_to_fetch(l))
+	if (is_busy() && has_to_fetch(l))
 		pthread_cond_signal(&w.fetch);
 }
 
@@ -120,7 +130,7 @@ static bool others_will_move(void)
 {
 	enum { LOOKS = 50, EVERY_US = 10000 };
 	bool at_work = false;
-	if (w.busy || w.completed)
+	if (is_busy() || w.completed)
 		return true;
 	pthread_mutex_unlock(&w.lock);
 	for (int i = 0; i < LOOKS && !at_work; i++) {
@@ -129,7 +139,7 @@ static bool others_will_move(void)
 		at_work = others_at_work();
 	}
 	pthread_mutex_lock(&w.lock);
-	return at_work || w.busy || w.completed;
+	return at_work || is_busy() || w.completed;
 }
 
 uint64_t worker_moves(void)
@@ -148,7 +158,7 @@ bool worker_wait_progress(uint64_t before, unsigned milliseconds, unsigned round
 	w.waiting++;
 	pthread_cond_signal(&w.work);
 	for (unsigned i = 0; !in_vain && !wait_until_moved(before, milliseconds); i++)
-		in_vain = !w.busy && (i >= rounds || !others_will_move()) && w.moved == before;
+		in_vain = !is_busy() && (i >= rounds || !others_will_move()) && w.moved == before;
 	w.waiting--;
 	w.in_vain = in_vain;
 	w.in_vain_at = before;
@@ -222,46 +232,94 @@ static void *fetcher(void *unused)
 	return NULL;
 }
 
-static void model_and_report(struct launch_result *r)
+static void leave_flight(struct launch *l)
 {
-	estimate_launch(r);
+	if (l->previous)
+		l->previous->next = l->next;
+	else
+		w.in_flight = l->next;
+	if (l->next)
+		l->next->previous = l->previous;
+}
+
+/* It is in the reports, as far as it can be. The result is NULL where it has none. */
+static void launch_done(struct launch *l, const struct launch_result *r)
+{
+	timeline_resolve(l->command, r);
+	pthread_mutex_lock(&w.lock);
+	leave_flight(l);
+	w.done++;
+	w.moved++;
+	pthread_cond_broadcast(&w.progress);
+	pthread_mutex_unlock(&w.lock);
+}
+
+static void commit_launch(const struct launch_result *r, void *owner)
+{
 	report_launch(r);
-	launch_result_clear(r);
+	launch_done(owner, r);
+}
+
+static void give_back(void *owner)
+{
+	struct launch *l = owner;
+	l->record.counters = NULL;
+	launch_give_back(l);
+}
+
+static void release(void *owner)
+{
+	launch_free(owner);
+}
+
+/* On a thread of the crew. */
+static void job_ended(void)
+{
+	pthread_mutex_lock(&w.lock);
+	w.job_ended = true;
+	pthread_cond_signal(&w.work);
+	pthread_mutex_unlock(&w.lock);
+}
+
+static void not_modelled(struct launch *l, const char *reason)
+{
+	if (reason)
+		launch_not_modelled(l->record.kernel_name, reason);
+	launch_give_back(l);
+	launch_done(l, NULL);
+	launch_free(l);
 }
 
 /* Takes the counters and the trace of a completed launch. */
-static void take_counts(struct launch *l, struct launch_result *r)
+static void take_counts(struct launch *l)
 {
-	if (l->uncounted) {
-		launch_not_modelled(l->record.kernel_name, "the driver refused its annotated twin");
-	} else if (!r->counts || buffer_fetch(l->buffer, launch_words(&l->record))) {
-		launch_not_modelled(l->record.kernel_name, "its counters could not be read");
-	} else {
-		l->record.counters = l->buffer->words;
-		l->record.counter_words = launch_words(&l->record);
-		r->brought = l->brought;
-		l->brought = NULL;
-		record_launch(&simulation, &l->record, r->brought);
-		if (report_wanted(&simulation) || !record_wanted(&simulation)) /* a user who records may leave the rest to replay */
-			model_and_report(r);
-		kept_trace_free(r->brought);
+	struct kept_trace *brought = l->brought;
+	l->record.counters = l->buffer->words;
+	l->record.counter_words = launch_words(&l->record);
+	l->brought = NULL;
+	record_launch(&simulation, &l->record, brought);
+	if (!report_wanted(&simulation) && record_wanted(&simulation)) { /* a user who records may leave the rest to replay */
+		kept_trace_free(brought);
+		not_modelled(l, NULL);
+	} else if (estimates_take(w.estimates, &l->record, brought, l)) {
+		not_modelled(l, "its counters could not be read");
 	}
-	kept_trace_free(l->brought);
 }
 
 static void finish_launch(struct launch *l)
 {
-	struct launch_result r = {.sim = &simulation, .launch = &l->record};
-	r.counts = calloc(l->record.artifact->block_count + 1, sizeof *r.counts);
 	uint64_t begin = clock_ns();
 	cost_add_launch(&simulation.cost, &l->times);
-	if (l->status < 0)
-		launch_not_modelled(l->record.kernel_name, "the driver ended it with an error");
-	else
-		take_counts(l, &r);
-	timeline_resolve(l->command, &r);
-	free(r.counts);
-	launch_give_back(l);
+	if (l->status >= 0 && !l->uncounted && !buffer_fetch(l->buffer, launch_words(&l->record))) {
+		take_counts(l);
+	} else {
+		kept_trace_free(l->brought);
+		l->brought = NULL;
+		not_modelled(l, l->status < 0 ? "the driver ended it with an error"
+		                : l->uncounted ? "the driver refused its annotated twin"
+		                               : "its counters could not be read");
+	}
+	estimates_commit(w.estimates);
 	simulation.cost.model_ns += clock_ns() - begin;
 }
 
@@ -279,16 +337,6 @@ static struct launch *next_completed(void)
 	return l;
 }
 
-static void leave_flight(struct launch *l)
-{
-	if (l->previous)
-		l->previous->next = l->next;
-	else
-		w.in_flight = l->next;
-	if (l->next)
-		l->next->previous = l->previous;
-}
-
 /* The number of launches that are not in the reports yet. */
 static unsigned long backlog(void)
 {
@@ -296,6 +344,14 @@ static unsigned long backlog(void)
 	for (const struct launch *l = w.in_flight; l; l = l->next)
 		count++;
 	return count;
+}
+
+/* With the lock held, after estimates have moved. */
+static void note_under_way(void)
+{
+	w.under_way = estimates_under_way(w.estimates);
+	w.busy = false;
+	pthread_cond_broadcast(&w.progress);
 }
 
 /* With the lock held; it is released meanwhile. */
@@ -311,12 +367,18 @@ static void work_on(struct launch *l)
 	pthread_mutex_unlock(&w.lock);
 	finish_launch(l);
 	pthread_mutex_lock(&w.lock);
-	w.busy = false;
-	leave_flight(l);
-	launch_free(l);
-	w.done++;
-	w.moved++;
-	pthread_cond_broadcast(&w.progress);
+	note_under_way();
+}
+
+/* The same of launches that have been modelled. */
+static void commit_launches(void)
+{
+	w.busy = true;
+	w.job_ended = false;
+	pthread_mutex_unlock(&w.lock);
+	estimates_commit(w.estimates);
+	pthread_mutex_lock(&w.lock);
+	note_under_way();
 }
 
 static void do_unlocked(void (*what)(struct simulation *))
@@ -352,7 +414,8 @@ static void wait_for_work(bool worked, const struct flushes *f)
 {
 	enum { DOZE_MS = 2 };
 	uint64_t now = clock_ns(), left_ms = f->due_ns > now ? (f->due_ns - now) / 1000000 + 1 : 1;
-	progress_clear();
+	if (!w.under_way)
+		progress_clear();
 	w.dozing = worked && !w.waiting;
 	if (w.dozing || f->wanted) {
 		struct timespec deadline = deadline_in(w.dozing ? DOZE_MS : (unsigned)left_ms);
@@ -372,18 +435,21 @@ static void *worker(void *unused)
 	pthread_mutex_lock(&w.lock);
 	w.id = gettid();
 	for (;;) {
-		struct launch *l = next_completed();
+		if (w.job_ended)
+			commit_launches();
+		bool room = estimates_has_room(w.estimates);
+		struct launch *l = room ? next_completed() : NULL;
 		if (flushes.wanted && clock_ns() >= flushes.due_ns)
 			flush_files(&flushes);
 		if (l) {
 			work_on(l);
 			flushes.wanted = worked = true;
-		} else if (w.finish && !w.finished && !w.completed) {
+		} else if (w.finish && !w.finished && !w.completed && !w.under_way) {
 			progress_clear();
 			do_unlocked(report_finish);
 			w.finished = true;
 			pthread_cond_broadcast(&w.progress);
-		} else if (!w.completed) {
+		} else if ((!w.completed || !room) && !w.job_ended) {
 			wait_for_work(worked, &flushes);
 			worked = false;
 		}
@@ -398,7 +464,9 @@ static bool start_threads(void)
 	enum { STACK_BYTES = 2 << 20 };
 	if (w.started || w.failed)
 		return w.started;
-	w.failed = start_small_thread(&w.thread, STACK_BYTES, worker, NULL) != 0;
+	static const struct estimates_calls calls = {commit_launch, give_back, release, job_ended};
+	w.estimates = estimates_new(&simulation, &calls, (unsigned)simulation.options.jobs.number);
+	w.failed = !w.estimates || start_small_thread(&w.thread, STACK_BYTES, worker, NULL) != 0;
 	if (w.failed) {
 		log_error("no thread could be started: nothing is modelled");
 		return false;
@@ -463,20 +531,26 @@ static void give_up_in_flight(void)
 
 enum { REPORTS_MS = 5000, MOST_WAITS = 60 };
 
+/* The time that processors have spent on modelling. */
+static uint64_t threads_ran_ns(void)
+{
+	return thread_ran_ns(w.thread) + estimates_ran_ns(w.estimates);
+}
+
 /*
  * With the lock held. Waits until everything is reported. If there is no progress, something that we need is gone; the files
- * then have what is known. Patience is counted in the time that the worker ran or slept, because other processes may have the
+ * then have what is known. Patience is counted in the time that our threads ran or slept, because other processes may have the
  * processors for minutes.
  */
 static void wait_for_reports(void)
 {
-	uint64_t done = w.done, ran_ns = thread_ran_ns(w.thread), seen_ns = ran_ns;
-	unsigned slept = 0;
+	uint64_t done = w.done, ran_ns = threads_ran_ns(), seen_ns = ran_ns;
+	unsigned slept = 0, threads = estimates_threads(w.estimates);
 	bool told = false;
 	while (!w.finished) {
 		struct timespec deadline = deadline_in(REPORTS_MS);
 		int late = pthread_cond_timedwait(&w.progress, &w.lock, &deadline);
-		uint64_t now_ns = thread_ran_ns(w.thread);
+		uint64_t now_ns = threads_ran_ns();
 		if (w.done != done) {
 			done = w.done;
 			ran_ns = now_ns;
@@ -484,7 +558,7 @@ static void wait_for_reports(void)
 		} else if (late == ETIMEDOUT) {
 			bool sleeps = now_ns == seen_ns && !thread_at_work(w.id);
 			slept += sleeps;
-			if ((sleeps && !w.busy) || slept > MOST_WAITS || now_ns - ran_ns > MOST_WAITS * REPORTS_MS * UINT64_C(1000000))
+			if ((sleeps && !is_busy()) || slept > MOST_WAITS || now_ns - ran_ns > MOST_WAITS * REPORTS_MS * UINT64_C(1000000) * threads)
 				break;
 			if (!told && !log_on_terminal())
 				log_warning("still modelling %lu launches", backlog());
@@ -508,6 +582,7 @@ void worker_finish(void)
 	give_up_in_flight();
 	w.given_up = w.seq;
 	w.finish = true;
+	estimates_hurry(w.estimates);
 	pthread_cond_signal(&w.work);
 	wait_for_reports();
 	unlock_for_report(&w.lock);
@@ -525,7 +600,7 @@ static void wait_a_moment(void)
 		return;
 	w.waiting++; /* so that the worker does not doze */
 	pthread_cond_signal(&w.work);
-	while ((w.completed || w.busy) && !late)
+	while ((w.completed || is_busy()) && !late)
 		late = pthread_cond_timedwait(&w.progress, &w.lock, &deadline);
 	w.waiting--;
 	pthread_mutex_unlock(&w.lock);

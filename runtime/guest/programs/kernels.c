@@ -8,7 +8,6 @@
 #include "runtime/guest/programs/programs.h"
 #include "runtime/guest/driver/simulation.h"
 #include "runtime/guest/support/table.h"
-#include "runtime/model/estimate.h"
 #include "runtime/process/thread.h"
 
 #include <errno.h>

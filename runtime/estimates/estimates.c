@@ -1,0 +1,310 @@
+/* Launches whose counters are there: their estimates on every target. */
+#include "runtime/estimates/estimates.h"
+
+#include "runtime/estimates/job.h"
+#include "runtime/estimates/kernel.h"
+#include "runtime/model/profile.h"
+#include "runtime/model/simulation.h"
+#include "runtime/model/trace_decode.h"
+#include "runtime/process/thread.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A launch under way. */
+struct pending {
+	struct pending *next;
+	const struct launch_record *launch;
+	void *owner;
+	struct launch_profile profile;
+	uint64_t *counts;
+	struct kept_trace *trace;
+	double traced_fraction;
+	flag_set flags;
+	bool given_back;
+	struct {
+		struct estimate_job *job; /* NULL: there is none, and a failure */
+		bool own;                 /* the job is of this launch */
+		const char *failure;
+	} targets[];
+};
+
+struct estimates {
+	struct simulation *sim;
+	struct estimates_calls calls;
+	struct crew *crew; /* NULL: this thread does the jobs */
+	struct pending *first, **end;
+	size_t count;      /* of pending ones */
+	uint64_t held_bytes; /* the counters of those that are simulated */
+	struct launch_result result; /* of the launch that is taken or handed over; it is large */
+};
+
+struct estimates *estimates_new(struct simulation *sim, const struct estimates_calls *calls, unsigned jobs)
+{
+	struct estimates *e = calloc(1, sizeof *e);
+	if (!e || !(e->crew = crew_new(jobs ? jobs : crew_default_threads()))) {
+		free(e);
+		return NULL;
+	}
+	e->sim = sim;
+	e->calls = *calls;
+	e->end = &e->first;
+	return e;
+}
+
+size_t estimates_under_way(const struct estimates *e)
+{
+	return e->count;
+}
+
+unsigned estimates_threads(const struct estimates *e)
+{
+	return e->crew ? crew_threads(e->crew) : 1;
+}
+
+uint64_t estimates_ran_ns(struct estimates *e)
+{
+	return e->crew ? crew_ran_ns(e->crew) : 0;
+}
+
+void estimates_hurry(struct estimates *e)
+{
+	if (e->crew)
+		crew_hurry(e->crew);
+}
+
+static uint64_t counter_bytes(const struct launch_record *l)
+{
+	return l->counter_words * sizeof *l->counters;
+}
+
+bool estimates_has_room(struct estimates *e)
+{
+	enum { MOST_LAUNCHES = 4096 };
+	return !e->first || (e->count < MOST_LAUNCHES && e->held_bytes <= e->sim->options.counter_memory.number / 4 &&
+	                     trace_decode_has_room(e->sim));
+}
+
+/* ---- a launch comes in ---- */
+
+static struct decoded_trace *decode(const struct estimates *e, const struct launch_record *l, const struct kept_trace *t)
+{
+	return t ? trace_decode(e->sim, l->artifact, t) : NULL;
+}
+
+static void job_moved(void *ctx)
+{
+	const struct estimates *e = ctx;
+	if (e->calls.moved)
+		e->calls.moved();
+}
+
+/* One target, whose code is in the profile. *own: the job is new. Returns 0 or a negative errno value. */
+static int take_target(struct estimates *e, size_t t, const char counters[33], struct estimate_job **job, bool *own)
+{
+	struct launch_result *r = &e->result;
+	struct kernel_estimates *k = kernel_estimates(r->launch, t);
+	char key[33];
+	int result = k ? memo_accesses(&k->memo, &r->profile, &e->sim->targets[t].gpu) : -ENOMEM;
+	if (result)
+		return result;
+	memo_key(r, counters, key);
+	if ((*job = memo_find(&k->memo, key))) {
+		job_ref(*job);
+		return 0;
+	}
+	*job = job_new(e->sim, r->launch, &r->profile, t, k, key);
+	if (!*job)
+		return -ENOMEM;
+	*own = true;
+	memo_keep(&k->memo, key, *job);
+	(*job)->moved = job_moved;
+	(*job)->moved_ctx = e;
+	job_set_trace(*job, decode(e, r->launch, r->trace)); /* only now, because most launches are like others */
+	job_start(*job, e->crew);
+	return 0;
+}
+
+static void take_targets(struct estimates *e, struct pending *p)
+{
+	struct launch_result *r = &e->result;
+	const struct artifact_kernel *facts = r->launch->facts;
+	char counters[33];
+	memo_counters(r->launch, counters);
+	for (size_t t = 0; t < e->sim->target_count; t++) {
+		unsigned arch = e->sim->targets[t].arch;
+		r->profile.code = facts->code[arch];
+		if (!r->profile.code)
+			p->targets[t].failure = facts->failure[arch] ? facts->failure[arch] : "no code for the target";
+		else if (take_target(e, t, counters, &p->targets[t].job, &p->targets[t].own))
+			p->targets[t].failure = "it cannot be modelled: out of memory";
+	}
+}
+
+static void find_trace(struct launch_result *r)
+{
+	trace_of(r);
+	if (!r->trace)
+		flag_add(&r->flags, FLAG_not_traced);
+}
+
+/* Once it has no job of its own under way. */
+static void give_back(struct estimates *e, struct pending *p)
+{
+	p->given_back = true;
+	e->held_bytes -= counter_bytes(p->launch);
+	if (e->calls.give_back)
+		e->calls.give_back(p->owner);
+}
+
+static bool has_own_job(const struct estimates *e, const struct pending *p)
+{
+	bool own = false;
+	for (size_t t = 0; t < e->sim->target_count; t++)
+		own |= p->targets[t].own;
+	return own;
+}
+
+int estimates_take(struct estimates *e, const struct launch_record *l, struct kept_trace *brought, void *owner)
+{
+	struct launch_result *r = &e->result;
+	struct pending *p = calloc(1, sizeof *p + e->sim->target_count * sizeof p->targets[0]);
+	uint64_t *counts = calloc(l->artifact->block_count + 1, sizeof *counts);
+	if (!p || !counts) {
+		free(p);
+		free(counts);
+		kept_trace_free(brought);
+		return -ENOMEM;
+	}
+	*r = (struct launch_result){.sim = e->sim, .launch = l, .counts = counts, .brought = brought};
+	profile_fill(r);
+	if (e->sim->model.hierarchy)
+		find_trace(r);
+	kept_trace_free(r->brought);
+	p->launch = l;
+	p->owner = owner;
+	e->held_bytes += counter_bytes(l);
+	take_targets(e, p);
+	p->profile = r->profile;
+	p->counts = counts;
+	p->trace = r->trace;
+	p->traced_fraction = r->traced_fraction;
+	p->flags = r->flags;
+	*e->end = p;
+	e->end = &p->next;
+	e->count++;
+	if (!has_own_job(e, p))
+		give_back(e, p);
+	return 0;
+}
+
+/* ---- a launch goes out ---- */
+
+static bool is_done(const struct estimates *e, const struct pending *p)
+{
+	for (size_t t = 0; t < e->sim->target_count; t++)
+		if (p->targets[t].job && !job_is_done(p->targets[t].job))
+			return false;
+	return true;
+}
+
+static void check_error(struct estimates *e, const struct pending *p, size_t t)
+{
+	struct estimate_job *job = p->targets[t].job;
+	double full = job_full_time_ns(job, decode(e, p->launch, p->trace), e->crew);
+	if (full > 0)
+		stats_add_check(&e->sim->stats, p->launch->kernel_name, t, fabs(job->estimate.time_ns / full - 1));
+}
+
+static void take_result(struct estimates *e, const struct pending *p, size_t t)
+{
+	struct launch_result *r = &e->result;
+	struct estimate_job *job = p->targets[t].job;
+	r->failure[t] = p->targets[t].failure;
+	if (job && job->result) {
+		gs_fail(&r->model_error[t], EINVAL, "it cannot be modelled: %s", job->error.text);
+		r->failure[t] = r->model_error[t].text;
+	}
+	if (!job || job->result)
+		return;
+	r->estimated[t] = true;
+	r->estimates[t] = job->estimate;
+	r->instructions[t] = job->instructions;
+	if (!p->targets[t].own) {
+		r->estimates[t].simulated_fraction = 0;
+		return;
+	}
+	e->sim->cost.model_ns += job->cost_ns;
+	trace_need(p->launch->facts, p->launch->global, p->launch->local, &job->estimate.needed);
+	if (sampling_check_due(job))
+		check_error(e, p, t);
+}
+
+static void pending_free(struct estimates *e, struct pending *p)
+{
+	trace_let_go(p->trace);
+	for (size_t t = 0; t < e->sim->target_count; t++)
+		job_unref(p->targets[t].job);
+	free(p->counts);
+	if (e->calls.release)
+		e->calls.release(p->owner);
+	free(p);
+}
+
+static void commit(struct estimates *e, struct pending *p)
+{
+	struct launch_result *r = &e->result;
+	*r = (struct launch_result){.sim = e->sim, .launch = p->launch, .profile = p->profile, .counts = p->counts, .trace = p->trace,
+	                            .traced_fraction = p->traced_fraction, .flags = p->flags};
+	for (size_t t = 0; t < e->sim->target_count; t++)
+		take_result(e, p, t);
+	if (!p->given_back)
+		give_back(e, p);
+	if (e->calls.commit)
+		e->calls.commit(r, p->owner);
+}
+
+void estimates_commit(struct estimates *e)
+{
+	for (struct pending *p; (p = e->first) && is_done(e, p);) {
+		commit(e, p);
+		e->first = p->next;
+		if (!e->first)
+			e->end = &e->first;
+		e->count--;
+		pending_free(e, p);
+	}
+}
+
+void estimates_wait(struct estimates *e)
+{
+	while (e->first) {
+		for (size_t t = 0; t < e->sim->target_count; t++)
+			if (e->first->targets[t].job)
+				job_wait(e->first->targets[t].job);
+		estimates_commit(e);
+	}
+}
+
+void estimates_free(struct estimates *e)
+{
+	if (!e)
+		return;
+	estimates_wait(e);
+	crew_free(e->crew);
+	free(e);
+}
+
+/* ---- for tests ---- */
+
+void estimate_launch(struct simulation *sim, const struct launch_record *l, void (*commit_launch)(const struct launch_result *r, void *owner))
+{
+	static struct estimates e;
+	e.sim = sim;
+	e.calls.commit = commit_launch;
+	e.end = &e.first;
+	if (!estimates_take(&e, l, NULL, NULL))
+		estimates_wait(&e);
+}

@@ -1,0 +1,46 @@
+/*
+ * estimates: how long launches take on every target. Start reading here.
+ *
+ * A launch goes through here like this, on one thread and in the order of launches:
+ *   estimates_take     reads its counters, finds its trace, and decides on each target whether it is simulated or takes the estimate
+ *                      of another launch, which may still be under way. Simulations are jobs of a crew of threads (job.h)
+ *   estimates_commit   hands over the results of launches that are done
+ * What is decided, and what is handed over when, does not depend on how many threads there are.
+ */
+#ifndef GPUSIM_RUNTIME_ESTIMATES_ESTIMATES_H
+#define GPUSIM_RUNTIME_ESTIMATES_ESTIMATES_H
+
+#include "runtime/model/launch_record.h"
+
+struct estimates;
+
+/* What the caller does with its launches. `owner` is what it gave to estimates_take. */
+struct estimates_calls {
+	void (*commit)(const struct launch_result *r, void *owner); /* in the order of launches */
+	void (*give_back)(void *owner); /* its counters are not needed any more; before or after `commit` */
+	void (*release)(void *owner);   /* nothing of it is needed any more; the last call */
+	void (*moved)(void);            /* on any thread: estimates_commit may have something to do */
+};
+
+/* jobs: threads; 0: one less than there are processors. NULL when out of memory. */
+struct estimates *estimates_new(struct simulation *sim, const struct estimates_calls *calls, unsigned jobs);
+/* Whether more launches may come in: those under way hold counters and traces. There is always room for one. */
+bool estimates_has_room(struct estimates *e);
+/* Takes a launch whose counters are in its record. The record must live until it is released. `brought`: its trace, which this takes,
+ * or NULL. -ENOMEM: nothing was taken but the trace. */
+int estimates_take(struct estimates *e, const struct launch_record *l, struct kept_trace *brought, void *owner);
+/* Hands over what is done, in order, as far as it goes. */
+void estimates_commit(struct estimates *e);
+/* Waits until everything is handed over. */
+void estimates_wait(struct estimates *e);
+/* On any thread: the program waits for the estimates. They come before other work. */
+void estimates_hurry(struct estimates *e);
+size_t estimates_under_way(const struct estimates *e); /* launches that were taken and not handed over yet */
+unsigned estimates_threads(const struct estimates *e);
+uint64_t estimates_ran_ns(struct estimates *e); /* the time that processors have spent on jobs */
+void estimates_free(struct estimates *e); /* waits for all */
+
+/* One launch at once, on this thread; for tests. */
+void estimate_launch(struct simulation *sim, const struct launch_record *l, void (*commit)(const struct launch_result *r, void *owner));
+
+#endif

@@ -1,0 +1,189 @@
+/* A launch on a target, on its way through the model. */
+#include "runtime/estimates/job.h"
+
+#include "runtime/estimates/kernel.h"
+#include "runtime/model/lines.h"
+#include "runtime/model/profile.h"
+#include "runtime/model/simulation.h"
+#include "runtime/model/trace_decode.h"
+#include "runtime/process/thread.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+pthread_mutex_t jobs_lock = PTHREAD_MUTEX_INITIALIZER;
+pthread_cond_t jobs_changed = PTHREAD_COND_INITIALIZER;
+
+struct estimate_job *job_new(const struct simulation *sim, const struct launch_record *l, const struct launch_profile *p, size_t target,
+                             struct kernel_estimates *kernel, const char key[33])
+{
+	struct estimate_job *job = calloc(1, sizeof *job);
+	size_t count = p->code->code_count + 1;
+	if (!job)
+		return NULL;
+	job->refs = 1;
+	job->sim = sim;
+	job->target = target;
+	job->kernel = kernel;
+	memcpy(job->key, key, sizeof job->key);
+	job->profile = *p;
+	profile_lanes(&job->profile, l, &job->reader);
+	if (lines_wanted(sim))
+		job->instructions = calloc(count, sizeof *job->instructions);
+	job->accesses = malloc(count * sizeof *job->accesses);
+	if (!job->accesses || (lines_wanted(sim) && !job->instructions)) {
+		job_unref(job);
+		return NULL;
+	}
+	memcpy(job->accesses, p->accesses, (count - 1) * sizeof *job->accesses);
+	job->profile.accesses = job->accesses;
+	job->profile.instructions = job->instructions;
+	return job;
+}
+
+void job_set_trace(struct estimate_job *job, struct decoded_trace *trace)
+{
+	const uint64_t *groups = job->profile.groups;
+	job->trace = trace;
+	if (trace && decoded_trace_part(trace, groups[0] * groups[1] * groups[2], &job->part))
+		job->profile.trace = &job->part;
+}
+
+static void drop_trace(struct estimate_job *job)
+{
+	decoded_trace_release(job->trace);
+	job->trace = NULL;
+	job->profile.trace = NULL;
+}
+
+struct estimate_job *job_ref(struct estimate_job *job)
+{
+	pthread_mutex_lock(&jobs_lock);
+	job->refs++;
+	pthread_mutex_unlock(&jobs_lock);
+	return job;
+}
+
+void job_unref(struct estimate_job *job)
+{
+	if (!job)
+		return;
+	pthread_mutex_lock(&jobs_lock);
+	bool last = !--job->refs;
+	pthread_mutex_unlock(&jobs_lock);
+	if (!last)
+		return;
+	drop_trace(job);
+	free(job->accesses);
+	free(job->instructions);
+	free(job);
+}
+
+/* ---- on a thread of the crew ---- */
+
+static void run_job(struct crew_job *crew)
+{
+	struct estimate_job *job = (struct estimate_job *)crew;
+	struct gs_error err = {"out of memory"};
+	struct estimate estimate;
+	uint64_t begin = thread_ran_ns(pthread_self());
+	pthread_mutex_lock(&jobs_lock);
+	job->state = JOB_RUNNING;
+	job->running = true;
+	pthread_mutex_unlock(&jobs_lock);
+	int result = sampling_model(job, &estimate, &err);
+	drop_trace(job);
+	void (*moved)(void *) = job->moved;
+	void *ctx = job->moved_ctx;
+	pthread_mutex_lock(&jobs_lock);
+	job->result = result;
+	job->error = err;
+	job->estimate = estimate;
+	job->cost_ns = thread_ran_ns(pthread_self()) - begin;
+	job->state = JOB_DONE;
+	job->running = false;
+	pthread_cond_broadcast(&jobs_changed);
+	pthread_mutex_unlock(&jobs_lock);
+	job_unref(job);
+	if (moved)
+		moved(ctx);
+}
+
+void job_start(struct estimate_job *job, struct crew *crew)
+{
+	sampling_enter(&job->kernel->sampling, job);
+	job_ref(job); /* the crew's */
+	job->state = JOB_QUEUED;
+	job->crew.run = run_job;
+	if (crew)
+		crew_add(crew, &job->crew);
+	else
+		run_job(&job->crew);
+}
+
+bool job_is_done(struct estimate_job *job)
+{
+	pthread_mutex_lock(&jobs_lock);
+	bool done = job->state >= JOB_DONE;
+	pthread_mutex_unlock(&jobs_lock);
+	return done;
+}
+
+bool job_is_running(struct estimate_job *job)
+{
+	pthread_mutex_lock(&jobs_lock);
+	bool running = job->running;
+	pthread_mutex_unlock(&jobs_lock);
+	return running;
+}
+
+void job_wait(struct estimate_job *job)
+{
+	pthread_mutex_lock(&jobs_lock);
+	while (job->state < JOB_DONE)
+		pthread_cond_wait(&jobs_changed, &jobs_lock);
+	pthread_mutex_unlock(&jobs_lock);
+}
+
+/* ---- simulating in full ---- */
+
+struct full_job {
+	struct crew_job crew; /* the first member */
+	const struct estimate_job *of;
+	double time_ns;
+	bool done; /* under jobs_lock */
+};
+
+static void run_full_job(struct crew_job *crew)
+{
+	static const double most_checked = 2e7; /* warp instructions, some seconds; of a larger launch homogeneous regions stay sampled */
+	struct full_job *full = (struct full_job *)crew;
+	const struct estimate_job *job = full->of;
+	struct model_options options = job->sim->model;
+	struct launch_profile profile = job->profile;
+	struct estimate e;
+	options.exact |= (double)job->estimate.warp_instructions <= most_checked;
+	profile.instructions = NULL;
+	if (!model_launch(&job->sim->targets[job->target].gpu, &profile, &options, &e, NULL))
+		full->time_ns = e.time_ns;
+	pthread_mutex_lock(&jobs_lock);
+	full->done = true;
+	pthread_cond_broadcast(&jobs_changed);
+	pthread_mutex_unlock(&jobs_lock);
+}
+
+double job_full_time_ns(struct estimate_job *job, struct decoded_trace *trace, struct crew *crew)
+{
+	struct full_job full = {.crew = {.run = run_full_job, .priority = 1e300}, .of = job};
+	job_set_trace(job, trace);
+	if (crew)
+		crew_add(crew, &full.crew);
+	else
+		run_full_job(&full.crew);
+	pthread_mutex_lock(&jobs_lock);
+	while (!full.done)
+		pthread_cond_wait(&jobs_changed, &jobs_lock);
+	pthread_mutex_unlock(&jobs_lock);
+	drop_trace(job);
+	return full.time_ns > 0 ? full.time_ns : 0;
+}

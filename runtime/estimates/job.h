@@ -1,0 +1,74 @@
+/*
+ * job: the estimate of one launch on one target, on its way. Launches that are the same share one.
+ *
+ * A job is made on the thread that takes launches in, in their order. Its work is done by a crew, and refers to nothing that another
+ * thread changes. Its result is taken on the first thread again.
+ */
+#ifndef GPUSIM_RUNTIME_ESTIMATES_JOB_H
+#define GPUSIM_RUNTIME_ESTIMATES_JOB_H
+
+#include "runtime/model/launch_record.h"
+#include "runtime/process/crew.h"
+
+#include <pthread.h>
+
+struct decoded_trace;
+struct kernel_estimates;
+
+enum job_state {
+	JOB_NEW,      /* nobody does anything yet */
+	JOB_QUEUED,   /* the crew has it */
+	JOB_RUNNING,
+	JOB_DONE,
+	JOB_GIVEN_UP, /* it has an estimate that took no simulation; if it was running, it still is */
+};
+
+struct estimate_job {
+	struct crew_job crew; /* the first member */
+	const struct simulation *sim;
+	size_t target;
+	struct kernel_estimates *kernel;
+	char key[33]; /* memo.h */
+	/* What it needs, until it is done: */
+	struct launch_profile profile; /* with a trace and a reader of its own */
+	struct lane_reader reader;
+	struct launch_trace part;
+	struct decoded_trace *trace;
+	uint16_t *accesses;
+	uint64_t turn; /* sampling.h */
+	bool turn_passed;
+	void (*moved)(void *ctx); /* called, on any thread, when its state has changed for good */
+	void *moved_ctx;
+	/* Its result, once it is done or given up: */
+	int result; /* as model_launch returns */
+	struct gs_error error;
+	struct estimate estimate;
+	struct instruction_count *instructions; /* NULL where no report wants them */
+	bool from_cache;
+	uint64_t cost_ns; /* of a processor */
+	/* Under jobs_lock: */
+	enum job_state state;
+	bool running;  /* also of one that was given up */
+	unsigned refs;
+};
+
+extern pthread_mutex_t jobs_lock;
+extern pthread_cond_t jobs_changed; /* some state, or some turn */
+
+/* Of a launch whose profile is filled, with the accesses and the code of the target; the launch must outlive its running. The caller has
+ * one reference. NULL when out of memory. */
+struct estimate_job *job_new(const struct simulation *sim, const struct launch_record *l, const struct launch_profile *p, size_t target,
+                             struct kernel_estimates *kernel, const char key[33]);
+/* Its trace, which it takes over. */
+void job_set_trace(struct estimate_job *job, struct decoded_trace *trace);
+void job_start(struct estimate_job *job, struct crew *crew); /* NULL: it is done at once */
+bool job_is_done(struct estimate_job *job); /* or given up */
+bool job_is_running(struct estimate_job *job);
+void job_wait(struct estimate_job *job);
+struct estimate_job *job_ref(struct estimate_job *job);
+void job_unref(struct estimate_job *job); /* NULL: nothing */
+/* Simulates the launch of a done job in full, however long that takes, by the crew. NULL: at once. The trace is taken over. Returns the
+ * time; 0: it cannot be simulated. */
+double job_full_time_ns(struct estimate_job *job, struct decoded_trace *trace, struct crew *crew);
+
+#endif
