@@ -103,11 +103,19 @@ $(O)/cc_id.h: $(CC_SOURCES) $(CC_HEADERS) $(MAKEFILE_LIST)
 		sha256sum | cut -c1-12)\"" > $@.new
 	$(QUIET)cmp -s $@.new $@ && rm $@.new || mv $@.new $@
 
+# The same of what makes estimates: those in the cache are valid for the models that made them, and for no others.
+MODEL_SOURCES = $(MODELS) $(wildcard models/*.h models/*.def models/*/*.h models/*/*/*.h runtime/model/*.[ch] runtime/estimates/*.[ch])
+
+$(O)/model_id.h: $(MODEL_SOURCES) $(MAKEFILE_LIST)
+	$(QUIET)mkdir -p $(@D)
+	$(QUIET)echo "#define GPUSIM_MODEL_ID \"$$(cat $(MODEL_SOURCES) | sha256sum | cut -c1-12)\"" > $@.new
+	$(QUIET)cmp -s $@.new $@ && rm $@.new || mv $@.new $@
+
 # Other flags, other objects: the stamp changes when they do, but not with another name for the same folder.
 FLAGS := $(CC) $(subst -I$(O) ,,$(ALL_CFLAGS))
 $(shell mkdir -p $(O); echo '$(FLAGS)' | cmp -s - $(O)/flags || echo '$(FLAGS)' > $(O)/flags)
 
-$(call OBJ,$(GUEST) $(CC_SOURCES) $(CMD) $(TESTS) $(wildcard tests/fuzz/*.c)): $(O)/flags | $(O)/cc_id.h
+$(call OBJ,$(GUEST) $(CC_SOURCES) $(CMD) $(TESTS) $(wildcard tests/fuzz/*.c)): $(O)/flags | $(O)/cc_id.h $(O)/model_id.h
 
 # Text that is compiled in, so that library and command work wherever they are. The only place where text becomes C strings:
 #   $(call embed,HEADER,DEFINITIONS)                    the C file $@; the definitions are made by the next three

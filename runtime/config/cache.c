@@ -23,7 +23,7 @@ static char root[PATH_MAX - 128]; /* set once by cache_setup */
 static uint64_t bound;
 static atomic_bool told; /* a message has said why there is no cache */
 
-static const char *const kind_names[CACHE_KINDS] = {"results", "binaries", "wanted", "twins"};
+static const char *const kind_names[CACHE_KINDS] = {"results", "binaries", "wanted", "twins", "estimates"};
 
 void cache_setup(const char *directory, uint64_t bound_bytes)
 {
@@ -105,6 +105,11 @@ static int open_kind(enum cache_kind kind, bool make, struct gs_error *err)
 		if (!atomic_exchange(&told, true))
 			log_warning("nothing is cached: %s", own.text);
 	return failure < 0 ? gs_fail(err, -failure, "%s", own.text) : fd;
+}
+
+bool cache_is_on(void)
+{
+	return root[0];
 }
 
 const char *cache_directory(void)

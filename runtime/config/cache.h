@@ -21,12 +21,14 @@ enum cache_kind {
 	CACHE_BINARIES, /* the units that a program's binary was built from */
 	CACHE_WANTED,   /* requests that no gpusim-cc answered, for `gpusim cache fill` on another machine */
 	CACHE_TWINS,    /* twins that wrote other values than their kernels did */
+	CACHE_ESTIMATES, /* of launches that were simulated */
 	CACHE_KINDS
 };
 
 /* Must be called before any other function here. `directory` may be empty for the default. `bound_bytes` 0 means no cache at
  * all. */
 void cache_setup(const char *directory, uint64_t bound_bytes);
+bool cache_is_on(void);
 const char *cache_directory(void); /* "" when there is none. Only one thread at a time may call it. */
 int cache_put_pack(enum cache_kind kind, const char *key, const struct gs_pack *pack, struct gs_error *err);
 int cache_get_pack(enum cache_kind kind, const char *key, struct gs_pack *pack, struct gs_error *err);

@@ -36,6 +36,7 @@ struct estimates {
 	struct estimates_calls calls;
 	struct crew *crew; /* NULL: this thread does the jobs */
 	struct pending *first, **end;
+	struct estimate_job *started; /* and not known to be done, held */
 	size_t count;      /* of pending ones */
 	uint64_t held_bytes; /* the counters of those that are simulated */
 	struct launch_result result; /* of the launch that is taken or handed over; it is large */
@@ -94,6 +95,46 @@ static struct decoded_trace *decode(const struct estimates *e, const struct laun
 	return t ? trace_decode(e->sim, l->artifact, t) : NULL;
 }
 
+/* Traces are decoded only for this, because most launches are like others. */
+static void start_job(struct estimates *e, struct estimate_job *job)
+{
+	if (!job->a)
+		job_set_trace(job, decode(e, job->reader.launch, job->kept));
+	job->next_started = e->started;
+	e->started = job_ref(job);
+	job_start(job, e->crew);
+}
+
+/* Those that are to be started now that others are known. */
+static void start_next(struct estimates *e, struct kernel_estimates *k)
+{
+	for (struct estimate_job *job; (job = sampling_next(k));)
+		start_job(e, job);
+}
+
+/* Takes one of the jobs that have been done out of the list. NULL: there is none. */
+static struct estimate_job *next_done(struct estimates *e)
+{
+	struct estimate_job **link = &e->started, *job;
+	pthread_mutex_lock(&jobs_lock);
+	while (*link && (*link)->state < JOB_DONE)
+		link = &(*link)->next_started;
+	if ((job = *link))
+		*link = job->next_started;
+	pthread_mutex_unlock(&jobs_lock);
+	return job;
+}
+
+/* Others may follow from what jobs have given. */
+static void take_done_jobs(struct estimates *e)
+{
+	for (struct estimate_job *job; (job = next_done(e));) {
+		sampling_simulated(job);
+		start_next(e, job->kernel);
+		job_unref(job);
+	}
+}
+
 static void job_moved(void *ctx)
 {
 	const struct estimates *e = ctx;
@@ -105,7 +146,7 @@ static void job_moved(void *ctx)
 static int take_target(struct estimates *e, size_t t, const char counters[33], struct estimate_job **job, bool *own)
 {
 	struct launch_result *r = &e->result;
-	struct kernel_estimates *k = kernel_estimates(r->launch, t);
+	struct kernel_estimates *k = kernel_estimates(e->sim, r->launch, t);
 	char key[33];
 	int result = k ? memo_accesses(&k->memo, &r->profile, &e->sim->targets[t].gpu) : -ENOMEM;
 	if (result)
@@ -122,8 +163,10 @@ static int take_target(struct estimates *e, size_t t, const char counters[33], s
 	memo_keep(&k->memo, key, *job);
 	(*job)->moved = job_moved;
 	(*job)->moved_ctx = e;
-	job_set_trace(*job, decode(e, r->launch, r->trace)); /* only now, because most launches are like others */
-	job_start(*job, e->crew);
+	(*job)->kept = r->trace;
+	if (sampling_enter(*job, counter_bytes(r->launch)))
+		start_job(e, *job);
+	start_next(e, k);
 	return 0;
 }
 
@@ -232,11 +275,13 @@ static void take_result(struct estimates *e, const struct pending *p, size_t t)
 	r->estimated[t] = true;
 	r->estimates[t] = job->estimate;
 	r->instructions[t] = job->instructions;
-	if (!p->targets[t].own) {
+	if (!p->targets[t].own || job->from_cache)
 		r->estimates[t].simulated_fraction = 0;
+	if (!p->targets[t].own)
 		return;
-	}
 	e->sim->cost.model_ns += job->cost_ns;
+	e->sim->cost.simulated += !job->estimate.sampled && !job->from_cache;
+	e->sim->cost.from_cache += job->from_cache;
 	trace_need(p->launch->facts, p->launch->global, p->launch->local, &job->estimate.needed);
 	if (sampling_check_due(job))
 		check_error(e, p, t);
@@ -268,6 +313,7 @@ static void commit(struct estimates *e, struct pending *p)
 
 void estimates_commit(struct estimates *e)
 {
+	take_done_jobs(e);
 	for (struct pending *p; (p = e->first) && is_done(e, p);) {
 		commit(e, p);
 		e->first = p->next;
@@ -278,12 +324,29 @@ void estimates_commit(struct estimates *e)
 	}
 }
 
+void estimates_flush(struct estimates *e)
+{
+	for (struct pending *p = e->first; p; p = p->next)
+		for (size_t t = 0; t < e->sim->target_count; t++)
+			if (p->targets[t].own && job_waits(p->targets[t].job)) {
+				sampling_flush(p->targets[t].job->kernel);
+				start_next(e, p->targets[t].job->kernel);
+			}
+}
+
+bool estimates_all_wait(const struct estimates *e)
+{
+	return e->first && !e->started;
+}
+
 void estimates_wait(struct estimates *e)
 {
+	estimates_flush(e);
 	while (e->first) {
-		for (size_t t = 0; t < e->sim->target_count; t++)
-			if (e->first->targets[t].job)
-				job_wait(e->first->targets[t].job);
+		if (e->started)
+			job_wait(e->started);
+		else
+			estimates_flush(e);
 		estimates_commit(e);
 	}
 }

@@ -31,6 +31,10 @@ bool estimates_has_room(struct estimates *e);
 int estimates_take(struct estimates *e, const struct launch_record *l, struct kept_trace *brought, void *owner);
 /* Hands over what is done, in order, as far as it goes. */
 void estimates_commit(struct estimates *e);
+/* No more launches come for now: those that wait for others of their family do so no longer. */
+void estimates_flush(struct estimates *e);
+/* Launches are under way, and all of them wait for others: only estimates_flush or more launches get them on. */
+bool estimates_all_wait(const struct estimates *e);
 /* Waits until everything is handed over. */
 void estimates_wait(struct estimates *e);
 /* On any thread: the program waits for the estimates. They come before other work. */

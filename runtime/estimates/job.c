@@ -74,12 +74,33 @@ void job_unref(struct estimate_job *job)
 	if (!last)
 		return;
 	drop_trace(job);
+	job_unref(job->a);
+	job_unref(job->b);
 	free(job->accesses);
 	free(job->instructions);
 	free(job);
 }
 
 /* ---- on a thread of the crew ---- */
+
+static int simulate(struct estimate_job *job, struct estimate *out, struct gs_error *err)
+{
+	struct results *results = job->kernel->results;
+	const struct kernel_code *code = job->profile.code;
+	job->from_cache = results && results_find(results, job->key, code, out, job->instructions);
+	if (job->from_cache)
+		return 0;
+	int result = model_launch(&job->sim->targets[job->target].gpu, &job->profile, &job->sim->model, out, err);
+	if (results && !result)
+		results_keep(results, job->key, code, out, job->instructions);
+	return result;
+}
+
+static int model_job(struct estimate_job *job, struct estimate *out, struct gs_error *err)
+{
+	return job->a ? model_between(&job->sim->targets[job->target].gpu, &job->profile, &job->sim->model, &job->between, out, err)
+	              : simulate(job, out, err);
+}
 
 static void run_job(struct crew_job *crew)
 {
@@ -91,7 +112,7 @@ static void run_job(struct crew_job *crew)
 	job->state = JOB_RUNNING;
 	job->running = true;
 	pthread_mutex_unlock(&jobs_lock);
-	int result = sampling_model(job, &estimate, &err);
+	int result = model_job(job, &estimate, &err);
 	drop_trace(job);
 	void (*moved)(void *) = job->moved;
 	void *ctx = job->moved_ctx;
@@ -111,14 +132,23 @@ static void run_job(struct crew_job *crew)
 
 void job_start(struct estimate_job *job, struct crew *crew)
 {
-	sampling_enter(&job->kernel->sampling, job);
 	job_ref(job); /* the crew's */
+	pthread_mutex_lock(&jobs_lock);
 	job->state = JOB_QUEUED;
+	pthread_mutex_unlock(&jobs_lock);
 	job->crew.run = run_job;
 	if (crew)
 		crew_add(crew, &job->crew);
 	else
 		run_job(&job->crew);
+}
+
+bool job_waits(struct estimate_job *job)
+{
+	pthread_mutex_lock(&jobs_lock);
+	bool waits = job->state == JOB_NEW;
+	pthread_mutex_unlock(&jobs_lock);
+	return waits;
 }
 
 bool job_is_done(struct estimate_job *job)

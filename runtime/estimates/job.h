@@ -7,6 +7,7 @@
 #ifndef GPUSIM_RUNTIME_ESTIMATES_JOB_H
 #define GPUSIM_RUNTIME_ESTIMATES_JOB_H
 
+#include "models/family.h"
 #include "runtime/model/launch_record.h"
 #include "runtime/process/crew.h"
 
@@ -16,7 +17,7 @@ struct decoded_trace;
 struct kernel_estimates;
 
 enum job_state {
-	JOB_NEW,      /* nobody does anything yet */
+	JOB_NEW,      /* it waits for others of its family */
 	JOB_QUEUED,   /* the crew has it */
 	JOB_RUNNING,
 	JOB_DONE,
@@ -35,8 +36,13 @@ struct estimate_job {
 	struct launch_trace part;
 	struct decoded_trace *trace;
 	uint16_t *accesses;
-	uint64_t turn; /* sampling.h */
-	bool turn_passed;
+	const struct kept_trace *kept; /* the launch's; NULL: none */
+	/* sampling.h: */
+	struct family_member *member;
+	double size;
+	struct estimate_job *a, *b; /* held: what it is between; NULL: it is simulated */
+	struct family_between between;
+	struct estimate_job *next_started; /* estimates.c */
 	void (*moved)(void *ctx); /* called, on any thread, when its state has changed for good */
 	void *moved_ctx;
 	/* Its result, once it is done or given up: */
@@ -53,7 +59,7 @@ struct estimate_job {
 };
 
 extern pthread_mutex_t jobs_lock;
-extern pthread_cond_t jobs_changed; /* some state, or some turn */
+extern pthread_cond_t jobs_changed; /* some state */
 
 /* Of a launch whose profile is filled, with the accesses and the code of the target; the launch must outlive its running. The caller has
  * one reference. NULL when out of memory. */
@@ -62,6 +68,7 @@ struct estimate_job *job_new(const struct simulation *sim, const struct launch_r
 /* Its trace, which it takes over. */
 void job_set_trace(struct estimate_job *job, struct decoded_trace *trace);
 void job_start(struct estimate_job *job, struct crew *crew); /* NULL: it is done at once */
+bool job_waits(struct estimate_job *job); /* it has not been started */
 bool job_is_done(struct estimate_job *job); /* or given up */
 bool job_is_running(struct estimate_job *job);
 void job_wait(struct estimate_job *job);

@@ -10,11 +10,11 @@ static void kernel_estimates_free(struct kernel_estimates *k)
 	free(k);
 }
 
-struct kernel_estimates *kernel_estimates(const struct launch_record *l, size_t target)
+struct kernel_estimates *kernel_estimates(const struct simulation *sim, const struct launch_record *l, size_t target)
 {
 	struct kernel_estimates **at = &l->facts->estimates[target];
 	l->artifact->free_estimates = kernel_estimates_free;
-	if (!*at)
-		*at = calloc(1, sizeof **at);
+	if (!*at && (*at = calloc(1, sizeof **at)))
+		(*at)->results = results_of(sim, l, target);
 	return *at;
 }

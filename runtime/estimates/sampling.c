@@ -1,107 +1,85 @@
 /*
- * Launches that behave like one that is simulated take its cycles per instruction (TBPoint, III). Each kernel has clusters of its own
- * on each target. To measure the sampling error, every n-th sampled launch is simulated in full as well.
- *
- * Which launches are alike depends on those before them. So that it does not depend on threads, the jobs of a kernel decide in the
- * order of its launches: each waits for its turn. A turn is short once the warps of a launch are known, and the crew begins jobs in the
- * order of launches, so the one whose turn it is runs already. A launch that is like another one waits for that one's estimate.
+ * Which launches of a kernel are simulated, on each target: a family of launches whose size changes slowly is interpolated between a few
+ * of them (models/sampling/families.h). To measure the sampling error, every n-th launch of which not all was simulated is simulated in
+ * full as well.
  */
 #include "runtime/estimates/sampling.h"
 
-#include "runtime/estimates/kernel.h"
+#include "models/family.h"
 #include "runtime/estimates/job.h"
+#include "runtime/estimates/kernel.h"
 #include "runtime/model/simulation.h"
-
-#include <stdlib.h>
-
-static const double THRESHOLD = 0.1; /* TBPoint, V-A */
+#include "runtime/model/trace_shapes.h"
 
 static bool is_on(const struct estimate_job *job)
 {
 	return job->sim->options.sampling.number != SAMPLING_OFF;
 }
 
-void sampling_enter(struct sampling *s, struct estimate_job *job)
+static void free_estimate(void *job)
 {
-	pthread_mutex_lock(&jobs_lock);
-	job->turn = s->turns++;
-	pthread_mutex_unlock(&jobs_lock);
+	job_unref(job);
 }
 
-/* With the lock held. */
-static void wait_for_turn(const struct sampling *s, const struct estimate_job *job)
+static struct families *families_of(struct sampling *s)
 {
-	while (s->turn != job->turn)
-		pthread_cond_wait(&jobs_changed, &jobs_lock);
+	struct family_limits limits = FAMILY_LIMITS;
+	limits.free_estimate = free_estimate;
+	if (!s->families)
+		s->families = families_new(&limits);
+	return s->families;
 }
 
-/* With the lock held, once the turn has come. */
-static void pass_turn(struct sampling *s, struct estimate_job *job)
+bool sampling_enter(struct estimate_job *job, uint64_t bytes)
 {
-	s->turn++;
-	job->turn_passed = true;
-	pthread_cond_broadcast(&jobs_changed);
+	struct families *f = is_on(job) ? families_of(&job->kernel->sampling) : NULL;
+	struct family_features x;
+	if (!f || launch_family(&job->sim->targets[job->target].gpu, &job->profile, job->kept ? job->kept->sectors : 0, &x))
+		return true;
+	job->size = x.size;
+	return family_enter(f, &x, job, bytes, &job->member) == FAMILY_SIMULATE;
 }
 
-/* With the lock held: the job of a launch like it, or NULL; it is known itself then. */
-static struct estimate_job *decide(struct sampling *s, struct estimate_job *job, const struct launch_features *f, double *distance)
+static void take_decision(struct estimate_job *job, const struct family_decision *d)
 {
-	struct launch_cluster *k = launch_clusters_find(&s->clusters, f, THRESHOLD);
-	if (!k && launch_clusters_add(&s->clusters, f, job))
-		job->refs++;
-	if (k)
-		*distance = launch_clusters_distance(&s->clusters, k, f);
-	return k ? k->data : NULL;
+	struct estimate_job *a = (struct estimate_job *)d->a, *b = (struct estimate_job *)d->b;
+	job->a = job_ref(a);
+	job->b = job_ref(b);
+	job->between = (struct family_between){
+		.a = &a->estimate, .b = &b->estimate, .a_instructions = a->instructions, .b_instructions = b->instructions,
+		.size = job->size, .a_size = d->a_size, .b_size = d->b_size, .weight = d->weight, .error = d->error,
+	};
 }
 
-/* What a launch like it gave, and how far from it this one is. NULL: simulate it. */
-static const struct estimate *known_estimate(void *ctx, const struct launch_features *f, double *distance)
+struct estimate_job *sampling_next(struct kernel_estimates *k)
 {
-	struct estimate_job *job = ctx, *like;
-	struct sampling *s = &job->kernel->sampling;
-	pthread_mutex_lock(&jobs_lock);
-	wait_for_turn(s, job);
-	like = decide(s, job, f, distance);
-	pass_turn(s, job);
-	while (like && like->state < JOB_DONE)
-		pthread_cond_wait(&jobs_changed, &jobs_lock);
-	pthread_mutex_unlock(&jobs_lock);
-	return like && !like->result ? &like->estimate : NULL;
-}
-
-/* Of a job that did not come so far. */
-static void leave(struct sampling *s, struct estimate_job *job)
-{
-	pthread_mutex_lock(&jobs_lock);
-	if (!job->turn_passed) {
-		wait_for_turn(s, job);
-		pass_turn(s, job);
+	struct families *f = k->sampling.families;
+	struct family_member *m = f ? family_next(f) : NULL;
+	struct family_decision d;
+	struct estimate_job *job = NULL;
+	if (m) {
+		job = family_launch(m);
+		job->member = m;
+	} else if (f && family_decided(f, &d)) {
+		job = d.launch;
+		job->member = NULL;
+		take_decision(job, &d);
 	}
-	pthread_mutex_unlock(&jobs_lock);
+	return job;
 }
 
-int sampling_model(struct estimate_job *job, struct estimate *out, struct gs_error *err)
+void sampling_simulated(struct estimate_job *job)
 {
-	struct model_options options = job->sim->model;
-	if (is_on(job)) {
-		options.alike = known_estimate;
-		options.alike_ctx = job;
-	}
-	int result = model_launch(&job->sim->targets[job->target].gpu, &job->profile, &options, out, err);
-	leave(&job->kernel->sampling, job);
-	return result;
+	struct family_member *m = job->member;
+	job->member = NULL;
+	if (m)
+		family_simulated(job->kernel->sampling.families, m, job->estimate.time_ns, job->result ? NULL : job_ref(job));
 }
 
-void sampling_known(struct estimate_job *job, const struct launch_features *f)
+void sampling_flush(struct kernel_estimates *k)
 {
-	struct sampling *s = &job->kernel->sampling;
-	double distance;
-	pthread_mutex_lock(&jobs_lock);
-	wait_for_turn(s, job);
-	if (is_on(job))
-		decide(s, job, f, &distance);
-	pass_turn(s, job);
-	pthread_mutex_unlock(&jobs_lock);
+	if (k->sampling.families)
+		family_flush(k->sampling.families);
 }
 
 bool sampling_check_due(struct estimate_job *job)
@@ -112,7 +90,6 @@ bool sampling_check_due(struct estimate_job *job)
 
 void sampling_clear(struct sampling *s)
 {
-	for (size_t i = 0; i < s->clusters.count; i++)
-		job_unref(s->clusters.clusters[i].data);
-	launch_clusters_free(&s->clusters);
+	families_free(s->families);
+	s->families = NULL;
 }

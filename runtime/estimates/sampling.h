@@ -1,24 +1,24 @@
-/* sampling: launches that behave alike are simulated once. */
+/* sampling: launches that behave alike are simulated once, and those between others not at all. */
 #ifndef GPUSIM_RUNTIME_ESTIMATES_SAMPLING_H
 #define GPUSIM_RUNTIME_ESTIMATES_SAMPLING_H
 
 #include "runtime/model/launch_record.h"
 
 struct estimate_job;
+struct kernel_estimates;
 
-/* Launches of a kernel on a target that behave alike. Under jobs_lock. */
+/* The families of a kernel's launches on a target. Only the thread that takes launches in uses it. */
 struct sampling {
-	struct launch_clusters clusters; /* data: the job of the one that is simulated, held */
-	uint64_t turns, turn;            /* turns that were given out; the one that decides next */
-	uint64_t taken;                  /* launches of which not all was simulated */
+	struct families *families; /* estimates: jobs, held; NULL: there are none yet */
+	uint64_t taken;            /* launches of which not all was simulated */
 };
 
-/* In the order of launches: the job is about to be started. */
-void sampling_enter(struct sampling *s, struct estimate_job *job);
-/* On a thread of the crew: as model_launch. */
-int sampling_model(struct estimate_job *job, struct estimate *out, struct gs_error *err);
-/* The estimate of the job is known without that: others may be like it. */
-void sampling_known(struct estimate_job *job, const struct launch_features *f);
+/* Decides on a launch that comes in. False: it waits for others, and sampling_next returns it later. bytes: what it keeps meanwhile. */
+bool sampling_enter(struct estimate_job *job, uint64_t bytes);
+/* A job that is to be started now: to be simulated, or to take its estimate from others (job->between). NULL: there is none. */
+struct estimate_job *sampling_next(struct kernel_estimates *k);
+void sampling_simulated(struct estimate_job *job); /* it is done */
+void sampling_flush(struct kernel_estimates *k);   /* no more launches come for now: none waits any longer */
 /* In the order of launches, of a job that is done: it is to be simulated in full as well, to measure the error of sampling. */
 bool sampling_check_due(struct estimate_job *job);
 void sampling_clear(struct sampling *s);

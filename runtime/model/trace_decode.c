@@ -2,6 +2,7 @@
 #include "runtime/model/trace_decode.h"
 
 #include "models/trace/read.h"
+#include "models/trace/sectors.h"
 #include "runtime/config/log.h"
 #include "runtime/format/traces.h"
 #include "runtime/model/simulation.h"
@@ -296,6 +297,7 @@ static bool complete_trace(const struct launch_result *r, struct kept_trace *t)
 		return false;
 	identify_trace(trace, t->identity);
 	t->traced_groups = trace->group_count;
+	t->sectors = trace_sectors(trace);
 	log_debug("%s: %zu groups traced in %zu chunks, %llu bytes, %llu accesses", r->launch->kernel_name, trace->group_count,
 	          t->chunks, (unsigned long long)trace->size_bytes, (unsigned long long)trace->accesses);
 	decoded_trace_release(keep_decoded(a, t->identity, trace));

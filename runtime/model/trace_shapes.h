@@ -37,6 +37,7 @@ struct kept_trace {
 	uint64_t groups[3];
 	uint32_t local[3];
 	uint64_t traced_groups;
+	double sectors;    /* trace_sectors of it */
 	char identity[33]; /* a hash of what the work-items did */
 	unsigned holders;  /* launches under way that need it */
 	bool gone;         /* no longer kept: the last holder frees it */

@@ -4,8 +4,10 @@
  */
 #include "runtime/cmd/cmd.h"
 #include "runtime/cmd/sweep/replay.h"
+#include "runtime/config/cache.h"
 #include "runtime/config/log.h"
 #include "runtime/estimates/estimates.h"
+#include "runtime/estimates/results.h"
 #include "runtime/format/profile_file.h"
 #include "runtime/format/protocol.h"
 #include "runtime/model/profile.h"
@@ -185,6 +187,10 @@ static void commit_launches(struct replay *play, size_t least)
 			progress_show("launch", play->launches - estimates_under_way(e), estimates_under_way(e));
 		if (estimates_under_way(e) < least)
 			return;
+		if (estimates_all_wait(e)) { /* for launches that do not come, or for which there is no room */
+			estimates_flush(e);
+			continue;
+		}
 		pthread_mutex_lock(&jobs.lock);
 		struct timespec deadline = deadline_in(500);
 		if (!jobs.moved)
@@ -293,8 +299,11 @@ int replay_profile(struct replay *play, const char *path, bool partial, struct g
 		if (result)
 			break;
 	}
-	if (play->estimates)
+	if (play->estimates) {
+		estimates_flush(play->estimates);
 		commit_launches(play, 1);
+		results_write();
+	}
 	progress_clear();
 	profile_reader_free(reader);
 	if (result == -EBADMSG && partial && play->launches) {
@@ -347,6 +356,7 @@ int cmd_replay(int argc, char **argv)
 	options_set(&simulation.options, options_find("RECORD"), "", "", &err);
 	load_targets(&simulation);
 	choose_model(&simulation);
+	cache_setup(simulation.options.cache_dir.text, simulation.options.cache_size.number);
 	simulation.start_ns = clock_ns();
 	signals_start(report_what_is_known);
 	if (replay_profile(&replay, path, partial, &err))

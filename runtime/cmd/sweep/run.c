@@ -6,6 +6,7 @@
 #include "runtime/cmd/cmd.h"
 #include "runtime/cmd/sweep/replay.h"
 #include "runtime/cmd/sweep/sweep.h"
+#include "runtime/config/cache.h"
 #include "runtime/model/simulation.h"
 
 #include <errno.h>
@@ -83,6 +84,7 @@ static void run_configuration(const struct sweep *s, size_t configuration, int f
 	sim.options.jobs.number = jobs;
 	load_targets(&sim);
 	choose_model(&sim);
+	cache_setup(sim.options.cache_dir.text, sim.options.cache_size.number);
 	struct replay play = {.sim = &sim, .quiet = configuration > 0}; /* the first configuration says it for all */
 	if (replay_profile(&play, s->profile, false, &err))
 		fprintf(to, "! %s\n", err.text);

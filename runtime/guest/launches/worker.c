@@ -11,6 +11,7 @@
 
 #include "runtime/config/log.h"
 #include "runtime/estimates/estimates.h"
+#include "runtime/estimates/results.h"
 #include "runtime/guest/launches/launch.h"
 #include "runtime/guest/launches/shadow.h"
 #include "runtime/guest/launches/traced.h"
@@ -381,6 +382,22 @@ static void commit_launches(void)
 	note_under_way();
 }
 
+/* With the lock held. Launches may wait for others like them. They do so no longer if none will come, or if there is no room. */
+static bool launches_wait(bool room)
+{
+	return w.under_way && estimates_all_wait(w.estimates) && (!room || (!w.completed && (w.waiting || w.finish)));
+}
+
+static void flush_launches(void)
+{
+	w.busy = true;
+	pthread_mutex_unlock(&w.lock);
+	estimates_flush(w.estimates);
+	pthread_mutex_lock(&w.lock);
+	w.busy = false;
+	w.job_ended = true; /* perhaps: it looks */
+}
+
 static void do_unlocked(void (*what)(struct simulation *))
 {
 	w.busy = true;
@@ -389,6 +406,12 @@ static void do_unlocked(void (*what)(struct simulation *))
 	pthread_mutex_lock(&w.lock);
 	w.busy = false;
 	pthread_cond_broadcast(&w.progress);
+}
+
+static void write_results(struct simulation *sim)
+{
+	(void)sim;
+	results_write();
 }
 
 /* When to write the files again. As they grow, writing takes longer, so it is done less often. It takes at most a fiftieth of
@@ -447,8 +470,11 @@ static void *worker(void *unused)
 		} else if (w.finish && !w.finished && !w.completed && !w.under_way) {
 			progress_clear();
 			do_unlocked(report_finish);
+			do_unlocked(write_results);
 			w.finished = true;
 			pthread_cond_broadcast(&w.progress);
+		} else if (launches_wait(room)) {
+			flush_launches();
 		} else if ((!w.completed || !room) && !w.job_ended) {
 			wait_for_work(worked, &flushes);
 			worked = false;
