@@ -39,6 +39,7 @@ struct family_member {
 	struct family_features x;
 	void *launch;
 	uint64_t bytes, batch;
+	double near; /* limits.near, or .hurried */
 	struct span *span; /* that it is a test of */
 	/* Of a node: */
 	struct span after; /* up to the next one */
@@ -183,14 +184,14 @@ static void decide(struct families *f, struct family_member *m, struct family_me
 }
 
 /* The node that a launch may take its cycles per instruction from. */
-static struct family_member *near_node(const struct families *f, const struct span *s, const struct family_member *m, double *apart)
+static struct family_member *near_node(const struct span *s, const struct family_member *m, double *apart)
 {
 	struct family_member *ends[2] = {s->low, s->high}, *found = NULL;
 	for (int i = 0; i < 2; i++) {
 		if (!ends[i])
 			continue;
 		double d = relative(m->x.size, ends[i]->x.size);
-		if (d > f->limits.near || (d > 0 && m->x.steps != ends[i]->x.steps) || (found && d >= *apart))
+		if (d > m->near || (d > 0 && m->x.steps != ends[i]->x.steps) || (found && d >= *apart))
 			continue;
 		found = ends[i];
 		*apart = d;
@@ -205,7 +206,7 @@ static void decide_span(struct families *f, struct span *s)
 	for (; m; m = next) {
 		double apart = 0;
 		next = m->next;
-		struct family_member *near = s->accepted ? NULL : near_node(f, s, m, &apart);
+		struct family_member *near = s->accepted ? NULL : near_node(s, m, &apart);
 		if (s->accepted) {
 			decide(f, m, s->low, s->high, s->error);
 		} else if (near) {
@@ -459,6 +460,7 @@ enum family_answer family_enter(struct families *f, const struct family_features
 	m->family = y;
 	m->launch = launch;
 	m->bytes = bytes;
+	m->near = f->limits.near;
 	*member = m;
 	if (!first) {
 		wait_in(f, y, m);
@@ -526,9 +528,22 @@ void family_flush(struct families *f)
 			close_batch(f, y);
 }
 
+void family_hurry(struct families *f)
+{
+	for (struct family *y = f->list; y; y = y->next)
+		for (struct family_member *m = y->open; m; m = m->next)
+			m->near = f->limits.hurried;
+	family_flush(f);
+}
+
 uint64_t family_waiting(const struct families *f)
 {
 	return f->waiting;
+}
+
+uint64_t family_open(const struct families *f)
+{
+	return f->open_count;
 }
 
 /* ---- all ---- */

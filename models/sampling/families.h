@@ -12,9 +12,9 @@
  *   family_next       a waiting launch that is to be simulated now; call it until it returns NULL
  *   family_simulated  what its simulation gave. More launches may be next, or decided, after it
  *   family_decided    a waiting launch that need not be simulated, and what its estimate follows from; call it until it returns false
- *   family_flush      no more launches come for now: decide all that wait
+ *   family_flush      no more launches come for now: decide all that wait. Or somebody waits for them: family_hurry
  * Several simulations may be under way at a time. Which launches are simulated, and what the others follow from, depends on the order of
- * family_enter and family_flush and on the simulated times, never on the order in which simulations end. One thread at a time.
+ * family_enter, family_flush and family_hurry and on the simulated times, never on the order in which simulations end. One thread at a time.
  */
 #ifndef GPUSIM_MODELS_SAMPLING_FAMILIES_H
 #define GPUSIM_MODELS_SAMPLING_FAMILIES_H
@@ -38,13 +38,14 @@ struct family_features {
 struct family_limits {
 	double tolerance;  /* of the time of a launch: what an interpolated one may be off where it is tested */
 	double near;       /* sizes that differ by less, relative: one may take the other's cycles per instruction untested */
+	double hurried;    /* the same of launches that somebody waits for */
 	uint32_t least, most; /* launches of a family that wait until they are decided: first, and at most; doubles between */
 	uint64_t waiting, bytes; /* all that may wait; beyond, the family with most bytes is decided early */
 	uint32_t nodes;    /* simulated members that a family keeps */
 	void (*free_estimate)(void *estimate); /* of estimates that family_simulated was given */
 };
-/* tolerance: the accuracy that sampling is asked for; near: a fifth of TBPoint's 0.1, because nothing tests it. */
-#define FAMILY_LIMITS ((struct family_limits){0.02, 0.02, 32, 1024, 4096, 64 << 20, 64, NULL})
+/* tolerance: the accuracy that sampling is asked for; hurried: TBPoint's (V-A); near: a fifth of that, because nothing tests it. */
+#define FAMILY_LIMITS ((struct family_limits){0.02, 0.02, 0.1, 32, 1024, 4096, 64 << 20, 64, NULL})
 
 struct families;      /* of one kernel on one target */
 struct family_member; /* a launch that waits or is being simulated */
@@ -76,7 +77,11 @@ void *family_launch(const struct family_member *m);
 void family_simulated(struct families *f, struct family_member *m, double time_ns, void *estimate);
 bool family_decided(struct families *f, struct family_decision *out); /* frees the member */
 void family_flush(struct families *f);
-/* Launches that were entered and are neither simulated nor decided yet. */
+/* The same, because somebody waits for the estimates. */
+void family_hurry(struct families *f);
+/* Launches that were entered and are neither simulated nor decided yet; those of them that no decision has begun for, because more may
+ * come. */
 uint64_t family_waiting(const struct families *f);
+uint64_t family_open(const struct families *f);
 
 #endif

@@ -312,6 +312,22 @@ static void test_failures(void)
 	curve_free(c);
 }
 
+/* Somebody waits for each launch. Sizes are 5% apart: every third is simulated, though nothing tests the others. */
+static void test_hurry(void)
+{
+	struct curve *c = curve_new();
+	for (int i = 0; i < 20; i++) {
+		struct family_features x = features(1e6 * pow(0.95, i));
+		enter(c, &x, 10000);
+		CU_ASSERT_EQUAL(family_open(c->families), i > 0);
+		family_hurry(c->families);
+		settle(c);
+		CU_ASSERT_EQUAL(family_waiting(c->families), 0);
+	}
+	CU_ASSERT_EQUAL(c->simulated, 7);
+	curve_free(c);
+}
+
 void add_families_tests(void)
 {
 	CU_pSuite suite = CU_add_suite("families", NULL, NULL);
@@ -326,4 +342,5 @@ void add_families_tests(void)
 	CU_add_test(suite, "the number of waiting launches is bounded", test_bound_on_waiting);
 	CU_add_test(suite, "the number of simulated launches that are kept is bounded", test_bound_on_nodes);
 	CU_add_test(suite, "simulations may fail", test_failures);
+	CU_add_test(suite, "launches that somebody waits for may be further away", test_hurry);
 }
