@@ -61,6 +61,7 @@ struct family {
 	struct family_member *closed; /* of batches that wait for their turn, in order; each by size */
 	uint64_t open_count, open_bytes, batch, window;
 	struct span below; /* up to the first node */
+	struct family_member *second[2]; /* nodes next to the first and the last one, as the batch began; NULL: there are none */
 	uint32_t nodes;
 	uint64_t active; /* launches of the batch that is being decided, and the first launch of all */
 };
@@ -222,9 +223,9 @@ static void decide_span(struct families *f, struct span *s)
 /* ---- tests ---- */
 
 /* Where a launch says most of how good interpolation is: at the geometric mean of the times of both ends. */
-static double best_weight(const struct span *s)
+static double best_weight(const struct family_member *a, const struct family_member *b)
 {
-	return 1 / (1 + sqrt(s->high->time_ns / s->low->time_ns));
+	return 1 / (1 + sqrt(b->time_ns / a->time_ns));
 }
 
 /* An end beyond the nodes, else the waiting launch that says most. */
@@ -238,7 +239,7 @@ static struct family_member *choose_test(const struct span *s)
 			best = best->next;
 		return best;
 	}
-	double wanted = best_weight(s);
+	double wanted = best_weight(s->low, s->high);
 	for (struct family_member *m = best; m; m = m->next)
 		if (fabs(weight_between(s->low, s->high, m->x.size) - wanted) < fabs(weight_between(s->low, s->high, best->x.size) - wanted))
 			best = m;
@@ -259,15 +260,32 @@ static void step_span(struct families *f, struct span *s)
 	queue_add(&f->next, m);
 }
 
-/* Whether the test shows that its span may be interpolated. */
-static void judge(const struct families *f, struct span *s, const struct family_member *m)
+/* Whether launches between a and b may be interpolated, because the one between them could have been. */
+static bool judge(const struct family_member *a, const struct family_member *m, const struct family_member *b, double tolerance,
+                  double *error)
 {
-	if (!s->low || !s->high)
-		return;
-	double low = s->low->time_ns, high = s->high->time_ns, wanted = best_weight(s), weight = weight_between(s->low, s->high, m->x.size);
-	s->error = fabs((low + weight * (high - low)) / m->time_ns - 1);
-	s->accepted = s->error <= f->limits.tolerance && fmax(low / high, high / low) <= most_apart &&
-	              weight >= wanted / 2 && weight <= (1 + wanted) / 2;
+	double wanted = best_weight(a, b), weight = weight_between(a, b, m->x.size);
+	*error = fabs((a->time_ns + weight * (b->time_ns - a->time_ns)) / m->time_ns - 1);
+	return *error <= tolerance && fmax(a->time_ns / b->time_ns, b->time_ns / a->time_ns) <= most_apart &&
+	       weight >= wanted / 2 && weight <= (1 + wanted) / 2;
+}
+
+/* A test in the middle of its span says whether both sides may be interpolated. A new end says so of what is between it and the old one, if
+ * it goes on as the curve did before; half of the tolerance, because none between them was tried. */
+static void judge_test(const struct families *f, struct span *s, struct family_member *m)
+{
+	struct family_member **second = m->family->second;
+	double error = 0, tolerance = f->limits.tolerance;
+	bool good = false;
+	if (s->low && s->high)
+		good = judge(s->low, m, s->high, tolerance, &error);
+	else if (s->high && second[0])
+		good = judge(m, s->high, second[0], tolerance / 2, &error);
+	else if (s->low && second[1])
+		good = judge(second[1], s->low, m, tolerance / 2, &error);
+	s->accepted = good && s->low;
+	m->after.accepted = good && s->high;
+	s->error = m->after.error = error;
 }
 
 /* The test becomes a node; its span ends there. */
@@ -276,7 +294,9 @@ static void divide(struct span *s, struct family_member *m)
 	struct family_member **rest = &s->waiting;
 	while (*rest && (*rest)->x.size <= m->x.size)
 		rest = &(*rest)->next;
-	m->after = (struct span){.low = m, .high = s->high, .waiting = *rest, .accepted = s->accepted, .error = s->error};
+	m->after.low = m;
+	m->after.high = s->high;
+	m->after.waiting = *rest;
 	*rest = NULL;
 	s->high = m;
 	m->refs = 1;
@@ -286,11 +306,22 @@ static void divide(struct span *s, struct family_member *m)
 
 /* ---- batches ---- */
 
+/* What the new ends of a batch are compared with, whatever the other tests of the batch find meanwhile. */
+static void note_ends(struct family *y)
+{
+	struct family_member *m = y->below.high;
+	y->second[0] = m ? m->after.high : NULL;
+	y->second[1] = NULL;
+	for (; m && m->after.high; m = m->after.high)
+		y->second[1] = m;
+}
+
 static void start_batch(struct families *f, struct family *y)
 {
 	if (y->active || !y->closed)
 		return;
 	forget_nodes(f, y);
+	note_ends(y);
 	uint64_t batch = y->closed->batch;
 	for (struct family_member *m = y->closed; m && m->batch == batch; m = y->closed) {
 		y->closed = m->next;
@@ -495,7 +526,7 @@ void family_simulated(struct families *f, struct family_member *m, double time_n
 	if (estimate && time_ns > 0) {
 		m->time_ns = time_ns;
 		m->estimate = estimate;
-		judge(f, s, m);
+		judge_test(f, s, m);
 		divide(s, m);
 		step_span(f, &m->after);
 	} else {
