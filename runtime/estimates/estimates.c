@@ -1,6 +1,7 @@
 /* Launches whose counters are there: their estimates on every target. */
 #include "runtime/estimates/estimates.h"
 
+#include "runtime/estimates/budget.h"
 #include "runtime/estimates/job.h"
 #include "runtime/estimates/kernel.h"
 #include "runtime/model/profile.h"
@@ -37,6 +38,8 @@ struct estimates {
 	struct crew *crew; /* NULL: this thread does the jobs */
 	struct pending *first, **end;
 	struct estimate_job *started; /* and not known to be done, held */
+	struct pending *left; /* handed over, and still simulated although that was given up */
+	struct budget budget;
 	size_t count;      /* of pending ones */
 	uint64_t held_bytes; /* the counters of those that are simulated */
 	struct launch_result result; /* of the launch that is taken or handed over; it is large */
@@ -52,6 +55,7 @@ struct estimates *estimates_new(struct simulation *sim, const struct estimates_c
 	e->sim = sim;
 	e->calls = *calls;
 	e->end = &e->first;
+	e->budget.most_ns = sim->options.budget.number * UINT64_C(1000000000);
 	return e;
 }
 
@@ -95,11 +99,33 @@ static struct decoded_trace *decode(const struct estimates *e, const struct laun
 	return t ? trace_decode(e->sim, l->artifact, t) : NULL;
 }
 
+/* The budget is spent: an estimate without a simulation. */
+static void give_up_job(struct estimates *e, struct estimate_job *job)
+{
+	struct estimate_job *like = budget_like(job->kernel, job->size);
+	if (!job_give_up(job, like))
+		return;
+	e->sim->cost.over_budget++;
+	if (!job->result && !like)
+		budget_simulated(job); /* better than to guess again */
+	sampling_given_up(job);
+}
+
 /* Traces are decoded only for this, because most launches are like others. */
 static void start_job(struct estimates *e, struct estimate_job *job)
 {
-	if (!job->a)
+	bool simulate = !job->a;
+	if (simulate && budget_is_over(&e->budget)) {
+		give_up_job(e, job);
+		return;
+	}
+	if (simulate)
 		job_set_trace(job, decode(e, job->reader.launch, job->kept));
+	job->kernel->simulations += simulate;
+	if (e->budget.most_ns)
+		job->crew.priority = simulate ? budget_priority(job->kernel) : INFINITY; /* before simulations: it is short */
+	if (!e->started)
+		budget_run(&e->budget, true);
 	job->next_started = e->started;
 	e->started = job_ref(job);
 	job_start(job, e->crew);
@@ -129,10 +155,25 @@ static struct estimate_job *next_done(struct estimates *e)
 static void take_done_jobs(struct estimates *e)
 {
 	for (struct estimate_job *job; (job = next_done(e));) {
+		if (!job->result && !job->a && job->state == JOB_DONE)
+			budget_simulated(job);
 		sampling_simulated(job);
 		start_next(e, job->kernel);
 		job_unref(job);
+		if (!e->started)
+			budget_run(&e->budget, false);
 	}
+}
+
+/* When the budget is spent. Jobs that have not been started are given up by start_job. */
+static void give_up_started(struct estimates *e)
+{
+	if (!e->started || !budget_is_over(&e->budget))
+		return;
+	for (struct estimate_job *job = e->started; job; job = job->next_started)
+		if (!job->a)
+			give_up_job(e, job);
+	take_done_jobs(e);
 }
 
 static void job_moved(void *ctx)
@@ -148,6 +189,8 @@ static int take_target(struct estimates *e, size_t t, const char counters[33], s
 	struct launch_result *r = &e->result;
 	struct kernel_estimates *k = kernel_estimates(e->sim, r->launch, t);
 	char key[33];
+	if (k)
+		budget_weigh(k, r->launch);
 	int result = k ? memo_accesses(&k->memo, &r->profile, &e->sim->targets[t].gpu) : -ENOMEM;
 	if (result)
 		return result;
@@ -253,6 +296,15 @@ static bool is_done(const struct estimates *e, const struct pending *p)
 	return true;
 }
 
+/* A job of its own may be, although it was given up. */
+static bool is_running(const struct estimates *e, const struct pending *p)
+{
+	bool running = false;
+	for (size_t t = 0; t < e->sim->target_count; t++)
+		running |= p->targets[t].own && job_is_running(p->targets[t].job);
+	return running;
+}
+
 static void check_error(struct estimates *e, const struct pending *p, size_t t)
 {
 	struct estimate_job *job = p->targets[t].job;
@@ -280,10 +332,10 @@ static void take_result(struct estimates *e, const struct pending *p, size_t t)
 	if (!p->targets[t].own)
 		return;
 	e->sim->cost.model_ns += job->cost_ns;
-	e->sim->cost.simulated += !job->estimate.sampled && !job->from_cache;
+	e->sim->cost.simulated += !job->estimate.sampled && !job->from_cache && job->estimate.simulated_fraction > 0;
 	e->sim->cost.from_cache += job->from_cache;
 	trace_need(p->launch->facts, p->launch->global, p->launch->local, &job->estimate.needed);
-	if (sampling_check_due(job))
+	if (!e->budget.most_ns && sampling_check_due(job))
 		check_error(e, p, t);
 }
 
@@ -305,22 +357,43 @@ static void commit(struct estimates *e, struct pending *p)
 	                            .traced_fraction = p->traced_fraction, .flags = p->flags};
 	for (size_t t = 0; t < e->sim->target_count; t++)
 		take_result(e, p, t);
-	if (!p->given_back)
+	if (!p->given_back && !is_running(e, p))
 		give_back(e, p);
 	if (e->calls.commit)
 		e->calls.commit(r, p->owner);
 }
 
+/* Those that were given up while they were simulated, and whose simulation has ended. */
+static void free_left(struct estimates *e)
+{
+	for (struct pending **link = &e->left, *p; (p = *link);) {
+		if (is_running(e, p)) {
+			link = &p->next;
+			continue;
+		}
+		*link = p->next;
+		give_back(e, p);
+		pending_free(e, p);
+	}
+}
+
 void estimates_commit(struct estimates *e)
 {
 	take_done_jobs(e);
+	give_up_started(e);
+	free_left(e);
 	for (struct pending *p; (p = e->first) && is_done(e, p);) {
 		commit(e, p);
 		e->first = p->next;
 		if (!e->first)
 			e->end = &e->first;
 		e->count--;
-		pending_free(e, p);
+		if (p->given_back) {
+			pending_free(e, p);
+		} else {
+			p->next = e->left;
+			e->left = p;
+		}
 	}
 }
 
@@ -332,6 +405,11 @@ void estimates_flush(struct estimates *e)
 				sampling_flush(p->targets[t].job->kernel);
 				start_next(e, p->targets[t].job->kernel);
 			}
+}
+
+uint64_t estimates_budget_ns(const struct estimates *e)
+{
+	return budget_left_ns(&e->budget);
 }
 
 bool estimates_all_wait(const struct estimates *e)
@@ -357,6 +435,7 @@ void estimates_free(struct estimates *e)
 		return;
 	estimates_wait(e);
 	crew_free(e->crew);
+	free_left(e);
 	free(e);
 }
 

@@ -39,6 +39,8 @@ bool estimates_all_wait(const struct estimates *e);
 void estimates_wait(struct estimates *e);
 /* On any thread: the program waits for the estimates. They come before other work. */
 void estimates_hurry(struct estimates *e);
+/* When to call estimates_commit at the latest, because the budget is over then; UINT64_MAX: never. */
+uint64_t estimates_budget_ns(const struct estimates *e);
 size_t estimates_under_way(const struct estimates *e); /* launches that were taken and not handed over yet */
 unsigned estimates_threads(const struct estimates *e);
 uint64_t estimates_ran_ns(struct estimates *e); /* the time that processors have spent on jobs */

@@ -8,6 +8,7 @@
 #include "runtime/model/trace_decode.h"
 #include "runtime/process/thread.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -78,28 +79,48 @@ void job_unref(struct estimate_job *job)
 	job_unref(job->b);
 	free(job->accesses);
 	free(job->instructions);
+	free(job->unfinished);
 	free(job);
 }
 
 /* ---- on a thread of the crew ---- */
 
-static int simulate(struct estimate_job *job, struct estimate *out, struct gs_error *err)
+static const struct gpu *gpu_of(const struct estimate_job *job)
+{
+	return &job->sim->targets[job->target].gpu;
+}
+
+/* The counts of instructions are those of the profile: the job's may be another's by now (job_give_up). */
+static int simulate(struct estimate_job *job, struct estimate *out, bool *from_cache, struct gs_error *err)
 {
 	struct results *results = job->kernel->results;
-	const struct kernel_code *code = job->profile.code;
-	job->from_cache = results && results_find(results, job->key, code, out, job->instructions);
-	if (job->from_cache)
+	const struct launch_profile *p = &job->profile;
+	*from_cache = results && results_find(results, job->key, p->code, out, p->instructions);
+	if (*from_cache)
 		return 0;
-	int result = model_launch(&job->sim->targets[job->target].gpu, &job->profile, &job->sim->model, out, err);
+	int result = model_launch(gpu_of(job), p, &job->sim->model, out, err);
 	if (results && !result)
-		results_keep(results, job->key, code, out, job->instructions);
+		results_keep(results, job->key, p->code, out, p->instructions);
 	return result;
 }
 
-static int model_job(struct estimate_job *job, struct estimate *out, struct gs_error *err)
+static int model_job(struct estimate_job *job, struct estimate *out, bool *from_cache, struct gs_error *err)
 {
-	return job->a ? model_between(&job->sim->targets[job->target].gpu, &job->profile, &job->sim->model, &job->between, out, err)
-	              : simulate(job, out, err);
+	return job->a ? model_between(gpu_of(job), &job->profile, &job->sim->model, &job->between, out, err)
+	              : simulate(job, out, from_cache, err);
+}
+
+/* False: it was given up before it began. */
+static bool begin_job(struct estimate_job *job)
+{
+	pthread_mutex_lock(&jobs_lock);
+	bool begins = job->state == JOB_QUEUED;
+	if (begins) {
+		job->state = JOB_RUNNING;
+		job->running = true;
+	}
+	pthread_mutex_unlock(&jobs_lock);
+	return begins;
 }
 
 static void run_job(struct crew_job *crew)
@@ -107,21 +128,25 @@ static void run_job(struct crew_job *crew)
 	struct estimate_job *job = (struct estimate_job *)crew;
 	struct gs_error err = {"out of memory"};
 	struct estimate estimate;
+	bool from_cache = false;
 	uint64_t begin = thread_ran_ns(pthread_self());
-	pthread_mutex_lock(&jobs_lock);
-	job->state = JOB_RUNNING;
-	job->running = true;
-	pthread_mutex_unlock(&jobs_lock);
-	int result = model_job(job, &estimate, &err);
+	if (!begin_job(job)) {
+		job_unref(job);
+		return;
+	}
+	int result = model_job(job, &estimate, &from_cache, &err);
 	drop_trace(job);
 	void (*moved)(void *) = job->moved;
 	void *ctx = job->moved_ctx;
 	pthread_mutex_lock(&jobs_lock);
-	job->result = result;
-	job->error = err;
-	job->estimate = estimate;
+	if (job->state == JOB_RUNNING) {
+		job->result = result;
+		job->error = err;
+		job->estimate = estimate;
+		job->from_cache = from_cache;
+		job->state = JOB_DONE;
+	}
 	job->cost_ns = thread_ran_ns(pthread_self()) - begin;
-	job->state = JOB_DONE;
 	job->running = false;
 	pthread_cond_broadcast(&jobs_changed);
 	pthread_mutex_unlock(&jobs_lock);
@@ -175,6 +200,65 @@ void job_wait(struct estimate_job *job)
 	pthread_mutex_unlock(&jobs_lock);
 }
 
+/* ---- giving up ---- */
+
+/* Another launch's cycles per instruction. How far off that is grows with how different they are. */
+static int scale_from(const struct estimate_job *job, const struct launch_profile *p, const struct estimate_job *like,
+                      struct estimate *out, struct gs_error *err)
+{
+	static const double least_error = 0.1; /* launches that TBPoint takes for alike are as far apart */
+	double apart = fabs(1 - job->size / like->size);
+	struct family_between between = {
+		.a = &like->estimate, .b = &like->estimate, .a_instructions = like->instructions, .b_instructions = like->instructions,
+		.size = job->size, .a_size = like->size, .b_size = like->size, .error = fmin(least_error + apart, 1),
+	};
+	return model_between(gpu_of(job), p, &job->sim->model, &between, out, err);
+}
+
+static int guess(const struct estimate_job *job, const struct launch_profile *p, struct estimate *out, struct gs_error *err)
+{
+	static const double factor = 2; /* of perfect memory, a guess */
+	struct model_options options = job->sim->model;
+	options.kind = MODEL_PROBABILISTIC;
+	int result = model_launch(gpu_of(job), p, &options, out, err);
+	out->low_ns /= factor;
+	out->high_ns *= factor;
+	out->simulated_fraction = 0;
+	return result;
+}
+
+bool job_give_up(struct estimate_job *job, struct estimate_job *like)
+{
+	struct launch_profile p = job->profile;
+	struct lane_reader reader;
+	struct gs_error err = {"out of memory"};
+	struct estimate estimate;
+	size_t count = p.code->code_count + 1;
+	if (job_is_done(job))
+		return false;
+	/* Whoever still simulates it has the reader, the trace and the counts. */
+	profile_lanes(&p, job->reader.launch, &reader);
+	p.trace = NULL;
+	p.instructions = job->instructions ? calloc(count, sizeof *p.instructions) : NULL;
+	int result = like ? scale_from(job, &p, like, &estimate, &err) : guess(job, &p, &estimate, &err);
+	flag_add(&estimate.flags, FLAG_over_budget);
+	pthread_mutex_lock(&jobs_lock);
+	bool late = job->state < JOB_DONE;
+	if (late) {
+		job->state = JOB_GIVEN_UP;
+		job->result = result;
+		job->error = err;
+		job->estimate = estimate;
+		job->unfinished = job->instructions;
+		job->instructions = p.instructions;
+		pthread_cond_broadcast(&jobs_changed);
+	}
+	pthread_mutex_unlock(&jobs_lock);
+	if (!late)
+		free(p.instructions);
+	return late;
+}
+
 /* ---- simulating in full ---- */
 
 struct full_job {
@@ -194,7 +278,7 @@ static void run_full_job(struct crew_job *crew)
 	struct estimate e;
 	options.exact |= (double)job->estimate.warp_instructions <= most_checked;
 	profile.instructions = NULL;
-	if (!model_launch(&job->sim->targets[job->target].gpu, &profile, &options, &e, NULL))
+	if (!model_launch(gpu_of(job), &profile, &options, &e, NULL))
 		full->time_ns = e.time_ns;
 	pthread_mutex_lock(&jobs_lock);
 	full->done = true;

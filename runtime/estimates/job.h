@@ -50,6 +50,7 @@ struct estimate_job {
 	struct gs_error error;
 	struct estimate estimate;
 	struct instruction_count *instructions; /* NULL where no report wants them */
+	struct instruction_count *unfinished;   /* those of a simulation that was given up */
 	bool from_cache;
 	uint64_t cost_ns; /* of a processor */
 	/* Under jobs_lock: */
@@ -72,6 +73,9 @@ bool job_waits(struct estimate_job *job); /* it has not been started */
 bool job_is_done(struct estimate_job *job); /* or given up */
 bool job_is_running(struct estimate_job *job);
 void job_wait(struct estimate_job *job);
+/* Gives a job that is not done an estimate that takes no simulation: scaled from `like`, a done job of the same kernel and target, or by
+ * the probabilistic model (NULL). False: it is done meanwhile. */
+bool job_give_up(struct estimate_job *job, struct estimate_job *like);
 struct estimate_job *job_ref(struct estimate_job *job);
 void job_unref(struct estimate_job *job); /* NULL: nothing */
 /* Simulates the launch of a done job in full, however long that takes, by the crew. NULL: at once. The trace is taken over. Returns the

@@ -1,12 +1,16 @@
 /* What is known of the launches of a kernel: made at its first launch, freed with its program. */
 #include "runtime/estimates/kernel.h"
 
+#include "runtime/estimates/job.h"
+
 #include <stdlib.h>
 
 static void kernel_estimates_free(struct kernel_estimates *k)
 {
 	memo_clear(&k->memo);
 	sampling_clear(&k->sampling);
+	for (size_t i = 0; i < KNOWN_JOBS; i++)
+		job_unref(k->known[i]);
 	free(k);
 }
 

@@ -6,10 +6,16 @@
 #include "runtime/estimates/results.h"
 #include "runtime/estimates/sampling.h"
 
+enum { KNOWN_JOBS = 16 };
+
 struct kernel_estimates {
 	struct memo memo;
 	struct sampling sampling;
 	struct results *results; /* NULL: nothing is cached */
+	struct estimate_job *known[KNOWN_JOBS]; /* held: the latest that were simulated, for those that cannot be any more (budget.h) */
+	size_t known_count;      /* that there ever were */
+	size_t simulations;      /* that were started */
+	double weight;           /* the time of its launches up to now, on the host device */
 };
 
 /* Made at the first use; it lives as long as the launch's artifact. NULL when out of memory. */

@@ -34,10 +34,11 @@ bool sampling_enter(struct estimate_job *job, uint64_t bytes)
 {
 	struct families *f = is_on(job) ? families_of(&job->kernel->sampling) : NULL;
 	struct family_features x;
-	if (!f || launch_family(&job->sim->targets[job->target].gpu, &job->profile, job->kept ? job->kept->sectors : 0, &x))
+	if ((!f && !job->sim->options.budget.number) ||
+	    launch_family(&job->sim->targets[job->target].gpu, &job->profile, job->kept ? job->kept->sectors : 0, &x))
 		return true;
 	job->size = x.size;
-	return family_enter(f, &x, job, bytes, &job->member) == FAMILY_SIMULATE;
+	return !f || family_enter(f, &x, job, bytes, &job->member) == FAMILY_SIMULATE;
 }
 
 static void take_decision(struct estimate_job *job, const struct family_decision *d)
@@ -74,6 +75,14 @@ void sampling_simulated(struct estimate_job *job)
 	job->member = NULL;
 	if (m)
 		family_simulated(job->kernel->sampling.families, m, job->estimate.time_ns, job->result ? NULL : job_ref(job));
+}
+
+void sampling_given_up(struct estimate_job *job)
+{
+	struct family_member *m = job->member;
+	job->member = NULL;
+	if (m)
+		family_simulated(job->kernel->sampling.families, m, 0, NULL);
 }
 
 void sampling_flush(struct kernel_estimates *k)

@@ -13,11 +13,12 @@ struct sampling {
 	uint64_t taken;            /* launches of which not all was simulated */
 };
 
-/* Decides on a launch that comes in. False: it waits for others, and sampling_next returns it later. bytes: what it keeps meanwhile. */
+/* Decides on a launch that comes in, and sets the size of its job where that is needed. False: it waits for others, and sampling_next returns it later. bytes: what it keeps meanwhile. */
 bool sampling_enter(struct estimate_job *job, uint64_t bytes);
 /* A job that is to be started now: to be simulated, or to take its estimate from others (job->between). NULL: there is none. */
 struct estimate_job *sampling_next(struct kernel_estimates *k);
 void sampling_simulated(struct estimate_job *job); /* it is done */
+void sampling_given_up(struct estimate_job *job);  /* it is not simulated */
 void sampling_flush(struct kernel_estimates *k);   /* no more launches come for now: none waits any longer */
 /* In the order of launches, of a job that is done: it is to be simulated in full as well, to measure the error of sampling. */
 bool sampling_check_due(struct estimate_job *job);

@@ -373,6 +373,7 @@ static void add_cost(struct gs_buf *b, const struct simulation *sim)
 	json_add_count(b, "untraced_launches", sim->cost.untraced);
 	json_add_count(b, "simulated_launches", sim->cost.simulated);
 	json_add_count(b, "cached_launches", sim->cost.from_cache);
+	json_add_count(b, "over_budget_launches", sim->cost.over_budget);
 	json_add_count(b, "programs", sim->cost.compiles);
 	json_add_count(b, "cache_hits", sim->cost.cache_hits);
 	json_add_count(b, "compile_ns", sim->cost.compile_ns);

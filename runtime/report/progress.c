@@ -1,6 +1,8 @@
 /*
- * One line on a terminal that shows how far the modelling is. It is written over itself and removed at the end. It appears after modelling
- * has taken a second. There is none where stderr is no terminal, with GPUSIM_TEXT=quiet, or without the text report.
+ * How far the modelling is. On a terminal that is a line, which is written over itself and removed at the end. It appears after modelling
+ * has taken a second. Elsewhere, where each line stays, there is one after ten seconds, and then one every half a minute. When the
+ * program has ended and waits for modelling, the first comes after a second. There are none with GPUSIM_TEXT=quiet, or without the
+ * text report.
  */
 #include "runtime/report/progress.h"
 
@@ -9,44 +11,74 @@
 #include "runtime/model/simulation.h"
 #include "runtime/process/thread.h"
 
-enum { FIRST_NS = 1000000000, EVERY_NS = 100000000 };
+#include <stdio.h>
 
-static uint64_t busy_since_ns, shown_ns; /* 0: rests, not shown; the worker's, but see progress_due */
+#define LOG_DOMAIN "modelling"
+#define SECONDS(n) ((n) * UINT64_C(1000000000))
+
+static struct {
+	uint64_t since_ns, shown_ns; /* 0: it rests; nothing was shown */
+	uint64_t done_before;        /* launches, when it began */
+	bool told_end;
+} p;
 
 static bool is_wanted(const struct simulation *sim)
 {
-	static int wanted = -1;
-	if (wanted < 0)
-		wanted = (sim->options.report.number & REPORT_TEXT) && sim->options.text.number != TEXT_QUIET &&
-		         log_on_terminal();
-	return wanted;
+	return (sim->options.report.number & REPORT_TEXT) && !(sim->options.report.number & REPORT_NONE) &&
+	       sim->options.text.number != TEXT_QUIET;
 }
 
-bool progress_due(const struct simulation *sim)
+/* The program has ended, and waits for us since a while. */
+static bool is_end(const struct simulation *sim, uint64_t now)
+{
+	return sim->cost.exit_begin_ns && now - sim->cost.exit_begin_ns >= SECONDS(1);
+}
+
+static bool is_due(const struct simulation *sim, uint64_t now)
+{
+	if (log_on_terminal())
+		return now - p.since_ns >= SECONDS(1) && now - p.shown_ns >= SECONDS(1) / 10 * 9; /* timers are not exact */
+	if (is_end(sim, now) && !p.told_end)
+		return true;
+	return now - p.since_ns >= SECONDS(10) && (!p.shown_ns || now - p.shown_ns >= SECONDS(30));
+}
+
+/* As fast as up to now; "" where nothing is known. */
+static void show_rest(uint64_t now, uint64_t done, uint64_t left, char out[64])
+{
+	char cell[SHOW_CELL];
+	uint64_t since = done - p.done_before;
+	*out = 0;
+	if (since)
+		snprintf(out, 64, ", about %s left", show_time(cell, (double)(now - p.since_ns) / (double)since * (double)left));
+}
+
+void progress_show(const struct simulation *sim, uint64_t done, uint64_t left)
 {
 	uint64_t now = clock_ns();
-	if (!busy_since_ns)
-		busy_since_ns = now;
-	return now - busy_since_ns >= FIRST_NS && now - shown_ns >= EVERY_NS && is_wanted(sim);
-}
-
-void progress_show(const char *kernel, uint64_t done, unsigned long left)
-{
-	struct gs_buf line = {0};
-	char age[SHOW_CELL];
-	shown_ns = clock_ns();
-	gs_buf_printf(&line, "\r\033[Kgpusim: modelling, %s: launch %llu, %lu to go: ",
-	              show_time(age, (double)(shown_ns - busy_since_ns)), (unsigned long long)done + 1, left);
-	show_name(&line, kernel, 30);
-	if (!line.failed)
-		log_raw(line.data, line.len);
-	gs_buf_free(&line);
+	char line[200], rest[64];
+	if (!p.since_ns) {
+		p.since_ns = now;
+		p.done_before = done;
+	}
+	if (!left || !is_wanted(sim) || !is_due(sim, now))
+		return;
+	show_rest(now, done, left, rest);
+	int length = snprintf(line, sizeof line, "\r\033[Kgpusim: %smodelling: %llu of %llu launches are done%s",
+	                      is_end(sim, now) ? "the program has ended; " : "", (unsigned long long)done,
+	                      (unsigned long long)(done + left), rest);
+	if (log_on_terminal())
+		log_raw(line, (size_t)length);
+	else
+		log_warning("%s", line + sizeof "\r\033[Kgpusim: " - 1);
+	p.shown_ns = now;
+	p.told_end |= is_end(sim, now);
 }
 
 void progress_clear(void)
 {
 	static const char clear[] = "\r\033[K";
-	if (shown_ns)
+	if (p.shown_ns && log_on_terminal())
 		log_raw(clear, sizeof clear - 1);
-	busy_since_ns = shown_ns = 0;
+	p.since_ns = p.shown_ns = 0;
 }

@@ -1,14 +1,15 @@
-/* progress: one line on a terminal while long launches are modelled; for the thread that models. */
+/* progress: says how far the modelling is, and about how long it will take, where it lags. For the thread that takes launches in. */
 #ifndef GPUSIM_RUNTIME_REPORT_PROGRESS_H
 #define GPUSIM_RUNTIME_REPORT_PROGRESS_H
 
-#include <stdbool.h>
 #include <stdint.h>
 
 struct simulation;
 
-bool progress_due(const struct simulation *sim); /* modelling has taken a while, and the line is not of just now */
-void progress_show(const char *kernel, uint64_t done, unsigned long left);
-void progress_clear(void); /* the thread rests, or something else is printed */
+enum { PROGRESS_MS = 1000 }; /* call progress_show about as often while launches are left */
+
+/* done: launches in the reports; left: others that have completed. Shows something where it is time for it. */
+void progress_show(const struct simulation *sim, uint64_t done, uint64_t left);
+void progress_clear(void); /* nothing is left, or something else is printed */
 
 #endif

@@ -188,6 +188,13 @@ static void add_sampling(struct text *t)
 	}
 }
 
+static void add_budget(struct text *t)
+{
+	if (t->sim->cost.over_budget)
+		text_line(t, 2, "over budget: %llu launches were not simulated, because the %s s of GPUSIM_BUDGET were spent; their times are rough",
+		          (unsigned long long)t->sim->cost.over_budget, t->sim->options.budget.text);
+}
+
 static void add_cost(struct text *t)
 {
 	char wall[SHOW_CELL], cell[SHOW_CELL], build[SHOW_CELL], count[SHOW_CELL], trace[SHOW_CELL], model[SHOW_CELL], without[100] = "";
@@ -266,6 +273,7 @@ static void add_all(struct text *t)
 		add_twins(t);
 		add_library(t);
 		add_sampling(t);
+		add_budget(t);
 		if (t->sim->cost.launches) /* a replay launches nothing */
 			add_cost(t);
 	}

@@ -183,8 +183,7 @@ static void commit_launches(struct replay *play, size_t least)
 		jobs.moved = false;
 		pthread_mutex_unlock(&jobs.lock);
 		estimates_commit(e);
-		if (progress_due(play->sim))
-			progress_show("launch", play->launches - estimates_under_way(e), estimates_under_way(e));
+		progress_show(play->sim, play->launches - estimates_under_way(e), estimates_under_way(e));
 		if (estimates_under_way(e) < least)
 			return;
 		if (estimates_all_wait(e)) { /* for launches that do not come, or for which there is no room */
@@ -192,7 +191,7 @@ static void commit_launches(struct replay *play, size_t least)
 			continue;
 		}
 		pthread_mutex_lock(&jobs.lock);
-		struct timespec deadline = deadline_in(500);
+		struct timespec deadline = deadline_in(estimates_budget_ns(e) < 500000000 ? 10 : 500);
 		if (!jobs.moved)
 			pthread_cond_timedwait(&jobs.changed, &jobs.lock, &deadline);
 		pthread_mutex_unlock(&jobs.lock);

@@ -47,6 +47,9 @@ static struct {
 	bool busy;   /* the worker works on a launch, or on the files */
 	bool job_ended; /* since the worker looked last */
 	size_t under_way; /* launches that are being modelled */
+	bool all_wait;    /* all of them, for others like them */
+	uint64_t queued;  /* launches that have completed, ever */
+	bool ending;      /* the program has ended */
 	struct estimates *estimates; /* the worker's */
 	pid_t id;    /* the worker's thread */
 	pthread_t thread;
@@ -74,7 +77,7 @@ void worker_launched(struct launch *l)
 /* With the lock held: the worker, or the crew. */
 static bool is_busy(void)
 {
-	return w.busy || w.under_way;
+	return w.busy || (w.under_way && !w.all_wait);
 }
 
 /* Whether a launch has memory that others may need and modelling does not. */
@@ -91,6 +94,7 @@ static void queue_completed(struct launch *l)
 	if (l->is_queued)
 		return;
 	l->is_queued = true;
+	w.queued++;
 	*w.completed_end = l;
 	w.completed_end = &l->queued;
 	w.gathered_bytes += l->buffer->word_count * sizeof *l->buffer->words;
@@ -351,6 +355,7 @@ static unsigned long backlog(void)
 static void note_under_way(void)
 {
 	w.under_way = estimates_under_way(w.estimates);
+	w.all_wait = estimates_all_wait(w.estimates);
 	w.busy = false;
 	pthread_cond_broadcast(&w.progress);
 }
@@ -359,8 +364,7 @@ static void note_under_way(void)
 static void work_on(struct launch *l)
 {
 	w.busy = true;
-	if (progress_due(&simulation))
-		progress_show(l->record.kernel_name, w.done, backlog());
+	progress_show(&simulation, w.done, w.seq - w.done);
 	bool ahead = l->fetched != FETCH_NONE; /* the fetcher has it already */
 	fetch_once(l);
 	if (ahead && l->brought)
@@ -385,7 +389,8 @@ static void commit_launches(void)
 /* With the lock held. Launches may wait for others like them. They do so no longer if none will come, or if there is no room. */
 static bool launches_wait(bool room)
 {
-	return w.under_way && estimates_all_wait(w.estimates) && (!room || (!w.completed && (w.waiting || w.finish)));
+	bool last = w.waiting || w.finish || (w.ending && w.queued == w.seq);
+	return w.all_wait && (!room || (!w.completed && last));
 }
 
 static void flush_launches(void)
@@ -394,7 +399,7 @@ static void flush_launches(void)
 	pthread_mutex_unlock(&w.lock);
 	estimates_flush(w.estimates);
 	pthread_mutex_lock(&w.lock);
-	w.busy = false;
+	w.busy = w.all_wait = false;
 	w.job_ended = true; /* perhaps: it looks */
 }
 
@@ -431,17 +436,32 @@ static void flush_files(struct flushes *f)
 	f->wanted = false;
 }
 
+static uint64_t shorter(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
 /* With the lock held; it is released meanwhile. Waits until there is work, or until files are to be written. Right after some
  * work it waits only shortly, because more may come. */
 static void wait_for_work(bool worked, const struct flushes *f)
 {
 	enum { DOZE_MS = 2 };
-	uint64_t now = clock_ns(), left_ms = f->due_ns > now ? (f->due_ns - now) / 1000000 + 1 : 1;
-	if (!w.under_way)
+	uint64_t now = clock_ns(), wait_ms = UINT64_MAX, budget_ns = estimates_budget_ns(w.estimates);
+	if (w.under_way || w.completed)
+		progress_show(&simulation, w.done, w.seq - w.done);
+	else
 		progress_clear();
 	w.dozing = worked && !w.waiting;
-	if (w.dozing || f->wanted) {
-		struct timespec deadline = deadline_in(w.dozing ? DOZE_MS : (unsigned)left_ms);
+	if (w.under_way)
+		wait_ms = PROGRESS_MS;
+	if (f->wanted)
+		wait_ms = shorter(wait_ms, f->due_ns > now ? (f->due_ns - now) / 1000000 + 1 : 1);
+	if (budget_ns != UINT64_MAX)
+		wait_ms = shorter(wait_ms, budget_ns / 1000000 + 1);
+	if (w.dozing)
+		wait_ms = DOZE_MS;
+	if (wait_ms != UINT64_MAX) {
+		struct timespec deadline = deadline_in((unsigned)wait_ms);
 		pthread_cond_timedwait(&w.work, &w.lock, &deadline);
 	} else {
 		pthread_cond_wait(&w.work, &w.lock);
@@ -458,7 +478,7 @@ static void *worker(void *unused)
 	pthread_mutex_lock(&w.lock);
 	w.id = gettid();
 	for (;;) {
-		if (w.job_ended)
+		if (w.job_ended || !estimates_budget_ns(w.estimates))
 			commit_launches();
 		bool room = estimates_has_room(w.estimates);
 		struct launch *l = room ? next_completed() : NULL;
@@ -572,7 +592,6 @@ static void wait_for_reports(void)
 {
 	uint64_t done = w.done, ran_ns = threads_ran_ns(), seen_ns = ran_ns;
 	unsigned slept = 0, threads = estimates_threads(w.estimates);
-	bool told = false;
 	while (!w.finished) {
 		struct timespec deadline = deadline_in(REPORTS_MS);
 		int late = pthread_cond_timedwait(&w.progress, &w.lock, &deadline);
@@ -586,9 +605,6 @@ static void wait_for_reports(void)
 			slept += sleeps;
 			if ((sleeps && !is_busy()) || slept > MOST_WAITS || now_ns - ran_ns > MOST_WAITS * REPORTS_MS * UINT64_C(1000000) * threads)
 				break;
-			if (!told && !log_on_terminal())
-				log_warning("still modelling %lu launches", backlog());
-			told = true;
 		}
 		seen_ns = now_ns;
 	}
@@ -604,6 +620,8 @@ void worker_finish(void)
 		unlock_for_report(&w.lock);
 		return;
 	}
+	w.ending = true;
+	pthread_cond_signal(&w.work);
 	wait_while_moving(CALLBACKS_MS); /* a driver may report completed work late */
 	give_up_in_flight();
 	w.given_up = w.seq;
@@ -626,7 +644,7 @@ static void wait_a_moment(void)
 		return;
 	w.waiting++; /* so that the worker does not doze */
 	pthread_cond_signal(&w.work);
-	while ((w.completed || is_busy()) && !late)
+	while ((w.completed || w.busy || w.under_way) && !late)
 		late = pthread_cond_timedwait(&w.progress, &w.lock, &deadline);
 	w.waiting--;
 	pthread_mutex_unlock(&w.lock);
