@@ -42,6 +42,8 @@ struct estimates {
 	struct budget budget;
 	size_t count;      /* of pending ones */
 	uint64_t held_bytes; /* the counters of those that are simulated */
+	struct kernel_estimates *open; /* with launches that wait until more come */
+	uint64_t taken, taken_bytes;   /* launches that came in, and the counters of those with a job of their own */
 	struct launch_result result; /* of the launch that is taken or handed over; it is large */
 };
 
@@ -88,7 +90,7 @@ static uint64_t counter_bytes(const struct launch_record *l)
 bool estimates_has_room(struct estimates *e)
 {
 	enum { MOST_LAUNCHES = 4096 };
-	return !e->first || (e->count < MOST_LAUNCHES && e->held_bytes <= e->sim->options.counter_memory.number / 4 &&
+	return !e->first || (e->count < MOST_LAUNCHES && e->held_bytes <= e->sim->options.counter_memory.number / 2 &&
 	                     trace_decode_has_room(e->sim));
 }
 
@@ -103,8 +105,10 @@ static struct decoded_trace *decode(const struct estimates *e, const struct laun
 static void give_up_job(struct estimates *e, struct estimate_job *job)
 {
 	struct estimate_job *like = budget_like(job->kernel, job->size);
+	bool started = !job_waits(job);
 	if (!job_give_up(job, like))
 		return;
+	job->taken = !started; /* else take_done_jobs does */
 	e->sim->cost.over_budget++;
 	if (!job->result && !like)
 		budget_simulated(job); /* better than to guess again */
@@ -157,6 +161,7 @@ static void take_done_jobs(struct estimates *e)
 	for (struct estimate_job *job; (job = next_done(e));) {
 		if (!job->result && !job->a && job->state == JOB_DONE)
 			budget_simulated(job);
+		job->taken = true;
 		sampling_simulated(job);
 		start_next(e, job->kernel);
 		job_unref(job);
@@ -181,6 +186,51 @@ static void job_moved(void *ctx)
 	const struct estimates *e = ctx;
 	if (e->calls.moved)
 		e->calls.moved();
+}
+
+/* ---- launches that wait for others of their kernel ---- */
+
+/* Notes where launches are when the first of a kernel begins to wait. */
+static void note_open(struct estimates *e, struct kernel_estimates *k)
+{
+	if (k->is_open || !sampling_is_open(k))
+		return;
+	k->is_open = true;
+	k->open_launch = e->taken;
+	k->open_bytes = e->taken_bytes;
+	k->next_open = e->open;
+	e->open = k;
+}
+
+/*
+ * Launches are handed over in order, so one that waits holds up those after it, with their counters. How long it may depends only on the
+ * launches that have come, so that results do not depend on threads. It is less than estimates_has_room allows.
+ */
+static void bound_waiting(struct estimates *e)
+{
+	enum { MOST_LAUNCHES = 2048 };
+	for (struct kernel_estimates *k, **at = &e->open; (k = *at);) {
+		if (e->taken - k->open_launch >= MOST_LAUNCHES ||
+		    e->taken_bytes - k->open_bytes > e->sim->options.counter_memory.number / 4) {
+			sampling_flush(k, false);
+			start_next(e, k);
+		}
+		k->is_open = sampling_is_open(k);
+		if (k->is_open)
+			at = &k->next_open;
+		else
+			*at = k->next_open;
+	}
+}
+
+void estimates_flush(struct estimates *e, bool hurried)
+{
+	for (struct kernel_estimates *k; (k = e->open);) {
+		e->open = k->next_open;
+		k->is_open = false;
+		sampling_flush(k, hurried);
+		start_next(e, k);
+	}
 }
 
 /* One target, whose code is in the profile. *own: the job is new. Returns 0 or a negative errno value. */
@@ -210,6 +260,7 @@ static int take_target(struct estimates *e, size_t t, const char counters[33], s
 	if (sampling_enter(*job, counter_bytes(r->launch)))
 		start_job(e, *job);
 	start_next(e, k);
+	note_open(e, k);
 	return 0;
 }
 
@@ -281,8 +332,12 @@ int estimates_take(struct estimates *e, const struct launch_record *l, struct ke
 	*e->end = p;
 	e->end = &p->next;
 	e->count++;
-	if (!has_own_job(e, p))
+	e->taken++;
+	if (has_own_job(e, p))
+		e->taken_bytes += counter_bytes(l);
+	else
 		give_back(e, p);
+	bound_waiting(e);
 	return 0;
 }
 
@@ -291,7 +346,7 @@ int estimates_take(struct estimates *e, const struct launch_record *l, struct ke
 static bool is_done(const struct estimates *e, const struct pending *p)
 {
 	for (size_t t = 0; t < e->sim->target_count; t++)
-		if (p->targets[t].job && !job_is_done(p->targets[t].job))
+		if (p->targets[t].job && !p->targets[t].job->taken)
 			return false;
 	return true;
 }
@@ -381,6 +436,7 @@ void estimates_commit(struct estimates *e)
 {
 	take_done_jobs(e);
 	give_up_started(e);
+	take_done_jobs(e);
 	free_left(e);
 	for (struct pending *p; (p = e->first) && is_done(e, p);) {
 		commit(e, p);
@@ -397,16 +453,6 @@ void estimates_commit(struct estimates *e)
 	}
 }
 
-void estimates_flush(struct estimates *e)
-{
-	for (struct pending *p = e->first; p; p = p->next)
-		for (size_t t = 0; t < e->sim->target_count; t++)
-			if (p->targets[t].own && job_waits(p->targets[t].job)) {
-				sampling_flush(p->targets[t].job->kernel);
-				start_next(e, p->targets[t].job->kernel);
-			}
-}
-
 uint64_t estimates_budget_ns(const struct estimates *e)
 {
 	return budget_left_ns(&e->budget);
@@ -419,12 +465,12 @@ bool estimates_all_wait(const struct estimates *e)
 
 void estimates_wait(struct estimates *e)
 {
-	estimates_flush(e);
+	estimates_flush(e, false);
 	while (e->first) {
 		if (e->started)
 			job_wait(e->started);
 		else
-			estimates_flush(e);
+			estimates_flush(e, false);
 		estimates_commit(e);
 	}
 }

@@ -31,8 +31,9 @@ bool estimates_has_room(struct estimates *e);
 int estimates_take(struct estimates *e, const struct launch_record *l, struct kept_trace *brought, void *owner);
 /* Hands over what is done, in order, as far as it goes. */
 void estimates_commit(struct estimates *e);
-/* No more launches come for now: those that wait for others of their family do so no longer. */
-void estimates_flush(struct estimates *e);
+/* No more launches come for now: those that wait for others of their family do so no longer. hurried: because somebody waits for them; they
+ * may be estimated from launches that are further away. */
+void estimates_flush(struct estimates *e, bool hurried);
 /* Launches are under way, and all of them wait for others: only estimates_flush or more launches get them on. */
 bool estimates_all_wait(const struct estimates *e);
 /* Waits until everything is handed over. */

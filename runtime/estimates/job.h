@@ -43,6 +43,7 @@ struct estimate_job {
 	struct estimate_job *a, *b; /* held: what it is between; NULL: it is simulated */
 	struct family_between between;
 	struct estimate_job *next_started; /* estimates.c */
+	bool taken; /* it is done, and its family knows; likewise */
 	void (*moved)(void *ctx); /* called, on any thread, when its state has changed for good */
 	void *moved_ctx;
 	/* Its result, once it is done or given up: */

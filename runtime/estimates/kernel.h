@@ -16,6 +16,10 @@ struct kernel_estimates {
 	size_t known_count;      /* that there ever were */
 	size_t simulations;      /* that were started */
 	double weight;           /* the time of its launches up to now, on the host device */
+	/* Of estimates.c, while launches wait until more come: */
+	struct kernel_estimates *next_open;
+	bool is_open;
+	uint64_t open_launch, open_bytes; /* launches that had come, and their counters, before the first of them */
 };
 
 /* Made at the first use; it lives as long as the launch's artifact. NULL when out of memory. */

@@ -25,6 +25,7 @@ static struct families *families_of(struct sampling *s)
 {
 	struct family_limits limits = FAMILY_LIMITS;
 	limits.free_estimate = free_estimate;
+	limits.bytes = UINT64_MAX; /* estimates.c has a bound for all kernels */
 	if (!s->families)
 		s->families = families_new(&limits);
 	return s->families;
@@ -85,10 +86,15 @@ void sampling_given_up(struct estimate_job *job)
 		family_simulated(job->kernel->sampling.families, m, 0, NULL);
 }
 
-void sampling_flush(struct kernel_estimates *k)
+void sampling_flush(struct kernel_estimates *k, bool hurried)
 {
 	if (k->sampling.families)
-		family_flush(k->sampling.families);
+		(hurried ? family_hurry : family_flush)(k->sampling.families);
+}
+
+bool sampling_is_open(const struct kernel_estimates *k)
+{
+	return k->sampling.families && family_open(k->sampling.families);
 }
 
 bool sampling_check_due(struct estimate_job *job)

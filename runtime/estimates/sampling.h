@@ -19,7 +19,9 @@ bool sampling_enter(struct estimate_job *job, uint64_t bytes);
 struct estimate_job *sampling_next(struct kernel_estimates *k);
 void sampling_simulated(struct estimate_job *job); /* it is done */
 void sampling_given_up(struct estimate_job *job);  /* it is not simulated */
-void sampling_flush(struct kernel_estimates *k);   /* no more launches come for now: none waits any longer */
+/* No more launches come for now: none waits any longer. hurried: because somebody waits for them. */
+void sampling_flush(struct kernel_estimates *k, bool hurried);
+bool sampling_is_open(const struct kernel_estimates *k); /* some wait until more come */
 /* In the order of launches, of a job that is done: it is to be simulated in full as well, to measure the error of sampling. */
 bool sampling_check_due(struct estimate_job *job);
 void sampling_clear(struct sampling *s);

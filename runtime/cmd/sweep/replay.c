@@ -187,7 +187,7 @@ static void commit_launches(struct replay *play, size_t least)
 		if (estimates_under_way(e) < least)
 			return;
 		if (estimates_all_wait(e)) { /* for launches that do not come, or for which there is no room */
-			estimates_flush(e);
+			estimates_flush(e, false);
 			continue;
 		}
 		pthread_mutex_lock(&jobs.lock);
@@ -299,7 +299,7 @@ int replay_profile(struct replay *play, const char *path, bool partial, struct g
 			break;
 	}
 	if (play->estimates) {
-		estimates_flush(play->estimates);
+		estimates_flush(play->estimates, false);
 		commit_launches(play, 1);
 		results_write();
 	}

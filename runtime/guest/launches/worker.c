@@ -37,7 +37,7 @@ static struct {
 	pthread_cond_t work, progress, fetch;
 	struct launch *in_flight;              /* every launch that is not in the reports yet */
 	struct launch *completed, **completed_end; /* the queue, linked through `queued` */
-	uint64_t seq, done, moved, in_vain_at; /* moved: counts launches done and trace buffers given back */
+	uint64_t seq, done, moved, in_vain_at; /* moved: counts launches taken in, launches done and trace buffers given back */
 	bool in_vain;
 	size_t gathered_bytes; /* counters of launches in the queue */
 	uint64_t brought_bytes; /* traces of launches in the queue */
@@ -372,6 +372,7 @@ static void work_on(struct launch *l)
 	pthread_mutex_unlock(&w.lock);
 	finish_launch(l);
 	pthread_mutex_lock(&w.lock);
+	w.moved++;
 	note_under_way();
 }
 
@@ -395,9 +396,10 @@ static bool launches_wait(bool room)
 
 static void flush_launches(void)
 {
+	bool hurried = w.waiting && !w.finish;
 	w.busy = true;
 	pthread_mutex_unlock(&w.lock);
-	estimates_flush(w.estimates);
+	estimates_flush(w.estimates, hurried);
 	pthread_mutex_lock(&w.lock);
 	w.busy = w.all_wait = false;
 	w.job_ended = true; /* perhaps: it looks */
@@ -545,8 +547,17 @@ static bool twins_in_flight(void)
 	return false;
 }
 
+/* With the lock held: launches that the models do not have yet. Those that they have may wait for more to come. */
+static bool some_are_running(void)
+{
+	bool running = w.completed;
+	for (const struct launch *l = w.in_flight; l && !running; l = l->next)
+		running = !l->is_queued;
+	return running;
+}
+
 /*
- * With the lock held. Waits until nothing is in flight, or until nothing has moved for a while. A kernel that the application
+ * With the lock held. Waits until nothing runs, or until nothing has moved for a while. A kernel that the application
  * did not wait for may run for hours. Only time in which this process ran counts. Time in which other processes had the
  * processors does not, up to a limit.
  */
@@ -554,7 +565,7 @@ static void wait_while_moving(unsigned patience_ms)
 {
 	enum { ROUNDS = 20, ROUNDS_OF_COMPILERS = 300, MOST_STARVED = 10 };
 	unsigned in_vain = 0, waits = 0;
-	while (w.in_flight) {
+	while (some_are_running()) {
 		unsigned rounds = twins_in_flight() ? ROUNDS_OF_COMPILERS : ROUNDS;
 		uint64_t ran_ns = process_ran_ns();
 		if (wait_until_moved(w.moved, patience_ms)) {
