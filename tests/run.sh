@@ -21,7 +21,7 @@ declare -A running=() # steps by process
 set -m # a step is a process group, so an interrupt ends all of it
 
 # The steps, by the names of the functions below. The longest come first, so that processors are busy until the end.
-[ $# -gt 0 ] || set -- guests random behaviour real golden traced twins unit traces shapes profiles reports explain tuner cache fuzz ptx correlate layers docs
+[ $# -gt 0 ] || set -- guests random behaviour real golden traced twins unit traces shapes profiles estimates reports explain tuner cache fuzz ptx correlate layers docs
 
 unit() {
 	"$build/unit-tests" >unit.out 2>unit.err
@@ -68,6 +68,7 @@ guests() { APPS_BUILD=$build/tests/guest "$root/tests/apps/run.sh" --list "$root
 behaviour() { "$root/tests/command/behaviour.sh" "$build"; }
 reports() { "$root/tests/command/reports.sh" "$build"; }
 explain() { "$root/tests/command/explain.sh" "$build"; }
+estimates() { "$root/tests/command/estimates.sh" "$build"; }
 profiles() { "$root/tests/command/profiles.sh" "$build"; }
 cache() { "$root/tests/command/cache.sh" "$build"; }
 correlate() { "$root/tests/command/correlate.sh" "$build"; }
@@ -90,7 +91,7 @@ real() { "$root/tests/apps/run.sh" --quick; }
 # programs share their caches.
 step() {
 	local caches=$TMPDIR/$1
-	case $1 in behaviour | reports | profiles | cache | tuner) caches=$TMPDIR/shared ;; esac
+	case $1 in behaviour | reports | profiles | estimates | cache | tuner) caches=$TMPDIR/shared ;; esac
 	mkdir -p "$TMPDIR/$1" "$caches"/{pocl,cache}
 	cd "$TMPDIR/$1" || exit 1
 	TMPDIR=$PWD POCL_CACHE_DIR=$caches/pocl GPUSIM_CACHE_DIR=$caches/cache "$1" >"../$1.log" 2>&1 </dev/null

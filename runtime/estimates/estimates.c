@@ -382,10 +382,10 @@ static void take_result(struct estimates *e, const struct pending *p, size_t t)
 	r->estimated[t] = true;
 	r->estimates[t] = job->estimate;
 	r->instructions[t] = job->instructions;
-	if (!p->targets[t].own || job->from_cache)
+	if (!p->targets[t].own) {
 		r->estimates[t].simulated_fraction = 0;
-	if (!p->targets[t].own)
 		return;
+	}
 	e->sim->cost.model_ns += job->cost_ns;
 	e->sim->cost.simulated += !job->estimate.sampled && !job->from_cache && job->estimate.simulated_fraction > 0;
 	e->sim->cost.from_cache += job->from_cache;

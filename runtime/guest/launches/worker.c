@@ -396,7 +396,7 @@ static bool launches_wait(bool room)
 
 static void flush_launches(void)
 {
-	bool hurried = w.waiting && !w.finish;
+	bool hurried = w.waiting && !w.finish && !w.ending;
 	w.busy = true;
 	pthread_mutex_unlock(&w.lock);
 	estimates_flush(w.estimates, hurried);

@@ -1,0 +1,94 @@
+#!/usr/bin/env bash
+# Tests that estimates do not depend on threads or on the cache, and that modelling keeps to its budget: one check per promise.
+#   tests/command/estimates.sh BUILD_DIR
+# Ends with "N passed, N failed". The caller sets TMPDIR (tests/run.sh).
+set -u
+here=$(cd "$(dirname "$0")" && pwd)
+build=$(cd "$1" && pwd)
+gpusim=$build/gpusim
+work=$(mktemp -d "${TMPDIR:-/tmp}/gpusim-estimates.XXXXXX")
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+export LC_ALL=C GPUSIM_GPU=gtx480,h200 GPUSIM_CACHE_DIR=$work/cache
+. "$here/../check.sh"
+
+# estimates FILE.json: every number that the models made, and nothing that depends on the run.
+estimates() { sed -n '/"launches":\[/,/^"transfers"/p' "$1" | sed 's/"measured_ns":[^,]*,//g'; }
+# cost FILE.json FIELD
+cost() { sed -n 's/.*"cost":{.*"'"$2"'":\([0-9]*\).*/\1/p' "$1"; }
+# modelled NAME COMMAND...: runs it, and keeps its estimates in NAME.
+modelled() {
+	local name=$1
+	shift
+	GPUSIM_REPORT=json GPUSIM_OUTPUT=$name "$@" >"$name.out" 2>&1 && estimates "$name.json" >"$name" && [ -s "$name" ]
+}
+
+# Shrinking launches of two kernels, with traces.
+recorded() { "$gpusim" record -o p -- "$build/kernels/launches" -k "$here/../../kernels" lu 48 >out && grep -q '94 launches' out; }
+
+jobs_of_a_replay() {
+	local n
+	for n in 1 2 4; do
+		GPUSIM_CACHE_SIZE=0 modelled "replay$n" "$gpusim" replay p --jobs $n || return 1
+	done
+	cmp replay1 replay2 && cmp replay1 replay4
+}
+
+# Which groups are traced depends on what is known by then, so there are no traces here.
+jobs_of_a_program() {
+	local n
+	for n in 1 2 4; do
+		GPUSIM_CACHE_SIZE=0 GPUSIM_MEMORY=perfect GPUSIM_JOBS=$n modelled "run$n" "$gpusim" run -- "$build/kernels/launches" -k \
+			"$here/../../kernels" lu 48 || return 1
+	done
+	cmp run1 run2 && cmp run1 run4
+}
+
+# The second time nothing is simulated, and everything is the same as without a cache.
+second_run_simulates_nothing() {
+	modelled first "$gpusim" replay p && modelled second "$gpusim" replay p && cmp first second && cmp first replay1 &&
+		[ "$(cost first.json simulated_launches)" -gt 0 ] && [ "$(cost first.json cached_launches)" = 0 ] &&
+		[ "$(cost second.json simulated_launches)" = 0 ] &&
+		[ "$(cost second.json cached_launches)" = "$(cost first.json simulated_launches)" ]
+}
+
+# A description or a model that differs has estimates of its own.
+other_options_simulate() {
+	modelled other "$gpusim" replay p --set l1_latency=77 && [ "$(cost other.json cached_launches)" = 0 ] &&
+		modelled other "$gpusim" replay p --exact 1 && [ "$(cost other.json cached_launches)" = 0 ]
+}
+
+# Damaged files count as missing.
+damaged_files() {
+	local f
+	for f in "$GPUSIM_CACHE_DIR"/estimates/*; do
+		printf 'x' | dd of="$f" bs=1 seek=400 conv=notrunc 2>dd.log
+	done
+	modelled damaged "$gpusim" replay p && cmp first damaged && [ "$(cost damaged.json cached_launches)" = 0 ]
+}
+
+cache_is_cleared() {
+	ls "$GPUSIM_CACHE_DIR"/estimates/* >files && [ -s files ] && "$gpusim" cache clear | grep -q ': 0 files, 0 bytes' &&
+		modelled cleared "$gpusim" replay p && cmp first cleared
+}
+
+# Every launch is simulated in full, which takes much longer than a second. Other programs may have the processors, so this allows for more.
+budget() {
+	local begin=$SECONDS
+	GPUSIM_EXACT=1 GPUSIM_SAMPLING=off GPUSIM_CACHE_SIZE=0 GPUSIM_BUDGET=1 GPUSIM_REPORT=text,json GPUSIM_OUTPUT=budget "$gpusim" run -- \
+		"$build/kernels/launches" -k "$here/../../kernels" lu 256 >out 2>text
+	cat text
+	[ $((SECONDS - begin)) -lt 20 ] && grep -q '510 launches' out && grep -q 'over budget: ' text && grep -q over_budget budget.json &&
+		[ "$(grep -c '"seq":' budget.json)" = 510 ]
+}
+
+check 'a program with shrinking launches is recorded' recorded
+check 'one, two and four threads give the same estimates of a profile' jobs_of_a_replay
+check 'and of a program' jobs_of_a_program
+check 'a second run simulates nothing, and its estimates are the same' second_run_simulates_nothing
+check 'other options have estimates of their own' other_options_simulate
+check 'damaged files in the cache count as missing' damaged_files
+check 'gpusim cache clear removes estimates' cache_is_cleared
+check 'GPUSIM_BUDGET bounds the time of modelling' budget
+echo "$passed passed, $failed failed"
+[ $failed = 0 ]
