@@ -26,7 +26,7 @@ timed() {
 }
 
 sweep() {
-	"$build/gpusim" sweep "$work/profile" --gpu gtx480 --vary sm_count=4,8,15,30 --vary schedulers_per_sm=1,2 \
+	GPUSIM_CACHE_SIZE=0 "$build/gpusim" sweep "$work/profile" --gpu gtx480 --vary sm_count=4,8,15,30 --vary schedulers_per_sm=1,2 \
 		--vary max_blocks_per_sm=2,4,8,16 --vary fp32_units=1,2 -o "$work/sweep" -j "$1"
 }
 
