@@ -7,7 +7,6 @@
  */
 #include "models/accesses/accesses.h"
 #include "models/warps/chance.h"
-#include "models/sampling/features.h"
 #include "models/traffic/footprint.h"
 #include "models/util/limits.h"
 #include "models/traffic/walk.h"
@@ -57,11 +56,15 @@ const char *cycle_kind_name(enum cycle_kind kind)
 	return (unsigned)kind < CYCLE_KIND_COUNT ? names[kind] : "unknown";
 }
 
+/* Of a work-group: declared in the kernel, and given by arguments. */
+static uint64_t shared_bytes_of(const struct launch_profile *launch)
+{
+	return add_saturated(launch->local_bytes, launch->code->shared_bytes);
+}
+
 static struct occupancy launch_occupancy(const struct gpu *gpu, const struct launch_profile *launch, uint64_t groups)
 {
-	const struct kernel_code *code = launch->code;
-	struct occupancy o = gpu_occupancy(gpu, volume(launch->local), code->registers,
-	                                   add_saturated(launch->local_bytes, code->shared_bytes));
+	struct occupancy o = gpu_occupancy(gpu, volume(launch->local), launch->code->registers, shared_bytes_of(launch));
 	if (o.limit != OCCUPANCY_NONE && groups < (uint64_t)o.blocks_per_sm * gpu->sm_count)
 		o.limit = OCCUPANCY_GRID;
 	return o;
@@ -352,49 +355,6 @@ static void take_statistics(const struct kernel_code *code, const struct warp_st
 		out->memory.shared_factor = accesses / requests;
 }
 
-/* As many cycles per instruction as the launch that it is like (TBPoint, Table IV). The overhead of a launch is not among
- * them: finish adds it. */
-static void take_alike(const struct gpu *gpu, const struct estimate *like, double distance, bool hierarchy, struct estimate *out)
-{
-	double times = out->features.warp_instructions / like->features.warp_instructions;
-	uint64_t thread_instructions = out->thread_instructions, warps = out->warps;
-	struct occupancy occupancy = out->occupancy;
-	struct launch_features features = out->features;
-	*out = *like;
-	out->thread_instructions = thread_instructions;
-	out->warps = warps;
-	out->occupancy = occupancy;
-	out->features = features;
-	out->by[CYCLES_launch] -= launch_overhead_cycles(gpu);
-	stretch_estimate(out, times);
-	out->warp_instructions = as_count((double)like->warp_instructions * times);
-	out->machine_instructions = as_count((double)like->machine_instructions * times);
-	out->register_bank_conflicts *= times;
-	memory_scale(&out->memory, times);
-	out->simulated_fraction = 0;
-	out->sampled = true;
-	out->spread = hypot(fmax(out->spread, hierarchy ? MEMORY_CHANCE : 0), distance); /* one does not come with the other */
-	flag_add(&out->flags, FLAG_sampled);
-}
-
-/* Timed, unless a launch like it has been. */
-static int time_warps(const struct gpu *gpu, const struct launch_profile *launch, const struct launch_warps *warps,
-                      const struct model_options *options, struct estimate *out, struct gs_error *err)
-{
-	double distance = 0;
-	int result = warp_features(warps, &out->features);
-	if (result)
-		return result;
-	out->features.kind = ((launch->local[2] * 65537 + launch->local[1]) * 65537 + launch->local[0]) * 1000003 + launch->local_bytes;
-	out->features.thread_instructions = (double)out->thread_instructions;
-	const struct estimate *like = options->alike ? options->alike(options->alike_ctx, &out->features, &distance) : NULL;
-	if (like)
-		take_alike(gpu, like, distance, options->hierarchy, out);
-	else
-		result = run_machine(gpu, warps, add_saturated(launch->local_bytes, launch->code->shared_bytes), options, out, err);
-	return result;
-}
-
 /* Instructions of work-items by the counters of all, over those of the groups that stand for them. */
 static double counted_of_traced(const struct launch_warps *w, double counted)
 {
@@ -426,12 +386,12 @@ static int model_traced(const struct gpu *gpu, const struct launch_profile *laun
 		times = counted_of_traced(&t.warps, (double)out->thread_instructions);
 	if (t.represented <= 0 && times < LIKE && times > 1 / LIKE)
 		times = 1;
-	result = time_warps(gpu, launch, &t.warps, options, out, err);
+	result = run_machine(gpu, &t.warps, shared_bytes_of(launch), options, out, err);
 	if (!result)
 		result = count_accesses(&t.warps, times, &out->accesses);
 	if (!result && launch->instructions)
 		result = count_warp_executions(&t.warps, times, launch->instructions);
-	if (fabs(times - 1) > 0.01 && !out->sampled) { /* less is what the traces' own guesses cost */
+	if (fabs(times - 1) > 0.01) { /* less is what the traces' own guesses cost */
 		stretch_estimate(out, times);
 		memory_scale(&out->memory, times);
 	}
@@ -453,7 +413,7 @@ static const double *chance_means(const struct gpu *gpu, const struct launch_pro
 	for (uint32_t i = 0; i < launch->code->code_count && launch->accesses; i++)
 		any |= launch->accesses[i] == ACCESSES_BY_CHANCE;
 	if (any)
-		chance_fullest_bank(gpu->warp_size, gpu->shared_banks, add_saturated(launch->local_bytes, launch->code->shared_bytes) / 4, means);
+		chance_fullest_bank(gpu->warp_size, gpu->shared_banks, shared_bytes_of(launch) / 4, means);
 	return any ? means : NULL;
 }
 
@@ -470,12 +430,12 @@ static int model_counted(const struct gpu *gpu, const struct launch_profile *lau
 	int result = synthesise(launch->code, &shape, &launch->lanes, launch->accesses, &limits, &s, err);
 	if (result)
 		return result;
-	result = time_warps(gpu, launch, &s.warps, options, out, err);
+	result = run_machine(gpu, &s.warps, shared_bytes_of(launch), options, out, err);
 	if (!result)
 		result = count_accesses(&s.warps, 1 / s.fraction, &out->accesses);
 	if (!result && launch->instructions)
 		result = count_warp_executions(&s.warps, 1 / s.fraction, launch->instructions);
-	if (s.fraction < 1 && !out->sampled) /* the launch that it is like was stretched */
+	if (s.fraction < 1)
 		stretch_estimate(out, 1 / s.fraction);
 	if (s.fraction < 0.99) /* less is the rounding of counts that are not whole */
 		flag_add(&out->flags, FLAG_paths_cut);

@@ -10,7 +10,6 @@
 #include "models/warps/access_counts.h"
 #include "models/accesses/accesses.h"
 #include "models/warps/attribution.h"
-#include "models/sampling/cluster.h"
 #include "models/code/code.h"
 #include "models/analytical/convergence.h"
 #include "models/flags.h"
@@ -42,11 +41,6 @@ struct launch_profile {
 	struct instruction_count *instructions; /* NULL, or zeroed entries per instruction of code, which model_launch fills */
 };
 
-struct estimate;
-/* Asked before a launch is timed: the estimate of one that behaves alike, and how far from it this one is (TBPoint's distance);
- * NULL: there is none. */
-typedef const struct estimate *model_alike_fn(void *ctx, const struct launch_features *f, double *distance);
-
 enum model_kind { MODEL_FULL, MODEL_OPTIMISTIC, MODEL_PROBABILISTIC, MODEL_OCCUPANCY };
 
 struct model_options {
@@ -56,8 +50,6 @@ struct model_options {
 	 * is flagged. */
 	bool hierarchy;
 	uint32_t iterations; /* of the fixed point, at most */
-	model_alike_fn *alike; /* NULL: every launch is timed */
-	void *alike_ctx;
 };
 
 enum { ESTIMATE_MAX_LINES = 8 }; /* what a report has room for */
@@ -78,9 +70,8 @@ struct estimate {
 	double lane_efficiency;
 	struct line_divergence divergence[ESTIMATE_MAX_LINES]; /* of a traced launch, most first; divergent 0: no more */
 	struct needed_groups needed; /* of a traced launch: that the trace of the next one like it should have */
-	struct launch_features features;
-	bool sampled; /* not timed: it has the cycles per instruction of a launch like it */
-	double spread; /* how far off sampling may be, relative: TBPoint's distance of launches, and what units of regions differ by */
+	bool sampled; /* not timed: it follows from others of its family (models/family.h) */
+	double spread; /* how far off sampling may be, relative: what a test of its family was off by, and what units of regions differ by */
 	struct memory_statistics memory;
 	struct access_counts accesses;
 	flag_set flags;

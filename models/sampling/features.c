@@ -1,7 +1,4 @@
-/*
- * TBPoint's features of a launch: instructions and memory requests of its warps, and how its groups differ (III, equation 2). The
- * groups of the pattern stand for all.
- */
+/* TBPoint's measure of a group: instructions and memory requests of its warps (III, equation 2). */
 #include "models/sampling/features.h"
 
 #include "models/code/costs.h"
@@ -79,23 +76,4 @@ struct group_work *pattern_work(const struct launch_warps *warps)
 	}
 	free(paths);
 	return out;
-}
-
-int warp_features(const struct launch_warps *warps, struct launch_features *out)
-{
-	struct group_work *groups = pattern_work(warps);
-	double sum = 0, squares = 0, accesses = 0, count = (double)warps->pattern_groups;
-	if (!groups)
-		return -ENOMEM;
-	for (uint64_t g = 0; g < warps->pattern_groups; g++) {
-		sum += groups[g].warp_instructions;
-		squares += groups[g].warp_instructions * groups[g].warp_instructions;
-		accesses += groups[g].memory_requests;
-	}
-	free(groups);
-	double mean = count > 0 ? sum / count : 0, variance = count > 0 ? squares / count - mean * mean : 0;
-	out->warp_instructions = mean * (double)warps->groups;
-	out->memory_requests = count > 0 ? accesses / count * (double)warps->groups : 0;
-	out->group_variation = mean > 0 && variance > 0 ? sqrt(variance) / mean : 0;
-	return 0;
 }

@@ -12,7 +12,7 @@ struct limiter_share {
 	double time_ns;
 };
 
-/* Launches that took another's cycles per instruction, and what simulating some in full all the same gave. */
+/* Launches that follow from others, and what simulating some in full all the same gave. */
 struct sampling_stats {
 	uint64_t sampled, checks;
 	double instructions, simulated; /* of warps; those of them that were */

@@ -175,8 +175,8 @@ static void add_sampling(struct text *t)
 		struct gs_buf line = {0};
 		if (!all.sampled && !all.checks)
 			continue;
-		gs_buf_printf(&line, "sampling on %s: %.2f%% of the warp instructions were simulated; %llu of %llu launches were not simulated and have the "
-		              "cycles per instruction of a similar launch", t->sim->targets[g].gpu.name,
+		gs_buf_printf(&line, "sampling on %s: %.2f%% of the warp instructions were simulated; %llu of %llu launches were not simulated, "
+		              "but estimated from similar ones", t->sim->targets[g].gpu.name,
 		              all.instructions > 0 ? 100 * all.simulated / all.instructions : 0, (unsigned long long)all.sampled,
 		              (unsigned long long)t->sim->stats.launches);
 		if (all.checks)

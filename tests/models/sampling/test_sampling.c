@@ -1,4 +1,4 @@
-/* Sampling: clusters of points, of numbers and of launches, homogeneous regions, and the sampler that skips groups. */
+/* Sampling: clusters of points and of numbers, homogeneous regions, and the sampler that skips groups. */
 #include "tests/tests.h"
 
 #include "models/sampling/cluster.h"
@@ -38,41 +38,6 @@ static void test_numbers_as_points(void)
 		for (int i = 0; i < COUNT; i++)
 			CU_ASSERT_EQUAL(a[i], b[i]);
 	}
-}
-
-static void test_launches_join_what_is_near(void)
-{
-	struct launch_clusters c = {0};
-	struct launch_features f = {1000, 40, 10, 0.1, 0}, near = {1040, 41, 10, 0.1, 0}, other = {1000, 80, 10, 0.1, 0};
-	CU_ASSERT_PTR_NULL(launch_clusters_find(&c, &f, 0.1));
-	struct launch_cluster *k = launch_clusters_add(&c, &f, NULL);
-	CU_ASSERT_PTR_EQUAL(launch_clusters_find(&c, &f, 0.1), k);
-	/* 40 / 1013 and 1 / 40.3: 0.047 */
-	CU_ASSERT_PTR_EQUAL(launch_clusters_find(&c, &near, 0.1), k);
-	CU_ASSERT_EQUAL(k->members, 3);
-	CU_ASSERT_EQUAL(k->high.thread_instructions, 1040);
-	/* twice the warp instructions: divergence */
-	CU_ASSERT_PTR_NULL(launch_clusters_find(&c, &other, 0.1));
-	/* Each is within 0.1 of the first, but they are not within 0.1 of each other. The box keeps the cluster complete. */
-	struct launch_features low = {920, 40, 10, 0.1, 0};
-	CU_ASSERT_PTR_NULL(launch_clusters_find(&c, &low, 0.1));
-	/* Another work-group size is another kind, even if everything else is alike. */
-	f.kind = 1;
-	CU_ASSERT_PTR_NULL(launch_clusters_find(&c, &f, 0.1));
-	launch_clusters_free(&c);
-}
-
-/* A launch a hundred times smaller than the mean is not near one that is twice as small, although both are near 0. */
-static void test_small_launches_are_not_alike(void)
-{
-	struct launch_clusters c = {0};
-	struct launch_features big = {100000, 4000, 1000, 0, 0}, small = {1000, 40, 10, 0, 0}, smaller = {500, 20, 5, 0, 0};
-	launch_clusters_find(&c, &big, 0.1);
-	launch_clusters_add(&c, &big, NULL);
-	CU_ASSERT_PTR_NULL(launch_clusters_find(&c, &small, 0.1));
-	launch_clusters_add(&c, &small, NULL);
-	CU_ASSERT_PTR_NULL(launch_clusters_find(&c, &smaller, 0.1));
-	launch_clusters_free(&c);
 }
 
 enum { EPOCH = 4, GROUPS = 8 * EPOCH };
@@ -361,8 +326,6 @@ void add_sampling_tests(void)
 	CU_pSuite suite = CU_add_suite("sampling", NULL, NULL);
 	CU_add_test(suite, "no two points of a cluster are too far apart", test_points_by_furthest_members);
 	CU_add_test(suite, "numbers cluster as points on a line do", test_numbers_as_points);
-	CU_add_test(suite, "a launch joins the cluster that it is near to", test_launches_join_what_is_near);
-	CU_add_test(suite, "small launches are not alike for being small", test_small_launches_are_not_alike);
 	CU_add_test(suite, "regions of TBPoint's figure 6", test_regions_of_figure_6);
 	CU_add_test(suite, "the sampler warms up, skips and goes on", test_sampler_warms_up_and_skips);
 	CU_add_test(suite, "a mixture of groups is homogeneous if it stays the same", test_mixtures_are_homogeneous);
