@@ -1,7 +1,7 @@
 /*
  * Sectors per access, of a few warps of a trace:
  *
- *   different (site, n, sector) / accesses, where n is which of its executions of the site a lane makes
+ *   (different (site, n, sector) + 4 different (site, n, line)) / accesses, where n is which of its executions of the site a lane makes
  *
  * Lanes of a warp that execute a site together touch as many sectors as this says. It is the same for every GPU, and needs no
  * way through the code, so it costs little.
@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LANES = 32, GROUPS = 8, ACCESSES = 64, SECTOR = 32, TABLE = 8 * LANES * ACCESSES }; /* ACCESSES: of a lane, the first */
+enum { LANES = 32, GROUPS = 8, ACCESSES = 64, SECTOR = 32, LINE = 4, TABLE = 8 * LANES * ACCESSES }; /* ACCESSES: of a lane, the first; LINE: sectors */
 
 struct sample {
 	uint64_t *table;      /* of TABLE hashes; 0: free */
@@ -21,14 +21,15 @@ struct sample {
 	uint64_t accesses, sectors;
 };
 
-static void add_sector(struct sample *s, uint32_t site, uint32_t n, uint64_t sector)
+static bool is_new(struct sample *s, uint32_t site, uint32_t n, uint64_t place)
 {
-	uint64_t hash = hash_number(hash_number(sector) ^ hash_high((uint64_t)site << 32 | n)) | 1;
+	uint64_t hash = hash_number(hash_number(place) ^ hash_high((uint64_t)site << 32 | n)) | 1;
 	size_t at = (size_t)(hash >> 20) % TABLE;
 	while (s->table[at] && s->table[at] != hash)
 		at = (at + 1) % TABLE;
-	s->sectors += !s->table[at];
+	bool new = !s->table[at];
 	s->table[at] = hash;
+	return new;
 }
 
 static bool goes_to_memory(const struct trace_site *site)
@@ -47,9 +48,10 @@ static void add_lane(struct sample *s, const struct launch_trace *trace, const s
 			continue;
 		uint64_t first = event->address / SECTOR, last = (event->address + (event->bytes ? event->bytes - 1 : 0)) / SECTOR;
 		uint32_t n = s->executions[site]++;
-		add_sector(s, site, n, first);
-		if (last != first)
-			add_sector(s, site, n, last);
+		for (uint64_t sector = first; sector <= last; sector += last > first ? last - first : 1) {
+			s->sectors += is_new(s, site, n, sector << 1);
+			s->sectors += LINE * is_new(s, site, n, sector / LINE << 1 | 1);
+		}
 		accesses++;
 	}
 	s->accesses += accesses;

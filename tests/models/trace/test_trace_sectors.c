@@ -25,11 +25,12 @@ static double sectors(uint64_t base, uint64_t stride, uint32_t bytes)
 
 static void neighbours_share_sectors(void)
 {
-	CU_ASSERT_EQUAL(sectors(1 << 20, 4, 4), 4 / 32.0);
-	CU_ASSERT_EQUAL(sectors((1 << 20) + 4, 4, 4), 5 / 32.0); /* one sector more where it begins between two */
-	CU_ASSERT_EQUAL(sectors(1 << 20, 0, 4), 1 / 32.0);
-	CU_ASSERT_EQUAL(sectors(1 << 20, 128, 4), 1);
-	CU_ASSERT_EQUAL(sectors((1 << 20) + 30, 128, 4), 2); /* each lies in two */
+	CU_ASSERT_EQUAL(sectors(1 << 20, 4, 4), (4 + 4) / 32.0);
+	CU_ASSERT_EQUAL(sectors((1 << 20) + 4, 4, 4), (5 + 8) / 32.0); /* one sector and one line more */
+	CU_ASSERT_EQUAL(sectors((1 << 20) + 32, 4, 4), (4 + 8) / 32.0);
+	CU_ASSERT_EQUAL(sectors(1 << 20, 0, 4), (1 + 4) / 32.0);
+	CU_ASSERT_EQUAL(sectors(1 << 20, 128, 4), 1 + 4);
+	CU_ASSERT_EQUAL(sectors((1 << 20) + 30, 128, 4), 2 + 4); /* each lies in two */
 }
 
 static void nothing_to_access(void)
