@@ -39,7 +39,12 @@ bool sampling_enter(struct estimate_job *job, uint64_t bytes)
 	    launch_family(&job->sim->targets[job->target].gpu, &job->profile, job->kept ? job->kept->sectors : 0, &x))
 		return true;
 	job->size = x.size;
-	return !f || family_enter(f, &x, job, bytes, &job->member) == FAMILY_SIMULATE;
+	if (!f)
+		return true;
+	bool first = !job->kernel->sampling.entered++, now = family_enter(f, &x, job, bytes, &job->member) == FAMILY_SIMULATE;
+	if (first && !now) /* of many kernels there is no other: it is known early, also if the program crashes */
+		family_flush(f);
+	return now;
 }
 
 static void take_decision(struct estimate_job *job, const struct family_decision *d)

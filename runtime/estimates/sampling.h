@@ -10,6 +10,7 @@ struct kernel_estimates;
 /* The families of a kernel's launches on a target. Only the thread that takes launches in uses it. */
 struct sampling {
 	struct families *families; /* estimates: jobs, held; NULL: there are none yet */
+	uint64_t entered;          /* launches that came */
 	uint64_t taken;            /* launches of which not all was simulated */
 };
 

@@ -106,7 +106,7 @@ shared_folder_is_not_trusted() {
 	own=open/user-$(id -u)
 	cp -r with open && chmod 1777 open && takes_nothing_from open && [ "$(ls open/results | wc -l)" = 1 ] && [ -d "$own/wanted" ] &&
 		GPUSIM_CACHE_DIR=$work/open "$gpusim" cache import carried >said && [ "$(ls "$own/results" | wc -l)" = 1 ] &&
-		without_clang_in open && grep -q '1 from the cache' err && GPUSIM_CACHE_DIR=$work/open "$gpusim" cache | grep -q "^$work/$own: 1 files"
+		without_clang_in open && grep -q '1 from the cache' err && GPUSIM_CACHE_DIR=$work/open "$gpusim" cache | grep -q "^$work/$own: 2 files"
 }
 
 # It is better to have no cache than another user's. A line says so.
