@@ -12,7 +12,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-enum { MOST_THREADS = 64, STACK_BYTES = 2 << 20, NICE = 10 };
+enum { MOST_THREADS = 64, STACK_BYTES = 2 << 20, NICE = 5 };
 
 struct crew {
 	pthread_mutex_t lock;

@@ -475,6 +475,7 @@ static void wait_for_work(bool worked, const struct flushes *f)
 static void *worker(void *unused)
 {
 	struct flushes flushes = {0};
+	uint64_t written = 0; /* launches that the files have, or that are to be written */
 	bool worked = false;
 	(void)unused;
 	pthread_mutex_lock(&w.lock);
@@ -482,13 +483,15 @@ static void *worker(void *unused)
 	for (;;) {
 		if (w.job_ended || !estimates_budget_ns(w.estimates))
 			commit_launches();
+		flushes.wanted |= w.done != written;
+		written = w.done;
 		bool room = estimates_has_room(w.estimates);
 		struct launch *l = room ? next_completed() : NULL;
 		if (flushes.wanted && clock_ns() >= flushes.due_ns)
 			flush_files(&flushes);
 		if (l) {
 			work_on(l);
-			flushes.wanted = worked = true;
+			worked = true;
 		} else if (w.finish && !w.finished && !w.completed && !w.under_way) {
 			progress_clear();
 			do_unlocked(report_finish);
