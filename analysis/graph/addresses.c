@@ -69,7 +69,7 @@ static int32_t unknown_of(struct finder *s, const int32_t *operands, size_t coun
 
 static int32_t node_of_register(struct finder *s, int32_t reg);
 
-static int32_t node_of_special(struct finder *s, const char *name)
+bool id_of_special(const char *name, enum code_node_op *op, int64_t *dimension)
 {
 	static const struct {
 		const char *name;
@@ -77,20 +77,36 @@ static int32_t node_of_special(struct finder *s, const char *name)
 	} specials[] = {{"%tid.", NODE_tid}, {"%ntid.", NODE_ntid}, {"%ctaid.", NODE_ctaid}, {"%nctaid.", NODE_nctaid}};
 	for (size_t i = 0; i < GS_ARRAY_LEN(specials); i++) {
 		size_t length = strlen(specials[i].name);
-		if (!strncmp(name, specials[i].name, length) && name[length] >= 'x' && name[length] <= 'z')
-			return leaf(s, specials[i].op, 32, name[length] - 'x');
+		if (!strncmp(name, specials[i].name, length) && name[length] >= 'x' && name[length] <= 'z') {
+			*op = specials[i].op;
+			*dimension = name[length] - 'x';
+			return true;
+		}
 	}
+	return false;
+}
+
+static int32_t node_of_special(struct finder *s, const char *name)
+{
+	enum code_node_op op;
+	int64_t dimension;
+	if (id_of_special(name, &op, &dimension))
+		return leaf(s, op, 32, dimension);
 	return strncmp(name, "%lane", 5) ? UNIFORM_NODE : VARYING_NODE;
 }
 
-/* Symbols are addresses of variables. They are aligned and far apart from one another. Estimates depend on these addresses, so
- * this hash must not change. */
-static int32_t node_of_symbol(struct finder *s, const char *name, int64_t offset)
+/* Estimates depend on these addresses, so this hash must not change. */
+int64_t address_of_symbol(const char *name)
 {
 	uint64_t hash = 5381;
 	for (; name && *name; name++)
 		hash = hash * 33 + (unsigned char)*name;
-	return leaf(s, NODE_value, 64, (int64_t)((hash & 0xffff) << 20) + offset);
+	return (int64_t)((hash & 0xffff) << 20);
+}
+
+static int32_t node_of_symbol(struct finder *s, const char *name, int64_t offset)
+{
+	return leaf(s, NODE_value, 64, address_of_symbol(name) + offset);
 }
 
 static int32_t node_of_operand(struct finder *s, const struct ptx_operand *o)
@@ -119,8 +135,7 @@ static int32_t node_of_address(struct finder *s, const struct ptx_operand *o)
 	                                      .b = leaf(s, NODE_value, 64, o->value), .c = -1});
 }
 
-/* "kernel_param_3" -> 3; -1: something else. */
-static int64_t parameter_index(const char *name)
+int64_t parameter_index(const char *name)
 {
 	const char *at = name ? strstr(name, "_param_") : NULL;
 	for (const char *more = at; more; more = strstr(more + 1, "_param_"))
@@ -128,7 +143,7 @@ static int64_t parameter_index(const char *name)
 	return at && at[7] >= '0' && at[7] <= '9' ? strtoll(at + 7, NULL, 10) : -1;
 }
 
-static const struct ptx_operand *address_operand(const struct ptx_instruction *i)
+const struct ptx_operand *address_operand(const struct ptx_instruction *i)
 {
 	for (uint32_t o = 0; o < i->operand_count; o++)
 		if (i->operands[o].kind == PTX_ADDRESS)
@@ -239,20 +254,28 @@ static bool find_widths(const char *opcode, struct code_node *n)
 	return n->from_bits <= 64 && n->to_bits <= 64;
 }
 
+bool operation_of(const struct ptx_instruction *i, size_t count, struct code_node *n, bool *swap)
+{
+	const struct arithmetic *a = find_arithmetic(i->opcode, strcspn(i->opcode, "."));
+	*n = (struct code_node){.a = -1, .b = -1, .c = -1};
+	*swap = false;
+	if (!a || count != a->operands || !find_widths(i->opcode, n))
+		return false;
+	n->op = a->op;
+	if (!strncmp(i->opcode, "setp", 4)) {
+		n->op = comparison(i->opcode, swap);
+		n->to_bits = 1;
+	}
+	return true;
+}
+
 static int32_t node_of_arithmetic(struct finder *s, const struct ptx_instruction *i, const int32_t *sources,
                                   size_t count)
 {
-	size_t length = strcspn(i->opcode, ".");
-	const struct arithmetic *a = find_arithmetic(i->opcode, length);
-	struct code_node n = {.a = -1, .b = -1, .c = -1};
-	bool swap = false;
-	if (!a || count != a->operands || !find_widths(i->opcode, &n))
+	struct code_node n;
+	bool swap;
+	if (!operation_of(i, count, &n, &swap))
 		return unknown_of(s, sources, count);
-	n.op = a->op;
-	if (!strncmp(i->opcode, "setp", 4)) {
-		n.op = comparison(i->opcode, &swap);
-		n.to_bits = 1;
-	}
 	n.a = sources[swap ? 1 : 0];
 	n.b = count > 1 ? sources[swap ? 0 : 1] : -1;
 	n.c = count > 2 ? sources[2] : -1;

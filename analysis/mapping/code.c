@@ -255,6 +255,8 @@ static int expand(const struct mapping *m, const char *arch, struct kernel_code 
 		memcpy(before, code->code, code->code_count * sizeof *before);
 		result = mapping_expand(m, arch, code, starts, err);
 	}
+	if (!result)
+		result = mapping_steps(m, starts, code, err);
 	if (!result && target_is_machine(arch))
 		result = machine_make(&m->reached, arch, before, starts, code, err);
 	free(starts);

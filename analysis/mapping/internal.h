@@ -60,6 +60,9 @@ int mapping_sites(const struct mapping *m, const struct mapping_source *source, 
 int mapping_expand(const struct mapping *m, const char *arch, struct kernel_code *code, uint32_t *starts,
                    struct gs_error *err);
 
+/* analysis/mapping/steps.c: fills the steps of `code`. starts: as above. */
+int mapping_steps(const struct mapping *m, const uint32_t *starts, struct kernel_code *code, struct gs_error *err);
+
 /* slow_paths.c: fills m->rank and m->library. */
 int find_slow_paths(struct mapping *m, struct gs_error *err);
 

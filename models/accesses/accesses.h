@@ -22,6 +22,7 @@ struct launch_arguments {
 	uint64_t local[3], groups[3];
 	const uint64_t *values; /* of each argument, its first 8 bytes; buffers: any address, aligned */
 	const bool *known;
+	const uint64_t *bytes; /* of the memory that each points to; 0: not known; NULL: of none */
 	uint32_t count;
 };
 

@@ -16,6 +16,7 @@
 	X(struct code_unknown, unknowns, unknown_count)                                                                \
 	X(struct code_check, checks, check_count)                                                                      \
 	X(struct code_node, nodes, node_count)                                                                         \
+	X(struct code_step, steps, step_count)                                                                         \
 	X(struct code_instruction, machine, machine_count)                                                             \
 	X(struct code_machine_block, machine_blocks, machine_block_count)                                              \
 	X(struct code_register, machine_registers, machine_register_count)                                             \
@@ -222,6 +223,24 @@ static bool nodes_sound(const struct kernel_code *c)
 	return true;
 }
 
+/* Constants first, then in the order of the code. A step has at most four slots. */
+static bool steps_sound(const struct kernel_code *c)
+{
+	uint32_t slots = c->step_count < INT32_MAX / 4 ? 4 * c->step_count : INT32_MAX;
+	for (uint32_t i = 0; i < c->step_count; i++) {
+		const struct code_step *s = &c->steps[i];
+		const struct code_node *n = &s->node;
+		bool constant = s->instruction == STEP_FIRST;
+		if ((constant ? i && s[-1].instruction != STEP_FIRST
+		              : s->instruction >= c->code_count || (i && s[-1].instruction != STEP_FIRST && s[-1].instruction > s->instruction)) ||
+		    n->op >= NODE_OP_COUNT || !is_index(s->slot, slots) || !is_index(n->a, slots) || !is_index(n->b, slots) ||
+		    !is_index(n->c, slots) || n->from_bits > 64 || n->to_bits > 64 || !n->from_bits || !n->to_bits ||
+		    (s->slot < 0 && n->a < 0))
+			return false;
+	}
+	return true;
+}
+
 static bool strings_sound(const struct kernel_code *c)
 {
 	for (uint32_t i = 0; i < c->file_count; i++)
@@ -281,7 +300,7 @@ int code_read(const void *data, size_t length, struct kernel_code **out, struct 
 	if (!c || !fill(c, &header, (const char *)data + sizeof header))
 		result = gs_fail(err, ENOMEM, "out of memory");
 	else if (!strings_sound(c) || !instructions_sound(c) || !loops_sound(c) || !blocks_sound(c) || !counts_sound(c) ||
-	         !nodes_sound(c) || !probes_sound(c) || !machine_sound(c))
+	         !nodes_sound(c) || !steps_sound(c) || !probes_sound(c) || !machine_sound(c))
 		result = gs_fail(err, EINVAL, "the code of a kernel is damaged");
 	if (result) {
 		code_free(c);

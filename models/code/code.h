@@ -73,8 +73,10 @@ struct code_instruction {
  * begin of each lane's part of a `list` of parts that follow one another, as in compressed sparse rows. Numbers are kept in 64 bits,
  * cut to the width of their type; `signed_` says how operands widen.
  */
-#define CODE_NODE_OPS(X)                                                                                               	X(value) X(uniform) X(varying) X(param) X(tid) X(ntid) X(ctaid) X(nctaid) X(add) X(sub) X(mul) X(mad) X(shl) X(shr) 	X(and) X(or) X(xor) X(not) X(neg) X(min) X(max) X(div) X(rem) X(cvt) X(lt) X(le) X(eq) X(ne) X(select) \
-	X(loaded) X(list)
+#define CODE_NODE_OPS(X)                                                                                               \
+	X(value) X(uniform) X(varying) X(param) X(tid) X(ntid) X(ctaid) X(nctaid) X(add) X(sub) X(mul) X(mad) X(shl) X(shr) \
+	X(and) X(or) X(xor) X(not) X(neg) X(min) X(max) X(div) X(rem) X(cvt) X(lt) X(le) X(eq) X(ne) X(select) \
+	X(loaded) X(list) X(mulhi) X(mix) X(content)
 #define CODE_NODE_OP(name) NODE_##name,
 enum code_node_op { CODE_NODE_OPS(CODE_NODE_OP) NODE_OP_COUNT };
 #undef CODE_NODE_OP
@@ -85,6 +87,19 @@ struct code_node {
 	uint8_t signed_;
 	int32_t a, b, c;  /* operands; -1: none */
 	int64_t value;    /* value; param: index of the argument; tid ...: dimension */
+};
+
+/*
+ * The same in the order of execution: the part of the code that addresses depend on, so that whoever follows a path can compute them,
+ * loops and all. A step writes a slot, which stands for a register or a constant, from the slots a, b and c of its node. Ops that only
+ * steps have: mulhi, the upper half of a product; mix, something that depends on the operands and is not known; content, what the
+ * instruction finds at its address (value: which of its elements).
+ */
+enum { STEP_FIRST = UINT32_MAX }; /* instruction of constants, which are there before the path begins */
+struct code_step {
+	uint32_t instruction; /* of the code, ascending; after the constants */
+	int32_t slot;         /* -1: the address of the instruction, which is slot a */
+	struct code_node node;
 };
 
 /* Registers are numbered through the kernel and all functions that it calls. */
@@ -165,6 +180,7 @@ struct kernel_code {
 	struct code_unknown *unknowns;
 	struct code_check *checks;
 	struct code_node *nodes;
+	struct code_step *steps;
 	struct code_instruction *machine; /* none: the GPU executes `code` */
 	struct code_machine_block *machine_blocks;
 	struct code_register *machine_registers; /* those of register_table, then what the machine needs beyond them */
@@ -175,7 +191,7 @@ struct kernel_code {
 	uint32_t *files;     /* offsets in strings */
 	char *strings;       /* NUL-terminated, one after the other */
 	uint32_t code_count, operand_count, register_count, block_count, edge_count, term_count, loop_count, unknown_count,
-	    check_count, node_count, machine_count, machine_block_count, machine_register_count, machine_operand_count,
+	    check_count, node_count, step_count, machine_count, machine_block_count, machine_register_count, machine_operand_count,
 	    machine_origin_count, function_count, file_count, probe_count, string_bytes;
 };
 
