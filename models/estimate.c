@@ -2,7 +2,8 @@
  * One launch on one GPU.
  *
  *   counts of source blocks -> counts of target blocks (code_count.c)
- *   -> paths of warps, from traces (models/trace/warps.c) or from counters (synthesise.c, accesses.c)
+ *   -> paths of warps, from traces (models/trace/warps.c), from counters and what the code says of addresses (computed.c), or, with perfect
+ *   memory, from counters alone (synthesise.c, accesses.c)
  *   -> groups that an SM holds (occupancy.c) -> the timing model -> cycles, + the overhead of a launch
  */
 #include "models/accesses/accesses.h"
@@ -103,15 +104,22 @@ static int count_instructions(const struct launch_profile *launch, struct estima
 	return result;
 }
 
-int launch_accesses(const struct gpu *gpu, const struct launch_profile *launch, uint16_t **out, uint32_t *unknown)
+static struct launch_arguments arguments_of(const struct launch_profile *launch)
 {
 	struct launch_arguments arguments = {
-		.values = launch->argument_values, .known = launch->arguments_known, .count = launch->argument_count,
+		.values = launch->argument_values, .known = launch->arguments_known, .bytes = launch->argument_bytes,
+		.count = launch->argument_count,
 	};
 	for (int d = 0; d < 3; d++) {
 		arguments.local[d] = launch->local[d];
 		arguments.groups[d] = launch->groups[d];
 	}
+	return arguments;
+}
+
+int launch_accesses(const struct gpu *gpu, const struct launch_profile *launch, uint16_t **out, uint32_t *unknown)
+{
+	struct launch_arguments arguments = arguments_of(launch);
 	*out = calloc(launch->code->code_count + 1, sizeof **out);
 	return *out ? usual_accesses(gpu, launch->code, &arguments, *out, unknown) : -ENOMEM;
 }
@@ -281,6 +289,14 @@ static int run_analytical(const struct gpu *gpu, const struct launch_warps *warp
 	return 0;
 }
 
+static bool asks_memory(const struct kernel_code *code)
+{
+	for (uint32_t i = 0; i < code->code_count; i++)
+		if (code_accesses_memory(&code->code[i]) && code->code[i].space != SPACE_param && code->code[i].space != SPACE_shared)
+			return true;
+	return false;
+}
+
 /* The timing model proper; fills out->by, without the launch's own overhead. Where the description has the banks of
  * registers, the occupancy vector looks at them; else they are left to chance. */
 static int run_model(const struct gpu *gpu, const struct launch_warps *warps, uint64_t shared_bytes,
@@ -291,7 +307,7 @@ static int run_model(const struct gpu *gpu, const struct launch_warps *warps, ui
 	                                      .shared_bytes = shared_bytes},
 	                            .occupancy = model_occupancy_vector};
 	full.warps.hierarchy = options->hierarchy && launch_has_requests(warps);
-	if (options->hierarchy && !full.warps.hierarchy)
+	if (!full.warps.hierarchy && asks_memory(warps->code))
 		flag_add(&out->flags, FLAG_perfect_memory);
 	switch (options->kind) {
 	case MODEL_OPTIMISTIC:
@@ -370,38 +386,79 @@ static double counted_of_traced(const struct launch_warps *w, double counted)
  * corrected. */
 #define LIKE 1.5
 
-/* From traces; -ENOENT where none of them can be used. */
-static int model_traced(const struct gpu *gpu, const struct launch_profile *launch, const struct model_options *options,
-                        struct estimate *out, struct gs_error *err)
+/* Warps that stand for groups of the launch, whether they were traced or computed. */
+static int model_groups(const struct gpu *gpu, const struct launch_profile *launch, const struct model_options *options,
+                        const struct trace_warps *t, struct estimate *out, struct gs_error *err)
 {
-	struct trace_shape shape = {.requests = options->hierarchy};
-	struct trace_warps t;
-	memcpy(shape.groups, launch->groups, sizeof shape.groups);
-	memcpy(shape.local, launch->local, sizeof shape.local);
-	int result = trace_warps(gpu, launch->code, launch->trace, &shape, &launch->lanes, launch->accesses, &t, err);
-	if (result)
-		return result;
-	double times = t.represented;
+	double times = t->represented;
 	if (times <= 0) /* of counters and traces, unless they differ by what unrolling and branches that fall through make */
-		times = counted_of_traced(&t.warps, (double)out->thread_instructions);
-	if (t.represented <= 0 && times < LIKE && times > 1 / LIKE)
+		times = counted_of_traced(&t->warps, (double)out->thread_instructions);
+	if (t->represented <= 0 && times < LIKE && times > 1 / LIKE)
 		times = 1;
-	result = run_machine(gpu, &t.warps, shared_bytes_of(launch), options, out, err);
+	if (t->fraction < 1)
+		times /= t->fraction;
+	int result = run_machine(gpu, &t->warps, shared_bytes_of(launch), options, out, err);
 	if (!result)
-		result = count_accesses(&t.warps, times, &out->accesses);
+		result = count_accesses(&t->warps, times, &out->accesses);
 	if (!result && launch->instructions)
-		result = count_warp_executions(&t.warps, times, launch->instructions);
+		result = count_warp_executions(&t->warps, times, launch->instructions);
 	if (fabs(times - 1) > 0.01) { /* less is what the traces' own guesses cost */
 		stretch_estimate(out, times);
 		memory_scale(&out->memory, times);
 	}
-	out->lane_efficiency = t.lane_efficiency;
-	out->needed = t.needed;
-	take_statistics(launch->code, &t.statistics, out);
-	if (t.statistics.unknown_addresses)
+	out->lane_efficiency = t->lane_efficiency;
+	out->accessing = t->accessing;
+	out->drawn = t->drawn;
+	take_statistics(launch->code, &t->statistics, out);
+	if (t->statistics.unknown_addresses)
 		flag_add(&out->flags, FLAG_addresses_unknown);
-	if (t.statistics.guessed_lanes)
+	if (t->statistics.guessed_lanes)
 		flag_add(&out->flags, FLAG_traces_disagree);
+	return result;
+}
+
+static struct trace_shape shape_of(const struct launch_profile *launch, const struct model_options *options)
+{
+	struct trace_shape shape = {.requests = options->hierarchy};
+	memcpy(shape.groups, launch->groups, sizeof shape.groups);
+	memcpy(shape.local, launch->local, sizeof shape.local);
+	return shape;
+}
+
+/* From traces; -ENOENT where none of them can be used. */
+static int model_traced(const struct gpu *gpu, const struct launch_profile *launch, const struct model_options *options,
+                        struct estimate *out, struct gs_error *err)
+{
+	struct trace_shape shape = shape_of(launch, options);
+	struct trace_warps t;
+	int result = trace_warps(gpu, launch->code, launch->trace, &shape, &launch->lanes, launch->accesses, &t, err);
+	if (result)
+		return result;
+	result = model_groups(gpu, launch, options, &t, out, err);
+	out->needed = t.needed;
+	trace_warps_free(&t);
+	return result;
+}
+
+/* From counters, and addresses that the code computes; -ENOENT where there are none. */
+static int model_computed(const struct gpu *gpu, const struct launch_profile *launch, const struct model_options *options,
+                          struct estimate *out, struct gs_error *err)
+{
+	struct launch_arguments arguments = arguments_of(launch);
+	struct trace_shape shape = shape_of(launch, options);
+	struct trace_warps t;
+	if (!options->hierarchy || !asks_memory(launch->code))
+		return -ENOENT;
+	int result = computed_warps(gpu, launch->code, &arguments, &shape, &launch->lanes, launch->accesses, &t, err);
+	if (result)
+		return result;
+	result = model_groups(gpu, launch, options, &t, out, err);
+	if (t.drawn)
+		flag_add(&out->flags, FLAG_addresses_assumed);
+	if (t.fraction < 0.99)
+		flag_add(&out->flags, FLAG_paths_cut);
+	if (t.inconsistent)
+		flag_add(&out->flags, FLAG_lanes_disagree);
 	trace_warps_free(&t);
 	return result;
 }
@@ -454,6 +511,8 @@ static int model_warps(const struct gpu *gpu, const struct launch_profile *launc
                        struct estimate *out, struct gs_error *err)
 {
 	int result = launch->trace && launch->trace->group_count ? model_traced(gpu, launch, options, out, err) : -ENOENT;
+	if (result == -ENOENT)
+		result = model_computed(gpu, launch, options, out, err);
 	return result == -ENOENT ? model_counted(gpu, launch, options, out, err) : result;
 }
 

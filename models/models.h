@@ -37,6 +37,7 @@ struct launch_profile {
 	uint32_t unknown_accesses;
 	const uint64_t *argument_values; /* see struct launch_arguments */
 	const bool *arguments_known;
+	const uint64_t *argument_bytes; /* of the memory that each points to; 0: not known; NULL: of none */
 	uint32_t argument_count;
 	struct instruction_count *instructions; /* NULL, or zeroed entries per instruction of code, which model_launch fills */
 };
@@ -46,9 +47,7 @@ enum model_kind { MODEL_FULL, MODEL_OPTIMISTIC, MODEL_PROBABILISTIC, MODEL_OCCUP
 struct model_options {
 	enum model_kind kind;
 	bool exact;          /* simulate every work-group */
-	/* Model the memory hierarchy after L1, for launches whose addresses are known. For others memory is perfect, and the estimate
-	 * is flagged. */
-	bool hierarchy;
+	bool hierarchy; /* model memory after L1 */
 	uint32_t iterations; /* of the fixed point, at most */
 };
 
@@ -74,6 +73,7 @@ struct estimate {
 	double spread; /* how far off sampling may be, relative: what a test of its family was off by, and what units of regions differ by */
 	struct memory_statistics memory;
 	struct access_counts accesses;
+	uint32_t accessing, drawn; /* of a launch without a trace: instructions on global memory, and those whose addresses were assumed */
 	flag_set flags;
 };
 

@@ -11,6 +11,7 @@
 #include "models/accesses/coalesce.h"
 #include "models/util/limits.h"
 #include "models/warps/replay.h"
+#include "models/trace/computed.h"
 #include "models/trace/internal.h"
 #include "models/trace/lanes.h"
 
@@ -32,6 +33,7 @@ struct trace_maker {
 	const struct launch_trace *trace;
 	const struct trace_shape *shape;
 	const uint16_t *usual;
+	struct computed_groups *computed; /* NULL: lanes have traces */
 	struct trace_warps *out;
 	struct trace_reader *reader;
 	struct traced_lane *lanes[REPLAY_MOST_LANES];
@@ -63,10 +65,16 @@ static enum code_space space_of(const struct trace_maker *m, const struct code_i
 {
 	if (in->space != SPACE_generic)
 		return in->space == SPACE_texture ? SPACE_global : (enum code_space)in->space;
-	uint8_t space = m->trace->sites[in->site].space;
+	uint8_t space = m->computed ? SPACE_generic : m->trace->sites[in->site].space;
 	if (space != SPACE_generic)
 		return space == SPACE_const || space == SPACE_texture ? SPACE_global : (enum code_space)space;
 	return address >= 1ull << 40 ? SPACE_global : SPACE_shared;
+}
+
+static bool lane_address(const struct trace_maker *m, uint32_t lane, uint32_t instruction, uint64_t *address)
+{
+	return m->computed ? computer_address(m->computed->computer, instruction, lane, address)
+	                   : traced_lane_address(m->lanes[lane], instruction, address);
 }
 
 static void gather_addresses(struct trace_maker *m, uint32_t instruction, uint64_t mask, struct warp_request *r)
@@ -76,7 +84,7 @@ static void gather_addresses(struct trace_maker *m, uint32_t instruction, uint64
 	r->kind = (struct access_kind){.space = in->space, .atomic = in->class == CODE_atomic, .bytes = in->bytes};
 	for (uint64_t left = mask; left; left &= left - 1) {
 		uint32_t lane = (uint32_t)__builtin_ctzll(left);
-		if (!traced_lane_address(m->lanes[lane], instruction, &r->addresses[r->count]))
+		if (!lane_address(m, lane, instruction, &r->addresses[r->count]))
 			continue;
 		r->lanes[r->count++] = lane;
 	}
@@ -196,8 +204,10 @@ static bool record_block(void *ctx, uint32_t block, uint64_t mask)
 		m->path.gaps.failed = true;
 	gs_buf_add(&m->path.blocks, &block, sizeof block);
 	gs_buf_add(&m->path.before, &before, sizeof before);
-	for (uint64_t left = mask; left; left &= left - 1)
+	for (uint64_t left = mask; left && !m->computed; left &= left - 1)
 		traced_lane_step(m->lanes[__builtin_ctzll(left)]);
+	if (m->computed)
+		computer_execute(m->computed->computer, block, mask);
 	for (uint32_t i = b->first; i < b->first + b->count; i++) {
 		if (!code_accesses_memory(&m->code->code[i]))
 			continue;
@@ -206,7 +216,7 @@ static bool record_block(void *ctx, uint32_t block, uint64_t mask)
 		uint16_t n = make_request(m, i, mask);
 		gs_buf_add(&m->path.accesses, &n, sizeof n);
 	}
-	if (b->edge_count > 1 && diverges(m, mask))
+	if (b->edge_count > 1 && !m->computed && diverges(m, mask))
 		lanes |= DIVERGES;
 	gs_buf_add(&m->path.lanes, &lanes, sizeof lanes);
 	return !path_failed(&m->path);
@@ -256,6 +266,12 @@ static int begin_lanes(struct trace_maker *m, const struct traced_group *group, 
 			return result;
 	}
 	return 0;
+}
+
+static int begin_computed(struct trace_maker *m, struct lane_path *paths)
+{
+	m->with_gaps = 0;
+	return computed_begin(m->computed, m->group, m->warp * m->gpu->warp_size, m->lane_count, paths);
 }
 
 /* Gaps at the end of a lane's way: its last loop is what it ends with. */
@@ -308,7 +324,7 @@ static int run_warp(struct trace_maker *m, const struct traced_group *group)
 {
 	struct lane_path paths[REPLAY_MOST_LANES];
 	clear_path(&m->path);
-	int result = begin_lanes(m, group, paths);
+	int result = m->computed ? begin_computed(m, paths) : begin_lanes(m, group, paths);
 	if (!result)
 		result = replay_warp(m->code, paths, m->lane_count, record_block, m);
 	if (!result)
@@ -505,13 +521,13 @@ static int start_warps(struct trace_maker *m, const struct lane_counts *lanes, s
 	m->active = calloc(m->code->block_count + 1u, sizeof *m->active);
 	m->divergent = calloc(m->code->block_count + 1u, sizeof *m->divergent);
 	m->accesses = calloc(m->code->code_count + 1u, sizeof *m->accesses);
-	m->reader = trace_reader_new(m->code, m->trace, lanes);
+	m->reader = m->computed ? NULL : trace_reader_new(m->code, m->trace, lanes);
 	m->shifts = m->shape->requests ? shift_finder_new(m->code, m->trace->group_count, g) : NULL;
 	for (uint32_t i = 0; i < m->gpu->warp_size && m->reader; i++)
 		if (!(m->lanes[i] = traced_lane_new(m->reader)))
 			return -ENOMEM;
 	return out->store && out->statistics.instructions && out->statistics.divergent && m->executions && m->active &&
-	       m->divergent && m->accesses && m->reader && (m->shifts || !m->shape->requests) ? 0 : -ENOMEM;
+	       m->divergent && m->accesses && (m->reader || m->computed) && (m->shifts || !m->shape->requests) ? 0 : -ENOMEM;
 }
 
 static void end_warps(struct trace_maker *m)
@@ -579,38 +595,76 @@ static void sum_up(struct trace_maker *m)
 	}
 }
 
+static int make_warps(struct trace_maker *m, const struct lane_counts *lanes, struct gs_error *err)
+{
+	struct trace_warps *out = m->out;
+	size_t used = 0;
+	*out = (struct trace_warps){.fraction = 1};
+	int result = start_warps(m, lanes, err);
+	uint64_t *ids = calloc(m->trace->group_count + 1, sizeof *ids);
+	uint32_t *paths = calloc(m->trace->group_count * out->warps.warps_per_group + 1, sizeof *paths);
+	if (!result && (!ids || !paths))
+		result = -ENOMEM;
+	if (!result)
+		result = run_groups(m, ids, paths, &used);
+	if (!result && m->shape->requests)
+		result = fill_shifts(m, ids);
+	if (!result && m->shape->requests && !m->computed)
+		result = fit_gaps(m, lanes, ids, paths, used);
+	if (!result)
+		result = fill_pattern(m, lanes, ids, paths, used);
+	if (!result)
+		result = fill_efficiency(m);
+	if (!result) {
+		out->traced_groups = used;
+		sum_up(m);
+		point_to_store(m);
+	}
+	free(ids);
+	free(paths);
+	end_warps(m);
+	if (result)
+		trace_warps_free(out);
+	return result;
+}
+
 int trace_warps(const struct gpu *gpu, const struct kernel_code *code, const struct launch_trace *trace,
                 const struct trace_shape *shape, const struct lane_counts *lanes, const uint16_t *usual,
                 struct trace_warps *out, struct gs_error *err)
 {
 	struct trace_maker m = {.gpu = gpu, .code = code, .trace = trace, .shape = shape, .usual = usual, .out = out};
-	size_t used = 0;
-	*out = (struct trace_warps){0};
-	int result = start_warps(&m, lanes, err);
-	uint64_t *ids = calloc(trace->group_count + 1, sizeof *ids);
-	uint32_t *paths = calloc(trace->group_count * out->warps.warps_per_group + 1, sizeof *paths);
-	if (!result && (!ids || !paths))
-		result = -ENOMEM;
-	if (!result)
-		result = run_groups(&m, ids, paths, &used);
-	if (!result && shape->requests)
-		result = fill_shifts(&m, ids);
-	if (!result && shape->requests)
-		result = fit_gaps(&m, lanes, ids, paths, used);
-	if (!result)
-		result = fill_pattern(&m, lanes, ids, paths, used);
-	if (!result)
-		result = fill_efficiency(&m);
-	if (!result) {
-		out->traced_groups = used;
-		sum_up(&m);
-		point_to_store(&m);
+	return make_warps(&m, lanes, err);
+}
+
+static void count_drawn(const struct trace_maker *m, struct trace_warps *out)
+{
+	const bool *drawn = computer_drawn(m->computed->computer);
+	for (uint32_t i = 0; i < m->code->code_count; i++) {
+		const struct code_instruction *in = &m->code->code[i];
+		if (!out->statistics.instructions[i].executions || !code_accesses_memory(in) || in->space == SPACE_param ||
+		    in->space == SPACE_shared || in->space == SPACE_local)
+			continue;
+		out->accessing++;
+		out->drawn += drawn[i];
 	}
-	free(ids);
-	free(paths);
-	end_warps(&m);
-	if (result)
-		trace_warps_free(out);
+}
+
+int computed_warps(const struct gpu *gpu, const struct kernel_code *code, const struct launch_arguments *arguments,
+                   const struct trace_shape *shape, const struct lane_counts *lanes, const uint16_t *usual,
+                   struct trace_warps *out, struct gs_error *err)
+{
+	struct computed_groups computed;
+	struct trace_maker m = {.gpu = gpu, .code = code, .shape = shape, .usual = usual, .out = out, .computed = &computed};
+	int result = computed_start(code, arguments, shape, lanes, usual, &computed);
+	m.trace = &computed.trace;
+	if (!result)
+		result = make_warps(&m, lanes, err);
+	if (!result) {
+		out->fraction = computed.wanted > computed.kept ? (double)computed.kept / (double)computed.wanted : 1;
+		out->inconsistent = computed.inconsistent;
+		count_drawn(&m, out);
+	}
+	computed_free(&computed);
 	return result;
 }
 

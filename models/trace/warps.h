@@ -7,6 +7,7 @@
 #ifndef GPUSIM_MODELS_TRACE_WARPS_H
 #define GPUSIM_MODELS_TRACE_WARPS_H
 
+#include "models/accesses/accesses.h"
 #include "models/warps/synthesise.h"
 #include "models/trace/trace.h"
 
@@ -37,6 +38,10 @@ struct trace_warps {
 	uint64_t traced_groups;    /* that could be used */
 	double represented;        /* warps' instructions of all groups over those that the warps stand for, by counters; 0: not known */
 	struct needed_groups needed;
+	/* Of computed warps: */
+	double fraction;           /* of the blocks of the ways of lanes that are kept: 1 unless they were cut */
+	bool inconsistent;         /* counters of a work-item contradict the code */
+	uint32_t accessing, drawn; /* instructions on global memory that were executed; those of them that went where chance says */
 	struct trace_store *store;
 };
 
@@ -45,6 +50,10 @@ struct trace_warps {
 int trace_warps(const struct gpu *gpu, const struct kernel_code *code, const struct launch_trace *trace,
                 const struct trace_shape *shape, const struct lane_counts *lanes, const uint16_t *usual,
                 struct trace_warps *out, struct gs_error *err);
+/* The same for a launch that has no trace: some groups' warps from counters, their addresses from the code (computed.h). */
+int computed_warps(const struct gpu *gpu, const struct kernel_code *code, const struct launch_arguments *arguments,
+                   const struct trace_shape *shape, const struct lane_counts *lanes, const uint16_t *usual,
+                   struct trace_warps *out, struct gs_error *err);
 void trace_warps_free(struct trace_warps *t);
 
 /* Branches of one line of the source after which lanes of a warp went different ways. */

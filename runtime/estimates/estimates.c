@@ -285,6 +285,8 @@ static void find_trace(struct launch_result *r)
 	trace_of(r);
 	if (!r->trace)
 		flag_add(&r->flags, FLAG_not_traced);
+	else if (memcmp(r->trace->groups, r->profile.groups, sizeof r->trace->groups))
+		flag_add(&r->flags, FLAG_other_trace);
 }
 
 /* Once it has no job of its own under way. */

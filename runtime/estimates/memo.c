@@ -1,11 +1,12 @@
 /*
  * Launches that are alike are modelled once. Launches are alike if they have the same counters of every work-item, shape, accesses and
- * trace; on the same target they get the same estimate. The estimate may still be under way.
+ * trace, or, without one, arguments; on the same target they get the same estimate. The estimate may still be under way.
  */
 #include "runtime/estimates/memo.h"
 
 #include "runtime/estimates/job.h"
 #include "runtime/model/profile.h"
+#include "runtime/model/simulation.h"
 #include "runtime/model/trace_shapes.h"
 
 #include <errno.h>
@@ -26,6 +27,8 @@ static void accesses_key(const struct launch_profile *p, char key[33])
 	gs_buf_add(&all, p->groups, sizeof p->groups);
 	gs_buf_add(&all, p->argument_values, p->argument_count * sizeof *p->argument_values);
 	gs_buf_add(&all, p->arguments_known, p->argument_count * sizeof *p->arguments_known);
+	if (p->argument_bytes)
+		gs_buf_add(&all, p->argument_bytes, p->argument_count * sizeof *p->argument_bytes);
 	gs_hash_hex(all.data, all.len, key);
 	if (all.failed)
 		*key = 0;
@@ -63,6 +66,15 @@ int memo_accesses(struct memo *m, struct launch_profile *p, const struct gpu *gp
 	return result;
 }
 
+/* Without a trace, addresses follow from the arguments and from what they point to. */
+static void addresses_key(const struct launch_result *r, char key[33])
+{
+	if (r->trace)
+		memcpy(key, r->trace->identity, sizeof r->trace->identity);
+	else if (r->sim->model.hierarchy)
+		accesses_key(&r->profile, key);
+}
+
 void memo_counters(const struct launch_record *l, char hash[33])
 {
 	gs_hash_hex(l->counters, launch_words(l) * sizeof *l->counters, hash);
@@ -77,8 +89,7 @@ void memo_key(const struct launch_result *r, const char counters[33], char key[3
 	memset(&all, 0, sizeof all);
 	memcpy(all.counters, counters, sizeof all.counters);
 	gs_hash_hex(r->profile.accesses, r->profile.code->code_count * sizeof *r->profile.accesses, all.accesses);
-	if (r->trace)
-		memcpy(all.trace, r->trace->identity, sizeof all.trace);
+	addresses_key(r, all.trace);
 	memcpy(all.global, r->profile.global, sizeof all.global);
 	memcpy(all.local, r->profile.local, sizeof all.local);
 	all.local_bytes = r->profile.local_bytes;

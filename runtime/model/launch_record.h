@@ -14,6 +14,7 @@ struct launch_record {
 	uint64_t local_bytes;
 	uint64_t *argument_values; /* the first 8 bytes of each argument; an address for buffers */
 	bool *arguments_known;
+	uint64_t *argument_bytes; /* of the memory that each points to; 0: not known */
 	size_t argument_count;
 	size_t slots, places;     /* of its counters; places: item layout only */
 	const uint64_t *counters; /* the counter buffer (runtime/format/counters.h), once the launch has completed */

@@ -398,6 +398,7 @@ void profile_fill(struct launch_result *r)
 	r->profile.counts = r->counts;
 	r->profile.argument_values = l->argument_values;
 	r->profile.arguments_known = l->arguments_known;
+	r->profile.argument_bytes = l->argument_bytes;
 	r->profile.argument_count = (uint32_t)l->argument_count;
 	fill_counts(r, items, groups);
 	profile_lanes(&r->profile, l, &r->reader);

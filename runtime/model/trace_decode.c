@@ -54,6 +54,16 @@ struct kept_trace *trace_pack(const uint64_t *words, size_t chunks)
 	return t;
 }
 
+bool trace_keep_sizes(struct kept_trace *t, const void *sizes, size_t argument_count)
+{
+	t->argument_bytes = calloc(argument_count + 1, WORD);
+	if (!t->argument_bytes)
+		return false;
+	memcpy(t->argument_bytes, sizes, argument_count * WORD);
+	t->argument_count = argument_count;
+	return true;
+}
+
 struct kept_trace *trace_from_bytes(const void *bytes, size_t length, const void *sizes, size_t argument_count)
 {
 	struct kept_trace *t = calloc(1, sizeof *t);
@@ -61,11 +71,8 @@ struct kept_trace *trace_from_bytes(const void *bytes, size_t length, const void
 	if (!t)
 		return NULL;
 	t->bytes = malloc(length + 1);
-	t->argument_bytes = calloc(argument_count + 1, WORD);
-	if (t->bytes && t->argument_bytes) {
+	if (t->bytes && trace_keep_sizes(t, sizes, argument_count)) {
 		memcpy(t->bytes, bytes, length);
-		memcpy(t->argument_bytes, sizes, argument_count * WORD);
-		t->argument_count = argument_count;
 		for (; length - t->length >= CHUNK_HEADER; t->chunks++) {
 			memcpy(header, t->bytes + t->length, CHUNK_HEADER);
 			if ((uint32_t)header[2] > CHUNK_ROOM || length - t->length - CHUNK_HEADER < bytes_used(header))
@@ -309,6 +316,13 @@ static bool same_local(const struct kept_trace *t, const struct launch_profile *
 	return t->local[0] == p->local[0] && t->local[1] == p->local[1] && t->local[2] == p->local[2];
 }
 
+/* Whether groups of the same linear id are at the same place of both grids, as far as both go. */
+static bool same_rows(const struct kept_trace *t, const struct launch_profile *p)
+{
+	bool rows = p->groups[1] * p->groups[2] > 1 || t->groups[1] * t->groups[2] > 1, planes = p->groups[2] > 1 || t->groups[2] > 1;
+	return (!rows || t->groups[0] == p->groups[0]) && (!planes || t->groups[1] == p->groups[1]);
+}
+
 void trace_of(struct launch_result *r)
 {
 	const struct launch_record *l = r->launch;
@@ -321,7 +335,8 @@ void trace_of(struct launch_result *r)
 	if (!l->local[0])
 		trace_learn(l->facts, l->global, l->local, r->profile.local);
 	r->trace = trace_find(l->facts, l->global, l->local);
-	if (r->trace && !same_local(r->trace, &r->profile)) { /* the driver chose otherwise */
+	/* The driver chose otherwise, or the trace's groups are elsewhere. */
+	if (r->trace && (!same_local(r->trace, &r->profile) || !same_rows(r->trace, &r->profile))) {
 		trace_let_go(r->trace);
 		r->trace = NULL;
 	}

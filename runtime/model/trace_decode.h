@@ -7,6 +7,8 @@
 
 /* Puts the words of a trace buffer together. NULL when out of memory. */
 struct kept_trace *trace_pack(const uint64_t *words, size_t chunks);
+/* Copies the sizes of the memory that arguments point to. False when out of memory. */
+bool trace_keep_sizes(struct kept_trace *t, const void *sizes, size_t argument_count);
 /* From the bytes and argument_bytes of one that was kept on disk. NULL: they are none, or memory is short. */
 struct kept_trace *trace_from_bytes(const void *bytes, size_t length, const void *sizes, size_t argument_count);
 /* Finds the trace for a launch whose profile is filled: the one that it brought, which this takes, else one that was kept. Where

@@ -151,10 +151,9 @@ void record_launch(const struct simulation *sim, const struct launch_record *l, 
 		gs_pack_add(&pack, "counters", l->counters, bytes);
 	gs_pack_add(&pack, "facts", facts.data, facts.len);
 	gs_buf_free(&facts);
-	if (trace) {
+	if (trace)
 		gs_pack_add(&pack, "trace", trace->bytes, trace->length);
-		gs_pack_add(&pack, "memory", trace->argument_bytes, trace->argument_count * sizeof *trace->argument_bytes);
-	}
+	gs_pack_add(&pack, "memory", l->argument_bytes, l->argument_count * sizeof *l->argument_bytes);
 	write_record(sim, "launch", &pack);
 }
 

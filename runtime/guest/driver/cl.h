@@ -19,7 +19,7 @@
 #define CL_PLAIN_CALLS(X) \
 	X(clGetPlatformIDs) X(clGetPlatformInfo) X(clGetCommandQueueInfo) \
 	X(clCreateCommandQueue) X(clReleaseCommandQueue) X(clCreateBuffer) X(clReleaseMemObject) \
-	X(clGetMemObjectInfo) X(clGetImageInfo) X(clGetKernelInfo) X(clGetKernelArgInfo) \
+	X(clGetMemObjectInfo) X(clGetImageInfo) X(clGetKernelInfo) \
 	X(clSetEventCallback) X(clRetainEvent) X(clReleaseEvent) X(clRetainContext) \
 	X(clReleaseContext) X(clFlush) X(clGetProgramBuildInfo) X(clCreateSubBuffer) X(clCreateImage) \
 	X(clRetainDevice)

@@ -124,15 +124,39 @@ static void keep_arguments(struct launch *l, const struct kernel *k)
 	}
 }
 
+/* The number of bytes that an argument points to; 0: none, or not known. To ask about anything but memory could crash. */
+static uint64_t argument_size(const struct artifact_kernel *facts, const struct kernel_arg *a, size_t index)
+{
+	enum argument_kind kind = index < facts->arguments ? facts->argument_kinds[index] : ARGUMENT_OTHER;
+	cl_mem mem = NULL;
+	size_t bytes = 0;
+	if (a->kind == ARG_LOCAL)
+		return a->size;
+	if (a->kind != ARG_VALUE || a->size != sizeof mem || kind == ARGUMENT_OTHER || kind == ARGUMENT_VALUE || kind == ARGUMENT_LOCAL ||
+	    kind == ARGUMENT_SAMPLER)
+		return 0;
+	memcpy(&mem, a->value, sizeof mem);
+	if (mem)
+		cl.clGetMemObjectInfo(mem, CL_MEM_SIZE, sizeof bytes, &bytes, NULL);
+	return bytes;
+}
+
+static void keep_sizes(struct launch *l, const struct kernel *k)
+{
+	for (size_t i = 0; i < k->arg_count; i++)
+		l->record.argument_bytes[i] = argument_size(l->record.facts, &k->args[i], i);
+}
+
 static struct launch *launch_new(const struct kernel *k, const struct request *r, const struct kernel_twin *t)
 {
-	struct launch *l = calloc(1, sizeof *l + k->arg_count * (sizeof(uint64_t) + sizeof(bool)));
+	struct launch *l = calloc(1, sizeof *l + k->arg_count * (2 * sizeof(uint64_t) + sizeof(bool)));
 	if (!l || !(l->record.kernel_name = strdup(k->name))) {
 		free(l);
 		return NULL;
 	}
 	l->record.argument_values = (uint64_t *)(l + 1);
-	l->record.arguments_known = (bool *)(l->record.argument_values + k->arg_count);
+	l->record.argument_bytes = l->record.argument_values + k->arg_count;
+	l->record.arguments_known = (bool *)(l->record.argument_bytes + k->arg_count);
 	keep_arguments(l, k);
 	for (cl_uint d = 0; d < 3; d++) {
 		l->record.global[d] = r->global && d < r->dims ? r->global[d] : 1;
@@ -144,6 +168,7 @@ static struct launch *launch_new(const struct kernel *k, const struct request *r
 	l->record.artifact = t->twin->artifact;
 	l->record.artifact->refs++;
 	l->record.facts = t->facts;
+	keep_sizes(l, k);
 	return l;
 }
 
@@ -151,7 +176,6 @@ void launch_free(struct launch *l)
 {
 	artifact_release(l->record.artifact);
 	free(l->record.kernel_name);
-	free(l->argument_bytes);
 	free(l);
 }
 

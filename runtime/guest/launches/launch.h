@@ -62,7 +62,6 @@ struct launch {
 	bool profiled;
 	cl_int status;                       /* the status with which it completed */
 	struct schedule_command *command;    /* its entry in the timeline; NULL: it has none */
-	uint64_t *argument_bytes; /* of a traced launch: the size of the memory that each argument points to; 0: not known */
 };
 
 void launch_free(struct launch *l);

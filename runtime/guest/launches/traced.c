@@ -22,32 +22,6 @@ enum { CHUNK_WORDS = TRACE_CHUNK_BYTES / 8 };
 
 /* ---- what to trace ---- */
 
-/* The number of bytes that an argument points to, if the driver says that it is memory. To ask about anything else could crash. */
-static uint64_t argument_size(const struct kernel_twin *t, const struct kernel_arg *a, cl_uint index)
-{
-	cl_kernel_arg_address_qualifier space = CL_KERNEL_ARG_ADDRESS_PRIVATE;
-	cl_mem mem = NULL;
-	size_t bytes = 0;
-	if (a->kind == ARG_LOCAL)
-		return a->size;
-	if (a->kind != ARG_VALUE || a->size != sizeof mem || !cl.clGetKernelArgInfo ||
-	    cl.clGetKernelArgInfo(t->kernel, index, CL_KERNEL_ARG_ADDRESS_QUALIFIER, sizeof space, &space, NULL) != CL_SUCCESS ||
-	    (space != CL_KERNEL_ARG_ADDRESS_GLOBAL && space != CL_KERNEL_ARG_ADDRESS_CONSTANT))
-		return 0;
-	memcpy(&mem, a->value, sizeof mem);
-	if (mem)
-		cl.clGetMemObjectInfo(mem, CL_MEM_SIZE, sizeof bytes, &bytes, NULL);
-	return bytes;
-}
-
-static bool keep_argument_sizes(struct launch *l, const struct kernel *k, const struct kernel_twin *t)
-{
-	l->argument_bytes = calloc(l->record.argument_count + 1, sizeof *l->argument_bytes);
-	for (size_t i = 0; l->argument_bytes && i < l->record.argument_count; i++)
-		l->argument_bytes[i] = argument_size(t, &k->args[i], (cl_uint)i);
-	return l->argument_bytes;
-}
-
 /* The same number in every run of a program. */
 static uint64_t seed_of(const struct launch *l)
 {
@@ -138,12 +112,11 @@ bool plan_trace(struct kernel *k, cl_device_id device, struct launch *l, struct 
 	l->trace_buffer = buffer_take(k->build->pool, device, TRACE_BUFFER, words);
 	if (!l->trace_buffer)
 		simulation.cost.untraced++;
-	if (l->trace_buffer && keep_argument_sizes(l, k, p->twin)) {
-		p->chunks = (l->trace_buffer->word_count - TRACE_HEADER_WORDS) / CHUNK_WORDS;
-		p->whole = p->boxes.count == 1;
-		return true;
-	}
-	return false;
+	if (!l->trace_buffer)
+		return false;
+	p->chunks = (l->trace_buffer->word_count - TRACE_HEADER_WORDS) / CHUNK_WORDS;
+	p->whole = p->boxes.count == 1;
+	return true;
 }
 
 /* ---- launching it ---- */
@@ -245,10 +218,9 @@ struct kept_trace *trace_bring_back(struct launch *l)
 	buffer_give_back(b, words);
 	l->trace_buffer = NULL;
 	worker_moved();
-	if (t) {
-		t->argument_bytes = l->argument_bytes;
-		t->argument_count = l->record.argument_count;
-		l->argument_bytes = NULL;
+	if (t && !trace_keep_sizes(t, l->record.argument_bytes, l->record.argument_count)) {
+		kept_trace_free(t);
+		t = NULL;
 	}
 	return t;
 }

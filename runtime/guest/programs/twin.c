@@ -166,15 +166,12 @@ static bool native_traces(cl_device_id device)
 	return found;
 }
 
-/* For a traced twin, the driver must be able to say which arguments are memory. A twin in the shadow does not print: the kernel
- * does. */
+/* A twin in the shadow does not print: the kernel does. */
 static char *twin_options(const struct twin_text *from, size_t unit)
 {
 	bool traced = from->texts != from->artifact->host_texts;
 	struct gs_buf options = {0};
 	gs_buf_puts(&options, from->artifact->host_options[unit]);
-	if (traced)
-		gs_buf_puts(&options, " -cl-kernel-arg-info");
 	if (traced && native_traces(from->device))
 		gs_buf_puts(&options, " -D" NATIVE_MACRO "=1");
 	if (simulation.options.twin.number != TWINS_DIRECT)
