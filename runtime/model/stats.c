@@ -3,6 +3,7 @@
 
 #include "runtime/model/lines.h"
 #include "runtime/model/simulation.h"
+#include "runtime/model/trace_shapes.h"
 #include "runtime/process/signals.h"
 
 #include <stdlib.h>
@@ -78,6 +79,38 @@ static void add_estimate(struct target_stats *t, const struct launch_result *r, 
 	t->flags |= e->flags | r->flags;
 }
 
+static const char *why_not_traced(const struct launch_result *r)
+{
+	if (r->sim->options.trace.number == TRACE_NEVER)
+		return "GPUSIM_TRACE is never";
+	return r->trace ? "no group of the trace is whole" : "no trace fits";
+}
+
+/* The first target stands for all: what is traced does not depend on it. */
+static void add_memory_source(struct memory_source *m, const struct launch_result *r)
+{
+	size_t t = 0;
+	while (t < r->sim->target_count && !r->estimated[t])
+		t++;
+	if (t == r->sim->target_count)
+		return;
+	const struct estimate *e = &r->estimates[t];
+	if (e->accessing) {
+		m->computed++;
+		m->reason = why_not_traced(r);
+		if (e->drawn >= m->drawn) {
+			m->drawn = e->drawn;
+			m->accessing = e->accessing;
+		}
+	} else if (r->flags & (flag_set)1 << FLAG_other_trace) {
+		m->other++;
+		for (int d = 0; d < 3; d++) {
+			m->other_groups[d] = r->trace->groups[d];
+			m->other_local[d] = r->trace->local[d];
+		}
+	}
+}
+
 void stats_add_launch(const struct launch_result *r)
 {
 	struct stats *stats = &r->sim->stats;
@@ -97,6 +130,7 @@ void stats_add_launch(const struct launch_result *r)
 	}
 	if (k) {
 		lines_add_launch(&k->lines, r);
+		add_memory_source(&k->memory, r);
 		k->launches++;
 		k->in_shadow += r->launch->in_shadow;
 		k->measured += r->launch->measured_ns != 0;

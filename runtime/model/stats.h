@@ -38,6 +38,14 @@ struct target_stats {
 /* A twin that was compared with its kernel wrote the same, or not. Racy: the kernel itself does not write the same twice. */
 enum twin_comparison { TWIN_SAME, TWIN_DIFFERS, TWIN_RACY, TWIN_COMPARISONS };
 
+/* What the memory of launches without a trace of their own sizes was modelled from. */
+struct memory_source {
+	uint64_t computed, other; /* launches: without a trace; with a trace of other sizes */
+	const char *reason;       /* why the latest of the former has none */
+	uint32_t accessing, drawn; /* of the one with most assumed: instructions on global memory; those whose addresses are assumed */
+	uint64_t other_groups[3], other_local[3]; /* that the latest of the latter took its trace of */
+};
+
 struct kernel_stats {
 	struct kernel_stats *next;
 	char *name;
@@ -47,6 +55,7 @@ struct kernel_stats {
 	uint64_t measured;
 	uint64_t in_shadow; /* launches whose twin ran on copies */
 	uint64_t comparisons[TWIN_COMPARISONS];
+	struct memory_source memory;
 	struct target_stats by_target[MAX_TARGETS];
 };
 

@@ -115,6 +115,46 @@ static void add_not_modelled(struct text *t)
 	}
 }
 
+/* Where memory is not modelled from a trace of a launch like it. */
+static void add_memory_of(struct text *t, const struct kernel_stats *k)
+{
+	const struct memory_source *m = &k->memory;
+	struct gs_buf name = {0};
+	show_name(&name, k->name, 60);
+	const char *text = name.data ? name.data : "";
+	if (m->drawn)
+		text_line(t, 2, "memory of %s: addresses assumed for %u of %u instructions, because they depend on data and %s (%llu of %llu launches)",
+		          text, m->drawn, m->accessing, m->reason, (unsigned long long)m->computed, (unsigned long long)k->launches);
+	else if (m->computed && t->verbose)
+		text_line(t, 2, "memory of %s: addresses of all %u instructions computed from the code, because %s (%llu of %llu launches)", text,
+		          m->accessing, m->reason, (unsigned long long)m->computed, (unsigned long long)k->launches);
+	if (m->other)
+		text_line(t, 2, "memory of %s: addresses from the trace of another launch, with %llux%llux%llu groups of %llux%llux%llu work-items "
+		          "(%llu of %llu launches)", text, (unsigned long long)m->other_groups[0], (unsigned long long)m->other_groups[1],
+		          (unsigned long long)m->other_groups[2], (unsigned long long)m->other_local[0], (unsigned long long)m->other_local[1],
+		          (unsigned long long)m->other_local[2], (unsigned long long)m->other, (unsigned long long)k->launches);
+	gs_buf_free(&name);
+}
+
+static void add_memory(struct text *t, const struct kernel_stats *const *kernels, size_t count)
+{
+	enum { MOST_LINES = 12 };
+	size_t most = t->verbose ? count : MOST_LINES, shown = 0, left = 0;
+	for (size_t i = 0; i < count; i++) {
+		if (!kernels[i]->memory.computed && !kernels[i]->memory.other)
+			continue;
+		if (shown < most) {
+			size_t before = t->out.len;
+			add_memory_of(t, kernels[i]);
+			shown += t->out.len > before;
+		} else {
+			left += kernels[i]->memory.drawn || kernels[i]->memory.other;
+		}
+	}
+	if (left)
+		text_line(t, 2, "memory of %zu more kernels: likewise (GPUSIM_TEXT=verbose shows all)", left);
+}
+
 /* Twins that do not do what their kernels do; the program's results are the kernels' own. */
 static void add_twins(struct text *t)
 {
@@ -270,6 +310,7 @@ static void add_all(struct text *t)
 		add_totals(t);
 		add_transfers(t);
 		add_not_modelled(t);
+		add_memory(t, kernels, count);
 		add_twins(t);
 		add_library(t);
 		add_sampling(t);
