@@ -262,6 +262,17 @@ static const struct group_place *place_of(struct lane_reader *r, uint64_t group)
 }
 
 /* Item layout: the words of one work-item and, after them, whether it exists: the last groups may be smaller. */
+/* A group that has places, for one that has none: in the same column of the grid where whole rows have, and not in its first row, which is
+ * a border. */
+static uint64_t group_with_places(const struct launch_result *r, uint64_t group)
+{
+	const uint64_t *local = r->profile.local, row = r->profile.groups[0];
+	uint64_t counted = r->launch->places / (local[0] * local[1] * local[2]), rows = counted / row;
+	if (rows > 1 && group >= row)
+		return group % row + row * (1 + (group / row - 1) % (rows - 1));
+	return counted ? group % counted : 0;
+}
+
 static void gather_item(void *ctx, uint64_t group, uint32_t item, uint32_t *row)
 {
 	struct lane_reader *r = ctx;
@@ -270,8 +281,9 @@ static void gather_item(void *ctx, uint64_t group, uint32_t item, uint32_t *row)
 	const struct group_place *p = place_of(r, group);
 	uint64_t size = p->local[0] * p->local[1] * p->local[2];
 	bool exists = item < size;
-	/* What has no place is taken to be like the first. */
-	uint64_t index = p->first + size <= l->places ? p->first + item : 0;
+	if (p->first + size > l->places)
+		p = place_of(r, group_with_places(r, group));
+	uint64_t index = exists && p->first + item < l->places ? p->first + item : 0;
 	for (size_t w = 0; w < l->facts->words; w++)
 		row[w] = exists ? words[w * l->places + index] : 0;
 	row[l->facts->words] = exists;
