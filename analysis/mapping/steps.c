@@ -368,6 +368,8 @@ int mapping_steps(const struct mapping *m, const uint32_t *starts, struct kernel
 		find_needed(&f);
 		find_steps(&f);
 	}
+	if (f.slot_count > STEP_MOST_SLOTS)
+		f.leaf_count = f.step_count = 0;
 	struct code_step *all = f.failed ? NULL : calloc(f.leaf_count + f.step_count + 1u, sizeof *all);
 	if (all) {
 		memcpy(all, f.leaves, f.leaf_count * sizeof *all);

@@ -214,7 +214,7 @@ static int64_t argument_of(const struct address_computer *c, uint64_t address)
 
 static uint64_t bytes_of(const struct address_computer *c, int64_t argument)
 {
-	return argument >= 0 && c->launch->bytes ? c->launch->bytes[argument] : 0;
+	return argument >= 0 && c->launch->bytes ? min_u64(c->launch->bytes[argument], CONSTANTS_BASE) : 0;
 }
 
 static uint64_t base_of(int64_t argument)
@@ -508,7 +508,7 @@ struct address_computer *computer_new(const struct kernel_code *code, const stru
 	*c = (struct address_computer){.code = code, .launch = launch, .usual = usual, .slot_count = count_slots(code)};
 	c->group_items = launch->local[0] * launch->local[1] * launch->local[2];
 	for (uint32_t a = 0; a < launch->count; a++)
-		c->footprint += bytes_of(c, a);
+		c->footprint = min_u64(c->footprint + bytes_of(c, a), MOST_RANGE);
 	c->slots = calloc(c->slot_count + 1u, sizeof *c->slots);
 	c->first_step = calloc(code->code_count + 1u, sizeof *c->first_step);
 	c->number = calloc(code->code_count + 1u, sizeof *c->number);

@@ -223,20 +223,26 @@ static bool nodes_sound(const struct kernel_code *c)
 	return true;
 }
 
-/* Constants first, then in the order of the code. A step has at most four slots. */
+static bool step_sound(const struct code_step *s)
+{
+	const struct code_node *n = &s->node;
+	bool slots = is_index(s->slot, STEP_MOST_SLOTS) && is_index(n->a, STEP_MOST_SLOTS) && is_index(n->b, STEP_MOST_SLOTS) &&
+	             is_index(n->c, STEP_MOST_SLOTS);
+	bool address = s->slot < 0;
+	return slots && n->op < NODE_OP_COUNT && n->from_bits && n->from_bits <= 64 && n->to_bits && n->to_bits <= 64 &&
+	       !(address && (n->a < 0 || s->instruction == STEP_FIRST));
+}
+
+/* Constants first, then in the order of the code. */
 static bool steps_sound(const struct kernel_code *c)
 {
-	uint32_t slots = c->step_count < INT32_MAX / 4 ? 4 * c->step_count : INT32_MAX;
+	uint32_t last = STEP_FIRST;
 	for (uint32_t i = 0; i < c->step_count; i++) {
-		const struct code_step *s = &c->steps[i];
-		const struct code_node *n = &s->node;
-		bool constant = s->instruction == STEP_FIRST;
-		if ((constant ? i && s[-1].instruction != STEP_FIRST
-		              : s->instruction >= c->code_count || (i && s[-1].instruction != STEP_FIRST && s[-1].instruction > s->instruction)) ||
-		    n->op >= NODE_OP_COUNT || !is_index(s->slot, slots) || !is_index(n->a, slots) || !is_index(n->b, slots) ||
-		    !is_index(n->c, slots) || n->from_bits > 64 || n->to_bits > 64 || !n->from_bits || !n->to_bits ||
-		    (s->slot < 0 && n->a < 0))
+		uint32_t at = c->steps[i].instruction;
+		bool ordered = last == STEP_FIRST || (at != STEP_FIRST && at >= last);
+		if (!ordered || (at != STEP_FIRST && at >= c->code_count) || !step_sound(&c->steps[i]))
 			return false;
+		last = at;
 	}
 	return true;
 }

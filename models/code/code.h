@@ -96,6 +96,7 @@ struct code_node {
  * instruction finds at its address (value: which of its elements).
  */
 enum { STEP_FIRST = UINT32_MAX }; /* instruction of constants, which are there before the path begins */
+enum { STEP_MOST_SLOTS = 1 << 17 }; /* registers of the largest kernel, and constants: bounds the memory of whoever executes steps */
 struct code_step {
 	uint32_t instruction; /* of the code, ascending; after the constants */
 	int32_t slot;         /* -1: the address of the instruction, which is slot a */

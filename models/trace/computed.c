@@ -19,6 +19,7 @@ enum {
 	MOST_ITEMS = 1 << 13,              /* as many as are traced of a launch, about */
 	MOST_WALKED = MODEL_MOST_BLOCKS / 8, /* blocks of all lanes: a tenth of a second */
 	LEAST_GROUPS = 4,
+	LONGER = 16,                       /* than the average: how long single ways may be */
 	ASKED = 16,                        /* work-items whose counters say how long ways are */
 };
 
@@ -78,7 +79,7 @@ static int choose_groups(struct computed_groups *c, const struct trace_shape *sh
 	c->none = calloc(items + 1, sizeof *c->none);
 	if (!c->trace.groups || !c->none)
 		return -ENOMEM;
-	c->room = max_u64(MOST_WALKED / (most * items), 256);
+	c->room = max_u64(MOST_WALKED / (most * items), 256) * LONGER;
 	for (uint64_t g = 0; g < groups && most == groups; g++)
 		c->trace.groups[c->trace.group_count++] = (struct traced_group){.group = g, .lane_count = (uint32_t)items, .lanes = c->none};
 	if (most == groups)

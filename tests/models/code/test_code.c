@@ -123,6 +123,38 @@ static void code_comes_back_from_its_bytes(void)
 	gs_buf_free(&bytes);
 }
 
+static int read_with_steps(const struct code_step *steps, uint32_t count)
+{
+	struct kernel_code code = sample(), *copy = NULL;
+	struct code_step own[4];
+	struct gs_buf packed = {0};
+	memcpy(own, steps, count * sizeof *own);
+	code.steps = own;
+	code.step_count = count;
+	code_write(&code, &packed);
+	int result = code_read(packed.data, packed.len, &copy, NULL);
+	if (!result)
+		CU_ASSERT_EQUAL(copy->step_count, count);
+	code_free(copy);
+	gs_buf_free(&packed);
+	return result;
+}
+
+/* Constants come first, then steps in the order of the code; only an instruction of the code has an address. */
+static void steps_are_in_order(void)
+{
+	struct code_node leaf = {.op = NODE_value, .from_bits = 64, .to_bits = 64, .a = -1, .b = -1, .c = -1};
+	struct code_node move = {.op = NODE_cvt, .from_bits = 64, .to_bits = 64, .a = 0, .b = -1, .c = -1};
+	struct code_step constant = {STEP_FIRST, 0, leaf}, early = {1, 1, move}, late = {4, -1, move};
+	CU_ASSERT_EQUAL(read_with_steps((struct code_step[]){constant, early, early, late}, 4), 0);
+	CU_ASSERT_EQUAL(read_with_steps((struct code_step[]){constant, late, early}, 3), -EINVAL);
+	CU_ASSERT_EQUAL(read_with_steps((struct code_step[]){early, constant}, 2), -EINVAL);
+	CU_ASSERT_EQUAL(read_with_steps((struct code_step[]){{STEP_FIRST, -1, move}}, 1), -EINVAL);
+	CU_ASSERT_EQUAL(read_with_steps((struct code_step[]){{9, 1, move}}, 1), -EINVAL);
+	CU_ASSERT_EQUAL(read_with_steps((struct code_step[]){{1, -1, leaf}}, 1), -EINVAL);
+	CU_ASSERT_EQUAL(read_with_steps((struct code_step[]){{1, STEP_MOST_SLOTS, move}}, 1), -EINVAL);
+}
+
 /* Every byte is changed in turn, and every shorter length is tried. The result is an error, or code whose indices are all valid. */
 static void damaged_code_is_refused_or_harmless(void)
 {
@@ -192,6 +224,7 @@ void add_code_tests(void)
 	CU_add_test(suite, "slow paths are not taken", slow_paths_are_not_taken);
 	CU_add_test(suite, "counts that contradict are told", counts_that_contradict_are_told);
 	CU_add_test(suite, "code comes back from its bytes", code_comes_back_from_its_bytes);
+	CU_add_test(suite, "steps are in order", steps_are_in_order);
 	CU_add_test(suite, "damaged code is refused or harmless", damaged_code_is_refused_or_harmless);
 	CU_add_test(suite, "code that goes round is refused", code_that_goes_round_is_refused);
 }
