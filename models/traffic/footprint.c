@@ -174,8 +174,8 @@ static void extend_to_grid(struct extents *x, uint32_t instruction, const uint64
 			high += (uint64_t)(first < last ? last : first);
 		}
 	} else if (s && s->bytes) {
-		low = s->low < low ? s->low : low;
-		high = s->low + s->bytes > high ? s->low + s->bytes : high;
+		low = s->low;
+		high = s->low + s->bytes;
 	}
 	widen(&x->of[instruction], low, high);
 }

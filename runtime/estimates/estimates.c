@@ -389,6 +389,7 @@ static void take_result(struct estimates *e, const struct pending *p, size_t t)
 		return;
 	}
 	e->sim->cost.model_ns += job->cost_ns;
+	r->modelled_ns += job->cost_ns;
 	e->sim->cost.simulated += !job->estimate.sampled && !job->from_cache && job->estimate.simulated_fraction > 0;
 	e->sim->cost.from_cache += job->from_cache;
 	trace_need(p->launch->facts, p->launch->global, p->launch->local, &job->estimate.needed);

@@ -47,7 +47,7 @@ struct launch_result {
 	struct lane_reader reader; /* of the profile's lanes */
 	struct kept_trace *brought; /* by the launch itself; NULL: it was not traced */
 	struct kept_trace *trace; /* the launch's own or one of a launch alike, held (trace_shapes.h); NULL: none */
-	uint64_t modelled_ns;     /* processor time of its modelling, on all targets */
+	uint64_t modelled_ns;     /* processor time of the jobs that modelled it, on all targets; 0: others' did */
 	double traced_fraction;   /* of the groups, with such a trace */
 	flag_set flags; /* about the measurement, for every target */
 };

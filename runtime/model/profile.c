@@ -261,18 +261,17 @@ static const struct group_place *place_of(struct lane_reader *r, uint64_t group)
 	return p;
 }
 
-/* Item layout: the words of one work-item and, after them, whether it exists: the last groups may be smaller. */
 /* A group that has places, for one that has none: in the same column of the grid where whole rows have, and not in its first row, which is
  * a border. */
-static uint64_t group_with_places(const struct launch_result *r, uint64_t group)
+static uint64_t group_with_places(const struct lane_reader *r, uint64_t group)
 {
-	const uint64_t *local = r->profile.local, row = r->profile.groups[0];
-	uint64_t counted = r->launch->places / (local[0] * local[1] * local[2]), rows = counted / row;
+	uint64_t row = r->groups[0], counted = r->launch->places / (r->local[0] * r->local[1] * r->local[2]), rows = counted / row;
 	if (rows > 1 && group >= row)
 		return group % row + row * (1 + (group / row - 1) % (rows - 1));
 	return counted ? group % counted : 0;
 }
 
+/* Item layout: the words of one work-item and, after them, whether it exists: the last groups may be smaller. */
 static void gather_item(void *ctx, uint64_t group, uint32_t item, uint32_t *row)
 {
 	struct lane_reader *r = ctx;
