@@ -459,6 +459,34 @@ static void a_work_item_of_a_group_that_sums_up_is_its_average(void)
 	CU_ASSERT_EQUAL(r.flags, 1u << FLAG_counters_full);
 }
 
+/* 1,037 work-items, an odd number, and more than twice 255 pairs, after which the counters of flags are emptied. Flag 0 is that of
+ * all, flag 1 of every third (346), flag 31 of the last, and flag 32, in the second word, of every second (519). */
+static void flags_of_work_items_are_counted(void)
+{
+	enum { PLACES = 1037, SIZES = COUNTER_HEADER_WORDS, ITEMS = SIZES + 1 + 1, FLAGS = 33 };
+	static uint64_t words[ITEMS + PLACES];
+	static unsigned columns[FLAGS];
+	uint64_t counts[FLAGS + 1] = {0};
+	struct artifact_kernel k = {.columns = columns, .column_count = FLAGS, .flag_count = FLAGS, .words = 2, .entry_block = 0};
+	struct artifact a = {.block_count = FLAGS + 1, .counts_by_item = true};
+	struct launch_record l = {.artifact = &a, .facts = &k, .counters = words, .slots = 1, .places = PLACES, .global = {PLACES, 1, 1}, .local = {PLACES, 1, 1}};
+	struct launch_result r = {.launch = &l, .counts = counts};
+	uint32_t *items = (uint32_t *)(words + ITEMS);
+	for (unsigned i = 0; i < FLAGS; i++)
+		columns[i] = i + 1;
+	for (uint32_t i = 0; i < PLACES; i++) {
+		items[i] = 1u | (i % 3 == 0) << 1 | (uint32_t)(i == PLACES - 1) << 31;
+		items[PLACES + i] = i % 2 == 0;
+	}
+	words[SIZES] = PLACES | 1 << COUNTER_SIZE_BITS | 1ull << 2 * COUNTER_SIZE_BITS;
+	profile_fill(&r);
+	CU_ASSERT_EQUAL(counts[1], 1037);
+	CU_ASSERT_EQUAL(counts[2], 346);
+	CU_ASSERT_EQUAL(counts[3], 0);
+	CU_ASSERT_EQUAL(counts[32], 1);
+	CU_ASSERT_EQUAL(counts[33], 519);
+}
+
 /* 5 work-items, each of which is a group. There are slots for two of them and places for all. Block 1 ran 0 to 4 times. */
 static void groups_without_a_slot_are_counted(void)
 {
@@ -543,6 +571,7 @@ void add_guest_tests(void)
 	CU_add_test(s, "texts that count and that trace can be one program", texts_can_be_one_program);
 	CU_add_test(s, "a work-item of a group that sums up is its average", a_work_item_of_a_group_that_sums_up_is_its_average);
 	CU_add_test(s, "work-items of groups without a slot are counted", groups_without_a_slot_are_counted);
+	CU_add_test(s, "flags of work-items are counted", flags_of_work_items_are_counted);
 	CU_add_test(s, "a failure of gpusim-cc becomes the reason", failure_becomes_the_reason);
 	CU_add_test(s, "a result that makes no sense is refused", nonsense_is_refused);
 }
