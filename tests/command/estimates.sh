@@ -13,7 +13,7 @@ export LC_ALL=C GPUSIM_GPU=gtx480,h200 GPUSIM_CACHE_DIR=$work/cache
 . "$here/../check.sh"
 
 # estimates FILE.json: every number that the models made, and nothing that depends on the run.
-estimates() { sed -n '/"launches":\[/,/^"transfers"/p' "$1" | sed 's/"measured_ns":[^,]*,//g'; }
+estimates() { sed -n '/"launches":\[/,/^"transfers"/p' "$1" | sed 's/"measured_ns":[^,]*,//g; s/"modelled_ns":[^,]*,//g'; }
 # cost FILE.json FIELD
 cost() { sed -n 's/.*"cost":{.*"'"$2"'":\([0-9]*\).*/\1/p' "$1"; }
 # modelled NAME COMMAND...: runs it, and keeps its estimates in NAME.
