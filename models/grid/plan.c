@@ -114,6 +114,8 @@ int ov_work_init(struct ov_work *work, const struct gpu *gpu, const struct launc
 		work->stepped += work->pattern[g].stepped * (double)times;
 		work->uniform &= !times || work->kinds[g] == 0;
 	}
+	for (uint32_t p = 0; p < w->path_count; p++)
+		work->gaps |= w->paths[p].gap_count > 0;
 	work->stepped = work->instructions > 0 ? work->stepped / work->instructions : 1;
 	return 0;
 }
@@ -296,7 +298,7 @@ double ov_spread(const struct ov_work *work, const struct ov_plan *plan, const s
 	bool few = plan->sm_count < work->gpu->sm_count, some = plan->groups < plan->all;
 	double regions = cycles > 0 ? o->spread_cycles / cycles : 0;
 	double groups = few ? (double)plan->sm_count / (double)plan->groups : 0; /* their share need not be a whole number for each */
-	double chance = work->hierarchy && (some || o->skipped_instructions > 0) ? MEMORY_CHANCE : 0;
+	double chance = work->hierarchy && (some || o->skipped_instructions > 0 || work->gaps) ? MEMORY_CHANCE : 0;
 	double traffic = work->hierarchy && some ? plan->unlike : 0;
 	return sqrt(regions * regions + groups * groups + traffic * traffic + chance * chance);
 }

@@ -40,6 +40,7 @@ struct ov_work {
 	double weight;       /* of an instruction: with its requests, of what it is without */
 	bool uniform;        /* all groups do the same */
 	bool exact, hierarchy;
+	bool gaps;           /* some path has: its rounds are not the iterations that there were */
 };
 
 /* Returns 0 or -ENOMEM; ov_work_free in any case. */
