@@ -97,13 +97,13 @@ static int split_member(struct grid *g, uint32_t n, uint64_t group)
 }
 
 /* Until it has room or is done. Long loops are not stepped through to their end. */
-static int run_member(struct member *member)
+static int run_member(const struct grid *g, struct member *member)
 {
 	enum { STEP = 256 }; /* cycles between looks at the rates of loops */
 	struct ov_sm *sm = member->sm;
 	struct rates rates;
 	enum ov_state state;
-	int rc = rates_init(&rates, &member->sm, 1, STEP);
+	int rc = rates_init(&rates, &member->sm, g->plan->jumps, STEP);
 	do {
 		sm->limit = rates.slots ? sm->now + STEP : OV_NEVER;
 		state = ov_run(sm);
@@ -132,7 +132,7 @@ static int serve_member(struct grid *g, uint32_t n)
 		ov_start_group(member->sm, ov_group_id(g->plan, group), ov_dispatch_start(&g->queue, g->given_before, member->sm));
 	member->before = ov_progress_of(member->sm);
 	member->waits = false;
-	return member->sm->live_groups ? run_member(member) : 0;
+	return member->sm->live_groups ? run_member(g, member) : 0;
 }
 
 static bool first_time(const struct grid *g, uint64_t *time)

@@ -25,6 +25,8 @@ enum {
 	/* A launch of no more is simulated as a whole, in less than 0.1 s. Twice as much: launches up to there lose their sampling
 	 * error and take 0.15 s. */
 	ALWAYS_WHOLE = 300000,
+	/* Long loops of a launch of no more are stepped through, in 0.1 s or so: a loop that comes to know its data has no rate at first. */
+	ALWAYS_STEPPED = 400000,
 	/* A second. Twice as much: large launches take twice as long, and a longer part of them is simulated. */
 	BUDGET = MODEL_BUDGET,
 	/* Budgets that a launch may take as a whole, where sampling would save little (worth_sampling). */
@@ -269,6 +271,7 @@ int ov_plan_make(const struct ov_work *work, uint32_t residency, struct ov_plan 
 	plan->limits.fine_share = work->uniform ? 0.5 : work->hierarchy ? memory_share : fine_share;
 	plan->limits.fine_epochs = work->uniform ? uniform_epochs : fine_epochs;
 	double whole = cost_of(work, work->instructions);
+	plan->jumps = work->gaps && whole / work->stepped > ALWAYS_STEPPED;
 	if (whole <= (work->exact ? exact_limit : work->hierarchy ? MEMORY_WHOLE : ALWAYS_WHOLE))
 		return 0;
 	int rc = look_at(work, residency, plan, &cost);

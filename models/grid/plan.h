@@ -10,6 +10,7 @@
 struct ov_plan {
 	uint64_t groups, all; /* groups of the plan and of the launch. Where the plan has fewer, ov_group_id says which */
 	uint32_t sm_count;
+	bool jumps; /* over rounds of long loops (rates.h): else all of them are stepped through */
 	/* By pattern group: those with the same number do the same, and SMs that got the same are simulated once. NULL: no two
 	 * groups do. */
 	const uint32_t *kinds;

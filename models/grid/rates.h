@@ -33,7 +33,7 @@ struct rates {
 	double spread_cycles; /* by which the cycles that were jumped may be wrong, added up */
 };
 
-/* For SMs that run in step. Returns 0 or -ENOMEM; rates_free in any case. sms stays the caller's. */
+/* For SMs that run in step; none: nothing is jumped over. Returns 0 or -ENOMEM; rates_free in any case. sms stays the caller's. */
 int rates_init(struct rates *r, struct ov_sm **sms, uint32_t count, uint64_t step);
 void rates_free(struct rates *r);
 /* The SMs have run up to the same cycle and pause. Where their loops have a rate, they jump. */

@@ -117,7 +117,7 @@ static int run_team(struct team *t)
 {
 	enum { PATIENCE = 10000 }; /* steps without any progress until warps are said to wait for ever: millions of cycles */
 	uint64_t step = memory_round_trip(t->memory, has_atomics(t->sms[0]->m)), done = 0;
-	int rc = rates_init(&t->rates, t->sms, t->count, step);
+	int rc = rates_init(&t->rates, t->sms, t->plan->jumps ? t->count : 0, step);
 	bool open = true;
 	for (uint64_t end = step, idle = 0; open && !rc; end += step) {
 		for (uint32_t i = 0; i < t->count; i++)

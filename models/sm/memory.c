@@ -1,4 +1,5 @@
 /* Occupancy vector: an SM's memory, its making and its end. What it does is in models/sm/memory.h. */
+#include "models/accesses/coalesce.h"
 #include "models/sm/state/sm.h"
 #include "models/traffic/footprint.h"
 
@@ -45,12 +46,13 @@ int ov_memory_init(struct ov_sm *sm, struct memory_system *system, uint32_t inde
 	o->room = gpu->l1_lookup_cycles ? gpu->l1_lookup_cycles : 1;
 	o->hit_cycles = memory_hit_cycles(gpu, sm->m->front[1] ? sm->m->front[1] - 1 : 0);
 	o->l1 = l1_new(&config);
+	o->moved = sm->m->gap_room ? calloc(2 * COALESCE_MOST_PARTS, sizeof *o->moved) : NULL;
 	o->leaving = calloc(gpu->l1_miss_queue, sizeof *o->leaving);
 	int rc = tags_init(&o->constants, gpu->const_bytes / gpu->const_access_bytes, gpu->const_ways);
 	enum { INSTRUCTION_BYTES = 8 }; /* of a PTX instruction in GPGPU-Sim */
 	if (!rc && gpu->icache_line_instructions)
 		rc = tags_init(&o->lines, gpu->icache_bytes / (gpu->icache_line_instructions * INSTRUCTION_BYTES), gpu->icache_ways);
-	return o->l1 && o->leaving ? rc : -ENOMEM;
+	return o->l1 && o->leaving && (o->moved || !sm->m->gap_room) ? rc : -ENOMEM;
 }
 
 void ov_memory_free(struct ov_sm *sm)
@@ -64,6 +66,7 @@ void ov_memory_free(struct ov_sm *sm)
 	free(o->accesses);
 	free(o->parts);
 	free(o->leaving);
+	free(o->moved);
 	free(o);
 	sm->memory = NULL;
 }
@@ -100,7 +103,7 @@ void ov_memory_touch(struct ov_sm *sm, uint32_t slot, uint32_t gap, uint64_t rou
 				if (group->moves)
 					address = launch_address(launch, i, address, group->id, group->moved, line);
 				address = round_address(&g->shifts[access], address, round, (uint64_t)slot << 20, line);
-				touch_part(sm, op, address, r->parts[p].sectors);
+				touch_part(sm, op, address / line * line, r->parts[p].sectors);
 			}
 		}
 	}

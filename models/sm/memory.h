@@ -11,6 +11,7 @@
 #define GPUSIM_MODELS_SM_MEMORY_H
 
 #include "models/traffic/footprint.h"
+#include "models/accesses/coalesce.h"
 #include "models/memory/map.h"
 #include "models/sm/gaps.h"
 #include "models/sm/variant.h"
@@ -222,11 +223,46 @@ static uint64_t shifted_address(const struct ov_sm *sm, const struct ov_flight *
 		uint64_t bytes = ((uint64_t)launch->code->local_bytes * gpu_of(sm)->warp_size / line + 1) * line;
 		return (1ull << 44) + ((uint64_t)sm->memory->index * sm->m->slots + f->slot) * bytes + address % bytes;
 	}
-	if (g->moves)
-		address = launch_address(launch, f->op, address, g->id, g->moved, line);
-	if (sm->m->gap_room && f->request != OV_NONE)
-		address = ov_round_address(sm, &sm->warps[f->slot], f->request, address, line);
-	return address;
+	return g->moves ? launch_address(launch, f->op, address, g->id, g->moved, line) : address;
+}
+
+static uint32_t merge_part(struct memory_part *parts, uint32_t count, const struct memory_part *p)
+{
+	for (uint32_t i = 0; i < count; i++)
+		if (parts[i].address == p->address) {
+			parts[i].sectors |= p->sectors;
+			parts[i].bytes = (uint16_t)(parts[i].bytes + p->bytes);
+			parts[i].lanes = (uint16_t)(parts[i].lanes + p->lanes);
+			return count;
+		}
+	parts[count] = *p;
+	return count + 1;
+}
+
+/* Parts that have moved within their lines: sectors that leave one come to the next, and parts that meet become one. */
+static uint32_t move_parts(const struct ov_sm *sm, const struct ov_flight *f, const struct memory_part *first, uint32_t count)
+{
+	uint64_t line = gpu_of(sm)->l1_line_bytes;
+	uint32_t sectors = (uint32_t)(line / MEMORY_SECTOR), moved = 0;
+	struct memory_part *out = sm->memory->moved;
+	for (uint32_t i = 0; i < count && moved + 2 <= 2 * COALESCE_MOST_PARTS; i++) {
+		struct memory_part p = first[i];
+		uint64_t address = ov_round_address(sm, &sm->warps[f->slot], f->request, shifted_address(sm, f, p.address), line);
+		uint32_t by = (uint32_t)(address % line / MEMORY_SECTOR);
+		uint64_t mask = (uint64_t)(p.sectors | !p.sectors) << by, own = mask & ((1ull << sectors) - 1);
+		uint16_t bytes = (uint16_t)(p.bytes * bits_set((uint32_t)own) / bits_set(p.sectors | !p.sectors));
+		p.address = address / line * line;
+		p.sectors = (uint32_t)own;
+		p.bytes = bytes ? bytes : (uint16_t)(first[i].bytes ? 1 : 0);
+		if (own)
+			moved = merge_part(out, moved, &p);
+		p.address += line;
+		p.sectors = (uint32_t)(mask >> sectors);
+		p.bytes = (uint16_t)(first[i].bytes - bytes);
+		if (p.sectors)
+			moved = merge_part(out, moved, &p);
+	}
+	return moved;
 }
 
 /* How many of a part's operations follow one another: those on one address. */
@@ -238,10 +274,12 @@ static uint32_t atomic_turns(const struct ov_sm *sm, const struct ov_flight *f, 
 
 static void send_atomic(struct ov_sm *sm, const struct ov_flight *f, const struct memory_part *first, uint32_t count)
 {
+	bool moved = first == sm->memory->moved;
 	struct ov_memory *o = sm->memory;
 	uint32_t n = new_access(sm, f, 0);
 	for (uint32_t i = 0; i < count && n != OV_NONE; i++) {
-		send_request(sm, MEMORY_ATOMIC, shifted_address(sm, f, first[i].address), first[i].sectors | !first[i].sectors, first[i].bytes,
+		uint64_t address = moved ? first[i].address : shifted_address(sm, f, first[i].address);
+		send_request(sm, MEMORY_ATOMIC, address, first[i].sectors | !first[i].sectors, first[i].bytes,
 		     atomic_turns(sm, f, &first[i]), n | FOR_ACCESS, sm->now + i + 1);
 		o->accesses[n].waits++;
 		o->accesses[n].missed = true;
@@ -250,12 +288,13 @@ static void send_atomic(struct ov_sm *sm, const struct ov_flight *f, const struc
 
 static void queue_parts(struct ov_sm *sm, const struct ov_flight *f, const struct memory_part *first, uint32_t count)
 {
+	bool moved = first == sm->memory->moved;
 	struct ov_memory *o = sm->memory;
 	const struct ov_op *op = &sm->ops[f->op];
 	uint32_t n = new_access(sm, f, count);
 	for (uint32_t i = 0; i < count && n != OV_NONE; i++) {
 		struct ov_part p = {.ready = sm->now + gpu_of(sm)->l1_lookup_cycles + (uint64_t)i * op->initiation / OV_FRACTION,
-		                 .address = shifted_address(sm, f, first[i].address),
+		                 .address = moved ? first[i].address : shifted_address(sm, f, first[i].address),
 		                 .access = n,
 		                 .sectors = first[i].sectors | !first[i].sectors, /* at least one */
 		                 .bytes = first[i].bytes,
@@ -332,6 +371,10 @@ static bool ov_memory_takes(struct ov_sm *sm, const struct ov_flight *f, uint32_
 	}
 	if (!count)
 		return false;
+	if (o->moved && op->space != SPACE_local && sm->warps[f->slot].path->gap_count) {
+		count = move_parts(sm, f, first, count);
+		first = o->moved;
+	}
 	o->counts.requests++;
 	o->counts.parts += count;
 	if (op->class == CODE_atomic)

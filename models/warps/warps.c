@@ -42,9 +42,10 @@ uint64_t round_address(const struct round_shift *s, uint64_t address, uint64_t r
 	if (!round || (s->chance && s->bytes <= line_bytes))
 		return address;
 	if (!s->bytes)
-		return (address + by) / line_bytes * line_bytes;
+		return address + by;
 	int64_t at = (int64_t)(address - s->low + (s->chance ? by % s->bytes : by)) % (int64_t)s->bytes;
-	return (s->low + (uint64_t)(at < 0 ? at + (int64_t)s->bytes : at)) / line_bytes * line_bytes;
+	uint64_t to = s->low + (uint64_t)(at < 0 ? at + (int64_t)s->bytes : at);
+	return s->chance ? to / line_bytes * line_bytes + address % line_bytes : to;
 }
 
 /* How often a round is done in all. */

@@ -44,6 +44,7 @@ struct ov_memory {
 	uint64_t next_step, written; /* when the queue's first is looked up; when the last result was written */
 	uint32_t hit_cycles; /* from the lookup of a load that hits to its value */
 	uint32_t unit_op, unit_accesses; /* what the unit was given last */
+	struct memory_part *moved; /* parts of a request whose warp is in the rounds of a gap; NULL: no path has gaps */
 	struct ov_memory_counts counts;
 	double latency_sum;
 	uint64_t latency_count;
