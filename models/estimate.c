@@ -170,7 +170,7 @@ static void finish_estimate(const struct gpu *gpu, struct estimate *e, double lo
 		e->cycles += e->by[k];
 	e->limiter = limiter_of(e);
 	e->time_ns = e->cycles * 1000 / gpu->clock_mhz;
-	e->low_ns = e->time_ns * low * (1 - e->spread);
+	e->low_ns = e->time_ns * low * (e->spread < 0.5 ? 1 - e->spread : 0.25 / e->spread); /* never negative */
 	e->high_ns = e->time_ns * high * (1 + e->spread);
 }
 

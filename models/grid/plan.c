@@ -193,14 +193,33 @@ static int find_regions(const struct ov_work *work, struct ov_plan *plan)
 	return rc;
 }
 
-/* Which groups stand for the launch: some of each part of it that does the same. */
+/* What the chosen groups do, over what as many groups do on average; 1 where that is not known. */
+static double share_chosen(const struct ov_plan *plan, const struct ov_plan *launch, const struct group_run *runs, size_t count)
+{
+	double chosen = 0;
+	if (!launch->work || !(launch->work[plan->all] > 0))
+		return 1;
+	for (size_t i = 0; i < count; i++) {
+		uint64_t end = runs[i].id + ((i + 1 < count ? runs[i + 1].first : plan->groups) - runs[i].first);
+		chosen += launch->work[end < plan->all ? end : plan->all] - launch->work[runs[i].id];
+	}
+	return chosen / (launch->work[plan->all] * (double)plan->groups / (double)plan->all);
+}
+
+/* Which groups stand for the launch: some of each part of it that does the same. If groups differ so much that few runs of neighbours
+ * do more or less than the launch, there are more and shorter ones. */
 static int choose_runs(const struct ov_work *work, struct ov_plan *plan)
 {
 	struct ov_plan launch = {.groups = plan->all, .all = plan->all, .whole = plan->whole, .limits = plan->limits};
 	struct group_run *runs = NULL;
 	int rc = plan->all <= MOST_GROUPS ? find_regions(work, &launch) : 0;
-	if (!rc)
-		rc = runs_choose(launch.regions, launch.region_count, plan->groups, plan->all, plan->whole, &runs, &plan->run_count);
+	for (uint64_t least = 2; !rc; least *= 2) {
+		free(runs);
+		runs = NULL;
+		rc = runs_choose(launch.regions, launch.region_count, plan->groups, plan->all, plan->whole, least, &runs, &plan->run_count);
+		if (rc || fabs(share_chosen(plan, &launch, runs, plan->run_count) - 1) < same_traffic || 4 * least > plan->groups)
+			break;
+	}
 	plan->runs = runs;
 	drop_regions(&launch);
 	return rc;

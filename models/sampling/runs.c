@@ -2,7 +2,8 @@
  * Runs of groups that stand for a launch: stratified sampling, with allocation in proportion.
  *
  *   part i of the launch, groups [a, b) of G, has numbers [round(a g / G), round(b g / G)) of the g that are chosen
- *   as up to MOST_RUNS runs of neighbours, the first at the part's begin, the last at its end, and as many left out between any two
+ *   as up to MOST_RUNS runs of neighbours, or as many as are asked for, the first at the part's begin, the last at its end, and as
+ *   many left out between any two
  * Source: Cochran, Sampling Techniques, 5.5 (proportional allocation). Without parts, the first groups of a launch, which often
  * are unlike all others, would count as much as a whole run does.
  */
@@ -16,7 +17,7 @@
 enum { MOST_RUNS = 8, RUN_EPOCHS = 2 };
 
 struct chooser {
-	uint64_t groups, all, whole;
+	uint64_t groups, all, whole, least;
 	struct group_run *runs;
 	size_t count;
 };
@@ -30,7 +31,8 @@ static void choose_in(struct chooser *c, uint64_t begin, uint64_t end)
 {
 	uint64_t first = number_of(c, begin), some = number_of(c, end) - first, left_out = end - begin - some;
 	uint64_t runs = some / (RUN_EPOCHS * c->whole);
-	runs = runs < 2 ? 2 : runs < MOST_RUNS ? runs : MOST_RUNS;
+	runs = runs < MOST_RUNS ? runs : MOST_RUNS;
+	runs = runs < c->least ? c->least : runs;
 	if (some < runs) {
 		if (some)
 			c->runs[c->count++] = (struct group_run){first, begin + left_out / 2};
@@ -42,14 +44,14 @@ static void choose_in(struct chooser *c, uint64_t begin, uint64_t end)
 	}
 }
 
-int runs_choose(const struct region *regions, size_t count, uint64_t groups, uint64_t all, uint64_t whole, struct group_run **out,
-                size_t *out_count)
+int runs_choose(const struct region *regions, size_t count, uint64_t groups, uint64_t all, uint64_t whole, uint64_t least,
+                struct group_run **out, size_t *out_count)
 {
-	struct chooser c = {.groups = groups, .all = all, .whole = whole ? whole : 1};
+	struct chooser c = {.groups = groups, .all = all, .whole = whole ? whole : 1, .least = least};
 	uint64_t at = 0;
 	if (count > groups / (RUN_EPOCHS * c.whole)) /* hardly any neighbours would be left */
 		count = 0;
-	c.runs = calloc((2 * count + 1) * MOST_RUNS, sizeof *c.runs);
+	c.runs = calloc((2 * count + 1) * (least > MOST_RUNS ? least : MOST_RUNS), sizeof *c.runs);
 	if (!c.runs)
 		return -ENOMEM;
 	for (size_t i = 0; i < count; i++) {

@@ -15,10 +15,10 @@ struct group_run {
 	uint64_t first, id;
 };
 
-/* `groups` of `all`, at least 1 and no more; regions: of the launch, in ascending order. whole: groups that run at once. The
- * caller frees *out. Returns 0 or -ENOMEM. */
-int runs_choose(const struct region *regions, size_t count, uint64_t groups, uint64_t all, uint64_t whole, struct group_run **out,
-                size_t *out_count);
+/* `groups` of `all`, at least 1 and no more; regions: of the launch, in ascending order. whole: groups that run at once. least: runs of a
+ * region, at least; 2 or more. The caller frees *out. Returns 0 or -ENOMEM. */
+int runs_choose(const struct region *regions, size_t count, uint64_t groups, uint64_t all, uint64_t whole, uint64_t least,
+                struct group_run **out, size_t *out_count);
 uint64_t runs_id(const struct group_run *runs, size_t count, uint64_t n);
 
 #endif

@@ -115,7 +115,7 @@ static uint64_t nth(const struct region *regions, size_t count, uint64_t groups,
 {
 	struct group_run *runs = NULL;
 	size_t run_count = 0;
-	CU_ASSERT_EQUAL_FATAL(runs_choose(regions, count, groups, 3200, 10, &runs, &run_count), 0);
+	CU_ASSERT_EQUAL_FATAL(runs_choose(regions, count, groups, 3200, 10, 2, &runs, &run_count), 0);
 	uint64_t id = runs_id(runs, run_count, n);
 	free(runs);
 	return id;
