@@ -8,8 +8,8 @@
  *   jump:    the least of rounds left / rounds per cycle over all warps; at least `merged` of the time up to now, so that warps which
  *            leave one soon after the other are one phase. The more jumps there were, the more are merged: their number is bounded
  * What was jumped over leaves its lines in caches, the last MOST_TOUCHED parts of requests at least. Loops that come to know their data
- * get faster by that. So the first jump is no longer than FIRST units, and each further one FARTHER times as long, as long as the rate
- * after a jump is that before it.
+ * get faster by that. So the first jump is no longer than FIRST units, and each further one FARTHER times as long, if the rate after a
+ * jump is that before it, and in any case after MOST_DRIFTS: the number of jumps grows with the logarithm of the loop.
  * Units that do not agree are followed by longer ones, because what differs by chance then averages out; after MOST_UNITS the last is
  * taken as it is, and the difference goes into the estimate's bounds.
  */
@@ -20,7 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FIRST = 3, FARTHER = 4, MOST_TOUCHED = 1 << 16, MORE_STEPS = 8, LEAST_ITERATIONS = 8, LEAST_OUTER = 2, MOST_UNITS = 8, MOST_DEPTH = 16 };
+enum { FIRST = 3, FARTHER = 4, MOST_DRIFTS = 3, MOST_TOUCHED = 1 << 16, MORE_STEPS = 8, LEAST_ITERATIONS = 8, LEAST_OUTER = 2, MOST_UNITS = 8, MOST_DEPTH = 16 };
 static const double tolerance = 0.01, merged = 0.005;
 
 struct rate_place {
@@ -329,8 +329,13 @@ static bool end_unit(struct rates *r, struct rate_level *l, const struct rate_pl
 		set_rates(r, l);
 		double first = cycles_left(r, l, places, &last), elapsed = (double)ov_time(r->sms[0]);
 		double reach = fmin(fmax(first, merged * (1 + r->jumps / 32.0) * elapsed), last);
-		bool drifts = l->capped && fabs(rate / l->jump_rate - 1) > 2 * tolerance;
-		l->cap = l->cap > 0 && !drifts ? l->cap * FARTHER : FIRST * cycles;
+		double drift = l->capped ? fabs(rate / l->jump_rate - 1) : 0;
+		l->drifts = drift > 2 * tolerance ? l->drifts + 1 : 0;
+		if (!(l->cap > 0))
+			l->cap = FIRST * cycles;
+		else if (l->drifts % MOST_DRIFTS == 0)
+			l->cap *= FARTHER;
+		r->spread_cycles += drift * l->jumped / 2;
 		l->capped = l->cap < reach;
 		l->jump_rate = rate;
 		reach = fmin(reach, l->cap);
@@ -339,6 +344,7 @@ static bool end_unit(struct rates *r, struct rate_level *l, const struct rate_pl
 		if (by > 1.5 * cycles && isfinite(by)) {
 			r->spread_cycles += by * fmax(fmin(difference, 1), tolerance / 2) + (reach - by) / 2;
 			r->jumps += !l->capped;
+			l->jumped = by;
 			jump(r, l, places, cycles, reach, by);
 			return true;
 		}

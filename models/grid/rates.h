@@ -24,7 +24,9 @@ struct rates {
 		uint64_t time;            /* the unit's begin */
 		double rate;              /* instructions per cycle of the unit before; 0: there was none */
 		double cap, jump_rate;    /* cycles that the last jump could be long, and the rate before it */
-		bool capped;              /* it was that long */
+		double jumped;            /* cycles that it was long */
+		bool capped;              /* as long as it could be */
+		uint32_t drifts;          /* jumps in a row after which the rate was another one */
 		struct rate_place *from;  /* by SM and slot: where its warp was */
 		struct rate_sums *sums;   /* by SM: what it had done */
 		struct warp_rate *rates;  /* by SM and slot */
