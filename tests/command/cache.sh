@@ -70,7 +70,9 @@ fill_without_clang() {
 }
 
 damaged_is_refused() {
-	cp carried bad && printf '\377' | dd of=bad bs=1 seek=300 conv=notrunc 2>/dev/null
+	local byte
+	byte=$(od -An -tu1 -j300 -N1 carried)
+	cp carried bad && printf '%b' "\\x$(printf %02x $((byte ^ 255)))" | dd of=bad bs=1 seek=300 conv=notrunc 2>/dev/null
 	head -c 2000 carried >cut
 	echo hello >other.txt
 	mkdir -p clean
