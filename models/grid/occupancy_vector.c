@@ -54,7 +54,7 @@ static void fill_timing(const struct ov_work *work, const struct ov_plan *plan, 
 	out->cycles = (double)o->cycles;
 	for (uint32_t k = 0; k < CYCLE_KIND_COUNT; k++)
 		out->by[k] = (double)o->by[k];
-	if (plan->groups < plan->all && done > 0)
+	if (done > 0 && (plan->groups < plan->all || (o->stopped > 0 && done < share)))
 		extra += (out->cycles + o->skipped_cycles) * (share / done - 1);
 	if (extra > 0)
 		add_cycles(out, extra);

@@ -31,6 +31,9 @@ enum {
 	BUDGET = MODEL_BUDGET,
 	/* Budgets that a launch may take as a whole, where sampling would save little (worth_sampling). */
 	OVER_BUDGET = 2,
+	/* Budgets after which a simulation of long loops ends whose warps leave them at ever other times: there is no rate to jump with. What
+	 * is left goes on at the rate up to there, which is too fast if few warps are left. */
+	MOST_BUDGETS = 16,
 	/* As ALWAYS_WHOLE, with the memory hierarchy, where no SM stands for another and requests cost time, too: most of a second.
 	 * Of a program of 40 such launches, 12% at least are simulated (docs/models.md). */
 	MEMORY_WHOLE = 1500000,
@@ -57,6 +60,8 @@ static const double same_traffic = 0.1;
  * Of uniform groups only one SM is simulated: 64 epochs of it cost as much as 8 of eight SMs. Twice as much: regions are simulated
  * longer before the rest is skipped. */
 static const double fine_difference = 0.01, fine_share = 1.0 / 16, fine_epochs = 8, uniform_epochs = 64;
+/* By how much the rate of what is left may differ, where a simulation ended before the launch did. A guess. */
+static const double STOPPED = 0.2;
 /* Even an exact simulation stops at so many instructions: three hours. */
 static const double exact_limit = 4e10;
 
@@ -291,6 +296,7 @@ int ov_plan_make(const struct ov_work *work, uint32_t residency, struct ov_plan 
 	plan->limits.fine_epochs = work->uniform ? uniform_epochs : fine_epochs;
 	double whole = cost_of(work, work->instructions);
 	plan->jumps = work->gaps && whole / work->stepped > ALWAYS_STEPPED;
+	plan->most_stepped = plan->jumps && !work->exact ? MOST_BUDGETS * budget / work->weight : 0;
 	if (whole <= (work->exact ? exact_limit : work->hierarchy ? MEMORY_WHOLE : ALWAYS_WHOLE))
 		return 0;
 	int rc = look_at(work, residency, plan, &cost);
@@ -320,9 +326,10 @@ double ov_spread(const struct ov_work *work, const struct ov_plan *plan, const s
 	bool few = plan->sm_count < work->gpu->sm_count, some = plan->groups < plan->all;
 	double regions = cycles > 0 ? o->spread_cycles / cycles : 0;
 	double groups = few ? (double)plan->sm_count / (double)plan->groups : 0; /* their share need not be a whole number for each */
+	double left = o->stopped && work->instructions > 0 ? fmax(0, 1 - o->stopped / work->instructions * work->gpu->sm_count / plan->sm_count) : 0;
 	double chance = work->hierarchy && (some || o->skipped_instructions > 0 || work->gaps) ? MEMORY_CHANCE : 0;
 	double traffic = work->hierarchy && some ? plan->unlike : 0;
-	return sqrt(regions * regions + groups * groups + traffic * traffic + chance * chance);
+	return sqrt(regions * regions + groups * groups + traffic * traffic + chance * chance + left * left * STOPPED * STOPPED);
 }
 
 void ov_plan_free(struct ov_plan *plan)

@@ -11,6 +11,7 @@ struct ov_plan {
 	uint64_t groups, all; /* groups of the plan and of the launch. Where the plan has fewer, ov_group_id says which */
 	uint32_t sm_count;
 	bool jumps; /* over rounds of long loops (rates.h): else all of them are stepped through */
+	double most_stepped; /* instructions, after which the simulation ends, and what is left goes on at the rate up to there; 0: no bound */
 	/* By pattern group: those with the same number do the same, and SMs that got the same are simulated once. NULL: no two
 	 * groups do. */
 	const uint32_t *kinds;

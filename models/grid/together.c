@@ -22,6 +22,7 @@ struct team {
 	uint32_t count, last; /* last: SM that got the last group */
 	struct memory_system *memory;
 	struct rates rates;
+	bool stopped; /* it has cost enough */
 	uint64_t answers;
 };
 
@@ -133,6 +134,8 @@ static int run_team(struct team *t)
 		done = team_instructions(t);
 		if (idle > PATIENCE)
 			rc = -EDEADLK;
+		t->stopped = t->plan->most_stepped > 0 && (double)done > t->plan->most_stepped;
+		open &= !t->stopped;
 	}
 	return rc;
 }
@@ -217,6 +220,7 @@ int ov_simulate_together(const struct ov_machine *m, const struct ov_plan *plan,
 	}
 	ov_dispatch_free(&t.queue, out);
 	out->spread_cycles += t.rates.spread_cycles;
+	out->stopped = t.stopped ? (double)out->instructions + out->skipped_instructions : 0;
 	rates_free(&t.rates);
 	if (!rc)
 		rc = count_memory(&t, out);
