@@ -1,0 +1,64 @@
+/*
+ * instruction: the OpenCL C of a single PTX instruction. What surrounds it (lanes, masks, control flow) is the structure's (structure.c).
+ *
+ * Names that the text may use, which the structure defines:
+ *   l            the lane, 0 to 31; only in statements of lanes
+ *   x            the lanes that execute the instruction, as bits of a uint; only in statements of warps
+ *   GS_TID_X _Y _Z, GS_NTID_X ..., GS_CTAID_X ..., GS_NCTAID_X ...   special registers, uint; GS_TID_* are those of lane l
+ *   GS_WARP, GS_WARPS   the warp's number in its group, and how many there are
+ *   GS_GROUP     the group's number in the launch, ulong
+ *   GS_SHARED    ulong: address of the group's shared memory
+ *   GS_SHARED_BYTES     ulong: its size, with what the launch adds; GS_DYNAMIC_SHARED: that part
+ *   GS_LOCAL     ulong: address of the local memory of lane l
+ *   GS_PARAMETERS, GS_VARIABLES   ulong: addresses
+ *   GS_CLOCK     ulong: something that grows
+ *   GS_FAULT(kind, line, a, b, c, d)   notes a fault (lifted.h) and ends the group
+ *   GS_LAUNCH    __global struct gs_launch *, with the members of struct lifted_launch
+ * Types that hold registers, by their bits: 1 uint (0 or 1), 8 and 16 ushort, 32 uint, or float if the register is real, 64 ulong, or
+ * double if real, 128 ulong2. A value narrower than its register is extended as PTX says (ld.s8 into a 32-bit register: by its sign).
+ */
+#ifndef GPUSIM_ANNOTATOR_LIFT_INSTRUCTION_H
+#define GPUSIM_ANNOTATOR_LIFT_INSTRUCTION_H
+
+#include "analysis/ptx/ptx.h"
+
+/* Where a symbol is. */
+enum lift_place_kind { LIFT_SHARED, LIFT_LOCAL, LIFT_PARAMETER, LIFT_VARIABLE, LIFT_FUNCTION };
+struct lift_place {
+	enum lift_place_kind kind;
+	uint64_t offset; /* in its memory; of a function: the number by which calls know it */
+};
+
+/* What an instruction may name. The structure fills it. */
+struct lift_scope {
+	const struct ptx_module *module;
+	const struct ptx_function *function;
+	void (*spell)(const struct lift_scope *s, int32_t reg, struct gs_buf *out); /* a register of lane l as a C lvalue: "r7[l]", or "r7" */
+	bool (*find)(const struct lift_scope *s, const char *symbol, struct lift_place *out);
+	void *user;
+};
+
+enum lift_kind {
+	LIFT_LANE,    /* each lane by itself: the statement is executed for every lane that is on, in any order */
+	LIFT_ORDERED, /* the same, but all lanes execute it before any of them goes on: volatile and atomic accesses, fences */
+	LIFT_WARP,    /* lanes together: shuffles, votes. One statement, which has its own loops over the lanes of x */
+	LIFT_FLOW,    /* branches, calls, barriers, exit, ret, trap: the structure's */
+	LIFT_NOTHING, /* no text: prefetches, hints */
+};
+enum lift_kind lift_kind(const struct ptx_instruction *i);
+
+/* Writes the statements of a LANE, ORDERED or WARP instruction. Its guard is not part of it. -ENOTSUP: the instruction cannot be lifted,
+ * and *err says "line N: OPCODE: why". */
+int lift_statement(const struct lift_scope *s, const struct ptx_instruction *i, struct gs_buf *out, struct gs_error *err);
+/* Of an instruction that accesses memory: an expression of type ulong, the address in lane l: of the process in global, const, param and
+ * generic space; an offset in shared and local. */
+int lift_address(const struct lift_scope *s, const struct ptx_instruction *i, struct gs_buf *out, struct gs_error *err);
+/* The value of an operand as a C expression of the type that holds a PTX type ("u32", "f64", "pred"). For the structure: guards, branch
+ * indices, and what calls pass. */
+int lift_value(const struct lift_scope *s, const struct ptx_operand *o, const char *type, struct gs_buf *out, struct gs_error *err);
+/* The name of the C type that holds a register. */
+const char *lift_storage(const struct ptx_register *r);
+/* Functions that statements call, as text: once per program, before everything else. */
+extern const char *const lift_prelude;
+
+#endif

@@ -1,0 +1,98 @@
+/*
+ * What a launch gives to a lifted kernel: a kernel of PTX that was rewritten as OpenCL C (annotator/lift), to run on a CPU device.
+ *
+ * One OpenCL work-item executes one block of threads ("group" here, as everywhere): its warps in turn, each of them until it waits at a
+ * barrier or ends. So an OpenCL local size is always 1, and a global size is the number of groups to run. The kernel has one argument,
+ * a ulong: the address of a struct lifted_launch in the memory of the process, which must stay there until the launch has ended. Kernel
+ * text has the same struct, made of the same list: every member is a 64-bit word, or an array of them.
+ *
+ * All addresses are those of the process: global, constant, local and shared memory are host memory, and generic addresses need no
+ * conversion. An address in .shared is the offset in the group's shared memory, one in .local that in the thread's.
+ *
+ * Memory that a running group needs (shared memory, local memory of threads, state of warps that wait) is scratch. It is divided into
+ * slots. A group takes a free slot with an atomic operation and gives it back. There must be as many slots as groups may run at a time.
+ */
+#ifndef GPUSIM_RUNTIME_FORMAT_LIFTED_H
+#define GPUSIM_RUNTIME_FORMAT_LIFTED_H
+
+#include <stdint.h>
+
+/* X(name, words). An address is 0 where there is nothing. */
+#define LIFTED_LAUNCH(X) \
+	X(parameters, 1)     /* address: the kernel's parameters, laid out as in its PTX */ \
+	X(variables, 1)      /* address: the image of the module's .global and .const variables */ \
+	X(order, 1)          /* address: a 32-bit number of a group per OpenCL work-item; 0: first, first + 1, ... */ \
+	X(first, 1) \
+	X(grid, 3)           /* groups of the launch */ \
+	X(block, 3)          /* threads of a group */ \
+	X(dynamic_shared, 1) /* bytes, after the kernel's own */ \
+	X(slot_flags, 1)     /* address: a 32-bit word per slot: 0 free, 1 taken */ \
+	X(slots, 1) \
+	X(scratch, 1)        /* address of the first slot */ \
+	X(slot_bytes, 1)     /* lifted_slot_bytes() or more; a multiple of 256 */ \
+	X(counters, 1)       /* address: the counter buffer (counters.h, item layout); 0: nothing is counted */ \
+	X(counter_slots, 1) \
+	X(counter_places, 1) \
+	X(traces, 1)         /* address: the trace buffer (traces.h), of traced text; 0: nothing is traced */ \
+	X(chunks, 1)         /* of it */ \
+	X(traced_whole, 1)   /* 1: no iteration of any loop is left out */ \
+	X(bases, 1)          /* address: base_count pairs of words, what memory there is: argument number, address (TRACE_BASE_ARGUMENT) */ \
+	X(base_count, 1) \
+	X(fault, 1)          /* address: a struct lifted_fault; the first fault of the launch is kept */ \
+	X(prints, 1)         /* address: a struct lifted_prints */ \
+	X(clock, 1)          /* what %clock and %globaltimer begin with, in ns */
+
+struct lifted_launch {
+#define LIFTED_WORD(name, words) LIFTED_WORD_##words(name)
+#define LIFTED_WORD_1(name) uint64_t name;
+#define LIFTED_WORD_3(name) uint64_t name[3];
+	LIFTED_LAUNCH(LIFTED_WORD)
+#undef LIFTED_WORD_3
+#undef LIFTED_WORD_1
+#undef LIFTED_WORD
+};
+
+/* Why a group could not go on. The others end as well, as soon as they look. */
+enum lifted_fault_kind {
+	LIFTED_NO_FAULT,
+	LIFTED_TRAP,       /* trap */
+	LIFTED_ASSERT,     /* __assertfail; words: addresses of message, file and function, and the line */
+	LIFTED_STACK,      /* calls are too deep */
+	LIFTED_DEADLOCK,   /* all warps of a group wait, and no barrier can ever open */
+	LIFTED_BAD_TARGET, /* an indirect call or branch leads nowhere */
+};
+struct lifted_fault {
+	uint32_t kind, line; /* line of the PTX */
+	uint64_t group, words[4];
+};
+
+/* What kernels print. A record is: its length in bytes, a multiple of 8, the address of the format, then the arguments, 8 bytes each
+ * (floats are doubles, strings are addresses). Records follow one another. One that has no room any more is lost, and counted. */
+struct lifted_prints {
+	uint64_t room; /* bytes that follow this struct */
+	uint64_t used; /* by atomic additions; may become more than `room` */
+	uint64_t lost;
+};
+
+/* Sizes of one kernel, from the section "lifted" of a result (protocol.h). */
+struct lifted_sizes {
+	uint32_t parameter_bytes;
+	uint32_t shared_bytes; /* its own, before what a launch adds */
+	uint32_t local_bytes;  /* of a thread; a multiple of 16 */
+	uint32_t warp_bytes;   /* state of a warp that waits at a barrier; a multiple of 64 */
+};
+
+/* Bytes of a slot, for groups of so many threads. A slot has first the shared memory, then per warp its state, then the local memory of
+ * its 32 threads, thread after thread. */
+static inline uint64_t lifted_shared_bytes(const struct lifted_sizes *s, uint64_t dynamic)
+{
+	return ((s->shared_bytes + 15ull) / 16 * 16 + dynamic + 255) / 256 * 256;
+}
+
+static inline uint64_t lifted_slot_bytes(const struct lifted_sizes *s, uint64_t dynamic, uint64_t threads)
+{
+	uint64_t warps = (threads + 31) / 32;
+	return (lifted_shared_bytes(s, dynamic) + warps * (s->warp_bytes + 32ull * s->local_bytes) + 255) / 256 * 256;
+}
+
+#endif
