@@ -24,6 +24,9 @@
  *   options     the build options, as the application gave them
  *   header      any number: "NAME\n" + text, the embedded headers of clCompileProgram
  *   source      the source text; the unit ends with it
+ * For a CUDA module, there is one section instead of units, and "device" and "cwd" are not needed:
+ *   fatbin      a fat binary, one or more of its containers in a row, a cubin, or PTX text (analysis/fatbin). The PTX is chosen for the
+ *               first target, and all targets are modelled with it
  *
  * Result sections:
  *   version     GPUSIM_CC_VERSION of gpusim-cc
@@ -93,6 +96,24 @@
  *   dependency  one line per file read through #include: HASH PATH (absolute); absent when there is none,
  *               present after a failure too
  *   note        any number of one-line remarks for the report
+ *
+ * The result of a CUDA module has the same sections, of one unit. "host" and "traced" are lifted kernels (lifted.h), whose layout is item.
+ * The lines of "blocks" are rows of lift.h: FUNCTION is that of the PTX, KIND is entry (the first block of a kernel), function (of a
+ * function), block or edge. LINE is that of the source where the PTX says it, else that of the PTX, and FILE then "ptx".
+ * "kernels" has only kernels that can be lifted. ARGUMENTS are the parameters of the PTX. STAGE of "failure" is one of
+ *               no-ptx     there is no PTX that could be lifted; the text tells what there is, and how to compile
+ *               not-image  the bytes are none of what "fatbin" may be
+ *               lift       the PTX cannot be lifted at all
+ *               internal
+ * There are two sections more:
+ *   lifted      lines (runtime/model/lifted_facts.h):
+ *               ptx VERSION TARGET
+ *               kernel NAME PARAMETER_BYTES SHARED_BYTES LOCAL_BYTES WARP_BYTES MAXNTID*3 REQNTID*3 FLAGS OFFSET:BYTES:ALIGN...
+ *                          FLAGS are letters: p prints, b has barriers, w waits for other groups; or -. Then its parameters
+ *               refused NAME REASON    a kernel that cannot be lifted
+ *               variable NAME SPACE OFFSET BYTES ALIGN    a variable of the image; SPACE is global or const
+ *               relocation OFFSET ADDEND data|function    8 bytes of the image: its address + ADDEND, or ADDEND, the number of a function
+ *   image       bytes: what the variables of the module begin with
  */
 #ifndef GPUSIM_RUNTIME_FORMAT_PROTOCOL_H
 #define GPUSIM_RUNTIME_FORMAT_PROTOCOL_H
