@@ -11,6 +11,7 @@
 #include "runtime/base/base.h"
 #include "models/gpu/gpu.h"
 
+#include <errno.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -85,6 +86,14 @@ int cuda_stream_wait(struct cuda_stream *s, struct gs_error *err); /* the caller
 bool cuda_stream_idle(struct cuda_stream *s);
 /* All streams. Writes what kernels have printed to stdout. An error is that of a kernel (a trap, an assertion): it stays. */
 int cuda_wait_all(struct gs_error *err);
+/* What all functions of this part return (negative, as errors are) after a fault of a kernel has been noticed. */
+enum cuda_fault {
+	CUDA_FAULT_TRAP = EILSEQ,        /* trap */
+	CUDA_FAULT_ASSERT = ECANCELED,   /* an assertion */
+	CUDA_FAULT_STACK = EOVERFLOW,    /* calls are too deep */
+	CUDA_FAULT_DEADLOCK = EDEADLK,   /* a barrier that can never open */
+	CUDA_FAULT_BAD_TARGET = EFAULT,  /* an indirect call or branch leads nowhere */
+};
 
 /* A place in a stream: it has happened when all commands before it have ended. Counted references. */
 struct cuda_event;
