@@ -1,7 +1,7 @@
 /*
  * suite - runs the cases of cases.txt as an ordinary OpenCL 1.1 program.
  *
- *   suite [-k kernel directory] [-r repeats] [-n] [-b] cases.txt [name...]     (shell patterns: '*-s')
+ *   suite [-k kernel directory] [-r repeats] [-n] [-b] [-d folder] cases.txt [name...]     (shell patterns: '*-s')
  *
  * It looks for the kernels in the folder of the cases file, unless -k names another directory. It prints one line per case:
  * name,kernel,global,local,checksum,median_ns,min_ns. The times are the device's own (profiling events). -n: no profiling. Every
@@ -10,6 +10,8 @@
  * -b adds two times of the host's clock: build_ns for clBuildProgram, and first_ns for the first launch. Drivers compile a
  * kernel at its first launch. An empty program is built before all cases, so that these times do not contain the start of the
  * driver.
+ *
+ * -d writes the buffers after each case to FOLDER/NAME, one after the other.
  *
  * cases.h says what a line of the cases file means.
  */
@@ -34,7 +36,7 @@ struct suite {
 	cl_device_id device;
 	cl_context context;
 	cl_command_queue queue;
-	const char *kernel_dir;
+	const char *kernel_dir, *dump_dir;
 	int repeats, profile, builds;
 	cl_mem mem[MAX_ARGS]; /* of the current case */
 };
@@ -160,19 +162,38 @@ static void print_range(const size_t *range, cl_uint dims)
 	putchar(',');
 }
 
+static FILE *open_dump(const struct suite *s, const char *name)
+{
+	char path[4096];
+	FILE *f;
+
+	if (!s->dump_dir)
+		return NULL;
+	snprintf(path, sizeof path, "%s/%s", s->dump_dir, name);
+	f = fopen(path, "w");
+	if (!f)
+		fail("cannot write", path, 0);
+	return f;
+}
+
 /* Adds up the checksums and releases the memory of the case. */
 static uint32_t checksum_all(struct suite *s, struct test_case *c)
 {
 	uint32_t sum = 0;
+	FILE *dump = open_dump(s, c->name);
 
 	for (int i = 0; i < c->arg_count; i++) {
 		if (!c->args[i].init)
 			continue;
 		sum = checksum(s, &c->args[i], s->mem[i], sum);
+		if (dump)
+			fwrite(c->args[i].init, 1, c->args[i].size_bytes, dump);
 		clReleaseMemObject(s->mem[i]);
 		s->mem[i] = NULL;
 		free(c->args[i].init);
 	}
+	if (dump)
+		fclose(dump);
 	return sum;
 }
 
@@ -228,7 +249,7 @@ int main(int argc, char **argv)
 	size_t size;
 	int option;
 
-	while ((option = getopt(argc, argv, "k:r:nb")) != -1) {
+	while ((option = getopt(argc, argv, "k:r:nbd:")) != -1) {
 		if (option == 'k')
 			s.kernel_dir = optarg;
 		else if (option == 'r')
@@ -237,11 +258,13 @@ int main(int argc, char **argv)
 			s.profile = 0;
 		else if (option == 'b')
 			s.builds = 1;
+		else if (option == 'd')
+			s.dump_dir = optarg;
 		else
 			return 2;
 	}
 	if (optind >= argc || s.repeats < 1 || s.repeats > MAX_REPEATS) {
-		fprintf(stderr, "usage: suite [-k kernel directory] [-r repeats] [-n] [-b] cases.txt [name...]\n");
+		fprintf(stderr, "usage: suite [-k kernel directory] [-r repeats] [-n] [-b] [-d folder] cases.txt [name...]\n");
 		return 2;
 	}
 	path = strdup(argv[optind]);

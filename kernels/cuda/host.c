@@ -1,0 +1,224 @@
+/*
+ * host - runs the cases of cases.txt as an ordinary program of the CUDA runtime API: suite.c, with the kernels of this folder.
+ *
+ *   host [-k PTX folder] [-r repeats] [-d folder] cases.txt [name...]     (shell patterns: '*-s')
+ *
+ * It prints the same lines as suite: name,kernel,global,local,checksum,median_ns,min_ns. The times are those of CUDA events. The PTX of a case
+ * is FILE.ptx in the folder (default: cuda/ptx beside the cases file), where cases.txt has FILE.cl. Local memory that the OpenCL kernel has
+ * as an argument is dynamic shared memory here, and images are buffers of float4. -d writes the buffers after each case to
+ * FOLDER/NAME, one after the other.
+ */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include "kernels/cases.h"
+#include "kernels/cuda/runtime.h"
+
+#include <libgen.h>
+#include <unistd.h>
+
+enum { MAX_REPEATS = 64, MAX_MODULES = 32, MAX_KERNELS = 128 };
+
+struct host {
+	const char *ptx_dir, *dump_dir;
+	int repeats;
+	void *memory[MAX_ARGS]; /* of the current case */
+	struct module {
+		char file[64];
+		void **handle;
+	} modules[MAX_MODULES];
+	int module_count;
+	struct kernel {
+		char name[64]; /* its address is the kernel's handle */
+		const struct module *module;
+	} kernels[MAX_KERNELS];
+	int kernel_count;
+};
+
+static void check(cudaError_t err, const char *what)
+{
+	if (err)
+		fail(cudaGetErrorString(err), what, err);
+}
+
+static const struct module *find_module(struct host *h, const char *file)
+{
+	char path[4096], *text;
+	size_t size, stem = strcspn(file, ".");
+	for (int i = 0; i < h->module_count; i++)
+		if (!strcmp(h->modules[i].file, file))
+			return &h->modules[i];
+	if (h->module_count == MAX_MODULES)
+		fail("too many modules", file, 0);
+	struct module *m = &h->modules[h->module_count++];
+	snprintf(m->file, sizeof m->file, "%s", file);
+	snprintf(path, sizeof path, "%s/%.*s.ptx", h->ptx_dir, (int)stem, file);
+	text = read_file(path, &size);
+	m->handle = register_ptx(text, size);
+	free(text);
+	if (!m->handle)
+		fail("cannot be registered", path, 0);
+	__cudaRegisterFatBinaryEnd(m->handle);
+	return m;
+}
+
+static const void *find_kernel(struct host *h, const char *file, const char *name)
+{
+	const struct module *m = find_module(h, file);
+	for (int i = 0; i < h->kernel_count; i++)
+		if (h->kernels[i].module == m && !strcmp(h->kernels[i].name, name))
+			return h->kernels[i].name;
+	if (h->kernel_count == MAX_KERNELS)
+		fail("too many kernels", name, 0);
+	struct kernel *k = &h->kernels[h->kernel_count++];
+	snprintf(k->name, sizeof k->name, "%s", name);
+	k->module = m;
+	register_kernel(m->handle, k->name, k->name);
+	return k->name;
+}
+
+/* Buffers get their contents. Returns what CUDA takes as the argument's address, or NULL for local memory. */
+static void *argument(struct host *h, int index, struct arg *a)
+{
+	if (a->kind == 'L')
+		return NULL;
+	if (!a->init)
+		return a->kind == 'F' ? (void *)&a->f : (void *)&a->i;
+	if (!h->memory[index])
+		check(cudaMalloc(&h->memory[index], a->size_bytes), "cudaMalloc");
+	check(cudaMemcpy(h->memory[index], a->init, a->size_bytes, cudaMemcpyHostToDevice), "cudaMemcpy");
+	return &h->memory[index];
+}
+
+/* Returns the time in ns. */
+static double launch(struct host *h, const void *kernel, struct test_case *c)
+{
+	void *arguments[MAX_ARGS];
+	dim3 grid = {1, 1, 1}, block = {1, 1, 1};
+	size_t shared = 0;
+	cudaEvent_t from, to;
+	float ms = 0;
+	int count = 0;
+
+	for (int i = 0; i < c->arg_count; i++) {
+		void *a = argument(h, i, &c->args[i]);
+		if (a)
+			arguments[count++] = a;
+		else
+			shared += c->args[i].count;
+	}
+	for (uint32_t d = 0; d < c->dims; d++) {
+		(&block.x)[d] = (unsigned)c->local[d];
+		(&grid.x)[d] = (unsigned)(c->global[d] / c->local[d]);
+	}
+	check(cudaEventCreate(&from), "cudaEventCreate");
+	check(cudaEventCreate(&to), "cudaEventCreate");
+	check(cudaEventRecord(from, NULL), "cudaEventRecord");
+	check(cudaLaunchKernel(kernel, grid, block, arguments, shared, NULL), "cudaLaunchKernel");
+	check(cudaEventRecord(to, NULL), "cudaEventRecord");
+	check(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
+	check(cudaEventElapsedTime(&ms, from, to), "cudaEventElapsedTime");
+	check(cudaEventDestroy(from), "cudaEventDestroy");
+	check(cudaEventDestroy(to), "cudaEventDestroy");
+	return (double)ms * 1e6;
+}
+
+static int compare_times(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+static void print_range(const size_t *range, uint32_t dims)
+{
+	for (uint32_t d = 0; d < dims; d++)
+		printf("%s%zu", d ? "x" : "", range[d]);
+	putchar(',');
+}
+
+/* Reads the buffers back, and releases the memory of the case. Returns the checksum of all of them. */
+static uint32_t take_results(struct host *h, struct test_case *c)
+{
+	char path[4096];
+	uint32_t sum = 0;
+	FILE *f = NULL;
+
+	snprintf(path, sizeof path, "%s/%s", h->dump_dir ? h->dump_dir : ".", c->name);
+	if (h->dump_dir && !(f = fopen(path, "w")))
+		fail("cannot write", path, 0);
+	for (int i = 0; i < c->arg_count; i++) {
+		struct arg *a = &c->args[i];
+		if (!a->init)
+			continue;
+		check(cudaMemcpy(a->init, h->memory[i], a->size_bytes, cudaMemcpyDeviceToHost), "cudaMemcpy");
+		for (size_t e = 0; e < a->size_bytes / 4; e++)
+			sum = sum * 31 + (uint32_t)a->init[e];
+		if (f)
+			fwrite(a->init, 1, a->size_bytes, f);
+		check(cudaFree(h->memory[i]), "cudaFree");
+		h->memory[i] = NULL;
+		free(a->init);
+	}
+	if (f)
+		fclose(f);
+	return sum;
+}
+
+static void run_case(struct host *h, struct test_case *c)
+{
+	double times[MAX_REPEATS] = {0};
+	const void *kernel = find_kernel(h, c->file, c->kernel);
+
+	for (int r = 0; r < h->repeats; r++)
+		times[r] = launch(h, kernel, c);
+	qsort(times, (size_t)h->repeats, sizeof times[0], compare_times);
+	printf("%s,%s,", c->name, c->kernel);
+	print_range(c->global, c->dims);
+	print_range(c->local, c->dims);
+	printf("%08x,%.0f,%.0f\n", take_results(h, c), times[h->repeats / 2], times[0]);
+	fflush(stdout);
+}
+
+int main(int argc, char **argv)
+{
+	static struct host h = {.repeats = 1};
+	char *cases, *save, *path, folder[4096];
+	struct test_case c;
+	size_t size;
+	int option;
+
+	while ((option = getopt(argc, argv, "k:r:d:")) != -1) {
+		if (option == 'k')
+			h.ptx_dir = optarg;
+		else if (option == 'r')
+			h.repeats = atoi(optarg);
+		else if (option == 'd')
+			h.dump_dir = optarg;
+		else
+			return 2;
+	}
+	if (optind >= argc || h.repeats < 1 || h.repeats > MAX_REPEATS) {
+		fprintf(stderr, "usage: host [-k PTX folder] [-r repeats] [-d folder] cases.txt [name...]\n");
+		return 2;
+	}
+	if (cuda_missing()) {
+		fprintf(stderr, "There is no CUDA runtime in this process.\n");
+		return 77;
+	}
+	path = strdup(argv[optind]);
+	snprintf(folder, sizeof folder, "%s/cuda/ptx", dirname(path));
+	h.ptx_dir = h.ptx_dir ? h.ptx_dir : folder;
+	cases = read_file(argv[optind++], &size);
+	for (char *line = strtok_r(cases, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
+		if (line[0] == '#' || !strcspn(line, " \t") || !wanted(line, argc - optind, argv + optind))
+			continue;
+		parse_case(&c, line);
+		run_case(&h, &c);
+	}
+	for (int i = 0; i < h.module_count; i++)
+		__cudaUnregisterFatBinary(h.modules[i].handle);
+	free(cases);
+	free(path);
+	return 0;
+}
