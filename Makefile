@@ -74,7 +74,7 @@ ifneq ($(filter . .. / ./,$(O))$(word 2,$(O)),)
 $(error O=$(O): name a folder of its own, without blanks)
 endif
 
-.PHONY: all demo test bench validate sanitize fuzz-annotator fuzz-ptx fuzz-profile fuzz-cache install uninstall clean help programs \
+.PHONY: all demo test bench validate sanitize fuzz-annotator fuzz-ptx fuzz-profile fuzz-cache install uninstall clean help programs cuda-ptx \
 	setup-demo setup-test setup-validate setup-fuzz
 .DEFAULT_GOAL = all
 
@@ -171,6 +171,31 @@ $(O)/kernels/% $(O)/tests/bench/% $(O)/tests/generate/% $(O)/tests/twins/%:
 	$(SAY) CC $<
 	$(QUIET)mkdir -p $(@D)
 	$(QUIET)$(CC) -O2 -g -I. -Wall -Wextra -ffp-contract=off $(SANITIZE) -o $@ $(filter %.c,$^) -lOpenCL -ldl -lm
+
+# CUDA programs: plain C with PTX inside, so that neither nvcc nor a CUDA runtime is needed to build them.
+CUDA_PROGRAMS = $(patsubst %.cu,$(O)/%,$(filter-out tests/cuda/programs/cooperative.cu,$(wildcard tests/cuda/programs/*.cu)))
+programs: $(CUDA_PROGRAMS) $(O)/kernels/cuda/host $(O)/tests/cuda/results
+
+$(CUDA_PROGRAMS): $(O)/tests/cuda/programs/%: tests/cuda/programs/%.cu tests/cuda/programs/ptx/%.ptx tests/cuda/programs/program.h kernels/cuda/runtime.h
+	$(SAY) CC $<
+	$(QUIET)mkdir -p $(@D)
+	$(QUIET)$(CC) -O1 -g -I. -Wall -Wextra -ffp-contract=off $(SANITIZE) -DPTX_FILE='"tests/cuda/programs/ptx/$*.ptx"' -o $@ -x c $< -lm
+
+$(O)/kernels/cuda/host: kernels/cuda/host.c kernels/cuda/runtime.h kernels/cases.h
+$(O)/tests/cuda/results: tests/cuda/results.c kernels/cases.h
+$(O)/kernels/cuda/host $(O)/tests/cuda/results:
+	$(SAY) CC $<
+	$(QUIET)mkdir -p $(@D)
+	$(QUIET)$(CC) -O2 -g -I. -Wall -Wextra $(SANITIZE) -o $@ $< -lm
+
+# PTX of CUDA C++ by clang, without the CUDA toolkit. The results are committed, so this runs only when somebody asks for it.
+CUDA_PTX = $(foreach f,$(wildcard kernels/cuda/*.cu) $(patsubst $(O)/%,%.cu,$(CUDA_PROGRAMS)),$(dir $f)ptx/$(basename $(notdir $f)).ptx)
+cuda-ptx:
+	$(QUIET)for ptx in $(CUDA_PTX); do \
+		folder=$${ptx%/ptx/*} name=$${ptx##*/}; \
+		clang-19 -x cuda -I. --cuda-path=/nonexistent --cuda-device-only -nocudainc -nocudalib --cuda-gpu-arch=sm_70 --cuda-feature=+ptx64 \
+			-O3 -ffp-contract=on -S -o $$ptx $$folder/$${name%.ptx}.cu || exit 1; \
+	done
 
 # Talks to gpusim-cc, and runs what it makes.
 $(O)/tests/golden/golden: tests/golden/golden.c
@@ -360,6 +385,7 @@ help:
 	@echo 'make fuzz-ptx    feed random text to the reader of PTX, for FUZZ_SECONDS'
 	@echo 'make fuzz-profile  feed crafted profiles to gpusim replay, for FUZZ_SECONDS'
 	@echo 'make fuzz-cache  feed crafted entries of the cache to what reads them, for FUZZ_SECONDS'
+	@echo 'make cuda-ptx    compile the CUDA kernels of kernels/cuda and tests/cuda to the PTX that is committed beside them'
 	@echo 'make install     to PREFIX (/usr/local) under DESTDIR; make uninstall takes it away'
 	@echo 'make clean       remove the build folder'
 	@echo 'Switches: V=1 show commands, DEBUG=1, ASAN=1 (address and undefined), TSAN=1 (threads), O=DIR build folder, JOBS=N compilers at once'
