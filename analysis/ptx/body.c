@@ -109,6 +109,55 @@ static void read_table(struct ptx_reader *r, struct ptx_name *name)
 	ptx_vector_free(&labels);
 }
 
+/* name: .callprototype (.param .b32 _) _ (.param .b64 _); */
+static void read_prototype(struct ptx_reader *r, struct ptx_name *name)
+{
+	struct ptx_vector outer = r->function_variables;
+	struct ptx_cursor *in = &r->in;
+	struct ptx_prototype p = {.name = name->text};
+	r->function_variables = (struct ptx_vector){0};
+	ptx_skip_blanks(in);
+	if (in->at < in->end && *in->at == '(')
+		ptx_read_parameters(r, PTX_IN_PROTOTYPE);
+	p.result_count = r->function_variables.count;
+	ptx_skip_blanks(in);
+	ptx_take_name(in, true);
+	ptx_skip_blanks(in);
+	if (in->at < in->end && *in->at == '(')
+		ptx_read_parameters(r, PTX_IN_PROTOTYPE);
+	p.parameter_count = r->function_variables.count - p.result_count;
+	ptx_move_results(r, p.result_count);
+	p.variables = ptx_keep(r, &r->function_variables, sizeof *p.variables);
+	ptx_vector_free(&r->function_variables);
+	r->function_variables = outer;
+	name->prototype_function = r->function_number;
+	name->prototype = r->prototypes.count;
+	*(struct ptx_prototype *)ptx_push(r, &r->prototypes, sizeof p) = p;
+	ptx_skip_statement(in);
+}
+
+/* name: .calltargets f, g; */
+static void read_targets(struct ptx_reader *r, struct ptx_name *name)
+{
+	struct ptx_vector targets = {0};
+	struct ptx_cursor *in = &r->in;
+	struct ptx_prototype p = {.name = name->text};
+	for (ptx_skip_blanks(in); in->at < in->end && *in->at != ';' && *in->at != '}'; ptx_skip_blanks(in)) {
+		struct ptx_span target = ptx_take_name(in, true);
+		if (!target.length)
+			in->at++;
+		else
+			*(const char **)ptx_push(r, &targets, sizeof(char *)) = ptx_name_of(r, target)->text;
+	}
+	ptx_take_char(in, ';');
+	p.target_count = targets.count;
+	p.targets = ptx_keep(r, &targets, sizeof(char *));
+	ptx_vector_free(&targets);
+	name->prototype_function = r->function_number;
+	name->prototype = r->prototypes.count;
+	*(struct ptx_prototype *)ptx_push(r, &r->prototypes, sizeof p) = p;
+}
+
 /* Reads on after the name of a label: its colon follows. Tables and prototypes have names like labels. */
 static void read_label(struct ptx_reader *r, struct ptx_name *name)
 {
@@ -120,8 +169,10 @@ static void read_label(struct ptx_reader *r, struct ptx_name *name)
 	struct ptx_span directive = ptx_take_directive(in);
 	if (ptx_span_is(directive, ".branchtargets")) {
 		read_table(r, name);
-	} else if (ptx_span_is(directive, ".callprototype") || ptx_span_is(directive, ".calltargets")) {
-		ptx_skip_statement(in);
+	} else if (ptx_span_is(directive, ".callprototype")) {
+		read_prototype(r, name);
+	} else if (ptx_span_is(directive, ".calltargets")) {
+		read_targets(r, name);
 	} else {
 		*in = before;
 		ptx_add_label(r, name);
@@ -199,6 +250,10 @@ static void refer(struct ptx_reader *r, const struct ptx_instruction *i, const s
 			ptx_refer_to_label(r, &i->operands[o], name);
 		}
 	}
+	if (form->shape == PTX_CALL && r->call_prototype) {
+		struct ptx_brx *b = ptx_push(r, &r->indirect, sizeof *b);
+		*b = (struct ptx_brx){.instruction = r->instructions.count, .table = r->call_prototype};
+	}
 }
 
 static uint8_t flags_of(const struct ptx_reader *r, const struct ptx_form *form, const char *opcode, bool guarded)
@@ -231,6 +286,7 @@ static void read_instruction(struct ptx_reader *r, struct ptx_span first, int32_
 	                            .flags = flags_of(r, &form, opcode->text, guard >= 0),
 	                            .guard = guard,
 	                            .guard_negated = negated,
+	                            .prototype = -1,
 	                            .operand_count = r->operands.count,
 	                            .ptx_line = line,
 	                            .file = r->file,
@@ -276,7 +332,7 @@ static void read_directive(struct ptx_reader *r)
 	if (ptx_span_is(directive, ".reg"))
 		ptx_declare_registers(r);
 	else if (space >= 0)
-		ptx_read_variable(r, (uint8_t)space, PTX_IN_BODY, false);
+		ptx_read_variable(r, (uint8_t)space, PTX_IN_BODY);
 	else if (ptx_span_is(directive, ".pragma"))
 		read_pragma(r);
 	else if (!ptx_read_line_directive(r, directive))

@@ -34,6 +34,10 @@ bool ptx_take_char(struct ptx_cursor *c, char wanted);
 struct ptx_span ptx_take_string(struct ptx_cursor *c);
 /* A PTX constant in any form, without a sign. False: there is none. */
 bool ptx_take_number(struct ptx_cursor *c, int64_t *value);
+/* The same. *form is an enum ptx_constant. */
+bool ptx_take_constant(struct ptx_cursor *c, int64_t *value, uint8_t *form);
+/* The constant with a minus before it. */
+int64_t ptx_negative(int64_t value, uint8_t form);
 bool ptx_span_is(struct ptx_span s, const char *word);
 
 /* analysis/ptx/arena.c: memory that is freed all at once, and names that are stored once each. */
@@ -54,6 +58,9 @@ struct ptx_name {
 	int32_t shared;          /* index of the module's variable in shared memory, or -1 */
 	uint32_t shared_function; /* the last function that mentioned it */
 	uint32_t unknown;        /* 1 + its index among the unknown opcodes; 0: none */
+	struct ptx_local *local; /* the innermost variable that is known by this name, and has another */
+	uint32_t variable_function, variable_count; /* the last function that declared it, and how often */
+	uint32_t prototype_function, prototype; /* the last function with a prototype of this name, and its index there */
 	char text[];
 };
 
@@ -80,6 +87,13 @@ struct ptx_binding {
 	int32_t reg;
 };
 
+/* A variable whose name is taken in the function. It has another, which its scope knows by the name of the text. */
+struct ptx_local {
+	struct ptx_local *outer; /* the one that it hides */
+	struct ptx_local *same_scope;
+	struct ptx_name *name, *unique;
+};
+
 struct ptx_reference {
 	struct ptx_reference *next;
 	struct ptx_operand *operand;
@@ -96,6 +110,7 @@ enum { PTX_MAX_SCOPES = 32 };
 
 struct ptx_scope {
 	struct ptx_binding *bindings;
+	struct ptx_local *locals;
 	struct ptx_reference *references; /* references to labels that may still come */
 	struct ptx_vector labels;         /* indices of the labels in this scope */
 	uint8_t range_depth;              /* the innermost scope, up to this one, that has a register range */
@@ -104,7 +119,7 @@ struct ptx_scope {
 
 struct ptx_brx {
 	uint32_t instruction;
-	struct ptx_name *table;
+	struct ptx_name *table; /* of labels, or the prototype of a call */
 };
 
 struct ptx_reader {
@@ -114,11 +129,16 @@ struct ptx_reader {
 	struct ptx_arena *arena;
 	struct ptx_names names;
 	bool failed; /* out of memory: everything that is read from here on is thrown away */
-	struct ptx_vector functions, variables, files, unknown;
+	struct ptx_vector functions, variables, files, unknown, aliases;
+	uint8_t linkage; /* of the statement that is being read: enum ptx_linkage */
+	struct gs_buf initial; /* the initialiser that is being read */
+	struct ptx_vector relocations;
+	size_t initial_budget; /* bytes that initialisers may still have */
 
 	/* The function that is being read. */
 	struct ptx_function *function;
-	struct ptx_vector instructions, registers, labels, probes, function_variables, operands, brx;
+	struct ptx_vector instructions, registers, labels, probes, function_variables, operands, brx, prototypes, indirect;
+	struct ptx_name *call_prototype; /* of the operands that were just read, or NULL */
 	struct ptx_scope scopes[PTX_MAX_SCOPES];
 	uint32_t depth, braces; /* depth: index of the innermost scope; braces: open ones */
 	uint32_t function_number, scope_number;
@@ -146,6 +166,11 @@ void ptx_add_label(struct ptx_reader *r, struct ptx_name *name);
 /* Makes the operand refer to the label of this name, in this scope or in one around it. */
 void ptx_refer_to_label(struct ptx_reader *r, struct ptx_operand *operand, struct ptx_name *name);
 
+/* The name that a variable of the function gets: its own, or another one if that is taken. */
+struct ptx_name *ptx_declare_local(struct ptx_reader *r, struct ptx_name *name);
+/* The name of the variable that is meant by this name here. */
+struct ptx_name *ptx_find_local(struct ptx_name *name);
+
 /* analysis/ptx/body.c */
 void ptx_read_body(struct ptx_reader *r);
 /* Reads a directive that ends with its line. False: it is another directive. */
@@ -153,11 +178,25 @@ bool ptx_read_line_directive(struct ptx_reader *r, struct ptx_span directive);
 
 /* analysis/ptx/variables.c: reads one declaration, after its first directive (a space). It ends at `;`. In a list of parameters
  * it ends at `,` or `)`. */
-enum ptx_where { PTX_IN_MODULE, PTX_IN_BODY, PTX_IN_PARAMETERS };
-void ptx_read_variable(struct ptx_reader *r, uint8_t space, enum ptx_where where, bool external);
+enum ptx_where { PTX_IN_MODULE, PTX_IN_BODY, PTX_IN_PARAMETERS, PTX_IN_PROTOTYPE };
+void ptx_read_variable(struct ptx_reader *r, uint8_t space, enum ptx_where where);
 int ptx_space_of(struct ptx_span directive); /* -1: not a space */
 /* The bits of ".u32" or the like. 0: not a type. */
 uint32_t ptx_type_bits(struct ptx_span type);
+
+/* analysis/ptx/initialisers.c: reads what follows `=` into *v, and its size if *v is unsized. `strides` are the bytes of an element of each
+ * dimension, from the outermost. False: it was not understood, v->unclear is set, and the cursor has not moved. */
+enum { PTX_MAX_DIMENSIONS = 8 };
+struct ptx_strides {
+	uint64_t of[PTX_MAX_DIMENSIONS + 1];
+	uint32_t count;
+};
+bool ptx_read_initialiser(struct ptx_reader *r, const struct ptx_strides *strides, struct ptx_variable *v);
+
+/* analysis/ptx/read.c: reads (.param ...) or (.reg ...) of a function or prototype. */
+void ptx_read_parameters(struct ptx_reader *r, enum ptx_where where);
+/* Moves the results, which were read first, after the parameters. */
+void ptx_move_results(struct ptx_reader *r, uint32_t results);
 
 /* analysis/ptx/operands.c: reads the operands of an instruction up to its semicolon into r->operands. False: the text ended. */
 struct ptx_form;

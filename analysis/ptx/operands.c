@@ -51,18 +51,20 @@ static struct ptx_operand *last_operand(struct ptx_reader *r)
 }
 
 /* Adds a number. It is an operand, or an offset to the name or address before it. */
-static void add_number(struct ptx_reader *r, struct operand_state *s, int64_t value)
+static void add_number(struct ptx_reader *r, struct operand_state *s, int64_t value, uint8_t form)
 {
 	struct ptx_operand *before = last_operand(r);
 	if (s->minus)
-		value = (int64_t)(0 - (uint64_t)value);
+		value = ptx_negative(value, form);
 	if (s->after_operand && (s->plus || s->minus) && before &&
 	    (before->kind == PTX_ADDRESS || before->kind == PTX_SYMBOL)) {
 		before->value = (int64_t)((uint64_t)before->value + (uint64_t)value);
 		s->minus = s->plus = false;
 		return;
 	}
-	add_operand(r, s, PTX_IMMEDIATE)->value = value;
+	struct ptx_operand *o = add_operand(r, s, PTX_IMMEDIATE);
+	o->value = value;
+	o->constant = form;
 }
 
 static bool is_special(struct ptx_span text)
@@ -70,46 +72,55 @@ static bool is_special(struct ptx_span text)
 	return *text.at == '%' || ptx_span_is(text, "_");
 }
 
-static void add_registers(struct ptx_reader *r, struct operand_state *s, const struct ptx_binding *b, int element)
+static void add_registers(struct ptx_reader *r, struct operand_state *s, const struct ptx_binding *b, int element, struct ptx_span part)
 {
 	int32_t first = element < 0 ? 0 : element % b->elements, count = element < 0 ? b->elements : 1;
-	for (int32_t i = 0; i < count; i++)
-		add_operand(r, s, PTX_REGISTER)->reg = b->reg + first + i;
+	const char *text = element < 0 && part.length ? ptx_name_of(r, part)->text : NULL;
+	for (int32_t i = 0; i < count; i++) {
+		struct ptx_operand *o = add_operand(r, s, PTX_REGISTER);
+		o->reg = b->reg + first + i;
+		o->text = text;
+	}
 }
 
-/* The register with this name, or the vector register that it is an element of. */
-static const struct ptx_binding *find_register(struct ptx_reader *r, struct ptx_span text, int *element)
+/* The register with this name, or the one that it is an element or *part of. */
+static const struct ptx_binding *find_register(struct ptx_reader *r, struct ptx_span text, int *element, struct ptx_span *part)
 {
 	const struct ptx_binding *b = ptx_find_register(r, ptx_name_of(r, text));
 	const char *dot = memrchr(text.at, '.', text.length);
 	*element = -1;
+	*part = (struct ptx_span){0};
 	if (b || !dot)
 		return b;
 	struct ptx_span base = {text.at, (size_t)(dot - text.at)};
-	*element = element_of((struct ptx_span){dot, text.length - base.length});
+	*part = (struct ptx_span){dot, text.length - base.length};
+	*element = element_of(*part);
 	return ptx_find_register(r, ptx_name_of(r, base)); /* %r1.h0 of video instructions counts as all of %r1 */
 }
 
 static void add_name(struct ptx_reader *r, struct operand_state *s, struct ptx_span text)
 {
 	int element;
+	struct ptx_span part;
 	const struct ptx_form *form = s->form;
 	if (form->shape == PTX_BRANCH || (form->shape == PTX_TABLE && s->position)) {
 		add_operand(r, s, PTX_LABEL)->text = ptx_name_of(r, text)->text;
 		return;
 	}
-	const struct ptx_binding *b = find_register(r, text, &element);
+	const struct ptx_binding *b = find_register(r, text, &element, &part);
 	if (form->shape == PTX_CALL && !s->parentheses) {
-		if (s->called) /* this is the prototype */
+		if (s->called) {
+			r->call_prototype = ptx_name_of(r, text);
 			return;
+		}
 		s->called = true;
 	}
 	if (b)
-		add_registers(r, s, b, element);
+		add_registers(r, s, b, element, part);
 	else if (ptx_span_is(text, "WARP_SZ"))
 		add_operand(r, s, PTX_IMMEDIATE)->value = 32;
 	else
-		add_operand(r, s, is_special(text) ? PTX_SPECIAL : PTX_SYMBOL)->text = ptx_name_of(r, text)->text;
+		add_operand(r, s, is_special(text) ? PTX_SPECIAL : PTX_SYMBOL)->text = ptx_find_local(ptx_name_of(r, text))->text;
 }
 
 static void read_mark(struct operand_state *s, char c)
@@ -138,13 +149,15 @@ bool ptx_read_operands(struct ptx_reader *r, const struct ptx_form *form)
 	struct ptx_cursor *in = &r->in;
 	struct operand_state s = {.form = form};
 	int64_t value;
+	uint8_t constant;
+	r->call_prototype = NULL;
 	for (ptx_skip_blanks(in); in->at < in->end && !r->failed; ptx_skip_blanks(in)) {
 		if (ptx_take_char(in, ';') || (*in->at == '}' && !s.braces))
 			return true;
 		if (*in->at == '"')
 			ptx_take_string(in);
-		else if (ptx_take_number(in, &value))
-			add_number(r, &s, value);
+		else if (ptx_take_constant(in, &value, &constant))
+			add_number(r, &s, value, constant);
 		else if (ptx_is_name(*in->at))
 			add_name(r, &s, ptx_take_name(in, true));
 		else

@@ -41,12 +41,18 @@ static void read_attribute(struct ptx_reader *r)
 		read_sizes(r, f->maxntid, 3);
 	else if (ptx_span_is(word, ".minnctapersm"))
 		read_sizes(r, &f->minnctapersm, 1);
+	else if (ptx_span_is(word, ".maxnreg"))
+		read_sizes(r, &f->maxnreg, 1);
+	else if (ptx_span_is(word, ".reqnctapercluster"))
+		read_sizes(r, f->reqnctapercluster, 3);
+	else if (ptx_span_is(word, ".noreturn"))
+		f->noreturn = true;
 	else
 		read_sizes(r, ignored, GS_ARRAY_LEN(ignored));
 }
 
 /* (.param .u64 .ptr .global .align 4 a, .param .b8 b[16]), or in old PTX (.reg .u32 %a) */
-static void read_parameters(struct ptx_reader *r)
+void ptx_read_parameters(struct ptx_reader *r, enum ptx_where where)
 {
 	struct ptx_cursor *in = &r->in;
 	struct ptx_span type = {0};
@@ -55,13 +61,15 @@ static void read_parameters(struct ptx_reader *r)
 			return;
 		struct ptx_span word = ptx_take_directive(in), name;
 		if (ptx_span_is(word, ".param"))
-			ptx_read_variable(r, SPACE_param, PTX_IN_PARAMETERS, false);
+			ptx_read_variable(r, SPACE_param, where);
 		else if (word.length)
 			type = word;
-		else if ((name = ptx_take_name(in, false)).length)
-			ptx_declare_register(r, name, type);
-		else
+		else if (!(name = ptx_take_name(in, false)).length)
 			in->at++;
+		else if (where == PTX_IN_PARAMETERS) {
+			r->function->passes_registers = true;
+			ptx_declare_register(r, name, type);
+		}
 	}
 }
 
@@ -88,10 +96,21 @@ static void expand_tables(struct ptx_reader *r)
 	r->brx.count = 0;
 }
 
+/* Gives indirect calls their prototypes. A prototype may stand after its call. */
+static void find_prototypes(struct ptx_reader *r)
+{
+	struct ptx_instruction *instructions = r->instructions.data;
+	const struct ptx_brx *calls = r->indirect.data;
+	for (uint32_t i = 0; i < r->indirect.count && !r->failed; i++)
+		if (calls[i].table->prototype_function == r->function_number)
+			instructions[calls[i].instruction].prototype = (int32_t)calls[i].table->prototype;
+	r->indirect.count = 0;
+}
+
 static void begin_function(struct ptx_reader *r, bool entry)
 {
 	r->function = ptx_push(r, &r->functions, sizeof *r->function);
-	*r->function = (struct ptx_function){.name = "", .entry = entry, .external = true};
+	*r->function = (struct ptx_function){.name = "", .entry = entry, .external = true, .linkage = r->linkage};
 	r->function->ptx_line = ptx_line_here(&r->in);
 	r->function_number++;
 	r->depth = r->braces = 0;
@@ -107,6 +126,9 @@ static void end_function(struct ptx_reader *r)
 	while (r->braces)
 		ptx_scope_close(r);
 	expand_tables(r);
+	find_prototypes(r);
+	f->prototype_count = r->prototypes.count;
+	f->prototypes = ptx_keep(r, &r->prototypes, sizeof *f->prototypes);
 	f->instruction_count = r->instructions.count;
 	f->register_count = r->registers.count;
 	f->label_count = r->labels.count;
@@ -120,8 +142,8 @@ static void end_function(struct ptx_reader *r)
 	r->function = NULL;
 }
 
-/* Moves the results after the parameters. In the text they stand before them. */
-static void move_behind(struct ptx_reader *r, uint32_t results)
+/* In the text, results stand before parameters. */
+void ptx_move_results(struct ptx_reader *r, uint32_t results)
 {
 	struct ptx_variable *list = r->function_variables.data;
 	uint32_t parameters = r->function_variables.count - results;
@@ -143,16 +165,17 @@ static void read_function(struct ptx_reader *r, bool entry)
 	begin_function(r, entry);
 	ptx_skip_blanks(in);
 	if (in->at < in->end && *in->at == '(')
-		read_parameters(r);
+		ptx_read_parameters(r, PTX_IN_PARAMETERS);
 	uint32_t results = r->function_variables.count;
 	ptx_skip_blanks(in);
 	struct ptx_span name = ptx_take_name(in, true);
 	r->function->name = ptx_name_of(r, name)->text;
 	ptx_skip_blanks(in);
 	if (in->at < in->end && *in->at == '(')
-		read_parameters(r);
+		ptx_read_parameters(r, PTX_IN_PARAMETERS);
+	r->function->result_count = results;
 	r->function->parameter_count = r->function_variables.count - results;
-	move_behind(r, results);
+	ptx_move_results(r, results);
 	for (ptx_skip_blanks(in); in->at < in->end && *in->at == '.'; ptx_skip_blanks(in))
 		read_attribute(r);
 	if (ptx_take_char(in, '{')) {
@@ -173,38 +196,76 @@ static const char *take_line_word(struct ptx_reader *r)
 	return ptx_name_of(r, ptx_take_name(in, true))->text;
 }
 
-/* Reads a statement of the module that begins with a directive. *external is true from .extern to the end of its statement. */
-static void read_directive(struct ptx_reader *r, bool *external)
+static bool read_linkage(struct ptx_reader *r, struct ptx_span word)
+{
+	static const char *const words[] = {
+	    [PTX_VISIBLE] = ".visible", [PTX_WEAK] = ".weak", [PTX_COMMON] = ".common", [PTX_EXTERN] = ".extern"};
+	for (uint8_t i = PTX_VISIBLE; i <= PTX_EXTERN; i++)
+		if (ptx_span_is(word, words[i])) {
+			r->linkage = i;
+			return true;
+		}
+	return false;
+}
+
+/* .target sm_90a, debug */
+static void read_target(struct ptx_reader *r)
+{
+	const char *first = take_line_word(r);
+	struct ptx_cursor line = r->in;
+	ptx_skip_line(&line);
+	r->module->debug |= memmem(r->in.at, (size_t)(line.at - r->in.at), "debug", strlen("debug")) != NULL;
+	if (!*r->module->target)
+		r->module->target = first;
+	ptx_skip_line(&r->in);
+}
+
+/* .alias name, of; */
+static void read_alias(struct ptx_reader *r)
+{
+	struct ptx_alias *a = ptx_push(r, &r->aliases, sizeof *a);
+	ptx_skip_blanks(&r->in);
+	a->name = ptx_name_of(r, ptx_take_name(&r->in, true))->text;
+	ptx_skip_blanks(&r->in);
+	ptx_take_char(&r->in, ',');
+	ptx_skip_blanks(&r->in);
+	a->of = ptx_name_of(r, ptx_take_name(&r->in, true))->text;
+	ptx_skip_statement(&r->in);
+}
+
+/* Reads a statement of the module that begins with a directive. Its linkage, if it has one, stands before it. */
+static void read_directive(struct ptx_reader *r)
 {
 	struct ptx_span word = ptx_take_directive(&r->in);
 	int space = ptx_space_of(word);
-	bool entry = ptx_span_is(word, ".entry"), linkage = ptx_span_is(word, ".visible") || ptx_span_is(word, ".weak");
-	if (ptx_span_is(word, ".extern") || ptx_span_is(word, ".common") || linkage) {
-		*external |= ptx_span_is(word, ".extern");
+	bool entry = ptx_span_is(word, ".entry");
+	if (read_linkage(r, word))
 		return;
-	}
 	if (entry || ptx_span_is(word, ".func"))
 		read_function(r, entry);
 	else if (space >= 0)
-		ptx_read_variable(r, (uint8_t)space, PTX_IN_MODULE, *external);
+		ptx_read_variable(r, (uint8_t)space, PTX_IN_MODULE);
 	else if (ptx_span_is(word, ".version") && !*r->module->version)
 		r->module->version = take_line_word(r);
-	else if (ptx_span_is(word, ".target") && !*r->module->target)
-		r->module->target = take_line_word(r);
-	else if (ptx_span_is(word, ".address_size") || ptx_span_is(word, ".target") || ptx_span_is(word, ".version"))
+	else if (ptx_span_is(word, ".target"))
+		read_target(r);
+	else if (ptx_span_is(word, ".alias"))
+		read_alias(r);
+	else if (ptx_span_is(word, ".address_size"))
+		r->module->narrow = !strcmp(take_line_word(r), "32");
+	else if (ptx_span_is(word, ".version"))
 		ptx_skip_line(&r->in);
 	else if (!ptx_read_line_directive(r, word))
 		ptx_skip_statement(&r->in);
-	*external = false;
+	r->linkage = PTX_INTERNAL;
 }
 
 static void read_module(struct ptx_reader *r)
 {
 	struct ptx_cursor *in = &r->in;
-	bool external = false;
 	for (ptx_skip_blanks(in); in->at < in->end && !r->failed; ptx_skip_blanks(in)) {
 		if (*in->at == '.')
-			read_directive(r, &external);
+			read_directive(r);
 		else if (!ptx_take_name(in, false).length)
 			in->at++;
 	}
@@ -242,6 +303,8 @@ static void finish_module(struct ptx_reader *r)
 	m->variables = ptx_keep(r, &r->variables, sizeof *m->variables);
 	m->files = ptx_keep(r, &r->files, sizeof *m->files);
 	m->unknown = ptx_keep(r, &r->unknown, sizeof *m->unknown);
+	m->alias_count = r->aliases.count;
+	m->aliases = ptx_keep(r, &r->aliases, sizeof *m->aliases);
 	for (uint32_t f = 0; f < m->function_count && !r->failed; f++)
 		count_shared(r, &m->functions[f], f + 1);
 }
@@ -250,14 +313,18 @@ static void free_reader(struct ptx_reader *r)
 {
 	struct ptx_vector *const all[] = {&r->functions, &r->variables, &r->files,  &r->unknown, &r->instructions,
 	                                  &r->registers, &r->labels,    &r->probes, &r->brx,     &r->function_variables,
-	                                  &r->operands};
+	                                  &r->operands,  &r->aliases,   &r->prototypes, &r->indirect, &r->relocations};
 	for (size_t i = 0; i < GS_ARRAY_LEN(all); i++)
 		ptx_vector_free(all[i]);
 	for (size_t i = 0; i < PTX_MAX_SCOPES; i++)
 		ptx_vector_free(&r->scopes[i].labels);
 	ptx_names_free(&r->names);
+	gs_buf_free(&r->initial);
 	free(r);
 }
+
+/* What initialisers may take beyond what their text has: zeros that {} leave out. */
+enum { MOST_INITIAL_BYTES = 64 << 20 };
 
 int ptx_read(const char *text, size_t length, struct ptx_module **out, struct gs_error *err)
 {
@@ -269,6 +336,7 @@ int ptx_read(const char *text, size_t length, struct ptx_module **out, struct gs
 		*module = (struct ptx_module){.version = "", .target = "", .arena = arena};
 		r->in = (struct ptx_cursor){.at = text, .end = text + length, .counted = text, .line = 1};
 		r->table_budget = length;
+		r->initial_budget = MOST_INITIAL_BYTES + 8 * length;
 		r->module = module;
 		r->arena = arena;
 		read_module(r);
@@ -291,7 +359,7 @@ void ptx_free(struct ptx_module *module)
 		ptx_arena_free(module->arena);
 }
 
-const struct ptx_function *ptx_find(const struct ptx_module *module, const char *name)
+static const struct ptx_function *find_function(const struct ptx_module *module, const char *name)
 {
 	const struct ptx_function *found = NULL;
 	for (uint32_t i = 0; i < module->function_count; i++) {
@@ -299,6 +367,15 @@ const struct ptx_function *ptx_find(const struct ptx_module *module, const char 
 		if (!strcmp(f->name, name) && (!found || found->external))
 			found = f;
 	}
+	return found;
+}
+
+const struct ptx_function *ptx_find(const struct ptx_module *module, const char *name)
+{
+	const struct ptx_function *found = find_function(module, name), *aliased;
+	for (uint32_t i = 0; i < module->alias_count && (!found || found->external); i++)
+		if (!strcmp(module->aliases[i].name, name) && (aliased = find_function(module, module->aliases[i].of)))
+			found = aliased;
 	return found;
 }
 

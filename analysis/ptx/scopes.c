@@ -8,6 +8,7 @@
 #include "analysis/ptx/internal.h"
 
 #include <ctype.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,6 +25,7 @@ void ptx_scope_open(struct ptx_reader *r)
 		return;
 	struct ptx_scope *s = innermost(r);
 	s->bindings = NULL;
+	s->locals = NULL;
 	s->references = NULL;
 	s->labels.count = 0;
 	s->range_depth = r->depth ? r->scopes[r->depth - 1].range_depth : 0;
@@ -66,9 +68,43 @@ void ptx_scope_close(struct ptx_reader *r)
 		else
 			b->name->bound = b->outer;
 	}
+	for (struct ptx_local *l = s->locals; l; l = l->same_scope)
+		l->name->local = l->outer;
 	s->bindings = NULL;
+	s->locals = NULL;
 	if (r->depth)
 		r->depth--;
+}
+
+struct ptx_name *ptx_declare_local(struct ptx_reader *r, struct ptx_name *name)
+{
+	struct ptx_name *unique = name;
+	if (name->variable_function != r->function_number)
+		name->variable_count = 0;
+	while (unique->variable_function == r->function_number && !r->failed) {
+		char suffix[16];
+		int length = snprintf(suffix, sizeof suffix, "$%u", ++name->variable_count);
+		char *text = ptx_arena_alloc(r->arena, name->length + (size_t)length + 1);
+		r->failed |= !text;
+		if (!text)
+			return name;
+		memcpy(text, name->text, name->length);
+		memcpy(text + name->length, suffix, (size_t)length);
+		unique = ptx_name_of(r, (struct ptx_span){text, name->length + (size_t)length});
+	}
+	unique->variable_function = r->function_number;
+	struct ptx_local *l = r->failed ? NULL : ptx_arena_alloc(r->arena, sizeof *l);
+	r->failed |= !l;
+	if (!l)
+		return name;
+	*l = (struct ptx_local){.outer = name->local, .same_scope = innermost(r)->locals, .name = name, .unique = unique};
+	innermost(r)->locals = name->local = l;
+	return unique;
+}
+
+struct ptx_name *ptx_find_local(struct ptx_name *name)
+{
+	return name->local ? name->local->unique : name;
 }
 
 static int32_t add_register(struct ptx_reader *r, struct ptx_name *name, const struct ptx_binding *like)

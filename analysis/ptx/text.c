@@ -165,16 +165,19 @@ static bool read_real(struct ptx_cursor *c, int64_t *value)
 	return true;
 }
 
-bool ptx_take_number(struct ptx_cursor *c, int64_t *value)
+bool ptx_take_constant(struct ptx_cursor *c, int64_t *value, uint8_t *form)
 {
 	enum { NO_LIMIT = 1 << 30 };
 	if (c->at == c->end || !isdigit((unsigned char)*c->at))
 		return false;
 	char kind = c->end - c->at > 1 && *c->at == '0' ? (char)tolower((unsigned char)c->at[1]) : 0;
+	*form = PTX_INTEGER;
 	if (kind && strchr("xbfd", kind)) {
 		c->at += 2;
 		*value = (int64_t)read_digits(c, kind == 'b' ? 2 : 16, kind == 'f' ? 8 : kind == 'd' ? 16 : NO_LIMIT);
+		*form = kind == 'f' ? PTX_FLOAT : kind == 'd' ? PTX_DOUBLE : PTX_INTEGER;
 	} else if (read_real(c, value)) {
+		*form = PTX_DOUBLE;
 		return true;
 	} else {
 		*value = (int64_t)read_digits(c, isdigit((unsigned char)kind) ? 8 : 10, NO_LIMIT);
@@ -182,6 +185,19 @@ bool ptx_take_number(struct ptx_cursor *c, int64_t *value)
 	while (c->at < c->end && isalnum((unsigned char)*c->at)) /* U, and digits that do not fit the base */
 		c->at++;
 	return true;
+}
+
+bool ptx_take_number(struct ptx_cursor *c, int64_t *value)
+{
+	uint8_t form;
+	return ptx_take_constant(c, value, &form);
+}
+
+int64_t ptx_negative(int64_t value, uint8_t form)
+{
+	if (form == PTX_INTEGER)
+		return (int64_t)(0 - (uint64_t)value);
+	return (int64_t)((uint64_t)value ^ (form == PTX_FLOAT ? UINT64_C(1) << 31 : UINT64_C(1) << 63));
 }
 
 bool ptx_span_is(struct ptx_span s, const char *word)

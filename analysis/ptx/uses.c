@@ -30,3 +30,15 @@ void ptx_uses(const struct ptx_instruction *instruction, struct ptx_uses *out)
 		out->waits = 1;
 	}
 }
+
+const struct ptx_operand *ptx_callee(const struct ptx_instruction *instruction)
+{
+	if (strncmp(instruction->opcode, "call", 4) || (instruction->opcode[4] && instruction->opcode[4] != '.'))
+		return NULL;
+	for (uint32_t i = 0; i < instruction->operand_count; i++) {
+		const struct ptx_operand *o = &instruction->operands[i];
+		if (!o->write && (o->kind == PTX_SYMBOL || o->kind == PTX_REGISTER))
+			return o;
+	}
+	return NULL;
+}

@@ -41,9 +41,10 @@ uint32_t ptx_type_bits(struct ptx_span type)
 }
 
 struct ptx_declaration {
-	uint64_t element_bytes;
+	uint64_t scalar_bytes, parts; /* parts: of a vector */
 	uint32_t align;
 	bool pointer; /* .ptr was read: the space and alignment that follow describe the memory that it points to */
+	bool managed;
 	struct ptx_span name, type;
 };
 
@@ -51,6 +52,15 @@ static uint64_t times(uint64_t a, uint64_t b)
 {
 	uint64_t product;
 	return __builtin_mul_overflow(a, b, &product) ? UINT64_MAX : product;
+}
+
+/* .attribute(.managed) */
+static void read_group(struct ptx_reader *r, struct ptx_declaration *d)
+{
+	static const char managed[] = ".managed";
+	const char *from = r->in.at;
+	ptx_skip_group(&r->in);
+	d->managed |= memmem(from, (size_t)(r->in.at - from), managed, sizeof managed - 1) != NULL;
 }
 
 static void read_attribute(struct ptx_reader *r, struct ptx_declaration *d)
@@ -64,44 +74,37 @@ static void read_attribute(struct ptx_reader *r, struct ptx_declaration *d)
 	else if (ptx_span_is(word, ".ptr"))
 		d->pointer = true;
 	else if (word.length == 3 && word.at[1] == 'v' && isdigit((unsigned char)word.at[2]))
-		d->element_bytes = times(d->element_bytes, (uint64_t)(word.at[2] - '0'));
+		d->parts = (uint64_t)(word.at[2] - '0');
 	else if (bits) {
-		d->element_bytes = times(d->element_bytes, bits < 8 ? 1 : bits / 8);
+		d->scalar_bytes = bits < 8 ? 1 : bits / 8;
 		d->type = word;
-	} else if (r->in.at < r->in.end && *r->in.at == '(') /* .attribute(.managed) */
-		ptx_skip_group(&r->in);
+	} else if (r->in.at < r->in.end && *r->in.at == '(')
+		read_group(r, d);
 }
 
-/* Counts the elements of the initialiser at the cursor. */
-static uint64_t count_elements(struct ptx_cursor in)
+/* Reads [4][8], or nothing. Fills the strides: the bytes of an element of each dimension. */
+static void read_dimensions(struct ptx_reader *r, struct ptx_variable *v, struct ptx_strides *strides)
 {
-	struct ptx_cursor rest = in;
-	uint64_t commas = 0;
-	ptx_skip_statement(&rest);
-	for (in.at++, in.end = rest.at, ptx_skip_blanks(&in); in.at < in.end; ptx_skip_blanks(&in)) {
-		if (*in.at == '"')
-			return ptx_take_string(&in).length;
-		commas += *in.at++ == ',';
-	}
-	return commas + 1;
-}
-
-/* Reads [4][8], or nothing. *open: an array has no size. */
-static uint64_t read_dimensions(struct ptx_reader *r, bool *open)
-{
-	uint64_t product = 1;
-	*open = false;
+	uint64_t sizes[PTX_MAX_DIMENSIONS], product = v->element_bytes;
+	uint32_t count = 0;
 	for (ptx_skip_blanks(&r->in); ptx_take_char(&r->in, '['); ptx_skip_blanks(&r->in)) {
-		int64_t size = 0;
+		int64_t size = 1;
 		ptx_skip_blanks(&r->in);
-		if (ptx_take_number(&r->in, &size))
-			product = times(product, (uint64_t)size);
+		v->unsized |= !ptx_take_number(&r->in, &size);
+		product = times(product, (uint64_t)size);
+		if (count < PTX_MAX_DIMENSIONS)
+			sizes[count++] = (uint64_t)size;
 		else
-			*open = true;
+			v->unclear = true;
 		ptx_skip_blanks(&r->in);
 		ptx_take_char(&r->in, ']');
+		v->array = true;
 	}
-	return product;
+	v->bytes = product;
+	strides->count = count;
+	uint64_t stride = v->element_bytes;
+	for (uint32_t i = count; i-- > 0; stride = times(stride, sizes[i]))
+		strides->of[i] = stride;
 }
 
 static void add_variable(struct ptx_reader *r, struct ptx_variable v, enum ptx_where where)
@@ -115,37 +118,61 @@ static void add_variable(struct ptx_reader *r, struct ptx_variable v, enum ptx_w
 	}
 }
 
-/* Reads one name with its dimensions and initialiser, up to the comma or the end after it. */
-static void read_declarator(struct ptx_reader *r, const struct ptx_declaration *d, uint8_t space, enum ptx_where where,
-                            bool external)
+static uint32_t natural_align(uint64_t bytes)
 {
-	bool open;
-	uint64_t count = read_dimensions(r, &open);
-	if (open && r->in.at < r->in.end && *r->in.at == '=')
-		count = times(count, count_elements(r->in));
-	else if (open || external)
-		count = space == SPACE_shared || open ? 0 : count;
-	struct ptx_variable v = {.name = ptx_name_of(r, d->name)->text,
-				 .space = space,
-				 .bytes = times(d->element_bytes, count),
-				 .align = d->align                ? d->align
-					  : d->element_bytes < 16 ? (uint32_t)d->element_bytes
-								  : 16};
-	add_variable(r, v, where);
+	return bytes < 16 ? (uint32_t)bytes : 16;
 }
 
-void ptx_read_variable(struct ptx_reader *r, uint8_t space, enum ptx_where where, bool external)
+/* A variable of a function has a name that no other one of the function has. */
+static const char *name_of(struct ptx_reader *r, struct ptx_span text, enum ptx_where where)
 {
-	struct ptx_declaration d = {.element_bytes = 1};
+	struct ptx_name *name = ptx_name_of(r, text);
+	bool local = where == PTX_IN_BODY || (where == PTX_IN_PARAMETERS && !ptx_span_is(text, "_"));
+	return (local && r->function ? ptx_declare_local(r, name) : name)->text;
+}
+
+/* Reads one name with its dimensions and initialiser, up to the comma or the end after it. False: the rest must be skipped. */
+static bool read_declarator(struct ptx_reader *r, const struct ptx_declaration *d, uint8_t space, enum ptx_where where)
+{
+	bool read = true;
+	struct ptx_strides strides;
+	uint64_t bytes = times(d->scalar_bytes, d->parts);
+	struct ptx_span type = {d->type.at + 1, d->type.length - 1};
+	struct ptx_variable v = {.name = name_of(r, d->name, where),
+				 .space = space,
+				 .align = d->align ? d->align : natural_align(bytes),
+				 .linkage = where == PTX_IN_MODULE ? r->linkage : PTX_INTERNAL,
+				 .managed = d->managed,
+				 .pointer = d->pointer,
+				 .type = d->type.length > 1 ? ptx_name_of(r, type)->text : "",
+				 .element_bytes = (uint32_t)bytes};
+	read_dimensions(r, &v, &strides);
+	if (r->in.at < r->in.end && *r->in.at == '=' && where != PTX_IN_PARAMETERS && where != PTX_IN_PROTOTYPE) {
+		r->in.at++;
+		read = ptx_read_initialiser(r, &strides, &v);
+	}
+	if (v.unsized || (v.linkage == PTX_EXTERN && space == SPACE_shared))
+		v.bytes = 0;
+	add_variable(r, v, where);
+	return read;
+}
+
+void ptx_read_variable(struct ptx_reader *r, uint8_t space, enum ptx_where where)
+{
+	struct ptx_declaration d = {.scalar_bytes = 1, .parts = 1};
 	struct ptx_cursor *in = &r->in;
+	bool ends = where == PTX_IN_PARAMETERS || where == PTX_IN_PROTOTYPE;
 	for (ptx_skip_blanks(in); in->at < in->end; ptx_skip_blanks(in)) {
 		const char *before = in->at;
 		if (*in->at == '.') {
 			read_attribute(r, &d);
 		} else if (ptx_is_name(*in->at)) {
 			d.name = ptx_take_name(in, true);
-			read_declarator(r, &d, space, where, external);
-		} else if (where == PTX_IN_PARAMETERS) {
+			if (!read_declarator(r, &d, space, where)) {
+				ptx_skip_statement(in);
+				return;
+			}
+		} else if (ends) {
 			return;
 		} else if (*in->at == ',') {
 			in->at++;

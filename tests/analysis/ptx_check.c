@@ -26,6 +26,8 @@ static const char *check_instruction(const struct ptx_function *f, const struct 
 	ptx_uses(i, &uses);
 	if (!i->opcode || i->class >= CODE_CLASS_COUNT || i->space >= CODE_SPACE_COUNT || !is_register(f, i->guard))
 		return "an instruction has no such class, space or guard";
+	if (i->prototype < -1 || (i->prototype >= 0 && (uint32_t)i->prototype >= f->prototype_count))
+		return "an instruction has no such prototype";
 	if (uses.writes + uses.reads + uses.waits > PTX_MAX_REGISTERS)
 		return "an instruction uses more registers than fit";
 	for (uint32_t u = 0; u < (uint32_t)uses.writes + uses.reads + uses.waits; u++)
@@ -33,6 +35,35 @@ static const char *check_instruction(const struct ptx_function *f, const struct 
 			return "an instruction uses no such register";
 	for (uint32_t o = 0; o < i->operand_count && !wrong; o++)
 		wrong = check_operand(f, &i->operands[o]);
+	return wrong;
+}
+
+static const char *check_variable(const struct ptx_variable *v)
+{
+	uint64_t end = 0;
+	if (!v->name || !v->type || v->space >= CODE_SPACE_COUNT || v->linkage > PTX_EXTERN)
+		return "a variable has no name, type, space or linkage";
+	if (v->initial_bytes > v->bytes || (v->initial_bytes && !v->initial))
+		return "a variable begins with more than it has room for";
+	for (uint32_t i = 0; i < v->relocation_count; i++) {
+		const struct ptx_relocation *r = &v->relocations[i];
+		if (!r->symbol || !r->bytes || r->bytes > 8 || r->offset < end || r->offset > v->bytes || r->bytes > v->bytes - r->offset)
+			return "an address is not in its variable";
+		end = r->offset + r->bytes;
+	}
+	return NULL;
+}
+
+static const char *check_variables(const struct ptx_variable *list, uint32_t count, bool unique)
+{
+	enum { MOST_COMPARED = 300 };
+	const char *wrong = NULL;
+	for (uint32_t v = 0; v < count && !wrong; v++)
+		wrong = check_variable(&list[v]);
+	for (uint32_t v = 0; v < count && v < MOST_COMPARED && unique && !wrong; v++)
+		for (uint32_t w = 0; w < v; w++)
+			if (!strcmp(list[v].name, list[w].name) && strcmp(list[v].name, "_"))
+				wrong = "two variables of a function have one name";
 	return wrong;
 }
 
@@ -53,10 +84,11 @@ static const char *check_function(const struct ptx_function *f)
 	for (uint32_t r = 0; r < f->register_count; r++)
 		if (!f->registers[r].name)
 			wrong = "a register has no name";
-	for (uint32_t v = 0; v < f->variable_count; v++)
-		if (!f->variables[v].name || f->variables[v].space >= CODE_SPACE_COUNT)
-			wrong = "a variable has no name or space";
-	return f->parameter_count > f->variable_count ? "more parameters than variables" : wrong;
+	if (!wrong)
+		wrong = check_variables(f->variables, f->variable_count, true);
+	for (uint32_t p = 0; p < f->prototype_count && !wrong; p++)
+		wrong = check_variables(f->prototypes[p].variables, f->prototypes[p].parameter_count + f->prototypes[p].result_count, false);
+	return f->parameter_count + f->result_count > f->variable_count ? "more parameters than variables" : wrong;
 }
 
 static const char *check_module(const struct ptx_module *m, size_t length)
@@ -67,6 +99,11 @@ static const char *check_module(const struct ptx_module *m, size_t length)
 		instructions += m->functions[f].instruction_count;
 		wrong = check_function(&m->functions[f]);
 	}
+	if (!wrong)
+		wrong = check_variables(m->variables, m->variable_count, false);
+	for (uint32_t a = 0; a < m->alias_count; a++)
+		if (!m->aliases[a].name || !m->aliases[a].of)
+			wrong = "an alias has no name";
 	for (uint32_t u = 0; u < m->unknown_count; u++)
 		if (!m->unknown[u].opcode || !m->unknown[u].count || !m->unknown[u].ptx_line)
 			wrong = "an unknown opcode was not counted";

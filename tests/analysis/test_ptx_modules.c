@@ -61,7 +61,12 @@ static void module_has_version_target_and_files(void)
 
 static void variables_have_space_size_and_alignment(void)
 {
-	static const struct ptx_variable expected[] = {
+	static const struct {
+		const char *name;
+		uint8_t space;
+		uint64_t bytes;
+		uint32_t align;
+	} expected[] = {
 		{"dynamic", SPACE_shared, 0, 16}, {"tile", SPACE_shared, 64, 8},     {"unused", SPACE_shared, 72, 8},
 		{"table", SPACE_const, 8, 4},     {"pointers", SPACE_global, 16, 8}, {"open", SPACE_global, 12, 4},
 		{"managed", SPACE_global, 4, 4},  {"c", SPACE_global, 16, 16},       {"image", SPACE_global, 8, 8},
