@@ -61,7 +61,7 @@ PTX = $(wildcard analysis/ptx/*.c analysis/graph/*.c analysis/builtins/*.c)
 MODELLING = $(wildcard runtime/process/*.c runtime/timeline/*.c runtime/model/*.c runtime/estimates/*.c runtime/report/*.c)
 CMD = $(wildcard runtime/cmd/*.c runtime/cmd/*/*.c) $(COMMON) $(PTX) $(MODELLING) $(O)/builtin_page.c $(O)/builtin_micro.c
 PAGE = $(addprefix runtime/cmd/page/,util.js table.js charts.js source.js timeline.js main.js page.css page.html)
-TESTS = $(wildcard tests/*.c $(foreach part,models analysis annotator runtime,tests/$(part)/*.c tests/$(part)/*/*.c tests/$(part)/*/*/*.c)) tests/oracle/test_oracle.c
+TESTS = $(wildcard tests/*.c $(foreach part,models analysis annotator runtime,tests/$(part)/*.c tests/$(part)/*/*.c tests/$(part)/*/*/*.c)) tests/oracle/test_oracle.c tests/lift/pack.c
 ORACLE = $(filter-out $(addprefix tests/oracle/,run.c timing.c analytical.c test_oracle.c),$(wildcard tests/oracle/*.c))
 # What the unit tests link of the guest's side.
 GUEST_TESTED = $(MODELLING) $(wildcard runtime/guest/support/*.c)
@@ -86,7 +86,7 @@ $(O)/libgpusim.so: $(call OBJ,$(GUEST))
 
 $(O)/gpusim-cc: $(call OBJ,$(CC_SOURCES))
 	$(SAY) LINK $@
-	$(QUIET)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LLVM_LIBS) -lm
+	$(QUIET)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LLVM_LIBS) -lzstd -lm
 
 $(O)/gpusim: $(call OBJ,$(CMD))
 	$(SAY) LINK $@
