@@ -21,7 +21,7 @@ PACKAGES_VALIDATE = chromium libreoffice-calc-nogui hashcat libclblast-dev libvi
 PACKAGES_FUZZ = clang-19 libclang-rt-19-dev
 
 CFLAGS ?= -O2 -g
-ALL_CFLAGS = -std=gnu11 -D_GNU_SOURCE -I. -I$(O) -fPIC -fvisibility=hidden -pthread -MMD -MP \
+ALL_CFLAGS = -std=gnu11 -ffp-contract=off -D_GNU_SOURCE -I. -I$(O) -fPIC -fvisibility=hidden -pthread -MMD -MP \
 	-Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes $(CFLAGS)
 ALL_LDFLAGS = -pthread $(LDFLAGS)
 ifeq ($(DEBUG),1)
