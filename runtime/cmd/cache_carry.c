@@ -228,9 +228,11 @@ static bool is_for_this_machine(const char *device)
 	if (!strstr(device, "type=cpu\n"))
 		return true;
 	if (!gs_read_file("/proc/cpuinfo", &cpus, NULL)) {
-		const char *line = strstr(cpus.data, "model name");
+		const char *line = strstr(cpus.data, "model name"), *part = strstr(cpus.data, "CPU part"); /* part: on Arm, as POCL names it */
 		if (line)
 			sscanf(line, "model name : %199[^\n]", model);
+		else if (part)
+			sscanf(part, "CPU part : %199[^\n]", model);
 	}
 	gs_buf_free(&cpus);
 	const char *name = strstr(device, "\nname=");
