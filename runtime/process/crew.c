@@ -24,6 +24,8 @@ struct crew {
 	bool hurried, closed;
 	pthread_t threads[2 * MOST_THREADS]; /* that were ever started: those of before and after crew_hurry */
 	bool ended[2 * MOST_THREADS];
+	bool replaced[2 * MOST_THREADS]; /* it ends by itself, and nobody joins it */
+	unsigned leaving;         /* replaced threads that have not ended yet */
 	int started;
 	uint64_t ran_ns;          /* of threads that have ended */
 };
@@ -71,9 +73,12 @@ static struct crew_job *next_job(struct crew *p)
 static void leave(struct crew *p)
 {
 	for (int i = 0; i < p->started; i++)
-		if (pthread_equal(p->threads[i], pthread_self()))
+		if (pthread_equal(p->threads[i], pthread_self())) {
 			p->ended[i] = true;
+			p->leaving -= p->replaced[i];
+		}
 	p->ran_ns += thread_ran_ns(pthread_self());
+	pthread_cond_broadcast(&p->work); /* crew_free may wait for it */
 }
 
 static void *crew_thread(void *data)
@@ -133,11 +138,23 @@ void crew_add(struct crew *p, struct crew_job *job)
 		job->run(job);
 }
 
+/* With the lock held: the first `count` threads end after the job that they have. */
+static void replace(struct crew *p, int count)
+{
+	for (int i = 0; i < count; i++)
+		if (!p->ended[i]) {
+			pthread_detach(p->threads[i]);
+			p->replaced[i] = true;
+			p->leaving++;
+		}
+}
+
 void crew_hurry(struct crew *p)
 {
 	pthread_mutex_lock(&p->lock);
 	if (!p->hurried) {
 		unsigned nice = p->running;
+		int before = p->started;
 		p->hurried = true;
 		p->running = 0;
 		while (p->running < nice && have_thread(p) && p->running)
@@ -145,6 +162,8 @@ void crew_hurry(struct crew *p)
 		if (nice && !p->running) { /* no new ones can be started: the old ones go on */
 			p->hurried = false;
 			p->running = nice;
+		} else {
+			replace(p, before);
 		}
 		pthread_cond_broadcast(&p->work);
 	}
@@ -168,9 +187,12 @@ void crew_free(struct crew *p)
 	pthread_mutex_lock(&p->lock);
 	p->closed = true;
 	pthread_cond_broadcast(&p->work);
+	while (p->leaving)
+		pthread_cond_wait(&p->work, &p->lock);
 	pthread_mutex_unlock(&p->lock);
 	for (int i = 0; i < p->started; i++)
-		pthread_join(p->threads[i], NULL);
+		if (!p->replaced[i])
+			pthread_join(p->threads[i], NULL);
 	pthread_cond_destroy(&p->work);
 	pthread_mutex_destroy(&p->lock);
 	free(p);
