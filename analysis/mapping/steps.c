@@ -372,8 +372,10 @@ int mapping_steps(const struct mapping *m, const uint32_t *starts, struct kernel
 		f.leaf_count = f.step_count = 0;
 	struct code_step *all = f.failed ? NULL : calloc(f.leaf_count + f.step_count + 1u, sizeof *all);
 	if (all) {
-		memcpy(all, f.leaves, f.leaf_count * sizeof *all);
-		memcpy(all + f.leaf_count, f.steps, f.step_count * sizeof *all);
+		if (f.leaf_count)
+			memcpy(all, f.leaves, f.leaf_count * sizeof *all);
+		if (f.step_count)
+			memcpy(all + f.leaf_count, f.steps, f.step_count * sizeof *all);
 		code->steps = all;
 		code->step_count = f.leaf_count + f.step_count;
 	}
