@@ -59,6 +59,11 @@ static inline void ensure_started(void)
 	pthread_once(&start_once, start);
 }
 
+void cl_start(void)
+{
+	ensure_started();
+}
+
 #define HOOK(name, ret, failure, params, args) \
 	static ret CL_API_CALL layer_##name params \
 	{ \

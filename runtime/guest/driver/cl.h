@@ -22,7 +22,7 @@
 	X(clGetMemObjectInfo) X(clGetImageInfo) X(clGetKernelInfo) \
 	X(clSetEventCallback) X(clRetainEvent) X(clReleaseEvent) X(clRetainContext) \
 	X(clReleaseContext) X(clFlush) X(clGetProgramBuildInfo) X(clCreateSubBuffer) X(clCreateImage) \
-	X(clRetainDevice)
+	X(clRetainDevice) X(clCreateContext)
 
 struct cl_calls {
 #define HOOK(name, ret, failure, params, args) ret (CL_API_CALL *name) params;
@@ -34,5 +34,8 @@ struct cl_calls {
 };
 
 extern struct cl_calls cl;
+
+/* Fills the table and starts the runtime, unless an OpenCL call has done so. For programs that call no OpenCL themselves. */
+void cl_start(void);
 
 #endif

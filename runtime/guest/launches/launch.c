@@ -92,7 +92,7 @@ static size_t at_most(uint64_t wanted, uint64_t room)
  * Gives a slot to every group and a place to every work-item, if that fits a quarter of the bound. Otherwise groups share slots
  * and may lose counts, or only the first work-items are counted.
  */
-static void choose_size(struct launch *l)
+void launch_choose_size(struct launch *l)
 {
 	const struct artifact *a = l->record.artifact;
 	uint64_t room = simulation.options.counter_memory.number / 4 / sizeof(uint64_t), items = 1;
@@ -111,7 +111,6 @@ static void choose_size(struct launch *l)
  * and drivers align buffers. */
 static void keep_arguments(struct launch *l, const struct kernel *k)
 {
-	l->record.argument_count = k->arg_count;
 	for (size_t i = 0; i < k->arg_count; i++) {
 		const struct kernel_arg *a = &k->args[i];
 		uint64_t value = 0;
@@ -147,16 +146,28 @@ static void keep_sizes(struct launch *l, const struct kernel *k)
 		l->record.argument_bytes[i] = argument_size(l->record.facts, &k->args[i], i);
 }
 
-static struct launch *launch_new(const struct kernel *k, const struct request *r, const struct kernel_twin *t)
+struct launch *launch_new(struct artifact *a, struct artifact_kernel *facts, const char *name, size_t arguments)
 {
-	struct launch *l = calloc(1, sizeof *l + k->arg_count * (2 * sizeof(uint64_t) + sizeof(bool)));
-	if (!l || !(l->record.kernel_name = strdup(k->name))) {
+	struct launch *l = calloc(1, sizeof *l + arguments * (2 * sizeof(uint64_t) + sizeof(bool)));
+	if (!l || !(l->record.kernel_name = strdup(name))) {
 		free(l);
 		return NULL;
 	}
 	l->record.argument_values = (uint64_t *)(l + 1);
-	l->record.argument_bytes = l->record.argument_values + k->arg_count;
-	l->record.arguments_known = (bool *)(l->record.argument_bytes + k->arg_count);
+	l->record.argument_bytes = l->record.argument_values + arguments;
+	l->record.arguments_known = (bool *)(l->record.argument_bytes + arguments);
+	l->record.argument_count = arguments;
+	l->record.artifact = a;
+	a->refs++;
+	l->record.facts = facts;
+	return l;
+}
+
+static struct launch *launch_of_twin(const struct kernel *k, const struct request *r, const struct kernel_twin *t)
+{
+	struct launch *l = launch_new(t->twin->artifact, t->facts, k->name, k->arg_count);
+	if (!l)
+		return NULL;
 	keep_arguments(l, k);
 	for (cl_uint d = 0; d < 3; d++) {
 		l->record.global[d] = r->global && d < r->dims ? r->global[d] : 1;
@@ -165,9 +176,6 @@ static struct launch *launch_new(const struct kernel *k, const struct request *r
 	for (size_t i = 0; i < k->arg_count; i++)
 		if (k->args[i].kind == ARG_LOCAL)
 			l->record.local_bytes += k->args[i].size;
-	l->record.artifact = t->twin->artifact;
-	l->record.artifact->refs++;
-	l->record.facts = t->facts;
 	keep_sizes(l, k);
 	return l;
 }
@@ -558,7 +566,7 @@ static bool launch_with(struct kernel *k, struct request *r, struct kernel_twin 
 {
 	struct attempt a = {.kernel = k, .request = r, .twin = t, .device = device, .launch = l};
 	bool asked = false;
-	choose_size(l);
+	launch_choose_size(l);
 	l->buffer = buffer_take(k->build->pool, device, COUNTER_BUFFER, launch_words(&l->record));
 	if (!l->buffer)
 		gs_fail(err, ENOMEM, "there was no room for its counters (GPUSIM_COUNTER_MEMORY)");
@@ -585,7 +593,7 @@ static bool launch_twin(struct kernel *k, struct request *r, cl_int *result, cl_
 	cl.clGetCommandQueueInfo(r->queue, CL_QUEUE_PROPERTIES, sizeof r->properties, &r->properties, NULL);
 	pthread_mutex_lock(&k->lock);
 	struct kernel_twin *t = kernel_prepare_twin(k, device, false, err);
-	struct launch *l = t ? launch_new(k, r, t) : NULL;
+	struct launch *l = t ? launch_of_twin(k, r, t) : NULL;
 	if (t && !l)
 		gs_fail(err, ENOMEM, "out of memory");
 	bool launched = l && launch_with(k, r, t, device, l, result, event, err);

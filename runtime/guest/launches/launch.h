@@ -57,6 +57,7 @@ struct launch {
 	bool beside_twins;                   /* twins run beside it, and the driver may have to compile them */
 	bool uncounted;                      /* the driver refused its twin after it had accepted another command of ours */
 	bool void_trace;                     /* the same for the traced twin */
+	const char *why;                     /* uncounted: another reason; a static text, or NULL */
 	enum { FETCH_NONE, FETCH_BUSY, FETCH_DONE } fetched; /* its trace and its verdict (worker.c) */
 	struct kept_trace *brought;          /* its trace, after it was fetched, or NULL */
 	bool profiled;
@@ -64,6 +65,10 @@ struct launch {
 	struct schedule_command *command;    /* its entry in the timeline; NULL: it has none */
 };
 
+/* A launch with room for so many arguments, which the caller fills in. NULL: out of memory. */
+struct launch *launch_new(struct artifact *a, struct artifact_kernel *facts, const char *name, size_t arguments);
+/* Chooses how many slots and places its counters have (runtime/format/counters.h). */
+void launch_choose_size(struct launch *l);
 void launch_free(struct launch *l);
 void launch_give_back(struct launch *l); /* gives back all memory that it holds; its commands must have completed */
 

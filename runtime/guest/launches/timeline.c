@@ -53,7 +53,14 @@ static void keep_wait_list(struct schedule_command *c, cl_uint count, const cl_e
 	}
 }
 
-static struct schedule_command *add_command(const char *what, const char *name, const struct command_call *call, bool in_order)
+/* What add_command needs of a call. */
+struct logged_call {
+	const void *queue; /* NULL: the call waits for events */
+	bool in_order, blocking;
+	uint64_t begin_ns;
+};
+
+static struct schedule_command *add_command(const char *what, const char *name, const struct logged_call *call)
 {
 	struct schedule *s = &simulation.timeline.schedule;
 	if (!simulation.timeline.started && !(simulation.timeline.started = !schedule_start(s, simulation.target_count)))
@@ -63,7 +70,7 @@ static struct schedule_command *add_command(const char *what, const char *name, 
 		return NULL;
 	}
 	struct schedule_thread *thread = schedule_thread(s, (uint64_t)gettid());
-	struct schedule_queue *queue = call->queue ? schedule_queue(s, call->queue, in_order) : NULL;
+	struct schedule_queue *queue = call->queue ? schedule_queue(s, call->queue, call->in_order) : NULL;
 	struct schedule_command *c = thread && (queue || !call->queue) ? schedule_add(s, what, name) : NULL;
 	if (!c)
 		return NULL;
@@ -72,9 +79,6 @@ static struct schedule_command *add_command(const char *what, const char *name, 
 	c->waits = call->blocking;
 	c->call_ns = since_start(call->begin_ns);
 	c->return_ns = since_start(clock_ns());
-	keep_wait_list(c, call->wait_count, call->wait);
-	if (call->event && *call->event)
-		table_put(&by_event, *call->event, c);
 	return c;
 }
 
@@ -91,9 +95,31 @@ static struct schedule_command *log_begins(const char *what, const char *name, c
 		return NULL;
 	bool in_order = call->queue && is_in_order(call->queue); /* asks the driver before the lock is taken */
 	lock_for_report(&simulation.timeline.lock);
-	struct schedule_command *c = add_command(what, name, call, in_order);
-	if (!c)
+	struct schedule_command *c = add_command(what, name, &(struct logged_call){call->queue, in_order, call->blocking, call->begin_ns});
+	if (!c) {
 		unlock_for_report(&simulation.timeline.lock);
+		return NULL;
+	}
+	keep_wait_list(c, call->wait_count, call->wait);
+	if (call->event && *call->event)
+		table_put(&by_event, *call->event, c);
+	return c;
+}
+
+static struct schedule_command *stream_begins(const char *what, const char *name, const struct stream_call *call)
+{
+	if (!timeline_wanted())
+		return NULL;
+	lock_for_report(&simulation.timeline.lock);
+	struct schedule_command *c = add_command(what, name, &(struct logged_call){call->stream, true, call->blocking, call->begin_ns});
+	if (!c) {
+		unlock_for_report(&simulation.timeline.lock);
+		return NULL;
+	}
+	c->after = call->after_count ? calloc(call->after_count, sizeof *c->after) : NULL;
+	for (size_t i = 0; i < call->after_count && c->after; i++)
+		if (call->after[i])
+			c->after[c->after_count++] = call->after[i];
 	return c;
 }
 
@@ -125,19 +151,24 @@ void timeline_resolve(struct schedule_command *c, const struct launch_result *r)
 	unlock_for_report(&simulation.timeline.lock);
 }
 
-void timeline_transfer(enum transfer_kind kind, uint64_t size_bytes, const struct command_call *call)
+static void fill_transfer(struct schedule_command *c, enum transfer_kind kind, uint64_t size_bytes)
 {
 	static const enum command_engine engines[TRANSFER_KINDS] = {
 		[TRANSFER_READ] = ENGINE_FROM_GPU, [TRANSFER_MAP] = ENGINE_FROM_GPU,   [TRANSFER_WRITE] = ENGINE_TO_GPU,
 		[TRANSFER_UNMAP] = ENGINE_TO_GPU,  [TRANSFER_COPY] = ENGINE_COMPUTE, [TRANSFER_FILL] = ENGINE_COMPUTE,
 	};
+	c->size_bytes = size_bytes;
+	c->engine = engines[kind];
+	for (size_t t = 0; t < simulation.target_count; t++)
+		c->times[t].duration = transfer_time_ns(&simulation.targets[t].gpu, kind, &(struct transfer_stats){1, size_bytes});
+	resolve(c);
+}
+
+void timeline_transfer(enum transfer_kind kind, uint64_t size_bytes, const struct command_call *call)
+{
 	struct schedule_command *c = log_begins(transfer_name(kind), NULL, call);
 	if (c) {
-		c->size_bytes = size_bytes;
-		c->engine = engines[kind];
-		for (size_t t = 0; t < simulation.target_count; t++)
-			c->times[t].duration = transfer_time_ns(&simulation.targets[t].gpu, kind, &(struct transfer_stats){1, size_bytes});
-		resolve(c);
+		fill_transfer(c, kind, size_bytes);
 		log_ends();
 	}
 }
@@ -164,6 +195,49 @@ void timeline_wait(const char *name, const struct command_call *call)
 	}
 }
 
+/* ---- the same of streams ---- */
+
+struct schedule_command *timeline_stream_launch(const char *kernel, const struct stream_call *call)
+{
+	struct schedule_command *c = stream_begins("launch", kernel, call);
+	if (c) {
+		c->engine = ENGINE_COMPUTE;
+		log_ends();
+	}
+	return c;
+}
+
+struct schedule_command *timeline_stream_transfer(enum transfer_kind kind, uint64_t size_bytes, const struct stream_call *call)
+{
+	struct schedule_command *c = stream_begins(transfer_name(kind), NULL, call);
+	if (c) {
+		fill_transfer(c, kind, size_bytes);
+		log_ends();
+	}
+	return c;
+}
+
+struct schedule_command *timeline_stream_marker(const struct stream_call *call)
+{
+	struct schedule_command *c = stream_begins("marker", NULL, call);
+	if (c) {
+		resolve(c);
+		log_ends();
+	}
+	return c;
+}
+
+void timeline_stream_wait(const char *name, const struct stream_call *call)
+{
+	struct schedule_command *c = stream_begins("wait", name, call);
+	if (c) {
+		c->waits_all = call->stream;
+		c->waits = true;
+		resolve(c);
+		log_ends();
+	}
+}
+
 /* ---- what the application asks for ---- */
 
 /* The time in which we wait is not the application's own. Its next call comes right after, as if we had not waited. */
@@ -174,35 +248,63 @@ static void leave_out_time(uint64_t begin_ns)
 		thread->returned_ns += clock_ns() - begin_ns;
 }
 
-/* With simulated profiling, the answer to clGetEventProfilingInfo. Waits until the launch is modelled. */
-static bool simulated_time(cl_event event, cl_profiling_info what, cl_ulong *time)
+void timeline_leave_out(uint64_t begin_ns)
 {
-	enum { PATIENCE_MS = 2000, EPOCH_NS = 1000000000 }; /* not 0, which could mean no time */
-	uint64_t begin = clock_ns();
-	bool known = false, moving = true;
-	if (simulation.options.profiling.number != PROFILING_SIMULATED)
-		return false;
-	int saved = errno;
+	if (!timeline_wanted())
+		return;
 	lock_for_report(&simulation.timeline.lock);
-	const struct schedule_command *c = simulation.timeline.started ? table_get(&by_event, event) : NULL;
-	while (c && !c->replayed && moving) {
+	if (simulation.timeline.started)
+		leave_out_time(begin_ns);
+	unlock_for_report(&simulation.timeline.lock);
+}
+
+/* With the timeline's lock held; it is released meanwhile. Waits until the command is replayed. False: its times are not known. */
+static bool wait_for_replay(const struct schedule_command *c)
+{
+	enum { PATIENCE_MS = 2000 };
+	uint64_t begin = clock_ns();
+	bool moving = true;
+	while (!c->replayed && moving) {
 		uint64_t moves = worker_moves();
 		unlock_for_report(&simulation.timeline.lock);
 		moving = worker_wait_progress(moves, PATIENCE_MS, 0);
 		lock_for_report(&simulation.timeline.lock);
 	}
-	if (c && c->replayed && !isnan(c->times[0].duration)) {
+	leave_out_time(begin);
+	simulation.cost.profiling_ns += clock_ns() - begin;
+	return c->replayed && !isnan(c->times[0].duration);
+}
+
+enum { EPOCH_NS = 1000000000 }; /* not 0, which could mean no time */
+
+/* With simulated profiling, the answer to clGetEventProfilingInfo. Waits until the launch is modelled. */
+static bool simulated_time(cl_event event, cl_profiling_info what, cl_ulong *time)
+{
+	if (simulation.options.profiling.number != PROFILING_SIMULATED)
+		return false;
+	int saved = errno;
+	lock_for_report(&simulation.timeline.lock);
+	const struct schedule_command *c = simulation.timeline.started ? table_get(&by_event, event) : NULL;
+	bool known = c && wait_for_replay(c);
+	if (known) {
 		const struct command_times *t = &c->times[0];
 		bool ended = what == CL_PROFILING_COMMAND_END || what == CL_PROFILING_COMMAND_COMPLETE;
 		*time = EPOCH_NS + (cl_ulong)(ended ? t->end : what == CL_PROFILING_COMMAND_START ? t->start : t->host_begin);
-		known = true;
-	}
-	if (c) {
-		leave_out_time(begin);
-		simulation.cost.profiling_ns += clock_ns() - begin;
 	}
 	unlock_for_report(&simulation.timeline.lock);
 	errno = saved;
+	return known;
+}
+
+bool timeline_simulated_end(const struct schedule_command *c, uint64_t *ns)
+{
+	if (simulation.options.profiling.number != PROFILING_SIMULATED || !c)
+		return false;
+	lock_for_report(&simulation.timeline.lock);
+	bool known = wait_for_replay(c);
+	if (known)
+		*ns = EPOCH_NS + (uint64_t)c->times[0].end;
+	unlock_for_report(&simulation.timeline.lock);
 	return known;
 }
 

@@ -15,4 +15,22 @@ struct schedule_command *timeline_launch(const char *kernel, const struct comman
 /* The time of the launch is known now, or (result NULL) never will be. */
 void timeline_resolve(struct schedule_command *c, const struct launch_result *result);
 
+/* A command of a stream (runtime/cuda.h), which the driver does not know. */
+struct stream_call {
+	const void *stream; /* NULL: a call that waits for events */
+	const struct schedule_command *const *after; /* what it waits for beside its stream; NULL elements are not logged */
+	size_t after_count;
+	bool blocking;
+	uint64_t begin_ns; /* call_begins */
+};
+/* Like timeline_launch and its kind. A blocking call is logged when it returns. */
+struct schedule_command *timeline_stream_launch(const char *kernel, const struct stream_call *call);
+struct schedule_command *timeline_stream_transfer(enum transfer_kind kind, uint64_t size_bytes, const struct stream_call *call);
+struct schedule_command *timeline_stream_marker(const struct stream_call *call);
+void timeline_stream_wait(const char *name, const struct stream_call *call);
+/* When the command ends on the first target, with GPUSIM_PROFILING=simulated. Waits until that is known. False: it never will be. */
+bool timeline_simulated_end(const struct schedule_command *c, uint64_t *ns);
+/* What this thread has done since then is work of ours, which takes no time on a target. */
+void timeline_leave_out(uint64_t begin_ns);
+
 #endif

@@ -85,38 +85,50 @@ static size_t buffer_words(const struct launch *l)
 	return words > TRACE_HEADER_WORDS + CHUNK_WORDS ? words : 0;
 }
 
-static bool should_trace(const struct launch *l, struct trace_plan *p)
+bool plan_groups(const struct launch *l, struct trace_plan *p)
 {
-	/* A twin that runs in place of its kernel prints. Nothing may be printed twice. */
-	if (simulation.options.twin.number == TWINS_DIRECT && l->record.facts->hazards & HAZARD_PRINTS)
-		return false;
+	memset(p, 0, sizeof *p);
 	if (!traces_wanted(&simulation) || !l->record.artifact->traced_texts ||
 	    !trace_due(&simulation, l->record.facts, l->record.global, l->record.local))
 		return false;
 	trace_chosen(l->record.facts, l->record.global, l->record.local, p->local);
-	return choose_groups(l, p);
+	if (!choose_groups(l, p))
+		return false;
+	p->whole = p->boxes.count == 1;
+	return true;
+}
+
+bool take_trace_buffer(struct context_pool *pool, cl_device_id device, struct launch *l, struct trace_plan *p)
+{
+	size_t words = buffer_words(l);
+	if (!words) {
+		log_debug("%s is not traced: no memory for it", l->record.kernel_name);
+		return false;
+	}
+	l->trace_buffer = buffer_take(pool, device, TRACE_BUFFER, words);
+	if (!l->trace_buffer) {
+		simulation.cost.untraced++;
+		return false;
+	}
+	p->chunks = (l->trace_buffer->word_count - TRACE_HEADER_WORDS) / CHUNK_WORDS;
+	return true;
 }
 
 bool plan_trace(struct kernel *k, cl_device_id device, struct launch *l, struct trace_plan *p)
 {
 	struct gs_error err = {""};
 	memset(p, 0, sizeof *p);
-	if (!should_trace(l, p))
+	/* A twin that runs in place of its kernel prints. Nothing may be printed twice. */
+	if (simulation.options.twin.number == TWINS_DIRECT && l->record.facts->hazards & HAZARD_PRINTS)
+		return false;
+	if (!plan_groups(l, p))
 		return false;
 	p->twin = kernel_prepare_twin(k, device, true, &err);
-	size_t words = buffer_words(l);
-	if (!p->twin || p->twin->box_argument < 0 || !words) {
+	if (!p->twin || p->twin->box_argument < 0) {
 		log_debug("%s is not traced: %s", l->record.kernel_name, p->twin ? "no memory for it" : err.text);
 		return false;
 	}
-	l->trace_buffer = buffer_take(k->build->pool, device, TRACE_BUFFER, words);
-	if (!l->trace_buffer)
-		simulation.cost.untraced++;
-	if (!l->trace_buffer)
-		return false;
-	p->chunks = (l->trace_buffer->word_count - TRACE_HEADER_WORDS) / CHUNK_WORDS;
-	p->whole = p->boxes.count == 1;
-	return true;
+	return take_trace_buffer(k->build->pool, device, l, p);
 }
 
 /* ---- launching it ---- */

@@ -6,6 +6,7 @@
 #include "runtime/guest/support/boxes.h"
 
 struct commands;
+struct context_pool;
 struct kernel;
 struct kernel_twin;
 struct launch;
@@ -22,6 +23,9 @@ struct trace_plan {
 
 /* With the kernel's lock held: whether to trace the launch, and how. Also takes a trace buffer for the launch. */
 bool plan_trace(struct kernel *k, cl_device_id device, struct launch *l, struct trace_plan *plan);
+/* Its two steps that need no twin: whether to trace a launch and which groups of it; and the buffer. */
+bool plan_groups(const struct launch *l, struct trace_plan *plan);
+bool take_trace_buffer(struct context_pool *pool, cl_device_id device, struct launch *l, struct trace_plan *plan);
 /* Enqueues the traced groups, with the arguments that are set on the twin. */
 cl_int enqueue_traced(struct commands *c, struct launch *l, const struct trace_plan *plan);
 /* The trace of a launch that has completed. Its buffer goes back to the pool. NULL: the trace cannot be read. */

@@ -86,6 +86,11 @@ static bool has_to_fetch(const struct launch *l)
 	return l->trace_buffer || l->verification || l->shadow;
 }
 
+static size_t counter_bytes(const struct launch *l)
+{
+	return l->buffer ? l->buffer->word_count * sizeof *l->buffer->words : 0;
+}
+
 /* With the lock held. To wake the worker for each of thousands of launches costs their threads more than counting does. But
  * memory that is used again soon is still in a cache. So the worker is woken once enough has gathered. */
 static void queue_completed(struct launch *l)
@@ -97,7 +102,7 @@ static void queue_completed(struct launch *l)
 	w.queued++;
 	*w.completed_end = l;
 	w.completed_end = &l->queued;
-	w.gathered_bytes += l->buffer->word_count * sizeof *l->buffer->words;
+	w.gathered_bytes += counter_bytes(l);
 	if (!w.dozing || w.waiting || w.gathered_bytes > MOST_GATHERED)
 		pthread_cond_signal(&w.work);
 	if (is_busy() && has_to_fetch(l))
@@ -321,6 +326,7 @@ static void finish_launch(struct launch *l)
 		kept_trace_free(l->brought);
 		l->brought = NULL;
 		not_modelled(l, l->status < 0 ? "the driver ended it with an error"
+		                : l->why       ? l->why
 		                : l->uncounted ? "the driver refused its annotated twin"
 		                               : "its counters could not be read");
 	}
@@ -336,7 +342,7 @@ static struct launch *next_completed(void)
 	if (!l)
 		return NULL;
 	w.completed = l->queued;
-	w.gathered_bytes -= l->buffer->word_count * sizeof *l->buffer->words;
+	w.gathered_bytes -= counter_bytes(l);
 	if (!w.completed)
 		w.completed_end = &w.completed;
 	return l;

@@ -103,6 +103,16 @@ static void describe_device(cl_device_id device, struct gs_buf *out)
 	free(extensions);
 }
 
+static void add_targets(struct gs_pack *pack)
+{
+	struct gs_buf text = {0};
+	for (size_t i = 0; i < simulation.arch_count; i++)
+		gs_buf_printf(&text, "%s\n", simulation.archs[i]);
+	gs_pack_add(pack, "targets", text.data, text.len);
+	pack->failed |= text.failed;
+	gs_buf_free(&text);
+}
+
 static int make_request(const struct unit_list *units, cl_device_id device, struct gs_buf *out, struct gs_error *err)
 {
 	struct gs_pack pack = {0};
@@ -110,13 +120,22 @@ static int make_request(const struct unit_list *units, cl_device_id device, stru
 	gs_pack_puts(&pack, "version", GPUSIM_CC_VERSION);
 	describe_device(device, &text);
 	gs_pack_add(&pack, "device", text.data, text.len);
-	text.len = 0;
-	for (size_t i = 0; i < simulation.arch_count; i++)
-		gs_buf_printf(&text, "%s\n", simulation.archs[i]);
-	gs_pack_add(&pack, "targets", text.data, text.len);
+	pack.failed |= text.failed;
+	add_targets(&pack);
 	unit_list_encode(units, &pack);
-	int result = text.failed ? gs_fail(err, ENOMEM, "out of memory") : gs_pack_encode(&pack, out, err);
+	int result = gs_pack_encode(&pack, out, err);
 	gs_buf_free(&text);
+	gs_pack_free(&pack);
+	return result;
+}
+
+static int make_module_request(const void *image, size_t bytes, struct gs_buf *out, struct gs_error *err)
+{
+	struct gs_pack pack = {0};
+	gs_pack_puts(&pack, "version", GPUSIM_CC_VERSION);
+	add_targets(&pack);
+	gs_pack_add(&pack, "fatbin", image, bytes);
+	int result = gs_pack_encode(&pack, out, err);
 	gs_pack_free(&pack);
 	return result;
 }
@@ -241,31 +260,53 @@ static void keep_wanted(const char *key, const struct gs_buf *request)
 	gs_pack_free(&pack);
 }
 
-int compile_units(const struct unit_list *units, cl_device_id device, struct gs_pack *result, char key[33], struct gs_error *err)
+/* The result for a request, from the cache or from gpusim-cc. */
+static int answer(const struct gs_buf *request, struct gs_pack *result, char key[33], struct gs_error *err)
 {
-	struct gs_buf request = {0};
 	struct gs_error ignored;
-	uint64_t begin = clock_ns();
-	if (address_space_is_short())
-		return gs_fail(err, ENOMEM, "little of the address space is left (ulimit -v)");
-	int failed = make_request(units, device, &request, err);
-	if (failed)
-		goto out;
-	gs_hash_hex(request.data, request.len, key);
+	gs_hash_hex(request->data, request->len, key);
 	if (from_cache(key, result)) {
 		simulation.cost.cache_hits++;
-		goto out;
+		return 0;
 	}
-	failed = run_cc(&request, result, err);
+	int failed = run_cc(request, result, err);
 	if (failed || !cache_worth_keeping(result))
-		keep_wanted(key, &request);
+		keep_wanted(key, request);
 	else if (cache_put_pack(CACHE_RESULTS, key, result, &ignored))
 		log_info("not cached: %s", ignored.text);
 	else
 		cache_remove(CACHE_WANTED, key);
-out:
+	return failed;
+}
+
+static void count_compile(uint64_t begin)
+{
 	simulation.cost.compiles++;
 	simulation.cost.compile_ns += clock_ns() - begin;
+}
+
+int compile_units(const struct unit_list *units, cl_device_id device, struct gs_pack *result, char key[33], struct gs_error *err)
+{
+	struct gs_buf request = {0};
+	uint64_t begin = clock_ns();
+	if (address_space_is_short())
+		return gs_fail(err, ENOMEM, "little of the address space is left (ulimit -v)");
+	int failed = make_request(units, device, &request, err);
+	if (!failed)
+		failed = answer(&request, result, key, err);
+	count_compile(begin);
+	gs_buf_free(&request);
+	return failed;
+}
+
+int compile_module(const void *image, size_t bytes, struct gs_pack *result, char key[33], struct gs_error *err)
+{
+	struct gs_buf request = {0};
+	uint64_t begin = clock_ns();
+	int failed = make_module_request(image, bytes, &request, err);
+	if (!failed)
+		failed = answer(&request, result, key, err);
+	count_compile(begin);
 	gs_buf_free(&request);
 	return failed;
 }

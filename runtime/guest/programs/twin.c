@@ -153,7 +153,7 @@ struct twin_text {
 
 /* Whether kernels on a device can call functions of this library. They must run in this process, and their loader must find the
  * library's symbols. As a layer, the library was opened for the OpenCL loader alone. */
-static bool native_traces(cl_device_id device)
+bool native_traces(cl_device_id device)
 {
 	if (!device_is_cpu(device))
 		return false;
@@ -184,32 +184,35 @@ static char *twin_options(const struct twin_text *from, size_t unit)
 	return NULL;
 }
 
-static cl_program compile_unit(const struct twin_text *from, size_t unit, bool whole, struct gs_error *err)
+/* Builds the text, or (not whole) compiles it, to be linked later. */
+static cl_program compile_text(cl_context context, cl_device_id device, const char *text, const char *options, bool whole, struct gs_error *err)
 {
-	const struct build *b = from->build;
-	cl_device_id device = from->device;
-	const char *text = from->texts[unit];
 	size_t length = strlen(text);
 	cl_int code;
-	cl_program p = cl.clCreateProgramWithSource(b->context, 1, &text, &length, &code);
+	cl_program p = cl.clCreateProgramWithSource(context, 1, &text, &length, &code);
 	if (!p) {
 		gs_fail(err, ENOTSUP, "the driver does not take the annotated source (%d)", code);
 		return NULL;
 	}
-	char *options = twin_options(from, unit);
-	if (!options) {
-		cl.clReleaseProgram(p);
-		gs_fail(err, ENOMEM, "out of memory");
-		return NULL;
-	}
 	code = whole ? cl.clBuildProgram(p, 1, &device, options, NULL, NULL)
 	             : cl.clCompileProgram(p, 1, &device, options, 0, NULL, NULL, NULL, NULL);
-	free(options);
 	if (code == CL_SUCCESS)
 		return p;
 	explain_build_failure(p, device, code, err);
 	cl.clReleaseProgram(p);
 	return NULL;
+}
+
+static cl_program compile_unit(const struct twin_text *from, size_t unit, bool whole, struct gs_error *err)
+{
+	char *options = twin_options(from, unit);
+	if (!options) {
+		gs_fail(err, ENOMEM, "out of memory");
+		return NULL;
+	}
+	cl_program p = compile_text(from->build->context, from->device, from->texts[unit], options, whole, err);
+	free(options);
+	return p;
 }
 
 static cl_program link_units(const struct twin_text *from, struct gs_error *err)
@@ -298,21 +301,44 @@ uint64_t twin_builds_ns(void)
 	return driver_busy_ns + (since ? clock_ns() - since : 0);
 }
 
-static cl_program build_texts(const struct build *b, const struct twin *t, long kernel, char *const *texts, struct gs_error *err)
+/* The driver builds something for us. False: the program is ending, and it must not. */
+static bool driver_begins(uint64_t begin, struct gs_error *err)
 {
-	const struct twin_text from = {b, t->artifact, texts, t->device, kernel};
-	uint64_t begin = clock_ns();
 	if (!enter_driver()) {
 		gs_fail(err, ECANCELED, "the program was ending");
-		return NULL;
+		return false;
 	}
 	driver_busy_since = begin;
-	cl_program p = t->artifact->host_count == 1 ? compile_unit(&from, 0, true, err) : link_units(&from, err);
+	return true;
+}
+
+static void driver_ends(uint64_t begin)
+{
 	driver_busy_since = 0;
 	driver_busy_ns += clock_ns() - begin;
 	simulation.cost.twin_build_ns += clock_ns() - begin;
 	run_first_at_exit();
 	leave_driver();
+}
+
+static cl_program build_texts(const struct build *b, const struct twin *t, long kernel, char *const *texts, struct gs_error *err)
+{
+	const struct twin_text from = {b, t->artifact, texts, t->device, kernel};
+	uint64_t begin = clock_ns();
+	if (!driver_begins(begin, err))
+		return NULL;
+	cl_program p = t->artifact->host_count == 1 ? compile_unit(&from, 0, true, err) : link_units(&from, err);
+	driver_ends(begin);
+	return p;
+}
+
+cl_program build_text(cl_context context, cl_device_id device, const char *text, const char *options, struct gs_error *err)
+{
+	uint64_t begin = clock_ns();
+	if (!driver_begins(begin, err))
+		return NULL;
+	cl_program p = compile_text(context, device, text, options, true, err);
+	driver_ends(begin);
 	return p;
 }
 

@@ -68,4 +68,9 @@ struct twin_program *build_program(struct build *b, struct twin *t, const struct
 /* The program that traces, for the same kernels. NULL: there is none. */
 cl_program build_traced(struct build *b, struct twin *t, struct twin_program *p);
 
+/* A program of one text, without a twin. NULL: it cannot be built, or the program is ending. */
+cl_program build_text(cl_context context, cl_device_id device, const char *text, const char *options, struct gs_error *err);
+/* Whether kernels on a device can call functions of this library (runtime/format/native.h). */
+bool native_traces(cl_device_id device);
+
 #endif
