@@ -64,7 +64,8 @@ PAGE = $(addprefix runtime/cmd/page/,util.js table.js charts.js source.js timeli
 TESTS = $(wildcard tests/*.c $(foreach part,models analysis annotator runtime,tests/$(part)/*.c tests/$(part)/*/*.c tests/$(part)/*/*/*.c)) tests/oracle/test_oracle.c tests/lift/pack.c
 ORACLE = $(filter-out $(addprefix tests/oracle/,run.c timing.c analytical.c test_oracle.c),$(wildcard tests/oracle/*.c))
 # What the unit tests link of the guest's side.
-GUEST_TESTED = $(MODELLING) $(wildcard runtime/guest/support/*.c)
+GUEST_TESTED = $(MODELLING) $(wildcard runtime/guest/support/*.c) \
+	$(patsubst %,runtime/guest/cuda/%.c,memory streams copies prints groups scratch images)
 PROGRAMS = $(patsubst %.c,$(O)/%,$(wildcard tests/guest/*.c tests/bench/*.c kernels/*.c) \
 	tests/generate/generate.c tests/generate/run.c tests/twins/twins.c)
 

@@ -1,6 +1,7 @@
 /* The runtime's beginning and end in the guest's process: options, targets, threads, fork, exit. */
 #include "runtime/config/cache.h"
 #include "runtime/config/log.h"
+#include "runtime/guest/cuda/start.h"
 #include "runtime/guest/driver/ending.h"
 #include "runtime/guest/driver/simulation.h"
 #include "runtime/guest/launches/shadow.h"
@@ -99,6 +100,7 @@ static void at_exit(void)
 {
 	int saved = errno;
 	if (getpid() == owner) {
+		cuda_finish();
 		if (!simulation.cost.exit_begin_ns)
 			simulation.cost.exit_begin_ns = clock_ns();
 		builder_finish();

@@ -1,0 +1,262 @@
+/* Streams, events and commands as the interposer asks for them: each is logged for the timeline, and given to its stream. */
+#include "runtime/guest/cuda/commands.h"
+
+#include "runtime/guest/cuda/copies.h"
+#include "runtime/guest/cuda/faults.h"
+#include "runtime/guest/cuda/memory.h"
+#include "runtime/guest/cuda/prints.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- calls ---- */
+
+int call_begin(struct call_log *l, const struct cuda_call *call, struct cuda_command *c, struct gs_error *err)
+{
+	*l = (struct call_log){.call = call, .blocking = call->blocking};
+	l->timeline = (struct stream_call){.stream = call->stream, .begin_ns = call_begins()};
+	int failed = fault_now(err);
+	if (!failed)
+		failed = command_prepare(c, call, err);
+	if (failed)
+		return failed;
+	l->event = c->event ? cuda_event_retain(c->event) : NULL;
+	l->after = c->wait_count ? calloc(c->wait_count, sizeof *l->after) : NULL;
+	for (unsigned i = 0; i < c->wait_count && l->after; i++)
+		l->after[l->timeline.after_count++] = c->wait[i]->command;
+	l->timeline.after = l->after;
+	return 0;
+}
+
+/* A call that waits is logged when it returns, because that is part of the entry. */
+void call_end(struct call_log *l, struct cuda_command *c, enum stream_turn turn,
+              const struct schedule_command *(*log)(const struct stream_call *call, void *data), void *data)
+{
+	const struct schedule_command *entry = NULL;
+	l->timeline.blocking = l->blocking;
+	if (!l->blocking && log)
+		entry = log(&l->timeline, data);
+	if (l->event && entry)
+		l->event->command = entry;
+	stream_submit(l->call->stream, c, l->blocking ? TURN_WAIT : turn);
+	if (l->blocking && log)
+		entry = log(&l->timeline, data);
+	if (l->blocking && l->event && entry)
+		l->event->command = entry;
+	if (l->event)
+		*l->call->event = l->event;
+	free(l->after);
+}
+
+/* ---- marks and functions of the application ---- */
+
+struct host_command {
+	struct cuda_command command;
+	void (*f)(void *); /* NULL: a mark */
+	void *data;
+};
+
+static void run_host(struct cuda_command *c, struct cuda_stream *s)
+{
+	struct host_command *h = (struct host_command *)c;
+	(void)s;
+	if (h->f)
+		h->f(h->data);
+}
+
+static void discard(struct cuda_command *c)
+{
+	command_end(c);
+	free(c);
+}
+
+static const struct schedule_command *log_marker(const struct stream_call *call, void *unused)
+{
+	(void)unused;
+	return timeline_stream_marker(call);
+}
+
+int cuda_host_call(const struct cuda_call *call, void (*f)(void *), void *data, struct gs_error *err)
+{
+	struct host_command *h = calloc(1, sizeof *h);
+	struct call_log l;
+	if (!h)
+		return gs_fail(err, ENOMEM, "out of memory");
+	*h = (struct host_command){{.run = run_host, .discard = discard}, f, data};
+	int failed = call_begin(&l, call, &h->command, err);
+	if (failed)
+		free(h);
+	else
+		call_end(&l, &h->command, f ? TURN_LATER : TURN_HERE, log_marker, NULL);
+	return failed;
+}
+
+int cuda_mark(const struct cuda_call *call, struct gs_error *err)
+{
+	return cuda_host_call(call, NULL, NULL, err);
+}
+
+/* ---- copies and fills ---- */
+
+struct copy_command {
+	struct cuda_command command;
+	struct cuda_copy copy;
+	void *staged; /* the source, or NULL */
+	uint32_t value;
+	unsigned unit; /* 0: a copy */
+};
+
+static void run_copy(struct cuda_command *c, struct cuda_stream *s)
+{
+	struct copy_command *m = (struct copy_command *)c;
+	(void)s;
+	if (m->unit)
+		fill_execute(&m->copy, m->value, m->unit);
+	else
+		copy_execute(&m->copy);
+}
+
+static void discard_copy(struct cuda_command *c)
+{
+	struct copy_command *m = (struct copy_command *)c;
+	free(m->staged);
+	discard(c);
+}
+
+struct logged_copy {
+	enum cuda_copy_kind kind;
+	uint64_t bytes;
+	bool fill;
+};
+
+static const struct schedule_command *log_copy(const struct stream_call *call, void *data)
+{
+	const struct logged_copy *c = data;
+	static const enum transfer_kind kinds[] = {
+		[CUDA_TO_DEVICE] = TRANSFER_WRITE, [CUDA_TO_HOST] = TRANSFER_READ, [CUDA_WITHIN_DEVICE] = TRANSFER_COPY};
+	if (!c->fill && c->kind == CUDA_WITHIN_HOST)
+		return timeline_stream_marker(call);
+	enum transfer_kind kind = c->fill ? TRANSFER_FILL : kinds[c->kind];
+	transfer_enqueued(kind, c->bytes);
+	return timeline_stream_transfer(kind, c->bytes, call);
+}
+
+static bool is_pageable(const void *address)
+{
+	struct cuda_allocation a;
+	return !cuda_find_allocation(address, &a);
+}
+
+/* What CUDA does with memory that the application may change or give back at any time: it is read now, or the call waits until it is
+ * written. A copy that can run at once needs no copy of its source. */
+static enum stream_turn guard_pageable(struct call_log *l, struct copy_command *m)
+{
+	const struct cuda_copy *c = &m->copy;
+	if ((c->kind == CUDA_TO_HOST || c->kind == CUDA_WITHIN_HOST) && is_pageable(c->to))
+		l->blocking = true;
+	if (l->blocking || c->kind != CUDA_TO_DEVICE || !is_pageable(c->from))
+		return TURN_HERE;
+	bool at_once = !l->call->wait_count && stream_is_idle(l->call->stream);
+	return at_once || !copy_stage(&m->copy, &m->staged) ? TURN_WAIT : TURN_HERE;
+}
+
+static int enqueue(const struct cuda_call *call, struct copy_command *m, struct gs_error *err)
+{
+	struct logged_copy logged = {m->copy.kind, copy_bytes(&m->copy), m->unit};
+	struct call_log l;
+	int failed = call_begin(&l, call, &m->command, err);
+	if (failed) {
+		free(m);
+		return failed;
+	}
+	enum stream_turn turn = m->unit ? TURN_HERE : guard_pageable(&l, m);
+	call_end(&l, &m->command, turn, log_copy, &logged);
+	return 0;
+}
+
+int cuda_enqueue_copy(const struct cuda_call *call, const struct cuda_copy *copy, struct gs_error *err)
+{
+	struct copy_command *m = calloc(1, sizeof *m);
+	if (!m)
+		return gs_fail(err, ENOMEM, "out of memory");
+	*m = (struct copy_command){{.run = run_copy, .discard = discard_copy}, .copy = *copy};
+	return enqueue(call, m, err);
+}
+
+int cuda_enqueue_fill(const struct cuda_call *call, const struct cuda_copy *shape, uint32_t value, unsigned unit, struct gs_error *err)
+{
+	struct copy_command *m = unit == 1 || unit == 2 || unit == 4 ? calloc(1, sizeof *m) : NULL;
+	if (!m)
+		return unit == 1 || unit == 2 || unit == 4 ? gs_fail(err, ENOMEM, "out of memory")
+		                                           : gs_fail(err, EINVAL, "memory is filled by 1, 2 or 4 bytes, not %u", unit);
+	*m = (struct copy_command){{.run = run_copy, .discard = discard_copy}, .copy = *shape, .value = value, .unit = unit};
+	return enqueue(call, m, err);
+}
+
+/* ---- streams and waiting ---- */
+
+int cuda_stream_new(const char *name, struct cuda_stream **out, struct gs_error *err)
+{
+	*out = stream_new(name);
+	return *out ? 0 : gs_fail(err, ENOMEM, "out of memory");
+}
+
+void cuda_stream_free(struct cuda_stream *s)
+{
+	stream_close(s);
+}
+
+bool cuda_stream_idle(struct cuda_stream *s)
+{
+	return stream_is_idle(s);
+}
+
+int cuda_stream_wait(struct cuda_stream *s, struct gs_error *err)
+{
+	struct stream_call call = {.stream = s, .begin_ns = call_begins()};
+	stream_wait(s);
+	timeline_stream_wait("cudaStreamSynchronize", &call);
+	prints_write();
+	return fault_now(err);
+}
+
+static void log_wait(struct cuda_stream *s, void *data)
+{
+	struct stream_call call = {.stream = s, .begin_ns = *(const uint64_t *)data};
+	timeline_stream_wait("cudaDeviceSynchronize", &call);
+}
+
+int cuda_wait_all(struct gs_error *err)
+{
+	uint64_t begin_ns = call_begins();
+	streams_wait_all();
+	if (begin_ns)
+		streams_each(log_wait, &begin_ns);
+	prints_write();
+	return fault_now(err);
+}
+
+int cuda_event_wait(struct cuda_event *e, struct gs_error *err)
+{
+	struct stream_call call = {.after = &e->command, .after_count = 1, .begin_ns = call_begins()};
+	event_wait(e);
+	timeline_stream_wait("cudaEventSynchronize", &call);
+	prints_write();
+	return fault_now(err);
+}
+
+uint64_t cuda_event_ns(struct cuda_event *e)
+{
+	uint64_t ns;
+	return timeline_simulated_end(e->command, &ns) ? ns : event_time(e);
+}
+
+int cuda_release(void *address, struct gs_error *err)
+{
+	struct cuda_allocation a;
+	if (!cuda_find_allocation(address, &a) || a.address != address)
+		return gs_fail(err, EINVAL, "no allocation begins at %p", address);
+	cuda_wait_all(NULL);
+	return memory_release(address, err);
+}

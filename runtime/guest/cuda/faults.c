@@ -1,0 +1,82 @@
+#include "runtime/guest/cuda/faults.h"
+
+#include "runtime/config/log.h"
+#include "runtime/cuda.h"
+
+#include <pthread.h>
+#include <string.h>
+
+#define LOG_DOMAIN "cuda"
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static int first_code; /* 0: none; under the lock */
+static struct gs_error first_text;
+
+/* Whether it is the first. */
+static bool keep(int code, const char *text)
+{
+	pthread_mutex_lock(&lock);
+	bool first = !first_code;
+	if (first) {
+		first_code = code;
+		gs_fail(&first_text, code, "%s", text);
+	}
+	pthread_mutex_unlock(&lock);
+	return first;
+}
+
+int fault_now(struct gs_error *err)
+{
+	pthread_mutex_lock(&lock);
+	int result = first_code ? gs_fail(err, first_code, "%s", first_text.text) : 0;
+	pthread_mutex_unlock(&lock);
+	return result;
+}
+
+static const char *text_at(uint64_t address)
+{
+	return address ? (const char *)(uintptr_t)address : "?";
+}
+
+/* In the words that CUDA has for it. */
+static void say_assertion(const struct lifted_fault *f, const uint64_t grid[3])
+{
+	struct gs_buf line = {0};
+	uint64_t x = f->group % grid[0], y = f->group / grid[0] % grid[1], z = f->group / grid[0] / grid[1];
+	gs_buf_printf(&line, "%.1000s:%u: %.1000s: block: [%llu,%llu,%llu] Assertion `%.1000s` failed.\n", text_at(f->words[1]),
+	              (unsigned)f->words[3], text_at(f->words[2]), (unsigned long long)x, (unsigned long long)y, (unsigned long long)z,
+	              text_at(f->words[0]));
+	if (!line.failed)
+		log_raw(line.data, line.len);
+	gs_buf_free(&line);
+}
+
+void fault_note(const struct lifted_fault *f, const char *kernel, const uint64_t grid[3])
+{
+	static const struct {
+		int code;
+		const char *what;
+	} kinds[] = {
+		[LIFTED_TRAP] = {CUDA_FAULT_TRAP, "executed a trap"},
+		[LIFTED_ASSERT] = {CUDA_FAULT_ASSERT, "failed an assertion"},
+		[LIFTED_STACK] = {CUDA_FAULT_STACK, "calls functions too deeply for its stack"},
+		[LIFTED_DEADLOCK] = {CUDA_FAULT_DEADLOCK, "waits at a barrier that can never open"},
+		[LIFTED_BAD_TARGET] = {CUDA_FAULT_BAD_TARGET, "calls or branches to something that is no function or label"},
+	};
+	struct gs_error text;
+	if (f->kind == LIFTED_NO_FAULT || f->kind >= GS_ARRAY_LEN(kinds))
+		return;
+	gs_fail(&text, 0, "kernel %s %s (block %llu, line %u of its PTX)", kernel, kinds[f->kind].what, (unsigned long long)f->group, f->line);
+	if (f->kind == LIFTED_ASSERT)
+		say_assertion(f, grid);
+	if (keep(kinds[f->kind].code, text.text) && f->kind != LIFTED_ASSERT)
+		log_error("%s", text.text);
+}
+
+void fault_of_driver(const char *kernel, int code)
+{
+	struct gs_error text;
+	gs_fail(&text, 0, "the OpenCL driver did not run kernel %s (%d)", kernel, code);
+	if (keep(EIO, text.text))
+		log_error("%s", text.text);
+}

@@ -1,0 +1,16 @@
+/* groups: which groups of a launch run traced text, as lists of their numbers (order of runtime/format/lifted.h). */
+#ifndef GPUSIM_RUNTIME_GUEST_CUDA_GROUPS_H
+#define GPUSIM_RUNTIME_GUEST_CUDA_GROUPS_H
+
+#include "runtime/guest/support/boxes.h"
+
+/* Every group is in one of the two. */
+struct group_lists {
+	uint32_t *traced, *others; /* one allocation, of `traced` */
+	size_t traced_count, other_count;
+};
+
+/* False: out of memory, or the launch has too many groups. */
+bool groups_divide(const struct boxes *boxes, const uint64_t grid[3], struct group_lists *out);
+
+#endif

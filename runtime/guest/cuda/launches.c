@@ -1,0 +1,350 @@
+/*
+ * A launch. It is checked and recorded when the program asks for it. It runs on the thread of its stream, as one command of the driver, or
+ * as two where some of its groups are traced and others are not. Each group runs once, on the program's own memory: CUDA promises no
+ * order of groups. When the launch has ended, the worker takes it over, as it does with OpenCL's.
+ */
+#include "runtime/guest/cuda/launches.h"
+
+#include "runtime/config/log.h"
+#include "runtime/format/traces.h"
+#include "runtime/guest/cuda/commands.h"
+#include "runtime/guest/cuda/faults.h"
+#include "runtime/guest/cuda/groups.h"
+#include "runtime/guest/cuda/prints.h"
+#include "runtime/guest/cuda/scratch.h"
+#include "runtime/guest/cuda/start.h"
+#include "runtime/guest/driver/ending.h"
+#include "runtime/guest/driver/simulation.h"
+#include "runtime/guest/launches/launch.h"
+#include "runtime/guest/launches/traced.h"
+#include "runtime/guest/launches/worker.h"
+#include "runtime/model/profile.h"
+#include "runtime/model/trace_shapes.h"
+#include "runtime/process/thread.h"
+#include "runtime/runtime.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define LOG_DOMAIN "cuda"
+
+/* ---- the driver ---- */
+
+static void free_queue(void *queue)
+{
+	cl.clReleaseCommandQueue(queue);
+}
+
+static cl_command_queue queue_of(struct cuda_stream *s)
+{
+	cl_int code;
+	if (!s->driver) {
+		s->driver = cl.clCreateCommandQueue(cuda_device()->context, cuda_device()->device, 0, &code);
+		s->driver_free = free_queue;
+	}
+	return s->driver;
+}
+
+/* Runs so many groups, and waits for them. The driver compiles a kernel at its first launch. */
+static cl_int run_groups(struct launch_command *c, struct cuda_stream *s, struct lifted_form *form, size_t count)
+{
+	const cl_ulong words = (cl_ulong)(uintptr_t)&c->words;
+	const size_t one = 1;
+	cl_command_queue queue = queue_of(s);
+	if (!count)
+		return CL_SUCCESS;
+	pthread_mutex_lock(&c->kernel->lock);
+	cl_int code = queue ? cl.clSetKernelArg(form->kernel, 0, sizeof words, &words) : CL_OUT_OF_HOST_MEMORY;
+	if (code == CL_SUCCESS)
+		code = cl.clEnqueueNDRangeKernel(queue, form->kernel, 1, NULL, &count, &one, 0, NULL, NULL);
+	pthread_mutex_unlock(&c->kernel->lock);
+	if (code == CL_SUCCESS)
+		code = cl.clFinish(queue);
+	if (!form->launched)
+		run_first_at_exit();
+	form->launched = true;
+	return code;
+}
+
+static struct lifted_form *form_of(struct launch_command *c, bool traces, struct gs_error *err)
+{
+	pthread_mutex_lock(&c->kernel->lock);
+	struct lifted_form *f = kernel_form(c->kernel, traces, err);
+	pthread_mutex_unlock(&c->kernel->lock);
+	return f;
+}
+
+/* ---- counters and traces ---- */
+
+/* A launch without counters is not modelled. */
+static void take_counters(struct launch_command *c)
+{
+	struct launch *l = c->launch;
+	const struct cuda_device *d = cuda_device();
+	if (!l)
+		return;
+	launch_choose_size(l);
+	l->buffer = buffer_take(d->pool, d->device, COUNTER_BUFFER, launch_words(&l->record));
+	if (!l->buffer || buffer_set_slots(l->buffer, l->record.slots)) {
+		l->uncounted = true;
+		l->why = "there was no room for its counters (GPUSIM_COUNTER_MEMORY)";
+		return;
+	}
+	c->words.counters = (uint64_t)(uintptr_t)l->buffer->words;
+	c->words.counter_slots = l->record.slots;
+	c->words.counter_places = l->record.places;
+}
+
+struct traced_part {
+	struct lifted_form *form; /* NULL: nothing is traced */
+	struct trace_plan plan;
+	struct group_lists lists;
+};
+
+static void do_not_trace(struct launch *l, struct traced_part *t)
+{
+	if (l->trace_buffer)
+		buffer_give_back(l->trace_buffer, TRACE_HEADER_WORDS);
+	l->trace_buffer = NULL;
+	t->form = NULL;
+}
+
+static void choose_trace(struct launch_command *c, struct traced_part *t)
+{
+	struct launch *l = c->launch;
+	const struct cuda_device *d = cuda_device();
+	struct gs_error err = {""};
+	*t = (struct traced_part){0};
+	if (!l || l->uncounted || program_is_ending() || !plan_groups(l, &t->plan))
+		return;
+	t->form = form_of(c, true, &err);
+	if (!t->form)
+		log_info("%s is not traced: %s", l->record.kernel_name, err.text);
+	else if (!take_trace_buffer(d->pool, d->device, l, &t->plan) ||
+	         (!t->plan.whole && !groups_divide(&t->plan.boxes, c->words.grid, &t->lists)))
+		do_not_trace(l, t);
+}
+
+/* ---- running it ---- */
+
+static cl_int run_traced(struct launch_command *c, struct cuda_stream *s, struct traced_part *t)
+{
+	struct launch *l = c->launch;
+	c->words.traces = (uint64_t)(uintptr_t)l->trace_buffer->words;
+	c->words.chunks = t->plan.chunks;
+	c->words.traced_whole = simulation.options.exact.number;
+	c->words.order = (uint64_t)(uintptr_t)t->lists.traced; /* 0 where all groups are traced */
+	l->times.first_traced = !t->form->launched;
+	cl_int code = run_groups(c, s, t->form, t->lists.traced ? t->lists.traced_count : c->groups);
+	l->times.traces_end_ns = clock_ns();
+	c->words.traces = c->words.chunks = 0;
+	c->words.order = (uint64_t)(uintptr_t)t->lists.others;
+	if (code == CL_SUCCESS)
+		trace_taken(l->record.facts, l->record.global, l->record.local);
+	return code;
+}
+
+static cl_int run_counting(struct launch_command *c, struct cuda_stream *s, size_t count)
+{
+	struct gs_error err = {""};
+	struct lifted_form *form = form_of(c, false, &err);
+	if (!form) {
+		log_error("%s", err.text);
+		return CL_BUILD_PROGRAM_FAILURE;
+	}
+	bool first = !form->launched;
+	cl_int code = run_groups(c, s, form, count);
+	if (c->launch && first) {
+		c->launch->times.first_counted = true;
+		c->launch->times.twin_end_ns = clock_ns();
+	}
+	return code;
+}
+
+static cl_int run_all(struct launch_command *c, struct cuda_stream *s)
+{
+	struct traced_part t;
+	cl_int code = CL_SUCCESS;
+	choose_trace(c, &t);
+	if (t.form)
+		code = run_traced(c, s, &t);
+	if (code == CL_SUCCESS && !(t.form && t.plan.whole) && c->fault.kind == LIFTED_NO_FAULT)
+		code = run_counting(c, s, t.form ? t.lists.other_count : c->groups);
+	free(t.lists.traced);
+	return code;
+}
+
+/* The print buffer is larger than most launches need, so its pages come with their use. */
+static struct lifted_prints *prints_new(void)
+{
+	enum { BYTES = 1 << 20 };
+	struct lifted_prints *p = calloc(1, sizeof *p + BYTES);
+	if (p)
+		p->room = BYTES;
+	return p;
+}
+
+static cl_int run_with_memory(struct launch_command *c, struct cuda_stream *s)
+{
+	enum { SPARE_SLOTS = 2 };
+	const struct lifted_kernel *k = c->kernel->lifted;
+	uint64_t threads = c->words.block[0] * c->words.block[1] * c->words.block[2];
+	struct scratch *scratch = scratch_take(cuda_device()->units + SPARE_SLOTS, lifted_slot_bytes(&k->sizes, c->words.dynamic_shared, threads));
+	struct lifted_prints *prints = k->prints ? prints_new() : NULL;
+	if (!scratch || (k->prints && !prints)) {
+		free(prints);
+		if (scratch)
+			scratch_give_back(scratch);
+		return CL_OUT_OF_HOST_MEMORY;
+	}
+	c->words.slot_flags = (uint64_t)(uintptr_t)scratch->flags;
+	c->words.slots = scratch->slots;
+	c->words.scratch = (uint64_t)(uintptr_t)scratch->memory;
+	c->words.slot_bytes = scratch->slot_bytes;
+	c->words.prints = (uint64_t)(uintptr_t)prints;
+	c->words.clock = clock_ns();
+	cl_int code = run_all(c, s);
+	if (prints)
+		prints_keep(prints);
+	free(prints);
+	scratch_give_back(scratch);
+	return code;
+}
+
+/* From here on the launch is the worker's. */
+static void hand_over(struct launch_command *c, cl_int code)
+{
+	struct launch *l = c->launch;
+	if (!l)
+		return;
+	l->times.own_end_ns = clock_ns();
+	l->status = code == CL_SUCCESS && c->fault.kind == LIFTED_NO_FAULT ? CL_COMPLETE : -1;
+	c->launch = NULL;
+	worker_completed(l);
+}
+
+static void run_launch(struct cuda_command *command, struct cuda_stream *s)
+{
+	struct launch_command *c = (struct launch_command *)command;
+	cl_int code = -1;
+	if (!fault_now(NULL)) {
+		take_counters(c);
+		code = run_with_memory(c, s);
+		fault_note(&c->fault, c->kernel->lifted->name, c->words.grid);
+		if (code != CL_SUCCESS)
+			fault_of_driver(c->kernel->lifted->name, code);
+	}
+	hand_over(c, code);
+}
+
+static void discard_launch(struct cuda_command *command)
+{
+	struct launch_command *c = (struct launch_command *)command;
+	command_end(command);
+	module_release(c->kernel->module);
+	free(c);
+}
+
+/* ---- enqueueing it ---- */
+
+static int check_sizes(const struct cuda_launch *l, struct gs_error *err)
+{
+	static const uint64_t most_groups[3] = {INT32_MAX, 65535, 65535};
+	const struct gpu *gpu = cuda_gpu();
+	const struct lifted_kernel *k = l->kernel->lifted;
+	uint64_t threads = 1, most[3] = {gpu->max_threads_per_block, gpu->max_threads_per_block, 64};
+	for (int d = 0; d < 3; d++) {
+		if (!l->grid[d] || l->grid[d] > most_groups[d])
+			return gs_fail(err, EINVAL, "a grid of %u x %u x %u blocks is not possible", l->grid[0], l->grid[1], l->grid[2]);
+		if (!l->block[d] || l->block[d] > most[d] || (k->reqntid[0] && l->block[d] != (k->reqntid[d] ? k->reqntid[d] : 1)))
+			return gs_fail(err, EINVAL, "blocks of %u x %u x %u threads are not possible", l->block[0], l->block[1], l->block[2]);
+		threads *= l->block[d];
+	}
+	uint64_t asked = (uint64_t)k->maxntid[0] * (k->maxntid[1] ? k->maxntid[1] : 1) * (k->maxntid[2] ? k->maxntid[2] : 1);
+	if (threads > gpu->max_threads_per_block || (asked && threads > asked))
+		return gs_fail(err, EINVAL, "blocks of %llu threads are not possible", (unsigned long long)threads);
+	if (l->dynamic_shared > gpu->max_shared_bytes_per_block || k->sizes.shared_bytes + l->dynamic_shared > gpu->max_shared_bytes_per_block)
+		return gs_fail(err, EINVAL, "a block cannot have %llu bytes of shared memory",
+		               (unsigned long long)(k->sizes.shared_bytes + l->dynamic_shared));
+	return 0;
+}
+
+static struct launch_command *command_new(const struct cuda_launch *l)
+{
+	enum { ALIGNMENT = 16 };
+	size_t bases = launch_most_bases(l->kernel) * 2 * sizeof(uint64_t);
+	size_t head = (sizeof(struct launch_command) + bases + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+	size_t bytes = l->kernel->lifted->sizes.parameter_bytes;
+	struct launch_command *c = calloc(1, head + bytes + ALIGNMENT);
+	if (!c)
+		return NULL;
+	c->kernel = l->kernel;
+	c->bases = (uint64_t *)(c + 1);
+	c->parameters = (uint8_t *)c + head;
+	if (bytes)
+		memcpy(c->parameters, l->parameters, bytes);
+	c->groups = (uint64_t)l->grid[0] * l->grid[1] * l->grid[2];
+	c->words.parameters = (uint64_t)(uintptr_t)c->parameters;
+	c->words.variables = (uint64_t)(uintptr_t)l->kernel->module->variables;
+	for (int d = 0; d < 3; d++) {
+		c->words.grid[d] = l->grid[d];
+		c->words.block[d] = l->block[d];
+	}
+	c->words.dynamic_shared = l->dynamic_shared;
+	c->words.fault = (uint64_t)(uintptr_t)&c->fault;
+	return c;
+}
+
+/* Why a launch is not modelled; NULL: it is. */
+static const char *not_modelled(const struct cuda_kernel *k)
+{
+	return !k->wanted ? "not among GPUSIM_KERNELS" : !worker_ready() ? "no thread could be started" : NULL;
+}
+
+/* Numbers launches in the order in which the program makes them. The timeline has those that are not modelled, too. */
+static const struct schedule_command *log_launch(const struct stream_call *call, void *data)
+{
+	struct launch_command *c = data;
+	struct schedule_command *entry = timeline_stream_launch(c->kernel->lifted->name, call);
+	if (!c->launch) {
+		timeline_resolve(entry, NULL);
+		return entry;
+	}
+	c->launch->command = entry;
+	c->launch->times.enqueued_ns = clock_ns();
+	worker_launched(c->launch);
+	return entry;
+}
+
+int cuda_enqueue_launch(const struct cuda_call *call, const struct cuda_launch *l, struct gs_error *err)
+{
+	uint64_t begin = clock_ns();
+	struct cuda_call later = *call;
+	struct call_log log;
+	int failed = check_sizes(l, err);
+	if (failed)
+		return failed;
+	struct launch_command *c = command_new(l);
+	if (!c)
+		return gs_fail(err, ENOMEM, "out of memory");
+	c->command.run = run_launch;
+	c->command.discard = discard_launch;
+	later.blocking = false; /* it is logged before it runs */
+	failed = call_begin(&log, &later, &c->command, err);
+	if (failed) {
+		free(c);
+		return failed;
+	}
+	module_retain(l->kernel->module);
+	const char *why = not_modelled(l->kernel);
+	c->launch = why ? NULL : launch_record_new(c, l->block, l->dynamic_shared);
+	if (!c->launch)
+		launch_not_modelled(l->kernel->lifted->name, why ? why : "out of memory");
+	simulation.cost.launches++;
+	simulation.cost.launch_ns += clock_ns() - begin;
+	call_end(&log, &c->command, TURN_LATER, log_launch, c);
+	if (call->blocking)
+		stream_wait(call->stream);
+	return 0;
+}

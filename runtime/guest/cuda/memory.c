@@ -1,0 +1,194 @@
+/*
+ * The table of allocations: an array in the order of their addresses. Lookups are binary searches. Programs have few allocations, and
+ * most are made at the end of the address range, so that little has to move.
+ */
+#include "runtime/guest/cuda/memory.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Kernels that write a little past the end of an allocation find memory there on a GPU. Here it must not be the allocator's. */
+enum { ALIGNMENT = 512, SLACK = 512 };
+
+struct memory_entry {
+	struct cuda_allocation allocation;
+	bool ours; /* to free */
+};
+
+static struct {
+	pthread_mutex_t lock;
+	struct memory_entry *entries;
+	size_t count, room;
+	size_t used, bound; /* bytes of device and managed memory */
+} memory = {.lock = PTHREAD_MUTEX_INITIALIZER, .bound = SIZE_MAX};
+
+void memory_bound(size_t bytes)
+{
+	pthread_mutex_lock(&memory.lock);
+	memory.bound = bytes;
+	pthread_mutex_unlock(&memory.lock);
+}
+
+/* With the lock held: the number of entries that begin at or below the address. */
+static size_t entries_up_to(const void *address)
+{
+	size_t low = 0, high = memory.count;
+	while (low < high) {
+		size_t middle = (low + high) / 2;
+		if ((uintptr_t)memory.entries[middle].allocation.address <= (uintptr_t)address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* With the lock held: the entry that contains the address, or NULL. */
+static struct memory_entry *find_entry(const void *address)
+{
+	size_t before = entries_up_to(address);
+	struct memory_entry *e = before ? &memory.entries[before - 1] : NULL;
+	return e && (uintptr_t)address - (uintptr_t)e->allocation.address < e->allocation.bytes ? e : NULL;
+}
+
+/* With the lock held. */
+static bool overlaps(size_t at, const struct cuda_allocation *a)
+{
+	const struct memory_entry *before = at ? &memory.entries[at - 1] : NULL, *after = at < memory.count ? &memory.entries[at] : NULL;
+	uintptr_t begin = (uintptr_t)a->address;
+	return (before && begin - (uintptr_t)before->allocation.address < before->allocation.bytes) ||
+	       (after && (uintptr_t)after->allocation.address - begin < a->bytes);
+}
+
+static bool counts_as_device_memory(enum cuda_memory_kind kind)
+{
+	return kind == CUDA_DEVICE_MEMORY || kind == CUDA_MANAGED_MEMORY;
+}
+
+static int add_entry(const struct cuda_allocation *a, bool ours, struct gs_error *err)
+{
+	int result = 0;
+	pthread_mutex_lock(&memory.lock);
+	size_t at = entries_up_to(a->address);
+	if (overlaps(at, a)) {
+		result = gs_fail(err, EEXIST, "the memory at %p is in use already", a->address);
+	} else if (!gs_reserve(&memory.entries, memory.count, &memory.room, sizeof *memory.entries)) {
+		result = gs_fail(err, ENOMEM, "out of memory");
+	} else {
+		memmove(&memory.entries[at + 1], &memory.entries[at], (memory.count - at) * sizeof *memory.entries);
+		memory.entries[at] = (struct memory_entry){*a, ours};
+		memory.count++;
+	}
+	pthread_mutex_unlock(&memory.lock);
+	return result;
+}
+
+int memory_add(const struct cuda_allocation *a, struct gs_error *err)
+{
+	return add_entry(a, false, err);
+}
+
+/* Counts bytes as used, if there is room for them. */
+static bool take_room(enum cuda_memory_kind kind, size_t bytes)
+{
+	if (!counts_as_device_memory(kind))
+		return true;
+	pthread_mutex_lock(&memory.lock);
+	bool room = bytes <= memory.bound && memory.used <= memory.bound - bytes;
+	memory.used += room ? bytes : 0;
+	pthread_mutex_unlock(&memory.lock);
+	return room;
+}
+
+static void give_room_back(enum cuda_memory_kind kind, size_t bytes)
+{
+	if (!counts_as_device_memory(kind))
+		return;
+	pthread_mutex_lock(&memory.lock);
+	memory.used -= bytes;
+	pthread_mutex_unlock(&memory.lock);
+}
+
+int cuda_allocate(size_t bytes, enum cuda_memory_kind kind, unsigned flags, void **out, struct gs_error *err)
+{
+	*out = NULL;
+	if (!bytes)
+		return 0;
+	if (bytes > SIZE_MAX - ALIGNMENT - SLACK || !take_room(kind, bytes))
+		return gs_fail(err, ENOMEM, "there is no room for %zu bytes in the memory of the GPU", bytes);
+	void *address = aligned_alloc(ALIGNMENT, (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT + SLACK);
+	int result = address ? add_entry(&(struct cuda_allocation){address, bytes, kind, flags}, true, err)
+	                     : gs_fail(err, ENOMEM, "the host has no room for %zu bytes", bytes);
+	if (result) {
+		give_room_back(kind, bytes);
+		free(address);
+		return result;
+	}
+	*out = address;
+	return 0;
+}
+
+int cuda_register(void *address, size_t bytes, unsigned flags, struct gs_error *err)
+{
+	if (!address || !bytes || bytes > UINTPTR_MAX - (uintptr_t)address)
+		return gs_fail(err, EINVAL, "there is no such memory");
+	return add_entry(&(struct cuda_allocation){address, bytes, CUDA_REGISTERED_MEMORY, flags}, false, err);
+}
+
+/* Takes the entry that begins at the address out of the table. */
+static bool take_entry(const void *address, struct memory_entry *out)
+{
+	pthread_mutex_lock(&memory.lock);
+	struct memory_entry *e = find_entry(address);
+	bool found = e && e->allocation.address == address;
+	if (found) {
+		*out = *e;
+		memory.count--;
+		memmove(e, e + 1, (size_t)(memory.entries + memory.count - e) * sizeof *e);
+	}
+	pthread_mutex_unlock(&memory.lock);
+	return found;
+}
+
+int memory_release(void *address, struct gs_error *err)
+{
+	struct memory_entry e;
+	if (!take_entry(address, &e))
+		return gs_fail(err, EINVAL, "no allocation begins at %p", address);
+	if (e.ours) {
+		give_room_back(e.allocation.kind, e.allocation.bytes);
+		free(address);
+	}
+	return 0;
+}
+
+void memory_forget(const void *address)
+{
+	struct memory_entry e;
+	take_entry(address, &e);
+}
+
+bool cuda_find_allocation(const void *address, struct cuda_allocation *out)
+{
+	pthread_mutex_lock(&memory.lock);
+	const struct memory_entry *e = find_entry(address);
+	if (e)
+		*out = e->allocation;
+	pthread_mutex_unlock(&memory.lock);
+	return e;
+}
+
+/* The host may have less room than the GPU. */
+void cuda_memory_info(size_t *free_bytes, size_t *total_bytes)
+{
+	long pages = sysconf(_SC_AVPHYS_PAGES), page_bytes = sysconf(_SC_PAGESIZE);
+	size_t host = pages > 0 && page_bytes > 0 ? (size_t)pages * (size_t)page_bytes : SIZE_MAX;
+	pthread_mutex_lock(&memory.lock);
+	size_t left = memory.bound - memory.used;
+	*total_bytes = memory.bound;
+	pthread_mutex_unlock(&memory.lock);
+	*free_bytes = left < host ? left : host;
+}

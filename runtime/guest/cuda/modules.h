@@ -1,0 +1,56 @@
+/* modules: what a CUDA program registers, and what gpusim-cc made of it. */
+#ifndef GPUSIM_RUNTIME_GUEST_CUDA_MODULES_H
+#define GPUSIM_RUNTIME_GUEST_CUDA_MODULES_H
+
+#include "runtime/cuda.h"
+#include "runtime/guest/driver/cl.h"
+#include "runtime/model/artifact.h"
+#include "runtime/model/lifted_facts.h"
+
+#include <pthread.h>
+
+/* A kernel of the driver, in one of the two forms of lifted text. */
+struct lifted_form {
+	enum { FORM_NEW, FORM_READY, FORM_FAILED } state;
+	cl_kernel kernel;
+	bool launched; /* the driver has compiled it for the device */
+};
+
+struct cuda_kernel {
+	struct cuda_module *module;
+	const struct lifted_kernel *lifted;
+	struct artifact_kernel *facts; /* NULL: it is not lifted */
+	bool wanted;                   /* its name matches GPUSIM_KERNELS */
+	struct cuda_kernel_facts about;
+	pthread_mutex_t lock;          /* for the forms, and while arguments are set */
+	struct lifted_form counting, tracing;
+};
+
+struct cuda_module {
+	atomic_int refs; /* of its creator, and of launches under way */
+	void *image;
+	size_t bytes;
+	pthread_mutex_t lock; /* while it is prepared, and while programs are built */
+	bool prepared;
+	enum cuda_module_problem problem;
+	struct gs_error why;
+	struct artifact *artifact;
+	struct lifted_facts *lifted;
+	void *variables; /* the image of its variables, or NULL */
+	struct cuda_kernel *kernels; /* in the order of `lifted` */
+	struct lifted_program {
+		bool built;
+		cl_program program; /* NULL: it cannot be built */
+		struct gs_error why;
+	} counting, tracing;
+};
+
+struct cuda_module *module_retain(struct cuda_module *m);
+void module_release(struct cuda_module *m);
+/* The number of bytes of an image that begins at this address: a fat binary, a cubin, or text. 0: it is none of them. */
+size_t image_bytes(const void *image);
+
+/* With the kernel's lock held: the kernel of the driver, which is built now if it has not been. NULL: *err says why. */
+struct lifted_form *kernel_form(struct cuda_kernel *k, bool traces, struct gs_error *err);
+
+#endif

@@ -1,0 +1,63 @@
+/* Lifted text, built by the driver. Text that counts and text that traces are programs of their own: a small program of the
+ * application needs only one of them. */
+#include "runtime/config/log.h"
+#include "runtime/format/native.h"
+#include "runtime/guest/cuda/modules.h"
+#include "runtime/guest/cuda/start.h"
+#include "runtime/guest/programs/twin.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#define LOG_DOMAIN "cuda"
+
+static cl_program build(const struct cuda_module *m, bool traces, struct gs_error *err)
+{
+	const struct cuda_device *d = cuda_device();
+	const struct artifact *a = m->artifact;
+	struct gs_buf options = {0};
+	cl_program p = NULL;
+	gs_buf_puts(&options, a->host_options[0]);
+	if (traces)
+		gs_buf_puts(&options, " -D" NATIVE_MACRO "=1");
+	if (options.failed)
+		gs_fail(err, ENOMEM, "out of memory");
+	else if (traces && (!a->traced_texts || !native_traces(d->device)))
+		gs_fail(err, ENOTSUP, "kernels cannot call the functions that trace");
+	else
+		p = build_text(d->context, d->device, traces ? a->traced_texts[0] : a->host_texts[0], options.data, err);
+	gs_buf_free(&options);
+	return p;
+}
+
+static cl_program program_of(struct cuda_module *m, bool traces, struct gs_error *err)
+{
+	struct lifted_program *p = traces ? &m->tracing : &m->counting;
+	pthread_mutex_lock(&m->lock);
+	if (!p->built) {
+		p->program = build(m, traces, &p->why);
+		p->built = true;
+		if (!p->program)
+			log_info("lifted text that %s is not built: %s", traces ? "traces" : "counts", p->why.text);
+	}
+	if (!p->program)
+		gs_fail(err, ENOTSUP, "%s", p->why.text);
+	pthread_mutex_unlock(&m->lock);
+	return p->program;
+}
+
+struct lifted_form *kernel_form(struct cuda_kernel *k, bool traces, struct gs_error *err)
+{
+	struct lifted_form *f = traces ? &k->tracing : &k->counting;
+	if (f->state == FORM_NEW) {
+		cl_int code = CL_SUCCESS;
+		cl_program p = program_of(k->module, traces, err);
+		f->kernel = p ? cl.clCreateKernel(p, k->lifted->name, &code) : NULL;
+		if (p && !f->kernel)
+			gs_fail(err, ENOENT, "the driver does not find kernel %s in the lifted text (%d)", k->lifted->name, code);
+		f->state = f->kernel ? FORM_READY : FORM_FAILED;
+	} else if (f->state == FORM_FAILED) {
+		gs_fail(err, ENOTSUP, "its lifted text could not be built");
+	}
+	return f->state == FORM_READY ? f : NULL;
+}
