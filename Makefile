@@ -190,6 +190,13 @@ $(O)/kernels/cuda/host $(O)/tests/cuda/results:
 	$(QUIET)$(CC) -O2 -g -I. -Wall -Wextra $(SANITIZE) -o $@ $< -lm
 
 # PTX of CUDA C++ by clang, without the CUDA toolkit. The results are committed, so this runs only when somebody asks for it.
+# The CUDA runtime inside a program of its own: kernels find what trace_native.c exports.
+programs: $(O)/tests/cuda/direct
+$(O)/tests/cuda/direct: tests/cuda/direct.c $(call OBJ,$(GUEST)) $(O)/cc_id.h
+	$(SAY) CC $<
+	$(QUIET)mkdir -p $(@D)
+	$(QUIET)$(CC) -O1 -g -std=gnu11 -D_GNU_SOURCE -I. -I$(O) -Wall -Wextra $(SANITIZE) -rdynamic -pthread -o $@ $(filter %.c %.o,$^) -lzstd -ldl -lm
+
 CUDA_PTX = $(foreach f,$(wildcard kernels/cuda/*.cu) $(patsubst $(O)/%,%.cu,$(CUDA_PROGRAMS)),$(dir $f)ptx/$(basename $(notdir $f)).ptx)
 cuda-ptx:
 	$(QUIET)for ptx in $(CUDA_PTX); do \
