@@ -51,7 +51,7 @@ BASE = $(wildcard runtime/base/*.c)
 MODELS = $(wildcard models/*.c models/*/*.c models/*/*/*.c)
 COMMON = $(BASE) $(MODELS) $(wildcard runtime/config/*.c runtime/format/*.c) $(O)/builtin_gpus.c
 GUEST = $(wildcard interposer/opencl/*.c runtime/guest/*.c runtime/guest/*/*.c) $(MODELLING) $(COMMON)
-ANNOTATOR = $(wildcard annotator/*.c annotator/*/*.c) $(O)/builtin_annotator.c
+ANNOTATOR = $(wildcard annotator/*.c annotator/*/*.c) $(O)/builtin_annotator.c $(O)/builtin_lift.c
 CC_SOURCES = $(ANNOTATOR) $(wildcard analysis/*/*.c runtime/cc/*.c) models/code/code.c $(BASE)
 CC_HEADERS = $(wildcard annotator/*.h annotator/*/*.h annotator/*/*.def annotator/*/*.cl annotator/*/*.awk analysis/*/*.h analysis/*/*.def \
 	runtime/cc/*.h runtime/format/*.h runtime/format/*.def) models/code/code.h models/trace/trace.h models/trace/read.h
@@ -147,7 +147,10 @@ $(O)/builtin_micro.c: $(wildcard kernels/micro/*.cl) Makefile
 $(O)/builtin_annotator.c: $(wildcard annotator/text/*.cl) $(SECTIONS) Makefile
 	$(call embed,annotator/text/template.h,$(call as_sections,$(sort $(wildcard annotator/text/*.cl))))
 
-$(addprefix $(O)/obj/builtin_,gpus.o page.o micro.o annotator.o): $(O)/obj/%.o: $(O)/%.c
+$(O)/builtin_lift.c: $(wildcard annotator/lift/prelude*.cl) Makefile
+	$(call embed,annotator/lift/opcode.h,$(call as_text,lift_prelude_text,$(sort $(wildcard annotator/lift/prelude*.cl))))
+
+$(addprefix $(O)/obj/builtin_,gpus.o page.o micro.o annotator.o lift.o): $(O)/obj/%.o: $(O)/%.c
 	$(SAY) CC $<
 	$(QUIET)mkdir -p $(@D)
 	$(QUIET)$(CC) $(ALL_CFLAGS) -c -o $@ $<
@@ -234,7 +237,7 @@ $(O)/unit-tests: $(call OBJ,$(TESTS) $(ORACLE) $(COMMON) $(GUEST_TESTED) $(filte
 FUZZ_TARGET = tests/fuzz/target.c tests/fuzz/clean.c
 FUZZ_DRIVER = $(FUZZ_TARGET) tests/fuzz/mutate.c tests/fuzz/grammar.c
 FUZZ_TESTED = $(ANNOTATOR) $(BASE) $(addprefix runtime/cc/,device.c options.c)
-FUZZ_OBJ = $(patsubst %.c,$(O)/fuzz/obj/%.o,$(filter-out $(O)/%,$(FUZZ_DRIVER) $(FUZZ_TESTED))) $(O)/obj/builtin_annotator.o
+FUZZ_OBJ = $(patsubst %.c,$(O)/fuzz/obj/%.o,$(filter-out $(O)/%,$(FUZZ_DRIVER) $(FUZZ_TESTED))) $(O)/obj/builtin_annotator.o $(O)/obj/builtin_lift.o
 FUZZ_FLAGS = -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
 
 $(O)/fuzz/obj/annotator/%.o: FUZZ_FLAGS += -fsanitize=fuzzer-no-link

@@ -35,7 +35,8 @@ static struct ptx_operand *add_operand(struct ptx_reader *r, struct operand_stat
 	struct ptx_operand *o = ptx_push(r, &r->operands, sizeof *o);
 	bool result = s->form->shape == PTX_CALL ? s->parentheses && !s->called
 	                                         : s->form->shape == PTX_PLAIN && !s->position && !s->address;
-	*o = (struct ptx_operand){.kind = (uint8_t)kind, .negated = s->negated, .reg = -1, .label = -1};
+	bool negated = s->negated || (kind == PTX_REGISTER && s->minus && !s->address);
+	*o = (struct ptx_operand){.kind = (uint8_t)kind, .negated = negated, .reg = -1, .label = -1};
 	if (s->address && !s->based)
 		o->kind = PTX_ADDRESS;
 	o->write = result && (o->kind == PTX_REGISTER || o->kind == PTX_SPECIAL || o->kind == PTX_SYMBOL);

@@ -28,7 +28,7 @@ enum ptx_constant {
 struct ptx_operand {
 	uint8_t kind;
 	uint8_t constant;    /* enum ptx_constant */
-	bool write, negated; /* negated: !%p1 */
+	bool write, negated; /* negated: !%p1, or -%r1 */
 	int32_t reg, label;
 	int64_t value;
 	const char *text; /* owned by the module; of a PTX_REGISTER: NULL, or the part that is meant: ".h0", ".b3" of video instructions */

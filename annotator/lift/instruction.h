@@ -9,13 +9,15 @@
  *   GS_GROUP     the group's number in the launch, ulong
  *   GS_SHARED    ulong: address of the group's shared memory
  *   GS_SHARED_BYTES     ulong: its size, with what the launch adds; GS_DYNAMIC_SHARED: that part
- *   GS_LOCAL     ulong: address of the local memory of lane l
+ *   GS_LOCAL     ulong: address of the local memory of lane l; GS_LOCAL_BYTES: its size
+ *   GS_CC        the carry flag of lane l: a uint that can be assigned, 0 or 1; like a register, but no instruction names it
  *   GS_PARAMETERS, GS_VARIABLES   ulong: addresses
  *   GS_CLOCK     ulong: something that grows
  *   GS_FAULT(kind, line, a, b, c, d)   notes a fault (lifted.h) and ends the group
  *   GS_LAUNCH    __global struct gs_launch *, with the members of struct lifted_launch
  * Types that hold registers, by their bits: 1 uint (0 or 1), 8 and 16 ushort, 32 uint, or float if the register is real, 64 ulong, or
  * double if real, 128 ulong2. A value narrower than its register is extended as PTX says (ld.s8 into a 32-bit register: by its sign).
+ * Names that begin with gs_ or GS_ belong to the text and to the structure. Statements are complete, and may stand in any block.
  */
 #ifndef GPUSIM_ANNOTATOR_LIFT_INSTRUCTION_H
 #define GPUSIM_ANNOTATOR_LIFT_INSTRUCTION_H

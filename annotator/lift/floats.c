@@ -1,0 +1,124 @@
+/*
+ * Floating point. Every operation rounds once, to the mode that the opcode names. What is called approximate is computed as exactly as
+ * the host does it: nearer to the true value than a GPU, and not the same bits.
+ *
+ * Payloads of NaN are those of the host where PTX leaves them open (add.f32 and the like); minima, maxima, and everything in f16 and bf16
+ * give the canonical NaN of PTX.
+ */
+#include "annotator/lift/opcode.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define SHORT "hgHG"
+
+static const struct opcode_rule rules[] = {
+	{"add", "directed", "fd", NULL, "gs_add_$t($a, $b, $m)"},
+	{"add", NULL, "fd", NULL, "$a + $b"},
+	{"add", NULL, SHORT, NULL, "gs_add_$t($a, $b)"},
+	{"sub", "directed", "fd", NULL, "gs_add_$t($a, -$b, $m)"},
+	{"sub", NULL, "fd", NULL, "$a - $b"},
+	{"sub", NULL, SHORT, NULL, "gs_sub_$t($a, $b)"},
+	{"mul", "directed", "fd", NULL, "gs_mul_$t($a, $b, $m)"},
+	{"mul", NULL, "fd", NULL, "$a * $b"},
+	{"mul", NULL, SHORT, NULL, "gs_mul_$t($a, $b)"},
+	{"fma", "directed", "fd", NULL, "gs_fma_$t($a, $b, $c, $m)"},
+	{"fma", NULL, "fd", NULL, "fma($a, $b, $c)"},
+	{"fma", NULL, SHORT, NULL, "gs_fma_$t($a, $b, $c)"},
+	{"mad", "directed", "fd", NULL, "gs_fma_$t($a, $b, $c, $m)"},
+	{"mad", NULL, "fd", NULL, "fma($a, $b, $c)"},
+	{"div", "directed", "fd", NULL, "gs_div_$t($a, $b, $m)"},
+	{"div", NULL, "fd", NULL, "$a / $b"},
+	{"rcp", "directed", "fd", NULL, "gs_div_$t(1, $a, $m)"},
+	{"rcp", "approx", "d", NULL, "gs_upper(1.0 / gs_upper($a))"},
+	{"rcp", NULL, "f", NULL, "1.0f / $a"},
+	{"rcp", NULL, "d", NULL, "1.0 / $a"},
+	{"sqrt", "directed", "fd", NULL, "gs_sqrt_$t($a, $m)"},
+	{"sqrt", NULL, "fd", NULL, "sqrt($a)"},
+	{"rsqrt", "ftz", "d", NULL, "gs_upper(1.0 / sqrt(gs_upper($a)))"},
+	{"rsqrt", NULL, "f", NULL, "1.0f / sqrt($a)"},
+	{"rsqrt", NULL, "d", NULL, "1.0 / sqrt($a)"},
+	{"sin", NULL, "f", NULL, "sin($a)"},
+	{"cos", NULL, "f", NULL, "cos($a)"},
+	{"lg2", NULL, "f", NULL, "log2($a)"},
+	{"ex2", NULL, "f", NULL, "exp2($a)"},
+	{"ex2", NULL, SHORT, NULL, "gs_ex2_$t($a)"},
+	{"tanh", NULL, "f", NULL, "tanh($a)"},
+	{"tanh", NULL, SHORT, NULL, "gs_tanh_$t($a)"},
+	{"abs", NULL, "fd", NULL, "fabs($a)"},
+	{"abs", NULL, "hg", NULL, "$a & 0x7fff"},
+	{"abs", NULL, "HG", NULL, "$a & 0x7fff7fffu"},
+	{"neg", NULL, "fd", NULL, "-$a"},
+	{"neg", NULL, "hg", NULL, "$a ^ 0x8000"},
+	{"neg", NULL, "HG", NULL, "$a ^ 0x80008000u"},
+	{"copysign", NULL, "fd", NULL, "copysign($b, $a)"},
+	{"testp", "finite", "fd", "pred", "isfinite($a) != 0"},
+	{"testp", "infinite", "fd", "pred", "isinf($a) != 0"},
+	{"testp", "number", "fd", "pred", "$a == $a"},
+	{"testp", "notanumber", "fd", "pred", "$a != $a"},
+	{"testp", "normal", "fd", "pred", "isnormal($a) != 0"},
+	{"testp", "subnormal", "fd", "pred", "gs_subnormal_$t($a)"},
+};
+
+/* min and max: of two or three operands, of their absolute values, and with the sign of both. */
+static void write_extreme(struct opcode_work *w)
+{
+	static const char letters[] = "ab";
+	const char *name = w->words[0], *nan = opcode_has(w, "NaN") ? "_nan" : "";
+	bool absolute = opcode_has(w, "abs"), sign = opcode_has(w, "xorsign");
+	uint32_t count = opcode_sources(w);
+	if (count < 2 || count > 3 || (sign && count == 3)) {
+		opcode_refuse(w, "it has %u operands", count);
+		return;
+	}
+	char text[256], part[3][40];
+	for (uint32_t i = 0; i < count; i++)
+		snprintf(part[i], sizeof part[i], absolute ? "gs_abs_$t($%c)" : "$%c", i < 2 ? letters[i] : 'c');
+	snprintf(text, sizeof text, "gs_%s%s_$t(%s, %s)", name, nan, part[0], part[1]);
+	if (count == 3) {
+		char two[128];
+		snprintf(two, sizeof two, "%.120s", text);
+		snprintf(text, sizeof text, "gs_%s%s_$t(%s, %s)", name, nan, two, part[2]);
+	} else if (sign) {
+		char two[128];
+		snprintf(two, sizeof two, "%.120s", text);
+		snprintf(text, sizeof text, "gs_xorsign_$t(%s, $a, $b)", two);
+	}
+	opcode_assign(w, 0, w->type, text);
+}
+
+/* Two floats in 64 bits: the halves are independent. */
+static bool write_pair(struct opcode_work *w)
+{
+	static const char *const names[] = {"add", "sub", "mul", "fma"};
+	for (size_t i = 0; i < GS_ARRAY_LEN(names); i++) {
+		if (strcmp(names[i], w->words[0]))
+			continue;
+		char text[128];
+		snprintf(text, sizeof text, "gs_%s_f32x2($a, $b%s, $m, %u)", names[i], i == 3 ? ", $c" : "", w->flush);
+		opcode_open(w, 0, w->type);
+		bool flush = w->flush;
+		w->flush = false;
+		opcode_expand(w, text);
+		w->flush = flush;
+		opcode_close(w, 0, w->type);
+		return true;
+	}
+	return false;
+}
+
+bool opcode_write_floats(struct opcode_work *w)
+{
+	char letter = opcode_type_letter(w->type);
+	if (!strchr("fdhgHGF", letter) || !strcmp(w->words[0], "selp"))
+		return false;
+	if (w->type_count != 1)
+		return false;
+	if (letter == 'F')
+		return write_pair(w);
+	if (!strcmp(w->words[0], "min") || !strcmp(w->words[0], "max")) {
+		write_extreme(w);
+		return true;
+	}
+	return opcode_apply(w, rules, GS_ARRAY_LEN(rules));
+}
