@@ -211,10 +211,8 @@ static void list_function(const struct ptx_function *f, size_t from, struct gs_b
 
 static const struct ptx_function *called_by(const struct ptx_module *module, const struct ptx_instruction *i)
 {
-	for (uint32_t k = 0; k < i->operand_count && i->flags & CODE_CALL; k++)
-		if (i->operands[k].kind == PTX_SYMBOL && !i->operands[k].write)
-			return ptx_find(module, i->operands[k].text);
-	return NULL;
+	const struct ptx_operand *callee = ptx_callee(i);
+	return callee && callee->kind == PTX_SYMBOL ? ptx_find(module, callee->text) : NULL;
 }
 
 /* depth limits recursion. GPU code hardly ever has any. */

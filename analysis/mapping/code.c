@@ -264,8 +264,18 @@ static int expand(const struct mapping *m, const char *arch, struct kernel_code 
 	return result;
 }
 
-int mapping_code(const struct mapping *m, const struct mapping_source *source, const char *arch, struct kernel_code **out,
-                 struct gs_error *err)
+/* Ties blocks and accesses to what was counted and traced. */
+static int tie(const struct mapping *m, const struct mapping_source *source, const struct mapping_rows *rows, struct kernel_code *code,
+               struct gs_error *err)
+{
+	if (rows)
+		return mapping_place_rows(m, rows, code, err);
+	int result = mapping_probes(m, source, code, err);
+	return result ? result : mapping_sites(m, source, code, err);
+}
+
+int mapping_code(const struct mapping *m, const struct mapping_source *source, const struct mapping_rows *rows, const char *arch,
+                 struct kernel_code **out, struct gs_error *err)
 {
 	struct filler f = {.m = m, .code = calloc(1, sizeof *f.code)};
 	if (m->register_count > UINT16_MAX) {
@@ -294,9 +304,7 @@ int mapping_code(const struct mapping *m, const struct mapping_source *source, c
 	if (!result)
 		result = fill_resources(&f, arch, err);
 	if (!result)
-		result = mapping_probes(m, source, f.code, err);
-	if (!result)
-		result = mapping_sites(m, source, f.code, err);
+		result = tie(m, source, rows, f.code, err);
 	if (!result)
 		result = expand(m, arch, f.code, err);
 	gs_buf_free(&f.strings);

@@ -50,12 +50,9 @@ static bool accesses_parameter(const struct ptx_instruction *i, enum code_class 
 
 static const struct builtin_cost *cost_of_call(const struct ptx_module *module, const struct ptx_instruction *i)
 {
-	for (uint32_t k = 0; k < i->operand_count && i->flags & CODE_CALL; k++)
-		if (i->operands[k].kind == PTX_SYMBOL && !i->operands[k].write) {
-			const struct ptx_function *f = ptx_find(module, i->operands[k].text);
-			return f && f->external ? builtin_find(f->name) : NULL;
-		}
-	return NULL;
+	const struct ptx_operand *callee = ptx_callee(i);
+	const struct ptx_function *f = callee && callee->kind == PTX_SYMBOL ? ptx_find(module, callee->text) : NULL;
+	return f && f->external ? builtin_find(f->name) : NULL;
 }
 
 /* Marks the instructions that are removed. Returns how many instructions are added. */

@@ -44,9 +44,12 @@ int32_t mapped_callee(const struct mapping *m, uint32_t function, uint32_t block
 int mapping_system(const struct mapping *m, const struct mapping_source *source, struct linear **out,
                    struct gs_error *err);
 
-/* analysis/mapping/code.c: the code without its sums. The caller frees *out with code_free. */
-int mapping_code(const struct mapping *m, const struct mapping_source *source, const char *arch, struct kernel_code **out,
-                 struct gs_error *err);
+/* analysis/mapping/code.c: the code without its sums. Its blocks and accesses are tied to the source, or to rows: one of them is NULL. The
+ * caller frees *out with code_free. */
+int mapping_code(const struct mapping *m, const struct mapping_source *source, const struct mapping_rows *rows, const char *arch,
+                 struct kernel_code **out, struct gs_error *err);
+/* analysis/mapping/counted.c: the rows of blocks, and the sites of instructions. */
+int mapping_place_rows(const struct mapping *m, const struct mapping_rows *rows, struct kernel_code *code, struct gs_error *err);
 
 /* analysis/mapping/sites.c: finds the source blocks of blocks and edges, and the sites of instructions. Call it before
  * mapping_expand. */

@@ -19,12 +19,9 @@ static const struct ptx_function *callee_of(const struct ptx_module *module, con
 	if (!b->calls || !b->count)
 		return NULL;
 	const struct ptx_instruction *call = &g->function->instructions[b->first + b->count - 1];
-	for (uint32_t i = 0; i < call->operand_count; i++)
-		if (call->operands[i].kind == PTX_SYMBOL && !call->operands[i].write) {
-			const struct ptx_function *f = ptx_find(module, call->operands[i].text);
-			return f && !f->external ? f : NULL;
-		}
-	return NULL;
+	const struct ptx_operand *callee = ptx_callee(call);
+	const struct ptx_function *f = callee && callee->kind == PTX_SYMBOL ? ptx_find(module, callee->text) : NULL;
+	return f && !f->external ? f : NULL;
 }
 
 int32_t mapped_callee(const struct mapping *m, uint32_t function, uint32_t block)

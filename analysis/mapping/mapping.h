@@ -69,4 +69,26 @@ int mapping_wants(const struct mapping *m, const struct mapping_source *source, 
 int mapping_solve(const struct mapping *m, const struct mapping_source *source, const char *arch,
                   struct kernel_code **out, struct gs_error *err);
 
+/* Rows: what was counted of the PTX itself, where the host executed it (annotator/lift/lift.h). Counter i is the count of row i. */
+struct mapping_row_term {
+	uint32_t row;
+	int32_t factor;
+};
+struct mapping_row_span {
+	uint32_t first, count; /* of terms */
+};
+struct mapping_row_table {
+	const uint32_t *block_rows;                /* per block of the function's graph; NULL: it was not counted */
+	const struct mapping_row_span *edge_terms; /* per edge: its count as a sum of rows */
+	const int32_t *sites;                      /* per instruction: its site, or -1; NULL: none has one */
+};
+struct mapping_rows {
+	uint32_t row_count, site_count;
+	const struct mapping_row_table *functions; /* per function of the module */
+	const struct mapping_row_term *terms;
+};
+/* The kernel's code with the sums of all its edges: nothing is left open. The caller frees *out with code_free. */
+int mapping_counted(const struct ptx_module *module, const struct ptx_function *kernel, const struct mapping_rows *rows, const char *arch,
+                    struct kernel_code **out, struct gs_error *err);
+
 #endif

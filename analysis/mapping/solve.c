@@ -275,7 +275,7 @@ int mapping_solve(const struct mapping *m, const struct mapping_source *source, 
 	if (!result)
 		result = close_with_trips(m, source, l, err);
 	if (!result)
-		result = mapping_code(m, source, arch, &code, err);
+		result = mapping_code(m, source, NULL, arch, &code, err);
 	if (!result) {
 		code->counter_count = source->counter_count;
 		result = add_sums(m, l, code, err);

@@ -70,12 +70,9 @@ static void add_read(const struct step_finder *f, struct effect *e, const struct
 
 static bool is_library_call(const struct step_finder *f, const struct ptx_instruction *i)
 {
-	for (uint32_t o = 0; o < i->operand_count && i->flags & CODE_CALL; o++)
-		if (i->operands[o].kind == PTX_SYMBOL && !i->operands[o].write) {
-			const struct ptx_function *called = ptx_find(f->m->module, i->operands[o].text);
-			return !called || called->external;
-		}
-	return false;
+	const struct ptx_operand *callee = ptx_callee(i);
+	const struct ptx_function *called = callee && callee->kind == PTX_SYMBOL ? ptx_find(f->m->module, callee->text) : NULL;
+	return callee && (!called || called->external);
 }
 
 static void find_effect(const struct step_finder *f, const struct ptx_instruction *i, struct effect *e)

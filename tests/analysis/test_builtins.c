@@ -201,7 +201,7 @@ static void a_call_becomes_its_instructions(void)
 	struct kernel_code *code;
 	CU_ASSERT_EQUAL_FATAL(ptx_read(ptx, strlen(ptx), &module, &error), 0);
 	CU_ASSERT_EQUAL_FATAL(mapping_create(module, ptx_find(module, "k"), &m, &error), 0);
-	CU_ASSERT_EQUAL_FATAL(mapping_code(m, &(struct mapping_source){0}, "sm_80:vendor", &code, &error), 0);
+	CU_ASSERT_EQUAL_FATAL(mapping_code(m, &(struct mapping_source){0}, NULL, "sm_80:vendor", &code, &error), 0);
 	CU_ASSERT_EQUAL_FATAL(code->code_count, GS_ARRAY_LEN(expected));
 	for (size_t i = 0; i < GS_ARRAY_LEN(expected); i++)
 		CU_ASSERT_EQUAL(code->code[i].class, expected[i]);
