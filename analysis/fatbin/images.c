@@ -13,7 +13,7 @@ struct bytes {
 	size_t count;
 };
 
-struct finder {
+struct image_finder {
 	struct fatbin *found;
 	size_t room;
 };
@@ -24,7 +24,7 @@ void fatbin_free(struct fatbin *f)
 	*f = (struct fatbin){0};
 }
 
-static int add_image(struct finder *f, struct fatbin_image image, struct gs_error *err)
+static int add_image(struct image_finder *f, struct fatbin_image image, struct gs_error *err)
 {
 	if (f->found->count == MOST_IMAGES)
 		return gs_fail(err, EBADMSG, "a fat binary has more than %d images", MOST_IMAGES);
@@ -43,7 +43,7 @@ uint32_t fatbin_arch(const char *name)
 
 /* ---- containers ---- */
 
-static int read_image(struct finder *f, struct bytes all, size_t *taken, struct gs_error *err)
+static int read_image(struct image_finder *f, struct bytes all, size_t *taken, struct gs_error *err)
 {
 	struct fatbin_image_header h;
 	memcpy(&h, all.at, sizeof h);
@@ -63,7 +63,7 @@ static int read_image(struct finder *f, struct bytes all, size_t *taken, struct 
 	                 err);
 }
 
-static int read_container(struct finder *f, struct bytes all, size_t *taken, struct gs_error *err)
+static int read_container(struct image_finder *f, struct bytes all, size_t *taken, struct gs_error *err)
 {
 	struct fatbin_header h;
 	memcpy(&h, all.at, sizeof h);
@@ -91,7 +91,7 @@ static bool is_container(struct bytes b)
 }
 
 /* Containers in a row. Zeros may be between them. */
-static int read_containers(struct finder *f, struct bytes all, struct gs_error *err)
+static int read_containers(struct image_finder *f, struct bytes all, struct gs_error *err)
 {
 	int result = 0;
 	while (!result && all.count >= sizeof(struct fatbin_header)) {
@@ -135,7 +135,7 @@ static bool is_ptx(struct bytes b)
 	return b.count >= sizeof version && !memcmp(b.at, version, sizeof version - 1);
 }
 
-static int read_ptx(struct finder *f, struct bytes all, struct gs_error *err)
+static int read_ptx(struct image_finder *f, struct bytes all, struct gs_error *err)
 {
 	static const char target[] = ".target";
 	char name[32] = "";
@@ -182,7 +182,7 @@ static bool is_named(struct bytes all, const Elf64_Shdr *names, const Elf64_Shdr
 }
 
 /* The sections of an executable file that have fat binaries. */
-static int read_elf(struct finder *f, struct bytes all, const Elf64_Ehdr *h, struct gs_error *err)
+static int read_elf(struct image_finder *f, struct bytes all, const Elf64_Ehdr *h, struct gs_error *err)
 {
 	Elf64_Shdr names, s;
 	int result = 0;
@@ -199,7 +199,7 @@ static int read_elf(struct finder *f, struct bytes all, const Elf64_Ehdr *h, str
 	return result || found ? result : gs_fail(err, EINVAL, "the file has no CUDA kernels in it (no section .nv_fatbin)");
 }
 
-static int read_any(struct finder *f, struct bytes all, struct gs_error *err)
+static int read_any(struct image_finder *f, struct bytes all, struct gs_error *err)
 {
 	Elf64_Ehdr h;
 	if (is_container(all))
@@ -218,7 +218,7 @@ static int read_any(struct finder *f, struct bytes all, struct gs_error *err)
 
 int fatbin_read(const void *data, size_t bytes, struct fatbin *out, struct gs_error *err)
 {
-	struct finder f = {.found = out};
+	struct image_finder f = {.found = out};
 	*out = (struct fatbin){0};
 	int result = read_any(&f, (struct bytes){data, bytes}, err);
 	if (result)

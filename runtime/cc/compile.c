@@ -2,6 +2,7 @@
 #include "runtime/cc/compile.h"
 
 #include "runtime/format/facts.h"
+#include "runtime/cc/lifted.h"
 #include "runtime/cc/preprocess.h"
 #include "runtime/format/protocol.h"
 #include "runtime/cc/targets.h"
@@ -458,6 +459,8 @@ static int do_request(struct work *w)
 	if (strcmp(version, GPUSIM_CC_VERSION))
 		return gs_fail(&w->err, EINVAL, "the request is of version '%s', gpusim-cc is %s", version,
 		               GPUSIM_CC_VERSION);
+	if (gs_pack_find(w->request, "fatbin"))
+		return lifted_request(w->request, w->result, &w->stage, &w->err);
 	int result = device_read(gs_pack_text(w->request, "device"), &w->device, &w->err);
 	if (!result)
 		result = read_units(w);

@@ -252,7 +252,7 @@ static void add_estimate(struct gs_buf *b, const struct launch_result *r, size_t
 /* Rows that are counted for the target's code alone are no blocks of the source. */
 static bool is_block(const struct artifact_block *block)
 {
-	return strcmp(block->kind, "trips") && strcmp(block->kind, "next");
+	return strcmp(block->kind, "trips") && strcmp(block->kind, "next") && strcmp(block->kind, "edge");
 }
 
 static void add_blocks(struct gs_buf *b, const struct launch_result *r)

@@ -1,16 +1,10 @@
 /* How long the image of a module is. gpusim-cc reads what is in it. */
 #include "runtime/guest/cuda/modules.h"
 
+#include "runtime/format/fatbin.h"
+
 #include <elf.h>
 #include <string.h>
-
-/* A fat binary begins with this: its magic number, its version, the bytes of this header, and those that follow it. */
-struct fatbin_header {
-	uint32_t magic;
-	uint16_t version, header_bytes;
-	uint64_t body_bytes;
-};
-#define FATBIN_MAGIC 0xba55ed50u
 
 /* Up to the end of what is last: the table of sections, or a section, or a segment. */
 static size_t elf_bytes(const unsigned char *image)
@@ -25,14 +19,13 @@ static size_t elf_bytes(const unsigned char *image)
 
 size_t image_bytes(const void *image)
 {
-	struct fatbin_header h;
+	uint32_t magic;
 	unsigned char first[SELFMAG];
 	memcpy(first, image, sizeof first);
 	if (!memcmp(first, ELFMAG, SELFMAG))
 		return elf_bytes(image);
-	memcpy(&h.magic, image, sizeof h.magic);
-	if (h.magic != FATBIN_MAGIC) /* text has no zero bytes */
+	memcpy(&magic, image, sizeof magic);
+	if (magic != FATBIN_MAGIC) /* text has no zero bytes */
 		return first[0] == '\t' || first[0] == '\n' || first[0] == '\r' || (first[0] >= ' ' && first[0] < 127) ? strlen(image) : 0;
-	memcpy(&h, image, sizeof h);
-	return h.header_bytes + h.body_bytes;
+	return fatbin_bytes(image);
 }
