@@ -288,12 +288,25 @@ $(O)/tests/fuzz/replay: $(call OBJ,tests/fuzz/replay.c $(FUZZ_TARGET) $(FUZZ_TES
 	$(QUIET)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LLVM_LIBS) -lm
 
 # Runs PTX, for tests: counts, paths and accesses, and the timing model on them.
-$(O)/obj/tests/oracle/%.o: ALL_CFLAGS += -ffp-contract=off
+$(O)/obj/tests/oracle/%.o: ALL_CFLAGS += -ffp-contract=off -frounding-math
 
 $(O)/tests/oracle/run: $(call OBJ,tests/oracle/run.c $(ORACLE) $(PTX_READER) $(BASE))
 $(O)/tests/oracle/timing: $(call OBJ,tests/oracle/timing.c $(ORACLE) $(PTX_READER) $(COMMON))
 $(O)/tests/oracle/analytical: $(call OBJ,tests/oracle/analytical.c $(ORACLE) $(PTX_READER) $(COMMON))
 $(O)/tests/oracle/run $(O)/tests/oracle/timing $(O)/tests/oracle/analytical:
+	$(SAY) LINK $@
+	$(QUIET)mkdir -p $(@D)
+	$(QUIET)$(CC) $(ALL_LDFLAGS) -o $@ $^ -lzstd -ldl -lm
+
+# PTX for every form of instruction and of random programs, executed in several ways (tests/lift/conformance).
+CONFORMANCE = $(addprefix $(O)/tests/lift/conformance/,generate oracle compare device)
+programs: $(CONFORMANCE)
+$(O)/obj/tests/lift/conformance/%.o: ALL_CFLAGS += -ffp-contract=off
+$(O)/tests/lift/conformance/generate: $(call OBJ,$(addprefix tests/lift/conformance/,generate.c forms.c))
+$(O)/tests/lift/conformance/oracle: $(call OBJ,$(addprefix tests/lift/conformance/,oracle.c folder.c) $(ORACLE) $(PTX_READER) $(BASE))
+$(O)/tests/lift/conformance/compare: $(call OBJ,$(addprefix tests/lift/conformance/,compare.c folder.c))
+$(O)/tests/lift/conformance/device: $(call OBJ,$(addprefix tests/lift/conformance/,device.c folder.c))
+$(CONFORMANCE):
 	$(SAY) LINK $@
 	$(QUIET)mkdir -p $(@D)
 	$(QUIET)$(CC) $(ALL_LDFLAGS) -o $@ $^ -lzstd -ldl -lm

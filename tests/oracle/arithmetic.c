@@ -185,7 +185,7 @@ static const struct {
 	{"shf.r", {NULL, NULL, shf_r_u32, shf_r_u32}, NULL},
 	WORD("selp", select_lanes) WORD("mov.pred", copy) WORD("mov.f32", copy) WORD("mov.f64", copy)
 	WORD("and.pred", pred_and) WORD("or.pred", pred_or) WORD("xor.pred", pred_xor) WORD("not.pred", pred_not) WORD("membar", nothing)
-	WORD("fence", nothing) WORD("prefetch", nothing) WORD("bar.warp", nothing) WORD("nanosleep", nothing)
+	WORD("fence", nothing) WORD("prefetch", nothing) WORD("bar.warp", nothing) WORD("griddepcontrol", nothing) WORD("nanosleep", nothing)
 };
 
 static bool begins(const char *opcode, const char *words)

@@ -1,6 +1,9 @@
 /* Turns PTX instructions into handlers with rows. */
 #include "tests/oracle/internal.h"
 
+#include "tests/oracle/extended.h"
+#include "tests/oracle/values.h"
+
 #include <errno.h>
 #include <stdlib.h>
 
@@ -38,7 +41,7 @@ enum oracle_type oracle_type_of(const char *opcode, uint32_t which)
 
 uint32_t oracle_type_bytes(enum oracle_type type)
 {
-	static const uint8_t bytes[] = {1, 1, 2, 2, 4, 4, 8, 8, 4, 8, 1};
+	static const uint8_t bytes[] = {1, 1, 2, 2, 4, 4, 8, 8, 4, 8, 1, 2, 2, 4, 4};
 	return type < TYPE_NONE ? bytes[type] : 0;
 }
 
@@ -77,6 +80,14 @@ static uint64_t cut(int64_t value, enum oracle_type type)
 						       : (uint64_t)value;
 }
 
+/* A constant of an instruction of some type. 1.5 is a float where that is the type. */
+static uint64_t constant_value(const struct ptx_operand *operand, enum oracle_type type)
+{
+	if (operand->constant == PTX_DOUBLE && type == TYPE_f32)
+		return put_f32((float)get_f64((uint64_t)operand->value));
+	return operand->constant == PTX_INTEGER ? cut(operand->value, type) : (uint64_t)operand->value;
+}
+
 static int32_t row_of(struct oracle *o, const struct ptx_operand *operand, enum oracle_type type)
 {
 	uint64_t address;
@@ -84,7 +95,7 @@ static int32_t row_of(struct oracle *o, const struct ptx_operand *operand, enum 
 	switch (operand->kind) {
 	case PTX_REGISTER: return operand->reg;
 	case PTX_SPECIAL: return operand->text[0] == '_' ? NO_ROW : special_row(o, operand->text);
-	case PTX_IMMEDIATE: return constant_row(o, cut(operand->value, type));
+	case PTX_IMMEDIATE: return constant_row(o, constant_value(operand, type));
 	case PTX_SYMBOL:
 		return oracle_symbol(o, operand->text, &address, &space)
 			   ? constant_row(o, address + (uint64_t)operand->value)
@@ -149,9 +160,72 @@ static void decode_operands(struct oracle *o, struct oracle_op *op, const struct
 		const struct ptx_operand *operand = &i->operands[n];
 		if (operand->write)
 			*(result++ ? &op->d2 : &op->d) = row_of(o, operand, op->type);
-		else if (source < GS_ARRAY_LEN(sources))
+		else if (source < GS_ARRAY_LEN(sources)) {
+			op->negated |= (uint8_t)(operand->negated << source);
+			if (operand->kind == PTX_REGISTER && source < GS_ARRAY_LEN(op->parts))
+				op->parts[source] = operand->text;
 			*sources[source++] = row_of(o, operand, op->type);
+		}
 	}
+}
+
+/* mov.b64 {a, b}, c and mov.b64 c, {a, b}. */
+static bool decode_vector(struct oracle *o, struct oracle_op *op, const struct ptx_instruction *i)
+{
+	op->run = oracle_vector_handler(i);
+	op->elements = (uint8_t)(i->operand_count - 1);
+	bool unpacks = i->operands[1].write;
+	if (!op->run || op->elements > MAX_ELEMENTS - 1)
+		return false;
+	for (uint32_t n = 0; n < i->operand_count; n++) {
+		int32_t row = row_of(o, &i->operands[n], op->type);
+		if (unpacks && n == i->operand_count - 1)
+			op->a = row;
+		else if (!unpacks && n == 0)
+			op->d = row;
+		else
+			op->rows[unpacks ? n + 1 : n] = row;
+	}
+	return true;
+}
+
+/* Instructions beyond those of the suite. */
+static bool decode_extended(struct oracle_op *op, bool plain_real)
+{
+	enum oracle_type type = (enum oracle_type)op->type;
+	op->run = oracle_carry_handler(op->opcode);
+	if (!op->run)
+		op->run = oracle_warp_handler(op->opcode);
+	if (!op->run)
+		op->run = oracle_predicate_handler(op->opcode, type);
+	if (op->run)
+		return true;
+	op->lane = oracle_bits_lane(op->opcode);
+	if (!op->lane)
+		op->lane = oracle_test_lane(op->opcode);
+	if (!op->lane)
+		op->lane = oracle_video_lane(op->opcode);
+	if (!op->lane && !plain_real)
+		op->lane = oracle_rounded_lane(op->opcode, type);
+	op->run = op->lane ? oracle_each_lane : NULL;
+	return op->run;
+}
+
+/* Whether floats.c computes it: float or double, to the nearest, without modifiers. */
+static bool is_plain_real(const struct oracle_op *op)
+{
+	static const char *const others[] = {"ftz", "NaN", "xorsign", "sat", "relu"};
+	for (size_t i = 0; i < GS_ARRAY_LEN(others); i++)
+		if (oracle_has(op->opcode, others[i]))
+			return false;
+	return (op->type == TYPE_f32 || op->type == TYPE_f64) && op->rounding == ROUND_NEAREST && strncmp(op->opcode, "min", 3) &&
+	       strncmp(op->opcode, "max", 3);
+}
+
+/* Whether arithmetic.c compares it. */
+static bool is_plain_comparison(const struct oracle_op *op)
+{
+	return !strncmp(op->opcode, "setp.", 5) && op->type <= TYPE_f64 && !oracle_has(op->opcode, "ftz") && !op->negated;
 }
 
 static void decode_modifiers(struct oracle_op *op, const char *opcode)
@@ -191,11 +265,8 @@ static bool decode_cvta(struct oracle *o, struct oracle_op *op, const char *opco
 
 static bool decode_plain(struct oracle *o, struct oracle_op *op, const struct ptx_instruction *i)
 {
-	if (!strncmp(i->opcode, "mov.", 4) && i->operand_count != 2) /* packs or unpacks a vector */
-		return false;
-	for (uint32_t n = 0; n < i->operand_count; n++)
-		if (i->operands[n].negated)
-			return false;
+	if (!strncmp(i->opcode, "mov.", 4) && i->operand_count != 2)
+		return decode_vector(o, op, i);
 	decode_operands(o, op, i);
 	decode_modifiers(op, i->opcode);
 	op->register_bits = bits_of(o, op->d);
@@ -206,6 +277,10 @@ static bool decode_plain(struct oracle *o, struct oracle_op *op, const struct pt
 		op->run = op->from == TYPE_NONE ? NULL : oracle_convert;
 		return op->run;
 	}
+	if (!is_plain_comparison(op) && decode_extended(op, is_plain_real(op)))
+		return true;
+	if (op->negated)
+		return false;
 	op->run = oracle_compare_handler(i->opcode, op->type);
 	if (!op->run)
 		op->run = oracle_real_handler(i->opcode, op->type);
@@ -230,13 +305,16 @@ static bool decode_branch(const struct oracle *o, struct oracle_op *op, const st
 
 static bool decode_one(struct oracle *o, struct oracle_op *op, const struct ptx_instruction *i)
 {
-	*op = (struct oracle_op){.guard = i->guard < 0 ? NO_ROW : i->guard, .guard_negated = i->guard_negated};
+	*op = (struct oracle_op){.opcode = i->opcode, .guard = i->guard < 0 ? NO_ROW : i->guard, .guard_negated = i->guard_negated};
 	op->d = op->d2 = NO_ROW;
 	op->a = op->b = op->c = op->rows[0] = constant_row(o, 0);
 	op->type = (uint8_t)oracle_type_of(i->opcode, 0);
 	switch (i->class) {
 	case CODE_branch: return decode_branch(o, op, i);
-	case CODE_barrier: op->kind = OP_BARRIER; return !oracle_has(i->opcode, "red");
+	case CODE_barrier:
+		op->kind = OP_BARRIER;
+		decode_operands(o, op, i);
+		return true;
 	case CODE_load:
 	case CODE_store:
 	case CODE_atomic: return decode_memory(o, op, i);

@@ -20,12 +20,14 @@ enum { BUFFER_ALIGN = 256 };
 struct warp;
 struct oracle_op;
 typedef void (*oracle_handler)(struct warp *w, const struct oracle_op *o, uint32_t mask);
+/* The result of one lane, of four source values. */
+typedef uint64_t (*oracle_lane)(const struct oracle_op *o, const uint64_t *values);
 
 enum oracle_kind { OP_PLAIN, OP_BRANCH, OP_EXIT, OP_BARRIER, OP_MEMORY };
 enum { MAX_ELEMENTS = 8, NO_ROW = INT32_MAX };
 
 /* Types of values, as in PTX. */
-#define ORACLE_TYPES(X) X(u8) X(s8) X(u16) X(s16) X(u32) X(s32) X(u64) X(s64) X(f32) X(f64) X(pred)
+#define ORACLE_TYPES(X) X(u8) X(s8) X(u16) X(s16) X(u32) X(s32) X(u64) X(s64) X(f32) X(f64) X(pred) X(f16) X(bf16) X(f16x2) X(bf16x2)
 #define ORACLE_TYPE(name) TYPE_##name,
 enum oracle_type { ORACLE_TYPES(ORACLE_TYPE) TYPE_NONE };
 #undef ORACLE_TYPE
@@ -47,6 +49,10 @@ struct oracle_op {
 	int32_t rows[MAX_ELEMENTS]; /* memory instructions: the rows that are loaded or stored */
 	int64_t offset;
 	uint32_t target;        /* block */
+	const char *opcode;
+	oracle_lane lane;       /* where run is oracle_each_lane */
+	uint8_t negated;        /* bits of the sources that are !p */
+	const char *parts[2];   /* of video instructions: ".b0" of a, of b; or NULL */
 };
 
 struct oracle {
@@ -81,6 +87,9 @@ struct warp {
 	uint32_t live; /* lanes that have not returned */
 	uint32_t at;   /* next instruction */
 	bool waiting, begun;
+	uint8_t carry[ORACLE_WARP]; /* of add.cc and the like */
+	const struct oracle_op *reduction; /* bar.red that waits for its result */
+	uint32_t reduced_lanes;
 	struct stack_entry *stack;
 	uint32_t depth, room;
 };

@@ -77,8 +77,16 @@ static uint64_t special(const struct run *r, const char *name, uint32_t thread)
 		return r->group_at[dimension];
 	if (!strncmp(name, "%nctaid.", 8))
 		return r->groups[dimension];
+	uint32_t lane = thread % ORACLE_WARP;
 	if (!strcmp(name, "%laneid"))
-		return thread % ORACLE_WARP;
+		return lane;
+	if (!strncmp(name, "%lanemask_", 10)) {
+		uint32_t own = 1u << lane, below = own - 1;
+		const char *which = name + 10;
+		return !strcmp(which, "eq") ? own : !strcmp(which, "lt") ? below : !strcmp(which, "le") ? below | own : !strcmp(which, "gt") ? ~(below | own) : ~below;
+	}
+	if (!strcmp(name, "%nwarpid"))
+		return r->warp_count;
 	return !strcmp(name, "%warpid") ? thread / ORACLE_WARP : 0;
 }
 
@@ -95,6 +103,29 @@ static void begin_warp(struct run *r, struct warp *w, uint32_t number)
 			oracle_row(w, (int32_t)(o->function->register_count + s))[l] =
 			    special(r, o->specials[s], first + l);
 	warp_begin(w, count == ORACLE_WARP ? UINT32_MAX : (1u << count) - 1);
+}
+
+/* bar.red d, barrier, p: all warps that wait get what their lanes' predicates make. */
+static void finish_reductions(struct run *r)
+{
+	uint64_t count = 0, lanes = 0;
+	for (uint32_t k = 0; k < 2; k++) { /* first all lanes are counted */
+		for (uint32_t n = 0; n < r->warp_count; n++) {
+			struct warp *w = &r->warps[n];
+			const struct oracle_op *o = w->reduction;
+			for (uint32_t rest = o ? w->reduced_lanes : 0; rest; rest &= rest - 1) {
+				uint32_t l = (uint32_t)__builtin_ctz(rest);
+				bool yes = !(oracle_row(w, o->b)[l] & 1) == !!(o->negated & 2);
+				count += k == 0 && yes;
+				lanes += k == 0;
+				if (k == 1)
+					oracle_row(w, o->d)[l] = oracle_has(o->opcode, "popc") ? count
+					                         : oracle_has(o->opcode, "and") ? count == lanes
+					                                                        : count > 0;
+			}
+			w->reduction = k == 1 ? NULL : o;
+		}
+	}
 }
 
 /* Every warp runs to its next barrier, until none is left. Other warps do not wait for warps that have returned. */
@@ -116,6 +147,7 @@ static void run_group(struct run *r)
 				alive--;
 			}
 		}
+		finish_reductions(r);
 	}
 	free(done);
 }

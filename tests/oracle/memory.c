@@ -1,6 +1,7 @@
 /* Loads, stores and atomics. The lanes of an atomic instruction take turns, from lane 0 up. */
 #include "tests/oracle/internal.h"
 
+#include "tests/oracle/extended.h"
 #include "tests/oracle/values.h"
 
 struct place {
@@ -118,6 +119,10 @@ static bool less(uint64_t a, uint64_t b, uint8_t type)
 
 static uint64_t sum(uint64_t a, uint64_t b, uint8_t type)
 {
+	if (type == TYPE_f16 || type == TYPE_bf16)
+		return oracle_from_double(oracle_to_double(a, type) + oracle_to_double(b, type), type);
+	if (type == TYPE_f16x2)
+		return sum(a >> 16 & 0xffff, b >> 16 & 0xffff, TYPE_f16) << 16 | sum(a & 0xffff, b & 0xffff, TYPE_f16);
 	if (type == TYPE_f32)
 		return put_f32(get_f32(a) + get_f32(b));
 	return type == TYPE_f64 ? put_f64(get_f64(a) + get_f64(b)) : a + b;

@@ -103,7 +103,11 @@ static void step(struct warp *w)
 		leave_block(w, w->program->block_count, 0, mask & ~on);
 		return;
 	case OP_BRANCH: leave_block(w, op->target, on, mask & ~on); return;
-	case OP_BARRIER: w->waiting = true; break;
+	case OP_BARRIER:
+		w->waiting = true;
+		w->reduction = oracle_has(op->opcode, "red") ? op : NULL;
+		w->reduced_lanes = on;
+		break;
 	default: op->run(w, op, on); break;
 	}
 	if (++w->at == block->first + block->count)
