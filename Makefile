@@ -50,7 +50,8 @@ LLVM_LIBS = -L$(LLVM_LIBDIR) -lclang-19 -lLLVM-19
 BASE = $(wildcard runtime/base/*.c)
 MODELS = $(wildcard models/*.c models/*/*.c models/*/*/*.c)
 COMMON = $(BASE) $(MODELS) $(wildcard runtime/config/*.c runtime/format/*.c) $(O)/builtin_gpus.c
-GUEST = $(wildcard interposer/opencl/*.c runtime/guest/*.c runtime/guest/*/*.c) $(MODELLING) $(COMMON)
+GUEST = $(filter-out %/alias.c,$(wildcard interposer/*/*.c interposer/*/*/*.c)) $(wildcard runtime/guest/*.c runtime/guest/*/*.c) \
+	$(MODELLING) $(COMMON)
 ANNOTATOR = $(wildcard annotator/*.c annotator/*/*.c) $(O)/builtin_annotator.c $(O)/builtin_lift.c
 CC_SOURCES = $(ANNOTATOR) $(wildcard analysis/*/*.c runtime/cc/*.c) models/code/code.c $(BASE)
 CC_HEADERS = $(wildcard annotator/*.h annotator/*/*.h annotator/*/*.def annotator/*/*.cl annotator/*/*.awk analysis/*/*.h analysis/*/*.def \
@@ -79,11 +80,22 @@ endif
 	setup-demo setup-test setup-validate setup-fuzz
 .DEFAULT_GOAL = all
 
-all: $(O)/libgpusim.so $(O)/gpusim-cc $(O)/gpusim $(O)/gpusim.1
+# Libraries that have the name of a CUDA runtime (interposer/cuda/ways/alias.c).
+ALIASES = $(patsubst %,$(O)/cuda/libcudart.so.%,11.0 12 13)
+
+all: $(O)/libgpusim.so $(O)/gpusim-cc $(O)/gpusim $(O)/gpusim.1 $(ALIASES)
 
 $(O)/libgpusim.so: $(call OBJ,$(GUEST))
 	$(SAY) LINK $@
 	$(QUIET)$(CC) -shared -Wl,-Bsymbolic -Wl,-z,nodelete $(if $(SANITIZE),,-Wl,-z,defs) $(ALL_LDFLAGS) -o $@ $^ -lzstd -ldl -lm
+
+$(ALIASES): interposer/cuda/ways/alias.c $(O)/libgpusim.so
+	$(SAY) LINK $@
+	$(QUIET)mkdir -p $(@D)
+	$(QUIET)echo '$(@F) { };' > $@.version
+	$(QUIET)$(CC) -shared -nostdlib -Wl,-soname,$(@F) -Wl,--version-script=$@.version -Wl,--no-as-needed -Wl,-z,defs \
+		-Wl,-rpath,'$$ORIGIN/..:$$ORIGIN/../..' -o $@ $< -L$(O) -lgpusim
+	$(QUIET)rm $@.version
 
 $(O)/gpusim-cc: $(call OBJ,$(CC_SOURCES))
 	$(SAY) LINK $@
@@ -383,9 +395,10 @@ fuzz-profile fuzz-cache: fuzz-%: setup-fuzz
 
 install: all
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib $(DESTDIR)$(PREFIX)/libexec/gpusim \
-		$(DESTDIR)$(PREFIX)/share/man/man1 $(DESTDIR)$(PREFIX)/share/gpusim/gpus
+		$(DESTDIR)$(PREFIX)/share/man/man1 $(DESTDIR)$(PREFIX)/share/gpusim/gpus $(DESTDIR)$(PREFIX)/lib/gpusim/cuda
 	install -m 755 $(O)/gpusim $(DESTDIR)$(PREFIX)/bin
 	install -m 644 $(O)/libgpusim.so $(DESTDIR)$(PREFIX)/lib
+	install -m 644 $(ALIASES) $(DESTDIR)$(PREFIX)/lib/gpusim/cuda
 	install -m 755 $(O)/gpusim-cc $(DESTDIR)$(PREFIX)/libexec/gpusim
 	install -m 644 $(O)/gpusim.1 $(DESTDIR)$(PREFIX)/share/man/man1
 	install -m 644 models/gpus/*.gpu $(DESTDIR)$(PREFIX)/share/gpusim/gpus
@@ -393,7 +406,7 @@ install: all
 
 uninstall:
 	rm -f $(DESTDIR)$(PREFIX)/bin/gpusim $(DESTDIR)$(PREFIX)/lib/libgpusim.so $(DESTDIR)$(PREFIX)/share/man/man1/gpusim.1
-	rm -rf $(DESTDIR)$(PREFIX)/libexec/gpusim $(DESTDIR)$(PREFIX)/share/gpusim
+	rm -rf $(DESTDIR)$(PREFIX)/libexec/gpusim $(DESTDIR)$(PREFIX)/share/gpusim $(DESTDIR)$(PREFIX)/lib/gpusim
 
 clean:
 	rm -rf $(O)

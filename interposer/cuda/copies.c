@@ -1,0 +1,319 @@
+/* Copies and fills: their directions, their shapes, and who waits for them. */
+#include "interposer/cuda/memory.h"
+#include "interposer/cuda/registration.h"
+#include "interposer/cuda/streams.h"
+
+/* Bytes from the first to the last that are touched. */
+static bool span(size_t width, size_t height, size_t depth, size_t pitch, size_t slice, size_t *out)
+{
+	size_t rows, slices;
+	if (__builtin_mul_overflow(height - 1, pitch, &rows) || __builtin_mul_overflow(depth - 1, slice, &slices))
+		return false;
+	return !__builtin_add_overflow(rows, slices, &rows) && !__builtin_add_overflow(rows, width, out);
+}
+
+/* Whether `bytes` from here are there, in memory that the device can use if it must. */
+static bool is_usable(const void *address, size_t bytes, bool by_device, enum address_kind *kind)
+{
+	size_t follow;
+	*kind = address_kind_of(address, &follow);
+	return address && bytes <= follow && (!by_device || *kind != ADDRESS_PAGEABLE);
+}
+
+/* Who waits for a copy. Where the call itself need not wait, it still does if memory of the host is pageable. */
+static bool must_wait(bool synchronous, enum cuda_copy_kind kind, enum address_kind to)
+{
+	switch (kind) {
+	case CUDA_WITHIN_DEVICE:
+		return false;
+	case CUDA_WITHIN_HOST:
+		return true;
+	case CUDA_TO_HOST:
+		return synchronous || to == ADDRESS_PAGEABLE;
+	case CUDA_TO_DEVICE:
+		break;
+	}
+	return synchronous;
+}
+
+static enum cuda_copy_kind kind_by_addresses(enum address_kind to, enum address_kind from)
+{
+	bool to_device = to == ADDRESS_DEVICE || to == ADDRESS_MANAGED, from_device = from == ADDRESS_DEVICE || from == ADDRESS_MANAGED;
+	return to_device ? from_device ? CUDA_WITHIN_DEVICE : CUDA_TO_DEVICE : from_device ? CUDA_TO_HOST : CUDA_WITHIN_HOST;
+}
+
+/* Fills in the kind. `synchronous` is what the function's name says. */
+static int copy(struct cuda_copy *what, int direction, bool synchronous, void *stream)
+{
+	static const enum cuda_copy_kind kinds[] = {CUDA_WITHIN_HOST, CUDA_TO_DEVICE, CUDA_TO_HOST, CUDA_WITHIN_DEVICE};
+	struct ordered_command c;
+	size_t to_bytes, from_bytes;
+	enum address_kind to, from;
+	if (direction < API_HOST_TO_HOST || direction > API_BY_ADDRESSES)
+		return cudaErrorInvalidMemcpyDirection;
+	if (!what->width || !what->height || !what->depth)
+		return stream_exists(stream) ? cudaSuccess : cudaErrorInvalidResourceHandle;
+	bool good = span(what->width, what->height, what->depth, what->to_pitch, what->to_slice, &to_bytes) &&
+	            span(what->width, what->height, what->depth, what->from_pitch, what->from_slice, &from_bytes);
+	bool to_device = direction == API_HOST_TO_DEVICE || direction == API_DEVICE_TO_DEVICE;
+	bool from_device = direction == API_DEVICE_TO_HOST || direction == API_DEVICE_TO_DEVICE;
+	if (!good || !is_usable(what->to, to_bytes, to_device, &to) || !is_usable(what->from, from_bytes, from_device, &from))
+		return cudaErrorInvalidValue;
+	what->kind = direction == API_BY_ADDRESSES ? kind_by_addresses(to, from) : kinds[direction];
+	int error = ordered_begin(&c, stream, must_wait(synchronous, what->kind, to), NULL);
+	return error ? error : ordered_end(&c, cuda_enqueue_copy(&c.call, what, &c.err), cudaErrorInvalidValue);
+}
+
+static int copy_line(void *to, const void *from, size_t bytes, int direction, bool synchronous, void *stream)
+{
+	struct cuda_copy what = {.to = to, .from = from, .width = bytes, .height = 1, .depth = 1};
+	return copy(&what, direction, synchronous, stream);
+}
+
+int hook_cudaMemcpy(void *to, const void *from, size_t bytes, int direction, void *stream)
+{
+	return copy_line(to, from, bytes, direction, true, stream);
+}
+
+int hook_cudaMemcpyAsync(void *to, const void *from, size_t bytes, int direction, void *stream)
+{
+	return copy_line(to, from, bytes, direction, false, stream);
+}
+
+int hook_cudaMemcpyPeer(void *to, int to_device, const void *from, int from_device, size_t bytes, void *stream)
+{
+	return to_device || from_device ? cudaErrorInvalidDevice : copy_line(to, from, bytes, API_DEVICE_TO_DEVICE, true, stream);
+}
+
+int hook_cudaMemcpyPeerAsync(void *to, int to_device, const void *from, int from_device, size_t bytes, void *stream)
+{
+	return to_device || from_device ? cudaErrorInvalidDevice : copy_line(to, from, bytes, API_DEVICE_TO_DEVICE, false, stream);
+}
+
+/* ---- rows ---- */
+
+static int copy_rows(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width, size_t height, int direction,
+                     bool synchronous, void *stream)
+{
+	struct cuda_copy what = {0, to, from, width, height, 1, to_pitch, 0, from_pitch, 0};
+	if (width > to_pitch || width > from_pitch)
+		return cudaErrorInvalidPitchValue;
+	return copy(&what, direction, synchronous, stream);
+}
+
+int hook_cudaMemcpy2D(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width, size_t height, int direction,
+                      void *stream)
+{
+	return copy_rows(to, to_pitch, from, from_pitch, width, height, direction, true, stream);
+}
+
+int hook_cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width, size_t height, int direction,
+                           void *stream)
+{
+	return copy_rows(to, to_pitch, from, from_pitch, width, height, direction, false, stream);
+}
+
+/* ---- boxes ---- */
+
+/* Positions are in bytes, rows and slices. */
+static char *place(const struct api_pitched *p, const struct api_position *at)
+{
+	return (char *)p->address + at->z * p->height * p->pitch + at->y * p->pitch + at->x;
+}
+
+static int copy_box(const struct api_copy3d *p, bool synchronous, void *stream)
+{
+	if (!p)
+		return cudaErrorInvalidValue;
+	if (p->from_array || p->to_array) {
+		error_say_once("arrays", "cudaMemcpy3D: CUDA arrays are not implemented yet");
+		return cudaErrorNotSupported;
+	}
+	const struct api_extent *e = &p->extent;
+	if (!p->to.address || !p->from.address)
+		return cudaErrorInvalidValue;
+	bool pitched = p->to_position.x + e->width <= p->to.pitch && p->from_position.x + e->width <= p->from.pitch;
+	bool high = e->depth < 2 || (p->to_position.y + e->height <= p->to.height && p->from_position.y + e->height <= p->from.height);
+	if (!pitched || !high)
+		return pitched ? cudaErrorInvalidValue : cudaErrorInvalidPitchValue;
+	struct cuda_copy what = {
+		.to = place(&p->to, &p->to_position),
+		.from = place(&p->from, &p->from_position),
+		.width = e->width,
+		.height = e->height,
+		.depth = e->depth,
+		.to_pitch = p->to.pitch,
+		.to_slice = p->to.pitch * p->to.height,
+		.from_pitch = p->from.pitch,
+		.from_slice = p->from.pitch * p->from.height,
+	};
+	return copy(&what, p->direction, synchronous, stream);
+}
+
+int hook_cudaMemcpy3D(const struct api_copy3d *what, void *stream)
+{
+	return copy_box(what, true, stream);
+}
+
+int hook_cudaMemcpy3DAsync(const struct api_copy3d *what, void *stream)
+{
+	return copy_box(what, false, stream);
+}
+
+static int copy_peer_box(const struct api_peer_copy3d *p, bool synchronous, void *stream)
+{
+	if (!p || p->from_device || p->to_device)
+		return p ? cudaErrorInvalidDevice : cudaErrorInvalidValue;
+	struct api_copy3d what = {p->from_array,  p->from_position, p->from,   p->to_array,
+	                          p->to_position, p->to,            p->extent, API_DEVICE_TO_DEVICE};
+	return copy_box(&what, synchronous, stream);
+}
+
+int hook_cudaMemcpy3DPeer(const struct api_peer_copy3d *what, void *stream)
+{
+	return copy_peer_box(what, true, stream);
+}
+
+int hook_cudaMemcpy3DPeerAsync(const struct api_peer_copy3d *what, void *stream)
+{
+	return copy_peer_box(what, false, stream);
+}
+
+/* ---- variables ---- */
+
+static int find_part(const void *symbol, size_t bytes, size_t offset, char **out)
+{
+	void *address;
+	size_t size;
+	int error = variable_find(symbol, &address, &size);
+	if (error)
+		return error;
+	if (offset > size || bytes > size - offset)
+		return cudaErrorInvalidValue;
+	*out = (char *)address + offset;
+	return cudaSuccess;
+}
+
+static int copy_to_symbol(const void *symbol, const void *from, size_t bytes, size_t offset, int direction, bool synchronous, void *stream)
+{
+	char *to;
+	if (direction == API_HOST_TO_HOST || direction == API_DEVICE_TO_HOST)
+		return cudaErrorInvalidMemcpyDirection;
+	int error = find_part(symbol, bytes, offset, &to);
+	return error ? error : copy_line(to, from, bytes, direction, synchronous, stream);
+}
+
+static int copy_from_symbol(void *to, const void *symbol, size_t bytes, size_t offset, int direction, bool synchronous, void *stream)
+{
+	char *from;
+	if (direction == API_HOST_TO_HOST || direction == API_HOST_TO_DEVICE)
+		return cudaErrorInvalidMemcpyDirection;
+	int error = find_part(symbol, bytes, offset, &from);
+	return error ? error : copy_line(to, from, bytes, direction, synchronous, stream);
+}
+
+int hook_cudaMemcpyToSymbol(const void *symbol, const void *from, size_t bytes, size_t offset, int direction, void *stream)
+{
+	return copy_to_symbol(symbol, from, bytes, offset, direction, true, stream);
+}
+
+int hook_cudaMemcpyToSymbolAsync(const void *symbol, const void *from, size_t bytes, size_t offset, int direction, void *stream)
+{
+	return copy_to_symbol(symbol, from, bytes, offset, direction, false, stream);
+}
+
+int hook_cudaMemcpyFromSymbol(void *to, const void *symbol, size_t bytes, size_t offset, int direction, void *stream)
+{
+	return copy_from_symbol(to, symbol, bytes, offset, direction, true, stream);
+}
+
+int hook_cudaMemcpyFromSymbolAsync(void *to, const void *symbol, size_t bytes, size_t offset, int direction, void *stream)
+{
+	return copy_from_symbol(to, symbol, bytes, offset, direction, false, stream);
+}
+
+int hook_cudaGetSymbolAddress(void **out, const void *symbol)
+{
+	size_t bytes;
+	return out ? variable_find(symbol, out, &bytes) : cudaErrorInvalidValue;
+}
+
+int hook_cudaGetSymbolSize(size_t *out, const void *symbol)
+{
+	void *address;
+	return out ? variable_find(symbol, &address, out) : cudaErrorInvalidValue;
+}
+
+/* ---- fills ---- */
+
+/* Every byte becomes the low byte of `value`. The caller waits if the host can see the memory. */
+static int fill(struct cuda_copy *shape, int value, bool synchronous, void *stream)
+{
+	struct ordered_command c;
+	size_t bytes;
+	enum address_kind kind;
+	if (!shape->width || !shape->height || !shape->depth)
+		return stream_exists(stream) ? cudaSuccess : cudaErrorInvalidResourceHandle;
+	if (!span(shape->width, shape->height, shape->depth, shape->to_pitch, shape->to_slice, &bytes))
+		return cudaErrorInvalidValue;
+	if (!is_usable(shape->to, bytes, true, &kind))
+		return cudaErrorInvalidValue;
+	shape->kind = CUDA_WITHIN_DEVICE;
+	int error = ordered_begin(&c, stream, synchronous && kind != ADDRESS_DEVICE, NULL);
+	return error ? error : ordered_end(&c, cuda_enqueue_fill(&c.call, shape, (uint8_t)value, 1, &c.err), cudaErrorInvalidValue);
+}
+
+static int fill_line(void *to, int value, size_t bytes, bool synchronous, void *stream)
+{
+	struct cuda_copy shape = {.to = to, .width = bytes, .height = 1, .depth = 1};
+	return fill(&shape, value, synchronous, stream);
+}
+
+static int fill_rows(void *to, size_t pitch, int value, size_t width, size_t height, bool synchronous, void *stream)
+{
+	struct cuda_copy shape = {.to = to, .width = width, .height = height, .depth = 1, .to_pitch = pitch};
+	return width > pitch && height > 1 ? cudaErrorInvalidValue : fill(&shape, value, synchronous, stream);
+}
+
+static int fill_box(struct api_pitched to, int value, struct api_extent extent, bool synchronous, void *stream)
+{
+	struct cuda_copy shape = {.to = to.address,
+	                          .width = extent.width,
+	                          .height = extent.height,
+	                          .depth = extent.depth,
+	                          .to_pitch = to.pitch,
+	                          .to_slice = to.pitch * to.height};
+	if (extent.width > to.pitch || (extent.depth > 1 && extent.height > to.height))
+		return cudaErrorInvalidValue;
+	return fill(&shape, value, synchronous, stream);
+}
+
+int hook_cudaMemset(void *to, int value, size_t bytes, void *stream)
+{
+	return fill_line(to, value, bytes, true, stream);
+}
+
+int hook_cudaMemsetAsync(void *to, int value, size_t bytes, void *stream)
+{
+	return fill_line(to, value, bytes, false, stream);
+}
+
+int hook_cudaMemset2D(void *to, size_t pitch, int value, size_t width, size_t height, void *stream)
+{
+	return fill_rows(to, pitch, value, width, height, true, stream);
+}
+
+int hook_cudaMemset2DAsync(void *to, size_t pitch, int value, size_t width, size_t height, void *stream)
+{
+	return fill_rows(to, pitch, value, width, height, false, stream);
+}
+
+int hook_cudaMemset3D(struct api_pitched to, int value, struct api_extent extent, void *stream)
+{
+	return fill_box(to, value, extent, true, stream);
+}
+
+int hook_cudaMemset3DAsync(struct api_pitched to, int value, struct api_extent extent, void *stream)
+{
+	return fill_box(to, value, extent, false, stream);
+}

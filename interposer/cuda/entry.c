@@ -1,0 +1,159 @@
+/* The exported functions (interposer.h), made of entries.def. */
+#include "interposer/cuda/interposer.h"
+
+#include "interposer/cuda/ways/caller.h"
+#include "interposer/cuda/ways/static_runtime.h"
+#include "runtime/config/log.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define LOG_DOMAIN "cuda"
+#define EXPORT __attribute__((visibility("default")))
+
+bool entry_is_off(void)
+{
+	const char *off = getenv("GPUSIM_OFF");
+	return off && !strcmp(off, "1");
+}
+
+static atomic_int is_off = -1; /* what entry_is_off() said at the first call */
+static pthread_once_t start_once = PTHREAD_ONCE_INIT;
+static bool started;
+
+static void start(void)
+{
+	int saved = errno;
+	struct gs_error err = {""};
+	started = !cuda_start(&err);
+	if (!started)
+		log_error("CUDA: %s", *err.text ? err.text : "cannot start");
+	errno = saved;
+}
+
+static bool switched_off(void)
+{
+	int off = atomic_load_explicit(&is_off, memory_order_relaxed);
+	if (off < 0)
+		atomic_store_explicit(&is_off, off = entry_is_off(), memory_order_relaxed);
+	return off;
+}
+
+/* A forked child has lost the threads that do the work. */
+int entry_device_error(void)
+{
+	pthread_once(&start_once, start);
+	if (!cuda_active())
+		return started ? cudaErrorInitializationError : cudaErrorNoDevice;
+	return error_sticky();
+}
+
+/* Libraries that were opened locally are not found by RTLD_NEXT. */
+static void *find_in_loaded(const char *name)
+{
+	static const char *const libraries[] = {"libcudart.so.13", "libcudart.so.12", "libcudart.so.11.0"};
+	for (size_t i = 0; i < GS_ARRAY_LEN(libraries); i++) {
+		void *library = dlopen(libraries[i], RTLD_LAZY | RTLD_LOCAL | RTLD_NOLOAD);
+		void *f = library ? dlsym(library, name) : NULL;
+		if (library)
+			dlclose(library);
+		if (f)
+			return f;
+	}
+	return NULL;
+}
+
+void *entry_next(const char *name, const void *self)
+{
+	void *f = dlsym(RTLD_NEXT, name);
+	if (!f)
+		f = find_in_loaded(name);
+	return f == self ? NULL : f; /* an alias library (README.md) leads back to us */
+}
+
+#define PASS_ON(name, type, otherwise, params, args) \
+	do { \
+		static _Atomic(void *) kept; \
+		void *next = atomic_load_explicit(&kept, memory_order_relaxed); \
+		if (!next) \
+			atomic_store_explicit(&kept, next = entry_next(#name, (void *)name), memory_order_relaxed); \
+		if (next) \
+			return ((type(*) params)next)args; \
+		return otherwise; \
+	} while (0)
+
+/* An exported function. `call` is what it does when we are not switched off. */
+#define FUNCTION(name, type, otherwise, params, args, ...) \
+	EXPORT type name params; \
+	EXPORT type name params \
+	{ \
+		if (switched_off()) \
+			PASS_ON(name, type, otherwise, params, args); \
+		__VA_ARGS__ \
+	}
+#define DEVICE_FUNCTION(name, params, args, ...) \
+	FUNCTION(name, int, cudaErrorNoDevice, params, args, int error = entry_device_error(); \
+	         return error_note(error ? error : __VA_ARGS__);)
+#define FOR_THREAD(name, params, args) \
+	DEVICE_FUNCTION(name##_ptsz, params, args, (stream = stream ? stream : API_THREAD_STREAM, hook_##name args))
+
+#define CALL(name, params, args) DEVICE_FUNCTION(name, params, args, hook_##name args)
+#define STREAM_CALL(name, params, args) CALL(name, params, args) FOR_THREAD(name, params, args)
+#define DEFAULT_CALL(name, params, args) \
+	DEVICE_FUNCTION(name, params, args, hook_##name(API_LIST args, NULL)) \
+	DEVICE_FUNCTION(name##_ptds, params, args, hook_##name(API_LIST args, API_THREAD_STREAM))
+#define VERSION_CALL(name, params, args) \
+	DEVICE_FUNCTION(name, params, args, hook_##name(API_LIST args, caller_version(__builtin_return_address(0))))
+#define FREE_CALL(name, params, args) FUNCTION(name, int, cudaErrorNoDevice, params, args, return hook_##name args;)
+#define PLAIN(name, type, otherwise, params, args) FUNCTION(name, type, otherwise, params, args, return hook_##name args;)
+#define REFUSED(name)
+#include "interposer/cuda/entries.def"
+#undef CALL
+#undef STREAM_CALL
+#undef DEFAULT_CALL
+#undef VERSION_CALL
+#undef FREE_CALL
+#undef PLAIN
+#undef REFUSED
+
+static const struct entry_address {
+	const char *name;
+	void *address;
+} addresses[] = {
+#define CALL(name, params, args) {#name, (void *)name},
+#define STREAM_CALL(name, params, args) {#name, (void *)name}, {#name "_ptsz", (void *)name##_ptsz},
+#define DEFAULT_CALL(name, params, args) {#name, (void *)name}, {#name "_ptds", (void *)name##_ptds},
+#define VERSION_CALL(name, params, args) {#name, (void *)name},
+#define FREE_CALL(name, params, args) {#name, (void *)name},
+#define PLAIN(name, type, otherwise, params, args) {#name, (void *)name},
+#define REFUSED(name)
+#include "interposer/cuda/entries.def"
+#undef CALL
+#undef STREAM_CALL
+#undef DEFAULT_CALL
+#undef VERSION_CALL
+#undef FREE_CALL
+#undef PLAIN
+#undef REFUSED
+};
+
+void *entry_find(const char *name)
+{
+	for (size_t i = 0; i < GS_ARRAY_LEN(addresses); i++)
+		if (!strcmp(addresses[i].name, name))
+			return addresses[i].address;
+	return entry_refused(name);
+}
+
+/* Before the program's own code runs, which registers its fat binaries before main. */
+__attribute__((constructor)) static void when_loaded(void)
+{
+	int saved = errno;
+	if (!switched_off())
+		static_runtime_redirect(entry_find);
+	errno = saved;
+}

@@ -1,0 +1,58 @@
+/*
+ * interposer: the entry points of the CUDA runtime, as the application calls them.
+ *
+ * There is no CUDA below. A hook is our function for one entry point: it checks what CUDA would check, and has the runtime
+ * (runtime/cuda.h) do the rest. What belongs to CUDA's interface is known here alone: error numbers, structs, handles, default streams.
+ *
+ * Where we are switched off (GPUSIM_OFF=1), calls go to the library of that name that would have been called without us.
+ */
+#ifndef GPUSIM_INTERPOSER_CUDA_INTERPOSER_H
+#define GPUSIM_INTERPOSER_CUDA_INTERPOSER_H
+
+#include "interposer/cuda/types.h"
+#include "runtime/cuda.h"
+
+#include <stdbool.h>
+
+#define API_LIST(...) __VA_ARGS__
+
+#define CALL(name, params, args) int hook_##name params;
+#define STREAM_CALL(name, params, args) int hook_##name params;
+#define DEFAULT_CALL(name, params, args) int hook_##name(API_LIST params, void *stream);
+#define VERSION_CALL(name, params, args) int hook_##name(API_LIST params, int version);
+#define FREE_CALL(name, params, args) int hook_##name params;
+#define PLAIN(name, type, otherwise, params, args) type hook_##name params;
+#define REFUSED(name)
+#include "interposer/cuda/entries.def"
+#undef CALL
+#undef STREAM_CALL
+#undef DEFAULT_CALL
+#undef VERSION_CALL
+#undef FREE_CALL
+#undef PLAIN
+#undef REFUSED
+
+bool entry_is_off(void); /* GPUSIM_OFF=1 */
+/* Starts the runtime. 0, or the error that every call that needs the device has. */
+int entry_device_error(void);
+/* The function of that name that the application would have called without us, or NULL. `self` is ours. */
+void *entry_next(const char *name, const void *self);
+/* An exported function of ours, or NULL. */
+void *entry_find(const char *name);
+/* One that does nothing (refused.c), or NULL. */
+void *entry_refused(const char *name);
+
+/* ---- errors.c ---- */
+
+/* Remembers an error of this thread for cudaGetLastError, and returns it. */
+int error_note(int error);
+/* The error of a kernel's fault, which all calls return from then on; 0: there was none. */
+int error_sticky(void);
+void error_forget_sticky(void);
+/* The number for what a function of runtime/cuda.h returned; `otherwise` where that says nothing particular. A fault becomes sticky,
+ * and its text is shown once. */
+int error_of(int result, int otherwise, const struct gs_error *err);
+/* One line on stderr, the first time for that name. */
+void error_say_once(const char *name, const char *fmt, ...) GS_PRINTF(2, 3);
+
+#endif

@@ -1,0 +1,149 @@
+/* Launches: what CUDA checks of their sizes, and their parameters. */
+#include "interposer/cuda/device/limits.h"
+#include "interposer/cuda/registration.h"
+#include "interposer/cuda/streams.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- the configuration between <<< and >>> ---- */
+
+enum { MOST_NESTED = 32 };
+static __thread struct call_configuration {
+	struct api_size3 grid, block;
+	size_t dynamic_shared;
+	void *stream;
+} configurations[MOST_NESTED];
+static __thread unsigned configured;
+
+unsigned hook___cudaPushCallConfiguration(struct api_size3 grid, struct api_size3 block, size_t dynamic_shared, void *stream)
+{
+	if (configured == MOST_NESTED)
+		return 1;
+	configurations[configured++] = (struct call_configuration){grid, block, dynamic_shared, stream};
+	return 0;
+}
+
+int hook___cudaPopCallConfiguration(struct api_size3 *grid, struct api_size3 *block, size_t *dynamic_shared, void **stream)
+{
+	if (!configured)
+		return error_note(cudaErrorMissingConfiguration);
+	const struct call_configuration *c = &configurations[--configured];
+	*grid = c->grid;
+	*block = c->block;
+	*dynamic_shared = c->dynamic_shared;
+	*stream = c->stream;
+	return cudaSuccess;
+}
+
+/* ---- launches ---- */
+
+static bool is_within(struct api_size3 size, struct size_limits most)
+{
+	return size.x && size.y && size.z && size.x <= most.x && size.y <= most.y && size.z <= most.z;
+}
+
+static int check_sizes(const struct registered_function *f, struct api_size3 grid, struct api_size3 block, size_t dynamic_shared)
+{
+	const struct gpu *g = cuda_gpu();
+	const struct cuda_kernel_facts *facts = cuda_kernel_facts(f->kernel);
+	uint64_t threads = (uint64_t)block.x * block.y * block.z;
+	if (!is_within(grid, limit_grid(g)) || !is_within(block, limit_block(g)) || threads > g->max_threads_per_block)
+		return cudaErrorInvalidConfiguration;
+	if ((threads + g->warp_size - 1) / g->warp_size * g->warp_size * facts->registers > limit_registers(g))
+		return cudaErrorLaunchOutOfResources;
+	if (threads > facts->max_threads)
+		return cudaErrorInvalidValue;
+	size_t allowed = limit_dynamic_shared(g, facts->shared_bytes, f->max_dynamic_shared);
+	return dynamic_shared > allowed ? cudaErrorInvalidValue : cudaSuccess;
+}
+
+static int enqueue(const struct registered_function *f, const struct cuda_launch *l, void *stream)
+{
+	struct ordered_command c;
+	int error = ordered_begin(&c, stream, false, NULL);
+	if (error)
+		return error;
+	int result = cuda_enqueue_launch(&c.call, l, &c.err);
+	if (result == -ENOTSUP && *c.err.text)
+		error_say_once(f->name, "%s", c.err.text);
+	return ordered_end(&c, result, result == -EINVAL ? cudaErrorInvalidConfiguration : cudaErrorLaunchFailure);
+}
+
+static int launch(const void *function, struct api_size3 grid, struct api_size3 block, void **args, size_t dynamic_shared, void *stream)
+{
+	char few[1024];
+	struct registered_function *f;
+	int error = function_prepare(function, &f);
+	if (!error)
+		error = check_sizes(f, grid, block, dynamic_shared);
+	if (error)
+		return error;
+	const struct cuda_kernel_facts *facts = cuda_kernel_facts(f->kernel);
+	if (facts->parameter_count && !args)
+		return cudaErrorInvalidValue;
+	char *parameters = facts->parameter_bytes > sizeof few ? malloc(facts->parameter_bytes) : few;
+	if (!parameters)
+		return cudaErrorMemoryAllocation;
+	memset(parameters, 0, facts->parameter_bytes);
+	for (unsigned i = 0; i < facts->parameter_count; i++)
+		memcpy(parameters + facts->parameters[i].offset, args[i], facts->parameters[i].bytes);
+	error = enqueue(f, &(struct cuda_launch){f->kernel, {grid.x, grid.y, grid.z}, {block.x, block.y, block.z}, dynamic_shared, parameters},
+	                stream);
+	if (parameters != few)
+		free(parameters);
+	return error;
+}
+
+int hook_cudaLaunchKernel(const void *function, struct api_size3 grid, struct api_size3 block, void **args, size_t dynamic_shared,
+                          void *stream)
+{
+	return launch(function, grid, block, args, dynamic_shared, stream);
+}
+
+int hook___cudaLaunchKernel(const void *kernel, struct api_size3 grid, struct api_size3 block, void **args, size_t dynamic_shared,
+                            void *stream)
+{
+	return launch(kernel, grid, block, args, dynamic_shared, stream);
+}
+
+/* Blocks that wait for one another would have to run at the same time. */
+int hook_cudaLaunchCooperativeKernel(const void *function, struct api_size3 grid, struct api_size3 block, void **args,
+                                     size_t dynamic_shared, void *stream)
+{
+	struct registered_function *f;
+	(void)grid, (void)block, (void)args, (void)dynamic_shared, (void)stream;
+	int error = function_find(function, &f);
+	if (error)
+		return error;
+	error_say_once("cooperative", "%s: cooperative launches are not implemented yet", f->name);
+	return cudaErrorNotSupported;
+}
+
+static int launch_with(const struct api_launch_config *config, const void *function, void **args, void *default_stream)
+{
+	struct registered_function *f;
+	int error = config ? function_find(function, &f) : cudaErrorInvalidValue;
+	for (unsigned i = 0; !error && i < config->attribute_count; i++) {
+		const struct api_launch_attribute_entry *a = &config->attributes[i];
+		bool cluster = a->id == API_LAUNCH_CLUSTER && (a->value.size[0] > 1 || a->value.size[1] > 1 || a->value.size[2] > 1);
+		if (!cluster && !(a->id == API_LAUNCH_COOPERATIVE && a->value.number))
+			continue;
+		error_say_once(cluster ? "cluster" : "cooperative", "%s: %s launches are not implemented yet", f->name,
+		               cluster ? "cluster" : "cooperative");
+		error = cudaErrorNotSupported;
+	}
+	if (error)
+		return error;
+	return launch(function, config->grid, config->block, args, config->dynamic_shared, config->stream ? config->stream : default_stream);
+}
+
+int hook_cudaLaunchKernelExC(const struct api_launch_config *config, const void *function, void **args)
+{
+	return launch_with(config, function, args, NULL);
+}
+
+int hook_cudaLaunchKernelExC_ptsz(const struct api_launch_config *config, const void *function, void **args)
+{
+	return launch_with(config, function, args, API_THREAD_STREAM);
+}

@@ -1,0 +1,218 @@
+/* Allocations of all kinds. Device memory is host memory, so that every address is good on both sides. */
+#include "interposer/cuda/memory.h"
+
+#include "interposer/cuda/registration.h"
+#include "interposer/cuda/streams.h"
+
+enum address_kind address_kind_of(const void *address, size_t *bytes)
+{
+	struct cuda_allocation a;
+	size_t ignored;
+	bytes = bytes ? bytes : &ignored;
+	*bytes = SIZE_MAX;
+	if (cuda_find_allocation(address, &a)) {
+		*bytes = a.bytes - (size_t)((const char *)address - (const char *)a.address);
+		return a.kind == CUDA_DEVICE_MEMORY ? ADDRESS_DEVICE : a.kind == CUDA_MANAGED_MEMORY ? ADDRESS_MANAGED : ADDRESS_HOST;
+	}
+	return variable_contains(address, bytes) ? ADDRESS_DEVICE : ADDRESS_PAGEABLE;
+}
+
+static int allocate(void **out, size_t bytes, enum cuda_memory_kind kind, unsigned flags)
+{
+	struct gs_error err;
+	if (!out)
+		return cudaErrorInvalidValue;
+	*out = NULL;
+	return bytes ? error_of(cuda_allocate(bytes, kind, flags, out, &err), cudaErrorMemoryAllocation, &err) : cudaSuccess;
+}
+
+/* Freeing NULL does nothing. */
+static int release(void *address, bool device, int otherwise)
+{
+	struct gs_error err;
+	struct cuda_allocation a;
+	if (!address)
+		return cudaSuccess;
+	if (!cuda_find_allocation(address, &a) || a.address != address || a.kind == CUDA_REGISTERED_MEMORY)
+		return otherwise;
+	if (device != (a.kind != CUDA_HOST_MEMORY))
+		return otherwise;
+	return error_of(cuda_release(address, &err), otherwise, &err);
+}
+
+int hook_cudaMalloc(void **out, size_t bytes)
+{
+	return allocate(out, bytes, CUDA_DEVICE_MEMORY, 0);
+}
+
+int hook_cudaFree(void *address)
+{
+	return release(address, true, cudaErrorInvalidValue);
+}
+
+/* Rows begin at multiples of it. */
+enum { PITCH = 512 };
+
+int hook_cudaMallocPitch(void **out, size_t *pitch, size_t width, size_t height)
+{
+	if (!pitch || width > SIZE_MAX - PITCH)
+		return cudaErrorInvalidValue;
+	*pitch = (width + PITCH - 1) / PITCH * PITCH;
+	size_t bytes;
+	return __builtin_mul_overflow(*pitch, height, &bytes) ? cudaErrorMemoryAllocation : allocate(out, bytes, CUDA_DEVICE_MEMORY, 0);
+}
+
+int hook_cudaMalloc3D(struct api_pitched *out, struct api_extent extent)
+{
+	size_t rows;
+	if (!out)
+		return cudaErrorInvalidValue;
+	if (__builtin_mul_overflow(extent.height, extent.depth, &rows))
+		return cudaErrorMemoryAllocation;
+	out->width = extent.width;
+	out->height = extent.height;
+	return hook_cudaMallocPitch(&out->address, &out->pitch, extent.width, rows);
+}
+
+/* ---- host memory ---- */
+
+int hook_cudaHostAlloc(void **out, size_t bytes, unsigned flags)
+{
+	return flags & ~(unsigned)API_HOST_ALLOC_FLAGS ? cudaErrorInvalidValue : allocate(out, bytes, CUDA_HOST_MEMORY, flags);
+}
+
+int hook_cudaMallocHost(void **out, size_t bytes)
+{
+	return hook_cudaHostAlloc(out, bytes, 0);
+}
+
+int hook_cudaFreeHost(void *address)
+{
+	return release(address, false, cudaErrorInvalidValue);
+}
+
+int hook_cudaHostRegister(void *address, size_t bytes, unsigned flags)
+{
+	struct gs_error err;
+	struct cuda_allocation a;
+	if (!address || !bytes || (flags & ~(unsigned)API_HOST_REGISTER_FLAGS))
+		return cudaErrorInvalidValue;
+	if (cuda_find_allocation(address, &a) || cuda_find_allocation((char *)address + bytes - 1, &a))
+		return cudaErrorHostMemoryAlreadyRegistered;
+	return error_of(cuda_register(address, bytes, flags, &err), cudaErrorInvalidValue, &err);
+}
+
+int hook_cudaHostUnregister(void *address)
+{
+	struct gs_error err;
+	struct cuda_allocation a;
+	bool known = cuda_find_allocation(address, &a) && a.kind == CUDA_REGISTERED_MEMORY && a.address == address;
+	if (!known)
+		return address ? cudaErrorHostMemoryNotRegistered : cudaErrorInvalidValue;
+	return error_of(cuda_release(address, &err), cudaErrorInvalidValue, &err);
+}
+
+static bool find_host_memory(const void *address, struct cuda_allocation *a)
+{
+	return cuda_find_allocation(address, a) && (a->kind == CUDA_HOST_MEMORY || a->kind == CUDA_REGISTERED_MEMORY);
+}
+
+int hook_cudaHostGetDevicePointer(void **out, void *address, unsigned flags)
+{
+	struct cuda_allocation a;
+	if (!out || flags || !find_host_memory(address, &a))
+		return cudaErrorInvalidValue;
+	*out = address;
+	return cudaSuccess;
+}
+
+int hook_cudaHostGetFlags(unsigned *flags, void *address)
+{
+	struct cuda_allocation a;
+	if (!flags || !find_host_memory(address, &a))
+		return cudaErrorInvalidValue;
+	*flags = a.flags | API_HOST_MAPPED; /* with one address space, all of it is mapped */
+	return cudaSuccess;
+}
+
+/* ---- managed memory ---- */
+
+int hook_cudaMallocManaged(void **out, size_t bytes, unsigned flags)
+{
+	if (!bytes || (flags != API_ATTACH_GLOBAL && flags != API_ATTACH_HOST))
+		return cudaErrorInvalidValue;
+	return allocate(out, bytes, CUDA_MANAGED_MEMORY, flags);
+}
+
+/* What is advised changes nothing, but must be about managed memory, or memory of the host. */
+static int check_range(const void *address, size_t bytes)
+{
+	size_t follow;
+	enum address_kind kind = address_kind_of(address, &follow);
+	return !address || !bytes || kind == ADDRESS_DEVICE || bytes > follow ? cudaErrorInvalidValue : cudaSuccess;
+}
+
+#define ADVICE(name) \
+	int hook_##name(const void *address, size_t bytes) \
+	{ \
+		return check_range(address, bytes); \
+	}
+ADVICE(cudaMemAdvise)
+ADVICE(cudaMemAdvise_v2)
+ADVICE(cudaMemPrefetchAsync)
+ADVICE(cudaMemPrefetchAsync_ptsz)
+ADVICE(cudaMemPrefetchAsync_v2)
+ADVICE(cudaMemPrefetchAsync_v2_ptsz)
+
+int hook_cudaStreamAttachMemAsync(void *stream, void *address, size_t bytes, unsigned flags)
+{
+	(void)bytes;
+	if (!stream_exists(stream))
+		return cudaErrorInvalidResourceHandle;
+	bool good = address && (flags == API_ATTACH_GLOBAL || flags == API_ATTACH_HOST || flags == API_ATTACH_SINGLE);
+	return good ? cudaSuccess : cudaErrorInvalidValue;
+}
+
+/* ---- in the order of a stream ---- */
+
+int hook_cudaMallocAsync(void **out, size_t bytes, void *stream)
+{
+	return stream_exists(stream) ? allocate(out, bytes, CUDA_DEVICE_MEMORY, 0) : cudaErrorInvalidResourceHandle;
+}
+
+/* The runtime waits for all commands before it frees. */
+int hook_cudaFreeAsync(void *address, void *stream)
+{
+	if (!stream_exists(stream))
+		return cudaErrorInvalidResourceHandle;
+	return address ? release(address, true, cudaErrorInvalidValue) : cudaErrorInvalidValue;
+}
+
+/* ---- questions ---- */
+
+int hook_cudaMemGetInfo(size_t *free_bytes, size_t *total_bytes)
+{
+	size_t unused = 0, total = 0;
+	cuda_memory_info(&unused, &total);
+	if (free_bytes)
+		*free_bytes = unused;
+	if (total_bytes)
+		*total_bytes = total;
+	return cudaSuccess;
+}
+
+int hook_cudaPointerGetAttributes(struct api_pointer_attributes *attributes, const void *address)
+{
+	static const enum api_memory_type types[] = {API_MEMORY_UNKNOWN, API_MEMORY_HOST, API_MEMORY_DEVICE, API_MEMORY_MANAGED};
+	if (!attributes)
+		return cudaErrorInvalidValue;
+	enum address_kind kind = address_kind_of(address, NULL);
+	void *same = (void *)address;
+	*attributes = (struct api_pointer_attributes){
+		.type = (int)types[kind],
+		.device = kind == ADDRESS_PAGEABLE ? -2 : 0, /* -2: of no device */
+		.device_address = kind == ADDRESS_PAGEABLE ? NULL : same,
+		.host_address = kind == ADDRESS_DEVICE ? NULL : same,
+	};
+	return cudaSuccess;
+}

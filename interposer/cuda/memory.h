@@ -1,0 +1,12 @@
+/* memory: what an address is. */
+#ifndef GPUSIM_INTERPOSER_CUDA_MEMORY_H
+#define GPUSIM_INTERPOSER_CUDA_MEMORY_H
+
+#include "interposer/cuda/interposer.h"
+
+enum address_kind { ADDRESS_PAGEABLE, ADDRESS_HOST, ADDRESS_DEVICE, ADDRESS_MANAGED };
+
+/* *bytes, which may be NULL: how many follow in the same allocation; SIZE_MAX for pageable memory of the application. */
+enum address_kind address_kind_of(const void *address, size_t *bytes);
+
+#endif

@@ -1,0 +1,33 @@
+/*
+ * registration: the kernels and variables that the application's code has registered before main, and those of libraries it opens.
+ *
+ * Code names a kernel by the address of a function on the host, and a variable by that of its shadow. Nothing is lifted or built
+ * before one of them is needed.
+ */
+#ifndef GPUSIM_INTERPOSER_CUDA_REGISTRATION_H
+#define GPUSIM_INTERPOSER_CUDA_REGISTRATION_H
+
+#include "interposer/cuda/interposer.h"
+
+#include <stdatomic.h>
+
+struct registered_function {
+	const void *host;
+	char *name;
+	struct registered_binary *binary;
+	_Atomic(struct cuda_kernel *) kernel; /* NULL: not asked for yet */
+	atomic_size_t max_dynamic_shared;     /* what the application has asked for; 0: nothing */
+	atomic_int carveout;                  /* the same; -1: nothing */
+	struct registered_function *next, *next_handle;
+};
+
+/* A function by the host's address, or by the handle that we gave out for it: its own address. Returns an error number. With
+ * function_prepare its kernel is ready to be launched. */
+int function_find(const void *function, struct registered_function **out);
+int function_prepare(const void *function, struct registered_function **out);
+/* Address and size of a variable on the device. */
+int variable_find(const void *symbol, void **address, size_t *bytes);
+/* Whether the address is that of a variable we know, and how many bytes of it follow. */
+bool variable_contains(const void *address, size_t *bytes);
+
+#endif

@@ -1,0 +1,432 @@
+#include "interposer/cuda/streams.h"
+
+#include "interposer/cuda/events.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+struct application_stream {
+	struct cuda_stream *queue;
+	unsigned flags, users; /* users: calls that use it now, and 1 for the application */
+	int priority;
+	unsigned long long id;
+	bool blocking, legacy;
+	pthread_mutex_t turn;    /* held while a command that the caller does not wait for is enqueued */
+	struct cuda_event *last; /* of such a command; NULL: it has happened */
+	struct application_stream *next;
+};
+
+/* Everything below, `last` and `users` of all streams. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct application_stream *streams, *legacy;
+static unsigned long long stream_count;
+/* What destroyed blocking streams still have to do. */
+static struct cuda_event **orphans;
+static size_t orphan_count, orphan_room;
+
+static __thread struct application_stream *thread_stream;
+static pthread_key_t thread_key;
+static pthread_once_t thread_once = PTHREAD_ONCE_INIT;
+
+/* ---- making and finding them ---- */
+
+static struct application_stream *new_stream(const char *name, unsigned flags, int priority)
+{
+	struct gs_error err;
+	char text[32];
+	struct application_stream *s = calloc(1, sizeof *s);
+	pthread_mutex_lock(&lock);
+	unsigned long long id = ++stream_count;
+	pthread_mutex_unlock(&lock);
+	snprintf(text, sizeof text, "stream %llu", id);
+	if (!s || cuda_stream_new(name ? name : text, &s->queue, &err)) {
+		free(s);
+		return NULL;
+	}
+	s->flags = flags;
+	s->priority = priority;
+	s->id = id;
+	s->blocking = !(flags & API_STREAM_NON_BLOCKING);
+	s->users = 1;
+	pthread_mutex_init(&s->turn, NULL);
+	pthread_mutex_lock(&lock);
+	s->next = streams;
+	streams = s;
+	pthread_mutex_unlock(&lock);
+	return s;
+}
+
+static bool has_happened(struct cuda_event **event)
+{
+	if (*event && cuda_event_done(*event)) {
+		cuda_event_release(*event);
+		*event = NULL;
+	}
+	return !*event;
+}
+
+/* With the lock held. What the stream still has to do is kept for the legacy stream to wait for. */
+static void keep_orphan(struct application_stream *s)
+{
+	size_t kept = 0;
+	for (size_t i = 0; i < orphan_count; i++)
+		if (!has_happened(&orphans[i]))
+			orphans[kept++] = orphans[i];
+	orphan_count = kept;
+	if (has_happened(&s->last))
+		return;
+	if (s->blocking && gs_reserve(&orphans, orphan_count, &orphan_room, sizeof *orphans))
+		orphans[orphan_count++] = s->last;
+	else
+		cuda_event_release(s->last);
+	s->last = NULL;
+}
+
+static void put_stream(struct application_stream *s)
+{
+	pthread_mutex_lock(&lock);
+	bool unused = !--s->users;
+	if (unused)
+		keep_orphan(s);
+	pthread_mutex_unlock(&lock);
+	if (!unused)
+		return;
+	cuda_stream_free(s->queue);
+	pthread_mutex_destroy(&s->turn);
+	free(s);
+}
+
+/* With the lock held. */
+static void unlist_stream(struct application_stream *s)
+{
+	struct application_stream **at = &streams;
+	while (*at && *at != s)
+		at = &(*at)->next;
+	if (*at)
+		*at = s->next;
+}
+
+static void end_thread_stream(void *data)
+{
+	struct application_stream *s = data;
+	pthread_mutex_lock(&lock);
+	unlist_stream(s);
+	pthread_mutex_unlock(&lock);
+	put_stream(s);
+}
+
+static void make_thread_key(void)
+{
+	pthread_key_create(&thread_key, end_thread_stream);
+}
+
+static struct application_stream *own_stream(void)
+{
+	pthread_once(&thread_once, make_thread_key);
+	if (!thread_stream && (thread_stream = new_stream(NULL, 0, 0)))
+		pthread_setspecific(thread_key, thread_stream);
+	return thread_stream;
+}
+
+static struct application_stream *legacy_stream(void)
+{
+	static pthread_mutex_t making = PTHREAD_MUTEX_INITIALIZER;
+	pthread_mutex_lock(&making);
+	pthread_mutex_lock(&lock);
+	struct application_stream *s = legacy;
+	pthread_mutex_unlock(&lock);
+	if (!s && (s = new_stream("default stream", 0, 0))) {
+		pthread_mutex_lock(&lock);
+		s->legacy = true;
+		legacy = s;
+		pthread_mutex_unlock(&lock);
+	}
+	pthread_mutex_unlock(&making);
+	return s;
+}
+
+/* The stream of a handle, which the caller puts back with put_stream, or NULL. */
+static struct application_stream *take_stream(void *handle)
+{
+	struct application_stream *wanted = handle;
+	if (!handle || handle == API_LEGACY_STREAM)
+		wanted = legacy_stream();
+	else if (handle == API_THREAD_STREAM)
+		wanted = own_stream();
+	pthread_mutex_lock(&lock);
+	struct application_stream *s = wanted ? streams : NULL;
+	while (s && s != wanted)
+		s = s->next;
+	if (s)
+		s->users++;
+	pthread_mutex_unlock(&lock);
+	return s;
+}
+
+bool stream_exists(void *stream)
+{
+	struct application_stream *s = take_stream(stream);
+	if (s)
+		put_stream(s);
+	return s;
+}
+
+/* ---- commands ---- */
+
+static bool add_wait(struct ordered_command *c, struct cuda_event *event)
+{
+	if (!gs_reserve(&c->waits, c->count, &c->room, sizeof *c->waits))
+		return false;
+	c->waits[c->count++] = cuda_event_retain(event);
+	return true;
+}
+
+/* What the default streams' rules make the command wait for. */
+static bool add_implied_waits(struct ordered_command *c)
+{
+	const struct application_stream *s = c->stream;
+	bool good = true;
+	pthread_mutex_lock(&lock);
+	for (struct application_stream *o = streams; o && good; o = o->next)
+		if (o != s && o->blocking && s->blocking && (s->legacy || o->legacy) && !has_happened(&o->last))
+			good = add_wait(c, o->last);
+	for (size_t i = 0; i < orphan_count && s->legacy && good; i++)
+		good = add_wait(c, orphans[i]);
+	pthread_mutex_unlock(&lock);
+	return good;
+}
+
+static void drop_waits(struct ordered_command *c)
+{
+	for (size_t i = 0; i < c->count; i++)
+		cuda_event_release(c->waits[i]);
+	free(c->waits);
+}
+
+int ordered_begin(struct ordered_command *c, void *stream, bool blocking, struct cuda_event *wait)
+{
+	*c = (struct ordered_command){.stream = take_stream(stream)};
+	if (!c->stream)
+		return cudaErrorInvalidResourceHandle;
+	if (!blocking)
+		pthread_mutex_lock(&c->stream->turn);
+	if ((wait && !add_wait(c, wait)) || !add_implied_waits(c)) {
+		if (!blocking)
+			pthread_mutex_unlock(&c->stream->turn);
+		drop_waits(c);
+		put_stream(c->stream);
+		return cudaErrorMemoryAllocation;
+	}
+	/* A command that has ended when the call returns need not be waited for. */
+	c->call = (struct cuda_call){c->stream->queue, c->waits, (unsigned)c->count, blocking ? NULL : &c->event, blocking};
+	return cudaSuccess;
+}
+
+int ordered_end(struct ordered_command *c, int result, int otherwise)
+{
+	struct cuda_event *before = c->event;
+	if (!c->call.blocking) {
+		pthread_mutex_lock(&lock);
+		if (c->event) {
+			before = c->stream->last;
+			c->stream->last = c->event;
+		}
+		pthread_mutex_unlock(&lock);
+		pthread_mutex_unlock(&c->stream->turn);
+	}
+	if (before)
+		cuda_event_release(before);
+	drop_waits(c);
+	put_stream(c->stream);
+	return error_of(result, otherwise, &c->err);
+}
+
+/* ---- the entry points ---- */
+
+static int create(void **out, unsigned flags, int priority)
+{
+	if (!out || (flags & ~(unsigned)API_STREAM_NON_BLOCKING))
+		return cudaErrorInvalidValue;
+	*out = new_stream(NULL, flags, priority);
+	return *out ? cudaSuccess : cudaErrorMemoryAllocation;
+}
+
+int hook_cudaStreamCreate(void **out)
+{
+	return create(out, 0, 0);
+}
+
+int hook_cudaStreamCreateWithFlags(void **out, unsigned flags)
+{
+	return create(out, flags, 0);
+}
+
+enum { LEAST_PRIORITY = 0, GREATEST_PRIORITY = -5 };
+
+int hook_cudaStreamCreateWithPriority(void **out, unsigned flags, int priority)
+{
+	int clamped = priority > LEAST_PRIORITY ? LEAST_PRIORITY : priority < GREATEST_PRIORITY ? GREATEST_PRIORITY : priority;
+	return create(out, flags, clamped);
+}
+
+int hook_cudaDeviceGetStreamPriorityRange(int *least, int *greatest)
+{
+	if (least)
+		*least = LEAST_PRIORITY;
+	if (greatest)
+		*greatest = GREATEST_PRIORITY;
+	return cudaSuccess;
+}
+
+int hook_cudaStreamDestroy(void *stream)
+{
+	bool numbered = !stream || stream == API_LEGACY_STREAM || stream == API_THREAD_STREAM;
+	struct application_stream *s = numbered ? NULL : take_stream(stream);
+	if (!s)
+		return cudaErrorInvalidResourceHandle;
+	pthread_mutex_lock(&lock);
+	unlist_stream(s);
+	pthread_mutex_unlock(&lock);
+	put_stream(s); /* of take_stream */
+	put_stream(s); /* of the application */
+	return cudaSuccess;
+}
+
+/* The legacy stream has ended its work when the others have, too. */
+static bool others_idle(const struct application_stream *s)
+{
+	bool idle = true;
+	pthread_mutex_lock(&lock);
+	for (struct application_stream *o = s->legacy ? streams : NULL; o; o = o->next)
+		idle = idle && (!o->blocking || has_happened(&o->last));
+	pthread_mutex_unlock(&lock);
+	return idle;
+}
+
+int hook_cudaStreamQuery(void *stream)
+{
+	struct gs_error err;
+	struct application_stream *s = take_stream(stream);
+	if (!s)
+		return cudaErrorInvalidResourceHandle;
+	bool idle = cuda_stream_idle(s->queue) && others_idle(s);
+	int result = idle ? cuda_stream_wait(s->queue, &err) : 0; /* for its error */
+	put_stream(s);
+	return idle ? error_of(result, cudaErrorUnknown, &err) : cudaErrorNotReady;
+}
+
+int hook_cudaStreamSynchronize(void *stream)
+{
+	struct gs_error err;
+	struct application_stream *s = take_stream(stream);
+	if (!s)
+		return cudaErrorInvalidResourceHandle;
+	struct ordered_command c;
+	int error = cudaSuccess;
+	if (s->legacy && !(error = ordered_begin(&c, stream, true, NULL)))
+		error = ordered_end(&c, cuda_mark(&c.call, &c.err), cudaErrorUnknown);
+	if (!error)
+		error = error_of(cuda_stream_wait(s->queue, &err), cudaErrorUnknown, &err);
+	put_stream(s);
+	return error;
+}
+
+int hook_cudaStreamWaitEvent(void *stream, void *event, unsigned flags)
+{
+	struct ordered_command c;
+	struct cuda_event *wait = NULL;
+	int error = flags > 1 ? cudaErrorInvalidValue : event_recorded(event, &wait);
+	if (!error && !stream_exists(stream))
+		error = cudaErrorInvalidResourceHandle;
+	if (!error && wait && !(error = ordered_begin(&c, stream, false, wait)))
+		error = ordered_end(&c, cuda_mark(&c.call, &c.err), cudaErrorUnknown);
+	if (wait)
+		cuda_event_release(wait);
+	return error;
+}
+
+struct stream_callback {
+	void (*function)(void *stream, int error, void *data);
+	void *stream, *data;
+};
+
+static void run_callback(void *data)
+{
+	struct stream_callback callback = *(struct stream_callback *)data;
+	free(data);
+	callback.function(callback.stream, error_sticky(), callback.data);
+}
+
+int hook_cudaStreamAddCallback(void *stream, void (*function)(void *stream, int error, void *data), void *data, unsigned flags)
+{
+	struct ordered_command c;
+	if (!function || flags)
+		return cudaErrorInvalidValue;
+	struct stream_callback *callback = malloc(sizeof *callback);
+	if (!callback)
+		return cudaErrorMemoryAllocation;
+	*callback = (struct stream_callback){function, stream, data};
+	int error = ordered_begin(&c, stream, false, NULL);
+	if (error) {
+		free(callback);
+		return error;
+	}
+	int result = cuda_host_call(&c.call, run_callback, callback, &c.err);
+	if (result)
+		free(callback);
+	return ordered_end(&c, result, cudaErrorUnknown);
+}
+
+int hook_cudaLaunchHostFunc(void *stream, void (*function)(void *), void *data)
+{
+	struct ordered_command c;
+	int error = function ? ordered_begin(&c, stream, false, NULL) : cudaErrorInvalidValue;
+	return error ? error : ordered_end(&c, cuda_host_call(&c.call, function, data, &c.err), cudaErrorUnknown);
+}
+
+int device_wait_all(void)
+{
+	struct gs_error err;
+	return error_of(cuda_wait_all(&err), cudaErrorUnknown, &err);
+}
+
+int hook_cudaDeviceSynchronize(void)
+{
+	return device_wait_all();
+}
+
+int hook_cudaThreadSynchronize(void)
+{
+	return device_wait_all();
+}
+
+/* ---- questions ---- */
+
+#define STREAM_ANSWER(name, type, what) \
+	int hook_##name(void *stream, type *out) \
+	{ \
+		struct application_stream *s = out ? take_stream(stream) : NULL; \
+		if (!s) \
+			return out ? cudaErrorInvalidResourceHandle : cudaErrorInvalidValue; \
+		*out = what; \
+		put_stream(s); \
+		return cudaSuccess; \
+	}
+
+STREAM_ANSWER(cudaStreamGetFlags, unsigned, s->flags)
+STREAM_ANSWER(cudaStreamGetPriority, int, s->priority)
+STREAM_ANSWER(cudaStreamGetId, unsigned long long, s->id)
+STREAM_ANSWER(cudaStreamGetDevice, int, 0)
+STREAM_ANSWER(cudaStreamIsCapturing, int, 0)
+
+int hook_cudaThreadExchangeStreamCaptureMode(int *mode)
+{
+	static __thread int current;
+	if (!mode || *mode < 0 || *mode > 2)
+		return cudaErrorInvalidValue;
+	int before = current;
+	current = *mode;
+	*mode = before;
+	return cudaSuccess;
+}

@@ -1,0 +1,112 @@
+/*
+ * types: the structs and numbers of the CUDA runtime's binary interface, as far as we read or write them.
+ *
+ * No header of CUDA is used or needed. Structs that an application passes have the documented members in their order; names are ours.
+ * The sizes and offsets are checked against CUDA's own header where one is found (tests/cuda).
+ */
+#ifndef GPUSIM_INTERPOSER_CUDA_TYPES_H
+#define GPUSIM_INTERPOSER_CUDA_TYPES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* Error numbers: cudaSuccess, cudaErrorInvalidValue, ... */
+enum api_error {
+#define ERROR(number, name, text) name = number,
+#include "interposer/cuda/errors.def"
+#undef ERROR
+};
+
+/* Streams that have a number instead of a pointer. 0 is the legacy stream, or that of the thread for functions called *_ptsz. */
+#define API_LEGACY_STREAM ((void *)1)
+#define API_THREAD_STREAM ((void *)2)
+
+enum api_copy_direction { API_HOST_TO_HOST, API_HOST_TO_DEVICE, API_DEVICE_TO_HOST, API_DEVICE_TO_DEVICE, API_BY_ADDRESSES };
+enum api_memory_type { API_MEMORY_UNKNOWN, API_MEMORY_HOST, API_MEMORY_DEVICE, API_MEMORY_MANAGED };
+enum { API_STREAM_NON_BLOCKING = 1 };
+enum { API_EVENT_BLOCKING = 1, API_EVENT_NO_TIMING = 2, API_EVENT_INTERPROCESS = 4, API_EVENT_FLAGS = 7 };
+enum { API_HOST_ALLOC_FLAGS = 7, API_HOST_MAPPED = 2, API_HOST_REGISTER_FLAGS = 15 };
+enum { API_ATTACH_GLOBAL = 1, API_ATTACH_HOST = 2, API_ATTACH_SINGLE = 4 };
+enum { API_DEVICE_FLAGS = 0xff, API_DEVICE_SCHEDULE = 7, API_DEVICE_MAP_HOST = 8 };
+enum api_function_attribute { API_DYNAMIC_SHARED = 8, API_SHARED_CARVEOUT = 9, API_FUNCTION_ATTRIBUTES = 16 };
+enum api_launch_attribute { API_LAUNCH_COOPERATIVE = 2, API_LAUNCH_CLUSTER = 4 };
+
+struct api_size3 { /* dim3 */
+	unsigned x, y, z;
+};
+
+struct api_extent {
+	size_t width, height, depth;
+};
+
+struct api_position {
+	size_t x, y, z;
+};
+
+struct api_pitched {
+	void *address;
+	size_t pitch, width, height;
+};
+
+struct api_copy3d {
+	void *from_array;
+	struct api_position from_position;
+	struct api_pitched from;
+	void *to_array;
+	struct api_position to_position;
+	struct api_pitched to;
+	struct api_extent extent;
+	int direction;
+};
+
+struct api_peer_copy3d {
+	void *from_array;
+	struct api_position from_position;
+	struct api_pitched from;
+	int from_device;
+	void *to_array;
+	struct api_position to_position;
+	struct api_pitched to;
+	int to_device;
+	struct api_extent extent;
+};
+
+struct api_channel {
+	int x, y, z, w, kind;
+};
+
+/* Since CUDA 13 followed by reserved words, which we leave alone. */
+struct api_pointer_attributes {
+	int type, device;
+	void *device_address, *host_address;
+};
+
+/* The first ten are in all versions since 11. Those after are of 12 and later. */
+struct api_function_attributes {
+	size_t shared_bytes, const_bytes, local_bytes;
+	int max_threads, registers, ptx_version, binary_version, cached_in_l1, max_dynamic_shared, carveout;
+	int cluster_required, cluster[3], cluster_policy, non_portable_cluster;
+};
+
+struct api_launch_attribute_entry {
+	int id, padding;
+	union {
+		char bytes[64];
+		int number;
+		unsigned size[3];
+	} value;
+};
+
+struct api_launch_config {
+	struct api_size3 grid, block;
+	size_t dynamic_shared;
+	void *stream;
+	const struct api_launch_attribute_entry *attributes;
+	unsigned attribute_count;
+};
+
+struct api_location {
+	int type, id;
+};
+
+#endif
