@@ -311,10 +311,11 @@ $(O)/tests/oracle/run $(O)/tests/oracle/timing $(O)/tests/oracle/analytical:
 	$(QUIET)$(CC) $(ALL_LDFLAGS) -o $@ $^ -lzstd -ldl -lm
 
 # PTX for every form of instruction and of random programs, executed in several ways (tests/lift/conformance).
-CONFORMANCE = $(addprefix $(O)/tests/lift/conformance/,generate oracle compare device)
+CONFORMANCE = $(addprefix $(O)/tests/lift/conformance/,generate random oracle compare device)
 programs: $(CONFORMANCE)
 $(O)/obj/tests/lift/conformance/%.o: ALL_CFLAGS += -ffp-contract=off
 $(O)/tests/lift/conformance/generate: $(call OBJ,$(addprefix tests/lift/conformance/,generate.c forms.c))
+$(O)/tests/lift/conformance/random: $(call OBJ,tests/lift/conformance/random.c)
 $(O)/tests/lift/conformance/oracle: $(call OBJ,$(addprefix tests/lift/conformance/,oracle.c folder.c) $(ORACLE) $(PTX_READER) $(BASE))
 $(O)/tests/lift/conformance/compare: $(call OBJ,$(addprefix tests/lift/conformance/,compare.c folder.c))
 $(O)/tests/lift/conformance/device: $(call OBJ,$(addprefix tests/lift/conformance/,device.c folder.c))
