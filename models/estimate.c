@@ -157,14 +157,15 @@ static const char *limiter_of(const struct estimate *e)
 	return cycle_kind_name(largest_kind_of(e, memory, GS_ARRAY_LEN(memory)));
 }
 
-static double launch_overhead_cycles(const struct gpu *gpu)
+/* Events of OpenCL, and profilers of CUDA programs, do not begin and end with the same things. */
+static double launch_overhead_cycles(const struct gpu *gpu, const struct launch_profile *launch)
 {
-	return gpu->launch_overhead_ns * gpu->clock_mhz / 1000;
+	return (launch->cuda ? gpu->cuda_launch_overhead_ns : gpu->launch_overhead_ns) * gpu->clock_mhz / 1000;
 }
 
-static void finish_estimate(const struct gpu *gpu, struct estimate *e, double low, double high)
+static void finish_estimate(const struct gpu *gpu, const struct launch_profile *launch, struct estimate *e, double low, double high)
 {
-	e->by[CYCLES_launch] += launch_overhead_cycles(gpu);
+	e->by[CYCLES_launch] += launch_overhead_cycles(gpu, launch);
 	e->cycles = 0;
 	for (int k = 0; k < CYCLE_KIND_COUNT; k++)
 		e->cycles += e->by[k];
@@ -549,7 +550,7 @@ int model_launch(const struct gpu *gpu, const struct launch_profile *launch, con
 	int result = start_estimate(gpu, launch, options, out, &low, &high);
 	if (!result && out->warps && volume(launch->local) <= UINT32_MAX)
 		result = model_warps(gpu, launch, options, out, err);
-	finish_estimate(gpu, out, low, high);
+	finish_estimate(gpu, launch, out, low, high);
 	return result ? explain_failure(result, err) : 0;
 }
 
@@ -562,9 +563,9 @@ int model_between(const struct gpu *gpu, const struct launch_profile *launch, co
 	int result = start_estimate(gpu, launch, options, out, &low, &high);
 	if (result)
 		return explain_failure(result, err);
-	estimate_between(between, launch_overhead_cycles(gpu), options->hierarchy ? MEMORY_CHANCE : 0, out);
+	estimate_between(between, launch_overhead_cycles(gpu, launch), options->hierarchy ? MEMORY_CHANCE : 0, out);
 	if (launch->instructions)
 		instructions_between(between, launch->instructions, launch->code->code_count);
-	finish_estimate(gpu, out, low, high);
+	finish_estimate(gpu, launch, out, low, high);
 	return 0;
 }

@@ -28,6 +28,7 @@ struct launch_profile {
 	uint64_t global[3], local[3]; /* 1 in unused dimensions */
 	uint64_t groups[3];
 	uint64_t local_bytes;  /* dynamic local memory: __local arguments, per work-group */
+	bool cuda;             /* of a CUDA program */
 	const struct kernel_code *code; /* the target's */
 	const uint64_t *counts;         /* of the source's blocks: code->counter_count entries */
 	double scale;                   /* work-items over those that are in counts: 1 unless there was no room for all */

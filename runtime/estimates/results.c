@@ -36,7 +36,7 @@ static void file_key(const struct simulation *sim, const struct launch_record *l
 	static const char version[] = GPUSIM_CC_VERSION " " GPUSIM_MODEL_ID " " __VERSION__;
 	const struct target *t = &sim->targets[target];
 	const struct model_options *o = &sim->model;
-	uint64_t options[] = {o->kind, o->exact, o->hierarchy, o->iterations, sizeof(struct estimate)};
+	uint64_t options[] = {o->kind, o->exact, o->hierarchy, o->iterations, sizeof(struct estimate), l->cuda};
 	struct gs_buf text = {0};
 	gs_buf_add(&text, version, sizeof version);
 	gs_buf_add(&text, &t->gpu, sizeof t->gpu); /* equal GPUs are equal bytes */

@@ -12,6 +12,7 @@ struct launch_record {
 	struct artifact_kernel *facts;
 	uint64_t global[3], local[3]; /* local is 0 where the driver chooses */
 	uint64_t local_bytes;
+	bool cuda;                    /* a CUDA program launched it */
 	uint64_t *argument_values; /* the first 8 bytes of each argument; an address for buffers */
 	bool *arguments_known;
 	uint64_t *argument_bytes; /* of the memory that each points to; 0: not known */

@@ -406,6 +406,7 @@ void profile_fill(struct launch_result *r)
 		groups *= r->profile.groups[d];
 	}
 	r->profile.local_bytes = l->local_bytes;
+	r->profile.cuda = l->cuda;
 	r->profile.counts = r->counts;
 	r->profile.argument_values = l->argument_values;
 	r->profile.arguments_known = l->arguments_known;

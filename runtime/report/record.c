@@ -130,6 +130,8 @@ static void add_facts(const struct launch_record *l, struct gs_buf *out)
 	              l->global[1], l->global[2], l->local[0], l->local[1], l->local[2]);
 	gs_buf_printf(out, "local_bytes=%" PRIu64 "\nslots=%zu\nplaces=%zu\nmeasured_ns=%" PRIu64 "\n", l->local_bytes, l->slots,
 	              l->places, l->measured_ns);
+	if (l->cuda)
+		gs_buf_puts(out, "cuda=1\n");
 	for (size_t i = 0; i < l->argument_count; i++)
 		gs_buf_printf(out, "argument=%d,%" PRIu64 "\n", l->arguments_known[i], l->argument_values[i]);
 }

@@ -147,6 +147,27 @@ static void test_model_between(void)
 	CU_ASSERT_DOUBLE_EQUAL(e.high_ns, e.time_ns * 1.01, 1e-6);
 }
 
+/* 3 us and 1 us at 700 MHz: 2,100 and 700 cycles. */
+static void test_overhead_by_api(void)
+{
+	struct gpu gpu = test_gpu("gtx480", "launch_overhead_ns=3000,cuda_launch_overhead_ns=1000,clock_mhz=700");
+	uint64_t counts[2] = {9600, 1000};
+	struct launch_profile launch = {.global = {9600, 1, 1}, .local = {48, 1, 1}, .groups = {200, 1, 1}, .code = &two_blocks.code,
+	                                .counts = counts, .scale = 1};
+	struct estimate a = simulated(1000, 200), opencl, cuda;
+	struct family_between between = {&a, &a, NULL, NULL, 22200, 22200, 22200, 0.5, 0.01};
+	struct model_options options = {.kind = MODEL_FULL};
+	struct gs_error err;
+	make_code();
+	a.by[CYCLES_launch] = 0;
+	CU_ASSERT_EQUAL_FATAL(model_between(&gpu, &launch, &options, &between, &opencl, &err), 0);
+	launch.cuda = true;
+	CU_ASSERT_EQUAL_FATAL(model_between(&gpu, &launch, &options, &between, &cuda, &err), 0);
+	CU_ASSERT_DOUBLE_EQUAL(opencl.by[CYCLES_launch], 2100, 1e-6);
+	CU_ASSERT_DOUBLE_EQUAL(cuda.by[CYCLES_launch], 700, 1e-6);
+	CU_ASSERT_DOUBLE_EQUAL(opencl.time_ns - cuda.time_ns, 2000, 1e-6);
+}
+
 void add_family_tests(void)
 {
 	CU_pSuite suite = CU_add_suite("family", NULL, NULL);
@@ -154,4 +175,5 @@ void add_family_tests(void)
 	CU_add_test(suite, "an estimate between two others", test_between);
 	CU_add_test(suite, "an estimate near another", test_near);
 	CU_add_test(suite, "a launch that is not simulated has its own counts", test_model_between);
+	CU_add_test(suite, "the overhead of a launch depends on the program's API", test_overhead_by_api);
 }

@@ -135,6 +135,7 @@ static struct launch_record *new_launch(const struct replay *play, const char *f
 	l->slots = number_of(facts, "slots");
 	l->places = number_of(facts, "places");
 	l->measured_ns = number_of(facts, "measured_ns");
+	l->cuda = number_of(facts, "cuda");
 	l->artifact = play->programs[program - 1];
 	l->facts = artifact_kernel(l->artifact, l->kernel_name);
 	return l;

@@ -97,6 +97,7 @@ struct launch *launch_record_new(struct launch_command *c, const uint32_t block[
 		l->record.global[d] = c->words.grid[d] * block[d];
 	}
 	l->record.local_bytes = dynamic_shared;
+	l->record.cuda = true;
 	for (uint32_t i = 0; i < lifted->parameter_count; i++)
 		add_argument(&m, i);
 	for (uint32_t i = 0; i < lifted->parameter_count; i++)
