@@ -76,7 +76,7 @@ ifneq ($(filter . .. / ./,$(O))$(word 2,$(O)),)
 $(error O=$(O): name a folder of its own, without blanks)
 endif
 
-.PHONY: all demo test bench validate sanitize fuzz-annotator fuzz-ptx fuzz-profile fuzz-cache install uninstall clean help programs cuda-ptx \
+.PHONY: all demo test bench validate sanitize fuzz-annotator fuzz-ptx fuzz-fatbin fuzz-profile fuzz-cache install uninstall clean help programs cuda-ptx \
 	setup-demo setup-test setup-validate setup-fuzz
 .DEFAULT_GOAL = all
 
@@ -272,6 +272,12 @@ $(O)/fuzz/ptx: $(FUZZ_PTX_OBJ)
 	$(SAY) LINK $@
 	$(QUIET)clang-19 $(FUZZ_FLAGS) -fsanitize=fuzzer -o $@ $^ -lm
 
+FUZZ_FATBIN_OBJ = $(patsubst %.c,$(O)/fuzz/obj/%.o,tests/fuzz/fatbin_reader.c $(wildcard analysis/fatbin/*.c) $(BASE))
+
+$(O)/fuzz/fatbin: $(FUZZ_FATBIN_OBJ)
+	$(SAY) LINK $@
+	$(QUIET)clang-19 $(FUZZ_FLAGS) -fsanitize=fuzzer -o $@ $^ -lzstd -lm
+
 # The reader of profiles, and what replay makes of their records.
 FUZZ_PACKS = tests/fuzz/packs.c tests/fuzz/pack_mutate.c tests/fuzz/modelling.c
 FUZZ_PROFILE_OBJ = $(patsubst %.c,$(O)/fuzz/obj/%.o,tests/fuzz/profile_reader.c $(FUZZ_PACKS) $(filter-out $(O)/%,$(COMMON)) $(MODELLING) \
@@ -382,6 +388,12 @@ fuzz-ptx: setup-fuzz
 	$(O)/fuzz/ptx -max_total_time=$(FUZZ_SECONDS) -timeout=5 -max_len=16384 -len_control=20 -dict=tests/fuzz/ptx.dict \
 		-artifact_prefix=$(O)/fuzz/ptx-found/ -print_final_stats=1 $(O)/fuzz/ptx-corpus tests/fuzz/ptx
 
+fuzz-fatbin: setup-fuzz
+	@$(MAKE) --no-print-directory -j$(JOBS) $(O)/fuzz/fatbin
+	mkdir -p $(O)/fuzz/fatbin-corpus $(O)/fuzz/fatbin-found
+	$(O)/fuzz/fatbin -max_total_time=$(FUZZ_SECONDS) -timeout=10 -max_len=16384 -artifact_prefix=$(O)/fuzz/fatbin-found/ \
+		-print_final_stats=1 $(O)/fuzz/fatbin-corpus tests/fuzz/fatbin
+
 # A profile of the day is the seed of both.
 $(O)/fuzz/seed: $(O)/libgpusim.so $(O)/gpusim-cc $(O)/gpusim $(O)/kernels/launches
 	mkdir -p $(O)/fuzz
@@ -421,6 +433,7 @@ help:
 	@echo 'make sanitize    unit tests, guests and the suite under AddressSanitizer, UBSan and ThreadSanitizer (an hour)'
 	@echo 'make fuzz-annotator  feed random programs to the annotator, for FUZZ_SECONDS (an hour)'
 	@echo 'make fuzz-ptx    feed random text to the reader of PTX, for FUZZ_SECONDS'
+	@echo 'make fuzz-fatbin  feed random bytes to the reader of fat binaries, for FUZZ_SECONDS'
 	@echo 'make fuzz-profile  feed crafted profiles to gpusim replay, for FUZZ_SECONDS'
 	@echo 'make fuzz-cache  feed crafted entries of the cache to what reads them, for FUZZ_SECONDS'
 	@echo 'make cuda-ptx    compile the CUDA kernels of kernels/cuda and tests/cuda to the PTX that is committed beside them'

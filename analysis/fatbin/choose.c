@@ -56,7 +56,7 @@ static int by_number(const void *a, const void *b)
 static int fail_without_ptx(const struct fatbin *f, uint32_t target, struct gs_error *err)
 {
 	struct gs_buf list = {0};
-	uint32_t *archs = calloc(f->count + 1, sizeof *archs), count = 0, last = 0;
+	uint32_t *archs = calloc(f->count + 1, sizeof *archs), count = 0, last = 0, wanted = 0;
 	for (size_t i = 0; archs && i < f->count; i++)
 		if (f->images[i].kind == FATBIN_ELF)
 			archs[count++] = f->images[i].arch;
@@ -66,9 +66,10 @@ static int fail_without_ptx(const struct fatbin *f, uint32_t target, struct gs_e
 		if (archs[i] != last)
 			gs_buf_printf(&list, "%ssm_%u", list.len ? ", " : "", archs[i]);
 		last = archs[i];
+		wanted = last <= target || !wanted ? last : wanted;
 	}
 	free(archs);
-	uint32_t wanted = last && last < target ? last : target;
+	wanted = wanted ? wanted : target;
 	int result = gs_fail(err, ENOENT,
 	                     "the kernels have no PTX%s%.200s: compile them with -gencode arch=compute_%u,code=compute_%u as well",
 	                     list.len ? ", only machine code for " : "", list.len ? list.data : "", wanted, wanted);

@@ -108,13 +108,16 @@ static int take_kernel(struct artifact *a, char *line)
 	return 0;
 }
 
+/* Names of C++ templates are long. */
+enum { NAME_BYTES = 16384 };
+
 static int take_block(struct artifact *a, char *line)
 {
 	unsigned id;
-	char function[1024];
+	char function[NAME_BYTES];
 	struct artifact_block block = {0};
 	int file = 0;
-	if (sscanf(line, "%u %u %1023s %15s %u %u%n", &id, &block.unit, function, block.kind, &block.line, &block.column, &file) != 6 ||
+	if (sscanf(line, "%u %u %16383s %15s %u %u%n", &id, &block.unit, function, block.kind, &block.line, &block.column, &file) != 6 ||
 	    line[file] != ' ' || id != a->block_count || id == MOST_BLOCKS)
 		return -1;
 	struct artifact_block *grown = realloc(a->blocks, (id + 1) * sizeof *grown);
@@ -286,12 +289,12 @@ static void set_failure(struct artifact_kernel *k, int arch, const char *text)
 /* "failure TEXT": of all kernels; "kernel NAME failure TEXT": of one. */
 static void take_failure(struct artifact *a, int arch, char *line)
 {
-	char name[1024];
+	char name[NAME_BYTES];
 	int skip = 0;
 	if (!strncmp(line, "failure ", 8)) {
 		for (size_t i = 0; i < a->kernel_count; i++)
 			set_failure(&a->kernels[i], arch, line + 8);
-	} else if (sscanf(line, "kernel %1023s failure %n", name, &skip) == 1 && skip) {
+	} else if (sscanf(line, "kernel %16383s failure %n", name, &skip) == 1 && skip) {
 		struct artifact_kernel *k = artifact_kernel(a, name);
 		if (k)
 			set_failure(k, arch, line + skip);

@@ -114,15 +114,24 @@ static void the_best_text_for_a_target_is_chosen(void)
 
 static void without_text_the_error_says_what_there_is(void)
 {
-	struct gs_buf packed = {0}, ptx = {0}, note = {0};
-	struct fatbin f;
-	pack_case("sm90 sm75 sm90", &packed);
-	CU_ASSERT_EQUAL_FATAL(fatbin_read(packed.data, packed.len, &f, &error), 0);
-	CU_ASSERT_EQUAL(fatbin_choose(&f, 80, &ptx, &note, &error), -ENOENT);
-	CU_ASSERT_STRING_EQUAL(error.text, "the kernels have no PTX, only machine code for sm_75, sm_90: compile them with "
-	                                   "-gencode arch=compute_80,code=compute_80 as well");
-	fatbin_free(&f);
-	gs_buf_free(&packed);
+	static const struct {
+		uint32_t target, advised; /* the highest architecture not above the target's, or the lowest one */
+	} cases[] = {{80, 75}, {90, 90}, {100, 90}, {20, 75}};
+	for (size_t i = 0; i < GS_ARRAY_LEN(cases); i++) {
+		struct gs_buf packed = {0}, ptx = {0}, note = {0};
+		char expected[200];
+		struct fatbin f;
+		pack_case("sm90 sm75 sm90", &packed);
+		snprintf(expected, sizeof expected,
+		         "the kernels have no PTX, only machine code for sm_75, sm_90: compile them with "
+		         "-gencode arch=compute_%u,code=compute_%u as well",
+		         cases[i].advised, cases[i].advised);
+		CU_ASSERT_EQUAL_FATAL(fatbin_read(packed.data, packed.len, &f, &error), 0);
+		CU_ASSERT_EQUAL(fatbin_choose(&f, cases[i].target, &ptx, &note, &error), -ENOENT);
+		CU_ASSERT_STRING_EQUAL(error.text, expected);
+		fatbin_free(&f);
+		gs_buf_free(&packed);
+	}
 }
 
 /* PTX of sm_90a by its text alone. */
