@@ -57,7 +57,7 @@ void lines_add_launch(struct kernel_lines **list, const struct launch_result *r)
 
 bool is_own_source(const char *file)
 {
-	return !strcmp(strncmp(file, "./", 2) ? file : file + 2, "program.cl");
+	return !strcmp(strncmp(file, "./", 2) ? file : file + 2, "program.cl") || !strcmp(file, "ptx"); /* of a CUDA module */
 }
 
 /* What the compiler or our prelude put in is of no line. */

@@ -10,6 +10,7 @@
 #include "runtime/guest/driver/simulation.h"
 #include "runtime/guest/launches/timeline.h"
 #include "runtime/guest/programs/compile.h"
+#include "runtime/model/lines.h"
 #include "runtime/model/simulation.h"
 #include "runtime/process/thread.h"
 #include "runtime/report/record.h"
@@ -97,6 +98,14 @@ static enum cuda_module_problem problem_of(const char *failure, struct gs_error 
 	return !strncmp(failure, "no-ptx:", 7)      ? CUDA_NO_PTX
 	       : !strncmp(failure, "not-image:", 10) ? CUDA_NOT_AN_IMAGE
 	                                             : CUDA_CANNOT_BUILD;
+}
+
+/* For reports: where the PTX names no lines of a source, its own lines are shown. */
+static void keep_ptx(struct artifact *a, const char *ptx)
+{
+	a->sources = calloc(a->host_count, sizeof *a->sources);
+	if (a->sources && a->host_count)
+		a->sources[0] = strdup(ptx);
 }
 
 static enum cuda_module_problem read_result(struct cuda_module *m, const struct gs_pack *result, struct gs_error *err)
@@ -206,6 +215,8 @@ static enum cuda_module_problem prepare(struct cuda_module *m, struct gs_error *
 	if (problem == CUDA_MODULE_FINE) {
 		memcpy(m->artifact->key, key, sizeof key);
 		record_program(&simulation, m->artifact, &result);
+		if (lines_wanted(&simulation))
+			keep_ptx(m->artifact, gs_pack_text(&result, "ptx"));
 		if (!place_variables(m, err) || !make_kernels(m, err))
 			problem = CUDA_CANNOT_BUILD;
 	}
