@@ -33,7 +33,8 @@
 
 static void free_queue(void *queue)
 {
-	cl.clReleaseCommandQueue(queue);
+	if (!program_is_ending()) /* else the driver may be gone */
+		cl.clReleaseCommandQueue(queue);
 }
 
 static cl_command_queue queue_of(struct cuda_stream *s)

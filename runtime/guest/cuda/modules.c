@@ -7,6 +7,7 @@
 #include "runtime/config/log.h"
 #include "runtime/guest/cuda/memory.h"
 #include "runtime/guest/cuda/start.h"
+#include "runtime/guest/driver/ending.h"
 #include "runtime/guest/driver/simulation.h"
 #include "runtime/guest/launches/timeline.h"
 #include "runtime/guest/programs/compile.h"
@@ -43,9 +44,10 @@ struct cuda_module *module_retain(struct cuda_module *m)
 	return m;
 }
 
+/* When the program ends, the driver may be gone before its modules are. */
 static void free_form(struct lifted_form *f)
 {
-	if (f->kernel)
+	if (f->kernel && !program_is_ending())
 		cl.clReleaseKernel(f->kernel);
 }
 
@@ -66,9 +68,9 @@ void module_release(struct cuda_module *m)
 	if (!m || --m->refs)
 		return;
 	free_kernels(m);
-	if (m->counting.program)
+	if (m->counting.program && !program_is_ending())
 		cl.clReleaseProgram(m->counting.program);
-	if (m->tracing.program)
+	if (m->tracing.program && !program_is_ending())
 		cl.clReleaseProgram(m->tracing.program);
 	if (m->variables)
 		memory_forget(m->variables);
