@@ -79,6 +79,8 @@ static void add_lanes(struct gs_buf *b, const struct schedule *schedule, const s
 	for (const struct schedule_queue *q = schedule->queues; q; q = q->next)
 		for (uint32_t e = ENGINE_COMPUTE; e < ENGINE_COUNT; e++) {
 			snprintf(name, sizeof name, "queue %u: %s", q->index, engines[e]);
+			if (*q->name)
+				snprintf(name, sizeof name, "%s: %s", q->name, engines[e]);
 			add_metadata(b, target, QUEUE_LANES + q->index * ENGINE_COUNT + e, "thread_name", name);
 		}
 }

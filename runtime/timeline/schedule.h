@@ -33,6 +33,7 @@ struct command_times {
 struct schedule_queue {
 	struct schedule_queue *next;
 	const void *handle;
+	char name[32]; /* for people; "": none */
 	uint32_t index;
 	bool in_order;
 	double *last_end, *all_end, *floor; /* per target: of the command before; of all; of the last barrier */

@@ -15,7 +15,7 @@
 int call_begin(struct call_log *l, const struct cuda_call *call, struct cuda_command *c, struct gs_error *err)
 {
 	*l = (struct call_log){.call = call, .blocking = call->blocking};
-	l->timeline = (struct stream_call){.stream = call->stream, .begin_ns = call_begins()};
+	l->timeline = (struct stream_call){.stream = call->stream, .name = call->stream->name, .begin_ns = call_begins()};
 	int failed = fault_now(err);
 	if (!failed)
 		failed = command_prepare(c, call, err);
@@ -214,7 +214,7 @@ bool cuda_stream_idle(struct cuda_stream *s)
 
 int cuda_stream_wait(struct cuda_stream *s, struct gs_error *err)
 {
-	struct stream_call call = {.stream = s, .begin_ns = call_begins()};
+	struct stream_call call = {.stream = s, .name = s->name, .begin_ns = call_begins()};
 	stream_wait(s);
 	timeline_stream_wait("cudaStreamSynchronize", &call);
 	prints_write();
@@ -223,7 +223,7 @@ int cuda_stream_wait(struct cuda_stream *s, struct gs_error *err)
 
 static void log_wait(struct cuda_stream *s, void *data)
 {
-	struct stream_call call = {.stream = s, .begin_ns = *(const uint64_t *)data};
+	struct stream_call call = {.stream = s, .name = s->name, .begin_ns = *(const uint64_t *)data};
 	timeline_stream_wait("cudaDeviceSynchronize", &call);
 }
 

@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -116,6 +117,8 @@ static struct schedule_command *stream_begins(const char *what, const char *name
 		unlock_for_report(&simulation.timeline.lock);
 		return NULL;
 	}
+	if (c->queue && call->name)
+		snprintf(c->queue->name, sizeof c->queue->name, "%s", call->name);
 	c->after = call->after_count ? calloc(call->after_count, sizeof *c->after) : NULL;
 	for (size_t i = 0; i < call->after_count && c->after; i++)
 		if (call->after[i])

@@ -18,6 +18,7 @@ void timeline_resolve(struct schedule_command *c, const struct launch_result *re
 /* A command of a stream (runtime/cuda.h), which the driver does not know. */
 struct stream_call {
 	const void *stream; /* NULL: a call that waits for events */
+	const char *name;   /* of the stream, or NULL */
 	const struct schedule_command *const *after; /* what it waits for beside its stream; NULL elements are not logged */
 	size_t after_count;
 	bool blocking;
