@@ -156,8 +156,8 @@ $(O)/builtin_page.c: $(PAGE) Makefile
 $(O)/builtin_micro.c: $(wildcard kernels/micro/*.cl) Makefile
 	$(call embed,runtime/cmd/tune/tune.h,$(call as_table,micro_source,micro_sources,$(wildcard kernels/micro/*.cl)))
 
-$(O)/builtin_annotator.c: $(wildcard annotator/text/*.cl) $(SECTIONS) Makefile
-	$(call embed,annotator/text/template.h,$(call as_sections,$(sort $(wildcard annotator/text/*.cl))))
+$(O)/builtin_annotator.c: $(wildcard annotator/text/*.cl) annotator/lift/frame.cl $(SECTIONS) Makefile
+	$(call embed,annotator/text/template.h,$(call as_sections,$(sort $(wildcard annotator/text/*.cl)) annotator/lift/frame.cl))
 
 $(O)/builtin_lift.c: $(wildcard annotator/lift/prelude*.cl) Makefile
 	$(call embed,annotator/lift/opcode.h,$(call as_text,lift_prelude_text,$(sort $(wildcard annotator/lift/prelude*.cl))))
@@ -248,7 +248,7 @@ $(O)/unit-tests: $(call OBJ,$(TESTS) $(ORACLE) $(COMMON) $(GUEST_TESTED) $(filte
 # The fuzz target: the annotator is watched, what feeds it is not. The plain driver runs the same target on files.
 FUZZ_TARGET = tests/fuzz/target.c tests/fuzz/clean.c
 FUZZ_DRIVER = $(FUZZ_TARGET) tests/fuzz/mutate.c tests/fuzz/grammar.c
-FUZZ_TESTED = $(ANNOTATOR) $(BASE) $(addprefix runtime/cc/,device.c options.c)
+FUZZ_TESTED = $(filter-out annotator/lift/%,$(ANNOTATOR)) $(BASE) $(addprefix runtime/cc/,device.c options.c)
 FUZZ_OBJ = $(patsubst %.c,$(O)/fuzz/obj/%.o,$(filter-out $(O)/%,$(FUZZ_DRIVER) $(FUZZ_TESTED))) $(O)/obj/builtin_annotator.o $(O)/obj/builtin_lift.o
 FUZZ_FLAGS = -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
 
@@ -329,6 +329,18 @@ $(CONFORMANCE):
 	$(SAY) LINK $@
 	$(QUIET)mkdir -p $(@D)
 	$(QUIET)$(CC) $(ALL_LDFLAGS) -o $@ $^ -lzstd -ldl -lm
+
+# Lifts PTX, and runs it with plain OpenCL.
+LIFT = $(wildcard annotator/lift/*.c) $(O)/builtin_annotator.c $(O)/builtin_lift.c
+
+programs: $(O)/tests/lift/run $(O)/tests/lift/suite
+$(O)/obj/tests/lift/run.o: ALL_CFLAGS += -Wno-unused-function
+$(O)/tests/lift/run: $(call OBJ,tests/lift/run.c tests/lift/runner.c $(LIFT) $(PTX) $(BASE))
+$(O)/tests/lift/suite: $(call OBJ,tests/lift/suite.c tests/lift/runner.c $(ORACLE) $(LIFT) $(PTX) $(COMMON))
+$(O)/tests/lift/run $(O)/tests/lift/suite:
+	$(SAY) LINK $@
+	$(QUIET)mkdir -p $(@D)
+	$(QUIET)$(CC) $(ALL_LDFLAGS) -rdynamic -o $@ $^ -lOpenCL -lzstd -ldl -lm
 
 # Installs missing packages: says which, asks nothing, removes nothing.
 define install_packages

@@ -49,8 +49,8 @@ GS_INLINE float gs_sqrt_f32(float a, int mode) { double q = sqrt((double)a); ret
 GS_INLINE double gs_pack_f64(ulong negative, int e, ulong m, int mode)
 {
 	int biased = e + 63 + 1023, shift = biased >= 1 ? 11 : 12 - biased;
-	ulong q = shift > 63 ? 0 : m >> (shift & 63), rest = shift > 64 ? 1 : shift == 64 ? m : m << (64 - shift & 63), half = 1ul << 63;
-	ulong up = mode == GS_RN ? rest > half || (rest == half && q & 1) : mode == GS_RM ? negative && rest : mode == GS_RP ? !negative && rest : 0;
+	ulong q = shift > 63 ? 0 : m >> (shift & 63), rest = shift > 64 ? 1 : shift == 64 ? m : m << (64 - shift & 63), middle = 1ul << 63;
+	ulong up = mode == GS_RN ? rest > middle || (rest == middle && q & 1) : mode == GS_RM ? negative && rest : mode == GS_RP ? !negative && rest : 0;
 	ulong away = mode == GS_RN || (mode == GS_RM && negative) || (mode == GS_RP && !negative);
 	ulong bits = (biased >= 1 ? (ulong)(biased - 1) << 52 : 0) + q + up;
 	if (mode == GS_ODD)
@@ -176,9 +176,9 @@ GS_INLINE float gs_f32_of_f16(ushort h)
 	uint u = (h & 0x7c00) == 0x7c00 ? x | 0x7f800000u : as_uint(as_float(x) * 0x1p112f);
 	return as_float(u | (uint)(h & 0x8000) << 16);
 }
-GS_INLINE uint gs_round(uint q, uint rest, uint half, uint negative, int mode)
+GS_INLINE uint gs_round(uint q, uint rest, uint middle, uint negative, int mode)
 {
-	uint up = mode == GS_RN ? rest > half || (rest == half && q & 1u) : mode == GS_RNA ? rest >= half : mode == GS_RM ? negative && rest
+	uint up = mode == GS_RN ? rest > middle || (rest == middle && q & 1u) : mode == GS_RNA ? rest >= middle : mode == GS_RM ? negative && rest
 		: mode == GS_RP ? !negative && rest : 0;
 	return mode == GS_ODD ? q | (rest != 0) : q + up;
 }

@@ -1,0 +1,388 @@
+/*
+ * What surrounds the text of lifted kernels: groups and their scratch, warps and their stacks, barriers, counters. structure.c writes the
+ * launch's struct before it, and values that are the same for all kernels (GS_...).
+ *
+ * A warp has a list of entries beside the lanes m that run. A SIDE is lanes that go on at pc when it is their turn. A JOIN is a place where
+ * lanes wait for others: `arrived` are there, `mask` are expected. `join` of an entry is the JOIN that its lanes lead to, and `jpc` the
+ * place of that; a call is a JOIN too, whose jpc is no place, because only a return leads there.
+ *
+ * Lanes that wait at a barrier are a SIDE with wait = barrier + 1, unless they are all that is left of the warp. Where nothing can run,
+ * lanes that have come to a JOIN go on without the others, as they may on hardware since Volta.
+ */
+
+//@ lift_frame
+struct gs_entry { uint pc, join, jpc, mask, arrived, kind, wait, generation, depth; };
+struct gs_warp { uint status, pc, m, alive, join, jpc, sp, wait, generation, all, start, turn, depth, spins, r0, r1; };
+struct gs_barrier { uint arrived, only, expected, generation, count, all, any, was_count, was_all, was_any; };
+struct gs_group {
+	ulong number, shared, shared_bytes, states, locals;
+	uint ctaid_x, ctaid_y, ctaid_z, ntid_x, ntid_y, ntid_z, nctaid_x, nctaid_y, nctaid_z;
+	uint warps, threads, slot, live_warps;
+	ulong trace, clock;
+	struct gs_barrier barriers[16];
+};
+#define GS_SIDE 1u
+#define GS_JOIN 2u
+#define GS_NEW 0u
+#define GS_ENDED 1u
+#define GS_WAITING 2u
+#define GS_PARKED 3u
+#define GS_YIELDED 4u
+#define GS_FAULTED 5u
+#define GS_NO_PC 0x7fffffffu
+void gs_list(__private void *) __asm__("llvm.va_start");
+#define GS_APART(never) if (never) { ulong gs_l[8]; gs_list(gs_l); return (uint)gs_l[0]; }
+uint gs_count_some(__global uint *part, uint mask, uint never)
+{
+	GS_APART(never)
+	for (uint l = 0; l < 32; l++) {
+		uint c = part[l] + (mask >> l & 1u);
+		part[l] = c | (0u - (c < part[l]));
+	}
+	return 0;
+}
+#define GS_COUNT(k, mask) if ((mask) == start) c##k++; else gs_count_some(parts + 32 * k, mask, never);
+uint gs_fault(__global struct gs_launch *launch, ulong group, uint kind, uint line, ulong a, ulong b, ulong c, ulong d, uint never)
+{
+	GS_APART(never)
+	__global struct gs_fault_words *f = (__global struct gs_fault_words *)launch->fault;
+	if (!f || atomic_cmpxchg((volatile __global uint *)&f->kind, 0u, kind))
+		return 0;
+	f->line = line;
+	f->group = group;
+	f->words[0] = a;
+	f->words[1] = b;
+	f->words[2] = c;
+	f->words[3] = d;
+	return 0;
+}
+#define GS_FAULT(kind, line, a, b, c, d) { gs_fault(launch, g->number, kind, line, a, b, c, d, never); goto FAULTED; }
+
+/* A group's number, sizes and slot. 0: another group has found a fault. */
+uint gs_begin(__global struct gs_launch *launch, __private struct gs_group *g, ulong warp_bytes, ulong local_bytes, ulong shared_bytes)
+{
+	ulong at = get_global_id(0);
+	__global uint *fault = (__global uint *)launch->fault;
+	__global uint *order = (__global uint *)launch->order;
+	if (fault && *fault)
+		return 0;
+	g->number = order ? order[at] : launch->first + at;
+	g->nctaid_x = (uint)launch->grid[0];
+	g->nctaid_y = (uint)launch->grid[1];
+	g->nctaid_z = (uint)launch->grid[2];
+	g->ctaid_x = (uint)(g->number % launch->grid[0]);
+	g->ctaid_y = (uint)(g->number / launch->grid[0] % launch->grid[1]);
+	g->ctaid_z = (uint)(g->number / launch->grid[0] / launch->grid[1]);
+	g->ntid_x = (uint)launch->block[0];
+	g->ntid_y = (uint)launch->block[1];
+	g->ntid_z = (uint)launch->block[2];
+	g->threads = g->ntid_x * g->ntid_y * g->ntid_z;
+	g->warps = g->live_warps = (g->threads + 31) / 32;
+	volatile __global uint *flags = (volatile __global uint *)launch->slot_flags;
+	uint slots = (uint)launch->slots, slot = (uint)(at % slots);
+	while (atomic_cmpxchg(flags + slot, 0u, 1u))
+		slot = slot + 1 == slots ? 0 : slot + 1;
+	g->slot = slot;
+	g->shared = launch->scratch + slot * launch->slot_bytes;
+	g->shared_bytes = (shared_bytes + 15) / 16 * 16 + launch->dynamic_shared;
+	g->states = g->shared + (g->shared_bytes + 255) / 256 * 256;
+	g->locals = g->states + g->warps * warp_bytes;
+	g->trace = g->clock = 0;
+	for (uint b = 0; b < 16; b++) {
+		g->barriers[b].arrived = g->barriers[b].only = g->barriers[b].expected = g->barriers[b].generation = 0;
+		g->barriers[b].count = g->barriers[b].any = 0;
+		g->barriers[b].all = 1;
+	}
+	return 1;
+}
+void gs_release(__global struct gs_launch *launch, __private struct gs_group *g)
+{
+	atomic_xchg((volatile __global uint *)launch->slot_flags + g->slot, 0u);
+}
+void gs_begin_warp(__private struct gs_group *g, __global struct gs_warp *s, uint warp)
+{
+	uint left = g->threads - warp * 32;
+	s->status = GS_NEW;
+	s->pc = s->sp = s->all = s->turn = s->depth = s->spins = 0;
+	s->join = 0;
+	s->jpc = GS_NO_PC;
+	s->m = s->alive = s->start = left >= 32 ? 0xffffffffu : (1u << left) - 1u;
+}
+/* The counters of a warp that has ended, for each of its threads. */
+uint gs_store_counts(__global struct gs_launch *launch, __private struct gs_group *g, uint warp, __global ulong *counts,
+	__global uint *parts, uint columns, uint start, uint never)
+{
+	GS_APART(never)
+	if (!launch->counters)
+		return 0;
+	__global ulong *words = (__global ulong *)launch->counters;
+	ulong slots = launch->counter_slots, places = launch->counter_places, first = g->number * g->threads;
+	ulong fits = first + g->threads <= places, step = fits ? places : 0;
+	if (!warp)
+		words[GS_COUNTER_HEADER + (g->number < slots ? g->number : slots)] =
+			g->ntid_x | (ulong)g->ntid_y << GS_COUNTER_BITS | (ulong)g->ntid_z << 2 * GS_COUNTER_BITS;
+	first = (fits ? first : columns * places) + warp * 32;
+	__global uint *out = (__global uint *)(words + GS_COUNTER_HEADER + 1 + slots) + first;
+	for (uint c = 0; c < columns; c++)
+		for (uint l = 0; l < 32; l++)
+			if (start >> l & 1u) {
+				ulong n = counts[c] + parts[32 * c + l];
+				out[c * step + l] = n > 0xffffffffu ? 0xffffffffu : (uint)n;
+			}
+	return 0;
+}
+
+/* Barriers. Threads arrive by warps: a warp whose living lanes are all there counts as 32. */
+void gs_open(__private struct gs_barrier *b)
+{
+	b->was_count = b->count;
+	b->was_all = b->all;
+	b->was_any = b->any;
+	b->count = b->any = b->arrived = b->only = b->expected = 0;
+	b->all = 1;
+	b->generation++;
+}
+uint gs_waiting(__global struct gs_warp *s, __global struct gs_entry *e, uint id, uint generation)
+{
+	uint mask = 0;
+	for (uint k = 0; k < s->sp; k++)
+		if (e[k].kind == GS_SIDE && e[k].wait == id + 1 && e[k].generation == generation)
+			mask |= e[k].mask;
+	return mask;
+}
+/* Lanes m of a warp arrive. 1: the barrier opens. */
+uint gs_arrive(__private struct gs_group *g, __global struct gs_warp *s, __global struct gs_entry *e, uint id, uint expected, uint m,
+	uint alive, uint stays, uint never)
+{
+	GS_APART(never)
+	__private struct gs_barrier *b = &g->barriers[id];
+	uint count = 32;
+	if (m != alive) {
+		uint there = gs_waiting(s, e, id, b->generation) & alive;
+		count = (there | m) == alive ? 32 - popcount(there) : popcount(m);
+	}
+	b->arrived += count;
+	b->only += stays ? 0 : count;
+	b->expected = expected;
+	if (b->arrived < (expected ? expected : 32 * g->live_warps))
+		return 0;
+	gs_open(b);
+	return 1;
+}
+/* Nobody can run. Warps and lanes that have ended count as arrived. 1: some barrier opens. */
+uint gs_open_late(__private struct gs_group *g, ulong warp_bytes, uint entries_at)
+{
+	uint opened = 0;
+	for (uint id = 0; id < 16; id++) {
+		__private struct gs_barrier *b = &g->barriers[id];
+		uint arrived = b->only;
+		if (!b->arrived)
+			continue;
+		for (uint w = 0; w < g->warps; w++) {
+			__global struct gs_warp *s = (__global struct gs_warp *)(g->states + w * warp_bytes);
+			if (s->status == GS_ENDED)
+				continue;
+			uint there = gs_waiting(s, (__global struct gs_entry *)((ulong)s + entries_at), id, b->generation);
+			if (s->status == GS_WAITING && s->wait == id && s->generation == b->generation)
+				there |= s->m;
+			there &= s->alive;
+			arrived += there == s->alive ? 32 : popcount(there);
+		}
+		if (arrived < (b->expected ? b->expected : 32 * g->live_warps))
+			continue;
+		gs_open(b);
+		opened = 1;
+	}
+	return opened;
+}
+uint gs_can_run(__private struct gs_group *g, __global struct gs_warp *s, uint entries_at)
+{
+	if (s->status == GS_ENDED)
+		return 0;
+	if (s->status == GS_WAITING)
+		return g->barriers[s->wait].generation != s->generation;
+	if (s->status != GS_PARKED)
+		return 1;
+	__global struct gs_entry *e = (__global struct gs_entry *)((ulong)s + entries_at);
+	for (uint k = 0; k < s->sp; k++)
+		if (e[k].kind == GS_SIDE && e[k].wait && g->barriers[e[k].wait - 1].generation != e[k].generation)
+			return 1;
+	return 0;
+}
+
+/* Entries: one that can run. 0: there is none. */
+uint gs_runnable(__private struct gs_group *g, __global struct gs_entry *e, uint k, uint alive)
+{
+	uint mask = e[k].mask & alive;
+	if (!mask)
+		return 0;
+	if (e[k].kind == GS_JOIN)
+		return (e[k].arrived & alive) == mask;
+	return !e[k].wait || g->barriers[e[k].wait - 1].generation != e[k].generation;
+}
+/* The entry that runs next, from `from` on and around; JOINs only as a whole, or (some) with those that have come. -1: none. */
+uint gs_find(__private struct gs_group *g, __global struct gs_entry *e, uint sp, uint alive, uint some, uint never)
+{
+	GS_APART(never)
+	for (uint k = sp; k-- > 0;)
+		if (gs_runnable(g, e, k, alive))
+			return k;
+	for (uint k = sp; some && k-- > 0;)
+		if (e[k].kind == GS_JOIN && (e[k].arrived & e[k].mask & alive))
+			return k;
+	return GS_NO_PC;
+}
+/* The same for lanes that wait for others in a loop: their turn goes around. */
+uint gs_find_other(__private struct gs_group *g, __global struct gs_warp *s, __global struct gs_entry *e, uint sp, uint alive, uint never)
+{
+	GS_APART(never)
+	for (uint i = 1; i <= sp; i++) {
+		uint k = (s->turn + i) % sp;
+		if (gs_runnable(g, e, k, alive) || (e[k].kind == GS_JOIN && (e[k].arrived & e[k].mask & alive))) {
+			s->turn = k;
+			return k;
+		}
+	}
+	return GS_NO_PC;
+}
+#define GS_FIRST(mask) (31u - clz((mask) & (0u - (mask))))
+#define GS_ALL
+#define GS_SOME
+#define GS_KEEP(type, at, r) for (uint l = 0; l < 32; l++) ((__global type *)((ulong)S + at))[l] = r[l];
+#define GS_TAKE(type, at, r) for (uint l = 0; l < 32; l++) r[l] = ((__global type *)((ulong)S + at))[l];
+#define GS_SAVE(type, at, r) for (uint l = 0; l < 32; l++) if (m >> l & 1u) ((__global type *)(GS_FRAMES + at))[l] = r[l];
+#define GS_RESTORE(type, at, r) for (uint l = 0; l < 32; l++) if (m >> l & 1u) r[l] = ((__global type *)(GS_FRAMES + at))[l];
+#define GS_GROUP_VALUES const uint ntid_x = g->ntid_x, ntid_y = g->ntid_y, ntid_z = g->ntid_z, ctaid_x = g->ctaid_x, \
+	ctaid_y = g->ctaid_y, ctaid_z = g->ctaid_z, nctaid_x = g->nctaid_x, nctaid_y = g->nctaid_y, nctaid_z = g->nctaid_z; \
+	const ulong shared = g->shared, parameters = launch->parameters, variables = launch->variables;
+#define GS_THREAD_IDS uint tid_x[32], tid_y[32], tid_z[32]; { \
+	uint x = warp * 32, y = 0, z = 0; \
+	if (ntid_y * ntid_z > 1) { y = x / ntid_x; x -= y * ntid_x; z = y / ntid_y; y -= z * ntid_y; } \
+	for (uint l = 0; l < 32; l++) { tid_x[l] = x; tid_y[l] = y; tid_z[l] = z; \
+	if (++x == ntid_x) { x = 0; if (++y == ntid_y) { y = 0; z++; } } } }
+#define GS_TID_X tid_x[l]
+#define GS_TID_Y tid_y[l]
+#define GS_TID_Z tid_z[l]
+#define GS_NTID_X ntid_x
+#define GS_NTID_Y ntid_y
+#define GS_NTID_Z ntid_z
+#define GS_CTAID_X ctaid_x
+#define GS_CTAID_Y ctaid_y
+#define GS_CTAID_Z ctaid_z
+#define GS_NCTAID_X nctaid_x
+#define GS_NCTAID_Y nctaid_y
+#define GS_NCTAID_Z nctaid_z
+#define GS_WARP warp
+#define GS_WARPS (g->warps)
+#define GS_GROUP (g->number)
+#define GS_SHARED shared
+#define GS_SHARED_BYTES (g->shared_bytes)
+#define GS_DYNAMIC_SHARED (launch->dynamic_shared)
+#define GS_PARAMETERS parameters
+#define GS_VARIABLES variables
+#define GS_CC cc[l]
+#define GS_CLOCK gs_clock(launch, g)
+#define GS_LAUNCH launch
+ulong gs_clock(__global struct gs_launch *launch, __private struct gs_group *g)
+{
+	g->clock += 64;
+	return launch->clock + g->clock;
+}
+#define GS_PUSH(to, lanes, type) { if (sp >= GS_DEPTH) GS_FAULT(GS_LIFTED_STACK, 0, 0, 0, 0, 0) \
+	E[sp].pc = to; E[sp].join = join; E[sp].jpc = jpc; E[sp].mask = lanes; E[sp].arrived = 0; E[sp].kind = type; E[sp].wait = 0; E[sp].depth = GS_NOW; sp++; }
+#define GS_MEET(at) if (jpc != at) { GS_PUSH(at, m, GS_JOIN) join = sp - 1; jpc = at; }
+/* One line for each conversion of a format: 4 or 8 bytes of arguments, in a record of 8 each. */
+uint gs_print(__global struct gs_launch *launch, ulong format, ulong arguments, uint never)
+{
+	GS_APART(never)
+	__global struct gs_prints_words *prints = (__global struct gs_prints_words *)launch->prints;
+	ulong values[GS_MOST_PRINTED], at = arguments;
+	uint count = 0;
+	if (!prints)
+		return 0;
+	for (__global const char *p = (__global const char *)format; *p; p++) {
+		uint wide = 0;
+		if (*p != '%')
+			continue;
+		for (p++; *p && (*p == '-' || *p == '+' || *p == ' ' || *p == '#' || *p == '.' || *p == '*' || (*p >= '0' && *p <= '9') ||
+			*p == 'h' || *p == 'l' || *p == 'L' || *p == 'q' || *p == 'j' || *p == 'z' || *p == 't'); p++) {
+			if (*p == '*' && count < GS_MOST_PRINTED) {
+				at = (at + 3) & ~3ul;
+				values[count++] = (ulong)(long)*(__global int *)at;
+				at += 4;
+			}
+			wide |= *p == 'l' || *p == 'q' || *p == 'j' || *p == 'z' || *p == 't';
+		}
+		if (!*p)
+			break;
+		if (*p == '%' || count >= GS_MOST_PRINTED)
+			continue;
+		wide |= *p == 's' || *p == 'p' || *p == 'f' || *p == 'F' || *p == 'e' || *p == 'E' || *p == 'g' || *p == 'G' || *p == 'a' || *p == 'A';
+		at = wide ? (at + 7) & ~7ul : (at + 3) & ~3ul;
+		values[count++] = wide ? *(__global ulong *)at : *p == 'd' || *p == 'i' || *p == 'c' ? (ulong)(long)*(__global int *)at
+			: *(__global uint *)at;
+		at += wide ? 8 : 4;
+	}
+	ulong bytes = 16 + 8ul * count, first = atom_add((volatile __global ulong *)&prints->used, bytes);
+	if (first + bytes > prints->room) {
+		atom_add((volatile __global ulong *)&prints->lost, 1ul);
+		return count;
+	}
+	__global ulong *record = (__global ulong *)((ulong)(prints + 1) + first);
+	record[0] = bytes;
+	record[1] = format;
+	for (uint i = 0; i < count; i++)
+		record[2 + i] = values[i];
+	return count;
+}
+
+/* The end of a function that runs a warp: which lanes run next. */
+//@ lift_frame_next
+ARRIVE:
+E[join].arrived |= m;
+NEXT:
+for (;;) {
+	while (sp && !(E[sp - 1].mask & alive)) sp--;
+	if (!sp) goto ENDED;
+	uint k = sp - 1;
+	if (!gs_runnable(g, E, k, alive)) k = gs_find(g, E, sp, alive, 1, never);
+	if (k == GS_NO_PC) { m = 0; S->status = GS_PARKED; goto STOP_ALL; }
+	uint some = E[k].kind == GS_JOIN ? E[k].arrived & E[k].mask & alive : E[k].mask & alive;
+	pc = E[k].pc;
+	join = E[k].join;
+	jpc = E[k].jpc;
+	m = some;
+	which = E[k].wait;
+	GS_AT_DEPTH(E[k].depth)
+	E[k].mask &= ~some;
+	E[k].arrived = 0;
+	if (!E[k].mask) E[k].kind = 0;
+	break;
+}
+goto DISPATCH;
+//@ lift_frame_spin
+SPIN:
+if (sp) {
+	uint k = gs_find_other(g, S, E, sp, alive, never);
+	if (k != GS_NO_PC) {
+		uint some = E[k].kind == GS_JOIN ? E[k].arrived & E[k].mask & alive : E[k].mask & alive;
+		uint p = E[k].pc, j = E[k].join, q = E[k].jpc, type = E[k].kind, d = E[k].depth;
+		E[k].mask &= ~some;
+		E[k].arrived = 0;
+		if (type == GS_JOIN || E[k].mask) { GS_PUSH(pc, m, GS_SIDE) }
+		else { E[k].pc = pc; E[k].join = join; E[k].jpc = jpc; E[k].mask = m; E[k].kind = GS_SIDE; E[k].wait = 0; E[k].depth = GS_NOW; }
+		pc = p;
+		join = j;
+		jpc = q;
+		GS_AT_DEPTH(d)
+		m = some;
+	}
+}
+S->status = GS_YIELDED;
+S->pc = pc;
+goto STOP_ALL;
+
+/* What traced text has beside that. */
+//@ lift_frame_tracing
+#define GS_TRACE_BEGIN
+#define GS_TRACE_END

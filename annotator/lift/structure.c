@@ -1,0 +1,469 @@
+/*
+ * The text of a kernel: a function that runs a warp until it ends or waits, and the kernel that runs the warps of its group in turn.
+ *
+ * The function is a state machine. Every part of a block is a label, and lanes go from label to label together: m are those that run. Where
+ * a branch separates them, one side goes on and the other is kept in the list of entries (frame.cl). Labels of blocks where lanes meet
+ * again look whether that is where these lanes have to wait.
+ *
+ * POCL inlines every function into the kernel, and its passes do not get along with large irreducible ones. GS_APART keeps them out.
+ */
+#include "annotator/lift/structure.h"
+
+#include "annotator/lift/internal.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+uint32_t pc_of_block(const struct planned_function *f, int32_t block)
+{
+	return f->first_pc + f->block_part[block];
+}
+
+static int32_t column_of(const struct kernel_writer *w, uint32_t row)
+{
+	for (uint32_t c = 0; c < w->plan->kernel->column_count; c++)
+		if (w->plan->kernel->columns[c] == row)
+			return (int32_t)c;
+	return -1;
+}
+
+void write_count(struct kernel_writer *w, uint32_t row, const char *mask)
+{
+	int32_t column = w->plan->lifted->rows[row].term_count ? -1 : column_of(w, row);
+	if (column >= 0)
+		gs_buf_printf(w->out, "GS_COUNT(%d, %s)\n", column, mask);
+}
+
+/* ---- edges ---- */
+
+static void count_edge(struct kernel_writer *w, uint32_t edge, const char *mask)
+{
+	const struct lifted *l = w->plan->lifted;
+	const struct lift_terms *terms = &l->functions[w->f->index].edge_terms[edge];
+	for (uint32_t t = terms->first; t < terms->first + terms->count; t++) {
+		const struct lift_row *row = &l->rows[l->terms[t].row];
+		if (terms->count == 1 && row->edge == (int32_t)edge && !row->term_count)
+			write_count(w, l->terms[t].row, mask);
+	}
+	trace_edge(w, edge, mask);
+}
+
+/* Lanes end, or leave a function that was called. */
+static void write_leave(struct kernel_writer *w, const char *mask)
+{
+	if (w->f->function->entry)
+		gs_buf_printf(w->out, "alive &= ~(%s);\n", mask);
+	else
+		gs_buf_printf(w->out, "E[join].arrived |= %s;\n", mask);
+}
+
+/* All lanes that run follow the edge. */
+void write_edge(struct kernel_writer *w, uint32_t edge)
+{
+	const struct graph_edge *e = &w->f->graph->edges[edge];
+	count_edge(w, edge, "m");
+	if (e->to < 0) {
+		write_leave(w, "m");
+		gs_buf_puts(w->out, "goto NEXT;\n");
+		return;
+	}
+	uint32_t pc = pc_of_block(w->f, e->to);
+	if (w->f->spins[e->to] && e->back) {
+		gs_buf_printf(w->out, "if (++spins == GS_MOST_SPINS) { spins = 0; pc = %uu; goto SPIN; }\n", pc);
+		w->targets[pc] = true;
+	}
+	gs_buf_printf(w->out, "goto P%u;\n", pc);
+}
+
+static uint32_t edge_to_next(const struct kernel_writer *w, uint32_t block)
+{
+	const struct graph_block *b = &w->f->graph->blocks[block];
+	for (uint32_t e = b->first_edge; e < b->first_edge + b->edge_count; e++)
+		if (!w->f->graph->edges[e].taken)
+			return e;
+	return b->first_edge;
+}
+
+/* Lanes t end at once, without waiting for others. */
+static void write_side_leaves(struct kernel_writer *w, uint32_t edge, const char *mask)
+{
+	int32_t to = w->f->graph->edges[edge].to;
+	count_edge(w, edge, mask);
+	if (to >= 0) {
+		const struct graph_block *b = &w->f->graph->blocks[to];
+		write_count(w, w->plan->lifted->functions[w->f->index].block_rows[to], mask);
+		trace_block(w, (uint32_t)to, mask);
+		count_edge(w, b->first_edge, mask);
+	}
+	write_leave(w, mask);
+	gs_buf_printf(w->out, "m &= ~(%s);\n", mask);
+}
+
+static bool side_leaves(const struct planned_function *f, uint32_t edge)
+{
+	int32_t to = f->graph->edges[edge].to;
+	return to < 0 || f->leaves[to];
+}
+
+/* The lanes t take the first edge, others the second. */
+static void write_divergence(struct kernel_writer *w, uint32_t block, uint32_t taken, uint32_t other)
+{
+	const struct graph_edge *edges = w->f->graph->edges;
+	int32_t join = join_of(w->f, block);
+	if (side_leaves(w->f, taken)) {
+		write_side_leaves(w, taken, "t");
+		write_edge(w, other);
+		return;
+	}
+	if (side_leaves(w->f, other)) {
+		gs_buf_puts(w->out, "t = m & ~t;\n");
+		write_side_leaves(w, other, "t");
+		write_edge(w, taken);
+		return;
+	}
+	if (join >= 0) {
+		gs_buf_printf(w->out, "GS_MEET(%uu)\n", pc_of_block(w->f, join));
+		w->targets[pc_of_block(w->f, join)] = true;
+	}
+	if (edges[taken].to == join) {
+		count_edge(w, taken, "t");
+		gs_buf_puts(w->out, "E[join].arrived |= t;\nm &= ~t;\n");
+		write_edge(w, other);
+		return;
+	}
+	gs_buf_puts(w->out, "t = m & ~t;\n");
+	count_edge(w, other, "t");
+	if (edges[other].to == join) {
+		gs_buf_puts(w->out, "E[join].arrived |= t;\n");
+	} else {
+		uint32_t pc = pc_of_block(w->f, edges[other].to);
+		gs_buf_printf(w->out, "GS_PUSH(%uu, t, GS_SIDE)\n", pc);
+		w->targets[pc] = true;
+	}
+	gs_buf_puts(w->out, "m &= ~t;\n");
+	write_edge(w, taken);
+}
+
+static int write_branch(struct kernel_writer *w, uint32_t block, const struct ptx_instruction *i)
+{
+	const struct graph_block *b = &w->f->graph->blocks[block];
+	uint32_t taken = b->first_edge, other = edge_to_next(w, block);
+	if (i->guard < 0) {
+		write_edge(w, taken);
+		return 0;
+	}
+	bool varies = guard_varies(w->f, i);
+	int result = 0;
+	gs_buf_puts(w->out, varies ? "if (t == m) {\n" : "if (");
+	if (!varies) {
+		result = write_guard(w, i);
+		gs_buf_puts(w->out, ") {\n");
+	}
+	write_edge(w, taken);
+	gs_buf_puts(w->out, varies ? "}\nif (!t) {\n" : "} else {\n");
+	write_edge(w, other);
+	gs_buf_puts(w->out, "}\n");
+	if (varies)
+		write_divergence(w, block, taken, other);
+	return result;
+}
+
+/* ---- tables ---- */
+
+static uint32_t edge_to(const struct planned_function *f, uint32_t block, const struct ptx_operand *label)
+{
+	const struct graph_block *b = &f->graph->blocks[block];
+	uint32_t at = label->label >= 0 && (uint32_t)label->label < f->function->label_count ? f->function->labels[label->label].at
+	                                                                                      : f->function->instruction_count;
+	for (uint32_t e = b->first_edge; e < b->first_edge + b->edge_count; e++) {
+		int32_t to = f->graph->edges[e].to;
+		if (to < 0 ? at >= f->function->instruction_count : f->graph->blocks[to].first == at)
+			return e;
+	}
+	return b->first_edge;
+}
+
+/* Lanes that have the same value as the first one go on; others come back here later. */
+int write_same_lanes(struct kernel_writer *w, const struct ptx_operand *o, const char *type, uint32_t block, uint32_t pc)
+{
+	struct lift_scope s = scope_of(w);
+	int32_t join = join_of(w->f, block);
+	bool varies = o->kind == PTX_REGISTER && !w->f->registers[o->reg].uniform;
+	gs_buf_printf(w->out, "{\nuint l = GS_FIRST(m);\nwhich = ");
+	int result = lift_value(&s, o, type, w->out, w->err);
+	gs_buf_puts(w->out, ";\nt = 0;\n");
+	if (varies && !result) {
+		gs_buf_puts(w->out, "for (l = 0; l < 32; l++)\nt |= (uint)(");
+		result = lift_value(&s, o, type, w->out, w->err);
+		gs_buf_puts(w->out, " == which) << l;\nt = m & ~t;\nif (t) {\n");
+		if (join >= 0) {
+			gs_buf_printf(w->out, "GS_MEET(%uu)\n", pc_of_block(w->f, join));
+			w->targets[pc_of_block(w->f, join)] = true;
+		}
+		gs_buf_printf(w->out, "GS_PUSH(%uu, t, GS_SIDE)\nm &= ~t;\n}\n", pc);
+		w->targets[pc] = true;
+	}
+	gs_buf_puts(w->out, "}\n");
+	return result;
+}
+
+static int write_table(struct kernel_writer *w, uint32_t block, const struct ptx_instruction *i, uint32_t pc)
+{
+	uint32_t number = 0;
+	if (i->guard >= 0)
+		return gs_fail(w->err, ENOTSUP, "line %u: %s: it has a guard", i->ptx_line, i->opcode);
+	int result = write_same_lanes(w, &i->operands[0], "u32", block, pc);
+	gs_buf_puts(w->out, "switch (which) {\n");
+	for (uint32_t o = 0; o < i->operand_count; o++)
+		if (i->operands[o].kind == PTX_LABEL) {
+			gs_buf_printf(w->out, "case %u:\n", number++);
+			write_edge(w, edge_to(w->f, block, &i->operands[o]));
+		}
+	gs_buf_printf(w->out, "default: GS_FAULT(GS_LIFTED_BAD_TARGET, %u, which, 0, 0, 0)\n}\n", i->ptx_line);
+	return result;
+}
+
+/* ---- ends ---- */
+
+static int write_end(struct kernel_writer *w, uint32_t block, const struct ptx_instruction *i)
+{
+	const struct graph_block *b = &w->f->graph->blocks[block];
+	bool exits = flow_kind(i) == FLOW_EXIT;
+	int result = 0;
+	gs_buf_puts(w->out, i->guard < 0 ? "t = m;\n" : guard_varies(w->f, i) ? "" : "t = 0u - ");
+	if (i->guard >= 0 && !guard_varies(w->f, i)) {
+		result = write_guard(w, i);
+		gs_buf_puts(w->out, " & m;\n");
+	}
+	gs_buf_puts(w->out, "if (t) {\n");
+	count_edge(w, b->first_edge, "t");
+	if (exits)
+		gs_buf_puts(w->out, "alive &= ~t;\n");
+	else
+		write_leave(w, "t");
+	gs_buf_puts(w->out, "m &= ~t;\nif (!m) goto NEXT;\n}\n");
+	if (i->guard >= 0)
+		write_edge(w, edge_to_next(w, block));
+	else
+		gs_buf_puts(w->out, "goto NEXT;\n");
+	return result;
+}
+
+static int write_trap(struct kernel_writer *w, uint32_t block, const struct ptx_instruction *i)
+{
+	int result = 0;
+	if (i->guard >= 0) {
+		gs_buf_puts(w->out, guard_varies(w->f, i) ? "if (t)\n" : "if (");
+		if (!guard_varies(w->f, i)) {
+			result = write_guard(w, i);
+			gs_buf_puts(w->out, ")\n");
+		}
+	}
+	gs_buf_printf(w->out, "GS_FAULT(GS_LIFTED_TRAP, %u, 0, 0, 0, 0)\n", i->ptx_line);
+	if (i->guard >= 0)
+		write_edge(w, edge_to_next(w, block));
+	return result;
+}
+
+/* ---- parts ---- */
+
+static int write_flow(struct kernel_writer *w, const struct part *part, const struct ptx_instruction *i, uint32_t pc)
+{
+	switch (flow_kind(i)) {
+	case FLOW_BRANCH: return write_branch(w, part->block, i);
+	case FLOW_TABLE: return write_table(w, part->block, i, pc);
+	case FLOW_RETURN:
+	case FLOW_EXIT: return write_end(w, part->block, i);
+	case FLOW_TRAP: return write_trap(w, part->block, i);
+	case FLOW_CALL: return write_call(w, part, i, pc);
+	case FLOW_BARRIER:
+	case FLOW_ARRIVE: return write_barrier(w, part, i, pc);
+	case FLOW_NONE: break;
+	}
+	return 0;
+}
+
+static int write_part(struct kernel_writer *w, uint32_t number)
+{
+	const struct part *part = &w->f->parts[number];
+	const struct graph_block *b = &w->f->graph->blocks[part->block];
+	uint32_t pc = w->f->first_pc + number;
+	bool begins = w->f->block_part[part->block] == number;
+	int result = 0;
+	gs_buf_printf(w->out, "P%u:;\n", pc);
+	if (begins) {
+		if (w->f->joins[part->block])
+			gs_buf_printf(w->out, "if (jpc == %uu) goto ARRIVE;\n", pc);
+		write_count(w, w->plan->lifted->functions[w->f->index].block_rows[part->block], "m");
+		trace_block(w, part->block, "m");
+	}
+	if (part->resumes)
+		result = write_resumption(w, part);
+	if (!result)
+		result = write_items(w, part);
+	const struct ptx_instruction *flow = last_flow(w->f, part);
+	if (!result && flow)
+		result = write_flow(w, part, flow, pc);
+	else if (!result && part->end == b->first + b->count)
+		write_edge(w, edge_to_next(w, part->block));
+	return result;
+}
+
+/* ---- the function that runs a warp ---- */
+
+static bool uses_special(const struct kernel_plan *p, const char *name)
+{
+	for (uint32_t f = 0; f < p->function_count; f++)
+		for (uint32_t i = 0; i < p->functions[f].function->instruction_count; i++) {
+			const struct ptx_instruction *in = &p->functions[f].function->instructions[i];
+			for (uint32_t o = 0; o < in->operand_count; o++)
+				if (in->operands[o].kind == PTX_SPECIAL && in->operands[o].text && !strncmp(in->operands[o].text, name, strlen(name)))
+					return true;
+		}
+	return false;
+}
+
+static bool uses_carry(const struct kernel_plan *p)
+{
+	for (uint32_t f = 0; f < p->function_count; f++)
+		for (uint32_t i = 0; i < p->functions[f].function->instruction_count; i++)
+			if (has_word(p->functions[f].function->instructions[i].opcode, "cc"))
+				return true;
+	return false;
+}
+
+static void write_registers(struct kernel_writer *w)
+{
+	for (uint32_t f = 0; f < w->plan->function_count; f++) {
+		const struct planned_function *own = &w->plan->functions[f];
+		for (uint32_t r = 0; r < own->function->register_count; r++) {
+			const char *type = lift_storage(&own->function->registers[r]);
+			if (own->registers[r].used && own->registers[r].uniform)
+				gs_buf_printf(w->out, "%s u%u_%u = 0;\n", type, f, r);
+			else if (own->registers[r].used && own->registers[r].array)
+				gs_buf_printf(w->out, "%s r%u_%u[32];\n", type, f, r);
+		}
+	}
+}
+
+static void write_columns(struct kernel_writer *w, const char *format)
+{
+	for (uint32_t c = 0; c < w->plan->column_count; c++)
+		gs_buf_printf(w->out, format, c, c);
+}
+
+static void write_begin(struct kernel_writer *w)
+{
+	const struct kernel_plan *p = w->plan;
+	gs_buf_printf(w->out, "#undef GS_DEPTH\n#define GS_DEPTH %uu\n#undef GS_LOCAL\n#define GS_LOCAL (locals + (ulong)(l) * %uul%s)\n"
+	              "#undef GS_LOCAL_BYTES\n#define GS_LOCAL_BYTES %uul\n",
+	              p->stack_depth, p->local_bytes, p->recursive ? " + frame" : "", p->local_bytes);
+	gs_buf_printf(w->out, "#undef GS_FRAME\n#define GS_FRAME %uul\n#undef GS_FRAMES\n#define GS_FRAMES ((ulong)S + %u + (ulong)depth * %u)\n",
+	              p->local_frame, p->frames_at, p->frame_bytes);
+	gs_buf_printf(w->out, "#undef GS_NOW\n#define GS_NOW %s\n#undef GS_AT_DEPTH\n#define GS_AT_DEPTH(d) %s\n", p->recursive ? "depth" : "0",
+	              p->recursive ? "{ depth = d; frame = (ulong)depth * GS_FRAME; }" : "");
+	gs_buf_printf(w->out,
+	              "uint gs_run_%s(__global struct gs_launch *launch, __private struct gs_group *g, __global struct gs_warp *S, uint warp, uint "
+	              "never)\n{\nGS_APART(never)\n",
+	              p->kernel->name);
+	write_registers(w);
+	gs_buf_printf(w->out,
+	              "__global struct gs_entry *E = (__global struct gs_entry *)((ulong)S + %u);\n"
+	              "__global uint *parts = (__global uint *)((ulong)S + %u);\n"
+	              "__global ulong *counts = (__global ulong *)((ulong)S + %u);\n"
+	              "uint m = S->m, alive = S->alive, join = S->join, jpc = S->jpc, sp = S->sp, pc = S->pc, t = 0;\n"
+	              "const uint start = S->start;\nuint spins = S->spins;\nulong which = 0;\n"
+	              "const ulong locals = g->locals + (ulong)warp * 32 * %u;\nGS_GROUP_VALUES\n",
+	              p->entries_at, p->parts_at, p->counts_at, p->local_bytes);
+	if (p->recursive)
+		gs_buf_printf(w->out, "uint depth = S->depth;\nulong frame = (ulong)depth * %u;\n", p->local_frame);
+	if (uses_carry(p))
+		gs_buf_puts(w->out, "uint cc[32];\n");
+	if (uses_special(p, "%tid"))
+		gs_buf_puts(w->out, "GS_THREAD_IDS\n");
+	write_columns(w, "ulong c%u = 0;\n");
+	gs_buf_puts(w->out, "if (S->status == GS_NEW) {\n");
+	gs_buf_printf(w->out, "for (uint c = 0; c < %u; c++) parts[c] = 0;\n", 32 * p->column_count);
+	gs_buf_puts(w->out, "} else {\n");
+	if (p->stops) {
+		write_columns(w, "c%u = counts[%u];\n");
+		write_restores(w);
+	}
+	gs_buf_puts(w->out, "}\nif (!m) goto NEXT;\ngoto DISPATCH;\n");
+}
+
+static void write_rest(struct kernel_writer *w)
+{
+	const struct kernel_plan *p = w->plan;
+	gs_buf_puts(w->out, lift_frame_next);
+	if (p->waits)
+		gs_buf_puts(w->out, lift_frame_spin);
+	gs_buf_puts(w->out, "STOP_ALL:;\n");
+	if (p->stops)
+		write_saves(w, NULL, NULL);
+	gs_buf_puts(w->out, "S->all = 1;\ngoto STOP;\nSTOP:;\nS->m = m;\nS->alive = alive;\nS->join = join;\nS->jpc = jpc;\nS->sp = sp;\nS->spins = spins;\n");
+	if (p->recursive)
+		gs_buf_puts(w->out, "S->depth = depth;\n");
+	if (p->stops)
+		write_columns(w, "counts[%u] = c%u;\n");
+	gs_buf_puts(w->out, "return 0;\nENDED:;\n");
+	write_columns(w, "counts[%u] = c%u;\n");
+	gs_buf_printf(w->out, "gs_store_counts(launch, g, warp, counts, parts, %u, start, never);\nS->status = GS_ENDED;\nS->alive = 0;\nreturn 0;\n",
+	              p->column_count);
+	gs_buf_puts(w->out, "FAULTED:;\nS->status = GS_FAULTED;\nreturn 0;\nDISPATCH:;\nswitch (pc) {\n");
+	for (uint32_t pc = 0; pc < p->pc_count; pc++)
+		if (w->targets[pc])
+			gs_buf_printf(w->out, "case %u: goto P%u;\n", pc, pc);
+	gs_buf_puts(w->out, "default: goto FAULTED;\n}\n}\n");
+}
+
+static void write_group(struct kernel_writer *w)
+{
+	const struct kernel_plan *p = w->plan;
+	gs_buf_printf(w->out,
+	              "__kernel void %s(ulong address)\n{\n__global struct gs_launch *launch = (__global struct gs_launch *)address;\n"
+	              "struct gs_group group;\n__private struct gs_group *g = &group;\nconst uint never = (uint)(launch->slots >> 40);\n"
+	              "if (!gs_begin(launch, g, %u, 32ul * %u, %u)) return;\n%s",
+	              p->kernel->name, p->warp_bytes, p->local_bytes, p->shared_bytes, w->form == LIFT_TRACING ? "GS_TRACE_BEGIN\n" : "");
+	gs_buf_printf(w->out, "#undef GS_STATE\n#define GS_STATE(w) ((__global struct gs_warp *)(g->states + (ulong)(w) * %u))\n", p->warp_bytes);
+	if (!p->stops) {
+		gs_buf_printf(w->out,
+		              "for (uint w = 0; w < g->warps; w++) {\n__global struct gs_warp *s = GS_STATE(w);\ngs_begin_warp(g, s, w);\n"
+		              "gs_run_%s(launch, g, s, w, never);\nif (s->status != GS_ENDED) break;\n}\n",
+		              p->kernel->name);
+	} else {
+		gs_buf_printf(w->out,
+		              "for (uint w = 0; w < g->warps; w++) gs_begin_warp(g, GS_STATE(w), w);\n"
+		              "for (uint fault = 0; g->live_warps && !fault;) {\nuint ran = 0;\n"
+		              "for (uint w = 0; w < g->warps && !fault; w++) {\n__global struct gs_warp *s = GS_STATE(w);\n"
+		              "if (!gs_can_run(g, s, %u)) continue;\nran = 1;\ngs_run_%s(launch, g, s, w, never);\n"
+		              "g->live_warps -= s->status == GS_ENDED;\nfault = s->status == GS_FAULTED;\n}\n"
+		              "if (!ran && !gs_open_late(g, %u, %u)) {\n"
+		              "gs_fault(launch, g->number, GS_LIFTED_DEADLOCK, 0, 0, 0, 0, 0, never);\nfault = 1;\n}\n}\n",
+		              p->entries_at, p->kernel->name, p->warp_bytes, p->entries_at);
+	}
+	gs_buf_printf(w->out, "%sgs_release(launch, g);\n}\n", w->form == LIFT_TRACING ? "GS_TRACE_END\n" : "");
+}
+
+int write_kernel(const struct kernel_plan *p, enum lift_form form, struct gs_buf *out, struct gs_error *err)
+{
+	struct kernel_writer w = {.plan = p, .form = form, .out = out, .err = err, .f = &p->functions[0]};
+	w.targets = calloc(p->pc_count + 1u, 1);
+	int result = w.targets ? 0 : gs_fail(err, ENOMEM, "out of memory");
+	if (result)
+		return result;
+	w.targets[0] = true;
+	write_begin(&w);
+	for (uint32_t f = 0; f < p->function_count && !result; f++) {
+		w.f = &p->functions[f];
+		for (uint32_t i = 0; i < w.f->part_count && !result; i++)
+			result = write_part(&w, i);
+	}
+	if (!result) {
+		write_rest(&w);
+		write_group(&w);
+	}
+	free(w.targets);
+	return result ? result : out->failed ? gs_fail(err, ENOMEM, "out of memory") : 0;
+}

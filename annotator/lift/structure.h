@@ -1,0 +1,28 @@
+/* What the files that write the text of a kernel share. */
+#ifndef GPUSIM_ANNOTATOR_LIFT_STRUCTURE_H
+#define GPUSIM_ANNOTATOR_LIFT_STRUCTURE_H
+
+#include "annotator/lift/segments.h"
+
+uint32_t pc_of_block(const struct planned_function *f, int32_t block);
+void write_count(struct kernel_writer *w, uint32_t row, const char *mask); /* counts the lanes of the mask, if the row is counted */
+void write_edge(struct kernel_writer *w, uint32_t edge);
+/* Lanes that have the same value of o as the first lane go on, with it in `which`; others come back to pc. */
+int write_same_lanes(struct kernel_writer *w, const struct ptx_operand *o, const char *type, uint32_t block, uint32_t pc);
+
+/* stops.c: barriers, and what a warp keeps while it waits. */
+int write_barrier(struct kernel_writer *w, const struct part *part, const struct ptx_instruction *i, uint32_t pc);
+int write_resumption(struct kernel_writer *w, const struct part *part); /* the rest of a barrier or call */
+/* Saves the registers of `live` sets in the state of the warp; NULL: all. */
+void write_saves(struct kernel_writer *w, const uint64_t *live, const uint64_t *more);
+void write_restores(struct kernel_writer *w);
+
+/* calls.c */
+int write_call(struct kernel_writer *w, const struct part *part, const struct ptx_instruction *i, uint32_t pc);
+int write_return(struct kernel_writer *w, const struct ptx_instruction *i);
+
+/* tracing.c: nothing in text that only counts. */
+void trace_block(struct kernel_writer *w, uint32_t block, const char *mask);
+void trace_edge(struct kernel_writer *w, uint32_t edge, const char *mask);
+
+#endif
