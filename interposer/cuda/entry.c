@@ -3,8 +3,6 @@
 
 #include "interposer/cuda/ways/caller.h"
 #include "interposer/cuda/ways/static_runtime.h"
-#include "runtime/config/log.h"
-
 #include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
@@ -12,7 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LOG_DOMAIN "cuda"
 #define EXPORT __attribute__((visibility("default")))
 
 bool entry_is_off(void)
@@ -29,9 +26,7 @@ static void start(void)
 {
 	int saved = errno;
 	struct gs_error err = {""};
-	started = !cuda_start(&err);
-	if (!started)
-		log_error("CUDA: %s", *err.text ? err.text : "cannot start");
+	started = !cuda_start(&err); /* which says why not */
 	errno = saved;
 }
 

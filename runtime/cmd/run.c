@@ -44,6 +44,23 @@ static void prepend(const char *variable, const char *path)
 	gs_buf_free(&list);
 }
 
+/* The libraries that stand for a CUDA runtime (interposer/cuda/ways/alias.c) come before one that is installed, so that programs run in
+ * the same way wherever they are. */
+static void add_cuda_folder(const char *library)
+{
+	static const char *const places[] = {"%.*s/cuda", "%.*s/gpusim/cuda"};
+	const char *slash = strrchr(library, '/'), *off = getenv("GPUSIM_OFF");
+	char folder[PATH_MAX + 32], file[PATH_MAX + 64];
+	for (size_t i = 0; i < GS_ARRAY_LEN(places) && slash && !(off && !strcmp(off, "1")); i++) {
+		snprintf(folder, sizeof folder, places[i], (int)(slash - library), library);
+		snprintf(file, sizeof file, "%s/libcudart.so.13", folder);
+		if (access(file, R_OK))
+			continue;
+		prepend("LD_LIBRARY_PATH", folder);
+		return;
+	}
+}
+
 /* Runs argv[0] with the library loaded. Returns only if that fails. */
 static int become_program(char **argv)
 {
@@ -53,8 +70,10 @@ static int become_program(char **argv)
 		return EXIT_NOT_RUN;
 	}
 	/* Both ways in (interposer/opencl/interposer.h). The library makes sure that nothing is counted twice. */
-	if (!strpbrk(library, " :")) /* the dynamic loader would read two paths */
+	if (!strpbrk(library, " :")) { /* the dynamic loader would read two paths */
 		prepend("LD_PRELOAD", library);
+		add_cuda_folder(library);
+	}
 	prepend("OPENCL_LAYERS", library);
 	execvp(argv[0], argv);
 	cmd_fail("run: cannot run '%s': %s", argv[0], strerror(errno));

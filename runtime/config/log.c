@@ -16,8 +16,9 @@ static bool have_stderr, is_shared = true;
 
 static const char *const level_names[] = {"error", "warning", "info", "debug"};
 
-/* Runs when the library is loaded. Later, the application may have opened a file that got the number 2. */
-__attribute__((constructor)) static void check_stderr(void)
+/* Runs when the library is loaded, before other constructors, which may log. Later, the application may have opened a file that got the
+ * number 2. */
+__attribute__((constructor(101))) static void check_stderr(void)
 {
 	int saved = errno;
 	have_stderr = fcntl(STDERR_FILENO, F_GETFD) >= 0;

@@ -136,13 +136,13 @@ void runtime_start(void)
 
 /* ---- children that do not load the library ---- */
 
-/* Takes this library out of a list of paths in the environment, so that programs started from here do not load it. */
-static void leave_list(const char *variable, const char *separators)
+/* Takes the paths that have this in them out of a list in the environment, so that programs started from here do not load us. */
+static void leave_list(const char *variable, const char *separators, const char *part)
 {
 	const char *list = getenv(variable);
 	char *copy = list ? strdup(list) : NULL, *kept = copy ? calloc(1, strlen(copy) + 2) : NULL;
 	for (char *save, *p = kept ? strtok_r(copy, separators, &save) : NULL; p; p = strtok_r(NULL, separators, &save)) {
-		if (strstr(p, "libgpusim.so"))
+		if (strstr(p, part))
 			continue;
 		if (*kept)
 			strncat(kept, separators, 1);
@@ -156,6 +156,17 @@ static void leave_list(const char *variable, const char *separators)
 	free(kept);
 }
 
+/* The libraries that stand for a CUDA runtime lie beside this one (gpusim run). */
+static void leave_cuda_folder(void)
+{
+	char *folder = strdup(simulation.library), *slash = folder ? strrchr(folder, '/') : NULL;
+	if (slash) {
+		slash[1] = 0;
+		leave_list("LD_LIBRARY_PATH", ":", folder);
+	}
+	free(folder);
+}
+
 __attribute__((constructor)) static void when_loaded(void)
 {
 	int saved = errno;
@@ -165,8 +176,9 @@ __attribute__((constructor)) static void when_loaded(void)
 		snprintf(simulation.library, sizeof simulation.library, "%s", info.dli_fname);
 	const char *follow = getenv("GPUSIM_FOLLOW");
 	if (follow && !strcmp(follow, "0")) {
-		leave_list("LD_PRELOAD", ": ");
-		leave_list("OPENCL_LAYERS", ":");
+		leave_list("LD_PRELOAD", ": ", "libgpusim.so");
+		leave_list("OPENCL_LAYERS", ":", "libgpusim.so");
+		leave_cuda_folder();
 	}
 	errno = saved;
 }
