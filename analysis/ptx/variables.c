@@ -131,20 +131,25 @@ static const char *name_of(struct ptx_reader *r, struct ptx_span text, enum ptx_
 	return (local && r->function ? ptx_declare_local(r, name) : name)->text;
 }
 
+/* "u32" of ".u32". */
+static const char *type_name(struct ptx_reader *r, struct ptx_span type)
+{
+	return type.length > 1 ? ptx_name_of(r, (struct ptx_span){type.at + 1, type.length - 1})->text : "";
+}
+
 /* Reads one name with its dimensions and initialiser, up to the comma or the end after it. False: the rest must be skipped. */
 static bool read_declarator(struct ptx_reader *r, const struct ptx_declaration *d, uint8_t space, enum ptx_where where)
 {
 	bool read = true;
 	struct ptx_strides strides;
 	uint64_t bytes = times(d->scalar_bytes, d->parts);
-	struct ptx_span type = {d->type.at + 1, d->type.length - 1};
 	struct ptx_variable v = {.name = name_of(r, d->name, where),
 				 .space = space,
 				 .align = d->align ? d->align : natural_align(bytes),
 				 .linkage = where == PTX_IN_MODULE ? r->linkage : PTX_INTERNAL,
 				 .managed = d->managed,
 				 .pointer = d->pointer,
-				 .type = d->type.length > 1 ? ptx_name_of(r, type)->text : "",
+				 .type = type_name(r, d->type),
 				 .element_bytes = (uint32_t)bytes};
 	read_dimensions(r, &v, &strides);
 	if (r->in.at < r->in.end && *r->in.at == '=' && where != PTX_IN_PARAMETERS && where != PTX_IN_PROTOTYPE) {
@@ -152,7 +157,7 @@ static bool read_declarator(struct ptx_reader *r, const struct ptx_declaration *
 		read = ptx_read_initialiser(r, &strides, &v);
 	}
 	if (v.unsized || (v.linkage == PTX_EXTERN && space == SPACE_shared))
-		v.bytes = 0;
+		v.bytes = v.initial_bytes = v.relocation_count = 0;
 	add_variable(r, v, where);
 	return read;
 }
