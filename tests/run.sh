@@ -21,7 +21,7 @@ declare -A running=() # steps by process
 set -m # a step is a process group, so an interrupt ends all of it
 
 # The steps, by the names of the functions below. The longest come first, so that processors are busy until the end.
-[ $# -gt 0 ] || set -- guests random behaviour real golden traced twins unit traces shapes profiles estimates reports explain tuner cache fuzz ptx correlate layers docs
+[ $# -gt 0 ] || set -- guests random behaviour real golden traced twins unit traces shapes cuda_api profiles estimates reports explain tuner cache fuzz ptx correlate layers docs
 
 unit() {
 	"$build/unit-tests" >unit.out 2>unit.err
@@ -73,6 +73,9 @@ profiles() { "$root/tests/command/profiles.sh" "$build"; }
 cache() { "$root/tests/command/cache.sh" "$build"; }
 correlate() { "$root/tests/command/correlate.sh" "$build"; }
 tuner() { "$root/tests/command/tune.sh" "$build" quick; }
+
+# The CUDA runtime's entry points, and the ways to them.
+cuda_api() { "$root/tests/cuda/api/run.sh" "$build"; }
 
 # A hundred random kernels.
 random() { "$root/tests/generate/run.sh" "$build" 92 1; }

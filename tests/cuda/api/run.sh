@@ -1,0 +1,125 @@
+#!/usr/bin/env bash
+# The CUDA runtime as far as it needs no kernel, in all ways that lead into the library.
+#   tests/cuda/api/run.sh BUILD_DIR
+# Ends with "N passed, N failed, N skipped". The caller sets TMPDIR, POCL_CACHE_DIR and GPUSIM_CACHE_DIR (tests/run.sh).
+set -u
+build=$(cd "$1" && pwd)
+root=$(cd "$(dirname "$0")/../../.." && pwd)
+work=$(mktemp -d "${TMPDIR:-/tmp}/gpusim-api.XXXXXX")
+trap 'rm -rf "$work"' EXIT
+. "$root/tests/check.sh"
+skipped=0
+export GPUSIM_GPU=h200 GPUSIM_REPORT=none
+cc="${CC:-gcc} -O1 -g -I$root -Wall -pthread"
+cuda=${CUDA_PATH:-/usr/local/cuda}
+
+skip() {
+	skipped=$((skipped + 1))
+	echo "skip $1"
+}
+
+# A shared library of that version, with its version node, as CUDA's has it.
+make_runtime() {
+	mkdir -p "$work/$1" &&
+		echo "libcudart.so.$1 { global: *; };" >"$work/$1/version" &&
+		$cc -w -fPIC -shared -Wl,-soname,"libcudart.so.$1" -Wl,--version-script="$work/$1/version" \
+			-o "$work/$1/libcudart.so.$1" "$root/tests/cuda/api/cudart.c"
+}
+
+# program NAME VERSION: links one with that runtime.
+program() {
+	$cc -DCUDA_MAJOR="${2%.*}" -o "$work/$1-$2" "$root/tests/cuda/api/$1.c" "$work/$2/libcudart.so.$2"
+}
+
+passes() { timeout 60 "$@" >"$work/out" 2>"$work/err"; local code=$?; cat "$work/out" "$work/err"; [ $code = 0 ] && grep -qx PASS "$work/out"; }
+run() { passes "$build/gpusim" run -- "$@"; }
+preloaded() { LD_LIBRARY_PATH=$work/$1 LD_PRELOAD=$build/libgpusim.so passes "$2"; }
+alias_alone() { LD_LIBRARY_PATH=$build/cuda passes "$1"; }
+
+for version in 11.0 12 13; do
+	check "a runtime of version $version to link with" make_runtime $version
+done
+for name in memory streams events devices errors passing; do
+	check "$name is built" program $name 13
+done
+for version in 11.0 12; do
+	check "devices is built for $version" program devices $version
+done
+
+# Where CUDA is not installed: gpusim run has the library that is needed.
+for name in memory streams events devices errors; do
+	check "$name under gpusim run" run "$work/$name-13"
+done
+for version in 11.0 12; do
+	check "devices, as version $version declares them" run "$work/devices-$version"
+done
+# Where it is installed: preloading is enough.
+check "memory with a runtime that is installed, preloaded" preloaded 13 "$work/memory-13"
+check "devices of version 12 with a runtime that is installed, preloaded" preloaded 12 "$work/devices-12"
+check "errors with the alias library alone" alias_alone "$work/errors-13"
+
+says_what_is_refused() {
+	"$build/gpusim" run -- "$work/errors-13" 2>&1 >/dev/null | grep -c 'cudaGraphCreate is not implemented yet' | grep -qx 1
+}
+check "a call that is refused says so once" says_what_is_refused
+
+# Switched off: calls go on, with their parameters. 385 = 1*1 + 2*2 + ... + 10*10.
+off_preloaded() { [ "$(GPUSIM_OFF=1 LD_LIBRARY_PATH=$work/13 LD_PRELOAD=$build/libgpusim.so "$work/passing-13")" = "77 385" ]; }
+off_run() { [ "$(GPUSIM_OFF=1 LD_LIBRARY_PATH=$work/13 "$build/gpusim" run -- "$work/passing-13")" = "77 385" ]; }
+off_alone() { [ "$(GPUSIM_OFF=1 LD_LIBRARY_PATH=$build/cuda "$work/passing-13")" = "100 801" ]; }
+check "GPUSIM_OFF=1 passes calls on" off_preloaded
+check "GPUSIM_OFF=1 gpusim run passes calls on" off_run
+check "GPUSIM_OFF=1 without a runtime: no device" off_alone
+
+# A runtime that is opened at run time.
+cat >"$work/open.py" <<'EOF'
+import ctypes, sys
+cudart = ctypes.CDLL(sys.argv[1])
+version = ctypes.c_int()
+address = ctypes.c_void_p()
+assert cudart.cudaRuntimeGetVersion(ctypes.byref(version)) == 0
+assert version.value // 1000 == int(sys.argv[2]), version.value
+assert cudart.cudaMalloc(ctypes.byref(address), ctypes.c_size_t(100)) == 0 and address.value
+assert cudart.cudaFree(address) == 0
+print("PASS")
+EOF
+for version in 11.0 12 13; do
+	check "libcudart.so.$version is opened by Python" run python3 "$work/open.py" "libcudart.so.$version" "${version%.*}"
+done
+
+# A runtime inside the executable, with and without symbols, at a fixed address and at any.
+inside() { # NAME FLAGS...
+	local name=$1
+	shift
+	$cc -w -c -DINSIDE -o "$work/inside.o" "$root/tests/cuda/api/cudart.c" &&
+		$cc "$@" -DCUDA_MAJOR=12 -o "$work/$name-inside" "$root/tests/cuda/api/$name.c" "$work/inside.o"
+}
+check "memory with the runtime inside is built" inside memory -pie
+check "memory with the runtime inside" run "$work/memory-inside"
+check "errors with the runtime inside, not relocatable, is built" inside errors -no-pie
+check "errors with the runtime inside, not relocatable" run "$work/errors-inside"
+check "devices with the runtime inside is built" inside devices
+check "devices with the runtime inside" run "$work/devices-inside"
+no_symbols() {
+	strip -o "$work/stripped" "$work/errors-inside" || return 1
+	"$build/gpusim" run -- "$work/stripped" >"$work/out" 2>"$work/err"
+	cat "$work/err"
+	grep -q 'link it with nvcc -cudart shared' "$work/err" && [ "$(grep -c gpusim "$work/err")" = 1 ]
+}
+check "one line about a program that is stripped" no_symbols
+off_inside() { [ "$(GPUSIM_OFF=1 LD_PRELOAD=$build/libgpusim.so "$work/passing-inside")" = "77 385" ]; }
+check "passing with the runtime inside is built" inside passing
+check "GPUSIM_OFF=1 leaves the runtime inside alone" off_inside
+
+# CUDA's own headers and compiler.
+layout() {
+	$cc -I"$cuda/include" -o "$work/layout" "$root"/tests/cuda/api/layout{,_ours}.c "$root"/interposer/cuda/device/*.c "$root"/runtime/base/*.c \
+		-D_GNU_SOURCE && "$work/layout"
+}
+if grep -qs '#define CUDART_VERSION  *13' "$cuda/include/cuda_runtime_api.h"; then
+	check "structs and numbers are those of CUDA's header" layout
+else
+	skip "structs and numbers against CUDA's header: there is no CUDA 13"
+fi
+echo "$passed passed, $failed failed, $skipped skipped"
+[ $failed = 0 ]
