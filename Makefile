@@ -333,11 +333,12 @@ $(CONFORMANCE):
 # Lifts PTX, and runs it with plain OpenCL.
 LIFT = $(wildcard annotator/lift/*.c) $(O)/builtin_annotator.c $(O)/builtin_lift.c
 
-programs: $(O)/tests/lift/run $(O)/tests/lift/suite
+programs: $(O)/tests/lift/run $(O)/tests/lift/suite $(O)/tests/lift/conformance/lifted
 $(O)/obj/tests/lift/run.o: ALL_CFLAGS += -Wno-unused-function
 $(O)/tests/lift/run: $(call OBJ,tests/lift/run.c tests/lift/runner.c $(LIFT) $(PTX) $(BASE))
 $(O)/tests/lift/suite: $(call OBJ,tests/lift/suite.c tests/lift/runner.c $(ORACLE) $(LIFT) $(PTX) $(COMMON))
-$(O)/tests/lift/run $(O)/tests/lift/suite:
+$(O)/tests/lift/conformance/lifted: $(call OBJ,$(addprefix tests/lift/conformance/,lifted.c folder.c) tests/lift/runner.c $(LIFT) $(PTX) $(BASE))
+$(O)/tests/lift/run $(O)/tests/lift/suite $(O)/tests/lift/conformance/lifted:
 	$(SAY) LINK $@
 	$(QUIET)mkdir -p $(@D)
 	$(QUIET)$(CC) $(ALL_LDFLAGS) -rdynamic -o $@ $^ -lOpenCL -lzstd -ldl -lm

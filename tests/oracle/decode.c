@@ -246,7 +246,7 @@ static void decode_modifiers(struct oracle_op *op, const char *opcode)
 		}
 	}
 	op->saturate = oracle_has(opcode, "sat");
-	op->combine = !strncmp(opcode, "setp", 4)
+	op->combine = !strncmp(opcode, "set", 3)
 	                  ? (oracle_has(opcode, "and")  ? COMBINE_AND
 	                     : oracle_has(opcode, "or") ? COMBINE_OR
 	                     : oracle_has(opcode, "xor") ? COMBINE_XOR

@@ -200,6 +200,15 @@ static uint64_t bfi64(const struct oracle_op *o, const uint64_t *v)
 	return at > 63 ? v[1] : (v[1] & ~(field << at)) | (v[0] & field) << at;
 }
 
+/* Of 16 bits: the distance has 32. */
+static uint64_t shift16(const struct oracle_op *o, const uint64_t *v)
+{
+	uint32_t by = (uint32_t)v[1] > 16 ? 16 : (uint32_t)v[1];
+	if (!strncmp(o->opcode, "shl", 3))
+		return (uint16_t)(v[0] << by);
+	return (uint16_t)(is_signed(o->type) ? (uint64_t)(signed_value(v[0], 16) >> by) : (v[0] & 0xffff) >> by);
+}
+
 /* d = c >= 0 ? a : b. -0 is 0, not a number is not. */
 static uint64_t slct(const struct oracle_op *o, const uint64_t *v)
 {
@@ -222,7 +231,8 @@ static const struct {
 	oracle_lane lane;
 } lanes[] = {{"add.sat.s32", add_sat}, {"sub.sat.s32", sub_sat}, {"mad.hi.sat.s32", mad_hi_sat}, {"mul24", mul24}, {"mad24", mad24}, {"bfind", bfind},
              {"brev", brev}, {"szext", szext}, {"bmsk", bmsk}, {"fns", fns}, {"dp4a", dp4a}, {"dp2a", dp2a}, {"lop3", lop3}, {"prmt", prmt},
-             {"shf", shf}, {"bfi.b64", bfi64}, {"slct", slct}, {"mov.pred", negated_mov}};
+             {"shf", shf}, {"bfi.b64", bfi64}, {"slct", slct}, {"mov.pred", negated_mov},
+             {"shl.b16", shift16}, {"shr.b16", shift16}, {"shr.u16", shift16}, {"shr.s16", shift16}};
 
 oracle_lane oracle_bits_lane(const char *opcode)
 {

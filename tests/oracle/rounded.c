@@ -227,8 +227,37 @@ static uint64_t rounded_pair(const struct oracle_op *o, const uint64_t *v)
 	return r;
 }
 
+/* Functions that PTX only approximates. With .ftz, subnormal values are 0. */
+static double approximated(const char *opcode, double a, double b)
+{
+	if (!strncmp(opcode, "div.", 4))
+		return a / b;
+	if (!strncmp(opcode, "rcp.", 4))
+		return 1 / a;
+	if (!strncmp(opcode, "sqrt.", 5))
+		return sqrt(a);
+	if (!strncmp(opcode, "rsqrt.", 6))
+		return 1 / sqrt(a);
+	if (!strncmp(opcode, "sin.", 4))
+		return sin(a);
+	if (!strncmp(opcode, "cos.", 4))
+		return cos(a);
+	if (!strncmp(opcode, "lg2.", 4))
+		return log2(a);
+	return !strncmp(opcode, "ex2.", 4) ? exp2(a) : tanh(a);
+}
+
+static uint64_t approximate(const struct oracle_op *o, const uint64_t *v)
+{
+	double a = oracle_flushed(oracle_to_double(v[0], o->type), o->type), b = oracle_flushed(oracle_to_double(v[1], o->type), o->type);
+	uint64_t bits = oracle_from_double(approximated(o->opcode, a, b), o->type);
+	return oracle_from_double(oracle_flushed(oracle_to_double(bits, o->type), o->type), o->type);
+}
+
 oracle_lane oracle_rounded_lane(const char *opcode, enum oracle_type type)
 {
+	if (oracle_has(opcode, "ftz") && (oracle_has(opcode, "approx") || oracle_has(opcode, "full")))
+		return approximate;
 	if (operation_of(opcode) == REAL_NONE || oracle_has(opcode, "approx") || oracle_has(opcode, "full"))
 		return NULL;
 	if (type == TYPE_f16x2 || type == TYPE_bf16x2)
