@@ -58,6 +58,10 @@ CC_HEADERS = $(wildcard annotator/*.h annotator/*/*.h annotator/*/*.def annotato
 	runtime/cc/*.h runtime/format/*.h runtime/format/*.def) models/code/code.h models/trace/trace.h models/trace/read.h
 # The part of the analysis that needs no LLVM: reading PTX, and its graphs.
 PTX = $(wildcard analysis/ptx/*.c analysis/graph/*.c analysis/builtins/*.c)
+PTX_READER = $(wildcard analysis/ptx/*.c)
+# What writes single instructions, and what their text calls.
+LIFT_INSTRUCTIONS = $(addprefix annotator/lift/,arithmetic.c atomics.c compare.c convert.c floats.c instruction.c lanes.c memory.c operands.c \
+	special.c video.c) $(O)/builtin_lift.c
 # What models and reports launches. It needs no driver.
 MODELLING = $(wildcard runtime/process/*.c runtime/timeline/*.c runtime/model/*.c runtime/estimates/*.c runtime/report/*.c)
 CMD = $(wildcard runtime/cmd/*.c runtime/cmd/*/*.c) $(COMMON) $(PTX) $(MODELLING) $(O)/builtin_page.c $(O)/builtin_micro.c
@@ -176,7 +180,7 @@ $(O)/obj/%.o: %.c
 
 # Programs that the library is tried on: ordinary OpenCL applications, without anything of ours.
 programs: $(PROGRAMS) $(O)/tests/golden/golden $(O)/tests/traces/traces $(O)/tests/oracle/run $(O)/tests/oracle/timing $(O)/tests/oracle/analytical \
-	$(O)/tests/registers/registers $(O)/tests/fuzz/replay
+	$(O)/tests/registers/registers $(O)/tests/instructions/instructions $(O)/tests/fuzz/replay
 
 $(O)/tests/guest/%: tests/guest/%.c tests/guest/guest.h
 	$(SAY) CC $<
@@ -229,6 +233,13 @@ $(O)/tests/golden/golden $(O)/tests/traces/traces: tests/golden/common.c tests/g
 	$(QUIET)mkdir -p $(@D)
 	$(QUIET)$(CC) -O1 -g -D_GNU_SOURCE -I. -I$(O) -Itests/golden -Wall -Wextra $(SANITIZE) -rdynamic -o $@ $(filter %.c %.o,$^) -lOpenCL -lm
 
+# Lifts single instructions and runs them.
+$(O)/obj/tests/instructions/rounding.o: ALL_CFLAGS += -frounding-math -ffp-contract=off
+$(O)/tests/instructions/instructions: $(call OBJ,$(wildcard tests/instructions/*.c) $(LIFT_INSTRUCTIONS) $(PTX_READER) $(BASE))
+	$(SAY) LINK $@
+	$(QUIET)mkdir -p $(@D)
+	$(QUIET)$(CC) $(ALL_LDFLAGS) -o $@ $^ -lOpenCL -lm
+
 $(O)/tests/registers/registers: tests/registers/registers.c $(call OBJ,$(COMMON) $(PTX) runtime/cmd/explain/compile.c runtime/cmd/cc_run.c)
 	$(SAY) CC $<
 	$(QUIET)mkdir -p $(@D)
@@ -263,7 +274,6 @@ $(O)/fuzz/annotator: $(FUZZ_OBJ)
 	$(SAY) LINK $@
 	$(QUIET)clang-19 $(FUZZ_FLAGS) -fsanitize=fuzzer -o $@ $^ $(LLVM_LIBS)
 
-PTX_READER = $(wildcard analysis/ptx/*.c)
 FUZZ_PTX_OBJ = $(patsubst %.c,$(O)/fuzz/obj/%.o,tests/fuzz/ptx_reader.c tests/analysis/ptx_check.c $(PTX_READER) $(BASE))
 
 $(O)/fuzz/obj/analysis/%.o: FUZZ_FLAGS += -fsanitize=fuzzer-no-link

@@ -21,7 +21,7 @@ declare -A running=() # steps by process
 set -m # a step is a process group, so an interrupt ends all of it
 
 # The steps, by the names of the functions below. The longest come first, so that processors are busy until the end.
-[ $# -gt 0 ] || set -- guests random behaviour real golden traced twins unit traces shapes cuda_api profiles estimates reports explain tuner cache fuzz ptx correlate layers docs
+[ $# -gt 0 ] || set -- guests random behaviour real golden traced twins unit traces shapes instructions cuda_api profiles estimates reports explain tuner cache fuzz ptx correlate layers docs
 
 unit() {
 	"$build/unit-tests" >unit.out 2>unit.err
@@ -47,6 +47,9 @@ traces() { "$root/tests/traces/run.sh" "$build"; }
 
 # The oracle, which runs the kernels' PTX for tests, must count as GPGPU-Sim did on the same PTX.
 ptx() { "$build/tests/oracle/run" "$root/kernels/cases.txt" "$root/tests/reference" -r "$root/tests/reference/gpgpusim.csv" '*-s'; }
+
+# Single PTX instructions, lifted.
+instructions() { "$root/tests/instructions/run.sh" "$build"; }
 
 # Inputs that fuzzing found and that were kept, once each through the fuzz target.
 fuzz() {

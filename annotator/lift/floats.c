@@ -43,7 +43,7 @@ static const struct opcode_rule rules[] = {
 	{"lg2", NULL, "f", NULL, "log2($a)"},
 	{"ex2", NULL, "f", NULL, "exp2($a)"},
 	{"ex2", NULL, SHORT, NULL, "gs_ex2_$t($a)"},
-	{"tanh", NULL, "f", NULL, "tanh($a)"},
+	{"tanh", NULL, "f", NULL, "gs_tanh_f32($a)"},
 	{"tanh", NULL, SHORT, NULL, "gs_tanh_$t($a)"},
 	{"abs", NULL, "fd", NULL, "fabs($a)"},
 	{"abs", NULL, "hg", NULL, "$a & 0x7fff"},

@@ -205,6 +205,8 @@ GS_INLINE uint gs_tf32_of_f32(float f, int mode)
 GS_INLINE ushort gs_f16_of_f64(double d, int mode) { return gs_f16_of_f32(gs_f32_of_f64(d, GS_ODD), mode); }
 GS_INLINE ushort gs_bf16_of_f64(double d, int mode) { return gs_bf16_of_f32(gs_f32_of_f64(d, GS_ODD), mode); }
 
+GS_INLINE float gs_tanh_f32(float a) { return fabs(a) > 9.1f ? copysign(1.0f, a) : tanh(a); }
+
 /* A float has enough bits that rounding it once more to f16 or bf16 gives what rounding the exact value would; products of bf16 may
  * become too small for that. */
 #define GS_SHORTS(t) \
@@ -216,7 +218,7 @@ GS_INLINE ushort gs_fma_##t(ushort a, ushort b, ushort c) \
 	return gs_##t##_of_f64(gs_sum_odd((double)gs_f32_of_##t(a) * (double)gs_f32_of_##t(b), gs_f32_of_##t(c), GS_RN), GS_RN); \
 } \
 GS_INLINE ushort gs_ex2_##t(ushort a) { return gs_##t##_of_f32(exp2(gs_f32_of_##t(a)), GS_RN); } \
-GS_INLINE ushort gs_tanh_##t(ushort a) { return gs_##t##_of_f32(tanh(gs_f32_of_##t(a)), GS_RN); } \
+GS_INLINE ushort gs_tanh_##t(ushort a) { return gs_##t##_of_f32(gs_tanh_f32(gs_f32_of_##t(a)), GS_RN); } \
 GS_INLINE ushort gs_abs_##t(ushort a) { return a & 0x7fff; } \
 GS_INLINE ushort gs_relu_##t(ushort a) { return (a & 0x7fff) > GS_INFINITY_##t ? (ushort)0x7fff : a & 0x8000 ? (ushort)0 : a; } \
 GS_INLINE ushort gs_satfinite_##t(ushort a) { return (a & 0x7fff) == GS_INFINITY_##t ? (ushort)(a - 1) : a; } \
