@@ -39,7 +39,7 @@
 
 /* The PTX text, by the assembler. */
 __asm__(".section .rodata\nprogram_ptx: .incbin \"" PTX_FILE "\"\nprogram_ptx_end: .byte 0\n.previous");
-extern const char program_ptx[], program_ptx_end[];
+extern const char program_ptx[] __attribute__((visibility("hidden"))), program_ptx_end[] __attribute__((visibility("hidden")));
 
 static void **program_module(void)
 {
