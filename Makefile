@@ -60,8 +60,7 @@ CC_HEADERS = $(wildcard annotator/*.h annotator/*/*.h annotator/*/*.def annotato
 PTX = $(wildcard analysis/ptx/*.c analysis/graph/*.c analysis/builtins/*.c)
 PTX_READER = $(wildcard analysis/ptx/*.c)
 # What writes single instructions, and what their text calls.
-LIFT_INSTRUCTIONS = $(addprefix annotator/lift/,arithmetic.c atomics.c compare.c convert.c floats.c instruction.c lanes.c memory.c operands.c \
-	special.c video.c) $(O)/builtin_lift.c
+LIFT_INSTRUCTIONS = $(wildcard annotator/opcodes/*.c) $(O)/builtin_lift.c
 # What models and reports launches. It needs no driver.
 MODELLING = $(wildcard runtime/process/*.c runtime/timeline/*.c runtime/model/*.c runtime/estimates/*.c runtime/report/*.c)
 CMD = $(wildcard runtime/cmd/*.c runtime/cmd/*/*.c) $(COMMON) $(PTX) $(MODELLING) $(O)/builtin_page.c $(O)/builtin_micro.c
@@ -163,8 +162,8 @@ $(O)/builtin_micro.c: $(wildcard kernels/micro/*.cl) Makefile
 $(O)/builtin_annotator.c: $(wildcard annotator/text/*.cl) annotator/lift/frame.cl $(SECTIONS) Makefile
 	$(call embed,annotator/text/template.h,$(call as_sections,$(sort $(wildcard annotator/text/*.cl)) annotator/lift/frame.cl))
 
-$(O)/builtin_lift.c: $(wildcard annotator/lift/prelude*.cl) Makefile
-	$(call embed,annotator/lift/opcode.h,$(call as_text,lift_prelude_text,$(sort $(wildcard annotator/lift/prelude*.cl))))
+$(O)/builtin_lift.c: $(wildcard annotator/opcodes/prelude*.cl) Makefile
+	$(call embed,annotator/opcodes/opcode.h,$(call as_text,lift_prelude_text,$(sort $(wildcard annotator/opcodes/prelude*.cl))))
 
 $(addprefix $(O)/obj/builtin_,gpus.o page.o micro.o annotator.o lift.o): $(O)/obj/%.o: $(O)/%.c
 	$(SAY) CC $<
@@ -259,7 +258,7 @@ $(O)/unit-tests: $(call OBJ,$(TESTS) $(ORACLE) $(COMMON) $(GUEST_TESTED) $(filte
 # The fuzz target: the annotator is watched, what feeds it is not. The plain driver runs the same target on files.
 FUZZ_TARGET = tests/fuzz/target.c tests/fuzz/clean.c
 FUZZ_DRIVER = $(FUZZ_TARGET) tests/fuzz/mutate.c tests/fuzz/grammar.c
-FUZZ_TESTED = $(filter-out annotator/lift/%,$(ANNOTATOR)) $(BASE) $(addprefix runtime/cc/,device.c options.c)
+FUZZ_TESTED = $(filter-out annotator/lift/% annotator/opcodes/%,$(ANNOTATOR)) $(BASE) $(addprefix runtime/cc/,device.c options.c)
 FUZZ_OBJ = $(patsubst %.c,$(O)/fuzz/obj/%.o,$(filter-out $(O)/%,$(FUZZ_DRIVER) $(FUZZ_TESTED))) $(O)/obj/builtin_annotator.o $(O)/obj/builtin_lift.o
 FUZZ_FLAGS = -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
 
@@ -341,7 +340,7 @@ $(CONFORMANCE):
 	$(QUIET)$(CC) $(ALL_LDFLAGS) -o $@ $^ -lzstd -ldl -lm
 
 # Lifts PTX, and runs it with plain OpenCL.
-LIFT = $(wildcard annotator/lift/*.c) $(O)/builtin_annotator.c $(O)/builtin_lift.c
+LIFT = $(wildcard annotator/lift/*.c) $(O)/builtin_annotator.c $(LIFT_INSTRUCTIONS)
 
 programs: $(O)/tests/lift/run $(O)/tests/lift/suite $(O)/tests/lift/conformance/lifted
 $(O)/obj/tests/lift/run.o: ALL_CFLAGS += -Wno-unused-function

@@ -9,7 +9,7 @@
  *   rows.c         what is counted, and how everything else follows from it
  *   structure.c    the text of a kernel: blocks, the stack, calls, barriers
  *   segments.c     runs of instructions that become one loop over the lanes
- *   instruction.h  the text of a single instruction
+ *   annotator/opcodes  the text of a single instruction
  *
  * A kernel that cannot be lifted is refused with a reason that names the instruction and its line. Others of its module are not affected.
  */

@@ -11,7 +11,7 @@
 #ifndef GPUSIM_ANNOTATOR_LIFT_PLAN_H
 #define GPUSIM_ANNOTATOR_LIFT_PLAN_H
 
-#include "annotator/lift/instruction.h"
+#include "annotator/opcodes/instruction.h"
 #include "annotator/lift/lift.h"
 
 enum { NO_PC = 0x7fffffff };

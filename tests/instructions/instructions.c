@@ -1,7 +1,7 @@
 /* The program. instructions.h has the format of the cases. */
 #include "tests/instructions/instructions.h"
 
-#include "annotator/lift/instruction.h"
+#include "annotator/opcodes/instruction.h"
 
 #include <math.h>
 #include <stdio.h>

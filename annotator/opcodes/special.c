@@ -1,5 +1,5 @@
 /* Special registers. Clusters have one group each. */
-#include "annotator/lift/opcode.h"
+#include "annotator/opcodes/opcode.h"
 
 #include <stdlib.h>
 #include <string.h>

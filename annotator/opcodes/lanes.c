@@ -3,7 +3,7 @@
  * own mask: tiles of a warp execute the same instruction with different masks. What a lane that is not there would give is not defined
  * in PTX; a shuffle gives the lane's own value then.
  */
-#include "annotator/lift/opcode.h"
+#include "annotator/opcodes/opcode.h"
 
 #include <string.h>
 

@@ -3,7 +3,7 @@
  *
  * Everything is computed in 64 bits, then clamped if asked, then merged into a third operand or combined with it.
  */
-#include "annotator/lift/opcode.h"
+#include "annotator/opcodes/opcode.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* Operands as C expressions, assignments to registers, and the text of rules. */
-#include "annotator/lift/opcode.h"
+#include "annotator/opcodes/opcode.h"
 
 #include <ctype.h>
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* Comparisons, and choices by what a number is. */
-#include "annotator/lift/opcode.h"
+#include "annotator/opcodes/opcode.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* Single instructions: finds the row of an opcode, takes its words apart, and lets the row's function write. */
-#include "annotator/lift/opcode.h"
+#include "annotator/opcodes/opcode.h"
 
 #include <errno.h>
 #include <string.h>
@@ -18,7 +18,7 @@ static const struct opcode_entry rows[] = {
 #define FLOW(name) {name, LIFT_FLOW, NULL, NULL, NULL},
 #define NOTHING(name) {name, LIFT_NOTHING, NULL, NULL, NULL},
 #define REFUSED(name, why) {name, LIFT_LANE, NULL, NULL, why},
-#include "annotator/lift/opcodes.def"
+#include "annotator/opcodes/opcodes.def"
 };
 
 /* Whether the opcode begins with these words. */

@@ -1,5 +1,5 @@
 /* Atomic operations and fences. Other groups run in other threads of the host, so the host's atomic operations are what is needed. */
-#include "annotator/lift/opcode.h"
+#include "annotator/opcodes/opcode.h"
 
 #include <string.h>
 

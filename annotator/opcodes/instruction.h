@@ -19,8 +19,8 @@
  * double if real, 128 ulong2. A value narrower than its register is extended as PTX says (ld.s8 into a 32-bit register: by its sign).
  * Names that begin with gs_ or GS_ belong to the text and to the structure. Statements are complete, and may stand in any block.
  */
-#ifndef GPUSIM_ANNOTATOR_LIFT_INSTRUCTION_H
-#define GPUSIM_ANNOTATOR_LIFT_INSTRUCTION_H
+#ifndef GPUSIM_ANNOTATOR_OPCODES_INSTRUCTION_H
+#define GPUSIM_ANNOTATOR_OPCODES_INSTRUCTION_H
 
 #include "analysis/ptx/ptx.h"
 

@@ -3,7 +3,7 @@
  *
  * Every access goes through types that may alias (prelude_memory.cl), because PTX has no types in memory.
  */
-#include "annotator/lift/opcode.h"
+#include "annotator/opcodes/opcode.h"
 
 #include <stdio.h>
 #include <string.h>

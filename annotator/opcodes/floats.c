@@ -5,7 +5,7 @@
  * Payloads of NaN are those of the host where PTX leaves them open (add.f32 and the like); minima, maxima, and everything in f16 and bf16
  * give the canonical NaN of PTX.
  */
-#include "annotator/lift/opcode.h"
+#include "annotator/opcodes/opcode.h"
 
 #include <stdio.h>
 #include <string.h>

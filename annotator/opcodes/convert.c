@@ -1,5 +1,5 @@
 /* Conversions between types. */
-#include "annotator/lift/opcode.h"
+#include "annotator/opcodes/opcode.h"
 
 #include <string.h>
 

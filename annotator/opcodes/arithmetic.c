@@ -1,5 +1,5 @@
 /* Integers and bits. */
-#include "annotator/lift/opcode.h"
+#include "annotator/opcodes/opcode.h"
 
 #include <string.h>
 

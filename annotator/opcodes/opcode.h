@@ -9,10 +9,10 @@
  *   $t $N $M       the name of the type, its bits, its bits less 1
  *   $m             the rounding: GS_RN, GS_RZ, GS_RM, GS_RP
  */
-#ifndef GPUSIM_ANNOTATOR_LIFT_OPCODE_H
-#define GPUSIM_ANNOTATOR_LIFT_OPCODE_H
+#ifndef GPUSIM_ANNOTATOR_OPCODES_OPCODE_H
+#define GPUSIM_ANNOTATOR_OPCODES_OPCODE_H
 
-#include "annotator/lift/instruction.h"
+#include "annotator/opcodes/instruction.h"
 
 /* kind: u, s, b integers; f floats; g bf16; p predicate; t tf32; 0: not a type. Packed types (f16x2) have two parts. */
 struct opcode_type {
