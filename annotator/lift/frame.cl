@@ -384,5 +384,43 @@ goto STOP_ALL;
 
 /* What traced text has beside that. */
 //@ lift_frame_tracing
-#define GS_TRACE_BEGIN
-#define GS_TRACE_END
+struct gs_traced {
+	ulong buffer, chunks, group, first_row, first_site, ctaid[3], ntid[3], grid[3], whole, rows, sites, loops, bases, base_count;
+};
+ulong gs_trace_begin(__private struct gs_traced *t) __asm__(GS_NATIVE "warps_begin");
+void gs_trace_end(ulong trace) __asm__(GS_NATIVE "warps_end");
+void gs_trace_block(ulong trace, uint warp, uint row, uint mask) __asm__(GS_NATIVE "warp_block");
+void gs_trace_loop(ulong trace, uint warp, uint loop, uint size, uint last, uint mask) __asm__(GS_NATIVE "warp_loop");
+void gs_trace_body(ulong trace, uint warp, uint loop, uint row, uint mask) __asm__(GS_NATIVE "warp_body");
+void gs_trace_loop_end(ulong trace, uint warp, uint loop, uint row, uint mask) __asm__(GS_NATIVE "warp_loop_end");
+void gs_trace_access(ulong trace, uint warp, uint site, uint class, ulong bytes, uint mask, __private ulong *addresses)
+	__asm__(GS_NATIVE "warp_access");
+ulong gs_trace_group(__global struct gs_launch *launch, __private struct gs_group *g, uint row, uint site)
+{
+	struct gs_traced t;
+	if (!launch->traces)
+		return 0;
+	t.buffer = launch->traces;
+	t.chunks = launch->chunks;
+	t.group = g->number;
+	t.first_row = row;
+	t.first_site = site;
+	t.ctaid[0] = g->ctaid_x;
+	t.ctaid[1] = g->ctaid_y;
+	t.ctaid[2] = g->ctaid_z;
+	t.ntid[0] = g->ntid_x;
+	t.ntid[1] = g->ntid_y;
+	t.ntid[2] = g->ntid_z;
+	t.grid[0] = g->nctaid_x;
+	t.grid[1] = g->nctaid_y;
+	t.grid[2] = g->nctaid_z;
+	t.whole = launch->traced_whole;
+	t.rows = GS_ROWS;
+	t.sites = GS_SITES;
+	t.loops = GS_LOOPS;
+	t.bases = launch->bases;
+	t.base_count = launch->base_count;
+	return gs_trace_begin(&t);
+}
+#define GS_TRACE_BEGIN(row, site) g->trace = gs_trace_group(launch, g, row, site);
+#define GS_TRACE_END if (g->trace) gs_trace_end(g->trace);

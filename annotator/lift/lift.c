@@ -3,6 +3,7 @@
 
 #include "annotator/lift/internal.h"
 #include "runtime/format/counters.h"
+#include "runtime/format/native.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -181,7 +182,8 @@ static void write_constants(const struct lifted *l, struct gs_buf *out)
 	              {"GS_MOST_PRINTED", 64}};
 	for (size_t i = 0; i < GS_ARRAY_LEN(values); i++)
 		gs_buf_printf(out, "#define %s %u\n", values[i].name, values[i].value);
-	gs_buf_printf(out, "#define GS_ROWS %uu\n#define GS_SITES %uu\n#define GS_LOOPS %uu\n", l->row_count, l->site_count, l->loop_count);
+	gs_buf_printf(out, "#define GS_ROWS %uu\n#define GS_SITES %uu\n#define GS_LOOPS %uu\n#define GS_NATIVE \"%s\"\n", l->row_count, l->site_count,
+	              l->loop_count, NATIVE_PREFIX);
 }
 
 static void write_launch(struct gs_buf *out)

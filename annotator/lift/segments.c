@@ -389,8 +389,7 @@ static int write_lanes(struct kernel_writer *w, const struct part *part, const s
 	return result;
 }
 
-/* The lanes in which a guard is true, as x. */
-static int write_guard_mask(struct kernel_writer *w, const struct ptx_instruction *i)
+int write_guard_mask(struct kernel_writer *w, const struct ptx_instruction *i)
 {
 	int result = 0;
 	gs_buf_puts(w->out, "uint x = m;\n");

@@ -47,6 +47,8 @@ bool guard_varies(const struct planned_function *f, const struct ptx_instruction
 /* Writes all items of a part. A mask that it takes is in the variable t. */
 int write_items(struct kernel_writer *w, const struct part *part);
 struct lift_scope scope_of(struct kernel_writer *w);
+/* Declares x, the lanes in which the guard is true. */
+int write_guard_mask(struct kernel_writer *w, const struct ptx_instruction *i);
 /* Writes the guard as an expression that is 0 or 1. */
 int write_guard(struct kernel_writer *w, const struct ptx_instruction *i);
 

@@ -382,6 +382,8 @@ static void write_begin(struct kernel_writer *w)
 		gs_buf_puts(w->out, "uint cc[32];\n");
 	if (uses_special(p, "%tid"))
 		gs_buf_puts(w->out, "GS_THREAD_IDS\n");
+	if (w->form == LIFT_TRACING)
+		gs_buf_puts(w->out, "const ulong trace = g->trace;\n");
 	write_columns(w, "ulong c%u = 0;\n");
 	gs_buf_puts(w->out, "if (S->status == GS_NEW) {\n");
 	gs_buf_printf(w->out, "for (uint c = 0; c < %u; c++) parts[c] = 0;\n", 32 * p->column_count);
@@ -424,8 +426,9 @@ static void write_group(struct kernel_writer *w)
 	gs_buf_printf(w->out,
 	              "__kernel void %s(ulong address)\n{\n__global struct gs_launch *launch = (__global struct gs_launch *)address;\n"
 	              "struct gs_group group;\n__private struct gs_group *g = &group;\nconst uint never = (uint)(launch->slots >> 40);\n"
-	              "if (!gs_begin(launch, g, %u, 32ul * %u, %u)) return;\n%s",
-	              p->kernel->name, p->warp_bytes, p->local_bytes, p->shared_bytes, w->form == LIFT_TRACING ? "GS_TRACE_BEGIN\n" : "");
+	              "if (!gs_begin(launch, g, %u, 32ul * %u, %u)) return;\n",
+	              p->kernel->name, p->warp_bytes, p->local_bytes, p->shared_bytes);
+	write_traced_begin(w);
 	gs_buf_printf(w->out, "#undef GS_STATE\n#define GS_STATE(w) ((__global struct gs_warp *)(g->states + (ulong)(w) * %u))\n", p->warp_bytes);
 	if (!p->stops) {
 		gs_buf_printf(w->out,

@@ -24,5 +24,6 @@ int write_return(struct kernel_writer *w, const struct ptx_instruction *i);
 /* tracing.c: nothing in text that only counts. */
 void trace_block(struct kernel_writer *w, uint32_t block, const char *mask);
 void trace_edge(struct kernel_writer *w, uint32_t edge, const char *mask);
+void write_traced_begin(struct kernel_writer *w);
 
 #endif

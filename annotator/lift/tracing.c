@@ -1,23 +1,129 @@
-/* Text that records what lanes do. */
+/*
+ * Text that records what lanes do, by calls of native code (runtime/guest/support/trace_warp.c): blocks as they begin, the addresses of
+ * accesses before they are made, and loops in windows.
+ *
+ * The block that begins a window's iterations is the loop's header. After a gap a lane goes on with another iteration, or with what follows
+ * the loop. The latter is a way through the code only if iterations that are left out end as those before the gap do: where the only way out
+ * is that of the only block which leads back. Other loops keep the blocks of their last iteration.
+ */
 #include "annotator/lift/structure.h"
 
-int write_traced_access(struct kernel_writer *w, uint32_t instruction)
+#include "annotator/lift/internal.h"
+
+/* First windows of loops in a nest of that many: of the innermost, and of all others; see annotator/blocks/windows.c. */
+static const struct {
+	unsigned innermost, outer;
+} sizes[] = {{64, 64}, {64, 64}, {32, 16}, {32, 8}, {16, 4}};
+
+static uint32_t levels_inside(const struct graph *g, uint32_t loop)
 {
-	(void)w;
-	(void)instruction;
-	return 0;
+	uint32_t deepest = g->loops[loop].depth;
+	for (uint32_t l = 0; l < g->loop_count; l++)
+		for (int32_t o = g->loops[l].outer; o >= 0; o = g->loops[o].outer)
+			if ((uint32_t)o == loop && g->loops[l].depth > deepest)
+				deepest = g->loops[l].depth;
+	return deepest - g->loops[loop].depth;
+}
+
+/* 0: every iteration is recorded. */
+static unsigned window_size(const struct planned_function *f, uint32_t loop)
+{
+	uint32_t within = levels_inside(f->graph, loop), levels = f->graph->loops[loop].depth + within;
+	size_t last = GS_ARRAY_LEN(sizes) - 1;
+	levels = levels < last ? levels : (uint32_t)last;
+	if (f->recursive || !f->graph->loops[loop].header)
+		return 0;
+	return within ? sizes[levels].outer : sizes[levels].innermost;
+}
+
+static bool needs_last(const struct graph *g, uint32_t loop)
+{
+	int64_t latch = -1;
+	for (uint32_t e = 0; e < g->edge_count; e++)
+		if (g->edges[e].back && g->edges[e].to == (int32_t)g->loops[loop].header) {
+			if (latch >= 0 && latch != g->edges[e].from)
+				return true;
+			latch = g->edges[e].from;
+		}
+	for (uint32_t e = 0; e < g->edge_count; e++) {
+		bool leaves = graph_in_loop(g, g->edges[e].from, loop) && (g->edges[e].to < 0 || !graph_in_loop(g, (uint32_t)g->edges[e].to, loop));
+		if (leaves && g->edges[e].from != latch)
+			return true;
+	}
+	return false;
+}
+
+/* The loop that the block begins, or -1. */
+static int32_t headed(const struct graph *g, int32_t block)
+{
+	int32_t loop = block < 0 ? -1 : g->blocks[block].loop;
+	return loop >= 0 && g->loops[loop].header == (uint32_t)block ? loop : -1;
+}
+
+/* Numbers of loops begin with 1 in traces. */
+static uint32_t loop_number(const struct kernel_writer *w, uint32_t loop)
+{
+	const struct lifted *l = w->plan->lifted;
+	uint32_t first = 0;
+	while (first < l->loop_count && l->loops[first].function != w->f->index)
+		first++;
+	return first + loop + 1;
+}
+
+static uint32_t row_of(const struct kernel_writer *w, uint32_t block)
+{
+	return w->plan->lifted->functions[w->f->index].block_rows[block];
 }
 
 void trace_block(struct kernel_writer *w, uint32_t block, const char *mask)
 {
-	(void)w;
-	(void)block;
-	(void)mask;
+	if (w->form != LIFT_TRACING)
+		return;
+	int32_t loop = headed(w->f->graph, (int32_t)block);
+	if (loop >= 0 && window_size(w->f, (uint32_t)loop))
+		gs_buf_printf(w->out, "if (trace) gs_trace_body(trace, warp, %u, %u, %s);\n", loop_number(w, (uint32_t)loop), row_of(w, block), mask);
+	else
+		gs_buf_printf(w->out, "if (trace) gs_trace_block(trace, warp, %u, %s);\n", row_of(w, block), mask);
 }
 
 void trace_edge(struct kernel_writer *w, uint32_t edge, const char *mask)
 {
-	(void)w;
-	(void)edge;
-	(void)mask;
+	const struct graph *g = w->f->graph;
+	const struct graph_edge *e = &g->edges[edge];
+	if (w->form != LIFT_TRACING)
+		return;
+	for (int32_t l = g->blocks[e->from].loop; l >= 0 && (e->to < 0 || !graph_in_loop(g, (uint32_t)e->to, (uint32_t)l)); l = g->loops[l].outer)
+		if (window_size(w->f, (uint32_t)l))
+			gs_buf_printf(w->out, "if (trace) gs_trace_loop_end(trace, warp, %u, %u, %s);\n", loop_number(w, (uint32_t)l),
+			              row_of(w, g->loops[l].header), mask);
+	int32_t entered = e->back ? -1 : headed(g, e->to);
+	if (entered >= 0 && window_size(w->f, (uint32_t)entered))
+		gs_buf_printf(w->out, "if (trace) gs_trace_loop(trace, warp, %u, %u, %d, %s);\n", loop_number(w, (uint32_t)entered),
+		              window_size(w->f, (uint32_t)entered), needs_last(g, (uint32_t)entered), mask);
+}
+
+int write_traced_access(struct kernel_writer *w, uint32_t instruction)
+{
+	const struct ptx_instruction *i = &w->f->function->instructions[instruction];
+	struct lift_scope s = scope_of(w);
+	int32_t site = site_of(w->plan->lifted, w->f->index, instruction);
+	unsigned class = i->space == SPACE_shared ? 1 : i->space == SPACE_local ? 2 : i->space == SPACE_const ? 3 : 0;
+	gs_buf_puts(w->out, "if (trace) {\nulong a[32];\n");
+	int result = write_guard_mask(w, i);
+	gs_buf_puts(w->out, "for (uint l = 0; l < 32; l++)\nif (x >> l & 1u) a[l] = ");
+	if (!result)
+		result = lift_address(&s, i, w->out, w->err);
+	gs_buf_printf(w->out, "%s;\ngs_trace_access(trace, warp, %d, %u, %u, x, a);\n}\n", class == 3 ? " - variables" : "", site, class, i->bytes);
+	return result;
+}
+
+/* Where a group begins, and what it is. */
+void write_traced_begin(struct kernel_writer *w)
+{
+	const struct lifted *l = w->plan->lifted;
+	uint32_t first_site = 0;
+	while (first_site < l->site_count && l->sites[first_site].function != w->plan->kernel->function)
+		first_site++;
+	if (w->form == LIFT_TRACING)
+		gs_buf_printf(w->out, "GS_TRACE_BEGIN(%u, %u)\n", w->plan->kernel->entry_row, first_site < l->site_count ? first_site : 0);
 }

@@ -6,6 +6,7 @@
  * Prints a line for each case. Exits 1 if a count differs, or a result by more than approximate functions may.
  */
 #include "tests/lift/runner.h"
+#include "tests/lift/traced.h"
 #include "tests/oracle/suite.h"
 
 #include <math.h>
@@ -63,6 +64,43 @@ static int compare_counts(const struct suite_case *c, const struct lift_runner *
 	return (int)found;
 }
 
+/* Traces the first groups, with windows or without. */
+static uint64_t check_traces(const char *ptx, const struct lift_run *counted, bool whole)
+{
+	struct lift_run run = *counted;
+	struct lift_runner *runner = NULL;
+	struct trace_site *sites = NULL;
+	struct launch_trace *trace = NULL;
+	struct gs_error err = {""};
+	uint32_t order[2] = {0, 1};
+	uint64_t compared = 0, wrong = 1;
+	run.rows = run.trace = NULL;
+	run.words = NULL;
+	run.printed = NULL;
+	run.order = order;
+	run.order_count = run.grid[0] * run.grid[1] * run.grid[2] > 1 ? 2 : 1;
+	run.whole = whole;
+	run.chunks = 1 << 16;
+	int result = runner_create(ptx, strlen(ptx), LIFT_TRACING, &runner, &err);
+	if (!result)
+		result = runner_run(runner, &run, &err);
+	if (!result)
+		result = traced_read(runner, &run, &sites, &trace, &err);
+	if (result)
+		printf("  traces: %s\n", err.text);
+	else
+		wrong = traced_differences(runner, &run, trace, &compared);
+	if (!result && (wrong || !compared || trace->group_count != run.order_count))
+		printf("  traces%s: %zu groups, %llu lanes differ, %llu numbers compared\n", whole ? ", whole" : "", trace->group_count,
+		       (unsigned long long)wrong, (unsigned long long)compared);
+	wrong += !compared;
+	trace_free(trace);
+	free(sites);
+	runner_run_free(&run);
+	runner_free(runner);
+	return wrong;
+}
+
 static void run_case(void *user, const struct suite_case *c)
 {
 	struct comparison *all = user;
@@ -96,11 +134,11 @@ static void run_case(void *user, const struct suite_case *c)
 		run.block[d] = launch.local[d];
 	}
 	run.dynamic_shared = shared;
-	/* The oracle's module is the file's. */
-	snprintf(path, sizeof path, "%s/%s.ptx", all->folder, "");
 	const char *files[] = {"compute", "control", "local", "memory"};
 	double most = 0;
 	int result = -1, wrong = 0;
+	uint64_t traces = 0;
+	char *text = NULL;
 	for (size_t f = 0; f < GS_ARRAY_LEN(files) && result; f++) {
 		snprintf(path, sizeof path, "%s/%s.ptx", all->folder, files[f]);
 		char *ptx = suite_read_file(path);
@@ -108,7 +146,10 @@ static void run_case(void *user, const struct suite_case *c)
 			result = runner_run(runner, &run, &err);
 		else
 			runner_free(runner);
-		free(ptx);
+		if (result)
+			free(ptx);
+		else
+			text = ptx;
 	}
 	if (!result)
 		result = oracle_run(c->oracle, &launch, &counts, &err);
@@ -124,10 +165,12 @@ static void run_case(void *user, const struct suite_case *c)
 			free(arguments[i].data);
 		}
 	wrong = compare_counts(c, runner, &run, &counts);
-	bool failed = wrong || most > 1e-3 || run.fault.kind;
+	traces = check_traces(text, &run, true) + check_traces(text, &run, false);
+	free(text);
+	bool failed = wrong || traces || most > 1e-3 || run.fault.kind;
 	all->failures += failed;
-	printf("%-20s %s results %s (%.1e) counts %s, %.2f ms, build %.2f s\n", c->name, failed ? "FAILED" : "ok", most ? "close" : "same", most,
-	       wrong ? "differ" : "same", 1e3 * run.seconds, runner_build_seconds(runner));
+	printf("%-20s %s results %s (%.1e) counts %s, traces %s, %.2f ms, build %.2f s\n", c->name, failed ? "FAILED" : "ok", most ? "close" : "same", most,
+	       wrong ? "differ" : "same", traces ? "differ" : "same", 1e3 * run.seconds, runner_build_seconds(runner));
 	runner_run_free(&run);
 	runner_free(runner);
 }

@@ -6,14 +6,13 @@
  * A kernel calls these functions from threads of the driver. They touch only the buffer and the state of the work-item, and
  * call only the allocator.
  */
+#include "runtime/guest/support/trace_native.h"
+
 #include "models/trace/read.h"
-#include "runtime/format/native.h"
 #include "runtime/format/traces.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>
-
-enum { GLOBAL_CLASS, SHARED_CLASS, PRIVATE_CLASS, CONSTANT_CLASS, IMAGE_CLASS, NO_BASE = 7 };
 
 struct prediction {
 	uint64_t last;
@@ -51,10 +50,6 @@ struct native_trace {
 };
 
 static struct native_trace untraced;
-
-#define NATIVE(type, name, ...) \
-	__attribute__((visibility("default"))) type native_##name(__VA_ARGS__) __asm__(NATIVE_PREFIX #name); \
-	type native_##name(__VA_ARGS__)
 
 /* ---- bytes ---- */
 

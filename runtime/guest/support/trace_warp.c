@@ -1,0 +1,95 @@
+/*
+ * The functions that traced text of lifted kernels calls (annotator/lift/frame.cl). That text runs warps, and says what the lanes of a mask
+ * do. Each lane has a trace of its own, as work-items have (trace_native.c).
+ */
+#include "runtime/guest/support/trace_native.h"
+
+#include "models/trace/read.h"
+
+#include <stdlib.h>
+
+enum { LANES = 32 };
+
+/* A group that is traced. */
+struct traced_threads {
+	uint32_t threads;
+	struct native_trace *lanes[]; /* by linear thread id */
+};
+
+/* What a group is. Kernel text fills it: 64-bit words. */
+struct traced_launch {
+	uint64_t buffer, chunks, group, first_row, first_site, ctaid[3], ntid[3], grid[3], whole, rows, sites, loops, bases, base_count;
+};
+
+static struct native_trace *begin_thread(const struct traced_launch *l, uint64_t thread)
+{
+	const uint64_t *n = l->ntid, *c = l->ctaid;
+	return native_begin((uint64_t *)l->buffer, l->chunks, 0, 0, l->group, (uint32_t)l->first_row, (uint32_t)l->first_site, c[0] * n[0],
+	                    c[1] * n[1], c[2] * n[2], l->grid[0] * n[0], l->grid[1] * n[1], thread % n[0], thread / n[0] % n[1],
+	                    thread / n[0] / n[1], n[0], n[1], n[2], l->whole, (uint32_t)l->rows, (uint32_t)l->sites, (uint32_t)l->loops);
+}
+
+/* NULL: nothing is traced. */
+NATIVE(struct traced_threads *, warps_begin, const struct traced_launch *l)
+{
+	uint64_t threads = l->ntid[0] * l->ntid[1] * l->ntid[2];
+	struct traced_threads *t = l->buffer && l->chunks ? malloc(sizeof *t + threads * sizeof *t->lanes) : NULL;
+	if (!t)
+		return NULL;
+	t->threads = (uint32_t)threads;
+	for (uint64_t i = 0; i < threads; i++) {
+		t->lanes[i] = begin_thread(l, i);
+		for (uint64_t b = 0; b < l->base_count; b++) {
+			const uint64_t *base = (const uint64_t *)l->bases + 2 * b;
+			native_base_f((uint32_t)b, TRACE_BASE_ARGUMENT, base[0], base[1], t->lanes[i]);
+		}
+	}
+	return t;
+}
+
+NATIVE(void, warps_end, struct traced_threads *t)
+{
+	for (uint32_t i = 0; i < t->threads; i++)
+		native_end(t->lanes[i]);
+	free(t);
+}
+
+/* The body for every lane of the mask, as `lane`. */
+#define FOR_LANES(...) \
+	for (uint32_t l = 0; l < LANES; l++) \
+		if (mask >> l & 1 && warp * LANES + l < t->threads) { \
+			struct native_trace *lane = t->lanes[warp * LANES + l]; \
+			__VA_ARGS__; \
+		}
+
+NATIVE(void, warp_block, struct traced_threads *t, uint32_t warp, uint32_t row, uint32_t mask)
+{
+	FOR_LANES(native_b(row, lane))
+}
+
+NATIVE(void, warp_loop, struct traced_threads *t, uint32_t warp, uint32_t loop, uint32_t size, uint32_t needs_last, uint32_t mask)
+{
+	FOR_LANES(native_loop(loop, size, needs_last, lane))
+}
+
+NATIVE(void, warp_body, struct traced_threads *t, uint32_t warp, uint32_t loop, uint32_t row, uint32_t mask)
+{
+	FOR_LANES(native_body(loop, row, lane))
+}
+
+NATIVE(void, warp_loop_end, struct traced_threads *t, uint32_t warp, uint32_t loop, uint32_t row, uint32_t mask)
+{
+	FOR_LANES(native_loop_end(loop, row, lane))
+}
+
+NATIVE(void, warp_access, struct traced_threads *t, uint32_t warp, uint32_t site, uint32_t class, uint64_t bytes, uint32_t mask,
+       const uint64_t *addresses)
+{
+	int s = (int)site;
+	FOR_LANES(void *p = (void *)addresses[l]; switch (class) {
+	case SHARED_CLASS: native_a_l(s, -1, NO_BASE, bytes, p, lane); break;
+	case PRIVATE_CLASS: native_a_p(s, -1, NO_BASE, bytes, p, lane); break;
+	case CONSTANT_CLASS: native_a_c(s, -1, NO_BASE, bytes, p, lane); break;
+	default: native_a_g(s, -1, NO_BASE, bytes, p, lane); break;
+	})
+}
