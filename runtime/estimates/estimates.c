@@ -25,6 +25,8 @@ struct pending {
 	double traced_fraction;
 	flag_set flags;
 	bool given_back;
+	const char *uncounted; /* why it has no counters, and no jobs before it is handed over; NULL: it has */
+	bool no_more;   /* likewise: it does not wait for launches after it */
 	struct {
 		struct estimate_job *job; /* NULL: there is none, and a failure */
 		bool own;                 /* the job is of this launch */
@@ -231,6 +233,8 @@ void estimates_flush(struct estimates *e, bool hurried)
 		sampling_flush(k, hurried);
 		start_next(e, k);
 	}
+	for (struct pending *p = e->first; p; p = p->next)
+		p->no_more = true;
 }
 
 /* One target, whose code is in the profile. *own: the job is new. Returns 0 or a negative errno value. */
@@ -247,6 +251,7 @@ static int take_target(struct estimates *e, size_t t, const char counters[33], s
 	memo_key(r, counters, key);
 	if ((*job = memo_find(&k->memo, key))) {
 		job_ref(*job);
+		counted_add(&k->counted, r->launch, &r->profile, *job);
 		return 0;
 	}
 	*job = job_new(e->sim, r->launch, &r->profile, t, k, key);
@@ -254,6 +259,7 @@ static int take_target(struct estimates *e, size_t t, const char counters[33], s
 		return -ENOMEM;
 	*own = true;
 	memo_keep(&k->memo, key, *job);
+	counted_add(&k->counted, r->launch, &r->profile, *job);
 	(*job)->moved = job_moved;
 	(*job)->moved_ctx = e;
 	(*job)->kept = r->trace;
@@ -306,6 +312,14 @@ static bool has_own_job(const struct estimates *e, const struct pending *p)
 	return own;
 }
 
+static void add_pending(struct estimates *e, struct pending *p)
+{
+	*e->end = p;
+	e->end = &p->next;
+	e->count++;
+	e->taken++;
+}
+
 int estimates_take(struct estimates *e, const struct launch_record *l, struct kept_trace *brought, void *owner)
 {
 	struct launch_result *r = &e->result;
@@ -331,10 +345,7 @@ int estimates_take(struct estimates *e, const struct launch_record *l, struct ke
 	p->trace = r->trace;
 	p->traced_fraction = r->traced_fraction;
 	p->flags = r->flags;
-	*e->end = p;
-	e->end = &p->next;
-	e->count++;
-	e->taken++;
+	add_pending(e, p);
 	if (has_own_job(e, p))
 		e->taken_bytes += counter_bytes(l);
 	else
@@ -343,10 +354,74 @@ int estimates_take(struct estimates *e, const struct launch_record *l, struct ke
 	return 0;
 }
 
+int estimates_take_uncounted(struct estimates *e, const struct launch_record *l, const char *why, void *owner)
+{
+	struct pending *p = calloc(1, sizeof *p + e->sim->target_count * sizeof p->targets[0]);
+	uint64_t *counts = calloc(l->artifact->block_count + 1, sizeof *counts);
+	if (!p || !counts) {
+		free(p);
+		free(counts);
+		return -ENOMEM;
+	}
+	p->launch = l;
+	p->owner = owner;
+	p->counts = counts;
+	p->uncounted = why;
+	flag_add(&p->flags, FLAG_not_counted);
+	add_pending(e, p);
+	give_back(e, p);
+	bound_waiting(e);
+	return 0;
+}
+
+/* ---- a launch without counters ---- */
+
+/* NULL: none of the kernel was modelled on that target. */
+static const struct counted_launches *counted_of(const struct estimates *e, const struct launch_record *l, size_t t)
+{
+	const struct kernel_estimates *k = l->facts->code[e->sim->targets[t].arch] ? l->facts->estimates[t] : NULL;
+	return k ? &k->counted : NULL;
+}
+
+static bool can_be_derived(const struct estimates *e, const struct pending *p)
+{
+	bool ready = true;
+	for (size_t t = 0; t < e->sim->target_count && ready; t++) {
+		const struct counted_launches *c = counted_of(e, p->launch, t);
+		ready = c ? counted_ready(c, p->launch, p->no_more) : p->no_more;
+	}
+	return ready;
+}
+
+static void derive(struct estimates *e, struct pending *p)
+{
+	struct counted_between between;
+	bool first = true;
+	for (size_t t = 0; t < e->sim->target_count; t++) {
+		const struct counted_launches *c = counted_of(e, p->launch, t);
+		unsigned arch = e->sim->targets[t].arch;
+		p->targets[t].failure = p->uncounted;
+		if (!p->launch->facts->code[arch] && p->launch->facts->failure[arch])
+			p->targets[t].failure = p->launch->facts->failure[arch];
+		if (!c || !counted_find(c, p->launch, &between))
+			continue;
+		if (first)
+			counted_profile(p->launch, &between, p->counts, &p->profile);
+		first = false;
+		p->targets[t].job = counted_job(e->sim, p->launch, &p->profile, t, &between);
+		p->targets[t].own = p->targets[t].job;
+	}
+	if (first)
+		counted_profile(p->launch, NULL, p->counts, &p->profile);
+	e->sim->cost.not_counted += !first;
+}
+
 /* ---- a launch goes out ---- */
 
 static bool is_done(const struct estimates *e, const struct pending *p)
 {
+	if (p->uncounted)
+		return can_be_derived(e, p);
 	for (size_t t = 0; t < e->sim->target_count; t++)
 		if (p->targets[t].job && !p->targets[t].job->taken)
 			return false;
@@ -393,7 +468,7 @@ static void take_result(struct estimates *e, const struct pending *p, size_t t)
 	e->sim->cost.simulated += !job->estimate.sampled && !job->from_cache && job->estimate.simulated_fraction > 0;
 	e->sim->cost.from_cache += job->from_cache;
 	trace_need(p->launch->facts, p->launch->global, p->launch->local, &job->estimate.needed);
-	if (!e->budget.most_ns && sampling_check_due(job))
+	if (!e->budget.most_ns && !p->uncounted && sampling_check_due(job))
 		check_error(e, p, t);
 }
 
@@ -411,6 +486,8 @@ static void pending_free(struct estimates *e, struct pending *p)
 static void commit(struct estimates *e, struct pending *p)
 {
 	struct launch_result *r = &e->result;
+	if (p->uncounted)
+		derive(e, p);
 	*r = (struct launch_result){.sim = e->sim, .launch = p->launch, .profile = p->profile, .counts = p->counts, .trace = p->trace,
 	                            .traced_fraction = p->traced_fraction, .flags = p->flags};
 	for (size_t t = 0; t < e->sim->target_count; t++)

@@ -29,6 +29,8 @@ bool estimates_has_room(struct estimates *e);
 /* Takes a launch whose counters are in its record. The record must live until it is released. `brought`: its trace, which this takes,
  * or NULL. -ENOMEM: nothing was taken but the trace. */
 int estimates_take(struct estimates *e, const struct launch_record *l, struct kept_trace *brought, void *owner);
+/* Takes a launch that has no counters: it gets its estimate from others of its kernel. why: it is not modelled, if there are none. */
+int estimates_take_uncounted(struct estimates *e, const struct launch_record *l, const char *why, void *owner);
 /* Hands over what is done, in order, as far as it goes. */
 void estimates_commit(struct estimates *e);
 /* No more launches come for now: those that wait for others of their family do so no longer. hurried: because somebody waits for them; they

@@ -9,6 +9,7 @@ static void kernel_estimates_free(struct kernel_estimates *k)
 {
 	memo_clear(&k->memo);
 	sampling_clear(&k->sampling);
+	counted_clear(&k->counted);
 	for (size_t i = 0; i < KNOWN_JOBS; i++)
 		job_unref(k->known[i]);
 	free(k);

@@ -2,6 +2,7 @@
 #ifndef GPUSIM_RUNTIME_ESTIMATES_KERNEL_H
 #define GPUSIM_RUNTIME_ESTIMATES_KERNEL_H
 
+#include "runtime/estimates/counted.h"
 #include "runtime/estimates/memo.h"
 #include "runtime/estimates/results.h"
 #include "runtime/estimates/sampling.h"
@@ -11,6 +12,7 @@ enum { KNOWN_JOBS = 16 };
 struct kernel_estimates {
 	struct memo memo;
 	struct sampling sampling;
+	struct counted_launches counted;
 	struct results *results; /* NULL: nothing is cached */
 	struct estimate_job *known[KNOWN_JOBS]; /* held: the latest that were simulated, for those that cannot be any more (budget.h) */
 	size_t known_count;      /* that there ever were */

@@ -15,6 +15,8 @@ struct computed_trips {
 	size_t word; /* of the work-item's: the counter of what is numbered */
 };
 
+enum { LAUNCH_SIZES = 256 };
+
 struct artifact_kernel {
 	char *name;
 	unsigned arguments;
@@ -35,6 +37,7 @@ struct artifact_kernel {
 	struct launches_alike *shapes;           /* of its launches (trace_shapes.h), those in use first */
 	uint64_t shape_count;                  /* that there ever were */
 	uint32_t trace_room;                   /* chunks for the trace of a work-item (trace_shapes.h); 0: not known yet */
+	atomic_uint launches_by_size[LAUNCH_SIZES]; /* while memory for counters was short */
 	struct kept_trace *traces;               /* of its launches, those in use first */
 };
 

@@ -290,7 +290,8 @@ void report_json_launch(const struct launch_result *r)
 	json_add_sizes(b, "local", p->local);
 	json_add_count(b, "groups", p->groups[0] * p->groups[1] * p->groups[2]);
 	json_add_count(b, "warps", warps);
-	json_add_number(b, "sampled_fraction", r->trace ? r->traced_fraction : 1 / p->scale);
+	bool counted = !(r->flags & (flag_set)1 << FLAG_not_counted);
+	json_add_number(b, "sampled_fraction", r->trace ? r->traced_fraction : counted ? 1 / p->scale : 0);
 	if (r->launch->measured_ns)
 		json_add_count(b, "measured_ns", r->launch->measured_ns);
 	else
@@ -374,6 +375,7 @@ static void add_cost(struct gs_buf *b, const struct simulation *sim)
 	json_add_count(b, "simulated_launches", sim->cost.simulated);
 	json_add_count(b, "cached_launches", sim->cost.from_cache);
 	json_add_count(b, "over_budget_launches", sim->cost.over_budget);
+	json_add_count(b, "not_counted_launches", sim->cost.not_counted);
 	json_add_count(b, "programs", sim->cost.compiles);
 	json_add_count(b, "cache_hits", sim->cost.cache_hits);
 	json_add_count(b, "compile_ns", sim->cost.compile_ns);

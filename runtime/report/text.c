@@ -228,6 +228,13 @@ static void add_sampling(struct text *t)
 	}
 }
 
+static void add_not_counted(struct text *t)
+{
+	if (t->sim->cost.not_counted)
+		text_line(t, 2, "not counted: %llu launches ran without counters, because there was no room for these, or no time to copy memory "
+		          "(GPUSIM_COUNTER_MEMORY); their counts and times follow from other launches of their kernels", (unsigned long long)t->sim->cost.not_counted);
+}
+
 static void add_budget(struct text *t)
 {
 	if (t->sim->cost.over_budget)
@@ -314,6 +321,7 @@ static void add_all(struct text *t)
 		add_twins(t);
 		add_library(t);
 		add_sampling(t);
+		add_not_counted(t);
 		add_budget(t);
 		if (t->sim->cost.launches) /* a replay launches nothing */
 			add_cost(t);

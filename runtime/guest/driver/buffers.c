@@ -16,6 +16,7 @@
 #include "runtime/runtime.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -49,6 +50,7 @@ struct context_pool {
 static pthread_mutex_t pools_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct context_pool *pools;
 static uint64_t allocated_bytes[BUFFER_KINDS]; /* including idle buffers; under pools_lock */
+static atomic_uint_fast64_t used_bytes[BUFFER_KINDS]; /* of buffers that are taken */
 
 /* ---- the host's memory ---- */
 
@@ -325,14 +327,15 @@ static struct counter_buffer *buffer_new(struct context_pool *pool, cl_device_id
 	return NULL;
 }
 
-/* Rounds up a number of words: to a power of two, at least a page; for copies, to an eighth between two powers of two. */
+/* Rounds up a number of words: to a power of two, at least a page; for copies, and counters that are not cut from a huge page, to an
+ * eighth between two powers of two. */
 static size_t size_class(enum buffer_kind kind, size_t words)
 {
-	enum { LEAST = 512, STEPS = 8 };
+	enum { LEAST = 512, STEPS = 8, LEAST_COUNTERS = HUGE_PAGE / sizeof(uint64_t) };
 	size_t size = LEAST;
 	while (size < words)
 		size *= 2;
-	if (kind != SHADOW_BUFFER || size < LEAST * STEPS)
+	if (kind == TRACE_BUFFER || size < (kind == COUNTER_BUFFER ? LEAST_COUNTERS : LEAST * STEPS))
 		return size;
 	size_t step = size / 2 / STEPS;
 	return (words + step - 1) / step * step;
@@ -353,6 +356,7 @@ struct counter_buffer *buffer_take(struct context_pool *pool, cl_device_id devic
 		b = buffer_new(pool, device, kind, size);
 	if (b) {
 		pool->refs++;
+		used_bytes[kind] += b->word_count * sizeof *b->words;
 		note_device(pool, device);
 	}
 	pthread_mutex_unlock(&pools_lock);
@@ -361,6 +365,11 @@ struct counter_buffer *buffer_take(struct context_pool *pool, cl_device_id devic
 		return NULL;
 	}
 	return b;
+}
+
+uint64_t buffers_in_use(enum buffer_kind kind)
+{
+	return used_bytes[kind];
 }
 
 static int write_words(struct counter_buffer *b, size_t count)
@@ -434,6 +443,7 @@ void buffer_give_back(struct counter_buffer *b, size_t words_used)
 	struct context_pool *pool = b->pool;
 	bool clean = clear(b, words_used);
 	b->device_slots = 0;
+	used_bytes[b->kind] -= b->word_count * sizeof *b->words;
 	pthread_mutex_lock(&pools_lock);
 	if (clean) {
 		b->next = pool->idle;

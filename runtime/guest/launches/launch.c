@@ -23,6 +23,7 @@
 #include "runtime/process/thread.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -105,6 +106,15 @@ void launch_choose_size(struct launch *l)
 	size_t words = l->record.facts->words;
 	l->record.slots = at_most(upper_group_count(l), words ? room / 2 : room);
 	l->record.places = words ? at_most(items, (room - room / 2) * 2 / words) : 0;
+}
+
+/* Launches of the kernel up to now that have about the same number of work-items; sizes are in steps of a fifth. */
+static unsigned count_by_size(const struct launch *l)
+{
+	enum { STEPS_PER_DOUBLING = 4 };
+	double items = (double)l->record.global[0] * (double)l->record.global[1] * (double)l->record.global[2];
+	double step = items > 1 ? log2(items) * STEPS_PER_DOUBLING : 0;
+	return l->record.facts->launches_by_size[step < LAUNCH_SIZES - 1 ? (unsigned)step : LAUNCH_SIZES - 1]++;
 }
 
 /* Keeps the arguments from which addresses may be computed. A number of 8 bytes may be a handle. It is then taken for a buffer,
@@ -250,6 +260,8 @@ struct attempt {
 	struct kernel_twin *twin; /* the one that counts */
 	cl_device_id device;
 	struct launch *launch;
+	unsigned seen; /* launches before it that are as large */
+	const char *alone; /* why it is to run without a twin although others have one */
 	enum twin_way way;
 	struct proof *proof;
 	struct shadow_plan plan;
@@ -261,6 +273,15 @@ struct attempt {
 };
 
 /* ---- which way the twin runs ---- */
+
+/*
+ * Where half of the memory for counters is in use, the program launches faster than launches are modelled. The rest is then for launches
+ * that tell most about those without counters: of each kernel and size the 1st, 2nd, 4th, 8th and so on.
+ */
+static bool is_to_be_counted(const struct attempt *a)
+{
+	return buffers_in_use(COUNTER_BUFFER) <= simulation.options.counter_memory.number / 2 || !(a->seen & (a->seen + 1));
+}
 
 /* If a verification does not take place, there is no verdict. */
 static void no_verdict(struct attempt *a)
@@ -296,7 +317,7 @@ static bool take_copies(struct attempt *a)
 {
 	struct launch *l = a->launch;
 	struct kernel *k = a->kernel;
-	if (!shadow_affordable(a->plan.bytes))
+	if (!shadow_affordable(a->plan.bytes, !a->seen))
 		return false;
 	if (a->way == WAY_VERIFY) {
 		l->shadow = shadow_take(k->build->pool, a->request, a->device, &a->plan, true);
@@ -389,8 +410,11 @@ static int choose_way(struct attempt *a, struct gs_error *err)
 		return 0;
 	do_not_trace(a);
 	a->way = direct ? WAY_DIRECT : a->way;
-	gs_fail(&cannot, ENOMEM, "its memory is too large to be copied for the annotated twin (GPUSIM_SHADOW_MEMORY)");
-	return direct ? 0 : run_alone(a, &cannot, err);
+	if (direct)
+		return 0;
+	no_verdict(a);
+	a->alone = "its memory is too large to be copied for the annotated twin (GPUSIM_SHADOW_MEMORY)";
+	return -ENOMEM;
 }
 
 /* ---- enqueueing ---- */
@@ -518,7 +542,8 @@ static void hand_over(struct attempt *a, cl_event mine, cl_event *event)
 	l->command = log_launch(r, l->record.kernel_name, event ? &mine : NULL);
 	l->pending = 1 + (copies != NULL) + (traces != NULL) + (twin != NULL);
 	l->times.enqueued_ns = clock_ns();
-	l->record.in_shadow = l->times.in_shadow = a->way != WAY_DIRECT;
+	l->times.in_shadow = a->way != WAY_DIRECT;
+	l->record.in_shadow = l->times.in_shadow && !l->alone;
 	l->beside_twins = l->record.in_shadow || a->traced;
 	worker_launched(l);
 	follow_part(l, &l->traces, &l->times.traces_end_ns, traces);
@@ -560,6 +585,23 @@ static bool enqueue_all(struct attempt *a, cl_int *result, cl_event *event, stru
 	return ours && a->way != WAY_DIRECT;
 }
 
+/* The kernel runs without a twin, and its estimate follows from other launches. Returns true if the driver has taken it. */
+static bool enqueue_alone(struct attempt *a, cl_int *result, cl_event *event, struct gs_error *err)
+{
+	cl_event mine = NULL;
+	gs_fail(err, ENOMEM, "%s", a->alone);
+	if (program_is_ending())
+		return false;
+	launch_give_back(a->launch);
+	a->launch->alone = a->alone;
+	a->way = WAY_ALONE;
+	commands_begin(&a->commands, a->request);
+	*result = enqueue_own(a, &mine);
+	if (*result == CL_SUCCESS)
+		hand_over(a, mine, event);
+	return *result == CL_SUCCESS;
+}
+
 /* With the kernel's lock held, so that no other thread sets arguments before the twin is enqueued. Takes the launch over. */
 static bool launch_with(struct kernel *k, struct request *r, struct kernel_twin *t, cl_device_id device, struct launch *l,
                         cl_int *result, cl_event *event, struct gs_error *err)
@@ -567,11 +609,14 @@ static bool launch_with(struct kernel *k, struct request *r, struct kernel_twin 
 	struct attempt a = {.kernel = k, .request = r, .twin = t, .device = device, .launch = l};
 	bool asked = false;
 	launch_choose_size(l);
-	l->buffer = buffer_take(k->build->pool, device, COUNTER_BUFFER, launch_words(&l->record));
+	a.seen = count_by_size(l);
+	l->buffer = is_to_be_counted(&a) ? buffer_take(k->build->pool, device, COUNTER_BUFFER, launch_words(&l->record)) : NULL;
 	if (!l->buffer)
-		gs_fail(err, ENOMEM, "there was no room for its counters (GPUSIM_COUNTER_MEMORY)");
+		a.alone = "there was no room for its counters (GPUSIM_COUNTER_MEMORY)";
 	else if (!choose_way(&a, err))
 		asked = enqueue_all(&a, result, event, err);
+	if (a.alone)
+		asked = enqueue_alone(&a, result, event, err);
 	t->launched = t->launched || (asked && a.way == WAY_DIRECT);
 	if (!asked && a.launch) {
 		launch_give_back(l);

@@ -56,6 +56,7 @@ struct launch {
 	struct launch_part traces, twin, copies;
 	bool beside_twins;                   /* twins run beside it, and the driver may have to compile them */
 	bool uncounted;                      /* the driver refused its twin after it had accepted another command of ours */
+	const char *alone;                   /* why the kernel runs without a twin although others do not; NULL: it has one */
 	bool void_trace;                     /* the same for the traced twin */
 	const char *why;                     /* uncounted: another reason; a static text, or NULL */
 	enum { FETCH_NONE, FETCH_BUSY, FETCH_DONE } fetched; /* its trace and its verdict (worker.c) */

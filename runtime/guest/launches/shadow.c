@@ -366,13 +366,14 @@ void shadow_enqueued(struct shadow_plan *plan)
 		cl.clReleaseMemObject(plan->parts[--plan->part_count]);
 }
 
-/* Copying 4 bytes takes about a nanosecond. Copies may take two seconds plus a third of the time that the program has run. */
-bool shadow_affordable(uint64_t bytes)
+/* Copying 4 bytes takes about a nanosecond. Copies may take a quarter of a second plus an eighth of the time that the program has run; for
+ * first launches, two seconds plus a third. */
+bool shadow_affordable(uint64_t bytes, bool first)
 {
 	static atomic_uint_fast64_t copied_bytes;
 	enum { BYTES_PER_NS = 4 };
-	const uint64_t free_ns = UINT64_C(2000000000);
-	if (copied_bytes / BYTES_PER_NS > free_ns + (clock_ns() - simulation.start_ns) / 3)
+	const uint64_t free_ns = first ? UINT64_C(2000000000) : UINT64_C(250000000);
+	if (copied_bytes / BYTES_PER_NS > free_ns + (clock_ns() - simulation.start_ns) / (first ? 3 : 8))
 		return false;
 	copied_bytes += bytes;
 	return true;

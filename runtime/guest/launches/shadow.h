@@ -71,8 +71,9 @@ cl_int shadow_copy(struct shadow *s, enum copy_of which, const struct shadow_pla
 /* Sets the copies as arguments of `kernel`. After the launch the driver holds them itself, and shadow_enqueued releases ours. */
 cl_int shadow_set(struct shadow *s, enum copy_of which, struct shadow_plan *plan, cl_kernel kernel);
 void shadow_enqueued(struct shadow_plan *plan);
-/* Whether there is time to copy so many bytes. Copies may take only a part of the time that the program runs. */
-bool shadow_affordable(uint64_t bytes);
+/* Whether there is time to copy so many bytes. Copies may take only a part of the time that the program runs. first: for the first launch
+ * of its kernel and size, which may take more of it. */
+bool shadow_affordable(uint64_t bytes, bool first);
 /* After all commands have completed: whether two copies hold the same bytes; -1: they cannot be read. */
 int shadow_same(struct shadow *s, enum copy_of a, enum copy_of b);
 

@@ -316,11 +316,19 @@ static void take_counts(struct launch *l)
 	}
 }
 
+static void take_uncounted(struct launch *l)
+{
+	if (!report_wanted(&simulation) || estimates_take_uncounted(w.estimates, &l->record, l->alone, l))
+		not_modelled(l, l->alone);
+}
+
 static void finish_launch(struct launch *l)
 {
 	uint64_t begin = clock_ns();
 	cost_add_launch(&simulation.cost, &l->times);
-	if (l->status >= 0 && !l->uncounted && !buffer_fetch(l->buffer, launch_words(&l->record))) {
+	if (l->status >= 0 && l->alone) {
+		take_uncounted(l);
+	} else if (l->status >= 0 && !l->uncounted && !buffer_fetch(l->buffer, launch_words(&l->record))) {
 		take_counts(l);
 	} else {
 		kept_trace_free(l->brought);
