@@ -53,8 +53,8 @@ static int fault_error(int result)
 int error_of(int result, int otherwise, const struct gs_error *err)
 {
 	int none = 0, fault = result < 0 ? fault_error(result) : 0;
-	if (fault && atomic_compare_exchange_strong(&sticky, &none, fault) && err && *err->text)
-		log_error("%s", err->text);
+	(void)err; /* the runtime has said it when it happened */
+	atomic_compare_exchange_strong(&sticky, &none, fault);
 	if (fault)
 		return error_sticky();
 	if (result == -ENOMEM)
