@@ -10,6 +10,7 @@
 /* One image. It refers to the bytes that it was found in. */
 struct fatbin_image {
 	uint16_t kind;  /* enum fatbin_image_kind, or another one that is not known */
+	uint32_t container; /* number of its container: a program has one per module */
 	uint32_t arch;  /* 75 of sm_75; 0: not known */
 	uint64_t flags; /* enum fatbin_flags */
 	const uint8_t *data;
@@ -26,6 +27,9 @@ struct fatbin {
  * it. -EINVAL: the bytes are none of that. -EBADMSG: they are damaged. The caller frees *out with fatbin_free. */
 int fatbin_read(const void *data, size_t bytes, struct fatbin *out, struct gs_error *err);
 void fatbin_free(struct fatbin *f);
+
+/* The images of one container: a part of *f. It has none: there is no such container. */
+struct fatbin fatbin_container(const struct fatbin *f, uint32_t number);
 
 /* The contents of an image. PTX has no NUL at its end. -EBADMSG: they cannot be unpacked. */
 int fatbin_unpack(const struct fatbin_image *image, struct gs_buf *out, struct gs_error *err);

@@ -16,6 +16,7 @@ struct bytes {
 struct image_finder {
 	struct fatbin *found;
 	size_t room;
+	uint32_t container;
 };
 
 void fatbin_free(struct fatbin *f)
@@ -24,12 +25,23 @@ void fatbin_free(struct fatbin *f)
 	*f = (struct fatbin){0};
 }
 
+struct fatbin fatbin_container(const struct fatbin *f, uint32_t number)
+{
+	struct fatbin part = {.images = f->images};
+	while (part.images < f->images + f->count && part.images->container < number)
+		part.images++;
+	while (part.images + part.count < f->images + f->count && part.images[part.count].container == number)
+		part.count++;
+	return part;
+}
+
 static int add_image(struct image_finder *f, struct fatbin_image image, struct gs_error *err)
 {
 	if (f->found->count == MOST_IMAGES)
 		return gs_fail(err, EBADMSG, "a fat binary has more than %d images", MOST_IMAGES);
 	if (!gs_reserve(&f->found->images, f->found->count, &f->room, sizeof image))
 		return gs_fail(err, ENOMEM, "out of memory");
+	image.container = f->container;
 	f->found->images[f->found->count++] = image;
 	return 0;
 }
@@ -78,6 +90,7 @@ static int read_container(struct image_finder *f, struct bytes all, size_t *take
 			return result;
 		rest = (struct bytes){rest.at + used, rest.count - used};
 	}
+	f->container++;
 	return 0;
 }
 

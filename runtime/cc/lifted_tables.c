@@ -51,11 +51,11 @@ static struct lifted_place place_of_block(const struct lifted *l, uint32_t funct
 
 /* ---- rows ---- */
 
-static const char *kind_of_row(const struct lifted *l, const struct lift_row *r)
+static const char *kind_of_row(const struct lift_row *r)
 {
 	if (r->edge >= 0)
 		return "edge";
-	return r->block ? "block" : l->module->functions[r->function].entry ? "entry" : "function";
+	return r->block ? "block" : "entry";
 }
 
 static void write_rows(const struct lifted *l, struct gs_pack *result)
@@ -66,7 +66,7 @@ static void write_rows(const struct lifted *l, struct gs_pack *result)
 		const struct graph *g = l->functions[r->function].graph;
 		uint32_t block = r->edge >= 0 ? g->edges[r->edge].from : (uint32_t)r->block;
 		struct lifted_place begin = place_of_block(l, r->function, block, r->edge >= 0), end = place_of_block(l, r->function, block, true);
-		gs_buf_printf(&table, "%u 0 %s %s %u %u %s\n", i, l->module->functions[r->function].name, kind_of_row(l, r), begin.line,
+		gs_buf_printf(&table, "%u 0 %s %s %u %u %s\n", i, l->module->functions[r->function].name, kind_of_row(r), begin.line,
 		              begin.column, begin.file);
 		gs_buf_printf(&details, "%u %u %u -1 -", i, end.line, end.column);
 		for (uint32_t t = 0; t < r->term_count; t++)

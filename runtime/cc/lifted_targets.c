@@ -68,13 +68,33 @@ static int counted_make(struct counted *c, const struct lifted *l, struct gs_err
 	return 0;
 }
 
+/* The code of a kernel that was not lifted: nothing of it is counted. It can still be shown. */
+static int make_uncounted(const struct ptx_module *module, const struct ptx_function *kernel, const char *arch, struct kernel_code **code,
+                          struct gs_error *err)
+{
+	const struct mapping_source nothing = {.counter_count = 0};
+	struct mapping *m = NULL;
+	int result = mapping_create(module, kernel, &m, err);
+	if (!result)
+		result = mapping_solve(m, &nothing, arch, code, err);
+	mapping_free(m);
+	return result;
+}
+
+static int make_code(const struct counted *c, const struct lifted *l, const struct lift_kernel *k, const char *arch,
+                     struct kernel_code **code, struct gs_error *err)
+{
+	const struct ptx_function *f = &l->module->functions[k->function];
+	return *k->refused.text ? make_uncounted(l->module, f, arch, code, err) : mapping_counted(l->module, f, &c->rows, arch, code, err);
+}
+
 static void write_kernel(const struct counted *c, const struct lifted *l, const struct lift_kernel *k, const char *target,
                          struct gs_buf *section, struct gs_pack *result)
 {
 	struct kernel_code *code = NULL;
 	struct gs_error err = {""};
 	struct gs_buf bytes = {0};
-	if (mapping_counted(l->module, &l->module->functions[k->function], &c->rows, target_assembler(target), &code, &err)) {
+	if (make_code(c, l, k, target_assembler(target), &code, &err)) {
 		gs_buf_printf(section, "kernel %s failure %.*s\n", k->name, (int)strcspn(err.text, "\n"), err.text);
 		return;
 	}
@@ -99,8 +119,7 @@ int lifted_write_targets(const struct lifted *l, char *const *archs, size_t coun
 		struct gs_buf section = {0};
 		gs_buf_printf(&section, "%s\n", archs[t]);
 		for (uint32_t i = 0; i < l->kernel_count; i++)
-			if (!*l->kernels[i].refused.text)
-				write_kernel(&c, l, &l->kernels[i], archs[t], &section, result);
+			write_kernel(&c, l, &l->kernels[i], archs[t], &section, result);
 		gs_pack_add(result, "target", section.data, section.len);
 		gs_pack_add(result, "ptx", ptx->data, ptx->len);
 		result->failed |= section.failed;

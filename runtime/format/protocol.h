@@ -98,9 +98,9 @@
  *   note        any number of one-line remarks for the report
  *
  * The result of a CUDA module has the same sections, of one unit. "host" and "traced" are lifted kernels (lifted.h), whose layout is item.
- * The lines of "blocks" are rows of lift.h: FUNCTION is that of the PTX, KIND is entry (the first block of a kernel), function (of a
- * function), block or edge. LINE is that of the source where the PTX says it, else that of the PTX, and FILE then "ptx".
- * "kernels" has only kernels that can be lifted. ARGUMENTS are the parameters of the PTX. STAGE of "failure" is one of
+ * The lines of "blocks" are rows of lift.h: FUNCTION is that of the PTX, KIND is entry (the first block of a function), block or edge. LINE
+ * is that of the source where the PTX says it, else that of the PTX, and FILE then "ptx". "kernels" has only kernels that can be lifted;
+ * "target" and "code" have the others as well, without counts. ARGUMENTS are the parameters of the PTX. STAGE of "failure" is one of
  *               no-ptx     there is no PTX that could be lifted; the text tells what there is, and how to compile
  *               not-image  the bytes are none of what "fatbin" may be
  *               lift       the PTX cannot be lifted at all

@@ -200,6 +200,9 @@ static void executables_are_searched(void)
 	CU_ASSERT_EQUAL_FATAL(read_exact(file.data, file.len, &f, &copy), 0);
 	CU_ASSERT_EQUAL_FATAL(f.count, 2);
 	CU_ASSERT_EQUAL(f.images[1].arch, 80);
+	struct fatbin second = fatbin_container(&f, 1);
+	CU_ASSERT_TRUE(second.count == 1 && second.images == &f.images[1]);
+	CU_ASSERT_EQUAL(fatbin_container(&f, 2).count, 0);
 	fatbin_free(&f);
 	free(copy);
 	for (size_t cut = 0; cut < file.len; cut++) {

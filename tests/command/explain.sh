@@ -191,6 +191,38 @@ assert "prefers-color-scheme:dark" in text
 PYTHON
 }
 
+# A loop of two instructions and a branch, and a kernel that cannot be lifted. The lines of the PTX are the source.
+ptx_is_explained() {
+	cat >loop.ptx <<'PTX'
+.version 8.0
+.target sm_70
+.address_size 64
+	.file 1 "elsewhere.cu"
+.visible .entry loop(.param .u64 loop_param_0, .param .u32 loop_param_1)
+{
+	.reg .pred %p<2>; .reg .b32 %r<4>; .reg .b64 %rd<3>;
+	.loc 1 77 3
+	ld.param.u64 %rd1, [loop_param_0];
+	ld.param.u32 %r1, [loop_param_1];
+	mov.u32 %r2, 0;
+$AGAIN:
+	add.u32 %r2, %r2,
+		%r1;
+	setp.lt.u32 %p1, %r2, 100;
+	@%p1 bra $AGAIN;
+	st.global.u32 [%rd1], %r2; ret;
+}
+.visible .entry strange() {
+	unheardof.u32; ret;
+}
+PTX
+	"$gpusim" explain loop.ptx --gpu v100 --set machine_code=ptx >out && cat out && grep -q '^  8 instructions, 3 blocks, 1 loop' out &&
+		grep -Eq '^ +13 1 +1 1I .*\| +add' out && grep -Eq '^ +17 2 +2 1G 1B ' out && grep -q '^strange$' out &&
+		"$gpusim" explain loop.ptx --gpu v100 --kernel strange >out && cat out && grep -q '(2 of PTX)' out &&
+		grep -q 'unheardof.u32, 1 time, from PTX line 20' out &&
+		refused "no PTX of a kernel 'lop'" loop.ptx --kernel lop
+}
+
 check "instructions are those that the chip executes" machine_instructions_where_there_are
 check "a line has the instructions that come from it" lines_have_their_instructions
 check "the lines add up to the kernel" rows_add_up
@@ -202,6 +234,7 @@ check "100 columns, no colours in a file" fits_a_terminal
 check "colours on a terminal, none with NO_COLOR" colours_on_a_terminal
 check "build options reach the compiler" build_options_reach_the_compiler
 check "includes are found beside the file and by -I" includes_are_found
+check "PTX is explained line by line" ptx_is_explained
 check "bad input is one line and exit code 2" errors_are_one_line
 check "--help" has_help
 check "--dot writes the graphs" graphs_are_written

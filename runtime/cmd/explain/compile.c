@@ -70,6 +70,23 @@ static int check_result(const struct gs_pack *result, const char *file, struct g
 	return gs_fail(err, EINVAL, "%s: %.*s", file, length, text);
 }
 
+int explain_compile_ptx(const char *file, const struct gs_buf *ptx, const char *target, struct gs_pack *result, struct gs_error *err)
+{
+	struct gs_buf request = {0};
+	struct gs_pack pack = {0};
+	gs_pack_puts(&pack, "version", GPUSIM_CC_VERSION);
+	gs_pack_puts(&pack, "targets", target);
+	gs_pack_add(&pack, "fatbin", ptx->data ? ptx->data : "", ptx->len);
+	int failed = gs_pack_encode(&pack, &request, err);
+	if (!failed)
+		failed = cc_run(&request, result, err);
+	if (!failed)
+		failed = check_result(result, file, err);
+	gs_pack_free(&pack);
+	gs_buf_free(&request);
+	return failed;
+}
+
 int explain_compile(const char *file, const struct gs_buf *source, const char *options, const char *target,
                     struct gs_pack *result, struct gs_error *err)
 {

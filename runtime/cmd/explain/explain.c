@@ -11,9 +11,11 @@
 #include <unistd.h>
 
 static const char help[] =
-    "Usage: gpusim explain FILE.cl [OPTIONS]\n"
+    "Usage: gpusim explain FILE.cl|FILE.ptx|PROGRAM [OPTIONS]\n"
     "\n"
     "Shows what each line of an OpenCL source becomes on a GPU and what it costs there, without running it.\n"
+    "Of PTX, of a fat binary, or of a CUDA program with PTX in it, it shows the lines of the PTX that the GPU takes:\n"
+    "of the first module that has kernels, or of the one with --kernel.\n"
     "\n"
     "  --gpu NAME|FILE.gpu    the GPU (gpusim gpus lists them); default: GPUSIM_GPU, or gtx480\n"
     "  --set KEY=VALUE,...    override keys of its description\n"
@@ -181,19 +183,33 @@ static int show(const struct explain_arguments *a, const struct explain *e, stru
 	return result;
 }
 
+static int compile(const struct explain_arguments *a, struct explain *e, bool image, const char *target, struct gs_pack *answer,
+                   struct gs_error *err)
+{
+	struct gs_buf marked = {0};
+	if (!image)
+		return explain_compile(a->file, &e->source.text, a->options.data ? a->options.data : "", target, answer, err);
+	explain_mark_lines(&e->source.text, &marked);
+	int result = explain_compile_ptx(a->file, &marked, target, answer, err);
+	gs_buf_free(&marked);
+	return result;
+}
+
 static int explain(const struct explain_arguments *a, struct explain *e, struct gs_error *err)
 {
 	struct gs_pack answer = {0};
 	char target[GPU_TARGET_SIZE];
+	bool image = false;
 	gpu_target_name(&e->gpu, target);
 	int result = explain_read_source(&e->source, a->file, err);
 	if (!result)
-		result = explain_compile(a->file, &e->source.text, a->options.data ? a->options.data : "", target, &answer,
-					 err);
+		result = explain_read_image(&e->source, target, a->kernel, &image, err);
+	if (!result)
+		result = compile(a, e, image, target, &answer, err);
 	if (!result)
 		result = explain_read_code(e, &answer, a->kernel, err);
 	if (!result)
-		result = explain_read_ranges(&e->source, &answer, err);
+		result = image ? explain_read_ptx_ranges(&e->source, e->module, err) : explain_read_ranges(&e->source, &answer, err);
 	for (size_t i = 0; i < e->kernel_count && !result; i++)
 		result = explain_attribute(e, &e->kernels[i], err);
 	if (!result)

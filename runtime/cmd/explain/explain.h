@@ -3,6 +3,7 @@
  *
  *   explain.c          arguments, and the order of the steps
  *   runtime/cmd/explain/compile.c  gpusim-cc's answer to a source file
+ *   runtime/cmd/explain/image.c    PTX and fat binaries in place of a source file
  *   runtime/cmd/explain/code.c     the code of every kernel in that answer
  *   runtime/cmd/explain/source.c   the source's own functions and loops, from the same answer
  *   runtime/cmd/explain/lines.c    what each line of the source became, and its cost
@@ -106,6 +107,17 @@ struct explain {
 int explain_compile(const char *file, const struct gs_buf *source, const char *options, const char *target,
                     struct gs_pack *result, struct gs_error *err);
 
+/* The same for PTX. */
+int explain_compile_ptx(const char *file, const struct gs_buf *ptx, const char *target, struct gs_pack *result, struct gs_error *err);
+
+/* runtime/cmd/explain/image.c: if the file that was read is PTX, a fat binary or a program with CUDA kernels in it, *found is true, and the
+ * source's text becomes the PTX for the target: of the first module that has the kernel, or any kernel (NULL). */
+int explain_read_image(struct explain_source *s, const char *target, const char *kernel, bool *found, struct gs_error *err);
+/* PTX in which every instruction knows its line in *ptx, as that of program.cl. */
+void explain_mark_lines(const struct gs_buf *ptx, struct gs_buf *out);
+/* Functions and loops, from the PTX with such lines. The lines of unknown opcodes become those as well. */
+int explain_read_ptx_ranges(struct explain_source *s, struct ptx_module *m, struct gs_error *err);
+
 /* runtime/cmd/explain/code.c: fills module and kernels. `only` is the name of one kernel, or NULL for all. */
 int explain_read_code(struct explain *e, const struct gs_pack *answer, const char *only, struct gs_error *err);
 void explain_free(struct explain *e);
@@ -113,6 +125,7 @@ void explain_free(struct explain *e);
 /* runtime/cmd/explain/source.c */
 int explain_read_source(struct explain_source *s, const char *file, struct gs_error *err);
 int explain_read_ranges(struct explain_source *s, const struct gs_pack *answer, struct gs_error *err);
+int explain_split_lines(struct explain_source *s, struct gs_error *err); /* fills lines */
 void explain_source_free(struct explain_source *s);
 const struct explain_range *explain_function_of(const struct explain_source *s, uint32_t line); /* or NULL */
 const struct explain_range *explain_loop_of(const struct explain_source *s, uint32_t line); /* the innermost, or NULL */

@@ -18,7 +18,7 @@ int explain_read_source(struct explain_source *s, const char *file, struct gs_er
 }
 
 /* Replaces line ends by NULs. The original text is not needed any more. */
-static int split_lines(struct explain_source *s, struct gs_error *err)
+int explain_split_lines(struct explain_source *s, struct gs_error *err)
 {
 	char *at = s->text.data;
 	s->lines = calloc(s->line_count + 1u, sizeof *s->lines);
@@ -100,7 +100,7 @@ int explain_read_ranges(struct explain_source *s, const struct gs_pack *answer, 
 		loop_lines += *p == '\n';
 	s->functions = calloc(count + 1, sizeof *s->functions);
 	s->loops = calloc(loop_lines + 1, sizeof *s->loops);
-	int result = blocks && s->functions && s->loops ? split_lines(s, err) : gs_fail(err, ENOMEM, "out of memory");
+	int result = blocks && s->functions && s->loops ? explain_split_lines(s, err) : gs_fail(err, ENOMEM, "out of memory");
 	for (size_t i = 0; i < count && !result; i++)
 		if (!strcmp(blocks[i].kind, "entry"))
 			add_range(s->functions, &s->function_count, &blocks[i], blocks[i].first, 0);
