@@ -134,7 +134,7 @@ static cl_int run_traced(struct launch_command *c, struct cuda_stream *s, struct
 	struct launch *l = c->launch;
 	c->words.traces = (uint64_t)(uintptr_t)l->trace_buffer->words;
 	c->words.chunks = t->plan.chunks;
-	c->words.traced_whole = simulation.options.exact.number;
+	c->words.traced_whole = t->plan.windows;
 	c->words.order = (uint64_t)(uintptr_t)t->lists.traced; /* 0 where all groups are traced */
 	l->times.first_traced = !t->form->launched;
 	cl_int code = run_groups(c, s, t->form, t->lists.traced ? t->lists.traced_count : c->groups);

@@ -19,6 +19,9 @@
 #define LOG_DOMAIN "trace"
 
 enum { CHUNK_WORDS = TRACE_CHUNK_BYTES / 8 };
+/* Windows of a launch that is traced as a whole. It is small, so this costs little, and loops of a few hundred iterations have no gap:
+ * lanes that drift apart do so in later iterations, too. */
+enum { LONGER_WINDOWS = 4 };
 
 /* ---- what to trace ---- */
 
@@ -71,14 +74,14 @@ static bool choose_groups(const struct launch *l, struct trace_plan *p)
 	return items <= WHOLE * most;
 }
 
-static size_t buffer_words(const struct launch *l)
+static size_t buffer_words(const struct launch *l, const struct trace_plan *p)
 {
 	enum { LEAST = 1024 }; /* chunks in all */
 	uint64_t room = most_words(), items = 1, most = most_items(l), words = 1;
 	for (int d = 0; d < 3; d++)
 		items *= l->record.global[d];
 	items = items < most ? items : most;
-	uint64_t wanted = items * trace_room(l->record.facts) * CHUNK_WORDS;
+	uint64_t wanted = items * trace_room(l->record.facts) * (p->whole ? LONGER_WINDOWS : 1) * CHUNK_WORDS;
 	wanted = wanted < LEAST * CHUNK_WORDS ? LEAST * CHUNK_WORDS : wanted;
 	while (words * 2 <= room && words < wanted)
 		words *= 2;
@@ -95,12 +98,13 @@ bool plan_groups(const struct launch *l, struct trace_plan *p)
 	if (!choose_groups(l, p))
 		return false;
 	p->whole = p->boxes.count == 1;
+	p->windows = simulation.options.exact.number ? 1 : p->whole ? LONGER_WINDOWS : 0;
 	return true;
 }
 
 bool take_trace_buffer(struct context_pool *pool, cl_device_id device, struct launch *l, struct trace_plan *p)
 {
-	size_t words = buffer_words(l);
+	size_t words = buffer_words(l, p);
 	if (!words) {
 		log_debug("%s is not traced: no memory for it", l->record.kernel_name);
 		return false;
@@ -150,7 +154,7 @@ static void make_part(const struct request *r, const struct launch *l, const str
 	out->box.s[BOX_CHUNKS] = (cl_ulong)((double)p->chunks * (double)traced / (double)p->boxes.traced_groups);
 	out->box.s[BOX_TRACED_OF] = p->of;
 	out->box.s[BOX_TRACED_BELOW] = p->part;
-	out->box.s[BOX_TRACED_WHOLE] = simulation.options.exact.number;
+	out->box.s[BOX_TRACED_WHOLE] = p->windows;
 	if (p->boxes.count == 1)
 		return;
 	for (cl_uint d = 0; d < 3; d++) {

@@ -17,6 +17,7 @@ struct trace_plan {
 	uint64_t local[3];  /* 0: not known */
 	struct boxes boxes; /* one box: the whole launch */
 	bool whole;         /* the traced twin runs all groups */
+	uint64_t windows;   /* BOX_TRACED_WHOLE */
 	uint64_t chunks;    /* of the buffer */
 	uint64_t part, of;  /* if groups are not known before: the first `part` of every `of` groups are traced */
 };
