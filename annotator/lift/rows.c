@@ -58,6 +58,15 @@ bool may_exit(const struct lifted *l, uint32_t function)
 	return found;
 }
 
+static bool any_function_exits(const struct ptx_module *m)
+{
+	for (uint32_t f = 0; f < m->function_count; f++)
+		for (uint32_t i = 0; i < m->functions[f].instruction_count && !m->functions[f].entry; i++)
+			if (flow_kind(&m->functions[f].instructions[i]) == FLOW_EXIT)
+				return true;
+	return false;
+}
+
 static bool call_may_exit(const struct lifted *l, const struct graph *g, uint32_t block)
 {
 	const struct graph_block *b = &g->blocks[block];
@@ -65,7 +74,7 @@ static bool call_may_exit(const struct lifted *l, const struct graph *g, uint32_
 		return false;
 	const struct ptx_operand *called = ptx_callee(&g->function->instructions[b->first + b->count - 1]);
 	if (!called || called->kind == PTX_REGISTER)
-		return true;
+		return any_function_exits(l->module);
 	int32_t to = function_index(l->module, called->text);
 	return to >= 0 && may_exit(l, (uint32_t)to);
 }
@@ -205,7 +214,8 @@ static int count_edges(struct counting *c)
 	uint32_t end = c->graph->block_count, *block_rows = l->functions[c->function].block_rows;
 	for (uint32_t i = 0; i < c->counted_count; i++) {
 		struct flow_edge *e = &c->edges[c->counted[i]];
-		uint32_t block = ways(c, e->from, false) == 1 ? e->from : e->to != end && ways(c, e->to, true) == 1 ? e->to : end;
+		bool first = e->from != end && ways(c, e->from, false) == 1, second = e->to != end && ways(c, e->to, true) == 1;
+		uint32_t block = first ? e->from : second ? e->to : end;
 		if (block == end && e->edge < 0)
 			return -ERANGE;
 		if (!add_row(l, c->function, block < end ? (int32_t)block : -1, block < end ? -1 : e->edge))

@@ -1,0 +1,379 @@
+/*
+ * Whole kernels of PTX, lifted and run on the CPU device: control flow, barriers, calls. Every kernel writes one word for each thread to the
+ * buffer that is its parameter. Expected values are computed here, from what the PTX says.
+ */
+#include "tests/tests.h"
+
+#include "tests/lift/runner.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A kernel `k` with one parameter, whose address is in %rd0; %r0 is the thread, and %rd1 the address of its word. */
+#define HEAD ".version 7.8\n.target sm_80\n.address_size 64\n"
+#define KERNEL(body) \
+	".visible .entry k(.param .u64 p)\n{\n.reg .pred %p<20>;\n.reg .b32 %r<40>;\n.reg .b64 %rd<20>;\n.reg .f32 %f<8>;\n" body "}\n"
+#define BEGIN \
+	"ld.param.u64 %rd0, [p];\nmov.u32 %r30, %ctaid.x;\nmov.u32 %r31, %ntid.x;\nmov.u32 %r0, %tid.x;\nmad.lo.s32 %r32, %r30, %r31, %r0;\n" \
+	"mul.wide.u32 %rd2, %r32, 4;\nadd.s64 %rd1, %rd0, %rd2;\n"
+
+enum { MOST_THREADS = 1024 };
+static uint32_t words[MOST_THREADS];
+static struct lifted_fault fault;
+
+/* Runs the kernel, and gives what it printed and counted to `look`, which may be NULL. */
+static void run_and(const char *ptx, uint32_t groups, uint32_t threads, void (*look)(const struct lift_runner *, const struct lift_run *))
+{
+	struct lift_runner *r = NULL;
+	struct gs_error err = {""};
+	uint64_t address = (uint64_t)words;
+	const void *arguments[] = {&address};
+	struct lift_run run = {.kernel = "k", .grid = {groups}, .block = {threads}, .arguments = arguments, .argument_count = 1};
+	memset(words, 0xff, sizeof words);
+	int result = runner_create(ptx, strlen(ptx), LIFT_COUNTING, &r, &err);
+	if (!result)
+		result = runner_run(r, &run, &err);
+	if (result)
+		fprintf(stderr, "\n%s\n", err.text);
+	CU_ASSERT_EQUAL_FATAL(result, 0);
+	fault = run.fault;
+	if (look)
+		look(r, &run);
+	runner_run_free(&run);
+	runner_free(r);
+}
+
+static void run(const char *ptx, uint32_t groups, uint32_t threads)
+{
+	run_and(ptx, groups, threads, NULL);
+	CU_ASSERT_EQUAL(fault.kind, LIFTED_NO_FAULT);
+}
+
+/* Whether word i is what the expression says, for all threads. */
+#define CHECK_WORDS(count, expression) \
+	do { \
+		uint32_t wrong = 0; \
+		for (uint32_t i = 0; i < (count); i++) \
+			if (words[i] != (uint32_t)(expression) && !wrong++) \
+				fprintf(stderr, "\nthread %u: %u, expected %u\n", i, words[i], (uint32_t)(expression)); \
+		CU_ASSERT_EQUAL(wrong, 0); \
+	} while (0)
+
+/* ---- lanes that go different ways ---- */
+
+static void loops_end_lane_by_lane(void)
+{
+	/* Sums 0 to t - 1 in a loop of t iterations. */
+	run(HEAD KERNEL(BEGIN "mov.u32 %r1, 0;\nmov.u32 %r2, 0;\nTOP:\nsetp.ge.u32 %p1, %r2, %r0;\n@%p1 bra DONE;\nadd.u32 %r1, %r1, %r2;\n"
+	                      "add.u32 %r2, %r2, 1;\nbra TOP;\nDONE:\nst.global.u32 [%rd1], %r1;\nret;\n"), 2, 70);
+	CHECK_WORDS(140, (i % 70) * (i % 70 - 1) / 2);
+}
+
+static void branches_nest(void)
+{
+	/* 10 for even threads below 16, 20 for odd ones, 30 and 40 above; then all add 1. */
+	run(HEAD KERNEL(BEGIN "and.b32 %r1, %r0, 1;\nsetp.eq.u32 %p1, %r1, 0;\nsetp.lt.u32 %p2, %r0, 16;\n@!%p2 bra HIGH;\n@%p1 bra A;\n"
+	                      "mov.u32 %r2, 20;\nbra JOIN1;\nA:\nmov.u32 %r2, 10;\nJOIN1:\nbra JOIN2;\nHIGH:\n@%p1 bra B;\nmov.u32 %r2, 40;\nbra JOIN2;\n"
+	                      "B:\nmov.u32 %r2, 30;\nJOIN2:\nadd.u32 %r2, %r2, 1;\nst.global.u32 [%rd1], %r2;\nret;\n"), 1, 32);
+	CHECK_WORDS(32, (i < 16 ? (i % 2 ? 20 : 10) : (i % 2 ? 40 : 30)) + 1);
+}
+
+static void tables_lead_each_lane_to_its_label(void)
+{
+	run(HEAD KERNEL(BEGIN "rem.u32 %r1, %r0, 3;\nTABLE: .branchtargets L0, L1, L2;\nbrx.idx %r1, TABLE;\nL0:\nmov.u32 %r2, 100;\nbra END;\n"
+	                      "L1:\nmov.u32 %r2, 200;\nbra END;\nL2:\nmov.u32 %r2, 300;\nEND:\nadd.u32 %r2, %r2, %r0;\nst.global.u32 [%rd1], %r2;\nret;\n"),
+	    1, 40);
+	CHECK_WORDS(40, (i % 3 + 1) * 100 + i);
+}
+
+static void lanes_meet_again_after_branches(void)
+{
+	/* A ballot after the join sees all lanes; one inside sees its side only. */
+	run(HEAD KERNEL(BEGIN "setp.lt.u32 %p1, %r0, 8;\n@%p1 bra LOW;\nactivemask.b32 %r1;\nbra JOIN;\nLOW:\nactivemask.b32 %r1;\nJOIN:\n"
+	                      "activemask.b32 %r2;\nxor.b32 %r1, %r1, %r2;\nst.global.u32 [%rd1], %r1;\nret;\n"), 1, 32);
+	CHECK_WORDS(32, i < 8 ? 0xffffff00u : 0xffu);
+}
+
+static void guarded_ends_leave_the_others(void)
+{
+	run(HEAD KERNEL(BEGIN "setp.gt.u32 %p1, %r0, 20;\nst.global.u32 [%rd1], 1;\n@%p1 exit;\nst.global.u32 [%rd1], 2;\nsetp.gt.u32 %p2, %r0, 10;\n"
+	                      "@%p2 ret;\nst.global.u32 [%rd1], 3;\nret;\n"), 1, 50);
+	CHECK_WORDS(50, i > 20 ? 1 : i > 10 ? 2 : 3);
+}
+
+static void uniform_values_survive_divergence(void)
+{
+	/* %r5 is the same in all lanes before the branch. Lanes that wait still need the old value. */
+	run(HEAD KERNEL(BEGIN "mov.u32 %r5, 7;\nsetp.lt.u32 %p1, %r0, 5;\n@%p1 bra LOW;\nmov.u32 %r5, 9;\nLOW:\nadd.u32 %r6, %r5, %r0;\n"
+	                      "st.global.u32 [%rd1], %r6;\nret;\n"), 1, 32);
+	CHECK_WORDS(32, (i < 5 ? 7 : 9) + i);
+	/* A counter of a loop that lanes leave at different times. */
+	run(HEAD KERNEL(BEGIN "mov.u32 %r5, 0;\nTOP:\nadd.u32 %r5, %r5, 1;\nsetp.lt.u32 %p1, %r5, %r0;\n@%p1 bra TOP;\nst.global.u32 [%rd1], %r5;\nret;\n"),
+	    1, 64);
+	CHECK_WORDS(64, i < 1 ? 1 : i);
+}
+
+/* ---- barriers ---- */
+
+#define SHARED ".shared .align 4 .b8 s[4096];\n"
+
+static void barriers_order_warps(void)
+{
+	/* Thread t writes t to place t, and reads that of the thread opposite. */
+	run(HEAD KERNEL(SHARED BEGIN "mov.u32 %r1, s;\nshl.b32 %r2, %r0, 2;\nadd.u32 %r3, %r1, %r2;\nst.shared.u32 [%r3], %r0;\nbar.sync 0;\n"
+	                             "sub.u32 %r4, 255, %r0;\nshl.b32 %r4, %r4, 2;\nadd.u32 %r4, %r1, %r4;\nld.shared.u32 %r5, [%r4];\n"
+	                             "st.global.u32 [%rd1], %r5;\nret;\n"), 3, 256);
+	CHECK_WORDS(768, 255 - i % 256);
+}
+
+static void threads_may_end_before_a_barrier(void)
+{
+	/* Those from 40 on end. The others still meet, and see what all wrote. */
+	run(HEAD KERNEL(SHARED BEGIN "mov.u32 %r1, s;\nshl.b32 %r2, %r0, 2;\nadd.u32 %r3, %r1, %r2;\nst.shared.u32 [%r3], %r0;\nsetp.ge.u32 %p1, %r0, 40;\n"
+	                             "@%p1 bra OUT;\nbar.sync 0;\nsub.u32 %r4, 39, %r0;\nshl.b32 %r4, %r4, 2;\nadd.u32 %r4, %r1, %r4;\n"
+	                             "ld.shared.u32 %r5, [%r4];\nst.global.u32 [%rd1], %r5;\nOUT:\nret;\n"), 1, 128);
+	CHECK_WORDS(128, i < 40 ? 39 - i : 0xffffffffu);
+}
+
+static void barriers_may_be_on_both_sides(void)
+{
+	/* Lanes of one warp wait at different barriers of the same number, as hardware since Volta allows. */
+	run(HEAD KERNEL(SHARED BEGIN "mov.u32 %r1, s;\nshl.b32 %r2, %r0, 2;\nadd.u32 %r3, %r1, %r2;\nst.shared.u32 [%r3], %r0;\nand.b32 %r6, %r0, 1;\n"
+	                             "setp.eq.u32 %p1, %r6, 0;\n@%p1 bra EVEN;\nbar.sync 0;\nmov.u32 %r7, 1000;\nbra JOIN;\nEVEN:\nbar.sync 0;\n"
+	                             "mov.u32 %r7, 2000;\nJOIN:\nxor.b32 %r4, %r0, 63;\nshl.b32 %r4, %r4, 2;\nadd.u32 %r4, %r1, %r4;\n"
+	                             "ld.shared.u32 %r5, [%r4];\nadd.u32 %r5, %r5, %r7;\nst.global.u32 [%rd1], %r5;\nret;\n"), 1, 64);
+	CHECK_WORDS(64, (i ^ 63) + (i % 2 ? 1000 : 2000));
+}
+
+static void barriers_have_numbers_and_counts(void)
+{
+	/* Warp 0 waits for warp 1 at barrier 1, warp 1 only arrives; warps 2 and 3 meet at barrier 2. */
+	run(HEAD KERNEL(SHARED BEGIN
+	                "mov.u32 %r1, s;\nshr.u32 %r6, %r0, 5;\nsetp.eq.u32 %p0, %r6, 0;\nsetp.eq.u32 %p1, %r6, 1;\nshl.b32 %r2, %r0, 2;\n"
+	                "add.u32 %r3, %r1, %r2;\n@%p0 bra FIRST;\n@%p1 bra SECOND;\nst.shared.u32 [%r3], %r0;\nbar.sync 2, 64;\nxor.b32 %r4, %r0, 32;\n"
+	                "bra READ;\nFIRST:\nbar.sync 1, 64;\nadd.u32 %r4, %r0, 32;\nbra READ;\nSECOND:\nadd.u32 %r7, %r0, 500;\nst.shared.u32 [%r3], %r7;\n"
+	                "bar.arrive 1, 64;\nmov.u32 %r4, %r0;\nREAD:\nshl.b32 %r4, %r4, 2;\nadd.u32 %r4, %r1, %r4;\nld.shared.u32 %r5, [%r4];\n"
+	                "st.global.u32 [%rd1], %r5;\nret;\n"), 1, 128);
+	CHECK_WORDS(128, i < 32 ? i + 32 + 500 : i < 64 ? i + 500 : i ^ 32);
+}
+
+static void barriers_reduce(void)
+{
+	/* 30 threads of 70 have the predicate; nobody has all of them, somebody has one. */
+	run(HEAD KERNEL(BEGIN "setp.lt.u32 %p1, %r0, 30;\nbar.red.popc.u32 %r1, 0, %p1;\nbar.red.and.pred %p2, 0, %p1;\nbar.red.or.pred %p3, 0, %p1;\n"
+	                      "bar.red.and.pred %p4, 0, !%p1;\nselp.u32 %r2, 1000, 0, %p2;\nselp.u32 %r3, 2000, 0, %p3;\nselp.u32 %r4, 4000, 0, %p4;\n"
+	                      "add.u32 %r1, %r1, %r2;\nadd.u32 %r1, %r1, %r3;\nadd.u32 %r1, %r1, %r4;\nst.global.u32 [%rd1], %r1;\nret;\n"), 2, 70);
+	CHECK_WORDS(140, 30 + 2000);
+}
+
+static void values_survive_barriers_in_loops(void)
+{
+	/* Ten rounds: each thread adds its neighbour's last value. */
+	run(HEAD KERNEL(SHARED BEGIN "mov.u32 %r1, s;\nshl.b32 %r2, %r0, 2;\nadd.u32 %r3, %r1, %r2;\nadd.u32 %r4, %r0, 1;\nand.b32 %r4, %r4, 63;\n"
+	                             "shl.b32 %r4, %r4, 2;\nadd.u32 %r4, %r1, %r4;\nmov.u32 %r5, 1;\nmov.u32 %r6, 0;\nTOP:\nst.shared.u32 [%r3], %r5;\n"
+	                             "bar.sync 0;\nld.shared.u32 %r7, [%r4];\nbar.sync 0;\nadd.u32 %r5, %r5, %r7;\nadd.u32 %r6, %r6, 1;\n"
+	                             "setp.lt.u32 %p1, %r6, 10;\n@%p1 bra TOP;\nst.global.u32 [%rd1], %r5;\nret;\n"), 1, 64);
+	CHECK_WORDS(64, 1024);
+}
+
+static void a_barrier_that_never_opens_is_a_fault(void)
+{
+	/* Warp 0 waits for 96 threads, of which there are 64. */
+	run_and(HEAD KERNEL(BEGIN "setp.ge.u32 %p1, %r0, 32;\n@%p1 bra OUT;\nbar.sync 1, 96;\nOUT:\nret;\n"), 1, 64, NULL);
+	CU_ASSERT_EQUAL(fault.kind, LIFTED_DEADLOCK);
+}
+
+/* ---- waiting for others ---- */
+
+static void lanes_may_wait_for_lanes(void)
+{
+	/* A lock: while (atomicCAS(lock, 0, 1) != 0); counter++; lock = 0. */
+	run(HEAD ".global .align 4 .u32 lock = 0;\n.global .align 4 .u32 counter = 0;\n" KERNEL(
+	        BEGIN "mov.u64 %rd5, lock;\nmov.u64 %rd6, counter;\nTRY:\natom.global.cas.b32 %r1, [%rd5], 0, 1;\nsetp.ne.u32 %p1, %r1, 0;\n@%p1 bra TRY;\n"
+	              "ld.volatile.global.u32 %r2, [%rd6];\nadd.u32 %r2, %r2, 1;\nst.volatile.global.u32 [%rd6], %r2;\nmembar.gl;\n"
+	              "atom.global.exch.b32 %r3, [%rd5], 0;\nst.global.u32 [%rd1], %r2;\nret;\n"), 1, 64);
+	uint64_t seen[2] = {0};
+	for (uint32_t i = 0; i < 64; i++)
+		seen[0] |= words[i] - 1 < 64 ? UINT64_C(1) << (words[i] - 1) : 0;
+	CU_ASSERT_EQUAL(seen[0], UINT64_MAX); /* each thread had a number of its own */
+}
+
+static void warps_may_wait_for_warps(void)
+{
+	/* Warp 0 waits for a flag that warp 1 sets. */
+	run(HEAD KERNEL(SHARED BEGIN "mov.u32 %r1, s;\nsetp.eq.u32 %p2, %r0, 0;\n@%p2 st.volatile.shared.u32 [%r1], 0;\nbar.sync 0;\n"
+	                             "setp.ge.u32 %p1, %r0, 32;\n@%p1 bra SET;\nWAIT:\nld.volatile.shared.u32 %r2, [%r1];\nsetp.eq.u32 %p3, %r2, 0;\n"
+	                             "@%p3 bra WAIT;\nst.global.u32 [%rd1], %r2;\nret;\nSET:\nst.volatile.shared.u32 [%r1], 77;\nst.global.u32 [%rd1], 5;\nret;\n"),
+	    2, 64);
+	CHECK_WORDS(128, i % 64 < 32 ? 77 : 5);
+}
+
+/* ---- calls ---- */
+
+#define TWICE \
+	".func (.param .b32 r) twice(.param .b32 a)\n{\n.reg .b32 %r<4>;\nld.param.u32 %r1, [a];\nadd.u32 %r2, %r1, %r1;\nst.param.b32 [r], %r2;\nret;\n}\n"
+#define CALL(function, argument, result) \
+	"{\n.param .b32 p0;\n.param .b32 q0;\nst.param.b32 [p0], " argument ";\ncall.uni (q0), " function ", (p0);\nld.param.b32 " result ", [q0];\n}\n"
+
+static void functions_take_and_return_values(void)
+{
+	run(HEAD TWICE KERNEL(BEGIN CALL("twice", "%r0", "%r1") CALL("twice", "%r1", "%r2") "st.global.u32 [%rd1], %r2;\nret;\n"), 2, 40);
+	CHECK_WORDS(80, 4 * (i % 40));
+}
+
+static void some_lanes_may_call(void)
+{
+	run(HEAD TWICE KERNEL(BEGIN "mov.u32 %r1, 3;\nsetp.lt.u32 %p1, %r0, 9;\n@%p1 bra SKIP;\n" CALL("twice", "%r0", "%r1") "SKIP:\n"
+	                            "st.global.u32 [%rd1], %r1;\nret;\n"), 1, 32);
+	CHECK_WORDS(32, i < 9 ? 3 : 2 * i);
+}
+
+static void functions_may_call_themselves(void)
+{
+	/* fib(t % 12): lanes go to different depths, and keep their registers. */
+	run(HEAD ".func (.param .b32 r) fib(.param .b32 a);\n"
+	         ".func (.param .b32 r) fib(.param .b32 a)\n{\n.reg .pred %p<4>;\n.reg .b32 %r<12>;\nld.param.u32 %r1, [a];\nsetp.lt.u32 %p1, %r1, 2;\n"
+	         "@%p1 bra SMALL;\nsub.u32 %r2, %r1, 1;\nsub.u32 %r3, %r1, 2;\n" CALL("fib", "%r2", "%r4") CALL("fib", "%r3", "%r5")
+	         "add.u32 %r6, %r4, %r5;\nst.param.b32 [r], %r6;\nret;\nSMALL:\nst.param.b32 [r], %r1;\nret;\n}\n" KERNEL(
+	             BEGIN "rem.u32 %r1, %r0, 12;\n" CALL("fib", "%r1", "%r2") "st.global.u32 [%rd1], %r2;\nret;\n"), 1, 64);
+	static const uint32_t fib[] = {0, 1, 1, 2, 3, 5, 8, 13, 21, 34, 55, 89};
+	CHECK_WORDS(64, fib[i % 12]);
+}
+
+static void calls_that_are_too_deep_are_a_fault(void)
+{
+	run_and(HEAD ".func (.param .b32 r) deep(.param .b32 a);\n"
+	             ".func (.param .b32 r) deep(.param .b32 a)\n{\n.reg .b32 %r<12>;\nld.param.u32 %r1, [a];\n" CALL("deep", "%r1", "%r4")
+	             "add.u32 %r4, %r4, %r1;\nst.param.b32 [r], %r4;\nret;\n}\n" KERNEL(BEGIN CALL("deep", "%r0", "%r2") "st.global.u32 [%rd1], %r2;\nret;\n"),
+	        1, 32, NULL);
+	CU_ASSERT_EQUAL(fault.kind, LIFTED_STACK);
+}
+
+static void calls_may_be_indirect(void)
+{
+	run(HEAD TWICE
+	    ".func (.param .b32 r) next(.param .b32 a)\n{\n.reg .b32 %r<4>;\nld.param.u32 %r1, [a];\nadd.u32 %r2, %r1, 1;\nst.param.b32 [r], %r2;\nret;\n}\n"
+	    ".global .align 8 .u64 table[2] = {twice, next};\n" KERNEL(
+	        BEGIN "and.b32 %r1, %r0, 1;\nmul.wide.u32 %rd3, %r1, 8;\nmov.u64 %rd4, table;\nadd.s64 %rd4, %rd4, %rd3;\nld.global.u64 %rd5, [%rd4];\n"
+	              "{\n.param .b32 p0;\n.param .b32 q0;\nst.param.b32 [p0], %r0;\nPROTO: .callprototype (.param .b32 _) _ (.param .b32 _);\n"
+	              "call (q0), %rd5, (p0), PROTO;\nld.param.b32 %r2, [q0];\n}\nst.global.u32 [%rd1], %r2;\nret;\n"), 1, 40);
+	CHECK_WORDS(40, i % 2 ? i + 1 : 2 * i);
+}
+
+static void lanes_may_end_in_functions(void)
+{
+	run(HEAD ".func quit(.param .b32 a)\n{\n.reg .pred %p<3>;\n.reg .b32 %r<4>;\nld.param.u32 %r1, [a];\nsetp.gt.u32 %p1, %r1, 7;\n@%p1 exit;\nret;\n}\n" KERNEL(
+	        BEGIN "st.global.u32 [%rd1], 1;\n{\n.param .b32 p0;\nst.param.b32 [p0], %r0;\ncall.uni quit, (p0);\n}\nst.global.u32 [%rd1], 2;\nret;\n"), 1, 32);
+	CHECK_WORDS(32, i > 7 ? 1 : 2);
+}
+
+/* ---- faults and prints ---- */
+
+static void traps_are_faults(void)
+{
+	run_and(HEAD KERNEL(BEGIN "setp.eq.u32 %p1, %r0, 33;\n@%p1 trap;\nret;\n"), 1, 64, NULL);
+	CU_ASSERT_EQUAL(fault.kind, LIFTED_TRAP);
+	CU_ASSERT_EQUAL(fault.group, 0);
+}
+
+static void look_at_prints(const struct lift_runner *r, const struct lift_run *run)
+{
+	const uint64_t *record = (const uint64_t *)(const void *)run->printed;
+	CU_ASSERT_EQUAL_FATAL(run->printed_bytes, 3 * 32);
+	for (uint64_t i = 0; i < 3; i++, record += 4) {
+		CU_ASSERT_EQUAL(record[0], 32);
+		CU_ASSERT_PTR_EQUAL((void *)record[1], runner_variable(r, "format"));
+		CU_ASSERT_EQUAL(record[2], i);
+		CU_ASSERT_EQUAL(record[3], UINT64_C(0x3ff8000000000000)); /* 1.5 */
+	}
+}
+
+static void prints_are_records(void)
+{
+	run_and(HEAD ".extern .func (.param .b32 r) vprintf(.param .b64 f, .param .b64 a);\n.global .align 1 .b8 format[10] = {37, 100, 32, 37, 102, 10, 0};\n" KERNEL(
+	            ".local .align 8 .b8 depot[16];\n" BEGIN "setp.ge.u32 %p1, %r0, 3;\n@%p1 bra OUT;\nmov.u64 %rd5, depot;\ncvta.local.u64 %rd6, %rd5;\n"
+	            "st.local.u32 [%rd5], %r0;\nmov.b64 %rd7, 0d3ff8000000000000;\nst.local.b64 [%rd5+8], %rd7;\nmov.u64 %rd8, format;\n"
+	            "cvta.global.u64 %rd9, %rd8;\n{\n.param .b64 p0;\n.param .b64 p1;\n.param .b32 q0;\nst.param.b64 [p0], %rd9;\nst.param.b64 [p1], %rd6;\n"
+	            "call.uni (q0), vprintf, (p0, p1);\nld.param.b32 %r5, [q0];\n}\nOUT:\nret;\n"), 1, 32, look_at_prints);
+}
+
+/* ---- counts ---- */
+
+static void look_at_counts(const struct lift_runner *r, const struct lift_run *run)
+{
+	const struct lifted *l = runner_lifted(r);
+	const struct lift_function *f = &l->functions[runner_kernel(r, "k")->function];
+	/* Blocks of loops_end_lane_by_lane: the entry, the head of the loop, its rest, and the end. 3 groups of 70 threads. */
+	CU_ASSERT_EQUAL_FATAL(f->graph->block_count, 4);
+	CU_ASSERT_EQUAL(run->rows[f->block_rows[0]], 210);
+	CU_ASSERT_EQUAL(run->rows[f->block_rows[1]], 3 * (70 * 69 / 2 + 70));
+	CU_ASSERT_EQUAL(run->rows[f->block_rows[2]], 3 * (70 * 69 / 2));
+	CU_ASSERT_EQUAL(run->rows[f->block_rows[3]], 210);
+	CU_ASSERT_EQUAL_FATAL(l->loop_count, 1);
+	CU_ASSERT_EQUAL(run->rows[l->loops[0].parent], 210);
+	CU_ASSERT_EQUAL(run->rows[l->loops[0].body], 3 * (70 * 69 / 2 + 70));
+}
+
+static void blocks_are_counted(void)
+{
+	run_and(HEAD KERNEL(BEGIN "mov.u32 %r1, 0;\nmov.u32 %r2, 0;\nTOP:\nsetp.ge.u32 %p1, %r2, %r0;\n@%p1 bra DONE;\nadd.u32 %r1, %r1, %r2;\n"
+	                          "add.u32 %r2, %r2, 1;\nbra TOP;\nDONE:\nst.global.u32 [%rd1], %r1;\nret;\n"), 3, 70, look_at_counts);
+}
+
+static void look_at_calls(const struct lift_runner *r, const struct lift_run *run)
+{
+	const struct lifted *l = runner_lifted(r);
+	const struct lift_function *k = &l->functions[runner_kernel(r, "k")->function], *quit = &l->functions[0];
+	CU_ASSERT_EQUAL(run->rows[quit->block_rows[0]], 32);     /* the entry of quit */
+	CU_ASSERT_EQUAL(run->rows[quit->block_rows[1]], 8);      /* what returns */
+	CU_ASSERT_EQUAL(run->rows[k->block_rows[0]], 32);
+	CU_ASSERT_EQUAL(run->rows[k->block_rows[1]], 8);         /* after the call */
+}
+
+static void lanes_that_end_in_functions_are_counted(void)
+{
+	run_and(HEAD ".func quit(.param .b32 a)\n{\n.reg .pred %p<3>;\n.reg .b32 %r<4>;\nld.param.u32 %r1, [a];\nsetp.gt.u32 %p1, %r1, 7;\n@%p1 exit;\nret;\n}\n" KERNEL(
+	            BEGIN "{\n.param .b32 p0;\nst.param.b32 [p0], %r0;\ncall.uni quit, (p0);\n}\nst.global.u32 [%rd1], 2;\nret;\n"), 1, 32, look_at_calls);
+}
+
+static void unknown_functions_are_refused(void)
+{
+	static const char ptx[] = HEAD ".extern .func malloc(.param .b64 a);\n" KERNEL("{\n.param .b64 p0;\ncall.uni malloc, (p0);\n}\nret;\n");
+	struct lift_runner *r = NULL;
+	struct gs_error err = {""};
+	CU_ASSERT_EQUAL_FATAL(runner_create(ptx, strlen(ptx), LIFT_COUNTING, &r, &err), 0);
+	CU_ASSERT_PTR_NOT_NULL(strstr(runner_kernel(r, "k")->refused.text, "malloc"));
+	runner_free(r);
+}
+
+void add_lift_tests(void)
+{
+	CU_pSuite suite = CU_add_suite("lift", NULL, NULL);
+	CU_add_test(suite, "loops end lane by lane", loops_end_lane_by_lane);
+	CU_add_test(suite, "branches nest", branches_nest);
+	CU_add_test(suite, "tables lead each lane to its label", tables_lead_each_lane_to_its_label);
+	CU_add_test(suite, "lanes meet again after branches", lanes_meet_again_after_branches);
+	CU_add_test(suite, "guarded ends leave the others", guarded_ends_leave_the_others);
+	CU_add_test(suite, "uniform values survive divergence", uniform_values_survive_divergence);
+	CU_add_test(suite, "barriers order warps", barriers_order_warps);
+	CU_add_test(suite, "threads may end before a barrier", threads_may_end_before_a_barrier);
+	CU_add_test(suite, "barriers may be on both sides", barriers_may_be_on_both_sides);
+	CU_add_test(suite, "barriers have numbers and counts", barriers_have_numbers_and_counts);
+	CU_add_test(suite, "barriers reduce", barriers_reduce);
+	CU_add_test(suite, "values survive barriers in loops", values_survive_barriers_in_loops);
+	CU_add_test(suite, "a barrier that never opens is a fault", a_barrier_that_never_opens_is_a_fault);
+	CU_add_test(suite, "lanes may wait for lanes", lanes_may_wait_for_lanes);
+	CU_add_test(suite, "warps may wait for warps", warps_may_wait_for_warps);
+	CU_add_test(suite, "functions take and return values", functions_take_and_return_values);
+	CU_add_test(suite, "some lanes may call", some_lanes_may_call);
+	CU_add_test(suite, "functions may call themselves", functions_may_call_themselves);
+	CU_add_test(suite, "calls that are too deep are a fault", calls_that_are_too_deep_are_a_fault);
+	CU_add_test(suite, "calls may be indirect", calls_may_be_indirect);
+	CU_add_test(suite, "lanes may end in functions", lanes_may_end_in_functions);
+	CU_add_test(suite, "traps are faults", traps_are_faults);
+	CU_add_test(suite, "prints are records", prints_are_records);
+	CU_add_test(suite, "blocks are counted", blocks_are_counted);
+	CU_add_test(suite, "lanes that end in functions are counted", lanes_that_end_in_functions_are_counted);
+	CU_add_test(suite, "unknown functions are refused", unknown_functions_are_refused);
+}
