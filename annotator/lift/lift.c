@@ -4,6 +4,7 @@
 #include "annotator/lift/internal.h"
 #include "runtime/format/counters.h"
 #include "runtime/format/native.h"
+#include "runtime/format/facts.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -211,13 +212,15 @@ int lift_write(const struct lifted *l, enum lift_form form, struct gs_buf *out, 
 	gs_buf_puts(out, lift_frame);
 	if (form == LIFT_TRACING)
 		gs_buf_puts(out, lift_frame_tracing);
-	for (uint32_t k = 0; k < l->kernel_count && !result; k++) {
+	for (uint32_t k = 0, index = 0; k < l->kernel_count && !result; k++) {
 		struct kernel_plan plan = {0};
 		if (*l->kernels[k].refused.text)
 			continue;
+		gs_buf_printf(out, "#if !defined(" ONLY_MACRO ") || " ONLY_MACRO " == %u\n", index++);
 		result = plan_kernel(l, &l->kernels[k], &plan, err);
 		if (!result)
 			result = write_kernel(&plan, form, out, err);
+		gs_buf_puts(out, "#endif\n");
 		plan_free(&plan);
 	}
 	return result ? result : out->failed ? out_of_memory(err) : 0;

@@ -1,6 +1,10 @@
-/* Lifted text, built by the driver. Text that counts and text that traces are programs of their own: a small program of the
- * application needs only one of them. */
+/*
+ * Lifted text, built by the driver. Text that counts and text that traces are programs of their own: a small launch needs only one of them.
+ * Of a module with many kernels, each that is launched gets a program of its own (ONLY_MACRO). POCL takes most of its time for a program to
+ * begin with it, and about a tenth of that for each kernel.
+ */
 #include "runtime/config/log.h"
+#include "runtime/format/facts.h"
 #include "runtime/format/native.h"
 #include "runtime/guest/cuda/modules.h"
 #include "runtime/guest/cuda/start.h"
@@ -11,7 +15,10 @@
 
 #define LOG_DOMAIN "cuda"
 
-static cl_program build(const struct cuda_module *m, bool traces, struct gs_error *err)
+enum { ALL_KERNELS = -1, MANY_KERNELS = 12 };
+
+/* All kernels, or the one with this number. */
+static cl_program build(const struct cuda_module *m, bool traces, long kernel, struct gs_error *err)
 {
 	const struct cuda_device *d = cuda_device();
 	const struct artifact *a = m->artifact;
@@ -20,6 +27,8 @@ static cl_program build(const struct cuda_module *m, bool traces, struct gs_erro
 	gs_buf_puts(&options, a->host_options[0]);
 	if (traces)
 		gs_buf_puts(&options, " -D" NATIVE_MACRO "=1");
+	if (kernel != ALL_KERNELS)
+		gs_buf_printf(&options, " -D" ONLY_MACRO "=%ld", kernel);
 	if (options.failed)
 		gs_fail(err, ENOMEM, "out of memory");
 	else if (traces && (!a->traced_texts || !native_traces(d->device)))
@@ -35,7 +44,7 @@ static cl_program program_of(struct cuda_module *m, bool traces, struct gs_error
 	struct lifted_program *p = traces ? &m->tracing : &m->counting;
 	pthread_mutex_lock(&m->lock);
 	if (!p->built) {
-		p->program = build(m, traces, &p->why);
+		p->program = build(m, traces, ALL_KERNELS, &p->why);
 		p->built = true;
 		if (!p->program)
 			log_info("lifted text that %s is not built: %s", traces ? "traces" : "counts", p->why.text);
@@ -46,15 +55,29 @@ static cl_program program_of(struct cuda_module *m, bool traces, struct gs_error
 	return p->program;
 }
 
+/* The caller releases it. NULL: *err says why. */
+static cl_program program_with(struct cuda_kernel *k, bool traces, struct gs_error *err)
+{
+	const struct artifact *a = k->module->artifact;
+	if (a->kernel_count > MANY_KERNELS)
+		return build(k->module, traces, k->facts - a->kernels, err);
+	cl_program p = program_of(k->module, traces, err);
+	if (p)
+		cl.clRetainProgram(p);
+	return p;
+}
+
 struct lifted_form *kernel_form(struct cuda_kernel *k, bool traces, struct gs_error *err)
 {
 	struct lifted_form *f = traces ? &k->tracing : &k->counting;
 	if (f->state == FORM_NEW) {
 		cl_int code = CL_SUCCESS;
-		cl_program p = program_of(k->module, traces, err);
+		cl_program p = program_with(k, traces, err);
 		f->kernel = p ? cl.clCreateKernel(p, k->lifted->name, &code) : NULL;
 		if (p && !f->kernel)
 			gs_fail(err, ENOENT, "the driver does not find kernel %s in the lifted text (%d)", k->lifted->name, code);
+		if (p)
+			cl.clReleaseProgram(p);
 		f->state = f->kernel ? FORM_READY : FORM_FAILED;
 	} else if (f->state == FORM_FAILED) {
 		gs_fail(err, ENOTSUP, "its lifted text could not be built");
