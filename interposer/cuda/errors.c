@@ -26,12 +26,6 @@ int error_sticky(void)
 	return atomic_load_explicit(&sticky, memory_order_relaxed);
 }
 
-void error_forget_sticky(void)
-{
-	atomic_store(&sticky, 0);
-	last_error = 0;
-}
-
 /* What CUDA reports for a fault of a kernel; 0: it is no fault. */
 static int fault_error(int result)
 {
@@ -50,13 +44,13 @@ static int fault_error(int result)
 	}
 }
 
-int error_of(int result, int otherwise, const struct gs_error *err)
+int error_of(int result, int otherwise)
 {
 	int none = 0, fault = result < 0 ? fault_error(result) : 0;
-	(void)err; /* the runtime has said it when it happened */
-	atomic_compare_exchange_strong(&sticky, &none, fault);
-	if (fault)
+	if (fault) {
+		atomic_compare_exchange_strong(&sticky, &none, fault);
 		return error_sticky();
+	}
 	if (result == -ENOMEM)
 		return cudaErrorMemoryAllocation;
 	if (result == -ENOTSUP)

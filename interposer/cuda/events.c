@@ -120,7 +120,7 @@ int hook_cudaEventQuery(void *event)
 	if (error || !recorded)
 		return error;
 	if (cuda_event_done(recorded))
-		error = error_of(cuda_event_wait(recorded, &err), cudaErrorUnknown, &err); /* for its error */
+		error = error_of(cuda_event_wait(recorded, &err), cudaErrorUnknown); /* for its error */
 	else
 		error = cudaErrorNotReady;
 	cuda_event_release(recorded);
@@ -134,7 +134,7 @@ int hook_cudaEventSynchronize(void *event)
 	int error = event_recorded(event, &recorded);
 	if (error || !recorded)
 		return error;
-	error = error_of(cuda_event_wait(recorded, &err), cudaErrorUnknown, &err);
+	error = error_of(cuda_event_wait(recorded, &err), cudaErrorUnknown);
 	cuda_event_release(recorded);
 	return error;
 }
@@ -155,10 +155,12 @@ static int timed_event(void *event, struct cuda_event **out)
 
 int hook_cudaEventElapsedTime(float *milliseconds, void *begin, void *end)
 {
-	struct cuda_event *from = NULL, *to = NULL;
-	int error = milliseconds ? timed_event(begin, &from) : cudaErrorInvalidValue;
-	int end_error = error && error != cudaErrorNotReady ? error : timed_event(end, &to);
-	error = error == cudaErrorNotReady && end_error ? end_error : error ? error : end_error;
+	struct cuda_event *from, *to;
+	if (!milliseconds)
+		return cudaErrorInvalidValue;
+	int begin_error = timed_event(begin, &from), end_error = timed_event(end, &to);
+	bool known = from && to; /* an event that does not exist comes before one that has not happened */
+	int error = !known ? cudaErrorInvalidResourceHandle : begin_error ? begin_error : end_error;
 	if (!error)
 		*milliseconds = (float)((double)(int64_t)(cuda_event_ns(to) - cuda_event_ns(from)) / 1e6);
 	if (from)

@@ -48,10 +48,8 @@ void *entry_refused(const char *name);
 int error_note(int error);
 /* The error of a kernel's fault, which all calls return from then on; 0: there was none. */
 int error_sticky(void);
-void error_forget_sticky(void);
-/* The number for what a function of runtime/cuda.h returned; `otherwise` where that says nothing particular. A fault becomes sticky,
- * and its text is shown once. */
-int error_of(int result, int otherwise, const struct gs_error *err);
+/* The number for what a function of runtime/cuda.h returned; `otherwise` where that says nothing particular. A fault becomes sticky. */
+int error_of(int result, int otherwise);
 /* One line on stderr, the first time for that name. */
 void error_say_once(const char *name, const char *fmt, ...) GS_PRINTF(2, 3);
 

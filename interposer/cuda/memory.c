@@ -23,7 +23,7 @@ static int allocate(void **out, size_t bytes, enum cuda_memory_kind kind, unsign
 	if (!out)
 		return cudaErrorInvalidValue;
 	*out = NULL;
-	return bytes ? error_of(cuda_allocate(bytes, kind, flags, out, &err), cudaErrorMemoryAllocation, &err) : cudaSuccess;
+	return bytes ? error_of(cuda_allocate(bytes, kind, flags, out, &err), cudaErrorMemoryAllocation) : cudaSuccess;
 }
 
 /* Freeing NULL does nothing. */
@@ -37,7 +37,7 @@ static int release(void *address, bool device, int otherwise)
 		return otherwise;
 	if (device != (a.kind != CUDA_HOST_MEMORY))
 		return otherwise;
-	return error_of(cuda_release(address, &err), otherwise, &err);
+	return error_of(cuda_release(address, &err), otherwise);
 }
 
 int hook_cudaMalloc(void **out, size_t bytes)
@@ -99,7 +99,7 @@ int hook_cudaHostRegister(void *address, size_t bytes, unsigned flags)
 		return cudaErrorInvalidValue;
 	if (cuda_find_allocation(address, &a) || cuda_find_allocation((char *)address + bytes - 1, &a))
 		return cudaErrorHostMemoryAlreadyRegistered;
-	return error_of(cuda_register(address, bytes, flags, &err), cudaErrorInvalidValue, &err);
+	return error_of(cuda_register(address, bytes, flags, &err), cudaErrorInvalidValue);
 }
 
 int hook_cudaHostUnregister(void *address)
@@ -109,7 +109,7 @@ int hook_cudaHostUnregister(void *address)
 	bool known = cuda_find_allocation(address, &a) && a.kind == CUDA_REGISTERED_MEMORY && a.address == address;
 	if (!known)
 		return address ? cudaErrorHostMemoryNotRegistered : cudaErrorInvalidValue;
-	return error_of(cuda_release(address, &err), cudaErrorInvalidValue, &err);
+	return error_of(cuda_release(address, &err), cudaErrorInvalidValue);
 }
 
 static bool find_host_memory(const void *address, struct cuda_allocation *a)

@@ -292,7 +292,7 @@ int function_prepare(const void *function, struct registered_function **out)
 		atomic_store(&(*out)->kernel, kernel);
 	else if (*err.text)
 		error_say_once((*out)->name, "%s", err.text);
-	return result == -ENOENT ? cudaErrorInvalidDeviceFunction : error_of(result, cudaErrorInvalidPtx, &err);
+	return result == -ENOENT ? cudaErrorInvalidDeviceFunction : error_of(result, cudaErrorInvalidPtx);
 }
 
 int hook___cudaGetKernel(void **kernel, const void *function)
@@ -319,7 +319,7 @@ static int prepare_variable(struct registered_variable *v)
 		return error;
 	int result = cuda_module_variable(module, v->name, &address, &bytes, &err);
 	if (result)
-		return error_of(result, cudaErrorInvalidSymbol, &err);
+		return error_of(result, cudaErrorInvalidSymbol);
 	if (v->managed)
 		*(void **)v->host = address;
 	atomic_store(&v->address, address);

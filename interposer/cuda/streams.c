@@ -239,7 +239,7 @@ int ordered_end(struct ordered_command *c, int result, int otherwise)
 		cuda_event_release(before);
 	drop_waits(c);
 	put_stream(c->stream);
-	return error_of(result, otherwise, &c->err);
+	return error_of(result, otherwise);
 }
 
 /* ---- the entry points ---- */
@@ -313,7 +313,7 @@ int hook_cudaStreamQuery(void *stream)
 	bool idle = cuda_stream_idle(s->queue) && others_idle(s);
 	int result = idle ? cuda_stream_wait(s->queue, &err) : 0; /* for its error */
 	put_stream(s);
-	return idle ? error_of(result, cudaErrorUnknown, &err) : cudaErrorNotReady;
+	return idle ? error_of(result, cudaErrorUnknown) : cudaErrorNotReady;
 }
 
 int hook_cudaStreamSynchronize(void *stream)
@@ -327,7 +327,7 @@ int hook_cudaStreamSynchronize(void *stream)
 	if (s->legacy && !(error = ordered_begin(&c, stream, true, NULL)))
 		error = ordered_end(&c, cuda_mark(&c.call, &c.err), cudaErrorUnknown);
 	if (!error)
-		error = error_of(cuda_stream_wait(s->queue, &err), cudaErrorUnknown, &err);
+		error = error_of(cuda_stream_wait(s->queue, &err), cudaErrorUnknown);
 	put_stream(s);
 	return error;
 }
@@ -388,7 +388,7 @@ int hook_cudaLaunchHostFunc(void *stream, void (*function)(void *), void *data)
 int device_wait_all(void)
 {
 	struct gs_error err;
-	return error_of(cuda_wait_all(&err), cudaErrorUnknown, &err);
+	return error_of(cuda_wait_all(&err), cudaErrorUnknown);
 }
 
 int hook_cudaDeviceSynchronize(void)
