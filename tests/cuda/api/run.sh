@@ -121,5 +121,17 @@ if grep -qs '#define CUDART_VERSION  *13' "$cuda/include/cuda_runtime_api.h"; th
 else
 	skip "structs and numbers against CUDA's header: there is no CUDA 13"
 fi
+# NVIDIA's own runtime inside the executable, with all symbols and without those for debuggers.
+nvcc=$(command -v nvcc || { [ -x "$cuda/bin/nvcc" ] && echo "$cuda/bin/nvcc"; })
+by_nvcc() { (cd "$root" && "$nvcc" -w -I. -std=c++17 -gencode arch=compute_75,code=compute_75 -o "$work/whole" tests/cuda/programs/memory.cu); }
+has_no_failure() { timeout 120 "$build/gpusim" run -- "$@" >"$work/out" 2>&1; local code=$?; cat "$work/out"; [ $code = 0 ] && grep -q '^PASS' "$work/out"; }
+without_debugging() { strip -g -o "$work/without" "$work/whole" && has_no_failure "$work/without"; }
+if [ -n "$nvcc" ]; then
+	check "nvcc builds a program that contains the runtime" by_nvcc
+	check "a program that contains NVIDIA's runtime" has_no_failure "$work/whole"
+	check "the same after strip -g" without_debugging
+else
+	skip "a program that contains NVIDIA's runtime: there is no nvcc"
+fi
 echo "$passed passed, $failed failed, $skipped skipped"
 [ $failed = 0 ]
