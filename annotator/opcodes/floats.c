@@ -2,8 +2,8 @@
  * Floating point. Every operation rounds once, to the mode that the opcode names. What is called approximate is computed as exactly as
  * the host does it: nearer to the true value than a GPU, and not the same bits.
  *
- * Payloads of NaN are those of the host where PTX leaves them open (add.f32 and the like); minima, maxima, and everything in f16 and bf16
- * give the canonical NaN of PTX.
+ * Which NaN an operation gives is the host's choice in f32 and f64 (a GPU gives 7fffffff in f32, and keeps payloads in f64): to look at
+ * every result would cost too much. Minima, maxima, and everything in f16 and bf16 give the NaN of a GPU.
  */
 #include "annotator/opcodes/opcode.h"
 
@@ -28,6 +28,7 @@ static const struct opcode_rule rules[] = {
 	{"mad", "directed", "fd", NULL, "gs_fma_$t($a, $b, $c, $m)"},
 	{"mad", NULL, "fd", NULL, "fma($a, $b, $c)"},
 	{"div", "directed", "fd", NULL, "gs_div_$t($a, $b, $m)"},
+	{"div", "approx", "f", NULL, "gs_div_approx($a, $b)"},
 	{"div", NULL, "fd", NULL, "$a / $b"},
 	{"rcp", "directed", "fd", NULL, "gs_div_$t(1, $a, $m)"},
 	{"rcp", "approx", "d", NULL, "gs_upper(1.0 / gs_upper($a))"},
@@ -46,17 +47,15 @@ static const struct opcode_rule rules[] = {
 	{"tanh", NULL, "f", NULL, "gs_tanh_f32($a)"},
 	{"tanh", NULL, SHORT, NULL, "gs_tanh_$t($a)"},
 	{"abs", NULL, "fd", NULL, "fabs($a)"},
-	{"abs", NULL, "hg", NULL, "$a & 0x7fff"},
-	{"abs", NULL, "HG", NULL, "$a & 0x7fff7fffu"},
+	{"abs", NULL, SHORT, NULL, "gs_abs_$t($a)"},
 	{"neg", NULL, "fd", NULL, "-$a"},
-	{"neg", NULL, "hg", NULL, "$a ^ 0x8000"},
-	{"neg", NULL, "HG", NULL, "$a ^ 0x80008000u"},
+	{"neg", NULL, SHORT, NULL, "gs_neg_$t($a)"},
 	{"copysign", NULL, "fd", NULL, "copysign($b, $a)"},
 	{"testp", "finite", "fd", "pred", "isfinite($a) != 0"},
 	{"testp", "infinite", "fd", "pred", "isinf($a) != 0"},
 	{"testp", "number", "fd", "pred", "$a == $a"},
 	{"testp", "notanumber", "fd", "pred", "$a != $a"},
-	{"testp", "normal", "fd", "pred", "isnormal($a) != 0"},
+	{"testp", "normal", "fd", "pred", "isfinite($a) & (gs_subnormal_$t($a) ^ 1u)"},
 	{"testp", "subnormal", "fd", "pred", "gs_subnormal_$t($a)"},
 };
 

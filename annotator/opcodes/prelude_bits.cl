@@ -18,12 +18,12 @@ GS_INLINE long gs_mul_hi_s64(long a, long b) { return mul_hi(a, b); }
 GS_INLINE uint gs_24_u32(uint a) { return a & 0xffffffu; }
 GS_INLINE int gs_24_s32(int a) { return (int)((uint)a << 8) >> 8; }
 
-/* Divisions that a processor would trap are replaced. PTX leaves the results of division by zero open. */
+/* Divisions that a processor would trap are replaced. PTX leaves the results of division by zero open; GPUs give -1. */
 #define GS_DIVISIONS(u, U, s, S) \
 GS_INLINE U gs_div_##u(U a, U b) { U d = b == 0 ? 1 : b; U q = a / d; return b == 0 ? (U)~(U)0 : q; } \
-GS_INLINE U gs_rem_##u(U a, U b) { U d = b == 0 ? 1 : b; U r = a % d; return b == 0 ? a : r; } \
+GS_INLINE U gs_rem_##u(U a, U b) { U d = b == 0 ? 1 : b; U r = a % d; return b == 0 ? (U)~(U)0 : r; } \
 GS_INLINE S gs_div_##s(S a, S b) { S d = b == 0 || b == -1 ? 1 : b; S q = a / d; return b == 0 ? (S)-1 : b == -1 ? (S)((U)0 - (U)a) : q; } \
-GS_INLINE S gs_rem_##s(S a, S b) { S d = b == 0 || b == -1 ? 1 : b; S r = a % d; return b == 0 ? a : b == -1 ? (S)0 : r; }
+GS_INLINE S gs_rem_##s(S a, S b) { S d = b == 0 || b == -1 ? 1 : b; S r = a % d; return b == 0 ? (S)-1 : b == -1 ? (S)0 : r; }
 GS_DIVISIONS(u16, ushort, s16, short)
 GS_DIVISIONS(u32, uint, s32, int)
 GS_DIVISIONS(u64, ulong, s64, long)
@@ -44,24 +44,24 @@ GS_INLINE uint gs_brev_b32(uint x)
 }
 GS_INLINE ulong gs_brev_b64(ulong x) { return gs_joined(gs_brev_b32((uint)(x >> 32)), gs_brev_b32((uint)x)); }
 
-/* Bits from a position on. Positions and lengths are the lowest 8 bits of their operands. */
-#define GS_FIELDS(n, U, S, m) \
+/* Bits from a position on. Positions and lengths of fields of 32 bits are the lowest 8 bits of their operands; of 64 bits, GPUs take all. */
+#define GS_FIELDS(n, U, S, m, B) \
 GS_INLINE U gs_low_u##n(uint bits) { return bits > m ? ~(U)0 : ((U)1 << (bits & m)) - 1; } \
-GS_INLINE U gs_bfe_u##n(U a, uint b, uint c) { uint p = b & 255u; return (p > m ? 0 : a >> (p & m)) & gs_low_u##n(c & 255u); } \
+GS_INLINE U gs_bfe_u##n(U a, uint b, uint c) { uint p = b & B; return (p > m ? 0 : a >> (p & m)) & gs_low_u##n(c & B); } \
 GS_INLINE S gs_bfe_s##n(S a, uint b, uint c) \
 { \
-	uint p = b & 255u, bits = c & 255u, gap = bits > m ? 0 : (m + 1 - bits) & m; \
+	uint p = b & B, bits = c & B, gap = bits > m ? 0 : (m + 1 - bits) & m; \
 	S x = a >> (p > m ? m : p); \
 	return bits == 0 ? 0 : (S)((U)x << gap) >> gap; \
 } \
 GS_INLINE U gs_bfi_b##n(U a, U b, uint c, uint d) \
 { \
-	uint p = c & 255u; \
-	U mask = p > m ? 0 : gs_low_u##n(d & 255u) << (p & m); \
+	uint p = c & B; \
+	U mask = p > m ? 0 : gs_low_u##n(d & B) << (p & m); \
 	return (b & ~mask) | (a << (p & m) & mask); \
 }
-GS_FIELDS(32, uint, int, 31u)
-GS_FIELDS(64, ulong, long, 63u)
+GS_FIELDS(32, uint, int, 31u, 255u)
+GS_FIELDS(64, ulong, long, 63u, ~0u)
 
 GS_INLINE uint gs_bmsk_wrap(uint a, uint b)
 {
@@ -83,6 +83,8 @@ GS_INLINE uint gs_fns(uint mask, uint base, int offset)
 {
 	int at = (int)(base & 31u), step = offset < 0 ? -1 : 1, left = offset < 0 ? -offset : offset;
 	uint found = ~0u;
+	if (base > 31u)
+		return ~0u;
 	if (offset == 0)
 		return mask >> at & 1u ? (uint)at : ~0u;
 	for (; at >= 0 && at < 32 && found == ~0u; at += step) {

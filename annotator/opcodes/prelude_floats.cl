@@ -43,6 +43,8 @@ GS_INLINE float gs_div_f32(float a, float b, int mode)
 	double q = (double)a / (double)b, rest = fma(-q, (double)b, (double)a);
 	return gs_f32_of_f64(gs_odd(q, b < 0 ? -rest : rest), mode);
 }
+/* The reciprocal of a number above 2^126 is 0 here. */
+GS_INLINE float gs_div_approx(float a, float b) { return fabs(b) > 0x1p126f ? a * copysign(0.0f, b) : a / b; }
 GS_INLINE float gs_sqrt_f32(float a, int mode) { double q = sqrt((double)a); return gs_f32_of_f64(gs_odd(q, fma(-q, q, (double)a)), mode); }
 
 /* m * 2^e, where the top bit of m is set, as a double. */
@@ -197,10 +199,12 @@ GS_INLINE ushort gs_bf16_of_f32(float f, int mode)
 	uint u = as_uint(f), m = u & 0x7fffffffu, q = gs_round(m >> 16, m & 0xffffu, 0x8000u, u >> 31, mode);
 	return m > 0x7f800000u ? (ushort)0x7fff : (ushort)((m == 0x7f800000u ? 0x7f80u : q) | u >> 31 << 15);
 }
+/* .rna cuts the payload of a NaN off; other roundings give one NaN. */
 GS_INLINE uint gs_tf32_of_f32(float f, int mode)
 {
 	uint u = as_uint(f), m = u & 0x7fffffffu, q = gs_round(m >> 13, m & 0x1fffu, 0x1000u, u >> 31, mode) << 13;
-	return m > 0x7f800000u ? 0x7fffffffu : (m == 0x7f800000u ? m : q) | (u & 0x80000000u);
+	uint special = mode == GS_RNA || m == 0x7f800000u ? u & 0xffffe000u : 0x7fffe000u;
+	return m >= 0x7f800000u ? special : q | (u & 0x80000000u);
 }
 GS_INLINE ushort gs_f16_of_f64(double d, int mode) { return gs_f16_of_f32(gs_f32_of_f64(d, GS_ODD), mode); }
 GS_INLINE ushort gs_bf16_of_f64(double d, int mode) { return gs_bf16_of_f32(gs_f32_of_f64(d, GS_ODD), mode); }
@@ -219,7 +223,8 @@ GS_INLINE ushort gs_fma_##t(ushort a, ushort b, ushort c) \
 } \
 GS_INLINE ushort gs_ex2_##t(ushort a) { return gs_##t##_of_f32(exp2(gs_f32_of_##t(a)), GS_RN); } \
 GS_INLINE ushort gs_tanh_##t(ushort a) { return gs_##t##_of_f32(gs_tanh_f32(gs_f32_of_##t(a)), GS_RN); } \
-GS_INLINE ushort gs_abs_##t(ushort a) { return a & 0x7fff; } \
+GS_INLINE ushort gs_abs_##t(ushort a) { return (a & 0x7fff) > GS_INFINITY_##t ? (ushort)0x7fff : (ushort)(a & 0x7fff); } \
+GS_INLINE ushort gs_neg_##t(ushort a) { return (a & 0x7fff) > GS_INFINITY_##t ? (ushort)0x7fff : (ushort)(a ^ 0x8000); } \
 GS_INLINE ushort gs_relu_##t(ushort a) { return (a & 0x7fff) > GS_INFINITY_##t ? (ushort)0x7fff : a & 0x8000 ? (ushort)0 : a; } \
 GS_INLINE ushort gs_satfinite_##t(ushort a) { return (a & 0x7fff) == GS_INFINITY_##t ? (ushort)(a - 1) : a; } \
 GS_INLINE ushort gs_sat_##t(ushort a) { return (a & 0x7fff) > GS_INFINITY_##t || a & 0x8000 ? (ushort)0 : a > GS_ONE_##t ? (ushort)GS_ONE_##t : a; } \
@@ -251,7 +256,7 @@ GS_INLINE ushort gs_ftz_bf16(ushort a) { return a & 0x7f80 ? a : (ushort)(a & 0x
 { return gs_pair(gs_##name##_##t((ushort)a, (ushort)b), gs_##name##_##t((ushort)(a >> 16), (ushort)(b >> 16))); }
 #define GS_BOTH_3(name, t) GS_INLINE uint gs_##name##_##t##x2(uint a, uint b, uint c) \
 { return gs_pair(gs_##name##_##t((ushort)a, (ushort)b, (ushort)c), gs_##name##_##t((ushort)(a >> 16), (ushort)(b >> 16), (ushort)(c >> 16))); }
-#define GS_BOTH(t) GS_BOTH_2(add, t) GS_BOTH_2(sub, t) GS_BOTH_2(mul, t) GS_BOTH_3(fma, t) GS_BOTH_1(ex2, t) GS_BOTH_1(tanh, t) GS_BOTH_1(abs, t) \
+#define GS_BOTH(t) GS_BOTH_2(add, t) GS_BOTH_2(sub, t) GS_BOTH_2(mul, t) GS_BOTH_3(fma, t) GS_BOTH_1(ex2, t) GS_BOTH_1(tanh, t) GS_BOTH_1(abs, t) GS_BOTH_1(neg, t) \
 	GS_BOTH_1(relu, t) GS_BOTH_1(sat, t) GS_BOTH_1(ftz, t) GS_BOTH_2(min, t) GS_BOTH_2(max, t) GS_BOTH_2(min_nan, t) GS_BOTH_2(max_nan, t) \
 	GS_BOTH_3(xorsign, t)
 GS_BOTH(f16)

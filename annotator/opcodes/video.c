@@ -1,7 +1,8 @@
 /*
  * Video instructions: arithmetic on bytes and halves of registers, which operands name as in %r1.b3 and %r1.h0.
  *
- * Everything is computed in 64 bits, then clamped if asked, then merged into a third operand or combined with it.
+ * Everything is computed in 64 bits, then clamped if asked, then merged into a third operand or combined with it, as the manual says. GPUs
+ * of today, which have no such instructions, clamp unsigned sums that overflow to 0.
  */
 #include "annotator/opcodes/opcode.h"
 
@@ -212,7 +213,7 @@ void opcode_write_video_parts(struct opcode_work *w)
 		if (opcode_has(w, "sat"))
 			put_clamped(w, "gs_r", bits, is_signed);
 		if (sum)
-			opcode_put(w, "gs_d += (uint)(%s)gs_r; }\n", bits == 8 ? (is_signed ? "char" : "uchar") : is_signed ? "short" : "ushort");
+			opcode_put(w, "gs_d += (uint)gs_r; }\n");
 		else
 			opcode_put(w, "gs_d = (gs_d & ~%#xu) | ((uint)gs_r & %#xu) << %u; }\n", (bits == 8 ? 0xffu : 0xffffu) << i * bits, bits == 8 ? 0xffu : 0xffffu, i * bits);
 	}
