@@ -206,8 +206,17 @@ GS_INLINE uint gs_tf32_of_f32(float f, int mode)
 	uint special = mode == GS_RNA || m == 0x7f800000u ? u & 0xffffe000u : 0x7fffe000u;
 	return m >= 0x7f800000u ? special : q | (u & 0x80000000u);
 }
-GS_INLINE ushort gs_f16_of_f64(double d, int mode) { return gs_f16_of_f32(gs_f32_of_f64(d, GS_ODD), mode); }
-GS_INLINE ushort gs_bf16_of_f64(double d, int mode) { return gs_bf16_of_f32(gs_f32_of_f64(d, GS_ODD), mode); }
+GS_INLINE ushort gs_f16_rounded(double d, int mode) { return gs_f16_of_f32(gs_f32_of_f64(d, GS_ODD), mode); }
+GS_INLINE ushort gs_bf16_rounded(double d, int mode) { return gs_bf16_of_f32(gs_f32_of_f64(d, GS_ODD), mode); }
+/* Conversions from f64 keep the sign and the beginning of a NaN. */
+GS_INLINE ushort gs_f16_of_f64(double d, int mode)
+{
+	return d != d ? (ushort)((as_ulong(d) >> 48 & 0x8000) | 0x7e00 | (as_ulong(d) >> 42 & 0x1ff)) : gs_f16_rounded(d, mode);
+}
+GS_INLINE ushort gs_bf16_of_f64(double d, int mode)
+{
+	return d != d ? (ushort)((as_ulong(d) >> 48 & 0x8000) | 0x7fc0 | (as_ulong(d) >> 45 & 0x3f)) : gs_bf16_rounded(d, mode);
+}
 
 GS_INLINE float gs_tanh_f32(float a) { return fabs(a) > 9.1f ? copysign(1.0f, a) : tanh(a); }
 
@@ -216,10 +225,10 @@ GS_INLINE float gs_tanh_f32(float a) { return fabs(a) > 9.1f ? copysign(1.0f, a)
 #define GS_SHORTS(t) \
 GS_INLINE ushort gs_add_##t(ushort a, ushort b) { return gs_##t##_of_f32(gs_f32_of_##t(a) + gs_f32_of_##t(b), GS_RN); } \
 GS_INLINE ushort gs_sub_##t(ushort a, ushort b) { return gs_##t##_of_f32(gs_f32_of_##t(a) - gs_f32_of_##t(b), GS_RN); } \
-GS_INLINE ushort gs_mul_##t(ushort a, ushort b) { return gs_##t##_of_f64((double)gs_f32_of_##t(a) * (double)gs_f32_of_##t(b), GS_RN); } \
+GS_INLINE ushort gs_mul_##t(ushort a, ushort b) { return gs_##t##_rounded((double)gs_f32_of_##t(a) * (double)gs_f32_of_##t(b), GS_RN); } \
 GS_INLINE ushort gs_fma_##t(ushort a, ushort b, ushort c) \
 { \
-	return gs_##t##_of_f64(gs_sum_odd((double)gs_f32_of_##t(a) * (double)gs_f32_of_##t(b), gs_f32_of_##t(c), GS_RN), GS_RN); \
+	return gs_##t##_rounded(gs_sum_odd((double)gs_f32_of_##t(a) * (double)gs_f32_of_##t(b), gs_f32_of_##t(c), GS_RN), GS_RN); \
 } \
 GS_INLINE ushort gs_ex2_##t(ushort a) { return gs_##t##_of_f32(exp2(gs_f32_of_##t(a)), GS_RN); } \
 GS_INLINE ushort gs_tanh_##t(ushort a) { return gs_##t##_of_f32(gs_tanh_f32(gs_f32_of_##t(a)), GS_RN); } \

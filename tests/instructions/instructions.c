@@ -25,7 +25,7 @@ struct form {
 	struct ptx_module *module;
 	const struct ptx_function *function;
 	struct form_slot inputs[SLOTS], outputs[SLOTS];
-	uint32_t input_count, output_count, first_case, case_count;
+	uint32_t input_count, output_count, case_count;
 };
 
 struct test_case {
@@ -36,7 +36,8 @@ struct test_case {
 static struct form *forms;
 static struct test_case *cases;
 static size_t form_count, form_room, case_count, case_room;
-static uint32_t warp_count;
+static size_t current; /* the form that cases belong to */
+static uint32_t warp_count, next_lane;
 static uint32_t failures;
 
 static void need(int good, const char *what)
@@ -99,15 +100,19 @@ static void find_slots(struct form *f)
 	}
 }
 
+/* A form may come again, with more cases. */
 static void add_form(const char *text)
 {
 	struct gs_buf ptx = {0};
 	struct gs_error err;
+	next_lane = 0;
+	for (current = 0; current < form_count; current++)
+		if (!strcmp(forms[current].text, text))
+			return;
 	need(gs_reserve(&forms, form_count, &form_room, sizeof *forms), "out of memory");
 	struct form *f = &forms[form_count++];
 	memset(f, 0, sizeof *f);
 	f->text = strdup(text);
-	f->first_case = (uint32_t)case_count;
 	gs_buf_printf(&ptx, ".version 8.6\n.target sm_90\n.address_size 64\n.global .align 8 .b8 gvar[64];\n.const .align 8 .b8 cvar[16];\n"
 		      ".entry k(.param .u64 p0, .param .u32 p1, .param .align 8 .b8 p2[16])\n{\n.reg .pred %%p<9>;\n.reg .b16 %%h<16>;\n"
 		      ".reg .b32 %%r<16>;\n.reg .b64 %%rd<16>;\n.reg .f32 %%f<16>;\n.reg .f64 %%fd<16>;\n.reg .b128 %%q<4>;\n"
@@ -121,10 +126,10 @@ static void add_form(const char *text)
 static void add_case(const char *text)
 {
 	need(form_count && gs_reserve(&cases, case_count, &case_room, sizeof *cases), "a case comes before its form");
-	struct form *f = &forms[form_count - 1];
-	uint32_t lane = f->case_count++ % LANES;
-	warp_count += !lane;
-	cases[case_count++] = (struct test_case){strdup(text), (uint32_t)form_count - 1, warp_count - 1, lane};
+	forms[current].case_count++;
+	warp_count += !next_lane;
+	cases[case_count++] = (struct test_case){strdup(text), (uint32_t)current, warp_count - 1, next_lane};
+	next_lane = (next_lane + 1) % LANES;
 }
 
 static void read_cases(char *text)
@@ -375,7 +380,7 @@ static void set_argument(cl_kernel kernel, cl_uint n, size_t bytes, const void *
 	need(!clSetKernelArg(kernel, n, bytes, value), "an argument is not taken");
 }
 
-/* Builds and runs the forms from `first` on, with their warps. */
+/* Builds the forms from `first` on, and runs their warps. */
 static void run_program(struct memory *m, size_t first, size_t count)
 {
 	struct gs_buf text = {0};
@@ -392,18 +397,9 @@ static void run_program(struct memory *m, size_t first, size_t count)
 	}
 	cl_kernel kernel = clCreateKernel(program, "run", NULL);
 	need(kernel != NULL, "no kernel");
-	uint32_t first_warp = UINT32_MAX, last_warp = 0;
-	for (uint32_t w = 0; w < warp_count; w++) {
-		if (m->form[w] < first || m->form[w] >= first + count)
-			continue;
-		first_warp = w < first_warp ? w : first_warp;
-		last_warp = w;
-	}
-	size_t warps = last_warp + 1 - first_warp, local = 1, words = (size_t)LANES * SLOTS * WORDS;
-	cl_mem in = buffer(m->in + first_warp * words, warps * words * 8), out = buffer(m->out + first_warp * words, warps * words * 8);
-	cl_mem form = buffer(m->form + first_warp, warps * 4), on = buffer(m->on + first_warp, warps * 4);
-	uint64_t areas = (uint64_t)(uintptr_t)(m->areas + (size_t)first_warp * AREA), parameters = (uint64_t)(uintptr_t)m->parameters,
-		 variables = (uint64_t)(uintptr_t)m->variables;
+	size_t warps = warp_count, local = 1, words = (size_t)LANES * SLOTS * WORDS;
+	cl_mem in = buffer(m->in, warps * words * 8), out = buffer(m->out, warps * words * 8), form = buffer(m->form, warps * 4), on = buffer(m->on, warps * 4);
+	uint64_t areas = (uint64_t)(uintptr_t)m->areas, parameters = (uint64_t)(uintptr_t)m->parameters, variables = (uint64_t)(uintptr_t)m->variables;
 	cl_mem buffers[] = {in, out, form, on};
 	for (cl_uint i = 0; i < 4; i++)
 		set_argument(kernel, i, sizeof(cl_mem), &buffers[i]);
