@@ -71,6 +71,32 @@ struct artifact_kernel *artifact_kernel(struct artifact *a, const char *name)
 /* More than any program has. A crafted file must neither fill the memory nor make lookups take hours. */
 enum { MOST_KERNELS = 1 << 14, MOST_BLOCKS = 1 << 18, MOST_TERMS = 1 << 20, MOST_SITES = 1 << 18, MOST_SITE_FILES = 1 << 12 };
 
+static bool is_column(const struct artifact_kernel *k, unsigned block)
+{
+	for (size_t i = 0; i < k->column_count; i++)
+		if (k->columns[i] == block)
+			return true;
+	return false;
+}
+
+static bool has_terms(const struct artifact *a, unsigned block)
+{
+	for (size_t i = 0; i < a->term_count; i++)
+		if (a->terms[i].block == block)
+			return true;
+	return false;
+}
+
+/* Lifted kernels count edges rather than blocks, so their entry may be the sum of others, or have a column. */
+static void settle_entries(struct artifact *a)
+{
+	for (size_t i = 0; i < a->kernel_count; i++) {
+		struct artifact_kernel *k = &a->kernels[i];
+		if (k->entry_block >= 0 && a->counts_by_item && (is_column(k, (unsigned)k->entry_block) || has_terms(a, (unsigned)k->entry_block)))
+			k->entry_block = -1;
+	}
+}
+
 /* Calls `take` with each line of `text`; the lines are cut in place. */
 static int each_line(struct artifact *a, char *text, int (*take)(struct artifact *a, char *line))
 {
@@ -482,6 +508,7 @@ int artifact_read(const struct simulation *sim, struct artifact **out, const str
 		         take_table(a, result, "block-details", take_details) || take_host_texts(a, result) || check_units(a);
 	}
 	if (!failed) {
+		settle_entries(a);
 		take_targets(sim, a, result);
 		take_traced(a, result);
 	}

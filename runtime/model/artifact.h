@@ -20,7 +20,7 @@ enum { LAUNCH_SIZES = 256 };
 struct artifact_kernel {
 	char *name;
 	unsigned arguments;
-	int entry_block; /* counter of its entry, or -1 */
+	int entry_block; /* counter of its entry, which slots count; -1: there is none, or it is counted or derived as others are */
 	unsigned *columns; /* item layout: the blocks whose counters its work-items store */
 	size_t column_count, flag_count; /* the first flag_count of them are bits */
 	struct computed_trips *computed; /* counts that follow from a work-item's words */

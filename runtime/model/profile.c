@@ -210,6 +210,12 @@ static uint64_t add_groups_without_slot(const struct launch_record *l, uint64_t 
 	return entries >= l->slots && entries < items ? items : entries;
 }
 
+/* Work-items that began, as far as they have left a trace of it. */
+static uint64_t entries_of(const struct launch_record *l, const uint64_t *counts)
+{
+	return l->facts->entry_block >= 0 ? counts[l->facts->entry_block] : l->artifact->counts_by_item ? sum_sizes(l) : 0;
+}
+
 static void fill_counts(struct launch_result *r, uint64_t items, uint64_t groups)
 {
 	const struct launch_record *l = r->launch;
@@ -221,9 +227,11 @@ static void fill_counts(struct launch_result *r, uint64_t items, uint64_t groups
 		sum_slots(l, counts);
 	else if (!sum_items(l, counts))
 		flag_add(&r->flags, FLAG_counters_full);
-	uint64_t entries = l->facts->entry_block >= 0 ? counts[l->facts->entry_block] : 0;
+	uint64_t entries = entries_of(l, counts);
 	if (groups > l->slots && by_item && entries)
-		entries = counts[l->facts->entry_block] = add_groups_without_slot(l, entries, items);
+		entries = add_groups_without_slot(l, entries, items);
+	if (l->facts->entry_block >= 0)
+		counts[l->facts->entry_block] = entries;
 	uint64_t counted = items_with_places(r, items);
 	r->profile.scale = 1;
 	if (counted < items) { /* those that were counted stand for all */
