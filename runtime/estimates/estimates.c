@@ -44,6 +44,7 @@ struct estimates {
 	struct budget budget;
 	size_t count;      /* of pending ones */
 	uint64_t held_bytes; /* the counters of those that are simulated */
+	struct { uint64_t count, spent_ns; } checks;
 	struct kernel_estimates *open; /* with launches that wait until more come */
 	uint64_t taken, taken_bytes;   /* launches that came in, and the counters of those with a job of their own */
 	struct launch_result result; /* of the launch that is taken or handed over; it is large */
@@ -437,12 +438,27 @@ static bool is_running(const struct estimates *e, const struct pending *p)
 	return running;
 }
 
+/* Whether a full simulation takes a small part of the time that modelling has taken. A user who asks for every launch gets that. */
+static bool check_is_affordable(const struct estimates *e, const struct estimate_job *job)
+{
+	static const double instruction_ns = 1000, free_ns = 5e7; /* of a warp, with memory; of the whole run */
+	enum { SHARE = 8 };
+	double each = e->checks.count ? (double)e->checks.spent_ns / (double)e->checks.count : 0;
+	double needed = fmax((double)job->estimate.warp_instructions * instruction_ns, each);
+	return e->sim->options.check.number == 1 || (double)e->checks.spent_ns + needed <= free_ns + (double)e->sim->cost.model_ns / SHARE;
+}
+
 static void check_error(struct estimates *e, const struct pending *p, size_t t)
 {
 	struct estimate_job *job = p->targets[t].job;
+	uint64_t begin = clock_ns();
+	if (!check_is_affordable(e, job))
+		return;
 	double full = job_full_time_ns(job, decode(e, p->launch, p->trace), e->crew);
 	if (full > 0)
 		stats_add_check(&e->sim->stats, p->launch->kernel_name, t, fabs(job->estimate.time_ns / full - 1));
+	e->checks.count++;
+	e->checks.spent_ns += clock_ns() - begin;
 }
 
 static void take_result(struct estimates *e, const struct pending *p, size_t t)
