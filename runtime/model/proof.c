@@ -4,7 +4,9 @@
  * Drivers compile a kernel for each local size anew: POCL 3.1 also where there is a global offset, and where a dimension has 65,535
  * groups or more. What was seen of one such compile says nothing about another, so each has a proof of its own. The first launch is
  * verified (verify.c). Launches that come before the verdict, and all launches of twins that are not known to be the same, run in the
- * shadow. A twin that differs is remembered in the cache, and no later process verifies it again.
+ * shadow. A twin that differs is remembered in the cache, and no later process verifies it again. Likewise one that is the same and whose
+ * launch took long: to run such a launch twice in every process would double the time of many programs. The key has the driver, the CPU and the
+ * sources. A twin that traces is another text, and has a proof of its own.
  *
  * Three kinds of kernels stay in the shadow whatever a launch has shown:
  *   relaxed arithmetic   drivers may round differently as soon as the code around an expression changes
@@ -22,7 +24,7 @@
 struct proof {
 	struct proof *next;
 	uint64_t local[3], global[3]; /* global: only where the driver chooses the local size */
-	bool offset, many_groups;
+	bool offset, many_groups, traced;
 	enum verdict verdict;
 	char key[33]; /* in the cache; "": it has no place there */
 	bool known;   /* that it differs: from the cache, and nobody has asked yet */
@@ -30,10 +32,10 @@ struct proof {
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-static void describe_compile(const struct launch_record *l, bool offset, struct proof *out)
+static void describe_compile(const struct launch_record *l, bool offset, bool traced, struct proof *out)
 {
 	enum { MANY = 65535 };
-	*out = (struct proof){.verdict = VERDICT_NONE, .offset = offset};
+	*out = (struct proof){.verdict = VERDICT_NONE, .offset = offset, .traced = traced};
 	for (int d = 0; d < 3; d++) {
 		out->local[d] = l->local[d];
 		out->global[d] = l->local[d] ? 0 : l->global[d];
@@ -44,14 +46,14 @@ static void describe_compile(const struct launch_record *l, bool offset, struct 
 static bool is_same_compile(const struct proof *a, const struct proof *b)
 {
 	return !memcmp(a->local, b->local, sizeof a->local) && !memcmp(a->global, b->global, sizeof a->global) &&
-	       a->offset == b->offset && a->many_groups == b->many_groups;
+	       a->offset == b->offset && a->many_groups == b->many_groups && a->traced == b->traced;
 }
 
 /* What the twin was made from, and for, is in the key of the artifact. */
 static void make_key(struct proof *p, const struct artifact *a, const char *kernel)
 {
 	struct gs_buf text = {0};
-	gs_buf_printf(&text, "%s %s %d %d", a->key, kernel, p->offset, p->many_groups);
+	gs_buf_printf(&text, "%s %s %d %d %d", a->key, kernel, p->offset, p->many_groups, p->traced);
 	for (int d = 0; d < 3; d++)
 		gs_buf_printf(&text, " %llu %llu", (unsigned long long)p->local[d], (unsigned long long)p->global[d]);
 	if (*a->key && !text.failed)
@@ -59,36 +61,41 @@ static void make_key(struct proof *p, const struct artifact *a, const char *kern
 	gs_buf_free(&text);
 }
 
-static bool is_known_to_differ(const struct proof *p)
+/* What an earlier process has found; VERDICT_NONE: nothing. */
+static enum verdict remembered(const struct proof *p)
 {
 	struct gs_pack pack = {0};
-	bool known = *p->key && !cache_get_pack(CACHE_TWINS, p->key, &pack, NULL);
+	enum verdict verdict = VERDICT_NONE;
+	if (*p->key && !cache_get_pack(CACHE_TWINS, p->key, &pack, NULL)) {
+		const char *text = gs_pack_text(&pack, "verdict");
+		verdict = text && !strcmp(text, "same") ? VERDICT_SAME : VERDICT_DIFFERS;
+	}
 	gs_pack_free(&pack);
-	return known;
+	return verdict;
 }
 
-static void remember_difference(const struct proof *p)
+static void remember(const struct proof *p, enum verdict verdict)
 {
 	struct gs_pack pack = {0};
-	gs_pack_puts(&pack, "verdict", "differs");
+	gs_pack_puts(&pack, "verdict", verdict == VERDICT_SAME ? "same" : "differs");
 	if (*p->key)
 		cache_put_pack(CACHE_TWINS, p->key, &pack, NULL);
 	gs_pack_free(&pack);
 }
 
-struct proof *proof_of(const struct launch_record *l, bool offset)
+struct proof *proof_of(const struct launch_record *l, bool offset, bool traced)
 {
 	struct artifact_kernel *k = l->facts;
 	struct proof wanted, *p;
-	describe_compile(l, offset, &wanted);
+	describe_compile(l, offset, traced, &wanted);
 	pthread_mutex_lock(&lock);
 	for (p = k->proofs; p && !is_same_compile(p, &wanted); p = p->next)
 		;
 	if (!p && (p = malloc(sizeof *p))) {
 		*p = wanted;
 		make_key(p, l->artifact, k->name);
-		p->known = is_known_to_differ(p);
-		p->verdict = p->known ? VERDICT_DIFFERS : VERDICT_NONE;
+		p->verdict = remembered(p);
+		p->known = p->verdict == VERDICT_DIFFERS;
 		p->next = k->proofs;
 		k->proofs = p;
 	}
@@ -147,13 +154,14 @@ enum twin_way proof_way(const struct gs_options *options, struct proof *p, bool 
 	return way;
 }
 
-void proof_end(struct proof *p, enum verdict verdict)
+void proof_end(struct proof *p, enum verdict verdict, uint64_t took_ns)
 {
+	const uint64_t long_ns = 50000000;
 	pthread_mutex_lock(&lock);
 	/* With GPUSIM_TWIN=verify there are many, and the worst counts. */
 	if (p->verdict < VERDICT_SAME || verdict > p->verdict)
 		p->verdict = verdict;
 	pthread_mutex_unlock(&lock);
-	if (verdict == VERDICT_DIFFERS)
-		remember_difference(p);
+	if (verdict == VERDICT_DIFFERS || (verdict == VERDICT_SAME && took_ns >= long_ns))
+		remember(p, verdict);
 }

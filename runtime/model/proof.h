@@ -25,14 +25,16 @@ enum verdict {
 
 struct proof;
 
-/* The proof of a launch with or without a global offset, made if need be; it lives as long as the artifact. NULL when out of memory. */
-struct proof *proof_of(const struct launch_record *l, bool offset);
+/* The proof of a launch with or without a global offset, made if need be; it lives as long as the artifact. traced: of the twin that traces.
+ * NULL when out of memory. */
+struct proof *proof_of(const struct launch_record *l, bool offset, bool traced);
 /* Once: an earlier process saw this twin differ from its kernel. */
 bool proof_is_news(struct proof *p);
 /* The way of the next launch; WAY_VERIFY makes the proof pending until proof_end. Relaxed: the program's options let the driver round
  * as it likes. */
 enum twin_way proof_way(const struct gs_options *options, struct proof *p, bool relaxed, const struct artifact_kernel *facts);
-void proof_end(struct proof *p, enum verdict verdict);
+/* took_ns: the time of the kernel; 0: not known. */
+void proof_end(struct proof *p, enum verdict verdict, uint64_t took_ns);
 void proofs_free(struct artifact_kernel *k);
 
 #endif

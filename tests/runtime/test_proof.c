@@ -1,6 +1,7 @@
 /* Which twins may run in place of their kernels. */
 #include "tests/tests.h"
 
+#include "runtime/config/cache.h"
 #include "runtime/model/proof.h"
 
 #include <string.h>
@@ -13,11 +14,11 @@ static bool relaxed;
 static enum twin_way launch(struct artifact_kernel *k, size_t local, size_t offset, enum verdict verdict)
 {
 	const struct launch_record l = {.artifact = &artifact, .facts = k, .global = {1024, 1, 1}, .local = {local, 1, 1}};
-	struct proof *p = proof_of(&l, offset != 0);
+	struct proof *p = proof_of(&l, offset != 0, false);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(p);
 	enum twin_way way = proof_way(&options, p, relaxed, k);
 	if (way == WAY_VERIFY)
-		proof_end(p, verdict);
+		proof_end(p, verdict, 0);
 	return way;
 }
 
@@ -86,6 +87,37 @@ static void options_choose_the_way(void)
 	proofs_free(&k);
 }
 
+/* The way of the first launch in a process, and of the twin that traces. If it is verified, `verdict` is the outcome. */
+static enum twin_way first_launch(struct artifact *a, bool traced, enum verdict verdict, uint64_t took_ns)
+{
+	struct artifact_kernel k = {.name = "k"};
+	const struct launch_record l = {.artifact = a, .facts = &k, .global = {1024, 1, 1}, .local = {64, 1, 1}};
+	struct proof *p = proof_of(&l, false, traced);
+	enum twin_way way = proof_way(&options, p, false, &k);
+	if (way == WAY_VERIFY)
+		proof_end(p, verdict, took_ns);
+	proofs_free(&k);
+	return way;
+}
+
+static void later_processes_know_what_took_long(void)
+{
+	struct artifact a = {.key = "0123456789abcdef0123456789abcdef"};
+	const uint64_t ms = 1000000;
+	use(TWINS_AUTO);
+	cache_setup(test_folder(), 1 << 20);
+	CU_ASSERT_EQUAL(first_launch(&a, false, VERDICT_SAME, 10 * ms), WAY_VERIFY);
+	CU_ASSERT_EQUAL(first_launch(&a, false, VERDICT_RACY, 90 * ms), WAY_VERIFY); /* a short one is verified again */
+	CU_ASSERT_EQUAL(first_launch(&a, false, VERDICT_SAME, 90 * ms), WAY_VERIFY);
+	CU_ASSERT_EQUAL(first_launch(&a, false, VERDICT_SAME, 0), WAY_DIRECT);
+	CU_ASSERT_EQUAL(first_launch(&a, true, VERDICT_DIFFERS, 10 * ms), WAY_VERIFY); /* the other text */
+	CU_ASSERT_EQUAL(first_launch(&a, true, VERDICT_SAME, 0), WAY_SHADOW);
+	a.key[0] = '9'; /* another driver, or another source */
+	CU_ASSERT_EQUAL(first_launch(&a, false, VERDICT_NONE, 90 * ms), WAY_VERIFY);
+	CU_ASSERT_EQUAL(first_launch(&a, false, VERDICT_NONE, 0), WAY_VERIFY);
+	cache_setup("", 0);
+}
+
 void add_proof_tests(void)
 {
 	CU_pSuite s = CU_add_suite("proofs of twins", NULL, NULL);
@@ -93,4 +125,5 @@ void add_proof_tests(void)
 	CU_add_test(s, "a twin that differs stays in the shadow", a_twin_that_differs_stays_in_the_shadow);
 	CU_add_test(s, "kernels at risk stay in the shadow", kernels_at_risk_stay_in_the_shadow);
 	CU_add_test(s, "options choose the way", options_choose_the_way);
+	CU_add_test(s, "later processes know what took long", later_processes_know_what_took_long);
 }

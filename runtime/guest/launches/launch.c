@@ -266,6 +266,7 @@ struct attempt {
 	struct proof *proof;
 	struct shadow_plan plan;
 	bool traced;
+	bool traced_counts;   /* the traced twin runs all groups, so it also counts: the twin that only counts need not be compiled */
 	bool traced_in_place; /* the traced twin runs in place of the kernel, and the application gets its event */
 	struct trace_plan trace;
 	struct commands commands;
@@ -287,7 +288,7 @@ static bool is_to_be_counted(const struct attempt *a)
 static void no_verdict(struct attempt *a)
 {
 	if (a->way == WAY_VERIFY)
-		proof_end(a->proof, VERDICT_NONE);
+		proof_end(a->proof, VERDICT_NONE, 0);
 }
 
 static int run_alone(struct attempt *a, const struct gs_error *reason, struct gs_error *err)
@@ -302,13 +303,15 @@ static void do_not_trace(struct attempt *a)
 	if (a->launch->trace_buffer)
 		buffer_give_back(a->launch->trace_buffer, TRACE_HEADER_WORDS);
 	a->launch->trace_buffer = NULL;
-	a->traced = false;
+	a->traced = a->traced_counts = a->traced_in_place = false;
 }
 
-/* A traced twin that runs all groups also counts. The twin that only counts is then not needed, and need not be compiled. */
-static bool traced_twin_counts(const struct attempt *a)
+static bool has_offset(const struct request *r)
 {
-	return a->traced && a->trace.whole && a->way == WAY_SHADOW;
+	for (cl_uint d = 0; d < r->dims; d++)
+		if (r->offset && r->offset[d])
+			return true;
+	return false;
 }
 
 /* A verification takes three copies of everything. If there is no room for them, the twin runs in the shadow, without a
@@ -330,17 +333,31 @@ static bool take_copies(struct attempt *a)
 	return l->shadow;
 }
 
-/* A small launch is traced as a whole and then not verified. The next launch will be. */
+/* A small launch is traced as a whole. The traced twin, which counts as well, is then verified in place of the other one. */
+static void choose_whole_trace(struct attempt *a)
+{
+	a->traced_counts = true;
+	if (a->way == WAY_SHADOW)
+		return;
+	struct proof *proof = proof_of(&a->launch->record, has_offset(a->request), true);
+	no_verdict(a);
+	a->way = WAY_SHADOW;
+	if (!proof)
+		return;
+	a->proof = proof;
+	a->way = proof_way(&simulation.options, proof, a->kernel->build->relaxed, a->launch->record.facts);
+	a->traced_in_place = a->way == WAY_DIRECT;
+	a->traced = !a->traced_in_place;
+}
+
 static void choose_trace(struct attempt *a)
 {
 	a->traced = plan_trace(a->kernel, a->device, a->launch, &a->trace);
 	if (!a->traced)
 		do_not_trace(a);
-	if (a->traced && a->trace.whole && a->way != WAY_SHADOW && simulation.options.twin.number == TWINS_AUTO) {
-		no_verdict(a);
-		a->way = WAY_SHADOW;
-	}
-	if (a->traced && !traced_twin_counts(a)) {
+	if (a->traced && a->trace.whole && (a->way == WAY_SHADOW || simulation.options.twin.number == TWINS_AUTO))
+		choose_whole_trace(a);
+	if (a->traced && !a->traced_counts) {
 		a->launch->scratch = buffer_take(a->kernel->build->pool, a->device, COUNTER_BUFFER, scratch_words(&a->launch->record));
 		if (!a->launch->scratch)
 			do_not_trace(a);
@@ -374,19 +391,11 @@ static bool compiles_for_minutes(const struct attempt *a)
 	return a->launch->record.facts->hazards & HAZARD_EXPLODES && simulation.options.twin.number == TWINS_AUTO && device_is_cpu(a->device);
 }
 
-static bool has_offset(const struct request *r)
-{
-	for (cl_uint d = 0; d < r->dims; d++)
-		if (r->offset && r->offset[d])
-			return true;
-	return false;
-}
-
 /* Returns a negative number if the kernel is to run alone; *err says why. */
 static int choose_way(struct attempt *a, struct gs_error *err)
 {
 	struct gs_error cannot = {""};
-	a->proof = proof_of(&a->launch->record, has_offset(a->request));
+	a->proof = proof_of(&a->launch->record, has_offset(a->request), false);
 	if (!a->proof)
 		return gs_fail(err, ENOMEM, "out of memory");
 	if (proof_is_news(a->proof))
@@ -409,10 +418,10 @@ static int choose_way(struct attempt *a, struct gs_error *err)
 	if ((a->way == WAY_DIRECT && !a->traced) || take_copies(a))
 		return 0;
 	do_not_trace(a);
-	a->way = direct ? WAY_DIRECT : a->way;
+	no_verdict(a);
+	a->way = direct ? WAY_DIRECT : WAY_ALONE;
 	if (direct)
 		return 0;
-	no_verdict(a);
 	a->alone = "its memory is too large to be copied for the annotated twin (GPUSIM_SHADOW_MEMORY)";
 	return -ENOMEM;
 }
@@ -430,6 +439,8 @@ static void enqueue_traces(struct attempt *a)
 {
 	struct launch *l = a->launch;
 	cl_int code = shadow_copy(l->shadow, COPY_FOR_TWIN, &a->plan, &a->commands);
+	if (code == CL_SUCCESS && a->way == WAY_VERIFY && a->traced_counts)
+		code = shadow_copy(l->shadow, COPY_BEFORE, &a->plan, &a->commands);
 	if (code == CL_SUCCESS)
 		code = set_copies(a, a->trace.twin);
 	if (code == CL_SUCCESS)
@@ -442,7 +453,7 @@ static void enqueue_traces(struct attempt *a)
 		return;
 	log_debug("%s is not traced: the driver does not take the launch (%d)", l->record.kernel_name, code);
 	l->void_trace = true;
-	l->uncounted = l->uncounted || traced_twin_counts(a);
+	l->uncounted = l->uncounted || a->traced_counts;
 }
 
 /* Enqueues the twin that counts, with the arguments that are set on it. */
@@ -527,6 +538,12 @@ static void follow_part(struct launch *l, struct launch_part *part, uint64_t *en
 		call_back(last, part_completed, part);
 }
 
+/* The driver may have to compile the twin that takes the kernel's place. */
+static bool is_first(const struct attempt *a)
+{
+	return a->way == WAY_DIRECT && !(a->traced_in_place ? a->trace.twin : a->twin)->launched;
+}
+
 /* From here on the launch belongs to the worker, and may already be freed. The driver keeps an event until its callbacks have
  * run, so we keep no reference. The application thus finds the reference counts that it expects. */
 static void hand_over(struct attempt *a, cl_event mine, cl_event *event)
@@ -544,7 +561,7 @@ static void hand_over(struct attempt *a, cl_event mine, cl_event *event)
 	l->times.enqueued_ns = clock_ns();
 	l->times.in_shadow = a->way != WAY_DIRECT;
 	l->record.in_shadow = l->times.in_shadow && !l->alone;
-	l->beside_twins = l->record.in_shadow || a->traced;
+	l->beside_twins = l->record.in_shadow || a->traced || is_first(a);
 	worker_launched(l);
 	follow_part(l, &l->traces, &l->times.traces_end_ns, traces);
 	follow_part(l, &l->twin, &l->times.twin_end_ns, twin);
@@ -564,7 +581,7 @@ static bool enqueue_all(struct attempt *a, cl_int *result, cl_event *event, stru
 	commands_begin(&a->commands, a->request);
 	if (a->traced)
 		enqueue_traces(a);
-	if ((a->way == WAY_SHADOW || a->way == WAY_VERIFY) && !traced_twin_counts(a))
+	if ((a->way == WAY_SHADOW || a->way == WAY_VERIFY) && !a->traced_counts)
 		enqueue_in_shadow(a);
 	*result = enqueue_own(a, &mine);
 	bool taken = *result == CL_SUCCESS, ours = a->commands.count;
@@ -617,7 +634,8 @@ static bool launch_with(struct kernel *k, struct request *r, struct kernel_twin 
 		asked = enqueue_all(&a, result, event, err);
 	if (a.alone)
 		asked = enqueue_alone(&a, result, event, err);
-	t->launched = t->launched || (asked && a.way == WAY_DIRECT);
+	if (asked && a.way == WAY_DIRECT)
+		(a.traced_in_place ? a.trace.twin : t)->launched = true;
 	if (!asked && a.launch) {
 		launch_give_back(l);
 		launch_free(l);

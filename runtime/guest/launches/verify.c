@@ -132,13 +132,13 @@ static enum verdict judge(const struct verification *v)
 	return run_again(v) && shadow_same(v->shadow, COPY_BEFORE, COPY_AFTER) != 1 ? VERDICT_RACY : VERDICT_DIFFERS;
 }
 
-void verification_end(struct verification *v, const char *kernel, bool completed)
+void verification_end(struct verification *v, const char *kernel, bool completed, uint64_t took_ns)
 {
 	if (!v)
 		return;
 	leave_list(v);
 	enum verdict verdict = completed ? judge(v) : VERDICT_NONE;
-	proof_end(v->proof, verdict);
+	proof_end(v->proof, verdict, took_ns);
 	if (verdict >= VERDICT_SAME)
 		stats_add_comparison(&simulation.stats, kernel,
 		                     verdict == VERDICT_SAME ? TWIN_SAME : verdict == VERDICT_RACY ? TWIN_RACY : TWIN_DIFFERS);

@@ -17,8 +17,8 @@ struct verification;
  * shadow. */
 struct verification *verification_new(struct kernel *k, const struct request *r, struct shadow_plan *plan, struct shadow *s,
                                       struct proof *p, unsigned hazards, cl_device_id device);
-/* The launch has completed, with success or without. Gives the verdict and frees *v. */
-void verification_end(struct verification *v, const char *kernel, bool completed);
+/* The launch has completed, with success or without, and took so long. Gives the verdict and frees *v. */
+void verification_end(struct verification *v, const char *kernel, bool completed, uint64_t took_ns);
 /* The application builds this program again. Drivers refuse that while kernels of the program exist, so ours are released. */
 void verifications_abandon(cl_program program);
 

@@ -178,10 +178,17 @@ bool worker_wait_progress(uint64_t before, unsigned milliseconds, unsigned round
 
 /* ---- one launch ---- */
 
+/* The time of the kernel itself, which ran after its twins. */
+static uint64_t own_ns(const struct launch_times *t)
+{
+	uint64_t begin = t->traces_end_ns > t->twin_end_ns ? t->traces_end_ns : t->twin_end_ns;
+	return begin && t->own_end_ns > begin ? t->own_end_ns - begin : 0;
+}
+
 /* Fetches the trace and the verdict on the twin. The copies of memory are released. */
 static void fetch(struct launch *l)
 {
-	verification_end(l->verification, l->record.kernel_name, l->status >= 0);
+	verification_end(l->verification, l->record.kernel_name, l->status >= 0, own_ns(&l->times));
 	l->verification = NULL;
 	if (l->trace_buffer && !l->void_trace && !l->uncounted && l->status >= 0)
 		l->brought = trace_bring_back(l);
