@@ -83,7 +83,11 @@ suite() {
 	done
 }
 
+# The runtime below the entry points, with text that was lifted by hand.
+launches_by_hand() { GPUSIM_REPORT=none "$build/tests/cuda/direct" >out 2>&1 || { cat out && return 1; }; }
+
 programs() {
+	check "launches of kernels that were lifted by hand" launches_by_hand
 	check "a program says that there is no CUDA runtime" says_that_there_is_no_runtime
 	for program in $(cd "$root/tests/cuda/programs" && ls ptx/*.ptx | sed 's/.*\///; s/\.ptx$//'); do
 		check "$program" by_preload "$program"
