@@ -344,13 +344,14 @@ $(CONFORMANCE):
 TRACE_NATIVE = $(addprefix runtime/guest/support/,trace_native.c trace_warp.c)
 LIFT = $(wildcard annotator/lift/*.c) $(O)/builtin_annotator.c $(LIFT_INSTRUCTIONS)
 
-programs: $(O)/tests/lift/run $(O)/tests/lift/suite $(O)/tests/lift/conformance/lifted
+programs: $(O)/tests/lift/run $(O)/tests/lift/suite $(O)/tests/lift/bench $(O)/tests/lift/conformance/lifted
 $(O)/obj/tests/lift/run.o: ALL_CFLAGS += -Wno-unused-function
 LIFT_RUNNER = tests/lift/runner.c $(LIFT) $(PTX) $(TRACE_NATIVE)
 $(O)/tests/lift/run: $(call OBJ,tests/lift/run.c $(LIFT_RUNNER) $(BASE))
 $(O)/tests/lift/suite: $(call OBJ,tests/lift/suite.c tests/lift/traced.c $(LIFT_RUNNER) $(ORACLE) $(COMMON))
 $(O)/tests/lift/conformance/lifted: $(call OBJ,$(addprefix tests/lift/conformance/,lifted.c folder.c) $(LIFT_RUNNER) $(BASE))
-$(O)/tests/lift/run $(O)/tests/lift/suite $(O)/tests/lift/conformance/lifted:
+$(O)/tests/lift/bench: $(call OBJ,tests/lift/bench.c $(LIFT_RUNNER) $(BASE))
+$(O)/tests/lift/run $(O)/tests/lift/suite $(O)/tests/lift/bench $(O)/tests/lift/conformance/lifted:
 	$(SAY) LINK $@
 	$(QUIET)mkdir -p $(@D)
 	$(QUIET)$(CC) $(ALL_LDFLAGS) -rdynamic -o $@ $^ -lOpenCL -lzstd -ldl -lm

@@ -292,7 +292,8 @@ static int plan_function(struct kernel_plan *p, uint32_t number, struct gs_error
 	f->spins = calloc(blocks, 1);
 	f->divergent = calloc(blocks, 1);
 	f->leaves = calloc(blocks, 1);
-	int result = f->joins && f->spins && f->divergent && f->leaves ? cut_parts(f) : -ENOMEM;
+	f->join = calloc(blocks, sizeof *f->join);
+	int result = f->joins && f->spins && f->divergent && f->leaves && f->join ? cut_parts(f) : -ENOMEM;
 	if (result)
 		return gs_fail(err, ENOMEM, "out of memory");
 	result = find_live(f, err);
@@ -300,7 +301,7 @@ static int plan_function(struct kernel_plan *p, uint32_t number, struct gs_error
 		note_used(f);
 		result = plan_waits(f, err);
 	}
-	return result;
+	return result ? result : plan_joins(f, err);
 }
 
 int plan_kernel(const struct lifted *l, const struct lift_kernel *k, struct kernel_plan *out, struct gs_error *err)
@@ -360,6 +361,7 @@ void plan_free(struct kernel_plan *p)
 		free(own->spins);
 		free(own->divergent);
 		free(own->leaves);
+		free(own->join);
 		free(own->variable_at);
 	}
 	free(p->functions);

@@ -42,7 +42,8 @@ struct planned_function {
 	bool *joins;           /* per block: lanes of a branch may wait for each other there */
 	bool *spins;           /* per block: begins a loop that may wait for other lanes or warps */
 	bool *divergent;       /* per block: lanes may leave its end by different edges */
-	bool *leaves;          /* per block: has nothing but the end of the kernel, so that lanes need not wait for others there */
+	bool *leaves;          /* per block: leads to nothing but the end of the kernel, so that lanes need not wait for others there */
+	int32_t *join;         /* per block: where lanes that its end separates meet again; -1: nowhere */
 	bool recursive;        /* may be active twice */
 	uint32_t *variable_at; /* per variable: offset in its memory (shared, local, or parameters of the kernel) */
 };
@@ -68,7 +69,9 @@ struct kernel_plan {
 int plan_kernel(const struct lifted *l, const struct lift_kernel *k, struct kernel_plan *out, struct gs_error *err);
 void plan_free(struct kernel_plan *p);
 
-/* uniform.c: fills `uniform` of the registers, `divergent`, `joins` and `leaves`. */
+/* joins.c: fills `join` and `leaves`. */
+int plan_joins(struct planned_function *f, struct gs_error *err);
+/* uniform.c: fills `uniform` of the registers, `divergent` and `joins`. */
 int plan_uniform(struct kernel_plan *p, uint32_t function, struct gs_error *err);
 /* The block where lanes that a branch separates meet again; -1: they do not. */
 int32_t join_of(const struct planned_function *f, uint32_t block);

@@ -90,11 +90,12 @@ static void write_side_leaves(struct kernel_writer *w, uint32_t edge, const char
 {
 	int32_t to = w->f->graph->edges[edge].to;
 	count_edge(w, edge, mask);
-	if (to >= 0) {
-		const struct graph_block *b = &w->f->graph->blocks[to];
+	while (to >= 0) {
+		uint32_t next = w->f->graph->blocks[to].first_edge;
 		write_count(w, w->plan->lifted->functions[w->f->index].block_rows[to], mask);
 		trace_block(w, (uint32_t)to, mask);
-		count_edge(w, b->first_edge, mask);
+		count_edge(w, next, mask);
+		to = w->f->graph->edges[next].to;
 	}
 	write_leave(w, mask);
 	gs_buf_printf(w->out, "m &= ~(%s);\n", mask);

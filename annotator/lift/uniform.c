@@ -109,12 +109,6 @@ static bool may_diverge(const struct planned_function *f, uint32_t block)
 	return kind == FLOW_BRANCH && last->guard >= 0 && !f->registers[last->guard].uniform;
 }
 
-int32_t join_of(const struct planned_function *f, uint32_t block)
-{
-	int32_t join = f->graph->blocks[block].ipdom;
-	return join >= 0 && f->leaves[join] ? -1 : join;
-}
-
 static void add_to_region(struct uniformity *u, int32_t block, int32_t join, uint32_t *depth)
 {
 	if (block < 0 || block == join || u->region[block] || u->f->leaves[block])
@@ -195,16 +189,6 @@ static void see_branch(struct uniformity *u, uint32_t block)
 	}
 }
 
-static void find_leaves(struct planned_function *f)
-{
-	for (uint32_t b = 0; b < f->graph->block_count; b++) {
-		const struct ptx_instruction *last = last_of(f, b);
-		enum flow_kind kind = last ? flow_kind(last) : FLOW_NONE;
-		f->leaves[b] = f->function->entry && f->graph->blocks[b].count == 1 && last->guard < 0 &&
-		               (kind == FLOW_RETURN || kind == FLOW_EXIT);
-	}
-}
-
 static void begin_all(struct uniformity *u)
 {
 	struct planned_function *f = u->f;
@@ -222,7 +206,6 @@ int plan_uniform(struct kernel_plan *p, uint32_t function, struct gs_error *err)
 	u.stack = calloc(f->graph->block_count + 1u, sizeof *u.stack);
 	int result = u.region && u.stack ? 0 : gs_fail(err, ENOMEM, "out of memory");
 	if (!result) {
-		find_leaves(f);
 		begin_all(&u);
 	}
 	for (bool none = u.none; !result && u.changed; none = u.none) {
