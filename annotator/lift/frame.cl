@@ -10,15 +10,61 @@
  * lanes that have come to a JOIN go on without the others, as they may on hardware since Volta.
  */
 
+/*
+ * POCL does not inline its own functions into those that are kept apart (GS_APART). So the simple ones are the compiler's.
+ */
+//@ lift_frame_builtins
+#define GS_OVER static inline __attribute__((overloadable, always_inline))
+GS_OVER float gs_fma(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
+GS_OVER double gs_fma(double a, double b, double c) { return __builtin_fma(a, b, c); }
+GS_OVER float gs_fabs(float a) { return __builtin_fabsf(a); }
+GS_OVER double gs_fabs(double a) { return __builtin_fabs(a); }
+GS_OVER float gs_sqrt(float a) { return __builtin_sqrtf(a); }
+GS_OVER double gs_sqrt(double a) { return __builtin_sqrt(a); }
+GS_OVER float gs_copysign(float a, float b) { return __builtin_copysignf(a, b); }
+GS_OVER double gs_copysign(double a, double b) { return __builtin_copysign(a, b); }
+GS_OVER int gs_isfinite(float a) { return (as_uint(a) & 0x7f800000u) != 0x7f800000u; }
+GS_OVER int gs_isfinite(double a) { return (as_ulong(a) & 0x7ff0000000000000ul) != 0x7ff0000000000000ul; }
+GS_OVER int gs_isinf(float a) { return (as_uint(a) & 0x7fffffffu) == 0x7f800000u; }
+GS_OVER int gs_isinf(double a) { return (as_ulong(a) & 0x7ffffffffffffffful) == 0x7ff0000000000000ul; }
+GS_OVER uint gs_clz(uint a) { return a ? (uint)__builtin_clz(a) : 32u; }
+GS_OVER int gs_clz(int a) { return a ? __builtin_clz((uint)a) : 32; }
+GS_OVER ulong gs_clz(ulong a) { return a ? (ulong)__builtin_clzl(a) : 64ul; }
+GS_OVER long gs_clz(long a) { return a ? (long)__builtin_clzl((ulong)a) : 64l; }
+GS_OVER uint gs_popcount(uint a) { return (uint)__builtin_popcount(a); }
+GS_OVER ulong gs_popcount(ulong a) { return (ulong)__builtin_popcountl(a); }
+#define GS_ORDER(T) GS_OVER T gs_min(T a, T b) { return b < a ? b : a; } GS_OVER T gs_max(T a, T b) { return a < b ? b : a; } \
+	GS_OVER T gs_clamp(T a, T low, T high) { return a < low ? low : high < a ? high : a; }
+GS_ORDER(uchar)
+GS_ORDER(char)
+GS_ORDER(ushort)
+GS_ORDER(short)
+GS_ORDER(uint)
+GS_ORDER(int)
+GS_ORDER(ulong)
+GS_ORDER(long)
+#define fma gs_fma
+#define fabs gs_fabs
+#define sqrt gs_sqrt
+#define copysign gs_copysign
+#define isfinite gs_isfinite
+#define isinf gs_isinf
+#define clz gs_clz
+#define popcount gs_popcount
+#define min gs_min
+#define max gs_max
+#define clamp gs_clamp
+
+/* What surrounds kernels. */
 //@ lift_frame
 struct gs_entry { uint pc, join, jpc, mask, arrived, kind, wait, generation, depth; };
-struct gs_warp { uint status, pc, m, alive, join, jpc, sp, wait, generation, all, start, turn, depth, spins, r0, r1; };
+struct gs_warp { uint status, pc, m, alive, join, jpc, sp, wait, generation, all, start, turn, depth, spins, parted, r1; };
 struct gs_barrier { uint arrived, only, expected, generation, count, all, any, was_count, was_all, was_any; };
 struct gs_group {
 	ulong number, shared, shared_bytes, states, locals;
 	uint ctaid_x, ctaid_y, ctaid_z, ntid_x, ntid_y, ntid_z, nctaid_x, nctaid_y, nctaid_z;
 	uint warps, threads, slot, live_warps;
-	ulong trace, clock;
+	ulong trace, clock, counts, count_step;
 	struct gs_barrier barriers[16];
 };
 #define GS_SIDE 1u
@@ -32,16 +78,20 @@ struct gs_group {
 #define GS_NO_PC 0x7fffffffu
 void gs_list(__private void *) __asm__("llvm.va_start");
 #define GS_APART(never) if (never) { ulong gs_l[8]; gs_list(gs_l); return (uint)gs_l[0]; }
-uint gs_count_some(__global uint *part, uint mask, uint never)
+uint gs_count_some(__global struct gs_warp *S, __global uint *parts, uint columns, uint k, uint mask, uint never)
 {
 	GS_APART(never)
+	for (uint i = 0; i < 32 * columns && !S->parted; i++)
+		parts[i] = 0;
+	S->parted = 1;
+	__global uint *part = parts + 32 * k;
 	for (uint l = 0; l < 32; l++) {
 		uint c = part[l] + (mask >> l & 1u);
 		part[l] = c | (0u - (c < part[l]));
 	}
 	return 0;
 }
-#define GS_COUNT(k, mask) if ((mask) == start) c##k++; else gs_count_some(parts + 32 * k, mask, never);
+#define GS_COUNT(k, mask) if ((mask) == start) c##k++; else gs_count_some(S, parts, GS_COLUMNS, k, mask, never);
 uint gs_fault(__global struct gs_launch *launch, ulong group, uint kind, uint line, ulong a, ulong b, ulong c, ulong d, uint never)
 {
 	GS_APART(never)
@@ -103,34 +153,41 @@ void gs_begin_warp(__private struct gs_group *g, __global struct gs_warp *s, uin
 {
 	uint left = g->threads - warp * 32;
 	s->status = GS_NEW;
-	s->pc = s->sp = s->all = s->turn = s->depth = s->spins = 0;
+	s->pc = s->sp = s->all = s->turn = s->depth = s->spins = s->parted = 0;
 	s->join = 0;
 	s->jpc = GS_NO_PC;
 	s->m = s->alive = s->start = left >= 32 ? 0xffffffffu : (1u << left) - 1u;
 }
-/* The counters of a warp that has ended, for each of its threads. */
-uint gs_store_counts(__global struct gs_launch *launch, __private struct gs_group *g, uint warp, __global ulong *counts,
-	__global uint *parts, uint columns, uint start, uint never)
+/* Where the counters of a group's threads are: the first thread's first word, and how many words apart those of a thread are. */
+void gs_place_counts(__global struct gs_launch *launch, __private struct gs_group *g, uint columns)
 {
-	GS_APART(never)
-	if (!launch->counters)
-		return 0;
 	__global ulong *words = (__global ulong *)launch->counters;
 	ulong slots = launch->counter_slots, places = launch->counter_places, first = g->number * g->threads;
-	ulong fits = first + g->threads <= places, step = fits ? places : 0;
-	if (!warp)
-		words[GS_COUNTER_HEADER + (g->number < slots ? g->number : slots)] =
-			g->ntid_x | (ulong)g->ntid_y << GS_COUNTER_BITS | (ulong)g->ntid_z << 2 * GS_COUNTER_BITS;
-	first = (fits ? first : columns * places) + warp * 32;
-	__global uint *out = (__global uint *)(words + GS_COUNTER_HEADER + 1 + slots) + first;
-	for (uint c = 0; c < columns; c++)
+	uint fits = first + g->threads <= places;
+	g->counts = 0;
+	if (!words)
+		return;
+	words[GS_COUNTER_HEADER + (g->number < slots ? g->number : slots)] =
+		g->ntid_x | (ulong)g->ntid_y << GS_COUNTER_BITS | (ulong)g->ntid_z << 2 * GS_COUNTER_BITS;
+	g->count_step = fits ? places : 0;
+	g->counts = (ulong)((__global uint *)(words + GS_COUNTER_HEADER + 1 + slots) + (fits ? first : columns * places));
+}
+/* The counters of a warp that has ended, for each of its threads. */
+uint gs_store_some(__private struct gs_group *g, __global struct gs_warp *S, uint warp, __global ulong *counts, __global uint *parts,
+	uint columns, uint start, uint never)
+{
+	GS_APART(never)
+	__global uint *out = (__global uint *)g->counts + warp * 32;
+	for (uint c = 0; c < columns && g->counts; c++)
 		for (uint l = 0; l < 32; l++)
 			if (start >> l & 1u) {
-				ulong n = counts[c] + parts[32 * c + l];
-				out[c * step + l] = n > 0xffffffffu ? 0xffffffffu : (uint)n;
+				ulong n = counts[c] + (S->parted ? parts[32 * c + l] : 0);
+				out[c * g->count_step + l] = n > 0xffffffffu ? 0xffffffffu : (uint)n;
 			}
 	return 0;
 }
+#define GS_STORE(k) { uint n = c##k > 0xffffffffu ? 0xffffffffu : (uint)c##k; __global uint *out = count_base + k * count_step; \
+	for (uint l = 0; l < 32; l++) out[l] = n; }
 
 /* Barriers. Threads arrive by warps: a warp whose living lanes are all there counts as 32. */
 void gs_open(__private struct gs_barrier *b)
@@ -246,7 +303,7 @@ uint gs_find_other(__private struct gs_group *g, __global struct gs_warp *s, __g
 	return GS_NO_PC;
 }
 #define GS_FIRST(mask) (31u - clz((mask) & (0u - (mask))))
-#define GS_ALL
+#define GS_ALL _Pragma("clang loop vectorize(assume_safety)")
 #define GS_SOME
 #define GS_KEEP(type, at, r) for (uint l = 0; l < 32; l++) ((__global type *)((ulong)S + at))[l] = r[l];
 #define GS_TAKE(type, at, r) for (uint l = 0; l < 32; l++) r[l] = ((__global type *)((ulong)S + at))[l];
@@ -255,10 +312,11 @@ uint gs_find_other(__private struct gs_group *g, __global struct gs_warp *s, __g
 #define GS_GROUP_VALUES const uint ntid_x = g->ntid_x, ntid_y = g->ntid_y, ntid_z = g->ntid_z, ctaid_x = g->ctaid_x, \
 	ctaid_y = g->ctaid_y, ctaid_z = g->ctaid_z, nctaid_x = g->nctaid_x, nctaid_y = g->nctaid_y, nctaid_z = g->nctaid_z; \
 	const ulong shared = g->shared, parameters = launch->parameters, variables = launch->variables;
-#define GS_THREAD_IDS uint tid_x[32], tid_y[32], tid_z[32]; { \
-	uint x = warp * 32, y = 0, z = 0; \
+#define GS_THREAD_IDS uint tid_x[32], tid_y[32], tid_z[32];
+#define GS_FIND_THREADS { uint x = warp * 32, y = 0, z = 0; \
 	if (ntid_y * ntid_z > 1) { y = x / ntid_x; x -= y * ntid_x; z = y / ntid_y; y -= z * ntid_y; } \
-	for (uint l = 0; l < 32; l++) { tid_x[l] = x; tid_y[l] = y; tid_z[l] = z; \
+	if (ntid_y * ntid_z == 1 || ntid_x - x >= 32) for (uint l = 0; l < 32; l++) { tid_x[l] = x + l; tid_y[l] = y; tid_z[l] = z; } \
+	else for (uint l = 0; l < 32; l++) { tid_x[l] = x; tid_y[l] = y; tid_z[l] = z; \
 	if (++x == ntid_x) { x = 0; if (++y == ntid_y) { y = 0; z++; } } } }
 #define GS_TID_X tid_x[l]
 #define GS_TID_Y tid_y[l]

@@ -208,6 +208,7 @@ int lift_write(const struct lifted *l, enum lift_form form, struct gs_buf *out, 
 	                 "#pragma OPENCL FP_CONTRACT OFF\n");
 	write_constants(l, out);
 	write_launch(out);
+	gs_buf_puts(out, lift_frame_builtins);
 	gs_buf_puts(out, lift_prelude);
 	gs_buf_puts(out, lift_frame);
 	if (form == LIFT_TRACING)

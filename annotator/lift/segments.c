@@ -301,13 +301,22 @@ int write_guard(struct kernel_writer *w, const struct ptx_instruction *i)
 	return result;
 }
 
-/* Statements that must not be executed for lanes that are off. */
+/* Statements that must not be executed for lanes that are off, or that take long. */
 static bool is_dangerous(const struct ptx_instruction *i)
 {
 	switch (i->class) {
-	case CODE_int_div: case CODE_load: case CODE_store: case CODE_atomic: case CODE_texture: return true;
+	case CODE_int_div: case CODE_fp32_div: case CODE_fp64_div: case CODE_sfu: case CODE_load: case CODE_store: case CODE_atomic: case CODE_texture: return true;
 	default: return false;
 	}
+}
+
+/* The loop cannot be vectorised for some of the lanes. It is then made for these alone. */
+static bool is_dangerous_item(const struct kernel_writer *w, const struct item_list *list, const struct item *item)
+{
+	for (uint32_t i = 0; i < item->count; i++)
+		if (is_dangerous(&w->f->function->instructions[list->instructions[item->first + i]]))
+			return true;
+	return false;
 }
 
 static int write_lane_statement(struct kernel_writer *w, const struct ptx_instruction *i, bool partial)
@@ -356,8 +365,11 @@ static int write_loop(struct kernel_writer *w, const struct part *part, const st
                       const struct item_uses *uses, bool partial)
 {
 	int result = 0;
-	gs_buf_puts(w->out, partial ? "GS_SOME for (uint l = 0; l < 32; l++) {\nconst uint on = m >> l & 1u;\n"
-	                            : "GS_ALL for (uint l = 0; l < 32; l++) {\n");
+	bool each = partial && is_dangerous_item(w, list, item);
+	gs_buf_puts(w->out, !partial ? "GS_ALL for (uint l = 0; l < 32; l++) {\n"
+	                    : each   ? "for (uint left = m; left; left &= left - 1) {\nconst uint l = GS_FIRST(left);\n"
+	                             : "GS_SOME for (uint l = 0; l < 32; l++) {\nconst uint on = m >> l & 1u;\n");
+	partial &= !each;
 	w->in_lanes = true;
 	write_loads(w, uses);
 	for (uint32_t i = 0; i < item->count && !result; i++)

@@ -354,16 +354,41 @@ static void write_columns(struct kernel_writer *w, const char *format)
 		gs_buf_printf(w->out, format, c, c);
 }
 
-static void write_begin(struct kernel_writer *w)
+static void write_macros(struct kernel_writer *w)
 {
 	const struct kernel_plan *p = w->plan;
 	gs_buf_printf(w->out, "#undef GS_DEPTH\n#define GS_DEPTH %uu\n#undef GS_LOCAL\n#define GS_LOCAL (locals + (ulong)(l) * %uul%s)\n"
-	              "#undef GS_LOCAL_BYTES\n#define GS_LOCAL_BYTES %uul\n",
-	              p->stack_depth, p->local_bytes, p->recursive ? " + frame" : "", p->local_bytes);
+	              "#undef GS_LOCAL_BYTES\n#define GS_LOCAL_BYTES %uul\n#undef GS_COLUMNS\n#define GS_COLUMNS %u\n",
+	              p->stack_depth, p->local_bytes, p->recursive ? " + frame" : "", p->local_bytes, p->column_count);
 	gs_buf_printf(w->out, "#undef GS_FRAME\n#define GS_FRAME %uul\n#undef GS_FRAMES\n#define GS_FRAMES ((ulong)S + %u + (ulong)depth * %u)\n",
 	              p->local_frame, p->frames_at, p->frame_bytes);
 	gs_buf_printf(w->out, "#undef GS_NOW\n#define GS_NOW %s\n#undef GS_AT_DEPTH\n#define GS_AT_DEPTH(d) %s\n", p->recursive ? "depth" : "0",
 	              p->recursive ? "{ depth = d; frame = (ulong)depth * GS_FRAME; }" : "");
+}
+
+/* A warp that may stop gets its state, or begins. Others run one after the other, in the state of the first. */
+static void write_warp_begin(struct kernel_writer *w)
+{
+	const struct kernel_plan *p = w->plan;
+	bool threads = uses_special(p, "%tid");
+	if (p->stops) {
+		gs_buf_puts(w->out, threads ? "GS_FIND_THREADS\n" : "");
+		gs_buf_puts(w->out, "if (S->status != GS_NEW) {\n");
+		write_columns(w, "c%u = counts[%u];\n");
+		write_restores(w);
+		gs_buf_puts(w->out, "}\nif (!m) goto NEXT;\ngoto DISPATCH;\n");
+		return;
+	}
+	gs_buf_puts(w->out, "NEXT_WARP:;\n{ uint left = g->threads - warp * 32; m = alive = start = left >= 32 ? 0xffffffffu : (1u << left) - 1u; }\n"
+	                    "S->parted = 0;\nsp = 0;\njpc = GS_NO_PC;\n");
+	write_columns(w, "c%u = 0;\n");
+	gs_buf_puts(w->out, threads ? "GS_FIND_THREADS\n" : "");
+}
+
+static void write_begin(struct kernel_writer *w)
+{
+	const struct kernel_plan *p = w->plan;
+	write_macros(w);
 	gs_buf_printf(w->out,
 	              "uint gs_run_%s(__global struct gs_launch *launch, __private struct gs_group *g, __global struct gs_warp *S, uint warp, uint "
 	              "never)\n{\nGS_APART(never)\n",
@@ -373,8 +398,8 @@ static void write_begin(struct kernel_writer *w)
 	              "__global struct gs_entry *E = (__global struct gs_entry *)((ulong)S + %u);\n"
 	              "__global uint *parts = (__global uint *)((ulong)S + %u);\n"
 	              "__global ulong *counts = (__global ulong *)((ulong)S + %u);\n"
-	              "uint m = S->m, alive = S->alive, join = S->join, jpc = S->jpc, sp = S->sp, pc = S->pc, t = 0;\n"
-	              "const uint start = S->start;\nuint spins = S->spins;\nulong which = 0;\n"
+	              "uint m = S->m, alive = S->alive, join = S->join, jpc = S->jpc, sp = S->sp, pc = S->pc, start = S->start, t = 0;\n"
+	              "uint spins = S->spins;\nulong which = 0;\n"
 	              "const ulong locals = g->locals + (ulong)warp * 32 * %u;\nGS_GROUP_VALUES\n",
 	              p->entries_at, p->parts_at, p->counts_at, p->local_bytes);
 	if (p->recursive)
@@ -386,14 +411,21 @@ static void write_begin(struct kernel_writer *w)
 	if (w->form == LIFT_TRACING)
 		gs_buf_puts(w->out, "const ulong trace = g->trace;\n");
 	write_columns(w, "ulong c%u = 0;\n");
-	gs_buf_puts(w->out, "if (S->status == GS_NEW) {\n");
-	gs_buf_printf(w->out, "for (uint c = 0; c < %u; c++) parts[c] = 0;\n", 32 * p->column_count);
+	write_warp_begin(w);
+}
+
+/* A warp has ended. */
+static void write_warp_end(struct kernel_writer *w)
+{
+	const struct kernel_plan *p = w->plan;
+	gs_buf_puts(w->out, "ENDED:;\nif (g->counts) {\nif (start == 0xffffffffu && !S->parted) {\n"
+	                    "__global uint *count_base = (__global uint *)g->counts + warp * 32;\nconst ulong count_step = g->count_step;\n");
+	write_columns(w, "GS_STORE(%u)\n");
 	gs_buf_puts(w->out, "} else {\n");
-	if (p->stops) {
-		write_columns(w, "c%u = counts[%u];\n");
-		write_restores(w);
-	}
-	gs_buf_puts(w->out, "}\nif (!m) goto NEXT;\ngoto DISPATCH;\n");
+	write_columns(w, "counts[%u] = c%u;\n");
+	gs_buf_printf(w->out, "gs_store_some(g, S, warp, counts, parts, %u, start, never);\n}\n}\n", p->column_count);
+	gs_buf_puts(w->out, p->stops ? "S->status = GS_ENDED;\nS->alive = 0;\nreturn 0;\n"
+	                             : "warp++;\nif (warp < g->warps) goto NEXT_WARP;\nreturn 0;\n");
 }
 
 static void write_rest(struct kernel_writer *w)
@@ -410,10 +442,8 @@ static void write_rest(struct kernel_writer *w)
 		gs_buf_puts(w->out, "S->depth = depth;\n");
 	if (p->stops)
 		write_columns(w, "counts[%u] = c%u;\n");
-	gs_buf_puts(w->out, "return 0;\nENDED:;\n");
-	write_columns(w, "counts[%u] = c%u;\n");
-	gs_buf_printf(w->out, "gs_store_counts(launch, g, warp, counts, parts, %u, start, never);\nS->status = GS_ENDED;\nS->alive = 0;\nreturn 0;\n",
-	              p->column_count);
+	gs_buf_puts(w->out, "return 0;\n");
+	write_warp_end(w);
 	gs_buf_puts(w->out, "FAULTED:;\nS->status = GS_FAULTED;\nreturn 0;\nDISPATCH:;\nswitch (pc) {\n");
 	for (uint32_t pc = 0; pc < p->pc_count; pc++)
 		if (w->targets[pc])
@@ -431,11 +461,9 @@ static void write_group(struct kernel_writer *w)
 	              p->kernel->name, p->warp_bytes, p->local_bytes, p->shared_bytes);
 	write_traced_begin(w);
 	gs_buf_printf(w->out, "#undef GS_STATE\n#define GS_STATE(w) ((__global struct gs_warp *)(g->states + (ulong)(w) * %u))\n", p->warp_bytes);
+	gs_buf_printf(w->out, "gs_place_counts(launch, g, %u);\n", p->column_count);
 	if (!p->stops) {
-		gs_buf_printf(w->out,
-		              "for (uint w = 0; w < g->warps; w++) {\n__global struct gs_warp *s = GS_STATE(w);\ngs_begin_warp(g, s, w);\n"
-		              "gs_run_%s(launch, g, s, w, never);\nif (s->status != GS_ENDED) break;\n}\n",
-		              p->kernel->name);
+		gs_buf_printf(w->out, "gs_begin_warp(g, GS_STATE(0), 0);\ngs_run_%s(launch, g, GS_STATE(0), 0, never);\n", p->kernel->name);
 	} else {
 		gs_buf_printf(w->out,
 		              "for (uint w = 0; w < g->warps; w++) gs_begin_warp(g, GS_STATE(w), w);\n"
@@ -457,7 +485,7 @@ int write_kernel(const struct kernel_plan *p, enum lift_form form, struct gs_buf
 	int result = w.targets ? 0 : gs_fail(err, ENOMEM, "out of memory");
 	if (result)
 		return result;
-	w.targets[0] = true;
+	w.targets[0] = p->stops;
 	write_begin(&w);
 	for (uint32_t f = 0; f < p->function_count && !result; f++) {
 		w.f = &p->functions[f];
