@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # make test: directions of includes, names in the documentation, unit tests, golden tests, traces, the fuzz corpus, counts of
 # PTX, guest programs with and without the library, promises to users, gpusim explain and tune, random programs, programs with
-# long loops and many launches, quick real programs.
+# long loops and many launches, quick real programs, CUDA programs and lifted PTX.
 #   tests/run.sh BUILD_DIR [STEP...]
 # Steps run in parallel, as many as there are processors (or JOBS). The output of a step is shown when it has ended. The last
 # line is "N passed, N failed, N skipped" over all steps.
@@ -21,7 +21,7 @@ declare -A running=() # steps by process
 set -m # a step is a process group, so an interrupt ends all of it
 
 # The steps, by the names of the functions below. The longest come first, so that processors are busy until the end.
-[ $# -gt 0 ] || set -- guests random behaviour real golden traced twins unit traces shapes instructions cuda_api profiles estimates reports explain tuner cache fuzz ptx correlate layers docs
+[ $# -gt 0 ] || set -- cuda lift guests random behaviour real golden traced twins unit traces shapes instructions cuda_api profiles estimates reports explain tuner cache fuzz ptx correlate layers docs
 
 unit() {
 	"$build/unit-tests" >unit.out 2>unit.err
@@ -92,6 +92,12 @@ shapes() { "$root/tests/shapes.sh" "$build"; }
 
 # Real programs.
 real() { "$root/tests/apps/run.sh" --quick; }
+
+# CUDA programs, and the suite's kernels as CUDA kernels.
+cuda() { "$root/tests/cuda/run.sh" "$build"; }
+
+# Single PTX instructions, random PTX programs and the suite's kernels, lifted.
+lift() { "$root/tests/lift/run.sh" "$build" 6 1; }
 
 # step NAME: runs in a folder of its own, because programs leave files. Its output goes to .log. Steps that run the same
 # programs share their caches.

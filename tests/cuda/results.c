@@ -3,7 +3,7 @@
  *
  *   results cases.txt FOLDER FOLDER [-a TOLERANCE] name...
  *
- * Without -a the bytes must be equal. With -a, floats and doubles may differ by TOLERANCE, relative to the larger of both and 1. Prints a
+ * Without -a, or with 0, the bytes must be equal. With -a, floats and doubles may differ by TOLERANCE, relative to the larger of both and 1. Prints a
  * line per case. Exits with 1 if one differs.
  */
 #ifndef _GNU_SOURCE

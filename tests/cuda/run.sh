@@ -53,8 +53,16 @@ says_that_there_is_no_runtime() {
 	[ $? = 77 ] && grep -q '^SKIP' out
 }
 
-# The suite: the same results from CUDA kernels as from OpenCL kernels without gpusim.
-approximate="sfu_mix-s nbody-s price-s fft-s bilateral-s ray_spheres-s"
+# The suite: the same results from CUDA kernels as from OpenCL kernels without gpusim. Where kernels use approximate functions, the results may
+# differ, and where POCL does not join a product and a sum to one operation (or does it for mad), by one rounding. A ray may miss a sphere then.
+tolerance() { # CASE
+	case $1 in
+	sfu_mix-s | nbody-s | price-s | fft-s | bilateral-s) echo 2e-4 ;;
+	convolve1d-s | matvec4-s) echo 1e-6 ;;
+	ray_spheres-s) echo 1e-2 ;;
+	*) echo 0 ;;
+	esac
+}
 racy="frontier-s"
 suite_cases() { # FILE: its small cases
 	sed -n 's/^\([a-z0-9_]*-s\) .*/\1/p' "$1"
@@ -67,12 +75,7 @@ run_suites() {
 		cut -d, -f1-4 "opencl-$cases" >a && cut -d, -f1-4 "cuda-$cases" | diff a - && has_launches $cases.json || return 1
 	done
 }
-same_results() { # CASES_FILE NAME
-	case " $approximate " in
-	*" $2 "*) "$build/tests/cuda/results" "$1" opencl cuda -a 2e-4 "$2" ;;
-	*) "$build/tests/cuda/results" "$1" opencl cuda "$2" ;;
-	esac
-}
+same_results() { "$build/tests/cuda/results" "$1" opencl cuda -a "$(tolerance "$2")" "$2"; } # CASES_FILE NAME
 suite() {
 	check "the suite's cases as CUDA kernels" run_suites
 	for cases in cases more-cases; do
