@@ -119,6 +119,8 @@ static void choose_trace(struct launch_command *c, struct traced_part *t)
 	*t = (struct traced_part){0};
 	if (!l || l->uncounted || program_is_ending() || !plan_groups(l, &t->plan))
 		return;
+	/* Already now: building takes seconds, and launches of other streams meanwhile are not to be traced as well. */
+	trace_taken(l->record.facts, l->record.global, l->record.local);
 	t->form = form_of(c, true, &err);
 	if (!t->form)
 		log_info("%s is not traced: %s", l->record.kernel_name, err.text);
@@ -141,8 +143,6 @@ static cl_int run_traced(struct launch_command *c, struct cuda_stream *s, struct
 	l->times.traces_end_ns = clock_ns();
 	c->words.traces = c->words.chunks = 0;
 	c->words.order = (uint64_t)(uintptr_t)t->lists.others;
-	if (code == CL_SUCCESS)
-		trace_taken(l->record.facts, l->record.global, l->record.local);
 	return code;
 }
 
