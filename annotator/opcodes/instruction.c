@@ -15,6 +15,7 @@ static const struct opcode_entry rows[] = {
 #define LANE(name, handler, modifiers) {name, LIFT_LANE, opcode_write_##handler, modifiers, NULL},
 #define ORDERED(name, handler, modifiers) {name, LIFT_ORDERED, opcode_write_##handler, modifiers, NULL},
 #define WARP(name, handler, modifiers) {name, LIFT_WARP, opcode_write_##handler, modifiers, NULL},
+#define ORDERED_ANY(name, handler) {name, LIFT_ORDERED, opcode_write_##handler, NULL, NULL},
 #define FLOW(name) {name, LIFT_FLOW, NULL, NULL, NULL},
 #define NOTHING(name) {name, LIFT_NOTHING, NULL, NULL, NULL},
 #define REFUSED(name, why) {name, LIFT_LANE, NULL, NULL, why},
@@ -61,6 +62,8 @@ enum lift_kind lift_kind(const struct ptx_instruction *i)
 static bool is_modifier(const struct opcode_entry *row, const char *word)
 {
 	if (!strncmp(word, "L1::", 4) || !strncmp(word, "L2::", 4) || !strncmp(word, "level::", 7))
+		return true;
+	if (!row->modifiers)
 		return true;
 	size_t length = strlen(word);
 	for (const char *p = row->modifiers; *p; p += strcspn(p, " "), p += strspn(p, " "))

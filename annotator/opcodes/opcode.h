@@ -43,7 +43,7 @@ struct opcode_entry {
 	const char *name; /* may have several words: "cp.async.bulk" */
 	enum lift_kind kind;
 	void (*write)(struct opcode_work *w); /* NULL: refused, or nothing to write */
-	const char *modifiers; /* that it may have beside types */
+	const char *modifiers; /* that it may have beside types; NULL: any */
 	const char *why;       /* it is refused */
 };
 
