@@ -214,7 +214,7 @@ static bool decode_extended(struct oracle_op *op, bool plain_real)
 /* Whether floats.c computes it: float or double, to the nearest, without modifiers. */
 static bool is_plain_real(const struct oracle_op *op)
 {
-	static const char *const others[] = {"ftz", "NaN", "xorsign", "sat", "relu"};
+	static const char *const others[] = {"ftz", "NaN", "xorsign", "sat", "relu", "approx"};
 	for (size_t i = 0; i < GS_ARRAY_LEN(others); i++)
 		if (oracle_has(op->opcode, others[i]))
 			return false;

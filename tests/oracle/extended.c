@@ -192,12 +192,22 @@ static uint64_t shf(const struct oracle_op *o, const uint64_t *v)
 	return oracle_has(o->opcode, "l") ? (uint32_t)(n == 32 ? both : both << n >> 32) : (uint32_t)(both >> n);
 }
 
+/* Fields of 64 bits: GPUs take all 32 bits of place and length, where those of 32 bits have 8 bits of them. */
 static uint64_t bfi64(const struct oracle_op *o, const uint64_t *v)
 {
-	uint32_t at = (uint8_t)v[2], count = (uint8_t)v[3];
+	uint32_t at = (uint32_t)v[2], count = (uint32_t)v[3];
 	uint64_t field = count >= 64 ? UINT64_MAX : (UINT64_C(1) << count) - 1;
 	(void)o;
 	return at > 63 ? v[1] : (v[1] & ~(field << at)) | (v[0] & field) << at;
+}
+
+static uint64_t bfe64(const struct oracle_op *o, const uint64_t *v)
+{
+	uint64_t from = (uint32_t)v[1], length = (uint32_t)v[2], last = from + length - 1, r = 0;
+	uint64_t sign = is_signed(o->type) && length ? v[0] >> (last > 63 ? 63 : last) & 1 : 0;
+	for (uint64_t i = 0; i < 64; i++)
+		r |= (i < length && from + i < 64 ? v[0] >> (from + i) & 1 : sign) << i;
+	return r;
 }
 
 /* Of 16 bits: the distance has 32. */
@@ -231,7 +241,7 @@ static const struct {
 	oracle_lane lane;
 } lanes[] = {{"add.sat.s32", add_sat}, {"sub.sat.s32", sub_sat}, {"mad.hi.sat.s32", mad_hi_sat}, {"mul24", mul24}, {"mad24", mad24}, {"bfind", bfind},
              {"brev", brev}, {"szext", szext}, {"bmsk", bmsk}, {"fns", fns}, {"dp4a", dp4a}, {"dp2a", dp2a}, {"lop3", lop3}, {"prmt", prmt},
-             {"shf", shf}, {"bfi.b64", bfi64}, {"slct", slct}, {"mov.pred", negated_mov},
+             {"shf", shf}, {"bfi.b64", bfi64}, {"bfe.u64", bfe64}, {"bfe.s64", bfe64}, {"slct", slct}, {"mov.pred", negated_mov},
              {"shl.b16", shift16}, {"shr.b16", shift16}, {"shr.u16", shift16}, {"shr.s16", shift16}};
 
 oracle_lane oracle_bits_lane(const char *opcode)

@@ -227,11 +227,11 @@ static uint64_t rounded_pair(const struct oracle_op *o, const uint64_t *v)
 	return r;
 }
 
-/* Functions that PTX only approximates. With .ftz, subnormal values are 0. */
+/* Functions that PTX only approximates. */
 static double approximated(const char *opcode, double a, double b)
 {
-	if (!strncmp(opcode, "div.", 4))
-		return a / b;
+	if (!strncmp(opcode, "div.", 4)) /* of a divisor above 2^126, the reciprocal is 0 */
+		return oracle_has(opcode, "approx") && fabs(b) > ldexp(1, 126) ? a * copysign(0, b) : a / b;
 	if (!strncmp(opcode, "rcp.", 4))
 		return 1 / a;
 	if (!strncmp(opcode, "sqrt.", 5))
@@ -249,16 +249,19 @@ static double approximated(const char *opcode, double a, double b)
 
 static uint64_t approximate(const struct oracle_op *o, const uint64_t *v)
 {
-	double a = oracle_flushed(oracle_to_double(v[0], o->type), o->type), b = oracle_flushed(oracle_to_double(v[1], o->type), o->type);
-	uint64_t bits = oracle_from_double(approximated(o->opcode, a, b), o->type);
+	double a = oracle_to_double(v[0], o->type), b = oracle_to_double(v[1], o->type);
+	if (!oracle_has(o->opcode, "ftz"))
+		return oracle_from_double(approximated(o->opcode, a, b), o->type);
+	uint64_t bits = oracle_from_double(approximated(o->opcode, oracle_flushed(a, o->type), oracle_flushed(b, o->type)), o->type);
 	return oracle_from_double(oracle_flushed(oracle_to_double(bits, o->type), o->type), o->type);
 }
 
 oracle_lane oracle_rounded_lane(const char *opcode, enum oracle_type type)
 {
-	if (oracle_has(opcode, "ftz") && (oracle_has(opcode, "approx") || oracle_has(opcode, "full")))
+	bool loose = oracle_has(opcode, "approx") || oracle_has(opcode, "full");
+	if ((oracle_has(opcode, "ftz") && loose) || !strncmp(opcode, "div.approx", 10))
 		return approximate;
-	if (operation_of(opcode) == REAL_NONE || oracle_has(opcode, "approx") || oracle_has(opcode, "full"))
+	if (operation_of(opcode) == REAL_NONE || loose)
 		return NULL;
 	if (type == TYPE_f16x2 || type == TYPE_bf16x2)
 		return rounded_pair;
