@@ -24,6 +24,7 @@ struct pending {
 	struct kept_trace *trace;
 	double traced_fraction;
 	flag_set flags;
+	struct packed_counters *packed; /* its counters, while it waits for others of its kernel; NULL: they are in its record */
 	bool given_back;
 	const char *uncounted; /* why it has no counters, and no jobs before it is handed over; NULL: it has */
 	bool no_more;   /* likewise: it does not wait for launches after it */
@@ -296,9 +297,11 @@ static void find_trace(struct launch_result *r)
 		flag_add(&r->flags, FLAG_other_trace);
 }
 
-/* Once it has no job of its own under way. */
+/* Once it has no job of its own under way, or its counters are packed. */
 static void give_back(struct estimates *e, struct pending *p)
 {
+	if (p->given_back)
+		return;
 	p->given_back = true;
 	e->held_bytes -= counter_bytes(p->launch);
 	if (e->calls.give_back)
@@ -319,6 +322,28 @@ static void add_pending(struct estimates *e, struct pending *p)
 	e->end = &p->next;
 	e->count++;
 	e->taken++;
+}
+
+/* Whether all jobs of its own wait for others. */
+static bool waits_for_others(const struct estimates *e, const struct pending *p)
+{
+	bool waits = true;
+	for (size_t t = 0; t < e->sim->target_count; t++)
+		waits = waits && (!p->targets[t].own || job_waits(p->targets[t].job));
+	return waits;
+}
+
+/* A launch that waits for others may do so for long, and the program needs the memory of its counters. Most that wait are never simulated. */
+static void pack(struct estimates *e, struct pending *p)
+{
+	p->packed = counters_pack(p->launch->counters, p->launch->counter_words);
+	if (!p->packed)
+		return;
+	for (size_t t = 0; t < e->sim->target_count; t++)
+		if (p->targets[t].own)
+			job_set_packed(p->targets[t].job, p->packed);
+	e->held_bytes += counters_packed_bytes(p->packed);
+	give_back(e, p);
 }
 
 int estimates_take(struct estimates *e, const struct launch_record *l, struct kept_trace *brought, void *owner)
@@ -347,10 +372,14 @@ int estimates_take(struct estimates *e, const struct launch_record *l, struct ke
 	p->traced_fraction = r->traced_fraction;
 	p->flags = r->flags;
 	add_pending(e, p);
-	if (has_own_job(e, p))
-		e->taken_bytes += counter_bytes(l);
-	else
+	bool own = has_own_job(e, p);
+	uint64_t bytes = counter_bytes(l);
+	if (!own)
 		give_back(e, p);
+	else if (waits_for_others(e, p))
+		pack(e, p);
+	if (own)
+		e->taken_bytes += p->packed ? counters_packed_bytes(p->packed) : bytes;
 	bound_waiting(e);
 	return 0;
 }
@@ -491,8 +520,14 @@ static void take_result(struct estimates *e, const struct pending *p, size_t t)
 static void pending_free(struct estimates *e, struct pending *p)
 {
 	trace_let_go(p->trace);
-	for (size_t t = 0; t < e->sim->target_count; t++)
+	for (size_t t = 0; t < e->sim->target_count; t++) {
+		if (p->targets[t].own && p->packed)
+			job_set_packed(p->targets[t].job, NULL);
 		job_unref(p->targets[t].job);
+	}
+	if (p->packed)
+		e->held_bytes -= counters_packed_bytes(p->packed);
+	packed_counters_free(p->packed);
 	free(p->counts);
 	if (e->calls.release)
 		e->calls.release(p->owner);
@@ -540,7 +575,8 @@ void estimates_commit(struct estimates *e)
 		if (!e->first)
 			e->end = &e->first;
 		e->count--;
-		if (p->given_back) {
+		if (!is_running(e, p)) {
+			give_back(e, p);
 			pending_free(e, p);
 		} else {
 			p->next = e->left;

@@ -8,6 +8,7 @@
 #include "runtime/model/trace_decode.h"
 #include "runtime/process/thread.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,7 +29,8 @@ struct estimate_job *job_new(const struct simulation *sim, const struct launch_r
 	job->kernel = kernel;
 	memcpy(job->key, key, sizeof job->key);
 	job->profile = *p;
-	profile_lanes(&job->profile, l, &job->reader);
+	job->record = *l;
+	profile_lanes(&job->profile, &job->record, &job->reader);
 	if (lines_wanted(sim))
 		job->instructions = calloc(count, sizeof *job->instructions);
 	job->accesses = malloc(count * sizeof *job->accesses);
@@ -40,6 +42,12 @@ struct estimate_job *job_new(const struct simulation *sim, const struct launch_r
 	job->profile.accesses = job->accesses;
 	job->profile.instructions = job->instructions;
 	return job;
+}
+
+void job_set_packed(struct estimate_job *job, const struct packed_counters *packed)
+{
+	job->packed = packed;
+	job->record.counters = NULL;
 }
 
 void job_set_trace(struct estimate_job *job, struct decoded_trace *trace)
@@ -91,10 +99,9 @@ static const struct gpu *gpu_of(const struct estimate_job *job)
 }
 
 /* The counts of instructions are those of the profile: the job's may be another's by now (job_give_up). */
-static int simulate(struct estimate_job *job, struct estimate *out, bool *from_cache, struct gs_error *err)
+static int simulate(struct estimate_job *job, const struct launch_profile *p, struct estimate *out, bool *from_cache, struct gs_error *err)
 {
 	struct results *results = job->kernel->results;
-	const struct launch_profile *p = &job->profile;
 	*from_cache = results && results_find(results, job->key, p->code, out, p->instructions);
 	if (*from_cache)
 		return 0;
@@ -104,10 +111,36 @@ static int simulate(struct estimate_job *job, struct estimate *out, bool *from_c
 	return result;
 }
 
+/* Lets the profile read counters that are packed. *words: to be freed after its use. False when out of memory. */
+static bool unpack_counters(const struct estimate_job *job, struct launch_profile *p, struct launch_record *record,
+                            struct lane_reader *reader, uint64_t **words)
+{
+	*words = job->packed ? counters_unpack(job->packed) : NULL;
+	if (!job->packed)
+		return true;
+	*record = job->record;
+	record->counters = *words;
+	profile_lanes(p, record, reader);
+	return *words;
+}
+
+static int simulate_packed(struct estimate_job *job, struct estimate *out, bool *from_cache, struct gs_error *err)
+{
+	struct launch_profile p = job->profile;
+	struct launch_record record;
+	struct lane_reader reader;
+	uint64_t *words;
+	int result = -ENOMEM;
+	if (unpack_counters(job, &p, &record, &reader, &words))
+		result = simulate(job, &p, out, from_cache, err);
+	free(words);
+	return result;
+}
+
 static int model_job(struct estimate_job *job, struct estimate *out, bool *from_cache, struct gs_error *err)
 {
 	return job->a ? model_between(gpu_of(job), &job->profile, &job->sim->model, &job->between, out, err)
-	              : simulate(job, out, from_cache, err);
+	              : simulate_packed(job, out, from_cache, err);
 }
 
 /* False: it was given up before it began. */
@@ -230,17 +263,21 @@ static int guess(const struct estimate_job *job, const struct launch_profile *p,
 bool job_give_up(struct estimate_job *job, struct estimate_job *like)
 {
 	struct launch_profile p = job->profile;
+	struct launch_record record = job->record;
 	struct lane_reader reader;
 	struct gs_error err = {"out of memory"};
 	struct estimate estimate;
+	uint64_t *words;
 	size_t count = p.code->code_count + 1;
 	if (job_is_done(job))
 		return false;
 	/* Whoever still simulates it has the reader, the trace and the counts. */
-	profile_lanes(&p, job->reader.launch, &reader);
+	profile_lanes(&p, &record, &reader);
+	bool unpacked = unpack_counters(job, &p, &record, &reader, &words);
 	p.trace = NULL;
 	p.instructions = job->instructions ? calloc(count, sizeof *p.instructions) : NULL;
-	int result = like ? scale_from(job, &p, like, &estimate, &err) : guess(job, &p, &estimate, &err);
+	int result = like ? scale_from(job, &p, like, &estimate, &err) : unpacked ? guess(job, &p, &estimate, &err) : -ENOMEM;
+	free(words);
 	flag_add(&estimate.flags, FLAG_over_budget);
 	pthread_mutex_lock(&jobs_lock);
 	bool late = job->state < JOB_DONE;
@@ -275,11 +312,15 @@ static void run_full_job(struct crew_job *crew)
 	const struct estimate_job *job = full->of;
 	struct model_options options = job->sim->model;
 	struct launch_profile profile = job->profile;
+	struct launch_record record;
+	struct lane_reader reader;
 	struct estimate e;
+	uint64_t *words;
 	options.exact |= (double)job->estimate.warp_instructions <= most_checked;
 	profile.instructions = NULL;
-	if (!model_launch(gpu_of(job), &profile, &options, &e, NULL))
+	if (unpack_counters(job, &profile, &record, &reader, &words) && !model_launch(gpu_of(job), &profile, &options, &e, NULL))
 		full->time_ns = e.time_ns;
+	free(words);
 	pthread_mutex_lock(&jobs_lock);
 	full->done = true;
 	pthread_cond_broadcast(&jobs_changed);

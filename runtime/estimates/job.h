@@ -9,6 +9,7 @@
 
 #include "models/family.h"
 #include "runtime/model/launch_record.h"
+#include "runtime/model/packed_counters.h"
 #include "runtime/process/crew.h"
 
 #include <pthread.h>
@@ -32,7 +33,9 @@ struct estimate_job {
 	char key[33]; /* memo.h */
 	/* What it needs, until it is done: */
 	struct launch_profile profile; /* with a trace and a reader of its own */
+	struct launch_record record; /* a copy of the launch's, for the reader */
 	struct lane_reader reader;
+	const struct packed_counters *packed; /* the launch's counters, which are not in the record; NULL: they are */
 	struct launch_trace part;
 	struct decoded_trace *trace;
 	uint16_t *accesses;
@@ -67,6 +70,8 @@ extern pthread_cond_t jobs_changed; /* some state */
  * one reference. NULL when out of memory. */
 struct estimate_job *job_new(const struct simulation *sim, const struct launch_record *l, const struct launch_profile *p, size_t target,
                              struct kernel_estimates *kernel, const char key[33]);
+/* Of a job that waits: its launch gives its counters back, and has them here. */
+void job_set_packed(struct estimate_job *job, const struct packed_counters *packed);
 /* Its trace, which it takes over. */
 void job_set_trace(struct estimate_job *job, struct decoded_trace *trace);
 void job_start(struct estimate_job *job, struct crew *crew); /* NULL: it is done at once */
