@@ -454,11 +454,13 @@ static void write_rest(struct kernel_writer *w)
 static void write_group(struct kernel_writer *w)
 {
 	const struct kernel_plan *p = w->plan;
+	char name[LIFTED_NAME_BYTES];
+	lifted_kernel_name(p->kernel->name, name);
 	gs_buf_printf(w->out,
 	              "__kernel void %s(ulong address)\n{\n__global struct gs_launch *launch = (__global struct gs_launch *)address;\n"
 	              "struct gs_group group;\n__private struct gs_group *g = &group;\nconst uint never = (uint)(launch->slots >> 40);\n"
 	              "if (!gs_begin(launch, g, %u, 32ul * %u, %u)) return;\n",
-	              p->kernel->name, p->warp_bytes, p->local_bytes, p->shared_bytes);
+	              name, p->warp_bytes, p->local_bytes, p->shared_bytes);
 	write_traced_begin(w);
 	gs_buf_printf(w->out, "#undef GS_STATE\n#define GS_STATE(w) ((__global struct gs_warp *)(g->states + (ulong)(w) * %u))\n", p->warp_bytes);
 	gs_buf_printf(w->out, "gs_place_counts(launch, g, %u);\n", p->column_count);

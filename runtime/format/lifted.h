@@ -15,7 +15,11 @@
 #ifndef GPUSIM_RUNTIME_FORMAT_LIFTED_H
 #define GPUSIM_RUNTIME_FORMAT_LIFTED_H
 
+#include "runtime/base/base.h"
+
 #include <stdint.h>
+#include <stdio.h>
+#include <string.h>
 
 /* X(name, words). An address is 0 where there is nothing. */
 #define LIFTED_LAUNCH(X) \
@@ -93,6 +97,18 @@ static inline uint64_t lifted_slot_bytes(const struct lifted_sizes *s, uint64_t 
 {
 	uint64_t warps = (threads + 31) / 32;
 	return (lifted_shared_bytes(s, dynamic) + warps * (s->warp_bytes + 32ull * s->local_bytes) + 255) / 256 * 256;
+}
+
+/* What a kernel is called in the text. POCL names files after kernels, and ends the process where a name is too long for that; those of
+ * C++ templates can be. */
+enum { LIFTED_NAME_BYTES = 100 };
+static inline void lifted_kernel_name(const char *name, char out[LIFTED_NAME_BYTES])
+{
+	size_t length = strlen(name);
+	if (length < LIFTED_NAME_BYTES)
+		memcpy(out, name, length + 1);
+	else
+		snprintf(out, LIFTED_NAME_BYTES, "%.64s_%016llx", name, (unsigned long long)gs_hash(name, length));
 }
 
 #endif

@@ -73,7 +73,9 @@ struct lifted_form *kernel_form(struct cuda_kernel *k, bool traces, struct gs_er
 	if (f->state == FORM_NEW) {
 		cl_int code = CL_SUCCESS;
 		cl_program p = program_with(k, traces, err);
-		f->kernel = p ? cl.clCreateKernel(p, k->lifted->name, &code) : NULL;
+		char name[LIFTED_NAME_BYTES];
+		lifted_kernel_name(k->lifted->name, name);
+		f->kernel = p ? cl.clCreateKernel(p, name, &code) : NULL;
 		if (p && !f->kernel)
 			gs_fail(err, ENOENT, "the driver does not find kernel %s in the lifted text (%d)", k->lifted->name, code);
 		if (p)
