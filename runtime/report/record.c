@@ -125,7 +125,9 @@ static bool is_known(const char hash[33], uint64_t seq, uint64_t *same)
 static void add_facts(const struct launch_record *l, struct gs_buf *out)
 {
 	gs_buf_printf(out, "seq=%" PRIu64 "\nprogram=%" PRIu64 "\nkernel=%s\n", l->seq, l->artifact->record_number,
-	              l->kernel_name);
+	              l->facts->name);
+	if (strcmp(l->kernel_name, l->facts->name))
+		gs_buf_printf(out, "title=%s\n", l->kernel_name);
 	gs_buf_printf(out, "global=%" PRIu64 ",%" PRIu64 ",%" PRIu64 "\nlocal=%" PRIu64 ",%" PRIu64 ",%" PRIu64 "\n", l->global[0],
 	              l->global[1], l->global[2], l->local[0], l->local[1], l->local[2]);
 	gs_buf_printf(out, "local_bytes=%" PRIu64 "\nslots=%zu\nplaces=%zu\nmeasured_ns=%" PRIu64 "\n", l->local_bytes, l->slots,

@@ -138,6 +138,11 @@ static struct launch_record *new_launch(const struct replay *play, const char *f
 	l->cuda = number_of(facts, "cuda");
 	l->artifact = play->programs[program - 1];
 	l->facts = artifact_kernel(l->artifact, l->kernel_name);
+	char *title = fact(facts, "title", 0) ? strndup(fact(facts, "title", 0), strcspn(fact(facts, "title", 0), "\n")) : NULL;
+	if (title) {
+		free(l->kernel_name);
+		l->kernel_name = title;
+	}
 	return l;
 }
 

@@ -88,7 +88,7 @@ struct launch *launch_record_new(struct launch_command *c, const uint32_t block[
 {
 	const struct lifted_kernel *lifted = c->kernel->lifted;
 	struct cuda_module *module = c->kernel->module;
-	struct launch *l = launch_new(module->artifact, c->kernel->facts, lifted->name, lifted->parameter_count + MOST_HIDDEN);
+	struct launch *l = launch_new(module->artifact, c->kernel->facts, c->kernel->title, lifted->parameter_count + MOST_HIDDEN);
 	if (!l)
 		return NULL;
 	struct known_memory m = {.command = c, .record = &l->record, .most = launch_most_bases(c->kernel)};

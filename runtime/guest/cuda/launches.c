@@ -232,9 +232,9 @@ static void run_launch(struct cuda_command *command, struct cuda_stream *s)
 	if (!fault_now(NULL)) {
 		take_counters(c);
 		code = run_with_memory(c, s);
-		fault_note(&c->fault, c->kernel->lifted->name, c->words.grid);
+		fault_note(&c->fault, c->kernel->title, c->words.grid);
 		if (code != CL_SUCCESS)
-			fault_of_driver(c->kernel->lifted->name, code);
+			fault_of_driver(c->kernel->title, code);
 	}
 	hand_over(c, code);
 }
@@ -307,7 +307,7 @@ static const char *not_modelled(const struct cuda_kernel *k)
 static const struct schedule_command *log_launch(const struct stream_call *call, void *data)
 {
 	struct launch_command *c = data;
-	struct schedule_command *entry = timeline_stream_launch(c->kernel->lifted->name, call);
+	struct schedule_command *entry = timeline_stream_launch(c->kernel->title, call);
 	if (!c->launch) {
 		timeline_resolve(entry, NULL);
 		return entry;
@@ -341,7 +341,7 @@ int cuda_enqueue_launch(const struct cuda_call *call, const struct cuda_launch *
 	const char *why = not_modelled(l->kernel);
 	c->launch = why ? NULL : launch_record_new(c, l->block, l->dynamic_shared);
 	if (!c->launch)
-		launch_not_modelled(l->kernel->lifted->name, why ? why : "out of memory");
+		launch_not_modelled(l->kernel->title, why ? why : "out of memory");
 	simulation.cost.launches++;
 	simulation.cost.launch_ns += clock_ns() - begin;
 	call_end(&log, &c->command, TURN_LATER, log_launch, c);

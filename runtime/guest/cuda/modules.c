@@ -11,6 +11,7 @@
 #include "runtime/guest/driver/simulation.h"
 #include "runtime/guest/launches/timeline.h"
 #include "runtime/guest/programs/compile.h"
+#include "runtime/guest/support/names.h"
 #include "runtime/model/lines.h"
 #include "runtime/model/simulation.h"
 #include "runtime/process/thread.h"
@@ -58,6 +59,7 @@ static void free_kernels(struct cuda_module *m)
 		free_form(&k->counting);
 		free_form(&k->tracing);
 		free((void *)k->about.parameters);
+		free(k->title);
 		pthread_mutex_destroy(&k->lock);
 	}
 	free(m->kernels);
@@ -170,7 +172,8 @@ static bool fill_kernel(struct cuda_module *m, struct cuda_kernel *k, const stru
 	k->module = m;
 	k->lifted = lifted;
 	k->facts = lifted->refused ? NULL : artifact_kernel(m->artifact, lifted->name);
-	k->wanted = kernel_wanted(&simulation, lifted->name);
+	k->title = readable_name(lifted->name);
+	k->wanted = kernel_wanted(&simulation, lifted->name) || (k->title && kernel_wanted(&simulation, k->title));
 	struct cuda_parameter *parameters = calloc(lifted->parameter_count + 1, sizeof *parameters);
 	for (uint32_t i = 0; parameters && i < lifted->parameter_count; i++)
 		parameters[i] = (struct cuda_parameter){lifted->parameters[i].offset, lifted->parameters[i].bytes};
@@ -190,7 +193,7 @@ static bool fill_kernel(struct cuda_module *m, struct cuda_kernel *k, const stru
 		.ptx_version = m->lifted->ptx_arch,
 		.binary_version = binary,
 	};
-	return parameters;
+	return parameters && k->title;
 }
 
 static bool make_kernels(struct cuda_module *m, struct gs_error *err)

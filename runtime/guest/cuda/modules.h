@@ -20,7 +20,8 @@ struct cuda_kernel {
 	struct cuda_module *module;
 	const struct lifted_kernel *lifted;
 	struct artifact_kernel *facts; /* NULL: it is not lifted */
-	bool wanted;                   /* its name matches GPUSIM_KERNELS */
+	char *title;                   /* its name for reports */
+	bool wanted;                   /* one of its names matches GPUSIM_KERNELS */
 	struct cuda_kernel_facts about;
 	pthread_mutex_t lock;          /* for the forms, and while arguments are set */
 	struct lifted_form counting, tracing;
