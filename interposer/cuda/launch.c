@@ -43,19 +43,28 @@ static bool is_within(struct api_size3 size, struct size_limits most)
 	return size.x && size.y && size.z && size.x <= most.x && size.y <= most.y && size.z <= most.z;
 }
 
+/* The program may not look at errors, and another GPU may allow it. */
+static int not_possible(const struct registered_function *f, int error, const char *what)
+{
+	error_say_once(f->name, "kernel %s was not launched: %s on %s, the first GPU (GPUSIM_GPU)", f->name, what, cuda_gpu()->name);
+	return error;
+}
+
 static int check_sizes(const struct registered_function *f, struct api_size3 grid, struct api_size3 block, size_t dynamic_shared)
 {
 	const struct gpu *g = cuda_gpu();
 	const struct cuda_kernel_facts *facts = cuda_kernel_facts(f->kernel);
 	uint64_t threads = (uint64_t)block.x * block.y * block.z;
-	if (!is_within(grid, limit_grid(g)) || !is_within(block, limit_block(g)) || threads > g->max_threads_per_block)
-		return cudaErrorInvalidConfiguration;
+	struct size_limits most = limit_grid(g);
+	most.x = INT32_MAX; /* GPUs that allow less are too old for the PTX of today, so this is not what makes them fail */
+	if (!is_within(grid, most) || !is_within(block, limit_block(g)) || threads > g->max_threads_per_block)
+		return not_possible(f, cudaErrorInvalidConfiguration, "its grid or its blocks have a size that is not possible");
 	if ((threads + g->warp_size - 1) / g->warp_size * g->warp_size * facts->registers > limit_registers(g))
-		return cudaErrorLaunchOutOfResources;
+		return not_possible(f, cudaErrorLaunchOutOfResources, "its blocks need more registers than there are");
 	if (threads > facts->max_threads)
-		return cudaErrorInvalidValue;
+		return not_possible(f, cudaErrorInvalidValue, "its blocks are larger than its launch bounds or registers allow");
 	size_t allowed = limit_dynamic_shared(g, facts->shared_bytes, f->max_dynamic_shared);
-	return dynamic_shared > allowed ? cudaErrorInvalidValue : cudaSuccess;
+	return dynamic_shared > allowed ? not_possible(f, cudaErrorInvalidValue, "its blocks need more shared memory than there is") : cudaSuccess;
 }
 
 static int enqueue(const struct registered_function *f, const struct cuda_launch *l, void *stream)
