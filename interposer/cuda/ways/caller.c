@@ -2,18 +2,30 @@
 
 #include <elf.h>
 #include <link.h>
-#include <stdatomic.h>
 #include <stdbool.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { NEWEST = 13 };
-static atomic_int static_version;
+enum { NEWEST = 13, MOST_STATIC = 64 };
 
-void caller_set_static_version(int version)
+static struct static_version {
+	uint64_t load_address;
+	int version;
+} static_versions[MOST_STATIC];
+static size_t static_count;
+
+void caller_set_static_version(uint64_t load_address, int version)
 {
-	static_version = version;
+	if (static_count < MOST_STATIC)
+		static_versions[static_count++] = (struct static_version){load_address, version};
+}
+
+static int static_version_of(uint64_t load_address)
+{
+	for (size_t i = 0; i < static_count; i++)
+		if (static_versions[i].load_address == load_address)
+			return static_versions[i].version;
+	return 0;
 }
 
 /* The number in "libcudart.so.NUMBER", or 0. */
@@ -64,8 +76,11 @@ static int look_at_object(struct dl_phdr_info *object, size_t size, void *data)
 	int loaded = version_in(object->dlpi_name);
 	if (loaded)
 		s->loaded = loaded;
-	if (contains(object, s->address))
-		s->version = needed_version(object);
+	if (!contains(object, s->address))
+		return 0;
+	s->version = needed_version(object);
+	if (!s->version)
+		s->version = static_version_of(object->dlpi_addr);
 	return 0;
 }
 
@@ -75,7 +90,5 @@ int caller_version(const void *address)
 	dl_iterate_phdr(look_at_object, &s);
 	if (s.version)
 		return s.version;
-	if (static_version)
-		return static_version;
 	return s.loaded ? s.loaded : NEWEST;
 }

@@ -9,7 +9,6 @@
 #include <link.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -98,6 +97,11 @@ static void each_symbol(const struct elf_file *f, unsigned type, symbol_fn *each
 
 /* ---- what is redirected ---- */
 
+struct address_list {
+	uint64_t *items;
+	size_t count, room;
+};
+
 struct redirections {
 	struct redirection {
 		uint64_t from, to;
@@ -105,38 +109,64 @@ struct redirections {
 	size_t count, room;
 	find_entry_fn *find;
 	uint64_t load_address;
-	bool has_v2, has_kernels; /* for the version */
+	struct address_list registrars; /* functions that register what the object has */
+	bool registered;                /* they have run */
+	bool has_v2, has_kernels;       /* for the version */
 	bool failed;
 };
 
-static void collect(void *data, const char *name, const Elf64_Sym *symbol)
+/* nvcc's names, and clang's. A handle is what the registration of a fat binary returned. */
+static bool is_registrar(const char *name)
 {
-	struct redirections *r = data;
-	if (ELF64_ST_TYPE(symbol->st_info) != STT_FUNC || symbol->st_shndx == SHN_UNDEF || !symbol->st_value)
-		return;
-	if (strncmp(name, "cuda", 4) && strncmp(name, "__cuda", 6))
-		return;
-	void *ours = r->find(name);
+	return !strcmp(name, "_ZL24__sti____cudaRegisterAllv") || !strcmp(name, "__cuda_module_ctor");
+}
+
+static bool is_handle(const char *name)
+{
+	return !strcmp(name, "_ZL20__cudaFatCubinHandle") || !strcmp(name, "__cuda_gpubin_handle");
+}
+
+static void note_registrar(struct redirections *r, uint64_t address)
+{
+	struct address_list *l = &r->registrars;
+	if (gs_reserve(&l->items, l->count, &l->room, sizeof *l->items))
+		l->items[l->count++] = address;
+	else
+		r->failed = true;
+}
+
+static void note_function(struct redirections *r, const char *name, uint64_t address)
+{
+	void *ours = strncmp(name, "cuda", 4) && strncmp(name, "__cuda", 6) ? NULL : r->find(name);
 	if (!ours)
 		return;
 	r->has_v2 = r->has_v2 || !strcmp(name, "cudaGetDeviceProperties_v2");
 	r->has_kernels = r->has_kernels || !strcmp(name, "__cudaGetKernel");
 	if (gs_reserve(&r->items, r->count, &r->room, sizeof *r->items))
-		r->items[r->count++] = (struct redirection){r->load_address + symbol->st_value, (uint64_t)(uintptr_t)ours};
+		r->items[r->count++] = (struct redirection){address, (uint64_t)(uintptr_t)ours};
 	else
 		r->failed = true;
 }
 
-/* The executable leaves registration to a library. */
+static void collect(void *data, const char *name, const Elf64_Sym *symbol)
+{
+	struct redirections *r = data;
+	uint64_t address = r->load_address + symbol->st_value;
+	if (symbol->st_shndx == SHN_UNDEF || !symbol->st_value)
+		return;
+	if (ELF64_ST_TYPE(symbol->st_info) == STT_OBJECT && is_handle(name))
+		r->registered = r->registered || *(void **)(uintptr_t)address;
+	else if (ELF64_ST_TYPE(symbol->st_info) == STT_FUNC && is_registrar(name))
+		note_registrar(r, address);
+	else if (ELF64_ST_TYPE(symbol->st_info) == STT_FUNC)
+		note_function(r, name, address);
+}
+
+/* The object leaves registration to another one. */
 static void look_for_import(void *data, const char *name, const Elf64_Sym *symbol)
 {
 	if (symbol->st_shndx == SHN_UNDEF && !strcmp(name, "__cudaRegisterFatBinary"))
 		*(bool *)data = true;
-}
-
-static uint64_t load_address_of_executable(const struct elf_file *f)
-{
-	return f->header->e_type == ET_DYN ? getauxval(AT_ENTRY) - f->header->e_entry : 0;
 }
 
 /* ---- writing ---- */
@@ -198,29 +228,66 @@ static bool redirect_all(const struct redirections *r)
 	return good;
 }
 
-static void redirect_executable(const struct elf_file *f, find_entry_fn *find)
+/* ---- the objects of the process ---- */
+
+/* Libraries may have been initialised before us. What they registered then is registered once more, with us. */
+static void register_again(const struct redirections *r)
 {
-	struct redirections r = {.find = find, .load_address = load_address_of_executable(f)};
+	for (size_t i = 0; i < r->registrars.count && r->registered; i++)
+		((void (*)(void))(uintptr_t)r->registrars.items[i])();
+}
+
+static void redirect_object(const struct elf_file *f, const char *name, uint64_t load_address, find_entry_fn *find)
+{
+	struct redirections r = {.find = find, .load_address = load_address};
 	bool imports = false;
 	each_symbol(f, SHT_DYNSYM, look_for_import, &imports);
 	if (imports)
 		return;
 	each_symbol(f, SHT_SYMTAB, collect, &r);
-	if (!r.count)
-		log_error("this program contains the CUDA runtime, but no symbols: link it with nvcc -cudart shared, or do not strip it");
-	else if (r.failed || !redirect_all(&r))
-		log_error("the CUDA runtime in this program cannot be redirected: link it with nvcc -cudart shared");
-	else
-		caller_set_static_version(r.has_v2 ? 12 : r.has_kernels ? 13 : 11);
+	if (!r.count) {
+		log_error("%s contains the CUDA runtime, but no symbols: link it with nvcc -cudart shared, or do not strip it", name);
+	} else if (r.failed || !redirect_all(&r)) {
+		log_error("the CUDA runtime in %s cannot be redirected: link it with nvcc -cudart shared", name);
+	} else {
+		caller_set_static_version(load_address, r.has_v2 ? 12 : r.has_kernels ? 13 : 11);
+		register_again(&r);
+	}
 	free(r.items);
+	free(r.registrars.items);
+}
+
+struct loaded_objects {
+	struct loaded_object {
+		char *path;
+		uint64_t load_address;
+	} *items;
+	size_t count, room;
+};
+
+/* The first object is the executable. Those without a path are not files. */
+static int note_object(struct dl_phdr_info *info, size_t size, void *data)
+{
+	struct loaded_objects *o = data;
+	const char *path = !o->count ? "/proc/self/exe" : info->dlpi_name;
+	(void)size;
+	char *kept = *path == '/' && gs_reserve(&o->items, o->count, &o->room, sizeof *o->items) ? strdup(path) : NULL;
+	if (kept)
+		o->items[o->count++] = (struct loaded_object){kept, info->dlpi_addr};
+	return 0;
 }
 
 void static_runtime_redirect(find_entry_fn *find)
 {
-	struct elf_file f;
-	if (!open_elf(&f, "/proc/self/exe"))
-		return;
-	if (has_section(&f, ".nv_fatbin") || has_section(&f, ".nvFatBinSegment"))
-		redirect_executable(&f, find);
-	close_elf(&f);
+	struct loaded_objects o = {0};
+	dl_iterate_phdr(note_object, &o);
+	for (size_t i = 0; i < o.count; i++) {
+		struct elf_file f;
+		const char *slash = strrchr(o.items[i].path, '/');
+		if (open_elf(&f, o.items[i].path) && (has_section(&f, ".nv_fatbin") || has_section(&f, ".nvFatBinSegment")))
+			redirect_object(&f, i ? slash + 1 : "this program", o.items[i].load_address, find);
+		close_elf(&f);
+		free(o.items[i].path);
+	}
+	free(o.items);
 }

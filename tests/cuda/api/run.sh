@@ -100,6 +100,12 @@ check "errors with the runtime inside, not relocatable, is built" inside errors 
 check "errors with the runtime inside, not relocatable" run "$work/errors-inside"
 check "devices with the runtime inside is built" inside devices
 check "devices with the runtime inside" run "$work/devices-inside"
+library_inside() {
+	$cc -w -fPIC -DINSIDE -shared -fvisibility=hidden -o "$work/libinside.so" "$root"/tests/cuda/api/{library,cudart}.c &&
+		$cc -o "$work/library_user" "$root/tests/cuda/api/library_user.c" -L"$work" -linside -Wl,-rpath,"$work"
+}
+check "a library with the runtime inside is built" library_inside
+check "a library with the runtime inside" run "$work/library_user"
 no_symbols() {
 	strip -o "$work/stripped" "$work/errors-inside" || return 1
 	"$build/gpusim" run -- "$work/stripped" >"$work/out" 2>"$work/err"
