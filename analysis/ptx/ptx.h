@@ -176,6 +176,10 @@ struct ptx_uses {
 };
 void ptx_uses(const struct ptx_instruction *instruction, struct ptx_uses *out);
 
+/* Links the texts of several objects (nvcc -rdc=true): appends one text, which has everything that they have. Names that only one of them
+ * knows may change, but not those of the first text. */
+int ptx_link(const struct gs_buf *texts, size_t count, struct gs_buf *out, struct gs_error *err);
+
 /* Drops the .pseudoprobe lines. No assembler of PTX knows them. */
 void ptx_without_probes(const char *ptx, size_t length, struct gs_buf *out);
 

@@ -32,21 +32,67 @@ static const char *stage_of(int result)
 	return result == -ENOENT ? "no-ptx" : result == -ENOMEM ? "internal" : "not-image";
 }
 
+/* Containers beyond the first are those of objects that were linked. The linked container itself has no PTX. */
+static int choose_parts(const struct fatbin *f, uint32_t arch, struct gs_buf *texts, size_t *count, struct gs_buf *note, struct gs_error *err)
+{
+	struct gs_error why;
+	int failed = 0;
+	for (uint32_t i = 0; fatbin_container(f, i).count && !failed; i++) {
+		struct fatbin part = fatbin_container(f, i);
+		note->len = 0;
+		failed = fatbin_choose(&part, arch, &texts[*count], note, &why);
+		*count += !failed;
+		failed = failed == -ENOENT ? 0 : failed;
+	}
+	if (failed)
+		return gs_fail(err, -failed, "%s", why.text);
+	return *count ? 0 : fatbin_choose(f, arch, &texts[0], note, err);
+}
+
 static int choose_ptx(struct module_work *w, const struct gs_section *image, struct gs_pack *result, const char **stage,
                       struct gs_error *err)
 {
 	struct fatbin f;
 	struct gs_buf note = {0};
+	size_t count = 0;
 	int failed = fatbin_read(image->data, image->len, &f, err);
-	if (!failed) {
-		failed = fatbin_choose(&f, fatbin_arch(w->archs.count ? w->archs.items[0] : ""), &w->ptx, &note, err);
-		fatbin_free(&f);
+	struct gs_buf *texts = failed ? NULL : calloc(f.count + 1, sizeof *texts);
+	if (!failed && !texts)
+		failed = gs_fail(err, ENOMEM, "out of memory");
+	if (!failed)
+		failed = choose_parts(&f, fatbin_arch(w->archs.count ? w->archs.items[0] : ""), texts, &count, &note, err);
+	if (!failed && count == 1) {
+		w->ptx = texts[0];
+		texts[0] = (struct gs_buf){0};
+	} else if (!failed) {
+		failed = ptx_link(texts, count, &w->ptx, err);
 	}
 	*stage = stage_of(failed);
 	if (!failed && note.len)
 		gs_pack_puts(result, "note", note.data);
+	for (size_t i = 0; texts && i < f.count; i++)
+		gs_buf_free(&texts[i]);
+	if (texts)
+		fatbin_free(&f);
+	free(texts);
 	gs_buf_free(&note);
 	return failed;
+}
+
+/* What is not known of a variable would be wrong data: it is better not to run. */
+static int check_variables(const struct ptx_module *m, struct gs_error *err)
+{
+	for (uint32_t i = 0; i < m->variable_count; i++) {
+		const struct ptx_variable *v = &m->variables[i];
+		if (v->unclear)
+			return gs_fail(err, ENOTSUP, "what variable %s begins with is not understood", v->name);
+		if (v->linkage == PTX_EXTERN && v->space != SPACE_shared)
+			return gs_fail(err, ENOTSUP, "variable %s is not defined in the module", v->name);
+		for (uint32_t r = 0; r < v->relocation_count; r++)
+			if (v->relocations[r].bytes != 8)
+				return gs_fail(err, ENOTSUP, "variable %s begins with a part of an address", v->name);
+	}
+	return 0;
 }
 
 static int write_texts(const struct lifted *l, struct gs_pack *result, struct gs_error *err)
@@ -78,6 +124,8 @@ static int do_request(struct module_work *w, const struct gs_pack *request, stru
 		return failed;
 	*stage = "lift";
 	failed = ptx_read(w->ptx.data ? w->ptx.data : "", w->ptx.len, &w->module, err);
+	if (!failed)
+		failed = check_variables(w->module, err);
 	if (!failed)
 		failed = lift_module(w->module, &w->lifted, err);
 	if (!failed)

@@ -25,8 +25,8 @@
  *   header      any number: "NAME\n" + text, the embedded headers of clCompileProgram
  *   source      the source text; the unit ends with it
  * For a CUDA module, there is one section instead of units, and "device" and "cwd" are not needed:
- *   fatbin      a fat binary, one or more of its containers in a row, a cubin, or PTX text (analysis/fatbin). The PTX is chosen for the
- *               first target, and all targets are modelled with it
+ *   fatbin      a fat binary, one or more of its containers in a row, a cubin, or PTX text (analysis/fatbin). Several containers are those
+ *               of objects to be linked. The PTX is chosen for the first target, and all targets are modelled with it
  *
  * Result sections:
  *   version     GPUSIM_CC_VERSION of gpusim-cc

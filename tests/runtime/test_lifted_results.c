@@ -89,8 +89,11 @@ static void the_guest_reads_the_same_tables(void)
 	CU_ASSERT_EQUAL(a->kernel_count, 1); /* strange cannot run */
 	struct artifact_kernel *k = artifact_kernel(a, "scale");
 	CU_ASSERT_PTR_NOT_NULL_FATAL(k);
-	CU_ASSERT_TRUE(a->counts_by_item && k->entry_block >= 0 && k->flag_count == 0 && k->column_count > 0);
-	CU_ASSERT_STRING_EQUAL(a->blocks[k->entry_block].function, "scale");
+	CU_ASSERT_TRUE(a->counts_by_item && k->flag_count == 0 && k->column_count > 0);
+	unsigned entries = 0;
+	for (size_t i = 0; i < a->block_count; i++)
+		entries += !strcmp(a->blocks[i].kind, "entry") && !strcmp(a->blocks[i].function, "scale");
+	CU_ASSERT_EQUAL(entries, 1);
 	CU_ASSERT_EQUAL(k->arguments, 3);
 	CU_ASSERT_TRUE(k->argument_kinds[0] == ARGUMENT_GLOBAL && k->argument_kinds[1] == ARGUMENT_VALUE);
 	for (int t = 0; t < 2; t++) {
@@ -156,6 +159,35 @@ static void failures_say_what_is_missing(void)
 	gs_buf_free(&packed);
 }
 
+/* Objects of -rdc=true: the kernel is in one, what it calls and reads in the other. The linked container has no PTX. */
+static void objects_are_linked(void)
+{
+	static const char kernel[] = ".version 8.0\n.target sm_70\n.address_size 64\n.extern .func set();\n.extern .global .u32 counter;\n"
+	                             ".visible .entry k()\n{\n.reg .b32 %r<3>;\nld.global.u32 %r1, [counter];\ncall set;\nret;\n}\n";
+	static const char other[] = ".version 8.0\n.target sm_70\n.address_size 64\n.visible .global .u32 counter = 5;\n"
+	                            ".visible .func set()\n{\nst.global.u32 [counter], 1;\nret;\n}\n";
+	struct pack_image linked = {.kind = FATBIN_ELF, .arch = 70, .data = "\177ELF", .bytes = 4};
+	struct gs_buf packed = {0};
+	struct gs_pack result = {0};
+	struct lifted_facts *f = NULL;
+	pack_fatbin(&linked, 1, &packed);
+	pack_ptx(kernel, 70, PACK_PLAIN, &packed);
+	size_t without = packed.len;
+	pack_ptx(other, 70, PACK_LZ4, &packed);
+	request_of(packed.data, packed.len, "sm_70:vendor\n", &result);
+	CU_ASSERT_STRING_EQUAL(gs_pack_text(&result, "failure"), "");
+	CU_ASSERT_EQUAL_FATAL(lifted_facts_read(&result, &f, &error), 0);
+	CU_ASSERT_TRUE(f->kernel_count == 1 && !f->kernels[0].refused);
+	CU_ASSERT_TRUE(f->variable_count == 1 && f->image[f->variables[0].offset] == 5);
+	lifted_facts_free(f);
+	gs_pack_free(&result);
+	result = (struct gs_pack){0};
+	request_of(packed.data, without, "sm_70:vendor\n", &result);
+	CU_ASSERT_STRING_EQUAL(gs_pack_text(&result, "failure"), "lift: variable counter is not defined in the module");
+	gs_pack_free(&result);
+	gs_buf_free(&packed);
+}
+
 void add_lifted_results_tests(void)
 {
 	CU_pSuite suite = CU_add_suite("lifted_results", NULL, NULL);
@@ -163,4 +195,5 @@ void add_lifted_results_tests(void)
 	CU_ADD_TEST(suite, the_guest_reads_the_same_tables);
 	CU_ADD_TEST(suite, sites_and_rows_belong_together);
 	CU_ADD_TEST(suite, failures_say_what_is_missing);
+	CU_ADD_TEST(suite, objects_are_linked);
 }
