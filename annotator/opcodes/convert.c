@@ -5,7 +5,7 @@
 
 static bool is_integer(struct opcode_type t)
 {
-	return t.parts == 1 && strchr("usb", t.kind);
+	return t.parts == 1 && t.bits <= 64 && strchr("usb", t.kind);
 }
 
 /* Whether conversions from one integer type to the other keep every value. */
@@ -167,6 +167,10 @@ void opcode_write_cvt(struct opcode_work *w)
 		return;
 	}
 	struct opcode_type to = w->types[0], from = w->types[1];
+	if ((opcode_has(w, "relu") && to.bits == 64) || (opcode_has(w, "satfinite") && to.kind != 't' && to.bits != 16)) {
+		opcode_refuse(w, "its modifiers are not known for %s", to.name);
+		return;
+	}
 	bool packed = to.parts == 2 && (to.kind == 'f' || to.kind == 'g') && to.bits == 32;
 	bool real = from.parts == 1 && strchr("fg", from.kind), makes_real = to.parts == 1 && strchr("fgt", to.kind);
 	if (packed)

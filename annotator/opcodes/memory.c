@@ -88,7 +88,7 @@ static uint32_t elements_of(const struct opcode_work *w)
 static bool check_access(struct opcode_work *w, uint32_t elements, uint32_t operands)
 {
 	static const char *const others[] = {"shared::cluster", NULL};
-	if (!w->type_count)
+	if (!w->type_count || w->type.bits < 8)
 		opcode_refuse(w, "it has no type");
 	else if (operands < elements)
 		opcode_refuse(w, "its vector has another number of elements");

@@ -32,7 +32,8 @@ struct opcode_type opcode_type_of(const char *word)
 		t.parts = 2;
 	else if (*end)
 		return t;
-	if (bits * t.parts > 128 || (bits != 8 && bits != 16 && bits != 32 && bits != 64 && bits != 128) || (*word == 'f' && bits < 16))
+	unsigned long least = *word == 'f' || brain ? 16 : 8, most = *word == 'b' && !brain ? 128 : 64;
+	if (bits < least || bits * t.parts > most || (bits & (bits - 1)))
 		return t;
 	t.kind = brain ? 'g' : *word;
 	t.bits = (uint8_t)(bits * t.parts);
@@ -132,6 +133,8 @@ static void put_register(struct opcode_work *w, const struct ptx_operand *o, str
 	const struct ptx_register *r = register_of(w, o->reg);
 	bool real = r->real && r->bits >= 32;
 	uint32_t storage = r->bits == 8 ? 16 : r->bits;
+	if (r->bits == 1 && t.kind != 'p')
+		opcode_refuse(w, "a predicate is used as a number");
 	if (t.kind == 'p' || r->bits == 1) {
 		opcode_put(w, "(");
 		w->scope->spell(w->scope, o->reg, w->out);
@@ -270,6 +273,10 @@ static const char *conversion(struct opcode_work *w, const struct ptx_register *
 void opcode_open(struct opcode_work *w, uint32_t n, struct opcode_type t)
 {
 	char text[96];
+	if (n >= w->results) {
+		opcode_refuse(w, "a result is missing");
+		return;
+	}
 	const struct ptx_operand *o = &w->i->operands[n];
 	if (o->kind == PTX_SPECIAL) { /* _: nobody wants it */
 		opcode_put(w, "(void)(");
@@ -284,6 +291,8 @@ void opcode_open(struct opcode_work *w, uint32_t n, struct opcode_type t)
 
 void opcode_close(struct opcode_work *w, uint32_t n, struct opcode_type t)
 {
+	if (n >= w->results)
+		return;
 	const struct ptx_operand *o = &w->i->operands[n];
 	const char *close = ");\n";
 	if (o->kind == PTX_REGISTER) {
@@ -371,7 +380,7 @@ void opcode_assign(struct opcode_work *w, uint32_t n, struct opcode_type t, cons
 static bool fits(const struct opcode_work *w, const struct opcode_rule *r)
 {
 	bool word = !r->word || (strcmp(r->word, "directed") ? opcode_has(w, r->word) : opcode_has(w, "rz") || opcode_has(w, "rm") || opcode_has(w, "rp"));
-	return word && !strcmp(r->name, w->words[0]) && strchr(r->types, opcode_type_letter(w->type));
+	return word && !strcmp(r->name, w->words[0]) && strchr(r->types, opcode_type_letter(w->type)) && w->type.bits != 8 && w->type.bits != 128;
 }
 
 bool opcode_apply(struct opcode_work *w, const struct opcode_rule *rules, size_t count)

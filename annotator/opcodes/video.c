@@ -171,9 +171,10 @@ static uint32_t choice(struct opcode_work *w, const struct ptx_operand *o, uint3
 		return otherwise;
 	size_t length = strlen(o->text);
 	uint32_t digit = length == parts + 2 ? (uint32_t)(o->text[length - 1 - i] - '0') : UINT32_MAX;
-	if (digit >= 2 * parts || o->text[1] != (parts == 2 ? 'h' : 'b'))
-		opcode_refuse(w, "%s does not choose parts", o->text);
-	return digit;
+	if (digit < 2 * parts && o->text[1] == (parts == 2 ? 'h' : 'b'))
+		return digit;
+	opcode_refuse(w, "%s does not choose parts", o->text);
+	return 0;
 }
 
 /* Whether the result has part i. */
