@@ -246,7 +246,7 @@ static void redirect_object(const struct elf_file *f, const char *name, uint64_t
 		return;
 	each_symbol(f, SHT_SYMTAB, collect, &r);
 	if (!r.count) {
-		log_error("%s contains the CUDA runtime, but no symbols: link it with nvcc -cudart shared, or do not strip it", name);
+		log_error("%s contains the CUDA runtime, but no symbols, so its kernels cannot run: link it with nvcc -cudart shared, or do not strip it", name);
 	} else if (r.failed || !redirect_all(&r)) {
 		log_error("the CUDA runtime in %s cannot be redirected: link it with nvcc -cudart shared", name);
 	} else {
