@@ -45,7 +45,9 @@ static uint32_t put_as_real(struct opcode_work *w, uint32_t n, struct opcode_typ
 
 static const char *to_integer(const struct opcode_work *w)
 {
-	return opcode_has(w, "rni") ? "rint" : opcode_has(w, "rmi") ? "floor" : opcode_has(w, "rpi") ? "ceil" : opcode_has(w, "rzi") ? "trunc" : NULL;
+	static const char *const words[] = {"rni", "rzi", "rmi", "rpi", NULL}, *const functions[] = {"rint", "trunc", "floor", "ceil"};
+	int which = opcode_which(w, words);
+	return which < 0 ? NULL : functions[which];
 }
 
 static void real_to_integer(struct opcode_work *w, struct opcode_type to, struct opcode_type from)
@@ -53,15 +55,11 @@ static void real_to_integer(struct opcode_work *w, struct opcode_type to, struct
 	const char *round = to_integer(w);
 	bool is_double = from.kind == 'f' && from.bits == 64;
 	opcode_open(w, 0, to);
-	opcode_put(w, "gs_%c%u_of_%s(%s(", to.kind == 's' ? 's' : 'u', to.bits, is_double ? "f64" : "f32", round && strcmp(round, "trunc") ? round : "");
+	opcode_put(w, "gs_%c%u_of_%s(", to.kind == 's' ? 's' : 'u', to.bits, is_double ? "f64" : "f32");
+	opcode_put(w, "%s(", round && strcmp(round, "trunc") ? round : ""); /* C truncates */
 	put_as_real(w, 0, from);
 	opcode_put(w, "))");
 	opcode_close(w, 0, to);
-}
-
-static const char *mode_of(const struct opcode_work *w)
-{
-	return opcode_has(w, "rz") ? "GS_RZ" : opcode_has(w, "rm") ? "GS_RM" : opcode_has(w, "rp") ? "GS_RP" : opcode_has(w, "rna") ? "GS_RNA" : "GS_RN";
 }
 
 /* Functions around the result: what the modifiers ask for. Returns how many parentheses are open. */
@@ -88,7 +86,7 @@ static void close_all(struct opcode_work *w, uint32_t open)
 
 static void integer_to_real(struct opcode_work *w, struct opcode_type to, struct opcode_type from)
 {
-	bool nearest = !strcmp(mode_of(w), "GS_RN"), wide = from.bits == 64, small = to.bits == 16;
+	bool nearest = !strcmp(opcode_rounding(w), "GS_RN"), wide = from.bits == 64, small = to.bits == 16;
 	char sign = from.kind == 's' ? 's' : 'u';
 	opcode_open(w, 0, to);
 	uint32_t open = open_finish(w, to);
@@ -110,9 +108,9 @@ static void integer_to_real(struct opcode_work *w, struct opcode_type to, struct
 	if (nearest && !small)
 		; /* closed below */
 	else if (to.bits == 64)
-		opcode_put(w, wide ? ", %s)" : ")", mode_of(w));
+		opcode_put(w, wide ? ", %s)" : ")", opcode_rounding(w));
 	else
-		opcode_put(w, wide ? ", GS_ODD), %s)" : "), %s)", mode_of(w));
+		opcode_put(w, wide ? ", GS_ODD), %s)" : "), %s)", opcode_rounding(w));
 	close_all(w, open);
 	opcode_close(w, 0, to);
 }
@@ -120,7 +118,7 @@ static void integer_to_real(struct opcode_work *w, struct opcode_type to, struct
 /* Operand n, rounded to the type `to`. */
 static void put_real_as(struct opcode_work *w, uint32_t n, struct opcode_type to, struct opcode_type from)
 {
-	const char *round = to_integer(w), *mode = mode_of(w);
+	const char *round = to_integer(w), *mode = opcode_rounding(w);
 	uint32_t open = open_finish(w, to), have = from.kind == 'f' && from.bits == 64 ? 64 : 32;
 	bool same = to.kind == 'f' && to.bits == have;
 	bool plain = to.kind == 'f' && to.bits >= 32 && (to.bits > have || !strcmp(mode, "GS_RN"));

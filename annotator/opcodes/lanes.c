@@ -54,7 +54,8 @@ void opcode_write_shfl(struct opcode_work *w)
 void opcode_write_vote(struct opcode_work *w)
 {
 	static const char *const modes[] = {"all", "any", "uni", "ballot", NULL};
-	static const char *const results[] = {"(gs_v & gs_m) == gs_m", "(gs_v & gs_m) != 0", "(gs_v & gs_m) == gs_m | (gs_v & gs_m) == 0", "gs_v & gs_m"};
+	static const char *const results[] = {"(gs_v & gs_m) == gs_m", "(gs_v & gs_m) != 0", "(gs_v & gs_m) == gs_m | (gs_v & gs_m) == 0",
+					      "gs_v & gs_m"};
 	int mode = opcode_which(w, modes);
 	if (mode < 0 || w->results != 1) {
 		opcode_refuse(w, "its form is not known");
@@ -103,10 +104,12 @@ void opcode_write_redux(struct opcode_work *w)
 	gather(w, 0, t, "gs_x");
 	opcode_put(w, EACH_ON " ");
 	put_members(w, 1, true);
-	opcode_put(w, "%s gs_v = gs_x[l]; for (uint gs_j = 0; gs_j < 32; gs_j++) if (gs_j != l && gs_m >> gs_j & 1u) gs_v = ", opcode_c_type(t));
+	opcode_put(w, "%s gs_v = gs_x[l];\n", opcode_c_type(t));
+	opcode_put(w, "for (uint gs_j = 0; gs_j < 32; gs_j++) if (gs_j != l && gs_m >> gs_j & 1u) gs_v = ");
 	bool absolute = opcode_has(w, "abs");
+	const char *size = absolute ? "fabs" : "", *nan = opcode_has(w, "NaN") ? "_nan" : "";
 	if (letter == 'f')
-		opcode_put(w, "gs_%s%s_f32(%s(gs_v), %s(gs_x[gs_j]));\n", names[which], opcode_has(w, "NaN") ? "_nan" : "", absolute ? "fabs" : "", absolute ? "fabs" : "");
+		opcode_put(w, "gs_%s%s_f32(%s(gs_v), %s(gs_x[gs_j]));\n", names[which], nan, size, size);
 	else if (extreme)
 		opcode_put(w, "%s(gs_v, gs_x[gs_j]);\n", names[which]);
 	else

@@ -269,7 +269,9 @@ static void put_is_parameter(struct opcode_work *w)
 
 void opcode_write_isspacep(struct opcode_work *w)
 {
-	static const char *const spaces[] = {"global", "shared", "shared::cta", "shared::cluster", "local", "const", "param", "param::entry", NULL};
+	static const char *const spaces[] = {"global", "shared", "shared::cta", "shared::cluster", "local", "const", "param", "param::entry",
+					     NULL};
+	static const char *const texts[] = {"(gs_s | gs_l | gs_c | gs_p) ^ 1u", "gs_s", "gs_s", "gs_s", "gs_l", "gs_c", "gs_p", "gs_p"};
 	int space = opcode_which(w, spaces);
 	if (space < 0 || w->results != 1) {
 		opcode_refuse(w, "the space is not known");
@@ -281,7 +283,7 @@ void opcode_write_isspacep(struct opcode_work *w)
 	opcode_put(w, ", gs_p = ");
 	put_is_parameter(w);
 	opcode_put(w, ";\n");
-	opcode_assign(w, 0, opcode_type_of("pred"), space == 0 ? "(gs_s | gs_l | gs_c | gs_p) ^ 1u" : space < 4 ? "gs_s" : space == 4 ? "gs_l" : space == 5 ? "gs_c" : "gs_p");
+	opcode_assign(w, 0, opcode_type_of("pred"), texts[space]);
 	opcode_put(w, "}\n");
 }
 
@@ -290,7 +292,8 @@ void opcode_write_copy(struct opcode_work *w)
 {
 	const struct ptx_operand *o = w->i->operands;
 	uint32_t count = w->i->operand_count;
-	if (count < 3 || o[0].kind != PTX_ADDRESS || o[1].kind != PTX_ADDRESS || o[2].kind != PTX_IMMEDIATE || o[2].value < 4 || o[2].value > 16) {
+	if (count < 3 || o[0].kind != PTX_ADDRESS || o[1].kind != PTX_ADDRESS || o[2].kind != PTX_IMMEDIATE || o[2].value < 4 ||
+	    o[2].value > 16) {
 		opcode_refuse(w, "its operands are not known");
 		return;
 	}
@@ -309,5 +312,6 @@ void opcode_write_copy(struct opcode_work *w)
 	} else {
 		opcode_put_operand(w, &o[3], opcode_type_of("u32"));
 	}
-	opcode_put(w, ";\nfor (uint gs_i = 0; gs_i < %uu; gs_i += 4)\n\t*(__global gs_m32 *)(gs_d + gs_i) = gs_copied(gs_a, gs_i, gs_n);\n}\n", bytes);
+	opcode_put(w, ";\nfor (uint gs_i = 0; gs_i < %uu; gs_i += 4)\n", bytes);
+	opcode_put(w, "\t*(__global gs_m32 *)(gs_d + gs_i) = gs_copied(gs_a, gs_i, gs_n);\n}\n");
 }

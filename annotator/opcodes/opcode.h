@@ -64,6 +64,7 @@ char opcode_type_letter(struct opcode_type t);
 bool opcode_has(const struct opcode_work *w, const char *word);
 /* The first of these words that the opcode has, or -1. The list ends with NULL. */
 int opcode_which(const struct opcode_work *w, const char *const *words);
+const char *opcode_rounding(const struct opcode_work *w); /* "GS_RN", or the one that a modifier names */
 void opcode_refuse(struct opcode_work *w, const char *fmt, ...) GS_PRINTF(2, 3);
 /* The operand number n after the results; NULL and a refusal if there is none. */
 const struct ptx_operand *opcode_source(struct opcode_work *w, uint32_t n);
@@ -89,7 +90,7 @@ void opcode_put_place(struct opcode_work *w, const struct ptx_operand *o, uint8_
 /* Loads from, and the place of, an address in the variable gs_a: the element number n of this type. */
 void opcode_put_load(struct opcode_work *w, struct opcode_type t, uint32_t n, bool is_volatile);
 
-/* compare.c: whether a float type is compared through a function that widens it. */
+/* What writes opcodes, by file. */
 void opcode_write_compute(struct opcode_work *w); /* arithmetic.c, floats.c */
 bool opcode_write_integers(struct opcode_work *w);
 bool opcode_write_floats(struct opcode_work *w);

@@ -151,7 +151,8 @@ static void put_register(struct opcode_work *w, const struct ptx_operand *o, str
 	char cast[64] = "";
 	if (is_float(t)) {
 		if (!real || storage != t.bits) {
-			open = t.bits == 32 ? (storage == 32 ? "as_float(" : "as_float((uint)") : storage == 64 ? "as_double(" : "as_double((ulong)";
+			const char *same = t.bits == 32 ? "as_float(" : "as_double(", *other = t.bits == 32 ? "as_float((uint)" : "as_double((ulong)";
+			open = storage == t.bits ? same : other;
 			close = ")";
 		}
 	} else {
@@ -248,7 +249,8 @@ static const char *conversion(struct opcode_work *w, const struct ptx_register *
 {
 	bool real = r->real && r->bits >= 32;
 	uint32_t storage = r->bits == 8 ? 16 : r->bits;
-	const char *whole = storage == 1 ? "uint" : storage == 16 ? "ushort" : storage == 32 ? "uint" : "ulong";
+	const char *whole = storage == 16 ? "ushort" : storage == 64 ? "ulong" : "uint";
+	const char *as = !real ? "(" : storage == 32 ? "as_float(" : "as_double(";
 	if (r->bits == 128 || t.bits == 128) {
 		if (r->bits != t.bits)
 			opcode_refuse(w, "a register has another size than its type");
@@ -259,13 +261,13 @@ static const char *conversion(struct opcode_work *w, const struct ptx_register *
 	if (is_float(t) && real && storage == t.bits)
 		return "(";
 	if (is_float(t)) {
-		snprintf(text, room, "%s(%s)%s(", real ? (storage == 32 ? "as_float(" : "as_double(") : "(", whole, t.bits == 32 ? "as_uint" : "as_ulong");
+		snprintf(text, room, "%s(%s)%s(", as, whole, t.bits == 32 ? "as_uint" : "as_ulong");
 		return text;
 	}
 	struct opcode_type wide = t;
 	wide.bits = (uint8_t)storage;
 	bool extends = t.kind == 's' && t.parts == 1 && t.bits < storage;
-	snprintf(text, room, "%s(%s)%s%s%s(%s)(", real ? (storage == 32 ? "as_float(" : "as_double(") : "(", whole, extends ? "(" : "",
+	snprintf(text, room, "%s(%s)%s%s%s(%s)(", as, whole, extends ? "(" : "",
 		 extends ? opcode_c_type(wide) : "", extends ? ")" : "", opcode_c_type(t));
 	return text;
 }
@@ -328,9 +330,11 @@ static const char *expand_operand(struct opcode_work *w, const char *p)
 	return p;
 }
 
-static const char *rounding(const struct opcode_work *w)
+const char *opcode_rounding(const struct opcode_work *w)
 {
-	return opcode_has(w, "rz") ? "GS_RZ" : opcode_has(w, "rm") ? "GS_RM" : opcode_has(w, "rp") ? "GS_RP" : opcode_has(w, "rna") ? "GS_RNA" : "GS_RN";
+	static const char *const words[] = {"rz", "rm", "rp", "rna", NULL}, *const names[] = {"GS_RZ", "GS_RM", "GS_RP", "GS_RNA"};
+	int which = opcode_which(w, words);
+	return which < 0 ? "GS_RN" : names[which];
 }
 
 void opcode_expand(struct opcode_work *w, const char *text)
@@ -351,7 +355,7 @@ void opcode_expand(struct opcode_work *w, const char *text)
 		case 't': opcode_put(w, "%s", w->type.name); break;
 		case 'N': opcode_put(w, "%u", w->type.bits); break;
 		case 'M': opcode_put(w, "%u", w->type.bits - 1u); break;
-		case 'm': opcode_put(w, "%s", rounding(w)); break;
+		case 'm': opcode_put(w, "%s", opcode_rounding(w)); break;
 		default: p = expand_operand(w, p); continue;
 		}
 		p++;
@@ -379,8 +383,11 @@ void opcode_assign(struct opcode_work *w, uint32_t n, struct opcode_type t, cons
 
 static bool fits(const struct opcode_work *w, const struct opcode_rule *r)
 {
-	bool word = !r->word || (strcmp(r->word, "directed") ? opcode_has(w, r->word) : opcode_has(w, "rz") || opcode_has(w, "rm") || opcode_has(w, "rp"));
-	return word && !strcmp(r->name, w->words[0]) && strchr(r->types, opcode_type_letter(w->type)) && w->type.bits != 8 && w->type.bits != 128;
+	if (strcmp(r->name, w->words[0]) || !strchr(r->types, opcode_type_letter(w->type)) || w->type.bits == 8 || w->type.bits == 128)
+		return false;
+	if (r->word && !strcmp(r->word, "directed"))
+		return strcmp(opcode_rounding(w), "GS_RN");
+	return !r->word || opcode_has(w, r->word);
 }
 
 bool opcode_apply(struct opcode_work *w, const struct opcode_rule *rules, size_t count)

@@ -192,7 +192,7 @@ static void put_choice(struct opcode_work *w, uint32_t which, uint32_t parts, bo
 void opcode_write_video_parts(struct opcode_work *w)
 {
 	const char *name = w->words[0] + 1;
-	uint32_t parts = name[strlen(name) - 1] == '2' ? 2 : 4, bits = 32 / parts;
+	uint32_t parts = name[strlen(name) - 1] == '2' ? 2 : 4, bits = 32 / parts, mask = bits == 8 ? 0xffu : 0xffffu;
 	bool set = !strncmp(name, "set", 3), sum = opcode_has(w, "add");
 	if (!check_types(w, set ? 2 : 3))
 		return;
@@ -216,7 +216,7 @@ void opcode_write_video_parts(struct opcode_work *w)
 		if (sum)
 			opcode_put(w, "gs_d += (uint)gs_r; }\n");
 		else
-			opcode_put(w, "gs_d = (gs_d & ~%#xu) | ((uint)gs_r & %#xu) << %u; }\n", (bits == 8 ? 0xffu : 0xffffu) << i * bits, bits == 8 ? 0xffu : 0xffffu, i * bits);
+			opcode_put(w, "gs_d = (gs_d & ~%#xu) | ((uint)gs_r & %#xu) << %u; }\n", mask << i * bits, mask, i * bits);
 	}
 	opcode_assign(w, 0, opcode_type_of("u32"), "gs_d");
 	opcode_put(w, "}\n");
