@@ -163,9 +163,18 @@ static double launch_overhead_cycles(const struct gpu *gpu, const struct launch_
 	return (launch->cuda ? gpu->cuda_launch_overhead_ns : gpu->launch_overhead_ns) * gpu->clock_mhz / 1000;
 }
 
+/* How far off an estimate may be at least. What was not simulated in full is never known better than to a percent. Another launch's
+ * trace is worth less: launches of equal counters were seen to differ by two percent, because their lanes went other ways. */
+static double least_spread(const struct launch_profile *launch, const struct estimate *e)
+{
+	double sampled = e->simulated_fraction < 1 ? 0.01 : 0, other = launch->other_trace ? 0.02 + launch->trace_apart : 0;
+	return fmax(e->spread, hypot(sampled, other));
+}
+
 static void finish_estimate(const struct gpu *gpu, const struct launch_profile *launch, struct estimate *e, double low, double high)
 {
 	e->by[CYCLES_launch] += launch_overhead_cycles(gpu, launch);
+	e->spread = least_spread(launch, e);
 	e->cycles = 0;
 	for (int k = 0; k < CYCLE_KIND_COUNT; k++)
 		e->cycles += e->by[k];

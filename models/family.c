@@ -41,7 +41,8 @@ int launch_family(const struct gpu *gpu, const struct launch_profile *launch, do
 	int result = c.edges && c.blocks ? code_count(code, launch->counts, &c) : -ENOMEM;
 	*out = (struct family_features){.kind = family_kind(launch, sectors > 0), .steps = steps_of(gpu, groups),
 	                                .size = c.thread_instructions * launch->scale,
-	                                .sectors = sectors, .warps = groups * ceil(items / gpu->warp_size)};
+	                                .sectors = sectors, .warps = groups * ceil(items / gpu->warp_size),
+	                                .together = launch->together, .longest = launch->longest};
 	for (uint32_t b = 0; !result && b < code->block_count; b++)
 		out->parts[b % FAMILY_PARTS] += fmax(c.blocks[b], 0) * code->blocks[b].count * launch->scale;
 	free(c.edges);

@@ -32,6 +32,11 @@ struct launch_profile {
 	const struct kernel_code *code; /* the target's */
 	const uint64_t *counts;         /* of the source's blocks: code->counter_count entries */
 	double scale;                   /* work-items over those that are in counts: 1 unless there was no room for all */
+	/* What neighbours do together. Of each counter, the largest of 32 work-items in a row; these added up: over all of the launch, and in
+	 * the 32 that have most. 0: not known. */
+	double together, longest;
+	bool other_trace;   /* the trace is of another launch of the same sizes, */
+	double trace_apart; /* which did so much otherwise, relative, by its counters */
 	struct lane_counts lanes;       /* the same, work-item by work-item */
 	const struct launch_trace *trace; /* what work-items of some groups did; NULL: none was traced */
 	const uint16_t *accesses;       /* launch_accesses of it */

@@ -23,6 +23,8 @@ enum {
 static const double mix_apart = 0.1;    /* share of the instructions that are in other blocks */
 static const double warps_apart = 0.25; /* instructions per warp, relative */
 static const double sectors_apart = 0.1; /* of memory per access, relative: one sector more where accesses begin elsewhere is a quarter */
+/* Launches as large as others take longer where fewer lanes of a warp do the same, or where one work-item has most of the work. */
+static const double together_apart = 0.1, longest_apart = 0.05; /* relative */
 /* Times of the ends of a span that is accepted. One test in the middle of a larger one would say nothing of its short launches. */
 static const double most_apart = 4;
 
@@ -370,6 +372,8 @@ static struct family_features features_at(const struct family_features *a, const
 	double times = end && end->size > 0 ? size / end->size : 1;
 	out.warps = end ? end->warps * times : a->warps + weight * (b->warps - a->warps);
 	out.sectors = end ? end->sectors : a->sectors + weight * (b->sectors - a->sectors);
+	out.together = end ? end->together * times : a->together + weight * (b->together - a->together);
+	out.longest = end ? end->longest : a->longest + weight * (b->longest - a->longest);
 	for (int i = 0; i < FAMILY_PARTS; i++)
 		out.parts[i] = end ? end->parts[i] * times : a->parts[i] + weight * (b->parts[i] - a->parts[i]);
 	return out;
@@ -386,6 +390,10 @@ static double apart_from(const struct family *y, const struct family_features *x
 	const struct family_features *b = above < y->outline_count ? &y->outline[above] : a;
 	struct family_features there = features_at(a, b, x->size);
 	double moved = 0, most = fmax(relative(there.warps, x->warps) / warps_apart, relative(there.sectors, x->sectors) / sectors_apart);
+	/* Beyond the ends, launches may have fewer work-items, or the same ones may do less. */
+	double scaled = relative(a->longest * (a->size > 0 ? x->size / a->size : 1), x->longest);
+	double longest = fmin(relative(there.longest, x->longest), a == b || !above ? scaled : 1);
+	most = fmax(most, fmax(relative(there.together, x->together) / together_apart, longest / longest_apart));
 	for (int i = 0; i < FAMILY_PARTS; i++)
 		moved += fabs(there.parts[i] - x->parts[i]) / 2;
 	return fmax(x->size > 0 ? moved / x->size / mix_apart : 0, most);

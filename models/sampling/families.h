@@ -31,6 +31,7 @@ struct family_features {
 	uint64_t steps; /* work-groups of the SM that has most: time may jump where it changes. Equal for launches that are near */
 	double size;    /* instructions of work-items: where it is on the curve */
 	double warps;
+	double together, longest; /* struct launch_profile */
 	double sectors; /* and lines that its accesses touch, per access, by the trace it is modelled from (trace_sectors); 0: there is none */
 	double parts[FAMILY_PARTS]; /* of size: instructions by block, blocks folded into so many parts */
 };

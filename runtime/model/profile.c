@@ -178,6 +178,40 @@ static bool sum_items(const struct launch_record *l, uint64_t *counts)
 	return most != COUNTER_FULL;
 }
 
+enum { RUN = 32, RUNS = 256 }; /* work-items in a row, and such runs at a time */
+
+/* Adds the largest word of each run, or how many flags any of its words has. */
+static void add_largest(const uint32_t *column, size_t count, bool flags, uint64_t sums[RUNS])
+{
+	for (size_t first = 0; first < count; first += RUN) {
+		size_t end = count - first < RUN ? count : first + RUN;
+		uint32_t most = 0, any = 0;
+		for (size_t i = first; i < end; i++) {
+			most = column[i] > most ? column[i] : most;
+			any |= column[i];
+		}
+		sums[first / RUN] += flags ? (uint32_t)__builtin_popcount(any) : most;
+	}
+}
+
+/* Item layout: what neighbours do together. */
+static void measure_runs(const struct launch_record *l, struct launch_profile *p)
+{
+	const struct artifact_kernel *k = l->facts;
+	size_t flag_words = k->words - (k->column_count - k->flag_count);
+	for (size_t first = 0; first < l->places; first += RUN * RUNS) {
+		size_t count = l->places - first < RUN * RUNS ? l->places - first : RUN * RUNS;
+		uint64_t sums[RUNS] = {0};
+		for (size_t w = 0; w < k->words; w++)
+			add_largest(item_words(l) + w * l->places + first, count, w < flag_words, sums);
+		for (size_t r = 0; r < (count + RUN - 1) / RUN; r++) {
+			p->together += (double)sums[r];
+			p->longest = (double)sums[r] > p->longest ? (double)sums[r] : p->longest;
+		}
+	}
+	p->together *= p->scale;
+}
+
 /* The counts that flow determines from the others; false when one would be negative, so that others must be wrong. It is
  * 0 then: averages that are rounded can come to that. */
 static bool derive_counts(const struct artifact *a, uint64_t *counts)
@@ -421,6 +455,8 @@ void profile_fill(struct launch_result *r)
 	r->profile.argument_bytes = l->argument_bytes;
 	r->profile.argument_count = (uint32_t)l->argument_count;
 	fill_counts(r, items, groups);
+	if (l->artifact->counts_by_item && !l->facts->summed)
+		measure_runs(l, &r->profile);
 	profile_lanes(&r->profile, l, &r->reader);
 }
 

@@ -1,7 +1,8 @@
 /*
  * Which launches are traced: the 1st, 8th, 64th and so on of each kernel and shape, because data may change what a kernel does. Where a
- * kernel is launched with ever new sizes, the first MANY_SHAPES are all traced, then every eighth. The other launches take the latest
- * trace of their shape, or of one alike. When there are too many bytes of traces, the least recently used ones go; when a kernel has too
+ * kernel is launched with ever new sizes, the first MANY_SHAPES are all traced, then every eighth. The other launches take the trace of
+ * their shape whose launch did most nearly the same, by its counters, or of a shape alike; if that did something else, the next launch is
+ * traced as well. When there are too many bytes of traces, the least recently used ones go; when a kernel has too
  * many shapes, or traces, so do they. Shapes are of launches as the application makes them, traces are used as launches are modelled:
  * which trace a launch finds does not depend on how far the application is ahead.
  */
@@ -9,11 +10,13 @@
 
 #include "runtime/model/simulation.h"
 
+#include <math.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_SHAPES = 256, MANY_SHAPES = 64, FURTHER = 8 };
+enum { MOST_SHAPES = 256, MANY_SHAPES = 64, FURTHER = 8, MOST_AGAIN = 64, MOST_OF_SHAPE = 16 };
+static const double about_the_same = 0.05; /* work of launches, relative */
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct kept_trace *newest, *oldest;
@@ -156,6 +159,17 @@ void trace_taken(struct artifact_kernel *k, const uint64_t global[3], const uint
 	pthread_mutex_unlock(&lock);
 }
 
+void trace_again(struct artifact_kernel *k, const uint64_t global[3], const uint64_t local[3])
+{
+	pthread_mutex_lock(&lock);
+	struct launches_alike *s = shape_of(k, global, local, false);
+	if (s && s->again < MOST_AGAIN && s->due > s->launches + 1) {
+		s->again++;
+		s->due = s->launches + 1;
+	}
+	pthread_mutex_unlock(&lock);
+}
+
 /*
  * Loops are traced in windows, so that 16 chunks, some 4,000 events, are enough for one or two nested loops. Three have up to 16 x 16 x 64
  * iterations in windows. What needs more than 1,024 has so many loops one after another that it stays cut.
@@ -234,6 +248,43 @@ static struct kept_trace *latest_of(const struct artifact_kernel *k, const uint6
 	return t;
 }
 
+static double relative(double a, double b)
+{
+	return fmax(a, b) > 0 ? fabs(a - b) / fmax(a, b) : 0;
+}
+
+double trace_unlike(const struct kept_trace *t, const struct launch_work *work)
+{
+	return fmax(relative(t->work.together, work->together), relative(t->work.longest, work->longest));
+}
+
+/* Of these sizes, the one whose launch did most nearly the same; of those, the latest. */
+static struct kept_trace *nearest_of(const struct artifact_kernel *k, const uint64_t global[3], const uint64_t local[3],
+                                     const struct launch_work *work)
+{
+	struct kept_trace *best = NULL;
+	for (struct kept_trace *t = k->traces; t; t = t->next)
+		if (has_sizes(t, global, local) && (!best || trace_unlike(t, work) < trace_unlike(best, work)))
+			best = t;
+	return best;
+}
+
+/* Makes room for a trace: one of a launch that did about the same goes, else the one that was used longest ago if there are many. */
+static void drop_replaced(const struct artifact_kernel *k, const uint64_t global[3], const uint64_t local[3], const struct launch_work *work)
+{
+	struct kept_trace *near = nearest_of(k, global, local, work), *last = NULL;
+	size_t count = 0;
+	for (struct kept_trace *t = k->traces; t; t = t->next)
+		if (has_sizes(t, global, local)) {
+			last = t;
+			count++;
+		}
+	if (near && trace_unlike(near, work) <= about_the_same)
+		drop_kept_trace(near);
+	else if (count >= MOST_OF_SHAPE)
+		drop_kept_trace(last);
+}
+
 static void enter_kernel(struct artifact_kernel *k, struct kept_trace *t)
 {
 	size_t count = 0;
@@ -251,9 +302,7 @@ void trace_keep(const struct simulation *sim, struct artifact_kernel *k, const u
                 struct kept_trace *t)
 {
 	pthread_mutex_lock(&lock);
-	struct kept_trace *before = latest_of(k, global, local);
-	if (before)
-		drop_kept_trace(before);
+	drop_replaced(k, global, local, &t->work);
 	memcpy(t->global, global, sizeof t->global);
 	memcpy(t->given_local, local, sizeof t->given_local);
 	kept_bytes += size_of(t);
@@ -265,10 +314,10 @@ void trace_keep(const struct simulation *sim, struct artifact_kernel *k, const u
 	pthread_mutex_unlock(&lock);
 }
 
-struct kept_trace *trace_find(struct artifact_kernel *k, const uint64_t global[3], const uint64_t local[3])
+struct kept_trace *trace_find(struct artifact_kernel *k, const uint64_t global[3], const uint64_t local[3], const struct launch_work *work)
 {
 	pthread_mutex_lock(&lock);
-	struct kept_trace *t = latest_of(k, global, local);
+	struct kept_trace *t = nearest_of(k, global, local, work);
 	if (!t)
 		t = latest_of(k, NULL, local);
 	if (t) {

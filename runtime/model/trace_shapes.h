@@ -20,7 +20,13 @@ struct launches_alike {
 	uint64_t global[3], local[3]; /* as the application gave them */
 	uint64_t chosen[3];           /* the local size that the driver took where it was left to it; 0: not known yet */
 	uint64_t launches, due;       /* up to now; the number of the one to be traced next */
+	uint64_t again;               /* that were to be traced because others did something else */
 	struct needed_groups needed;  /* that their traces should have, the latest first */
+};
+
+/* What tells launches of one shape apart, by their counters: struct launch_profile, together and longest. */
+struct launch_work {
+	double together, longest;
 };
 
 /* A trace as it is kept: its chunks, without what they do not use. */
@@ -38,6 +44,7 @@ struct kept_trace {
 	uint32_t local[3];
 	uint64_t traced_groups;
 	double sectors;    /* trace_sectors of it */
+	struct launch_work work;
 	char identity[33]; /* a hash of what the work-items did */
 	unsigned holders;  /* launches under way that need it */
 	bool gone;         /* no longer kept: the last holder frees it */
@@ -63,11 +70,16 @@ void trace_need(struct artifact_kernel *k, const uint64_t global[3], const uint6
 struct needed_groups trace_needed(struct artifact_kernel *k, const uint64_t global[3], const uint64_t local[3]);
 
 void kept_trace_free(struct kept_trace *t); /* one that is not kept, and that nobody holds */
-/* Keeps it, in place of the one of the same sizes; others go while there are too many bytes. */
+/* Keeps it, in place of one of the same sizes whose launch did about the same; others go while there are too many bytes. Its `work` is set. */
 void trace_keep(const struct simulation *sim, struct artifact_kernel *k, const uint64_t global[3], const uint64_t local[3],
                 struct kept_trace *t);
-/* The trace of launches of these sizes, else of the latest that have the same local size, else NULL. It is held until trace_let_go. */
-struct kept_trace *trace_find(struct artifact_kernel *k, const uint64_t global[3], const uint64_t local[3]);
+/* The trace of the launch of these sizes that did most nearly the same, else of the latest that have the same local size, else NULL. It is
+ * held until trace_let_go. */
+struct kept_trace *trace_find(struct artifact_kernel *k, const uint64_t global[3], const uint64_t local[3], const struct launch_work *work);
+/* How much a launch did otherwise than the one whose trace it takes; 0: the same. */
+double trace_unlike(const struct kept_trace *t, const struct launch_work *work);
+/* It was much: the next launch of the shape is traced, unless too many were for that reason. */
+void trace_again(struct artifact_kernel *k, const uint64_t global[3], const uint64_t local[3]);
 void trace_let_go(struct kept_trace *t); /* NULL: nothing */
 void trace_shapes_free(struct artifact_kernel *k);
 

@@ -485,6 +485,31 @@ static void flags_of_work_items_are_counted(void)
 	CU_ASSERT_EQUAL(counts[3], 0);
 	CU_ASSERT_EQUAL(counts[32], 1);
 	CU_ASSERT_EQUAL(counts[33], 519);
+	/* 33 runs of up to 32 work-items: all have flags 0, 1 and 32 somewhere, the last has flag 31 as well. */
+	CU_ASSERT_EQUAL(r.profile.together, 33 * 3 + 1);
+	CU_ASSERT_EQUAL(r.profile.longest, 4);
+}
+
+/* 100 work-items, so runs of 32, 32, 32 and 4. One of the second run does 7, one of the third 5, all others 1; nobody does the
+ * second counter but the last, 2 times. */
+static void neighbours_are_measured_by_the_one_that_does_most(void)
+{
+	enum { PLACES = 100, SIZES = COUNTER_HEADER_WORDS, ITEMS = SIZES + 1 + 1 };
+	static uint64_t words[ITEMS + PLACES];
+	unsigned columns[2] = {1, 2};
+	uint64_t counts[3] = {0};
+	struct artifact_kernel k = {.columns = columns, .column_count = 2, .words = 2, .entry_block = 0};
+	struct artifact a = {.block_count = 3, .counts_by_item = true};
+	struct launch_record l = {.artifact = &a, .facts = &k, .counters = words, .slots = 1, .places = PLACES, .global = {PLACES, 1, 1}, .local = {PLACES, 1, 1}};
+	struct launch_result r = {.launch = &l, .counts = counts};
+	uint32_t *items = (uint32_t *)(words + ITEMS);
+	for (uint32_t i = 0; i < PLACES; i++)
+		items[i] = i == 40 ? 7 : i == 70 ? 5 : 1;
+	items[PLACES + PLACES - 1] = 2;
+	words[SIZES] = PLACES | 1 << COUNTER_SIZE_BITS | 1ull << 2 * COUNTER_SIZE_BITS;
+	profile_fill(&r);
+	CU_ASSERT_EQUAL(r.profile.together, 1 + 7 + 5 + 1 + 2);
+	CU_ASSERT_EQUAL(r.profile.longest, 7);
 }
 
 /* 5 work-items, each of which is a group. There are slots for two of them and places for all. Block 1 ran 0 to 4 times. */
@@ -572,6 +597,7 @@ void add_guest_tests(void)
 	CU_add_test(s, "a work-item of a group that sums up is its average", a_work_item_of_a_group_that_sums_up_is_its_average);
 	CU_add_test(s, "work-items of groups without a slot are counted", groups_without_a_slot_are_counted);
 	CU_add_test(s, "flags of work-items are counted", flags_of_work_items_are_counted);
+	CU_add_test(s, "neighbours are measured by the one that does most", neighbours_are_measured_by_the_one_that_does_most);
 	CU_add_test(s, "a failure of gpusim-cc becomes the reason", failure_becomes_the_reason);
 	CU_add_test(s, "a result that makes no sense is refused", nonsense_is_refused);
 }

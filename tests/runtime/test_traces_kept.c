@@ -95,7 +95,7 @@ static struct kept_trace *trace_of_length(size_t length)
 /* Finds a trace, and does not hold it. */
 static const struct kept_trace *found(struct artifact_kernel *k, const uint64_t global[3], const uint64_t local_size[3])
 {
-	struct kept_trace *t = trace_find(k, global, local_size);
+	struct kept_trace *t = trace_find(k, global, local_size, &(struct launch_work){0});
 	trace_let_go(t);
 	return t;
 }
@@ -117,6 +117,36 @@ static void the_trace_that_was_not_used_for_longest_goes(void)
 	/* A trace that is too large by itself is kept until there is another. */
 	trace_keep(&simulation, &k, small, local, third);
 	CU_ASSERT_PTR_EQUAL(found(&k, large, local), third);
+	trace_shapes_free(&k);
+	simulation.options.trace_memory.number = 0;
+}
+
+static struct kept_trace *trace_of_work(double together, double longest)
+{
+	struct kept_trace *t = trace_of_length(10);
+	t->work = (struct launch_work){together, longest};
+	return t;
+}
+
+/* Launches of one shape that do different things keep traces of their own; one that did about the same takes the place of another. */
+static void a_launch_takes_the_trace_of_one_that_did_the_same(void)
+{
+	struct artifact_kernel k = {0};
+	simulation.options.trace_memory.number = 1 << 20;
+	struct kept_trace *wide = trace_of_work(1000, 10), *deep = trace_of_work(1000, 50), *again = trace_of_work(1010, 50);
+	trace_keep(&simulation, &k, small, local, wide);
+	trace_keep(&simulation, &k, small, local, deep);
+	struct kept_trace *t = trace_find(&k, small, local, &(struct launch_work){900, 11});
+	CU_ASSERT_PTR_EQUAL(t, wide);
+	CU_ASSERT_DOUBLE_EQUAL(trace_unlike(t, &(struct launch_work){900, 11}), 0.1, 1e-9); /* 1000 and 900 more than 10 and 11 */
+	trace_let_go(t);
+	t = trace_find(&k, small, local, &(struct launch_work){1000, 40});
+	CU_ASSERT_PTR_EQUAL(t, deep);
+	trace_let_go(t);
+	trace_keep(&simulation, &k, small, local, again);
+	t = trace_find(&k, small, local, &(struct launch_work){1000, 50});
+	CU_ASSERT_PTR_EQUAL(t, again);
+	trace_let_go(t);
 	trace_shapes_free(&k);
 	simulation.options.trace_memory.number = 0;
 }
@@ -156,5 +186,6 @@ void add_traces_kept_tests(void)
 	            the_drivers_choice_of_a_local_size_is_known_at_the_next_launch);
 	CU_add_test(s, "what launches needed is known at the next one", what_launches_needed_is_known_at_the_next_one);
 	CU_add_test(s, "the trace that was not used for longest goes", the_trace_that_was_not_used_for_longest_goes);
+	CU_add_test(s, "a launch takes the trace of one that did the same", a_launch_takes_the_trace_of_one_that_did_the_same);
 	CU_add_test(s, "a trace is kept without what it does not use", a_trace_is_kept_without_what_it_does_not_use);
 }

@@ -163,6 +163,23 @@ static void test_kink(void)
 	curve_free(c);
 }
 
+/* Launches of the same size, of which every second has one work-item that does three times as much as any other: two families of
+ * equal launches, so two simulations. */
+static void test_longest(void)
+{
+	struct curve *c = curve_new();
+	for (int i = 0; i < 100; i++) {
+		struct family_features x = features(1e6);
+		x.together = 1000;
+		x.longest = i % 2 ? 30 : 10;
+		enter(c, &x, i % 2 ? 9000 : 5000);
+	}
+	curve_end(c);
+	CU_ASSERT_EQUAL(c->simulated, 2);
+	CU_ASSERT(worst(c) < 1e-9);
+	curve_free(c);
+}
+
 /* A second wave of groups: time jumps by a half at one size. Bisection of 500 sizes finds it in 9 steps. */
 static void test_step(void)
 {
@@ -334,6 +351,7 @@ void add_families_tests(void)
 	CU_add_test(suite, "10,000 launches of a line cost a few dozen simulations", test_line);
 	CU_add_test(suite, "launches of a curve that is known cost none", test_known_curve);
 	CU_add_test(suite, "a kink is found", test_kink);
+	CU_add_test(suite, "a long work-item makes another family", test_longest);
 	CU_add_test(suite, "a step is found", test_step);
 	CU_add_test(suite, "noise within the tolerance is accepted", test_noise);
 	CU_add_test(suite, "kinds and mixes of instructions are families of their own", test_families_are_apart);
