@@ -14,12 +14,13 @@ cd "$work" || exit 1
 export LC_ALL=C POCL_CACHE_DIR=${POCL_CACHE_DIR:-$work/pocl} GPUSIM_CACHE_DIR=${GPUSIM_CACHE_DIR:-$work/cache}
 . "$here/../check.sh"
 
-# tuned GPU SET ARGUMENTS...: runs the tuner on a GPU with some values set that it does not know. The result is in $GPU.gpu.
+# tuned GPU SET ARGUMENTS...: runs the tuner on a GPU with some values set that it does not know. The result is in $GPU.gpu. Loops that
+# find caches full are at places that only the simulation of every iteration knows.
 tuned() {
 	local gpu=$1 set=$2
 	shift 2
 	GPUSIM_REPORT=none "$gpusim" run --gpu "$gpu" --set "$set" --profiling simulated --identity target --memory hierarchy --trace all --twin direct \
-		--sampling off -- "$gpusim" tune --base "$gpu" --log "$gpu.log" -o "$gpu.gpu" "$@"
+		--sampling off --exact 1 -- "$gpusim" tune --base "$gpu" --log "$gpu.log" -o "$gpu.gpu" "$@"
 }
 
 # compared GPU SET KEY...: the keys must have been measured, with the simulation's values. Other measured keys are compared,
