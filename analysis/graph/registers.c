@@ -44,6 +44,34 @@ static uint32_t registers_at_full_occupancy(uint32_t arch)
 	return arch == 86 || arch == 87 || arch == 89 ? 40 : 32; /* 64 Ki / 1536, 64 Ki / 2048 */
 }
 
+static uint32_t most_warps(uint32_t arch)
+{
+	return arch == 75 ? 32 : arch < 30 || arch == 86 || arch == 87 || arch == 89 ? 48 : 64;
+}
+
+static uint64_t threads_of(const uint32_t *size)
+{
+	return (uint64_t)size[0] * (size[1] ? size[1] : 1) * (size[2] ? size[2] : 1);
+}
+
+/* The most registers with which .maxnreg, and groups of .maxntid or .reqntid threads, .minnctapersm of them on an SM, are possible. Warps are
+ * spread over the four parts of an SM, each with a quarter of its registers, given out by 8 per thread. Measured with ptxas 13, sm_75 and
+ * sm_90: __launch_bounds__(1024) 64; (256, 3), (96, 7) and (100, 6) 80; (512) 128. */
+static uint32_t bounded_registers(const struct ptx_function *f, uint32_t arch)
+{
+	enum { PARTS = 4, LANES = 32 };
+	uint32_t most = most_registers(arch), unit = arch < 30 ? 2 : 8, parts = arch < 50 ? 1 : PARTS, all = arch < 30 ? 32768 : 65536;
+	uint64_t threads = threads_of(f->reqntid[0] ? f->reqntid : f->maxntid);
+	uint64_t warps = (threads + LANES - 1) / LANES * (f->minnctapersm ? f->minnctapersm : 1);
+	if (warps > most_warps(arch))
+		warps = most_warps(arch);
+	if (warps) {
+		uint64_t fit = all / parts / LANES / ((warps + parts - 1) / parts) / unit * unit;
+		most = fit < most ? (uint32_t)fit : most;
+	}
+	return f->maxnreg && f->maxnreg < most ? f->maxnreg : most;
+}
+
 /* Whether the result of a load may reuse the register of its address. Measured with ptxas 13: n loads in a row, all live. */
 static bool reuses_operands_of(uint32_t arch, const struct ptx_instruction *i)
 {
@@ -358,7 +386,7 @@ static uint32_t needed(const struct graph *g, const struct liveness *l, uint32_t
 uint32_t graph_registers(const struct graph *g, const struct liveness *l, const char *arch, uint32_t call_registers,
                          uint32_t *spilled)
 {
-	uint32_t number = arch_number(arch), most = most_registers(number);
+	uint32_t number = arch_number(arch), most = bounded_registers(g->function, number);
 	uint32_t need = needed(g, l, number, call_registers);
 	*spilled = need > most ? need - most : 0;
 	return need - *spilled;

@@ -288,6 +288,47 @@ static void test_library_functions_take_what_they_become(void)
 	}
 }
 
+/* 200 registers are live at once. What ptxas takes with the same bounds. */
+static void test_launch_bounds_limit_registers(void)
+{
+	static const struct {
+		const char *bounds, *arch;
+		uint32_t most;
+	} cases[] = {{"", "sm_90", 0},
+	             {".maxntid 1024, 1, 1", "sm_90", 64},
+	             {".maxntid 32, 32, 1", "sm_75", 64},
+	             {".maxntid 256\n.minnctapersm 3", "sm_90", 80},
+	             {".maxntid 96\n.minnctapersm 7", "sm_75", 80},
+	             {".maxntid 100\n.minnctapersm 6", "sm_90", 80},
+	             {".reqntid 512", "sm_90", 128},
+	             {".maxntid 1024\n.minnctapersm 2", "sm_90", 32},
+	             {".maxntid 1024\n.minnctapersm 2", "sm_75", 64},
+	             {".maxnreg 72", "sm_90", 72}};
+	for (size_t c = 0; c < GS_ARRAY_LEN(cases); c++) {
+		struct gs_buf text = {0};
+		struct ptx_module *module;
+		struct graph *g;
+		struct liveness l;
+		struct gs_error err;
+		uint32_t spilled;
+		gs_buf_printf(&text, ".entry k(.param .u64 a)\n%s\n{\n.reg .b32 %%r<300>;\n", cases[c].bounds);
+		for (int i = 0; i < 200; i++)
+			gs_buf_printf(&text, "mov.u32 %%r%d, %%clock;\n", i);
+		for (int i = 0; i < 200; i++)
+			gs_buf_printf(&text, "st.shared.u32 [%%r%d], %%r%d;\n", i, 199 - i);
+		gs_buf_puts(&text, "ret;\n}\n");
+		CU_ASSERT_EQUAL_FATAL(ptx_read(text.data, text.len, &module, &err), 0);
+		CU_ASSERT_EQUAL_FATAL(graph_build(&module->functions[0], &g, &err), 0);
+		CU_ASSERT_EQUAL_FATAL(graph_liveness(g, &l, &err), 0);
+		uint32_t found = graph_registers(g, &l, cases[c].arch, 0, &spilled);
+		CU_ASSERT_TRUE(cases[c].most ? found == cases[c].most && spilled >= 200 - found : found >= 200 && !spilled);
+		liveness_free(&l);
+		graph_free(g);
+		ptx_free(module);
+		gs_buf_free(&text);
+	}
+}
+
 void add_registers_tests(void)
 {
 	CU_pSuite suite = CU_add_suite("registers", NULL, NULL);
@@ -305,4 +346,5 @@ void add_registers_tests(void)
 	CU_add_test(suite, "what does not fit is spilled", test_spills);
 	CU_add_test(suite, "a call needs the registers of both", test_calls_need_the_registers_of_both);
 	CU_add_test(suite, "library functions take what they become", test_library_functions_take_what_they_become);
+	CU_add_test(suite, "launch bounds limit registers", test_launch_bounds_limit_registers);
 }
