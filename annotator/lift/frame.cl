@@ -91,7 +91,7 @@ uint gs_count_some(__global struct gs_warp *S, __global uint *parts, uint column
 	}
 	return 0;
 }
-#define GS_COUNT(k, mask) if ((mask) == start) c##k++; else gs_count_some(S, parts, GS_COLUMNS, k, mask, never);
+#define GS_COUNT(k, mask) if ((mask) == start) counts[k]++; else gs_count_some(S, parts, GS_COLUMNS, k, mask, never);
 uint gs_fault(__global struct gs_launch *launch, ulong group, uint kind, uint line, ulong a, ulong b, ulong c, ulong d, uint never)
 {
 	GS_APART(never)
@@ -186,8 +186,9 @@ uint gs_store_some(__private struct gs_group *g, __global struct gs_warp *S, uin
 			}
 	return 0;
 }
-#define GS_STORE(k) { uint n = c##k > 0xffffffffu ? 0xffffffffu : (uint)c##k; __global uint *out = count_base + k * count_step; \
-	for (uint l = 0; l < 32; l++) out[l] = n; }
+#define GS_STORE_ALL for (uint c = 0; c < GS_COLUMNS; c++) { uint n = counts[c] > 0xffffffffu ? 0xffffffffu : (uint)counts[c]; \
+	__global uint *out = (__global uint *)g->counts + warp * 32 + c * g->count_step; \
+	GS_ALL for (uint l = 0; l < 32; l++) out[l] = n; }
 
 /* Barriers. Threads arrive by warps: a warp whose living lanes are all there counts as 32. */
 void gs_open(__private struct gs_barrier *b)
@@ -303,10 +304,10 @@ uint gs_find_other(__private struct gs_group *g, __global struct gs_warp *s, __g
 	return GS_NO_PC;
 }
 #define GS_FIRST(mask) (31u - clz((mask) & (0u - (mask))))
-#define GS_ALL _Pragma("clang loop vectorize(assume_safety)")
-#define GS_SOME
-#define GS_KEEP(type, at, r) for (uint l = 0; l < 32; l++) ((__global type *)((ulong)S + at))[l] = r[l];
-#define GS_TAKE(type, at, r) for (uint l = 0; l < 32; l++) r[l] = ((__global type *)((ulong)S + at))[l];
+#define GS_ALL _Pragma("clang loop unroll(disable) vectorize(assume_safety) interleave_count(1)")
+#define GS_SOME _Pragma("clang loop unroll(disable) vectorize(assume_safety) interleave_count(1)")
+#define GS_KEEP(type, at, r) GS_ALL for (uint l = 0; l < 32; l++) ((__global type *)((ulong)S + at))[l] = r[l];
+#define GS_TAKE(type, at, r) GS_ALL for (uint l = 0; l < 32; l++) r[l] = ((__global type *)((ulong)S + at))[l];
 #define GS_SAVE(type, at, r) for (uint l = 0; l < 32; l++) if (m >> l & 1u) ((__global type *)(GS_FRAMES + at))[l] = r[l];
 #define GS_RESTORE(type, at, r) for (uint l = 0; l < 32; l++) if (m >> l & 1u) r[l] = ((__global type *)(GS_FRAMES + at))[l];
 #define GS_GROUP_VALUES const uint ntid_x = g->ntid_x, ntid_y = g->ntid_y, ntid_z = g->ntid_z, ctaid_x = g->ctaid_x, \
@@ -315,7 +316,7 @@ uint gs_find_other(__private struct gs_group *g, __global struct gs_warp *s, __g
 #define GS_THREAD_IDS uint tid_x[32], tid_y[32], tid_z[32];
 #define GS_FIND_THREADS { uint x = warp * 32, y = 0, z = 0; \
 	if (ntid_y * ntid_z > 1) { y = x / ntid_x; x -= y * ntid_x; z = y / ntid_y; y -= z * ntid_y; } \
-	if (ntid_y * ntid_z == 1 || ntid_x - x >= 32) for (uint l = 0; l < 32; l++) { tid_x[l] = x + l; tid_y[l] = y; tid_z[l] = z; } \
+	if (ntid_y * ntid_z == 1 || ntid_x - x >= 32) GS_ALL for (uint l = 0; l < 32; l++) { tid_x[l] = x + l; tid_y[l] = y; tid_z[l] = z; } \
 	else for (uint l = 0; l < 32; l++) { tid_x[l] = x; tid_y[l] = y; tid_z[l] = z; \
 	if (++x == ntid_x) { x = 0; if (++y == ntid_y) { y = 0; z++; } } } }
 #define GS_TID_X tid_x[l]
@@ -393,6 +394,15 @@ uint gs_print(__global struct gs_launch *launch, ulong format, ulong arguments, 
 		record[2 + i] = values[i];
 	return count;
 }
+
+/* Lanes t stop: at `meet`, if they are there already, or at `kept`. Others go on at pc. */
+//@ lift_frame_split
+SPLIT:
+if (meet != GS_NO_PC) { GS_MEET(meet) }
+if (kept == GS_NO_PC) E[join].arrived |= t;
+else GS_PUSH(kept, t, GS_SIDE)
+m &= ~t;
+goto DISPATCH;
 
 /* The end of a function that runs a warp: which lanes run next. */
 //@ lift_frame_next

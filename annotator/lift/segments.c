@@ -391,12 +391,15 @@ static int write_lanes(struct kernel_writer *w, const struct part *part, const s
 	int result = find_uses(w->f, part, list, item, &uses);
 	if (result)
 		return gs_fail(w->err, ENOMEM, "out of memory");
-	gs_buf_puts(w->out, item->takes_mask ? "t = 0;\nif (m == 0xffffffffu) {\n" : "if (m == 0xffffffffu) {\n");
-	result = write_loop(w, part, list, item, &uses, false);
-	gs_buf_puts(w->out, "} else {\n");
+	bool dangerous = is_dangerous_item(w, list, item);
+	gs_buf_puts(w->out, item->takes_mask ? "t = 0;\n" : "");
+	if (dangerous) {
+		gs_buf_puts(w->out, "if (m == 0xffffffffu) {\n");
+		result = write_loop(w, part, list, item, &uses, false);
+		gs_buf_puts(w->out, "} else\n");
+	}
 	if (!result)
 		result = write_loop(w, part, list, item, &uses, true);
-	gs_buf_puts(w->out, "}\n");
 	free(uses.list);
 	return result;
 }

@@ -33,6 +33,7 @@ struct kernel_writer {
 	const struct planned_function *f; /* the function that is being written */
 	bool in_lanes;                    /* registers are scalars of the lane */
 	bool *targets;                    /* per pc: lanes may be kept to go on there */
+	bool splits;                      /* some branch separates lanes */
 };
 
 int list_items(const struct planned_function *f, const struct part *part, bool tracing, struct item_list *out); /* 0 or -ENOMEM */

@@ -70,7 +70,7 @@ void write_edge(struct kernel_writer *w, uint32_t edge)
 	}
 	uint32_t pc = pc_of_block(w->f, e->to);
 	if (w->f->spins[e->to] && e->back) {
-		gs_buf_printf(w->out, "if (++spins == GS_MOST_SPINS) { spins = 0; pc = %uu; goto SPIN; }\n", pc);
+		gs_buf_printf(w->out, "if (++spins > GS_MOST_SPINS) { spins = 0; pc = %uu; goto SPIN; }\n", pc);
 		w->targets[pc] = true;
 	}
 	gs_buf_printf(w->out, "goto P%u;\n", pc);
@@ -107,6 +107,24 @@ static bool side_leaves(const struct planned_function *f, uint32_t edge)
 	return to < 0 || f->leaves[to];
 }
 
+/* The lanes t stop, at the join or at the begin of their side, and the others follow the edge. All branches share the text that does it. */
+static void write_split(struct kernel_writer *w, int32_t join, int32_t side, uint32_t edge)
+{
+	const struct graph_edge *e = &w->f->graph->edges[edge];
+	uint32_t meet = join < 0 ? NO_PC : pc_of_block(w->f, join), kept = side == join ? NO_PC : pc_of_block(w->f, side);
+	uint32_t pc = pc_of_block(w->f, e->to);
+	count_edge(w, edge, "(m & ~t)");
+	gs_buf_printf(w->out, "meet = %uu;\nkept = %uu;\npc = %uu;\n", meet, kept, pc);
+	if (w->f->spins[e->to] && e->back)
+		gs_buf_puts(w->out, "spins++;\n");
+	gs_buf_puts(w->out, "goto SPLIT;\n");
+	w->targets[pc] = w->splits = true;
+	if (meet != NO_PC)
+		w->targets[meet] = true;
+	if (kept != NO_PC)
+		w->targets[kept] = true;
+}
+
 /* The lanes t take the first edge, others the second. */
 static void write_divergence(struct kernel_writer *w, uint32_t block, uint32_t taken, uint32_t other)
 {
@@ -123,27 +141,11 @@ static void write_divergence(struct kernel_writer *w, uint32_t block, uint32_t t
 		write_edge(w, taken);
 		return;
 	}
-	if (join >= 0) {
-		gs_buf_printf(w->out, "GS_MEET(%uu)\n", pc_of_block(w->f, join));
-		w->targets[pc_of_block(w->f, join)] = true;
-	}
-	if (edges[taken].to == join) {
-		count_edge(w, taken, "t");
-		gs_buf_puts(w->out, "E[join].arrived |= t;\nm &= ~t;\n");
-		write_edge(w, other);
-		return;
-	}
-	gs_buf_puts(w->out, "t = m & ~t;\n");
-	count_edge(w, other, "t");
-	if (edges[other].to == join) {
-		gs_buf_puts(w->out, "E[join].arrived |= t;\n");
-	} else {
-		uint32_t pc = pc_of_block(w->f, edges[other].to);
-		gs_buf_printf(w->out, "GS_PUSH(%uu, t, GS_SIDE)\n", pc);
-		w->targets[pc] = true;
-	}
-	gs_buf_puts(w->out, "m &= ~t;\n");
-	write_edge(w, taken);
+	bool first = edges[taken].to == join && join >= 0;
+	uint32_t goes = first ? other : taken, stops = first ? taken : other;
+	gs_buf_puts(w->out, first ? "" : "t = m & ~t;\n");
+	count_edge(w, stops, "t");
+	write_split(w, join, edges[stops].to, goes);
 }
 
 static int write_branch(struct kernel_writer *w, uint32_t block, const struct ptx_instruction *i)
@@ -348,12 +350,6 @@ static void write_registers(struct kernel_writer *w)
 	}
 }
 
-static void write_columns(struct kernel_writer *w, const char *format)
-{
-	for (uint32_t c = 0; c < w->plan->column_count; c++)
-		gs_buf_printf(w->out, format, c, c);
-}
-
 static void write_macros(struct kernel_writer *w)
 {
 	const struct kernel_plan *p = w->plan;
@@ -373,15 +369,14 @@ static void write_warp_begin(struct kernel_writer *w)
 	bool threads = uses_special(p, "%tid");
 	if (p->stops) {
 		gs_buf_puts(w->out, threads ? "GS_FIND_THREADS\n" : "");
-		gs_buf_puts(w->out, "if (S->status != GS_NEW) {\n");
-		write_columns(w, "c%u = counts[%u];\n");
+		gs_buf_puts(w->out, "if (S->status == GS_NEW) {\nfor (uint c = 0; c < GS_COLUMNS; c++) counts[c] = 0;\n} else {\n");
 		write_restores(w);
 		gs_buf_puts(w->out, "}\nif (!m) goto NEXT;\ngoto DISPATCH;\n");
 		return;
 	}
 	gs_buf_puts(w->out, "NEXT_WARP:;\n{ uint left = g->threads - warp * 32; m = alive = start = left >= 32 ? 0xffffffffu : (1u << left) - 1u; }\n"
 	                    "S->parted = 0;\nsp = 0;\njpc = GS_NO_PC;\n");
-	write_columns(w, "c%u = 0;\n");
+	gs_buf_puts(w->out, "for (uint c = 0; c < GS_COLUMNS; c++) counts[c] = 0;\n");
 	gs_buf_puts(w->out, threads ? "GS_FIND_THREADS\n" : "");
 }
 
@@ -399,7 +394,7 @@ static void write_begin(struct kernel_writer *w)
 	              "__global uint *parts = (__global uint *)((ulong)S + %u);\n"
 	              "__global ulong *counts = (__global ulong *)((ulong)S + %u);\n"
 	              "uint m = S->m, alive = S->alive, join = S->join, jpc = S->jpc, sp = S->sp, pc = S->pc, start = S->start, t = 0;\n"
-	              "uint spins = S->spins;\nulong which = 0;\n"
+	              "uint spins = S->spins, meet = GS_NO_PC, kept = GS_NO_PC;\nulong which = 0;\n"
 	              "const ulong locals = g->locals + (ulong)warp * 32 * %u;\nGS_GROUP_VALUES\n",
 	              p->entries_at, p->parts_at, p->counts_at, p->local_bytes);
 	if (p->recursive)
@@ -410,7 +405,6 @@ static void write_begin(struct kernel_writer *w)
 		gs_buf_puts(w->out, "GS_THREAD_IDS\n");
 	if (w->form == LIFT_TRACING)
 		gs_buf_puts(w->out, "const ulong trace = g->trace;\n");
-	write_columns(w, "ulong c%u = 0;\n");
 	write_warp_begin(w);
 }
 
@@ -418,12 +412,8 @@ static void write_begin(struct kernel_writer *w)
 static void write_warp_end(struct kernel_writer *w)
 {
 	const struct kernel_plan *p = w->plan;
-	gs_buf_puts(w->out, "ENDED:;\nif (g->counts) {\nif (start == 0xffffffffu && !S->parted) {\n"
-	                    "__global uint *count_base = (__global uint *)g->counts + warp * 32;\nconst ulong count_step = g->count_step;\n");
-	write_columns(w, "GS_STORE(%u)\n");
-	gs_buf_puts(w->out, "} else {\n");
-	write_columns(w, "counts[%u] = c%u;\n");
-	gs_buf_printf(w->out, "gs_store_some(g, S, warp, counts, parts, %u, start, never);\n}\n}\n", p->column_count);
+	gs_buf_puts(w->out, "ENDED:;\nif (g->counts) {\nif (start == 0xffffffffu && !S->parted) GS_STORE_ALL\n"
+	                    "else gs_store_some(g, S, warp, counts, parts, GS_COLUMNS, start, never);\n}\n");
 	gs_buf_puts(w->out, p->stops ? "S->status = GS_ENDED;\nS->alive = 0;\nreturn 0;\n"
 	                             : "warp++;\nif (warp < g->warps) goto NEXT_WARP;\nreturn 0;\n");
 }
@@ -431,6 +421,8 @@ static void write_warp_end(struct kernel_writer *w)
 static void write_rest(struct kernel_writer *w)
 {
 	const struct kernel_plan *p = w->plan;
+	if (w->splits)
+		gs_buf_puts(w->out, lift_frame_split);
 	gs_buf_puts(w->out, lift_frame_next);
 	if (p->waits)
 		gs_buf_puts(w->out, lift_frame_spin);
@@ -440,8 +432,6 @@ static void write_rest(struct kernel_writer *w)
 	gs_buf_puts(w->out, "S->all = 1;\ngoto STOP;\nSTOP:;\nS->m = m;\nS->alive = alive;\nS->join = join;\nS->jpc = jpc;\nS->sp = sp;\nS->spins = spins;\n");
 	if (p->recursive)
 		gs_buf_puts(w->out, "S->depth = depth;\n");
-	if (p->stops)
-		write_columns(w, "counts[%u] = c%u;\n");
 	gs_buf_puts(w->out, "return 0;\n");
 	write_warp_end(w);
 	gs_buf_puts(w->out, "FAULTED:;\nS->status = GS_FAULTED;\nreturn 0;\nDISPATCH:;\nswitch (pc) {\n");
