@@ -101,6 +101,14 @@ BARE static void interrupted(int sig)
 	errno = saved;
 }
 
+/* A fault comes again and again, so it cannot wait until a lock is free. */
+BARE void signals_end(int sig)
+{
+	if (syscall(SYS_getpid) == s.owner && !holding && want_reports(sig))
+		wait_for_reports();
+	do_default(sig);
+}
+
 void lock_for_report(pthread_mutex_t *lock)
 {
 	holding++;

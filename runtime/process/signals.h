@@ -16,6 +16,8 @@ void signals_start(void (*report)(void));
 void lock_for_report(pthread_mutex_t *lock);
 bool try_lock_for_report(pthread_mutex_t *lock, unsigned milliseconds); /* gives up after so long */
 void unlock_for_report(pthread_mutex_t *lock);
+/* For a handler of a fault: writes the reports, and ends the process as the signal does without a handler. */
+void signals_end(int sig);
 /* For `report`: from now on the program waits so long for it. */
 void signals_extend(unsigned seconds);
 

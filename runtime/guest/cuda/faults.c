@@ -2,8 +2,12 @@
 
 #include "runtime/config/log.h"
 #include "runtime/cuda.h"
+#include "runtime/process/signals.h"
 
 #include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
 #include <string.h>
 
 #define LOG_DOMAIN "cuda"
@@ -79,4 +83,47 @@ void fault_of_driver(const char *kernel, int code)
 	gs_fail(&text, 0, "the OpenCL driver did not run kernel %s (%d)", kernel, code);
 	if (keep(EIO, text.text))
 		log_error("%s", text.text);
+}
+
+/* ---- memory that does not exist ---- */
+
+static atomic_uint running;
+static _Atomic(const char *) latest; /* the name of the kernel that was launched last */
+static pthread_once_t watched = PTHREAD_ONCE_INIT;
+
+/* There is no way out of a kernel: its thread is the driver's. */
+static void on_fault(int sig, siginfo_t *info, void *context)
+{
+	char line[512];
+	const char *kernel = latest;
+	(void)context;
+	if (running && kernel) {
+		int length = snprintf(line, sizeof line, "gpusim: error: while kernel %.300s ran, memory at %p was accessed, where there is none\n", kernel,
+		                      info->si_addr);
+		log_raw(line, length > 0 && (size_t)length < sizeof line ? (size_t)length : 0);
+	}
+	signals_end(sig);
+}
+
+/* A handler of the application's stays. */
+static void watch(void)
+{
+	static const int signals[] = {SIGSEGV, SIGBUS};
+	struct sigaction ours = {.sa_sigaction = on_fault, .sa_flags = SA_SIGINFO | SA_NODEFER}, before;
+	sigemptyset(&ours.sa_mask);
+	for (size_t i = 0; i < GS_ARRAY_LEN(signals); i++)
+		if (!sigaction(signals[i], NULL, &before) && before.sa_handler == SIG_DFL)
+			sigaction(signals[i], &ours, NULL);
+}
+
+void fault_watch(const char *kernel)
+{
+	pthread_once(&watched, watch);
+	latest = kernel;
+	running++;
+}
+
+void fault_watch_end(void)
+{
+	running--;
 }

@@ -231,7 +231,9 @@ static void run_launch(struct cuda_command *command, struct cuda_stream *s)
 	cl_int code = -1;
 	if (!fault_now(NULL)) {
 		take_counters(c);
+		fault_watch(c->kernel->title);
 		code = run_with_memory(c, s);
+		fault_watch_end();
 		fault_note(&c->fault, c->kernel->title, c->words.grid);
 		if (code != CL_SUCCESS)
 			fault_of_driver(c->kernel->title, code);

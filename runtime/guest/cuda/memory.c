@@ -8,10 +8,12 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
-/* Kernels that write a little past the end of an allocation find memory there on a GPU. Here it must not be the allocator's. */
-enum { ALIGNMENT = 512, SLACK = 512 };
+/* Kernels that access a little more than an allocation find memory there on a GPU, whose pages are large. Here it must not be the
+ * allocator's, nor nobody's. */
+enum { ALIGNMENT = 512, SLACK = 512, LARGE = 1 << 20, MARGIN = 1 << 16 };
 
 struct memory_entry {
 	struct cuda_allocation allocation;
@@ -112,19 +114,40 @@ static void give_room_back(enum cuda_memory_kind kind, size_t bytes)
 	pthread_mutex_unlock(&memory.lock);
 }
 
+static bool is_large(size_t bytes)
+{
+	return bytes >= LARGE;
+}
+
+static void *take_memory(size_t bytes)
+{
+	if (!is_large(bytes))
+		return aligned_alloc(ALIGNMENT, (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT + SLACK);
+	char *pages = mmap(NULL, bytes + 2 * MARGIN, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	return pages == MAP_FAILED ? NULL : pages + MARGIN;
+}
+
+static void free_memory(void *address, size_t bytes)
+{
+	if (address && is_large(bytes))
+		munmap((char *)address - MARGIN, bytes + 2 * MARGIN);
+	else
+		free(address);
+}
+
 int cuda_allocate(size_t bytes, enum cuda_memory_kind kind, unsigned flags, void **out, struct gs_error *err)
 {
 	*out = NULL;
 	if (!bytes)
 		return 0;
-	if (bytes > SIZE_MAX - ALIGNMENT - SLACK || !take_room(kind, bytes))
+	if (bytes > SIZE_MAX / 2 || !take_room(kind, bytes))
 		return gs_fail(err, ENOMEM, "there is no room for %zu bytes in the memory of the GPU", bytes);
-	void *address = aligned_alloc(ALIGNMENT, (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT + SLACK);
+	void *address = take_memory(bytes);
 	int result = address ? add_entry(&(struct cuda_allocation){address, bytes, kind, flags}, true, err)
 	                     : gs_fail(err, ENOMEM, "the host has no room for %zu bytes", bytes);
 	if (result) {
 		give_room_back(kind, bytes);
-		free(address);
+		free_memory(address, bytes);
 		return result;
 	}
 	*out = address;
@@ -160,7 +183,7 @@ int memory_release(void *address, struct gs_error *err)
 		return gs_fail(err, EINVAL, "no allocation begins at %p", address);
 	if (e.ours) {
 		give_room_back(e.allocation.kind, e.allocation.bytes);
-		free(address);
+		free_memory(address, e.allocation.bytes);
 	}
 	return 0;
 }
