@@ -32,6 +32,8 @@ add "forms of instructions" "$work/forms.log"
 "$conformance/random" "$work/random" "$seed" "$count"
 compared random >"$work/random.log" 2>&1
 add "registers of random programs from $seed on" "$work/random.log"
+{ "$conformance/lifted" --traced "$work/random" "random-$seed" && "$conformance/compare" "$work/random" oracle traced "random-$seed"; } >"$work/traced.log" 2>&1
+add "registers of a random program that is traced" "$work/traced.log"
 "$build/tests/lift/suite" "$root/kernels/cases.txt" "$root/tests/reference" '*-s' >"$work/suite.log" 2>&1
 sed -i 's/^\([0-9]*\) cases, \([0-9]*\) failures, \([0-9]*\) not prepared$/\1 \2 \3/' "$work/suite.log"
 tail -1 "$work/suite.log" | awk 'NF == 3 { print $1 - $2 " passed, " $2 + $3 " failed" }' >>"$work/suite.log"

@@ -1,12 +1,17 @@
 /*
  * lifted - executes the kernels of a folder as lifted text on the CPU device (tests/lift/runner.h).
  *
- *   lifted FOLDER [NAME...]
+ *   lifted [--traced] FOLDER [NAME...]
+ *
+ * --traced: the text that traces as well. Its results are the way "traced".
  */
 #include "tests/lift/conformance/folder.h"
 #include "tests/lift/runner.h"
 
 #include <stdio.h>
+#include <string.h>
+
+enum { CHUNKS = 4096 }; /* of the trace buffer; what has no room is dropped */
 
 static int execute(void *user, struct folder_kernel *k)
 {
@@ -14,10 +19,11 @@ static int execute(void *user, struct folder_kernel *k)
 	struct lift_run run = {.kernel = "test", .grid = {k->blocks, 1, 1}, .block = {k->block, 1, 1}, .arguments = arguments, .argument_count = 3};
 	struct lift_runner *runner = NULL;
 	struct gs_error err = {0};
-	(void)user;
+	enum lift_form form = *(enum lift_form *)user;
+	run.chunks = form == LIFT_TRACING ? CHUNKS : 0;
 	for (int i = 0; i < 3; i++)
 		arguments[i] = &k->memory[i];
-	int result = runner_create(k->ptx, k->ptx_length, LIFT_COUNTING, &runner, &err);
+	int result = runner_create(k->ptx, k->ptx_length, form, &runner, &err);
 	if (!result)
 		result = runner_run(runner, &run, &err);
 	if (result)
@@ -32,9 +38,13 @@ static int execute(void *user, struct folder_kernel *k)
 
 int main(int argc, char **argv)
 {
+	bool traced = argc > 1 && !strcmp(argv[1], "--traced");
+	enum lift_form form = traced ? LIFT_TRACING : LIFT_COUNTING;
+	argc -= traced;
+	argv += traced;
 	if (argc < 2) {
-		fprintf(stderr, "usage: lifted FOLDER [NAME...]\n");
+		fprintf(stderr, "usage: lifted [--traced] FOLDER [NAME...]\n");
 		return 2;
 	}
-	return folder_execute(argv[1], "lifted", argc - 2, argv + 2, execute, NULL) > 0;
+	return folder_execute(argv[1], traced ? "traced" : "lifted", argc - 2, argv + 2, execute, &form) > 0;
 }
