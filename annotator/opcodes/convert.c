@@ -158,6 +158,35 @@ static void pair(struct opcode_work *w, struct opcode_type to, struct opcode_typ
 	opcode_close(w, 0, to);
 }
 
+/* cvt.rn.satfinite.e4m3x2.f32 d, a, b; cvt.rn.satfinite.e4m3x2.f16x2 d, a; cvt.rn.f16x2.e4m3x2 d, a. */
+static void bytes(struct opcode_work *w, struct opcode_type to, struct opcode_type from)
+{
+	const char *name = strchr("eE", to.kind) ? to.name : from.name, *relu = opcode_has(w, "relu") ? "1" : "0";
+	bool halves = from.kind == 'f' && from.parts == 2 && from.bits == 32, floats = from.kind == 'f' && from.parts == 1 && from.bits == 32;
+	if (to.kind == 'f' && to.parts == 2 && to.bits == 32 && opcode_sources(w) == 1) {
+		opcode_open(w, 0, to);
+		opcode_put(w, "%sgs_f16x2_of_%s(", *relu == '1' ? "gs_relu_f16x2(" : "", name);
+		opcode_put_operand(w, opcode_source(w, 0), opcode_type_of("b16"));
+		opcode_put(w, *relu == '1' ? "))" : ")");
+	} else if (strchr("eE", to.kind) && halves && opcode_sources(w) == 1) {
+		opcode_open(w, 0, opcode_type_of("b16"));
+		opcode_put(w, "gs_%s_of_f16x2(", name);
+		opcode_put_operand(w, opcode_source(w, 0), from);
+		opcode_put(w, ", %s)", relu);
+	} else if (strchr("eE", to.kind) && floats && opcode_sources(w) == 2) {
+		opcode_open(w, 0, opcode_type_of("b16"));
+		opcode_put(w, "gs_%s_of_f32(", name);
+		opcode_put_operand(w, opcode_source(w, 1), from);
+		opcode_put(w, ", ");
+		opcode_put_operand(w, opcode_source(w, 0), from);
+		opcode_put(w, ", %s)", relu);
+	} else {
+		opcode_refuse(w, "it is not known for these types");
+		return;
+	}
+	opcode_close(w, 0, to.kind == 'f' ? to : opcode_type_of("b16"));
+}
+
 void opcode_write_cvt(struct opcode_work *w)
 {
 	if (w->type_count != 2 || w->results != 1) {
@@ -167,6 +196,10 @@ void opcode_write_cvt(struct opcode_work *w)
 	struct opcode_type to = w->types[0], from = w->types[1];
 	if ((opcode_has(w, "relu") && to.bits == 64) || (opcode_has(w, "satfinite") && to.kind != 't' && to.bits != 16)) {
 		opcode_refuse(w, "its modifiers are not known for %s", to.name);
+		return;
+	}
+	if (strchr("eE", to.kind) || strchr("eE", from.kind)) {
+		bytes(w, to, from);
 		return;
 	}
 	bool packed = to.parts == 2 && (to.kind == 'f' || to.kind == 'g') && to.bits == 32;

@@ -14,7 +14,7 @@
 
 #include "annotator/opcodes/instruction.h"
 
-/* kind: u, s, b integers; f floats; g bf16; p predicate; t tf32; 0: not a type. Packed types (f16x2) have two parts. */
+/* kind: u, s, b integers; f floats; g bf16; p predicate; t tf32; e e4m3, E e5m2; 0: not a type. Packed types (f16x2) have two parts. */
 struct opcode_type {
 	char kind;
 	uint8_t bits, parts; /* bits: all parts together */

@@ -24,6 +24,12 @@ struct opcode_type opcode_type_of(const char *word)
 		t.bits = 32;
 		return t;
 	}
+	if (!strcmp(word, "e4m3x2") || !strcmp(word, "e5m2x2")) {
+		t.kind = word[1] == '4' ? 'e' : 'E';
+		t.bits = 16;
+		t.parts = 2;
+		return t;
+	}
 	bool brain = !strncmp(word, "bf16", 4);
 	if (!strchr("usbf", *word) || !*word || !isdigit((unsigned char)word[brain ? 2 : 1]))
 		return t;
@@ -65,7 +71,7 @@ char opcode_type_letter(struct opcode_type t)
 		return t.parts == 2 ? (t.bits == 64 ? 'F' : 'H') : t.bits == 16 ? 'h' : t.bits == 32 ? 'f' : 'd';
 	if (t.kind == 'g')
 		return t.parts == 2 ? 'G' : 'g';
-	return t.parts == 2 ? 'x' : t.kind;
+	return t.parts == 2 && (t.kind == 'u' || t.kind == 's') ? 'x' : t.kind;
 }
 
 bool opcode_has(const struct opcode_work *w, const char *word)

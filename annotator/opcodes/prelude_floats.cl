@@ -340,3 +340,31 @@ GS_INLINE ulong gs_fma_f32x2(ulong a, ulong b, ulong c, int mode, int z)
 	return gs_join_f32(gs_fma_any(gs_low_f32(a, z), gs_low_f32(b, z), gs_low_f32(c, z), mode),
 			   gs_fma_any(gs_low_f32(a >> 32, z), gs_low_f32(b >> 32, z), gs_low_f32(c >> 32, z), mode), z);
 }
+
+/* e4m3 and e5m2, two in 16 bits. What is too large becomes the largest number. */
+GS_INLINE uint gs_byte_of_f32(float f, uint bits, uint bias, uint largest, int relu)
+{
+	uint u = as_uint(f), m = u & 0x7fffffffu, e = m >> 23, least = 128u - bias, normal = e >= least;
+	uint x = normal ? m - ((least - 1) << 23) : (m & 0x7fffffu) | (e ? 0x800000u : 0);
+	uint shift = normal ? 23u - bits : min(23u - bits + least - (e ? e : 1u), 31u);
+	uint q = min(gs_round(x >> shift, x & ((1u << shift) - 1), 1u << (shift - 1), u >> 31, GS_RN), largest);
+	return m > 0x7f800000u ? 0x7fu : u >> 31 ? (relu ? 0 : q | 0x80u) : q;
+}
+GS_INLINE ushort gs_e4m3x2_of_f32(float a, float b, int relu)
+{
+	return (ushort)(gs_byte_of_f32(a, 3, 7, 0x7e, relu) | gs_byte_of_f32(b, 3, 7, 0x7e, relu) << 8);
+}
+GS_INLINE ushort gs_e5m2x2_of_f32(float a, float b, int relu)
+{
+	return (ushort)(gs_byte_of_f32(a, 2, 15, 0x7b, relu) | gs_byte_of_f32(b, 2, 15, 0x7b, relu) << 8);
+}
+GS_INLINE ushort gs_e4m3x2_of_f16x2(uint a, int relu) { return gs_e4m3x2_of_f32(gs_f32_of_f16((ushort)a), gs_f32_of_f16((ushort)(a >> 16)), relu); }
+GS_INLINE ushort gs_e5m2x2_of_f16x2(uint a, int relu) { return gs_e5m2x2_of_f32(gs_f32_of_f16((ushort)a), gs_f32_of_f16((ushort)(a >> 16)), relu); }
+GS_INLINE ushort gs_f16_of_e4m3(uint b)
+{
+	ushort h = gs_f16_of_f32(gs_f32_of_f16((ushort)((b & 0x7f) << 7)) * 256.0f, GS_RN);
+	return (b & 0x7f) == 0x7f ? (ushort)0x7fff : (ushort)(h | (b & 0x80) << 8);
+}
+GS_INLINE ushort gs_f16_of_e5m2(uint b) { return (b & 0x7f) > 0x7c ? (ushort)0x7fff : (ushort)(b << 8); }
+GS_INLINE uint gs_f16x2_of_e4m3x2(ushort a) { return gs_pair(gs_f16_of_e4m3(a & 0xff), gs_f16_of_e4m3(a >> 8)); }
+GS_INLINE uint gs_f16x2_of_e5m2x2(ushort a) { return gs_pair(gs_f16_of_e5m2(a & 0xff), gs_f16_of_e5m2(a >> 8)); }

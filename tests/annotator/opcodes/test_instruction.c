@@ -135,7 +135,8 @@ static void what_is_not_lifted_is_refused(void)
 		{"ld.global.v4.u32 {%r0, %r1}, [%rd0];", "line 14: ld.global.v4.u32: its vector has another number of elements"},
 		{"ld.global.b128 %rd0, [%rd1];", "line 14: ld.global.b128: a register has another size than its type"},
 		{"vadd.u32.u32.u32 %r0, %r1.b4, %r2;", "line 14: vadd.u32.u32.u32: .b4 is not a part of a register"},
-		{"cvt.rn.satfinite.e4m3x2.f32 %h0, %f1, %f2;", "line 14: cvt.rn.satfinite.e4m3x2.f32: .e4m3x2 is not known"},
+		{"cvt.rn.satfinite.e2m1x2.f32 %h0, %f1, %f2;", "line 14: cvt.rn.satfinite.e2m1x2.f32: .e2m1x2 is not known"},
+		{"cvt.rn.e4m3x2.f64 %h0, %fd1;", "line 14: cvt.rn.e4m3x2.f64: it is not known for these types"},
 	};
 	for (size_t i = 0; i < GS_ARRAY_LEN(cases); i++) {
 		struct lift_scope s = read_one(cases[i].instruction);
