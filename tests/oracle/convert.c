@@ -2,7 +2,7 @@
  * once. */
 #include "tests/oracle/internal.h"
 
-#include "tests/oracle/extended.h"
+#include "tests/oracle/extended/extended.h"
 #include "tests/oracle/values.h"
 
 #include <math.h>

@@ -1,7 +1,7 @@
 /* Turns PTX instructions into handlers with rows. */
 #include "tests/oracle/internal.h"
 
-#include "tests/oracle/extended.h"
+#include "tests/oracle/extended/extended.h"
 #include "tests/oracle/values.h"
 
 #include <errno.h>

@@ -1,7 +1,7 @@
 /* Loads, stores and atomics. The lanes of an atomic instruction take turns, from lane 0 up. */
 #include "tests/oracle/internal.h"
 
-#include "tests/oracle/extended.h"
+#include "tests/oracle/extended/extended.h"
 #include "tests/oracle/values.h"
 
 struct place {

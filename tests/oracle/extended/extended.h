@@ -1,15 +1,15 @@
 /* extended: handlers of instructions, lane by lane, that the suite's kernels do not have. */
-#ifndef GPUSIM_TESTS_ORACLE_EXTENDED_H
-#define GPUSIM_TESTS_ORACLE_EXTENDED_H
+#ifndef GPUSIM_TESTS_ORACLE_EXTENDED_EXTENDED_H
+#define GPUSIM_TESTS_ORACLE_EXTENDED_EXTENDED_H
 
 #include "tests/oracle/internal.h"
 
 /* Each returns NULL if the opcode is not of its kind. */
-oracle_lane oracle_bits_lane(const char *opcode);                                    /* extended.c */
+oracle_lane oracle_bits_lane(const char *opcode);                                    /* bits.c */
 oracle_lane oracle_rounded_lane(const char *opcode, enum oracle_type type);          /* rounded.c: f16, bf16, .rz, .ftz, .sat and the like */
 oracle_lane oracle_test_lane(const char *opcode);                                    /* compare.c: testp */
 oracle_lane oracle_video_lane(const char *opcode);                                   /* video.c */
-oracle_handler oracle_carry_handler(const char *opcode);                             /* extended.c */
+oracle_handler oracle_carry_handler(const char *opcode);                             /* bits.c */
 oracle_handler oracle_warp_handler(const char *opcode);                              /* lanes.c */
 oracle_handler oracle_predicate_handler(const char *opcode, enum oracle_type type);  /* compare.c: set, testp, setp of halves */
 oracle_handler oracle_vector_handler(const struct ptx_instruction *i);               /* lanes.c: mov of vectors */

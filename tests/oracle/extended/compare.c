@@ -1,7 +1,7 @@
 /* Comparisons beyond setp of plain types: set, testp, .ftz, halves and pairs of them. */
 #include "tests/oracle/internal.h"
 
-#include "tests/oracle/extended.h"
+#include "tests/oracle/extended/extended.h"
 #include "tests/oracle/values.h"
 
 #include <math.h>

@@ -1,7 +1,7 @@
 /* Video instructions: sums, differences and extremes of words or of their bytes and halves. */
 #include "tests/oracle/internal.h"
 
-#include "tests/oracle/extended.h"
+#include "tests/oracle/extended/extended.h"
 
 /* The value of an operand with its selector (".b1", ".h0"), extended by its sign if it is signed. */
 static int64_t selected(uint64_t v, const char *part, bool negative)

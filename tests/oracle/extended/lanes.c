@@ -1,7 +1,7 @@
 /* What lanes of a warp do together: shuffles, votes, matches, reductions. And moves between vectors and wider registers. */
 #include "tests/oracle/internal.h"
 
-#include "tests/oracle/extended.h"
+#include "tests/oracle/extended/extended.h"
 
 /* The lane that a lane reads from, and whether that is one of its segment. */
 static uint32_t shuffle_source(const char *opcode, uint32_t lane, uint32_t b, uint32_t c, bool *valid)

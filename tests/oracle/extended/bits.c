@@ -4,7 +4,7 @@
  */
 #include "tests/oracle/internal.h"
 
-#include "tests/oracle/extended.h"
+#include "tests/oracle/extended/extended.h"
 #include "tests/oracle/values.h"
 
 static uint32_t width(const struct oracle_op *o)
