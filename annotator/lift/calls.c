@@ -116,7 +116,7 @@ static void write_entry(struct kernel_writer *w, const struct ptx_instruction *i
 	w->targets[pc + 1] = true;
 }
 
-static int write_indirect(struct kernel_writer *w, const struct part *part, const struct ptx_instruction *i, uint32_t pc)
+static int write_indirect(struct kernel_writer *w, const struct kernel_part *part, const struct ptx_instruction *i, uint32_t pc)
 {
 	int result = i->guard >= 0 ? gs_fail(w->err, ENOTSUP, "line %u: %s: an indirect call with a guard", i->ptx_line, i->opcode)
 	                           : write_same_lanes(w, ptx_callee(i), "u64", part->block, pc);
@@ -187,7 +187,7 @@ static int write_guarded_lanes(struct kernel_writer *w, const struct ptx_instruc
 	return result;
 }
 
-int write_call(struct kernel_writer *w, const struct part *part, const struct ptx_instruction *i, uint32_t pc)
+int write_call(struct kernel_writer *w, const struct kernel_part *part, const struct ptx_instruction *i, uint32_t pc)
 {
 	const struct ptx_operand *own = ptx_callee(i);
 	if (own->kind == PTX_REGISTER)

@@ -44,7 +44,7 @@ static void add_part(struct planned_function *f, uint32_t block, uint32_t first,
 {
 	if (f->part_count && f->parts[f->part_count - 1].block == block)
 		f->parts[f->part_count - 1].end = first;
-	f->parts[f->part_count++] = (struct part){.block = block, .first = first, .resumes = resumes};
+	f->parts[f->part_count++] = (struct kernel_part){.block = block, .first = first, .resumes = resumes};
 }
 
 static int cut_parts(struct planned_function *f)

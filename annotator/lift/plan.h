@@ -16,7 +16,7 @@
 
 enum { NO_PC = 0x7fffffff };
 
-struct part {
+struct kernel_part {
 	uint32_t block;
 	uint32_t first, end; /* instructions */
 	bool resumes;        /* begins with the rest of the instruction before `first`: a barrier or a call */
@@ -35,7 +35,7 @@ struct planned_function {
 	struct liveness live;
 	uint64_t *before;      /* per instruction: registers that are live before it; live.words each */
 	struct planned_register *registers;
-	struct part *parts;
+	struct kernel_part *parts;
 	uint32_t part_count;
 	uint32_t *block_part;  /* per block: its first part */
 	uint32_t first_pc;

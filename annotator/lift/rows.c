@@ -21,7 +21,7 @@ struct flow_edge {
 	int32_t row; /* of one outside of the tree: the row that counts it */
 };
 
-struct counting {
+struct row_counting {
 	struct lifted *lifted;
 	uint32_t function;
 	const struct graph *graph;
@@ -34,7 +34,7 @@ struct counting {
 	uint32_t counted_count;
 };
 
-static uint32_t root_of(struct counting *c, uint32_t node)
+static uint32_t root_of(struct row_counting *c, uint32_t node)
 {
 	while (c->up[node] != node)
 		node = c->up[node] = c->up[c->up[node]];
@@ -79,7 +79,7 @@ static bool call_may_exit(const struct lifted *l, const struct graph *g, uint32_
 	return to >= 0 && may_exit(l, (uint32_t)to);
 }
 
-static void add_edge(struct counting *c, uint32_t from, int32_t to, int32_t edge, uint32_t weight)
+static void add_edge(struct row_counting *c, uint32_t from, int32_t to, int32_t edge, uint32_t weight)
 {
 	c->edges[c->edge_count++] = (struct flow_edge){
 		.from = from, .to = to < 0 ? c->graph->block_count : (uint32_t)to, .edge = edge, .weight = weight, .row = -1};
@@ -94,7 +94,7 @@ static int compare_weights(const void *a, const void *b)
 }
 
 /* Edges that nothing can count come first, so that they are in the tree. */
-static void list_edges(struct counting *c)
+static void list_edges(struct row_counting *c)
 {
 	const struct graph *g = c->graph;
 	add_edge(c, g->block_count, 0, -1, UINT32_MAX - 1);
@@ -110,7 +110,7 @@ static void list_edges(struct counting *c)
 	qsort(c->edges, c->edge_count, sizeof *c->edges, compare_weights);
 }
 
-static void grow_tree(struct counting *c)
+static void grow_tree(struct row_counting *c)
 {
 	for (uint32_t n = 0; n < c->nodes; n++) {
 		c->up[n] = n;
@@ -143,7 +143,7 @@ static void grow_tree(struct counting *c)
 	free(placed);
 }
 
-static uint32_t steps_to_root(const struct counting *c, uint32_t node)
+static uint32_t steps_to_root(const struct row_counting *c, uint32_t node)
 {
 	uint32_t steps = 0;
 	for (; c->parent[node] >= 0; steps++) {
@@ -154,7 +154,7 @@ static uint32_t steps_to_root(const struct counting *c, uint32_t node)
 }
 
 /* Goes one edge towards the root. `sign` is that of an edge which is followed in its own direction. */
-static uint32_t climb(struct counting *c, uint32_t node, uint32_t counted, int sign)
+static uint32_t climb(struct row_counting *c, uint32_t node, uint32_t counted, int sign)
 {
 	uint32_t e = (uint32_t)c->parent[node];
 	bool along = c->edges[e].from == node;
@@ -163,7 +163,7 @@ static uint32_t climb(struct counting *c, uint32_t node, uint32_t counted, int s
 }
 
 /* The cycle of an edge: from its end through the tree to its begin. */
-static void follow_cycle(struct counting *c, uint32_t counted)
+static void follow_cycle(struct row_counting *c, uint32_t counted)
 {
 	uint32_t e = c->counted[counted], down = c->edges[e].to, back = c->edges[e].from;
 	uint32_t down_steps = steps_to_root(c, down), back_steps = steps_to_root(c, back);
@@ -199,7 +199,7 @@ static bool add_term(struct lifted *l, uint32_t row, int32_t factor)
 	return true;
 }
 
-static uint32_t ways(const struct counting *c, uint32_t node, bool in)
+static uint32_t ways(const struct row_counting *c, uint32_t node, bool in)
 {
 	uint32_t count = 0;
 	for (uint32_t e = 0; e < c->edge_count; e++)
@@ -208,7 +208,7 @@ static uint32_t ways(const struct counting *c, uint32_t node, bool in)
 }
 
 /* An edge is counted where its block begins, if that is the only way there or from there. */
-static int count_edges(struct counting *c)
+static int count_edges(struct row_counting *c)
 {
 	struct lifted *l = c->lifted;
 	uint32_t end = c->graph->block_count, *block_rows = l->functions[c->function].block_rows;
@@ -228,7 +228,7 @@ static int count_edges(struct counting *c)
 }
 
 /* Adds the terms of a sum of edges. */
-static int add_sum(struct counting *c, const int32_t *factors)
+static int add_sum(struct row_counting *c, const int32_t *factors)
 {
 	for (uint32_t i = 0; i < c->counted_count; i++)
 		if (factors[i] && !add_term(c->lifted, (uint32_t)c->edges[c->counted[i]].row, factors[i]))
@@ -236,7 +236,7 @@ static int add_sum(struct counting *c, const int32_t *factors)
 	return 0;
 }
 
-static int sum_block(struct counting *c, uint32_t block)
+static int sum_block(struct row_counting *c, uint32_t block)
 {
 	struct lifted *l = c->lifted;
 	int32_t *sum = calloc(c->counted_count + 1u, sizeof *sum);
@@ -256,7 +256,7 @@ static int sum_block(struct counting *c, uint32_t block)
 	return result;
 }
 
-static int write_sums(struct counting *c)
+static int write_sums(struct row_counting *c)
 {
 	struct lift_function *f = &c->lifted->functions[c->function];
 	int result = 0;
@@ -279,7 +279,7 @@ int add_rows(struct lifted *l, uint32_t function, struct gs_error *err)
 	struct lift_function *f = &l->functions[function];
 	const struct graph *g = f->graph;
 	uint32_t most = g->edge_count + g->block_count + 1;
-	struct counting c = {.lifted = l, .function = function, .graph = g, .nodes = g->block_count + 1};
+	struct row_counting c = {.lifted = l, .function = function, .graph = g, .nodes = g->block_count + 1};
 	c.edges = calloc(most, sizeof *c.edges);
 	c.up = calloc(c.nodes, sizeof *c.up);
 	c.parent = calloc(c.nodes, sizeof *c.parent);

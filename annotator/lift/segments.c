@@ -9,7 +9,7 @@ enum { MOST_IN_LOOP = 400 };
 
 /* ---- items ---- */
 
-const struct ptx_instruction *last_flow(const struct planned_function *f, const struct part *part)
+const struct ptx_instruction *last_flow(const struct planned_function *f, const struct kernel_part *part)
 {
 	const struct ptx_instruction *last = part->end > part->first ? &f->function->instructions[part->end - 1] : NULL;
 	return last && flow_kind(last) != FLOW_NONE ? last : NULL;
@@ -42,12 +42,12 @@ struct item_builder {
 static void add_item(struct item_builder *b, enum item_kind kind, const uint32_t *instructions, uint32_t count)
 {
 	struct item_list *l = b->list;
-	struct item *last = l->count ? &l->items[l->count - 1] : NULL;
+	struct text_item *last = l->count ? &l->items[l->count - 1] : NULL;
 	memcpy(l->instructions + l->instruction_count, instructions, count * sizeof *instructions);
 	if (kind == ITEM_UNIFORM && last && last->kind == kind)
 		last->count += count;
 	else
-		l->items[l->count++] = (struct item){.kind = kind, .first = l->instruction_count, .count = count};
+		l->items[l->count++] = (struct text_item){.kind = kind, .first = l->instruction_count, .count = count};
 	l->instruction_count += count;
 }
 
@@ -100,7 +100,7 @@ static void add_instruction(struct item_builder *b, uint32_t i, bool tracing)
 	b->list->items[b->list->count - 1].traced = traced;
 }
 
-int list_items(const struct planned_function *f, const struct part *part, bool tracing, struct item_list *out)
+int list_items(const struct planned_function *f, const struct kernel_part *part, bool tracing, struct item_list *out)
 {
 	uint32_t count = part->end - part->first;
 	struct item_builder b = {.f = f, .list = out, .open = calloc(count + 1u, sizeof *b.open)};
@@ -113,7 +113,7 @@ int list_items(const struct planned_function *f, const struct part *part, bool t
 		if (b.open_count)
 			close_loop(&b);
 		else
-			out->items[out->count++] = (struct item){.kind = ITEM_LANES, .first = out->instruction_count};
+			out->items[out->count++] = (struct text_item){.kind = ITEM_LANES, .first = out->instruction_count};
 		out->items[out->count - 1].takes_mask = true;
 	}
 	if (!result)
@@ -162,8 +162,8 @@ static void note_uses(const struct planned_function *f, struct item_uses *u, con
 }
 
 /* Whether the register is needed after the item. What the last instruction's guard was is in the mask then. */
-static bool is_needed_after(const struct planned_function *f, const struct part *part, const struct item_list *list,
-                            const struct item *item, uint32_t reg)
+static bool is_needed_after(const struct planned_function *f, const struct kernel_part *part, const struct item_list *list,
+                            const struct text_item *item, uint32_t reg)
 {
 	const struct graph_block *b = &f->graph->blocks[part->block];
 	uint32_t next = item->takes_mask ? part->end : list->instructions[item->first + item->count - 1] + 1;
@@ -176,7 +176,7 @@ static bool is_needed_after(const struct planned_function *f, const struct part 
 	return is_live(after, reg);
 }
 
-static int find_uses(const struct planned_function *f, const struct part *part, const struct item_list *list, const struct item *item,
+static int find_uses(const struct planned_function *f, const struct kernel_part *part, const struct item_list *list, const struct text_item *item,
                      struct item_uses *out)
 {
 	uint32_t most = 2;
@@ -205,7 +205,7 @@ static void mark_flow(struct planned_function *f, const struct ptx_instruction *
 			f->registers[i->operands[o].reg].array = true;
 }
 
-static int mark_part(struct planned_function *f, const struct part *part, bool tracing)
+static int mark_part(struct planned_function *f, const struct kernel_part *part, bool tracing)
 {
 	struct item_list list;
 	int result = list_items(f, part, tracing, &list);
@@ -311,7 +311,7 @@ static bool is_dangerous(const struct ptx_instruction *i)
 }
 
 /* The loop cannot be vectorised for some of the lanes. It is then made for these alone. */
-static bool is_dangerous_item(const struct kernel_writer *w, const struct item_list *list, const struct item *item)
+static bool is_dangerous_item(const struct kernel_writer *w, const struct item_list *list, const struct text_item *item)
 {
 	for (uint32_t i = 0; i < item->count; i++)
 		if (is_dangerous(&w->f->function->instructions[list->instructions[item->first + i]]))
@@ -361,7 +361,7 @@ static void write_stores(struct kernel_writer *w, const struct item_uses *uses, 
 	}
 }
 
-static int write_loop(struct kernel_writer *w, const struct part *part, const struct item_list *list, const struct item *item,
+static int write_loop(struct kernel_writer *w, const struct kernel_part *part, const struct item_list *list, const struct text_item *item,
                       const struct item_uses *uses, bool partial)
 {
 	int result = 0;
@@ -385,7 +385,7 @@ static int write_loop(struct kernel_writer *w, const struct part *part, const st
 	return result;
 }
 
-static int write_lanes(struct kernel_writer *w, const struct part *part, const struct item_list *list, const struct item *item)
+static int write_lanes(struct kernel_writer *w, const struct kernel_part *part, const struct item_list *list, const struct text_item *item)
 {
 	struct item_uses uses;
 	int result = find_uses(w->f, part, list, item, &uses);
@@ -444,7 +444,7 @@ static int write_ordered(struct kernel_writer *w, const struct ptx_instruction *
 	return result;
 }
 
-static int write_item(struct kernel_writer *w, const struct part *part, const struct item_list *list, const struct item *item)
+static int write_item(struct kernel_writer *w, const struct kernel_part *part, const struct item_list *list, const struct text_item *item)
 {
 	int result = 0;
 	const struct ptx_instruction *first = item->count ? &w->f->function->instructions[list->instructions[item->first]] : NULL;
@@ -461,7 +461,7 @@ static int write_item(struct kernel_writer *w, const struct part *part, const st
 	return result;
 }
 
-int write_items(struct kernel_writer *w, const struct part *part)
+int write_items(struct kernel_writer *w, const struct kernel_part *part)
 {
 	struct item_list list;
 	int result = list_items(w->f, part, w->form == LIFT_TRACING, &list);

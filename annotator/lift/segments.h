@@ -11,7 +11,7 @@
 #include "annotator/lift/plan.h"
 
 enum item_kind { ITEM_UNIFORM, ITEM_LANES, ITEM_ORDERED, ITEM_WARP };
-struct item {
+struct text_item {
 	enum item_kind kind;
 	uint32_t first, count; /* of the list's instructions */
 	bool takes_mask;       /* finds the lanes in which the guard of the part's last instruction is true */
@@ -19,7 +19,7 @@ struct item {
 };
 
 struct item_list {
-	struct item *items;
+	struct text_item *items;
 	uint32_t *instructions;
 	uint32_t count, instruction_count;
 };
@@ -36,17 +36,17 @@ struct kernel_writer {
 	bool splits;                      /* some branch separates lanes */
 };
 
-int list_items(const struct planned_function *f, const struct part *part, bool tracing, struct item_list *out); /* 0 or -ENOMEM */
+int list_items(const struct planned_function *f, const struct kernel_part *part, bool tracing, struct item_list *out); /* 0 or -ENOMEM */
 void free_items(struct item_list *list);
 int mark_arrays(struct planned_function *f); /* 0 or -ENOMEM */
 
 /* The instruction of control flow that a part ends with, or NULL. */
-const struct ptx_instruction *last_flow(const struct planned_function *f, const struct part *part);
+const struct ptx_instruction *last_flow(const struct planned_function *f, const struct kernel_part *part);
 /* Whether lanes may differ in its guard. */
 bool guard_varies(const struct planned_function *f, const struct ptx_instruction *i);
 
 /* Writes all items of a part. A mask that it takes is in the variable t. */
-int write_items(struct kernel_writer *w, const struct part *part);
+int write_items(struct kernel_writer *w, const struct kernel_part *part);
 struct lift_scope scope_of(struct kernel_writer *w);
 /* Declares x, the lanes in which the guard is true. */
 int write_guard_mask(struct kernel_writer *w, const struct ptx_instruction *i);

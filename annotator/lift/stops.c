@@ -38,7 +38,7 @@ void write_saves(struct kernel_writer *w, const uint64_t *live, const uint64_t *
 	write_copies(w, live, more, true);
 }
 
-static const struct ptx_instruction *resumed(const struct planned_function *f, const struct part *part)
+static const struct ptx_instruction *resumed(const struct planned_function *f, const struct kernel_part *part)
 {
 	return &f->function->instructions[part->first - 1];
 }
@@ -138,7 +138,7 @@ static int write_guarded(struct kernel_writer *w, const struct ptx_instruction *
 	return result;
 }
 
-static void write_wait(struct kernel_writer *w, const struct part *part, uint32_t after)
+static void write_wait(struct kernel_writer *w, const struct kernel_part *part, uint32_t after)
 {
 	const uint64_t *live, *more;
 	gs_buf_printf(w->out,
@@ -154,7 +154,7 @@ static void write_wait(struct kernel_writer *w, const struct part *part, uint32_
 	w->targets[after] = true;
 }
 
-int write_barrier(struct kernel_writer *w, const struct part *part, const struct ptx_instruction *i, uint32_t pc)
+int write_barrier(struct kernel_writer *w, const struct kernel_part *part, const struct ptx_instruction *i, uint32_t pc)
 {
 	struct barrier_operands b = operands_of(i);
 	int result = write_guarded(w, i, pc + 1);
@@ -191,7 +191,7 @@ static int write_reduced(struct kernel_writer *w, const struct ptx_instruction *
 	return result;
 }
 
-int write_resumption(struct kernel_writer *w, const struct part *part)
+int write_resumption(struct kernel_writer *w, const struct kernel_part *part)
 {
 	const struct ptx_instruction *i = resumed(w->f, part);
 	if (flow_kind(i) == FLOW_CALL)

@@ -271,7 +271,7 @@ static int write_trap(struct kernel_writer *w, uint32_t block, const struct ptx_
 
 /* ---- parts ---- */
 
-static int write_flow(struct kernel_writer *w, const struct part *part, const struct ptx_instruction *i, uint32_t pc)
+static int write_flow(struct kernel_writer *w, const struct kernel_part *part, const struct ptx_instruction *i, uint32_t pc)
 {
 	switch (flow_kind(i)) {
 	case FLOW_BRANCH: return write_branch(w, part->block, i);
@@ -289,7 +289,7 @@ static int write_flow(struct kernel_writer *w, const struct part *part, const st
 
 static int write_part(struct kernel_writer *w, uint32_t number)
 {
-	const struct part *part = &w->f->parts[number];
+	const struct kernel_part *part = &w->f->parts[number];
 	const struct graph_block *b = &w->f->graph->blocks[part->block];
 	uint32_t pc = w->f->first_pc + number;
 	bool begins = w->f->block_part[part->block] == number;

@@ -11,14 +11,14 @@ void write_edge(struct kernel_writer *w, uint32_t edge);
 int write_same_lanes(struct kernel_writer *w, const struct ptx_operand *o, const char *type, uint32_t block, uint32_t pc);
 
 /* stops.c: barriers, and what a warp keeps while it waits. */
-int write_barrier(struct kernel_writer *w, const struct part *part, const struct ptx_instruction *i, uint32_t pc);
-int write_resumption(struct kernel_writer *w, const struct part *part); /* the rest of a barrier or call */
+int write_barrier(struct kernel_writer *w, const struct kernel_part *part, const struct ptx_instruction *i, uint32_t pc);
+int write_resumption(struct kernel_writer *w, const struct kernel_part *part); /* the rest of a barrier or call */
 /* Saves the registers of `live` sets in the state of the warp; NULL: all. */
 void write_saves(struct kernel_writer *w, const uint64_t *live, const uint64_t *more);
 void write_restores(struct kernel_writer *w);
 
 /* calls.c */
-int write_call(struct kernel_writer *w, const struct part *part, const struct ptx_instruction *i, uint32_t pc);
+int write_call(struct kernel_writer *w, const struct kernel_part *part, const struct ptx_instruction *i, uint32_t pc);
 int write_return(struct kernel_writer *w, const struct ptx_instruction *i);
 
 /* tracing.c: nothing in text that only counts. */

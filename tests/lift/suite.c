@@ -9,6 +9,7 @@
 #include "tests/lift/traced.h"
 #include "tests/oracle/suite.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -101,78 +102,105 @@ static uint64_t check_traces(const char *ptx, const struct lift_run *counted, bo
 	return wrong;
 }
 
+/* One case: what the oracle gets, and what the lifted kernel gets. */
+struct compared_case {
+	struct oracle_launch launch;
+	struct oracle_argument arguments[MOST_ARGUMENTS];
+	uint64_t values[MOST_ARGUMENTS], blocks[2][4096];
+	const void *pointers[MOST_ARGUMENTS];
+	struct lift_run run;
+	struct lift_runner *runner;
+	char *ptx;
+};
+
+/* Buffers are the lifted kernel's; the oracle has copies. */
+static void prepare(struct compared_case *p, const struct suite_case *c)
+{
+	uint64_t shared = 0;
+	p->launch = c->launch;
+	p->launch.arguments = p->arguments;
+	for (uint32_t i = 0; i < c->launch.argument_count; i++) {
+		struct oracle_argument *a = &p->arguments[i];
+		*a = c->launch.arguments[i];
+		p->pointers[i] = &p->values[i];
+		if (a->kind == ORACLE_BUFFER) {
+			p->values[i] = (uint64_t)a->data;
+			a->data = copy_of(a->data, a->bytes);
+		} else if (a->kind == ORACLE_LOCAL) {
+			p->values[i] = shared;
+			shared += (a->bytes + 15) / 16 * 16;
+		} else {
+			memcpy(&p->values[i], a->data, a->bytes);
+		}
+	}
+	p->run = (struct lift_run){.kernel = c->kernel, .arguments = p->pointers, .argument_count = c->launch.argument_count, .dynamic_shared = shared};
+	for (int d = 0; d < 3; d++) {
+		p->run.grid[d] = c->launch.global[d] / c->launch.local[d];
+		p->run.block[d] = c->launch.local[d];
+	}
+}
+
+/* Runs the kernel from the file that has it. */
+static int run_lifted(struct compared_case *p, const char *folder, struct gs_error *err)
+{
+	static const char *const files[] = {"compute", "control", "local", "memory"};
+	for (size_t f = 0; f < GS_ARRAY_LEN(files); f++) {
+		char path[4096];
+		snprintf(path, sizeof path, "%s/%s.ptx", folder, files[f]);
+		p->ptx = suite_read_file(path);
+		if (!runner_create(p->ptx, strlen(p->ptx), LIFT_COUNTING, &p->runner, err) && runner_kernel(p->runner, p->run.kernel))
+			return runner_run(p->runner, &p->run, err);
+		runner_free(p->runner);
+		free(p->ptx);
+		p->runner = NULL;
+		p->ptx = NULL;
+	}
+	return gs_fail(err, ENOENT, "no file has the kernel");
+}
+
+static double compare_buffers(const struct compared_case *p, const struct suite_case *c)
+{
+	double most = 0;
+	for (uint32_t i = 0; i < c->launch.argument_count; i++)
+		if (p->arguments[i].kind == ORACLE_BUFFER) {
+			double d = difference(c->launch.arguments[i].data, p->arguments[i].data, p->arguments[i].bytes);
+			most = d > most ? d : most;
+			free(p->arguments[i].data);
+		}
+	return most;
+}
+
 static void run_case(void *user, const struct suite_case *c)
 {
 	struct comparison *all = user;
-	struct oracle_launch launch = c->launch;
-	struct oracle_argument arguments[MOST_ARGUMENTS];
-	uint64_t values[MOST_ARGUMENTS] = {0}, shared = 0, blocks[2][4096];
-	const void *pointers[MOST_ARGUMENTS];
-	struct oracle_counts counts = {.block_warps = blocks[0], .block_threads = blocks[1]};
-	struct lift_run run = {.kernel = c->kernel, .arguments = pointers, .argument_count = launch.argument_count};
-	struct lift_runner *runner = NULL;
+	struct compared_case *p = calloc(1, sizeof *p);
 	struct gs_error err = {""};
-	char path[4096];
+	if (!p)
+		abort();
+	struct oracle_counts counts = {.block_warps = p->blocks[0], .block_threads = p->blocks[1]};
 	all->cases++;
-	memset(blocks, 0, sizeof blocks);
-	for (uint32_t i = 0; i < launch.argument_count; i++) {
-		arguments[i] = launch.arguments[i];
-		pointers[i] = &values[i];
-		if (arguments[i].kind == ORACLE_BUFFER) {
-			arguments[i].data = copy_of(arguments[i].data, arguments[i].bytes);
-			values[i] = (uint64_t)launch.arguments[i].data;
-		} else if (arguments[i].kind == ORACLE_LOCAL) {
-			values[i] = shared;
-			shared += (arguments[i].bytes + 15) / 16 * 16;
-		} else {
-			memcpy(&values[i], arguments[i].data, arguments[i].bytes);
-		}
-	}
-	launch.arguments = arguments;
-	for (int d = 0; d < 3; d++) {
-		run.grid[d] = launch.global[d] / launch.local[d];
-		run.block[d] = launch.local[d];
-	}
-	run.dynamic_shared = shared;
-	const char *files[] = {"compute", "control", "local", "memory"};
-	double most = 0;
-	int result = -1, wrong = 0;
-	uint64_t traces = 0;
-	char *text = NULL;
-	for (size_t f = 0; f < GS_ARRAY_LEN(files) && result; f++) {
-		snprintf(path, sizeof path, "%s/%s.ptx", all->folder, files[f]);
-		char *ptx = suite_read_file(path);
-		if (!runner_create(ptx, strlen(ptx), LIFT_COUNTING, &runner, &err) && runner_kernel(runner, c->kernel))
-			result = runner_run(runner, &run, &err);
-		else
-			runner_free(runner);
-		if (result)
-			free(ptx);
-		else
-			text = ptx;
-	}
+	prepare(p, c);
+	int result = run_lifted(p, all->folder, &err);
 	if (!result)
-		result = oracle_run(c->oracle, &launch, &counts, &err);
+		result = oracle_run(c->oracle, &p->launch, &counts, &err);
 	if (result) {
 		printf("%-20s FAILED: %s\n", c->name, err.text);
 		all->failures++;
+		free(p);
 		return;
 	}
-	for (uint32_t i = 0; i < launch.argument_count; i++)
-		if (arguments[i].kind == ORACLE_BUFFER) {
-			double d = difference(c->launch.arguments[i].data, arguments[i].data, arguments[i].bytes);
-			most = d > most ? d : most;
-			free(arguments[i].data);
-		}
-	wrong = compare_counts(c, runner, &run, &counts);
-	traces = check_traces(text, &run, true) + check_traces(text, &run, false);
-	free(text);
-	bool failed = wrong || traces || most > 1e-3 || run.fault.kind;
+	double most = compare_buffers(p, c);
+	int wrong = compare_counts(c, p->runner, &p->run, &counts);
+	uint64_t traces = check_traces(p->ptx, &p->run, true) + check_traces(p->ptx, &p->run, false);
+	bool failed = wrong || traces || most > 1e-3 || p->run.fault.kind;
 	all->failures += failed;
-	printf("%-20s %s results %s (%.1e) counts %s, traces %s, %.2f ms, build %.2f s\n", c->name, failed ? "FAILED" : "ok", most ? "close" : "same", most,
-	       wrong ? "differ" : "same", traces ? "differ" : "same", 1e3 * run.seconds, runner_build_seconds(runner));
-	runner_run_free(&run);
-	runner_free(runner);
+	printf("%-20s %s results %s (%.1e) counts %s, traces %s, %.2f ms, build %.2f s\n", c->name, failed ? "FAILED" : "ok",
+	       most ? "close" : "same", most, wrong ? "differ" : "same", traces ? "differ" : "same", 1e3 * p->run.seconds,
+	       runner_build_seconds(p->runner));
+	runner_run_free(&p->run);
+	runner_free(p->runner);
+	free(p->ptx);
+	free(p);
 }
 
 int main(int argc, char **argv)
