@@ -425,6 +425,7 @@ for (;;) {
 	E[k].mask &= ~some;
 	E[k].arrived = 0;
 	if (!E[k].mask) E[k].kind = 0;
+	while (sp && !(E[sp - 1].mask & alive)) sp--; /* or the stack of a loop whose lanes part in every iteration would grow */
 	break;
 }
 goto DISPATCH;

@@ -70,6 +70,15 @@ static void loops_end_lane_by_lane(void)
 	CHECK_WORDS(140, (i % 70) * (i % 70 - 1) / 2);
 }
 
+static void lanes_may_part_in_every_iteration(void)
+{
+	/* In each of 500 iterations, half of the lanes add 3, the others 5, and then the other way round: far more often than a stack is deep. */
+	run(HEAD KERNEL(BEGIN "mov.u32 %r1, 0;\nmov.u32 %r2, 0;\nTOP:\nadd.u32 %r3, %r2, %r0;\nand.b32 %r3, %r3, 1;\nsetp.eq.u32 %p1, %r3, 0;\n"
+	                      "@%p1 bra EVEN;\nadd.u32 %r1, %r1, 3;\nbra NEXT;\nEVEN:\nadd.u32 %r1, %r1, 5;\nNEXT:\nadd.u32 %r2, %r2, 1;\n"
+	                      "setp.lt.u32 %p2, %r2, 500;\n@%p2 bra TOP;\nst.global.u32 [%rd1], %r1;\nret;\n"), 1, 40);
+	CHECK_WORDS(40, 250 * 3 + 250 * 5);
+}
+
 static void branches_nest(void)
 {
 	/* 10 for even threads below 16, 20 for odd ones, 30 and 40 above; then all add 1. */
@@ -351,6 +360,7 @@ void add_lift_tests(void)
 {
 	CU_pSuite suite = CU_add_suite("lift", NULL, NULL);
 	CU_add_test(suite, "loops end lane by lane", loops_end_lane_by_lane);
+	CU_add_test(suite, "lanes may part in every iteration", lanes_may_part_in_every_iteration);
 	CU_add_test(suite, "branches nest", branches_nest);
 	CU_add_test(suite, "tables lead each lane to its label", tables_lead_each_lane_to_its_label);
 	CU_add_test(suite, "lanes meet again after branches", lanes_meet_again_after_branches);
