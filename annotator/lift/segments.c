@@ -39,22 +39,22 @@ struct item_builder {
 	uint32_t open_count;
 };
 
-static void add_item(struct item_builder *b, enum item_kind kind, const uint32_t *instructions, uint32_t count)
+static void add_item(struct item_builder *b, enum item_kind kind, const uint32_t *instructions, uint32_t count, bool traced)
 {
 	struct item_list *l = b->list;
 	struct text_item *last = l->count ? &l->items[l->count - 1] : NULL;
 	memcpy(l->instructions + l->instruction_count, instructions, count * sizeof *instructions);
-	if (kind == ITEM_UNIFORM && last && last->kind == kind)
+	if (kind == ITEM_UNIFORM && last && last->kind == kind && !traced)
 		last->count += count;
 	else
-		l->items[l->count++] = (struct text_item){.kind = kind, .first = l->instruction_count, .count = count};
+		l->items[l->count++] = (struct text_item){.kind = kind, .first = l->instruction_count, .count = count, .traced = traced};
 	l->instruction_count += count;
 }
 
 static void close_loop(struct item_builder *b)
 {
 	if (b->open_count)
-		add_item(b, ITEM_LANES, b->open, b->open_count);
+		add_item(b, ITEM_LANES, b->open, b->open_count, false);
 	b->open_count = 0;
 }
 
@@ -86,7 +86,7 @@ static void add_instruction(struct item_builder *b, uint32_t i, bool tracing)
 	if (kind == LIFT_LANE && is_uniform(b->f, in) && !traced) {
 		if (is_needed_before(b, in))
 			close_loop(b);
-		add_item(b, ITEM_UNIFORM, &i, 1);
+		add_item(b, ITEM_UNIFORM, &i, 1, false);
 		return;
 	}
 	if (kind != LIFT_LANE || traced || b->open_count == MOST_IN_LOOP)
@@ -96,8 +96,8 @@ static void add_instruction(struct item_builder *b, uint32_t i, bool tracing)
 		return;
 	}
 	bool uniform = kind == LIFT_LANE && is_uniform(b->f, in);
-	add_item(b, uniform ? ITEM_UNIFORM : kind == LIFT_WARP ? ITEM_WARP : kind == LIFT_LANE ? ITEM_LANES : ITEM_ORDERED, &i, 1);
-	b->list->items[b->list->count - 1].traced = traced;
+	add_item(b, uniform ? ITEM_UNIFORM : kind == LIFT_WARP ? ITEM_WARP : kind == LIFT_LANE ? ITEM_LANES : ITEM_ORDERED, &i, 1,
+	         traced);
 }
 
 int list_items(const struct planned_function *f, const struct kernel_part *part, bool tracing, struct item_list *out)
