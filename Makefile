@@ -171,7 +171,7 @@ $(addprefix $(O)/obj/builtin_,gpus.o page.o micro.o annotator.o lift.o): $(O)/ob
 	$(QUIET)mkdir -p $(@D)
 	$(QUIET)$(CC) $(ALL_CFLAGS) -c -o $@ $<
 
-$(O)/obj/annotator/%.o $(O)/obj/analysis/%.o $(O)/obj/runtime/cc/%.o $(O)/obj/tests/%.o: ALL_CFLAGS += -I$(LLVM_INCLUDE)
+$(O)/obj/annotator/%.o $(O)/obj/analysis/%.o $(O)/obj/runtime/cc/%.o $(O)/obj/tests/%.o: ALL_CFLAGS += $(addprefix -I,$(LLVM_INCLUDE))
 
 $(O)/obj/%.o: %.c
 	$(SAY) CC $<

@@ -72,7 +72,7 @@ random_programs
 programs >"$out/programs" 2>&1
 grep '^FAIL' "$out/programs"
 add "programs" "$out/programs"
-gcc -O2 -I. -o "$work/host" kernels/cuda/host.c -L"$cuda/lib64" -lcudart -lm
+gcc -O2 -I. -o "$work/host" kernels/cuda/host.c -L"$cuda/lib64" -Wl,--no-as-needed -lcudart -lm
 for cases in cases more-cases; do
 	"$work/host" -r "$repeats" "kernels/$cases.txt"
 done >"$out/suite.csv" 2>"$out/suite.err"
