@@ -14,8 +14,8 @@ enum {
 	HEADER_BYTES = 64,
 	MOST_CALLS = 512, /* that are active, where functions call themselves */
 	LEAST_CALLS = 16,
-	MOST_LOCAL_BYTES = 1 << 16, /* of a thread, where functions call themselves */
-	MOST_FRAME_BYTES = 1 << 22, /* registers of a warp that calls save */
+	MOST_LOCAL_BYTES = 1 << 14, /* of a thread, where functions call themselves */
+	MOST_FRAME_BYTES = 1 << 20, /* registers of a warp that calls save */
 };
 
 static uint32_t round_up(uint32_t value, uint32_t to)
