@@ -41,6 +41,20 @@ static void check(cudaError_t err, const char *what)
 		fail(cudaGetErrorString(err), what, err);
 }
 
+/* All kernels of the text, before anything is launched: a runtime takes none later. */
+static void register_kernels(struct host *h, const struct module *m, const char *text)
+{
+	for (const char *p = text; (p = strstr(p, ".entry ")); p++) {
+		const char *name = p + strlen(".entry ");
+		if (h->kernel_count == MAX_KERNELS)
+			fail("too many kernels", m->file, 0);
+		struct kernel *k = &h->kernels[h->kernel_count++];
+		snprintf(k->name, sizeof k->name, "%.*s", (int)strcspn(name, "( \n"), name);
+		k->module = m;
+		register_kernel(m->handle, k->name, k->name);
+	}
+}
+
 static const struct module *find_module(struct host *h, const char *file)
 {
 	char path[4096], *text;
@@ -55,9 +69,10 @@ static const struct module *find_module(struct host *h, const char *file)
 	snprintf(path, sizeof path, "%s/%.*s.ptx", h->ptx_dir, (int)stem, file);
 	text = read_file(path, &size);
 	m->handle = register_ptx(text, size);
-	free(text);
 	if (!m->handle)
 		fail("cannot be registered", path, 0);
+	register_kernels(h, m, text);
+	free(text);
 	__cudaRegisterFatBinaryEnd(m->handle);
 	return m;
 }
@@ -68,13 +83,8 @@ static const void *find_kernel(struct host *h, const char *file, const char *nam
 	for (int i = 0; i < h->kernel_count; i++)
 		if (h->kernels[i].module == m && !strcmp(h->kernels[i].name, name))
 			return h->kernels[i].name;
-	if (h->kernel_count == MAX_KERNELS)
-		fail("too many kernels", name, 0);
-	struct kernel *k = &h->kernels[h->kernel_count++];
-	snprintf(k->name, sizeof k->name, "%s", name);
-	k->module = m;
-	register_kernel(m->handle, k->name, k->name);
-	return k->name;
+	fail("no such kernel", name, 0);
+	return NULL;
 }
 
 /* Buffers get their contents. Returns what CUDA takes as the argument's address, or NULL for local memory. */

@@ -92,6 +92,7 @@ struct packed_image {
 	uint16_t minor, major; /* of PTX */
 	uint32_t architecture, name_at, name_bytes;
 	uint64_t flags, zero, uncompressed_bytes;
+	uint32_t option_text_at, no_options[3]; /* options of the assembler: none */
 	char text[];
 };
 struct packed_wrapper {
@@ -104,6 +105,8 @@ struct packed_wrapper {
 static inline struct packed_wrapper *pack_ptx(const char *text, size_t length)
 {
 	size_t padded = (length + 1 + 7) / 8 * 8;
+	const char *version = strstr(text, ".version ");
+	unsigned major = 6, minor = 4;
 	struct packed_image *image = calloc(1, sizeof *image + padded);
 	struct packed_wrapper *wrapper = calloc(1, sizeof *wrapper);
 	if (!image || !wrapper) {
@@ -111,8 +114,11 @@ static inline struct packed_wrapper *pack_ptx(const char *text, size_t length)
 		free(wrapper);
 		return NULL;
 	}
+	if (version)
+		sscanf(version, ".version %u.%u", &major, &minor);
 	*image = (struct packed_image){.magic = 0xBA55ED50, .version = 1, .header_bytes = 16, .bytes = sizeof *image - 16 + padded, .kind = 1,
-	                               .image_version = 0x101, .image_header_bytes = 64, .padded_bytes = padded, .major = 6, .minor = 3,
+	                               .image_version = 0x101, .image_header_bytes = 80, .padded_bytes = padded, .options_at = 64,
+	                               .option_text_at = 72, .major = (uint16_t)major, .minor = (uint16_t)minor,
 	                               .architecture = 70, .flags = 0x11};
 	memcpy(image->text, text, length);
 	*wrapper = (struct packed_wrapper){.magic = 0x466243B1, .version = 1, .image = image};

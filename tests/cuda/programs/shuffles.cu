@@ -31,7 +31,7 @@ extern "C" __global__ void shuffle_while(const int *in, int *out)
 {
 	int t = threadIdx.x, v = in[t];
 	for (int k = 0; k < t; k++)
-		v += __shfl_sync(__activemask(), v, 31);
+		v += __shfl_sync(0xfffffffeu << k, v, 31);
 	out[t] = v;
 }
 

@@ -286,7 +286,8 @@ const char *const conformance_forms[] = {
 	"= vectors of 4 | i32 | .reg .b32 %q$k<4>; st.global.v4.b32 [$s], {$a.i32, $b.i32, $c.i32, $e.i32}; "
 	"ld.global.v4.u32 {%q$k0, %q$k1, %q$k2, %q$k3}, [$s]; xor.b32 $d, %q$k0, %q$k2; mad.lo.u32 $d, %q$k1, 7, $d; sub.u32 $d, $d, %q$k3;",
 	"= vectors of bytes | i32 | .reg .b32 %q$k<2>; st.global.v2.u8 [$s], {$a.i32, $b.i32}; ld.global.v2.s8 {%q$k0, %q$k1}, [$s]; sub.s32 $d, %q$k0, %q$k1;",
-	"= floats | f32 | st.global.f32 [$s], $a.f32; ld.global.nc.f32 $d, [$s];",
+	"= floats | f32 | st.global.f32 [$s], $a.f32; ld.global.f32 $d, [$s];",
+	"= what nobody writes | f32 | ld.global.nc.f32 $d, [%w0+160];",
 	"= doubles, generic | f64 | st.f64 [$s], $a.f64; ld.f64 $d, [$s];",
 	"= volatile | i32 | st.volatile.global.u32 [$s], $a.i32; ld.volatile.global.u32 $d, [$s];",
 	"= cache operators | i32 | st.global.cg.u32 [$s], $a.i32; ld.global.ca.u32 $d, [$s]; ld.global.cg.u32 $t, [$s]; add.u32 $d, $d, $t;",

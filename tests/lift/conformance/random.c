@@ -66,9 +66,8 @@ static void words(struct program *p)
 		EMIT("%s %%r%u, %%r%u, ", PICK(two), WORD, WORD);
 		word_operand(p);
 	} else if (kind == 3) {
-		EMIT("%s %%r%u, %%r%u, ", PICK(three), WORD, WORD);
-		word_operand(p);
-		EMIT(", %%r%u", WORD);
+		/* places of fields are registers: constants must be below 256 */
+		EMIT("%s %%r%u, %%r%u, %%r%u, %%r%u", PICK(three), WORD, WORD, WORD, WORD);
 	} else if (kind == 4) {
 		EMIT("%s %%r%u, %%r%u", PICK(one), WORD, WORD);
 	} else if (chance(p, 2)) {
