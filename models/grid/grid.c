@@ -108,7 +108,7 @@ static int run_member(const struct grid *g, struct member *member)
 		sm->limit = rates.slots ? sm->now + STEP : OV_NEVER;
 		state = ov_run(sm);
 		if (state == OV_PAUSED)
-			rates_look(&rates);
+			rates_look(&rates, sm->limit);
 	} while (!rc && state == OV_PAUSED && !sm->error);
 	member->waits = state == OV_WANTS_GROUP;
 	member->spread_cycles += rates.spread_cycles;

@@ -325,7 +325,8 @@ double ov_spread(const struct ov_work *work, const struct ov_plan *plan, const s
 {
 	bool few = plan->sm_count < work->gpu->sm_count, some = plan->groups < plan->all;
 	double regions = cycles > 0 ? o->spread_cycles / cycles : 0;
-	double groups = few ? (double)plan->sm_count / (double)plan->groups : 0; /* their share need not be a whole number for each */
+	/* The share of the groups need not be a whole number for each SM. Where an SM has one at most, it is. */
+	double groups = few && plan->groups > plan->sm_count ? (double)plan->sm_count / (double)plan->groups : 0;
 	double left = o->stopped && work->instructions > 0 ? fmax(0, 1 - o->stopped / work->instructions * work->gpu->sm_count / plan->sm_count) : 0;
 	double chance = work->hierarchy && (some || o->skipped_instructions > 0 || work->gaps) ? MEMORY_CHANCE : 0;
 	double traffic = work->hierarchy && some ? plan->unlike : 0;

@@ -2,14 +2,15 @@
  * The rates of loops, and jumps.
  *
  *   level n: the n-th loop of those that a warp is in, from the outside
- *   unit:    at least MORE_STEPS steps, in which warps do on average LEAST_ITERATIONS of an innermost loop, or LEAST_OUTER of one
- *            that has loops inside
+ *   unit:    at least MORE_STEPS steps, and MOST_STEPS if less than LEAST_WORK instructions are done in them; warps do on average
+ *            LEAST_ITERATIONS of an innermost loop, or LEAST_OUTER of one that has loops inside, and LEAST_BLOCKS
  *   stable:  the unit's instructions per cycle differ from those of the unit before by less than `tolerance`
  *   jump:    the least of rounds left / rounds per cycle over all warps; at least `merged` of the time up to now, so that warps which
  *            leave one soon after the other are one phase. The more jumps there were, the more are merged: their number is bounded
- * What was jumped over leaves its lines in caches, the last MOST_TOUCHED parts of requests at least. Loops that come to know their data
- * get faster by that. So the first jump is no longer than FIRST units, and each further one FARTHER times as long, if the rate after a
- * jump is that before it, and in any case after MOST_DRIFTS: the number of jumps grows with the logarithm of the loop.
+ * What was jumped over leaves its lines in caches, the last LEAST_TOUCHED parts of requests at least, and all of them up to ALL_TOUCHED in
+ * a launch. Loops that come to know their data get faster by that. So the first jump is no longer than FIRST units.
+ * One that was as long as it could be is followed by one FARTHER times as long if the rate after it is about that before it, FARTHEST
+ * times if it is the same, and FARTHER times in any case after MOST_DRIFTS: the number of jumps grows with the logarithm of the loop.
  * Units that do not agree are followed by longer ones, because what differs by chance then averages out; after MOST_UNITS the last is
  * taken as it is, and the difference goes into the estimate's bounds.
  */
@@ -20,7 +21,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FIRST = 3, FARTHER = 4, MOST_DRIFTS = 3, MOST_TOUCHED = 1 << 16, MORE_STEPS = 8, LEAST_ITERATIONS = 8, LEAST_OUTER = 2, MOST_UNITS = 8, MOST_DEPTH = 16 };
+enum {
+	FIRST = 3, FARTHER = 4, FARTHEST = 16, MOST_DRIFTS = 3, MOST_UNITS = 8,
+	MORE_STEPS = 8, MOST_STEPS = 32, PERFECT_STEPS = 24, LEAST_WORK = 50000, LEAST_ITERATIONS = 8, LEAST_OUTER = 2, LEAST_BLOCKS = 4,
+	LEAST_TOUCHED = 1 << 16, ALL_TOUCHED = 1 << 21,
+	MOST_DEPTH = 16, MOST_LOOPS = 64,
+};
 static const double tolerance = 0.01, merged = 0.005;
 
 struct rate_place {
@@ -30,7 +36,7 @@ struct rate_place {
 
 /* Of a warp, in rounds per cycle. */
 struct warp_rate {
-	double mean;        /* of its SM's warps that are in the same loop */
+	double mean;        /* of the warps that are in the same loop */
 	double off, before; /* its own over that, less 1, in the last unit and in the one before */
 	double rate;        /* that it is taken to go on with */
 };
@@ -41,7 +47,7 @@ struct rate_sums {
 
 int rates_init(struct rates *r, struct ov_sm **sms, uint32_t count, uint64_t step)
 {
-	*r = (struct rates){.sms = sms, .count = count, .step = step};
+	*r = (struct rates){.sms = sms, .count = count, .step = step, .jumped = count ? sms[0]->jumped : 0};
 	if (!count || !sms[0]->m->gap_room)
 		return 0;
 	r->slots = sms[0]->m->slots;
@@ -143,7 +149,7 @@ static bool find_places(const struct rates *r, uint32_t level, struct rate_place
 static void begin_unit(struct rates *r, struct rate_level *l, const struct rate_place *places)
 {
 	l->open = true;
-	l->time = ov_time(r->sms[0]);
+	l->time = r->time;
 	memcpy(l->from, places, (size_t)r->count * r->slots * sizeof *places);
 	for (uint32_t i = 0; i < r->count; i++) {
 		const struct ov_sm *sm = r->sms[i];
@@ -153,10 +159,18 @@ static void begin_unit(struct rates *r, struct rate_level *l, const struct rate_
 	}
 }
 
-/* Whether every warp is still in the loop that it was in; *iterations: that warps have done, on average; *wanted: how many make a unit. */
-static bool goes_on(const struct rates *r, const struct rate_level *l, const struct rate_place *places, double *iterations, double *wanted)
+/* Rounds that make a unit. Where a warp is, is known by blocks: few of them would be too coarse a measure. */
+static double rounds_of_unit(const struct path_gap *gaps, int32_t n)
 {
-	double sum = 0, need = 0, warps = 0;
+	const struct path_gap *g = &gaps[n];
+	bool inner = n > 0 && gaps[n - 1].from >= g->from;
+	return fmax((inner ? LEAST_OUTER : LEAST_ITERATIONS) / g->iterations, LEAST_BLOCKS / (double)(g->at - g->from));
+}
+
+/* Whether every warp is still in the loop that it was in; *units: that warps have done, on average. */
+static bool goes_on(const struct rates *r, const struct rate_level *l, const struct rate_place *places, double *units)
+{
+	double sum = 0, warps = 0;
 	for (uint32_t i = 0; i < r->count; i++)
 		for (uint32_t slot = 0; slot < r->slots; slot++) {
 			size_t n = (size_t)i * r->slots + slot;
@@ -166,14 +180,10 @@ static bool goes_on(const struct rates *r, const struct rate_level *l, const str
 				continue;
 			if (places[n].rounds < l->from[n].rounds - 1e-9)
 				return false;
-			const struct path_gap *gaps = r->sms[i]->warps[slot].path->gaps, *g = &gaps[places[n].gap];
-			bool inner = places[n].gap > 0 && gaps[places[n].gap - 1].from >= g->from;
-			sum += (places[n].rounds - l->from[n].rounds) * g->iterations;
-			need += inner ? LEAST_OUTER : LEAST_ITERATIONS;
+			sum += (places[n].rounds - l->from[n].rounds) / rounds_of_unit(r->sms[i]->warps[slot].path->gaps, places[n].gap);
 			warps++;
 		}
-	*iterations = sum / warps;
-	*wanted = need / warps;
+	*units = sum / warps;
 	return true;
 }
 
@@ -185,32 +195,49 @@ static double done_in_unit(const struct rates *r, const struct rate_level *l)
 	return sum;
 }
 
-/* Two warps of an SM that are in the same loop. */
-static bool are_alike(const struct ov_sm *sm, const struct rate_place *places, uint32_t a, uint32_t b)
+/* The loops that warps are in, by the place of their windows in paths, and what warps did of them. */
+struct loop_sums {
+	struct loop_sum {
+		uint32_t from, at;
+		double rounds, warps;
+	} of[MOST_LOOPS];
+	uint32_t count;
+};
+
+/* NULL: there are too many. */
+static struct loop_sum *find_loop(struct loop_sums *loops, const struct path_gap *gap)
 {
-	if (places[a].gap != places[b].gap || places[a].gap < 0)
-		return false;
-	const struct path_gap *x = &sm->warps[a].path->gaps[places[a].gap], *y = &sm->warps[b].path->gaps[places[b].gap];
-	return x->from == y->from && x->at == y->at;
+	uint32_t n = 0;
+	while (n < loops->count && (loops->of[n].from != gap->from || loops->of[n].at != gap->at))
+		n++;
+	if (n == MOST_LOOPS)
+		return NULL;
+	if (n == loops->count)
+		loops->of[loops->count++] = (struct loop_sum){.from = gap->from, .at = gap->at};
+	return &loops->of[n];
 }
 
 /* Rounds per cycle of a unit's warps, those of one loop on average, and by how much each differs from that. */
 static void mean_rates(const struct rates *r, const struct rate_level *l, const struct rate_place *places, double cycles)
 {
-	for (uint32_t i = 0; i < r->count; i++)
-		for (uint32_t slot = 0; slot < r->slots; slot++) {
-			const struct rate_place *own = &places[(size_t)i * r->slots], *from = &l->from[(size_t)i * r->slots];
-			struct warp_rate *rate = &l->rates[(size_t)i * r->slots + slot];
-			double sum = 0, count = 0;
-			for (uint32_t k = 0; k < r->slots; k++)
-				if (are_alike(r->sms[i], own, slot, k)) {
-					sum += own[k].rounds - from[k].rounds;
-					count++;
+	struct loop_sums loops = {.count = 0};
+	for (int turn = 0; turn < 2; turn++)
+		for (uint32_t i = 0; i < r->count; i++)
+			for (uint32_t slot = 0; slot < r->slots; slot++) {
+				size_t n = (size_t)i * r->slots + slot;
+				struct warp_rate *rate = &l->rates[n];
+				double rounds = places[n].rounds - l->from[n].rounds;
+				struct loop_sum *loop = places[n].gap < 0 ? NULL : find_loop(&loops, &r->sms[i]->warps[slot].path->gaps[places[n].gap]);
+				if (!turn && loop) {
+					loop->rounds += rounds;
+					loop->warps++;
 				}
-			rate->before = rate->off;
-			rate->mean = count > 0 ? sum / count / cycles : 0;
-			rate->off = count > 0 && rate->mean > 0 ? (own[slot].rounds - from[slot].rounds) / cycles / rate->mean - 1 : 0;
-		}
+				if (!turn)
+					continue;
+				rate->before = rate->off;
+				rate->mean = loop ? loop->rounds / loop->warps / cycles : places[n].gap < 0 ? 0 : rounds / cycles;
+				rate->off = rate->mean > 0 ? rounds / cycles / rate->mean - 1 : 0;
+			}
 }
 
 /* How much of what warps differ by stays from unit to unit: 0 if that is chance, 1 if some are always served first. */
@@ -280,20 +307,46 @@ static uint64_t parts_of_round(const struct rates *r, const struct rate_place *p
 	return parts;
 }
 
-/* The last of the rounds that were jumped over, as caches see them, the oldest first. The round that a warp is in is not among them. */
-static void touch_rounds(const struct rates *r, const struct rate_place *places)
+/* That a warp has been moved on by, at most. */
+static double most_rounds(const struct rates *r, const struct rate_place *places)
 {
-	uint64_t parts = parts_of_round(r, places);
-	for (uint64_t back = parts ? MOST_TOUCHED / parts + 1 : 0; back; back--)
+	double most = 0;
+	for (uint32_t i = 0; i < r->count; i++)
+		for (uint32_t slot = 0; slot < r->slots; slot++) {
+			const struct rate_place *p = &places[(size_t)i * r->slots + slot];
+			if (p->gap >= 0)
+				most = fmax(most, r->sms[i]->warps[slot].path->gaps[p->gap].rounds - rounds_left(r->sms[i], slot, p->gap) - p->rounds);
+		}
+	return ceil(most);
+}
+
+/* Of what a warp was moved over, the round so far back from where it is now: in its first and last round, the part after or before
+ * the place that it is in. */
+static void touch_round(struct ov_sm *sm, uint32_t slot, const struct rate_place *from, uint64_t back)
+{
+	const struct ov_warp *w = &sm->warps[slot];
+	const struct path_gap *g = &w->path->gaps[from->gap];
+	double now = floor(g->rounds - rounds_left(sm, slot, from->gap) + 0.5), before = floor(from->rounds), round = now - (double)back;
+	uint32_t at = (uint32_t)(w->block - w->path->blocks);
+	if (now <= before || round < before)
+		return;
+	at = at < g->from ? g->from : at < g->at ? at : g->at;
+	ov_memory_touch(sm, slot, (uint32_t)from->gap, (uint64_t)round, round > before ? g->from : at, back ? g->at : at);
+}
+
+/* The last of the rounds that were jumped over, as caches see them, the oldest first. */
+static void touch_rounds(struct rates *r, const struct rate_place *places)
+{
+	uint64_t parts = parts_of_round(r, places), all = r->touched < ALL_TOUCHED ? ALL_TOUCHED - r->touched : 0;
+	uint64_t rounds = parts ? (all > LEAST_TOUCHED ? all : LEAST_TOUCHED) / parts + 1 : 0;
+	double most = most_rounds(r, places);
+	rounds = (double)rounds < most ? rounds : (uint64_t)most;
+	r->touched += rounds * parts;
+	for (uint64_t back = rounds + 1; parts && back-- > 0;)
 		for (uint32_t i = 0; i < r->count; i++)
-			for (uint32_t slot = 0; slot < r->slots; slot++) {
-				const struct rate_place *p = &places[(size_t)i * r->slots + slot];
-				if (p->gap < 0)
-					continue;
-				double now = r->sms[i]->warps[slot].path->gaps[p->gap].rounds - rounds_left(r->sms[i], slot, p->gap);
-				if (now - (double)back > p->rounds)
-					ov_memory_touch(r->sms[i], slot, (uint32_t)p->gap, (uint64_t)(now - (double)back + 0.5));
-			}
+			for (uint32_t slot = 0; slot < r->slots; slot++)
+				if (places[(size_t)i * r->slots + slot].gap >= 0)
+					touch_round(r->sms[i], slot, &places[(size_t)i * r->slots + slot], back);
 }
 
 /* Time goes on by `by` cycles, in which warps do what they would do in `reach`. */
@@ -301,6 +354,8 @@ static void jump(struct rates *r, const struct rate_level *l, const struct rate_
 {
 	for (uint32_t i = 0; i < r->count; i++) {
 		struct ov_sm *sm = r->sms[i];
+		if (!sm->live_groups)
+			continue; /* it has ended, and its time with it */
 		for (uint32_t slot = 0; slot < r->slots; slot++) {
 			size_t n = (size_t)i * r->slots + slot;
 			if (places[n].gap < 0)
@@ -313,6 +368,7 @@ static void jump(struct rates *r, const struct rate_level *l, const struct rate_
 			sm->jumped_by[k] += ((double)sm->by[k] + sm->jumped_by[k] - l->sums[i].by[k]) / cycles * by;
 		sm->jumped += (uint64_t)by;
 	}
+	r->jumped += (uint64_t)by;
 	if (r->sms[0]->memory)
 		touch_rounds(r, places);
 }
@@ -320,21 +376,21 @@ static void jump(struct rates *r, const struct rate_level *l, const struct rate_
 /* A unit of a level has ended. True: the SMs have jumped. */
 static bool end_unit(struct rates *r, struct rate_level *l, const struct rate_place *places)
 {
-	double cycles = (double)(ov_time(r->sms[0]) - l->time), rate = done_in_unit(r, l) / cycles, last;
+	double cycles = (double)(r->time - l->time), rate = done_in_unit(r, l) / cycles, last;
 	double difference = l->rate > 0 ? fabs(rate / l->rate - 1) : 1;
 	l->rate = rate;
 	l->units++;
 	mean_rates(r, l, places, cycles);
 	if (difference < tolerance || l->units >= MOST_UNITS) {
 		set_rates(r, l);
-		double first = cycles_left(r, l, places, &last), elapsed = (double)ov_time(r->sms[0]);
+		double first = cycles_left(r, l, places, &last), elapsed = (double)r->time;
 		double reach = fmin(fmax(first, merged * (1 + r->jumps / 32.0) * elapsed), last);
 		double drift = l->capped ? fabs(rate / l->jump_rate - 1) : 0;
 		l->drifts = drift > 2 * tolerance ? l->drifts + 1 : 0;
 		if (!(l->cap > 0))
 			l->cap = FIRST * cycles;
-		else if (l->drifts % MOST_DRIFTS == 0)
-			l->cap *= FARTHER;
+		else if (l->capped && l->drifts % MOST_DRIFTS == 0)
+			l->cap *= drift < tolerance / 2 ? FARTHEST : FARTHER;
 		r->spread_cycles += drift * l->jumped / 2;
 		l->capped = l->cap < reach;
 		l->jump_rate = rate;
@@ -369,35 +425,46 @@ static double longer(const struct rate_level *l)
 	return ldexp(1, l->units > 2 ? (int)(l->units - 2) : 0);
 }
 
+/* Of a unit: what memory does differs by chance, and few instructions see little of it. */
+static double least_steps(const struct rates *r, const struct rate_level *l)
+{
+	if (!r->sms[0]->memory)
+		return PERFECT_STEPS;
+	return done_in_unit(r, l) < LEAST_WORK ? MOST_STEPS : MORE_STEPS;
+}
+
 static bool look_at_level(struct rates *r, uint32_t level, struct rate_place *places, uint32_t *deepest)
 {
 	struct rate_level *l = &r->levels[level];
-	double iterations, wanted;
+	double units;
 	if (!find_places(r, level, places, deepest)) {
 		l->open = false;
 		l->rate = 0;
 		l->units = 0;
 		return false;
 	}
-	if (!l->open || !goes_on(r, l, places, &iterations, &wanted)) {
+	if (!l->open || !goes_on(r, l, places, &units)) {
 		begin_unit(r, l, places);
 		return false;
 	}
-	double cycles = (double)(ov_time(r->sms[0]) - l->time);
-	if (iterations < wanted * longer(l) || cycles < MORE_STEPS * (double)r->step * longer(l))
+	double cycles = (double)(r->time - l->time), steps = least_steps(r, l);
+	if (units < longer(l) || cycles < steps * (double)r->step * longer(l))
 		return false;
 	return end_unit(r, l, places);
 }
 
-void rates_look(struct rates *r)
+void rates_look(struct rates *r, uint64_t cycle)
 {
 	uint32_t levels = 1, deepest = 0;
 	if (!r->slots)
 		return;
+	r->time = cycle + r->jumped;
 	struct rate_place *places = malloc((size_t)r->count * r->slots * sizeof *places);
 	for (uint32_t level = 0; places && level < levels && level < RATE_LEVELS; level++) {
 		if (look_at_level(r, level, places, &deepest)) {
+			double rate = r->levels[level].capped ? r->levels[level].rate : 0;
 			close_levels(r, level);
+			r->levels[level].rate = rate; /* a unit after the jump that agrees with those before it is enough */
 			break;
 		}
 		levels = deepest > levels ? deepest : levels;

@@ -18,6 +18,7 @@ struct rates {
 	struct ov_sm **sms;
 	uint32_t count, slots;
 	uint64_t step; /* cycles after which rates_look is called, about */
+	uint64_t time, jumped; /* of the launch, and of that what was jumped over. An SM without groups does not know it: it has ended */
 	struct rate_level {
 		bool open;
 		uint32_t units;
@@ -32,13 +33,14 @@ struct rates {
 		struct warp_rate *rates;  /* by SM and slot */
 	} levels[RATE_LEVELS];
 	uint32_t jumps;
+	uint64_t touched; /* parts of requests that were jumped over and left their lines in caches */
 	double spread_cycles; /* by which the cycles that were jumped may be wrong, added up */
 };
 
 /* For SMs that run in step; none: nothing is jumped over. Returns 0 or -ENOMEM; rates_free in any case. sms stays the caller's. */
 int rates_init(struct rates *r, struct ov_sm **sms, uint32_t count, uint64_t step);
 void rates_free(struct rates *r);
-/* The SMs have run up to the same cycle and pause. Where their loops have a rate, they jump. */
-void rates_look(struct rates *r);
+/* The SMs have run up to this cycle of their own time, and pause. Where their loops have a rate, they jump. */
+void rates_look(struct rates *r, uint64_t cycle);
 
 #endif

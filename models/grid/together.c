@@ -129,7 +129,7 @@ static int run_team(struct team *t)
 		if (!rc && open)
 			rc = memory_advance(t->memory, end, take_answer, t);
 		if (!rc && open)
-			rates_look(&t->rates);
+			rates_look(&t->rates, end);
 		idle = t->answers || team_instructions(t) != done ? 0 : idle + 1;
 		done = team_instructions(t);
 		if (idle > PATIENCE)

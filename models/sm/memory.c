@@ -81,7 +81,7 @@ static void touch_part(struct ov_sm *sm, const struct ov_op *op, uint64_t addres
 		memory_touch(sm->memory->system, address, store);
 }
 
-void ov_memory_touch(struct ov_sm *sm, uint32_t slot, uint32_t gap, uint64_t round)
+void ov_memory_touch(struct ov_sm *sm, uint32_t slot, uint32_t gap, uint64_t round, uint32_t first, uint32_t end)
 {
 	const struct launch_warps *launch = sm->m->launch;
 	const struct ov_warp *w = &sm->warps[slot];
@@ -90,14 +90,14 @@ void ov_memory_touch(struct ov_sm *sm, uint32_t slot, uint32_t gap, uint64_t rou
 	const struct path_requests *r = w->path->requests;
 	uint64_t line = sm->m->gpu->l1_line_bytes;
 	uint32_t n = 0;
-	for (uint32_t b = g->from; b < g->at && r && g->shifts; b++) {
+	for (uint32_t b = g->from; b < end && r && g->shifts; b++) {
 		const struct code_block *block = &launch->code->blocks[w->path->blocks[b]];
 		for (uint32_t i = block->first; i < block->first + block->count; i++) {
 			const struct ov_op *op = &sm->ops[i];
 			if (!op->accesses)
 				continue;
 			uint32_t access = n++;
-			bool global = op->space == SPACE_global || op->space == SPACE_generic || op->space == SPACE_texture;
+			bool global = b >= first && (op->space == SPACE_global || op->space == SPACE_generic || op->space == SPACE_texture);
 			for (uint32_t p = r->first[g->first_access + access]; global && p < r->first[g->first_access + access + 1]; p++) {
 				uint64_t address = r->parts[p].address;
 				if (group->moves)
