@@ -48,14 +48,14 @@ static void add_cycles(struct warp_timing *out, double cycles)
 static void fill_timing(const struct ov_work *work, const struct ov_plan *plan, const struct ov_outcome *o, struct warp_timing *out)
 {
 	double share = work->instructions * plan->sm_count / work->gpu->sm_count;
-	double done = (double)o->instructions + o->skipped_instructions;
+	double done = (double)o->instructions + o->skipped_instructions + o->left_instructions;
 	double scale = o->instructions ? work->instructions / (double)o->instructions : 1;
-	double extra = o->skipped_cycles;
+	double extra = o->skipped_cycles + o->left_cycles;
 	out->cycles = (double)o->cycles;
 	for (uint32_t k = 0; k < CYCLE_KIND_COUNT; k++)
 		out->by[k] = (double)o->by[k];
 	if (done > 0 && (plan->groups < plan->all || (o->stopped > 0 && done < share)))
-		extra += (out->cycles + o->skipped_cycles) * (share / done - 1);
+		extra += (out->cycles + extra) * (share / done - 1);
 	if (extra > 0)
 		add_cycles(out, extra);
 	if (o->hottest_atomics * scale > out->cycles) {

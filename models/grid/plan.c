@@ -32,8 +32,8 @@ enum {
 	/* Budgets that a launch may take as a whole, where sampling would save little (worth_sampling). */
 	OVER_BUDGET = 2,
 	/* Budgets after which a simulation of long loops ends whose warps leave them at ever other times: there is no rate to jump with. What
-	 * is left goes on at the rate up to there, which is too fast if few warps are left. */
-	MOST_BUDGETS = 16,
+	 * is left goes on at the rates up to there (rest.h). */
+	MOST_BUDGETS = 4,
 	/* As ALWAYS_WHOLE, with the memory hierarchy, where no SM stands for another and requests cost time, too: most of a second.
 	 * Of a program of 40 such launches, 12% at least are simulated (docs/models.md). */
 	MEMORY_WHOLE = 1500000,
@@ -61,7 +61,7 @@ static const double same_traffic = 0.1;
  * longer before the rest is skipped. */
 static const double fine_difference = 0.01, fine_share = 1.0 / 16, fine_epochs = 8, uniform_epochs = 64;
 /* By how much the rate of what is left may differ, where a simulation ended before the launch did. A guess. */
-static const double STOPPED = 0.2;
+static const double STOPPED = 0.1;
 /* Even an exact simulation stops at so many instructions: three hours. */
 static const double exact_limit = 4e10;
 

@@ -24,7 +24,7 @@
 enum {
 	FIRST = 3, FARTHER = 4, FARTHEST = 16, MOST_DRIFTS = 3, MOST_UNITS = 8,
 	MORE_STEPS = 8, MOST_STEPS = 32, PERFECT_STEPS = 24, LEAST_WORK = 50000, LEAST_ITERATIONS = 8, LEAST_OUTER = 2, LEAST_BLOCKS = 4,
-	LEAST_TOUCHED = 1 << 16, ALL_TOUCHED = 1 << 21,
+	LEAST_TOUCHED = 1 << 15, ALL_TOUCHED = 1 << 20,
 	MOST_DEPTH = 16, MOST_LOOPS = 64,
 };
 static const double tolerance = 0.01, merged = 0.005;
@@ -146,10 +146,21 @@ static bool find_places(const struct rates *r, uint32_t level, struct rate_place
 	return any;
 }
 
+/* Bytes of DRAM up to now, with those of what was jumped over. */
+static void count_dram(const struct rates *r, double *read, double *written)
+{
+	struct memory_statistics m = {0};
+	if (r->sms[0]->memory)
+		memory_count(r->sms[0]->memory->system, 0, &m);
+	*read = r->dram_read + m.dram_read_bytes;
+	*written = r->dram_written + m.dram_written_bytes;
+}
+
 static void begin_unit(struct rates *r, struct rate_level *l, const struct rate_place *places)
 {
 	l->open = true;
 	l->time = r->time;
+	count_dram(r, &l->dram_read, &l->dram_written);
 	memcpy(l->from, places, (size_t)r->count * r->slots * sizeof *places);
 	for (uint32_t i = 0; i < r->count; i++) {
 		const struct ov_sm *sm = r->sms[i];
@@ -369,6 +380,10 @@ static void jump(struct rates *r, const struct rate_level *l, const struct rate_
 		sm->jumped += (uint64_t)by;
 	}
 	r->jumped += (uint64_t)by;
+	double read, written;
+	count_dram(r, &read, &written);
+	r->dram_read += (read - l->dram_read) / cycles * by;
+	r->dram_written += (written - l->dram_written) / cycles * by;
 	if (r->sms[0]->memory)
 		touch_rounds(r, places);
 }

@@ -30,10 +30,12 @@ struct rates {
 		uint32_t drifts;          /* jumps in a row after which the rate was another one */
 		struct rate_place *from;  /* by SM and slot: where its warp was */
 		struct rate_sums *sums;   /* by SM: what it had done */
+		double dram_read, dram_written; /* bytes */
 		struct warp_rate *rates;  /* by SM and slot */
 	} levels[RATE_LEVELS];
 	uint32_t jumps;
 	uint64_t touched; /* parts of requests that were jumped over and left their lines in caches */
+	double dram_read, dram_written; /* bytes of what was jumped over */
 	double spread_cycles; /* by which the cycles that were jumped may be wrong, added up */
 };
 

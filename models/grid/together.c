@@ -8,6 +8,7 @@
 #include "models/grid/dispatch.h"
 #include "models/grid/grid.h"
 #include "models/grid/rates.h"
+#include "models/grid/rest.h"
 
 #include <errno.h>
 #include <math.h>
@@ -22,6 +23,8 @@ struct team {
 	uint32_t count, last; /* last: SM that got the last group */
 	struct memory_system *memory;
 	struct rates rates;
+	struct rest rest;
+	struct rest_estimate left; /* of the groups that ran when it was stopped */
 	bool stopped; /* it has cost enough */
 	uint64_t answers;
 };
@@ -114,11 +117,35 @@ static bool has_atomics(const struct ov_machine *m)
 	return false;
 }
 
+static double latency_sum(const struct team *t)
+{
+	double sum = 0;
+	for (uint32_t i = 0; i < t->count; i++)
+		sum += ov_memory_counts(t->sms[i]).latency_sum;
+	return sum;
+}
+
+/* A simulation that has cost enough ends: what is left goes on as the second half of it did. */
+static void watch_cost(struct team *t, double done, uint64_t time)
+{
+	double most = t->plan->most_stepped;
+	if (most > 0 && done > most / 2 && !t->rest.time)
+		rest_begin(&t->rest, time);
+	t->stopped = most > 0 && done > most;
+	if (!t->stopped)
+		return;
+	struct memory_waits waits = memory_waits(t->memory);
+	double latency = latency_sum(t);
+	t->left = rest_of(&t->rest, time, latency > 0 ? fmin((waits.l2 + waits.dram) / latency, 1) : 0);
+}
+
 static int run_team(struct team *t)
 {
 	enum { PATIENCE = 10000 }; /* steps without any progress until warps are said to wait for ever: millions of cycles */
 	uint64_t step = memory_round_trip(t->memory, has_atomics(t->sms[0]->m)), done = 0;
 	int rc = rates_init(&t->rates, t->sms, t->plan->jumps ? t->count : 0, step);
+	if (!rc)
+		rc = rest_init(&t->rest, t->sms, t->plan->most_stepped > 0 ? t->count : 0);
 	bool open = true;
 	for (uint64_t end = step, idle = 0; open && !rc; end += step) {
 		for (uint32_t i = 0; i < t->count; i++)
@@ -134,7 +161,7 @@ static int run_team(struct team *t)
 		done = team_instructions(t);
 		if (idle > PATIENCE)
 			rc = -EDEADLK;
-		t->stopped = t->plan->most_stepped > 0 && (double)done > t->plan->most_stepped;
+		watch_cost(t, (double)done, end + t->rates.jumped);
 		open &= !t->stopped;
 	}
 	return rc;
@@ -179,11 +206,14 @@ static int count_memory(const struct team *t, struct ov_outcome *out)
 	out->memory.load_latency = ratio(sum.latency_sum, (double)sum.latency_count);
 	explain_memory(t, sum.latency_sum, out);
 	int rc = memory_hottest_atomics(t->memory, &out->hottest_atomics);
-	/* What was jumped over did as what was stepped through. */
+	/* What was jumped over did as what was stepped through, but for DRAM, which has less to do once caches know the data. */
 	double jumped = out->stepped ? (double)out->instructions / (double)out->stepped : 1;
 	if (jumped > 1) {
+		double read = out->memory.dram_read_bytes + t->rates.dram_read, written = out->memory.dram_written_bytes + t->rates.dram_written;
 		memory_scale(&out->memory, jumped);
 		out->hottest_atomics *= jumped;
+		out->memory.dram_read_bytes = read;
+		out->memory.dram_written_bytes = written;
 	}
 	return rc;
 }
@@ -219,9 +249,12 @@ int ov_simulate_together(const struct ov_machine *m, const struct ov_plan *plan,
 		out->stepped += t.sms[i]->instructions;
 	}
 	ov_dispatch_free(&t.queue, out);
-	out->spread_cycles += t.rates.spread_cycles;
+	out->spread_cycles += t.rates.spread_cycles + t.left.spread;
+	out->left_cycles = t.left.cycles;
+	out->left_instructions = t.left.instructions;
 	out->stopped = t.stopped ? (double)out->instructions + out->skipped_instructions : 0;
 	rates_free(&t.rates);
+	rest_free(&t.rest);
 	if (!rc)
 		rc = count_memory(&t, out);
 	for (uint32_t i = 0; t.sms && i < t.count; i++)

@@ -1,0 +1,155 @@
+/*
+ * What is left of the warps that run.
+ *
+ *   w:  instructions that a warp has left, with the rounds of its windows
+ *   v:  its instructions per cycle since the mark; of a warp that began later, the mean of the others
+ *   q:  the share of an SM's cycles in which warps waited for one another: all but those in which all waited for results of their own
+ *   an SM needs q * sum(w) / sum(v) + (1 - q) * max(w / v)
+ */
+#include "models/grid/rest.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+
+enum { MOST_DEPTH = 16 }; /* of windows in one another */
+
+struct rest_mark {
+	uint64_t group; /* UINT64_MAX: none */
+	double left;
+};
+
+struct rest_cycles {
+	double all, own, memory; /* own: in which all warps waited for results of their own; memory: for values that they load */
+};
+
+int rest_init(struct rest *r, struct ov_sm **sms, uint32_t count)
+{
+	*r = (struct rest){.sms = sms, .count = count, .slots = count ? sms[0]->m->slots : 0};
+	r->marks = calloc((size_t)count * r->slots + 1, sizeof *r->marks);
+	r->cycles = calloc(count + 1u, sizeof *r->cycles);
+	return r->marks && r->cycles ? 0 : -ENOMEM;
+}
+
+void rest_free(struct rest *r)
+{
+	free(r->marks);
+	free(r->cycles);
+}
+
+static bool has_warp(const struct ov_sm *sm, uint32_t slot)
+{
+	return !sm->warps[slot].finished && sm->groups[sm->warps[slot].group].live;
+}
+
+/* Instructions of blocks from..to-1 of a path, as often as they are done in all. */
+static double work_between(const struct ov_sm *sm, const struct warp_path *p, uint32_t from, size_t to)
+{
+	double sum = 0;
+	for (size_t b = from; b < to; b++)
+		sum += path_weight(p, b) * sm->m->launch->code->blocks[p->blocks[b]].count;
+	return sum;
+}
+
+static double work_left(const struct ov_sm *sm, uint32_t slot)
+{
+	const struct ov_warp *w = &sm->warps[slot];
+	const struct warp_path *p = w->path;
+	const struct path_gap *inside[MOST_DEPTH];
+	uint32_t depth = 0, at = (uint32_t)(w->block - p->blocks);
+	double left = 0, times = 1;
+	for (int32_t g = w->next_gap < p->gap_count ? (int32_t)w->next_gap : -1; g >= 0 && depth < MOST_DEPTH; g = p->gaps[g].outer)
+		if (p->gaps[g].from <= at) {
+			inside[depth++] = &p->gaps[g];
+			times *= 1 + p->gaps[g].rounds;
+		}
+	for (uint32_t i = 0; i < depth; i++) {
+		const struct path_gap *g = inside[i];
+		left += work_between(sm, p, at, g->at) / times + sm->rounds[(size_t)slot * sm->m->gap_room + (size_t)(g - p->gaps)] * g->work;
+		times /= 1 + g->rounds;
+		at = g->at;
+	}
+	return left + work_between(sm, p, at, p->block_count);
+}
+
+/* Of an SM up to now. */
+static struct rest_cycles cycles_of(const struct ov_sm *sm)
+{
+	static const enum cycle_kind own[] = {CYCLES_dependency, CYCLES_barrier, CYCLES_tail, CYCLES_launch};
+	struct rest_cycles c = {0};
+	for (int k = 0; k < CYCLE_KIND_COUNT; k++)
+		c.all += (double)sm->by[k] + sm->jumped_by[k];
+	for (size_t i = 0; i < GS_ARRAY_LEN(own); i++)
+		c.own += (double)sm->by[own[i]] + sm->jumped_by[own[i]];
+	c.memory = (double)sm->by[CYCLES_memory] + sm->jumped_by[CYCLES_memory];
+	return c;
+}
+
+void rest_begin(struct rest *r, uint64_t time)
+{
+	r->time = time;
+	for (uint32_t i = 0; i < r->count; i++) {
+		r->cycles[i] = cycles_of(r->sms[i]);
+		for (uint32_t slot = 0; slot < r->slots; slot++) {
+			const struct ov_sm *sm = r->sms[i];
+			struct rest_mark *mark = &r->marks[(size_t)i * r->slots + slot];
+			*mark = (struct rest_mark){.group = UINT64_MAX};
+			if (has_warp(sm, slot))
+				*mark = (struct rest_mark){sm->groups[sm->warps[slot].group].id, work_left(sm, slot)};
+		}
+	}
+}
+
+/* Instructions that a warp has done since the mark; 0: it began after it. */
+static double done_since(const struct rest *r, uint32_t i, uint32_t slot, double left)
+{
+	const struct rest_mark *mark = &r->marks[(size_t)i * r->slots + slot];
+	const struct ov_sm *sm = r->sms[i];
+	return mark->group == sm->groups[sm->warps[slot].group].id ? fmax(mark->left - left, 0) : 0;
+}
+
+/* Instructions per cycle of a warp, on average. */
+static double mean_rate(const struct rest *r, double cycles)
+{
+	double sum = 0, warps = 0;
+	for (uint32_t i = 0; i < r->count; i++)
+		for (uint32_t slot = 0; slot < r->slots; slot++) {
+			double done = has_warp(r->sms[i], slot) ? done_since(r, i, slot, work_left(r->sms[i], slot)) : 0;
+			sum += done;
+			warps += done > 0;
+		}
+	return warps > 0 ? sum / warps / cycles : 0;
+}
+
+static struct rest_estimate rest_of_sm(const struct rest *r, uint32_t i, double cycles, double usual, double queued)
+{
+	const struct ov_sm *sm = r->sms[i];
+	struct rest_cycles now = cycles_of(sm), before = r->cycles[i];
+	double alone = now.own - before.own + (now.memory - before.memory) * (1 - queued), all = now.all - before.all;
+	double own = all > 0 ? fmin(fmax(alone / all, 0), 1) : 1;
+	double left = 0, rates = 0, longest = 0;
+	for (uint32_t slot = 0; slot < r->slots; slot++) {
+		if (!has_warp(sm, slot))
+			continue;
+		double work = work_left(sm, slot), done = done_since(r, i, slot, work), rate = done > 0 ? done / cycles : usual;
+		left += work;
+		rates += rate;
+		longest = rate > 0 ? fmax(longest, work / rate) : longest;
+	}
+	double shared = rates > 0 ? left / rates : 0;
+	return (struct rest_estimate){.cycles = own * longest + (1 - own) * shared, .spread = (longest - shared) * fmin(own, 1 - own),
+	                              .instructions = left};
+}
+
+struct rest_estimate rest_of(const struct rest *r, uint64_t time, double queued)
+{
+	struct rest_estimate all = {0};
+	double cycles = time > r->time ? (double)(time - r->time) : 1, usual = mean_rate(r, cycles);
+	for (uint32_t i = 0; i < r->count; i++) {
+		struct rest_estimate sm = rest_of_sm(r, i, cycles, usual, queued);
+		all.instructions += sm.instructions;
+		all.spread = fmax(all.spread, sm.spread);
+		all.cycles = fmax(all.cycles, sm.cycles);
+	}
+	return all;
+}
