@@ -109,6 +109,9 @@ bool take_trace_buffer(struct context_pool *pool, cl_device_id device, struct la
 		log_debug("%s is not traced: no memory for it", l->record.kernel_name);
 		return false;
 	}
+	/* Few launches need the room of longer windows. It must not keep the next launches from being traced. */
+	if (p->whole && buffers_in_use(TRACE_BUFFER) + words * sizeof(uint64_t) > TRACE_BUFFER_SHARE(simulation.options.trace_memory.number) / 2)
+		words /= LONGER_WINDOWS;
 	l->trace_buffer = buffer_take(pool, device, TRACE_BUFFER, words);
 	if (!l->trace_buffer) {
 		simulation.cost.untraced++;
