@@ -27,6 +27,7 @@ struct proof {
 	bool offset, many_groups, traced;
 	enum verdict verdict;
 	char key[33]; /* in the cache; "": it has no place there */
+	bool is_long; /* a launch that was the same took long */
 	bool known;   /* that it differs: from the cache, and nobody has asked yet */
 };
 
@@ -96,6 +97,7 @@ struct proof *proof_of(const struct launch_record *l, bool offset, bool traced)
 		make_key(p, l->artifact, k->name);
 		p->verdict = remembered(p);
 		p->known = p->verdict == VERDICT_DIFFERS;
+		p->is_long = p->verdict == VERDICT_SAME;
 		p->next = k->proofs;
 		k->proofs = p;
 	}
@@ -154,10 +156,19 @@ enum twin_way proof_way(const struct gs_options *options, struct proof *p, bool 
 	return way;
 }
 
+bool proof_is_long(const struct proof *p)
+{
+	pthread_mutex_lock(&lock);
+	bool is_long = p->is_long;
+	pthread_mutex_unlock(&lock);
+	return is_long;
+}
+
 void proof_end(struct proof *p, enum verdict verdict, uint64_t took_ns)
 {
 	const uint64_t long_ns = 50000000;
 	pthread_mutex_lock(&lock);
+	p->is_long |= verdict == VERDICT_SAME && took_ns >= long_ns;
 	/* With GPUSIM_TWIN=verify there are many, and the worst counts. */
 	if (p->verdict < VERDICT_SAME || verdict > p->verdict)
 		p->verdict = verdict;

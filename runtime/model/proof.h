@@ -33,6 +33,8 @@ bool proof_is_news(struct proof *p);
 /* The way of the next launch; WAY_VERIFY makes the proof pending until proof_end. Relaxed: the program's options let the driver round
  * as it likes. */
 enum twin_way proof_way(const struct gs_options *options, struct proof *p, bool relaxed, const struct artifact_kernel *facts);
+/* A launch that was the same took long, in this process or an earlier one. */
+bool proof_is_long(const struct proof *p);
 /* took_ns: the time of the kernel; 0: not known. */
 void proof_end(struct proof *p, enum verdict verdict, uint64_t took_ns);
 void proofs_free(struct artifact_kernel *k);

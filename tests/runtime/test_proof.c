@@ -94,8 +94,10 @@ static enum twin_way first_launch(struct artifact *a, bool traced, enum verdict 
 	const struct launch_record l = {.artifact = a, .facts = &k, .global = {1024, 1, 1}, .local = {64, 1, 1}};
 	struct proof *p = proof_of(&l, false, traced);
 	enum twin_way way = proof_way(&options, p, false, &k);
+	CU_ASSERT_EQUAL(proof_is_long(p), way == WAY_DIRECT);
 	if (way == WAY_VERIFY)
 		proof_end(p, verdict, took_ns);
+	CU_ASSERT_EQUAL(proof_is_long(p), way == WAY_DIRECT || (way == WAY_VERIFY && verdict == VERDICT_SAME && took_ns > 50000000));
 	proofs_free(&k);
 	return way;
 }

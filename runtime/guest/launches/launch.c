@@ -333,7 +333,8 @@ static bool take_copies(struct attempt *a)
 	return l->shadow;
 }
 
-/* A small launch is traced as a whole. The traced twin, which counts as well, is then verified in place of the other one. */
+/* A small launch is traced as a whole. The traced twin, which counts as well, is then verified in place of the other one. It takes the
+ * kernel's place only where that saves time. */
 static void choose_whole_trace(struct attempt *a)
 {
 	a->traced_counts = true;
@@ -346,6 +347,8 @@ static void choose_whole_trace(struct attempt *a)
 		return;
 	a->proof = proof;
 	a->way = proof_way(&simulation.options, proof, a->kernel->build->relaxed, a->launch->record.facts);
+	if (a->way == WAY_DIRECT && !proof_is_long(proof))
+		a->way = WAY_SHADOW;
 	a->traced_in_place = a->way == WAY_DIRECT;
 	a->traced = !a->traced_in_place;
 }
