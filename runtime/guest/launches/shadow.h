@@ -2,8 +2,8 @@
  * shadow: how we keep a twin from changing what the application sees.
  *
  * A twin runs in one of the ways of enum twin_way (runtime/model/proof.h). In the shadow, it runs on copies of memory. Traced
- * twins do, except those of whole launches that were verified, and with GPUSIM_TWIN=direct if the memory cannot be copied. In all ways but direct, the application sees the
- * results of its own kernel. The twin runs direct only if an earlier launch was verified, or if GPUSIM_TWIN asks for it.
+ * twins do, except those of whole launches that take long and were verified, and with GPUSIM_TWIN=direct if the memory cannot be
+ * copied. In all ways but direct, the application sees the results of its own kernel. The twin runs direct only if an earlier launch was verified, or if GPUSIM_TWIN asks for it.
  *
  * Copies are made by commands in the application's own queue, just before the commands that need them.
  */
