@@ -323,8 +323,6 @@ static bool same_rows(const struct kept_trace *t, const struct launch_profile *p
 	return (!rows || t->groups[0] == p->groups[0]) && (!planes || t->groups[1] == p->groups[1]);
 }
 
-static const double other_work = 0.05; /* of the launch that a trace is of, relative */
-
 void trace_of(struct launch_result *r)
 {
 	const struct launch_record *l = r->launch;
@@ -343,8 +341,6 @@ void trace_of(struct launch_result *r)
 	r->trace = trace_find(l->facts, l->global, l->local, &work);
 	r->profile.other_trace = r->trace && !own;
 	r->profile.trace_apart = r->profile.other_trace ? trace_unlike(r->trace, &work) : 0;
-	if (r->profile.trace_apart > other_work)
-		trace_again(l->facts, l->global, l->local);
 	/* The driver chose otherwise, or the trace's groups are elsewhere. */
 	if (r->trace && (!same_local(r->trace, &r->profile) || !same_rows(r->trace, &r->profile))) {
 		trace_let_go(r->trace);

@@ -1,8 +1,8 @@
 /*
- * Which launches are traced: the 1st, 8th, 64th and so on of each kernel and shape, because data may change what a kernel does. Where a
- * kernel is launched with ever new sizes, the first MANY_SHAPES are all traced, then every eighth. The other launches take the trace of
- * their shape whose launch did most nearly the same, by its counters, or of a shape alike; if that did something else, the next launch is
- * traced as well. When there are too many bytes of traces, the least recently used ones go; when a kernel has too
+ * Which launches are traced: the 1st, 8th, 64th and so on of each kernel and shape, because data may change what a kernel does; of small
+ * launches, which cost little, the first FIRST_SMALL. Where a kernel is launched with ever new sizes, the first MANY_SHAPES are all traced,
+ * then every eighth. The other launches take the trace of their shape whose launch did most nearly the same, by its counters, or of a
+ * shape alike. When there are too many bytes of traces, the least recently used ones go; when a kernel has too
  * many shapes, or traces, so do they. Shapes are of launches as the application makes them, traces are used as launches are modelled:
  * which trace a launch finds does not depend on how far the application is ahead.
  */
@@ -15,7 +15,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_SHAPES = 256, MANY_SHAPES = 64, FURTHER = 8, MOST_AGAIN = 64, MOST_OF_SHAPE = 16 };
+enum { MOST_SHAPES = 256, MANY_SHAPES = 64, FURTHER = 8, FIRST_SMALL = 16, MOST_OF_SHAPE = FIRST_SMALL };
+enum { SMALL_ITEMS = 4096 }; /* work-items of a launch that is traced as a whole by default */
 static const double about_the_same = 0.05; /* work of launches, relative */
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -150,23 +151,17 @@ void trace_learn(struct artifact_kernel *k, const uint64_t global[3], const uint
 	pthread_mutex_unlock(&lock);
 }
 
+static bool is_small(const uint64_t global[3])
+{
+	return (double)global[0] * (double)global[1] * (double)global[2] <= SMALL_ITEMS;
+}
+
 void trace_taken(struct artifact_kernel *k, const uint64_t global[3], const uint64_t local[3])
 {
 	pthread_mutex_lock(&lock);
 	struct launches_alike *s = shape_of(k, global, local, false);
 	while (s && s->due <= s->launches)
-		s->due *= FURTHER;
-	pthread_mutex_unlock(&lock);
-}
-
-void trace_again(struct artifact_kernel *k, const uint64_t global[3], const uint64_t local[3])
-{
-	pthread_mutex_lock(&lock);
-	struct launches_alike *s = shape_of(k, global, local, false);
-	if (s && s->again < MOST_AGAIN && s->due > s->launches + 1) {
-		s->again++;
-		s->due = s->launches + 1;
-	}
+		s->due = s->due < FIRST_SMALL && is_small(global) ? s->due + 1 : s->due * FURTHER;
 	pthread_mutex_unlock(&lock);
 }
 

@@ -20,7 +20,6 @@ struct launches_alike {
 	uint64_t global[3], local[3]; /* as the application gave them */
 	uint64_t chosen[3];           /* the local size that the driver took where it was left to it; 0: not known yet */
 	uint64_t launches, due;       /* up to now; the number of the one to be traced next */
-	uint64_t again;               /* that were to be traced because others did something else */
 	struct needed_groups needed;  /* that their traces should have, the latest first */
 };
 
@@ -61,7 +60,7 @@ void trace_learn(struct artifact_kernel *k, const uint64_t global[3], const uint
 uint64_t trace_room(struct artifact_kernel *k);
 /* There were too few: the next launch of the shape is traced again, with more for each work-item. */
 void trace_was_cut(struct artifact_kernel *k, const uint64_t global[3], const uint64_t local[3]);
-/* It is traced: the next of its shape is eight times as far. */
+/* It is traced: the next of its shape is eight times as far, or, of small launches, the next. */
 void trace_taken(struct artifact_kernel *k, const uint64_t global[3], const uint64_t local[3]);
 
 /* Adds groups that such a launch's trace should have had. */
@@ -78,8 +77,6 @@ void trace_keep(const struct simulation *sim, struct artifact_kernel *k, const u
 struct kept_trace *trace_find(struct artifact_kernel *k, const uint64_t global[3], const uint64_t local[3], const struct launch_work *work);
 /* How much a launch did otherwise than the one whose trace it takes; 0: the same. */
 double trace_unlike(const struct kept_trace *t, const struct launch_work *work);
-/* It was much: the next launch of the shape is traced, unless too many were for that reason. */
-void trace_again(struct artifact_kernel *k, const uint64_t global[3], const uint64_t local[3]);
 void trace_let_go(struct kept_trace *t); /* NULL: nothing */
 void trace_shapes_free(struct artifact_kernel *k);
 

@@ -9,7 +9,7 @@
 #include <string.h>
 
 static struct simulation simulation = SIMULATION_INIT;
-static const uint64_t small[3] = {64, 1, 1}, large[3] = {4096, 1, 1}, local[3] = {64, 1, 1}, open[3] = {0, 0, 0};
+static const uint64_t small[3] = {64, 1, 1}, large[3] = {8192, 1, 1}, local[3] = {64, 1, 1}, open[3] = {0, 0, 0};
 
 /* The numbers, below 64, of the traced ones among `count` launches, as bits. */
 static uint64_t traced_of(struct artifact_kernel *k, const uint64_t global[3], unsigned count, bool taken)
@@ -28,9 +28,9 @@ static void launches_1_8_and_64_of_a_shape_are_traced(void)
 {
 	struct artifact_kernel k = {0};
 	simulation.options.trace.number = TRACE_AUTO;
-	CU_ASSERT_EQUAL(traced_of(&k, small, 63, true), 1u << 1 | 1u << 8);
-	CU_ASSERT(trace_due(&simulation, &k, small, local)); /* the 64th */
-	CU_ASSERT_EQUAL(traced_of(&k, large, 5, true), 1u << 1);
+	CU_ASSERT_EQUAL(traced_of(&k, large, 63, true), 1u << 1 | 1u << 8);
+	CU_ASSERT(trace_due(&simulation, &k, large, local)); /* the 64th */
+	CU_ASSERT_EQUAL(traced_of(&k, small, 40, true), (1u << 17) - 2); /* the first 16 of small ones */
 	/* If a launch could not be traced, the next one is traced instead. */
 	trace_shapes_free(&k);
 	CU_ASSERT_EQUAL(traced_of(&k, small, 3, false), 1u << 1 | 1u << 2 | 1u << 3);
