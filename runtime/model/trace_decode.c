@@ -328,7 +328,7 @@ void trace_of(struct launch_result *r)
 	const struct launch_record *l = r->launch;
 	struct kept_trace *t = r->brought;
 	r->brought = NULL;
-	const struct launch_work work = {r->profile.together, r->profile.longest};
+	const struct launch_work work = {r->profile.together, r->profile.longest, trace_arguments(l->argument_values, l->argument_count)};
 	bool own = t && complete_trace(r, t);
 	if (own)
 		t->work = work;

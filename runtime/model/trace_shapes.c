@@ -1,6 +1,6 @@
 /*
  * Which launches are traced: the 1st, 8th, 64th and so on of each kernel and shape, because data may change what a kernel does; of small
- * launches, which cost little, the first FIRST_SMALL. Where a kernel is launched with ever new sizes, the first MANY_SHAPES are all traced,
+ * launches, which cost little, the first FIRST_SMALL; and the first ones with other arguments, MOST_ARGUMENTS_TRACED at most. Where a kernel is launched with ever new sizes, the first MANY_SHAPES are all traced,
  * then every eighth. The other launches take the trace of their shape whose launch did most nearly the same, by its counters, or of a
  * shape alike. When there are too many bytes of traces, the least recently used ones go; when a kernel has too
  * many shapes, or traces, so do they. Shapes are of launches as the application makes them, traces are used as launches are modelled:
@@ -125,11 +125,28 @@ bool traces_wanted(const struct simulation *sim)
 	return sim->model.hierarchy && sim->options.trace.number != TRACE_NEVER;
 }
 
-bool trace_due(const struct simulation *sim, struct artifact_kernel *k, const uint64_t global[3], const uint64_t local[3])
+uint64_t trace_arguments(const uint64_t *values, size_t count)
+{
+	return gs_hash(values, count * sizeof *values);
+}
+
+static bool are_new_arguments(struct launches_alike *s, uint64_t arguments)
+{
+	for (unsigned i = 0; i < s->arguments_count; i++)
+		if (s->arguments[i] == arguments)
+			return false;
+	if (s->arguments_count == MOST_ARGUMENTS_TRACED)
+		return false;
+	s->arguments[s->arguments_count++] = arguments;
+	return true;
+}
+
+bool trace_due(const struct simulation *sim, struct artifact_kernel *k, const uint64_t global[3], const uint64_t local[3], uint64_t arguments)
 {
 	pthread_mutex_lock(&lock);
 	struct launches_alike *s = shape_of(k, global, local, true);
-	bool due = s && (++s->launches >= s->due || sim->options.trace.number == TRACE_ALL);
+	bool first = s && are_new_arguments(s, arguments) && s->launches;
+	bool due = s && (++s->launches >= s->due || first || sim->options.trace.number == TRACE_ALL);
 	pthread_mutex_unlock(&lock);
 	return due;
 }
@@ -253,13 +270,19 @@ double trace_unlike(const struct kept_trace *t, const struct launch_work *work)
 	return fmax(relative(t->work.together, work->together), relative(t->work.longest, work->longest));
 }
 
+/* Other arguments weigh less than other work: most do not matter. */
+static double distance(const struct kept_trace *t, const struct launch_work *work)
+{
+	return trace_unlike(t, work) + (t->work.arguments != work->arguments ? about_the_same / 2 : 0);
+}
+
 /* Of these sizes, the one whose launch did most nearly the same; of those, the latest. */
 static struct kept_trace *nearest_of(const struct artifact_kernel *k, const uint64_t global[3], const uint64_t local[3],
                                      const struct launch_work *work)
 {
 	struct kept_trace *best = NULL;
 	for (struct kept_trace *t = k->traces; t; t = t->next)
-		if (has_sizes(t, global, local) && (!best || trace_unlike(t, work) < trace_unlike(best, work)))
+		if (has_sizes(t, global, local) && (!best || distance(t, work) < distance(best, work)))
 			best = t;
 	return best;
 }
@@ -274,7 +297,7 @@ static void drop_replaced(const struct artifact_kernel *k, const uint64_t global
 			last = t;
 			count++;
 		}
-	if (near && trace_unlike(near, work) <= about_the_same)
+	if (near && near->work.arguments == work->arguments && trace_unlike(near, work) <= about_the_same)
 		drop_kept_trace(near);
 	else if (count >= MOST_OF_SHAPE)
 		drop_kept_trace(last);

@@ -14,19 +14,25 @@
 #define TRACE_KEPT_SHARE(bytes) ((bytes) / 8)
 #define TRACE_DECODED_SHARE(bytes) ((bytes) / 8 * 3)
 
+enum { MOST_ARGUMENTS_TRACED = 8 };
+
+/* What tells launches of one shape apart. */
+struct launch_work {
+	double together, longest; /* by its counters: struct launch_profile */
+	uint64_t arguments;       /* a hash of its arguments: trace_arguments */
+};
+
 /* The launches of a kernel that are alike in their sizes. */
 struct launches_alike {
 	struct launches_alike *next;
 	uint64_t global[3], local[3]; /* as the application gave them */
 	uint64_t chosen[3];           /* the local size that the driver took where it was left to it; 0: not known yet */
 	uint64_t launches, due;       /* up to now; the number of the one to be traced next */
+	uint64_t arguments[MOST_ARGUMENTS_TRACED]; /* of launches that were due because of them: struct launch_work */
+	unsigned arguments_count;
 	struct needed_groups needed;  /* that their traces should have, the latest first */
 };
 
-/* What tells launches of one shape apart, by their counters: struct launch_profile, together and longest. */
-struct launch_work {
-	double together, longest;
-};
 
 /* A trace as it is kept: its chunks, without what they do not use. */
 struct kept_trace {
@@ -50,8 +56,10 @@ struct kept_trace {
 };
 
 bool traces_wanted(const struct simulation *sim); /* of any launch */
-/* Counts a launch; whether it is to be traced. */
-bool trace_due(const struct simulation *sim, struct artifact_kernel *k, const uint64_t global[3], const uint64_t local[3]);
+/* Of a launch: a stride, or where a pattern begins, may be among them. Buffers are all alike. */
+uint64_t trace_arguments(const uint64_t *values, size_t count);
+/* Counts a launch; whether it is to be traced. The first launches with arguments of their own are. */
+bool trace_due(const struct simulation *sim, struct artifact_kernel *k, const uint64_t global[3], const uint64_t local[3], uint64_t arguments);
 /* Its local size, as far as that is known. */
 void trace_chosen(struct artifact_kernel *k, const uint64_t global[3], const uint64_t local[3], uint64_t chosen[3]);
 /* The local size that the driver has chosen, and will again. */

@@ -16,7 +16,7 @@ static uint64_t traced_of(struct artifact_kernel *k, const uint64_t global[3], u
 {
 	uint64_t bits = 0;
 	for (unsigned i = 1; i <= count; i++)
-		if (trace_due(&simulation, k, global, local)) {
+		if (trace_due(&simulation, k, global, local, 0)) {
 			bits |= i < 64 ? UINT64_C(1) << i : 0;
 			if (taken)
 				trace_taken(k, global, local);
@@ -29,7 +29,7 @@ static void launches_1_8_and_64_of_a_shape_are_traced(void)
 	struct artifact_kernel k = {0};
 	simulation.options.trace.number = TRACE_AUTO;
 	CU_ASSERT_EQUAL(traced_of(&k, large, 63, true), 1u << 1 | 1u << 8);
-	CU_ASSERT(trace_due(&simulation, &k, large, local)); /* the 64th */
+	CU_ASSERT(trace_due(&simulation, &k, large, local, 0)); /* the 64th */
 	CU_ASSERT_EQUAL(traced_of(&k, small, 40, true), (1u << 17) - 2); /* the first 16 of small ones */
 	/* If a launch could not be traced, the next one is traced instead. */
 	trace_shapes_free(&k);
@@ -52,17 +52,31 @@ static void not_every_new_size_is_traced_when_there_are_many(void)
 	trace_shapes_free(&k);
 }
 
+/* Strides 1 to 100: the first eight are traced, the first of them anyway. Then the launch whose turn it is. */
+static void launches_with_other_arguments_are_traced(void)
+{
+	struct artifact_kernel k = {0};
+	unsigned traced = 0;
+	for (uint64_t stride = 1; stride <= 100; stride++)
+		if (trace_due(&simulation, &k, large, local, trace_arguments(&stride, 1))) {
+			trace_taken(&k, large, local);
+			traced++;
+		}
+	CU_ASSERT_EQUAL(traced, 8 + 1); /* 1 to 8, and 64 */
+	trace_shapes_free(&k);
+}
+
 static void the_drivers_choice_of_a_local_size_is_known_at_the_next_launch(void)
 {
 	struct artifact_kernel k = {0};
 	uint64_t chosen[3];
-	CU_ASSERT(trace_due(&simulation, &k, large, open));
+	CU_ASSERT(trace_due(&simulation, &k, large, open, 0));
 	trace_chosen(&k, large, open, chosen);
 	CU_ASSERT_EQUAL(chosen[0], 0);
 	trace_learn(&k, large, open, local);
 	trace_chosen(&k, large, open, chosen);
 	CU_ASSERT_EQUAL(chosen[0], 64);
-	CU_ASSERT(trace_due(&simulation, &k, large, small)); /* the application asked for this local size */
+	CU_ASSERT(trace_due(&simulation, &k, large, small, 0)); /* the application asked for this local size */
 	trace_chosen(&k, large, small, chosen);
 	CU_ASSERT_EQUAL(chosen[0], small[0]);
 	trace_shapes_free(&k);
@@ -72,8 +86,8 @@ static void the_drivers_choice_of_a_local_size_is_known_at_the_next_launch(void)
 static void what_launches_needed_is_known_at_the_next_one(void)
 {
 	struct artifact_kernel k = {0};
-	trace_due(&simulation, &k, large, local);
-	trace_due(&simulation, &k, small, local);
+	trace_due(&simulation, &k, large, local, 0);
+	trace_due(&simulation, &k, small, local, 0);
 	trace_need(&k, large, local, &(struct needed_groups){{7, 9}, 2});
 	trace_need(&k, large, local, &(struct needed_groups){.count = 0});
 	trace_need(&k, large, local, &(struct needed_groups){{1, 9, 2, 3, 4}, 5});
@@ -124,7 +138,7 @@ static void the_trace_that_was_not_used_for_longest_goes(void)
 static struct kept_trace *trace_of_work(double together, double longest)
 {
 	struct kept_trace *t = trace_of_length(10);
-	t->work = (struct launch_work){together, longest};
+	t->work = (struct launch_work){together, longest, 0};
 	return t;
 }
 
@@ -136,15 +150,15 @@ static void a_launch_takes_the_trace_of_one_that_did_the_same(void)
 	struct kept_trace *wide = trace_of_work(1000, 10), *deep = trace_of_work(1000, 50), *again = trace_of_work(1010, 50);
 	trace_keep(&simulation, &k, small, local, wide);
 	trace_keep(&simulation, &k, small, local, deep);
-	struct kept_trace *t = trace_find(&k, small, local, &(struct launch_work){900, 11});
+	struct kept_trace *t = trace_find(&k, small, local, &(struct launch_work){900, 11, 0});
 	CU_ASSERT_PTR_EQUAL(t, wide);
-	CU_ASSERT_DOUBLE_EQUAL(trace_unlike(t, &(struct launch_work){900, 11}), 0.1, 1e-9); /* 1000 and 900 more than 10 and 11 */
+	CU_ASSERT_DOUBLE_EQUAL(trace_unlike(t, &(struct launch_work){900, 11, 0}), 0.1, 1e-9); /* 1000 and 900 more than 10 and 11 */
 	trace_let_go(t);
-	t = trace_find(&k, small, local, &(struct launch_work){1000, 40});
+	t = trace_find(&k, small, local, &(struct launch_work){1000, 40, 0});
 	CU_ASSERT_PTR_EQUAL(t, deep);
 	trace_let_go(t);
 	trace_keep(&simulation, &k, small, local, again);
-	t = trace_find(&k, small, local, &(struct launch_work){1000, 50});
+	t = trace_find(&k, small, local, &(struct launch_work){1000, 50, 0});
 	CU_ASSERT_PTR_EQUAL(t, again);
 	trace_let_go(t);
 	trace_shapes_free(&k);
@@ -181,6 +195,7 @@ void add_traces_kept_tests(void)
 {
 	CU_pSuite s = CU_add_suite("traces_kept", NULL, NULL);
 	CU_add_test(s, "launches 1, 8 and 64 of a shape are traced", launches_1_8_and_64_of_a_shape_are_traced);
+	CU_add_test(s, "launches with other arguments are traced", launches_with_other_arguments_are_traced);
 	CU_add_test(s, "not every new size is traced when there are many", not_every_new_size_is_traced_when_there_are_many);
 	CU_add_test(s, "the driver's choice of a local size is known at the next launch",
 	            the_drivers_choice_of_a_local_size_is_known_at_the_next_launch);

@@ -92,7 +92,8 @@ bool plan_groups(const struct launch *l, struct trace_plan *p)
 {
 	memset(p, 0, sizeof *p);
 	if (!traces_wanted(&simulation) || !l->record.artifact->traced_texts ||
-	    !trace_due(&simulation, l->record.facts, l->record.global, l->record.local))
+	    !trace_due(&simulation, l->record.facts, l->record.global, l->record.local,
+	               trace_arguments(l->record.argument_values, l->record.argument_count)))
 		return false;
 	trace_chosen(l->record.facts, l->record.global, l->record.local, p->local);
 	if (!choose_groups(l, p))
