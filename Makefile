@@ -385,8 +385,9 @@ setup-fuzz:
 
 # A second make: the first could not know the tools that its set-up installed.
 demo: setup-demo
-	@$(MAKE) --no-print-directory -j$(JOBS) all $(O)/kernels/demo
+	@$(MAKE) --no-print-directory -j$(JOBS) all $(O)/kernels/demo $(O)/kernels/cuda/host
 	LD_PRELOAD=$(abspath $(O))/libgpusim.so GPUSIM_GPU=gtx480,v100,h200 $(O)/kernels/demo
+	$(O)/gpusim run --gpu v100,h200 -- $(O)/kernels/cuda/host kernels/cases.txt saxpy-s matmul_tiled-s reduce-s
 
 test: setup-test
 	@$(MAKE) --no-print-directory -j$(JOBS) all programs $(O)/unit-tests
@@ -451,7 +452,7 @@ clean:
 	rm -rf $(O)
 
 help:
-	@echo 'make demo        install what is missing, build, run a program of ours and show its report'
+	@echo 'make demo        install what is missing, build, run an OpenCL and a CUDA program of ours and show their reports'
 	@echo 'make test        install what is missing, build, run the tests (minutes)'
 	@echo 'make all         build the library, gpusim-cc, the gpusim command and its manual page'
 	@echo 'make bench       measure what the library costs, side by side with plain POCL'
