@@ -8,31 +8,35 @@
 
 /* ---- the configuration between <<< and >>> ---- */
 
-enum { MOST_NESTED = 32 };
+/* On the heap: what a library has per thread takes of a small space that all libraries share, or it cannot be loaded as a layer. */
 static __thread struct call_configuration {
+	struct call_configuration *outer; /* parameters of a launch may be computed by functions that launch */
 	struct api_size3 grid, block;
 	size_t dynamic_shared;
 	void *stream;
-} configurations[MOST_NESTED];
-static __thread unsigned configured;
+} *configuration;
 
 unsigned hook___cudaPushCallConfiguration(struct api_size3 grid, struct api_size3 block, size_t dynamic_shared, void *stream)
 {
-	if (configured == MOST_NESTED)
+	struct call_configuration *c = malloc(sizeof *c);
+	if (!c)
 		return 1;
-	configurations[configured++] = (struct call_configuration){grid, block, dynamic_shared, stream};
+	*c = (struct call_configuration){configuration, grid, block, dynamic_shared, stream};
+	configuration = c;
 	return 0;
 }
 
 int hook___cudaPopCallConfiguration(struct api_size3 *grid, struct api_size3 *block, size_t *dynamic_shared, void **stream)
 {
-	if (!configured)
+	struct call_configuration *c = configuration;
+	if (!c)
 		return error_note(cudaErrorMissingConfiguration);
-	const struct call_configuration *c = &configurations[--configured];
 	*grid = c->grid;
 	*block = c->block;
 	*dynamic_shared = c->dynamic_shared;
 	*stream = c->stream;
+	configuration = c->outer;
+	free(c);
 	return cudaSuccess;
 }
 
