@@ -333,6 +333,15 @@ static bool take_copies(struct attempt *a)
 	return l->shadow;
 }
 
+/* Of the twin that counts, or of the one that traces. Tells what an earlier process has found. */
+static struct proof *find_proof(const struct attempt *a, bool traced)
+{
+	struct proof *p = proof_of(&a->launch->record, has_offset(a->request), traced);
+	if (p && proof_is_news(p))
+		stats_add_comparison(&simulation.stats, a->launch->record.kernel_name, TWIN_DIFFERS);
+	return p;
+}
+
 /* A small launch is traced as a whole. The traced twin, which counts as well, is then verified in place of the other one. It takes the
  * kernel's place only where that saves time. */
 static void choose_whole_trace(struct attempt *a)
@@ -340,7 +349,7 @@ static void choose_whole_trace(struct attempt *a)
 	a->traced_counts = true;
 	if (a->way == WAY_SHADOW)
 		return;
-	struct proof *proof = proof_of(&a->launch->record, has_offset(a->request), true);
+	struct proof *proof = find_proof(a, true);
 	no_verdict(a);
 	a->way = WAY_SHADOW;
 	if (!proof)
@@ -398,11 +407,9 @@ static bool compiles_for_minutes(const struct attempt *a)
 static int choose_way(struct attempt *a, struct gs_error *err)
 {
 	struct gs_error cannot = {""};
-	a->proof = proof_of(&a->launch->record, has_offset(a->request), false);
+	a->proof = find_proof(a, false);
 	if (!a->proof)
 		return gs_fail(err, ENOMEM, "out of memory");
-	if (proof_is_news(a->proof))
-		stats_add_comparison(&simulation.stats, a->launch->record.kernel_name, TWIN_DIFFERS);
 	a->way = proof_way(&simulation.options, a->proof, a->kernel->build->relaxed, a->launch->record.facts);
 	if (program_is_ending())
 		return choose_last_way(a, err);

@@ -27,10 +27,12 @@ struct verification {
 	cl_kernel kernel; /* the application's kernel, to run again on the copies from before the launch; NULL: it cannot */
 	cl_uint dims;
 	bool is_task, has_offset, has_local;
+	bool judged; /* its kernel may be running: only the thread that judges it uses it */
 	size_t offset[3], global[3], local[3];
 };
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of the list, and of the member `kernel` in each */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of the list, and of the members `kernel` and `judged` in each */
+static pthread_cond_t left = PTHREAD_COND_INITIALIZER;   /* one has left the list */
 static struct verification *all;
 
 /* A kernel does not run again if it prints, or has variables that outlive a launch. */
@@ -85,14 +87,30 @@ struct verification *verification_new(struct kernel *k, const struct request *r,
 	return v;
 }
 
+static void begin_judging(struct verification *v)
+{
+	pthread_mutex_lock(&lock);
+	v->judged = true;
+	pthread_mutex_unlock(&lock);
+}
+
 /* After this, no other thread uses it. */
 static void leave_list(struct verification *v)
 {
 	pthread_mutex_lock(&lock);
+	pthread_cond_broadcast(&left);
 	*(v->previous ? &v->previous->next : &all) = v->next;
 	if (v->next)
 		v->next->previous = v->previous;
 	pthread_mutex_unlock(&lock);
+}
+
+static bool is_judged(cl_program program)
+{
+	for (const struct verification *v = all; v; v = v->next)
+		if (v->program == program && v->judged)
+			return true;
+	return false;
 }
 
 void verifications_abandon(cl_program program)
@@ -102,10 +120,12 @@ void verifications_abandon(cl_program program)
 	size_t count = 0;
 	pthread_mutex_lock(&lock);
 	for (struct verification *v = all; v && count < MOST; v = v->next)
-		if (v->program == program && v->kernel) {
+		if (v->program == program && v->kernel && !v->judged) {
 			kernels[count++] = v->kernel;
 			v->kernel = NULL;
 		}
+	while (is_judged(program)) /* for as long as the kernel runs once more */
+		pthread_cond_wait(&left, &lock);
 	pthread_mutex_unlock(&lock);
 	while (count)
 		cl.clReleaseKernel(kernels[--count]);
@@ -136,14 +156,15 @@ void verification_end(struct verification *v, const char *kernel, bool completed
 {
 	if (!v)
 		return;
-	leave_list(v);
+	begin_judging(v);
 	enum verdict verdict = completed ? judge(v) : VERDICT_NONE;
+	if (v->kernel)
+		cl.clReleaseKernel(v->kernel);
+	leave_list(v);
 	proof_end(v->proof, verdict, took_ns);
 	if (verdict >= VERDICT_SAME)
 		stats_add_comparison(&simulation.stats, kernel,
 		                     verdict == VERDICT_SAME ? TWIN_SAME : verdict == VERDICT_RACY ? TWIN_RACY : TWIN_DIFFERS);
-	if (v->kernel)
-		cl.clReleaseKernel(v->kernel);
 	shadow_release(v->shadow);
 	pool_unref(v->pool);
 	free(v);
