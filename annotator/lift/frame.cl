@@ -340,6 +340,7 @@ uint gs_find_other(__private struct gs_group *g, __global struct gs_warp *s, __g
 #define GS_PARAMETERS parameters
 #define GS_VARIABLES variables
 #define GS_CC cc[l]
+#define GS_ELSEWHERE(lanes, line) if ((lanes) & alive) GS_FAULT(GS_LIFTED_ELSEWHERE, line, 0, 0, 0, 0)
 #define GS_CLOCK gs_clock(launch, g)
 #define GS_LAUNCH launch
 ulong gs_clock(__global struct gs_launch *launch, __private struct gs_group *g)

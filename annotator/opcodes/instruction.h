@@ -14,6 +14,7 @@
  *   GS_PARAMETERS, GS_VARIABLES   ulong: addresses
  *   GS_CLOCK     ulong: something that grows
  *   GS_FAULT(kind, line, a, b, c, d)   notes a fault (lifted.h) and ends the group
+ *   GS_ELSEWHERE(lanes, line)   notes a fault if some of these lanes have not ended, and ends the group
  *   GS_LAUNCH    __global struct gs_launch *, with the members of struct lifted_launch
  * Types that hold registers, by their bits: 1 uint (0 or 1), 8 and 16 ushort, 32 uint, or float if the register is real, 64 ulong, or
  * double if real, 128 ulong2. A value narrower than its register is extended as PTX says (ld.s8 into a 32-bit register: by its sign).

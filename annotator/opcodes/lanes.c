@@ -29,6 +29,15 @@ static void put_members(struct opcode_work *w, uint32_t n, bool sync)
 	opcode_put(w, ";\n");
 }
 
+/* Lanes that the mask names and that are read, but do not execute this shuffle now: they are elsewhere, or in another one, with another
+ * mask. A GPU would wait for them. */
+static void put_off(struct opcode_work *w, bool masks)
+{
+	opcode_put(w, "gs_off |= gs_p ? ");
+	opcode_put_operand(w, opcode_source(w, 3), opcode_type_of("u32"));
+	opcode_put(w, masks ? " & (gs_w[gs_j & 31] != gs_w[l] ? ~0u : ~x) & 1u << (gs_j & 31) : 0u;\n" : " & ~x & 1u << (gs_j & 31) : 0u;\n");
+}
+
 void opcode_write_shfl(struct opcode_work *w)
 {
 	static const char *const modes[] = {"up", "down", "bfly", "idx", NULL};
@@ -39,16 +48,21 @@ void opcode_write_shfl(struct opcode_work *w)
 		opcode_refuse(w, "its form is not known");
 		return;
 	}
-	opcode_put(w, "{ ");
+	bool sync = opcode_has(w, "sync"), masks = sync && opcode_source(w, 3)->kind == PTX_REGISTER;
+	opcode_put(w, "{ uint gs_off = 0; ");
 	gather(w, 0, b32, "gs_x");
+	if (masks)
+		gather(w, 3, opcode_type_of("u32"), "gs_w");
 	opcode_expand(w, EACH_ON "\nuint gs_b = $b:u32 & 31u, gs_c = $c:u32, gs_s = gs_c >> 8 & 31u;\n");
 	opcode_put(w, "int gs_e = (int)(l & gs_s | gs_c & 31u & ~gs_s), gs_j = %s;\n", from[mode]);
-	put_members(w, 3, opcode_has(w, "sync"));
+	put_members(w, 3, sync);
 	opcode_put(w, "uint gs_p = gs_j %s gs_e, gs_k = gs_p && gs_m >> (gs_j & 31) & 1u ? gs_j : l;\n", mode ? "<=" : ">=");
+	if (sync)
+		put_off(w, masks);
 	opcode_assign(w, 0, b32, "gs_x[gs_k]");
 	if (w->results == 2)
 		opcode_assign(w, 1, opcode_type_of("pred"), "gs_p");
-	opcode_put(w, "} }\n");
+	opcode_put(w, "}\nGS_ELSEWHERE(gs_off, %u) }\n", w->i->ptx_line);
 }
 
 void opcode_write_vote(struct opcode_work *w)

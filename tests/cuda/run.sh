@@ -87,7 +87,7 @@ suite() {
 }
 
 # The runtime below the entry points, with text that was lifted by hand.
-launches_by_hand() { GPUSIM_REPORT=none "$build/tests/cuda/direct" >out 2>&1 || { cat out && return 1; }; }
+launches_by_hand() { GPUSIM_REPORT=none GPUSIM_MEMORY=hierarchy "$build/tests/cuda/direct" >out 2>&1 || { cat out && return 1; }; }
 
 programs() {
 	check "launches of kernels that were lifted by hand" launches_by_hand

@@ -30,6 +30,9 @@ extern "C" __global__ void shuffle_halves(const int *in, int *out)
 extern "C" __global__ void shuffle_while(const int *in, int *out)
 {
 	int t = threadIdx.x, v = in[t];
+#if defined __CUDACC__ && !defined __clang__
+#pragma unroll 1 /* or lanes of one iteration are at different instructions */
+#endif
 	for (int k = 0; k < t; k++)
 		v += __shfl_sync(0xfffffffeu << k, v, 31);
 	out[t] = v;
