@@ -389,7 +389,8 @@ twin_that_differs_is_found() {
 	for time in 1 2; do # the second process knows it from the cache
 		GPUSIM_CACHE_DIR=$PWD/liars GPUSIM_CLANG=$PWD/liar GPUSIM_REPORT=text,json GPUSIM_OUTPUT=l preloaded "$guest/shadow" >out 2>err || return 1
 		cmp plain.shadow out && grep -q '^gpusim: twin differs: .* of chain ' err || return 1
-		json l.json 'all((k["twin"]["differs"] > 0) == (k["name"] == "chain") for k in r["kernels"])' || return 1
+		# Which work-item of slots is first is chance: it may differ from its twin, and be the same twice.
+		json l.json 'all((k["twin"]["differs"] > 0) == (k["name"] == "chain") for k in r["kernels"] if k["name"] != "slots")' || return 1
 	done
 }
 
