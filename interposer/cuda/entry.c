@@ -105,15 +105,7 @@ void *entry_next(const char *name, const void *self)
 	DEVICE_FUNCTION(name, params, args, hook_##name(API_LIST args, caller_version(__builtin_return_address(0))))
 #define FREE_CALL(name, params, args) FUNCTION(name, int, cudaErrorNoDevice, params, args, return hook_##name args;)
 #define PLAIN(name, type, otherwise, params, args) FUNCTION(name, type, otherwise, params, args, return hook_##name args;)
-#define REFUSED(name)
 #include "interposer/cuda/entries.def"
-#undef CALL
-#undef STREAM_CALL
-#undef DEFAULT_CALL
-#undef VERSION_CALL
-#undef FREE_CALL
-#undef PLAIN
-#undef REFUSED
 
 static const struct entry_address {
 	const char *name;
@@ -125,15 +117,7 @@ static const struct entry_address {
 #define VERSION_CALL(name, params, args) {#name, (void *)name},
 #define FREE_CALL(name, params, args) {#name, (void *)name},
 #define PLAIN(name, type, otherwise, params, args) {#name, (void *)name},
-#define REFUSED(name)
 #include "interposer/cuda/entries.def"
-#undef CALL
-#undef STREAM_CALL
-#undef DEFAULT_CALL
-#undef VERSION_CALL
-#undef FREE_CALL
-#undef PLAIN
-#undef REFUSED
 };
 
 void *entry_find(const char *name)

@@ -22,15 +22,7 @@
 #define VERSION_CALL(name, params, args) int hook_##name(API_LIST params, int version);
 #define FREE_CALL(name, params, args) int hook_##name params;
 #define PLAIN(name, type, otherwise, params, args) type hook_##name params;
-#define REFUSED(name)
 #include "interposer/cuda/entries.def"
-#undef CALL
-#undef STREAM_CALL
-#undef DEFAULT_CALL
-#undef VERSION_CALL
-#undef FREE_CALL
-#undef PLAIN
-#undef REFUSED
 
 bool entry_is_off(void); /* GPUSIM_OFF=1 */
 /* Starts the runtime. 0, or the error that every call that needs the device has. */

@@ -61,15 +61,8 @@ void *gpusim_refused_target(const char *name)
 	return (void *)refused_call;
 }
 
-#define CALL(name, params, args)
-#define STREAM_CALL(name, params, args)
-#define DEFAULT_CALL(name, params, args)
-#define VERSION_CALL(name, params, args)
-#define FREE_CALL(name, params, args)
-#define PLAIN(name, type, otherwise, params, args)
 #define REFUSED(name) STUB(name) __attribute__((visibility("default"))) extern void name(void);
 #include "interposer/cuda/entries.def"
-#undef REFUSED
 
 static const struct refused_address {
 	const char *name;
@@ -77,7 +70,6 @@ static const struct refused_address {
 } addresses[] = {
 #define REFUSED(name) {#name, name},
 #include "interposer/cuda/entries.def"
-#undef REFUSED
 };
 
 void *entry_refused(const char *name)
