@@ -35,8 +35,8 @@ struct launch_profile {
 	/* What neighbours do together. Of each counter, the largest of 32 work-items in a row; these added up: over all of the launch, and in
 	 * the 32 that have most. 0: not known. */
 	double together, longest;
-	bool other_trace;   /* the trace is of another launch of the same sizes, */
-	double trace_apart; /* which did so much otherwise, relative, by its counters */
+	bool other_trace;   /* the trace is of another launch */
+	double trace_apart; /* how much that one did otherwise, relative, by its counters; 0: the same, or the trace is its own */
 	struct lane_counts lanes;       /* the same, work-item by work-item */
 	const struct launch_trace *trace; /* what work-items of some groups did; NULL: none was traced */
 	const uint16_t *accesses;       /* launch_accesses of it */

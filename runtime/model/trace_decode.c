@@ -339,13 +339,13 @@ void trace_of(struct launch_result *r)
 	if (!l->local[0])
 		trace_learn(l->facts, l->global, l->local, r->profile.local);
 	r->trace = trace_find(l->facts, l->global, l->local, &work);
-	r->profile.other_trace = r->trace && !own;
-	r->profile.trace_apart = r->profile.other_trace ? trace_unlike(r->trace, &work) : 0;
 	/* The driver chose otherwise, or the trace's groups are elsewhere. */
 	if (r->trace && (!same_local(r->trace, &r->profile) || !same_rows(r->trace, &r->profile))) {
 		trace_let_go(r->trace);
 		r->trace = NULL;
 	}
+	r->profile.other_trace = r->trace && !own;
+	r->profile.trace_apart = r->profile.other_trace ? trace_unlike(r->trace, &work) : 0;
 	double groups = (double)(r->profile.groups[0] * r->profile.groups[1] * r->profile.groups[2]);
 	if (r->trace)
 		r->traced_fraction = (double)r->trace->traced_groups / groups;
