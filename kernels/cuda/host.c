@@ -1,12 +1,15 @@
 /*
  * host - runs the cases of cases.txt as an ordinary program of the CUDA runtime API: suite.c, with the kernels of this folder.
  *
- *   host [-k PTX folder] [-r repeats] [-d folder] cases.txt [name...]     (shell patterns: '*-s')
+ *   host [-k PTX folder] [-r repeats] [-w launches [-u ms]] [-d folder] cases.txt [name...]     (shell patterns: '*-s')
  *
  * It prints the same lines as suite: name,kernel,global,local,checksum,median_ns,min_ns. The times are those of CUDA events. The PTX of a case
  * is FILE.ptx in the folder (default: cuda/ptx beside the cases file), where cases.txt has FILE.cl. Local memory that the OpenCL kernel has
  * as an argument is dynamic shared memory here, and images are buffers of float4. -d writes the buffers after each case to
  * FOLDER/NAME, one after the other.
+ *
+ * -w measures with warm caches: a repeat is so many launches in a row, on what the launches before left in memory, and its time is that of
+ * one of them. -u lets launches go on for so long before the first repeat, so that clocks are up.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
@@ -15,13 +18,15 @@
 #include "kernels/cuda/runtime.h"
 
 #include <libgen.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { MAX_REPEATS = 64, MAX_MODULES = 32, MAX_KERNELS = 128 };
 
 struct host {
 	const char *ptx_dir, *dump_dir;
-	int repeats;
+	int repeats, in_a_row; /* in_a_row: 0: each launch gets fresh data */
+	double warm_up_ms;
 	void *memory[MAX_ARGS]; /* of the current case */
 	struct module {
 		char file[64];
@@ -100,37 +105,67 @@ static void *argument(struct host *h, int index, struct arg *a)
 	return &h->memory[index];
 }
 
-/* Returns the time in ns. */
-static double launch(struct host *h, const void *kernel, struct test_case *c)
-{
+/* A launch as CUDA takes it. */
+struct ready_launch {
+	const void *kernel;
 	void *arguments[MAX_ARGS];
-	dim3 grid = {1, 1, 1}, block = {1, 1, 1};
-	size_t shared = 0;
-	cudaEvent_t from, to;
-	float ms = 0;
+	dim3 grid, block;
+	size_t shared;
+};
+
+/* Buffers get their contents anew. */
+static struct ready_launch prepare(struct host *h, const void *kernel, struct test_case *c)
+{
+	struct ready_launch l = {.kernel = kernel, .grid = {1, 1, 1}, .block = {1, 1, 1}};
 	int count = 0;
 
 	for (int i = 0; i < c->arg_count; i++) {
 		void *a = argument(h, i, &c->args[i]);
 		if (a)
-			arguments[count++] = a;
+			l.arguments[count++] = a;
 		else
-			shared += c->args[i].count;
+			l.shared += c->args[i].count;
 	}
 	for (uint32_t d = 0; d < c->dims; d++) {
-		(&block.x)[d] = (unsigned)c->local[d];
-		(&grid.x)[d] = (unsigned)(c->global[d] / c->local[d]);
+		(&l.block.x)[d] = (unsigned)c->local[d];
+		(&l.grid.x)[d] = (unsigned)(c->global[d] / c->local[d]);
 	}
+	return l;
+}
+
+/* Returns the time of one launch in ns. */
+static double launch(struct ready_launch *l, int in_a_row)
+{
+	cudaEvent_t from, to;
+	float ms = 0;
+
 	check(cudaEventCreate(&from), "cudaEventCreate");
 	check(cudaEventCreate(&to), "cudaEventCreate");
 	check(cudaEventRecord(from, NULL), "cudaEventRecord");
-	check(cudaLaunchKernel(kernel, grid, block, arguments, shared, NULL), "cudaLaunchKernel");
+	for (int i = 0; i < in_a_row; i++)
+		check(cudaLaunchKernel(l->kernel, l->grid, l->block, l->arguments, l->shared, NULL), "cudaLaunchKernel");
 	check(cudaEventRecord(to, NULL), "cudaEventRecord");
 	check(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
 	check(cudaEventElapsedTime(&ms, from, to), "cudaEventElapsedTime");
 	check(cudaEventDestroy(from), "cudaEventDestroy");
 	check(cudaEventDestroy(to), "cudaEventDestroy");
-	return (double)ms * 1e6;
+	return (double)ms * 1e6 / in_a_row;
+}
+
+static double now_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec * 1e3 + (double)t.tv_nsec / 1e6;
+}
+
+static void warm_up(struct host *h, struct ready_launch *l)
+{
+	double end = now_ms() + h->warm_up_ms;
+
+	while (now_ms() < end)
+		launch(l, h->in_a_row);
 }
 
 static int compare_times(const void *a, const void *b)
@@ -178,10 +213,15 @@ static uint32_t take_results(struct host *h, struct test_case *c)
 static void run_case(struct host *h, struct test_case *c)
 {
 	double times[MAX_REPEATS] = {0};
-	const void *kernel = find_kernel(h, c->file, c->kernel);
+	struct ready_launch l = {.kernel = find_kernel(h, c->file, c->kernel)};
 
-	for (int r = 0; r < h->repeats; r++)
-		times[r] = launch(h, kernel, c);
+	for (int r = 0; r < h->repeats; r++) {
+		if (!r || !h->in_a_row)
+			l = prepare(h, l.kernel, c);
+		if (!r && h->in_a_row)
+			warm_up(h, &l);
+		times[r] = launch(&l, h->in_a_row ? h->in_a_row : 1);
+	}
 	qsort(times, (size_t)h->repeats, sizeof times[0], compare_times);
 	printf("%s,%s,", c->name, c->kernel);
 	print_range(c->global, c->dims);
@@ -198,18 +238,22 @@ int main(int argc, char **argv)
 	size_t size;
 	int option;
 
-	while ((option = getopt(argc, argv, "k:r:d:")) != -1) {
+	while ((option = getopt(argc, argv, "k:r:w:u:d:")) != -1) {
 		if (option == 'k')
 			h.ptx_dir = optarg;
 		else if (option == 'r')
 			h.repeats = atoi(optarg);
+		else if (option == 'w')
+			h.in_a_row = atoi(optarg);
+		else if (option == 'u')
+			h.warm_up_ms = atof(optarg);
 		else if (option == 'd')
 			h.dump_dir = optarg;
 		else
 			return 2;
 	}
-	if (optind >= argc || h.repeats < 1 || h.repeats > MAX_REPEATS) {
-		fprintf(stderr, "usage: host [-k PTX folder] [-r repeats] [-d folder] cases.txt [name...]\n");
+	if (optind >= argc || h.repeats < 1 || h.repeats > MAX_REPEATS || h.in_a_row < 0) {
+		fprintf(stderr, "usage: host [-k PTX folder] [-r repeats] [-w launches [-u ms]] [-d folder] cases.txt [name...]\n");
 		return 2;
 	}
 	if (cuda_missing()) {
