@@ -78,18 +78,19 @@ static struct lifted_form *form_of(struct launch_command *c, bool traces, struct
 
 /* ---- counters and traces ---- */
 
-/* A launch without counters is not modelled. */
+/* A launch without counters is estimated from others. */
 static void take_counters(struct launch_command *c)
 {
 	struct launch *l = c->launch;
 	const struct cuda_device *d = cuda_device();
 	if (!l)
 		return;
-	launch_choose_size(l);
-	l->buffer = buffer_take(d->pool, d->device, COUNTER_BUFFER, launch_words(&l->record));
+	pthread_mutex_lock(&c->kernel->lock);
+	launch_take_counters(l, d->pool, d->device);
+	pthread_mutex_unlock(&c->kernel->lock);
 	if (!l->buffer || buffer_set_slots(l->buffer, l->record.slots)) {
-		l->uncounted = true;
-		l->why = "there was no room for its counters (GPUSIM_COUNTER_MEMORY)";
+		launch_give_back(l);
+		l->alone = no_room_for_counters;
 		return;
 	}
 	c->words.counters = (uint64_t)(uintptr_t)l->buffer->words;
@@ -117,7 +118,7 @@ static void choose_trace(struct launch_command *c, struct traced_part *t)
 	const struct cuda_device *d = cuda_device();
 	struct gs_error err = {""};
 	*t = (struct traced_part){0};
-	if (!l || l->uncounted || program_is_ending() || !plan_groups(l, &t->plan))
+	if (!l || l->alone || program_is_ending() || !plan_groups(l, &t->plan))
 		return;
 	/* Already now: building takes seconds, and launches of other streams meanwhile are not to be traced as well. */
 	trace_taken(l->record.facts, l->record.global, l->record.local);

@@ -93,7 +93,7 @@ static size_t at_most(uint64_t wanted, uint64_t room)
  * Gives a slot to every group and a place to every work-item, if that fits a quarter of the bound. Otherwise groups share slots
  * and may lose counts, or only the first work-items are counted.
  */
-void launch_choose_size(struct launch *l)
+static void choose_size(struct launch *l)
 {
 	const struct artifact *a = l->record.artifact;
 	uint64_t room = simulation.options.counter_memory.number / 4 / sizeof(uint64_t), items = 1;
@@ -108,6 +108,8 @@ void launch_choose_size(struct launch *l)
 	l->record.places = words ? at_most(items, (room - room / 2) * 2 / words) : 0;
 }
 
+const char no_room_for_counters[] = "there was no room for its counters (GPUSIM_COUNTER_MEMORY)";
+
 /* Launches of the kernel up to now that have about the same number of work-items; sizes are in steps of a fifth. */
 static unsigned count_by_size(const struct launch *l)
 {
@@ -115,6 +117,23 @@ static unsigned count_by_size(const struct launch *l)
 	double items = (double)l->record.global[0] * (double)l->record.global[1] * (double)l->record.global[2];
 	double step = items > 1 ? log2(items) * STEPS_PER_DOUBLING : 0;
 	return l->record.facts->launches_by_size[step < LAUNCH_SIZES - 1 ? (unsigned)step : LAUNCH_SIZES - 1]++;
+}
+
+/*
+ * Where half of the memory for counters is in use, the program launches faster than launches are modelled. The rest is then for launches
+ * that tell most about those without counters: of each kernel and size the 1st, 2nd, 4th, 8th and so on.
+ */
+static bool is_to_be_counted(unsigned seen)
+{
+	return buffers_in_use(COUNTER_BUFFER) <= simulation.options.counter_memory.number / 2 || !(seen & (seen + 1));
+}
+
+unsigned launch_take_counters(struct launch *l, struct context_pool *pool, cl_device_id device)
+{
+	unsigned seen = count_by_size(l);
+	choose_size(l);
+	l->buffer = is_to_be_counted(seen) ? buffer_take(pool, device, COUNTER_BUFFER, launch_words(&l->record)) : NULL;
+	return seen;
 }
 
 /* Keeps the arguments from which addresses may be computed. A number of 8 bytes may be a handle. It is then taken for a buffer,
@@ -274,15 +293,6 @@ struct attempt {
 };
 
 /* ---- which way the twin runs ---- */
-
-/*
- * Where half of the memory for counters is in use, the program launches faster than launches are modelled. The rest is then for launches
- * that tell most about those without counters: of each kernel and size the 1st, 2nd, 4th, 8th and so on.
- */
-static bool is_to_be_counted(const struct attempt *a)
-{
-	return buffers_in_use(COUNTER_BUFFER) <= simulation.options.counter_memory.number / 2 || !(a->seen & (a->seen + 1));
-}
 
 /* If a verification does not take place, there is no verdict. */
 static void no_verdict(struct attempt *a)
@@ -635,11 +645,9 @@ static bool launch_with(struct kernel *k, struct request *r, struct kernel_twin 
 {
 	struct attempt a = {.kernel = k, .request = r, .twin = t, .device = device, .launch = l};
 	bool asked = false;
-	launch_choose_size(l);
-	a.seen = count_by_size(l);
-	l->buffer = is_to_be_counted(&a) ? buffer_take(k->build->pool, device, COUNTER_BUFFER, launch_words(&l->record)) : NULL;
+	a.seen = launch_take_counters(l, k->build->pool, device);
 	if (!l->buffer)
-		a.alone = "there was no room for its counters (GPUSIM_COUNTER_MEMORY)";
+		a.alone = no_room_for_counters;
 	else if (!choose_way(&a, err))
 		asked = enqueue_all(&a, result, event, err);
 	if (a.alone)

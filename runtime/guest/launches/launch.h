@@ -56,9 +56,8 @@ struct launch {
 	struct launch_part traces, twin, copies;
 	bool beside_twins;                   /* twins run beside it, and the driver may have to compile them */
 	bool uncounted;                      /* the driver refused its twin after it had accepted another command of ours */
-	const char *alone;                   /* why the kernel runs without a twin although others do not; NULL: it has one */
+	const char *alone;                   /* why it runs without a twin, or (CUDA) without counters, although others do not; or NULL */
 	bool void_trace;                     /* the same for the traced twin */
-	const char *why;                     /* uncounted: another reason; a static text, or NULL */
 	enum { FETCH_NONE, FETCH_BUSY, FETCH_DONE } fetched; /* its trace and its verdict (worker.c) */
 	struct kept_trace *brought;          /* its trace, after it was fetched, or NULL */
 	bool profiled;
@@ -68,8 +67,10 @@ struct launch {
 
 /* A launch with room for so many arguments, which the caller fills in. NULL: out of memory. */
 struct launch *launch_new(struct artifact *a, struct artifact_kernel *facts, const char *name, size_t arguments);
-/* Chooses how many slots and places its counters have (runtime/format/counters.h). */
-void launch_choose_size(struct launch *l);
+/* Chooses how many slots and places its counters have (runtime/format/counters.h), and gets memory for them: l->buffer, or NULL, if there is
+ * no room. Returns how many launches of the kernel of about its size came before. The kernel's lock must be held. */
+unsigned launch_take_counters(struct launch *l, struct context_pool *pool, cl_device_id device);
+extern const char no_room_for_counters[]; /* why a launch without them is estimated from others */
 void launch_free(struct launch *l);
 void launch_give_back(struct launch *l); /* gives back all memory that it holds; its commands must have completed */
 

@@ -341,7 +341,6 @@ static void finish_launch(struct launch *l)
 		kept_trace_free(l->brought);
 		l->brought = NULL;
 		not_modelled(l, l->status < 0 ? "the driver ended it with an error"
-		                : l->why       ? l->why
 		                : l->uncounted ? "the driver refused its annotated twin"
 		                               : "its counters could not be read");
 	}
