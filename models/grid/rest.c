@@ -2,7 +2,8 @@
  * What is left of the warps that run.
  *
  *   w:  instructions that a warp has left, with the rounds of its windows
- *   v:  its instructions per cycle since the mark; of a warp that began later, the mean of the others
+ *   v:  its instructions per cycle since the mark; of a warp that began later, the mean of the others; if all did, the SMs' instructions per
+ *       cycle, divided by the warps
  *   q:  the share of an SM's cycles in which warps waited for one another: all but those in which all waited for results of their own
  *   an SM needs q * sum(w) / sum(v) + (1 - q) * max(w / v)
  */
@@ -85,9 +86,18 @@ static struct rest_cycles cycles_of(const struct ov_sm *sm)
 	return c;
 }
 
+static double all_done(const struct rest *r)
+{
+	double sum = 0;
+	for (uint32_t i = 0; i < r->count; i++)
+		sum += ov_done(r->sms[i]);
+	return sum;
+}
+
 void rest_begin(struct rest *r, uint64_t time)
 {
 	r->time = time;
+	r->done = all_done(r);
 	for (uint32_t i = 0; i < r->count; i++) {
 		r->cycles[i] = cycles_of(r->sms[i]);
 		for (uint32_t slot = 0; slot < r->slots; slot++) {
@@ -111,14 +121,15 @@ static double done_since(const struct rest *r, uint32_t i, uint32_t slot, double
 /* Instructions per cycle of a warp, on average. */
 static double mean_rate(const struct rest *r, double cycles)
 {
-	double sum = 0, warps = 0;
+	double sum = 0, warps = 0, all = 0;
 	for (uint32_t i = 0; i < r->count; i++)
 		for (uint32_t slot = 0; slot < r->slots; slot++) {
 			double done = has_warp(r->sms[i], slot) ? done_since(r, i, slot, work_left(r->sms[i], slot)) : 0;
 			sum += done;
 			warps += done > 0;
+			all += has_warp(r->sms[i], slot);
 		}
-	return warps > 0 ? sum / warps / cycles : 0;
+	return warps > 0 ? sum / warps / cycles : all > 0 ? (all_done(r) - r->done) / all / cycles : 0;
 }
 
 static struct rest_estimate rest_of_sm(const struct rest *r, uint32_t i, double cycles, double usual, double queued)

@@ -13,6 +13,7 @@ struct rest {
 	struct ov_sm **sms;
 	uint32_t count, slots;
 	uint64_t time;           /* of the mark, of the launch; 0: there is none */
+	double done;             /* instructions, up to the mark */
 	struct rest_mark *marks; /* by SM and slot: what its warp had to do then */
 	struct rest_cycles *cycles; /* by SM: where its cycles had gone */
 };
