@@ -98,6 +98,12 @@ static unsigned window_of(const struct loop *l, struct loop_nest inside, unsigne
 	return within ? sizes[levels].outer : sizes[levels].innermost;
 }
 
+/* What is known of the length of a work-item's trace. */
+static unsigned length_of_trace(struct loop_nest inside)
+{
+	return inside.levels >= NESTED ? HAZARD_NESTS : !inside.levels && !inside.constant ? HAZARD_STRAIGHT : 0;
+}
+
 /* Functions that call each other in a circle are no OpenCL C, but they end here, too. */
 int choose_windows(struct annotation *a, struct gs_error *err)
 {
@@ -117,8 +123,8 @@ int choose_windows(struct annotation *a, struct gs_error *err)
 		a->loops[i].window = window_of(&a->loops[i], inside[i], around[i]);
 	for (size_t i = 0; i < a->kernel_count && !failed; i++)
 		for (size_t j = 0; j < a->function_count; j++)
-			if (a->functions[j]->name == a->kernels[i].name && a->functions[j]->inside.levels >= NESTED)
-				a->kernels[i].hazards |= HAZARD_NESTS;
+			if (a->functions[j]->name == a->kernels[i].name)
+				a->kernels[i].hazards |= length_of_trace(a->functions[j]->inside);
 	free(inside);
 	free(around);
 	free(functions);

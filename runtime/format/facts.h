@@ -15,7 +15,8 @@
 	X(ROUNDING, 32, "rounds") \
 	X(WAITS, 64, "waits") \
 	X(EXPLODES, 128, "explodes") \
-	X(NESTS, 256, "nests") /* no hazard: three loops or more in each other are traced in windows */
+	X(NESTS, 256, "nests") /* no hazard: three loops or more in each other are traced in windows */ \
+	X(STRAIGHT, 512, "straight") /* no hazard: it has no loops */
 
 /* ARGUMENT_name, word. */
 #define ARGUMENT_KINDS(X) \

@@ -61,6 +61,7 @@
  *               explodes   so many conditions have barriers inside of them that POCL would compile the twin for minutes. This word
  *                          is there only if that is certain
  *               nests      no hazard: so many loops are in each other that traces in windows are long even so
+ *               straight   no hazard: there are no loops, so that traces are short
  *   arguments   one line per kernel, in the same order: NAME KIND...; the kind of each argument (facts.h): value, local, constant,
  *               const (a pointer to const __global), unwritten (a pointer to __global; the compiler has found no write through it),
  *               global (any other pointer to __global), read (a read_only image), write (any other image),

@@ -184,13 +184,16 @@ void trace_taken(struct artifact_kernel *k, const uint64_t global[3], const uint
 
 /*
  * Loops are traced in windows, so that 16 chunks, some 4,000 events, are enough for one or two nested loops. Three have up to 16 x 16 x 64
- * iterations in windows. What needs more than 1,024 has so many loops one after another that it stays cut.
+ * iterations in windows. What needs more than 1,024 has so many loops one after another that it stays cut. Without loops there are a few
+ * hundred events at most: programs that launch such kernels quickly, one after the other, have room for all their traces.
  */
-enum { ROOM = 16, ROOM_OF_NESTS = 64, MORE_ROOM = 4, MOST_ROOM = 1024 };
+enum { ROOM = 16, ROOM_OF_NESTS = 64, ROOM_OF_STRAIGHT = 2, MORE_ROOM = 4, MOST_ROOM = 1024 };
 
 static uint32_t room_of(const struct artifact_kernel *k)
 {
-	return k->trace_room ? k->trace_room : k->hazards & HAZARD_NESTS ? ROOM_OF_NESTS : ROOM;
+	if (k->trace_room)
+		return k->trace_room;
+	return k->hazards & HAZARD_NESTS ? ROOM_OF_NESTS : k->hazards & HAZARD_STRAIGHT ? ROOM_OF_STRAIGHT : ROOM;
 }
 
 uint64_t trace_room(struct artifact_kernel *k)

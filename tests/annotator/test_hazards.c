@@ -142,7 +142,21 @@ static void hazards_are_those_of_what_a_kernel_calls(void)
 		{HAZARD_PRINTS, "__kernel void g(void) { printf(\"x\"); } " K "g(); }"},
 		{0, K "int printf = n; p[0] = printf; }"},
 	};
-	check(programs, GS_ARRAY_LEN(programs), "-cl-std=CL1.2", ~0u);
+	check(programs, GS_ARRAY_LEN(programs), "-cl-std=CL1.2", ~(unsigned)HAZARD_STRAIGHT);
+}
+
+static void loops_are_told(void)
+{
+	enum { S = HAZARD_STRAIGHT, N = HAZARD_NESTS };
+	static const struct program programs[] = {
+		{S, K "if (n) p[0] = 1; else p[1] = n ? 2 : 3; }"},
+		{S, "void g(int n) { while (n) n--; } " K "p[0] = 1; }"}, /* nobody calls it */
+		{0, "void g(int n) { while (n) n--; } void f(int n) { g(n); } " K "f(n); }"},
+		{0, K "for (int i = 0; i < 8; i++) p[i] = 1; }"},
+		{0, K "do p[n] = 1; while (n--); }"},
+		{N, K "for (int i = 0; i < n; i++) for (int j = 0; j < n; j++) for (int k = 0; k < n; k++) p[i + j] = k; }"},
+	};
+	check(programs, GS_ARRAY_LEN(programs), "-cl-std=CL1.2", S | N);
 }
 
 static void addresses_that_may_come_from_memory_are_told(void)
@@ -317,6 +331,7 @@ void add_hazards_tests(void)
 	CU_add_test(s, "kernels that may wait for other groups are told", kernels_that_may_wait_for_other_groups_are_told);
 	CU_add_test(s, "many conditions with barriers explode", many_conditions_with_barriers_explode);
 	CU_add_test(s, "hazards are those of what a kernel calls", hazards_are_those_of_what_a_kernel_calls);
+	CU_add_test(s, "loops are told", loops_are_told);
 	CU_add_test(s, "addresses that may come from memory are told", addresses_that_may_come_from_memory_are_told);
 	CU_add_test(s, "const that is dropped anywhere is told", const_that_is_dropped_anywhere_is_told);
 	CU_add_test(s, "variables that outlive a launch are told", variables_that_outlive_a_launch_are_told);
