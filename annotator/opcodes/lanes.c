@@ -1,7 +1,8 @@
 /*
  * Instructions of lanes together. Lanes that execute it together are those of x, and of these only the ones that a lane names in its
  * own mask: tiles of a warp execute the same instruction with different masks. What a lane that is not there would give is not defined
- * in PTX; a shuffle gives the lane's own value then.
+ * in PTX. A shuffle gives 0 then: programs that sum up fewer lanes than a warp has rely on it. Lanes that are there can be read by others
+ * that do not name them.
  */
 #include "annotator/opcodes/opcode.h"
 
@@ -56,10 +57,10 @@ void opcode_write_shfl(struct opcode_work *w)
 	opcode_expand(w, EACH_ON "\nuint gs_b = $b:u32 & 31u, gs_c = $c:u32, gs_s = gs_c >> 8 & 31u;\n");
 	opcode_put(w, "int gs_e = (int)(l & gs_s | gs_c & 31u & ~gs_s), gs_j = %s;\n", from[mode]);
 	put_members(w, 3, sync);
-	opcode_put(w, "uint gs_p = gs_j %s gs_e, gs_k = gs_p && gs_m >> (gs_j & 31) & 1u ? gs_j : l;\n", mode ? "<=" : ">=");
+	opcode_put(w, "uint gs_p = gs_j %s gs_e, gs_k = gs_p ? (uint)gs_j & 31u : l;\n", mode ? "<=" : ">=");
 	if (sync)
 		put_off(w, masks);
-	opcode_assign(w, 0, b32, "gs_x[gs_k]");
+	opcode_assign(w, 0, b32, "(gs_m | x) >> gs_k & 1u ? gs_x[gs_k] : 0u");
 	if (w->results == 2)
 		opcode_assign(w, 1, opcode_type_of("pred"), "gs_p");
 	opcode_put(w, "}\nGS_ELSEWHERE(gs_off, %u) }\n", w->i->ptx_line);

@@ -46,6 +46,17 @@ extern "C" __global__ void sum_floats(const float *in, float *out)
 	if (threadIdx.x % 32 == 0)
 		out[(blockIdx.x * blockDim.x + threadIdx.x) / 32] = v;
 }
+
+/* Fewer lanes than a warp has sum up with the steps of a whole warp. CUDA does not define what the others give; GPUs give 0. */
+extern "C" __global__ void sum_few(const int *in, int *out)
+{
+	int t = threadIdx.x, v = in[t];
+	if (t < 8) {
+		for (int by = 16; by > 0; by >>= 1)
+			v += __shfl_down_sync(0xffu, v, by);
+	}
+	out[t] = v;
+}
 #endif
 
 #ifdef WITH_HOST
@@ -53,6 +64,7 @@ KERNEL(shuffle_all)
 KERNEL(shuffle_halves)
 KERNEL(shuffle_while)
 KERNEL(sum_floats)
+KERNEL(sum_few)
 
 static size_t check_all(const int *v, const int *out)
 {
@@ -101,6 +113,15 @@ int main(void)
 	for (int t = 0; t < 32; t++)
 		wrong += out[t] != w[t];
 	report("shuffles in a loop that lanes leave", wrong);
+	LAUNCH(sum_few, dims(1, 1, 1), dims(32, 1, 1), 0, 0, &a, &b);
+	fetch(out, b, sizeof out);
+	wrong = 0;
+	for (int t = 1; t < 8; t++)
+		v[0] += v[t];
+	wrong += out[0] != v[0];
+	for (int t = 8; t < 32; t++)
+		wrong += out[t] != v[t];
+	report("sums of fewer lanes than a warp has", wrong);
 	for (int i = 0; i < 256; i++)
 		reals[i] = (float)(i % 17);
 	float *c = (float *)device_new(reals, sizeof reals), *d = (float *)device_new(NULL, sizeof sums);

@@ -29,8 +29,10 @@ static void shuffle(struct warp *w, const struct oracle_op *o, uint32_t mask)
 	uint64_t *d = oracle_row(w, o->d), *p = o->d2 == NO_ROW ? NULL : oracle_row(w, o->d2), taken[ORACLE_WARP];
 	const uint64_t *a = oracle_row(w, o->a), *b = oracle_row(w, o->b), *c = oracle_row(w, o->c);
 	bool valid[ORACLE_WARP];
-	for (uint32_t l = 0; l < ORACLE_WARP; l++)
-		taken[l] = a[shuffle_source(o->opcode, l, (uint32_t)b[l], (uint32_t)c[l], &valid[l])];
+	for (uint32_t l = 0; l < ORACLE_WARP; l++) {
+		uint32_t source = shuffle_source(o->opcode, l, (uint32_t)b[l], (uint32_t)c[l], &valid[l]);
+		taken[l] = mask >> source & 1 ? a[source] : 0;
+	}
 	for (uint32_t l = 0; l < ORACLE_WARP; l++) {
 		if (!(mask >> l & 1))
 			continue;
