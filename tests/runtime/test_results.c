@@ -49,10 +49,17 @@ static void fill_estimate(struct estimate *e, uint32_t *random)
 
 static const struct instruction_count instructions[INSTRUCTIONS] = {{1, 2, 3}, {4, 5, 6}, {7, 8, 9}};
 
-/* NAN is the same bytes, too. */
+/* NAN is the same bytes, too. Names are compared as text: two files may have a literal at two addresses. */
 static bool same(const struct estimate *a, const struct estimate *b)
 {
-	return !memcmp(a, b, sizeof *a);
+	struct estimate named;
+	memcpy(&named, b, sizeof named);
+	if (strcmp(a->model, b->model) || strcmp(a->fixed_point.start, b->fixed_point.start) || strcmp(a->fixed_point.model, b->fixed_point.model))
+		return false;
+	named.model = a->model;
+	named.fixed_point.start = a->fixed_point.start;
+	named.fixed_point.model = a->fixed_point.model;
+	return !memcmp(a, &named, sizeof *a);
 }
 
 static void an_estimate_comes_back_as_it_was(void)

@@ -1,8 +1,9 @@
 /*
  * device - executes the kernels of a folder on the first GPU of this machine, by the CUDA driver.
  *
- *   device FOLDER [NAME...]
+ *   device [-O LEVEL] FOLDER [NAME...]
  *
+ * LEVEL is how much the driver's compiler optimises, 0 to 4 (4). A difference that goes away with 0 is the compiler's, not the GPU's.
  * It needs nothing of CUDA to be built: libcuda.so.1 is opened at run time. Where there is none, it exits with 77.
  */
 #include "tests/lift/conformance/folder.h"
@@ -10,6 +11,7 @@
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* Functions of the driver, by the names that the library has them under. */
 #define DRIVER(X)                                                                                                      \
@@ -31,6 +33,7 @@
 
 #define MEMBER(name, arguments) int(*name) arguments;
 struct driver {
+	uintptr_t optimisation;
 	DRIVER(MEMBER)
 };
 
@@ -60,11 +63,11 @@ static int failed(const struct driver *d, int error, const char *name, const cha
 /* The module, and why the driver does not take it. */
 static int load(const struct driver *d, struct folder_kernel *k, void **module)
 {
-	enum { LOG_BUFFER = 5, LOG_BYTES = 6 };
+	enum { LOG_BUFFER = 5, LOG_BYTES = 6, OPTIMISATION = 7 };
 	char log[4096] = "";
-	int options[] = {LOG_BUFFER, LOG_BYTES};
-	void *values[] = {log, (void *)(uintptr_t)sizeof log};
-	int error = d->cuModuleLoadDataEx(module, k->ptx, 2, options, values);
+	int options[] = {LOG_BUFFER, LOG_BYTES, OPTIMISATION};
+	void *values[] = {log, (void *)(uintptr_t)sizeof log, (void *)d->optimisation};
+	int error = d->cuModuleLoadDataEx(module, k->ptx, 3, options, values);
 	if (error && log[0])
 		fprintf(stderr, "%s: %s\n", k->name, log);
 	return failed(d, error, k->name, "cuModuleLoadDataEx");
@@ -106,11 +109,16 @@ static int execute(void *user, struct folder_kernel *k)
 
 int main(int argc, char **argv)
 {
-	struct driver d;
+	struct driver d = {.optimisation = 4};
 	void *context;
 	int device;
+	if (argc > 2 && strcmp(argv[1], "-O") == 0) {
+		d.optimisation = strtoul(argv[2], NULL, 10);
+		argv += 2;
+		argc -= 2;
+	}
 	if (argc < 2) {
-		fprintf(stderr, "usage: device FOLDER [NAME...]\n");
+		fprintf(stderr, "usage: device [-O LEVEL] FOLDER [NAME...]\n");
 		return 2;
 	}
 	if (open_driver(&d) || d.cuInit(0) || d.cuDeviceGet(&device, 0)) {
