@@ -12,12 +12,12 @@
 #include <unistd.h>
 
 /* Kernels that access a little more than an allocation find memory there on a GPU, whose pages are large. Here it must not be the
- * allocator's, nor nobody's. */
-enum { ALIGNMENT = 512, SLACK = 512, LARGE = 1 << 20, MARGIN = 1 << 16 };
+ * program's, nor nobody's: each allocation has pages of its own, and a margin on both sides. */
+enum { ALIGNMENT = 512, MARGIN = 1 << 16 };
 
 struct memory_entry {
 	struct cuda_allocation allocation;
-	bool ours; /* to free */
+	void *pages; /* to unmap; NULL: not ours */
 };
 
 static struct {
@@ -25,6 +25,7 @@ static struct {
 	struct memory_entry *entries;
 	size_t count, room;
 	size_t used, bound; /* bytes of device and managed memory */
+	size_t offset;      /* of the next allocation in its pages */
 } memory = {.lock = PTHREAD_MUTEX_INITIALIZER, .bound = SIZE_MAX};
 
 void memory_bound(size_t bytes)
@@ -70,7 +71,7 @@ static bool counts_as_device_memory(enum cuda_memory_kind kind)
 	return kind == CUDA_DEVICE_MEMORY || kind == CUDA_MANAGED_MEMORY;
 }
 
-static int add_entry(const struct cuda_allocation *a, bool ours, struct gs_error *err)
+static int add_entry(const struct cuda_allocation *a, void *pages, struct gs_error *err)
 {
 	int result = 0;
 	pthread_mutex_lock(&memory.lock);
@@ -81,7 +82,7 @@ static int add_entry(const struct cuda_allocation *a, bool ours, struct gs_error
 		result = gs_fail(err, ENOMEM, "out of memory");
 	} else {
 		memmove(&memory.entries[at + 1], &memory.entries[at], (memory.count - at) * sizeof *memory.entries);
-		memory.entries[at] = (struct memory_entry){*a, ours};
+		memory.entries[at] = (struct memory_entry){*a, pages};
 		memory.count++;
 	}
 	pthread_mutex_unlock(&memory.lock);
@@ -90,7 +91,7 @@ static int add_entry(const struct cuda_allocation *a, bool ours, struct gs_error
 
 int memory_add(const struct cuda_allocation *a, struct gs_error *err)
 {
-	return add_entry(a, false, err);
+	return add_entry(a, NULL, err);
 }
 
 /* Counts bytes as used, if there is room for them. */
@@ -114,25 +115,19 @@ static void give_room_back(enum cuda_memory_kind kind, size_t bytes)
 	pthread_mutex_unlock(&memory.lock);
 }
 
-static bool is_large(size_t bytes)
+static size_t mapped_bytes(size_t bytes)
 {
-	return bytes >= LARGE;
+	return bytes + 3 * (size_t)MARGIN;
 }
 
-static void *take_memory(size_t bytes)
+/* Where an allocation begins in its pages. A GPU has one behind the other, and they are not all at the same place of its caches. */
+static size_t next_offset(size_t bytes)
 {
-	if (!is_large(bytes))
-		return aligned_alloc(ALIGNMENT, (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT + SLACK);
-	char *pages = mmap(NULL, bytes + 2 * MARGIN, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	return pages == MAP_FAILED ? NULL : pages + MARGIN;
-}
-
-static void free_memory(void *address, size_t bytes)
-{
-	if (address && is_large(bytes))
-		munmap((char *)address - MARGIN, bytes + 2 * MARGIN);
-	else
-		free(address);
+	pthread_mutex_lock(&memory.lock);
+	size_t offset = memory.offset;
+	memory.offset = (offset + (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT) % MARGIN;
+	pthread_mutex_unlock(&memory.lock);
+	return offset;
 }
 
 int cuda_allocate(size_t bytes, enum cuda_memory_kind kind, unsigned flags, void **out, struct gs_error *err)
@@ -142,12 +137,16 @@ int cuda_allocate(size_t bytes, enum cuda_memory_kind kind, unsigned flags, void
 		return 0;
 	if (bytes > SIZE_MAX / 2 || !take_room(kind, bytes))
 		return gs_fail(err, ENOMEM, "there is no room for %zu bytes in the memory of the GPU", bytes);
-	void *address = take_memory(bytes);
-	int result = address ? add_entry(&(struct cuda_allocation){address, bytes, kind, flags}, true, err)
-	                     : gs_fail(err, ENOMEM, "the host has no room for %zu bytes", bytes);
+	char *pages = mmap(NULL, mapped_bytes(bytes), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (pages == MAP_FAILED) {
+		give_room_back(kind, bytes);
+		return gs_fail(err, ENOMEM, "the host has no room for %zu bytes", bytes);
+	}
+	void *address = pages + MARGIN + (counts_as_device_memory(kind) ? next_offset(bytes) : 0);
+	int result = add_entry(&(struct cuda_allocation){address, bytes, kind, flags}, pages, err);
 	if (result) {
 		give_room_back(kind, bytes);
-		free_memory(address, bytes);
+		munmap(pages, mapped_bytes(bytes));
 		return result;
 	}
 	*out = address;
@@ -158,7 +157,7 @@ int cuda_register(void *address, size_t bytes, unsigned flags, struct gs_error *
 {
 	if (!address || !bytes || bytes > UINTPTR_MAX - (uintptr_t)address)
 		return gs_fail(err, EINVAL, "there is no such memory");
-	return add_entry(&(struct cuda_allocation){address, bytes, CUDA_REGISTERED_MEMORY, flags}, false, err);
+	return add_entry(&(struct cuda_allocation){address, bytes, CUDA_REGISTERED_MEMORY, flags}, NULL, err);
 }
 
 /* Takes the entry that begins at the address out of the table. */
@@ -181,9 +180,9 @@ int memory_release(void *address, struct gs_error *err)
 	struct memory_entry e;
 	if (!take_entry(address, &e))
 		return gs_fail(err, EINVAL, "no allocation begins at %p", address);
-	if (e.ours) {
+	if (e.pages) {
 		give_room_back(e.allocation.kind, e.allocation.bytes);
-		free_memory(address, e.allocation.bytes);
+		munmap(e.pages, mapped_bytes(e.allocation.bytes));
 	}
 	return 0;
 }

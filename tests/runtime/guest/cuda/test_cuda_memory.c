@@ -78,17 +78,26 @@ static void nothing_is_allocated_for_no_bytes(void)
 	CU_ASSERT_EQUAL(cuda_allocate(SIZE_MAX - 3, CUDA_DEVICE_MEMORY, 0, &a, NULL), -ENOMEM);
 }
 
-/* A GPU has pages of 2 MiB: kernels may read a little before and after. */
-static void there_is_memory_around_large_allocations(void)
+/* A GPU has pages of 2 MiB: kernels may access a little before and after, and nothing else changes. */
+static void there_is_memory_around_allocations(void)
 {
-	enum { BYTES = 3 << 20 };
-	char *a;
-	CU_ASSERT_FATAL(!cuda_allocate(BYTES, CUDA_DEVICE_MEMORY, 0, (void **)&a, NULL));
-	CU_ASSERT_EQUAL((uintptr_t)a % 512, 0);
-	a[-65536] = a[-1] = a[0] = a[BYTES - 1] = a[BYTES] = a[BYTES + 65535] = 1;
-	struct cuda_allocation found;
-	CU_ASSERT(!cuda_find_allocation(a + BYTES, &found) && !cuda_find_allocation(a - 1, &found));
-	CU_ASSERT_EQUAL(memory_release(a, NULL), 0);
+	enum { MARGIN = 65536 };
+	static const size_t sizes[] = {3 << 20, 200000, 100, 4};
+	for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+		char *a, *b;
+		size_t bytes = sizes[i];
+		CU_ASSERT_FATAL(!cuda_allocate(bytes, CUDA_DEVICE_MEMORY, 0, (void **)&a, NULL));
+		CU_ASSERT_FATAL(!cuda_allocate(bytes, CUDA_DEVICE_MEMORY, 0, (void **)&b, NULL));
+		CU_ASSERT_EQUAL((uintptr_t)a % 512, 0);
+		CU_ASSERT_EQUAL((uintptr_t)b % 512, 0);
+		memset(b, 2, bytes);
+		memset(a - MARGIN, 1, bytes + 2 * MARGIN);
+		CU_ASSERT(b[0] == 2 && b[bytes - 1] == 2);
+		struct cuda_allocation found;
+		CU_ASSERT(!cuda_find_allocation(a + bytes, &found) && !cuda_find_allocation(a - 1, &found));
+		CU_ASSERT_EQUAL(memory_release(a, NULL), 0);
+		CU_ASSERT_EQUAL(memory_release(b, NULL), 0);
+	}
 }
 
 /* Two slices of two rows of three bytes. */
@@ -160,7 +169,7 @@ void add_cuda_memory_tests(void)
 	CU_add_test(s, "many allocations are kept in order", many_allocations_are_kept_in_order);
 	CU_add_test(s, "device memory has a bound", device_memory_has_a_bound);
 	CU_add_test(s, "nothing is allocated for no bytes, and too many are refused", nothing_is_allocated_for_no_bytes);
-	CU_add_test(s, "there is memory around large allocations", there_is_memory_around_large_allocations);
+	CU_add_test(s, "there is memory around large allocations", there_is_memory_around_allocations);
 	CU_add_test(s, "copies have three dimensions", copies_have_three_dimensions);
 	CU_add_test(s, "rows that touch may overlap", rows_that_touch_may_overlap);
 	CU_add_test(s, "fills have units of one, two and four bytes", fills_have_units_of_one_two_and_four_bytes);
