@@ -33,6 +33,12 @@ static bool has_function(const char *operation, const char *type)
 	return true;
 }
 
+/* PTX: sums of f32 in global memory flush subnormal numbers, those in shared memory do not. A generic address counts as global. */
+static const char *ending(const struct opcode_work *w, const char *operation, const char *type)
+{
+	return !strcmp(operation, "add") && !strcmp(type, "f32") && w->i->space != SPACE_shared ? "_flushed" : "";
+}
+
 void opcode_write_atom(struct opcode_work *w)
 {
 	int which = opcode_which(w, operations);
@@ -55,7 +61,7 @@ void opcode_write_atom(struct opcode_work *w)
 	for (uint32_t e = 0; e < elements; e++) {
 		if (atom)
 			opcode_open(w, e, t);
-		opcode_put(w, "gs_atomic_%s_%s(gs_a + %uul, ", operations[which], type, e * t.bits / 8u);
+		opcode_put(w, "gs_atomic_%s%s_%s(gs_a + %uul, ", operations[which], ending(w, operations[which], type), type, e * t.bits / 8u);
 		opcode_put_operand(w, &w->i->operands[at + 1 + e], t);
 		if (cas) {
 			opcode_put(w, ", ");

@@ -57,6 +57,7 @@ GS_INLINE T gs_atomic_##name##_##t(ulong a, T v) \
 GS_ATOMIC_LOOP(inc, u32, uint, uint, old >= v ? 0 : old + 1)
 GS_ATOMIC_LOOP(dec, u32, uint, uint, old == 0 || old > v ? v : old - 1)
 GS_ATOMIC_LOOP(add, f32, float, uint, old + v)
+GS_ATOMIC_LOOP(add_flushed, f32, float, uint, gs_ftz_f32(gs_ftz_f32(old) + gs_ftz_f32(v)))
 GS_ATOMIC_LOOP(add, f64, double, ulong, old + v)
 #define GS_ATOMIC_PAIRS(t) \
 GS_ATOMIC_LOOP(add, t, uint, uint, gs_add_##t(old, v)) \

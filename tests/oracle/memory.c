@@ -128,10 +128,16 @@ static uint64_t sum(uint64_t a, uint64_t b, uint8_t type)
 	return type == TYPE_f64 ? put_f64(get_f64(a) + get_f64(b)) : a + b;
 }
 
-static uint64_t updated(enum atomic what, uint64_t old, uint64_t b, uint64_t c, uint8_t type)
+/* PTX: a sum of f32 in global memory flushes subnormal numbers. */
+static uint64_t flushed(uint64_t bits, uint8_t type, uint8_t space)
+{
+	return type == TYPE_f32 && space == SPACE_global && !(bits & 0x7f800000) ? bits & 0x80000000 : bits;
+}
+
+static uint64_t updated(enum atomic what, uint64_t old, uint64_t b, uint64_t c, uint8_t type, uint8_t space)
 {
 	switch (what) {
-	case ATOMIC_ADD: return sum(old, b, type);
+	case ATOMIC_ADD: return flushed(sum(flushed(old, type, space), flushed(b, type, space), type), type, space);
 	case ATOMIC_EXCH: return b;
 	case ATOMIC_CAS: return old == b ? c : old;
 	case ATOMIC_MIN: return less(b, old, type) ? b : old;
@@ -158,7 +164,7 @@ static void atomic(struct warp *w, const struct oracle_op *o, uint32_t mask, enu
 			break;
 		uint64_t old = 0;
 		memcpy(&old, at, o->element_bytes);
-		uint64_t value = updated(what, old, b[l], c[l], o->type);
+		uint64_t value = updated(what, old, b[l], c[l], o->type, space);
 		memcpy(at, &value, o->element_bytes);
 		if (o->d != NO_ROW)
 			oracle_row(w, o->d)[l] = old;

@@ -201,9 +201,7 @@ static uint64_t rounded(const struct oracle_op *o, const uint64_t *v)
 	}
 	oracle_round_as(o->rounding);
 	double r = compute(o, operation_of(o->opcode), x[0], x[1], x[2]);
-	if (flush && o->type != TYPE_f32) /* a small value is flushed when it has been rounded */
-		r = oracle_to_double(oracle_from_double(r, o->type), o->type);
-	if (flush)
+	if (flush) /* in f16, what is small before it is rounded */
 		r = oracle_flushed(r, o->type);
 	if (o->saturate)
 		r = r > 1 ? 1 : r > 0 ? r : 0;
