@@ -7,7 +7,8 @@
  * place of that; a call is a JOIN too, whose jpc is no place, because only a return leads there.
  *
  * Lanes that wait at a barrier are a SIDE with wait = barrier + 1, unless they are all that is left of the warp. Where nothing can run,
- * lanes that have come to a JOIN go on without the others, as they may on hardware since Volta.
+ * lanes that have come to a JOIN go on without the others, as they may on hardware since Volta. HELD lanes wait for other lanes of the warp
+ * at an instruction that names them (meetings.c); `arrived` are those that need not wait any more.
  */
 
 /*
@@ -69,6 +70,7 @@ struct gs_group {
 };
 #define GS_SIDE 1u
 #define GS_JOIN 2u
+#define GS_HELD 3u
 #define GS_NEW 0u
 #define GS_ENDED 1u
 #define GS_WAITING 2u
@@ -276,6 +278,8 @@ uint gs_runnable(__private struct gs_group *g, __global struct gs_entry *e, uint
 		return 0;
 	if (e[k].kind == GS_JOIN)
 		return (e[k].arrived & alive) == mask;
+	if (e[k].kind == GS_HELD)
+		return (e[k].arrived & mask) != 0;
 	return !e[k].wait || g->barriers[e[k].wait - 1].generation != e[k].generation;
 }
 /* The entry that runs next, from `from` on and around; JOINs only as a whole, or (some) with those that have come. -1: none. */
@@ -302,6 +306,138 @@ uint gs_find_other(__private struct gs_group *g, __global struct gs_warp *s, __g
 		}
 	}
 	return GS_NO_PC;
+}
+/* The lanes of an entry that go on, if it is chosen. */
+uint gs_going(__global struct gs_entry *e, uint k, uint alive)
+{
+	return (e[k].kind == GS_SIDE ? e[k].mask : e[k].arrived & e[k].mask) & alive;
+}
+
+/*
+ * What lanes that are held have brought. The values of a set that is complete are needed until all its lanes have gone on (`pending`).
+ * Until then nobody else is held: lanes that would be come again later.
+ */
+struct gs_meeting {
+	uint pending, there, held, loose, met, force, r0, r1; /* there: lanes whose values are known to those of the set */
+	uint kinds[32], masks[32];
+	ulong values[32];
+};
+#define GS_MET(k) met = 0; first = k; if (E[k].kind == GS_HELD) { met = H->there; H->pending &= ~some; }
+#define GS_KEPT_MASK(l) H->masks[l]
+#define GS_MEETING(named, what, mask, keep, take) if (met | ((named) & alive & ~x)) { \
+	if (!met) { \
+		if (!H->pending) for (uint l = 0; l < 32; l++) if (m >> l & 1u) { \
+			H->kinds[l] = what; H->masks[l] = x >> l & 1u ? mask : 1u << l; H->values[l] = keep; } \
+		pc = GS_HERE; goto HOLD; } \
+	for (uint l = 0; l < 32; l++) if ((met & ~x) >> l & 1u) { ulong gs_k = H->values[l]; take; } }
+/* Lanes that all they name are held with. */
+uint gs_complete(__global struct gs_meeting *h, uint held, uint alive)
+{
+	uint met = 0;
+	for (uint l = 0; l < 32; l++) {
+		uint named = h->masks[l] & alive, same = 0;
+		if (!(held >> l & 1u) || (named & ~held))
+			continue;
+		for (uint j = 0; j < 32; j++)
+			same |= (uint)(h->masks[j] == h->masks[l] && h->kinds[j] == h->kinds[l]) << j;
+		met |= (uint)(!(named & ~same)) << l;
+	}
+	return met;
+}
+/* Entries of lanes that go on at the same place, in the same state, become one. */
+void gs_unite(__global struct gs_warp *s, __global struct gs_entry *e, uint sp, ulong snapshots, uint bytes)
+{
+	for (uint a = 0; a < sp; a++)
+		for (uint b = a + 1; b < sp && e[a].kind == GS_HELD && e[a].arrived && e[a].arrived == e[a].mask; b++) {
+			uint same = e[b].kind == GS_HELD && e[b].arrived && e[b].arrived == e[b].mask && e[a].pc == e[b].pc && e[a].join == e[b].join &&
+				e[a].jpc == e[b].jpc && e[a].depth == e[b].depth;
+			for (uint i = 0; same && i < bytes; i += 4)
+				same = *(__global uint *)((ulong)s + snapshots + a * bytes + i) == *(__global uint *)((ulong)s + snapshots + b * bytes + i);
+			if (!same)
+				continue;
+			e[a].mask |= e[b].mask;
+			e[a].arrived |= e[b].arrived;
+			e[b].mask = e[b].arrived = e[b].kind = 0;
+		}
+}
+/* Looks which lanes need not wait any more. */
+uint gs_resolve(__global struct gs_warp *s, __global struct gs_entry *e, __global struct gs_meeting *h, uint sp, uint alive, ulong snapshots,
+	uint bytes, uint never)
+{
+	GS_APART(never)
+	uint held = 0;
+	for (uint k = 0; k < sp; k++)
+		held |= e[k].kind == GS_HELD ? e[k].mask : 0u;
+	h->held = held;
+	if (h->pending || !held)
+		return 0;
+	h->pending = gs_complete(h, held, alive);
+	h->there = held;
+	for (uint k = 0; h->pending && k < sp; k++)
+		if (e[k].kind == GS_HELD)
+			e[k].arrived = e[k].mask & h->pending;
+	if (h->pending)
+		gs_unite(s, e, sp, snapshots, bytes);
+	return 0;
+}
+/* Nobody can run: lanes that are held go on with those that are there. */
+uint gs_force(__global struct gs_entry *e, __global struct gs_meeting *h, uint sp, uint alive)
+{
+	h->force = 0;
+	for (uint k = sp; k-- > 0;)
+		if (e[k].kind == GS_HELD && (e[k].mask & alive)) {
+			h->there = h->pending = e[k].arrived = e[k].mask;
+			return k;
+		}
+	return GS_NO_PC;
+}
+/* The entry that runs next, where lanes are held: first those whose values are still kept. */
+uint gs_choose(__private struct gs_group *g, __global struct gs_warp *s, __global struct gs_entry *e, __global struct gs_meeting *h, uint sp,
+	uint alive, uint alone, ulong snapshots, uint bytes, uint never)
+{
+	GS_APART(never)
+	gs_resolve(s, e, h, sp, alive, snapshots, bytes, never);
+	for (uint k = 0; h->pending && k < sp; k++)
+		if (e[k].kind == GS_HELD && (e[k].arrived & e[k].mask))
+			return k;
+	uint k = gs_find(g, e, sp, alive, 1, never);
+	return k == GS_NO_PC && (alone || h->force) ? gs_force(e, h, sp, alive) : k;
+}
+/* Removes entries without lanes, which are not only at the end where lanes are held. Returns how many are left, and where the JOIN is. */
+uint gs_compact(__global struct gs_warp *s, __global struct gs_entry *e, uint sp, uint alive, uint join, ulong snapshots, uint bytes, uint never)
+{
+	GS_APART(never)
+	uint used = 0, to = join;
+	for (uint k = 0; k < sp; k++) {
+		if (!(e[k].mask & alive))
+			continue;
+		e[used] = e[k];
+		for (uint i = 0; i < bytes && used < k; i += 4)
+			*(__global uint *)((ulong)s + snapshots + used * bytes + i) = *(__global uint *)((ulong)s + snapshots + k * bytes + i);
+		for (uint j = used < k ? 0 : sp; j < sp; j++)
+			if ((j <= used || j > k) && e[j].join == k)
+				e[j].join = used;
+		to = join == k ? used : to;
+		used++;
+	}
+	return used | to << 16;
+}
+#define GS_COMPACT(snapshots, bytes) if (sp + 4 > GS_DEPTH) { \
+	uint packed = gs_compact(S, E, sp, alive, join, snapshots, bytes, never); sp = packed & 0xffffu; join = packed >> 16; }
+/* No warp of the group can run. 1: some have lanes that are held, and these go on. */
+uint gs_give_up(__private struct gs_group *g, ulong warp_bytes, uint entries_at, uint meeting_at)
+{
+	uint found = 0;
+	for (uint w = 0; w < g->warps; w++) {
+		__global struct gs_warp *s = (__global struct gs_warp *)(g->states + w * warp_bytes);
+		__global struct gs_meeting *h = (__global struct gs_meeting *)((ulong)s + meeting_at);
+		if (s->status != GS_PARKED || !h->held)
+			continue;
+		h->force = 1;
+		s->status = GS_YIELDED;
+		found = 1;
+	}
+	return found;
 }
 #define GS_FIRST(mask) (31u - clz((mask) & (0u - (mask))))
 #define GS_ALL _Pragma("clang loop unroll(disable) vectorize(assume_safety) interleave_count(1)")
@@ -399,11 +535,12 @@ uint gs_print(__global struct gs_launch *launch, ulong format, ulong arguments, 
 /* Lanes t stop: at `meet`, if they are there already, or at `kept`. Others go on at pc. */
 //@ lift_frame_split
 SPLIT:
+GS_BEFORE_SPLIT
 if (meet != GS_NO_PC) { GS_MEET(meet) }
 if (kept == GS_NO_PC) E[join].arrived |= t;
 else GS_PUSH(kept, t, GS_SIDE)
 m &= ~t;
-goto DISPATCH;
+GS_AFTER_SPLIT
 
 /* The end of a function that runs a warp: which lanes run next. */
 //@ lift_frame_next
@@ -414,9 +551,11 @@ for (;;) {
 	while (sp && !(E[sp - 1].mask & alive)) sp--;
 	if (!sp) goto ENDED;
 	uint k = sp - 1;
-	if (!gs_runnable(g, E, k, alive)) k = gs_find(g, E, sp, alive, 1, never);
+	GS_CHOOSE(k)
+	else if (!gs_runnable(g, E, k, alive)) k = gs_find(g, E, sp, alive, 1, never);
 	if (k == GS_NO_PC) { m = 0; S->status = GS_PARKED; goto STOP_ALL; }
-	uint some = E[k].kind == GS_JOIN ? E[k].arrived & E[k].mask & alive : E[k].mask & alive;
+	uint some = gs_going(E, k, alive);
+	GS_TAKEN(k)
 	pc = E[k].pc;
 	join = E[k].join;
 	jpc = E[k].jpc;
@@ -429,13 +568,25 @@ for (;;) {
 	while (sp && !(E[sp - 1].mask & alive)) sp--; /* or the stack of a loop whose lanes part in every iteration would grow */
 	break;
 }
-goto DISPATCH;
+GS_RESUME
+/* Lanes m wait for others at pc. Those whose values are still needed go on first. */
+//@ lift_frame_meetings
+HOLD:
+GS_BEFORE_SPLIT
+first = H->loose ? sp : 0;
+GS_PUSH(pc, m, (H->pending ? GS_SIDE : GS_HELD))
+H->held |= m;
+H->loose = 1;
+m = 0;
+goto KEEP;
 //@ lift_frame_spin
 SPIN:
 if (sp) {
+	GS_LOOK
 	uint k = gs_find_other(g, S, E, sp, alive, never);
 	if (k != GS_NO_PC) {
-		uint some = E[k].kind == GS_JOIN ? E[k].arrived & E[k].mask & alive : E[k].mask & alive;
+		uint some = gs_going(E, k, alive);
+		GS_TAKEN(k)
 		uint p = E[k].pc, j = E[k].join, q = E[k].jpc, type = E[k].kind, d = E[k].depth;
 		E[k].mask &= ~some;
 		E[k].arrived = 0;

@@ -12,6 +12,7 @@ enum {
 	STACK_ENTRIES = 72,
 	ENTRY_BYTES = 36,
 	HEADER_BYTES = 64,
+	MEETING_BYTES = 576,
 	MOST_CALLS = 512, /* that are active, where functions call themselves */
 	LEAST_CALLS = 16,
 	MOST_LOCAL_BYTES = 1 << 14, /* of a thread, where functions call themselves */
@@ -29,7 +30,7 @@ static uint32_t round_up(uint32_t value, uint32_t to)
 static bool may_repeat(const struct ptx_instruction *i)
 {
 	enum flow_kind kind = flow_kind(i);
-	if (kind == FLOW_TABLE)
+	if (kind == FLOW_TABLE || is_sync(i))
 		return true;
 	if (kind == FLOW_CALL)
 		return ptx_callee(i) && ptx_callee(i)->kind == PTX_REGISTER;
@@ -61,7 +62,7 @@ static int cut_parts(struct planned_function *f)
 		for (uint32_t i = own->first; i < own->first + own->count; i++) {
 			const struct ptx_instruction *in = &f->function->instructions[i];
 			enum flow_kind kind = flow_kind(in);
-			if (may_repeat(in) && i > f->parts[f->part_count - 1].first)
+			if (may_repeat(in))
 				add_part(f, b, i, false);
 			if (kind == FLOW_BARRIER || kind == FLOW_ARRIVE || kind == FLOW_CALL)
 				add_part(f, b, i + 1, true);
@@ -146,6 +147,20 @@ static void place_saved(struct kernel_plan *p)
 			p->frame_bytes = round_up(frame, 64);
 	}
 	p->saved_bytes = at;
+}
+
+static void place_snapshots(struct kernel_plan *p)
+{
+	for (uint32_t r = 0; r < p->functions[0].function->register_count && p->meets; r++) {
+		struct planned_register *reg = &p->functions[0].registers[r];
+		if (!reg->used || !reg->uniform)
+			continue;
+		uint32_t bytes = register_bytes(&p->functions[0].function->registers[r]);
+		p->snapshot_bytes = round_up(p->snapshot_bytes, bytes);
+		reg->snapshot_at = p->snapshot_bytes;
+		p->snapshot_bytes += bytes;
+	}
+	p->snapshot_bytes = round_up(p->snapshot_bytes, 16);
 }
 
 /* ---- memory ---- */
@@ -261,6 +276,7 @@ static void note_facts(struct kernel_plan *p)
 			p->waits |= own->spins[b];
 	}
 	p->stops = p->barriers || p->waits;
+	note_syncs(p);
 }
 
 static void lay_out_state(struct kernel_plan *p)
@@ -281,7 +297,9 @@ static void lay_out_state(struct kernel_plan *p)
 	p->counts_at = round_up(p->saved_at + (p->stops ? p->saved_bytes : 0), 64);
 	p->parts_at = round_up(p->counts_at + p->column_count * 8, 64);
 	p->frames_at = round_up(p->parts_at + p->column_count * 128, 64);
-	p->warp_bytes = round_up(p->frames_at + (p->recursive ? calls * p->frame_bytes : 0), 64);
+	p->meeting_at = round_up(p->frames_at + (p->recursive ? calls * p->frame_bytes : 0), 64);
+	p->snapshots_at = p->meeting_at + (p->meets ? MEETING_BYTES : 0);
+	p->warp_bytes = round_up(p->snapshots_at + p->snapshot_bytes * p->stack_depth, 64);
 }
 
 static int plan_function(struct kernel_plan *p, uint32_t number, struct gs_error *err)
@@ -343,6 +361,7 @@ int plan_kernel(const struct lifted *l, const struct lift_kernel *k, struct kern
 		result = mark_arrays(&p->functions[f]) ? gs_fail(err, ENOMEM, "out of memory") : 0;
 	if (!result) {
 		place_saved(p);
+		place_snapshots(p);
 		lay_out_state(p);
 	}
 	return result;

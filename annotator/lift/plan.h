@@ -26,6 +26,7 @@ struct planned_register {
 	bool used, uniform, array; /* array: some text reads or writes it as an array */
 	uint32_t saved_at;         /* in the state of a warp, if the kernel may stop before its end */
 	uint32_t frame_at;         /* in what a call saves, if the function may call itself */
+	uint32_t snapshot_at;      /* uniform: in what is kept for lanes that are not those that run (meetings.c) */
 };
 
 struct planned_function {
@@ -61,8 +62,11 @@ struct kernel_plan {
 	uint32_t most_calls, stack_depth, saved_bytes, frame_bytes, column_count;
 	bool stops;            /* a warp may stop before its end: barriers, loops that wait */
 	bool barriers, waits, prints, calls, recursive;
+	bool syncs;            /* has instructions that wait for lanes which they name */
+	bool meets;            /* and such lanes may be elsewhere: what they bring is kept (meetings.c) */
+	bool plain_splits;     /* lanes part at branches only */
 	/* Offsets in the state of a warp. */
-	uint32_t entries_at, saved_at, counts_at, parts_at, frames_at, warp_bytes;
+	uint32_t entries_at, saved_at, counts_at, parts_at, frames_at, meeting_at, snapshots_at, snapshot_bytes, warp_bytes;
 };
 
 /* The result is freed by plan_free, after a failure as well. -ENOTSUP: the kernel cannot be lifted. */
@@ -75,6 +79,9 @@ int plan_joins(struct planned_function *f, struct gs_error *err);
 int plan_uniform(struct kernel_plan *p, uint32_t function, struct gs_error *err);
 /* The block where lanes that a branch separates meet again; -1: they do not. */
 int32_t join_of(const struct planned_function *f, uint32_t block);
+/* meetings.c: whether lanes wait at it for others that it names. */
+bool is_sync(const struct ptx_instruction *i);
+void note_syncs(struct kernel_plan *p); /* fills `syncs` and `plain_splits`, and `meets` as far as branches do not matter */
 /* waits.c: fills `spins`. */
 int plan_waits(struct planned_function *f, struct gs_error *err);
 uint32_t register_bytes(const struct ptx_register *r); /* of one lane, as it is held */

@@ -416,15 +416,18 @@ int write_guard_mask(struct kernel_writer *w, const struct ptx_instruction *i)
 	return result;
 }
 
-static int write_warp_statement(struct kernel_writer *w, const struct ptx_instruction *i)
+static int write_warp_statement(struct kernel_writer *w, const struct kernel_part *part, const struct ptx_instruction *i)
 {
 	struct lift_scope s = scope_of(w);
+	bool meets = w->plan->meets && is_sync(i);
+	if (meets)
+		write_here(w, part);
 	gs_buf_puts(w->out, "{\n");
 	int result = write_guard_mask(w, i);
 	gs_buf_puts(w->out, "if (x) {\n");
 	if (!result)
 		result = lift_statement(&s, i, w->out, w->err);
-	gs_buf_puts(w->out, "\n}\n}\n");
+	gs_buf_puts(w->out, meets ? "\n}\n}\nmet = 0;\n" : "\n}\n}\n");
 	return result;
 }
 
@@ -453,7 +456,7 @@ static int write_item(struct kernel_writer *w, const struct kernel_part *part, c
 	switch (result ? ITEM_UNIFORM : item->kind) {
 	case ITEM_LANES: return write_lanes(w, part, list, item);
 	case ITEM_ORDERED: return write_ordered(w, first);
-	case ITEM_WARP: return write_warp_statement(w, first);
+	case ITEM_WARP: return write_warp_statement(w, part, first);
 	case ITEM_UNIFORM: break;
 	}
 	for (uint32_t i = 0; i < item->count && !result; i++)

@@ -36,6 +36,8 @@ struct kernel_writer {
 	bool splits;                      /* some branch separates lanes */
 };
 
+void write_here(struct kernel_writer *w, const struct kernel_part *part); /* meetings.c: names the place of an instruction that waits */
+
 int list_items(const struct planned_function *f, const struct kernel_part *part, bool tracing, struct item_list *out); /* 0 or -ENOMEM */
 void free_items(struct item_list *list);
 int mark_arrays(struct planned_function *f); /* 0 or -ENOMEM */

@@ -149,8 +149,8 @@ static void write_wait(struct kernel_writer *w, const struct kernel_part *part, 
 	write_copies(w, live, more, true);
 	gs_buf_printf(w->out,
 	              "S->all = 0;\ngoto STOP;\n}\nGS_PUSH(%uu, m, GS_SIDE)\nE[sp - 1].wait = id + 1;\n"
-	              "E[sp - 1].generation = g->barriers[id].generation;\nm = 0;\ngoto NEXT;\n}\n",
-	              after);
+	              "E[sp - 1].generation = g->barriers[id].generation;\nm = 0;\n%s}\n",
+	              after, w->plan->meets ? "first = sp - 1;\ngoto KEEP;\n" : "goto NEXT;\n");
 	w->targets[after] = true;
 }
 

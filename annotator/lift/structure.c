@@ -360,6 +360,7 @@ static void write_macros(struct kernel_writer *w)
 	              p->local_frame, p->frames_at, p->frame_bytes);
 	gs_buf_printf(w->out, "#undef GS_NOW\n#define GS_NOW %s\n#undef GS_AT_DEPTH\n#define GS_AT_DEPTH(d) %s\n", p->recursive ? "depth" : "0",
 	              p->recursive ? "{ depth = d; frame = (ulong)depth * GS_FRAME; }" : "");
+	write_meeting_macros(w);
 }
 
 /* A warp that may stop gets its state, or begins. Others run one after the other, in the state of the first. */
@@ -369,14 +370,18 @@ static void write_warp_begin(struct kernel_writer *w)
 	bool threads = uses_special(p, "%tid");
 	if (p->stops) {
 		gs_buf_puts(w->out, threads ? "GS_FIND_THREADS\n" : "");
-		gs_buf_puts(w->out, "if (S->status == GS_NEW) {\nfor (uint c = 0; c < GS_COLUMNS; c++) counts[c] = 0;\n} else {\n");
+		gs_buf_puts(w->out, "if (S->status == GS_NEW) {\nfor (uint c = 0; c < GS_COLUMNS; c++) counts[c] = 0;\n");
+		write_meeting_begin(w);
+		gs_buf_puts(w->out, "} else {\n");
 		write_restores(w);
+		gs_buf_puts(w->out, p->meets ? "met = H->met;\n" : "");
 		gs_buf_puts(w->out, "}\nif (!m) goto NEXT;\ngoto DISPATCH;\n");
 		return;
 	}
 	gs_buf_puts(w->out, "NEXT_WARP:;\n{ uint left = g->threads - warp * 32; m = alive = start = left >= 32 ? 0xffffffffu : (1u << left) - 1u; }\n"
 	                    "S->parted = 0;\nsp = 0;\njpc = GS_NO_PC;\n");
 	gs_buf_puts(w->out, "for (uint c = 0; c < GS_COLUMNS; c++) counts[c] = 0;\n");
+	write_meeting_begin(w);
 	gs_buf_puts(w->out, threads ? "GS_FIND_THREADS\n" : "");
 }
 
@@ -397,6 +402,8 @@ static void write_begin(struct kernel_writer *w)
 	              "uint spins = S->spins, meet = GS_NO_PC, kept = GS_NO_PC;\nulong which = 0;\n"
 	              "const ulong locals = g->locals + (ulong)warp * 32 * %u;\nGS_GROUP_VALUES\n",
 	              p->entries_at, p->parts_at, p->counts_at, p->local_bytes);
+	if (p->meets)
+		gs_buf_printf(w->out, "__global struct gs_meeting *H = (__global struct gs_meeting *)((ulong)S + %u);\nuint met = 0, first = 0;\n", p->meeting_at);
 	if (p->recursive)
 		gs_buf_printf(w->out, "uint depth = S->depth;\nulong frame = (ulong)depth * %u;\n", p->local_frame);
 	if (uses_carry(p))
@@ -424,6 +431,7 @@ static void write_rest(struct kernel_writer *w)
 	if (w->splits)
 		gs_buf_puts(w->out, lift_frame_split);
 	gs_buf_puts(w->out, lift_frame_next);
+	write_meeting_labels(w);
 	if (p->waits)
 		gs_buf_puts(w->out, lift_frame_spin);
 	gs_buf_puts(w->out, "STOP_ALL:;\n");
@@ -432,6 +440,7 @@ static void write_rest(struct kernel_writer *w)
 	gs_buf_puts(w->out, "S->all = 1;\ngoto STOP;\nSTOP:;\nS->m = m;\nS->alive = alive;\nS->join = join;\nS->jpc = jpc;\nS->sp = sp;\nS->spins = spins;\n");
 	if (p->recursive)
 		gs_buf_puts(w->out, "S->depth = depth;\n");
+	gs_buf_puts(w->out, p->meets ? "H->met = met;\n" : "");
 	gs_buf_puts(w->out, "return 0;\n");
 	write_warp_end(w);
 	gs_buf_puts(w->out, "FAULTED:;\nS->status = GS_FAULTED;\nreturn 0;\nDISPATCH:;\nswitch (pc) {\n");
@@ -463,9 +472,9 @@ static void write_group(struct kernel_writer *w)
 		              "for (uint w = 0; w < g->warps && !fault; w++) {\n__global struct gs_warp *s = GS_STATE(w);\n"
 		              "if (!gs_can_run(g, s, %u)) continue;\nran = 1;\ngs_run_%s(launch, g, s, w, never);\n"
 		              "g->live_warps -= s->status == GS_ENDED;\nfault = s->status == GS_FAULTED;\n}\n"
-		              "if (!ran && !gs_open_late(g, %u, %u)) {\n"
+		              "if (!ran && !gs_open_late(g, %u, %u)%s) {\n"
 		              "gs_fault(launch, g->number, GS_LIFTED_DEADLOCK, 0, 0, 0, 0, 0, never);\nfault = 1;\n}\n}\n",
-		              p->entries_at, p->kernel->name, p->warp_bytes, p->entries_at);
+		              p->entries_at, p->kernel->name, p->warp_bytes, p->entries_at, p->meets ? " && !gs_give_up(g, GS_MEETINGS)" : "");
 	}
 	gs_buf_printf(w->out, "%sgs_release(launch, g);\n}\n", w->form == LIFT_TRACING ? "GS_TRACE_END\n" : "");
 }

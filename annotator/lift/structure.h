@@ -17,6 +17,11 @@ int write_resumption(struct kernel_writer *w, const struct kernel_part *part); /
 void write_saves(struct kernel_writer *w, const uint64_t *live, const uint64_t *more);
 void write_restores(struct kernel_writer *w);
 
+/* meetings.c: lanes that wait for others of their warp. */
+void write_meeting_macros(struct kernel_writer *w);
+void write_meeting_begin(struct kernel_writer *w);  /* of a warp: none waits */
+void write_meeting_labels(struct kernel_writer *w);
+
 /* calls.c */
 int write_call(struct kernel_writer *w, const struct kernel_part *part, const struct ptx_instruction *i, uint32_t pc);
 int write_return(struct kernel_writer *w, const struct ptx_instruction *i);

@@ -5,7 +5,8 @@
  * of a divergent branch execute its region (what lies between the branch and its join) while others wait: at the join, or at the begin of
  * the side that runs later. So a register that is written in the region must not be live where others wait.
  *
- * Lanes that stop inside of a region (barriers, loops that wait) may be anywhere: a kernel that does that has no uniform registers.
+ * Lanes that stop inside of a region (barriers, loops that wait) may be anywhere: a kernel that does that has no uniform registers. Lanes
+ * that wait for other lanes of their warp may be anywhere too, but then uniform registers are kept for all that wait (meetings.c).
  */
 #include "annotator/lift/internal.h"
 
@@ -181,6 +182,7 @@ static void see_branch(struct uniformity *u, uint32_t block)
 		for (uint32_t i = own->first; i < own->first + own->count && u->region[b]; i++) {
 			const struct ptx_instruction *in = &f->function->instructions[i];
 			u->none |= stops_at(u->plan, in);
+			u->plan->meets |= is_sync(in);
 			for (uint32_t o = 0; o < in->operand_count; o++)
 				if (in->operands[o].write && in->operands[o].reg >= 0 &&
 				    waits_for(u, block, join, sides, (uint32_t)in->operands[o].reg))
@@ -201,7 +203,7 @@ static void begin_all(struct uniformity *u)
 int plan_uniform(struct kernel_plan *p, uint32_t function, struct gs_error *err)
 {
 	struct planned_function *f = &p->functions[function];
-	struct uniformity u = {.plan = p, .f = f, .none = function != 0 || p->waits, .changed = true};
+	struct uniformity u = {.plan = p, .f = f, .none = function != 0 || p->waits || (p->meets && !p->plain_splits), .changed = true};
 	u.region = calloc(f->graph->block_count + 1u, 1);
 	u.stack = calloc(f->graph->block_count + 1u, sizeof *u.stack);
 	int result = u.region && u.stack ? 0 : gs_fail(err, ENOMEM, "out of memory");
@@ -216,6 +218,8 @@ int plan_uniform(struct kernel_plan *p, uint32_t function, struct gs_error *err)
 		for (uint32_t b = 0; b < f->graph->block_count; b++)
 			if (may_diverge(f, b))
 				see_branch(&u, b);
+		u.none |= p->meets && !p->plain_splits;
+		p->meets |= p->syncs && u.none;
 		u.changed |= u.none != none;
 	}
 	free(u.region);

@@ -14,6 +14,10 @@
  *   GS_PARAMETERS, GS_VARIABLES   ulong: addresses
  *   GS_CLOCK     ulong: something that grows
  *   GS_FAULT(kind, line, a, b, c, d)   notes a fault (lifted.h) and ends the group
+ *   GS_TOGETHER(named, what, mask, keep, take)   lanes of x wait until the lanes `named` are at an instruction of the same kind (`what`) with
+ *                the same mask. keep: what lane l brings, take: assigns what lane l has brought, gs_k, a ulong. It may leave the statement
+ *                and execute it again later
+ *   GS_THERE     the lanes that are there then, x among them; GS_KEPT_MASK(l): the mask of one, in `take`
  *   GS_ELSEWHERE(lanes, line)   notes a fault if some of these lanes have not ended, and ends the group
  *   GS_LAUNCH    __global struct gs_launch *, with the members of struct lifted_launch
  * Types that hold registers, by their bits: 1 uint (0 or 1), 8 and 16 ushort, 32 uint, or float if the register is real, 64 ulong, or

@@ -1,8 +1,8 @@
 /*
- * Instructions of lanes together. Lanes that execute it together are those of x, and of these only the ones that a lane names in its
- * own mask: tiles of a warp execute the same instruction with different masks. What a lane that is not there would give is not defined
- * in PTX. A shuffle gives 0 then: programs that sum up fewer lanes than a warp has rely on it. Lanes that are there can be read by others
- * that do not name them.
+ * Instructions of lanes together. Lanes that execute it together are those of GS_THERE, and of these only the ones that a lane names in its
+ * own mask: tiles of a warp execute the same instruction with different masks. With .sync lanes wait until all are there that they name
+ * (GS_TOGETHER). What a lane that is not there would give is not defined in PTX. A shuffle gives 0 then: programs that sum up fewer lanes
+ * than a warp has rely on it. Lanes that are there can be read by others that do not name them.
  */
 #include "annotator/opcodes/opcode.h"
 
@@ -22,7 +22,7 @@ static void gather(struct opcode_work *w, uint32_t n, struct opcode_type t, cons
 /* The lanes that a lane works with, as gs_m. n: which operand names them. */
 static void put_members(struct opcode_work *w, uint32_t n, bool sync)
 {
-	opcode_put(w, "uint gs_m = x");
+	opcode_put(w, "uint gs_m = GS_THERE");
 	if (sync) {
 		opcode_put(w, " & ");
 		opcode_put_operand(w, opcode_source(w, n), opcode_type_of("u32"));
@@ -30,13 +30,40 @@ static void put_members(struct opcode_work *w, uint32_t n, bool sync)
 	opcode_put(w, ";\n");
 }
 
-/* Lanes that the mask names and that are read, but do not execute this shuffle now: they are elsewhere, or in another one, with another
- * mask. A GPU would wait for them. */
+/* Whether lanes may differ in a register: what they share has no lane in its name. */
+static bool differs(struct opcode_work *w, const struct ptx_operand *o)
+{
+	struct gs_buf name = {0};
+	if (!o || o->kind != PTX_REGISTER)
+		return false;
+	w->scope->spell(w->scope, o->reg, &name);
+	bool lanes = !name.data || strchr(name.data, '[');
+	gs_buf_free(&name);
+	return lanes;
+}
+
+/* Lanes wait for those that operand n names. `keep` is what a lane brings, `take` lets lane l have brought gs_k. */
+static void put_together(struct opcode_work *w, uint32_t n, const char *keep, const char *take)
+{
+	const struct ptx_operand *mask = opcode_source(w, n);
+	struct opcode_type u32 = opcode_type_of("u32");
+	bool each = differs(w, mask);
+	if (!mask)
+		return;
+	opcode_put(w, "uint gs_n = 0; %s gs_n |= %s", each ? EACH : "", each ? "x >> l & 1u ? " : "");
+	opcode_put_operand(w, mask, u32);
+	opcode_put(w, "%s;\nGS_TOGETHER(gs_n, %uu, (", each ? " : 0u" : "", (unsigned)(uint32_t)gs_hash(w->i->opcode, strlen(w->i->opcode)));
+	opcode_put_operand(w, mask, u32);
+	opcode_put(w, "), %s, %s)\n", keep, take);
+}
+
+/* Lanes that the mask names and that are read, but do not execute this shuffle now: they are elsewhere and never come, or in another one,
+ * with another mask. */
 static void put_off(struct opcode_work *w, bool masks)
 {
 	opcode_put(w, "gs_off |= gs_p ? ");
 	opcode_put_operand(w, opcode_source(w, 3), opcode_type_of("u32"));
-	opcode_put(w, masks ? " & (gs_w[gs_j & 31] != gs_w[l] ? ~0u : ~x) & 1u << (gs_j & 31) : 0u;\n" : " & ~x & 1u << (gs_j & 31) : 0u;\n");
+	opcode_put(w, masks ? " & (gs_w[gs_j & 31] != gs_w[l] ? ~0u : ~GS_THERE) & 1u << (gs_j & 31) : 0u;\n" : " & ~GS_THERE & 1u << (gs_j & 31) : 0u;\n");
 }
 
 void opcode_write_shfl(struct opcode_work *w)
@@ -54,6 +81,8 @@ void opcode_write_shfl(struct opcode_work *w)
 	gather(w, 0, b32, "gs_x");
 	if (masks)
 		gather(w, 3, opcode_type_of("u32"), "gs_w");
+	if (sync)
+		put_together(w, 3, "gs_x[l]", masks ? "gs_x[l] = (uint)gs_k; gs_w[l] = GS_KEPT_MASK(l)" : "gs_x[l] = (uint)gs_k");
 	opcode_expand(w, EACH_ON "\nuint gs_b = $b:u32 & 31u, gs_c = $c:u32, gs_s = gs_c >> 8 & 31u;\n");
 	opcode_put(w, "int gs_e = (int)(l & gs_s | gs_c & 31u & ~gs_s), gs_j = %s;\n", from[mode]);
 	put_members(w, 3, sync);
@@ -76,9 +105,12 @@ void opcode_write_vote(struct opcode_work *w)
 		opcode_refuse(w, "its form is not known");
 		return;
 	}
-	opcode_put(w, "{ uint gs_v = 0; " EACH " gs_v |= ");
+	opcode_put(w, "{ uint gs_v = 0; " EACH " gs_v |= ((");
 	opcode_put_operand(w, opcode_source(w, 0), opcode_type_of("pred"));
-	opcode_put(w, " << l;\n" EACH_ON " ");
+	opcode_put(w, ") & 1u) << l;\n"); /* lanes that are off may have anything there */
+	if (opcode_has(w, "sync"))
+		put_together(w, 1, "gs_v >> l & 1u", "gs_v = gs_v & ~(1u << l) | (uint)gs_k << l");
+	opcode_put(w, EACH_ON " ");
 	put_members(w, 1, opcode_has(w, "sync"));
 	opcode_assign(w, 0, opcode_type_of(mode == 3 ? "b32" : "pred"), results[mode]);
 	opcode_put(w, "} }\n");
@@ -93,6 +125,7 @@ void opcode_write_match(struct opcode_work *w)
 	}
 	opcode_put(w, "{ ");
 	gather(w, 0, opcode_type_as(w->type, 'u'), "gs_x");
+	put_together(w, 1, "gs_x[l]", w->type.bits == 64 ? "gs_x[l] = gs_k" : "gs_x[l] = (uint)gs_k");
 	opcode_put(w, EACH_ON " ");
 	put_members(w, 1, true);
 	opcode_put(w, "uint gs_v = 0; for (uint gs_j = 0; gs_j < 32; gs_j++) gs_v |= (uint)(gs_x[gs_j] == gs_x[l]) << gs_j;\ngs_v &= gs_m;\n");
@@ -117,6 +150,7 @@ void opcode_write_redux(struct opcode_work *w)
 	struct opcode_type t = extreme ? w->type : opcode_type_as(w->type, 'u');
 	opcode_put(w, "{ ");
 	gather(w, 0, t, "gs_x");
+	put_together(w, 1, letter == 'f' ? "as_uint(gs_x[l])" : "(uint)gs_x[l]", letter == 'f' ? "gs_x[l] = as_float((uint)gs_k)" : "gs_x[l] = (uint)gs_k");
 	opcode_put(w, EACH_ON " ");
 	put_members(w, 1, true);
 	opcode_put(w, "%s gs_v = gs_x[l];\n", opcode_c_type(t));
@@ -147,10 +181,19 @@ void opcode_write_elect(struct opcode_work *w)
 		opcode_refuse(w, "its form is not known");
 		return;
 	}
+	opcode_put(w, "{ ");
+	put_together(w, 0, "0", "");
 	opcode_put(w, EACH_ON " ");
 	put_members(w, 0, true);
 	opcode_put(w, "uint gs_v = gs_m ? 31u - clz(gs_m & (0u - gs_m)) : 0;\n");
 	opcode_assign(w, 0, opcode_type_of("b32"), "gs_v");
 	opcode_assign(w, 1, opcode_type_of("pred"), "gs_v == l");
-	opcode_put(w, "}\n");
+	opcode_put(w, "} }\n");
+}
+
+void opcode_write_syncwarp(struct opcode_work *w)
+{
+	opcode_put(w, "{ ");
+	put_together(w, 0, "0", "");
+	opcode_put(w, "mem_fence(CLK_GLOBAL_MEM_FENCE); }\n");
 }

@@ -115,6 +115,7 @@ void opcode_write_match(struct opcode_work *w);
 void opcode_write_redux(struct opcode_work *w);
 void opcode_write_activemask(struct opcode_work *w);
 void opcode_write_elect(struct opcode_work *w);
+void opcode_write_syncwarp(struct opcode_work *w);
 void opcode_write_video(struct opcode_work *w); /* video.c */
 void opcode_write_video_parts(struct opcode_work *w);
 

@@ -64,7 +64,7 @@ enum lifted_fault_kind {
 	LIFTED_STACK,      /* calls are too deep */
 	LIFTED_DEADLOCK,   /* all warps of a group wait, and no barrier can ever open */
 	LIFTED_BAD_TARGET, /* an indirect call or branch leads nowhere */
-	LIFTED_ELSEWHERE,  /* a shuffle names lanes that are at another place of the code, and reads one of them */
+	LIFTED_ELSEWHERE,  /* a shuffle reads lanes that it names, but that never come to such a shuffle */
 };
 struct lifted_fault {
 	uint32_t kind, line; /* line of the PTX */

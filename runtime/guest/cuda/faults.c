@@ -66,7 +66,7 @@ void fault_note(const struct lifted_fault *f, const char *kernel, const uint64_t
 		[LIFTED_STACK] = {CUDA_FAULT_STACK, "calls functions too deeply for its stack"},
 		[LIFTED_DEADLOCK] = {CUDA_FAULT_DEADLOCK, "waits at a barrier that can never open"},
 		[LIFTED_BAD_TARGET] = {CUDA_FAULT_BAD_TARGET, "calls or branches to something that is no function or label"},
-		[LIFTED_ELSEWHERE] = {CUDA_FAULT_DEADLOCK, "shuffles with lanes that are at another instruction, which gpusim does not wait for yet"},
+		[LIFTED_ELSEWHERE] = {CUDA_FAULT_DEADLOCK, "shuffles with lanes that never come to a shuffle of the same kind and mask"},
 	};
 	struct gs_error text;
 	if (f->kind == LIFTED_NO_FAULT || f->kind >= GS_ARRAY_LEN(kinds))

@@ -76,7 +76,7 @@ static void kinds_are_known(void)
 		{"red.shared.add.u32 [%r0], %r1;", LIFT_ORDERED},
 		{"membar.gl;", LIFT_ORDERED},
 		{"fence.acq_rel.gpu;", LIFT_ORDERED},
-		{"bar.warp.sync -1;", LIFT_ORDERED},
+		{"bar.warp.sync -1;", LIFT_WARP},
 		{"shfl.sync.idx.b32 %r0, %r1, 0, 31, -1;", LIFT_WARP},
 		{"vote.sync.ballot.b32 %r0, %p0, -1;", LIFT_WARP},
 		{"match.any.sync.b32 %r0, %r1, -1;", LIFT_WARP},
