@@ -90,6 +90,12 @@ sampling() { counted "sampling beside full simulation (table in $build/sampling-
 # Default options compared with the simulation of every group and all of time, for long loops and many launches, too.
 bounded() { counted "estimates at a bounded cost beside full simulation (table in $build/accuracy/bounded.csv)" "$root/tests/accuracy/bounded.py" "$build"; }
 
+# The suite's kernels as OpenCL and as CUDA programs, on the same GPUs.
+cuda_estimates() {
+	counted "estimates of CUDA programs beside those of OpenCL programs (table in $build/accuracy/cuda.csv)" \
+		"$root/tests/accuracy/cuda.py" "$build" -o "$build/accuracy/cuda.csv"
+}
+
 # Models and microbenchmarks must agree.
 tuner() { counted "gpusim tune on simulated GPUs" "$root/tests/command/tune.sh" "$build"; }
 
@@ -115,7 +121,7 @@ look_at_processors() {
 	processors=$(awk -F'[ms ]' '{ s += $1 * 60 + $2 + $4 * 60 + $5 } END { printf "%d", s }' "$TMPDIR/times")
 }
 
-[ $# -gt 0 ] || set -- duplicates registers html spreadsheet timing analytical accuracy sampling bounded tuner real_programs annotated_kernels guest_programs \
+[ $# -gt 0 ] || set -- duplicates registers html spreadsheet timing analytical accuracy sampling bounded cuda_estimates tuner real_programs annotated_kernels guest_programs \
 	random_programs random_traced random_divided divided_kernels
 for step; do
 	look_at_processors
