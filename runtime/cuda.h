@@ -136,6 +136,7 @@ struct cuda_launch {
 	uint32_t grid[3], block[3];
 	size_t dynamic_shared;
 	const void *parameters; /* parameter_bytes of them, laid out; copied */
+	bool cooperative;       /* its blocks may wait for one another */
 };
 /* -EINVAL: sizes that the first target does not allow. */
 int cuda_enqueue_launch(const struct cuda_call *c, const struct cuda_launch *l, struct gs_error *err);

@@ -68,6 +68,7 @@ struct gs_group {
 	ulong trace, clock, counts, count_step;
 	struct gs_barrier barriers[16];
 };
+#define GS_KEPT_GROUP(at) ((__global struct gs_group *)(launch->groups + (ulong)(at) * GS_GROUP_BYTES))
 #define GS_SIDE 1u
 #define GS_JOIN 2u
 #define GS_HELD 3u
@@ -111,9 +112,8 @@ uint gs_fault(__global struct gs_launch *launch, ulong group, uint kind, uint li
 #define GS_FAULT(kind, line, a, b, c, d) { gs_fault(launch, g->number, kind, line, a, b, c, d, never); goto FAULTED; }
 
 /* A group's number, sizes and slot. 0: another group has found a fault. */
-uint gs_begin(__global struct gs_launch *launch, __private struct gs_group *g, ulong warp_bytes, ulong local_bytes, ulong shared_bytes)
+uint gs_begin(__global struct gs_launch *launch, __private struct gs_group *g, ulong at, ulong warp_bytes, ulong local_bytes, ulong shared_bytes)
 {
-	ulong at = get_global_id(0);
 	__global uint *fault = (__global uint *)launch->fault;
 	__global uint *order = (__global uint *)launch->order;
 	if (fault && *fault)
@@ -479,6 +479,7 @@ uint gs_give_up(__private struct gs_group *g, ulong warp_bytes, uint entries_at,
 #define GS_ELSEWHERE(lanes, line) if ((lanes) & alive) GS_FAULT(GS_LIFTED_ELSEWHERE, line, 0, 0, 0, 0)
 #define GS_CLOCK gs_clock(launch, g)
 #define GS_LAUNCH launch
+#define GS_WORKSPACE (launch->workspace)
 ulong gs_clock(__global struct gs_launch *launch, __private struct gs_group *g)
 {
 	g->clock += 64;
@@ -616,10 +617,10 @@ void gs_trace_body(ulong trace, uint warp, uint loop, uint row, uint mask) __asm
 void gs_trace_loop_end(ulong trace, uint warp, uint loop, uint row, uint mask) __asm__(GS_NATIVE "warp_loop_end");
 void gs_trace_access(ulong trace, uint warp, uint site, uint class, ulong bytes, uint mask, __private ulong *addresses)
 	__asm__(GS_NATIVE "warp_access");
-ulong gs_trace_group(__global struct gs_launch *launch, __private struct gs_group *g, uint row, uint site)
+ulong gs_trace_group(__global struct gs_launch *launch, __private struct gs_group *g, ulong at, uint row, uint site)
 {
 	struct gs_traced t;
-	if (!launch->traces)
+	if (!launch->traces || (launch->together && at >= launch->traced_groups))
 		return 0;
 	t.buffer = launch->traces;
 	t.chunks = launch->chunks;
@@ -643,5 +644,5 @@ ulong gs_trace_group(__global struct gs_launch *launch, __private struct gs_grou
 	t.base_count = launch->base_count;
 	return gs_trace_begin(&t);
 }
-#define GS_TRACE_BEGIN(row, site) g->trace = gs_trace_group(launch, g, row, site);
+#define GS_TRACE_BEGIN(row, site) g->trace = gs_trace_group(launch, g, at, row, site);
 #define GS_TRACE_END if (g->trace) gs_trace_end(g->trace);

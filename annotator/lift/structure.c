@@ -70,7 +70,7 @@ void write_edge(struct kernel_writer *w, uint32_t edge)
 	}
 	uint32_t pc = pc_of_block(w->f, e->to);
 	if (w->f->spins[e->to] && e->back) {
-		gs_buf_printf(w->out, "if (++spins > GS_MOST_SPINS) { spins = 0; pc = %uu; goto SPIN; }\n", pc);
+		gs_buf_printf(w->out, "if (++spins > most_spins) { spins = 0; pc = %uu; goto SPIN; }\n", pc);
 		w->targets[pc] = true;
 	}
 	gs_buf_printf(w->out, "goto P%u;\n", pc);
@@ -402,6 +402,8 @@ static void write_begin(struct kernel_writer *w)
 	              "uint spins = S->spins, meet = GS_NO_PC, kept = GS_NO_PC;\nulong which = 0;\n"
 	              "const ulong locals = g->locals + (ulong)warp * 32 * %u;\nGS_GROUP_VALUES\n",
 	              p->entries_at, p->parts_at, p->counts_at, p->local_bytes);
+	if (p->waits) /* groups that run in turn wait for one another, so that only a look now and then is worth it */
+		gs_buf_puts(w->out, "const uint most_spins = launch->together ? 0u : GS_MOST_SPINS;\n");
 	if (p->meets)
 		gs_buf_printf(w->out, "__global struct gs_meeting *H = (__global struct gs_meeting *)((ulong)S + %u);\nuint met = 0, first = 0;\n", p->meeting_at);
 	if (p->recursive)
@@ -450,33 +452,65 @@ static void write_rest(struct kernel_writer *w)
 	gs_buf_puts(w->out, "default: goto FAULTED;\n}\n}\n");
 }
 
+/* Each warp that can run does so until it waits. `fault` becomes 1 if the group cannot go on. */
+static void write_pass(struct kernel_writer *w)
+{
+	const struct kernel_plan *p = w->plan;
+	if (!p->stops) {
+		gs_buf_printf(w->out, "gs_run_%s(launch, g, GS_STATE(0), 0, never);\ng->live_warps = 0;\nfault = GS_STATE(0)->status == GS_FAULTED;\n", p->kernel->name);
+		return;
+	}
+	gs_buf_printf(w->out,
+	              "uint ran = 0;\nfor (uint w = 0; w < g->warps && !fault; w++) {\n__global struct gs_warp *s = GS_STATE(w);\n"
+	              "if (!gs_can_run(g, s, %u)) continue;\nran = 1;\ngs_run_%s(launch, g, s, w, never);\n"
+	              "g->live_warps -= s->status == GS_ENDED;\nfault = s->status == GS_FAULTED;\n}\n"
+	              "if (!ran && !gs_open_late(g, %u, %u)%s) {\n"
+	              "gs_fault(launch, g->number, GS_LIFTED_DEADLOCK, 0, 0, 0, 0, 0, never);\nfault = 1;\n}\n",
+	              p->entries_at, p->kernel->name, p->warp_bytes, p->entries_at, p->meets ? " && !gs_give_up(g, GS_MEETINGS)" : "");
+}
+
+/* A group that has its number: its memory, its counters, its warps. */
+static void write_group_begin(struct kernel_writer *w)
+{
+	const struct kernel_plan *p = w->plan;
+	gs_buf_printf(w->out, "if (!gs_begin(launch, g, at, %u, 32ul * %u, %u)) return;\n", p->warp_bytes, p->local_bytes, p->shared_bytes);
+	write_traced_begin(w);
+	gs_buf_printf(w->out, "gs_place_counts(launch, g, %u);\n", p->column_count);
+	gs_buf_puts(w->out, p->stops ? "for (uint w = 0; w < g->warps; w++) gs_begin_warp(g, GS_STATE(w), w);\n" : "gs_begin_warp(g, GS_STATE(0), 0);\n");
+}
+
+/* Groups that wait for one another: each runs as far as it can, then the next. */
+static void write_together(struct kernel_writer *w)
+{
+	gs_buf_puts(w->out, "if (launch->together) {\nconst uint count = (uint)launch->together;\nuint fault = 0;\n"
+	                    "for (uint at = 0; at < count; at++) {\n");
+	write_group_begin(w);
+	gs_buf_puts(w->out, "*GS_KEPT_GROUP(at) = group;\n}\nfor (uint left = count; left && !fault;)\n"
+	                    "for (uint at = 0; at < count && !fault; at++) {\nif (!GS_KEPT_GROUP(at)->live_warps) continue;\n"
+	                    "group = *GS_KEPT_GROUP(at);\n");
+	write_pass(w);
+	gs_buf_puts(w->out, "left -= !g->live_warps;\n*GS_KEPT_GROUP(at) = group;\n}\n");
+	if (w->form == LIFT_TRACING)
+		gs_buf_puts(w->out, "for (uint at = 0; at < count; at++) {\ng->trace = GS_KEPT_GROUP(at)->trace;\nGS_TRACE_END\n}\n");
+	gs_buf_puts(w->out, "return;\n}\n");
+}
+
 static void write_group(struct kernel_writer *w)
 {
 	const struct kernel_plan *p = w->plan;
 	char name[LIFTED_NAME_BYTES];
 	lifted_kernel_name(p->kernel->name, name);
 	gs_buf_printf(w->out,
+	              "#undef GS_STATE\n#define GS_STATE(w) ((__global struct gs_warp *)(g->states + (ulong)(w) * %u))\n"
 	              "__kernel void %s(ulong address)\n{\n__global struct gs_launch *launch = (__global struct gs_launch *)address;\n"
-	              "struct gs_group group;\n__private struct gs_group *g = &group;\nconst uint never = (uint)(launch->slots >> 40);\n"
-	              "if (!gs_begin(launch, g, %u, 32ul * %u, %u)) return;\n",
-	              name, p->warp_bytes, p->local_bytes, p->shared_bytes);
-	write_traced_begin(w);
-	gs_buf_printf(w->out, "#undef GS_STATE\n#define GS_STATE(w) ((__global struct gs_warp *)(g->states + (ulong)(w) * %u))\n", p->warp_bytes);
-	gs_buf_printf(w->out, "gs_place_counts(launch, g, %u);\n", p->column_count);
-	if (!p->stops) {
-		gs_buf_printf(w->out, "gs_begin_warp(g, GS_STATE(0), 0);\ngs_run_%s(launch, g, GS_STATE(0), 0, never);\n", p->kernel->name);
-	} else {
-		gs_buf_printf(w->out,
-		              "for (uint w = 0; w < g->warps; w++) gs_begin_warp(g, GS_STATE(w), w);\n"
-		              "for (uint fault = 0; g->live_warps && !fault;) {\nuint ran = 0;\n"
-		              "for (uint w = 0; w < g->warps && !fault; w++) {\n__global struct gs_warp *s = GS_STATE(w);\n"
-		              "if (!gs_can_run(g, s, %u)) continue;\nran = 1;\ngs_run_%s(launch, g, s, w, never);\n"
-		              "g->live_warps -= s->status == GS_ENDED;\nfault = s->status == GS_FAULTED;\n}\n"
-		              "if (!ran && !gs_open_late(g, %u, %u)%s) {\n"
-		              "gs_fault(launch, g->number, GS_LIFTED_DEADLOCK, 0, 0, 0, 0, 0, never);\nfault = 1;\n}\n}\n",
-		              p->entries_at, p->kernel->name, p->warp_bytes, p->entries_at, p->meets ? " && !gs_give_up(g, GS_MEETINGS)" : "");
-	}
-	gs_buf_printf(w->out, "%sgs_release(launch, g);\n}\n", w->form == LIFT_TRACING ? "GS_TRACE_END\n" : "");
+	              "struct gs_group group;\n__private struct gs_group *g = &group;\nconst uint never = (uint)(launch->slots >> 40);\n",
+	              p->warp_bytes, name);
+	write_together(w);
+	gs_buf_puts(w->out, "const ulong at = get_global_id(0);\n");
+	write_group_begin(w);
+	gs_buf_puts(w->out, "for (uint fault = 0; g->live_warps && !fault;) {\n");
+	write_pass(w);
+	gs_buf_printf(w->out, "}\n%sgs_release(launch, g);\n}\n", w->form == LIFT_TRACING ? "GS_TRACE_END\n" : "");
 }
 
 int write_kernel(const struct kernel_plan *p, enum lift_form form, struct gs_buf *out, struct gs_error *err)

@@ -12,6 +12,7 @@
  *   GS_LOCAL     ulong: address of the local memory of lane l; GS_LOCAL_BYTES: its size
  *   GS_CC        the carry flag of lane l: a uint that can be assigned, 0 or 1; like a register, but no instruction names it
  *   GS_PARAMETERS, GS_VARIABLES   ulong: addresses
+ *   GS_WORKSPACE ulong: what groups of a cooperative launch meet with, which %envreg1 and %envreg2 hold; 0: it is none
  *   GS_CLOCK     ulong: something that grows
  *   GS_FAULT(kind, line, a, b, c, d)   notes a fault (lifted.h) and ends the group
  *   GS_TOGETHER(named, what, mask, keep, take)   lanes of x wait until the lanes `named` are at an instruction of the same kind (`what`) with

@@ -27,6 +27,8 @@ static const struct special_register {
 	{"ctaid.y", "GS_CTAID_Y", "u32"},
 	{"ctaid.z", "GS_CTAID_Z", "u32"},
 	{"dynamic_smem_size", "(GS_DYNAMIC_SHARED)", "u32"},
+	{"envreg1", "(GS_WORKSPACE >> 32)", "u32"},
+	{"envreg2", "(GS_WORKSPACE)", "u32"},
 	{"globaltimer", "(GS_CLOCK)", "u64"},
 	{"globaltimer_hi", "(GS_CLOCK >> 32)", "u32"},
 	{"globaltimer_lo", "(GS_CLOCK)", "u32"},
@@ -66,12 +68,9 @@ const char *opcode_special(const char *name, struct opcode_type *type)
 {
 	if (*name != '%')
 		return NULL;
-	if (!strncmp(name, "%envreg", 7) || !strncmp(name, "%pm", 3) || !strncmp(name, "%reserved_smem_offset", 21)) {
-		*type = opcode_type_of("u32");
-		return "0";
-	}
 	const struct special_register *s = bsearch(name + 1, specials, GS_ARRAY_LEN(specials), sizeof specials[0], compare_names);
-	if (s)
-		*type = opcode_type_of(s->type);
-	return s ? s->text : NULL;
+	if (!s && strncmp(name, "%envreg", 7) && strncmp(name, "%pm", 3) && strncmp(name, "%reserved_smem_offset", 21))
+		return NULL;
+	*type = opcode_type_of(s ? s->type : "u32");
+	return s ? s->text : "0";
 }

@@ -83,13 +83,24 @@ static int enqueue(const struct registered_function *f, const struct cuda_launch
 	return ordered_end(&c, result, result == -EINVAL ? cudaErrorInvalidConfiguration : cudaErrorLaunchFailure);
 }
 
-static int launch(const void *function, struct api_size3 grid, struct api_size3 block, void **args, size_t dynamic_shared, void *stream)
+/* Blocks that may wait for one another must all be resident at once. */
+static int check_together(const struct registered_function *f, struct api_size3 grid, struct api_size3 block, size_t dynamic_shared)
+{
+	uint64_t most = (uint64_t)cuda_occupancy(f->kernel, block.x * block.y * block.z, dynamic_shared) * cuda_gpu()->sm_count;
+	return (uint64_t)grid.x * grid.y * grid.z > most ? not_possible(f, cudaErrorCooperativeLaunchTooLarge, "not all its blocks can be resident at once")
+	                                                 : cudaSuccess;
+}
+
+static int launch(const void *function, struct api_size3 grid, struct api_size3 block, void **args, size_t dynamic_shared, void *stream,
+                  bool cooperative)
 {
 	char few[1024];
 	struct registered_function *f;
 	int error = function_prepare(function, &f);
 	if (!error)
 		error = check_sizes(f, grid, block, dynamic_shared);
+	if (!error && cooperative)
+		error = check_together(f, grid, block, dynamic_shared);
 	if (error)
 		return error;
 	const struct cuda_kernel_facts *facts = cuda_kernel_facts(f->kernel);
@@ -101,7 +112,8 @@ static int launch(const void *function, struct api_size3 grid, struct api_size3 
 	memset(parameters, 0, facts->parameter_bytes);
 	for (unsigned i = 0; i < facts->parameter_count; i++)
 		memcpy(parameters + facts->parameters[i].offset, args[i], facts->parameters[i].bytes);
-	error = enqueue(f, &(struct cuda_launch){f->kernel, {grid.x, grid.y, grid.z}, {block.x, block.y, block.z}, dynamic_shared, parameters},
+	error = enqueue(f, &(struct cuda_launch){f->kernel, {grid.x, grid.y, grid.z}, {block.x, block.y, block.z}, dynamic_shared, parameters,
+	                                  cooperative},
 	                stream);
 	if (parameters != few)
 		free(parameters);
@@ -111,44 +123,38 @@ static int launch(const void *function, struct api_size3 grid, struct api_size3 
 int hook_cudaLaunchKernel(const void *function, struct api_size3 grid, struct api_size3 block, void **args, size_t dynamic_shared,
                           void *stream)
 {
-	return launch(function, grid, block, args, dynamic_shared, stream);
+	return launch(function, grid, block, args, dynamic_shared, stream, false);
 }
 
 int hook___cudaLaunchKernel(const void *kernel, struct api_size3 grid, struct api_size3 block, void **args, size_t dynamic_shared,
                             void *stream)
 {
-	return launch(kernel, grid, block, args, dynamic_shared, stream);
+	return launch(kernel, grid, block, args, dynamic_shared, stream, false);
 }
 
-/* Blocks that wait for one another would have to run at the same time. */
 int hook_cudaLaunchCooperativeKernel(const void *function, struct api_size3 grid, struct api_size3 block, void **args,
                                      size_t dynamic_shared, void *stream)
 {
-	struct registered_function *f;
-	(void)grid, (void)block, (void)args, (void)dynamic_shared, (void)stream;
-	int error = function_find(function, &f);
-	if (error)
-		return error;
-	error_say_once("cooperative", "%s: cooperative launches are not implemented yet", f->name);
-	return cudaErrorNotSupported;
+	return launch(function, grid, block, args, dynamic_shared, stream, true);
 }
 
 static int launch_with(const struct api_launch_config *config, const void *function, void **args, void *default_stream)
 {
 	struct registered_function *f;
+	bool cooperative = false;
 	int error = config ? function_find(function, &f) : cudaErrorInvalidValue;
 	for (unsigned i = 0; !error && i < config->attribute_count; i++) {
 		const struct api_launch_attribute_entry *a = &config->attributes[i];
-		bool cluster = a->id == API_LAUNCH_CLUSTER && (a->value.size[0] > 1 || a->value.size[1] > 1 || a->value.size[2] > 1);
-		if (!cluster && !(a->id == API_LAUNCH_COOPERATIVE && a->value.number))
+		cooperative |= a->id == API_LAUNCH_COOPERATIVE && a->value.number;
+		if (a->id != API_LAUNCH_CLUSTER || (a->value.size[0] <= 1 && a->value.size[1] <= 1 && a->value.size[2] <= 1))
 			continue;
-		error_say_once(cluster ? "cluster" : "cooperative", "%s: %s launches are not implemented yet", f->name,
-		               cluster ? "cluster" : "cooperative");
+		error_say_once("cluster", "%s: cluster launches are not implemented yet", f->name);
 		error = cudaErrorNotSupported;
 	}
 	if (error)
 		return error;
-	return launch(function, config->grid, config->block, args, config->dynamic_shared, config->stream ? config->stream : default_stream);
+	return launch(function, config->grid, config->block, args, config->dynamic_shared, config->stream ? config->stream : default_stream,
+	              cooperative);
 }
 
 int hook_cudaLaunchKernelExC(const struct api_launch_config *config, const void *function, void **args)

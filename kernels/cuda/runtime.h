@@ -42,6 +42,9 @@ CUDA_FUNCTION cudaMemcpyFromSymbol(void *to, const void *symbol, size_t bytes, s
 CUDA_FUNCTION cudaGetSymbolAddress(void **address, const void *symbol);
 CUDA_FUNCTION cudaGetSymbolSize(size_t *bytes, const void *symbol);
 CUDA_FUNCTION cudaLaunchKernel(const void *kernel, dim3 grid, dim3 block, void **arguments, size_t shared, cudaStream_t stream);
+CUDA_FUNCTION cudaLaunchCooperativeKernel(const void *kernel, dim3 grid, dim3 block, void **arguments, size_t shared, cudaStream_t stream);
+CUDA_FUNCTION cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, const void *kernel, int threads, size_t shared);
+CUDA_FUNCTION cudaDeviceGetAttribute(int *value, int attribute, int device);
 CUDA_FUNCTION cudaLaunchHostFunc(cudaStream_t stream, void (*f)(void *), void *data);
 CUDA_FUNCTION cudaDeviceSynchronize(void);
 CUDA_FUNCTION cudaGetLastError(void);

@@ -2,7 +2,8 @@
  * What a launch gives to a lifted kernel: a kernel of PTX that was rewritten as OpenCL C (annotator/lift), to run on a CPU device.
  *
  * One OpenCL work-item executes one block of threads ("group" here, as everywhere): its warps in turn, each of them until it waits at a
- * barrier or ends. So an OpenCL local size is always 1, and a global size is the number of groups to run. The kernel has one argument,
+ * barrier or ends. So an OpenCL local size is always 1, and a global size is the number of groups to run. Groups that wait for one another
+ * are executed by one work-item (`together`). The kernel has one argument,
  * a ulong: the address of a struct lifted_launch in the memory of the process, which must stay there until the launch has ended. Kernel
  * text has the same struct, made of the same list: every member is a 64-bit word, or an array of them.
  *
@@ -44,7 +45,11 @@
 	X(base_count, 1) \
 	X(fault, 1)          /* address: a struct lifted_fault; the first fault of the launch is kept */ \
 	X(prints, 1)         /* address: a struct lifted_prints */ \
-	X(clock, 1)          /* what %clock and %globaltimer begin with, in ns */
+	X(clock, 1)          /* what %clock and %globaltimer begin with, in ns */ \
+	X(together, 1)       /* groups that one OpenCL work-item runs in turn, since they wait for one another; 0: each has its own */ \
+	X(traced_groups, 1)  /* the first so many of these are traced */ \
+	X(groups, 1)         /* address: LIFTED_GROUP_BYTES for each of them, and there must be as many slots */ \
+	X(workspace, 1)      /* address: what groups of a cooperative launch meet with, 16 bytes, zeros; 0: it is none */
 
 struct lifted_launch {
 #define LIFTED_WORD(name, words) LIFTED_WORD_##words(name)
@@ -55,6 +60,9 @@ struct lifted_launch {
 #undef LIFTED_WORD_1
 #undef LIFTED_WORD
 };
+
+/* What is kept of a group while others run. */
+enum { LIFTED_GROUP_BYTES = 1024 };
 
 /* Why a group could not go on. The others end as well, as soon as they look. */
 enum lifted_fault_kind {

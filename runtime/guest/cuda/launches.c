@@ -132,7 +132,7 @@ static void choose_trace(struct launch_command *c, struct traced_part *t)
 
 /* ---- running it ---- */
 
-static cl_int run_traced(struct launch_command *c, struct cuda_stream *s, struct traced_part *t)
+static cl_int run_traced(struct launch_command *c, struct cuda_stream *s, struct traced_part *t, size_t count)
 {
 	struct launch *l = c->launch;
 	c->words.traces = (uint64_t)(uintptr_t)l->trace_buffer->words;
@@ -140,7 +140,7 @@ static cl_int run_traced(struct launch_command *c, struct cuda_stream *s, struct
 	c->words.traced_whole = t->plan.windows;
 	c->words.order = (uint64_t)(uintptr_t)t->lists.traced; /* 0 where all groups are traced */
 	l->times.first_traced = !t->form->launched;
-	cl_int code = run_groups(c, s, t->form, t->lists.traced ? t->lists.traced_count : c->groups);
+	cl_int code = run_groups(c, s, t->form, count);
 	l->times.traces_end_ns = clock_ns();
 	c->words.traces = c->words.chunks = 0;
 	c->words.order = (uint64_t)(uintptr_t)t->lists.others;
@@ -170,10 +170,28 @@ static cl_int run_all(struct launch_command *c, struct cuda_stream *s)
 	cl_int code = CL_SUCCESS;
 	choose_trace(c, &t);
 	if (t.form)
-		code = run_traced(c, s, &t);
+		code = run_traced(c, s, &t, t.lists.traced ? t.lists.traced_count : c->groups);
 	if (code == CL_SUCCESS && !(t.form && t.plan.whole) && c->fault.kind == LIFTED_NO_FAULT)
 		code = run_counting(c, s, t.form ? t.lists.other_count : c->groups);
 	free(t.lists.traced);
+	return code;
+}
+
+/* All groups in one command: those that are traced first. */
+static cl_int run_together(struct launch_command *c, struct cuda_stream *s)
+{
+	struct traced_part t;
+	void *groups = calloc(c->groups, LIFTED_GROUP_BYTES);
+	if (!groups)
+		return CL_OUT_OF_HOST_MEMORY;
+	choose_trace(c, &t);
+	c->words.groups = (uint64_t)(uintptr_t)groups;
+	c->words.together = c->groups;
+	c->words.workspace = (uint64_t)(uintptr_t)c->workspace;
+	c->words.traced_groups = t.lists.traced ? t.lists.traced_count : c->groups;
+	cl_int code = t.form ? run_traced(c, s, &t, 1) : run_counting(c, s, 1);
+	free(t.lists.traced);
+	free(groups);
 	return code;
 }
 
@@ -192,7 +210,8 @@ static cl_int run_with_memory(struct launch_command *c, struct cuda_stream *s)
 	enum { SPARE_SLOTS = 2 };
 	const struct lifted_kernel *k = c->kernel->lifted;
 	uint64_t threads = c->words.block[0] * c->words.block[1] * c->words.block[2];
-	struct scratch *scratch = scratch_take(cuda_device()->units + SPARE_SLOTS, lifted_slot_bytes(&k->sizes, c->words.dynamic_shared, threads));
+	struct scratch *scratch = scratch_take(c->cooperative ? c->groups : cuda_device()->units + SPARE_SLOTS,
+	                                       lifted_slot_bytes(&k->sizes, c->words.dynamic_shared, threads));
 	struct lifted_prints *prints = k->prints ? prints_new() : NULL;
 	if (!scratch || (k->prints && !prints)) {
 		free(prints);
@@ -206,7 +225,7 @@ static cl_int run_with_memory(struct launch_command *c, struct cuda_stream *s)
 	c->words.slot_bytes = scratch->slot_bytes;
 	c->words.prints = (uint64_t)(uintptr_t)prints;
 	c->words.clock = clock_ns();
-	cl_int code = run_all(c, s);
+	cl_int code = c->cooperative ? run_together(c, s) : run_all(c, s);
 	if (prints)
 		prints_keep(prints);
 	free(prints);
@@ -296,6 +315,7 @@ static struct launch_command *command_new(const struct cuda_launch *l)
 		c->words.block[d] = l->block[d];
 	}
 	c->words.dynamic_shared = l->dynamic_shared;
+	c->cooperative = l->cooperative;
 	c->words.fault = (uint64_t)(uintptr_t)&c->fault;
 	return c;
 }

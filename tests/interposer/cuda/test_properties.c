@@ -61,7 +61,7 @@ static void test_values(void)
 	CU_ASSERT_TRUE(properties_attribute(39, &g, &value) && value == 1536);
 	CU_ASSERT_TRUE(properties_attribute(36, &g, &clock) && properties_attribute(37, &g, &width));
 	CU_ASSERT_DOUBLE_EQUAL(2.0 * clock * 1e3 * width / 8, 448e9, 1e6);
-	CU_ASSERT_TRUE(properties_attribute(95, &g, &value) && value == 0); /* cooperative launches */
+	CU_ASSERT_TRUE(properties_attribute(95, &g, &value) && value == 1); /* cooperative launches */
 	CU_ASSERT_FALSE(properties_attribute(0, &g, &value));
 	CU_ASSERT_FALSE(properties_attribute(100000, &g, &value));
 }
