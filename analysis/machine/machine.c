@@ -49,7 +49,7 @@ static void set_joins(const struct machine_function *f, uint32_t first_block, st
 		code->blocks[first_block + b].join = f->joins[b] < 0 ? -1 : (int32_t)first_block + f->joins[b];
 }
 
-int machine_make(const struct reached_functions *reached, const char *arch, const struct code_instruction *ptx_code, const uint32_t *starts,
+int machine_make(const struct reached_functions *reached, const char *arch, bool final, const struct code_instruction *ptx_code, const uint32_t *starts,
                  struct kernel_code *code, struct gs_error *err)
 {
 	struct machine_function *functions = calloc(reached->count + 1u, sizeof *functions);
@@ -57,7 +57,7 @@ int machine_make(const struct reached_functions *reached, const char *arch, cons
 	for (uint32_t i = 0; i < reached->count && !result; i++) {
 		functions[i] = (struct machine_function){.ptx = reached->functions[i].ptx, .graph = reached->functions[i].graph,
 		                                         .code = ptx_code + reached->functions[i].first_instruction,
-		                                         .arch = arch_number(arch), .kernel = !i};
+		                                         .arch = arch_number(arch), .kernel = !i, .final = final};
 		result = machine_function_make(&functions[i], err);
 	}
 	for (uint32_t i = 0; i < reached->count && !result; i++)

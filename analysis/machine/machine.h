@@ -62,6 +62,7 @@ struct machine_function {
 	const struct code_instruction *code; /* the PTX instructions before library functions were expanded; their branches have flags */
 	unsigned arch;                       /* 90 */
 	bool kernel;
+	bool final;                          /* this very text is assembled; otherwise it stands for that of NVIDIA's front end */
 	struct machine_value *values;
 	uint32_t *use_list;
 	int32_t *block_of;
@@ -119,9 +120,10 @@ int machine_schedule(struct kernel_code *code);
 
 /*
  * Fills the machine arrays of `code`. ptx_code has the instructions before library functions replaced their calls. Its branches
- * say whether lanes agree. starts[i] is where instruction i begins in code->code, with one entry more for the end.
+ * say whether lanes agree. starts[i] is where instruction i begins in code->code, with one entry more for the end. final: see
+ * struct machine_function.
  */
-int machine_make(const struct reached_functions *reached, const char *arch, const struct code_instruction *ptx_code, const uint32_t *starts,
+int machine_make(const struct reached_functions *reached, const char *arch, bool final, const struct code_instruction *ptx_code, const uint32_t *starts,
                  struct kernel_code *code, struct gs_error *err);
 
 #endif

@@ -14,10 +14,12 @@
  *              exception is an index under a mask: NVIDIA's front end shifts it in 32 bits and adds halves.
  *   32 bits    mul joins add (IMAD), shl joins add (LEA), add joins add (IADD3), logic joins logic (LOP3, three operands), a
  *              comparison of a logic result with 0 joins the logic, add joins min and max.
- *   floats     mul joins add (FFMA: NVIDIA's OpenCL contracts). div.full by a constant is a mul.
+ *   floats     mul joins add (FFMA: NVIDIA's OpenCL contracts; in a final text only without .rn, as PTX has it). div.full by a constant is a mul.
  *   loops      A value that only the way out needs is copied there. An index that is a loop's counter plus a value from outside is
  *              not computed, because the front end advances the address instead.
  *   sequences  They come from builtins.def.
+ *
+ * What NVIDIA's front end does is not done again where the text is final.
  *
  * A value joins its user only within a block, and only if it has no other user. Source: ptxas 13.0, sm_90, observed on NVIDIA's
  * and clang's PTX of the suite.
@@ -176,7 +178,7 @@ static bool is_moving_index(const struct machine_function *f, const struct ptx_i
 	const struct ptx_operand *a = machine_source(i, 0), *b = machine_source(i, 1);
 	const struct ptx_instruction *user = only_user(f, i);
 	int32_t loop = f->graph->blocks[f->block_of[machine_index(f, i)]].loop;
-	if (loop < 0 || !machine_is(i, "add") || !user || !machine_is(user, "mul") || !machine_has_word(user, "wide") || !a ||
+	if (f->final || loop < 0 || !machine_is(i, "add") || !user || !machine_is(user, "mul") || !machine_has_word(user, "wide") || !a ||
 	    !b || a->kind != PTX_REGISTER || b->kind != PTX_REGISTER || result_value(f, user)->high_unused)
 		return false;
 	return all_users_add(f, user) &&
@@ -214,7 +216,7 @@ static bool is_masked_index(const struct machine_function *f, const struct ptx_i
 	const struct ptx_operand *size = machine_source(i, 1), *mask;
 	const struct ptx_instruction *def = machine_def(f, machine_source(i, 0));
 	const struct machine_value *v = result_value(f, i);
-	if (!machine_has_word(i, "u32") || !size || size->kind != PTX_IMMEDIATE || size->value & (size->value - 1) || !def ||
+	if (f->final || !machine_has_word(i, "u32") || !size || size->kind != PTX_IMMEDIATE || size->value & (size->value - 1) || !def ||
 	    !machine_is(def, "and") || !v || v->high_unused)
 		return false;
 	mask = machine_source(def, 1);
@@ -293,6 +295,12 @@ static void select_logic(struct machine_function *f, const struct ptx_instructio
 
 /* ---- floats ---- */
 
+/* Whether a product and its only user, a sum, become one instruction. */
+static bool may_contract(const struct machine_function *f, const struct ptx_instruction *product, const struct ptx_instruction *sum)
+{
+	return !f->final || (!machine_has_word(product, "rn") && !machine_has_word(sum, "rn"));
+}
+
 static void select_float(struct machine_function *f, const struct ptx_instruction *i, struct machine_plan *p)
 {
 	const struct ptx_instruction *user = only_user(f, i);
@@ -303,7 +311,7 @@ static void select_float(struct machine_function *f, const struct ptx_instructio
 	               is_immediate(f, machine_source(i, 1));
 	if (machine_is(i, "mul") || divides) {
 		bool joins = user && (machine_is(user, "add") || machine_is(user, "sub")) && machine_is_real(user) &&
-		             !parts_of(f, user);
+		             !parts_of(f, user) && may_contract(f, i, user);
 		plan(p, !joins, single ? CODE_fp32 : CODE_fp64);
 	} else if (machine_is(i, "add") || machine_is(i, "sub")) {
 		bool fused = parts_of(f, i) > 0;

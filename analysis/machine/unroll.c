@@ -5,6 +5,8 @@
  *   - It is one block, without .pragma "nounroll", without atomics and without calls.
  *   - Its counter grows by a constant until it meets a value from outside.
  *   - It has up to 32 instructions, or up to 64 if it loads from global memory.
+ *   - If the text is final: `@p bra` leads from its end to its begin. A negated predicate, or a jump after the way out, which LLVM writes
+ *     for loops that it has unrolled itself, keeps ptxas from it.
  * Each copy of 4 has the counter, its comparison and the branch once. The same holds for other registers that grow by a
  * constant: they become offsets. Each entry of the loop takes about ten instructions to choose between the copies.
  *
@@ -30,6 +32,21 @@ static bool is_alone(const struct machine_function *f, uint32_t loop)
 		if (b != header && f->graph->blocks[b].reachable && graph_in_loop(f->graph, b, loop) && !is_jump_pad(f, b))
 			return false;
 	return true;
+}
+
+/* Whether a branch under a predicate, not negated, leads from the end of the block to its begin. */
+static bool branches_back(const struct machine_function *f, uint32_t block)
+{
+	const struct graph_block *b = &f->graph->blocks[block];
+	const struct ptx_instruction *branch = &f->ptx->instructions[b->first + b->count - 1];
+	if (!machine_is(branch, "bra") || branch->guard < 0 || branch->guard_negated)
+		return false;
+	for (uint32_t e = 0; e < b->edge_count; e++) {
+		const struct graph_edge *edge = &f->graph->edges[b->first_edge + e];
+		if (edge->to == (int32_t)block && edge->taken)
+			return true;
+	}
+	return false;
 }
 
 static bool has_nounroll(const struct machine_function *f, uint32_t block)
@@ -102,7 +119,8 @@ void machine_unroll_find(struct machine_function *f)
 	for (uint32_t l = 0; l < f->graph->loop_count; l++) {
 		uint32_t header = f->graph->loops[l].header;
 		const struct graph_block *b = &f->graph->blocks[header];
-		if (!is_alone(f, l) || has_nounroll(f, header) || !is_suitable(f, header) || !is_counted(f, header))
+		if (!is_alone(f, l) || has_nounroll(f, header) || !is_suitable(f, header) || !is_counted(f, header) ||
+		    (f->final && !branches_back(f, header)))
 			continue;
 		f->flow[header].unrolled = TIMES;
 		for (uint32_t n = 0; n < b->in_count; n++) {

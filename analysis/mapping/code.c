@@ -245,8 +245,8 @@ static int fill_resources(struct filler *f, const char *arch, struct gs_error *e
 	return 0;
 }
 
-/* Replaces calls of library functions by their code. If the target wants machine instructions, makes them. */
-static int expand(const struct mapping *m, const char *arch, struct kernel_code *code, struct gs_error *err)
+/* Replaces calls of library functions by their code. If the target wants machine instructions, makes them. final: of this very text */
+static int expand(const struct mapping *m, const char *arch, bool final, struct kernel_code *code, struct gs_error *err)
 {
 	uint32_t *starts = calloc(code->code_count + 2u, sizeof *starts);
 	struct code_instruction *before = calloc(code->code_count + 1u, sizeof *before);
@@ -258,7 +258,7 @@ static int expand(const struct mapping *m, const char *arch, struct kernel_code 
 	if (!result)
 		result = mapping_steps(m, starts, code, err);
 	if (!result && target_is_machine(arch))
-		result = machine_make(&m->reached, arch, before, starts, code, err);
+		result = machine_make(&m->reached, arch, final, before, starts, code, err);
 	free(starts);
 	free(before);
 	return result;
@@ -306,7 +306,7 @@ int mapping_code(const struct mapping *m, const struct mapping_source *source, c
 	if (!result)
 		result = tie(m, source, rows, f.code, err);
 	if (!result)
-		result = expand(m, arch, f.code, err);
+		result = expand(m, arch, rows != NULL, f.code, err);
 	gs_buf_free(&f.strings);
 	if (result)
 		code_free(f.code);

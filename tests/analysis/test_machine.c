@@ -15,12 +15,10 @@ static struct gs_error error;
  * descriptor of global memory, because the kernel accesses it. */
 enum { ENTRY = 2 };
 
-static struct kernel_code *make(const char *body, const char *arch)
+static struct ptx_module *read_kernel(const char *body)
 {
 	struct gs_buf text = {0};
 	struct ptx_module *module;
-	struct mapping *mapping;
-	struct kernel_code *code;
 	gs_buf_printf(&text,
 	              ".version 8.0\n.target sm_90\n.address_size 64\n"
 	              ".visible .entry k(.param .u64 k_param_0, .param .u64 k_param_1, .param .u32 k_param_2)\n{\n"
@@ -28,12 +26,35 @@ static struct kernel_code *make(const char *body, const char *arch)
 	              ".shared .align 4 .b8 tile[1024];\n.shared .align 16 .b8 rows[1024];\n%s}\n",
 	              body);
 	CU_ASSERT_EQUAL_FATAL(ptx_read(text.data, text.len, &module, &error), 0);
+	gs_buf_free(&text);
+	return module;
+}
+
+static struct kernel_code *make(const char *body, const char *arch)
+{
+	struct ptx_module *module = read_kernel(body);
+	struct mapping *mapping;
+	struct kernel_code *code;
 	CU_ASSERT_EQUAL_FATAL(mapping_create(module, ptx_find(module, "k"), &mapping, &error), 0);
 	CU_ASSERT_EQUAL_FATAL(
 	    mapping_solve(mapping, &(struct mapping_source){.counter_count = 1, .entry = 0}, arch, &code, &error), 0);
 	mapping_free(mapping);
 	ptx_free(module);
-	gs_buf_free(&text);
+	return code;
+}
+
+/* The same of a text that is assembled as it is. Row b counts block b; counts do not matter here. */
+static struct kernel_code *make_final(const char *body)
+{
+	static const uint32_t block_rows[] = {0, 1, 2, 3, 4, 5, 6, 7};
+	static const struct mapping_row_span edge_terms[16];
+	static const struct mapping_row_term no_terms[1];
+	const struct mapping_row_table table = {.block_rows = block_rows, .edge_terms = edge_terms};
+	const struct mapping_rows rows = {.row_count = GS_ARRAY_LEN(block_rows), .functions = &table, .terms = no_terms};
+	struct ptx_module *module = read_kernel(body);
+	struct kernel_code *code;
+	CU_ASSERT_EQUAL_FATAL(mapping_counted(module, ptx_find(module, "k"), &rows, "sm_90:vendor:sass", &code, &error), 0);
+	ptx_free(module);
 	return code;
 }
 
@@ -224,6 +245,45 @@ static void short_loops_are_unrolled(void)
 	code_free(c);
 }
 
+/* What ptxas 13.0 does with such loops: it unrolls the first only. */
+static void final_loops_are_unrolled_if_they_end_with_their_branch(void)
+{
+	static const struct {
+		const char *end;
+		bool unrolled;
+	} cases[] = {
+	    {"setp.ne.s32 %p1, %r1, 0;\n@%p1 bra $L;\n", true},
+	    {"setp.eq.s32 %p1, %r1, 0;\n@!%p1 bra $L;\n", false},
+	    {"setp.eq.s32 %p1, %r1, 0;\n@%p1 bra $E;\nbra.uni $L;\n", false},
+	};
+	for (size_t i = 0; i < GS_ARRAY_LEN(cases); i++) {
+		struct gs_buf body = {0};
+		gs_buf_printf(&body, "ld.param.u64 %%d1, [k_param_0];\nld.param.u32 %%r1, [k_param_2];\nmov.f32 %%f1, 0f00000000;\n$L:\n"
+		                     "fma.rn.f32 %%f1, %%f1, %%f1, %%f1;\nadd.s32 %%r1, %%r1, -1;\n%s$E:\nst.global.f32 [%%d1], %%f1;\nret;\n",
+		              cases[i].end);
+		struct kernel_code *c = make_final(body.data);
+		CU_ASSERT_EQUAL(c->machine_block_count, c->block_count + (cases[i].unrolled ? 2 : 0));
+		code_free(c);
+		gs_buf_free(&body);
+	}
+}
+
+/* A product and a sum that round to nearest are two instructions, where a compiler did not join them. */
+static void final_texts_are_contracted_only_where_they_allow_it(void)
+{
+	static const char strict[] = "ld.param.u64 %d1, [k_param_0];\nld.global.f32 %f1, [%d1];\nmul.rn.f32 %f2, %f1, %f1;\n"
+	                             "add.rn.f32 %f3, %f2, %f1;\nst.global.f32 [%d1], %f3;\nret;\n";
+	static const char loose[] = "ld.param.u64 %d1, [k_param_0];\nld.global.f32 %f1, [%d1];\nmul.f32 %f2, %f1, %f1;\n"
+	                            "add.f32 %f3, %f2, %f1;\nst.global.f32 [%d1], %f3;\nret;\n";
+	struct kernel_code *c = make_final(strict);
+	check_machine(c, 0, "nop load fp32 fp32 store branch");
+	code_free(c);
+	c = make_final(loose);
+	check_machine(c, 0, "nop load fp32_fma store branch");
+	code_free(c);
+	check_body(strict, "nop load fp32_fma store branch");
+}
+
 /* 7 executions of the loop are 4 + 2 + 1. PTX instructions per machine instruction: (3 + 7 * 4 + 2) / (14 + 6 + 4 + 2 + 7). */
 static void paths_are_written_in_the_blocks_of_the_machine(void)
 {
@@ -314,6 +374,8 @@ void add_machine_tests(void)
 	TEST(short_arms_become_predicates);
 	TEST(returns_are_predicated_exits);
 	TEST(short_loops_are_unrolled);
+	TEST(final_loops_are_unrolled_if_they_end_with_their_branch);
+	TEST(final_texts_are_contracted_only_where_they_allow_it);
 	TEST(paths_are_written_in_the_blocks_of_the_machine);
 	TEST(predicated_accesses_are_there_without_lanes);
 	TEST(machine_code_is_written_and_checked);
