@@ -265,7 +265,7 @@ enum gpu_machine_code { GPU_MACHINE_CODES(GPU_CODE) GPU_MACHINE_CODE_COUNT };
 	GPU_MEMORY(X)                                                                                                  \
 	/* launch and host link */                                                                                     \
 	X(REAL, launch_overhead_ns, "ns", 0, 1e9, GPU_REQUIRED, "from the start of a launch to its first instruction") \
-	X(REAL, cuda_launch_overhead_ns, "ns", 0, 1e9, GPU_DEFAULT("1000"), "the same of CUDA programs, as profilers time kernels") \
+	X(REAL, cuda_launch_overhead_ns, "ns", 0, 1e9, GPU_DEFAULT("1376"), "the same of CUDA programs, as profilers time kernels") \
 	X(REAL, group_turnaround, "cycles", 0, 100000, GPU_DEFAULT("0"),                                               \
 	  "from the end of a group to the first instruction of the next one in its place")                            \
 	X(REAL, group_interval, "cycles", 0, 100000, GPU_DEFAULT("0"), "of an SM, from the start of a group to that of the next") \

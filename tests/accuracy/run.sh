@@ -54,6 +54,20 @@ h200() { # NAME ONLY OPTION... -- PATTERN...
 		compare "$name" "$reference/h200.csv" "$reference/h200-counters.csv" --cases "$cases" --only "$only" "${options[@]}" "$work/$name.json"
 }
 
+# The same kernels as CUDA programs, beside what Nsight Compute shows.
+run_cuda() { # NAME CASES PATTERN...
+	GPUSIM_GPU=h200 GPUSIM_MEMORY=hierarchy GPUSIM_REPORT=json GPUSIM_OUTPUT=$work/$1 LD_PRELOAD=$build/libgpusim.so \
+		"$build/kernels/cuda/host" "${@:2}" >"$work/out"
+}
+h200_cuda() {
+	local more=kernels/more-cases.txt medium=kernels/medium-cases.txt
+	is_wanted h200-cuda-small && run_cuda cuda-s "$cases" '*-s' && run_cuda cuda-more "$more" '*-s' &&
+		compare h200-cuda-small "$reference/h200-cuda.csv" --cases "$cases" --only '*-s' --without "frontier-s=$order" "$work/cuda-s.json" --cases "$more" \
+			--only '*-s' "$work/cuda-more.json"
+	is_wanted h200-cuda-medium && run_cuda cuda-m "$medium" '*' &&
+		compare h200-cuda-medium "$reference/h200-cuda.csv" --cases "$medium" "$work/cuda-m.json"
+}
+
 # Machine instructions: the large cases with fewer work-groups (kernels/large-cases.txt). Counts are scaled by the number of
 # groups.
 h200_machine() {
@@ -80,6 +94,7 @@ h200_machine
 h200 h200-small '*-s' -- '*-s'
 # The two largest would take a CPU many minutes. They are among the cases that are not run.
 h200 h200-large '*-[lm]' --within load_requests:5:20 --within warp_instructions:10:26 -- '*-l' '*-m'
+h200_cuda
 [ -z "$keep" ] || "$here/keep.py" "$build/accuracy" "$root" "${made[@]}" || failed=$((failed + 1))
 echo "$passed passed, $failed failed"
 [ $failed = 0 ]
