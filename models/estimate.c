@@ -427,6 +427,11 @@ static int model_groups(const struct gpu *gpu, const struct launch_profile *laun
 	return result;
 }
 
+bool launch_addresses_known(const struct launch_profile *launch)
+{
+	return launch->accesses && !launch->unknown_accesses;
+}
+
 static struct trace_shape shape_of(const struct launch_profile *launch, const struct model_options *options)
 {
 	struct trace_shape shape = {.requests = options->hierarchy};
@@ -441,6 +446,7 @@ static int model_traced(const struct gpu *gpu, const struct launch_profile *laun
 {
 	struct trace_shape shape = shape_of(launch, options);
 	struct trace_warps t;
+	shape.other = launch->other_work;
 	int result = trace_warps(gpu, launch->code, launch->trace, &shape, &launch->lanes, launch->accesses, &t, err);
 	if (result)
 		return result;
@@ -450,8 +456,8 @@ static int model_traced(const struct gpu *gpu, const struct launch_profile *laun
 	return result;
 }
 
-/* From counters, and addresses that the code computes; -ENOENT where there are none. */
-static int model_computed(const struct gpu *gpu, const struct launch_profile *launch, const struct model_options *options,
+/* From counters, and addresses that the code computes; -ENOENT where there are none. all_known: also where some are assumed. */
+static int model_computed(const struct gpu *gpu, const struct launch_profile *launch, const struct model_options *options, bool all_known,
                           struct estimate *out, struct gs_error *err)
 {
 	struct launch_arguments arguments = arguments_of(launch);
@@ -460,6 +466,10 @@ static int model_computed(const struct gpu *gpu, const struct launch_profile *la
 	if (!options->hierarchy || !asks_memory(launch->code))
 		return -ENOENT;
 	int result = computed_warps(gpu, launch->code, &arguments, &shape, &launch->lanes, launch->accesses, &t, err);
+	if (!result && all_known && (t.drawn || t.inconsistent || t.fraction < 1)) {
+		trace_warps_free(&t);
+		return -ENOENT;
+	}
 	if (result)
 		return result;
 	result = model_groups(gpu, launch, options, &t, out, err);
@@ -520,9 +530,13 @@ static int model_counted(const struct gpu *gpu, const struct launch_profile *lau
 static int model_warps(const struct gpu *gpu, const struct launch_profile *launch, const struct model_options *options,
                        struct estimate *out, struct gs_error *err)
 {
-	int result = launch->trace && launch->trace->group_count ? model_traced(gpu, launch, options, out, err) : -ENOENT;
+	bool traced = launch->trace && launch->trace->group_count;
+	/* Where another launch's addresses begin elsewhere, the launch's own say more, if the code has all of them. */
+	int result = traced && launch->other_work && launch_addresses_known(launch) ? model_computed(gpu, launch, options, true, out, err) : -ENOENT;
+	if (result == -ENOENT && traced)
+		result = model_traced(gpu, launch, options, out, err);
 	if (result == -ENOENT)
-		result = model_computed(gpu, launch, options, out, err);
+		result = model_computed(gpu, launch, options, false, out, err);
 	return result == -ENOENT ? model_counted(gpu, launch, options, out, err) : result;
 }
 

@@ -15,12 +15,28 @@
 #include <string.h>
 
 /* What must be equal in a family. Launches that fall apart into other accesses, because they begin elsewhere in a line, take other times
- * though they are as large. Of those that are traced, sectors says as much. */
+ * though they are as large. Where all addresses are known, or the launch is traced, sectors says as much. */
 static uint64_t family_kind(const struct launch_profile *launch, bool traced)
 {
-	uint64_t words[] = {launch->local[0], launch->local[1], launch->local[2], launch->local_bytes, traced};
+	bool known = launch_addresses_known(launch);
+	uint64_t words[] = {launch->local[0], launch->local[1], launch->local[2], launch->local_bytes, known ? 2 : traced};
 	uint64_t hash = hash_bytes(words, sizeof words, 0);
-	return launch->accesses && !traced ? hash_bytes(launch->accesses, launch->code->code_count * sizeof *launch->accesses, hash) : hash;
+	return launch->accesses && !traced && !known ? hash_bytes(launch->accesses, launch->code->code_count * sizeof *launch->accesses, hash) : hash;
+}
+
+/* Accesses that instructions on memory fall apart into, on average. */
+static double mean_accesses(const struct launch_profile *launch, const double *blocks)
+{
+	const struct kernel_code *code = launch->code;
+	double accesses = 0, executions = 0;
+	for (uint32_t b = 0; b < code->block_count; b++)
+		for (uint32_t i = code->blocks[b].first; i < code->blocks[b].first + code->blocks[b].count; i++) {
+			if (!code_accesses_memory(&code->code[i]) || code->code[i].space == SPACE_param)
+				continue;
+			accesses += fmax(blocks[b], 0) * launch->accesses[i];
+			executions += fmax(blocks[b], 0);
+		}
+	return executions > 0 ? accesses / executions : 0;
 }
 
 /* Work-groups of the SM that has most; where one more is less than the rest may be apart, there is no step. */
@@ -43,6 +59,8 @@ int launch_family(const struct gpu *gpu, const struct launch_profile *launch, do
 	                                .size = c.thread_instructions * launch->scale,
 	                                .sectors = sectors, .warps = groups * ceil(items / gpu->warp_size),
 	                                .together = launch->together, .longest = launch->longest};
+	if (!result && launch_addresses_known(launch))
+		out->sectors = mean_accesses(launch, c.blocks);
 	for (uint32_t b = 0; !result && b < code->block_count; b++)
 		out->parts[b % FAMILY_PARTS] += fmax(c.blocks[b], 0) * code->blocks[b].count * launch->scale;
 	free(c.edges);

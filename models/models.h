@@ -36,6 +36,7 @@ struct launch_profile {
 	 * the 32 that have most. 0: not known. */
 	double together, longest;
 	bool other_trace;   /* the trace is of another launch */
+	bool other_work;    /* and that one had other sizes or arguments, or did otherwise */
 	double trace_apart; /* how much that one did otherwise, relative, by its counters; 0: the same, or the trace is its own */
 	struct lane_counts lanes;       /* the same, work-item by work-item */
 	const struct launch_trace *trace; /* what work-items of some groups did; NULL: none was traced */
@@ -86,6 +87,8 @@ struct estimate {
 /* The accesses of each instruction of launch->code, which the caller frees, and how many are not known. They are all
  * that a model takes of the arguments: launches whose counters and accesses are the same take the same time. */
 int launch_accesses(const struct gpu *gpu, const struct launch_profile *launch, uint16_t **out, uint32_t *unknown);
+/* Whether all addresses follow from ids and arguments, by launch_accesses: no trace can say more of them. */
+bool launch_addresses_known(const struct launch_profile *launch);
 /* Everything there is to say about a launch on a GPU. Returns 0, or a negative errno value with a sentence in *err. */
 int model_launch(const struct gpu *gpu, const struct launch_profile *launch, const struct model_options *options,
                  struct estimate *out, struct gs_error *err);

@@ -32,7 +32,7 @@ struct family_features {
 	double size;    /* instructions of work-items: where it is on the curve */
 	double warps;
 	double together, longest; /* struct launch_profile */
-	double sectors; /* and lines that its accesses touch, per access, by the trace it is modelled from (trace_sectors); 0: there is none */
+	double sectors; /* and lines that its accesses touch, per access, by its addresses or the trace it is modelled from (trace_sectors); 0: not known */
 	double parts[FAMILY_PARTS]; /* of size: instructions by block, blocks folded into so many parts */
 };
 

@@ -17,9 +17,10 @@ enum { MOST_ITEMS = 1 << 18 }; /* whose counters are read: bounds the time. In l
 
 struct counter {
 	const struct work_shape *shape;
+	const struct lane_trace *traced; /* the group's work-items, whose events are counted; NULL: they have counters */
 	uint32_t step; /* every step-th work-item is read */
 	uint32_t *row, *last;
-	uint64_t *counts;
+	uint64_t *counts, *counts_before; /* the latter of the work-item before, where events are counted */
 	double *most; /* per block, of the warp under way */
 	struct code_counts result; /* of the work-item whose row is `last` */
 	bool any;                  /* `last` is one's */
@@ -34,10 +35,43 @@ static uint32_t step_of(uint64_t items, uint64_t groups)
 	return (uint32_t)(step > 1 ? step | 1 : 1);
 }
 
+/* The blocks that began. What a gap leaves out did as its window, which is its last iterations before it. */
+static void count_events(const struct kernel_code *code, const struct lane_trace *lane, uint64_t *counts)
+{
+	memset(counts, 0, code->counter_count * sizeof *counts);
+	for (size_t i = 0; i < lane->count; i++)
+		if (lane->events[i].what < code->counter_count)
+			counts[lane->events[i].what]++;
+	for (size_t g = 0; g < lane->gap_count; g++) {
+		const struct trace_gap *gap = &lane->gaps[g];
+		uint32_t begins = 0;
+		for (size_t i = gap->before < lane->count ? gap->before : lane->count; i-- > 0 && begins < gap->kept;) {
+			uint32_t what = lane->events[i].what;
+			begins += what == gap->body;
+			if (what < code->counter_count)
+				counts[what] += (gap->iterations + gap->kept / 2) / gap->kept;
+		}
+	}
+}
+
+static bool count_traced_item(struct counter *c, uint32_t item)
+{
+	size_t bytes = c->shape->code->counter_count * sizeof *c->counts;
+	count_events(c->shape->code, &c->traced[item], c->counts);
+	if (c->any && !memcmp(c->counts, c->counts_before, bytes))
+		return true;
+	c->any = true;
+	memcpy(c->counts_before, c->counts, bytes);
+	c->failed |= code_count(c->shape->code, c->counts, &c->result) != 0;
+	return false;
+}
+
 /* Neighbours mostly count the same. Returns whether this one does. */
 static bool count_item(struct counter *c, uint64_t group, uint32_t item)
 {
 	const struct lane_counts *lanes = c->shape->lanes;
+	if (c->traced)
+		return count_traced_item(c, item);
 	lanes->gather(lanes->ctx, group, item, c->row);
 	if (c->any && !memcmp(c->row, c->last, lanes->columns * sizeof *c->row))
 		return true;
@@ -60,12 +94,12 @@ static double warp_instructions(struct counter *c)
 	return sum;
 }
 
-static struct counted_work work_of(struct counter *c, uint64_t group)
+static struct counted_work work_of(struct counter *c, uint64_t group, uint32_t items)
 {
 	const struct work_shape *s = c->shape;
 	struct counted_work w = {0, 0};
 	uint32_t warp = UINT32_MAX;
-	for (uint32_t i = c->step / 2; i < s->items; i += c->step) {
+	for (uint32_t i = c->step / 2; i < items; i += c->step) {
 		bool first = i / s->warp_size != warp, same = count_item(c, group, i);
 		if (first)
 			w.warps += warp_instructions(c);
@@ -81,14 +115,26 @@ static struct counted_work work_of(struct counter *c, uint64_t group)
 static int start_counting(struct counter *c)
 {
 	const struct kernel_code *code = c->shape->code;
-	uint32_t columns = c->shape->lanes->columns;
+	uint32_t columns = c->shape->lanes ? c->shape->lanes->columns : 0;
 	c->row = calloc(columns + 1u, sizeof *c->row);
 	c->last = calloc(columns + 1u, sizeof *c->last);
 	c->counts = calloc(code->counter_count + 1u, sizeof *c->counts);
+	c->counts_before = calloc(code->counter_count + 1u, sizeof *c->counts_before);
 	c->most = calloc(code->block_count + 1u, sizeof *c->most);
 	c->result.edges = calloc(code->edge_count + 1u, sizeof *c->result.edges);
 	c->result.blocks = calloc(code->block_count + 1u, sizeof *c->result.blocks);
-	return c->row && c->last && c->counts && c->most && c->result.edges && c->result.blocks ? 0 : -ENOMEM;
+	return c->row && c->last && c->counts && c->counts_before && c->most && c->result.edges && c->result.blocks ? 0 : -ENOMEM;
+}
+
+static void end_counting(struct counter *c)
+{
+	free(c->row);
+	free(c->last);
+	free(c->counts);
+	free(c->counts_before);
+	free(c->most);
+	free(c->result.edges);
+	free(c->result.blocks);
 }
 
 int count_group_work(const struct work_shape *shape, const uint64_t *ids, size_t count, struct counted_work *out)
@@ -96,14 +142,27 @@ int count_group_work(const struct work_shape *shape, const uint64_t *ids, size_t
 	struct counter c = {.shape = shape, .step = step_of(shape->items, shape->groups)};
 	int result = start_counting(&c);
 	for (size_t i = 0; i < count && !result; i++)
-		out[i] = work_of(&c, ids[i]);
+		out[i] = work_of(&c, ids[i], shape->items);
 	if (!result && c.failed)
 		result = -ENOMEM;
-	free(c.row);
-	free(c.last);
-	free(c.counts);
-	free(c.most);
-	free(c.result.edges);
-	free(c.result.blocks);
+	end_counting(&c);
+	return result;
+}
+
+int count_traced_work(const struct work_shape *shape, const struct launch_trace *trace, const uint64_t *ids, size_t count,
+                      struct counted_work *out)
+{
+	struct counter c = {.shape = shape, .step = step_of(shape->items, shape->groups)};
+	int result = start_counting(&c);
+	for (size_t i = 0, n = 0; i < trace->group_count && n < count && !result; i++) {
+		const struct traced_group *g = &trace->groups[i];
+		if (g->group != ids[n])
+			continue;
+		c.traced = g->lanes;
+		out[n++] = work_of(&c, g->group, g->lane_count < shape->items ? g->lane_count : shape->items);
+	}
+	if (!result && c.failed)
+		result = -ENOMEM;
+	end_counting(&c);
 	return result;
 }

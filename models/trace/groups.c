@@ -29,7 +29,7 @@ static uint32_t borders(const uint64_t grid[3], uint64_t group)
 
 /* work has the groups of the launch first, then those that were traced. */
 static int fill_work(const struct kernel_code *code, const struct group_sample *sample, const struct lane_counts *lanes,
-                     const uint64_t *ids, size_t id_count, struct counted_work *work)
+                     const struct traced_ids *traced, struct counted_work *work)
 {
 	const uint64_t *local = sample->shape->local;
 	struct work_shape shape = {code, lanes, sample->count, (uint32_t)(local[0] * local[1] * local[2]), sample->warp_size};
@@ -37,8 +37,10 @@ static int fill_work(const struct kernel_code *code, const struct group_sample *
 	for (uint64_t g = 0; g < sample->count && groups; g++)
 		groups[g] = group_of_sample(sample, g);
 	int result = groups ? count_group_work(&shape, groups, sample->count, work) : -ENOMEM;
-	if (!result)
-		result = count_group_work(&shape, ids, id_count, work + sample->count);
+	if (!result && traced->other)
+		result = count_traced_work(&shape, traced->other, traced->ids, traced->count, work + sample->count);
+	else if (!result)
+		result = count_group_work(&shape, traced->ids, traced->count, work + sample->count);
 	free(groups);
 	return result;
 }
@@ -73,6 +75,7 @@ enum { MOST_STEPS = 8 }; /* of addresses from group to group: kernels have few d
 
 struct candidates {
 	const uint64_t *ids;
+	bool other; /* they are groups of another launch */
 	uint32_t *borders;
 	size_t count;
 	const struct counted_work *work; /* NULL: not known */
@@ -128,7 +131,7 @@ static uint32_t most_alike(const struct trace_shape *shape, const struct candida
 			.work = work ? floor(100 * apart(&c->work[i], work)) : 0,
 			.distance = c->ids[i] > group ? c->ids[i] - group : group - c->ids[i],
 		};
-		if (c->ids[i] == group)
+		if (c->ids[i] == group && !c->other)
 			return (uint32_t)i;
 		if (d.work > least.work)
 			continue;
@@ -200,13 +203,13 @@ int trace_groups(const struct kernel_code *code, const struct group_sample *samp
 {
 	const uint64_t *ids = traced->ids;
 	size_t id_count = traced->count;
-	struct candidates c = {.ids = ids, .borders = calloc(id_count + 1, sizeof *c.borders), .count = id_count,
+	struct candidates c = {.ids = ids, .other = traced->other, .borders = calloc(id_count + 1, sizeof *c.borders), .count = id_count,
 	                       .line_bytes = traced->line_bytes ? traced->line_bytes : 1};
 	struct counted_work *work = NULL;
 	int result = c.borders ? 0 : -ENOMEM;
-	if (!result && lanes && lanes->gather && id_count < sample->count) {
+	if (!result && lanes && lanes->gather && (id_count < sample->count || traced->other)) {
 		work = calloc(sample->count + id_count, sizeof *work);
-		result = work ? fill_work(code, sample, lanes, ids, id_count, work) : -ENOMEM;
+		result = work ? fill_work(code, sample, lanes, traced, work) : -ENOMEM;
 		c.work = work ? work + sample->count : NULL;
 	}
 	if (traced->shifts)
@@ -215,7 +218,7 @@ int trace_groups(const struct kernel_code *code, const struct group_sample *samp
 		c.borders[i] = borders(sample->shape->groups, ids[i]);
 	for (uint64_t g = 0; g < sample->count && !result; g++)
 		stands_for[g] = most_alike(sample->shape, &c, group_of_sample(sample, g), work ? &work[g] : NULL);
-	*represented = id_count >= sample->count ? 1 : work && !result ? share_represented(work, c.work, stands_for, sample->count) : 0;
+	*represented = id_count >= sample->count && !traced->other ? 1 : work && !result ? share_represented(work, c.work, stands_for, sample->count) : 0;
 	needed->count = 0;
 	if (work && !result)
 		find_needed(sample, work, c.work, stands_for, needed);

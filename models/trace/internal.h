@@ -106,6 +106,9 @@ struct counted_work {
 	double warps;   /* of warps, by the lanes that do most */
 };
 int count_group_work(const struct work_shape *shape, const uint64_t *ids, size_t count, struct counted_work *out);
+/* The same of groups of a trace, by their events: the counters are another launch's. ids: of some of its groups, ascending. */
+int count_traced_work(const struct work_shape *shape, const struct launch_trace *trace, const uint64_t *ids, size_t count,
+                      struct counted_work *out);
 
 /* ---- models/trace/groups.c: which traced group stands for which ---- */
 
@@ -122,6 +125,7 @@ struct traced_ids {
 	size_t count;
 	const struct address_shift *shifts; /* per instruction of the code; NULL: not known */
 	uint32_t line_bytes;                /* of L1 */
+	const struct launch_trace *other;   /* of another launch, which did otherwise; NULL: of this one */
 };
 
 /* Fills stands_for[n] with the index of a traced group, for every group of the sample, and *represented with the instructions of

@@ -4,7 +4,8 @@
  *   address(group) = address(first) + step . (id(group) - id(first))
  * The steps are solved from as many traced groups as there are dimensions and checked on all others, for the first and for
  * the last execution by the same lane. Where that fails, or where traced groups do not differ in a dimension, all that is
- * known is which part of memory was touched.
+ * known is which part of memory was touched. Instructions that touch about the same part share it, because they may meet there: a group
+ * that loads a place twice, or stores where it has loaded, does so wherever it is moved.
  */
 #include "models/trace/internal.h"
 
@@ -168,6 +169,28 @@ void shift_finder_range(const struct shift_finder *f, uint32_t instruction, uint
 	*bytes = w->used ? w->high - w->low : 0;
 }
 
+/* Whether two instructions touched about the same. */
+static bool overlap(const struct address_shift *a, const struct address_shift *b)
+{
+	uint64_t a_end = a->low + a->bytes, b_end = b->low + b->bytes;
+	uint64_t low = a->low > b->low ? a->low : b->low, high = a_end < b_end ? a_end : b_end, larger = a->bytes > b->bytes ? a->bytes : b->bytes;
+	return high > low && high - low >= larger / 2;
+}
+
+/* Instructions whose addresses are not linear, and which touched about the same as one before them, take the part of both. */
+static void share_parts(const struct shift_finder *f, struct address_shift *out)
+{
+	const uint32_t count = f->code->code_count;
+	for (uint32_t i = 0; i < count; i++)
+		for (uint32_t j = 0; j < i && out[i].bytes; j++)
+			if (out[j].bytes && overlap(&out[i], &out[j])) {
+				uint64_t low = out[i].low < out[j].low ? out[i].low : out[j].low;
+				uint64_t i_end = out[i].low + out[i].bytes, j_end = out[j].low + out[j].bytes;
+				out[j].bytes = out[i].bytes = (i_end > j_end ? i_end : j_end) - low;
+				out[j].low = out[i].low = low;
+			}
+}
+
 void shift_finder_finish(const struct shift_finder *f, const uint64_t *ids, struct address_shift *out)
 {
 	for (uint32_t i = 0; i < f->code->code_count; i++) {
@@ -179,4 +202,5 @@ void shift_finder_finish(const struct shift_finder *f, const uint64_t *ids, stru
 		if (!out[i].linear)
 			out[i] = (struct address_shift){.low = w->low, .bytes = w->high - w->low};
 	}
+	share_parts(f, out);
 }

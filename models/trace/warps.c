@@ -444,7 +444,7 @@ static int fill_pattern(struct trace_maker *m, const struct lane_counts *lanes, 
 	struct launch_warps *w = &m->out->warps;
 	struct trace_store *s = m->out->store;
 	struct group_sample sample = {m->shape, w->groups <= MOST_PATTERN ? w->groups : MANY, m->gpu->warp_size};
-	struct traced_ids traced = {ids, used, s->shifts, m->gpu->l1_line_bytes};
+	struct traced_ids traced = {ids, used, s->shifts, m->gpu->l1_line_bytes, m->shape->other ? m->trace : NULL};
 	uint64_t count = sample.count;
 	uint32_t *stands_for = calloc(count + 1, sizeof *stands_for);
 	s->path_of = calloc(count * w->warps_per_group + 1, sizeof *s->path_of);
@@ -521,7 +521,7 @@ static int start_warps(struct trace_maker *m, const struct lane_counts *lanes, s
 	m->active = calloc(m->code->block_count + 1u, sizeof *m->active);
 	m->divergent = calloc(m->code->block_count + 1u, sizeof *m->divergent);
 	m->accesses = calloc(m->code->code_count + 1u, sizeof *m->accesses);
-	m->reader = m->computed ? NULL : trace_reader_new(m->code, m->trace, lanes);
+	m->reader = m->computed ? NULL : trace_reader_new(m->code, m->trace, m->shape->other ? NULL : lanes);
 	m->shifts = m->shape->requests ? shift_finder_new(m->code, m->trace->group_count, g) : NULL;
 	for (uint32_t i = 0; i < m->gpu->warp_size && m->reader; i++)
 		if (!(m->lanes[i] = traced_lane_new(m->reader)))
@@ -609,7 +609,7 @@ static int make_warps(struct trace_maker *m, const struct lane_counts *lanes, st
 		result = run_groups(m, ids, paths, &used);
 	if (!result && m->shape->requests)
 		result = fill_shifts(m, ids);
-	if (!result && m->shape->requests && !m->computed)
+	if (!result && m->shape->requests && !m->computed && !m->shape->other)
 		result = fit_gaps(m, lanes, ids, paths, used);
 	if (!result)
 		result = fill_pattern(m, lanes, ids, paths, used);

@@ -29,6 +29,7 @@ struct warp_statistics {
 struct trace_shape {
 	uint64_t groups[3], local[3];
 	bool requests; /* keep the parts of requests; else only how many there are, and warps that do the same share a path */
+	bool other;    /* the trace is of a launch that did otherwise: what its groups did, its events say, and counters say of this one's */
 };
 
 struct trace_warps {

@@ -303,6 +303,26 @@ static const struct group_place *place_of(struct lane_reader *r, uint64_t group)
 	return p;
 }
 
+double profile_longest(struct launch_result *r, const struct launch_trace *groups)
+{
+	const struct launch_record *l = r->launch;
+	const struct artifact_kernel *k = l->facts;
+	size_t flag_words = k->words - (k->column_count - k->flag_count);
+	double longest = 0;
+	for (size_t g = 0; g < groups->group_count && l->artifact->counts_by_item && !k->summed; g++) {
+		const struct group_place *p = place_of(&r->reader, groups->groups[g].group);
+		uint64_t size = p->local[0] * p->local[1] * p->local[2];
+		uint64_t sums[RUNS] = {0};
+		if (p->first + size > l->places || size > RUN * RUNS)
+			continue;
+		for (size_t w = 0; w < k->words; w++)
+			add_largest(item_words(l) + w * l->places + p->first, size, w < flag_words, sums);
+		for (size_t i = 0; i < (size + RUN - 1) / RUN; i++)
+			longest = (double)sums[i] > longest ? (double)sums[i] : longest;
+	}
+	return longest;
+}
+
 /* A group that has places, for one that has none: in the same column of the grid where whole rows have, and not in its first row, which is
  * a border. */
 static uint64_t group_with_places(const struct lane_reader *r, uint64_t group)

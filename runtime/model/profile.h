@@ -11,6 +11,8 @@ size_t scratch_words(const struct launch_record *l);  /* of a buffer for counts 
 bool launch_is_sound(const struct launch_record *l);
 /* Fills the profile, counts and flags from the counters, which must outlive the profile. */
 void profile_fill(struct launch_result *r);
+/* As profile.longest, over some groups of the launch alone; 0: not known. */
+double profile_longest(struct launch_result *r, const struct launch_trace *groups);
 /* Lets a copy of a profile, whose sizes are filled in, read the work-items' counters with a reader of its own. */
 void profile_lanes(struct launch_profile *p, const struct launch_record *l, struct lane_reader *reader);
 

@@ -5,6 +5,7 @@
 #include "models/trace/sectors.h"
 #include "runtime/config/log.h"
 #include "runtime/format/traces.h"
+#include "runtime/model/profile.h"
 #include "runtime/model/simulation.h"
 
 #include <pthread.h>
@@ -291,7 +292,7 @@ bool decoded_trace_part(const struct decoded_trace *d, uint64_t groups, struct l
 /* ---- a launch ---- */
 
 /* Fills in what is known besides; false when there is nothing in it. */
-static bool complete_trace(const struct launch_result *r, struct kept_trace *t)
+static bool complete_trace(struct launch_result *r, struct kept_trace *t)
 {
 	struct artifact *a = r->launch->artifact;
 	for (int d = 0; d < 3; d++) {
@@ -305,6 +306,7 @@ static bool complete_trace(const struct launch_result *r, struct kept_trace *t)
 	identify_trace(trace, t->identity);
 	t->traced_groups = trace->group_count;
 	t->sectors = trace_sectors(trace);
+	t->work.longest = profile_longest(r, trace);
 	log_debug("%s: %zu groups traced in %zu chunks, %llu bytes, %llu accesses", r->launch->kernel_name, trace->group_count,
 	          t->chunks, (unsigned long long)trace->size_bytes, (unsigned long long)trace->accesses);
 	decoded_trace_release(keep_decoded(a, t->identity, trace));
@@ -314,6 +316,11 @@ static bool complete_trace(const struct launch_result *r, struct kept_trace *t)
 static bool same_local(const struct kept_trace *t, const struct launch_profile *p)
 {
 	return t->local[0] == p->local[0] && t->local[1] == p->local[1] && t->local[2] == p->local[2];
+}
+
+static bool same_groups(const struct kept_trace *t, const struct launch_profile *p)
+{
+	return t->groups[0] == p->groups[0] && t->groups[1] == p->groups[1] && t->groups[2] == p->groups[2];
 }
 
 /* Whether groups of the same linear id are at the same place of both grids, as far as both go. */
@@ -330,22 +337,26 @@ void trace_of(struct launch_result *r)
 	r->brought = NULL;
 	const struct launch_work work = {r->profile.together, r->profile.longest, trace_arguments(l->argument_values, l->argument_count)};
 	bool own = t && complete_trace(r, t);
-	if (own)
-		t->work = work;
+	if (own) { /* the groups that were traced need not be those that did most */
+		t->work.together = work.together;
+		t->work.arguments = work.arguments;
+	}
 	if (own)
 		trace_keep(r->sim, l->facts, l->global, l->local, t);
 	else
 		kept_trace_free(t);
 	if (!l->local[0])
 		trace_learn(l->facts, l->global, l->local, r->profile.local);
-	r->trace = trace_find(l->facts, l->global, l->local, &work);
+	r->trace = trace_find(l->facts, l->global, l->local, &work, own ? t : NULL);
 	/* The driver chose otherwise, or the trace's groups are elsewhere. */
 	if (r->trace && (!same_local(r->trace, &r->profile) || !same_rows(r->trace, &r->profile))) {
 		trace_let_go(r->trace);
 		r->trace = NULL;
 	}
-	r->profile.other_trace = r->trace && !own;
+	r->profile.other_trace = r->trace && (!own || r->trace != t);
 	r->profile.trace_apart = r->profile.other_trace ? trace_unlike(r->trace, &work) : 0;
+	r->profile.other_work = r->profile.other_trace &&
+	                        (r->profile.trace_apart > 0 || r->trace->work.arguments != work.arguments || !same_groups(r->trace, &r->profile));
 	double groups = (double)(r->profile.groups[0] * r->profile.groups[1] * r->profile.groups[2]);
 	if (r->trace)
 		r->traced_fraction = (double)r->trace->traced_groups / groups;

@@ -18,6 +18,9 @@
 enum { MOST_SHAPES = 256, MANY_SHAPES = 64, FURTHER = 8, FIRST_SMALL = 16, MOST_OF_SHAPE = FIRST_SMALL };
 enum { SMALL_ITEMS = 4096 }; /* work-items of a launch that is traced as a whole by default */
 static const double about_the_same = 0.05; /* work of launches, relative */
+/* By how much more than that of another launch a launch's own trace may miss of its work. What is missed is the longest work-items, which
+ * time may hang on; and the own trace has its own addresses. */
+static const double own_misses = 0.1;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct kept_trace *newest, *oldest;
@@ -335,10 +338,13 @@ void trace_keep(const struct simulation *sim, struct artifact_kernel *k, const u
 	pthread_mutex_unlock(&lock);
 }
 
-struct kept_trace *trace_find(struct artifact_kernel *k, const uint64_t global[3], const uint64_t local[3], const struct launch_work *work)
+struct kept_trace *trace_find(struct artifact_kernel *k, const uint64_t global[3], const uint64_t local[3], const struct launch_work *work,
+                              struct kept_trace *own)
 {
 	pthread_mutex_lock(&lock);
 	struct kept_trace *t = nearest_of(k, global, local, work);
+	if (t && own && trace_unlike(own, work) <= trace_unlike(t, work) + own_misses)
+		t = own;
 	if (!t)
 		t = latest_of(k, NULL, local);
 	if (t) {

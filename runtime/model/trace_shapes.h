@@ -18,7 +18,7 @@ enum { MOST_ARGUMENTS_TRACED = 8 };
 
 /* What tells launches of one shape apart. */
 struct launch_work {
-	double together, longest; /* by its counters: struct launch_profile */
+	double together, longest; /* by its counters: struct launch_profile; of a trace, the longest of the groups that were traced */
 	uint64_t arguments;       /* a hash of its arguments: trace_arguments */
 };
 
@@ -80,9 +80,11 @@ void kept_trace_free(struct kept_trace *t); /* one that is not kept, and that no
 /* Keeps it, in place of one of the same sizes whose launch did about the same; others go while there are too many bytes. Its `work` is set. */
 void trace_keep(const struct simulation *sim, struct artifact_kernel *k, const uint64_t global[3], const uint64_t local[3],
                 struct kept_trace *t);
-/* The trace of the launch of these sizes that did most nearly the same, else of the latest that have the same local size, else NULL. It is
- * held until trace_let_go. */
-struct kept_trace *trace_find(struct artifact_kernel *k, const uint64_t global[3], const uint64_t local[3], const struct launch_work *work);
+/* The trace of the launch of these sizes that did most nearly the same, else of the latest that have the same local size, else NULL. own:
+ * the launch's, which is kept; it is taken unless another has much more of what the launch did. NULL: it has none. It is held until
+ * trace_let_go. */
+struct kept_trace *trace_find(struct artifact_kernel *k, const uint64_t global[3], const uint64_t local[3], const struct launch_work *work,
+                              struct kept_trace *own);
 /* How much a launch did otherwise than the one whose trace it takes; 0: the same. */
 double trace_unlike(const struct kept_trace *t, const struct launch_work *work);
 void trace_let_go(struct kept_trace *t); /* NULL: nothing */

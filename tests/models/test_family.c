@@ -19,7 +19,7 @@ static void make_code(void)
 	build_block(&two_blocks);
 	build(&two_blocks, CODE_fp32, "3 <- 1");
 	build(&two_blocks, CODE_fp32, "3 <- 3");
-	build(&two_blocks, CODE_fp32, "3 <- 3");
+	build_memory(&two_blocks, CODE_load, SPACE_global, "3 <- 3");
 	two_blocks.code.terms = terms;
 	two_blocks.code.term_count = two_blocks.code.counter_count = 2;
 	for (uint32_t i = 0; i < 2; i++) {
@@ -36,7 +36,7 @@ static void test_features(void)
 	uint64_t counts[2] = {9600, 1000};
 	uint16_t accesses[5] = {1, 1, 1, 1, 1};
 	struct launch_profile launch = {.global = {9600, 1, 1}, .local = {48, 1, 1}, .groups = {200, 1, 1}, .code = &two_blocks.code,
-	                                .counts = counts, .scale = 1, .accesses = accesses};
+	                                .counts = counts, .scale = 1, .accesses = accesses, .unknown_accesses = 1};
 	struct family_features x, y;
 	make_code();
 	CU_ASSERT_EQUAL_FATAL(launch_family(&gpu, &launch, 0, &x), 0);
@@ -58,6 +58,14 @@ static void test_features(void)
 	launch_family(&gpu, &launch, 0, &y);
 	CU_ASSERT_NOT_EQUAL(y.kind, x.kind);
 	accesses[3] = 1;
+	/* All addresses are known: it does not matter whether it is traced, and the load falls into three accesses. */
+	launch.unknown_accesses = 0;
+	accesses[4] = 3;
+	launch_family(&gpu, &launch, 0, &x);
+	launch_family(&gpu, &launch, 0.125, &y);
+	CU_ASSERT_EQUAL(y.kind, x.kind);
+	CU_ASSERT_EQUAL(x.sectors, 3);
+	CU_ASSERT_EQUAL(y.sectors, 3);
 	launch.local_bytes = 4;
 	launch_family(&gpu, &launch, 0, &y);
 	CU_ASSERT_NOT_EQUAL(y.kind, x.kind);

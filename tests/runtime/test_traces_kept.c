@@ -109,7 +109,7 @@ static struct kept_trace *trace_of_length(size_t length)
 /* Finds a trace, and does not hold it. */
 static const struct kept_trace *found(struct artifact_kernel *k, const uint64_t global[3], const uint64_t local_size[3])
 {
-	struct kept_trace *t = trace_find(k, global, local_size, &(struct launch_work){0});
+	struct kept_trace *t = trace_find(k, global, local_size, &(struct launch_work){0}, NULL);
 	trace_let_go(t);
 	return t;
 }
@@ -150,16 +150,34 @@ static void a_launch_takes_the_trace_of_one_that_did_the_same(void)
 	struct kept_trace *wide = trace_of_work(1000, 10), *deep = trace_of_work(1000, 50), *again = trace_of_work(1010, 50);
 	trace_keep(&simulation, &k, small, local, wide);
 	trace_keep(&simulation, &k, small, local, deep);
-	struct kept_trace *t = trace_find(&k, small, local, &(struct launch_work){900, 11, 0});
+	struct kept_trace *t = trace_find(&k, small, local, &(struct launch_work){900, 11, 0}, NULL);
 	CU_ASSERT_PTR_EQUAL(t, wide);
 	CU_ASSERT_DOUBLE_EQUAL(trace_unlike(t, &(struct launch_work){900, 11, 0}), 0.1, 1e-9); /* 1000 and 900 more than 10 and 11 */
 	trace_let_go(t);
-	t = trace_find(&k, small, local, &(struct launch_work){1000, 40, 0});
+	t = trace_find(&k, small, local, &(struct launch_work){1000, 40, 0}, NULL);
 	CU_ASSERT_PTR_EQUAL(t, deep);
 	trace_let_go(t);
 	trace_keep(&simulation, &k, small, local, again);
-	t = trace_find(&k, small, local, &(struct launch_work){1000, 50, 0});
+	t = trace_find(&k, small, local, &(struct launch_work){1000, 50, 0}, NULL);
 	CU_ASSERT_PTR_EQUAL(t, again);
+	trace_let_go(t);
+	trace_shapes_free(&k);
+	simulation.options.trace_memory.number = 0;
+}
+
+/* A launch whose longest work-items, of 50, are not in its own trace takes one that has such; of 11 and 10 it takes its own. */
+static void an_own_trace_without_the_longest_work_items_is_left(void)
+{
+	struct artifact_kernel k = {0};
+	simulation.options.trace_memory.number = 1 << 20;
+	struct kept_trace *deep = trace_of_work(1000, 49), *own = trace_of_work(1000, 10);
+	trace_keep(&simulation, &k, small, local, deep);
+	trace_keep(&simulation, &k, small, local, own);
+	struct kept_trace *t = trace_find(&k, small, local, &(struct launch_work){1000, 50, 0}, own);
+	CU_ASSERT_PTR_EQUAL(t, deep);
+	trace_let_go(t);
+	t = trace_find(&k, small, local, &(struct launch_work){1000, 11, 0}, own);
+	CU_ASSERT_PTR_EQUAL(t, own);
 	trace_let_go(t);
 	trace_shapes_free(&k);
 	simulation.options.trace_memory.number = 0;
@@ -202,5 +220,6 @@ void add_traces_kept_tests(void)
 	CU_add_test(s, "what launches needed is known at the next one", what_launches_needed_is_known_at_the_next_one);
 	CU_add_test(s, "the trace that was not used for longest goes", the_trace_that_was_not_used_for_longest_goes);
 	CU_add_test(s, "a launch takes the trace of one that did the same", a_launch_takes_the_trace_of_one_that_did_the_same);
+	CU_add_test(s, "a launch takes the trace of one that did the same", an_own_trace_without_the_longest_work_items_is_left);
 	CU_add_test(s, "a trace is kept without what it does not use", a_trace_is_kept_without_what_it_does_not_use);
 }

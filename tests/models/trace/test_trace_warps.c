@@ -24,6 +24,7 @@ static const struct source_site sites[] = {
 	{{.block = 1, .line = 5, .column = 8, .kind = TRACE_load, .space = SPACE_global, .bytes = 4}, "k.cl"},
 	{{.block = 1, .line = 6, .column = 8, .kind = TRACE_store, .space = SPACE_shared, .bytes = 4}, "k.cl"},
 	{{.block = 1, .line = 7, .column = 8, .kind = TRACE_load, .space = SPACE_local, .bytes = 8}, "k.cl"},
+	{{.block = 2, .line = 8, .column = 8, .kind = TRACE_load, .space = SPACE_global, .bytes = 4}, "k.cl"},
 };
 static struct trace_site plain_sites[GS_ARRAY_LEN(sites)];
 
@@ -346,6 +347,31 @@ static void other_addresses_are_somewhere(void)
 	finish();
 }
 
+/* Two loads of which neither is linear. The first touches 0 to 4096, the second 256 to 4352: more than half is the same, so both may be
+ * anywhere from 0 to 4356. If the second touched 4096 to 8192 instead, each would have its own part. */
+static void instructions_that_touch_the_same_share_its_part(void)
+{
+	static const uint64_t places[] = {0, 128, 4096};
+	for (int apart = 0; apart < 2; apart++) {
+		make_code(P(0) P(1) LOC(5, 8) "ld.global.f32 %f1, [%rd1];\n" P(2) LOC(8, 8) "ld.global.f32 %f2, [%rd2];\nret;\n");
+		begin_trace(3);
+		for (uint32_t g = 0; g < 3; g++) {
+			add_blocks(g, 0, "01");
+			add_access(g, 0, 0, (1ull << 40) + places[g]);
+			add_blocks(g, 0, "2");
+			add_access(g, 0, 3, (1ull << 40) + places[g] + (apart ? 4096 : 256));
+		}
+		CU_ASSERT_EQUAL_FATAL(make_warps("gtx480", 3, true), 0);
+		uint32_t second = 0;
+		for (uint32_t i = 1; i < traced.code->code_count; i++)
+			second = made.warps.shifts[i].bytes ? i : second;
+		CU_ASSERT_EQUAL(made.warps.shifts[0].bytes, apart ? 4096 + 4 : 4352 + 4);
+		CU_ASSERT_EQUAL(made.warps.shifts[second].bytes, apart ? 4096 + 4 : 4352 + 4);
+		CU_ASSERT_EQUAL(made.warps.shifts[second].low, (1ull << 40) + (apart ? 4096 : 0));
+		finish();
+	}
+}
+
 /* Without requests, warps that do the same share a path. With requests, they share its blocks. Traces that were cut are not
  * used. */
 static void equal_warps_share(void)
@@ -443,6 +469,34 @@ static void a_group_is_like_one_whose_warps_do_as_much(void)
 	finish();
 }
 
+/*
+ * The trace is of another launch, in which group 0 went round 40 times and group 1 once: of its iterations, 32 are a gap after a
+ * window of 4. In this launch groups 0 and 1 go round once, group 2 42 times and group 3 20 times. So 2 is like 0, and the others are like
+ * 1; 3 is 20 and 19 of its 22 blocks away from them, and takes the nearer. 3 + 3 + 44 + 22 blocks are done, and 3 + 3 + 42 + 3 are
+ * represented.
+ */
+static void groups_of_another_launch_did_what_its_trace_says(void)
+{
+	uint32_t trips[4] = {1, 1, 42, 20};
+	struct lane_counts lanes = {.columns = 1, .gather = gather_trips, .expand = expand_trips, .ctx = trips};
+	struct trace_gap gap = {.before = 5, .body = 1, .kept = 4, .iterations = 32};
+	struct gpu gpu = test_gpu("gtx480", NULL);
+	struct trace_shape shape = {.groups = {4, 1, 1}, .local = {LANES, 1, 1}, .requests = true, .other = true};
+	make_code(P(0) "add.u32 %r1, %r1, 1;\nLOOP:\n" P(1) "@%p1 bra LOOP;\n" P(2) "ret;\n");
+	begin_trace(2);
+	for (uint32_t l = 0; l < LANES; l++) {
+		add_blocks(0, l, "0111111112");
+		lane_traces[0][l].gaps = &gap;
+		lane_traces[0][l].gap_count = 1;
+		add_blocks(1, l, "012");
+	}
+	CU_ASSERT_EQUAL_FATAL(trace_warps(&gpu, traced.code, &trace, &shape, &lanes, NULL, &made, NULL), 0);
+	for (uint32_t g = 0; g < 4; g++)
+		CU_ASSERT_EQUAL(made.warps.pattern_ids[g], g == 2 ? 0 : 1);
+	CU_ASSERT_DOUBLE_EQUAL(made.represented, 72.0 / 51, 1e-12);
+	finish();
+}
+
 void add_trace_warps_tests(void)
 {
 	CU_pSuite suite = CU_add_suite("trace warps", NULL, NULL);
@@ -459,8 +513,10 @@ void add_trace_warps_tests(void)
 	TEST(addresses_move_with_the_group);
 	TEST(groups_take_one_that_is_as_far_into_its_line);
 	TEST(other_addresses_are_somewhere);
+	TEST(instructions_that_touch_the_same_share_its_part);
 	TEST(equal_warps_share);
 	TEST(groups_that_nobody_stands_for_are_needed);
 	TEST(a_group_is_like_one_whose_warps_do_as_much);
+	TEST(groups_of_another_launch_did_what_its_trace_says);
 #undef TEST
 }
