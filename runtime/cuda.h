@@ -73,6 +73,9 @@ const struct cuda_kernel_facts *cuda_kernel_facts(const struct cuda_kernel *k);
 /* Blocks of this size that one SM of the first target can hold. */
 unsigned cuda_occupancy(const struct cuda_kernel *k, unsigned threads, size_t dynamic_shared);
 
+/* The heap of malloc and free in kernels. -EBUSY: it has blocks in use. */
+int cuda_set_heap_size(size_t bytes);
+
 /* ---- streams and commands ---- */
 
 /*

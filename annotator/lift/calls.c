@@ -160,6 +160,27 @@ static int write_print(struct kernel_writer *w, const struct ptx_instruction *i)
 	return result;
 }
 
+static int write_malloc(struct kernel_writer *w, const struct ptx_instruction *i)
+{
+	uint64_t at = 0;
+	gs_buf_puts(w->out, "for (uint l = 0; l < 32; l++)\nif (t >> l & 1u) {\n");
+	int result = write_parameter(w, i, 0, "ulong", "bytes");
+	if (!result && !i->operands[0].write)
+		result = gs_fail(w->err, ENOTSUP, "line %u: %s: a result is missing", i->ptx_line, i->opcode);
+	if (!result)
+		result = local_place(w, i, &i->operands[0], &at);
+	gs_buf_printf(w->out, "gs_malloc(launch, bytes, (__global ulong *)(GS_LOCAL + %lu), never);\n}\n", (unsigned long)at);
+	return result;
+}
+
+static int write_free(struct kernel_writer *w, const struct ptx_instruction *i)
+{
+	gs_buf_puts(w->out, "for (uint l = 0; l < 32; l++)\nif (t >> l & 1u) {\n");
+	int result = write_parameter(w, i, 0, "ulong", "block");
+	gs_buf_puts(w->out, "gs_free(launch, block, never);\n}\n");
+	return result;
+}
+
 static int write_assertion(struct kernel_writer *w, const struct ptx_instruction *i)
 {
 	gs_buf_puts(w->out, "if (t) {\nuint l = GS_FIRST(t);\n");
@@ -187,6 +208,14 @@ static int write_guarded_lanes(struct kernel_writer *w, const struct ptx_instruc
 	return result;
 }
 
+static int write_system_call(struct kernel_writer *w, const struct ptx_instruction *i, const char *name)
+{
+	return !strcmp(name, "vprintf") ? write_print(w, i)
+	       : !strcmp(name, "malloc") ? write_malloc(w, i)
+	       : !strcmp(name, "free")   ? write_free(w, i)
+	                                 : write_assertion(w, i);
+}
+
 int write_call(struct kernel_writer *w, const struct kernel_part *part, const struct ptx_instruction *i, uint32_t pc)
 {
 	const struct ptx_operand *own = ptx_callee(i);
@@ -197,7 +226,7 @@ int write_call(struct kernel_writer *w, const struct kernel_part *part, const st
 	if (result)
 		return result;
 	if (!callee)
-		return !strcmp(own->text, "vprintf") ? write_print(w, i) : write_assertion(w, i);
+		return write_system_call(w, i, own->text);
 	if (i->guard >= 0) {
 		gs_buf_puts(w->out, "if (!t) {\n");
 		write_edge(w, w->f->graph->blocks[part->block].first_edge);

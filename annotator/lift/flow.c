@@ -50,7 +50,7 @@ int32_t function_index(const struct ptx_module *m, const char *name)
 
 bool is_system_call(const char *name)
 {
-	return !strcmp(name, "vprintf") || !strcmp(name, "__assertfail");
+	return !strcmp(name, "vprintf") || !strcmp(name, "__assertfail") || !strcmp(name, "malloc") || !strcmp(name, "free");
 }
 
 /* Functions whose address is somewhere: those that indirect calls may reach. */

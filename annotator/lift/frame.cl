@@ -488,6 +488,65 @@ ulong gs_clock(__global struct gs_launch *launch, __private struct gs_group *g)
 #define GS_PUSH(to, lanes, type) { if (sp >= GS_DEPTH) GS_FAULT(GS_LIFTED_STACK, 0, 0, 0, 0, 0) \
 	E[sp].pc = to; E[sp].join = join; E[sp].jpc = jpc; E[sp].mask = lanes; E[sp].arrived = 0; E[sp].kind = type; E[sp].wait = 0; E[sp].depth = GS_NOW; sp++; }
 #define GS_MEET(at) if (jpc != at) { GS_PUSH(at, m, GS_JOIN) join = sp - 1; jpc = at; }
+/* malloc and free of kernels (lifted.h). Other groups run on other threads of the host. */
+ulong gs_heap_size(uint list) { return list & 1u ? 3ul << (list / 2 - 1) : 1ul << list / 2; }
+__global struct gs_heap *gs_lock_heap(__global struct gs_launch *launch)
+{
+	__global struct gs_heap *h = (__global struct gs_heap *)launch->heap;
+	while (h && atomic_cmpxchg((volatile __global uint *)&h->lock, 0u, 1u))
+		;
+	return h;
+}
+ulong gs_cut(__global struct gs_heap *h, uint list)
+{
+	for (uint k = list; k < 128; k++)
+		if (h->lists[k]) {
+			ulong block = h->lists[k];
+			h->lists[k] = ((__global ulong *)block)[1];
+			return block;
+		}
+		else if (k == list && gs_heap_size(list) <= h->bytes - h->used) {
+			ulong block = (ulong)h + h->used;
+			h->used += gs_heap_size(list);
+			*(__global ulong *)block = list;
+			return block;
+		}
+	return 0;
+}
+uint gs_malloc(__global struct gs_launch *launch, ulong bytes, __global ulong *out, uint never)
+{
+	GS_APART(never)
+	*out = 0;
+	if (!launch->heap || !bytes || bytes >= 1ul << 60)
+		return 0;
+	uint list = 10;
+	while (gs_heap_size(list) < bytes + 16)
+		list++;
+	__global struct gs_heap *h = gs_lock_heap(launch);
+	ulong block = gs_cut(h, list);
+	h->live += block != 0;
+	*out = block ? block + 16 : 0;
+	atomic_xchg((volatile __global uint *)&h->lock, 0u);
+	return 0;
+}
+uint gs_free(__global struct gs_launch *launch, ulong address, uint never)
+{
+	GS_APART(never)
+	if (!address || !launch->heap)
+		return 0;
+	__global struct gs_heap *h = gs_lock_heap(launch);
+	__global ulong *block = (__global ulong *)(address - 16);
+	if (address - 16 - launch->heap < h->used && block[0] < 128) {
+		block[1] = h->lists[block[0]];
+		h->lists[block[0]] = (ulong)block;
+		h->live--;
+	}
+	for (uint k = 0; !h->live && k < 128; k++)
+		h->lists[k] = 0;
+	h->used = h->live ? h->used : sizeof(struct gs_heap);
+	atomic_xchg((volatile __global uint *)&h->lock, 0u);
+	return 0;
+}
 /* One line for each conversion of a format: 4 or 8 bytes of arguments, in a record of 8 each. */
 uint gs_print(__global struct gs_launch *launch, ulong format, ulong arguments, uint never)
 {

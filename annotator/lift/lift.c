@@ -199,7 +199,7 @@ static void write_launch(struct gs_buf *out)
 #undef WORD_3
 #undef WORD_1
 	gs_buf_puts(out, "struct gs_fault_words { uint kind, line; ulong group, words[4]; };\n"
-	                 "struct gs_prints_words { ulong room, used, lost; };\n");
+	                 "struct gs_prints_words { ulong room, used, lost; };\nstruct gs_heap { ulong lock, bytes, used, live, lists[128]; };\n");
 }
 
 int lift_write(const struct lifted *l, enum lift_form form, struct gs_buf *out, struct gs_error *err)

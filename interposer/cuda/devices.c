@@ -107,8 +107,11 @@ static atomic_size_t limits[] = {1024, 1 << 20, 8 << 20, 2, 2048, 64, 0};
 
 static int set_limit(int limit, size_t value)
 {
+	enum { LIMIT_HEAP = 2 };
 	if (limit < 0 || limit >= (int)GS_ARRAY_LEN(limits))
 		return cudaErrorUnsupportedLimit;
+	if (limit == LIMIT_HEAP && cuda_set_heap_size(value))
+		return cudaErrorInvalidValue;
 	limits[limit] = value;
 	return cudaSuccess;
 }

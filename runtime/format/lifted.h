@@ -49,7 +49,8 @@
 	X(together, 1)       /* groups that one OpenCL work-item runs in turn, since they wait for one another; 0: each has its own */ \
 	X(traced_groups, 1)  /* the first so many of these are traced */ \
 	X(groups, 1)         /* address: LIFTED_GROUP_BYTES for each of them, and there must be as many slots */ \
-	X(workspace, 1)      /* address: what groups of a cooperative launch meet with, 16 bytes, zeros; 0: it is none */
+	X(workspace, 1)      /* address: what groups of a cooperative launch meet with, 16 bytes, zeros; 0: it is none */ \
+	X(heap, 1)           /* address: a struct lifted_heap, and its memory */
 
 struct lifted_launch {
 #define LIFTED_WORD(name, words) LIFTED_WORD_##words(name)
@@ -85,6 +86,17 @@ struct lifted_prints {
 	uint64_t room; /* bytes that follow this struct */
 	uint64_t used; /* by atomic additions; may become more than `room` */
 	uint64_t lost;
+};
+
+/*
+ * The heap of malloc and free in kernels. A block has a header of 16 bytes and one of the sizes of lists: list 2n has blocks of 2^n bytes,
+ * list 2n + 1 of half as many more. Blocks that are free are in their list, the header of each has the address of the next; others are cut
+ * from what is left. Once no block is in use, all is left again.
+ */
+struct lifted_heap {
+	uint64_t lock, bytes; /* of all, with this struct */
+	uint64_t used, live;  /* bytes that were cut, with this struct; blocks in use */
+	uint64_t lists[128];
 };
 
 /* Sizes of one kernel, from the section "lifted" of a result (protocol.h). */

@@ -10,6 +10,7 @@
 #include "runtime/guest/cuda/commands.h"
 #include "runtime/guest/cuda/faults.h"
 #include "runtime/guest/cuda/groups.h"
+#include "runtime/guest/cuda/heap.h"
 #include "runtime/guest/cuda/prints.h"
 #include "runtime/guest/cuda/scratch.h"
 #include "runtime/guest/cuda/start.h"
@@ -225,6 +226,7 @@ static cl_int run_with_memory(struct launch_command *c, struct cuda_stream *s)
 	c->words.slot_bytes = scratch->slot_bytes;
 	c->words.prints = (uint64_t)(uintptr_t)prints;
 	c->words.clock = clock_ns();
+	c->words.heap = heap_address();
 	cl_int code = c->cooperative ? run_together(c, s) : run_all(c, s);
 	if (prints)
 		prints_keep(prints);
