@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # CUDA programs under gpusim: one per feature, and the suite's kernels.
 #   tests/cuda/run.sh BUILD_DIR [NAME...]
-# Without names: all programs, the suite, and the programs built by nvcc where it is found. A name is that of a program, or `suite`, or
-# nvcc:PROGRAM. Ends with "N passed, N failed, N skipped". The caller sets POCL_CACHE_DIR and GPUSIM_CACHE_DIR (tests/run.sh).
+# Without names: all programs, some with the memory hierarchy, the suite, and the programs built by nvcc where it is found. A name is that of a
+# program, or `suite`, `hierarchy`, or nvcc:PROGRAM. Ends with "N passed, N failed, N skipped". The caller sets POCL_CACHE_DIR and
+# GPUSIM_CACHE_DIR (tests/run.sh).
 set -u
 build=$(cd "$1" && pwd)
 shift
@@ -40,6 +41,36 @@ right() {
 preloaded() { LD_PRELOAD=$build/libgpusim.so "$@"; }
 by_preload() { right "$1" env LD_PRELOAD="$build/libgpusim.so" "$build/tests/cuda/programs/$1"; }
 by_command() { right "$1" "$build/gpusim" run -- "$build/tests/cuda/programs/$1"; }
+
+# has_memory FILE: every launch has a model of memory, and those that load say where from.
+has_memory() {
+	jq -e '[.launches[].estimates[] | (.flags | index("perfect_memory") or index("not_traced") | not) and
+		(.memory.load_requests == 0 or (.memory.l1_hit != null and .memory.load_sectors > 0))] | length > 0 and all' "$1" >/dev/null
+}
+by_hierarchy() {
+	GPUSIM_MEMORY=hierarchy by_preload "$1" || return 1
+	has_memory report.json || { jq -c '.launches[] | [.kernel, (.estimates[] | .flags, .memory.load_requests, .memory.l1_hit)]' report.json && return 1; }
+}
+
+# traffic KERNEL LOADS SECTORS STORED: of the launch of that kernel
+traffic() {
+	jq -c --arg kernel "$1" '.launches[] | select(.kernel == $kernel) | .estimates[0].memory | [.load_requests, .load_sectors, .store_sectors]' traffic.json >out
+	[ "$(cat out)" = "[$2,$3,$4]" ] || { echo "$1: not [$2,$3,$4]" && cat out && return 1; }
+}
+# 131072 threads copy words: 4096 warps load and store 32 words each, which are 4 sectors. Of strided loads, 16 by each of 15360 threads, every lane
+# has a sector of its own. Without GPUSIM_GPU the GPU is an H200.
+traffic_of_warps() {
+	env -u GPUSIM_GPU GPUSIM_MEMORY=hierarchy GPUSIM_REPORT=json GPUSIM_OUTPUT=traffic LD_PRELOAD="$build/libgpusim.so" \
+		"$build/kernels/cuda/host" "$root/kernels/cases.txt" copy-s strided32-s >/dev/null || return 1
+	traffic copy 4096 16384 16384 && traffic strided 7680 245760 1920 && has_memory traffic.json &&
+		[ "$(jq -r '[.targets[].name] | join(" ")' traffic.json)" = h200 ]
+}
+memory_below_l1() {
+	for program in memory shared_memory divergence structs; do
+		check "$program with the memory hierarchy" by_hierarchy "$program"
+	done
+	check "requests and sectors of copies on an H200" traffic_of_warps
+}
 
 # A program by nvcc, with a shared CUDA runtime, which need not be installed.
 by_nvcc() {
@@ -111,6 +142,7 @@ with_nvcc() {
 
 if [ $# = 0 ]; then
 	programs
+	memory_below_l1
 	suite
 	with_nvcc
 fi
@@ -119,6 +151,7 @@ for name; do
 	suite) suite ;;
 	nvcc) with_nvcc ;;
 	programs) programs ;;
+	hierarchy) memory_below_l1 ;;
 	nvcc:*) check "${name#nvcc:} by nvcc" by_nvcc "${name#nvcc:}" ;;
 	*) check "$name" by_preload "$name" ;;
 	esac
