@@ -10,7 +10,6 @@
 #include "runtime/guest/cuda/commands.h"
 #include "runtime/guest/cuda/faults.h"
 #include "runtime/guest/cuda/groups.h"
-#include "runtime/guest/cuda/heap.h"
 #include "runtime/guest/cuda/prints.h"
 #include "runtime/guest/cuda/scratch.h"
 #include "runtime/guest/cuda/start.h"

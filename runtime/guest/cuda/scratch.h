@@ -16,4 +16,8 @@ struct scratch {
 struct scratch *scratch_take(uint64_t slots, uint64_t slot_bytes);
 void scratch_give_back(struct scratch *s);
 
+/* The memory of malloc and free in kernels, which stays from launch to launch: the address of its struct lifted_heap. 0: there is none, and
+ * every malloc fails. */
+uint64_t heap_address(void);
+
 #endif
