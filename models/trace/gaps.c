@@ -136,6 +136,40 @@ static int compare_gaps(const void *a, const void *b)
 	return x->from > y->from ? -1 : x->from < y->from;
 }
 
+static int compare_loops(const void *a, const void *b)
+{
+	const struct recorded_gap *x = a, *y = b;
+	if (x->body != y->body)
+		return x->body < y->body ? -1 : 1;
+	return x->from != y->from ? (x->from < y->from ? -1 : 1) : (x->at > y->at) - (x->at < y->at);
+}
+
+static double left_out(const struct recorded_gap *g)
+{
+	return g->rounds * (g->at - g->from);
+}
+
+/* An iteration of a loop is never within another iteration of it. So where windows of one loop overlap, lanes that parted came to their windows at
+ * different times, and left out the same rounds. Of these windows one remains. Returns how many are left. */
+static size_t keep_one_of_lanes(struct recorded_gap *gaps, size_t count)
+{
+	size_t kept = 0;
+	uint32_t end = 0;
+	qsort(gaps, count, sizeof *gaps, compare_loops);
+	for (size_t i = 0; i < count; i++) {
+		struct recorded_gap gap = gaps[i];
+		if (!kept || gaps[kept - 1].body != gap.body || gap.from >= end) {
+			gaps[kept++] = gap;
+			end = gap.at;
+			continue;
+		}
+		end = gap.at > end ? gap.at : end;
+		if (left_out(&gap) > left_out(&gaps[kept - 1]))
+			gaps[kept - 1] = gap;
+	}
+	return kept;
+}
+
 /* Windows lie within one another, or apart. What does not is dropped: lanes that part in odd ways can come to that. Returns how many are left. */
 static size_t keep_nested(struct recorded_gap *gaps, size_t count)
 {
@@ -195,6 +229,7 @@ int gaps_finish(const struct gap_finish *f, struct recorded_path *r)
 	int result = found && weights ? 0 : -ENOMEM;
 	if (!result) {
 		memcpy(found, r->gaps.data, count * sizeof *found);
+		count = keep_one_of_lanes(found, count);
 		qsort(found, count, sizeof *found, compare_gaps);
 		result = write_gaps(f, r, found, keep_nested(found, count));
 	}

@@ -2,6 +2,7 @@
 #include "tests/tests.h"
 
 #include "tests/models/code_builder.h"
+#include "models/trace/internal.h"
 #include "models/trace/warps.h"
 #include "tests/analysis/traced_code.h"
 
@@ -497,6 +498,32 @@ static void groups_of_another_launch_did_what_its_trace_says(void)
 	finish();
 }
 
+/* 20 blocks. Lanes came to their windows of the loop at block 1 at three places: one window remains, the one that leaves out most, 12 blocks
+ * done 6 times. The loop at block 2 is another one, and its window is within that: blocks 8 and 9 are done 4 * 7 times in all. */
+static void windows_of_lanes_that_parted_do_not_multiply(void)
+{
+	static const struct recorded_gap found[] = {{4, 12, 1, 5, 4}, {6, 18, 1, 6, 4}, {8, 10, 2, 3, 2}, {7, 17, 1, 6, 4}};
+	struct code_block block = {.count = 1};
+	struct kernel_code code = {.blocks = &block, .block_count = 1};
+	struct recorded_path path = {0};
+	const uint32_t zero = 0;
+	for (int b = 0; b < 20; b++) {
+		gs_buf_add(&path.blocks, &zero, sizeof zero);
+		gs_buf_add(&path.before, &zero, sizeof zero);
+	}
+	for (size_t i = 0; i < GS_ARRAY_LEN(found); i++)
+		CU_ASSERT_EQUAL(gaps_add(&path, &found[i]), 0);
+	CU_ASSERT_EQUAL_FATAL(gaps_finish(&(struct gap_finish){.code = &code}, &path), 0);
+	CU_ASSERT_EQUAL(path.gaps.len, 2 * sizeof(struct path_gap));
+	const double *weights = (const double *)(const void *)path.weights.data;
+	for (int b = 0; b < 20; b++)
+		CU_ASSERT_DOUBLE_EQUAL(weights[b], b < 6 || b >= 18 ? 1 : b == 8 || b == 9 ? 28 : 7, 1e-9);
+	gs_buf_free(&path.blocks);
+	gs_buf_free(&path.before);
+	gs_buf_free(&path.gaps);
+	gs_buf_free(&path.weights);
+}
+
 void add_trace_warps_tests(void)
 {
 	CU_pSuite suite = CU_add_suite("trace warps", NULL, NULL);
@@ -518,5 +545,6 @@ void add_trace_warps_tests(void)
 	TEST(groups_that_nobody_stands_for_are_needed);
 	TEST(a_group_is_like_one_whose_warps_do_as_much);
 	TEST(groups_of_another_launch_did_what_its_trace_says);
+	TEST(windows_of_lanes_that_parted_do_not_multiply);
 #undef TEST
 }
