@@ -129,6 +129,7 @@ struct cuda_copy {
 	const void *from;
 	size_t width, height, depth;
 	size_t to_pitch, to_slice, from_pitch, from_slice; /* bytes */
+	bool in_turn; /* memory of the application is read and written when the command's turn comes, whatever memory it is */
 };
 int cuda_enqueue_copy(const struct cuda_call *c, const struct cuda_copy *copy, struct gs_error *err);
 /* The same shape; every `unit` (1, 2 or 4) bytes become `value`. */

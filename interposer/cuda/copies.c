@@ -1,4 +1,6 @@
 /* Copies and fills: their directions, their shapes, and who waits for them. */
+#include "interposer/cuda/copies.h"
+
 #include "interposer/cuda/memory.h"
 #include "interposer/cuda/registration.h"
 #include "interposer/cuda/streams.h"
@@ -42,26 +44,44 @@ static enum cuda_copy_kind kind_by_addresses(enum address_kind to, enum address_
 	return to_device ? from_device ? CUDA_WITHIN_DEVICE : CUDA_TO_DEVICE : from_device ? CUDA_TO_HOST : CUDA_WITHIN_HOST;
 }
 
-/* Fills in the kind. `synchronous` is what the function's name says. */
-static int copy(struct cuda_copy *what, int direction, bool synchronous, void *stream)
+/* Fills in the kind. The copy is not empty. */
+static int check(struct cuda_copy *what, int direction, enum address_kind *to)
 {
 	static const enum cuda_copy_kind kinds[] = {CUDA_WITHIN_HOST, CUDA_TO_DEVICE, CUDA_TO_HOST, CUDA_WITHIN_DEVICE};
-	struct ordered_command c;
 	size_t to_bytes, from_bytes;
-	enum address_kind to, from;
-	if (direction < API_HOST_TO_HOST || direction > API_BY_ADDRESSES)
-		return cudaErrorInvalidMemcpyDirection;
-	if (!what->width || !what->height || !what->depth)
-		return stream_exists(stream) ? cudaSuccess : cudaErrorInvalidResourceHandle;
+	enum address_kind from;
 	bool good = span(what->width, what->height, what->depth, what->to_pitch, what->to_slice, &to_bytes) &&
 	            span(what->width, what->height, what->depth, what->from_pitch, what->from_slice, &from_bytes);
 	bool to_device = direction == API_HOST_TO_DEVICE || direction == API_DEVICE_TO_DEVICE;
 	bool from_device = direction == API_DEVICE_TO_HOST || direction == API_DEVICE_TO_DEVICE;
-	if (!good || !is_usable(what->to, to_bytes, to_device, &to) || !is_usable(what->from, from_bytes, from_device, &from))
+	if (!good || !is_usable(what->to, to_bytes, to_device, to) || !is_usable(what->from, from_bytes, from_device, &from))
 		return cudaErrorInvalidValue;
-	what->kind = direction == API_BY_ADDRESSES ? kind_by_addresses(to, from) : kinds[direction];
-	int error = ordered_begin(&c, stream, must_wait(synchronous, what->kind, to), NULL);
-	return error ? error : ordered_end(&c, cuda_enqueue_copy(&c.call, what, &c.err), cudaErrorInvalidValue);
+	what->kind = direction == API_BY_ADDRESSES ? kind_by_addresses(*to, from) : kinds[direction];
+	return cudaSuccess;
+}
+
+/* `synchronous` is what the function's name says. */
+static int copy(struct cuda_copy *what, int direction, bool synchronous, void *stream)
+{
+	struct ordered_command c;
+	enum address_kind to;
+	if (direction < API_HOST_TO_HOST || direction > API_BY_ADDRESSES)
+		return cudaErrorInvalidMemcpyDirection;
+	if (!what->width || !what->height || !what->depth)
+		return stream_exists(stream) ? cudaSuccess : cudaErrorInvalidResourceHandle;
+	int error = check(what, direction, &to);
+	if (!error)
+		error = ordered_begin(&c, stream, stream_is_capturing(stream) ? synchronous : must_wait(synchronous, what->kind, to), NULL);
+	return error ? error : ordered_end(&c, ordered_copy(&c, what), cudaErrorInvalidValue);
+}
+
+int copy_line_check(void *to, const void *from, size_t bytes, int direction, struct cuda_copy *out)
+{
+	enum address_kind kind;
+	*out = (struct cuda_copy){.to = to, .from = from, .width = bytes, .height = 1, .depth = 1, .in_turn = true};
+	if (direction < API_HOST_TO_HOST || direction > API_BY_ADDRESSES)
+		return cudaErrorInvalidMemcpyDirection;
+	return bytes ? check(out, direction, &kind) : cudaErrorInvalidValue;
 }
 
 static int copy_line(void *to, const void *from, size_t bytes, int direction, bool synchronous, void *stream)
@@ -95,7 +115,7 @@ int hook_cudaMemcpyPeerAsync(void *to, int to_device, const void *from, int from
 static int copy_rows(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width, size_t height, int direction,
                      bool synchronous, void *stream)
 {
-	struct cuda_copy what = {0, to, from, width, height, 1, to_pitch, 0, from_pitch, 0};
+	struct cuda_copy what = {.to = to, .from = from, .width = width, .height = height, .depth = 1, .to_pitch = to_pitch, .from_pitch = from_pitch};
 	if (width > to_pitch || width > from_pitch)
 		return cudaErrorInvalidPitchValue;
 	return copy(&what, direction, synchronous, stream);
@@ -121,7 +141,7 @@ static char *place(const struct api_pitched *p, const struct api_position *at)
 	return (char *)p->address + at->z * p->height * p->pitch + at->y * p->pitch + at->x;
 }
 
-static int copy_box(const struct api_copy3d *p, bool synchronous, void *stream)
+static int shape_of_box(const struct api_copy3d *p, struct cuda_copy *out)
 {
 	if (!p)
 		return cudaErrorInvalidValue;
@@ -136,7 +156,7 @@ static int copy_box(const struct api_copy3d *p, bool synchronous, void *stream)
 	bool high = e->depth < 2 || (p->to_position.y + e->height <= p->to.height && p->from_position.y + e->height <= p->from.height);
 	if (!pitched || !high)
 		return pitched ? cudaErrorInvalidValue : cudaErrorInvalidPitchValue;
-	struct cuda_copy what = {
+	*out = (struct cuda_copy){
 		.to = place(&p->to, &p->to_position),
 		.from = place(&p->from, &p->from_position),
 		.width = e->width,
@@ -147,7 +167,26 @@ static int copy_box(const struct api_copy3d *p, bool synchronous, void *stream)
 		.from_pitch = p->from.pitch,
 		.from_slice = p->from.pitch * p->from.height,
 	};
-	return copy(&what, p->direction, synchronous, stream);
+	return cudaSuccess;
+}
+
+static int copy_box(const struct api_copy3d *p, bool synchronous, void *stream)
+{
+	struct cuda_copy what;
+	int error = shape_of_box(p, &what);
+	return error ? error : copy(&what, p->direction, synchronous, stream);
+}
+
+int copy_box_check(const struct api_copy3d *p, struct cuda_copy *out)
+{
+	enum address_kind kind;
+	int error = shape_of_box(p, out);
+	if (error)
+		return error;
+	out->in_turn = true;
+	if (p->direction < API_HOST_TO_HOST || p->direction > API_BY_ADDRESSES)
+		return cudaErrorInvalidMemcpyDirection;
+	return out->width && out->height && out->depth ? check(out, p->direction, &kind) : cudaErrorInvalidValue;
 }
 
 int hook_cudaMemcpy3D(const struct api_copy3d *what, void *stream)
@@ -246,21 +285,32 @@ int hook_cudaGetSymbolSize(size_t *out, const void *symbol)
 
 /* ---- fills ---- */
 
+static int check_fill(struct cuda_copy *shape, enum address_kind *kind)
+{
+	size_t bytes;
+	if (!span(shape->width, shape->height, shape->depth, shape->to_pitch, shape->to_slice, &bytes))
+		return cudaErrorInvalidValue;
+	shape->kind = CUDA_WITHIN_DEVICE;
+	return is_usable(shape->to, bytes, true, kind) ? cudaSuccess : cudaErrorInvalidValue;
+}
+
+int fill_check(struct cuda_copy *shape)
+{
+	enum address_kind kind;
+	return shape->width && shape->height && shape->depth ? check_fill(shape, &kind) : cudaErrorInvalidValue;
+}
+
 /* Every byte becomes the low byte of `value`. The caller waits if the host can see the memory. */
 static int fill(struct cuda_copy *shape, int value, bool synchronous, void *stream)
 {
 	struct ordered_command c;
-	size_t bytes;
 	enum address_kind kind;
 	if (!shape->width || !shape->height || !shape->depth)
 		return stream_exists(stream) ? cudaSuccess : cudaErrorInvalidResourceHandle;
-	if (!span(shape->width, shape->height, shape->depth, shape->to_pitch, shape->to_slice, &bytes))
-		return cudaErrorInvalidValue;
-	if (!is_usable(shape->to, bytes, true, &kind))
-		return cudaErrorInvalidValue;
-	shape->kind = CUDA_WITHIN_DEVICE;
-	int error = ordered_begin(&c, stream, synchronous && kind != ADDRESS_DEVICE, NULL);
-	return error ? error : ordered_end(&c, cuda_enqueue_fill(&c.call, shape, (uint8_t)value, 1, &c.err), cudaErrorInvalidValue);
+	int error = check_fill(shape, &kind);
+	if (!error)
+		error = ordered_begin(&c, stream, synchronous && kind != ADDRESS_DEVICE, NULL);
+	return error ? error : ordered_end(&c, ordered_fill(&c, shape, (uint8_t)value, 1), cudaErrorInvalidValue);
 }
 
 static int fill_line(void *to, int value, size_t bytes, bool synchronous, void *stream)

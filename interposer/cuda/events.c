@@ -8,6 +8,7 @@
 struct application_event {
 	unsigned flags;
 	struct cuda_event *recorded; /* NULL: nothing yet */
+	struct capture_place place;  /* where it was recorded instead, in a capture */
 	struct application_event *next, *before;
 };
 
@@ -30,6 +31,33 @@ int event_recorded(void *event, struct cuda_event **out)
 	*out = e && e->recorded ? cuda_event_retain(e->recorded) : NULL;
 	pthread_mutex_unlock(&lock);
 	return e ? cudaSuccess : cudaErrorInvalidResourceHandle;
+}
+
+bool event_is_captured(void *event)
+{
+	pthread_mutex_lock(&lock);
+	struct application_event *e = find_event(event);
+	bool is = e && capture_was(&e->place);
+	pthread_mutex_unlock(&lock);
+	return is;
+}
+
+int event_join(void *event, struct capture_place *stream)
+{
+	pthread_mutex_lock(&lock);
+	struct application_event *e = find_event(event);
+	int error = e ? capture_join(stream, &e->place) : cudaErrorInvalidResourceHandle;
+	pthread_mutex_unlock(&lock);
+	return error;
+}
+
+static int record_captured(void *event, void *stream)
+{
+	pthread_mutex_lock(&lock);
+	struct application_event *e = find_event(event);
+	int error = e ? stream_mark_place(stream, &e->place) : cudaErrorInvalidResourceHandle;
+	pthread_mutex_unlock(&lock);
+	return error;
 }
 
 int hook_cudaEventCreateWithFlags(void **out, unsigned flags)
@@ -70,6 +98,7 @@ int hook_cudaEventDestroy(void *event)
 		return cudaErrorInvalidResourceHandle;
 	if (e->recorded)
 		cuda_event_release(e->recorded);
+	capture_leave(&e->place);
 	free(e);
 	return cudaSuccess;
 }
@@ -80,8 +109,10 @@ static int set_recorded(void *event, struct cuda_event *recorded)
 	pthread_mutex_lock(&lock);
 	struct application_event *e = find_event(event);
 	struct cuda_event *before = e ? e->recorded : recorded;
-	if (e)
+	if (e) {
 		e->recorded = recorded;
+		capture_leave(&e->place);
+	}
 	pthread_mutex_unlock(&lock);
 	if (before)
 		cuda_event_release(before);
@@ -97,6 +128,12 @@ int hook_cudaEventRecordWithFlags(void *event, void *stream, unsigned flags)
 		return error;
 	if (before)
 		cuda_event_release(before);
+	if (stream_is_capturing(stream) && flags) {
+		error_say_once("cudaEventRecordExternal", "graphs do not record events yet");
+		return cudaErrorNotSupported;
+	}
+	if (stream_is_capturing(stream))
+		return record_captured(event, stream);
 	error = ordered_begin(&c, stream, false, NULL);
 	if (error)
 		return error;
@@ -116,7 +153,7 @@ int hook_cudaEventQuery(void *event)
 {
 	struct gs_error err;
 	struct cuda_event *recorded;
-	int error = event_recorded(event, &recorded);
+	int error = event_is_captured(event) ? cudaErrorCapturedEvent : event_recorded(event, &recorded);
 	if (error || !recorded)
 		return error;
 	if (cuda_event_done(recorded))
@@ -131,7 +168,7 @@ int hook_cudaEventSynchronize(void *event)
 {
 	struct gs_error err;
 	struct cuda_event *recorded;
-	int error = event_recorded(event, &recorded);
+	int error = event_is_captured(event) ? cudaErrorCapturedEvent : event_recorded(event, &recorded);
 	if (error || !recorded)
 		return error;
 	error = error_of(cuda_event_wait(recorded, &err), cudaErrorUnknown);

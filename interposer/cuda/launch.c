@@ -1,4 +1,6 @@
 /* Launches: what CUDA checks of their sizes, and their parameters. */
+#include "interposer/cuda/launch.h"
+
 #include "interposer/cuda/device/limits.h"
 #include "interposer/cuda/registration.h"
 #include "interposer/cuda/streams.h"
@@ -71,13 +73,13 @@ static int check_sizes(const struct registered_function *f, struct api_size3 gri
 	return dynamic_shared > allowed ? not_possible(f, cudaErrorInvalidValue, "its blocks need more shared memory than there is") : cudaSuccess;
 }
 
-static int enqueue(const struct registered_function *f, const struct cuda_launch *l, void *stream)
+int launch_enqueue(const struct registered_function *f, const struct cuda_launch *l, void *stream)
 {
 	struct ordered_command c;
 	int error = ordered_begin(&c, stream, false, NULL);
 	if (error)
 		return error;
-	int result = cuda_enqueue_launch(&c.call, l, &c.err);
+	int result = ordered_launch(&c, f, l);
 	if (result == -ENOTSUP && *c.err.text)
 		error_say_once(f->name, "%s", c.err.text);
 	return ordered_end(&c, result, result == -EINVAL ? cudaErrorInvalidConfiguration : cudaErrorLaunchFailure);
@@ -112,12 +114,34 @@ static int launch(const void *function, struct api_size3 grid, struct api_size3 
 	memset(parameters, 0, facts->parameter_bytes);
 	for (unsigned i = 0; i < facts->parameter_count; i++)
 		memcpy(parameters + facts->parameters[i].offset, args[i], facts->parameters[i].bytes);
-	error = enqueue(f, &(struct cuda_launch){f->kernel, {grid.x, grid.y, grid.z}, {block.x, block.y, block.z}, dynamic_shared, parameters,
-	                                  cooperative},
-	                stream);
+	struct cuda_launch l = {f->kernel, {grid.x, grid.y, grid.z}, {block.x, block.y, block.z}, dynamic_shared, parameters, cooperative};
+	error = launch_enqueue(f, &l, stream);
 	if (parameters != few)
 		free(parameters);
 	return error;
+}
+
+int launch_command(const void *function, struct api_size3 grid, struct api_size3 block, void **args, size_t dynamic_shared,
+                   struct graph_command *out)
+{
+	struct registered_function *f;
+	int error = function_prepare(function, &f);
+	if (!error)
+		error = check_sizes(f, grid, block, dynamic_shared);
+	if (error)
+		return error;
+	const struct cuda_kernel_facts *facts = cuda_kernel_facts(f->kernel);
+	if (facts->parameter_count && !args)
+		return cudaErrorInvalidValue;
+	char *parameters = calloc(1, facts->parameter_bytes + 1);
+	if (!parameters)
+		return cudaErrorMemoryAllocation;
+	for (unsigned i = 0; i < facts->parameter_count; i++)
+		memcpy(parameters + facts->parameters[i].offset, args[i], facts->parameters[i].bytes);
+	*out = (struct graph_command){.kind = NODE_KERNEL};
+	out->function = f;
+	out->launch = (struct cuda_launch){f->kernel, {grid.x, grid.y, grid.z}, {block.x, block.y, block.z}, dynamic_shared, parameters, false};
+	return cudaSuccess;
 }
 
 int hook_cudaLaunchKernel(const void *function, struct api_size3 grid, struct api_size3 block, void **args, size_t dynamic_shared,

@@ -181,10 +181,14 @@ int hook_cudaMallocAsync(void **out, size_t bytes, void *stream)
 }
 
 /* The runtime waits for all commands before it frees. */
+/* Memory of a graph keeps its address from launch to launch. What a capture frees stays for that. */
 int hook_cudaFreeAsync(void *address, void *stream)
 {
+	struct cuda_allocation a;
 	if (!stream_exists(stream))
 		return cudaErrorInvalidResourceHandle;
+	if (stream_is_capturing(stream))
+		return cuda_find_allocation(address, &a) ? cudaSuccess : cudaErrorInvalidValue;
 	return address ? release(address, true, cudaErrorInvalidValue) : cudaErrorInvalidValue;
 }
 

@@ -14,6 +14,7 @@ struct application_stream {
 	bool blocking, legacy;
 	pthread_mutex_t turn;    /* held while a command that the caller does not wait for is enqueued */
 	struct cuda_event *last; /* of such a command; NULL: it has happened */
+	struct capture_place place;
 	struct application_stream *next;
 };
 
@@ -92,6 +93,7 @@ static void put_stream(struct application_stream *s)
 	pthread_mutex_unlock(&lock);
 	if (!unused)
 		return;
+	capture_leave(&s->place);
 	cuda_stream_free(s->queue);
 	pthread_mutex_destroy(&s->turn);
 	free(s);
@@ -172,6 +174,24 @@ bool stream_exists(void *stream)
 	return s;
 }
 
+bool stream_is_capturing(void *stream)
+{
+	struct application_stream *s = take_stream(stream);
+	bool is = s && capture_active(&s->place);
+	if (s)
+		put_stream(s);
+	return is;
+}
+
+int stream_mark_place(void *stream, struct capture_place *event)
+{
+	struct application_stream *s = take_stream(stream);
+	int error = s ? capture_mark(&s->place, event) : cudaErrorInvalidResourceHandle;
+	if (s)
+		put_stream(s);
+	return error;
+}
+
 /* ---- commands ---- */
 
 static bool add_wait(struct ordered_command *c, struct cuda_event *event)
@@ -209,6 +229,14 @@ int ordered_begin(struct ordered_command *c, void *stream, bool blocking, struct
 	*c = (struct ordered_command){.stream = take_stream(stream)};
 	if (!c->stream)
 		return cudaErrorInvalidResourceHandle;
+	if (capture_active(&c->stream->place)) {
+		if (!blocking && !wait) {
+			c->place = &c->stream->place;
+			return cudaSuccess;
+		}
+		put_stream(c->stream);
+		return wait ? cudaErrorStreamCaptureIsolation : cudaErrorStreamCaptureUnsupported;
+	}
 	if (!blocking)
 		pthread_mutex_lock(&c->stream->turn);
 	if ((wait && !add_wait(c, wait)) || !add_implied_waits(c)) {
@@ -226,7 +254,7 @@ int ordered_begin(struct ordered_command *c, void *stream, bool blocking, struct
 int ordered_end(struct ordered_command *c, int result, int otherwise)
 {
 	struct cuda_event *before = c->event;
-	if (!c->call.blocking) {
+	if (!c->place && !c->call.blocking) {
 		pthread_mutex_lock(&lock);
 		if (c->event) {
 			before = c->stream->last;
@@ -240,6 +268,56 @@ int ordered_end(struct ordered_command *c, int result, int otherwise)
 	drop_waits(c);
 	put_stream(c->stream);
 	return error_of(result, otherwise);
+}
+
+/* Makes a node of a command that is not to be kept by the caller. */
+static int capture(struct ordered_command *c, const struct graph_command *command)
+{
+	struct graph_command own;
+	if (!graph_command_copy(command, &own) || capture_add(c->place, &own))
+		return gs_fail(&c->err, ENOMEM, "out of memory");
+	return 0;
+}
+
+int ordered_launch(struct ordered_command *c, const struct registered_function *f, const struct cuda_launch *l)
+{
+	if (!c->place)
+		return cuda_enqueue_launch(&c->call, l, &c->err);
+	struct graph_command command = {.kind = NODE_KERNEL};
+	command.function = (struct registered_function *)f;
+	command.launch = *l;
+	return capture(c, &command);
+}
+
+int ordered_copy(struct ordered_command *c, const struct cuda_copy *copy)
+{
+	if (!c->place)
+		return cuda_enqueue_copy(&c->call, copy, &c->err);
+	struct graph_command command = {.kind = NODE_COPY};
+	command.copy = *copy;
+	command.copy.in_turn = true;
+	return capture(c, &command);
+}
+
+int ordered_fill(struct ordered_command *c, const struct cuda_copy *shape, uint32_t value, unsigned unit)
+{
+	if (!c->place)
+		return cuda_enqueue_fill(&c->call, shape, value, unit, &c->err);
+	struct graph_command command = {.kind = NODE_FILL};
+	command.copy = *shape;
+	command.value = value;
+	command.unit = unit;
+	return capture(c, &command);
+}
+
+int ordered_host_call(struct ordered_command *c, void (*f)(void *), void *data)
+{
+	if (!c->place)
+		return cuda_host_call(&c->call, f, data, &c->err);
+	struct graph_command command = {.kind = NODE_HOST};
+	command.host_function = f;
+	command.host_data = data;
+	return capture(c, &command);
 }
 
 /* ---- the entry points ---- */
@@ -310,6 +388,10 @@ int hook_cudaStreamQuery(void *stream)
 	struct application_stream *s = take_stream(stream);
 	if (!s)
 		return cudaErrorInvalidResourceHandle;
+	if (capture_active(&s->place)) {
+		put_stream(s);
+		return cudaErrorStreamCaptureUnsupported;
+	}
 	bool idle = cuda_stream_idle(s->queue) && others_idle(s);
 	int result = idle ? cuda_stream_wait(s->queue, &err) : 0; /* for its error */
 	put_stream(s);
@@ -323,8 +405,8 @@ int hook_cudaStreamSynchronize(void *stream)
 	if (!s)
 		return cudaErrorInvalidResourceHandle;
 	struct ordered_command c;
-	int error = cudaSuccess;
-	if (s->legacy && !(error = ordered_begin(&c, stream, true, NULL)))
+	int error = capture_active(&s->place) ? cudaErrorStreamCaptureUnsupported : cudaSuccess;
+	if (!error && s->legacy && !(error = ordered_begin(&c, stream, true, NULL)))
 		error = ordered_end(&c, cuda_mark(&c.call, &c.err), cudaErrorUnknown);
 	if (!error)
 		error = error_of(cuda_stream_wait(s->queue, &err), cudaErrorUnknown);
@@ -332,10 +414,21 @@ int hook_cudaStreamSynchronize(void *stream)
 	return error;
 }
 
+static int join(void *stream, void *event)
+{
+	struct application_stream *s = take_stream(stream);
+	int error = !s ? cudaErrorInvalidResourceHandle : s->legacy ? cudaErrorStreamCaptureImplicit : event_join(event, &s->place);
+	if (s)
+		put_stream(s);
+	return error;
+}
+
 int hook_cudaStreamWaitEvent(void *stream, void *event, unsigned flags)
 {
 	struct ordered_command c;
 	struct cuda_event *wait = NULL;
+	if (flags <= 1 && event_is_captured(event))
+		return join(stream, event);
 	int error = flags > 1 ? cudaErrorInvalidValue : event_recorded(event, &wait);
 	if (!error && !stream_exists(stream))
 		error = cudaErrorInvalidResourceHandle;
@@ -363,6 +456,8 @@ int hook_cudaStreamAddCallback(void *stream, void (*function)(void *stream, int 
 	struct ordered_command c;
 	if (!function || flags)
 		return cudaErrorInvalidValue;
+	if (stream_is_capturing(stream))
+		return cudaErrorStreamCaptureUnsupported;
 	struct stream_callback *callback = malloc(sizeof *callback);
 	if (!callback)
 		return cudaErrorMemoryAllocation;
@@ -382,7 +477,7 @@ int hook_cudaLaunchHostFunc(void *stream, void (*function)(void *), void *data)
 {
 	struct ordered_command c;
 	int error = function ? ordered_begin(&c, stream, false, NULL) : cudaErrorInvalidValue;
-	return error ? error : ordered_end(&c, cuda_host_call(&c.call, function, data, &c.err), cudaErrorUnknown);
+	return error ? error : ordered_end(&c, ordered_host_call(&c, function, data), cudaErrorUnknown);
 }
 
 int device_wait_all(void)
@@ -418,7 +513,67 @@ STREAM_ANSWER(cudaStreamGetFlags, unsigned, s->flags)
 STREAM_ANSWER(cudaStreamGetPriority, int, s->priority)
 STREAM_ANSWER(cudaStreamGetId, unsigned long long, s->id)
 STREAM_ANSWER(cudaStreamGetDevice, int, 0)
-STREAM_ANSWER(cudaStreamIsCapturing, int, 0)
+STREAM_ANSWER(cudaStreamIsCapturing, int, capture_active(&s->place))
+
+/* ---- captures ---- */
+
+int hook_cudaStreamBeginCapture(void *stream, int mode)
+{
+	struct application_stream *s = mode < 0 || mode > 2 ? NULL : take_stream(stream);
+	if (!s)
+		return mode < 0 || mode > 2 ? cudaErrorInvalidValue : cudaErrorInvalidResourceHandle;
+	int error = s->legacy ? cudaErrorStreamCaptureUnsupported : capture_begin(&s->place);
+	put_stream(s);
+	return error;
+}
+
+int hook_cudaStreamEndCapture(void *stream, void **graph)
+{
+	struct application_stream *s = graph ? take_stream(stream) : NULL;
+	if (!s)
+		return graph ? cudaErrorInvalidResourceHandle : cudaErrorInvalidValue;
+	int error = capture_end(&s->place, graph);
+	put_stream(s);
+	return error;
+}
+
+static int tell_capture(void *stream, int *status, unsigned long long *id, void **graph, void *const **nodes, size_t *count)
+{
+	struct application_stream *s = status ? take_stream(stream) : NULL;
+	if (!s)
+		return status ? cudaErrorInvalidResourceHandle : cudaErrorInvalidValue;
+	*status = capture_info(&s->place, id, graph, nodes, count);
+	put_stream(s);
+	return cudaSuccess;
+}
+
+int hook_cudaStreamGetCaptureInfo_v2(void *stream, int *status, unsigned long long *id, void **graph, void *const **nodes, size_t *count)
+{
+	return tell_capture(stream, status, id, graph, nodes, count);
+}
+
+/* Edges have no data here. */
+int hook_cudaStreamGetCaptureInfo_v3(void *stream, int *status, unsigned long long *id, void **graph, void *const **nodes, void **data,
+                                     size_t *count)
+{
+	if (data)
+		*data = NULL;
+	return tell_capture(stream, status, id, graph, nodes, count);
+}
+
+int hook_cudaStreamGetCaptureInfo(void *stream, int *status, unsigned long long *id, void **graph, void *const **nodes, void **data,
+                                  size_t *count, int version)
+{
+	if (version < 13)
+		return tell_capture(stream, status, id, NULL, NULL, NULL);
+	return hook_cudaStreamGetCaptureInfo_v3(stream, status, id, graph, nodes, data, count);
+}
+
+int hook_cudaStreamGetCaptureInfo_ptsz(void *stream, int *status, unsigned long long *id, void **graph, void *const **nodes, void **data,
+                                       size_t *count, int version)
+{
+	return hook_cudaStreamGetCaptureInfo(stream ? stream : API_THREAD_STREAM, status, id, graph, nodes, data, count, version);
+}
 
 int hook_cudaThreadExchangeStreamCaptureMode(int *mode)
 {

@@ -8,6 +8,7 @@
 #ifndef GPUSIM_INTERPOSER_CUDA_STREAMS_H
 #define GPUSIM_INTERPOSER_CUDA_STREAMS_H
 
+#include "interposer/cuda/graphs/captures.h"
 #include "interposer/cuda/interposer.h"
 
 struct application_stream;
@@ -19,18 +20,27 @@ struct ordered_command {
 	struct cuda_event *event;
 	struct cuda_event **waits;
 	size_t count, room;
+	struct capture_place *place; /* of its stream, if that captures; the command becomes a node then */
 };
 
 /*
- * Every command goes: ordered_begin, if that returns 0 a function of runtime/cuda.h with call and err, then ordered_end with its result.
- * `blocking` says that the caller waits for it. `wait` is an event that it waits for as well, or NULL. Both return error numbers.
+ * Every command goes: ordered_begin, if that returns 0 one of the functions below, then ordered_end with its result. `blocking` says that
+ * the caller waits for it. `wait` is an event that it waits for as well, or NULL. Both return error numbers.
  */
 int ordered_begin(struct ordered_command *c, void *stream, bool blocking, struct cuda_event *wait);
 int ordered_end(struct ordered_command *c, int result, int otherwise);
+/* What the functions of runtime/cuda.h do, or a node of a graph that will do it. */
+int ordered_launch(struct ordered_command *c, const struct registered_function *f, const struct cuda_launch *l);
+int ordered_copy(struct ordered_command *c, const struct cuda_copy *copy);
+int ordered_fill(struct ordered_command *c, const struct cuda_copy *shape, uint32_t value, unsigned unit);
+int ordered_host_call(struct ordered_command *c, void (*f)(void *), void *data);
 
 /* Waits for everything. */
 int device_wait_all(void);
 /* Checks a handle. */
 bool stream_exists(void *stream);
+bool stream_is_capturing(void *stream);
+/* An event that is recorded in a capturing stream gets its place. */
+int stream_mark_place(void *stream, struct capture_place *event);
 
 #endif

@@ -105,6 +105,38 @@ struct api_launch_config {
 	unsigned attribute_count;
 };
 
+struct api_kernel_node {
+	void *function;
+	struct api_size3 grid, block;
+	unsigned dynamic_shared;
+	void **args, **extra;
+};
+
+struct api_fill_node {
+	void *to;
+	size_t pitch;
+	unsigned value, unit;
+	size_t width, height;
+};
+
+struct api_host_node {
+	void (*function)(void *);
+	void *data;
+};
+
+/* Since CUDA 12. Before, the two are parameters of their own. */
+struct api_update_result {
+	int result;
+	void *node, *from;
+};
+enum api_update { API_UPDATE_DONE, API_UPDATE_ERROR, API_UPDATE_OTHER_EDGES, API_UPDATE_OTHER_KIND };
+
+struct api_instantiate {
+	unsigned long long flags;
+	void *stream, *node;
+	int result;
+};
+
 struct api_location {
 	int type, id;
 };

@@ -63,6 +63,54 @@ CUDA_FUNCTION cudaEventQuery(cudaEvent_t event);
 CUDA_FUNCTION cudaEventElapsedTime(float *ms, cudaEvent_t from, cudaEvent_t to);
 CUDA_FUNCTION cudaGetDeviceCount(int *count);
 CUDA_FUNCTION cudaSetDevice(int device);
+
+typedef struct cuda_runtime_graph *cudaGraph_t;
+typedef struct cuda_runtime_exec *cudaGraphExec_t;
+typedef struct cuda_runtime_node *cudaGraphNode_t;
+struct cudaKernelNodeParams {
+	void *func;
+	dim3 gridDim, blockDim;
+	unsigned sharedMemBytes;
+	void **kernelParams, **extra;
+};
+struct cudaMemsetParams {
+	void *dst;
+	size_t pitch;
+	unsigned value, elementSize;
+	size_t width, height;
+};
+struct cudaHostNodeParams {
+	void (*fn)(void *);
+	void *userData;
+};
+typedef struct {
+	int result;
+	cudaGraphNode_t errorNode, errorFromNode;
+} cudaGraphExecUpdateResultInfo;
+enum { cudaStreamCaptureModeGlobal };
+CUDA_FUNCTION cudaStreamBeginCapture(cudaStream_t stream, int mode);
+CUDA_FUNCTION cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t *graph);
+CUDA_FUNCTION cudaGraphCreate(cudaGraph_t *graph, unsigned flags);
+CUDA_FUNCTION cudaGraphDestroy(cudaGraph_t graph);
+CUDA_FUNCTION cudaGraphClone(cudaGraph_t *clone, cudaGraph_t graph);
+CUDA_FUNCTION cudaGraphGetNodes(cudaGraph_t graph, cudaGraphNode_t *nodes, size_t *count);
+CUDA_FUNCTION cudaGraphAddKernelNode(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *after, size_t count,
+                                     const struct cudaKernelNodeParams *what);
+CUDA_FUNCTION cudaGraphAddMemsetNode(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *after, size_t count,
+                                     const struct cudaMemsetParams *what);
+CUDA_FUNCTION cudaGraphAddMemcpyNode1D(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *after, size_t count, void *to,
+                                       const void *from, size_t bytes, enum cudaMemcpyKind kind);
+CUDA_FUNCTION cudaGraphAddHostNode(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *after, size_t count,
+                                   const struct cudaHostNodeParams *what);
+CUDA_FUNCTION cudaGraphAddChildGraphNode(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *after, size_t count,
+                                         cudaGraph_t child);
+CUDA_FUNCTION cudaGraphAddDependencies_v2(cudaGraph_t graph, const cudaGraphNode_t *from, const cudaGraphNode_t *to, const void *data,
+                                          size_t count);
+CUDA_FUNCTION cudaGraphInstantiateWithFlags(cudaGraphExec_t *exec, cudaGraph_t graph, unsigned long long flags);
+CUDA_FUNCTION cudaGraphExecKernelNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t node, const struct cudaKernelNodeParams *what);
+CUDA_FUNCTION cudaGraphExecUpdate(cudaGraphExec_t exec, cudaGraph_t graph, cudaGraphExecUpdateResultInfo *result);
+CUDA_FUNCTION cudaGraphExecDestroy(cudaGraphExec_t exec);
+CUDA_FUNCTION cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream);
 #undef CUDA_FUNCTION
 extern __attribute__((weak)) const char *cudaGetErrorString(cudaError_t error);
 extern __attribute__((weak)) const char *cudaGetErrorName(cudaError_t error);

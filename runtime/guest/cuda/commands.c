@@ -153,6 +153,8 @@ static bool is_pageable(const void *address)
 static enum stream_turn guard_pageable(struct call_log *l, struct copy_command *m)
 {
 	const struct cuda_copy *c = &m->copy;
+	if (c->in_turn)
+		return TURN_HERE;
 	if ((c->kind == CUDA_TO_HOST || c->kind == CUDA_WITHIN_HOST) && is_pageable(c->to))
 		l->blocking = true;
 	if (l->blocking || c->kind != CUDA_TO_DEVICE || !is_pageable(c->from))

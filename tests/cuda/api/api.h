@@ -72,7 +72,6 @@ API(cudaStreamGetPriority, cudaStream_t, int *);
 API(cudaStreamGetFlags, cudaStream_t, unsigned *);
 API(cudaStreamGetId, cudaStream_t, unsigned long long *);
 API(cudaStreamIsCapturing, cudaStream_t, int *);
-API(cudaStreamBeginCapture, cudaStream_t, int);
 API(cudaStreamAddCallback, cudaStream_t, void (*)(cudaStream_t, int, void *), void *, unsigned);
 API(cudaEventCreateWithFlags, cudaEvent_t *, unsigned);
 API(cudaGetDevice, int *);
@@ -86,7 +85,7 @@ API(cudaDeviceSetLimit, int, size_t);
 API(cudaDeviceGetPCIBusId, char *, int, int);
 API(cudaDeviceGetByPCIBusId, int *, const char *);
 API(cudaDeviceCanAccessPeer, int *, int, int);
-API(cudaGraphCreate, void **, unsigned);
+API(cudaUserObjectCreate, void **, unsigned);
 API(cudaFuncGetAttributes, void *, const void *);
 #undef API
 

@@ -35,8 +35,8 @@ int main(void)
 	pthread_join(thread, NULL);
 	EXPECT(cudaGetLastError(), invalid_value);
 	EXPECT(cudaGetLastError(), 0);
-	EXPECT(cudaGraphCreate(&graph, 0), not_supported);
-	EXPECT(cudaGraphCreate(&graph, 0), not_supported);
+	EXPECT(cudaUserObjectCreate(&graph, 0), not_supported);
+	EXPECT(cudaUserObjectCreate(&graph, 0), not_supported);
 	EXPECT(cudaGetLastError(), not_supported);
 	EXPECT(cudaLaunchKernel(&thread, one, one, NULL, 0, NULL), invalid_function);
 	EXPECT(cudaLaunchKernel(NULL, one, one, NULL, 0, NULL), invalid_function);

@@ -59,7 +59,7 @@ check "devices of version 12 with a runtime that is installed, preloaded" preloa
 check "errors with the alias library alone" alias_alone "$work/errors-13"
 
 says_what_is_refused() {
-	"$build/gpusim" run -- "$work/errors-13" 2>&1 >/dev/null | grep -c 'cudaGraphCreate is not implemented yet' | grep -qx 1
+	"$build/gpusim" run -- "$work/errors-13" 2>&1 >/dev/null | grep -c 'cudaUserObjectCreate is not implemented yet' | grep -qx 1
 }
 check "a call that is refused says so once" says_what_is_refused
 

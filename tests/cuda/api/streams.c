@@ -201,7 +201,22 @@ static void test_questions(void)
 	EXPECT(id == other_id, false);
 	EXPECT(cudaStreamIsCapturing(s, &status), 0);
 	EXPECT(status, 0);
-	EXPECT(cudaStreamBeginCapture(s, 0), not_supported);
+	cudaGraph_t graph = NULL;
+	EXPECT(cudaStreamEndCapture(s, &graph), 401);
+	EXPECT(cudaStreamBeginCapture(NULL, 0), 900); /* the legacy stream cannot */
+	EXPECT(cudaStreamBeginCapture(s, 3), invalid_value);
+	EXPECT(cudaStreamBeginCapture(s, 0), 0);
+	EXPECT(cudaStreamBeginCapture(s, 0), 401);
+	EXPECT(cudaStreamIsCapturing(s, &status), 0);
+	EXPECT(status, 1);
+	EXPECT(cudaStreamSynchronize(s), 900);
+	EXPECT(cudaStreamQuery(s), 900);
+	EXPECT(cudaStreamEndCapture(s, &graph), 0);
+	EXPECT(graph == NULL, false);
+	EXPECT(cudaStreamIsCapturing(s, &status), 0);
+	EXPECT(status, 0);
+	EXPECT(cudaGraphDestroy(graph), 0);
+	EXPECT(cudaGraphDestroy(graph), invalid_value);
 	EXPECT(cudaStreamCreateWithFlags(&t, 8), invalid_value);
 	EXPECT(cudaStreamQuery((cudaStream_t)&none), invalid_handle);
 	EXPECT(cudaStreamDestroy(NULL), invalid_handle);

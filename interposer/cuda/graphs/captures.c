@@ -1,0 +1,200 @@
+#include "interposer/cuda/graphs/captures.h"
+
+#include "interposer/cuda/types.h"
+
+#include <stdlib.h>
+
+struct stream_capture {
+	unsigned long long id;
+	unsigned places; /* that refer to it */
+	struct command_graph *graph;
+	struct capture_place *origin; /* NULL: it has ended */
+};
+
+static unsigned long long capture_count;
+
+/* ---- with the lock held ---- */
+
+static struct stream_capture *active(struct capture_place *p)
+{
+	struct stream_capture *c = p->capture;
+	return c && c->origin ? c : NULL;
+}
+
+static void leave(struct capture_place *p)
+{
+	struct stream_capture *c = p->capture;
+	free(p->nodes);
+	p->nodes = NULL;
+	p->count = p->room = 0;
+	p->capture = NULL;
+	if (c && c->origin == p) { /* its stream is gone: nobody can end it */
+		graph_free(c->graph);
+		c->origin = NULL;
+	}
+	if (c && !--c->places)
+		free(c);
+}
+
+static void enter(struct capture_place *p, struct stream_capture *c)
+{
+	c->places++;
+	leave(p);
+	p->capture = c;
+}
+
+static bool add_node(struct capture_place *p, struct graph_node *node)
+{
+	for (size_t i = 0; i < p->count; i++)
+		if (p->nodes[i] == node)
+			return true;
+	if (!gs_reserve(&p->nodes, p->count, &p->room, sizeof *p->nodes))
+		return false;
+	p->nodes[p->count++] = node;
+	return true;
+}
+
+static bool add_nodes(struct capture_place *p, const struct capture_place *from)
+{
+	bool good = true;
+	for (size_t i = 0; i < from->count && good; i++)
+		good = add_node(p, from->nodes[i]);
+	return good;
+}
+
+/* Whether everything that was captured is before this place. */
+static bool all_joined(const struct command_graph *g, const struct capture_place *p)
+{
+	for (size_t i = 0; i < g->count; i++)
+		g->nodes[i]->place = 0;
+	for (size_t i = 0; i < g->count; i++)
+		for (size_t k = 0; k < g->nodes[i]->after_count; k++)
+			g->nodes[i]->after[k]->place = 1;
+	for (size_t i = 0; i < p->count; i++)
+		p->nodes[i]->place = 1;
+	for (size_t i = 0; i < g->count; i++)
+		if (!g->nodes[i]->place)
+			return false;
+	return true;
+}
+
+/* ---- for all ---- */
+
+bool capture_active(struct capture_place *p)
+{
+	if (!p->capture)
+		return false;
+	graphs_lock();
+	bool is = active(p);
+	graphs_unlock();
+	return is;
+}
+
+bool capture_was(struct capture_place *p)
+{
+	return p->capture;
+}
+
+int capture_begin(struct capture_place *p)
+{
+	struct stream_capture *c = calloc(1, sizeof *c);
+	int error = c ? cudaSuccess : cudaErrorMemoryAllocation;
+	graphs_lock();
+	if (!error && active(p))
+		error = cudaErrorIllegalState;
+	if (!error && !(c->graph = graph_new(false)))
+		error = cudaErrorMemoryAllocation;
+	if (!error) {
+		c->id = ++capture_count;
+		enter(p, c);
+		c->origin = p;
+	}
+	graphs_unlock();
+	if (error)
+		free(c);
+	return error;
+}
+
+int capture_end(struct capture_place *p, void **graph)
+{
+	graphs_lock();
+	struct stream_capture *c = active(p);
+	int error = !c ? cudaErrorIllegalState : c->origin != p ? cudaErrorStreamCaptureUnmatched : cudaSuccess;
+	if (!error) {
+		bool joined = all_joined(c->graph, p);
+		error = joined ? cudaSuccess : cudaErrorStreamCaptureUnjoined;
+		if (!joined)
+			graph_free(c->graph);
+		*graph = joined ? c->graph : NULL;
+		c->origin = NULL;
+		leave(p);
+	}
+	graphs_unlock();
+	return error;
+}
+
+int capture_add(struct capture_place *p, const struct graph_command *command)
+{
+	struct graph_command own = *command;
+	graphs_lock();
+	struct stream_capture *c = active(p);
+	struct graph_node *n = c ? graph_add(c->graph, command, p->nodes, p->count) : NULL;
+	if (!c)
+		graph_command_free(&own);
+	if (n)
+		p->count = 0;
+	bool good = n && add_node(p, n);
+	graphs_unlock();
+	return good ? cudaSuccess : c ? cudaErrorMemoryAllocation : cudaErrorStreamCaptureInvalidated;
+}
+
+int capture_mark(struct capture_place *from, struct capture_place *to)
+{
+	graphs_lock();
+	struct stream_capture *c = active(from);
+	bool good = true;
+	if (c) {
+		enter(to, c);
+		good = add_nodes(to, from);
+	}
+	graphs_unlock();
+	return !c ? cudaErrorStreamCaptureInvalidated : good ? cudaSuccess : cudaErrorMemoryAllocation;
+}
+
+int capture_join(struct capture_place *stream, struct capture_place *event)
+{
+	graphs_lock();
+	struct stream_capture *c = active(event), *own = active(stream);
+	int error = !c ? cudaErrorCapturedEvent : own && own != c ? cudaErrorStreamCaptureMerge : cudaSuccess;
+	if (!error && !own)
+		enter(stream, c);
+	if (!error && !add_nodes(stream, event))
+		error = cudaErrorMemoryAllocation;
+	graphs_unlock();
+	return error;
+}
+
+void capture_leave(struct capture_place *p)
+{
+	if (!p->capture)
+		return;
+	graphs_lock();
+	leave(p);
+	graphs_unlock();
+}
+
+bool capture_info(struct capture_place *p, unsigned long long *id, void **graph, void *const **nodes, size_t *count)
+{
+	graphs_lock();
+	const struct stream_capture *c = active(p);
+	if (c && id)
+		*id = c->id;
+	if (c && graph)
+		*graph = c->graph;
+	if (c && nodes)
+		*nodes = (void *const *)p->nodes;
+	if (c && count)
+		*count = p->count;
+	graphs_unlock();
+	return c;
+}

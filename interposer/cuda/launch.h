@@ -1,0 +1,13 @@
+/* launch: launches as commands that can be kept. */
+#ifndef GPUSIM_INTERPOSER_CUDA_LAUNCH_H
+#define GPUSIM_INTERPOSER_CUDA_LAUNCH_H
+
+#include "interposer/cuda/graphs/graphs.h"
+#include "interposer/cuda/registration.h"
+
+/* Checks a launch and makes a command of it, whose parameters are the caller's. Returns an error number. */
+int launch_command(const void *function, struct api_size3 grid, struct api_size3 block, void **args, size_t dynamic_shared,
+                   struct graph_command *out);
+int launch_enqueue(const struct registered_function *f, const struct cuda_launch *l, void *stream);
+
+#endif
