@@ -36,11 +36,17 @@ struct executions {
 	bool *done;
 };
 
-/* Steps of p executions that lead by the same distance as the one in the middle do. */
+/* Whether nearly all steps of p executions lead by the same distance. A distance that most have is the one that stays when each step takes
+ * away one of another distance. */
 static bool moves_evenly(const uint64_t *addresses, uint32_t count, uint32_t period, int64_t *distance)
 {
-	uint32_t steps = count - period, same = 0;
-	*distance = (int64_t)(addresses[steps / 2 + period] - addresses[steps / 2]);
+	uint32_t steps = count - period, same = 0, stay = 0;
+	for (uint32_t i = 0; i < steps; i++) {
+		int64_t by = (int64_t)(addresses[i + period] - addresses[i]);
+		if (!stay)
+			*distance = by;
+		stay += by == *distance ? 1 : -1;
+	}
 	for (uint32_t i = 0; i < steps; i++)
 		same += (int64_t)(addresses[i + period] - addresses[i]) == *distance;
 	return same >= NEARLY_ALL * steps;
