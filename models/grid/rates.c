@@ -1,11 +1,12 @@
 /*
  * The rates of loops, and jumps.
  *
+ *   loop:    windows of one loop that follow one another are one: warps do what was not jumped over of each, a round at least
  *   level n: the n-th loop of those that a warp is in, from the outside
  *   unit:    at least MORE_STEPS steps, and MOST_STEPS if less than LEAST_WORK instructions are done in them; warps do on average
  *            LEAST_ITERATIONS of an innermost loop, or LEAST_OUTER of one that has loops inside, and LEAST_BLOCKS
  *   stable:  the unit's instructions per cycle differ from those of the unit before by less than `tolerance`
- *   jump:    the least of rounds left / rounds per cycle over all warps; at least `merged` of the time up to now, so that warps which
+ *   jump:    the least of iterations left / iterations per cycle over all warps; at least `merged` of the time up to now, so that warps which
  *            leave one soon after the other are one phase. The more jumps there were, the more are merged: their number is bounded
  * What was jumped over leaves its lines in caches, the last LEAST_TOUCHED parts of requests at least, and all of them up to ALL_TOUCHED in
  * a launch. Loops that come to know their data get faster by that. So the first jump is no longer than FIRST units.
@@ -29,12 +30,15 @@ enum {
 };
 static const double tolerance = 0.01, merged = 0.005;
 
+/* Where a warp is in a loop. Its windows that follow one another are one loop. */
 struct rate_place {
-	int32_t gap; /* -1: the slot has no warp */
+	int32_t gap; /* -1: the slot has no warp, or one that is in no loop that goes on */
 	double rounds; /* done of it */
+	int32_t loop; /* the first of the loop's gaps */
+	double iterations; /* done of the loop; of a warp in none, the place in its path */
 };
 
-/* Of a warp, in rounds per cycle. */
+/* Of a warp, in iterations per cycle. */
 struct warp_rate {
 	double mean;        /* of the warps that are in the same loop */
 	double off, before; /* its own over that, less 1, in the last unit and in the one before */
@@ -94,12 +98,19 @@ static double rounds_left(const struct ov_sm *sm, uint32_t slot, int32_t gap)
 	return sm->rounds[(size_t)slot * sm->m->gap_room + (size_t)gap];
 }
 
+/* Blocks of its path before the place where a warp is, with the part of its block that it has done. */
+static double blocks_done(const struct ov_sm *sm, const struct ov_warp *w)
+{
+	double begun = (double)(w->block - w->path->blocks);
+	return w->left && begun > 0 ? begun - (double)w->left / sm->m->launch->code->blocks[w->block[-1]].count : begun;
+}
+
 /* Rounds that a warp has done of gaps[n], the first of which are the innermost: where it is in an inner window counts as a place in the
  * outer one by how much of the inner one's rounds is done. */
 static double rounds_done(const struct ov_sm *sm, uint32_t slot, const int32_t *gaps, uint32_t n)
 {
 	const struct ov_warp *w = &sm->warps[slot];
-	double at = (double)(w->block - w->path->blocks), done = 0;
+	double at = blocks_done(sm, w), done = 0;
 	for (uint32_t i = 0; i <= n; i++) {
 		const struct path_gap *g = &w->path->gaps[gaps[i]];
 		double length = (double)g->at - g->from;
@@ -109,19 +120,58 @@ static double rounds_done(const struct ov_sm *sm, uint32_t slot, const int32_t *
 	return done;
 }
 
-/* The gap of a warp that counts at a level; -1: it is in none that goes on. *depth: of all that it is in. */
-static struct rate_place find_place(const struct ov_sm *sm, uint32_t slot, uint32_t level, uint32_t *depth)
+static double parts_of(const struct warp_path *path, const struct path_gap *g)
 {
-	int32_t gaps[MOST_DEPTH];
-	*depth = find_gaps(&sm->warps[slot], gaps);
-	if (!*depth)
-		return (struct rate_place){.gap = -1};
-	uint32_t n = level < *depth ? *depth - 1 - level : 0;
-	return rounds_left(sm, slot, gaps[n]) > 0 ? (struct rate_place){gaps[n], rounds_done(sm, slot, gaps, n)}
-	                                          : (struct rate_place){.gap = -1};
+	const struct path_requests *r = path->requests;
+	return r ? (r->first[g->first_access + g->access_count] - r->first[g->first_access]) / g->iterations : 0;
 }
 
-/* Where all warps are. False: one is in no loop of this level that goes on. *deepest: levels that there are. */
+/* The gap of the same loop that a jump may go on to: one that asks as much of memory; -1: none. */
+static int32_t next_gap(const struct warp_path *path, int32_t gap)
+{
+	static const double same = 0.05; /* parts of requests in an iteration */
+	int32_t next = path->gaps[gap].next;
+	if (next < 0)
+		return -1;
+	double a = parts_of(path, &path->gaps[gap]), b = parts_of(path, &path->gaps[next]);
+	return fabs(a - b) <= same * a ? next : -1;
+}
+
+/* Iterations in rounds that a warp has to do, of a gap and of those of the same loop after it. */
+static double iterations_left(const struct ov_sm *sm, uint32_t slot, int32_t gap)
+{
+	const struct warp_path *path = sm->warps[slot].path;
+	const struct path_gap *gaps = path->gaps;
+	double left = 0;
+	for (int32_t n = gap; n >= 0; n = next_gap(path, n))
+		left += rounds_left(sm, slot, n) * gaps[n].iterations;
+	return left;
+}
+
+/* Iterations of gaps after this one that were jumped over. */
+static double iterations_ahead(const struct ov_sm *sm, uint32_t slot, const struct path_gap *gaps, int32_t gap)
+{
+	double ahead = 0;
+	for (int32_t n = gaps[gap].next; n >= 0; n = gaps[n].next)
+		ahead += (gaps[n].rounds - rounds_left(sm, slot, n)) * gaps[n].iterations;
+	return ahead;
+}
+
+/* The gap of a warp that counts at a level; -1: it is in no loop that goes on. *depth: of all that it is in. */
+static struct rate_place find_place(const struct ov_sm *sm, uint32_t slot, uint32_t level, uint32_t *depth)
+{
+	const struct path_gap *all = sm->warps[slot].path->gaps;
+	int32_t gaps[MOST_DEPTH];
+	*depth = find_gaps(&sm->warps[slot], gaps);
+	uint32_t n = level < *depth ? *depth - 1 - level : 0;
+	if (!*depth || !(iterations_left(sm, slot, gaps[n]) > 0))
+		return (struct rate_place){.gap = -1, .loop = -1};
+	struct rate_place p = {.gap = gaps[n], .rounds = rounds_done(sm, slot, gaps, n), .loop = all[gaps[n]].first};
+	p.iterations = all[p.gap].before + p.rounds * all[p.gap].iterations + iterations_ahead(sm, slot, all, p.gap);
+	return p;
+}
+
+/* Where all warps are. False: none is in a loop of this level that goes on, or one is on its way. *deepest: levels that there are. */
 static bool find_places(const struct rates *r, uint32_t level, struct rate_place *out, uint32_t *deepest)
 {
 	bool any = false;
@@ -133,14 +183,14 @@ static bool find_places(const struct rates *r, uint32_t level, struct rate_place
 		for (uint32_t slot = 0; slot < r->slots; slot++) {
 			struct rate_place *p = &out[(size_t)i * r->slots + slot];
 			uint32_t depth = 0;
-			*p = (struct rate_place){.gap = -1};
+			*p = (struct rate_place){.gap = -1, .loop = -1};
 			if (!has_warp(sm, slot))
 				continue;
 			*p = find_place(sm, slot, level, &depth);
 			*deepest = depth > *deepest ? depth : *deepest;
 			if (p->gap < 0)
-				return false;
-			any = true;
+				p->iterations = 1 + blocks_done(sm, &sm->warps[slot]);
+			any |= p->gap >= 0;
 		}
 	}
 	return any;
@@ -170,28 +220,35 @@ static void begin_unit(struct rates *r, struct rate_level *l, const struct rate_
 	}
 }
 
-/* Rounds that make a unit. Where a warp is, is known by blocks: few of them would be too coarse a measure. */
-static double rounds_of_unit(const struct path_gap *gaps, int32_t n)
+/* Iterations that make a unit. Where a warp is, is known by blocks: few of them would be too coarse a measure. */
+static double iterations_of_unit(const struct path_gap *gaps, int32_t n)
 {
 	const struct path_gap *g = &gaps[n];
 	bool inner = n > 0 && gaps[n - 1].from >= g->from;
-	return fmax((inner ? LEAST_OUTER : LEAST_ITERATIONS) / g->iterations, LEAST_BLOCKS / (double)(g->at - g->from));
+	return fmax(inner ? LEAST_OUTER : LEAST_ITERATIONS, LEAST_BLOCKS / (double)(g->at - g->from) * g->iterations);
 }
 
-/* Whether every warp is still in the loop that it was in; *units: that warps have done, on average. */
-static bool goes_on(const struct rates *r, const struct rate_level *l, const struct rate_place *places, double *units)
+/* Whether every warp is still in the loop that it was in, or stands still: it waits for the others at a barrier, or until a scheduler comes
+ * to it. *units: that warps have done, on average. Of a loop that a warp has come to, it is not known how far a jump may be. */
+static bool goes_on(const struct rates *r, struct rate_level *l, const struct rate_place *places, double *units)
 {
 	double sum = 0, warps = 0;
 	for (uint32_t i = 0; i < r->count; i++)
 		for (uint32_t slot = 0; slot < r->slots; slot++) {
 			size_t n = (size_t)i * r->slots + slot;
-			if (places[n].gap != l->from[n].gap)
+			if (places[n].loop != l->from[n].loop) {
+				bool other = places[n].gap >= 0 && l->from[n].gap >= 0;
+				l->cap = other ? 0 : l->cap;
+				l->capped &= !other;
+				return false;
+			}
+			if (places[n].gap < 0 && places[n].iterations != l->from[n].iterations)
 				return false;
 			if (places[n].gap < 0)
 				continue;
-			if (places[n].rounds < l->from[n].rounds - 1e-9)
+			if (places[n].iterations < l->from[n].iterations - 1e-6)
 				return false;
-			sum += (places[n].rounds - l->from[n].rounds) / rounds_of_unit(r->sms[i]->warps[slot].path->gaps, places[n].gap);
+			sum += (places[n].iterations - l->from[n].iterations) / iterations_of_unit(r->sms[i]->warps[slot].path->gaps, places[n].gap);
 			warps++;
 		}
 	*units = sum / warps;
@@ -206,11 +263,11 @@ static double done_in_unit(const struct rates *r, const struct rate_level *l)
 	return sum;
 }
 
-/* The loops that warps are in, by the place of their windows in paths, and what warps did of them. */
+/* The loops that warps are in, by the place of their first windows in paths, and what warps did of them. */
 struct loop_sums {
 	struct loop_sum {
 		uint32_t from, at;
-		double rounds, warps;
+		double iterations, warps;
 	} of[MOST_LOOPS];
 	uint32_t count;
 };
@@ -228,7 +285,7 @@ static struct loop_sum *find_loop(struct loop_sums *loops, const struct path_gap
 	return &loops->of[n];
 }
 
-/* Rounds per cycle of a unit's warps, those of one loop on average, and by how much each differs from that. */
+/* Iterations per cycle of a unit's warps, those of one loop on average, and by how much each differs from that. */
 static void mean_rates(const struct rates *r, const struct rate_level *l, const struct rate_place *places, double cycles)
 {
 	struct loop_sums loops = {.count = 0};
@@ -237,17 +294,17 @@ static void mean_rates(const struct rates *r, const struct rate_level *l, const 
 			for (uint32_t slot = 0; slot < r->slots; slot++) {
 				size_t n = (size_t)i * r->slots + slot;
 				struct warp_rate *rate = &l->rates[n];
-				double rounds = places[n].rounds - l->from[n].rounds;
-				struct loop_sum *loop = places[n].gap < 0 ? NULL : find_loop(&loops, &r->sms[i]->warps[slot].path->gaps[places[n].gap]);
+				double iterations = places[n].iterations - l->from[n].iterations;
+				struct loop_sum *loop = places[n].gap < 0 ? NULL : find_loop(&loops, &r->sms[i]->warps[slot].path->gaps[places[n].loop]);
 				if (!turn && loop) {
-					loop->rounds += rounds;
+					loop->iterations += iterations;
 					loop->warps++;
 				}
 				if (!turn)
 					continue;
 				rate->before = rate->off;
-				rate->mean = loop ? loop->rounds / loop->warps / cycles : places[n].gap < 0 ? 0 : rounds / cycles;
-				rate->off = rate->mean > 0 ? rounds / cycles / rate->mean - 1 : 0;
+				rate->mean = loop ? loop->iterations / loop->warps / cycles : places[n].gap < 0 ? 0 : iterations / cycles;
+				rate->off = rate->mean > 0 ? iterations / cycles / rate->mean - 1 : 0;
 			}
 }
 
@@ -279,7 +336,7 @@ static double cycles_left(const struct rates *r, const struct rate_level *l, con
 			size_t n = (size_t)i * r->slots + slot;
 			if (places[n].gap < 0 || l->rates[n].rate <= 0)
 				continue;
-			double left = rounds_left(r->sms[i], slot, places[n].gap) / l->rates[n].rate;
+			double left = iterations_left(r->sms[i], slot, places[n].gap) / l->rates[n].rate;
 			first = fmin(first, left);
 			*last = fmax(*last, left);
 		}
@@ -295,9 +352,10 @@ static double share_done(const struct rates *r, const struct rate_level *l, cons
 			size_t n = (size_t)i * r->slots + slot;
 			if (places[n].gap < 0)
 				continue;
-			double work = r->sms[i]->warps[slot].path->gaps[places[n].gap].work, rounds = l->rates[n].rate * by;
-			all += work * rounds;
-			done += work * fmin(rounds, rounds_left(r->sms[i], slot, places[n].gap));
+			const struct path_gap *g = &r->sms[i]->warps[slot].path->gaps[places[n].gap];
+			double work = g->work / g->iterations, iterations = l->rates[n].rate * by;
+			all += work * iterations;
+			done += work * fmin(iterations, iterations_left(r->sms[i], slot, places[n].gap));
 		}
 	return all > 0 ? done / all : 1;
 }
@@ -318,6 +376,22 @@ static uint64_t parts_of_round(const struct rates *r, const struct rate_place *p
 	return parts;
 }
 
+/* Rounds of a gap after the one that a warp is in that were jumped over. */
+static uint64_t rounds_ahead(const struct ov_sm *sm, uint32_t slot, int32_t gap)
+{
+	return (uint64_t)(sm->warps[slot].path->gaps[gap].rounds - rounds_left(sm, slot, gap) + 0.5);
+}
+
+/* Of all such gaps. */
+static uint64_t all_rounds_ahead(const struct ov_sm *sm, uint32_t slot, int32_t gap)
+{
+	const struct path_gap *gaps = sm->warps[slot].path->gaps;
+	uint64_t sum = 0;
+	for (int32_t n = gaps[gap].next; n >= 0; n = gaps[n].next)
+		sum += rounds_ahead(sm, slot, n);
+	return sum;
+}
+
 /* That a warp has been moved on by, at most. */
 static double most_rounds(const struct rates *r, const struct rate_place *places)
 {
@@ -325,10 +399,26 @@ static double most_rounds(const struct rates *r, const struct rate_place *places
 	for (uint32_t i = 0; i < r->count; i++)
 		for (uint32_t slot = 0; slot < r->slots; slot++) {
 			const struct rate_place *p = &places[(size_t)i * r->slots + slot];
+			const struct ov_sm *sm = r->sms[i];
 			if (p->gap >= 0)
-				most = fmax(most, r->sms[i]->warps[slot].path->gaps[p->gap].rounds - rounds_left(r->sms[i], slot, p->gap) - p->rounds);
+				most = fmax(most, sm->warps[slot].path->gaps[p->gap].rounds - rounds_left(sm, slot, p->gap) - p->rounds +
+				                          (double)all_rounds_ahead(sm, slot, p->gap));
 		}
 	return ceil(most);
+}
+
+/* One of the rounds of gaps after the one that a warp is in. */
+static void touch_ahead(struct ov_sm *sm, uint32_t slot, int32_t gap, uint64_t round)
+{
+	const struct path_gap *gaps = sm->warps[slot].path->gaps;
+	for (int32_t n = gaps[gap].next; n >= 0; n = gaps[n].next) {
+		uint64_t rounds = rounds_ahead(sm, slot, n);
+		if (round < rounds) {
+			ov_memory_touch(sm, slot, (uint32_t)n, round, gaps[n].from, gaps[n].at);
+			return;
+		}
+		round -= rounds;
+	}
 }
 
 /* Of what a warp was moved over, the round so far back from where it is now: in its first and last round, the part after or before
@@ -337,6 +427,12 @@ static void touch_round(struct ov_sm *sm, uint32_t slot, const struct rate_place
 {
 	const struct ov_warp *w = &sm->warps[slot];
 	const struct path_gap *g = &w->path->gaps[from->gap];
+	uint64_t ahead = all_rounds_ahead(sm, slot, from->gap);
+	if (back < ahead) {
+		touch_ahead(sm, slot, from->gap, ahead - 1 - back);
+		return;
+	}
+	back -= ahead;
 	double now = floor(g->rounds - rounds_left(sm, slot, from->gap) + 0.5), before = floor(from->rounds), round = now - (double)back;
 	uint32_t at = (uint32_t)(w->block - w->path->blocks);
 	if (now <= before || round < before)
@@ -360,6 +456,17 @@ static void touch_rounds(struct rates *r, const struct rate_place *places)
 					touch_round(r->sms[i], slot, &places[(size_t)i * r->slots + slot], back);
 }
 
+/* A warp goes on in its loop. */
+static void move_on(const struct ov_sm *sm, uint32_t slot, int32_t gap, double iterations)
+{
+	const struct path_gap *gaps = sm->warps[slot].path->gaps;
+	for (int32_t n = gap; n >= 0 && iterations > 0; n = next_gap(sm->warps[slot].path, n)) {
+		double *left = &sm->rounds[(size_t)slot * sm->m->gap_room + (size_t)n], here = *left * gaps[n].iterations;
+		*left = here > iterations ? *left - iterations / gaps[n].iterations : 0;
+		iterations -= here;
+	}
+}
+
 /* Time goes on by `by` cycles, in which warps do what they would do in `reach`. */
 static void jump(struct rates *r, const struct rate_level *l, const struct rate_place *places, double cycles, double reach, double by)
 {
@@ -369,10 +476,8 @@ static void jump(struct rates *r, const struct rate_level *l, const struct rate_
 			continue; /* it has ended, and its time with it */
 		for (uint32_t slot = 0; slot < r->slots; slot++) {
 			size_t n = (size_t)i * r->slots + slot;
-			if (places[n].gap < 0)
-				continue;
-			double *left = &sm->rounds[(size_t)slot * sm->m->gap_room + (size_t)places[n].gap];
-			*left = fmax(*left - l->rates[n].rate * reach, 0);
+			if (places[n].gap >= 0)
+				move_on(sm, slot, places[n].gap, l->rates[n].rate * reach);
 		}
 		sm->jumped_instructions += (ov_done(sm) - l->sums[i].instructions) / cycles * by;
 		for (int k = 0; k < CYCLE_KIND_COUNT; k++)

@@ -52,13 +52,23 @@ static double work_between(const struct ov_sm *sm, const struct warp_path *p, ui
 	return sum;
 }
 
+/* Of windows of the same loop that follow, what was jumped over already (rates.h). */
+static double work_jumped(const struct warp_path *p, const double *rounds, const struct path_gap *g)
+{
+	double sum = 0;
+	for (int32_t n = g->next; n >= 0; n = p->gaps[n].next)
+		sum += (p->gaps[n].rounds - rounds[n]) * p->gaps[n].work;
+	return sum;
+}
+
 static double work_left(const struct ov_sm *sm, uint32_t slot)
 {
 	const struct ov_warp *w = &sm->warps[slot];
 	const struct warp_path *p = w->path;
 	const struct path_gap *inside[MOST_DEPTH];
+	const double *rounds = &sm->rounds[(size_t)slot * sm->m->gap_room];
 	uint32_t depth = 0, at = (uint32_t)(w->block - p->blocks);
-	double left = 0, times = 1;
+	double left = w->left, times = 1;
 	for (int32_t g = w->next_gap < p->gap_count ? (int32_t)w->next_gap : -1; g >= 0 && depth < MOST_DEPTH; g = p->gaps[g].outer)
 		if (p->gaps[g].from <= at) {
 			inside[depth++] = &p->gaps[g];
@@ -66,7 +76,7 @@ static double work_left(const struct ov_sm *sm, uint32_t slot)
 		}
 	for (uint32_t i = 0; i < depth; i++) {
 		const struct path_gap *g = inside[i];
-		left += work_between(sm, p, at, g->at) / times + sm->rounds[(size_t)slot * sm->m->gap_room + (size_t)(g - p->gaps)] * g->work;
+		left += work_between(sm, p, at, g->at) / times + rounds[g - p->gaps] * g->work - work_jumped(p, rounds, g);
 		times /= 1 + g->rounds;
 		at = g->at;
 	}

@@ -7,6 +7,8 @@
 
 #include "models/util/hash.h"
 
+#include <math.h>
+
 static uint64_t first_of_window(const struct launch_warps *w, uint64_t window)
 {
 	__uint128_t at = (__uint128_t)window * WARPS_WINDOW, pattern = w->pattern_groups;
@@ -57,6 +59,34 @@ static double times_of(const struct path_gap *gaps, int32_t g)
 	return times;
 }
 
+/* The window of the same loop that begins where this one ends; -1: there is none, or what the loop does changes there. */
+static int32_t next_window(const uint32_t *blocks, const struct path_gap *gaps, size_t gap_count, size_t g)
+{
+	static const double same = 0.02; /* instructions of an iteration */
+	size_t n = g + 1;
+	while (n < gap_count && gaps[n].from >= gaps[g].at && (gaps[n].from > gaps[g].at || gaps[n].outer != gaps[g].outer))
+		n++;
+	if (n == gap_count || gaps[n].from != gaps[g].at || blocks[gaps[n].from] != blocks[gaps[g].from])
+		return -1;
+	double a = gaps[g].work / gaps[g].iterations, b = gaps[n].work / gaps[n].iterations;
+	return fabs(a - b) <= same * a ? (int32_t)n : -1;
+}
+
+static void order_windows(const uint32_t *blocks, struct path_gap *gaps, size_t gap_count)
+{
+	for (size_t g = 0; g < gap_count; g++) {
+		gaps[g].first = (int32_t)g;
+		gaps[g].before = 0;
+	}
+	for (size_t g = 0; g < gap_count; g++) {
+		int32_t next = gaps[g].next = next_window(blocks, gaps, gap_count, g);
+		if (next < 0)
+			continue;
+		gaps[next].first = gaps[g].first;
+		gaps[next].before = gaps[g].before + (1 + gaps[g].rounds) * gaps[g].iterations;
+	}
+}
+
 void path_weigh(const struct kernel_code *code, const uint32_t *blocks, size_t block_count, struct path_gap *gaps, size_t gap_count,
                 double *weights)
 {
@@ -76,4 +106,5 @@ void path_weigh(const struct kernel_code *code, const uint32_t *blocks, size_t b
 			gaps[g].work += weights[b] * code->blocks[blocks[b]].count;
 		gaps[g].work /= times_of(gaps, (int32_t)g);
 	}
+	order_windows(blocks, gaps, gap_count);
 }

@@ -34,6 +34,10 @@ struct path_gap {
 	double rounds;         /* need not be whole */
 	double work;           /* instructions of a round, with those of inner windows' rounds; path_weigh fills it */
 	double iterations;     /* of the loop, in a round */
+	/* Of the windows of one loop that follow one another and do as much in an iteration: the first, the next one or -1, and iterations
+	 * of the loop in those before; path_weigh fills these. */
+	int32_t first, next;
+	double before;
 	const struct round_shift *shifts; /* per access of the window; NULL: without requests */
 };
 
@@ -57,7 +61,7 @@ static inline double path_weight(const struct warp_path *path, size_t block)
 {
 	return path->weights ? path->weights[block] : 1;
 }
-/* Fills weights, an entry per block, and the work of gaps, which have all the rest. A window without instructions has no rounds. */
+/* Fills weights, an entry per block, and the work and order of gaps, which have all the rest. A window without instructions has no rounds. */
 void path_weigh(const struct kernel_code *code, const uint32_t *blocks, size_t block_count, struct path_gap *gaps, size_t gap_count,
                 double *weights);
 

@@ -140,6 +140,38 @@ static void test_cost_is_bounded(void)
 	CU_ASSERT_TRUE(s.timing.simulated_fraction * 1e8 < 1.5 * stepped);
 }
 
+/* A loop in several windows, as traces have them: 64 iterations, and 32 from 256, 1024 ... on. What is between them are gaps. */
+static double windows_cycles(struct scene *s, size_t count)
+{
+	struct written_path *p = calloc(1, sizeof *p);
+	write_block(p, 0);
+	for (size_t begin = 0; begin < count;) {
+		size_t end = begin ? 4 * begin : 256;
+		end = end < count ? end : count;
+		write_loop(p, LOOP, end - begin, begin ? 32 : 64);
+		begin = end;
+	}
+	write_block(p, AFTER);
+	finish_path(s, p);
+	double cycles = run_path(s, p);
+	free(p);
+	return cycles;
+}
+
+/* Windows of one loop are one loop: they cost hardly more than a single window does. */
+static void test_jumps_cross_windows(void)
+{
+	static struct scene s;
+	start(&s, "gtx480", 12, 8, 6);
+	double whole = loop_cycles(&s, 20000, 20000);
+	uint64_t instructions = s.timing.warp_instructions;
+	double once = loop_cycles(&s, 20000, WINDOW), stepped = s.timing.simulated_fraction, cycles = windows_cycles(&s, 20000);
+	CU_ASSERT_DOUBLE_EQUAL(once, whole, 0.02 * whole);
+	CU_ASSERT_DOUBLE_EQUAL(cycles, whole, 0.02 * whole);
+	CU_ASSERT_DOUBLE_EQUAL((double)s.timing.warp_instructions, (double)instructions, 1);
+	CU_ASSERT_TRUE(s.timing.simulated_fraction < 1.5 * stepped);
+}
+
 /* Warps whose loops are of different length leave one after the other. */
 static void test_imbalance_stays(void)
 {
@@ -298,6 +330,7 @@ void add_rates_tests(void)
 	CU_add_test(s, "rounds of windows are done as often as they say", test_rounds_are_done);
 	CU_add_test(s, "long loops go on at their rate", test_long_loops_are_jumped_over);
 	CU_add_test(s, "the cost of a loop is bounded", test_cost_is_bounded);
+	CU_add_test(s, "jumps cross the windows of a loop", test_jumps_cross_windows);
 	CU_add_test(s, "warps leave their loops when they are through", test_imbalance_stays);
 	CU_add_test(s, "loops in loops", test_loops_in_loops);
 	CU_add_test(s, "addresses move with the rounds", test_addresses_move);

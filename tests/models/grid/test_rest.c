@@ -218,6 +218,29 @@ static void test_rounds_in_rounds(void)
 	CU_ASSERT_DOUBLE_EQUAL(estimate(&s, 0).instructions, 1 + 2 * 2 + (3 + 5 * 2) + 1, 1e-9);
 }
 
+/* Two windows of one loop, B B with 4 more rounds and B with 7. Of the second, 5 rounds were jumped over before its time. */
+static void test_rounds_jumped_ahead(void)
+{
+	static struct stopped_launch s;
+	const uint32_t blocks[] = {A, B, B, B, C};
+	double weights[5];
+	struct path_gap gaps[2] = {{.from = 1, .at = 3, .outer = -1, .rounds = 4, .iterations = 2},
+	                           {.from = 3, .at = 4, .outer = -1, .rounds = 7, .iterations = 1}};
+	start(&s, 1);
+	path_weigh(&s.code, blocks, 5, gaps, 2, weights);
+	CU_ASSERT_EQUAL(gaps[0].next, 1);
+	CU_ASSERT_EQUAL(gaps[1].next, -1);
+	CU_ASSERT_EQUAL(gaps[1].first, 0);
+	CU_ASSERT_DOUBLE_EQUAL(gaps[1].before, 5 * 2, 1e-9);
+	struct warp_path path = {.blocks = blocks, .block_count = 5, .gaps = gaps, .gap_count = 2, .weights = weights};
+	give_warp(s.list[0], 0, 1, &path);
+	move_warp(s.list[0], 0, 2);
+	s.warps[0].left = 2; /* instructions of the first B */
+	s.rounds[0] = 0;
+	s.rounds[1] = 2;
+	CU_ASSERT_DOUBLE_EQUAL(estimate(&s, 0).instructions, 2 + 3 + (1 + 2) * 3 + 1, 1e-9);
+}
+
 void add_rest_tests(void)
 {
 	CU_pSuite s = CU_add_suite("rest", NULL, NULL);
@@ -229,4 +252,5 @@ void add_rest_tests(void)
 	CU_add_test(s, "the last SM counts", test_last_sm);
 	CU_add_test(s, "rounds of a window are left", test_rounds_are_left);
 	CU_add_test(s, "rounds in rounds are left", test_rounds_in_rounds);
+	CU_add_test(s, "rounds that were jumped over ahead are not left", test_rounds_jumped_ahead);
 }
