@@ -2,7 +2,7 @@
 # CUDA programs under gpusim: one per feature, and the suite's kernels.
 #   tests/cuda/run.sh BUILD_DIR [NAME...]
 # Without names: all programs, some with the memory hierarchy, the suite, and the programs built by nvcc where it is found. A name is that of a
-# program, or `suite`, `hierarchy`, or nvcc:PROGRAM. Ends with "N passed, N failed, N skipped". The caller sets POCL_CACHE_DIR and
+# program, or `suite`, `hierarchy`, `reports`, `lines`, or nvcc:PROGRAM. Ends with "N passed, N failed, N skipped". The caller sets POCL_CACHE_DIR and
 # GPUSIM_CACHE_DIR (tests/run.sh).
 set -u
 build=$(cd "$1" && pwd)
@@ -72,6 +72,66 @@ memory_below_l1() {
 	check "requests and sectors of copies on an H200" traffic_of_warps
 }
 
+# 20,000 launches: each has an estimate, and few are simulated. Launches of one kernel with the same sizes and counts are alike; the loop of the
+# other is of 50 lengths, and takes longer the longer it is.
+many_launches() {
+	GPUSIM_MEMORY=hierarchy GPUSIM_GPU=h200 GPUSIM_REPORT=json GPUSIM_OUTPUT=many LD_PRELOAD=$build/libgpusim.so \
+		"$build/tests/cuda/programs/many_launches" 10000 >out 2>err && has_launches many.json &&
+		jq -e '(.launches | length) == 20000 and .cost.simulated_launches + .cost.cached_launches <= 200 and
+			([.launches[] | select(.kernel == "add_one") | .estimates[0].time_ns] | max / min < 1.02) and
+			([.launches[] | select(.kernel == "spin") | .estimates[0].time_ns] | .[49] > .[25] and .[25] > .[1])' many.json >/dev/null
+}
+
+# A profile that was recorded for one GPU has the estimates of a run on two, and a sweep a row per value and kernel.
+modelled_numbers() { jq -c '.launches[] | del(.measured_ns, .modelled_ns)' "$1"; }
+replayed_as_run() {
+	"$build/gpusim" record -o profile --gpu h200 -- "$build/tests/cuda/programs/$1" >out 2>err &&
+		GPUSIM_REPORT=json GPUSIM_OUTPUT=run "$build/gpusim" run --gpu h200,v100 -- "$build/tests/cuda/programs/$1" >out 2>err &&
+		GPUSIM_REPORT=json GPUSIM_OUTPUT=again "$build/gpusim" replay profile --gpu h200,v100 2>err || { cat out err && return 1; }
+	modelled_numbers run.json >a && modelled_numbers again.json >b && [ -s a ] && cmp a b
+}
+swept() {
+	"$build/gpusim" sweep profile --gpu h200 --vary sm_count=2,132 -o sweep >out 2>&1 &&
+		[ "$(grep -c '^h200,2,' sweep.csv)" -gt 1 ] && [ "$(grep -c '^h200,2,' sweep.csv)" = "$(grep -c '^h200,132,' sweep.csv)" ]
+}
+
+# Events around 50 launches in a row, on the GPU's clock: a launch takes as long as its estimate, and calls and gaps take a little.
+events_show_the_gpu() {
+	GPUSIM_PROFILING=simulated GPUSIM_MEMORY=hierarchy GPUSIM_GPU=h200 GPUSIM_REPORT=json GPUSIM_OUTPUT=virtual LD_PRELOAD=$build/libgpusim.so \
+		"$build/kernels/cuda/host" -w 50 -r 5 "$root/kernels/cases.txt" nbody-s >out || return 1
+	jq --argjson shown "$(cut -d, -f7 out)" -e '.launches[-1].estimates[0].time_ns as $ns | $shown > $ns * 0.99 and $shown < $ns * 1.2' virtual.json
+}
+launches_in_reports() {
+	check "20,000 launches have estimates at a bounded cost" many_launches
+	check "a profile of a CUDA program is replayed as it ran" replayed_as_run divergence
+	check "a profile of a CUDA program is swept" swept
+	check "events show the GPU's times" events_show_the_gpu
+}
+
+# Lines of the source, where nvcc wrote their numbers: the loop's sum has most of the cycles and all loads.
+shows_lines() {
+	cat >lines.cu <<-'CUDA'
+		__global__ void lines(float *a, int n)
+		{
+			float s = 0;
+			for (int k = 0; k < n; k++)
+				s += a[(threadIdx.x * 32 + k) % 1024];
+			a[threadIdx.x] = s;
+		}
+		int main()
+		{
+			float *a;
+			cudaMalloc(&a, 4096);
+			lines<<<4, 64>>>(a, 400);
+			return cudaDeviceSynchronize();
+		}
+	CUDA
+	"$nvcc" -w -lineinfo -cudart shared -gencode arch=compute_75,code=compute_75 -o lines lines.cu &&
+		GPUSIM_REPORT=json GPUSIM_OUTPUT=lines GPUSIM_MEMORY=hierarchy "$build/gpusim" run --gpu h200 -- ./lines &&
+		"$build/gpusim" annotate lines.json >out && cat out &&
+		awk '/s \+= a\[/ { sum = $1 + 0 } /for \(int k/ { loop = $1 + 0 } END { exit !(sum > 50 && loop < sum) }' out
+}
+
 # A program by nvcc, with a shared CUDA runtime, which need not be installed.
 by_nvcc() {
 	(cd "$root" && "$nvcc" -w -I. -std=c++17 -cudart shared -gencode arch=compute_75,code=compute_75 -o "$work/$1" "tests/cuda/programs/$1.cu") || return 1
@@ -138,11 +198,13 @@ with_nvcc() {
 	for program in $(cd "$root/tests/cuda/programs" && ls *.cu | sed 's/\.cu$//'); do
 		check "$program by nvcc" by_nvcc "$program"
 	done
+	check "lines of a source by nvcc -lineinfo" shows_lines
 }
 
 if [ $# = 0 ]; then
 	programs
 	memory_below_l1
+	launches_in_reports
 	suite
 	with_nvcc
 fi
@@ -150,8 +212,10 @@ for name; do
 	case $name in
 	suite) suite ;;
 	nvcc) with_nvcc ;;
+	lines) check "lines of a source by nvcc -lineinfo" shows_lines ;;
 	programs) programs ;;
 	hierarchy) memory_below_l1 ;;
+	reports) launches_in_reports ;;
 	nvcc:*) check "${name#nvcc:} by nvcc" by_nvcc "${name#nvcc:}" ;;
 	*) check "$name" by_preload "$name" ;;
 	esac
