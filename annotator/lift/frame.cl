@@ -59,7 +59,7 @@ GS_ORDER(long)
 /* What surrounds kernels. */
 //@ lift_frame
 struct gs_entry { uint pc, join, jpc, mask, arrived, kind, wait, generation, depth; };
-struct gs_warp { uint status, pc, m, alive, join, jpc, sp, wait, generation, all, start, turn, depth, spins, parted, r1; };
+struct gs_warp { uint status, pc, m, alive, join, jpc, sp, wait, generation, all, start, turn, depth, spins, parted, bent; };
 struct gs_barrier { uint arrived, only, expected, generation, count, all, any, was_count, was_all, was_any; };
 struct gs_group {
 	ulong number, shared, shared_bytes, states, locals;
@@ -78,6 +78,7 @@ struct gs_group {
 #define GS_PARKED 3u
 #define GS_YIELDED 4u
 #define GS_FAULTED 5u
+#define GS_HOLDS 6u
 #define GS_NO_PC 0x7fffffffu
 void gs_list(__private void *) __asm__("llvm.va_start");
 #define GS_APART(never) if (never) { ulong gs_l[8]; gs_list(gs_l); return (uint)gs_l[0]; }
@@ -155,7 +156,7 @@ void gs_begin_warp(__private struct gs_group *g, __global struct gs_warp *s, uin
 {
 	uint left = g->threads - warp * 32;
 	s->status = GS_NEW;
-	s->pc = s->sp = s->all = s->turn = s->depth = s->spins = s->parted = 0;
+	s->pc = s->sp = s->all = s->turn = s->depth = s->spins = s->parted = s->bent = 0;
 	s->join = 0;
 	s->jpc = GS_NO_PC;
 	s->m = s->alive = s->start = left >= 32 ? 0xffffffffu : (1u << left) - 1u;
@@ -452,6 +453,7 @@ uint gs_give_up(__private struct gs_group *g, ulong warp_bytes, uint entries_at,
 #define GS_THREAD_IDS uint tid_x[32], tid_y[32], tid_z[32];
 #define GS_FIND_THREADS { uint x = warp * 32, y = 0, z = 0; \
 	if (ntid_y * ntid_z > 1) { y = x / ntid_x; x -= y * ntid_x; z = y / ntid_y; y -= z * ntid_y; } \
+	straight &= ntid_y * ntid_z == 1 || ntid_x - x >= 32; \
 	if (ntid_y * ntid_z == 1 || ntid_x - x >= 32) GS_ALL for (uint l = 0; l < 32; l++) { tid_x[l] = x + l; tid_y[l] = y; tid_z[l] = z; } \
 	else for (uint l = 0; l < 32; l++) { tid_x[l] = x; tid_y[l] = y; tid_z[l] = z; \
 	if (++x == ntid_x) { x = 0; if (++y == ntid_y) { y = 0; z++; } } } }
@@ -601,6 +603,24 @@ if (kept == GS_NO_PC) E[join].arrived |= t;
 else GS_PUSH(kept, t, GS_SIDE)
 m &= ~t;
 GS_AFTER_SPLIT
+
+/* Lanes m wait at the barrier `which`, and go on at pc. */
+//@ lift_frame_wait
+WAIT:
+if (m == alive) {
+	S->status = GS_WAITING;
+	S->pc = pc;
+	S->wait = (uint)which;
+	S->generation = g->barriers[which].generation;
+	if (sp) goto STOP_ALL;
+	S->all = 0;
+	goto STOP;
+}
+GS_PUSH(pc, m, GS_SIDE)
+E[sp - 1].wait = (uint)which + 1;
+E[sp - 1].generation = g->barriers[which].generation;
+m = 0;
+GS_AFTER_WAIT
 
 /* The end of a function that runs a warp: which lanes run next. */
 //@ lift_frame_next

@@ -5,7 +5,7 @@
 #include "annotator/lift/plan.h"
 
 /* frame.cl */
-extern const char lift_frame_builtins[], lift_frame[], lift_frame_split[], lift_frame_next[], lift_frame_spin[], lift_frame_meetings[], lift_frame_tracing[];
+extern const char lift_frame_builtins[], lift_frame[], lift_frame_split[], lift_frame_wait[], lift_frame_next[], lift_frame_spin[], lift_frame_meetings[], lift_frame_tracing[];
 
 /* flow.c. The functions that a kernel reaches, itself first. `list` has room for all of the module. */
 int reach_functions(const struct lifted *l, uint32_t entry, uint32_t *list, uint32_t *count, struct gs_error *err);

@@ -1,5 +1,6 @@
 /* Cuts the functions of a kernel into parts, and decides where everything is that a warp has. */
 #include "annotator/lift/internal.h"
+#include "annotator/lift/linear.h"
 #include "annotator/lift/segments.h"
 
 #include <errno.h>
@@ -17,6 +18,7 @@ enum {
 	LEAST_CALLS = 16,
 	MOST_LOCAL_BYTES = 1 << 14, /* of a thread, where functions call themselves */
 	MOST_FRAME_BYTES = 1 << 20, /* registers of a warp that calls save */
+	MOST_IN_FUNCTION = 600,     /* instructions; the time to compile a function grows faster than its size */
 };
 
 static uint32_t round_up(uint32_t value, uint32_t to)
@@ -123,6 +125,25 @@ static void note_used(struct planned_function *f)
 uint32_t register_bytes(const struct ptx_register *r)
 {
 	return r->bits <= 16 && r->bits > 1 ? 2 : r->bits <= 32 ? 4 : r->bits / 8;
+}
+
+/* What is live before or after a barrier. To copy it there and back would be most of the text of kernels with many barriers. */
+static void find_kept(const struct kernel_plan *p, struct planned_function *f)
+{
+	for (uint32_t r = 0; r < f->function->register_count && p->in_pieces; r++)
+		f->registers[r].kept = true;
+	for (uint32_t b = 0; b < f->graph->block_count; b++) {
+		const struct graph_block *block = &f->graph->blocks[b];
+		for (uint32_t i = block->first; i < block->first + block->count; i++) {
+			const uint64_t *before = f->before + (size_t)i * f->live.words, *after = before + f->live.words;
+			if (flow_kind(&f->function->instructions[i]) != FLOW_BARRIER)
+				continue;
+			if (i + 1 == block->first + block->count)
+				after = f->live.out + (size_t)b * f->live.words;
+			for (uint32_t r = 0; r < f->function->register_count; r++)
+				f->registers[r].kept |= is_live(before, r) || is_live(after, r);
+		}
+	}
 }
 
 static void place_saved(struct kernel_plan *p)
@@ -263,8 +284,10 @@ static int find_recursion(struct kernel_plan *p, struct gs_error *err)
 
 static void note_facts(struct kernel_plan *p)
 {
+	uint32_t instructions = 0;
 	for (uint32_t f = 0; f < p->function_count; f++) {
 		const struct planned_function *own = &p->functions[f];
+		instructions += own->function->instruction_count;
 		for (uint32_t i = 0; i < own->function->instruction_count; i++) {
 			const struct ptx_instruction *in = &own->function->instructions[i];
 			enum flow_kind kind = flow_kind(in);
@@ -277,6 +300,7 @@ static void note_facts(struct kernel_plan *p)
 	}
 	p->stops = p->barriers || p->waits;
 	note_syncs(p);
+	p->in_pieces = instructions > MOST_IN_FUNCTION;
 }
 
 static void lay_out_state(struct kernel_plan *p)
@@ -294,7 +318,9 @@ static void lay_out_state(struct kernel_plan *p)
 	p->stack_depth = STACK_ENTRIES + calls;
 	p->entries_at = HEADER_BYTES;
 	p->saved_at = round_up(p->entries_at + p->stack_depth * ENTRY_BYTES, 64);
-	p->counts_at = round_up(p->saved_at + (p->stops ? p->saved_bytes : 0), 64);
+	p->threads_at = round_up(p->saved_at + (p->stops || p->in_pieces ? p->saved_bytes : 0), 64);
+	p->carry_at = p->threads_at + (p->in_pieces ? 3 * 128 : 0);
+	p->counts_at = p->carry_at + (p->in_pieces ? 128 : 0);
 	p->parts_at = round_up(p->counts_at + p->column_count * 8, 64);
 	p->frames_at = round_up(p->parts_at + p->column_count * 128, 64);
 	p->meeting_at = round_up(p->frames_at + (p->recursive ? calls * p->frame_bytes : 0), 64);
@@ -355,10 +381,14 @@ int plan_kernel(const struct lifted *l, const struct lift_kernel *k, struct kern
 		note_facts(p);
 	for (uint32_t f = 0; f < p->function_count && !result; f++)
 		result = plan_uniform(p, f, err);
+	for (uint32_t f = 0; f < p->function_count && !result; f++)
+		plan_linear(&p->functions[f]);
 	if (!result)
 		result = place_variables(p, err);
 	for (uint32_t f = 0; f < p->function_count && !result; f++)
 		result = mark_arrays(&p->functions[f]) ? gs_fail(err, ENOMEM, "out of memory") : 0;
+	for (uint32_t f = 0; f < p->function_count && !result; f++)
+		find_kept(p, &p->functions[f]);
 	if (!result) {
 		place_saved(p);
 		place_snapshots(p);

@@ -22,8 +22,15 @@ struct kernel_part {
 	bool resumes;        /* begins with the rest of the instruction before `first`: a barrier or a call */
 };
 
+/* How the lanes of a straight warp (linear.h) differ in a register that is not uniform. */
+enum register_spread { SPREAD_UNKNOWN, SPREAD_LINEAR, SPREAD_VARYING };
+
 struct planned_register {
 	bool used, uniform, array; /* array: some text reads or writes it as an array */
+	bool parted;               /* lanes may miss a write that others make */
+	uint8_t spread;            /* enum register_spread */
+	int64_t stride;            /* of a linear one */
+	bool kept;                 /* it is in the state of the warp, and never elsewhere: a barrier needs it afterwards, or the kernel is in pieces */
 	uint32_t saved_at;         /* in the state of a warp, if the kernel may stop before its end */
 	uint32_t frame_at;         /* in what a call saves, if the function may call itself */
 	uint32_t snapshot_at;      /* uniform: in what is kept for lanes that are not those that run (meetings.c) */
@@ -46,6 +53,7 @@ struct planned_function {
 	bool *leaves;          /* per block: leads to nothing but the end of the kernel, so that lanes need not wait for others there */
 	int32_t *join;         /* per block: where lanes that its end separates meet again; -1: nowhere */
 	bool recursive;        /* may be active twice */
+	bool apart;            /* lanes may be anywhere: nothing is known of registers */
 	uint32_t *variable_at; /* per variable: offset in its memory (shared, local, or parameters of the kernel) */
 };
 
@@ -65,8 +73,9 @@ struct kernel_plan {
 	bool syncs;            /* has instructions that wait for lanes which they name */
 	bool meets;            /* and such lanes may be elsewhere: what they bring is kept (meetings.c) */
 	bool plain_splits;     /* lanes part at branches only */
+	bool in_pieces;        /* too large for one function: registers are in the state of the warp, and loops over lanes in functions of their own */
 	/* Offsets in the state of a warp. */
-	uint32_t entries_at, saved_at, counts_at, parts_at, frames_at, meeting_at, snapshots_at, snapshot_bytes, warp_bytes;
+	uint32_t entries_at, saved_at, threads_at, carry_at, counts_at, parts_at, frames_at, meeting_at, snapshots_at, snapshot_bytes, warp_bytes;
 };
 
 /* The result is freed by plan_free, after a failure as well. -ENOTSUP: the kernel cannot be lifted. */
@@ -75,8 +84,11 @@ void plan_free(struct kernel_plan *p);
 
 /* joins.c: fills `join` and `leaves`. */
 int plan_joins(struct planned_function *f, struct gs_error *err);
-/* uniform.c: fills `uniform` of the registers, `divergent` and `joins`. */
+/* uniform.c: fills `uniform` and `parted` of the registers, `divergent`, `joins` and `apart`. */
 int plan_uniform(struct kernel_plan *p, uint32_t function, struct gs_error *err);
+bool special_is_uniform(const char *name);
+/* Whether lanes with the same operands get the same result. */
+bool computes_alike(const struct planned_function *f, const struct ptx_instruction *i);
 /* The block where lanes that a branch separates meet again; -1: they do not. */
 int32_t join_of(const struct planned_function *f, uint32_t block);
 /* meetings.c: whether lanes wait at it for others that it names. */

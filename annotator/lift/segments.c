@@ -133,15 +133,6 @@ void free_items(struct item_list *list)
 
 /* ---- what a loop loads and stores ---- */
 
-/* Registers of one item, each once. */
-struct item_uses {
-	struct item_use {
-		int32_t reg;
-		bool written, load, store;
-	} *list;
-	uint32_t count;
-};
-
 static void note_use(const struct planned_function *f, struct item_uses *u, int32_t reg, bool written)
 {
 	if (reg < 0 || f->registers[reg].uniform)
@@ -245,6 +236,8 @@ static void spell(const struct lift_scope *s, int32_t reg, struct gs_buf *out)
 		gs_buf_printf(out, "u%u_%d", f, reg);
 	else if (w->in_lanes)
 		gs_buf_printf(out, "v%d", reg);
+	else if (w->in_first)
+		gs_buf_printf(out, "w%d", reg);
 	else
 		gs_buf_printf(out, "r%u_%d[l]", f, reg);
 }
@@ -288,7 +281,8 @@ static bool find_symbol(const struct lift_scope *s, const char *symbol, struct l
 
 struct lift_scope scope_of(struct kernel_writer *w)
 {
-	return (struct lift_scope){w->plan->lifted->module, w->f->function, spell, find_symbol, w};
+	return (struct lift_scope){.module = w->plan->lifted->module, .function = w->f->function, .spell = spell, .find = find_symbol, .user = w,
+	                           .straight = w->access.straight, .first = w->access.number, .stride = w->access.stride};
 }
 
 int write_guard(struct kernel_writer *w, const struct ptx_instruction *i)
@@ -319,7 +313,7 @@ static bool is_dangerous_item(const struct kernel_writer *w, const struct item_l
 	return false;
 }
 
-static int write_lane_statement(struct kernel_writer *w, const struct ptx_instruction *i, bool partial)
+int write_lane_statement(struct kernel_writer *w, const struct ptx_instruction *i, bool partial)
 {
 	struct lift_scope s = scope_of(w);
 	bool on = partial && is_dangerous(i);
@@ -337,20 +331,18 @@ static int write_lane_statement(struct kernel_writer *w, const struct ptx_instru
 	return result;
 }
 
-static void write_loads(struct kernel_writer *w, const struct item_uses *uses)
+void write_load(struct kernel_writer *w, const struct item_use *use)
 {
 	uint32_t f = (uint32_t)(w->f - w->plan->functions);
-	for (uint32_t i = 0; i < uses->count; i++) {
-		int32_t reg = uses->list[i].reg;
-		const char *type = lift_storage(&w->f->function->registers[reg]);
-		if (uses->list[i].load)
-			gs_buf_printf(w->out, "%s v%d = r%u_%d[l];\n", type, reg, f, reg);
-		else
-			gs_buf_printf(w->out, "%s v%d = 0;\n", type, reg);
-	}
+	const char *type = lift_storage(&w->f->function->registers[use->reg]);
+	if (use->load)
+		gs_buf_printf(w->out, "%s v%d = r%u_%d[l];\n", type, use->reg, f, use->reg);
+	else
+		gs_buf_printf(w->out, "%s v%d = 0;\n", type, use->reg);
 }
 
-static void write_stores(struct kernel_writer *w, const struct item_uses *uses, bool partial)
+int write_loop_end(struct kernel_writer *w, const struct kernel_part *part, const struct text_item *item, const struct item_uses *uses,
+                   bool partial)
 {
 	uint32_t f = (uint32_t)(w->f - w->plan->functions);
 	for (uint32_t i = 0; i < uses->count; i++) {
@@ -359,6 +351,12 @@ static void write_stores(struct kernel_writer *w, const struct item_uses *uses, 
 			continue;
 		gs_buf_printf(w->out, partial ? "r%u_%d[l] = on ? v%d : r%u_%d[l];\n" : "r%u_%d[l] = v%d;\n", f, reg, reg, f, reg);
 	}
+	if (!item->takes_mask)
+		return 0;
+	gs_buf_puts(w->out, partial ? "t |= (on & " : "t |= (");
+	int result = write_guard(w, last_flow(w->f, part));
+	gs_buf_puts(w->out, ") << l;\n");
+	return result;
 }
 
 static int write_loop(struct kernel_writer *w, const struct kernel_part *part, const struct item_list *list, const struct text_item *item,
@@ -371,15 +369,12 @@ static int write_loop(struct kernel_writer *w, const struct kernel_part *part, c
 	                             : "GS_SOME for (uint l = 0; l < 32; l++) {\nconst uint on = m >> l & 1u;\n");
 	partial &= !each;
 	w->in_lanes = true;
-	write_loads(w, uses);
+	for (uint32_t i = 0; i < uses->count; i++)
+		write_load(w, &uses->list[i]);
 	for (uint32_t i = 0; i < item->count && !result; i++)
 		result = write_lane_statement(w, &w->f->function->instructions[list->instructions[item->first + i]], partial);
-	write_stores(w, uses, partial);
-	if (!result && item->takes_mask) {
-		gs_buf_puts(w->out, partial ? "t |= (on & " : "t |= (");
-		result = write_guard(w, last_flow(w->f, part));
-		gs_buf_puts(w->out, ") << l;\n");
-	}
+	if (!result)
+		result = write_loop_end(w, part, item, uses, partial);
 	w->in_lanes = false;
 	gs_buf_puts(w->out, "}\n");
 	return result;
@@ -394,8 +389,14 @@ static int write_lanes(struct kernel_writer *w, const struct kernel_part *part, 
 	bool dangerous = is_dangerous_item(w, list, item);
 	gs_buf_puts(w->out, item->takes_mask ? "t = 0;\n" : "");
 	if (dangerous) {
+		bool straight = is_straight_item(w, list, item);
 		gs_buf_puts(w->out, "if (m == 0xffffffffu) {\n");
-		result = write_loop(w, part, list, item, &uses, false);
+		if (straight) {
+			result = write_straight(w, part, list, item, &uses);
+			gs_buf_puts(w->out, "if (!fits)\n");
+		}
+		if (!result)
+			result = write_loop(w, part, list, item, &uses, false);
 		gs_buf_puts(w->out, "} else\n");
 	}
 	if (!result)
@@ -447,7 +448,7 @@ static int write_ordered(struct kernel_writer *w, const struct ptx_instruction *
 	return result;
 }
 
-static int write_item(struct kernel_writer *w, const struct kernel_part *part, const struct item_list *list, const struct text_item *item)
+int write_item(struct kernel_writer *w, const struct kernel_part *part, const struct item_list *list, const struct text_item *item)
 {
 	int result = 0;
 	const struct ptx_instruction *first = item->count ? &w->f->function->instructions[list->instructions[item->first]] : NULL;
@@ -470,8 +471,11 @@ int write_items(struct kernel_writer *w, const struct kernel_part *part)
 	int result = list_items(w->f, part, w->form == LIFT_TRACING, &list);
 	if (result)
 		return gs_fail(w->err, ENOMEM, "out of memory");
-	for (uint32_t i = 0; i < list.count && !result; i++)
-		result = write_item(w, part, &list, &list.items[i]);
+	if (w->plan->in_pieces)
+		result = write_pieces(w, part, &list);
+	else
+		for (uint32_t i = 0; i < list.count && !result; i++)
+			result = write_item(w, part, &list, &list.items[i]);
 	free_items(&list);
 	return result;
 }

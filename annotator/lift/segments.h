@@ -24,16 +24,33 @@ struct item_list {
 	uint32_t count, instruction_count;
 };
 
+/* Registers of one item that are not uniform, each once, and whether its loop loads and stores their arrays. */
+struct item_uses {
+	struct item_use {
+		int32_t reg;
+		bool written, load, store;
+	} *list;
+	uint32_t count;
+};
+
 /* Writes text of one kernel. */
 struct kernel_writer {
 	const struct kernel_plan *plan;
 	enum lift_form form;
 	struct gs_buf *out;
+	struct gs_buf pieces;             /* functions, of a kernel in pieces */
+	uint32_t piece_count;
 	struct gs_error *err;
 	const struct planned_function *f; /* the function that is being written */
 	bool in_lanes;                    /* registers are scalars of the lane */
+	bool in_first;                    /* registers are those of lane 0, before a loop of straight.c */
+	struct straight_access {
+		bool straight;
+		uint32_t number; /* of the variable that has the address in lane 0 */
+		int64_t stride;
+	} access;                         /* that is being written */
 	bool *targets;                    /* per pc: lanes may be kept to go on there */
-	bool splits;                      /* some branch separates lanes */
+	bool splits, barriers;            /* some branch separates lanes; lanes wait at some barrier */
 };
 
 void write_here(struct kernel_writer *w, const struct kernel_part *part); /* meetings.c: names the place of an instruction that waits */
@@ -49,11 +66,27 @@ bool guard_varies(const struct planned_function *f, const struct ptx_instruction
 
 /* Writes all items of a part. A mask that it takes is in the variable t. */
 int write_items(struct kernel_writer *w, const struct kernel_part *part);
+/* Pieces of a loop: the begin of a register, an instruction, what is stored at the end and the mask. */
+void write_load(struct kernel_writer *w, const struct item_use *use);
+int write_lane_statement(struct kernel_writer *w, const struct ptx_instruction *i, bool partial);
+int write_loop_end(struct kernel_writer *w, const struct kernel_part *part, const struct text_item *item, const struct item_uses *uses,
+                   bool partial);
 struct lift_scope scope_of(struct kernel_writer *w);
 /* Declares x, the lanes in which the guard is true. */
 int write_guard_mask(struct kernel_writer *w, const struct ptx_instruction *i);
 /* Writes the guard as an expression that is 0 or 1. */
 int write_guard(struct kernel_writer *w, const struct ptx_instruction *i);
+
+/* pieces.c: such a list in functions of its own. */
+int write_pieces(struct kernel_writer *w, const struct kernel_part *part, const struct item_list *list);
+int write_item(struct kernel_writer *w, const struct kernel_part *part, const struct item_list *list, const struct text_item *item);
+/* What functions of a kernel declare: values of the group, and what is in the state of the warp. */
+void write_common_values(struct kernel_writer *w);
+
+/* straight.c: whether a loop for straight warps is worth its text, and that loop. Afterwards `fits` says whether it ran. */
+bool is_straight_item(const struct kernel_writer *w, const struct item_list *list, const struct text_item *item);
+int write_straight(struct kernel_writer *w, const struct kernel_part *part, const struct item_list *list, const struct text_item *item,
+                   const struct item_uses *uses);
 
 /* tracing.c: records the addresses of an access. */
 int write_traced_access(struct kernel_writer *w, uint32_t instruction);

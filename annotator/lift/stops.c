@@ -4,26 +4,20 @@
 #include <errno.h>
 #include <string.h>
 
-static bool is_kept(const struct planned_function *f, uint32_t reg, const uint64_t *live, const uint64_t *more)
-{
-	const struct planned_register *r = &f->registers[reg];
-	return r->used && (r->array || r->uniform) && (!live || is_live(live, reg) || (more && is_live(more, reg)));
-}
-
-/* Text that copies registers between the function's variables and the state. */
-static void write_copies(struct kernel_writer *w, const uint64_t *live, const uint64_t *more, bool save)
+/* Copies registers between the function's variables and the state. */
+static void write_copies(struct kernel_writer *w, bool save)
 {
 	for (uint32_t f = 0; f < w->plan->function_count; f++) {
 		const struct planned_function *own = &w->plan->functions[f];
-		for (uint32_t r = 0; r < own->function->register_count && (!live || own == w->f); r++) {
-			if (!is_kept(own, r, live, more))
+		for (uint32_t r = 0; r < own->function->register_count; r++) {
+			const struct planned_register *reg = &own->registers[r];
+			if (!reg->used || !(reg->array || reg->uniform) || reg->kept)
 				continue;
 			const char *type = lift_storage(&own->function->registers[r]);
-			bool uniform = own->registers[r].uniform;
-			uint32_t at = w->plan->saved_at + own->registers[r].saved_at;
-			if (uniform && save)
+			uint32_t at = w->plan->saved_at + reg->saved_at;
+			if (reg->uniform && save)
 				gs_buf_printf(w->out, "*(__global %s *)((ulong)S + %u) = u%u_%u;\n", type, at, f, r);
-			else if (uniform)
+			else if (reg->uniform)
 				gs_buf_printf(w->out, "u%u_%u = *(__global %s *)((ulong)S + %u);\n", f, r, type, at);
 			else if (save)
 				gs_buf_printf(w->out, "GS_KEEP(%s, %u, r%u_%u)\n", type, at, f, r);
@@ -33,44 +27,21 @@ static void write_copies(struct kernel_writer *w, const uint64_t *live, const ui
 	}
 }
 
-void write_saves(struct kernel_writer *w, const uint64_t *live, const uint64_t *more)
+void write_saves(struct kernel_writer *w)
 {
-	write_copies(w, live, more, true);
+	write_copies(w, true);
+}
+
+void write_restores(struct kernel_writer *w)
+{
+	gs_buf_puts(w->out, "if (S->all) {\n");
+	write_copies(w, false);
+	gs_buf_puts(w->out, "}\n");
 }
 
 static const struct ptx_instruction *resumed(const struct planned_function *f, const struct kernel_part *part)
 {
 	return &f->function->instructions[part->first - 1];
-}
-
-/* What a barrier needs after it: its own operands, and what is live then. */
-static void barrier_sets(const struct planned_function *f, uint32_t block, uint32_t barrier, const uint64_t **live, const uint64_t **more)
-{
-	const struct graph_block *b = &f->graph->blocks[block];
-	*live = f->before + (size_t)barrier * f->live.words;
-	*more = barrier + 1 < b->first + b->count ? *live + f->live.words : f->live.out + (size_t)block * f->live.words;
-}
-
-void write_restores(struct kernel_writer *w)
-{
-	const struct planned_function *before = w->f;
-	gs_buf_puts(w->out, "if (S->all) {\n");
-	write_copies(w, NULL, NULL, false);
-	gs_buf_puts(w->out, "} else switch (pc) {\n");
-	for (uint32_t f = 0; f < w->plan->function_count; f++) {
-		w->f = &w->plan->functions[f];
-		for (uint32_t p = 0; p < w->f->part_count; p++) {
-			const uint64_t *live, *more;
-			if (!w->f->parts[p].resumes || flow_kind(resumed(w->f, &w->f->parts[p])) != FLOW_BARRIER)
-				continue;
-			barrier_sets(w->f, w->f->parts[p].block, w->f->parts[p].first - 1, &live, &more);
-			gs_buf_printf(w->out, "case %u:\n", w->f->first_pc + p);
-			write_copies(w, live, more, false);
-			gs_buf_puts(w->out, "break;\n");
-		}
-	}
-	gs_buf_puts(w->out, "}\n");
-	w->f = before;
 }
 
 /* ---- barriers ---- */
@@ -138,20 +109,10 @@ static int write_guarded(struct kernel_writer *w, const struct ptx_instruction *
 	return result;
 }
 
-static void write_wait(struct kernel_writer *w, const struct kernel_part *part, uint32_t after)
+static void write_wait(struct kernel_writer *w, uint32_t after)
 {
-	const uint64_t *live, *more;
-	gs_buf_printf(w->out,
-	              "S->sp = sp;\nif (!gs_arrive(g, S, E, id, expected, m, alive, 1, never)) {\nif (m == alive) {\nS->status = GS_WAITING;\n"
-	              "S->pc = %uu;\nS->wait = id;\nS->generation = g->barriers[id].generation;\nif (sp) goto STOP_ALL;\n",
-	              after);
-	barrier_sets(w->f, part->block, part->end - 1, &live, &more);
-	write_copies(w, live, more, true);
-	gs_buf_printf(w->out,
-	              "S->all = 0;\ngoto STOP;\n}\nGS_PUSH(%uu, m, GS_SIDE)\nE[sp - 1].wait = id + 1;\n"
-	              "E[sp - 1].generation = g->barriers[id].generation;\nm = 0;\n%s}\n",
-	              after, w->plan->meets ? "first = sp - 1;\ngoto KEEP;\n" : "goto NEXT;\n");
-	w->targets[after] = true;
+	gs_buf_printf(w->out, "S->sp = sp;\nif (!gs_arrive(g, S, E, id, expected, m, alive, 1, never)) {\npc = %uu;\nwhich = id;\ngoto WAIT;\n}\n", after);
+	w->targets[after] = w->barriers = true;
 }
 
 int write_barrier(struct kernel_writer *w, const struct kernel_part *part, const struct ptx_instruction *i, uint32_t pc)
@@ -172,7 +133,7 @@ int write_barrier(struct kernel_writer *w, const struct kernel_part *part, const
 	if (flow_kind(i) == FLOW_ARRIVE)
 		gs_buf_puts(w->out, "S->sp = sp;\ngs_arrive(g, S, E, id, expected, m, alive, 0, never);\n");
 	else
-		write_wait(w, part, pc + 1);
+		write_wait(w, pc + 1);
 	gs_buf_puts(w->out, "}\n");
 	return result;
 }

@@ -336,17 +336,53 @@ static bool uses_carry(const struct kernel_plan *p)
 	return false;
 }
 
+static void write_kept_register(struct kernel_writer *w, uint32_t f, uint32_t r)
+{
+	const struct planned_function *own = &w->plan->functions[f];
+	const char *type = lift_storage(&own->function->registers[r]);
+	uint32_t at = w->plan->saved_at + own->registers[r].saved_at;
+	if (own->registers[r].uniform)
+		gs_buf_printf(w->out, "#define u%u_%u (*(__global %s *)((__global uchar *)S + %u))\n", f, r, type, at);
+	else
+		gs_buf_printf(w->out, "#define r%u_%u ((__global %s *)((__global uchar *)S + %u))\n", f, r, type, at);
+}
+
+static void write_kept_registers(struct kernel_writer *w)
+{
+	for (uint32_t f = 0; f < w->plan->function_count; f++) {
+		const struct planned_function *own = &w->plan->functions[f];
+		for (uint32_t r = 0; r < own->function->register_count; r++)
+			if (own->registers[r].kept && own->registers[r].used && (own->registers[r].uniform || own->registers[r].array))
+				write_kept_register(w, f, r);
+	}
+}
+
 static void write_registers(struct kernel_writer *w)
 {
 	for (uint32_t f = 0; f < w->plan->function_count; f++) {
 		const struct planned_function *own = &w->plan->functions[f];
 		for (uint32_t r = 0; r < own->function->register_count; r++) {
 			const char *type = lift_storage(&own->function->registers[r]);
-			if (own->registers[r].used && own->registers[r].uniform)
+			if (!own->registers[r].used || !(own->registers[r].uniform || own->registers[r].array))
+				continue;
+			if (own->registers[r].kept)
+				continue;
+			if (own->registers[r].uniform)
 				gs_buf_printf(w->out, "%s u%u_%u = 0;\n", type, f, r);
-			else if (own->registers[r].used && own->registers[r].array)
+			else
 				gs_buf_printf(w->out, "%s r%u_%u[32];\n", type, f, r);
 		}
+	}
+}
+
+/* The next kernel has other registers of these names. */
+static void forget_registers(struct kernel_writer *w)
+{
+	for (uint32_t f = 0; f < w->plan->function_count; f++) {
+		const struct planned_function *own = &w->plan->functions[f];
+		for (uint32_t r = 0; r < own->function->register_count; r++)
+			if (own->registers[r].kept)
+				gs_buf_printf(w->out, "#undef %c%u_%u\n", own->registers[r].uniform ? 'u' : 'r', f, r);
 	}
 }
 
@@ -370,6 +406,7 @@ static void write_warp_begin(struct kernel_writer *w)
 	bool threads = uses_special(p, "%tid");
 	if (p->stops) {
 		gs_buf_puts(w->out, threads ? "GS_FIND_THREADS\n" : "");
+		gs_buf_puts(w->out, p->in_pieces ? "S->bent = !straight;\n" : "");
 		gs_buf_puts(w->out, "if (S->status == GS_NEW) {\nfor (uint c = 0; c < GS_COLUMNS; c++) counts[c] = 0;\n");
 		write_meeting_begin(w);
 		gs_buf_puts(w->out, "} else {\n");
@@ -379,41 +416,54 @@ static void write_warp_begin(struct kernel_writer *w)
 		return;
 	}
 	gs_buf_puts(w->out, "NEXT_WARP:;\n{ uint left = g->threads - warp * 32; m = alive = start = left >= 32 ? 0xffffffffu : (1u << left) - 1u; }\n"
-	                    "S->parted = 0;\nsp = 0;\njpc = GS_NO_PC;\n");
+	                    "S->parted = 0;\nstraight = 1;\nsp = 0;\njpc = GS_NO_PC;\n");
 	gs_buf_puts(w->out, "for (uint c = 0; c < GS_COLUMNS; c++) counts[c] = 0;\n");
 	write_meeting_begin(w);
 	gs_buf_puts(w->out, threads ? "GS_FIND_THREADS\n" : "");
+	gs_buf_puts(w->out, p->in_pieces ? "S->bent = !straight;\n" : "");
+}
+
+void write_common_values(struct kernel_writer *w)
+{
+	const struct kernel_plan *p = w->plan;
+	gs_buf_printf(w->out, "const ulong locals = g->locals + (ulong)warp * 32 * %u;\nGS_GROUP_VALUES\n", p->local_bytes);
+	if (w->form == LIFT_TRACING)
+		gs_buf_puts(w->out, "const ulong trace = g->trace;\n");
+	if (p->meets)
+		gs_buf_printf(w->out, "__global struct gs_meeting *H = (__global struct gs_meeting *)((ulong)S + %u);\n", p->meeting_at);
+	if (p->in_pieces) {
+		gs_buf_printf(w->out, "__global uint *tid_x = (__global uint *)((ulong)S + %u), *tid_y = tid_x + 32, *tid_z = tid_x + 64;\n", p->threads_at);
+		gs_buf_printf(w->out, "__global uint *cc = (__global uint *)((ulong)S + %u);\n", p->carry_at);
+		return;
+	}
+	if (uses_carry(p))
+		gs_buf_puts(w->out, "uint cc[32];\n");
+	if (uses_special(p, "%tid"))
+		gs_buf_puts(w->out, "GS_THREAD_IDS\n");
 }
 
 static void write_begin(struct kernel_writer *w)
 {
 	const struct kernel_plan *p = w->plan;
-	write_macros(w);
 	gs_buf_printf(w->out,
-	              "uint gs_run_%s(__global struct gs_launch *launch, __private struct gs_group *g, __global struct gs_warp *S, uint warp, uint "
+	              "%suint gs_run_%s(__global struct gs_launch *launch, __private struct gs_group *g, __global struct gs_warp *S, uint warp, uint "
 	              "never)\n{\nGS_APART(never)\n",
-	              p->kernel->name);
+	              p->in_pieces ? "__attribute__((optnone, noinline)) " : "", p->kernel->name);
 	write_registers(w);
 	gs_buf_printf(w->out,
 	              "__global struct gs_entry *E = (__global struct gs_entry *)((ulong)S + %u);\n"
 	              "__global uint *parts = (__global uint *)((ulong)S + %u);\n"
 	              "__global ulong *counts = (__global ulong *)((ulong)S + %u);\n"
 	              "uint m = S->m, alive = S->alive, join = S->join, jpc = S->jpc, sp = S->sp, pc = S->pc, start = S->start, t = 0;\n"
-	              "uint spins = S->spins, meet = GS_NO_PC, kept = GS_NO_PC;\nulong which = 0;\n"
-	              "const ulong locals = g->locals + (ulong)warp * 32 * %u;\nGS_GROUP_VALUES\n",
-	              p->entries_at, p->parts_at, p->counts_at, p->local_bytes);
+	              "uint spins = S->spins, meet = GS_NO_PC, kept = GS_NO_PC, straight = !S->bent;\nulong which = 0;\n",
+	              p->entries_at, p->parts_at, p->counts_at);
+	write_common_values(w);
 	if (p->waits) /* groups that run in turn wait for one another, so that only a look now and then is worth it */
 		gs_buf_puts(w->out, "const uint most_spins = launch->together ? 0u : GS_MOST_SPINS;\n");
 	if (p->meets)
-		gs_buf_printf(w->out, "__global struct gs_meeting *H = (__global struct gs_meeting *)((ulong)S + %u);\nuint met = 0, first = 0;\n", p->meeting_at);
+		gs_buf_puts(w->out, "uint met = 0, first = 0;\n");
 	if (p->recursive)
 		gs_buf_printf(w->out, "uint depth = S->depth;\nulong frame = (ulong)depth * %u;\n", p->local_frame);
-	if (uses_carry(p))
-		gs_buf_puts(w->out, "uint cc[32];\n");
-	if (uses_special(p, "%tid"))
-		gs_buf_puts(w->out, "GS_THREAD_IDS\n");
-	if (w->form == LIFT_TRACING)
-		gs_buf_puts(w->out, "const ulong trace = g->trace;\n");
 	write_warp_begin(w);
 }
 
@@ -432,13 +482,15 @@ static void write_rest(struct kernel_writer *w)
 	const struct kernel_plan *p = w->plan;
 	if (w->splits)
 		gs_buf_puts(w->out, lift_frame_split);
+	if (w->barriers)
+		gs_buf_puts(w->out, lift_frame_wait);
 	gs_buf_puts(w->out, lift_frame_next);
 	write_meeting_labels(w);
 	if (p->waits)
 		gs_buf_puts(w->out, lift_frame_spin);
 	gs_buf_puts(w->out, "STOP_ALL:;\n");
 	if (p->stops)
-		write_saves(w, NULL, NULL);
+		write_saves(w);
 	gs_buf_puts(w->out, "S->all = 1;\ngoto STOP;\nSTOP:;\nS->m = m;\nS->alive = alive;\nS->join = join;\nS->jpc = jpc;\nS->sp = sp;\nS->spins = spins;\n");
 	if (p->recursive)
 		gs_buf_puts(w->out, "S->depth = depth;\n");
@@ -515,22 +567,34 @@ static void write_group(struct kernel_writer *w)
 
 int write_kernel(const struct kernel_plan *p, enum lift_form form, struct gs_buf *out, struct gs_error *err)
 {
+	struct gs_buf run = {0};
 	struct kernel_writer w = {.plan = p, .form = form, .out = out, .err = err, .f = &p->functions[0]};
 	w.targets = calloc(p->pc_count + 1u, 1);
 	int result = w.targets ? 0 : gs_fail(err, ENOMEM, "out of memory");
 	if (result)
 		return result;
 	w.targets[0] = p->stops;
+	write_macros(&w);
+	write_kept_registers(&w);
+	w.out = &run;
 	write_begin(&w);
 	for (uint32_t f = 0; f < p->function_count && !result; f++) {
 		w.f = &p->functions[f];
 		for (uint32_t i = 0; i < w.f->part_count && !result; i++)
 			result = write_part(&w, i);
 	}
-	if (!result) {
+	if (!result)
 		write_rest(&w);
+	gs_buf_puts(out, w.pieces.len ? w.pieces.data : "");
+	gs_buf_puts(out, run.len ? run.data : "");
+	out->failed |= w.pieces.failed | run.failed;
+	w.out = out;
+	if (!result) {
+		forget_registers(&w);
 		write_group(&w);
 	}
+	gs_buf_free(&w.pieces);
+	gs_buf_free(&run);
 	free(w.targets);
 	return result ? result : out->failed ? gs_fail(err, ENOMEM, "out of memory") : 0;
 }

@@ -13,8 +13,8 @@ int write_same_lanes(struct kernel_writer *w, const struct ptx_operand *o, const
 /* stops.c: barriers, and what a warp keeps while it waits. */
 int write_barrier(struct kernel_writer *w, const struct kernel_part *part, const struct ptx_instruction *i, uint32_t pc);
 int write_resumption(struct kernel_writer *w, const struct kernel_part *part); /* the rest of a barrier or call */
-/* Saves the registers of `live` sets in the state of the warp; NULL: all. */
-void write_saves(struct kernel_writer *w, const uint64_t *live, const uint64_t *more);
+/* Registers that are not always in the state of the warp: those of all lanes, wherever they are. */
+void write_saves(struct kernel_writer *w);
 void write_restores(struct kernel_writer *w);
 
 /* meetings.c: lanes that wait for others of their warp. */

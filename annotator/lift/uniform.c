@@ -22,7 +22,7 @@ struct uniformity {
 	bool changed, none;
 };
 
-static bool special_is_uniform(const char *name)
+bool special_is_uniform(const char *name)
 {
 	static const char *const varying[] = {"%tid", "%laneid", "%lanemask", "%clock", "%globaltimer", "%pm", "_"};
 	for (size_t i = 0; i < GS_ARRAY_LEN(varying); i++)
@@ -39,8 +39,7 @@ static bool is_formal_parameter(const struct ptx_function *f, const char *name)
 	return false;
 }
 
-/* Whether it computes the same in all lanes from the same operands. */
-static bool is_plain(const struct planned_function *f, const struct ptx_instruction *i)
+bool computes_alike(const struct planned_function *f, const struct ptx_instruction *i)
 {
 	const char *o = i->opcode;
 	if (lift_kind(i) != LIFT_LANE || has_word(o, "cc") || !strncmp(o, "addc", 4) || !strncmp(o, "subc", 4) || !strncmp(o, "madc", 4))
@@ -70,7 +69,7 @@ static bool operand_is_uniform(const struct planned_function *f, const struct pt
 
 static bool instruction_is_uniform(const struct planned_function *f, const struct ptx_instruction *i)
 {
-	bool uniform = is_plain(f, i) && (i->guard < 0 || f->registers[i->guard].uniform);
+	bool uniform = computes_alike(f, i) && (i->guard < 0 || f->registers[i->guard].uniform);
 	for (uint32_t o = 0; o < i->operand_count && uniform; o++)
 		uniform = operand_is_uniform(f, &i->operands[o]);
 	return uniform;
@@ -184,9 +183,11 @@ static void see_branch(struct uniformity *u, uint32_t block)
 			u->none |= stops_at(u->plan, in);
 			u->plan->meets |= is_sync(in);
 			for (uint32_t o = 0; o < in->operand_count; o++)
-				if (in->operands[o].write && in->operands[o].reg >= 0 &&
-				    waits_for(u, block, join, sides, (uint32_t)in->operands[o].reg))
+				if (in->operands[o].write && in->operands[o].reg >= 0 && !f->registers[in->operands[o].reg].parted &&
+				    waits_for(u, block, join, sides, (uint32_t)in->operands[o].reg)) {
+					f->registers[in->operands[o].reg].parted = true;
 					drop(u, in->operands[o].reg);
+				}
 		}
 	}
 }
@@ -222,6 +223,7 @@ int plan_uniform(struct kernel_plan *p, uint32_t function, struct gs_error *err)
 		p->meets |= p->syncs && u.none;
 		u.changed |= u.none != none;
 	}
+	f->apart = u.none || p->meets;
 	free(u.region);
 	free(u.stack);
 	return result;

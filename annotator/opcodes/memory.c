@@ -97,8 +97,27 @@ static bool check_access(struct opcode_work *w, uint32_t elements, uint32_t oper
 	return !w->rc;
 }
 
+/* Begins a block in which put_access() knows the address. */
+static void open_access(struct opcode_work *w, const struct ptx_operand *address)
+{
+	opcode_put(w, "{ ");
+	if (w->scope->straight)
+		return;
+	opcode_put(w, "ulong gs_a = ");
+	opcode_put_address(w, address, w->i->space);
+	opcode_put(w, ";\n");
+}
+
 static void put_access(struct opcode_work *w, uint32_t bits, uint32_t offset, bool ordered)
 {
+	if (w->scope->straight && w->scope->stride) {
+		opcode_put(w, "((__global gs_m%u *)(a%u + %uul))[(long)l * %ld]", bits, w->scope->first, offset, (long)(w->scope->stride / (int64_t)(bits / 8)));
+		return;
+	}
+	if (w->scope->straight) {
+		opcode_put(w, "*(__global gs_m%u *)(a%u + %uul)", bits, w->scope->first, offset);
+		return;
+	}
 	opcode_put(w, "*(%s__global gs_m%u *)(gs_a + %uul)", ordered ? "volatile " : "", bits, offset);
 }
 
@@ -124,9 +143,7 @@ void opcode_write_load(struct opcode_work *w)
 	uint32_t elements = elements_of(w), at = find_address(w);
 	if (w->rc || !check_access(w, elements, w->results))
 		return;
-	opcode_put(w, "{ ulong gs_a = ");
-	opcode_put_address(w, &w->i->operands[at], w->i->space);
-	opcode_put(w, ";\n");
+	open_access(w, &w->i->operands[at]);
 	for (uint32_t e = 0; e < elements; e++) {
 		if (w->i->operands[e].kind == PTX_SPECIAL)
 			continue;
@@ -162,9 +179,7 @@ void opcode_write_store(struct opcode_work *w)
 	uint32_t elements = elements_of(w), at = find_address(w);
 	if (w->rc || !check_access(w, elements, w->i->operand_count - at - 1))
 		return;
-	opcode_put(w, "{ ulong gs_a = ");
-	opcode_put_address(w, &w->i->operands[at], w->i->space);
-	opcode_put(w, ";\n");
+	open_access(w, &w->i->operands[at]);
 	for (uint32_t e = 0; e < elements; e++)
 		put_store(w, &w->i->operands[at + 1 + e], w->type, e, is_volatile(w));
 	opcode_put(w, "}\n");
