@@ -187,7 +187,7 @@ static cl_int run_together(struct launch_command *c, struct cuda_stream *s)
 	choose_trace(c, &t);
 	c->words.groups = (uint64_t)(uintptr_t)groups;
 	c->words.together = c->groups;
-	c->words.workspace = (uint64_t)(uintptr_t)c->workspace;
+	c->words.workspace = c->cooperative ? (uint64_t)(uintptr_t)c->workspace : 0;
 	c->words.traced_groups = t.lists.traced ? t.lists.traced_count : c->groups;
 	cl_int code = t.form ? run_traced(c, s, &t, 1) : run_counting(c, s, 1);
 	free(t.lists.traced);
@@ -210,7 +210,7 @@ static cl_int run_with_memory(struct launch_command *c, struct cuda_stream *s)
 	enum { SPARE_SLOTS = 2 };
 	const struct lifted_kernel *k = c->kernel->lifted;
 	uint64_t threads = c->words.block[0] * c->words.block[1] * c->words.block[2];
-	struct scratch *scratch = scratch_take(c->cooperative ? c->groups : cuda_device()->units + SPARE_SLOTS,
+	struct scratch *scratch = scratch_take(c->together ? c->groups : cuda_device()->units + SPARE_SLOTS,
 	                                       lifted_slot_bytes(&k->sizes, c->words.dynamic_shared, threads));
 	struct lifted_prints *prints = k->prints ? prints_new() : NULL;
 	if (!scratch || (k->prints && !prints)) {
@@ -226,7 +226,7 @@ static cl_int run_with_memory(struct launch_command *c, struct cuda_stream *s)
 	c->words.prints = (uint64_t)(uintptr_t)prints;
 	c->words.clock = clock_ns();
 	c->words.heap = heap_address();
-	cl_int code = c->cooperative ? run_together(c, s) : run_all(c, s);
+	cl_int code = c->together ? run_together(c, s) : run_all(c, s);
 	if (prints)
 		prints_keep(prints);
 	free(prints);
@@ -294,6 +294,17 @@ static int check_sizes(const struct cuda_launch *l, struct gs_error *err)
 	return 0;
 }
 
+/* Blocks of an ordinary launch wait for one another as well, where all of them are resident. That many need memory for all at once. */
+static bool groups_may_wait(const struct cuda_launch *l, uint64_t groups)
+{
+	enum { MOST_BYTES = 1 << 30 };
+	uint64_t threads = (uint64_t)l->block[0] * l->block[1] * l->block[2];
+	if (!l->kernel->lifted->waits || groups < 2)
+		return false;
+	uint64_t resident = (uint64_t)cuda_occupancy(l->kernel, (unsigned)threads, l->dynamic_shared) * cuda_gpu()->sm_count;
+	return groups <= resident && groups * lifted_slot_bytes(&l->kernel->lifted->sizes, l->dynamic_shared, threads) <= MOST_BYTES;
+}
+
 static struct launch_command *command_new(const struct cuda_launch *l)
 {
 	enum { ALIGNMENT = 16 };
@@ -317,6 +328,7 @@ static struct launch_command *command_new(const struct cuda_launch *l)
 	}
 	c->words.dynamic_shared = l->dynamic_shared;
 	c->cooperative = l->cooperative;
+	c->together = l->cooperative || groups_may_wait(l, c->groups);
 	c->words.fault = (uint64_t)(uintptr_t)&c->fault;
 	return c;
 }

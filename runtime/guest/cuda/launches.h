@@ -14,7 +14,8 @@ struct launch_command {
 	struct lifted_launch words;
 	struct lifted_fault fault;
 	uint64_t groups;
-	bool cooperative;           /* one work-item runs all groups in turn */
+	bool cooperative;
+	bool together;              /* one work-item runs all groups in turn */
 	uint32_t workspace[4];      /* that they meet with */
 	uint64_t *bases;            /* pairs; in the same allocation */
 	uint8_t *parameters;        /* likewise, aligned to 16 bytes */

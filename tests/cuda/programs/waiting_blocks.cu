@@ -1,0 +1,66 @@
+/* Blocks of an ordinary launch that wait for blocks with higher numbers: all are resident on a GPU, so they go on there. */
+#include "tests/cuda/programs/program.h"
+
+#ifdef WITH_KERNELS
+/* Each block adds its number to what the next one has left. The last one begins. */
+extern "C" __global__ void chain(volatile int *sums, int *order)
+{
+	int b = (int)blockIdx.x, next = 0;
+	if (threadIdx.x == 0 && b + 1 < (int)gridDim.x)
+		while ((next = sums[b + 1]) == 0)
+			;
+	__syncthreads();
+	if (threadIdx.x == 0) {
+		order[b] = atomicAdd(order + gridDim.x, 1);
+		__threadfence();
+		sums[b] = next + b + 1;
+	}
+}
+
+/* The same with a barrier in the loop, which all threads of the block pass. */
+extern "C" __global__ void chain_of_barriers(volatile int *sums)
+{
+	int b = (int)blockIdx.x, done = 0;
+	while (!done) {
+		int next = b + 1 < (int)gridDim.x ? sums[b + 1] : 1;
+		if (next) {
+			if (threadIdx.x == 0)
+				sums[b] = next + 1;
+			done = 1;
+		}
+		__syncthreads();
+	}
+}
+#endif
+
+#ifdef WITH_HOST
+KERNEL(chain)
+KERNEL(chain_of_barriers)
+
+enum { BLOCKS = 40 };
+
+int main(void)
+{
+	int sums[BLOCKS], order[BLOCKS + 1];
+	size_t wrong = 0;
+	begin();
+	int *a = (int *)device_new(NULL, sizeof sums), *b = (int *)device_new(NULL, sizeof order);
+	LAUNCH(chain, dims(BLOCKS, 1, 1), dims(64, 1, 1), 0, 0, &a, &b);
+	fetch(sums, a, sizeof sums);
+	fetch(order, b, sizeof order);
+	int sum = 0;
+	for (int i = BLOCKS - 1; i >= 0; i--) {
+		sum += i + 1;
+		wrong += sums[i] != sum || order[i] != BLOCKS - 1 - i;
+	}
+	report("blocks that wait for the next one", wrong);
+	CALL(cudaMemset(a, 0, sizeof sums));
+	LAUNCH(chain_of_barriers, dims(BLOCKS, 1, 1), dims(32, 1, 1), 0, 0, &a);
+	fetch(sums, a, sizeof sums);
+	wrong = 0;
+	for (int i = 0; i < BLOCKS; i++)
+		wrong += sums[i] != BLOCKS - i + 1;
+	report("blocks that wait for the next one between barriers", wrong);
+	return finish();
+}
+#endif
