@@ -102,7 +102,8 @@ README_END = "<!-- Until here. -->\n"
 
 def readme(folder, root):
     """README with the figures of docs/accuracy."""
-    f = {name: figures(summary(os.path.join(folder, name + "-summary.csv"), metric)[0]) for name, metric, *_ in ROWS}
+    paths = {name: (os.path.join(folder, name + "-summary.csv"), metric) for name, metric, *_ in ROWS}
+    f = {name: figures(summary(path, metric)[0]) for name, (path, metric) in paths.items() if os.path.exists(path)}
     full, perfect, h200 = f["gtx480-full"], f["gtx480-15sm"], f["h200-large"]
     text = (f"On {full['cases']} reference kernels for a GTX 480, cycles are within {full['mean']} of GPGPU-Sim's in the mean, {full['worst']} at "
             f"worst (perfect memory: {perfect['mean']} and {perfect['worst']}).\n"
