@@ -1,7 +1,7 @@
 /*
  * Lifted text, built by the driver. Text that counts and text that traces are programs of their own: a small launch needs only one of them.
- * Of a module with many kernels, each that is launched gets a program of its own (ONLY_MACRO). POCL takes most of its time for a program to
- * begin with it, and about a tenth of that for each kernel.
+ * Of a module with many or large kernels, each that is launched gets a program of its own (ONLY_MACRO). POCL takes most of its time for a
+ * program of small kernels to begin with it, and about a tenth of that for each kernel. Large ones take seconds each.
  */
 #include "runtime/config/log.h"
 #include "runtime/format/facts.h"
@@ -12,10 +12,11 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define LOG_DOMAIN "cuda"
 
-enum { ALL_KERNELS = -1, MANY_KERNELS = 12 };
+enum { ALL_KERNELS = -1, MANY_KERNELS = 12, LARGE_TEXT = 400000 };
 
 /* All kernels, or the one with this number. */
 static cl_program build(const struct cuda_module *m, bool traces, long kernel, struct gs_error *err)
@@ -59,7 +60,7 @@ static cl_program program_of(struct cuda_module *m, bool traces, struct gs_error
 static cl_program program_with(struct cuda_kernel *k, bool traces, struct gs_error *err)
 {
 	const struct artifact *a = k->module->artifact;
-	if (a->kernel_count > MANY_KERNELS)
+	if (a->kernel_count > MANY_KERNELS || (a->kernel_count > 1 && strlen(a->host_texts[0]) > LARGE_TEXT))
 		return build(k->module, traces, k->facts - a->kernels, err);
 	cl_program p = program_of(k->module, traces, err);
 	if (p)

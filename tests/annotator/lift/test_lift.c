@@ -60,6 +60,69 @@ static void run(const char *ptx, uint32_t groups, uint32_t threads)
 		CU_ASSERT_EQUAL(wrong, 0); \
 	} while (0)
 
+/* ---- lanes that access neighbouring elements ---- */
+
+static void numbers_that_wrap_between_lanes_are_extended_one_by_one(void)
+{
+	/* From lane 16 on the sum is negative, and has other upper bits. */
+	run(HEAD KERNEL(BEGIN "add.s32 %r1, %r0, 0x7ffffff0;\ncvt.s64.s32 %rd3, %r1;\nshr.u64 %rd4, %rd3, 28;\ncvt.u32.u64 %r2, %rd4;\n"
+	                      "st.global.u32 [%rd1], %r2;\nret;\n"), 1, 64);
+	CHECK_WORDS(64, (uint64_t)(int64_t)(int32_t)(i + 0x7ffffff0u) >> 28);
+}
+
+static void lanes_of_several_rows_are_not_neighbours(void)
+{
+	/* Blocks of 20 x 3 threads write rows of 32 words: lane 20 is the first of the second row. */
+	static const char ptx[] = HEAD KERNEL(
+		"ld.param.u64 %rd0, [p];\nmov.u32 %r0, %tid.x;\nmov.u32 %r1, %tid.y;\nmad.lo.s32 %r3, %r1, 32, %r0;\nmul.wide.u32 %rd2, %r3, 4;\n"
+		"add.s64 %rd1, %rd0, %rd2;\nmad.lo.s32 %r7, %r1, 100, %r0;\nst.global.u32 [%rd1], %r7;\nret;\n");
+	struct lift_runner *r = NULL;
+	struct gs_error err = {""};
+	uint64_t address = (uint64_t)words;
+	const void *arguments[] = {&address};
+	struct lift_run own = {.kernel = "k", .block = {20, 3, 1}, .grid = {1, 1, 1}, .arguments = arguments, .argument_count = 1};
+	memset(words, 0xff, sizeof words);
+	CU_ASSERT_EQUAL_FATAL(runner_create(ptx, strlen(ptx), LIFT_COUNTING, &r, &err), 0);
+	CU_ASSERT_EQUAL_FATAL(runner_run(r, &own, &err), 0);
+	CHECK_WORDS(96, i % 32 < 20 ? i / 32 * 100 + i % 32 : 0xffffffffu);
+	runner_run_free(&own);
+	runner_free(r);
+}
+
+/* ---- large kernels ---- */
+
+/* A kernel of more instructions than fit in one function: rounds with a barrier, a branch, a shuffle and a loop. */
+static void kernels_in_pieces_do_the_same(void)
+{
+	enum { ROUNDS = 60, THREADS = 96 };
+	struct gs_buf ptx = {0};
+	gs_buf_puts(&ptx, HEAD ".shared .align 4 .b8 s[512];\n.visible .entry k(.param .u64 p)\n{\n.reg .pred %p<20>;\n.reg .b32 %r<40>;\n"
+	                  ".reg .b64 %rd<20>;\n" BEGIN "shl.b32 %r1, %r0, 2;\nmov.u32 %r2, s;\nadd.u32 %r3, %r2, %r1;\nxor.b32 %r4, %r1, 4;\n"
+	                  "add.u32 %r5, %r2, %r4;\nmov.u32 %r6, %r0;\n");
+	for (int n = 0; n < ROUNDS; n++)
+		gs_buf_printf(&ptx,
+		              "st.shared.u32 [%%r3], %%r6;\nbar.sync 0;\nld.shared.u32 %%r7, [%%r5];\nbar.sync 0;\nmad.lo.u32 %%r6, %%r6, 3, %%r7;\n"
+		              "and.b32 %%r8, %%r6, %d;\nsetp.eq.u32 %%p1, %%r8, 0;\n@%%p1 bra L%d;\nadd.u32 %%r6, %%r6, %d;\nL%d:\n"
+		              "shfl.sync.bfly.b32 %%r9, %%r6, 2, 31, -1;\nxor.b32 %%r6, %%r6, %%r9;\nadd.u32 %%r6, %%r6, %%r0;\n", n % 7 + 1, n, n, n);
+	gs_buf_puts(&ptx, "st.global.u32 [%rd1], %r6;\nret;\n}\n");
+	run(ptx.data, 1, THREADS);
+	uint32_t value[THREADS], before[THREADS];
+	for (uint32_t i = 0; i < THREADS; i++)
+		value[i] = i;
+	for (uint32_t n = 0; n < ROUNDS; n++) {
+		memcpy(before, value, sizeof before);
+		for (uint32_t i = 0; i < THREADS; i++) {
+			value[i] = before[i] * 3 + before[i ^ 1];
+			value[i] += value[i] & (n % 7 + 1) ? n : 0;
+		}
+		memcpy(before, value, sizeof before);
+		for (uint32_t i = 0; i < THREADS; i++)
+			value[i] = (before[i] ^ before[i ^ 2]) + i;
+	}
+	CHECK_WORDS(THREADS, value[i]);
+	gs_buf_free(&ptx);
+}
+
 /* ---- lanes that go different ways ---- */
 
 static void loops_end_lane_by_lane(void)
@@ -348,11 +411,11 @@ static void lanes_that_end_in_functions_are_counted(void)
 
 static void unknown_functions_are_refused(void)
 {
-	static const char ptx[] = HEAD ".extern .func malloc(.param .b64 a);\n" KERNEL("{\n.param .b64 p0;\ncall.uni malloc, (p0);\n}\nret;\n");
+	static const char ptx[] = HEAD ".extern .func elsewhere(.param .b64 a);\n" KERNEL("{\n.param .b64 p0;\ncall.uni elsewhere, (p0);\n}\nret;\n");
 	struct lift_runner *r = NULL;
 	struct gs_error err = {""};
 	CU_ASSERT_EQUAL_FATAL(runner_create(ptx, strlen(ptx), LIFT_COUNTING, &r, &err), 0);
-	CU_ASSERT_PTR_NOT_NULL(strstr(runner_kernel(r, "k")->refused.text, "malloc"));
+	CU_ASSERT_PTR_NOT_NULL(strstr(runner_kernel(r, "k")->refused.text, "elsewhere"));
 	runner_free(r);
 }
 
@@ -385,5 +448,8 @@ void add_lift_tests(void)
 	CU_add_test(suite, "prints are records", prints_are_records);
 	CU_add_test(suite, "blocks are counted", blocks_are_counted);
 	CU_add_test(suite, "lanes that end in functions are counted", lanes_that_end_in_functions_are_counted);
+	CU_add_test(suite, "numbers that wrap between lanes are extended one by one", numbers_that_wrap_between_lanes_are_extended_one_by_one);
+	CU_add_test(suite, "lanes of several rows are not neighbours", lanes_of_several_rows_are_not_neighbours);
+	CU_add_test(suite, "kernels in pieces do the same", kernels_in_pieces_do_the_same);
 	CU_add_test(suite, "unknown functions are refused", unknown_functions_are_refused);
 }
