@@ -9,6 +9,8 @@
 
 bool has_site(const struct ptx_instruction *i)
 {
+	if (i->class == CODE_texture)
+		return !strncmp(i->opcode, "tex.", 4);
 	if (i->class != CODE_load && i->class != CODE_store && i->class != CODE_atomic)
 		return false;
 	switch (i->space) {
@@ -41,7 +43,7 @@ static int list_sites(struct lifted *l, uint32_t function)
 			.function = function,
 			.instruction = i,
 			.row = f->block_rows[graph_block_of(f->graph, i)],
-			.kind = in->class == CODE_load ? TRACE_load : in->class == CODE_store ? TRACE_store : TRACE_atomic,
+			.kind = in->class == CODE_load || in->class == CODE_texture ? TRACE_load : in->class == CODE_store ? TRACE_store : TRACE_atomic,
 			.space = in->space,
 			.bytes = in->bytes};
 	}

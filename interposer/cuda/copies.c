@@ -141,14 +141,31 @@ static char *place(const struct api_pitched *p, const struct api_position *at)
 	return (char *)p->address + at->z * p->height * p->pitch + at->y * p->pitch + at->x;
 }
 
-static int shape_of_box(const struct api_copy3d *p, struct cuda_copy *out)
+/* A side of a copy that is an array, as memory. Its positions are in elements. */
+static bool enter_array(void **array, struct api_pitched *side, struct api_position *at, size_t *element)
 {
-	if (!p)
+	const struct cuda_array_record *a = array_of(*array);
+	if (!*array)
+		return true;
+	if (!a || side->address || (*element && *element != array_element_bytes(a)))
+		return false;
+	*side = array_memory(a);
+	*element = array_element_bytes(a);
+	at->x *= *element;
+	*array = NULL;
+	return true;
+}
+
+static int shape_of_box(const struct api_copy3d *given, struct cuda_copy *out)
+{
+	struct api_copy3d own, *p = &own;
+	size_t element = 0;
+	if (!given)
 		return cudaErrorInvalidValue;
-	if (p->from_array || p->to_array) {
-		error_say_once("arrays", "cudaMemcpy3D: CUDA arrays are not implemented yet");
-		return cudaErrorNotSupported;
-	}
+	own = *given;
+	if (!enter_array(&own.from_array, &own.from, &own.from_position, &element) || !enter_array(&own.to_array, &own.to, &own.to_position, &element))
+		return cudaErrorInvalidValue;
+	own.extent.width *= element ? element : 1;
 	const struct api_extent *e = &p->extent;
 	if (!p->to.address || !p->from.address)
 		return cudaErrorInvalidValue;
@@ -216,6 +233,91 @@ int hook_cudaMemcpy3DPeer(const struct api_peer_copy3d *what, void *stream)
 int hook_cudaMemcpy3DPeerAsync(const struct api_peer_copy3d *what, void *stream)
 {
 	return copy_peer_box(what, false, stream);
+}
+
+/* ---- arrays ---- */
+
+/* x is in bytes here. */
+static bool array_place(const void *array, size_t x, size_t y, size_t width, size_t height, struct api_pitched *out)
+{
+	const struct cuda_array_record *a = array_of(array);
+	if (!a)
+		return false;
+	*out = array_memory(a);
+	if (x > out->width || width > out->width - x || y > out->height || height > out->height - y)
+		return false;
+	out->address = (char *)out->address + y * out->pitch + x;
+	return true;
+}
+
+static int copy_to_array(void *array, size_t x, size_t y, const void *from, size_t from_pitch, size_t width, size_t height, int direction,
+                         bool synchronous, void *stream)
+{
+	struct api_pitched to;
+	if (direction == API_HOST_TO_HOST || direction == API_DEVICE_TO_HOST)
+		return cudaErrorInvalidMemcpyDirection;
+	return array_place(array, x, y, width, height, &to) ? copy_rows(to.address, to.pitch, from, from_pitch, width, height, direction, synchronous, stream)
+	                                                    : cudaErrorInvalidValue;
+}
+
+static int copy_from_array(void *to, size_t to_pitch, const void *array, size_t x, size_t y, size_t width, size_t height, int direction,
+                           bool synchronous, void *stream)
+{
+	struct api_pitched from;
+	if (direction == API_HOST_TO_HOST || direction == API_HOST_TO_DEVICE)
+		return cudaErrorInvalidMemcpyDirection;
+	return array_place(array, x, y, width, height, &from)
+	           ? copy_rows(to, to_pitch, from.address, from.pitch, width, height, direction, synchronous, stream)
+	           : cudaErrorInvalidValue;
+}
+
+int hook_cudaMemcpy2DToArray(void *array, size_t x, size_t y, const void *from, size_t from_pitch, size_t width, size_t height, int direction,
+                             void *stream)
+{
+	return copy_to_array(array, x, y, from, from_pitch, width, height, direction, true, stream);
+}
+
+int hook_cudaMemcpy2DToArrayAsync(void *array, size_t x, size_t y, const void *from, size_t from_pitch, size_t width, size_t height,
+                                  int direction, void *stream)
+{
+	return copy_to_array(array, x, y, from, from_pitch, width, height, direction, false, stream);
+}
+
+int hook_cudaMemcpy2DFromArray(void *to, size_t to_pitch, const void *array, size_t x, size_t y, size_t width, size_t height, int direction,
+                               void *stream)
+{
+	return copy_from_array(to, to_pitch, array, x, y, width, height, direction, true, stream);
+}
+
+int hook_cudaMemcpy2DFromArrayAsync(void *to, size_t to_pitch, const void *array, size_t x, size_t y, size_t width, size_t height,
+                                    int direction, void *stream)
+{
+	return copy_from_array(to, to_pitch, array, x, y, width, height, direction, false, stream);
+}
+
+/* Bytes that go on in the next row: whole rows, or part of one. */
+static bool lines_of(const void *array, size_t x, size_t bytes, size_t *width, size_t *height)
+{
+	const struct cuda_array_record *a = array_of(array);
+	size_t row = a ? array_memory(a).width : 0;
+	bool whole = row && !x && bytes % row == 0;
+	*width = whole ? row : bytes;
+	*height = whole ? bytes / row : 1;
+	return a && (whole || bytes <= row);
+}
+
+int hook_cudaMemcpyToArray(void *array, size_t x, size_t y, const void *from, size_t bytes, int direction, void *stream)
+{
+	size_t width, height;
+	return lines_of(array, x, bytes, &width, &height) ? copy_to_array(array, x, y, from, width, width, height, direction, true, stream)
+	                                                  : cudaErrorInvalidValue;
+}
+
+int hook_cudaMemcpyFromArray(void *to, const void *array, size_t x, size_t y, size_t bytes, int direction, void *stream)
+{
+	size_t width, height;
+	return lines_of(array, x, bytes, &width, &height) ? copy_from_array(to, width, array, x, y, width, height, direction, true, stream)
+	                                                  : cudaErrorInvalidValue;
 }
 
 /* ---- variables ---- */

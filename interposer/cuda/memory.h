@@ -9,4 +9,10 @@ enum address_kind { ADDRESS_PAGEABLE, ADDRESS_HOST, ADDRESS_DEVICE, ADDRESS_MANA
 /* *bytes, which may be NULL: how many follow in the same allocation; SIZE_MAX for pageable memory of the application. */
 enum address_kind address_kind_of(const void *address, size_t *bytes);
 
+/* arrays.c: where a position of an array is, with x in elements, as memory with a pitch. NULL: the array is not one of ours. */
+struct cuda_array_record;
+const struct cuda_array_record *array_of(const void *handle);
+struct api_pitched array_memory(const struct cuda_array_record *a);
+size_t array_element_bytes(const struct cuda_array_record *a);
+
 #endif

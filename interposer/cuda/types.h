@@ -75,6 +75,31 @@ struct api_channel {
 	int x, y, z, w, kind;
 };
 
+enum api_resource_kind { API_RESOURCE_ARRAY, API_RESOURCE_MIPMAPS, API_RESOURCE_LINEAR, API_RESOURCE_PITCHED };
+struct api_resource {
+	int kind;
+	union {
+		void *array;
+		struct {
+			void *address;
+			struct api_channel channel;
+			size_t bytes;
+		} linear;
+		struct {
+			void *address;
+			struct api_channel channel;
+			size_t width, height, pitch;
+		} pitched;
+	} of;
+};
+
+/* What follows in CUDA's struct is about mipmaps. */
+struct api_texture {
+	int modes[3], filter, read_mode, srgb;
+	float border[4];
+	int normalised;
+};
+
 /* Since CUDA 13 followed by reserved words, which we leave alone. */
 struct api_pointer_attributes {
 	int type, device;

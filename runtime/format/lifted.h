@@ -99,6 +99,17 @@ struct lifted_heap {
 	uint64_t lists[128];
 };
 
+/* A texture: what an object of the program is the address of. Kernel text has the same struct (prelude_textures.cl). */
+struct lifted_texture {
+	uint64_t address, pitch, slice;      /* of the elements; bytes from row to row, and from slice or layer to the next */
+	uint32_t width, height, depth;       /* elements, rows, slices or layers; 1 where there is no such dimension */
+	uint32_t channels, bits, kind;       /* of an element; of a channel; 0 signed, 1 unsigned, 2 real */
+	uint32_t modes[3];                   /* of coordinates outside: 0 wrap, 1 clamp, 2 mirror, 3 border */
+	uint32_t filters, normalised, scaled; /* linear filter; coordinates are 0 to 1; integers are read as reals of -1 or 0 to 1 */
+	float border[4];
+	uint32_t linear, unused;             /* linear memory: elements outside are 0 */
+};
+
 /* Sizes of one kernel, from the section "lifted" of a result (protocol.h). */
 struct lifted_sizes {
 	uint32_t parameter_bytes;

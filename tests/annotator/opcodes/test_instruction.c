@@ -115,7 +115,7 @@ static void what_is_not_lifted_is_refused(void)
 	static const struct {
 		const char *instruction, *message;
 	} cases[] = {
-		{"tex.2d.v4.f32.f32 {%f0, %f1, %f2, %f3}, [t, {%f0, %f1}];", "line 14: tex.2d.v4.f32.f32: textures and surfaces are not lifted yet"},
+		{"tex.2d.v4.f32.f32 {%f0, %f1, %f2, %f3}, [t, {%f0, %f1}];", "line 14: tex.2d.v4.f32.f32: textures that are variables are not lifted yet"},
 		{"ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%r0}, [%r1];", "line 14: ldmatrix.sync.aligned.m8n8.x1.shared.b16: matrix instructions are not lifted yet"},
 		{"mbarrier.init.shared.b64 [%r0], 1;", "line 14: mbarrier.init.shared.b64: barriers in shared memory are not lifted yet"},
 		{"cp.async.bulk.commit_group;", "line 14: cp.async.bulk.commit_group: bulk copies are not lifted yet"},

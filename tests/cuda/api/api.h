@@ -64,7 +64,7 @@ API(cudaFreeAsync, void *, void *);
 API(cudaDeviceGetDefaultMemPool, void **, int);
 API(cudaMemPoolSetAttribute, void *, int, void *);
 API(cudaMemPoolGetAttribute, void *, int, void *);
-API(cudaMallocArray, void **, const void *, size_t, size_t, unsigned);
+API(cudaMallocMipmappedArray, void **, const void *, size_t, size_t, unsigned);
 API(cudaMemcpyAsync_ptsz, void *, const void *, size_t, int, void *);
 API(cudaLaunchHostFunc_ptsz, void *, void (*)(void *), void *);
 API(cudaStreamCreateWithPriority, cudaStream_t *, unsigned, int);

@@ -4,6 +4,7 @@
 #include <driver_types.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <texture_types.h>
 #include <vector_types.h>
 
 extern const size_t our_offsets[];

@@ -93,7 +93,7 @@ static void test_boxes(void)
 				EXPECT(out[z][y][x], inside ? in[z + 3][y + 1][x - 1] : 3);
 			}
 	back.to_array = &d;
-	EXPECT(cudaMemcpy3D(&back), not_supported);
+	EXPECT(cudaMemcpy3D(&back), invalid_value);
 	EXPECT(cudaFree(d.address), 0);
 }
 
@@ -172,7 +172,7 @@ static void test_pools(void)
 	EXPECT(cudaMemPoolGetAttribute(pool, RELEASE_THRESHOLD, &kept), 0);
 	EXPECT(kept, threshold);
 	EXPECT(cudaMemPoolGetAttribute(&kept, RELEASE_THRESHOLD, &kept), invalid_value);
-	EXPECT(cudaMallocArray(&array, NULL, 8, 8, 0), not_supported);
+	EXPECT(cudaMallocMipmappedArray(&array, NULL, 8, 8, 0), not_supported);
 }
 
 int main(void)
