@@ -164,20 +164,22 @@ static double launch_overhead_cycles(const struct gpu *gpu, const struct launch_
 }
 
 /* How far off an estimate may be at least. What was not simulated in full is never known better than to a percent. Another launch's
- * trace is worth less: launches of equal counters were seen to differ by two percent, because their lanes went other ways. */
-static double least_spread(const struct launch_profile *launch, const struct estimate *e)
+ * trace is worth less: launches of equal counters were seen to differ by two percent, because their lanes went other ways. What it takes to
+ * start a kernel is the same with any trace. */
+static double least_spread(const struct launch_profile *launch, const struct estimate *e, double overhead_cycles)
 {
 	double sampled = e->simulated_fraction < 1 ? 0.01 : 0, other = launch->other_trace ? 0.02 + launch->trace_apart : 0;
+	other *= e->cycles > 0 ? fmax(1 - overhead_cycles / e->cycles, 0) : 1;
 	return fmax(e->spread, hypot(sampled, other));
 }
 
 static void finish_estimate(const struct gpu *gpu, const struct launch_profile *launch, struct estimate *e, double low, double high)
 {
 	e->by[CYCLES_launch] += launch_overhead_cycles(gpu, launch);
-	e->spread = least_spread(launch, e);
 	e->cycles = 0;
 	for (int k = 0; k < CYCLE_KIND_COUNT; k++)
 		e->cycles += e->by[k];
+	e->spread = least_spread(launch, e, launch_overhead_cycles(gpu, launch));
 	e->limiter = limiter_of(e);
 	e->time_ns = e->cycles * 1000 / gpu->clock_mhz;
 	e->low_ns = e->time_ns * low * (e->spread < 0.5 ? 1 - e->spread : 0.25 / e->spread); /* never negative */

@@ -108,7 +108,8 @@ static double find_weight(const struct ov_work *work)
 
 int ov_work_init(struct ov_work *work, const struct gpu *gpu, const struct launch_warps *w, const struct warp_options *options)
 {
-	*work = (struct ov_work){.gpu = gpu, .warps = w, .exact = options->exact, .hierarchy = options->hierarchy};
+	*work = (struct ov_work){.gpu = gpu, .warps = w, .stand_in = w->stand_in, .exact = options->exact,
+	                         .hierarchy = options->hierarchy};
 	work->pattern = pattern_work(w);
 	if (!work->pattern || find_kinds(work))
 		return -ENOMEM;
@@ -329,6 +330,7 @@ double ov_spread(const struct ov_work *work, const struct ov_plan *plan, const s
 	double groups = few && plan->groups > plan->sm_count ? (double)plan->sm_count / (double)plan->groups : 0;
 	double left = o->stopped && work->instructions > 0 ? fmax(0, 1 - o->stopped / work->instructions * work->gpu->sm_count / plan->sm_count) : 0;
 	double chance = work->hierarchy && (some || o->skipped_instructions > 0 || work->gaps) ? MEMORY_CHANCE : 0;
+	chance = work->hierarchy ? fmax(chance, work->stand_in) : 0;
 	double traffic = work->hierarchy && some ? plan->unlike : 0;
 	return sqrt(regions * regions + groups * groups + traffic * traffic + chance * chance + left * left * STOPPED * STOPPED);
 }

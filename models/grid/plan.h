@@ -39,6 +39,7 @@ struct ov_work {
 	uint32_t *kinds;     /* of the pattern's groups: the first that has the same paths */
 	double instructions, traffic; /* of the launch */
 	double stepped;      /* the share of the instructions that a simulation steps through */
+	double stand_in;     /* struct launch_warps */
 	double weight;       /* of an instruction: with its requests, of what it is without */
 	bool uniform;        /* all groups do the same */
 	bool exact, hierarchy;
@@ -54,7 +55,7 @@ int ov_plan_make(const struct ov_work *work, uint32_t residency, struct ov_plan 
 void ov_plan_free(struct ov_plan *plan);
 
 /*
- * By how much cycles may be wrong that follow from what was simulated of the plan, relative; 0: all of the launch was. Each of
+ * By how much cycles may be wrong that follow from what was simulated of the plan, relative; 0: all of the launch was, and all of its groups were traced. Each of
  * these may be off without the others, so that their squares add up: the rates of regions, a group more or less on each of few SMs, what
  * the chosen groups ask memory for per instruction against all, and MEMORY_CHANCE.
  */

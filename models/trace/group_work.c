@@ -78,6 +78,8 @@ static bool count_item(struct counter *c, uint64_t group, uint32_t item)
 	c->any = true;
 	memcpy(c->last, c->row, lanes->columns * sizeof *c->row);
 	lanes->expand(lanes->ctx, c->row, c->counts);
+	for (uint32_t b = 0; b < c->shape->code->counter_count && c->shape->seen; b++)
+		c->counts[b] = c->shape->seen[b] ? c->counts[b] : 0;
 	c->failed |= code_count(c->shape->code, c->counts, &c->result) != 0;
 	return false;
 }
@@ -147,6 +149,15 @@ int count_group_work(const struct work_shape *shape, const uint64_t *ids, size_t
 		result = -ENOMEM;
 	end_counting(&c);
 	return result;
+}
+
+void find_seen(const struct launch_trace *trace, uint32_t counters, bool *seen)
+{
+	for (size_t g = 0; g < trace->group_count; g++)
+		for (uint32_t l = 0; l < trace->groups[g].lane_count; l++)
+			for (size_t i = 0; i < trace->groups[g].lanes[l].count; i++)
+				if (trace->groups[g].lanes[l].events[i].what < counters)
+					seen[trace->groups[g].lanes[l].events[i].what] = true;
 }
 
 int count_traced_work(const struct work_shape *shape, const struct launch_trace *trace, const uint64_t *ids, size_t count,

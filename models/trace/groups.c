@@ -32,16 +32,20 @@ static int fill_work(const struct kernel_code *code, const struct group_sample *
                      const struct traced_ids *traced, struct counted_work *work)
 {
 	const uint64_t *local = sample->shape->local;
-	struct work_shape shape = {code, lanes, sample->count, (uint32_t)(local[0] * local[1] * local[2]), sample->warp_size};
+	bool *seen = traced->other ? calloc(code->counter_count + 1u, sizeof *seen) : NULL;
+	struct work_shape shape = {code, lanes, sample->count, (uint32_t)(local[0] * local[1] * local[2]), sample->warp_size, seen};
 	uint64_t *groups = calloc(sample->count + 1, sizeof *groups);
+	if (seen)
+		find_seen(traced->other, code->counter_count, seen);
 	for (uint64_t g = 0; g < sample->count && groups; g++)
 		groups[g] = group_of_sample(sample, g);
-	int result = groups ? count_group_work(&shape, groups, sample->count, work) : -ENOMEM;
+	int result = groups && (seen || !traced->other) ? count_group_work(&shape, groups, sample->count, work) : -ENOMEM;
 	if (!result && traced->other)
 		result = count_traced_work(&shape, traced->other, traced->ids, traced->count, work + sample->count);
 	else if (!result)
 		result = count_group_work(&shape, traced->ids, traced->count, work + sample->count);
 	free(groups);
+	free(seen);
 	return result;
 }
 

@@ -100,13 +100,16 @@ struct work_shape {
 	const struct lane_counts *lanes;
 	uint64_t groups; /* that are asked for, about. Of many groups, only some work-items are read */
 	uint32_t items, warp_size; /* of a group */
+	const bool *seen; /* of the counters, those that count; NULL: all */
 };
 struct counted_work {
 	double threads; /* instructions of work-items */
 	double warps;   /* of warps, by the lanes that do most */
 };
 int count_group_work(const struct work_shape *shape, const uint64_t *ids, size_t count, struct counted_work *out);
-/* The same of groups of a trace, by their events: the counters are another launch's. ids: of some of its groups, ascending. */
+/* The same of groups of a trace, by their events: the counters are another launch's. ids: of some of its groups, ascending. Events have
+ * blocks of the source alone: to be compared with the work of others, those must be counted by blocks that were seen in the trace. */
+void find_seen(const struct launch_trace *trace, uint32_t counters, bool *seen);
 int count_traced_work(const struct work_shape *shape, const struct launch_trace *trace, const uint64_t *ids, size_t count,
                       struct counted_work *out);
 

@@ -424,7 +424,7 @@ static int fit_gaps(struct trace_maker *m, const struct lane_counts *lanes, cons
 	uint32_t per_group = m->out->warps.warps_per_group;
 	if (!s->list_count || !lanes || !lanes->gather) /* no gaps */
 		return 0;
-	struct work_shape shape = {m->code, lanes, used, (uint32_t)m->items, m->gpu->warp_size};
+	struct work_shape shape = {m->code, lanes, used, (uint32_t)m->items, m->gpu->warp_size, NULL};
 	struct counted_work *work = calloc(used + 1, sizeof *work);
 	struct warp_path **own = calloc(per_group + 1u, sizeof *own);
 	int result = work && own ? count_group_work(&shape, ids, used, work) : -ENOMEM;
@@ -436,6 +436,20 @@ static int fit_gaps(struct trace_maker *m, const struct lane_counts *lanes, cons
 	free(work);
 	free(own);
 	return result;
+}
+
+/* Groups that were not traced are where the others would be if those had been moved. If addresses move by fixed steps, little can be
+ * wrong with that; else caches meet other lines. */
+static double stand_in_error(const struct trace_maker *m, uint64_t traced)
+{
+	static const double steps = 0.01; /* what is not known from the launch itself is never known better than to a percent */
+	const struct address_shift *shifts = m->out->store->shifts;
+	if (traced >= m->out->warps.groups && !m->shape->other)
+		return 0;
+	for (uint32_t i = 0; i < m->code->code_count && shifts; i++)
+		if (!shifts[i].linear && shifts[i].bytes > m->gpu->l1_line_bytes)
+			return MEMORY_CHANCE;
+	return steps;
 }
 
 static int fill_pattern(struct trace_maker *m, const struct lane_counts *lanes, const uint64_t *ids, const uint32_t *paths,
@@ -458,6 +472,7 @@ static int fill_pattern(struct trace_maker *m, const struct lane_counts *lanes, 
 		       w->warps_per_group * sizeof *paths);
 	}
 	w->pattern_groups = count;
+	w->stand_in = stand_in_error(m, used);
 	free(stands_for);
 	return result;
 }

@@ -87,6 +87,7 @@ struct launch_warps {
 	uint32_t warps_per_group;
 	/* The path of warp w of group g is path_of[warps_pattern(g) * warps_per_group + w]. */
 	const uint32_t *path_of;
+	double stand_in;           /* by how much the time may be off because traced groups stand for others, relative; 0: none does */
 	uint64_t pattern_groups;
 	bool pattern_in_order; /* its groups are evenly from all of the launch */
 	uint64_t grid[3];            /* groups by dimension; 0 where paths have no requests */

@@ -40,7 +40,7 @@ static void make(struct built_code *b, uint64_t groups, struct trace_warps *out)
 	struct launch_arguments arguments = {.local = {32, 1, 1}, .groups = {groups, 1, 1}, .values = (uint64_t[]){BUFFER}, .known = (bool[]){true},
 	                                     .bytes = (uint64_t[]){groups * 128}, .count = 1};
 	struct trace_shape shape = {.groups = {groups, 1, 1}, .local = {32, 1, 1}, .requests = true};
-	struct lane_counts lanes = {1, gather, expand, NULL};
+	struct lane_counts lanes = {.columns = 1, .gather = gather, .expand = expand};
 	struct gs_error err;
 	build_start(b);
 	build_memory(b, CODE_load, SPACE_global, "1 <- 0")->bytes = 4;
