@@ -118,6 +118,9 @@ static void choose_trace(struct launch_command *c, struct traced_part *t)
 	const struct cuda_device *d = cuda_device();
 	struct gs_error err = {""};
 	*t = (struct traced_part){0};
+	/* Groups may wait for earlier ones, and those that are traced would come first. */
+	if (c->kernel->lifted->waits && !c->together && c->groups > 1)
+		return;
 	if (!l || l->alone || program_is_ending() || !plan_groups(l, &t->plan))
 		return;
 	/* Already now: building takes seconds, and launches of other streams meanwhile are not to be traced as well. */
