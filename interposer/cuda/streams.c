@@ -234,8 +234,9 @@ int ordered_begin(struct ordered_command *c, void *stream, bool blocking, struct
 			c->place = &c->stream->place;
 			return cudaSuccess;
 		}
+		int error = capture_refuse(&c->stream->place);
 		put_stream(c->stream);
-		return wait ? cudaErrorStreamCaptureIsolation : cudaErrorStreamCaptureUnsupported;
+		return wait ? cudaErrorStreamCaptureIsolation : error;
 	}
 	if (!blocking)
 		pthread_mutex_lock(&c->stream->turn);
@@ -388,9 +389,10 @@ int hook_cudaStreamQuery(void *stream)
 	struct application_stream *s = take_stream(stream);
 	if (!s)
 		return cudaErrorInvalidResourceHandle;
-	if (capture_active(&s->place)) {
+	int error = capture_refuse(&s->place);
+	if (error) {
 		put_stream(s);
-		return cudaErrorStreamCaptureUnsupported;
+		return error;
 	}
 	bool idle = cuda_stream_idle(s->queue) && others_idle(s);
 	int result = idle ? cuda_stream_wait(s->queue, &err) : 0; /* for its error */
@@ -405,7 +407,7 @@ int hook_cudaStreamSynchronize(void *stream)
 	if (!s)
 		return cudaErrorInvalidResourceHandle;
 	struct ordered_command c;
-	int error = capture_active(&s->place) ? cudaErrorStreamCaptureUnsupported : cudaSuccess;
+	int error = capture_refuse(&s->place);
 	if (!error && s->legacy && !(error = ordered_begin(&c, stream, true, NULL)))
 		error = ordered_end(&c, cuda_mark(&c.call, &c.err), cudaErrorUnknown);
 	if (!error)
@@ -513,7 +515,7 @@ STREAM_ANSWER(cudaStreamGetFlags, unsigned, s->flags)
 STREAM_ANSWER(cudaStreamGetPriority, int, s->priority)
 STREAM_ANSWER(cudaStreamGetId, unsigned long long, s->id)
 STREAM_ANSWER(cudaStreamGetDevice, int, 0)
-STREAM_ANSWER(cudaStreamIsCapturing, int, capture_active(&s->place))
+STREAM_ANSWER(cudaStreamIsCapturing, int, capture_info(&s->place, NULL, NULL, NULL, NULL))
 
 /* ---- captures ---- */
 

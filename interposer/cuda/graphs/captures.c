@@ -9,6 +9,7 @@ struct stream_capture {
 	unsigned places; /* that refer to it */
 	struct command_graph *graph;
 	struct capture_place *origin; /* NULL: it has ended */
+	bool invalid;                 /* a call was refused: no more commands, and no graph */
 };
 
 static unsigned long long capture_count;
@@ -19,6 +20,13 @@ static struct stream_capture *active(struct capture_place *p)
 {
 	struct stream_capture *c = p->capture;
 	return c && c->origin ? c : NULL;
+}
+
+/* The same, if it still takes commands. */
+static struct stream_capture *taking(struct capture_place *p)
+{
+	struct stream_capture *c = active(p);
+	return c && !c->invalid ? c : NULL;
 }
 
 static void leave(struct capture_place *p)
@@ -115,17 +123,28 @@ int capture_begin(struct capture_place *p)
 	return error;
 }
 
+int capture_refuse(struct capture_place *p)
+{
+	if (!p->capture)
+		return cudaSuccess;
+	graphs_lock();
+	struct stream_capture *c = active(p);
+	if (c)
+		c->invalid = true;
+	graphs_unlock();
+	return c ? cudaErrorStreamCaptureUnsupported : cudaSuccess;
+}
+
 int capture_end(struct capture_place *p, void **graph)
 {
 	graphs_lock();
 	struct stream_capture *c = active(p);
 	int error = !c ? cudaErrorIllegalState : c->origin != p ? cudaErrorStreamCaptureUnmatched : cudaSuccess;
 	if (!error) {
-		bool joined = all_joined(c->graph, p);
-		error = joined ? cudaSuccess : cudaErrorStreamCaptureUnjoined;
-		if (!joined)
+		error = c->invalid ? cudaErrorStreamCaptureInvalidated : all_joined(c->graph, p) ? cudaSuccess : cudaErrorStreamCaptureUnjoined;
+		if (error)
 			graph_free(c->graph);
-		*graph = joined ? c->graph : NULL;
+		*graph = error ? NULL : c->graph;
 		c->origin = NULL;
 		leave(p);
 	}
@@ -137,7 +156,7 @@ int capture_add(struct capture_place *p, const struct graph_command *command)
 {
 	struct graph_command own = *command;
 	graphs_lock();
-	struct stream_capture *c = active(p);
+	struct stream_capture *c = taking(p);
 	struct graph_node *n = c ? graph_add(c->graph, command, p->nodes, p->count) : NULL;
 	if (!c)
 		graph_command_free(&own);
@@ -151,7 +170,7 @@ int capture_add(struct capture_place *p, const struct graph_command *command)
 int capture_mark(struct capture_place *from, struct capture_place *to)
 {
 	graphs_lock();
-	struct stream_capture *c = active(from);
+	struct stream_capture *c = taking(from);
 	bool good = true;
 	if (c) {
 		enter(to, c);
@@ -165,7 +184,7 @@ int capture_join(struct capture_place *stream, struct capture_place *event)
 {
 	graphs_lock();
 	struct stream_capture *c = active(event), *own = active(stream);
-	int error = !c ? cudaErrorCapturedEvent : own && own != c ? cudaErrorStreamCaptureMerge : cudaSuccess;
+	int error = !c ? cudaErrorCapturedEvent : own && own != c ? cudaErrorStreamCaptureMerge : c->invalid ? cudaErrorStreamCaptureInvalidated : cudaSuccess;
 	if (!error && !own)
 		enter(stream, c);
 	if (!error && !add_nodes(stream, event))
@@ -183,7 +202,7 @@ void capture_leave(struct capture_place *p)
 	graphs_unlock();
 }
 
-bool capture_info(struct capture_place *p, unsigned long long *id, void **graph, void *const **nodes, size_t *count)
+int capture_info(struct capture_place *p, unsigned long long *id, void **graph, void *const **nodes, size_t *count)
 {
 	graphs_lock();
 	const struct stream_capture *c = active(p);
@@ -195,6 +214,7 @@ bool capture_info(struct capture_place *p, unsigned long long *id, void **graph,
 		*nodes = (void *const *)p->nodes;
 	if (c && count)
 		*count = p->count;
+	int status = !c ? 0 : c->invalid ? 2 : 1;
 	graphs_unlock();
-	return c;
+	return status;
 }

@@ -23,6 +23,8 @@ struct capture_place {
 bool capture_active(struct capture_place *p);
 bool capture_was(struct capture_place *p); /* its capture is under way, or has ended */
 int capture_begin(struct capture_place *p);
+/* A call that no capture takes: cudaSuccess outside of one. Otherwise an error, and the capture is invalid from now on. */
+int capture_refuse(struct capture_place *p);
 int capture_end(struct capture_place *p, void **graph);
 int capture_add(struct capture_place *p, const struct graph_command *c); /* takes the command over */
 /* `to` becomes the same place as `from`. */
@@ -30,7 +32,8 @@ int capture_mark(struct capture_place *from, struct capture_place *to);
 /* A stream waits for an event that was recorded in a capture. */
 int capture_join(struct capture_place *stream, struct capture_place *event);
 void capture_leave(struct capture_place *p);
-/* What cudaStreamGetCaptureInfo tells. All are optional. The nodes stay until the next command. False: it is in no capture. */
-bool capture_info(struct capture_place *p, unsigned long long *id, void **graph, void *const **nodes, size_t *count);
+/* What cudaStreamGetCaptureInfo tells. All are optional. The nodes stay until the next command. Returns cudaStreamCaptureStatus: 0 in no
+ * capture, 1 in one, 2 in one that is invalid. */
+int capture_info(struct capture_place *p, unsigned long long *id, void **graph, void *const **nodes, size_t *count);
 
 #endif

@@ -29,8 +29,9 @@ KERNEL(add_to)
 #define ADD_EDGE(graph, from, to) cudaGraphAddDependencies(graph, from, to, 1)
 #endif
 
-enum { N = 1000, CAPTURE_UNSUPPORTED = 900, CAPTURE_UNJOINED = 904, UPDATE_FAILURE = 910 };
-static int input[N], output[N]; /* pageable: the copies must still happen in their turn */
+enum { N = 1000, CAPTURE_UNSUPPORTED = 900, CAPTURE_INVALIDATED = 901, CAPTURE_UNJOINED = 904, UPDATE_FAILURE = 910 };
+static int *input, *output; /* pinned: copies from other memory may happen before their turn, and do on a GPU */
+static const size_t bytes = N * sizeof(int);
 
 static void count_up(void *data)
 {
@@ -77,14 +78,14 @@ static cudaGraph_t capture(cudaStream_t s, cudaStream_t t, int *a, int *b, int f
 	CALL(cudaLaunchHostFunc(s, count_up, input));
 	CALL(cudaEventRecord(fork, s));
 	CALL(cudaStreamWaitEvent(t, fork, 0));
-	CALL(cudaMemcpyAsync(a, input, sizeof input, cudaMemcpyHostToDevice, s));
-	CALL(cudaMemcpyAsync(b, input, sizeof input, cudaMemcpyHostToDevice, t));
+	CALL(cudaMemcpyAsync(a, input, bytes, cudaMemcpyHostToDevice, s));
+	CALL(cudaMemcpyAsync(b, input, bytes, cudaMemcpyHostToDevice, t));
 	scale(s, a, 2);
 	scale(t, b, factor);
 	CALL(cudaEventRecord(join, t));
 	CALL(cudaStreamWaitEvent(s, join, 0));
 	add(s, a, b);
-	CALL(cudaMemcpyAsync(output, a, sizeof output, cudaMemcpyDeviceToHost, s));
+	CALL(cudaMemcpyAsync(output, a, bytes, cudaMemcpyDeviceToHost, s));
 	CALL(cudaStreamEndCapture(s, &graph));
 	CALL(cudaEventDestroy(fork));
 	CALL(cudaEventDestroy(join));
@@ -117,6 +118,10 @@ static void try_capture(cudaStream_t s, cudaStream_t t, int *a, int *b)
 	report("a graph that was updated", differing(12 * 4, 12));
 	CALL(cudaStreamBeginCapture(s, cudaStreamCaptureModeGlobal));
 	report("waiting is an error while a stream captures", cudaStreamSynchronize(s) != CAPTURE_UNSUPPORTED);
+	wrong = (int)cudaMemsetAsync(a, 0, bytes, s) != CAPTURE_INVALIDATED || (int)cudaStreamEndCapture(s, &third) != CAPTURE_INVALIDATED || third;
+	report("and the capture is lost", wrong);
+	cudaGetLastError();
+	CALL(cudaStreamBeginCapture(s, cudaStreamCaptureModeGlobal));
 	scale(s, a, 2);
 	CALL(cudaStreamEndCapture(s, &third));
 	wrong = (int)cudaGraphExecUpdate(exec, third, &info) != UPDATE_FAILURE || !info.result;
@@ -177,7 +182,7 @@ static void try_nodes(cudaStream_t s, int *a)
 	CALL(cudaGraphCreate(&graph, 0));
 	CALL(cudaGraphCreate(&child, 0));
 	CALL(cudaGraphAddKernelNode(&of_child, child, NULL, 0, &child_params));
-	CALL(cudaGraphAddMemcpyNode1D(&copy, graph, NULL, 0, output, a, sizeof output, cudaMemcpyDeviceToHost));
+	CALL(cudaGraphAddMemcpyNode1D(&copy, graph, NULL, 0, output, a, bytes, cudaMemcpyDeviceToHost));
 	CALL(cudaGraphAddChildGraphNode(&inner, graph, NULL, 0, child));
 	CALL(cudaGraphAddKernelNode(&scaled, graph, NULL, 0, &params));
 	CALL(cudaGraphAddMemsetNode(&fill, graph, NULL, 0, &filling));
@@ -209,7 +214,10 @@ static void try_nodes(cudaStream_t s, int *a)
 int main(void)
 {
 	begin();
-	int *a = (int *)device_new(NULL, sizeof input), *b = (int *)device_new(NULL, sizeof input);
+	CALL(cudaMallocHost((void **)&input, bytes));
+	CALL(cudaMallocHost((void **)&output, bytes));
+	memset(output, 0, bytes);
+	int *a = (int *)device_new(NULL, bytes), *b = (int *)device_new(NULL, bytes);
 	cudaStream_t s = new_stream(), t = new_stream();
 	try_capture(s, t, a, b);
 	try_unjoined(s, t, a);
