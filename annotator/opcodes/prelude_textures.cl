@@ -65,32 +65,53 @@ static void gs_texel(__global struct gs_texture *t, uint dimensions, uint layere
 	}
 }
 /* A coordinate in elements. */
-GS_INLINE float gs_texture_coordinate(float v, uint size, uint mode, uint normalised)
+GS_INLINE float gs_texture_coordinate(float v, uint size, uint normalised)
 {
-	if (!normalised)
-		return v;
-	float whole = __builtin_floorf(v);
-	if (mode == 0u)
-		v -= whole;
-	else if (mode == 2u)
-		v = (int)whole & 1 ? 1.0f - (v - whole) : v - whole;
-	return v * (float)size;
+	return normalised ? v * (float)size : v;
 }
 GS_INLINE int gs_texture_floor(float v) { return v < -2147483000.0f ? -2147483000 : v > 2147483000.0f ? 2147483000 : (int)__builtin_floorf(v); }
-/* The weight of the second of two elements has 8 bits after the point. */
-GS_INLINE float gs_texture_weight(float v) { return __builtin_floorf((v - __builtin_floorf(v)) * 256.0f + 0.5f) / 256.0f; }
+/* A coordinate that is filtered has 8 bits after the point. Its whole part is the first of two elements, the rest the weight of the second. */
+GS_INLINE int gs_texture_fixed(float v, uint size, uint mode, uint normalised)
+{
+	int at = v < -8000000.0f ? -2048000000 : v > 8000000.0f ? 2048000000 : (int)__builtin_floorf((v - 0.5f) * 256.0f + 0.5f);
+	int last = ((int)size - 1) * 256; /* of modes that keep coordinates inside, it is so before weights are rounded */
+	return mode == 3u || (normalised && mode != 1u) ? at : at < 0 ? 0 : at > last ? last : at;
+}
+GS_INLINE uint gs_texture_part(uint weight, uint part) { return (weight * part + 128u) >> 8; }
+/*
+ * Weights of the 2, 4 or 8 elements around a place, in 256ths; they have 8 bits, and their sum is 256. So an H200 rounds them: what is at x = 1
+ * is divided upwards, what is at x = 0 downwards, first along z, then along y.
+ */
+GS_INLINE void gs_texture_divide(__private uint *weights, uint x, uint at, uint bit, uint part)
+{
+	uint whole = weights[at], low = x ? whole - gs_texture_part(whole, part) : gs_texture_part(whole, 256u - part);
+	weights[at] = low;
+	weights[at | bit] = whole - low;
+}
+GS_INLINE void gs_texture_weights(__private uint *weights, uint dimensions, uint x, uint y, uint z)
+{
+	weights[0] = 256u - x;
+	weights[1] = x;
+	if (dimensions > 2)
+		for (uint k = 0; k < 2; k++)
+			gs_texture_divide(weights, k, k, 4u, z);
+	if (dimensions > 1)
+		for (uint k = 0; k < 8; k++)
+			if (!(k & 2u) && (k < 2 || dimensions > 2))
+				gs_texture_divide(weights, k & 1u, k, 2u, y);
+}
 GS_INLINE int gs_texture_layer(__global struct gs_texture *t, int layer)
 {
-	return layer < 0 ? 0 : layer >= (int)t->depth ? (int)t->depth - 1 : layer;
+	return (uint)layer < t->depth ? layer : (int)t->depth - 1; /* less than 0 is the last, too */
 }
 /* Where the first element of a fetch is, for traces. */
 static ulong gs_texture_address(ulong object, uint dimensions, uint layered, int layer, float fx, float fy, float fz, int ix, int iy, int iz, uint whole)
 {
 	__global struct gs_texture *t = (__global struct gs_texture *)object;
 	float shift = t->filters && !whole ? 0.5f : 0.0f;
-	int x = whole ? ix : gs_texture_floor(gs_texture_coordinate(fx, t->width, t->modes[0], t->normalised) - shift);
-	int y = whole ? iy : gs_texture_floor(gs_texture_coordinate(fy, t->height, t->modes[1], t->normalised) - shift);
-	int z = whole ? iz : gs_texture_floor(gs_texture_coordinate(fz, t->depth, t->modes[2], t->normalised) - shift);
+	int x = whole ? ix : gs_texture_floor(gs_texture_coordinate(fx, t->width, t->normalised) - shift);
+	int y = whole ? iy : gs_texture_floor(gs_texture_coordinate(fy, t->height, t->normalised) - shift);
+	int z = whole ? iz : gs_texture_floor(gs_texture_coordinate(fz, t->depth, t->normalised) - shift);
 	x = gs_texture_index(x, (int)t->width, 1u, 0u);
 	y = dimensions > 1 ? gs_texture_index(y, (int)t->height, 1u, 0u) : 0;
 	z = layered ? gs_texture_layer(t, layer) : dimensions > 2 ? gs_texture_index(z, (int)t->depth, 1u, 0u) : 0;
@@ -105,23 +126,27 @@ static void gs_texture_fetch(ulong object, uint dimensions, uint layered, int la
 		gs_texel(t, dimensions, layered, ix, iy, layered ? fixed : iz, real, out);
 		return;
 	}
-	fx = gs_texture_coordinate(fx, t->width, t->modes[0], t->normalised);
-	fy = gs_texture_coordinate(fy, t->height, t->modes[1], t->normalised);
-	fz = gs_texture_coordinate(fz, t->depth, t->modes[2], t->normalised);
+	fx = gs_texture_coordinate(fx, t->width, t->normalised);
+	fy = gs_texture_coordinate(fy, t->height, t->normalised);
+	fz = gs_texture_coordinate(fz, t->depth, t->normalised);
 	if (!t->filters) {
 		gs_texel(t, dimensions, layered, gs_texture_floor(fx), gs_texture_floor(fy), layered ? fixed : gs_texture_floor(fz), real, out);
 		return;
 	}
-	float sum[4] = {0, 0, 0, 0}, wx = gs_texture_weight(fx - 0.5f), wy = gs_texture_weight(fy - 0.5f), wz = gs_texture_weight(fz - 0.5f);
-	int x = gs_texture_floor(fx - 0.5f), y = gs_texture_floor(fy - 0.5f), z = gs_texture_floor(fz - 0.5f);
-	uint corners = 1u << dimensions;
-	for (uint k = 0; k < corners; k++) {
+	int x = gs_texture_fixed(fx, t->width, t->linear ? 3u : t->modes[0], t->normalised);
+	int y = gs_texture_fixed(fy, t->height, t->modes[1], t->normalised);
+	int z = gs_texture_fixed(fz, t->depth, t->modes[2], t->normalised);
+	uint weights[8];
+	double sum[4] = {0, 0, 0, 0};
+	gs_texture_weights(weights, dimensions, (uint)x & 255u, (uint)y & 255u, (uint)z & 255u);
+	for (uint k = 0; k < 1u << dimensions; k++) {
 		uint texel[4];
-		float weight = (k & 1u ? wx : 1.0f - wx) * (dimensions < 2 ? 1.0f : k & 2u ? wy : 1.0f - wy) * (dimensions < 3 ? 1.0f : k & 4u ? wz : 1.0f - wz);
-		gs_texel(t, dimensions, layered, x + (int)(k & 1u), y + (int)(k >> 1 & 1u), layered ? fixed : z + (int)(k >> 2 & 1u), 1u, texel);
+		if (!weights[k])
+			continue;
+		gs_texel(t, dimensions, layered, (x >> 8) + (int)(k & 1u), (y >> 8) + (int)(k >> 1 & 1u), layered ? fixed : (z >> 8) + (int)(k >> 2 & 1u), 1u, texel);
 		for (uint c = 0; c < 4; c++)
-			sum[c] += weight * as_float(texel[c]);
+			sum[c] += (double)weights[k] * as_float(texel[c]);
 	}
 	for (uint c = 0; c < 4; c++)
-		out[c] = as_uint(sum[c]);
+		out[c] = as_uint((float)(sum[c] / 256.0));
 }

@@ -229,14 +229,15 @@ int ordered_begin(struct ordered_command *c, void *stream, bool blocking, struct
 	*c = (struct ordered_command){.stream = take_stream(stream)};
 	if (!c->stream)
 		return cudaErrorInvalidResourceHandle;
-	if (capture_active(&c->stream->place)) {
-		if (!blocking && !wait) {
-			c->place = &c->stream->place;
-			return cudaSuccess;
-		}
-		int error = capture_refuse(&c->stream->place);
+	int capturing = capture_info(&c->stream->place, NULL, NULL, NULL, NULL);
+	if (capturing == CAPTURE_TAKES && !blocking && !wait) {
+		c->place = &c->stream->place;
+		return cudaSuccess;
+	}
+	if (capturing) {
+		int error = capturing == CAPTURE_INVALID ? cudaErrorStreamCaptureInvalidated : capture_refuse(&c->stream->place);
 		put_stream(c->stream);
-		return wait ? cudaErrorStreamCaptureIsolation : error;
+		return wait && capturing == CAPTURE_TAKES ? cudaErrorStreamCaptureIsolation : error;
 	}
 	if (!blocking)
 		pthread_mutex_lock(&c->stream->turn);

@@ -202,8 +202,10 @@ void capture_leave(struct capture_place *p)
 	graphs_unlock();
 }
 
-int capture_info(struct capture_place *p, unsigned long long *id, void **graph, void *const **nodes, size_t *count)
+enum capture_status capture_info(struct capture_place *p, unsigned long long *id, void **graph, void *const **nodes, size_t *count)
 {
+	if (!p->capture)
+		return NO_CAPTURE;
 	graphs_lock();
 	const struct stream_capture *c = active(p);
 	if (c && id)
@@ -214,7 +216,7 @@ int capture_info(struct capture_place *p, unsigned long long *id, void **graph, 
 		*nodes = (void *const *)p->nodes;
 	if (c && count)
 		*count = p->count;
-	int status = !c ? 0 : c->invalid ? 2 : 1;
+	enum capture_status status = !c ? NO_CAPTURE : c->invalid ? CAPTURE_INVALID : CAPTURE_TAKES;
 	graphs_unlock();
 	return status;
 }

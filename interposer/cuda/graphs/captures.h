@@ -32,8 +32,8 @@ int capture_mark(struct capture_place *from, struct capture_place *to);
 /* A stream waits for an event that was recorded in a capture. */
 int capture_join(struct capture_place *stream, struct capture_place *event);
 void capture_leave(struct capture_place *p);
-/* What cudaStreamGetCaptureInfo tells. All are optional. The nodes stay until the next command. Returns cudaStreamCaptureStatus: 0 in no
- * capture, 1 in one, 2 in one that is invalid. */
-int capture_info(struct capture_place *p, unsigned long long *id, void **graph, void *const **nodes, size_t *count);
+enum capture_status { NO_CAPTURE, CAPTURE_TAKES, CAPTURE_INVALID }; /* as cudaStreamCaptureStatus */
+/* What cudaStreamGetCaptureInfo tells. All are optional. The nodes stay until the next command. */
+enum capture_status capture_info(struct capture_place *p, unsigned long long *id, void **graph, void *const **nodes, size_t *count);
 
 #endif
