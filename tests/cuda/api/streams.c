@@ -209,10 +209,16 @@ static void test_questions(void)
 	EXPECT(cudaStreamBeginCapture(s, 0), 401);
 	EXPECT(cudaStreamIsCapturing(s, &status), 0);
 	EXPECT(status, 1);
-	EXPECT(cudaStreamSynchronize(s), 900);
-	EXPECT(cudaStreamQuery(s), 900);
 	EXPECT(cudaStreamEndCapture(s, &graph), 0);
 	EXPECT(graph == NULL, false);
+	cudaGraph_t lost = graph;
+	EXPECT(cudaStreamBeginCapture(s, 0), 0);
+	EXPECT(cudaStreamQuery(s), 900); /* and the capture is invalid */
+	EXPECT(cudaStreamSynchronize(s), 900);
+	EXPECT(cudaStreamIsCapturing(s, &status), 0);
+	EXPECT(status, 2);
+	EXPECT(cudaStreamEndCapture(s, &lost), 901);
+	EXPECT(lost == NULL, true);
 	EXPECT(cudaStreamIsCapturing(s, &status), 0);
 	EXPECT(status, 0);
 	EXPECT(cudaGraphDestroy(graph), 0);
