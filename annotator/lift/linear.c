@@ -97,7 +97,7 @@ static struct spread product_and_sum(const struct linear_work *w)
 static struct spread shifted(const struct linear_work *w)
 {
 	bool constant = w->sources[1]->kind == PTX_IMMEDIATE && w->sources[1]->value >= 0 && w->sources[1]->value < 20;
-	return constant ? linear(w->spreads[0].stride << w->sources[1]->value) : varying;
+	return constant ? linear(w->spreads[0].stride * (INT64_C(1) << w->sources[1]->value)) : varying;
 }
 
 /* Conversions between integers of 32 and 64 bits. */
