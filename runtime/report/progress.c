@@ -28,10 +28,10 @@ static bool is_wanted(const struct simulation *sim)
 	       sim->options.text.number != TEXT_QUIET;
 }
 
-/* The program has ended, and waits for us since a while. */
+/* The program has ended, and waits for us since a while. It may have ended after `now` was read. */
 static bool is_end(const struct simulation *sim, uint64_t now)
 {
-	return sim->cost.exit_begin_ns && now - sim->cost.exit_begin_ns >= SECONDS(1);
+	return sim->cost.exit_begin_ns && now >= sim->cost.exit_begin_ns + SECONDS(1);
 }
 
 static bool is_due(const struct simulation *sim, uint64_t now)

@@ -143,7 +143,7 @@ crashed_program_leaves_valid_reports() {
 
 report_begins_a_line() {
 	preloaded "$guest/signals" open 2>err && grep -qx "the program's own line" err && ! grep -q '^$' err &&
-		preloaded "$guest/signals" open 2>&1 | grep -qx "the program's own line"
+		preloaded "$guest/signals" open 2>&1 | cat >both && grep -qx "the program's own line" both
 }
 
 report_follows_a_link() {
