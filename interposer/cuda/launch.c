@@ -93,27 +93,41 @@ static int check_together(const struct registered_function *f, struct api_size3 
 	                                                 : cudaSuccess;
 }
 
+/* The kernel of a launch, if the launch is possible. */
+static int find_kernel(const void *function, struct api_size3 grid, struct api_size3 block, void **args, size_t dynamic_shared, bool cooperative,
+                       struct registered_function **out)
+{
+	int error = function_prepare(function, out);
+	if (!error)
+		error = check_sizes(*out, grid, block, dynamic_shared);
+	if (!error && cooperative)
+		error = check_together(*out, grid, block, dynamic_shared);
+	if (!error && cuda_kernel_facts((*out)->kernel)->parameter_count && !args)
+		error = cudaErrorInvalidValue;
+	return error;
+}
+
+/* Arguments, laid out as the kernel expects them. */
+static void gather(const struct cuda_kernel_facts *facts, void **args, char *parameters)
+{
+	memset(parameters, 0, facts->parameter_bytes);
+	for (unsigned i = 0; i < facts->parameter_count; i++)
+		memcpy(parameters + facts->parameters[i].offset, args[i], facts->parameters[i].bytes);
+}
+
 static int launch(const void *function, struct api_size3 grid, struct api_size3 block, void **args, size_t dynamic_shared, void *stream,
                   bool cooperative)
 {
 	char few[1024];
 	struct registered_function *f;
-	int error = function_prepare(function, &f);
-	if (!error)
-		error = check_sizes(f, grid, block, dynamic_shared);
-	if (!error && cooperative)
-		error = check_together(f, grid, block, dynamic_shared);
+	int error = find_kernel(function, grid, block, args, dynamic_shared, cooperative, &f);
 	if (error)
 		return error;
 	const struct cuda_kernel_facts *facts = cuda_kernel_facts(f->kernel);
-	if (facts->parameter_count && !args)
-		return cudaErrorInvalidValue;
 	char *parameters = facts->parameter_bytes > sizeof few ? malloc(facts->parameter_bytes) : few;
 	if (!parameters)
 		return cudaErrorMemoryAllocation;
-	memset(parameters, 0, facts->parameter_bytes);
-	for (unsigned i = 0; i < facts->parameter_count; i++)
-		memcpy(parameters + facts->parameters[i].offset, args[i], facts->parameters[i].bytes);
+	gather(facts, args, parameters);
 	struct cuda_launch l = {f->kernel, {grid.x, grid.y, grid.z}, {block.x, block.y, block.z}, dynamic_shared, parameters, cooperative};
 	error = launch_enqueue(f, &l, stream);
 	if (parameters != few)
@@ -125,19 +139,14 @@ int launch_command(const void *function, struct api_size3 grid, struct api_size3
                    struct graph_command *out)
 {
 	struct registered_function *f;
-	int error = function_prepare(function, &f);
-	if (!error)
-		error = check_sizes(f, grid, block, dynamic_shared);
+	int error = find_kernel(function, grid, block, args, dynamic_shared, false, &f);
 	if (error)
 		return error;
 	const struct cuda_kernel_facts *facts = cuda_kernel_facts(f->kernel);
-	if (facts->parameter_count && !args)
-		return cudaErrorInvalidValue;
-	char *parameters = calloc(1, facts->parameter_bytes + 1);
+	char *parameters = malloc(facts->parameter_bytes + 1);
 	if (!parameters)
 		return cudaErrorMemoryAllocation;
-	for (unsigned i = 0; i < facts->parameter_count; i++)
-		memcpy(parameters + facts->parameters[i].offset, args[i], facts->parameters[i].bytes);
+	gather(facts, args, parameters);
 	*out = (struct graph_command){.kind = NODE_KERNEL};
 	out->function = f;
 	out->launch = (struct cuda_launch){f->kernel, {grid.x, grid.y, grid.z}, {block.x, block.y, block.z}, dynamic_shared, parameters, false};
