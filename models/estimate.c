@@ -311,12 +311,13 @@ static bool asks_memory(const struct kernel_code *code)
 
 /* The timing model proper; fills out->by, without the launch's own overhead. Where the description has the banks of
  * registers, the occupancy vector looks at them; else they are left to chance. */
-static int run_model(const struct gpu *gpu, const struct launch_warps *warps, uint64_t shared_bytes,
+static int run_model(const struct gpu *gpu, const struct launch_profile *launch, const struct launch_warps *warps,
                      const struct model_options *options, struct estimate *out, struct gs_error *err)
 {
+	uint64_t shared_bytes = shared_bytes_of(launch);
 	struct full_options full = {.fixed_point.iterations = options->iterations,
 	                            .warps = {.exact = options->exact, .resolve_banks = gpu->banks_by_name,
-	                                      .shared_bytes = shared_bytes},
+	                                      .shared_bytes = shared_bytes, .code_before = launch->code_before},
 	                            .occupancy = model_occupancy_vector};
 	full.warps.hierarchy = options->hierarchy && launch_has_requests(warps);
 	if (!full.warps.hierarchy && asks_memory(warps->code))
@@ -345,19 +346,19 @@ static void stretch_estimate(struct estimate *out, double factor)
 }
 
 /* The same with what the chip executes of the paths, where that is another code. */
-static int run_machine(const struct gpu *gpu, const struct launch_warps *warps, uint64_t shared_bytes,
+static int run_machine(const struct gpu *gpu, const struct launch_profile *launch, const struct launch_warps *warps,
                        const struct model_options *options, struct estimate *out, struct gs_error *err)
 {
 	struct machine_paths m;
 	if (!machine_has(warps->code)) {
-		int result = run_model(gpu, warps, shared_bytes, options, out, err);
+		int result = run_model(gpu, launch, warps, options, out, err);
 		out->machine_instructions = out->warp_instructions;
 		return result;
 	}
 	int result = machine_paths_make(warps, &m);
 	if (result)
 		return result;
-	result = run_model(gpu, &m.warps, shared_bytes, options, out, err);
+	result = run_model(gpu, launch, &m.warps, options, out, err);
 	out->machine_instructions = out->warp_instructions;
 	out->warp_instructions = as_count((double)out->machine_instructions * m.ptx_per_instruction);
 	memcpy(out->by_pipe, m.by_pipe, sizeof out->by_pipe);
@@ -409,7 +410,7 @@ static int model_groups(const struct gpu *gpu, const struct launch_profile *laun
 		times = 1;
 	if (t->fraction < 1)
 		times /= t->fraction;
-	int result = run_machine(gpu, &t->warps, shared_bytes_of(launch), options, out, err);
+	int result = run_machine(gpu, launch, &t->warps, options, out, err);
 	if (!result)
 		result = count_accesses(&t->warps, times, &out->accesses);
 	if (!result && launch->instructions)
@@ -509,7 +510,7 @@ static int model_counted(const struct gpu *gpu, const struct launch_profile *lau
 	int result = synthesise(launch->code, &shape, &launch->lanes, launch->accesses, &limits, &s, err);
 	if (result)
 		return result;
-	result = run_machine(gpu, &s.warps, shared_bytes_of(launch), options, out, err);
+	result = run_machine(gpu, launch, &s.warps, options, out, err);
 	if (!result)
 		result = count_accesses(&s.warps, 1 / s.fraction, &out->accesses);
 	if (!result && launch->instructions)

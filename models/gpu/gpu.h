@@ -17,6 +17,9 @@
 
 enum { GPU_TEXT_SIZE = 64 };
 
+/* Of an instruction, in the instruction cache. GPGPU-Sim's PTX instructions have 8. */
+enum { GPU_INSTRUCTION_BYTES = 8 };
+
 /* How a scheduler orders its warps: loose round robin; greedy (the warp that issued last), then oldest; two levels
  * of an active and a pending set; oldest first. */
 #define GPU_SCHEDULER_POLICIES(X) X(lrr) X(gto) X(two_level) X(oldest)
@@ -138,6 +141,7 @@ enum gpu_machine_code { GPU_MACHINE_CODES(GPU_CODE) GPU_MACHINE_CODE_COUNT };
 	  "first touch of a line of instructions; 0: icache_miss_cycles")                                              \
 	X(BYTES, icache_bytes, "bytes", 0, 1 << 24, GPU_DEFAULT("0"), "instruction cache of an SM, 8 of each instruction; 0: large enough") \
 	X(COUNT, icache_ways, "ways", 1, 65536, GPU_DEFAULT("4"), "its associativity")                                 \
+	X(FLAG, icache_kept, "", 0, 1, GPU_DEFAULT("1"), "it keeps instructions from one launch to the next; 0: every launch begins without") \
 	X(BYTES, icnt_flit_bytes, "bytes", 1, 65536, GPU_DEFAULT("40"), "unit of the interconnect")                    \
 	X(BYTES, icnt_header_bytes, "bytes", 0, 65536, GPU_DEFAULT("8"), "of a packet, beside its data")               \
 	X(FLAG, icnt_in_order, "", 0, 1, GPU_DEFAULT("0"), "a packet whose way is taken holds up those behind it")     \

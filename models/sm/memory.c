@@ -49,9 +49,8 @@ int ov_memory_init(struct ov_sm *sm, struct memory_system *system, uint32_t inde
 	o->moved = sm->m->gap_room ? calloc(2 * COALESCE_MOST_PARTS, sizeof *o->moved) : NULL;
 	o->leaving = calloc(gpu->l1_miss_queue, sizeof *o->leaving);
 	int rc = tags_init(&o->constants, gpu->const_bytes / gpu->const_access_bytes, gpu->const_ways);
-	enum { INSTRUCTION_BYTES = 8 }; /* of a PTX instruction in GPGPU-Sim */
 	if (!rc && gpu->icache_line_instructions)
-		rc = tags_init(&o->lines, gpu->icache_bytes / (gpu->icache_line_instructions * INSTRUCTION_BYTES), gpu->icache_ways);
+		rc = tags_init(&o->lines, gpu->icache_bytes / (gpu->icache_line_instructions * GPU_INSTRUCTION_BYTES), gpu->icache_ways);
 	return o->l1 && o->leaving && (o->moved || !sm->m->gap_room) ? rc : -ENOMEM;
 }
 

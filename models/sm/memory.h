@@ -417,7 +417,7 @@ static void ov_memory_answer(struct ov_sm *sm, uint32_t id)
 }
 
 /* The line of instructions is fetched from: when it is there, if it was, and has been replaced since. One that was there
- * before is in L2. */
+ * before, in this launch or an earlier one, is in L2. */
 static void ov_memory_line(struct ov_sm *sm, uint32_t line, uint64_t *ready)
 {
 	struct tag_store *t = &sm->memory->lines;
@@ -431,7 +431,7 @@ static void ov_memory_line(struct ov_sm *sm, uint32_t line, uint64_t *ready)
 		return;
 	}
 	tags_replace(t, set, tags_victim(t, set), line);
-	if (*ready && again > 0)
+	if ((*ready || sm->m->options->code_before == CODE_IN_L2) && again > 0)
 		*ready = sm->now + (uint64_t)again;
 }
 

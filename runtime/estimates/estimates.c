@@ -47,6 +47,8 @@ struct estimates {
 	uint64_t held_bytes; /* the counters of those that are simulated */
 	struct { uint64_t count, spent_ns; } checks;
 	struct kernel_estimates *open; /* with launches that wait until more come */
+	struct code_history code[MAX_TARGETS];
+	uint64_t kernels;              /* that were launched, by target */
 	uint64_t taken, taken_bytes;   /* launches that came in, and the counters of those with a job of their own */
 	struct launch_result result; /* of the launch that is taken or handed over; it is large */
 };
@@ -239,6 +241,28 @@ void estimates_flush(struct estimates *e, bool hurried)
 		p->no_more = true;
 }
 
+/* Launches come in the order in which the device ran them. */
+static enum code_place place_code(struct estimates *e, size_t t, struct kernel_estimates *k, const struct kernel_code *code,
+                                  const uint64_t groups[3])
+{
+	if (!k->number)
+		k->number = ++e->kernels;
+	return code_history_launch(&e->code[t], &e->sim->targets[t].gpu, k->number, code->code_count, groups[0] * groups[1] * groups[2]);
+}
+
+static void place_uncounted_code(struct estimates *e, const struct launch_record *l)
+{
+	uint64_t groups[3];
+	for (int d = 0; d < 3; d++)
+		groups[d] = l->local[d] ? (l->global[d] + l->local[d] - 1) / l->local[d] : 1;
+	for (size_t t = 0; t < e->sim->target_count; t++) {
+		const struct kernel_code *code = l->facts->code[e->sim->targets[t].arch];
+		struct kernel_estimates *k = code ? kernel_estimates(e->sim, l, t) : NULL;
+		if (k)
+			place_code(e, t, k, code, groups);
+	}
+}
+
 /* One target, whose code is in the profile. *own: the job is new. Returns 0 or a negative errno value. */
 static int take_target(struct estimates *e, size_t t, const char counters[33], struct estimate_job **job, bool *own)
 {
@@ -250,6 +274,7 @@ static int take_target(struct estimates *e, size_t t, const char counters[33], s
 	int result = k ? memo_accesses(&k->memo, &r->profile, &e->sim->targets[t].gpu) : -ENOMEM;
 	if (result)
 		return result;
+	r->profile.code_before = place_code(e, t, k, r->profile.code, r->profile.groups);
 	memo_key(r, counters, key);
 	if ((*job = memo_find(&k->memo, key))) {
 		job_ref(*job);
@@ -398,6 +423,7 @@ int estimates_take_uncounted(struct estimates *e, const struct launch_record *l,
 	p->counts = counts;
 	p->uncounted = why;
 	flag_add(&p->flags, FLAG_not_counted);
+	place_uncounted_code(e, l);
 	add_pending(e, p);
 	give_back(e, p);
 	bound_waiting(e);

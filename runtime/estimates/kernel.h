@@ -13,6 +13,7 @@ struct kernel_estimates {
 	struct memo memo;
 	struct sampling sampling;
 	struct counted_launches counted;
+	uint64_t number;         /* of the kernel, on its target: from 1 */
 	struct results *results; /* NULL: nothing is cached */
 	struct estimate_job *known[KNOWN_JOBS]; /* held: the latest that were simulated, for those that cannot be any more (budget.h) */
 	size_t known_count;      /* that there ever were */

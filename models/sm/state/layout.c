@@ -122,7 +122,7 @@ struct ov_sm *ov_sm_new(const struct ov_machine *m)
 	sm->m = m;
 	sm->ops = m->ops;
 	sm->limit = OV_NEVER;
-	sm->line_miss = m->gpu->icache_line_instructions ? m->gpu->icache_miss_cycles : 0;
+	sm->line_miss = m->gpu->icache_line_instructions && m->options->code_before != CODE_IN_SM ? m->gpu->icache_miss_cycles : 0;
 	sm->event_pool = (struct pool)POOL_EMPTY;
 	sm->results_head = sm->results_tail = OV_NONE;
 	memset(sm->wheel, 0xff, sizeof sm->wheel);

@@ -2,6 +2,8 @@
 #ifndef GPUSIM_MODELS_SM_STATE_OPTIONS_H
 #define GPUSIM_MODELS_SM_STATE_OPTIONS_H
 
+#include "models/history/code_history.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -18,6 +20,7 @@ struct warp_options {
 	bool resolve_banks;
 	bool hierarchy; /* the memory hierarchy after L1, where paths have requests; else memory answers at once */
 	uint64_t shared_bytes; /* of a group, which L1 may have to do without */
+	enum code_place code_before; /* where the instructions are when the launch begins */
 	warp_issue_fn *on_issue; /* NULL: none is called */
 	void *ctx;
 };
