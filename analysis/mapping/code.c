@@ -165,7 +165,9 @@ static void fill_function(struct filler *f, uint32_t number)
 		    .count = b->count,
 		    .first_edge = own->first_edge + b->first_edge,
 		    .edge_count = b->edge_count,
-		    .call = callee < 0 ? -1 : (int32_t)f->m->reached.functions[callee].first_block,
+		    .call = callee >= 0                          ? (int32_t)f->m->reached.functions[callee].first_block
+		            : mapped_call_of_any(f->m, number, i) ? CODE_CALL_ANY
+		                                                  : -1,
 		    .join = shifted(b->ipdom, own->first_block),
 		    .loop = shifted(b->loop, own->first_loop),
 		    .function = number,

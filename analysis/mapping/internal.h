@@ -40,6 +40,8 @@ uint32_t variable_of_edge(const struct mapping *m, uint32_t function, uint32_t e
 uint32_t copies_of(const struct mapping *m, uint32_t id, uint32_t *first);
 /* The function that a block's last instruction calls, or -1. */
 int32_t mapped_callee(const struct mapping *m, uint32_t function, uint32_t block);
+/* Whether the block calls a function by its address. */
+bool mapped_call_of_any(const struct mapping *m, uint32_t function, uint32_t block);
 /* Makes the system of equations of flow and probes. Its symbols are the counters. */
 int mapping_system(const struct mapping *m, const struct mapping_source *source, struct linear **out,
                    struct gs_error *err);

@@ -13,13 +13,21 @@
 
 /* ---- functions ---- */
 
-static const struct ptx_function *callee_of(const struct ptx_module *module, const struct graph *g, uint32_t block)
+static const struct ptx_operand *called_by(const struct graph *g, uint32_t block)
 {
 	const struct graph_block *b = &g->blocks[block];
-	if (!b->calls || !b->count)
-		return NULL;
-	const struct ptx_instruction *call = &g->function->instructions[b->first + b->count - 1];
-	const struct ptx_operand *callee = ptx_callee(call);
+	return b->calls && b->count ? ptx_callee(&g->function->instructions[b->first + b->count - 1]) : NULL;
+}
+
+static bool calls_by_address(const struct graph *g, uint32_t block)
+{
+	const struct ptx_operand *callee = called_by(g, block);
+	return callee && callee->kind == PTX_REGISTER;
+}
+
+static const struct ptx_function *callee_of(const struct ptx_module *module, const struct graph *g, uint32_t block)
+{
+	const struct ptx_operand *callee = called_by(g, block);
 	const struct ptx_function *f = callee && callee->kind == PTX_SYMBOL ? ptx_find(module, callee->text) : NULL;
 	return f && !f->external ? f : NULL;
 }
@@ -61,14 +69,35 @@ static int add_function(struct mapping *m, const struct ptx_function *ptx, struc
 	return 0;
 }
 
+bool mapped_call_of_any(const struct mapping *m, uint32_t function, uint32_t block)
+{
+	return calls_by_address(m->reached.functions[function].graph, block);
+}
+
+static int add_addressed(struct mapping *m, struct gs_error *err)
+{
+	bool *addressed = (bool *)calloc(m->module->function_count + 1u, 1);
+	int result = addressed ? 0 : gs_fail(err, ENOMEM, "out of memory");
+	if (!result)
+		ptx_mark_addressed(m->module, addressed);
+	for (uint32_t f = 0; f < m->module->function_count && !result; f++)
+		if (addressed[f])
+			result = add_function(m, &m->module->functions[f], err);
+	free(addressed);
+	return result;
+}
+
 static int reach_functions(struct mapping *m, const struct ptx_function *kernel, struct gs_error *err)
 {
 	int result = add_function(m, kernel, err);
 	for (uint32_t i = 0; i < m->reached.count && !result; i++)
 		for (uint32_t b = 0; b < m->reached.functions[i].graph->block_count && !result; b++) {
-			const struct ptx_function *callee = callee_of(m->module, m->reached.functions[i].graph, b);
+			const struct graph *g = m->reached.functions[i].graph;
+			const struct ptx_function *callee = callee_of(m->module, g, b);
 			if (callee)
 				result = add_function(m, callee, err);
+			else if (calls_by_address(g, b))
+				result = add_addressed(m, err);
 		}
 	return result;
 }

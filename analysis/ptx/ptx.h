@@ -159,6 +159,8 @@ void ptx_free(struct ptx_module *module);
 const struct ptx_function *ptx_find(const struct ptx_module *module, const char *name);
 /* The operand that a call calls: a PTX_SYMBOL, or the PTX_REGISTER of an indirect call. NULL: the instruction is no call. */
 const struct ptx_operand *ptx_callee(const struct ptx_instruction *instruction);
+/* Marks the functions whose address is somewhere, per function of the module: an indirect call may call any of them. */
+void ptx_mark_addressed(const struct ptx_module *module, bool *out);
 
 /* Describes an opcode with its modifiers. False: the opcode is not known, and the result is a default. */
 bool ptx_classify(const char *opcode, struct ptx_instruction *out);

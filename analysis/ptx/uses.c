@@ -1,5 +1,5 @@
 /* The registers of an instruction: those that it writes, those that it reads through the operand collectors, and those that it
- * only waits for. */
+ * only waits for. The functions that code calls, or may call by their addresses. */
 #include "analysis/ptx/internal.h"
 
 #include <string.h>
@@ -41,4 +41,26 @@ const struct ptx_operand *ptx_callee(const struct ptx_instruction *instruction)
 			return o;
 	}
 	return NULL;
+}
+
+static void mark_symbol(const struct ptx_module *m, const char *name, bool *out)
+{
+	const struct ptx_function *f = name ? ptx_find(m, name) : NULL;
+	if (f && !f->entry && !f->external)
+		out[f - m->functions] = true;
+}
+
+void ptx_mark_addressed(const struct ptx_module *module, bool *out)
+{
+	for (uint32_t f = 0; f < module->function_count; f++)
+		for (uint32_t i = 0; i < module->functions[f].instruction_count; i++) {
+			const struct ptx_instruction *in = &module->functions[f].instructions[i];
+			const struct ptx_operand *called = ptx_callee(in);
+			for (uint32_t o = 0; o < in->operand_count; o++)
+				if (&in->operands[o] != called && in->operands[o].kind == PTX_SYMBOL)
+					mark_symbol(module, in->operands[o].text, out);
+		}
+	for (uint32_t v = 0; v < module->variable_count; v++)
+		for (uint32_t r = 0; r < module->variables[v].relocation_count; r++)
+			mark_symbol(module, module->variables[v].relocations[r].symbol, out);
 }

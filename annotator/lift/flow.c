@@ -53,26 +53,6 @@ bool is_system_call(const char *name)
 	return !strcmp(name, "vprintf") || !strcmp(name, "__assertfail") || !strcmp(name, "malloc") || !strcmp(name, "free");
 }
 
-/* Functions whose address is somewhere: those that indirect calls may reach. */
-static void mark_addressed(const struct lifted *l, bool *out)
-{
-	const struct ptx_module *m = l->module;
-	for (uint32_t f = 0; f < m->function_count; f++)
-		for (uint32_t i = 0; i < m->functions[f].instruction_count; i++) {
-			const struct ptx_instruction *in = &m->functions[f].instructions[i];
-			const struct ptx_operand *called = flow_kind(in) == FLOW_CALL ? ptx_callee(in) : NULL;
-			for (uint32_t o = 0; o < in->operand_count; o++) {
-				const struct ptx_operand *own = &in->operands[o];
-				int32_t to = own != called && own->kind == PTX_SYMBOL ? function_index(m, own->text) : -1;
-				if (to >= 0 && !m->functions[to].entry && !m->functions[to].external)
-					out[to] = true;
-			}
-		}
-	for (uint32_t r = 0; r < l->relocation_count; r++)
-		if (l->relocations[r].function && l->relocations[r].addend - 1 < m->function_count)
-			out[l->relocations[r].addend - 1] = true;
-}
-
 struct reacher {
 	const struct lifted *lifted;
 	bool *reached, *addressed;
@@ -117,7 +97,7 @@ int reach_functions(const struct lifted *l, uint32_t entry, uint32_t *list, uint
 	                    .addressed = calloc(m->function_count + 1u, 1)};
 	int result = r.reached && r.addressed ? 0 : gs_fail(err, ENOMEM, "out of memory");
 	if (!result) {
-		mark_addressed(l, r.addressed);
+		ptx_mark_addressed(m, r.addressed);
 		add_function(&r, (int32_t)entry);
 	}
 	for (uint32_t f = 0; f < r.count && !result; f++) {

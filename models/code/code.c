@@ -176,7 +176,7 @@ static bool blocks_sound(const struct kernel_code *c)
 		instructions += b->count;
 		edges += b->edge_count;
 		if (!in_range(b->first, b->count, c->code_count) || !b->edge_count ||
-		    !in_range(b->first_edge, b->edge_count, c->edge_count) || !is_index(b->call, c->block_count) ||
+		    !in_range(b->first_edge, b->edge_count, c->edge_count) || (b->call != CODE_CALL_ANY && !is_index(b->call, c->block_count)) ||
 		    !is_index(b->join, c->block_count) || !is_index(b->loop, c->loop_count) ||
 		    b->function >= c->function_count || !in_range(b->first_probe, b->probe_count, c->probe_count))
 			return false;

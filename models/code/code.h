@@ -109,10 +109,11 @@ struct code_register {
 	uint8_t words;   /* 32-bit registers it takes; 0: a predicate */
 };
 
+enum { CODE_CALL_ANY = -2 };
 struct code_block {
 	uint32_t first, count; /* instructions; blocks follow one another as in the PTX */
 	uint32_t first_edge, edge_count; /* ways out, at least one */
-	int32_t call;     /* entry block of the function that its last instruction calls, or -1 */
+	int32_t call;     /* entry block of the function that its last instruction calls; -1: none; CODE_CALL_ANY: any, by its address */
 	int32_t join;     /* immediate post-dominator, or -1: the end of the function */
 	int32_t loop;     /* innermost loop, or -1 */
 	uint32_t function; /* 0 is the kernel's body */

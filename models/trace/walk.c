@@ -251,10 +251,12 @@ static void expand(struct trace_walker *w, struct open_state s)
 	struct node node = w->nodes[s.node];
 	const struct code_block *b = &w->code->blocks[node.block];
 	w->visits[node.block] = (struct visit){(uint64_t)s.used + 1, node.calls};
-	if (b->call >= 0) {
+	if (b->call != -1) {
 		int32_t calls = add_frame(w, b->first_edge, node.calls);
-		if (!w->failed)
+		if (!w->failed && b->call >= 0)
 			enter(w, (uint32_t)b->call, s, s.used, calls);
+		for (uint32_t f = 1; f < w->code->function_count && b->call == CODE_CALL_ANY && !w->failed; f++)
+			enter(w, w->code->functions[f], s, s.used, calls);
 		return;
 	}
 	for (uint32_t e = b->first_edge; e < b->first_edge + b->edge_count && !w->failed; e++)

@@ -81,6 +81,21 @@ static bool diverge(struct path_replay *r, uint32_t block, const int32_t *to, co
 	return true;
 }
 
+/* Lanes that call different functions by their addresses do so one after the other, and meet where these return to. */
+static bool call(struct path_replay *r, uint32_t block, const int32_t *to, const uint64_t *groups, uint32_t ways)
+{
+	struct level *top = &r->levels[r->count - 1];
+	int32_t back = r->code->edges[r->code->blocks[block].first_edge].to;
+	top->at = back;
+	top->lanes = 0;
+	for (uint32_t w = 0; w < ways; w++)
+		top->lanes |= groups[w];
+	for (uint32_t w = ways; w-- > 0;)
+		if (to[w] != back && !push_level(r, (struct level){to[w], back, back, groups[w]}))
+			return false;
+	return true;
+}
+
 /* After the top level executed a block. */
 static bool advance(struct path_replay *r, uint32_t block)
 {
@@ -93,12 +108,8 @@ static bool advance(struct path_replay *r, uint32_t block)
 		r->count--;
 		return true;
 	}
-	if (b->call >= 0 && ways == 1 && to[0] == b->call) {
-		int32_t back = r->code->edges[b->first_edge].to;
-		top->at = back;
-		top->lanes = groups[0];
-		return push_level(r, (struct level){to[0], back, back, groups[0]});
-	}
+	if (b->call == CODE_CALL_ANY || (b->call >= 0 && ways == 1 && to[0] == b->call))
+		return call(r, block, to, groups, ways);
 	if (ways > 1)
 		return diverge(r, block, to, groups, ways);
 	top->at = to[0];

@@ -152,9 +152,29 @@ static bool push_return(struct lane_walk *w, int32_t to)
 	return true;
 }
 
+/* The function that has most executions left. -1: none has any. */
+static int32_t choose_function(const struct lane_walk *w)
+{
+	int32_t chosen = -1;
+	int64_t most = 0;
+	for (uint32_t f = 1; f < w->code->function_count; f++) {
+		const struct code_block *entry = &w->code->blocks[w->code->functions[f]];
+		int64_t left = 0;
+		for (uint32_t e = entry->first_edge; e < entry->first_edge + entry->edge_count; e++)
+			left += w->edges[e] > 0 ? w->edges[e] : 0;
+		if (left > most) {
+			most = left;
+			chosen = (int32_t)w->code->functions[f];
+		}
+	}
+	return chosen;
+}
+
 static int32_t leave_block(struct lane_walk *w, uint32_t block)
 {
 	int32_t next = cross(w, choose_edge(w, block)), callee = w->code->blocks[block].call;
+	if (callee == CODE_CALL_ANY)
+		callee = choose_function(w);
 	if (callee >= 0 && push_return(w, next))
 		return callee;
 	while (next < 0 && w->return_count)

@@ -65,11 +65,20 @@ traffic_of_warps() {
 	traffic copy 4096 16384 16384 && traffic strided 7680 245760 1920 && has_memory traffic.json &&
 		[ "$(jq -r '[.targets[].name] | join(" ")' traffic.json)" = h200 ]
 }
+# Functions that are called by their addresses count like others. By hand, of the PTX, where t is 0 to 63 and n is t % 6: 36 instructions of the
+# kernel, 5 of each function that it calls, and in fold 6 if n is 0, else 8, and 12 in each iteration, with those of the function that it calls.
+counts_functions_by_address() {
+	GPUSIM_GPU=v100 GPUSIM_MEMORY=hierarchy GPUSIM_REPORT=json GPUSIM_OUTPUT=address LD_PRELOAD="$build/libgpusim.so" \
+		"$build/tests/cuda/programs/function_pointers" >/dev/null || return 1
+	jq -c '.launches[] | [.kernel, (.estimates[] | .thread_instructions, .flags)]' address.json >out
+	[ "$(cat out)" = '["by_table",5306,[]]' ] || { cat out && return 1; }
+}
 memory_below_l1() {
 	for program in memory shared_memory divergence structs; do
 		check "$program with the memory hierarchy" by_hierarchy "$program"
 	done
 	check "requests and sectors of copies on an H200" traffic_of_warps
+	check "instructions of functions that are called by address" counts_functions_by_address
 }
 
 # 20,000 launches: each has an estimate, and few are simulated. Launches of one kernel with the same sizes and counts are alike; the loop of the

@@ -125,6 +125,20 @@ static void calls_return_to_their_callers(void)
 	finish(w);
 }
 
+/* Only the trace knows which function a call by address calls. */
+static void the_trace_tells_which_function_is_called(void)
+{
+	struct trace_walker *w = begin(".func f()\n{\n" P(3) "ret;\n}\n.func g()\n{\n" P(4) "ret;\n}\n",
+	                               P(0) "mov.u64 %rd1, f;\nmov.u64 %rd2, g;\nkind: .callprototype _ ();\ncall %rd1, (), kind;\n"
+	                               P(1) "call %rd2, (), kind;\n" P(2) "ret;\n", 5);
+	CU_ASSERT_EQUAL_FATAL(traced.code->block_count, 5);
+	CU_ASSERT_EQUAL(traced.code->blocks[0].call, CODE_CALL_ANY);
+	check(w, "03142", "03142");
+	check(w, "04132", "04132");
+	check(w, "03132", "03132");
+	finish(w);
+}
+
 /* One of the two copies of the body has lost its probe. The trace has more bodies than the probes show. */
 static void lost_probes_are_passed_over(void)
 {
@@ -157,6 +171,7 @@ void add_trace_walk_tests(void)
 	TEST(branches_follow_the_trace);
 	TEST(counts_tell_what_probes_do_not);
 	TEST(calls_return_to_their_callers);
+	TEST(the_trace_tells_which_function_is_called);
 	TEST(lost_probes_are_passed_over);
 	TEST(what_disagrees_is_told);
 #undef TEST

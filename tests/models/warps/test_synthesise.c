@@ -25,7 +25,7 @@ static struct code_edge edges[12];
 static double edge_counts[12];
 static struct code_instruction instructions[8];
 static struct code_loop loops[2];
-static uint32_t functions[2];
+static uint32_t functions[3];
 static struct kernel_code code;
 
 /* Makes blocks of one instruction each. Their branches are the same in all lanes. Ways are sorted by their block. */
@@ -120,6 +120,17 @@ static void calls_return(void)
 	check_path("02123");
 }
 
+/* 0, 1 and 2 call functions by their addresses: that at 4 was called twice, and that at 5 once. */
+static void functions_are_called_as_often_as_they_ran(void)
+{
+	make_code(6, (struct way[]){{0, 1, 0, 1}, {1, 2, 0, 1}, {2, 3, 0, 1}, {3, -1, 1, 1}, {4, -1, 1, 2}, {5, -1, 1, 1}}, 6);
+	blocks[0].call = blocks[1].call = blocks[2].call = CODE_CALL_ANY;
+	functions[1] = 4;
+	functions[2] = 5;
+	code.function_count = 3;
+	check_path("0414253");
+}
+
 /* Counts of a loop that is never left. The walk must end anyway. */
 static void contradicting_counts_end(void)
 {
@@ -197,6 +208,16 @@ static void lanes_join_where_a_function_returns(void)
 	blocks[0].join = 1;
 	const struct lane_path paths[] = {LANE(0, 2, 3, 1), LANE(0, 2, 4, 1)};
 	check_replay(paths, 2, "0:3 2:3 4:2 3:1 1:3 ");
+}
+
+/* 0 calls 2, 3 or nothing at all by address. All lanes go on together at 1. */
+static void lanes_that_call_different_functions_meet_again(void)
+{
+	make_code(4, (struct way[]){{0, 1, 0, 1}, {1, -1, 1, 1}, {2, -1, 1, 1}, {3, -1, 1, 1}}, 4);
+	blocks[0].call = CODE_CALL_ANY;
+	blocks[0].join = 1;
+	const struct lane_path paths[] = {LANE(0, 2, 1), LANE(0, 3, 1), LANE(0, 2, 1), LANE(0, 1)};
+	check_replay(paths, 4, "0:f 2:5 3:2 1:f ");
 }
 
 /* ---- warps ---- */
@@ -351,7 +372,9 @@ void add_synthesise_tests(void)
 	CU_add_test(suite, "parts of a list share lines", parts_of_a_list_share_lines);
 	CU_add_test(suite, "chance keeps to its mean", chance_keeps_to_its_mean);
 	CU_add_test(suite, "lanes join where a function returns", lanes_join_where_a_function_returns);
+	CU_add_test(suite, "lanes that call different functions meet again", lanes_that_call_different_functions_meet_again);
 	CU_add_test(suite, "calls return", calls_return);
+	CU_add_test(suite, "functions are called as often as they ran", functions_are_called_as_often_as_they_ran);
 	CU_add_test(suite, "a launch that cannot be modelled says why", a_launch_that_cannot_be_modelled_says_why);
 	CU_add_test(suite, "contradicting counts end", contradicting_counts_end);
 	CU_add_test(suite, "warps go round with their longest lane", warps_go_round_with_their_longest_lane);
