@@ -4,9 +4,10 @@
  * A line is: name  file  kernel  global  local  arguments. An argument is one of:
  *   f, d, i   a buffer of float, double or int: kind:count:how[:value]. `how` is rand (floats in [0,1), ints in [0,value)) or
  *             zero. For ints it may also be fill (value) or ramp (element e is e*value).
- *   m         an image of RGBA floats that is read: m:WIDTHxHEIGHT:rand
+ *   m, w      an image of RGBA floats that is read or written: m:WIDTHxHEIGHT:rand, w:WIDTHxHEIGHT:zero
  *   F, I      a scalar: F:value, I:value
  *   L         local memory: L:bytes
+ * A local size of - leaves the choice to the driver.
  * The generator that fills buffers starts anew with every case, so all programs run with the same data.
  */
 #ifndef GPUSIM_CASES_H
@@ -21,7 +22,7 @@
 enum { MAX_ARGS = 16 };
 
 struct arg {
-	char kind; /* 'f', 'd' or 'i' buffer, 'm' image, 'F' or 'I' scalar, 'L' local memory */
+	char kind; /* 'f', 'd' or 'i' buffer, 'm' or 'w' image, 'F' or 'I' scalar, 'L' local memory */
 	size_t count, size_bytes, width, height;
 	int32_t *init; /* buffers and images: the contents at the start of every repeat */
 	float f;
@@ -31,7 +32,7 @@ struct arg {
 struct test_case {
 	const char *name, *file, *kernel;
 	uint32_t dims;
-	size_t global[3], local[3];
+	size_t global[3], local[3]; /* local: all 0 where the driver chooses */
 	int arg_count;
 	struct arg args[MAX_ARGS];
 };
@@ -58,7 +59,7 @@ static void fill(struct arg *a, const char *how, long value)
 	for (size_t e = 0; e < a->count; e++) {
 		if (a->kind == 'd')
 			d[e] = !strcmp(how, "rand") ? next_random() / 16777216.0 : 0.0;
-		else if (a->kind == 'f' || a->kind == 'm')
+		else if (strchr("fmw", a->kind))
 			f[e] = !strcmp(how, "rand") ? next_random() / 16777216.0f : 0.0f;
 		else if (!strcmp(how, "rand"))
 			a->init[e] = (int32_t)(next_random() % (uint32_t)value);
@@ -82,11 +83,11 @@ static void parse_arg(struct arg *a, char *text)
 		a->i = (int32_t)strtol(count, NULL, 10);
 	else
 		a->count = a->width = strtoul(count, &count, 10);
-	if (a->kind == 'm') {
+	if (strchr("mw", a->kind)) {
 		a->height = *count == 'x' ? strtoul(count + 1, NULL, 10) : 1;
 		a->count = a->width * a->height * 4;
 	}
-	if (strchr("fdim", a->kind)) {
+	if (strchr("fdimw", a->kind)) {
 		a->size_bytes = a->count * (a->kind == 'd' ? 8 : 4);
 		a->init = malloc(a->size_bytes);
 		if (!a->init || !how)
@@ -119,7 +120,7 @@ static void parse_case(struct test_case *c, char *line)
 	if (!local)
 		fail("too few fields", c->name, 0);
 	c->dims = parse_range(global, c->global);
-	if (parse_range(local, c->local) != c->dims)
+	if (strcmp(local, "-") && parse_range(local, c->local) != c->dims)
 		fail("global and local size differ in dimensions", c->name, 0);
 	random_state = 42;
 	for (char *p; c->arg_count < MAX_ARGS && (p = strtok_r(NULL, blank, &save)); c->arg_count++)

@@ -91,7 +91,7 @@ static void write_image(const struct suite *s, const struct arg *a, cl_mem *mem)
 	cl_int err;
 
 	if (!*mem) {
-		*mem = clCreateImage2D(s->context, CL_MEM_READ_ONLY, &format, a->width, a->height, 0, NULL, &err);
+		*mem = clCreateImage2D(s->context, a->kind == 'w' ? CL_MEM_WRITE_ONLY : CL_MEM_READ_ONLY, &format, a->width, a->height, 0, NULL, &err);
 		check(err, "clCreateImage2D");
 	}
 	check(clEnqueueWriteImage(s->queue, *mem, CL_TRUE, origin, region, 0, 0, a->init, 0, NULL, NULL),
@@ -103,7 +103,7 @@ static void set_arg(struct suite *s, cl_kernel kernel, cl_uint index, const stru
 	cl_mem *mem = &s->mem[index];
 	cl_int err;
 
-	if (a->kind == 'm') {
+	if (strchr("mw", a->kind)) {
 		write_image(s, a, mem);
 		check(clSetKernelArg(kernel, index, sizeof *mem, mem), "clSetKernelArg");
 	} else if (a->init) {
@@ -127,7 +127,7 @@ static cl_ulong launch(const struct suite *s, cl_kernel kernel, const struct tes
 	cl_event event;
 	cl_ulong start = 0, end = 0;
 
-	check(clEnqueueNDRangeKernel(s->queue, kernel, c->dims, NULL, c->global, c->local, 0, NULL,
+	check(clEnqueueNDRangeKernel(s->queue, kernel, c->dims, NULL, c->global, c->local[0] ? c->local : NULL, 0, NULL,
 	                             s->profile ? &event : NULL), "clEnqueueNDRangeKernel");
 	check(clFinish(s->queue), "clFinish");
 	if (!s->profile)
@@ -140,7 +140,11 @@ static cl_ulong launch(const struct suite *s, cl_kernel kernel, const struct tes
 
 static uint32_t checksum(const struct suite *s, struct arg *a, cl_mem mem, uint32_t sum)
 {
-	if (a->kind != 'm') /* kernels do not write images, so an image still has its first contents */
+	const size_t origin[3] = {0}, region[3] = {a->width, a->height, 1};
+
+	if (a->kind == 'w')
+		check(clEnqueueReadImage(s->queue, mem, CL_TRUE, origin, region, 0, 0, a->init, 0, NULL, NULL), "clEnqueueReadImage");
+	else if (a->kind != 'm') /* an image that is read still has its first contents */
 		check(clEnqueueReadBuffer(s->queue, mem, CL_TRUE, 0, a->size_bytes, a->init, 0, NULL, NULL),
 		      "clEnqueueReadBuffer");
 	for (size_t e = 0; e < a->size_bytes / 4; e++)
@@ -157,9 +161,9 @@ static int compare_times(const void *a, const void *b)
 
 static void print_range(const size_t *range, cl_uint dims)
 {
-	for (cl_uint d = 0; d < dims; d++)
+	for (cl_uint d = 0; d < dims && range[0]; d++)
 		printf("%s%zu", d ? "x" : "", range[d]);
-	putchar(',');
+	fputs(range[0] ? "," : "-,", stdout);
 }
 
 static FILE *open_dump(const struct suite *s, const char *name)

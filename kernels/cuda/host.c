@@ -126,6 +126,8 @@ static struct ready_launch prepare(struct host *h, const void *kernel, struct te
 		else
 			l.shared += c->args[i].count;
 	}
+	if (!c->local[0])
+		fail("has no local size", c->name, 0);
 	for (uint32_t d = 0; d < c->dims; d++) {
 		(&l.block.x)[d] = (unsigned)c->local[d];
 		(&l.grid.x)[d] = (unsigned)(c->global[d] / c->local[d]);
