@@ -208,6 +208,16 @@ $(O)/kernels/cuda/host $(O)/tests/cuda/results:
 	$(QUIET)mkdir -p $(@D)
 	$(QUIET)$(CC) -O2 -g -I. -Wall -Wextra $(SANITIZE) -o $@ $< -lm
 
+# What measures real GPUs (tests/accuracy/truth/measure.sh builds them for itself). They open OpenCL and CUDA when they run.
+TRUTH = $(addprefix $(O)/tests/accuracy/truth/,opencl driver)
+programs: $(TRUTH)
+$(O)/tests/accuracy/truth/opencl: $(addprefix tests/accuracy/truth/,opencl.c device.c device.h) kernels/cases.h
+$(O)/tests/accuracy/truth/driver: tests/accuracy/truth/driver.c kernels/cases.h
+$(TRUTH):
+	$(SAY) CC $<
+	$(QUIET)mkdir -p $(@D)
+	$(QUIET)$(CC) -O1 -g -I. -Wall -Wextra $(SANITIZE) -o $@ $(filter %.c,$^) -ldl -lm
+
 # PTX of CUDA C++ by clang, without the CUDA toolkit. The results are committed, so this runs only when somebody asks for it.
 # The CUDA runtime inside a program of its own: kernels find what trace_native.c exports.
 programs: $(O)/tests/cuda/direct
