@@ -44,7 +44,7 @@ static uint64_t as_count(double x)
 
 static const struct memory_statistics memory_unknown = {
 	.requests = NAN, .transactions = NAN, .l1_hit = NAN, .l2_hit = NAN, .dram_read_bytes = NAN, .dram_written_bytes = NAN,
-	.dram_share = NAN, .l2_share = NAN, .shared_factor = NAN, .atomics = NAN, .load_latency = NAN,
+	.dram_share = NAN, .l2_share = NAN, .atomic_share = NAN, .shared_factor = NAN, .atomics = NAN, .load_latency = NAN,
 };
 
 static const struct access_counts accesses_unknown = {NAN, NAN, NAN, NAN};
@@ -135,7 +135,8 @@ static enum cycle_kind largest_kind_of(const struct estimate *e, const enum cycl
 
 /*
  * The largest share names the limiter. Waiting for memory is one cause, wherever requests stood in line; what it is called is
- * the part of memory that is busy most of the time, or, where none is, the place where most was waited for.
+ * the part of memory that is busy most of the time, or, where none is, the place where most was waited for. Nobody need wait for
+ * atomics whose results are not used; still the launch ends when the slice of L2 that has most of them has done them.
  */
 static const char *limiter_of(const struct estimate *e)
 {
@@ -148,6 +149,8 @@ static const char *limiter_of(const struct estimate *e)
 	for (int k = 0; k < CYCLE_KIND_COUNT; k++)
 		if (e->by[k] > e->by[most])
 			most = (enum cycle_kind)k;
+	if (e->memory.atomic_share > 0.5 && most != CYCLES_launch)
+		return cycle_kind_name(CYCLES_atomics);
 	if (waited < e->by[most])
 		return cycle_kind_name(most);
 	if (e->memory.dram_share > busy)
@@ -235,6 +238,22 @@ static int run_probabilistic(const struct gpu *gpu, const struct launch_warps *w
 	return 0;
 }
 
+/*
+ * A simulated SM issued in every cycle in which one of its schedulers did. The others waited meanwhile, for what the SM waits for when
+ * none issues. So `issue` keeps the cycles that all schedulers together need for the instructions, and the rest is divided.
+ */
+static void divide_issue(double by[CYCLE_KIND_COUNT], double needed)
+{
+	double waited = 0, rest = by[CYCLES_issue] - needed;
+	for (int k = 0; k < CYCLE_KIND_COUNT; k++)
+		waited += k == CYCLES_issue || k == CYCLES_launch || k == CYCLES_tail ? 0 : by[k];
+	if (!(rest > 0) || !(waited > 0))
+		return;
+	for (int k = 0; k < CYCLE_KIND_COUNT; k++)
+		by[k] *= k == CYCLES_issue || k == CYCLES_launch || k == CYCLES_tail ? 1 : 1 + rest / waited;
+	by[CYCLES_issue] = needed;
+}
+
 static int run_full(const struct gpu *gpu, const struct launch_warps *warps, const struct full_options *options,
                     struct estimate *out, struct gs_error *err)
 {
@@ -243,6 +262,7 @@ static int run_full(const struct gpu *gpu, const struct launch_warps *warps, con
 	if (result)
 		return result;
 	memcpy(out->by, t.by, sizeof out->by);
+	divide_issue(out->by, t.probabilistic.timing.limits[RESOURCE_issue]);
 	out->warp_instructions = as_count(t.warp_instructions);
 	out->register_bank_conflicts = t.register_bank_conflicts;
 	out->simulated_fraction = t.occupancy.simulated_fraction;

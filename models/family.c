@@ -103,6 +103,7 @@ static struct memory_statistics memory_between(const struct shares *s, const str
 		.dram_written_bytes = amount(s, a->dram_written_bytes, b->dram_written_bytes),
 		.dram_share = rate(s, a->dram_share, b->dram_share),
 		.l2_share = rate(s, a->l2_share, b->l2_share),
+		.atomic_share = rate(s, a->atomic_share, b->atomic_share),
 		.shared_factor = rate(s, a->shared_factor, b->shared_factor),
 		.atomics = amount(s, a->atomics, b->atomics),
 		.load_latency = rate(s, a->load_latency, b->load_latency),

@@ -47,6 +47,7 @@ struct memory_statistics {
 	double dram_read_bytes, dram_written_bytes;
 	double dram_share;   /* bytes moved / what the memory could have moved meanwhile */
 	double l2_share;     /* the same of L2's slices */
+	double atomic_share; /* the same of the slice with most atomics, by these alone */
 	double shared_factor; /* accesses per instruction on shared memory: 1 without bank conflicts */
 	double atomics;      /* operations of lanes at L2 */
 	double load_latency; /* cycles of a load from its start to its value, mean over those that missed L1 */

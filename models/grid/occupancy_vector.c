@@ -15,6 +15,7 @@
 #include "models/traffic/footprint.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 
 static int check_launch(const struct launch_warps *w, struct gs_error *err)
@@ -62,11 +63,13 @@ static void fill_timing(const struct ov_work *work, const struct ov_plan *plan, 
 		out->by[CYCLES_atomics] += o->hottest_atomics * scale - out->cycles;
 		out->cycles = o->hottest_atomics * scale;
 	}
+	double atomic_share = out->cycles > 0 ? o->hottest_atomics * scale / out->cycles : NAN;
 	out->warp_instructions = (uint64_t)(work->instructions + 0.5);
 	out->simulated_fraction = work->instructions > 0 ? (double)o->stepped / work->instructions : 1;
 	out->spread = ov_spread(work, plan, o, out->cycles);
 	out->bank_conflicts = (double)o->conflicts * scale;
 	out->memory = o->memory;
+	out->memory.atomic_share = atomic_share;
 	/* L2's and DRAM's numbers are for all SMs already; there, as many parts of requests count as all groups have. */
 	double parts = work->traffic > 0 && o->memory.transactions > 0 ? work->traffic / o->memory.transactions : scale;
 	double behind = o->instructions ? share / (double)o->instructions * parts / scale : 1;

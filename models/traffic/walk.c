@@ -204,6 +204,7 @@ static void sum_up(const struct cache_walk *w, double scale, struct memory_walk 
 		.dram_written_bytes = written,
 		.dram_share = NAN,
 		.l2_share = NAN,
+		.atomic_share = NAN,
 		.shared_factor = NAN,
 		.atomics = (double)w->atomics * scale,
 		.load_latency = out->load_latency,

@@ -82,6 +82,59 @@ budget() {
 		[ "$(grep -c '"seq":' budget.json)" = 510 ]
 }
 
+# Kernels with one fault each: 32 lanes at one bank of local memory, atomics of all work-items on four words, nothing but waiting for
+# the multiplication before.
+write_faults() {
+	cat >faults.cl <<'END'
+__kernel void banks(__global float *out, int n) {
+	__local float l[4096];
+	int t = get_local_id(0);
+	for (int i = 0; i < 16; i++)
+		l[t * 16 + i] = (float)(t ^ i);
+	barrier(CLK_LOCAL_MEM_FENCE);
+	float s = 0;
+	for (int i = 0; i < n; i++)
+		s += l[(t * 32 + i) & 4095];
+	out[get_global_id(0)] = s;
+}
+__kernel void counters(__global int *out, int n) {
+	for (int i = 0; i < n; i++)
+		atomic_add(&out[i & 3], 1);
+}
+__kernel void chain(__global float *out, int n) {
+	float x = out[get_global_id(0)];
+	for (int i = 0; i < n; i++)
+		x = x * 0.5f + 1.0f;
+	out[get_global_id(0)] = x;
+}
+END
+	cat >faults.txt <<'END'
+banks-s faults.cl banks 67584 256 f:67584:zero I:256
+counters-s faults.cl counters 67584 256 i:64:fill:0 I:8
+chain-s faults.cl chain 4224 32 f:4224:zero I:40000
+END
+}
+
+# limiter GPU KERNEL
+limiter() { sed -n 's/.*"kernel":"'"$2"'".*"target":"'"$1"'".*"limiter":"\([a-z0-9_]*\)".*/\1/p' faults.json | head -1; }
+
+limiters() {
+	write_faults
+	GPUSIM_GPU=h200 modelled faults "$gpusim" run -- "$build/kernels/suite" -k "$work" -r 1 faults.txt || return 1
+	echo "$(limiter h200 banks) $(limiter h200 counters) $(limiter h200 chain)"
+	[ "$(limiter h200 banks)" = shared ] && [ "$(limiter h200 counters)" = atomics ] && [ "$(limiter h200 chain)" = dependency ]
+}
+
+# On a description with an instruction cache, the first launch of a kernel fetches its code from DRAM, the next ones have it.
+code_stays() {
+	GPUSIM_GPU=gtx480 modelled again "$gpusim" run -- "$build/kernels/suite" -k "$here/../../kernels" -r 3 "$here/../../kernels/cases.txt" scan-s || return 1
+	set -- $(sed -n 's/.*"seq":.*"cycles":\([0-9.]*\),.*/\1/p' again.json)
+	echo "cycles $*"
+	[ $# -ge 3 ] && awk -v a="$1" -v b="$2" -v c="$3" 'BEGIN { exit !(a > b + 200 && b == c) }'
+}
+
+check 'the limiter is the fault of a kernel' limiters
+check 'instructions stay in their cache from launch to launch' code_stays
 check 'a program with shrinking launches is recorded' recorded
 check 'one, two and four threads give the same estimates of a profile' jobs_of_a_replay
 check 'and of a program' jobs_of_a_program

@@ -43,7 +43,7 @@ static void fill_estimate(struct estimate *e, uint32_t *random)
 	e->simulated_fraction = 0.25;
 	e->lane_efficiency = 0.75;
 	e->spread = 0.125;
-	e->memory = (struct memory_statistics){NAN, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10};
+	e->memory = (struct memory_statistics){NAN, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11};
 	e->accesses = (struct access_counts){1, NAN, 2, 3};
 }
 
