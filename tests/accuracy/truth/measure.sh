@@ -69,8 +69,8 @@ find_opencl() {
 
 build() {
 	local cc="gcc -O2 -I. -Ibuild/include" jobs='' job
-	$cc -o "$work/opencl" $here/opencl.c $here/device.c -ldl -lm || exit 1
-	$cc -o "$work/driver" $here/driver.c -ldl -lm || exit 1
+	$cc -o "$work/opencl" $here/opencl.c $here/device.c -ldl -lm && $cc -o "$work/driver" $here/driver.c -ldl -lm ||
+		{ tail -20 "$out/log.txt" >&3 && exit 1; }
 	command -v nvcc || return
 	for micro in micro_sm micro_memory; do
 		nvcc -std=c++17 -O3 -arch=sm_90 -I. -o "$work/$micro" $here/$micro.cu &

@@ -186,7 +186,7 @@ static size_t prime_to(size_t count)
 static double chase_cycles(char *area, size_t bytes, size_t stride, bool first)
 {
 	size_t count = bytes / stride;
-	int steps = (int)std::min<size_t>(count, quick ? 64 : 4096), warm = (int)std::min<size_t>(2 * count, quick ? 64 : 65536);
+	int steps = quick ? 64 : first ? (int)std::min<size_t>(count, 4096) : 4096, warm = (int)std::min<size_t>(2 * count, quick ? 64 : 65536);
 	span read;
 	link_nodes<<<SMS, 256>>>(area, count, stride, count > 2 ? prime_to(count) : 1);
 	if (!first)

@@ -1,0 +1,58 @@
+#!/usr/bin/env python3
+"""Makes a table of truth of what measure.sh found, with the columns that `gpusim correlate` knows.
+   reference.py RESULTS CASES [warm|cold] > tests/reference/NAME.csv
+Only the cases of CASES are taken, so that the two halves of kernels/classes stay apart. Times: median_ns by events; duration_ns and
+cycles_elapsed by Nsight Compute. Counters are of warm launches (default), or of cold ones: then times are as well."""
+import csv
+import sys
+
+# This table's name, and that of ncu.
+COUNTERS = (
+    ("warp_instructions", "smsp__inst_executed.sum"),
+    ("thread_instructions", "smsp__thread_inst_executed.sum"),
+    ("inst_fma", "smsp__inst_executed_pipe_fma.sum"),
+    ("inst_alu", "smsp__inst_executed_pipe_alu.sum"),
+    ("inst_xu", "smsp__inst_executed_pipe_xu.sum"),
+    ("inst_lsu", "smsp__inst_executed_pipe_lsu.sum"),
+    ("global_load_requests", "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum"),
+    ("global_load_sectors", "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum"),
+    ("global_load_sector_hits", "l1tex__t_sectors_pipe_lsu_mem_global_op_ld_lookup_hit.sum"),
+    ("global_store_sectors", "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum"),
+    ("l2_read_sectors", "lts__t_sectors_op_read.sum"),
+    ("l2_write_sectors", "lts__t_sectors_op_write.sum"),
+    ("l2_read_hits", "lts__t_sectors_op_read_lookup_hit.sum"),
+    ("dram_read_bytes", "dram__bytes_read.sum"),
+    ("dram_write_bytes", "dram__bytes_write.sum"),
+    ("shared_bank_conflicts", "l1tex__data_bank_conflicts_pipe_lsu_mem_shared.sum"),
+    ("warps_active_pct", "sm__warps_active.avg.pct_of_peak_sustained_active"),
+)
+
+
+def table(path):
+    return list(csv.DictReader(open(path)))
+
+
+def main():
+    folder, cases = sys.argv[1:3]
+    caches = sys.argv[3] if len(sys.argv) > 3 else "warm"
+    wanted = [line.split()[0] for line in open(cases) if line.strip() and line[0] != "#"]
+    opencl = {row["case"]: row for row in table(f"{folder}/opencl.csv")}
+    ncu = {row["case"]: row for row in table(f"{folder}/ncu.csv")}
+    counted = {row["case"]: row for row in table(f"{folder}/counters.csv") if row["caches"] == caches}
+    names = [name for name, _ in COUNTERS]
+    print("case,kernel,global,local,median_ns,min_ns,first_ns,row_ns,stamp_ns,clock_mhz,duration_ns,cycles_elapsed,first_duration_ns,"
+          "registers_per_thread," + ",".join(names))
+    for case in wanted:
+        o, n, c = opencl.get(case), ncu.get(case, {}), counted.get(case, {})
+        if not o:
+            print(f"{case} was not measured", file=sys.stderr)
+            continue
+        cold = caches == "cold"
+        duration = c.get("gpu__time_duration.sum", "") if cold else n.get("warm_ns", "")
+        cycles = c.get("sm__cycles_elapsed.max", "") if cold else n.get("warm_cycles", "")
+        values = [case, o["kernel"], o["global"], o["local"], o["cold_ns" if cold else "warm_ns"], o["cold_min" if cold else "warm_min"], o["first_ns"],
+                  o["row_ns"], o["stamp_ns"], o["clock_after"], duration, cycles, n.get("first_ns", ""), n.get("registers", "")]
+        print(",".join(values + [c.get(key, "") for _, key in COUNTERS]))
+
+
+main()
