@@ -474,6 +474,8 @@ static int model_traced(const struct gpu *gpu, const struct launch_profile *laun
 	if (result)
 		return result;
 	result = model_groups(gpu, launch, options, &t, out, err);
+	if (options->exact && !t.complete)
+		flag_add(&out->flags, FLAG_not_exact);
 	out->needed = t.needed;
 	trace_warps_free(&t);
 	return result;
@@ -496,6 +498,8 @@ static int model_computed(const struct gpu *gpu, const struct launch_profile *la
 	if (result)
 		return result;
 	result = model_groups(gpu, launch, options, &t, out, err);
+	if (options->exact)
+		flag_add(&out->flags, FLAG_not_exact);
 	if (t.drawn)
 		flag_add(&out->flags, FLAG_addresses_assumed);
 	if (t.fraction < 0.99)

@@ -11,6 +11,7 @@
  */
 #include "models/grid/occupancy_vector.h"
 
+#include "models/grid/balance.h"
 #include "models/grid/grid.h"
 #include "models/traffic/footprint.h"
 
@@ -45,8 +46,29 @@ static void add_cycles(struct warp_timing *out, double cycles)
 		out->cycles += out->by[k];
 }
 
+/*
+ * How much longer the launch takes than what was simulated of it: where SMs wait for what all of them share, by its instructions; where they
+ * are busy, or warps wait for results of their own, as the SM that has most to do (balance.h).
+ */
+static double share_to_all(const struct warp_timing *t, const struct balance *b, double share, double done)
+{
+	static const enum cycle_kind all_sms[] = {CYCLES_l2, CYCLES_dram, CYCLES_atomics};
+	static const enum cycle_kind own[] = {CYCLES_dependency, CYCLES_memory, CYCLES_barrier, CYCLES_launch, CYCLES_tail};
+	double all = 0, common = 0, alone = 0;
+	for (uint32_t k = 0; k < CYCLE_KIND_COUNT; k++)
+		all += t->by[k];
+	for (size_t i = 0; i < GS_ARRAY_LEN(all_sms); i++)
+		common += t->by[all_sms[i]];
+	for (size_t i = 0; i < GS_ARRAY_LEN(own); i++)
+		alone += t->by[own[i]];
+	if (!(all > 0) || !(b->work > 0))
+		return share / done;
+	return (common * share + ((all - common - alone) * b->shared + alone * b->alone) * b->work) / (all * done);
+}
+
 /* What the simulated SMs did stands for their share of the launch. */
-static void fill_timing(const struct ov_work *work, const struct ov_plan *plan, const struct ov_outcome *o, struct warp_timing *out)
+static void fill_timing(const struct ov_work *work, const struct ov_plan *plan, const struct balance *balance, const struct ov_outcome *o,
+                        struct warp_timing *out)
 {
 	double share = work->instructions * plan->sm_count / work->gpu->sm_count;
 	double done = (double)o->instructions + o->skipped_instructions + o->left_instructions;
@@ -55,9 +77,11 @@ static void fill_timing(const struct ov_work *work, const struct ov_plan *plan, 
 	out->cycles = (double)o->cycles;
 	for (uint32_t k = 0; k < CYCLE_KIND_COUNT; k++)
 		out->by[k] = (double)o->by[k];
-	if (done > 0 && (plan->groups < plan->all || (o->stopped > 0 && done < share)))
+	if (done > 0 && plan->groups < plan->all)
+		extra += (out->cycles + extra) * (share_to_all(out, balance, share, done) - 1);
+	else if (done > 0 && o->stopped > 0 && done < share)
 		extra += (out->cycles + extra) * (share / done - 1);
-	if (extra > 0)
+	if (extra > 0 || plan->groups < plan->all)
 		add_cycles(out, extra);
 	if (o->hottest_atomics * scale > out->cycles) {
 		out->by[CYCLES_atomics] += o->hottest_atomics * scale - out->cycles;
@@ -90,6 +114,7 @@ static int simulate(const struct ov_work *work, const struct ov_machine *m, stru
 {
 	struct ov_plan plan;
 	struct ov_outcome o = {0};
+	struct balance balance = {0};
 	int rc = ov_plan_make(work, m->groups_per_sm, &plan);
 	if (rc)
 		return rc;
@@ -97,8 +122,10 @@ static int simulate(const struct ov_work *work, const struct ov_machine *m, stru
 		rc = share_l2(work, m, &plan);
 	if (!rc)
 		rc = (work->hierarchy ? ov_simulate_together : ov_simulate)(m, &plan, &o);
+	if (!rc && plan.groups < plan.all)
+		rc = balance_of(work, &plan, m->groups_per_sm, &balance);
 	if (!rc)
-		fill_timing(work, &plan, &o, out);
+		fill_timing(work, &plan, &balance, &o, out);
 	ov_plan_free(&plan);
 	return rc;
 }

@@ -69,6 +69,7 @@ struct group_work *pattern_work(const struct launch_warps *warps)
 			out[g].memory_requests += p->memory_requests;
 			out[g].traffic += p->traffic;
 			out[g].stepped += p->stepped;
+			out[g].longest = fmax(out[g].longest, p->warp_instructions);
 		}
 	if (!paths) {
 		free(out);

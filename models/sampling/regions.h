@@ -16,6 +16,7 @@
 struct group_work {
 	double memory_requests, warp_instructions;
 	double traffic; /* parts of requests that go to caches (requests.h); 0: not used */
+	double longest; /* instructions of the longest of its warps */
 	double stepped; /* of the instructions, those that a simulation steps through: of the rounds of gaps (warps.h), a few */
 };
 

@@ -3,7 +3,7 @@
  *
  *   an instruction is executed n times in a window of k iterations, so n / k times in each: p, at least 1
  *   evenly: address(e + p) - address(e) = d for nearly all of its executions e; a round then moves it by d n / p
- *            At the end of a buffer it begins again: indices are masked, or taken modulo a size
+ *            At the end of a buffer it begins again, in the middle of a window, too: indices are masked, or taken modulo a size
  *   else by chance: anywhere in the part of memory that the instruction was seen to touch
  */
 #include "models/trace/internal.h"
@@ -36,29 +36,26 @@ struct executions {
 	bool *done;
 };
 
+/* Whether two steps lead by the same distance. One that begins again at the end of its buffer does. */
+static bool same_distance(int64_t a, int64_t b, int64_t buffer_bytes)
+{
+	return a == b || (buffer_bytes && (a == b - buffer_bytes || a == b + buffer_bytes));
+}
+
 /* Whether nearly all steps of p executions lead by the same distance. A distance that most have is the one that stays when each step takes
  * away one of another distance. */
-static bool moves_evenly(const uint64_t *addresses, uint32_t count, uint32_t period, int64_t *distance)
+static bool moves_evenly(const uint64_t *addresses, uint32_t count, uint32_t period, uint64_t buffer_bytes, int64_t *distance)
 {
 	uint32_t steps = count - period, same = 0, stay = 0;
 	for (uint32_t i = 0; i < steps; i++) {
 		int64_t by = (int64_t)(addresses[i + period] - addresses[i]);
 		if (!stay)
 			*distance = by;
-		stay += by == *distance ? 1 : -1;
+		stay += same_distance(by, *distance, (int64_t)buffer_bytes) ? 1 : -1;
 	}
 	for (uint32_t i = 0; i < steps; i++)
-		same += (int64_t)(addresses[i + period] - addresses[i]) == *distance;
+		same += same_distance((int64_t)(addresses[i + period] - addresses[i]), *distance, (int64_t)buffer_bytes);
 	return same >= NEARLY_ALL * steps;
-}
-
-static struct round_shift shift_of(const uint64_t *addresses, uint32_t count, double iterations, uint32_t instruction)
-{
-	uint32_t period = count > iterations ? (uint32_t)(count / iterations + 0.5) : 1;
-	int64_t distance;
-	if (count > period && moves_evenly(addresses, count, period, &distance))
-		return (struct round_shift){.step = (int64_t)((double)distance * count / period), .low = addresses[0], .bytes = UNPLACED};
-	return (struct round_shift){.chance = true, .low = instruction, .bytes = UNPLACED};
 }
 
 /* The buffer that an address is in (trace.h); bytes 0: it is in none. */
@@ -68,6 +65,18 @@ static void find_buffer(const struct launch_trace *trace, uint64_t address, uint
 	bool known = address >> 40 && argument < trace->argument_count;
 	*low = known ? (argument + 1) << 40 : 0;
 	*bytes = known ? trace->argument_bytes[argument] : 0;
+}
+
+static struct round_shift shift_of(const struct launch_trace *trace, const uint64_t *addresses, uint32_t count, double iterations,
+                                   uint32_t instruction)
+{
+	uint32_t period = count > iterations ? (uint32_t)(count / iterations + 0.5) : 1;
+	uint64_t low, bytes;
+	int64_t distance;
+	find_buffer(trace, addresses[0], &low, &bytes);
+	if (count > period && moves_evenly(addresses, count, period, bytes, &distance))
+		return (struct round_shift){.step = (int64_t)((double)distance * count / period), .low = addresses[0], .bytes = UNPLACED};
+	return (struct round_shift){.chance = true, .low = instruction, .bytes = UNPLACED};
 }
 
 /* What an instruction touches in the rounds that were left out: from its address on, no further than its buffer. */
@@ -91,7 +100,7 @@ static void shift_instruction(const struct gap_finish *f, const struct execution
 	for (uint32_t i = first; i < e->count; i++)
 		if (e->firsts[i].known && e->firsts[i].instruction == instruction)
 			addresses[count++] = e->firsts[i].address;
-	struct round_shift shift = shift_of(addresses, count, gap->iterations, instruction);
+	struct round_shift shift = shift_of(f->trace, addresses, count, gap->iterations, instruction);
 	if (!shift.chance)
 		widen_range(f->trace, f->ranges, instruction, addresses[0], (double)shift.step * gap->rounds);
 	for (uint32_t i = first; i < e->count; i++)
@@ -101,7 +110,7 @@ static void shift_instruction(const struct gap_finish *f, const struct execution
 		}
 }
 
-static int add_shifts(const struct gap_finish *f, struct recorded_path *r, const struct path_gap *gap)
+static int add_shifts(const struct gap_finish *f, const struct recorded_path *r, const struct path_gap *gap, struct gs_buf *to)
 {
 	struct executions e = {.firsts = (const struct first_lane *)(const void *)r->firsts.data + gap->first_access,
 	                       .count = gap->access_count};
@@ -113,11 +122,11 @@ static int add_shifts(const struct gap_finish *f, struct recorded_path *r, const
 		if (e.firsts[i].known && !e.done[i])
 			shift_instruction(f, &e, i, gap, addresses, out);
 	if (!result)
-		gs_buf_add(&r->shifts, out, e.count * sizeof *out);
+		gs_buf_add(to, out, e.count * sizeof *out);
 	free(out);
 	free(addresses);
 	free(e.done);
-	return result ? result : r->shifts.failed ? -ENOMEM : 0;
+	return result ? result : to->failed ? -ENOMEM : 0;
 }
 
 void gaps_place(const struct launch_trace *trace, struct round_shift *shifts, size_t count, gaps_range_fn *range, void *ctx)
@@ -218,18 +227,57 @@ static int write_gaps(const struct gap_finish *f, struct recorded_path *r, const
 		gap.access_count = accesses_before(r, gap.at) - gap.first_access;
 		gs_buf_add(&r->gaps, &gap, sizeof gap);
 		if (f->ranges)
-			result = add_shifts(f, r, &gap);
+			result = add_shifts(f, r, &gap, &r->shifts);
 	}
 	find_outer((struct path_gap *)(void *)r->gaps.data, r->gaps.len / sizeof(struct path_gap));
 	return r->gaps.failed ? -ENOMEM : result;
 }
 
+/* The block that a path comes to most often: it begins the iterations of an innermost loop. */
+static int find_most_frequent(const struct kernel_code *code, const uint32_t *path, size_t count, uint32_t *most, uint32_t *times)
+{
+	uint32_t *seen = calloc(code->block_count + 1u, sizeof *seen);
+	*times = 0;
+	for (size_t i = 0; i < count && seen; i++)
+		if (++seen[path[i]] > *times) {
+			*times = seen[path[i]];
+			*most = path[i];
+		}
+	free(seen);
+	return seen ? 0 : -ENOMEM;
+}
+
+/* A path without gaps may stand for one whose loop is longer: the second half of its iterations is what is done again then. From the begin of
+ * one iteration to that of another is a way that can be repeated. */
+static int find_loop(const struct gap_finish *f, struct recorded_path *r)
+{
+	enum { LEAST = 3 }; /* iterations: the second half of fewer is none */
+	const uint32_t *blocks = (const uint32_t *)(const void *)r->blocks.data;
+	size_t count = r->blocks.len / sizeof *blocks;
+	uint32_t most = 0, times, begins = 0;
+	int result = find_most_frequent(f->code, blocks, count, &most, &times);
+	struct path_gap loop = {.outer = -1, .next = -1, .iterations = times - 1 - times / 2};
+	if (result || times < LEAST)
+		return result;
+	for (uint32_t i = 0; i < count; i++) {
+		begins += blocks[i] == most;
+		if (blocks[i] == most && begins == times / 2 + 1)
+			loop.from = i;
+		if (blocks[i] == most && begins == times)
+			loop.at = i;
+	}
+	loop.first_access = accesses_before(r, loop.from);
+	loop.access_count = accesses_before(r, loop.at) - loop.first_access;
+	gs_buf_add(&r->loop, &loop, sizeof loop);
+	return r->loop.failed ? -ENOMEM : add_shifts(f, r, &loop, &r->loop_shifts);
+}
+
 int gaps_finish(const struct gap_finish *f, struct recorded_path *r)
 {
 	size_t count = r->gaps.len / sizeof(struct recorded_gap), blocks = r->blocks.len / sizeof(uint32_t);
-	r->shifts.len = r->weights.len = 0;
+	r->shifts.len = r->weights.len = r->loop.len = r->loop_shifts.len = 0;
 	if (!count)
-		return 0;
+		return f->loops && f->ranges ? find_loop(f, r) : 0;
 	struct recorded_gap *found = malloc(count * sizeof *found);
 	double *weights = malloc(blocks * sizeof *weights);
 	int result = found && weights ? 0 : -ENOMEM;
@@ -256,21 +304,13 @@ static bool has_loops_inside(const struct warp_path *p, size_t gap)
 	return p->gaps[gap].outer < 0 && gap > 0 && p->gaps[gap - 1].from >= p->gaps[gap].from;
 }
 
-static double instructions_of(const struct kernel_code *code, const struct warp_path *p)
-{
-	double sum = 0;
-	for (size_t b = 0; b < p->block_count; b++)
-		sum += path_weight(p, b) * code->blocks[p->blocks[b]].count;
-	return sum;
-}
-
 void gaps_fit(const struct kernel_code *code, struct warp_path *const *paths, size_t count, double counted)
 {
 	static const double same = 0.05; /* unrolling and branches that fall through make as much */
 	static const double least = 0.1, most = 20; /* what is beyond is no loop that changes: the counters are of something else */
 	double all = 0, rounds = 0;
 	for (size_t i = 0; i < count; i++) {
-		all += instructions_of(code, paths[i]);
+		all += path_instructions(code, paths[i]);
 		for (size_t g = 0; g < paths[i]->gap_count; g++)
 			rounds += has_loops_inside(paths[i], g) ? paths[i]->gaps[g].rounds * paths[i]->gaps[g].work : 0;
 	}
@@ -279,12 +319,9 @@ void gaps_fit(const struct kernel_code *code, struct warp_path *const *paths, si
 		return;
 	for (size_t i = 0; i < count; i++) {
 		struct path_gap *gaps = (struct path_gap *)paths[i]->gaps; /* the store's own */
-		double before = instructions_of(code, paths[i]);
+		double before = path_instructions(code, paths[i]);
 		for (size_t g = 0; g < paths[i]->gap_count; g++)
 			gaps[g].rounds *= has_loops_inside(paths[i], g) ? factor : 1;
-		if (paths[i]->gap_count)
-			path_weigh(code, paths[i]->blocks, paths[i]->block_count, gaps, paths[i]->gap_count, (double *)paths[i]->weights);
-		paths[i]->active_lanes = before > 0 ? (uint64_t)((double)paths[i]->active_lanes * instructions_of(code, paths[i]) / before)
-		                                    : paths[i]->active_lanes;
+		trace_store_reweigh(code, paths[i], before);
 	}
 }

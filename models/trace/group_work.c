@@ -96,7 +96,20 @@ static double warp_instructions(struct counter *c)
 	return sum;
 }
 
-static struct counted_work work_of(struct counter *c, uint64_t group, uint32_t items)
+bool counts_all_lanes(uint32_t items, uint64_t groups)
+{
+	return step_of(items, groups) == 1;
+}
+
+static void end_warp(struct counter *c, struct counted_work *w, uint32_t warp, float *by_warp)
+{
+	double instructions = warp_instructions(c);
+	w->warps += instructions;
+	if (by_warp && warp != UINT32_MAX)
+		by_warp[warp] = (float)instructions;
+}
+
+static struct counted_work work_of(struct counter *c, uint64_t group, uint32_t items, float *by_warp)
 {
 	const struct work_shape *s = c->shape;
 	struct counted_work w = {0, 0};
@@ -104,14 +117,19 @@ static struct counted_work work_of(struct counter *c, uint64_t group, uint32_t i
 	for (uint32_t i = c->step / 2; i < items; i += c->step) {
 		bool first = i / s->warp_size != warp, same = count_item(c, group, i);
 		if (first)
-			w.warps += warp_instructions(c);
+			end_warp(c, &w, warp, by_warp);
 		warp = i / s->warp_size;
 		w.threads += c->result.thread_instructions;
 		for (uint32_t b = 0; b < s->code->block_count && (first || !same); b++)
 			c->most[b] = c->most[b] > c->result.blocks[b] ? c->most[b] : c->result.blocks[b];
 	}
-	w.warps += warp_instructions(c);
+	end_warp(c, &w, warp, by_warp);
 	return w;
+}
+
+static uint32_t warps_of(const struct work_shape *s)
+{
+	return (s->items + s->warp_size - 1) / s->warp_size;
 }
 
 static int start_counting(struct counter *c)
@@ -139,12 +157,12 @@ static void end_counting(struct counter *c)
 	free(c->result.blocks);
 }
 
-int count_group_work(const struct work_shape *shape, const uint64_t *ids, size_t count, struct counted_work *out)
+int count_group_work(const struct work_shape *shape, const uint64_t *ids, size_t count, struct counted_work *out, float *by_warp)
 {
 	struct counter c = {.shape = shape, .step = step_of(shape->items, shape->groups)};
 	int result = start_counting(&c);
 	for (size_t i = 0; i < count && !result; i++)
-		out[i] = work_of(&c, ids[i], shape->items);
+		out[i] = work_of(&c, ids[i], shape->items, by_warp ? by_warp + i * warps_of(shape) : NULL);
 	if (!result && c.failed)
 		result = -ENOMEM;
 	end_counting(&c);
@@ -161,7 +179,7 @@ void find_seen(const struct launch_trace *trace, uint32_t counters, bool *seen)
 }
 
 int count_traced_work(const struct work_shape *shape, const struct launch_trace *trace, const uint64_t *ids, size_t count,
-                      struct counted_work *out)
+                      struct counted_work *out, float *by_warp)
 {
 	struct counter c = {.shape = shape, .step = step_of(shape->items, shape->groups)};
 	int result = start_counting(&c);
@@ -170,7 +188,9 @@ int count_traced_work(const struct work_shape *shape, const struct launch_trace 
 		if (g->group != ids[n])
 			continue;
 		c.traced = g->lanes;
-		out[n++] = work_of(&c, g->group, g->lane_count < shape->items ? g->lane_count : shape->items);
+		out[n] = work_of(&c, g->group, g->lane_count < shape->items ? g->lane_count : shape->items,
+		                 by_warp ? by_warp + n * warps_of(shape) : NULL);
+		n++;
 	}
 	if (!result && c.failed)
 		result = -ENOMEM;

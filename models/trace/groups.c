@@ -1,9 +1,10 @@
 /*
  * Which traced group an untraced one is like.
  *
- *   the one whose work-items and warps did most nearly as much, in percent, by their counters (group_work.c)
- *   among equals, one at the same borders of the grid, because groups at a border touch other memory
- *   among these, one whose addresses are as far into their lines
+ *   the one whose work-items and warps did most nearly as much, in percent, by their counters (group_work.c). Where its loops can be made
+ *   longer or shorter (stand_ins.c), what is left then counts, and a tenth of how much longer they are
+ *   among equals, one whose addresses are as far into their lines
+ *   among these, one at the same borders of the grid, because groups at a border touch other memory
  *   among these, the nearest by id
  * Why lines: addresses may move from group to group by less than a line, as those of stencils do. Then a warp of one group
  * touches two lines, and the same warp of the next group three. The nearest group would stand for a whole part of the launch,
@@ -27,9 +28,16 @@ static uint32_t borders(const uint64_t grid[3], uint64_t group)
 	return all;
 }
 
-/* work has the groups of the launch first, then those that were traced. */
+void pattern_counts_free(struct pattern_counts *c)
+{
+	free(c->work);
+	free(c->by_warp);
+	*c = (struct pattern_counts){NULL, NULL};
+}
+
+/* The groups of the launch first, then those that were traced. */
 static int fill_work(const struct kernel_code *code, const struct group_sample *sample, const struct lane_counts *lanes,
-                     const struct traced_ids *traced, struct counted_work *work)
+                     const struct traced_ids *traced, struct counted_work *work, float *by_warp)
 {
 	const uint64_t *local = sample->shape->local;
 	bool *seen = traced->other ? calloc(code->counter_count + 1u, sizeof *seen) : NULL;
@@ -39,28 +47,41 @@ static int fill_work(const struct kernel_code *code, const struct group_sample *
 		find_seen(traced->other, code->counter_count, seen);
 	for (uint64_t g = 0; g < sample->count && groups; g++)
 		groups[g] = group_of_sample(sample, g);
-	int result = groups && (seen || !traced->other) ? count_group_work(&shape, groups, sample->count, work) : -ENOMEM;
+	int result = groups && (seen || !traced->other) ? count_group_work(&shape, groups, sample->count, work, by_warp) : -ENOMEM;
+	float *of_traced = by_warp ? by_warp + sample->count * ((shape.items + shape.warp_size - 1) / shape.warp_size) : NULL;
 	if (!result && traced->other)
-		result = count_traced_work(&shape, traced->other, traced->ids, traced->count, work + sample->count);
+		result = count_traced_work(&shape, traced->other, traced->ids, traced->count, work + sample->count, of_traced);
 	else if (!result)
-		result = count_group_work(&shape, traced->ids, traced->count, work + sample->count);
+		result = count_group_work(&shape, traced->ids, traced->count, work + sample->count, of_traced);
 	free(groups);
 	free(seen);
 	return result;
 }
 
-/* By how much more or less work differs, as a part of the second. */
+/* By how much more or less work differs, as a logarithm: twice as much is as far as half as much. */
 static double apart(const struct counted_work *a, const struct counted_work *b)
 {
-	double threads = fabs(a->threads - b->threads) / fmax(b->threads, 1);
-	return fmax(threads, fabs(a->warps - b->warps) / fmax(b->warps, 1));
+	double threads = fabs(log(fmax(a->threads, 1) / fmax(b->threads, 1)));
+	return fmax(threads, fabs(log(fmax(a->warps, 1) / fmax(b->warps, 1))));
+}
+
+/* Of what stands for a group: a traced one, whose loops can be made longer, and shorter down to `least` of what it did. Iterations that were
+ * not traced need not do as those that were, so that a tenth of how much longer they are counts as well: a guess. */
+static double apart_fitted(const struct counted_work *traced, const struct counted_work *work, double least)
+{
+	static const double stretched = 0.1;
+	if (least >= 1 || !(traced->warps > 0) || !(work->warps > 0))
+		return apart(traced, work);
+	double times = fmax(work->warps / traced->warps, least);
+	struct counted_work fitted = {.threads = traced->threads * times, .warps = traced->warps * times};
+	return apart(&fitted, work) + stretched * fabs(log(times));
 }
 
 /* How unlike two groups are, the most important first. */
 struct difference {
 	double work; /* percent */
-	bool border;
 	uint32_t misaligned;
+	bool border;
 	uint64_t distance;
 };
 
@@ -68,10 +89,10 @@ static bool is_more_alike(const struct difference *a, const struct difference *b
 {
 	if (a->work < b->work || a->work > b->work)
 		return a->work < b->work;
-	if (a->border != b->border)
-		return b->border;
 	if (a->misaligned != b->misaligned)
 		return a->misaligned < b->misaligned;
+	if (a->border != b->border)
+		return b->border;
 	return a->distance < b->distance;
 }
 
@@ -83,6 +104,7 @@ struct candidates {
 	uint32_t *borders;
 	size_t count;
 	const struct counted_work *work; /* NULL: not known */
+	const double *least; /* struct traced_ids */
 	int64_t steps[MOST_STEPS][3]; /* bytes by which addresses move that are linear in the group's ids, as far as those are no lines */
 	uint32_t step_count;
 	int64_t line_bytes;
@@ -132,7 +154,7 @@ static uint32_t most_alike(const struct trace_shape *shape, const struct candida
 	for (size_t i = 0; i < c->count; i++) {
 		struct difference d = {
 			.border = c->borders[i] != own,
-			.work = work ? floor(100 * apart(&c->work[i], work)) : 0,
+			.work = work ? floor(100 * apart_fitted(&c->work[i], work, c->least ? c->least[i] : 1)) : 0,
 			.distance = c->ids[i] > group ? c->ids[i] - group : group - c->ids[i],
 		};
 		if (c->ids[i] == group && !c->other)
@@ -155,19 +177,6 @@ uint64_t group_of_sample(const struct group_sample *s, uint64_t n)
 	return s->count < all ? (uint64_t)(((double)n + 0.5) * (double)all / (double)s->count) : n;
 }
 
-/* What warps of the groups did over what those that stand for them did: the same counters on both sides, so that what these get
- * wrong about the target's instructions does not matter. */
-static double share_represented(const struct counted_work *work, const struct counted_work *traced, const uint32_t *stands_for,
-                                uint64_t count)
-{
-	double all = 0, represented = 0;
-	for (uint64_t g = 0; g < count; g++) {
-		all += work[g].warps;
-		represented += traced[stands_for[g]].warps;
-	}
-	return all > 0 && represented > 0 ? all / represented : 0;
-}
-
 /* By how much the nearest of those that stand for groups, and those that are to, is off. */
 static double missing(const struct counted_work *work, const struct counted_work *stands_for, const struct counted_work *chosen,
                       uint32_t count)
@@ -181,7 +190,7 @@ static double missing(const struct counted_work *work, const struct counted_work
 /* The group with the most instructions that no traced group stands for, then the next, and so on, as long as launches that
  * differ so much would not be taken for alike (TBPoint, V-A). */
 static void find_needed(const struct group_sample *sample, const struct counted_work *work, const struct counted_work *traced,
-                        const uint32_t *stands_for, struct needed_groups *out)
+                        const struct stand_in *stands_for, struct needed_groups *out)
 {
 	static const double unlike = 0.1; /* TBPoint's threshold of launches */
 	struct counted_work chosen[MOST_NEEDED];
@@ -189,7 +198,7 @@ static void find_needed(const struct group_sample *sample, const struct counted_
 		uint64_t worst = 0;
 		double most = 0;
 		for (uint64_t g = 0; g < sample->count; g++) {
-			double off = missing(&work[g], &traced[stands_for[g]], chosen, out->count);
+			double off = missing(&work[g], &traced[stands_for[g].traced], chosen, out->count);
 			if (off > unlike && off * work[g].warps > most) {
 				most = off * work[g].warps;
 				worst = g;
@@ -202,31 +211,42 @@ static void find_needed(const struct group_sample *sample, const struct counted_
 	}
 }
 
+static int count_pattern(const struct kernel_code *code, const struct group_sample *sample, const struct lane_counts *lanes,
+                         const struct traced_ids *traced, struct pattern_counts *out)
+{
+	const uint64_t *local = sample->shape->local;
+	uint32_t items = (uint32_t)(local[0] * local[1] * local[2]), warps = (items + sample->warp_size - 1) / sample->warp_size;
+	bool all = traced->least && counts_all_lanes(items, sample->count);
+	out->work = calloc(sample->count + traced->count, sizeof *out->work);
+	out->by_warp = all ? calloc((sample->count + traced->count) * warps, sizeof *out->by_warp) : NULL;
+	return out->work && (out->by_warp || !all) ? fill_work(code, sample, lanes, traced, out->work, out->by_warp) : -ENOMEM;
+}
+
 int trace_groups(const struct kernel_code *code, const struct group_sample *sample, const struct lane_counts *lanes,
-                 const struct traced_ids *traced, uint32_t *stands_for, double *represented, struct needed_groups *needed)
+                 const struct traced_ids *traced, struct stand_in *out, struct pattern_counts *counts, struct needed_groups *needed)
 {
 	const uint64_t *ids = traced->ids;
 	size_t id_count = traced->count;
 	struct candidates c = {.ids = ids, .other = traced->other, .borders = calloc(id_count + 1, sizeof *c.borders), .count = id_count,
-	                       .line_bytes = traced->line_bytes ? traced->line_bytes : 1};
-	struct counted_work *work = NULL;
+	                       .least = traced->least, .line_bytes = traced->line_bytes ? traced->line_bytes : 1};
 	int result = c.borders ? 0 : -ENOMEM;
-	if (!result && lanes && lanes->gather && (id_count < sample->count || traced->other)) {
-		work = calloc(sample->count + id_count, sizeof *work);
-		result = work ? fill_work(code, sample, lanes, traced, work) : -ENOMEM;
-		c.work = work ? work + sample->count : NULL;
-	}
+	*counts = (struct pattern_counts){NULL, NULL};
+	if (!result && lanes && lanes->gather && (id_count < sample->count || traced->other))
+		result = count_pattern(code, sample, lanes, traced, counts);
+	const struct counted_work *work = counts->work;
+	c.work = work ? work + sample->count : NULL;
 	if (traced->shifts)
 		find_steps(traced->shifts, code->code_count, &c);
 	for (size_t i = 0; i < id_count && !result; i++)
 		c.borders[i] = borders(sample->shape->groups, ids[i]);
-	for (uint64_t g = 0; g < sample->count && !result; g++)
-		stands_for[g] = most_alike(sample->shape, &c, group_of_sample(sample, g), work ? &work[g] : NULL);
-	*represented = id_count >= sample->count && !traced->other ? 1 : work && !result ? share_represented(work, c.work, stands_for, sample->count) : 0;
+	for (uint64_t g = 0; g < sample->count && !result; g++) {
+		out[g] = (struct stand_in){.traced = most_alike(sample->shape, &c, group_of_sample(sample, g), work ? &work[g] : NULL), .times = 1};
+		out[g].work = work ? work[g].warps : 0;
+		out[g].of_traced = work ? c.work[out[g].traced].warps : 0;
+	}
 	needed->count = 0;
 	if (work && !result)
-		find_needed(sample, work, c.work, stands_for, needed);
+		find_needed(sample, work, c.work, out, needed);
 	free(c.borders);
-	free(work);
 	return result;
 }

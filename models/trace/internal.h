@@ -15,6 +15,8 @@ struct recorded_path {
 	struct gs_buf gaps;     /* struct recorded_gap, until gaps_finish; then struct path_gap */
 	struct gs_buf shifts;   /* struct round_shift, of all gaps */
 	struct gs_buf weights;  /* double per block, where there are gaps */
+	struct gs_buf loop;     /* struct path_gap: where there are none, a loop that could be longer; empty: there is none */
+	struct gs_buf loop_shifts; /* struct round_shift, of that */
 	uint64_t lane_instructions;
 };
 enum { DIVERGES = 128 };
@@ -42,6 +44,7 @@ struct gap_finish {
 	const struct kernel_code *code;
 	const struct launch_trace *trace;
 	struct shift_finder *ranges; /* gets what instructions touch in gaps; NULL: requests are not kept */
+	bool loops; /* paths stand for others: loops may have to be longer */
 };
 int gaps_finish(const struct gap_finish *f, struct recorded_path *r);
 /*
@@ -57,6 +60,7 @@ void gaps_place(const struct launch_trace *trace, struct round_shift *shifts, si
 struct trace_store {
 	struct warp_path *paths;
 	struct path_requests *requests; /* by path, where they are kept */
+	const struct path_gap **loops;  /* by path without gaps: a loop that could be longer; NULL: there is none */
 	uint32_t *path_of;
 	uint64_t *pattern_ids;
 	struct address_shift *shifts;
@@ -76,7 +80,14 @@ struct trace_store {
 };
 /* Keeps a path. With requests each has its own, but for its blocks; else one that is the same is found again. */
 int trace_store_keep(struct trace_store *s, const struct recorded_path *r, bool requests, uint32_t *path);
+/* Keeps a path that is as another one, but does its outermost windows so much more or less often that it does `times` as much, or as
+ * near to it as can be. actual: what it does over what the other does. */
+int trace_store_vary(struct trace_store *s, const struct kernel_code *code, uint32_t of, double times, uint32_t *path, double *actual);
 void trace_store_free(struct trace_store *s); /* NULL is fine */
+bool trace_store_has_gaps(const struct trace_store *s);
+/* A path that the store keeps has other rounds now: weighs it anew. before: its instructions. */
+void trace_store_reweigh(const struct kernel_code *code, struct warp_path *path, double before);
+double path_instructions(const struct kernel_code *code, const struct warp_path *path); /* with the rounds of gaps */
 
 /* ---- models/trace/shifts.c: how addresses move from group to group ---- */
 
@@ -106,12 +117,15 @@ struct counted_work {
 	double threads; /* instructions of work-items */
 	double warps;   /* of warps, by the lanes that do most */
 };
-int count_group_work(const struct work_shape *shape, const uint64_t *ids, size_t count, struct counted_work *out);
+/* by_warp: of single warps, a group's one after the other; NULL: not wanted. */
+int count_group_work(const struct work_shape *shape, const uint64_t *ids, size_t count, struct counted_work *out, float *by_warp);
+/* Whether all work-items of so many groups are read. */
+bool counts_all_lanes(uint32_t items, uint64_t groups);
 /* The same of groups of a trace, by their events: the counters are another launch's. ids: of some of its groups, ascending. Events have
  * blocks of the source alone: to be compared with the work of others, those must be counted by blocks that were seen in the trace. */
 void find_seen(const struct launch_trace *trace, uint32_t counters, bool *seen);
 int count_traced_work(const struct work_shape *shape, const struct launch_trace *trace, const uint64_t *ids, size_t count,
-                      struct counted_work *out);
+                      struct counted_work *out, float *by_warp);
 
 /* ---- models/trace/groups.c: which traced group stands for which ---- */
 
@@ -129,12 +143,43 @@ struct traced_ids {
 	const struct address_shift *shifts; /* per instruction of the code; NULL: not known */
 	uint32_t line_bytes;                /* of L1 */
 	const struct launch_trace *other;   /* of another launch, which did otherwise; NULL: of this one */
+	const double *least;                /* of each: fit_least; NULL: loops are as long as they were */
 };
 
-/* Fills stands_for[n] with the index of a traced group, for every group of the sample, and *represented with the instructions of
- * warps of the groups over those of the groups that stand for them, by counters; 0: not known. needed: groups that no
- * traced one stands for well. */
+/* How much groups did: those of the sample first, then those that were traced. */
+struct pattern_counts {
+	struct counted_work *work; /* NULL: not known */
+	float *by_warp; /* instructions of single warps; NULL: not known, or not of all of their lanes */
+};
+void pattern_counts_free(struct pattern_counts *c);
+
+/* What stands for a group of the sample. */
+struct stand_in {
+	uint32_t traced; /* index of the traced group */
+	double work, of_traced; /* instructions of the group's warps, and of the traced one's, by counters; 0: not known */
+	double times;    /* what stands for the group does over what the traced group did */
+};
+/* Fills a stand-in for every group of the sample, with the traced group's own paths. needed: groups that no traced one stands for well.
+ * The caller frees the counts. */
 int trace_groups(const struct kernel_code *code, const struct group_sample *sample, const struct lane_counts *lanes,
-                 const struct traced_ids *traced, uint32_t *stands_for, double *represented, struct needed_groups *needed);
+                 const struct traced_ids *traced, struct stand_in *out, struct pattern_counts *counts, struct needed_groups *needed);
+
+/* ---- models/trace/stand_ins.c: as much as groups did ---- */
+
+struct fit_input {
+	const struct kernel_code *code;
+	struct trace_store *store;
+	const uint32_t *paths; /* of the traced groups, per_group each */
+	uint32_t per_group;
+	struct stand_in *list;
+	uint64_t count;
+	const float *by_warp;  /* struct pattern_counts */
+	bool together;         /* warps of a group wait for one another */
+};
+/* The least that stands for a group with such paths can do over what they do; 1: their loops cannot be made longer or shorter. */
+double fit_least(const struct kernel_code *code, const struct trace_store *s, const uint32_t *paths, uint32_t count);
+/* Where groups did more or less than the traced ones that stand for them, loops are made longer or shorter. Fills path_of, per_group
+ * entries each, and the times of the list. Returns 0 or -ENOMEM. */
+int stand_ins_fit(const struct fit_input *in, uint32_t *path_of);
 
 #endif

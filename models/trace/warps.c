@@ -320,6 +320,12 @@ static void clear_path(struct recorded_path *p)
 	p->lane_instructions = 0;
 }
 
+/* Whether groups that were traced stand for some that were not. */
+static bool stand_for_others(const struct trace_maker *m)
+{
+	return !m->computed && (m->trace->group_count < m->out->warps.groups || m->shape->other);
+}
+
 static int run_warp(struct trace_maker *m, const struct traced_group *group)
 {
 	struct lane_path paths[REPLAY_MOST_LANES];
@@ -334,7 +340,7 @@ static int run_warp(struct trace_maker *m, const struct traced_group *group)
 	if (path_failed(&m->path))
 		result = -ENOMEM;
 	if (!result)
-		result = gaps_finish(&(struct gap_finish){m->code, m->trace, m->shifts}, &m->path);
+		result = gaps_finish(&(struct gap_finish){m->code, m->trace, m->shifts, stand_for_others(m)}, &m->path);
 	if (!result)
 		add_statistics(m);
 	return result;
@@ -422,12 +428,12 @@ static int fit_gaps(struct trace_maker *m, const struct lane_counts *lanes, cons
 {
 	struct trace_store *s = m->out->store;
 	uint32_t per_group = m->out->warps.warps_per_group;
-	if (!s->list_count || !lanes || !lanes->gather) /* no gaps */
+	if (!lanes || !lanes->gather || !trace_store_has_gaps(s))
 		return 0;
 	struct work_shape shape = {m->code, lanes, used, (uint32_t)m->items, m->gpu->warp_size, NULL};
 	struct counted_work *work = calloc(used + 1, sizeof *work);
 	struct warp_path **own = calloc(per_group + 1u, sizeof *own);
-	int result = work && own ? count_group_work(&shape, ids, used, work) : -ENOMEM;
+	int result = work && own ? count_group_work(&shape, ids, used, work, NULL) : -ENOMEM;
 	for (size_t i = 0; i < used && !result; i++) {
 		for (uint32_t w = 0; w < per_group; w++)
 			own[w] = &s->paths[paths[i * per_group + w]];
@@ -452,28 +458,62 @@ static double stand_in_error(const struct trace_maker *m, uint64_t traced)
 	return steps;
 }
 
+static bool has_barriers(const struct kernel_code *code)
+{
+	for (uint32_t i = 0; i < code->code_count; i++)
+		if (code->code[i].class == CODE_barrier)
+			return true;
+	return false;
+}
+
+/* What warps of the groups did over what those that stand for them do: the same counters on both sides, so that what these get
+ * wrong about the target's instructions does not matter. */
+static double share_represented(const struct stand_in *list, uint64_t count)
+{
+	double all = 0, represented = 0;
+	for (uint64_t g = 0; g < count; g++) {
+		all += list[g].work;
+		represented += list[g].of_traced * list[g].times;
+	}
+	return all > 0 && represented > 0 ? all / represented : 0;
+}
+
 static int fill_pattern(struct trace_maker *m, const struct lane_counts *lanes, const uint64_t *ids, const uint32_t *paths,
                         size_t used)
 {
 	struct launch_warps *w = &m->out->warps;
 	struct trace_store *s = m->out->store;
 	struct group_sample sample = {m->shape, w->groups <= MOST_PATTERN ? w->groups : MANY, m->gpu->warp_size};
-	struct traced_ids traced = {ids, used, s->shifts, m->gpu->l1_line_bytes, m->shape->other ? m->trace : NULL};
+	struct traced_ids traced = {ids, used, s->shifts, m->gpu->l1_line_bytes, m->shape->other ? m->trace : NULL, NULL};
 	uint64_t count = sample.count;
-	uint32_t *stands_for = calloc(count + 1, sizeof *stands_for);
+	struct stand_in *stand_ins = calloc(count + 1, sizeof *stand_ins);
 	s->path_of = calloc(count * w->warps_per_group + 1, sizeof *s->path_of);
 	s->pattern_ids = calloc(count + 1, sizeof *s->pattern_ids);
-	int result = stands_for && s->path_of && s->pattern_ids ? 0 : -ENOMEM;
-	if (!result)
-		result = trace_groups(m->code, &sample, lanes, &traced, stands_for, &m->out->represented, &m->out->needed);
-	for (uint64_t g = 0; g < count && !result; g++) {
-		s->pattern_ids[g] = ids[stands_for[g]];
-		memcpy(s->path_of + g * w->warps_per_group, paths + (size_t)stands_for[g] * w->warps_per_group,
-		       w->warps_per_group * sizeof *paths);
+	double *least = calloc(used + 1, sizeof *least);
+	struct pattern_counts counts = {NULL, NULL};
+	int result = stand_ins && s->path_of && s->pattern_ids && least ? 0 : -ENOMEM;
+	for (size_t i = 0; i < used && !result && stand_for_others(m); i++) {
+		least[i] = fit_least(m->code, s, paths + i * w->warps_per_group, w->warps_per_group);
+		traced.least = least;
 	}
+	if (!result)
+		result = trace_groups(m->code, &sample, lanes, &traced, stand_ins, &counts, &m->out->needed);
+	if (!result && stand_for_others(m))
+		result = stand_ins_fit(&(struct fit_input){m->code, s, paths, w->warps_per_group, stand_ins, count, counts.by_warp,
+		                                           has_barriers(m->code)}, s->path_of);
+	for (uint64_t g = 0; g < count && !result; g++) {
+		s->pattern_ids[g] = ids[stand_ins[g].traced];
+		if (!stand_for_others(m))
+			memcpy(s->path_of + g * w->warps_per_group, paths + (size_t)stand_ins[g].traced * w->warps_per_group,
+			       w->warps_per_group * sizeof *paths);
+	}
+	if (!result)
+		m->out->represented = used >= count && !m->shape->other ? 1 : share_represented(stand_ins, count);
 	w->pattern_groups = count;
 	w->stand_in = stand_in_error(m, used);
-	free(stands_for);
+	free(stand_ins);
+	free(least);
+	pattern_counts_free(&counts);
 	return result;
 }
 
@@ -567,14 +607,8 @@ static void end_warps(struct trace_maker *m)
 	gs_buf_free(&m->path.gaps);
 	gs_buf_free(&m->path.shifts);
 	gs_buf_free(&m->path.weights);
-}
-
-static double path_instructions(const struct kernel_code *code, const struct warp_path *p)
-{
-	double sum = 0;
-	for (size_t i = 0; i < p->block_count; i++)
-		sum += path_weight(p, i) * code->blocks[p->blocks[i]].count;
-	return sum;
+	gs_buf_free(&m->path.loop);
+	gs_buf_free(&m->path.loop_shifts);
 }
 
 /* Of all groups: those that were traced stand for more or fewer others. */
@@ -632,6 +666,8 @@ static int make_warps(struct trace_maker *m, const struct lane_counts *lanes, st
 		result = fill_efficiency(m);
 	if (!result) {
 		out->traced_groups = used;
+		out->complete = used == out->warps.groups && !m->computed && !m->shape->other && any_whole(m->trace) &&
+		                !trace_store_has_gaps(out->store);
 		sum_up(m);
 		point_to_store(m);
 	}

@@ -37,6 +37,7 @@ struct trace_warps {
 	struct warp_statistics statistics;
 	double lane_efficiency;    /* active lanes over lanes, all executed instructions */
 	uint64_t traced_groups;    /* that could be used */
+	bool complete;             /* all groups were traced, in this launch, and nothing of them is left out */
 	double represented;        /* warps' instructions of all groups over those that the warps stand for, by counters; 0: not known */
 	struct needed_groups needed;
 	/* Of computed warps: */

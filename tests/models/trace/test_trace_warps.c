@@ -7,6 +7,7 @@
 #include "tests/analysis/traced_code.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -305,6 +306,7 @@ static void addresses_move_with_the_group(void)
 	CU_ASSERT_EQUAL(made.warps.shifts[0].step[0], LANES * 4);
 	CU_ASSERT_EQUAL(made.warps.pattern_groups, 10);
 	CU_ASSERT_EQUAL(made.warps.grid[0], 10);
+	CU_ASSERT_DOUBLE_EQUAL(made.warps.stand_in, 0.01, 1e-12); /* seven are moved by fixed steps */
 	/* inner groups use the inner group that was traced; groups at the ends use their own trace */
 	for (uint32_t g = 0; g < 10; g++)
 		CU_ASSERT_EQUAL(made.warps.pattern_ids[g], g == 0 ? 0 : g == 9 ? 9 : 3);
@@ -312,10 +314,10 @@ static void addresses_move_with_the_group(void)
 }
 
 /* Groups 0, 2, 3 and 9 of ten were traced. Each begins 96 bytes after the previous one. So groups that are 4 apart begin at the
- * same offset in a line: 6 uses 2, and 7 uses 3. The other inner groups use the nearest inner one. */
+ * same offset in a line: 6 uses 2, and 7 uses 3; 4 and 8 use 0, and 1 and 5 use 9, although these are at the ends. */
 static void groups_take_one_that_is_as_far_into_its_line(void)
 {
-	static const uint64_t ids[] = {0, 2, 3, 9}, expected[] = {0, 2, 2, 3, 3, 3, 2, 3, 3, 9};
+	static const uint64_t ids[] = {0, 2, 3, 9}, expected[] = {0, 9, 2, 3, 0, 9, 2, 3, 0, 9};
 	one_load();
 	begin_trace(4);
 	for (uint32_t g = 0; g < 4; g++) {
@@ -345,6 +347,10 @@ static void other_addresses_are_somewhere(void)
 	CU_ASSERT_FALSE(made.warps.shifts[0].linear);
 	CU_ASSERT_EQUAL(made.warps.shifts[0].low, 1ull << 40);
 	CU_ASSERT_EQUAL(made.warps.shifts[0].bytes, 4096 + 4);
+	CU_ASSERT_DOUBLE_EQUAL(made.warps.stand_in, 0, 1e-12); /* all were traced */
+	trace_warps_free(&made);
+	CU_ASSERT_EQUAL_FATAL(make_warps("gtx480", 4, true), 0);
+	CU_ASSERT_DOUBLE_EQUAL(made.warps.stand_in, MEMORY_CHANCE, 1e-12); /* the fourth goes anywhere */
 	finish();
 }
 
@@ -463,18 +469,18 @@ static void a_group_is_like_one_whose_warps_do_as_much(void)
 	CU_ASSERT_EQUAL_FATAL(make_counted_warps("gtx480", 4, true, &lanes), 0);
 	for (uint32_t g = 0; g < 4; g++)
 		CU_ASSERT_EQUAL(made.warps.pattern_ids[g], g == 1 ? 1 : 0);
-	/* 4 + 3 * 35 blocks are simulated; group 3 takes 37. */
-	CU_ASSERT_DOUBLE_EQUAL(made.represented, 111.0 / 109, 1e-12);
-	/* Active lanes: 4 * 32, and 32 + (31 + 33) + 32 for each of the others. */
-	CU_ASSERT_DOUBLE_EQUAL(made.lane_efficiency, (128 + 3 * 128) / (109.0 * 32), 1e-12);
+	/* 4 + 3 * 35 blocks would be simulated; group 3 takes 37, and its loop becomes longer: it takes 35 * 1.04. */
+	CU_ASSERT_DOUBLE_EQUAL(made.represented, 111 / 110.4, 1e-6);
+	/* Active lanes: 4 * 32, and 32 + (31 + 33) + 32 for each of the others, 1.04 times that for group 3. */
+	CU_ASSERT_DOUBLE_EQUAL(made.lane_efficiency, (128 + 2 * 128 + 133) / (110.4 * 32), 1e-6);
 	finish();
 }
 
 /*
  * The trace is of another launch, in which group 0 went round 40 times and group 1 once: of its iterations, 32 are a gap after a
- * window of 4. In this launch groups 0 and 1 go round once, group 2 42 times and group 3 20 times. So 2 is like 0, and the others are like
- * 1; 3 is 20 and 19 of its 22 blocks away from them, and takes the nearer. 3 + 3 + 44 + 22 blocks are done, and 3 + 3 + 42 + 3 are
- * represented.
+ * window of 4. In this launch groups 0 and 1 go round once, group 2 42 times and group 3 20 times. So 2 and 3 are like 0, and the others are
+ * like 1. 3 + 3 + 44 + 22 blocks are done. The loops of groups 2 and 3 become longer and shorter, so that they do 44 / 42 and 22 / 42 of the 42
+ * blocks of group 0. In steps of 1.04 that is 1.04 and 1.04^-16.
  */
 static void groups_of_another_launch_did_what_its_trace_says(void)
 {
@@ -493,8 +499,70 @@ static void groups_of_another_launch_did_what_its_trace_says(void)
 	}
 	CU_ASSERT_EQUAL_FATAL(trace_warps(&gpu, traced.code, &trace, &shape, &lanes, NULL, &made, NULL), 0);
 	for (uint32_t g = 0; g < 4; g++)
-		CU_ASSERT_EQUAL(made.warps.pattern_ids[g], g == 2 ? 0 : 1);
-	CU_ASSERT_DOUBLE_EQUAL(made.represented, 72.0 / 51, 1e-12);
+		CU_ASSERT_EQUAL(made.warps.pattern_ids[g], g < 2 ? 1 : 0);
+	CU_ASSERT_DOUBLE_EQUAL(made.represented, 72 / (6 + 42 * 1.04 + 42 * pow(1.04, -16)), 1e-6);
+	finish();
+}
+
+static double done_by(uint32_t group)
+{
+	return path_instructions(traced.code, &made.warps.paths[made.warps.path_of[group]]);
+}
+
+/*
+ * Group 0 is traced: it goes round 40 times, 32 of which are a gap, and does 42 blocks. The others go round 82, 19, 82 and 2 times. They do
+ * 84, 21, 84 and 4 blocks, 2 and 1/2 times as many, in steps of 1.04: 1.04^18 and 1.04^-18. The last group does fewer blocks than the 10 that
+ * are in the trace.
+ */
+static void loops_are_as_long_as_counters_say(void)
+{
+	uint32_t trips[5] = {40, 82, 19, 82, 2};
+	struct lane_counts lanes = {.columns = 1, .gather = gather_trips, .expand = expand_trips, .ctx = trips};
+	struct trace_gap gap = {.before = 5, .body = 1, .kept = 4, .iterations = 32};
+	make_code(P(0) "add.u32 %r1, %r1, 1;\nLOOP:\n" P(1) "@%p1 bra LOOP;\n" P(2) "ret;\n");
+	begin_trace(1);
+	for (uint32_t l = 0; l < LANES; l++) {
+		add_blocks(0, l, "0111111112");
+		lane_traces[0][l].gaps = &gap;
+		lane_traces[0][l].gap_count = 1;
+	}
+	CU_ASSERT_EQUAL_FATAL(make_counted_warps("gtx480", 5, true, &lanes), 0);
+	CU_ASSERT_DOUBLE_EQUAL(done_by(0), 42, 1e-9);
+	CU_ASSERT_DOUBLE_EQUAL(done_by(1), 42 * pow(1.04, 18), 1e-5);
+	CU_ASSERT_DOUBLE_EQUAL(done_by(2), 42 * pow(1.04, -18), 1e-5);
+	CU_ASSERT_DOUBLE_EQUAL(done_by(4), 10, 1e-5);
+	CU_ASSERT_EQUAL(made.warps.path_of[1], made.warps.path_of[3]);
+	CU_ASSERT_DOUBLE_EQUAL(made.represented, 235 / (done_by(0) + 2 * done_by(1) + done_by(2) + done_by(4)), 1e-5);
+	CU_ASSERT_DOUBLE_EQUAL(made.lane_efficiency, 1, 0.001);
+	finish();
+}
+
+/*
+ * Group 0 is traced as a whole, and goes round 8 times; group 1 goes round 80 times, and does 162 instructions in place of 18: in steps of 1.04
+ * that is 1.04^56 times as many. Iterations 5 to 8 can be done again. They load from 16 bytes further on each time, so that a round of three is 48.
+ */
+static void a_loop_that_was_traced_as_a_whole_becomes_longer(void)
+{
+	uint32_t trips[2] = {8, 80};
+	struct lane_counts lanes = {.columns = 1, .gather = gather_trips, .expand = expand_trips, .ctx = trips};
+	make_code(P(0) "add.u32 %r1, %r1, 1;\nLOOP:\n" P(1) LOC(5, 8) "ld.global.f32 %f1, [%rd1];\n@%p1 bra LOOP;\n" P(2) "ret;\n");
+	begin_trace(1);
+	for (uint32_t l = 0; l < LANES; l++) {
+		add_blocks(0, l, "0");
+		for (uint32_t i = 0; i < 8; i++) {
+			add_blocks(0, l, "1");
+			add_access(0, l, 0, (1ull << 40) + i * 16);
+		}
+		add_blocks(0, l, "2");
+	}
+	CU_ASSERT_EQUAL_FATAL(make_counted_warps("gtx480", 2, true, &lanes), 0);
+	const struct warp_path *own = &made.warps.paths[made.warps.path_of[0]], *longer = &made.warps.paths[made.warps.path_of[1]];
+	CU_ASSERT_EQUAL(own->gap_count, 0);
+	CU_ASSERT_EQUAL_FATAL(longer->gap_count, 1);
+	CU_ASSERT_EQUAL(longer->gaps[0].at - longer->gaps[0].from, 3);
+	CU_ASSERT_EQUAL(longer->gaps[0].shifts[0].step, 48);
+	CU_ASSERT_DOUBLE_EQUAL(done_by(0), 18, 1e-9); /* the loop has two instructions */
+	CU_ASSERT_DOUBLE_EQUAL(done_by(1), 18 * pow(1.04, 56), 1e-5); /* 162 / 18 = 9 */
 	finish();
 }
 
@@ -545,6 +613,8 @@ void add_trace_warps_tests(void)
 	TEST(groups_that_nobody_stands_for_are_needed);
 	TEST(a_group_is_like_one_whose_warps_do_as_much);
 	TEST(groups_of_another_launch_did_what_its_trace_says);
+	TEST(loops_are_as_long_as_counters_say);
+	TEST(a_loop_that_was_traced_as_a_whole_becomes_longer);
 	TEST(windows_of_lanes_that_parted_do_not_multiply);
 #undef TEST
 }

@@ -1,0 +1,109 @@
+/* Windows of loops: how addresses move from round to round. */
+#include "tests/tests.h"
+
+#include "models/trace/internal.h"
+#include "tests/models/code_builder.h"
+
+#include <string.h>
+
+#define BUFFER (1ull << 40) /* of the first argument */
+
+enum { ITERATIONS = 8 };
+
+/* A path of ten loads, one per block, of which the second to the ninth are a window; offsets: where these go in a buffer of so many bytes.
+ * Returns the shift of the window's loads. */
+static struct round_shift shift_in_window(const uint64_t offsets[ITERATIONS], uint64_t buffer_bytes)
+{
+	struct code_block block = {.count = 1};
+	struct code_instruction load = {.class = CODE_load, .space = SPACE_global, .bytes = 4};
+	struct kernel_code code = {.blocks = &block, .block_count = 1, .code = &load, .code_count = 1};
+	struct launch_trace trace = {.argument_bytes = &buffer_bytes, .argument_count = 1};
+	const struct recorded_gap gap = {.from = 1, .at = 1 + ITERATIONS, .body = 0, .rounds = 3, .iterations = ITERATIONS};
+	const uint64_t grid[3] = {1, 1, 1};
+	const uint16_t one = 1;
+	const uint32_t zero = 0;
+	struct shift_finder *ranges = shift_finder_new(&code, 1, grid);
+	struct recorded_path path = {0};
+	struct round_shift shift;
+	for (uint32_t b = 0; b < ITERATIONS + 2; b++) {
+		uint64_t offset = b && b <= ITERATIONS ? offsets[b - 1] : 0;
+		struct first_lane first = {.instruction = 0, .known = true, .address = BUFFER + offset};
+		gs_buf_add(&path.blocks, &zero, sizeof zero);
+		gs_buf_add(&path.before, &b, sizeof b);
+		gs_buf_add(&path.accesses, &one, sizeof one);
+		gs_buf_add(&path.firsts, &first, sizeof first);
+	}
+	CU_ASSERT_EQUAL(gaps_add(&path, &gap), 0);
+	CU_ASSERT_EQUAL_FATAL(gaps_finish(&(struct gap_finish){.code = &code, .trace = &trace, .ranges = ranges}, &path), 0);
+	CU_ASSERT_EQUAL_FATAL(path.shifts.len, ITERATIONS * sizeof shift);
+	memcpy(&shift, path.shifts.data, sizeof shift);
+	if (!shift.chance)
+		gaps_place(&trace, &shift, 1, NULL, NULL);
+	struct gs_buf *parts[] = {&path.blocks, &path.before, &path.accesses, &path.firsts, &path.gaps, &path.shifts, &path.weights};
+	for (size_t i = 0; i < GS_ARRAY_LEN(parts); i++)
+		gs_buf_free(parts[i]);
+	shift_finder_free(ranges);
+	return shift;
+}
+
+/* 64 bytes on at every iteration: a round of eight is 512. */
+static void addresses_go_on_evenly(void)
+{
+	static const uint64_t offsets[] = {0, 64, 128, 192, 256, 320, 384, 448};
+	struct round_shift s = shift_in_window(offsets, 1 << 20);
+	CU_ASSERT_FALSE(s.chance);
+	CU_ASSERT_EQUAL(s.step, 512);
+	CU_ASSERT_EQUAL(round_address(&s, BUFFER + 64, 3, 0, 128), BUFFER + 64 + 3 * 512);
+}
+
+/* A buffer of 1024 bytes ends after the sixth load. The next round begins at 640 + 512 - 1024 = 128, and its seventh load, the first of the
+ * buffer before, is at 512. */
+static void a_buffer_may_end_in_the_middle_of_a_window(void)
+{
+	static const uint64_t offsets[] = {640, 704, 768, 832, 896, 960, 0, 64};
+	struct round_shift s = shift_in_window(offsets, 1024);
+	CU_ASSERT_FALSE(s.chance);
+	CU_ASSERT_EQUAL(s.step, 512);
+	CU_ASSERT_EQUAL(round_address(&s, BUFFER + 640, 1, 0, 128), BUFFER + 128);
+	CU_ASSERT_EQUAL(round_address(&s, BUFFER, 1, 0, 128), BUFFER + 512);
+	CU_ASSERT_EQUAL(round_address(&s, BUFFER + 640, 2, 0, 128), BUFFER + 640);
+}
+
+/* A buffer of 192 bytes has three of the loads: of seven steps, two go back to its begin. A round is 512 bytes, which is 128 modulo 192. */
+static void a_short_buffer_ends_again_and_again(void)
+{
+	static const uint64_t offsets[] = {0, 64, 128, 0, 64, 128, 0, 64};
+	struct round_shift s = shift_in_window(offsets, 192);
+	CU_ASSERT_FALSE(s.chance);
+	CU_ASSERT_EQUAL(round_address(&s, BUFFER, 1, 0, 64), BUFFER + 128);
+	CU_ASSERT_EQUAL(round_address(&s, BUFFER + 128, 1, 0, 64), BUFFER + 64);
+}
+
+/* Backwards: 0 is followed by the last 64 bytes of the buffer. */
+static void a_loop_may_go_backwards(void)
+{
+	static const uint64_t offsets[] = {192, 128, 64, 0, 960, 896, 832, 768};
+	struct round_shift s = shift_in_window(offsets, 1024);
+	CU_ASSERT_FALSE(s.chance);
+	CU_ASSERT_EQUAL(s.step, -512);
+	CU_ASSERT_EQUAL(round_address(&s, BUFFER + 192, 1, 0, 128), BUFFER + 704);
+	CU_ASSERT_EQUAL(round_address(&s, BUFFER + 768, 1, 0, 128), BUFFER + 256);
+}
+
+static void other_addresses_go_by_chance(void)
+{
+	static const uint64_t offsets[] = {0, 640, 64, 320, 960, 128, 704, 512};
+	CU_ASSERT_TRUE(shift_in_window(offsets, 1024).chance);
+}
+
+void add_gaps_tests(void)
+{
+	CU_pSuite suite = CU_add_suite("gaps", NULL, NULL);
+#define TEST(name) CU_add_test(suite, #name, name)
+	TEST(addresses_go_on_evenly);
+	TEST(a_buffer_may_end_in_the_middle_of_a_window);
+	TEST(a_short_buffer_ends_again_and_again);
+	TEST(a_loop_may_go_backwards);
+	TEST(other_addresses_go_by_chance);
+#undef TEST
+}
