@@ -316,6 +316,8 @@ static void take_targets(struct estimates *e, struct pending *p)
 static void find_trace(struct launch_result *r)
 {
 	trace_of(r);
+	if (r->profile.other_trace && r->sim->model.exact)
+		flag_add(&r->flags, FLAG_not_exact);
 	if (!r->trace)
 		flag_add(&r->flags, FLAG_not_traced);
 	else if (memcmp(r->trace->groups, r->profile.groups, sizeof r->trace->groups))

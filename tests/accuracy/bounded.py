@@ -7,7 +7,8 @@ Every program runs twice, because its traces differ. PATTERN: only programs with
 BUILD_DIR/accuracy/bounded.csv has, too; bounded-launches.csv has every launch. --keep: the rows go to docs/accuracy/bounded.csv. Ends
 with "N passed, N failed" over the aims below.
 
-A launch that has no memory model in the full simulation either has no truth, and is left out; the table says how many. Programs
+A launch that has no memory model in the full simulation either, or whose trace was cut there, has no truth, and is left out; the table says
+how many. One that is too large to be traced as a whole has: its groups are like ones that were. Programs
 in KNOWN are worse than the aims for a reason that is given. They are shown, and count for nothing."""
 import csv
 import os
@@ -40,7 +41,8 @@ class Launch:
         if not same:
             sys.exit(f"{program}: launch {self.seq} is another one in the second run")
         self.same_work = self.e["thread_instructions"] == self.truth["thread_instructions"]
-        self.has_truth = "perfect_memory" not in self.truth["flags"] and "not_traced" not in self.truth["flags"]
+        cut = "not_exact" in self.truth["flags"] and exact["sampled_fraction"] == 1
+        self.has_truth = not cut and "perfect_memory" not in self.truth["flags"] and "not_traced" not in self.truth["flags"]
 
     def error(self):
         return self.e["time_ns"] / self.truth["time_ns"] - 1

@@ -74,6 +74,13 @@ static bool choose_groups(const struct launch *l, struct trace_plan *p)
 	return items <= WHOLE * most;
 }
 
+/* With GPUSIM_EXACT=1 nothing of a trace may be missing. */
+static bool is_exact(void)
+{
+	return simulation.options.exact.number;
+}
+
+/* How long an exact trace is cannot be known before: it has the largest buffer, of which only what is used is ever touched. */
 static size_t buffer_words(const struct launch *l, const struct trace_plan *p)
 {
 	enum { LEAST = 1024 }; /* chunks in all */
@@ -83,7 +90,7 @@ static size_t buffer_words(const struct launch *l, const struct trace_plan *p)
 	items = items < most ? items : most;
 	uint64_t wanted = items * trace_room(l->record.facts) * (p->whole ? LONGER_WINDOWS : 1) * CHUNK_WORDS;
 	wanted = wanted < LEAST * CHUNK_WORDS ? LEAST * CHUNK_WORDS : wanted;
-	while (words * 2 <= room && words < wanted)
+	while (words * 2 <= room && (words < wanted || is_exact()))
 		words *= 2;
 	return words > TRACE_HEADER_WORDS + CHUNK_WORDS ? words : 0;
 }
@@ -99,8 +106,20 @@ bool plan_groups(const struct launch *l, struct trace_plan *p)
 	if (!choose_groups(l, p))
 		return false;
 	p->whole = p->boxes.count == 1;
-	p->windows = simulation.options.exact.number ? 1 : p->whole ? LONGER_WINDOWS : 0;
+	p->windows = is_exact() ? 1 : p->whole ? LONGER_WINDOWS : 0;
 	return true;
+}
+
+/* An exact launch waits for memory that launches before it still have. A user event may hold these up: then it is not traced. */
+static struct counter_buffer *wait_for_buffer(struct context_pool *pool, cl_device_id device, size_t words)
+{
+	enum { PATIENCE_MS = 1000, ROUNDS = 300 };
+	for (;;) {
+		uint64_t moves = worker_moves();
+		struct counter_buffer *b = buffer_take(pool, device, TRACE_BUFFER, words);
+		if (b || !is_exact() || !buffers_in_use(TRACE_BUFFER) || !worker_wait_progress(moves, PATIENCE_MS, ROUNDS))
+			return b;
+	}
 }
 
 bool take_trace_buffer(struct context_pool *pool, cl_device_id device, struct launch *l, struct trace_plan *p)
@@ -111,9 +130,9 @@ bool take_trace_buffer(struct context_pool *pool, cl_device_id device, struct la
 		return false;
 	}
 	/* Few launches need the room of longer windows. It must not keep the next launches from being traced. */
-	if (p->whole && buffers_in_use(TRACE_BUFFER) + words * sizeof(uint64_t) > TRACE_BUFFER_SHARE(simulation.options.trace_memory.number) / 2)
+	if (p->whole && !is_exact() && buffers_in_use(TRACE_BUFFER) + words * sizeof(uint64_t) > TRACE_BUFFER_SHARE(simulation.options.trace_memory.number) / 2)
 		words /= LONGER_WINDOWS;
-	l->trace_buffer = buffer_take(pool, device, TRACE_BUFFER, words);
+	l->trace_buffer = wait_for_buffer(pool, device, words);
 	if (!l->trace_buffer) {
 		simulation.cost.untraced++;
 		return false;

@@ -211,12 +211,18 @@ static void fetch_once(struct launch *l)
 	pthread_cond_broadcast(&w.progress);
 }
 
-/* With the lock held. The memory of traces that wait to be modelled has a bound, too. */
+/* With the lock held: whether the memory of traces that wait to be modelled has reached its bound. */
+static bool brought_enough(uint64_t more)
+{
+	return w.brought_bytes + more > TRACE_KEPT_SHARE(simulation.options.trace_memory.number);
+}
+
+/* With the lock held. What is beyond the bound is lost; with GPUSIM_EXACT=1 it is not fetched before there is room. */
 static void keep_brought(struct launch *l)
 {
 	if (!l->brought)
 		return;
-	if (w.brought_bytes + l->brought->length <= TRACE_KEPT_SHARE(simulation.options.trace_memory.number)) {
+	if (simulation.options.exact.number || !brought_enough(l->brought->length)) {
 		w.brought_bytes += l->brought->length;
 		return;
 	}
@@ -227,7 +233,7 @@ static void keep_brought(struct launch *l)
 
 static struct launch *next_to_fetch(void)
 {
-	struct launch *l = w.completed;
+	struct launch *l = simulation.options.exact.number && brought_enough(0) ? NULL : w.completed;
 	while (l && (l->fetched != FETCH_NONE || !has_to_fetch(l)))
 		l = l->queued;
 	return l;
@@ -387,8 +393,10 @@ static void work_on(struct launch *l)
 	progress_show(&simulation, w.done, w.seq - w.done);
 	bool ahead = l->fetched != FETCH_NONE; /* the fetcher has it already */
 	fetch_once(l);
-	if (ahead && l->brought)
+	if (ahead && l->brought) {
 		w.brought_bytes -= l->brought->length;
+		pthread_cond_signal(&w.fetch); /* it may have waited for room */
+	}
 	pthread_mutex_unlock(&w.lock);
 	finish_launch(l);
 	pthread_mutex_lock(&w.lock);
