@@ -190,7 +190,7 @@ static double missing(const struct counted_work *work, const struct counted_work
 /* The group with the most instructions that no traced group stands for, then the next, and so on, as long as launches that
  * differ so much would not be taken for alike (TBPoint, V-A). */
 static void find_needed(const struct group_sample *sample, const struct counted_work *work, const struct counted_work *traced,
-                        const struct stand_in *stands_for, struct needed_groups *out)
+                        const struct group_stand_in *stands_for, struct needed_groups *out)
 {
 	static const double unlike = 0.1; /* TBPoint's threshold of launches */
 	struct counted_work chosen[MOST_NEEDED];
@@ -223,7 +223,7 @@ static int count_pattern(const struct kernel_code *code, const struct group_samp
 }
 
 int trace_groups(const struct kernel_code *code, const struct group_sample *sample, const struct lane_counts *lanes,
-                 const struct traced_ids *traced, struct stand_in *out, struct pattern_counts *counts, struct needed_groups *needed)
+                 const struct traced_ids *traced, struct group_stand_in *out, struct pattern_counts *counts, struct needed_groups *needed)
 {
 	const uint64_t *ids = traced->ids;
 	size_t id_count = traced->count;
@@ -240,7 +240,7 @@ int trace_groups(const struct kernel_code *code, const struct group_sample *samp
 	for (size_t i = 0; i < id_count && !result; i++)
 		c.borders[i] = borders(sample->shape->groups, ids[i]);
 	for (uint64_t g = 0; g < sample->count && !result; g++) {
-		out[g] = (struct stand_in){.traced = most_alike(sample->shape, &c, group_of_sample(sample, g), work ? &work[g] : NULL), .times = 1};
+		out[g] = (struct group_stand_in){.traced = most_alike(sample->shape, &c, group_of_sample(sample, g), work ? &work[g] : NULL), .times = 1};
 		out[g].work = work ? work[g].warps : 0;
 		out[g].of_traced = work ? c.work[out[g].traced].warps : 0;
 	}

@@ -154,7 +154,7 @@ struct pattern_counts {
 void pattern_counts_free(struct pattern_counts *c);
 
 /* What stands for a group of the sample. */
-struct stand_in {
+struct group_stand_in {
 	uint32_t traced; /* index of the traced group */
 	double work, of_traced; /* instructions of the group's warps, and of the traced one's, by counters; 0: not known */
 	double times;    /* what stands for the group does over what the traced group did */
@@ -162,7 +162,7 @@ struct stand_in {
 /* Fills a stand-in for every group of the sample, with the traced group's own paths. needed: groups that no traced one stands for well.
  * The caller frees the counts. */
 int trace_groups(const struct kernel_code *code, const struct group_sample *sample, const struct lane_counts *lanes,
-                 const struct traced_ids *traced, struct stand_in *out, struct pattern_counts *counts, struct needed_groups *needed);
+                 const struct traced_ids *traced, struct group_stand_in *out, struct pattern_counts *counts, struct needed_groups *needed);
 
 /* ---- models/trace/stand_ins.c: as much as groups did ---- */
 
@@ -171,7 +171,7 @@ struct fit_input {
 	struct trace_store *store;
 	const uint32_t *paths; /* of the traced groups, per_group each */
 	uint32_t per_group;
-	struct stand_in *list;
+	struct group_stand_in *list;
 	uint64_t count;
 	const float *by_warp;  /* struct pattern_counts */
 	bool together;         /* warps of a group wait for one another */

@@ -27,7 +27,7 @@ struct made_path {
 	float times;   /* what it does over what the traced path does */
 };
 
-struct fitting {
+struct loop_fitting {
 	const struct fit_input *in;
 	double step;
 	struct made_path **made; /* by traced path, where any is needed: by step */
@@ -48,17 +48,17 @@ double fit_least(const struct kernel_code *code, const struct trace_store *s, co
 	return all > 0 && loops > 0 ? 1 - loops / all : 1;
 }
 
-static int step_of(const struct fitting *f, double times)
+static int step_of(const struct loop_fitting *f, double times)
 {
 	double most = floor(MOST_STEPS * shortest / f->step), steps = times > 0 ? log(times) / log1p(f->step) : -most;
 	return (int)round(fmin(fmax(steps, -most), most));
 }
 
 /* What a warp of the group did over what that of the traced one did. */
-static double times_of(const struct fitting *f, uint64_t group, uint32_t warp)
+static double times_of(const struct loop_fitting *f, uint64_t group, uint32_t warp)
 {
 	const struct fit_input *in = f->in;
-	const struct stand_in *s = &in->list[group];
+	const struct group_stand_in *s = &in->list[group];
 	double own = s->work, traced = s->of_traced;
 	if (in->by_warp && !in->together) {
 		own = in->by_warp[group * in->per_group + warp];
@@ -67,27 +67,27 @@ static double times_of(const struct fitting *f, uint64_t group, uint32_t warp)
 	return traced > 0 && own > 0 ? own / traced : 1;
 }
 
-static uint32_t path_of(const struct fitting *f, uint64_t group, uint32_t warp)
+static uint32_t path_of(const struct loop_fitting *f, uint64_t group, uint32_t warp)
 {
 	return f->in->paths[(size_t)f->in->list[group].traced * f->in->per_group + warp];
 }
 
 /* Of the warp's path; 0: as it is. */
-static int step_for(const struct fitting *f, uint64_t group, uint32_t warp)
+static int step_for(const struct loop_fitting *f, uint64_t group, uint32_t warp)
 {
 	uint32_t path = path_of(f, group, warp);
 	return f->in->store->paths[path].gap_count || f->in->store->loops[path] ? step_of(f, times_of(f, group, warp)) : 0;
 }
 
 /* NULL when memory runs out. */
-static struct made_path *place_of(const struct fitting *f, uint32_t path, int step)
+static struct made_path *place_of(const struct loop_fitting *f, uint32_t path, int step)
 {
 	if (!f->made[path])
 		f->made[path] = calloc(STEPS, sizeof *f->made[path]);
 	return f->made[path] ? &f->made[path][MOST_STEPS + step] : NULL;
 }
 
-static void forget_places(const struct fitting *f, size_t paths)
+static void forget_places(const struct loop_fitting *f, size_t paths)
 {
 	for (size_t p = 0; p < paths; p++) {
 		free(f->made[p]);
@@ -96,7 +96,7 @@ static void forget_places(const struct fitting *f, size_t paths)
 }
 
 /* Blocks of all paths that are to be made. */
-static int count_blocks(const struct fitting *f, uint64_t *blocks)
+static int count_blocks(const struct loop_fitting *f, uint64_t *blocks)
 {
 	*blocks = 0;
 	for (uint64_t g = 0; g < f->in->count; g++)
@@ -113,7 +113,7 @@ static int count_blocks(const struct fitting *f, uint64_t *blocks)
 	return 0;
 }
 
-static int fit_warp(const struct fitting *f, uint64_t group, uint32_t warp, uint32_t *path, double *times)
+static int fit_warp(const struct loop_fitting *f, uint64_t group, uint32_t warp, uint32_t *path, double *times)
 {
 	int step = step_for(f, group, warp), result = 0;
 	*path = path_of(f, group, warp);
@@ -135,10 +135,10 @@ static int fit_warp(const struct fitting *f, uint64_t group, uint32_t warp, uint
 }
 
 /* What all of the group's warps do over what those of the traced one did, as counters weigh them. */
-static int fit_group(const struct fitting *f, uint64_t group, uint32_t *paths)
+static int fit_group(const struct loop_fitting *f, uint64_t group, uint32_t *paths)
 {
 	const struct fit_input *in = f->in;
-	struct stand_in *s = &in->list[group];
+	struct group_stand_in *s = &in->list[group];
 	double sum = 0, all = 0;
 	for (uint32_t w = 0; w < in->per_group; w++) {
 		double times, weight = in->by_warp ? in->by_warp[(in->count + s->traced) * in->per_group + w] : 1;
@@ -155,7 +155,7 @@ static int fit_group(const struct fitting *f, uint64_t group, uint32_t *paths)
 int stand_ins_fit(const struct fit_input *in, uint32_t *path_of)
 {
 	size_t paths = in->store->path_count;
-	struct fitting f = {in, shortest, calloc(paths + 1, sizeof *f.made)};
+	struct loop_fitting f = {in, shortest, calloc(paths + 1, sizeof *f.made)};
 	uint64_t blocks = UINT64_MAX;
 	int result = f.made ? 0 : -ENOMEM;
 	for (; !result && blocks > MOST_BLOCKS && f.step < 1; f.step *= 2) {

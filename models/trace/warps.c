@@ -468,7 +468,7 @@ static bool has_barriers(const struct kernel_code *code)
 
 /* What warps of the groups did over what those that stand for them do: the same counters on both sides, so that what these get
  * wrong about the target's instructions does not matter. */
-static double share_represented(const struct stand_in *list, uint64_t count)
+static double share_represented(const struct group_stand_in *list, uint64_t count)
 {
 	double all = 0, represented = 0;
 	for (uint64_t g = 0; g < count; g++) {
@@ -486,7 +486,7 @@ static int fill_pattern(struct trace_maker *m, const struct lane_counts *lanes, 
 	struct group_sample sample = {m->shape, w->groups <= MOST_PATTERN ? w->groups : MANY, m->gpu->warp_size};
 	struct traced_ids traced = {ids, used, s->shifts, m->gpu->l1_line_bytes, m->shape->other ? m->trace : NULL, NULL};
 	uint64_t count = sample.count;
-	struct stand_in *stand_ins = calloc(count + 1, sizeof *stand_ins);
+	struct group_stand_in *stand_ins = calloc(count + 1, sizeof *stand_ins);
 	s->path_of = calloc(count * w->warps_per_group + 1, sizeof *s->path_of);
 	s->pattern_ids = calloc(count + 1, sizeof *s->pattern_ids);
 	double *least = calloc(used + 1, sizeof *least);
