@@ -91,7 +91,7 @@ static int take_commands(struct command_graph *to, const struct command_graph *f
 /* With the lock held. */
 static int update(struct command_graph *exec, struct command_graph *graph, struct api_update_result *result)
 {
-	size_t at;
+	size_t at = graph->count; /* the node that differs, if one is found */
 	*result = (struct api_update_result){.result = API_UPDATE_DONE};
 	if (graph_sort(graph) && graph_same_shape(exec, graph, &at))
 		return take_commands(exec, graph);
