@@ -28,6 +28,8 @@ void fatbin_free(struct fatbin *f)
 struct fatbin fatbin_container(const struct fatbin *f, uint32_t number)
 {
 	struct fatbin part = {.images = f->images};
+	if (!f->count)
+		return part;
 	while (part.images < f->images + f->count && part.images->container < number)
 		part.images++;
 	while (part.images + part.count < f->images + f->count && part.images[part.count].container == number)

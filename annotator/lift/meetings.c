@@ -22,7 +22,8 @@ bool is_sync(const struct ptx_instruction *i)
 static bool parts_lanes(const struct ptx_instruction *i)
 {
 	enum flow_kind kind = flow_kind(i);
-	return kind == FLOW_TABLE || ((kind == FLOW_BARRIER || kind == FLOW_ARRIVE) && (i->guard >= 0 || i->operands[0].kind == PTX_REGISTER));
+	bool by_register = i->operand_count && i->operands[0].kind == PTX_REGISTER;
+	return kind == FLOW_TABLE || ((kind == FLOW_BARRIER || kind == FLOW_ARRIVE) && (i->guard >= 0 || by_register));
 }
 
 void note_syncs(struct kernel_plan *p)

@@ -216,6 +216,8 @@ static int write_table(struct kernel_writer *w, uint32_t block, const struct ptx
 	uint32_t number = 0;
 	if (i->guard >= 0)
 		return gs_fail(w->err, ENOTSUP, "line %u: %s: it has a guard", i->ptx_line, i->opcode);
+	if (!i->operand_count)
+		return gs_fail(w->err, ENOTSUP, "line %u: %s: an operand is missing", i->ptx_line, i->opcode);
 	int result = write_same_lanes(w, &i->operands[0], "u32", block, pc);
 	gs_buf_puts(w->out, "switch (which) {\n");
 	for (uint32_t o = 0; o < i->operand_count; o++)

@@ -76,7 +76,9 @@ void opcode_write_shfl(struct opcode_work *w)
 		opcode_refuse(w, "its form is not known");
 		return;
 	}
-	bool sync = opcode_has(w, "sync"), masks = sync && opcode_source(w, 3)->kind == PTX_REGISTER;
+	bool sync = opcode_has(w, "sync");
+	const struct ptx_operand *members = sync ? opcode_source(w, 3) : NULL;
+	bool masks = members && members->kind == PTX_REGISTER;
 	opcode_put(w, "{ uint gs_off = 0; ");
 	gather(w, 0, b32, "gs_x");
 	if (masks)
