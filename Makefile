@@ -11,6 +11,7 @@ FUZZ_SECONDS ?= 3600
 JOBS ?= $(shell nproc 2>/dev/null || echo 1)
 
 CC = gcc
+FUZZ_CC = clang-19
 LLVM_CONFIG ?= llvm-config-19
 
 # What each target needs of Debian's packages; `setup-*` installs what is missing.
@@ -80,7 +81,7 @@ ifneq ($(filter . .. / ./,$(O))$(word 2,$(O)),)
 $(error O=$(O): name a folder of its own, without blanks)
 endif
 
-.PHONY: all demo test bench validate sanitize fuzz-annotator fuzz-ptx fuzz-fatbin fuzz-profile fuzz-cache install uninstall clean help programs cuda-ptx \
+.PHONY: all demo test bench validate sanitize fuzz-annotator fuzz-ptx fuzz-fatbin fuzz-lifter fuzz-profile fuzz-cache install uninstall clean help programs cuda-ptx \
 	setup-demo setup-test setup-validate setup-fuzz
 .DEFAULT_GOAL = all
 
@@ -278,11 +279,11 @@ $(O)/fuzz/obj/annotator/%.o: FUZZ_FLAGS += -fsanitize=fuzzer-no-link
 $(O)/fuzz/obj/%.o: %.c Makefile
 	$(SAY) FUZZCC $<
 	$(QUIET)mkdir -p $(@D)
-	$(QUIET)clang-19 $(ALL_CFLAGS) -I$(LLVM_INCLUDE) $(FUZZ_FLAGS) -c -o $@ $<
+	$(QUIET)$(FUZZ_CC) $(ALL_CFLAGS) -I$(LLVM_INCLUDE) $(FUZZ_FLAGS) -c -o $@ $<
 
 $(O)/fuzz/annotator: $(FUZZ_OBJ)
 	$(SAY) LINK $@
-	$(QUIET)clang-19 $(FUZZ_FLAGS) -fsanitize=fuzzer -o $@ $^ $(LLVM_LIBS)
+	$(QUIET)$(FUZZ_CC) $(FUZZ_FLAGS) -fsanitize=fuzzer -o $@ $^ $(LLVM_LIBS)
 
 FUZZ_PTX_OBJ = $(patsubst %.c,$(O)/fuzz/obj/%.o,tests/fuzz/ptx_reader.c tests/analysis/ptx_check.c $(PTX_READER) $(BASE))
 
@@ -290,13 +291,26 @@ $(O)/fuzz/obj/analysis/%.o: FUZZ_FLAGS += -fsanitize=fuzzer-no-link
 
 $(O)/fuzz/ptx: $(FUZZ_PTX_OBJ)
 	$(SAY) LINK $@
-	$(QUIET)clang-19 $(FUZZ_FLAGS) -fsanitize=fuzzer -o $@ $^ -lm
+	$(QUIET)$(FUZZ_CC) $(FUZZ_FLAGS) -fsanitize=fuzzer -o $@ $^ -lm
 
 FUZZ_FATBIN_OBJ = $(patsubst %.c,$(O)/fuzz/obj/%.o,tests/fuzz/fatbin_reader.c $(wildcard analysis/fatbin/*.c) $(BASE))
 
 $(O)/fuzz/fatbin: $(FUZZ_FATBIN_OBJ)
 	$(SAY) LINK $@
-	$(QUIET)clang-19 $(FUZZ_FLAGS) -fsanitize=fuzzer -o $@ $^ -lzstd -lm
+	$(QUIET)$(FUZZ_CC) $(FUZZ_FLAGS) -fsanitize=fuzzer -o $@ $^ -lzstd -lm
+
+# What gpusim-cc does with a CUDA module: reader, lifter, and the tables that it writes. No LLVM is needed.
+FUZZ_LIFTER_OBJ = $(patsubst %.c,$(O)/fuzz/obj/%.o,tests/fuzz/lifter.c $(addprefix runtime/cc/,lifted.c lifted_tables.c lifted_targets.c options.c) \
+	$(wildcard analysis/mapping/*.c analysis/machine/*.c annotator/lift/*.c annotator/opcodes/*.c) $(PTX) models/code/code.c $(BASE)) \
+	$(O)/obj/builtin_annotator.o $(O)/obj/builtin_lift.o
+
+# A function without instructions has no array of them, and C forbids to add 0 to NULL.
+$(foreach f,analysis/graph analysis/mapping analysis/machine annotator/lift annotator/opcodes,$(O)/fuzz/obj/$f/%.o): \
+	FUZZ_FLAGS += -fno-sanitize=pointer-overflow,nonnull-attribute
+
+$(O)/fuzz/lifter: $(FUZZ_LIFTER_OBJ)
+	$(SAY) LINK $@
+	$(QUIET)$(FUZZ_CC) $(FUZZ_FLAGS) -fsanitize=fuzzer -o $@ $^ -lzstd -lm
 
 # The reader of profiles, and what replay makes of their records.
 FUZZ_PACKS = tests/fuzz/packs.c tests/fuzz/pack_mutate.c tests/fuzz/modelling.c
@@ -314,11 +328,11 @@ $(O)/fuzz/obj/models/%.o: FUZZ_FLAGS += -fsanitize=fuzzer-no-link -fno-sanitize=
 
 $(O)/fuzz/profile: $(FUZZ_PROFILE_OBJ) $(O)/obj/builtin_gpus.o
 	$(SAY) LINK $@
-	$(QUIET)clang-19 $(FUZZ_FLAGS) -fsanitize=fuzzer -o $@ $^ -lzstd -lm
+	$(QUIET)$(FUZZ_CC) $(FUZZ_FLAGS) -fsanitize=fuzzer -o $@ $^ -lzstd -lm
 
 $(O)/fuzz/cache: $(FUZZ_CACHE_OBJ) $(O)/obj/builtin_gpus.o
 	$(SAY) LINK $@
-	$(QUIET)clang-19 $(FUZZ_FLAGS) -fsanitize=fuzzer -o $@ $^ -lzstd -lm
+	$(QUIET)$(FUZZ_CC) $(FUZZ_FLAGS) -fsanitize=fuzzer -o $@ $^ -lzstd -lm
 
 $(O)/tests/fuzz/replay: $(call OBJ,tests/fuzz/replay.c $(FUZZ_TARGET) $(FUZZ_TESTED))
 	$(SAY) LINK $@
@@ -431,6 +445,14 @@ fuzz-fatbin: setup-fuzz
 	$(O)/fuzz/fatbin -max_total_time=$(FUZZ_SECONDS) -timeout=10 -max_len=16384 -artifact_prefix=$(O)/fuzz/fatbin-found/ \
 		-print_final_stats=1 $(O)/fuzz/fatbin-corpus tests/fuzz/fatbin
 
+# The PTX of our own CUDA kernels is the seed.
+fuzz-lifter: setup-fuzz
+	@$(MAKE) --no-print-directory -j$(JOBS) $(O)/fuzz/lifter
+	mkdir -p $(O)/fuzz/lifter-corpus $(O)/fuzz/lifter-found
+	$(O)/fuzz/lifter -max_total_time=$(FUZZ_SECONDS) -timeout=20 -rss_limit_mb=4096 -max_len=16384 -dict=tests/fuzz/ptx.dict \
+		-artifact_prefix=$(O)/fuzz/lifter-found/ -print_final_stats=1 $(O)/fuzz/lifter-corpus tests/fuzz/ptx tests/fuzz/fatbin \
+		kernels/cuda/ptx tests/cuda/programs/ptx
+
 # A profile of the day is the seed of both.
 $(O)/fuzz/seed: $(O)/libgpusim.so $(O)/gpusim-cc $(O)/gpusim $(O)/kernels/launches
 	mkdir -p $(O)/fuzz
@@ -471,6 +493,7 @@ help:
 	@echo 'make fuzz-annotator  feed random programs to the annotator, for FUZZ_SECONDS (an hour)'
 	@echo 'make fuzz-ptx    feed random text to the reader of PTX, for FUZZ_SECONDS'
 	@echo 'make fuzz-fatbin  feed random bytes to the reader of fat binaries, for FUZZ_SECONDS'
+	@echo 'make fuzz-lifter  feed random PTX to the lifter, for FUZZ_SECONDS'
 	@echo 'make fuzz-profile  feed crafted profiles to gpusim replay, for FUZZ_SECONDS'
 	@echo 'make fuzz-cache  feed crafted entries of the cache to what reads them, for FUZZ_SECONDS'
 	@echo 'make cuda-ptx    compile the CUDA kernels of kernels/cuda and tests/cuda to the PTX that is committed beside them'
