@@ -59,7 +59,7 @@ GS_ORDER(long)
 /* What surrounds kernels. */
 //@ lift_frame
 struct gs_entry { uint pc, join, jpc, mask, arrived, kind, wait, generation, depth; };
-struct gs_warp { uint status, pc, m, alive, join, jpc, sp, wait, generation, all, start, turn, depth, spins, parted, bent; };
+struct gs_warp { uint status, pc, m, alive, join, jpc, sp, wait, generation, all, start, turn, depth, spins, parted, bent, looks; };
 struct gs_barrier { uint arrived, only, expected, generation, count, all, any, was_count, was_all, was_any; };
 struct gs_group {
 	ulong number, shared, shared_bytes, states, locals;
@@ -156,7 +156,7 @@ void gs_begin_warp(__private struct gs_group *g, __global struct gs_warp *s, uin
 {
 	uint left = g->threads - warp * 32;
 	s->status = GS_NEW;
-	s->pc = s->sp = s->all = s->turn = s->depth = s->spins = s->parted = s->bent = 0;
+	s->pc = s->sp = s->all = s->turn = s->depth = s->spins = s->parted = s->bent = s->looks = 0;
 	s->join = 0;
 	s->jpc = GS_NO_PC;
 	s->m = s->alive = s->start = left >= 32 ? 0xffffffffu : (1u << left) - 1u;
@@ -295,13 +295,18 @@ uint gs_find(__private struct gs_group *g, __global struct gs_entry *e, uint sp,
 			return k;
 	return GS_NO_PC;
 }
-/* The same for lanes that wait for others in a loop: their turn goes around. */
-uint gs_find_other(__private struct gs_group *g, __global struct gs_warp *s, __global struct gs_entry *e, uint sp, uint alive, uint never)
+/*
+ * The same for lanes that wait for others in a loop: their turn goes around. Where groups run in turn, it is mostly these that lanes wait
+ * for. So lanes that have come to a JOIN go on without the others now and then only: they would stay apart.
+ */
+uint gs_find_other(__private struct gs_group *g, __global struct gs_warp *s, __global struct gs_entry *e, uint sp, uint alive, uint together,
+	uint never)
 {
 	GS_APART(never)
+	uint some = !together || ++s->looks % GS_MOST_LOOKS == 0;
 	for (uint i = 1; i <= sp; i++) {
 		uint k = (s->turn + i) % sp;
-		if (gs_runnable(g, e, k, alive) || (e[k].kind == GS_JOIN && (e[k].arrived & e[k].mask & alive))) {
+		if (gs_runnable(g, e, k, alive) || (some && e[k].kind == GS_JOIN && (e[k].arrived & e[k].mask & alive))) {
 			s->turn = k;
 			return k;
 		}
@@ -404,7 +409,7 @@ uint gs_choose(__private struct gs_group *g, __global struct gs_warp *s, __globa
 	uint k = gs_find(g, e, sp, alive, 1, never);
 	return k == GS_NO_PC && (alone || h->force) ? gs_force(e, h, sp, alive) : k;
 }
-/* Removes entries without lanes, which are not only at the end where lanes are held. Returns how many are left, and where the JOIN is. */
+/* Removes entries without lanes, which are not only at the end where lanes are held, or wait for barriers or for others in loops. Returns how many are left, and where the JOIN is. */
 uint gs_compact(__global struct gs_warp *s, __global struct gs_entry *e, uint sp, uint alive, uint join, ulong snapshots, uint bytes, uint never)
 {
 	GS_APART(never)
@@ -616,6 +621,7 @@ if (m == alive) {
 	S->all = 0;
 	goto STOP;
 }
+GS_ROOM
 GS_PUSH(pc, m, GS_SIDE)
 E[sp - 1].wait = (uint)which + 1;
 E[sp - 1].generation = g->barriers[which].generation;
@@ -662,8 +668,9 @@ goto KEEP;
 //@ lift_frame_spin
 SPIN:
 if (sp) {
+	GS_ROOM
 	GS_LOOK
-	uint k = gs_find_other(g, S, E, sp, alive, never);
+	uint k = gs_find_other(g, S, E, sp, alive, (uint)launch->together, never);
 	if (k != GS_NO_PC) {
 		uint some = gs_going(E, k, alive);
 		GS_TAKEN(k)

@@ -180,7 +180,8 @@ static void write_constants(const struct lifted *l, struct gs_buf *out)
 	              {"GS_LIFTED_TRAP", LIFTED_TRAP},             {"GS_LIFTED_ASSERT", LIFTED_ASSERT},
 	              {"GS_LIFTED_STACK", LIFTED_STACK},           {"GS_LIFTED_DEADLOCK", LIFTED_DEADLOCK},
 	              {"GS_LIFTED_BAD_TARGET", LIFTED_BAD_TARGET}, {"GS_LIFTED_ELSEWHERE", LIFTED_ELSEWHERE},
-	              {"GS_MOST_SPINS", 1000},                     {"GS_GROUP_BYTES", LIFTED_GROUP_BYTES},
+	              {"GS_MOST_SPINS", 1000},                     {"GS_MOST_LOOKS", 16},
+	              {"GS_GROUP_BYTES", LIFTED_GROUP_BYTES},
 	              {"GS_MOST_PRINTED", 64}};
 	for (size_t i = 0; i < GS_ARRAY_LEN(values); i++)
 		gs_buf_printf(out, "#define %s %u\n", values[i].name, values[i].value);

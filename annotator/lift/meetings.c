@@ -64,8 +64,9 @@ void write_meeting_macros(struct kernel_writer *w)
 	if (!p->meets) {
 		gs_buf_puts(w->out, "#undef GS_TOGETHER\n#define GS_TOGETHER(named, what, mask, keep, take)\n#undef GS_THERE\n#define GS_THERE x\n"
 		                    "#undef GS_CHOOSE\n#define GS_CHOOSE(k) if (0) ;\n#undef GS_RESUME\n#define GS_RESUME goto DISPATCH;\n#undef GS_TAKEN\n#define GS_TAKEN(k)\n#undef GS_LOOK\n#define GS_LOOK\n"
-		                    "#undef GS_BEFORE_SPLIT\n#define GS_BEFORE_SPLIT\n#undef GS_AFTER_SPLIT\n#define GS_AFTER_SPLIT goto DISPATCH;\n"
-		                    "#undef GS_AFTER_WAIT\n#define GS_AFTER_WAIT goto NEXT;\n");
+		                    "#undef GS_BEFORE_SPLIT\n#define GS_BEFORE_SPLIT GS_ROOM\n#undef GS_AFTER_SPLIT\n#define GS_AFTER_SPLIT goto DISPATCH;\n"
+		                    "#undef GS_AFTER_WAIT\n#define GS_AFTER_WAIT goto NEXT;\n#undef GS_ROOM\n#define GS_ROOM");
+		gs_buf_puts(w->out, p->stops ? " GS_COMPACT(0ul, 0u)\n" : "\n");
 		return;
 	}
 	gs_buf_printf(w->out, "#undef GS_MEETINGS\n#define GS_MEETINGS %uul, %u, %u\n", p->warp_bytes, p->entries_at, p->meeting_at);
@@ -73,9 +74,10 @@ void write_meeting_macros(struct kernel_writer *w)
 	              "#undef GS_TOGETHER\n#define GS_TOGETHER GS_MEETING\n#undef GS_THERE\n#define GS_THERE (met ? met : x)\n"
 	              "#undef GS_CHOOSE\n#define GS_CHOOSE(k) if (H->held) k = gs_choose(g, S, E, H, sp, alive, %uu, %luul, %uu, never);\n"
 	              "#undef GS_RESUME\n#define GS_RESUME goto RESUME;\n#undef GS_TAKEN\n#define GS_TAKEN(k) GS_MET(k)\n"
-	              "#undef GS_BEFORE_SPLIT\n#define GS_BEFORE_SPLIT GS_COMPACT(%uul, %uu) first = sp;\n#undef GS_AFTER_SPLIT\n#define GS_AFTER_SPLIT goto KEEP;\n"
+	              "#undef GS_BEFORE_SPLIT\n#define GS_BEFORE_SPLIT GS_ROOM first = sp;\n#undef GS_AFTER_SPLIT\n#define GS_AFTER_SPLIT goto KEEP;\n"
 	              "#undef GS_AFTER_WAIT\n#define GS_AFTER_WAIT first = sp - 1; goto KEEP;\n",
-	              !p->stops, (unsigned long)p->snapshots_at, p->snapshot_bytes, p->snapshots_at, p->snapshot_bytes);
+	              !p->stops, (unsigned long)p->snapshots_at, p->snapshot_bytes);
+	gs_buf_printf(w->out, "#undef GS_ROOM\n#define GS_ROOM GS_COMPACT(%uul, %uu)\n", p->snapshots_at, p->snapshot_bytes);
 	gs_buf_printf(w->out, "#undef GS_LOOK\n#define GS_LOOK if (H->held) gs_resolve(S, E, H, sp, alive, %uul, %uu, never);\n", p->snapshots_at,
 	              p->snapshot_bytes);
 }

@@ -12,7 +12,7 @@
 enum {
 	STACK_ENTRIES = 72,
 	ENTRY_BYTES = 36,
-	HEADER_BYTES = 64,
+	HEADER_BYTES = 128,
 	MEETING_BYTES = 576,
 	MOST_CALLS = 512, /* that are active, where functions call themselves */
 	LEAST_CALLS = 16,
