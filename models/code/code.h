@@ -214,6 +214,8 @@ struct code_counts {
 	bool inconsistent;         /* a check failed or a count came out negative */
 	bool bounded;              /* some count was chosen between bounds */
 };
+/* Instructions that a thread executes when it leaves a block by this edge. */
+double code_edge_instructions(const struct kernel_code *code, const struct code_edge *edge);
 /* counts has code->counter_count entries. */
 int code_count(const struct kernel_code *code, const uint64_t *counts, struct code_counts *out); /* 0 or -ENOMEM */
 

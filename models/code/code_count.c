@@ -23,20 +23,35 @@ struct edge_sums {
 	uint32_t open_count;
 };
 
+/* Where 64 bits are not enough. */
+static bool known_part_wide(const struct kernel_code *c, const struct code_term *terms, uint32_t count, uint32_t denominator,
+                            const uint64_t *counts, double *out)
+{
+	__int128 sum = 0;
+	for (uint32_t i = 0; i < count; i++)
+		if (terms[i].of < c->counter_count)
+			sum += (__int128)terms[i].factor * (__int128)counts[terms[i].of];
+	*out = (double)sum / denominator;
+	return sum % denominator == 0;
+}
+
 /* The part of a sum that source counts determine; false where it does not come out whole. */
 static bool known_part(const struct kernel_code *c, const struct code_term *terms, uint32_t count, uint32_t denominator,
                        const uint64_t *counts, double *out, bool *has_unknown)
 {
-	__int128 sum = 0;
+	int64_t sum = 0, product;
+	bool fits = true;
 	*has_unknown = false;
 	for (uint32_t i = 0; i < count; i++) {
 		if (terms[i].of < c->counter_count)
-			sum += (__int128)terms[i].factor * (__int128)counts[terms[i].of];
+			fits = fits && !__builtin_mul_overflow(terms[i].factor, counts[terms[i].of], &product) &&
+			       !__builtin_add_overflow(sum, product, &sum);
 		else
 			*has_unknown = true;
 	}
 	*out = (double)sum / denominator;
-	return *has_unknown || sum % denominator == 0;
+	bool whole = fits ? sum % (int64_t)denominator == 0 : known_part_wide(c, terms, count, denominator, counts, out);
+	return *has_unknown || whole;
 }
 
 /* The largest that the other unknowns of an edge let its sum become. */
@@ -104,8 +119,7 @@ static double edge_value(const struct edge_sums *s, const struct code_edge *e)
 	return value;
 }
 
-/* Instructions that a thread executes when it leaves a block by this edge. */
-static double edge_instructions(const struct kernel_code *c, const struct code_edge *e)
+double code_edge_instructions(const struct kernel_code *c, const struct code_edge *e)
 {
 	const struct code_block *b = &c->blocks[e->from];
 	bool falls = b->count && !e->taken && c->code[b->first + b->count - 1].flags & CODE_CONDITIONAL;
@@ -125,7 +139,7 @@ static void sum_up(struct edge_sums *s, struct code_counts *out)
 			out->inconsistent = true;
 		out->edges[i] = value > 0 ? value : 0;
 		out->blocks[e->from] += out->edges[i];
-		out->thread_instructions += out->edges[i] * edge_instructions(c, e);
+		out->thread_instructions += out->edges[i] * code_edge_instructions(c, e);
 	}
 }
 
@@ -139,7 +153,7 @@ static int bound_instructions(const struct edge_sums *s, struct code_counts *out
 	out->low = out->high = 0;
 	for (uint32_t i = 0; i < c->edge_count; i++) {
 		const struct code_edge *e = &c->edges[i];
-		double n = edge_instructions(c, e);
+		double n = code_edge_instructions(c, e);
 		out->low += n * s->known[i];
 		for (uint32_t t = e->first_term; t < e->first_term + e->term_count; t++)
 			if (c->terms[t].of >= c->counter_count)

@@ -5,6 +5,7 @@
  * the normal equations (Hestenes and Stiefel 1952); the shares are taken anew from the result until they stay. An
  * edge that comes out negative is lifted to 0 by the smallest change of its unknowns (Kaczmarz' projection). The
  * slow path of a library stays at its lower bound.
+ * A launch asks this once for each of its work-items, so that only what is open is looked at again and again.
  */
 #include "models/code/code_estimate.h"
 
@@ -12,8 +13,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct estimate_work {
+/* A term of an edge's sum that is an unknown. */
+struct open_term {
+	uint32_t unknown;
+	double factor; /* divided by the edge's denominator */
+};
+
+struct code_estimator {
 	const struct kernel_code *code;
+	uint32_t *first;         /* per edge: of its open terms; one more than edges */
+	struct open_term *terms;
+	uint32_t *open_blocks, open_block_count; /* with edges that have likes, and some that have open terms */
+	double *room;            /* all that follows is in it */
 	const double *known;
 	const struct code_interval *bounds;
 	double *values;          /* per unknown */
@@ -26,24 +37,48 @@ struct estimate_work {
 	double *weight, *residual, *image;
 };
 
-static bool is_open(const struct kernel_code *c, uint32_t edge)
+static bool is_open(const struct code_estimator *w, uint32_t edge)
 {
-	const struct code_edge *e = &c->edges[edge];
-	for (uint32_t i = e->first_term; i < e->first_term + e->term_count; i++)
-		if (c->terms[i].of >= c->counter_count)
-			return true;
-	return false;
+	return w->first[edge] < w->first[edge + 1];
 }
 
 /* The unknowns' part of an edge's sum. */
-static double part_of(const struct kernel_code *c, uint32_t edge, const double *values)
+static double part_of(const struct code_estimator *w, uint32_t edge, const double *values)
 {
-	const struct code_edge *e = &c->edges[edge];
 	double sum = 0;
-	for (uint32_t i = e->first_term; i < e->first_term + e->term_count; i++)
-		if (c->terms[i].of >= c->counter_count)
-			sum += (double)c->terms[i].factor / e->denominator * values[c->terms[i].of - c->counter_count];
+	for (uint32_t i = w->first[edge]; i < w->first[edge + 1]; i++)
+		sum += w->terms[i].factor * values[w->terms[i].unknown];
 	return sum;
+}
+
+static void find_open_blocks(struct code_estimator *w)
+{
+	const struct kernel_code *c = w->code;
+	for (uint32_t b = 0; b < c->block_count; b++) {
+		const struct code_block *block = &c->blocks[b];
+		bool open = false, alike = false;
+		for (uint32_t i = block->first_edge; i < block->first_edge + block->edge_count; i++) {
+			open |= is_open(w, i);
+			alike |= c->edges[i].alike != 0;
+		}
+		if (open && alike)
+			w->open_blocks[w->open_block_count++] = b;
+	}
+}
+
+static void find_open(struct code_estimator *w)
+{
+	const struct kernel_code *c = w->code;
+	uint32_t count = 0;
+	for (uint32_t i = 0; i < c->edge_count; i++) {
+		const struct code_edge *e = &c->edges[i];
+		w->first[i] = count;
+		for (uint32_t t = e->first_term; t < e->first_term + e->term_count; t++)
+			if (c->terms[t].of >= c->counter_count)
+				w->terms[count++] = (struct open_term){c->terms[t].of - c->counter_count, (double)c->terms[t].factor / e->denominator};
+	}
+	w->first[c->edge_count] = count;
+	find_open_blocks(w);
 }
 
 static double clamp_to(const struct code_interval *b, double value)
@@ -53,17 +88,24 @@ static double clamp_to(const struct code_interval *b, double value)
 	return value < b->low ? b->low : value;
 }
 
-/* Edges, blocks, shares and the weights that follow from them. */
-static void take_shares(struct estimate_work *w)
+/* Edges and blocks, as the values make them. */
+static void take_edges(struct code_estimator *w)
 {
 	const struct kernel_code *c = w->code;
 	memset(w->blocks, 0, c->block_count * sizeof *w->blocks);
-	memset(w->share, 0, w->class_count * sizeof *w->share);
-	memset(w->of, 0, w->class_count * sizeof *w->of);
 	for (uint32_t i = 0; i < c->edge_count; i++) {
-		w->edges[i] = w->known[i] + part_of(c, i, w->values);
+		w->edges[i] = w->known[i] + part_of(w, i, w->values);
 		w->blocks[c->edges[i].from] += w->edges[i];
 	}
+}
+
+/* The same, and the shares and the weights that follow from them. */
+static void take_shares(struct code_estimator *w)
+{
+	const struct kernel_code *c = w->code;
+	take_edges(w);
+	memset(w->share, 0, w->class_count * sizeof *w->share);
+	memset(w->of, 0, w->class_count * sizeof *w->of);
 	for (uint32_t i = 0; i < c->edge_count; i++) {
 		w->share[c->edges[i].alike] += w->edges[i];
 		w->of[c->edges[i].alike] += w->blocks[c->edges[i].from];
@@ -76,36 +118,34 @@ static void take_shares(struct estimate_work *w)
 		w->weight[i] = c->edges[i].alike ? 1 / sqrt(1 + fabs(w->blocks[c->edges[i].from])) : 0;
 }
 
-/* What a change of the unknowns does to the weighted differences. */
-static void forward(struct estimate_work *w, const double *change, double *out)
+/* What a change of the unknowns does to the weighted differences: nothing but in open blocks. */
+static void forward(struct code_estimator *w, const double *change, double *out)
 {
 	const struct kernel_code *c = w->code;
-	for (uint32_t b = 0; b < c->block_count; b++) {
-		const struct code_block *block = &c->blocks[b];
+	for (uint32_t b = 0; b < w->open_block_count; b++) {
+		const struct code_block *block = &c->blocks[w->open_blocks[b]];
 		double sum = 0;
 		for (uint32_t i = block->first_edge; i < block->first_edge + block->edge_count; i++)
-			sum += out[i] = part_of(c, i, change);
+			sum += out[i] = part_of(w, i, change);
 		for (uint32_t i = block->first_edge; i < block->first_edge + block->edge_count; i++)
 			out[i] = w->weight[i] * (out[i] - w->share[c->edges[i].alike] * sum);
 	}
 }
 
 /* The transpose of forward. */
-static void backward(struct estimate_work *w, const double *differences, double *out)
+static void backward(struct code_estimator *w, const double *differences, double *out)
 {
 	const struct kernel_code *c = w->code;
 	memset(out, 0, c->unknown_count * sizeof *out);
-	for (uint32_t b = 0; b < c->block_count; b++) {
-		const struct code_block *block = &c->blocks[b];
+	for (uint32_t b = 0; b < w->open_block_count; b++) {
+		const struct code_block *block = &c->blocks[w->open_blocks[b]];
 		double sum = 0;
 		for (uint32_t i = block->first_edge; i < block->first_edge + block->edge_count; i++)
 			sum += w->share[c->edges[i].alike] * w->weight[i] * differences[i];
 		for (uint32_t i = block->first_edge; i < block->first_edge + block->edge_count; i++) {
-			const struct code_edge *e = &c->edges[i];
 			double z = w->weight[i] * differences[i] - sum;
-			for (uint32_t t = e->first_term; z != 0 && t < e->first_term + e->term_count; t++)
-				if (c->terms[t].of >= c->counter_count)
-					out[c->terms[t].of - c->counter_count] += z * c->terms[t].factor / e->denominator;
+			for (uint32_t t = w->first[i]; t < w->first[i + 1]; t++)
+				out[w->terms[t].unknown] += z * w->terms[t].factor;
 		}
 	}
 	for (uint32_t i = 0; i < c->unknown_count; i++)
@@ -121,7 +161,7 @@ static double square(const double *v, uint32_t count)
 	return sum;
 }
 
-static void minimise(struct estimate_work *w)
+static void minimise(struct code_estimator *w)
 {
 	enum { MOST_STEPS = 64 }; /* of conjugate gradients; fewer where the residual is small. Bounds the time */
 	const struct kernel_code *c = w->code;
@@ -149,29 +189,26 @@ static void minimise(struct estimate_work *w)
 }
 
 /* False: there was nothing to lift. */
-static bool lift_negative(struct estimate_work *w)
+static bool lift_negative(struct code_estimator *w)
 {
 	const struct kernel_code *c = w->code;
 	bool lifted = false;
 	for (uint32_t i = 0; i < c->unknown_count; i++)
 		w->values[i] = clamp_to(&w->bounds[i], w->values[i]);
 	for (uint32_t i = 0; i < c->edge_count; i++) {
-		const struct code_edge *e = &c->edges[i];
-		double value = is_open(c, i) ? w->known[i] + part_of(c, i, w->values) : 0, length = 0;
+		double value = is_open(w, i) ? w->known[i] + part_of(w, i, w->values) : 0, length = 0;
 		if (value > -1e-6)
 			continue;
-		for (uint32_t t = e->first_term; t < e->first_term + e->term_count; t++)
-			if (c->terms[t].of >= c->counter_count)
-				length += (double)c->terms[t].factor * c->terms[t].factor;
-		for (uint32_t t = e->first_term; t < e->first_term + e->term_count; t++)
-			if (c->terms[t].of >= c->counter_count)
-				w->values[c->terms[t].of - c->counter_count] -= value * e->denominator * c->terms[t].factor / length;
+		for (uint32_t t = w->first[i]; t < w->first[i + 1]; t++)
+			length += w->terms[t].factor * w->terms[t].factor;
+		for (uint32_t t = w->first[i]; t < w->first[i + 1]; t++)
+			w->values[w->terms[t].unknown] -= value * w->terms[t].factor / length;
 		lifted = true;
 	}
 	return lifted;
 }
 
-static void iterate(struct estimate_work *w)
+static void iterate(struct code_estimator *w)
 {
 	enum { ROUNDS = 8, LIFTS = 50 }; /* until shares change by less than 0.1%, which takes fewer; LIFTS: counts below 0 that are raised */
 	const struct kernel_code *c = w->code;
@@ -188,7 +225,7 @@ static void iterate(struct estimate_work *w)
 	}
 }
 
-static void start_values(struct estimate_work *w)
+static void start_values(struct code_estimator *w)
 {
 	const struct kernel_code *c = w->code;
 	for (uint32_t i = 0; i < c->unknown_count; i++) {
@@ -198,29 +235,81 @@ static void start_values(struct estimate_work *w)
 	}
 }
 
+static void take_room(struct code_estimator *w, double *room)
+{
+	size_t edges = w->code->edge_count, unknowns = w->code->unknown_count;
+	w->edges = w->room = room;
+	w->weight = w->edges + edges;
+	w->residual = w->weight + edges;
+	w->image = w->residual + edges;
+	w->gradient = w->image + edges;
+	w->direction = w->gradient + unknowns;
+	w->step = w->direction + unknowns;
+	w->blocks = w->step + unknowns;
+	w->share = w->blocks + w->code->block_count;
+	w->of = w->share + w->class_count;
+}
+
+struct code_estimator *code_estimator_new(const struct kernel_code *code)
+{
+	struct code_estimator *w = calloc(1, sizeof *w);
+	if (!w)
+		return NULL;
+	w->code = code;
+	w->class_count = 1;
+	for (uint32_t i = 0; i < code->edge_count; i++)
+		if (code->edges[i].alike >= w->class_count)
+			w->class_count = code->edges[i].alike + 1;
+	take_room(w, calloc(4 * (size_t)code->edge_count + 3 * (size_t)code->unknown_count + code->block_count + 2 * (size_t)w->class_count,
+	                    sizeof *w->room));
+	w->first = malloc((code->edge_count + 1u) * sizeof *w->first);
+	w->terms = malloc((code->term_count + 1u) * sizeof *w->terms);
+	w->open_blocks = malloc((code->block_count + 1u) * sizeof *w->open_blocks);
+	if (!w->room || !w->first || !w->terms || !w->open_blocks) {
+		code_estimator_free(w);
+		return NULL;
+	}
+	find_open(w);
+	return w;
+}
+
+void code_estimator_free(struct code_estimator *w)
+{
+	if (!w)
+		return;
+	free(w->first);
+	free(w->terms);
+	free(w->open_blocks);
+	free(w->room);
+	free(w);
+}
+
+void code_estimator_share(struct code_estimator *w, const double *known, double *values)
+{
+	w->known = known;
+	w->values = values;
+	take_shares(w);
+}
+
+void code_estimator_fit(struct code_estimator *w, const double *known, double *values)
+{
+	w->known = known;
+	w->values = values;
+	take_edges(w);
+	minimise(w);
+}
+
 bool code_estimate(const struct kernel_code *code, const double *known, const struct code_interval *bounds,
                    double *values)
 {
-	struct estimate_work w = {.code = code, .known = known, .bounds = bounds, .values = values, .class_count = 1};
-	for (uint32_t i = 0; i < code->edge_count; i++)
-		if (code->edges[i].alike >= w.class_count)
-			w.class_count = code->edges[i].alike + 1;
-	size_t edges = code->edge_count, unknowns = code->unknown_count, blocks = code->block_count;
-	double *room = calloc(4 * edges + 3 * unknowns + blocks + 2 * (size_t)w.class_count, sizeof *room);
-	if (!room)
+	struct code_estimator *w = code_estimator_new(code);
+	if (!w)
 		return false;
-	w.edges = room;
-	w.weight = w.edges + edges;
-	w.residual = w.weight + edges;
-	w.image = w.residual + edges;
-	w.gradient = w.image + edges;
-	w.direction = w.gradient + unknowns;
-	w.step = w.direction + unknowns;
-	w.blocks = w.step + unknowns;
-	w.share = w.blocks + blocks;
-	w.of = w.share + w.class_count;
-	start_values(&w);
-	iterate(&w);
-	free(room);
+	w->known = known;
+	w->bounds = bounds;
+	w->values = values;
+	start_values(w);
+	iterate(w);
+	code_estimator_free(w);
 	return true;
 }

@@ -5,6 +5,7 @@
  *   warps:   the sum over warps and blocks of the most that one of the warp's lanes executed the block, times its instructions
  * A warp goes round a loop as often as the lane that stays longest, so groups whose work-items did as much in sum may take very
  * different time. Source: the reduction of counts to warps of the probabilistic resource model, IV-A.
+ * What counters leave open is chosen once, for some work-items from all groups (models/code/code_map.h).
  * Arms of a branch that lanes take in turns count less than they take; all groups' do, and only ratios are used.
  */
 #include "models/trace/internal.h"
@@ -22,9 +23,8 @@ struct counter {
 	uint32_t *row, *last;
 	uint64_t *counts, *counts_before; /* the latter of the work-item before, where events are counted */
 	double *most; /* per block, of the warp under way */
-	struct code_counts result; /* of the work-item whose row is `last` */
-	bool any;                  /* `last` is one's */
-	bool failed;               /* out of memory */
+	double *blocks; /* of the work-item whose row is `last`, then its instructions */
+	bool any;       /* `last` is one's */
 };
 
 /* So that all groups together stay below MOST_ITEMS; not a multiple of a warp's size, which would look at one lane only. */
@@ -62,8 +62,16 @@ static bool count_traced_item(struct counter *c, uint32_t item)
 		return true;
 	c->any = true;
 	memcpy(c->counts_before, c->counts, bytes);
-	c->failed |= code_count(c->shape->code, c->counts, &c->result) != 0;
+	code_map_count(c->shape->map, c->counts, c->blocks);
 	return false;
+}
+
+static void expand_row(struct counter *c)
+{
+	const struct lane_counts *lanes = c->shape->lanes;
+	lanes->expand(lanes->ctx, c->row, c->counts);
+	for (uint32_t b = 0; b < c->shape->code->counter_count && c->shape->seen; b++)
+		c->counts[b] = c->shape->seen[b] ? c->counts[b] : 0;
 }
 
 /* Neighbours mostly count the same. Returns whether this one does. */
@@ -77,10 +85,8 @@ static bool count_item(struct counter *c, uint64_t group, uint32_t item)
 		return true;
 	c->any = true;
 	memcpy(c->last, c->row, lanes->columns * sizeof *c->row);
-	lanes->expand(lanes->ctx, c->row, c->counts);
-	for (uint32_t b = 0; b < c->shape->code->counter_count && c->shape->seen; b++)
-		c->counts[b] = c->shape->seen[b] ? c->counts[b] : 0;
-	c->failed |= code_count(c->shape->code, c->counts, &c->result) != 0;
+	expand_row(c);
+	code_map_count(c->shape->map, c->counts, c->blocks);
 	return false;
 }
 
@@ -119,9 +125,9 @@ static struct counted_work work_of(struct counter *c, uint64_t group, uint32_t i
 		if (first)
 			end_warp(c, &w, warp, by_warp);
 		warp = i / s->warp_size;
-		w.threads += c->result.thread_instructions;
+		w.threads += c->blocks[s->code->block_count];
 		for (uint32_t b = 0; b < s->code->block_count && (first || !same); b++)
-			c->most[b] = c->most[b] > c->result.blocks[b] ? c->most[b] : c->result.blocks[b];
+			c->most[b] = c->most[b] > c->blocks[b] ? c->most[b] : c->blocks[b];
 	}
 	end_warp(c, &w, warp, by_warp);
 	return w;
@@ -141,9 +147,8 @@ static int start_counting(struct counter *c)
 	c->counts = calloc(code->counter_count + 1u, sizeof *c->counts);
 	c->counts_before = calloc(code->counter_count + 1u, sizeof *c->counts_before);
 	c->most = calloc(code->block_count + 1u, sizeof *c->most);
-	c->result.edges = calloc(code->edge_count + 1u, sizeof *c->result.edges);
-	c->result.blocks = calloc(code->block_count + 1u, sizeof *c->result.blocks);
-	return c->row && c->last && c->counts && c->counts_before && c->most && c->result.edges && c->result.blocks ? 0 : -ENOMEM;
+	c->blocks = calloc(code->block_count + 1u, sizeof *c->blocks);
+	return c->row && c->last && c->counts && c->counts_before && c->most && c->blocks ? 0 : -ENOMEM;
 }
 
 static void end_counting(struct counter *c)
@@ -153,8 +158,29 @@ static void end_counting(struct counter *c)
 	free(c->counts);
 	free(c->counts_before);
 	free(c->most);
-	free(c->result.edges);
-	free(c->result.blocks);
+	free(c->blocks);
+}
+
+int map_group_work(const struct work_shape *shape, const uint64_t *ids, size_t count, struct code_map *out)
+{
+	enum { SAMPLE = 1024, APART = 37 }; /* work-items, from all groups and, since it is odd, from all lanes */
+	struct counter c = {.shape = shape};
+	uint32_t counters = shape->code->counter_count;
+	uint64_t *sums = calloc(counters + 1u, sizeof *sums), items = shape->items * (uint64_t)count;
+	items = items < SAMPLE ? items : SAMPLE;
+	*out = (struct code_map){0};
+	int result = sums ? start_counting(&c) : -ENOMEM;
+	for (uint64_t i = 0; i < items && !result && shape->lanes; i++) {
+		shape->lanes->gather(shape->lanes->ctx, ids[i * count / items], (uint32_t)(i * APART % shape->items), c.row);
+		expand_row(&c);
+		for (uint32_t b = 0; b < counters; b++)
+			sums[b] += c.counts[b];
+	}
+	if (!result)
+		result = code_map_init(out, shape->code, sums, items);
+	end_counting(&c);
+	free(sums);
+	return result;
 }
 
 int count_group_work(const struct work_shape *shape, const uint64_t *ids, size_t count, struct counted_work *out, float *by_warp)
@@ -163,8 +189,6 @@ int count_group_work(const struct work_shape *shape, const uint64_t *ids, size_t
 	int result = start_counting(&c);
 	for (size_t i = 0; i < count && !result; i++)
 		out[i] = work_of(&c, ids[i], shape->items, by_warp ? by_warp + i * warps_of(shape) : NULL);
-	if (!result && c.failed)
-		result = -ENOMEM;
 	end_counting(&c);
 	return result;
 }
@@ -192,8 +216,6 @@ int count_traced_work(const struct work_shape *shape, const struct launch_trace 
 		                 by_warp ? by_warp + n * warps_of(shape) : NULL);
 		n++;
 	}
-	if (!result && c.failed)
-		result = -ENOMEM;
 	end_counting(&c);
 	return result;
 }

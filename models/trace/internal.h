@@ -2,6 +2,7 @@
 #ifndef GPUSIM_MODELS_TRACE_INTERNAL_H
 #define GPUSIM_MODELS_TRACE_INTERNAL_H
 
+#include "models/code/code_map.h"
 #include "models/trace/warps.h"
 
 /* ---- models/trace/paths.c: the paths of warps, and what they point to ---- */
@@ -112,11 +113,14 @@ struct work_shape {
 	uint64_t groups; /* that are asked for, about. Of many groups, only some work-items are read */
 	uint32_t items, warp_size; /* of a group */
 	const bool *seen; /* of the counters, those that count; NULL: all */
+	const struct code_map *map; /* of map_group_work: what is compared must be of one */
 };
 struct counted_work {
 	double threads; /* instructions of work-items */
 	double warps;   /* of warps, by the lanes that do most */
 };
+/* From some work-items of these groups. shape has no map yet. Returns 0 or -ENOMEM; code_map_free in any case. */
+int map_group_work(const struct work_shape *shape, const uint64_t *ids, size_t count, struct code_map *out);
 /* by_warp: of single warps, a group's one after the other; NULL: not wanted. */
 int count_group_work(const struct work_shape *shape, const uint64_t *ids, size_t count, struct counted_work *out, float *by_warp);
 /* Whether all work-items of so many groups are read. */

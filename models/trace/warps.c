@@ -430,15 +430,20 @@ static int fit_gaps(struct trace_maker *m, const struct lane_counts *lanes, cons
 	uint32_t per_group = m->out->warps.warps_per_group;
 	if (!lanes || !lanes->gather || !trace_store_has_gaps(s))
 		return 0;
-	struct work_shape shape = {m->code, lanes, used, (uint32_t)m->items, m->gpu->warp_size, NULL};
+	struct work_shape shape = {m->code, lanes, used, (uint32_t)m->items, m->gpu->warp_size, NULL, NULL};
+	struct code_map map = {0};
 	struct counted_work *work = calloc(used + 1, sizeof *work);
 	struct warp_path **own = calloc(per_group + 1u, sizeof *own);
-	int result = work && own ? count_group_work(&shape, ids, used, work, NULL) : -ENOMEM;
+	int result = work && own ? map_group_work(&shape, ids, used, &map) : -ENOMEM;
+	shape.map = &map;
+	if (!result)
+		result = count_group_work(&shape, ids, used, work, NULL);
 	for (size_t i = 0; i < used && !result; i++) {
 		for (uint32_t w = 0; w < per_group; w++)
 			own[w] = &s->paths[paths[i * per_group + w]];
 		gaps_fit(m->code, own, per_group, work[i].warps);
 	}
+	code_map_free(&map);
 	free(work);
 	free(own);
 	return result;

@@ -2,6 +2,7 @@
 #include "tests/tests.h"
 
 #include "models/code/code.h"
+#include "models/code/code_map.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -90,6 +91,47 @@ static void slow_paths_are_not_taken(void)
 	CU_ASSERT_EQUAL(c.edges[2], 0);
 	CU_ASSERT_EQUAL(c.edges[3], 6);
 	CU_ASSERT_EQUAL(c.thread_instructions, 64);
+}
+
+static double mapped(const struct code_map *map, uint64_t entries, uint64_t then, double *block1)
+{
+	double out[4];
+	code_map_count(map, (uint64_t[]){entries, then}, out);
+	*block1 = out[1];
+	return out[3];
+}
+
+/* Ten work-items, six of them in the branch: of u = 3 each has 0.3. One in the branch: 3 + 0.3 * 4 + 0.7 * 3 + 2 = 8.3; one that is not:
+ * 2 + 0.3 * (4 - 3) + 2 = 4.3. 6 * 8.3 + 4 * 4.3 = 67. */
+static void a_map_shares_what_is_open(void)
+{
+	struct kernel_code code = sample();
+	struct code_map map;
+	double block1;
+	CU_ASSERT_EQUAL_FATAL(code_map_init(&map, &code, (uint64_t[]){10, 6}, 10), 0);
+	CU_ASSERT_DOUBLE_EQUAL(mapped(&map, 1, 1, &block1), 8.3, 1e-9);
+	CU_ASSERT_DOUBLE_EQUAL(block1, 1, 1e-9);
+	CU_ASSERT_DOUBLE_EQUAL(mapped(&map, 1, 0, &block1), 4.3, 1e-9);
+	CU_ASSERT_DOUBLE_EQUAL(block1, 0, 1e-9);
+	code_map_free(&map);
+}
+
+/* Block 1 is a copy of block 0: the share s of taken branches is (6 + u) / 16, and u = 6 s, so s = 0.6. In the branch: 3 + 0.6 * 4 + 0.4 * 3 +
+ * 2 = 8.6. Others have nothing of u: 2 + 2. */
+static void a_map_keeps_the_shares_of_all(void)
+{
+	struct kernel_code code = sample();
+	struct code_map map;
+	double block1;
+	edges[0].alike = edges[2].alike = 1;
+	edges[1].alike = edges[3].alike = 2;
+	CU_ASSERT_EQUAL_FATAL(code_map_init(&map, &code, (uint64_t[]){10, 6}, 10), 0);
+	CU_ASSERT_DOUBLE_EQUAL(mapped(&map, 1, 1, &block1), 8.6, 0.01);
+	CU_ASSERT_DOUBLE_EQUAL(mapped(&map, 1, 0, &block1), 4, 0.01);
+	CU_ASSERT_DOUBLE_EQUAL(block1, 0, 0.01);
+	code_map_free(&map);
+	for (int i = 0; i < 4; i++)
+		edges[i].alike = 0;
 }
 
 static void counts_that_contradict_are_told(void)
@@ -222,6 +264,8 @@ void add_code_tests(void)
 	CU_pSuite suite = CU_add_suite("code", NULL, NULL);
 	CU_add_test(suite, "open counts are bounded and taken in the middle", open_counts_are_bounded_and_taken_in_the_middle);
 	CU_add_test(suite, "slow paths are not taken", slow_paths_are_not_taken);
+	CU_add_test(suite, "a map shares what is open", a_map_shares_what_is_open);
+	CU_add_test(suite, "a map keeps the shares of all", a_map_keeps_the_shares_of_all);
 	CU_add_test(suite, "counts that contradict are told", counts_that_contradict_are_told);
 	CU_add_test(suite, "code comes back from its bytes", code_comes_back_from_its_bytes);
 	CU_add_test(suite, "steps are in order", steps_are_in_order);
