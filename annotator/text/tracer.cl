@@ -325,11 +325,11 @@ void __gpusim_loop_f(unsigned int size, unsigned int last, __private struct __gp
 {
 	if (!t->on)
 		return;
-	size = t->on == 2 ? ${TRACE_BRIEF_WINDOW} : t->whole > 1 ? size * t->whole : size;
+	unsigned int first = t->on == 2 ? ${TRACE_BRIEF_WINDOW} : t->whole > 1 ? size * t->whole : size;
 	w->trip = w->first = 0;
-	w->edge = t->whole == 1 ? 1ul << 63 : size;
-	w->next = t->on == 2 ? 1ul << 61 : (unsigned long)size * ${TRACE_WINDOWS_APART};
-	w->size = size / 2;
+	w->edge = t->whole == 1 ? 1ul << 63 : first;
+	w->next = t->on == 2 ? 1ul << 61 : (unsigned long)first * ${TRACE_WINDOWS_APART};
+	w->size = (t->on == 2 ? first : size) / 2;
 	w->mode = t->on;
 	w->outer = t->closed;
 	w->outer_skip = t->skip;

@@ -40,7 +40,7 @@
 	X(counter_places, 1) \
 	X(traces, 1)         /* address: the trace buffer (traces.h), of traced text; 0: nothing is traced */ \
 	X(chunks, 1)         /* of it */ \
-	X(traced_whole, 1)   /* 1: no iteration of any loop is left out; more: windows are so many times as long */ \
+	X(traced_whole, 1)   /* 1: no iteration of any loop is left out; more: first windows are so many times as long */ \
 	X(bases, 1)          /* address: base_count pairs of words, what memory there is: argument number, address (TRACE_BASE_ARGUMENT) */ \
 	X(base_count, 1) \
 	X(fault, 1)          /* address: a struct lifted_fault; the first fault of the launch is kept */ \

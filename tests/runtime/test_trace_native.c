@@ -111,6 +111,18 @@ static void loops_have_windows(void)
 	      TOLD, 2, 1, 4, 1, 0);
 }
 
+/* Windows are 4 times as long: of 70 iterations, 0 to 15 are recorded. The next begins at 4 times that, and is half of a usual one: 64 and 65. */
+static void only_first_windows_are_longer(void)
+{
+	memset(words, 0, sizeof words);
+	struct native_trace *t = begin(words, CHUNKS, 0, 0, 1, 1, 0, 2, 0, 0, 8, 1, 1, 0, 0, 2, 1, 1, 4, BLOCKS, SITES, LOOPS);
+	go_round(t, 1, 4, false, 70);
+	b(1, t);
+	end(t);
+	CHUNK(0, 1, 0, false, 2, 3, 7, 2, 1, 2, 1, 2, 1, 2, 1, 2, 1, 2, 1, 2, 1, 2, 1, 2, 1, 2, 1, 2, 1, 2, 1, 2, 1, 2, 1, 2, 1,
+	      TOLD, 2, 1, 16, 48, 2, 1, 2, 1, TOLD, 2, 1, 2, 4, 0);
+}
+
 /* Of 7 iterations, 4 are recorded, 2 are not, and the last is, without its access. A loop in an iteration that may be the last has
  * only one window, here of 4 in 6. */
 static void last_iterations_are_kept(void)
@@ -177,6 +189,7 @@ void add_trace_native_tests(void)
 	CU_add_test(s, "blocks, bases and strides", blocks_and_strides);
 	CU_add_test(s, "copies", copies);
 	CU_add_test(s, "loops have windows", loops_have_windows);
+	CU_add_test(s, "only first windows are longer", only_first_windows_are_longer);
 	CU_add_test(s, "last iterations are kept", last_iterations_are_kept);
 	CU_add_test(s, "long last iterations are left out", long_last_iterations_are_left_out);
 	CU_add_test(s, "no room", no_room);

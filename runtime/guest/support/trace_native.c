@@ -39,7 +39,7 @@ struct native_trace {
 	uint32_t on;     /* OFF if there is no room left, too */
 	uint32_t closed; /* the innermost loop that is between two windows; 0: none */
 	uint64_t skip;   /* between windows: iterations until the next begins */
-	uint64_t whole;  /* 1: there are no windows; more: they are so many times as long */
+	uint64_t whole;  /* 1: there are no windows; more: the first of each loop is so many times as long */
 	bool spilled;    /* BLOCKS_ONLY: there was no room for a block */
 	uint8_t *at, *end;
 	uint64_t *chunk, *buffer;
@@ -222,17 +222,18 @@ static void open_window(struct native_trace *t, struct window *w, uint32_t body)
 	w->next *= TRACE_WINDOWS_APART;
 }
 
-/* A loop begins. In an iteration that may be forgotten again, what it contains has to be short. */
+/* A loop begins. In an iteration that may be forgotten again, what it contains has to be short. Later windows are never longer, because
+ * their number grows with the loop. */
 NATIVE(void, loop, uint32_t loop, uint32_t size, uint32_t needs_last, struct native_trace *t)
 {
 	if (!t->on)
 		return;
 	bool brief = t->on == BLOCKS_ONLY;
-	size = brief ? TRACE_BRIEF_WINDOW : t->whole > 1 ? size * (uint32_t)t->whole : size;
+	uint32_t first = brief ? TRACE_BRIEF_WINDOW : t->whole > 1 ? size * (uint32_t)t->whole : size;
 	t->windows[loop] = (struct window){
-		.edge = t->whole == 1 ? UINT64_MAX : size,
-		.next = brief ? UINT64_MAX / TRACE_WINDOWS_APART : (uint64_t)size * TRACE_WINDOWS_APART,
-		.size = size / 2,
+		.edge = t->whole == 1 ? UINT64_MAX : first,
+		.next = brief ? UINT64_MAX / TRACE_WINDOWS_APART : (uint64_t)first * TRACE_WINDOWS_APART,
+		.size = (brief ? first : size) / 2,
 		.mode = t->on,
 		.outer = t->closed,
 		.outer_skip = t->skip,
