@@ -389,6 +389,32 @@ static size_t end_of_window(const struct traced_way *way, size_t from, uint32_t 
 	return end < at ? end : at;
 }
 
+static uint32_t count_bodies(const struct traced_way *way, size_t from, size_t to, uint32_t body)
+{
+	uint32_t count = 0;
+	for (uint32_t i = way->before[from]; i < way->before[to]; i++)
+		count += way->source[i] == body;
+	return count;
+}
+
+/*
+ * A loop that the compiler unrolled ends with single iterations, those that are left of whole rounds. What the last window leaves out did not do
+ * these. So it ends before the blocks that the window before it does not have, if that leaves something of it.
+ */
+static void end_before_rest(const struct traced_way *way, const struct way_gap *before, struct way_gap *gap)
+{
+	size_t at = gap->at;
+	if (before->body != gap->body || before->at > gap->from)
+		return;
+	while (at > gap->from && !is_in_window(way, before->from, before->at, way->blocks[at - 1]))
+		at--;
+	uint32_t kept = at > gap->from && at < gap->at ? count_bodies(way, gap->from, at, gap->body) : 0;
+	if (!kept)
+		return;
+	gap->at = at;
+	gap->kept = kept;
+}
+
 /* For each event, how many of the way's source blocks had begun before it. The target's code may have lost the block of a loop's body,
  * so that events say where windows are. */
 static uint32_t *count_begun(const struct traced_lane *l, const struct lane_trace *trace)
@@ -422,6 +448,8 @@ static int place_gaps(struct traced_lane *l, const struct lane_trace *trace)
 		if (to.from >= to.at)
 			continue;
 		to.at = end_of_window(l->way, to.from, begun[before], to.at);
+		if (l->gap_count)
+			end_before_rest(l->way, &l->gaps[l->gap_count - 1], &to);
 		l->gaps[l->gap_count++] = to;
 	}
 	free(begun);

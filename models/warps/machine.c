@@ -152,9 +152,16 @@ struct machine_writer {
 	size_t block_count, access_count;
 	/* Of a path with gaps, NULL otherwise: by block of the path, whether a window begins or ends before it, and where that is now. */
 	struct place_now {
-		bool border;
+		bool border, begins; /* begins: a window does */
 		uint32_t block, access;
+		/* A window of nothing but executions of one block, from `only_from` to here: it ends before those that are left of whole unrolled
+		 * ones, because what it leaves out was unrolled throughout. share: what stays of it; 0: it ends here. */
+		size_t only_from;
+		uint32_t only_block, only_access;
+		double share;
 	} *now;
+	size_t border; /* the last one that was come to */
+	bool only;     /* nothing was written since then */
 	uint32_t *origins; /* by access that is written: that of the path; UINT32_MAX: none */
 };
 
@@ -195,10 +202,12 @@ static void write_accesses(struct machine_writer *w, size_t at, size_t first)
 		write_access(w, find_access(w, at, first, &w->s->places[i]));
 }
 
-/* `run` executions of a block in a row, by the longest unrolled ones first. */
-static void write_run(struct machine_writer *w, uint32_t block, uint64_t run)
+/* `run` executions of a block in a row, by the longest unrolled ones first. Returns those that are left of these; *rest: where they begin. */
+static uint64_t write_run(struct machine_writer *w, uint32_t block, uint64_t run, size_t *rest)
 {
 	const struct kernel_code *c = w->in->code;
+	uint64_t left = 0;
+	bool first = true;
 	while (run) {
 		uint32_t best = block;
 		for (uint32_t i = c->block_count; i < c->machine_block_count; i++)
@@ -208,7 +217,34 @@ static void write_run(struct machine_writer *w, uint32_t block, uint64_t run)
 		for (uint64_t n = run / c->machine_blocks[best].times; n; n--)
 			w->to->blocks[w->block_count++] = best;
 		run %= c->machine_blocks[best].times;
+		if (first) {
+			left = run;
+			*rest = w->block_count;
+		}
+		first = false;
 	}
+	w->only = false;
+	return left;
+}
+
+/* A window begins or ends before block `at` of the path, and so many executions of a block are to be written before it. */
+static void write_border(struct machine_writer *w, size_t at, uint32_t block, uint64_t run)
+{
+	struct place_now *now = &w->now[at];
+	bool only = w->only;
+	size_t rest = 0;
+	uint64_t left = write_run(w, block, run, &rest);
+	now->block = (uint32_t)w->block_count;
+	now->access = (uint32_t)w->access_count;
+	if (only && left && left < run && !now->begins) {
+		uint32_t each = (uint32_t)((w->access_count - w->now[w->border].access) / run);
+		now->only_from = w->border;
+		now->only_block = (uint32_t)rest;
+		now->only_access = now->access - each * (uint32_t)left;
+		now->share = (double)(run - left) / (double)run;
+	}
+	w->border = at;
+	w->only = true;
 }
 
 static void write_path(struct machine_writer *w)
@@ -217,18 +253,16 @@ static void write_path(struct machine_writer *w)
 	bool accesses = w->to->accesses || w->to->waits || w->to->first;
 	uint32_t last = 0;
 	uint64_t run = 0;
-	size_t first = 0;
+	size_t first = 0, rest;
 	for (size_t at = 0; at < w->path->block_count; at++) {
 		uint32_t block = w->path->blocks[at];
 		if (w->now && w->now[at].border) {
-			write_run(w, last, run);
+			write_border(w, at, last, run);
 			run = 0;
-			w->now[at].block = (uint32_t)w->block_count;
-			w->now[at].access = (uint32_t)w->access_count;
 		}
 		if (c->machine_blocks[block].count) {
 			if (run && block != last) {
-				write_run(w, last, run);
+				write_run(w, last, run, &rest);
 				run = 0;
 			}
 			last = block;
@@ -238,11 +272,10 @@ static void write_path(struct machine_writer *w)
 		}
 		first += w->s->block_accesses[block];
 	}
-	write_run(w, last, run);
-	if (w->now) {
-		w->now[w->path->block_count].block = (uint32_t)w->block_count;
-		w->now[w->path->block_count].access = (uint32_t)w->access_count;
-	}
+	if (w->now)
+		write_border(w, w->path->block_count, last, run);
+	else
+		write_run(w, last, run, &rest);
 }
 
 static double path_instructions(const struct kernel_code *c, const struct warp_path *path)
@@ -273,7 +306,7 @@ static int start_gaps(struct machine_writer *w, size_t accesses)
 	if (!w->now || !w->origins)
 		return -ENOMEM;
 	for (size_t g = 0; g < path->gap_count; g++)
-		w->now[path->gaps[g].from].border = w->now[path->gaps[g].at].border = true;
+		w->now[path->gaps[g].from].border = w->now[path->gaps[g].from].begins = w->now[path->gaps[g].at].border = true;
 	return 0;
 }
 
@@ -283,15 +316,33 @@ static void end_gaps(struct machine_writer *w)
 	free(w->origins);
 }
 
-/* The shifts of a window's accesses, for those that were written. */
+/* The shifts of a window's accesses, for those that were written. A shorter window moves on by less. */
 static void write_shifts(const struct machine_writer *w, const struct path_gap *from, const struct path_gap *to,
                          struct round_shift *shifts)
 {
 	for (uint32_t i = 0; i < to->access_count; i++) {
 		uint32_t origin = w->origins[to->first_access + i] - from->first_access;
-		if (w->origins[to->first_access + i] != UINT32_MAX && origin < from->access_count)
-			shifts[i] = from->shifts[origin];
+		if (w->origins[to->first_access + i] == UINT32_MAX || origin >= from->access_count)
+			continue;
+		shifts[i] = from->shifts[origin];
+		if (to->iterations < from->iterations)
+			shifts[i].step = (int64_t)((double)shifts[i].step * to->iterations / from->iterations);
 	}
+}
+
+static struct path_gap place_gap(const struct machine_writer *w, const struct path_gap *gap)
+{
+	const struct place_now *from = &w->now[gap->from], *at = &w->now[gap->at];
+	bool shorter = at->share > 0 && at->only_from == gap->from;
+	struct path_gap to = *gap;
+	to.from = from->block;
+	to.at = shorter ? at->only_block : at->block;
+	to.first_access = from->access;
+	to.access_count = (shorter ? at->only_access : at->access) - from->access;
+	to.iterations *= shorter ? at->share : 1;
+	to.rounds /= shorter ? at->share : 1;
+	to.shifts = NULL;
+	return to;
 }
 
 static int write_gaps(struct machine_writer *w)
@@ -304,13 +355,7 @@ static int write_gaps(struct machine_writer *w)
 	to->gaps = calloc(path->gap_count, sizeof *to->gaps);
 	to->weights = calloc(w->block_count + 1, sizeof *to->weights);
 	for (size_t g = 0; g < path->gap_count && to->gaps; g++) {
-		const struct place_now *from = &w->now[path->gaps[g].from], *at = &w->now[path->gaps[g].at];
-		to->gaps[g] = path->gaps[g];
-		to->gaps[g].from = from->block;
-		to->gaps[g].at = at->block;
-		to->gaps[g].first_access = from->access;
-		to->gaps[g].access_count = at->access - from->access;
-		to->gaps[g].shifts = NULL;
+		to->gaps[g] = place_gap(w, &path->gaps[g]);
 		count += to->gaps[g].access_count;
 	}
 	to->shifts = calloc(count + 1, sizeof *to->shifts);

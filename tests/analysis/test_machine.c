@@ -311,6 +311,32 @@ static void paths_are_written_in_the_blocks_of_the_machine(void)
 	code_free(c);
 }
 
+/* A window of 7 executions of the loop, done 3 times more: 28 in all. 4 of the window are one unrolled block. What was left out is unrolled, so
+ * that it is done 1 + 21 / 4 times, and the 3 that are left of the window once. */
+static void windows_end_before_what_is_not_unrolled(void)
+{
+	struct kernel_code *c = make_loop("");
+	const uint32_t blocks[] = {0, 1, 1, 1, 1, 1, 1, 1, 2}, path_of[] = {0};
+	struct path_gap gap = {.from = 1, .at = 8, .rounds = 3, .iterations = 7, .outer = -1};
+	double weights[9];
+	path_weigh(c, blocks, 9, &gap, 1, weights);
+	struct warp_path path = {.blocks = blocks, .block_count = 9, .gaps = &gap, .gap_count = 1, .weights = weights};
+	struct launch_warps warps = {.code = c, .paths = &path, .path_count = 1, .groups = 1, .warps_per_group = 1,
+	                             .path_of = path_of, .pattern_groups = 1};
+	static const double expected[] = {1, 6.25, 1, 1, 1};
+	struct machine_paths m;
+	CU_ASSERT_EQUAL_FATAL(machine_paths_make(&warps, &m), 0);
+	const struct warp_path *p = &m.warps.paths[0];
+	CU_ASSERT_EQUAL_FATAL(p->block_count, 5);
+	CU_ASSERT_EQUAL(p->gaps[0].from, 1);
+	CU_ASSERT_EQUAL(p->gaps[0].at, 2);
+	CU_ASSERT_DOUBLE_EQUAL(p->gaps[0].iterations, 4, 1e-9);
+	for (size_t i = 0; i < 5; i++)
+		CU_ASSERT_DOUBLE_EQUAL(p->weights[i], expected[i], 1e-9);
+	machine_paths_free(&m);
+	code_free(c);
+}
+
 /* If all lanes of an arm are off, one access remains. */
 static void predicated_accesses_are_there_without_lanes(void)
 {
@@ -377,6 +403,7 @@ void add_machine_tests(void)
 	TEST(final_loops_are_unrolled_if_they_end_with_their_branch);
 	TEST(final_texts_are_contracted_only_where_they_allow_it);
 	TEST(paths_are_written_in_the_blocks_of_the_machine);
+	TEST(windows_end_before_what_is_not_unrolled);
 	TEST(predicated_accesses_are_there_without_lanes);
 	TEST(machine_code_is_written_and_checked);
 #undef TEST

@@ -566,6 +566,34 @@ static void a_loop_that_was_traced_as_a_whole_becomes_longer(void)
 	finish();
 }
 
+/*
+ * A loop that is unrolled by two, block 1, with single iterations after it, block 2. Of 27 iterations, 4 and 5 are in windows. 8 are left out after the
+ * first: its 2 blocks are done 3 times. Of the second, 4 are unrolled and the last is not. What it leaves out, 10, is unrolled, too: 2 blocks are done
+ * 3.5 times, and block 2 once.
+ */
+static void last_windows_end_before_single_iterations(void)
+{
+	static const double expected[] = {1, 3, 3, 3.5, 3.5, 1, 1};
+	struct trace_gap gaps[] = {{.before = 5, .body = 1, .kept = 4, .iterations = 8}, {.before = 10, .body = 1, .kept = 5, .iterations = 10}};
+	make_code(P(0) "add.u32 %r1, %r1, 1;\nLOOP:\n" P(1) "add.u32 %r1, %r1, 2;\n" P(1) "@%p1 bra LOOP;\nREST:\n" P(1) "@%p2 bra REST;\n"
+	          P(2) "ret;\n");
+	begin_trace(1);
+	for (uint32_t l = 0; l < LANES; l++) {
+		add_blocks(0, l, "01111111112");
+		lane_traces[0][l].gaps = gaps;
+		lane_traces[0][l].gap_count = 2;
+	}
+	CU_ASSERT_EQUAL_FATAL(make_warps("gtx480", 1, false), 0);
+	check_path(0, "0111123");
+	const struct warp_path *p = &made.warps.paths[0];
+	CU_ASSERT_EQUAL_FATAL(p->gap_count, 2);
+	CU_ASSERT_EQUAL(p->gaps[1].from, 3);
+	CU_ASSERT_EQUAL(p->gaps[1].at, 5);
+	for (size_t i = 0; i < GS_ARRAY_LEN(expected); i++)
+		CU_ASSERT_DOUBLE_EQUAL(p->weights[i], expected[i], 1e-9);
+	finish();
+}
+
 /* 20 blocks. Lanes came to their windows of the loop at block 1 at three places: one window remains, the one that leaves out most, 12 blocks
  * done 6 times. The loop at block 2 is another one, and its window is within that: blocks 8 and 9 are done 4 * 7 times in all. */
 static void windows_of_lanes_that_parted_do_not_multiply(void)
@@ -615,6 +643,7 @@ void add_trace_warps_tests(void)
 	TEST(groups_of_another_launch_did_what_its_trace_says);
 	TEST(loops_are_as_long_as_counters_say);
 	TEST(a_loop_that_was_traced_as_a_whole_becomes_longer);
+	TEST(last_windows_end_before_single_iterations);
 	TEST(windows_of_lanes_that_parted_do_not_multiply);
 #undef TEST
 }
