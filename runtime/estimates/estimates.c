@@ -50,6 +50,7 @@ struct estimates {
 	struct code_history code[MAX_TARGETS];
 	uint64_t kernels;              /* that were launched, by target */
 	uint64_t taken, taken_bytes;   /* launches that came in, and the counters of those with a job of their own */
+	struct outlook outlook; /* of all kernels */
 	struct launch_result result; /* of the launch that is taken or handed over; it is large */
 };
 
@@ -168,6 +169,8 @@ static void take_done_jobs(struct estimates *e)
 		if (!job->result && !job->a && job->state == JOB_DONE)
 			budget_simulated(job);
 		job->taken = true;
+		outlook_done(&job->kernel->outlook, job->cost_ns, !job->a);
+		outlook_done(&e->outlook, job->cost_ns, !job->a);
 		sampling_simulated(job);
 		start_next(e, job->kernel);
 		job_unref(job);
@@ -611,6 +614,26 @@ void estimates_commit(struct estimates *e)
 			e->left = p;
 		}
 	}
+}
+
+static bool is_left(const struct pending *p, size_t t)
+{
+	return p->targets[t].own && p->targets[t].job && p->targets[t].job->kernel && !p->targets[t].job->taken;
+}
+
+double estimates_left_ns(struct estimates *e, uint64_t others)
+{
+	double usual = outlook_simulation_ns(&e->outlook), left = 0;
+	uint64_t handed_over = e->taken - e->count;
+	for (struct pending *p = e->first; p; p = p->next)
+		for (size_t t = 0; t < e->sim->target_count; t++)
+			if (is_left(p, t))
+				outlook_add(&p->targets[t].job->kernel->outlook, job_waits(p->targets[t].job));
+	for (struct pending *p = e->first; p; p = p->next)
+		for (size_t t = 0; t < e->sim->target_count; t++)
+			if (is_left(p, t))
+				left += outlook_take(&p->targets[t].job->kernel->outlook, usual);
+	return left + (handed_over ? e->outlook.spent_ns / (double)handed_over * (double)others : 0);
 }
 
 uint64_t estimates_budget_ns(const struct estimates *e)

@@ -46,6 +46,8 @@ void estimates_hurry(struct estimates *e);
 uint64_t estimates_budget_ns(const struct estimates *e);
 size_t estimates_under_way(const struct estimates *e); /* launches that were taken and not handed over yet */
 unsigned estimates_threads(const struct estimates *e);
+/* About the time that processors will take for the launches that are under way, and for `others` like all up to now; 0: nothing is known. */
+double estimates_left_ns(struct estimates *e, uint64_t others);
 uint64_t estimates_ran_ns(struct estimates *e); /* the time that processors have spent on jobs */
 void estimates_free(struct estimates *e); /* waits for all */
 

@@ -4,6 +4,7 @@
 
 #include "runtime/estimates/counted.h"
 #include "runtime/estimates/memo.h"
+#include "runtime/estimates/outlook.h"
 #include "runtime/estimates/results.h"
 #include "runtime/estimates/sampling.h"
 
@@ -19,6 +20,7 @@ struct kernel_estimates {
 	size_t known_count;      /* that there ever were */
 	size_t simulations;      /* that were started */
 	double weight;           /* the time of its launches up to now, on the host device */
+	struct outlook outlook;
 	/* Of estimates.c, while launches wait until more come: */
 	struct kernel_estimates *next_open;
 	bool is_open;

@@ -18,7 +18,8 @@
 
 static struct {
 	uint64_t since_ns, shown_ns; /* 0: it rests; nothing was shown */
-	uint64_t done_before;        /* launches, when it began */
+	uint64_t from_ns;            /* when speed began to be measured: a moment after it began, since most work is done by then; 0: not yet */
+	double spent_ns;             /* by processors, up to there */
 	bool told_end;
 } p;
 
@@ -43,27 +44,32 @@ static bool is_due(const struct simulation *sim, uint64_t now)
 	return now - p.since_ns >= SECONDS(10) && (!p.shown_ns || now - p.shown_ns >= SECONDS(30));
 }
 
-/* As fast as up to now; "" where nothing is known. */
-static void show_rest(uint64_t now, uint64_t done, uint64_t left, char out[64])
+/* Processors go on to work as much in a second as they did up to now; "" where nothing is known. */
+static void show_rest(uint64_t now, const struct progress_work *work, char out[64])
 {
 	char cell[SHOW_CELL];
-	uint64_t since = done - p.done_before;
+	double worked = work->spent_ns - p.spent_ns;
 	*out = 0;
-	if (since)
-		snprintf(out, 64, ", about %s left", show_time(cell, (double)(now - p.since_ns) / (double)since * (double)left));
+	if (p.from_ns && worked > 0 && work->left_ns > 0)
+		snprintf(out, 64, ", about %s left", show_time(cell, (double)(now - p.from_ns) / worked * work->left_ns));
 }
 
-void progress_show(const struct simulation *sim, uint64_t done, uint64_t left)
+void progress_show(const struct simulation *sim, uint64_t done, uint64_t left, progress_work_fn *work, void *ctx)
 {
 	uint64_t now = clock_ns();
 	char line[200], rest[64];
-	if (!p.since_ns) {
-		p.since_ns = now;
-		p.done_before = done;
-	}
-	if (!left || !is_wanted(sim) || !is_due(sim, now))
+	if (!left || !is_wanted(sim))
 		return;
-	show_rest(now, done, left, rest);
+	if (!p.since_ns)
+		p.since_ns = now;
+	if (!p.from_ns && now - p.since_ns >= SECONDS(1) / 5) {
+		p.from_ns = now;
+		p.spent_ns = work(ctx, 0).spent_ns;
+	}
+	if (!is_due(sim, now))
+		return;
+	struct progress_work so_far = work(ctx, left);
+	show_rest(now, &so_far, rest);
 	int length = snprintf(line, sizeof line, "\r\033[Kgpusim: %smodelling: %llu of %llu launches are done%s",
 	                      is_end(sim, now) ? "the program has ended; " : "", (unsigned long long)done,
 	                      (unsigned long long)(done + left), rest);
@@ -80,5 +86,5 @@ void progress_clear(void)
 	static const char clear[] = "\r\033[K";
 	if (p.shown_ns && log_on_terminal())
 		log_raw(clear, sizeof clear - 1);
-	p.since_ns = p.shown_ns = 0;
+	p.since_ns = p.from_ns = p.shown_ns = 0;
 }

@@ -188,6 +188,12 @@ static void note_moved(void)
 	pthread_mutex_unlock(&jobs.lock);
 }
 
+static struct progress_work work_of(void *ctx, uint64_t left)
+{
+	struct estimates *e = ctx;
+	return (struct progress_work){(double)estimates_ran_ns(e), left ? estimates_left_ns(e, 0) : 0};
+}
+
 /* Hands over what is done. With `least` launches or more under way, waits until some are. */
 static void commit_launches(struct replay *play, size_t least)
 {
@@ -197,7 +203,7 @@ static void commit_launches(struct replay *play, size_t least)
 		jobs.moved = false;
 		pthread_mutex_unlock(&jobs.lock);
 		estimates_commit(e);
-		progress_show(play->sim, play->launches - estimates_under_way(e), estimates_under_way(e));
+		progress_show(play->sim, play->launches - estimates_under_way(e), estimates_under_way(e), work_of, e);
 		if (estimates_under_way(e) < least)
 			return;
 		if (estimates_all_wait(e)) { /* for launches that do not come, or for which there is no room */

@@ -386,11 +386,24 @@ static void note_under_way(void)
 	pthread_cond_broadcast(&w.progress);
 }
 
+static struct progress_work work_up_to_now(void *unused, uint64_t left)
+{
+	uint64_t under_way = estimates_under_way(w.estimates);
+	(void)unused;
+	return (struct progress_work){(double)estimates_ran_ns(w.estimates),
+	                              left ? estimates_left_ns(w.estimates, left > under_way ? left - under_way : 0) : 0};
+}
+
+static void show_progress(void)
+{
+	progress_show(&simulation, w.done, w.seq - w.done, work_up_to_now, NULL);
+}
+
 /* With the lock held; it is released meanwhile. */
 static void work_on(struct launch *l)
 {
 	w.busy = true;
-	progress_show(&simulation, w.done, w.seq - w.done);
+	show_progress();
 	bool ahead = l->fetched != FETCH_NONE; /* the fetcher has it already */
 	fetch_once(l);
 	if (ahead && l->brought) {
@@ -478,7 +491,7 @@ static void wait_for_work(bool worked, const struct flushes *f)
 	enum { DOZE_MS = 2 };
 	uint64_t now = clock_ns(), wait_ms = UINT64_MAX, budget_ns = estimates_budget_ns(w.estimates);
 	if (w.under_way || w.completed)
-		progress_show(&simulation, w.done, w.seq - w.done);
+		show_progress();
 	else
 		progress_clear();
 	w.dozing = worked && !w.waiting;
