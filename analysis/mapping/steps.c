@@ -249,7 +249,7 @@ static int32_t argument_slot(struct step_finder *f, const struct ptx_instruction
 	int64_t index = parameter_index(at->text);
 	if (index >= 0 && !at->value && i->elements <= 1 && i->bytes <= 8)
 		return leaf_slot(f, NODE_param, bits_of(i->bytes), index);
-	return leaf_slot(f, NODE_uniform, 64, (index << 16) + at->value + 1);
+	return leaf_slot(f, NODE_uniform, 64, (int64_t)(((uint64_t)index << 16) + (uint64_t)at->value + 1)); /* any of its own will do */
 }
 
 /* "mul.hi.u32" */
