@@ -110,7 +110,7 @@ static void shift_instruction(const struct gap_finish *f, const struct execution
 		}
 }
 
-static int add_shifts(const struct gap_finish *f, const struct recorded_path *r, const struct path_gap *gap, struct gs_buf *to)
+static int add_shifts(const struct gap_finish *f, struct recorded_path *r, const struct path_gap *gap)
 {
 	struct executions e = {.firsts = (const struct first_lane *)(const void *)r->firsts.data + gap->first_access,
 	                       .count = gap->access_count};
@@ -122,11 +122,11 @@ static int add_shifts(const struct gap_finish *f, const struct recorded_path *r,
 		if (e.firsts[i].known && !e.done[i])
 			shift_instruction(f, &e, i, gap, addresses, out);
 	if (!result)
-		gs_buf_add(to, out, e.count * sizeof *out);
+		gs_buf_add(&r->shifts, out, e.count * sizeof *out);
 	free(out);
 	free(addresses);
 	free(e.done);
-	return result ? result : to->failed ? -ENOMEM : 0;
+	return result ? result : r->shifts.failed ? -ENOMEM : 0;
 }
 
 void gaps_place(const struct launch_trace *trace, struct round_shift *shifts, size_t count, gaps_range_fn *range, void *ctx)
@@ -227,57 +227,18 @@ static int write_gaps(const struct gap_finish *f, struct recorded_path *r, const
 		gap.access_count = accesses_before(r, gap.at) - gap.first_access;
 		gs_buf_add(&r->gaps, &gap, sizeof gap);
 		if (f->ranges)
-			result = add_shifts(f, r, &gap, &r->shifts);
+			result = add_shifts(f, r, &gap);
 	}
 	find_outer((struct path_gap *)(void *)r->gaps.data, r->gaps.len / sizeof(struct path_gap));
 	return r->gaps.failed ? -ENOMEM : result;
 }
 
-/* The block that a path comes to most often: it begins the iterations of an innermost loop. */
-static int find_most_frequent(const struct kernel_code *code, const uint32_t *path, size_t count, uint32_t *most, uint32_t *times)
-{
-	uint32_t *seen = calloc(code->block_count + 1u, sizeof *seen);
-	*times = 0;
-	for (size_t i = 0; i < count && seen; i++)
-		if (++seen[path[i]] > *times) {
-			*times = seen[path[i]];
-			*most = path[i];
-		}
-	free(seen);
-	return seen ? 0 : -ENOMEM;
-}
-
-/* A path without gaps may stand for one whose loop is longer: the second half of its iterations is what is done again then. From the begin of
- * one iteration to that of another is a way that can be repeated. */
-static int find_loop(const struct gap_finish *f, struct recorded_path *r)
-{
-	enum { LEAST = 3 }; /* iterations: the second half of fewer is none */
-	const uint32_t *blocks = (const uint32_t *)(const void *)r->blocks.data;
-	size_t count = r->blocks.len / sizeof *blocks;
-	uint32_t most = 0, times, begins = 0;
-	int result = find_most_frequent(f->code, blocks, count, &most, &times);
-	struct path_gap loop = {.outer = -1, .next = -1, .iterations = times - 1 - times / 2};
-	if (result || times < LEAST)
-		return result;
-	for (uint32_t i = 0; i < count; i++) {
-		begins += blocks[i] == most;
-		if (blocks[i] == most && begins == times / 2 + 1)
-			loop.from = i;
-		if (blocks[i] == most && begins == times)
-			loop.at = i;
-	}
-	loop.first_access = accesses_before(r, loop.from);
-	loop.access_count = accesses_before(r, loop.at) - loop.first_access;
-	gs_buf_add(&r->loop, &loop, sizeof loop);
-	return r->loop.failed ? -ENOMEM : add_shifts(f, r, &loop, &r->loop_shifts);
-}
-
 int gaps_finish(const struct gap_finish *f, struct recorded_path *r)
 {
 	size_t count = r->gaps.len / sizeof(struct recorded_gap), blocks = r->blocks.len / sizeof(uint32_t);
-	r->shifts.len = r->weights.len = r->loop.len = r->loop_shifts.len = 0;
+	r->shifts.len = r->weights.len = 0;
 	if (!count)
-		return f->loops && f->ranges ? find_loop(f, r) : 0;
+		return 0;
 	struct recorded_gap *found = malloc(count * sizeof *found);
 	double *weights = malloc(blocks * sizeof *weights);
 	int result = found && weights ? 0 : -ENOMEM;

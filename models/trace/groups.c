@@ -1,8 +1,8 @@
 /*
  * Which traced group an untraced one is like.
  *
- *   the one whose work-items and warps did most nearly as much, in percent, by their counters (group_work.c). Where its loops can be made
- *   longer or shorter (stand_ins.c), what is left then counts, and a tenth of how much longer they are
+ *   the one whose work-items and warps did most nearly as much, in percent, by their counters (group_work.c). Where its long loops can be
+ *   made longer or shorter (stand_ins.c), what is left then counts, and a part of how much longer they are
  *   among equals, one whose addresses are as far into their lines
  *   among these, one at the same borders of the grid, because groups at a border touch other memory
  *   among these, the nearest by id
@@ -70,8 +70,8 @@ static double apart(const struct counted_work *a, const struct counted_work *b)
 	return fmax(threads, fabs(log(fmax(a->warps, 1) / fmax(b->warps, 1))));
 }
 
-/* Of what stands for a group: a traced one, whose loops can be made longer, and shorter down to `least` of what it did. Iterations that were
- * not traced need not do as those that were, so that a tenth of how much longer they are counts as well: a guess. */
+/* Of what stands for a group: a traced one, whose long loops can be made longer, and shorter down to `least` of what it did. Iterations that
+ * were not traced need not do as those that were, so that a tenth of how much longer they are counts as well: a guess. */
 static double apart_fitted(const struct counted_work *traced, const struct counted_work *work, double least)
 {
 	static const double stretched = 0.1;
@@ -245,7 +245,7 @@ int trace_groups(const struct kernel_code *code, const struct group_sample *samp
 	for (size_t i = 0; i < id_count && !result; i++)
 		c.borders[i] = borders(sample->shape->groups, ids[i]);
 	for (uint64_t g = 0; g < sample->count && !result; g++) {
-		out[g] = (struct group_stand_in){.traced = most_alike(sample->shape, &c, group_of_sample(sample, g), work ? &work[g] : NULL), .times = 1};
+		out[g] = (struct group_stand_in){.traced = most_alike(sample->shape, &c, group_of_sample(sample, g), work ? &work[g] : NULL)};
 		out[g].work = work ? work[g].warps : 0;
 		out[g].of_traced = work ? c.work[out[g].traced].warps : 0;
 	}

@@ -16,8 +16,6 @@ struct recorded_path {
 	struct gs_buf gaps;     /* struct recorded_gap, until gaps_finish; then struct path_gap */
 	struct gs_buf shifts;   /* struct round_shift, of all gaps */
 	struct gs_buf weights;  /* double per block, where there are gaps */
-	struct gs_buf loop;     /* struct path_gap: where there are none, a loop that could be longer; empty: there is none */
-	struct gs_buf loop_shifts; /* struct round_shift, of that */
 	uint64_t lane_instructions;
 };
 enum { DIVERGES = 128 };
@@ -45,7 +43,6 @@ struct gap_finish {
 	const struct kernel_code *code;
 	const struct launch_trace *trace;
 	struct shift_finder *ranges; /* gets what instructions touch in gaps; NULL: requests are not kept */
-	bool loops; /* paths stand for others: loops may have to be longer */
 };
 int gaps_finish(const struct gap_finish *f, struct recorded_path *r);
 /*
@@ -61,7 +58,6 @@ void gaps_place(const struct launch_trace *trace, struct round_shift *shifts, si
 struct trace_store {
 	struct warp_path *paths;
 	struct path_requests *requests; /* by path, where they are kept */
-	const struct path_gap **loops;  /* by path without gaps: a loop that could be longer; NULL: there is none */
 	uint32_t *path_of;
 	uint64_t *pattern_ids;
 	struct address_shift *shifts;
@@ -161,7 +157,7 @@ void pattern_counts_free(struct pattern_counts *c);
 struct group_stand_in {
 	uint32_t traced; /* index of the traced group */
 	double work, of_traced; /* instructions of the group's warps, and of the traced one's, by counters; 0: not known */
-	double times;    /* what stands for the group does over what the traced group did */
+	double added;    /* instructions that what stands for the group does more than the traced group did */
 };
 /* Fills a stand-in for every group of the sample, with the traced group's own paths. needed: groups that no traced one stands for well.
  * The caller frees the counts. */
@@ -180,10 +176,11 @@ struct fit_input {
 	const float *by_warp;  /* struct pattern_counts */
 	bool together;         /* warps of a group wait for one another */
 };
-/* The least that stands for a group with such paths can do over what they do; 1: their loops cannot be made longer or shorter. */
+/* The least that what stands for a group with such paths can do over what they do; 1: they have no windows that can be done more or less
+ * often. */
 double fit_least(const struct kernel_code *code, const struct trace_store *s, const uint32_t *paths, uint32_t count);
 /* Where groups did more or less than the traced ones that stand for them, loops are made longer or shorter. Fills path_of, per_group
- * entries each, and the times of the list. Returns 0 or -ENOMEM. */
+ * entries each, and what is added in the list. Returns 0 or -ENOMEM. */
 int stand_ins_fit(const struct fit_input *in, uint32_t *path_of);
 
 #endif

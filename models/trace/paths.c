@@ -68,40 +68,28 @@ static bool room_for_path(struct trace_store *s)
 	s->paths = paths ? paths : s->paths;
 	struct path_requests *requests = reallocarray(s->requests, room, sizeof *requests);
 	s->requests = requests ? requests : s->requests;
-	const struct path_gap **loops = reallocarray(s->loops, room, sizeof *loops);
-	s->loops = loops ? loops : s->loops;
-	s->path_room = paths && requests && loops ? room : s->path_room;
-	return paths && requests && loops;
+	s->path_room = paths && requests ? room : s->path_room;
+	return paths && requests;
 }
 
-/* Gaps with their shifts. NULL when memory runs out. */
-static struct path_gap *keep_gaps(struct trace_store *s, const struct gs_buf *of, const struct gs_buf *shifts_of)
+/* The gaps of a path, with their shifts and weights. */
+static int add_gaps(struct trace_store *s, const struct recorded_path *r, struct warp_path *p)
 {
-	struct path_gap *gaps = keep_copy(s, of->data, of->len);
-	struct round_shift *shifts = shifts_of->len ? keep_copy(s, shifts_of->data, shifts_of->len) : NULL;
-	if (!gaps || (shifts_of->len && !shifts) || !gs_reserve(&s->lists, s->list_count, &s->list_room, sizeof *s->lists))
-		return NULL;
+	struct path_gap *gaps = keep_copy(s, r->gaps.data, r->gaps.len);
+	p->weights = keep_copy(s, r->weights.data, r->weights.len);
+	struct round_shift *shifts = r->shifts.len ? keep_copy(s, r->shifts.data, r->shifts.len) : NULL;
+	if (!gaps || !p->weights || (r->shifts.len && !shifts) ||
+	    !gs_reserve(&s->lists, s->list_count, &s->list_room, sizeof *s->lists))
+		return -ENOMEM;
+	p->gaps = gaps;
+	p->gap_count = r->gaps.len / sizeof *gaps;
 	if (shifts)
-		s->lists[s->list_count++] = (struct shift_list){shifts, shifts_of->len / sizeof *shifts};
-	for (size_t g = 0; g < of->len / sizeof *gaps && shifts; g++) {
+		s->lists[s->list_count++] = (struct shift_list){shifts, r->shifts.len / sizeof *shifts};
+	for (size_t g = 0; g < p->gap_count && shifts; g++) {
 		gaps[g].shifts = shifts;
 		shifts += gaps[g].access_count;
 	}
-	return gaps;
-}
-
-/* The gaps of a path, with their weights, or a loop that could have one. */
-static int add_gaps(struct trace_store *s, const struct recorded_path *r, struct warp_path *p)
-{
-	s->loops[s->path_count] = NULL;
-	if (r->loop.len && !(s->loops[s->path_count] = keep_gaps(s, &r->loop, &r->loop_shifts)))
-		return -ENOMEM;
-	if (!r->gaps.len)
-		return 0;
-	p->gaps = keep_gaps(s, &r->gaps, &r->shifts);
-	p->weights = keep_copy(s, r->weights.data, r->weights.len);
-	p->gap_count = r->gaps.len / sizeof *p->gaps;
-	return p->gaps && p->weights ? 0 : -ENOMEM;
+	return 0;
 }
 
 /* Blocks of a path that is the same but for its addresses are shared. */
@@ -124,7 +112,7 @@ static int add_path(struct trace_store *s, const struct recorded_path *r, bool r
 		if (!s->requests[s->path_count].first || !s->requests[s->path_count].parts)
 			return -ENOMEM;
 	}
-	int result = add_gaps(s, r, &p);
+	int result = r->gaps.len ? add_gaps(s, r, &p) : 0;
 	if (!result)
 		s->paths[s->path_count++] = p;
 	return result;
@@ -194,31 +182,15 @@ static double find_factor(const struct warp_path *p, double wanted)
 	return high;
 }
 
-/* A copy of the gaps of a path, or its loop as one. */
-static bool copy_gaps(struct trace_store *s, const struct kernel_code *code, uint32_t of, struct warp_path *p)
-{
-	const struct path_gap *gaps = p->gap_count ? p->gaps : s->loops[of];
-	p->gap_count = p->gap_count ? p->gap_count : gaps != NULL;
-	p->gaps = gaps ? keep_copy(s, gaps, p->gap_count * sizeof *gaps) : NULL;
-	p->weights = gaps ? malloc(p->block_count * sizeof *p->weights + 1) : NULL;
-	if (!gaps)
-		return true;
-	if (!p->gaps || !p->weights || !gs_reserve(&s->owned, s->owned_count, &s->owned_room, sizeof *s->owned)) {
-		free((void *)p->weights);
-		return false;
-	}
-	s->owned[s->owned_count++] = (void *)p->weights;
-	path_weigh(code, p->blocks, p->block_count, (struct path_gap *)p->gaps, p->gap_count, (double *)p->weights);
-	return true;
-}
-
 int trace_store_vary(struct trace_store *s, const struct kernel_code *code, uint32_t of, double times, uint32_t *path, double *actual)
 {
 	struct warp_path p = s->paths[of];
 	double before = path_instructions(code, &p);
-	if (!room_for_path(s) || !copy_gaps(s, code, of, &p))
+	struct path_gap *gaps = keep_copy(s, p.gaps, p.gap_count * sizeof *p.gaps);
+	p.gaps = gaps;
+	p.weights = keep_copy(s, p.weights, p.weights ? p.block_count * sizeof *p.weights : 0);
+	if (!gaps || !p.weights || !room_for_path(s))
 		return -ENOMEM;
-	struct path_gap *gaps = (struct path_gap *)p.gaps;
 	double factor = find_factor(&p, work_of_windows(&p, 1) + before * (times - 1));
 	for (size_t g = 0; g < p.gap_count; g++)
 		gaps[g].rounds = gaps[g].outer < 0 ? fmax(1, factor * (1 + gaps[g].rounds)) - 1 : gaps[g].rounds;
@@ -227,7 +199,6 @@ int trace_store_vary(struct trace_store *s, const struct kernel_code *code, uint
 	*path = (uint32_t)s->path_count++;
 	s->paths[*path] = p;
 	s->requests[*path] = s->requests[of];
-	s->loops[*path] = NULL;
 	return 0;
 }
 
@@ -240,7 +211,6 @@ void trace_store_free(struct trace_store *s)
 	free(s->owned);
 	free(s->paths);
 	free(s->requests);
-	free(s->loops);
 	free(s->path_of);
 	free(s->pattern_ids);
 	free(s->shifts);

@@ -3,10 +3,12 @@
  * much, and the windows of the traced group's paths are done more or less often.
  *
  *   a: instructions of a path; work_g, rounds_g: of its outermost windows
- *   w: what a warp of the group did over what that of the traced one did, by counters, in steps of a few percent
+ *   d: what a warp of the group did more than that of the traced one, by counters
+ *   w: 1 + d / a, in steps of a few percent
  *   windows are done max(1, f (1 + rounds_g)) times, so that a - sum((1 + rounds_g) work_g) + sum(max(1, f (1 + rounds_g)) work_g) = a w
- * Warps of kernels with barriers all have the w of their group, so that those which meet in a loop still do. Warps of one path and step
- * share a path.
+ * d is added, because counters know the longest lane: what lanes did in turns is in the path, and does not become more. Warps of kernels
+ * with barriers all have the w of their group, so that those which meet in a loop still do. Loops without gaps stay as they are: they are short,
+ * and one that a compiler has unrolled is another loop when it is long. Warps of one path and step share a path.
  */
 #include "models/trace/internal.h"
 
@@ -24,13 +26,14 @@ static const double shortest = 0.04; /* of steps: warps are within 2% */
 
 struct made_path {
 	uint32_t path; /* + 1; 0: none */
-	float times;   /* what it does over what the traced path does */
+	float added;   /* instructions that it does more than the traced path */
 };
 
 struct loop_fitting {
 	const struct fit_input *in;
 	double step;
 	struct made_path **made; /* by traced path, where any is needed: by step */
+	double *instructions;    /* of the traced paths */
 };
 
 double fit_least(const struct kernel_code *code, const struct trace_store *s, const uint32_t *paths, uint32_t count)
@@ -42,9 +45,6 @@ double fit_least(const struct kernel_code *code, const struct trace_store *s, co
 		for (size_t g = 0; g < p->gap_count; g++)
 			loops += p->gaps[g].outer < 0 ? p->gaps[g].rounds * p->gaps[g].work : 0;
 	}
-	for (uint32_t i = 0; i < count && loops <= 0; i++)
-		if (s->loops[paths[i]])
-			return 1 - 1e-9;
 	return all > 0 && loops > 0 ? 1 - loops / all : 1;
 }
 
@@ -54,29 +54,33 @@ static int step_of(const struct loop_fitting *f, double times)
 	return (int)round(fmin(fmax(steps, -most), most));
 }
 
-/* What a warp of the group did over what that of the traced one did. */
+static uint32_t path_of(const struct loop_fitting *f, uint64_t group, uint32_t warp)
+{
+	return f->in->paths[(size_t)f->in->list[group].traced * f->in->per_group + warp];
+}
+
+/* What a warp of the group is to do over what its path does. */
 static double times_of(const struct loop_fitting *f, uint64_t group, uint32_t warp)
 {
 	const struct fit_input *in = f->in;
 	const struct group_stand_in *s = &in->list[group];
-	double own = s->work, traced = s->of_traced;
+	double own = s->work, traced = s->of_traced, all = 0;
 	if (in->by_warp && !in->together) {
 		own = in->by_warp[group * in->per_group + warp];
 		traced = in->by_warp[(in->count + s->traced) * in->per_group + warp];
+		all = f->instructions[path_of(f, group, warp)];
+	} else {
+		for (uint32_t w = 0; w < in->per_group; w++)
+			all += f->instructions[path_of(f, group, w)];
 	}
-	return traced > 0 && own > 0 ? own / traced : 1;
-}
-
-static uint32_t path_of(const struct loop_fitting *f, uint64_t group, uint32_t warp)
-{
-	return f->in->paths[(size_t)f->in->list[group].traced * f->in->per_group + warp];
+	return traced > 0 && own > 0 && all > 0 ? 1 + (own - traced) / all : 1;
 }
 
 /* Of the warp's path; 0: as it is. */
 static int step_for(const struct loop_fitting *f, uint64_t group, uint32_t warp)
 {
 	uint32_t path = path_of(f, group, warp);
-	return f->in->store->paths[path].gap_count || f->in->store->loops[path] ? step_of(f, times_of(f, group, warp)) : 0;
+	return f->in->store->paths[path].gap_count ? step_of(f, times_of(f, group, warp)) : 0;
 }
 
 /* NULL when memory runs out. */
@@ -113,51 +117,49 @@ static int count_blocks(const struct loop_fitting *f, uint64_t *blocks)
 	return 0;
 }
 
-static int fit_warp(const struct loop_fitting *f, uint64_t group, uint32_t warp, uint32_t *path, double *times)
+static int fit_warp(const struct loop_fitting *f, uint64_t group, uint32_t warp, uint32_t *path, double *added)
 {
-	int step = step_for(f, group, warp), result = 0;
-	*path = path_of(f, group, warp);
-	*times = 1;
+	int step = step_for(f, group, warp);
+	uint32_t of = path_of(f, group, warp);
+	*path = of;
+	*added = 0;
 	if (!step)
 		return 0;
-	struct made_path *at = place_of(f, *path, step);
+	struct made_path *at = place_of(f, of, step);
 	if (!at)
 		return -ENOMEM;
 	if (!at->path) {
-		double actual;
-		result = trace_store_vary(f->in->store, f->in->code, *path, pow(1 + f->step, step), &at->path, &actual);
-		at->path++;
-		at->times = (float)actual;
-	}
-	*path = at->path - 1;
-	*times = at->times;
-	return result;
-}
-
-/* What all of the group's warps do over what those of the traced one did, as counters weigh them. */
-static int fit_group(const struct loop_fitting *f, uint64_t group, uint32_t *paths)
-{
-	const struct fit_input *in = f->in;
-	struct group_stand_in *s = &in->list[group];
-	double sum = 0, all = 0;
-	for (uint32_t w = 0; w < in->per_group; w++) {
-		double times, weight = in->by_warp ? in->by_warp[(in->count + s->traced) * in->per_group + w] : 1;
-		int result = fit_warp(f, group, w, &paths[w], &times);
+		double times;
+		int result = trace_store_vary(f->in->store, f->in->code, of, pow(1 + f->step, step), path, &times);
 		if (result)
 			return result;
-		sum += weight * times;
-		all += weight;
+		*at = (struct made_path){*path + 1, (float)((times - 1) * f->instructions[of])};
 	}
-	s->times = all > 0 ? sum / all : 1;
+	*path = at->path - 1;
+	*added = at->added;
 	return 0;
+}
+
+static int fit_group(const struct loop_fitting *f, uint64_t group, uint32_t *paths)
+{
+	struct group_stand_in *s = &f->in->list[group];
+	double added;
+	int result = 0;
+	for (uint32_t w = 0; w < f->in->per_group && !result; w++) {
+		result = fit_warp(f, group, w, &paths[w], &added);
+		s->added += added;
+	}
+	return result;
 }
 
 int stand_ins_fit(const struct fit_input *in, uint32_t *path_of)
 {
 	size_t paths = in->store->path_count;
-	struct loop_fitting f = {in, shortest, calloc(paths + 1, sizeof *f.made)};
+	struct loop_fitting f = {in, shortest, calloc(paths + 1, sizeof *f.made), calloc(paths + 1, sizeof *f.instructions)};
 	uint64_t blocks = UINT64_MAX;
-	int result = f.made ? 0 : -ENOMEM;
+	int result = f.made && f.instructions ? 0 : -ENOMEM;
+	for (size_t p = 0; p < paths && !result; p++)
+		f.instructions[p] = path_instructions(in->code, &in->store->paths[p]);
 	for (; !result && blocks > MOST_BLOCKS && f.step < 1; f.step *= 2) {
 		result = count_blocks(&f, &blocks);
 		forget_places(&f, paths);
@@ -168,5 +170,6 @@ int stand_ins_fit(const struct fit_input *in, uint32_t *path_of)
 	if (f.made)
 		forget_places(&f, paths);
 	free(f.made);
+	free(f.instructions);
 	return result;
 }

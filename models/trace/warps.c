@@ -320,12 +320,6 @@ static void clear_path(struct recorded_path *p)
 	p->lane_instructions = 0;
 }
 
-/* Whether groups that were traced stand for some that were not. */
-static bool stand_for_others(const struct trace_maker *m)
-{
-	return !m->computed && (m->trace->group_count < m->out->warps.groups || m->shape->other);
-}
-
 static int run_warp(struct trace_maker *m, const struct traced_group *group)
 {
 	struct lane_path paths[REPLAY_MOST_LANES];
@@ -340,7 +334,7 @@ static int run_warp(struct trace_maker *m, const struct traced_group *group)
 	if (path_failed(&m->path))
 		result = -ENOMEM;
 	if (!result)
-		result = gaps_finish(&(struct gap_finish){m->code, m->trace, m->shifts, stand_for_others(m)}, &m->path);
+		result = gaps_finish(&(struct gap_finish){m->code, m->trace, m->shifts}, &m->path);
 	if (!result)
 		add_statistics(m);
 	return result;
@@ -478,9 +472,15 @@ static double share_represented(const struct group_stand_in *list, uint64_t coun
 	double all = 0, represented = 0;
 	for (uint64_t g = 0; g < count; g++) {
 		all += list[g].work;
-		represented += list[g].of_traced * list[g].times;
+		represented += list[g].of_traced + list[g].added;
 	}
 	return all > 0 && represented > 0 ? all / represented : 0;
+}
+
+/* Whether groups that were traced stand for some that were not. */
+static bool stand_for_others(const struct trace_maker *m)
+{
+	return !m->computed && (m->trace->group_count < m->out->warps.groups || m->shape->other);
 }
 
 static int fill_pattern(struct trace_maker *m, const struct lane_counts *lanes, const uint64_t *ids, const uint32_t *paths,
@@ -612,8 +612,6 @@ static void end_warps(struct trace_maker *m)
 	gs_buf_free(&m->path.gaps);
 	gs_buf_free(&m->path.shifts);
 	gs_buf_free(&m->path.weights);
-	gs_buf_free(&m->path.loop);
-	gs_buf_free(&m->path.loop_shifts);
 }
 
 /* Of all groups: those that were traced stand for more or fewer others. */
