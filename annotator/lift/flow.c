@@ -53,6 +53,16 @@ bool is_system_call(const char *name)
 	return !strcmp(name, "vprintf") || !strcmp(name, "__assertfail") || !strcmp(name, "malloc") || !strcmp(name, "free");
 }
 
+/* Functions of the device runtime. */
+static bool launches_kernels(const char *name)
+{
+	static const char *const beginnings[] = {"cudaLaunchDevice", "cudaGetParameterBuffer", "cudaCGGet", "cudaStream", "__cudaCDP", "__cuda_syscall_cnp"};
+	for (size_t i = 0; i < GS_ARRAY_LEN(beginnings); i++)
+		if (!strncmp(name, beginnings[i], strlen(beginnings[i])))
+			return true;
+	return false;
+}
+
 struct reacher {
 	const struct lifted *lifted;
 	bool *reached, *addressed;
@@ -85,9 +95,11 @@ static int follow_call(struct reacher *r, const struct ptx_instruction *in)
 		add_function(r, f);
 		return 0;
 	}
-	return is_system_call(called->text)
-	           ? 0
-	           : gs_fail(r->err, ENOTSUP, "line %u: call of %s, which is not in the module", in->ptx_line, called->text);
+	if (is_system_call(called->text))
+		return 0;
+	if (launches_kernels(called->text))
+		return gs_fail(r->err, ENOTSUP, "line %u: call of %s: kernels that launch kernels are not lifted yet", in->ptx_line, called->text);
+	return gs_fail(r->err, ENOTSUP, "line %u: call of %s, which is not in the module", in->ptx_line, called->text);
 }
 
 int reach_functions(const struct lifted *l, uint32_t entry, uint32_t *list, uint32_t *count, struct gs_error *err)

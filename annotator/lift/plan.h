@@ -96,6 +96,7 @@ bool is_sync(const struct ptx_instruction *i);
 void note_syncs(struct kernel_plan *p); /* fills `syncs` and `plain_splits`, and `meets` as far as branches do not matter */
 /* waits.c: fills `spins`. */
 int plan_waits(struct planned_function *f, struct gs_error *err);
+bool asks_barrier(const struct ptx_instruction *i); /* whether a phase of a barrier in shared memory is over */
 uint32_t register_bytes(const struct ptx_register *r); /* of one lane, as it is held */
 
 /* flow.c: what flow instructions do. */

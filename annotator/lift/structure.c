@@ -444,6 +444,15 @@ void write_common_values(struct kernel_writer *w)
 		gs_buf_puts(w->out, "GS_THREAD_IDS\n");
 }
 
+static bool asks_any_barrier(const struct kernel_plan *p)
+{
+	for (uint32_t f = 0; f < p->function_count; f++)
+		for (uint32_t i = 0; i < p->functions[f].function->instruction_count; i++)
+			if (asks_barrier(&p->functions[f].function->instructions[i]))
+				return true;
+	return false;
+}
+
 static void write_begin(struct kernel_writer *w)
 {
 	const struct kernel_plan *p = w->plan;
@@ -460,8 +469,8 @@ static void write_begin(struct kernel_writer *w)
 	              "uint spins = S->spins, meet = GS_NO_PC, kept = GS_NO_PC, straight = !S->bent;\nulong which = 0;\n",
 	              p->entries_at, p->parts_at, p->counts_at);
 	write_common_values(w);
-	if (p->waits) /* groups that run in turn wait for one another, so that only a look now and then is worth it */
-		gs_buf_puts(w->out, "const uint most_spins = launch->together ? 0u : GS_MOST_SPINS;\n");
+	if (p->waits) /* groups that run in turn, and warps at a barrier, wait for one another, so that only a look now and then is worth it */
+		gs_buf_printf(w->out, "const uint most_spins = launch->together || %d ? 0u : GS_MOST_SPINS;\n", asks_any_barrier(p));
 	if (p->meets)
 		gs_buf_puts(w->out, "uint met = 0, first = 0;\n");
 	if (p->recursive)

@@ -1,6 +1,6 @@
 /*
  * Loops that may wait for somebody else: they end when a value is found that was read by a volatile, relaxed, acquire or atomic access in
- * the loop. On hardware lanes and warps make progress by themselves. Here such a loop goes to the others now and then.
+ * the loop, or when a barrier in shared memory is over. On hardware lanes and warps make progress by themselves. Here such a loop goes to the others now and then.
  *
  * A loop around a compare-and-swap whose expected value was read in the loop waits for nobody: somebody's swap succeeds.
  */
@@ -24,11 +24,18 @@ static bool defined_in_loop(const struct planned_function *f, uint32_t loop, int
 	return false;
 }
 
+bool asks_barrier(const struct ptx_instruction *i)
+{
+	return !strncmp(i->opcode, "mbarrier.test_wait", 18) || !strncmp(i->opcode, "mbarrier.try_wait", 17);
+}
+
 static bool reads_shared_state(const struct planned_function *f, uint32_t loop, const struct ptx_instruction *i)
 {
 	const char *o = i->opcode;
 	if (!strncmp(o, "ld.", 3))
 		return has_word(o, "volatile") || has_word(o, "relaxed") || has_word(o, "acquire") || has_word(o, "mmio");
+	if (asks_barrier(i))
+		return true;
 	if (strncmp(o, "atom.", 5))
 		return false;
 	if (!has_word(o, "cas"))

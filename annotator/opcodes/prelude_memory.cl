@@ -86,3 +86,14 @@ GS_ATOMIC_SHORT(max_f16, (ulong a, ushort v), gs_max_f16(old, v))
 GS_ATOMIC_SHORT(add_bf16, (ulong a, ushort v), gs_add_bf16(old, v))
 GS_ATOMIC_SHORT(min_bf16, (ulong a, ushort v), gs_min_bf16(old, v))
 GS_ATOMIC_SHORT(max_bf16, (ulong a, ushort v), gs_max_bf16(old, v))
+
+/* Barriers in shared memory: arrivals that are pending in bits 0 to 19, those of a phase in bits 20 to 39, the number of the phase above. */
+GS_INLINE void gs_mbarrier_init(ulong a, uint count) { *(volatile __global ulong *)a = (count & 0xffffful) | (count & 0xffffful) << 20; }
+GS_INLINE ulong gs_mbarrier_arrive(ulong a, uint count, uint drops)
+{
+	ulong was = *(volatile __global ulong *)a, expected = ((was >> 20) - (drops ? count : 0u)) & 0xffffful, pending = (was - count) & 0xffffful;
+	*(volatile __global ulong *)a = (pending ? pending : expected) | expected << 20 | ((was >> 40) + (pending ? 0ul : 1ul)) << 40;
+	return was;
+}
+GS_INLINE uint gs_mbarrier_phase_over(ulong a, ulong state) { return *(volatile __global ulong *)a >> 40 != state >> 40; }
+GS_INLINE uint gs_mbarrier_parity_over(ulong a, uint parity) { return (uint)(*(volatile __global ulong *)a >> 40 & 1ul) != (parity & 1u); }

@@ -117,7 +117,8 @@ static void what_is_not_lifted_is_refused(void)
 	} cases[] = {
 		{"tex.2d.v4.f32.f32 {%f0, %f1, %f2, %f3}, [t, {%f0, %f1}];", "line 14: tex.2d.v4.f32.f32: textures that are variables are not lifted yet"},
 		{"ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%r0}, [%r1];", "line 14: ldmatrix.sync.aligned.m8n8.x1.shared.b16: matrix instructions are not lifted yet"},
-		{"mbarrier.init.shared.b64 [%r0], 1;", "line 14: mbarrier.init.shared.b64: barriers in shared memory are not lifted yet"},
+		{"mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [%r0], 1;",
+		 "line 14: mbarrier.expect_tx.relaxed.cta.shared::cta.b64: barriers that count bytes are not lifted yet"},
 		{"cp.async.bulk.commit_group;", "line 14: cp.async.bulk.commit_group: bulk copies are not lifted yet"},
 		{"getctarank.u32 %r0, %rd0;", "line 14: getctarank.u32: clusters of groups are not lifted yet"},
 		{"stacksave.u64 %rd0;", "line 14: stacksave.u64: memory on the stack is not lifted yet"},
