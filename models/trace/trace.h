@@ -67,7 +67,7 @@ struct traced_group {
 };
 
 /* Groups that a trace should have had: no traced one did about as much. The most important first. */
-enum { MOST_NEEDED = 6 }; /* of the boxes that a launch is traced in, 25 (runtime): most stay where they are */
+enum { MOST_NEEDED = 6 }; /* of the runs that a launch is traced in, 8 (runtime): the first and the last stay where they are */
 struct needed_groups {
 	uint64_t ids[MOST_NEEDED];
 	uint32_t count;

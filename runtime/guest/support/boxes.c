@@ -1,10 +1,10 @@
 /*
  * Chooses the sample of a launch (boxes.h). Neighbouring groups share lines of memory and are on SMs at the same time. So a few
- * runs of neighbours say more than the same number of single groups. The first run is the longest, because the first wave of a
- * GPU begins with it.
+ * runs of neighbours say more than the same number of single groups. If the grid is one row of units, the first run is the longest,
+ * because the first wave of a GPU begins with it. A unit is a group, or a whole row or plane if these are short enough. The first
+ * row of other grids is a border, and says little of what is inside: all runs are as long there.
  *
- * Each box is a command for the driver. If the grid is one row of units, there are eight runs in at most 17 boxes. A unit is a
- * group, or a whole row or plane if these are short enough. For other grids there are four runs, in at most 25 boxes.
+ * Each box that is traced is a command for the driver. There are eight runs, in at most 49 boxes, or four if there are few groups.
  */
 #include "runtime/guest/support/boxes.h"
 
@@ -76,9 +76,9 @@ static struct box_run run_in(const struct lines *l, size_t i, size_t parts, uint
 static size_t choose_runs(const struct lines *l, uint64_t most, uint64_t seed, struct box_run *runs)
 {
 	uint64_t wanted = most / l->unit ? most / l->unit : 1;
-	size_t parts = l->count == 1 && wanted >= MOST_RUNS * 2 ? MOST_RUNS : FEW_RUNS, count = 0;
+	size_t parts = wanted >= MOST_RUNS * 2 ? MOST_RUNS : FEW_RUNS, count = 0;
 	parts = wanted < parts ? wanted : parts;
-	uint64_t share = wanted / (parts + 1) ? wanted / (parts + 1) : 1;
+	uint64_t shares = l->count == 1 ? parts + 1 : parts, share = wanted / shares ? wanted / shares : 1;
 	for (size_t i = 0; i < parts; i++) {
 		struct box_run r = run_in(l, i, parts, i ? share : wanted - share * (parts - 1), next_random(&seed));
 		if (r.count)

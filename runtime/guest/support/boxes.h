@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { MOST_BOXES = 32 };
+enum { MOST_BOXES = 64 };
 
 struct box {
 	uint64_t first[3], count[3]; /* groups */
