@@ -18,11 +18,9 @@ static inline void ov_stop_at_gap(struct ov_warp *w)
 
 static uint32_t accesses_between(const struct ov_sm *sm, const struct warp_path *p, uint32_t from, uint32_t to)
 {
-	const struct kernel_code *code = sm->m->launch->code;
 	uint32_t count = 0;
 	for (uint32_t b = from; b < to; b++)
-		for (uint32_t i = code->blocks[p->blocks[b]].first; i < code->blocks[p->blocks[b]].first + code->blocks[p->blocks[b]].count; i++)
-			count += code_has_accesses(code->code[i].class);
+		count += sm->m->blocks[p->blocks[b]].accesses;
 	return count;
 }
 

@@ -106,6 +106,20 @@ static void find_registers(const struct ov_machine *m, struct ov_op *op)
 	op->marks = op->kind == OV_LDST ? OV_LOADING : OV_PENDING;
 }
 
+static int make_blocks(struct ov_machine *m)
+{
+	const struct kernel_code *code = m->launch->code;
+	m->blocks = calloc(code->block_count + 1u, sizeof *m->blocks);
+	if (!m->blocks)
+		return -ENOMEM;
+	for (uint32_t b = 0; b < code->block_count; b++)
+		for (uint32_t i = code->blocks[b].first; i < code->blocks[b].first + code->blocks[b].count; i++) {
+			m->blocks[b].accesses += m->ops[i].accesses;
+			m->blocks[b].touches |= m->ops[i].accesses && ov_goes_to_caches(&m->ops[i]);
+		}
+	return 0;
+}
+
 static int make_ops(struct ov_machine *m)
 {
 	const struct kernel_code *code = m->launch->code;
@@ -233,12 +247,15 @@ int ov_machine_init(struct ov_machine *m, const struct gpu *gpu, const struct la
 	size_kinds(m);
 	choose_variant(m);
 	int rc = make_ops(m);
+	if (!rc)
+		rc = make_blocks(m);
 	return rc ? rc : make_read_ports(m);
 }
 
 void ov_machine_finish(struct ov_machine *m)
 {
 	free(m->read_ports);
+	free(m->blocks);
 	free(m->ops);
 	free(m->lines);
 }

@@ -91,12 +91,17 @@ void ov_memory_touch(struct ov_sm *sm, uint32_t slot, uint32_t gap, uint64_t rou
 	uint32_t n = 0;
 	for (uint32_t b = g->from; b < end && r && g->shifts; b++) {
 		const struct code_block *block = &launch->code->blocks[w->path->blocks[b]];
+		const struct ov_block *known = &sm->m->blocks[w->path->blocks[b]];
+		if (b < first || !known->touches) {
+			n += known->accesses;
+			continue;
+		}
 		for (uint32_t i = block->first; i < block->first + block->count; i++) {
 			const struct ov_op *op = &sm->ops[i];
 			if (!op->accesses)
 				continue;
 			uint32_t access = n++;
-			bool global = b >= first && (op->space == SPACE_global || op->space == SPACE_generic || op->space == SPACE_texture);
+			bool global = ov_goes_to_caches(op);
 			for (uint32_t p = r->first[g->first_access + access]; global && p < r->first[g->first_access + access + 1]; p++) {
 				uint64_t address = r->parts[p].address;
 				if (group->moves)

@@ -26,4 +26,10 @@ struct ov_op {
 	uint64_t uses, sets;  /* registers to wait for, to be written: a bit for the register's index mod 64 */
 };
 
+/* Of an instruction that accesses memory. */
+static inline bool ov_goes_to_caches(const struct ov_op *op)
+{
+	return op->space == SPACE_global || op->space == SPACE_generic || op->space == SPACE_texture;
+}
+
 #endif

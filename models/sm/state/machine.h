@@ -23,6 +23,10 @@ struct ov_machine {
 	struct ov_op *ops;
 	uint32_t op_count;
 	uint32_t *lines; /* of the instruction cache, by instruction */
+	struct ov_block {
+		uint32_t accesses; /* instructions whose executions are among the accesses of a path */
+		bool touches;      /* some of them go to caches */
+	} *blocks; /* of the code */
 	const uint16_t *operands; /* registers */
 	uint32_t groups_per_sm, warps_per_group, slots;
 	uint32_t gap_room; /* gaps of a path, at most; 0: no path has any */
