@@ -5,7 +5,8 @@
  *   level n: the n-th loop of those that a warp is in, from the outside
  *   unit:    at least MORE_STEPS steps, and MOST_STEPS if less than LEAST_WORK instructions are done in them; warps do on average
  *            LEAST_ITERATIONS of an innermost loop, or LEAST_OUTER of one that has loops inside, and LEAST_BLOCKS
- *   stable:  the unit's instructions per cycle differ from those of the unit before by less than `tolerance`
+ *   stable:  the unit's instructions per cycle differ from those of the unit before by less than `tolerance`, or half as much more for each
+ *            unit after the second: it is twice as long as the one before, and nearer to what stays than both are to one another
  *   jump:    the least of iterations left / iterations per cycle over all warps; at least `merged` of the time up to now, so that warps which
  *            leave one soon after the other are one phase. The more jumps there were, the more are merged: their number is bounded
  * What was jumped over leaves its lines in caches, the last LEAST_TOUCHED parts of requests at least, and all of them up to ALL_TOUCHED in
@@ -501,7 +502,7 @@ static bool end_unit(struct rates *r, struct rate_level *l, const struct rate_pl
 	l->rate = rate;
 	l->units++;
 	mean_rates(r, l, places, cycles);
-	if (difference < tolerance || l->units >= MOST_UNITS) {
+	if (difference < tolerance * fmax(1, l->units / 2.0) || l->units >= MOST_UNITS) {
 		set_rates(r, l);
 		double first = cycles_left(r, l, places, &last), elapsed = (double)r->time;
 		double reach = fmin(fmax(first, merged * (1 + r->jumps / 32.0) * elapsed), last);
