@@ -23,12 +23,14 @@ struct lift_runner {
 	cl_program program;
 	cl_uint units;
 	double build_seconds;
+	uint64_t *counters; /* of all launches in turn, so that their pages are there */
+	uint64_t counter_words;
 };
 
-static double now(void)
+static double now(clockid_t clock)
 {
 	struct timespec t;
-	clock_gettime(CLOCK_MONOTONIC, &t);
+	clock_gettime(clock, &t);
 	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
@@ -57,9 +59,9 @@ static int build(struct lift_runner *r, struct gs_error *err)
 	r->program = r->queue ? clCreateProgramWithSource(r->context, 1, &text, &r->text.len, &rc) : NULL;
 	if (!r->program)
 		return gs_fail(err, ENODEV, "no context, queue or program (%d)", rc);
-	double begun = now();
+	double begun = now(CLOCK_MONOTONIC);
 	rc = clBuildProgram(r->program, 1, &device, "-w", NULL, NULL);
-	r->build_seconds = now() - begun;
+	r->build_seconds = now(CLOCK_MONOTONIC) - begun;
 	if (!rc)
 		return 0;
 	char log[4096] = "";
@@ -112,6 +114,7 @@ void runner_free(struct lift_runner *r)
 	lift_free(r->lifted);
 	ptx_free(r->module);
 	gs_buf_free(&r->text);
+	free(r->counters);
 	free(r->image);
 	free(r);
 }
@@ -155,7 +158,6 @@ struct launch_memory {
 	uint8_t *parameters;
 	uint32_t flags[MOST_SLOTS];
 	void *scratch;
-	uint64_t *counters;
 	struct lifted_prints *prints;
 };
 
@@ -163,7 +165,6 @@ static void free_memory(struct launch_memory *m)
 {
 	free(m->parameters);
 	free(m->scratch);
-	free(m->counters);
 	free(m->prints);
 }
 
@@ -172,7 +173,19 @@ static uint64_t volume(const uint64_t size[3])
 	return size[0] * size[1] * size[2];
 }
 
-static int make_memory(const struct lift_runner *r, const struct lift_kernel *k, struct lift_run *run, struct launch_memory *m,
+static bool clear_counters(struct lift_runner *r, uint64_t words)
+{
+	if (words > r->counter_words) {
+		free(r->counters);
+		r->counters = malloc(words * 8);
+		r->counter_words = r->counters ? words : 0;
+	}
+	if (r->counters)
+		memset(r->counters, 0, words * 8);
+	return r->counters != NULL;
+}
+
+static int make_memory(struct lift_runner *r, const struct lift_kernel *k, struct lift_run *run, struct launch_memory *m,
                        struct gs_error *err)
 {
 	uint64_t groups = volume(run->grid), words = COUNTER_HEADER_WORDS + groups + 1;
@@ -182,11 +195,10 @@ static int make_memory(const struct lift_runner *r, const struct lift_kernel *k,
 	l->slot_bytes = lifted_slot_bytes(&k->sizes, run->dynamic_shared, volume(run->block));
 	words += (run->threads * k->column_count + COUNTER_SPARE) / 2 + 1;
 	m->parameters = calloc(1, k->sizes.parameter_bytes + 8u);
-	m->counters = calloc(words, 8);
 	m->prints = calloc(1, sizeof *m->prints + PRINT_ROOM);
 	run->trace_words = run->chunks ? TRACE_HEADER_WORDS + (uint64_t)run->chunks * (TRACE_CHUNK_BYTES / 8) : 0;
 	run->trace = calloc(run->trace_words + 1, 8);
-	if (!m->parameters || !m->counters || !m->prints || !run->trace || posix_memalign(&m->scratch, 4096, l->slots * l->slot_bytes + 4096))
+	if (!m->parameters || !clear_counters(r, words) || !m->prints || !run->trace || posix_memalign(&m->scratch, 4096, l->slots * l->slot_bytes + 4096))
 		return gs_fail(err, ENOMEM, "out of memory");
 	memset(m->scratch, 0xa5, l->slots * l->slot_bytes);
 	for (uint32_t p = 0; p < k->parameter_count && p < run->argument_count; p++)
@@ -200,7 +212,7 @@ static int make_memory(const struct lift_runner *r, const struct lift_kernel *k,
 	l->dynamic_shared = run->dynamic_shared;
 	l->slot_flags = (uint64_t)m->flags;
 	l->scratch = (uint64_t)m->scratch;
-	l->counters = (uint64_t)m->counters;
+	l->counters = run->uncounted ? 0 : (uint64_t)r->counters;
 	l->counter_slots = groups;
 	l->counter_places = run->threads;
 	l->traces = run->chunks ? (uint64_t)run->trace : 0;
@@ -220,14 +232,15 @@ static int launch(struct lift_runner *r, struct lift_run *run, struct launch_mem
 	if (!kernel)
 		return gs_fail(err, EINVAL, "%s: the driver has no such kernel (%d)", run->kernel, rc);
 	rc = clSetKernelArg(kernel, 0, sizeof address, &address);
-	double begun = now();
+	double begun = now(CLOCK_MONOTONIC), used = now(CLOCK_PROCESS_CPUTIME_ID);
 	cl_event event = NULL;
 	cl_ulong times[2] = {0};
 	if (!rc)
 		rc = clEnqueueNDRangeKernel(r->queue, kernel, 1, NULL, &global, &local, 0, NULL, &event);
 	if (!rc)
 		rc = clFinish(r->queue);
-	run->seconds = now() - begun;
+	run->seconds = now(CLOCK_MONOTONIC) - begun;
+	run->cpu_seconds = now(CLOCK_PROCESS_CPUTIME_ID) - used;
 	if (event && !clGetEventProfilingInfo(event, CL_PROFILING_COMMAND_START, 8, &times[0], NULL) &&
 	    !clGetEventProfilingInfo(event, CL_PROFILING_COMMAND_END, 8, &times[1], NULL))
 		run->seconds = 1e-9 * (double)(times[1] - times[0]);
@@ -260,7 +273,7 @@ static int take_results(const struct lift_runner *r, const struct lift_kernel *k
 	run->printed = malloc(run->printed_bytes + 1);
 	if (!run->words || !run->printed)
 		return -ENOMEM;
-	memcpy(run->words, m->counters + COUNTER_HEADER_WORDS + volume(run->grid) + 1, bytes);
+	memcpy(run->words, r->counters + COUNTER_HEADER_WORDS + volume(run->grid) + 1, bytes);
 	memcpy(run->printed, m->prints + 1, run->printed_bytes);
 	return sum_rows(r->lifted, k, run);
 }

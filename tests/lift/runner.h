@@ -26,6 +26,7 @@ struct lift_run {
 	uint32_t argument_count;
 	const uint32_t *order;  /* the groups to run, or NULL: all */
 	uint32_t order_count;
+	bool uncounted;         /* nothing is counted: rows and words are 0 */
 	bool whole;             /* of traced text: loops have no windows */
 	uint32_t chunks;        /* of traced text: size of the trace buffer */
 	/* Results. The caller frees them with runner_run_free. */
@@ -38,6 +39,7 @@ struct lift_run {
 	uint64_t *trace;        /* the trace buffer */
 	uint64_t trace_words;
 	double seconds;         /* of the launch, without compilation for its size */
+	double cpu_seconds;     /* of the process, from the enqueueing to the end. The first run of a kernel compiles it */
 };
 /* The first run builds the text. -ENODEV: there is no CPU device. -EINVAL: the driver does not take the text; err has the begin of its log. */
 int runner_run(struct lift_runner *r, struct lift_run *run, struct gs_error *err);
