@@ -59,7 +59,7 @@ GS_ORDER(long)
 /* What surrounds kernels. */
 //@ lift_frame
 struct gs_entry { uint pc, join, jpc, mask, arrived, kind, wait, generation, depth; };
-struct gs_warp { uint status, pc, m, alive, join, jpc, sp, wait, generation, all, start, turn, depth, spins, parted, bent, looks; };
+struct gs_warp { uint status, pc, m, alive, join, jpc, sp, wait, generation, all, start, turn, depth, spins, parted, straight, looks; };
 struct gs_barrier { uint arrived, only, expected, generation, count, all, any, was_count, was_all, was_any; };
 struct gs_group {
 	ulong number, shared, shared_bytes, states, locals;
@@ -82,20 +82,30 @@ struct gs_group {
 #define GS_NO_PC 0x7fffffffu
 void gs_list(__private void *) __asm__("llvm.va_start");
 #define GS_APART(never) if (never) { ulong gs_l[8]; gs_list(gs_l); return (uint)gs_l[0]; }
-uint gs_count_some(__global struct gs_warp *S, __global uint *parts, uint columns, uint k, uint mask, uint never)
+/*
+ * What a warp counts in one place: how often all lanes came that began, and how often those of `mask`, the last that were others. In loops
+ * these are the same lanes many times. What other lanes came before is in `parts`, for each lane.
+ */
+struct gs_count { ulong all, some, mask; };
+uint gs_count_some(__global struct gs_warp *S, __global struct gs_count *counts, __global uint *parts, uint columns, uint k, uint mask, uint never)
 {
 	GS_APART(never)
 	for (uint i = 0; i < 32 * columns && !S->parted; i++)
 		parts[i] = 0;
 	S->parted = 1;
 	__global uint *part = parts + 32 * k;
-	for (uint l = 0; l < 32; l++) {
-		uint c = part[l] + (mask >> l & 1u);
+	uint last = (uint)counts[k].mask, times = counts[k].some > 0xffffffffu ? 0xffffffffu : (uint)counts[k].some;
+	for (uint l = 0; last && l < 32; l++) {
+		uint c = part[l] + (last >> l & 1u ? times : 0u);
 		part[l] = c | (0u - (c < part[l]));
 	}
+	counts[k].mask = mask;
+	counts[k].some = 1;
 	return 0;
 }
-#define GS_COUNT(k, mask) if ((mask) == start) counts[k]++; else gs_count_some(S, parts, GS_COLUMNS, k, mask, never);
+#define GS_COUNT(k, lanes) if ((lanes) == start) counts[k].all++; else if (counts[k].mask == (lanes)) counts[k].some++; \
+	else gs_count_some(S, counts, parts, GS_COLUMNS, k, lanes, never);
+#define GS_NO_COUNTS for (uint c = 0; c < GS_COLUMNS; c++) counts[c].all = counts[c].mask = 0;
 uint gs_fault(__global struct gs_launch *launch, ulong group, uint kind, uint line, ulong a, ulong b, ulong c, ulong d, uint never)
 {
 	GS_APART(never)
@@ -123,16 +133,21 @@ uint gs_begin(__global struct gs_launch *launch, __private struct gs_group *g, u
 	g->nctaid_x = (uint)launch->grid[0];
 	g->nctaid_y = (uint)launch->grid[1];
 	g->nctaid_z = (uint)launch->grid[2];
-	g->ctaid_x = (uint)(g->number % launch->grid[0]);
-	g->ctaid_y = (uint)(g->number / launch->grid[0] % launch->grid[1]);
-	g->ctaid_z = (uint)(g->number / launch->grid[0] / launch->grid[1]);
+	g->ctaid_x = (uint)g->number;
+	g->ctaid_y = g->ctaid_z = 0;
+	if (g->number >= launch->grid[0]) {
+		ulong row = g->number / launch->grid[0];
+		g->ctaid_x = (uint)(g->number - row * launch->grid[0]);
+		g->ctaid_z = (uint)(row / launch->grid[1]);
+		g->ctaid_y = (uint)(row - g->ctaid_z * launch->grid[1]);
+	}
 	g->ntid_x = (uint)launch->block[0];
 	g->ntid_y = (uint)launch->block[1];
 	g->ntid_z = (uint)launch->block[2];
 	g->threads = g->ntid_x * g->ntid_y * g->ntid_z;
 	g->warps = g->live_warps = (g->threads + 31) / 32;
 	volatile __global uint *flags = (volatile __global uint *)launch->slot_flags;
-	uint slots = (uint)launch->slots, slot = (uint)(at % slots);
+	uint slots = (uint)launch->slots, slot = (uint)at % slots;
 	while (atomic_cmpxchg(flags + slot, 0u, 1u))
 		slot = slot + 1 == slots ? 0 : slot + 1;
 	g->slot = slot;
@@ -141,12 +156,15 @@ uint gs_begin(__global struct gs_launch *launch, __private struct gs_group *g, u
 	g->states = g->shared + (g->shared_bytes + 255) / 256 * 256;
 	g->locals = g->states + g->warps * warp_bytes;
 	g->trace = g->clock = 0;
+	return 1;
+}
+void gs_begin_barriers(__private struct gs_group *g)
+{
 	for (uint b = 0; b < 16; b++) {
 		g->barriers[b].arrived = g->barriers[b].only = g->barriers[b].expected = g->barriers[b].generation = 0;
 		g->barriers[b].count = g->barriers[b].any = 0;
 		g->barriers[b].all = 1;
 	}
-	return 1;
 }
 void gs_release(__global struct gs_launch *launch, __private struct gs_group *g)
 {
@@ -156,7 +174,8 @@ void gs_begin_warp(__private struct gs_group *g, __global struct gs_warp *s, uin
 {
 	uint left = g->threads - warp * 32;
 	s->status = GS_NEW;
-	s->pc = s->sp = s->all = s->turn = s->depth = s->spins = s->parted = s->bent = s->looks = 0;
+	s->pc = s->sp = s->all = s->turn = s->depth = s->spins = s->parted = s->looks = 0;
+	s->straight = 32;
 	s->join = 0;
 	s->jpc = GS_NO_PC;
 	s->m = s->alive = s->start = left >= 32 ? 0xffffffffu : (1u << left) - 1u;
@@ -176,7 +195,7 @@ void gs_place_counts(__global struct gs_launch *launch, __private struct gs_grou
 	g->counts = (ulong)((__global uint *)(words + GS_COUNTER_HEADER + 1 + slots) + (fits ? first : columns * places));
 }
 /* The counters of a warp that has ended, for each of its threads. */
-uint gs_store_some(__private struct gs_group *g, __global struct gs_warp *S, uint warp, __global ulong *counts, __global uint *parts,
+uint gs_store_some(__private struct gs_group *g, __global struct gs_warp *S, uint warp, __global struct gs_count *counts, __global uint *parts,
 	uint columns, uint start, uint never)
 {
 	GS_APART(never)
@@ -184,12 +203,12 @@ uint gs_store_some(__private struct gs_group *g, __global struct gs_warp *S, uin
 	for (uint c = 0; c < columns && g->counts; c++)
 		for (uint l = 0; l < 32; l++)
 			if (start >> l & 1u) {
-				ulong n = counts[c] + (S->parted ? parts[32 * c + l] : 0);
+				ulong n = counts[c].all + (S->parted ? parts[32 * c + l] + (counts[c].mask >> l & 1u ? counts[c].some : 0) : 0);
 				out[c * g->count_step + l] = n > 0xffffffffu ? 0xffffffffu : (uint)n;
 			}
 	return 0;
 }
-#define GS_STORE_ALL for (uint c = 0; c < GS_COLUMNS; c++) { uint n = counts[c] > 0xffffffffu ? 0xffffffffu : (uint)counts[c]; \
+#define GS_STORE_ALL for (uint c = 0; c < GS_COLUMNS; c++) { uint n = counts[c].all > 0xffffffffu ? 0xffffffffu : (uint)counts[c].all; \
 	__global uint *out = (__global uint *)g->counts + warp * 32 + c * g->count_step; \
 	GS_ALL for (uint l = 0; l < 32; l++) out[l] = n; }
 
@@ -455,13 +474,19 @@ uint gs_give_up(__private struct gs_group *g, ulong warp_bytes, uint entries_at,
 #define GS_GROUP_VALUES const uint ntid_x = g->ntid_x, ntid_y = g->ntid_y, ntid_z = g->ntid_z, ctaid_x = g->ctaid_x, \
 	ctaid_y = g->ctaid_y, ctaid_z = g->ctaid_z, nctaid_x = g->nctaid_x, nctaid_y = g->nctaid_y, nctaid_z = g->nctaid_z; \
 	const ulong shared = g->shared, parameters = launch->parameters, variables = launch->variables;
-#define GS_THREAD_IDS uint tid_x[32], tid_y[32], tid_z[32];
+#define GS_THREAD_IDS uint tid_x[32] __attribute__((aligned(64))), tid_y[32] __attribute__((aligned(64))), tid_z[32] __attribute__((aligned(64)));
+#define GS_NEXT_THREAD(by) x += by; if (x == ntid_x && ntid_y * ntid_z > 1) { x = 0; if (++y == ntid_y) { y = 0; z++; } }
+/* Threads of lanes that are a row follow each other in x. `straight`: how many lanes of the warp are a row; 0: less than 16 */
 #define GS_FIND_THREADS { uint x = warp * 32, y = 0, z = 0; \
 	if (ntid_y * ntid_z > 1) { y = x / ntid_x; x -= y * ntid_x; z = y / ntid_y; y -= z * ntid_y; } \
-	straight &= ntid_y * ntid_z == 1 || ntid_x - x >= 32; \
-	if (ntid_y * ntid_z == 1 || ntid_x - x >= 32) GS_ALL for (uint l = 0; l < 32; l++) { tid_x[l] = x + l; tid_y[l] = y; tid_z[l] = z; } \
-	else for (uint l = 0; l < 32; l++) { tid_x[l] = x; tid_y[l] = y; tid_z[l] = z; \
-	if (++x == ntid_x) { x = 0; if (++y == ntid_y) { y = 0; z++; } } } }
+	const uint row = ntid_y * ntid_z == 1 || ntid_x - x >= 32 ? 32 : ntid_x % 16 ? 0 : 16; \
+	straight = min(straight, row); \
+	if (row) for (uint k = 0; k < 2; k++) { \
+		((GS_IDS uint16 *)tid_x)[k] = x + (uint16)(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15); \
+		((GS_IDS uint16 *)tid_y)[k] = y; \
+		((GS_IDS uint16 *)tid_z)[k] = z; \
+		GS_NEXT_THREAD(16) } \
+	else for (uint l = 0; l < 32; l++) { tid_x[l] = x; tid_y[l] = y; tid_z[l] = z; GS_NEXT_THREAD(1) } }
 #define GS_TID_X tid_x[l]
 #define GS_TID_Y tid_y[l]
 #define GS_TID_Z tid_z[l]

@@ -1,11 +1,11 @@
 /*
  * Which registers grow by the same number from lane to lane.
  *
- * In most blocks the threads of a warp follow each other in x: such a warp is straight. There %tid.x is linear with stride 1, and so is what
- * is computed from it by additions and multiplications with constants: addresses of neighbouring elements. Loops over the lanes of a
- * straight warp can then load and store vectors (straight.c), where others gather and scatter.
+ * In most blocks the threads of a warp follow each other in x, in rows of 32 or at least 16 lanes: such a warp is straight. In a row %tid.x
+ * is linear with stride 1, and so is what is computed from it by additions and multiplications with constants: addresses of neighbouring
+ * elements. Loops over the lanes of a straight warp can then load and store vectors (straight.c), where others gather and scatter.
  *
- * Numbers of 32 bits wrap. One that is extended to 64 bits is linear only if it does not wrap between the first and the last lane. The
+ * Numbers of 32 bits wrap. One that is extended to 64 bits is linear only if it does not wrap between the first and the last lane of a row. The
  * text checks that. A warp in which it is not so is not straight from there on.
  */
 #include "annotator/lift/linear.h"

@@ -1,4 +1,5 @@
-/* linear: registers that grow by the same number from lane to lane, in warps whose threads follow each other in x (straight warps). */
+/* linear: registers that grow by the same number from lane to lane, in warps whose threads follow each other in x, in rows of at
+ * least 16 (straight warps). */
 #ifndef GPUSIM_ANNOTATOR_LIFT_LINEAR_H
 #define GPUSIM_ANNOTATOR_LIFT_LINEAR_H
 

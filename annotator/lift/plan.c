@@ -13,6 +13,7 @@ enum {
 	STACK_ENTRIES = 72,
 	ENTRY_BYTES = 36,
 	HEADER_BYTES = 128,
+	COUNT_BYTES = 24,
 	MEETING_BYTES = 576,
 	MOST_CALLS = 512, /* that are active, where functions call themselves */
 	LEAST_CALLS = 16,
@@ -321,7 +322,7 @@ static void lay_out_state(struct kernel_plan *p)
 	p->threads_at = round_up(p->saved_at + (p->stops || p->in_pieces ? p->saved_bytes : 0), 64);
 	p->carry_at = p->threads_at + (p->in_pieces ? 3 * 128 : 0);
 	p->counts_at = p->carry_at + (p->in_pieces ? 128 : 0);
-	p->parts_at = round_up(p->counts_at + p->column_count * 8, 64);
+	p->parts_at = round_up(p->counts_at + p->column_count * COUNT_BYTES, 64);
 	p->frames_at = round_up(p->parts_at + p->column_count * 128, 64);
 	p->meeting_at = round_up(p->frames_at + (p->recursive ? calls * p->frame_bytes : 0), 64);
 	p->snapshots_at = p->meeting_at + (p->meets ? MEETING_BYTES : 0);

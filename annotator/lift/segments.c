@@ -341,6 +341,12 @@ void write_load(struct kernel_writer *w, const struct item_use *use)
 		gs_buf_printf(w->out, "%s v%d = 0;\n", type, use->reg);
 }
 
+/* Whether lanes that are off may still need what the register is. */
+static bool lanes_need(const struct kernel_writer *w, int32_t reg)
+{
+	return w->f->apart || !w->plan->plain_splits || w->f->registers[reg].parted;
+}
+
 int write_loop_end(struct kernel_writer *w, const struct kernel_part *part, const struct text_item *item, const struct item_uses *uses,
                    bool partial)
 {
@@ -349,7 +355,8 @@ int write_loop_end(struct kernel_writer *w, const struct kernel_part *part, cons
 		int32_t reg = uses->list[i].reg;
 		if (!uses->list[i].store)
 			continue;
-		gs_buf_printf(w->out, partial ? "r%u_%d[l] = on ? v%d : r%u_%d[l];\n" : "r%u_%d[l] = v%d;\n", f, reg, reg, f, reg);
+		bool keeps = partial && lanes_need(w, reg);
+		gs_buf_printf(w->out, keeps ? "r%u_%d[l] = on ? v%d : r%u_%d[l];\n" : "r%u_%d[l] = v%d;\n", f, reg, reg, f, reg);
 	}
 	if (!item->takes_mask)
 		return 0;
@@ -365,7 +372,7 @@ static int write_loop(struct kernel_writer *w, const struct kernel_part *part, c
 	int result = 0;
 	bool each = partial && is_dangerous_item(w, list, item);
 	gs_buf_puts(w->out, !partial ? "GS_ALL for (uint l = 0; l < 32; l++) {\n"
-	                    : each   ? "for (uint left = m; left; left &= left - 1) {\nconst uint l = GS_FIRST(left);\n"
+	                    : each   ? "for (; left; left &= left - 1) {\nconst uint l = GS_FIRST(left);\n"
 	                             : "GS_SOME for (uint l = 0; l < 32; l++) {\nconst uint on = m >> l & 1u;\n");
 	partial &= !each;
 	w->in_lanes = true;
@@ -390,17 +397,19 @@ static int write_lanes(struct kernel_writer *w, const struct kernel_part *part, 
 	gs_buf_puts(w->out, item->takes_mask ? "t = 0;\n" : "");
 	if (dangerous) {
 		bool straight = is_straight_item(w, list, item);
-		gs_buf_puts(w->out, "if (m == 0xffffffffu) {\n");
+		gs_buf_puts(w->out, "{\nuint left = m;\nif (m == 0xffffffffu) {\nulong done = 0;\n");
 		if (straight) {
+			gs_buf_puts(w->out, "if (straight) {\n");
 			result = write_straight(w, part, list, item, &uses);
-			gs_buf_puts(w->out, "if (!fits)\n");
+			gs_buf_puts(w->out, "} else {\n");
 		}
 		if (!result)
 			result = write_loop(w, part, list, item, &uses, false);
-		gs_buf_puts(w->out, "} else\n");
+		gs_buf_printf(w->out, "done = 32;\n%sleft = done < 32 ? m << done : 0;\n}\n", straight ? "}\n" : "");
 	}
 	if (!result)
 		result = write_loop(w, part, list, item, &uses, true);
+	gs_buf_puts(w->out, dangerous ? "}\n" : "");
 	free(uses.list);
 	return result;
 }

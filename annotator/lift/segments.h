@@ -43,10 +43,10 @@ struct kernel_writer {
 	struct gs_error *err;
 	const struct planned_function *f; /* the function that is being written */
 	bool in_lanes;                    /* registers are scalars of the lane */
-	bool in_first;                    /* registers are those of lane 0, before a loop of straight.c */
+	bool in_first;                    /* registers are those of the first lane of a row, before a loop of straight.c */
 	struct straight_access {
 		bool straight;
-		uint32_t number; /* of the variable that has the address in lane 0 */
+		uint32_t number; /* of the variable that has the address in the first lane of a row */
 		int64_t stride;
 	} access;                         /* that is being written */
 	bool *targets;                    /* per pc: lanes may be kept to go on there */
@@ -83,7 +83,7 @@ int write_item(struct kernel_writer *w, const struct kernel_part *part, const st
 /* What functions of a kernel declare: values of the group, and what is in the state of the warp. */
 void write_common_values(struct kernel_writer *w);
 
-/* straight.c: whether a loop for straight warps is worth its text, and that loop. Afterwards `fits` says whether it ran. */
+/* straight.c: whether a loop for straight warps is worth its text, and that loop. Afterwards `done` says how many lanes it has run. */
 bool is_straight_item(const struct kernel_writer *w, const struct item_list *list, const struct text_item *item);
 int write_straight(struct kernel_writer *w, const struct kernel_part *part, const struct item_list *list, const struct text_item *item,
                    const struct item_uses *uses);

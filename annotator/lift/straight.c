@@ -1,8 +1,10 @@
 /*
  * The loop over the lanes of a straight warp (linear.h), all of which run.
  *
- * Before the loop, what is linear is computed for lane 0: w7 is the register %7 there as instructions go on, s7 what it begins with, b3 the
- * result of the loop's instruction 3, and a4 the address of its instruction 4. In the loop the compiler sees how they grow with the lane.
+ * It is one loop for each row of lanes. Before it, what is linear is computed for the first lane: w7 is the register %7 there as
+ * instructions go on, s7 what it begins with, b3 the result of the loop's instruction 3, and a4 the address of its instruction 4. In the
+ * loop the compiler sees how they grow with n, the lane's place in its row. Rows have 16 or 32 lanes. The innermost loop always has
+ * 16, so that the compiler knows how long it is; numbers have 64 bits, so that it sees that they do not wrap.
  */
 #include "annotator/lift/linear.h"
 #include "annotator/lift/segments.h"
@@ -10,7 +12,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-enum { LAST_LANE = 31 };
+enum { LAST_LANE = 31, LEAST_ROW = 16 };
 
 bool is_straight_item(const struct kernel_writer *w, const struct item_list *list, const struct text_item *item)
 {
@@ -21,16 +23,16 @@ bool is_straight_item(const struct kernel_writer *w, const struct item_list *lis
 	return found;
 }
 
-/* A linear value in lane l: what it is in lane 0, and more. */
+/* A linear value: what it is in the first lane of the row, and more. */
 static void put_linear(struct kernel_writer *w, int32_t reg, char name, uint32_t number)
 {
 	int64_t stride = w->f->registers[reg].stride;
 	if (!stride)
 		gs_buf_printf(w->out, "%c%u", name, number);
 	else if (w->f->function->registers[reg].bits == 64)
-		gs_buf_printf(w->out, "%c%u + (ulong)l * %#llxul", name, number, (unsigned long long)stride);
+		gs_buf_printf(w->out, "%c%u + n * %#llxul", name, number, (unsigned long long)stride);
 	else
-		gs_buf_printf(w->out, "%c%u + l * %#xu", name, number, (uint32_t)stride);
+		gs_buf_printf(w->out, "%c%u + (uint)n * %#xu", name, number, (uint32_t)stride);
 }
 
 static bool is_linear(const struct kernel_writer *w, int32_t reg)
@@ -49,7 +51,7 @@ static void write_first_registers(struct kernel_writer *w, const struct item_use
 		if (!is_linear(w, reg))
 			continue;
 		if (uses->list[i].load)
-			gs_buf_printf(w->out, "%s w%d = r%u_%d[0];\nconst %s s%d = w%d;\n", type, reg, f, reg, type, reg, reg);
+			gs_buf_printf(w->out, "%s w%d = r%u_%d[l];\nconst %s s%d = w%d;\n", type, reg, f, reg, type, reg, reg);
 		else
 			gs_buf_printf(w->out, "%s w%d = 0;\n", type, reg);
 	}
@@ -142,13 +144,14 @@ int write_straight(struct kernel_writer *w, const struct kernel_part *part, cons
 {
 	const struct ptx_instruction *instructions = w->f->function->instructions;
 	int result = 0;
-	gs_buf_puts(w->out, "uint fits = straight;\nif (straight) {\nconst uint l = 0;\n");
+	gs_buf_puts(w->out, "for (uint fits = 1; done < 32; done += straight) {\nconst ulong l = done;\n");
 	w->in_first = true;
 	write_first_registers(w, uses);
 	for (uint32_t i = 0; i < item->count && !result; i++)
 		result = write_first(w, &instructions[list->instructions[item->first + i]], i);
 	w->in_first = false;
-	gs_buf_puts(w->out, "if (fits) {\nGS_ALL for (uint l = 0; l < 32; l++) {\n");
+	gs_buf_printf(w->out, "if (!fits) {\nstraight = S->straight = 0;\nbreak;\n}\nfor (ulong k = 0; k < straight; k += %d)\n"
+	              "GS_ALL for (ulong i = 0; i < %d; i++) {\nconst ulong n = k + i, l = done + n;\n", LEAST_ROW, LEAST_ROW);
 	w->in_lanes = true;
 	write_straight_loads(w, uses);
 	for (uint32_t i = 0; i < item->count && !result; i++)
@@ -156,6 +159,6 @@ int write_straight(struct kernel_writer *w, const struct kernel_part *part, cons
 	if (!result)
 		result = write_loop_end(w, part, item, uses, false);
 	w->in_lanes = false;
-	gs_buf_puts(w->out, "}\n} else {\nstraight = 0;\nS->bent = 1;\n}\n}\n");
+	gs_buf_puts(w->out, "}\n}\n");
 	return result;
 }

@@ -398,6 +398,7 @@ static void write_macros(struct kernel_writer *w)
 	              p->local_frame, p->frames_at, p->frame_bytes);
 	gs_buf_printf(w->out, "#undef GS_NOW\n#define GS_NOW %s\n#undef GS_AT_DEPTH\n#define GS_AT_DEPTH(d) %s\n", p->recursive ? "depth" : "0",
 	              p->recursive ? "{ depth = d; frame = (ulong)depth * GS_FRAME; }" : "");
+	gs_buf_printf(w->out, "#undef GS_IDS\n#define GS_IDS %s\n", p->in_pieces ? "__global" : "__private");
 	write_meeting_macros(w);
 }
 
@@ -408,8 +409,8 @@ static void write_warp_begin(struct kernel_writer *w)
 	bool threads = uses_special(p, "%tid");
 	if (p->stops) {
 		gs_buf_puts(w->out, threads ? "GS_FIND_THREADS\n" : "");
-		gs_buf_puts(w->out, p->in_pieces ? "S->bent = !straight;\n" : "");
-		gs_buf_puts(w->out, "if (S->status == GS_NEW) {\nfor (uint c = 0; c < GS_COLUMNS; c++) counts[c] = 0;\n");
+		gs_buf_puts(w->out, p->in_pieces ? "S->straight = straight;\n" : "");
+		gs_buf_puts(w->out, "if (S->status == GS_NEW) {\nGS_NO_COUNTS\n");
 		write_meeting_begin(w);
 		gs_buf_puts(w->out, "} else {\n");
 		write_restores(w);
@@ -418,11 +419,11 @@ static void write_warp_begin(struct kernel_writer *w)
 		return;
 	}
 	gs_buf_puts(w->out, "NEXT_WARP:;\n{ uint left = g->threads - warp * 32; m = alive = start = left >= 32 ? 0xffffffffu : (1u << left) - 1u; }\n"
-	                    "S->parted = 0;\nstraight = 1;\nsp = 0;\njpc = GS_NO_PC;\n");
-	gs_buf_puts(w->out, "for (uint c = 0; c < GS_COLUMNS; c++) counts[c] = 0;\n");
+	                    "S->parted = 0;\nstraight = 32;\nsp = 0;\njpc = GS_NO_PC;\n");
+	gs_buf_puts(w->out, "GS_NO_COUNTS\n");
 	write_meeting_begin(w);
 	gs_buf_puts(w->out, threads ? "GS_FIND_THREADS\n" : "");
-	gs_buf_puts(w->out, p->in_pieces ? "S->bent = !straight;\n" : "");
+	gs_buf_puts(w->out, p->in_pieces ? "S->straight = straight;\n" : "");
 }
 
 void write_common_values(struct kernel_writer *w)
@@ -464,9 +465,9 @@ static void write_begin(struct kernel_writer *w)
 	gs_buf_printf(w->out,
 	              "__global struct gs_entry *E = (__global struct gs_entry *)((ulong)S + %u);\n"
 	              "__global uint *parts = (__global uint *)((ulong)S + %u);\n"
-	              "__global ulong *counts = (__global ulong *)((ulong)S + %u);\n"
+	              "__global struct gs_count *counts = (__global struct gs_count *)((ulong)S + %u);\n"
 	              "uint m = S->m, alive = S->alive, join = S->join, jpc = S->jpc, sp = S->sp, pc = S->pc, start = S->start, t = 0;\n"
-	              "uint spins = S->spins, meet = GS_NO_PC, kept = GS_NO_PC, straight = !S->bent;\nulong which = 0;\n",
+	              "uint spins = S->spins, meet = GS_NO_PC, kept = GS_NO_PC, straight = S->straight;\nulong which = 0;\n",
 	              p->entries_at, p->parts_at, p->counts_at);
 	write_common_values(w);
 	if (p->waits) /* groups that run in turn, and warps at a barrier, wait for one another, so that only a look now and then is worth it */
@@ -539,7 +540,7 @@ static void write_group_begin(struct kernel_writer *w)
 	gs_buf_printf(w->out, "if (!gs_begin(launch, g, at, %u, 32ul * %u, %u)) return;\n", p->warp_bytes, p->local_bytes, p->shared_bytes);
 	write_traced_begin(w);
 	gs_buf_printf(w->out, "gs_place_counts(launch, g, %u);\n", p->column_count);
-	gs_buf_puts(w->out, p->stops ? "for (uint w = 0; w < g->warps; w++) gs_begin_warp(g, GS_STATE(w), w);\n" : "gs_begin_warp(g, GS_STATE(0), 0);\n");
+	gs_buf_puts(w->out, p->stops ? "gs_begin_barriers(g);\nfor (uint w = 0; w < g->warps; w++) gs_begin_warp(g, GS_STATE(w), w);\n" : "gs_begin_warp(g, GS_STATE(0), 0);\n");
 }
 
 /* Groups that wait for one another: each runs as far as it can, then the next. */

@@ -44,7 +44,8 @@ struct lift_scope {
 	void (*spell)(const struct lift_scope *s, int32_t reg, struct gs_buf *out); /* a register of lane l as a C lvalue: "r7[l]", or "r7" */
 	bool (*find)(const struct lift_scope *s, const char *symbol, struct lift_place *out);
 	void *user;
-	/* Of a load or store in statements of lanes: the variable a<first> has its address in lane 0, and that in lane l is l * stride more. */
+	/* Of a load or store in statements of lanes: the variable a<first> has its address in the first lane of a row, and that in the lane n of
+	 * it is n * stride more. */
 	bool straight;
 	uint32_t first;
 	int64_t stride; /* a multiple of the bytes of its elements */

@@ -111,7 +111,7 @@ static void open_access(struct opcode_work *w, const struct ptx_operand *address
 static void put_access(struct opcode_work *w, uint32_t bits, uint32_t offset, bool ordered)
 {
 	if (w->scope->straight && w->scope->stride) {
-		opcode_put(w, "((__global gs_m%u *)(a%u + %uul))[(long)l * %ld]", bits, w->scope->first, offset, (long)(w->scope->stride / (int64_t)(bits / 8)));
+		opcode_put(w, "((__global gs_m%u *)(a%u + %uul))[(long)n * %ld]", bits, w->scope->first, offset, (long)(w->scope->stride / (int64_t)(bits / 8)));
 		return;
 	}
 	if (w->scope->straight) {
