@@ -80,6 +80,8 @@ struct gs_group {
 #define GS_FAULTED 5u
 #define GS_HOLDS 6u
 #define GS_NO_PC 0x7fffffffu
+#define GS_ALL _Pragma("clang loop unroll(disable) vectorize(assume_safety) interleave_count(1)")
+#define GS_SOME _Pragma("clang loop unroll(disable) vectorize(assume_safety) interleave_count(1)")
 void gs_list(__private void *) __asm__("llvm.va_start");
 #define GS_APART(never) if (never) { ulong gs_l[8]; gs_list(gs_l); return (uint)gs_l[0]; }
 /*
@@ -87,6 +89,8 @@ void gs_list(__private void *) __asm__("llvm.va_start");
  * these are the same lanes many times. What other lanes came before is in `parts`, for each lane.
  */
 struct gs_count { ulong all, some, mask; };
+uint gs_count_word(ulong n) { return n > 0xffffffffu ? 0xffffffffu : (uint)n; }
+uint gs_count_sum(uint a, uint b) { return a + b < a ? 0xffffffffu : a + b; }
 uint gs_count_some(__global struct gs_warp *S, __global struct gs_count *counts, __global uint *parts, uint columns, uint k, uint mask, uint never)
 {
 	GS_APART(never)
@@ -94,11 +98,10 @@ uint gs_count_some(__global struct gs_warp *S, __global struct gs_count *counts,
 		parts[i] = 0;
 	S->parted = 1;
 	__global uint *part = parts + 32 * k;
-	uint last = (uint)counts[k].mask, times = counts[k].some > 0xffffffffu ? 0xffffffffu : (uint)counts[k].some;
-	for (uint l = 0; last && l < 32; l++) {
-		uint c = part[l] + (last >> l & 1u ? times : 0u);
-		part[l] = c | (0u - (c < part[l]));
-	}
+	uint last = (uint)counts[k].mask, times = gs_count_word(counts[k].some);
+	if (last)
+		GS_ALL for (uint l = 0; l < 32; l++)
+			part[l] = gs_count_sum(part[l], last >> l & 1u ? times : 0u);
 	counts[k].mask = mask;
 	counts[k].some = 1;
 	return 0;
@@ -122,7 +125,15 @@ uint gs_fault(__global struct gs_launch *launch, ulong group, uint kind, uint li
 }
 #define GS_FAULT(kind, line, a, b, c, d) { gs_fault(launch, g->number, kind, line, a, b, c, d, never); goto FAULTED; }
 
-/* A group's number, sizes and slot. 0: another group has found a fault. */
+uint gs_take_slot(__global struct gs_launch *launch, ulong first)
+{
+	volatile __global uint *flags = (volatile __global uint *)launch->slot_flags;
+	uint slots = (uint)launch->slots, slot = (uint)first % slots;
+	while (atomic_cmpxchg(flags + slot, 0u, 1u))
+		slot = slot + 1 == slots ? 0 : slot + 1;
+	return slot;
+}
+/* A group's number and sizes, and where it is in its slot. 0: another group has found a fault. */
 uint gs_begin(__global struct gs_launch *launch, __private struct gs_group *g, ulong at, ulong warp_bytes, ulong local_bytes, ulong shared_bytes)
 {
 	__global uint *fault = (__global uint *)launch->fault;
@@ -146,12 +157,7 @@ uint gs_begin(__global struct gs_launch *launch, __private struct gs_group *g, u
 	g->ntid_z = (uint)launch->block[2];
 	g->threads = g->ntid_x * g->ntid_y * g->ntid_z;
 	g->warps = g->live_warps = (g->threads + 31) / 32;
-	volatile __global uint *flags = (volatile __global uint *)launch->slot_flags;
-	uint slots = (uint)launch->slots, slot = (uint)at % slots;
-	while (atomic_cmpxchg(flags + slot, 0u, 1u))
-		slot = slot + 1 == slots ? 0 : slot + 1;
-	g->slot = slot;
-	g->shared = launch->scratch + slot * launch->slot_bytes;
+	g->shared = launch->scratch + g->slot * launch->slot_bytes;
 	g->shared_bytes = (shared_bytes + 15) / 16 * 16 + launch->dynamic_shared;
 	g->states = g->shared + (g->shared_bytes + 255) / 256 * 256;
 	g->locals = g->states + g->warps * warp_bytes;
@@ -199,16 +205,21 @@ uint gs_store_some(__private struct gs_group *g, __global struct gs_warp *S, uin
 	uint columns, uint start, uint never)
 {
 	GS_APART(never)
-	__global uint *out = (__global uint *)g->counts + warp * 32;
-	for (uint c = 0; c < columns && g->counts; c++)
-		for (uint l = 0; l < 32; l++)
-			if (start >> l & 1u) {
-				ulong n = counts[c].all + (S->parted ? parts[32 * c + l] + (counts[c].mask >> l & 1u ? counts[c].some : 0) : 0);
-				out[c * g->count_step + l] = n > 0xffffffffu ? 0xffffffffu : (uint)n;
-			}
+	for (uint c = 0; c < columns && g->counts; c++) {
+		__global uint *out = (__global uint *)g->counts + warp * 32 + c * g->count_step, *part = parts + 32 * c;
+		uint all = gs_count_word(counts[c].all), times = gs_count_word(counts[c].some), last = (uint)counts[c].mask, sums[32];
+		GS_ALL for (uint l = 0; l < 32; l++)
+			sums[l] = gs_count_sum(all, S->parted ? gs_count_sum(part[l], last >> l & 1u ? times : 0u) : 0u);
+		if (start == 0xffffffffu)
+			GS_ALL for (uint l = 0; l < 32; l++) out[l] = sums[l];
+		else
+			for (uint l = 0; l < 32 && start >> l; l++)
+				if (start >> l & 1u)
+					out[l] = sums[l];
+	}
 	return 0;
 }
-#define GS_STORE_ALL for (uint c = 0; c < GS_COLUMNS; c++) { uint n = counts[c].all > 0xffffffffu ? 0xffffffffu : (uint)counts[c].all; \
+#define GS_STORE_ALL for (uint c = 0; c < GS_COLUMNS; c++) { uint n = gs_count_word(counts[c].all); \
 	__global uint *out = (__global uint *)g->counts + warp * 32 + c * g->count_step; \
 	GS_ALL for (uint l = 0; l < 32; l++) out[l] = n; }
 
@@ -464,9 +475,7 @@ uint gs_give_up(__private struct gs_group *g, ulong warp_bytes, uint entries_at,
 	}
 	return found;
 }
-#define GS_FIRST(mask) (31u - clz((mask) & (0u - (mask))))
-#define GS_ALL _Pragma("clang loop unroll(disable) vectorize(assume_safety) interleave_count(1)")
-#define GS_SOME _Pragma("clang loop unroll(disable) vectorize(assume_safety) interleave_count(1)")
+#define GS_FIRST(mask) ((uint)__builtin_ctz(mask)) /* the mask is not 0 */
 #define GS_KEEP(type, at, r) GS_ALL for (uint l = 0; l < 32; l++) ((__global type *)((ulong)S + at))[l] = r[l];
 #define GS_TAKE(type, at, r) GS_ALL for (uint l = 0; l < 32; l++) r[l] = ((__global type *)((ulong)S + at))[l];
 #define GS_SAVE(type, at, r) for (uint l = 0; l < 32; l++) if (m >> l & 1u) ((__global type *)(GS_FRAMES + at))[l] = r[l];

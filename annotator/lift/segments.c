@@ -445,12 +445,12 @@ static int write_ordered(struct kernel_writer *w, const struct ptx_instruction *
 {
 	struct lift_scope s = scope_of(w);
 	int result = 0;
-	gs_buf_puts(w->out, "for (uint l = 0; l < 32; l++)\nif (m >> l & 1u");
+	gs_buf_puts(w->out, "for (uint left = m; left; left &= left - 1) {\nconst uint l = GS_FIRST(left);\n");
 	if (i->guard >= 0) {
-		gs_buf_puts(w->out, " && ");
+		gs_buf_puts(w->out, "if (!");
 		result = write_guard(w, i);
+		gs_buf_puts(w->out, ") continue;\n");
 	}
-	gs_buf_puts(w->out, ") {\n");
 	if (!result)
 		result = lift_statement(&s, i, w->out, w->err);
 	gs_buf_puts(w->out, "\n}\n");

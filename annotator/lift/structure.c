@@ -533,11 +533,11 @@ static void write_pass(struct kernel_writer *w)
 	              p->entries_at, p->kernel->name, p->warp_bytes, p->entries_at, p->meets ? " && !gs_give_up(g, GS_MEETINGS)" : "");
 }
 
-/* A group that has its number: its memory, its counters, its warps. */
-static void write_group_begin(struct kernel_writer *w)
+/* The group `at` in its slot: its memory, its counters, its warps. `otherwise` is what to do where none is to run any more. */
+static void write_group_begin(struct kernel_writer *w, const char *otherwise)
 {
 	const struct kernel_plan *p = w->plan;
-	gs_buf_printf(w->out, "if (!gs_begin(launch, g, at, %u, 32ul * %u, %u)) return;\n", p->warp_bytes, p->local_bytes, p->shared_bytes);
+	gs_buf_printf(w->out, "if (!gs_begin(launch, g, at, %u, 32ul * %u, %u)) %s;\n", p->warp_bytes, p->local_bytes, p->shared_bytes, otherwise);
 	write_traced_begin(w);
 	gs_buf_printf(w->out, "gs_place_counts(launch, g, %u);\n", p->column_count);
 	gs_buf_puts(w->out, p->stops ? "gs_begin_barriers(g);\nfor (uint w = 0; w < g->warps; w++) gs_begin_warp(g, GS_STATE(w), w);\n" : "gs_begin_warp(g, GS_STATE(0), 0);\n");
@@ -547,8 +547,8 @@ static void write_group_begin(struct kernel_writer *w)
 static void write_together(struct kernel_writer *w)
 {
 	gs_buf_puts(w->out, "if (launch->together) {\nconst uint count = (uint)launch->together;\nuint fault = 0;\n"
-	                    "for (uint at = 0; at < count; at++) {\n");
-	write_group_begin(w);
+	                    "for (uint at = 0; at < count; at++) {\ng->slot = gs_take_slot(launch, at);\n");
+	write_group_begin(w, "return");
 	gs_buf_puts(w->out, "*GS_KEPT_GROUP(at) = group;\n}\nfor (uint left = count; left && !fault;)\n"
 	                    "for (uint at = 0; at < count && !fault; at++) {\nif (!GS_KEPT_GROUP(at)->live_warps) continue;\n"
 	                    "group = *GS_KEPT_GROUP(at);\n");
@@ -570,11 +570,12 @@ static void write_group(struct kernel_writer *w)
 	              "struct gs_group group;\n__private struct gs_group *g = &group;\nconst uint never = (uint)(launch->slots >> 40);\n",
 	              p->warp_bytes, name);
 	write_together(w);
-	gs_buf_puts(w->out, "const ulong at = get_global_id(0);\n");
-	write_group_begin(w);
+	gs_buf_puts(w->out, "const ulong first = get_global_id(0) * launch->each, end = min(first + launch->each, launch->count);\n"
+	                    "g->slot = gs_take_slot(launch, get_global_id(0));\nfor (ulong at = first; at < end; at++) {\n");
+	write_group_begin(w, "break");
 	gs_buf_puts(w->out, "for (uint fault = 0; g->live_warps && !fault;) {\n");
 	write_pass(w);
-	gs_buf_printf(w->out, "}\n%sgs_release(launch, g);\n}\n", w->form == LIFT_TRACING ? "GS_TRACE_END\n" : "");
+	gs_buf_printf(w->out, "}\n%s}\ngs_release(launch, g);\n}\n", w->form == LIFT_TRACING ? "GS_TRACE_END\n" : "");
 }
 
 int write_kernel(const struct kernel_plan *p, enum lift_form form, struct gs_buf *out, struct gs_error *err)

@@ -1,17 +1,17 @@
 /*
  * What a launch gives to a lifted kernel: a kernel of PTX that was rewritten as OpenCL C (annotator/lift), to run on a CPU device.
  *
- * One OpenCL work-item executes one block of threads ("group" here, as everywhere): its warps in turn, each of them until it waits at a
- * barrier or ends. So an OpenCL local size is always 1, and a global size is the number of groups to run. Groups that wait for one another
- * are executed by one work-item (`together`). The kernel has one argument,
- * a ulong: the address of a struct lifted_launch in the memory of the process, which must stay there until the launch has ended. Kernel
- * text has the same struct, made of the same list: every member is a 64-bit word, or an array of them.
+ * One OpenCL work-item executes some blocks of threads ("groups" here, as everywhere), one after the other (`each`), and the warps of a group
+ * in turn, each of them until it waits at a barrier or ends. So an OpenCL local size is always 1, and a global size is lifted_items().
+ * Groups that wait for one another are executed by one work-item (`together`). The kernel has one argument, a ulong: the address of a
+ * struct lifted_launch in the memory of the process, which must stay there until the launch has ended. Kernel text has the same struct,
+ * made of the same list: every member is a 64-bit word, or an array of them.
  *
  * All addresses are those of the process: global, constant, local and shared memory are host memory, and generic addresses need no
  * conversion. An address in .shared is the offset in the group's shared memory, one in .local that in the thread's.
  *
  * Memory that a running group needs (shared memory, local memory of threads, state of warps that wait) is scratch. It is divided into
- * slots. A group takes a free slot with an atomic operation and gives it back. There must be as many slots as groups may run at a time.
+ * slots. A work-item takes a free slot with an atomic operation and gives it back. There must be as many slots as may run at a time.
  */
 #ifndef GPUSIM_RUNTIME_FORMAT_LIFTED_H
 #define GPUSIM_RUNTIME_FORMAT_LIFTED_H
@@ -26,8 +26,10 @@
 #define LIFTED_LAUNCH(X) \
 	X(parameters, 1)     /* address: the kernel's parameters, laid out as in its PTX */ \
 	X(variables, 1)      /* address: the image of the module's .global and .const variables */ \
-	X(order, 1)          /* address: a 32-bit number of a group per OpenCL work-item; 0: first, first + 1, ... */ \
+	X(order, 1)          /* address: the 32-bit numbers of the groups to run; 0: first, first + 1, ... */ \
 	X(first, 1) \
+	X(count, 1)          /* groups to run */ \
+	X(each, 1)           /* that one OpenCL work-item runs: the n-th those from n * each on */ \
 	X(grid, 3)           /* groups of the launch */ \
 	X(block, 3)          /* threads of a group */ \
 	X(dynamic_shared, 1) /* bytes, after the kernel's own */ \
@@ -61,6 +63,18 @@ struct lifted_launch {
 #undef LIFTED_WORD_1
 #undef LIFTED_WORD
 };
+
+/* Sets how many groups to run, on so many threads of the device. Returns the global size. An atomic operation per group, and a call of the
+ * driver for it, would take longer than groups that do little. But threads need enough to choose from, to end at the same time. Groups that
+ * may wait for earlier ones have work-items of their own. */
+static inline uint64_t lifted_items(struct lifted_launch *l, uint64_t count, uint64_t threads, bool waits)
+{
+	enum { ITEMS_OF_THREAD = 16, MOST_EACH = 64 };
+	uint64_t each = waits ? 1 : count / (ITEMS_OF_THREAD * (threads ? threads : 1));
+	l->count = count;
+	l->each = each < 1 ? 1 : each > MOST_EACH ? MOST_EACH : each;
+	return (count + l->each - 1) / l->each;
+}
 
 /* What is kept of a group while others run. */
 enum { LIFTED_GROUP_BYTES = 1024 };

@@ -228,7 +228,7 @@ static int launch(struct lift_runner *r, struct lift_run *run, struct launch_mem
 	cl_int rc;
 	cl_kernel kernel = clCreateKernel(r->program, run->kernel, &rc);
 	cl_ulong address = (cl_ulong)&m->launch;
-	size_t global = run->order ? run->order_count : volume(run->grid), local = 1;
+	size_t global = lifted_items(&m->launch, run->order ? run->order_count : volume(run->grid), r->units, runner_kernel(r, run->kernel)->waits), local = 1;
 	if (!kernel)
 		return gs_fail(err, EINVAL, "%s: the driver has no such kernel (%d)", run->kernel, rc);
 	rc = clSetKernelArg(kernel, 0, sizeof address, &address);

@@ -51,14 +51,14 @@ static cl_command_queue queue_of(struct cuda_stream *s)
 static cl_int run_groups(struct launch_command *c, struct cuda_stream *s, struct lifted_form *form, size_t count)
 {
 	const cl_ulong words = (cl_ulong)(uintptr_t)&c->words;
-	const size_t one = 1;
+	const size_t one = 1, items = lifted_items(&c->words, count, cuda_device()->units, c->kernel->lifted->waits);
 	cl_command_queue queue = queue_of(s);
 	if (!count)
 		return CL_SUCCESS;
 	pthread_mutex_lock(&c->kernel->lock);
 	cl_int code = queue ? cl.clSetKernelArg(form->kernel, 0, sizeof words, &words) : CL_OUT_OF_HOST_MEMORY;
 	if (code == CL_SUCCESS)
-		code = cl.clEnqueueNDRangeKernel(queue, form->kernel, 1, NULL, &count, &one, 0, NULL, NULL);
+		code = cl.clEnqueueNDRangeKernel(queue, form->kernel, 1, NULL, &items, &one, 0, NULL, NULL);
 	pthread_mutex_unlock(&c->kernel->lock);
 	if (code == CL_SUCCESS)
 		code = cl.clFinish(queue);
