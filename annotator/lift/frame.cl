@@ -86,29 +86,28 @@ void gs_list(__private void *) __asm__("llvm.va_start");
 #define GS_APART(never) if (never) { ulong gs_l[8]; gs_list(gs_l); return (uint)gs_l[0]; }
 /*
  * What a warp counts in one place: how often all lanes came that began, and how often those of `mask`, the last that were others. In loops
- * these are the same lanes many times. What other lanes came before is in `parts`, for each lane.
+ * these are the same lanes many times. What other lanes came before is in `parts` for each lane, if `kept`.
  */
-struct gs_count { ulong all, some, mask; };
+struct gs_count { ulong all, some, mask, kept; };
 uint gs_count_word(ulong n) { return n > 0xffffffffu ? 0xffffffffu : (uint)n; }
 uint gs_count_sum(uint a, uint b) { return a + b < a ? 0xffffffffu : a + b; }
-uint gs_count_some(__global struct gs_warp *S, __global struct gs_count *counts, __global uint *parts, uint columns, uint k, uint mask, uint never)
+uint gs_count_some(__global struct gs_warp *S, __global struct gs_count *c, __global uint *part, uint mask, uint never)
 {
 	GS_APART(never)
-	for (uint i = 0; i < 32 * columns && !S->parted; i++)
-		parts[i] = 0;
+	uint last = (uint)c->mask, times = gs_count_word(c->some);
+	if (last && !c->kept)
+		GS_ALL for (uint l = 0; l < 32; l++) part[l] = last >> l & 1u ? times : 0u;
+	else if (last)
+		GS_ALL for (uint l = 0; l < 32; l++) part[l] = gs_count_sum(part[l], last >> l & 1u ? times : 0u);
+	c->kept |= last;
+	c->mask = mask;
+	c->some = 1;
 	S->parted = 1;
-	__global uint *part = parts + 32 * k;
-	uint last = (uint)counts[k].mask, times = gs_count_word(counts[k].some);
-	if (last)
-		GS_ALL for (uint l = 0; l < 32; l++)
-			part[l] = gs_count_sum(part[l], last >> l & 1u ? times : 0u);
-	counts[k].mask = mask;
-	counts[k].some = 1;
 	return 0;
 }
 #define GS_COUNT(k, lanes) if ((lanes) == start) counts[k].all++; else if (counts[k].mask == (lanes)) counts[k].some++; \
-	else gs_count_some(S, counts, parts, GS_COLUMNS, k, lanes, never);
-#define GS_NO_COUNTS for (uint c = 0; c < GS_COLUMNS; c++) counts[c].all = counts[c].mask = 0;
+	else gs_count_some(S, counts + k, parts + 32 * k, lanes, never);
+#define GS_NO_COUNTS for (uint c = 0; c < GS_COLUMNS; c++) counts[c].all = counts[c].mask = counts[c].kept = 0;
 uint gs_fault(__global struct gs_launch *launch, ulong group, uint kind, uint line, ulong a, ulong b, ulong c, ulong d, uint never)
 {
 	GS_APART(never)
@@ -201,15 +200,15 @@ void gs_place_counts(__global struct gs_launch *launch, __private struct gs_grou
 	g->counts = (ulong)((__global uint *)(words + GS_COUNTER_HEADER + 1 + slots) + (fits ? first : columns * places));
 }
 /* The counters of a warp that has ended, for each of its threads. */
-uint gs_store_some(__private struct gs_group *g, __global struct gs_warp *S, uint warp, __global struct gs_count *counts, __global uint *parts,
-	uint columns, uint start, uint never)
+uint gs_store_some(__private struct gs_group *g, uint warp, __global struct gs_count *counts, __global uint *parts, uint columns, uint start, uint never)
 {
 	GS_APART(never)
 	for (uint c = 0; c < columns && g->counts; c++) {
 		__global uint *out = (__global uint *)g->counts + warp * 32 + c * g->count_step, *part = parts + 32 * c;
 		uint all = gs_count_word(counts[c].all), times = gs_count_word(counts[c].some), last = (uint)counts[c].mask, sums[32];
-		GS_ALL for (uint l = 0; l < 32; l++)
-			sums[l] = gs_count_sum(all, S->parted ? gs_count_sum(part[l], last >> l & 1u ? times : 0u) : 0u);
+		GS_ALL for (uint l = 0; l < 32; l++) sums[l] = gs_count_sum(all, last >> l & 1u ? times : 0u);
+		if (counts[c].kept)
+			GS_ALL for (uint l = 0; l < 32; l++) sums[l] = gs_count_sum(sums[l], part[l]);
 		if (start == 0xffffffffu)
 			GS_ALL for (uint l = 0; l < 32; l++) out[l] = sums[l];
 		else

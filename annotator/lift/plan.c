@@ -13,7 +13,7 @@ enum {
 	STACK_ENTRIES = 72,
 	ENTRY_BYTES = 36,
 	HEADER_BYTES = 128,
-	COUNT_BYTES = 24,
+	COUNT_BYTES = 32,
 	MEETING_BYTES = 576,
 	MOST_CALLS = 512, /* that are active, where functions call themselves */
 	LEAST_CALLS = 16,

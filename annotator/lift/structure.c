@@ -484,7 +484,7 @@ static void write_warp_end(struct kernel_writer *w)
 {
 	const struct kernel_plan *p = w->plan;
 	gs_buf_puts(w->out, "ENDED:;\nif (g->counts) {\nif (start == 0xffffffffu && !S->parted) GS_STORE_ALL\n"
-	                    "else gs_store_some(g, S, warp, counts, parts, GS_COLUMNS, start, never);\n}\n");
+	                    "else gs_store_some(g, warp, counts, parts, GS_COLUMNS, start, never);\n}\n");
 	gs_buf_puts(w->out, p->stops ? "S->status = GS_ENDED;\nS->alive = 0;\nreturn 0;\n"
 	                             : "warp++;\nif (warp < g->warps) goto NEXT_WARP;\nreturn 0;\n");
 }
