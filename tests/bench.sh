@@ -78,6 +78,8 @@ row 'build, first launch and finish, caches warm' build-and-launch ms plain-warm
 echo
 "$here/kernels.sh" "$build" "$csv" "$rounds"
 echo
+"$here/lifted.sh" "$build" "$csv"
+echo
 "$here/compile.sh" "$build" "$csv" "$rounds"
 echo
 "$here/engine.sh" "$build" "$csv" "$rounds"

@@ -20,23 +20,62 @@ static void numbers_that_wrap_between_lanes_are_extended_one_by_one(void)
 	CHECK_WORDS(64, (uint64_t)(int64_t)(int32_t)(i + 0x7ffffff0u) >> 28);
 }
 
-static void lanes_of_several_rows_are_not_neighbours(void)
+/* Blocks of x * y * z threads, with rows of 48 words: (z * ny + y) * 48 + x is the word of a thread. */
+#define ROW_OF_THREAD \
+	"ld.param.u64 %rd0, [p];\nmov.u32 %r0, %tid.x;\nmov.u32 %r1, %tid.y;\nmov.u32 %r2, %tid.z;\nmov.u32 %r4, %ntid.y;\n" \
+	"mad.lo.s32 %r5, %r2, %r4, %r1;\nmad.lo.s32 %r3, %r5, 48, %r0;\nmul.wide.u32 %rd2, %r3, 4;\nadd.s64 %rd1, %rd0, %rd2;\n"
+
+static void run_block(const char *ptx, uint32_t x, uint32_t y, uint32_t z)
 {
-	/* Blocks of 20 x 3 threads write rows of 32 words: lane 20 is the first of the second row. */
-	static const char ptx[] = HEAD KERNEL(
-		"ld.param.u64 %rd0, [p];\nmov.u32 %r0, %tid.x;\nmov.u32 %r1, %tid.y;\nmad.lo.s32 %r3, %r1, 32, %r0;\nmul.wide.u32 %rd2, %r3, 4;\n"
-		"add.s64 %rd1, %rd0, %rd2;\nmad.lo.s32 %r7, %r1, 100, %r0;\nst.global.u32 [%rd1], %r7;\nret;\n");
 	struct lift_runner *r = NULL;
 	struct gs_error err = {""};
 	uint64_t address = (uint64_t)words;
 	const void *arguments[] = {&address};
-	struct lift_run own = {.kernel = "k", .block = {20, 3, 1}, .grid = {1, 1, 1}, .arguments = arguments, .argument_count = 1};
+	struct lift_run own = {.kernel = "k", .block = {x, y, z}, .grid = {1, 1, 1}, .arguments = arguments, .argument_count = 1};
 	memset(words, 0xff, sizeof words);
 	CU_ASSERT_EQUAL_FATAL(runner_create(ptx, strlen(ptx), LIFT_COUNTING, &r, &err), 0);
 	CU_ASSERT_EQUAL_FATAL(runner_run(r, &own, &err), 0);
-	CHECK_WORDS(96, i % 32 < 20 ? i / 32 * 100 + i % 32 : 0xffffffffu);
 	runner_run_free(&own);
 	runner_free(r);
+}
+
+static void lanes_of_several_rows_are_not_neighbours(void)
+{
+	static const uint32_t blocks[][3] = {{20, 3, 1}, {16, 4, 1}, {48, 2, 1}, {32, 3, 1}, {16, 3, 4}, {8, 4, 2}, {64, 1, 1}};
+	for (size_t b = 0; b < GS_ARRAY_LEN(blocks); b++) {
+		const uint32_t *n = blocks[b];
+		run_block(HEAD KERNEL(ROW_OF_THREAD "mad.lo.s32 %r7, %r1, 100, %r0;\nmad.lo.s32 %r8, %r2, 10000, %r7;\nst.global.u32 [%rd1], %r8;\nret;\n"),
+		          n[0], n[1], n[2]);
+		if (n[0] > 48)
+			CHECK_WORDS(64, i);
+		else
+			CHECK_WORDS(48 * n[1] * n[2], i % 48 < n[0] ? i / 48 / n[1] * 10000 + i / 48 % n[1] * 100 + i % 48 : 0xffffffffu);
+	}
+}
+
+static void lanes_before_those_that_wrap_run_once(void)
+{
+	/* The sum wraps in lane 8 of the second row of 16. Each thread adds to its word, which begins with -1. */
+	run_block(HEAD KERNEL(ROW_OF_THREAD "mad.lo.s32 %r6, %r1, 40, %r0;\nadd.s32 %r6, %r6, 0x7fffffd0;\ncvt.s64.s32 %rd3, %r6;\n"
+	                                    "shr.u64 %rd4, %rd3, 28;\ncvt.u32.u64 %r7, %rd4;\nld.global.u32 %r8, [%rd1];\nadd.u32 %r8, %r8, %r7;\n"
+	                                    "st.global.u32 [%rd1], %r8;\nret;\n"), 16, 4, 1);
+	CHECK_WORDS(48 * 4, i % 48 < 16 ? ((uint64_t)(int64_t)(int32_t)(i / 48 * 40 + i % 48 + 0x7fffffd0u) >> 28) - 1 : 0xffffffffu);
+}
+
+/* ---- several groups of one work-item ---- */
+
+static void all_groups_run_once(void)
+{
+	struct lifted_launch l = {0};
+	run(HEAD KERNEL(BEGIN "ld.global.u32 %r1, [%rd1];\nadd.u32 %r1, %r1, %r32;\nst.global.u32 [%rd1], %r1;\nret;\n"), 340, 3);
+	CHECK_WORDS(MOST_THREADS, i < 1020 ? i - 1 : 0xffffffffu);
+	/* 1000 groups on 2 threads with 16 work-items each: 31 groups are one work-item's, and the last one has the 8 that are left. */
+	CU_ASSERT_EQUAL(lifted_items(&l, 1000, 2, false), 33);
+	CU_ASSERT_EQUAL(l.each, 31);
+	CU_ASSERT_EQUAL(l.count, 1000);
+	CU_ASSERT_EQUAL(lifted_items(&l, 1000, 2, true), 1000);
+	CU_ASSERT_EQUAL(lifted_items(&l, 5, 64, false), 5);
+	CU_ASSERT_EQUAL(lifted_items(&l, 1 << 20, 1, false), (1 << 20) / 64);
 }
 
 /* ---- large kernels ---- */
@@ -357,6 +396,37 @@ static void blocks_are_counted(void)
 	                          "add.u32 %r2, %r2, 1;\nbra TOP;\nDONE:\nst.global.u32 [%rd1], %r1;\nret;\n"), 3, 70, look_at_counts);
 }
 
+/* How often one thread came to a row: what was counted, or the sum that its terms say. */
+static int64_t count_of(const struct lifted *l, const struct lift_kernel *k, const struct lift_run *run, uint32_t row, uint64_t thread)
+{
+	int64_t sum = 0;
+	for (uint32_t c = 0; c < k->column_count; c++)
+		if (k->columns[c] == row)
+			return run->words[c * run->threads + thread];
+	for (uint32_t t = l->rows[row].first_term; t < l->rows[row].first_term + l->rows[row].term_count; t++)
+		sum += l->terms[t].factor * count_of(l, k, run, l->terms[t].row, thread);
+	return sum;
+}
+
+static void look_at_threads(const struct lift_runner *r, const struct lift_run *run)
+{
+	const struct lifted *l = runner_lifted(r);
+	const struct lift_kernel *k = runner_kernel(r, "k");
+	uint32_t wrong = 0;
+	for (uint64_t i = 0; i < run->threads; i++)
+		wrong += count_of(l, k, run, l->loops[0].body, i) != (int64_t)(i % 70 % 4 * 100 + 1);
+	CU_ASSERT_EQUAL(wrong, 0);
+}
+
+static void the_same_lanes_are_counted_many_times(void)
+{
+	/* Lane n of 4 goes around 100 * n times: the same lanes run for 100 iterations. */
+	run_and(HEAD KERNEL(BEGIN "and.b32 %r3, %r0, 3;\nmul.lo.u32 %r3, %r3, 100;\nmov.u32 %r1, 0;\nmov.u32 %r2, 0;\nTOP:\nsetp.ge.u32 %p1, %r2, %r3;\n"
+	                          "@%p1 bra DONE;\nadd.u32 %r1, %r1, %r2;\nadd.u32 %r2, %r2, 1;\nbra TOP;\nDONE:\nst.global.u32 [%rd1], %r1;\nret;\n"),
+	        3, 70, look_at_threads);
+	CHECK_WORDS(210, (i % 70 % 4 * 100) * (i % 70 % 4 * 100 - 1) / 2);
+}
+
 static void look_at_calls(const struct lift_runner *r, const struct lift_run *run)
 {
 	const struct lifted *l = runner_lifted(r);
@@ -415,6 +485,9 @@ void add_lift_tests(void)
 	CU_add_test(suite, "lanes that end in functions are counted", lanes_that_end_in_functions_are_counted);
 	CU_add_test(suite, "numbers that wrap between lanes are extended one by one", numbers_that_wrap_between_lanes_are_extended_one_by_one);
 	CU_add_test(suite, "lanes of several rows are not neighbours", lanes_of_several_rows_are_not_neighbours);
+	CU_add_test(suite, "lanes before those that wrap run once", lanes_before_those_that_wrap_run_once);
+	CU_add_test(suite, "all groups run once", all_groups_run_once);
+	CU_add_test(suite, "the same lanes are counted many times", the_same_lanes_are_counted_many_times);
 	CU_add_test(suite, "kernels in pieces do the same", kernels_in_pieces_do_the_same);
 	CU_add_test(suite, "unknown functions are refused", unknown_functions_are_refused);
 }
