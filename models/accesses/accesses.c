@@ -1,7 +1,8 @@
 /*
  * Accesses of warps.
  *
- *   global, local, constant: the parts that coalesce.c makes of them
+ *   global, local, constant: the parts that coalesce.c makes of them; where a description has banks of L1, loads take as many cycles as
+ *   the fullest bank has words, and at least one for l1_tags_per_cycle lines
  *   shared: the largest number of different 4-byte words in one bank; lanes on the same word share it
  * Source: CUDA C programming guide (compute capabilities 2.x to 9.0); GPGPU-Sim 4.0 for its GTX 480.
  */
@@ -9,6 +10,8 @@
 
 #include "models/accesses/coalesce.h"
 #include "models/accesses/operation.h"
+#include "models/util/divide.h"
+#include "models/util/minmax.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -16,38 +19,30 @@
 
 enum { MOST_LANES = 128, MOST_PIECES = MOST_LANES * 16 }; /* the most of a description (warp_size); 16 words of a lane */
 
-static int by_value(const void *a, const void *b)
+/* The largest number of different words in one bank; lanes on the same word share it. */
+static uint32_t fullest_bank(uint32_t banks, const uint64_t *addresses, uint32_t lanes, uint32_t words_per_lane)
 {
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-	return (x > y) - (x < y);
-}
-
-/* Sorts and drops what is twice. */
-static uint32_t distinct(uint64_t *values, uint32_t count)
-{
-	uint32_t kept = 0;
-	qsort(values, count, sizeof *values, by_value);
-	for (uint32_t i = 0; i < count; i++)
-		if (!i || values[i] != values[i - 1])
-			values[kept++] = values[i];
-	return kept;
-}
-
-/* One pass: at most as many lanes as move `bytes` each in one cycle. */
-static uint32_t fullest_bank(const struct gpu *gpu, const uint64_t *addresses, uint32_t lanes, uint32_t words_per_lane)
-{
+	enum { NONE = UINT16_MAX, MOST_BANKS = 1024 };
 	uint64_t words[MOST_PIECES];
+	uint16_t next[MOST_PIECES], heads[MOST_BANKS], in_bank[MOST_BANKS];
 	uint32_t count = 0, most = 1;
+	banks = banks < MOST_BANKS ? banks : MOST_BANKS;
+	memset(heads, 0xff, banks * sizeof *heads);
+	memset(in_bank, 0, banks * sizeof *in_bank);
 	for (uint32_t i = 0; i < lanes; i++)
-		for (uint32_t w = 0; w < words_per_lane && count < MOST_PIECES; w++)
-			words[count++] = addresses[i] / 4 + w;
-	count = distinct(words, count);
-	uint32_t in_bank[1024] = {0};
-	for (uint32_t i = 0; i < count; i++) {
-		uint32_t bank = (uint32_t)(words[i] % gpu->shared_banks % GS_ARRAY_LEN(in_bank));
-		if (++in_bank[bank] > most)
-			most = in_bank[bank];
-	}
+		for (uint32_t w = 0; w < words_per_lane && count < MOST_PIECES; w++) {
+			uint64_t word = addresses[i] / 4 + w;
+			uint32_t bank = (uint32_t)remainder_by(word, banks), at = heads[bank];
+			while (at != NONE && words[at] != word)
+				at = next[at];
+			if (at != NONE)
+				continue;
+			words[count] = word;
+			next[count] = heads[bank];
+			heads[bank] = (uint16_t)count++;
+			if (++in_bank[bank] > most)
+				most = in_bank[bank];
+		}
 	return most;
 }
 
@@ -57,8 +52,18 @@ static uint32_t shared_accesses(const struct gpu *gpu, const uint64_t *addresses
 	uint32_t words = bytes > 4 && gpu->shared_wide_splits ? bytes / 4 : 1, sum = 0;
 	uint32_t part = lanes / words ? lanes / words : 1;
 	for (uint32_t first = 0; first < lanes; first += part)
-		sum += fullest_bank(gpu, addresses + first, lanes - first < part ? lanes - first : part, words);
+		sum += fullest_bank(gpu->shared_banks, addresses + first, lanes - first < part ? lanes - first : part, words);
 	return sum;
+}
+
+/* Hits of L1 read its banks, as shared memory does; before that, the tags of some lines are looked up in a cycle. */
+uint32_t unit_cycles(const struct gpu *gpu, const struct access_kind *kind, const uint64_t *addresses, uint32_t lanes, uint32_t parts)
+{
+	bool of_l1 = kind->space == SPACE_global || kind->space == SPACE_generic; /* private memory is laid out so that lanes do not meet */
+	if (!gpu->l1_banks || !of_l1 || kind->store || kind->atomic || parts <= 1)
+		return parts ? parts : 1;
+	uint32_t tags = (parts + gpu->l1_tags_per_cycle - 1) / gpu->l1_tags_per_cycle;
+	return max_u32(tags, fullest_bank(gpu->l1_banks, addresses, lanes < MOST_LANES ? lanes : MOST_LANES, (kind->bytes + 3) / 4));
 }
 
 uint32_t gpu_accesses(const struct gpu *gpu, const struct access_kind *kind, const uint64_t *addresses, uint32_t lanes)
@@ -71,7 +76,7 @@ uint32_t gpu_accesses(const struct gpu *gpu, const struct access_kind *kind, con
 	if (kind->space == SPACE_shared)
 		n = shared_accesses(gpu, addresses, lanes, kind->atomic ? 4 : kind->bytes);
 	else if (kind->space != SPACE_none && kind->space != SPACE_texture && kind->space != SPACE_param)
-		n = coalesce(gpu, kind, addresses, lanes, parts);
+		n = unit_cycles(gpu, kind, addresses, lanes, coalesce(gpu, kind, addresses, lanes, parts));
 	return n ? n : 1;
 }
 
@@ -164,7 +169,8 @@ static uint32_t accesses_of(const struct gpu *gpu, const struct kernel_code *cod
                             const struct warp_values *w, bool *unknown)
 {
 	uint64_t addresses[MOST_LANES];
-	struct access_kind kind = {.space = in->space, .atomic = in->class == CODE_atomic, .bytes = in->bytes};
+	struct access_kind kind = {.space = in->space, .atomic = in->class == CODE_atomic, .store = in->class == CODE_store,
+	                           .bytes = in->bytes};
 	uint8_t state = in->address < 0 ? VARIES : w->states[in->address];
 	*unknown = state != KNOWN;
 	if (in->space == SPACE_param || in->space == SPACE_texture || in->class == CODE_fence)

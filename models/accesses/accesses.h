@@ -10,12 +10,15 @@
 /* Where an instruction goes and how much of it. */
 struct access_kind {
 	enum code_space space;
-	bool atomic;
+	bool atomic, store;
 	uint32_t bytes; /* per lane */
 };
 
 /* Cycles of the load/store unit: lines or sectors touched, or the fullest bank of shared memory; at least 1. */
 uint32_t gpu_accesses(const struct gpu *gpu, const struct access_kind *kind, const uint64_t *addresses, uint32_t lanes);
+
+/* The same of an access that coalesce has made so many parts of. Not for shared memory. */
+uint32_t unit_cycles(const struct gpu *gpu, const struct access_kind *kind, const uint64_t *addresses, uint32_t lanes, uint32_t parts);
 
 /* What addresses are computed from: a launch's shape and the values of the kernel's arguments. */
 struct launch_arguments {

@@ -3,7 +3,7 @@
  *
  *   load/store unit -> l1_lookup_cycles in a queue -> tags -> hit: the value memory_hit_cycles later
  *                                                          -> miss: leaves the SM in the next cycle, comes back, is written
- * Parts of requests are looked up in order, one per cycle. A part waits if L1 has no entry for it, or no room for it to
+ * Parts of requests are looked up in order, one per cycle, or l1_tags_per_cycle of loads. A part waits if L1 has no entry for it, or no room for it to
  * leave; then those after it wait, too, and at last the unit. Atomics leave at once. So do loads where L1 does not cache
  * global memory. Constants and parameters have tags of their own, and a miss costs const_miss_cycles.
  */
@@ -188,21 +188,20 @@ static void ov_memory_step(struct ov_sm *sm)
 	o->next_step = OV_NEVER;
 	if (!o->part_count)
 		return;
-	struct ov_part p = o->parts[o->part_head];
-	if (p.ready > sm->now) {
-		plan_step(sm, p.ready);
-		return;
+	uint32_t most = o->parts[o->part_head].store ? 1 : gpu_of(sm)->l1_tags_per_cycle;
+	for (uint32_t done = 0; done < most && o->part_count && o->parts[o->part_head].ready <= sm->now; done++) {
+		struct ov_part p = o->parts[o->part_head];
+		if (!look_up(sm, &p)) {
+			/* Until a request leaves; else until an answer comes, which steps on. */
+			if (leaving_full(sm))
+				plan_step(sm, o->leaving[o->leaving_head]);
+			return;
+		}
+		o->part_head = (o->part_head + 1) & (o->part_capacity - 1);
+		o->part_count--;
+		o->accesses[p.access].parts--;
+		finish_access(sm, p.access);
 	}
-	if (!look_up(sm, &p)) {
-		/* Until a request leaves; else until an answer comes, which steps on. */
-		if (leaving_full(sm))
-			plan_step(sm, o->leaving[o->leaving_head]);
-		return;
-	}
-	o->part_head = (o->part_head + 1) & (o->part_capacity - 1);
-	o->part_count--;
-	o->accesses[p.access].parts--;
-	finish_access(sm, p.access);
 	if (o->part_count)
 		plan_step(sm, o->parts[o->part_head].ready);
 }
@@ -286,14 +285,20 @@ static void send_atomic(struct ov_sm *sm, const struct ov_flight *f, const struc
 	}
 }
 
-static void queue_parts(struct ov_sm *sm, const struct ov_flight *f, const struct memory_part *first, uint32_t count)
+/* The cycle of the unit's `cycles` in which it comes to a part: the last part in the last one. */
+static uint64_t cycle_of_part(uint32_t part, uint32_t count, uint32_t cycles)
+{
+	return cycles == count || !cycles ? part : ((uint64_t)(part + 1) * cycles + count - 1) / count - 1;
+}
+
+static void queue_parts(struct ov_sm *sm, const struct ov_flight *f, const struct memory_part *first, uint32_t count, uint32_t cycles)
 {
 	bool moved = first == sm->memory->moved;
 	struct ov_memory *o = sm->memory;
 	const struct ov_op *op = &sm->ops[f->op];
 	uint32_t n = new_access(sm, f, count);
 	for (uint32_t i = 0; i < count && n != OV_NONE; i++) {
-		struct ov_part p = {.ready = sm->now + gpu_of(sm)->l1_lookup_cycles + (uint64_t)i * op->initiation / OV_FRACTION,
+		struct ov_part p = {.ready = sm->now + gpu_of(sm)->l1_lookup_cycles + cycle_of_part(i, count, cycles) * op->initiation / OV_FRACTION,
 		                 .address = moved ? first[i].address : shifted_address(sm, f, first[i].address),
 		                 .access = n,
 		                 .sectors = first[i].sectors | !first[i].sectors, /* at least one */
@@ -380,7 +385,7 @@ static bool ov_memory_takes(struct ov_sm *sm, const struct ov_flight *f, uint32_
 	if (op->class == CODE_atomic)
 		send_atomic(sm, f, first, count);
 	else
-		queue_parts(sm, f, first, count);
+		queue_parts(sm, f, first, count, op->latency_rule == OV_STORE ? count : accesses);
 	return true;
 }
 

@@ -81,7 +81,8 @@ static void gather_addresses(struct trace_maker *m, uint32_t instruction, uint64
 {
 	const struct code_instruction *in = &m->code->code[instruction];
 	r->count = 0;
-	r->kind = (struct access_kind){.space = in->space, .atomic = in->class == CODE_atomic, .bytes = in->bytes};
+	r->kind = (struct access_kind){.space = in->space, .atomic = in->class == CODE_atomic, .store = in->class == CODE_store,
+	                           .bytes = in->bytes};
 	for (uint64_t left = mask; left; left &= left - 1) {
 		uint32_t lane = (uint32_t)__builtin_ctzll(left);
 		if (!lane_address(m, lane, instruction, &r->addresses[r->count]))
@@ -146,7 +147,7 @@ static uint16_t make_request(struct trace_maker *m, uint32_t instruction, uint64
 		gs_buf_add(&m->path.parts, parts, count * sizeof *parts);
 		shift_finder_add(m->shifts, instruction, m->number, m->warp, r.lanes[0], r.addresses[0], r.kind.bytes);
 	}
-	return (uint16_t)(count ? count : 1);
+	return (uint16_t)unit_cycles(m->gpu, &r.kind, r.addresses, r.count, count);
 }
 
 /* ---- one warp ---- */

@@ -44,6 +44,32 @@ static void order_of_lanes_does_not_matter(void)
 	CU_ASSERT_EQUAL(gpu_accesses(&gpu, &(struct access_kind){.space = SPACE_global, .bytes = 4}, addresses, 32), 1);
 }
 
+/*
+ * Lanes that are s words apart: s lines, of which four are looked up in a cycle, and words of gcd(s, 32) lanes in a bank. An H200 takes these
+ * cycles for hits of L1.
+ */
+static void loads_read_banks_of_l1(void)
+{
+	static const struct { uint64_t words; uint32_t cycles; } measured[] = {
+		{0, 1}, {1, 1}, {2, 2}, {3, 1}, {4, 4}, {5, 2}, {8, 8}, {9, 3}, {12, 4}, {16, 16}, {17, 5}, {20, 5}, {32, 32}, {33, 8}};
+	struct gpu gpu = fermi();
+	struct access_kind load = {.space = SPACE_global, .bytes = 4}, store = load, quad = {.space = SPACE_global, .bytes = 16};
+	uint64_t addresses[32];
+	gpu.l1_banks = 32;
+	gpu.l1_tags_per_cycle = 4;
+	gpu.coalesce_bytes = 128;
+	store.store = true;
+	for (size_t m = 0; m < sizeof measured / sizeof *measured; m++) {
+		for (uint64_t i = 0; i < 32; i++)
+			addresses[i] = 4096 + i * measured[m].words * 4;
+		CU_ASSERT_EQUAL(gpu_accesses(&gpu, &load, addresses, 32), measured[m].cycles);
+	}
+	CU_ASSERT_EQUAL(gpu_accesses(&gpu, &store, addresses, 32), 32); /* as before: a line each */
+	for (uint64_t i = 0; i < 32; i++)
+		addresses[i] = 4096 + i * 16;
+	CU_ASSERT_EQUAL(gpu_accesses(&gpu, &quad, addresses, 32), 4); /* four words in every bank */
+}
+
 /* A column of a 32 x 32 tile of floats is in one bank. A column of a 32 x 33 tile is in 32 banks. With a stride of 2 words, two
  * lanes share a bank. One word for all lanes is a broadcast. */
 static void banks_conflict_without_padding(void)
@@ -201,6 +227,7 @@ void add_accesses_tests(void)
 	CU_pSuite suite = CU_add_suite("accesses", NULL, NULL);
 	CU_add_test(suite, "lines follow the stride", lines_follow_the_stride);
 	CU_add_test(suite, "order of lanes does not matter", order_of_lanes_does_not_matter);
+	CU_add_test(suite, "loads read banks of L1", loads_read_banks_of_l1);
 	CU_add_test(suite, "banks conflict without padding", banks_conflict_without_padding);
 	CU_add_test(suite, "wide shared accesses take turns", wide_shared_accesses_take_turns);
 	CU_add_test(suite, "atomics on one address are serial", atomics_on_one_address_are_serial);
