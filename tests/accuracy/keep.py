@@ -30,6 +30,7 @@ ROWS = [
     ("h200-large", "median_ns", "H200, large cases: measured time", "h200", "hierarchy",
      "With the memory hierarchy, times of {cases} large reference cases are {mean} off those that a real H200 took, in the mean, and "
      "{worst} at worst ({case}); their logarithms correlate by {correlation}."),
+    ("h200-classes", "median_ns", "H200, classes of kernels that are hard to time (`kernels/classes`, development half), below some 100 us", "", "", ""),
     ("h200-cuda-small", "median_ns", "H200, small cases as CUDA programs: time by Nsight Compute", "", "", ""),
     ("h200-cuda-medium", "median_ns", "H200, medium cases as CUDA programs: time by Nsight Compute", "", "", ""),
 ]

@@ -69,6 +69,14 @@ h200_cuda() {
 		compare h200-cuda-medium "$reference/h200-cuda.csv" --cases "$medium" "$work/cuda-m.json"
 }
 
+# Kernels of classes that are hard to time. The other half of them is looked at only when models are done.
+h200_classes() {
+	is_wanted h200-classes || return
+	"$here/truth/reference.py" "$reference/h200-truth" kernels/classes/development.txt >"$work/classes.csv" &&
+		GPUSIM_GPU=h200 GPUSIM_MEMORY=hierarchy run classes kernels/classes/development.txt '*-[sm]' &&
+		compare h200-classes "$work/classes.csv" --cases kernels/classes/development.txt --only '*-[sm]' "$work/classes.json"
+}
+
 # Machine instructions: the large cases with fewer work-groups (kernels/large-cases.txt). Counts are scaled by the number of
 # groups.
 h200_machine() {
@@ -96,6 +104,7 @@ h200 h200-small '*-s' -- '*-s'
 # The two largest would take a CPU many minutes. They are among the cases that are not run.
 h200 h200-large '*-[lm]' --within load_requests:5:20 --within warp_instructions:10:26 -- '*-l' '*-m'
 h200_cuda
+h200_classes
 [ -z "$keep" ] || "$here/keep.py" "$build/accuracy" "$root" "${made[@]}" || failed=$((failed + 1))
 echo "$passed passed, $failed failed"
 [ $failed = 0 ]
