@@ -66,7 +66,7 @@ static size_t many_rounds(void)
 {
 	enum { ROUNDS = 100, THREADS = 10 * 64 };
 	static int data[2 * THREADS], expected[2][THREADS];
-	int rounds = ROUNDS, zero = 0;
+	int times = ROUNDS, zero = 0;
 	size_t wrong = 0;
 	for (int i = 0; i < THREADS; i++)
 		data[i] = expected[0][i] = i * 5;
@@ -76,7 +76,7 @@ static size_t many_rounds(void)
 			expected[k % 2][i] = (int)(i % 64 % 3 ? from * 3 + (unsigned)k : from - (unsigned)(i % 64));
 		}
 	int *count = (int *)device_new(&zero, sizeof zero), *d = (int *)device_new(data, sizeof data);
-	LAUNCH(rounds, dims(10, 1, 1), dims(64, 1, 1), 0, 0, &count, &d, &rounds);
+	LAUNCH(rounds, dims(10, 1, 1), dims(64, 1, 1), 0, 0, &count, &d, &times);
 	fetch(data, d, sizeof data);
 	for (int i = 0; i < THREADS; i++)
 		wrong += data[i] != expected[ROUNDS % 2][i];
