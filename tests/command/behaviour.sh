@@ -368,11 +368,12 @@ reader_of_stderr_goes_away() {
 }
 
 # 2000 launches at once, with room for four. The program waits for none of them, and those without counters take the time of the others.
+# Times differ by where the kernel's instructions are: in DRAM, in L2, then in all SMs.
 counters_are_bounded() {
 	GPUSIM_COUNTER_MEMORY=16K GPUSIM_REPORT=json GPUSIM_OUTPUT=m preloaded "$guest/many" 2000 >out 2>err &&
 		json m.json '(len(r["launches"]) == 2000 and not r["not_modelled"] and r["summary"][0]["launches"] == 2000 and
 			r["cost"]["not_counted_launches"] == sum("not_counted" in l["estimates"][0]["flags"] for l in r["launches"]) and
-			r["cost"]["not_counted_launches"] > 1000 and len({l["estimates"][0]["time_ns"] for l in r["launches"]}) == 1)'
+			r["cost"]["not_counted_launches"] > 1000 and len({l["estimates"][0]["time_ns"] for l in r["launches"]}) <= 3)'
 }
 # A clang that changes what a kernel computes makes a twin that differs. This is found, and the program gets the kernel's own
 # results.
