@@ -203,6 +203,7 @@ void counted_profile(const struct launch_record *l, const struct counted_between
 		out->groups[d] = (out->global[d] + out->local[d] - 1) / out->local[d];
 	}
 	out->local_bytes = l->local_bytes;
+	out->cuda = l->cuda;
 	out->counts = counts;
 	out->scale = 1;
 	for (size_t i = 0; between && i < l->artifact->block_count; i++)
