@@ -84,8 +84,8 @@ static void print_help(void)
 {
 	const struct option_row *rows;
 	size_t count = options_rows(&rows);
-	puts("Usage: gpusim COMMAND ...\n\nRuns an unmodified OpenCL program and reports how long each kernel launch would take on "
-	     "a GPU\nthat you do not have.\n\nCommands:");
+	puts("Usage: gpusim COMMAND ...\n\nRuns an unmodified OpenCL or CUDA program and reports how long each kernel launch would take "
+	     "on\na GPU that you do not have.\n\nCommands:");
 	for (size_t i = 0; i < GS_ARRAY_LEN(subcommands); i++)
 		printf("  gpusim %s %s\n        %s\n", subcommands[i].name, subcommands[i].usage, subcommands[i].help);
 	puts("\nThe library also works without this command: LD_PRELOAD=libgpusim.so PROGRAM, or\nOPENCL_LAYERS=libgpusim.so PROGRAM for programs "
@@ -125,7 +125,7 @@ static void print_man(void)
 		print_roff(subcommands[i].usage);
 		puts("\n.br");
 	}
-	puts(".B LD_PRELOAD=libgpusim.so\n.I PROGRAM\n.SH DESCRIPTION\nRuns an unmodified OpenCL program, with the results it "
+	puts(".B LD_PRELOAD=libgpusim.so\n.I PROGRAM\n.SH DESCRIPTION\nRuns an unmodified OpenCL or CUDA program, with the results it "
 	     "always had, and reports on standard error how long\neach kernel launch would take on the GPUs named, and "
 	     "why.\n.SH OPTIONS\nEach option of\n.B gpusim run\nis also an environment variable.");
 	for (size_t i = 0; i < count; i++) {
