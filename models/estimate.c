@@ -238,22 +238,6 @@ static int run_probabilistic(const struct gpu *gpu, const struct launch_warps *w
 	return 0;
 }
 
-/*
- * A simulated SM issued in every cycle in which one of its schedulers did. The others waited meanwhile, for what the SM waits for when
- * none issues. So `issue` keeps the cycles that all schedulers together need for the instructions, and the rest is divided.
- */
-static void divide_issue(double by[CYCLE_KIND_COUNT], double needed)
-{
-	double waited = 0, rest = by[CYCLES_issue] - needed;
-	for (int k = 0; k < CYCLE_KIND_COUNT; k++)
-		waited += k == CYCLES_issue || k == CYCLES_launch || k == CYCLES_tail ? 0 : by[k];
-	if (!(rest > 0) || !(waited > 0))
-		return;
-	for (int k = 0; k < CYCLE_KIND_COUNT; k++)
-		by[k] *= k == CYCLES_issue || k == CYCLES_launch || k == CYCLES_tail ? 1 : 1 + rest / waited;
-	by[CYCLES_issue] = needed;
-}
-
 static int run_full(const struct gpu *gpu, const struct launch_warps *warps, const struct full_options *options,
                     struct estimate *out, struct gs_error *err)
 {

@@ -104,3 +104,20 @@ int model_full(const struct gpu *gpu, const struct launch_warps *warps, uint32_t
 	}
 	return rc;
 }
+
+static bool is_wait(int kind)
+{
+	return kind != CYCLES_issue && kind != CYCLES_launch && kind != CYCLES_tail;
+}
+
+void divide_issue(double by[CYCLE_KIND_COUNT], double needed)
+{
+	double waited = 0, rest = by[CYCLES_issue] - needed;
+	for (int k = 0; k < CYCLE_KIND_COUNT; k++)
+		waited += is_wait(k) ? by[k] : 0;
+	if (!(rest > 0) || !(waited > 0))
+		return;
+	for (int k = 0; k < CYCLE_KIND_COUNT; k++)
+		by[k] *= is_wait(k) ? 1 + rest / waited : 1;
+	by[CYCLES_issue] = needed;
+}

@@ -26,4 +26,11 @@ struct full_timing {
 int model_full(const struct gpu *gpu, const struct launch_warps *warps, uint32_t blocks_per_sm,
                const struct full_options *options, struct full_timing *out, struct gs_error *err);
 
+/*
+ * A simulated SM issued in every cycle in which one of its schedulers did. The others waited meanwhile, for what the SM waits for when
+ * none issues. So `issue` keeps the cycles that all schedulers together need for the instructions, and the rest is divided among the
+ * waits, as they are. What is before the first instruction and after most groups (launch, tail) stays.
+ */
+void divide_issue(double by[CYCLE_KIND_COUNT], double needed);
+
 #endif

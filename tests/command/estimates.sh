@@ -82,6 +82,29 @@ budget() {
 		[ "$(grep -c '"seq":' budget.json)" = 510 ]
 }
 
+# gated WAY: three launches of which a user event may hold up two (tests/guest/gated.c). There is memory for two exact traces.
+gated() {
+	GPUSIM_EXACT=1 GPUSIM_TRACE=all GPUSIM_TRACE_MEMORY=${2:-64M} GPUSIM_CACHE_SIZE=0 GPUSIM_GPU=h200 GPUSIM_REPORT=json GPUSIM_OUTPUT=gated \
+		"$gpusim" run -- "$build/tests/guest/gated" "$1" >out 2>text
+	cat out text
+	grep -q right out && [ "$(grep -c '"seq":' gated.json)" = 3 ]
+}
+# Launches of it, by number, that are not what GPUSIM_EXACT=1 asks for.
+not_exact() { sed -n 's/.*"seq":\([0-9]*\),.*"not_exact".*/\1/p' gated.json | tr '\n' ' '; }
+
+# With room for all of them, and where the third has to wait until the second thread lets the first two go.
+exact_traces() { gated free 256M && [ "$(not_exact)" = "" ] && ! grep -q not_traced gated.json; }
+exact_waits() { gated released && [ "$(not_exact)" = "" ] && ! grep -q not_traced gated.json; }
+
+# Nobody but the thread that would wait can let them go. The launch is not held up for long, and takes the trace of another one.
+exact_gives_up() {
+	local begin=$SECONDS
+	gated held && [ "$(not_exact)" = "2 " ] && [ $((SECONDS - begin)) -lt 60 ]
+}
+
+# No room for a whole trace, ever.
+exact_cut() { gated free 64K && [ "$(not_exact)" != "" ]; }
+
 # Kernels with one fault each: 32 lanes at one bank of local memory, atomics of all work-items on four words, nothing but waiting for
 # the multiplication before.
 write_faults() {
@@ -135,6 +158,10 @@ code_stays() {
 
 check 'the limiter is the fault of a kernel' limiters
 check 'instructions stay in their cache from launch to launch' code_stays
+check 'GPUSIM_EXACT=1 traces every launch as a whole' exact_traces
+check 'GPUSIM_EXACT=1 waits for memory of traces' exact_waits
+check 'and not where only the program could give it back' exact_gives_up
+check 'a launch whose trace is cut is not exact' exact_cut
 check 'a program with shrinking launches is recorded' recorded
 check 'one, two and four threads give the same estimates of a profile' jobs_of_a_replay
 check 'and of a program' jobs_of_a_program
