@@ -66,6 +66,18 @@ struct occupancy gpu_occupancy(const struct gpu *gpu, uint64_t threads, uint32_t
 	return o;
 }
 
+double gpu_sm_use(const struct gpu *gpu, const struct occupancy *o, uint64_t groups)
+{
+	if (!o->blocks_per_sm)
+		return 0;
+	return groups < gpu->sm_count ? (double)groups / gpu->sm_count : 1;
+}
+
+double gpu_waves(const struct gpu *gpu, const struct occupancy *o, uint64_t groups)
+{
+	return o->blocks_per_sm ? (double)groups / ((double)gpu->sm_count * o->blocks_per_sm) : 0;
+}
+
 const char *occupancy_limit_name(enum occupancy_limit limit)
 {
 	switch (limit) {

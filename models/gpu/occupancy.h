@@ -28,6 +28,12 @@ struct occupancy {
 uint32_t gpu_thread_registers(const struct gpu *gpu, uint32_t registers);
 /* Residency of work-groups of `threads` work-items on one SM. */
 struct occupancy gpu_occupancy(const struct gpu *gpu, uint64_t threads, uint32_t registers, uint64_t shared_bytes);
+/*
+ * Occupancy is of an SM that is full. These two tell whether a launch of so many groups fills all SMs: the share of SMs that get a group, and how
+ * many times the groups that are resident at once are launched (waves). 0 where no group fits.
+ */
+double gpu_sm_use(const struct gpu *gpu, const struct occupancy *o, uint64_t groups);
+double gpu_waves(const struct gpu *gpu, const struct occupancy *o, uint64_t groups);
 const char *occupancy_limit_name(enum occupancy_limit limit);
 
 #endif

@@ -35,6 +35,12 @@ static void add_limiter(struct target_stats *t, const char *name, double time_ns
 	}
 }
 
+uint64_t launch_group_count(const struct launch_result *r)
+{
+	const uint64_t *groups = r->profile.groups;
+	return groups[0] * groups[1] * groups[2];
+}
+
 uint32_t launch_registers(const struct launch_result *r, size_t target)
 {
 	const struct target *t = &r->sim->targets[target];
@@ -46,6 +52,7 @@ static void keep_longest(struct target_stats *t, const struct launch_result *r, 
 	t->longest = r->estimates[target];
 	memcpy(t->longest_local, r->profile.local, sizeof t->longest_local);
 	memcpy(t->longest_global, r->profile.global, sizeof t->longest_global);
+	t->longest_groups = launch_group_count(r);
 	t->longest_local_bytes = r->profile.local_bytes;
 	t->registers = launch_registers(r, target);
 	t->shared_bytes = r->launch->facts->code[r->sim->targets[target].arch]->shared_bytes;
@@ -66,6 +73,7 @@ static void add_estimate(struct target_stats *t, const struct launch_result *r, 
 	t->active_lanes += e->lane_efficiency * (double)e->warp_instructions;
 	t->register_bank_conflicts += e->register_bank_conflicts;
 	t->occupancy_sum += e->occupancy.fraction;
+	t->sm_use_sum += gpu_sm_use(&r->sim->targets[target].gpu, &e->occupancy, launch_group_count(r));
 	if (first || e->time_ns < t->min_ns)
 		t->min_ns = e->time_ns;
 	if (first || e->time_ns > t->max_ns) {

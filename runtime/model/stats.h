@@ -23,14 +23,14 @@ struct sampling_stats {
 struct target_stats {
 	struct sampling_stats sampling;
 	uint64_t launches;
-	double total_ns, min_ns, max_ns, low_ns, high_ns, cycles, occupancy_sum;
+	double total_ns, min_ns, max_ns, low_ns, high_ns, cycles, occupancy_sum, sm_use_sum;
 	double by[CYCLE_KIND_COUNT];
 	double thread_instructions, warp_instructions, register_bank_conflicts;
 	double active_lanes; /* lane_efficiency, weighted by warp_instructions */
 	struct limiter_share limiters[CYCLE_KIND_COUNT];
 	flag_set flags;                 /* of some launch */
 	struct estimate longest;        /* the launch that takes longest */
-	uint64_t longest_local[3], longest_global[3], longest_local_bytes;
+	uint64_t longest_local[3], longest_global[3], longest_groups, longest_local_bytes;
 	uint32_t registers, shared_bytes; /* of its code */
 	char *library; /* lines: library functions that a table costs, or NULL */
 };
@@ -81,6 +81,8 @@ void stats_add_check(struct stats *stats, const char *kernel, size_t target, dou
 void stats_add_not_modelled(struct stats *stats, const char *kernel, const char *reason);
 void stats_add_transfer(struct stats *stats, enum transfer_kind kind, uint64_t size_bytes);
 
+/* The work-groups of a launch. */
+uint64_t launch_group_count(const struct launch_result *r);
 uint32_t launch_registers(const struct launch_result *r, size_t target); /* of a work-item; 0: not known */
 const char *main_limiter(const struct target_stats *t);
 /* With the lock held: */

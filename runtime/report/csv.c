@@ -11,7 +11,7 @@ static uint64_t written;
 static const char header[] =
 	"seq,kernel,global_x,global_y,global_z,local_x,local_y,local_z,groups,warps,measured_ns,target,model,cycles,time_ns,"
 	"low_ns,high_ns,limiter,thread_instructions,warp_instructions,registers_per_thread,occupancy,blocks_per_sm,"
-	"lane_efficiency\n";
+	"lane_efficiency,sm_use,waves\n";
 
 static void add_text(const char *s)
 {
@@ -27,6 +27,7 @@ static void add_text(const char *s)
 void report_csv_launch(const struct launch_result *r)
 {
 	const struct launch_profile *p = &r->profile;
+	uint64_t groups = launch_group_count(r);
 	for (size_t t = 0; t < r->sim->target_count; t++) {
 		const struct estimate *e = &r->estimates[t];
 		const struct gpu *gpu = &r->sim->targets[t].gpu;
@@ -38,7 +39,7 @@ void report_csv_launch(const struct launch_result *r)
 			gs_buf_printf(&pending, ",%llu", (unsigned long long)p->global[d]);
 		for (int d = 0; d < 3; d++)
 			gs_buf_printf(&pending, ",%llu", (unsigned long long)p->local[d]);
-		gs_buf_printf(&pending, ",%llu,%llu,", (unsigned long long)(p->groups[0] * p->groups[1] * p->groups[2]),
+		gs_buf_printf(&pending, ",%llu,%llu,", (unsigned long long)groups,
 		              (unsigned long long)e->warps);
 		if (r->launch->measured_ns)
 			gs_buf_printf(&pending, "%llu", (unsigned long long)r->launch->measured_ns);
@@ -50,8 +51,8 @@ void report_csv_launch(const struct launch_result *r)
 		uint32_t registers = launch_registers(r, t);
 		if (registers)
 			gs_buf_printf(&pending, "%u", registers);
-		gs_buf_printf(&pending, ",%.4f,%u,%.4f\n", e->occupancy.fraction, e->occupancy.blocks_per_sm,
-		              e->lane_efficiency);
+		gs_buf_printf(&pending, ",%.4f,%u,%.4f,%.4f,%.4f\n", e->occupancy.fraction, e->occupancy.blocks_per_sm,
+		              e->lane_efficiency, gpu_sm_use(gpu, &e->occupancy, groups), gpu_waves(gpu, &e->occupancy, groups));
 	}
 }
 

@@ -214,9 +214,10 @@ void json_flags(struct gs_buf *b, flag_set flags)
 static void add_estimate(struct gs_buf *b, const struct launch_result *r, size_t t)
 {
 	const struct estimate *e = &r->estimates[t];
+	const struct gpu *gpu = &r->sim->targets[t].gpu;
 	uint32_t registers = launch_registers(r, t);
 	gs_buf_puts(b, "{");
-	json_add_string(b, "target", r->sim->targets[t].gpu.name);
+	json_add_string(b, "target", gpu->name);
 	json_add_string(b, "model", e->model);
 	json_add_number(b, "cycles", e->cycles);
 	json_add_number(b, "time_ns", e->time_ns);
@@ -237,6 +238,8 @@ static void add_estimate(struct gs_buf *b, const struct launch_result *r, size_t
 	json_add_number(b, "occupancy", e->occupancy.fraction);
 	json_add_string(b, "occupancy_limit", occupancy_limit_name(e->occupancy.limit));
 	json_add_count(b, "blocks_per_sm", e->occupancy.blocks_per_sm);
+	json_add_number(b, "sm_use", gpu_sm_use(gpu, &e->occupancy, launch_group_count(r)));
+	json_add_number(b, "waves", gpu_waves(gpu, &e->occupancy, launch_group_count(r)));
 	json_add_number(b, "register_bank_conflicts", e->register_bank_conflicts);
 	json_add_number(b, "simulated_fraction", e->simulated_fraction);
 	json_add_count(b, "iterations", e->iterations);
@@ -288,7 +291,7 @@ void report_json_launch(const struct launch_result *r)
 	json_add_string(b, "kernel", r->launch->kernel_name);
 	json_add_sizes(b, "global", p->global);
 	json_add_sizes(b, "local", p->local);
-	json_add_count(b, "groups", p->groups[0] * p->groups[1] * p->groups[2]);
+	json_add_count(b, "groups", launch_group_count(r));
 	json_add_count(b, "warps", warps);
 	bool counted = !(r->flags & (flag_set)1 << FLAG_not_counted);
 	json_add_number(b, "sampled_fraction", r->trace ? r->traced_fraction : counted ? 1 / p->scale : 0);

@@ -165,7 +165,7 @@ static void add_limits(struct gs_buf *b, const struct occupancy *o)
 }
 
 /* The launch that takes longest, as an example of all. */
-static void add_longest(struct gs_buf *b, const struct target_stats *s)
+static void add_longest(struct gs_buf *b, const struct gpu *gpu, const struct target_stats *s)
 {
 	const struct estimate *e = &s->longest;
 	gs_buf_puts(b, "\"longest\":{");
@@ -176,6 +176,9 @@ static void add_longest(struct gs_buf *b, const struct target_stats *s)
 	json_add_string(b, "occupancy_limit", occupancy_limit_name(e->occupancy.limit));
 	json_add_count(b, "blocks_per_sm", e->occupancy.blocks_per_sm);
 	json_add_count(b, "warps_per_block", e->occupancy.warps_per_block);
+	json_add_count(b, "groups", s->longest_groups);
+	json_add_number(b, "sm_use", gpu_sm_use(gpu, &e->occupancy, s->longest_groups));
+	json_add_number(b, "waves", gpu_waves(gpu, &e->occupancy, s->longest_groups));
 	add_limits(b, &e->occupancy);
 	json_add_count(b, "iterations", e->iterations);
 	json_add_number(b, "simulated_fraction", e->simulated_fraction);
@@ -196,6 +199,7 @@ static void add_times(struct gs_buf *b, const struct target_stats *s)
 	json_add_string(b, "limiter", main_limiter(s));
 	json_cycles_by(b, s->by);
 	json_add_number(b, "occupancy", s->occupancy_sum / (double)s->launches);
+	json_add_number(b, "sm_use", s->sm_use_sum / (double)s->launches);
 }
 
 static void add_estimate(struct gs_buf *b, const struct simulation *sim, const struct kernel_stats *k, size_t t, struct source_list *sources)
@@ -216,7 +220,7 @@ static void add_estimate(struct gs_buf *b, const struct simulation *sim, const s
 	json_flags(b, s->flags);
 	add_texts(b, "library", s->library);
 	if (sources) {
-		add_longest(b, s);
+		add_longest(b, &sim->targets[t].gpu, s);
 		add_work(b, sim, k, t);
 		add_occupancy_curve(b, &sim->targets[t].gpu, s);
 		add_lines(b, sim, k, t, sources);

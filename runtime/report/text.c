@@ -28,13 +28,13 @@ void text_line(struct text *t, int indent, const char *fmt, ...)
 /* ---- the table ---- */
 
 /* Columns of a row before its GPU and kernel, and the most that the GPU takes of the others. */
-enum { BEFORE_NAMES = 66, GPU_MOST = 17 };
+enum { BEFORE_NAMES = 71, GPU_MOST = 17 };
 
 static void add_header(struct text *t)
 {
 	gs_buf_printf(&t->out, "gpusim: %s%9s %6s %8s %9s ", show_style(t->colours, SHOW_DIM), "total", "share", "launches",
 	              "average");
-	gs_buf_printf(&t->out, "%-14s %5s  %*s", "limited by", "occup", -t->gpu_width, t->gpu_width ? "GPU" : "");
+	gs_buf_printf(&t->out, "%-14s %5s %4s  %*s", "limited by", "occup", "SMs", -t->gpu_width, t->gpu_width ? "GPU" : "");
 	gs_buf_printf(&t->out, "kernel%s\n", show_style(t->colours, SHOW_PLAIN));
 }
 
@@ -49,7 +49,8 @@ static void add_row(struct text *t, const struct kernel_stats *k, size_t target)
 	              show_style(t->colours, share >= 0.5 ? SHOW_HOT : share >= 0.1 ? SHOW_WARM : SHOW_PLAIN), 100 * share,
 	              show_style(t->colours, SHOW_PLAIN), (unsigned long long)s->launches,
 	              show_time(average, s->total_ns / (double)s->launches));
-	gs_buf_printf(&t->out, "%-14s %4.0f%%  ", main_limiter(s), 100 * s->occupancy_sum / (double)s->launches);
+	gs_buf_printf(&t->out, "%-14s %4.0f%% %3.0f%%  ", main_limiter(s), 100 * s->occupancy_sum / (double)s->launches,
+	              100 * s->sm_use_sum / (double)s->launches);
 	if (t->gpu_width)
 		gs_buf_printf(&t->out, "%-*.*s", t->gpu_width, t->gpu_width - 1, t->sim->targets[target].gpu.name);
 	show_name(&t->out, k->name, (size_t)(SHOW_WIDTH - BEFORE_NAMES - t->gpu_width));

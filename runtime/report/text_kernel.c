@@ -44,9 +44,10 @@ static void add_instructions(struct text *t, const struct target_stats *s)
 	          show_count(conflicts, s->register_bank_conflicts));
 }
 
-static void add_occupancy(struct text *t, const struct target_stats *s)
+static void add_occupancy(struct text *t, const struct gpu *gpu, const struct target_stats *s)
 {
 	const struct occupancy *o = &s->longest.occupancy;
+	char groups[SHOW_CELL];
 	char shared[SHOW_CELL], registers[SHOW_CELL] = "registers not known";
 	if (s->registers)
 		snprintf(registers, sizeof registers, "%u registers", s->registers);
@@ -55,6 +56,8 @@ static void add_occupancy(struct text *t, const struct target_stats *s)
 	          (unsigned long long)s->longest_local[0], (unsigned long long)s->longest_local[1],
 	          (unsigned long long)s->longest_local[2], registers,
 	          show_bytes(shared, (double)(s->shared_bytes + s->longest_local_bytes)));
+	text_line(t, 4, "  SMs: %.0f%% have work: %s groups, %.3g times what all SMs hold", 100 * gpu_sm_use(gpu, o, s->longest_groups),
+	          show_count(groups, (double)s->longest_groups), gpu_waves(gpu, o, s->longest_groups));
 }
 
 static void add_rate(struct gs_buf *line, const char *what, double rate)
@@ -127,7 +130,7 @@ void text_kernel(struct text *t, const struct kernel_stats *k)
 		add_times(t, s);
 		add_cycles(t, s);
 		add_instructions(t, s);
-		add_occupancy(t, s);
+		add_occupancy(t, &t->sim->targets[g].gpu, s);
 		add_memory(t, &s->longest.memory);
 		add_model(t, s);
 		gs_buf_free(&name);

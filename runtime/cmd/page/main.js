@@ -42,6 +42,7 @@ function kernelTable() {
     {title: 'slowest', value: k => of(k).max_ns, show: k => time(of(k).max_ns)},
     {title: 'limited by', left: true, help: 'what takes most of its cycles', value: k => kindName(of(k).limiter), show: k => el('span', {class: 'tag'}, kindName(of(k).limiter))},
     {title: 'occupancy', help: 'warps that can be resident, of what an SM can have', value: k => of(k).occupancy, show: k => percent(of(k).occupancy)},
+    {title: 'SMs', help: 'SMs that get a work-group, of all', value: k => of(k).sm_use, show: k => percent(of(k).sm_use)},
     {title: 'lanes', help: 'active lanes of executed instructions', value: k => of(k).lane_efficiency, show: k => percent(of(k).lane_efficiency)},
     {title: 'where the cycles go', left: true, value: k => (of(k).cycles_by || {}).issue / of(k).cycles, show: k => stack(of(k).cycles_by || {}, true)},
   ], rows, 1);
@@ -183,7 +184,7 @@ function kernelPage(k) {
 
 const quoted = v => /[",\n\r]/.test(v) || /^[=+\-@\t]/.test(v) && isNaN(v) ? '"' + (/^[=+\-@\t]/.test(v) && isNaN(v) ? "'" : '') + v.replace(/"/g, '""') + '"' : v;
 function csv() {
-  const rows = [['kernel', 'target', 'launches', 'total_ns', 'average_ns', 'min_ns', 'max_ns', 'cycles', 'limiter', 'occupancy', 'lane_efficiency', 'registers_per_thread', 'thread_instructions', 'warp_instructions']];
+  const rows = [['kernel', 'target', 'launches', 'total_ns', 'average_ns', 'min_ns', 'max_ns', 'cycles', 'limiter', 'occupancy', 'sm_use', 'lane_efficiency', 'registers_per_thread', 'thread_instructions', 'warp_instructions']];
   data.kernels.forEach(k => k.estimates.forEach(e => rows.push([k.name].concat(rows[0].slice(1).map(c => e[c] === null || e[c] === undefined ? '' : e[c])))));
   return rows.map(r => r.map(v => quoted(String(v))).join(',')).join('\n') + '\n';
 }

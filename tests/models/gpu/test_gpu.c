@@ -327,6 +327,20 @@ static void test_occupancy(void)
 	check_occupancy(&g, 512, 200, 0, 1, 16, OCCUPANCY_REGISTERS);
 }
 
+/* 15 SMs of 4 groups (896 registers a warp, above) hold 60. */
+static void test_sm_use(void)
+{
+	struct gpu g = shipped("gtx480");
+	struct occupancy o = gpu_occupancy(&g, 256, 25, 0), none = gpu_occupancy(&g, 1025, 20, 0);
+	CU_ASSERT_DOUBLE_EQUAL(gpu_sm_use(&g, &o, 6), 0.4, 1e-12);
+	CU_ASSERT_EQUAL(gpu_sm_use(&g, &o, 15), 1);
+	CU_ASSERT_EQUAL(gpu_sm_use(&g, &o, 150), 1);
+	CU_ASSERT_DOUBLE_EQUAL(gpu_waves(&g, &o, 6), 0.1, 1e-12);
+	CU_ASSERT_DOUBLE_EQUAL(gpu_waves(&g, &o, 150), 2.5, 1e-12);
+	CU_ASSERT_EQUAL(gpu_sm_use(&g, &none, 6), 0);
+	CU_ASSERT_EQUAL(gpu_waves(&g, &none, 6), 0);
+}
+
 /* 8 warps a block: 48 / 8 = 6; 896 registers a warp (above), 36 warps, 36 / 8 = 4; 49152 / 10000 = 4 and 49152 / 20000 = 2. */
 static void test_occupancy_limits(void)
 {
@@ -401,6 +415,7 @@ void add_gpu_tests(void)
 	CU_add_test(s, "values are formatted as a description has them", test_format);
 	CU_add_test(s, "a decimal comma in the locale changes nothing", test_locale);
 	CU_add_test(s, "occupancy is limited by warps, blocks, registers or shared memory", test_occupancy);
+	CU_add_test(s, "a launch of few groups uses few SMs, however full each is", test_sm_use);
 	CU_add_test(s, "each limit of occupancy is told", test_occupancy_limits);
 	CU_add_test(s, "a warp's registers are in one partition", test_occupancy_of_partitions);
 	CU_add_test(s, "a thread has the registers that its GPU gives at least", test_registers_of_a_thread);
