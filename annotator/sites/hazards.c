@@ -5,6 +5,7 @@
 #include "annotator/sites/hazards.h"
 
 #include "annotator/edits/functions.h"
+#include "annotator/sites/grouping.h"
 #include "annotator/source/cursors.h"
 #include "annotator/source/scan.h"
 #include "annotator/source/types.h"
@@ -485,7 +486,7 @@ static enum CXChildVisitResult visit_declaration(CXCursor cursor, CXCursor paren
 	pass->everywhere |= w.facts & HAZARD_UNCONST;
 	if (!f)
 		return CXChildVisit_Continue;
-	f->hazards |= w.facts;
+	f->hazards |= w.facts | facts_of_grouping(pass->a, cursor);
 	if (f->kernel)
 		f->hazards |= facts_of_arguments(cursor);
 	if (f->has_barrier && has_divided_barriers(pass->a, cursor, &f->divisions))

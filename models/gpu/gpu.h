@@ -278,6 +278,8 @@ enum gpu_machine_code { GPU_MACHINE_CODES(GPU_CODE) GPU_MACHINE_CODE_COUNT };
 	X(REAL, group_interval, "cycles", 0, 100000, GPU_DEFAULT("0"), "of an SM, from the start of a group to that of the next") \
 	X(REAL, grid_interval, "cycles", 0, 100000, GPU_DEFAULT("0"),                                                  \
 	  "of the GPU, per group of a launch beyond those that fit at once")                                          \
+	X(COUNT, unsized_group, "work-items", 1, 65536, GPU_DEFAULT("256"),                                            \
+	  "most in a group where an OpenCL program leaves the local size to the driver")                              \
 	X(REAL, link_gbps, "GB/s", 0.001, 1000000, GPU_REQUIRED, "peak bandwidth to the host, one direction")          \
 	X(REAL, link_latency_ns, "ns", 0, 1e9, GPU_REQUIRED, "shortest transfer between host and GPU")
 

@@ -400,6 +400,8 @@ int estimates_take(struct estimates *e, const struct launch_record *l, struct ke
 	p->counts = counts;
 	p->trace = r->trace;
 	p->traced_fraction = r->traced_fraction;
+	if (l->unsized)
+		flag_add(&r->flags, FLAG_local_size_chosen);
 	p->flags = r->flags;
 	add_pending(e, p);
 	bool own = has_own_job(e, p);
@@ -428,6 +430,8 @@ int estimates_take_uncounted(struct estimates *e, const struct launch_record *l,
 	p->counts = counts;
 	p->uncounted = why;
 	flag_add(&p->flags, FLAG_not_counted);
+	if (l->unsized)
+		flag_add(&p->flags, FLAG_local_size_chosen);
 	place_uncounted_code(e, l);
 	add_pending(e, p);
 	give_back(e, p);

@@ -11,6 +11,7 @@ struct launch_record {
 	struct artifact *artifact;
 	struct artifact_kernel *facts;
 	uint64_t global[3], local[3]; /* local is 0 where the driver chooses */
+	bool unsized;                 /* the program gave no local size, and local is what the target's driver would choose */
 	uint64_t local_bytes;
 	bool cuda;                    /* a CUDA program launched it */
 	uint64_t *argument_values; /* the first 8 bytes of each argument; an address for buffers */

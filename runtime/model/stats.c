@@ -141,6 +141,10 @@ void stats_add_launch(const struct launch_result *r)
 		add_memory_source(&k->memory, r);
 		k->launches++;
 		k->in_shadow += r->launch->in_shadow;
+		if (r->launch->unsized) {
+			k->unsized++;
+			memcpy(k->unsized_local, r->launch->local, sizeof k->unsized_local);
+		}
 		k->measured += r->launch->measured_ns != 0;
 		k->measured_ns += (double)r->launch->measured_ns;
 	}

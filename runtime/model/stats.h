@@ -54,6 +54,7 @@ struct kernel_stats {
 	double measured_ns;
 	uint64_t measured;
 	uint64_t in_shadow; /* launches whose twin ran on copies */
+	uint64_t unsized, unsized_local[3]; /* launches whose local size the program left to the driver, and that of the latest */
 	uint64_t comparisons[TWIN_COMPARISONS];
 	struct memory_source memory;
 	struct target_stats by_target[MAX_TARGETS];

@@ -137,6 +137,24 @@ static void add_memory_of(struct text *t, const struct kernel_stats *k)
 	gs_buf_free(&name);
 }
 
+/* Where the program left the local size to the driver. */
+static void add_unsized(struct text *t, const struct kernel_stats *const *kernels, size_t count)
+{
+	enum { MOST_LINES = 6 };
+	for (size_t i = 0, shown = 0; i < count && (t->verbose || shown < MOST_LINES); i++) {
+		const struct kernel_stats *k = kernels[i];
+		struct gs_buf name = {0};
+		if (!k->unsized)
+			continue;
+		show_name(&name, k->name, 60);
+		text_line(t, 2, "local size of %s: the program gives none; modelled with %llux%llux%llu, as the GPU's driver would choose (%llu of %llu launches)",
+		          name.data ? name.data : "", (unsigned long long)k->unsized_local[0], (unsigned long long)k->unsized_local[1],
+		          (unsigned long long)k->unsized_local[2], (unsigned long long)k->unsized, (unsigned long long)k->launches);
+		gs_buf_free(&name);
+		shown++;
+	}
+}
+
 static void add_memory(struct text *t, const struct kernel_stats *const *kernels, size_t count)
 {
 	enum { MOST_LINES = 12 };
@@ -318,7 +336,8 @@ static void add_all(struct text *t)
 		add_totals(t);
 		add_transfers(t);
 		add_not_modelled(t);
-		add_memory(t, kernels, count);
+		add_unsized(t, kernels, count);
+	add_memory(t, kernels, count);
 		add_twins(t);
 		add_library(t);
 		add_sampling(t);

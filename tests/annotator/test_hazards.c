@@ -142,7 +142,7 @@ static void hazards_are_those_of_what_a_kernel_calls(void)
 		{HAZARD_PRINTS, "__kernel void g(void) { printf(\"x\"); } " K "g(); }"},
 		{0, K "int printf = n; p[0] = printf; }"},
 	};
-	check(programs, GS_ARRAY_LEN(programs), "-cl-std=CL1.2", ~(unsigned)HAZARD_STRAIGHT);
+	check(programs, GS_ARRAY_LEN(programs), "-cl-std=CL1.2", ~(unsigned)(HAZARD_STRAIGHT | HAZARD_GROUPED));
 }
 
 static void loops_are_told(void)
@@ -157,6 +157,28 @@ static void loops_are_told(void)
 		{N, K "for (int i = 0; i < n; i++) for (int j = 0; j < n; j++) for (int k = 0; k < n; k++) p[i + j] = k; }"},
 	};
 	check(programs, GS_ARRAY_LEN(programs), "-cl-std=CL1.2", S | N);
+}
+
+static void kernels_that_can_tell_groups_apart_are_told(void)
+{
+	enum { G = HAZARD_GROUPED, N = G | HAZARD_NUMBERED };
+	static const struct program programs[] = {
+		{0, K "int i = get_global_id(0); if (i < n) p[i] = (int)sqrt((float)get_global_size(0)) + get_global_offset(0) + get_work_dim(); }"},
+		{0, K "printf(\"%d\", n); atomic_add(p, n); mem_fence(CLK_GLOBAL_MEM_FENCE); }"},
+		{0, "int f(int n) { return n + 1; } " K "p[get_global_id(0)] = f(as_int((float)n)) + (int)vload4(0, p).x; }"},
+		{0, "void other(__global int *p) { p[get_local_id(0)] = 1; } " K "p[0] = 1; }"}, /* nobody calls it */
+		{G, K "p[0] = get_local_size(0); }"},
+		{G, "int f(void) { return get_local_id(0); } " K "p[0] = f(); }"},
+		{G, K "p[0] = atomic_add(p + 1, n); }"},
+		{G, K "atomic_xchg(p, n); }"},
+		{G, K BARRIER "}"},
+		{G, "__kernel void k(__global int *p, __local int *l) { p[0] = *l; }"},
+		{G, K "__local int l[4][2]; p[0] = 1; }"},
+		{N, K "p[get_group_id(0)] = 1; }"},
+		{N, K "if (get_num_groups(0) > 1) p[0] = 1; }"},
+		{N, "int foreign(int n); " K "p[0] = foreign(n); }"},
+	};
+	check(programs, GS_ARRAY_LEN(programs), "-cl-std=CL1.2", N);
 }
 
 static void addresses_that_may_come_from_memory_are_told(void)
@@ -332,6 +354,7 @@ void add_hazards_tests(void)
 	CU_add_test(s, "many conditions with barriers explode", many_conditions_with_barriers_explode);
 	CU_add_test(s, "hazards are those of what a kernel calls", hazards_are_those_of_what_a_kernel_calls);
 	CU_add_test(s, "loops are told", loops_are_told);
+	CU_add_test(s, "kernels that can tell groups apart are told", kernels_that_can_tell_groups_apart_are_told);
 	CU_add_test(s, "addresses that may come from memory are told", addresses_that_may_come_from_memory_are_told);
 	CU_add_test(s, "const that is dropped anywhere is told", const_that_is_dropped_anywhere_is_told);
 	CU_add_test(s, "variables that outlive a launch are told", variables_that_outlive_a_launch_are_told);

@@ -136,6 +136,7 @@ static struct launch_record *new_launch(const struct replay *play, const char *f
 	l->places = number_of(facts, "places");
 	l->measured_ns = number_of(facts, "measured_ns");
 	l->cuda = number_of(facts, "cuda");
+	l->unsized = number_of(facts, "unsized");
 	l->artifact = play->programs[program - 1];
 	l->facts = artifact_kernel(l->artifact, l->kernel_name);
 	char *title = fact(facts, "title", 0) ? strndup(fact(facts, "title", 0), strcspn(fact(facts, "title", 0), "\n")) : NULL;

@@ -11,6 +11,7 @@
 #include "runtime/guest/launches/commands.h"
 #include "runtime/guest/launches/shadow.h"
 #include "runtime/guest/launches/traced.h"
+#include "runtime/guest/launches/unsized.h"
 #include "runtime/guest/launches/verify.h"
 #include "runtime/guest/launches/worker.h"
 #include "runtime/guest/driver/device.h"
@@ -192,7 +193,7 @@ struct launch *launch_new(struct artifact *a, struct artifact_kernel *facts, con
 	return l;
 }
 
-static struct launch *launch_of_twin(const struct kernel *k, const struct request *r, const struct kernel_twin *t)
+static struct launch *launch_of_twin(const struct kernel *k, const struct request *r, const struct kernel_twin *t, cl_device_id device)
 {
 	struct launch *l = launch_new(t->twin->artifact, t->facts, k->name, k->arg_count);
 	if (!l)
@@ -206,6 +207,7 @@ static struct launch *launch_of_twin(const struct kernel *k, const struct reques
 		if (k->args[i].kind == ARG_LOCAL)
 			l->record.local_bytes += k->args[i].size;
 	keep_sizes(l, k);
+	choose_local_size(l, k, r, t, device);
 	return l;
 }
 
@@ -352,6 +354,13 @@ static struct proof *find_proof(const struct attempt *a, bool traced)
 	return p;
 }
 
+static enum twin_way way_of(const struct attempt *a)
+{
+	if (a->launch->regrouped)
+		return WAY_SHADOW;
+	return proof_way(&simulation.options, a->proof, a->kernel->build->relaxed, a->launch->record.facts);
+}
+
 /* A small launch is traced as a whole. The traced twin, which counts as well, is then verified in place of the other one. It takes the
  * kernel's place only where that saves time. */
 static void choose_whole_trace(struct attempt *a)
@@ -365,7 +374,7 @@ static void choose_whole_trace(struct attempt *a)
 	if (!proof)
 		return;
 	a->proof = proof;
-	a->way = proof_way(&simulation.options, proof, a->kernel->build->relaxed, a->launch->record.facts);
+	a->way = way_of(a);
 	if (a->way == WAY_DIRECT && !proof_is_long(proof))
 		a->way = WAY_SHADOW;
 	a->traced_in_place = a->way == WAY_DIRECT;
@@ -420,7 +429,7 @@ static int choose_way(struct attempt *a, struct gs_error *err)
 	a->proof = find_proof(a, false);
 	if (!a->proof)
 		return gs_fail(err, ENOMEM, "out of memory");
-	a->way = proof_way(&simulation.options, a->proof, a->kernel->build->relaxed, a->launch->record.facts);
+	a->way = way_of(a);
 	if (program_is_ending())
 		return choose_last_way(a, err);
 	if (compiles_for_minutes(a)) {
@@ -481,7 +490,7 @@ static cl_int enqueue_counting(struct attempt *a, cl_event *event)
 {
 	const struct launch *l = a->launch;
 	const struct counter_use counters = {l->buffer, l->record.slots, l->record.places};
-	struct request r = *a->request;
+	struct request r = twin_request(a->request, l);
 	r.wait_count = commands_wait(&a->commands, &r.wait);
 	cl_int code = set_arguments(a->twin, l->record.artifact, &counters, NULL);
 	if (code == CL_SUCCESS)
@@ -674,7 +683,7 @@ static bool launch_twin(struct kernel *k, struct request *r, cl_int *result, cl_
 	cl.clGetCommandQueueInfo(r->queue, CL_QUEUE_PROPERTIES, sizeof r->properties, &r->properties, NULL);
 	pthread_mutex_lock(&k->lock);
 	struct kernel_twin *t = kernel_prepare_twin(k, device, false, err);
-	struct launch *l = t ? launch_of_twin(k, r, t) : NULL;
+	struct launch *l = t ? launch_of_twin(k, r, t, device) : NULL;
 	if (t && !l)
 		gs_fail(err, ENOMEM, "out of memory");
 	bool launched = l && launch_with(k, r, t, device, l, result, event, err);

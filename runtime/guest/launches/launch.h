@@ -60,6 +60,8 @@ struct launch {
 	bool void_trace;                     /* the same for the traced twin */
 	enum { FETCH_NONE, FETCH_BUSY, FETCH_DONE } fetched; /* its trace and its verdict (worker.c) */
 	struct kept_trace *brought;          /* its trace, after it was fetched, or NULL */
+	size_t given_local[3];               /* the local size of its twins, where record.unsized (unsized.h) */
+	bool regrouped;                      /* its kernel could tell that, so that the twin neither stands for it nor is compared with it */
 	bool profiled;
 	cl_int status;                       /* the status with which it completed */
 	struct schedule_command *command;    /* its entry in the timeline; NULL: it has none */

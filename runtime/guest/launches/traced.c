@@ -9,6 +9,7 @@
 #include "runtime/format/traces.h"
 #include "runtime/guest/launches/commands.h"
 #include "runtime/guest/launches/launch.h"
+#include "runtime/guest/launches/unsized.h"
 #include "runtime/guest/launches/worker.h"
 #include "runtime/guest/driver/simulation.h"
 #include "runtime/model/trace_decode.h"
@@ -172,7 +173,7 @@ static void make_part(const struct request *r, const struct launch *l, const str
                       uint64_t traced_before, struct part *out)
 {
 	const struct box *b = &p->boxes.list[index];
-	*out = (struct part){.request = *r};
+	*out = (struct part){.request = twin_request(r, l)};
 	uint64_t traced = traced_before + box_groups(b);
 	out->box.s[BOX_CHUNKS] = (cl_ulong)((double)p->chunks * (double)traced / (double)p->boxes.traced_groups);
 	out->box.s[BOX_TRACED_OF] = p->of;

@@ -1,10 +1,12 @@
 /* GPU descriptions, occupancy and the issue-rate model. GPUSIM_TEST_ROOT is the repository. */
 #include "tests/tests.h"
 
+#include "models/gpu/local_size.h"
 #include "models/models.h"
 
 #include <dirent.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <locale.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -400,6 +402,31 @@ static void test_limit_names(void)
 	CU_ASSERT_STRING_EQUAL(occupancy_limit_name(OCCUPANCY_NONE), "none");
 }
 
+/* What NVIDIA's driver chose on an H200. A kernel with many registers gets groups of 1 where the driver would take 1021 at once. */
+static void test_chosen_local_sizes(void)
+{
+	struct gpu g = shipped("h200");
+	char path[4096], line[256], kernel[32];
+	unsigned rows = 0;
+	snprintf(path, sizeof path, "%s/tests/reference/h200-truth/chosen.csv", getenv("GPUSIM_TEST_ROOT") ? getenv("GPUSIM_TEST_ROOT") : ".");
+	FILE *f = fopen(path, "r");
+	CU_ASSERT_PTR_NOT_NULL_FATAL(f);
+	while (fgets(line, sizeof line, f)) {
+		uint64_t global[3] = {1, 1, 1}, local[3];
+		unsigned wanted[3] = {1, 1, 1};
+		char *sizes = strchr(line, ','), *chosen = sizes ? strchr(sizes + 1, ',') : NULL;
+		if (!chosen || sscanf(line, "%31[a-z_]", kernel) != 1 || sscanf(sizes, ",%" SCNu64 "x%" SCNu64 "x%" SCNu64, &global[0], &global[1], &global[2]) < 1)
+			continue;
+		sscanf(chosen, ",%ux%ux%u", &wanted[0], &wanted[1], &wanted[2]);
+		gpu_local_size(&g, global, local);
+		bool same = local[0] == wanted[0] && local[1] == wanted[1] && local[2] == wanted[2];
+		CU_ASSERT(same || (!strcmp(kernel, "registers") && global[0] == 1021));
+		rows++;
+	}
+	fclose(f);
+	CU_ASSERT_EQUAL(rows, 231);
+}
+
 void add_gpu_tests(void)
 {
 	CU_pSuite s = CU_add_suite("gpu", NULL, NULL);
@@ -421,4 +448,5 @@ void add_gpu_tests(void)
 	CU_add_test(s, "a thread has the registers that its GPU gives at least", test_registers_of_a_thread);
 	CU_add_test(s, "reserved shared memory counts", test_occupancy_with_reserved_shared_memory);
 	CU_add_test(s, "limits have names", test_limit_names);
+	CU_add_test(s, "local sizes are those that the driver chose", test_chosen_local_sizes);
 }
