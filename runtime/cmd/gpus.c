@@ -36,8 +36,12 @@ static void print_value(const struct gpu *gpu, size_t i, const struct gpu_origin
 	gpu_format_value(gpu, i, value, sizeof value);
 	if (from->line)
 		snprintf(line, sizeof line, ":%u", from->line);
-	printf("%-28s = %-14s # %s%s [%s%s]\n", gpu_key(i)->name, value, from->comment[0] ? from->comment : gpu_key(i)->unit,
-	       from->comment[0] ? "" : gpu_key(i)->text, from->file, line);
+	printf("%-28s = %-14s # ", gpu_key(i)->name, value);
+	if (from->comment[0])
+		printf("%s", from->comment);
+	else
+		printf("%s%s%s", gpu_key(i)->unit, gpu_key(i)->unit[0] ? ", " : "", gpu_key(i)->text);
+	printf(" [%s%s]\n", from->file, line);
 }
 
 int cmd_show(int argc, char **argv)
