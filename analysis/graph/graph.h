@@ -74,6 +74,13 @@ void liveness_free(struct liveness *l);
 uint32_t graph_registers(const struct graph *g, const struct liveness *l, const char *arch, uint32_t call_registers,
                          uint32_t *spilled);
 
+/* The 32-bit words that each register takes in machine code, by the same rules: 0 if it is a constant or a predicate. 0 or -ENOMEM. */
+int graph_register_words(const struct graph *g, const struct liveness *l, uint8_t *words);
+/* The most words that values may take at once in a kernel of so many registers, if an assembler spends what costs no occupancy. The next
+ * function is the other way round: the registers of a kernel whose values take so many words. */
+uint32_t graph_free_words(const struct graph *g, const char *arch, uint32_t registers);
+uint32_t graph_registers_of(uint32_t words);
+
 /* DOT text of the graph. With `instructions`, the labels list the instructions. */
 void graph_dot(const struct graph *g, bool instructions, struct gs_buf *out);
 

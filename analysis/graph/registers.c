@@ -16,6 +16,7 @@
  */
 #include "analysis/graph/internal.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -390,4 +391,28 @@ uint32_t graph_registers(const struct graph *g, const struct liveness *l, const 
 	uint32_t need = needed(g, l, number, call_registers);
 	*spilled = need > most ? need - most : 0;
 	return need - *spilled;
+}
+
+int graph_register_words(const struct graph *g, const struct liveness *l, uint8_t *words)
+{
+	struct pressure p = {0};
+	int32_t *twins = calloc((size_t)g->function->register_count + 1, sizeof *twins);
+	int result = twins && !pressure_create(&p, g->function) && find_weights(g, l, p.weights, twins) ? 0 : -ENOMEM;
+	if (!result)
+		memcpy(words, p.weights, g->function->register_count);
+	pressure_free(&p);
+	free(twins);
+	return result;
+}
+
+uint32_t graph_free_words(const struct graph *g, const char *arch, uint32_t registers)
+{
+	uint32_t number = arch_number(arch), most = bounded_registers(g->function, number);
+	uint32_t given = larger(registers, registers_at_full_occupancy(number));
+	return (given < most ? given : most) - BASE;
+}
+
+uint32_t graph_registers_of(uint32_t words)
+{
+	return BASE + words;
 }

@@ -64,8 +64,8 @@ int machine_make(const struct reached_functions *reached, const char *arch, bool
 		set_joins(&functions[i], reached->functions[i].first_block, code);
 	if (!result)
 		result = machine_emit(reached, functions, starts, arch, code, err);
-	if (!result && machine_schedule(code))
-		result = gs_fail(err, ENOMEM, "out of memory");
+	if (!result)
+		result = machine_schedule(reached, arch, code, err);
 	for (uint32_t i = 0; functions && i < reached->count; i++)
 		machine_function_free(&functions[i]);
 	free(functions);

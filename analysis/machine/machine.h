@@ -13,6 +13,7 @@
  *   analysis/machine/flow.c    branches: predicates instead of arms, exits, joins
  *   analysis/machine/unroll.c  loops that are unrolled
  *   analysis/machine/emit.c    writes the arrays of struct kernel_code
+ *   analysis/machine/schedule.c  orders the instructions of each block
  */
 #ifndef GPUSIM_ANALYSIS_MACHINE_MACHINE_H
 #define GPUSIM_ANALYSIS_MACHINE_MACHINE_H
@@ -115,8 +116,8 @@ bool machine_is_control(const struct machine_function *f, uint32_t block, uint32
 int machine_emit(const struct reached_functions *reached, const struct machine_function *functions, const uint32_t *starts,
                  const char *arch, struct kernel_code *code, struct gs_error *err);
 
-/* analysis/machine/schedule.c: the order of instructions. 0 or -ENOMEM. */
-int machine_schedule(struct kernel_code *code);
+/* analysis/machine/schedule.c: the order of instructions, and so the registers that the code takes. */
+int machine_schedule(const struct reached_functions *reached, const char *arch, struct kernel_code *code, struct gs_error *err);
 
 /*
  * Fills the machine arrays of `code`. ptx_code has the instructions before library functions replaced their calls. Its branches

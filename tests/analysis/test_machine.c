@@ -147,6 +147,40 @@ static void loads_come_early(void)
 	code_free(c);
 }
 
+static void add_words(struct gs_buf *text, const char *word, uint32_t count)
+{
+	while (count--)
+		gs_buf_printf(text, " %s", word);
+}
+
+/* Of 32 registers, 4 are not for values. The sum takes one of 28. Six loads of four words leave 3: the first sum must come before the
+ * seventh load. The eighth needs four more. So a thread has all registers that cost no occupancy. */
+static void loads_wait_for_registers(void)
+{
+	struct gs_buf body = {0}, expected = {0};
+	gs_buf_printf(&body, "ld.param.u64 %%d1, [k_param_0];\nld.global.f32 %%f1, [%%d1+512];\n");
+	for (int i = 0; i < 8; i++) {
+		gs_buf_printf(&body, "ld.global.v4.f32 {%%f2, %%f3, %%f4, %%f5}, [%%d1+%d];\n", 16 * i);
+		for (int k = 2; k < 6; k++)
+			gs_buf_printf(&body, "add.f32 %%f1, %%f1, %%f%d;\n", k);
+	}
+	gs_buf_printf(&body, "st.global.f32 [%%d1], %%f1;\nret;\n");
+	gs_buf_printf(&expected, "nop");
+	add_words(&expected, "load", 1 + 6);
+	add_words(&expected, "fp32", 1);
+	add_words(&expected, "load", 1);
+	add_words(&expected, "fp32", 4);
+	add_words(&expected, "load", 1);
+	add_words(&expected, "fp32", 27);
+	gs_buf_printf(&expected, " store branch");
+	struct kernel_code *c = make(body.data, "sm_90:vendor:sass");
+	check_machine(c, 0, expected.data);
+	CU_ASSERT_EQUAL(c->registers, 32);
+	code_free(c);
+	gs_buf_free(&body);
+	gs_buf_free(&expected);
+}
+
 static void logic_and_comparisons_merge(void)
 {
 	check_body("ld.param.u64 %d1, [k_param_0];\nld.global.u32 %r1, [%d1];\nxor.b32 %r2, %r1, 5;\nand.b32 %r3, %r2, %r1;\n"
@@ -394,6 +428,7 @@ void add_machine_tests(void)
 	TEST(halves_that_nobody_needs_are_not_computed);
 	TEST(shifts_and_products_go_into_sums);
 	TEST(loads_come_early);
+	TEST(loads_wait_for_registers);
 	TEST(logic_and_comparisons_merge);
 	TEST(floats_are_contracted);
 	TEST(loads_of_a_row_become_wider);
