@@ -27,11 +27,22 @@ static const double sectors_apart = 0.1; /* of memory per access, relative: one 
 static const double together_apart = 0.1, longest_apart = 0.05; /* relative */
 /* Times of the ends of a span that is accepted. One test in the middle of a larger one would say nothing of its short launches. */
 static const double most_apart = 4;
+/* Ends between which a test says how rough a curve is, not how bent. */
+static const double least_apart = 1.25;
+/* So many square means of what nodes were off are the band of the others: 95% of what is normally distributed is in it. */
+static const double band_width = 2;
+/* Pairs of nodes of about the same size that are compared; the latter where those that were are off by more than the tolerance. */
+enum { LEAST_PAIRS = 1, MOST_PAIRS = 5 };
+
+struct square_mean {
+	double sum, count;
+};
 
 struct span {
 	struct family_member *low, *high; /* nodes; NULL: there is none beyond */
 	struct family_member *waiting;    /* by size */
 	bool tested, accepted;            /* a test is under way; one has shown that interpolation is good enough */
+	struct square_mean pairs;         /* of nodes of about the same size, as far as this span knows them: find_pairs */
 	double error;                     /* of that test */
 };
 
@@ -49,9 +60,15 @@ struct family_member {
 	void *estimate;
 	uint64_t used; /* the batch that it was used for last */
 	uint32_t refs;
+	double off; /* of the straight line through those next to it; NAN: they were not about as long, or there were none */
 	/* Of one that is decided: */
 	struct family_decision decision;
 	struct family_member *a, *b;
+	enum { FAMILY_SAME, FAMILY_NEAR, FAMILY_BETWEEN } how; /* a's cycles per instruction: they are as large, or about so; or on a line */
+};
+
+struct member_queue {
+	struct family_member *first, **end;
 };
 
 struct family {
@@ -65,11 +82,8 @@ struct family {
 	struct span below; /* up to the first node */
 	struct family_member *second[2]; /* nodes next to the first and the last one, as the batch began; NULL: there are none */
 	uint32_t nodes;
+	struct member_queue decided; /* of that batch */
 	uint64_t active; /* launches of the batch that is being decided, and the first launch of all */
-};
-
-struct member_queue {
-	struct family_member *first, **end;
 };
 
 struct families {
@@ -84,6 +98,17 @@ struct families {
 static double relative(double a, double b)
 {
 	return fmax(a, b) > 0 ? fabs(a - b) / fmax(a, b) : 0;
+}
+
+static void add_square(struct square_mean *s, double x)
+{
+	s->sum += x * x;
+	s->count++;
+}
+
+static double square_mean(const struct square_mean *s)
+{
+	return s->count > 0 ? sqrt(s->sum / s->count) : 0;
 }
 
 /* ---- lists ---- */
@@ -172,6 +197,22 @@ static double weight_between(const struct family_member *a, const struct family_
 	return b->x.size > a->x.size ? (size - a->x.size) / (b->x.size - a->x.size) : 0;
 }
 
+/* Where a launch is between two nodes by one of its features, less where it is by its size. */
+static double elsewhere(double a, double b, double x, double weight)
+{
+	return fabs(b - a) > 0 ? fabs(fmin(fmax((x - a) / (b - a), 0), 1) - weight) : 0;
+}
+
+/* Time may follow the size of launches, or their warps, or the groups of the SM that has most, which change in steps where grids are rounded
+ * up to whole groups: by how much these times differ. */
+static double rounding(const struct family_member *a, const struct family_member *b, const struct family_member *m)
+{
+	double weight = weight_between(a, b, m->x.size), time = a->time_ns + weight * (b->time_ns - a->time_ns);
+	double most = fmax(elsewhere(a->x.warps, b->x.warps, m->x.warps, weight),
+	                   elsewhere((double)a->x.steps, (double)b->x.steps, (double)m->x.steps, weight));
+	return time > 0 ? most * fabs(b->time_ns - a->time_ns) / time : 0;
+}
+
 static void decide(struct families *f, struct family_member *m, struct family_member *a, struct family_member *b, double error)
 {
 	m->decision = (struct family_decision){.launch = m->launch, .a = a->estimate, .b = b->estimate, .a_size = a->x.size,
@@ -183,7 +224,7 @@ static void decide(struct families *f, struct family_member *m, struct family_me
 	a->used = b->used = m->batch;
 	m->family->active--;
 	f->waiting--;
-	queue_add(&f->decided, m);
+	queue_add(&m->family->decided, m);
 }
 
 /* The node that a launch may take its cycles per instruction from. */
@@ -202,6 +243,23 @@ static struct family_member *near_node(const struct span *s, const struct family
 	return found;
 }
 
+/* Launches of about the same size may differ in what no feature says: which data the longest work-items met, for example. So nodes are
+ * compared with one another before they stand for launches that are not just as large. */
+static bool may_be_near(const struct families *f, const struct span *s, const struct family_member *m, double apart)
+{
+	double wanted = square_mean(&s->pairs) > f->limits.tolerance ? MOST_PAIRS : LEAST_PAIRS;
+	return !(apart > 0) || m->near > f->limits.near || s->pairs.count >= wanted;
+}
+
+/* From both ends, where both are near. */
+static void decide_near(struct families *f, const struct span *s, struct family_member *m, struct family_member *near, double apart)
+{
+	bool both = s->low && s->high && apart > 0 && relative(s->low->x.size, m->x.size) <= m->near && relative(s->high->x.size, m->x.size) <= m->near &&
+	            s->low->x.steps == m->x.steps && s->high->x.steps == m->x.steps;
+	m->how = apart > 0 ? FAMILY_NEAR : FAMILY_SAME;
+	decide(f, m, both ? s->low : near, both ? s->high : near, apart);
+}
+
 /* Decides the waiting launches of a span that are near a node or, where it is accepted, all. */
 static void decide_span(struct families *f, struct span *s)
 {
@@ -211,9 +269,10 @@ static void decide_span(struct families *f, struct span *s)
 		next = m->next;
 		struct family_member *near = s->accepted ? NULL : near_node(s, m, &apart);
 		if (s->accepted) {
-			decide(f, m, s->low, s->high, s->error);
-		} else if (near) {
-			decide(f, m, near, near, apart);
+			m->how = FAMILY_BETWEEN;
+			decide(f, m, s->low, s->high, hypot(s->error, rounding(s->low, s->high, m)));
+		} else if (near && may_be_near(f, s, m, apart)) {
+			decide_near(f, s, m, near, apart);
 		} else {
 			*kept = m;
 			kept = &m->next;
@@ -272,6 +331,13 @@ static bool judge(const struct family_member *a, const struct family_member *m, 
 	       weight >= wanted / 2 && weight <= (1 + wanted) / 2;
 }
 
+/* Of two nodes that are about as large: how much their times per size differ. */
+static void add_pair(const struct families *f, struct square_mean *pairs, const struct family_member *a, const struct family_member *b)
+{
+	if (a && b && relative(a->x.size, b->x.size) <= f->limits.near && a->x.steps == b->x.steps)
+		add_square(pairs, relative(a->time_ns * b->x.size, b->time_ns * a->x.size));
+}
+
 /* A test in the middle of its span says whether both sides may be interpolated. A new end says so of what is between it and the old one, if
  * it goes on as the curve did before; half of the tolerance, because none between them was tried. */
 static void judge_test(const struct families *f, struct span *s, struct family_member *m)
@@ -288,6 +354,10 @@ static void judge_test(const struct families *f, struct span *s, struct family_m
 	s->accepted = good && s->low;
 	m->after.accepted = good && s->high;
 	s->error = m->after.error = error;
+	add_pair(f, &s->pairs, s->low, m);
+	add_pair(f, &s->pairs, m, s->high);
+	m->after.pairs = s->pairs;
+	m->off = s->low && s->high && fmax(s->low->time_ns, s->high->time_ns) <= least_apart * fmin(s->low->time_ns, s->high->time_ns) ? error : NAN;
 }
 
 /* The test becomes a node; its span ends there. */
@@ -304,6 +374,36 @@ static void divide(struct span *s, struct family_member *m)
 	m->refs = 1;
 	m->used = m->batch;
 	m->family->nodes++;
+}
+
+/* ---- how rough a curve is ---- */
+
+static struct square_mean find_pairs(const struct families *f, const struct family *y)
+{
+	struct square_mean pairs = {0};
+	for (const struct family_member *a = y->below.high; a; a = a->after.high)
+		add_pair(f, &pairs, a, a->after.high);
+	return pairs;
+}
+
+static struct square_mean find_off(const struct family *y)
+{
+	struct square_mean off = {0};
+	for (const struct family_member *m = y->below.high; m; m = m->after.high)
+		if (!isnan(m->off))
+			add_square(&off, m->off);
+	return off;
+}
+
+/* All of a batch are decided: what its tests were off is known, in whichever order they ended. */
+static void publish(struct families *f, struct family *y)
+{
+	const struct square_mean pairs = find_pairs(f, y), off = find_off(y);
+	const double rough[] = {[FAMILY_SAME] = 0, [FAMILY_NEAR] = square_mean(&pairs), [FAMILY_BETWEEN] = square_mean(&off)};
+	for (struct family_member *m; (m = queue_take(&y->decided));) {
+		m->decision.error = hypot(m->decision.error, band_width * rough[m->how]);
+		queue_add(&f->decided, m);
+	}
 }
 
 /* ---- batches ---- */
@@ -330,9 +430,11 @@ static void start_batch(struct families *f, struct family *y)
 		insert_by_size(&span_of(y, m->x.size)->waiting, m);
 		y->active++;
 	}
+	struct square_mean pairs = find_pairs(f, y);
 	struct span *next;
 	for (struct span *s = &y->below; s; s = next) {
 		next = s->high ? &s->high->after : NULL;
+		s->pairs = pairs; /* those that other spans find in this batch do not count: tests may end in any order */
 		step_span(f, s);
 	}
 }
@@ -340,8 +442,12 @@ static void start_batch(struct families *f, struct family *y)
 /* All may have been decided at once. */
 static void start_batches(struct families *f, struct family *y)
 {
-	while (!y->active && y->closed)
+	while (!y->active && y->closed) {
+		publish(f, y);
 		start_batch(f, y);
+	}
+	if (!y->active)
+		publish(f, y);
 }
 
 static void close_batch(struct families *f, struct family *y)
@@ -447,6 +553,7 @@ static struct family *add_family(struct families *f, const struct family_feature
 	y->kind = x->kind;
 	y->outline[y->outline_count++] = *x;
 	y->window = f->limits.least;
+	y->decided.end = &y->decided.first;
 	*f->list_end = y;
 	f->list_end = &y->next;
 	f->count++;
@@ -627,6 +734,8 @@ void families_free(struct families *f)
 	struct family *next;
 	if (!f)
 		return;
+	for (struct family *y = f->list; y; y = y->next)
+		publish(f, y);
 	while (family_decided(f, &d))
 		;
 	free_list(f->next.first);

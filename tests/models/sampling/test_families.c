@@ -345,6 +345,72 @@ static void test_hurry(void)
 	curve_free(c);
 }
 
+/* Times of launches that are about as large, and differ by what no feature says. */
+static double by_chance(uint32_t *state, double spread)
+{
+	return 10000 * (1 + spread * ((double)next_random(state) / (1 << 23) - 1));
+}
+
+/* 300 launches within 2%, whose times are anywhere within 20%. No node may stand for others before some were compared: of each of 5 batches
+ * one or a few are simulated. The band then covers nearly all. */
+static void test_chance(void)
+{
+	struct curve *c = curve_new();
+	uint32_t state = 1;
+	int outside = 0;
+	for (int i = 0; i < 300; i++) {
+		struct family_features x = features(1e6 + next_random(&state) % 10000);
+		enter(c, &x, by_chance(&state, 0.2));
+	}
+	curve_end(c);
+	for (int i = 0; i < c->count; i++)
+		outside += fabs(c->given[i] / c->time[i] - 1) > c->error[i] + 1e-9;
+	CU_ASSERT(c->simulated >= 5 && c->simulated <= 20);
+	CU_ASSERT(outside <= 15);
+	curve_free(c);
+}
+
+/* Launches that are just as large take the first one's time at once; those that are about as large, after one was compared with it: 2 are simulated. */
+static void test_same_and_near(void)
+{
+	for (int near = 0; near < 2; near++) {
+		struct curve *c = curve_new();
+		for (int i = 0; i < 30; i++) {
+			struct family_features x = features(1e6 + near * 100 * i);
+			enter(c, &x, 10000);
+		}
+		curve_end(c);
+		CU_ASSERT_EQUAL(c->simulated, near ? 2 : 1);
+		for (int i = 0; i < c->count; i++)
+			CU_ASSERT(c->error[i] < (near ? 0.01 : 1e-12));
+		curve_free(c);
+	}
+}
+
+/* Grids are rounded up to whole groups: 16 launches have as many warps, and take as long. A straight line is off by up to half of what is
+ * between two of them, and the band says so. One batch of 500 launches. */
+static void test_rounded_grids(void)
+{
+	struct curve *c = curve_new();
+	int outside = 0;
+	c->limits.least = 2000;
+	families_free(c->families);
+	c->families = families_new(&c->limits);
+	for (int i = 0; i < 500; i++) {
+		double edge = 1012 - i, rounded = 16 * ceil(edge / 16);
+		struct family_features x = features(edge * edge * 10);
+		x.warps = rounded * rounded / 32;
+		x.steps = (uint64_t)(rounded * rounded / 4096);
+		enter(c, &x, rounded * rounded);
+	}
+	curve_end(c);
+	CU_ASSERT(c->simulated < 250);
+	for (int i = 0; i < c->count; i++)
+		outside += fabs(c->given[i] / c->time[i] - 1) > c->error[i] + 0.002;
+	CU_ASSERT(outside <= 25);
+	curve_free(c);
+}
+
 void add_families_tests(void)
 {
 	CU_pSuite suite = CU_add_suite("families", NULL, NULL);
@@ -361,4 +427,7 @@ void add_families_tests(void)
 	CU_add_test(suite, "the number of simulated launches that are kept is bounded", test_bound_on_nodes);
 	CU_add_test(suite, "simulations may fail", test_failures);
 	CU_add_test(suite, "launches that somebody waits for may be further away", test_hurry);
+	CU_add_test(suite, "times that differ by chance", test_chance);
+	CU_add_test(suite, "launches as large, and about as large", test_same_and_near);
+	CU_add_test(suite, "grids that are rounded up", test_rounded_grids);
 }
