@@ -340,6 +340,8 @@ void trace_of(struct launch_result *r)
 	if (own) { /* the groups that were traced need not be those that did most */
 		t->work.together = work.together;
 		t->work.arguments = work.arguments;
+		if (trace_misses(t, &work))
+			trace_missed(l->facts, l->global, l->local, (double)t->chunks / (double)(t->traced_groups * t->local[0] * t->local[1] * t->local[2]));
 	}
 	if (own)
 		trace_keep(r->sim, l->facts, l->global, l->local, t);

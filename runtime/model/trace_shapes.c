@@ -1,6 +1,6 @@
 /*
  * Which launches are traced: the 1st, 8th, 64th and so on of each kernel and shape, because data may change what a kernel does; of small
- * launches, which cost little, the first FIRST_SMALL; and the first ones with other arguments, MOST_ARGUMENTS_TRACED at most. Where a
+ * launches, which cost little, the first FIRST_SMALL, and the first FIRST_MISSED where traces missed the longest work-items; and the first ones with other arguments, MOST_ARGUMENTS_TRACED at most. Where a
  * kernel is launched with ever new sizes, the first MANY_SHAPES are all traced, then every eighth. The other launches take the trace of
  * their shape whose launch did most nearly the same, by its counters, or of a shape alike. When there are too many bytes of traces, the
  * least recently used ones go; when a kernel has too many shapes, or traces, so do they. Shapes are of launches as the application makes
@@ -16,6 +16,8 @@
 #include <string.h>
 
 enum { MOST_SHAPES = 256, MANY_SHAPES = 64, FURTHER = 8, FIRST_SMALL = 16, MOST_OF_SHAPE = FIRST_SMALL };
+/* Where data decides which work-items work long, so many times as many of them are traced, and all of the first launches: none is like others. */
+enum { MORE_ITEMS = 16, FIRST_MISSED = 16 };
 enum { SMALL_ITEMS = 4096 }; /* work-items of a launch that is traced as a whole by default */
 static const double about_the_same = 0.05; /* work of launches, relative */
 /* By how much more than that of another launch a launch's own trace may miss of its work. What is missed is the longest work-items, which
@@ -180,8 +182,10 @@ void trace_taken(struct artifact_kernel *k, const uint64_t global[3], const uint
 {
 	pthread_mutex_lock(&lock);
 	struct launches_alike *s = shape_of(k, global, local, false);
-	while (s && s->due <= s->launches)
-		s->due = s->due < FIRST_SMALL && is_small(global) ? s->due + 1 : s->due * FURTHER;
+	while (s && s->due <= s->launches) {
+		bool next = (s->due < FIRST_SMALL && is_small(global)) || (s->due < FIRST_MISSED && s->missed > 0);
+		s->due = next ? s->due + 1 : s->due * FURTHER;
+	}
 	pthread_mutex_unlock(&lock);
 }
 
@@ -199,14 +203,6 @@ static uint32_t room_of(const struct artifact_kernel *k)
 	return k->hazards & HAZARD_NESTS ? ROOM_OF_NESTS : k->hazards & HAZARD_STRAIGHT ? ROOM_OF_STRAIGHT : ROOM;
 }
 
-uint64_t trace_room(struct artifact_kernel *k)
-{
-	pthread_mutex_lock(&lock);
-	uint32_t room = room_of(k);
-	pthread_mutex_unlock(&lock);
-	return room;
-}
-
 void trace_was_cut(struct artifact_kernel *k, const uint64_t global[3], const uint64_t local[3])
 {
 	pthread_mutex_lock(&lock);
@@ -214,7 +210,35 @@ void trace_was_cut(struct artifact_kernel *k, const uint64_t global[3], const ui
 	uint32_t room = room_of(k);
 	if (s && room < MOST_ROOM)
 		s->due = s->launches + 1;
+	if (s)
+		s->missed *= MORE_ROOM;
 	k->trace_room = room * MORE_ROOM < MOST_ROOM ? room * MORE_ROOM : MOST_ROOM;
+	pthread_mutex_unlock(&lock);
+}
+
+static uint64_t least(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+uint64_t trace_items(struct artifact_kernel *k, const uint64_t global[3], const uint64_t local[3], uint64_t usual, uint64_t chunks, double *each)
+{
+	pthread_mutex_lock(&lock);
+	const struct launches_alike *s = shape_of(k, global, local, false);
+	double room = room_of(k), seen = s ? s->missed : 0;
+	pthread_mutex_unlock(&lock);
+	*each = seen > 0 ? fmin(2 * seen, room) : room; /* twice: others may work longer than those that were seen */
+	return least((uint64_t)((double)chunks / *each), seen > 0 ? usual * MORE_ITEMS : usual);
+}
+
+void trace_missed(struct artifact_kernel *k, const uint64_t global[3], const uint64_t local[3], double chunks)
+{
+	pthread_mutex_lock(&lock);
+	struct launches_alike *s = shape_of(k, global, local, false);
+	if (s && !(s->missed > 0)) {
+		s->missed = fmax(chunks, 1);
+		s->due = s->launches + 1;
+	}
 	pthread_mutex_unlock(&lock);
 }
 
@@ -274,6 +298,11 @@ static double relative(double a, double b)
 double trace_unlike(const struct kept_trace *t, const struct launch_work *work)
 {
 	return fmax(relative(t->work.together, work->together), relative(t->work.longest, work->longest));
+}
+
+bool trace_misses(const struct kept_trace *t, const struct launch_work *work)
+{
+	return work->longest > 0 && t->work.longest < (1 - own_misses) * work->longest;
 }
 
 /* Other arguments weigh less than other work: most do not matter. */

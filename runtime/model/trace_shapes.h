@@ -31,6 +31,7 @@ struct launches_alike {
 	uint64_t arguments[MOST_ARGUMENTS_TRACED]; /* of launches that were due because of them: struct launch_work */
 	unsigned arguments_count;
 	struct needed_groups needed;  /* that their traces should have, the latest first */
+	double missed;                /* chunks that a work-item took on average when a trace missed the longest of them; 0: none did */
 };
 
 
@@ -64,10 +65,16 @@ bool trace_due(const struct simulation *sim, struct artifact_kernel *k, const ui
 void trace_chosen(struct artifact_kernel *k, const uint64_t global[3], const uint64_t local[3], uint64_t chosen[3]);
 /* The local size that the driver has chosen, and will again. */
 void trace_learn(struct artifact_kernel *k, const uint64_t global[3], const uint64_t local[3], const uint64_t chosen[3]);
-/* Chunks of a trace buffer that one of its work-items may need. */
-uint64_t trace_room(struct artifact_kernel *k);
 /* There were too few: the next launch of the shape is traced again, with more for each work-item. */
 void trace_was_cut(struct artifact_kernel *k, const uint64_t global[3], const uint64_t local[3]);
+/* Of a launch about `usual` work-items are traced, or more where traces missed the longest ones: as many as fit into so many chunks.
+ * *each: chunks that each of them has room for. */
+uint64_t trace_items(struct artifact_kernel *k, const uint64_t global[3], const uint64_t local[3], uint64_t usual, uint64_t chunks, double *each);
+/* A launch's longest work-items are not among those that were traced, which took so many chunks each: data decides where they are. The next
+ * launch of the shape is traced again, with more of its work-items. */
+void trace_missed(struct artifact_kernel *k, const uint64_t global[3], const uint64_t local[3], double chunks);
+/* Whether a trace missed the longest work-items of its launch. */
+bool trace_misses(const struct kept_trace *t, const struct launch_work *work);
 /* It is traced: the next of its shape is eight times as far, or, of small launches, the next. */
 void trace_taken(struct artifact_kernel *k, const uint64_t global[3], const uint64_t local[3]);
 

@@ -98,6 +98,35 @@ static void what_launches_needed_is_known_at_the_next_one(void)
 	trace_shapes_free(&k);
 }
 
+/* Kernels with loops have 16 chunks for a work-item. A trace that missed the longest work-items, of 1.5 chunks each, makes the next ones larger:
+ * 3 chunks for each of sixteen times as many. One that is cut needs more. */
+static void more_is_traced_where_the_longest_work_items_were_missed(void)
+{
+	struct artifact_kernel k = {0};
+	double each;
+	unsigned traced = 0;
+	CU_ASSERT(trace_due(&simulation, &k, large, local, 1));
+	trace_taken(&k, large, local);
+	CU_ASSERT_EQUAL(trace_items(&k, large, local, 4096, 1 << 18, &each), 4096);
+	CU_ASSERT_EQUAL(each, 16);
+	CU_ASSERT_EQUAL(trace_items(&k, large, local, 4096, 1 << 14, &each), 1024);
+	CU_ASSERT(!trace_due(&simulation, &k, large, local, 1));
+	trace_missed(&k, large, local, 1.5);
+	CU_ASSERT_EQUAL(trace_items(&k, large, local, 4096, 1 << 18, &each), 65536);
+	CU_ASSERT_EQUAL(each, 3);
+	CU_ASSERT_EQUAL(trace_items(&k, small, local, 4096, 1 << 18, &each), 4096); /* of another shape */
+	for (unsigned i = 3; i <= 2000; i++)
+		if (trace_due(&simulation, &k, large, local, 1)) {
+			trace_taken(&k, large, local);
+			traced++;
+		}
+	CU_ASSERT_EQUAL(traced, 14 + 2); /* 3 to 16, 128 and 1024 */
+	trace_was_cut(&k, large, local);
+	CU_ASSERT_EQUAL(trace_items(&k, large, local, 4096, 1 << 18, &each), (1 << 18) / 12);
+	CU_ASSERT_EQUAL(each, 12);
+	trace_shapes_free(&k);
+}
+
 static struct kept_trace *trace_of_length(size_t length)
 {
 	struct kept_trace *t = calloc(1, sizeof *t);
@@ -179,6 +208,8 @@ static void an_own_trace_without_the_longest_work_items_is_left(void)
 	t = trace_find(&k, small, local, &(struct launch_work){1000, 11, 0}, own);
 	CU_ASSERT_PTR_EQUAL(t, own);
 	trace_let_go(t);
+	CU_ASSERT(trace_misses(own, &(struct launch_work){1000, 50, 0}));
+	CU_ASSERT(!trace_misses(own, &(struct launch_work){1000, 11, 0}));
 	trace_shapes_free(&k);
 	simulation.options.trace_memory.number = 0;
 }
@@ -212,6 +243,7 @@ static void a_trace_is_kept_without_what_it_does_not_use(void)
 void add_traces_kept_tests(void)
 {
 	CU_pSuite s = CU_add_suite("traces_kept", NULL, NULL);
+	CU_add_test(s, "more is traced where the longest work-items were missed", more_is_traced_where_the_longest_work_items_were_missed);
 	CU_add_test(s, "launches 1, 8 and 64 of a shape are traced", launches_1_8_and_64_of_a_shape_are_traced);
 	CU_add_test(s, "launches with other arguments are traced", launches_with_other_arguments_are_traced);
 	CU_add_test(s, "not every new size is traced when there are many", not_every_new_size_is_traced_when_there_are_many);

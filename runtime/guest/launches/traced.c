@@ -41,18 +41,19 @@ static uint64_t most_words(void)
 	return TRACE_BUFFER_SHARE(simulation.options.trace_memory.number) / 2 / sizeof(uint64_t);
 }
 
-/* Work-items to trace. Rather fewer of them than none whole: on a GPU those of a box run out of room together. */
-static uint64_t most_items(const struct launch *l)
+/* Work-items to trace. Rather fewer of them than none whole: on a GPU those of a box run out of room together. *each: chunks for one. */
+static uint64_t most_items(const struct launch *l, double *each)
 {
-	uint64_t fit = most_words() / CHUNK_WORDS / trace_room(l->record.facts), most = simulation.options.trace_items.number;
-	return fit < most ? fit : most;
+	const struct launch_record *r = &l->record;
+	return trace_items(r->facts, r->global, r->local, simulation.options.trace_items.number, most_words() / CHUNK_WORDS, each);
 }
 
 /* False: the launch is too large to be traced as a whole, and cannot be divided. */
 static bool choose_groups(const struct launch *l, struct trace_plan *p)
 {
 	enum { WHOLE = 4, OF = 16 };
-	uint64_t groups[3] = {1, 1, 1}, items = 1, group_items = 1, most = most_items(l);
+	double each;
+	uint64_t groups[3] = {1, 1, 1}, items = 1, group_items = 1, most = most_items(l, &each);
 	bool divides = true;
 	for (int d = 0; d < 3; d++) {
 		items *= l->record.global[d];
@@ -82,14 +83,16 @@ static bool is_exact(void)
 }
 
 /* How long an exact trace is cannot be known before: it has the largest buffer, of which only what is used is ever touched. */
-static size_t buffer_words(const struct launch *l, const struct trace_plan *p)
+static size_t buffer_words(const struct launch *l, bool longer)
 {
 	enum { LEAST = 1024 }; /* chunks in all */
-	uint64_t room = most_words(), items = 1, most = most_items(l), words = 1;
+	double each;
+	uint64_t room = most_words(), items = 1, most = most_items(l, &each), words = 1;
 	for (int d = 0; d < 3; d++)
 		items *= l->record.global[d];
 	items = items < most ? items : most;
-	uint64_t wanted = items * trace_room(l->record.facts) * (p->whole ? LONGER_WINDOWS : 1) * CHUNK_WORDS;
+	longer &= most <= simulation.options.trace_items.number; /* of many work-items most do little */
+	uint64_t wanted = (uint64_t)((double)items * each) * (longer ? LONGER_WINDOWS : 1) * CHUNK_WORDS;
 	wanted = wanted < LEAST * CHUNK_WORDS ? LEAST * CHUNK_WORDS : wanted;
 	while (words * 2 <= room && (words < wanted || is_exact()))
 		words *= 2;
@@ -125,14 +128,14 @@ static struct counter_buffer *wait_for_buffer(struct context_pool *pool, cl_devi
 
 bool take_trace_buffer(struct context_pool *pool, cl_device_id device, struct launch *l, struct trace_plan *p)
 {
-	size_t words = buffer_words(l, p);
+	size_t words = buffer_words(l, p->whole);
 	if (!words) {
 		log_debug("%s is not traced: no memory for it", l->record.kernel_name);
 		return false;
 	}
 	/* Few launches need the room of longer windows. It must not keep the next launches from being traced. */
 	if (p->whole && !is_exact() && buffers_in_use(TRACE_BUFFER) + words * sizeof(uint64_t) > TRACE_BUFFER_SHARE(simulation.options.trace_memory.number) / 2)
-		words /= LONGER_WINDOWS;
+		words = buffer_words(l, false);
 	l->trace_buffer = wait_for_buffer(pool, device, words);
 	if (!l->trace_buffer) {
 		simulation.cost.untraced++;
