@@ -81,7 +81,7 @@ static const struct opcode_row rows[] = {
 	MEMORY("stmatrix", store, shared, READS, 0) TYPED("sub", int, fp32, fp64, 0)
 	TYPED("sub.cc", int, fp32, fp64, 0) TYPED("subc", int, fp32, fp64, 0)
 	MEMORY("suld", texture, texture, PLAIN, 0) MEMORY("suq", texture, texture, PLAIN, 0)
-	MEMORY("sured", texture, texture, READS, 0) MEMORY("sust", texture, texture, READS, 0) ONE("szext", logic)
+	MEMORY("sured", texture, texture, READS, 0) MEMORY("sust", store, texture, READS, 0) ONE("szext", logic)
 	ONE("tanh", sfu) SHAPED("tcgen05", nop, READS, 0) SHAPED("tcgen05.cp", tensor, READS, 0)
 	ONE("tcgen05.ld", tensor) SHAPED("tcgen05.mma", tensor, READS, 0) SHAPED("tcgen05.shift", tensor, READS, 0)
 	SHAPED("tcgen05.st", tensor, READS, 0) MEMORY("tensormap", store, generic, READS, 0) ONE("testp", move)

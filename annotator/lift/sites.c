@@ -9,8 +9,8 @@
 
 bool has_site(const struct ptx_instruction *i)
 {
-	if (i->class == CODE_texture)
-		return !strncmp(i->opcode, "tex.", 4);
+	if (i->space == SPACE_texture)
+		return !strncmp(i->opcode, "tex.", 4) || !strncmp(i->opcode, "suld.", 5) || !strncmp(i->opcode, "sust.", 5);
 	if (i->class != CODE_load && i->class != CODE_store && i->class != CODE_atomic)
 		return false;
 	switch (i->space) {

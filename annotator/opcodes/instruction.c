@@ -140,6 +140,10 @@ int lift_address(const struct lift_scope *s, const struct ptx_instruction *i, st
 		split(&w, find_row(i->opcode));
 		if (!w.rc && !opcode_put_texture_address(&w))
 			opcode_refuse(&w, "this kind of texture is not lifted yet");
+	} else if (begins(i->opcode, "suld") || begins(i->opcode, "sust")) {
+		split(&w, find_row(i->opcode));
+		if (!w.rc && !opcode_put_surface_address(&w))
+			opcode_refuse(&w, "this kind of surface is not lifted yet");
 	} else if (!o)
 		opcode_refuse(&w, "it has no address");
 	else

@@ -121,6 +121,9 @@ void opcode_write_syncwarp(struct opcode_work *w);
 void opcode_write_tex(struct opcode_work *w); /* textures.c */
 /* Writes the address of the first element that a fetch reads. */
 bool opcode_put_texture_address(struct opcode_work *w);
+void opcode_write_suld(struct opcode_work *w);
+void opcode_write_sust(struct opcode_work *w);
+bool opcode_put_surface_address(struct opcode_work *w);
 void opcode_write_video(struct opcode_work *w); /* video.c */
 void opcode_write_video_parts(struct opcode_work *w);
 

@@ -104,6 +104,19 @@ GS_INLINE int gs_texture_layer(__global struct gs_texture *t, int layer)
 {
 	return (uint)layer < t->depth ? layer : (int)t->depth - 1; /* less than 0 is the last, too */
 }
+/* A surface's element, by its first byte in a row; 0: outside. (A GPU ends the kernel there, where the opcode says .trap.) */
+GS_INLINE ulong gs_surface_place(ulong object, uint bytes, int x, int y, int z, uint clamps)
+{
+	__global struct gs_texture *t = (__global struct gs_texture *)object;
+	int last = (int)(t->width * (t->channels * t->bits / 8u)) - (int)bytes;
+	if (clamps) {
+		x = x < 0 ? 0 : x > last ? last : x;
+		y = gs_texture_index(y, (int)t->height, 1u, 0u);
+		z = gs_texture_index(z, (int)t->depth, 1u, 0u);
+	}
+	uint inside = x >= 0 && x <= last && y >= 0 && (uint)y < t->height && z >= 0 && (uint)z < t->depth;
+	return inside ? t->address + (ulong)z * t->slice + (ulong)y * t->pitch + (ulong)x : 0ul;
+}
 /* Where the first element of a fetch is, for traces. */
 static ulong gs_texture_address(ulong object, uint dimensions, uint layered, int layer, float fx, float fy, float fz, int ix, int iy, int iz, uint whole)
 {

@@ -1,6 +1,6 @@
 /*
- * Arrays and textures. An array is device memory with a pitch, and a record of its shape. A texture object is the address of a
- * struct lifted_texture (runtime/format/lifted.h), which kernels read.
+ * Arrays, textures and surfaces. An array is device memory with a pitch, and a record of its shape. A texture or surface object is the
+ * address of a struct lifted_texture (runtime/format/lifted.h), which kernels read.
  */
 #include "interposer/cuda/memory.h"
 #include "interposer/cuda/registration.h"
@@ -10,7 +10,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-enum { ARRAY_LAYERED = 1, ARRAY_FLAGS = 1 | 2 /* surfaces */ | 8 /* gather */ };
+enum { ARRAY_LAYERED = 1, ARRAY_SURFACES = 2, ARRAY_FLAGS = 1 | 2 | 8 /* gather */ };
 
 struct cuda_array_record {
 	struct cuda_array_record *next;
@@ -213,4 +213,23 @@ int hook_cudaDestroyTextureObject(uint64_t object)
 	pthread_mutex_unlock(&lock);
 	free((void *)(uintptr_t)old);
 	return cudaSuccess;
+}
+
+/* A surface is an array that was made for it. Of a texture's record it needs the memory. */
+int hook_cudaCreateSurfaceObject(uint64_t *out, const struct api_resource *resource)
+{
+	const struct cuda_array_record *a = resource && resource->kind == API_RESOURCE_ARRAY ? array_of(resource->of.array) : NULL;
+	if (!out || !a || !(a->flags & ARRAY_SURFACES))
+		return cudaErrorInvalidValue;
+	struct lifted_texture *t = calloc(1, sizeof *t);
+	if (!t)
+		return cudaErrorMemoryAllocation;
+	set_memory(t, resource);
+	*out = (uint64_t)(uintptr_t)t;
+	return cudaSuccess;
+}
+
+int hook_cudaDestroySurfaceObject(uint64_t object)
+{
+	return hook_cudaDestroyTextureObject(object);
 }

@@ -125,7 +125,7 @@ static void opcodes_have_their_classes(void)
 		{"tex.2d.v4.f32.s32", CODE_texture, SPACE_texture, 16, 4, 0},
 		{"tld4.r.2d.v4.u32.f32", CODE_texture, SPACE_texture, 16, 4, 0},
 		{"suld.b.1d.v2.b16.trap", CODE_texture, SPACE_texture, 4, 2, 0},
-		{"sust.p.2d.v4.b32.trap", CODE_texture, SPACE_texture, 16, 4, 0},
+		{"sust.p.2d.v4.b32.trap", CODE_store, SPACE_texture, 16, 4, 0},
 		{"sured.b.add.2d.u32.trap", CODE_texture, SPACE_texture, 4, 1, 0},
 		{"cp.async.ca.shared.global", CODE_load, SPACE_global, 4, 1, 0},
 		{"cp.async.bulk.global.shared::cta.bulk_group", CODE_store, SPACE_global, 4, 1, 0},
