@@ -107,7 +107,7 @@ int write_traced_access(struct kernel_writer *w, uint32_t instruction)
 	const struct ptx_instruction *i = &w->f->function->instructions[instruction];
 	struct lift_scope s = scope_of(w);
 	int32_t site = site_of(w->plan->lifted, w->f->index, instruction);
-	unsigned class = i->space == SPACE_shared ? 1 : i->space == SPACE_local ? 2 : i->space == SPACE_const ? 3 : i->space == SPACE_texture ? 4 : 0;
+	unsigned class = i->space == SPACE_shared ? 1 : i->space == SPACE_local ? 2 : i->space == SPACE_const ? 3 : 0; /* textures lie in global memory */
 	gs_buf_puts(w->out, "if (trace) {\nulong a[32];\n");
 	int result = write_guard_mask(w, i);
 	gs_buf_puts(w->out, "for (uint l = 0; l < 32; l++)\nif (x >> l & 1u) a[l] = ");

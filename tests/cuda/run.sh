@@ -65,6 +65,18 @@ traffic_of_warps() {
 	traffic copy 4096 16384 16384 && traffic strided 7680 245760 1920 && has_memory traffic.json &&
 		[ "$(jq -r '[.targets[].name] | join(" ")' traffic.json)" = h200 ]
 }
+# Fetches of textures and surfaces lie among the others: 64 threads store a word each, which are 8 sectors, and 6 warps 21 words each, which lie in
+# 3 or 4 sectors. A warp of the first reads 24 neighbouring words and one of the second 16 of a texture, 5 sectors.
+traffic_of_textures() {
+	for program in textures surfaces; do
+		env -u GPUSIM_GPU GPUSIM_MEMORY=hierarchy GPUSIM_REPORT=json GPUSIM_OUTPUT=traffic LD_PRELOAD="$build/libgpusim.so" \
+			"$build/tests/cuda/programs/$program" >/dev/null || return 1
+		case $program in
+		textures) traffic sample_1d 0 0 8 && jq -e '.launches[] | select(.kernel == "sample_1d") | .estimates[0].memory.transactions <= 13' traffic.json ;;
+		surfaces) traffic sum_slices 0 0 21 ;;
+		esac >/dev/null || return 1
+	done
+}
 # Functions that are called by their addresses count like others. By hand, of the PTX, where t is 0 to 63 and n is t % 6: 36 instructions of the
 # kernel, 5 of each function that it calls, and in fold 6 if n is 0, else 8, and 12 in each iteration, with those of the function that it calls.
 counts_functions_by_address() {
@@ -78,6 +90,7 @@ memory_below_l1() {
 		check "$program with the memory hierarchy" by_hierarchy "$program"
 	done
 	check "requests and sectors of copies on an H200" traffic_of_warps
+	check "sectors of kernels that read textures and surfaces" traffic_of_textures
 	check "instructions of functions that are called by address" counts_functions_by_address
 }
 
