@@ -168,7 +168,7 @@ static struct code_instruction *add_step(struct expander *e, uint32_t call, cons
 	in->bytes = step->bytes;
 	in->elements = 1;
 	in->flags = CODE_EXPANDED;
-	in->site = step->class == CODE_texture ? in->site : -1;
+	in->site = step->space == SPACE_texture ? in->site : -1;
 	in->first_operand = e->to->operand_count;
 	in->writes = in->reads = in->waits = 0;
 	return in;

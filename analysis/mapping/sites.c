@@ -115,6 +115,7 @@ static bool kind_fits(const struct code_instruction *in, const struct trace_site
 		return in->class == CODE_load || in->class == CODE_store;
 	case TRACE_image_read:
 	case TRACE_image_write:
+	case TRACE_image_filter:
 		return in->class == CODE_texture || in->flags & CODE_CALL;
 	default:
 		return false;
@@ -128,7 +129,7 @@ static bool is_copy(const struct trace_site *s)
 
 static bool is_image(const struct trace_site *s)
 {
-	return s->kind == TRACE_image_read || s->kind == TRACE_image_write;
+	return s->kind == TRACE_image_read || s->kind == TRACE_image_write || s->kind == TRACE_image_filter;
 }
 
 /* Constants may lie in global memory. If the compiler does not know the space, it is generic. A copy has two spaces. */

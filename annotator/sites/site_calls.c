@@ -200,10 +200,14 @@ static unsigned image_argument(const struct site_call *c, CXCursor image)
 	return 0;
 }
 
-/* Whether coordinates are fractions of the image. Only a sampler that is a constant of the source says so; others are assumed not
- * to. */
-static bool is_normalised(CXCursor sampler)
+/* What a sampler does with coordinates. */
+enum { SAMPLER_NORMALISED = 1, SAMPLER_LINEAR = 2, SAMPLER_REPEATS = 4 };
+
+/* Only a sampler that is a constant of the source says so; others are taken to do nothing of it. The bits of a value are clang's
+ * (opencl-c-base.h). */
+static unsigned sampler_flags(CXCursor sampler)
 {
+	enum { NORMALISED = 1, ADDRESSING = 14, REPEAT = 6, LINEAR = 32 };
 	CXCursor value = without_conversions(sampler), variable = clang_getCursorReferenced(value);
 	if (clang_getCursorKind(variable) == CXCursor_VarDecl) {
 		struct children c = children_of(variable);
@@ -211,10 +215,11 @@ static bool is_normalised(CXCursor sampler)
 		free(c.items);
 	}
 	CXEvalResult result = clang_Cursor_Evaluate(value);
-	bool normalised = result && clang_EvalResult_getKind(result) == CXEval_Int && clang_EvalResult_getAsInt(result) & 1;
+	int bits = result && clang_EvalResult_getKind(result) == CXEval_Int ? clang_EvalResult_getAsInt(result) : 0;
 	if (result)
 		clang_EvalResult_dispose(result);
-	return normalised;
+	return (bits & NORMALISED ? SAMPLER_NORMALISED : 0) | (bits & LINEAR ? SAMPLER_LINEAR : 0) |
+	       ((bits & (ADDRESSING | NORMALISED)) == (REPEAT | NORMALISED) ? SAMPLER_REPEATS : 0);
 }
 
 /* int, int2, int4, float, float2 or float4 */
@@ -246,6 +251,13 @@ static bool has_height(CXCursor image)
 	return flat;
 }
 
+/* Integers are texels, which no filter is between. */
+static enum trace_site_kind image_kind(bool write, unsigned sampler, const char *coordinates)
+{
+	bool between = sampler & SAMPLER_LINEAR && *coordinates == 'f';
+	return write ? TRACE_image_write : between ? TRACE_image_filter : TRACE_image_read;
+}
+
 static int mark_image(struct site_call *c)
 {
 	bool write = starts_with(c->name, "write_");
@@ -261,15 +273,16 @@ static int mark_image(struct site_call *c)
 	}
 	struct gs_buf text = {0};
 	struct access_site *s = NULL;
-	if (clang_getCursorKind(image) == CXCursor_DeclRefExpr && at < c->arguments && can_mark(c, at) &&
+	unsigned flags = sampled ? sampler_flags(clang_Cursor_getArgument(c->cursor, 1)) : 0;
+	/* A sampler of the program's scope is its initialiser here, which is somewhere else. */
+	if (clang_getCursorKind(image) == CXCursor_DeclRefExpr && at < c->arguments && end_of_argument(c, at) &&
 	    coordinate_type(clang_getCursorType(clang_Cursor_getArgument(c->cursor, (unsigned)at)), type))
-		s = add_site(c->pass, clang_getCursorLocation(c->cursor), write ? TRACE_image_write : TRACE_image_read,
+		s = add_site(c->pass, clang_getCursorLocation(c->cursor), image_kind(write, flags, type),
 		             SPACE_texture, TRACE_TEXEL_BYTES, c->flow);
 	if (s) {
 		const char *name = clang_getCString(spelling);
 		bool tall = has_height(image);
-		gs_buf_printf(&text, "__gpusim_i_%s(%u, %u, %d, get_image_width(%s), %s%s%s, ", type, s->id,
-		              image_argument(c, image), sampled && is_normalised(clang_Cursor_getArgument(c->cursor, 1)), name,
+		gs_buf_printf(&text, "__gpusim_i_%s(%u, %u, %u, get_image_width(%s), %s%s%s, ", type, s->id, image_argument(c, image), flags, name,
 		              tall ? "get_image_height(" : "", tall ? name : "1", tall ? ")" : "");
 		mark_arguments(c, at, at, &text, ", __gpusim_t)");
 	}

@@ -499,7 +499,7 @@ ${WORD} void *__gpusim_a_${LETTER}(int first, int second, unsigned int base, uns
 void __gpusim_i_at(unsigned int site, unsigned int argument, unsigned long w, unsigned long h, unsigned long x, unsigned long y,
 	unsigned long z, __private struct __gpusim_trace *t)
 {
-	unsigned long at = (z * h + y) * w + x;
+	unsigned long at = (z * h + (h > 1 && y >= h ? h - 1 : y)) * w + (x < w ? x : w - 1);
 	__gpusim_e(site, -1, ${TRACE_IMAGE_CLASS}, 7, ${TRACE_TEXEL_BYTES},
 		(at * ${TRACE_TEXEL_BYTES} << ${TRACE_IMAGE_BITS}) + (argument & ${TRACE_IMAGE_MASK}), 0, t);
 }
@@ -540,24 +540,25 @@ int4 __gpusim_i_int4(unsigned int site, unsigned int argument, int part, unsigne
 	__gpusim_i_at(site, argument, w, h, convert_ulong_sat(c.x), convert_ulong_sat(c.y), convert_ulong_sat(c.z), t);
 	return c;
 }
+/* How a sampler takes a coordinate: 1: as a part of the size; 4: what is beyond begins again; 2: between two texels, from the lower one. */
+#define __gpusim_i_part(part, c, size) ((part & 1 ? (part & 4 ? c - floor(c) : c) * size : c) - (part & 2 ? 0.5f : 0.0f))
 float __gpusim_i_float(unsigned int site, unsigned int argument, int part, unsigned long w, unsigned long h, float c,
 	__private struct __gpusim_trace *t)
 {
-	__gpusim_i_at(site, argument, w, h, convert_ulong_sat(part ? c * w : c), convert_ulong_sat(part ? 0.0f * h : 0.0f),
-		convert_ulong_sat(0.0f), t);
+	__gpusim_i_at(site, argument, w, h, convert_ulong_sat(__gpusim_i_part(part, c, w)), 0, 0, t);
 	return c;
 }
 float2 __gpusim_i_float2(unsigned int site, unsigned int argument, int part, unsigned long w, unsigned long h, float2 c,
 	__private struct __gpusim_trace *t)
 {
-	__gpusim_i_at(site, argument, w, h, convert_ulong_sat(part ? c.x * w : c.x), convert_ulong_sat(part ? c.y * h : c.y),
-		convert_ulong_sat(0.0f), t);
+	__gpusim_i_at(site, argument, w, h, convert_ulong_sat(__gpusim_i_part(part, c.x, w)), convert_ulong_sat(__gpusim_i_part(part, c.y, h)),
+		0, t);
 	return c;
 }
 float4 __gpusim_i_float4(unsigned int site, unsigned int argument, int part, unsigned long w, unsigned long h, float4 c,
 	__private struct __gpusim_trace *t)
 {
-	__gpusim_i_at(site, argument, w, h, convert_ulong_sat(part ? c.x * w : c.x), convert_ulong_sat(part ? c.y * h : c.y),
+	__gpusim_i_at(site, argument, w, h, convert_ulong_sat(__gpusim_i_part(part, c.x, w)), convert_ulong_sat(__gpusim_i_part(part, c.y, h)),
 		convert_ulong_sat(c.z), t);
 	return c;
 }

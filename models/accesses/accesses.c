@@ -66,6 +66,16 @@ uint32_t unit_cycles(const struct gpu *gpu, const struct access_kind *kind, cons
 	return max_u32(tags, fullest_bank(gpu->l1_banks, addresses, lanes < MOST_LANES ? lanes : MOST_LANES, (kind->bytes + 3) / 4));
 }
 
+/* Lanes go in fours: on an H200 a warp's read of float4 that hits L1 takes 8.1 cycles (tests/reference/h200-truth/micro.csv, texture_again). Between
+ * texels of float4 it takes four times as long: nine such reads of each of 4096 x 4096 pixels take 716 us, and one read of each, which waits for DRAM, 138
+ * (texture_32x8), so that a read takes 32 cycles. Filters of texels up to 8 bytes were not measured. */
+uint32_t texture_cycles(const struct gpu *gpu, uint32_t lanes, uint32_t texel_bytes, bool filtered)
+{
+	enum { FILTERED_BYTES = 8 };
+	uint32_t cycles = (lanes + gpu->texels_per_cycle - 1) / gpu->texels_per_cycle;
+	return max_u32(cycles, 1) * (filtered && texel_bytes > FILTERED_BYTES ? 4 : 1);
+}
+
 uint32_t gpu_accesses(const struct gpu *gpu, const struct access_kind *kind, const uint64_t *addresses, uint32_t lanes)
 {
 	lanes = lanes < MOST_LANES ? lanes : MOST_LANES;
@@ -187,6 +197,8 @@ static uint32_t accesses_of(const struct gpu *gpu, const struct kernel_code *cod
 		                   ? (uint64_t)l * in->bytes : w->values[(size_t)l * code->node_count + (uint32_t)in->address];
 	if (in->space == SPACE_param)
 		return 1;
+	if (in->class == CODE_texture)
+		return texture_cycles(gpu, w->lanes, in->bytes, false);
 	return gpu_accesses(gpu, &kind, addresses, w->lanes);
 }
 

@@ -8,6 +8,7 @@
  */
 #include "models/accesses/computer.h"
 
+#include "models/accesses/image.h"
 #include "models/accesses/operation.h"
 #include "models/util/hash.h"
 #include "models/util/minmax.h"
@@ -214,7 +215,7 @@ static int64_t argument_of(const struct address_computer *c, uint64_t address)
 
 static uint64_t bytes_of(const struct address_computer *c, int64_t argument)
 {
-	return argument >= 0 && c->launch->bytes ? min_u64(c->launch->bytes[argument], CONSTANTS_BASE) : 0;
+	return argument >= 0 && c->launch->bytes ? min_u64(argument_memory(c->launch->bytes[argument]), CONSTANTS_BASE) : 0;
 }
 
 static uint64_t base_of(int64_t argument)
@@ -414,9 +415,39 @@ void computer_execute(struct address_computer *c, uint32_t block, uint64_t mask)
 	c->executions[block]++;
 }
 
-/* Images: the code does not show which, nor where. Neighbours read neighbouring elements. */
+/* The image that an instruction takes: one after the other, of those that are written, or that are not. -1: none is known. */
+static int64_t image_of(const struct address_computer *c, uint32_t instruction, struct image_shape *out)
+{
+	bool store = c->code->code[instruction].class == CODE_store;
+	uint32_t before = 0, count = 0;
+	for (uint32_t i = 0; i < instruction && !store; i++)
+		before += c->code->code[i].class == CODE_texture;
+	for (uint32_t pass = 0; pass < 2; pass++, before = count ? before % count : 0) {
+		uint32_t n = 0;
+		for (uint32_t a = 0; a < c->launch->count && c->launch->bytes; a++)
+			if (image_shape_of(c->launch->bytes[a], out) && out->written == store && n++ == before && pass)
+				return a;
+		count = n;
+	}
+	return -1;
+}
+
+/* Images: the code does not show where. Neighbours read neighbouring texels, and the launch all of the image. */
 static bool image_address(const struct address_computer *c, uint32_t instruction, uint32_t lane, uint64_t *address)
 {
+	struct image_shape s;
+	int64_t image = image_of(c, instruction, &s);
+	if (image >= 0) {
+		uint64_t size[3] = {s.width, s.height, max_u64(s.depth, 1)}, at[3];
+		for (int d = 0; d < 3; d++) {
+			uint64_t all = max_u64(times(c->launch->groups[d], c->launch->local[d]), 1);
+			at[d] = (uint64_t)((double)(c->id[d] * c->launch->local[d] + c->tid[lane][d]) * (double)size[d] / (double)all);
+			at[d] = min_u64(at[d], size[d] - 1);
+		}
+		*address = base_of(image) + image_place(&s, (at[2] * size[1] + at[1]) * size[0] + at[0]);
+		c->drawn[instruction] = true;
+		return true;
+	}
 	uint32_t bytes = c->code->code[instruction].bytes ? c->code->code[instruction].bytes : 4;
 	uint64_t item = c->group * c->group_items + c->first + lane;
 	*address = place_in_footprint(c, item * bytes % max_u64(usual_size(c, bytes), 1));
@@ -426,13 +457,18 @@ static bool image_address(const struct address_computer *c, uint32_t instruction
 
 bool computer_address(const struct address_computer *c, uint32_t instruction, uint32_t lane, uint64_t *address)
 {
-	if (c->code->code[instruction].class == CODE_texture)
+	if (c->code->code[instruction].space == SPACE_texture)
 		return image_address(c, instruction, lane, address);
 	if (c->code->code[instruction].flags & CODE_EXPANDED || c->first_step[instruction] == c->first_step[instruction + 1])
 		return false;
 	const struct found *f = &c->found[c->number[instruction]];
 	*address = f->addresses[lane];
 	return f->known >> lane & 1;
+}
+
+uint64_t computer_argument_bytes(const struct address_computer *c, uint64_t argument)
+{
+	return argument < c->launch->count && c->launch->bytes ? c->launch->bytes[argument] : 0;
 }
 
 const bool *computer_drawn(const struct address_computer *c)

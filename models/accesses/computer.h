@@ -23,6 +23,8 @@ void computer_execute(struct address_computer *c, uint32_t block, uint64_t mask)
 /* The address of a lane, of an instruction of the block that was executed last, as in traces (models/trace/trace.h). False: not
  * known, and nothing to be drawn from. */
 bool computer_address(const struct address_computer *c, uint32_t instruction, uint32_t lane, uint64_t *address);
+/* What the launch says of an argument's memory; 0: nothing. */
+uint64_t computer_argument_bytes(const struct address_computer *c, uint64_t argument);
 /* Per instruction of the code: whether some address of it was drawn. */
 const bool *computer_drawn(const struct address_computer *c);
 

@@ -7,6 +7,8 @@
  */
 #include "models/code/costs.h"
 
+#include "models/util/minmax.h"
+
 const char *resource_name(enum pipeline_resource r)
 {
 #define NAME(name) #name,
@@ -130,7 +132,7 @@ static double memory_distance(const struct gpu *gpu, const struct code_instructi
 	if (i->class == CODE_fence)
 		return start + 1;
 	if (i->class == CODE_texture)
-		return gpu->l1_latency;
+		return max_double(gpu->texture_latency, gpu->l1_latency);
 	switch (i->space) {
 	case SPACE_shared:
 		return gpu->shared_latency;

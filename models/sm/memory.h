@@ -68,6 +68,8 @@ static void finish_access(struct ov_sm *sm, uint32_t n)
 	uint64_t done = a->last > sm->now ? a->last : sm->now + 1;
 	if (a->parts || a->waits)
 		return;
+	if (op->class == CODE_texture && gpu_of(sm)->texture_latency > gpu_of(sm)->l1_latency) /* coordinates before L1, filters after it */
+		done += (uint64_t)(gpu_of(sm)->texture_latency - gpu_of(sm)->l1_latency);
 	if (op->class == CODE_atomic && gpu_of(sm)->atomics_stop_warp)
 		ov_schedule(sm, done > sm->now + 1 ? done - 1 : done, OV_ATOMIC_BACK, a->slot, a->op);
 	if (op->latency_rule != OV_LOAD)

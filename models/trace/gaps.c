@@ -8,6 +8,8 @@
  */
 #include "models/trace/internal.h"
 
+#include "models/accesses/image.h"
+
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -64,7 +66,7 @@ static void find_buffer(const struct launch_trace *trace, uint64_t address, uint
 	uint64_t argument = (address >> 40) - 1;
 	bool known = address >> 40 && argument < trace->argument_count;
 	*low = known ? (argument + 1) << 40 : 0;
-	*bytes = known ? trace->argument_bytes[argument] : 0;
+	*bytes = known ? argument_memory(trace->argument_bytes[argument]) : 0;
 }
 
 static struct round_shift shift_of(const struct launch_trace *trace, const uint64_t *addresses, uint32_t count, double iterations,

@@ -94,6 +94,8 @@ void shift_finder_free(struct shift_finder *f);
 /* An execution of an instruction by the n-th traced group: the address of its first lane. warp and lane say which. */
 void shift_finder_add(struct shift_finder *f, uint32_t instruction, size_t n, uint32_t warp, uint32_t lane,
                       uint64_t address, uint64_t bytes);
+/* Its addresses are those of texels, row after row, of an image (models/accesses/image.h). */
+void shift_finder_image(struct shift_finder *f, uint32_t instruction, uint64_t image);
 /* An instruction touches all of this, too. */
 void shift_finder_widen(struct shift_finder *f, uint32_t instruction, uint64_t low, uint64_t high);
 /* The part of memory that an instruction was seen to touch; bytes 0: none. */

@@ -18,6 +18,7 @@
  */
 #include "models/trace/read.h"
 
+#include "models/accesses/image.h"
 #include "runtime/format/traces.h"
 
 #include <errno.h>
@@ -380,6 +381,28 @@ static uint64_t in_bases(const struct group *g, uint64_t address, bool shared, u
 	return address;
 }
 
+/* The image that is meant where a function has it from its caller: the first that is written, or that is not. */
+static uint64_t likely_image(const struct trace_layout *l, bool written)
+{
+	struct image_shape s;
+	for (size_t i = 0; i < l->argument_count; i++)
+		if (image_shape_of(l->argument_bytes[i], &s) && s.written == written)
+			return i + 1;
+	return 0;
+}
+
+/* The device has recorded a texel, counted row after row. */
+static void place_texel(const struct trace_layout *l, bool written, struct trace_event *e)
+{
+	uint64_t argument = e->address & ((1u << TRACE_IMAGE_BITS) - 1), texel = (e->address >> TRACE_IMAGE_BITS) / TRACE_TEXEL_BYTES;
+	struct image_shape s;
+	argument = argument ? argument : likely_image(l, written);
+	bool known = argument && argument <= l->argument_count && image_shape_of(l->argument_bytes[argument - 1], &s);
+	uint64_t image = argument ? argument << 40 : UINT64_C(1) << (40 + TRACE_IMAGE_BITS);
+	e->address = image + (known ? image_place(&s, texel) & ((UINT64_C(1) << 40) - 1) : texel * TRACE_TEXEL_BYTES);
+	e->bytes = known ? s.texel_bytes : e->bytes;
+}
+
 /*
  * Private arrays and constants of the program are recorded by their offset; private memory that pointers lead to, by the device's
  * address, of which only the distance to the work-item's lowest is worth anything.
@@ -415,10 +438,8 @@ static void make_canonical(struct trace_decoder *r)
 			e->address = e->address < most_offset ? constants + e->address
 			                                      : in_bases(&r->group, e->address, false, &last[0]);
 			break;
-		default: {
-			uint64_t argument = e->address & ((1u << TRACE_IMAGE_BITS) - 1);
-			e->address = (argument ? argument << 40 : UINT64_C(1) << (40 + TRACE_IMAGE_BITS)) + (e->address >> TRACE_IMAGE_BITS);
-		}
+		default:
+			place_texel(r->layout, sites[e->what & ~TRACE_ACCESS].kind == TRACE_image_write, e);
 		}
 	}
 }

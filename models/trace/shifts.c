@@ -27,6 +27,7 @@ struct shift_finder {
 	struct whose {
 		uint32_t warp, lane;
 		uint64_t low, high;
+		uint64_t image;
 		bool used;
 	} *whose;
 };
@@ -76,6 +77,11 @@ void shift_finder_add(struct shift_finder *f, uint32_t instruction, size_t n, ui
 	s->first = s->any ? s->first : address;
 	s->last = address;
 	s->any = true;
+}
+
+void shift_finder_image(struct shift_finder *f, uint32_t instruction, uint64_t image)
+{
+	f->whose[instruction].image = image;
 }
 
 static void ids_of(const struct shift_finder *f, uint64_t group, double *id)
@@ -201,6 +207,8 @@ void shift_finder_finish(const struct shift_finder *f, const uint64_t *ids, stru
 		out[i].linear = is_linear(f, i, ids, out[i].step);
 		if (!out[i].linear)
 			out[i] = (struct address_shift){.low = w->low, .bytes = w->high - w->low};
+		else
+			out[i].image = w->image;
 	}
 	share_parts(f, out);
 }

@@ -9,6 +9,7 @@
 #include "models/trace/warps.h"
 
 #include "models/accesses/coalesce.h"
+#include "models/accesses/image.h"
 #include "models/util/limits.h"
 #include "models/warps/replay.h"
 #include "models/trace/computed.h"
@@ -91,7 +92,7 @@ static void gather_addresses(struct trace_maker *m, uint32_t instruction, uint64
 	}
 	if (r->count)
 		r->kind.space = space_of(m, in, r->addresses[0]);
-	if (in->space == SPACE_param || in->flags & CODE_EXPANDED)
+	if (in->space == SPACE_param || (in->flags & CODE_EXPANDED && in->site < 0))
 		return;
 	m->out->statistics.addresses += r->count;
 	m->out->statistics.unknown_addresses += (uint32_t)__builtin_popcountll(mask) - r->count;
@@ -121,8 +122,65 @@ static uint32_t coalesce_private(struct trace_maker *m, struct warp_request *r, 
 	return count;
 }
 
+/* Whether a request is to an image that is known: of what shape, and whether it goes between texels. */
+struct image_use {
+	uint64_t packed;
+	struct image_shape shape;
+	bool filtered;
+};
+
+static bool uses_image(const struct trace_maker *m, const struct code_instruction *in, const struct warp_request *r, struct image_use *out)
+{
+	uint64_t argument = (r->addresses[0] >> 40) - 1;
+	if (in->space != SPACE_texture)
+		return false;
+	out->packed = m->computed                              ? computer_argument_bytes(m->computed->computer, argument)
+	              : argument < m->trace->argument_count ? m->trace->argument_bytes[argument]
+	                                                      : 0;
+	out->filtered = !m->computed && in->site >= 0 && m->trace->sites[in->site].kind == TRACE_image_filter;
+	return image_shape_of(out->packed, &out->shape);
+}
+
+/* A filter reads the neighbours, too. */
+static uint32_t coalesce_texels(const struct trace_maker *m, struct warp_request *r, const struct image_use *use, struct memory_part *parts)
+{
+	uint64_t all[REPLAY_MOST_LANES * IMAGE_MOST_WEIGHED];
+	uint32_t count = 0;
+	r->kind.bytes = use->shape.texel_bytes;
+	if (!use->filtered)
+		return coalesce(m->gpu, &r->kind, r->addresses, r->count, parts);
+	for (uint32_t i = 0; i < r->count; i++) {
+		uint64_t begin = image_begin(r->addresses[i]), *own = all + count;
+		uint32_t n = image_weighed(&use->shape, r->addresses[i] - begin, own);
+		for (uint32_t k = 0; k < n; k++)
+			own[k] += begin;
+		count += n;
+	}
+	return coalesce(m->gpu, &r->kind, all, count, parts);
+}
+
+/* Texels are looked up in fours; what is written, part by part. */
+static uint16_t image_cycles(const struct trace_maker *m, const struct warp_request *r, const struct image_use *use, uint32_t parts)
+{
+	uint32_t texels = r->kind.store ? 1 : texture_cycles(m->gpu, r->count, use->shape.texel_bytes, use->filtered);
+	uint32_t lines = r->kind.store ? parts : (parts + m->gpu->l1_tags_per_cycle - 1) / m->gpu->l1_tags_per_cycle;
+	return (uint16_t)(texels > lines ? texels : lines);
+}
+
+/* How texels move from group to group: by one in the middle of a group, which no border of the image keeps from moving. */
+static void follow_texel(struct trace_maker *m, uint32_t instruction, const struct warp_request *r, const struct image_use *use)
+{
+	uint32_t lane = r->count / 2;
+	if (m->warp != m->out->warps.warps_per_group / 2)
+		return;
+	shift_finder_add(m->shifts, instruction, m->number, m->warp, r->lanes[lane], image_flat(&use->shape, r->addresses[lane]), r->kind.bytes);
+	shift_finder_image(m->shifts, instruction, use->packed);
+}
+
 static uint16_t make_request(struct trace_maker *m, uint32_t instruction, uint64_t mask)
 {
+	const struct code_instruction *in = &m->code->code[instruction];
+	struct image_use image;
 	struct memory_part parts[COALESCE_MOST_PARTS];
 	struct warp_request r;
 	uint32_t count = 0;
@@ -136,8 +194,11 @@ static uint16_t make_request(struct trace_maker *m, uint32_t instruction, uint64
 		gs_buf_add(&m->path.firsts, &first, sizeof first);
 		return (uint16_t)gpu_accesses(m->gpu, &r.kind, r.addresses, r.count);
 	}
+	bool texels = uses_image(m, in, &r, &image);
 	if (r.kind.space == SPACE_local)
 		count = coalesce_private(m, &r, parts);
+	else if (texels)
+		count = coalesce_texels(m, &r, &image, parts);
 	else
 		count = coalesce(m->gpu, &r.kind, r.addresses, r.count, parts);
 	first.known = true;
@@ -145,8 +206,13 @@ static uint16_t make_request(struct trace_maker *m, uint32_t instruction, uint64
 	gs_buf_add(&m->path.firsts, &first, sizeof first);
 	if (m->shape->requests) {
 		gs_buf_add(&m->path.parts, parts, count * sizeof *parts);
-		shift_finder_add(m->shifts, instruction, m->number, m->warp, r.lanes[0], r.addresses[0], r.kind.bytes);
+		if (texels)
+			follow_texel(m, instruction, &r, &image);
+		else
+			shift_finder_add(m->shifts, instruction, m->number, m->warp, r.lanes[0], r.addresses[0], r.kind.bytes);
 	}
+	if (texels)
+		return image_cycles(m, &r, &image, count);
 	return (uint16_t)unit_cycles(m->gpu, &r.kind, r.addresses, r.count, count);
 }
 

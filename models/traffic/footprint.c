@@ -8,6 +8,7 @@
  */
 #include "models/traffic/footprint.h"
 
+#include "models/accesses/image.h"
 #include "models/code/costs.h"
 #include "models/memory/map.h"
 #include "models/traffic/reuse.h"
@@ -54,6 +55,8 @@ uint64_t launch_address(const struct launch_warps *warps, uint32_t instruction, 
 	const struct address_shift *s = &warps->shifts[instruction];
 	if (s->linear) {
 		int64_t by = s->step[0] * moved[0] + s->step[1] * moved[1] + s->step[2] * moved[2];
+		if (s->image)
+			return quotient(image_moved(s->image, address, by), line_bytes) * line_bytes;
 		return quotient(address + (uint64_t)by, line_bytes) * line_bytes;
 	}
 	if (s->bytes <= line_bytes)
@@ -160,6 +163,14 @@ static bool extend(void *ctx, uint32_t instruction, const struct memory_part *pa
 	return true;
 }
 
+/* Steps are of texels row after row. The memory that they are in is all of the image's at most. */
+static void bound_to_image(uint64_t image, uint64_t address, uint64_t *low, uint64_t *high)
+{
+	uint64_t begin = image_begin(address), end = begin + argument_memory(image);
+	*low = *low > begin && *low < end ? *low : begin;
+	*high = *high > *low && *high < end ? *high : end;
+}
+
 /* Of one instruction of the path, in a traced group at this place of the grid. */
 static void extend_to_grid(struct extents *x, uint32_t instruction, const uint64_t from[3])
 {
@@ -173,6 +184,8 @@ static void extend_to_grid(struct extents *x, uint32_t instruction, const uint64
 			low += (uint64_t)(first < last ? first : last);
 			high += (uint64_t)(first < last ? last : first);
 		}
+		if (s->image)
+			bound_to_image(s->image, x->own[instruction].low, &low, &high);
 	} else if (s && s->bytes) {
 		low = s->low;
 		high = s->low + s->bytes;

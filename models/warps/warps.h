@@ -77,6 +77,7 @@ struct address_shift {
 	bool linear;
 	int64_t step[3];     /* linear: bytes per group */
 	uint64_t low, bytes; /* else: what was touched; bytes 0: the same for all groups */
+	uint64_t image;      /* linear: 0, or the shape (models/accesses/image.h) of the image whose texels, row after row, step is of */
 };
 
 struct launch_warps {

@@ -9,6 +9,7 @@
 #include "runtime/format/counters.h"
 #include "runtime/format/traces.h"
 #include "runtime/guest/launches/commands.h"
+#include "runtime/guest/launches/images.h"
 #include "runtime/guest/launches/shadow.h"
 #include "runtime/guest/launches/traced.h"
 #include "runtime/guest/launches/unsized.h"
@@ -165,6 +166,8 @@ static uint64_t argument_size(const struct artifact_kernel *facts, const struct 
 	    kind == ARGUMENT_SAMPLER)
 		return 0;
 	memcpy(&mem, a->value, sizeof mem);
+	if (mem && (kind == ARGUMENT_READ || kind == ARGUMENT_WRITE))
+		return image_argument_shape(mem, kind == ARGUMENT_WRITE);
 	if (mem)
 		cl.clGetMemObjectInfo(mem, CL_MEM_SIZE, sizeof bytes, &bytes, NULL);
 	return bytes;

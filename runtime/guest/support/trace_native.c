@@ -358,7 +358,7 @@ NATIVE(uint64_t, copy, int to, int to_class, int from, int from_class, uint64_t 
 NATIVE(void, i_at, uint32_t site, uint32_t argument, uint64_t width, uint64_t height, uint64_t x, uint64_t y, uint64_t z,
        struct native_trace *t)
 {
-	uint64_t at = (z * height + y) * width + x;
+	uint64_t at = (z * height + (height > 1 && y >= height ? height - 1 : y)) * width + (x < width ? x : width - 1);
 	access_event(t, site, IMAGE_CLASS, NO_BASE, TRACE_TEXEL_BYTES,
 	             (at * TRACE_TEXEL_BYTES << TRACE_IMAGE_BITS) + (argument & ((1 << TRACE_IMAGE_BITS) - 1)), 0);
 }

@@ -1,0 +1,94 @@
+/* Where texels lie, and what reading them takes. */
+#include "tests/tests.h"
+
+#include "models/accesses/accesses.h"
+#include "models/accesses/image.h"
+
+#include <stdio.h>
+
+static const struct image_shape plane = {.width = 100, .height = 20, .depth = 3, .texel_bytes = 16};
+
+static void shapes_are_kept_in_a_word(void)
+{
+	struct image_shape s = {.width = 5120, .height = 4096, .depth = 1, .texel_bytes = 4, .written = true}, out;
+	uint64_t packed = image_shape_pack(&s);
+	CU_ASSERT(image_shape_of(packed, &out));
+	CU_ASSERT_EQUAL(out.width, 5120);
+	CU_ASSERT_EQUAL(out.height, 4096);
+	CU_ASSERT_EQUAL(out.depth, 1);
+	CU_ASSERT_EQUAL(out.texel_bytes, 4);
+	CU_ASSERT(out.written && !out.by_rows);
+	CU_ASSERT_EQUAL(argument_memory(packed), 5120ull * 4096 * 4);
+	CU_ASSERT_EQUAL(argument_memory(1ull << 40), 1ull << 40); /* a buffer */
+	CU_ASSERT(!image_shape_of(1ull << 40, &out));
+	s.height = 1 << 20; /* too high */
+	CU_ASSERT_EQUAL(image_shape_pack(&s), 0);
+}
+
+/* A row of 100 texels of 16 bytes is 25 GOBs; 20 rows are 3 rows of GOBs, 38,400 bytes. */
+static void texels_lie_in_blocks(void)
+{
+	CU_ASSERT_EQUAL(image_place(&plane, 0), 0);
+	CU_ASSERT_EQUAL(image_place(&plane, 1), 32);       /* the next texel: another sector */
+	CU_ASSERT_EQUAL(image_place(&plane, 100), 16);     /* the next row: the sector's other half */
+	CU_ASSERT_EQUAL(image_place(&plane, 200), 64);
+	CU_ASSERT_EQUAL(image_place(&plane, 2), 256);
+	CU_ASSERT_EQUAL(image_place(&plane, 4), 512);      /* the next GOB */
+	CU_ASSERT_EQUAL(image_place(&plane, 800), 25 * 512);
+	CU_ASSERT_EQUAL(image_place(&plane, 2000), 38400); /* the next plane */
+	CU_ASSERT_EQUAL(argument_memory(image_shape_pack(&plane)), 3 * 38400);
+	struct image_shape rows = plane;
+	rows.by_rows = true;
+	CU_ASSERT_EQUAL(image_place(&rows, 101), 1616);
+}
+
+static void places_lead_back_to_texels(void)
+{
+	static const uint32_t bytes[] = {1, 2, 4, 8, 16};
+	for (size_t b = 0; b < GS_ARRAY_LEN(bytes); b++) {
+		struct image_shape s = {.width = 37, .height = 13, .depth = 2, .texel_bytes = bytes[b]};
+		for (uint64_t t = 0; t < 37 * 13 * 2; t++)
+			CU_ASSERT_EQUAL(image_texel(&s, image_place(&s, t)), t);
+	}
+}
+
+/* From texel (99, 19), the last of its plane, all four are that one; from (3, 1) they are in two GOBs. */
+static void filters_weigh_neighbours(void)
+{
+	uint64_t out[IMAGE_MOST_WEIGHED], last = image_place(&plane, 1999);
+	CU_ASSERT_EQUAL(image_weighed(&plane, last, out), 4);
+	CU_ASSERT(out[0] == last && out[1] == last && out[2] == last && out[3] == last);
+	CU_ASSERT_EQUAL(image_weighed(&plane, image_place(&plane, 103), out), 4);
+	CU_ASSERT_EQUAL(out[0], 256 + 32 + 16);
+	CU_ASSERT_EQUAL(out[1], 512 + 16);
+	CU_ASSERT_EQUAL(out[2], 256 + 64 + 32);
+	CU_ASSERT_EQUAL(out[3], 512 + 64);
+}
+
+/* 8 rows down and 4 texels to the right is a row of GOBs and one more. */
+static void groups_move_by_texels(void)
+{
+	uint64_t shape = image_shape_pack(&plane), begin = 3ull << 40;
+	CU_ASSERT_EQUAL(image_moved(shape, begin + 128, (8 * 100 + 4) * 16), begin + 128 + 26 * 512);
+	CU_ASSERT_EQUAL(image_flat(&plane, begin + 16), begin + 1600);
+}
+
+static void reads_take_a_cycle_for_four_texels(void)
+{
+	struct gpu gpu = {.texels_per_cycle = 4};
+	CU_ASSERT_EQUAL(texture_cycles(&gpu, 32, 16, false), 8);
+	CU_ASSERT_EQUAL(texture_cycles(&gpu, 5, 4, false), 2);
+	CU_ASSERT_EQUAL(texture_cycles(&gpu, 32, 4, true), 8);
+	CU_ASSERT_EQUAL(texture_cycles(&gpu, 32, 16, true), 32);
+}
+
+void add_images_tests(void)
+{
+	CU_pSuite s = CU_add_suite("images", NULL, NULL);
+	CU_add_test(s, "shapes are kept in a word", shapes_are_kept_in_a_word);
+	CU_add_test(s, "texels lie in blocks", texels_lie_in_blocks);
+	CU_add_test(s, "places lead back to texels", places_lead_back_to_texels);
+	CU_add_test(s, "filters weigh neighbours", filters_weigh_neighbours);
+	CU_add_test(s, "groups move by texels", groups_move_by_texels);
+	CU_add_test(s, "reads take a cycle for four texels", reads_take_a_cycle_for_four_texels);
+}
