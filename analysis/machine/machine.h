@@ -9,6 +9,8 @@
  *
  *   analysis/machine/values.c  registers: which instructions write and read them, which halves matter
  *   analysis/machine/select.c  instructions of one block: what each becomes
+ *   analysis/machine/divide.c  divisions that share a reciprocal
+ *   analysis/machine/pipes.c   sums that either pipe executes
  *   analysis/machine/vector.c  loads that become wider
  *   analysis/machine/flow.c    branches: predicates instead of arms, exits, joins
  *   analysis/machine/unroll.c  loops that are unrolled
@@ -98,6 +100,12 @@ uint32_t machine_index(const struct machine_function *f, const struct ptx_instru
 /* analysis/machine/select.c */
 void machine_select(struct machine_function *f);
 uint32_t machine_plan_size(const struct machine_function *f, uint32_t instruction);
+
+/* analysis/machine/divide.c: the sequence that replaces an instruction, or NULL. */
+const struct builtin_cost *machine_sequence(const struct machine_function *f, const struct ptx_instruction *i);
+
+/* analysis/machine/pipes.c: gives sums of two operands to either pipe. */
+void machine_balance_pipes(struct machine_function *f);
 
 /* analysis/machine/vector.c */
 void machine_vectors_find(struct machine_function *f);

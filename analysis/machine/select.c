@@ -12,12 +12,12 @@
  *              becomes 0 or if only the lower half counts. A shl with one user becomes part of it if that is an addition (LEA,
  *              LEA.HI.X). A shl with two users does not. mul.wide becomes part of every addition that uses it (IMAD.WIDE). The
  *              exception is an index under a mask: NVIDIA's front end shifts it in 32 bits and adds halves.
- *   32 bits    mul joins add (IMAD), shl joins add (LEA), add joins add (IADD3), logic joins logic (LOP3, three operands), a
+ *   32 bits    mul joins add (IMAD), also several of its block, shl joins add (LEA), add joins add (IADD3), logic joins logic (LOP3, three operands), a
  *              comparison of a logic result with 0 joins the logic, add joins min and max.
  *   floats     mul joins add (FFMA: NVIDIA's OpenCL contracts; in a final text only without .rn, as PTX has it). div.full by a constant is a mul.
  *   loops      A value that only the way out needs is copied there. An index that is a loop's counter plus a value from outside is
  *              not computed, because the front end advances the address instead.
- *   sequences  They come from builtins.def.
+ *   sequences  They come from builtins.def (analysis/machine/divide.c).
  *
  * What NVIDIA's front end does is not done again where the text is final.
  *
@@ -86,7 +86,8 @@ static uint32_t parts_of(const struct machine_function *f, const struct ptx_inst
 	const struct ptx_operand *o;
 	for (uint32_t n = 0; (o = machine_source(i, n)); n++) {
 		const struct ptx_instruction *def = machine_def(f, o);
-		parts += def && !is_immediate(f, o) && only_user(f, def) == i && is_part(f, def) && !machine_is(def, "cvt");
+		bool own = def && (only_user(f, def) == i || (machine_is(def, "mul") && !machine_has_word(def, "wide")));
+		parts += own && !is_immediate(f, o) && is_part(f, def) && !machine_is(def, "cvt");
 	}
 	return parts;
 }
@@ -137,6 +138,20 @@ static bool joins_addition(const struct machine_function *f, const struct ptx_in
 {
 	const struct ptx_instruction *user = only_user(f, i);
 	return user && is_addition(user) && width(f, user) <= 32 && !parts_of(f, user);
+}
+
+/* Whether a product becomes part of several sums of its block: each is an IMAD. */
+static bool joins_all_additions(const struct machine_function *f, const struct ptx_instruction *i)
+{
+	const struct machine_value *v = result_value(f, i);
+	uint32_t at = machine_index(f, i);
+	for (uint32_t u = 0; v && u < v->uses; u++) {
+		uint32_t user = f->use_list[v->first_use + u];
+		const struct ptx_instruction *sum = &f->ptx->instructions[user];
+		if (user < at || f->block_of[user] != f->block_of[at] || !is_int(sum, "add", 32) || sum->guard >= 0 || parts_of(f, sum))
+			return false;
+	}
+	return v && v->def == (int32_t)at && v->uses && i->guard < 0 && machine_bits(i) == 32;
 }
 
 /* Whether the innermost loop around a block writes a register or, with `reads`, reads it. */
@@ -235,7 +250,7 @@ static void select_product(struct machine_function *f, const struct ptx_instruct
 	if (machine_has_word(i, "hi") || (width(f, i) > 32 && !short_operands))
 		return;
 	if (width(f, i) <= 32)
-		plan(p, !joins_addition(f, i), CODE_int_mad);
+		plan(p, !joins_addition(f, i) && !joins_all_additions(f, i), CODE_int_mad);
 	else
 		plan(p, !all_users_add(f, i), CODE_int_mad);
 }
@@ -480,7 +495,7 @@ static void select_instruction(struct machine_function *f, const struct ptx_inst
 		select_logic(f, i, p);
 	if (p->planned)
 		return;
-	const struct builtin_cost *cost = builtin_find_opcode(i->opcode);
+	const struct builtin_cost *cost = machine_sequence(f, i);
 	if (cost)
 		*p = (struct machine_plan){.cost = cost, .planned = true};
 	else
@@ -491,6 +506,7 @@ void machine_select(struct machine_function *f)
 {
 	for (uint32_t i = 0; i < f->ptx->instruction_count; i++)
 		select_instruction(f, &f->ptx->instructions[i], &f->plans[i]);
+	machine_balance_pipes(f);
 }
 
 uint32_t machine_plan_size(const struct machine_function *f, uint32_t instruction)

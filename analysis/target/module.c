@@ -218,6 +218,17 @@ static void choose_denormals(LLVMModuleRef module, const struct target_arch *arc
 }
 
 /*
+ * Vectors are loaded whole, as NVIDIA's front end does. LLVM would load only the elements that are read: of a float4 whose last
+ * element is not used, a float2 and a float.
+ */
+static void keep_vectors(const struct target_arch *arch)
+{
+	static const char *const arguments[] = {"gpusim-cc", "-disable-vector-combine"};
+	if (arch->vendor && arch->machine)
+		LLVMParseCommandLineOptions(GS_ARRAY_LEN(arguments), arguments, NULL);
+}
+
+/*
  * Chooses how loops are unrolled. If the length of a loop is not known, NVIDIA's front end unrolls it by 4, unless the result is
  * too long. It leaves the rest to the assembler. In its PTX of the suite, it unrolls every countable loop up to nbody's (25
  * instructions), but not matmul_tiled's (70 instructions). LLVM for NVPTX decides by size alone: up to 8 times, and up to a
@@ -253,6 +264,7 @@ int target_module_ptx(char *const *files, size_t count, const struct target_arch
 	if (!result) {
 		choose_precision(module, arch, settings);
 		choose_denormals(module, arch, settings);
+		keep_vectors(arch);
 		choose_unrolling(module, arch);
 		result = create_machine(arch, settings->optimise, &machine, err);
 	}

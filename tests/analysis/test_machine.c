@@ -123,8 +123,8 @@ static void shifts_and_products_go_into_sums(void)
 	check_body("ld.param.u64 %d1, [k_param_0];\nld.global.u32 %r1, [%d1];\nmul.lo.s32 %r2, %r1, %r1;\n"
 	           "add.s32 %r3, %r2, %r1;\nadd.s32 %r4, %r3, 7;\nadd.s32 %r5, %r4, %r1;\nadd.s32 %r6, %r5, %r1;\n"
 	           "st.global.u32 [%d1], %r6;\nret;\n",
-	           /* IMAD; r4 becomes part of r5 (IADD3); r6 stays alone */
-	           "nop load int_mad int int store branch");
+	           /* IMAD; r4 becomes part of r5 (IADD3); r6 stays alone (VIADD) */
+	           "nop load int_mad int int_mad store branch");
 }
 
 /* Loads come first, with the instructions for their addresses, even if one register holds both values. But loads do not pass a
@@ -190,6 +190,55 @@ static void logic_and_comparisons_merge(void)
 	           "setp.lt.s32 %p2, %r1, 9;\nand.pred %p3, %p1, %p2;\nselp.b32 %r3, 1, 2, %p3;\n"
 	           "st.global.u32 [%d1], %r3;\nret;\n",
 	           "nop load logic int logic store branch");
+}
+
+/* A product becomes part of several sums of its block, each of which is an IMAD. It stays if one user is not a sum. */
+static void products_go_into_several_sums(void)
+{
+	check_body("ld.param.u64 %d1, [k_param_0];\nld.global.u32 %r1, [%d1];\nmul.lo.s32 %r2, %r1, %r1;\n"
+	           "add.s32 %r3, %r2, 5;\nadd.s32 %r4, %r2, 9;\nst.global.u32 [%d1], %r3;\nst.global.u32 [%d1+4], %r4;\nret;\n",
+	           "nop load int_mad int_mad store store branch");
+	check_body("ld.param.u64 %d1, [k_param_0];\nld.global.u32 %r1, [%d1];\nmul.lo.s32 %r2, %r1, %r1;\n"
+	           "add.s32 %r3, %r2, 5;\nst.global.u32 [%d1], %r3;\nst.global.u32 [%d1+4], %r2;\nret;\n",
+	           "nop load int_mad int store store branch");
+}
+
+/* The second of two sums in a row is for the multipliers; the first behind a load is not, nor one that has three operands (LEA). */
+static void sums_take_turns_with_the_integer_pipe(void)
+{
+	check_body("ld.param.u64 %d1, [k_param_0];\nld.global.u32 %r1, [%d1];\nadd.s32 %r2, %r1, 5;\nadd.s32 %r3, %r1, 9;\n"
+	           "shl.b32 %r4, %r1, 3;\nxor.b32 %r5, %r1, 7;\nadd.s32 %r6, %r4, 3;\n"
+	           "st.global.u32 [%d1], %r2;\nst.global.u32 [%d1+4], %r3;\nst.global.u32 [%d1+8], %r5;\nst.global.u32 [%d1+12], %r6;\nret;\n",
+	           "nop load int int_mad logic int store store store store branch");
+}
+
+static uint32_t count_class(const struct kernel_code *c, enum code_class class)
+{
+	uint32_t found = 0;
+	for (uint32_t i = 0; i < c->machine_count; i++)
+		found += c->machine[i].class == class;
+	return found;
+}
+
+/* Two remainders by one divisor have one reciprocal: one MUFU, and two conversions around it. By two divisors they have two. */
+static void divisions_share_a_reciprocal(void)
+{
+	static const char *const divisors[] = {"%r3", "%r4"};
+	uint32_t counts[2];
+	for (int n = 0; n < 2; n++) {
+		char body[512];
+		snprintf(body, sizeof body,
+		         "ld.param.u64 %%d1, [k_param_0];\nld.global.u32 %%r1, [%%d1];\nld.global.u32 %%r2, [%%d1+4];\nld.global.u32 %%r3, [%%d1+8];\n"
+		         "ld.global.u32 %%r4, [%%d1+12];\nrem.s32 %%r5, %%r1, %%r3;\nrem.s32 %%r6, %%r2, %s;\nst.global.u32 [%%d1], %%r5;\n"
+		         "st.global.u32 [%%d1+4], %%r6;\nret;\n",
+		         divisors[n]);
+		struct kernel_code *c = make(body, "sm_90:vendor:sass");
+		CU_ASSERT_EQUAL(count_class(c, CODE_sfu), 1u + (uint32_t)n);
+		CU_ASSERT_EQUAL(count_class(c, CODE_conv), 2u + 2u * (uint32_t)n);
+		counts[n] = c->machine_count;
+		code_free(c);
+	}
+	CU_ASSERT_EQUAL(counts[1] - counts[0], 22 - 11); /* rem.s32 has 22 instructions, and 11 where the reciprocal is known */
 }
 
 /* Products become part of float sums. Signs become part of operands. Division by a constant becomes a product. */
@@ -430,6 +479,9 @@ void add_machine_tests(void)
 	TEST(loads_come_early);
 	TEST(loads_wait_for_registers);
 	TEST(logic_and_comparisons_merge);
+	TEST(products_go_into_several_sums);
+	TEST(sums_take_turns_with_the_integer_pipe);
+	TEST(divisions_share_a_reciprocal);
 	TEST(floats_are_contracted);
 	TEST(loads_of_a_row_become_wider);
 	TEST(short_arms_become_predicates);

@@ -49,6 +49,13 @@ static void contraction_across_statements_needs_mad_enable(void)
 	HAS(across, "-cl-mad-enable", "sm_70", "fma.rn.f32");
 }
 
+/* NVIDIA's front end loads a vector whole even if an element is not used. */
+static void vectors_are_loaded_whole(void)
+{
+	static const char text[] = "__kernel void k(__global float4 *v, __global float *p) { float4 a = v[1]; p[0] = a.x * a.y - a.z; }\n";
+	HAS(text, "", "sm_90:vendor:sass", "ld.global.v4.f32");
+}
+
 static void denormals_are_flushed_on_demand(void)
 {
 	static const char text[] = KERNEL("p[0] = p[1] * p[2];");
@@ -350,6 +357,7 @@ void add_target_tests(void)
 	CU_pSuite suite = CU_add_suite("target", NULL, NULL);
 #define TEST(name) CU_add_test(suite, #name, name)
 	TEST(contraction_across_statements_needs_mad_enable);
+	TEST(vectors_are_loaded_whole);
 	TEST(denormals_are_flushed_on_demand);
 	TEST(relaxed_arithmetic_divides_approximately);
 	TEST(finite_values_need_no_test);
