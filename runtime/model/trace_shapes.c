@@ -1,6 +1,7 @@
 /*
  * Which launches are traced: the 1st, 8th, 64th and so on of each kernel and shape, because data may change what a kernel does; of small
- * launches, which cost little, the first FIRST_SMALL, and the first FIRST_MISSED where traces missed the longest work-items; and the first ones with other arguments, MOST_ARGUMENTS_TRACED at most. Where a
+ * launches, which cost little, the first FIRST_SMALL; the first FIRST_MISSED where traces missed the longest work-items; and the first ones
+ * with other arguments, MOST_ARGUMENTS_TRACED at most. Where a
  * kernel is launched with ever new sizes, the first MANY_SHAPES are all traced, then every eighth. The other launches take the trace of
  * their shape whose launch did most nearly the same, by its counters, or of a shape alike. When there are too many bytes of traces, the
  * least recently used ones go; when a kernel has too many shapes, or traces, so do they. Shapes are of launches as the application makes

@@ -4,8 +4,8 @@ programs of many launches, and the programs of kernels/shapes in their small and
    tests/accuracy/bounded.py BUILD_DIR [--keep] [--limit SECONDS] [PATTERN...]
 Every program runs twice, because its traces differ. PATTERN: only programs with such names, or names and sizes ("* small"). LIMIT
 (240) bounds one run; of a program that is interrupted, the launches count that both runs had. Prints a row per program, which
-BUILD_DIR/accuracy/bounded.csv has, too; bounded-launches.csv has every launch. --keep: the rows go to docs/accuracy/bounded.csv. Ends
-with "N passed, N failed" over the aims below.
+BUILD_DIR/accuracy/bounded.csv has, too; bounded-launches.csv has every launch. --keep: the rows go to docs/accuracy/bounded.csv, in place
+of those of the same programs. Ends with "N passed, N failed" over the aims below.
 
 A launch that has no memory model in the full simulation either, or whose trace was cut there, has no truth, and is left out; the table says
 how many. One that is too large to be traced as a whole has: its groups are like ones that were. Programs
@@ -132,6 +132,16 @@ def write(path, header, rows):
         w.writerows(rows)
 
 
+def merged(path, rows):
+    """Rows of a table that is kept, with new ones in place of those of the same programs. Programs that it does not have come last."""
+    new = {tuple(r[:3]): r for r in rows}
+    kept = []
+    if os.path.exists(path):
+        with open(path, newline="") as f:
+            kept = list(csv.reader(f))[1:]
+    return [new.pop(tuple(r[:3]), r) for r in kept] + list(new.values())
+
+
 def main(build, *options):
     options, keep, limit = list(options), "--keep" in options, 240.0
     if "--limit" in options:
@@ -151,8 +161,10 @@ def main(build, *options):
     finally:
         runner.close()
     write(build + "/accuracy/bounded-launches.csv", LAUNCHES_HEADER, [l.row() for l in launches])
-    for folder in (build + "/accuracy", ROOT + "/docs/accuracy")[:2 if keep else 1]:
-        write(folder + "/bounded.csv", PROGRAMS_HEADER, rows)
+    write(build + "/accuracy/bounded.csv", PROGRAMS_HEADER, rows)
+    if keep:
+        table = ROOT + "/docs/accuracy/bounded.csv"
+        write(table, PROGRAMS_HEADER, merged(table, rows))
     return verdicts(launches)
 
 

@@ -370,7 +370,8 @@ static void test_chance(void)
 	curve_free(c);
 }
 
-/* Launches that are just as large take the first one's time at once; those that are about as large, after one was compared with it: 2 are simulated. */
+/* Launches that are just as large take the first one's time at once; those that are about as large, after one was compared with it: 2 are
+ * simulated. */
 static void test_same_and_near(void)
 {
 	for (int near = 0; near < 2; near++) {
