@@ -429,7 +429,8 @@ static void write_warp_begin(struct kernel_writer *w)
 void write_common_values(struct kernel_writer *w)
 {
 	const struct kernel_plan *p = w->plan;
-	gs_buf_printf(w->out, "const ulong locals = g->locals + (ulong)warp * 32 * %u;\nGS_GROUP_VALUES\n", p->local_bytes);
+	/* Warps that never stop run one after the other, and share what the first has. */
+	gs_buf_printf(w->out, "const ulong locals = g->locals + (ulong)%s * 32 * %u;\nGS_GROUP_VALUES\n", p->stops ? "warp" : "0", p->local_bytes);
 	if (w->form == LIFT_TRACING)
 		gs_buf_puts(w->out, "const ulong trace = g->trace;\n");
 	if (p->meets)

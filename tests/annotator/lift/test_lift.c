@@ -297,6 +297,21 @@ static void functions_take_and_return_values(void)
 	CHECK_WORDS(80, 4 * (i % 40));
 }
 
+/* Three warps, one after the other: what the first has passed to the function is not what the others pass. */
+static void functions_are_called_from_kernels_in_pieces(void)
+{
+	enum { ADDITIONS = 700 };
+	struct gs_buf ptx = {0};
+	gs_buf_puts(&ptx, HEAD TWICE ".visible .entry k(.param .u64 p)\n{\n.reg .pred %p<20>;\n.reg .b32 %r<40>;\n.reg .b64 %rd<20>;\n" BEGIN
+	                  CALL("twice", "%r0", "%r1"));
+	for (int n = 0; n < ADDITIONS; n++)
+		gs_buf_puts(&ptx, "add.u32 %r1, %r1, %r0;\n");
+	gs_buf_puts(&ptx, CALL("twice", "%r1", "%r2") "st.global.u32 [%rd1], %r2;\nret;\n}\n");
+	run(ptx.data, 1, 96);
+	CHECK_WORDS(96, 2 * (2 + ADDITIONS) * i);
+	gs_buf_free(&ptx);
+}
+
 static void some_lanes_may_call(void)
 {
 	run(HEAD TWICE KERNEL(BEGIN "mov.u32 %r1, 3;\nsetp.lt.u32 %p1, %r0, 9;\n@%p1 bra SKIP;\n" CALL("twice", "%r0", "%r1") "SKIP:\n"
@@ -474,6 +489,7 @@ void add_lift_tests(void)
 	CU_add_test(suite, "warps may wait for warps", warps_may_wait_for_warps);
 	CU_add_test(suite, "warps may meet at barriers in shared memory", warps_may_meet_at_barriers_in_shared_memory);
 	CU_add_test(suite, "functions take and return values", functions_take_and_return_values);
+	CU_add_test(suite, "functions are called from kernels in pieces", functions_are_called_from_kernels_in_pieces);
 	CU_add_test(suite, "some lanes may call", some_lanes_may_call);
 	CU_add_test(suite, "functions may call themselves", functions_may_call_themselves);
 	CU_add_test(suite, "calls that are too deep are a fault", calls_that_are_too_deep_are_a_fault);
