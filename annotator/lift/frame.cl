@@ -89,9 +89,9 @@ void gs_list(__private void *) __asm__("llvm.va_start");
  * these are the same lanes many times. What other lanes came before is in `parts` for each lane, if `kept`.
  */
 struct gs_count { ulong all, some, mask, kept; };
-uint gs_count_word(ulong n) { return n > 0xffffffffu ? 0xffffffffu : (uint)n; }
-uint gs_count_sum(uint a, uint b) { return a + b < a ? 0xffffffffu : a + b; }
-uint gs_count_some(__global struct gs_warp *S, __global struct gs_count *c, __global uint *part, uint mask, uint never)
+static uint gs_count_word(ulong n) { return n > 0xffffffffu ? 0xffffffffu : (uint)n; }
+static uint gs_count_sum(uint a, uint b) { return a + b < a ? 0xffffffffu : a + b; }
+static uint gs_count_some(__global struct gs_warp *S, __global struct gs_count *c, __global uint *part, uint mask, uint never)
 {
 	GS_APART(never)
 	uint last = (uint)c->mask, times = gs_count_word(c->some);
@@ -108,7 +108,7 @@ uint gs_count_some(__global struct gs_warp *S, __global struct gs_count *c, __gl
 #define GS_COUNT(k, lanes) if ((lanes) == start) counts[k].all++; else if (counts[k].mask == (lanes)) counts[k].some++; \
 	else gs_count_some(S, counts + k, parts + 32 * k, lanes, never);
 #define GS_NO_COUNTS for (uint c = 0; c < GS_COLUMNS; c++) counts[c].all = counts[c].mask = counts[c].kept = 0;
-uint gs_fault(__global struct gs_launch *launch, ulong group, uint kind, uint line, ulong a, ulong b, ulong c, ulong d, uint never)
+static uint gs_fault(__global struct gs_launch *launch, ulong group, uint kind, uint line, ulong a, ulong b, ulong c, ulong d, uint never)
 {
 	GS_APART(never)
 	__global struct gs_fault_words *f = (__global struct gs_fault_words *)launch->fault;
@@ -124,7 +124,7 @@ uint gs_fault(__global struct gs_launch *launch, ulong group, uint kind, uint li
 }
 #define GS_FAULT(kind, line, a, b, c, d) { gs_fault(launch, g->number, kind, line, a, b, c, d, never); goto FAULTED; }
 
-uint gs_take_slot(__global struct gs_launch *launch, ulong first)
+static uint gs_take_slot(__global struct gs_launch *launch, ulong first)
 {
 	volatile __global uint *flags = (volatile __global uint *)launch->slot_flags;
 	uint slots = (uint)launch->slots, slot = (uint)first % slots;
@@ -133,7 +133,7 @@ uint gs_take_slot(__global struct gs_launch *launch, ulong first)
 	return slot;
 }
 /* A group's number and sizes, and where it is in its slot. 0: another group has found a fault. */
-uint gs_begin(__global struct gs_launch *launch, __private struct gs_group *g, ulong at, ulong warp_bytes, ulong local_bytes, ulong shared_bytes)
+static uint gs_begin(__global struct gs_launch *launch, __private struct gs_group *g, ulong at, ulong warp_bytes, ulong local_bytes, ulong shared_bytes)
 {
 	__global uint *fault = (__global uint *)launch->fault;
 	__global uint *order = (__global uint *)launch->order;
@@ -163,7 +163,7 @@ uint gs_begin(__global struct gs_launch *launch, __private struct gs_group *g, u
 	g->trace = g->clock = 0;
 	return 1;
 }
-void gs_begin_barriers(__private struct gs_group *g)
+static void gs_begin_barriers(__private struct gs_group *g)
 {
 	for (uint b = 0; b < 16; b++) {
 		g->barriers[b].arrived = g->barriers[b].only = g->barriers[b].expected = g->barriers[b].generation = 0;
@@ -171,11 +171,11 @@ void gs_begin_barriers(__private struct gs_group *g)
 		g->barriers[b].all = 1;
 	}
 }
-void gs_release(__global struct gs_launch *launch, __private struct gs_group *g)
+static void gs_release(__global struct gs_launch *launch, __private struct gs_group *g)
 {
 	atomic_xchg((volatile __global uint *)launch->slot_flags + g->slot, 0u);
 }
-void gs_begin_warp(__private struct gs_group *g, __global struct gs_warp *s, uint warp)
+static void gs_begin_warp(__private struct gs_group *g, __global struct gs_warp *s, uint warp)
 {
 	uint left = g->threads - warp * 32;
 	s->status = GS_NEW;
@@ -186,7 +186,7 @@ void gs_begin_warp(__private struct gs_group *g, __global struct gs_warp *s, uin
 	s->m = s->alive = s->start = left >= 32 ? 0xffffffffu : (1u << left) - 1u;
 }
 /* Where the counters of a group's threads are: the first thread's first word, and how many words apart those of a thread are. */
-void gs_place_counts(__global struct gs_launch *launch, __private struct gs_group *g, uint columns)
+static void gs_place_counts(__global struct gs_launch *launch, __private struct gs_group *g, uint columns)
 {
 	__global ulong *words = (__global ulong *)launch->counters;
 	ulong slots = launch->counter_slots, places = launch->counter_places, first = g->number * g->threads;
@@ -200,7 +200,7 @@ void gs_place_counts(__global struct gs_launch *launch, __private struct gs_grou
 	g->counts = (ulong)((__global uint *)(words + GS_COUNTER_HEADER + 1 + slots) + (fits ? first : columns * places));
 }
 /* The counters of a warp that has ended, for each of its threads. */
-uint gs_store_some(__private struct gs_group *g, uint warp, __global struct gs_count *counts, __global uint *parts, uint columns, uint start, uint never)
+static uint gs_store_some(__private struct gs_group *g, uint warp, __global struct gs_count *counts, __global uint *parts, uint columns, uint start, uint never)
 {
 	GS_APART(never)
 	for (uint c = 0; c < columns && g->counts; c++) {
@@ -223,7 +223,7 @@ uint gs_store_some(__private struct gs_group *g, uint warp, __global struct gs_c
 	GS_ALL for (uint l = 0; l < 32; l++) out[l] = n; }
 
 /* Barriers. Threads arrive by warps: a warp whose living lanes are all there counts as 32. */
-void gs_open(__private struct gs_barrier *b)
+static void gs_open(__private struct gs_barrier *b)
 {
 	b->was_count = b->count;
 	b->was_all = b->all;
@@ -232,7 +232,7 @@ void gs_open(__private struct gs_barrier *b)
 	b->all = 1;
 	b->generation++;
 }
-uint gs_waiting(__global struct gs_warp *s, __global struct gs_entry *e, uint id, uint generation)
+static uint gs_waiting(__global struct gs_warp *s, __global struct gs_entry *e, uint id, uint generation)
 {
 	uint mask = 0;
 	for (uint k = 0; k < s->sp; k++)
@@ -241,7 +241,7 @@ uint gs_waiting(__global struct gs_warp *s, __global struct gs_entry *e, uint id
 	return mask;
 }
 /* Lanes m of a warp arrive. 1: the barrier opens. */
-uint gs_arrive(__private struct gs_group *g, __global struct gs_warp *s, __global struct gs_entry *e, uint id, uint expected, uint m,
+static uint gs_arrive(__private struct gs_group *g, __global struct gs_warp *s, __global struct gs_entry *e, uint id, uint expected, uint m,
 	uint alive, uint stays, uint never)
 {
 	GS_APART(never)
@@ -260,7 +260,7 @@ uint gs_arrive(__private struct gs_group *g, __global struct gs_warp *s, __globa
 	return 1;
 }
 /* Nobody can run. Warps and lanes that have ended count as arrived. 1: some barrier opens. */
-uint gs_open_late(__private struct gs_group *g, ulong warp_bytes, uint entries_at)
+static uint gs_open_late(__private struct gs_group *g, ulong warp_bytes, uint entries_at)
 {
 	uint opened = 0;
 	for (uint id = 0; id < 16; id++) {
@@ -285,7 +285,7 @@ uint gs_open_late(__private struct gs_group *g, ulong warp_bytes, uint entries_a
 	}
 	return opened;
 }
-uint gs_can_run(__private struct gs_group *g, __global struct gs_warp *s, uint entries_at)
+static uint gs_can_run(__private struct gs_group *g, __global struct gs_warp *s, uint entries_at)
 {
 	if (s->status == GS_ENDED)
 		return 0;
@@ -301,7 +301,7 @@ uint gs_can_run(__private struct gs_group *g, __global struct gs_warp *s, uint e
 }
 
 /* Entries: one that can run. 0: there is none. */
-uint gs_runnable(__private struct gs_group *g, __global struct gs_entry *e, uint k, uint alive)
+static uint gs_runnable(__private struct gs_group *g, __global struct gs_entry *e, uint k, uint alive)
 {
 	uint mask = e[k].mask & alive;
 	if (!mask)
@@ -313,7 +313,7 @@ uint gs_runnable(__private struct gs_group *g, __global struct gs_entry *e, uint
 	return !e[k].wait || g->barriers[e[k].wait - 1].generation != e[k].generation;
 }
 /* The entry that runs next, from `from` on and around; JOINs only as a whole, or (some) with those that have come. -1: none. */
-uint gs_find(__private struct gs_group *g, __global struct gs_entry *e, uint sp, uint alive, uint some, uint never)
+static uint gs_find(__private struct gs_group *g, __global struct gs_entry *e, uint sp, uint alive, uint some, uint never)
 {
 	GS_APART(never)
 	for (uint k = sp; k-- > 0;)
@@ -328,7 +328,7 @@ uint gs_find(__private struct gs_group *g, __global struct gs_entry *e, uint sp,
  * The same for lanes that wait for others in a loop: their turn goes around. Where groups run in turn, it is mostly these that lanes wait
  * for. So lanes that have come to a JOIN go on without the others now and then only: they would stay apart.
  */
-uint gs_find_other(__private struct gs_group *g, __global struct gs_warp *s, __global struct gs_entry *e, uint sp, uint alive, uint together,
+static uint gs_find_other(__private struct gs_group *g, __global struct gs_warp *s, __global struct gs_entry *e, uint sp, uint alive, uint together,
 	uint never)
 {
 	GS_APART(never)
@@ -343,7 +343,7 @@ uint gs_find_other(__private struct gs_group *g, __global struct gs_warp *s, __g
 	return GS_NO_PC;
 }
 /* The lanes of an entry that go on, if it is chosen. */
-uint gs_going(__global struct gs_entry *e, uint k, uint alive)
+static uint gs_going(__global struct gs_entry *e, uint k, uint alive)
 {
 	return (e[k].kind == GS_SIDE ? e[k].mask : e[k].arrived & e[k].mask) & alive;
 }
@@ -366,7 +366,7 @@ struct gs_meeting {
 		pc = GS_HERE; goto HOLD; } \
 	for (uint l = 0; l < 32; l++) if ((met & ~x) >> l & 1u) { ulong gs_k = H->values[l]; take; } }
 /* Lanes that all they name are held with. */
-uint gs_complete(__global struct gs_meeting *h, uint held, uint alive)
+static uint gs_complete(__global struct gs_meeting *h, uint held, uint alive)
 {
 	uint met = 0;
 	for (uint l = 0; l < 32; l++) {
@@ -380,7 +380,7 @@ uint gs_complete(__global struct gs_meeting *h, uint held, uint alive)
 	return met;
 }
 /* Entries of lanes that go on at the same place, in the same state, become one. */
-void gs_unite(__global struct gs_warp *s, __global struct gs_entry *e, uint sp, ulong snapshots, uint bytes)
+static void gs_unite(__global struct gs_warp *s, __global struct gs_entry *e, uint sp, ulong snapshots, uint bytes)
 {
 	for (uint a = 0; a < sp; a++)
 		for (uint b = a + 1; b < sp && e[a].kind == GS_HELD && e[a].arrived && e[a].arrived == e[a].mask; b++) {
@@ -396,7 +396,7 @@ void gs_unite(__global struct gs_warp *s, __global struct gs_entry *e, uint sp, 
 		}
 }
 /* Looks which lanes need not wait any more. */
-uint gs_resolve(__global struct gs_warp *s, __global struct gs_entry *e, __global struct gs_meeting *h, uint sp, uint alive, ulong snapshots,
+static uint gs_resolve(__global struct gs_warp *s, __global struct gs_entry *e, __global struct gs_meeting *h, uint sp, uint alive, ulong snapshots,
 	uint bytes, uint never)
 {
 	GS_APART(never)
@@ -416,7 +416,7 @@ uint gs_resolve(__global struct gs_warp *s, __global struct gs_entry *e, __globa
 	return 0;
 }
 /* Nobody can run: lanes that are held go on with those that are there. */
-uint gs_force(__global struct gs_entry *e, __global struct gs_meeting *h, uint sp, uint alive)
+static uint gs_force(__global struct gs_entry *e, __global struct gs_meeting *h, uint sp, uint alive)
 {
 	h->force = 0;
 	for (uint k = sp; k-- > 0;)
@@ -427,7 +427,7 @@ uint gs_force(__global struct gs_entry *e, __global struct gs_meeting *h, uint s
 	return GS_NO_PC;
 }
 /* The entry that runs next, where lanes are held: first those whose values are still kept. */
-uint gs_choose(__private struct gs_group *g, __global struct gs_warp *s, __global struct gs_entry *e, __global struct gs_meeting *h, uint sp,
+static uint gs_choose(__private struct gs_group *g, __global struct gs_warp *s, __global struct gs_entry *e, __global struct gs_meeting *h, uint sp,
 	uint alive, uint alone, ulong snapshots, uint bytes, uint never)
 {
 	GS_APART(never)
@@ -439,7 +439,7 @@ uint gs_choose(__private struct gs_group *g, __global struct gs_warp *s, __globa
 	return k == GS_NO_PC && (alone || h->force) ? gs_force(e, h, sp, alive) : k;
 }
 /* Removes entries without lanes, which are not only at the end where lanes are held, or wait for barriers or for others in loops. Returns how many are left, and where the JOIN is. */
-uint gs_compact(__global struct gs_warp *s, __global struct gs_entry *e, uint sp, uint alive, uint join, ulong snapshots, uint bytes, uint never)
+static uint gs_compact(__global struct gs_warp *s, __global struct gs_entry *e, uint sp, uint alive, uint join, ulong snapshots, uint bytes, uint never)
 {
 	GS_APART(never)
 	uint used = 0, to = join;
@@ -460,7 +460,7 @@ uint gs_compact(__global struct gs_warp *s, __global struct gs_entry *e, uint sp
 #define GS_COMPACT(snapshots, bytes) if (sp + 4 > GS_DEPTH) { \
 	uint packed = gs_compact(S, E, sp, alive, join, snapshots, bytes, never); sp = packed & 0xffffu; join = packed >> 16; }
 /* No warp of the group can run. 1: some have lanes that are held, and these go on. */
-uint gs_give_up(__private struct gs_group *g, ulong warp_bytes, uint entries_at, uint meeting_at)
+static uint gs_give_up(__private struct gs_group *g, ulong warp_bytes, uint entries_at, uint meeting_at)
 {
 	uint found = 0;
 	for (uint w = 0; w < g->warps; w++) {
@@ -520,7 +520,7 @@ uint gs_give_up(__private struct gs_group *g, ulong warp_bytes, uint entries_at,
 #define GS_CLOCK gs_clock(launch, g)
 #define GS_LAUNCH launch
 #define GS_WORKSPACE (launch->workspace)
-ulong gs_clock(__global struct gs_launch *launch, __private struct gs_group *g)
+static ulong gs_clock(__global struct gs_launch *launch, __private struct gs_group *g)
 {
 	g->clock += 64;
 	return launch->clock + g->clock;
@@ -529,15 +529,15 @@ ulong gs_clock(__global struct gs_launch *launch, __private struct gs_group *g)
 	E[sp].pc = to; E[sp].join = join; E[sp].jpc = jpc; E[sp].mask = lanes; E[sp].arrived = 0; E[sp].kind = type; E[sp].wait = 0; E[sp].depth = GS_NOW; sp++; }
 #define GS_MEET(at) if (jpc != at) { GS_PUSH(at, m, GS_JOIN) join = sp - 1; jpc = at; }
 /* malloc and free of kernels (lifted.h). Other groups run on other threads of the host. */
-ulong gs_heap_size(uint list) { return list & 1u ? 3ul << (list / 2 - 1) : 1ul << list / 2; }
-__global struct gs_heap *gs_lock_heap(__global struct gs_launch *launch)
+static ulong gs_heap_size(uint list) { return list & 1u ? 3ul << (list / 2 - 1) : 1ul << list / 2; }
+static __global struct gs_heap *gs_lock_heap(__global struct gs_launch *launch)
 {
 	__global struct gs_heap *h = (__global struct gs_heap *)launch->heap;
 	while (h && atomic_cmpxchg((volatile __global uint *)&h->lock, 0u, 1u))
 		;
 	return h;
 }
-ulong gs_cut(__global struct gs_heap *h, uint list)
+static ulong gs_cut(__global struct gs_heap *h, uint list)
 {
 	for (uint k = list; k < 128; k++)
 		if (h->lists[k]) {
@@ -553,7 +553,7 @@ ulong gs_cut(__global struct gs_heap *h, uint list)
 		}
 	return 0;
 }
-uint gs_malloc(__global struct gs_launch *launch, ulong bytes, __global ulong *out, uint never)
+static uint gs_malloc(__global struct gs_launch *launch, ulong bytes, __global ulong *out, uint never)
 {
 	GS_APART(never)
 	*out = 0;
@@ -569,7 +569,7 @@ uint gs_malloc(__global struct gs_launch *launch, ulong bytes, __global ulong *o
 	atomic_xchg((volatile __global uint *)&h->lock, 0u);
 	return 0;
 }
-uint gs_free(__global struct gs_launch *launch, ulong address, uint never)
+static uint gs_free(__global struct gs_launch *launch, ulong address, uint never)
 {
 	GS_APART(never)
 	if (!address || !launch->heap)
@@ -588,7 +588,7 @@ uint gs_free(__global struct gs_launch *launch, ulong address, uint never)
 	return 0;
 }
 /* One line for each conversion of a format: 4 or 8 bytes of arguments, in a record of 8 each. */
-uint gs_print(__global struct gs_launch *launch, ulong format, ulong arguments, uint never)
+static uint gs_print(__global struct gs_launch *launch, ulong format, ulong arguments, uint never)
 {
 	GS_APART(never)
 	__global struct gs_prints_words *prints = (__global struct gs_prints_words *)launch->prints;
@@ -736,7 +736,7 @@ void gs_trace_body(ulong trace, uint warp, uint loop, uint row, uint mask) __asm
 void gs_trace_loop_end(ulong trace, uint warp, uint loop, uint row, uint mask) __asm__(GS_NATIVE "warp_loop_end");
 void gs_trace_access(ulong trace, uint warp, uint site, uint class, ulong bytes, uint mask, __private ulong *addresses)
 	__asm__(GS_NATIVE "warp_access");
-ulong gs_trace_group(__global struct gs_launch *launch, __private struct gs_group *g, ulong at, uint row, uint site)
+static ulong gs_trace_group(__global struct gs_launch *launch, __private struct gs_group *g, ulong at, uint row, uint site)
 {
 	struct gs_traced t;
 	if (!launch->traces || (launch->together && at >= launch->traced_groups))

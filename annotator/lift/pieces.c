@@ -45,7 +45,7 @@ static int write_piece(struct kernel_writer *w, const struct kernel_part *part, 
 	write_piece_call(w, part, list->items[first + count - 1].takes_mask, warp);
 	w->out = &w->pieces;
 	gs_buf_printf(w->out,
-	              "uint gs_piece_%u_%s(__global struct gs_launch *launch, __private struct gs_group *g, __global struct gs_warp *S, uint warp, "
+	              "static uint gs_piece_%u_%s(__global struct gs_launch *launch, __private struct gs_group *g, __global struct gs_warp *S, uint warp, "
 	              "uint m, uint alive, uint met, ulong frame, uint never)\n{\nGS_APART(never)\nuint t = 0, pc = 0, straight = S->straight;\n",
 	              w->piece_count++, w->plan->kernel->name);
 	write_common_values(w);

@@ -459,7 +459,7 @@ static void write_begin(struct kernel_writer *w)
 {
 	const struct kernel_plan *p = w->plan;
 	gs_buf_printf(w->out,
-	              "%suint gs_run_%s(__global struct gs_launch *launch, __private struct gs_group *g, __global struct gs_warp *S, uint warp, uint "
+	              "static %suint gs_run_%s(__global struct gs_launch *launch, __private struct gs_group *g, __global struct gs_warp *S, uint warp, uint "
 	              "never)\n{\nGS_APART(never)\n",
 	              p->in_pieces ? "__attribute__((optnone, noinline)) " : "", p->kernel->name);
 	write_registers(w);
