@@ -96,7 +96,7 @@ static void find_effect(const struct step_finder *f, const struct ptx_instructio
 		else if (op->kind == PTX_REGISTER && !op->write)
 			add_read(f, e, op);
 	}
-	if (i->class == CODE_load && i->space == SPACE_param && at && handed_by(f, at, &reg))
+	if (i->class == CODE_load && i->space == SPACE_param && at && e->read_count < MOST_SOURCES && handed_by(f, at, &reg))
 		e->reads[e->read_count++] = reg;
 }
 

@@ -248,6 +248,18 @@ static void only_what_addresses_need_has_steps(void)
 	end(&k);
 }
 
+/* No such instruction exists, but text may have it: the fuzzer found that its sources were written behind their array. */
+static void loads_of_arguments_may_name_more_registers(void)
+{
+	struct kernel k;
+	start(&k, "ld.param.u64 %rd1, [k_param_1];\nld.param.u32 %r20, [param0+0], %r1, %r2, %r3;\nmul.wide.u32 %rd2, %r20, 4;\n"
+	          "add.s64 %rd3, %rd1, %rd2;\nst.global.u32 [%rd3], %r20;\nst.global.u32 [%rd1+8], %r20;\nret;\n");
+	computer_begin(k.computer, 0, 0, LANES);
+	computer_execute(k.computer, 0, UINT32_MAX);
+	CU_ASSERT_EQUAL(address(&k, 1, 5), ARGUMENT(1) + 8);
+	end(&k);
+}
+
 void add_steps_tests(void)
 {
 	CU_pSuite suite = CU_add_suite("steps", NULL, NULL);
@@ -262,5 +274,6 @@ void add_steps_tests(void)
 	TEST(addresses_stay_in_their_buffers);
 	TEST(what_is_not_followed_is_the_same_for_the_same);
 	TEST(only_what_addresses_need_has_steps);
+	TEST(loads_of_arguments_may_name_more_registers);
 #undef TEST
 }
