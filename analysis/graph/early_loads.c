@@ -109,7 +109,9 @@ static void add_memory(struct early *e, uint32_t i)
 	const struct ptx_instruction *in = &e->code[i];
 	/* A generic address is nearly always a global address. */
 	uint32_t *writer = &e->memory[in->space == SPACE_generic ? SPACE_global : in->space];
-	if (in->class == CODE_barrier || in->class == CODE_fence || opcode_is(in->opcode, "call")) {
+	if (calls_library(in)) {
+		write_memory(e, i, &e->memory[SPACE_param]);
+	} else if (in->class == CODE_barrier || in->class == CODE_fence || opcode_is(in->opcode, "call")) {
 		for (int s = 0; s < CODE_SPACE_COUNT; s++)
 			write_memory(e, i, &e->memory[s]);
 	} else if (reads_memory(in) && !strstr(in->opcode, ".nc")) {

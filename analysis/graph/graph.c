@@ -24,7 +24,7 @@ static enum flow flow_of(const struct ptx_instruction *i)
 	if (opcode_is(opcode, "bra") || opcode_is(opcode, "brx"))
 		return FLOW_JUMP;
 	if (opcode_is(opcode, "call"))
-		return FLOW_CALL;
+		return calls_library(i) ? FLOW_NEXT : FLOW_CALL;
 	return opcode_is(opcode, "ret") || opcode_is(opcode, "exit") || opcode_is(opcode, "trap") ? FLOW_END
 												  : FLOW_NEXT;
 }

@@ -41,10 +41,10 @@ struct graph {
 	uint32_t block_count, edge_count, loop_count, order_count;
 };
 
-/* A block begins at the entry, at a label that some branch names, and after a branch or call. A branch or call ends its block. A
- * guarded ret or exit ends its block with two edges. A label that is missing, or that stands at the end, leads out of the
- * function. A function without instructions has one empty block. In irreducible flow, only a header that dominates its loop
- * makes a loop. */
+/* A block begins at the entry, at a label that some branch names, and after a branch or call. A branch or call ends its block, except
+ * calls of library functions that machine instructions replace. A guarded ret or exit ends its block with two edges. A label that is missing,
+ * or that stands at the end, leads out of the function. A function without instructions has one empty block. In irreducible flow, only a header
+ * that dominates its loop makes a loop. */
 int graph_build(const struct ptx_function *function, struct graph **out, struct gs_error *err);
 void graph_free(struct graph *g);
 bool graph_dominates(const struct graph *g, uint32_t a, uint32_t b);

@@ -34,6 +34,10 @@ int graph_early_loads(const struct graph *g, uint32_t *order);
  * library needs `of_functions`. */
 uint32_t register_temporaries(const struct ptx_instruction *i, uint32_t of_functions);
 
+/* Whether it calls a function of mathematics whose instructions take the call's place (analysis/builtins). Such a call is part of its
+ * block, and has nothing to do with memory. */
+bool calls_library(const struct ptx_instruction *i);
+
 bool opcode_ends(const char *opcode, const char *end);
 /* Whether `opcode` is `word`, with or without modifiers after it. */
 bool opcode_is(const char *opcode, const char *word);

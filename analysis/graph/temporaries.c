@@ -60,14 +60,17 @@ static uint32_t of_library_function(const char *name)
 	return wide ? DEFAULT_F64 : DEFAULT_F32;
 }
 
+static const char library[] = "__gpusim_fn_";
+
+bool calls_library(const struct ptx_instruction *i)
+{
+	const struct ptx_operand *callee = i->guard < 0 ? ptx_callee(i) : NULL;
+	return callee && callee->kind == PTX_SYMBOL && callee->text && !strncmp(callee->text, library, strlen(library));
+}
+
 uint32_t register_temporaries(const struct ptx_instruction *i, uint32_t of_functions)
 {
-	static const char library[] = "__gpusim_fn_";
 	if (!opcode_is(i->opcode, "call"))
 		return of_opcode(i->opcode);
-	for (uint32_t o = 0; o < i->operand_count; o++)
-		if (i->operands[o].kind == PTX_SYMBOL && !i->operands[o].write && i->operands[o].text &&
-		    !strncmp(i->operands[o].text, library, strlen(library)))
-			return of_library_function(i->operands[o].text + strlen(library));
-	return of_functions;
+	return calls_library(i) ? of_library_function(ptx_callee(i)->text + strlen(library)) : of_functions;
 }

@@ -1,11 +1,11 @@
 /*
  * Instructions that become sequences, above all divisions of integers.
  *
- * A division of integers computes the reciprocal of its divisor first. Others by the same divisor, which the first one dominates, take it from there:
- * a % n and b % n are one reciprocal and two short sequences.
+ * A division of integers computes the reciprocal of its divisor first. Others by the same divisor, which the first one dominates, take it
+ * from there: a % n and b % n are one reciprocal and two short sequences.
  *
- * Source: ptxas 13.0, sm_90, on NVIDIA's PTX of a stencil with wrapped indices: 6 remainders by two divisors have 6 instructions of the special function unit,
- * not 18. The H200 counts the same.
+ * Source: ptxas 13.0, sm_90, on NVIDIA's PTX of a stencil with wrapped indices: 6 remainders by two divisors have 6 instructions of the
+ * special function unit, not 18. The H200 counts the same.
  */
 #include "analysis/machine/machine.h"
 

@@ -2,11 +2,11 @@
  * Which pipe executes a sum of two integers.
  *
  * IADD3 is executed by the integer pipe; VIADD and IMAD.IADD, which add two operands, by the multipliers: Nsight Compute counts them as
- * fma. Both pipes take a warp in two cycles. Of two instructions for the integer pipe in a row, the assembler gives the second to the multipliers if it
- * is such a sum.
+ * fma. Both pipes take a warp in two cycles. Of two instructions for the integer pipe in a row, the assembler gives the second to the
+ * multipliers if it is such a sum.
  *
- * Source: ptxas 13.0, sm_90, and an H200's counters: a trip of a binary search is LEA.HI, SHF, ISETP, SEL, ISETP (5 of alu) and IMAD.IADD, IMAD.WIDE,
- * VIADD (3 of fma). Of 621 sums of two operands in the suite's code, 229 are VIADD or IMAD.IADD.
+ * Source: ptxas 13.0, sm_90, and an H200's counters: a trip of a binary search is LEA.HI, SHF, ISETP, SEL, ISETP (5 of alu) and IMAD.IADD,
+ * IMAD.WIDE, VIADD (3 of fma). Of 621 sums of two operands in the suite's code, 229 are VIADD or IMAD.IADD.
  */
 #include "analysis/machine/machine.h"
 

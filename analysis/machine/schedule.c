@@ -12,8 +12,8 @@
  *           leave enough of them. The assembler takes as many registers as a thread of a full SM can have, or as the kernel needs
  *           anyway (graph_free_words). The most that are taken in a block are the registers of the kernel.
  *
- * Source of the limit: ptxas 13.0, sm_90. matmul's loop of 16 trips (NVIDIA's PTX, 32 registers) has 18 loads, then turns of one FFMA and the loads that fit
- * into the registers of its operands. A loop with loads of 16 bytes (gemm_quad, 32 registers) has 4 loads, 8 FFMAs, 4 loads, 8 FFMAs.
+ * Source of the limit: ptxas 13.0, sm_90, NVIDIA's PTX, 32 registers. matmul's loop of 16 trips has 17 loads, then turns of one FFMA and
+ * the loads that fit into the registers of its operands. gemm_quad's, with loads of 16 bytes, has 4 loads, then turns of 4 FFMAs and 2 loads.
  */
 #include "analysis/machine/machine.h"
 

@@ -12,8 +12,8 @@
  *              becomes 0 or if only the lower half counts. A shl with one user becomes part of it if that is an addition (LEA,
  *              LEA.HI.X). A shl with two users does not. mul.wide becomes part of every addition that uses it (IMAD.WIDE). The
  *              exception is an index under a mask: NVIDIA's front end shifts it in 32 bits and adds halves.
- *   32 bits    mul joins add (IMAD), also several of its block, shl joins add (LEA), add joins add (IADD3), logic joins logic (LOP3, three operands), a
- *              comparison of a logic result with 0 joins the logic, add joins min and max.
+ *   32 bits    mul joins add (IMAD), also several of its block, shl joins add (LEA), add joins add (IADD3), logic joins logic (LOP3, three
+ *              operands), a comparison of a logic result with 0 joins the logic, add joins min and max.
  *   floats     mul joins add (FFMA: NVIDIA's OpenCL contracts; in a final text only without .rn, as PTX has it). div.full by a constant is a mul.
  *   loops      A value that only the way out needs is copied there. An index that is a loop's counter plus a value from outside is
  *              not computed, because the front end advances the address instead.
@@ -471,7 +471,11 @@ static void select_instruction(struct machine_function *f, const struct ptx_inst
 		*p = (struct machine_plan){.kept = true, .planned = true};
 		return;
 	}
-	if (i->space == SPACE_param)
+	const struct ptx_operand *callee = ptx_callee(i);
+	const struct builtin_cost *library = callee && callee->kind == PTX_SYMBOL ? builtin_find(callee->text) : NULL;
+	if (library) /* analysis/mapping/expand.c writes it; here its size counts */
+		*p = (struct machine_plan){.cost = library, .planned = true};
+	else if (i->space == SPACE_param)
 		select_parameter(f, i, p);
 	else if (i->class == CODE_branch)
 		plan(p, 1, CODE_branch);

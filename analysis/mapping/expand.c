@@ -1,7 +1,7 @@
 /*
  * Replaces calls of library functions without code by the machine instructions that the table of builtins lists.
  *
- * A call in PTX is st.param of the arguments, the call, and ld.param of the results in the next block. None of them is a machine
+ * A call in PTX is st.param of the arguments, the call, and ld.param of the results after it. None of them is a machine
  * instruction. The listed steps take their place in the call's block. The first ones read the registers of the arguments. The last
  * one that has a result writes the registers of the results. Each step in between has a register of its own.
  */

@@ -181,6 +181,27 @@ static void loads_wait_for_registers(void)
 	gs_buf_free(&expected);
 }
 
+/* A load comes before the instructions of a library function that stands between it and another load. exp2 is "m.frf". */
+static void loads_pass_library_functions(void)
+{
+	struct ptx_module *module;
+	struct mapping *mapping;
+	struct kernel_code *c;
+	static const char text[] =
+	    ".version 8.0\n.target sm_90\n.address_size 64\n.func (.param .b32 retval0) __gpusim_fn_exp2_f32(.param .b32 param0)\n;\n"
+	    ".visible .entry k(.param .u64 k_param_0)\n{\n.reg .f32 %f<9>;\n.reg .b64 %d<9>;\nld.param.u64 %d1, [k_param_0];\n"
+	    "ld.global.f32 %f1, [%d1];\n{\n.param .b32 param0;\nst.param.f32 [param0], %f1;\n.param .b32 retval0;\n"
+	    "call.uni (retval0), __gpusim_fn_exp2_f32, (param0);\nld.param.f32 %f2, [retval0];\n}\n"
+	    "ld.global.f32 %f3, [%d1+4];\nadd.f32 %f4, %f2, %f3;\nst.global.f32 [%d1], %f4;\nret;\n}\n";
+	CU_ASSERT_EQUAL_FATAL(ptx_read(text, strlen(text), &module, &error), 0);
+	CU_ASSERT_EQUAL_FATAL(mapping_create(module, ptx_find(module, "k"), &mapping, &error), 0);
+	CU_ASSERT_EQUAL_FATAL(mapping_solve(mapping, &(struct mapping_source){.counter_count = 1, .entry = 0}, "sm_90:vendor:sass", &c, &error), 0);
+	check_machine(c, 0, "nop load load move fp32 sfu fp32 fp32 store branch");
+	code_free(c);
+	mapping_free(mapping);
+	ptx_free(module);
+}
+
 static void logic_and_comparisons_merge(void)
 {
 	check_body("ld.param.u64 %d1, [k_param_0];\nld.global.u32 %r1, [%d1];\nxor.b32 %r2, %r1, 5;\nand.b32 %r3, %r2, %r1;\n"
@@ -478,6 +499,7 @@ void add_machine_tests(void)
 	TEST(shifts_and_products_go_into_sums);
 	TEST(loads_come_early);
 	TEST(loads_wait_for_registers);
+	TEST(loads_pass_library_functions);
 	TEST(logic_and_comparisons_merge);
 	TEST(products_go_into_several_sums);
 	TEST(sums_take_turns_with_the_integer_pipe);
