@@ -85,8 +85,10 @@ endif
 	setup-demo setup-test setup-validate setup-fuzz
 .DEFAULT_GOAL = all
 
-# Libraries that have the name of a CUDA runtime (interposer/cuda/ways/alias.c).
-ALIASES = $(patsubst %,$(O)/cuda/libcudart.so.%,11.0 12 13)
+# Libraries that have the name of a CUDA runtime, or of the driver (interposer/cuda/ways/alias.c).
+RUNTIME_ALIASES = $(patsubst %,$(O)/cuda/libcudart.so.%,11.0 12 13)
+DRIVER_ALIAS = $(O)/cuda/driver/libcuda.so.1
+ALIASES = $(RUNTIME_ALIASES) $(DRIVER_ALIAS)
 
 all: $(O)/libgpusim.so $(O)/gpusim-cc $(O)/gpusim $(O)/gpusim.1 $(ALIASES)
 
@@ -99,7 +101,7 @@ $(ALIASES): interposer/cuda/ways/alias.c $(O)/libgpusim.so
 	$(QUIET)mkdir -p $(@D)
 	$(QUIET)echo '$(@F) { };' > $@.version
 	$(QUIET)$(CC) -shared -nostdlib -Wl,-soname,$(@F) -Wl,--version-script=$@.version -Wl,--no-as-needed -Wl,-z,defs \
-		-Wl,-rpath,'$$ORIGIN/..:$$ORIGIN/../..' -o $@ $< -L$(O) -lgpusim
+		-Wl,-rpath,'$$ORIGIN/..:$$ORIGIN/../..:$$ORIGIN/../../..' -o $@ $< -L$(O) -lgpusim
 	$(QUIET)rm $@.version
 
 $(O)/gpusim-cc: $(call OBJ,$(CC_SOURCES))
@@ -467,10 +469,11 @@ fuzz-profile fuzz-cache: fuzz-%: setup-fuzz
 
 install: all
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib $(DESTDIR)$(PREFIX)/libexec/gpusim \
-		$(DESTDIR)$(PREFIX)/share/man/man1 $(DESTDIR)$(PREFIX)/share/gpusim/gpus $(DESTDIR)$(PREFIX)/lib/gpusim/cuda
+		$(DESTDIR)$(PREFIX)/share/man/man1 $(DESTDIR)$(PREFIX)/share/gpusim/gpus $(DESTDIR)$(PREFIX)/lib/gpusim/cuda/driver
 	install -m 755 $(O)/gpusim $(DESTDIR)$(PREFIX)/bin
 	install -m 644 $(O)/libgpusim.so $(DESTDIR)$(PREFIX)/lib
-	install -m 644 $(ALIASES) $(DESTDIR)$(PREFIX)/lib/gpusim/cuda
+	install -m 644 $(RUNTIME_ALIASES) $(DESTDIR)$(PREFIX)/lib/gpusim/cuda
+	install -m 644 $(DRIVER_ALIAS) $(DESTDIR)$(PREFIX)/lib/gpusim/cuda/driver
 	install -m 755 $(O)/gpusim-cc $(DESTDIR)$(PREFIX)/libexec/gpusim
 	install -m 644 $(O)/gpusim.1 $(DESTDIR)$(PREFIX)/share/man/man1
 	install -m 644 models/gpus/*.gpu $(DESTDIR)$(PREFIX)/share/gpusim/gpus

@@ -85,6 +85,10 @@ static int read_container(struct image_finder *f, struct bytes all, size_t *take
 	if (!*taken || *taken > all.count)
 		return gs_fail(err, EBADMSG, "the fat binary is damaged: it is cut off");
 	struct bytes rest = {all.at + h.header_bytes, *taken - h.header_bytes};
+	if (h.version == FATBIN_ROW) {
+		*taken = h.header_bytes;
+		return 0;
+	}
 	while (rest.count >= sizeof(struct fatbin_image_header)) {
 		size_t used = 0;
 		int result = read_image(f, rest, &used, err);

@@ -38,8 +38,22 @@ static bool switched_off(void)
 	return off;
 }
 
-/* A forked child has lost the threads that do the work. */
+static atomic_bool runtime_used;
+
+bool entry_runtime_used(void)
+{
+	return atomic_load_explicit(&runtime_used, memory_order_relaxed);
+}
+
 int entry_device_error(void)
+{
+	if (!entry_runtime_used())
+		atomic_store_explicit(&runtime_used, true, memory_order_relaxed);
+	return entry_start();
+}
+
+/* A forked child has lost the threads that do the work. */
+int entry_start(void)
 {
 	pthread_once(&start_once, start);
 	if (!cuda_active())
@@ -50,7 +64,7 @@ int entry_device_error(void)
 /* Libraries that were opened locally are not found by RTLD_NEXT. */
 static void *find_in_loaded(const char *name)
 {
-	static const char *const libraries[] = {"libcudart.so.13", "libcudart.so.12", "libcudart.so.11.0"};
+	static const char *const libraries[] = {"libcudart.so.13", "libcudart.so.12", "libcudart.so.11.0", "libcuda.so.1"};
 	for (size_t i = 0; i < GS_ARRAY_LEN(libraries); i++) {
 		void *library = dlopen(libraries[i], RTLD_LAZY | RTLD_LOCAL | RTLD_NOLOAD);
 		void *f = library ? dlsym(library, name) : NULL;

@@ -25,8 +25,11 @@
 #include "interposer/cuda/entries.def"
 
 bool entry_is_off(void); /* GPUSIM_OFF=1 */
-/* Starts the runtime. 0, or the error that every call that needs the device has. */
+/* Starts what executes. 0, or the error that every call that needs the device has. */
+int entry_start(void);
+/* The same for a call of the CUDA runtime, which makes the device current. */
 int entry_device_error(void);
+bool entry_runtime_used(void); /* such a call was made */
 /* The function of that name that the application would have called without us, or NULL. `self` is ours. */
 void *entry_next(const char *name, const void *self);
 /* An exported function of ours, or NULL. */

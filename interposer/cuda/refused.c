@@ -63,6 +63,8 @@ void *gpusim_refused_target(const char *name)
 
 #define REFUSED(name) STUB(name) __attribute__((visibility("default"))) extern void name(void);
 #include "interposer/cuda/entries.def"
+#define REFUSED(name) STUB(name) __attribute__((visibility("default"))) extern void name(void);
+#include "interposer/cuda/refused_driver.def"
 
 static const struct refused_address {
 	const char *name;
@@ -70,6 +72,8 @@ static const struct refused_address {
 } addresses[] = {
 #define REFUSED(name) {#name, name},
 #include "interposer/cuda/entries.def"
+#define REFUSED(name) {#name, name},
+#include "interposer/cuda/refused_driver.def"
 };
 
 void *entry_refused(const char *name)

@@ -40,18 +40,24 @@ static size_t bucket_of(const void *host)
 
 /* ---- registering ---- */
 
-void **hook___cudaRegisterFatBinary(void *wrapper)
+static struct registered_binary *register_binary(const struct fatbin_wrapper *wrapper, struct cuda_module *module)
 {
 	struct registered_binary *b = calloc(1, sizeof *b);
 	if (!b)
 		return NULL;
 	b->wrapper = wrapper;
+	b->module = module;
 	pthread_mutex_init(&b->making, NULL);
 	pthread_mutex_lock(&lock);
 	b->next = binaries;
 	binaries = b;
 	pthread_mutex_unlock(&lock);
-	return (void **)b;
+	return b;
+}
+
+void **hook___cudaRegisterFatBinary(void *wrapper)
+{
+	return (void **)register_binary(wrapper, NULL);
 }
 
 void hook___cudaRegisterFatBinaryEnd(void **handle)
@@ -122,48 +128,58 @@ static void note_exit(void)
 	atomic_store(&exiting, true);
 }
 
-void hook___cudaRegisterFunction(void **handle, const char *host, char *device, const char *name, int thread_limit, void *thread,
-                                 void *block, void *block_size, void *grid_size, int *warp_size)
+/* Code on the host has no name of its own for functions of modules that the application loads: host is NULL then. */
+static struct registered_function *register_function(struct registered_binary *b, const void *host, const char *name, struct cuda_kernel *kernel)
 {
 	struct registered_function *f = calloc(1, sizeof *f);
-	(void)device, (void)thread_limit, (void)thread, (void)block, (void)block_size, (void)grid_size, (void)warp_size;
 	char *kept = strdup(name);
-	if (!f || !kept || !handle) {
+	if (!f || !kept) {
 		free(kept);
 		free(f);
-		return;
+		return NULL;
 	}
-	*f = (struct registered_function){.host = host, .name = kept, .binary = (void *)handle, .carveout = -1};
+	*f = (struct registered_function){.host = host ? host : f, .name = kept, .binary = b, .kernel = kernel, .carveout = -1};
 	pthread_mutex_lock(&lock);
-	struct registered_function **by_host = &functions[bucket_of(host)], **by_handle = &handles[bucket_of(f)];
+	struct registered_function **by_host = &functions[bucket_of(f->host)], **by_handle = &handles[bucket_of(f)];
 	f->next = *by_host;
 	*by_host = f;
 	f->next_handle = *by_handle;
 	*by_handle = f;
 	pthread_mutex_unlock(&lock);
+	return f;
 }
 
-static void register_variable(void **handle, const void *host, const char *name, size_t bytes, bool managed)
+void hook___cudaRegisterFunction(void **handle, const char *host, char *device, const char *name, int thread_limit, void *thread,
+                                 void *block, void *block_size, void *grid_size, int *warp_size)
+{
+	(void)device, (void)thread_limit, (void)thread, (void)block, (void)block_size, (void)grid_size, (void)warp_size;
+	if (handle)
+		register_function((struct registered_binary *)handle, host, name, NULL);
+}
+
+static struct registered_variable *register_variable(struct registered_binary *b, const void *host, const char *name, size_t bytes, bool managed,
+                                                     void *address)
 {
 	struct registered_variable *v = calloc(1, sizeof *v);
 	char *kept = strdup(name);
-	if (!v || !kept || !handle) {
+	if (!v || !kept || !b) {
 		free(kept);
 		free(v);
-		return;
+		return NULL;
 	}
-	*v = (struct registered_variable){.host = host, .name = kept, .bytes = bytes, .managed = managed, .binary = (void *)handle};
+	*v = (struct registered_variable){.host = host ? host : v, .name = kept, .bytes = bytes, .managed = managed, .address = address, .binary = b};
 	pthread_mutex_lock(&lock);
-	struct registered_variable **at = &variables[bucket_of(host)];
+	struct registered_variable **at = &variables[bucket_of(v->host)];
 	v->next = *at;
 	*at = v;
 	pthread_mutex_unlock(&lock);
+	return v;
 }
 
 void hook___cudaRegisterVar(void **handle, char *host, char *device, const char *name, int external, size_t bytes, int constant, int global)
 {
 	(void)device, (void)external, (void)constant, (void)global;
-	register_variable(handle, host, name, bytes, false);
+	register_variable((struct registered_binary *)handle, host, name, bytes, false, NULL);
 }
 
 /* The code on the host has a pointer to the variable. It is filled when the module is there (__cudaInitModule). */
@@ -171,7 +187,7 @@ void hook___cudaRegisterManagedVar(void **handle, void **host, char *device, con
                                    int global)
 {
 	(void)device, (void)external, (void)constant, (void)global;
-	register_variable(handle, host, name, bytes, true);
+	register_variable((struct registered_binary *)handle, host, name, bytes, true, NULL);
 }
 
 /* The calls that would bind something to them are refused. */
@@ -385,4 +401,84 @@ char hook___cudaInitModule(void **handle)
 			atomic_store(&v->address, instead);
 		}
 	return good;
+}
+
+/* ---- images that the application loads itself ---- */
+
+bool binary_exists(const struct registered_binary *b)
+{
+	pthread_mutex_lock(&lock);
+	const struct registered_binary *at = binaries;
+	while (at && at != b)
+		at = at->next;
+	pthread_mutex_unlock(&lock);
+	return at && b;
+}
+
+int binary_load(const void *image, size_t bytes, struct registered_binary **out)
+{
+	const struct fatbin_wrapper *w = image;
+	uint32_t magic = 0;
+	struct cuda_module *module;
+	*out = NULL;
+	if (!image)
+		return cudaErrorInvalidValue;
+	memcpy(&magic, image, bytes && bytes < sizeof magic ? bytes : *(const char *)image ? sizeof magic : 1);
+	module = magic == FATBIN_WRAPPER_MAGIC ? make_module(w) : cuda_module_new(image, bytes);
+	struct registered_binary *b = module ? register_binary(NULL, module) : NULL;
+	if (!b)
+		return cudaErrorMemoryAllocation;
+	int error = prepare_module(b, &module);
+	if (error)
+		binary_unload(b);
+	else
+		*out = b;
+	return error;
+}
+
+int binary_unload(struct registered_binary *b)
+{
+	if (!binary_exists(b))
+		return cudaErrorInvalidResourceHandle;
+	hook___cudaUnregisterFatBinary((void **)b);
+	return cudaSuccess;
+}
+
+int binary_function(struct registered_binary *b, const char *name, struct registered_function **out)
+{
+	struct gs_error err = {""};
+	struct cuda_kernel *kernel;
+	*out = NULL;
+	if (!binary_exists(b))
+		return cudaErrorInvalidResourceHandle;
+	int result = cuda_module_kernel(b->module, name, &kernel, &err);
+	if (result == -ENOENT)
+		return cudaErrorSymbolNotFound;
+	if (result && *err.text)
+		error_say_once(name, "%s", err.text);
+	if (result)
+		return error_of(result, cudaErrorInvalidPtx);
+	pthread_mutex_lock(&lock);
+	for (size_t i = 0; i < BUCKETS && !*out; i++)
+		for (struct registered_function *f = functions[i]; f && !*out; f = f->next)
+			if (f->binary == b && f->kernel == kernel)
+				*out = f;
+	pthread_mutex_unlock(&lock);
+	if (!*out)
+		*out = register_function(b, NULL, name, kernel);
+	return *out ? cudaSuccess : cudaErrorMemoryAllocation;
+}
+
+int binary_variable(struct registered_binary *b, const char *name, void **address, size_t *bytes)
+{
+	struct gs_error err = {""};
+	size_t follow;
+	if (!binary_exists(b))
+		return cudaErrorInvalidResourceHandle;
+	int result = cuda_module_variable(b->module, name, address, bytes, &err);
+	if (result)
+		return result == -ENOENT ? cudaErrorSymbolNotFound : error_of(result, cudaErrorSymbolNotFound);
+	if (!variable_contains(*address, &follow) && !register_variable(b, NULL, name, *bytes, false, *address))
+		return cudaErrorMemoryAllocation;
+	return cudaSuccess;
 }

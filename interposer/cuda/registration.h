@@ -30,4 +30,14 @@ int variable_find(const void *symbol, void **address, size_t *bytes);
 /* Whether the address is that of a variable we know, and how many bytes of it follow. */
 bool variable_contains(const void *address, size_t *bytes);
 
+/* ---- images that the application loads itself: the driver's modules ---- */
+
+struct registered_binary;
+/* A fat binary or its wrapper, a cubin, or PTX text. It is copied, and lifted at once. 0 bytes: as many as the image says. */
+int binary_load(const void *image, size_t bytes, struct registered_binary **out);
+int binary_unload(struct registered_binary *b);
+bool binary_exists(const struct registered_binary *b);
+int binary_function(struct registered_binary *b, const char *name, struct registered_function **out);
+int binary_variable(struct registered_binary *b, const char *name, void **address, size_t *bytes);
+
 #endif

@@ -3,6 +3,7 @@
 
 #include "runtime/config/options.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
@@ -44,6 +45,19 @@ static void prepend(const char *variable, const char *path)
 	gs_buf_free(&list);
 }
 
+/* An application may open the driver to see whether there is one, and so may NVIDIA's OpenCL. So ours stands only where none is installed. */
+static void add_driver_folder(const char *cuda)
+{
+	char folder[PATH_MAX + 64];
+	void *installed = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL);
+	if (installed) {
+		dlclose(installed);
+		return;
+	}
+	snprintf(folder, sizeof folder, "%s/driver", cuda);
+	prepend("LD_LIBRARY_PATH", folder);
+}
+
 /* The libraries that stand for a CUDA runtime (interposer/cuda/ways/alias.c) come before one that is installed, so that programs run in
  * the same way wherever they are. */
 static void add_cuda_folder(const char *library)
@@ -57,6 +71,7 @@ static void add_cuda_folder(const char *library)
 		if (access(file, R_OK))
 			continue;
 		prepend("LD_LIBRARY_PATH", folder);
+		add_driver_folder(folder);
 		return;
 	}
 }

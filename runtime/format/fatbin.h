@@ -16,6 +16,8 @@
 
 enum { FATBIN_WRAPPER_MAGIC = 0x466243b1, FATBIN_WRAPPER_PLAIN = 1, FATBIN_WRAPPER_RELOCATABLE = 2 };
 #define FATBIN_MAGIC 0xba55ed50u
+/* Our own version of a container's header: that of containers in a row, which cuLinkComplete makes. They follow it, and it counts their bytes. */
+enum { FATBIN_ROW = 0x4753 };
 
 struct fatbin_wrapper {
 	uint32_t magic, version;

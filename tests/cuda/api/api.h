@@ -50,6 +50,7 @@ struct pointer_attributes {
 };
 
 #define API(name, ...) extern int name(__VA_ARGS__)
+API(cudaGetDriverEntryPoint, const char *, void **, unsigned long long, int *);
 API(cudaMalloc3D, struct pitched *, struct extent);
 API(cudaMemcpy3D, const struct copy3d *);
 API(cudaMemset2D, void *, size_t, int, size_t, size_t);

@@ -105,10 +105,23 @@ static void test_settings(void)
 	EXPECT(value >= 13000, true);
 }
 
+static void test_entry_points(void)
+{
+	void *f = NULL;
+	int status = -1;
+	EXPECT(cudaGetDriverEntryPoint("cuMemAlloc", &f, 0, &status), 0);
+	EXPECT(status, 0);
+	EXPECT(f != NULL, true);
+	EXPECT(cudaGetDriverEntryPoint("cuNoSuchFunction", &f, 0, &status), 0);
+	EXPECT(status, 1);
+	EXPECT(f == NULL, true);
+}
+
 int main(void)
 {
 	test_properties();
 	test_attributes();
 	test_settings();
+	test_entry_points();
 	return verdict();
 }

@@ -58,6 +58,22 @@ check "memory with a runtime that is installed, preloaded" preloaded 13 "$work/m
 check "devices of version 12 with a runtime that is installed, preloaded" preloaded 12 "$work/devices-12"
 check "errors with the alias library alone" alias_alone "$work/errors-13"
 
+# The driver's own interface. Where a driver is installed, gpusim run leaves it where it is.
+$cc -o "$work/driver" "$root/tests/cuda/api/driver.c" -ldl
+driver_launches() {
+	LD_LIBRARY_PATH=$build/cuda/driver GPUSIM_REPORT=json GPUSIM_OUTPUT=$work/driver-report passes "$work/driver" &&
+		[ "$(jq -c '[.launches[].kernel]' "$work/driver-report.json")" = '["saxpy","saxpy","linked"]' ]
+}
+if ldconfig -p | grep -q 'libcuda\.so\.1 '; then
+	skip "the driver's interface under gpusim run: a driver is installed"
+else
+	check "the driver's interface under gpusim run" run "$work/driver"
+fi
+check "the driver's interface, by a library of its name" driver_launches
+nvrtc=$(ls "$cuda"/lib64/libnvrtc.so.[0-9]* "$cuda"/lib/libnvrtc.so.[0-9]* 2>/dev/null | head -1)
+compiles_itself() { $cc -o "$work/nvrtc" "$root/tests/cuda/api/nvrtc.c" -ldl && LD_LIBRARY_PATH=$build/cuda/driver passes "$work/nvrtc" "$nvrtc"; }
+if [ -n "$nvrtc" ]; then check "a kernel that NVRTC compiles" compiles_itself; else skip "a kernel that NVRTC compiles: there is no NVRTC"; fi
+
 says_what_is_refused() {
 	"$build/gpusim" run -- "$work/errors-13" 2>&1 >/dev/null | grep -c 'cudaUserObjectCreate is not implemented yet' | grep -qx 1
 }

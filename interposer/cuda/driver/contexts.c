@@ -1,0 +1,248 @@
+/* Contexts. There is one device, and what it holds belongs to all of them, so that a context is little more than something to be current. */
+#include "interposer/cuda/driver/driver.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct driver_context {
+	unsigned flags;
+	unsigned long long id;
+	struct driver_context *next;
+};
+
+/* The contexts of a thread, the current one first. */
+struct context_stack {
+	struct driver_context *context;
+	struct context_stack *below;
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of all below but the stacks */
+static struct driver_context *contexts;
+static struct driver_context primary = {.id = 1};
+static unsigned primary_users;
+static unsigned long long context_count = 1;
+static atomic_bool initialised;
+static __thread struct context_stack *stack;
+
+int driver_init(unsigned flags)
+{
+	int error = flags ? cudaErrorInvalidValue : entry_start();
+	if (!error)
+		initialised = true;
+	return error;
+}
+
+/* The runtime starts the driver itself. */
+int driver_needs_start(void)
+{
+	if (!initialised && !entry_runtime_used())
+		return cudaErrorInitializationError;
+	return entry_start();
+}
+
+int driver_needs_context(void)
+{
+	int error = driver_needs_start();
+	return error ? error : context_current() ? cudaSuccess : cudaErrorDeviceUninitialized;
+}
+
+static bool is_listed(const struct driver_context *c)
+{
+	const struct driver_context *at = contexts;
+	while (at && at != c)
+		at = at->next;
+	return c && (at || c == &primary);
+}
+
+bool context_exists(const struct driver_context *c)
+{
+	pthread_mutex_lock(&lock);
+	bool exists = is_listed(c);
+	pthread_mutex_unlock(&lock);
+	return exists;
+}
+
+/* A thread that has used the runtime has the primary context. */
+struct driver_context *context_current(void)
+{
+	if (!stack)
+		return entry_runtime_used() ? &primary : NULL;
+	return stack->context && context_exists(stack->context) ? stack->context : NULL;
+}
+
+static int check_flags(unsigned flags)
+{
+	unsigned schedule = flags & API_DEVICE_SCHEDULE;
+	return (flags & ~(unsigned)API_DEVICE_FLAGS) || (schedule & (schedule - 1)) ? cudaErrorInvalidValue : cudaSuccess;
+}
+
+int context_push(struct driver_context *c)
+{
+	struct context_stack *s = context_exists(c) ? malloc(sizeof *s) : NULL;
+	if (!s)
+		return context_exists(c) ? cudaErrorMemoryAllocation : cudaErrorDeviceUninitialized;
+	*s = (struct context_stack){c, stack};
+	stack = s;
+	return cudaSuccess;
+}
+
+int context_pop(struct driver_context **out)
+{
+	struct context_stack *s = stack;
+	if (!s)
+		return cudaErrorDeviceUninitialized;
+	if (out)
+		*out = s->context;
+	stack = s->below;
+	free(s);
+	return cudaSuccess;
+}
+
+/* Replaces the current one. */
+int context_set(struct driver_context *c)
+{
+	if (c && !context_exists(c))
+		return cudaErrorDeviceUninitialized;
+	if (stack && c)
+		stack->context = c;
+	else if (stack)
+		return context_pop(NULL);
+	return c && !stack ? context_push(c) : cudaSuccess;
+}
+
+int context_create(struct driver_context **out, unsigned flags, int device)
+{
+	int error = !out ? cudaErrorInvalidValue : device ? cudaErrorInvalidDevice : check_flags(flags);
+	if (error)
+		return error;
+	struct driver_context *c = calloc(1, sizeof *c);
+	if (!c)
+		return cudaErrorMemoryAllocation;
+	pthread_mutex_lock(&lock);
+	*c = (struct driver_context){flags, ++context_count, contexts};
+	contexts = c;
+	pthread_mutex_unlock(&lock);
+	*out = c;
+	return context_push(c);
+}
+
+int context_destroy(struct driver_context *c)
+{
+	pthread_mutex_lock(&lock);
+	struct driver_context **at = &contexts;
+	while (*at && *at != c)
+		at = &(*at)->next;
+	bool known = *at;
+	if (known)
+		*at = c->next;
+	pthread_mutex_unlock(&lock);
+	if (!known)
+		return cudaErrorDeviceUninitialized;
+	int error = hook_cudaDeviceSynchronize();
+	if (stack && stack->context == c)
+		context_pop(NULL);
+	free(c);
+	return error;
+}
+
+int context_flags(const struct driver_context *c, unsigned *flags)
+{
+	c = c ? c : context_current();
+	if (!flags || !c)
+		return flags ? cudaErrorDeviceUninitialized : cudaErrorInvalidValue;
+	*flags = c->flags | API_DEVICE_MAP_HOST;
+	return cudaSuccess;
+}
+
+int context_id(const struct driver_context *c, unsigned long long *id)
+{
+	c = c ? c : context_current();
+	if (!id || !context_exists(c))
+		return id ? cudaErrorDeviceUninitialized : cudaErrorInvalidValue;
+	*id = c->id;
+	return cudaSuccess;
+}
+
+/* ---- the primary context ---- */
+
+int primary_retain(struct driver_context **out, int device)
+{
+	if (!out || device)
+		return out ? cudaErrorInvalidDevice : cudaErrorInvalidValue;
+	pthread_mutex_lock(&lock);
+	primary_users++;
+	pthread_mutex_unlock(&lock);
+	*out = &primary;
+	return cudaSuccess;
+}
+
+int primary_release(int device)
+{
+	if (device)
+		return cudaErrorInvalidDevice;
+	pthread_mutex_lock(&lock);
+	bool used = primary_users > 0;
+	primary_users -= used;
+	pthread_mutex_unlock(&lock);
+	return used ? cudaSuccess : cudaErrorDeviceUninitialized;
+}
+
+int primary_set_flags(int device, unsigned flags)
+{
+	int error = device ? cudaErrorInvalidDevice : check_flags(flags);
+	if (error)
+		return error;
+	pthread_mutex_lock(&lock);
+	primary.flags = flags;
+	pthread_mutex_unlock(&lock);
+	return cudaSuccess;
+}
+
+int primary_state(int device, unsigned *flags, int *active)
+{
+	if (device || !flags || !active)
+		return device ? cudaErrorInvalidDevice : cudaErrorInvalidValue;
+	pthread_mutex_lock(&lock);
+	*flags = primary.flags;
+	*active = primary_users > 0 || entry_runtime_used();
+	pthread_mutex_unlock(&lock);
+	return cudaSuccess;
+}
+
+/* ---- the device ---- */
+
+int device_name(char *name, int room, int device)
+{
+	if (device || !name || room < 1)
+		return device ? cudaErrorInvalidDevice : cudaErrorInvalidValue;
+	snprintf(name, (size_t)room, "%s", cuda_gpu()->title);
+	return cudaSuccess;
+}
+
+/* As in the properties (device/properties.c). */
+int device_uuid(void *uuid, int device)
+{
+	const struct gpu *g = cuda_gpu();
+	uint64_t words[2] = {gs_hash(g->name, strlen(g->name)), gs_hash(g->title, strlen(g->title))};
+	if (device || !uuid)
+		return device ? cudaErrorInvalidDevice : cudaErrorInvalidValue;
+	memcpy(uuid, words, sizeof words);
+	return cudaSuccess;
+}
+
+int device_memory(size_t *bytes, int device)
+{
+	return device || !bytes ? device ? cudaErrorInvalidDevice : cudaErrorInvalidValue : hook_cudaMemGetInfo(NULL, bytes);
+}
+
+int device_capability(int *major, int *minor, int device)
+{
+	enum { MAJOR = 75, MINOR = 76 }; /* numbers of attributes */
+	if (!major || !minor)
+		return cudaErrorInvalidValue;
+	int error = hook_cudaDeviceGetAttribute(major, MAJOR, device);
+	return error ? error : hook_cudaDeviceGetAttribute(minor, MINOR, device);
+}

@@ -1,0 +1,108 @@
+/*
+ * driver: the entry points of the CUDA driver. Numbers of errors are those of the runtime where both have one (driver_error). A module is a registered
+ * binary, and so is a library. A function is a registered function, and so is a kernel. Device addresses are pointers here; on 64-bit machines they are
+ * passed in the same way.
+ */
+#ifndef GPUSIM_INTERPOSER_CUDA_DRIVER_DRIVER_H
+#define GPUSIM_INTERPOSER_CUDA_DRIVER_DRIVER_H
+
+#include "interposer/cuda/interposer.h"
+#include "interposer/cuda/registration.h"
+
+/* An error number of the runtime as the driver's: it has none below 100 but the first few. */
+int driver_error(int error);
+/* 0, or the error of a call before cuInit; the second also: of a call without a context. */
+int driver_needs_start(void);
+int driver_needs_context(void);
+
+/* contexts.c */
+struct driver_context;
+int driver_init(unsigned flags);
+int context_create(struct driver_context **out, unsigned flags, int device);
+int context_destroy(struct driver_context *c);
+int context_push(struct driver_context *c);
+int context_pop(struct driver_context **out);
+int context_set(struct driver_context *c);
+struct driver_context *context_current(void); /* NULL: there is none */
+bool context_exists(const struct driver_context *c);
+int context_flags(const struct driver_context *c, unsigned *flags); /* NULL: the current one */
+int context_id(const struct driver_context *c, unsigned long long *id);
+int primary_retain(struct driver_context **out, int device);
+int primary_release(int device);
+int primary_set_flags(int device, unsigned flags);
+int primary_state(int device, unsigned *flags, int *active);
+int device_name(char *name, int room, int device);
+int device_uuid(void *uuid, int device);
+int device_memory(size_t *bytes, int device);
+int device_capability(int *major, int *minor, int device);
+
+/* modules.c */
+int module_load_file(struct registered_binary **out, const char *path);
+int module_global(void **address, size_t *bytes, struct registered_binary *b, const char *name);
+int function_of(struct registered_function **out, struct registered_binary *b, const char *name);
+int function_attribute(int *value, int attribute, const void *function);
+int function_binary(struct registered_binary **out, const void *function);
+/* launch.c */
+struct driver_launch_config {
+	unsigned grid[3], block[3], dynamic_shared;
+	void *stream;
+	const struct api_launch_attribute_entry *attributes;
+	unsigned attribute_count;
+};
+int launch_function(const void *function, struct api_size3 grid, struct api_size3 block, unsigned dynamic_shared, void *stream, void **args,
+                    void **extra, bool cooperative);
+int launch_with_config(const struct driver_launch_config *config, const void *function, void **args, void **extra, void *default_stream);
+/* The size of blocks that fills an SM best, and the blocks of that size that fill the GPU. `shared`, if it is not NULL, tells the dynamic shared
+ * memory of a block of a size. */
+int best_block_size(int *grid, int *block, const void *function, size_t (*shared)(int), size_t dynamic_shared, int limit);
+/* link.c */
+struct driver_link;
+int link_create(struct driver_link **out);
+int link_add(struct driver_link *l, int kind, const void *data, size_t bytes);
+int link_add_file(struct driver_link *l, int kind, const char *path);
+int link_complete(struct driver_link *l, void **image, size_t *bytes);
+int link_destroy(struct driver_link *l);
+
+/* memory.c */
+struct driver_copy2d {
+	struct driver_side2d {
+		size_t x, y;
+		int kind;
+		void *host, *device, *array;
+		size_t pitch;
+	} from, to;
+	size_t width, height;
+};
+struct driver_copy3d {
+	struct driver_side3d {
+		size_t x, y, z, level;
+		int kind;
+		void *host, *device, *array, *reserved;
+		size_t pitch, height;
+	} from, to;
+	size_t width, height, depth;
+};
+int copy_rows(const struct driver_copy2d *c, bool synchronous, void *stream);
+int copy_box(const struct driver_copy3d *c, bool synchronous, void *stream);
+int fill_units(void *to, size_t pitch, unsigned value, unsigned unit, size_t width, size_t height, bool synchronous, void *stream);
+int allocation_range(void **begin, size_t *bytes, const void *address);
+int pointer_attribute(void *value, int attribute, const void *address);
+int pointer_attributes(unsigned count, const int *attributes, void **values, const void *address);
+struct driver_array {
+	size_t width, height, depth;
+	int format;
+	unsigned channels, flags;
+};
+struct driver_plane { /* of two dimensions */
+	size_t width, height;
+	int format;
+	unsigned channels;
+};
+int array_create(void **out, const struct driver_array *a);
+
+/* errors */
+int error_text(int error, const char **out, bool name);
+/* entry.c */
+int driver_find(const char *name, void **out, int version, unsigned long long flags, int *status);
+
+#endif

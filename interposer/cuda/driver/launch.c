@@ -1,0 +1,106 @@
+/* Launches of functions, with their parameters in either form. */
+#include "interposer/cuda/driver/driver.h"
+#include "interposer/cuda/launch.h"
+
+#include <stdlib.h>
+
+/* What follows `extra` names: pairs of these and a value, up to the first. */
+enum { EXTRA_END, EXTRA_BUFFER, EXTRA_BYTES };
+
+/* That buffer, laid out as the kernel expects it. NULL: there is none. */
+static char *find_buffer(void **extra, size_t *bytes)
+{
+	char *buffer = NULL;
+	*bytes = 0;
+	for (; extra && (uintptr_t)*extra != EXTRA_END; extra += 2)
+		if ((uintptr_t)*extra == EXTRA_BUFFER)
+			buffer = extra[1];
+		else if ((uintptr_t)*extra == EXTRA_BYTES)
+			*bytes = *(size_t *)extra[1];
+		else
+			return NULL;
+	return buffer;
+}
+
+/* Pointers to the parameters in the buffer that `extra` gives. The caller frees them. NULL: they do not fit, or there is no memory. */
+static void **point_into(const struct cuda_kernel_facts *facts, void **extra)
+{
+	size_t bytes;
+	char *buffer = find_buffer(extra, &bytes);
+	void **args = buffer ? malloc((facts->parameter_count + 1) * sizeof *args) : NULL;
+	for (unsigned i = 0; args && i < facts->parameter_count; i++) {
+		const struct cuda_parameter *p = &facts->parameters[i];
+		if (p->offset + (size_t)p->bytes > bytes) {
+			free(args);
+			return NULL;
+		}
+		args[i] = buffer + p->offset;
+	}
+	return args;
+}
+
+int launch_function(const void *function, struct api_size3 grid, struct api_size3 block, unsigned dynamic_shared, void *stream, void **args, void **extra,
+                    bool cooperative)
+{
+	struct registered_function *f;
+	void **own = NULL;
+	if (function_prepare(function, &f))
+		return cudaErrorInvalidResourceHandle;
+	if (args && extra)
+		return cudaErrorInvalidValue;
+	if (extra && !(own = point_into(cuda_kernel_facts(f->kernel), extra)))
+		return cudaErrorInvalidValue;
+	args = own ? own : args;
+	int error = cooperative ? hook_cudaLaunchCooperativeKernel(function, grid, block, args, dynamic_shared, stream)
+	                        : hook_cudaLaunchKernel(function, grid, block, args, dynamic_shared, stream);
+	free(own);
+	return error;
+}
+
+int launch_with_config(const struct driver_launch_config *config, const void *function, void **args, void **extra, void *default_stream)
+{
+	struct registered_function *f;
+	void **own = NULL;
+	if (!config)
+		return cudaErrorInvalidValue;
+	if (function_prepare(function, &f))
+		return cudaErrorInvalidResourceHandle;
+	if (extra && !(own = point_into(cuda_kernel_facts(f->kernel), extra)))
+		return cudaErrorInvalidValue;
+	struct api_launch_config c = {
+		.grid = {config->grid[0], config->grid[1], config->grid[2]},
+		.block = {config->block[0], config->block[1], config->block[2]},
+		.dynamic_shared = config->dynamic_shared,
+		.stream = config->stream ? config->stream : default_stream,
+		.attributes = config->attributes,
+		.attribute_count = config->attribute_count,
+	};
+	int error = hook_cudaLaunchKernelExC(&c, function, own ? own : args);
+	free(own);
+	return error;
+}
+
+int best_block_size(int *grid, int *block, const void *function, size_t (*shared)(int), size_t dynamic_shared, int limit)
+{
+	struct registered_function *f;
+	if (!grid || !block)
+		return cudaErrorInvalidValue;
+	if (function_prepare(function, &f))
+		return cudaErrorInvalidResourceHandle;
+	const struct gpu *g = cuda_gpu();
+	int warp = (int)g->warp_size, most = (int)cuda_kernel_facts(f->kernel)->max_threads, best = 0;
+	most = limit > 0 && limit < most ? limit : most;
+	*grid = *block = 0;
+	for (int size = (most + warp - 1) / warp * warp; size > 0; size -= warp) {
+		int threads = size < most ? size : most, blocks = 0;
+		int error = hook_cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, function, threads, shared ? shared(threads) : dynamic_shared);
+		if (error)
+			return error;
+		if (blocks * threads <= best)
+			continue;
+		best = blocks * threads;
+		*block = threads;
+		*grid = blocks * (int)g->sm_count;
+	}
+	return cudaSuccess;
+}

@@ -1,0 +1,317 @@
+/*
+ * The CUDA driver's interface, as a program uses it that opens the library itself. It needs no header of CUDA and no compiler for it: its kernels are
+ * PTX. By the real driver of a GPU it passes as well. Ends with "PASS" or exit status 1.
+ */
+#include <dlfcn.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef uint64_t address;
+enum { INVALID_VALUE = 1, NOT_INITIALIZED = 3, INVALID_DEVICE = 101, INVALID_IMAGE = 200, INVALID_CONTEXT = 201, FILE_NOT_FOUND = 301,
+       NOT_FOUND = 500 };
+
+static const char saxpy_ptx[] =
+	".version 7.0\n.target sm_70\n.address_size 64\n"
+	".visible .global .align 4 .f32 offset = 0f3F800000;\n"
+	".visible .entry saxpy(.param .u64 saxpy_x, .param .u64 saxpy_y, .param .f32 saxpy_a, .param .u32 saxpy_n)\n"
+	"{\n\t.reg .pred %p<2>;\n\t.reg .f32 %f<6>;\n\t.reg .b32 %r<6>;\n\t.reg .b64 %rd<8>;\n"
+	"\tld.param.u64 %rd1, [saxpy_x];\n\tld.param.u64 %rd2, [saxpy_y];\n\tld.param.f32 %f1, [saxpy_a];\n\tld.param.u32 %r1, [saxpy_n];\n"
+	"\tmov.u32 %r2, %ctaid.x;\n\tmov.u32 %r3, %ntid.x;\n\tmov.u32 %r4, %tid.x;\n\tmad.lo.s32 %r5, %r2, %r3, %r4;\n"
+	"\tsetp.ge.u32 %p1, %r5, %r1;\n\t@%p1 bra done;\n"
+	"\tmul.wide.u32 %rd3, %r5, 4;\n\tcvta.to.global.u64 %rd4, %rd1;\n\tcvta.to.global.u64 %rd5, %rd2;\n\tadd.s64 %rd6, %rd4, %rd3;\n\tadd.s64 %rd7, %rd5, %rd3;\n"
+	"\tld.global.f32 %f2, [%rd6];\n\tld.global.f32 %f3, [%rd7];\n\tld.global.f32 %f4, [offset];\n"
+	"\tfma.rn.f32 %f5, %f1, %f2, %f3;\n\tadd.f32 %f5, %f5, %f4;\n\tst.global.f32 [%rd7], %f5;\ndone:\n\tret;\n}\n";
+/* Two texts for the linker: a kernel, and the function that it calls. */
+static const char caller_ptx[] =
+	".version 7.0\n.target sm_70\n.address_size 64\n.extern .func (.param .b32 result) twice (.param .b32 value);\n"
+	".visible .entry linked(.param .u64 linked_out)\n{\n\t.reg .b32 %r<4>;\n\t.reg .b64 %rd<4>;\n"
+	"\tld.param.u64 %rd1, [linked_out];\n\tcvta.to.global.u64 %rd1, %rd1;\n\tmov.u32 %r1, %tid.x;\n\tmul.wide.u32 %rd2, %r1, 4;\n\tadd.s64 %rd3, %rd1, %rd2;\n"
+	"\t{\n\t.param .b32 in;\n\t.param .b32 back;\n\tst.param.b32 [in], %r1;\n\tcall.uni (back), twice, (in);\n\tld.param.b32 %r2, [back];\n\t}\n"
+	"\tst.global.u32 [%rd3], %r2;\n\tret;\n}\n";
+static const char called_ptx[] = ".version 7.0\n.target sm_70\n.address_size 64\n.visible .func (.param .b32 result) twice (.param .b32 value)\n"
+				 "{\n\t.reg .b32 %r<3>;\n\tld.param.b32 %r1, [value];\n\tadd.s32 %r2, %r1, %r1;\n\tst.param.b32 [result], %r2;\n\tret;\n}\n";
+
+/* ---- the functions, by their names ---- */
+
+static void *library;
+static int (*find_by_driver)(const char *, void **, int, unsigned long long, int *);
+
+static void *function(const char *name)
+{
+	void *f = dlsym(library, name);
+	if (!f) {
+		printf("FAIL %s is missing\n", name);
+		exit(1);
+	}
+	return f;
+}
+#define CU(name, ...) ((int (*)(__VA_ARGS__))function(#name))
+
+static int failures;
+static void expect(long is, long wanted, const char *what, int line)
+{
+	if (is != wanted)
+		failures++, printf("FAIL line %d: %s is %ld, not %ld\n", line, what, is, wanted);
+}
+#define EXPECT(is, wanted) expect((long)(is), (long)(wanted), #is, __LINE__)
+#define GOOD(call) EXPECT(call, 0)
+
+/* ---- what is checked ---- */
+
+static void before_and_after_init(void)
+{
+	int count = 0, version = 0, device = -1, value = 0;
+	char name[64] = "";
+	size_t bytes = 0;
+	const char *text = NULL;
+	EXPECT(CU(cuDeviceGetCount, int *)(&count), NOT_INITIALIZED);
+	GOOD(CU(cuDriverGetVersion, int *)(&version));
+	EXPECT(version >= 12000, true);
+	EXPECT(CU(cuInit, unsigned)(1), INVALID_VALUE);
+	GOOD(CU(cuInit, unsigned)(0));
+	GOOD(CU(cuDeviceGetCount, int *)(&count));
+	EXPECT(count >= 1, true);
+	GOOD(CU(cuDeviceGet, int *, int)(&device, 0));
+	EXPECT(CU(cuDeviceGet, int *, int)(&device, 99), INVALID_DEVICE);
+	GOOD(CU(cuDeviceGetName, char *, int, int)(name, sizeof name, 0));
+	EXPECT(*name != 0, true);
+	GOOD(CU(cuDeviceTotalMem_v2, size_t *, int)(&bytes, 0));
+	EXPECT(bytes > 1000000, true);
+	GOOD(CU(cuDeviceGetAttribute, int *, int, int)(&value, 10, 0)); /* threads of a warp */
+	EXPECT(value, 32);
+	GOOD(CU(cuGetErrorName, int, const char **)(INVALID_CONTEXT, &text));
+	EXPECT(text && !strcmp(text, "CUDA_ERROR_INVALID_CONTEXT"), true);
+	EXPECT(CU(cuGetErrorName, int, const char **)(12345, &text), INVALID_VALUE);
+}
+
+static void contexts(void)
+{
+	void *first, *second, *now, *primary;
+	unsigned flags;
+	int active;
+	address a;
+	EXPECT(CU(cuMemAlloc_v2, address *, size_t)(&a, 16), INVALID_CONTEXT);
+	GOOD(CU(cuCtxCreate_v2, void **, unsigned, int)(&first, 0, 0));
+	GOOD(CU(cuCtxCreate_v2, void **, unsigned, int)(&second, 0, 0));
+	GOOD(CU(cuCtxGetCurrent, void **)(&now));
+	EXPECT(now == second, true);
+	GOOD(CU(cuCtxPopCurrent_v2, void **)(&now));
+	EXPECT(now == second, true);
+	GOOD(CU(cuCtxGetCurrent, void **)(&now));
+	EXPECT(now == first, true);
+	GOOD(CU(cuCtxDestroy_v2, void *)(second));
+	GOOD(CU(cuCtxSetCurrent, void *)(NULL));
+	GOOD(CU(cuCtxGetCurrent, void **)(&now));
+	EXPECT(now == NULL, true);
+	GOOD(CU(cuCtxDestroy_v2, void *)(first));
+	GOOD(CU(cuDevicePrimaryCtxGetState, int, unsigned *, int *)(0, &flags, &active));
+	EXPECT(active, 0);
+	GOOD(CU(cuDevicePrimaryCtxRetain, void **, int)(&primary, 0));
+	GOOD(CU(cuCtxSetCurrent, void *)(primary));
+	GOOD(CU(cuDevicePrimaryCtxGetState, int, unsigned *, int *)(0, &flags, &active));
+	EXPECT(active, 1);
+}
+
+enum { N = 1000 };
+
+static void check_saxpy(address y, float offset, const char *how)
+{
+	float result[N];
+	int wrong = 0;
+	GOOD(CU(cuMemcpyDtoH_v2, void *, address, size_t)(result, y, sizeof result));
+	for (int i = 0; i < N; i++)
+		wrong += result[i] != 2.5f * (float)i + 7 + offset;
+	if (wrong)
+		failures++, printf("FAIL %s: %d of %d are wrong\n", how, wrong, N);
+}
+
+static void fill(address x, address y)
+{
+	float values[N];
+	for (int i = 0; i < N; i++)
+		values[i] = (float)i;
+	GOOD(CU(cuMemcpyHtoD_v2, address, const void *, size_t)(x, values, sizeof values));
+	GOOD(CU(cuMemsetD32_v2, address, unsigned, size_t)(y, 0x40e00000, N)); /* 7.0 */
+}
+
+typedef int launch(void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void *, void **, void **);
+
+static void modules(void)
+{
+	void *module, *f, *stream, *begin, *end;
+	address x, y, global;
+	size_t bytes = 0;
+	int value = 0, blocks = 0, block = 0, grid = 0;
+	float a = 2.5f, three = 3, ms = -1;
+	unsigned n = N;
+	EXPECT(CU(cuModuleLoadData, void **, const void *)(&module, "this is no image\n"), INVALID_IMAGE);
+	EXPECT(CU(cuModuleLoad, void **, const char *)(&module, "/nonexistent.cubin"), FILE_NOT_FOUND);
+	GOOD(CU(cuModuleLoadData, void **, const void *)(&module, saxpy_ptx));
+	EXPECT(CU(cuModuleGetFunction, void **, void *, const char *)(&f, module, "nobody"), NOT_FOUND);
+	GOOD(CU(cuModuleGetFunction, void **, void *, const char *)(&f, module, "saxpy"));
+	GOOD(CU(cuFuncGetAttribute, int *, int, void *)(&value, 0, f)); /* threads of a block, at most */
+	EXPECT(value, 1024);
+	EXPECT(CU(cuModuleGetGlobal_v2, address *, size_t *, void *, const char *)(&global, &bytes, module, "nobody"), NOT_FOUND);
+	GOOD(CU(cuModuleGetGlobal_v2, address *, size_t *, void *, const char *)(&global, &bytes, module, "offset"));
+	EXPECT(bytes, sizeof(float));
+	GOOD(CU(cuOccupancyMaxActiveBlocksPerMultiprocessor, int *, void *, int, size_t)(&blocks, f, 256, 0));
+	EXPECT(blocks, 8);
+	GOOD(CU(cuOccupancyMaxPotentialBlockSize, int *, int *, void *, void *, size_t, int)(&grid, &block, f, NULL, 0, 0));
+	EXPECT(block, 1024);
+
+	GOOD(CU(cuMemAlloc_v2, address *, size_t)(&x, N * sizeof(float)));
+	GOOD(CU(cuMemAlloc_v2, address *, size_t)(&y, N * sizeof(float)));
+	fill(x, y);
+	void *args[] = {&x, &y, &a, &n};
+	GOOD(((launch *)function("cuLaunchKernel"))(f, 8, 1, 1, 128, 1, 1, 0, NULL, args, NULL));
+	check_saxpy(y, 1, "parameters by pointers");
+
+	/* The same with a buffer of parameters, on a stream, between two events, with another value of the variable. */
+	struct {
+		address x, y;
+		float a;
+		unsigned n;
+	} buffer = {x, y, a, n};
+	size_t size = sizeof buffer;
+	void *extra[] = {(void *)1, &buffer, (void *)2, &size, (void *)0};
+	fill(x, y);
+	GOOD(CU(cuMemcpyHtoD_v2, address, const void *, size_t)(global, &three, sizeof three));
+	GOOD(CU(cuStreamCreate, void **, unsigned)(&stream, 1));
+	GOOD(CU(cuEventCreate, void **, unsigned)(&begin, 0));
+	GOOD(CU(cuEventCreate, void **, unsigned)(&end, 0));
+	GOOD(CU(cuCtxSynchronize, void)());
+	GOOD(CU(cuEventRecord, void *, void *)(begin, stream));
+	GOOD(((launch *)function("cuLaunchKernel"))(f, 8, 1, 1, 128, 1, 1, 0, stream, NULL, extra));
+	GOOD(CU(cuEventRecord, void *, void *)(end, stream));
+	GOOD(CU(cuEventSynchronize, void *)(end));
+	GOOD(CU(cuEventElapsedTime, float *, void *, void *)(&ms, begin, end));
+	EXPECT(ms > 0, true);
+	check_saxpy(y, 3, "a buffer of parameters");
+	EXPECT(((launch *)function("cuLaunchKernel"))(f, 8, 1, 1, 2048, 1, 1, 0, stream, args, NULL), INVALID_VALUE);
+
+	GOOD(CU(cuEventDestroy_v2, void *)(begin));
+	GOOD(CU(cuEventDestroy_v2, void *)(end));
+	GOOD(CU(cuStreamDestroy_v2, void *)(stream));
+	GOOD(CU(cuMemFree_v2, address)(x));
+	GOOD(CU(cuMemFree_v2, address)(y));
+	GOOD(CU(cuModuleUnload, void *)(module));
+}
+
+static void libraries_and_links(void)
+{
+	void *link, *image = NULL, *lib, *kernel, *f;
+	size_t bytes = 0;
+	address out;
+	unsigned values[64];
+	int wrong = 0;
+	GOOD(CU(cuLinkCreate_v2, unsigned, int *, void **, void **)(0, NULL, NULL, &link));
+	GOOD(CU(cuLinkAddData_v2, void *, int, const void *, size_t, const char *, unsigned, int *, void **)(link, 1, caller_ptx, sizeof caller_ptx, "caller", 0,
+	                                                                                                      NULL, NULL));
+	GOOD(CU(cuLinkAddData_v2, void *, int, const void *, size_t, const char *, unsigned, int *, void **)(link, 1, called_ptx, sizeof called_ptx, "called", 0,
+	                                                                                                      NULL, NULL));
+	GOOD(CU(cuLinkComplete, void *, void **, size_t *)(link, &image, &bytes));
+	EXPECT(image && bytes, true);
+	GOOD(CU(cuLibraryLoadData, void **, const void *, int *, void **, unsigned, int *, void **, unsigned)(&lib, image, NULL, NULL, 0, NULL, NULL, 0));
+	GOOD(CU(cuLinkDestroy, void *)(link));
+	GOOD(CU(cuLibraryGetKernel, void **, void *, const char *)(&kernel, lib, "linked"));
+	GOOD(CU(cuKernelGetFunction, void **, void *)(&f, kernel));
+	GOOD(CU(cuMemAlloc_v2, address *, size_t)(&out, sizeof values));
+	void *args[] = {&out};
+	GOOD(((launch *)function("cuLaunchKernel"))(f, 1, 1, 1, 64, 1, 1, 0, NULL, args, NULL));
+	GOOD(CU(cuMemcpyDtoH_v2, void *, address, size_t)(values, out, sizeof values));
+	for (unsigned i = 0; i < 64; i++)
+		wrong += values[i] != 2 * i;
+	EXPECT(wrong, 0);
+	GOOD(CU(cuMemFree_v2, address)(out));
+	GOOD(CU(cuLibraryUnload, void *)(lib));
+}
+
+/* CUDA_MEMCPY2D */
+struct copy2d {
+	struct side {
+		size_t x, y;
+		int kind;
+		const void *host;
+		address device;
+		void *array;
+		size_t pitch;
+	} from, to;
+	size_t width, height;
+};
+
+static void memory(void)
+{
+	address rows, begin;
+	size_t pitch = 0, bytes = 0;
+	unsigned char there[4][10], back[2][5];
+	unsigned kind = 0, short_value = 0;
+	void *host;
+	GOOD(CU(cuMemAllocPitch_v2, address *, size_t *, size_t, size_t, unsigned)(&rows, &pitch, 10, 4, 4));
+	EXPECT(pitch >= 10, true);
+	for (int i = 0; i < 40; i++)
+		there[i / 10][i % 10] = (unsigned char)i;
+	struct copy2d in = {{0, 0, 1, there, 0, NULL, 10}, {0, 0, 2, NULL, rows, NULL, pitch}, 10, 4};
+	GOOD(CU(cuMemcpy2D_v2, const struct copy2d *)(&in));
+	struct copy2d out = {{3, 1, 2, NULL, rows, NULL, pitch}, {0, 0, 1, back, 0, NULL, 5}, 5, 2};
+	GOOD(CU(cuMemcpy2D_v2, const struct copy2d *)(&out));
+	EXPECT(back[0][0], 13);
+	EXPECT(back[1][4], 27);
+	GOOD(CU(cuMemsetD2D16_v2, address, size_t, unsigned short, size_t, size_t)(rows, pitch, 0x1234, 3, 2));
+	GOOD(CU(cuMemcpyDtoH_v2, void *, address, size_t)(&short_value, rows + pitch + 4, 2));
+	EXPECT(short_value, 0x1234);
+	GOOD(CU(cuMemGetAddressRange_v2, address *, size_t *, address)(&begin, &bytes, rows + 17));
+	EXPECT(begin == rows, true);
+	GOOD(CU(cuPointerGetAttribute, void *, int, address)(&kind, 2, rows));
+	EXPECT(kind, 2);
+	GOOD(CU(cuMemAllocHost_v2, void **, size_t)(&host, 64));
+	GOOD(CU(cuPointerGetAttribute, void *, int, address)(&kind, 2, (address)host));
+	EXPECT(kind, 1);
+	GOOD(CU(cuMemFreeHost, void *)(host));
+	GOOD(CU(cuMemFree_v2, address)(rows));
+	EXPECT(CU(cuMemFree_v2, address)(rows + 1), INVALID_VALUE);
+	EXPECT(CU(cuMemAlloc_v2, address *, size_t)(&rows, 0), INVALID_VALUE);
+}
+
+static void by_name(void)
+{
+	void *f = NULL;
+	int status = -1;
+	find_by_driver = function("cuGetProcAddress_v2");
+	GOOD(find_by_driver("cuMemAlloc", &f, 12000, 0, &status));
+	EXPECT(status, 0);
+	address a;
+	GOOD(((int (*)(address *, size_t))f)(&a, 16));
+	GOOD(find_by_driver("cuMemFree", &f, 12000, 0, &status));
+	GOOD(((int (*)(address))f)(a));
+	void *context = NULL;
+	GOOD(find_by_driver("cuCtxCreate", &f, 12000, 0, &status)); /* of 12.0: an affinity and its length come second; of 11.0 they do not */
+	GOOD(((int (*)(void **, void *, int, unsigned, int))f)(&context, NULL, 0, 0, 0));
+	GOOD(CU(cuCtxDestroy_v2, void *)(context));
+	GOOD(find_by_driver("cuCtxCreate", &f, 11000, 0, &status));
+	GOOD(((int (*)(void **, unsigned, int))f)(&context, 0, 0));
+	GOOD(CU(cuCtxDestroy_v2, void *)(context));
+	find_by_driver("cuNoSuchFunction", &f, 12000, 0, &status);
+	EXPECT(status, 1);
+	EXPECT(f == NULL, true);
+}
+
+int main(void)
+{
+	library = dlopen("libcuda.so.1", RTLD_NOW);
+	if (!library) {
+		printf("FAIL %s\n", dlerror());
+		return 1;
+	}
+	before_and_after_init();
+	contexts();
+	modules();
+	libraries_and_links();
+	memory();
+	by_name();
+	if (!failures)
+		puts("PASS");
+	return failures != 0;
+}
