@@ -64,7 +64,7 @@ void *gpusim_refused_target(const char *name)
 #define REFUSED(name) STUB(name) __attribute__((visibility("default"))) extern void name(void);
 #include "interposer/cuda/entries.def"
 #define REFUSED(name) STUB(name) __attribute__((visibility("default"))) extern void name(void);
-#include "interposer/cuda/refused_driver.def"
+#include "interposer/cuda/ways/refused_driver.def"
 
 static const struct refused_address {
 	const char *name;
@@ -73,7 +73,7 @@ static const struct refused_address {
 #define REFUSED(name) {#name, name},
 #include "interposer/cuda/entries.def"
 #define REFUSED(name) {#name, name},
-#include "interposer/cuda/refused_driver.def"
+#include "interposer/cuda/ways/refused_driver.def"
 };
 
 void *entry_refused(const char *name)
