@@ -321,9 +321,9 @@ static void find_trace(struct launch_result *r)
 	trace_of(r);
 	if (r->profile.other_trace && r->sim->model.exact)
 		flag_add(&r->flags, FLAG_not_exact);
-	if (!r->trace)
+	if (!r->trace && r->sim->model.hierarchy)
 		flag_add(&r->flags, FLAG_not_traced);
-	else if (memcmp(r->trace->groups, r->profile.groups, sizeof r->trace->groups))
+	else if (r->trace && memcmp(r->trace->groups, r->profile.groups, sizeof r->trace->groups))
 		flag_add(&r->flags, FLAG_other_trace);
 }
 
@@ -389,7 +389,7 @@ int estimates_take(struct estimates *e, const struct launch_record *l, struct ke
 	}
 	*r = (struct launch_result){.sim = e->sim, .launch = l, .counts = counts, .brought = brought};
 	profile_fill(r);
-	if (e->sim->model.hierarchy)
+	if (e->sim->model.hierarchy || traces_wanted(e->sim))
 		find_trace(r);
 	kept_trace_free(r->brought);
 	p->launch = l;

@@ -128,7 +128,7 @@ static struct launches_alike *shape_of(struct artifact_kernel *k, const uint64_t
 
 bool traces_wanted(const struct simulation *sim)
 {
-	return sim->model.hierarchy && sim->options.trace.number != TRACE_NEVER;
+	return sim->options.trace.number == TRACE_ALL || (sim->model.hierarchy && sim->options.trace.number != TRACE_NEVER);
 }
 
 uint64_t trace_arguments(const uint64_t *values, size_t count)

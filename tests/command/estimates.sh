@@ -156,6 +156,19 @@ code_stays() {
 	[ $# -ge 3 ] && awk -v a="$1" -v b="$2" -v c="$3" 'BEGIN { exit !(a > b + 200 && b == c) }'
 }
 
+# Where a border is wrapped around, lanes of a warp agree. Counters do not tell that, and a trace does, with perfect memory, too.
+traced_paths() { # MEMORY TRACE
+	GPUSIM_GPU=gtx480 GPUSIM_MEMORY=$1 GPUSIM_TRACE=$2 GPUSIM_TRACE_ITEMS=65536 GPUSIM_REPORT=json GPUSIM_OUTPUT=wraps "$gpusim" run -- "$build/kernels/suite" \
+		-k "$here/../../kernels/classes" -r 1 "$here/../../kernels/classes/development.txt" boundary_wrap-s >/dev/null 2>&1
+	sed -n 's/.*"warp_instructions":\([0-9]*\).*/\1/p' wraps.json | head -1
+}
+perfect_memory_takes_traces() {
+	set -- "$(traced_paths hierarchy all)" "$(traced_paths perfect all)" "$(traced_paths perfect never)"
+	echo "warp instructions: $*"
+	[ -n "$1" ] && [ "$1" = "$2" ] && [ "$2" -lt "$3" ]
+}
+
+check 'with GPUSIM_TRACE=all, perfect memory takes paths of warps from traces' perfect_memory_takes_traces
 check 'the limiter is the fault of a kernel' limiters
 check 'instructions stay in their cache from launch to launch' code_stays
 check 'GPUSIM_EXACT=1 traces every launch as a whole' exact_traces
