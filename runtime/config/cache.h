@@ -20,7 +20,7 @@ enum cache_kind {
 	CACHE_RESULTS,  /* what gpusim-cc made of a request */
 	CACHE_BINARIES, /* the units that a program's binary was built from */
 	CACHE_WANTED,   /* requests that no gpusim-cc answered, for `gpusim cache fill` on another machine */
-	CACHE_TWINS,    /* twins that wrote other values than their kernels did */
+	CACHE_TWINS,    /* twins that wrote other values than their kernels did, or are long; what it took to build lifted kernels */
 	CACHE_ESTIMATES, /* of launches that were simulated */
 	CACHE_KINDS
 };

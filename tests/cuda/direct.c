@@ -66,7 +66,7 @@ static const char kernels[] =
 	"} }\n"
 	"__kernel void once(ulong address)\n"
 	"{ EACH {\n"
-	"	atomic_add((volatile __global uint *)PARAMETER(ulong, 0) + GROUP, TRACED ? 1000 : 1);\n"
+	"	atomic_add((volatile __global uint *)PARAMETER(ulong, 0) + GROUP, L->traces ? 1000 : 1);\n"
 	"	count(address, GROUP);\n"
 	"} }\n"
 	"__kernel void say(ulong address)\n"
@@ -88,10 +88,10 @@ static int be_gpusim_cc(const char *out)
 	struct gs_buf text = {0}, bytes = {0};
 	struct gs_error err;
 	gs_pack_puts(&pack, "version", GPUSIM_CC_VERSION);
-	gs_buf_printf(&text, "%s#define TRACED 0\n%s", head, kernels);
+	gs_buf_printf(&text, "%s%s", head, kernels);
 	gs_pack_puts(&pack, "host", text.data);
 	text.len = 0;
-	gs_buf_printf(&text, "%s#define TRACED 1\n%s", head, kernels);
+	gs_buf_printf(&text, "%s%s", head, kernels);
 	gs_pack_puts(&pack, "traced", text.data);
 	gs_pack_puts(&pack, "host-options", "-w");
 	gs_pack_puts(&pack, "layout", "item");

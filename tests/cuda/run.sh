@@ -85,6 +85,13 @@ counts_functions_by_address() {
 	jq -c '.launches[] | [.kernel, (.estimates[] | .thread_instructions, .flags)]' address.json >out
 	[ "$(cat out)" = '["by_table",5306,[]]' ] || { cat out && return 1; }
 }
+# A program that ends soon needs one of the two texts of its kernel, the one that traces. All 2097152 threads are counted in it, once: 16 instructions each.
+builds_one_text() {
+	rm -rf one && mkdir one one/pocl one/cache
+	POCL_CACHE_DIR=$work/one/pocl GPUSIM_CACHE_DIR=$work/one/cache GPUSIM_GPU=h200 GPUSIM_MEMORY=hierarchy GPUSIM_REPORT=json GPUSIM_OUTPUT=one/copy \
+		LD_PRELOAD="$build/libgpusim.so" "$build/kernels/cuda/host" "$root/kernels/cases.txt" copy-m >/dev/null || return 1
+	[ "$(find one/pocl -name program.bc | wc -l)" = 1 ] && jq -e '.launches[0].estimates[0].thread_instructions == 16 * 2097152' one/copy.json
+}
 memory_below_l1() {
 	for program in memory shared_memory divergence structs; do
 		check "$program with the memory hierarchy" by_hierarchy "$program"
@@ -92,6 +99,7 @@ memory_below_l1() {
 	check "requests and sectors of copies on an H200" traffic_of_warps
 	check "sectors of kernels that read textures and surfaces" traffic_of_textures
 	check "instructions of functions that are called by address" counts_functions_by_address
+	check "a short program needs one text of its kernel" builds_one_text
 }
 
 # 20,000 launches: each has an estimate, and few are simulated. Launches of one kernel with the same sizes and counts are alike; the loop of the

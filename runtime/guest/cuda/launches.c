@@ -47,25 +47,44 @@ static cl_command_queue queue_of(struct cuda_stream *s)
 	return s->driver;
 }
 
-/* Runs so many groups, and waits for them. The driver compiles a kernel at its first launch. */
-static cl_int run_groups(struct launch_command *c, struct cuda_stream *s, struct lifted_form *form, size_t count)
+/* Waits for its end. */
+static cl_int run_items(struct launch_command *c, struct cuda_stream *s, struct lifted_form *form, size_t items)
 {
 	const cl_ulong words = (cl_ulong)(uintptr_t)&c->words;
-	const size_t one = 1, items = lifted_items(&c->words, count, cuda_device()->units, c->kernel->lifted->waits);
+	const size_t one = 1;
 	cl_command_queue queue = queue_of(s);
-	if (!count)
-		return CL_SUCCESS;
 	pthread_mutex_lock(&c->kernel->lock);
 	cl_int code = queue ? cl.clSetKernelArg(form->kernel, 0, sizeof words, &words) : CL_OUT_OF_HOST_MEMORY;
 	if (code == CL_SUCCESS)
 		code = cl.clEnqueueNDRangeKernel(queue, form->kernel, 1, NULL, &items, &one, 0, NULL, NULL);
 	pthread_mutex_unlock(&c->kernel->lock);
-	if (code == CL_SUCCESS)
-		code = cl.clFinish(queue);
-	if (!form->launched)
-		run_first_at_exit();
+	return code == CL_SUCCESS ? cl.clFinish(queue) : code;
+}
+
+/* The driver compiles a kernel at its first launch. One without groups shows how long that takes. */
+static cl_int compile_form(struct launch_command *c, struct cuda_stream *s, struct lifted_form *form)
+{
+	const uint64_t begin = clock_ns(), together = c->words.together;
+	c->words.count = c->words.together = 0;
+	c->words.each = 1;
+	cl_int code = run_items(c, s, form, 1);
+	c->words.together = together;
+	run_first_at_exit();
+	form->build_ns += clock_ns() - begin;
 	form->launched = true;
 	return code;
+}
+
+/* Runs so many groups, and waits for them. */
+static cl_int run_groups(struct launch_command *c, struct cuda_stream *s, struct lifted_form *form, size_t count)
+{
+	cl_int code = CL_SUCCESS;
+	if (!count)
+		return code;
+	if (!form->launched)
+		code = compile_form(c, s, form);
+	const size_t items = lifted_items(&c->words, count, cuda_device()->units, c->kernel->lifted->waits);
+	return code == CL_SUCCESS ? run_items(c, s, form, items) : code;
 }
 
 static struct lifted_form *form_of(struct launch_command *c, bool traces, struct gs_error *err)
@@ -150,16 +169,41 @@ static cl_int run_traced(struct launch_command *c, struct cuda_stream *s, struct
 	return code;
 }
 
+/* Runs groups in the text that traces while that is allowed. Sets how many. */
+static cl_int run_lent(struct launch_command *c, struct cuda_stream *s, size_t count, size_t *done)
+{
+	cl_int code = CL_SUCCESS;
+	for (size_t n = lending_groups(c->kernel, 0); n && *done < count && code == CL_SUCCESS && c->fault.kind == LIFTED_NO_FAULT;
+	     n = lending_groups(c->kernel, n)) {
+		const uint64_t begin = clock_ns();
+		n = n < count - *done ? n : count - *done;
+		code = run_groups(c, s, &c->kernel->tracing, n);
+		lending_took(c->kernel, n, clock_ns() - begin);
+		*done += n;
+		if (c->words.order)
+			c->words.order += n * sizeof(uint32_t);
+		else
+			c->words.first += n;
+	}
+	return code;
+}
+
 static cl_int run_counting(struct launch_command *c, struct cuda_stream *s, size_t count)
 {
 	struct gs_error err = {""};
+	size_t done = 0;
+	cl_int code = c->words.together ? CL_SUCCESS : run_lent(c, s, count, &done);
+	if (code != CL_SUCCESS || done == count || c->fault.kind != LIFTED_NO_FAULT)
+		return code;
 	struct lifted_form *form = form_of(c, false, &err);
 	if (!form) {
 		log_error("%s", err.text);
 		return CL_BUILD_PROGRAM_FAILURE;
 	}
 	bool first = !form->launched;
-	cl_int code = run_groups(c, s, form, count);
+	code = run_groups(c, s, form, count - done);
+	if (first)
+		lending_ends(c->kernel);
 	if (c->launch && first) {
 		c->launch->times.first_counted = true;
 		c->launch->times.twin_end_ns = clock_ns();

@@ -13,7 +13,8 @@
 struct lifted_form {
 	enum { FORM_NEW, FORM_READY, FORM_FAILED } state;
 	cl_kernel kernel;
-	bool launched; /* the driver has compiled it for the device */
+	bool launched;     /* the driver has compiled it for the device */
+	uint64_t build_ns; /* what building and compiling it took */
 };
 
 struct cuda_kernel {
@@ -25,6 +26,10 @@ struct cuda_kernel {
 	struct cuda_kernel_facts about;
 	pthread_mutex_t lock;          /* for the forms, and while arguments are set */
 	struct lifted_form counting, tracing;
+	struct kernel_lending { /* programs.c */
+		bool begun;
+		uint64_t bound_ns, spent_ns, group_ns; /* what groups may take in text that traces, what they took, and one of the last ones */
+	} lending;
 };
 
 struct cuda_module {
@@ -53,5 +58,11 @@ size_t image_bytes(const void *image);
 
 /* With the kernel's lock held: the kernel of the driver, which is built now if it has not been. NULL: *err says why. */
 struct lifted_form *kernel_form(struct cuda_kernel *k, bool traces, struct gs_error *err);
+
+/* How many groups may now run in the text that traces, though they are not traced, after `last` did so; 0: none. */
+size_t lending_groups(struct cuda_kernel *k, size_t last);
+void lending_took(struct cuda_kernel *k, size_t groups, uint64_t ns);
+/* The text that counts is there. */
+void lending_ends(struct cuda_kernel *k);
 
 #endif

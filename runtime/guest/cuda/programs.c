@@ -1,16 +1,20 @@
 /*
- * Lifted text, built by the driver. Text that counts and text that traces are programs of their own: a small launch needs only one of them.
+ * Lifted text, built by the driver. Text that counts and text that traces are programs of their own: a small launch needs only one of them,
+ * and a program that ends soon too (lending, below).
  * Of a module with many or large kernels, each that is launched gets a program of its own (ONLY_MACRO). POCL takes most of its time for a
  * program of small kernels to begin with it, and about a tenth of that for each kernel. Large ones take seconds each.
  */
+#include "runtime/config/cache.h"
 #include "runtime/config/log.h"
 #include "runtime/format/facts.h"
 #include "runtime/format/native.h"
 #include "runtime/guest/cuda/modules.h"
 #include "runtime/guest/cuda/start.h"
 #include "runtime/guest/programs/twin.h"
+#include "runtime/process/thread.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -73,6 +77,7 @@ struct lifted_form *kernel_form(struct cuda_kernel *k, bool traces, struct gs_er
 	struct lifted_form *f = traces ? &k->tracing : &k->counting;
 	if (f->state == FORM_NEW) {
 		cl_int code = CL_SUCCESS;
+		uint64_t begin = clock_ns();
 		cl_program p = program_with(k, traces, err);
 		char name[LIFTED_NAME_BYTES];
 		lifted_kernel_name(k->lifted->name, name);
@@ -81,9 +86,93 @@ struct lifted_form *kernel_form(struct cuda_kernel *k, bool traces, struct gs_er
 			gs_fail(err, ENOENT, "the driver does not find kernel %s in the lifted text (%d)", k->lifted->name, code);
 		if (p)
 			cl.clReleaseProgram(p);
+		f->build_ns = clock_ns() - begin;
 		f->state = f->kernel ? FORM_READY : FORM_FAILED;
 	} else if (f->state == FORM_FAILED) {
 		gs_fail(err, ENOTSUP, "its lifted text could not be built");
 	}
 	return f->state == FORM_READY ? f : NULL;
+}
+
+/* ---- lending ---- */
+
+/*
+ * Lending: groups that run in text that traces, though they are not traced.
+ *
+ * Text that traces counts as well, but is slower. If it is the only text of a kernel that is built, groups run in it until they have taken as long
+ * as it took to build; only then is the text that counts built, which takes about as long. Many programs end before that, and others lose at most
+ * the time of one build. How long groups take shows as they run: first as many as the host has threads, then more at a time.
+ *
+ * The driver keeps what it has built, and builds it at once in later processes. So the cache has how long it took, and whether the text that
+ * counts was built as well; then no more is lent.
+ */
+
+enum { FASTER = 4 };
+
+static bool make_key(const struct cuda_kernel *k, char key[33])
+{
+	const struct artifact *a = k->module->artifact;
+	struct gs_buf text = {0};
+	gs_buf_printf(&text, "%s %s lending", a->key, k->lifted->name);
+	bool made = *a->key && !text.failed;
+	if (made)
+		gs_hash_hex(text.data, text.len, key);
+	gs_buf_free(&text);
+	return made;
+}
+
+static void remember(const struct cuda_kernel *k, uint64_t bound_ns)
+{
+	struct gs_pack pack = {0};
+	char key[33], text[24];
+	snprintf(text, sizeof text, "%llu", (unsigned long long)bound_ns);
+	gs_pack_puts(&pack, "bound_ns", text);
+	if (make_key(k, key))
+		cache_put_pack(CACHE_TWINS, key, &pack, NULL);
+	gs_pack_free(&pack);
+}
+
+/* With the kernel's lock held. A bound of 0 in the cache: the text that counts was built. */
+static void begin(struct cuda_kernel *k)
+{
+	struct gs_pack pack = {0};
+	struct kernel_lending *l = &k->lending;
+	char key[33];
+	l->begun = true;
+	l->bound_ns = k->tracing.build_ns;
+	if (make_key(k, key) && !cache_get_pack(CACHE_TWINS, key, &pack, NULL)) {
+		uint64_t before = strtoull(gs_pack_text(&pack, "bound_ns"), NULL, 10);
+		l->bound_ns = before && before < l->bound_ns ? l->bound_ns : before;
+	} else {
+		remember(k, l->bound_ns);
+	}
+	gs_pack_free(&pack);
+}
+
+size_t lending_groups(struct cuda_kernel *k, size_t last)
+{
+	struct kernel_lending *l = &k->lending;
+	size_t groups = 0;
+	pthread_mutex_lock(&k->lock);
+	/* Groups may wait for later ones that are not yet running. */
+	bool may = k->counting.state == FORM_NEW && k->tracing.state == FORM_READY && k->tracing.launched && !k->lifted->waits;
+	if (may && !l->begun)
+		begin(k);
+	if (may && l->spent_ns < l->bound_ns)
+		groups = l->group_ns ? (l->bound_ns - l->spent_ns) / l->group_ns : cuda_device()->units;
+	pthread_mutex_unlock(&k->lock);
+	return last && groups / FASTER > last ? FASTER * last : groups;
+}
+
+void lending_took(struct cuda_kernel *k, size_t groups, uint64_t ns)
+{
+	pthread_mutex_lock(&k->lock);
+	k->lending.spent_ns += ns;
+	k->lending.group_ns = ns / groups + 1;
+	pthread_mutex_unlock(&k->lock);
+}
+
+void lending_ends(struct cuda_kernel *k)
+{
+	remember(k, 0);
 }
