@@ -240,7 +240,8 @@ cuda-ptx:
 # Talks to gpusim-cc, and runs what it makes.
 $(O)/tests/golden/golden: tests/golden/golden.c
 # Kernels call what trace_native.c exports.
-$(O)/tests/traces/traces: tests/traces/traces.c $(call OBJ,models/trace/read.c models/accesses/image.c) runtime/guest/support/trace_native.c
+$(O)/tests/traces/traces: tests/traces/traces.c $(call OBJ,models/trace/read.c models/accesses/image.c) runtime/guest/support/trace_native.c \
+		runtime/guest/support/trace_columns.c runtime/format/traces.c
 $(O)/tests/golden/golden $(O)/tests/traces/traces: tests/golden/common.c tests/golden/common.h $(call OBJ,$(BASE)) $(O)/cc_id.h
 	$(SAY) CC $<
 	$(QUIET)mkdir -p $(@D)

@@ -28,7 +28,8 @@ extern const char box_group_id[], box_num_groups[], box_global_size[], box_globa
 /* tracer.cl */
 extern const char tracer_names[], tracer_from[], tracer_if_native[], tracer_native[], tracer_native_calls[], tracer_guarded_calls[],
     tracer_guarded_accesses[], tracer_guarded_arrays[], tracer_native_accesses[],
-    tracer_native_arrays[], tracer_else[], tracer_state[], tracer_apart_plain[], tracer_apart[], tracer_bytes[], tracer_events[], tracer_ends[],
-    tracer_windows[], tracer_accesses[], tracer_arrays[], tracer_image_place[], tracer_copy[], tracer_endif[], tracer_images[];
+    tracer_native_arrays[], tracer_else[], tracer_state[], tracer_runs[], tracer_apart_plain[], tracer_apart[], tracer_words[], tracer_events[],
+    tracer_ends[], tracer_windows[], tracer_ids[], tracer_offset[], tracer_moved[],
+    tracer_accesses[], tracer_arrays[], tracer_image_place[], tracer_copy[], tracer_endif[], tracer_images[];
 
 #endif

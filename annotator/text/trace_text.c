@@ -14,6 +14,7 @@
  */
 #include "annotator/text/trace_text.h"
 
+#include "annotator/edits/box_calls.h"
 #include "annotator/text/template.h"
 #include "annotator/text/windows.h"
 #include "runtime/format/facts.h"
@@ -66,10 +67,11 @@ static void write_own(const struct annotation *a, size_t unit, enum marker_form 
                       struct gs_buf *out)
 {
 	write_template(tracer_state, NULL, out);
+	write_template(tracer_runs, NULL, out);
 	if (form == MARK_COUNT_PLAIN)
 		write_template(tracer_apart_plain, NULL, out);
 	write_template(tracer_apart, NULL, out);
-	write_template(tracer_bytes, NULL, out);
+	write_template(tracer_words, NULL, out);
 	write_template(tracer_events, values, out);
 	if (has_windows(a, unit))
 		write_template(tracer_windows, values, out);
@@ -80,6 +82,11 @@ static void write_own(const struct annotation *a, size_t unit, enum marker_form 
 		write_template(tracer_image_place, NULL, out);
 	if (copies(a, unit))
 		write_template(tracer_copy, NULL, out);
+	if (!a->units[unit].hides_builtins)
+		write_template(tracer_ids, NULL, out);
+	if (a->units[unit].has_kernels || a->units[unit].box_functions & (1u << BOX_GLOBAL_OFFSET | 1u << BOX_GLOBAL_LINEAR_ID))
+		write_template(tracer_offset, values, out);
+	write_template(tracer_moved, NULL, out);
 }
 
 /*

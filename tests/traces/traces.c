@@ -18,7 +18,8 @@
  *   // gaps GROUP.ITEM LINE:KEPT:LEFT...   the gaps of the lane, by the line of the loop's body
  *   // tail GROUP.ITEM EVENT...     the last events of the lane, as in `lane`
  *   // most GROUP.ITEM N            the lane has at most N events
- * Both forms of the text are run: that with functions of its own, and that which calls native code.
+ * Both forms of the text are run: that with functions of its own, and that which calls native code. Where there are boxes, the first form is
+ * also run with all traced boxes as one launch.
  * --print prints all events. Exits 1 if events differ, if the buffer differs from that of the original kernel, or if the counters
  * differ from those of the text that only counts.
  */
@@ -28,6 +29,7 @@
 #include "runtime/format/counters.h"
 #include "runtime/format/native.h"
 #include "runtime/format/traces.h"
+#include "runtime/guest/support/trace_columns.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -57,7 +59,7 @@ struct launch {
 	char kernel[64];
 	size_t global, local;
 	unsigned chunks, every[2];
-	bool by_item, whole, native;
+	bool by_item, whole, native, runs;
 };
 
 static int failures;
@@ -97,24 +99,37 @@ static unsigned number_in(const char *source, const char *key, unsigned otherwis
 	return at ? (unsigned)strtoul(at + strlen(key), NULL, 10) : otherwise;
 }
 
-/* Runs one of the two twins on a box. 0 groups: the whole launch. */
-static void run_box(const struct launch *l, cl_kernel kernel, bool traced, size_t first, size_t groups, const cl_mem *mems)
+/* Of the trace buffer. Columns need more of them than chunks do. */
+static size_t words_of(const struct launch *l)
+{
+	return TRACE_HEADER_WORDS + (size_t)l->chunks * (l->native ? 1 : 4) * TRACE_CHUNK_BYTES / 8;
+}
+
+/* Runs one of the two twins on a box. 0 groups: the whole launch. runs: a list of runs, of so many groups together. */
+static void run_box(const struct launch *l, cl_kernel kernel, bool traced, size_t first, size_t groups, const cl_ulong16 *runs,
+                    const cl_mem *mems)
 {
 	cl_ulong sizes[2] = {l->global / l->local, l->global};
 	cl_ulong16 box = {{0}};
+	if (runs)
+		box = *runs;
 	size_t offset = first * l->local, global = groups ? groups * l->local : l->global;
 	cl_uint next = set_arguments(kernel, l->source->all.data);
 	check(!clSetKernelArg(kernel, 0, sizeof mems[0], &mems[0]) && !clSetKernelArg(kernel, next++, sizeof mems[1], &mems[1]),
 	      "buffers");
 	for (int i = 0; i < 2 && l->by_item; i++)
 		check(!clSetKernelArg(kernel, next++, sizeof sizes[i], &sizes[i]), "sizes");
-	if (groups) {
-		box.s[0] = first;
-		box.s[3] = l->global / l->local - groups;
+	if (groups && !runs)
+		box.s[BOX_FIRST_X] = first;
+	if (groups)
+		box.s[BOX_OTHERS_X] = l->global / l->local - groups;
+	box.s[BOX_COLUMNS] = l->global | trace_column_room(words_of(l), l->global) << 32;
+	box.s[BOX_COLUMN] = first * l->local;
+	box.s[BOX_CHUNKS] = l->chunks;
+	if (!runs) {
+		box.s[BOX_TRACED_OF] = l->every[0];
+		box.s[BOX_TRACED_BELOW] = l->every[1];
 	}
-	box.s[9] = l->chunks;
-	box.s[10] = l->every[0];
-	box.s[11] = l->every[1];
 	box.s[BOX_TRACED_WHOLE] = l->whole;
 	check(!clSetKernelArg(kernel, next++, sizeof box, &box), "the box");
 	if (traced)
@@ -144,6 +159,17 @@ struct outcome {
 	size_t word_count;
 };
 
+/* Makes of columns what native functions write. */
+static void use_chunks(struct outcome *o)
+{
+	size_t chunks;
+	cl_ulong *made = (cl_ulong *)columns_to_chunks((uint64_t *)o->words, o->word_count, tables.block_count, tables.site_count, &chunks);
+	check(made != NULL, "columns");
+	free(o->words);
+	o->words = made;
+	o->word_count = TRACE_HEADER_WORDS + chunks * TRACE_CHUNK_BYTES / 8;
+}
+
 /* Runs the whole launch with the counting text, or the boxes that the file names. */
 static void run_twins(const struct launch *l, bool traced, struct outcome *o)
 {
@@ -152,7 +178,7 @@ static void run_twins(const struct launch *l, bool traced, struct outcome *o)
 		o->ints[i] = i;
 	memset(o->counters, 0, sizeof o->counters);
 	o->counters[COUNTER_SLOTS] = l->global / l->local;
-	o->word_count = TRACE_HEADER_WORDS + (size_t)l->chunks * TRACE_CHUNK_BYTES / 8;
+	o->word_count = words_of(l);
 	o->words = calloc(o->word_count, 8);
 	mems[0] = clCreateBuffer(context, CL_MEM_COPY_HOST_PTR, sizeof o->ints, o->ints, NULL);
 	mems[1] = clCreateBuffer(context, CL_MEM_COPY_HOST_PTR, sizeof o->counters, o->counters, NULL);
@@ -160,16 +186,29 @@ static void run_twins(const struct launch *l, bool traced, struct outcome *o)
 	const char *boxes = traced ? strstr(l->source->all.data, "// box ") : NULL;
 	cl_kernel counting = build_twin(l, "host"), tracing = traced ? build_twin(l, "traced") : NULL;
 	if (!boxes)
-		run_box(l, traced ? tracing : counting, traced, 0, 0, mems);
+		run_box(l, traced ? tracing : counting, traced, 0, 0, NULL, mems);
+	static const enum box_slot slots[] = {BOX_RUN_0, BOX_RUN_1, BOX_RUN_2, BOX_RUN_3, BOX_RUN_4, BOX_RUN_5, BOX_RUN_6, BOX_RUN_7};
+	cl_ulong16 runs = {{0}};
+	size_t together = 0;
 	for (size_t first, groups; boxes; boxes = strstr(boxes + 1, "// box ")) {
 		char how[16];
 		check(sscanf(boxes, "// box %zu %zu %15s", &first, &groups, how) == 3, "a box line");
 		bool trace = !strcmp(how, "traced");
-		run_box(l, trace ? tracing : counting, trace, first, groups, mems);
+		if (trace && l->runs) {
+			check(runs.s[BOX_RUNS] < BOX_MOST_RUNS, "too many boxes");
+			runs.s[slots[runs.s[BOX_RUNS]++]] = first << BOX_RUN_BITS | groups;
+			together += groups;
+		} else {
+			run_box(l, trace ? tracing : counting, trace, first, groups, NULL, mems);
+		}
 	}
+	if (together)
+		run_box(l, tracing, true, 0, together, &runs, mems);
 	fetch(mems[0], o->ints, sizeof o->ints);
 	fetch(mems[1], o->counters, sizeof o->counters);
 	fetch(mems[2], o->words, o->word_count * 8);
+	if (o->words[TRACE_COLUMNS_WORD])
+		use_chunks(o);
 }
 
 static void run_original(const struct launch *l, int *ints)
@@ -347,7 +386,7 @@ static void compare(const struct launch *l, const struct outcome *o, bool print)
 	check(!trace_read(o->words, o->word_count, &layout, &t, &err), "reading the trace");
 	if (print)
 		print_all(t);
-	printf("%s:\n", l->native ? "native" : "text");
+	printf("%s:\n", l->native ? "native" : l->runs ? "text, runs" : "text");
 	const char *source = l->source->all.data, *at = source;
 	while ((at = strstr(at, "// lane ")))
 		compare_lane(t, at++);
@@ -388,8 +427,11 @@ int main(int argc, char **argv)
 	run_original(&l, ints);
 	run_twins(&l, false, &counted);
 	check(!memcmp(ints, counted.ints, sizeof ints), "another result of the counting text");
-	for (int native = 0; native < 2; native++) {
-		l.native = native;
+	for (int form = 0; form < 3; form++) {
+		l.native = form == 1;
+		l.runs = form == 2;
+		if (l.runs && !strstr(source.all.data, "// box "))
+			break;
 		run_twins(&l, true, &traced);
 		check(!memcmp(ints, traced.ints, sizeof ints), "another result of the traced text");
 		check(!memcmp(counted.counters, traced.counters, sizeof counted.counters), "other counts in the traced text");

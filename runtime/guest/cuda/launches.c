@@ -140,7 +140,7 @@ static void choose_trace(struct launch_command *c, struct traced_part *t)
 	/* Groups may wait for earlier ones, and those that are traced would come first. */
 	if (c->kernel->lifted->waits && !c->together && c->groups > 1)
 		return;
-	if (!l || l->alone || program_is_ending() || !plan_groups(l, &t->plan))
+	if (!l || l->alone || program_is_ending() || !plan_groups(l, d->device, &t->plan))
 		return;
 	/* Already now: building takes seconds, and launches of other streams meanwhile are not to be traced as well. */
 	trace_taken(l->record.facts, l->record.global, l->record.local);

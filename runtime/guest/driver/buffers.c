@@ -4,7 +4,7 @@
  *
  * A CPU device works in the host's memory. Its buffers are memory of ours that the device uses in place, so reading counters
  * needs no command. For other devices a queue of ours reads and clears them. Buffers for traces are large, because the length
- * of a trace is not known before. Only the part that was used is touched, and only the headers of its chunks are cleared.
+ * of a trace is not known before. Only the part that was used is touched, and only headers are cleared.
  */
 #include "runtime/guest/driver/buffers.h"
 
@@ -271,11 +271,23 @@ static int zero_words(struct counter_buffer *b, size_t words)
 	       cl.clEnqueueWriteBuffer(queue, b->mem, CL_TRUE, 0, sizeof zero, &zero, 0, NULL, NULL) == CL_SUCCESS ? 0 : -1;
 }
 
-static uint64_t bound_of(enum buffer_kind kind)
+/* Events take four to eight times the memory there (runtime/format/traces.h), of which there is much and little is touched. */
+static uint64_t trace_bound(cl_device_id device)
+{
+	enum { OWN_TIMES = 16, OWN_PART = 16 };
+	uint64_t bytes = TRACE_BUFFER_SHARE(simulation.options.trace_memory.number);
+	cl_ulong memory = 0;
+	if (device_is_cpu(device) || cl.clGetDeviceInfo(device, CL_DEVICE_GLOBAL_MEM_SIZE, sizeof memory, &memory, NULL) != CL_SUCCESS)
+		return bytes;
+	uint64_t own = memory / OWN_PART < bytes * OWN_TIMES ? memory / OWN_PART : bytes * OWN_TIMES;
+	return own > bytes ? own : bytes;
+}
+
+uint64_t buffer_bound(enum buffer_kind kind, cl_device_id device)
 {
 	switch (kind) {
 	case TRACE_BUFFER:
-		return TRACE_BUFFER_SHARE(simulation.options.trace_memory.number);
+		return trace_bound(device);
 	case SHADOW_BUFFER:
 		return simulation.options.shadow_memory.number;
 	default:
@@ -284,17 +296,18 @@ static uint64_t bound_of(enum buffer_kind kind)
 }
 
 /* Makes room for `bytes` more within the bound. Frees idle buffers if need be. */
-static bool make_room(enum buffer_kind kind, uint64_t bytes)
+static bool make_room(enum buffer_kind kind, cl_device_id device, uint64_t bytes)
 {
-	for (struct context_pool *p = pools; p && allocated_bytes[kind] + bytes > bound_of(kind); p = p->next)
+	const uint64_t bound = buffer_bound(kind, device);
+	for (struct context_pool *p = pools; p && allocated_bytes[kind] + bytes > bound; p = p->next)
 		pool_free_idle(p);
-	return allocated_bytes[kind] + bytes <= bound_of(kind);
+	return allocated_bytes[kind] + bytes <= bound;
 }
 
 bool shadow_memory_take(uint64_t bytes)
 {
 	pthread_mutex_lock(&pools_lock);
-	bool room = make_room(SHADOW_BUFFER, bytes);
+	bool room = make_room(SHADOW_BUFFER, NULL, bytes);
 	allocated_bytes[SHADOW_BUFFER] += room ? bytes : 0;
 	pthread_mutex_unlock(&pools_lock);
 	return room;
@@ -310,7 +323,7 @@ void shadow_memory_back(uint64_t bytes)
 static struct counter_buffer *buffer_new(struct context_pool *pool, cl_device_id device, enum buffer_kind kind, size_t words)
 {
 	size_t bytes = words * sizeof(uint64_t);
-	struct counter_buffer *b = make_room(kind, bytes) ? calloc(1, sizeof *b) : NULL;
+	struct counter_buffer *b = make_room(kind, device, bytes) ? calloc(1, sizeof *b) : NULL;
 	cl_int code;
 	if (!b)
 		return NULL;
@@ -360,7 +373,7 @@ struct counter_buffer *buffer_take(struct context_pool *pool, cl_device_id devic
 		note_device(pool, device);
 	}
 	pthread_mutex_unlock(&pools_lock);
-	if (b && is_new && !b->words && kind != SHADOW_BUFFER && zero_words(b, size)) {
+	if (b && is_new && !b->words && kind == TRACE_BUFFER && zero_words(b, TRACE_HEADER_WORDS)) {
 		buffer_give_back(b, 0);
 		return NULL;
 	}
@@ -406,13 +419,25 @@ int buffer_fetch(struct counter_buffer *b, size_t words)
 	return b->shared ? 0 : read_words(b, words);
 }
 
+/* The headers of columns say how long these are. */
+static int fetch_columns(struct counter_buffer *b, size_t *words)
+{
+	uint64_t columns = b->words[TRACE_COLUMNS_WORD];
+	if (!trace_column_room(b->word_count, columns) || buffer_fetch(b, TRACE_HEADER_WORDS + COLUMN_HEADER_WORDS * columns))
+		return -1;
+	*words = trace_columns_used(b->words, b->word_count);
+	return buffer_fetch(b, *words);
+}
+
 int buffer_fetch_trace(struct counter_buffer *b, size_t *words)
 {
 	const size_t chunk_words = TRACE_CHUNK_BYTES / sizeof *b->words, room = (b->word_count - TRACE_HEADER_WORDS) / chunk_words;
 	if (!b->words && !(b->words = host_memory(b->kind, b->word_count * sizeof *b->words)))
 		return -1;
-	if (buffer_fetch(b, 1))
+	if (buffer_fetch(b, TRACE_HEADER_WORDS))
 		return -1;
+	if (b->words[TRACE_COLUMNS_WORD])
+		return fetch_columns(b, words);
 	size_t taken = (uint32_t)b->words[0];
 	*words = TRACE_HEADER_WORDS + (taken < room ? taken : room) * chunk_words;
 	return buffer_fetch(b, *words);
@@ -430,7 +455,7 @@ static bool clear(struct counter_buffer *b, size_t words_used)
 	}
 	if (!b->shared) {
 		free_host_memory(b);
-		return words_used && !zero_words(b, words_used);
+		return words_used && !zero_words(b, TRACE_HEADER_WORDS);
 	}
 	memset(b->words, 0, TRACE_HEADER_WORDS * sizeof *b->words);
 	for (size_t at = TRACE_HEADER_WORDS; at + chunk_words <= words_used; at += chunk_words)

@@ -1,7 +1,7 @@
 /*
  * Traces some groups of a launch. The traced twin runs them in the shadow (shadow.h), before the launch itself, on copies of
  * the memory that the kernel may write. All groups of a small launch are traced. Of a larger one, runs of neighbouring groups
- * are. Each run is a box (boxes.h), and each box is a command.
+ * are. Each run is a box (boxes.h), and each box is a command; on devices with memory of their own all boxes are one.
  */
 #include "runtime/guest/launches/traced.h"
 
@@ -11,7 +11,9 @@
 #include "runtime/guest/launches/launch.h"
 #include "runtime/guest/launches/unsized.h"
 #include "runtime/guest/launches/worker.h"
+#include "runtime/guest/driver/device.h"
 #include "runtime/guest/driver/simulation.h"
+#include "runtime/guest/support/trace_columns.h"
 #include "runtime/model/trace_decode.h"
 
 #include <stdlib.h>
@@ -23,6 +25,8 @@ enum { CHUNK_WORDS = TRACE_CHUNK_BYTES / 8 };
 /* Windows of a launch that is traced as a whole. It is small, so this costs little, and loops of a few hundred iterations have no gap:
  * lanes that drift apart do so in later iterations, too. */
 enum { LONGER_WINDOWS = 4 };
+/* Devices with memory of their own write an event in a word, not in a byte or two (runtime/format/traces.h). */
+enum { COLUMNS_LONGER = 4 };
 
 /* ---- what to trace ---- */
 
@@ -35,17 +39,21 @@ static uint64_t seed_of(const struct launch *l)
 	return strtoull(hex, NULL, 16) ^ l->record.global[0] ^ l->record.global[1] << 20 ^ l->record.global[2] << 40;
 }
 
-/* Words of the largest buffer. At most half of the memory for traces, so that two launches in flight can be traced. */
-static uint64_t most_words(void)
+/* Words of the largest buffer. At most half of the memory for traces, so that two launches in flight can be traced; of memory of the device's
+ * own a quarter. */
+static uint64_t most_words(const struct trace_plan *p)
 {
-	return TRACE_BUFFER_SHARE(simulation.options.trace_memory.number) / 2 / sizeof(uint64_t);
+	return buffer_bound(TRACE_BUFFER, p->device) / (p->in_columns ? 4 : 2) / sizeof(uint64_t);
 }
 
 /* Work-items to trace. Rather fewer of them than none whole: on a GPU those of a box run out of room together. *each: chunks for one. */
-static uint64_t most_items(const struct launch *l, double *each)
+static uint64_t most_items(const struct launch *l, const struct trace_plan *p, double *each)
 {
 	const struct launch_record *r = &l->record;
-	return trace_items(r->facts, r->global, r->local, simulation.options.trace_items.number, most_words() / CHUNK_WORDS, each);
+	const uint64_t longer = p->in_columns ? COLUMNS_LONGER : 1;
+	uint64_t items = trace_items(r->facts, r->global, r->local, simulation.options.trace_items.number, most_words(p) / CHUNK_WORDS / longer, each);
+	*each *= (double)longer;
+	return items;
 }
 
 /* False: the launch is too large to be traced as a whole, and cannot be divided. */
@@ -53,7 +61,7 @@ static bool choose_groups(const struct launch *l, struct trace_plan *p)
 {
 	enum { WHOLE = 4, OF = 16 };
 	double each;
-	uint64_t groups[3] = {1, 1, 1}, items = 1, group_items = 1, most = most_items(l, &each);
+	uint64_t groups[3] = {1, 1, 1}, items = 1, group_items = 1, most = most_items(l, p, &each);
 	bool divides = true;
 	for (int d = 0; d < 3; d++) {
 		items *= l->record.global[d];
@@ -83,15 +91,16 @@ static bool is_exact(void)
 }
 
 /* How long an exact trace is cannot be known before: it has the largest buffer, of which only what is used is ever touched. */
-static size_t buffer_words(const struct launch *l, bool longer)
+static size_t buffer_words(const struct launch *l, const struct trace_plan *p, bool longer)
 {
 	enum { LEAST = 1024 }; /* chunks in all */
 	double each;
-	uint64_t room = most_words(), items = 1, most = most_items(l, &each), words = 1;
+	uint64_t room = most_words(p), items = 1, most = most_items(l, p, &each), words = 1;
 	for (int d = 0; d < 3; d++)
 		items *= l->record.global[d];
 	items = items < most ? items : most;
-	longer &= most <= simulation.options.trace_items.number; /* of many work-items most do little */
+	longer &= most <= simulation.options.trace_items.number && /* of many work-items most do little */
+	          !(l->record.facts->hazards & HAZARD_STRAIGHT);   /* there are no windows without loops */
 	uint64_t wanted = (uint64_t)((double)items * each) * (longer ? LONGER_WINDOWS : 1) * CHUNK_WORDS;
 	wanted = wanted < LEAST * CHUNK_WORDS ? LEAST * CHUNK_WORDS : wanted;
 	while (words * 2 <= room && (words < wanted || is_exact()))
@@ -99,9 +108,11 @@ static size_t buffer_words(const struct launch *l, bool longer)
 	return words > TRACE_HEADER_WORDS + CHUNK_WORDS ? words : 0;
 }
 
-bool plan_groups(const struct launch *l, struct trace_plan *p)
+bool plan_groups(const struct launch *l, cl_device_id device, struct trace_plan *p)
 {
 	memset(p, 0, sizeof *p);
+	p->device = device;
+	p->in_columns = !device_is_cpu(device);
 	if (!traces_wanted(&simulation) || !l->record.artifact->traced_texts ||
 	    !trace_due(&simulation, l->record.facts, l->record.global, l->record.local,
 	               trace_arguments(l->record.argument_values, l->record.argument_count)))
@@ -126,23 +137,33 @@ static struct counter_buffer *wait_for_buffer(struct context_pool *pool, cl_devi
 	}
 }
 
+/* Into chunks, and into columns: the text decides which of them it writes. False: there are too many work-items for columns. */
+static bool divide_buffer(const struct launch *l, struct trace_plan *p)
+{
+	uint64_t columns = p->boxes.traced_groups;
+	for (int d = 0; d < 3; d++)
+		columns *= p->boxes.count > 1 ? p->local[d] : l->record.global[d];
+	p->chunks = (l->trace_buffer->word_count - TRACE_HEADER_WORDS) / CHUNK_WORDS;
+	p->columns = columns;
+	p->column_words = trace_column_room(l->trace_buffer->word_count, columns);
+	return p->column_words || !p->in_columns;
+}
+
 bool take_trace_buffer(struct context_pool *pool, cl_device_id device, struct launch *l, struct trace_plan *p)
 {
-	size_t words = buffer_words(l, p->whole);
+	size_t words = buffer_words(l, p, p->whole);
 	if (!words) {
 		log_debug("%s is not traced: no memory for it", l->record.kernel_name);
 		return false;
 	}
 	/* Few launches need the room of longer windows. It must not keep the next launches from being traced. */
-	if (p->whole && !is_exact() && buffers_in_use(TRACE_BUFFER) + words * sizeof(uint64_t) > TRACE_BUFFER_SHARE(simulation.options.trace_memory.number) / 2)
-		words = buffer_words(l, false);
+	if (p->whole && !is_exact() && buffers_in_use(TRACE_BUFFER) + words * sizeof(uint64_t) > buffer_bound(TRACE_BUFFER, device) / 2)
+		words = buffer_words(l, p, false);
 	l->trace_buffer = wait_for_buffer(pool, device, words);
-	if (!l->trace_buffer) {
-		simulation.cost.untraced++;
-		return false;
-	}
-	p->chunks = (l->trace_buffer->word_count - TRACE_HEADER_WORDS) / CHUNK_WORDS;
-	return true;
+	if (l->trace_buffer && divide_buffer(l, p))
+		return true;
+	simulation.cost.untraced++;
+	return false;
 }
 
 bool plan_trace(struct kernel *k, cl_device_id device, struct launch *l, struct trace_plan *p)
@@ -152,7 +173,7 @@ bool plan_trace(struct kernel *k, cl_device_id device, struct launch *l, struct 
 	/* A twin that runs in place of its kernel prints. Nothing may be printed twice. */
 	if (simulation.options.twin.number == TWINS_DIRECT && l->record.facts->hazards & HAZARD_PRINTS)
 		return false;
-	if (!plan_groups(l, p))
+	if (!plan_groups(l, device, p))
 		return false;
 	p->twin = kernel_prepare_twin(k, device, true, &err);
 	if (!p->twin || p->twin->box_argument < 0) {
@@ -171,19 +192,9 @@ struct part {
 	cl_ulong16 box;
 };
 
-/* Each box gets chunks in proportion to its groups. If they are too few, every box loses events, not only the last ones. */
-static void make_part(const struct request *r, const struct launch *l, const struct trace_plan *p, size_t index,
-                      uint64_t traced_before, struct part *out)
+/* A box as its own launch. */
+static void place_part(const struct request *r, const struct launch *l, const struct trace_plan *p, const struct box *b, struct part *out)
 {
-	const struct box *b = &p->boxes.list[index];
-	*out = (struct part){.request = twin_request(r, l)};
-	uint64_t traced = traced_before + box_groups(b);
-	out->box.s[BOX_CHUNKS] = (cl_ulong)((double)p->chunks * (double)traced / (double)p->boxes.traced_groups);
-	out->box.s[BOX_TRACED_OF] = p->of;
-	out->box.s[BOX_TRACED_BELOW] = p->part;
-	out->box.s[BOX_TRACED_WHOLE] = p->windows;
-	if (p->boxes.count == 1)
-		return;
 	for (cl_uint d = 0; d < 3; d++) {
 		uint64_t offset = r->offset && d < r->dims ? r->offset[d] : 0;
 		out->box.s[BOX_FIRST_X + d] = b->first[d];
@@ -195,6 +206,53 @@ static void make_part(const struct request *r, const struct launch *l, const str
 	out->request.offset = out->offset;
 	out->request.global = out->global;
 	out->request.local = out->local;
+}
+
+static void begin_part(const struct request *r, const struct launch *l, const struct trace_plan *p, struct part *out)
+{
+	*out = (struct part){.request = twin_request(r, l)};
+	out->box.s[BOX_COLUMNS] = p->columns | p->column_words << 32;
+	out->box.s[BOX_CHUNKS] = p->chunks;
+	out->box.s[BOX_TRACED_OF] = p->of;
+	out->box.s[BOX_TRACED_BELOW] = p->part;
+	out->box.s[BOX_TRACED_WHOLE] = p->windows;
+}
+
+/* Each box gets chunks in proportion to its groups. If they are too few, every box loses events, not only the last ones. */
+static void make_part(const struct request *r, const struct launch *l, const struct trace_plan *p, size_t index,
+                      uint64_t traced_before, struct part *out)
+{
+	const struct box *b = &p->boxes.list[index];
+	uint64_t traced = traced_before + box_groups(b);
+	begin_part(r, l, p, out);
+	out->box.s[BOX_CHUNKS] = (cl_ulong)((double)p->chunks * (double)traced / (double)p->boxes.traced_groups);
+	if (p->boxes.count == 1)
+		return;
+	out->box.s[BOX_COLUMN] = traced_before * p->local[0] * p->local[1] * p->local[2];
+	place_part(r, l, p, b, out);
+}
+
+/* All boxes as one launch along x, for text that writes columns. A box is a run of groups whose linear ids follow each other. False: they
+ * are too many. */
+static bool make_runs(const struct request *r, const struct launch *l, const struct trace_plan *p, struct part *out)
+{
+	static const enum box_slot slots[BOX_MOST_RUNS] = {BOX_RUN_0, BOX_RUN_1, BOX_RUN_2, BOX_RUN_3, BOX_RUN_4, BOX_RUN_5, BOX_RUN_6, BOX_RUN_7};
+	const struct box all = {.count = {p->boxes.traced_groups, 1, 1}};
+	uint64_t groups[2] = {l->record.global[0] / p->local[0], l->record.global[1] / p->local[1]};
+	size_t runs = 0;
+	begin_part(r, l, p, out);
+	place_part(r, l, p, &all, out);
+	for (size_t i = 0; i < p->boxes.count; i++) {
+		const struct box *b = &p->boxes.list[i];
+		uint64_t first = (b->first[2] * groups[1] + b->first[1]) * groups[0] + b->first[0];
+		if (!b->traced)
+			continue;
+		if (runs == BOX_MOST_RUNS || box_groups(b) >> BOX_RUN_BITS || first >> (64 - BOX_RUN_BITS))
+			return false;
+		out->box.s[slots[runs++]] = first << BOX_RUN_BITS | box_groups(b);
+	}
+	out->box.s[BOX_RUNS] = runs;
+	return true;
 }
 
 static cl_int set_trace_buffer(const struct kernel_twin *t, const struct launch *l)
@@ -229,9 +287,12 @@ cl_int enqueue_traced(struct commands *c, struct launch *l, const struct trace_p
 {
 	uint64_t traced = 0;
 	cl_int code = CL_SUCCESS;
-	for (size_t i = 0; i < plan->boxes.count && code == CL_SUCCESS; i++) {
+	struct part p;
+	bool at_once = plan->in_columns && plan->boxes.count > 1 && make_runs(c->request, l, plan, &p);
+	if (at_once)
+		code = enqueue_part(c, l, plan, &p);
+	for (size_t i = 0; i < plan->boxes.count && code == CL_SUCCESS && !at_once; i++) {
 		const struct box *b = &plan->boxes.list[i];
-		struct part p;
 		if (!b->traced)
 			continue;
 		make_part(c->request, l, plan, i, traced, &p);
@@ -246,13 +307,25 @@ cl_int enqueue_traced(struct commands *c, struct launch *l, const struct trace_p
 
 /* ---- after it has completed ---- */
 
+static struct kept_trace *pack(const struct launch *l, const uint64_t *words, size_t count)
+{
+	const struct artifact *a = l->record.artifact;
+	size_t chunks = (count - TRACE_HEADER_WORDS) / CHUNK_WORDS;
+	if (!words[TRACE_COLUMNS_WORD])
+		return trace_pack(words, chunks);
+	uint64_t *made = columns_to_chunks(words, count, (uint32_t)a->block_count, (uint32_t)a->site_count, &chunks);
+	struct kept_trace *t = made ? trace_pack(made, chunks) : NULL;
+	free(made);
+	return t;
+}
+
 struct kept_trace *trace_bring_back(struct launch *l)
 {
 	struct counter_buffer *b = l->trace_buffer;
 	struct kept_trace *t = NULL;
 	size_t words = 0;
 	if (!buffer_fetch_trace(b, &words)) {
-		t = trace_pack(b->words, (words - TRACE_HEADER_WORDS) / CHUNK_WORDS);
+		t = pack(l, b->words, words);
 		if (t && t->cut)
 			trace_was_cut(l->record.facts, l->record.global, l->record.local);
 	} else {

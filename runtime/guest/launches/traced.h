@@ -14,18 +14,21 @@ struct launch;
 /* How a launch is traced. */
 struct trace_plan {
 	struct kernel_twin *twin;
+	cl_device_id device;
+	bool in_columns;    /* the device has memory of its own, and its text writes columns (runtime/format/traces.h) */
 	uint64_t local[3];  /* 0: not known */
 	struct boxes boxes; /* one box: the whole launch */
 	bool whole;         /* the traced twin runs all groups */
 	uint64_t windows;   /* BOX_TRACED_WHOLE */
-	uint64_t chunks;    /* of the buffer */
+	uint64_t chunks;    /* of the buffer; or, where the text writes columns: */
+	uint64_t columns, column_words; /* one for each work-item, with so many words for events */
 	uint64_t part, of;  /* if groups are not known before: the first `part` of every `of` groups are traced */
 };
 
 /* With the kernel's lock held: whether to trace the launch, and how. Also takes a trace buffer for the launch. */
 bool plan_trace(struct kernel *k, cl_device_id device, struct launch *l, struct trace_plan *plan);
 /* Its two steps that need no twin: whether to trace a launch and which groups of it; and the buffer. */
-bool plan_groups(const struct launch *l, struct trace_plan *plan);
+bool plan_groups(const struct launch *l, cl_device_id device, struct trace_plan *plan);
 bool take_trace_buffer(struct context_pool *pool, cl_device_id device, struct launch *l, struct trace_plan *plan);
 /* Enqueues the traced groups, with the arguments that are set on the twin. */
 cl_int enqueue_traced(struct commands *c, struct launch *l, const struct trace_plan *plan);

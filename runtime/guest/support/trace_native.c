@@ -285,6 +285,28 @@ NATIVE(void, loop_end, uint32_t loop, uint32_t body, struct native_trace *t)
 		put_number(t, left_out);
 }
 
+/* ---- events that another device wrote (trace_columns.c) ---- */
+
+void trace_access(struct native_trace *t, uint32_t site, int class, uint64_t address, uint64_t copied)
+{
+	if (class >= 0 && class < TRACE_CLASSES && site < t->sites)
+		access_event(t, site, class, NO_BASE, 0, address, copied);
+}
+
+void trace_gap(struct native_trace *t, uint32_t body, uint64_t kept, uint64_t left_out)
+{
+	if (put_gap(t, &(struct window){.edge = kept}, body))
+		put_number(t, left_out);
+}
+
+void trace_cut(struct native_trace *t)
+{
+	if (t->on)
+		close_chunk(t, 1);
+	t->on = OFF;
+	t->chunk = NULL;
+}
+
 /* ---- what kernels call ---- */
 
 /* The last three parameters are sizes of the program. The others are as in the text's own

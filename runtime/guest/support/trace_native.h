@@ -32,4 +32,9 @@ NATIVE_DECLARED(void *, a_l, int first, int second, uint32_t base, uint64_t byte
 NATIVE_DECLARED(void *, a_c, int first, int second, uint32_t base, uint64_t bytes, void *p, struct native_trace *t);
 NATIVE_DECLARED(void *, a_p, int first, int second, uint32_t base, uint64_t bytes, void *p, struct native_trace *t);
 
+/* The same for events that another device has written: an access without a base, a gap, and the end of a trace for which there was no room. */
+void trace_access(struct native_trace *t, uint32_t site, int class, uint64_t address, uint64_t copied);
+void trace_gap(struct native_trace *t, uint32_t body, uint64_t kept, uint64_t left_out);
+void trace_cut(struct native_trace *t);
+
 #endif
