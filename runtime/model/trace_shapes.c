@@ -1,9 +1,10 @@
 /*
  * Which launches are traced: the 1st, 8th, 64th and so on of each kernel and shape, because data may change what a kernel does; of small
- * launches, which cost little, the first FIRST_SMALL; the first FIRST_MISSED where traces missed the longest work-items; and the first ones
- * with other arguments, MOST_ARGUMENTS_TRACED at most. Where a
- * kernel is launched with ever new sizes, the first MANY_SHAPES are all traced, then every eighth. The other launches take the trace of
- * their shape whose launch did most nearly the same, by its counters, or of a shape alike. When there are too many bytes of traces, the
+ * launches, which cost little, the first FIRST_SMALL, and the first FIRST_MISSED where traces missed the longest work-items; and the first
+ * ones with other arguments, MOST_ARGUMENTS_TRACED at most. Where a kernel is launched with ever new sizes, the first MANY_SHAPES are all
+ * traced, then every eighth. On devices where a traced launch takes longer than many others, however small it is, small launches are as
+ * others are, and fewer sizes are traced. The other launches take the trace of their shape whose launch did most nearly the same, by its
+ * counters, or of a shape alike. When there are too many bytes of traces, the
  * least recently used ones go; when a kernel has too many shapes, or traces, so do they. Shapes are of launches as the application makes
  * them, traces are used as launches are modelled: which trace a launch finds does not depend on how far the application is ahead.
  */
@@ -19,6 +20,7 @@
 enum { MOST_SHAPES = 256, MANY_SHAPES = 64, FURTHER = 8, FIRST_SMALL = 16, MOST_OF_SHAPE = FIRST_SMALL };
 /* Where data decides which work-items work long, so many times as many of them are traced, and all of the first launches: none is like others. */
 enum { MORE_ITEMS = 16, FIRST_MISSED = 16 };
+enum { MANY_DEAR_SHAPES = 4, MOST_DEAR_ARGUMENTS = 4 }; /* instead, where traces are dear */
 enum { SMALL_ITEMS = 4096 }; /* work-items of a launch that is traced as a whole by default */
 static const double about_the_same = 0.05; /* work of launches, relative */
 /* By how much more than that of another launch a launch's own trace may miss of its work. What is missed is the longest work-items, which
@@ -100,6 +102,17 @@ static void remove_last(struct artifact_kernel *k)
 	*link = NULL;
 }
 
+/* Where traces are dear, sizes are traced in steps of an eighth. Launches of several rows need a trace with rows as long as theirs. */
+static bool is_shape_due(const struct artifact_kernel *k, const uint64_t global[3], uint64_t number)
+{
+	bool sparing = k->dear_traces && global[1] == 1 && global[2] == 1;
+	if (number <= (sparing ? MANY_DEAR_SHAPES : MANY_SHAPES))
+		return true;
+	if (!sparing || number <= MANY_SHAPES)
+		return number % FURTHER == 0;
+	return number % (number / FURTHER / FURTHER * FURTHER) == 0;
+}
+
 /* Moves it to the front; made if `make` says so. */
 static struct launches_alike *shape_of(struct artifact_kernel *k, const uint64_t global[3], const uint64_t local[3], bool make)
 {
@@ -117,7 +130,7 @@ static struct launches_alike *shape_of(struct artifact_kernel *k, const uint64_t
 	} else {
 		memcpy(s->global, global, size);
 		memcpy(s->local, local, size);
-		s->due = ++k->shape_count <= MANY_SHAPES || k->shape_count % FURTHER == 0 ? 1 : FURTHER;
+		s->due = is_shape_due(k, global, ++k->shape_count) ? 1 : FURTHER;
 		if (count >= MOST_SHAPES)
 			remove_last(k);
 	}
@@ -136,12 +149,13 @@ uint64_t trace_arguments(const uint64_t *values, size_t count)
 	return gs_hash(values, count * sizeof *values);
 }
 
-static bool are_new_arguments(struct launches_alike *s, uint64_t arguments)
+static bool are_new_arguments(const struct artifact_kernel *k, struct launches_alike *s, uint64_t arguments)
 {
+	const unsigned most = k->dear_traces ? MOST_DEAR_ARGUMENTS : MOST_ARGUMENTS_TRACED;
 	for (unsigned i = 0; i < s->arguments_count; i++)
 		if (s->arguments[i] == arguments)
 			return false;
-	if (s->arguments_count == MOST_ARGUMENTS_TRACED)
+	if (s->arguments_count == most)
 		return false;
 	s->arguments[s->arguments_count++] = arguments;
 	return true;
@@ -151,7 +165,7 @@ bool trace_due(const struct simulation *sim, struct artifact_kernel *k, const ui
 {
 	pthread_mutex_lock(&lock);
 	struct launches_alike *s = shape_of(k, global, local, true);
-	bool first = s && are_new_arguments(s, arguments) && s->launches;
+	bool first = s && are_new_arguments(k, s, arguments) && s->launches;
 	bool due = s && (++s->launches >= s->due || first || sim->options.trace.number == TRACE_ALL);
 	pthread_mutex_unlock(&lock);
 	return due;
@@ -185,7 +199,7 @@ void trace_taken(struct artifact_kernel *k, const uint64_t global[3], const uint
 	struct launches_alike *s = shape_of(k, global, local, false);
 	while (s && s->due <= s->launches) {
 		bool next = (s->due < FIRST_SMALL && is_small(global)) || (s->due < FIRST_MISSED && s->missed > 0);
-		s->due = next ? s->due + 1 : s->due * FURTHER;
+		s->due = next && !k->dear_traces ? s->due + 1 : s->due * FURTHER;
 	}
 	pthread_mutex_unlock(&lock);
 }

@@ -52,6 +52,32 @@ static void not_every_new_size_is_traced_when_there_are_many(void)
 	trace_shapes_free(&k);
 }
 
+/* Where traced launches take long: numbers 1 to 4 of new sizes, then every eighth up to 120, then fewer: 128, 144, 160, 176, 192, 216,
+ * 240. Small launches are as others, and four launches of a size with other arguments are traced. */
+static void fewer_are_traced_where_that_takes_long(void)
+{
+	struct artifact_kernel k = {.dear_traces = true};
+	unsigned early = 0, late = 0;
+	for (uint64_t n = 1; n < 256; n++)
+		*(n <= 64 ? &early : &late) += traced_of(&k, (const uint64_t[3]){n * 64, 1, 1}, 1, true) != 0;
+	CU_ASSERT_EQUAL(early, 4 + 8);
+	CU_ASSERT_EQUAL(late, 7 + 4 + 3);
+	trace_shapes_free(&k);
+	k.shape_count = 4;
+	CU_ASSERT_EQUAL(traced_of(&k, (const uint64_t[3]){64, 2, 1}, 1, true), 1u << 1); /* the trace of no other size would do */
+	trace_shapes_free(&k);
+	struct artifact_kernel other = {.dear_traces = true};
+	CU_ASSERT_EQUAL(traced_of(&other, small, 40, true), 1u << 1 | 1u << 8);
+	unsigned traced = 0;
+	for (uint64_t stride = 1; stride <= 7; stride++)
+		if (trace_due(&simulation, &other, large, local, trace_arguments(&stride, 1))) {
+			trace_taken(&other, large, local);
+			traced++;
+		}
+	CU_ASSERT_EQUAL(traced, 4);
+	trace_shapes_free(&other);
+}
+
 /* Strides 1 to 100: the first eight are traced, the first of them anyway. Then the launch whose turn it is. */
 static void launches_with_other_arguments_are_traced(void)
 {
@@ -247,6 +273,7 @@ void add_traces_kept_tests(void)
 	CU_add_test(s, "launches 1, 8 and 64 of a shape are traced", launches_1_8_and_64_of_a_shape_are_traced);
 	CU_add_test(s, "launches with other arguments are traced", launches_with_other_arguments_are_traced);
 	CU_add_test(s, "not every new size is traced when there are many", not_every_new_size_is_traced_when_there_are_many);
+	CU_add_test(s, "fewer launches are traced where that takes long", fewer_are_traced_where_that_takes_long);
 	CU_add_test(s, "the driver's choice of a local size is known at the next launch",
 	            the_drivers_choice_of_a_local_size_is_known_at_the_next_launch);
 	CU_add_test(s, "what launches needed is known at the next one", what_launches_needed_is_known_at_the_next_one);

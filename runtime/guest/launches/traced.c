@@ -113,6 +113,7 @@ bool plan_groups(const struct launch *l, cl_device_id device, struct trace_plan 
 	memset(p, 0, sizeof *p);
 	p->device = device;
 	p->in_columns = !device_is_cpu(device);
+	l->record.facts->dear_traces = p->in_columns;
 	if (!traces_wanted(&simulation) || !l->record.artifact->traced_texts ||
 	    !trace_due(&simulation, l->record.facts, l->record.global, l->record.local,
 	               trace_arguments(l->record.argument_values, l->record.argument_count)))
