@@ -276,7 +276,8 @@ void __gpusim_list(__private void *) __asm__("llvm.va_start");
 #define __gpusim_room(t) if (t->left <= 0) { if (t->on == 2) t->spilled = 1; \
 	else { t->cut |= t->on; t->on = t->closed = 0; } } if (!t->on || t->spilled) return
 
-/* The execution of a block, and the access of a site. */
+/* The execution of a block, and the access of a site. An access only looks for room, so that it needs no branch: the next block, or the end, finds
+ * that there is none. */
 //@ tracer_events
 __gpusim_here void __gpusim_b(unsigned int block, __private struct __gpusim_trace *t)
 {
@@ -289,9 +290,8 @@ __gpusim_here void __gpusim_b(unsigned int block, __private struct __gpusim_trac
 __gpusim_here void __gpusim_event(unsigned int site, unsigned int kind, unsigned long address, unsigned long copied,
 	__private struct __gpusim_trace *t)
 {
-	if (t->on != 1)
+	if (t->on != 1 || t->left <= 0)
 		return;
-	__gpusim_room(t);
 	__gpusim_word(address << ${COLUMN_ADDRESS_SHIFT} | site << ${COLUMN_SITE_SHIFT} | kind << ${COLUMN_TAG_BITS} |
 		(copied ? ${COLUMN_COPY} : ${COLUMN_ACCESS}), t);
 	if (copied)
@@ -462,6 +462,7 @@ __gpusim_here void __gpusim_end_trace(__private struct __gpusim_trace *t)
 {
 	if (t->step) {
 		t->top[0] = t->group;
+		t->cut |= t->left <= 0;
 		t->top[t->step] = t->lane | (unsigned long)t->cut << ${COLUMN_CUT_BIT} | (unsigned long)(t->room - t->left) << 32;
 	}
 	__gpusim_apart(t);
