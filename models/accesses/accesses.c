@@ -2,9 +2,11 @@
  * Accesses of warps.
  *
  *   global, local, constant: the parts that coalesce.c makes of them; where a description has banks of L1, loads take as many cycles as
- *   the fullest bank has words, and at least one for l1_tags_per_cycle lines
+ *   the fullest bank has words, and no fewer than the tags of their lines take. Tags are in l1_tags_per_cycle banks (T, a power of two): a line is in
+ *   the bank that the digits of its number to the base T make, each exclusive-ored with the others. In a cycle lines are looked up in the
+ *   order of lanes until one is in a bank that was taken: 32 lines at random take 14.8 cycles of 4 banks, not 8
  *   shared: the largest number of different 4-byte words in one bank; lanes on the same word share it
- * Source: CUDA C programming guide (compute capabilities 2.x to 9.0); GPGPU-Sim 4.0 for its GTX 480.
+ * Source: measured on an H200 (tests/accuracy/truth, l1_stride: of 19 strides, only one takes another number of cycles); CUDA C programming guide (compute capabilities 2.x to 9.0); GPGPU-Sim 4.0 for its GTX 480.
  */
 #include "models/accesses/accesses.h"
 
@@ -56,14 +58,47 @@ static uint32_t shared_accesses(const struct gpu *gpu, const uint64_t *addresses
 	return sum;
 }
 
+/* The bank of tags that a line is in: digits of its number. */
+static uint32_t tag_bank(uint64_t line, uint32_t digit_bits)
+{
+	uint32_t bank = 0;
+	for (; line && digit_bits; line >>= digit_bits)
+		bank ^= (uint32_t)(line & ((1u << digit_bits) - 1));
+	return bank;
+}
+
+/* Cycles for the tags of the lines that lanes begin in. */
+static uint32_t tag_cycles(const struct gpu *gpu, const uint64_t *addresses, uint32_t lanes, uint32_t parts)
+{
+	uint32_t banks = gpu->l1_tags_per_cycle, bits = (uint32_t)__builtin_ctz(banks), cycles = 1, count = 0;
+	uint64_t seen[MOST_LANES], taken[2] = {0};
+	if (banks & (banks - 1))
+		return (parts + banks - 1) / banks;
+	for (uint32_t i = 0; i < lanes; i++) {
+		uint64_t line = quotient(addresses[i], gpu->l1_line_bytes);
+		uint32_t bank = tag_bank(line, bits), n = count;
+		while (n && seen[n - 1] != line)
+			n--;
+		if (n)
+			continue;
+		seen[count++] = line;
+		if (taken[bank / 64] >> bank % 64 & 1) {
+			cycles++;
+			taken[0] = taken[1] = 0;
+		}
+		taken[bank / 64] |= 1ull << bank % 64;
+	}
+	return cycles;
+}
+
 /* Hits of L1 read its banks, as shared memory does; before that, the tags of some lines are looked up in a cycle. */
 uint32_t unit_cycles(const struct gpu *gpu, const struct access_kind *kind, const uint64_t *addresses, uint32_t lanes, uint32_t parts)
 {
 	bool of_l1 = kind->space == SPACE_global || kind->space == SPACE_generic; /* private memory is laid out so that lanes do not meet */
 	if (!gpu->l1_banks || !of_l1 || kind->store || kind->atomic || parts <= 1)
 		return parts ? parts : 1;
-	uint32_t tags = (parts + gpu->l1_tags_per_cycle - 1) / gpu->l1_tags_per_cycle;
-	return max_u32(tags, fullest_bank(gpu->l1_banks, addresses, lanes < MOST_LANES ? lanes : MOST_LANES, (kind->bytes + 3) / 4));
+	lanes = min_u32(lanes, MOST_LANES);
+	return max_u32(tag_cycles(gpu, addresses, lanes, parts), fullest_bank(gpu->l1_banks, addresses, lanes, (kind->bytes + 3) / 4));
 }
 
 /* Lanes go in fours: on an H200 a warp's read of float4 that hits L1 takes 8.1 cycles (tests/reference/h200-truth/micro.csv, texture_again). Between

@@ -129,11 +129,13 @@ enum gpu_machine_code { GPU_MACHINE_CODES(GPU_CODE) GPU_MACHINE_CODE_COUNT };
 	X(COUNT, l1_lookup_cycles, "cycles", 0, 1000, GPU_DEFAULT("16"), "of an access in L1 before its tags are looked up") \
 	X(COUNT, l1_banks, "banks", 0, 1024, GPU_DEFAULT("0"),                                                         \
 	  "of 4 bytes, which loads read L1 by; 0: a line or sector takes a cycle, whatever lanes want of it")          \
-	X(COUNT, l1_tags_per_cycle, "lines", 1, 128, GPU_DEFAULT("1"), "of one load whose tags are looked up in a cycle") \
+	X(COUNT, l1_tags_per_cycle, "lines", 1, 128, GPU_DEFAULT("1"), "of one load whose tags are looked up in a cycle, if in other banks") \
 	X(FLAG, l1_set_hash, "", 0, 1, GPU_DEFAULT("1"), "higher bits of an address take part in choosing its set of L1")  \
 	X(COUNT, l1_mshrs, "lines", 1, 65536, GPU_DEFAULT("256"), "lines or sectors that L1 waits for at once")        \
 	X(COUNT, l1_mshr_merges, "loads", 1, 65536, GPU_DEFAULT("8"), "loads that wait for one of these")              \
 	X(COUNT, l1_miss_queue, "requests", 1, 65536, GPU_DEFAULT("16"), "that wait to leave an SM")                   \
+	X(REAL, l1_misses_per_cycle, "requests/cycle", 0, 1024, GPU_DEFAULT("0"), "of loads, that leave an SM; 0: as its port takes them") \
+	X(REAL, l1_mixed_miss_cycles, "cycles", 0, 1000, GPU_DEFAULT("0"), "that each line a load misses adds, if it hits others") \
 	X(FLAG, l1_allocate_on_fill, "", 0, 1, GPU_DEFAULT("1"), "L1 makes room when data comes; 0: when it is asked for") \
 	X(FLAG, l1_store_evicts, "", 0, 1, GPU_DEFAULT("0"), "a store to global memory drops the line from L1; 0: it updates it") \
 	X(FLAG, l1_store_allocates, "", 0, 1, GPU_DEFAULT("0"), "a store of whole sectors makes a line in L1")         \
@@ -153,6 +155,10 @@ enum gpu_machine_code { GPU_MACHINE_CODES(GPU_CODE) GPU_MACHINE_CODE_COUNT };
 	X(REAL, icnt_slice_flits, "flits/cycle", 0.01, 1024, GPU_DEFAULT("2"), "each way between it and a slice of L2") \
 	X(REAL, icnt_store_flits, "flits/cycle", 0, 1024, GPU_DEFAULT("0"),                                            \
 	  "to a slice, of stores and atomics: a header, and one per sector; 0: as icnt_slice_flits, by their bytes")   \
+	X(REAL, icnt_sm_store_flits, "flits/cycle", 0, 1024, GPU_DEFAULT("0"),                                         \
+	  "from an SM, of stores: one per sector, and one more if bytes of them are not written; 0: as icnt_sm_flits, by their bytes") \
+	X(REAL, l2_spread_cycles, "cycles", 0, 100000, GPU_DEFAULT("0"), "that the slice farthest from an SM takes longer than the nearest") \
+	X(REAL, l2_request_cycles, "cycles", 0, 1000, GPU_DEFAULT("0"), "of a slice, per line that is read, beside its sectors") \
 	X(BYTES, l2_slice_bytes, "bytes/cycle", 1, 65536, GPU_DEFAULT("64"), "that a slice reads or writes")            \
 	X(BYTES, l2_interleave_bytes, "bytes", 32, 1 << 20, GPU_DEFAULT("256"), "that lie together in a slice")        \
 	X(FLAG, l2_hash, "", 0, 1, GPU_DEFAULT("1"), "addresses are spread over slices by a hash; 0: in turn")         \

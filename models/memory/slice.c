@@ -375,8 +375,9 @@ static void serve_hits(struct partition *p, struct slice *s, struct memory_reque
 	r->sectors = 0;
 	for (uint32_t i = 0; i < count; i++)
 		answer_sector(p, s, s->head, p->now + i * p->config->lookup);
-	s->free = last + p->config->lookup;
-	p->counts.busy += count * p->config->lookup;
+	uint64_t request = r->kind == MEMORY_READ ? p->config->request : 0;
+	s->free = last + p->config->lookup + request;
+	p->counts.busy += count * p->config->lookup + request;
 	take_next(p, s);
 	note_next(p, s, p->requests);
 }
@@ -403,6 +404,7 @@ static void serve_slice(struct partition *p, struct slice *s)
 		note_next(p, s, p->requests);
 		return;
 	}
+	busy += !left && r->kind == MEMORY_READ ? p->config->request : 0;
 	s->free = p->now + busy;
 	p->counts.busy += busy;
 	if (!left)

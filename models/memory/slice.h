@@ -13,6 +13,7 @@ struct memory_config {
 	struct dram_timing dram;
 	uint64_t slice_bytes; /* of L2 */
 	uint64_t lookup;      /* ticks of a slice for a sector */
+	uint64_t request;     /* the same for a line that is read, whatever its sectors */
 	uint64_t reply;       /* ticks of its port to the interconnect for one */
 	uint64_t atomic;      /* and for an operation of an atomic */
 	uint64_t dram_pipe;   /* what a miss takes beside DRAM's own timing */

@@ -5,7 +5,8 @@
  * Packets have a header and go in flits. A port moves so many flits per cycle, in the order of arrival. The way takes what
  * ports and lookups leave of l2_latency, for a load alone that hits L2; back from an atomic, what they leave of
  * atomic_latency. No request is answered before a round trip has passed: SMs run that long by themselves, and then all
- * requests are served in the order of their times.
+ * requests are served in the order of their times. Slices are not equally far from an SM: the way back takes up to half of l2_spread_cycles
+ * more or less, evenly over the lines, and in another order for each SM.
  *
  * A part of the GPU's SMs gets that part of everything. Channels and slices come in whole numbers; their speeds make up for
  * the rest.
@@ -15,6 +16,8 @@
 #include "models/memory/network.h"
 #include "models/memory/slice.h"
 #include "models/memory/warm.h"
+#include "models/util/hash.h"
+#include "models/util/minmax.h"
 
 #include <errno.h>
 #include <math.h>
@@ -44,6 +47,8 @@ struct memory_system {
 	const struct gpu *gpu;
 	uint32_t sms, forward, back, atomic_back; /* cycles of the way; back: of loads and stores */
 	uint64_t flit_ticks_sm, flit_ticks_slice, flit_ticks_store; /* store: 0: as all others */
+	uint64_t miss_ticks, store_ticks_sm; /* of an SM's port; 0: by flits */
+	uint32_t spread; /* cycles: l2_spread_cycles, as far as the way back has as many */
 	struct port *from_sm;
 	struct network *requests, *answers;
 	struct partition **partitions;
@@ -104,6 +109,7 @@ static void set_ways(struct memory_system *m)
 	uint32_t way = round_at_least(gpu->l2_latency - gpu->l1_latency + hit - 2 - line_cycles(m), 2);
 	m->forward = way / 2;
 	m->back = way - m->forward;
+	m->spread = min_u32((uint32_t)gpu->l2_spread_cycles, m->back);
 	set_atomic_way(m);
 	const struct dram_timing *d = &m->config.dram;
 	/* A line is fetched in pieces, which follow one another at DRAM as they do in L2. */
@@ -129,9 +135,12 @@ static void set_config(struct memory_system *m, double capacity)
 	dram_timing_init(&c->dram, gpu, channels, share);
 	c->slice_bytes = (uint64_t)((double)gpu->l2_bytes / gpu->l2_partitions * capacity / (channels * slices));
 	c->lookup = (uint64_t)(MEMORY_TICKS * (double)MEMORY_SECTOR / (double)gpu->l2_slice_bytes / speed + 0.5);
+	c->request = (uint64_t)(MEMORY_TICKS * gpu->l2_request_cycles / speed + 0.5);
 	c->atomic = (uint64_t)(MEMORY_TICKS * gpu->l2_atomic_cycles / speed + 0.5);
 	m->flit_ticks_sm = (uint64_t)(MEMORY_TICKS / gpu->icnt_sm_flits);
 	m->flit_ticks_slice = (uint64_t)(MEMORY_TICKS / gpu->icnt_slice_flits / speed);
+	m->miss_ticks = gpu->l1_misses_per_cycle > 0 ? (uint64_t)(MEMORY_TICKS / gpu->l1_misses_per_cycle) : 0;
+	m->store_ticks_sm = gpu->icnt_sm_store_flits > 0 ? (uint64_t)(MEMORY_TICKS / gpu->icnt_sm_store_flits) : 0;
 	if (gpu->icnt_store_flits > 0)
 		m->flit_ticks_store = (uint64_t)(MEMORY_TICKS / gpu->icnt_store_flits / speed);
 	c->reply = m->flit_ticks_slice * flits(gpu, MEMORY_SECTOR);
@@ -233,7 +242,8 @@ void memory_touch(struct memory_system *m, uint64_t address, bool dirty)
 
 uint32_t memory_round_trip(const struct memory_system *m, bool atomics)
 {
-	return m->forward + (atomics && m->atomic_back < m->back ? m->atomic_back : m->back);
+	uint32_t back = atomics && m->atomic_back < m->back ? m->atomic_back : m->back;
+	return m->forward + (back > m->spread / 2 + 1 ? back - m->spread / 2 : 1);
 }
 
 static uint64_t pass_port(struct port *p, uint64_t time, uint64_t ticks)
@@ -243,10 +253,19 @@ static uint64_t pass_port(struct port *p, uint64_t time, uint64_t ticks)
 	return time;
 }
 
-uint64_t memory_depart(struct memory_system *m, uint32_t sm, uint64_t cycle, enum memory_kind kind, uint32_t bytes)
+/* Of the SM's port. */
+static uint64_t departing_ticks(const struct memory_system *m, const struct memory_request *r)
 {
-	uint32_t n = flits(m->gpu, kind == MEMORY_READ ? 0 : bytes);
-	return pass_port(&m->from_sm[sm], cycle * MEMORY_TICKS, n * m->flit_ticks_sm);
+	uint32_t sectors = (uint32_t)__builtin_popcount(r->sectors);
+	if (r->kind == MEMORY_WRITE && m->store_ticks_sm)
+		return (sectors + (r->bytes < sectors * MEMORY_SECTOR)) * m->store_ticks_sm;
+	uint64_t ticks = flits(m->gpu, r->kind == MEMORY_READ ? 0 : r->bytes) * m->flit_ticks_sm;
+	return r->kind == MEMORY_READ ? max_u64(ticks, m->miss_ticks) : ticks;
+}
+
+uint64_t memory_depart(struct memory_system *m, const struct memory_request *r, uint64_t cycle)
+{
+	return pass_port(&m->from_sm[r->sm], cycle * MEMORY_TICKS, departing_ticks(m, r));
 }
 
 int memory_send(struct memory_system *m, const struct memory_request *request)
@@ -343,6 +362,16 @@ static void add_waits(struct memory_system *m, const struct memory_request *r)
 	m->waited_dram += dram > least ? dram - least : 0;
 }
 
+/* Where on the chip the SM and a line are is not known: by chance, so that loops that go from line to line are not long at one of them. */
+static uint64_t way_back(const struct memory_system *m, const struct memory_request *r)
+{
+	uint64_t way = r->kind == MEMORY_ATOMIC ? m->atomic_back : m->back;
+	if (!m->spread)
+		return way;
+	uint64_t more = hash_number((r->address / m->gpu->l2_line_bytes) ^ (uint64_t)r->sm << 40) % (m->spread + 1);
+	return way + more > m->spread / 2 + 1 ? way + more - m->spread / 2 : 1;
+}
+
 static void answer_passes(void *ctx, uint32_t n, uint64_t start)
 {
 	struct memory_system *m = ctx;
@@ -351,7 +380,7 @@ static void answer_passes(void *ctx, uint32_t n, uint64_t start)
 	if (r->kind != MEMORY_WRITE)
 		add_waits(m, r);
 	/* The last flit arrives. */
-	uint64_t way = r->kind == MEMORY_ATOMIC ? m->atomic_back : m->back;
+	uint64_t way = way_back(m, r);
 	uint64_t last = start + r->ticks - m->flit_ticks_sm + way * MEMORY_TICKS;
 	struct memory_reply reply = {.time = (last + MEMORY_TICKS - 1) / MEMORY_TICKS, .sm = r->sm, .id = r->id};
 	struct reply_list *list = &m->replies[r->sm];

@@ -24,8 +24,8 @@ void memory_warm(struct memory_system *m, const struct memory_range *ranges, siz
 void memory_touch(struct memory_system *m, uint64_t address, bool dirty);
 /* Cycles from when a request leaves an SM to when its answer can be there, at least; whether some requests are atomics. */
 uint32_t memory_round_trip(const struct memory_system *m, bool atomics);
-/* When a packet of the SM that is ready in `cycle` leaves it; packets take turns. */
-uint64_t memory_depart(struct memory_system *m, uint32_t sm, uint64_t cycle, enum memory_kind kind, uint32_t bytes);
+/* When a packet that is ready in `cycle` leaves its SM; packets take turns. */
+uint64_t memory_depart(struct memory_system *m, const struct memory_request *request, uint64_t cycle);
 /* Requests must be sent in the order of their times by each SM; time is what memory_depart returned. */
 int memory_send(struct memory_system *m, const struct memory_request *request);
 /* All SMs have sent what leaves before `cycle`: calls on_reply for all answers that follow, SM by SM, each SM's

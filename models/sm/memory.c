@@ -43,7 +43,7 @@ int ov_memory_init(struct ov_sm *sm, struct memory_system *system, uint32_t inde
 	o->index = index;
 	o->access_pool = (struct pool)POOL_EMPTY;
 	o->next_step = OV_NEVER;
-	o->room = gpu->l1_lookup_cycles ? gpu->l1_lookup_cycles : 1;
+	o->room = (gpu->l1_lookup_cycles ? gpu->l1_lookup_cycles : 1) * gpu->l1_tags_per_cycle;
 	o->hit_cycles = memory_hit_cycles(gpu, sm->m->front[1] ? sm->m->front[1] - 1 : 0);
 	o->l1 = l1_new(&config);
 	o->moved = sm->m->gap_room ? calloc(2 * COALESCE_MOST_PARTS, sizeof *o->moved) : NULL;

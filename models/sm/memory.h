@@ -17,6 +17,7 @@
 #include "models/sm/variant.h"
 #include "models/util/bits.h"
 #include "models/util/divide.h"
+#include "models/util/minmax.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -102,7 +103,7 @@ static void send_request(struct ov_sm *sm, enum memory_kind kind, uint64_t addre
 	struct memory_request r = {.address = address, .sectors = sectors, .sm = o->index, .id = id, .bytes = (uint16_t)bytes,
 	                           .lanes = (uint16_t)lanes, .kind = (uint8_t)kind};
 	uint32_t size = gpu_of(sm)->l1_miss_queue;
-	r.time = memory_depart(o->system, o->index, cycle, kind, bytes);
+	r.time = memory_depart(o->system, &r, cycle);
 	if (o->leaving_count < size) {
 		uint32_t at = o->leaving_head + o->leaving_count++;
 		o->leaving[at < size ? at : at - size] = r.time / MEMORY_TICKS;
@@ -139,6 +140,7 @@ static bool look_up_load(struct ov_sm *sm, const struct ov_part *p)
 	enum l1_result result = l1_load(o->l1, p->address, p->sectors, p->access, &waits, &ask);
 	if (result == L1_FULL)
 		return false;
+	a->hit |= !ask.sectors;
 	o->counts.looked_up += sectors;
 	o->counts.hits += sectors - (result == L1_HIT ? 0 : bits_set(ask.sectors));
 	if (result == L1_HIT) {
@@ -152,6 +154,8 @@ static bool look_up_load(struct ov_sm *sm, const struct ov_part *p)
 		send_request(sm, MEMORY_WRITE, ask.evicted, ask.dirty, bytes_of(ask.dirty), 0, OV_NONE, sm->now + 1);
 	if (ask.sectors)
 		send_request(sm, MEMORY_READ, p->address, ask.sectors, bytes_of(ask.sectors), 0, ask.entry, sm->now + 1);
+	if (ask.sectors && a->hit)
+		o->lookup_free += gpu_of(sm)->l1_mixed_miss_cycles;
 	return true;
 }
 
@@ -190,8 +194,8 @@ static void ov_memory_step(struct ov_sm *sm)
 	o->next_step = OV_NEVER;
 	if (!o->part_count)
 		return;
-	uint32_t most = o->parts[o->part_head].store ? 1 : gpu_of(sm)->l1_tags_per_cycle;
-	for (uint32_t done = 0; done < most && o->part_count && o->parts[o->part_head].ready <= sm->now; done++) {
+	o->lookup_free = max_double(o->lookup_free, (double)sm->now);
+	while (o->lookup_free < (double)(sm->now + 1) && o->part_count && o->parts[o->part_head].ready <= sm->now) {
 		struct ov_part p = o->parts[o->part_head];
 		if (!look_up(sm, &p)) {
 			/* Until a request leaves; else until an answer comes, which steps on. */
@@ -199,13 +203,14 @@ static void ov_memory_step(struct ov_sm *sm)
 				plan_step(sm, o->leaving[o->leaving_head]);
 			return;
 		}
+		o->lookup_free += p.store ? 1 : 1.0 / gpu_of(sm)->l1_tags_per_cycle;
 		o->part_head = (o->part_head + 1) & (o->part_capacity - 1);
 		o->part_count--;
 		o->accesses[p.access].parts--;
 		finish_access(sm, p.access);
 	}
 	if (o->part_count)
-		plan_step(sm, o->parts[o->part_head].ready);
+		plan_step(sm, max_u64(o->parts[o->part_head].ready, (uint64_t)o->lookup_free));
 }
 
 /* Its queue is full: the unit cannot take another. */
@@ -391,7 +396,8 @@ static bool ov_memory_takes(struct ov_sm *sm, const struct ov_flight *f, uint32_
 	return true;
 }
 
-/* One result per cycle is written. */
+/* One result per cycle is written: a part of a load, or, where L1 has banks, a line that was asked for: all loads that wait for it read it
+ * there, in the cycles that they had in the unit. */
 static void access_answered(void *ctx, uint32_t n)
 {
 	struct ov_sm *sm = ctx;
@@ -400,8 +406,10 @@ static void access_answered(void *ctx, uint32_t n)
 	const struct ov_op *op = &sm->ops[a->op];
 	uint64_t at = sm->now + 1;
 	if (op->latency_rule == OV_LOAD) {
-		at = at > o->written ? at : o->written + 1;
+		uint64_t next = gpu_of(sm)->l1_banks && o->filled ? o->written : o->written + 1;
+		at = at > next ? at : next;
 		o->written = at;
+		o->filled = true;
 	}
 	a->last = at > a->last ? at : a->last;
 	a->waits--;
@@ -413,6 +421,7 @@ static void ov_memory_answer(struct ov_sm *sm, uint32_t id)
 	struct ov_memory *o = sm->memory;
 	if (id == OV_NONE)
 		return;
+	o->filled = false;
 	if (id & FOR_ACCESS)
 		access_answered(sm, id & ~FOR_ACCESS);
 	else

@@ -20,7 +20,7 @@ struct ov_access {
 	uint32_t waits;       /* answers to come */
 	uint64_t last;        /* when its last part is done, of those that are */
 	uint64_t begun;
-	bool missed;
+	bool missed, hit; /* some of its lines; hit: they need not be asked for */
 };
 
 struct ov_part {
@@ -42,6 +42,8 @@ struct ov_memory {
 	uint64_t *leaving; /* a ring: when requests leave, of those that wait to */
 	uint32_t leaving_head, leaving_count;
 	uint64_t next_step, written; /* when the queue's first is looked up; when the last result was written */
+	bool filled; /* the line that has come has been written already */
+	double lookup_free; /* the cycle from which tags are looked up again */
 	uint32_t hit_cycles; /* from the lookup of a load that hits to its value */
 	uint32_t unit_op, unit_accesses; /* what the unit was given last */
 	struct memory_part *moved; /* parts of a request whose warp is in the rounds of a gap; NULL: no path has gaps */

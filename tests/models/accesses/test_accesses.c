@@ -45,23 +45,26 @@ static void order_of_lanes_does_not_matter(void)
 }
 
 /*
- * Lanes that are s words apart: s lines, of which four are looked up in a cycle, and words of gcd(s, 32) lanes in a bank. An H200 takes these
- * cycles for hits of L1.
+ * Lanes that are s words apart: s lines, of which up to four are looked up in a cycle, and words of gcd(s, 32) lanes in a bank. An H200 takes these
+ * cycles for hits of L1 (tests/reference/h200-truth/micro.csv, l1_stride). By hand, of lanes 40 words apart: lines 0 1 2 3, 5 6 7 8, 10 ... are in
+ * the banks 0 1 2 3, 0 3 2 2, ...: line 8 is in the bank of line 7 and waits.
  */
 static void loads_read_banks_of_l1(void)
 {
 	static const struct { uint64_t words; uint32_t cycles; } measured[] = {
-		{0, 1}, {1, 1}, {2, 2}, {3, 1}, {4, 4}, {5, 2}, {8, 8}, {9, 3}, {12, 4}, {16, 16}, {17, 5}, {20, 5}, {32, 32}, {33, 8}};
+		{0, 1}, {1, 1}, {2, 2}, {3, 1}, {4, 4}, {5, 2}, {8, 8}, {9, 3}, {12, 4}, {16, 16}, {17, 5}, {20, 5}, {24, 8}, {28, 7}, {31, 8}, {32, 32},
+		{33, 8}, {34, 9}, {36, 9}, {40, 10}, {48, 16}, {63, 9}, {65, 8}, {129, 8}, {257, 8}, {1025, 8}, {1032, 8}};
 	struct gpu gpu = fermi();
 	struct access_kind load = {.space = SPACE_global, .bytes = 4}, store = load, quad = {.space = SPACE_global, .bytes = 16};
 	uint64_t addresses[32];
 	gpu.l1_banks = 32;
 	gpu.l1_tags_per_cycle = 4;
+	gpu.l1_line_bytes = 128;
 	gpu.coalesce_bytes = 128;
 	store.store = true;
 	for (size_t m = 0; m < sizeof measured / sizeof *measured; m++) {
 		for (uint64_t i = 0; i < 32; i++)
-			addresses[i] = 4096 + i * measured[m].words * 4;
+			addresses[i] = (1 << 20) + i * measured[m].words * 4;
 		CU_ASSERT_EQUAL(gpu_accesses(&gpu, &load, addresses, 32), measured[m].cycles);
 	}
 	CU_ASSERT_EQUAL(gpu_accesses(&gpu, &store, addresses, 32), 32); /* as before: a line each */
