@@ -255,6 +255,31 @@ static void test_shipped_descriptions(void)
 	closedir(folder);
 }
 
+/*
+ * What no description of a chip has a source of its own for is the same in all, so that it ranks no GPU before another: a launch that does nothing takes as long on all
+ * chips. Configurations of simulators have no overheads. The H100 is an H200 with another memory.
+ */
+static void test_descriptions_compare(void)
+{
+	static const char *const chips[] = {"gtx480_card", "m2090", "k40", "k6000", "tegra_k1", "titanx", "v100", "rtx2060", "rtx3070", "a100", "h100"};
+	struct gpu measured = shipped("h200"), h100 = shipped("h100");
+	for (size_t i = 0; i < GS_ARRAY_LEN(chips); i++) {
+		struct gpu gpu = shipped(chips[i]);
+		CU_ASSERT_EQUAL(gpu.launch_overhead_ns, measured.launch_overhead_ns);
+		CU_ASSERT_EQUAL(gpu.cuda_launch_overhead_ns, measured.cuda_launch_overhead_ns);
+		CU_ASSERT_EQUAL(gpu.link_latency_ns, measured.link_latency_ns);
+		CU_ASSERT_EQUAL(gpu.group_turnaround, measured.group_turnaround);
+		CU_ASSERT_EQUAL(gpu.group_interval, measured.group_interval);
+		CU_ASSERT_EQUAL(gpu.grid_interval, measured.grid_interval);
+		CU_ASSERT(gpu.link_gbps <= measured.link_gbps && gpu.dram_gbps < measured.dram_gbps);
+	}
+	struct gpu simulated[] = {shipped("gtx480"), shipped("qv100")};
+	for (size_t i = 0; i < GS_ARRAY_LEN(simulated); i++)
+		CU_ASSERT(simulated[i].launch_overhead_ns == 0 && simulated[i].group_turnaround == 0 && simulated[i].grid_interval == 0);
+	CU_ASSERT(h100.clock_mhz == measured.clock_mhz && h100.l1_latency == measured.l1_latency && h100.l2_latency == measured.l2_latency);
+	CU_ASSERT(h100.dram_latency >= measured.dram_latency && h100.sfu_latency == measured.sfu_latency && h100.shared_latency == measured.shared_latency);
+}
+
 static void check_value(const struct gpu *gpu, const char *key, const char *expected)
 {
 	char value[64];
@@ -439,6 +464,7 @@ void add_gpu_tests(void)
 	CU_add_test(s, "overrides are checked like a description", test_overrides_are_checked);
 	CU_add_test(s, "origin tells file, line and comment of every value", test_origin);
 	CU_add_test(s, "every shipped description loads and tells its sources", test_shipped_descriptions);
+	CU_add_test(s, "descriptions compare", test_descriptions_compare);
 	CU_add_test(s, "values are formatted as a description has them", test_format);
 	CU_add_test(s, "a decimal comma in the locale changes nothing", test_locale);
 	CU_add_test(s, "occupancy is limited by warps, blocks, registers or shared memory", test_occupancy);
