@@ -247,6 +247,7 @@ static int run_full(const struct gpu *gpu, const struct launch_warps *warps, con
 		return result;
 	memcpy(out->by, t.by, sizeof out->by);
 	divide_issue(out->by, t.probabilistic.timing.limits[RESOURCE_issue]);
+	give_issue_to_unit(out->by, t.probabilistic.timing.limits);
 	out->warp_instructions = as_count(t.warp_instructions);
 	out->register_bank_conflicts = t.register_bank_conflicts;
 	out->simulated_fraction = t.occupancy.simulated_fraction;

@@ -110,6 +110,25 @@ static bool is_wait(int kind)
 	return kind != CYCLES_issue && kind != CYCLES_launch && kind != CYCLES_tail;
 }
 
+void give_issue_to_unit(double by[CYCLE_KIND_COUNT], const double limits[LIMIT_COUNT])
+{
+	static const struct {
+		enum pipeline_resource resource;
+		enum cycle_kind kind;
+	} units[] = {{RESOURCE_fp32, CYCLES_unit_fp32}, {RESOURCE_int, CYCLES_unit_int}, {RESOURCE_fp64, CYCLES_unit_fp64}, {RESOURCE_sfu, CYCLES_unit_sfu}};
+	enum cycle_kind kind = CYCLES_issue;
+	double most = limits[RESOURCE_issue];
+	for (size_t i = 0; i < GS_ARRAY_LEN(units); i++)
+		if (limits[units[i].resource] > most) {
+			most = limits[units[i].resource];
+			kind = units[i].kind;
+		}
+	if (kind == CYCLES_issue)
+		return;
+	by[kind] += by[CYCLES_issue];
+	by[CYCLES_issue] = 0;
+}
+
 void divide_issue(double by[CYCLE_KIND_COUNT], double needed)
 {
 	double waited = 0, rest = by[CYCLES_issue] - needed;

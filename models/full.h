@@ -32,5 +32,10 @@ int model_full(const struct gpu *gpu, const struct launch_warps *warps, uint32_t
  * waits, as they are. What is before the first instruction and after most groups (launch, tail) stays.
  */
 void divide_issue(double by[CYCLE_KIND_COUNT], double needed);
+/*
+ * More issue slots would save nothing where a kind of unit is busy for longer than the slots are (integer instructions of an SM with half as many lanes for
+ * them, say). Then the cycles of `issue` are that unit's. `limits` are the cycles that each resource needs.
+ */
+void give_issue_to_unit(double by[CYCLE_KIND_COUNT], const double limits[LIMIT_COUNT]);
 
 #endif

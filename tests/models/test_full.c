@@ -54,10 +54,27 @@ static void test_nothing_to_divide(void)
 	CU_ASSERT_EQUAL(sum_of(alone), 100);
 }
 
+/* 60 instructions in 100 cycles of slots; those of them for a unit keep it busy for 60, 100 or 120 cycles. */
+static void test_units(void)
+{
+	static const struct {
+		double busy, issue, unit;
+	} cases[] = {{60, 70, 10}, {100, 70, 10}, {120, 0, 80}};
+	for (size_t i = 0; i < GS_ARRAY_LEN(cases); i++) {
+		double by[CYCLE_KIND_COUNT] = {[CYCLES_issue] = 70, [CYCLES_unit_int] = 10, [CYCLES_memory] = 20};
+		double limits[LIMIT_COUNT] = {[RESOURCE_issue] = 100, [RESOURCE_int] = cases[i].busy, [RESOURCE_fp32] = 40};
+		give_issue_to_unit(by, limits);
+		CU_ASSERT_EQUAL(by[CYCLES_issue], cases[i].issue);
+		CU_ASSERT_EQUAL(by[CYCLES_unit_int], cases[i].unit);
+		CU_ASSERT_EQUAL(by[CYCLES_memory], 20);
+	}
+}
+
 void add_full_tests(void)
 {
 	CU_pSuite suite = CU_add_suite("full", NULL, NULL);
 	CU_add_test(suite, "cycles with an instruction are divided among waits", test_divided);
+	CU_add_test(suite, "they are a unit's that is busy for longer than issue slots", test_units);
 	CU_add_test(suite, "all waits take part", test_all_waits);
 	CU_add_test(suite, "nothing to divide", test_nothing_to_divide);
 }
