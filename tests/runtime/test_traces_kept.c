@@ -153,6 +153,22 @@ static void more_is_traced_where_the_longest_work_items_were_missed(void)
 	trace_shapes_free(&k);
 }
 
+/* Of small launches 1 to 16 and 128 are traced. Where one of three counters is of a loop, and not a bit, 1 to 128. */
+static void more_small_launches_are_traced_whose_loops_are_counted(void)
+{
+	for (int loops = 0; loops < 2; loops++) {
+		struct artifact_kernel k = {.column_count = 3, .flag_count = 3 - (size_t)loops};
+		unsigned traced = 0;
+		for (unsigned i = 0; i < 200; i++)
+			if (trace_due(&simulation, &k, small, local, 0)) {
+				trace_taken(&k, small, local);
+				traced++;
+			}
+		CU_ASSERT_EQUAL(traced, loops ? 128 : 16 + 1);
+		trace_shapes_free(&k);
+	}
+}
+
 static struct kept_trace *trace_of_length(size_t length)
 {
 	struct kept_trace *t = calloc(1, sizeof *t);
@@ -269,6 +285,7 @@ static void a_trace_is_kept_without_what_it_does_not_use(void)
 void add_traces_kept_tests(void)
 {
 	CU_pSuite s = CU_add_suite("traces_kept", NULL, NULL);
+	CU_add_test(s, "more small launches are traced whose loops are counted", more_small_launches_are_traced_whose_loops_are_counted);
 	CU_add_test(s, "more is traced where the longest work-items were missed", more_is_traced_where_the_longest_work_items_were_missed);
 	CU_add_test(s, "launches 1, 8 and 64 of a shape are traced", launches_1_8_and_64_of_a_shape_are_traced);
 	CU_add_test(s, "launches with other arguments are traced", launches_with_other_arguments_are_traced);
