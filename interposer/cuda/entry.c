@@ -84,17 +84,6 @@ void *entry_next(const char *name, const void *self)
 	return f == self ? NULL : f; /* an alias library (README.md) leads back to us */
 }
 
-#define PASS_ON(name, type, otherwise, params, args) \
-	do { \
-		static _Atomic(void *) kept; \
-		void *next = atomic_load_explicit(&kept, memory_order_relaxed); \
-		if (!next) \
-			atomic_store_explicit(&kept, next = entry_next(#name, (void *)name), memory_order_relaxed); \
-		if (next) \
-			return ((type(*) params)next)args; \
-		return otherwise; \
-	} while (0)
-
 /* An exported function. `call` is what it does when we are not switched off. */
 #define FUNCTION(name, type, otherwise, params, args, ...) \
 	EXPORT type name params; \

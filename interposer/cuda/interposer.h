@@ -12,6 +12,7 @@
 #include "interposer/cuda/types.h"
 #include "runtime/cuda.h"
 
+#include <stdatomic.h>
 #include <stdbool.h>
 
 #define API_LIST(...) __VA_ARGS__
@@ -32,6 +33,17 @@ int entry_device_error(void);
 bool entry_runtime_used(void); /* such a call was made */
 /* The function of that name that the application would have called without us, or NULL. `self` is ours. */
 void *entry_next(const char *name, const void *self);
+/* Returns what that function does; `otherwise` where there is none. */
+#define PASS_ON(name, type, otherwise, params, args) \
+	do { \
+		static _Atomic(void *) kept; \
+		void *next = atomic_load_explicit(&kept, memory_order_relaxed); \
+		if (!next) \
+			atomic_store_explicit(&kept, next = entry_next(#name, (void *)name), memory_order_relaxed); \
+		if (next) \
+			return ((type(*) params)next)args; \
+		return otherwise; \
+	} while (0)
 /* An exported function of ours, or NULL. */
 void *entry_find(const char *name);
 /* One that does nothing (refused.c), or NULL. */

@@ -76,23 +76,12 @@ int error_text(int error, const char **out, bool name)
 	return *out ? cudaSuccess : cudaErrorInvalidValue;
 }
 
-#define PASS_ON(name, params, args) \
-	do { \
-		static _Atomic(void *) kept; \
-		void *next = atomic_load_explicit(&kept, memory_order_relaxed); \
-		if (!next) \
-			atomic_store_explicit(&kept, next = entry_next(#name, (void *)name), memory_order_relaxed); \
-		if (next) \
-			return ((int(*) params)next)args; \
-		return cudaErrorNoDevice; \
-	} while (0)
-
 #define FUNCTION(name, params, args, need, ...) \
 	EXPORT int name params; \
 	EXPORT int name params \
 	{ \
 		if (entry_is_off()) \
-			PASS_ON(name, params, args); \
+			PASS_ON(name, int, cudaErrorNoDevice, params, args); \
 		int error = need; \
 		return error ? error : driver_error(__VA_ARGS__); \
 	}
