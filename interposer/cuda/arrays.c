@@ -10,7 +10,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-enum { ARRAY_LAYERED = 1, ARRAY_SURFACES = 2, ARRAY_FLAGS = 1 | 2 | 8 /* gather */ };
+enum { ARRAY_LAYERED = 1, ARRAY_FLAGS = 1 | 2 | 8 /* layers, surfaces, gather */ };
 
 struct cuda_array_record {
 	struct cuda_array_record *next;
@@ -216,10 +216,11 @@ int hook_cudaDestroyTextureObject(uint64_t object)
 }
 
 /* A surface is an array that was made for it. Of a texture's record it needs the memory. */
+/* CUDA takes arrays as well that were made without the flag for surfaces. */
 int hook_cudaCreateSurfaceObject(uint64_t *out, const struct api_resource *resource)
 {
 	const struct cuda_array_record *a = resource && resource->kind == API_RESOURCE_ARRAY ? array_of(resource->of.array) : NULL;
-	if (!out || !a || !(a->flags & ARRAY_SURFACES))
+	if (!out || !a)
 		return cudaErrorInvalidValue;
 	struct lifted_texture *t = calloc(1, sizeof *t);
 	if (!t)

@@ -337,7 +337,7 @@ static void add_all(struct text *t)
 		add_transfers(t);
 		add_not_modelled(t);
 		add_unsized(t, kernels, count);
-	add_memory(t, kernels, count);
+		add_memory(t, kernels, count);
 		add_twins(t);
 		add_library(t);
 		add_sampling(t);

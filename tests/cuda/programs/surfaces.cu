@@ -215,7 +215,7 @@ static void try_bytes(void)
 		wrong += inverted[i][0] != 255 - colours[i][0] || inverted[i][1] != 255 - colours[i][1] || inverted[i][2] != colours[i][3] ||
 		         inverted[i][3] != colours[i][2];
 	report("colours of four bytes", wrong);
-	report("an array that was not made for surfaces", surface_of(&s, array_new(8, cudaChannelFormatKindUnsigned, 4, 0, 0, 0)) == cudaSuccess);
+	report("an array that was not made for surfaces", surface_of(&s, array_new(8, cudaChannelFormatKindUnsigned, 4, 0, 0, 0)) != cudaSuccess);
 }
 
 int main(void)
