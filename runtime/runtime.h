@@ -81,6 +81,8 @@ void timeline_marker(const struct command_call *call, bool barrier);
 void timeline_wait(const char *name, const struct command_call *call);
 
 void timeline_transfer(enum transfer_kind kind, uint64_t size_bytes, const struct command_call *call);
+/* Contents that memory is made with. They get a lane of their own for each context. */
+void timeline_contents(cl_context context, uint64_t size_bytes, uint64_t begin_ns);
 void transfer_enqueued(enum transfer_kind kind, uint64_t size_bytes);
 /* Both return the bytes that move. */
 uint64_t transfer_mapped(const void *pointer, cl_map_flags flags, uint64_t size_bytes);

@@ -23,6 +23,27 @@ static uint64_t image_bytes(cl_mem image, const size_t *region)
 	return region_bytes(region, element);
 }
 
+/* Memory that is made with contents is a copy to the device, which no queue has. */
+static cl_mem note_contents(cl_mem made, cl_context context, cl_mem_flags flags, uint64_t begin)
+{
+	size_t bytes = 0;
+	if (made && (flags & CL_MEM_COPY_HOST_PTR) && cl.clGetMemObjectInfo(made, CL_MEM_SIZE, sizeof bytes, &bytes, NULL) == CL_SUCCESS)
+		TELL(transfer_enqueued(TRANSFER_WRITE, bytes); timeline_contents(context, bytes, begin));
+	return made;
+}
+
+cl_mem hook_clCreateBuffer(cl_context context, cl_mem_flags flags, size_t size, void *host, cl_int *error)
+{
+	uint64_t begin = call_begins();
+	return note_contents(cl.clCreateBuffer(context, flags, size, host, error), context, flags, begin);
+}
+
+cl_mem hook_clCreateImage(cl_context context, cl_mem_flags flags, const cl_image_format *format, const cl_image_desc *shape, void *host, cl_int *error)
+{
+	uint64_t begin = call_begins();
+	return note_contents(cl.clCreateImage(context, flags, format, shape, host, error), context, flags, begin);
+}
+
 /* The common form of every hook below: pass the call on, note its kind and size. */
 #define TRANSFER(name, params, args, kind, size, blocking) \
 	cl_int hook_##name params \

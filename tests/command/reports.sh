@@ -158,6 +158,13 @@ many_launches_make_a_small_page() {
 		"$gpusim" report many.json && [ "$(wc -c <many.html)" -lt 5000000 ]
 }
 
+# heat2d makes two buffers of 64 KiB with contents, and reads one.
+contents_of_new_memory_are_copies() {
+	GPUSIM_MEMORY=perfect GPUSIM_REPORT=json GPUSIM_OUTPUT=contents preloaded "$build/kernels/shapes" -k "$root/kernels/shapes" heat2d small >/dev/null 2>err || return 1
+	[ "$(jq -c '[.transfers[] | [.kind, .commands, .size_bytes]], [.timeline.commands[:3][].kind]' contents.json | tr -d '\n')" = \
+		'[["read",1,65536],["write",2,131072]]["write","write","launch"]' ]
+}
+
 wrong_files_are_told() {
 	echo '{}' >empty.json
 	! "$gpusim" report empty.json 2>err && grep -q 'not a report of gpusim' err && ! "$gpusim" diff run.json 2>err &&
@@ -182,6 +189,7 @@ check "simulated times are told" simulated_times_are_told
 check "a benchmark finds the GPU's peaks" benchmarks_find_the_peaks
 check "the target speaks for the device" target_speaks_for_the_device
 check "10,000 launches make a small page" many_launches_make_a_small_page
+check "contents of new memory are copies" contents_of_new_memory_are_copies
 check "wrong files are told" wrong_files_are_told
 echo "$passed passed, $failed failed"
 [ $failed = 0 ]

@@ -18,10 +18,10 @@
 /* Functions that we call but do not interpose. */
 #define CL_PLAIN_CALLS(X) \
 	X(clGetPlatformIDs) X(clGetPlatformInfo) X(clGetCommandQueueInfo) \
-	X(clCreateCommandQueue) X(clReleaseCommandQueue) X(clCreateBuffer) X(clReleaseMemObject) \
+	X(clCreateCommandQueue) X(clReleaseCommandQueue) X(clReleaseMemObject) \
 	X(clGetMemObjectInfo) X(clGetImageInfo) X(clGetKernelInfo) \
 	X(clSetEventCallback) X(clRetainEvent) X(clReleaseEvent) X(clRetainContext) \
-	X(clReleaseContext) X(clFlush) X(clGetProgramBuildInfo) X(clCreateSubBuffer) X(clCreateImage) \
+	X(clReleaseContext) X(clFlush) X(clGetProgramBuildInfo) X(clCreateSubBuffer) \
 	X(clRetainDevice) X(clCreateContext)
 
 struct cl_calls {

@@ -220,6 +220,12 @@ struct schedule_command *timeline_stream_transfer(enum transfer_kind kind, uint6
 	return c;
 }
 
+void timeline_contents(cl_context context, uint64_t size_bytes, uint64_t begin_ns)
+{
+	const struct stream_call call = {.stream = context, .name = "contents of new memory", .blocking = true, .begin_ns = begin_ns};
+	timeline_stream_transfer(TRANSFER_WRITE, size_bytes, &call);
+}
+
 struct schedule_command *timeline_stream_marker(const struct stream_call *call)
 {
 	struct schedule_command *c = stream_begins("marker", NULL, call);
