@@ -220,6 +220,7 @@ PTX
 		grep -Eq '^ +13 1 +1 1I .*\| +add' out && grep -Eq '^ +17 2 +2 1G 1B ' out && grep -q '^strange$' out &&
 		"$gpusim" explain loop.ptx --gpu v100 --kernel strange >out && cat out && grep -q '(2 of PTX)' out &&
 		grep -q 'unheardof.u32, 1 time, from PTX line 20' out &&
+		env -u GPUSIM_GPU "$gpusim" explain loop.ptx | grep -q 'on NVIDIA H200' &&
 		refused "no PTX of a kernel 'lop'" loop.ptx --kernel lop
 }
 
