@@ -181,7 +181,7 @@ static void result_describes_host_kernels_blocks_and_targets(void)
 	CU_ASSERT_STRING_EQUAL(gs_pack_text(&r, "host-options"), "-cl-mad-enable -cl-std=CL1.2 -w");
 	CU_ASSERT_STRING_EQUAL(gs_pack_text(&r, "kernels"), "k 2\n");
 	CU_ASSERT_STRING_EQUAL(gs_pack_text(&r, "arguments"), "k global value\n");
-	CU_ASSERT_STRING_EQUAL(gs_pack_text(&r, "safety"), "k straight\n"); /* it has no loop */
+	CU_ASSERT_STRING_EQUAL(gs_pack_text(&r, "safety"), "k straight grouped\n"); /* no loop; local memory */
 	CU_ASSERT_STRING_EQUAL(gs_pack_text(&r, "blocks"), "0 0 f entry 1 7 program.cl\n1 0 k entry 2 15 program.cl\n");
 	for (size_t i = 0; i < 2; i++) {
 		char start[64];
