@@ -3,6 +3,7 @@
 #define GPUSIM_MODELS_TRACE_INTERNAL_H
 
 #include "models/code/code_map.h"
+#include "models/code/costs.h"
 #include "models/trace/warps.h"
 
 /* ---- models/trace/paths.c: the paths of warps, and what they point to ---- */
@@ -61,6 +62,7 @@ struct trace_store {
 	uint32_t *path_of;
 	uint64_t *pattern_ids;
 	struct address_shift *shifts;
+	struct line_set common;
 	void **owned; /* what paths point to */
 	size_t path_count, path_room, owned_count, owned_room;
 	struct path_slot {
@@ -102,6 +104,11 @@ void shift_finder_widen(struct shift_finder *f, uint32_t instruction, uint64_t l
 void shift_finder_range(const struct shift_finder *f, uint32_t instruction, uint64_t *low, uint64_t *bytes);
 /* ids: of the traced groups. out has code_count entries. */
 void shift_finder_finish(const struct shift_finder *f, const uint64_t *ids, struct address_shift *out);
+
+/* ---- common.c ---- */
+
+/* The lines that most traced groups touch, of a launch with requests. The caller frees out->slots. */
+int common_lines(const struct launch_warps *w, struct line_set *out);
 
 /* ---- group_work.c: how much groups did, by their counters ---- */
 

@@ -214,6 +214,7 @@ void trace_store_free(struct trace_store *s)
 	free(s->path_of);
 	free(s->pattern_ids);
 	free(s->shifts);
+	free(s->common.slots);
 	free(s->lists);
 	free(s->slots);
 	free(s);

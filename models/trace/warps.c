@@ -612,7 +612,7 @@ static int fill_shifts(struct trace_maker *m, const uint64_t *ids)
 	return 0;
 }
 
-static void point_to_store(struct trace_maker *m)
+static int point_to_store(struct trace_maker *m)
 {
 	struct launch_warps *w = &m->out->warps;
 	struct trace_store *s = m->out->store;
@@ -622,10 +622,12 @@ static void point_to_store(struct trace_maker *m)
 	w->path_count = (uint32_t)s->path_count;
 	w->path_of = s->path_of;
 	if (!m->shape->requests)
-		return;
+		return 0;
 	memcpy(w->grid, m->shape->groups, sizeof w->grid);
 	w->pattern_ids = s->pattern_ids;
 	w->shifts = s->shifts;
+	w->common = &s->common;
+	return common_lines(w, &s->common);
 }
 
 /* ---- life ---- */
@@ -739,7 +741,7 @@ static int make_warps(struct trace_maker *m, const struct lane_counts *lanes, st
 		out->complete = used == out->warps.groups && !m->computed && !m->shape->other && any_whole(m->trace) &&
 		                !trace_store_has_gaps(out->store);
 		sum_up(m);
-		point_to_store(m);
+		result = point_to_store(m);
 	}
 	free(ids);
 	free(paths);

@@ -2,7 +2,7 @@
  * Footprints: addresses of groups that were not traced, and what they come to.
  *
  *   linear: address + sum over dimensions of step * (group's place - place of the traced group)
- *   else: turned by a hash of the group within the memory that the instruction was seen to touch
+ *   else: turned by a hash of the group within the memory that the instruction was seen to touch, but for lines that are common
  * Distinct lines are counted for one of SAMPLE lines, chosen by a hash of its address, so that a line is counted for all
  * groups or for none.
  */
@@ -59,7 +59,7 @@ uint64_t launch_address(const struct launch_warps *warps, uint32_t instruction, 
 			return quotient(image_moved(s->image, address, by), line_bytes) * line_bytes;
 		return quotient(address + (uint64_t)by, line_bytes) * line_bytes;
 	}
-	if (s->bytes <= line_bytes)
+	if (s->bytes <= line_bytes || line_set_has(warps->common, address))
 		return address;
 	uint64_t by = (hash_high(group) >> 16) % s->bytes;
 	return quotient(s->low + (address - s->low + by) % s->bytes, line_bytes) * line_bytes;

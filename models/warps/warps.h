@@ -14,6 +14,7 @@
 #include "models/code/code.h"
 #include "models/gpu/gpu.h"
 #include "models/accesses/requests.h"
+#include "models/warps/line_set.h"
 
 /* How the address of an access moves from one round of a window to the next: evenly, or by chance. */
 struct round_shift {
@@ -94,6 +95,7 @@ struct launch_warps {
 	uint64_t grid[3];            /* groups by dimension; 0 where paths have no requests */
 	const uint64_t *pattern_ids; /* of the groups that the pattern's requests are from, by pattern group; NULL: without requests */
 	const struct address_shift *shifts; /* per instruction of code; NULL: without requests */
+	const struct line_set *common;      /* lines that are not moved from group to group; NULL: none */
 	/* What L2 may hold from before the launch, the oldest first; NULL: what the requests touch. */
 	const struct memory_range *warm;
 	size_t warm_count;

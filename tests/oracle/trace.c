@@ -49,7 +49,7 @@ static void *add(struct recorder *r, struct list *l, size_t size)
 	return (char *)l->data + size * l->count++;
 }
 
-static uint64_t hash_bytes(uint64_t hash, const void *data, size_t length)
+static uint64_t hash_data(uint64_t hash, const void *data, size_t length)
 {
 	for (size_t i = 0; i < length; i++)
 		hash = (hash ^ ((const uint8_t *)data)[i]) * UINT64_C(1099511628211);
@@ -110,8 +110,8 @@ static uint32_t find_path(struct recorder *r, struct record *w)
 	if (r->gpu)
 		return add_path(r, w);
 	size_t bytes = w->accesses.count * sizeof(uint16_t);
-	uint64_t hash = hash_bytes(UINT64_C(14695981039346656037), w->blocks.data, w->blocks.count * sizeof(uint32_t));
-	hash = hash_bytes(hash_bytes(hash, w->accesses.data, bytes), w->waits.data, bytes) + w->lanes;
+	uint64_t hash = hash_data(UINT64_C(14695981039346656037), w->blocks.data, w->blocks.count * sizeof(uint32_t));
+	hash = hash_data(hash_data(hash, w->accesses.data, bytes), w->waits.data, bytes) + w->lanes;
 	hash ^= hash >> 29;
 	if (r->paths.count * 2 >= r->slot_count)
 		grow_table(r);
