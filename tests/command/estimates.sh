@@ -148,6 +148,13 @@ limiters() {
 	[ "$(limiter h200 banks)" = shared ] && [ "$(limiter h200 counters)" = atomics ] && [ "$(limiter h200 chain)" = dependency ]
 }
 
+# Twelve kernels at once, with 4 MB of counters each: some have them, the others few.
+all_kernels_are_counted() {
+	GPUSIM_COUNTER_MEMORY=32M GPUSIM_MEMORY=perfect GPUSIM_GPU=h200 modelled crowded "$gpusim" run -- "$build/tests/guest/crowded" || return 1
+	[ "$(jq -c '[(.launches | length), (.not_modelled | length), ([.launches[].estimates[0].flags | index("items_not_counted")] | map(select(. != null)) | length > 2)]' crowded.json)" = \
+		'[12,0,true]' ]
+}
+
 # On a description with an instruction cache, the first launch of a kernel fetches its code from DRAM, the next ones have it.
 code_stays() {
 	GPUSIM_GPU=gtx480 modelled again "$gpusim" run -- "$build/kernels/suite" -k "$here/../../kernels" -r 3 "$here/../../kernels/cases.txt" scan-s || return 1
@@ -170,6 +177,7 @@ perfect_memory_takes_traces() {
 
 check 'with GPUSIM_TRACE=all, perfect memory takes paths of warps from traces' perfect_memory_takes_traces
 check 'the limiter is the fault of a kernel' limiters
+check 'no kernel goes without counters where memory for them is short' all_kernels_are_counted
 check 'instructions stay in their cache from launch to launch' code_stays
 check 'GPUSIM_EXACT=1 traces every launch as a whole' exact_traces
 check 'GPUSIM_EXACT=1 waits for memory of traces' exact_waits

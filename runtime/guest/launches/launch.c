@@ -92,13 +92,13 @@ static size_t at_most(uint64_t wanted, uint64_t room)
 }
 
 /*
- * Gives a slot to every group and a place to every work-item, if that fits a quarter of the bound. Otherwise groups share slots
- * and may lose counts, or only the first work-items are counted.
+ * Gives a slot to every group and a place to every work-item, if that fits so many bytes. Otherwise groups share slots and may lose counts, or only
+ * the first work-items are counted.
  */
-static void choose_size(struct launch *l)
+static void choose_size(struct launch *l, uint64_t bytes)
 {
 	const struct artifact *a = l->record.artifact;
-	uint64_t room = simulation.options.counter_memory.number / 4 / sizeof(uint64_t), items = 1;
+	uint64_t room = bytes / sizeof(uint64_t), items = 1;
 	if (!a->counts_by_item || l->record.facts->summed) {
 		l->record.slots = at_most(upper_group_count(l), room / (launch_columns(&l->record) + 1));
 		return;
@@ -121,20 +121,27 @@ static unsigned count_by_size(const struct launch *l)
 	return l->record.facts->launches_by_size[step < LAUNCH_SIZES - 1 ? (unsigned)step : LAUNCH_SIZES - 1]++;
 }
 
-/*
- * Where half of the memory for counters is in use, the program launches faster than launches are modelled. The rest is then for launches
- * that tell most about those without counters: of each kernel and size the 1st, 2nd, 4th, 8th and so on.
- */
-static bool is_to_be_counted(unsigned seen)
+/* Buffers for so many bytes of counters may be taken until so much of the bound is in use. */
+static struct counter_buffer *take_counters(struct launch *l, struct context_pool *pool, cl_device_id device, uint64_t bytes, uint64_t most)
 {
-	return buffers_in_use(COUNTER_BUFFER) <= simulation.options.counter_memory.number / 2 || !(seen & (seen + 1));
+	choose_size(l, bytes);
+	uint64_t size = launch_words(&l->record) * sizeof(uint64_t);
+	return buffers_in_use(COUNTER_BUFFER) + size <= most ? buffer_take(pool, device, COUNTER_BUFFER, launch_words(&l->record)) : NULL;
 }
 
+/*
+ * Where half of the memory for counters is in use, the program launches faster than launches are modelled. The rest is then for launches
+ * that tell most about those without counters: of each kernel and size the 1st, 2nd, 4th, 8th and so on. An eighth is kept for such launches alone, with
+ * few counters each, so that no kernel goes without.
+ */
 unsigned launch_take_counters(struct launch *l, struct context_pool *pool, cl_device_id device)
 {
+	const uint64_t bound = simulation.options.counter_memory.number, usual = bound / 4, least = bound / 1024;
 	unsigned seen = count_by_size(l);
-	choose_size(l);
-	l->buffer = is_to_be_counted(seen) ? buffer_take(pool, device, COUNTER_BUFFER, launch_words(&l->record)) : NULL;
+	bool tells_most = !(seen & (seen + 1));
+	l->buffer = take_counters(l, pool, device, usual, tells_most ? bound - bound / 8 : bound / 2 + usual);
+	if (!l->buffer && tells_most)
+		l->buffer = take_counters(l, pool, device, least, bound);
 	return seen;
 }
 
