@@ -36,7 +36,7 @@ struct artifact_kernel {
 	struct proof *proofs;                    /* proof.h */
 	struct launches_alike *shapes;           /* of its launches (trace_shapes.h), those in use first */
 	uint64_t shape_count;                  /* that there ever were */
-	bool dear_traces;                      /* a traced launch takes long on its device (trace_shapes.c) */
+	atomic_bool dear_traces;               /* a traced launch takes long on its device (trace_shapes.c) */
 	uint32_t trace_room;                   /* chunks for the trace of a work-item (trace_shapes.h); 0: not known yet */
 	atomic_uint launches_by_size[LAUNCH_SIZES]; /* while memory for counters was short */
 	struct kept_trace *traces;               /* of its launches, those in use first */
