@@ -417,14 +417,14 @@ bool binary_exists(const struct registered_binary *b)
 
 int binary_load(const void *image, size_t bytes, struct registered_binary **out)
 {
-	const struct fatbin_wrapper *w = image;
 	uint32_t magic = 0;
 	struct cuda_module *module;
 	*out = NULL;
 	if (!image)
 		return cudaErrorInvalidValue;
-	memcpy(&magic, image, bytes && bytes < sizeof magic ? bytes : *(const char *)image ? sizeof magic : 1);
-	module = magic == FATBIN_WRAPPER_MAGIC ? make_module(w) : cuda_module_new(image, bytes);
+	if (!bytes) /* a wrapper has a pointer, which means nothing in bytes from a file */
+		memcpy(&magic, image, sizeof magic);
+	module = magic == FATBIN_WRAPPER_MAGIC ? make_module(image) : cuda_module_new(image, bytes);
 	struct registered_binary *b = module ? register_binary(NULL, module) : NULL;
 	if (!b)
 		return cudaErrorMemoryAllocation;

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 typedef uint64_t address;
 enum { INVALID_VALUE = 1, NOT_INITIALIZED = 3, INVALID_DEVICE = 101, INVALID_IMAGE = 200, INVALID_CONTEXT = 201, FILE_NOT_FOUND = 301,
@@ -139,6 +140,20 @@ static void fill(address x, address y)
 
 typedef int launch(void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void *, void **, void **);
 
+/* A file with the mark of a fat binary's wrapper, which has a pointer that leads nowhere. */
+static int load_damaged_file(void **module)
+{
+	static const uint64_t words[3] = {0x1466243b1, 8, 0};
+	char path[] = "/tmp/gpusim-driver.XXXXXX";
+	int fd = mkstemp(path);
+	if (fd < 0 || write(fd, words, sizeof words) != sizeof words)
+		return -1;
+	close(fd);
+	int error = CU(cuModuleLoad, void **, const char *)(module, path);
+	unlink(path);
+	return error;
+}
+
 static void modules(void)
 {
 	void *module, *f, *stream, *begin, *end;
@@ -149,6 +164,7 @@ static void modules(void)
 	unsigned n = N;
 	EXPECT(CU(cuModuleLoadData, void **, const void *)(&module, "this is no image\n"), INVALID_IMAGE);
 	EXPECT(CU(cuModuleLoad, void **, const char *)(&module, "/nonexistent.cubin"), FILE_NOT_FOUND);
+	EXPECT(load_damaged_file(&module), INVALID_IMAGE);
 	GOOD(CU(cuModuleLoadData, void **, const void *)(&module, saxpy_ptx));
 	EXPECT(CU(cuModuleGetFunction, void **, void *, const char *)(&f, module, "nobody"), NOT_FOUND);
 	GOOD(CU(cuModuleGetFunction, void **, void *, const char *)(&f, module, "saxpy"));
