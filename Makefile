@@ -199,7 +199,7 @@ $(O)/kernels/% $(O)/tests/bench/% $(O)/tests/generate/% $(O)/tests/twins/%:
 CUDA_PROGRAMS = $(patsubst %.cu,$(O)/%,$(filter-out tests/cuda/programs/cooperative.cu,$(wildcard tests/cuda/programs/*.cu)))
 programs: $(CUDA_PROGRAMS) $(O)/kernels/cuda/host $(O)/tests/cuda/results
 
-$(CUDA_PROGRAMS): $(O)/tests/cuda/programs/%: tests/cuda/programs/%.cu tests/cuda/programs/ptx/%.ptx tests/cuda/programs/program.h kernels/cuda/runtime.h
+$(CUDA_PROGRAMS): $(O)/tests/cuda/programs/%: tests/cuda/programs/%.cu tests/cuda/programs/ptx/%.ptx tests/cuda/programs/program.h tests/cuda/programs/arrays.h kernels/cuda/runtime.h
 	$(SAY) CC $<
 	$(QUIET)mkdir -p $(@D)
 	$(QUIET)$(CC) -O1 -g -I. -Wall -Wextra -ffp-contract=off $(SANITIZE) -DPTX_FILE='"tests/cuda/programs/ptx/$*.ptx"' -o $@ -x c $< -lm

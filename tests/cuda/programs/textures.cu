@@ -83,22 +83,8 @@ KERNEL(sample_colours)
 KERNEL(sample_numbers)
 
 #ifndef __NVCC__
-typedef void *cudaArray_t;
+#include "tests/cuda/programs/arrays.h"
 typedef unsigned long long cudaTextureObject_t;
-struct cudaChannelFormatDesc { int x, y, z, w, f; };
-struct cudaExtent { size_t width, height, depth; };
-struct cudaPos { size_t x, y, z; };
-struct cudaPitchedPtr { void *ptr; size_t pitch, xsize, ysize; };
-struct cudaMemcpy3DParms {
-	cudaArray_t srcArray;
-	struct cudaPos srcPos;
-	struct cudaPitchedPtr srcPtr;
-	cudaArray_t dstArray;
-	struct cudaPos dstPos;
-	struct cudaPitchedPtr dstPtr;
-	struct cudaExtent extent;
-	int kind;
-};
 struct cudaResourceDesc {
 	int resType;
 	union {
