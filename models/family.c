@@ -19,7 +19,8 @@
 static uint64_t family_kind(const struct launch_profile *launch, bool traced)
 {
 	bool known = launch_addresses_known(launch);
-	uint64_t words[] = {launch->local[0], launch->local[1], launch->local[2], launch->local_bytes, known ? 2 : traced, launch->code_before};
+	uint64_t words[] = {launch->local[0], launch->local[1], launch->local[2], launch->local_bytes, known ? 2 : traced, launch->code_before,
+	                    launch->parameters_before};
 	uint64_t hash = hash_bytes(words, sizeof words, 0);
 	return launch->accesses && !traced && !known ? hash_bytes(launch->accesses, launch->code->code_count * sizeof *launch->accesses, hash) : hash;
 }

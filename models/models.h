@@ -16,6 +16,7 @@
 #include "models/gpu/gpu.h"
 #include "models/gpu/occupancy.h"
 #include "models/history/code_history.h"
+#include "models/history/constant_history.h"
 #include "models/warps/machine.h"
 #include "models/warps/synthesise.h"
 #include "models/trace/trace.h"
@@ -31,6 +32,7 @@ struct launch_profile {
 	uint64_t local_bytes;  /* dynamic local memory: __local arguments, per work-group */
 	bool cuda;             /* of a CUDA program */
 	enum code_place code_before; /* where launches before it left its instructions; differs from target to target */
+	bool parameters_before;      /* constant caches have its parameters when it begins; likewise */
 	const struct kernel_code *code; /* the target's */
 	const uint64_t *counts;         /* of the source's blocks: code->counter_count entries */
 	double scale;                   /* work-items over those that are in counts: 1 unless there was no room for all */

@@ -142,6 +142,7 @@ enum gpu_machine_code { GPU_MACHINE_CODES(GPU_CODE) GPU_MACHINE_CODE_COUNT };
 	X(BYTES, const_bytes, "bytes", 0, 1 << 24, GPU_DEFAULT("64Ki"), "constant cache of an SM")                     \
 	X(COUNT, const_ways, "ways", 1, 65536, GPU_DEFAULT("8"), "its associativity")                                  \
 	X(REAL, const_miss_cycles, "cycles", 0, 100000, GPU_DEFAULT("0"), "constant that is not cached; 0: as l2_latency") \
+	X(FLAG, const_kept, "", 0, 1, GPU_DEFAULT("0"), "it keeps parameters from one launch to the next; 0: every launch begins without") \
 	X(COUNT, icache_cold_cycles, "cycles", 0, 100000, GPU_DEFAULT("0"),                                            \
 	  "first touch of a line of instructions; 0: icache_miss_cycles")                                              \
 	X(BYTES, icache_bytes, "bytes", 0, 1 << 24, GPU_DEFAULT("0"), "instruction cache of an SM, 8 of each instruction; 0: large enough") \

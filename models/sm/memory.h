@@ -375,7 +375,8 @@ static bool ov_memory_takes(struct ov_sm *sm, const struct ov_flight *f, uint32_
 			count = 0;
 	}
 	if (constant) {
-		uint64_t wait = constant_cycles(sm, first, count);
+		bool known = op->space == SPACE_param && sm->m->options->parameters_before;
+		uint64_t wait = known ? 0 : constant_cycles(sm, first, count);
 		if (!wait)
 			return false;
 		ov_schedule(sm, sm->now + op->result + wait, OV_SHARED_RESULT, f->slot, f->op);

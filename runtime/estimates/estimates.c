@@ -48,6 +48,7 @@ struct estimates {
 	struct { uint64_t count, spent_ns; } checks;
 	struct kernel_estimates *open; /* with launches that wait until more come */
 	struct code_history code[MAX_TARGETS];
+	struct constant_history constants[MAX_TARGETS];
 	uint64_t kernels;              /* that were launched, by target */
 	uint64_t taken, taken_bytes;   /* launches that came in, and the counters of those with a job of their own */
 	struct outlook outlook; /* of all kernels */
@@ -244,25 +245,28 @@ void estimates_flush(struct estimates *e, bool hurried)
 		p->no_more = true;
 }
 
-/* Launches come in the order in which the device ran them. */
-static enum code_place place_code(struct estimates *e, size_t t, struct kernel_estimates *k, const struct kernel_code *code,
-                                  const uint64_t groups[3])
+/* What launches before it left on the target. Launches come in the order in which the device ran them. */
+static void find_state_before(struct estimates *e, size_t t, struct kernel_estimates *k, struct launch_profile *p)
 {
+	const struct gpu *gpu = &e->sim->targets[t].gpu;
+	uint64_t groups = p->groups[0] * p->groups[1] * p->groups[2];
 	if (!k->number)
 		k->number = ++e->kernels;
-	return code_history_launch(&e->code[t], &e->sim->targets[t].gpu, k->number, code->code_count, groups[0] * groups[1] * groups[2]);
+	p->code_before = code_history_launch(&e->code[t], gpu, k->number, p->code->code_count, groups);
+	p->parameters_before = constant_history_launch(&e->constants[t], gpu, groups);
 }
 
-static void place_uncounted_code(struct estimates *e, const struct launch_record *l)
+/* Of a launch whose counters are not known, for those after it. */
+static void leave_state(struct estimates *e, const struct launch_record *l)
 {
-	uint64_t groups[3];
+	struct launch_profile p = {0};
 	for (int d = 0; d < 3; d++)
-		groups[d] = l->local[d] ? (l->global[d] + l->local[d] - 1) / l->local[d] : 1;
+		p.groups[d] = l->local[d] ? (l->global[d] + l->local[d] - 1) / l->local[d] : 1;
 	for (size_t t = 0; t < e->sim->target_count; t++) {
-		const struct kernel_code *code = l->facts->code[e->sim->targets[t].arch];
-		struct kernel_estimates *k = code ? kernel_estimates(e->sim, l, t) : NULL;
+		p.code = l->facts->code[e->sim->targets[t].arch];
+		struct kernel_estimates *k = p.code ? kernel_estimates(e->sim, l, t) : NULL;
 		if (k)
-			place_code(e, t, k, code, groups);
+			find_state_before(e, t, k, &p);
 	}
 }
 
@@ -277,7 +281,7 @@ static int take_target(struct estimates *e, size_t t, const char counters[33], s
 	int result = k ? memo_accesses(&k->memo, &r->profile, &e->sim->targets[t].gpu) : -ENOMEM;
 	if (result)
 		return result;
-	r->profile.code_before = place_code(e, t, k, r->profile.code, r->profile.groups);
+	find_state_before(e, t, k, &r->profile);
 	memo_key(r, counters, key);
 	if ((*job = memo_find(&k->memo, key))) {
 		job_ref(*job);
@@ -432,7 +436,7 @@ int estimates_take_uncounted(struct estimates *e, const struct launch_record *l,
 	flag_add(&p->flags, FLAG_not_counted);
 	if (l->unsized)
 		flag_add(&p->flags, FLAG_local_size_chosen);
-	place_uncounted_code(e, l);
+	leave_state(e, l);
 	add_pending(e, p);
 	give_back(e, p);
 	bound_waiting(e);

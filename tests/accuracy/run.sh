@@ -38,10 +38,10 @@ compare() {
 
 is_wanted() { [ "$wanted" = '  ' ] || [ "${wanted#* "$1" }" != "$wanted" ]; }
 
-# Truth is of one launch per process, so that instruction caches were empty. Some cases here are of one kernel.
+# Truth is of one launch per process, so that caches of instructions and constants were empty. Some cases here are of one kernel.
 gpgpusim() { # NAME MODEL SETTINGS CONFIG OPTION...
 	is_wanted "$1" || return
-	GPUSIM_GPU=gtx480 GPUSIM_MODEL=$2 GPUSIM_MEMORY=${GPUSIM_MEMORY:-perfect} GPUSIM_SET=icache_kept=0${3:+,$3} run "$1" "$cases" '*-s' &&
+	GPUSIM_GPU=gtx480 GPUSIM_MODEL=$2 GPUSIM_MEMORY=${GPUSIM_MEMORY:-perfect} GPUSIM_SET=icache_kept=0,const_kept=0${3:+,$3} run "$1" "$cases" '*-s' &&
 		compare "$1" --config "$4" "$reference/gpgpusim.csv" --cases "$cases" --only '*-s' "${@:5}" "$work/$1.json"
 }
 

@@ -21,6 +21,7 @@ struct warp_options {
 	bool hierarchy; /* the memory hierarchy after L1, where paths have requests; else memory answers at once */
 	uint64_t shared_bytes; /* of a group, which L1 may have to do without */
 	enum code_place code_before; /* where the instructions are when the launch begins */
+	bool parameters_before;      /* constant caches have the launch's parameters by then */
 	warp_issue_fn *on_issue; /* NULL: none is called */
 	void *ctx;
 };
