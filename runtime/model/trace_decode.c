@@ -338,10 +338,12 @@ void trace_of(struct launch_result *r)
 	const struct launch_work work = {r->profile.together, r->profile.longest, trace_arguments(l->argument_values, l->argument_count)};
 	bool own = t && complete_trace(r, t);
 	if (own) { /* the groups that were traced need not be those that did most */
+		double chunks = (double)t->chunks / (double)(t->traced_groups * t->local[0] * t->local[1] * t->local[2]);
 		t->work.together = work.together;
 		t->work.arguments = work.arguments;
+		trace_took(l->facts, l->global, l->local, chunks);
 		if (trace_misses(t, &work))
-			trace_missed(l->facts, l->global, l->local, (double)t->chunks / (double)(t->traced_groups * t->local[0] * t->local[1] * t->local[2]));
+			trace_missed(l->facts, l->global, l->local, chunks);
 	}
 	if (own)
 		trace_keep(r->sim, l->facts, l->global, l->local, t);

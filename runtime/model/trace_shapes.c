@@ -228,10 +228,31 @@ void trace_was_cut(struct artifact_kernel *k, const uint64_t global[3], const ui
 	uint32_t room = room_of(k);
 	if (s && room < MOST_ROOM)
 		s->due = s->launches + 1;
-	if (s)
+	if (s) {
 		s->missed *= MORE_ROOM;
+		s->took = INFINITY;
+	}
 	k->trace_room = room * MORE_ROOM < MOST_ROOM ? room * MORE_ROOM : MOST_ROOM;
 	pthread_mutex_unlock(&lock);
+}
+
+void trace_took(struct artifact_kernel *k, const uint64_t global[3], const uint64_t local[3], double chunks)
+{
+	pthread_mutex_lock(&lock);
+	struct launches_alike *s = shape_of(k, global, local, false);
+	if (s)
+		s->took = fmax(s->took, chunks);
+	pthread_mutex_unlock(&lock);
+}
+
+double trace_least_room(struct artifact_kernel *k, const uint64_t global[3], const uint64_t local[3])
+{
+	static const double more = 1.9; /* buffers have powers of two */
+	pthread_mutex_lock(&lock);
+	const struct launches_alike *s = shape_of(k, global, local, false);
+	double took = s ? s->took : 0;
+	pthread_mutex_unlock(&lock);
+	return isinf(took) ? 0 : more * took;
 }
 
 static uint64_t least(uint64_t a, uint64_t b)

@@ -32,6 +32,7 @@ struct launches_alike {
 	unsigned arguments_count;
 	struct needed_groups needed;  /* that their traces should have, the latest first */
 	double missed;                /* chunks that a work-item took on average when a trace missed the longest of them; 0: none did */
+	double took;                  /* most chunks that a work-item took on average; 0: no trace came back; infinite: one was cut */
 };
 
 
@@ -65,6 +66,10 @@ bool trace_due(const struct simulation *sim, struct artifact_kernel *k, const ui
 void trace_chosen(struct artifact_kernel *k, const uint64_t global[3], const uint64_t local[3], uint64_t chosen[3]);
 /* The local size that the driver has chosen, and will again. */
 void trace_learn(struct artifact_kernel *k, const uint64_t global[3], const uint64_t local[3], const uint64_t chosen[3]);
+/* A trace came back with so many chunks for each of its work-items. */
+void trace_took(struct artifact_kernel *k, const uint64_t global[3], const uint64_t local[3], double chunks);
+/* Chunks for each work-item that would probably do, by what traces took; 0: that is not known. */
+double trace_least_room(struct artifact_kernel *k, const uint64_t global[3], const uint64_t local[3]);
 /* There were too few: the next launch of the shape is traced again, with more for each work-item. */
 void trace_was_cut(struct artifact_kernel *k, const uint64_t global[3], const uint64_t local[3]);
 /* Of a launch about `usual` work-items are traced, or more where traces missed the longest ones: as many as fit into so many chunks.

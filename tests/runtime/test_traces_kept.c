@@ -153,6 +153,23 @@ static void more_is_traced_where_the_longest_work_items_were_missed(void)
 	trace_shapes_free(&k);
 }
 
+/* Nothing is known before a trace came back, and nothing any more once one was cut. 1.9 times the most that one took. */
+static void less_room_may_do_where_traces_came_back(void)
+{
+	struct artifact_kernel k = {0};
+	CU_ASSERT_EQUAL(trace_least_room(&k, small, local), 0);
+	CU_ASSERT(trace_due(&simulation, &k, small, local, 1));
+	CU_ASSERT_EQUAL(trace_least_room(&k, small, local), 0);
+	trace_took(&k, small, local, 2);
+	trace_took(&k, small, local, 1);
+	CU_ASSERT_DOUBLE_EQUAL(trace_least_room(&k, small, local), 3.8, 1e-9);
+	CU_ASSERT_EQUAL(trace_least_room(&k, large, local), 0); /* of another shape */
+	trace_was_cut(&k, small, local);
+	trace_took(&k, small, local, 1);
+	CU_ASSERT_EQUAL(trace_least_room(&k, small, local), 0);
+	trace_shapes_free(&k);
+}
+
 /* Of small launches 1 to 16 and 128 are traced. Where one of three counters is of a loop, and not a bit, 1 to 128. */
 static void more_small_launches_are_traced_whose_loops_are_counted(void)
 {
@@ -287,6 +304,7 @@ void add_traces_kept_tests(void)
 	CU_pSuite s = CU_add_suite("traces_kept", NULL, NULL);
 	CU_add_test(s, "more small launches are traced whose loops are counted", more_small_launches_are_traced_whose_loops_are_counted);
 	CU_add_test(s, "more is traced where the longest work-items were missed", more_is_traced_where_the_longest_work_items_were_missed);
+	CU_add_test(s, "less room may do where traces came back", less_room_may_do_where_traces_came_back);
 	CU_add_test(s, "launches 1, 8 and 64 of a shape are traced", launches_1_8_and_64_of_a_shape_are_traced);
 	CU_add_test(s, "launches with other arguments are traced", launches_with_other_arguments_are_traced);
 	CU_add_test(s, "not every new size is traced when there are many", not_every_new_size_is_traced_when_there_are_many);

@@ -16,6 +16,7 @@
 #include "runtime/guest/support/trace_columns.h"
 #include "runtime/model/trace_decode.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -91,7 +92,7 @@ static bool is_exact(void)
 }
 
 /* How long an exact trace is cannot be known before: it has the largest buffer, of which only what is used is ever touched. */
-static size_t buffer_words(const struct launch *l, const struct trace_plan *p, bool longer)
+static size_t buffer_words(const struct launch *l, const struct trace_plan *p, bool longer, double most_each)
 {
 	enum { LEAST = 1024 }; /* chunks in all */
 	double each;
@@ -99,6 +100,7 @@ static size_t buffer_words(const struct launch *l, const struct trace_plan *p, b
 	for (int d = 0; d < 3; d++)
 		items *= l->record.global[d];
 	items = items < most ? items : most;
+	each = most_each > 0 && most_each < each ? most_each : each;
 	longer &= most <= simulation.options.trace_items.number && /* of many work-items most do little */
 	          !(l->record.facts->hazards & HAZARD_STRAIGHT);   /* there are no windows without loops */
 	uint64_t wanted = (uint64_t)((double)items * each) * (longer ? LONGER_WINDOWS : 1) * CHUNK_WORDS;
@@ -150,16 +152,28 @@ static bool divide_buffer(const struct launch *l, struct trace_plan *p)
 	return p->column_words || !p->in_columns;
 }
 
+/* Launches that follow one another faster than their traces are read must not keep the next ones from being traced. Few need the room of longer
+ * windows, and most no more than traces of their shape did. */
+static size_t fitting_words(struct launch *l, const struct trace_plan *p)
+{
+	const struct launch_record *r = &l->record;
+	const uint64_t most = buffer_bound(TRACE_BUFFER, p->device), used = buffers_in_use(TRACE_BUFFER);
+	const double least = p->in_columns ? 0 : trace_least_room(r->facts, r->global, r->local);
+	size_t words = buffer_words(l, p, p->whole, 0);
+	if (!p->whole || is_exact() || used + words * sizeof(uint64_t) <= most / 2)
+		return words;
+	words = buffer_words(l, p, false, 0);
+	l->trace_is_tight = least > 0 && used + words * sizeof(uint64_t) > most / 4;
+	return l->trace_is_tight ? buffer_words(l, p, false, least) : words;
+}
+
 bool take_trace_buffer(struct context_pool *pool, cl_device_id device, struct launch *l, struct trace_plan *p)
 {
-	size_t words = buffer_words(l, p, p->whole);
+	size_t words = fitting_words(l, p);
 	if (!words) {
 		log_debug("%s is not traced: no memory for it", l->record.kernel_name);
 		return false;
 	}
-	/* Few launches need the room of longer windows. It must not keep the next launches from being traced. */
-	if (p->whole && !is_exact() && buffers_in_use(TRACE_BUFFER) + words * sizeof(uint64_t) > buffer_bound(TRACE_BUFFER, device) / 2)
-		words = buffer_words(l, p, false);
 	l->trace_buffer = wait_for_buffer(pool, device, words);
 	if (l->trace_buffer && divide_buffer(l, p))
 		return true;
@@ -320,6 +334,15 @@ static struct kept_trace *pack(const struct launch *l, const uint64_t *words, si
 	return t;
 }
 
+/* It had less room than usual, and needed more than others of its shape: as if there had been none. The next ones have more. */
+static void drop_cut(const struct launch *l, struct kept_trace **t)
+{
+	trace_took(l->record.facts, l->record.global, l->record.local, INFINITY);
+	kept_trace_free(*t);
+	*t = NULL;
+	simulation.cost.untraced++;
+}
+
 struct kept_trace *trace_bring_back(struct launch *l)
 {
 	struct counter_buffer *b = l->trace_buffer;
@@ -327,7 +350,9 @@ struct kept_trace *trace_bring_back(struct launch *l)
 	size_t words = 0;
 	if (!buffer_fetch_trace(b, &words)) {
 		t = pack(l, b->words, words);
-		if (t && t->cut)
+		if (t && t->cut && l->trace_is_tight)
+			drop_cut(l, &t);
+		else if (t && t->cut)
 			trace_was_cut(l->record.facts, l->record.global, l->record.local);
 	} else {
 		words = b->word_count;
