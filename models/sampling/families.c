@@ -31,8 +31,12 @@ static const double most_apart = 4;
 static const double least_apart = 1.25;
 /* So many square means of what nodes were off are the band of the others: 95% of what is normally distributed is in it. */
 static const double band_width = 2;
-/* Pairs of nodes of about the same size that are compared; the latter where those that were are off by more than the tolerance. */
+/* Pairs of nodes of about the same size that are compared; the latter where those that were are off by more than the tolerance, or where launches
+ * hang on few work-items. */
 enum { LEAST_PAIRS = 1, MOST_PAIRS = 5 };
+/* The longest warp does so many times as much as the mean. If that of another launch as large does more or less, data decides how long it is, and
+ * time is what the work-items in it meet, which no sum over the launch tells. */
+static const double few_longer = 4;
 
 struct square_mean {
 	double sum, count;
@@ -44,6 +48,7 @@ struct span {
 	bool tested, accepted;            /* a test is under way; one has shown that interpolation is good enough */
 	struct square_mean pairs;         /* of nodes of about the same size, as far as this span knows them: find_pairs */
 	double error;                     /* of that test */
+	bool all;                         /* if nodes of about the same size differ, all of its launches are simulated */
 };
 
 struct family_member {
@@ -82,6 +87,7 @@ struct family {
 	struct span below; /* up to the first node */
 	struct family_member *second[2]; /* nodes next to the first and the last one, as the batch began; NULL: there are none */
 	uint32_t nodes;
+	double simulated; /* sizes of all that were, added up */
 	struct member_queue decided; /* of that batch */
 	uint64_t active; /* launches of the batch that is being decided, and the first launch of all */
 };
@@ -243,12 +249,48 @@ static struct family_member *near_node(const struct span *s, const struct family
 	return found;
 }
 
-/* Launches of about the same size may differ in what no feature says: which data the longest work-items met, for example. So nodes are
- * compared with one another before they stand for launches that are not just as large. */
-static bool may_be_near(const struct families *f, const struct span *s, const struct family_member *m, double apart)
+/* Launches of about the same size may differ in what no feature says: which data the longest work-items met, for example. Then one does not
+ * stand for another, and a test that agrees does so by chance. */
+static bool is_rough(const struct families *f, const struct span *s)
 {
-	double wanted = square_mean(&s->pairs) > f->limits.tolerance ? MOST_PAIRS : LEAST_PAIRS;
-	return !(apart > 0) || m->near > f->limits.near || s->pairs.count >= wanted;
+	return square_mean(&s->pairs) > f->limits.tolerance;
+}
+
+static bool does_the_same(const struct family_member *m, const struct family_member *node)
+{
+	return !relative(m->x.together, node->x.together) && !relative(m->x.longest, node->x.longest) && !relative(m->x.sectors, node->x.sectors);
+}
+
+static bool hangs_on_few(const struct span *s, const struct family_member *m)
+{
+	bool others = (s->low && relative(s->low->x.longest, m->x.longest) > 0) || (s->high && relative(s->high->x.longest, m->x.longest) > 0);
+	return others && m->x.longest * m->x.warps > few_longer * m->x.together && m->x.together > 0;
+}
+
+/* So nodes are compared with one another before they stand for launches that are not just as large. */
+static bool are_compared(const struct families *f, const struct span *s, const struct family_member *m)
+{
+	bool rough = is_rough(f, s);
+	if (s->all && rough)
+		return false;
+	return s->pairs.count >= (rough || (s->all && hangs_on_few(s, m)) ? MOST_PAIRS : LEAST_PAIRS);
+}
+
+static bool may_be_near(const struct families *f, const struct span *s, const struct family_member *m, const struct family_member *node, double apart)
+{
+	bool same = does_the_same(m, node) || !(hangs_on_few(s, m) || is_rough(f, s));
+	return m->near > f->limits.near || (!(apart > 0) && same) || are_compared(f, s, m);
+}
+
+static bool about_as_long(const struct span *s)
+{
+	return s->low && s->high && fmax(s->low->time_ns, s->high->time_ns) <= least_apart * fmin(s->low->time_ns, s->high->time_ns);
+}
+
+/* Whether it may be interpolated, because a test has shown that: between launches that are about as long, that may have been by chance. */
+static bool may_be_between(const struct families *f, const struct span *s, const struct family_member *m)
+{
+	return s->accepted && (!s->all || !about_as_long(s) || !(hangs_on_few(s, m) || is_rough(f, s)) || are_compared(f, s, m));
 }
 
 /* From both ends, where both are near. */
@@ -256,7 +298,7 @@ static void decide_near(struct families *f, const struct span *s, struct family_
 {
 	bool both = s->low && s->high && apart > 0 && relative(s->low->x.size, m->x.size) <= m->near && relative(s->high->x.size, m->x.size) <= m->near &&
 	            s->low->x.steps == m->x.steps && s->high->x.steps == m->x.steps;
-	m->how = apart > 0 ? FAMILY_NEAR : FAMILY_SAME;
+	m->how = apart > 0 || !does_the_same(m, near) ? FAMILY_NEAR : FAMILY_SAME;
 	decide(f, m, both ? s->low : near, both ? s->high : near, apart);
 }
 
@@ -267,11 +309,12 @@ static void decide_span(struct families *f, struct span *s)
 	for (; m; m = next) {
 		double apart = 0;
 		next = m->next;
-		struct family_member *near = s->accepted ? NULL : near_node(s, m, &apart);
-		if (s->accepted) {
+		bool between = may_be_between(f, s, m);
+		struct family_member *near = between ? NULL : near_node(s, m, &apart);
+		if (between) {
 			m->how = FAMILY_BETWEEN;
 			decide(f, m, s->low, s->high, hypot(s->error, rounding(s->low, s->high, m)));
-		} else if (near && may_be_near(f, s, m, apart)) {
+		} else if (near && may_be_near(f, s, m, near, apart)) {
 			decide_near(f, s, m, near, apart);
 		} else {
 			*kept = m;
@@ -357,7 +400,8 @@ static void judge_test(const struct families *f, struct span *s, struct family_m
 	add_pair(f, &s->pairs, s->low, m);
 	add_pair(f, &s->pairs, m, s->high);
 	m->after.pairs = s->pairs;
-	m->off = s->low && s->high && fmax(s->low->time_ns, s->high->time_ns) <= least_apart * fmin(s->low->time_ns, s->high->time_ns) ? error : NAN;
+	m->after.all = s->all;
+	m->off = about_as_long(s) ? error : NAN;
 }
 
 /* The test becomes a node; its span ends there. */
@@ -425,8 +469,10 @@ static void start_batch(struct families *f, struct family *y)
 	forget_nodes(f, y);
 	note_ends(y);
 	uint64_t batch = y->closed->batch;
+	double size = y->simulated;
 	for (struct family_member *m = y->closed; m && m->batch == batch; m = y->closed) {
 		y->closed = m->next;
+		size += m->x.size;
 		insert_by_size(&span_of(y, m->x.size)->waiting, m);
 		y->active++;
 	}
@@ -435,6 +481,7 @@ static void start_batch(struct families *f, struct family *y)
 	for (struct span *s = &y->below; s; s = next) {
 		next = s->high ? &s->high->after : NULL;
 		s->pairs = pairs; /* those that other spans find in this batch do not count: tests may end in any order */
+		s->all = size <= f->limits.all;
 		step_span(f, s);
 	}
 }
@@ -638,6 +685,7 @@ void family_simulated(struct families *f, struct family_member *m, double time_n
 	s->tested = false;
 	y->active--;
 	f->waiting--;
+	y->simulated += m->x.size;
 	if (estimate && time_ns > 0) {
 		m->time_ns = time_ns;
 		m->estimate = estimate;

@@ -40,13 +40,15 @@ struct family_limits {
 	double tolerance;  /* of the time of a launch: what an interpolated one may be off where it is tested */
 	double near;       /* sizes that differ by less, relative: one may take the other's cycles per instruction untested */
 	double hurried;    /* the same of launches that somebody waits for */
+	double all;        /* sizes, added up: so much of a family may be simulated whole where launches of one size differ by more than the tolerance */
 	uint32_t least, most; /* launches of a family that wait until they are decided: first, and at most; doubles between */
 	uint64_t waiting, bytes; /* all that may wait; beyond, the family with most bytes is decided early */
 	uint32_t nodes;    /* simulated members that a family keeps */
 	void (*free_estimate)(void *estimate); /* of estimates that family_simulated was given */
 };
-/* tolerance: the accuracy that sampling is asked for; hurried: TBPoint's (V-A); near: a fifth of that, because nothing tests it. */
-#define FAMILY_LIMITS ((struct family_limits){0.02, 0.02, 0.1, 32, 1024, 4096, 64 << 20, 64, NULL})
+/* tolerance: the accuracy that sampling is asked for; hurried: TBPoint's (V-A); near: a fifth of that, because nothing tests it;
+ * all: half a second, where an instruction of a work-item takes 20 ns. */
+#define FAMILY_LIMITS ((struct family_limits){0.02, 0.02, 0.1, 25e6, 32, 1024, 4096, 64 << 20, 64, NULL})
 
 struct families;      /* of one kernel on one target */
 struct family_member; /* a launch that waits or is being simulated */

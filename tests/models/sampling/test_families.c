@@ -370,6 +370,51 @@ static void test_chance(void)
 	curve_free(c);
 }
 
+/* 60 launches of about `size` instructions whose longest warp does 80 times as much as the mean. by_data: how long it is, and how long the launch
+ * takes, differ from launch to launch. */
+static struct curve *few_long_warps(double size, bool by_data)
+{
+	struct curve *c = curve_new();
+	uint32_t state = 1;
+	for (int i = 0; i < 60; i++) {
+		struct family_features x = features(size * (1 + 1e-6 * (next_random(&state) % 10000)));
+		x.longest = 400 + by_data * (next_random(&state) % 10);
+		x.together = x.warps * 5;
+		enter(c, &x, by_data ? by_chance(&state, 0.2) : 10000);
+	}
+	curve_end(c);
+	return c;
+}
+
+/* Where data decides how long the longest warps are, each of 60 small launches is simulated; of large ones, a few of each batch. Where they are
+ * all as long, 3 are, as of other launches: the first, and one on each side of it. */
+static void test_few_long_warps(void)
+{
+	struct curve *small = few_long_warps(1e5, true), *large = few_long_warps(1e7, true), *same = few_long_warps(1e5, false);
+	CU_ASSERT_EQUAL(small->simulated, 60);
+	CU_ASSERT(worst(small) < 1e-12);
+	CU_ASSERT(large->simulated <= 20);
+	CU_ASSERT_EQUAL(same->simulated, 3);
+	curve_free(small);
+	curve_free(large);
+	curve_free(same);
+}
+
+/* Launches that are just as large as the first, and do otherwise, do not take its time if others have differed. */
+static void test_as_large_and_rough(void)
+{
+	struct curve *c = curve_new();
+	uint32_t state = 1;
+	for (int i = 0; i < 60; i++) {
+		struct family_features x = features(1e5 + (i < 40 ? i : 0));
+		x.together = x.warps * (5 + 0.005 * i);
+		enter(c, &x, by_chance(&state, 0.2));
+	}
+	curve_end(c);
+	CU_ASSERT_EQUAL(c->simulated, 60);
+	curve_free(c);
+}
+
 /* Launches that are just as large take the first one's time at once; those that are about as large, after one was compared with it: 2 are
  * simulated. */
 static void test_same_and_near(void)
@@ -429,6 +474,8 @@ void add_families_tests(void)
 	CU_add_test(suite, "simulations may fail", test_failures);
 	CU_add_test(suite, "launches that somebody waits for may be further away", test_hurry);
 	CU_add_test(suite, "times that differ by chance", test_chance);
+	CU_add_test(suite, "small launches that hang on few work-items are all simulated", test_few_long_warps);
+	CU_add_test(suite, "launches as large that do otherwise are simulated where some differed", test_as_large_and_rough);
 	CU_add_test(suite, "launches as large, and about as large", test_same_and_near);
 	CU_add_test(suite, "grids that are rounded up", test_rounded_grids);
 }
