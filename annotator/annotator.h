@@ -97,6 +97,14 @@ struct block {
 	size_t term_count;
 };
 
+/* Where the parts of a loop are in the unit's text. */
+struct loop_parts {
+	bool known;     /* and nothing forbids to write the loop twice (blocks/copies.c) */
+	bool innermost; /* no other loop is inside, nor in functions that it calls */
+	size_t condition, condition_end, step, step_end, body, body_end;
+	size_t first_order, last_order; /* edits at body_end that belong to the body have orders above the first, up to the last */
+};
+
 /* A loop is entered as often as the block `parent` runs and goes round as often as `body` does. */
 struct loop {
 	unsigned id, unit, parent, body;
@@ -107,6 +115,7 @@ struct loop {
 	/* Traced text traces that many iterations, then only some of those that follow (blocks/windows.c); 0: it traces all. */
 	unsigned window;
 	bool needs_last; /* what follows the loop depends on the way that its last iteration or its last condition took */
+	struct loop_parts parts;
 	/* The block of kind "next" after it, or -1. It runs as often as `parent`. Compilers lose the marker of `parent` if nothing is
 	 * computed between that marker and the loop. */
 	int next;

@@ -64,10 +64,10 @@ static int set_body_bound(struct block_walk *w, unsigned id, unsigned around, bo
 	return 0;
 }
 
-static int walk_loop_body(struct block_walk *w, CXCursor body, struct place_in_flow flow, size_t at, unsigned loop, bool once,
-                          size_t *end)
+static int walk_loop_body(struct block_walk *w, CXCursor s, CXCursor body, struct place_in_flow flow, size_t at, unsigned loop,
+                          bool once, size_t *end)
 {
-	size_t outer = w->loop_depth;
+	size_t outer = w->loop_depth, edits = w->pass->unit->edit_count;
 	unsigned id = 0, around = flow.block;
 	w->loop_depth = ++w->depth;
 	if (flow.bound != BOUND_NONE && !once) {
@@ -78,6 +78,8 @@ static int walk_loop_body(struct block_walk *w, CXCursor body, struct place_in_f
 	w->depth--;
 	w->loop_depth = outer;
 	w->pass->a->loops[loop].body = id;
+	if (!w->pass->result)
+		note_parts(w, s, loop, at, *end, edits, w->pass->unit->edit_count);
 	return w->pass->result ? w->pass->result : set_body_bound(w, id, around, once);
 }
 
@@ -98,7 +100,7 @@ static int walk_do(struct block_walk *w, CXCursor s, const struct children *c, s
 	bool once = !w->irregular && !may_jump_out(w, c->items[1]) && is_zero(c->items[1]);
 	if (once)
 		w->pass->a->loops[loop].trips = 1;
-	if (w->pass->result || walk_loop_body(w, c->items[0], flow, at, loop, once, end))
+	if (w->pass->result || walk_loop_body(w, s, c->items[0], flow, at, loop, once, end))
 		return w->pass->result;
 	at = after_header(w, s, *end, "while");
 	if (w->pass->result || walk_header(w, &c->items[1], 1, flow, loop))
@@ -113,7 +115,7 @@ static int walk_header_first(struct block_walk *w, CXCursor s, const struct chil
 	size_t at = after_header(w, s, start_of(s), word);
 	if (w->pass->result || walk_header(w, c->items, c->count - 1, flow, loop))
 		return w->pass->result;
-	return walk_loop_body(w, c->items[c->count - 1], flow, at, loop, false, end);
+	return walk_loop_body(w, s, c->items[c->count - 1], flow, at, loop, false, end);
 }
 
 /* Adds a second marker of the block around a loop, after the loop. Host text does not count there, because the count is known. */

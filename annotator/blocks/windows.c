@@ -119,8 +119,10 @@ int choose_windows(struct annotation *a, struct gs_error *err)
 	for (int i = 0; i < MOST_CALLS_DEEP && !failed; i++)
 		if (!collect_around(a, inside, around, functions))
 			break;
-	for (size_t i = 0; i < a->loop_count && !failed; i++)
+	for (size_t i = 0; i < a->loop_count && !failed; i++) {
 		a->loops[i].window = window_of(&a->loops[i], inside[i], around[i]);
+		a->loops[i].parts.innermost = !inside[i].levels && !inside[i].constant;
+	}
 	for (size_t i = 0; i < a->kernel_count && !failed; i++)
 		for (size_t j = 0; j < a->function_count; j++)
 			if (a->functions[j]->name == a->kernels[i].name)

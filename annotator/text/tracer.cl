@@ -322,6 +322,17 @@ struct __gpusim_window {
 	__gpusim_loop_f(size, last, &__gpusim_w##loop, __gpusim_t);
 #define __gpusim_body(loop, block) __gpusim_body_f(loop, block, &__gpusim_w##loop, __gpusim_t);
 #define __gpusim_loop_end(loop, block) __gpusim_loop_end_f(loop, block, &__gpusim_w##loop, __gpusim_t);
+
+/*
+ * Iterations of which nothing is recorded. The compiler can see that nothing is, also in functions that are called, and that there is one
+ * condition, so that it may unroll the loop. `skip` is 1 in the last iteration before a window.
+ */
+#define __gpusim_between(loop) if (!__gpusim_t->on) { unsigned int __gpusim_outer = __gpusim_t->closed, __gpusim_more = 1; \
+	unsigned long __gpusim_left = __gpusim_outer == loop ? __gpusim_t->skip : ~0ul; __gpusim_t->on = __gpusim_t->closed = 0;
+#define __gpusim_between_short(loop) __gpusim_between(loop) _Pragma("unroll 8")
+#define __gpusim_between_end(loop, block) __gpusim_t->closed = __gpusim_outer; \
+	if (__gpusim_outer == loop) __gpusim_t->skip = __gpusim_left + 1; \
+	if (!__gpusim_more) break; __gpusim_body(loop, block) }
 __gpusim_here void __gpusim_gap(unsigned int block, unsigned long left_out, __private struct __gpusim_window *w,
 	__private struct __gpusim_trace *t)
 {

@@ -7,8 +7,26 @@
  * so that the blocks on both sides of a gap follow each other as in a shorter run of the loop. LAST is 1 if what follows the loop
  * depends on the way of the last iteration: break, return and goto, and conditions with || or ?:. A return or goto ends
  * the loops that it leaves.
+ *
+ * Between windows each iteration would ask whether it is recorded. Compilers for GPUs then do not unroll the loop, and an iteration waits for
+ * its own loads: a sum of products took eight times as long on an H200. So the text for GPUs has some loops twice (blocks/copies.c):
+ *
+ *   for (...; CONDITION; STEP) {__gpusim_body(NUMBER, BLOCK)
+ *     __gpusim_between(NUMBER)for (...; STEP, CONDITION) {BODY}__gpusim_between_end(NUMBER, BLOCK) BODY that records}
+ *
+ * The first body only counts. It runs as many iterations as there are until the next window, or all, if a loop around this one is between
+ * windows. Other text has no second body, because POCL takes more than linear time to compile it.
  */
 #include "annotator/text/windows.h"
+
+#include "annotator/source/parse.h"
+
+#include <string.h>
+
+enum {
+	MOST_EVENTS = 500, /* blocks and sites of a program that has loops twice: it takes a driver longer to compile */
+	SHORT_LOOP = 24,   /* blocks and sites of a loop that is worth unrolling */
+};
 
 bool has_windows(const struct annotation *a, size_t unit)
 {
@@ -44,4 +62,36 @@ bool write_body(const struct annotation *a, unsigned block, struct gs_buf *out)
 			return true;
 		}
 	return false;
+}
+
+/* Work-items of a sub-group have to take the same text to talk to each other, and assembler may do that, too. */
+static bool may_talk(const struct annotation *a)
+{
+	for (size_t i = 0; i < a->unit_count; i++)
+		if (strstr(a->units[i].text, "sub_group") || strstr(a->units[i].text, "asm"))
+			return true;
+	return false;
+}
+
+const struct loop *loop_written_twice(const struct annotation *a, unsigned body)
+{
+	if (a->block_count + a->site_count > MOST_EVENTS)
+		return NULL;
+	for (size_t i = 0; i < a->loop_count; i++) {
+		const struct loop *l = &a->loops[i];
+		if (l->body == body && l->window && l->parts.known && !l->needs_last && !l->leaves)
+			return may_talk(a) ? NULL : l;
+	}
+	return NULL;
+}
+
+/* That a loop has two conditions, its own and that of the window, is too much for a compiler to unroll it unasked. */
+bool is_short(const struct annotation *a, const struct loop *l)
+{
+	size_t count = 0;
+	for (size_t i = 0; i < a->block_count; i++)
+		count += a->blocks[i].loop == (int)l->id;
+	for (size_t i = 0; i < a->site_count; i++)
+		count += a->blocks[a->sites[i].block].loop == (int)l->id;
+	return l->parts.innermost && count <= SHORT_LOOP;
 }

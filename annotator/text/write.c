@@ -72,11 +72,14 @@ struct shift {
 	size_t from, to;
 };
 
+static const size_t all_orders[] = {0, SIZE_MAX}, no_orders[] = {0, 0};
+
 struct text_writer {
 	const struct annotation *a;
 	const struct parsed_unit *unit;
 	enum marker_form form;
 	bool traced;
+	bool silent; /* traced text that records nothing: the second text of a loop */
 	enum counter_layout layout;
 	struct gs_buf *out;
 	struct shift *shifts; /* one for each edit; NULL: not wanted */
@@ -270,6 +273,40 @@ static void write_probe(struct text_writer *w, const struct edit *e)
 	gs_buf_printf(w->out, "__gpusim_probe(%u, %u, 0, -1)", e->function->guid, e->block);
 }
 
+static void write_range(struct text_writer *w, size_t from, size_t to, const size_t orders[2], bool clone);
+
+/* Whether what is written records. If not, it still hands on what others need to record. */
+static bool records(const struct text_writer *w)
+{
+	return w->traced && !w->silent;
+}
+
+/* A part of a loop's header, which may be empty. */
+static void write_part(struct text_writer *w, size_t from, size_t to, const char *before, const char *after, const char *otherwise, bool clone)
+{
+	bool empty = scan_blanks(w->unit->text, to, from) == to;
+	gs_buf_puts(w->out, empty ? otherwise : before);
+	if (!empty)
+		write_range(w, from, to, all_orders, clone);
+	gs_buf_puts(w->out, empty ? "" : after);
+}
+
+/* The second text of a loop, at the beginning of its body: iterations that nothing is recorded of. */
+static void write_between(struct text_writer *w, const struct loop *l, bool clone)
+{
+	const struct loop_parts *p = &l->parts;
+	const size_t orders[] = {p->first_order, p->last_order};
+	w->silent = true;
+	gs_buf_printf(w->out, "__gpusim_between%s(%u)for (; __gpusim_more & (__gpusim_left != 0); ",
+	              is_short(w->a, l) ? "_short" : "", l->id + 1);
+	write_part(w, p->step, p->step_end, "(", "), ", "", clone);
+	write_part(w, p->condition, p->condition_end, "__gpusim_more = (", ") != 0, ", "", clone);
+	gs_buf_puts(w->out, "__gpusim_left--)");
+	write_range(w, p->body, p->body_end, orders, clone);
+	gs_buf_printf(w->out, "__gpusim_between_end(%u, %u)", l->id + 1, l->body);
+	w->silent = false;
+}
+
 static void write_marker(struct text_writer *w, const struct edit *e, bool clone)
 {
 	if (w->form == MARK_PROBE) {
@@ -277,13 +314,18 @@ static void write_marker(struct text_writer *w, const struct edit *e, bool clone
 		gs_buf_puts(w->out, ";");
 		return;
 	}
+	const struct loop *twice = records(w) && w->form == MARK_COUNT_ATOMIC ? loop_written_twice(w->a, e->block) : NULL;
+	if (twice) {
+		write_body(w->a, e->block, w->out);
+		write_between(w, twice, clone);
+	}
 	if (e->entry && e->function->kernel && !clone)
 		write_kernel_begin(w, e);
 	else if (!w->a->blocks[e->block].term_count) {
 		write_count(w, e, clone);
 		gs_buf_puts(w->out, ";");
 	}
-	if (w->traced && !write_body(w->a, e->block, w->out))
+	if (records(w) && !twice && !write_body(w->a, e->block, w->out))
 		gs_buf_printf(w->out, "__gpusim_b(%u, __gpusim_t);", e->block);
 	write_trip_numbers(w->a, e->block, ";", w->out);
 }
@@ -291,7 +333,7 @@ static void write_marker(struct text_writer *w, const struct edit *e, bool clone
 static void write_wrap(struct text_writer *w, const struct edit *e, bool clone)
 {
 	bool derived = w->a->blocks[e->block].term_count;
-	if (w->form != MARK_PROBE && derived && !w->traced && !has_trip_numbers(w->a, e->block))
+	if (w->form != MARK_PROBE && derived && !records(w) && !has_trip_numbers(w->a, e->block))
 		return;
 	if (e->kind == EDIT_WRAP_END) {
 		gs_buf_puts(w->out, "))");
@@ -307,7 +349,7 @@ static void write_wrap(struct text_writer *w, const struct edit *e, bool clone)
 		write_count(w, e, clone);
 		gs_buf_puts(w->out, ", ");
 	}
-	if (w->traced)
+	if (records(w))
 		gs_buf_printf(w->out, "__gpusim_b(%u, __gpusim_t), ", e->block);
 	write_trip_numbers(w->a, e->block, ", ", w->out);
 	gs_buf_puts(w->out, "(");
@@ -321,13 +363,11 @@ static void write_line_marker(struct gs_buf *out, const struct source_place *pla
 	gs_buf_puts(out, "\"\n");
 }
 
-static void write_range(struct text_writer *w, size_t from, size_t to, bool clone);
-
 /* The clone stands on lines of its own. Line markers before and after it keep all line numbers right. */
 static void write_clone(struct text_writer *w, const struct edit *e)
 {
 	write_line_marker(w->out, &e->place);
-	write_range(w, e->from, e->at, true);
+	write_range(w, e->from, e->at, no_orders, true);
 	write_line_marker(w->out, &e->end);
 }
 
@@ -414,17 +454,17 @@ static bool write_host_edit(struct text_writer *w, const struct edit *e, bool cl
 	case EDIT_LOOP_END:
 		if (e->kind == EDIT_LOOP)
 			write_trips(w->a, e, w->out);
-		if (w->traced)
+		if (records(w))
 			write_window(w->a, e, w->out);
 		if (e->kind == EDIT_LOOP_END)
 			write_trips(w->a, e, w->out);
 		return true;
 	case EDIT_LEAVE:
-		if (w->traced)
+		if (records(w))
 			write_leave(w->a, e, w->out);
 		return true;
 	case EDIT_TRACED:
-		gs_buf_puts(w->out, w->traced ? e->fixed : "");
+		gs_buf_puts(w->out, records(w) ? e->fixed : "");
 		return true;
 	case EDIT_KERNEL_ONLY:
 	case EDIT_CLONE_TEXT:
@@ -473,14 +513,17 @@ static void start_directive_line(struct text_writer *w, size_t at)
 	gs_buf_printf(w->out, "\n# %lu %.*s\n", line, (int)length, name);
 }
 
-static void write_range(struct text_writer *w, size_t from, size_t to, bool clone)
+/* Edits at `to` are written if their order is above the first of two, up to the second. */
+static void write_range(struct text_writer *w, size_t from, size_t to, const size_t orders[2], bool clone)
 {
 	const struct parsed_unit *u = w->unit;
 	size_t at = from;
 	for (size_t i = first_edit_from(u, from); i < u->edit_count; i++) {
 		const struct edit *e = &u->edits[i];
-		if (e->at > to || (clone && e->at == to))
+		if (e->at > to)
 			break;
+		if (e->at == to && (e->order <= orders[0] || e->order > orders[1]))
+			continue;
 		if (e->at < at || (e->at == from && e->kind == EDIT_CLONE && clone))
 			continue; /* it is inside of bytes that are left out, or it is the clone of the declaration before */
 		gs_buf_add(w->out, u->text + at, e->at - at);
@@ -502,7 +545,7 @@ int annotation_write(const struct annotation *a, size_t unit, enum marker_form f
 	w.form = form == MARK_TRACE_PLAIN ? MARK_COUNT_PLAIN : form == MARK_TRACE_ATOMIC ? MARK_COUNT_ATOMIC : form;
 	write_prelude(&w);
 	size_t start = out->len;
-	write_range(&w, 0, w.unit->length, false);
+	write_range(&w, 0, w.unit->length, all_orders, false);
 	if (w.traced && !out->failed)
 		scan_blank_unrolls(out->data + start, out->len - start); /* drivers compile slowly if there are many events */
 	if (out->failed)
@@ -537,7 +580,7 @@ int place_sites(struct annotation *a, struct gs_error *err)
 		w.shifts = calloc(w.unit->edit_count + 1, sizeof *w.shifts);
 		out.len = 0;
 		if (w.shifts)
-			write_range(&w, 0, w.unit->length, false);
+			write_range(&w, 0, w.unit->length, all_orders, false);
 		result = !w.shifts || out.failed ? gs_fail(err, ENOMEM, "out of memory") : 0;
 		for (size_t j = 0; j < a->site_count && !result; j++)
 			if (a->sites[j].unit == i)

@@ -80,7 +80,7 @@ static void make_request(const struct source *source, struct gs_buf *bytes)
 	struct gs_buf text = {0};
 	char *cwd = getcwd(NULL, 0);
 	gs_pack_puts(&request, "version", GPUSIM_CC_VERSION);
-	gs_buf_printf(&text, DEVICE, strstr(source->all.data, "// atomic") ? "atomic" : "plain");
+	gs_buf_printf(&text, DEVICE, source->atomic || strstr(source->all.data, "// atomic") ? "atomic" : "plain");
 	gs_pack_puts(&request, "device", text.data);
 	gs_pack_puts(&request, "targets", "");
 	add_trips(&request, source->all.data);

@@ -19,6 +19,7 @@ struct source {
 	struct gs_buf all, units[MOST_UNITS];
 	size_t unit_count;
 	char options[128];
+	bool atomic; /* text for devices that run work-items at the same time; the comment // atomic asks for it, too */
 };
 
 extern cl_context context;

@@ -18,8 +18,8 @@
  *   // gaps GROUP.ITEM LINE:KEPT:LEFT...   the gaps of the lane, by the line of the loop's body
  *   // tail GROUP.ITEM EVENT...     the last events of the lane, as in `lane`
  *   // most GROUP.ITEM N            the lane has at most N events
- * Both forms of the text are run: that with functions of its own, and that which calls native code. Where there are boxes, the first form is
- * also run with all traced boxes as one launch.
+ * All forms of the text are run: that with functions of its own, that which calls native code, and that for GPUs, which contains some loops twice.
+ * Where there are boxes, the last one runs all traced boxes as one launch.
  * --print prints all events. Exits 1 if events differ, if the buffer differs from that of the original kernel, or if the counters
  * differ from those of the text that only counts.
  */
@@ -386,7 +386,7 @@ static void compare(const struct launch *l, const struct outcome *o, bool print)
 	check(!trace_read(o->words, o->word_count, &layout, &t, &err), "reading the trace");
 	if (print)
 		print_all(t);
-	printf("%s:\n", l->native ? "native" : l->runs ? "text, runs" : "text");
+	printf("%s:\n", l->native ? "native" : l->source->atomic ? "text for GPUs" : "text");
 	const char *source = l->source->all.data, *at = source;
 	while ((at = strstr(at, "// lane ")))
 		compare_lane(t, at++);
@@ -408,7 +408,7 @@ int main(int argc, char **argv)
 {
 	static struct outcome counted, traced;
 	struct source source = {0};
-	struct gs_pack result = {0};
+	struct gs_pack result = {0}, for_gpus = {0};
 	struct launch l = {.source = &source, .result = &result};
 	int ints[INTS];
 	bool print = argc == 4 && !strcmp(argv[3], "--print");
@@ -429,9 +429,11 @@ int main(int argc, char **argv)
 	check(!memcmp(ints, counted.ints, sizeof ints), "another result of the counting text");
 	for (int form = 0; form < 3; form++) {
 		l.native = form == 1;
-		l.runs = form == 2;
-		if (l.runs && !strstr(source.all.data, "// box "))
-			break;
+		if (form == 2) {
+			source.atomic = l.runs = true;
+			annotate(argv[1], &source, &for_gpus);
+			l.result = &for_gpus;
+		}
 		run_twins(&l, true, &traced);
 		check(!memcmp(ints, traced.ints, sizeof ints), "another result of the traced text");
 		check(!memcmp(counted.counters, traced.counters, sizeof counted.counters), "other counts in the traced text");
