@@ -34,9 +34,6 @@ static const double band_width = 2;
 /* Pairs of nodes of about the same size that are compared; the latter where those that were are off by more than the tolerance, or where launches
  * hang on few work-items. */
 enum { LEAST_PAIRS = 1, MOST_PAIRS = 5 };
-/* The longest warp does so many times as much as the mean. If that of another launch as large does more or less, data decides how long it is, and
- * time is what the work-items in it meet, which no sum over the launch tells. */
-static const double few_longer = 4;
 
 struct square_mean {
 	double sum, count;
@@ -57,6 +54,7 @@ struct family_member {
 	struct family_features x;
 	void *launch;
 	uint64_t bytes, batch;
+	double entered; /* sizes of all launches of the kernel up to this one, added up */
 	double near; /* limits.near, or .hurried */
 	struct span *span; /* that it is a test of */
 	/* Of a node: */
@@ -87,7 +85,6 @@ struct family {
 	struct span below; /* up to the first node */
 	struct family_member *second[2]; /* nodes next to the first and the last one, as the batch began; NULL: there are none */
 	uint32_t nodes;
-	double simulated; /* sizes of all that were, added up */
 	struct member_queue decided; /* of that batch */
 	uint64_t active; /* launches of the batch that is being decided, and the first launch of all */
 };
@@ -99,6 +96,7 @@ struct families {
 	struct member_queue next, decided;
 	struct family_member *given[2]; /* nodes that the last decision named */
 	uint64_t open_count, open_bytes, waiting;
+	double entered; /* sizes of all launches, added up */
 };
 
 static double relative(double a, double b)
@@ -261,10 +259,12 @@ static bool does_the_same(const struct family_member *m, const struct family_mem
 	return !relative(m->x.together, node->x.together) && !relative(m->x.longest, node->x.longest) && !relative(m->x.sectors, node->x.sectors);
 }
 
+/* If the longest warp of another launch as large does more or less, data decides how long it is, and what its work-items meet, which no sum over the
+ * launch tells. */
 static bool hangs_on_few(const struct span *s, const struct family_member *m)
 {
 	bool others = (s->low && relative(s->low->x.longest, m->x.longest) > 0) || (s->high && relative(s->high->x.longest, m->x.longest) > 0);
-	return others && m->x.longest * m->x.warps > few_longer * m->x.together && m->x.together > 0;
+	return others && few_are_longer(m->x.longest, m->x.together, m->x.warps);
 }
 
 /* So nodes are compared with one another before they stand for launches that are not just as large. */
@@ -469,10 +469,10 @@ static void start_batch(struct families *f, struct family *y)
 	forget_nodes(f, y);
 	note_ends(y);
 	uint64_t batch = y->closed->batch;
-	double size = y->simulated;
+	double entered = 0;
 	for (struct family_member *m = y->closed; m && m->batch == batch; m = y->closed) {
 		y->closed = m->next;
-		size += m->x.size;
+		entered = fmax(entered, m->entered);
 		insert_by_size(&span_of(y, m->x.size)->waiting, m);
 		y->active++;
 	}
@@ -481,7 +481,7 @@ static void start_batch(struct families *f, struct family *y)
 	for (struct span *s = &y->below; s; s = next) {
 		next = s->high ? &s->high->after : NULL;
 		s->pairs = pairs; /* those that other spans find in this batch do not count: tests may end in any order */
-		s->all = size <= f->limits.all;
+		s->all = entered <= f->limits.all;
 		step_span(f, s);
 	}
 }
@@ -639,6 +639,7 @@ enum family_answer family_enter(struct families *f, const struct family_features
                                 struct family_member **member)
 {
 	release_given(f);
+	f->entered += x->size;
 	struct family *y = find_family(f, x);
 	struct family_member *m = calloc(1, sizeof *m);
 	bool first = m && !y;
@@ -653,6 +654,7 @@ enum family_answer family_enter(struct families *f, const struct family_features
 	m->family = y;
 	m->launch = launch;
 	m->bytes = bytes;
+	m->entered = f->entered;
 	m->near = f->limits.near;
 	*member = m;
 	if (!first) {
@@ -685,7 +687,6 @@ void family_simulated(struct families *f, struct family_member *m, double time_n
 	s->tested = false;
 	y->active--;
 	f->waiting--;
-	y->simulated += m->x.size;
 	if (estimate && time_ns > 0) {
 		m->time_ns = time_ns;
 		m->estimate = estimate;

@@ -36,19 +36,25 @@ struct family_features {
 	double parts[FAMILY_PARTS]; /* of size: instructions by block, blocks folded into so many parts */
 };
 
+/* Whether the longest warp does so many times as much as the mean that the launch's time is what the work-items in it meet. */
+static inline bool few_are_longer(double longest, double together, double warps)
+{
+	return together > 0 && longest * warps > 4 * together;
+}
+
 struct family_limits {
 	double tolerance;  /* of the time of a launch: what an interpolated one may be off where it is tested */
 	double near;       /* sizes that differ by less, relative: one may take the other's cycles per instruction untested */
 	double hurried;    /* the same of launches that somebody waits for */
-	double all;        /* sizes, added up: so much of a family may be simulated whole where launches of one size differ by more than the tolerance */
+	double all;        /* sizes of a kernel's launches, added up: so far, all are simulated where those of one size differ by more than that */
 	uint32_t least, most; /* launches of a family that wait until they are decided: first, and at most; doubles between */
 	uint64_t waiting, bytes; /* all that may wait; beyond, the family with most bytes is decided early */
 	uint32_t nodes;    /* simulated members that a family keeps */
 	void (*free_estimate)(void *estimate); /* of estimates that family_simulated was given */
 };
 /* tolerance: the accuracy that sampling is asked for; hurried: TBPoint's (V-A); near: a fifth of that, because nothing tests it;
- * all: half a second, where an instruction of a work-item takes 20 ns. */
-#define FAMILY_LIMITS ((struct family_limits){0.02, 0.02, 0.1, 25e6, 32, 1024, 4096, 64 << 20, 64, NULL})
+ * all: half a second, where an instruction of a work-item takes 50 ns, as in bfs of kernels/shapes. */
+#define FAMILY_LIMITS ((struct family_limits){0.02, 0.02, 0.1, 10e6, 32, 1024, 4096, 64 << 20, 64, NULL})
 
 struct families;      /* of one kernel on one target */
 struct family_member; /* a launch that waits or is being simulated */

@@ -370,14 +370,15 @@ static void test_chance(void)
 	curve_free(c);
 }
 
-/* 60 launches of about `size` instructions whose longest warp does 80 times as much as the mean. by_data: how long it is, and how long the launch
- * takes, differ from launch to launch. */
-static struct curve *few_long_warps(double size, bool by_data)
+/* `count` launches of about `size` instructions, of some kinds in turn, whose longest warp does 80 times as much as the mean.
+ * by_data: how long it is, and how long the launch takes, differ from launch to launch. */
+static struct curve *few_long_warps(int count, uint64_t kinds, double size, bool by_data)
 {
 	struct curve *c = curve_new();
 	uint32_t state = 1;
-	for (int i = 0; i < 60; i++) {
+	for (int i = 0; i < count; i++) {
 		struct family_features x = features(size * (1 + 1e-6 * (next_random(&state) % 10000)));
+		x.kind = (uint64_t)i % kinds;
 		x.longest = 400 + by_data * (next_random(&state) % 10);
 		x.together = x.warps * 5;
 		enter(c, &x, by_data ? by_chance(&state, 0.2) : 10000);
@@ -386,16 +387,19 @@ static struct curve *few_long_warps(double size, bool by_data)
 	return c;
 }
 
-/* Where data decides how long the longest warps are, each of 60 small launches is simulated; of large ones, a few of each batch. Where they are
- * all as long, 3 are, as of other launches: the first, and one on each side of it. */
+/* Where data decides how long the longest warps are, each of 60 small launches is simulated; of large ones, or of many kinds that are large
+ * together, a few of each batch. Where they are all as long, 3 are, as of other launches: the first, and one on each side of it. */
 static void test_few_long_warps(void)
 {
-	struct curve *small = few_long_warps(1e5, true), *large = few_long_warps(1e7, true), *same = few_long_warps(1e5, false);
+	struct curve *small = few_long_warps(60, 1, 1e5, true), *large = few_long_warps(60, 1, 1e7, true), *same = few_long_warps(60, 1, 1e5, false);
+	struct curve *many = few_long_warps(600, 10, 1e5, true);
 	CU_ASSERT_EQUAL(small->simulated, 60);
 	CU_ASSERT(worst(small) < 1e-12);
 	CU_ASSERT(large->simulated <= 20);
+	CU_ASSERT(many->simulated <= 200);
 	CU_ASSERT_EQUAL(same->simulated, 3);
 	curve_free(small);
+	curve_free(many);
 	curve_free(large);
 	curve_free(same);
 }
