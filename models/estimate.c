@@ -172,6 +172,7 @@ static double launch_overhead_cycles(const struct gpu *gpu, const struct launch_
 static double least_spread(const struct launch_profile *launch, const struct estimate *e, double overhead_cycles)
 {
 	double sampled = e->simulated_fraction < 1 ? 0.01 : 0, other = launch->other_trace ? 0.02 + launch->trace_apart : 0;
+	other = hypot(other, unseen_spread(launch));
 	other *= e->cycles > 0 ? fmax(1 - overhead_cycles / e->cycles, 0) : 1;
 	return fmax(e->spread, hypot(sampled, other));
 }

@@ -69,6 +69,16 @@ int launch_family(const struct gpu *gpu, const struct launch_profile *launch, do
 	return result;
 }
 
+/* Twice the square mean of what such launches of bfs were off (docs/notes/sampling.md). */
+double unseen_spread(const struct launch_profile *launch)
+{
+	enum { RUN = 32 }; /* that longest and together are of */
+	double items = (double)launch->global[0] * (double)launch->global[1] * (double)launch->global[2];
+	if (!few_are_longer(launch->longest, launch->together, items / RUN))
+		return 0;
+	return launch->longest_missed ? 0.5 : launch->other_trace ? 0.3 : 0;
+}
+
 /* ---- estimates ---- */
 
 struct shares {

@@ -40,6 +40,7 @@ struct launch_profile {
 	 * the 32 that have most. 0: not known. */
 	double together, longest;
 	bool other_trace;   /* the trace is of another launch */
+	bool longest_missed; /* the trace has no work-items that do as much as the longest: others stand for them */
 	bool other_work;    /* and that one had other sizes or arguments, or did otherwise */
 	double trace_apart; /* how much that one did otherwise, relative, by its counters; 0: the same, or the trace is its own */
 	struct lane_counts lanes;       /* the same, work-item by work-item */

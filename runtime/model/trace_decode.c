@@ -358,6 +358,7 @@ void trace_of(struct launch_result *r)
 		r->trace = NULL;
 	}
 	r->profile.other_trace = r->trace && (!own || r->trace != t);
+	r->profile.longest_missed = r->trace && trace_misses(r->trace, &work);
 	r->profile.trace_apart = r->profile.other_trace ? trace_unlike(r->trace, &work) : 0;
 	r->profile.other_work = r->profile.other_trace &&
 	                        (r->profile.trace_apart > 0 || r->trace->work.arguments != work.arguments || !same_groups(r->trace, &r->profile));

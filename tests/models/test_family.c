@@ -176,6 +176,24 @@ static void test_overhead_by_api(void)
 	CU_ASSERT_DOUBLE_EQUAL(opencl.time_ns - cuda.time_ns, 2000, 1e-6);
 }
 
+/* 4096 work-items are 128 warps. Where the longest does 100 and all together 512, it does 25 times the mean; with 200 of 8192, about 3 times. */
+static void test_unseen(void)
+{
+	struct launch_profile few = {.global = {64, 64, 1}, .together = 512, .longest = 100}, many = few, unknown = {.global = {64, 64, 1}};
+	many.together = 8192;
+	many.longest = 200;
+	many.other_trace = many.longest_missed = unknown.other_trace = true;
+	CU_ASSERT_EQUAL(unseen_spread(&few), 0); /* its own trace has them */
+	CU_ASSERT_EQUAL(unseen_spread(&many), 0);
+	CU_ASSERT_EQUAL(unseen_spread(&unknown), 0);
+	few.other_trace = true;
+	CU_ASSERT_EQUAL(unseen_spread(&few), 0.3);
+	few.longest_missed = true;
+	CU_ASSERT_EQUAL(unseen_spread(&few), 0.5);
+	few.other_trace = false;
+	CU_ASSERT_EQUAL(unseen_spread(&few), 0.5);
+}
+
 void add_family_tests(void)
 {
 	CU_pSuite suite = CU_add_suite("family", NULL, NULL);
@@ -184,4 +202,5 @@ void add_family_tests(void)
 	CU_add_test(suite, "an estimate near another", test_near);
 	CU_add_test(suite, "a launch that is not simulated has its own counts", test_model_between);
 	CU_add_test(suite, "the overhead of a launch depends on the program's API", test_overhead_by_api);
+	CU_add_test(suite, "bands know of long work-items that no trace has", test_unseen);
 }
