@@ -72,7 +72,7 @@ build() {
 	$cc -o "$work/opencl" $here/opencl.c $here/device.c -ldl -lm && $cc -o "$work/driver" $here/driver.c -ldl -lm ||
 		{ tail -20 "$out/log.txt" >&3 && exit 1; }
 	command -v nvcc || return
-	for micro in micro_sm micro_memory; do
+	for micro in micro_sm micro_memory micro_control; do
 		nvcc -std=c++17 -O3 -arch=sm_90 -I. -o "$work/$micro" $here/$micro.cu &
 		jobs+=" $!"
 	done
@@ -81,7 +81,7 @@ build() {
 
 micro() {
 	echo "bench,what,a,b,c,value" >"$out/micro.csv"
-	for micro in micro_memory micro_sm; do
+	for micro in micro_memory micro_sm micro_control; do
 		[ ! -x "$work/$micro" ] || within 60 "$work/$micro" $quick >>"$out/micro.csv"
 	done
 	say "$(wc -l <"$out/micro.csv") rows of microbenchmarks"
