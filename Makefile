@@ -66,7 +66,7 @@ LIFT_INSTRUCTIONS = $(wildcard annotator/opcodes/*.c) $(O)/builtin_lift.c
 MODELLING = $(wildcard runtime/process/*.c runtime/timeline/*.c runtime/model/*.c runtime/estimates/*.c runtime/report/*.c)
 CMD = $(wildcard runtime/cmd/*.c runtime/cmd/*/*.c) $(COMMON) $(PTX) $(MODELLING) $(O)/builtin_page.c $(O)/builtin_micro.c
 PAGE = $(addprefix runtime/cmd/page/,util.js table.js charts.js source.js timeline.js main.js page.css page.html)
-TESTS = $(wildcard tests/*.c $(foreach part,models analysis annotator runtime interposer,tests/$(part)/*.c tests/$(part)/*/*.c tests/$(part)/*/*/*.c)) tests/oracle/test_oracle.c tests/lift/pack.c tests/lift/runner.c
+TESTS = $(wildcard tests/*.c $(foreach part,models analysis annotator runtime interposer,tests/$(part)/*.c tests/$(part)/*/*.c tests/$(part)/*/*/*.c)) tests/oracle/test_oracle.c tests/lift/pack.c tests/lift/runner.c tests/lift/traced.c
 ORACLE = $(filter-out $(addprefix tests/oracle/,run.c timing.c analytical.c test_oracle.c),$(wildcard tests/oracle/*.c tests/oracle/extended/*.c))
 # What the unit tests link of the guest's side.
 GUEST_TESTED = $(MODELLING) $(wildcard runtime/guest/support/*.c) \
@@ -268,7 +268,7 @@ $(O)/tests/twins/twins: tests/guest/guest.h
 
 $(O)/unit-tests: $(call OBJ,$(TESTS) $(ORACLE) $(COMMON) $(GUEST_TESTED) $(filter-out runtime/cc/main.c runtime/base/% models/%,$(CC_SOURCES)))
 	$(SAY) LINK $@
-	$(QUIET)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LLVM_LIBS) -lcunit -lOpenCL -lzstd -ldl -lm
+	$(QUIET)$(CC) $(ALL_LDFLAGS) -rdynamic -o $@ $^ $(LLVM_LIBS) -lcunit -lOpenCL -lzstd -ldl -lm
 
 # The fuzz target: the annotator is watched, what feeds it is not. The plain driver runs the same target on files.
 FUZZ_TARGET = tests/fuzz/target.c tests/fuzz/clean.c

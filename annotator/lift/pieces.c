@@ -66,3 +66,82 @@ int write_pieces(struct kernel_writer *w, const struct kernel_part *part, const 
 	}
 	return result;
 }
+
+/* ---- lanes one after the other ---- */
+
+/*
+ * The text that traces is what the first launch waits for. So that of kernels in pieces is made to be compiled soon: a run of instructions is
+ * one loop that goes through the lanes that run, where the text that counts has up to three, of which two are vectorised (segments.c). Addresses
+ * are kept in the loop and recorded behind it, for one loop before and one behind each access would be more text than all the rest. Groups
+ * that are not traced run in this text only until the other one is worth its time (lending, in runtime/guest/cuda/programs.c).
+ */
+bool in_single_lanes(const struct kernel_writer *w)
+{
+	return w->form == LIFT_TRACING && w->plan->in_pieces;
+}
+
+/* Keeps the address of this lane, in the array of instruction `number` of the loop. */
+static int write_kept_address(struct kernel_writer *w, const struct ptx_instruction *i, uint32_t number)
+{
+	int result = 0;
+	if (i->guard >= 0) {
+		gs_buf_puts(w->out, "if ");
+		result = write_guard(w, i);
+		gs_buf_printf(w->out, " { lanes%u |= 1u << l; ", number);
+	}
+	gs_buf_printf(w->out, "at%u[l] = ", number);
+	if (!result)
+		result = write_traced_address(w, i);
+	gs_buf_puts(w->out, i->guard >= 0 ? "; }\n" : ";\n");
+	return result;
+}
+
+static void write_kept_arrays(struct kernel_writer *w, const struct item_list *list, const struct text_item *item)
+{
+	for (uint32_t k = 0; k < item->count; k++) {
+		const struct ptx_instruction *i = &w->f->function->instructions[list->instructions[item->first + k]];
+		if (has_site(i))
+			gs_buf_printf(w->out, i->guard >= 0 ? "ulong at%u[32];\nuint lanes%u = 0;\n" : "ulong at%u[32];\n", k, k);
+	}
+}
+
+static void write_records(struct kernel_writer *w, const struct item_list *list, const struct text_item *item)
+{
+	for (uint32_t k = 0; k < item->count; k++) {
+		uint32_t instruction = list->instructions[item->first + k];
+		const struct ptx_instruction *i = &w->f->function->instructions[instruction];
+		char lanes[24] = "m", at[24];
+		if (!has_site(i))
+			continue;
+		if (i->guard >= 0)
+			snprintf(lanes, sizeof lanes, "lanes%u", k);
+		snprintf(at, sizeof at, "at%u", k);
+		gs_buf_puts(w->out, "if (trace) ");
+		write_record(w, instruction, lanes, at);
+	}
+}
+
+int write_single_lanes(struct kernel_writer *w, const struct kernel_part *part, const struct item_list *list, const struct text_item *item,
+                       const struct item_uses *uses)
+{
+	int result = 0;
+	gs_buf_puts(w->out, "{\n");
+	write_kept_arrays(w, list, item);
+	gs_buf_puts(w->out, "for (uint left = m; left; left &= left - 1) {\nconst uint l = GS_FIRST(left);\n");
+	w->in_lanes = true;
+	for (uint32_t u = 0; u < uses->count; u++)
+		write_load(w, &uses->list[u]);
+	for (uint32_t k = 0; k < item->count && !result; k++) {
+		const struct ptx_instruction *i = &w->f->function->instructions[list->instructions[item->first + k]];
+		result = has_site(i) ? write_kept_address(w, i, k) : 0;
+		if (!result)
+			result = write_lane_statement(w, i, false);
+	}
+	if (!result)
+		result = write_loop_end(w, part, item, uses, false);
+	w->in_lanes = false;
+	gs_buf_puts(w->out, "}\n");
+	write_records(w, list, item);
+	gs_buf_puts(w->out, "}\n");
+	return result;
+}

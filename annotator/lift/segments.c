@@ -5,7 +5,7 @@
 #include <string.h>
 
 /* Longer loops have more values at once than a CPU has registers. */
-enum { MOST_IN_LOOP = 400 };
+enum { MOST_IN_LOOP = 400, MOST_SITES_IN_LOOP = 64 };
 
 /* ---- items ---- */
 
@@ -36,7 +36,7 @@ struct item_builder {
 	const struct planned_function *f;
 	struct item_list *list;
 	uint32_t *open; /* instructions of the loop that is still growing */
-	uint32_t open_count;
+	uint32_t open_count, open_sites;
 };
 
 static void add_item(struct item_builder *b, enum item_kind kind, const uint32_t *instructions, uint32_t count, bool traced)
@@ -55,7 +55,7 @@ static void close_loop(struct item_builder *b)
 {
 	if (b->open_count)
 		add_item(b, ITEM_LANES, b->open, b->open_count, false);
-	b->open_count = 0;
+	b->open_count = b->open_sites = 0;
 }
 
 /* Whether the open loop still needs what the instruction overwrites. */
@@ -76,13 +76,19 @@ static bool is_needed_before(const struct item_builder *b, const struct ptx_inst
 	return false;
 }
 
-static void add_instruction(struct item_builder *b, uint32_t i, bool tracing)
+static void add_instruction(struct item_builder *b, uint32_t i, enum item_use_of_sites sites)
 {
 	const struct ptx_instruction *in = &b->f->function->instructions[i];
 	enum lift_kind kind = lift_kind(in);
-	bool traced = tracing && has_site(in);
+	bool traced = sites != SITES_PLAIN && has_site(in);
 	if (flow_kind(in) != FLOW_NONE || kind == LIFT_FLOW || kind == LIFT_NOTHING)
 		return;
+	if (traced && sites == SITES_IN_LOOPS && kind == LIFT_LANE && !is_uniform(b->f, in)) {
+		if (b->open_sites == MOST_SITES_IN_LOOP)
+			close_loop(b);
+		b->open_sites++;
+		traced = false;
+	}
 	if (kind == LIFT_LANE && is_uniform(b->f, in) && !traced) {
 		if (is_needed_before(b, in))
 			close_loop(b);
@@ -100,7 +106,7 @@ static void add_instruction(struct item_builder *b, uint32_t i, bool tracing)
 	         traced);
 }
 
-int list_items(const struct planned_function *f, const struct kernel_part *part, bool tracing, struct item_list *out)
+int list_items(const struct planned_function *f, const struct kernel_part *part, enum item_use_of_sites sites, struct item_list *out)
 {
 	uint32_t count = part->end - part->first;
 	struct item_builder b = {.f = f, .list = out, .open = calloc(count + 1u, sizeof *b.open)};
@@ -108,7 +114,7 @@ int list_items(const struct planned_function *f, const struct kernel_part *part,
 	                          .instructions = calloc(count + 1u, sizeof *out->instructions)};
 	int result = b.open && out->items && out->instructions ? 0 : -ENOMEM;
 	for (uint32_t i = part->first; i < part->end && !result; i++)
-		add_instruction(&b, i, tracing);
+		add_instruction(&b, i, sites);
 	if (!result && guard_varies(f, last_flow(f, part))) {
 		if (b.open_count)
 			close_loop(&b);
@@ -199,7 +205,7 @@ static void mark_flow(struct planned_function *f, const struct ptx_instruction *
 static int mark_part(struct planned_function *f, const struct kernel_part *part, bool tracing)
 {
 	struct item_list list;
-	int result = list_items(f, part, tracing, &list);
+	int result = list_items(f, part, tracing ? SITES_APART : SITES_PLAIN, &list);
 	if (result)
 		return result;
 	for (uint32_t i = 0; i < list.count && !result; i++) {
@@ -395,6 +401,11 @@ static int write_lanes(struct kernel_writer *w, const struct kernel_part *part, 
 		return gs_fail(w->err, ENOMEM, "out of memory");
 	bool dangerous = is_dangerous_item(w, list, item);
 	gs_buf_puts(w->out, item->takes_mask ? "t = 0;\n" : "");
+	if (in_single_lanes(w)) {
+		result = write_single_lanes(w, part, list, item, &uses);
+		free(uses.list);
+		return result;
+	}
 	if (dangerous) {
 		bool straight = is_straight_item(w, list, item);
 		gs_buf_puts(w->out, "{\nuint left = m;\nif (m == 0xffffffffu) {\nulong done = 0;\n");
@@ -477,7 +488,8 @@ int write_item(struct kernel_writer *w, const struct kernel_part *part, const st
 int write_items(struct kernel_writer *w, const struct kernel_part *part)
 {
 	struct item_list list;
-	int result = list_items(w->f, part, w->form == LIFT_TRACING, &list);
+	enum item_use_of_sites sites = w->form != LIFT_TRACING ? SITES_PLAIN : in_single_lanes(w) ? SITES_IN_LOOPS : SITES_APART;
+	int result = list_items(w->f, part, sites, &list);
 	if (result)
 		return gs_fail(w->err, ENOMEM, "out of memory");
 	if (w->plan->in_pieces)

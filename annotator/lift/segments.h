@@ -55,7 +55,10 @@ struct kernel_writer {
 
 void write_here(struct kernel_writer *w, const struct kernel_part *part); /* meetings.c: names the place of an instruction that waits */
 
-int list_items(const struct planned_function *f, const struct kernel_part *part, bool tracing, struct item_list *out); /* 0 or -ENOMEM */
+/* Accesses to memory: like other instructions, items of their own (traced), or in loops that keep what they access (pieces.c). */
+enum item_use_of_sites { SITES_PLAIN, SITES_APART, SITES_IN_LOOPS };
+/* 0 or -ENOMEM */
+int list_items(const struct planned_function *f, const struct kernel_part *part, enum item_use_of_sites sites, struct item_list *out);
 void free_items(struct item_list *list);
 int mark_arrays(struct planned_function *f); /* 0 or -ENOMEM */
 
@@ -88,8 +91,15 @@ bool is_straight_item(const struct kernel_writer *w, const struct item_list *lis
 int write_straight(struct kernel_writer *w, const struct kernel_part *part, const struct item_list *list, const struct text_item *item,
                    const struct item_uses *uses);
 
-/* tracing.c: records the addresses of an access. */
+/* pieces.c: whether the text goes through lanes one after the other, and the loop that does so. */
+bool in_single_lanes(const struct kernel_writer *w);
+int write_single_lanes(struct kernel_writer *w, const struct kernel_part *part, const struct item_list *list, const struct text_item *item,
+                       const struct item_uses *uses);
+
+/* tracing.c: records the addresses of an access; or that in steps: the address in a lane, and what is recorded. */
 int write_traced_access(struct kernel_writer *w, uint32_t instruction);
+int write_traced_address(struct kernel_writer *w, const struct ptx_instruction *i);
+void write_record(struct kernel_writer *w, uint32_t instruction, const char *lanes, const char *addresses);
 /* sites.c: the site of an instruction, or -1. */
 int32_t site_of(const struct lifted *l, uint32_t function, uint32_t instruction);
 bool has_site(const struct ptx_instruction *i);

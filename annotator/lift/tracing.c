@@ -102,18 +102,34 @@ void trace_edge(struct kernel_writer *w, uint32_t edge, const char *mask)
 		              window_size(w->f, (uint32_t)entered), needs_last(g, (uint32_t)entered), mask);
 }
 
+/* Constants are offsets in the image of the module. */
+int write_traced_address(struct kernel_writer *w, const struct ptx_instruction *i)
+{
+	struct lift_scope s = scope_of(w);
+	int result = lift_address(&s, i, w->out, w->err);
+	gs_buf_puts(w->out, i->space == SPACE_const ? " - variables" : "");
+	return result;
+}
+
+void write_record(struct kernel_writer *w, uint32_t instruction, const char *lanes, const char *addresses)
+{
+	const struct ptx_instruction *i = &w->f->function->instructions[instruction];
+	int32_t site = site_of(w->plan->lifted, w->f->index, instruction);
+	unsigned class = i->space == SPACE_shared ? 1 : i->space == SPACE_local ? 2 : i->space == SPACE_const ? 3 : 0; /* textures lie in global memory */
+	gs_buf_printf(w->out, "gs_trace_access(trace, warp, %d, %u, %u, %s, %s);\n", site, class, i->bytes, lanes, addresses);
+}
+
 int write_traced_access(struct kernel_writer *w, uint32_t instruction)
 {
 	const struct ptx_instruction *i = &w->f->function->instructions[instruction];
-	struct lift_scope s = scope_of(w);
-	int32_t site = site_of(w->plan->lifted, w->f->index, instruction);
-	unsigned class = i->space == SPACE_shared ? 1 : i->space == SPACE_local ? 2 : i->space == SPACE_const ? 3 : 0; /* textures lie in global memory */
 	gs_buf_puts(w->out, "if (trace) {\nulong a[32];\n");
 	int result = write_guard_mask(w, i);
 	gs_buf_puts(w->out, "for (uint l = 0; l < 32; l++)\nif (x >> l & 1u) a[l] = ");
 	if (!result)
-		result = lift_address(&s, i, w->out, w->err);
-	gs_buf_printf(w->out, "%s;\ngs_trace_access(trace, warp, %d, %u, %u, x, a);\n}\n", class == 3 ? " - variables" : "", site, class, i->bytes);
+		result = write_traced_address(w, i);
+	gs_buf_puts(w->out, ";\n");
+	write_record(w, instruction, "x", "a");
+	gs_buf_puts(w->out, "}\n");
 	return result;
 }
 

@@ -45,7 +45,7 @@ static void run_and(const char *ptx, uint32_t groups, uint32_t threads, void (*l
 	runner_free(r);
 }
 
-static void run(const char *ptx, uint32_t groups, uint32_t threads)
+static void __attribute__((unused)) run(const char *ptx, uint32_t groups, uint32_t threads)
 {
 	run_and(ptx, groups, threads, NULL);
 	CU_ASSERT_EQUAL(fault.kind, LIFTED_NO_FAULT);
