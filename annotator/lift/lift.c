@@ -94,6 +94,7 @@ static int measure(struct lifted *l, struct lift_kernel *k, struct gs_error *err
 		k->prints = plan.prints;
 		k->barriers = plan.barriers;
 		k->waits = plan.waits;
+		k->large = plan.in_pieces;
 	}
 	plan_free(&plan);
 	gs_buf_free(&text);

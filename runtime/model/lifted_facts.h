@@ -21,6 +21,7 @@ struct lifted_kernel {
 	uint32_t parameter_count;
 	uint32_t maxntid[3], reqntid[3]; /* 0: not given */
 	bool prints, barriers, waits;    /* waits: groups may need others that run at the same time */
+	bool large;                      /* its text that traces is compiled sooner than the one that counts */
 };
 
 struct lifted_variable {

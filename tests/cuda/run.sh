@@ -92,6 +92,12 @@ builds_one_text() {
 		LD_PRELOAD="$build/libgpusim.so" "$build/kernels/cuda/host" "$root/kernels/cases.txt" copy-m >/dev/null || return 1
 	[ "$(find one/pocl -name program.bc | wc -l)" = 1 ] && jq -e '.launches[0].estimates[0].thread_instructions == 16 * 2097152' one/copy.json
 }
+# A large kernel begins with the text that traces even if nothing is traced, because that is built sooner: its program calls what traces.
+begins_with_what_traces() {
+	rm -rf one && mkdir one one/pocl one/cache
+	POCL_CACHE_DIR=$work/one/pocl GPUSIM_CACHE_DIR=$work/one/cache by_preload switches || return 1
+	[ "$(find one/pocl -name program.bc -exec grep -lF warp_access {} + | wc -l)" -ge 1 ] || { find one/pocl -name program.bc && return 1; }
+}
 memory_below_l1() {
 	for program in memory shared_memory divergence structs; do
 		check "$program with the memory hierarchy" by_hierarchy "$program"
@@ -100,6 +106,7 @@ memory_below_l1() {
 	check "sectors of kernels that read textures and surfaces" traffic_of_textures
 	check "instructions of functions that are called by address" counts_functions_by_address
 	check "a short program needs one text of its kernel" builds_one_text
+	check "a large kernel begins with the text that traces" begins_with_what_traces
 }
 
 # 20,000 launches: each has an estimate, and few are simulated. Launches of one kernel with the same sizes and counts are alike; the loop of the

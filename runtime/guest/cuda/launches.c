@@ -169,14 +169,23 @@ static cl_int run_traced(struct launch_command *c, struct cuda_stream *s, struct
 	return code;
 }
 
+/* Builds the text that traces for groups that are not traced, where it is built sooner than the other. */
+static cl_int build_for_lending(struct launch_command *c, struct cuda_stream *s)
+{
+	struct gs_error err = {""};
+	struct lifted_form *form = lending_wants_text(c->kernel) ? form_of(c, true, &err) : NULL;
+	return form && !form->launched ? compile_form(c, s, form) : CL_SUCCESS;
+}
+
 /* Runs groups in the text that traces while that is allowed. Sets how many. */
 static cl_int run_lent(struct launch_command *c, struct cuda_stream *s, size_t count, size_t *done)
 {
-	cl_int code = CL_SUCCESS;
-	for (size_t n = lending_groups(c->kernel, 0); n && *done < count && code == CL_SUCCESS && c->fault.kind == LIFTED_NO_FAULT;
-	     n = lending_groups(c->kernel, n)) {
+	/* Groups may wait for later ones that are not yet running. */
+	const bool whole = c->words.together || c->kernel->lifted->waits;
+	cl_int code = build_for_lending(c, s);
+	for (size_t n = lending_groups(c->kernel, 0, count, whole); n && code == CL_SUCCESS && c->fault.kind == LIFTED_NO_FAULT;
+	     n = lending_groups(c->kernel, n, count - *done, whole)) {
 		const uint64_t begin = clock_ns();
-		n = n < count - *done ? n : count - *done;
 		code = run_groups(c, s, &c->kernel->tracing, n);
 		lending_took(c->kernel, n, clock_ns() - begin);
 		*done += n;
@@ -192,7 +201,7 @@ static cl_int run_counting(struct launch_command *c, struct cuda_stream *s, size
 {
 	struct gs_error err = {""};
 	size_t done = 0;
-	cl_int code = c->words.together ? CL_SUCCESS : run_lent(c, s, count, &done);
+	cl_int code = run_lent(c, s, count, &done);
 	if (code != CL_SUCCESS || done == count || c->fault.kind != LIFTED_NO_FAULT)
 		return code;
 	struct lifted_form *form = form_of(c, false, &err);

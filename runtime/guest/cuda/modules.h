@@ -59,8 +59,10 @@ size_t image_bytes(const void *image);
 /* With the kernel's lock held: the kernel of the driver, which is built now if it has not been. NULL: *err says why. */
 struct lifted_form *kernel_form(struct cuda_kernel *k, bool traces, struct gs_error *err);
 
-/* How many groups may now run in the text that traces, though they are not traced, after `last` did so; 0: none. */
-size_t lending_groups(struct cuda_kernel *k, size_t last);
+/* Whether the kernel should begin with the text that traces, though nothing of it is traced. */
+bool lending_wants_text(struct cuda_kernel *k);
+/* How many of `count` groups may now run in the text that traces, though they are not traced, after `last` did so; 0: none. `whole`: all or none. */
+size_t lending_groups(struct cuda_kernel *k, size_t last, size_t count, bool whole);
 void lending_took(struct cuda_kernel *k, size_t groups, uint64_t ns);
 /* The text that counts is there. */
 void lending_ends(struct cuda_kernel *k);

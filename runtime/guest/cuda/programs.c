@@ -103,6 +103,9 @@ struct lifted_form *kernel_form(struct cuda_kernel *k, bool traces, struct gs_er
  * as it took to build; only then is the text that counts built, which takes about as long. Many programs end before that, and others lose at most
  * the time of one build. How long groups take shows as they run: first as many as the host has threads, then more at a time.
  *
+ * The text that traces a large kernel is made to be compiled soon (annotator/lift/pieces.c). Such a kernel begins with it even if it is not traced.
+ * Groups that wait for one another run in one text all together: launches of large kernels do so until they have taken that long.
+ *
  * The driver keeps what it has built, and builds it at once in later processes. So the cache has how long it took, and whether the text that
  * counts was built as well; then no more is lent.
  */
@@ -149,19 +152,38 @@ static void begin(struct cuda_kernel *k)
 	gs_pack_free(&pack);
 }
 
-size_t lending_groups(struct cuda_kernel *k, size_t last)
+/* Whether the text that counts was built in some process. */
+static bool has_ended(const struct cuda_kernel *k)
+{
+	struct gs_pack pack = {0};
+	char key[33];
+	bool ended = make_key(k, key) && !cache_get_pack(CACHE_TWINS, key, &pack, NULL) && !strtoull(gs_pack_text(&pack, "bound_ns"), NULL, 10);
+	gs_pack_free(&pack);
+	return ended;
+}
+
+bool lending_wants_text(struct cuda_kernel *k)
+{
+	pthread_mutex_lock(&k->lock);
+	bool wants = k->lifted->large && k->counting.state == FORM_NEW && k->tracing.state == FORM_NEW && !has_ended(k);
+	pthread_mutex_unlock(&k->lock);
+	return wants;
+}
+
+size_t lending_groups(struct cuda_kernel *k, size_t last, size_t count, bool whole)
 {
 	struct kernel_lending *l = &k->lending;
 	size_t groups = 0;
 	pthread_mutex_lock(&k->lock);
-	/* Groups may wait for later ones that are not yet running. */
-	bool may = k->counting.state == FORM_NEW && k->tracing.state == FORM_READY && k->tracing.launched && !k->lifted->waits;
+	bool may = k->counting.state == FORM_NEW && k->tracing.state == FORM_READY && k->tracing.launched && (!whole || k->lifted->large);
 	if (may && !l->begun)
 		begin(k);
 	if (may && l->spent_ns < l->bound_ns)
-		groups = l->group_ns ? (l->bound_ns - l->spent_ns) / l->group_ns : cuda_device()->units;
+		groups = whole ? count : l->group_ns ? (l->bound_ns - l->spent_ns) / l->group_ns : cuda_device()->units;
 	pthread_mutex_unlock(&k->lock);
-	return last && groups / FASTER > last ? FASTER * last : groups;
+	if (last && groups / FASTER > last)
+		groups = FASTER * last;
+	return groups < count ? groups : count;
 }
 
 void lending_took(struct cuda_kernel *k, size_t groups, uint64_t ns)
