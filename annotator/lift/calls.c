@@ -79,7 +79,7 @@ static int write_arguments(struct kernel_writer *w, const struct ptx_instruction
 	int result = 0;
 	if (callee->function->passes_registers)
 		return gs_fail(w->err, ENOTSUP, "line %u: call of %s, whose parameters are registers", i->ptx_line, callee->function->name);
-	gs_buf_puts(w->out, "for (uint l = 0; l < 32; l++)\nif (t >> l & 1u) {\n");
+	gs_buf_puts(w->out, "GS_LANES\nif (t >> l & 1u) {\n");
 	for (const struct ptx_operand *o = own + 1; o < i->operands + i->operand_count && !result; o++)
 		if (parameter < callee->function->parameter_count)
 			result = write_argument(w, i, o, callee, parameter++);
@@ -147,7 +147,7 @@ static int write_parameter(struct kernel_writer *w, const struct ptx_instruction
 static int write_print(struct kernel_writer *w, const struct ptx_instruction *i)
 {
 	uint64_t at = 0;
-	gs_buf_puts(w->out, "for (uint l = 0; l < 32; l++)\nif (t >> l & 1u) {\n");
+	gs_buf_puts(w->out, "GS_LANES\nif (t >> l & 1u) {\n");
 	int result = write_parameter(w, i, 0, "ulong", "format");
 	if (!result)
 		result = write_parameter(w, i, 1, "ulong", "values");
@@ -163,7 +163,7 @@ static int write_print(struct kernel_writer *w, const struct ptx_instruction *i)
 static int write_malloc(struct kernel_writer *w, const struct ptx_instruction *i)
 {
 	uint64_t at = 0;
-	gs_buf_puts(w->out, "for (uint l = 0; l < 32; l++)\nif (t >> l & 1u) {\n");
+	gs_buf_puts(w->out, "GS_LANES\nif (t >> l & 1u) {\n");
 	int result = write_parameter(w, i, 0, "ulong", "bytes");
 	if (!result && !i->operands[0].write)
 		result = gs_fail(w->err, ENOTSUP, "line %u: %s: a result is missing", i->ptx_line, i->opcode);
@@ -175,7 +175,7 @@ static int write_malloc(struct kernel_writer *w, const struct ptx_instruction *i
 
 static int write_free(struct kernel_writer *w, const struct ptx_instruction *i)
 {
-	gs_buf_puts(w->out, "for (uint l = 0; l < 32; l++)\nif (t >> l & 1u) {\n");
+	gs_buf_puts(w->out, "GS_LANES\nif (t >> l & 1u) {\n");
 	int result = write_parameter(w, i, 0, "ulong", "block");
 	gs_buf_puts(w->out, "gs_free(launch, block, never);\n}\n");
 	return result;
@@ -244,7 +244,7 @@ static int write_results(struct kernel_writer *w, const struct ptx_instruction *
 	int result = 0;
 	if (enters_frame(w, callee))
 		write_frame_registers(w, false);
-	gs_buf_puts(w->out, "for (uint l = 0; l < 32; l++)\nif (m >> l & 1u) {\n");
+	gs_buf_puts(w->out, "GS_LANES\nif (m >> l & 1u) {\n");
 	for (uint32_t o = 0; o < i->operand_count && !result; o++) {
 		const struct ptx_operand *to = &i->operands[o];
 		if (!to->write || number >= callee->function->result_count)

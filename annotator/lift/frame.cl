@@ -361,10 +361,10 @@ struct gs_meeting {
 #define GS_KEPT_MASK(l) H->masks[l]
 #define GS_MEETING(named, what, mask, keep, take) if (met | ((named) & alive & ~x)) { \
 	if (!met) { \
-		if (!H->pending) for (uint l = 0; l < 32; l++) if (m >> l & 1u) { \
+		if (!H->pending) GS_LANES if (m >> l & 1u) { \
 			H->kinds[l] = what; H->masks[l] = x >> l & 1u ? mask : 1u << l; H->values[l] = keep; } \
 		pc = GS_HERE; goto HOLD; } \
-	for (uint l = 0; l < 32; l++) if ((met & ~x) >> l & 1u) { ulong gs_k = H->values[l]; take; } }
+	GS_LANES if ((met & ~x) >> l & 1u) { ulong gs_k = H->values[l]; take; } }
 /* Lanes that all they name are held with. */
 static uint gs_complete(__global struct gs_meeting *h, uint held, uint alive)
 {
@@ -477,8 +477,8 @@ static uint gs_give_up(__private struct gs_group *g, ulong warp_bytes, uint entr
 #define GS_FIRST(mask) ((uint)__builtin_ctz(mask)) /* the mask is not 0 */
 #define GS_KEEP(type, at, r) GS_ALL for (uint l = 0; l < 32; l++) ((__global type *)((ulong)S + at))[l] = r[l];
 #define GS_TAKE(type, at, r) GS_ALL for (uint l = 0; l < 32; l++) r[l] = ((__global type *)((ulong)S + at))[l];
-#define GS_SAVE(type, at, r) for (uint l = 0; l < 32; l++) if (m >> l & 1u) ((__global type *)(GS_FRAMES + at))[l] = r[l];
-#define GS_RESTORE(type, at, r) for (uint l = 0; l < 32; l++) if (m >> l & 1u) r[l] = ((__global type *)(GS_FRAMES + at))[l];
+#define GS_SAVE(type, at, r) GS_LANES if (m >> l & 1u) ((__global type *)(GS_FRAMES + at))[l] = r[l];
+#define GS_RESTORE(type, at, r) GS_LANES if (m >> l & 1u) r[l] = ((__global type *)(GS_FRAMES + at))[l];
 #define GS_GROUP_VALUES const uint ntid_x = g->ntid_x, ntid_y = g->ntid_y, ntid_z = g->ntid_z, ctaid_x = g->ctaid_x, \
 	ctaid_y = g->ctaid_y, ctaid_z = g->ctaid_z, nctaid_x = g->nctaid_x, nctaid_y = g->nctaid_y, nctaid_z = g->nctaid_z; \
 	const ulong shared = g->shared, parameters = launch->parameters, variables = launch->variables;

@@ -45,9 +45,9 @@ static int write_piece(struct kernel_writer *w, const struct kernel_part *part, 
 	write_piece_call(w, part, list->items[first + count - 1].takes_mask, warp);
 	w->out = &w->pieces;
 	gs_buf_printf(w->out,
-	              "static uint gs_piece_%u_%s(__global struct gs_launch *launch, __private struct gs_group *g, __global struct gs_warp *S, uint warp, "
+	              "static %suint gs_piece_%u_%s(__global struct gs_launch *launch, __private struct gs_group *g, __global struct gs_warp *S, uint warp, "
 	              "uint m, uint alive, uint met, ulong frame, uint never)\n{\nGS_APART(never)\nuint t = 0, pc = 0, straight = S->straight;\n",
-	              w->piece_count++, w->plan->kernel->name);
+	              warp && in_single_lanes(w) ? "__attribute__((optnone, noinline)) " : "", w->piece_count++, w->plan->kernel->name);
 	write_common_values(w);
 	for (uint32_t i = 0; i < count && !result; i++)
 		result = write_item(w, part, list, &list->items[first + i]);
@@ -73,7 +73,8 @@ int write_pieces(struct kernel_writer *w, const struct kernel_part *part, const 
  * The text that traces is what the first launch waits for. So that of kernels in pieces is made to be compiled soon: a run of instructions is
  * one loop that goes through the lanes that run, where the text that counts has up to three, of which two are vectorised (segments.c). Addresses
  * are kept in the loop and recorded behind it, for one loop before and one behind each access would be more text than all the rest. Groups
- * that are not traced run in this text only until the other one is worth its time (lending, in runtime/guest/cuda/programs.c).
+ * that are not traced run in this text only until the other one is worth its time (lending, in runtime/guest/cuda/programs.c). Pieces with
+ * shuffles and the like are not even optimised: each is several loops over the lanes, and most of what a compiler works on in a sort.
  */
 bool in_single_lanes(const struct kernel_writer *w)
 {

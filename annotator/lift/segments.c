@@ -431,7 +431,7 @@ int write_guard_mask(struct kernel_writer *w, const struct ptx_instruction *i)
 	gs_buf_puts(w->out, "uint x = m;\n");
 	if (i->guard < 0)
 		return 0;
-	gs_buf_puts(w->out, "for (uint l = 0; l < 32; l++)\nx &= ~((");
+	gs_buf_puts(w->out, "GS_LANES\nx &= ~((");
 	result = write_guard(w, i);
 	gs_buf_puts(w->out, " ^ 1u) << l);\n");
 	return result;

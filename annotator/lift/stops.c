@@ -145,7 +145,7 @@ static int write_reduced(struct kernel_writer *w, const struct ptx_instruction *
 	const char *what = has_word(i->opcode, "popc") ? "was_count" : has_word(i->opcode, "and") ? "was_all" : "was_any";
 	if (!b.result || b.result->reg < 0)
 		return 0;
-	gs_buf_puts(w->out, "for (uint l = 0; l < 32; l++)\nif (m >> l & 1u) {\n");
+	gs_buf_puts(w->out, "GS_LANES\nif (m >> l & 1u) {\n");
 	int result = write_number(w, b.id, "id");
 	s.spell(&s, b.result->reg, w->out);
 	gs_buf_printf(w->out, " = g->barriers[id & 15u].%s;\n}\n", what);

@@ -399,6 +399,9 @@ static void write_macros(struct kernel_writer *w)
 	gs_buf_printf(w->out, "#undef GS_NOW\n#define GS_NOW %s\n#undef GS_AT_DEPTH\n#define GS_AT_DEPTH(d) %s\n", p->recursive ? "depth" : "0",
 	              p->recursive ? "{ depth = d; frame = (ulong)depth * GS_FRAME; }" : "");
 	gs_buf_printf(w->out, "#undef GS_IDS\n#define GS_IDS %s\n", p->in_pieces ? "__global" : "__private");
+	/* Compilers unroll such loops 32 times. That is worth its time in small kernels only. */
+	gs_buf_printf(w->out, "#undef GS_LANES\n#define GS_LANES %sfor (uint l = 0; l < 32; l++)\n",
+	              p->in_pieces ? "_Pragma(\"clang loop unroll(disable)\") " : "");
 	write_meeting_macros(w);
 }
 

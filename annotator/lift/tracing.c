@@ -124,7 +124,7 @@ int write_traced_access(struct kernel_writer *w, uint32_t instruction)
 	const struct ptx_instruction *i = &w->f->function->instructions[instruction];
 	gs_buf_puts(w->out, "if (trace) {\nulong a[32];\n");
 	int result = write_guard_mask(w, i);
-	gs_buf_puts(w->out, "for (uint l = 0; l < 32; l++)\nif (x >> l & 1u) a[l] = ");
+	gs_buf_puts(w->out, "GS_LANES\nif (x >> l & 1u) a[l] = ");
 	if (!result)
 		result = write_traced_address(w, i);
 	gs_buf_puts(w->out, ";\n");

@@ -18,6 +18,7 @@
  *   GS_TOGETHER(named, what, mask, keep, take)   lanes of x wait until the lanes `named` are at an instruction of the same kind (`what`) with
  *                the same mask. keep: what lane l brings, take: assigns what lane l has brought, gs_k, a ulong. It may leave the statement
  *                and execute it again later
+ *   GS_LANES     begins a loop over all 32 lanes l, which are on or off
  *   GS_THERE     the lanes that are there then, x among them; GS_KEPT_MASK(l): the mask of one, in `take`
  *   GS_ELSEWHERE(lanes, line)   notes a fault if some of these lanes have not ended, and ends the group
  *   GS_LAUNCH    __global struct gs_launch *, with the members of struct lifted_launch

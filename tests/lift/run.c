@@ -2,7 +2,7 @@
  * run - lifts a PTX file, builds it with POCL, and runs one of its kernels.
  *
  *   run FILE.ptx                          lists the kernels, and why some cannot be lifted
- *   run FILE.ptx --text                   prints the OpenCL C
+ *   run FILE.ptx --text [--traced]        prints the OpenCL C, in the form that counts or that traces
  *   run FILE.ptx KERNEL --grid X[,Y,Z] --block X[,Y,Z] [--shared BYTES] [--repeat N] [--show N] [--counts] --args ARGUMENT...
  *
  * Arguments are those of kernels/cases.h: f:N:rand, i:N:fill:V, I:V, F:V and so on. L:B is an offset in dynamic shared memory. D:V is a
@@ -17,7 +17,7 @@ struct options {
 	size_t grid[3], block[3];
 	uint64_t shared;
 	long repeat, show;
-	bool counts, text;
+	bool counts, text, traced;
 	char **arguments;
 };
 
@@ -28,6 +28,8 @@ static void read_options(struct options *o, int argc, char **argv)
 		bool more = i + 1 < argc;
 		if (!strcmp(argv[i], "--text"))
 			o->text = true;
+		else if (!strcmp(argv[i], "--traced"))
+			o->traced = true;
 		else if (!strcmp(argv[i], "--counts"))
 			o->counts = true;
 		else if (!strcmp(argv[i], "--grid") && more)
@@ -160,7 +162,7 @@ int main(int argc, char **argv)
 	struct gs_error err = {""};
 	struct gs_buf ptx = {0};
 	read_options(&o, argc, argv);
-	if (gs_read_file(o.file, &ptx, &err) || runner_create(ptx.data, ptx.len, LIFT_COUNTING, &runner, &err))
+	if (gs_read_file(o.file, &ptx, &err) || runner_create(ptx.data, ptx.len, o.traced ? LIFT_TRACING : LIFT_COUNTING, &runner, &err))
 		fail(err.text, o.file, 0);
 	if (o.text)
 		puts(runner_text(runner));
