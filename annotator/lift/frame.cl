@@ -82,8 +82,17 @@ struct gs_group {
 #define GS_NO_PC 0x7fffffffu
 #define GS_ALL _Pragma("clang loop unroll(disable) vectorize(assume_safety) interleave_count(1)")
 #define GS_SOME _Pragma("clang loop unroll(disable) vectorize(assume_safety) interleave_count(1)")
+/*
+ * No compiler inlines a function that lists its arguments, and none from LLVM 19 on takes it; nor one with jumps to addresses. `never` is 0. There
+ * each function compares it with another number, or what one of them knows after its test would be known to those that it calls.
+ */
+#if __clang_major__ >= 19
+#define GS_APART(never) if (never == __LINE__) { goto *(&&gs_one + ((ulong)&&gs_other & never)); \
+	gs_one: return 1; gs_other: return 2; }
+#else
 void gs_list(__private void *) __asm__("llvm.va_start");
 #define GS_APART(never) if (never) { ulong gs_l[8]; gs_list(gs_l); return (uint)gs_l[0]; }
+#endif
 /*
  * What a warp counts in one place: how often all lanes came that began, and how often those of `mask`, the last that were others. In loops
  * these are the same lanes many times. What other lanes came before is in `parts` for each lane, if `kept`.
