@@ -317,15 +317,17 @@ static bool asks_memory(const struct kernel_code *code)
 
 /* The timing model proper; fills out->by, without the launch's own overhead. Where the description has the banks of
  * registers, the occupancy vector looks at them; else they are left to chance. */
-static int run_model(const struct gpu *gpu, const struct launch_profile *launch, const struct launch_warps *warps,
+static int run_model(const struct gpu *gpu, const struct launch_profile *launch, const struct launch_warps *paths,
                      const struct model_options *options, struct estimate *out, struct gs_error *err)
 {
+	struct launch_warps own = *paths, *warps = &own;
 	uint64_t shared_bytes = shared_bytes_of(launch);
 	struct full_options full = {.fixed_point.iterations = options->iterations,
 	                            .warps = {.exact = options->exact, .resolve_banks = gpu->banks_by_name,
 	                                      .shared_bytes = shared_bytes, .code_before = launch->code_before,
 	                                      .parameters_before = launch->parameters_before},
 	                            .occupancy = model_occupancy_vector};
+	own.before = &launch->memory_before;
 	full.warps.hierarchy = options->hierarchy && launch_has_requests(warps);
 	if (!full.warps.hierarchy && asks_memory(warps->code))
 		flag_add(&out->flags, FLAG_perfect_memory);

@@ -22,6 +22,7 @@ static uint64_t family_kind(const struct launch_profile *launch, bool traced)
 	uint64_t words[] = {launch->local[0], launch->local[1], launch->local[2], launch->local_bytes, known ? 2 : traced, launch->code_before,
 	                    launch->parameters_before};
 	uint64_t hash = hash_bytes(words, sizeof words, 0);
+	hash = hash_bytes(launch->memory_before.cold, sizeof launch->memory_before.cold, hash);
 	return launch->accesses && !traced && !known ? hash_bytes(launch->accesses, launch->code->code_count * sizeof *launch->accesses, hash) : hash;
 }
 

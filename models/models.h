@@ -17,6 +17,7 @@
 #include "models/gpu/occupancy.h"
 #include "models/history/code_history.h"
 #include "models/history/constant_history.h"
+#include "models/history/memory_history.h"
 #include "models/warps/machine.h"
 #include "models/warps/synthesise.h"
 #include "models/trace/trace.h"
@@ -33,6 +34,7 @@ struct launch_profile {
 	bool cuda;             /* of a CUDA program */
 	enum code_place code_before; /* where launches before it left its instructions; differs from target to target */
 	bool parameters_before;      /* constant caches have its parameters when it begins; likewise */
+	struct memory_before memory_before; /* what L2 lacks of its memory then; likewise */
 	const struct kernel_code *code; /* the target's */
 	const uint64_t *counts;         /* of the source's blocks: code->counter_count entries */
 	double scale;                   /* work-items over those that are in counts: 1 unless there was no room for all */

@@ -84,6 +84,9 @@ void timeline_transfer(enum transfer_kind kind, uint64_t size_bytes, const struc
 /* Contents that memory is made with. They get a lane of their own for each context. */
 void timeline_contents(cl_context context, uint64_t size_bytes, uint64_t begin_ns);
 void transfer_enqueued(enum transfer_kind kind, uint64_t size_bytes);
+void memory_made(cl_mem mem);
+/* What a transfer brings to memory. */
+void memory_changed(cl_mem mem, enum transfer_kind kind, uint64_t size_bytes);
 /* Both return the bytes that move. */
 uint64_t transfer_mapped(const void *pointer, cl_map_flags flags, uint64_t size_bytes);
 uint64_t transfer_unmapped(const void *pointer);

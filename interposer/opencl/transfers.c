@@ -1,10 +1,13 @@
 /* Copies between host and device. Calls are passed on. The bytes are noted if the driver accepted the command. */
 #include "interposer/opencl/interposer.h"
 
-static cl_int note(cl_int result, enum transfer_kind kind, uint64_t size_bytes, const struct command_call *call)
+/* to: the memory that changes; NULL: none, or it is not known. */
+static cl_int note(cl_int result, enum transfer_kind kind, uint64_t size_bytes, cl_mem to, const struct command_call *call)
 {
 	if (result == CL_SUCCESS)
 		TELL(transfer_enqueued(kind, size_bytes); timeline_transfer(kind, size_bytes, call));
+	if (result == CL_SUCCESS && to)
+		TELL(memory_changed(to, kind, size_bytes));
 	return result;
 }
 
@@ -27,8 +30,10 @@ static uint64_t image_bytes(cl_mem image, const size_t *region)
 static cl_mem note_contents(cl_mem made, cl_context context, cl_mem_flags flags, uint64_t begin)
 {
 	size_t bytes = 0;
+	if (made)
+		TELL(memory_made(made));
 	if (made && (flags & CL_MEM_COPY_HOST_PTR) && cl.clGetMemObjectInfo(made, CL_MEM_SIZE, sizeof bytes, &bytes, NULL) == CL_SUCCESS)
-		TELL(transfer_enqueued(TRANSFER_WRITE, bytes); timeline_contents(context, bytes, begin));
+		TELL(transfer_enqueued(TRANSFER_WRITE, bytes); memory_changed(made, TRANSFER_WRITE, bytes); timeline_contents(context, bytes, begin));
 	return made;
 }
 
@@ -44,23 +49,23 @@ cl_mem hook_clCreateImage(cl_context context, cl_mem_flags flags, const cl_image
 	return note_contents(cl.clCreateImage(context, flags, format, shape, host, error), context, flags, begin);
 }
 
-/* The common form of every hook below: pass the call on, note its kind and size. */
-#define TRANSFER(name, params, args, kind, size, blocking) \
+/* The common form of every hook below: pass the call on, note its kind, its size and the memory that it changes. */
+#define TRANSFER(name, params, args, kind, size, changed, blocking) \
 	cl_int hook_##name params \
 	{ \
 		uint64_t begin = call_begins(); \
-		return note(cl.name args, kind, size, CALL(blocking)); \
+		return note(cl.name args, kind, size, changed, CALL(blocking)); \
 	}
 
 TRANSFER(clEnqueueReadBuffer,
          (cl_command_queue queue, cl_mem buffer, cl_bool blocking, size_t offset, size_t size, void *host,
           cl_uint wait_count, const cl_event *wait, cl_event *event),
-         (queue, buffer, blocking, offset, size, host, wait_count, wait, event), TRANSFER_READ, size, blocking)
+         (queue, buffer, blocking, offset, size, host, wait_count, wait, event), TRANSFER_READ, size, NULL, blocking)
 
 TRANSFER(clEnqueueWriteBuffer,
          (cl_command_queue queue, cl_mem buffer, cl_bool blocking, size_t offset, size_t size, const void *host,
           cl_uint wait_count, const cl_event *wait, cl_event *event),
-         (queue, buffer, blocking, offset, size, host, wait_count, wait, event), TRANSFER_WRITE, size, blocking)
+         (queue, buffer, blocking, offset, size, host, wait_count, wait, event), TRANSFER_WRITE, size, buffer, blocking)
 
 TRANSFER(clEnqueueReadBufferRect,
          (cl_command_queue queue, cl_mem buffer, cl_bool blocking, const size_t *buffer_origin,
@@ -68,7 +73,7 @@ TRANSFER(clEnqueueReadBufferRect,
           size_t host_slice, void *host, cl_uint wait_count, const cl_event *wait, cl_event *event),
          (queue, buffer, blocking, buffer_origin, host_origin, region, buffer_row, buffer_slice, host_row, host_slice,
           host, wait_count, wait, event),
-         TRANSFER_READ, region_bytes(region, 1), blocking)
+         TRANSFER_READ, region_bytes(region, 1), NULL, blocking)
 
 TRANSFER(clEnqueueWriteBufferRect,
          (cl_command_queue queue, cl_mem buffer, cl_bool blocking, const size_t *buffer_origin,
@@ -76,17 +81,17 @@ TRANSFER(clEnqueueWriteBufferRect,
           size_t host_slice, const void *host, cl_uint wait_count, const cl_event *wait, cl_event *event),
          (queue, buffer, blocking, buffer_origin, host_origin, region, buffer_row, buffer_slice, host_row, host_slice,
           host, wait_count, wait, event),
-         TRANSFER_WRITE, region_bytes(region, 1), blocking)
+         TRANSFER_WRITE, region_bytes(region, 1), buffer, blocking)
 
 TRANSFER(clEnqueueFillBuffer,
          (cl_command_queue queue, cl_mem buffer, const void *pattern, size_t pattern_size, size_t offset, size_t size,
           cl_uint wait_count, const cl_event *wait, cl_event *event),
-         (queue, buffer, pattern, pattern_size, offset, size, wait_count, wait, event), TRANSFER_FILL, size, false)
+         (queue, buffer, pattern, pattern_size, offset, size, wait_count, wait, event), TRANSFER_FILL, size, buffer, false)
 
 TRANSFER(clEnqueueCopyBuffer,
          (cl_command_queue queue, cl_mem from, cl_mem to, size_t from_offset, size_t to_offset, size_t size,
           cl_uint wait_count, const cl_event *wait, cl_event *event),
-         (queue, from, to, from_offset, to_offset, size, wait_count, wait, event), TRANSFER_COPY, size, false)
+         (queue, from, to, from_offset, to_offset, size, wait_count, wait, event), TRANSFER_COPY, size, to, false)
 
 TRANSFER(clEnqueueCopyBufferRect,
          (cl_command_queue queue, cl_mem from, cl_mem to, const size_t *from_origin, const size_t *to_origin,
@@ -94,51 +99,51 @@ TRANSFER(clEnqueueCopyBufferRect,
           cl_uint wait_count, const cl_event *wait, cl_event *event),
          (queue, from, to, from_origin, to_origin, region, from_row, from_slice, to_row, to_slice, wait_count, wait,
           event),
-         TRANSFER_COPY, region_bytes(region, 1), false)
+         TRANSFER_COPY, region_bytes(region, 1), to, false)
 
 TRANSFER(clEnqueueReadImage,
          (cl_command_queue queue, cl_mem image, cl_bool blocking, const size_t *origin, const size_t *region,
           size_t row, size_t slice, void *host, cl_uint wait_count, const cl_event *wait, cl_event *event),
          (queue, image, blocking, origin, region, row, slice, host, wait_count, wait, event), TRANSFER_READ,
-         image_bytes(image, region), blocking)
+         image_bytes(image, region), NULL, blocking)
 
 TRANSFER(clEnqueueWriteImage,
          (cl_command_queue queue, cl_mem image, cl_bool blocking, const size_t *origin, const size_t *region,
           size_t row, size_t slice, const void *host, cl_uint wait_count, const cl_event *wait, cl_event *event),
          (queue, image, blocking, origin, region, row, slice, host, wait_count, wait, event), TRANSFER_WRITE,
-         image_bytes(image, region), blocking)
+         image_bytes(image, region), image, blocking)
 
 TRANSFER(clEnqueueFillImage,
          (cl_command_queue queue, cl_mem image, const void *colour, const size_t *origin, const size_t *region,
           cl_uint wait_count, const cl_event *wait, cl_event *event),
-         (queue, image, colour, origin, region, wait_count, wait, event), TRANSFER_FILL, image_bytes(image, region), false)
+         (queue, image, colour, origin, region, wait_count, wait, event), TRANSFER_FILL, image_bytes(image, region), image, false)
 
 TRANSFER(clEnqueueCopyImage,
          (cl_command_queue queue, cl_mem from, cl_mem to, const size_t *from_origin, const size_t *to_origin,
           const size_t *region, cl_uint wait_count, const cl_event *wait, cl_event *event),
          (queue, from, to, from_origin, to_origin, region, wait_count, wait, event), TRANSFER_COPY,
-         image_bytes(from, region), false)
+         image_bytes(from, region), to, false)
 
 TRANSFER(clEnqueueCopyImageToBuffer,
          (cl_command_queue queue, cl_mem from, cl_mem to, const size_t *origin, const size_t *region, size_t offset,
           cl_uint wait_count, const cl_event *wait, cl_event *event),
-         (queue, from, to, origin, region, offset, wait_count, wait, event), TRANSFER_COPY, image_bytes(from, region), false)
+         (queue, from, to, origin, region, offset, wait_count, wait, event), TRANSFER_COPY, image_bytes(from, region), to, false)
 
 TRANSFER(clEnqueueCopyBufferToImage,
          (cl_command_queue queue, cl_mem from, cl_mem to, size_t offset, const size_t *origin, const size_t *region,
           cl_uint wait_count, const cl_event *wait, cl_event *event),
-         (queue, from, to, offset, origin, region, wait_count, wait, event), TRANSFER_COPY, image_bytes(to, region), false)
+         (queue, from, to, offset, origin, region, wait_count, wait, event), TRANSFER_COPY, image_bytes(to, region), to, false)
 
 /* The pointers of an SVM copy do not show which side they are on. It counts as a copy within the device's memory. */
 TRANSFER(clEnqueueSVMMemcpy,
          (cl_command_queue queue, cl_bool blocking, void *to, const void *from, size_t size, cl_uint wait_count,
           const cl_event *wait, cl_event *event),
-         (queue, blocking, to, from, size, wait_count, wait, event), TRANSFER_COPY, size, blocking)
+         (queue, blocking, to, from, size, wait_count, wait, event), TRANSFER_COPY, size, NULL, blocking)
 
 TRANSFER(clEnqueueSVMMemFill,
          (cl_command_queue queue, void *to, const void *pattern, size_t pattern_size, size_t size, cl_uint wait_count,
           const cl_event *wait, cl_event *event),
-         (queue, to, pattern, pattern_size, size, wait_count, wait, event), TRANSFER_FILL, size, false)
+         (queue, to, pattern, pattern_size, size, wait_count, wait, event), TRANSFER_FILL, size, NULL, false)
 
 static void *note_map(void *pointer, cl_map_flags flags, uint64_t size_bytes, const struct command_call *call)
 {
@@ -172,7 +177,7 @@ cl_int hook_clEnqueueUnmapMemObject(cl_command_queue queue, cl_mem mem, void *ho
 	TELL(bytes = transfer_unmapped(host)); /* before the driver's unmap: the address may be mapped again at once */
 	cl_int result = cl.clEnqueueUnmapMemObject(queue, mem, host, wait_count, wait, event);
 	if (result == CL_SUCCESS)
-		TELL(timeline_transfer(TRANSFER_UNMAP, bytes, CALL(false)));
+		TELL(memory_changed(mem, TRANSFER_UNMAP, bytes); timeline_transfer(TRANSFER_UNMAP, bytes, CALL(false)));
 	return result;
 }
 
@@ -209,5 +214,5 @@ cl_int hook_clEnqueueMigrateMemObjects(cl_command_queue queue, cl_uint count, co
 		cl.clGetMemObjectInfo(mems[i], CL_MEM_SIZE, sizeof size, &size, NULL);
 		bytes += flags & CL_MIGRATE_MEM_OBJECT_CONTENT_UNDEFINED ? 0 : size;
 	}
-	return note(result, flags & CL_MIGRATE_MEM_OBJECT_HOST ? TRANSFER_READ : TRANSFER_WRITE, bytes, CALL(false));
+	return note(result, flags & CL_MIGRATE_MEM_OBJECT_HOST ? TRANSFER_READ : TRANSFER_WRITE, bytes, NULL, CALL(false));
 }

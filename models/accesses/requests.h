@@ -32,6 +32,8 @@ struct memory_range {
 	double traffic; /* distinct lines of it that a group touches, about: how much of a cache it takes beside other ranges */
 	bool anywhere;  /* any group may ask for any line; else each goes through its own */
 	bool written;
+	double times;   /* how many groups ask for a line of it, about */
+	double cold;    /* the share of it that is not in L2 when the launch begins */
 };
 
 /*

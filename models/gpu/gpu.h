@@ -167,7 +167,9 @@ enum gpu_machine_code { GPU_MACHINE_CODES(GPU_CODE) GPU_MACHINE_CODE_COUNT };
 	X(COUNT, l2_mshrs, "sectors", 1, 65536, GPU_DEFAULT("192"), "that a slice waits for at once")                  \
 	X(COUNT, l2_mshr_merges, "requests", 1, 65536, GPU_DEFAULT("4"), "that wait for one of these")                 \
 	X(FLAG, l2_fills_access, "", 0, 1, GPU_DEFAULT("1"), "a miss brings all of dram_access_bytes; 0: its sector alone") \
-	X(FLAG, l2_warm, "", 0, 1, GPU_DEFAULT("1"), "what a launch touches is in L2 when it begins, as much as fits")    \
+	X(FLAG, l2_warm, "", 0, 1, GPU_DEFAULT("1"), "what a launch touches is in L2 when it begins, as much as fits; where nothing is known of what came before") \
+	X(FLAG, l2_kept, "", 0, 1, GPU_DEFAULT("1"), "L2 keeps what launches use for those after them; 0: l2_warm says what it holds") \
+	X(BYTES, l2_copies, "bytes", 0, 1ull << 40, GPU_DEFAULT("512Ki"), "the host copies with one command, at most, for them to be in L2 afterwards") \
 	X(REAL, l2_atomic_cycles, "cycles", 0, 100000, GPU_DEFAULT("1"), "of a slice, per operation of an atomic on one address") \
 	X(BYTES, dram_access_bytes, "bytes", 1, 65536, GPU_DEFAULT("64"), "least that a channel moves")                \
 	X(COUNT, dram_banks, "banks", 1, 1024, GPU_DEFAULT("16"), "of a channel")                                      \

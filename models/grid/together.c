@@ -233,7 +233,7 @@ static int make_team(struct team *t, const struct ov_machine *m)
 		t->sms[i] = ov_sm_new(m);
 		rc = t->sms[i] ? ov_memory_init(t->sms[i], t->memory, i) : -ENOMEM;
 	}
-	if (!rc && m->gpu->l2_warm)
+	if (!rc && (m->gpu->l2_warm || launch_knows_l2(m->launch)))
 		memory_warm(t->memory, m->launch->warm, m->launch->warm_count, t->plan->groups < t->plan->all || t->plan->region_count);
 	return rc;
 }

@@ -1,8 +1,9 @@
 /*
  * What L2 holds before what is simulated.
  *
- *   a launch that fits:  all of it. The host wrote it, or an earlier launch did
- *   one that does not:   its last ranges, if it is simulated from its begin
+ *   a launch that fits:  all of it, but what is cold. Where a part of the launch is simulated, groups before it have asked for a line, too,
+ *       if several groups do: of those that n groups ask for, one in n is still to be asked for first
+ *   one that does not:   its last ranges, likewise, if it is simulated from its begin
  *   a part from its midst: what the launch itself keeps there. Under LRU a range has a share of the capacity, its share of all lines:
  *       a range that fits into its share is there whole;
  *       a range that any group asks for anywhere has as many lines as its share, spread evenly;
@@ -72,16 +73,29 @@ static void warm_steady(struct warm_part *parts, size_t count, uint64_t line, wa
 	}
 }
 
+static double cold_share(const struct memory_range *range, bool steady)
+{
+	return steady && range->times > 1 ? range->cold / range->times : range->cold;
+}
+
+/* Cold lines are spread evenly, so that any part of the launch has its share of them. */
+static bool is_cold(double share, uint64_t n)
+{
+	return share > 0 && (uint64_t)((double)(n + 1) * share) > (uint64_t)((double)n * share);
+}
+
 /* What is followed by more than the capacity is gone again. */
-static void warm_last(const struct memory_range *ranges, size_t count, uint64_t all, uint64_t capacity, uint64_t line,
+static void warm_last(const struct memory_range *ranges, size_t count, uint64_t all, uint64_t capacity, uint64_t line, bool steady,
                       warm_fn *on_line, void *ctx)
 {
 	for (size_t i = 0; i < count; i++) {
 		uint64_t skip = all > 2 * capacity ? all - 2 * capacity : 0, end = ranges[i].address + ranges[i].bytes;
 		skip = skip < ranges[i].bytes ? skip : ranges[i].bytes;
 		all -= ranges[i].bytes;
-		for (uint64_t at = (ranges[i].address + skip) / line * line; at < end; at += line)
-			on_line(ctx, at, false);
+		double cold = cold_share(&ranges[i], steady);
+		for (uint64_t at = (ranges[i].address + skip) / line * line; at < end && cold < 1; at += line)
+			if (!is_cold(cold, at / line))
+				on_line(ctx, at, false);
 	}
 }
 
@@ -93,7 +107,7 @@ void warm_lines(const struct memory_range *ranges, size_t count, uint64_t capaci
 	for (size_t i = 0; i < count; i++)
 		all += ranges[i].bytes;
 	if (!steady || all <= capacity) {
-		warm_last(ranges, count, all, capacity, line, on_line, ctx);
+		warm_last(ranges, count, all, capacity, line, steady, on_line, ctx);
 		return;
 	}
 	count = count < MOST_RANGES ? count : MOST_RANGES;

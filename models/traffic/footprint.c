@@ -302,11 +302,22 @@ static int count_traffic(const struct gpu *gpu, const struct launch_warps *warps
 		before = paths;
 		count_lines(&t, ranges, count);
 	}
+	for (size_t i = 0; i < count && few; i++)
+		ranges[i].times = ranges[i].traffic / (double)few * (double)warps->groups / ((double)ranges[i].bytes / (double)t.line_bytes);
 	free(t.lines);
 	return 0;
 }
 
 /* ---- all of it ---- */
+
+/* Memory of argument a is at (a + 1) << 40 (models/trace/trace.h). */
+static double cold_share(const struct gpu *gpu, const struct memory_before *before, uint64_t address)
+{
+	uint64_t argument = (address >> 40) - 1;
+	if (!before || !before->known || argument >= MEMORY_ARGUMENTS)
+		return gpu->l2_warm ? 0 : 1;
+	return (double)before->cold[argument] / ALL_COLD;
+}
 
 static int by_address(const void *a, const void *b)
 {
@@ -362,6 +373,8 @@ int footprint_ranges(const struct gpu *gpu, const struct launch_warps *warps, st
 	if (rc)
 		return rc;
 	*count = merge_ranges(*out, *count);
+	for (size_t i = 0; i < *count; i++)
+		(*out)[i].cold = cold_share(gpu, warps->before, (*out)[i].address);
 	return count_traffic(gpu, warps, *out, *count);
 }
 

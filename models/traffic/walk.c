@@ -236,7 +236,7 @@ int memory_walk(const struct gpu *gpu, const struct launch_warps *warps, uint32_
 		rc = footprint_capacity(gpu, warps, before, count, together, (uint64_t)resident * gpu->sm_count, &capacity);
 	if (!rc)
 		rc = set_up(&w, resident, shared_bytes, capacity);
-	if (!rc && gpu->l2_warm)
+	if (!rc && (gpu->l2_warm || launch_knows_l2(warps)))
 		warm_lines(before, count, (uint64_t)w.l2.sets * w.l2.ways * gpu->l2_line_bytes, gpu->l2_line_bytes,
 		           warps->groups > MANY_WAVES * together, warm_line, &w);
 	w.written = 0;

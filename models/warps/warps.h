@@ -13,6 +13,7 @@
 
 #include "models/code/code.h"
 #include "models/gpu/gpu.h"
+#include "models/history/memory_history.h"
 #include "models/accesses/requests.h"
 #include "models/warps/line_set.h"
 
@@ -99,12 +100,19 @@ struct launch_warps {
 	/* What L2 may hold from before the launch, the oldest first; NULL: what the requests touch. */
 	const struct memory_range *warm;
 	size_t warm_count;
+	const struct memory_before *before; /* what L2 lacks of these, by argument; NULL: not known */
 	const uint16_t *usual_accesses; /* per instruction of code; NULL: 1 each */
 	const uint16_t *usual_waits;    /* per instruction of code; NULL: 0 each */
 	/* Cycles that L2, and DRAM, need for the launch at least, for models without requests; 0: not known. */
 	double l2_cycles, dram_cycles;
 	uint32_t code_offset; /* instructions of the module before the kernel: where lines of the instruction cache begin */
 };
+
+/* Whether it is known what came before the launch. */
+static inline bool launch_knows_l2(const struct launch_warps *warps)
+{
+	return warps->before && warps->before->known;
+}
 
 /*
  * The group of the pattern that stands for a group of the launch: g modulo pattern_groups; of a pattern in order, windows of

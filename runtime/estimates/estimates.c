@@ -1,6 +1,7 @@
 /* Launches whose counters are there: their estimates on every target. */
 #include "runtime/estimates/estimates.h"
 
+#include "runtime/estimates/before.h"
 #include "runtime/estimates/budget.h"
 #include "runtime/estimates/job.h"
 #include "runtime/estimates/kernel.h"
@@ -47,8 +48,7 @@ struct estimates {
 	uint64_t held_bytes; /* the counters of those that are simulated */
 	struct { uint64_t count, spent_ns; } checks;
 	struct kernel_estimates *open; /* with launches that wait until more come */
-	struct code_history code[MAX_TARGETS];
-	struct constant_history constants[MAX_TARGETS];
+	struct gpu_state state[MAX_TARGETS];
 	uint64_t kernels;              /* that were launched, by target */
 	uint64_t taken, taken_bytes;   /* launches that came in, and the counters of those with a job of their own */
 	struct outlook outlook; /* of all kernels */
@@ -245,15 +245,13 @@ void estimates_flush(struct estimates *e, bool hurried)
 		p->no_more = true;
 }
 
-/* What launches before it left on the target. Launches come in the order in which the device ran them. */
-static void find_state_before(struct estimates *e, size_t t, struct kernel_estimates *k, struct launch_profile *p)
+static void find_state(struct estimates *e, size_t t, const struct launch_record *l, struct kernel_estimates *k, struct launch_profile *p)
 {
-	const struct gpu *gpu = &e->sim->targets[t].gpu;
-	uint64_t groups = p->groups[0] * p->groups[1] * p->groups[2];
 	if (!k->number)
 		k->number = ++e->kernels;
-	p->code_before = code_history_launch(&e->code[t], gpu, k->number, p->code->code_count, groups);
-	p->parameters_before = constant_history_launch(&e->constants[t], gpu, groups);
+	find_state_before(&e->state[t], &e->sim->targets[t].gpu, l, k->number, p);
+	if (!e->sim->model.hierarchy)
+		p->memory_before = (struct memory_before){0}; /* it makes no difference */
 }
 
 /* Of a launch whose counters are not known, for those after it. */
@@ -266,7 +264,7 @@ static void leave_state(struct estimates *e, const struct launch_record *l)
 		p.code = l->facts->code[e->sim->targets[t].arch];
 		struct kernel_estimates *k = p.code ? kernel_estimates(e->sim, l, t) : NULL;
 		if (k)
-			find_state_before(e, t, k, &p);
+			find_state(e, t, l, k, &p);
 	}
 }
 
@@ -281,7 +279,7 @@ static int take_target(struct estimates *e, size_t t, const char counters[33], s
 	int result = k ? memo_accesses(&k->memo, &r->profile, &e->sim->targets[t].gpu) : -ENOMEM;
 	if (result)
 		return result;
-	find_state_before(e, t, k, &r->profile);
+	find_state(e, t, r->launch, k, &r->profile);
 	memo_key(r, counters, key);
 	if ((*job = memo_find(&k->memo, key))) {
 		job_ref(*job);

@@ -85,6 +85,7 @@ void memo_key(const struct launch_result *r, const char counters[33], char key[3
 	struct {
 		char counters[33], accesses[33], trace[33];
 		uint64_t global[3], local[3], local_bytes, slots, places, code_before, parameters_before;
+		struct memory_before memory_before;
 	} all;
 	memset(&all, 0, sizeof all);
 	memcpy(all.counters, counters, sizeof all.counters);
@@ -97,6 +98,7 @@ void memo_key(const struct launch_result *r, const char counters[33], char key[3
 	all.places = r->launch->places;
 	all.code_before = r->profile.code_before;
 	all.parameters_before = r->profile.parameters_before;
+	memcpy(&all.memory_before, &r->profile.memory_before, sizeof all.memory_before);
 	gs_hash_hex(&all, sizeof all, key);
 }
 

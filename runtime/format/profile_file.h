@@ -12,7 +12,8 @@
  *   program  number, and the sections of gpusim-cc's result (runtime/format/protocol.h)
  *   launch   facts: lines of key=value; arguments; counters, or the line counters_of=SEQ among the facts. If it was traced,
  *            also trace: its chunks (runtime/format/traces.h), each without its unused bytes; and memory: for each argument,
- *            the bytes that it points to
+ *            the bytes that it points to. buffers: for each argument, the number of its buffer and what was copied to it since the last
+ *            launch (struct argument_memory)
  *   note     kernel, reason: launches that were not modelled
  *
  * A reader skips a kind that it does not know. It refuses other versions.

@@ -2,6 +2,7 @@
 #include "runtime/runtime.h"
 
 #include "runtime/guest/driver/simulation.h"
+#include "runtime/guest/support/memory_log.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -19,6 +20,19 @@ static struct mapped_region *mappings; /* under the lock */
 void transfer_enqueued(enum transfer_kind kind, uint64_t size_bytes)
 {
 	stats_add_transfer(&simulation.stats, kind, size_bytes);
+}
+
+void memory_made(cl_mem mem)
+{
+	memory_log_made(mem);
+}
+
+void memory_changed(cl_mem mem, enum transfer_kind kind, uint64_t size_bytes)
+{
+	if (kind == TRANSFER_WRITE || kind == TRANSFER_UNMAP)
+		memory_log_copied(mem, size_bytes);
+	else if (kind == TRANSFER_COPY || kind == TRANSFER_FILL)
+		memory_log_written(mem, size_bytes);
 }
 
 uint64_t transfer_mapped(const void *pointer, cl_map_flags flags, uint64_t size_bytes)

@@ -4,6 +4,13 @@
 
 #include "runtime/model/artifact.h"
 
+/* The buffer that an argument is. */
+struct argument_memory {
+	uint64_t buffer; /* its number in the run; 0: not known, or none */
+	/* Bytes, since the last launch that used it: by the host, the largest copy of these; by copies and fills within the GPU. */
+	uint64_t copied, largest, written;
+};
+
 /* What was launched, and what was counted. */
 struct launch_record {
 	uint64_t seq; /* its number in the run */
@@ -17,6 +24,7 @@ struct launch_record {
 	uint64_t *argument_values; /* the first 8 bytes of each argument; an address for buffers */
 	bool *arguments_known;
 	uint64_t *argument_bytes; /* of the memory that each points to; 0: not known */
+	struct argument_memory *argument_memory; /* NULL: not known */
 	size_t argument_count;
 	size_t slots, places;     /* of its counters; places: item layout only */
 	const uint64_t *counters; /* the counter buffer (runtime/format/counters.h), once the launch has completed */

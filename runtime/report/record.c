@@ -160,6 +160,8 @@ void record_launch(const struct simulation *sim, const struct launch_record *l, 
 	if (trace)
 		gs_pack_add(&pack, "trace", trace->bytes, trace->length);
 	gs_pack_add(&pack, "memory", l->argument_bytes, l->argument_count * sizeof *l->argument_bytes);
+	if (l->argument_memory)
+		gs_pack_add(&pack, "buffers", l->argument_memory, l->argument_count * sizeof *l->argument_memory);
 	write_record(sim, "launch", &pack);
 }
 

@@ -163,6 +163,18 @@ code_stays() {
 	[ $# -ge 3 ] && awk -v a="$1" -v b="$2" -v c="$3" 'BEGIN { exit !(a > b + 200 && b == c) }'
 }
 
+# The first time step reads a megabyte that was just copied, from DRAM; those after it find the memory of the step before in L2. Without that, all
+# launches find their memory there.
+memory_stays() {
+	local way
+	for way in l2_kept=1 l2_kept=0; do
+		GPUSIM_GPU=h200 GPUSIM_SET=$way modelled "$way" "$gpusim" run -- "$build/kernels/launches" -k "$here/../../kernels" heat 512 4 || return 1
+	done
+	set -- $(sed -n 's/.*"seq":.*"time_ns":\([0-9.]*\),.*/\1/p' l2_kept=1.json l2_kept=0.json)
+	echo "ns $*"
+	[ $# = 8 ] && awk -v a="$1" -v b="$2" -v c="$4" -v e="$5" -v f="$6" 'BEGIN { exit !(a > b * 1.02 && b == c && e == f && f == b) }'
+}
+
 # Where a border is wrapped around, lanes of a warp agree. Counters do not tell that, and a trace does, with perfect memory, too.
 traced_paths() { # MEMORY TRACE
 	GPUSIM_GPU=gtx480 GPUSIM_MEMORY=$1 GPUSIM_TRACE=$2 GPUSIM_TRACE_ITEMS=65536 GPUSIM_REPORT=json GPUSIM_OUTPUT=wraps "$gpusim" run -- "$build/kernels/suite" \
@@ -179,6 +191,7 @@ check 'with GPUSIM_TRACE=all, perfect memory takes paths of warps from traces' p
 check 'the limiter is the fault of a kernel' limiters
 check 'no kernel goes without counters where memory for them is short' all_kernels_are_counted
 check 'instructions stay in their cache from launch to launch' code_stays
+check 'launches find in L2 what those before them used' memory_stays
 check 'GPUSIM_EXACT=1 traces every launch as a whole' exact_traces
 check 'GPUSIM_EXACT=1 waits for memory of traces' exact_waits
 check 'and not where only the program could give it back' exact_gives_up

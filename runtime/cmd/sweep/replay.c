@@ -114,7 +114,7 @@ static struct launch_record *new_launch(const struct replay *play, const char *f
 	size_t arguments = 0;
 	while (fact(facts, "argument", arguments))
 		arguments++;
-	struct launch_record *l = calloc(1, sizeof *l + arguments * (2 * sizeof(uint64_t) + sizeof(bool)));
+	struct launch_record *l = calloc(1, sizeof *l + arguments * (2 * sizeof(uint64_t) + sizeof(struct argument_memory) + sizeof(bool)));
 	const char *name = fact(facts, "kernel", 0);
 	uint64_t program = number_of(facts, "program");
 	if (!l || !name || !program || program > play->program_count || !sizes_of(facts, "global", l->global) ||
@@ -124,7 +124,8 @@ static struct launch_record *new_launch(const struct replay *play, const char *f
 	}
 	l->argument_values = (uint64_t *)(l + 1);
 	l->argument_bytes = l->argument_values + arguments;
-	l->arguments_known = (bool *)(l->argument_bytes + arguments);
+	l->argument_memory = (struct argument_memory *)(l->argument_bytes + arguments);
+	l->arguments_known = (bool *)(l->argument_memory + arguments);
 	for (; l->argument_count < arguments; l->argument_count++) {
 		int known = 0;
 		sscanf(fact(facts, "argument", l->argument_count), "%d,%" SCNu64, &known, &l->argument_values[l->argument_count]);
@@ -152,6 +153,14 @@ static void take_sizes(struct launch_record *l, const struct gs_section *memory)
 	size_t most = l->argument_count * sizeof *l->argument_bytes;
 	if (memory)
 		memcpy(l->argument_bytes, memory->data, memory->len < most ? memory->len : most);
+}
+
+/* Profiles of earlier versions have none: then nothing is known of what was before. */
+static void take_buffers(struct launch_record *l, const struct gs_section *buffers)
+{
+	size_t most = l->argument_count * sizeof *l->argument_memory;
+	if (buffers)
+		memcpy(l->argument_memory, buffers->data, buffers->len < most ? buffers->len : most);
 }
 
 static struct kept_trace *trace_in(const struct gs_pack *pack)
@@ -244,6 +253,7 @@ static int take_launch(struct replay *play, const struct gs_pack *pack, struct g
 	if (!l)
 		return bad_record(play, err);
 	take_sizes(l, gs_pack_find(pack, "memory"));
+	take_buffers(l, gs_pack_find(pack, "buffers"));
 	int result = counters ? keep_counters(play, l->seq, counters, err) : 0;
 	const struct recorded_counters *c =
 		result ? NULL : find_counters(play, fact(facts, "counters_of", 0) ? number_of(facts, "counters_of") : l->seq);

@@ -8,6 +8,7 @@
  */
 #include "runtime/guest/cuda/launches.h"
 #include "runtime/guest/launches/launch.h"
+#include "runtime/guest/support/memory_log.h"
 
 #include <string.h>
 
@@ -48,6 +49,7 @@ static long argument_of(struct known_memory *m, uint64_t address, size_t argumen
 	m->command->bases[2 * m->count] = argument;
 	m->command->bases[2 * m->count + 1] = (uint64_t)(uintptr_t)a.address;
 	m->record->argument_bytes[argument] = a.bytes;
+	memory_log_used(a.address, &m->record->argument_memory[argument]);
 	m->count++;
 	return (long)argument;
 }

@@ -5,6 +5,7 @@
 #include "runtime/guest/cuda/faults.h"
 #include "runtime/guest/cuda/memory.h"
 #include "runtime/guest/cuda/prints.h"
+#include "runtime/guest/support/memory_log.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -128,7 +129,19 @@ struct logged_copy {
 	enum cuda_copy_kind kind;
 	uint64_t bytes;
 	bool fill;
+	const void *to;
 };
+
+static void log_change(const struct logged_copy *c)
+{
+	struct cuda_allocation a;
+	if ((!c->fill && c->kind == CUDA_TO_HOST) || !cuda_find_allocation(c->to, &a))
+		return;
+	if (c->fill || c->kind == CUDA_WITHIN_DEVICE)
+		memory_log_written(a.address, c->bytes);
+	else
+		memory_log_copied(a.address, c->bytes);
+}
 
 static const struct schedule_command *log_copy(const struct stream_call *call, void *data)
 {
@@ -139,6 +152,7 @@ static const struct schedule_command *log_copy(const struct stream_call *call, v
 		return timeline_stream_marker(call);
 	enum transfer_kind kind = c->fill ? TRANSFER_FILL : kinds[c->kind];
 	transfer_enqueued(kind, c->bytes);
+	log_change(c);
 	return timeline_stream_transfer(kind, c->bytes, call);
 }
 
@@ -165,7 +179,7 @@ static enum stream_turn guard_pageable(struct call_log *l, struct copy_command *
 
 static int enqueue(const struct cuda_call *call, struct copy_command *m, struct gs_error *err)
 {
-	struct logged_copy logged = {m->copy.kind, copy_bytes(&m->copy), m->unit};
+	struct logged_copy logged = {m->copy.kind, copy_bytes(&m->copy), m->unit, m->copy.to};
 	struct call_log l;
 	int failed = call_begin(&l, call, &m->command, err);
 	if (failed) {

@@ -4,6 +4,8 @@
  */
 #include "runtime/guest/cuda/memory.h"
 
+#include "runtime/guest/support/memory_log.h"
+
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -86,6 +88,8 @@ static int add_entry(const struct cuda_allocation *a, void *pages, struct gs_err
 		memory.count++;
 	}
 	pthread_mutex_unlock(&memory.lock);
+	if (!result)
+		memory_log_made(a->address);
 	return result;
 }
 

@@ -18,6 +18,7 @@
 #include "runtime/guest/driver/device.h"
 #include "runtime/guest/driver/ending.h"
 #include "runtime/guest/driver/simulation.h"
+#include "runtime/guest/support/memory_log.h"
 #include "runtime/guest/launches/timeline.h"
 #include "runtime/model/profile.h"
 #include "runtime/model/proof.h"
@@ -180,22 +181,37 @@ static uint64_t argument_size(const struct artifact_kernel *facts, const struct 
 	return bytes;
 }
 
+/* The buffer that memory is a part of. */
+static cl_mem whole_memory(cl_mem mem)
+{
+	cl_mem whole = NULL;
+	cl.clGetMemObjectInfo(mem, CL_MEM_ASSOCIATED_MEMOBJECT, sizeof whole, &whole, NULL);
+	return whole ? whole : mem;
+}
+
 static void keep_sizes(struct launch *l, const struct kernel *k)
 {
-	for (size_t i = 0; i < k->arg_count; i++)
+	for (size_t i = 0; i < k->arg_count; i++) {
+		cl_mem mem;
 		l->record.argument_bytes[i] = argument_size(l->record.facts, &k->args[i], i);
+		if (!l->record.argument_bytes[i] || k->args[i].kind == ARG_LOCAL)
+			continue;
+		memcpy(&mem, k->args[i].value, sizeof mem); /* argument_size knows that it is one */
+		memory_log_used(whole_memory(mem), &l->record.argument_memory[i]);
+	}
 }
 
 struct launch *launch_new(struct artifact *a, struct artifact_kernel *facts, const char *name, size_t arguments)
 {
-	struct launch *l = calloc(1, sizeof *l + arguments * (2 * sizeof(uint64_t) + sizeof(bool)));
+	struct launch *l = calloc(1, sizeof *l + arguments * (2 * sizeof(uint64_t) + sizeof(struct argument_memory) + sizeof(bool)));
 	if (!l || !(l->record.kernel_name = strdup(name))) {
 		free(l);
 		return NULL;
 	}
 	l->record.argument_values = (uint64_t *)(l + 1);
 	l->record.argument_bytes = l->record.argument_values + arguments;
-	l->record.arguments_known = (bool *)(l->record.argument_bytes + arguments);
+	l->record.argument_memory = (struct argument_memory *)(l->record.argument_bytes + arguments);
+	l->record.arguments_known = (bool *)(l->record.argument_memory + arguments);
 	l->record.argument_count = arguments;
 	l->record.artifact = a;
 	a->refs++;

@@ -251,6 +251,39 @@ static void l2_in_the_midst_of_a_launch(void)
 	CU_ASSERT_EQUAL(whole.lines, 2 * 8192 + 10);
 }
 
+/* A quarter of 8192 lines is cold. In the midst of a launch in which 16 groups ask for each, 15 of 16 such lines have come: 128 have not. */
+static void cold_lines_are_not_in_l2(void)
+{
+	struct memory_range range = {.address = 1 << 20, .bytes = 1 << 20, .traffic = 1, .times = 16, .cold = 0.25};
+	struct told_lines begin = {0}, midst = {0}, cold = {0};
+	warm_lines(&range, 1, 4 << 20, 128, false, tell_line, &begin);
+	CU_ASSERT_EQUAL(begin.lines, 8192 * 3 / 4);
+	warm_lines(&range, 1, 4 << 20, 128, true, tell_line, &midst);
+	CU_ASSERT_EQUAL(midst.lines, 8192 - 128);
+	range.cold = 1;
+	warm_lines(&range, 1, 4 << 20, 128, false, tell_line, &cold);
+	CU_ASSERT_EQUAL(cold.lines, 0);
+}
+
+/* Argument 0's memory is at 1 << 40. 4096 groups read a line each of one buffer, and one line of another. */
+static void ranges_know_what_came_before(void)
+{
+	static struct moving m;
+	struct memory_before before = {.known = true, .cold = {3}};
+	struct memory_range *ranges;
+	size_t count;
+	make_moving(&m, "v100", NULL);
+	m.parts[0].address += UINT64_C(1) << 40;
+	m.launch.before = &before;
+	CU_ASSERT_EQUAL_FATAL(footprint_ranges(&m.scene.gpu, &m.launch, &ranges, &count), 0);
+	CU_ASSERT_EQUAL_FATAL(count, 2);
+	CU_ASSERT_EQUAL(ranges[0].cold, 0); /* of no argument */
+	CU_ASSERT_EQUAL(ranges[1].cold, 0.75);
+	CU_ASSERT_DOUBLE_EQUAL(ranges[0].times, 4096, 1e-9);
+	CU_ASSERT_DOUBLE_EQUAL(ranges[1].times, 1, 1e-9);
+	free(ranges);
+}
+
 void add_footprint_tests(void)
 {
 	CU_pSuite s = CU_add_suite("footprints", NULL, NULL);
@@ -262,4 +295,6 @@ void add_footprint_tests(void)
 	CU_ADD_TEST(s, a_walk_counts_what_each_level_serves);
 	CU_ADD_TEST(s, bandwidth_limits_the_analytical_models);
 	CU_ADD_TEST(s, some_sms_stand_for_all);
+	CU_ADD_TEST(s, cold_lines_are_not_in_l2);
+	CU_ADD_TEST(s, ranges_know_what_came_before);
 }

@@ -1,0 +1,44 @@
+/*
+ * memory_history: what L2 holds of a launch's memory when it begins, because of the launches and copies before it.
+ *
+ * L2 outlives a launch. Buffers are kept in the order of their last use, and bytes that are followed by as many as L2 holds are gone. A launch
+ * uses all of a buffer, or as many bytes as its instructions can ask for; of a launch that does not fit, each buffer keeps its share. What
+ * the host copies is in L2 afterwards if it is little (l2_copies): on an H200 the first launch after a copy of a megabyte takes as long as one
+ * with an L2 full of something else.
+ */
+#ifndef GPUSIM_MODELS_HISTORY_MEMORY_HISTORY_H
+#define GPUSIM_MODELS_HISTORY_MEMORY_HISTORY_H
+
+#include "models/gpu/gpu.h"
+
+enum { MEMORY_HISTORY_BUFFERS = 64, MEMORY_ARGUMENTS = 32 };
+
+/* Of one GPU. All zero: L2 is empty. */
+struct memory_history {
+	struct recent_memory {
+		uint64_t buffer, bytes; /* a buffer may be there twice, with bytes of different age */
+	} recent[MEMORY_HISTORY_BUFFERS]; /* the latest first */
+	uint32_t count;
+};
+
+/* The memory that an argument points to. */
+struct memory_use {
+	uint64_t buffer;  /* its number; 0: it is not known, or there is none */
+	uint64_t bytes;   /* that the launch asks for, at most */
+	uint64_t copied;  /* by the host, since the last launch that used the buffer */
+	uint64_t largest; /* of these copies */
+	uint64_t written; /* by copies and fills within the GPU, since then */
+};
+
+/* What L2 lacks of each argument's memory. In quarters, so that launches that find nearly the same are taken for the same. */
+enum { ALL_COLD = 4 };
+struct memory_before {
+	bool known; /* else l2_warm says it */
+	uint8_t cold[MEMORY_ARGUMENTS]; /* 0 to ALL_COLD */
+};
+
+/* A launch uses the memory of `count` arguments. Nothing is known where none of their buffers is, or the description says so (l2_kept). */
+void memory_history_launch(struct memory_history *h, const struct gpu *gpu, const struct memory_use *uses, size_t count,
+                           struct memory_before *out);
+
+#endif

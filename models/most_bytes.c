@@ -1,0 +1,25 @@
+#include "models/most_bytes.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+static double bytes_of(const struct code_instruction *i)
+{
+	bool outside = i->space == SPACE_global || i->space == SPACE_generic || i->space == SPACE_texture;
+	return outside && code_accesses_memory(i) ? i->bytes : 0;
+}
+
+double launch_most_bytes(const struct launch_profile *launch)
+{
+	const struct kernel_code *code = launch->code;
+	struct code_counts c = {
+		.edges = calloc(code->edge_count + 1, sizeof *c.edges), .blocks = calloc(code->block_count + 1, sizeof *c.blocks),
+	};
+	double bytes = c.edges && c.blocks && !code_count(code, launch->counts, &c) ? 0 : INFINITY;
+	for (uint32_t b = 0; b < code->block_count && bytes < INFINITY; b++)
+		for (uint32_t i = code->blocks[b].first; i < code->blocks[b].first + code->blocks[b].count; i++)
+			bytes += fmax(c.blocks[b], 0) * bytes_of(&code->code[i]) * launch->scale;
+	free(c.edges);
+	free(c.blocks);
+	return bytes;
+}

@@ -1,0 +1,92 @@
+/* What L2 lacks of a launch's buffers: an L2 of 1000 bytes. */
+#include "tests/tests.h"
+
+#include "models/history/memory_history.h"
+
+enum { A = 1, B, C }; /* buffers */
+
+static const struct gpu small = {.l2_bytes = 1000, .l2_partitions = 1, .l2_kept = 1, .l2_warm = 1};
+
+/* Quarters that are cold of the first buffer that a launch uses, and of the second. */
+static unsigned launch(struct memory_history *h, const struct gpu *gpu, struct memory_use first, struct memory_use second)
+{
+	struct memory_before before;
+	memory_history_launch(h, gpu, (struct memory_use[]){first, second}, 2, &before);
+	CU_ASSERT_TRUE(before.known);
+	return before.cold[0] * 10u + before.cold[1];
+}
+
+#define USE(n, ...) ((struct memory_use){.buffer = (n), .bytes = __VA_ARGS__})
+
+static void test_what_fits_stays(void)
+{
+	struct memory_history h = {0};
+	CU_ASSERT_EQUAL(launch(&h, &small, USE(A, 400), USE(B, 600)), 44); /* nothing is there yet */
+	CU_ASSERT_EQUAL(launch(&h, &small, USE(A, 400), USE(B, 600)), 0);
+	CU_ASSERT_EQUAL(launch(&h, &small, USE(C, 700), USE(0, 0)), 40); /* leaves 300 of B, which was used last */
+	CU_ASSERT_EQUAL(launch(&h, &small, USE(A, 400), USE(B, 600)), 42);
+	CU_ASSERT_EQUAL(h.count, 2); /* C is gone */
+}
+
+/* 4000 bytes do not fit: each buffer keeps a quarter of itself. */
+static void test_large_launch(void)
+{
+	struct memory_history h = {0};
+	for (int i = 0; i < 2; i++)
+		CU_ASSERT_EQUAL(launch(&h, &small, USE(A, 1000), USE(B, 3000)), i ? 33 : 44);
+}
+
+/* Launches that use 10 bytes of A keep these young, not all 500. */
+static void test_parts_of_a_buffer(void)
+{
+	struct memory_history h = {0};
+	launch(&h, &small, USE(A, 500), USE(B, 400));
+	CU_ASSERT_EQUAL(launch(&h, &small, USE(A, 10), USE(C, 500)), 4); /* 510 of these, 400 of B, and 90 of A */
+	CU_ASSERT_EQUAL(launch(&h, &small, USE(A, 10), USE(B, 400)), 0);
+	CU_ASSERT_EQUAL(launch(&h, &small, USE(A, 500), USE(0, 0)), 30); /* 10 and 90 of 500 */
+}
+
+static void test_copies(void)
+{
+	struct memory_history h = {0};
+	struct gpu gpu = small;
+	gpu.l2_copies = 100;
+	CU_ASSERT_EQUAL(launch(&h, &gpu, USE(A, 400, .copied = 400, .largest = 101), USE(B, 400, .written = 400)), 40); /* the GPU wrote B itself */
+	CU_ASSERT_EQUAL(launch(&h, &gpu, USE(A, 400), USE(B, 400, .copied = 200, .largest = 200)), 2);
+	CU_ASSERT_EQUAL(launch(&h, &gpu, USE(C, 400, .copied = 400, .largest = 100), USE(B, 400)), 0);
+}
+
+static void test_not_known(void)
+{
+	struct memory_history h = {0};
+	struct memory_before before;
+	struct gpu forgets = small, cold = small;
+	forgets.l2_kept = 0;
+	memory_history_launch(&h, &forgets, &USE(A, 400), 1, &before);
+	CU_ASSERT_FALSE(before.known);
+	memory_history_launch(&h, &small, &USE(0, 400), 1, &before);
+	CU_ASSERT_FALSE(before.known);
+	cold.l2_warm = 0; /* says what is not known of an argument beside one that is */
+	CU_ASSERT_EQUAL(launch(&h, &cold, USE(0, 0), USE(A, 400)), 44);
+	CU_ASSERT_EQUAL(launch(&h, &small, USE(0, 0), USE(A, 400)), 0);
+}
+
+static void test_many_buffers(void)
+{
+	struct memory_history h = {0};
+	for (uint64_t i = 1; i <= 3 * MEMORY_HISTORY_BUFFERS; i++)
+		CU_ASSERT_EQUAL(launch(&h, &small, USE(i, 1), USE(0, 0)), 40);
+	CU_ASSERT_EQUAL(h.count, MEMORY_HISTORY_BUFFERS);
+	CU_ASSERT_EQUAL(launch(&h, &small, USE(3 * MEMORY_HISTORY_BUFFERS, 1), USE(1, 1)), 4);
+}
+
+void add_memory_history_tests(void)
+{
+	CU_pSuite s = CU_add_suite("memory_history", NULL, NULL);
+	CU_add_test(s, "what fits stays until others come", test_what_fits_stays);
+	CU_add_test(s, "of a launch that does not fit, a share stays", test_large_launch);
+	CU_add_test(s, "launches that use a part of a buffer", test_parts_of_a_buffer);
+	CU_add_test(s, "copies by the host, and within the GPU", test_copies);
+	CU_add_test(s, "what is not known", test_not_known);
+	CU_add_test(s, "more buffers than are remembered", test_many_buffers);
+}
