@@ -53,15 +53,15 @@ MODELS = $(wildcard models/*.c models/*/*.c models/*/*/*.c)
 COMMON = $(BASE) $(MODELS) $(wildcard runtime/config/*.c runtime/format/*.c) $(O)/builtin_gpus.c
 GUEST = $(filter-out %/alias.c,$(wildcard interposer/*/*.c interposer/*/*/*.c)) $(wildcard runtime/guest/*.c runtime/guest/*/*.c) \
 	$(MODELLING) $(COMMON)
-ANNOTATOR = $(wildcard annotator/*.c annotator/*/*.c) $(O)/builtin_annotator.c $(O)/builtin_lift.c
+ANNOTATOR = $(wildcard annotator/*.c annotator/*/*.c) $(O)/builtin_annotator.c $(O)/builtin_lift.c runtime/format/matrices.c
 CC_SOURCES = $(ANNOTATOR) $(wildcard analysis/*/*.c runtime/cc/*.c) models/code/code.c $(BASE)
 CC_HEADERS = $(wildcard annotator/*.h annotator/*/*.h annotator/*/*.def annotator/*/*.cl annotator/*/*.awk analysis/*/*.h analysis/*/*.def \
 	runtime/cc/*.h runtime/format/*.h runtime/format/*.def) models/code/code.h models/trace/trace.h models/trace/read.h
 # The part of the analysis that needs no LLVM: reading PTX, and its graphs.
-PTX = $(wildcard analysis/ptx/*.c analysis/fatbin/*.c analysis/graph/*.c analysis/builtins/*.c)
-PTX_READER = $(wildcard analysis/ptx/*.c)
+PTX = $(wildcard analysis/ptx/*.c analysis/fatbin/*.c analysis/graph/*.c analysis/builtins/*.c) runtime/format/matrices.c
+PTX_READER = $(wildcard analysis/ptx/*.c) runtime/format/matrices.c
 # What writes single instructions, and what their text calls.
-LIFT_INSTRUCTIONS = $(wildcard annotator/opcodes/*.c) $(O)/builtin_lift.c
+LIFT_INSTRUCTIONS = $(wildcard annotator/opcodes/*.c) $(O)/builtin_lift.c runtime/format/matrices.c
 # What models and reports launches. It needs no driver.
 MODELLING = $(wildcard runtime/process/*.c runtime/timeline/*.c runtime/model/*.c runtime/estimates/*.c runtime/report/*.c)
 CMD = $(wildcard runtime/cmd/*.c runtime/cmd/*/*.c) $(COMMON) $(PTX) $(MODELLING) $(O)/builtin_page.c $(O)/builtin_micro.c
@@ -249,10 +249,10 @@ $(O)/tests/golden/golden $(O)/tests/traces/traces: tests/golden/common.c tests/g
 
 # Lifts single instructions and runs them.
 $(O)/obj/tests/instructions/rounding.o: ALL_CFLAGS += -frounding-math -ffp-contract=off
-$(O)/tests/instructions/instructions: $(call OBJ,$(wildcard tests/instructions/*.c) $(LIFT_INSTRUCTIONS) $(PTX_READER) $(BASE))
+$(O)/tests/instructions/instructions: $(call OBJ,$(wildcard tests/instructions/*.c) $(LIFT_INSTRUCTIONS) $(PTX_READER) $(BASE) runtime/guest/support/matrices.c)
 	$(SAY) LINK $@
 	$(QUIET)mkdir -p $(@D)
-	$(QUIET)$(CC) $(ALL_LDFLAGS) -o $@ $^ -lOpenCL -lm
+	$(QUIET)$(CC) $(ALL_LDFLAGS) -rdynamic -o $@ $^ -lOpenCL -lm
 
 $(O)/tests/registers/registers: tests/registers/registers.c $(call OBJ,$(COMMON) $(PTX) runtime/cmd/explain/compile.c runtime/cmd/cc_run.c)
 	$(SAY) CC $<
@@ -368,7 +368,7 @@ $(CONFORMANCE):
 	$(QUIET)$(CC) $(ALL_LDFLAGS) -o $@ $^ -lzstd -ldl -lm
 
 # Lifts PTX, and runs it with plain OpenCL.
-TRACE_NATIVE = $(addprefix runtime/guest/support/,trace_native.c trace_warp.c)
+TRACE_NATIVE = $(addprefix runtime/guest/support/,trace_native.c trace_warp.c matrices.c)
 LIFT = $(wildcard annotator/lift/*.c) $(O)/builtin_annotator.c $(LIFT_INSTRUCTIONS)
 
 programs: $(O)/tests/lift/run $(O)/tests/lift/suite $(O)/tests/lift/bench $(O)/tests/lift/conformance/lifted

@@ -15,7 +15,7 @@
 
 bool is_sync(const struct ptx_instruction *i)
 {
-	return lift_kind(i) == LIFT_WARP && has_word(i->opcode, "sync");
+	return lift_kind(i) == LIFT_WARP && has_word(i->opcode, "sync") && !has_word(i->opcode, "aligned"); /* those of matrices do not wait */
 }
 
 /* Other entries than those of branches are made without snapshots. */

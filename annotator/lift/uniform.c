@@ -55,7 +55,7 @@ bool computes_alike(const struct planned_function *f, const struct ptx_instructi
 	if (!strncmp(o, "cvta", 4) && has_word(o, "local"))
 		return false;
 	return i->class != CODE_load && i->class != CODE_store && i->class != CODE_atomic && i->class != CODE_texture &&
-	       i->class != CODE_fence && i->class != CODE_tensor;
+	       i->class != CODE_fence;
 }
 
 static bool operand_is_uniform(const struct planned_function *f, const struct ptx_operand *o)

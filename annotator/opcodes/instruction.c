@@ -15,6 +15,7 @@ static const struct opcode_entry rows[] = {
 #define LANE(name, handler, modifiers) {name, LIFT_LANE, opcode_write_##handler, modifiers, NULL},
 #define ORDERED(name, handler, modifiers) {name, LIFT_ORDERED, opcode_write_##handler, modifiers, NULL},
 #define WARP(name, handler, modifiers) {name, LIFT_WARP, opcode_write_##handler, modifiers, NULL},
+#define WARP_ANY(name, handler) {name, LIFT_WARP, opcode_write_##handler, NULL, NULL},
 #define ORDERED_ANY(name, handler) {name, LIFT_ORDERED, opcode_write_##handler, NULL, NULL},
 #define FLOW(name) {name, LIFT_FLOW, NULL, NULL, NULL},
 #define NOTHING(name) {name, LIFT_NOTHING, NULL, NULL, NULL},
@@ -144,6 +145,11 @@ int lift_address(const struct lift_scope *s, const struct ptx_instruction *i, st
 		split(&w, find_row(i->opcode));
 		if (!w.rc && !opcode_put_surface_address(&w))
 			opcode_refuse(&w, "this kind of surface is not lifted yet");
+	} else if (begins(i->opcode, "wmma.load") || begins(i->opcode, "wmma.store")) {
+		split(&w, find_row(i->opcode));
+		begin(&w);
+		if (!w.rc)
+			opcode_put_fragment_address(&w);
 	} else if (!o)
 		opcode_refuse(&w, "it has no address");
 	else

@@ -118,6 +118,14 @@ void opcode_write_redux(struct opcode_work *w);
 void opcode_write_activemask(struct opcode_work *w);
 void opcode_write_elect(struct opcode_work *w);
 void opcode_write_syncwarp(struct opcode_work *w);
+void opcode_write_mma(struct opcode_work *w); /* matrices.c */
+void opcode_write_wmma(struct opcode_work *w);
+void opcode_write_wmma_load(struct opcode_work *w);
+void opcode_write_wmma_store(struct opcode_work *w);
+bool opcode_put_fragment_address(struct opcode_work *w); /* the address of a lane's first element */
+void opcode_write_ldmatrix(struct opcode_work *w);
+void opcode_write_stmatrix(struct opcode_work *w);
+void opcode_write_movmatrix(struct opcode_work *w);
 void opcode_write_tex(struct opcode_work *w); /* textures.c */
 /* Writes the address of the first element that a fetch reads. */
 bool opcode_put_texture_address(struct opcode_work *w);

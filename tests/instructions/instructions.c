@@ -1,6 +1,8 @@
 /* The program. instructions.h has the format of the cases. */
 #include "tests/instructions/instructions.h"
 
+#include "runtime/format/native.h"
+
 #include "annotator/opcodes/instruction.h"
 
 #include <math.h>
@@ -181,6 +183,7 @@ static int write_form(const struct form *f, struct gs_buf *out, struct gs_error 
 static void write_program(size_t first, size_t count, struct gs_buf *out)
 {
 	struct gs_error err;
+	gs_buf_puts(out, "#define GS_NATIVE \"" NATIVE_PREFIX "\"\n");
 	gs_buf_puts(out, lift_prelude);
 	gs_buf_printf(out, "#define GS_SHARED area\n#define GS_SHARED_BYTES %uul\n#define GS_DYNAMIC_SHARED 512ul\n", SHARED_BYTES);
 	gs_buf_printf(out, "#define GS_LOCAL (area + %uul + l * %uul)\n#define GS_LOCAL_BYTES %uul\n", AREA_LOCAL, LOCAL_BYTES, LOCAL_BYTES);
