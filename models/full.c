@@ -115,7 +115,8 @@ void give_issue_to_unit(double by[CYCLE_KIND_COUNT], const double limits[LIMIT_C
 	static const struct {
 		enum pipeline_resource resource;
 		enum cycle_kind kind;
-	} units[] = {{RESOURCE_fp32, CYCLES_unit_fp32}, {RESOURCE_int, CYCLES_unit_int}, {RESOURCE_fp64, CYCLES_unit_fp64}, {RESOURCE_sfu, CYCLES_unit_sfu}};
+	} units[] = {{RESOURCE_fp32, CYCLES_unit_fp32}, {RESOURCE_int, CYCLES_unit_int}, {RESOURCE_fp64, CYCLES_unit_fp64}, {RESOURCE_sfu, CYCLES_unit_sfu},
+	             {RESOURCE_tensor, CYCLES_unit_tensor}};
 	enum cycle_kind kind = CYCLES_issue;
 	double most = limits[RESOURCE_issue];
 	for (size_t i = 0; i < GS_ARRAY_LEN(units); i++)

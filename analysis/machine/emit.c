@@ -64,7 +64,7 @@ static struct code_instruction new_instruction(const struct emitter *e, uint32_t
 	in.class = (uint8_t)class;
 	in.space = SPACE_none;
 	in.bytes = 0;
-	in.elements = 1;
+	in.elements = class == CODE_tensor || class == CODE_tensor_half || class == CODE_tensor_fp64 ? in.elements : 1;
 	in.flags = CODE_EXPANDED;
 	in.writes = in.reads = in.waits = 0;
 	in.first_operand = e->code->machine_operand_count;

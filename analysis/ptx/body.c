@@ -1,7 +1,10 @@
 /* The body of a function: braces, labels, directives, and instructions with their guards. */
 #include "analysis/ptx/internal.h"
 
+#include "runtime/format/matrices.h"
+
 #include <ctype.h>
+#include <stdio.h>
 #include <string.h>
 
 /* Reads a number of a line directive. False: the line ended. */
@@ -212,18 +215,28 @@ static void count_unknown(struct ptx_reader *r, struct ptx_name *opcode, uint32_
 		((struct ptx_unknown *)r->unknown.data)[opcode->unknown - 1].count++;
 }
 
-/* The bytes of a matrix fragment, from its registers. A store also has a stride after them, which is not part of the fragment.
- * The number of registers in a fragment is a power of two. */
+/* The bytes of a matrix that each lane takes, if all take the same: some GPUs have registers for more. */
 static uint64_t fragment_bytes(const struct ptx_instruction *i)
 {
-	uint64_t written = 0, read = 0, words = 1;
-	for (uint32_t o = 0; o < i->operand_count; o++) {
-		written += i->operands[o].kind == PTX_REGISTER && i->operands[o].write;
-		read += i->operands[o].kind == PTX_REGISTER;
+	struct matrix_product p = {.m = 16, .n = 16, .k = 16};
+	enum matrix_kind kind = MATRIX_F16;
+	enum matrix_part part = MATRIX_C;
+	char words[128];
+	char *rest;
+	if (strlen(i->opcode) >= sizeof words)
+		return 4;
+	strcpy(words, i->opcode);
+	for (char *word = strtok_r(words, ".", &rest); word; word = strtok_r(NULL, ".", &rest)) {
+		struct matrix_product shape;
+		if (sscanf(word, "m%4un%4uk%4u", &shape.m, &shape.n, &shape.k) == 3)
+			p = shape;
+		else if (matrix_kind_of(word))
+			kind = matrix_kind_of(word);
+		else if ((*word == 'a' || *word == 'b') && !word[1])
+			part = *word == 'a' ? MATRIX_A : MATRIX_B;
 	}
-	while (words * 2 <= read)
-		words *= 2;
-	return 4 * (written ? written : words);
+	uint64_t elements = (uint64_t)(part == MATRIX_B ? p.k : p.m) * (part == MATRIX_A ? p.k : p.n), bytes = elements * matrix_bits(kind) / 8 / 32;
+	return bytes ? bytes : 1;
 }
 
 static void size_by_operands(struct ptx_instruction *i, const struct ptx_form *form)

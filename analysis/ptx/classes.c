@@ -7,6 +7,7 @@
 #include "analysis/ptx/internal.h"
 
 #include <ctype.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -105,6 +106,7 @@ struct modifiers {
 	uint32_t matrices; /* .x4 of ldmatrix and stmatrix */
 	int first_space;   /* -1: none is named */
 	bool warp_matrices;
+	uint32_t product_bits; /* of the smallest elements that matrices are multiplied of; 0: none is named, or halves */
 };
 
 static int compare_words(const void *key, const void *row)
@@ -145,6 +147,19 @@ static bool is_small_real(struct ptx_span word)
 	return false;
 }
 
+/* Of types that only products of matrices have. Reals of 8 bits count as halves; 0: another word. */
+static uint32_t product_bits(struct ptx_span word)
+{
+	static const struct {
+		const char *name;
+		uint32_t bits;
+	} types[] = {{".tf32", 32}, {".s8", 8}, {".u8", 8}, {".s4", 4}, {".u4", 4}, {".b1", 1}};
+	for (size_t i = 0; i < GS_ARRAY_LEN(types); i++)
+		if (ptx_span_is(word, types[i].name))
+			return types[i].bits;
+	return 0;
+}
+
 static void apply_modifier(struct modifiers *m, struct ptx_span word, bool first_type)
 {
 	uint32_t bits = ptx_type_bits(word);
@@ -166,6 +181,9 @@ static void apply_modifier(struct modifiers *m, struct ptx_span word, bool first
 	} else if (space >= 0 && m->first_space < 0) {
 		m->first_space = space;
 	}
+	uint32_t small = product_bits(word);
+	if (small && (!m->product_bits || small < m->product_bits))
+		m->product_bits = small;
 	m->warp_matrices |= ptx_span_is(word, ".m8n8") || ptx_span_is(word, ".m16n8") || ptx_span_is(word, ".m16n16");
 }
 
@@ -203,6 +221,29 @@ static void set_memory(struct ptx_form *f, const struct opcode_row *row, const s
 	f->sized_by_list = row->extra & BY_LIST;
 }
 
+/*
+ * The steps that a product of matrices takes of units that add up 16 by 8 sums of as many products as 32 or 16 bytes hold, or of 4 products of
+ * doubles. Reals of 8 bits are multiplied as halves.
+ */
+static void set_steps(struct ptx_form *f, const char *opcode, const struct modifiers *m)
+{
+	uint32_t height = 16, width = 8, depth = 16;
+	for (const char *p = strstr(opcode, ".m"); p; p = strstr(p + 1, ".m"))
+		if (sscanf(p, ".m%4un%4uk%4u", &height, &width, &depth) == 3)
+			break;
+	uint32_t bits = m->product_bits ? m->product_bits : 16;
+	if (m->real64) {
+		f->class = CODE_tensor_fp64;
+		depth /= 4;
+	} else {
+		bool half = depth * bits < 256;
+		f->class = half ? CODE_tensor_half : CODE_tensor;
+		depth = depth * bits / (half ? 128 : 256);
+	}
+	uint32_t steps = height * width * (depth ? depth : 1) / (16 * 8);
+	f->elements = (uint8_t)(steps < 1 ? 1 : steps < UINT8_MAX ? steps : UINT8_MAX);
+}
+
 static const struct opcode_row *default_row(const char *opcode)
 {
 	static const struct opcode_row defaults[] = {MEMORY("ld", load, generic, PLAIN, 0)
@@ -222,6 +263,8 @@ struct ptx_form ptx_form_of(const char *opcode)
 	f.flags = (uint8_t)((row->extra & REM ? CODE_REM : 0) | (row->extra & CALLS ? CODE_CALL : 0));
 	if (row->space != SPACE_none)
 		set_memory(&f, row, &m);
+	else if (f.class == CODE_tensor)
+		set_steps(&f, opcode, &m);
 	return f;
 }
 

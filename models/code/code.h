@@ -21,7 +21,7 @@
 	X(int) X(int_mul) X(int_mad) X(int_minmax) X(int_div) X(fp32) X(fp32_fma) X(fp32_minmax) X(fp32_div) X(fp64)   \
 	X(fp64_fma) X(fp64_minmax) X(fp64_div) X(sfu) X(conv) X(logic) X(move) X(shuffle) X(branch) X(barrier)
 #define CODE_MEMORY_CLASSES(X) X(load) X(store) X(atomic) X(fence) X(texture)
-#define CODE_OTHER_CLASSES(X) X(tensor) X(nop)
+#define CODE_OTHER_CLASSES(X) X(tensor) X(nop) X(tensor_half) X(tensor_fp64)
 #define CODE_CLASSES(X) CODE_TIMED_CLASSES(X) CODE_MEMORY_CLASSES(X) CODE_OTHER_CLASSES(X)
 
 #define CODE_CLASS(name) CODE_##name,
@@ -48,7 +48,7 @@ struct code_instruction {
 	uint8_t class;    /* enum code_class */
 	uint8_t space;    /* enum code_space; SPACE_none unless it accesses memory */
 	uint8_t bytes;    /* of memory classes: per lane, all elements together, 255 at most */
-	uint8_t elements; /* of a vector access; else 1 */
+	uint8_t elements; /* of a vector access; of products of matrices (tensor classes): how many steps of the units; else 1 */
 	uint8_t flags;    /* enum code_flags */
 	/* kernel_code.operands from first_operand: registers written, then registers read through the operand collectors
 	 * (a register named twice is there twice), then registers only waited for: guards */

@@ -21,7 +21,32 @@ struct timing {
 	double latency, initiation;
 };
 
-/* Tensor instructions have no keys: they are costed as fused multiply-adds. */
+static bool has_tensor_units(const struct gpu *gpu, const struct code_instruction *i)
+{
+	if (!gpu->tensor_units)
+		return false;
+	return (i->class == CODE_tensor && gpu->tensor_initiation > 0) || (i->class == CODE_tensor_half && gpu->tensor_half_initiation > 0) ||
+	       (i->class == CODE_tensor_fp64 && gpu->tensor_fp64_initiation > 0);
+}
+
+/*
+ * Products of matrices: steps of the tensor units that follow one another. Without such units, each step is the fused multiply-adds of a warp
+ * that it stands for: 16 by 8 sums of 16, 8 or 4 products.
+ */
+static struct timing tensor_timing(const struct gpu *gpu, const struct code_instruction *i)
+{
+	struct timing step = i->class == CODE_tensor      ? (struct timing){gpu->tensor_latency, gpu->tensor_initiation}
+	                     : i->class == CODE_tensor_half ? (struct timing){gpu->tensor_half_latency, gpu->tensor_half_initiation}
+	                                                    : (struct timing){gpu->tensor_fp64_latency, gpu->tensor_fp64_initiation};
+	bool doubles = i->class == CODE_tensor_fp64;
+	double steps = i->elements ? i->elements : 1;
+	if (!has_tensor_units(gpu, i)) {
+		steps *= 16 * 8 * (i->class == CODE_tensor ? 16 : doubles ? 4 : 8) / 32;
+		step = doubles ? (struct timing){gpu->fp64_fma_latency, gpu->fp64_fma_initiation} : (struct timing){gpu->fp32_fma_latency, gpu->fp32_fma_initiation};
+	}
+	return (struct timing){step.latency + (steps - 1) * step.initiation, steps * step.initiation};
+}
+
 static struct timing class_timing(const struct gpu *gpu, const struct code_instruction *i)
 {
 	if (i->class == CODE_int_div && i->flags & CODE_REM && gpu->int_rem_initiation > 0)
@@ -33,7 +58,9 @@ static struct timing class_timing(const struct gpu *gpu, const struct code_instr
 		CODE_TIMED_CLASSES(TIMED)
 #undef TIMED
 	case CODE_tensor:
-		return (struct timing){gpu->fp32_fma_latency, gpu->fp32_fma_initiation};
+	case CODE_tensor_half:
+	case CODE_tensor_fp64:
+		return tensor_timing(gpu, i);
 	default:
 		return (struct timing){gpu->move_latency, gpu->move_initiation};
 	}
@@ -64,10 +91,12 @@ static enum gpu_unit_choice unit_by_name(enum code_class class)
 	case CODE_fp32_fma:
 	case CODE_fp32_minmax:
 	case CODE_tensor:
+	case CODE_tensor_half:
 		return GPU_ON_fp32;
 	case CODE_fp64:
 	case CODE_fp64_fma:
 	case CODE_fp64_minmax:
+	case CODE_tensor_fp64:
 		return GPU_ON_fp64;
 	case CODE_int_div:
 	case CODE_fp32_div:
@@ -82,6 +111,8 @@ static enum gpu_unit_choice unit_by_name(enum code_class class)
 static enum pipeline_resource class_unit(const struct gpu *gpu, const struct code_instruction *i)
 {
 	enum gpu_unit_choice unit = unit_override(gpu, i);
+	if (has_tensor_units(gpu, i))
+		return RESOURCE_tensor;
 	if (unit == GPU_ON_auto)
 		unit = unit_by_name(i->class);
 	switch (unit) {
@@ -179,6 +210,8 @@ uint32_t gpu_unit_count(const struct gpu *gpu, enum pipeline_resource unit)
 		return gpu->fp64_units;
 	case RESOURCE_sfu:
 		return gpu->sfu_units;
+	case RESOURCE_tensor:
+		return gpu->tensor_units;
 	case RESOURCE_ldst:
 		return gpu->ldst_units;
 	case RESOURCE_writeback:
@@ -196,7 +229,7 @@ uint32_t gpu_collector_count(const struct gpu *gpu, enum pipeline_resource unit)
 	case RESOURCE_##name:                                                                                          \
 		own = gpu->name##_collectors;                                                                          \
 		break;
-		OWN(fp32) OWN(int) OWN(fp64) OWN(sfu) OWN(ldst)
+		OWN(fp32) OWN(int) OWN(fp64) OWN(sfu) OWN(tensor) OWN(ldst)
 #undef OWN
 	default:
 		break;

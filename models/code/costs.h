@@ -8,7 +8,7 @@
 #include "models/gpu/gpu.h"
 
 #define PIPELINE_RESOURCES(X)                                                                                          \
-	X(fetch) X(issue) X(collector) X(fp32) X(int) X(fp64) X(sfu) X(ldst) X(writeback)
+	X(fetch) X(issue) X(collector) X(fp32) X(int) X(fp64) X(sfu) X(tensor) X(ldst) X(writeback)
 #define PIPELINE_RESOURCE(name) RESOURCE_##name,
 enum pipeline_resource { PIPELINE_RESOURCES(PIPELINE_RESOURCE) RESOURCE_COUNT };
 #undef PIPELINE_RESOURCE

@@ -91,6 +91,11 @@ enum gpu_machine_code { GPU_MACHINE_CODES(GPU_CODE) GPU_MACHINE_CODE_COUNT };
 	GPU_COST(X, branch, "branches, calls and returns")                                                             \
 	GPU_COST(X, barrier, "a work-group barrier, beside waiting for the others")
 
+/* Steps of products of matrices, of which an instruction may have several. 0: other units do that. */
+#define GPU_STEP(X, class, what)                                                                                       \
+	X(REAL, class##_latency, "cycles", 0, 100000, GPU_DEFAULT("0"), "latency of a step of tensor units: " what)     \
+	X(REAL, class##_initiation, "cycles", 0, 100000, GPU_DEFAULT("0"), "initiation interval of such a step")
+
 /*
  * How instructions move through an SM. A description that says nothing has a plain modern pipeline; 0 ports stand for one
  * per instruction that the schedulers can issue in a cycle, 0 collectors for a share of the pool operand_collectors.
@@ -110,7 +115,7 @@ enum gpu_machine_code { GPU_MACHINE_CODES(GPU_CODE) GPU_MACHINE_CODE_COUNT };
 	X(COUNT, icache_miss_cycles, "cycles", 0, 100000, GPU_DEFAULT("0"), "from the first touch of a line to it")    \
 	X(FLAG, sub_cores, "", 0, 1, GPU_DEFAULT("0"), "a scheduler has its own share of units, collectors and banks") \
 	X(COUNT, two_level_warps, "warps", 1, 1024, GPU_DEFAULT("8"), "active warps of a scheduler, if two_level")     \
-	GPU_KIND(X, fp32) GPU_KIND(X, int) GPU_KIND(X, fp64) GPU_KIND(X, sfu) GPU_KIND(X, ldst)                        \
+	GPU_KIND(X, fp32) GPU_KIND(X, int) GPU_KIND(X, fp64) GPU_KIND(X, sfu) GPU_KIND(X, tensor) GPU_KIND(X, ldst)                        \
 	X(COUNT, collector_steps, "steps/cycle", 1, 8, GPU_DEFAULT("1"), "rounds of allocation, reading, dispatch")    \
 	X(FLAG, completion_slots, "", 0, 1, GPU_DEFAULT("0"), "no start if the unit finishes another at the same time") \
 	X(COUNT, load_results, "results/cycle", 0, 1024, GPU_DEFAULT("0"),                                             \
@@ -236,8 +241,12 @@ enum gpu_machine_code { GPU_MACHINE_CODES(GPU_CODE) GPU_MACHINE_CODE_COUNT };
 	X(COUNT, int_units, "units", 0, 1024, GPU_REQUIRED, "integer units; 0: the fp32 units do their work")          \
 	X(COUNT, fp64_units, "units", 0, 1024, GPU_REQUIRED, "64-bit units; 0: the sfu units do their work")           \
 	X(COUNT, sfu_units, "units", 1, 1024, GPU_REQUIRED, "special function units of an SM")                         \
+	X(COUNT, tensor_units, "units", 0, 1024, GPU_DEFAULT("0"), "units that multiply matrices; 0: the fp32 and fp64 units do their work")  \
 	X(COUNT, ldst_units, "units", 1, 1024, GPU_REQUIRED, "load/store units, each one access per cycle")            \
 	GPU_CLASSES(X)                                                                                                 \
+	GPU_STEP(X, tensor, "16 by 8 sums of as many products as 32 bytes hold")                                       \
+	GPU_STEP(X, tensor_half, "16 by 8 sums of as many products as 16 bytes hold")                                  \
+	GPU_STEP(X, tensor_fp64, "16 by 8 sums of 4 products of doubles")                                              \
 	X(REAL, int_rem_latency, "cycles", 0, 100000, GPU_DEFAULT("0"), "latency of remainders; 0: as int_div")        \
 	X(REAL, int_rem_initiation, "cycles", 0, 100000, GPU_DEFAULT("0"),                                             \
 	  "initiation interval of remainders; 0: as int_div")                                                          \

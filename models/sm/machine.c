@@ -164,8 +164,8 @@ static uint32_t share_of(uint32_t total, uint32_t partitions)
 static void size_kinds(struct ov_machine *m)
 {
 	const struct gpu *g = m->gpu;
-	const uint32_t ports[OV_KINDS] = {g->fp32_ports, g->int_ports, g->fp64_ports, g->sfu_ports, g->ldst_ports};
-	const uint32_t collectors[OV_KINDS] = {g->fp32_collectors, g->int_collectors, g->fp64_collectors, g->sfu_collectors,
+	const uint32_t ports[OV_KINDS] = {g->fp32_ports, g->int_ports, g->fp64_ports, g->sfu_ports, g->tensor_ports, g->ldst_ports};
+	const uint32_t collectors[OV_KINDS] = {g->fp32_collectors, g->int_collectors, g->fp64_collectors, g->sfu_collectors, g->tensor_collectors,
 	                                       g->ldst_collectors};
 	uint32_t issue = m->schedulers * g->issue_per_scheduler;
 	for (uint32_t k = 0; k < OV_KINDS; k++) {

@@ -15,7 +15,7 @@
 #include "models/sm/variant.h"
 
 static const enum cycle_kind unit_kinds[OV_KINDS] = {CYCLES_unit_fp32, CYCLES_unit_int, CYCLES_unit_fp64, CYCLES_unit_sfu,
-                                                     CYCLES_unit_ldst};
+                                                     CYCLES_unit_tensor, CYCLES_unit_ldst};
 
 /*
  * Ready, but the port is full: of instructions that wait for their unit, for operands, or for a collector. Collectors that

@@ -82,6 +82,8 @@ static double weight(enum cycle_kind kind, const struct instruction_cost *cost, 
 		return unit_weight(cost, RESOURCE_fp64, i, n);
 	case CYCLES_unit_sfu:
 		return unit_weight(cost, RESOURCE_sfu, i, n);
+	case CYCLES_unit_tensor:
+		return unit_weight(cost, RESOURCE_tensor, i, n);
 	case CYCLES_unit_ldst:
 		return unit_weight(cost, RESOURCE_ldst, i, n);
 	case CYCLES_shared:

@@ -128,7 +128,7 @@ uint64_t warps_pattern_times(const struct launch_warps *warps, uint64_t pattern)
  * unit_ldst is divided (shared: bank conflicts; l1: parts of requests), and so is what warps wait for memory: memory
  * is the latency alone, l2, dram and atomics are the queues in front of them. */
 #define CYCLE_KINDS(X)                                                                                                 \
-	X(issue) X(fetch) X(unit_fp32) X(unit_int) X(unit_fp64) X(unit_sfu) X(unit_ldst) X(collectors) X(bank_conflicts)    \
+	X(issue) X(fetch) X(unit_fp32) X(unit_int) X(unit_fp64) X(unit_sfu) X(unit_tensor) X(unit_ldst) X(collectors) X(bank_conflicts)    \
 	X(shared) X(l1) X(l2) X(dram) X(atomics) X(dependency) X(memory) X(barrier) X(launch) X(tail)
 #define CYCLE_KIND(name) CYCLES_##name,
 enum cycle_kind { CYCLE_KINDS(CYCLE_KIND) CYCLE_KIND_COUNT };

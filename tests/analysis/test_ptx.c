@@ -134,8 +134,15 @@ static void opcodes_have_their_classes(void)
 		{"nanosleep.u32", CODE_nop, 0, 0, 1, 0},
 		{"griddepcontrol.wait", CODE_nop, 0, 0, 1, 0},
 		{"mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32", CODE_tensor, 0, 0, 1, 0},
-		{"wmma.mma.sync.aligned.row.col.m16n16k16.f32.f32", CODE_tensor, 0, 0, 1, 0},
-		{"wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16", CODE_tensor, 0, 0, 1, 0},
+		{"wmma.mma.sync.aligned.row.col.m16n16k16.f32.f32", CODE_tensor, 0, 0, 2, 0},
+		{"wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16", CODE_tensor, 0, 0, 4, 0},
+		{"mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32", CODE_tensor, 0, 0, 1, 0},
+		{"mma.sync.aligned.m16n8k8.row.col.f32.bf16.bf16.f32", CODE_tensor_half, 0, 0, 1, 0},
+		{"mma.sync.aligned.m16n8k32.row.col.s32.s8.u8.s32", CODE_tensor, 0, 0, 1, 0},
+		{"mma.sync.aligned.m16n8k32.row.col.f32.e4m3.e5m2.f32", CODE_tensor, 0, 0, 2, 0},
+		{"mma.sync.aligned.m16n8k16.row.col.f64.f64.f64.f64", CODE_tensor_fp64, 0, 0, 4, 0},
+		{"mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64", CODE_tensor_fp64, 0, 0, 1, 0},
+		{"wmma.mma.sync.aligned.row.col.m8n8k128.xor.popc.s32.b1.b1.s32", CODE_tensor_half, 0, 0, 1, 0},
 		{"wgmma.fence.sync.aligned", CODE_nop, 0, 0, 1, 0},
 	};
 	for (size_t i = 0; i < GS_ARRAY_LEN(expected); i++) {

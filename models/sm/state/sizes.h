@@ -5,7 +5,7 @@
 #include "models/code/costs.h"
 
 enum {
-	OV_KINDS = 5, /* of units: fp32, int, fp64, sfu, ldst, in the order of enum pipeline_resource */
+	OV_KINDS = 6, /* of units: fp32, int, fp64, sfu, tensor, ldst, in the order of enum pipeline_resource */
 	OV_LDST = RESOURCE_ldst - RESOURCE_fp32,
 	OV_WHEEL = 1024,     /* cycles: events further away wait for another turn. Longer than most latencies; changes no result */
 	OV_MAX_SLOTS = 4096, /* warps of an SM: four times the most of a description (max_warps_per_sm). A group of more is refused */

@@ -82,6 +82,8 @@ static enum explain_family family_of(const struct code_instruction *i)
 	case CODE_texture:
 		return FAMILY_texture;
 	case CODE_tensor:
+	case CODE_tensor_half:
+	case CODE_tensor_fp64:
 		return FAMILY_tensor;
 	default:
 		return FAMILY_other;

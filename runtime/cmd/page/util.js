@@ -38,6 +38,7 @@ const KINDS = {
   unit_int: ['Integer units', 'instructions wait for integer units'],
   unit_fp64: ['FP64 units', 'instructions wait for double-precision units'],
   unit_sfu: ['Special functions', 'instructions wait for special function units'],
+  unit_tensor: ['Tensor cores', 'instructions wait for units that multiply matrices'],
   unit_ldst: ['Load/store units', 'memory instructions wait for load/store units'],
   collectors: ['Operand collectors', 'instructions wait for a free operand collector'],
   bank_conflicts: ['Register banks', 'operands wait for conflicts of register banks'],

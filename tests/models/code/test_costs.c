@@ -51,7 +51,7 @@ static void test_every_class_on_gtx480(void)
 		{CODE_shuffle, 0, RESOURCE_fp32, 32, 4, 38},
 		{CODE_branch, 0, RESOURCE_fp32, 1, 1, 7},
 		{CODE_barrier, 0, RESOURCE_fp32, 1, 1, 7},
-		{CODE_tensor, 0, RESOURCE_fp32, 1, 1, 7},
+		{CODE_tensor, 0, RESOURCE_fp32, 64, 64, 70}, /* 2,048 fused multiply-adds by 32 lanes */
 		{CODE_nop, 0, RESOURCE_fp32, 1, 1, 7},
 	};
 	struct gpu gpu = test_gpu("gtx480", NULL);
