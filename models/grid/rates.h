@@ -14,6 +14,14 @@
 
 enum { RATE_LEVELS = 4 }; /* of loops in one another that have rates of their own; further ones are stepped through */
 
+/* Where a warp is in a loop. Its windows that follow one another are one loop. */
+struct rate_place {
+	int32_t gap; /* -1: the slot has no warp, or one that is in no loop that goes on */
+	double rounds; /* done of it */
+	int32_t loop; /* the first of the loop's gaps */
+	double iterations; /* done of the loop; of a warp in none, the place in its path */
+};
+
 struct rates {
 	struct ov_sm **sms;
 	uint32_t count, slots;
@@ -24,6 +32,7 @@ struct rates {
 		uint32_t units;
 		uint64_t time;            /* the unit's begin */
 		double rate;              /* instructions per cycle of the unit before; 0: there was none */
+		bool changed;             /* that was of another phase */
 		double cap, jump_rate;    /* cycles that the last jump could be long, and the rate before it */
 		double jumped;            /* cycles that it was long */
 		bool capped;              /* as long as it could be */
@@ -31,6 +40,7 @@ struct rates {
 		struct rate_place *from;  /* by SM and slot: where its warp was */
 		struct rate_sums *sums;   /* by SM: what it had done */
 		double dram_read, dram_written; /* bytes */
+		uint64_t looked_up, hits;       /* in L1, parts of requests */
 		struct warp_rate *rates;  /* by SM and slot */
 	} levels[RATE_LEVELS];
 	uint32_t jumps;

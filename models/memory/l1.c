@@ -197,6 +197,11 @@ bool l1_touch(struct l1_cache *c, uint64_t line, uint32_t sectors)
 	return was;
 }
 
+uint64_t l1_lines(const struct l1_cache *c)
+{
+	return (uint64_t)c->tags.sets * c->tags.ways;
+}
+
 bool l1_has(const struct l1_cache *c, uint64_t line, uint32_t sectors)
 {
 	uint32_t tag = tags_find(&c->tags, set_of(c, line), line);

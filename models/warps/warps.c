@@ -72,6 +72,21 @@ static int32_t next_window(const uint32_t *blocks, const struct path_gap *gaps, 
 	return fabs(a - b) <= same * a ? (int32_t)n : -1;
 }
 
+static bool has_inner(const struct path_gap *gaps, size_t g)
+{
+	return g > 0 && gaps[g - 1].from >= gaps[g].from;
+}
+
+/* Whether a warp in a window may as well be in the next one. */
+static bool enters_next(const uint32_t *blocks, const struct path_gap *gaps, size_t g, size_t next)
+{
+	uint32_t a = gaps[g].at - gaps[g].from, b = gaps[next].at - gaps[next].from;
+	bool same = a > 0 && b > 0 && !has_inner(gaps, g) && !has_inner(gaps, next);
+	for (uint32_t i = 0; same && i < (a > b ? a : b); i++)
+		same = blocks[gaps[g].from + i % a] == blocks[gaps[next].from + i % b];
+	return same;
+}
+
 static void order_windows(const uint32_t *blocks, struct path_gap *gaps, size_t gap_count)
 {
 	for (size_t g = 0; g < gap_count; g++) {
@@ -80,6 +95,7 @@ static void order_windows(const uint32_t *blocks, struct path_gap *gaps, size_t 
 	}
 	for (size_t g = 0; g < gap_count; g++) {
 		int32_t next = gaps[g].next = next_window(blocks, gaps, gap_count, g);
+		gaps[g].enters_next = next >= 0 && enters_next(blocks, gaps, g, (size_t)next);
 		if (next < 0)
 			continue;
 		gaps[next].first = gaps[g].first;

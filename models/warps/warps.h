@@ -40,6 +40,7 @@ struct path_gap {
 	 * of the loop in those before; path_weigh fills these. */
 	int32_t first, next;
 	double before;
+	bool enters_next; /* the next window has the same blocks in the same order, again and again, and there are no windows inside of either */
 	const struct round_shift *shifts; /* per access of the window; NULL: without requests */
 };
 

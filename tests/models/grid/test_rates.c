@@ -172,6 +172,35 @@ static void test_jumps_cross_windows(void)
 	CU_ASSERT_TRUE(s.timing.simulated_fraction < 1.5 * stepped);
 }
 
+/* A warp is put into the next window at the place that it has: nine windows are not gone through one by one. */
+static void test_windows_are_left_out(void)
+{
+	enum { COUNT = 10000000 };
+	static struct scene s;
+	start(&s, "gtx480", 1, 4, 1);
+	loop_cycles(&s, COUNT, WINDOW);
+	double once = s.timing.simulated_fraction * COUNT;
+	windows_cycles(&s, COUNT);
+	CU_ASSERT_TRUE(s.timing.simulated_fraction * COUNT < once + 2 * WINDOW);
+}
+
+/* Only windows of the same blocks, in the same order, are one place. */
+static void test_places_in_windows(void)
+{
+	static struct scene s;
+	struct written_path *p = calloc(1, sizeof *p);
+	start(&s, "gtx480", 1, 1, 1);
+	for (int i = 0; i < 14; i++) /* LOOP four times, LOOP twice, LOOP INNER LOOP INNER, LOOP INNER, LOOP AFTER */
+		write_block(p, i == 7 || i == 9 || i == 11 ? INNER : i == 13 ? AFTER : LOOP);
+	static const uint32_t ends[] = {4, 6, 10, 12, 14};
+	for (size_t i = 0; i < GS_ARRAY_LEN(ends); i++)
+		p->gaps[p->path.gap_count++] = (struct path_gap){.from = i ? ends[i - 1] : 0, .at = ends[i], .iterations = i == 0 || i == 2 ? 2 : 1, .rounds = 10};
+	finish_path(&s, p);
+	for (size_t i = 0; i + 1 < GS_ARRAY_LEN(ends); i++)
+		CU_ASSERT_EQUAL(p->gaps[i].next >= 0 && p->gaps[i].enters_next, i == 0 || i == 2);
+	free(p);
+}
+
 /* Warps whose loops are of different length leave one after the other. */
 static void test_imbalance_stays(void)
 {
@@ -311,6 +340,44 @@ static void test_addresses_move(void)
 		}
 }
 
+/* Each warp goes round and round in its own row of `bytes`, which L2 knows. */
+static void run_circles(struct scene *s, size_t count, size_t window, uint64_t bytes)
+{
+	struct written_path *p = calloc(4, sizeof *p);
+	struct warp_path paths[4];
+	const uint32_t path_of[] = {0, 1, 2, 3};
+	const struct memory_range warm = {.address = 1ull << 40, .bytes = 1 << 22, .traffic = 1};
+	for (uint32_t w = 0; w < 4; w++) {
+		uint64_t base = (1ull << 40) + ((uint64_t)w << 20);
+		write_loads(s, &p[w], count, window, base, 128);
+		for (size_t i = 0; i < p[w].path.access_count; i++)
+			p[w].parts[i].address = base + i * 128 % bytes;
+		for (size_t i = 0; i < window && p[w].path.gap_count; i++)
+			p[w].shifts[i] = (struct round_shift){.step = (int64_t)window * 128, .low = base, .bytes = bytes};
+		paths[w] = p[w].path;
+	}
+	struct launch_warps launch = {.code = &s->code.code, .paths = paths, .path_count = 4, .groups = 1, .warps_per_group = 4,
+	                              .path_of = path_of, .pattern_groups = 1, .warm = &warm, .warm_count = 1};
+	CU_ASSERT_EQUAL_FATAL(model_occupancy_vector(&s->gpu, &launch, 1, &s->options, &s->timing, NULL), 0);
+	free(p);
+}
+
+/* What four warps go round in does not fit into L1, or does: a jump leaves it the lines that it would have. */
+static void test_jumps_leave_lines(void)
+{
+	static struct scene s;
+	static const uint64_t bytes[] = {1 << 17, 1 << 15};
+	for (size_t i = 0; i < GS_ARRAY_LEN(bytes); i++) {
+		build_loads(&s, "h200");
+		run_circles(&s, 60000, 60000, bytes[i]);
+		struct warp_timing whole = s.timing;
+		run_circles(&s, 60000, WINDOW, bytes[i]);
+		CU_ASSERT_DOUBLE_EQUAL(s.timing.cycles, whole.cycles, 0.03 * whole.cycles);
+		CU_ASSERT_DOUBLE_EQUAL(s.timing.memory.l1_hit, whole.memory.l1_hit, 0.1); /* of what is stepped through, more is new to L1 */
+		CU_ASSERT_TRUE(s.timing.simulated_fraction < 0.5);
+	}
+}
+
 /* The SM that ends first, with the time of its end, is no measure for the others. */
 static void test_first_sm_ends(void)
 {
@@ -332,8 +399,11 @@ void add_rates_tests(void)
 	CU_add_test(s, "long loops go on at their rate", test_long_loops_are_jumped_over);
 	CU_add_test(s, "the cost of a loop is bounded", test_cost_is_bounded);
 	CU_add_test(s, "jumps cross the windows of a loop", test_jumps_cross_windows);
+	CU_add_test(s, "windows that a jump crosses are left out", test_windows_are_left_out);
+	CU_add_test(s, "windows of the same blocks are one place", test_places_in_windows);
 	CU_add_test(s, "warps leave their loops when they are through", test_imbalance_stays);
 	CU_add_test(s, "loops in loops", test_loops_in_loops);
 	CU_add_test(s, "addresses move with the rounds", test_addresses_move);
+	CU_add_test(s, "a jump leaves the lines that L1 would have", test_jumps_leave_lines);
 	CU_add_test(s, "loops go on after the first SM has ended", test_first_sm_ends);
 }
