@@ -9,6 +9,7 @@
 #include "runtime/guest/support/trace_native.h"
 
 #include <math.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <string.h>
 
@@ -104,35 +105,56 @@ static uint32_t round_to_half(double v)
 
 /* ---- matrices ---- */
 
-/* Where the elements of fragments belong: by word, lane and element. Products of one form follow one another, so the last one's are kept. */
+/* Where the elements of fragments belong: by word, lane and element. */
 enum { MOST_BITS = 256, MOST_ELEMENTS = 16 * MOST_BITS };
+struct place {
+	uint16_t row, column;
+};
 struct places {
+	_Atomic int state; /* enum places_state */
 	struct matrix_product of;
 	uint32_t counts[MATRIX_C + 2];
-	struct matrix_place at[MATRIX_C + 2][MOST_ELEMENTS]; /* of A, B, C, and D, which C's kind may not be */
+	struct place at[MATRIX_C + 2][MOST_ELEMENTS]; /* of A, B, C, and D, which C's kind may not be */
 };
+enum places_state { FREE, FILLING, READY };
 
 static void find_places(struct places *places, enum matrix_part part, uint32_t which, enum matrix_kind kind)
 {
 	uint32_t count = 0, words = matrix_words(&places->of, part, kind), each = matrix_elements(kind);
 	for (uint32_t word = 0; word < words; word++)
 		for (uint32_t lane = 0; lane < LANES; lane++)
-			for (uint32_t element = 0; element < each; element++)
-				places->at[which][count++] = matrix_place(&places->of, part, kind, lane, word, element);
+			for (uint32_t element = 0; element < each; element++) {
+				struct matrix_place at = matrix_place(&places->of, part, kind, lane, word, element);
+				places->at[which][count++] = (struct place){(uint16_t)at.row, (uint16_t)at.column};
+			}
 	places->counts[which] = count;
 }
 
-static const struct places *places_of(const struct matrix_product *p)
+static void fill_places(struct places *places, const struct matrix_product *p)
 {
-	static _Thread_local struct places last;
-	if (memcmp(&last.of, p, sizeof *p)) {
-		last.of = *p;
-		find_places(&last, MATRIX_A, 0, p->a);
-		find_places(&last, MATRIX_B, 1, p->b);
-		find_places(&last, MATRIX_C, 2, p->c);
-		find_places(&last, MATRIX_C, 3, p->d);
+	places->of = *p;
+	find_places(places, MATRIX_A, 0, p->a);
+	find_places(places, MATRIX_B, 1, p->b);
+	find_places(places, MATRIX_C, 2, p->c);
+	find_places(places, MATRIX_C, 3, p->d);
+}
+
+/* Those of all forms that were used are kept; there are some fifty. Threads that meet a form at once may both keep it. */
+static const struct places *places_of(const struct matrix_product *p, struct places *spare)
+{
+	static struct places kept[128]; /* memory is used when it is written */
+	for (size_t i = 0; i < sizeof kept / sizeof *kept; i++) {
+		int state = atomic_load_explicit(&kept[i].state, memory_order_acquire);
+		if (state == READY && !memcmp(&kept[i].of, p, sizeof *p))
+			return &kept[i];
+		if (state == FREE && atomic_compare_exchange_strong(&kept[i].state, &state, FILLING)) {
+			fill_places(&kept[i], p);
+			atomic_store_explicit(&kept[i].state, READY, memory_order_release);
+			return &kept[i];
+		}
 	}
-	return &last;
+	fill_places(spare, p);
+	return spare;
 }
 
 /* The bits of element i of all fragments. */
@@ -154,7 +176,7 @@ static bool takes_part(uint32_t lanes, uint32_t i, uint32_t each)
 	return lanes >> i / each % LANES & 1;
 }
 
-static void take_factor(enum matrix_kind kind, const uint32_t *words, const struct matrix_place *at, uint32_t count, uint32_t lanes, double to[MOST][MOST],
+static void take_factor(enum matrix_kind kind, const uint32_t *words, const struct place *at, uint32_t count, uint32_t lanes, double to[MOST][MOST],
                         int exponents[MOST][MOST])
 {
 	uint32_t bits = matrix_bits(kind), each = matrix_elements(kind);
@@ -168,9 +190,9 @@ static void take_factor(enum matrix_kind kind, const uint32_t *words, const stru
 	}
 }
 
-static void take_reals(const struct matrix_product *p, const uint32_t *a, const uint32_t *b, const uint32_t *c, uint32_t lanes, struct reals *r)
+static void take_reals(const struct places *places, const uint32_t *a, const uint32_t *b, const uint32_t *c, uint32_t lanes, struct reals *r)
 {
-	const struct places *places = places_of(p);
+	const struct matrix_product *p = &places->of;
 	uint32_t bits = matrix_bits(p->c), each = matrix_elements(p->c);
 	take_factor(p->a, a, places->at[0], places->counts[0], lanes, r->a, r->ea);
 	take_factor(p->b, b, places->at[1], places->counts[1], lanes, r->b, r->eb);
@@ -179,9 +201,9 @@ static void take_reals(const struct matrix_product *p, const uint32_t *a, const 
 			r->c[places->at[2][i].row][places->at[2][i].column] = real_of(p->c, bits_at(c, bits, i));
 }
 
-static void give_reals(const struct matrix_product *p, uint32_t *d, uint32_t lanes, const struct reals *r)
+static void give_reals(const struct places *places, uint32_t *d, uint32_t lanes, const struct reals *r)
 {
-	const struct places *places = places_of(p);
+	const struct matrix_product *p = &places->of;
 	uint32_t bits = matrix_bits(p->d), each = matrix_elements(p->d);
 	for (uint32_t i = 0; i < places->counts[3]; i++) {
 		if (!takes_part(lanes, i, each))
@@ -226,23 +248,25 @@ static void add_products(const struct reals *r, uint32_t row, uint32_t column, u
 		sum[j] = top[j] > 1000 || top[j] < -1000 ? plain_sum(r, row, column + (uint32_t)j, count, sum[j]) : total[j] / scale[j];
 }
 
-static void multiply_reals(const struct matrix_product *p, const uint32_t *a, const uint32_t *b, const uint32_t *c, uint32_t *d)
+static void multiply_reals(const struct places *places, const uint32_t *a, const uint32_t *b, const uint32_t *c, uint32_t *d)
 {
+	const struct matrix_product *p = &places->of;
 	struct reals r;
-	take_reals(p, a, b, c, ~0u, &r);
+	take_reals(places, a, b, c, ~0u, &r);
 	for (uint32_t row = 0; row < p->m; row++)
 		for (uint32_t column = 0; column < p->n; column += TILE) {
 			memcpy(&r.d[row][column], &r.c[row][column], TILE * sizeof(double));
 			add_products(&r, row, column, p->k, &r.d[row][column]);
 		}
-	give_reals(p, d, ~0u, &r);
+	give_reals(places, d, ~0u, &r);
 }
 
 /* Reals of 8 bits become halves. An H200 multiplies the first two of each word, then the others, and adds C in the end. */
-static void multiply_bytes(const struct matrix_product *p, const uint32_t *a, const uint32_t *b, const uint32_t *c, uint32_t *d)
+static void multiply_bytes(const struct places *places, const uint32_t *a, const uint32_t *b, const uint32_t *c, uint32_t *d)
 {
+	const struct matrix_product *p = &places->of;
 	struct reals all, half;
-	take_reals(p, a, b, c, ~0u, &all);
+	take_reals(places, a, b, c, ~0u, &all);
 	memset(all.d, 0, sizeof all.d);
 	for (uint32_t second = 0; second < 2; second++) {
 		for (uint32_t k = 0; k < p->k / 2; k++) {
@@ -265,19 +289,20 @@ static void multiply_bytes(const struct matrix_product *p, const uint32_t *a, co
 	for (uint32_t row = 0; row < p->m; row++)
 		for (uint32_t column = 0; column < p->n; column++)
 			all.d[row][column] = (float)all.d[row][column] + (float)all.c[row][column];
-	give_reals(p, d, ~0u, &all);
+	give_reals(places, d, ~0u, &all);
 }
 
 /*
  * m8n8k4 of halves: lanes 0 to 3 and 16 to 19 multiply matrices, lanes 4 to 7 and 20 to 23 others, and so on. Only the first tensor cores have
  * it. An H200 adds up the products of halves as it always does if D is halves too; else by fused multiply-adds, and C in the end.
  */
-static void multiply_quads(const struct matrix_product *p, const uint32_t *a, const uint32_t *b, const uint32_t *c, uint32_t *d)
+static void multiply_quads(const struct places *places, const uint32_t *a, const uint32_t *b, const uint32_t *c, uint32_t *d)
 {
+	const struct matrix_product *p = &places->of;
 	struct reals r;
 	for (uint32_t quad = 0; quad < 4; quad++) {
 		uint32_t lanes = 0x000f000fu << quad * 4;
-		take_reals(p, a, b, c, lanes, &r);
+		take_reals(places, a, b, c, lanes, &r);
 		memcpy(r.d, r.c, sizeof r.d);
 		for (uint32_t row = 0; row < p->m && p->d == MATRIX_F16; row++)
 			add_products(&r, row, 0, p->k, r.d[row]);
@@ -288,13 +313,13 @@ static void multiply_quads(const struct matrix_product *p, const uint32_t *a, co
 					sum = fmaf((float)r.a[row][k], (float)r.b[k][column], sum);
 				r.d[row][column] = sum + (float)r.c[row][column];
 			}
-		give_reals(p, d, lanes, &r);
+		give_reals(places, d, lanes, &r);
 	}
 }
 
-static void multiply_doubles(const struct matrix_product *p, const double *a, const double *b, const double *c, double *d)
+static void multiply_doubles(const struct places *places, const double *a, const double *b, const double *c, double *d)
 {
-	const struct places *places = places_of(p);
+	const struct matrix_product *p = &places->of;
 	double as[MOST][MOST], bs[MOST][MOST];
 	for (uint32_t i = 0; i < places->counts[0]; i++)
 		as[places->at[0][i].row][places->at[0][i].column] = a[i];
@@ -324,9 +349,9 @@ static int32_t add_integers(const struct matrix_product *p, const int32_t *a, co
 	return sum;
 }
 
-static void multiply_integers(const struct matrix_product *p, const uint32_t *a, const uint32_t *b, const uint32_t *c, uint32_t *d)
+static void multiply_integers(const struct places *places, const uint32_t *a, const uint32_t *b, const uint32_t *c, uint32_t *d)
 {
-	const struct places *places = places_of(p);
+	const struct matrix_product *p = &places->of;
 	int32_t as[MOST][MOST_BITS], bs[MOST][MOST_BITS];
 	for (uint32_t i = 0; i < places->counts[0]; i++)
 		as[places->at[0][i].row][places->at[0][i].column] = integer_at(a, p->a, i);
@@ -343,14 +368,16 @@ static void multiply_integers(const struct matrix_product *p, const uint32_t *a,
 /* Words of all lanes, word by word. Those of doubles have 64 bits. */
 NATIVE(void, matrix_multiply, const struct matrix_product *p, const void *a, const void *b, const void *c, void *d)
 {
+	struct places spare;
+	const struct places *places = places_of(p, &spare);
 	if (p->flags & MATRIX_QUADS)
-		multiply_quads(p, a, b, c, d);
+		multiply_quads(places, a, b, c, d);
 	else if (p->a == MATRIX_F64)
-		multiply_doubles(p, a, b, c, d);
+		multiply_doubles(places, a, b, c, d);
 	else if (p->d == MATRIX_S32)
-		multiply_integers(p, a, b, c, d);
+		multiply_integers(places, a, b, c, d);
 	else if (matrix_bits(p->a) == 8)
-		multiply_bytes(p, a, b, c, d);
+		multiply_bytes(places, a, b, c, d);
 	else
-		multiply_reals(p, a, b, c, d);
+		multiply_reals(places, a, b, c, d);
 }
