@@ -49,7 +49,7 @@ static const struct opcode_row rows[] = {
 	MEMORY("cp.async.bulk", load, global, READS, COPIES) SHAPED("cp.async.bulk.commit_group", nop, READS, 0)
 	SHAPED("cp.async.bulk.prefetch", nop, READS, 0) SHAPED("cp.async.bulk.wait_group", nop, READS, 0)
 	SHAPED("cp.async.commit_group", nop, READS, 0) SHAPED("cp.async.mbarrier", nop, READS, 0)
-	SHAPED("cp.async.wait_all", nop, READS, 0) SHAPED("cp.async.wait_group", nop, READS, 0)
+	SHAPED("cp.async.wait_all", move, READS, 0) SHAPED("cp.async.wait_group", move, READS, 0)
 	MEMORY("cp.reduce", atomic, global, READS, COPIES) ONE("createpolicy", move)
 	TYPED("cvt", move, conv, conv, 0) ONE("cvta", move) SHAPED("discard", nop, READS, 0)
 	TYPED("div", int_div, fp32_div, fp64_div, 0) TYPED("dp2a", int_mad, fp32_fma, fp64_fma, 0)

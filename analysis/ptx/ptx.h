@@ -44,6 +44,9 @@ struct ptx_instruction {
 	 * index register. */
 	struct ptx_operand *operands;
 	uint32_t operand_count;
+	/* Registers that no operand names: an asynchronous copy (cp.async) writes one, and what waits for all of them waits for those of all copies.
+	 * The first of them, plus 1, and how many. 0: none */
+	uint32_t copies, copy_count;
 	int32_t prototype; /* of an indirect call: index in the function's prototypes; -1: none */
 	uint32_t ptx_line;
 	uint32_t file, line, column; /* from the last .loc; file is its number in .file, 0: none */

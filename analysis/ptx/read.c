@@ -118,6 +118,39 @@ static void begin_function(struct ptx_reader *r, bool entry)
 	ptx_scope_open(r);
 }
 
+static bool is_copy(const struct ptx_instruction *i)
+{
+	return i->class == CODE_load && !strncmp(i->opcode, "cp.async.c", 10);
+}
+
+/* A wait that leaves copies under way (cp.async.wait_group 1) is not taken for one: which copies it is for depends on the way to it. */
+static bool awaits_copies(const struct ptx_instruction *i)
+{
+	if (!strncmp(i->opcode, "cp.async.wait_all", 17))
+		return true;
+	return !strncmp(i->opcode, "cp.async.wait_group", 19) && i->operand_count && i->operands[0].kind == PTX_IMMEDIATE && !i->operands[0].value;
+}
+
+/* Gives asynchronous copies registers, so that others can wait for them. */
+static void add_copies(struct ptx_reader *r)
+{
+	enum { MOST = 64 };
+	struct ptx_instruction *code = r->instructions.data;
+	uint32_t first = r->registers.count, count = 0;
+	for (uint32_t i = 0; i < r->instructions.count && count < MOST && first + count < UINT16_MAX; i++)
+		if (is_copy(&code[i])) {
+			struct ptx_register *made = ptx_push(r, &r->registers, sizeof *made);
+			*made = (struct ptx_register){.name = "%copies", .bits = 1, .number = count};
+			code[i].copies = first + count++ + 1;
+			code[i].copy_count = 1;
+		}
+	for (uint32_t i = 0; i < r->instructions.count && count; i++)
+		if (awaits_copies(&code[i])) {
+			code[i].copies = first + 1;
+			code[i].copy_count = count;
+		}
+}
+
 static void end_function(struct ptx_reader *r)
 {
 	struct ptx_function *f = r->function;
@@ -130,6 +163,7 @@ static void end_function(struct ptx_reader *r)
 	f->prototype_count = r->prototypes.count;
 	f->prototypes = ptx_keep(r, &r->prototypes, sizeof *f->prototypes);
 	f->instruction_count = r->instructions.count;
+	add_copies(r);
 	f->register_count = r->registers.count;
 	f->label_count = r->labels.count;
 	f->probe_count = r->probes.count;

@@ -20,14 +20,21 @@ void ptx_uses(const struct ptx_instruction *instruction, struct ptx_uses *out)
 	for (uint32_t i = 0; i < instruction->operand_count && count < MOST_WRITES; i++)
 		if (operands[i].write && is_listed(&operands[i]))
 			out->list[count++] = (uint16_t)operands[i].reg;
+	bool copies = instruction->copies && instruction->class == CODE_load;
+	if (copies)
+		out->list[count++] = (uint16_t)(instruction->copies - 1);
 	out->writes = count;
 	for (uint32_t i = 0; i < instruction->operand_count && count < MOST_READS; i++)
 		if (!operands[i].write && is_listed(&operands[i]))
 			out->list[count++] = (uint16_t)operands[i].reg;
 	out->reads = (uint8_t)(count - out->writes);
 	if (instruction->guard >= 0 && instruction->guard <= UINT16_MAX) {
-		out->list[count] = (uint16_t)instruction->guard;
+		out->list[count++] = (uint16_t)instruction->guard;
 		out->waits = 1;
+	}
+	for (uint32_t i = 0; i < instruction->copy_count && !copies && count < PTX_MAX_REGISTERS; i++) {
+		out->list[count++] = (uint16_t)(instruction->copies - 1 + i);
+		out->waits++;
 	}
 }
 

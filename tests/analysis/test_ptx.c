@@ -129,7 +129,7 @@ static void opcodes_have_their_classes(void)
 		{"sured.b.add.2d.u32.trap", CODE_texture, SPACE_texture, 4, 1, 0},
 		{"cp.async.ca.shared.global", CODE_load, SPACE_global, 4, 1, 0},
 		{"cp.async.bulk.global.shared::cta.bulk_group", CODE_store, SPACE_global, 4, 1, 0},
-		{"cp.async.wait_group", CODE_nop, 0, 0, 1, 0},
+		{"cp.async.wait_group", CODE_move, 0, 0, 1, 0},
 		{"prefetch.global.L2", CODE_nop, 0, 0, 1, 0},
 		{"nanosleep.u32", CODE_nop, 0, 0, 1, 0},
 		{"griddepcontrol.wait", CODE_nop, 0, 0, 1, 0},
@@ -217,6 +217,26 @@ static void uses_are_what_is_written_read_and_waited_for(void)
 	check_uses("vadd.u32.u32.u32 %r1.b0, %r2.h1, %r3, %r4;", "%r1 = %r2 %r3 %r4 ");
 	check_uses("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%fd1,%fd2},{%fd3},{%fd4},{%fd1,%fd2};",
 	           "%fd1 %fd2 = %fd3 %fd4 %fd1 %fd2 ");
+}
+
+/* Each copy writes a register of its own. What waits for all of them waits for those of all copies, wherever they are. */
+static void asynchronous_copies_are_waited_for(void)
+{
+	const struct ptx_function *f = read_body("cp.async.ca.shared.global [%r1], [%rd1], 4;\ncp.async.wait_group 1;\n@%p1 cp.async.wait_all;\n"
+	                                         "cp.async.cg.shared.global [%r2], [%rd2], 16;\ncp.async.commit_group;\ncp.async.wait_group 0;\n");
+	static const struct {
+		uint8_t writes, reads, waits;
+	} expected[] = {{1, 2, 0}, {0, 0, 0}, {0, 0, 3}, {1, 2, 0}, {0, 0, 0}, {0, 0, 2}};
+	struct ptx_uses first, second, all;
+	CU_ASSERT_EQUAL_FATAL(f->instruction_count, 6);
+	for (uint32_t i = 0; i < 6; i++) {
+		ptx_uses(&f->instructions[i], &all);
+		CU_ASSERT_TRUE(all.writes == expected[i].writes && all.reads == expected[i].reads && all.waits == expected[i].waits);
+	}
+	ptx_uses(&f->instructions[0], &first);
+	ptx_uses(&f->instructions[3], &second);
+	CU_ASSERT_NOT_EQUAL(first.list[0], second.list[0]);
+	CU_ASSERT_TRUE(all.list[0] == first.list[0] && all.list[1] == second.list[0]);
 }
 
 static void constants_have_their_values(void)
@@ -397,6 +417,7 @@ void add_ptx_tests(void)
 	CU_ADD_TEST(suite, opcodes_have_their_classes);
 	CU_ADD_TEST(suite, unknown_opcodes_are_listed_and_classed_by_their_type);
 	CU_ADD_TEST(suite, uses_are_what_is_written_read_and_waited_for);
+	CU_ADD_TEST(suite, asynchronous_copies_are_waited_for);
 	CU_ADD_TEST(suite, constants_have_their_values);
 	CU_ADD_TEST(suite, addresses_and_names_have_offsets);
 	CU_ADD_TEST(suite, guards_and_exits_have_flags);
