@@ -2,6 +2,7 @@
  * Where an address is: pieces of interleave_bytes go round the channels, then round the slices of a channel.
  *
  *   piece p, S slices:  slice = p mod S,  address within it = p / S
+ *   with turn_bytes:    two neighbouring pieces take turns of so many bytes
  *   hashed, S = 2^n:    slice = p(x) mod P(x), polynomials over GF(2), P irreducible of degree n: strides of any power of
  *                       two go round all slices (Rau, "Pseudo-randomly interleaved memory", ISCA 1991; Accel-Sim, III)
  *   hashed, other S:    slice = (p + hash of p / S) mod S
@@ -62,14 +63,26 @@ static uint32_t remainder_of(const struct memory_map *m, uint64_t piece)
 	return left;
 }
 
+/* As if the two pieces lay one after the other. */
+static uint64_t in_one_piece(const struct memory_map *m, uint64_t address)
+{
+	if (!m->turn_bytes)
+		return address;
+	uint64_t in_two = remainder_by(address, 2 * m->interleave_bytes), turn = quotient(in_two, m->turn_bytes);
+	uint64_t at = turn % 2 * m->interleave_bytes + turn / 2 * m->turn_bytes + (in_two - turn * m->turn_bytes);
+	return address - in_two + at;
+}
+
 uint64_t memory_map_local(const struct memory_map *m, uint64_t address)
 {
+	address = in_one_piece(m, address);
 	uint64_t row = quotient(quotient(address, m->interleave_bytes), (uint64_t)m->channels * m->slices);
 	return row * m->interleave_bytes + remainder_by(address, m->interleave_bytes);
 }
 
 struct memory_place memory_map_find(const struct memory_map *m, uint64_t address)
 {
+	address = in_one_piece(m, address);
 	uint64_t piece = quotient(address, m->interleave_bytes), all = (uint64_t)m->channels * m->slices, row = quotient(piece, all);
 	uint32_t n = (uint32_t)(piece - row * all);
 	if (m->hash && m->polynomial)

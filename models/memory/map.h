@@ -12,6 +12,7 @@ struct memory_place {
 struct memory_map {
 	uint32_t channels, slices; /* slices: of a channel */
 	uint64_t interleave_bytes;
+	uint64_t turn_bytes; /* half of interleave_bytes, or a quarter and so on; 0: pieces lie one after the other */
 	bool hash;
 	uint32_t polynomial, degree; /* of a hash over a power of two of slices */
 	uint16_t remainders[256]; /* of byte * x^degree by the polynomial */

@@ -328,10 +328,11 @@ static uint64_t lookup_ticks(struct partition *p, struct slice *s, const struct 
 	if (r->kind != MEMORY_ATOMIC)
 		return p->config->lookup;
 	uint32_t operations = r->lanes ? r->lanes : 1;
+	bool whole = r->bytes >= r->asked * MEMORY_SECTOR;
 	p->counts.atomics += operations;
 	if (s->line != MEMORY_NONE)
-		s->tags.lines[s->line].atomics += operations;
-	return max_u64(p->config->atomic * operations, p->config->lookup);
+		s->tags.lines[s->line].atomics += operations * (uint32_t)(whole ? p->config->whole_parts : p->config->atomic_parts);
+	return max_u64((whole ? p->config->atomic_whole : p->config->atomic) * operations, p->config->lookup);
 }
 
 /* The slice has looked up all sectors of its first request. */
@@ -514,7 +515,7 @@ int partition_advance(struct partition *p, uint64_t until, partition_answer_fn *
 	return p->error;
 }
 
-void partition_atomics(const struct partition *p, const struct memory_map *map, uint64_t *operations)
+void partition_atomics(const struct partition *p, const struct memory_map *map, uint64_t *parts)
 {
 	for (uint32_t s = 0; s < p->config->map.slices && p->counts.atomics; s++) {
 		const struct tag_store *t = &p->slices[s].tags;
@@ -522,7 +523,7 @@ void partition_atomics(const struct partition *p, const struct memory_map *map, 
 			if (!t->lines[i].atomics)
 				continue;
 			struct memory_place at = memory_map_find(map, tags_address(t, (uint32_t)i));
-			operations[at.channel * map->slices + at.slice] += t->lines[i].atomics;
+			parts[at.channel * map->slices + at.slice] += t->lines[i].atomics;
 		}
 	}
 }

@@ -15,7 +15,8 @@ struct memory_config {
 	uint64_t lookup;      /* ticks of a slice for a sector */
 	uint64_t request;     /* the same for a line that is read, whatever its sectors */
 	uint64_t reply;       /* ticks of its port to the interconnect for one */
-	uint64_t atomic;      /* and for an operation of an atomic */
+	uint64_t atomic, atomic_whole; /* and for an operation of an atomic; whole: on all words of a sector */
+	uint32_t atomic_parts, whole_parts; /* the same of a slice of the real GPU, in MEMORY_PARTS of a cycle */
 	uint64_t dram_pipe;   /* what a miss takes beside DRAM's own timing */
 };
 struct partition_counts {
@@ -39,8 +40,8 @@ void partition_push(struct partition *p, uint32_t slice, uint32_t request);
 /* Until the time; calls on_answer for every request that is answered, with its time set to that. */
 typedef void partition_answer_fn(void *ctx, uint32_t request);
 int partition_advance(struct partition *p, uint64_t until, partition_answer_fn *on_answer, void *ctx);
-/* Adds the operations of atomics on the lines that are there to the slice that each is in by another map. */
-void partition_atomics(const struct partition *p, const struct memory_map *map, uint64_t *operations);
+/* Adds what atomics on the lines that are there take, in MEMORY_PARTS of a cycle, to the slice that each is in by another map. */
+void partition_atomics(const struct partition *p, const struct memory_map *map, uint64_t *parts);
 struct partition_counts partition_counts(const struct partition *p);
 
 #endif

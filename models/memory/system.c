@@ -121,6 +121,13 @@ static void set_ways(struct memory_system *m)
 	m->config.dram_pipe = more > 0 ? (uint64_t)(more * MEMORY_TICKS) : 0;
 }
 
+static void init_map(struct memory_map *map, const struct gpu *gpu, uint32_t channels, uint32_t slices)
+{
+	memory_map_init(map, channels, slices, gpu->l2_interleave_bytes, gpu->l2_hash);
+	if (gpu->l2_turn_bytes && gpu->l2_interleave_bytes % gpu->l2_turn_bytes == 0)
+		map->turn_bytes = gpu->l2_turn_bytes;
+}
+
 static void set_config(struct memory_system *m, double capacity)
 {
 	const struct gpu *gpu = m->gpu;
@@ -131,12 +138,16 @@ static void set_config(struct memory_system *m, double capacity)
 	double speed = gpu->l2_slices * share / (channels * slices); /* of a slice, against a real one */
 	c->gpu = gpu;
 	slices = slices < 16 ? slices : 16;
-	memory_map_init(&c->map, channels, slices, gpu->l2_interleave_bytes, gpu->l2_hash);
+	init_map(&c->map, gpu, channels, slices);
 	dram_timing_init(&c->dram, gpu, channels, share);
 	c->slice_bytes = (uint64_t)((double)gpu->l2_bytes / gpu->l2_partitions * capacity / (channels * slices));
 	c->lookup = (uint64_t)(MEMORY_TICKS * (double)MEMORY_SECTOR / (double)gpu->l2_slice_bytes / speed + 0.5);
 	c->request = (uint64_t)(MEMORY_TICKS * gpu->l2_request_cycles / speed + 0.5);
 	c->atomic = (uint64_t)(MEMORY_TICKS * gpu->l2_atomic_cycles / speed + 0.5);
+	double whole = gpu->l2_atomic_whole_cycles > 0 ? gpu->l2_atomic_whole_cycles : gpu->l2_atomic_cycles;
+	c->atomic_whole = (uint64_t)(MEMORY_TICKS * whole / speed + 0.5);
+	c->atomic_parts = (uint32_t)(MEMORY_PARTS * gpu->l2_atomic_cycles + 0.5);
+	c->whole_parts = (uint32_t)(MEMORY_PARTS * whole + 0.5);
 	m->flit_ticks_sm = (uint64_t)(MEMORY_TICKS / gpu->icnt_sm_flits);
 	m->flit_ticks_slice = (uint64_t)(MEMORY_TICKS / gpu->icnt_slice_flits / speed);
 	m->miss_ticks = gpu->l1_misses_per_cycle > 0 ? (uint64_t)(MEMORY_TICKS / gpu->l1_misses_per_cycle) : 0;
@@ -290,11 +301,11 @@ static void request_passes(void *ctx, uint32_t n, uint64_t start)
 	partition_push(m->partitions[r->slice / slices], r->slice % slices, n);
 }
 
-/* Of a slice's port. */
+/* Of a slice's port. A warp's atomics on a line are parts of one packet, so that they have no headers of their own. */
 static uint32_t slice_ticks(const struct memory_system *m, const struct memory_request *r)
 {
 	if (r->kind != MEMORY_READ && m->flit_ticks_store)
-		return (uint32_t)((1 + (uint32_t)__builtin_popcount(r->sectors)) * m->flit_ticks_store);
+		return (uint32_t)(((r->kind == MEMORY_WRITE) + (uint32_t)__builtin_popcount(r->sectors)) * m->flit_ticks_store);
 	return (uint32_t)(flits(m->gpu, r->kind == MEMORY_READ ? 0 : r->bytes) * m->flit_ticks_slice);
 }
 
@@ -450,16 +461,16 @@ int memory_hottest_atomics(const struct memory_system *m, double *cycles)
 	struct memory_map whole;
 	uint64_t most = 0;
 	uint32_t slices = gpu->l2_slices / gpu->dram_channels ? gpu->l2_slices / gpu->dram_channels : 1;
-	uint64_t *operations = calloc((size_t)gpu->dram_channels * slices, sizeof *operations);
-	if (!operations)
+	uint64_t *parts = calloc((size_t)gpu->dram_channels * slices, sizeof *parts);
+	if (!parts)
 		return -ENOMEM;
-	memory_map_init(&whole, gpu->dram_channels, slices, gpu->l2_interleave_bytes, gpu->l2_hash);
+	init_map(&whole, gpu, gpu->dram_channels, slices);
 	for (uint32_t c = 0; c < m->config.map.channels; c++)
-		partition_atomics(m->partitions[c], &whole, operations);
+		partition_atomics(m->partitions[c], &whole, parts);
 	for (uint32_t s = 0; s < gpu->dram_channels * slices; s++)
-		most = operations[s] > most ? operations[s] : most;
-	free(operations);
-	*cycles = (double)most * gpu->l2_atomic_cycles;
+		most = parts[s] > most ? parts[s] : most;
+	free(parts);
+	*cycles = (double)most / MEMORY_PARTS;
 	return 0;
 }
 

@@ -7,7 +7,7 @@
 
 struct tag_line {
 	uint32_t valid, pending, dirty; /* sectors; pending: asked for, the line cannot go; dirty alone: to be fetched before it is read */
-	uint32_t atomics; /* operations, since the line came */
+	uint32_t atomics; /* what those since the line came took, in MEMORY_PARTS of a cycle */
 };
 struct tag_links;
 /* Few ways: a set's tags and stamps are searched. Many: lines are found by a hash of their address, and are in lists by age. */

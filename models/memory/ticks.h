@@ -10,6 +10,7 @@
 
 /* Ticks per cycle: ports and DRAM are off by 0.4% of a cycle at most. Bytes of a sector: the smallest piece that a GPU moves. */
 enum { MEMORY_TICKS = 256, MEMORY_SECTOR = 32 };
+enum { MEMORY_PARTS = 16 }; /* of a cycle: large sums in few bits */
 #define MEMORY_NONE UINT32_MAX
 #define MEMORY_NEVER UINT64_MAX
 

@@ -214,6 +214,21 @@ static void addresses_go_round_the_slices(void)
 	}
 }
 
+/* Turns of 256 bytes over pieces of 512: of eight lines, 0, 1, 4 and 5 are in one slice, the others in the next, and none has another's place. */
+static void neighbours_take_turns(void)
+{
+	static const uint32_t slice[] = {0, 0, 1, 1, 0, 0, 1, 1, 2}, local[] = {0, 128, 0, 128, 256, 384, 256, 384, 0};
+	struct memory_map m;
+	memory_map_init(&m, 4, 1, 512, false);
+	m.turn_bytes = 256;
+	for (uint64_t line = 0; line < GS_ARRAY_LEN(slice); line++) {
+		struct memory_place p = memory_map_find(&m, line * 128 + 5);
+		CU_ASSERT_EQUAL(p.channel, slice[line]);
+		CU_ASSERT_EQUAL(p.local, local[line] + 5);
+		CU_ASSERT_EQUAL(memory_map_local(&m, line * 128 + 5), p.local);
+	}
+}
+
 /* ---- DRAM ---- */
 
 /* By x^6 + x + 1: x^6 is x + 1, and x^63 is 1, because the polynomial is primitive. */
@@ -442,17 +457,16 @@ static void slices_are_not_equally_far(void)
 	CU_ASSERT_TRUE(found[1].first >= round_trip[1]);
 }
 
-/* A third of the SMs add to one line 30 times, and to 64 others once. Each takes 3 cycles. The slice with the one line needs 90
- * cycles, and time for its share of the others. */
-static void hot_atomics_are_those_of_one_slice(void)
+/* A third of the SMs add to `bytes` of one line 30 times, and to 64 others once. Returns what the slice with most of that needs. */
+static double hottest_with(const char *overrides, uint16_t bytes)
 {
-	struct gpu gpu = test_gpu("gtx480", "l2_atomic_cycles=3");
+	struct gpu gpu = test_gpu("gtx480", overrides);
 	struct memory_system *m = memory_new(&gpu, gpu.sm_count / 3, 1);
 	struct arrivals arrivals = {0};
 	struct memory_range range = {.bytes = 1 << 20, .traffic = 1};
 	memory_warm(m, &range, 1, false);
 	for (uint32_t i = 0; i < 94; i++) {
-		struct memory_request r = {.address = i < 30 ? 0 : 4096 + (i - 30) * 256, .sectors = 1, .bytes = 4, .lanes = 1,
+		struct memory_request r = {.address = i < 30 ? 0 : 4096 + (i - 30) * 256, .sectors = 1, .bytes = bytes, .lanes = 1,
 		                           .kind = MEMORY_ATOMIC};
 		r.time = memory_depart(m, &r, i);
 		CU_ASSERT_EQUAL_FATAL(memory_send(m, &r), 0);
@@ -462,8 +476,17 @@ static void hot_atomics_are_those_of_one_slice(void)
 		CU_ASSERT_EQUAL_FATAL(memory_advance(m, end, note_arrival, &arrivals), 0);
 	double hottest;
 	CU_ASSERT_EQUAL_FATAL(memory_hottest_atomics(m, &hottest), 0);
-	CU_ASSERT_TRUE(hottest >= 30 * 3 && hottest <= (30 + 64 / 12 + 6) * 3);
 	memory_free(m);
+	return hottest;
+}
+
+/* Each takes 3 cycles, or 2 for a whole sector. The slice with the one line needs 90, or 60, and time for its share of the others. */
+static void hot_atomics_are_those_of_one_slice(void)
+{
+	double few = hottest_with("l2_atomic_cycles=3,l2_atomic_whole_cycles=2", 4), whole = hottest_with("l2_atomic_cycles=3,l2_atomic_whole_cycles=2", 32);
+	CU_ASSERT_TRUE(few >= 30 * 3 && few <= (30 + 64 / 12 + 6) * 3);
+	CU_ASSERT_DOUBLE_EQUAL(whole, few * 2 / 3, 1e-9);
+	CU_ASSERT_DOUBLE_EQUAL(hottest_with("l2_atomic_cycles=3", 32), few, 1e-9);
 }
 
 static void memory_moves_what_its_description_says(void)
@@ -667,6 +690,7 @@ void add_memory_tests(void)
 	CU_ADD_TEST(s, packets_leave_an_sm_as_measured);
 	CU_ADD_TEST(s, slices_are_not_equally_far);
 	CU_ADD_TEST(s, hot_atomics_are_those_of_one_slice);
+	CU_ADD_TEST(s, neighbours_take_turns);
 	CU_ADD_TEST(s, latencies_are_those_of_the_description);
 	CU_ADD_TEST(s, atomics_take_their_latency);
 	CU_ADD_TEST(s, sectors_on_their_way_are_hits);
