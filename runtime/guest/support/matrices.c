@@ -107,14 +107,14 @@ static uint32_t round_to_half(double v)
 
 /* Where the elements of fragments belong: by word, lane and element. */
 enum { MOST_BITS = 256, MOST_ELEMENTS = 16 * MOST_BITS };
-struct place {
+struct matrix_at {
 	uint16_t row, column;
 };
 struct places {
 	_Atomic int state; /* enum places_state */
 	struct matrix_product of;
 	uint32_t counts[MATRIX_C + 2];
-	struct place at[MATRIX_C + 2][MOST_ELEMENTS]; /* of A, B, C, and D, which C's kind may not be */
+	struct matrix_at at[MATRIX_C + 2][MOST_ELEMENTS]; /* of A, B, C, and D, which C's kind may not be */
 };
 enum places_state { FREE, FILLING, READY };
 
@@ -125,7 +125,7 @@ static void find_places(struct places *places, enum matrix_part part, uint32_t w
 		for (uint32_t lane = 0; lane < LANES; lane++)
 			for (uint32_t element = 0; element < each; element++) {
 				struct matrix_place at = matrix_place(&places->of, part, kind, lane, word, element);
-				places->at[which][count++] = (struct place){(uint16_t)at.row, (uint16_t)at.column};
+				places->at[which][count++] = (struct matrix_at){(uint16_t)at.row, (uint16_t)at.column};
 			}
 	places->counts[which] = count;
 }
@@ -176,7 +176,7 @@ static bool takes_part(uint32_t lanes, uint32_t i, uint32_t each)
 	return lanes >> i / each % LANES & 1;
 }
 
-static void take_factor(enum matrix_kind kind, const uint32_t *words, const struct place *at, uint32_t count, uint32_t lanes, double to[MOST][MOST],
+static void take_factor(enum matrix_kind kind, const uint32_t *words, const struct matrix_at *at, uint32_t count, uint32_t lanes, double to[MOST][MOST],
                         int exponents[MOST][MOST])
 {
 	uint32_t bits = matrix_bits(kind), each = matrix_elements(kind);
