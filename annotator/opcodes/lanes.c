@@ -8,9 +8,6 @@
 
 #include <string.h>
 
-#define EACH "GS_LANES"
-#define EACH_ON "GS_LANES if (x >> l & 1u) {"
-
 /* Gathers operand n of all lanes in an array. Lanes that are off have something there, which nobody uses. */
 static void gather(struct opcode_work *w, uint32_t n, struct opcode_type t, const char *name)
 {

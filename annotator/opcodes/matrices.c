@@ -10,9 +10,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#define EACH "for (uint l = 0; l < 32; l++)"
-#define EACH_ON "for (uint l = 0; l < 32; l++) if (x >> l & 1u) {"
-
 /* m16n8k16 among the words. */
 static bool read_shape(const struct opcode_work *w, struct matrix_product *p)
 {
@@ -58,6 +55,8 @@ static bool is_mma(const struct matrix_product *p)
 static bool is_wmma(const struct matrix_product *p)
 {
 	uint32_t bits = matrix_bits(p->a);
+	if (p->a == MATRIX_E4M3 || p->a == MATRIX_E5M2)
+		return false;
 	if (bits == 64 || bits == 4 || bits == 1)
 		return is_shape(p, 8, 8, bits == 64 ? 4 : 128 / bits);
 	if (bits == 32)
@@ -74,7 +73,7 @@ static bool kinds_fit(const struct matrix_product *p)
 		return p->c == MATRIX_S32 && p->d == MATRIX_S32 && matrix_bits(p->a) == matrix_bits(p->b) && p->b >= MATRIX_S8 && p->b <= MATRIX_B1;
 	bool halves = p->a == MATRIX_F16 || matrix_bits(p->a) == 8;
 	bool sums = (p->c == MATRIX_F32 || (p->c == MATRIX_F16 && halves)) && (p->d == MATRIX_F32 || (p->d == MATRIX_F16 && halves));
-	return sums && p->a >= MATRIX_F16 && p->a <= MATRIX_E5M2 && p->b >= MATRIX_F16 && p->b <= MATRIX_E5M2 && (p->a == p->b || matrix_bits(p->a) == 8);
+	return sums && p->a >= MATRIX_F16 && p->a <= MATRIX_E5M2 && p->b >= MATRIX_F16 && p->b <= MATRIX_E5M2 && (p->a == p->b || (matrix_bits(p->a) == 8 && matrix_bits(p->b) == 8));
 }
 
 /* The first of "row" and "col" is A's, the second B's. */

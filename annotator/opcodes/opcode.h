@@ -90,6 +90,10 @@ void opcode_put_place(struct opcode_work *w, const struct ptx_operand *o, uint8_
 /* Loads from, and the place of, an address in the variable gs_a: the element number n of this type. */
 void opcode_put_load(struct opcode_work *w, struct opcode_type t, uint32_t n, bool is_volatile);
 
+/* In statements of warps: every lane, and those that execute it; the latter opens a block. */
+#define EACH "GS_LANES"
+#define EACH_ON "GS_LANES if (x >> l & 1u) {"
+
 /* What writes opcodes, by file. */
 void opcode_write_compute(struct opcode_work *w); /* arithmetic.c, floats.c */
 bool opcode_write_integers(struct opcode_work *w);

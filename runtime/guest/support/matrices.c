@@ -139,7 +139,7 @@ static void fill_places(struct places *places, const struct matrix_product *p)
 	find_places(places, MATRIX_C, 3, p->d);
 }
 
-/* Those of all forms that were used are kept; there are some fifty. Threads that meet a form at once may both keep it. */
+/* Those of all forms that were used are kept; there are some fifty. A thread that meets one while another fills its place uses `spare`. */
 static const struct places *places_of(const struct matrix_product *p, struct places *spare)
 {
 	static struct places kept[128]; /* memory is used when it is written */
@@ -152,6 +152,8 @@ static const struct places *places_of(const struct matrix_product *p, struct pla
 			atomic_store_explicit(&kept[i].state, READY, memory_order_release);
 			return &kept[i];
 		}
+		if (state != READY)
+			break;
 	}
 	fill_places(spare, p);
 	return spare;
