@@ -104,7 +104,8 @@ struct lifted_form *kernel_form(struct cuda_kernel *k, bool traces, struct gs_er
  * the time of one build. How long groups take shows as they run: first as many as the host has threads, then more at a time.
  *
  * The text that traces a large kernel is made to be compiled soon (annotator/lift/pieces.c). Such a kernel begins with it even if it is not traced.
- * Groups that wait for one another run in one text all together: launches of large kernels do so until they have taken that long.
+ * Groups that wait for one another run in one text all together: the first launch of a large kernel does so however long it takes, later ones as
+ * long as they fit.
  *
  * The driver keeps what it has built, and builds it at once in later processes. So the cache has how long it took, and whether the text that
  * counts was built as well; then no more is lent.
@@ -178,8 +179,10 @@ size_t lending_groups(struct cuda_kernel *k, size_t last, size_t count, bool who
 	bool may = k->counting.state == FORM_NEW && k->tracing.state == FORM_READY && k->tracing.launched && (!whole || k->lifted->large);
 	if (may && !l->begun)
 		begin(k);
-	if (may && l->spent_ns < l->bound_ns)
-		groups = whole ? count : l->group_ns ? (l->bound_ns - l->spent_ns) / l->group_ns : cuda_device()->units;
+	if (may && l->spent_ns < l->bound_ns) {
+		size_t fit = l->group_ns ? (l->bound_ns - l->spent_ns) / l->group_ns : whole ? count : cuda_device()->units;
+		groups = whole && fit < count ? 0 : fit;
+	}
 	pthread_mutex_unlock(&k->lock);
 	if (last && groups / FASTER > last)
 		groups = FASTER * last;
