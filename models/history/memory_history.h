@@ -11,7 +11,7 @@
 
 #include "models/gpu/gpu.h"
 
-enum { MEMORY_HISTORY_BUFFERS = 64, MEMORY_ARGUMENTS = 32 };
+enum { MEMORY_HISTORY_BUFFERS = 512, MEMORY_ARGUMENTS = 32 };
 
 /* Of one GPU. All zero: L2 is empty. */
 struct memory_history {

@@ -323,6 +323,11 @@ static bool write_sector(struct partition *p, struct slice *s, uint32_t request,
 }
 
 /* What the sector keeps the slice busy for. */
+static void add_parts(uint32_t *sum, uint64_t parts)
+{
+	*sum = parts < UINT32_MAX - *sum ? *sum + (uint32_t)parts : UINT32_MAX;
+}
+
 static uint64_t lookup_ticks(struct partition *p, struct slice *s, const struct memory_request *r)
 {
 	if (r->kind != MEMORY_ATOMIC)
@@ -331,7 +336,7 @@ static uint64_t lookup_ticks(struct partition *p, struct slice *s, const struct 
 	bool whole = r->bytes >= r->asked * MEMORY_SECTOR;
 	p->counts.atomics += operations;
 	if (s->line != MEMORY_NONE)
-		s->tags.lines[s->line].atomics += operations * (uint32_t)(whole ? p->config->whole_parts : p->config->atomic_parts);
+		add_parts(&s->tags.lines[s->line].atomics, (uint64_t)operations * (whole ? p->config->whole_parts : p->config->atomic_parts));
 	return max_u64((whole ? p->config->atomic_whole : p->config->atomic) * operations, p->config->lookup);
 }
 
