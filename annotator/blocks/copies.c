@@ -44,7 +44,7 @@ static size_t end_of_part(const struct parsed_unit *u, size_t at, size_t end)
 	return at;
 }
 
-/* Reads the header that ends with the bracket before `end`. */
+/* Finds the parts of the header whose word is at or after `at`. */
 static void find_header(struct block_walk *w, CXCursor s, size_t at, const char *word, struct loop_parts *p)
 {
 	const struct parsed_unit *u = w->pass->unit;
