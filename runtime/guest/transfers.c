@@ -1,6 +1,7 @@
 /* Copies between host and device that the application asks for. */
 #include "runtime/runtime.h"
 
+#include "runtime/guest/driver/buffers.h"
 #include "runtime/guest/driver/simulation.h"
 #include "runtime/guest/support/memory_log.h"
 
@@ -30,9 +31,9 @@ void memory_made(cl_mem mem)
 void memory_changed(cl_mem mem, enum transfer_kind kind, uint64_t size_bytes)
 {
 	if (kind == TRANSFER_WRITE || kind == TRANSFER_UNMAP)
-		memory_log_copied(mem, size_bytes);
+		memory_log_copied(whole_memory(mem), size_bytes);
 	else if (kind == TRANSFER_COPY || kind == TRANSFER_FILL)
-		memory_log_written(mem, size_bytes);
+		memory_log_written(whole_memory(mem), size_bytes);
 }
 
 uint64_t transfer_mapped(const void *pointer, cl_map_flags flags, uint64_t size_bytes)

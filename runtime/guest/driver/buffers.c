@@ -479,3 +479,10 @@ void buffer_give_back(struct counter_buffer *b, size_t words_used)
 	pool_unref_locked(pool);
 	pthread_mutex_unlock(&pools_lock);
 }
+
+cl_mem whole_memory(cl_mem mem)
+{
+	cl_mem whole = NULL;
+	cl.clGetMemObjectInfo(mem, CL_MEM_ASSOCIATED_MEMOBJECT, sizeof whole, &whole, NULL);
+	return whole ? whole : mem;
+}

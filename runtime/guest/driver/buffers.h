@@ -1,4 +1,4 @@
-/* buffers: memory for counters, for traces and for copies of the application's memory. */
+/* buffers: memory for counters, for traces and for copies of the application's memory; and what is part of what of the latter. */
 #ifndef GPUSIM_RUNTIME_GUEST_DRIVER_BUFFERS_H
 #define GPUSIM_RUNTIME_GUEST_DRIVER_BUFFERS_H
 
@@ -7,6 +7,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+/* The application's buffer that a sub-buffer, or an image made from one, is a part of; else the memory itself. */
+cl_mem whole_memory(cl_mem mem);
 
 enum buffer_kind { COUNTER_BUFFER, TRACE_BUFFER, SHADOW_BUFFER, BUFFER_KINDS };
 

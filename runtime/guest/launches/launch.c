@@ -181,14 +181,6 @@ static uint64_t argument_size(const struct artifact_kernel *facts, const struct 
 	return bytes;
 }
 
-/* The buffer that memory is a part of. */
-static cl_mem whole_memory(cl_mem mem)
-{
-	cl_mem whole = NULL;
-	cl.clGetMemObjectInfo(mem, CL_MEM_ASSOCIATED_MEMOBJECT, sizeof whole, &whole, NULL);
-	return whole ? whole : mem;
-}
-
 static void keep_sizes(struct launch *l, const struct kernel *k)
 {
 	for (size_t i = 0; i < k->arg_count; i++) {
