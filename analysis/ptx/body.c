@@ -4,7 +4,6 @@
 #include "runtime/format/matrices.h"
 
 #include <ctype.h>
-#include <stdio.h>
 #include <string.h>
 
 /* Reads a number of a line directive. False: the line ended. */
@@ -227,10 +226,9 @@ static uint64_t fragment_bytes(const struct ptx_instruction *i)
 		return 4;
 	strcpy(words, i->opcode);
 	for (char *word = strtok_r(words, ".", &rest); word; word = strtok_r(NULL, ".", &rest)) {
-		struct matrix_product shape;
-		if (sscanf(word, "m%4un%4uk%4u", &shape.m, &shape.n, &shape.k) == 3)
-			p = shape;
-		else if (matrix_kind_of(word))
+		if (matrix_shape_of(word, &p))
+			continue;
+		if (matrix_kind_of(word))
 			kind = matrix_kind_of(word);
 		else if ((*word == 'a' || *word == 'b') && !word[1])
 			part = *word == 'a' ? MATRIX_A : MATRIX_B;

@@ -6,8 +6,9 @@
  */
 #include "analysis/ptx/internal.h"
 
+#include "runtime/format/matrices.h"
+
 #include <ctype.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -227,11 +228,10 @@ static void set_memory(struct ptx_form *f, const struct opcode_row *row, const s
  */
 static void set_steps(struct ptx_form *f, const char *opcode, const struct modifiers *m)
 {
-	uint32_t height = 16, width = 8, depth = 16;
-	for (const char *p = strstr(opcode, ".m"); p; p = strstr(p + 1, ".m"))
-		if (sscanf(p, ".m%4un%4uk%4u", &height, &width, &depth) == 3)
-			break;
-	uint32_t bits = m->product_bits ? m->product_bits : 16;
+	struct matrix_product p = {.m = 16, .n = 8, .k = 16};
+	for (const char *at = strstr(opcode, ".m"); at && !matrix_shape_of(at + 1, &p);)
+		at = strstr(at + 1, ".m");
+	uint32_t bits = m->product_bits ? m->product_bits : 16, depth = p.k;
 	if (m->real64) {
 		f->class = CODE_tensor_fp64;
 		depth /= 4;
@@ -240,7 +240,7 @@ static void set_steps(struct ptx_form *f, const char *opcode, const struct modif
 		f->class = half ? CODE_tensor_half : CODE_tensor;
 		depth = depth * bits / (half ? 128 : 256);
 	}
-	uint32_t steps = height * width * (depth ? depth : 1) / (16 * 8);
+	uint32_t steps = p.m * p.n * (depth ? depth : 1) / (16 * 8);
 	f->elements = (uint8_t)(steps < 1 ? 1 : steps < UINT8_MAX ? steps : UINT8_MAX);
 }
 

@@ -60,7 +60,7 @@ static void find_header(struct block_walk *w, CXCursor s, size_t at, const char 
 }
 
 /* Notes where the parts of a loop are, if the loop may be written twice. The edits of its body have orders above `first`, up to `last`. */
-int note_parts(struct block_walk *w, CXCursor s, unsigned loop, size_t body, size_t body_end, size_t first, size_t last)
+void note_parts(struct block_walk *w, CXCursor s, unsigned loop, size_t body, size_t body_end, size_t first, size_t last)
 {
 	struct loop_parts p = {.body = body, .body_end = body_end, .first_order = first, .last_order = last};
 	struct obstacle_search b = {.a = w->pass->a};
@@ -71,5 +71,4 @@ int note_parts(struct block_walk *w, CXCursor s, unsigned loop, size_t body, siz
 	clang_visitChildren(s, find_obstacle, &b);
 	p.known = !w->pass->result && !b.found && p.condition <= p.condition_end && p.step <= p.step_end;
 	w->pass->a->loops[loop].parts = p;
-	return w->pass->result;
 }

@@ -63,7 +63,7 @@ bool only_ands(const CXCursor *parts, size_t count);
 int walk_loop(struct block_walk *w, CXCursor s, const struct children *c, struct place_in_flow flow, size_t *end);
 
 /* copies.c */
-int note_parts(struct block_walk *w, CXCursor s, unsigned loop, size_t body, size_t body_end, size_t first, size_t last);
+void note_parts(struct block_walk *w, CXCursor s, unsigned loop, size_t body, size_t body_end, size_t first, size_t last);
 
 /* labels.c */
 bool is_label(enum CXCursorKind kind);   /* a case, default or label */

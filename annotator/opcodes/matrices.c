@@ -10,14 +10,11 @@
 #include <stdio.h>
 #include <string.h>
 
-/* m16n8k16 among the words. */
 static bool read_shape(const struct opcode_work *w, struct matrix_product *p)
 {
-	for (uint32_t i = 1; i < w->word_count; i++) {
-		int end = 0;
-		if (sscanf(w->words[i], "m%2un%2uk%3u%n", &p->m, &p->n, &p->k, &end) == 3 && end && !w->words[i][end])
+	for (uint32_t i = 1; i < w->word_count; i++)
+		if (matrix_shape_of(w->words[i], p))
 			return true;
-	}
 	return false;
 }
 
@@ -174,8 +171,9 @@ struct fragment {
 	struct matrix_product p;
 	enum matrix_part part;
 	enum matrix_kind kind;
-	uint32_t registers, address; /* which operand it is */
-	bool columns;                /* elements of a column follow one another */
+	uint32_t registers, address, stride; /* which operands they are; none: a stride as long as a line */
+	bool columns;                        /* elements of a column follow one another */
+	uint32_t lines, length;              /* of elements that follow one another */
 };
 
 static bool read_fragment(struct opcode_work *w, struct fragment *f)
@@ -189,6 +187,10 @@ static bool read_fragment(struct opcode_work *w, struct fragment *f)
 	f->p.a = f->part != MATRIX_C ? f->kind : is_shape(&f->p, 16, 16, 8) ? MATRIX_TF32 : f->kind == MATRIX_F64 ? MATRIX_F64 : f->p.k == 32 ? MATRIX_S4 : f->p.k == 128 ? MATRIX_B1 : MATRIX_F16;
 	f->registers = registers_of(&f->p, true, f->part, f->kind);
 	f->address = load ? w->results : 0;
+	f->stride = f->address + 1 + (load ? 0 : f->registers);
+	uint32_t rows = f->part == MATRIX_B ? f->p.k : f->p.m, columns = f->part == MATRIX_A ? f->p.k : f->p.n;
+	f->lines = f->columns ? columns : rows;
+	f->length = f->columns ? rows : columns;
 	/* Elements of less than a byte lie in rows of A and in columns of B. */
 	bool in_bytes = matrix_bits(f->kind) >= 8 || f->columns == (f->part == MATRIX_B);
 	const struct ptx_operand *o = w->i->operands;
@@ -198,18 +200,22 @@ static bool read_fragment(struct opcode_work *w, struct fragment *f)
 	return !w->rc;
 }
 
+/* Elements from the begin of a line to that of the next. */
+static void put_stride(struct opcode_work *w, const struct fragment *f)
+{
+	if (f->stride < w->i->operand_count)
+		opcode_put_operand(w, &w->i->operands[f->stride], opcode_type_of("u32"));
+	else
+		opcode_put(w, "%u", f->length);
+}
+
 /* Writes the address, and how many elements apart rows and columns are. */
 static void open_fragment(struct opcode_work *w, const struct fragment *f)
 {
-	uint32_t stride = f->address + 1 + (w->results ? 0 : f->registers);
-	uint32_t rows = f->part == MATRIX_B ? f->p.k : f->p.m, columns = f->part == MATRIX_A ? f->p.k : f->p.n;
 	opcode_put(w, "ulong gs_a = ");
 	opcode_put_address(w, &w->i->operands[f->address], w->i->space);
 	opcode_put(w, ", gs_n = ");
-	if (stride < w->i->operand_count)
-		opcode_put_operand(w, &w->i->operands[stride], opcode_type_of("u32"));
-	else
-		opcode_put(w, "%u", f->columns ? rows : columns);
+	put_stride(w, f);
 	opcode_put(w, ", gs_x = %s, gs_y = %s;\n", f->columns ? "1" : "gs_n", f->columns ? "gs_n" : "1");
 }
 
@@ -283,16 +289,11 @@ bool opcode_put_fragment_address(struct opcode_work *w)
 	struct fragment f = {0};
 	if (!read_fragment(w, &f))
 		return false;
-	uint32_t stride = f.address + 1 + (w->results ? 0 : f.registers), bits = matrix_bits(f.kind);
-	uint32_t rows = f.part == MATRIX_B ? f.p.k : f.p.m, columns = f.part == MATRIX_A ? f.p.k : f.p.n;
-	uint32_t lines = f.columns ? columns : rows, length = f.columns ? rows : columns, lanes = lines < 32 ? 32 / lines : 1;
+	uint32_t bits = matrix_bits(f.kind), lanes = f.lines < 32 ? 32 / f.lines : 1;
 	opcode_put_place(w, &w->i->operands[f.address], w->i->space);
 	opcode_put(w, " + (ulong)(l / %u) * ", lanes);
-	if (stride < w->i->operand_count)
-		opcode_put_operand(w, &w->i->operands[stride], opcode_type_of("u32"));
-	else
-		opcode_put(w, "%u", length);
-	opcode_put(w, " * %u / 8 + l %% %u * %u", bits, lanes, length * bits / 8 / lanes);
+	put_stride(w, &f);
+	opcode_put(w, " * %u / 8 + l %% %u * %u", bits, lanes, f.length * bits / 8 / lanes);
 	return !w->rc;
 }
 

@@ -73,7 +73,8 @@ static void warm_steady(struct warm_part *parts, size_t count, uint64_t line, wa
 	}
 }
 
-static double cold_share(const struct memory_range *range, bool steady)
+/* Of a range, if all of a launch is simulated, or a part from its midst. */
+static double cold_in_part(const struct memory_range *range, bool steady)
 {
 	return steady && range->times > 1 ? range->cold / range->times : range->cold;
 }
@@ -92,7 +93,7 @@ static void warm_last(const struct memory_range *ranges, size_t count, uint64_t 
 		uint64_t skip = all > 2 * capacity ? all - 2 * capacity : 0, end = ranges[i].address + ranges[i].bytes;
 		skip = skip < ranges[i].bytes ? skip : ranges[i].bytes;
 		all -= ranges[i].bytes;
-		double cold = cold_share(&ranges[i], steady);
+		double cold = cold_in_part(&ranges[i], steady);
 		for (uint64_t at = (ranges[i].address + skip) / line * line; at < end && cold < 1; at += line)
 			if (!is_cold(cold, at / line))
 				on_line(ctx, at, false);

@@ -2,11 +2,7 @@
 
 #include "models/accesses/image.h"
 #include "models/most_bytes.h"
-
-static uint64_t least(uint64_t a, uint64_t b)
-{
-	return a < b ? a : b;
-}
+#include "models/util/minmax.h"
 
 /* A launch that asks for few bytes does not use all of a large buffer. Where all buffers fit into L2 together, it does not matter. */
 static void bound_uses(const struct gpu *gpu, const struct launch_profile *p, struct memory_use *uses, size_t count)
@@ -18,19 +14,19 @@ static void bound_uses(const struct gpu *gpu, const struct launch_profile *p, st
 		return;
 	double most = launch_most_bytes(p);
 	for (size_t i = 0; i < count && most < 1e18; i++)
-		uses[i].bytes = least(uses[i].bytes, (uint64_t)most);
+		uses[i].bytes = min_u64(uses[i].bytes, (uint64_t)most);
 }
 
 static void find_memory_before(struct memory_history *h, const struct gpu *gpu, const struct launch_record *l, struct launch_profile *p)
 {
 	enum { MOST_BYTES = 1 << 30 }; /* times as many arguments do not overflow; no L2 is as large */
 	struct memory_use uses[MEMORY_ARGUMENTS] = {0};
-	size_t count = l->argument_memory && l->argument_bytes ? least(l->argument_count, MEMORY_ARGUMENTS) : 0;
+	size_t count = l->argument_memory && l->argument_bytes ? min_u64(l->argument_count, MEMORY_ARGUMENTS) : 0;
 	for (size_t i = 0; i < count; i++) {
 		const struct argument_memory *m = &l->argument_memory[i];
-		uint64_t bytes = least(argument_memory(l->argument_bytes[i]), MOST_BYTES);
+		uint64_t bytes = min_u64(argument_memory(l->argument_bytes[i]), MOST_BYTES);
 		if (m->buffer && bytes)
-			uses[i] = (struct memory_use){m->buffer, bytes, least(m->copied, bytes), m->largest, least(m->written, bytes)};
+			uses[i] = (struct memory_use){m->buffer, bytes, min_u64(m->copied, bytes), m->largest, min_u64(m->written, bytes)};
 	}
 	bound_uses(gpu, p, uses, count);
 	memory_history_launch(h, gpu, uses, count, &p->memory_before);

@@ -1,7 +1,7 @@
 #include "runtime/format/matrices.h"
 
-#include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 
 static const struct {
@@ -13,6 +13,18 @@ static const struct {
 	[MATRIX_S4] = {"s4", 4},     [MATRIX_U4] = {"u4", 4},     [MATRIX_B1] = {"b1", 1},      [MATRIX_S32] = {"s32", 32},
 };
 enum { KINDS = sizeof kinds / sizeof *kinds };
+
+bool matrix_shape_of(const char *word, struct matrix_product *p)
+{
+	uint32_t m, n, k;
+	int end = 0;
+	if (sscanf(word, "m%3un%3uk%3u%n", &m, &n, &k, &end) != 3 || !end || (word[end] && word[end] != '.'))
+		return false;
+	p->m = m;
+	p->n = n;
+	p->k = k;
+	return true;
+}
 
 enum matrix_kind matrix_kind_of(const char *type)
 {

@@ -9,6 +9,7 @@
 #ifndef GPUSIM_RUNTIME_FORMAT_MATRICES_H
 #define GPUSIM_RUNTIME_FORMAT_MATRICES_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 enum matrix_kind {
@@ -31,6 +32,8 @@ enum matrix_flags {
 	MATRIX_B_COLUMNS = 16,
 };
 
+/* Reads m16n8k16, up to a dot or the end of the text. false: it is none, and *p is as before. */
+bool matrix_shape_of(const char *word, struct matrix_product *p);
 enum matrix_kind matrix_kind_of(const char *type); /* "f16", "s4"; MATRIX_NONE: it is none */
 uint32_t matrix_bits(enum matrix_kind kind);
 uint32_t matrix_elements(enum matrix_kind kind); /* of a word */

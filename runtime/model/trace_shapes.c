@@ -11,6 +11,7 @@
  */
 #include "runtime/model/trace_shapes.h"
 
+#include "models/util/minmax.h"
 #include "runtime/model/simulation.h"
 
 #include <math.h>
@@ -255,11 +256,6 @@ double trace_least_room(struct artifact_kernel *k, const uint64_t global[3], con
 	return isinf(took) ? 0 : more * took;
 }
 
-static uint64_t least(uint64_t a, uint64_t b)
-{
-	return a < b ? a : b;
-}
-
 uint64_t trace_items(struct artifact_kernel *k, const uint64_t global[3], const uint64_t local[3], uint64_t usual, uint64_t chunks, double *each)
 {
 	pthread_mutex_lock(&lock);
@@ -267,7 +263,7 @@ uint64_t trace_items(struct artifact_kernel *k, const uint64_t global[3], const 
 	double room = room_of(k), seen = s ? s->missed : 0;
 	pthread_mutex_unlock(&lock);
 	*each = seen > 0 ? fmin(2 * seen, room) : room; /* twice: others may work longer than those that were seen */
-	return least((uint64_t)((double)chunks / *each), seen > 0 ? usual * MORE_ITEMS : usual);
+	return min_u64((uint64_t)((double)chunks / *each), seen > 0 ? usual * MORE_ITEMS : usual);
 }
 
 void trace_missed(struct artifact_kernel *k, const uint64_t global[3], const uint64_t local[3], double chunks)
