@@ -56,6 +56,9 @@ enum cuda_module_problem {
 enum cuda_module_problem cuda_module_prepare(struct cuda_module *m, struct gs_error *err);
 /* -ENOENT: there is none of that name. -ENOTSUP: it cannot be lifted; err names the instruction. */
 int cuda_module_kernel(struct cuda_module *m, const char *name, struct cuda_kernel **out, struct gs_error *err);
+/* The kernels of a module that was prepared, also those that cannot be lifted. NULL: there are not so many. */
+unsigned cuda_module_kernel_count(const struct cuda_module *m);
+const char *cuda_module_kernel_name(const struct cuda_module *m, unsigned number);
 int cuda_module_variable(struct cuda_module *m, const char *name, void **address, size_t *bytes, struct gs_error *err);
 
 struct cuda_kernel_facts {

@@ -444,6 +444,21 @@ int binary_unload(struct registered_binary *b)
 	return cudaSuccess;
 }
 
+/* The handle of a function, always the same. NULL as kernel: it is looked for when it is needed. */
+static int function_handle(struct registered_binary *b, const char *name, struct cuda_kernel *kernel, struct registered_function **out)
+{
+	*out = NULL;
+	pthread_mutex_lock(&lock);
+	for (size_t i = 0; i < BUCKETS && !*out; i++)
+		for (struct registered_function *f = functions[i]; f && !*out; f = f->next)
+			if (f->binary == b && !strcmp(f->name, name))
+				*out = f;
+	pthread_mutex_unlock(&lock);
+	if (!*out)
+		*out = register_function(b, NULL, name, kernel);
+	return *out ? cudaSuccess : cudaErrorMemoryAllocation;
+}
+
 int binary_function(struct registered_binary *b, const char *name, struct registered_function **out)
 {
 	struct gs_error err = {""};
@@ -458,15 +473,23 @@ int binary_function(struct registered_binary *b, const char *name, struct regist
 		error_say_once(name, "%s", err.text);
 	if (result)
 		return error_of(result, cudaErrorInvalidPtx);
-	pthread_mutex_lock(&lock);
-	for (size_t i = 0; i < BUCKETS && !*out; i++)
-		for (struct registered_function *f = functions[i]; f && !*out; f = f->next)
-			if (f->binary == b && f->kernel == kernel)
-				*out = f;
-	pthread_mutex_unlock(&lock);
-	if (!*out)
-		*out = register_function(b, NULL, name, kernel);
-	return *out ? cudaSuccess : cudaErrorMemoryAllocation;
+	return function_handle(b, name, kernel, out);
+}
+
+int binary_function_count(struct registered_binary *b, unsigned *count)
+{
+	if (!binary_exists(b))
+		return cudaErrorInvalidResourceHandle;
+	*count = cuda_module_kernel_count(b->module);
+	return cudaSuccess;
+}
+
+int binary_function_at(struct registered_binary *b, unsigned number, struct registered_function **out)
+{
+	if (!binary_exists(b))
+		return cudaErrorInvalidResourceHandle;
+	const char *name = cuda_module_kernel_name(b->module, number);
+	return name ? function_handle(b, name, NULL, out) : cudaErrorInvalidValue;
 }
 
 int binary_variable(struct registered_binary *b, const char *name, void **address, size_t *bytes)

@@ -38,6 +38,9 @@ int binary_load(const void *image, size_t bytes, struct registered_binary **out)
 int binary_unload(struct registered_binary *b);
 bool binary_exists(const struct registered_binary *b);
 int binary_function(struct registered_binary *b, const char *name, struct registered_function **out);
+/* All functions of it, by their numbers from 0. Those that cannot be lifted have a handle as well; launching them fails. */
+int binary_function_count(struct registered_binary *b, unsigned *count);
+int binary_function_at(struct registered_binary *b, unsigned number, struct registered_function **out);
 int binary_variable(struct registered_binary *b, const char *name, void **address, size_t *bytes);
 
 #endif

@@ -64,6 +64,19 @@ CUDA_FUNCTION cudaEventElapsedTime(float *ms, cudaEvent_t from, cudaEvent_t to);
 CUDA_FUNCTION cudaGetDeviceCount(int *count);
 CUDA_FUNCTION cudaSetDevice(int device);
 
+typedef struct cuda_runtime_library *cudaLibrary_t;
+typedef struct cuda_runtime_kernel *cudaKernel_t;
+CUDA_FUNCTION cudaLibraryLoadData(cudaLibrary_t *library, const void *image, int *options, void **values, unsigned count, int *own, void **own_values,
+                                  unsigned own_count);
+CUDA_FUNCTION cudaLibraryLoadFromFile(cudaLibrary_t *library, const char *path, int *options, void **values, unsigned count, int *own,
+                                      void **own_values, unsigned own_count);
+CUDA_FUNCTION cudaLibraryUnload(cudaLibrary_t library);
+CUDA_FUNCTION cudaLibraryGetKernel(cudaKernel_t *kernel, cudaLibrary_t library, const char *name);
+CUDA_FUNCTION cudaLibraryGetKernelCount(unsigned *count, cudaLibrary_t library);
+CUDA_FUNCTION cudaLibraryEnumerateKernels(cudaKernel_t *kernels, unsigned room, cudaLibrary_t library);
+CUDA_FUNCTION cudaLibraryGetGlobal(void **address, size_t *bytes, cudaLibrary_t library, const char *name);
+CUDA_FUNCTION cudaGetKernel(cudaKernel_t *kernel, const void *function);
+
 typedef struct cuda_runtime_graph *cudaGraph_t;
 typedef struct cuda_runtime_exec *cudaGraphExec_t;
 typedef struct cuda_runtime_node *cudaGraphNode_t;

@@ -260,6 +260,16 @@ int cuda_module_kernel(struct cuda_module *m, const char *name, struct cuda_kern
 	return (*out)->facts ? 0 : gs_fail(err, ENOTSUP, "gpusim-cc has not lifted kernel %s", name);
 }
 
+unsigned cuda_module_kernel_count(const struct cuda_module *m)
+{
+	return m->lifted ? m->lifted->kernel_count : 0;
+}
+
+const char *cuda_module_kernel_name(const struct cuda_module *m, unsigned number)
+{
+	return number < cuda_module_kernel_count(m) ? m->lifted->kernels[number].name : NULL;
+}
+
 int cuda_module_variable(struct cuda_module *m, const char *name, void **address, size_t *bytes, struct gs_error *err)
 {
 	if (cuda_module_prepare(m, err) != CUDA_MODULE_FINE)
