@@ -153,6 +153,44 @@ int launch_command(const void *function, struct api_size3 grid, struct api_size3
 	return cudaSuccess;
 }
 
+/* ---- parameters in one piece ---- */
+
+/* What follows `extra` names: pairs of these and a value, up to the first. */
+enum { EXTRA_END, EXTRA_BUFFER, EXTRA_BYTES };
+
+/* That buffer, laid out as the kernel expects it. NULL: there is none. */
+static char *find_buffer(void **extra, size_t *bytes)
+{
+	char *buffer = NULL;
+	*bytes = 0;
+	for (; extra && (uintptr_t)*extra != EXTRA_END; extra += 2)
+		if ((uintptr_t)*extra == EXTRA_BUFFER)
+			buffer = extra[1];
+		else if ((uintptr_t)*extra == EXTRA_BYTES)
+			*bytes = *(size_t *)extra[1];
+		else
+			return NULL;
+	return buffer;
+}
+
+void **launch_arguments(const struct cuda_kernel_facts *facts, void **extra)
+{
+	size_t bytes;
+	char *buffer = find_buffer(extra, &bytes);
+	void **args = buffer ? malloc((facts->parameter_count + 1) * sizeof *args) : NULL;
+	for (unsigned i = 0; args && i < facts->parameter_count; i++) {
+		const struct cuda_parameter *p = &facts->parameters[i];
+		if (p->offset + (size_t)p->bytes > bytes) {
+			free(args);
+			return NULL;
+		}
+		args[i] = buffer + p->offset;
+	}
+	return args;
+}
+
+/* ---- the calls ---- */
+
 int hook_cudaLaunchKernel(const void *function, struct api_size3 grid, struct api_size3 block, void **args, size_t dynamic_shared,
                           void *stream)
 {

@@ -149,6 +149,27 @@ struct api_host_node {
 	void *data;
 };
 
+/* Parameters of a node of any kind. */
+struct api_node {
+	int kind, reserved[3];
+	union {
+		long long words[29];
+		struct api_kernel_node kernel;
+		struct {
+			int flags, reserved[3];
+			struct api_copy3d what;
+		} copy;
+		struct api_fill_node fill;
+		struct api_host_node host;
+		struct {
+			void *graph;
+			int ownership; /* 0: the node gets a copy */
+		} child;
+		void *event;
+	} of;
+	long long reserved_word;
+};
+
 /* Since CUDA 12. Before, the two are parameters of their own. */
 struct api_update_result {
 	int result;

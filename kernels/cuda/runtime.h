@@ -122,6 +122,35 @@ CUDA_FUNCTION cudaGraphAddDependencies_v2(cudaGraph_t graph, const cudaGraphNode
 CUDA_FUNCTION cudaGraphInstantiateWithFlags(cudaGraphExec_t *exec, cudaGraph_t graph, unsigned long long flags);
 CUDA_FUNCTION cudaGraphExecKernelNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t node, const struct cudaKernelNodeParams *what);
 CUDA_FUNCTION cudaGraphExecUpdate(cudaGraphExec_t exec, cudaGraph_t graph, cudaGraphExecUpdateResultInfo *result);
+struct cudaMemcpy3DParms;
+enum { cudaGraphNodeTypeKernel };
+typedef struct {
+	int type, reserved0[3];
+	union {
+		long long reserved1[29];
+		struct cudaKernelNodeParams kernel;
+	};
+	long long reserved2;
+} cudaGraphNodeParams;
+CUDA_FUNCTION cudaGraphAddMemcpyNodeToSymbol(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *after, size_t count, const void *symbol,
+                                             const void *from, size_t bytes, size_t offset, enum cudaMemcpyKind kind);
+CUDA_FUNCTION cudaGraphAddMemcpyNodeFromSymbol(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *after, size_t count, void *to,
+                                               const void *symbol, size_t bytes, size_t offset, enum cudaMemcpyKind kind);
+CUDA_FUNCTION cudaGraphAddEventRecordNode(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *after, size_t count, cudaEvent_t event);
+CUDA_FUNCTION cudaGraphAddEventWaitNode(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *after, size_t count, cudaEvent_t event);
+CUDA_FUNCTION cudaGraphAddNode_v2(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *after, const void *data, size_t count,
+                                  cudaGraphNodeParams *what);
+CUDA_FUNCTION cudaGraphNodeGetDependencies_v2(cudaGraphNode_t node, cudaGraphNode_t *nodes, void *data, size_t *count);
+CUDA_FUNCTION cudaGraphNodeGetDependentNodes_v2(cudaGraphNode_t node, cudaGraphNode_t *nodes, void *data, size_t *count);
+CUDA_FUNCTION cudaGraphKernelNodeGetParams(cudaGraphNode_t node, struct cudaKernelNodeParams *out);
+CUDA_FUNCTION cudaGraphKernelNodeSetParams(cudaGraphNode_t node, const struct cudaKernelNodeParams *what);
+CUDA_FUNCTION cudaGraphMemsetNodeGetParams(cudaGraphNode_t node, struct cudaMemsetParams *out);
+CUDA_FUNCTION cudaGraphHostNodeGetParams(cudaGraphNode_t node, struct cudaHostNodeParams *out);
+CUDA_FUNCTION cudaGraphMemcpyNodeGetParams(cudaGraphNode_t node, struct cudaMemcpy3DParms *out);
+CUDA_FUNCTION cudaGraphChildGraphNodeGetGraph(cudaGraphNode_t node, cudaGraph_t *out);
+CUDA_FUNCTION cudaGraphExecMemsetNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t node, const struct cudaMemsetParams *what);
+CUDA_FUNCTION cudaGraphExecEventRecordNodeSetEvent(cudaGraphExec_t exec, cudaGraphNode_t node, cudaEvent_t event);
+CUDA_FUNCTION cudaGraphNodeSetEnabled(cudaGraphExec_t exec, cudaGraphNode_t node, unsigned enabled);
 CUDA_FUNCTION cudaGraphExecDestroy(cudaGraphExec_t exec);
 CUDA_FUNCTION cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream);
 #undef CUDA_FUNCTION

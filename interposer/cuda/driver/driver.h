@@ -82,6 +82,8 @@ struct driver_copy3d {
 	} from, to;
 	size_t width, height, depth;
 };
+enum { KIND_HOST = 1, KIND_DEVICE = 2, KIND_ARRAY = 3, KIND_UNIFIED = 4 }; /* of memory in these */
+int box_of(const struct driver_copy3d *c, struct api_copy3d *out); /* the runtime's struct for it */
 int copy_rows(const struct driver_copy2d *c, bool synchronous, void *stream);
 int copy_box(const struct driver_copy3d *c, bool synchronous, void *stream);
 int fill_units(void *to, size_t pitch, unsigned value, unsigned unit, size_t width, size_t height, bool synchronous, void *stream);
@@ -99,6 +101,33 @@ struct driver_plane { /* of two dimensions */
 	unsigned channels;
 };
 int array_create(void **out, const struct driver_array *a);
+
+/* graphs.c. Without an executable graph the node itself changes. The second form of a kernel's struct has the last two members too. */
+struct driver_kernel_node {
+	struct api_kernel_node what;
+	void *kernel, *context;
+};
+struct driver_node {
+	int kind, reserved[3];
+	union {
+		long long words[29];
+		struct driver_kernel_node kernel;
+		struct {
+			int flags, reserved;
+			void *context;
+			struct driver_copy3d what;
+		} copy;
+	} of;
+	long long reserved_word;
+};
+int graph_add_kernel(void **node, void *graph, void *const *after, size_t count, const struct driver_kernel_node *p, bool second_form);
+int graph_set_kernel(void *exec, void *node, const struct driver_kernel_node *p, bool second_form);
+int graph_get_kernel(void *node, struct driver_kernel_node *out, bool second_form);
+int graph_add_copy(void **node, void *graph, void *const *after, size_t count, const struct driver_copy3d *p);
+int graph_set_copy(void *exec, void *node, const struct driver_copy3d *p);
+int graph_get_copy(void *node, struct driver_copy3d *out);
+int graph_add_any(void **node, void *graph, void *const *after, size_t count, const struct driver_node *p);
+int graph_set_any(void *exec, void *node, const struct driver_node *p);
 
 /* errors */
 int error_text(int error, const char **out, bool name);

@@ -4,41 +4,6 @@
 
 #include <stdlib.h>
 
-/* What follows `extra` names: pairs of these and a value, up to the first. */
-enum { EXTRA_END, EXTRA_BUFFER, EXTRA_BYTES };
-
-/* That buffer, laid out as the kernel expects it. NULL: there is none. */
-static char *find_buffer(void **extra, size_t *bytes)
-{
-	char *buffer = NULL;
-	*bytes = 0;
-	for (; extra && (uintptr_t)*extra != EXTRA_END; extra += 2)
-		if ((uintptr_t)*extra == EXTRA_BUFFER)
-			buffer = extra[1];
-		else if ((uintptr_t)*extra == EXTRA_BYTES)
-			*bytes = *(size_t *)extra[1];
-		else
-			return NULL;
-	return buffer;
-}
-
-/* Pointers to the parameters in the buffer that `extra` gives. The caller frees them. NULL: they do not fit, or there is no memory. */
-static void **point_into(const struct cuda_kernel_facts *facts, void **extra)
-{
-	size_t bytes;
-	char *buffer = find_buffer(extra, &bytes);
-	void **args = buffer ? malloc((facts->parameter_count + 1) * sizeof *args) : NULL;
-	for (unsigned i = 0; args && i < facts->parameter_count; i++) {
-		const struct cuda_parameter *p = &facts->parameters[i];
-		if (p->offset + (size_t)p->bytes > bytes) {
-			free(args);
-			return NULL;
-		}
-		args[i] = buffer + p->offset;
-	}
-	return args;
-}
-
 int launch_function(const void *function, struct api_size3 grid, struct api_size3 block, unsigned dynamic_shared, void *stream, void **args, void **extra,
                     bool cooperative)
 {
@@ -48,7 +13,7 @@ int launch_function(const void *function, struct api_size3 grid, struct api_size
 		return cudaErrorInvalidResourceHandle;
 	if (args && extra)
 		return cudaErrorInvalidValue;
-	if (extra && !(own = point_into(cuda_kernel_facts(f->kernel), extra)))
+	if (extra && !(own = launch_arguments(cuda_kernel_facts(f->kernel), extra)))
 		return cudaErrorInvalidValue;
 	args = own ? own : args;
 	int error = cooperative ? hook_cudaLaunchCooperativeKernel(function, grid, block, args, dynamic_shared, stream)
@@ -65,7 +30,7 @@ int launch_with_config(const struct driver_launch_config *config, const void *fu
 		return cudaErrorInvalidValue;
 	if (function_prepare(function, &f))
 		return cudaErrorInvalidResourceHandle;
-	if (extra && !(own = point_into(cuda_kernel_facts(f->kernel), extra)))
+	if (extra && !(own = launch_arguments(cuda_kernel_facts(f->kernel), extra)))
 		return cudaErrorInvalidValue;
 	struct api_launch_config c = {
 		.grid = {config->grid[0], config->grid[1], config->grid[2]},

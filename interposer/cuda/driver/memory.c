@@ -4,9 +4,6 @@
 #include "interposer/cuda/memory.h"
 #include "interposer/cuda/streams.h"
 
-/* Kinds of memory in shapes of copies. */
-enum { KIND_HOST = 1, KIND_DEVICE = 2, KIND_ARRAY = 3, KIND_UNIFIED = 4 };
-
 /* ---- copies ---- */
 
 /* A side as the runtime's copies have it. Positions are in bytes; in arrays the runtime has elements. */
@@ -39,17 +36,26 @@ static int direction_of(int from, int to)
 	return directions[from != KIND_HOST][to != KIND_HOST];
 }
 
-int copy_box(const struct driver_copy3d *c, bool synchronous, void *stream)
+int box_of(const struct driver_copy3d *c, struct api_copy3d *out)
 {
-	struct api_copy3d what = {0};
 	size_t element = 1;
+	*out = (struct api_copy3d){0};
 	if (!c || c->from.reserved || c->to.reserved)
 		return cudaErrorInvalidValue;
-	if (!take_side(&c->from, c->width, c->height, &what.from_array, &what.from_position, &what.from, &element) ||
-	    !take_side(&c->to, c->width, c->height, &what.to_array, &what.to_position, &what.to, &element))
+	if (!take_side(&c->from, c->width, c->height, &out->from_array, &out->from_position, &out->from, &element) ||
+	    !take_side(&c->to, c->width, c->height, &out->to_array, &out->to_position, &out->to, &element))
 		return cudaErrorInvalidValue;
-	what.extent = (struct api_extent){c->width / element, c->height, c->depth};
-	what.direction = direction_of(c->from.kind, c->to.kind);
+	out->extent = (struct api_extent){c->width / element, c->height, c->depth};
+	out->direction = direction_of(c->from.kind, c->to.kind);
+	return cudaSuccess;
+}
+
+int copy_box(const struct driver_copy3d *c, bool synchronous, void *stream)
+{
+	struct api_copy3d what;
+	int error = box_of(c, &what);
+	if (error)
+		return error;
 	return synchronous ? hook_cudaMemcpy3D(&what, stream) : hook_cudaMemcpy3DAsync(&what, stream);
 }
 

@@ -94,13 +94,16 @@ bool graph_command_copy(const struct graph_command *from, struct graph_command *
 	if (parameters && bytes)
 		memcpy(parameters, from->launch.parameters, bytes);
 	to->launch.parameters = parameters;
+	to->arguments = NULL;
 	return parameters;
 }
 
 void graph_command_free(struct graph_command *c)
 {
-	if (c->kind == NODE_KERNEL)
+	if (c->kind == NODE_KERNEL) {
 		free((void *)c->launch.parameters);
+		free(c->arguments);
+	}
 	if (c->kind == NODE_GRAPH && c->child)
 		graph_free(c->child);
 }

@@ -15,7 +15,7 @@
 struct registered_function; /* of registration.h above */
 
 /* The numbers of CUDA. */
-enum graph_node_kind { NODE_KERNEL, NODE_COPY, NODE_FILL, NODE_HOST, NODE_GRAPH, NODE_EMPTY };
+enum graph_node_kind { NODE_KERNEL, NODE_COPY, NODE_FILL, NODE_HOST, NODE_GRAPH, NODE_EMPTY, NODE_WAIT, NODE_RECORD };
 
 /* What a node does. */
 struct graph_command {
@@ -24,6 +24,7 @@ struct graph_command {
 		struct {
 			struct registered_function *function;
 			struct cuda_launch launch; /* the parameters are the command's own */
+			void **arguments;          /* pointers to them, if they were asked for; its own as well */
 		};
 		struct {
 			struct cuda_copy copy;
@@ -35,6 +36,7 @@ struct graph_command {
 			void *host_data;
 		};
 		struct command_graph *child; /* the command's own */
+		void *event;                 /* a handle of the application's */
 	};
 };
 

@@ -291,6 +291,89 @@ static void memory(void)
 	EXPECT(CU(cuMemAlloc_v2, address *, size_t)(&rows, 0), INVALID_VALUE);
 }
 
+/* CUDA_KERNEL_NODE_PARAMS_v2, CUDA_MEMSET_NODE_PARAMS and CUDA_MEMCPY3D */
+struct kernel_node {
+	void *f;
+	unsigned grid[3], block[3], shared;
+	void **args, **extra;
+	void *kernel, *context;
+};
+struct fill_node {
+	address to;
+	size_t pitch;
+	unsigned value, unit;
+	size_t width, height;
+};
+struct copy3d {
+	struct side3d {
+		size_t x, y, z, level;
+		int kind;
+		void *host;
+		address device;
+		void *array, *reserved;
+		size_t pitch, height;
+	} from, to;
+	size_t width, height, depth;
+};
+
+static int wrong_sums(const float *result, float a)
+{
+	int wrong = 0;
+	for (int i = 0; i < N; i++)
+		wrong += result[i] != a * (float)i + 7 + 1;
+	return wrong;
+}
+
+/* Fills y, computes and copies back, as a graph that was made node by node. */
+static void graphs(void)
+{
+	static float result[N];
+	void *module, *f, *graph, *exec, *stream, *context, *filled, *computed, *copied, *found[2] = {NULL, NULL};
+	address x, y;
+	float a = 2.5f;
+	unsigned n = N;
+	size_t count = 2;
+	struct kernel_node read;
+	GOOD(CU(cuCtxGetCurrent, void **)(&context));
+	GOOD(CU(cuModuleLoadData, void **, const void *)(&module, saxpy_ptx));
+	GOOD(CU(cuModuleGetFunction, void **, void *, const char *)(&f, module, "saxpy"));
+	GOOD(CU(cuMemAlloc_v2, address *, size_t)(&x, sizeof result));
+	GOOD(CU(cuMemAlloc_v2, address *, size_t)(&y, sizeof result));
+	GOOD(CU(cuStreamCreate, void **, unsigned)(&stream, 1));
+	fill(x, y);
+	GOOD(CU(cuCtxSynchronize, void)());
+	void *args[] = {&x, &y, &a, &n};
+	struct kernel_node kernel = {f, {8, 1, 1}, {128, 1, 1}, 0, args, NULL, NULL, NULL};
+	struct fill_node seven = {y, 0, 0x40e00000, 4, N, 1};
+	struct copy3d back = {{0, 0, 0, 0, 2, NULL, y, NULL, NULL, sizeof result, 1}, {0, 0, 0, 0, 1, result, 0, NULL, NULL, sizeof result, 1}, sizeof result, 1, 1};
+	GOOD(CU(cuGraphCreate, void **, unsigned)(&graph, 0));
+	GOOD(CU(cuGraphAddMemsetNode, void **, void *, void **, size_t, struct fill_node *, void *)(&filled, graph, NULL, 0, &seven, context));
+	GOOD(CU(cuGraphAddKernelNode_v2, void **, void *, void **, size_t, struct kernel_node *)(&computed, graph, &filled, 1, &kernel));
+	GOOD(CU(cuGraphAddMemcpyNode, void **, void *, void **, size_t, struct copy3d *, void *)(&copied, graph, &computed, 1, &back, context));
+	GOOD(CU(cuGraphNodeGetDependencies_v2, void *, void **, void *, size_t *)(copied, found, NULL, &count));
+	EXPECT(count == 1 && found[0] == computed, true);
+	GOOD(CU(cuGraphKernelNodeGetParams_v2, void *, struct kernel_node *)(computed, &read));
+	EXPECT(read.f == f && read.grid[0] == 8 && *(float *)read.args[2] == 2.5f, true);
+	GOOD(CU(cuGraphInstantiateWithFlags, void **, void *, unsigned long long)(&exec, graph, 0));
+	GOOD(CU(cuGraphLaunch, void *, void *)(exec, stream));
+	GOOD(CU(cuStreamSynchronize, void *)(stream));
+	EXPECT(wrong_sums(result, 2.5f), 0);
+	a = 4;
+	GOOD(CU(cuGraphExecKernelNodeSetParams_v2, void *, void *, struct kernel_node *)(exec, computed, &kernel));
+	GOOD(CU(cuGraphLaunch, void *, void *)(exec, stream));
+	GOOD(CU(cuStreamSynchronize, void *)(stream));
+	EXPECT(wrong_sums(result, 4), 0);
+	GOOD(CU(cuGraphExecDestroy, void *)(exec));
+	GOOD(CU(cuGraphDestroy, void *)(graph));
+	GOOD(CU(cuStreamDestroy_v2, void *)(stream));
+	GOOD(CU(cuMemFree_v2, address)(x));
+	GOOD(CU(cuMemFree_v2, address)(y));
+	unsigned functions = 0;
+	GOOD(CU(cuModuleGetFunctionCount, unsigned *, void *)(&functions, module));
+	EXPECT(functions, 1);
+	GOOD(CU(cuModuleUnload, void *)(module));
+}
+
 static void by_name(void)
 {
 	void *f = NULL;
@@ -326,6 +409,7 @@ int main(void)
 	modules();
 	libraries_and_links();
 	memory();
+	graphs();
 	by_name();
 	if (!failures)
 		puts("PASS");

@@ -132,6 +132,10 @@ static int execute(const struct graph_command *command, void *stream)
 		return launch_graph(command->child, stream);
 	if (command->kind == NODE_EMPTY)
 		return cudaSuccess;
+	if (command->kind == NODE_RECORD)
+		return hook_cudaEventRecord(command->event, stream);
+	if (command->kind == NODE_WAIT)
+		return hook_cudaStreamWaitEvent(stream, command->event, 0);
 	int error = ordered_begin(&c, stream, false, NULL), result;
 	if (error)
 		return error;

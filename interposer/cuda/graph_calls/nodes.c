@@ -1,116 +1,40 @@
 /* Graphs that the application makes node by node, and looks at. */
-#include "interposer/cuda/copies.h"
-#include "interposer/cuda/launch.h"
-
-#include <stdlib.h>
-
-/* ---- commands of nodes ---- */
-
-static int kernel_command(const struct api_kernel_node *p, struct graph_command *out)
-{
-	if (p && !p->args && p->extra)
-		error_say_once("extra", "kernel nodes with parameters in one piece are not implemented yet");
-	if (!p || (!p->args && p->extra))
-		return p ? cudaErrorNotSupported : cudaErrorInvalidValue;
-	return launch_command(p->function, p->grid, p->block, p->args, p->dynamic_shared, out);
-}
-
-static int copy_command(const struct api_copy3d *p, struct graph_command *out)
-{
-	*out = (struct graph_command){.kind = NODE_COPY};
-	return copy_box_check(p, &out->copy);
-}
-
-static int line_command(void *to, const void *from, size_t bytes, int direction, struct graph_command *out)
-{
-	*out = (struct graph_command){.kind = NODE_COPY};
-	return copy_line_check(to, from, bytes, direction, &out->copy);
-}
-
-static int fill_command(const struct api_fill_node *p, struct graph_command *out)
-{
-	if (!p || (p->unit != 1 && p->unit != 2 && p->unit != 4))
-		return cudaErrorInvalidValue;
-	*out = (struct graph_command){.kind = NODE_FILL};
-	out->copy = (struct cuda_copy){.to = p->to, .width = p->width * p->unit, .height = p->height, .depth = 1, .to_pitch = p->pitch};
-	out->value = p->value;
-	out->unit = p->unit;
-	return fill_check(&out->copy);
-}
-
-static int host_command(const struct api_host_node *p, struct graph_command *out)
-{
-	if (!p || !p->function)
-		return cudaErrorInvalidValue;
-	*out = (struct graph_command){.kind = NODE_HOST};
-	out->host_function = p->function;
-	out->host_data = p->data;
-	return cudaSuccess;
-}
-
-/* With the lock held. */
-static int child_command(const void *child, struct graph_command *out)
-{
-	struct command_graph *g = graph_find(child, false);
-	if (!g)
-		return cudaErrorInvalidValue;
-	struct graph_command of_it = {.kind = NODE_GRAPH};
-	of_it.child = g;
-	return graph_command_copy(&of_it, out) ? cudaSuccess : cudaErrorMemoryAllocation;
-}
+#include "interposer/cuda/graph_calls/commands.h"
+#include "interposer/cuda/interposer.h"
 
 /* ---- adding nodes ---- */
-
-/* With the lock held. Takes the command over, if there was no error before. */
-static int add(void **node, void *graph, void *const *after, size_t count, int error, struct graph_command *c)
-{
-	if (error)
-		return error;
-	struct command_graph *g = graph_find(graph, false);
-	bool good = node && g && (!count || after);
-	for (size_t i = 0; i < count && good; i++) {
-		const struct graph_node *n = graph_node_find(after[i]);
-		good = n && n->graph == g;
-	}
-	if (!good) {
-		graph_command_free(c);
-		return cudaErrorInvalidValue;
-	}
-	*node = graph_add(g, c, (struct graph_node *const *)after, count);
-	return *node ? cudaSuccess : cudaErrorMemoryAllocation;
-}
 
 #define ADD(error_of_command) \
 	struct graph_command c; \
 	graphs_lock(); \
-	int error = add(node, graph, after, count, error_of_command, &c); \
+	int error = node_add(node, graph, after, count, error_of_command, &c); \
 	graphs_unlock(); \
 	return error;
 
 int hook_cudaGraphAddKernelNode(void **node, void *graph, void *const *after, size_t count, const struct api_kernel_node *what)
 {
-	ADD(kernel_command(what, &c))
+	ADD(node_kernel(what, &c))
 }
 
 int hook_cudaGraphAddMemcpyNode(void **node, void *graph, void *const *after, size_t count, const struct api_copy3d *what)
 {
-	ADD(copy_command(what, &c))
+	ADD(node_copy(what, &c))
 }
 
 int hook_cudaGraphAddMemcpyNode1D(void **node, void *graph, void *const *after, size_t count, void *to, const void *from, size_t bytes,
                                   int direction)
 {
-	ADD(line_command(to, from, bytes, direction, &c))
+	ADD(node_line(to, from, bytes, direction, &c))
 }
 
 int hook_cudaGraphAddMemsetNode(void **node, void *graph, void *const *after, size_t count, const struct api_fill_node *what)
 {
-	ADD(fill_command(what, &c))
+	ADD(node_fill(what, &c))
 }
 
 int hook_cudaGraphAddHostNode(void **node, void *graph, void *const *after, size_t count, const struct api_host_node *what)
 {
-	ADD(host_command(what, &c))
+	ADD(node_host(what, &c))
 }
 
 int hook_cudaGraphAddEmptyNode(void **node, void *graph, void *const *after, size_t count)
@@ -120,99 +44,163 @@ int hook_cudaGraphAddEmptyNode(void **node, void *graph, void *const *after, siz
 
 int hook_cudaGraphAddChildGraphNode(void **node, void *graph, void *const *after, size_t count, void *child)
 {
-	ADD(child_command(child, &c))
+	ADD(node_child(child, &c))
+}
+
+int hook_cudaGraphAddMemcpyNodeToSymbol(void **node, void *graph, void *const *after, size_t count, const void *symbol, const void *from, size_t bytes,
+                                        size_t offset, int direction)
+{
+	ADD(node_to_symbol(symbol, from, bytes, offset, direction, &c))
+}
+
+int hook_cudaGraphAddMemcpyNodeFromSymbol(void **node, void *graph, void *const *after, size_t count, void *to, const void *symbol, size_t bytes,
+                                          size_t offset, int direction)
+{
+	ADD(node_from_symbol(to, symbol, bytes, offset, direction, &c))
+}
+
+int hook_cudaGraphAddEventRecordNode(void **node, void *graph, void *const *after, size_t count, void *event)
+{
+	ADD(node_event(NODE_RECORD, event, &c))
+}
+
+int hook_cudaGraphAddEventWaitNode(void **node, void *graph, void *const *after, size_t count, void *event)
+{
+	ADD(node_event(NODE_WAIT, event, &c))
+}
+
+/* Since 13 there is a parameter with data of edges, as with _v2 before. */
+int hook_cudaGraphAddNode_v2(void **node, void *graph, void *const *after, const void *data, size_t count, const struct api_node *what)
+{
+	(void)data;
+	ADD(node_any(what, &c))
+}
+
+int hook_cudaGraphAddNode(void **node, void *graph, void *const *after, const void *data, size_t count, const struct api_node *what, int version)
+{
+	if (version < 13)
+		return hook_cudaGraphAddNode_v2(node, graph, after, NULL, (size_t)data, (const struct api_node *)count);
+	return hook_cudaGraphAddNode_v2(node, graph, after, data, count, what);
 }
 
 /* ---- changing nodes ---- */
 
-/* With the lock held. Takes the command over, if there was no error before. */
-static int set(struct graph_node *n, int error, struct graph_command *c)
-{
-	if (error)
-		return error;
-	if (!n || n->command.kind != c->kind) {
-		graph_command_free(c);
-		return cudaErrorInvalidValue;
-	}
-	graph_command_free(&n->command);
-	n->command = *c;
-	return cudaSuccess;
-}
-
-/* With the lock held. The node of an executable graph that was made of this one, or NULL. */
-static struct graph_node *executable_node(void *exec, void *node)
-{
-	struct command_graph *g = graph_find(exec, true);
-	struct graph_node *n = graph_node_find(node);
-	return g && n ? graph_node_copied(g, n) : NULL;
-}
-
 #define SET(which, error_of_command) \
 	struct graph_command c; \
 	graphs_lock(); \
-	int error = set(which, error_of_command, &c); \
+	int error = node_set(which, error_of_command, &c); \
 	graphs_unlock(); \
 	return error;
 
 int hook_cudaGraphKernelNodeSetParams(void *node, const struct api_kernel_node *what)
 {
-	SET(graph_node_find(node), kernel_command(what, &c))
+	SET(graph_node_find(node), node_kernel(what, &c))
 }
 
 int hook_cudaGraphMemcpyNodeSetParams(void *node, const struct api_copy3d *what)
 {
-	SET(graph_node_find(node), copy_command(what, &c))
+	SET(graph_node_find(node), node_copy(what, &c))
 }
 
 int hook_cudaGraphMemcpyNodeSetParams1D(void *node, void *to, const void *from, size_t bytes, int direction)
 {
-	SET(graph_node_find(node), line_command(to, from, bytes, direction, &c))
+	SET(graph_node_find(node), node_line(to, from, bytes, direction, &c))
 }
 
 int hook_cudaGraphMemsetNodeSetParams(void *node, const struct api_fill_node *what)
 {
-	SET(graph_node_find(node), fill_command(what, &c))
+	SET(graph_node_find(node), node_fill(what, &c))
 }
 
 int hook_cudaGraphHostNodeSetParams(void *node, const struct api_host_node *what)
 {
-	SET(graph_node_find(node), host_command(what, &c))
+	SET(graph_node_find(node), node_host(what, &c))
 }
 
 int hook_cudaGraphExecKernelNodeSetParams(void *exec, void *node, const struct api_kernel_node *what)
 {
-	SET(executable_node(exec, node), kernel_command(what, &c))
+	SET(node_of_executable(exec, node), node_kernel(what, &c))
 }
 
 int hook_cudaGraphExecMemcpyNodeSetParams(void *exec, void *node, const struct api_copy3d *what)
 {
-	SET(executable_node(exec, node), copy_command(what, &c))
+	SET(node_of_executable(exec, node), node_copy(what, &c))
 }
 
 int hook_cudaGraphExecMemcpyNodeSetParams1D(void *exec, void *node, void *to, const void *from, size_t bytes, int direction)
 {
-	SET(executable_node(exec, node), line_command(to, from, bytes, direction, &c))
+	SET(node_of_executable(exec, node), node_line(to, from, bytes, direction, &c))
 }
 
 int hook_cudaGraphExecMemsetNodeSetParams(void *exec, void *node, const struct api_fill_node *what)
 {
-	SET(executable_node(exec, node), fill_command(what, &c))
+	SET(node_of_executable(exec, node), node_fill(what, &c))
 }
 
 int hook_cudaGraphExecHostNodeSetParams(void *exec, void *node, const struct api_host_node *what)
 {
-	SET(executable_node(exec, node), host_command(what, &c))
+	SET(node_of_executable(exec, node), node_host(what, &c))
 }
 
 int hook_cudaGraphExecChildGraphNodeSetParams(void *exec, void *node, void *child)
 {
-	SET(executable_node(exec, node), child_command(child, &c))
+	SET(node_of_executable(exec, node), node_child(child, &c))
+}
+
+int hook_cudaGraphMemcpyNodeSetParamsToSymbol(void *node, const void *symbol, const void *from, size_t bytes, size_t offset, int direction)
+{
+	SET(graph_node_find(node), node_to_symbol(symbol, from, bytes, offset, direction, &c))
+}
+
+int hook_cudaGraphMemcpyNodeSetParamsFromSymbol(void *node, void *to, const void *symbol, size_t bytes, size_t offset, int direction)
+{
+	SET(graph_node_find(node), node_from_symbol(to, symbol, bytes, offset, direction, &c))
+}
+
+int hook_cudaGraphExecMemcpyNodeSetParamsToSymbol(void *exec, void *node, const void *symbol, const void *from, size_t bytes, size_t offset, int direction)
+{
+	SET(node_of_executable(exec, node), node_to_symbol(symbol, from, bytes, offset, direction, &c))
+}
+
+int hook_cudaGraphExecMemcpyNodeSetParamsFromSymbol(void *exec, void *node, void *to, const void *symbol, size_t bytes, size_t offset, int direction)
+{
+	SET(node_of_executable(exec, node), node_from_symbol(to, symbol, bytes, offset, direction, &c))
+}
+
+int hook_cudaGraphEventRecordNodeSetEvent(void *node, void *event)
+{
+	SET(graph_node_find(node), node_event(NODE_RECORD, event, &c))
+}
+
+int hook_cudaGraphEventWaitNodeSetEvent(void *node, void *event)
+{
+	SET(graph_node_find(node), node_event(NODE_WAIT, event, &c))
+}
+
+int hook_cudaGraphExecEventRecordNodeSetEvent(void *exec, void *node, void *event)
+{
+	SET(node_of_executable(exec, node), node_event(NODE_RECORD, event, &c))
+}
+
+int hook_cudaGraphExecEventWaitNodeSetEvent(void *exec, void *node, void *event)
+{
+	SET(node_of_executable(exec, node), node_event(NODE_WAIT, event, &c))
+}
+
+int hook_cudaGraphNodeSetParams(void *node, const struct api_node *what)
+{
+	SET(graph_node_find(node), node_any(what, &c))
+}
+
+int hook_cudaGraphExecNodeSetParams(void *exec, void *node, const struct api_node *what)
+{
+	SET(node_of_executable(exec, node), node_any(what, &c))
 }
 
 int hook_cudaGraphNodeSetEnabled(void *exec, void *node, unsigned enabled)
 {
 	graphs_lock();
-	struct graph_node *n = executable_node(exec, node);
+	struct graph_node *n = node_of_executable(exec, node);
 	if (n)
 		n->disabled = !enabled;
 	graphs_unlock();
@@ -222,7 +210,7 @@ int hook_cudaGraphNodeSetEnabled(void *exec, void *node, unsigned enabled)
 int hook_cudaGraphNodeGetEnabled(void *exec, void *node, unsigned *enabled)
 {
 	graphs_lock();
-	const struct graph_node *n = enabled ? executable_node(exec, node) : NULL;
+	const struct graph_node *n = enabled ? node_of_executable(exec, node) : NULL;
 	if (n)
 		*enabled = !n->disabled;
 	graphs_unlock();
