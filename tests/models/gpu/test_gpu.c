@@ -228,6 +228,14 @@ static void check_comments(const struct gpu_origin *origin)
 	}
 }
 
+/* Lists and reports show titles: no two GPUs have the same. */
+static void test_titles_differ(void)
+{
+	static const char *const alike[][2] = {{"gtx480", "gtx480_card"}, {"v100", "qv100"}, {"h100", "h200"}};
+	for (size_t i = 0; i < GS_ARRAY_LEN(alike); i++)
+		CU_ASSERT_STRING_NOT_EQUAL(shipped(alike[i][0]).title, shipped(alike[i][1]).title);
+}
+
 static void test_shipped_descriptions(void)
 {
 	DIR *folder = opendir(gpus_folder());
@@ -259,9 +267,26 @@ static void test_shipped_descriptions(void)
  * What no description of a chip has a source of its own for is the same in all, so that it ranks no GPU before another: a launch that does nothing takes as long on all
  * chips. Configurations of simulators have no overheads. The H100 is an H200 with another memory.
  */
+/* Peaks of data sheets, within 1%: lanes of 32 bits times two times the clock, and memory. A fused multiply-add is two operations. */
+static void test_published_peaks(void)
+{
+	static const struct {
+		const char *name;
+		double tflops, gbps;
+	} published[] = {{"rtx3090", 35.6, 936}, {"a10", 31.2, 600}, {"t4", 8.1, 320}, {"rtx4090", 82.6, 1008}, {"l40s", 91.6, 864},
+	                 {"rtx5090", 104.8, 1792}, {"gb200", 80, 7800}, {"orin", 5.3, 204.8}, {"v100", 15.7, 900}, {"a100", 19.5, 1555}};
+	for (size_t i = 0; i < GS_ARRAY_LEN(published); i++) {
+		struct gpu gpu = shipped(published[i].name);
+		double tflops = gpu.sm_count * gpu.fp32_units * 32 / gpu.fp32_fma_initiation * 2 * gpu.clock_mhz / 1e6;
+		CU_ASSERT_DOUBLE_EQUAL(tflops, published[i].tflops, 0.01 * published[i].tflops);
+		CU_ASSERT_DOUBLE_EQUAL(gpu.dram_gbps, published[i].gbps, 0.01 * published[i].gbps);
+	}
+}
+
 static void test_descriptions_compare(void)
 {
-	static const char *const chips[] = {"gtx480_card", "m2090", "k40", "k6000", "tegra_k1", "titanx", "v100", "rtx2060", "rtx3070", "a100", "h100"};
+	static const char *const chips[] = {"gtx480_card", "m2090", "k40", "k6000", "tegra_k1", "titanx", "v100", "rtx2060", "rtx3070", "a100", "h100",
+	                                    "rtx3090", "a10", "t4", "rtx4090", "l40s", "rtx5090", "orin"};
 	struct gpu measured = shipped("h200"), h100 = shipped("h100");
 	for (size_t i = 0; i < GS_ARRAY_LEN(chips); i++) {
 		struct gpu gpu = shipped(chips[i]);
@@ -464,6 +489,8 @@ void add_gpu_tests(void)
 	CU_add_test(s, "overrides are checked like a description", test_overrides_are_checked);
 	CU_add_test(s, "origin tells file, line and comment of every value", test_origin);
 	CU_add_test(s, "every shipped description loads and tells its sources", test_shipped_descriptions);
+	CU_add_test(s, "titles tell descriptions apart", test_titles_differ);
+	CU_add_test(s, "descriptions have the published peaks", test_published_peaks);
 	CU_add_test(s, "descriptions compare", test_descriptions_compare);
 	CU_add_test(s, "values are formatted as a description has them", test_format);
 	CU_add_test(s, "a decimal comma in the locale changes nothing", test_locale);
