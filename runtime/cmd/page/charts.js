@@ -29,8 +29,17 @@ function work(kernel, target) {
   return {flops, size, measured: !!moved, intensity: size ? flops / size : 0, gflops: flops / e.total_ns, gbps: size / e.total_ns};
 }
 
+/* A picture has the width of the page, so that its letters are as large as others. */
+const pictureWidth = most => Math.max(320, Math.min(most, document.documentElement.clientWidth - 84));
+
+/* Makes a text of that width at the first of the places of its right end where no circle [x, y, radius] touches it; else at the first. */
+function freePlace(circles, width, places, make) {
+  const free = ([x, y]) => circles.every(([cx, cy, r]) => cx + r < x - width - 2 || cx - r > x + 2 || cy + r < y - 12 || cy - r > y + 4);
+  return make(...(places.find(free) || places[0]));
+}
+
 function roofline(name) {
-  const t = targetOf(name), W = 1000, H = 400, left = 62, bottom = 46, top = 14, right = 16;
+  const t = targetOf(name), W = pictureWidth(1000), H = 400, left = 62, bottom = 46, top = 14, right = 16;
   const points = data.kernels.map(k => ({k, w: work(k, name), e: estimateOf(k, name)})).filter(p => p.w && p.w.intensity > 0 && p.w.gflops > 0);
   const ridge = t.fp32_gflops / t.dram_gbps;
   const xs = points.map(p => p.w.intensity).concat([ridge, 0.1]), ys = points.map(p => p.w.gflops).concat([t.fp32_gflops]);
@@ -45,17 +54,24 @@ function roofline(name) {
     svg('text', {x: left - 6, y: Y(10 ** e) + 4, 'text-anchor': 'end', class: 'dim-text'}, tick(e)));
   const roof = peak => { const r = peak / t.dram_gbps, low = Math.max(10 ** x0, 10 ** y0 / t.dram_gbps);
     return `M${X(low)} ${clampY(low * t.dram_gbps)} L${X(r)} ${clampY(peak)} L${W - right} ${clampY(peak)}`; };
-  g.append(svg('path', {d: roof(t.fp32_gflops), class: 'roof'}),
-    svg('text', {x: W - right - 4, y: clampY(t.fp32_gflops) - 6, 'text-anchor': 'end'}, `FP32 ${count(t.fp32_gflops * 1e9)}FLOP/s`));
-  if (data.kernels.some(k => (estimateOf(k, name) || {}).fp64_flops)) g.append(svg('path', {d: roof(t.fp64_gflops), class: 'roof second'}),
-    svg('text', {x: W - right - 4, y: clampY(t.fp64_gflops) - 6, 'text-anchor': 'end', class: 'dim-text'}, `FP64 ${count(t.fp64_gflops * 1e9)}FLOP/s`));
-  const mid = Math.max(10 ** (x0 + 0.25), 10 ** y0 * 1.6 / t.dram_gbps);
-  g.append(svg('text', {x: X(mid) + 8, y: clampY(mid * t.dram_gbps) + 14, class: 'dim-text'}, `memory ${count(t.dram_gbps * 1e9)}B/s`));
+  const flat = (peak, what, cls) => freePlace(circles, 7 * what.length, [[W - right - 4, -6], [W - right - 4, 16], [X(peak / t.dram_gbps) + 7 * what.length + 8, 16], [(X(peak / t.dram_gbps) + W) / 2, 30]]
+    .map(([x, below]) => [x, clampY(peak) + below]), (x, y) => svg('text', {x, y, 'text-anchor': 'end', class: cls}, what));
+  const most = Math.max(...points.map(p => p.e.total_ns), 1), radius = p => 4 + 7 * Math.sqrt(p.e.total_ns / most);
+  const circles = points.map(p => [X(p.w.intensity), clampY(p.w.gflops), radius(p)]), labels = [];
+  g.append(svg('path', {d: roof(t.fp32_gflops), class: 'roof'}));
+  labels.push(flat(t.fp32_gflops, `FP32 ${count(t.fp32_gflops * 1e9)}FLOP/s`, 'roof-text'));
+  if (data.kernels.some(k => (estimateOf(k, name) || {}).fp64_flops)) {
+    g.append(svg('path', {d: roof(t.fp64_gflops), class: 'roof second'}));
+    labels.push(flat(t.fp64_gflops, `FP64 ${count(t.fp64_gflops * 1e9)}FLOP/s`, 'roof-text dim-text'));
+  }
+  const slope = `memory ${count(t.dram_gbps * 1e9)}B/s`, least = Math.max(10 ** (x0 + 0.25), 10 ** y0 * 1.6 / t.dram_gbps);
+  labels.push(freePlace(circles, 7 * slope.length, [1, 2, 4, 8, 16].map(n => least * n).filter(n => n === least || n * t.dram_gbps < t.fp32_gflops)
+    .map(n => [X(n) + 8 + 7 * slope.length, clampY(n * t.dram_gbps) + 14]), (x, y) => svg('text', {x: x - 7 * slope.length, y, class: 'roof-text dim-text'}, slope)));
   g.append(svg('text', {x: (left + W) / 2, y: H - 8, 'text-anchor': 'middle', class: 'dim-text'}, 'operations per byte of memory'),
     svg('text', {transform: `translate(14 ${(H - bottom) / 2}) rotate(-90)`, 'text-anchor': 'middle', class: 'dim-text'}, 'GFLOP/s'));
-  const most = Math.max(...points.map(p => p.e.total_ns), 1), placed = [];
+  const placed = [];
   points.sort((a, b) => b.e.total_ns - a.e.total_ns).forEach(p => {
-    const x = X(p.w.intensity), y = clampY(p.w.gflops), r = 4 + 7 * Math.sqrt(p.e.total_ns / most);
+    const x = X(p.w.intensity), y = clampY(p.w.gflops), r = radius(p);
     const link = svg('a', {href: '#/kernel/' + encodeURIComponent(p.k.name), 'aria-label': `${p.k.name}: ${count(p.w.gflops)} GFLOP/s at ${count(p.w.intensity)} operations per byte`},
       svg('circle', {cx: x, cy: y, r, class: 'point' + (p.w.measured || t.memory === 'perfect' ? '' : ' hollow')}, svg('title', {}, `${p.k.name}: ${count(p.w.gflops)} GFLOP/s, ${count(p.w.intensity)} FLOP/B`)));
     g.append(link);
@@ -65,6 +81,7 @@ function roofline(name) {
       g.append(svg('text', {x: right ? x - r - 4 : x + r + 4, y: y + 4, 'text-anchor': right ? 'end' : 'start'}, p.k.name.length > 24 ? p.k.name.slice(0, 22) + '\u2026' : p.k.name));
     }
   });
+  g.append(...labels);
   return {picture: el('div', {class: 'chart'}, g), points};
 }
 

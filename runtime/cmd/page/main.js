@@ -16,7 +16,7 @@ function shellQuote(word) { return /^[\w@%+=:,./-]+$/.test(word) ? word : "'" + 
 function reproduce() {
   const options = Object.entries(data.run.options || {}).filter(([key]) => key !== 'OUTPUT').map(([key, value]) => `GPUSIM_${key}=${shellQuote(value)}`);
   const lines = data.run.cwd ? ['cd ' + shellQuote(data.run.cwd)] : [];
-  return lines.concat(options.concat(['gpusim run --'], data.run.command.map(shellQuote)).join(' ')).join('\n');
+  return lines.concat(options.concat(/(^|\/)gpusim$/.test(data.run.command[0]) ? [] : ['gpusim run --'], data.run.command.map(shellQuote)).join(' ')).join('\n');
 }
 
 function summaryCards() {
@@ -90,13 +90,13 @@ function rooflinePanel() {
 function notes() {
   const flags = new Map();
   data.kernels.forEach(k => k.estimates.forEach(e => (e.flags || []).forEach(f => flags.set(f, (flags.get(f) || new Set()).add(k.name)))));
-  const library = [...new Set(data.kernels.flatMap(k => k.estimates.flatMap(e => e.library || [])))];
+  const library = [...new Set(data.kernels.flatMap(k => k.estimates.flatMap(e => e.library || [])))].filter(f => !/^\??__/.test(f)).map(f => f[0] === '?' ? f.slice(1) + ' (guessed)' : f);
   const items = [];
   data.not_modelled.forEach(n => items.push(el('li', {}, el('strong', {}, 'Not modelled: '), `${count(n.launches)} launches of ${visible(n.kernel)}: ${visible(n.reason)}`)));
   flags.forEach((kernels, f) => items.push(el('li', {}, el('strong', {}, f), `: ${data.flag_texts[f] || 'a flag of another version.'} (${[...kernels].slice(0, 6).map(visible).join(', ')}${kernels.size > 6 ? ` and ${kernels.size - 6} more` : ''})`)));
   const sampled = data.launch_groups.some(g => g.sampled_fraction < 1);
-  if (sampled) items.push(el('li', {}, el('strong', {}, 'Sampled'), ': of some launches only a part of the work-items was counted and stands for all.'));
-  if (library.length) items.push(el('li', {}, el('strong', {}, 'Costed by table'), ': ' + library.slice(0, 40).map(visible).join(', ')));
+  if (sampled) items.push(el('li', {}, el('strong', {}, 'Counted in part'), ': of some launches only a part of the work-items was counted and stands for all.'));
+  if (library.length) items.push(el('li', {}, el('strong', {}, 'Cost taken from a table'), ': ' + library.slice(0, 40).map(visible).join(', ')));
   if (targets.some(t => t.memory === 'perfect')) items.push(el('li', {}, el('strong', {}, 'Assumed'), ': every load hits L1 (GPUSIM_MEMORY=perfect); kernels that wait for memory take longer on the chip.'));
   items.push(el('li', {}, el('strong', {}, 'Assumed'), ': copies take the link\u2019s latency and their bytes over its bandwidth.'));
   if (data.aggregated) items.push(el('li', {}, el('strong', {}, 'Aggregated'), ': ' + visible(data.aggregated)));
@@ -122,15 +122,16 @@ function memoryPanel(e) {
   const m = e.longest && e.longest.memory || {}, rows = [], add = (name, value, help) => rows.push([name, value, el('span', {class: 'dim'}, help)]);
   const loads = e.lines ? sum(e.lines, l => l.transactions) : 0;
   add('Asked for', bytes(Math.round((e.loaded_bytes || 0) + (e.stored_bytes || 0))), `work-items load ${bytes(Math.round(e.loaded_bytes || 0))} and store ${bytes(Math.round(e.stored_bytes || 0))}, all launches`);
-  if (loads) add('Transactions', count(loads), 'that memory instructions of warps fall apart into, local memory included, all launches');
-  const longest = [['requests', 'Requests', count, 'memory instructions of warps'], ['transactions', 'Parts', count, 'lines or sectors that these ask for'], ['sectors_per_load', 'Sectors per load', x => x.toFixed(1), 'of 32 bytes; 4 where a warp reads floats side by side'], ['l1_hit', 'L1 hits', x => percent(x, 1), 'of loads'],
+  if (loads) add('Transactions, all launches', count(loads), 'that memory instructions of warps fall apart into, local memory included');
+  const longest = [['requests', 'Requests', count, 'memory instructions of warps'], ['transactions', 'Transactions', count, 'lines or sectors that these ask for'], ['sectors_per_load', 'Sectors per load', x => x.toFixed(1), 'of 32 bytes; 4 where a warp reads floats side by side'], ['l1_hit', 'L1 hits', x => percent(x, 1), 'of loads'],
     ['l2_hit', 'L2 hits', x => percent(x, 1), 'of sectors asked for at L2'], ['dram_read_bytes', 'Read from memory', x => bytes(Math.round(x)), 'between L2 and DRAM'], ['dram_written_bytes', 'Written to memory', x => bytes(Math.round(x)), 'between L2 and DRAM'],
     ['dram_share', 'Memory busy', percent, 'of its bandwidth'], ['l2_share', 'L2 busy', percent, 'of its bandwidth'], ['load_latency', 'Latency', x => Math.round(x) + ' cycles', 'of loads that miss L1'],
-    ['shared_factor', 'Bank conflicts', x => x.toFixed(2) + '\u00d7', 'accesses per instruction on local memory'], ['atomics', 'Atomics', count, 'operations of lanes at L2']];
+    ['shared_factor', 'Local memory bank conflicts', x => x.toFixed(2) + '\u00d7', 'accesses per instruction on local memory'], ['atomics', 'Atomics', count, 'operations of lanes at L2']];
   if (m.load_sectors && m.load_requests) m.sectors_per_load = m.load_sectors / m.load_requests;
   for (const [key, name, format, help] of longest) if (m[key] !== null && m[key] !== undefined) add(name, format(m[key]), help);
   const panel = el('section', {class: 'card', 'aria-labelledby': 'memory-title'}, el('h2', {id: 'memory-title'}, 'Memory'));
-  if (m.l1_hit === null || m.l1_hit === undefined) panel.append(el('p', {class: 'lead'}, 'Memory below L1 was not modelled in this run (GPUSIM_MEMORY=hierarchy does): hit rates and traffic are not known.'));
+  if (m.l1_hit === null || m.l1_hit === undefined) panel.append(el('p', {class: 'lead'}, targetOf(e.target).memory === 'hierarchy' ? 'Nothing of this launch was seen in L1: it has no loads from global memory, or no addresses of them are known.'
+    : 'Memory below L1 was not modelled in this run (GPUSIM_MEMORY=hierarchy does that): hit rates and traffic are not known.'));
   panel.append(el('p', {class: 'lead'}, 'Of the longest launch, where nothing else is said.'), plain('Memory', ['what', 'how much', ''], rows));
   return panel;
 }
@@ -209,5 +210,7 @@ document.getElementById('tools').append(
   el('button', {type: 'button', onclick: () => print()}, 'Print'),
   el('button', {type: 'button', onclick: theme, title: 'light or dark'}, '\u25d0 Theme'));
 document.getElementById('footer').append(`gpusim ${data.tool.version} \u00b7 ${data.run.started} \u00b7 this page needs no network`);
+let drawn = document.documentElement.clientWidth;
+addEventListener('resize', () => { const now = document.documentElement.clientWidth; if (Math.min(now, drawn) < 1240 && Math.abs(now - drawn) > 40) { drawn = now; show(); } });
 addEventListener('hashchange', () => { show(); if (location.hash.startsWith('#/')) { scrollTo(0, 0); document.getElementById('main').focus({preventScroll: true}); } });
 show();

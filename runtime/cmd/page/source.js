@@ -65,7 +65,7 @@ function sourcePanel(e) {
   if (hot.length) panel.append(el('p', {}, 'Hottest lines: ', hot.map((l, i) => [i ? ', ' : '', el('a', {href: `#line-${l.source}-${l.line}`, onclick: event => jump(event, l)}, `${l.line} (${percent(l.cycles / e.cycles)})`)])));
   for (const index of [...new Set(lines.map(l => l.source))]) panel.append(sourceTable(e, index, lines.filter(l => l.source === index)));
   const other = sum(e.lines.filter(l => l.source === null), l => l.cycles);
-  panel.append(el('p', {class: 'dim'}, `${percent(other / e.cycles, 1)} of the cycles are of no line (what the compiler added), ` +
+  panel.append(el('p', {class: 'dim'}, `${percent(other / e.cycles, 1)} of the cycles belong to no source line (instructions that the compiler added), ` +
     `${percent(((e.cycles_by.launch || 0) + (e.cycles_by.tail || 0)) / e.cycles, 1)} of the launch itself and its tail.`));
   return panel;
 }

@@ -12,7 +12,7 @@ function timelinePanel(name) {
   const end = Math.max(...commands.map(c => c.end), 1), begin = Math.min(...commands.map(c => c.start), end);
   const queues = [...new Set(commands.map(c => c.queue))].sort((a, b) => a - b);
   let from = begin, to = end > begin ? end : begin + 1;
-  const W = 1150, left = 76, lane = 34, top = 8, H = top + queues.length * lane + 26;
+  const W = pictureWidth(1150), left = 76, lane = 34, top = 8, H = top + queues.length * lane + 26;
   const g = svg('svg', {viewBox: `0 0 ${W} ${H}`, width: '100%', role: 'img', 'aria-label': `Timeline: ${commands.length} commands in ${queues.length} queues over ${time(end - begin)}`});
   const clip = svg('clipPath', {id: 'lanes'}, svg('rect', {x: left, y: 0, width: W - left, height: H}));
   const cls = c => c.kind === 'launch' ? 't-launch' : c.kind === 'copy' || c.kind === 'fill' ? 't-device' : 't-copy';

@@ -43,7 +43,7 @@ const KINDS = {
   collectors: ['Operand collectors', 'instructions wait for a free operand collector'],
   bank_conflicts: ['Register banks', 'operands wait for conflicts of register banks'],
   shared: ['Local memory banks', 'bank conflicts in local (shared) memory'],
-  l1: ['L1 accesses', 'requests that fall apart into many parts'],
+  l1: ['L1 accesses', 'requests that fall apart into many transactions'],
   l2: ['L2 queue', 'requests queue in front of L2'],
   dram: ['DRAM queue', 'requests queue in front of memory: its bandwidth'],
   atomics: ['Atomics', 'atomic operations follow one another'],
