@@ -44,18 +44,18 @@ static void add_reason(struct gs_buf *out, const char *fmt, ...)
 	va_end(ap);
 }
 
-/* The time per launch that a kind of cycles takes. */
+/* The time that a kind of cycles takes, of all launches, as the times beside it. */
 static double kind_ns(const struct diff *d, const struct pair *p, int side, const char *kind)
 {
 	double cycles = doc_number(doc_member(p->estimates[side], "cycles_by"), kind);
-	return cycles * 1000 / d->clock_mhz[side] / doc_number(p->estimates[side], "launches");
+	return cycles * 1000 / d->clock_mhz[side];
 }
 
 /* Adds the kinds of cycles that changed most. */
 static void add_kinds(const struct diff *d, const struct pair *p, struct gs_buf *out)
 {
 	const json_t *kinds = doc_member(p->estimates[1], "cycles_by");
-	double least = 0.02 * p->ns[0] / doc_number(p->estimates[0], "launches"), before = INFINITY;
+	double least = 0.02 * p->ns[0], before = INFINITY;
 	for (int n = 0; n < MOST_REASONS; n++) {
 		const char *kind, *most = NULL;
 		json_t *unused;
@@ -84,8 +84,7 @@ static void add_counts(const struct pair *p, struct gs_buf *out)
 		double n[2];
 		char before[SHOW_CELL], after[SHOW_CELL];
 		for (int s = 0; s < 2; s++)
-			n[s] = doc_number(p->estimates[s], counts[i].key) /
-			       (i ? 1 : doc_number(p->estimates[s], "launches"));
+			n[s] = doc_number(p->estimates[s], counts[i].key);
 		if (fabs(n[1] - n[0]) > 0.01 * n[0])
 			add_reason(out, "%s %s -> %s", counts[i].what, show_count(before, n[0]), show_count(after, n[1]));
 	}
@@ -189,7 +188,7 @@ static int compare(struct diff *d)
 	for (size_t i = 0; i < count; i++)
 		for (int s = 0; s < 2; s++)
 			all[s] += pairs[i].ns[s];
-	printf("%s%s%s%s: kernels %s -> %s, %s%s\n", show_style(d->colours, SHOW_BOLD), d->gpus[0],
+	printf("%s%s%s%s: kernels %s -> %s, %s, all launches%s\n", show_style(d->colours, SHOW_BOLD), d->gpus[0],
 	       strcmp(d->gpus[0], d->gpus[1]) ? " -> " : "", strcmp(d->gpus[0], d->gpus[1]) ? d->gpus[1] : "",
 	       show_time(before, all[0]), show_time(after, all[1]), show_change(change, all[0], all[1]),
 	       show_style(d->colours, SHOW_PLAIN));

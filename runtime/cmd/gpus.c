@@ -40,7 +40,7 @@ static void print_value(const struct gpu *gpu, size_t i, const struct gpu_origin
 	if (from->comment[0])
 		printf("%s", from->comment);
 	else
-		printf("%s%s%s", gpu_key(i)->unit, gpu_key(i)->unit[0] ? ", " : "", gpu_key(i)->text);
+		printf("%s%s%s", gpu_key(i)->unit, gpu_key(i)->unit[0] ? ": " : "", gpu_key(i)->text);
 	printf(" [%s%s]\n", from->file, line);
 }
 

@@ -61,11 +61,13 @@ bool cmd_value(const char *name, int argc, char **argv, int *i, const char **val
 }
 
 /* Prints text in lines of at most `width` columns. All lines but the first begin with `indent` blanks. */
-static void print_wrapped(const char *text, int indent, int width)
+static void print_wrapped(const char *text, int length, int indent, int width)
 {
 	int column = indent;
-	while (*text) {
+	const char *end = text + length;
+	while (text < end) {
 		int n = (int)strcspn(text, " ");
+		n = n < end - text ? n : (int)(end - text);
 		if (column > indent && column + 1 + n > width) {
 			printf("\n%*s", indent, "");
 			column = indent;
@@ -75,7 +77,7 @@ static void print_wrapped(const char *text, int indent, int width)
 		}
 		printf("%.*s", n, text);
 		column += n;
-		text += n + (text[n] == ' ');
+		text += n + (text + n < end);
 	}
 	putchar('\n');
 }
@@ -94,18 +96,18 @@ static void print_help(void)
 		char flag[64];
 		options_flag_name(&rows[i], flag, sizeof flag);
 		printf("  %s %s   [GPUSIM_%s]\n        ", flag, rows[i].allowed, rows[i].name);
-		print_wrapped(rows[i].help, 8, 96);
-		printf("        Default: %s\n", rows[i].fallback[0] ? rows[i].fallback : "none");
+		print_wrapped(rows[i].help, options_help_length(&rows[i]), 8, 96);
+		printf("        Default: %s\n", options_default(&rows[i]));
 	}
 	puts("\n  --help, --version, --help-man (the manual page), --help-markdown (the table of options),\n  --help-flags (the flags of estimates)");
 }
 
 /* roff takes a line that begins with '.' or ''' for a request, and '-' for a hyphen. */
-static void print_roff(const char *text)
+static void print_roff(const char *text, int length)
 {
 	if (*text == '.' || *text == '\'')
 		fputs("\\&", stdout);
-	for (; *text; text++)
+	for (const char *end = text + length; text < end; text++)
 		if (*text == '-')
 			fputs("\\-", stdout);
 		else if (*text == '\\')
@@ -122,7 +124,7 @@ static void print_man(void)
 	     "gpusim \\- estimate how long OpenCL kernels would take on another GPU\n.SH SYNOPSIS");
 	for (size_t i = 0; i < GS_ARRAY_LEN(subcommands); i++) {
 		printf(".B gpusim %s\n", subcommands[i].name);
-		print_roff(subcommands[i].usage);
+		print_roff(subcommands[i].usage, (int)strlen(subcommands[i].usage));
 		puts("\n.br");
 	}
 	puts(".B LD_PRELOAD=libgpusim.so\n.I PROGRAM\n.SH DESCRIPTION\nRuns an unmodified OpenCL or CUDA program, with the results it "
@@ -132,13 +134,13 @@ static void print_man(void)
 		char flag[64];
 		options_flag_name(&rows[i], flag, sizeof flag);
 		fputs(".TP\n.B ", stdout);
-		print_roff(flag);
+		print_roff(flag, (int)strlen(flag));
 		putchar(' ');
-		print_roff(rows[i].allowed);
+		print_roff(rows[i].allowed, (int)strlen(rows[i].allowed));
 		printf(" (GPUSIM_%s)\n", rows[i].name);
-		print_roff(rows[i].help);
+		print_roff(rows[i].help, options_help_length(&rows[i]));
 		fputs(".\nDefault: ", stdout);
-		print_roff(rows[i].fallback[0] ? rows[i].fallback : "none");
+		print_roff(options_default(&rows[i]), (int)strlen(options_default(&rows[i])));
 		puts(".");
 	}
 	puts(".SH EXIT STATUS\nThat of the program; 2 for wrong usage, 127 when the program cannot be run.");
@@ -155,7 +157,7 @@ static void print_markdown(void)
 		printf("| `GPUSIM_%s` | `%s` | ", rows[i].name, flag);
 		for (const char *p = rows[i].allowed; *p; p++)
 			printf(*p == '|' ? "\\|" : "%c", *p);
-		printf(" | %s | %s |\n", rows[i].fallback[0] ? rows[i].fallback : "none", rows[i].help);
+		printf(" | %s | %.*s |\n", options_default(&rows[i]), options_help_length(&rows[i]), rows[i].help);
 	}
 }
 

@@ -48,6 +48,20 @@ const char *options_nearest(const char *name)
 	return gs_nearest(name, names);
 }
 
+static const char default_words[] = "; default: ";
+
+const char *options_default(const struct option_row *row)
+{
+	const char *words = strstr(row->help, default_words);
+	return row->fallback[0] ? row->fallback : words ? words + sizeof default_words - 1 : "none";
+}
+
+int options_help_length(const struct option_row *row)
+{
+	const char *words = row->fallback[0] ? NULL : strstr(row->help, default_words);
+	return (int)(words ? (size_t)(words - row->help) : strlen(row->help));
+}
+
 void options_flag_name(const struct option_row *row, char *out, size_t size)
 {
 	snprintf(out, size, "--%s", row->name);

@@ -41,6 +41,9 @@ size_t options_rows(const struct option_row **rows);
 /* `name` is NAME of GPUSIM_NAME, or a flag (lower case, '-'). NULL when there is no such option. */
 const struct option_row *options_find(const char *name);
 const char *options_nearest(const char *name); /* "GPUSIM_..." close to a full variable name, or NULL */
+/* What holds where an option is not given, and its help without that. A help that ends in "; default: WHAT" says it in words. */
+const char *options_default(const struct option_row *row);
+int options_help_length(const struct option_row *row);
 void options_flag_name(const struct option_row *row, char *out, size_t size); /* "--cache-dir" */
 
 void options_defaults(struct gs_options *o);

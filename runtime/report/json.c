@@ -409,7 +409,7 @@ static void add_closing(struct gs_buf *b, struct simulation *sim, bool whole)
 const char *report_json_path(const char **ending)
 {
 	*ending = file.ending;
-	return file.path;
+	return file.failed ? NULL : file.path;
 }
 
 void report_json_flush(struct simulation *sim, bool whole)

@@ -193,7 +193,10 @@ static void add_new_names(struct gs_buf *list, const char *lines)
 {
 	for (const char *end; lines && (end = strchr(lines, '\n')); lines = end + 1) {
 		char name[128];
-		snprintf(name, sizeof name, "%.*s, ", (int)(end - lines), lines);
+		bool guessed = *lines == '?'; /* protocol.h: the table does not have it */
+		if (!strncmp(lines + guessed, "__", 2))
+			continue; /* the compiler's own, which no user wrote */
+		snprintf(name, sizeof name, "%.*s%s, ", (int)(end - lines) - guessed, lines + guessed, guessed ? " (guessed)" : "");
 		const char *at = list->data ? strstr(list->data, name) : NULL;
 		if (!at || (at > list->data && at[-1] != ' '))
 			gs_buf_puts(list, name);

@@ -38,7 +38,7 @@ static void add_cycles(struct text *t, const struct target_stats *s)
 static void add_instructions(struct text *t, const struct target_stats *s)
 {
 	char threads[SHOW_CELL], warps[SHOW_CELL], conflicts[SHOW_CELL];
-	text_line(t, 4, "  instructions: %s by threads, %s by warps, %.0f%% of lanes active, %s bank conflicts",
+	text_line(t, 4, "  instructions: %s by threads, %s by warps, %.0f%% of lanes active, %s register bank conflicts",
 	          show_count(threads, s->thread_instructions), show_count(warps, s->warp_instructions),
 	          s->warp_instructions > 0 ? 100 * s->active_lanes / s->warp_instructions : 100,
 	          show_count(conflicts, s->register_bank_conflicts));
@@ -73,7 +73,7 @@ static void add_memory(struct text *t, const struct memory_statistics *m)
 	struct gs_buf line = {0};
 	if (!(m->requests > 0))
 		return;
-	gs_buf_printf(&line, "  memory, longest launch: %s requests in %s parts", show_count(requests, m->requests),
+	gs_buf_printf(&line, "  memory, longest launch: %s requests in %s transactions", show_count(requests, m->requests),
 	              show_count(parts, m->transactions));
 	add_rate(&line, "L1 hits", m->l1_hit);
 	add_rate(&line, "L2 hits", m->l2_hit);

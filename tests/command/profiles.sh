@@ -37,6 +37,9 @@ replay_kernels() {
 
 replay_text() { "$gpusim" replay p --gpu v100 2>text && grep -q 'v100 (' text && grep -q collatz_some text && ! grep -q 'cost:' text; }
 
+# The page is made by the command itself.
+replay_page() { "$gpusim" replay p --gpu v100 --report html --output page 2>err && [ ! -s err ] && grep -q collatz_some page.html && [ ! -e page.html.json ]; }
+
 # refused EXPECTED COMMAND...: the exit code is 2, and one line says why.
 refused() {
 	local expected=$1 code
@@ -106,6 +109,7 @@ interrupted_replay() {
 check 'a run is recorded' recorded
 check 'a replay has the estimates of the run' replayed_as_run
 check 'a replay has a text report' replay_text
+check 'a replay has a page' replay_page
 check 'a replay takes the kernels that are asked for' replay_kernels
 check 'a profile that was cut is refused' cut_is_refused
 check 'it is taken up to there with --partial' cut_is_taken_in_part
@@ -117,6 +121,7 @@ check 'a sweep has a row, a line of CSV and a point for every configuration' swe
 check 'a sweep that is interrupted has what is done' interrupted_sweep
 check 'a replay that is interrupted leaves valid reports' interrupted_replay
 check 'a key that is not known is told before anything runs' refused "unknown key 'nothing'" "$gpusim" sweep p --gpu gtx480 --vary nothing=1,2
+check 'an error of --vary is told of --vary' refused '^gpusim: sweep: --vary: sm_count = many' "$gpusim" sweep p --gpu gtx480 --vary sm_count=1,many
 check 'a sweep of no configurations at once is told' refused 'j needs a number' "$gpusim" sweep p --vary sm_count=1,2 -j none
 check 'a sweep without keys is told' refused 'is missing' "$gpusim" sweep p --gpu gtx480
 echo "$passed passed, $failed failed"

@@ -33,6 +33,13 @@ html_alone_leaves_no_json() {
 		[ ! -s err ] && [ -s alone.html ] && ! ls alone*json 2>/dev/null
 }
 
+# Where nothing can be written, nothing is said to be there.
+what_was_not_written_is_not_named() {
+	GPUSIM_REPORT=json,html GPUSIM_OUTPUT=nowhere/out preloaded "$build/kernels/demo" 1 >/dev/null 2>err
+	cat err
+	[ "$(wc -l <err)" = 1 ] && grep -q 'cannot write .*nowhere/out.json' err
+}
+
 text_is_short_when_quiet() {
 	GPUSIM_TEXT=quiet preloaded "$build/kernels/demo" 1 2>&1 >/dev/null | awk '/./ { lines++ } END { exit lines != 1 }'
 }
@@ -81,6 +88,47 @@ e = t["traceEvents"]
 t["traceEvents"] = eval(sys.argv[1])
 json.dump(t, open("broken.trace.json", "w"))' "$change" && ! python3 "$root/tests/command/reports/trace.py" broken.trace.json >/dev/null || return 1
 	done
+}
+
+# Sums by name are sums of kernels alone: a call that enqueues a kernel has another name.
+trace_counts_kernels_once() {
+	python3 - <<'PYTHON'
+import json
+events = [e for e in json.load(open("run.trace.json"))["traceEvents"] if e["ph"] == "X" and e["pid"] == 1]
+kernels = {k["name"]: k["estimates"][0]["total_ns"] for k in json.load(open("run.json"))["kernels"]}
+for name, ns in kernels.items():
+    found = sum(e["dur"] for e in events if e["name"] == name) * 1000
+    assert abs(found - ns) <= 10, (name, found, ns)
+assert any(e["name"] == "enqueue matmul" and e["cat"] == "call" for e in events)
+PYTHON
+}
+
+# What changed is of all launches, as the times above it.
+diff_compares_like_with_like() {
+	GPUSIM_REPORT=json GPUSIM_OUTPUT=more GPUSIM_GPU=gtx480 preloaded "$build/kernels/demo" 6 >/dev/null 2>&1
+	python3 - >changes <<'PYTHON'
+import json
+a, b = (next(e for k in json.load(open(f))["kernels"] if k["name"] == "matmul" for e in k["estimates"] if e["target"] == "gtx480")
+        for f in ("run.json", "more.json"))
+mhz = next(t["clock_mhz"] for t in json.load(open("run.json"))["targets"] if t["name"] == "gtx480")
+print("%.3g" % ((b["cycles_by"]["issue"] - a["cycles_by"]["issue"]) / mhz))
+PYTHON
+	"$gpusim" diff run.json more.json >diff && head -1 diff | grep -q 'all launches$' && grep -q 'launches 2 -> 6; ' diff &&
+		grep -q "issue +$(cat changes) us" diff
+}
+
+contrast_is_enough() { python3 "$root/tests/command/reports/contrast.py" "$root/runtime/cmd/page/page.css"; }
+
+# The assembler's words, and those of users.
+text_has_one_word_for_a_thing() {
+	sed 's/^gpusim: *//' err | tr -s '\n ' ' ' | grep -Eq '[0-9.]+ [KM]? ?register bank conflicts' &&
+		"$gpusim" annotate run.json --kernel matmul | grep -q "of no source line (the compiler's own)" &&
+		"$gpusim" --help | grep -A3 'GPUSIM_DEVICE' | grep -q 'Default: any device$' && ! "$gpusim" --help | grep -q '; default:'
+}
+
+# A unit stands before a colon, what the key means after it.
+show_tells_units_apart() {
+	"$gpusim" show gtx480 | grep -q '^read_window .* # cycles: in which ' && "$gpusim" show h200 | grep -q '^clock_mhz .* # MHz, measured: '
 }
 
 # matmul: 65,536 work-items go 16 times around the outer loop. Its body is line 13.
@@ -172,16 +220,22 @@ wrong_files_are_told() {
 }
 
 check "all reports of a run are written" runs_with_all_reports
+check "the text has one word for a thing" text_has_one_word_for_a_thing
 check "html alone leaves no json" html_alone_leaves_no_json
+check "what was not written is not named" what_was_not_written_is_not_named
 check "the quiet text is a line per GPU" text_is_short_when_quiet
 check "the text fits 100 columns" text_fits_a_hundred_columns
 check "colours on a terminal only" colours_on_a_terminal_only
 check "the json is as its schema says" json_is_valid
 check "the trace keeps the format's rules" trace_is_valid
 check "a trace that breaks them is found" trace_rules_can_fail
+check "sums by name in the trace count kernels once" trace_counts_kernels_once
+check "text in the page's bars can be read" contrast_is_enough
+check "show tells units apart" show_tells_units_apart
 check "lines tell what ran" lines_tell_what_ran
 check "the timeline keeps the queue's order" timeline_keeps_the_order
 check "diff says what and why" diff_says_why
+check "diff compares like with like" diff_compares_like_with_like
 check "annotate shows heat in 100 columns" annotate_shows_heat
 check "hostile text stays text in the page" page_of_hostile_text_is_text
 check "hostile text reaches no terminal" hostile_text_reaches_no_terminal

@@ -123,7 +123,7 @@ static void print_kernel(const struct annotated_source *a, const char *kernel, c
 	json_array_foreach((json_t *)lines, i, l)
 		elsewhere += doc_has(l, "source") ? 0 : doc_number(l, "cycles");
 	if (all > 0)
-		printf("%6.1f%% of no line; launch and tail: %.1f%%\n", 100 * elsewhere / all,
+		printf("%6.1f%% in code of no source line (the compiler's own); launch and tail: %.1f%%\n", 100 * elsewhere / all,
 		       100 * (doc_number(doc_member(estimate, "cycles_by"), "launch") +
 		              doc_number(doc_member(estimate, "cycles_by"), "tail")) / all);
 }

@@ -105,7 +105,7 @@ static void put_source(const struct explain *e, const struct explain_kernel *k, 
 	for (size_t i = 0; i < k->place_count; i++)
 		put_place(out, k, &k->places[i].line, k->places[i].file, k->places[i].number);
 	if (k->elsewhere.instructions)
-		put_place(out, k, &k->elsewhere, "(of no line)", 0);
+		put_place(out, k, &k->elsewhere, "(the compiler's own)", 0);
 	put_place(out, k, &k->all, "all, every block once", 0);
 	gs_buf_puts(out, "</table></section>\n<p>");
 	for (int f = 0; f < FAMILY_COUNT; f++)

@@ -126,6 +126,6 @@ void explain_notes(const struct explain *e, const struct explain_kernel *k, stru
 	note_library(e, k, out);
 	note_machine(k->code, out);
 	if (k->elsewhere.instructions)
-		gs_buf_printf(out, "%u instruction%s of no line: the compiler's own\n", k->elsewhere.instructions,
+		gs_buf_printf(out, "%u instruction%s outside all source lines: the compiler's own\n", k->elsewhere.instructions,
 		              plural(k->elsewhere.instructions));
 }

@@ -233,7 +233,7 @@ static void put_lines(const struct page *p, const struct explain_kernel *k)
 	for (size_t i = 0; i < k->place_count; i++)
 		put_place(p, k, k->places[i].file, k->places[i].number, &k->places[i].line);
 	if (k->elsewhere.instructions)
-		put_place(p, k, "(of no line)", 0, &k->elsewhere);
+		put_place(p, k, "(the compiler's own)", 0, &k->elsewhere);
 	put_place(p, k, "all, every block once", 0, &k->all);
 }
 

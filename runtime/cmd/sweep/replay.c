@@ -360,6 +360,15 @@ static void report_what_is_known(void)
 	report_interrupted(&simulation);
 }
 
+/* The page is made by this command itself, which is what report_html looks for beside the library. */
+static void name_this_command(struct simulation *sim)
+{
+	extern char **environ;
+	ssize_t n = readlink("/proc/self/exe", sim->library, sizeof sim->library - 1);
+	sim->library[n > 0 ? n : 0] = 0;
+	sim->cc_environment = environ;
+}
+
 int cmd_replay(int argc, char **argv)
 {
 	const char *path = NULL;
@@ -385,6 +394,7 @@ int cmd_replay(int argc, char **argv)
 	if (cmd_check_gpus(&simulation.options, "replay"))
 		return EXIT_USAGE;
 	options_set(&simulation.options, options_find("RECORD"), "", "", &err);
+	name_this_command(&simulation);
 	load_targets(&simulation);
 	choose_model(&simulation);
 	cache_setup(simulation.options.cache_dir.text, simulation.options.cache_size.number);

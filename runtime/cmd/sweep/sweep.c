@@ -48,6 +48,13 @@ static int take_vary(struct sweep *s, char *text)
 	return k->count ? 0 : cmd_fail("sweep: --vary %s has no values", k->name);
 }
 
+/* Errors of overrides say GPUSIM_SET, whoever gave them. */
+static const char *blamed(const char *text)
+{
+	static const char by_variable[] = "GPUSIM_SET: ";
+	return strncmp(text, by_variable, sizeof by_variable - 1) ? text : text + sizeof by_variable - 1;
+}
+
 /* Before anything runs, checks that every configuration is a valid GPU. */
 static int check_configurations(struct sweep *s)
 {
@@ -58,6 +65,8 @@ static int check_configurations(struct sweep *s)
 		s->configurations *= s->keys[k].count;
 	if (s->configurations > SWEEP_MOST)
 		return cmd_fail("sweep: %zu configurations; at most %d", s->configurations, SWEEP_MOST);
+	if (gpu_load(&gpu, s->gpu, gpus_read, NULL, s->set, NULL, &err))
+		return cmd_fail("sweep: %s", err.text);
 	for (size_t i = 0; i < s->configurations; i++) {
 		struct gs_buf set = {0};
 		sweep_overrides(s, i, &set);
@@ -65,7 +74,7 @@ static int check_configurations(struct sweep *s)
 		                        : gpu_load(&gpu, s->gpu, gpus_read, NULL, set.data, NULL, &err);
 		gs_buf_free(&set);
 		if (failed)
-			return cmd_fail("sweep: %s", err.text);
+			return cmd_fail("sweep: --vary: %s", blamed(err.text));
 	}
 	s->results = calloc(s->configurations, sizeof *s->results);
 	return s->results ? 0 : cmd_fail("sweep: out of memory");
