@@ -80,6 +80,37 @@ swept() {
 			"$(awk -F, '$4 == "*" && $2 == 8 && $3 == 2 { print $5 }' s.csv | cut -d. -f1)" ]
 }
 
+# Ranges and suffixes: 4, 8, 12; 2, 4, 8; two ways to write 768 KiB. Every kernel has its limiter. A plot has a title and at least four marks of time.
+swept_in_ranges() {
+	"$gpusim" sweep p --gpu gtx480 --vary sm_count=4..12:4 --vary max_blocks_per_sm=2..8:x2,6 --set l1_bytes=16Ki -o r >table 2>err || { cat err; return 1; }
+	[ "$(awk 'NR > 1 { print $1 }' table | sort -nu | tr '\n' ' ')" = '4 8 12 ' ] && [ "$(awk 'NR > 1 { print $2 }' table | sort -nu | tr '\n' ' ')" = '2 4 6 8 ' ] &&
+		awk -F, 'NR > 1 && $6 !~ /^[a-z]/ { exit 1 }' r.csv && [ "$(grep -c ',collatz_some,' r.csv)" = 12 ] &&
+		grep -q '<title>p: time of all kernels on gtx480</title>' r.svg && [ "$(grep -c "class='tick' text-anchor='end'" r.svg)" -ge 4 ] &&
+		python3 -c 'import html.parser, sys; p = html.parser.HTMLParser(); p.feed(open("r.html").read()); import xml.etree.ElementTree as e; e.parse("r.svg")' &&
+		"$gpusim" sweep p --gpu gtx480 --vary l2_bytes=768K,0.75M -o k >table 2>err && [ "$(awk 'NR > 1 { print $1 }' table | sort -u)" = 786432 ]
+}
+
+# An SM costs 2 and a GPU of that name 10: 18 for 4 SMs, 26 for 8. More SMs are faster, so both are best; the dearer one that is no faster is not.
+swept_by_cost() {
+	"$gpusim" sweep p --gpu gtx480,gtx480_card --vary sm_count=4,8 --cost sm_count=2,gtx480=10,gtx480_card=1K -o c >table 2>err &&
+		[ "$(awk -F, '$3 == "*" && $1 == "gtx480" { print $6 ":" $7 }' c.csv | tr '\n' ' ')" = '18:1 26:1 ' ] &&
+		[ "$(awk -F, '$3 == "*" && $1 == "gtx480_card" { print $6 }' c.csv | tr '\n' ' ')" = '1008 1016 ' ] &&
+		[ "$(grep -c '<svg' c.html)" = 2 ] && grep -q 'time against cost' c.html &&
+		refused "'nothing' is neither" "$gpusim" sweep p --gpu gtx480 --vary sm_count=4,8 --cost nothing=1
+}
+
+# The rows of a sweep that was interrupted are not computed again; those of other options are.
+continued_sweep() {
+	local values rows
+	values=$(seq -s, 1 64)
+	rows=$(grep -c '^end$' i.part) && [ "$rows" -ge 16 ] || return 1
+	sed -i '/^configuration gtx480 sm_count=1,schedulers_per_sm=1$/{n;s/^[0-9.e+]*/123456789/}' i.part
+	"$gpusim" sweep p --gpu gtx480 --vary sm_count="$values" --vary schedulers_per_sm=1,2 -o i >table 2>err &&
+		grep -q "$rows of 128 configurations are in i.part already" err && [ "$(grep -c ',\*,' i.csv)" = 128 ] && [ ! -e i.part ] &&
+		grep -q '^gtx480,1,1,\*,123456789,' i.csv &&
+		"$gpusim" sweep p --gpu gtx480 --vary sm_count=1,2 --model optimistic -o i >table 2>err && ! grep -q already err
+}
+
 # Shells ignore SIGINT in background jobs.
 interrupted_sweep() {
 	local values i pid
@@ -119,6 +150,10 @@ check 'a profile that is missing is told' refused 'cannot read' "$gpusim" replay
 check 'a pipe is replayed, but not swept, and a device is neither' pipes_and_devices
 check 'a sweep has a row, a line of CSV and a point for every configuration' swept
 check 'a sweep that is interrupted has what is done' interrupted_sweep
+check 'a sweep goes on from there' continued_sweep
+check 'a sweep takes ranges and suffixes, and has limiters, marks and a title' swept_in_ranges
+check 'a sweep takes several GPUs and weighs time against cost' swept_by_cost
+check 'a range that is none is told' refused "'8..4' is no range" "$gpusim" sweep p --gpu gtx480 --vary sm_count=8..4
 check 'a replay that is interrupted leaves valid reports' interrupted_replay
 check 'a key that is not known is told before anything runs' refused "unknown key 'nothing'" "$gpusim" sweep p --gpu gtx480 --vary nothing=1,2
 check 'an error of --vary is told of --vary' refused '^gpusim: sweep: --vary: sm_count = many' "$gpusim" sweep p --gpu gtx480 --vary sm_count=1,many

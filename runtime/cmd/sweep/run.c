@@ -53,7 +53,7 @@ static void watch_signals(bool on)
 
 /* ---- the child ---- */
 
-/* Writes "time_ns limiter kernel", then a line "NAME TIME_NS" for each kernel. After a failure, writes "! why". */
+/* Writes "time_ns limiter kernel", then a line "NAME TIME_NS LIMITER" for each kernel. After a failure, writes "! why". */
 static void write_result(const struct simulation *sim, FILE *to)
 {
 	size_t count;
@@ -63,7 +63,7 @@ static void write_result(const struct simulation *sim, FILE *to)
 		total += list[i]->by_target[0].total_ns;
 	fprintf(to, "%.17g %s %s\n", total, count ? main_limiter(&list[0]->by_target[0]) : "-", count ? list[0]->name : "-");
 	for (size_t i = 0; i < count; i++)
-		fprintf(to, "%s %.17g\n", list[i]->name, list[i]->by_target[0].total_ns);
+		fprintf(to, "%s %.17g %s\n", list[i]->name, list[i]->by_target[0].total_ns, main_limiter(&list[i]->by_target[0]));
 	free(list);
 }
 
@@ -76,7 +76,7 @@ static void run_configuration(const struct sweep *s, size_t configuration, int f
 	FILE *to = fdopen(fd, "w");
 	cmd_options(&sim.options);
 	sweep_overrides(s, configuration, &set);
-	options_set(&sim.options, options_find("GPU"), "", s->gpu, &err);
+	options_set(&sim.options, options_find("GPU"), "", sweep_gpu(s, configuration), &err);
 	options_set(&sim.options, options_find("SET"), "", set.data, &err);
 	options_set(&sim.options, options_find("REPORT"), "", "none", &err);
 	options_set(&sim.options, options_find("RECORD"), "", "", &err);
@@ -120,8 +120,7 @@ static bool start_worker(const struct sweep *s, struct worker *w, size_t configu
 
 static int take_result(struct sweep *s, struct worker *w)
 {
-	struct sweep_result *r = &s->results[w->configuration];
-	char *text = w->text.data, *lines = text ? strchr(text, '\n') : NULL;
+	char *text = w->text.data;
 	int status, code = 0;
 	waitpid(w->pid, &status, 0);
 	close(w->from);
@@ -130,16 +129,22 @@ static int take_result(struct sweep *s, struct worker *w)
 	} else if (text && *text == '!') {
 		text[strcspn(text, "\n")] = 0;
 		code = cmd_fail("sweep: %s", text + 2);
-	} else if (!lines || sscanf(text, "%lf %31s %63s", &r->time_ns, r->limiter, r->kernel) != 3) {
+	} else if (!sweep_take_result(s, w->configuration, text)) {
 		code = cmd_fail("sweep: a configuration ended without a result (status %d)", status);
 	} else {
-		r->done = true;
-		s->done++;
-		r->by_kernel = strdup(lines + 1);
+		sweep_keep(s, w->configuration, text);
 	}
 	gs_buf_free(&w->text);
 	w->pid = 0;
 	return code;
+}
+
+/* The first configuration from there on that has no result. */
+static size_t next_open(const struct sweep *s, size_t i)
+{
+	while (i < s->configurations && s->results[i].done)
+		i++;
+	return i;
 }
 
 static void show_progress(size_t done, size_t all)
@@ -176,17 +181,21 @@ int sweep_run(struct sweep *s)
 	struct worker workers[MOST_WORKERS] = {0};
 	struct pollfd polls[MOST_WORKERS];
 	long cores = s->jobs ? (long)s->jobs : sysconf(_SC_NPROCESSORS_ONLN);
-	size_t count = cores < 1 ? 1 : cores > MOST_WORKERS ? MOST_WORKERS : (size_t)cores, next = 0;
+	size_t count = cores < 1 ? 1 : cores > MOST_WORKERS ? MOST_WORKERS : (size_t)cores, next = next_open(s, 0);
 	/* A process for each configuration; those that there are share the cores. */
-	unsigned jobs = (unsigned)(s->configurations < count ? count / s->configurations : 1);
+	size_t left = s->configurations - s->done;
+	unsigned jobs = (unsigned)(left && left < count ? count / left : 1);
 	sigset_t none;
 	int code = 0;
 	sigemptyset(&none);
 	watch_signals(true);
 	while (s->done < s->configurations && !code && !stopped_by) {
 		for (size_t i = 0; i < count && next < s->configurations && !code; i++)
-			if (!workers[i].pid && !start_worker(s, &workers[i], next++, jobs))
-				code = cmd_fail("sweep: no process could be started: %s", strerror(errno));
+			if (!workers[i].pid) {
+				if (!start_worker(s, &workers[i], next, jobs))
+					code = cmd_fail("sweep: no process could be started: %s", strerror(errno));
+				next = next_open(s, next + 1);
+			}
 		for (size_t i = 0; i < count; i++)
 			polls[i] = (struct pollfd){.fd = workers[i].pid > 0 ? workers[i].from : -1, .events = POLLIN};
 		int ready = code ? 0 : ppoll(polls, count, NULL, &none);

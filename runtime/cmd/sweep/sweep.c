@@ -18,35 +18,28 @@ size_t sweep_value(const struct sweep *s, size_t configuration, size_t key)
 	return configuration % s->keys[key].count;
 }
 
+bool sweep_is_gpu(const struct sweep_key *key)
+{
+	return !strcmp(key->name, "gpu");
+}
+
+const char *sweep_gpu(const struct sweep *s, size_t configuration)
+{
+	size_t last = s->key_count - 1;
+	return sweep_is_gpu(&s->keys[last]) ? s->keys[last].values[sweep_value(s, configuration, last)] : s->gpu;
+}
+
 void sweep_overrides(const struct sweep *s, size_t configuration, struct gs_buf *out)
 {
 	gs_buf_puts(out, s->set);
 	for (size_t k = 0; k < s->key_count; k++)
-		gs_buf_printf(out, "%s%s=%s", out->len ? "," : "", s->keys[k].name, s->keys[k].values[sweep_value(s, configuration, k)]);
+		if (!sweep_is_gpu(&s->keys[k]))
+			gs_buf_printf(out, "%s%s=%s", out->len ? "," : "", s->keys[k].name, s->keys[k].values[sweep_value(s, configuration, k)]);
 }
 
 /* ---- the command line ---- */
 
-static const char usage[] = "gpusim sweep FILE --gpu NAME --vary KEY=VALUE,... [--vary ...] [--set ...] [-o PREFIX] [-j JOBS]";
-
-/* Reads "key=1,2,4". */
-static int take_vary(struct sweep *s, char *text)
-{
-	char *values = strchr(text, '=');
-	if (!values || values == text || !values[1])
-		return cmd_fail("sweep: --vary needs KEY=VALUE,VALUE,..., not '%s'", text);
-	if (s->key_count == SWEEP_KEYS)
-		return cmd_fail("sweep: at most %d keys vary", SWEEP_KEYS);
-	struct sweep_key *k = &s->keys[s->key_count++];
-	*values++ = 0;
-	k->name = text;
-	for (char *save, *v = strtok_r(values, ",", &save); v; v = strtok_r(NULL, ",", &save)) {
-		if (k->count == SWEEP_VALUES)
-			return cmd_fail("sweep: at most %d values of %s", SWEEP_VALUES, k->name);
-		k->values[k->count++] = v;
-	}
-	return k->count ? 0 : cmd_fail("sweep: --vary %s has no values", k->name);
-}
+static const char usage[] = "gpusim sweep FILE --gpu NAME[,...] --vary KEY=VALUE,... [--vary ...] [--cost KEY=WEIGHT,...] [--set ...] [-o PREFIX] [-j JOBS]";
 
 /* Errors of overrides say GPUSIM_SET, whoever gave them. */
 static const char *blamed(const char *text)
@@ -65,19 +58,22 @@ static int check_configurations(struct sweep *s)
 		s->configurations *= s->keys[k].count;
 	if (s->configurations > SWEEP_MOST)
 		return cmd_fail("sweep: %zu configurations; at most %d", s->configurations, SWEEP_MOST);
-	if (gpu_load(&gpu, s->gpu, gpus_read, NULL, s->set, NULL, &err))
-		return cmd_fail("sweep: %s", err.text);
+	s->results = calloc(s->configurations, sizeof *s->results);
+	if (!s->results)
+		return cmd_fail("sweep: out of memory");
 	for (size_t i = 0; i < s->configurations; i++) {
 		struct gs_buf set = {0};
+		if (gpu_load(&gpu, sweep_gpu(s, i), gpus_read, NULL, s->set, NULL, &err))
+			return cmd_fail("sweep: %s", err.text);
 		sweep_overrides(s, i, &set);
 		int failed = set.failed ? gs_fail(&err, ENOMEM, "out of memory")
-		                        : gpu_load(&gpu, s->gpu, gpus_read, NULL, set.data, NULL, &err);
+		                        : gpu_load(&gpu, sweep_gpu(s, i), gpus_read, NULL, set.data, NULL, &err);
 		gs_buf_free(&set);
 		if (failed)
 			return cmd_fail("sweep: --vary: %s", blamed(err.text));
+		s->results[i].cost = sweep_cost(s, &gpu);
 	}
-	s->results = calloc(s->configurations, sizeof *s->results);
-	return s->results ? 0 : cmd_fail("sweep: out of memory");
+	return 0;
 }
 
 static int write_file(const char *prefix, const char *ending, struct gs_buf *text)
@@ -90,80 +86,126 @@ static int write_file(const char *prefix, const char *ending, struct gs_buf *tex
 	return failed ? cmd_fail("sweep: %s", err.text) : 0;
 }
 
-static int print_results(const struct sweep *s, const char *prefix)
+static int write_plots(const struct sweep *s, const char *prefix, struct gs_buf *text)
+{
+	sweep_svg(s, text);
+	int code = write_file(prefix, ".svg", text);
+	if (!code) {
+		sweep_page(s, text);
+		code = write_file(prefix, ".html", text);
+	}
+	if (!code)
+		fprintf(stderr, "gpusim: %s.csv, %s.svg and the page %s.html are written\n", prefix, prefix, prefix);
+	return code;
+}
+
+static int print_results(struct sweep *s, const char *prefix)
 {
 	struct gs_buf text = {0};
 	int code = 0;
+	sweep_mark_best(s);
 	sweep_table(s, &text);
 	fwrite(text.data, 1, text.len, stdout);
 	text.len = 0;
 	if (*prefix) {
 		sweep_csv(s, &text);
 		code = write_file(prefix, ".csv", &text);
-		if (!code && s->done == s->configurations) { /* otherwise the plot would have holes */
-			sweep_svg(s, &text);
-			code = write_file(prefix, ".svg", &text);
-			if (!code)
-				fprintf(stderr, "gpusim: %s.csv and %s.svg are written\n", prefix, prefix);
-		}
+		if (!code && s->done == s->configurations) /* otherwise plots would have holes */
+			code = write_plots(s, prefix, &text);
 	}
 	gs_buf_free(&text);
 	return code;
 }
 
+/* What estimates depend on, beside the profile and the GPU; a change of these begins a new sweep. */
+static void name_options(const struct gs_options *o, struct gs_buf *out)
+{
+	gs_buf_printf(out, "%s,%s,%s,%s,%s,%s", o->model.text, o->memory.text, o->exact.text, o->sampling.text, o->iterations.text, o->kernels.text);
+}
+
+/* ---- the command ---- */
+
+/* Takes one argument, or two. Returns how many, or -1 after a complaint. */
+static int take_argument(struct sweep *s, struct gs_options *options, const char **prefix, int argc, char **argv)
+{
+	bool more = argc > 1;
+	if (!strcmp(argv[0], "--vary") && more)
+		return sweep_take_vary(s, argv[1]) ? -1 : 2;
+	if (!strcmp(argv[0], "--cost") && more)
+		return sweep_take_costs(s, argv[1]) ? -1 : 2;
+	if (!strcmp(argv[0], "-o") && more) {
+		*prefix = argv[1];
+		return 2;
+	}
+	if (!strcmp(argv[0], "-j") && more) {
+		s->jobs = strtoul(argv[1], NULL, 10);
+		return s->jobs ? 2 : (cmd_fail("sweep: -j needs a number of configurations at once, not '%s'", argv[1]), -1);
+	}
+	if (!strncmp(argv[0], "--", 2))
+		return cmd_take_flag(options, "sweep", argc, argv);
+	if (s->profile)
+		return cmd_fail("sweep: one profile at a time, not '%s' too", argv[0]), -1;
+	s->profile = argv[0];
+	return 1;
+}
+
+static int run_sweep(struct sweep *s, const struct gs_options *options, const char *prefix)
+{
+	struct gs_buf names = {0};
+	int code = sweep_check_costs(s);
+	if (!code)
+		code = check_configurations(s);
+	if (code)
+		return code;
+	name_options(options, &names);
+	sweep_keep_open(s, prefix, names.data ? names.data : "");
+	code = sweep_run(s);
+	sweep_keep_close(s, prefix);
+	if (!code)
+		code = print_results(s, prefix);
+	gs_buf_free(&names);
+	return code;
+}
+
+static void free_sweep(struct sweep *s)
+{
+	for (size_t i = 0; i < s->configurations && s->results; i++)
+		free(s->results[i].by_kernel);
+	for (size_t k = 0; k < s->key_count; k++) {
+		for (size_t v = 0; v < s->keys[k].count; v++)
+			free(s->keys[k].values[v]);
+		free(s->keys[k].name);
+	}
+	free(s->results);
+}
+
 int cmd_sweep(int argc, char **argv)
 {
 	struct stat file;
-	struct sweep s = {.gpu = NULL, .set = ""};
+	struct sweep s = {.gpu = NULL, .set = "", .kept = -1};
 	struct gs_options options;
 	const char *prefix = "sweep";
 	cmd_options(&options);
-	for (int i = 1; i < argc;) {
-		int words = 2;
-		if (!strcmp(argv[i], "--vary") && i + 1 < argc) {
-			if (take_vary(&s, argv[i + 1]))
-				return EXIT_USAGE;
-		} else if (!strcmp(argv[i], "-o") && i + 1 < argc) {
-			prefix = argv[i + 1];
-		} else if (!strcmp(argv[i], "-j") && i + 1 < argc) {
-			s.jobs = strtoul(argv[i + 1], NULL, 10);
-			if (!s.jobs)
-				return cmd_fail("sweep: -j needs a number of configurations at once, not '%s'", argv[i + 1]);
-		} else if (!strncmp(argv[i], "--", 2)) {
-			words = cmd_take_flag(&options, "sweep", argc - i, argv + i);
-		} else {
-			if (s.profile)
-				return cmd_fail("sweep: one profile at a time, not '%s' too", argv[i]);
-			s.profile = argv[i];
-			words = 1;
-		}
-		if (words < 0)
+	for (int i = 1, words; i < argc; i += words)
+		if ((words = take_argument(&s, &options, &prefix, argc - i, argv + i)) < 0)
 			return EXIT_USAGE;
-		i += words;
-	}
+	s.gpu = options.gpu.text;
+	s.set = options.set.text;
+	if (sweep_take_gpus(&s, s.gpu))
+		return EXIT_USAGE;
 	if (!s.profile || !s.key_count)
 		return cmd_fail("sweep: %s is missing: %s", s.profile ? "--vary" : "the profile", usage);
 	/* Each configuration reads the profile again. A pipe would be empty by then. */
 	if (!stat(s.profile, &file) && !S_ISREG(file.st_mode))
 		return cmd_fail("sweep: %s is read several times, but is not a regular file", s.profile);
-	s.gpu = options.gpu.text;
-	s.set = options.set.text;
-	if (strchr(s.gpu, ','))
-		return cmd_fail("sweep: one GPU at a time, whose keys vary");
-	int code = check_configurations(&s);
-	if (!code)
-		code = sweep_run(&s);
-	if (!code)
-		code = print_results(&s, prefix);
+	int code = run_sweep(&s, &options, prefix);
 	if (s.stopped_by) {
 		fflush(stdout);
 		fprintf(stderr, "%sgpusim: sweep: interrupted, %zu of %zu configurations are missing\n", isatty(STDERR_FILENO) ? "\n" : "",
 		        s.configurations - s.done, s.configurations);
 		sweep_stop(&s);
 	}
-	for (size_t i = 0; i < s.configurations && s.results; i++)
-		free(s.results[i].by_kernel);
-	free(s.results);
+	free_sweep(&s);
 	options_free(&options);
 	return code;
 }

@@ -1,14 +1,23 @@
-/* A design space: every combination of the values of some keys, and the time of a profile on each. */
+/* A design space: every combination of GPUs and of the values of some keys, and the time of a profile on each. */
 #ifndef GPUSIM_RUNTIME_CMD_SWEEP_SWEEP_H
 #define GPUSIM_RUNTIME_CMD_SWEEP_SWEEP_H
 
+#include "models/gpu/gpu.h"
 #include "runtime/base/base.h"
 
-enum { SWEEP_KEYS = 8, SWEEP_VALUES = 64, SWEEP_MOST = 4096 };
+enum { SWEEP_KEYS = 8, SWEEP_VALUES = 64, SWEEP_MOST = 4096, SWEEP_COSTS = 16 };
 
+/* The key "gpu", which is the last if there are several GPUs, has their names. All texts are owned. */
 struct sweep_key {
 	char *name, *values[SWEEP_VALUES];
 	size_t count;
+};
+
+/* The cost of a configuration is the sum of these: a weight times the value of a key of the GPU, or the price of a GPU of that name. */
+struct sweep_cost {
+	const char *name; /* not terminated */
+	size_t length;
+	double weight;
 };
 
 /* The result of one configuration. */
@@ -17,28 +26,57 @@ struct sweep_result {
 	double time_ns;     /* of all kernels of the profile */
 	char limiter[32];   /* of the kernel that takes longest */
 	char kernel[64];    /* the kernel that takes longest */
-	char *by_kernel;    /* lines NAME TIME_NS; owned */
+	char *by_kernel;    /* lines NAME TIME_NS LIMITER; owned */
+	double cost;        /* where costs are given */
+	bool best;          /* no other is both faster and cheaper */
 };
 
 struct sweep {
-	const char *profile, *gpu, *set; /* set: overrides for all configurations */
-	struct sweep_key keys[SWEEP_KEYS];
+	const char *profile, *gpu, *set; /* gpu: one, or names with commas; set: overrides for all configurations */
+	struct sweep_key keys[SWEEP_KEYS + 1];
 	size_t key_count, configurations;
+	struct sweep_cost costs[SWEEP_COSTS];
+	size_t cost_count;
 	size_t jobs; /* how many configurations run at once; 0: as many as there are cores */
 	size_t done;
 	int stopped_by; /* the number of a signal; 0: none */
 	struct sweep_result *results; /* by the configuration's number; the values of the last key change fastest */
+	int kept;       /* the file that results are kept in as they come; -1: none */
 };
 
 /* The index of the value that a configuration has for a key. */
 size_t sweep_value(const struct sweep *s, size_t configuration, size_t key);
+bool sweep_is_gpu(const struct sweep_key *key);
+const char *sweep_gpu(const struct sweep *s, size_t configuration);
 /* "sm_count=8,clock_mhz=700", after the overrides for all configurations. */
 void sweep_overrides(const struct sweep *s, size_t configuration, struct gs_buf *out);
-/* Plots time over the values of the first key, with a line for each combination of the others. */
+
+/* values.c: reads "key=1,2,8..64:8,1K..8K:x2" and "key=weight,gpu=price". Each returns an exit code. */
+int sweep_take_vary(struct sweep *s, const char *text);
+int sweep_take_gpus(struct sweep *s, const char *names);
+int sweep_take_costs(struct sweep *s, const char *text);
+int sweep_check_costs(const struct sweep *s);
+/* Of a GPU as it is in a configuration. */
+double sweep_cost(const struct sweep *s, const struct gpu *gpu);
+/* Marks the configurations that no other beats in both time and cost. */
+void sweep_mark_best(struct sweep *s);
+
+/* plot.c: time over the values of the first key, with a line for each combination of the others; and time over cost. */
 void sweep_svg(const struct sweep *s, struct gs_buf *out);
+void sweep_cost_svg(const struct sweep *s, struct gs_buf *out);
+void sweep_time_text(struct gs_buf *out, double ns);
 void sweep_csv(const struct sweep *s, struct gs_buf *out);
 void sweep_table(const struct sweep *s, struct gs_buf *out);
-/* Runs all configurations, until a signal comes. Returns an exit code. */
+void sweep_page(const struct sweep *s, struct gs_buf *out);
+
+/* kept.c: results go to PREFIX.part as they come. An interrupted sweep of the same profile with the same options goes on from there. */
+void sweep_keep_open(struct sweep *s, const char *prefix, const char *options);
+void sweep_keep(struct sweep *s, size_t configuration, const char *result);
+void sweep_keep_close(struct sweep *s, const char *prefix);
+/* Takes the text of a result, which run.c's children write. False if it is none. */
+bool sweep_take_result(struct sweep *s, size_t configuration, const char *text);
+
+/* Runs all configurations that have no result yet, until a signal comes. Returns an exit code. */
 int sweep_run(struct sweep *s);
 /* Ends the process by the signal that stopped the sweep. */
 void sweep_stop(const struct sweep *s);
