@@ -232,8 +232,9 @@ $(O)/tests/cuda/direct: tests/cuda/direct.c $(call OBJ,$(GUEST)) $(O)/cc_id.h
 CUDA_PTX = $(foreach f,$(wildcard kernels/cuda/*.cu) $(patsubst $(O)/%,%.cu,$(CUDA_PROGRAMS)),$(dir $f)ptx/$(basename $(notdir $f)).ptx)
 cuda-ptx:
 	$(QUIET)for ptx in $(CUDA_PTX); do \
-		folder=$${ptx%/ptx/*} name=$${ptx##*/}; \
-		clang-19 -x cuda -I. --cuda-path=/nonexistent --cuda-device-only -nocudainc -nocudalib --cuda-gpu-arch=sm_70 --cuda-feature=+ptx64 \
+		folder=$${ptx%/ptx/*} name=$${ptx##*/} arch=sm_70 version=+ptx64; \
+		[ $$name != clusters.ptx ] || { arch=sm_90 version=+ptx78; }; \
+		clang-19 -x cuda -I. --cuda-path=/nonexistent --cuda-device-only -nocudainc -nocudalib --cuda-gpu-arch=$$arch --cuda-feature=$$version \
 			-O3 -ffp-contract=on -S -o $$ptx $$folder/$${name%.ptx}.cu || exit 1; \
 	done
 

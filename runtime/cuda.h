@@ -71,6 +71,7 @@ struct cuda_kernel_facts {
 	uint32_t registers;   /* per thread, on the first target */
 	uint32_t max_threads; /* of a block: what registers and .maxntid allow on the first target */
 	int ptx_version, binary_version; /* 10 * major + minor */
+	uint32_t cluster[3];             /* blocks of its clusters, where the kernel fixes them; else 0 */
 };
 const struct cuda_kernel_facts *cuda_kernel_facts(const struct cuda_kernel *k);
 /* Blocks of this size that one SM of the first target can hold. */
@@ -144,6 +145,7 @@ struct cuda_launch {
 	size_t dynamic_shared;
 	const void *parameters; /* parameter_bytes of them, laid out; copied */
 	bool cooperative;       /* its blocks may wait for one another */
+	uint32_t cluster[3];    /* blocks of a cluster, which share their shared memory; 0: it has none */
 };
 /* -EINVAL: sizes that the first target does not allow. */
 int cuda_enqueue_launch(const struct cuda_call *c, const struct cuda_launch *l, struct gs_error *err);

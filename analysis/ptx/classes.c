@@ -41,7 +41,7 @@ static const struct opcode_row rows[] = {
 	TYPED("addc", int, fp32, fp64, 0) ONE("alloca", move) ONE("and", logic)
 	SHAPED("applypriority", nop, READS, 0) MEMORY("atom", atomic, generic, PLAIN, 0)
 	SHAPED("bar", barrier, READS, 0) ONE("bar.red", barrier) SHAPED("bar.warp", move, READS, 0)
-	SHAPED("barrier", barrier, READS, 0) ONE("barrier.cta.red", barrier) ONE("barrier.red", barrier)
+	SHAPED("barrier", barrier, READS, 0) SHAPED("barrier.cluster.arrive", nop, READS, 0) ONE("barrier.cta.red", barrier) ONE("barrier.red", barrier)
 	ONE("bfe", logic) ONE("bfi", logic) ONE("bfind", logic) ONE("bmsk", logic) SHAPED("bra", branch, BRANCH, 0)
 	ONE("brev", logic) SHAPED("brkpt", nop, READS, 0) SHAPED("brx", branch, TABLE, 0)
 	SHAPED("call", branch, CALL, CALLS) SHAPED("clusterlaunchcontrol", nop, READS, 0)

@@ -37,9 +37,14 @@ enum flow_kind flow_kind(const struct ptx_instruction *i)
 		return FLOW_EXIT;
 	if (begins(o, "trap"))
 		return FLOW_TRAP;
-	if ((begins(o, "bar") || begins(o, "barrier")) && !has_word(o, "warp") && !has_word(o, "cluster"))
+	if ((begins(o, "bar") || begins(o, "barrier")) && !has_word(o, "warp"))
 		return has_word(o, "arrive") ? FLOW_ARRIVE : FLOW_BARRIER;
 	return FLOW_NONE;
+}
+
+bool waits_for_cluster(const struct ptx_instruction *i)
+{
+	return begins(i->opcode, "barrier.cluster.wait");
 }
 
 int32_t function_index(const struct ptx_module *m, const char *name)

@@ -59,12 +59,13 @@ GS_ORDER(long)
 /* What surrounds kernels. */
 //@ lift_frame
 struct gs_entry { uint pc, join, jpc, mask, arrived, kind, wait, generation, depth; };
-struct gs_warp { uint status, pc, m, alive, join, jpc, sp, wait, generation, all, start, turn, depth, spins, parted, straight, looks; };
+struct gs_warp { uint status, pc, m, alive, join, jpc, sp, wait, generation, all, start, turn, depth, spins, parted, straight, looks;
+	uint phase, came, counted, cluster_warps, cluster_came, cluster_phase; /* of cluster barriers; the last three: of the cluster, in its first warp */ };
 struct gs_barrier { uint arrived, only, expected, generation, count, all, any, was_count, was_all, was_any; };
 struct gs_group {
 	ulong number, shared, shared_bytes, states, locals;
 	uint ctaid_x, ctaid_y, ctaid_z, ntid_x, ntid_y, ntid_z, nctaid_x, nctaid_y, nctaid_z;
-	uint warps, threads, slot, live_warps;
+	uint warps, threads, slot, live_warps, cluster_groups;
 	ulong trace, clock, counts, count_step;
 	struct gs_barrier barriers[16];
 };
@@ -141,6 +142,10 @@ static uint gs_take_slot(__global struct gs_launch *launch, ulong first)
 		slot = slot + 1 == slots ? 0 : slot + 1;
 	return slot;
 }
+static uint gs_cluster_size(__global struct gs_launch *launch, uint d)
+{
+	return launch->cluster[d] ? (uint)launch->cluster[d] : 1u;
+}
 /* A group's number and sizes, and where it is in its slot. 0: another group has found a fault. */
 static uint gs_begin(__global struct gs_launch *launch, __private struct gs_group *g, ulong at, ulong warp_bytes, ulong local_bytes, ulong shared_bytes)
 {
@@ -170,6 +175,7 @@ static uint gs_begin(__global struct gs_launch *launch, __private struct gs_grou
 	g->states = g->shared + (g->shared_bytes + 255) / 256 * 256;
 	g->locals = g->states + g->warps * warp_bytes;
 	g->trace = g->clock = 0;
+	g->cluster_groups = gs_cluster_size(launch, 0) * gs_cluster_size(launch, 1) * gs_cluster_size(launch, 2);
 	return 1;
 }
 static void gs_begin_barriers(__private struct gs_group *g)
@@ -188,6 +194,8 @@ static void gs_begin_warp(__private struct gs_group *g, __global struct gs_warp 
 {
 	uint left = g->threads - warp * 32;
 	s->status = GS_NEW;
+	s->phase = s->came = s->counted = s->cluster_came = s->cluster_phase = 0;
+	s->cluster_warps = g->warps * g->cluster_groups;
 	s->pc = s->sp = s->all = s->turn = s->depth = s->spins = s->parted = s->looks = 0;
 	s->straight = 32;
 	s->join = 0;
@@ -307,6 +315,76 @@ static uint gs_can_run(__private struct gs_group *g, __global struct gs_warp *s,
 		if (e[k].kind == GS_SIDE && e[k].wait && g->barriers[e[k].wait - 1].generation != e[k].generation)
 			return 1;
 	return 0;
+}
+
+/*
+ * Clusters: groups that run together. Slots have the numbers of groups then, so that memory of another group of the cluster is some slots away.
+ */
+static ulong gs_to_peer(__global struct gs_launch *launch, __private struct gs_group *g, uint rank)
+{
+	uint sx = gs_cluster_size(launch, 0), sy = gs_cluster_size(launch, 1), sz = gs_cluster_size(launch, 2);
+	long x = (long)(rank % sx) - g->ctaid_x % sx, y = (long)(rank / sx % sy) - g->ctaid_y % sy, z = (long)(rank / sx / sy % sz) - g->ctaid_z % sz;
+	return (ulong)((x + g->nctaid_x * (y + g->nctaid_y * z)) * (long)launch->slot_bytes);
+}
+/* The rank in its cluster of the group whose shared memory the address is in. */
+static uint gs_rank_of(__global struct gs_launch *launch, ulong address)
+{
+	uint sx = gs_cluster_size(launch, 0), sy = gs_cluster_size(launch, 1), sz = gs_cluster_size(launch, 2);
+	ulong group = (address - launch->scratch) / launch->slot_bytes, row = group / launch->grid[0];
+	return sx * sy * sz == 1 ? 0u : (uint)(group % launch->grid[0] % sx + sx * (row % launch->grid[1] % sy + sy * (row / launch->grid[1] % sz)));
+}
+/* Whether it is in the shared memory of a group of the cluster, as far as one can tell groups of other clusters from them: programs have no such addresses. */
+static uint gs_in_cluster(__global struct gs_launch *launch, __private struct gs_group *g, ulong address)
+{
+	ulong at = address - launch->scratch;
+	if (g->cluster_groups == 1)
+		return address - g->shared < g->shared_bytes;
+	return at < launch->slots * launch->slot_bytes && at % launch->slot_bytes < g->shared_bytes;
+}
+/* What the warps of a cluster meet with: a part of the state of the first of them. */
+static __global struct gs_warp *gs_cluster(__global struct gs_launch *launch, __private struct gs_group *g)
+{
+	return (__global struct gs_warp *)(g->states + gs_to_peer(launch, g, 0));
+}
+/* A warp counts when all its living lanes have come. */
+static void gs_cluster_look(__global struct gs_warp *c, __global struct gs_warp *s, uint alive)
+{
+	if (s->phase == c->cluster_phase && s->came && !s->counted && !(alive & ~s->came)) {
+		s->counted = 1;
+		c->cluster_came++;
+	}
+	if (c->cluster_came && c->cluster_came == c->cluster_warps) {
+		c->cluster_came = 0;
+		c->cluster_phase++;
+	}
+}
+static uint gs_cluster_arrive(__global struct gs_launch *launch, __private struct gs_group *g, __global struct gs_warp *s, uint m, uint alive, uint never)
+{
+	GS_APART(never)
+	__global struct gs_warp *c = gs_cluster(launch, g);
+	if (s->phase != c->cluster_phase)
+		s->came = s->counted = 0;
+	s->phase = c->cluster_phase;
+	s->came |= m;
+	gs_cluster_look(c, s, alive);
+	return 0;
+}
+/* Whether lanes m have to wait for others of the cluster. */
+static uint gs_cluster_waits(__global struct gs_launch *launch, __private struct gs_group *g, __global struct gs_warp *s, uint m, uint alive, uint never)
+{
+	GS_APART(never)
+	__global struct gs_warp *c = gs_cluster(launch, g);
+	gs_cluster_look(c, s, alive);
+	return s->phase == c->cluster_phase && (s->came & m);
+}
+/* A warp has ended: nobody waits for it any more. */
+static void gs_cluster_leave(__global struct gs_launch *launch, __private struct gs_group *g, __global struct gs_warp *s)
+{
+	__global struct gs_warp *c = gs_cluster(launch, g);
+	c->cluster_warps--;
+	c->cluster_came -= s->counted && s->phase == c->cluster_phase;
+	s->came = s->counted = 0;
+	gs_cluster_look(c, s, 0);
 }
 
 /* Entries: one that can run. 0: there is none. */
@@ -490,6 +568,7 @@ static uint gs_give_up(__private struct gs_group *g, ulong warp_bytes, uint entr
 #define GS_RESTORE(type, at, r) GS_LANES if (m >> l & 1u) r[l] = ((__global type *)(GS_FRAMES + at))[l];
 #define GS_GROUP_VALUES const uint ntid_x = g->ntid_x, ntid_y = g->ntid_y, ntid_z = g->ntid_z, ctaid_x = g->ctaid_x, \
 	ctaid_y = g->ctaid_y, ctaid_z = g->ctaid_z, nctaid_x = g->nctaid_x, nctaid_y = g->nctaid_y, nctaid_z = g->nctaid_z; \
+	const uint cluster_x = gs_cluster_size(launch, 0), cluster_y = gs_cluster_size(launch, 1), cluster_z = gs_cluster_size(launch, 2); \
 	const ulong shared = g->shared, parameters = launch->parameters, variables = launch->variables;
 #define GS_THREAD_IDS uint tid_x[32] __attribute__((aligned(64))), tid_y[32] __attribute__((aligned(64))), tid_z[32] __attribute__((aligned(64)));
 #define GS_NEXT_THREAD(by) x += by; if (x == ntid_x && ntid_y * ntid_z > 1) { x = 0; if (++y == ntid_y) { y = 0; z++; } }
@@ -516,6 +595,13 @@ static uint gs_give_up(__private struct gs_group *g, ulong warp_bytes, uint entr
 #define GS_NCTAID_X nctaid_x
 #define GS_NCTAID_Y nctaid_y
 #define GS_NCTAID_Z nctaid_z
+#define GS_CLUSTERED (launch->cluster[0] != 0)
+#define GS_CLUSTER_X cluster_x
+#define GS_CLUSTER_Y cluster_y
+#define GS_CLUSTER_Z cluster_z
+#define GS_TO_PEER(rank) gs_to_peer(launch, g, rank)
+#define GS_RANK_OF(address) gs_rank_of(launch, address)
+#define GS_IN_CLUSTER(address) gs_in_cluster(launch, g, address)
 #define GS_WARP warp
 #define GS_WARPS (g->warps)
 #define GS_GROUP (g->number)

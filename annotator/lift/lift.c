@@ -116,6 +116,7 @@ static int add_kernels(struct lifted *l, struct gs_error *err)
 		*k = (struct lift_kernel){.name = own->name, .function = f};
 		memcpy(k->reqntid, own->reqntid, sizeof k->reqntid);
 		memcpy(k->maxntid, own->maxntid, sizeof k->maxntid);
+		memcpy(k->cluster, own->reqnctapercluster, sizeof k->cluster);
 		result = list_parameters(k, own) ? out_of_memory(err) : reach(l, k, list, err);
 	}
 	for (uint32_t k = 0; k < l->kernel_count && !result; k++)

@@ -226,7 +226,7 @@ const struct ptx_operand *linear_address(const struct planned_function *f, const
 {
 	uint32_t bytes = element_bytes(i);
 	bool load = begins_with(i->opcode, "ld."), store = begins_with(i->opcode, "st.");
-	if ((!load && !store) || !bytes || lift_kind(i) != LIFT_LANE || i->space == SPACE_local || i->space == SPACE_param)
+	if ((!load && !store) || !bytes || lift_kind(i) != LIFT_LANE || i->space == SPACE_local || i->space == SPACE_param || has_word(i->opcode, "shared::cluster"))
 		return NULL;
 	for (uint32_t o = 0; o < i->operand_count; o++) {
 		if (i->operands[o].kind != PTX_ADDRESS)

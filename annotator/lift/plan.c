@@ -34,7 +34,7 @@ static uint32_t round_up(uint32_t value, uint32_t to)
 static bool may_repeat(const struct ptx_instruction *i)
 {
 	enum flow_kind kind = flow_kind(i);
-	if (kind == FLOW_TABLE || is_sync(i))
+	if (kind == FLOW_TABLE || is_sync(i) || waits_for_cluster(i))
 		return true;
 	if (kind == FLOW_CALL)
 		return ptx_callee(i) && ptx_callee(i)->kind == PTX_REGISTER;
@@ -294,6 +294,7 @@ static void note_facts(struct kernel_plan *p)
 			const struct ptx_instruction *in = &own->function->instructions[i];
 			enum flow_kind kind = flow_kind(in);
 			p->barriers |= kind == FLOW_BARRIER || kind == FLOW_ARRIVE;
+			p->waits |= waits_for_cluster(in);
 			if (kind == FLOW_CALL && ptx_callee(in) && ptx_callee(in)->kind == PTX_SYMBOL)
 				p->prints |= !strcmp(ptx_callee(in)->text, "vprintf");
 		}

@@ -102,6 +102,7 @@ uint32_t register_bytes(const struct ptx_register *r); /* of one lane, as it is 
 /* flow.c: what flow instructions do. */
 enum flow_kind { FLOW_BRANCH, FLOW_TABLE, FLOW_CALL, FLOW_RETURN, FLOW_EXIT, FLOW_TRAP, FLOW_BARRIER, FLOW_ARRIVE, FLOW_NONE };
 enum flow_kind flow_kind(const struct ptx_instruction *i);
+bool waits_for_cluster(const struct ptx_instruction *i); /* barrier.cluster.wait: a FLOW_BARRIER that is looked at again and again */
 bool has_word(const char *opcode, const char *word); /* whether it is one of the words between the dots */
 
 static inline bool is_live(const uint64_t *set, uint32_t reg)

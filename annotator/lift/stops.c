@@ -115,8 +115,23 @@ static void write_wait(struct kernel_writer *w, uint32_t after)
 	w->targets[after] = w->barriers = true;
 }
 
+/* barrier.cluster: warps of several groups meet. Those that have to wait look again when it is their turn. */
+static int write_cluster_barrier(struct kernel_writer *w, const struct ptx_instruction *i, uint32_t pc)
+{
+	int result = write_guarded(w, i, pc + 1);
+	if (flow_kind(i) == FLOW_ARRIVE) {
+		gs_buf_puts(w->out, "gs_cluster_arrive(launch, g, S, m, alive, never);\n");
+		return result;
+	}
+	gs_buf_printf(w->out, "if (gs_cluster_waits(launch, g, S, m, alive, never)) { pc = %uu; goto SPIN; }\n", pc);
+	w->targets[pc] = true;
+	return result;
+}
+
 int write_barrier(struct kernel_writer *w, const struct kernel_part *part, const struct ptx_instruction *i, uint32_t pc)
 {
+	if (has_word(i->opcode, "cluster"))
+		return write_cluster_barrier(w, i, pc);
 	struct barrier_operands b = operands_of(i);
 	int result = write_guarded(w, i, pc + 1);
 	if (!result && b.id && b.id->kind == PTX_REGISTER)

@@ -531,10 +531,10 @@ static void write_pass(struct kernel_writer *w)
 	gs_buf_printf(w->out,
 	              "uint ran = 0;\nfor (uint w = 0; w < g->warps && !fault; w++) {\n__global struct gs_warp *s = GS_STATE(w);\n"
 	              "if (!gs_can_run(g, s, %u)) continue;\nran = 1;\ngs_run_%s(launch, g, s, w, never);\n"
-	              "g->live_warps -= s->status == GS_ENDED;\nfault = s->status == GS_FAULTED;\n}\n"
+	              "if (s->status == GS_ENDED) { g->live_warps--;%s }\nfault = s->status == GS_FAULTED;\n}\n"
 	              "if (!ran && !gs_open_late(g, %u, %u)%s) {\n"
 	              "gs_fault(launch, g->number, GS_LIFTED_DEADLOCK, 0, 0, 0, 0, 0, never);\nfault = 1;\n}\n",
-	              p->entries_at, p->kernel->name, p->warp_bytes, p->entries_at, p->meets ? " && !gs_give_up(g, GS_MEETINGS)" : "");
+	              p->entries_at, p->kernel->name, p->waits ? " gs_cluster_leave(launch, g, s);" : "", p->warp_bytes, p->entries_at, p->meets ? " && !gs_give_up(g, GS_MEETINGS)" : "");
 }
 
 /* The group `at` in its slot: its memory, its counters, its warps. `otherwise` is what to do where none is to run any more. */
@@ -551,7 +551,8 @@ static void write_group_begin(struct kernel_writer *w, const char *otherwise)
 static void write_together(struct kernel_writer *w)
 {
 	gs_buf_puts(w->out, "if (launch->together) {\nconst uint count = (uint)launch->together;\nuint fault = 0;\n"
-	                    "for (uint at = 0; at < count; at++) {\ng->slot = gs_take_slot(launch, at);\n");
+	                    "for (uint at = 0; at < count; at++) {\n"
+	                    "g->slot = gs_take_slot(launch, launch->order ? ((__global uint *)launch->order)[at] : launch->first + at);\n");
 	write_group_begin(w, "return");
 	gs_buf_puts(w->out, "*GS_KEPT_GROUP(at) = group;\n}\nfor (uint left = count; left && !fault;)\n"
 	                    "for (uint at = 0; at < count && !fault; at++) {\nif (!GS_KEPT_GROUP(at)->live_warps) continue;\n"

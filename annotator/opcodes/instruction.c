@@ -9,7 +9,7 @@ const char *const lift_prelude = lift_prelude_text;
 /* Words of memory accesses that change nothing here: caches, scopes, orders that a host processor keeps anyway. */
 #define ORDERS "volatile weak relaxed acquire release acq_rel sc mmio cta cluster gpu sys noftz "
 #define CACHES "nc ca cg cs lu cv wb wt "
-#define SPACES "global shared const local param generic shared::cta param::entry param::func "
+#define SPACES "global shared const local param generic shared::cta shared::cluster param::entry param::func "
 
 static const struct opcode_entry rows[] = {
 #define LANE(name, handler, modifiers) {name, LIFT_LANE, opcode_write_##handler, modifiers, NULL},

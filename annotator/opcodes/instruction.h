@@ -5,6 +5,9 @@
  *   l            the lane, 0 to 31; only in statements of lanes
  *   x            the lanes that execute the instruction, as bits of a uint; only in statements of warps
  *   GS_TID_X _Y _Z, GS_NTID_X ..., GS_CTAID_X ..., GS_NCTAID_X ...   special registers, uint; GS_TID_* are those of lane l
+ *   GS_CLUSTER_X _Y _Z   groups of a cluster, uint; 1 where there are none; GS_CLUSTERED: whether the launch has any
+ *   GS_TO_PEER(rank)     ulong: what leads from an address in the group's shared memory to that of another of the cluster; GS_RANK_OF(address): whose it is;
+ *                GS_IN_CLUSTER(address): whether it is in that of any of them
  *   GS_WARP, GS_WARPS   the warp's number in its group, and how many there are
  *   GS_GROUP     the group's number in the launch, ulong
  *   GS_SHARED    ulong: address of the group's shared memory

@@ -60,8 +60,10 @@ void opcode_put_place(struct opcode_work *w, const struct ptx_operand *o, uint8_
 
 void opcode_put_address(struct opcode_work *w, const struct ptx_operand *o, uint8_t space)
 {
-	opcode_put(w, space == SPACE_shared ? "GS_SHARED + " : space == SPACE_local ? "GS_LOCAL + " : "");
+	bool cluster = space == SPACE_shared && opcode_has(w, "shared::cluster");
+	opcode_put(w, cluster ? "GS_SHARED + (long)(int)(" : space == SPACE_shared ? "GS_SHARED + " : space == SPACE_local ? "GS_LOCAL + " : "");
 	opcode_put_place(w, o, space);
+	opcode_put(w, cluster ? ")" : "");
 }
 
 /* The first address of an instruction, and the operand after it. */
@@ -87,13 +89,10 @@ static uint32_t elements_of(const struct opcode_work *w)
 
 static bool check_access(struct opcode_work *w, uint32_t elements, uint32_t operands)
 {
-	static const char *const others[] = {"shared::cluster", NULL};
 	if (!w->type_count || w->type.bits < 8)
 		opcode_refuse(w, "it has no type");
 	else if (operands < elements)
 		opcode_refuse(w, "its vector has another number of elements");
-	else if (opcode_which(w, others) >= 0)
-		opcode_refuse(w, "clusters of groups are not lifted yet");
 	return !w->rc;
 }
 
@@ -240,7 +239,25 @@ void opcode_write_mov(struct opcode_work *w)
 /* What a space adds to offsets to make them generic addresses. */
 static const char *base_of(const struct opcode_work *w)
 {
-	return opcode_has(w, "shared") || opcode_has(w, "shared::cta") ? "GS_SHARED" : opcode_has(w, "local") ? "GS_LOCAL" : NULL;
+	return opcode_has(w, "shared") || opcode_has(w, "shared::cta") || opcode_has(w, "shared::cluster") ? "GS_SHARED" : opcode_has(w, "local") ? "GS_LOCAL" : NULL;
+}
+
+/* An address in the shared memory of another group of the cluster is so far away from the same one in this group's. */
+void opcode_write_mapa(struct opcode_work *w)
+{
+	if (w->results != 1 || (w->type.bits != 64 && w->type.bits != 32))
+		opcode_refuse(w, "its type is not known");
+	else
+		opcode_assign(w, 0, w->type, "$a:u64 + GS_TO_PEER($b:u32)");
+}
+
+void opcode_write_getctarank(struct opcode_work *w)
+{
+	bool offset = opcode_has(w, "shared::cluster") || opcode_has(w, "shared::cta");
+	if (w->results != 1)
+		opcode_refuse(w, "it has no result");
+	else
+		opcode_assign(w, 0, opcode_type_of("u32"), offset ? "GS_RANK_OF(GS_SHARED + (long)(int)($a:u32))" : "GS_RANK_OF($a:u64)");
 }
 
 /* Of a symbol, the offset in its space is meant, as in mov. */
@@ -286,14 +303,14 @@ void opcode_write_isspacep(struct opcode_work *w)
 {
 	static const char *const spaces[] = {"global", "shared", "shared::cta", "shared::cluster", "local", "const", "param", "param::entry",
 					     NULL};
-	static const char *const texts[] = {"(gs_s | gs_l | gs_c | gs_p) ^ 1u", "gs_s", "gs_s", "gs_s", "gs_l", "gs_c", "gs_p", "gs_p"};
+	static const char *const texts[] = {"(gs_d | gs_l | gs_c | gs_p) ^ 1u", "gs_s", "gs_s", "gs_d", "gs_l", "gs_c", "gs_p", "gs_p"};
 	int space = opcode_which(w, spaces);
 	if (space < 0 || w->results != 1) {
 		opcode_refuse(w, "the space is not known");
 		return;
 	}
 	opcode_put(w, "{ ulong gs_a = ");
-	opcode_expand(w, "$a:u64;\nuint gs_s = gs_a - GS_SHARED < GS_SHARED_BYTES, gs_l = gs_a - GS_LOCAL < GS_LOCAL_BYTES, gs_c = ");
+	opcode_expand(w, "$a:u64;\nuint gs_s = gs_a - GS_SHARED < GS_SHARED_BYTES, gs_d = GS_IN_CLUSTER(gs_a), gs_l = gs_a - GS_LOCAL < GS_LOCAL_BYTES, gs_c = ");
 	put_is_constant(w);
 	opcode_put(w, ", gs_p = ");
 	put_is_parameter(w);

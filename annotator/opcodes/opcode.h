@@ -109,6 +109,8 @@ void opcode_write_mov(struct opcode_work *w); /* memory.c */
 void opcode_write_load(struct opcode_work *w);
 void opcode_write_store(struct opcode_work *w);
 void opcode_write_cvta(struct opcode_work *w);
+void opcode_write_mapa(struct opcode_work *w);
+void opcode_write_getctarank(struct opcode_work *w);
 void opcode_write_isspacep(struct opcode_work *w);
 void opcode_write_copy(struct opcode_work *w);
 void opcode_write_atom(struct opcode_work *w); /* atomics.c */

@@ -1,6 +1,6 @@
 /* Questions about kernels, and settings of them. */
 #include "interposer/cuda/device/limits.h"
-#include "interposer/cuda/registration.h"
+#include "interposer/cuda/launch.h"
 
 #include <string.h>
 
@@ -27,6 +27,9 @@ int hook_cudaFuncGetAttributes(struct api_function_attributes *attributes, const
 		.cached_in_l1 = 0,
 		.max_dynamic_shared = dynamic_shared_of(f),
 		.carveout = f->carveout,
+		.cluster_required = facts->cluster[0] != 0,
+		.cluster = {(int)facts->cluster[0], (int)facts->cluster[1], (int)facts->cluster[2]},
+		.non_portable_cluster = f->large_clusters,
 	};
 	memcpy(attributes, &all, version < 12 ? offsetof(struct api_function_attributes, cluster_required) : sizeof all);
 	return cudaSuccess;
@@ -49,6 +52,11 @@ int hook_cudaFuncSetAttribute(const void *function, int attribute, int value)
 		if (value < -1 || value > 100)
 			return cudaErrorInvalidValue;
 		f->carveout = value;
+		return cudaSuccess;
+	case API_LARGE_CLUSTERS:
+		f->large_clusters = value != 0;
+		return cudaSuccess;
+	case API_CLUSTER_POLICY: /* a wish */
 		return cudaSuccess;
 	default:
 		return attribute > API_SHARED_CARVEOUT && attribute < API_FUNCTION_ATTRIBUTES ? cudaErrorNotSupported : cudaErrorInvalidValue;
@@ -129,6 +137,31 @@ int hook_cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, con
 int hook_cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, const void *function, int threads, size_t dynamic_shared)
 {
 	return hook_cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(blocks, function, threads, dynamic_shared, 0);
+}
+
+/* Clusters of that launch that the GPU holds at once. How its SMs form GPCs, which a cluster does not leave, is not known here. */
+int hook_cudaOccupancyMaxActiveClusters(int *clusters, const void *function, const struct api_launch_config *config)
+{
+	struct registered_function *f;
+	unsigned size[3];
+	int blocks, error = clusters && config ? function_prepare(function, &f) : cudaErrorInvalidValue;
+	if (!error)
+		error = launch_cluster(f, config, size);
+	if (!error)
+		error = hook_cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, function, (int)(config->block.x * config->block.y * config->block.z),
+		                                                           config->dynamic_shared);
+	if (!error)
+		*clusters = blocks * (int)cuda_gpu()->sm_count / (size[0] ? (int)(size[0] * size[1] * size[2]) : 1);
+	return error;
+}
+
+int hook_cudaOccupancyMaxPotentialClusterSize(int *size, const void *function, const struct api_launch_config *config)
+{
+	struct registered_function *f;
+	int error = size && config ? function_prepare(function, &f) : cudaErrorInvalidValue;
+	if (!error)
+		*size = (int)limit_cluster(cuda_gpu(), f->large_clusters);
+	return error;
 }
 
 /* The most bytes with which an SM still holds so many blocks. Fewer blocks fit the more bytes there are. */

@@ -107,6 +107,32 @@ static int find_kernel(const void *function, struct api_size3 grid, struct api_s
 	return error;
 }
 
+int launch_cluster(const struct registered_function *f, const struct api_launch_config *config, unsigned size[3])
+{
+	const uint32_t *fixed = cuda_kernel_facts(f->kernel)->cluster;
+	memcpy(size, fixed, 3 * sizeof *size);
+	for (unsigned i = 0; config && i < config->attribute_count; i++)
+		if (config->attributes[i].id == API_LAUNCH_CLUSTER && config->attributes[i].value.size[0]) {
+			const unsigned *asked = config->attributes[i].value.size;
+			if (fixed[0] && memcmp(asked, fixed, 3 * sizeof *size))
+				return not_possible(f, cudaErrorInvalidClusterSize, "its clusters have another size than the kernel fixes");
+			memcpy(size, asked, 3 * sizeof *size);
+		}
+	uint64_t blocks = size[0] ? (uint64_t)size[0] * size[1] * size[2] : 1;
+	return !blocks || blocks > limit_cluster(cuda_gpu(), f->large_clusters)
+	               ? not_possible(f, cudaErrorInvalidClusterSize, "its clusters have a size that is not possible")
+	               : cudaSuccess;
+}
+
+/* A grid consists of whole clusters. */
+static int find_cluster(const struct registered_function *f, const struct api_launch_config *config, struct api_size3 grid, unsigned size[3])
+{
+	int error = launch_cluster(f, config, size);
+	if (!error && size[0] && (grid.x % size[0] || grid.y % size[1] || grid.z % size[2]))
+		error = not_possible(f, cudaErrorInvalidClusterSize, "its grid does not consist of whole clusters");
+	return error;
+}
+
 /* Arguments, laid out as the kernel expects them. */
 static void gather(const struct cuda_kernel_facts *facts, void **args, char *parameters)
 {
@@ -115,12 +141,21 @@ static void gather(const struct cuda_kernel_facts *facts, void **args, char *par
 		memcpy(parameters + facts->parameters[i].offset, args[i], facts->parameters[i].bytes);
 }
 
-static int launch(const void *function, struct api_size3 grid, struct api_size3 block, void **args, size_t dynamic_shared, void *stream,
-                  bool cooperative)
+static struct cuda_launch launch_of(const struct registered_function *f, struct api_size3 grid, struct api_size3 block, size_t dynamic_shared,
+                                    const void *parameters, const unsigned cluster[3])
+{
+	return (struct cuda_launch){f->kernel, {grid.x, grid.y, grid.z}, {block.x, block.y, block.z}, dynamic_shared, parameters, false,
+	                            {cluster[0], cluster[1], cluster[2]}};
+}
+
+static int launch(const void *function, const struct api_launch_config *c, void **args, bool cooperative)
 {
 	char few[1024];
+	unsigned cluster[3];
 	struct registered_function *f;
-	int error = find_kernel(function, grid, block, args, dynamic_shared, cooperative, &f);
+	int error = find_kernel(function, c->grid, c->block, args, c->dynamic_shared, cooperative, &f);
+	if (!error)
+		error = find_cluster(f, c, c->grid, cluster);
 	if (error)
 		return error;
 	const struct cuda_kernel_facts *facts = cuda_kernel_facts(f->kernel);
@@ -128,8 +163,9 @@ static int launch(const void *function, struct api_size3 grid, struct api_size3 
 	if (!parameters)
 		return cudaErrorMemoryAllocation;
 	gather(facts, args, parameters);
-	struct cuda_launch l = {f->kernel, {grid.x, grid.y, grid.z}, {block.x, block.y, block.z}, dynamic_shared, parameters, cooperative};
-	error = launch_enqueue(f, &l, stream);
+	struct cuda_launch l = launch_of(f, c->grid, c->block, c->dynamic_shared, parameters, cluster);
+	l.cooperative = cooperative;
+	error = launch_enqueue(f, &l, c->stream);
 	if (parameters != few)
 		free(parameters);
 	return error;
@@ -139,7 +175,10 @@ int launch_command(const void *function, struct api_size3 grid, struct api_size3
                    struct graph_command *out)
 {
 	struct registered_function *f;
+	unsigned cluster[3];
 	int error = find_kernel(function, grid, block, args, dynamic_shared, false, &f);
+	if (!error)
+		error = find_cluster(f, NULL, grid, cluster);
 	if (error)
 		return error;
 	const struct cuda_kernel_facts *facts = cuda_kernel_facts(f->kernel);
@@ -149,7 +188,7 @@ int launch_command(const void *function, struct api_size3 grid, struct api_size3
 	gather(facts, args, parameters);
 	*out = (struct graph_command){.kind = NODE_KERNEL};
 	out->function = f;
-	out->launch = (struct cuda_launch){f->kernel, {grid.x, grid.y, grid.z}, {block.x, block.y, block.z}, dynamic_shared, parameters, false};
+	out->launch = launch_of(f, grid, block, dynamic_shared, parameters, cluster);
 	return cudaSuccess;
 }
 
@@ -191,41 +230,41 @@ void **launch_arguments(const struct cuda_kernel_facts *facts, void **extra)
 
 /* ---- the calls ---- */
 
+static int launch_plainly(const void *function, struct api_size3 grid, struct api_size3 block, void **args, size_t dynamic_shared, void *stream,
+                          bool cooperative)
+{
+	struct api_launch_config c = {grid, block, dynamic_shared, stream, NULL, 0};
+	return launch(function, &c, args, cooperative);
+}
+
 int hook_cudaLaunchKernel(const void *function, struct api_size3 grid, struct api_size3 block, void **args, size_t dynamic_shared,
                           void *stream)
 {
-	return launch(function, grid, block, args, dynamic_shared, stream, false);
+	return launch_plainly(function, grid, block, args, dynamic_shared, stream, false);
 }
 
 int hook___cudaLaunchKernel(const void *kernel, struct api_size3 grid, struct api_size3 block, void **args, size_t dynamic_shared,
                             void *stream)
 {
-	return launch(kernel, grid, block, args, dynamic_shared, stream, false);
+	return launch_plainly(kernel, grid, block, args, dynamic_shared, stream, false);
 }
 
 int hook_cudaLaunchCooperativeKernel(const void *function, struct api_size3 grid, struct api_size3 block, void **args,
                                      size_t dynamic_shared, void *stream)
 {
-	return launch(function, grid, block, args, dynamic_shared, stream, true);
+	return launch_plainly(function, grid, block, args, dynamic_shared, stream, true);
 }
 
 static int launch_with(const struct api_launch_config *config, const void *function, void **args, void *default_stream)
 {
-	struct registered_function *f;
 	bool cooperative = false;
-	int error = config ? function_find(function, &f) : cudaErrorInvalidValue;
-	for (unsigned i = 0; !error && i < config->attribute_count; i++) {
-		const struct api_launch_attribute_entry *a = &config->attributes[i];
-		cooperative |= a->id == API_LAUNCH_COOPERATIVE && a->value.number;
-		if (a->id != API_LAUNCH_CLUSTER || (a->value.size[0] <= 1 && a->value.size[1] <= 1 && a->value.size[2] <= 1))
-			continue;
-		error_say_once("cluster", "%s: cluster launches are not implemented yet", f->name);
-		error = cudaErrorNotSupported;
-	}
-	if (error)
-		return error;
-	return launch(function, config->grid, config->block, args, config->dynamic_shared, config->stream ? config->stream : default_stream,
-	              cooperative);
+	if (!config)
+		return cudaErrorInvalidValue;
+	for (unsigned i = 0; i < config->attribute_count; i++)
+		cooperative |= config->attributes[i].id == API_LAUNCH_COOPERATIVE && config->attributes[i].value.number;
+	struct api_launch_config c = *config;
+	c.stream = c.stream ? c.stream : default_stream;
+	return launch(function, &c, args, cooperative);
 }
 
 int hook_cudaLaunchKernelExC(const struct api_launch_config *config, const void *function, void **args)

@@ -18,6 +18,7 @@ struct registered_function {
 	_Atomic(struct cuda_kernel *) kernel; /* NULL: not asked for yet */
 	atomic_size_t max_dynamic_shared;     /* what the application has asked for; 0: nothing */
 	atomic_int carveout;                  /* the same; -1: nothing */
+	atomic_bool large_clusters;           /* of more than 8 blocks: allowed */
 	struct registered_function *next, *next_handle;
 };
 

@@ -64,6 +64,23 @@ CUDA_FUNCTION cudaEventElapsedTime(float *ms, cudaEvent_t from, cudaEvent_t to);
 CUDA_FUNCTION cudaGetDeviceCount(int *count);
 CUDA_FUNCTION cudaSetDevice(int device);
 
+enum { cudaLaunchAttributeClusterDimension = 4 };
+typedef struct {
+	int id, padding;
+	union {
+		char bytes[64];
+		dim3 clusterDim;
+	} val;
+} cudaLaunchAttribute;
+typedef struct {
+	dim3 gridDim, blockDim;
+	size_t dynamicSmemBytes;
+	cudaStream_t stream;
+	cudaLaunchAttribute *attrs;
+	unsigned numAttrs;
+} cudaLaunchConfig_t;
+CUDA_FUNCTION cudaLaunchKernelExC(const cudaLaunchConfig_t *config, const void *kernel, void **arguments);
+
 typedef struct cuda_runtime_library *cudaLibrary_t;
 typedef struct cuda_runtime_kernel *cudaKernel_t;
 CUDA_FUNCTION cudaLibraryLoadData(cudaLibrary_t *library, const void *image, int *options, void **values, unsigned count, int *own, void **own_values,

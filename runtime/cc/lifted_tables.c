@@ -174,6 +174,8 @@ static void write_kernel(const struct lift_kernel *k, struct gs_buf *out)
 	for (uint32_t p = 0; p < k->parameter_count; p++)
 		gs_buf_printf(out, " %u:%u:%u", k->parameters[p].offset, k->parameters[p].bytes, k->parameters[p].align);
 	gs_buf_puts(out, "\n");
+	if (k->cluster[0])
+		gs_buf_printf(out, "cluster %s %u %u %u\n", k->name, k->cluster[0], k->cluster[1], k->cluster[2]);
 }
 
 static void write_module(const struct lifted *l, struct gs_pack *result)

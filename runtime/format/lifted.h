@@ -52,7 +52,8 @@
 	X(traced_groups, 1)  /* the first so many of these are traced */ \
 	X(groups, 1)         /* address: LIFTED_GROUP_BYTES for each of them, and there must be as many slots */ \
 	X(workspace, 1)      /* address: what groups of a cooperative launch meet with, 16 bytes, zeros; 0: it is none */ \
-	X(heap, 1)           /* address: a struct lifted_heap, and its memory */
+	X(heap, 1)           /* address: a struct lifted_heap, and its memory */ \
+	X(cluster, 3)        /* groups of a cluster, which run together; 0: there are none, each group is one by itself */
 
 struct lifted_launch {
 #define LIFTED_WORD(name, words) LIFTED_WORD_##words(name)

@@ -117,6 +117,20 @@ static bool read_kernel(struct lifted_facts *f, struct rooms *rooms, char *line)
 	return *flags && take_parameters(k, line);
 }
 
+/* cluster NAME X Y Z, of the kernel before */
+static bool read_cluster(struct lifted_facts *f, char *line)
+{
+	struct lifted_kernel *k = f->kernel_count ? &f->kernels[f->kernel_count - 1] : NULL;
+	if (!k || k->refused || strcmp(take_word(&line), k->name))
+		return false;
+	for (int d = 0; d < 3; d++) {
+		if (!take_small(&line, &k->cluster[d]))
+			return false;
+		k->cluster[d] = k->cluster[d] ? k->cluster[d] : 1;
+	}
+	return !*line;
+}
+
 /* refused NAME REASON */
 static bool read_refused(struct lifted_facts *f, struct rooms *rooms, char *line)
 {
@@ -175,6 +189,8 @@ static bool read_line(struct lifted_facts *f, struct rooms *rooms, char *line)
 	const char *word = take_word(&line);
 	if (!strcmp(word, "kernel"))
 		return read_kernel(f, rooms, line);
+	if (!strcmp(word, "cluster"))
+		return read_cluster(f, line);
 	if (!strcmp(word, "refused"))
 		return read_refused(f, rooms, line);
 	if (!strcmp(word, "variable"))

@@ -20,6 +20,7 @@ struct lifted_kernel {
 	struct lifted_parameter *parameters; /* by ascending offset; none overlap */
 	uint32_t parameter_count;
 	uint32_t maxntid[3], reqntid[3]; /* 0: not given */
+	uint32_t cluster[3];             /* groups of its clusters, if it has any: all 0 or none */
 	bool prints, barriers, waits;    /* waits: groups may need others that run at the same time */
 	bool large;                      /* its text that traces is compiled sooner than the one that counts */
 };

@@ -132,7 +132,7 @@ static struct cuda_kernel *kernel(const char *name)
 static int launch(const char *name, unsigned grid, unsigned block, const void *parameters, struct cuda_event **event)
 {
 	struct gs_error err = {""};
-	struct cuda_launch l = {kernel(name), {grid, 1, 1}, {block, 1, 1}, 0, parameters, false};
+	struct cuda_launch l = {kernel(name), {grid, 1, 1}, {block, 1, 1}, 0, parameters, false, {0, 0, 0}};
 	int result = l.kernel ? cuda_enqueue_launch(&(struct cuda_call){.stream = stream, .event = event}, &l, &err) : -ENOENT;
 	if (result)
 		printf("%s\n", err.text);

@@ -23,12 +23,16 @@ has_launches() {
 		(.flags | index("counts_disagree") | not)] | length > 0 and all)' "$1" >/dev/null
 }
 
+# The GPU for a program, and the architecture that nvcc compiles it for: clusters began with sm_90.
+gpu_of() { [ "$1" = clusters ] && echo h200 || echo v100; }
+arch_of() { [ "$1" = clusters ] && echo 90 || echo 75; }
+
 # right NAME COMMAND...: a program of this folder must pass all its own checks, print what is expected of it, and have a report.
 right() {
 	local name=$1 expected=$root/tests/cuda/programs/$1.expected code
 	shift
 	rm -f report.json
-	GPUSIM_GPU=v100 GPUSIM_REPORT=json GPUSIM_OUTPUT=report timeout 300 "$@" >out 2>err
+	GPUSIM_GPU=$(gpu_of "$name") GPUSIM_REPORT=json GPUSIM_OUTPUT=report timeout 300 "$@" >out 2>err
 	code=$?
 	cat out err
 	[ $code = 0 ] && grep -q '^PASS' out && ! grep -q '^FAIL' out || return 1
@@ -171,7 +175,7 @@ shows_lines() {
 
 # A program by nvcc, with a shared CUDA runtime, which need not be installed.
 by_nvcc() {
-	(cd "$root" && "$nvcc" -w -I. -std=c++17 -cudart shared -gencode arch=compute_75,code=compute_75 -o "$work/$1" "tests/cuda/programs/$1.cu") || return 1
+	(cd "$root" && "$nvcc" -w -I. -std=c++17 -cudart shared -gencode "arch=compute_$(arch_of "$1"),code=compute_$(arch_of "$1")" -o "$work/$1" "tests/cuda/programs/$1.cu") || return 1
 	right "$1" "$build/gpusim" run -- "$work/$1"
 }
 

@@ -189,6 +189,8 @@ static void write_program(size_t first, size_t count, struct gs_buf *out)
 	gs_buf_printf(out, "#define GS_LOCAL (area + %uul + l * %uul)\n#define GS_LOCAL_BYTES %uul\n", AREA_LOCAL, LOCAL_BYTES, LOCAL_BYTES);
 	gs_buf_puts(out, "#define GS_PARAMETERS parameters\n#define GS_VARIABLES variables\n#define GS_CC gs_flags[l]\n#define GS_ELSEWHERE(lanes, line)\n#define GS_THERE x\n#define GS_LANES for (uint l = 0; l < 32; l++)\n#define GS_WORKSPACE 0x123456789ul\n#define GS_TOGETHER(named, what, mask, keep, take)\n#define GS_CLOCK 0x123456789abcdeful\n"
 		    "#define GS_TID_X (l + 100)\n#define GS_TID_Y 1u\n#define GS_TID_Z 2u\n#define GS_NTID_X 3u\n#define GS_NTID_Y 4u\n#define GS_NTID_Z 5u\n"
+		    "#define GS_CLUSTERED 0u\n#define GS_CLUSTER_X 1u\n#define GS_CLUSTER_Y 1u\n#define GS_CLUSTER_Z 1u\n#define GS_TO_PEER(rank) (0ul * (rank))\n#define GS_RANK_OF(address) (0u * (uint)(address))\n"
+		    "#define GS_IN_CLUSTER(address) ((address) - GS_SHARED < GS_SHARED_BYTES)\n"
 		    "#define GS_CTAID_X 6u\n#define GS_CTAID_Y 7u\n#define GS_CTAID_Z 8u\n#define GS_NCTAID_X 9u\n#define GS_NCTAID_Y 10u\n#define GS_NCTAID_Z 11u\n"
 		    "#define GS_WARP 12u\n#define GS_WARPS 13u\n");
 	for (size_t f = first; f < first + count; f++) {

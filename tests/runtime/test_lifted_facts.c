@@ -11,6 +11,7 @@ static struct gs_error error;
 
 static const char good[] = "ptx 8.5 sm_90a\n"
                            "kernel add 28 4096 48 128 256 1 1 0 0 0 pb 0:8:8 8:16:4 24:4:4\n"
+                           "cluster add 2 1 0\n"
                            "refused other line 7: wgmma.fence: what it does is not known here\n"
                            "kernel empty 0 0 0 0 0 0 0 0 0 0 -\n"
                            "variable table const 0 16 4\n"
@@ -41,6 +42,7 @@ static void kernels_have_sizes_and_parameters(void)
 	               k->sizes.warp_bytes == 128);
 	CU_ASSERT_TRUE(k->maxntid[0] == 256 && k->maxntid[2] == 1 && k->reqntid[0] == 0);
 	CU_ASSERT_TRUE(k->prints && k->barriers && !k->waits);
+	CU_ASSERT_TRUE(k->cluster[0] == 2 && k->cluster[1] == 1 && k->cluster[2] == 1);
 	CU_ASSERT_EQUAL_FATAL(k->parameter_count, 3);
 	CU_ASSERT_TRUE(k->parameters[1].offset == 8 && k->parameters[1].bytes == 16 && k->parameters[1].align == 4);
 	CU_ASSERT_STRING_EQUAL(lifted_facts_kernel(f, "other")->refused, "line 7: wgmma.fence: what it does is not known here");
@@ -72,6 +74,7 @@ static void damaged_tables_are_refused(void)
 	static const char *const wrong[] = {
 	    "nonsense\n",
 	    "kernel\n",
+	    "cluster k 2 1 1\n",                        /* of no kernel */
 	    "kernel k 8 0 0 0 0 0 0 0 0 0\n",           /* no flags */
 	    "kernel k 8 0 0 0 0 0 0 0 0 0 - 4:8:8\n",   /* beyond the parameters */
 	    "kernel k 16 0 0 0 0 0 0 0 0 0 - 4:8:8 8:8:8\n", /* they overlap */

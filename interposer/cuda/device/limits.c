@@ -23,6 +23,12 @@ unsigned limit_registers(const struct gpu *g)
 	return g->registers_per_sm < 65536 ? g->registers_per_sm : 65536;
 }
 
+/* CUDA programming guide, thread block clusters: 8 is what is portable, 16 the most of an H100. */
+unsigned limit_cluster(const struct gpu *g, bool large)
+{
+	return limit_capability(g) < 90 ? 1 : large ? 16 : 8;
+}
+
 size_t limit_shared(const struct gpu *g)
 {
 	return g->max_shared_bytes_per_block < 48 * 1024 ? g->max_shared_bytes_per_block : 48 * 1024;

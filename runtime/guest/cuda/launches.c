@@ -275,6 +275,11 @@ static cl_int run_with_memory(struct launch_command *c, struct cuda_stream *s)
 			scratch_give_back(scratch);
 		return CL_OUT_OF_HOST_MEMORY;
 	}
+	if (c->words.cluster[0] && c->words.cluster[0] * c->words.cluster[1] * c->words.cluster[2] > 1 && c->groups * scratch->slot_bytes > INT32_MAX) {
+		free(prints); /* addresses in shared memory of others have 32 bits */
+		scratch_give_back(scratch);
+		return CL_OUT_OF_HOST_MEMORY;
+	}
 	c->words.slot_flags = (uint64_t)(uintptr_t)scratch->flags;
 	c->words.slots = scratch->slots;
 	c->words.scratch = (uint64_t)(uintptr_t)scratch->memory;
@@ -350,15 +355,38 @@ static int check_sizes(const struct cuda_launch *l, struct gs_error *err)
 	return 0;
 }
 
+/* All groups of the launch have their memory at once, as long as that is not too much. */
+enum { MOST_TOGETHER = 1 << 30 };
+static uint64_t bytes_together(const struct cuda_launch *l, uint64_t groups)
+{
+	return groups * lifted_slot_bytes(&l->kernel->lifted->sizes, l->dynamic_shared, (uint64_t)l->block[0] * l->block[1] * l->block[2]);
+}
+
+static uint64_t cluster_groups(const struct cuda_launch *l)
+{
+	return l->cluster[0] ? (uint64_t)l->cluster[0] * l->cluster[1] * l->cluster[2] : 1;
+}
+
+static int check_cluster(const struct cuda_launch *l, struct gs_error *err)
+{
+	uint64_t groups = (uint64_t)l->grid[0] * l->grid[1] * l->grid[2];
+	for (int d = 0; d < 3 && l->cluster[0]; d++)
+		if (!l->cluster[d] || l->grid[d] % l->cluster[d])
+			return gs_fail(err, EINVAL, "a grid of %u x %u x %u blocks does not consist of whole clusters", l->grid[0], l->grid[1], l->grid[2]);
+	if (cluster_groups(l) > 1 && bytes_together(l, groups) > MOST_TOGETHER)
+		return gs_fail(err, ENOTSUP, "kernel %s was not launched: clusters of %llu blocks in a grid of %llu need more memory than %u MiB here", l->kernel->title,
+		               (unsigned long long)cluster_groups(l), (unsigned long long)groups, MOST_TOGETHER >> 20);
+	return 0;
+}
+
 /* Blocks of an ordinary launch wait for one another as well, where all of them are resident. That many need memory for all at once. */
 static bool groups_may_wait(const struct cuda_launch *l, uint64_t groups)
 {
-	enum { MOST_BYTES = 1 << 30 };
 	uint64_t threads = (uint64_t)l->block[0] * l->block[1] * l->block[2];
 	if (!l->kernel->lifted->waits || groups < 2)
 		return false;
 	uint64_t resident = (uint64_t)cuda_occupancy(l->kernel, (unsigned)threads, l->dynamic_shared) * cuda_gpu()->sm_count;
-	return groups <= resident && groups * lifted_slot_bytes(&l->kernel->lifted->sizes, l->dynamic_shared, threads) <= MOST_BYTES;
+	return groups <= resident && bytes_together(l, groups) <= MOST_TOGETHER;
 }
 
 static struct launch_command *command_new(const struct cuda_launch *l)
@@ -381,10 +409,11 @@ static struct launch_command *command_new(const struct cuda_launch *l)
 	for (int d = 0; d < 3; d++) {
 		c->words.grid[d] = l->grid[d];
 		c->words.block[d] = l->block[d];
+		c->words.cluster[d] = l->cluster[d];
 	}
 	c->words.dynamic_shared = l->dynamic_shared;
 	c->cooperative = l->cooperative;
-	c->together = l->cooperative || groups_may_wait(l, c->groups);
+	c->together = l->cooperative || cluster_groups(l) > 1 || groups_may_wait(l, c->groups);
 	c->words.fault = (uint64_t)(uintptr_t)&c->fault;
 	return c;
 }
@@ -416,6 +445,8 @@ int cuda_enqueue_launch(const struct cuda_call *call, const struct cuda_launch *
 	struct cuda_call later = *call;
 	struct call_log log;
 	int failed = check_sizes(l, err);
+	if (!failed)
+		failed = check_cluster(l, err);
 	if (failed)
 		return failed;
 	struct launch_command *c = command_new(l);

@@ -192,6 +192,7 @@ static bool fill_kernel(struct cuda_module *m, struct cuda_kernel *k, const stru
 		.max_threads = lifted->refused ? cuda_gpu()->max_threads_per_block : most_threads(lifted, registers),
 		.ptx_version = m->lifted->ptx_arch,
 		.binary_version = binary,
+		.cluster = {lifted->cluster[0], lifted->cluster[1], lifted->cluster[2]},
 	};
 	return parameters && k->title;
 }
