@@ -129,9 +129,9 @@ static uint32_t allocate(struct l1_cache *c, uint32_t set, uint64_t line, struct
 	uint32_t tag = tags_victim(&c->tags, set);
 	if (tag == MEMORY_NONE)
 		return MEMORY_NONE;
-	if (c->tags.lines[tag].dirty) {
+	if (tags_line(&c->tags, tag)->dirty) {
 		ask->evicted = tags_address(&c->tags, tag);
-		ask->dirty = c->tags.lines[tag].dirty;
+		ask->dirty = tags_line(&c->tags, tag)->dirty;
 	}
 	tags_replace(&c->tags, set, tag, line);
 	return tag;
@@ -151,7 +151,7 @@ static bool ask_for(struct l1_cache *c, uint32_t set, uint64_t line, uint32_t ta
 	                               .waiters = MEMORY_NONE, .chain = *bucket};
 	*bucket = n;
 	if (keeps)
-		c->tags.lines[tag].pending |= sectors;
+		tags_line(&c->tags, tag)->pending |= sectors;
 	wait_for(c, &c->entries[n], who);
 	ask->entry = n;
 	ask->sectors = sectors;
@@ -162,7 +162,7 @@ enum l1_result l1_load(struct l1_cache *c, uint64_t line, uint32_t sectors, uint
                        struct l1_request *ask)
 {
 	uint32_t set = set_of(c, line), tag = tags_find(&c->tags, set, line), asked;
-	uint32_t missing = sectors & ~(tag == MEMORY_NONE ? 0 : c->tags.lines[tag].valid);
+	uint32_t missing = sectors & ~(tag == MEMORY_NONE ? 0 : tags_line(&c->tags, tag)->valid);
 	*ask = (struct l1_request){.entry = MEMORY_NONE};
 	*waits = 0;
 	if (!missing) {
@@ -187,14 +187,19 @@ bool l1_touch(struct l1_cache *c, uint64_t line, uint32_t sectors)
 {
 	uint32_t set = set_of(c, line), tag = tags_find(&c->tags, set, line);
 	struct l1_request ask = {0};
-	bool was = tag != MEMORY_NONE && !(sectors & ~c->tags.lines[tag].valid);
+	bool was = tag != MEMORY_NONE && !(sectors & ~tags_line(&c->tags, tag)->valid);
 	if (tag == MEMORY_NONE && c->tags.sets)
 		tag = allocate(c, set, line, &ask);
 	if (tag == MEMORY_NONE)
 		return false;
-	c->tags.lines[tag].valid |= sectors & ~c->tags.lines[tag].pending;
+	tags_line(&c->tags, tag)->valid |= sectors & ~tags_line(&c->tags, tag)->pending;
 	tags_touch(&c->tags, set, tag);
 	return was;
+}
+
+void l1_prefetch(const struct l1_cache *c, uint64_t line)
+{
+	tags_prefetch_address(&c->tags, line);
 }
 
 uint64_t l1_lines(const struct l1_cache *c)
@@ -205,7 +210,7 @@ uint64_t l1_lines(const struct l1_cache *c)
 bool l1_has(const struct l1_cache *c, uint64_t line, uint32_t sectors)
 {
 	uint32_t tag = tags_find(&c->tags, set_of(c, line), line);
-	return tag != MEMORY_NONE && !(sectors & ~c->tags.lines[tag].valid);
+	return tag != MEMORY_NONE && !(sectors & ~tags_line(&c->tags, tag)->valid);
 }
 
 bool l1_store(struct l1_cache *c, uint64_t line, uint32_t sectors, bool whole, bool write_back)
@@ -216,7 +221,7 @@ bool l1_store(struct l1_cache *c, uint64_t line, uint32_t sectors, bool whole, b
 		tag = allocate(c, set, line, &ask);
 	if (tag == MEMORY_NONE)
 		return true;
-	struct tag_line *l = &c->tags.lines[tag];
+	struct tag_line *l = tags_line(&c->tags, tag);
 	if (write_back) {
 		if (whole)
 			l->valid |= sectors;
@@ -251,8 +256,8 @@ void l1_fill(struct l1_cache *c, uint32_t entry, l1_waiter_fn *on_waiter, void *
 			tag = allocate(c, set, e->line, &ask);
 	}
 	if (tag != MEMORY_NONE) {
-		c->tags.lines[tag].valid |= e->sectors;
-		c->tags.lines[tag].pending &= ~e->sectors;
+		tags_line(&c->tags, tag)->valid |= e->sectors;
+		tags_line(&c->tags, tag)->pending &= ~e->sectors;
 	}
 	for (uint32_t w = e->waiters; w != MEMORY_NONE; w = next) {
 		next = c->waiters[w].next;

@@ -22,6 +22,8 @@ struct l1_request {
 /* A load of sectors of a line by `who`. l1_fill calls back with `who` once for each of *waits entries. L1_FULL changes nothing. */
 enum l1_result l1_load(struct l1_cache *c, uint64_t line, uint32_t sectors, uint32_t who, uint32_t *waits,
                        struct l1_request *ask);
+/* The line will be looked for soon. */
+void l1_prefetch(const struct l1_cache *c, uint64_t line);
 uint64_t l1_lines(const struct l1_cache *c);
 /* A load without time. Returns whether the line was there; if not, it is now. */
 bool l1_touch(struct l1_cache *c, uint64_t line, uint32_t sectors);

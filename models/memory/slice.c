@@ -130,8 +130,8 @@ void partition_warm(struct partition *p, uint32_t slice, uint64_t address, uint3
 		line = tags_victim(&s->tags, set);
 		tags_replace(&s->tags, set, line, address);
 	}
-	s->tags.lines[line].valid = p->line_sectors < 32 ? (1u << p->line_sectors) - 1 : UINT32_MAX;
-	s->tags.lines[line].dirty = dirty ? s->tags.lines[line].valid : 0;
+	tags_line(&s->tags, line)->valid = p->line_sectors < 32 ? (1u << p->line_sectors) - 1 : UINT32_MAX;
+	tags_line(&s->tags, line)->dirty = dirty ? tags_line(&s->tags, line)->valid : 0;
 	tags_touch(&s->tags, set, line);
 }
 
@@ -147,7 +147,7 @@ static void find_line(struct slice *s, const struct memory_request *r)
 {
 	s->line = tags_find(&s->tags, r->set, r->address);
 	if (s->line != MEMORY_NONE)
-		__builtin_prefetch(&s->tags.lines[s->line], 1);
+		__builtin_prefetch(tags_line(&s->tags, s->line), 1);
 }
 
 void partition_touch(struct partition *p, uint32_t slice, uint64_t address, uint32_t set, bool dirty)
@@ -159,11 +159,11 @@ void partition_touch(struct partition *p, uint32_t slice, uint64_t address, uint
 		if (line == MEMORY_NONE)
 			return;
 		tags_replace(&s->tags, set, line, address);
-		s->tags.lines[line].valid = p->line_sectors < 32 ? (1u << p->line_sectors) - 1 : UINT32_MAX;
+		tags_line(&s->tags, line)->valid = p->line_sectors < 32 ? (1u << p->line_sectors) - 1 : UINT32_MAX;
 	}
-	s->tags.lines[line].dirty |= dirty ? s->tags.lines[line].valid : 0;
+	tags_line(&s->tags, line)->dirty |= dirty ? tags_line(&s->tags, line)->valid : 0;
 	tags_touch(&s->tags, set, line);
-	if (s->head != MEMORY_NONE) /* its line may be another now */
+	if (s->head != MEMORY_NONE && p->shared->all[s->head].set == set) /* its line may be another now */
 		find_line(s, &p->shared->all[s->head]);
 }
 
@@ -243,7 +243,7 @@ static uint32_t allocate(struct partition *p, struct slice *s, const struct memo
 	uint32_t line = tags_victim(&s->tags, r->set);
 	if (line == MEMORY_NONE || dram_full(&p->dram))
 		return MEMORY_NONE;
-	uint32_t dirty = s->tags.lines[line].dirty;
+	uint32_t dirty = tags_line(&s->tags, line)->dirty;
 	if (dirty)
 		push_dram(p, s, tags_address(&s->tags, line), true, bits_set(dirty) * MEMORY_SECTOR, MEMORY_NONE);
 	tags_replace(&s->tags, r->set, line, r->address);
@@ -273,7 +273,7 @@ static bool start_fetch(struct partition *p, struct slice *s, uint32_t request, 
 	                               .waiters = MEMORY_NONE, .chain = *bucket};
 	*bucket = n + 1;
 	s->fetch_count++;
-	s->tags.lines[line].pending |= sectors;
+	tags_line(&s->tags, line)->pending |= sectors;
 	wait_for(p, &p->fetches[n], request);
 	push_dram(p, s, address, false, (uint32_t)p->fetch_bytes, n << 4 | (uint32_t)(s - p->slices));
 	return true;
@@ -283,12 +283,12 @@ static bool read_sector(struct partition *p, struct slice *s, uint32_t request, 
 {
 	const struct memory_request *r = &p->requests[request];
 	uint32_t bit = 1u << sector;
-	if (s->line != MEMORY_NONE && s->tags.lines[s->line].valid & bit) {
+	if (s->line != MEMORY_NONE && tags_line(&s->tags, s->line)->valid & bit) {
 		p->counts.reads++;
 		p->counts.hits++;
 		tags_touch(&s->tags, r->set, s->line);
 		if (r->kind == MEMORY_ATOMIC)
-			s->tags.lines[s->line].dirty |= bit;
+			tags_line(&s->tags, s->line)->dirty |= bit;
 		answer_sector(p, s, request, p->now);
 		return true;
 	}
@@ -311,7 +311,7 @@ static bool write_sector(struct partition *p, struct slice *s, uint32_t request,
 	uint32_t bit = 1u << sector;
 	if (s->line == MEMORY_NONE && allocate(p, s, r) == MEMORY_NONE)
 		return false;
-	struct tag_line *l = &s->tags.lines[s->line];
+	struct tag_line *l = tags_line(&s->tags, s->line);
 	bool whole = r->bytes >= r->asked * MEMORY_SECTOR;
 	tags_touch(&s->tags, r->set, s->line);
 	l->dirty |= bit;
@@ -336,7 +336,7 @@ static uint64_t lookup_ticks(struct partition *p, struct slice *s, const struct 
 	bool whole = r->bytes >= r->asked * MEMORY_SECTOR;
 	p->counts.atomics += operations;
 	if (s->line != MEMORY_NONE)
-		add_parts(&s->tags.lines[s->line].atomics, (uint64_t)operations * (whole ? p->config->whole_parts : p->config->atomic_parts));
+		add_parts(&tags_line(&s->tags, s->line)->atomics, (uint64_t)operations * (whole ? p->config->whole_parts : p->config->atomic_parts));
 	return max_u64((whole ? p->config->atomic_whole : p->config->atomic) * operations, p->config->lookup);
 }
 
@@ -361,13 +361,13 @@ static bool hits_alone(const struct partition *p, const struct slice *s, const s
 	uint64_t arrival = p->now + p->config->dram.column; /* of what is not served yet, at least */
 	if (p->arrival_count)
 		arrival = min_u64(arrival, p->arrivals[p->arrival_head].time);
-	return last < arrival && (r->kind == MEMORY_WRITE || !(r->sectors & ~s->tags.lines[s->line].valid));
+	return last < arrival && (r->kind == MEMORY_WRITE || !(r->sectors & ~tags_line(&s->tags, s->line)->valid));
 }
 
 /* All its sectors at once, as if they were served one by one. */
 static void serve_hits(struct partition *p, struct slice *s, struct memory_request *r, uint32_t count, uint64_t last)
 {
-	struct tag_line *l = &s->tags.lines[s->line];
+	struct tag_line *l = tags_line(&s->tags, s->line);
 	tags_touch(&s->tags, r->set, s->line);
 	r->queued_l2 = max_u64(r->queued_l2, last - r->time);
 	if (r->kind == MEMORY_WRITE) {
@@ -436,7 +436,7 @@ static void finish_fetch(struct partition *p, const struct arrival *a)
 	while (*at != a->fetch + 1)
 		at = &p->fetches[*at - 1].chain;
 	*at = f->chain;
-	struct tag_line *l = &s->tags.lines[f->line];
+	struct tag_line *l = tags_line(&s->tags, f->line);
 	l->valid |= f->sectors;
 	l->pending &= ~f->sectors;
 	for (uint32_t w = f->waiters; w != MEMORY_NONE; w = next) {
@@ -524,11 +524,11 @@ void partition_atomics(const struct partition *p, const struct memory_map *map, 
 {
 	for (uint32_t s = 0; s < p->config->map.slices && p->counts.atomics; s++) {
 		const struct tag_store *t = &p->slices[s].tags;
-		for (uint64_t i = 0; i < (uint64_t)t->sets * t->ways; i++) {
-			if (!t->lines[i].atomics)
+		for (uint64_t i = 0; !t->unused && i < (uint64_t)t->sets * t->ways; i++) {
+			if (!tags_line(t, (uint32_t)i)->atomics)
 				continue;
 			struct memory_place at = memory_map_find(map, tags_address(t, (uint32_t)i));
-			parts[at.channel * map->slices + at.slice] += t->lines[i].atomics;
+			parts[at.channel * map->slices + at.slice] += tags_line(t, (uint32_t)i)->atomics;
 		}
 	}
 }

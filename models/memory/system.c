@@ -42,6 +42,17 @@ struct reply_list {
 	size_t count, room;
 };
 
+/* Lines on their way to L2, AHEAD of them: the host fetches what is known of their sets meanwhile. */
+struct line_queue {
+	void (*take)(struct partition *p, uint32_t slice, uint64_t address, uint32_t set, bool dirty);
+	struct line_place {
+		uint64_t address;
+		uint32_t channel, slice, set;
+		bool dirty;
+	} lines[AHEAD];
+	uint64_t given, taken;
+};
+
 struct memory_system {
 	struct memory_config config;
 	const struct gpu *gpu;
@@ -57,6 +68,7 @@ struct memory_system {
 	size_t sent_count, sent_room;
 	struct answer_list *answered; /* of a step, per slice */
 	struct reply_list *replies; /* of a step, per SM */
+	struct line_queue warmed, touched; /* touched: taken before L2 is asked for anything */
 	double waited_l2, waited_dram;
 	uint64_t advanced; /* ticks of L2 */
 	int error;
@@ -165,6 +177,8 @@ struct memory_system *memory_new(const struct gpu *gpu, uint32_t sms, double cap
 		return NULL;
 	m->gpu = gpu;
 	m->sms = sms;
+	m->warmed.take = partition_warm;
+	m->touched.take = partition_touch;
 	set_config(m, capacity);
 	uint32_t channels = m->config.map.channels;
 	m->from_sm = calloc(sms, sizeof *m->from_sm);
@@ -205,50 +219,45 @@ void memory_free(struct memory_system *m)
 	free(m);
 }
 
-/* Lines that L2 will hold, on their way there: AHEAD of them. */
-struct warming {
-	struct memory_system *m;
-	struct warm_place {
-		uint64_t address;
-		uint32_t channel, slice, set;
-		bool dirty;
-	} lines[AHEAD];
-	uint64_t given, done;
-};
-
-static void warm_first(struct warming *w)
+static void take_first(struct memory_system *m, struct line_queue *q)
 {
-	const struct warm_place *l = &w->lines[w->done++ % AHEAD];
-	partition_warm(w->m->partitions[l->channel], l->slice, l->address, l->set, l->dirty);
+	const struct line_place *l = &q->lines[q->taken++ % AHEAD];
+	q->take(m->partitions[l->channel], l->slice, l->address, l->set, l->dirty);
+}
+
+static void take_all(struct memory_system *m, struct line_queue *q)
+{
+	while (q->taken < q->given)
+		take_first(m, q);
+}
+
+static void give_line(struct memory_system *m, struct line_queue *q, uint64_t address, bool dirty)
+{
+	struct memory_place at = memory_map_find(&m->config.map, address);
+	const struct partition *p = m->partitions[at.channel];
+	uint32_t set = partition_set(p, at.slice, at.local);
+	partition_prefetch(p, at.slice, set);
+	if (q->given - q->taken == AHEAD)
+		take_first(m, q);
+	q->lines[q->given++ % AHEAD] = (struct line_place){address, at.channel, at.slice, set, dirty};
 }
 
 static void warm_line(void *ctx, uint64_t address, bool dirty)
 {
-	struct warming *w = ctx;
-	struct memory_place at = memory_map_find(&w->m->config.map, address);
-	const struct partition *p = w->m->partitions[at.channel];
-	uint32_t set = partition_set(p, at.slice, at.local);
-	partition_prefetch(p, at.slice, set);
-	if (w->given - w->done == AHEAD)
-		warm_first(w);
-	w->lines[w->given++ % AHEAD] = (struct warm_place){address, at.channel, at.slice, set, dirty};
+	struct memory_system *m = ctx;
+	give_line(m, &m->warmed, address, dirty);
 }
 
 void memory_warm(struct memory_system *m, const struct memory_range *ranges, size_t count, bool steady)
 {
 	const struct memory_config *c = &m->config;
-	struct warming w = {.m = m};
-	warm_lines(ranges, count, c->slice_bytes * c->map.channels * c->map.slices, m->gpu->l2_line_bytes, steady, warm_line, &w);
-	while (w.done < w.given)
-		warm_first(&w);
+	warm_lines(ranges, count, c->slice_bytes * c->map.channels * c->map.slices, m->gpu->l2_line_bytes, steady, warm_line, m);
+	take_all(m, &m->warmed);
 }
 
 void memory_touch(struct memory_system *m, uint64_t address, bool dirty)
 {
-	address -= address % m->gpu->l2_line_bytes;
-	struct memory_place p = memory_map_find(&m->config.map, address);
-	uint32_t set = partition_set(m->partitions[p.channel], p.slice, p.local);
-	partition_touch(m->partitions[p.channel], p.slice, address, set, dirty);
+	give_line(m, &m->touched, address - address % m->gpu->l2_line_bytes, dirty);
 }
 
 uint32_t memory_round_trip(const struct memory_system *m, bool atomics)
@@ -441,6 +450,7 @@ static void queue_answers(struct memory_system *m)
 int memory_advance(struct memory_system *m, uint64_t cycle, memory_reply_fn *on_reply, void *ctx)
 {
 	uint64_t before = cycle * MEMORY_TICKS, until = before + (uint64_t)m->forward * MEMORY_TICKS - 1;
+	take_all(m, &m->touched);
 	deliver_requests(m, before);
 	for (uint32_t i = 0; i < m->config.map.channels && !m->error; i++) {
 		int rc = partition_advance(m->partitions[i], until, keep_answer, m);
@@ -455,7 +465,7 @@ int memory_advance(struct memory_system *m, uint64_t cycle, memory_reply_fn *on_
 	return m->error;
 }
 
-int memory_hottest_atomics(const struct memory_system *m, double *cycles)
+int memory_hottest_atomics(struct memory_system *m, double *cycles)
 {
 	const struct gpu *gpu = m->gpu;
 	struct memory_map whole;
@@ -464,6 +474,7 @@ int memory_hottest_atomics(const struct memory_system *m, double *cycles)
 	uint64_t *parts = calloc((size_t)gpu->dram_channels * slices, sizeof *parts);
 	if (!parts)
 		return -ENOMEM;
+	take_all(m, &m->touched);
 	init_map(&whole, gpu, gpu->dram_channels, slices);
 	for (uint32_t c = 0; c < m->config.map.channels; c++)
 		partition_atomics(m->partitions[c], &whole, parts);

@@ -35,7 +35,7 @@ int memory_advance(struct memory_system *m, uint64_t cycle, memory_reply_fn *on_
  * What the busiest slice of the whole GPU needs for the atomics that were done here, in cycles. Where some SMs are simulated,
  * their share of slices sees a share of the operations on each address; a counter that all groups add to sees all of them.
  */
-int memory_hottest_atomics(const struct memory_system *m, double *cycles); /* 0 or -ENOMEM */
+int memory_hottest_atomics(struct memory_system *m, double *cycles); /* 0 or -ENOMEM */
 /* Of what the simulated SMs did in so many cycles, scaled to all SMs: the fields of L2 and DRAM. */
 void memory_count(const struct memory_system *m, uint64_t cycles, struct memory_statistics *out);
 /* Cycles that loads and atomics waited in queues before L2 and before DRAM, all together. */

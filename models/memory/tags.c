@@ -4,83 +4,79 @@
  * Of few ways (L2), a set's tags are next to one another, and so are the times when its lines were used: to search them touches
  * fewer lines of the host's caches than any list. A store of zeros is empty, so a large cache costs what is used of it. Of many
  * ways (the L1 of today's GPUs has hundreds), a line is found by a hash of its address, and each set is a list from its oldest to
- * its newest line.
+ * its newest line. All that is known of such a line lies together: an H200 has 132 of these caches, more than the host's own hold.
  */
 #include "models/memory/tags.h"
 
-#include "models/util/hash.h"
-
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
-enum { MOST_SEARCHED = 32 }; /* ways that are searched: four lines of the host's cache. Changes the simulation's speed only */
+/* Ways that are searched: four lines of the host's cache. Bytes of such a line. They change the simulation's speed only. */
+enum { MOST_SEARCHED = 32, HOST_LINE = 64 };
 
 #define DROPPED UINT64_MAX /* a tag of no address; not 0, which a way has that was never used */
 
-struct tag_links {
-	uint32_t older, newer, chain; /* chain: the next of the bucket, + 1 */
-};
-
-static uint32_t *bucket_of(const struct tag_store *t, uint64_t address)
+static uint32_t set_begin(const struct tag_store *t, uint32_t set)
 {
-	return &t->buckets[(uint32_t)(hash_high(address) >> 40) & t->bucket_mask];
+	return set * t->ways;
 }
 
 static void unlink_line(struct tag_store *t, uint32_t set, uint32_t n)
 {
-	const struct tag_links *l = &t->links[n];
-	if (l->older == MEMORY_NONE)
-		t->oldest[set] = l->newer;
+	uint32_t begin = set_begin(t, set), older = begin + t->entries[n].older, newer = begin + t->entries[n].newer;
+	if (n == t->oldest[set])
+		t->oldest[set] = newer;
 	else
-		t->links[l->older].newer = l->newer;
-	if (l->newer == MEMORY_NONE)
-		t->newest[set] = l->older;
+		t->entries[older].newer = (uint16_t)(newer - begin);
+	if (n == t->newest[set])
+		t->newest[set] = older;
 	else
-		t->links[l->newer].older = l->older;
+		t->entries[newer].older = (uint16_t)(older - begin);
 }
 
 static void link_newest(struct tag_store *t, uint32_t set, uint32_t n)
 {
-	struct tag_links *l = &t->links[n];
-	l->older = t->newest[set];
-	l->newer = MEMORY_NONE;
-	if (l->older == MEMORY_NONE)
-		t->oldest[set] = n;
-	else
-		t->links[l->older].newer = n;
+	uint32_t begin = set_begin(t, set), last = t->newest[set];
+	t->entries[last].newer = (uint16_t)(n - begin);
+	t->entries[n].older = (uint16_t)(last - begin);
 	t->newest[set] = n;
 }
 
 static void link_oldest(struct tag_store *t, uint32_t set, uint32_t n)
 {
-	struct tag_links *l = &t->links[n];
-	l->newer = t->oldest[set];
-	l->older = MEMORY_NONE;
-	if (l->newer == MEMORY_NONE)
-		t->newest[set] = n;
-	else
-		t->links[l->newer].older = n;
+	uint32_t begin = set_begin(t, set), first = t->oldest[set];
+	t->entries[first].older = (uint16_t)(n - begin);
+	t->entries[n].newer = (uint16_t)(first - begin);
 	t->oldest[set] = n;
 }
 
-static int init_links(struct tag_store *t)
+/* Nothing is written before the first line comes: of a small launch, most SMs have nothing to do. */
+static int init_entries(struct tag_store *t)
 {
 	uint32_t buckets = 1;
+	size_t bytes = (size_t)t->sets * t->ways * sizeof *t->entries;
 	while (buckets < t->sets * t->ways)
 		buckets *= 2;
 	t->bucket_mask = buckets - 1;
-	t->links = malloc((size_t)t->sets * t->ways * sizeof *t->links);
+	t->entries = aligned_alloc(HOST_LINE, (bytes + HOST_LINE - 1) / HOST_LINE * HOST_LINE);
 	t->oldest = malloc(t->sets * sizeof *t->oldest);
 	t->newest = malloc(t->sets * sizeof *t->newest);
-	t->buckets = calloc(buckets, sizeof *t->buckets);
-	if (!t->links || !t->oldest || !t->newest || !t->buckets)
-		return -ENOMEM;
+	t->buckets = malloc(buckets * sizeof *t->buckets);
+	t->unused = true;
+	return t->entries && t->oldest && t->newest && t->buckets ? 0 : -ENOMEM;
+}
+
+static void make_entries(struct tag_store *t)
+{
+	memset(t->buckets, 0, ((size_t)t->bucket_mask + 1) * sizeof *t->buckets);
 	for (uint32_t s = 0; s < t->sets; s++) {
-		t->oldest[s] = t->newest[s] = MEMORY_NONE;
 		for (uint32_t w = 0; w < t->ways; w++)
-			link_newest(t, s, s * t->ways + w);
+			t->entries[set_begin(t, s) + w] = (struct tag_entry){.older = (uint16_t)(w - 1), .newer = (uint16_t)(w + 1)};
+		t->oldest[s] = set_begin(t, s);
+		t->newest[s] = set_begin(t, s) + t->ways - 1;
 	}
-	return 0;
+	t->unused = false;
 }
 
 int tags_init(struct tag_store *t, uint64_t lines, uint32_t ways)
@@ -89,15 +85,13 @@ int tags_init(struct tag_store *t, uint64_t lines, uint32_t ways)
 	if (!lines)
 		return 0;
 	t->sets = (uint32_t)(lines / t->ways);
+	if (t->ways > MOST_SEARCHED)
+		return init_entries(t);
 	size_t count = (size_t)t->sets * t->ways;
 	t->tags = calloc(count, sizeof *t->tags);
 	t->lines = calloc(count, sizeof *t->lines);
-	if (!t->tags || !t->lines)
-		return -ENOMEM;
-	if (t->ways > MOST_SEARCHED)
-		return init_links(t);
 	t->stamps = calloc(count, sizeof *t->stamps);
-	return t->stamps ? 0 : -ENOMEM;
+	return t->tags && t->lines && t->stamps ? 0 : -ENOMEM;
 }
 
 void tags_free(struct tag_store *t)
@@ -105,7 +99,7 @@ void tags_free(struct tag_store *t)
 	free(t->tags);
 	free(t->lines);
 	free(t->stamps);
-	free(t->links);
+	free(t->entries);
 	free(t->oldest);
 	free(t->newest);
 	free(t->buckets);
@@ -113,12 +107,12 @@ void tags_free(struct tag_store *t)
 
 uint32_t tags_find(const struct tag_store *t, uint32_t set, uint64_t address)
 {
-	if (!t->sets)
+	if (!t->sets || t->unused)
 		return MEMORY_NONE;
-	if (t->links) {
-		uint32_t n = *bucket_of(t, address);
-		while (n && t->tags[n - 1] != address + 1)
-			n = t->links[n - 1].chain;
+	if (t->entries) {
+		uint32_t n = *tags_bucket(t, address);
+		while (n && t->entries[n - 1].tag != address + 1)
+			n = t->entries[n - 1].chain;
 		return n - 1; /* or MEMORY_NONE */
 	}
 	/* Ways are used from the first on: after one that never was, none was. */
@@ -131,7 +125,7 @@ uint32_t tags_find(const struct tag_store *t, uint32_t set, uint64_t address)
 
 void tags_touch(struct tag_store *t, uint32_t set, uint32_t line)
 {
-	if (!t->links) {
+	if (!t->entries) {
 		t->stamps[line] = ++t->used;
 	} else if (t->newest[set] != line) {
 		unlink_line(t, set, line);
@@ -153,11 +147,13 @@ uint32_t tags_victim(const struct tag_store *t, uint32_t set)
 {
 	if (!t->sets)
 		return MEMORY_NONE;
-	if (t->links) {
+	if (t->unused)
+		return set_begin(t, set);
+	if (t->entries) {
 		uint32_t n = t->oldest[set];
-		while (n != MEMORY_NONE && t->lines[n].pending)
-			n = t->links[n].newer;
-		return n;
+		while (t->entries[n].line.pending && n != t->newest[set])
+			n = set_begin(t, set) + t->entries[n].newer;
+		return t->entries[n].line.pending ? MEMORY_NONE : n;
 	}
 	uint32_t first = set * t->ways, best = first;
 	if (!t->stamps[first + t->ways - 1] && !t->dropped) {
@@ -173,37 +169,50 @@ uint32_t tags_victim(const struct tag_store *t, uint32_t set)
 /* The line's address is found no more. */
 static void leave_bucket(struct tag_store *t, uint32_t n)
 {
-	if (!t->links || !t->tags[n] || t->tags[n] == DROPPED)
+	const struct tag_entry *e = &t->entries[n];
+	if (!e->tag || e->tag == DROPPED)
 		return;
-	uint32_t *at = bucket_of(t, tags_address(t, n));
+	uint32_t *at = tags_bucket(t, e->tag - 1);
 	while (*at != n + 1)
-		at = &t->links[*at - 1].chain;
-	*at = t->links[n].chain;
+		at = &t->entries[*at - 1].chain;
+	*at = e->chain;
+}
+
+static void enter_bucket(struct tag_store *t, uint32_t n, uint64_t address)
+{
+	uint32_t *bucket = tags_bucket(t, address);
+	t->entries[n].tag = address + 1;
+	t->entries[n].chain = *bucket;
+	*bucket = n + 1;
 }
 
 void tags_replace(struct tag_store *t, uint32_t set, uint32_t line, uint64_t address)
 {
-	leave_bucket(t, line);
-	t->tags[line] = address + 1;
-	t->lines[line] = (struct tag_line){0};
-	if (t->links) {
-		uint32_t *bucket = bucket_of(t, address);
-		t->links[line].chain = *bucket;
-		*bucket = line + 1;
+	if (t->unused)
+		make_entries(t);
+	if (t->entries) {
+		leave_bucket(t, line);
+		enter_bucket(t, line, address);
+	} else {
+		t->tags[line] = address + 1;
 	}
+	*tags_line(t, line) = (struct tag_line){0};
 	tags_touch(t, set, line);
 }
 
 void tags_drop(struct tag_store *t, uint32_t set, uint32_t line)
 {
-	struct tag_line *l = &t->lines[line];
-	leave_bucket(t, line);
-	t->tags[line] = DROPPED;
+	struct tag_line *l = tags_line(t, line);
 	l->valid = l->pending = l->dirty = 0;
-	if (!t->links) {
+	if (!t->entries) {
+		t->tags[line] = DROPPED;
 		t->stamps[line] = --t->dropped;
 		return;
 	}
+	leave_bucket(t, line);
+	t->entries[line].tag = DROPPED;
+	if (t->oldest[set] == line)
+		return;
 	unlink_line(t, set, line);
 	link_oldest(t, set, line);
 }

@@ -3,23 +3,32 @@
 #define GPUSIM_MODELS_MEMORY_TAGS_H
 
 #include "models/memory/ticks.h"
+#include "models/util/hash.h"
+
 #include <stdbool.h>
 
 struct tag_line {
 	uint32_t valid, pending, dirty; /* sectors; pending: asked for, the line cannot go; dirty alone: to be fetched before it is read */
 	uint32_t atomics; /* what those since the line came took, in MEMORY_PARTS of a cycle */
 };
-struct tag_links;
+/* A line of a cache of many ways, with its links: half a line of the host's cache. Ways fit in 16 bits: no description of a GPU has more. */
+struct tag_entry {
+	struct tag_line line;
+	uint64_t tag;
+	uint32_t chain;        /* the next of the bucket, + 1 */
+	uint16_t older, newer; /* ways of the set; the oldest has no older, the newest no newer one */
+};
 /* Few ways: a set's tags and stamps are searched. Many: lines are found by a hash of their address, and are in lists by age. */
 struct tag_store {
-	uint64_t *tags; /* per line, its address + 1; 0: it has none */
-	struct tag_line *lines;
+	uint64_t *tags; /* few ways: per line, its address + 1; 0: it has none */
+	struct tag_line *lines; /* few ways */
 	int64_t *stamps; /* few ways: when lines were used; the least goes first, then the first way */
 	int64_t used, dropped;
-	struct tag_links *links; /* many ways */
-	uint32_t *oldest, *newest; /* per set */
+	struct tag_entry *entries; /* many ways */
+	uint32_t *oldest, *newest; /* per set, a line */
 	uint32_t *buckets;         /* of a hash of addresses: line + 1 */
 	uint32_t sets, ways, bucket_mask;
+	bool unused; /* many ways: no line has come, and nothing above is written yet */
 };
 /* Returns 0 or -ENOMEM. Without room for a line, it never has one. */
 int tags_init(struct tag_store *t, uint64_t lines, uint32_t ways);
@@ -34,10 +43,22 @@ void tags_replace(struct tag_store *t, uint32_t set, uint32_t line, uint64_t add
 /* The line is the next to go. */
 void tags_drop(struct tag_store *t, uint32_t set, uint32_t line);
 
-/* Its set will be searched soon. */
+static inline uint32_t *tags_bucket(const struct tag_store *t, uint64_t address)
+{
+	return &t->buckets[(uint32_t)(hash_high(address) >> 40) & t->bucket_mask];
+}
+
+/* Of many ways: the address will be looked for soon. */
+static inline void tags_prefetch_address(const struct tag_store *t, uint64_t address)
+{
+	if (t->entries)
+		__builtin_prefetch(tags_bucket(t, address));
+}
+
+/* Of few ways: the set will be searched soon. */
 static inline void tags_prefetch(const struct tag_store *t, uint32_t set)
 {
-	if (t->links)
+	if (t->entries)
 		return;
 	__builtin_prefetch(&t->stamps[set * t->ways]);
 	const char *first = (const char *)&t->tags[set * t->ways];
@@ -45,10 +66,15 @@ static inline void tags_prefetch(const struct tag_store *t, uint32_t set)
 		__builtin_prefetch(first + at);
 }
 
+static inline struct tag_line *tags_line(const struct tag_store *t, uint32_t line)
+{
+	return t->entries ? &t->entries[line].line : &t->lines[line];
+}
+
 /* Of a line that has one. */
 static inline uint64_t tags_address(const struct tag_store *t, uint32_t line)
 {
-	return t->tags[line] - 1;
+	return (t->entries ? t->entries[line].tag : t->tags[line]) - 1;
 }
 
 #endif

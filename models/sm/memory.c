@@ -70,14 +70,36 @@ void ov_memory_free(struct ov_sm *sm)
 	sm->memory = NULL;
 }
 
-static void touch_part(struct ov_sm *sm, const struct ov_op *op, uint64_t address, uint32_t sectors)
+/* Parts of requests that caches will be asked for, a few at a time: the host fetches what L1 knows of them meanwhile. */
+struct touches {
+	struct ov_sm *sm;
+	struct touch {
+		uint64_t address;
+		uint32_t sectors;
+		bool store;
+	} parts[8];
+	uint32_t given, taken;
+};
+enum { MOST_TOUCHES = sizeof(((struct touches *)NULL)->parts) / sizeof(struct touch) };
+
+static void take_touch(struct touches *t)
 {
-	const struct gpu *gpu = sm->m->gpu;
+	const struct touch *p = &t->parts[t->taken++ % MOST_TOUCHES];
+	if (p->store || !l1_touch(t->sm->memory->l1, p->address, p->sectors))
+		memory_touch(t->sm->memory->system, p->address, p->store);
+}
+
+static void touch_part(struct touches *t, const struct ov_op *op, uint64_t address, uint32_t sectors)
+{
+	const struct gpu *gpu = t->sm->m->gpu;
 	bool store = op->latency_rule == OV_STORE || op->class == CODE_atomic;
 	if (gpu->l1_sector_bytes >= gpu->l1_line_bytes && !store)
 		sectors = (uint32_t)((1ull << gpu->l1_line_bytes / MEMORY_SECTOR) - 1);
-	if (store || !l1_touch(sm->memory->l1, address, sectors | !sectors))
-		memory_touch(sm->memory->system, address, store);
+	if (!store)
+		l1_prefetch(t->sm->memory->l1, address);
+	if (t->given - t->taken == MOST_TOUCHES)
+		take_touch(t);
+	t->parts[t->given++ % MOST_TOUCHES] = (struct touch){address, sectors | !sectors, store};
 }
 
 void ov_memory_touch(struct ov_sm *sm, uint32_t slot, uint32_t gap, uint64_t round, uint32_t first, uint32_t end)
@@ -88,6 +110,9 @@ void ov_memory_touch(struct ov_sm *sm, uint32_t slot, uint32_t gap, uint64_t rou
 	const struct ov_group *group = &sm->groups[w->group];
 	const struct path_requests *r = w->path->requests;
 	uint64_t line = sm->m->gpu->l1_line_bytes;
+	struct touches touches;
+	touches.sm = sm;
+	touches.given = touches.taken = 0;
 	uint32_t n = 0;
 	for (uint32_t b = g->from; b < end && r && g->shifts; b++) {
 		const struct code_block *block = &launch->code->blocks[w->path->blocks[b]];
@@ -107,10 +132,12 @@ void ov_memory_touch(struct ov_sm *sm, uint32_t slot, uint32_t gap, uint64_t rou
 				if (group->moves)
 					address = launch_address(launch, i, address, group->id, group->moved, line);
 				address = round_address(&g->shifts[access], address, round, (uint64_t)slot << 20, line);
-				touch_part(sm, op, address / line * line, r->parts[p].sectors);
+				touch_part(&touches, op, address / line * line, r->parts[p].sectors);
 			}
 		}
 	}
+	while (touches.taken < touches.given)
+		take_touch(&touches);
 }
 
 struct ov_memory_counts ov_memory_counts(const struct ov_sm *sm)

@@ -56,6 +56,7 @@ static bool add_part(struct ov_sm *sm, const struct ov_part *part)
 		o->part_capacity = capacity;
 		o->part_head = 0;
 	}
+	l1_prefetch(o->l1, part->address);
 	o->parts[(o->part_head + o->part_count++) & (o->part_capacity - 1)] = *part;
 	return true;
 }
@@ -335,7 +336,7 @@ static uint64_t constant_cycles(struct ov_sm *sm, const struct memory_part *firs
 		uint32_t set = memory_set(quotient(first[i].address, gpu->const_access_bytes), t->sets, false), line = tags_find(t, set, address);
 		if (line != MEMORY_NONE) {
 			tags_touch(t, set, line);
-			uint64_t there = (uint64_t)t->lines[line].valid << 32 | t->lines[line].dirty;
+			uint64_t there = (uint64_t)tags_line(t, line)->valid << 32 | tags_line(t, line)->dirty;
 			wait = there > sm->now + wait ? there - sm->now : wait;
 			continue;
 		}
@@ -344,8 +345,8 @@ static uint64_t constant_cycles(struct ov_sm *sm, const struct memory_part *firs
 			continue;
 		tags_replace(t, set, line, address);
 		uint64_t there = sm->now + (uint64_t)miss;
-		t->lines[line].valid = (uint32_t)(there >> 32);
-		t->lines[line].dirty = (uint32_t)there;
+		tags_line(t, line)->valid = (uint32_t)(there >> 32);
+		tags_line(t, line)->dirty = (uint32_t)there;
 		wait = (uint64_t)miss;
 	}
 	return wait;

@@ -51,7 +51,7 @@ static uint32_t l2_line(struct cache_walk *w, uint64_t address)
 	uint32_t set = memory_set(quotient(address, w->gpu->l2_line_bytes), w->l2.sets, true), line = tags_find(&w->l2, set, address);
 	if (line == MEMORY_NONE) {
 		line = tags_victim(&w->l2, set);
-		w->written += (uint64_t)__builtin_popcount(w->l2.lines[line].dirty);
+		w->written += (uint64_t)__builtin_popcount(tags_line(&w->l2, line)->dirty);
 		tags_replace(&w->l2, set, line, address);
 	} else {
 		tags_touch(&w->l2, set, line);
@@ -62,7 +62,7 @@ static uint32_t l2_line(struct cache_walk *w, uint64_t address)
 /* True: all sectors were there. */
 static bool read_l2(struct cache_walk *w, uint64_t address, uint32_t sectors)
 {
-	struct tag_line *l = &w->l2.lines[l2_line(w, address)];
+	struct tag_line *l = tags_line(&w->l2, l2_line(w, address));
 	uint32_t missing = sectors & ~l->valid;
 	w->sectors += (uint64_t)__builtin_popcount(sectors);
 	w->l2_hits += (uint64_t)__builtin_popcount(sectors & l->valid);
@@ -78,7 +78,7 @@ static bool read_l2(struct cache_walk *w, uint64_t address, uint32_t sectors)
 
 static void write_l2(struct cache_walk *w, uint64_t address, uint32_t sectors, bool whole)
 {
-	struct tag_line *l = &w->l2.lines[l2_line(w, address)];
+	struct tag_line *l = tags_line(&w->l2, l2_line(w, address));
 	l->dirty |= sectors;
 	l->valid |= whole ? sectors : 0;
 	w->stores += (uint64_t)__builtin_popcount(sectors);
@@ -178,7 +178,7 @@ static int set_up(struct cache_walk *w, uint32_t resident, uint64_t shared_bytes
 static void warm_line(void *ctx, uint64_t address, bool dirty)
 {
 	struct cache_walk *w = ctx;
-	struct tag_line *l = &w->l2.lines[l2_line(w, address)];
+	struct tag_line *l = tags_line(&w->l2, l2_line(w, address));
 	l->valid = UINT32_MAX;
 	l->dirty = dirty ? (uint32_t)w->sector_mask : 0;
 }

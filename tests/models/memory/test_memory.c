@@ -23,11 +23,11 @@ static void least_recently_used_goes_first(void)
 		tags_replace(&t, 0, tags_victim(&t, 0), a * 128);
 	tags_touch(&t, 0, tags_find(&t, 0, 0)); /* 0 1 0: 1 is the older */
 	CU_ASSERT_EQUAL(tags_victim(&t, 0), tags_find(&t, 0, 128));
-	t.lines[tags_find(&t, 0, 128)].pending = 1;
+	tags_line(&t, tags_find(&t, 0, 128))->pending = 1;
 	CU_ASSERT_EQUAL(tags_victim(&t, 0), tags_find(&t, 0, 0));
-	t.lines[tags_find(&t, 0, 0)].pending = 1;
+	tags_line(&t, tags_find(&t, 0, 0))->pending = 1;
 	CU_ASSERT_EQUAL(tags_victim(&t, 0), MEMORY_NONE);
-	t.lines[tags_find(&t, 0, 0)].pending = 0;
+	tags_line(&t, tags_find(&t, 0, 0))->pending = 0;
 	tags_drop(&t, 0, tags_find(&t, 0, 0));
 	CU_ASSERT_EQUAL(tags_find(&t, 0, 0), MEMORY_NONE);
 	tags_free(&t);
@@ -42,6 +42,7 @@ static void lines_go_in_the_order_of_their_use(void)
 		struct tag_store t;
 		uint32_t ways = sizes[i];
 		CU_ASSERT_EQUAL_FATAL(tags_init(&t, 2 * (uint64_t)ways, ways), 0);
+		CU_ASSERT_EQUAL(tags_find(&t, 1, 0), MEMORY_NONE); /* nothing has come */
 		for (uint64_t a = 0; a < ways; a++) {
 			CU_ASSERT_EQUAL(tags_victim(&t, 1), ways + a); /* the ways in their order: set 1 comes after set 0 */
 			tags_replace(&t, 1, tags_victim(&t, 1), a);
@@ -61,6 +62,12 @@ static void lines_go_in_the_order_of_their_use(void)
 		CU_ASSERT_EQUAL(tags_address(&t, tags_victim(&t, 1)), 1);
 		CU_ASSERT_EQUAL(tags_find(&t, 1, 3), ways + 3); /* behind those that were dropped */
 		CU_ASSERT_EQUAL(tags_find(&t, 1, 100), ways + 0);
+		/* Those that something is pending for do not go, the last that was used included. */
+		for (uint32_t n = ways; n < 2 * ways; n++)
+			tags_line(&t, n)->pending = 1;
+		CU_ASSERT_EQUAL(tags_victim(&t, 1), MEMORY_NONE);
+		tags_line(&t, tags_find(&t, 1, 101))->pending = 0;
+		CU_ASSERT_EQUAL(tags_victim(&t, 1), ways + 2);
 		tags_free(&t);
 	}
 }
